@@ -52,13 +52,13 @@ static struct beat beats[most_threads]; /* one for each serving thread */
 
 /* ---- one request ---- */
 
-static const char *parameter(const FCGX_Request *fcgi, const char *name)
+static const char *fcgi_parameter(const FCGX_Request *fcgi, const char *name)
 {
 	const char *value = FCGX_GetParam(name, fcgi->envp);
 	return value ? value : "";
 }
 
-static size_t read_body(void *source, char *bytes, size_t size)
+static size_t read_request_body(void *source, char *bytes, size_t size)
 {
 	FCGX_Request *fcgi = source;
 	int got = FCGX_GetStr(bytes, (int)size, fcgi->in);
@@ -66,7 +66,7 @@ static size_t read_body(void *source, char *bytes, size_t size)
 }
 
 /* The client's header arrives as the parameter HTTP_NAME (RFC 3875, section 4.1.18). */
-static const char *read_header(void *source, const char *name)
+static const char *read_http_header(void *source, const char *name)
 {
 	const FCGX_Request *fcgi = source;
 	char key[80];
@@ -77,7 +77,7 @@ static const char *read_header(void *source, const char *name)
 	return value && *value ? value : NULL;
 }
 
-static enum method method_of(const char *name)
+static enum method method_from_name(const char *name)
 {
 	static const struct {
 		const char *name;
@@ -128,30 +128,30 @@ static void log_stored(const struct request *request)
 
 static void fill_request(struct request *request, FCGX_Request *fcgi)
 {
-	const char *method = parameter(fcgi, "REQUEST_METHOD");
+	const char *method = fcgi_parameter(fcgi, "REQUEST_METHOD");
 	request->is_head = strcmp(method, "HEAD") == 0;
-	request->method = method_of(method);
-	const char *uri = parameter(fcgi, "REQUEST_URI");
+	request->method = method_from_name(method);
+	const char *uri = fcgi_parameter(fcgi, "REQUEST_URI");
 	request->path =
 		form_decode_path(request->arena, arena_strndup(request->arena, uri, strcspn(uri, "?")));
-	request->query_string = parameter(fcgi, "QUERY_STRING");
-	request->address = parameter(fcgi, "REMOTE_ADDR");
-	request->id = request_id(request->arena, parameter(fcgi, "REQUEST_ID"));
+	request->query_string = fcgi_parameter(fcgi, "QUERY_STRING");
+	request->address = fcgi_parameter(fcgi, "REMOTE_ADDR");
+	request->id = request_id(request->arena, fcgi_parameter(fcgi, "REQUEST_ID"));
 	cleanup_buffer struct buffer agent = { 0 };
-	text_append_valid(
-		&agent, parameter(fcgi, "HTTP_USER_AGENT"), strlen(parameter(fcgi, "HTTP_USER_AGENT")));
+	text_append_valid(&agent, fcgi_parameter(fcgi, "HTTP_USER_AGENT"),
+		strlen(fcgi_parameter(fcgi, "HTTP_USER_AGENT")));
 	request->user_agent = arena_strdup(request->arena, buffer_string(&agent));
-	request->host = parameter(fcgi, "HTTP_HOST");
+	request->host = fcgi_parameter(fcgi, "HTTP_HOST");
 	request->origin = FCGX_GetParam("HTTP_ORIGIN", fcgi->envp);
-	request->cookies = parameter(fcgi, "HTTP_COOKIE");
-	request->read_header = read_header;
+	request->cookies = fcgi_parameter(fcgi, "HTTP_COOKIE");
+	request->read_header = read_http_header;
 	request->header_source = fcgi;
 	/* When another proxy ends TLS in front of nginx, only the public address shows it. */
-	request->secure = strcmp(parameter(fcgi, "HTTPS"), "on") == 0
+	request->secure = strcmp(fcgi_parameter(fcgi, "HTTPS"), "on") == 0
 		|| strncmp(config.public_url, "https://", 8) == 0;
-	request->body_type = parameter(fcgi, "CONTENT_TYPE");
-	request->body_length = strtoul(parameter(fcgi, "CONTENT_LENGTH"), NULL, 10);
-	request->read_body = read_body;
+	request->body_type = fcgi_parameter(fcgi, "CONTENT_TYPE");
+	request->body_length = strtoul(fcgi_parameter(fcgi, "CONTENT_LENGTH"), NULL, 10);
+	request->read_body = read_request_body;
 	request->body_source = fcgi;
 }
 
@@ -213,7 +213,7 @@ static void append_header(struct buffer *head, const char *name, const char *val
 		buffer_printf(head, "%s: %s\r\n", name, value);
 }
 
-static void write_head(const struct request *request, struct buffer *head)
+static void write_response_head(const struct request *request, struct buffer *head)
 {
 	buffer_printf(head, "Status: %d %s\r\n", request->status, phrase_of(request->status));
 	if (!request->stream && !request->follows && !has_no_body(request->status))
@@ -250,7 +250,7 @@ static bool send_pieces(struct request *request, const FCGX_Request *fcgi)
 static bool send_response(struct request *request, const FCGX_Request *fcgi)
 {
 	cleanup_buffer struct buffer head = { 0 };
-	write_head(request, &head);
+	write_response_head(request, &head);
 	bool in_one_write = !request->is_head && !request->stream;
 	const struct span spans[] = { { head.data, head.length },
 		{ request->body.data, request->body.length } };
@@ -263,7 +263,7 @@ static bool send_response(struct request *request, const FCGX_Request *fcgi)
 static void drain_body(FCGX_Request *fcgi)
 {
 	char unwanted[16384];
-	while (read_body(fcgi, unwanted, sizeof unwanted) > 0)
+	while (read_request_body(fcgi, unwanted, sizeof unwanted) > 0)
 		;
 }
 
@@ -415,7 +415,7 @@ static void report_ready(size_t threads)
 	snprintf(status, sizeof status, "Serves with %zu threads", threads);
 	log_info(
 		"podium-web %s listens on %s with %zu threads", PODIUM_VERSION, listener_name(), threads);
-	/* With a predecessor, that process reports it: the service manager does not know us yet. */
+	/* A predecessor reports for us: the service manager does not know this process yet. */
 	if (!graceful_reload_tell())
 		service_ready(status);
 }

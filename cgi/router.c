@@ -280,7 +280,7 @@ static int admit_to_page(struct request *request, const struct call *call)
 	return 0;
 }
 
-static int read_form(struct request *request, const struct call *call)
+static int read_request_form(struct request *request, const struct call *call)
 {
 	int rc = form_parse_urlencoded(request->arena, request->query_string,
 		strlen(request->query_string), &request->query, &request->query_count, request->error);
@@ -335,7 +335,7 @@ static const struct interface INTERFACES[] = {
 		.prefix = "",
 		.recognise = session_recognise,
 		.admit = admit_to_page,
-		.read = read_form,
+		.read = read_request_form,
 		.finish = finish_page,
 		.refuse = refuse_page,
 	},

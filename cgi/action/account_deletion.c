@@ -76,8 +76,8 @@ static const struct statement UNFINISHED = SELECT(struct id_row, ID_COLUMNS,
 	"WHERE s.user_id = ? AND j.state IN ('queued', 'running') "
 	"ORDER BY s.id");
 
-/* Locks the blobs, as the deletion of a leaderboard does: a transaction that wants to reference one
- * waits, and stores it again if it is gone. */
+/* Locks the blobs, as leaderboard_delete does. A transaction that wants to use a locked blob waits,
+ * then stores the blob again if it is gone. */
 struct used_blob {
 	struct blob_value sha256;
 };
@@ -103,7 +103,7 @@ static const struct statement EMPTY_SUBMISSIONS =
 			"admin_note = NULL WHERE user_id = ?");
 
 /* Further rows to empty or delete; each statement binds the user's number. Stages of rejudgings and
- * comparisons have no user, so their submissions lead to them. */
+ * comparisons have no user; the statements find them through their submissions. */
 #define EMPTY_STAGES(from) \
 	COMMAND("UPDATE " from " SET t.command = '', t.stdout = '', t.stderr = '', t.kernels = NULL " \
 			"WHERE own.user_id = ?")
@@ -232,7 +232,7 @@ static int repair_rankings(struct database *db, const struct ranking_key *keys, 
 	return rc;
 }
 
-static int write_audit(struct database *db, struct arena *arena, int64_t user_id,
+static int audit_account_deletion(struct database *db, struct arena *arena, int64_t user_id,
 	const struct account_extent *extent, struct error *error)
 {
 	const char *name = arena_printf(arena, DELETED_USER_PREFIX "%lld", (long long)user_id);
@@ -275,7 +275,7 @@ static int delete_account(struct database *db, void *context, struct error *erro
 		rc = repair_rankings(db, rankings, ranking_count, user_id, error);
 	if (!rc)
 		rc = delete_leftovers(db, &owner, error);
-	return rc ? rc : write_audit(db, arena, user_id, &extent, error);
+	return rc ? rc : audit_account_deletion(db, arena, user_id, &extent, error);
 }
 
 int account_delete(struct database *db, int64_t user_id, struct error *error)

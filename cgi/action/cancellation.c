@@ -54,7 +54,7 @@ static int cancel_job(struct database *db, struct arena *arena, const struct ord
 	return rc ? rc : job_count_end(db, job->id, error);
 }
 
-static int write_audit(
+static int audit_cancellation(
 	struct database *db, struct arena *arena, const struct order *order, struct error *error)
 {
 	const struct cancellation *cancellation = order->cancellation;
@@ -79,7 +79,7 @@ static int cancel_body(struct database *db, void *context, struct error *error)
 	int rc = database_rows(db, arena, &LOCK_JOBS, &jobs, &count, error, "i", order->submission_id);
 	for (size_t i = 0; i < count && !rc; i++)
 		rc = cancel_job(db, arena, order, &jobs[i], error);
-	return rc ? rc : write_audit(db, arena, order, error);
+	return rc ? rc : audit_cancellation(db, arena, order, error);
 }
 
 int submission_cancel(struct database *db, int64_t submission_id, int64_t owner_id,

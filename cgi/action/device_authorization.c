@@ -100,7 +100,8 @@ static void draw_code(char code[static device_code_letters + 1])
 	code[device_code_letters] = '\0';
 }
 
-static int check_order(const struct device_authorization_order *order, struct error *error)
+static int check_authorization_order(
+	const struct device_authorization_order *order, struct error *error)
 {
 	if (!text_is_line(order->name, token_name_most_characters))
 		return fail_field(error, "name",
@@ -139,7 +140,7 @@ int device_authorization_ask(struct database *db, struct arena *arena,
 {
 	char code[device_code_letters + 1] = "";
 	*offer = (struct device_authorization_offer){ 0 };
-	int rc = check_order(order, error);
+	int rc = check_authorization_order(order, error);
 	if (!rc)
 		rc = token_draw(offer->secret, error);
 	if (!rc)

@@ -168,7 +168,7 @@ struct plan {
 	struct buffer *untried;
 };
 
-static void add_entry(struct plan *plan, struct entry entry)
+static void add_dry_run_entry(struct plan *plan, struct entry entry)
 {
 	if (!entry.length)
 		entry.length = strlen(entry.source);
@@ -238,7 +238,7 @@ static int add_reference(
 		answer = reference_as_answer(plan, task,
 			arena_strndup(plan->arena, reference.content.bytes, reference.content.length));
 	if (answer)
-		add_entry(plan,
+		add_dry_run_entry(plan,
 			(struct entry){ .purpose = "the reference",
 				.mode = "ranked",
 				.expected = "passed",
@@ -253,7 +253,7 @@ static int add_reference(
 static void add_entries(struct plan *plan, const struct entry *entries, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		add_entry(plan, entries[i]);
+		add_dry_run_entry(plan, entries[i]);
 }
 
 static void add_trivial(struct plan *plan, const struct task *task)
@@ -262,7 +262,7 @@ static void add_trivial(struct plan *plan, const struct task *task)
 		add_entries(plan, TRIVIAL_PY, COUNT(TRIVIAL_PY));
 	} else if (task->kernel_signature) {
 		add_entries(plan, TRIVIAL_KERNEL, COUNT(TRIVIAL_KERNEL));
-		add_entry(plan,
+		add_dry_run_entry(plan,
 			(struct entry){ .purpose = "a kernel that does nothing",
 				.file_name = "does_nothing.cu",
 				.source = arena_printf(plan->arena, "%s\n{\n}\n", task->kernel_signature) });
@@ -286,7 +286,7 @@ static int add_samples(
 		if (rc)
 			return rc;
 		const char *slash = strrchr(expected->source, '/');
-		add_entry(plan,
+		add_dry_run_entry(plan,
 			(struct entry){ .purpose = expected->source,
 				.file_name = slash ? slash + 1 : expected->source,
 				.source = content.bytes,
@@ -324,15 +324,15 @@ static int store_entry(
 	struct database *db, const struct plan *plan, const struct entry *entry, struct error *error)
 {
 	unsigned char hash[sha256_bytes];
-	int64_t user_id = plan->actor->id, board_id = plan->leaderboard->id;
+	int64_t user_id = plan->actor->id, leaderboard_id = plan->leaderboard->id;
 	int rc = blob_put(db, entry->source, entry->length, hash, error);
 	if (!rc)
-		rc = database_execute(db, &INSERT_SUBMISSION, error, "iiisbs", board_id, plan->version_id,
-			user_id, entry->file_name, hash, sizeof hash, entry->mode);
+		rc = database_execute(db, &INSERT_SUBMISSION, error, "iiisbs", leaderboard_id,
+			plan->version_id, user_id, entry->file_name, hash, sizeof hash, entry->mode);
 	int64_t submission_id = (int64_t)database_insert_id(db);
 	if (!rc)
 		rc = database_execute(
-			db, &INSERT_JOBS, error, "iii", submission_id, (int64_t)priority, board_id);
+			db, &INSERT_JOBS, error, "iii", submission_id, (int64_t)priority, leaderboard_id);
 	if (!rc && !database_affected(db))
 		return fail(error, ERROR_INPUT, "%s has no device, so nothing can run; choose one first.",
 			plan->leaderboard->name);

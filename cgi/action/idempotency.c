@@ -3,8 +3,8 @@
 #include <sodium.h>
 #include <string.h>
 
-/* Serializes a user's requests with keys. A key's foreign key would otherwise share-lock the user's
- * row, and two requests could deadlock. */
+/* Serializes a user's requests with keys. Without this lock, each insert of a key share-locks the
+ * user's row (its foreign key), and two such requests can deadlock. */
 struct owner {
 	int64_t id;
 };

@@ -62,13 +62,13 @@ static const struct statement LOCK_ID =
 
 static const struct statement INSERT = COMMAND(
 	"INSERT INTO invites (code, note, most_uses, expires_at, created_by) VALUES (?, ?, ?, ?, ?)");
-static const struct statement INSERT_BOARD =
+static const struct statement INSERT_LEADERBOARD =
 	COMMAND("INSERT INTO invite_leaderboards (invite_id, leaderboard_id) SELECT ?, id "
 			"FROM leaderboards WHERE name = ? AND (? OR creator_id = ?)");
 static const struct statement REVOKE =
 	COMMAND("UPDATE invites SET revoked_at = UTC_TIMESTAMP(3) WHERE id = ?");
-/* Inserts only missing seats: a seat that a concurrent transaction is removing would otherwise be
- * waited for and given back. */
+/* Inserts only missing seats. Otherwise the statement would wait for a transaction that is removing
+ * a seat, and then give the seat back. */
 static const struct statement SEAT =
 	COMMAND("INSERT IGNORE INTO leaderboard_members (leaderboard_id, user_id) SELECT l.id, u.id "
 			"FROM " OF_CODE " JOIN users u ON u.id = ? "
@@ -80,8 +80,8 @@ static const struct statement NOTE_USE =
 static const struct statement COUNT_USE =
 	COMMAND("UPDATE invites SET uses = uses + 1 WHERE id = ?");
 
-static const struct column BOARD_COLUMNS[] = { TEXT(struct invite_board, name) };
-static const struct statement BOARDS = SELECT(struct invite_board, BOARD_COLUMNS,
+static const struct column LEADERBOARD_COLUMNS[] = { TEXT(struct invite_leaderboard, name) };
+static const struct statement LEADERBOARDS = SELECT(struct invite_leaderboard, LEADERBOARD_COLUMNS,
 	"SELECT l.name FROM invite_leaderboards b JOIN leaderboards l ON l.id = b.leaderboard_id "
 	"JOIN leaderboard_members m ON m.leaderboard_id = l.id AND m.user_id = ? "
 	"WHERE b.invite_id = ? ORDER BY l.name");
@@ -155,7 +155,7 @@ static int check_request(
 }
 
 /* For the audit log. The code stays out, because many admins read the log. */
-static const char *words_of(struct arena *arena, const char *leaderboards, const char *note)
+static const char *invite_words(struct arena *arena, const char *leaderboards, const char *note)
 {
 	return arena_printf(arena, "for %s%s%s", leaderboards, *note ? ": " : "", note);
 }
@@ -170,8 +170,8 @@ static int write_creation(
 	for (size_t i = 1; i < request->leaderboard_count; i++)
 		names = arena_printf(arena, "%s, %s", names, request->leaderboards[i]);
 	return audit(db, actor->id, actor->name, actor->address, "invite.create",
-		arena_printf(arena, "invite %lld", (long long)id), words_of(arena, names, request->note),
-		error);
+		arena_printf(arena, "invite %lld", (long long)id),
+		invite_words(arena, names, request->note), error);
 }
 
 static int create_body(struct database *db, void *context, struct error *error)
@@ -186,7 +186,7 @@ static int create_body(struct database *db, void *context, struct error *error)
 	for (size_t i = 0; i < request->leaderboard_count && !rc; i++) {
 		const char *name = request->leaderboards[i];
 		rc = database_execute(
-			db, &INSERT_BOARD, error, "isii", id, name, (int64_t)request->may_all, actor->id);
+			db, &INSERT_LEADERBOARD, error, "isii", id, name, (int64_t)request->may_all, actor->id);
 		if (rc == ERROR_CONFLICT)
 			rc = 0; /* the name was repeated */
 		else if (!rc && !database_affected(db))
@@ -238,7 +238,7 @@ static int revoke_body(struct database *db, void *context, struct error *error)
 	return rc ? rc
 			  : audit(db, actor->id, actor->name, actor->address, "invite.revoke",
 				  arena_printf(revocation->arena, "invite %lld", (long long)revocation->id),
-				  words_of(revocation->arena,
+				  invite_words(revocation->arena,
 					  invite.leaderboards ? invite.leaderboards : "leaderboards that were deleted",
 					  invite.note),
 				  error);
@@ -259,7 +259,7 @@ struct redemption {
 	struct arena *arena;
 	const char *code;
 	int64_t user_id;
-	struct invite_board *boards;
+	struct invite_leaderboard *leaderboards;
 	size_t count;
 };
 
@@ -325,12 +325,12 @@ static int redeem_body(struct database *db, void *context, struct error *error)
 	if (!rc && missing.count)
 		rc = take_seats(db, redemption, &invite, &missing, error);
 	return rc ? rc
-			  : database_rows(db, redemption->arena, &BOARDS, &redemption->boards,
+			  : database_rows(db, redemption->arena, &LEADERBOARDS, &redemption->leaderboards,
 				  &redemption->count, error, "ii", user, invite.id);
 }
 
 int invite_redeem(struct database *db, struct arena *arena, const char *code, int64_t user_id,
-	struct invite_board **boards, size_t *count, struct error *error)
+	struct invite_leaderboard **leaderboards, size_t *count, struct error *error)
 {
 	struct redemption redemption = { .arena = arena, .code = code, .user_id = user_id };
 	/* Skips the query for text that cannot be a code; the column is ASCII. */
@@ -339,7 +339,7 @@ int invite_redeem(struct database *db, struct arena *arena, const char *code, in
 	int rc = is_code
 		? database_transaction(db, redeem_body, &redemption, error)
 		: fail_field(error, "code", "There is no such code; look whether all of it was copied.");
-	*boards = redemption.boards;
+	*leaderboards = redemption.leaderboards;
 	*count = redemption.count;
 	return rc;
 }

@@ -45,14 +45,15 @@ int invites_list(struct database *db, struct arena *arena, int64_t creator_id,
 int invite_revoke(struct database *db, struct arena *arena, int64_t id, int64_t creator_id,
 	const struct actor *actor, struct error *error);
 
-/* Makes the user a member of the code's leaderboards. Skipped are those to which its creator may no
- * longer invite and those that the user was removed from (cgi/action/publishing.h). `boards` lists
- * the code's leaderboards that the user is a member of now. A use counts only if it gave a seat.
- * ERROR_INPUT with field code when the code is unknown, not open, or gives this user no seat. */
-struct invite_board {
+/* Makes the user a member of the code's leaderboards. It skips those to which the code's creator
+ * may no longer invite, and those that the user was removed from (cgi/action/publishing.h).
+ * `leaderboards` lists the code's leaderboards that the user is a member of now. A use counts only
+ * if it gave a seat. ERROR_INPUT with field code when the code is unknown, not open, or gives this
+ * user no seat. */
+struct invite_leaderboard {
 	const char *name;
 };
 int invite_redeem(struct database *db, struct arena *arena, const char *code, int64_t user_id,
-	struct invite_board **boards, size_t *count, struct error *error);
+	struct invite_leaderboard **leaderboards, size_t *count, struct error *error);
 
 #endif

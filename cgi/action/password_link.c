@@ -50,7 +50,7 @@ static int fail_unusable(struct error *error)
 }
 
 /* Hashes a link's text; false if the text is no link. */
-static bool hash_of(const char *text, link_hash hash)
+static bool link_hash_of(const char *text, link_hash hash)
 {
 	unsigned char secret[password_link_bytes];
 	size_t length;
@@ -62,12 +62,12 @@ static bool hash_of(const char *text, link_hash hash)
 	return true;
 }
 
-static int find_user(struct database *db, struct arena *arena, const struct statement *statement,
-	const char *text, struct user *user, struct error *error)
+static int find_link_owner(struct database *db, struct arena *arena,
+	const struct statement *statement, const char *text, struct user *user, struct error *error)
 {
 	link_hash hash;
 	struct owner owner;
-	int rc = hash_of(text, hash)
+	int rc = link_hash_of(text, hash)
 		? database_row(db, arena, statement, &owner, error, "b", hash, sizeof hash)
 		: ERROR_NOT_FOUND;
 	if (rc)
@@ -78,7 +78,7 @@ static int find_user(struct database *db, struct arena *arena, const struct stat
 int password_link_find(struct database *db, struct arena *arena, const char *text,
 	struct user *user, struct error *error)
 {
-	return find_user(db, arena, &OWNER, text, user, error);
+	return find_link_owner(db, arena, &OWNER, text, user, error);
 }
 
 struct choice {
@@ -90,7 +90,7 @@ struct choice {
 static int use_body(struct database *db, void *context, struct error *error)
 {
 	const struct choice *choice = context;
-	int rc = find_user(db, choice->arena, &LOCK_OWNER, choice->text, choice->user, error);
+	int rc = find_link_owner(db, choice->arena, &LOCK_OWNER, choice->text, choice->user, error);
 	if (!rc)
 		rc = user_set_password(db, choice->user->id, choice->password, false, error);
 	if (!rc)

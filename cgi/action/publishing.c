@@ -132,7 +132,7 @@ static int store_changes(struct database *db, const struct change *change,
 	return rc;
 }
 
-static int change_body(struct database *db, void *context, struct error *error)
+static int publishing_body(struct database *db, void *context, struct error *error)
 {
 	const struct change *change = context;
 	const struct leaderboard *leaderboard = change->leaderboard;
@@ -162,7 +162,7 @@ int publishing_change(struct database *db, struct arena *arena,
 	};
 	for (size_t i = 0; i < COUNT(known); i++)
 		if (strcmp(known[i], after->visibility) == 0)
-			return database_transaction(db, change_body, &change, error);
+			return database_transaction(db, publishing_body, &change, error);
 	return fail_field(
 		error, "visibility", "A leaderboard is public, closed or hidden; choose one of them.");
 }
@@ -192,19 +192,19 @@ static int move_body(struct database *db, void *context, struct error *error)
 	const struct member_move *member_move = context;
 	const struct move *move = member_move->move;
 	const struct change *change = member_move->change;
-	const char *board = change->leaderboard->name;
+	const char *leaderboard = change->leaderboard->name;
 	int rc =
 		database_execute(db, move->into, error, "is", change->leaderboard->id, member_move->name);
 	if (!rc)
 		rc = database_execute(
 			db, move->from, error, "is", change->leaderboard->id, member_move->name);
 	if (!rc && !database_affected(db))
-		return fail(
-			error, ERROR_NOT_FOUND, "%s has no %s named %s.", board, move->whom, member_move->name);
+		return fail(error, ERROR_NOT_FOUND, "%s has no %s named %s.", leaderboard, move->whom,
+			member_move->name);
 	return rc
 		? rc
 		: audit(db, change->actor->id, change->actor->name, change->actor->address, move->action,
-			board, arena_printf(change->arena, "%s %s", member_move->name, move->what_became),
+			leaderboard, arena_printf(change->arena, "%s %s", member_move->name, move->what_became),
 			error);
 }
 

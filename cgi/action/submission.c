@@ -98,7 +98,7 @@ static int check_mode(const struct intake *intake, struct error *error)
 
 /* ---- the header and the GPUs ---- */
 
-static bool contains(const char *const *names, size_t count, const char *name)
+static bool contains_gpu(const char *const *names, size_t count, const char *name)
 {
 	for (size_t i = 0; i < count; i++)
 		if (strcasecmp(names[i], name) == 0)
@@ -117,7 +117,7 @@ static const char *join_names(struct arena *arena, const char *const *names, siz
 	return arena_strdup(arena, buffer_string(&text));
 }
 
-static int read_header(
+static int read_submission_header(
 	const struct intake *intake, struct directives *directives, struct error *error)
 {
 	/* The caller's bytes may lack a final NUL. */
@@ -140,27 +140,27 @@ static int read_header(
 static bool same_gpus(const char *const *a, size_t a_count, const char *const *b, size_t b_count)
 {
 	for (size_t i = 0; i < a_count; i++)
-		if (!contains(b, b_count, a[i]))
+		if (!contains_gpu(b, b_count, a[i]))
 			return false;
 	for (size_t i = 0; i < b_count; i++)
-		if (!contains(a, a_count, b[i]))
+		if (!contains_gpu(a, a_count, b[i]))
 			return false;
 	return true;
 }
 
 /* Chooses the wanted GPUs in the leaderboard's order; ERROR_INPUT for one that it lacks. */
-static int take_gpus(struct intake *intake, const char *const *board, size_t board_count,
+static int take_wanted_gpus(struct intake *intake, const char *const *offered, size_t offered_count,
 	const char *const *wanted, size_t wanted_count, struct error *error)
 {
 	for (size_t i = 0; i < wanted_count; i++)
-		if (!contains(board, board_count, wanted[i]))
+		if (!contains_gpu(offered, offered_count, wanted[i]))
 			return fail_field(error, "gpu", "%s has no %s; choose from %s.",
 				intake->leaderboard->name, quote(intake->arena, wanted[i]),
-				join_names(intake->arena, board, board_count));
-	intake->gpus = arena_array(intake->arena, const char *, board_count);
-	for (size_t i = 0; i < board_count; i++)
-		if (contains(wanted, wanted_count, board[i]))
-			intake->gpus[intake->gpu_count++] = board[i];
+				join_names(intake->arena, offered, offered_count));
+	intake->gpus = arena_array(intake->arena, const char *, offered_count);
+	for (size_t i = 0; i < offered_count; i++)
+		if (contains_gpu(wanted, wanted_count, offered[i]))
+			intake->gpus[intake->gpu_count++] = offered[i];
 	return 0;
 }
 
@@ -169,12 +169,12 @@ static int choose_gpus(struct database *db, struct intake *intake, const struct 
 {
 	const struct submission_request *request = intake->request;
 	struct arena *arena = intake->arena;
-	const char **board;
-	size_t board_count;
-	int rc = leaderboard_gpus(db, arena, intake->leaderboard->id, &board, &board_count, error);
+	const char **offered;
+	size_t offered_count;
+	int rc = leaderboard_gpus(db, arena, intake->leaderboard->id, &offered, &offered_count, error);
 	if (rc)
 		return rc;
-	if (!board_count)
+	if (!offered_count)
 		return fail_field(error, "gpu",
 			"No device is chosen for %s yet, so nothing can run; ask its creator.",
 			intake->leaderboard->name);
@@ -186,14 +186,16 @@ static int choose_gpus(struct database *db, struct intake *intake, const struct 
 			intake->file.field, join_names(arena, header->gpus, header->gpu_count),
 			join_names(arena, request->gpus, request->gpu_count));
 	if (request->gpu_count)
-		return take_gpus(intake, board, board_count, request->gpus, request->gpu_count, error);
+		return take_wanted_gpus(
+			intake, offered, offered_count, request->gpus, request->gpu_count, error);
 	if (header->gpu_count)
-		return take_gpus(intake, board, board_count, header->gpus, header->gpu_count, error);
-	if (board_count > 1)
+		return take_wanted_gpus(
+			intake, offered, offered_count, header->gpus, header->gpu_count, error);
+	if (offered_count > 1)
 		return fail_field(error, "gpu",
 			"Choose at least one of %s, here or in the header of the file.",
-			join_names(arena, board, board_count));
-	return take_gpus(intake, board, board_count, board, board_count, error);
+			join_names(arena, offered, offered_count));
+	return take_wanted_gpus(intake, offered, offered_count, offered, offered_count, error);
 }
 
 /* ---- storing ---- */
@@ -263,7 +265,7 @@ static int count_submission(struct database *db, const struct intake *intake, st
 				  leaderboard_id, intake->id);
 }
 
-static int store_body(struct database *db, void *context, struct error *error)
+static int store_submission_body(struct database *db, void *context, struct error *error)
 {
 	struct intake *intake = context;
 	const struct submission_request *request = intake->request;
@@ -308,11 +310,11 @@ int submission_create(struct database *db, struct arena *arena,
 	if (!rc)
 		rc = check_mode(&intake, error);
 	if (!rc)
-		rc = read_header(&intake, &header, error);
+		rc = read_submission_header(&intake, &header, error);
 	if (!rc)
 		rc = choose_gpus(db, &intake, &header, error);
 	if (!rc)
-		rc = database_transaction(db, store_body, &intake, error);
+		rc = database_transaction(db, store_submission_body, &intake, error);
 	if (!rc && id)
 		*id = intake.id;
 	return rc;

@@ -131,7 +131,7 @@ static int check_name(const char *name, struct error *error)
 	return 0;
 }
 
-static int check_order(const struct token_order *order, struct error *error)
+static int check_token_order(const struct token_order *order, struct error *error)
 {
 	int rc = check_name(order->name, error);
 	if (rc)
@@ -183,7 +183,7 @@ int token_draw(token_secret secret, struct error *error)
 int token_adopt(struct database *db, struct arena *arena, const struct token_order *order,
 	const token_hash hash, const char *prefix, struct error *error)
 {
-	int rc = check_order(order, error);
+	int rc = check_token_order(order, error);
 	if (!rc)
 		rc = check_count(db, arena, order->user_id, error);
 	if (!rc)

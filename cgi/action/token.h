@@ -53,7 +53,8 @@ int token_create(struct database *db, struct arena *arena, const struct token_or
 
 /* token_create in parts, for a secret that exists before its token
  * (cgi/action/device_authorization.h). token_draw makes a secret that grants nothing.
- * token_hash_secret and token_prefix give what is stored of it. token_adopt makes it a token. */
+ * token_hash_secret and token_prefix return the parts that the database stores. token_adopt turns
+ * the secret into a token. */
 int token_draw(token_secret secret, struct error *error);
 void token_hash_secret(token_hash hash, const char *secret);
 const char *token_prefix(struct arena *arena, const char *secret);
@@ -62,7 +63,7 @@ int token_adopt(struct database *db, struct arena *arena, const struct token_ord
 
 /* Finds a token's holder and notes the use, once a minute. ERROR_NOT_FOUND with a sentence for a
  * token that is unknown, revoked or expired, or whose user was banned or deleted. The sentence does
- * not tell a stranger which. */
+ * not say which, because a stranger may read it. */
 struct token_holder {
 	struct token token;
 	int64_t user_id;

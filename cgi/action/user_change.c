@@ -28,7 +28,7 @@ struct change {
 	enum role role;
 };
 
-static int write_audit(struct database *db, const struct change *change, const char *action,
+static int audit_user_change(struct database *db, const struct change *change, const char *action,
 	const char *detail, struct error *error)
 {
 	const struct actor *actor = change->actor;
@@ -44,7 +44,7 @@ static int store_role(struct database *db, void *context, struct error *error)
 	int rc = user_lock_admin(db, change->actor->id, error);
 	if (!rc)
 		rc = user_set_role(db, change->user->id, change->role, error);
-	return rc ? rc : write_audit(db, change, "user.role", detail, error);
+	return rc ? rc : audit_user_change(db, change, "user.role", detail, error);
 }
 
 static const struct statement BAN =
@@ -79,14 +79,15 @@ static int store_ban(struct database *db, void *context, struct error *error)
 		rc = database_execute(db, &END_LINKS, error, "i", id);
 	if (!rc)
 		rc = head_to_head_withdraw_user(db, id, error);
-	return rc ? rc : write_audit(db, change, "user.ban", detail, error);
+	return rc ? rc : audit_user_change(db, change, "user.ban", detail, error);
 }
 
 static int store_unban(struct database *db, void *context, struct error *error)
 {
 	const struct change *change = context;
 	int rc = database_execute(db, &UNBAN, error, "i", change->user->id);
-	return rc ? rc : write_audit(db, change, "user.unban", "may log in and submit again", error);
+	return rc ? rc
+			  : audit_user_change(db, change, "user.unban", "may log in and submit again", error);
 }
 
 int user_change_role(struct database *db, struct arena *arena, const struct user *user,

@@ -10,8 +10,8 @@ struct job {
 };
 static const struct column JOB_COLUMNS[] = { INTEGER(struct job, id),
 	INTEGER(struct job, is_open) };
-/* Locks the job rows first, as finishing a job does. A concurrent result is then ranked before this
- * reads it, or sees the withdrawal. */
+/* Locks the job rows first, as finishing a job does. A concurrent result is then either
+ * ranked before this transaction reads it, or finds the withdrawal. */
 static const struct statement LOCK_JOBS = SELECT(struct job, JOB_COLUMNS,
 	"SELECT id, state IN ('queued', 'running') AS is_open FROM jobs "
 	"WHERE submission_id = ? ORDER BY id FOR UPDATE");
@@ -35,7 +35,7 @@ static int refresh_jobs(struct database *db, struct arena *arena, const struct j
 	return rc;
 }
 
-static int change_body(struct database *db, void *context, struct error *error)
+static int withdrawal_body(struct database *db, void *context, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	const struct change *change = context;
@@ -56,13 +56,13 @@ static int change_body(struct database *db, void *context, struct error *error)
 int submission_withdraw(struct database *db, int64_t submission_id, struct error *error)
 {
 	struct change change = { submission_id, true };
-	return database_transaction(db, change_body, &change, error);
+	return database_transaction(db, withdrawal_body, &change, error);
 }
 
 int submission_restore(struct database *db, int64_t submission_id, struct error *error)
 {
 	struct change change = { submission_id, false };
-	return database_transaction(db, change_body, &change, error);
+	return database_transaction(db, withdrawal_body, &change, error);
 }
 
 int submission_note(

@@ -158,7 +158,7 @@ int page_admin(struct request *request)
 
 int action_gpu_release(struct request *request)
 {
-	const struct actor by = { request->viewer.id, request->viewer.name, request->address };
+	const struct actor by = actor_of(request);
 	int rc = gpu_release(request->db, request_form_or(request, "uuid", ""), &by, request->error);
 	return rc ? rc : redirect(request, "/admin?released=1");
 }
@@ -274,7 +274,7 @@ static int find_last_candidate(struct request *request, const struct audit_searc
 	return rc;
 }
 
-static int find_words(struct request *request, const struct audit_search *search,
+static int find_audit_words(struct request *request, const struct audit_search *search,
 	struct audit_view *view, const struct audit_question *question)
 {
 	struct audit_edge edge;
@@ -305,16 +305,10 @@ int audit_find(struct request *request, struct audit_view *view, int64_t before)
 	while (search->actor != (*view->actor != 0) || search->action != (*view->action != 0))
 		search++;
 	if (*view->words)
-		return find_words(request, search, view, &question);
+		return find_audit_words(request, search, view, &question);
 	return database_rows(request->db, request->arena, &search->all, &view->rows, &view->count,
 		request->error, "iisstti", question.before, question.after, view->actor, view->action,
 		question.from_ms, question.to_ms, (int64_t)audit_page_rows + 1);
-}
-
-static const char *query_or_nothing(const struct request *request, const char *name)
-{
-	const char *value = request_query(request, name);
-	return value ? value : "";
 }
 
 int page_admin_audit(struct request *request)
@@ -322,11 +316,11 @@ int page_admin_audit(struct request *request)
 	int64_t before = query_number(request, "before", INT64_MAX);
 	struct audit_view view = {
 		.is_first = before == INT64_MAX,
-		.actor = query_or_nothing(request, "who"),
-		.action = query_or_nothing(request, "what"),
-		.words = query_or_nothing(request, "q"),
-		.from = query_or_nothing(request, "from"),
-		.to = query_or_nothing(request, "to"),
+		.actor = request_query_or(request, "who", ""),
+		.action = request_query_or(request, "what", ""),
+		.words = request_query_or(request, "q", ""),
+		.from = request_query_or(request, "from", ""),
+		.to = request_query_or(request, "to", ""),
 	};
 	int rc = audit_find(request, &view, before);
 	if (rc)

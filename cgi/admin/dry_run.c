@@ -33,7 +33,7 @@ static void split_untried(struct arena *arena, struct dry_run_view *view)
 	}
 }
 
-static int read_view(struct request *request, struct dry_run_view *view, struct error *error)
+static int read_dry_run(struct request *request, struct dry_run_view *view, struct error *error)
 {
 	struct dry_run_row *rows;
 	view->version = query_number(request, "version", view->leaderboard->version_number);
@@ -52,7 +52,7 @@ static int show_report(
 {
 	struct dry_run_view view = { .leaderboard = leaderboard, .problem = problem };
 	struct error own = { 0 };
-	int rc = read_view(request, &view, &own);
+	int rc = read_dry_run(request, &view, &own);
 	if (rc) {
 		*request->error = own;
 		return rc;
@@ -83,7 +83,7 @@ int page_dry_run_status(struct request *request)
 	struct dry_run_view view = { .leaderboard = &leaderboard };
 	int rc = leaderboard_of_admin(request, &leaderboard);
 	if (!rc)
-		rc = read_view(request, &view, request->error);
+		rc = read_dry_run(request, &view, request->error);
 	if (rc)
 		return rc;
 	json_t *jobs = json_array();

@@ -10,7 +10,7 @@ struct dry_run_view {
 	const struct dry_run_row *rows;
 	size_t count;            /* 0: there was no dry run */
 	size_t met, unmet, open; /* rows by outcome */
-	size_t silent;           /* of the met ones: without a sentence */
+	size_t silent;           /* met rows that show no sentence */
 	bool has_device_memory;  /* at least one row has the GPU memory used */
 	const char **untried;
 	size_t untried_count; /* sentences */

@@ -8,7 +8,7 @@
 int action_admin_intake(struct request *request)
 {
 	bool stops = strcmp(request_form_or(request, "action", ""), "stop") == 0;
-	const struct actor by = { request->viewer.id, request->viewer.name, request->address };
+	const struct actor by = actor_of(request);
 	struct confirmation question = { .title = "Stop taking submissions?",
 		.section = "admin",
 		.button = "Stop it",

@@ -15,46 +15,33 @@
 /* A code of 98 bits cannot be guessed. This limits the load of those who try. */
 static const struct rate_limit REDEMPTIONS = { "invite code", 30, 600 };
 
-struct board_row {
+struct leaderboard_row {
 	const char *name, *visibility;
 };
-static const struct column BOARD_COLUMNS[] = { TEXT(struct board_row, name),
-	TEXT(struct board_row, visibility) };
-static const struct statement BOARDS = SELECT(struct board_row, BOARD_COLUMNS,
+static const struct column LEADERBOARD_COLUMNS[] = { TEXT(struct leaderboard_row, name),
+	TEXT(struct leaderboard_row, visibility) };
+static const struct statement LEADERBOARDS = SELECT(struct leaderboard_row, LEADERBOARD_COLUMNS,
 	"SELECT name, visibility FROM leaderboards WHERE ? IN (0, creator_id) "
 	"ORDER BY visibility <> 'closed', name");
 
-/* Returns the user whose leaderboards and invites the viewer manages; 0: all users'. */
-static int64_t managed_creator(const struct request *request)
-{
-	return request->viewer.role == ROLE_ADMIN ? 0 : request->viewer.id;
-}
-
-static bool contains_name(const char **names, size_t count, const char *name)
-{
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(names[i], name) == 0)
-			return true;
-	return false;
-}
-
 /* ---- the list ---- */
 
-static int list_boards(struct request *request, struct invites_view *view)
+static int list_leaderboards(struct request *request, struct invites_view *view)
 {
-	struct board_row *rows;
+	struct leaderboard_row *rows;
 	const char **chosen;
 	size_t chosen_count = request_form_values(request, "leaderboard", &chosen);
-	int rc = database_rows(request->db, request->arena, &BOARDS, &rows, &view->board_count,
-		request->error, "i", managed_creator(request));
+	int rc = database_rows(request->db, request->arena, &LEADERBOARDS, &rows,
+		&view->leaderboard_count, request->error, "i", managed_creator(request));
 	if (rc)
 		return rc;
-	view->boards = arena_array(request->arena, struct invite_choice, view->board_count + 1);
-	for (size_t i = 0; i < view->board_count; i++)
-		view->boards[i] = (struct invite_choice){
+	view->leaderboards =
+		arena_array(request->arena, struct invite_choice, view->leaderboard_count + 1);
+	for (size_t i = 0; i < view->leaderboard_count; i++)
+		view->leaderboards[i] = (struct invite_choice){
 			.name = rows[i].name,
 			.visibility = rows[i].visibility,
-			.chosen = contains_name(chosen, chosen_count, rows[i].name),
+			.chosen = names_contain(chosen, chosen_count, rows[i].name),
 		};
 	return 0;
 }
@@ -69,14 +56,14 @@ static int show_invites(struct request *request)
 		.note_error = form_error(request, "note"),
 		.uses_error = form_error(request, "uses"),
 		.expires_error = form_error(request, "expires"),
-		.board_error = form_error(request, "leaderboard"),
+		.leaderboard_error = form_error(request, "leaderboard"),
 		.is_admin = request->viewer.role == ROLE_ADMIN,
 	};
 	struct error own = { 0 };
 	int rc = invites_list(
 		request->db, request->arena, managed_creator(request), &invites, &view.count, &own);
 	if (!rc)
-		rc = list_boards(request, &view);
+		rc = list_leaderboards(request, &view);
 	if (rc) {
 		if (own.code)
 			*request->error = own;
@@ -230,14 +217,14 @@ static const char *typed_code(struct request *request)
 int action_join(struct request *request)
 {
 	const char *code = typed_code(request);
-	struct invite_board *boards;
+	struct invite_leaderboard *leaderboards;
 	size_t count;
 	int rc = rate_limit_hit(request, &REDEMPTIONS, request->viewer.name);
 	if (!rc)
-		rc = invite_redeem(
-			request->db, request->arena, code, request->viewer.id, &boards, &count, request->error);
+		rc = invite_redeem(request->db, request->arena, code, request->viewer.id, &leaderboards,
+			&count, request->error);
 	if (!rc)
-		return count == 1 ? redirect(request, "/leaderboard/%s", boards->name)
+		return count == 1 ? redirect(request, "/leaderboard/%s", leaderboards->name)
 						  : redirect(request, "/join?done=1");
 	if (rc != ERROR_INPUT)
 		return rc;

@@ -13,11 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct actor actor_of(const struct request *request)
-{
-	return (struct actor){ request->viewer.id, request->viewer.name, request->address };
-}
-
 static int check_may_change(struct request *request, const struct leaderboard *leaderboard)
 {
 	if (request->viewer.role == ROLE_ADMIN || leaderboard->creator_id == request->viewer.id)
@@ -28,8 +23,14 @@ static int check_may_change(struct request *request, const struct leaderboard *l
 
 int leaderboard_of_admin(struct request *request, struct leaderboard *leaderboard)
 {
-	int rc = leaderboard_seen_by(request->db, request->arena, request->viewer.id,
-		request->path_parameters[0], leaderboard, request->error);
+	return leaderboard_of_admin_named(request, request->path_parameters[0], leaderboard);
+}
+
+int leaderboard_of_admin_named(
+	struct request *request, const char *name, struct leaderboard *leaderboard)
+{
+	int rc = leaderboard_seen_by(
+		request->db, request->arena, request->viewer.id, name, leaderboard, request->error);
 	return rc ? rc : check_may_change(request, leaderboard);
 }
 
@@ -68,7 +69,8 @@ static int read_deadline(
 }
 
 /* Reads a whole number of at least 1; an empty field gives 0. */
-static int read_number(struct request *request, const char *name, int64_t most, int64_t *number)
+static int read_quota_number(
+	struct request *request, const char *name, int64_t most, int64_t *number)
 {
 	const char *text = request_form_or(request, name, "");
 	char *end;
@@ -90,14 +92,15 @@ static bool has_quotas(struct request *request)
 	return any;
 }
 
-static int read_quotas(struct request *request, struct quota quotas[static quota_modes])
+static int read_form_quotas(struct request *request, struct quota quotas[static quota_modes])
 {
 	int rc = 0;
 	for (size_t i = 0; i < quota_modes && !rc; i++) {
-		rc = read_number(request, quota_name(request->arena, i, ""), quota_most, &quotas[i].most);
+		rc = read_quota_number(
+			request, quota_name(request->arena, i, ""), quota_most, &quotas[i].most);
 		if (!rc)
-			rc = read_number(request, quota_name(request->arena, i, "_hours"), quota_most_hours,
-				&quotas[i].hours);
+			rc = read_quota_number(request, quota_name(request->arena, i, "_hours"),
+				quota_most_hours, &quotas[i].hours);
 		if (!quotas[i].hours)
 			quotas[i].hours = quota_usual_hours;
 	}
@@ -157,19 +160,11 @@ static int read_input(
 	input->settings.quotas = has_quotas(request) ? input->quotas : NULL;
 	int rc = read_deadline(request, leaderboard, &input->settings.deadline_ms);
 	if (!rc)
-		rc = read_quotas(request, input->quotas);
+		rc = read_form_quotas(request, input->quotas);
 	return rc ? rc : leaderboard_read_zip(request, "task", !leaderboard, input);
 }
 
 /* ---- showing the form ---- */
-
-static bool contains_name(const char **names, size_t count, const char *name)
-{
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(names[i], name) == 0)
-			return true;
-	return false;
-}
 
 /* Lists the models that workers offer now, and chosen models that no worker offers. */
 static int list_devices(struct request *request, struct leaderboard_form *form, const char **chosen,
@@ -188,11 +183,11 @@ static int list_devices(struct request *request, struct leaderboard_form *form, 
 			.model = offered[i].model,
 			.product = offered[i].product,
 			.workers = offered[i].workers,
-			.chosen = contains_name(chosen, chosen_count, offered[i].model),
+			.chosen = names_contain(chosen, chosen_count, offered[i].model),
 		};
 	}
 	for (size_t i = 0; i < chosen_count; i++)
-		if (!contains_name(listed, count, chosen[i]))
+		if (!names_contain(listed, count, chosen[i]))
 			form->devices[form->device_count++] =
 				(struct device_choice){ .model = chosen[i], .chosen = true };
 	return 0;
@@ -222,8 +217,8 @@ static void list_quotas(
 	}
 }
 
-static int show_form(struct request *request, struct leaderboard_form *form, const char **chosen,
-	size_t chosen_count)
+static int show_leaderboard_form(struct request *request, struct leaderboard_form *form,
+	const char **chosen, size_t chosen_count)
 {
 	int rc = list_devices(request, form, chosen, chosen_count);
 	if (rc)
@@ -243,8 +238,8 @@ static int show_form(struct request *request, struct leaderboard_form *form, con
 }
 
 /* Shows the form again as typed, with the error. The router handles other errors. */
-static int show_again(struct request *request, const struct leaderboard *leaderboard,
-	const struct leaderboard_input *input, int rc)
+static int show_leaderboard_form_again(struct request *request,
+	const struct leaderboard *leaderboard, const struct leaderboard_input *input, int rc)
 {
 	if (rc != ERROR_INPUT && rc != ERROR_CONFLICT && rc != ERROR_LIMIT)
 		return rc;
@@ -259,7 +254,7 @@ static int show_again(struct request *request, const struct leaderboard *leaderb
 		.faults = input->faults,
 	};
 	list_quotas(request, &form, NULL);
-	return show_form(request, &form, input->settings.gpus, input->settings.gpu_count);
+	return show_leaderboard_form(request, &form, input->settings.gpus, input->settings.gpu_count);
 }
 
 /* ---- new ---- */
@@ -270,7 +265,7 @@ int page_leaderboard_new(struct request *request)
 		.name = "", .deadline = "", .gpu_other = "", .accepting = true, .sources_public = true
 	};
 	list_quotas(request, &form, NULL);
-	return show_form(request, &form, NULL, 0);
+	return show_leaderboard_form(request, &form, NULL, 0);
 }
 
 int action_leaderboard_new(struct request *request)
@@ -281,7 +276,7 @@ int action_leaderboard_new(struct request *request)
 	if (!rc)
 		rc = leaderboard_create(request->db, request->arena, &input.settings, input.task,
 			&input.upload, &input.stock, &actor, NULL, request->error);
-	return rc ? show_again(request, NULL, &input, rc)
+	return rc ? show_leaderboard_form_again(request, NULL, &input, rc)
 			  : redirect(request, "/leaderboard/%s", input.settings.name);
 }
 
@@ -337,7 +332,7 @@ int page_leaderboard_edit(struct request *request)
 	};
 	quotas_read(&answers[ANSWER_QUOTAS], quotas);
 	list_quotas(request, &form, quotas);
-	return show_form(request, &form, gpus, answers[ANSWER_GPUS].count);
+	return show_leaderboard_form(request, &form, gpus, answers[ANSWER_GPUS].count);
 }
 
 int action_leaderboard_edit(struct request *request)
@@ -353,7 +348,7 @@ int action_leaderboard_edit(struct request *request)
 		rc = leaderboard_update(request->db, request->arena, &leaderboard, &input.settings,
 			input.task, &input.upload, &input.stock, &actor, request->error);
 	if (rc)
-		return show_again(request, &leaderboard, &input, rc);
+		return show_leaderboard_form_again(request, &leaderboard, &input, rc);
 	return input.task && input.settings.keeps_version
 		? redirect(request, "/admin/leaderboard/%s/versions?done=kept", leaderboard.name)
 		: redirect(request, "/leaderboard/%s", leaderboard.name);
@@ -380,7 +375,7 @@ static const struct statement EXTENT = SELECT(struct extent, EXTENT_COLUMNS,
 	"FROM submissions FORCE INDEX (submissions_leaderboard) WHERE leaderboard_id = ? "
 	"AND NOT dry_run");
 
-static int show_deletion(struct request *request, const struct leaderboard *leaderboard)
+static int show_leaderboard_deletion(struct request *request, const struct leaderboard *leaderboard)
 {
 	struct deletion_form form = { .leaderboard = leaderboard,
 		.typed = request_form_or(request, "name", ""),
@@ -404,7 +399,7 @@ int page_leaderboard_delete(struct request *request)
 {
 	struct leaderboard leaderboard;
 	int rc = leaderboard_of_admin(request, &leaderboard);
-	return rc ? rc : show_deletion(request, &leaderboard);
+	return rc ? rc : show_leaderboard_deletion(request, &leaderboard);
 }
 
 int action_leaderboard_delete(struct request *request)
@@ -418,7 +413,7 @@ int action_leaderboard_delete(struct request *request)
 		fail_field(request->error, "name", "This is not its name, so nothing was deleted; type %s.",
 			leaderboard.name);
 		request->status = 422;
-		return show_deletion(request, &leaderboard);
+		return show_leaderboard_deletion(request, &leaderboard);
 	}
 	rc = leaderboard_delete(request->db, &leaderboard, &actor, request->error);
 	return rc ? rc : redirect(request, "/admin?deleted=1");

@@ -55,12 +55,11 @@ struct deletion_form {
 	const char *typed, *name_error;
 };
 
-/* Returns who acts in this request, for the audit log. */
-struct actor actor_of(const struct request *request);
-
 /* Reads the first leaderboard in the address, if the viewer may change it. Admins may change all
  * leaderboards, creators their own. */
 int leaderboard_of_admin(struct request *request, struct leaderboard *leaderboard);
+int leaderboard_of_admin_named(
+	struct request *request, const char *name, struct leaderboard *leaderboard);
 
 /* Does the same with an answer to leaderboard_reading (lib/leaderboard/leaderboard.h) that is
  * part of a larger query. */

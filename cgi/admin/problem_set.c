@@ -71,7 +71,7 @@ static int find_upload(struct request *request, struct kept_upload *kept)
 
 /* ---- uploading ---- */
 
-static int show_form(struct request *request)
+static int show_set_form(struct request *request)
 {
 	struct set_form form = { .file_error = form_error(request, "set") };
 	struct page page = page_make(request, "Upload a problem set", "admin");
@@ -81,7 +81,7 @@ static int show_form(struct request *request)
 
 int page_set_new(struct request *request)
 {
-	return show_form(request);
+	return show_set_form(request);
 }
 
 static int check_upload(struct request *request, const struct upload *upload)
@@ -112,7 +112,7 @@ int action_set_new(struct request *request)
 	if (rc != ERROR_INPUT)
 		return rc;
 	request->status = 422;
-	return show_form(request);
+	return show_set_form(request);
 }
 
 /* ---- its plan ---- */
@@ -135,9 +135,8 @@ static int read_upload(struct request *request, struct plan_input *input, struct
 		return rc;
 	input->files = fileset_make(request->arena);
 	input->stock = stock_fileset(request->arena);
-	input->planner =
-		(struct planner){ .actor = { request->viewer.id, request->viewer.name, request->address },
-			.may_change_all = request->viewer.role == ROLE_ADMIN };
+	input->planner = (struct planner){ .actor = actor_of(request),
+		.may_change_all = request->viewer.role == ROLE_ADMIN };
 	*view = (struct set_view){ .id = input->kept.id,
 		.file_name = input->kept.file_name,
 		.expires_at_ms = input->kept.expires_at_ms };

@@ -84,7 +84,7 @@ static void say_freeze(struct request *request, struct confirmation *question,
 
 /* Lists what people lose by a change; an empty list needs no confirmation. Every change can be
  * undone. */
-static struct confirmation question_about(
+static struct confirmation publishing_question(
 	struct request *request, const struct leaderboard *before, const struct publishing *after)
 {
 	struct confirmation question = {
@@ -108,7 +108,7 @@ static int save_setting(
 	struct request *request, const struct leaderboard *leaderboard, struct publishing *after)
 {
 	struct actor actor = actor_of(request);
-	struct confirmation question = question_about(request, leaderboard, after);
+	struct confirmation question = publishing_question(request, leaderboard, after);
 	if (question.count && !confirmation_given(request, &question))
 		return confirmation_ask(request, &question);
 	return publishing_change(
@@ -202,7 +202,7 @@ static const struct {
 	{ "readmit", readmit_member },
 };
 
-static int run_action(struct request *request, const struct leaderboard *leaderboard)
+static int run_publishing_action(struct request *request, const struct leaderboard *leaderboard)
 {
 	const char *action = request_form_or(request, "action", "save");
 	struct publishing after = {
@@ -223,7 +223,7 @@ int action_publishing(struct request *request)
 	struct leaderboard leaderboard;
 	int rc = leaderboard_of_admin(request, &leaderboard);
 	if (!rc)
-		rc = run_action(request, &leaderboard);
+		rc = run_publishing_action(request, &leaderboard);
 	if (!rc && request->body.length) /* a confirmation page */
 		return 0;
 	if (rc != ERROR_INPUT)

@@ -25,10 +25,10 @@ struct invite_choice {
 struct invites_view {
 	const struct invite *invites;
 	size_t count;
-	struct invite_choice *boards;
-	size_t board_count;                /* leaderboards to which the viewer may invite */
+	struct invite_choice *leaderboards;
+	size_t leaderboard_count;          /* leaderboards to which the viewer may invite */
 	const char *note, *uses, *expires; /* as typed */
-	const char *note_error, *uses_error, *expires_error, *board_error;
+	const char *note_error, *uses_error, *expires_error, *leaderboard_error;
 	bool is_admin;
 };
 

@@ -23,7 +23,8 @@ static const struct statement LEADERBOARDS =
 static const struct statement GPUS = SELECT(struct rejudging_choice, CHOICE_COLUMNS,
 	"SELECT DISTINCT gpu AS name FROM leaderboard_gpus ORDER BY gpu");
 
-static int read_list(struct request *request, struct rejudgings_view *view, struct error *error)
+static int read_rejudgings(
+	struct request *request, struct rejudgings_view *view, struct error *error)
 {
 	static const struct statement *const parts[] = { &LEADERBOARDS, &GPUS };
 	static const struct bundle choices = BUNDLE(parts);
@@ -41,10 +42,10 @@ static int read_list(struct request *request, struct rejudgings_view *view, stru
 	return 0;
 }
 
-static int show_list(struct request *request, struct rejudgings_view *view)
+static int show_rejudgings(struct request *request, struct rejudgings_view *view)
 {
 	struct error error = { 0 };
-	int rc = read_list(request, view, &error);
+	int rc = read_rejudgings(request, view, &error);
 	if (rc) {
 		*request->error = error;
 		return rc;
@@ -54,29 +55,24 @@ static int show_list(struct request *request, struct rejudgings_view *view)
 	return 0;
 }
 
-static const char *query_or(const struct request *request, const char *name, const char *otherwise)
-{
-	const char *value = request_query(request, name);
-	return value ? value : otherwise;
-}
-
 /* Links on other pages prefill the form. */
 int page_rejudgings(struct request *request)
 {
 	struct rejudgings_view view = {
-		.scope = query_or(request, "scope", "top"),
-		.leaderboard = query_or(request, "leaderboard", ""),
-		.submission = query_or(request, "submission", ""),
-		.user = query_or(request, "user", ""),
-		.top = query_or(request, "top", "10"),
-		.gpu = query_or(request, "gpu", ""),
+		.scope = request_query_or(request, "scope", "top"),
+		.leaderboard = request_query_or(request, "leaderboard", ""),
+		.submission = request_query_or(request, "submission", ""),
+		.user = request_query_or(request, "user", ""),
+		.top = request_query_or(request, "top", "10"),
+		.gpu = request_query_or(request, "gpu", ""),
 	};
-	return show_list(request, &view);
+	return show_rejudgings(request, &view);
 }
 
-static int start_rejudging(struct request *request, const struct rejudgings_view *view, int64_t *id)
+static int start_rejudging_of_form(
+	struct request *request, const struct rejudgings_view *view, int64_t *id)
 {
-	const struct actor by = { request->viewer.id, request->viewer.name, request->address };
+	const struct actor by = actor_of(request);
 	struct rejudging_order order = {
 		.leaderboard = view->leaderboard,
 		.submission_id = strtoll(view->submission, NULL, 10),
@@ -101,7 +97,7 @@ int action_rejudgings(struct request *request)
 		.gpu = request_form_or(request, "gpu", ""),
 	};
 	int64_t id;
-	int rc = start_rejudging(request, &view, &id);
+	int rc = start_rejudging_of_form(request, &view, &id);
 	if (!rc)
 		return redirect(request, "/admin/rejudgings/%lld", (long long)id);
 	if (rc != ERROR_INPUT)
@@ -109,7 +105,7 @@ int action_rejudgings(struct request *request)
 	request->status = 422;
 	view.field = arena_strdup(request->arena, request->error->field);
 	view.error = arena_strdup(request->arena, request->error->text);
-	return show_list(request, &view);
+	return show_rejudgings(request, &view);
 }
 
 /* ---- one ---- */
@@ -146,7 +142,8 @@ static int read_one(struct request *request, struct rejudging *rejudging,
 	return rc ? rc : read_preview(request, view, error);
 }
 
-static const char *notice_of(const struct request *request, const struct rejudging *rejudging)
+static const char *rejudging_notice(
+	const struct request *request, const struct rejudging *rejudging)
 {
 	if (!request_query(request, "done"))
 		return NULL;
@@ -155,7 +152,7 @@ static const char *notice_of(const struct request *request, const struct rejudgi
 		: "The rejudging is discarded; every result is what it was.";
 }
 
-static int show_one(struct request *request, struct rejudging_view *view)
+static int show_rejudging(struct request *request, struct rejudging_view *view)
 {
 	struct error error = { 0 };
 	struct rejudging rejudging;
@@ -166,7 +163,7 @@ static int show_one(struct request *request, struct rejudging_view *view)
 	}
 	struct page page = page_make(
 		request, arena_printf(request->arena, "Rejudging %lld", (long long)rejudging.id), "admin");
-	page.notice = notice_of(request, &rejudging);
+	page.notice = rejudging_notice(request, &rejudging);
 	page.refresh_s = rejudging.waiting ? reload_s : 0;
 	admin_rejudging_page(&request->body, &page, view);
 	return 0;
@@ -175,7 +172,7 @@ static int show_one(struct request *request, struct rejudging_view *view)
 int page_rejudging(struct request *request)
 {
 	struct rejudging_view view = { .typed = "" };
-	return show_one(request, &view);
+	return show_rejudging(request, &view);
 }
 
 /* Applying and discarding both need the name of the leaderboard or the user, typed. */
@@ -185,7 +182,7 @@ static int apply_or_discard(struct request *request, const char *typed)
 		const char *name;
 		int (*run)(struct database *db, int64_t id, const struct actor *by, struct error *error);
 	} endings[] = { { "apply", rejudging_apply }, { "discard", rejudging_discard } };
-	const struct actor by = { request->viewer.id, request->viewer.name, request->address };
+	const struct actor by = actor_of(request);
 	struct rejudging rejudging;
 	int rc = rejudging_find(
 		request->db, request->arena, path_number(request, 0), &rejudging, request->error);
@@ -211,12 +208,13 @@ int action_rejudging(struct request *request)
 		return rc;
 	request->status = 422;
 	view.error = arena_strdup(request->arena, request->error->text);
-	return show_one(request, &view);
+	return show_rejudging(request, &view);
 }
 
 /* ---- the results of one job ---- */
 
-static const char *words_of(const struct rejudging *rejudging, const struct rejudged_result *result)
+static const char *rejudged_words(
+	const struct rejudging *rejudging, const struct rejudged_result *result)
 {
 	if (!result->verdict)
 		return "It has not ended; it comes behind everything that people submit.";
@@ -256,7 +254,7 @@ int page_rejudged(struct request *request)
 		return rc;
 	if (view.submission.job_count) {
 		job = view.submission.jobs[0];
-		job.words = words_of(&rejudging, &result);
+		job.words = rejudged_words(&rejudging, &result);
 		view.job = &job;
 	}
 	struct page page = page_make(request,

@@ -33,11 +33,12 @@ struct rejudging_view {
 	size_t change_count;
 	/* All jobs have finished, the rejudging is open, no ranking is frozen, and this is page 1. */
 	bool has_preview;
-	/* The rejected confirmation; error NULL: none. */
+	/* The confirmation as typed, and the error about it or NULL. */
 	const char *typed, *error;
 };
 
-/* The results of the job, old or new, that the submission does not have. */
+/* The job of a rejudging that is not the submission's current one: the new job before the rejudging
+ * is applied, and the old job afterwards. */
 struct rejudged_view {
 	const struct rejudging *rejudging;
 	const struct rejudged_result *result;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Returns the notice for the redirect that follows the form. */
-static const char *notice_of(struct request *request)
+static const char *review_notice(struct request *request)
 {
 	static const struct {
 		const char *outcome, *sentence;
@@ -36,7 +36,7 @@ static int show_held(struct request *request, struct review_view *view)
 	}
 	view->results = results;
 	struct page page = page_make(request, "Held results", "review");
-	page.notice = notice_of(request);
+	page.notice = review_notice(request);
 	admin_review_page(&request->body, &page, view);
 	return 0;
 }
@@ -48,7 +48,7 @@ int page_review(struct request *request)
 }
 
 /* A rejection is final and takes a result away from its author. */
-static struct confirmation question_about(
+static struct confirmation rejection_question(
 	struct request *request, const struct review_view *view, const char *reason)
 {
 	const char *number = arena_printf(request->arena, "%lld", (long long)view->submission_id);
@@ -90,7 +90,7 @@ static int reject_result(
 	int rc = review_check_reason(request->arena, view->reason, &reason, request->error);
 	if (rc)
 		return rc;
-	struct confirmation question = question_about(request, view, reason);
+	struct confirmation question = rejection_question(request, view, reason);
 	bool waits;
 	if (!confirmation_given(request, &question)) {
 		rc = find_waiting(request, review, &waits);
@@ -111,7 +111,7 @@ static int release_result(
 
 int action_review(struct request *request)
 {
-	const struct actor by = { request->viewer.id, request->viewer.name, request->address };
+	const struct actor by = actor_of(request);
 	const char *action = request_form_or(request, "action", "");
 	struct review_view view = {
 		.submission_id = strtoll(request_form_or(request, "submission", ""), NULL, 10),

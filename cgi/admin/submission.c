@@ -114,18 +114,12 @@ static int find_submissions(struct request *request, struct submissions_view *vi
 	return 0;
 }
 
-static const char *query_or_nothing(const struct request *request, const char *name)
-{
-	const char *value = request_query(request, name);
-	return value ? value : "";
-}
-
 int page_admin_submissions(struct request *request)
 {
 	struct submissions_view view = {
-		.user = query_or_nothing(request, "user"),
-		.leaderboard = query_or_nothing(request, "leaderboard"),
-		.number = query_or_nothing(request, "number"),
+		.user = request_query_or(request, "user", ""),
+		.leaderboard = request_query_or(request, "leaderboard", ""),
+		.number = request_query_or(request, "number", ""),
 		.hidden = request_query(request, "hidden"),
 	};
 	int64_t number = query_number(request, "number", 0);
@@ -141,7 +135,7 @@ int page_admin_submissions(struct request *request)
 
 /* ---- one ---- */
 
-static const char *notice_of(const struct request *request)
+static const char *submission_notice(const struct request *request)
 {
 	static const struct {
 		const char *done, *sentence;
@@ -151,7 +145,7 @@ static const char *notice_of(const struct request *request)
 		{ "hold", "What has passed of it is held until it is released or rejected." },
 		{ "note", "The note was stored." },
 	};
-	const char *done = query_or_nothing(request, "done");
+	const char *done = request_query_or(request, "done", "");
 	for (size_t i = 0; i < COUNT(notices); i++)
 		if (strcmp(notices[i].done, done) == 0)
 			return notices[i].sentence;
@@ -174,7 +168,7 @@ static int show_submission(struct request *request, struct admin_submission_view
 	view->note = view->note ? view->note : row.note ? row.note : "";
 	struct page page = page_make(request,
 		arena_printf(request->arena, "Submission %lld, for admins", (long long)row.id), "admin");
-	page.notice = notice_of(request);
+	page.notice = submission_notice(request);
 	admin_submission_page(&request->body, &page, view);
 	return 0;
 }
@@ -246,9 +240,9 @@ static int check_removal(struct request *request, const char *action, bool *aske
 	return 0;
 }
 
-static int run_action(struct request *request, const char *action)
+static int run_submission_action(struct request *request, const char *action)
 {
-	const struct actor by = { request->viewer.id, request->viewer.name, request->address };
+	const struct actor by = actor_of(request);
 	const char *reason = request_form_or(request, "reason", "");
 	int64_t id = path_number(request, 0);
 	if (strcmp(action, "hide") == 0)
@@ -274,7 +268,7 @@ int action_admin_submission(struct request *request)
 	if (asked)
 		return rc;
 	if (!rc)
-		rc = run_action(request, action);
+		rc = run_submission_action(request, action);
 	if (!rc)
 		return redirect(
 			request, "/admin/submission/%lld?done=%s", (long long)path_number(request, 0), action);

@@ -79,8 +79,8 @@ struct user_change {
 	password_link_text link;
 };
 
-static int write_audit(struct database *db, const struct user_change *change, const char *action,
-	const char *detail, struct error *error)
+static int audit_user_change(struct database *db, const struct user_change *change,
+	const char *action, const char *detail, struct error *error)
 {
 	const struct request *request = change->request;
 	return audit(db, request->viewer.id, request->viewer.name, request->address, action,
@@ -127,7 +127,7 @@ static int change_role(struct user_change *change, struct users_view *view)
 		request->db, request->arena, change->user, change->role, &actor, request->error);
 }
 
-static int unban(struct user_change *change, struct users_view *view)
+static int unban_user(struct user_change *change, struct users_view *view)
 {
 	(void)view;
 	struct request *request = change->request;
@@ -144,7 +144,7 @@ static int store_link(struct database *db, void *context, struct error *error)
 		"a link to choose a password was made; it works once, for %d hours", password_link_hours);
 	int rc =
 		password_link_make(db, change->user->id, change->request->viewer.name, change->link, error);
-	return rc ? rc : write_audit(db, change, "user.link", detail, error);
+	return rc ? rc : audit_user_change(db, change, "user.link", detail, error);
 }
 
 /* Only the page that answers this form shows the link. */
@@ -166,7 +166,7 @@ static const struct user_action {
 	int (*run)(struct user_change *change, struct users_view *view);
 } USER_ACTIONS[] = {
 	{ "role", change_role },
-	{ "unban", unban },
+	{ "unban", unban_user },
 	{ "link", make_link },
 };
 
@@ -237,7 +237,7 @@ static int store_invitation(struct database *db, void *context, struct error *er
 	if (!rc)
 		rc = password_link_make(db, user.id, change->request->viewer.name, change->link, error);
 	if (!rc)
-		rc = write_audit(db, change, "user.invite", detail, error);
+		rc = audit_user_change(db, change, "user.invite", detail, error);
 	change->user = NULL;
 	return rc;
 }

@@ -5,6 +5,7 @@
 #include "cgi/admin/leaderboard.h"
 #include "cgi/http/paging.h"
 #include "cgi/page/pages.h"
+#include "cgi/page/task_page.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
 #include "templates/versions.h"
@@ -128,13 +129,6 @@ int page_versions(struct request *request)
 
 /* ---- the diff of two ---- */
 
-static bool is_text(const struct blob_value *content)
-{
-	return !content->length
-		|| (text_is_utf8(content->bytes, content->length)
-			&& !memchr(content->bytes, '\0', content->length));
-}
-
 static struct blob_value side_of(const struct blob_value *content)
 {
 	return content->bytes ? *content : (struct blob_value){ "", 0 };
@@ -148,9 +142,9 @@ static void compare_file(struct arena *arena, const struct pair *pair, struct fi
 		.what = !pair->before.bytes ? "added"
 			: !pair->after.bytes    ? "removed"
 									: "changed" };
-	change->obstacle = !is_text(&before) || !is_text(&after) ? "It is not text."
-		: before.length + after.length > most_diff_bytes     ? "It is too long to be compared here."
-															 : NULL;
+	change->obstacle = !task_file_is_text(&before) || !task_file_is_text(&after) ? "It is not text."
+		: before.length + after.length > most_diff_bytes ? "It is too long to be compared here."
+														 : NULL;
 	if (change->obstacle)
 		return;
 	change->diff = diff_of(arena, before.bytes, before.length, after.bytes, after.length);

@@ -32,7 +32,7 @@ static const struct statement VITALS = SELECT(struct vital_row, VITAL_COLUMNS,
 
 /* ---- the table ---- */
 
-static void widen(int64_t range[static 2], int64_t value)
+static void widen_range(int64_t range[static 2], int64_t value)
 {
 	if (value == SQL_NULL_INTEGER)
 		return;
@@ -65,9 +65,9 @@ static void count_row(struct vitals_view *view, const struct vital_row *row)
 	hour->errors += row->errors;
 	view->readings++;
 	view->errors += row->errors;
-	widen(hour->temperature, row->temperature_c);
-	widen(hour->sm_mhz, row->sm_mhz);
-	widen(hour->memory_mhz, row->memory_mhz);
+	widen_range(hour->temperature, row->temperature_c);
+	widen_range(hour->sm_mhz, row->sm_mhz);
+	widen_range(hour->memory_mhz, row->memory_mhz);
 	if (row->temperature_c > view->most_temperature_c)
 		view->most_temperature_c = row->temperature_c;
 	if (row->sm_mhz > view->most_sm_mhz)
@@ -78,7 +78,7 @@ static void count_row(struct vitals_view *view, const struct vital_row *row)
 
 /* Draws one member of struct vital_row (`member` is its offset) over the day, from 0 at the bottom
  * to `most`. The line breaks where readings are missing for more than widest_gap_ms. */
-static const char *line_of(struct arena *arena, const struct vitals_view *view,
+static const char *vital_line(struct arena *arena, const struct vitals_view *view,
 	const struct vital_row *rows, size_t count, size_t member, int64_t most)
 {
 	cleanup_buffer struct buffer path = { 0 };
@@ -114,10 +114,10 @@ void vitals_describe(
 {
 	for (size_t i = 0; i < count; i++)
 		count_row(view, &rows[i]);
-	view->temperature = line_of(arena, view, rows, count, offsetof(struct vital_row, temperature_c),
-		view->most_temperature_c);
+	view->temperature = vital_line(arena, view, rows, count,
+		offsetof(struct vital_row, temperature_c), view->most_temperature_c);
 	view->sm_clock =
-		line_of(arena, view, rows, count, offsetof(struct vital_row, sm_mhz), view->most_sm_mhz);
+		vital_line(arena, view, rows, count, offsetof(struct vital_row, sm_mhz), view->most_sm_mhz);
 	view->error_marks = marks_of(arena, view, rows, count);
 }
 

@@ -25,7 +25,7 @@ static const struct rate_limit CHANGES_OF_USER = { "change webhooks", 120, 3600 
 
 /* ---- lists ---- */
 
-static int64_t read_events(struct request *request)
+static int64_t read_form_events(struct request *request)
 {
 	const char **names;
 	int64_t events = 0;
@@ -35,18 +35,18 @@ static int64_t read_events(struct request *request)
 	return events;
 }
 
-static int show_list(struct request *request, struct webhooks_view *view)
+static int show_webhooks(struct request *request, struct webhooks_view *view)
 {
-	const struct leaderboard *board = view->leaderboard;
+	const struct leaderboard *leaderboard = view->leaderboard;
 	struct webhook *webhooks;
-	int rc = webhook_list(request->db, request->arena, board ? board->id : SQL_NULL_INTEGER,
-		&webhooks, &view->count, request->error);
+	int rc = webhook_list(request->db, request->arena,
+		leaderboard ? leaderboard->id : SQL_NULL_INTEGER, &webhooks, &view->count, request->error);
 	if (rc)
 		return rc;
 	view->webhooks = webhooks;
 	struct page page = page_make(request,
-		board ? arena_printf(request->arena, "Webhooks of %s", board->name)
-			  : "Webhooks of the whole site",
+		leaderboard ? arena_printf(request->arena, "Webhooks of %s", leaderboard->name)
+					: "Webhooks of the whole site",
 		"admin");
 	if (request_query(request, "deleted"))
 		page.notice = "The webhook was deleted.";
@@ -54,7 +54,8 @@ static int show_list(struct request *request, struct webhooks_view *view)
 	return 0;
 }
 
-static int show_again(struct request *request, const struct webhook_order *order, int rc)
+static int show_webhook_form_again(
+	struct request *request, const struct webhook_order *order, int rc)
 {
 	if (rc == ERROR_DATABASE || rc == ERROR_SYSTEM || rc == ERROR_NOT_FOUND)
 		return rc;
@@ -71,20 +72,20 @@ static int show_again(struct request *request, const struct webhook_order *order
 		.event_error = form_error(request, "event"),
 		.refusal = form_error(request, ""),
 	};
-	return show_list(request, &view);
+	return show_webhooks(request, &view);
 }
 
-static int create_webhook(struct request *request, const struct leaderboard *board)
+static int create_webhook(struct request *request, const struct leaderboard *leaderboard)
 {
 	struct actor actor = actor_of(request);
 	webhook_secret secret;
 	int64_t id;
 	struct webhook_order order = {
-		.leaderboard = board,
+		.leaderboard = leaderboard,
 		.name = request_form_or(request, "name", ""),
 		.address = request_form_or(request, "address", ""),
 		.form = request_form_or(request, "form", ""),
-		.events = read_events(request),
+		.events = read_form_events(request),
 		.allowed = request->config->webhook_allowed,
 	};
 	int rc = rate_limit_hit(request, &CHANGES_OF_USER, request->viewer.name);
@@ -92,7 +93,7 @@ static int create_webhook(struct request *request, const struct leaderboard *boa
 		rc = webhook_create(
 			request->db, request->arena, &order, &actor, secret, &id, request->error);
 	if (rc)
-		return show_again(request, &order, rc);
+		return show_webhook_form_again(request, &order, rc);
 	response_cookie(request,
 		arena_printf(request->arena,
 			"%s=%s; Path=/admin/hooks/%lld; HttpOnly; SameSite=Strict; Max-Age=60", NEW_SECRET,
@@ -109,7 +110,7 @@ int page_leaderboard_hooks(struct request *request)
 		.form = "json",
 		.events = HEARS_AT_FIRST };
 	int rc = leaderboard_of_admin(request, &leaderboard);
-	return rc ? rc : show_list(request, &view);
+	return rc ? rc : show_webhooks(request, &view);
 }
 
 int action_leaderboard_hooks(struct request *request)
@@ -124,7 +125,7 @@ int page_site_hooks(struct request *request)
 	struct webhooks_view view = {
 		.name = "", .address = "", .form = "json", .events = HEARS_AT_FIRST
 	};
-	return show_list(request, &view);
+	return show_webhooks(request, &view);
 }
 
 int action_site_hooks(struct request *request)
@@ -134,11 +135,9 @@ int action_site_hooks(struct request *request)
 
 /* ---- one ---- */
 
-/* Returns "not found" if the viewer may not change the webhook's leaderboard. */
-static int find_webhook(struct request *request, struct webhook *webhook)
+int webhook_of_viewer(struct request *request, int64_t id, struct webhook *webhook)
 {
-	int rc =
-		webhook_find(request->db, request->arena, path_number(request, 0), webhook, request->error);
+	int rc = webhook_find(request->db, request->arena, id, webhook, request->error);
 	bool may = !rc
 		&& (request->viewer.role == ROLE_ADMIN
 			|| (webhook->leaderboard_id != SQL_NULL_INTEGER
@@ -155,7 +154,7 @@ static const char *address_of_list(struct request *request, const struct webhook
 		: "/admin/hooks";
 }
 
-static int take_new_secret(struct request *request, struct webhook_view *view)
+static int take_new_webhook_secret(struct request *request, struct webhook_view *view)
 {
 	const char *secret = request_cookie(request, NEW_SECRET);
 	bool is_its = false;
@@ -203,7 +202,7 @@ static int read_deliveries(struct request *request, struct webhook_view *view)
 	return 0;
 }
 
-static int show_one(struct request *request, struct webhook_view *view)
+static int show_webhook(struct request *request, struct webhook_view *view)
 {
 	view->kept_days = request->config->retain_deliveries_days;
 	const struct webhook *webhook = view->webhook;
@@ -227,12 +226,12 @@ int page_hook(struct request *request)
 {
 	struct webhook webhook;
 	struct webhook_view view = { .webhook = &webhook };
-	int rc = find_webhook(request, &webhook);
+	int rc = webhook_of_viewer(request, path_number(request, 0), &webhook);
 	if (!rc)
-		rc = take_new_secret(request, &view);
+		rc = take_new_webhook_secret(request, &view);
 	view.name = webhook.name;
 	view.events = webhook.events;
-	return rc ? rc : show_one(request, &view);
+	return rc ? rc : show_webhook(request, &view);
 }
 
 /* Returns the changing part of the page as JSON, for live.js. */
@@ -240,7 +239,7 @@ int page_hook_status(struct request *request)
 {
 	struct webhook webhook;
 	struct webhook_view view = { .webhook = &webhook };
-	int rc = find_webhook(request, &webhook);
+	int rc = webhook_of_viewer(request, path_number(request, 0), &webhook);
 	if (!rc)
 		rc = read_deliveries(request, &view);
 	if (rc)
@@ -291,7 +290,7 @@ static int change_webhook(
 	struct request *request, const struct webhook *webhook, const struct actor *actor)
 {
 	int rc = webhook_change(request->db, request->arena, webhook,
-		request_form_or(request, "name", ""), read_events(request), actor, request->error);
+		request_form_or(request, "name", ""), read_form_events(request), actor, request->error);
 	return rc ? rc : redirect(request, "/admin/hooks/%lld?changed=1", (long long)webhook->id);
 }
 
@@ -322,7 +321,7 @@ static const struct {
 } ACTIONS[] = { { "test", test_webhook }, { "pause", pause_webhook }, { "resume", resume_webhook },
 	{ "change", change_webhook }, { "delete", delete_webhook } };
 
-static int run_action(struct request *request, const struct webhook *webhook)
+static int run_webhook_action(struct request *request, const struct webhook *webhook)
 {
 	struct actor actor = actor_of(request);
 	const char *action = request_form_or(request, "action", "");
@@ -335,21 +334,21 @@ static int run_action(struct request *request, const struct webhook *webhook)
 int action_hook(struct request *request)
 {
 	struct webhook webhook;
-	int rc = find_webhook(request, &webhook);
+	int rc = webhook_of_viewer(request, path_number(request, 0), &webhook);
 	if (!rc)
 		rc = rate_limit_hit(request, &CHANGES_OF_USER, request->viewer.name);
 	if (!rc)
-		rc = run_action(request, &webhook);
+		rc = run_webhook_action(request, &webhook);
 	if (rc != ERROR_INPUT && rc != ERROR_CONFLICT)
 		return rc;
 	request->status = rc == ERROR_CONFLICT ? 409 : 422;
 	struct webhook_view view = {
 		.webhook = &webhook,
 		.name = request_form_or(request, "name", webhook.name),
-		.events = request_form(request, "name") ? read_events(request) : webhook.events,
+		.events = request_form(request, "name") ? read_form_events(request) : webhook.events,
 		.name_error = form_error(request, "name"),
 		.event_error = form_error(request, "event"),
 		.refusal = form_error(request, ""),
 	};
-	return show_one(request, &view);
+	return show_webhook(request, &view);
 }

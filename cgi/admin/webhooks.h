@@ -2,6 +2,7 @@
 #ifndef PODIUM_CGI_ADMIN_WEBHOOKS_H
 #define PODIUM_CGI_ADMIN_WEBHOOKS_H
 
+#include "cgi/http/request.h"
 #include "lib/webhook/webhook.h"
 
 #include <stdbool.h>
@@ -30,5 +31,9 @@ struct webhook_view {
 	const char *name_error, *event_error, *refusal; /* sentences, or NULL */
 	bool is_waiting; /* a delivery is due: the page refreshes automatically */
 };
+
+/* Finds a webhook that the viewer may change: an admin any, a creator those of their leaderboards.
+ * Any other is ERROR_NOT_FOUND. */
+int webhook_of_viewer(struct request *request, int64_t id, struct webhook *webhook);
 
 #endif

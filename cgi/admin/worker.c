@@ -229,11 +229,11 @@ static int check_pausing(struct request *request, const struct pausing *pausing,
 	return confirmation_ask(request, &question);
 }
 
-static int run_action(struct request *request, bool *asked)
+static int run_worker_action(struct request *request, bool *asked)
 {
 	const struct target target = { request_form_or(request, "worker", ""),
 		request_form_or(request, "device", "") };
-	const struct actor actor = { request->viewer.id, request->viewer.name, request->address };
+	const struct actor actor = actor_of(request);
 	const char *action = request_form_or(request, "action", "");
 	int64_t given_back;
 	for (size_t i = 0; i < COUNT(PAUSINGS); i++) {
@@ -257,7 +257,7 @@ static int run_action(struct request *request, bool *asked)
 int action_admin_worker(struct request *request)
 {
 	bool asked = false;
-	int rc = run_action(request, &asked);
+	int rc = run_worker_action(request, &asked);
 	if (asked)
 		return rc;
 	if (!rc)

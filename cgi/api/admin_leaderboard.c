@@ -30,36 +30,38 @@ static json_t *own_quotas(const struct quota quotas[static quota_modes])
 	return list;
 }
 
-static int respond_board(struct request *request, const char *name)
+static int respond_leaderboard(struct request *request, const char *name)
 {
-	struct leaderboard board;
+	struct leaderboard leaderboard;
 	struct quota quotas[quota_modes];
 	const char **gpus;
 	size_t gpu_count;
-	int rc = leaderboard_by_name(request->db, request->arena, name, &board, request->error);
+	int rc = leaderboard_by_name(request->db, request->arena, name, &leaderboard, request->error);
 	if (!rc)
 		rc = leaderboard_gpus(
-			request->db, request->arena, board.id, &gpus, &gpu_count, request->error);
+			request->db, request->arena, leaderboard.id, &gpus, &gpu_count, request->error);
 	if (!rc)
-		rc = quotas_of_leaderboard(request->db, request->arena, board.id, quotas, request->error);
+		rc = quotas_of_leaderboard(
+			request->db, request->arena, leaderboard.id, quotas, request->error);
 	if (rc)
 		return rc;
 	return respond_json(request,
 		json_pack("{s:s, s:I, s:s, s:s, s:o, s:b, s:b, s:b, s:o, s:o, s:o, s:o, s:o}", "name",
-			board.name, "task_version", (json_int_t)board.version_number, "language",
-			board.language, "visibility", board.visibility, "deadline",
-			json_moment(board.deadline_ms), "accepting", (int)board.accepting, "sources_public",
-			(int)board.sources_public_after_deadline, "practice", (int)board.practice, "frozen_at",
-			json_moment(board.frozen_at_ms), "archived_at", json_moment(board.archived_at_ms),
-			"created_at", json_moment(board.created_at_ms), "gpus", texts_json(gpus, gpu_count),
-			"quotas", own_quotas(quotas)));
+			leaderboard.name, "task_version", (json_int_t)leaderboard.version_number, "language",
+			leaderboard.language, "visibility", leaderboard.visibility, "deadline",
+			json_moment(leaderboard.deadline_ms), "accepting", (int)leaderboard.accepting,
+			"sources_public", (int)leaderboard.sources_public_after_deadline, "practice",
+			(int)leaderboard.practice, "frozen_at", json_moment(leaderboard.frozen_at_ms),
+			"archived_at", json_moment(leaderboard.archived_at_ms), "created_at",
+			json_moment(leaderboard.created_at_ms), "gpus", texts_json(gpus, gpu_count), "quotas",
+			own_quotas(quotas)));
 }
 
-int api_admin_board(struct request *request)
+int api_admin_leaderboard(struct request *request)
 {
-	struct leaderboard board;
-	int rc = leaderboard_of_admin(request, &board);
-	return rc ? rc : respond_board(request, board.name);
+	struct leaderboard leaderboard;
+	int rc = leaderboard_of_admin(request, &leaderboard);
+	return rc ? rc : respond_leaderboard(request, leaderboard.name);
 }
 
 /* ---- creating ---- */
@@ -87,7 +89,7 @@ static int read_visibility(struct request *request, bool *hidden)
 		request->error, "visibility", "A new leaderboard is public or hidden; choose one of them.");
 }
 
-static int read_new_board(struct request *request, struct leaderboard_input *input)
+static int read_new_leaderboard(struct request *request, struct leaderboard_input *input)
 {
 	struct leaderboard_settings *settings = &input->settings;
 	int rc = api_text_or_nothing(request, "name", &settings->name);
@@ -104,16 +106,16 @@ static int read_new_board(struct request *request, struct leaderboard_input *inp
 	return rc ? rc : leaderboard_read_zip(request, "zip", true, input);
 }
 
-int api_admin_board_create(struct request *request)
+int api_admin_leaderboard_create(struct request *request)
 {
 	struct leaderboard_input input = { 0 };
 	struct actor actor = actor_of(request);
-	int rc = read_new_board(request, &input);
+	int rc = read_new_leaderboard(request, &input);
 	if (!rc)
 		rc = leaderboard_create(request->db, request->arena, &input.settings, input.task,
 			&input.upload, &input.stock, &actor, NULL, request->error);
 	if (!rc)
-		rc = respond_board(request, input.settings.name);
+		rc = respond_leaderboard(request, input.settings.name);
 	if (rc)
 		return refuse_task(request, &input, rc);
 	request->status = 201;
@@ -125,7 +127,7 @@ int api_admin_board_create(struct request *request)
 /* ---- changing ---- */
 
 /* Modes that are not listed use the site's quota. */
-static int read_quotas(struct request *request, struct quota quotas[static quota_modes])
+static int read_json_quotas(struct request *request, struct quota quotas[static quota_modes])
 {
 	json_t *list = json_object_get(request->json, "quotas"), *one;
 	size_t at;
@@ -154,101 +156,103 @@ static int read_quotas(struct request *request, struct quota quotas[static quota
 
 /* Members that are missing stay unchanged. */
 static int read_settings(
-	struct request *request, const struct leaderboard *board, struct leaderboard_input *input)
+	struct request *request, const struct leaderboard *leaderboard, struct leaderboard_input *input)
 {
 	struct leaderboard_settings *settings = &input->settings;
-	int rc = api_moment(request, "deadline", board->deadline_ms, &settings->deadline_ms);
+	int rc = api_moment(request, "deadline", leaderboard->deadline_ms, &settings->deadline_ms);
 	if (!rc)
-		rc = api_boolean(request, "accepting", board->accepting, &settings->accepting);
+		rc = api_boolean(request, "accepting", leaderboard->accepting, &settings->accepting);
 	if (!rc)
-		rc = api_boolean(request, "sources_public", board->sources_public_after_deadline,
+		rc = api_boolean(request, "sources_public", leaderboard->sources_public_after_deadline,
 			&settings->sources_public_after_deadline);
 	if (!rc)
 		rc = api_has(request, "gpus")
 			? api_texts(request, "gpus", &settings->gpus, &settings->gpu_count)
-			: leaderboard_gpus(request->db, request->arena, board->id, &settings->gpus,
+			: leaderboard_gpus(request->db, request->arena, leaderboard->id, &settings->gpus,
 				&settings->gpu_count, request->error);
 	if (rc || !api_has(request, "quotas"))
 		return rc;
 	settings->quotas = input->quotas;
-	return read_quotas(request, input->quotas);
+	return read_json_quotas(request, input->quotas);
 }
 
 static int read_publishing(
-	struct request *request, const struct leaderboard *board, struct publishing *after)
+	struct request *request, const struct leaderboard *leaderboard, struct publishing *after)
 {
 	int rc = api_text(request, "visibility", &after->visibility);
-	after->visibility = after->visibility ? after->visibility : board->visibility;
+	after->visibility = after->visibility ? after->visibility : leaderboard->visibility;
 	if (!rc)
-		rc = api_boolean(request, "practice", board->practice, &after->practice);
+		rc = api_boolean(request, "practice", leaderboard->practice, &after->practice);
 	if (!rc)
-		rc = api_moment(request, "frozen_at", board->frozen_at_ms, &after->frozen_at_ms);
-	return rc
-		? rc
-		: api_boolean(request, "archived", board->archived_at_ms != TIME_NULL, &after->archived);
+		rc = api_moment(request, "frozen_at", leaderboard->frozen_at_ms, &after->frozen_at_ms);
+	return rc ? rc
+			  : api_boolean(
+				  request, "archived", leaderboard->archived_at_ms != TIME_NULL, &after->archived);
 }
 
 struct change {
 	struct request *request;
-	const struct leaderboard *board;
+	const struct leaderboard *leaderboard;
 	const struct leaderboard_input *input;
 	const struct publishing *after;
 };
 
 /* Stores all changes or none. */
-static int change_body(struct database *db, void *context, struct error *error)
+static int leaderboard_change_body(struct database *db, void *context, struct error *error)
 {
 	const struct change *change = context;
 	struct request *request = change->request;
 	struct actor actor = actor_of(request);
-	int rc = leaderboard_update(db, request->arena, change->board, &change->input->settings, NULL,
-		NULL, NULL, &actor, error);
-	return rc ? rc
-			  : publishing_change(db, request->arena, change->board, change->after, &actor, error);
+	int rc = leaderboard_update(db, request->arena, change->leaderboard, &change->input->settings,
+		NULL, NULL, NULL, &actor, error);
+	return rc
+		? rc
+		: publishing_change(db, request->arena, change->leaderboard, change->after, &actor, error);
 }
 
-int api_admin_board_change(struct request *request)
+int api_admin_leaderboard_change(struct request *request)
 {
-	struct leaderboard board;
+	struct leaderboard leaderboard;
 	struct leaderboard_input input = { 0 };
 	struct publishing after;
 	struct change change = {
-		.request = request, .board = &board, .input = &input, .after = &after
+		.request = request, .leaderboard = &leaderboard, .input = &input, .after = &after
 	};
-	int rc = leaderboard_of_admin(request, &board);
+	int rc = leaderboard_of_admin(request, &leaderboard);
 	if (!rc)
-		rc = read_settings(request, &board, &input);
+		rc = read_settings(request, &leaderboard, &input);
 	if (!rc)
-		rc = read_publishing(request, &board, &after);
+		rc = read_publishing(request, &leaderboard, &after);
 	if (!rc)
-		rc = database_transaction(request->db, change_body, &change, request->error);
-	return rc ? rc : respond_board(request, board.name);
+		rc = database_transaction(request->db, leaderboard_change_body, &change, request->error);
+	return rc ? rc : respond_leaderboard(request, leaderboard.name);
 }
 
-int api_admin_board_archive(struct request *request)
+int api_admin_leaderboard_archive(struct request *request)
 {
-	struct leaderboard board;
+	struct leaderboard leaderboard;
 	struct actor actor = actor_of(request);
-	int rc = leaderboard_of_admin(request, &board);
+	int rc = leaderboard_of_admin(request, &leaderboard);
 	if (rc)
 		return rc;
-	struct publishing after = { .visibility = board.visibility,
-		.practice = board.practice,
-		.frozen_at_ms = board.frozen_at_ms,
+	struct publishing after = { .visibility = leaderboard.visibility,
+		.practice = leaderboard.practice,
+		.frozen_at_ms = leaderboard.frozen_at_ms,
 		.archived = true };
-	rc = publishing_change(request->db, request->arena, &board, &after, &actor, request->error);
-	return rc ? rc : respond_board(request, board.name);
+	rc = publishing_change(
+		request->db, request->arena, &leaderboard, &after, &actor, request->error);
+	return rc ? rc : respond_leaderboard(request, leaderboard.name);
 }
 
-int api_admin_board_delete(struct request *request)
+int api_admin_leaderboard_delete(struct request *request)
 {
-	struct leaderboard board;
+	struct leaderboard leaderboard;
 	struct actor actor = actor_of(request);
-	int rc = leaderboard_of_admin(request, &board);
+	int rc = leaderboard_of_admin(request, &leaderboard);
 	if (!rc)
-		rc = api_confirm(request, "the leaderboard's name", board.name);
+		rc = api_confirm(request, "the leaderboard's name", leaderboard.name);
 	if (!rc)
-		rc = leaderboard_delete(request->db, &board, &actor, request->error);
+		rc = leaderboard_delete(request->db, &leaderboard, &actor, request->error);
 	return rc ? rc : respond_nothing(request);
 }
 
@@ -269,11 +273,11 @@ static json_t *version_json(const struct version_row *version)
 
 int api_admin_versions(struct request *request)
 {
-	struct leaderboard board;
+	struct leaderboard leaderboard;
 	struct version_row *versions;
 	size_t count;
 	json_t *items = json_array();
-	int rc = versions_read(request, &board, &versions, &count);
+	int rc = versions_read(request, &leaderboard, &versions, &count);
 	for (size_t i = 0; i < count && !rc; i++)
 		json_array_append_new(items, version_json(&versions[i]));
 	if (!rc)
@@ -284,34 +288,34 @@ int api_admin_versions(struct request *request)
 
 int api_admin_switch(struct request *request)
 {
-	struct leaderboard board;
+	struct leaderboard leaderboard;
 	struct actor actor = actor_of(request);
 	int64_t number;
-	int rc = leaderboard_of_admin(request, &board);
+	int rc = leaderboard_of_admin(request, &leaderboard);
 	if (!rc)
 		rc = api_path_id(request, 1, "version", &number);
 	if (!rc)
-		rc =
-			leaderboard_switch(request->db, request->arena, &board, number, &actor, request->error);
-	return rc ? rc : respond_board(request, board.name);
+		rc = leaderboard_switch(
+			request->db, request->arena, &leaderboard, number, &actor, request->error);
+	return rc ? rc : respond_leaderboard(request, leaderboard.name);
 }
 
 /* A task that runs differently becomes a new version. New submissions use it unless it is a draft.
  */
 int api_admin_task(struct request *request)
 {
-	struct leaderboard board;
+	struct leaderboard leaderboard;
 	struct leaderboard_input input = { 0 };
 	struct actor actor = actor_of(request);
-	int rc = leaderboard_of_admin(request, &board);
+	int rc = leaderboard_of_admin(request, &leaderboard);
 	if (!rc)
-		rc = read_settings(request, &board, &input);
+		rc = read_settings(request, &leaderboard, &input);
 	if (!rc)
 		rc = api_boolean(request, "draft", false, &input.settings.keeps_version);
 	if (!rc)
 		rc = leaderboard_read_zip(request, "zip", true, &input);
 	if (!rc)
-		rc = leaderboard_update(request->db, request->arena, &board, &input.settings, input.task,
-			&input.upload, &input.stock, &actor, request->error);
-	return rc ? refuse_task(request, &input, rc) : respond_board(request, board.name);
+		rc = leaderboard_update(request->db, request->arena, &leaderboard, &input.settings,
+			input.task, &input.upload, &input.stock, &actor, request->error);
+	return rc ? refuse_task(request, &input, rc) : respond_leaderboard(request, leaderboard.name);
 }

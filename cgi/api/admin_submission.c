@@ -121,7 +121,7 @@ int api_admin_rejudgings(struct request *request)
 	return respond_list(request, items, NULL);
 }
 
-static int start_rejudging(struct request *request, struct rejudging_order *order)
+static int start_rejudging_of_order(struct request *request, struct rejudging_order *order)
 {
 	struct actor by = actor_of(request);
 	struct rejudging one;
@@ -153,7 +153,7 @@ int api_admin_rejudging_start(struct request *request)
 		rc = api_integer(request, "submission", 0, &order.submission_id);
 	if (!rc)
 		rc = api_integer(request, "top", 0, &order.top);
-	return rc ? rc : start_rejudging(request, &order);
+	return rc ? rc : start_rejudging_of_order(request, &order);
 }
 
 int api_admin_rejudge(struct request *request)
@@ -162,7 +162,7 @@ int api_admin_rejudge(struct request *request)
 		.scope = REJUDGE_SUBMISSION, .leaderboard = "", .user = "", .gpu = ""
 	};
 	int rc = api_path_id(request, 0, "submission", &order.submission_id);
-	return rc ? rc : start_rejudging(request, &order);
+	return rc ? rc : start_rejudging_of_order(request, &order);
 }
 
 static int find_rejudging(struct request *request, struct rejudging *one)
@@ -172,7 +172,7 @@ static int find_rejudging(struct request *request, struct rejudging *one)
 	return rc ? rc : rejudging_find(request->db, request->arena, id, one, request->error);
 }
 
-static json_t *result_json(const struct rejudged_result *one)
+static json_t *rejudged_result_json(const struct rejudged_result *one)
 {
 	return json_pack("{s:I, s:s, s:s, s:s, s:o, s:o, s:s, s:o, s:o, s:o, s:b}", "submission",
 		(json_int_t)one->submission_id, "leaderboard", one->leaderboard, "user", one->user, "gpu",
@@ -182,7 +182,7 @@ static json_t *result_json(const struct rejudged_result *one)
 		(int)one->differs);
 }
 
-/* With its first results; changed verdicts come first. */
+/* Includes the first results; those with a changed verdict come first. */
 static int respond_rejudging(struct request *request, const struct rejudging *one)
 {
 	struct rejudged_result *results;
@@ -193,7 +193,7 @@ static int respond_rejudging(struct request *request, const struct rejudging *on
 		return rc;
 	json_t *json = rejudging_json(one), *list = json_array();
 	for (size_t i = 0; i < count; i++)
-		json_array_append_new(list, result_json(&results[i]));
+		json_array_append_new(list, rejudged_result_json(&results[i]));
 	json_object_set_new(json, "first_results", list);
 	return respond_json(request, json);
 }

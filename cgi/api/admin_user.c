@@ -57,7 +57,7 @@ int api_admin_users(struct request *request)
 }
 
 /* The user named in the address, if the actor may change the account. */
-static int find_user(struct request *request, const struct actor *actor, struct user *user)
+static int find_user_of_path(struct request *request, const struct actor *actor, struct user *user)
 {
 	return user_find_other(
 		request->db, request->arena, request->path_parameters[0], actor, user, request->error);
@@ -79,7 +79,7 @@ int api_admin_role(struct request *request)
 	struct user user;
 	enum role role;
 	const char *name;
-	int rc = find_user(request, &actor, &user);
+	int rc = find_user_of_path(request, &actor, &user);
 	if (!rc)
 		rc = api_text_or_nothing(request, "role", &name);
 	if (!rc && role_from_name(name, &role))
@@ -94,7 +94,7 @@ int api_admin_ban(struct request *request)
 {
 	struct actor actor = actor_of(request);
 	struct user user;
-	int rc = find_user(request, &actor, &user);
+	int rc = find_user_of_path(request, &actor, &user);
 	if (!rc)
 		rc = api_confirm(request, "the user's name", user.name);
 	if (!rc)
@@ -106,19 +106,13 @@ int api_admin_unban(struct request *request)
 {
 	struct actor actor = actor_of(request);
 	struct user user;
-	int rc = find_user(request, &actor, &user);
+	int rc = find_user_of_path(request, &actor, &user);
 	if (!rc)
 		rc = user_unban(request->db, request->arena, &user, &actor, request->error);
 	return rc ? rc : respond_user(request, user.id);
 }
 
 /* ---- invite codes ---- */
-
-/* 0: an admin sees the codes of all creators. */
-static int64_t creator_filter(const struct request *request)
-{
-	return request->viewer.role == ROLE_ADMIN ? 0 : request->viewer.id;
-}
 
 static json_t *invite_json(const struct invite *one)
 {
@@ -134,7 +128,7 @@ int api_admin_invites(struct request *request)
 	struct invite *rows;
 	size_t count;
 	int rc = invites_list(
-		request->db, request->arena, creator_filter(request), &rows, &count, request->error);
+		request->db, request->arena, managed_creator(request), &rows, &count, request->error);
 	if (rc)
 		return rc;
 	json_t *items = json_array();
@@ -148,7 +142,7 @@ static int find_invite(struct request *request, const char *code, struct invite 
 	struct invite *rows;
 	size_t count;
 	int rc = invites_list(
-		request->db, request->arena, creator_filter(request), &rows, &count, request->error);
+		request->db, request->arena, managed_creator(request), &rows, &count, request->error);
 	for (size_t i = 0; i < count && !rc; i++)
 		if (strcmp(rows[i].code, code) == 0)
 			return *one = rows[i], 0;
@@ -190,7 +184,7 @@ int api_admin_invite_revoke(struct request *request)
 	int rc = find_invite(request, request->path_parameters[0], &one);
 	if (!rc)
 		rc = invite_revoke(
-			request->db, request->arena, one.id, creator_filter(request), &actor, request->error);
+			request->db, request->arena, one.id, managed_creator(request), &actor, request->error);
 	return rc ? rc : respond_nothing(request);
 }
 
@@ -247,22 +241,16 @@ int api_admin_announcement_end(struct request *request)
 
 /* ---- the audit log ---- */
 
-static const char *query_or_nothing(const struct request *request, const char *name)
-{
-	const char *value = request_query(request, name);
-	return value ? value : "";
-}
-
 int api_admin_audit(struct request *request)
 {
 	struct api_list list;
 	int rc = api_list_read(request, &list);
 	struct audit_view view = {
-		.actor = query_or_nothing(request, "actor"),
-		.action = query_or_nothing(request, "action"),
-		.words = query_or_nothing(request, "q"),
-		.from = query_or_nothing(request, "from"),
-		.to = query_or_nothing(request, "to"),
+		.actor = request_query_or(request, "actor", ""),
+		.action = request_query_or(request, "action", ""),
+		.words = request_query_or(request, "q", ""),
+		.from = request_query_or(request, "from", ""),
+		.to = request_query_or(request, "to", ""),
 	};
 	if (!rc)
 		rc = audit_find(request, &view, list.is_first ? INT64_MAX : list.after[0]);

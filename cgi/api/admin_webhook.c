@@ -1,5 +1,6 @@
 /* Webhooks. A viewer who may not change the webhook's leaderboard gets "not found". */
 #include "cgi/admin/leaderboard.h"
+#include "cgi/admin/webhooks.h"
 #include "cgi/api/admin.h"
 #include "lib/webhook/webhook.h"
 
@@ -27,8 +28,8 @@ static json_t *webhook_json(struct request *request, const struct webhook *one)
 
 /* The leaderboard of this name, if the viewer may change it. "" is the whole site, for admins only,
  * with *id SQL_NULL_INTEGER. */
-static int find_board(
-	struct request *request, const char *name, struct leaderboard *board, int64_t *id)
+static int find_webhook_leaderboard(
+	struct request *request, const char *name, struct leaderboard *leaderboard, int64_t *id)
 {
 	*id = SQL_NULL_INTEGER;
 	if (!*name)
@@ -36,25 +37,20 @@ static int find_board(
 			? 0
 			: fail_field(request->error, "leaderboard",
 				"Name a leaderboard of yours; the webhooks of the whole site are for admins.");
-	int rc = leaderboard_seen_by(
-		request->db, request->arena, request->viewer.id, name, board, request->error);
-	if (rc)
-		return rc;
-	*id = board->id;
-	return request->viewer.role == ROLE_ADMIN || board->creator_id == request->viewer.id
-		? 0
-		: fail(request->error, ERROR_FORBIDDEN, "Only the creator of %s and admins may change it.",
-			board->name);
+	int rc = leaderboard_of_admin_named(request, name, leaderboard);
+	if (!rc)
+		*id = leaderboard->id;
+	return rc;
 }
 
 int api_admin_webhooks(struct request *request)
 {
 	const char *name = request_query(request, "leaderboard");
-	struct leaderboard board;
+	struct leaderboard leaderboard;
 	struct webhook *rows;
 	size_t count;
 	int64_t id;
-	int rc = find_board(request, name ? name : "", &board, &id);
+	int rc = find_webhook_leaderboard(request, name ? name : "", &leaderboard, &id);
 	if (!rc)
 		rc = webhook_list(request->db, request->arena, id, &rows, &count, request->error);
 	if (rc)
@@ -65,7 +61,7 @@ int api_admin_webhooks(struct request *request)
 	return respond_list(request, items, NULL);
 }
 
-static int read_events(struct request *request, int64_t *events)
+static int read_json_events(struct request *request, int64_t *events)
 {
 	const char **names;
 	size_t count;
@@ -97,13 +93,13 @@ int api_admin_webhook_make(struct request *request)
 {
 	struct actor actor = actor_of(request);
 	struct webhook_order order = { .allowed = request->config->webhook_allowed };
-	struct leaderboard board;
+	struct leaderboard leaderboard;
 	webhook_secret secret;
 	const char *name;
 	int64_t id;
 	int rc = api_text_or_nothing(request, "leaderboard", &name);
 	if (!rc)
-		rc = find_board(request, name, &board, &id);
+		rc = find_webhook_leaderboard(request, name, &leaderboard, &id);
 	if (!rc)
 		rc = api_text_or_nothing(request, "name", &order.name);
 	if (!rc)
@@ -111,27 +107,19 @@ int api_admin_webhook_make(struct request *request)
 	if (!rc)
 		rc = api_text_or_nothing(request, "form", &order.form);
 	if (!rc)
-		rc = read_events(request, &order.events);
+		rc = read_json_events(request, &order.events);
 	if (rc)
 		return rc;
-	order.leaderboard = id == SQL_NULL_INTEGER ? NULL : &board;
+	order.leaderboard = id == SQL_NULL_INTEGER ? NULL : &leaderboard;
 	rc = webhook_create(request->db, request->arena, &order, &actor, secret, &id, request->error);
 	return rc ? rc : answer_made(request, id, secret);
 }
 
-static int find_webhook(struct request *request, struct webhook *one)
+static int find_webhook_of_path(struct request *request, struct webhook *one)
 {
 	int64_t id;
 	int rc = api_path_id(request, 0, "webhook", &id);
-	if (!rc)
-		rc = webhook_find(request->db, request->arena, id, one, request->error);
-	bool may = !rc
-		&& (request->viewer.role == ROLE_ADMIN
-			|| (one->leaderboard_id != SQL_NULL_INTEGER
-				&& one->leaderboard_creator_id == request->viewer.id));
-	return rc || may
-		? rc
-		: fail(request->error, ERROR_NOT_FOUND, "There is no webhook with this number.");
+	return rc ? rc : webhook_of_viewer(request, id, one);
 }
 
 static int respond_webhook(struct request *request, int64_t id)
@@ -144,7 +132,7 @@ static int respond_webhook(struct request *request, int64_t id)
 int api_admin_webhook(struct request *request)
 {
 	struct webhook one;
-	int rc = find_webhook(request, &one);
+	int rc = find_webhook_of_path(request, &one);
 	return rc ? rc : respond_json(request, webhook_json(request, &one));
 }
 
@@ -170,7 +158,7 @@ static int change_settings(
 	int64_t events = one->events;
 	int rc = api_text(request, "name", &name);
 	if (!rc && api_has(request, "events"))
-		rc = read_events(request, &events);
+		rc = read_json_events(request, &events);
 	if (rc || (!name && !api_has(request, "events")))
 		return rc;
 	return webhook_change(
@@ -181,7 +169,7 @@ int api_admin_webhook_change(struct request *request)
 {
 	struct actor actor = actor_of(request);
 	struct webhook one;
-	int rc = find_webhook(request, &one);
+	int rc = find_webhook_of_path(request, &one);
 	if (!rc)
 		rc = change_settings(request, &one, &actor);
 	if (!rc)
@@ -193,7 +181,7 @@ int api_admin_webhook_delete(struct request *request)
 {
 	struct actor actor = actor_of(request);
 	struct webhook one;
-	int rc = find_webhook(request, &one);
+	int rc = find_webhook_of_path(request, &one);
 	if (!rc)
 		rc = api_confirm(request, "the webhook's name", one.name);
 	if (!rc)
@@ -205,7 +193,7 @@ int api_admin_webhook_test(struct request *request)
 {
 	struct actor actor = actor_of(request);
 	struct webhook one;
-	int rc = find_webhook(request, &one);
+	int rc = find_webhook_of_path(request, &one);
 	if (!rc)
 		rc = webhook_test(request->db, request->arena, &one, &actor, request->error);
 	return rc ? rc : respond_nothing(request);
@@ -217,7 +205,7 @@ int api_admin_deliveries(struct request *request)
 	struct webhook one;
 	size_t count;
 	struct api_list list;
-	int rc = find_webhook(request, &one);
+	int rc = find_webhook_of_path(request, &one);
 	if (!rc)
 		rc = api_list_read(request, &list);
 	if (!rc)

@@ -15,7 +15,7 @@ static const char *pause_name(int64_t pause)
 	return pause >= 0 && pause <= PAUSE_QUARANTINE ? names[pause] : NULL;
 }
 
-static json_t *gpu_json(const struct fleet_device *device)
+static json_t *worker_gpu_json(const struct fleet_device *device)
 {
 	int64_t pause =
 		device->device_pause > device->worker_pause ? device->device_pause : device->worker_pause;
@@ -36,7 +36,7 @@ static json_t *worker_json(const struct fleet_device *devices, size_t count, siz
 	json_t *gpus = json_array();
 	for (size_t i = first; i < count && devices[i].worker_id == worker->worker_id; i++)
 		if (devices[i].uuid)
-			json_array_append_new(gpus, gpu_json(&devices[i]));
+			json_array_append_new(gpus, worker_gpu_json(&devices[i]));
 	return json_pack("{s:s, s:s, s:b, s:b, s:o, s:o, s:o}", "name", worker->worker, "version",
 		worker->version, "too_old", worker->is_too_old == 1, "online", worker->online == 1,
 		"seen_at", json_moment(worker->seen_at_ms), "pause",
@@ -58,7 +58,7 @@ int api_admin_workers(struct request *request)
 }
 
 /* The second `*` of the address, the device; "" for the whole worker. */
-static const char *device_of(const struct request *request)
+static const char *device_of_path(const struct request *request)
 {
 	return request->path_parameters[1] ? request->path_parameters[1] : "";
 }
@@ -67,7 +67,7 @@ static int stop_jobs(struct request *request, enum pause pause)
 {
 	struct actor actor = actor_of(request);
 	int64_t given_back;
-	int rc = fleet_pause(request->db, request->path_parameters[0], device_of(request), pause,
+	int rc = fleet_pause(request->db, request->path_parameters[0], device_of_path(request), pause,
 		&actor, &given_back, request->error);
 	return rc ? rc
 			  : respond_json(request, json_pack("{s:I}", "queued_again", (json_int_t)given_back));
@@ -77,7 +77,7 @@ static int resume_jobs(struct request *request)
 {
 	struct actor actor = actor_of(request);
 	int rc = fleet_resume(
-		request->db, request->path_parameters[0], device_of(request), &actor, request->error);
+		request->db, request->path_parameters[0], device_of_path(request), &actor, request->error);
 	return rc ? rc : respond_nothing(request);
 }
 
@@ -118,8 +118,8 @@ int api_admin_gpu_quarantine(struct request *request)
 	int64_t given_back;
 	int rc = api_text_or_nothing(request, "reason", &reason);
 	if (!rc)
-		rc = fleet_quarantine(request->db, request->path_parameters[0], device_of(request), reason,
-			&actor, &given_back, request->error);
+		rc = fleet_quarantine(request->db, request->path_parameters[0], device_of_path(request),
+			reason, &actor, &given_back, request->error);
 	return rc ? rc
 			  : respond_json(request, json_pack("{s:I}", "queued_again", (json_int_t)given_back));
 }
@@ -129,6 +129,6 @@ int api_admin_gpu_quarantine(struct request *request)
 int api_admin_gpu_release(struct request *request)
 {
 	struct actor actor = actor_of(request);
-	int rc = gpu_release(request->db, device_of(request), &actor, request->error);
+	int rc = gpu_release(request->db, device_of_path(request), &actor, request->error);
 	return rc ? rc : respond_nothing(request);
 }

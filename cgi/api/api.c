@@ -151,7 +151,7 @@ int api_admit(struct request *request, const struct call *call)
 /* ---- query and body ---- */
 
 /* Whether `name` is one of the words of `names`. */
-static bool is_named(const char *names, const char *name)
+static bool is_among_names(const char *names, const char *name)
 {
 	size_t length = strlen(name);
 	for (const char *at = names; *at;) {
@@ -186,7 +186,7 @@ static int check_query(struct request *request, const char *names)
 {
 	for (size_t i = 0; i < request->query_count; i++) {
 		const char *name = request->query[i].name;
-		if (!is_named(names, name))
+		if (!is_among_names(names, name))
 			return refuse_name(request, "parameter", name, names);
 		for (size_t j = 0; j < i; j++)
 			if (strcmp(request->query[j].name, name) == 0)
@@ -200,13 +200,13 @@ static int check_members(struct request *request, const char *names)
 {
 	const char *name;
 	json_t *value;
-	json_object_foreach(request->json, name, value) if (!is_named(names, name)) return refuse_name(
-		request, "member", name, names);
+	json_object_foreach(request->json, name,
+		value) if (!is_among_names(names, name)) return refuse_name(request, "member", name, names);
 	for (size_t i = 0; i < request->form_count; i++)
-		if (!is_named(names, request->form[i].name))
+		if (!is_among_names(names, request->form[i].name))
 			return refuse_name(request, "field", request->form[i].name, names);
 	for (size_t i = 0; i < request->upload_count; i++)
-		if (!is_named(names, request->uploads[i].field))
+		if (!is_among_names(names, request->uploads[i].field))
 			return refuse_name(request, "field", request->uploads[i].field, names);
 	return 0;
 }

@@ -9,7 +9,7 @@
 
 static const struct rate_limit TERMINALS_FROM_ADDRESS = { "ask for terminal", 60, 3600 };
 
-static int read_scopes(struct request *request, int64_t *scopes)
+static int read_json_scopes(struct request *request, int64_t *scopes)
 {
 	const char **names;
 	size_t count;
@@ -36,7 +36,7 @@ int api_device_code(struct request *request)
 	if (!rc && !order.name)
 		order.name = "terminal";
 	if (!rc)
-		rc = read_scopes(request, &order.scopes);
+		rc = read_json_scopes(request, &order.scopes);
 	if (!rc)
 		rc = rate_limit_hit(request, &TERMINALS_FROM_ADDRESS, request->address);
 	if (!rc)

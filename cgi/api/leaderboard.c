@@ -17,45 +17,45 @@
 
 /* ---- the list ---- */
 
-struct board_item {
+struct leaderboard_item {
 	int64_t id, version, deadline_ms, frozen_at_ms, sources_public, participants, submissions,
 		accepting;
 	const char *name, *state, *visibility, *language, *gpus;
 };
 static const struct column ITEM_COLUMNS[] = {
-	INTEGER(struct board_item, id),
-	INTEGER(struct board_item, version),
-	TIME(struct board_item, deadline_ms),
-	TIME(struct board_item, frozen_at_ms),
-	INTEGER(struct board_item, sources_public),
-	INTEGER(struct board_item, participants),
-	INTEGER(struct board_item, submissions),
-	INTEGER(struct board_item, accepting),
-	TEXT(struct board_item, name),
-	TEXT(struct board_item, state),
-	TEXT(struct board_item, visibility),
-	TEXT(struct board_item, language),
-	TEXT(struct board_item, gpus),
+	INTEGER(struct leaderboard_item, id),
+	INTEGER(struct leaderboard_item, version),
+	TIME(struct leaderboard_item, deadline_ms),
+	TIME(struct leaderboard_item, frozen_at_ms),
+	INTEGER(struct leaderboard_item, sources_public),
+	INTEGER(struct leaderboard_item, participants),
+	INTEGER(struct leaderboard_item, submissions),
+	INTEGER(struct leaderboard_item, accepting),
+	TEXT(struct leaderboard_item, name),
+	TEXT(struct leaderboard_item, state),
+	TEXT(struct leaderboard_item, visibility),
+	TEXT(struct leaderboard_item, language),
+	TEXT(struct leaderboard_item, gpus),
 };
-/* board_condition_of (cgi/page/board.h) as SQL, for the filter ?state=. */
-#define BOARD_STATE \
+/* leaderboard_state_of (cgi/page/shown_leaderboard.h) as SQL, for the filter ?state=. */
+#define LEADERBOARD_STATE \
 	"CASE WHEN o.archived_at IS NOT NULL THEN 'archived' " \
 	"WHEN o.deadline <= UTC_TIMESTAMP(3) " \
 	"THEN IF(o.practice AND o.accepting, 'practice', 'ended') " \
 	"WHEN o.accepting THEN 'active' ELSE 'closed' END"
-#define MAY_SEE_BOARD SQL_MAY_SEE("l")
+#define MAY_SEE_LEADERBOARD SQL_MAY_SEE("l")
 static const char *const STATES[] = { "active", "practice", "ended", "closed", "archived" };
-static const struct statement ITEMS = SELECT(struct board_item, ITEM_COLUMNS,
+static const struct statement ITEMS = SELECT(struct leaderboard_item, ITEM_COLUMNS,
 	"SELECT l.id, v.number AS version, l.deadline AS deadline_ms, l.frozen_at AS frozen_at_ms, "
 	"l.sources_public_after_deadline AS sources_public, "
 	"COALESCE(c.participants, 0) AS participants, COALESCE(c.submissions, 0) AS submissions, "
 	"l.accepting, l.name, l.state, l.visibility, v.language, "
 	"(SELECT GROUP_CONCAT(g.gpu ORDER BY g.position, g.gpu) FROM leaderboard_gpus g "
 	"WHERE g.leaderboard_id = l.id) AS gpus "
-	"FROM (SELECT o.*, " BOARD_STATE " AS state FROM leaderboards o WHERE o.id < ?) l "
+	"FROM (SELECT o.*, " LEADERBOARD_STATE " AS state FROM leaderboards o WHERE o.id < ?) l "
 	"JOIN task_versions v ON v.id = l.task_version_id "
 	"LEFT JOIN leaderboard_counts c ON c.leaderboard_id = l.id "
-	"WHERE IF(? = '', l.state <> 'archived', l.state = ?) AND " MAY_SEE_BOARD
+	"WHERE IF(? = '', l.state <> 'archived', l.state = ?) AND " MAY_SEE_LEADERBOARD
 	" ORDER BY l.id DESC LIMIT ?");
 
 static json_t *names_json(const char *names)
@@ -69,7 +69,7 @@ static json_t *names_json(const char *names)
 	return list;
 }
 
-static json_t *item_json(const struct board_item *item)
+static json_t *item_json(const struct leaderboard_item *item)
 {
 	return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:I, s:b, s:I, s:I}", "name", item->name,
 		"state", item->state, "visibility", item->visibility, "language", item->language,
@@ -94,7 +94,7 @@ static int asked_state(struct request *request, const char **state)
 
 int api_leaderboards(struct request *request)
 {
-	struct board_item *items;
+	struct leaderboard_item *items;
 	struct api_list list;
 	const char *state;
 	size_t count;
@@ -132,11 +132,11 @@ static json_t *modes_json(void)
 	return modes;
 }
 
-static json_t *gpus_json(const struct board *board)
+static json_t *gpus_json(const struct shown_leaderboard *shown)
 {
 	json_t *gpus = json_array();
-	for (size_t i = 0; i < board->gpu_count; i++)
-		json_array_append_new(gpus, json_string(board->gpus[i].name));
+	for (size_t i = 0; i < shown->gpu_count; i++)
+		json_array_append_new(gpus, json_string(shown->gpus[i].name));
 	return gpus;
 }
 
@@ -169,94 +169,98 @@ static json_t *quotas_json(const struct quota_use *uses)
 	return list;
 }
 
-static json_t *board_json(
-	const struct board *board, const struct task *task, const struct quota_use *uses)
+static json_t *leaderboard_json(
+	const struct shown_leaderboard *shown, const struct task *task, const struct quota_use *uses)
 {
 	json_t *cases = json_pack("{s:o, s:o}", "tests", lines_json(task->tests, task->test_count),
 		"benchmarks", lines_json(task->benchmarks, task->benchmark_count));
 	return json_pack(
 		"{s:s, s:s, s:o, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:b}", "name",
-		board->name, "title", board->name, "description", json_text(task->description), "state",
-		board_condition(board, now_ms()), "visibility", board->visibility, "engine",
-		engine_of(task), "language", board->language, "deadline", json_moment(board->deadline_ms),
-		"frozen_at", json_moment(board->frozen_at_ms), "gpus", gpus_json(board), "modes",
-		modes_json(), "task_version", (json_int_t)board->version_number, "limits",
-		limits_json(task), "cases", cases, "quotas", uses ? quotas_json(uses) : json_null(),
-		"sources_public", (int)(board->sources_public == 1));
+		shown->leaderboard.name, "title", shown->leaderboard.name, "description",
+		json_text(task->description), "state", leaderboard_state(&shown->leaderboard, now_ms()),
+		"visibility", shown->leaderboard.visibility, "engine", engine_of(task), "language",
+		shown->leaderboard.language, "deadline", json_moment(shown->leaderboard.deadline_ms),
+		"frozen_at", json_moment(shown->leaderboard.frozen_at_ms), "gpus", gpus_json(shown),
+		"modes", modes_json(), "task_version", (json_int_t)shown->leaderboard.version_number,
+		"limits", limits_json(task), "cases", cases, "quotas",
+		uses ? quotas_json(uses) : json_null(), "sources_public",
+		(int)(shown->leaderboard.sources_public_after_deadline == 1));
 }
 
 int api_leaderboard(struct request *request)
 {
-	struct board board;
+	struct shown_leaderboard shown;
 	const struct task_view *view;
 	struct quota quotas[quota_modes];
 	struct quota_use uses[quota_modes];
 	bool is_known = request->viewer.id;
-	int rc =
-		is_known ? board_with_quotas(request, &board, quotas) : board_of_request(request, &board);
+	int rc = is_known ? shown_leaderboard_with_quotas(request, &shown, quotas)
+					  : shown_leaderboard_of_request(request, &shown);
 	if (!rc)
-		rc = task_view_get(request, board.task_version_id, board.version_revision, &view);
+		rc = task_view_get(
+			request, shown.leaderboard.task_version_id, shown.version_revision, &view);
 	if (!rc && is_known)
-		rc = quota_uses_of(request->db, request->arena, request->config, quotas, board.id,
-			request->viewer.id, uses, request->error);
-	return rc ? rc : respond_json(request, board_json(&board, view->task, is_known ? uses : NULL));
+		rc = quota_uses_of(request->db, request->arena, request->config, quotas,
+			shown.leaderboard.id, request->viewer.id, uses, request->error);
+	return rc ? rc
+			  : respond_json(request, leaderboard_json(&shown, view->task, is_known ? uses : NULL));
 }
 
 /* ---- its rankings ---- */
 
-static json_t *rank_json(
-	const struct board *board, const struct ranking_row *row, const struct speed_of_light *light)
+static json_t *rank_json(const struct shown_leaderboard *shown, const struct ranking_row *row,
+	const struct speed_of_light *light)
 {
 	double half_ns = interval_half_ns(row->score_err_ns);
 	return json_pack("{s:I, s:b, s:s, s:I, s:f, s:o, s:o, s:s, s:o, s:o, s:I, s:o}", "rank",
 		(json_int_t)row->place, "tie", (int)row->is_tie, "user", row->user, "submission",
 		(json_int_t)row->submission_id, "score_ns", row->score_ns, "lower_ns",
 		json_number(row->score_ns - half_ns), "upper_ns", json_number(row->score_ns + half_ns),
-		"language", dialect_find(board->language, row->dialect)->name, "engine",
+		"language", dialect_find(shown->leaderboard.language, row->dialect)->name, "engine",
 		json_text(row->engine), "submitted_at", json_moment(row->submitted_at_ms), "attempts",
 		(json_int_t)row->attempts, "peak_share", json_number(light->ns / row->score_ns));
 }
 
-static json_t *ranks_json(struct request *request, const struct board *board,
-	const struct board_gpu *gpu, const struct task *task, const struct ranking_list *ranking)
+static json_t *ranks_json(struct request *request, const struct shown_leaderboard *shown,
+	const struct ranked_gpu *gpu, const struct task *task, const struct ranking_list *ranking)
 {
 	struct speed_of_light light = speed_of_light(request->arena, task, gpu->name);
 	json_t *items = json_array();
 	for (size_t i = 0; i < ranking->row_count; i++)
-		json_array_append_new(items, rank_json(board, &ranking->rows[i], &light));
+		json_array_append_new(items, rank_json(shown, &ranking->rows[i], &light));
 	return items;
 }
 
-static json_t *about_ranking(const struct board *board, const struct board_gpu *gpu)
+static json_t *about_ranking(const struct shown_leaderboard *shown, const struct ranked_gpu *gpu)
 {
-	return json_pack("{s:s, s:I, s:o, s:I}", "leaderboard", board->name, "task_version",
-		(json_int_t)board->version_number, "gpu", json_text(gpu ? gpu->name : NULL), "entries",
-		(json_int_t)(gpu ? gpu->entries : 0));
+	return json_pack("{s:s, s:I, s:o, s:I}", "leaderboard", shown->leaderboard.name, "task_version",
+		(json_int_t)shown->leaderboard.version_number, "gpu", json_text(gpu ? gpu->name : NULL),
+		"entries", (json_int_t)(gpu ? gpu->entries : 0));
 }
 
 int api_rankings(struct request *request)
 {
 	struct api_list list;
-	struct board board;
-	const struct board_gpu *gpu;
+	struct shown_leaderboard shown;
+	const struct ranked_gpu *gpu;
 	const struct task_view *view;
 	struct ranking_list ranking;
 	int rc = api_list_read(request, &list);
 	if (!rc)
-		rc = task_view_read(request, &board, &view);
+		rc = task_view_read(request, &shown, &view);
 	if (!rc)
-		rc = board_chosen_gpu(request, &board, &gpu);
+		rc = ranked_gpu_of_request(request, &shown, &gpu);
 	if (!rc && !gpu)
-		return respond_list_about(request, about_ranking(&board, NULL), json_array(), NULL);
+		return respond_list_about(request, about_ranking(&shown, NULL), json_array(), NULL);
 	if (!rc)
 		rc =
-			ranking_list_read_behind(request, &board, gpu, list.after[0], list.limit + 1, &ranking);
+			ranking_list_read_behind(request, &shown, gpu, list.after[0], list.limit + 1, &ranking);
 	if (rc)
 		return rc;
 	bool has_more = (int64_t)ranking.row_count > list.limit;
 	ranking.row_count -= has_more;
-	return respond_list_about(request, about_ranking(&board, gpu),
-		ranks_json(request, &board, gpu, view->task, &ranking),
+	return respond_list_about(request, about_ranking(&shown, gpu),
+		ranks_json(request, &shown, gpu, view->task, &ranking),
 		has_more ? api_cursor(request, ranking.rows[ranking.row_count - 1].position, 0) : NULL);
 }
 
@@ -282,9 +286,9 @@ static json_t *templates_json(const struct task *task)
 
 int api_task(struct request *request)
 {
-	struct board board;
+	struct shown_leaderboard shown;
 	const struct task_view *view;
-	int rc = task_view_read(request, &board, &view);
+	int rc = task_view_read(request, &shown, &view);
 	if (rc)
 		return rc;
 	json_t *files = json_array();
@@ -292,38 +296,26 @@ int api_task(struct request *request)
 		if (strcmp(view->files[i].role, task_file_role_name(ROLE_TEMPLATE)) != 0)
 			json_array_append_new(files, file_json(&view->files[i]));
 	return respond_json(request,
-		json_pack("{s:I, s:o, s:o, s:o}", "version", (json_int_t)board.version_number, "definition",
-			task_to_json(view->task), "files", files, "templates", templates_json(view->task)));
+		json_pack("{s:I, s:o, s:o, s:o}", "version", (json_int_t)shown.leaderboard.version_number,
+			"definition", task_to_json(view->task), "files", files, "templates",
+			templates_json(view->task)));
 }
 
-static int respond_file(
-	struct request *request, const struct task_view *view, const struct task_view_file *file)
+static int respond_source(struct request *request, const struct task_source *source)
 {
-	struct blob_value content;
-	int rc = task_read_file(request, view, file, &content);
-	return rc
-		? rc
-		: respond_text(request, task_file_name(view->task, file), content.bytes, content.length);
+	return respond_text(request, source->name, source->content.bytes, source->content.length);
 }
 
 int api_task_file(struct request *request)
 {
-	struct board board;
-	const struct task_view *view;
-	const struct task_view_file *file;
-	int rc = task_view_read(request, &board, &view);
-	if (!rc)
-		rc = task_find_file(request, &board, view, request->path_parameters[1], &file);
-	return rc ? rc : respond_file(request, view, file);
+	struct task_source source;
+	int rc = task_file_of_request(request, &source);
+	return rc ? rc : respond_source(request, &source);
 }
 
 int api_task_template(struct request *request)
 {
-	struct board board;
-	const struct task_view *view;
-	const struct task_view_file *file;
-	int rc = task_view_read(request, &board, &view);
-	if (!rc)
-		rc = task_find_template(request, &board, view, request->path_parameters[1], &file);
-	return rc ? rc : respond_file(request, view, file);
+	struct task_source source;
+	int rc = task_template_of_request(request, &source);
+	return rc ? rc : respond_source(request, &source);
 }

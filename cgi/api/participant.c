@@ -18,7 +18,7 @@ int api_submission_cancel(struct request *request)
 {
 	struct submission_row row;
 	struct cancellation done;
-	const struct actor actor = { request->viewer.id, request->viewer.name, request->address };
+	const struct actor actor = actor_of(request);
 	int rc = submission_to_cancel(request, &row);
 	if (!rc)
 		rc = check_owner(request, &row);

@@ -98,7 +98,7 @@ static json_t *models_json(struct arena *arena, const struct queue_view *view)
 	return items;
 }
 
-static json_t *device_json(const struct fleet_device *device)
+static json_t *fleet_device_json(const struct fleet_device *device)
 {
 	enum pause pause = (enum pause)(
 		device->worker_pause > device->device_pause ? device->worker_pause : device->device_pause);
@@ -125,7 +125,7 @@ static int read_fleet(struct request *request, json_t **devices)
 		return rc;
 	*devices = json_array();
 	for (size_t i = 0; i < count; i++)
-		json_array_append_new(*devices, device_json(&rows[i]));
+		json_array_append_new(*devices, fleet_device_json(&rows[i]));
 	return 0;
 }
 

@@ -148,13 +148,13 @@ static json_t *environment_json(struct arena *arena, const struct job_row *job)
 	return json;
 }
 
-static const char *device_of(struct arena *arena, const struct job_row *job)
+static const char *job_device_name(struct arena *arena, const struct job_row *job)
 {
 	struct fact *facts;
 	return result_environment(arena, job->environment, &facts) ? facts[0].value : NULL;
 }
 
-static json_t *job_json(
+static json_t *submission_job_json(
 	struct request *request, const struct submission_view *view, const struct job_row *job)
 {
 	json_t *stages = json_array(), *json = job_state_json(job);
@@ -169,10 +169,10 @@ static json_t *job_json(
 			hides ? json_null() : json_count(job->place_before), "personal_best",
 			(int)(!hides && job->place_after != SQL_NULL_INTEGER), "held",
 			(int)(job->is_held == 1 && !hides), "engine", json_text(job->engine), "engine_reason",
-			json_text(job->engine_reason), "device", json_text(device_of(request->arena, job)),
-			"environment", environment_json(request->arena, job), "started_at",
-			json_moment(job->started_at_ms), "finished_at", json_moment(job->finished_at_ms),
-			"stages", stages));
+			json_text(job->engine_reason), "device",
+			json_text(job_device_name(request->arena, job)), "environment",
+			environment_json(request->arena, job), "started_at", json_moment(job->started_at_ms),
+			"finished_at", json_moment(job->finished_at_ms), "stages", stages));
 	return json;
 }
 
@@ -191,7 +191,7 @@ json_t *submission_json(struct request *request, const struct submission_view *v
 	const struct submission_row *row = view->row;
 	json_t *jobs = json_array();
 	for (size_t i = 0; i < view->job_count; i++)
-		json_array_append_new(jobs, job_json(request, view, &view->jobs[i]));
+		json_array_append_new(jobs, submission_job_json(request, view, &view->jobs[i]));
 	return json_pack("{s:I, s:s, s:I, s:s, s:s, s:s, s:o, s:s, s:o, s:o, s:b, s:b, s:b, s:o, s:o}",
 		"id", (json_int_t)row->id, "leaderboard", row->leaderboard, "task_version",
 		(json_int_t)row->version_number, "user", row->user, "mode", row->mode, "file_name",
@@ -374,17 +374,11 @@ static int read_result_filter(struct request *request, const char **result)
 				 : 0;
 }
 
-static const char *query_or_empty(const struct request *request, const char *name)
+static int read_submission_filter(struct request *request, struct history_filter *filter)
 {
-	const char *value = request_query(request, name);
-	return value ? value : "";
-}
-
-static int read_filter(struct request *request, struct history_filter *filter)
-{
-	*filter = (struct history_filter){ .leaderboard = query_or_empty(request, "leaderboard"),
-		.gpu = query_or_empty(request, "gpu"),
-		.mode = query_or_empty(request, "mode") };
+	*filter = (struct history_filter){ .leaderboard = request_query_or(request, "leaderboard", ""),
+		.gpu = request_query_or(request, "gpu", ""),
+		.mode = request_query_or(request, "mode", "") };
 	int rc = read_result_filter(request, &filter->result);
 	if (rc)
 		return rc;
@@ -437,7 +431,7 @@ int api_submissions(struct request *request)
 	size_t count;
 	int rc = api_list_read(request, &list);
 	if (!rc)
-		rc = read_filter(request, &filter);
+		rc = read_submission_filter(request, &filter);
 	if (!rc)
 		rc = history_read(request, &filter, list.is_first ? INT64_MAX : list.after[0],
 			list.limit + 1, &submissions, &count);

@@ -28,7 +28,7 @@ static json_t *times_json(const struct submission_diff_times *times)
 		json_number(has_both ? ratio * exp(half) : NAN), "verdict", json_text(verdict));
 }
 
-static json_t *gpu_json(const struct submission_diff_gpu *gpu)
+static json_t *diff_gpu_json(const struct submission_diff_gpu *gpu)
 {
 	json_t *cases = json_array(), *differences = json_array();
 	for (size_t i = 0; i < gpu->case_count; i++) {
@@ -108,7 +108,7 @@ static const char *diff_text(struct request *request, const struct submission_di
 
 /* ---- the call ---- */
 
-static int read_number(struct request *request, const char *name, int64_t *id)
+static int read_submission_number(struct request *request, const char *name, int64_t *id)
 {
 	int rc = api_query_integer(request, name, 1, INT64_MAX, 0, id);
 	return rc || *id
@@ -121,16 +121,16 @@ int api_compare(struct request *request)
 	struct submission_diff_view view = { 0 };
 	int64_t a_id, b_id;
 	bool is_cut;
-	int rc = read_number(request, "a", &a_id);
+	int rc = read_submission_number(request, "a", &a_id);
 	if (!rc)
-		rc = read_number(request, "b", &b_id);
+		rc = read_submission_number(request, "b", &b_id);
 	if (!rc)
 		rc = submission_diff_read(request, a_id, b_id, &view);
 	if (rc)
 		return rc;
 	json_t *gpus = json_array();
 	for (size_t i = 0; i < view.gpu_count; i++)
-		json_array_append_new(gpus, gpu_json(&view.gpus[i]));
+		json_array_append_new(gpus, diff_gpu_json(&view.gpus[i]));
 	const char *diff = diff_text(request, view.a, view.b, &is_cut);
 	return respond_json(request,
 		json_pack("{s:o, s:o, s:o, s:o, s:b}", "a", side_json(view.a), "b", side_json(view.b),

@@ -22,7 +22,7 @@ struct intake {
 /* ---- input ---- */
 
 /* The source is a file of a form or a string in JSON. */
-static int take_source(struct request *request, struct submission_request *submission)
+static int read_api_source(struct request *request, struct submission_request *submission)
 {
 	const struct upload *upload = request_upload(request, "file");
 	const char *name, *code;
@@ -45,7 +45,7 @@ static int take_source(struct request *request, struct submission_request *submi
 
 /* A form repeats the field `gpu`, and JSON has the array `gpus`. Rejects the wrong name instead of
  * ignoring it. */
-static int take_gpus(struct request *request, struct submission_request *submission)
+static int read_wanted_gpus(struct request *request, struct submission_request *submission)
 {
 	const char *right = request->json ? "gpus" : "gpu", *wrong = request->json ? "gpu" : "gpus";
 	bool is_wrong = request->json
@@ -59,7 +59,7 @@ static int take_gpus(struct request *request, struct submission_request *submiss
 	return api_texts(request, right, &submission->gpus, &submission->gpu_count);
 }
 
-static int read_intake(struct request *request, struct intake *intake)
+static int read_api_intake(struct request *request, struct intake *intake)
 {
 	struct submission_request *submission = &intake->submission;
 	*submission =
@@ -70,9 +70,9 @@ static int read_intake(struct request *request, struct intake *intake)
 		rc = leaderboard_seen_by(request->db, request->arena, request->viewer.id,
 			request->path_parameters[0], &intake->leaderboard, request->error);
 	if (!rc)
-		rc = take_source(request, submission);
+		rc = read_api_source(request, submission);
 	if (!rc)
-		rc = take_gpus(request, submission);
+		rc = read_wanted_gpus(request, submission);
 	if (!rc)
 		rc = api_text(request, "mode", &submission->mode);
 	return rc ? rc : api_text(request, "note", &intake->note);
@@ -97,7 +97,7 @@ static void hash_intake(struct intake *intake)
 
 /* ---- storing ---- */
 
-static int store_body(struct database *db, void *context, struct error *error)
+static int store_intake_body(struct database *db, void *context, struct error *error)
 {
 	struct intake *intake = context;
 	int64_t user_id = intake->submission.user_id;
@@ -138,11 +138,11 @@ static int respond_stored(struct request *request, int64_t id)
 int api_submit(struct request *request)
 {
 	struct intake intake = { .request = request };
-	int rc = read_intake(request, &intake);
+	int rc = read_api_intake(request, &intake);
 	if (rc)
 		return rc;
 	hash_intake(&intake);
-	rc = database_transaction(request->db, store_body, &intake, request->error);
+	rc = database_transaction(request->db, store_intake_body, &intake, request->error);
 	request->stored = rc ? 0 : intake.id;
 	if (rc == ERROR_CONFLICT && intake.key)
 		rc = find_earlier(&intake);

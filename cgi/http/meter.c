@@ -36,8 +36,7 @@ static const int STATUSES[] = {
 	500,
 	503,
 };
-/* Upper bounds in ns, and as Prometheus writes them. The budget of a page is 20 ms (DESIGN, section
- * 10). */
+/* Upper bounds in ns, and as Prometheus writes them. */
 static const struct {
 	uint64_t most_ns;
 	const char *le;
@@ -117,7 +116,7 @@ void meter_end(uint64_t began_ns, size_t route, int status)
 
 /* ---- writing ---- */
 
-static const char *method_of(const struct route *route)
+static const char *route_method_name(const struct route *route)
 {
 	static const struct {
 		const char *name;
@@ -162,14 +161,14 @@ static void write_requests(struct buffer *out, size_t count)
 				snprintf(status, sizeof status, "%d", STATUSES[k]);
 			if (requests)
 				exposition_count(out, name, requests, "route", pattern_of(route_at(i)), "method",
-					method_of(route_at(i)), "status", status, NULL);
+					route_method_name(route_at(i)), "status", status, NULL);
 		}
 }
 
 static void write_duration(struct buffer *out, size_t place)
 {
 	const struct route *route = route_at(place);
-	const char *pattern = pattern_of(route), *method = method_of(route);
+	const char *pattern = pattern_of(route), *method = route_method_name(route);
 	uint64_t sum = 0, buckets[COUNT(BUCKETS) + 1];
 	for (size_t k = 0; k <= COUNT(BUCKETS); k++)
 		buckets[k] = sum += value_of(&routes[place].buckets[k]);

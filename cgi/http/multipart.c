@@ -147,7 +147,7 @@ static int read_headers(struct multipart *parser, struct error *error)
 	return 1;
 }
 
-static int read_body(struct multipart *parser, struct error *error)
+static int read_part_body(struct multipart *parser, struct error *error)
 {
 	int found = skip_to_delimiter(parser, &parser->body);
 	if (!found)
@@ -174,7 +174,7 @@ static int parse_step(struct multipart *parser, struct error *error)
 		return found;
 	case MULTIPART_BEHIND_DELIMITER: return behind_delimiter(parser, error);
 	case MULTIPART_HEADERS: return read_headers(parser, error);
-	case MULTIPART_BODY: return read_body(parser, error);
+	case MULTIPART_BODY: return read_part_body(parser, error);
 	case MULTIPART_DONE:
 		buffer_clear(&parser->pending); /* ignore the epilogue */
 		return 0;

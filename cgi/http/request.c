@@ -26,6 +26,12 @@ const char *request_form(const struct request *request, const char *name)
 	return find_field(request->form, request->form_count, name);
 }
 
+const char *request_query_or(const struct request *request, const char *name, const char *otherwise)
+{
+	const char *value = request_query(request, name);
+	return value ? value : otherwise;
+}
+
 const char *request_form_or(const struct request *request, const char *name, const char *otherwise)
 {
 	const char *value = request_form(request, name);
@@ -53,10 +59,28 @@ const struct upload *request_upload(const struct request *request, const char *f
 	return NULL;
 }
 
+bool names_contain(const char *const *names, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
 bool request_form_flag(const struct request *request, const char *name)
 {
 	const char *value = request_form(request, name);
 	return value && *value && strcmp(value, "0") != 0;
+}
+
+struct actor actor_of(const struct request *request)
+{
+	return (struct actor){ request->viewer.id, request->viewer.name, request->address };
+}
+
+int64_t managed_creator(const struct request *request)
+{
+	return request->viewer.role == ROLE_ADMIN ? 0 : request->viewer.id;
 }
 
 const char *request_header(const struct request *request, const char *name)

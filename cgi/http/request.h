@@ -7,6 +7,7 @@
 #ifndef PODIUM_CGI_HTTP_REQUEST_H
 #define PODIUM_CGI_HTTP_REQUEST_H
 
+#include "lib/account/audit.h"
 #include "lib/account/user.h"
 #include "lib/base/arena.h"
 #include "lib/base/buffer.h"
@@ -120,12 +121,23 @@ struct request {
  * returns all. */
 const char *request_query(const struct request *request, const char *name);
 const char *request_form(const struct request *request, const char *name);
+const char *request_query_or(
+	const struct request *request, const char *name, const char *otherwise);
 const char *request_form_or(const struct request *request, const char *name, const char *otherwise);
 size_t request_form_values(struct request *request, const char *name, const char ***values);
 /* The uploaded file of a form field. NULL when the user chose none: browsers then send an empty
  * name. */
 const struct upload *request_upload(const struct request *request, const char *field);
+/* Whether one of the values, such as those of request_form_values, is `name`. */
+bool names_contain(const char *const *names, size_t count, const char *name);
 bool request_form_flag(const struct request *request, const char *name); /* a checked checkbox */
+
+/* Who acts in this request, for the audit log. */
+struct actor actor_of(const struct request *request);
+
+/* The creator whose invite codes the viewer manages: the viewer, or 0 for admins, who manage those
+ * of all creators. */
+int64_t managed_creator(const struct request *request);
 
 /* A header of the request by its name, such as If-None-Match; NULL if it is missing. The value is
  * unchecked input. */

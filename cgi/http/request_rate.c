@@ -16,9 +16,10 @@ enum { window_s = 60, table_size = 8192, chain = 8, share_every_ms = 1000 };
 
 struct counter {
 	char whom[64];
-	int64_t window;       /* minutes since 1970; 0: unused */
-	int64_t hits, shared; /* counted by this process; the part that the database knows */
-	int64_t elsewhere;    /* counted by other hosts, as of the last exchange */
+	int64_t window;    /* minutes since 1970; 0: unused */
+	int64_t hits;      /* counted by this process */
+	int64_t shared;    /* of these, already added to the database */
+	int64_t elsewhere; /* counted by other hosts, as of the last exchange */
 };
 
 static struct counter table[table_size];
@@ -27,7 +28,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* ---- counting ---- */
 
 /* FNV-1a. Someone who constructs colliding names only evicts their own addresses or tokens. */
-static size_t slot_of(const char *whom)
+static size_t rate_slot(const char *whom)
 {
 	uint64_t hash = 14695981039346656037u;
 	for (; *whom; whom++)
@@ -38,7 +39,7 @@ static size_t slot_of(const char *whom)
 static struct counter *find_counter(const char *whom, int64_t window)
 {
 	struct counter *found = NULL;
-	size_t first = slot_of(whom);
+	size_t first = rate_slot(whom);
 	for (size_t i = 0; i < chain; i++) {
 		struct counter *counter = &table[(first + i) % table_size];
 		if (counter->window == window

@@ -83,7 +83,7 @@ static int show_account(struct request *request)
 }
 
 /* Shows the page again with the error. The router handles errors that are not the user's. */
-static int show_again(struct request *request, int rc, int show(struct request *))
+static int show_account_form_again(struct request *request, int rc, int show(struct request *))
 {
 	if (rc == ERROR_DATABASE || rc == ERROR_SYSTEM)
 		return rc;
@@ -105,7 +105,7 @@ int action_register(struct request *request)
 	if (!rc)
 		rc = user_create(request->db, name, password, ROLE_PARTICIPANT, false, &id, request->error);
 	if (rc)
-		return show_again(request, rc, show_register);
+		return show_account_form_again(request, rc, show_register);
 	rc = session_start(request, id, NULL);
 	return rc ? rc : redirect(request, "%s", own_path(request_form(request, "next")));
 }
@@ -139,7 +139,7 @@ int action_login(struct request *request)
 			"?"; /* no account can have this name; the columns that it is compared with are ASCII */
 	int rc = count_login(request, name);
 	if (rc)
-		return show_again(request, rc, show_login);
+		return show_account_form_again(request, rc, show_login);
 	struct user user;
 	rc = user_by_name(request->db, request->arena, name, &user, request->error);
 	if (rc && rc != ERROR_NOT_FOUND)
@@ -150,7 +150,7 @@ int action_login(struct request *request)
 	else if (user.banned_at_ms != TIME_NULL)
 		rc = fail(request->error, ERROR_INPUT, "This account was banned. Ask an admin why.");
 	if (rc)
-		return show_again(request, rc, show_login);
+		return show_account_form_again(request, rc, show_login);
 	rc = uncount_login(request, name);
 	if (!rc)
 		rc = session_start(request, user.id, user.password_hash);
@@ -209,7 +209,7 @@ int action_password(struct request *request)
 	if (!rc)
 		rc = database_transaction(request->db, store_password, request, request->error);
 	if (rc)
-		return show_again(request, rc, show_account);
+		return show_account_form_again(request, rc, show_account);
 	rc = uncount_login(request, request->viewer.name);
 	if (!rc)
 		rc = session_start(request, user.id, NULL);

@@ -4,6 +4,7 @@
 
 #include "cgi/action/account_deletion.h"
 #include "cgi/action/token.h"
+#include "cgi/http/request.h"
 
 struct account_form {
 	const char *name, *next;                              /* as typed; "" on the first view */
@@ -35,6 +36,9 @@ struct tokens_view {
 	bool may_administer;
 	const char *name_error, *scope_error, *days_error, *form_error;
 };
+
+/* The lifetime that the form's field `days` names; -1, which is invalid, if it holds no number. */
+int64_t token_days_of_form(struct request *request);
 
 struct data_view {
 	const char *form_error;

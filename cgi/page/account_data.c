@@ -35,7 +35,7 @@ int page_export(struct request *request)
 	return rc ? rc : export_begin(request);
 }
 
-static int show_deletion(struct request *request)
+static int show_account_deletion(struct request *request)
 {
 	struct deletion_view view = {
 		.typed = request_form_or(request, "name", ""),
@@ -54,7 +54,7 @@ static int show_deletion(struct request *request)
 
 int page_account_delete(struct request *request)
 {
-	return show_deletion(request);
+	return show_account_deletion(request);
 }
 
 static int check_deletion(struct request *request)
@@ -84,7 +84,7 @@ int action_account_delete(struct request *request)
 	if (rc == ERROR_DATABASE || rc == ERROR_SYSTEM)
 		return rc;
 	request->status = rc == ERROR_LIMIT ? 429 : rc == ERROR_CONFLICT ? 409 : 422;
-	return show_deletion(request);
+	return show_account_deletion(request);
 }
 
 int page_account_deleted(struct request *request)

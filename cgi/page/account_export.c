@@ -111,7 +111,7 @@ static void write_json(struct buffer *out, json_t *json)
 	json_decref(json);
 }
 
-static int write_head(struct request *request)
+static int write_export_head(struct request *request)
 {
 	struct buffer *out = &request->body;
 	format_text now;
@@ -138,7 +138,7 @@ struct part {
 	size_t count, next;
 };
 
-static int read_parts(struct request *request, struct arena *arena,
+static int read_export_parts(struct request *request, struct arena *arena,
 	const struct exported_submission *rows, size_t count, struct part parts[static export_parts])
 {
 	const struct exported_submission *last = &rows[count - 1];
@@ -152,7 +152,7 @@ static int read_parts(struct request *request, struct arena *arena,
 	return rc;
 }
 
-static json_t *take_rows(struct arena *arena, struct part *part, int64_t submission_id)
+static json_t *take_part_rows(struct arena *arena, struct part *part, int64_t submission_id)
 {
 	const struct statement *statement = part->section->statement;
 	json_t *array = json_array();
@@ -170,7 +170,8 @@ static void write_submission(struct request *request, struct arena *arena,
 {
 	json_t *object = row_to_json(arena, &EXPORT_SUBMISSIONS, 0, row);
 	for (size_t i = 0; i < export_parts; i++)
-		json_object_set_new(object, parts[i].section->key, take_rows(arena, &parts[i], row->id));
+		json_object_set_new(
+			object, parts[i].section->key, take_part_rows(arena, &parts[i], row->id));
 	write_json(&request->body, object);
 }
 
@@ -209,7 +210,7 @@ static int write_submissions(struct request *request, struct progress *progress)
 		progress->submission_id, (int64_t)submissions_at_once);
 	size_t piece = rc ? 0 : batch_size(rows, count);
 	if (piece)
-		rc = read_parts(request, arena, rows, piece, parts);
+		rc = read_export_parts(request, arena, rows, piece, parts);
 	for (size_t i = 0; i < piece && !rc; i++) {
 		write_comma(request, progress);
 		write_submission(request, arena, &rows[i], parts);
@@ -261,7 +262,7 @@ static int write_more(struct request *request)
 
 int export_begin(struct request *request)
 {
-	int rc = write_head(request);
+	int rc = write_export_head(request);
 	if (rc)
 		return rc;
 	response_as_text(

@@ -18,7 +18,7 @@ static const char NEW_TOKEN[] = "podium-new-token";
 static const struct rate_limit TOKENS_OF_USER = { "make tokens", 60, 3600 };
 
 /* Takes the new token from the cookie, if it is one of the viewer's own. */
-static int take_new_secret(struct request *request, struct tokens_view *view)
+static int take_new_token(struct request *request, struct tokens_view *view)
 {
 	const char *secret = request_cookie(request, NEW_TOKEN);
 	if (!secret)
@@ -54,11 +54,11 @@ static int show_tokens(struct request *request, struct tokens_view *view)
 int page_tokens(struct request *request)
 {
 	struct tokens_view view = { .name = "", .scopes = TOKEN_READ | TOKEN_SUBMIT, .days = 90 };
-	int rc = take_new_secret(request, &view);
+	int rc = take_new_token(request, &view);
 	return rc ? rc : show_tokens(request, &view);
 }
 
-static int64_t read_scopes(struct request *request)
+static int64_t read_form_scopes(struct request *request)
 {
 	const char **names;
 	int64_t scopes = 0;
@@ -71,14 +71,13 @@ static int64_t read_scopes(struct request *request)
 	return scopes;
 }
 
-/* Returns -1, which is invalid, if the field holds no number. */
-static int64_t read_days(struct request *request)
+int64_t token_days_of_form(struct request *request)
 {
 	const char *text = request_form_or(request, "days", "");
 	return *text && strlen(text) < 6 && text[strspn(text, "0123456789")] == '\0' ? atoll(text) : -1;
 }
 
-static int show_again(struct request *request, const struct token_order *order, int rc)
+static int show_token_form_again(struct request *request, const struct token_order *order, int rc)
 {
 	if (rc == ERROR_DATABASE || rc == ERROR_SYSTEM)
 		return rc;
@@ -102,14 +101,14 @@ int action_token_create(struct request *request)
 		.user_id = request->viewer.id,
 		.role = request->viewer.role,
 		.name = request_form_or(request, "name", ""),
-		.scopes = read_scopes(request),
-		.days = read_days(request),
+		.scopes = read_form_scopes(request),
+		.days = token_days_of_form(request),
 	};
 	int rc = rate_limit_hit(request, &TOKENS_OF_USER, request->viewer.name);
 	if (!rc)
 		rc = token_create(request->db, request->arena, &order, secret, request->error);
 	if (rc)
-		return show_again(request, &order, rc);
+		return show_token_form_again(request, &order, rc);
 	response_cookie(request,
 		arena_printf(request->arena,
 			"%s=%s; Path=/account/tokens; HttpOnly; SameSite=Strict; Max-Age=60", NEW_TOKEN,
@@ -117,7 +116,7 @@ int action_token_create(struct request *request)
 	return redirect(request, "/account/tokens");
 }
 
-static struct confirmation question_about(struct request *request, const struct token *token)
+static struct confirmation revocation_question(struct request *request, const struct token *token)
 {
 	struct confirmation question = {
 		.title = arena_printf(request->arena, "Revoke the token %s?", token->name),
@@ -149,7 +148,7 @@ int action_token_revoke(struct request *request)
 			request->db, request->arena, request->viewer.id, &tokens, &count, request->error);
 	for (size_t i = 0; i < count && !rc; i++)
 		if (tokens[i].id == id) {
-			struct confirmation question = question_about(request, &tokens[i]);
+			struct confirmation question = revocation_question(request, &tokens[i]);
 			return confirmation_ask(request, &question);
 		}
 	if (!rc)

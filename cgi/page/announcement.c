@@ -57,16 +57,16 @@ struct kept {
 	int64_t read_at_ms;
 };
 
-static void free_kept(void *value)
+static void free_kept_announcements(void *value)
 {
 	struct kept *kept = value;
 	arena_free(kept->arena);
 	free(kept);
 }
 
-static struct thread_cache keep = THREAD_CACHE(sizeof(struct kept), free_kept);
+static struct thread_cache keep = THREAD_CACHE(sizeof(struct kept), free_kept_announcements);
 
-static int refresh_kept(struct request *request, struct kept *kept)
+static int refresh_kept_announcements(struct request *request, struct kept *kept)
 {
 	struct arena *arena = arena_new();
 	struct announcement *rows;
@@ -82,7 +82,8 @@ static int refresh_kept(struct request *request, struct kept *kept)
 	return 0;
 }
 
-static bool is_shown(const struct announcement *announcement, int64_t leaderboard_id, int64_t at_ms)
+static bool announcement_is_shown(
+	const struct announcement *announcement, int64_t leaderboard_id, int64_t at_ms)
 {
 	bool is_meant = announcement->leaderboard_id == SQL_NULL_INTEGER
 		|| announcement->leaderboard_id == leaderboard_id;
@@ -94,13 +95,13 @@ int announcements_read(struct request *request, int64_t leaderboard_id, struct p
 {
 	struct kept *kept = thread_cache_get(&keep);
 	int rc = kept && (!kept->arena || !thread_cache_is_fresh(kept->read_at_ms, kept_ms))
-		? refresh_kept(request, kept)
+		? refresh_kept_announcements(request, kept)
 		: 0;
 	if (rc || !kept)
 		return rc;
 	struct announcement *shown = arena_array(request->arena, struct announcement, most_shown);
 	for (size_t i = 0; i < kept->count && page->announcement_count < most_shown; i++)
-		if (is_shown(&kept->rows[i], leaderboard_id, page->now_ms)) {
+		if (announcement_is_shown(&kept->rows[i], leaderboard_id, page->now_ms)) {
 			shown[page->announcement_count] = kept->rows[i];
 			shown[page->announcement_count++].text =
 				arena_strdup(request->arena, kept->rows[i].text);
@@ -180,7 +181,7 @@ static int read_time(struct request *request, const char *name, const char *text
 			"empty.");
 }
 
-static int find_leaderboard(struct request *request, struct making *making)
+static int find_announcement_leaderboard(struct request *request, struct making *making)
 {
 	const char *name = making->view->leaderboard;
 	struct leaderboard leaderboard;
@@ -205,7 +206,7 @@ static int check_announcement(struct request *request, struct making *making)
 	if (length > most_bytes)
 		return fail_field(request->error, "text", "The text is %zu bytes long; %d are allowed.",
 			length, most_bytes);
-	int rc = find_leaderboard(request, making);
+	int rc = find_announcement_leaderboard(request, making);
 	if (!rc)
 		rc = read_time(request, "from", view->from, &making->from_ms);
 	if (!rc)

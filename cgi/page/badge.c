@@ -1,8 +1,8 @@
 /* The badge: a small picture for other sites with a leaderboard's record or the place of ?user=. */
 #include "cgi/page/badge.h"
 
-#include "cgi/page/board.h"
 #include "cgi/page/pages.h"
+#include "cgi/page/shown_leaderboard.h"
 #include "cgi/render/html.h"
 #include "lib/base/format.h"
 #include "lib/base/quote.h"
@@ -31,17 +31,17 @@ static const struct statement FIRST =
 static const struct statement OF_USER =
 	SELECT(struct badge_row, BADGE_COLUMNS, BADGE_OF "u.name = CONVERT(? USING ascii)");
 
-static int read_rows(struct request *request, const struct board *board,
-	const struct board_gpu *gpu, const char *user, struct badge_row **rows, size_t *count)
+static int read_rows(struct request *request, const struct shown_leaderboard *shown,
+	const struct ranked_gpu *gpu, const char *user, struct badge_row **rows, size_t *count)
 {
 	*count = 0;
 	if (!gpu)
 		return 0;
 	if (!user)
 		return database_rows(request->db, request->arena, &FIRST, rows, count, request->error,
-			"iis", board->id, board->task_version_id, gpu->name);
+			"iis", shown->leaderboard.id, shown->leaderboard.task_version_id, gpu->name);
 	return database_rows(request->db, request->arena, &OF_USER, rows, count, request->error, "iiss",
-		board->id, board->task_version_id, gpu->name, user);
+		shown->leaderboard.id, shown->leaderboard.task_version_id, gpu->name, user);
 }
 
 static const char *badge_words(struct arena *arena, const char *user, const struct badge_row *row)
@@ -60,7 +60,7 @@ static const char *badge_words(struct arena *arena, const char *user, const stru
 
 /* Estimates the width of text in px. The reader's font is unknown, so the picture sets the text
  * length. The widths are close to Verdana and DejaVu Sans at 11 px. */
-static int64_t width_of(const char *text)
+static int64_t badge_text_width(const char *text)
 {
 	double width = 0;
 	for (; *text; text++)
@@ -71,26 +71,26 @@ static int64_t width_of(const char *text)
 
 int page_badge(struct request *request)
 {
-	struct board board;
-	const struct board_gpu *gpu;
+	struct shown_leaderboard shown;
+	const struct ranked_gpu *gpu;
 	const char *user = request_query(request, "user");
 	struct badge_row *rows;
 	size_t count = 0;
 	user = user && *user ? user : NULL;
-	int rc = board_of_request(request, &board);
+	int rc = shown_leaderboard_of_request(request, &shown);
 	if (!rc)
-		rc = board_chosen_gpu(request, &board, &gpu);
+		rc = ranked_gpu_of_request(request, &shown, &gpu);
 	if (!rc)
-		rc = read_rows(request, &board, gpu, user, &rows, &count);
+		rc = read_rows(request, &shown, gpu, user, &rows, &count);
 	if (rc)
 		return rc;
 	struct badge badge = {
-		.subject =
-			gpu ? arena_printf(request->arena, "%s · %s", board.name, gpu->name) : board.name,
+		.subject = gpu ? arena_printf(request->arena, "%s · %s", shown.leaderboard.name, gpu->name)
+					   : shown.leaderboard.name,
 		.words = badge_words(request->arena, user, count ? rows : NULL),
 	};
-	badge.subject_width = width_of(badge.subject);
-	badge.words_width = width_of(badge.words);
+	badge.subject_width = badge_text_width(badge.subject);
+	badge.words_width = badge_text_width(badge.words);
 	badge_picture(&request->body, &badge);
 	request->content_type = "image/svg+xml; charset=utf-8";
 	response_header(request, "Cross-Origin-Resource-Policy", "cross-origin");

@@ -2,11 +2,11 @@
 #include "cgi/page/device_authorization.h"
 
 #include "cgi/http/rate_limit.h"
+#include "cgi/page/account.h"
 #include "cgi/page/pages.h"
 #include "templates/terminal.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -89,12 +89,6 @@ static void describe_terminal(const struct request *request,
 
 /* ---- answering ---- */
 
-static int64_t read_days(struct request *request)
-{
-	const char *text = request_form_or(request, "days", "");
-	return *text && strlen(text) < 6 && text[strspn(text, "0123456789")] == '\0' ? atoll(text) : -1;
-}
-
 static int approve_terminal(struct request *request, const struct device_authorization *terminal,
 	struct device_authorization_view *view)
 {
@@ -103,7 +97,7 @@ static int approve_terminal(struct request *request, const struct device_authori
 		.role = request->viewer.role,
 		.name = request_form_or(request, "name", ""),
 		.scopes = view->scopes,
-		.days = read_days(request),
+		.days = token_days_of_form(request),
 	};
 	int rc =
 		device_authorization_grant(request->db, request->arena, terminal, &order, request->error);

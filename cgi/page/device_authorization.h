@@ -7,7 +7,7 @@
 struct device_authorization_view {
 	const char *typed;      /* the code; "" at first */
 	const char *code_error; /* a sentence, or NULL */
-							/* NULL: no code was entered yet, or no terminal has it. */
+	/* NULL: no code was entered yet, or no terminal has it. */
 	const struct device_authorization *terminal;
 	const char *address; /* of this browser, for comparison with the terminal's address */
 	bool is_same_address;

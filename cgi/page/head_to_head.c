@@ -30,7 +30,7 @@ static int decimals_for(double bound)
 	return decimals;
 }
 
-static const char *percent(struct arena *arena, double share)
+static const char *percent_words(struct arena *arena, double share)
 {
 	double value = 100 * share;
 	return arena_printf(arena, "%.*f",
@@ -43,8 +43,8 @@ static const char *percent(struct arena *arena, double share)
 
 const char *head_to_head_change(struct arena *arena, double ratio)
 {
-	return ratio < 1 ? arena_printf(arena, "%s %% faster", percent(arena, 1 - ratio))
-					 : arena_printf(arena, "%s %% slower", percent(arena, ratio - 1));
+	return ratio < 1 ? arena_printf(arena, "%s %% faster", percent_words(arena, 1 - ratio))
+					 : arena_printf(arena, "%s %% slower", percent_words(arena, ratio - 1));
 }
 
 const char *head_to_head_words(struct arena *arena, const struct head_to_head_row *row)

@@ -205,7 +205,7 @@ static const char **field_of(struct history_filter *filter, const struct filter_
 	return (const char **)((char *)filter + field->offset);
 }
 
-static int read_filter(struct request *request, struct history_filter *filter)
+static int read_history_filter(struct request *request, struct history_filter *filter)
 {
 	enum { day_ms = 24 * 3600 * 1000 };
 	for (size_t i = 0; i < COUNT(FIELDS); i++) {
@@ -273,28 +273,29 @@ static int read_answers(struct request *request, const struct history_view *view
 	struct database_answer *answers)
 {
 	const struct history_filter *filter = &view->filter;
-	int64_t viewer = request->viewer.id, board = view->board ? view->board->id : 0,
+	int64_t viewer = request->viewer.id,
+			leaderboard_id = view->shown ? view->shown->leaderboard.id : 0,
 			most = submissions_per_page + 1;
-	const char *name =
-		view->board ? arena_printf(request->arena, "%lld", (long long)board) : filter->leaderboard;
+	const char *name = view->shown ? arena_printf(request->arena, "%lld", (long long)leaderboard_id)
+								   : filter->leaderboard;
 	const char *one_job = *filter->gpu ? filter->gpu : filter->result;
 	if (!has_period(filter))
-		return database_answers(request->db, request->arena, &PAGES[view->board != NULL], answers,
+		return database_answers(request->db, request->arena, &PAGES[view->shown != NULL], answers,
 			request->error,
 			"isiissssi"
 			"ii"
 			"ii",
 			viewer, name, viewer, before, filter->mode, one_job, filter->gpu, filter->result, most,
-			viewer, viewer, viewer, board);
+			viewer, viewer, viewer, leaderboard_id);
 	int64_t at_ms = query_number(request, "at", filter->until_ms);
 	at_ms = at_ms < filter->until_ms ? at_ms : filter->until_ms;
-	return database_answers(request->db, request->arena, &PAGES_WITHIN[view->board != NULL],
+	return database_answers(request->db, request->arena, &PAGES_WITHIN[view->shown != NULL],
 		answers, request->error,
 		"isittttissssi"
 		"ii"
 		"ii",
 		viewer, name, viewer, filter->from_ms, filter->until_ms, at_ms, at_ms, before, filter->mode,
-		one_job, filter->gpu, filter->result, most, viewer, viewer, viewer, board);
+		one_job, filter->gpu, filter->result, most, viewer, viewer, viewer, leaderboard_id);
 }
 
 int history_read(struct request *request, const struct history_filter *filter, int64_t before,
@@ -311,7 +312,7 @@ int history_read(struct request *request, const struct history_filter *filter, i
 	return rc;
 }
 
-static int read_view(struct request *request, struct history_view *view)
+static int read_history(struct request *request, struct history_view *view)
 {
 	int64_t before = query_number(request, "before", INT64_MAX);
 	struct database_answer answers[COUNT(ALL)];
@@ -345,13 +346,13 @@ static bool has_open_jobs(const struct history_view *view)
 
 static int show_history(struct request *request, struct history_view *view, const char *title)
 {
-	int rc = read_filter(request, &view->filter);
+	int rc = read_history_filter(request, &view->filter);
 	if (!rc)
-		rc = read_view(request, view);
+		rc = read_history(request, view);
 	if (rc)
 		return rc;
-	struct page page = page_make(request, title, view->board ? "leaderboards" : "mine");
-	view->state = view->board ? board_condition(view->board, page.now_ms) : "";
+	struct page page = page_make(request, title, view->shown ? "leaderboards" : "mine");
+	view->state = view->shown ? leaderboard_state(&view->shown->leaderboard, page.now_ms) : "";
 	page.refresh_s = has_open_jobs(view) ? reload_s : 0;
 	history_page(&request->body, &page, view);
 	return 0;
@@ -359,14 +360,14 @@ static int show_history(struct request *request, struct history_view *view, cons
 
 int page_history(struct request *request)
 {
-	struct board board;
-	struct history_view view = { .board = &board };
-	int rc = board_by_name(request, request->path_parameters[0], &board);
+	struct shown_leaderboard shown;
+	struct history_view view = { .shown = &shown };
+	int rc = shown_leaderboard_by_name(request, request->path_parameters[0], &shown);
 	if (rc)
 		return rc;
-	view.path = arena_printf(request->arena, "/leaderboard/%s/mine", board.name);
-	return show_history(
-		request, &view, arena_printf(request->arena, "My submissions to %s", board.name));
+	view.path = arena_printf(request->arena, "/leaderboard/%s/mine", shown.leaderboard.name);
+	return show_history(request, &view,
+		arena_printf(request->arena, "My submissions to %s", shown.leaderboard.name));
 }
 
 int page_history_of_all(struct request *request)

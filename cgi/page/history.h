@@ -2,7 +2,7 @@
 #ifndef PODIUM_CGI_PAGE_HISTORY_H
 #define PODIUM_CGI_PAGE_HISTORY_H
 
-#include "cgi/page/board.h"
+#include "cgi/page/shown_leaderboard.h"
 
 struct history_job { /* a row of the query: a submission with one of its jobs */
 	int64_t submission_id, submitted_at_ms, version_number, current_version, withdrawn;
@@ -40,8 +40,8 @@ struct history_choice {
 }; /* kind: "leaderboard", "gpu" */
 
 struct history_view {
-	const struct board *board; /* NULL: all leaderboards */
-	const char *path;          /* path of the page, without a query */
+	const struct shown_leaderboard *shown; /* NULL: all leaderboards */
+	const char *path;                      /* path of the page, without a query */
 	struct history_filter filter;
 	const struct history_choice *choices;
 	size_t choice_count;

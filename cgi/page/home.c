@@ -2,8 +2,8 @@
 #include "cgi/page/home.h"
 
 #include "cgi/page/announcement.h"
-#include "cgi/page/board.h"
 #include "cgi/page/pages.h"
+#include "cgi/page/shown_leaderboard.h"
 #include "lib/leaderboard/visibility.h"
 #include "templates/home.h"
 
@@ -59,7 +59,7 @@ static const struct statement HOME = SELECT(struct home_row, HOME_COLUMNS,
 
 /* ---- rows to leaderboards ---- */
 
-static void add_entry(struct home_gpu *gpu, const struct home_row *row)
+static void add_home_entry(struct home_gpu *gpu, const struct home_row *row)
 {
 	if (row->entries != SQL_NULL_INTEGER)
 		gpu->entries = row->entries;
@@ -78,55 +78,51 @@ static void add_entry(struct home_gpu *gpu, const struct home_row *row)
 }
 
 /* Takes the rows of one device; returns their number. */
-static size_t add_gpu(struct home_board *board, const struct home_row *rows, size_t count)
+static size_t add_gpu(
+	struct home_leaderboard *leaderboard, const struct home_row *rows, size_t count)
 {
-	struct home_gpu *gpu = &board->gpus[board->gpu_count++];
+	struct home_gpu *gpu = &leaderboard->gpus[leaderboard->gpu_count++];
 	gpu->name = rows->gpu;
 	size_t taken = 0;
 	while (taken < count && strcmp(rows[taken].gpu, rows->gpu) == 0)
-		add_entry(gpu, &rows[taken++]);
+		add_home_entry(gpu, &rows[taken++]);
 	return taken;
 }
 
-static const char *state_of(const struct home_row *row, int64_t now)
-{
-	const char *state = board_state(row->deadline_ms, row->accepting, now);
-	return row->practice && row->accepting && strcmp(state, "ended") == 0 ? "practice" : state;
-}
-
 /* Takes the rows of one leaderboard; returns their number. */
-static size_t add_board(struct arena *arena, struct home_board *board, const struct home_row *rows,
-	size_t count, int64_t now)
+static size_t add_leaderboard(struct arena *arena, struct home_leaderboard *leaderboard,
+	const struct home_row *rows, size_t count, int64_t now)
 {
 	size_t own = 1;
 	while (own < count && strcmp(rows[own].name, rows->name) == 0)
 		own++;
-	*board = (struct home_board){
+	*leaderboard = (struct home_leaderboard){
 		.name = rows->name,
 		.language = rows->language,
 		.deadline_ms = rows->deadline_ms,
-		.state = state_of(rows, now),
+		.state = leaderboard_state_of(
+			rows->deadline_ms, rows->accepting, rows->practice, TIME_NULL, now),
 		.participants = rows->participants,
 		.submissions = rows->submissions,
 		.gpus = arena_array(arena, struct home_gpu, own),
 	};
 	for (size_t i = 0; rows->gpu && i < own;)
-		i += add_gpu(board, rows + i, own - i);
+		i += add_gpu(leaderboard, rows + i, own - i);
 	return own;
 }
 
 /* ---- order ---- */
 
-static enum home_part part_of(const struct home_board *board)
+static enum home_part part_of(const struct home_leaderboard *leaderboard)
 {
-	if (strcmp(board->state, "active") == 0)
+	if (strcmp(leaderboard->state, "active") == 0)
 		return HOME_ACTIVE;
-	return strcmp(board->state, "practice") == 0 ? HOME_PRACTICE : HOME_ENDED;
+	return strcmp(leaderboard->state, "practice") == 0 ? HOME_PRACTICE : HOME_ENDED;
 }
 
 static int by_urgency(const void *left, const void *right)
 {
-	const struct home_board *a = left, *b = right;
+	const struct home_leaderboard *a = left, *b = right;
 	enum home_part part = part_of(a);
 	if (part != part_of(b))
 		return part < part_of(b) ? -1 : 1;
@@ -144,15 +140,15 @@ struct home_view home_view_make(
 	struct home_view view = { .sections = { { .title = "Active", .id = "active" },
 								  { .title = "Practice", .id = "practice" },
 								  { .title = "Ended", .id = "ended" } } };
-	struct home_board *boards = arena_array(arena, struct home_board, count + 1);
+	struct home_leaderboard *leaderboards = arena_array(arena, struct home_leaderboard, count + 1);
 	for (size_t i = 0; i < count;)
-		i += add_board(arena, &boards[view.count++], rows + i, count - i, now);
+		i += add_leaderboard(arena, &leaderboards[view.count++], rows + i, count - i, now);
 	if (view.count)
-		qsort(boards, view.count, sizeof *boards, by_urgency);
+		qsort(leaderboards, view.count, sizeof *leaderboards, by_urgency);
 	for (size_t i = 0; i < view.count; i++)
-		view.sections[part_of(&boards[i])].count++;
-	for (size_t part = 0; part < home_parts; boards += view.sections[part++].count)
-		view.sections[part].boards = boards;
+		view.sections[part_of(&leaderboards[i])].count++;
+	for (size_t part = 0; part < home_parts; leaderboards += view.sections[part++].count)
+		view.sections[part].leaderboards = leaderboards;
 	view.takes = view.sections[HOME_ACTIVE].count + view.sections[HOME_PRACTICE].count > 0;
 	return view;
 }

@@ -25,7 +25,7 @@ struct home_gpu {
 	size_t top_count;
 };
 
-struct home_board {
+struct home_leaderboard {
 	const char *name, *language, *state;
 	int64_t deadline_ms; /* TIME_NULL: none */
 	int64_t participants, submissions;
@@ -38,7 +38,7 @@ struct home_board {
 enum home_part { HOME_ACTIVE, HOME_PRACTICE, HOME_ENDED, home_parts };
 struct home_section {
 	const char *title, *id;
-	const struct home_board *boards;
+	const struct home_leaderboard *leaderboards;
 	size_t count;
 };
 

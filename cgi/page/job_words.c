@@ -54,7 +54,7 @@ static void append_place(struct buffer *out, const struct job_row *job, const st
 }
 
 /* Says why no worker takes the job, or returns "". */
-static const char *obstacle_of(const struct wait *wait)
+static const char *wait_obstacle(const struct wait *wait)
 {
 	if (!wait->position)
 		return ""; /* a worker took it after it was read */
@@ -77,7 +77,7 @@ static void describe_queued(
 	if (job->attempt || (job->reason && *job->reason))
 		append_trouble(out, job);
 	append_place(out, job, wait);
-	buffer_text(out, obstacle_of(wait));
+	buffer_text(out, wait_obstacle(wait));
 }
 
 static void describe_running(const struct job_row *job, struct buffer *out)
@@ -179,7 +179,7 @@ static bool is_withheld(const struct submission_row *row, const struct job_row *
 	return job->is_withheld;
 }
 
-static bool is_frozen(const struct submission_row *row, const struct job_row *job)
+static bool job_is_frozen(const struct submission_row *row, const struct job_row *job)
 {
 	return row->frozen_at_ms != TIME_NULL && job->finished_at_ms > row->frozen_at_ms;
 }
@@ -196,7 +196,7 @@ static const struct {
 	{ is_held_unseen, "; it is not ranked yet." },
 	{ is_held, ". The result is held for review: an admin looks at it before it is ranked." },
 	{ is_withheld, ". The ranking is frozen; the times are shown when the freeze is lifted." },
-	{ is_frozen, ". The ranking is frozen; this counts when the freeze is lifted." },
+	{ job_is_frozen, ". The ranking is frozen; this counts when the freeze is lifted." },
 };
 
 static void describe_unranked(

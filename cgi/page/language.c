@@ -2,8 +2,8 @@
  * submissions. */
 #include "cgi/page/language.h"
 
-#include "cgi/page/board.h"
 #include "cgi/page/pages.h"
+#include "cgi/page/shown_leaderboard.h"
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
 #include "templates/language.h"
@@ -145,7 +145,7 @@ int page_language(struct request *request)
 	return 0;
 }
 
-static int no_such_file(struct request *request, const struct language *language,
+static int no_such_harness_file(struct request *request, const struct language *language,
 	const struct stock_file **files, size_t count)
 {
 	cleanup_buffer struct buffer names = { 0 };
@@ -172,5 +172,5 @@ int page_language_raw(struct request *request)
 			request->may_be_cached = true;
 			return 0;
 		}
-	return no_such_file(request, language, files, count);
+	return no_such_harness_file(request, language, files, count);
 }

@@ -2,7 +2,7 @@
 #include "cgi/page/leaderboard.h"
 
 #include "cgi/page/announcement.h"
-#include "cgi/page/board_charts.h"
+#include "cgi/page/leaderboard_charts.h"
 #include "cgi/page/pages.h"
 #include "cgi/render/picture.h"
 #include "lib/base/scope.h"
@@ -55,8 +55,8 @@ static bool have_comparisons(const struct ranking_list *list)
 static void description_of(struct request *request, struct leaderboard_view *view, int64_t now_ms)
 {
 	enum { columns_without_peak = 9 };
-	view->state = board_condition(view->board, now_ms);
-	view->may_edit = board_is_managed_by(view->board, &request->viewer);
+	view->state = leaderboard_state(&view->shown->leaderboard, now_ms);
+	view->may_edit = leaderboard_is_managed_by(&view->shown->leaderboard, &request->viewer);
 	view->has_comparisons = have_comparisons(&view->list);
 	view->light = (struct speed_of_light){ .ns = NAN };
 	if (view->gpu)
@@ -72,50 +72,51 @@ static const struct page_share *share_of(
 		.description = view->gpu
 			? arena_printf(request->arena,
 				"The ranking of %s on %s: kernels timed on this site's own devices.",
-				view->board->name, view->gpu->name)
+				view->shown->leaderboard.name, view->gpu->name)
 			: "A leaderboard for GPU kernels, timed on this site's own devices.",
 		.picture = picture_is_possible()
-			? ranking_address(request->arena, view->board, view->gpu, NULL, "/share.png", 0)
+			? ranking_address(request->arena, view->shown, view->gpu, NULL, "/share.png", 0)
 			: NULL,
-		.feed = ranking_address(request->arena, view->board, NULL, NULL, ".atom", 0),
-		.feed_title = arena_printf(request->arena, "Records of %s", view->board->name),
+		.feed = ranking_address(request->arena, view->shown, NULL, NULL, ".atom", 0),
+		.feed_title = arena_printf(request->arena, "Records of %s", view->shown->leaderboard.name),
 	};
 	return share;
 }
 
 static int draw_trend(struct request *request, struct leaderboard_view *view)
 {
-	struct trend trend = { .board = view->board,
+	struct trend trend = { .shown = view->shown,
 		.gpu = view->gpu,
 		.light = &view->light,
 		.own_id = view->list.own ? request->viewer.id : 0 };
-	return board_trend(request, &trend, &view->charts_html);
+	return leaderboard_trend(request, &trend, &view->charts_html);
 }
 
 int page_leaderboard(struct request *request)
 {
 	const char *other_view = request_query(request, "view");
 	if (other_view && *other_view)
-		return page_board_view(request, other_view);
-	struct board board;
+		return page_leaderboard_charts(request, other_view);
+	struct shown_leaderboard shown;
 	struct page page = page_make(request, "", "leaderboards");
-	struct leaderboard_view view = { .board = &board };
-	int rc = board_of_request(request, &board);
+	struct leaderboard_view view = { .shown = &shown };
+	int rc = shown_leaderboard_of_request(request, &shown);
 	if (!rc)
-		rc = board_chosen_gpu(request, &board, &view.gpu);
+		rc = ranked_gpu_of_request(request, &shown, &view.gpu);
 	if (!rc)
-		rc = ranking_list_read(request, &board, view.gpu, &view.list);
+		rc = ranking_list_read(request, &shown, view.gpu, &view.list);
 	if (!rc)
-		rc = task_view_get(request, board.task_version_id, board.version_revision, &view.task);
+		rc = task_view_get(
+			request, shown.leaderboard.task_version_id, shown.version_revision, &view.task);
 	if (!rc)
-		rc = announcements_read(request, board.id, &page);
+		rc = announcements_read(request, shown.leaderboard.id, &page);
 	if (!rc)
 		description_of(request, &view, page.now_ms);
 	if (!rc && view.gpu)
 		rc = draw_trend(request, &view);
 	if (rc)
 		return rc;
-	page.title = board.name;
+	page.title = shown.leaderboard.name;
 	page.share = share_of(request, &view);
 	leaderboard_page(&request->body, &page, &view, request->arena);
 	request->may_be_cached = true;

@@ -8,15 +8,15 @@
 #include "cgi/page/task_view.h"
 
 struct leaderboard_view {
-	const struct board *board;
-	const struct board_gpu *gpu; /* device of the ranking; NULL: the leaderboard has none */
+	const struct shown_leaderboard *shown;
+	const struct ranked_gpu *gpu; /* device of the ranking; NULL: the leaderboard has none */
 	const struct task_view *task;
 	const char *state;
 	struct ranking_list list;
 	struct speed_of_light light;
 	size_t columns;          /* number of table columns */
 	bool has_comparisons;    /* at least one row has comparisons */
-	const char *charts_html; /* cgi/page/board_charts.h; NULL without a device */
+	const char *charts_html; /* cgi/page/leaderboard_charts.h; NULL without a device */
 	bool may_edit;
 };
 

@@ -8,25 +8,25 @@
 #include "lib/base/scope.h"
 
 struct whole_ranking {
-	struct board board;
-	const struct board_gpu *gpu; /* NULL: the leaderboard has no device and no rows */
+	struct shown_leaderboard shown;
+	const struct ranked_gpu *gpu; /* NULL: the leaderboard has no device and no rows */
 	struct ranking_list list;
 };
 
 static int read_whole(struct request *request, struct whole_ranking *whole)
 {
-	int rc = board_of_request(request, &whole->board);
+	int rc = shown_leaderboard_of_request(request, &whole->shown);
 	if (!rc)
-		rc = board_chosen_gpu(request, &whole->board, &whole->gpu);
+		rc = ranked_gpu_of_request(request, &whole->shown, &whole->gpu);
 	if (!rc)
-		rc = ranking_list_read_all(request, &whole->board, whole->gpu, &whole->list);
+		rc = ranking_list_read_all(request, &whole->shown, whole->gpu, &whole->list);
 	request->may_be_cached = !rc;
 	return rc;
 }
 
 /* ---- JSON ---- */
 
-static json_t *row_json(const struct board *board, const struct ranking_row *row)
+static json_t *row_json(const struct shown_leaderboard *shown, const struct ranking_row *row)
 {
 	format_text submitted_at;
 	format_iso(submitted_at, row->submitted_at_ms);
@@ -35,9 +35,9 @@ static json_t *row_json(const struct board *board, const struct ranking_row *row
 		(json_int_t)row->place, "user", row->user, "score_ns", row->score_ns, "submission",
 		(json_int_t)row->submission_id, "submitted_at", submitted_at, "engine", row->engine,
 		"score_err_ns", json_number(row->score_err_ns), "language",
-		dialect_find(board->language, row->dialect)->name, "attempts", (json_int_t)row->attempts,
-		"interval_95_low_ns", json_number(row->score_ns - half_ns), "interval_95_high_ns",
-		json_number(row->score_ns + half_ns));
+		dialect_find(shown->leaderboard.language, row->dialect)->name, "attempts",
+		(json_int_t)row->attempts, "interval_95_low_ns", json_number(row->score_ns - half_ns),
+		"interval_95_high_ns", json_number(row->score_ns + half_ns));
 }
 
 int page_leaderboard_json(struct request *request)
@@ -48,16 +48,17 @@ int page_leaderboard_json(struct request *request)
 		return rc;
 	json_t *rows = json_array();
 	for (size_t i = 0; i < whole.list.row_count; i++)
-		json_array_append_new(rows, row_json(&whole.board, &whole.list.rows[i]));
+		json_array_append_new(rows, row_json(&whole.shown, &whole.list.rows[i]));
 	return respond_json(request,
-		json_pack("{s:s, s:s?, s:I, s:o}", "leaderboard", whole.board.name, "gpu",
-			whole.gpu ? whole.gpu->name : NULL, "version", (json_int_t)whole.board.version_number,
-			"rows", rows));
+		json_pack("{s:s, s:s?, s:I, s:o}", "leaderboard", whole.shown.leaderboard.name, "gpu",
+			whole.gpu ? whole.gpu->name : NULL, "version",
+			(json_int_t)whole.shown.leaderboard.version_number, "rows", rows));
 }
 
 /* ---- CSV ---- */
 
-static void csv_row(struct buffer *out, const struct board *board, const struct ranking_row *row)
+static void csv_row(
+	struct buffer *out, const struct shown_leaderboard *shown, const struct ranking_row *row)
 {
 	format_text submitted_at;
 	double half_ns = interval_half_ns(row->score_err_ns);
@@ -69,7 +70,7 @@ static void csv_row(struct buffer *out, const struct board *board, const struct 
 	csv_text(out, submitted_at);
 	csv_text(out, row->engine ? row->engine : "");
 	csv_real(out, row->score_err_ns);
-	csv_text(out, dialect_find(board->language, row->dialect)->name);
+	csv_text(out, dialect_find(shown->leaderboard.language, row->dialect)->name);
 	csv_integer(out, row->attempts);
 	csv_real(out, row->score_ns - half_ns);
 	csv_real(out, row->score_ns + half_ns);
@@ -79,10 +80,10 @@ static void csv_row(struct buffer *out, const struct board *board, const struct 
 /* Returns a file name: "matmul-version-2-H200-filtered.csv". */
 static const char *csv_name(struct arena *arena, const struct whole_ranking *whole)
 {
-	const char *version = board_is_old(&whole->board)
-		? arena_printf(arena, "-version-%lld", (long long)whole->board.version_number)
+	const char *version = shows_old_version(&whole->shown)
+		? arena_printf(arena, "-version-%lld", (long long)whole->shown.leaderboard.version_number)
 		: "";
-	return arena_printf(arena, "%s%s-%s%s.csv", whole->board.name, version,
+	return arena_printf(arena, "%s%s-%s%s.csv", whole->shown.leaderboard.name, version,
 		whole->gpu ? whole->gpu->name : "none", whole->list.is_filtered ? "-filtered" : "");
 }
 
@@ -101,6 +102,6 @@ int page_leaderboard_csv(struct request *request)
 		csv_text(&request->body, header[i]);
 	csv_end_line(&request->body);
 	for (size_t i = 0; i < whole.list.row_count; i++)
-		csv_row(&request->body, &whole.board, &whole.list.rows[i]);
+		csv_row(&request->body, &whole.shown, &whole.list.rows[i]);
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* An Atom feed (RFC 4287) of a leaderboard's records (lib/ranking/records.h). */
-#include "cgi/page/board.h"
 #include "cgi/page/pages.h"
+#include "cgi/page/shown_leaderboard.h"
 #include "cgi/render/html.h"
 #include "lib/base/format.h"
 #include "lib/base/scope.h"
@@ -37,8 +37,8 @@ static const struct statement RECORDS = SELECT(struct record_row, RECORD_COLUMNS
 
 struct feed {
 	const char *site; /* "https://example.org" */
-	const struct board *board;
-	const struct board_gpu *gpu; /* NULL: all */
+	const struct shown_leaderboard *shown;
+	const struct ranked_gpu *gpu; /* NULL: all */
 	struct record_row *records;
 	size_t count; /* newest first */
 	struct arena *arena;
@@ -93,8 +93,8 @@ static void append_entry(
 	append_element(out, "name", record->user);
 	buffer_text(out, "</author>\n");
 	append_link(out, feed, "alternate", path);
-	append_element(
-		out, "content", arena_printf(feed->arena, "%s. It leads %s.", words, feed->board->name));
+	append_element(out, "content",
+		arena_printf(feed->arena, "%s. It leads %s.", words, feed->shown->leaderboard.name));
 	buffer_text(out, "</entry>\n");
 }
 
@@ -102,7 +102,7 @@ static void append_entry(
 static const char *feed_address(const struct feed *feed, const char *ending)
 {
 	cleanup_buffer struct buffer path = { 0 };
-	buffer_printf(&path, "/leaderboard/%s%s", feed->board->name, ending);
+	buffer_printf(&path, "/leaderboard/%s%s", feed->shown->leaderboard.name, ending);
 	if (feed->gpu) {
 		buffer_text(&path, "?gpu=");
 		html_url_part(&path, feed->gpu->name);
@@ -117,11 +117,11 @@ static void feed_document(struct buffer *out, const struct feed *feed)
 		"xmlns=\"http://www.w3.org/2005/Atom\">\n");
 	append_element(out, "title",
 		arena_printf(feed->arena, feed->gpu ? "Records of %s on %s" : "Records of %s",
-			feed->board->name, feed->gpu ? feed->gpu->name : ""));
+			feed->shown->leaderboard.name, feed->gpu ? feed->gpu->name : ""));
 	append_element(
 		out, "id", arena_printf(feed->arena, "%s%s", feed->site, feed_address(feed, ".atom")));
 	append_time(
-		out, "updated", feed->count ? feed->records->submitted_at_ms : feed->board->version_at_ms);
+		out, "updated", feed->count ? feed->records->submitted_at_ms : feed->shown->version_at_ms);
 	append_link(out, feed, "self", feed_address(feed, ".atom"));
 	append_link(out, feed, "alternate", feed_address(feed, ""));
 	append_element(out, "generator", "Podium");
@@ -132,17 +132,17 @@ static void feed_document(struct buffer *out, const struct feed *feed)
 
 int page_leaderboard_feed(struct request *request)
 {
-	struct board board;
+	struct shown_leaderboard shown;
 	struct feed feed = {
-		.board = &board, .arena = request->arena, .site = request->config->public_url
+		.shown = &shown, .arena = request->arena, .site = request->config->public_url
 	};
 	const char *gpu = request_query(request, "gpu");
-	int rc = board_of_request(request, &board);
+	int rc = shown_leaderboard_of_request(request, &shown);
 	if (!rc && gpu && *gpu)
-		rc = board_chosen_gpu(request, &board, &feed.gpu);
+		rc = ranked_gpu_of_request(request, &shown, &feed.gpu);
 	if (!rc)
 		rc = database_rows(request->db, request->arena, &RECORDS, &feed.records, &feed.count,
-			request->error, "iis", board.id, board.task_version_id,
+			request->error, "iis", shown.leaderboard.id, shown.leaderboard.task_version_id,
 			feed.gpu ? feed.gpu->name : NULL);
 	if (rc)
 		return rc;

@@ -9,7 +9,7 @@ handler page_home;
 /* leaderboard.c, leaderboard_export.c, leaderboard_feed.c, badge.c, share_picture.c */
 handler page_leaderboard, page_leaderboard_json, page_leaderboard_csv, page_leaderboard_feed,
 	page_badge, page_share_picture;
-/* board_live.c */
+/* leaderboard_live.c */
 handler page_leaderboard_live;
 /* task.c: the files of a task; language.c: the harness of a language */
 handler page_task, page_task_file, page_task_raw, page_template_raw, page_language,
@@ -83,7 +83,7 @@ handler page_dry_run, page_dry_run_status, action_dry_run;
 /* webhooks.c: sends events to other programs */
 handler page_leaderboard_hooks, action_leaderboard_hooks, page_site_hooks, action_site_hooks,
 	page_hook, page_hook_status, action_hook;
-/* health.c, metrics.c */
+/* metrics.c */
 handler page_healthz, page_metrics;
 
 #endif

@@ -109,7 +109,7 @@ static const struct statement DEVICES = SELECT(struct device_row, DEVICE_COLUMNS
 	"ON busy.lease_owner = w.name AND busy.lease_device = g.uuid "
 	"ORDER BY w.seen_at" SQL_IS_ONLINE "DESC, w.name, g.model, g.uuid LIMIT ?");
 
-static int read_jobs(
+static int read_queue_jobs(
 	struct request *request, const struct statement *statement, struct queue_view *view)
 {
 	struct queue_job *jobs;
@@ -179,7 +179,7 @@ static struct queue_line *find_line(struct queue_line *lines, size_t count, cons
 	return NULL;
 }
 
-static struct queue_line *line_of(struct queue_line *lines, size_t *count, const char *gpu)
+static struct queue_line *queue_line_of(struct queue_line *lines, size_t *count, const char *gpu)
 {
 	struct queue_line *known = find_line(lines, *count, gpu);
 	if (known)
@@ -190,17 +190,17 @@ static struct queue_line *line_of(struct queue_line *lines, size_t *count, const
 
 /* Every job counts in its model's line. A model without devices appears only if the visitor may
  * see one of its jobs. */
-static void count_lines(struct arena *arena, struct queue_view *view)
+static void count_queue_lines(struct arena *arena, struct queue_view *view)
 {
 	struct queue_line *lines =
 		arena_array(arena, struct queue_line, view->job_count + view->device_count + 1);
 	for (size_t i = 0; i < view->device_count; i++)
 		if (view->devices[i].model)
-			line_of(lines, &view->line_count, view->devices[i].model)->devices +=
+			queue_line_of(lines, &view->line_count, view->devices[i].model)->devices +=
 				view->devices[i].takes == 1;
 	for (size_t i = 0; i < view->job_count; i++)
 		if (view->jobs[i].visible)
-			line_of(lines, &view->line_count, view->jobs[i].gpu);
+			queue_line_of(lines, &view->line_count, view->jobs[i].gpu);
 	for (size_t i = 0; i < view->job_count; i++) {
 		struct queue_line *line = find_line(lines, view->line_count, view->jobs[i].gpu);
 		if (line)
@@ -238,7 +238,7 @@ static void expect_next(struct arena *arena, struct queue_view *view, int64_t us
 }
 
 /* If more jobs are queued than were read, the starts beyond them are unknown. */
-static void expect_starts(struct request *request, struct queue_view *view)
+static void expect_queue_starts(struct request *request, struct queue_view *view)
 {
 	struct arena *arena = request->arena;
 	struct wait_job *jobs = arena_array(arena, struct wait_job, view->job_count + 1);
@@ -257,9 +257,10 @@ static void expect_starts(struct request *request, struct queue_view *view)
 		expect_next(arena, view, request->viewer.id ? request->viewer.id : -1, jobs, devices);
 }
 
-static int read_view(struct request *request, const struct statement *jobs, struct queue_view *view)
+static int read_queue(
+	struct request *request, const struct statement *jobs, struct queue_view *view)
 {
-	int rc = read_jobs(request, jobs, view);
+	int rc = read_queue_jobs(request, jobs, view);
 	if (!rc)
 		rc = queue_read_devices(request, view);
 	request->may_be_cached = !rc;
@@ -268,11 +269,11 @@ static int read_view(struct request *request, const struct statement *jobs, stru
 
 int queue_read(struct request *request, struct queue_view *view)
 {
-	int rc = read_view(request, &JOBS, view);
+	int rc = read_queue(request, &JOBS, view);
 	if (rc)
 		return rc;
-	count_lines(request->arena, view);
-	expect_starts(request, view);
+	count_queue_lines(request->arena, view);
+	expect_queue_starts(request, view);
 	keep_visible(view);
 	cut_list(view);
 	return 0;
@@ -293,7 +294,7 @@ int page_queue(struct request *request)
 
 /* ---- the changing part as JSON ---- */
 
-static json_t *job_json(const struct queue_job *job)
+static json_t *queue_job_json(const struct queue_job *job)
 {
 	json_t *rival = job->rival ? json_integer(job->rival_id) : json_null();
 	return json_pack("{s:I, s:I, s:o, s:s, s:s, s:s, s:I}", "id", (json_int_t)job->id, "submission",
@@ -308,7 +309,7 @@ const char *queue_device_state(const struct queue_device *device)
 		: fleet_state(device->online == 1, (enum pause)device->pause, device->runs == 1);
 }
 
-static json_t *device_json(const struct queue_device *device)
+static json_t *queue_device_json(const struct queue_device *device)
 {
 	return json_pack("{s:s, s:s?, s:b, s:b, s:s}", "worker", device->worker, "gpu", device->model,
 		"online", (int)(device->online == 1), "quarantined", (int)(device->quarantined == 1),
@@ -319,16 +320,16 @@ static json_t *device_json(const struct queue_device *device)
 int page_queue_status(struct request *request)
 {
 	struct queue_view view = { 0 };
-	int rc = read_view(request, &JOBS_AS_THEY_ARE, &view);
+	int rc = read_queue(request, &JOBS_AS_THEY_ARE, &view);
 	if (rc)
 		return rc;
 	keep_visible(&view);
 	cut_list(&view);
 	json_t *jobs = json_array(), *devices = json_array();
 	for (size_t i = 0; i < view.job_count; i++)
-		json_array_append_new(jobs, job_json(&view.jobs[i]));
+		json_array_append_new(jobs, queue_job_json(&view.jobs[i]));
 	for (size_t i = 0; i < view.device_count; i++)
-		json_array_append_new(devices, device_json(&view.devices[i]));
+		json_array_append_new(devices, queue_device_json(&view.devices[i]));
 	return respond_json(request,
 		json_pack("{s:s, s:o, s:I, s:o}", "state", view.running ? "running" : "queued", "jobs",
 			jobs, "more", (json_int_t)(view.unlisted + view.more), "devices", devices));

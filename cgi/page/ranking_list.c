@@ -99,14 +99,15 @@ static const char *query_value(const struct request *request, const char *name)
 	return value ? value : "";
 }
 
-static int take_dialect(struct request *request, const struct board *board, const char **dialect)
+static int take_dialect(
+	struct request *request, const struct shown_leaderboard *shown, const char **dialect)
 {
 	const char *wanted = *dialect = query_value(request, "language");
-	return !*wanted || strcmp(dialect_find(board->language, wanted)->name, wanted) == 0
+	return !*wanted || strcmp(dialect_find(shown->leaderboard.language, wanted)->name, wanted) == 0
 		? 0
 		: fail(request->error, ERROR_INPUT,
 			"Submissions to %s are not written in %s; choose a language from the list.",
-			board->name, quote(request->arena, wanted));
+			shown->leaderboard.name, quote(request->arena, wanted));
 }
 
 static int take_period(struct request *request, const struct ranking_period **period)
@@ -123,13 +124,13 @@ static int take_period(struct request *request, const struct ranking_period **pe
 }
 
 int ranking_filter_of_request(
-	struct request *request, const struct board *board, struct ranking_filter *filter)
+	struct request *request, const struct shown_leaderboard *shown, struct ranking_filter *filter)
 {
 	*filter = (struct ranking_filter){
 		.user = query_value(request, "user"),
 		.mine = request->viewer.id && strcmp(query_value(request, "mine"), "1") == 0,
 	};
-	int rc = take_dialect(request, board, &filter->dialect);
+	int rc = take_dialect(request, shown, &filter->dialect);
 	return rc ? rc : take_period(request, &filter->period);
 }
 
@@ -209,19 +210,16 @@ static void look_for_own(struct ranking_list *list)
 
 /* ---- without a filter: positions number the rows ---- */
 
-static bool is_between(const struct ranking_row *row, int64_t first, int64_t last)
-{
-	return row->position >= first && row->position <= last;
-}
-
 /* Keeps the page's rows with a neighbour on either side in `answer`, each once. */
 static void keep_page(struct answer *answer, const struct paging *paging)
 {
 	size_t kept = 0;
-	for (size_t i = 0; i < answer->count; i++)
-		if (is_between(&answer->rows[i], paging->first - 1, paging->last + 1)
-			&& !(kept && answer->rows[kept - 1].position == answer->rows[i].position))
+	for (size_t i = 0; i < answer->count; i++) {
+		int64_t position = answer->rows[i].position;
+		bool is_near = position >= paging->first - 1 && position <= paging->last + 1;
+		if (is_near && !(kept && answer->rows[kept - 1].position == position))
 			answer->rows[kept++] = answer->rows[i];
+	}
 	answer->count = kept;
 }
 
@@ -258,27 +256,29 @@ static void take_page(struct answer answer, struct ranking_list *list)
 	ranking_mark_ties(list->rows, list->row_count, answer.count - before);
 }
 
-static int ask_for_page(struct request *request, const struct board *board,
-	const struct board_gpu *gpu, const struct paging *paging, struct answer *answer)
+static int ask_for_page(struct request *request, const struct shown_leaderboard *shown,
+	const struct ranked_gpu *gpu, const struct paging *paging, struct answer *answer)
 {
 	int64_t first = paging->first - 1, last = paging->last + 1;
 	if (!request->viewer.id)
 		return database_rows(request->db, request->arena, &PAGE, &answer->rows, &answer->count,
-			request->error, "iisii", board->id, board->task_version_id, gpu->name, first, last);
+			request->error, "iisii", shown->leaderboard.id, shown->leaderboard.task_version_id,
+			gpu->name, first, last);
 	return database_rows(request->db, request->arena, &PAGE_AND_OWN, &answer->rows, &answer->count,
-		request->error, "iisiiiisi", board->id, board->task_version_id, gpu->name, first, last,
-		board->id, board->task_version_id, gpu->name, request->viewer.id);
+		request->error, "iisiiiisi", shown->leaderboard.id, shown->leaderboard.task_version_id,
+		gpu->name, first, last, shown->leaderboard.id, shown->leaderboard.task_version_id,
+		gpu->name, request->viewer.id);
 }
 
-static int read_page(struct request *request, const struct board *board,
-	const struct board_gpu *gpu, const struct ranking_notes *notes, struct ranking_list *list)
+static int read_page(struct request *request, const struct shown_leaderboard *shown,
+	const struct ranked_gpu *gpu, const struct ranking_notes *notes, struct ranking_list *list)
 {
 	struct answer answer;
 	list->total = gpu->entries;
 	int rc = paging_make(&list->paging, gpu->entries, ranking_rows_per_page,
 		query_number(request, "page", 1), request->error);
 	if (!rc)
-		rc = ask_for_page(request, board, gpu, &list->paging, &answer);
+		rc = ask_for_page(request, shown, gpu, &list->paging, &answer);
 	if (rc)
 		return rc;
 	set_own(request->arena, &answer, request->viewer.id, list);
@@ -292,9 +292,10 @@ static int read_page(struct request *request, const struct board *board,
 
 /* The types that FILTERED binds, in order. */
 #define FILTER_BINDS "iisssssstiiii"
-#define FILTER_VALUES(request, board, gpu, filter, most, offset) \
-	(board)->id, (board)->task_version_id, (gpu)->name, (filter)->user, (filter)->user, \
-		(filter)->dialect, dialect_find((board)->language, NULL)->name, (filter)->dialect, \
+#define FILTER_VALUES(request, shown, gpu, filter, most, offset) \
+	(shown)->leaderboard.id, (shown)->leaderboard.task_version_id, (gpu)->name, (filter)->user, \
+		(filter)->user, (filter)->dialect, \
+		dialect_find((shown)->leaderboard.language, NULL)->name, (filter)->dialect, \
 		begin_of((filter)->period), (int64_t)(filter)->mine, (request)->viewer.id, \
 		(int64_t)(most), (int64_t)(offset)
 
@@ -312,17 +313,17 @@ static void take_filtered(struct answer answer, struct ranking_list *list)
 	mark_by_neighbours(list->rows, kept);
 }
 
-static int read_filtered(struct request *request, const struct board *board,
-	const struct board_gpu *gpu, struct ranking_list *list)
+static int read_filtered(struct request *request, const struct shown_leaderboard *shown,
+	const struct ranked_gpu *gpu, struct ranking_list *list)
 {
 	struct answer answer;
 	int64_t page = query_number(request, "page", 1);
 	int64_t offset = page < INT32_MAX ? (page - 1) * ranking_rows_per_page : INT32_MAX;
 	int rc = database_rows(request->db, request->arena, &FILTERED_PAGE, &answer.rows, &answer.count,
 		request->error, FILTER_BINDS "iisiisi",
-		FILTER_VALUES(request, board, gpu, &list->filter, ranking_rows_per_page, offset), board->id,
-		board->task_version_id, gpu->name, board->id, board->task_version_id, gpu->name,
-		request->viewer.id);
+		FILTER_VALUES(request, shown, gpu, &list->filter, ranking_rows_per_page, offset),
+		shown->leaderboard.id, shown->leaderboard.task_version_id, gpu->name, shown->leaderboard.id,
+		shown->leaderboard.task_version_id, gpu->name, request->viewer.id);
 	if (rc)
 		return rc;
 	set_own(request->arena, &answer, request->viewer.id, list);
@@ -331,49 +332,50 @@ static int read_filtered(struct request *request, const struct board *board,
 	return paging_make(&list->paging, list->total, ranking_rows_per_page, page, request->error);
 }
 
-int ranking_list_read(struct request *request, const struct board *board,
-	const struct board_gpu *gpu, struct ranking_list *list)
+int ranking_list_read(struct request *request, const struct shown_leaderboard *shown,
+	const struct ranked_gpu *gpu, struct ranking_list *list)
 {
 	const struct ranking_notes *notes;
 	*list = (struct ranking_list){ 0 };
-	int rc = ranking_filter_of_request(request, board, &list->filter);
+	int rc = ranking_filter_of_request(request, shown, &list->filter);
 	list->is_filtered = !rc && is_filtering(&list->filter);
 	if (rc || !gpu)
 		return rc;
-	rc = ranking_notes_read(request, board, gpu, &notes);
+	rc = ranking_notes_read(request, shown, gpu, &notes);
 	if (rc)
 		return rc;
 	list->baselines = notes->baselines;
 	list->baseline_count = notes->baseline_count;
-	return list->is_filtered ? read_filtered(request, board, gpu, list)
-							 : read_page(request, board, gpu, notes, list);
+	return list->is_filtered ? read_filtered(request, shown, gpu, list)
+							 : read_page(request, shown, gpu, notes, list);
 }
 
-int ranking_list_read_all(struct request *request, const struct board *board,
-	const struct board_gpu *gpu, struct ranking_list *list)
+int ranking_list_read_all(struct request *request, const struct shown_leaderboard *shown,
+	const struct ranked_gpu *gpu, struct ranking_list *list)
 {
 	*list = (struct ranking_list){ 0 };
-	int rc = ranking_filter_of_request(request, board, &list->filter);
+	int rc = ranking_filter_of_request(request, shown, &list->filter);
 	list->is_filtered = !rc && is_filtering(&list->filter);
 	if (rc || !gpu)
 		return rc;
 	if (list->is_filtered)
 		return database_rows(request->db, request->arena, &FILTERED_ALL, &list->rows,
 			&list->row_count, request->error, FILTER_BINDS,
-			FILTER_VALUES(request, board, gpu, &list->filter, UINT32_MAX, 0));
+			FILTER_VALUES(request, shown, gpu, &list->filter, UINT32_MAX, 0));
 	return database_rows(request->db, request->arena, &ALL, &list->rows, &list->row_count,
-		request->error, "iis", board->id, board->task_version_id, gpu->name);
+		request->error, "iis", shown->leaderboard.id, shown->leaderboard.task_version_id,
+		gpu->name);
 }
 
 /* Reads one row more, which shows whether the last row is tied. */
-int ranking_list_read_behind(struct request *request, const struct board *board,
-	const struct board_gpu *gpu, int64_t after, int64_t most, struct ranking_list *list)
+int ranking_list_read_behind(struct request *request, const struct shown_leaderboard *shown,
+	const struct ranked_gpu *gpu, int64_t after, int64_t most, struct ranking_list *list)
 {
 	struct answer answer;
 	*list = (struct ranking_list){ .total = gpu->entries };
 	int rc = database_rows(request->db, request->arena, &BETWEEN, &answer.rows, &answer.count,
-		request->error, "iisii", board->id, board->task_version_id, gpu->name, after + 1,
-		after + most + 1);
+		request->error, "iisii", shown->leaderboard.id, shown->leaderboard.task_version_id,
+		gpu->name, after + 1, after + most + 1);
 	if (rc)
 		return rc;
 	list->rows = answer.rows;
@@ -399,14 +401,15 @@ static void add_number(struct buffer *address, const char *name, int64_t number)
 	add_value(address, name, number ? text : NULL);
 }
 
-const char *ranking_address(struct arena *arena, const struct board *board,
-	const struct board_gpu *gpu, const struct ranking_filter *filter, const char *ending,
+const char *ranking_address(struct arena *arena, const struct shown_leaderboard *shown,
+	const struct ranked_gpu *gpu, const struct ranking_filter *filter, const char *ending,
 	int64_t page)
 {
 	cleanup_buffer struct buffer address = { 0 };
-	buffer_printf(&address, "/leaderboard/%s%s", board->name, ending);
+	buffer_printf(&address, "/leaderboard/%s%s", shown->leaderboard.name, ending);
 	add_value(&address, "gpu", gpu ? gpu->name : NULL);
-	add_number(&address, "version", board_is_old(board) ? board->version_number : 0);
+	add_number(
+		&address, "version", shows_old_version(shown) ? shown->leaderboard.version_number : 0);
 	if (filter) {
 		add_value(&address, "user", filter->user);
 		add_value(&address, "language", filter->dialect);

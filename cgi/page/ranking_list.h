@@ -13,8 +13,8 @@
 #define PODIUM_CGI_PAGE_RANKING_LIST_H
 
 #include "cgi/http/paging.h"
-#include "cgi/page/board.h"
 #include "cgi/page/ranking_row.h"
+#include "cgi/page/shown_leaderboard.h"
 
 enum { ranking_rows_per_page = 100 };
 
@@ -49,19 +49,19 @@ struct ranking_list {
 /* Reads the filters in the address. An unknown language or period returns ERROR_INPUT with a
  * sentence. */
 int ranking_filter_of_request(
-	struct request *request, const struct board *board, struct ranking_filter *filter);
+	struct request *request, const struct shown_leaderboard *shown, struct ranking_filter *filter);
 
 /* Reads the page of the ranking that the address selects. */
-int ranking_list_read(struct request *request, const struct board *board,
-	const struct board_gpu *gpu, struct ranking_list *list);
+int ranking_list_read(struct request *request, const struct shown_leaderboard *shown,
+	const struct ranked_gpu *gpu, struct ranking_list *list);
 
 /* Reads all rows that match the filter, without baselines and comparisons. */
-int ranking_list_read_all(struct request *request, const struct board *board,
-	const struct board_gpu *gpu, struct ranking_list *list);
+int ranking_list_read_all(struct request *request, const struct shown_leaderboard *shown,
+	const struct ranked_gpu *gpu, struct ranking_list *list);
 
 /* Reads at most `most` rows after position `after` (0: from the first), in ranking order. */
-int ranking_list_read_behind(struct request *request, const struct board *board,
-	const struct board_gpu *gpu, int64_t after, int64_t most, struct ranking_list *list);
+int ranking_list_read_behind(struct request *request, const struct shown_leaderboard *shown,
+	const struct ranked_gpu *gpu, int64_t after, int64_t most, struct ranking_list *list);
 
 /* Marks the ties among the first `count` rows. The array holds `known` rows, at most one more
  * than `count`. */
@@ -69,8 +69,8 @@ void ranking_mark_ties(struct ranking_row *rows, size_t count, size_t known);
 
 /* Returns the encoded path "/leaderboard/NAME", then `ending` (".csv" or ""), then the query. A
  * NULL filter and page 0 are left out of the query. */
-const char *ranking_address(struct arena *arena, const struct board *board,
-	const struct board_gpu *gpu, const struct ranking_filter *filter, const char *ending,
+const char *ranking_address(struct arena *arena, const struct shown_leaderboard *shown,
+	const struct ranked_gpu *gpu, const struct ranking_filter *filter, const char *ending,
 	int64_t page);
 
 #endif

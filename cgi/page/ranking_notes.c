@@ -47,15 +47,18 @@ static const struct statement COMPARISONS = SELECT(struct head_to_head_row, COMP
 	"AND " COMPARISON_COUNTS " "
 	"ORDER BY r.position, c.id");
 
-static int read_notes(struct request *request, struct arena *arena, const struct board *board,
-	const struct board_gpu *gpu, struct ranking_notes *notes)
+static int read_notes(struct request *request, struct arena *arena,
+	const struct shown_leaderboard *shown, const struct ranked_gpu *gpu,
+	struct ranking_notes *notes)
 {
-	int rc = database_rows(request->db, arena, &BASELINES, &notes->baselines,
-		&notes->baseline_count, request->error, "is", board->task_version_id, gpu->name);
-	return rc ? rc
-			  : database_rows(request->db, arena, &COMPARISONS, &notes->comparisons,
-				  &notes->comparison_count, request->error, "iisi", board->id,
-				  board->task_version_id, gpu->name, (int64_t)ranking_compared_positions);
+	int rc =
+		database_rows(request->db, arena, &BASELINES, &notes->baselines, &notes->baseline_count,
+			request->error, "is", shown->leaderboard.task_version_id, gpu->name);
+	return rc
+		? rc
+		: database_rows(request->db, arena, &COMPARISONS, &notes->comparisons,
+			&notes->comparison_count, request->error, "iisi", shown->leaderboard.id,
+			shown->leaderboard.task_version_id, gpu->name, (int64_t)ranking_compared_positions);
 }
 
 const struct head_to_head_row *comparisons_of_job(
@@ -81,7 +84,7 @@ struct kept {
 	int64_t version_id, read_at_ms;
 };
 
-static void free_kept(void *value)
+static void free_kept_notes(void *value)
 {
 	struct kept *kept = value;
 	for (size_t i = 0; i < kept_rankings; i++)
@@ -89,32 +92,33 @@ static void free_kept(void *value)
 	free(kept);
 }
 
-static struct thread_cache keep = THREAD_CACHE(kept_rankings * sizeof(struct kept), free_kept);
+static struct thread_cache keep =
+	THREAD_CACHE(kept_rankings * sizeof(struct kept), free_kept_notes);
 
-static struct kept *slot_of(
-	struct kept *kept, const struct board *board, const struct board_gpu *gpu)
+static struct kept *notes_slot(
+	struct kept *kept, const struct shown_leaderboard *shown, const struct ranked_gpu *gpu)
 {
-	size_t hash = (size_t)board->task_version_id;
+	size_t hash = (size_t)shown->leaderboard.task_version_id;
 	for (const char *letter = gpu->name; *letter; letter++)
 		hash = hash * 31 + (unsigned char)*letter;
 	return &kept[hash % kept_rankings];
 }
 
-static bool is_fresh(
-	const struct kept *slot, const struct board *board, const struct board_gpu *gpu)
+static bool notes_are_fresh(
+	const struct kept *slot, const struct shown_leaderboard *shown, const struct ranked_gpu *gpu)
 {
-	return slot->arena && slot->version_id == board->task_version_id
+	return slot->arena && slot->version_id == shown->leaderboard.task_version_id
 		&& strcmp(slot->gpu, gpu->name) == 0 && thread_cache_is_fresh(slot->read_at_ms, kept_ms);
 }
 
-static int refresh_kept(struct request *request, const struct board *board,
-	const struct board_gpu *gpu, struct kept *slot)
+static int refresh_kept_notes(struct request *request, const struct shown_leaderboard *shown,
+	const struct ranked_gpu *gpu, struct kept *slot)
 {
-	struct kept fresh = {
-		.arena = arena_new(), .version_id = board->task_version_id, .read_at_ms = clock_ms()
-	};
+	struct kept fresh = { .arena = arena_new(),
+		.version_id = shown->leaderboard.task_version_id,
+		.read_at_ms = clock_ms() };
 	fresh.gpu = arena_strdup(fresh.arena, gpu->name);
-	int rc = read_notes(request, fresh.arena, board, gpu, &fresh.notes);
+	int rc = read_notes(request, fresh.arena, shown, gpu, &fresh.notes);
 	if (rc) {
 		arena_free(fresh.arena);
 		return rc;
@@ -124,16 +128,16 @@ static int refresh_kept(struct request *request, const struct board *board,
 	return 0;
 }
 
-int ranking_notes_read(struct request *request, const struct board *board,
-	const struct board_gpu *gpu, const struct ranking_notes **notes)
+int ranking_notes_read(struct request *request, const struct shown_leaderboard *shown,
+	const struct ranked_gpu *gpu, const struct ranking_notes **notes)
 {
 	struct kept *kept = thread_cache_get(&keep);
 	if (!kept) {
 		struct ranking_notes *unkept = arena_alloc(request->arena, sizeof *unkept);
 		*notes = unkept;
-		return read_notes(request, request->arena, board, gpu, unkept);
+		return read_notes(request, request->arena, shown, gpu, unkept);
 	}
-	struct kept *slot = slot_of(kept, board, gpu);
+	struct kept *slot = notes_slot(kept, shown, gpu);
 	*notes = &slot->notes;
-	return is_fresh(slot, board, gpu) ? 0 : refresh_kept(request, board, gpu, slot);
+	return notes_are_fresh(slot, shown, gpu) ? 0 : refresh_kept_notes(request, shown, gpu, slot);
 }

@@ -4,8 +4,8 @@
 #ifndef PODIUM_CGI_PAGE_RANKING_NOTES_H
 #define PODIUM_CGI_PAGE_RANKING_NOTES_H
 
-#include "cgi/page/board.h"
 #include "cgi/page/ranking_row.h"
+#include "cgi/page/shown_leaderboard.h"
 
 struct ranking_notes {
 	struct ranking_row *baselines;
@@ -15,8 +15,8 @@ struct ranking_notes {
 };
 
 /* Valid until the thread's next request. */
-int ranking_notes_read(struct request *request, const struct board *board,
-	const struct board_gpu *gpu, const struct ranking_notes **notes);
+int ranking_notes_read(struct request *request, const struct shown_leaderboard *shown,
+	const struct ranked_gpu *gpu, const struct ranking_notes **notes);
 
 /* Returns the comparisons that the entry of this job requested. */
 const struct head_to_head_row *comparisons_of_job(

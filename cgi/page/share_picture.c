@@ -1,7 +1,7 @@
 /* The preview picture that other programs show with a link to a leaderboard: its first three on
  * one device. */
-#include "cgi/page/board.h"
 #include "cgi/page/pages.h"
+#include "cgi/page/shown_leaderboard.h"
 #include "cgi/render/picture.h"
 #include "lib/base/format.h"
 
@@ -34,29 +34,31 @@ struct first_rows {
 	size_t count;
 };
 
-static int read_first(struct request *request, const struct board *board,
-	const struct board_gpu *gpu, struct first_rows *first)
+static int read_first(struct request *request, const struct shown_leaderboard *shown,
+	const struct ranked_gpu *gpu, struct first_rows *first)
 {
 	*first = (struct first_rows){ 0 };
-	return !gpu
-		? 0
-		: database_rows(request->db, request->arena, &FIRST_ROWS, &first->rows, &first->count,
-			request->error, "iis", board->id, board->task_version_id, gpu->name);
+	return !gpu ? 0
+				: database_rows(request->db, request->arena, &FIRST_ROWS, &first->rows,
+					&first->count, request->error, "iis", shown->leaderboard.id,
+					shown->leaderboard.task_version_id, gpu->name);
 }
 
 static const char *ranked_words(
-	struct arena *arena, const struct board *board, const struct board_gpu *gpu)
+	struct arena *arena, const struct shown_leaderboard *shown, const struct ranked_gpu *gpu)
 {
 	if (!gpu)
-		return language_title(board->language);
-	const char *version = board_is_old(board)
-		? arena_printf(arena, " · version %lld of the task", (long long)board->version_number)
+		return language_title(shown->leaderboard.language);
+	const char *version = shows_old_version(shown)
+		? arena_printf(
+			arena, " · version %lld of the task", (long long)shown->leaderboard.version_number)
 		: "";
 	return arena_printf(arena, "%s · %s · %lld ranked%s", gpu->name,
-		language_title(board->language), (long long)gpu->entries, version);
+		language_title(shown->leaderboard.language), (long long)gpu->entries, version);
 }
 
-static void draw_head(struct picture *picture, const struct board *board, const char *words)
+static void draw_head(
+	struct picture *picture, const struct shown_leaderboard *shown, const char *words)
 {
 	/* The steps of a podium. */
 	picture_box(picture, margin, 92, 20, 28, INK_ACCENT);
@@ -64,8 +66,8 @@ static void draw_head(struct picture *picture, const struct board *board, const 
 	picture_box(picture, margin + 40, 101, 20, 19, INK_ACCENT);
 	picture_text(
 		picture, &(struct picture_text){ margin + 80, 116, 44, wide, INK_TEXT, false }, "Podium");
-	picture_text(
-		picture, &(struct picture_text){ margin, 232, 84, wide, INK_TEXT, false }, board->name);
+	picture_text(picture, &(struct picture_text){ margin, 232, 84, wide, INK_TEXT, false },
+		shown->leaderboard.name);
 	picture_text(picture, &(struct picture_text){ margin, 292, 36, wide, INK_MUTED, false }, words);
 	picture_box(picture, margin, 330, wide, 3, INK_LINE);
 }
@@ -108,20 +110,20 @@ static void draw_rows(struct picture *picture, struct arena *arena, const struct
 
 int page_share_picture(struct request *request)
 {
-	struct board board;
-	const struct board_gpu *gpu;
+	struct shown_leaderboard shown;
+	const struct ranked_gpu *gpu;
 	struct first_rows first;
 	cleanup_picture struct picture *picture = NULL;
-	int rc = board_of_request(request, &board);
+	int rc = shown_leaderboard_of_request(request, &shown);
 	if (!rc)
-		rc = board_chosen_gpu(request, &board, &gpu);
+		rc = ranked_gpu_of_request(request, &shown, &gpu);
 	if (!rc)
-		rc = read_first(request, &board, gpu, &first);
+		rc = read_first(request, &shown, gpu, &first);
 	if (!rc)
 		rc = picture_new(&picture, width, height, request->error);
 	if (rc)
 		return rc;
-	draw_head(picture, &board, ranked_words(request->arena, &board, gpu));
+	draw_head(picture, &shown, ranked_words(request->arena, &shown, gpu));
 	draw_rows(picture, request->arena, &first);
 	picture_png(picture, &request->body);
 	request->content_type = "image/png";

@@ -4,11 +4,6 @@
 
 #include <math.h>
 
-static const char *memory_peak(struct arena *arena, const struct gpu_peaks *peaks)
-{
-	return arena_printf(arena, "%.3g TB/s", peaks->memory_gb_s / 1e3);
-}
-
 /* First computes rates for a score of 1 ns: their percentage of the peak is the bound in ns
  * times 100. */
 struct speed_of_light speed_of_light(struct arena *arena, const struct task *task, const char *gpu)
@@ -25,7 +20,7 @@ struct speed_of_light speed_of_light(struct arena *arena, const struct task *tas
 	bool memory = !isfinite(compute_ns) || memory_ns >= compute_ns;
 	light.ns = memory ? memory_ns : compute_ns;
 	light.limit = memory ? "memory" : peaks_number_name(rates.type);
-	light.peak = memory ? memory_peak(arena, peaks)
+	light.peak = memory ? arena_printf(arena, "%.3g TB/s", peaks->memory_gb_s / 1e3)
 						: arena_printf(arena, "%.4g TFLOP/s", peaks->tflop_s[rates.type]);
 	return light;
 }

@@ -119,7 +119,7 @@ static json_t *printed_json(struct arena *arena, const struct job_row *job)
 					 : json_null();
 }
 
-static json_t *job_json(struct arena *arena, const struct job_row *job)
+static json_t *job_status_json(struct arena *arena, const struct job_row *job)
 {
 	bool queued = strcmp(job->state, "queued") == 0;
 	return json_pack("{s:s, s:s, s:o, s:o, s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:b, s:o, s:o}",
@@ -143,7 +143,7 @@ int page_submission_status(struct request *request)
 		return rc;
 	json_t *list = json_array();
 	for (size_t i = 0; i < view.job_count; i++)
-		json_array_append_new(list, job_json(request->arena, &view.jobs[i]));
+		json_array_append_new(list, job_status_json(request->arena, &view.jobs[i]));
 	return respond_json(request,
 		json_pack("{s:I, s:s, s:b, s:o, s:o}", "id", (json_int_t)row.id, "state",
 			submission_state(view.jobs, view.job_count), "settled",

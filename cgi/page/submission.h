@@ -85,8 +85,8 @@ struct job_row {
 	int64_t place; /* rank of this job; SQL_NULL_INTEGER: not ranked */
 	/* The user's score before this job was ranked; NAN: none. */
 	double best_before_ns;
-	/* SQL_NULL_INTEGER: place_before: not ranked before; place_after: not the user's best. */
-	int64_t place_before, place_after;
+	int64_t place_before; /* SQL_NULL_INTEGER: not ranked before */
+	int64_t place_after;  /* SQL_NULL_INTEGER: not the user's best */
 	int64_t priority;
 	int64_t stopping; /* cancelled, but its worker has not released it yet */
 	int64_t silent_s; /* seconds since the worker's last message; SQL_NULL_INTEGER: not running */
@@ -131,7 +131,7 @@ struct cancel_form {
 	int64_t waiting, running; /* jobs */
 	bool has_begun;           /* at least one job has started */
 	bool is_author;
-	/* Of the submission's number, which an admin types; error NULL: none. */
+	/* The submission's number as an admin typed it, and the error about it or NULL. */
 	const char *typed, *error;
 };
 

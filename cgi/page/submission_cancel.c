@@ -50,7 +50,7 @@ int action_submission_cancel(struct request *request)
 {
 	struct submission_row row;
 	struct cancellation done;
-	struct actor actor = { request->viewer.id, request->viewer.name, request->address };
+	struct actor actor = actor_of(request);
 	int rc = submission_to_cancel(request, &row);
 	if (!rc && !is_confirmed(request, &row)) {
 		request->status = 422;

@@ -214,8 +214,8 @@ static const struct column SAMPLES_COLUMNS[] = {
 #define REJUDGED_JOBS \
 	"jobs j JOIN rejudged_jobs a ON a.id = j.rejudged_id " \
 	"JOIN submissions s ON s.id = a.submission_id"
-/* Statements for jobs and their results: a submission's jobs by its ID, or by a rejudged
- * result's ID the job that the submission does not have. */
+/* Statements for jobs and their results. OF_SUBMISSION binds a submission's ID and reads its
+ * current jobs. OF_REJUDGED binds a rejudged result's ID and reads its job that is not current. */
 static const struct results_of {
 	struct statement jobs, stages, cases, samples;
 } OF_SUBMISSION = {
@@ -416,13 +416,6 @@ static void hide_withheld(
 	job->score_ns = job->score_err_ns = NAN;
 }
 
-static void hide_output(
-	const struct request *request, const struct submission_row *row, struct job_row *job)
-{
-	if (!is_owner(request, row))
-		job->tail = NULL;
-}
-
 /* A job may be queued between two queries; then there is no estimate for it yet. */
 static int ask_for_waits(struct request *request, const struct submission_row *row,
 	const struct job_row *jobs, size_t count, struct database_answer *waits)
@@ -445,7 +438,8 @@ static int finish_jobs(struct request *request, const struct submission_row *row
 	for (size_t i = 0; i < count; i++) {
 		hide_held(request, row, &jobs[i]);
 		hide_withheld(request, row, &jobs[i]);
-		hide_output(request, row, &jobs[i]);
+		if (!is_owner(request, row))
+			jobs[i].tail = NULL;
 	}
 	job_words_fill(request->arena, row, jobs, count, &waits);
 	return 0;
@@ -650,7 +644,7 @@ int submission_read_samples(
 }
 
 /* Parts of PAGE_PARTS that were not queried stay empty. */
-static int read_parts(
+static int read_submission_parts(
 	struct request *request, const struct submission_row *row, struct database_answer *answers)
 {
 	const int64_t id = row->id, pictures = most_pictures, comparisons = most_comparisons;
@@ -676,7 +670,7 @@ int submission_read_view(
 	struct request *request, const struct submission_row *row, struct submission_view *view)
 {
 	struct database_answer answers[PARTS_OF_PAGE] = { 0 };
-	int rc = read_parts(request, row, answers);
+	int rc = read_submission_parts(request, row, answers);
 	struct job_row *jobs = answers[JOBS].rows;
 	size_t job_count = answers[JOBS].count;
 	if (!rc)

@@ -57,7 +57,7 @@ size_t stage_pictures(const struct stage_row *stage)
 }
 
 /* Returns the task's formulas, such as "8 * size", as the end of a sentence. */
-static const char *formulas(struct arena *arena, const struct submission_row *row)
+static const char *formula_words(struct arena *arena, const struct submission_row *row)
 {
 	if (row->bytes && row->flops)
 		return arena_printf(arena, "bytes = %s, operations = %s", row->bytes, row->flops);
@@ -92,7 +92,7 @@ const char *submission_rates_meaning(struct arena *arena, const struct submissio
 		return NULL;
 	buffer_printf(&text,
 		"Rates count the work that the task states (%s), not what the kernel moves or computes. ",
-		formulas(arena, row));
+		formula_words(arena, row));
 	if (!peaks) {
 		buffer_printf(&text, "The peak rates of %s are not known here, so there is no percentage.",
 			strcmp(job->gpu, "CPU") == 0 ? "a CPU" : job->gpu);

@@ -17,14 +17,6 @@
 
 #include <string.h>
 
-static bool contains_name(const char **names, size_t count, const char *name)
-{
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(names[i], name) == 0)
-			return true;
-	return false;
-}
-
 /* ---- the form's initial values ---- */
 
 /* The choices of an earlier submission; `source` only if the form takes it over. */
@@ -111,15 +103,15 @@ static const struct statement *const FORM_PARTS[] = {
 };
 static const struct bundle FORM = BUNDLE(FORM_PARTS), FORM_OF_NOBODY = { FORM_PARTS, ANSWER_LAST };
 
-static int read_form(struct request *request, const struct leaderboard *leaderboard,
+static int read_submit_form(struct request *request, const struct leaderboard *leaderboard,
 	const struct quota_use uses[static quota_modes], struct database_answer *answers)
 {
-	int64_t user = request->viewer.id, board = leaderboard->id,
+	int64_t user = request->viewer.id, leaderboard_id = leaderboard->id,
 			version = leaderboard->task_version_id, none = 0;
 	const char *template = request_query(request, "template");
 	if (!user)
 		return database_answers(request->db, request->arena, &FORM_OF_NOBODY, answers,
-			request->error, "iiii", version, board, none, none);
+			request->error, "iiii", version, leaderboard_id, none, none);
 	return database_answers(request->db, request->arena, &FORM, answers, request->error,
 		"ii"
 		"ii"
@@ -130,13 +122,13 @@ static int read_form(struct request *request, const struct leaderboard *leaderbo
 		"iiii"
 		"iiii"
 		"iiii",
-		version, board, none, none, user, board, query_number(request, "from", 0), board, user,
-		user, version, template ? template : "", QUOTA_WINDOW(user, board, uses[0]),
-		QUOTA_WINDOW(user, board, uses[1]), QUOTA_WINDOW(user, board, uses[2]),
-		QUOTA_WINDOW(user, board, uses[3]));
+		version, leaderboard_id, none, none, user, leaderboard_id, query_number(request, "from", 0),
+		leaderboard_id, user, user, version, template ? template : "",
+		QUOTA_WINDOW(user, leaderboard_id, uses[0]), QUOTA_WINDOW(user, leaderboard_id, uses[1]),
+		QUOTA_WINDOW(user, leaderboard_id, uses[2]), QUOTA_WINDOW(user, leaderboard_id, uses[3]));
 }
 
-static size_t split_names(struct arena *arena, const char *list, const char ***names)
+static size_t split_gpu_names(struct arena *arena, const char *list, const char ***names)
 {
 	size_t count = 0;
 	char *rest, *text = arena_strdup(arena, list ? list : "");
@@ -209,7 +201,7 @@ static int begin_form(struct request *request, struct submit_form *form,
 
 /* ---- the devices ---- */
 
-static void expect_starts(
+static void expect_submit_starts(
 	struct request *request, struct submit_form *form, const struct database_answer *line)
 {
 	struct wait *waits = arena_array(request->arena, struct wait, form->gpu_count + 1);
@@ -233,7 +225,7 @@ static void list_gpus(struct request *request, struct submit_form *form,
 {
 	const struct device_row *devices = answers[ANSWER_DEVICES].rows;
 	const char **ticked;
-	size_t ticked_count = choices->id ? split_names(request->arena, choices->gpus, &ticked)
+	size_t ticked_count = choices->id ? split_gpu_names(request->arena, choices->gpus, &ticked)
 									  : request_form_values(request, "gpu", &ticked);
 	form->gpu_count = answers[ANSWER_DEVICES].count;
 	form->gpus = arena_array(request->arena, struct submit_gpu, form->gpu_count);
@@ -241,9 +233,9 @@ static void list_gpus(struct request *request, struct submit_form *form,
 		form->gpus[i] = (struct submit_gpu){
 			.name = devices[i].name,
 			.product = devices[i].product,
-			.chosen = form->gpu_count == 1 || contains_name(ticked, ticked_count, devices[i].name),
+			.chosen = form->gpu_count == 1 || names_contain(ticked, ticked_count, devices[i].name),
 		};
-	expect_starts(request, form, &answers[ANSWER_LINE]);
+	expect_submit_starts(request, form, &answers[ANSWER_LINE]);
 }
 
 /* Reads the leaderboard's data and the viewer's submissions to it. */
@@ -255,7 +247,7 @@ static int fill_form(struct request *request, struct submit_form *form,
 	struct choices choices;
 	struct task *task;
 	quotas_hold(request->config, quotas, uses);
-	int rc = read_form(request, form->leaderboard, uses, answers);
+	int rc = read_submit_form(request, form->leaderboard, uses, answers);
 	if (!rc)
 		rc = task_read(request->arena, &answers[ANSWER_TASK], &task, request->error);
 	if (!rc)
@@ -303,7 +295,7 @@ static const char *count_in_words(struct arena *arena, size_t count, const char 
 					  : arena_printf(arena, "the %zu %ss", count, noun);
 }
 
-/* Lists the benchmarks; if only the last one ranks, only that, as podium-run does. */
+/* Names the shapes that podium-run times: all of them, or the last one if only that one ranks. */
 static const char *timed_shapes(struct arena *arena, const struct task *task)
 {
 	return task->ranking_by == RANKING_BY_LAST && task->benchmark_count > 1
@@ -430,7 +422,7 @@ int page_submit(struct request *request)
 }
 
 /* Shows the form again as typed, with the error. */
-static int show_again(struct request *request, const struct leaderboard *leaderboard)
+static int show_submit_again(struct request *request, const struct leaderboard *leaderboard)
 {
 	struct quota quotas[quota_modes];
 	struct error own = { 0 };
@@ -455,7 +447,7 @@ static const char *with_plain_lines(struct arena *arena, const char *code)
 }
 
 /* Accepts a file or pasted code, not both: a wrong guess could rank the wrong one. */
-static int take_source(struct request *request, struct submission_request *submission)
+static int read_form_source(struct request *request, struct submission_request *submission)
 {
 	const struct upload *upload = request_upload(request, "file");
 	const char *code = with_plain_lines(request->arena, request_form_or(request, "code", ""));
@@ -473,10 +465,31 @@ static int take_source(struct request *request, struct submission_request *submi
 	return 0;
 }
 
+static int store_submission(struct request *request, const struct leaderboard *leaderboard,
+	const struct submission_request *submission)
+{
+	int64_t id = 0;
+	int rc = submission_create(
+		request->db, request->arena, leaderboard, submission, &id, request->error);
+	request->stored = rc ? 0 : id;
+	return rc;
+}
+
+/* Returns 0 if the form can be shown again with the reason. */
+static int explain_refusal(
+	struct request *request, const struct leaderboard *leaderboard, const char *mode, int rc)
+{
+	if (rc == ERROR_LIMIT)
+		return submit_say_when(request, leaderboard, mode);
+	if (rc != ERROR_INPUT)
+		return rc;
+	request->status = 422;
+	return 0;
+}
+
 int action_submit(struct request *request)
 {
 	struct leaderboard leaderboard;
-	int64_t id = 0;
 	int rc = leaderboard_seen_by(request->db, request->arena, request->viewer.id,
 		request->path_parameters[0], &leaderboard, request->error);
 	if (rc)
@@ -485,18 +498,13 @@ int action_submit(struct request *request)
 		.mode = request_form(request, "mode"),
 		.config = request->config };
 	submission.gpu_count = request_form_values(request, "gpu", &submission.gpus);
-	rc = take_source(request, &submission);
+	rc = read_form_source(request, &submission);
 	if (!rc)
-		rc = submission_create(
-			request->db, request->arena, &leaderboard, &submission, &id, request->error);
-	request->stored = rc ? 0 : id;
+		rc = store_submission(request, &leaderboard, &submission);
 	if (!rc)
-		return redirect(request, "/submission/%lld", (long long)id);
-	if (rc == ERROR_LIMIT)
-		rc = submit_say_when(request, &leaderboard, submission.mode);
-	else if (rc == ERROR_INPUT)
-		rc = 0, request->status = 422;
-	return rc ? rc : show_again(request, &leaderboard);
+		return redirect(request, "/submission/%lld", (long long)request->stored);
+	rc = explain_refusal(request, &leaderboard, submission.mode, rc);
+	return rc ? rc : show_submit_again(request, &leaderboard);
 }
 
 /* ---- /submit: the file says where it belongs ---- */
@@ -527,7 +535,7 @@ static void choose_last(const struct request *request, struct submit_form *form)
 	}
 }
 
-static int show_anywhere(struct request *request)
+int page_submit_anywhere(struct request *request)
 {
 	struct submit_form form = form_as_typed(request);
 	struct error own = { 0 };
@@ -542,11 +550,6 @@ static int show_anywhere(struct request *request)
 	struct page page = page_make(request, "Submit", "leaderboards");
 	submit_anywhere_page(&request->body, &page, &form);
 	return 0;
-}
-
-int page_submit_anywhere(struct request *request)
-{
-	return show_anywhere(request);
 }
 
 /* Finds the chosen leaderboard, else the one in the source's header. A choice that the form
@@ -587,19 +590,13 @@ int action_submit_anywhere(struct request *request)
 		.mode = request_form(request, "mode"),
 		.config = request->config };
 	struct leaderboard leaderboard;
-	int64_t id = 0;
-	int rc = take_source(request, &submission);
+	int rc = read_form_source(request, &submission);
 	if (!rc)
 		rc = find_target(request, &submission, &leaderboard);
 	if (!rc)
-		rc = submission_create(
-			request->db, request->arena, &leaderboard, &submission, &id, request->error);
-	request->stored = rc ? 0 : id;
+		rc = store_submission(request, &leaderboard, &submission);
 	if (!rc)
-		return redirect(request, "/submission/%lld", (long long)id);
-	if (rc == ERROR_LIMIT)
-		rc = submit_say_when(request, &leaderboard, submission.mode);
-	else if (rc == ERROR_INPUT)
-		rc = 0, request->status = 422;
-	return rc ? rc : show_anywhere(request);
+		return redirect(request, "/submission/%lld", (long long)request->stored);
+	rc = explain_refusal(request, &leaderboard, submission.mode, rc);
+	return rc ? rc : page_submit_anywhere(request);
 }

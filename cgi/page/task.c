@@ -36,10 +36,13 @@ static enum task_file_role role_of(const struct task_view_file *file)
 	return (enum task_file_role)role;
 }
 
-int task_view_read(struct request *request, struct board *board, const struct task_view **view)
+int task_view_read(
+	struct request *request, struct shown_leaderboard *shown, const struct task_view **view)
 {
-	int rc = board_of_request(request, board);
-	return rc ? rc : task_view_get(request, board->task_version_id, board->version_revision, view);
+	int rc = shown_leaderboard_of_request(request, shown);
+	return rc
+		? rc
+		: task_view_get(request, shown->leaderboard.task_version_id, shown->version_revision, view);
 }
 
 /* ---- notes: how Podium uses a file ---- */
@@ -73,7 +76,7 @@ static const char *template_source(const struct task *task, const char *language
 }
 
 /* A template's path is its language, so the file name comes from the task. */
-const char *task_file_name(const struct task *task, const struct task_view_file *file)
+static const char *task_file_name(const struct task *task, const struct task_view_file *file)
 {
 	return role_of(file) == ROLE_TEMPLATE ? template_source(task, file->path) : file->path;
 }
@@ -193,20 +196,20 @@ static void add_start(struct settings *settings, const struct task *task)
 		joined_names(arena, task->compile_flags, task->compile_flag_count));
 }
 
-static const char *device_names(struct arena *arena, const struct board *board)
+static const char *device_name_list(struct arena *arena, const struct shown_leaderboard *shown)
 {
 	cleanup_buffer struct buffer all = { 0 };
-	for (size_t i = 0; i < board->gpu_count; i++)
-		buffer_printf(&all, "%s%s", i ? ", " : "", board->gpus[i].name);
-	return arena_strdup(arena, board->gpu_count ? all.data : "none is chosen yet");
+	for (size_t i = 0; i < shown->gpu_count; i++)
+		buffer_printf(&all, "%s%s", i ? ", " : "", shown->gpus[i].name);
+	return arena_strdup(arena, shown->gpu_count ? all.data : "none is chosen yet");
 }
 
-static void add_runs(
-	struct settings *settings, const struct board *board, const struct task_view *view)
+static void add_run_settings(
+	struct settings *settings, const struct shown_leaderboard *shown, const struct task_view *view)
 {
 	const struct task *task = view->task;
 	struct arena *arena = settings->arena;
-	add_setting(settings, "Devices", device_names(arena, board));
+	add_setting(settings, "Devices", device_name_list(arena, shown));
 	add_setting(settings, "Several GPUs",
 		task->multi_gpu ? "yes; world_size of a case says how many" : "no, each run has one");
 	add_setting(settings, "Time limits",
@@ -235,26 +238,26 @@ static void add_runs(
 
 int page_task(struct request *request)
 {
-	struct board board;
+	struct shown_leaderboard shown;
 	const struct task_view *view;
-	int rc = task_view_read(request, &board, &view);
+	int rc = task_view_read(request, &shown, &view);
 	if (rc)
 		return rc;
 	struct settings settings = { .arena = request->arena };
-	add_setting(&settings, "Language", language_title(board.language));
+	add_setting(&settings, "Language", language_title(shown.leaderboard.language));
 	add_start(&settings, view->task);
-	add_runs(&settings, &board, view);
+	add_run_settings(&settings, &shown, view);
 	struct task_group groups[COUNT(ROLES)];
 	struct task_overview overview = {
-		.board = &board,
+		.shown = &shown,
 		.view = view,
 		.settings = settings.list,
 		.setting_count = settings.count,
 		.groups = groups,
 		.group_count = make_groups(request->arena, view, groups),
 	};
-	struct page page =
-		page_make(request, arena_printf(request->arena, "Task of %s", board.name), "leaderboards");
+	struct page page = page_make(request,
+		arena_printf(request->arena, "Task of %s", shown.leaderboard.name), "leaderboards");
 	task_page(&request->body, &page, &overview);
 	request->may_be_cached = true;
 	return 0;
@@ -269,7 +272,7 @@ static bool is_at(const struct task_view_file *file, const char *address)
 		&& strcmp(address + length + 1, file->path) == 0;
 }
 
-static int no_such_file(struct request *request, const struct board *board,
+static int no_such_task_file(struct request *request, const struct shown_leaderboard *shown,
 	const struct task_view *view, const char *wanted)
 {
 	cleanup_buffer struct buffer names = { 0 };
@@ -278,11 +281,12 @@ static int no_such_file(struct request *request, const struct board *board,
 	if (view->file_count > listed_most)
 		buffer_printf(&names, " and %zu more", view->file_count - listed_most);
 	return fail(request->error, ERROR_NOT_FOUND, "The task of %s has no file %s. It has %s.",
-		board->name, quote(request->arena, wanted), view->file_count ? names.data : "none");
+		shown->leaderboard.name, quote(request->arena, wanted),
+		view->file_count ? names.data : "none");
 }
 
-int task_find_file(struct request *request, const struct board *board, const struct task_view *view,
-	const char *wanted, const struct task_view_file **file)
+static int find_task_file(struct request *request, const struct shown_leaderboard *shown,
+	const struct task_view *view, const char *wanted, const struct task_view_file **file)
 {
 	*file = NULL;
 	for (size_t i = 0; i < view->file_count && !*file; i++)
@@ -291,24 +295,25 @@ int task_find_file(struct request *request, const struct board *board, const str
 	for (size_t i = 0; i < view->file_count && !*file; i++)
 		if (strcmp(view->files[i].path, wanted) == 0)
 			*file = &view->files[i];
-	return *file ? 0 : no_such_file(request, board, view, wanted);
+	return *file ? 0 : no_such_task_file(request, shown, view, wanted);
 }
 
-int task_read_file(struct request *request, const struct task_view *view,
+static int read_task_file(struct request *request, const struct task_view *view,
 	const struct task_view_file *file, struct blob_value *content)
 {
 	return leaderboard_file(request->db, request->arena, view->version_id, role_of(file),
 		file->path, content, request->error);
 }
 
-static bool is_text(const struct blob_value *content)
+bool task_file_is_text(const struct blob_value *content)
 {
 	return !content->length
 		|| (text_is_utf8(content->bytes, content->length)
 			&& !memchr(content->bytes, '\0', content->length));
 }
 
-static const char *obstacle_of(const struct task_file_view *shown, const struct blob_value *content)
+static const char *file_obstacle(
+	const struct task_file_view *shown, const struct blob_value *content)
 {
 	if (!shown->is_text)
 		return "This file is not text (UTF-8), so it cannot be shown here. It can be downloaded.";
@@ -321,92 +326,99 @@ static const char *obstacle_of(const struct task_file_view *shown, const struct 
 
 int page_task_file(struct request *request)
 {
-	struct board board;
+	struct shown_leaderboard shown;
 	const struct task_view *view;
-	struct task_file_view shown = { .board = &board };
+	struct task_file_view file_view = { .shown = &shown };
 	struct blob_value content;
-	int rc = task_view_read(request, &board, &view);
+	int rc = task_view_read(request, &shown, &view);
 	if (!rc)
-		rc = task_find_file(request, &board, view, request->path_parameters[1], &shown.file);
+		rc = find_task_file(request, &shown, view, request->path_parameters[1], &file_view.file);
 	if (!rc)
-		rc = task_read_file(request, view, shown.file, &content);
+		rc = read_task_file(request, view, file_view.file, &content);
 	if (rc)
 		return rc;
-	shown.title = ROLES[role_of(shown.file)].title;
-	shown.note = note_of(request->arena, view->task, shown.file);
-	shown.is_text = is_text(&content);
-	shown.obstacle = obstacle_of(&shown, &content);
-	shown.file_name = task_file_name(view->task, shown.file);
-	shown.text = shown.obstacle ? NULL : content.bytes;
+	file_view.title = ROLES[role_of(file_view.file)].title;
+	file_view.note = note_of(request->arena, view->task, file_view.file);
+	file_view.is_text = task_file_is_text(&content);
+	file_view.obstacle = file_obstacle(&file_view, &content);
+	file_view.file_name = task_file_name(view->task, file_view.file);
+	file_view.text = file_view.obstacle ? NULL : content.bytes;
 	struct page page = page_make(request,
-		arena_printf(request->arena, "%s of %s", shown.file->path, board.name), "leaderboards");
-	task_file_page(&request->body, &page, &shown);
+		arena_printf(request->arena, "%s of %s", file_view.file->path, shown.leaderboard.name),
+		"leaderboards");
+	task_file_page(&request->body, &page, &file_view);
 	request->may_be_cached = true;
 	return 0;
 }
 
 /* ---- a file's bytes ---- */
 
-/* A file that a browser cannot show is sent as a download. */
-static int answer_bytes(struct request *request, const char *name, const struct blob_value *content)
+static int read_task_source(struct request *request, const struct task_view *view,
+	const struct task_view_file *file, struct task_source *source)
 {
-	response_as_text(request, name, request_query(request, "download") || !is_text(content));
-	buffer_append(&request->body, content->bytes, content->length);
-	request->may_be_cached = true;
-	return 0;
+	source->name = task_file_name(view->task, file);
+	return read_task_file(request, view, file, &source->content);
 }
 
-static int answer_file(
-	struct request *request, const struct task_view *view, const struct task_view_file *file)
+int task_file_of_request(struct request *request, struct task_source *source)
 {
-	struct blob_value content;
-	int rc = task_read_file(request, view, file, &content);
-	if (rc)
-		return rc;
-	return answer_bytes(request, task_file_name(view->task, file), &content);
-}
-
-int page_task_raw(struct request *request)
-{
-	struct board board;
+	struct shown_leaderboard shown;
 	const struct task_view *view;
 	const struct task_view_file *file;
-	int rc = task_view_read(request, &board, &view);
+	int rc = task_view_read(request, &shown, &view);
 	if (!rc)
-		rc = task_find_file(request, &board, view, request->path_parameters[1], &file);
-	return rc ? rc : answer_file(request, view, file);
+		rc = find_task_file(request, &shown, view, request->path_parameters[1], &file);
+	return rc ? rc : read_task_source(request, view, file, source);
 }
 
-static int no_such_template(struct request *request, const struct board *board,
+static int no_such_template(struct request *request, const struct shown_leaderboard *shown,
 	const struct task *task, const char *language)
 {
 	cleanup_buffer struct buffer names = { 0 };
 	for (size_t i = 0; i < task->template_count; i++)
 		buffer_printf(&names, "%s%s", i ? ", " : "", task->templates[i].language);
 	return fail(request->error, ERROR_NOT_FOUND,
-		"The task of %s has no template for %s. It has %s%s.", board->name,
+		"The task of %s has no template for %s. It has %s%s.", shown->leaderboard.name,
 		quote(request->arena, language), task->template_count ? "templates for " : "none",
 		buffer_string(&names));
 }
 
-int task_find_template(struct request *request, const struct board *board,
-	const struct task_view *view, const char *language, const struct task_view_file **file)
+int task_template_of_request(struct request *request, struct task_source *source)
 {
-	for (size_t i = 0; i < view->file_count; i++) {
-		*file = &view->files[i];
-		if (role_of(*file) == ROLE_TEMPLATE && strcasecmp((*file)->path, language) == 0)
-			return 0;
-	}
-	return no_such_template(request, board, view->task, language);
+	struct shown_leaderboard shown;
+	const struct task_view *view;
+	const char *language = request->path_parameters[1];
+	int rc = task_view_read(request, &shown, &view);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < view->file_count; i++)
+		if (role_of(&view->files[i]) == ROLE_TEMPLATE
+			&& strcasecmp(view->files[i].path, language) == 0)
+			return read_task_source(request, view, &view->files[i], source);
+	return no_such_template(request, &shown, view->task, language);
+}
+
+/* A file that a browser cannot show is sent as a download. */
+static int answer_source(struct request *request, const struct task_source *source)
+{
+	const struct blob_value *content = &source->content;
+	response_as_text(
+		request, source->name, request_query(request, "download") || !task_file_is_text(content));
+	buffer_append(&request->body, content->bytes, content->length);
+	request->may_be_cached = true;
+	return 0;
+}
+
+int page_task_raw(struct request *request)
+{
+	struct task_source source;
+	int rc = task_file_of_request(request, &source);
+	return rc ? rc : answer_source(request, &source);
 }
 
 int page_template_raw(struct request *request)
 {
-	struct board board;
-	const struct task_view *view;
-	const struct task_view_file *file;
-	int rc = task_view_read(request, &board, &view);
-	if (!rc)
-		rc = task_find_template(request, &board, view, request->path_parameters[1], &file);
-	return rc ? rc : answer_file(request, view, file);
+	struct task_source source;
+	int rc = task_template_of_request(request, &source);
+	return rc ? rc : answer_source(request, &source);
 }

@@ -2,7 +2,7 @@
 #ifndef PODIUM_CGI_PAGE_TASK_PAGE_H
 #define PODIUM_CGI_PAGE_TASK_PAGE_H
 
-#include "cgi/page/board.h"
+#include "cgi/page/shown_leaderboard.h"
 #include "cgi/page/task_view.h"
 
 #include <stdbool.h>
@@ -26,7 +26,7 @@ struct task_group { /* the files of one role */
 };
 
 struct task_overview {
-	const struct board *board;
+	const struct shown_leaderboard *shown;
 	const struct task_view *view;
 	const struct task_setting *settings;
 	size_t setting_count;
@@ -35,7 +35,7 @@ struct task_overview {
 };
 
 struct task_file_view {
-	const struct board *board;
+	const struct shown_leaderboard *shown;
 	const struct task_view_file *file;
 	const char *title; /* title of its role: "Template" */
 	const char *note;
@@ -47,17 +47,22 @@ struct task_file_view {
 };
 
 /* Reads the leaderboard and the task in the address. */
-int task_view_read(struct request *request, struct board *board, const struct task_view **view);
+int task_view_read(
+	struct request *request, struct shown_leaderboard *shown, const struct task_view **view);
 
-/* Find the file at ROLE/PATH, or the first file with that path; and the template for a language,
- * ignoring case. Otherwise they return ERROR_NOT_FOUND with a sentence that lists the files. */
-int task_find_file(struct request *request, const struct board *board, const struct task_view *view,
-	const char *wanted, const struct task_view_file **file);
-int task_find_template(struct request *request, const struct board *board,
-	const struct task_view *view, const char *language, const struct task_view_file **file);
-int task_read_file(struct request *request, const struct task_view *view,
-	const struct task_view_file *file, struct blob_value *content);
-const char *task_file_name(const struct task *task,
-	const struct task_view_file *file); /* of a template, the name of its source file */
+/* The bytes of a file, and the name that a browser saves them under. */
+struct task_source {
+	const char *name;
+	struct blob_value content;
+};
+
+/* Read the task in the address and the file that the address names after it: the file at
+ * ROLE/PATH, or the first file with that path; or the template for a language, ignoring case.
+ * Otherwise they return ERROR_NOT_FOUND with a sentence that lists the files. */
+int task_file_of_request(struct request *request, struct task_source *source);
+int task_template_of_request(struct request *request, struct task_source *source);
+
+/* Whether a page can show the bytes: UTF-8 without NUL. */
+bool task_file_is_text(const struct blob_value *content);
 
 #endif

@@ -31,7 +31,7 @@ static const struct statement FILES = SELECT(struct task_view_file, FILE_COLUMNS
 
 /* ---- cases ---- */
 
-static char *trimmed(struct arena *arena, const char *text, size_t length)
+static char *trimmed_text(struct arena *arena, const char *text, size_t length)
 {
 	while (length && isspace((unsigned char)*text))
 		text++, length--;
@@ -47,8 +47,8 @@ static bool next_argument(
 	size_t length = strcspn(*line, ";"), colon = strcspn(*line, ":;");
 	if (!length)
 		return false;
-	*name = trimmed(arena, *line, colon);
-	*value = colon < length ? trimmed(arena, *line + colon + 1, length - colon - 1) : "";
+	*name = trimmed_text(arena, *line, colon);
+	*value = colon < length ? trimmed_text(arena, *line + colon + 1, length - colon - 1) : "";
 	*line += length + ((*line)[length] == ';');
 	return true;
 }
@@ -122,7 +122,7 @@ static const char *description_html(struct arena *arena, const char *markdown)
 	return arena_strdup(arena, buffer_string(&html));
 }
 
-static int read_view(struct request *request, struct arena *arena, struct task_view *view)
+static int read_task_view(struct request *request, struct arena *arena, struct task_view *view)
 {
 	struct version_row row;
 	struct task *task;
@@ -151,7 +151,7 @@ struct kept {
 	struct task_view view;
 };
 
-static void free_kept(void *value)
+static void free_kept_tasks(void *value)
 {
 	struct kept *kept = value;
 	for (size_t i = 0; i < kept_versions; i++)
@@ -159,7 +159,8 @@ static void free_kept(void *value)
 	free(kept);
 }
 
-static struct thread_cache keep = THREAD_CACHE(kept_versions * sizeof(struct kept), free_kept);
+static struct thread_cache keep =
+	THREAD_CACHE(kept_versions * sizeof(struct kept), free_kept_tasks);
 
 static int read_unkept(struct request *request, int64_t task_version_id, int64_t revision,
 	const struct task_view **view)
@@ -168,7 +169,7 @@ static int read_unkept(struct request *request, int64_t task_version_id, int64_t
 	fresh->version_id = task_version_id;
 	fresh->revision = revision;
 	*view = fresh;
-	return read_view(request, request->arena, fresh);
+	return read_task_view(request, request->arena, fresh);
 }
 
 int task_view_get(struct request *request, int64_t task_version_id, int64_t revision,
@@ -184,7 +185,7 @@ int task_view_get(struct request *request, int64_t task_version_id, int64_t revi
 	arena_free(slot->arena);
 	*slot = (struct kept){ .arena = arena_new(),
 		.view = { .version_id = task_version_id, .revision = revision } };
-	int rc = read_view(request, slot->arena, &slot->view);
+	int rc = read_task_view(request, slot->arena, &slot->view);
 	if (rc) {
 		arena_free(slot->arena);
 		slot->arena = NULL;

@@ -1,8 +1,8 @@
 /* A user's public page. */
 #include "cgi/page/user.h"
 
-#include "cgi/page/board.h"
 #include "cgi/page/pages.h"
+#include "cgi/page/shown_leaderboard.h"
 #include "lib/base/format.h"
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"

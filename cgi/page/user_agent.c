@@ -45,7 +45,7 @@ static const struct mark SYSTEMS[] = {
 	{ "Linux", "Linux" },
 };
 
-static const char *find_words(const struct mark *marks, size_t count, const char *user_agent)
+static const char *find_agent_words(const struct mark *marks, size_t count, const char *user_agent)
 {
 	for (size_t i = 0; i < count; i++)
 		if (strstr(user_agent, marks[i].part))
@@ -55,8 +55,8 @@ static const char *find_words(const struct mark *marks, size_t count, const char
 
 const char *user_agent_words(struct arena *arena, const char *user_agent)
 {
-	const char *program = find_words(PROGRAMS, COUNT(PROGRAMS), user_agent);
-	const char *system = find_words(SYSTEMS, COUNT(SYSTEMS), user_agent);
+	const char *program = find_agent_words(PROGRAMS, COUNT(PROGRAMS), user_agent);
+	const char *system = find_agent_words(SYSTEMS, COUNT(SYSTEMS), user_agent);
 	if (!program)
 		program = "an unknown program";
 	return system ? arena_printf(arena, "%s on %s", program, system) : program;

@@ -10,11 +10,6 @@
 
 #include <string.h>
 
-struct actor popcorn_actor(const struct request *request)
-{
-	return (struct actor){ request->viewer.id, request->viewer.name, request->address };
-}
-
 int popcorn_ok(struct request *request, json_t *members)
 {
 	json_t *json = json_pack("{s:s}", "status", "ok");
@@ -28,7 +23,7 @@ int popcorn_ok(struct request *request, json_t *members)
 
 static int set_intake(struct request *request, bool accepts)
 {
-	const struct actor actor = popcorn_actor(request);
+	const struct actor actor = actor_of(request);
 	int rc = intake_set(request->db, accepts, &actor, request->error);
 	return rc ? rc : popcorn_ok(request, json_pack("{s:b}", "accepts_jobs", accepts));
 }
@@ -191,7 +186,7 @@ int popcorn_admin_submission_delete(struct request *request)
 {
 	struct popcorn_result result;
 	struct cancellation done;
-	const struct actor actor = popcorn_actor(request);
+	const struct actor actor = actor_of(request);
 	int rc = read_submission(request, &result);
 	if (!rc && !popcorn_is_done(&result))
 		rc = submission_cancel(

@@ -6,8 +6,6 @@
 #include "cgi/http/route.h"
 #include "lib/leaderboard/leaderboard.h"
 
-/* The viewer as actor for the audit log. */
-struct actor popcorn_actor(const struct request *request);
 /* Responds with {"status": "ok"} and `members`, which it releases; NULL: no members. */
 int popcorn_ok(struct request *request, json_t *members);
 
@@ -15,11 +13,12 @@ int popcorn_ok(struct request *request, json_t *members);
 handler popcorn_admin_start, popcorn_admin_stop, popcorn_admin_stats, popcorn_admin_submission,
 	popcorn_admin_submission_delete;
 /* admin_leaderboards.c: leaderboards and their access */
-handler popcorn_admin_board_delete, popcorn_admin_visibility, popcorn_admin_board_submissions,
-	popcorn_admin_quotas, popcorn_admin_quota_set, popcorn_admin_quota_delete;
+handler popcorn_admin_leaderboard_delete, popcorn_admin_visibility,
+	popcorn_admin_leaderboard_submissions, popcorn_admin_quotas, popcorn_admin_quota_set,
+	popcorn_admin_quota_delete;
 /* admin_invites.c */
 handler popcorn_admin_invites, popcorn_admin_invites_make, popcorn_admin_invite_revoke;
 /* admin_problems.c: leaderboards from the folder of problems */
-handler popcorn_admin_board_create, popcorn_admin_update_problems;
+handler popcorn_admin_leaderboard_create, popcorn_admin_update_problems;
 
 #endif

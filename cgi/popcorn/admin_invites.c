@@ -22,7 +22,7 @@ struct batch {
 static int make_codes(struct database *db, void *context, struct error *error)
 {
 	struct batch *batch = context;
-	const struct actor actor = popcorn_actor(batch->request);
+	const struct actor actor = actor_of(batch->request);
 	int rc = 0;
 	json_array_clear(batch->codes);
 	for (int64_t i = 0; i < batch->count && !rc; i++) {
@@ -99,18 +99,12 @@ static const struct column CODE_COLUMNS[] = {
 	"  (SELECT GROUP_CONCAT(u.name ORDER BY a.used_at SEPARATOR ', ') FROM invite_uses a JOIN " \
 	"users u ON u.id = a.user_id " \
 	"     WHERE a.invite_id = i.id) AS users "
-static const struct statement OF_BOARD = SELECT(struct code_row, CODE_COLUMNS,
+static const struct statement OF_LEADERBOARD = SELECT(struct code_row, CODE_COLUMNS,
 	CODES
 	"FROM invite_leaderboards b JOIN invites i ON i.id = b.invite_id "
 	"WHERE b.leaderboard_id = ? AND i.revoked_at IS NULL AND ? IN (0, i.created_by) ORDER BY i.id");
 static const struct statement BY_CODE = SELECT(struct code_row, CODE_COLUMNS,
 	CODES "FROM invites i WHERE i.code = ? AND i.revoked_at IS NULL AND ? IN (0, i.created_by)");
-
-/* 0: an admin sees the codes of all creators. */
-static int64_t creator_filter(const struct request *request)
-{
-	return request->viewer.role == ROLE_ADMIN ? 0 : request->viewer.id;
-}
 
 int popcorn_admin_invites(struct request *request)
 {
@@ -119,8 +113,8 @@ int popcorn_admin_invites(struct request *request)
 	size_t count;
 	int rc = popcorn_leaderboard(request, 0, &leaderboard);
 	if (!rc)
-		rc = database_rows(request->db, request->arena, &OF_BOARD, &rows, &count, request->error,
-			"ii", leaderboard.id, creator_filter(request));
+		rc = database_rows(request->db, request->arena, &OF_LEADERBOARD, &rows, &count,
+			request->error, "ii", leaderboard.id, managed_creator(request));
 	if (rc)
 		return rc;
 	json_t *list = json_array();
@@ -140,15 +134,15 @@ int popcorn_admin_invites(struct request *request)
 int popcorn_admin_invite_revoke(struct request *request)
 {
 	struct code_row row;
-	const struct actor actor = popcorn_actor(request);
+	const struct actor actor = actor_of(request);
 	const char *code = request->path_parameters[0];
 	int rc = database_row(request->db, request->arena, &BY_CODE, &row, request->error, "si", code,
-		creator_filter(request));
+		managed_creator(request));
 	if (rc == ERROR_NOT_FOUND)
 		return fail(request->error, rc, "Invite code not found");
 	if (!rc)
 		rc = invite_revoke(
-			request->db, request->arena, row.id, creator_filter(request), &actor, request->error);
+			request->db, request->arena, row.id, managed_creator(request), &actor, request->error);
 	return rc
 		? rc
 		: popcorn_ok(request, json_pack("{s:s, s:b}", "code", code, "was_claimed", row.uses > 0));

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* The leaderboard of the address, if the viewer may change it. */
-static int find_own_board(struct request *request, struct leaderboard *leaderboard)
+static int find_own_leaderboard(struct request *request, struct leaderboard *leaderboard)
 {
 	int rc = popcorn_leaderboard(request, 0, leaderboard);
 	if (rc || request->viewer.role == ROLE_ADMIN || leaderboard->creator_id == request->viewer.id)
@@ -28,14 +28,14 @@ static const struct column COUNT_COLUMNS[] = { INTEGER(struct count_row, submiss
 static const struct statement COUNT_SUBMISSIONS = SELECT(struct count_row, COUNT_COLUMNS,
 	"SELECT COUNT(*) AS submissions FROM submissions WHERE leaderboard_id = ? AND NOT dry_run");
 
-int popcorn_admin_board_delete(struct request *request)
+int popcorn_admin_leaderboard_delete(struct request *request)
 {
 	struct leaderboard leaderboard;
 	struct count_row row = { 0 };
 	const char *force = request_query(request, "force");
 	bool forced = force && strcmp(force, "true") == 0;
-	const struct actor actor = popcorn_actor(request);
-	int rc = find_own_board(request, &leaderboard);
+	const struct actor actor = actor_of(request);
+	int rc = find_own_leaderboard(request, &leaderboard);
 	if (!rc)
 		rc = database_row(request->db, request->arena, &COUNT_SUBMISSIONS, &row, request->error,
 			"i", leaderboard.id);
@@ -57,8 +57,8 @@ int popcorn_admin_visibility(struct request *request)
 {
 	struct leaderboard leaderboard;
 	const char *visibility;
-	const struct actor actor = popcorn_actor(request);
-	int rc = find_own_board(request, &leaderboard);
+	const struct actor actor = actor_of(request);
+	int rc = find_own_leaderboard(request, &leaderboard);
 	if (!rc)
 		rc = api_text(request, "visibility", &visibility);
 	if (rc)
@@ -88,13 +88,13 @@ static const struct statement SUBMISSIONS = SELECT(struct id_row, ID_COLUMNS,
 	"AND NOT dry_run "
 	"ORDER BY id DESC LIMIT ? OFFSET ?");
 
-int popcorn_admin_board_submissions(struct request *request)
+int popcorn_admin_leaderboard_submissions(struct request *request)
 {
 	struct leaderboard leaderboard;
 	struct id_row *rows;
 	size_t count;
 	int64_t limit, offset;
-	int rc = find_own_board(request, &leaderboard);
+	int rc = find_own_leaderboard(request, &leaderboard);
 	if (!rc)
 		rc = api_query_integer(request, "limit", 1, 1000, 100, &limit);
 	if (!rc)
@@ -141,7 +141,7 @@ int popcorn_admin_quotas(struct request *request)
 {
 	struct leaderboard leaderboard;
 	struct quota quotas[quota_modes];
-	int rc = find_own_board(request, &leaderboard);
+	int rc = find_own_leaderboard(request, &leaderboard);
 	if (!rc)
 		rc = quotas_of_leaderboard(
 			request->db, request->arena, leaderboard.id, quotas, request->error);
@@ -161,7 +161,7 @@ int popcorn_admin_quotas(struct request *request)
 static int set_quotas(struct request *request, const struct leaderboard *leaderboard,
 	const struct category *category, int64_t most)
 {
-	const struct actor actor = popcorn_actor(request);
+	const struct actor actor = actor_of(request);
 	int rc = 0;
 	for (const char *const *mode = category->modes; *mode && !rc; mode++) {
 		const struct quota_order order = { .leaderboard_id = leaderboard->id,
@@ -188,7 +188,7 @@ int popcorn_admin_quota_set(struct request *request)
 	struct leaderboard leaderboard;
 	const char *name;
 	int64_t most;
-	int rc = find_own_board(request, &leaderboard);
+	int rc = find_own_leaderboard(request, &leaderboard);
 	if (!rc)
 		rc = api_text(request, "mode_category", &name);
 	if (!rc)
@@ -210,7 +210,7 @@ int popcorn_admin_quota_delete(struct request *request)
 {
 	struct leaderboard leaderboard;
 	const struct category *category = category_of(request->path_parameters[1]);
-	int rc = find_own_board(request, &leaderboard);
+	int rc = find_own_leaderboard(request, &leaderboard);
 	return rc      ? rc
 		: category ? set_quotas(request, &leaderboard, category, 0)
 				   : fail_category(request);

@@ -32,8 +32,8 @@ static int read_folder(struct request *request, struct update *update)
 	*update = (struct update){ .request = request,
 		.files = fileset_make(request->arena),
 		.stock = stock_fileset(request->arena),
-		.planner = { .actor = popcorn_actor(request),
-			.may_change_all = request->viewer.role == ROLE_ADMIN } };
+		.planner = {
+			.actor = actor_of(request), .may_change_all = request->viewer.role == ROLE_ADMIN } };
 	if (!*folder)
 		return fail(request->error, ERROR_INPUT,
 			"This server has no folder of problems: its setting `problems` is empty. Upload the "
@@ -234,7 +234,7 @@ static int add_set(struct update *update, const char *place, const char *directo
 }
 
 /* Responds with the leaderboard's name, or with the first error. */
-static int respond_board(struct update *update, const char *name)
+static int respond_leaderboard_name(struct update *update, const char *name)
 {
 	struct request *request = update->request;
 	const char *error =
@@ -244,7 +244,7 @@ static int respond_board(struct update *update, const char *name)
 	return rc ? rc : popcorn_ok(request, json_pack("{s:s}", "leaderboard", name));
 }
 
-int popcorn_admin_board_create(struct request *request)
+int popcorn_admin_leaderboard_create(struct request *request)
 {
 	struct update update;
 	const char *directory, *path;
@@ -268,7 +268,7 @@ int popcorn_admin_board_create(struct request *request)
 	if (!rc)
 		rc = take_set(&update, path);
 	if (!rc)
-		return respond_board(&update, name);
+		return respond_leaderboard_name(&update, name);
 	json_decref(lists_json(&update));
 	return rc;
 }

@@ -8,7 +8,7 @@
 
 /* ---- events ---- */
 
-static int put_event(struct buffer *out, const char *event, json_t *data, struct error *error)
+static int put_sse_event(struct buffer *out, const char *event, json_t *data, struct error *error)
 {
 	char *text = json_dumps(data, JSON_ENSURE_ASCII | JSON_COMPACT);
 	json_decref(data);
@@ -24,7 +24,7 @@ static int put_event(struct buffer *out, const char *event, json_t *data, struct
 void popcorn_event_status(struct buffer *out, double elapsed_s, const char *words)
 {
 	double tenths = (double)(int64_t)(elapsed_s * 10) / 10;
-	put_event(out, "status",
+	put_sse_event(out, "status",
 		json_pack(
 			"{s:s, s:f, s:s}", "status", "processing", "elapsed_time", tenths, "message", words),
 		NULL);
@@ -32,7 +32,7 @@ void popcorn_event_status(struct buffer *out, double elapsed_s, const char *word
 
 void popcorn_event_error(struct buffer *out, int status, const char *sentence)
 {
-	put_event(out, "error",
+	put_sse_event(out, "error",
 		json_pack("{s:s, s:s, s:i}", "status", "error", "detail", sentence, "status_code", status),
 		NULL);
 }
@@ -59,7 +59,7 @@ int popcorn_event_result(struct buffer *out, const struct config *config, struct
 	if (!rc)
 		rc = popcorn_results(db, arena, config, &result, &results, &reports, error);
 	return rc ? rc
-			  : put_event(out, "result",
+			  : put_sse_event(out, "result",
 				  json_pack("{s:s, s:I, s:o, s:o}", "status", "success", "submission_id",
 					  (json_int_t)submission_id, "results", results, "reports", reports),
 				  error);

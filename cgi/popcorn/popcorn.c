@@ -136,21 +136,21 @@ int popcorn_auth_init(struct request *request)
 
 /* ---- leaderboards ---- */
 
-struct board_row {
+struct leaderboard_row {
 	int64_t id, deadline_ms, created_at_ms;
 	const char *name, *description, *visibility, *language, *gpus;
 };
-static const struct column BOARD_COLUMNS[] = {
-	INTEGER(struct board_row, id),
-	TIME(struct board_row, deadline_ms),
-	TIME(struct board_row, created_at_ms),
-	TEXT(struct board_row, name),
-	TEXT(struct board_row, description),
-	TEXT(struct board_row, visibility),
-	TEXT(struct board_row, language),
-	TEXT(struct board_row, gpus),
+static const struct column LEADERBOARD_COLUMNS[] = {
+	INTEGER(struct leaderboard_row, id),
+	TIME(struct leaderboard_row, deadline_ms),
+	TIME(struct leaderboard_row, created_at_ms),
+	TEXT(struct leaderboard_row, name),
+	TEXT(struct leaderboard_row, description),
+	TEXT(struct leaderboard_row, visibility),
+	TEXT(struct leaderboard_row, language),
+	TEXT(struct leaderboard_row, gpus),
 };
-static const struct statement BOARDS = SELECT(struct board_row, BOARD_COLUMNS,
+static const struct statement LEADERBOARDS = SELECT(struct leaderboard_row, LEADERBOARD_COLUMNS,
 	"SELECT l.id, l.deadline AS deadline_ms, l.created_at AS created_at_ms, l.name, "
 	"v.description, l.visibility, v.language, "
 	"  (SELECT GROUP_CONCAT(g.gpu ORDER BY g.position) FROM leaderboard_gpus g "
@@ -158,7 +158,7 @@ static const struct statement BOARDS = SELECT(struct board_row, BOARD_COLUMNS,
 	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id "
 	"WHERE l.archived_at IS NULL AND " SQL_MAY_SEE("l") " ORDER BY l.name");
 
-static json_t *split_names(const char *list)
+static json_t *gpu_names_json(const char *list)
 {
 	json_t *names = json_array();
 	for (const char *at = list ? list : ""; *at;) {
@@ -171,25 +171,25 @@ static json_t *split_names(const char *list)
 
 /* The client requires an object `task` and ignores its members. The task's page has its files, and
  * seeds stay secret. */
-static json_t *board_json(const struct board_row *row)
+static json_t *popcorn_leaderboard_json(const struct leaderboard_row *row)
 {
 	return json_pack("{s:I, s:s, s:o, s:{s:s}, s:o, s:s, s:s}", "id", (json_int_t)row->id, "name",
 		row->name, "deadline", popcorn_time(row->deadline_ms), "task", "lang", row->language,
-		"gpu_types", split_names(row->gpus), "description", row->description, "visibility",
+		"gpu_types", gpu_names_json(row->gpus), "description", row->description, "visibility",
 		row->visibility);
 }
 
 int popcorn_leaderboards(struct request *request)
 {
-	struct board_row *rows;
+	struct leaderboard_row *rows;
 	size_t count;
-	int rc = database_rows(request->db, request->arena, &BOARDS, &rows, &count, request->error, "i",
-		request->viewer.id);
+	int rc = database_rows(request->db, request->arena, &LEADERBOARDS, &rows, &count,
+		request->error, "i", request->viewer.id);
 	if (rc)
 		return rc;
 	json_t *list = json_array();
 	for (size_t i = 0; i < count; i++)
-		json_array_append_new(list, board_json(&rows[i]));
+		json_array_append_new(list, popcorn_leaderboard_json(&rows[i]));
 	return respond_json(request, list);
 }
 
@@ -321,7 +321,7 @@ static const struct rate_limit CODES_OF_USER = { "invite code", 30, 600 };
 
 int popcorn_join(struct request *request)
 {
-	struct invite_board *boards;
+	struct invite_leaderboard *leaderboards;
 	size_t count;
 	const char *code;
 	int rc = api_text(request, "code", &code);
@@ -330,14 +330,14 @@ int popcorn_join(struct request *request)
 	if (!rc)
 		rc = rate_limit_hit(request, &CODES_OF_USER, request->viewer.name);
 	if (!rc)
-		rc = invite_redeem(
-			request->db, request->arena, code, request->viewer.id, &boards, &count, request->error);
+		rc = invite_redeem(request->db, request->arena, code, request->viewer.id, &leaderboards,
+			&count, request->error);
 	if (!rc)
 		rc = rate_limit_return(request, &CODES_OF_USER, request->viewer.name);
 	if (rc)
 		return rc;
 	json_t *names = json_array();
 	for (size_t i = 0; i < count; i++)
-		json_array_append_new(names, json_string(boards[i].name));
+		json_array_append_new(names, json_string(leaderboards[i].name));
 	return respond_json(request, json_pack("{s:s, s:o}", "status", "ok", "leaderboards", names));
 }

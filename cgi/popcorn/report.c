@@ -115,7 +115,7 @@ static json_t *program_json(const struct popcorn_stage *stage)
 
 /* Each of kernelbot's runs compiles. Podium compiles once, so the first run reports the
  * compilation. */
-static int add_runs(
+static int add_report_runs(
 	struct context *context, const struct popcorn_job *job, json_t *runs, struct error *error)
 {
 	json_t *compilation = NULL;
@@ -232,7 +232,7 @@ int popcorn_results(struct database *db, struct arena *arena, const struct confi
 	for (size_t i = 0; i < result->job_count && !rc; i++) {
 		const struct popcorn_job *job = &result->jobs[i];
 		json_t *runs = json_object();
-		rc = add_runs(&context, job, runs, error);
+		rc = add_report_runs(&context, job, runs, error);
 		bool ran = strcmp(job->state, "done") == 0;
 		json_array_append_new(*results,
 			json_pack("{s:b, s:s, s:o, s:o}", "success", ran, "error",

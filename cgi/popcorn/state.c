@@ -26,7 +26,7 @@ static void make_key(unsigned char key[static key_bytes], const char *secret, in
 	crypto_generichash_final(&state, key, key_bytes);
 }
 
-static struct slot *slot_of(const unsigned char *key)
+static struct slot *state_slot(const unsigned char *key)
 {
 	return &table[(key[0] | key[1] << 8) % slots];
 }
@@ -37,7 +37,7 @@ void popcorn_state_keep(const char *secret, int64_t submission_id, const char *j
 	if (strlen(json) > most_bytes)
 		return;
 	make_key(key, secret, submission_id);
-	struct slot *slot = slot_of(key);
+	struct slot *slot = state_slot(key);
 	pthread_mutex_lock(&lock);
 	memcpy(slot->key, key, sizeof key);
 	slot->kept_at_ms = clock_ms();
@@ -50,7 +50,7 @@ void popcorn_state_recall(const char *secret, int64_t submission_id, struct buff
 {
 	unsigned char key[key_bytes];
 	make_key(key, secret, submission_id);
-	struct slot *slot = slot_of(key);
+	struct slot *slot = state_slot(key);
 	pthread_mutex_lock(&lock);
 	bool is_known = slot->json.length && memcmp(slot->key, key, sizeof key) == 0
 		&& clock_ms() - slot->kept_at_ms < kept_ms;

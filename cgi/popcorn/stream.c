@@ -176,7 +176,7 @@ static void close_done(struct open_streams *open)
 
 /* ---- sending ---- */
 
-static void put_event(struct stream *stream, const struct buffer *event)
+static void put_stream_event(struct stream *stream, const struct buffer *event)
 {
 	if (stream->sent == stream->out.length) {
 		buffer_clear(&stream->out);
@@ -188,7 +188,7 @@ static void put_event(struct stream *stream, const struct buffer *event)
 
 static void end_stream(struct stream *stream, const struct buffer *event)
 {
-	put_event(stream, event);
+	put_stream_event(stream, event);
 	fastcgi_add_end(&stream->out, stream->request_id);
 	stream->has_ended = true;
 }
@@ -268,7 +268,7 @@ static void send_status(
 	if (!is_news && now - stream->told_ms < status_every_ms)
 		return;
 	popcorn_event_status(&event, (double)(now - stream->began_ms) / 1000, words);
-	put_event(stream, &event);
+	put_stream_event(stream, &event);
 	stream->told_ms = now;
 	stream->phase = phase;
 }

@@ -58,7 +58,7 @@ static const struct statement JOBS = SELECT(struct listed_job, JOB_COLUMNS,
 	"FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$')) asked "
 	"STRAIGHT_JOIN jobs j ON j.submission_id = asked.id ORDER BY j.id");
 
-static int read_list(struct request *request, struct listed **rows, size_t *count)
+static int read_listed_submissions(struct request *request, struct listed **rows, size_t *count)
 {
 	int64_t limit, offset;
 	const char *leaderboard = request_query(request, "leaderboard");
@@ -73,7 +73,7 @@ static int read_list(struct request *request, struct listed **rows, size_t *coun
 						   request->error, "iii", request->viewer.id, limit, offset);
 }
 
-static int read_jobs(struct request *request, const struct listed *rows, size_t count,
+static int read_listed_jobs(struct request *request, const struct listed *rows, size_t count,
 	struct listed_job **jobs, size_t *job_count)
 {
 	cleanup_buffer struct buffer ids = { 0 };
@@ -108,9 +108,9 @@ int popcorn_submissions(struct request *request)
 	struct listed *rows;
 	struct listed_job *jobs;
 	size_t count, job_count;
-	int rc = read_list(request, &rows, &count);
+	int rc = read_listed_submissions(request, &rows, &count);
 	if (!rc)
-		rc = read_jobs(request, rows, count, &jobs, &job_count);
+		rc = read_listed_jobs(request, rows, count, &jobs, &job_count);
 	if (rc)
 		return rc;
 	json_t *list = json_array();
@@ -138,7 +138,7 @@ static int read_own(struct request *request, const char *action, struct popcorn_
 	return rc;
 }
 
-static json_t *result_json(struct request *request, const struct popcorn_result *result)
+static json_t *submission_result_json(struct request *request, const struct popcorn_result *result)
 {
 	struct arena *arena = request->arena;
 	int64_t heartbeat_ms = TIME_NULL;
@@ -176,7 +176,7 @@ int popcorn_submission(struct request *request)
 			request->config->public_url, (long long)result.id);
 	if (rc)
 		return rc;
-	json_t *json = result_json(request, &result);
+	json_t *json = submission_result_json(request, &result);
 	keep_state(request, result.id, json);
 	json_object_set_new(json, "code",
 		json_stringn(result.source.bytes ? result.source.bytes : "", result.source.length));
@@ -189,7 +189,7 @@ int popcorn_submission_delete(struct request *request)
 {
 	struct popcorn_result result;
 	struct cancellation done;
-	const struct actor actor = { request->viewer.id, request->viewer.name, request->address };
+	const struct actor actor = actor_of(request);
 	int rc = read_own(request, "delete", &result);
 	if (!rc && !popcorn_is_done(&result))
 		rc = submission_cancel(

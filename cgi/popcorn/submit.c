@@ -81,7 +81,7 @@ static int take_file(struct request *request, struct intake *intake)
 }
 
 /* Reads the whole request before the submission is created. */
-static int read_intake(struct request *request, struct intake *intake)
+static int read_popcorn_intake(struct request *request, struct intake *intake)
 {
 	*intake = (struct intake){ .submission = {
 								   .user_id = request->viewer.id, .config = request->config } };
@@ -117,7 +117,7 @@ int popcorn_submit(struct request *request)
 {
 	struct intake intake;
 	int64_t id = 0;
-	int rc = read_intake(request, &intake);
+	int rc = read_popcorn_intake(request, &intake);
 	if (!rc)
 		rc = create_submission(request, &intake, &id);
 	if (rc)
@@ -161,7 +161,7 @@ int popcorn_submit_and_wait(struct request *request)
 {
 	struct intake intake;
 	int64_t id = 0;
-	int rc = read_intake(request, &intake);
+	int rc = read_popcorn_intake(request, &intake);
 	if (rc)
 		return rc;
 	rc = stream_reserve(request->viewer.id, request->error);

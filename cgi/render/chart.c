@@ -35,7 +35,7 @@ static const struct style *style_of(size_t style)
 	return &STYLES[style <= chart_record ? style : chart_record];
 }
 
-static int width_of(size_t style, bool is_own)
+static int line_width(size_t style, bool is_own)
 {
 	return style < chart_styles && !is_own ? 2 : 4;
 }
@@ -254,7 +254,7 @@ double chart_percent(const struct chart_scale *scale, double value)
 	return 100 * fmin(fmax(part, 0), 1);
 }
 
-static bool is_shown(const struct chart_point *point)
+static bool point_is_shown(const struct chart_point *point)
 {
 	return isfinite(point->x) && isfinite(point->ns) && point->ns > 0;
 }
@@ -297,7 +297,7 @@ static struct ends ends_of(const struct chart *chart)
 	for (size_t i = 0; i < chart->line_count; i++)
 		for (size_t p = 0; p < chart->lines[i].count; p++) {
 			const struct chart_point *point = &chart->lines[i].points[p];
-			if (!is_shown(point))
+			if (!point_is_shown(point))
 				continue;
 			ends.first = fmin(ends.first, point->x);
 			ends.last = fmax(ends.last, point->x);
@@ -344,13 +344,13 @@ static bool find_scales(struct drawing *drawing)
 	return true;
 }
 
-static double x_of(const struct drawing *drawing, double x)
+static double chart_x(const struct drawing *drawing, double x)
 {
 	return chart_percent(&drawing->x, x);
 }
 
 /* Percent from the top. */
-static double y_of(const struct drawing *drawing, double ns)
+static double chart_y(const struct drawing *drawing, double ns)
 {
 	return 100 - chart_percent(&drawing->y, ns);
 }
@@ -358,7 +358,7 @@ static double y_of(const struct drawing *drawing, double ns)
 static void draw_y_axis(const struct drawing *drawing)
 {
 	for (size_t i = 0; i < drawing->y.tick_count; i++) {
-		double y = y_of(drawing, drawing->y.ticks[i]);
+		double y = chart_y(drawing, drawing->y.ticks[i]);
 		format_text label;
 		chart_duration_label(label, &drawing->y, drawing->y.ticks[i]);
 		buffer_printf(drawing->out,
@@ -388,11 +388,11 @@ static void draw_x_axis(const struct drawing *drawing)
 {
 	const struct chart *chart = drawing->chart;
 	for (size_t i = 0; chart->names && i < chart->name_count; i++)
-		draw_x_label(drawing, x_of(drawing, (double)i), chart->names[i]);
+		draw_x_label(drawing, chart_x(drawing, (double)i), chart->names[i]);
 	for (size_t i = 0; !chart->names && i < drawing->x.tick_count; i++) {
 		format_text label;
 		chart_moment_label(label, &drawing->x, drawing->x.ticks[i]);
-		draw_x_label(drawing, x_of(drawing, drawing->x.ticks[i]), label);
+		draw_x_label(drawing, chart_x(drawing, drawing->x.ticks[i]), label);
 	}
 }
 
@@ -406,7 +406,7 @@ static void draw_marks(const struct drawing *drawing)
 		const struct chart_mark *mark = &drawing->chart->marks[i];
 		if (!chart_has_room(drawing->chart, mark))
 			continue;
-		double y = y_of(drawing, mark->ns), *last = &last_y[mark->is_bound];
+		double y = chart_y(drawing, mark->ns), *last = &last_y[mark->is_bound];
 		buffer_printf(drawing->out,
 			"<g class=\"mark-%s\"><line x2=\"100%%\" y1=\"%.4g%%\" y2=\"%.4g%%\" "
 			"stroke=\"currentColor\" stroke-dasharray=\"%s\"/>",
@@ -432,12 +432,12 @@ static void draw_line(const struct drawing *drawing, const struct chart_line *li
 	buffer_printf(drawing->out,
 		"\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"%d\" stroke-dasharray=\"%s\" "
 		"vector-effect=\"non-scaling-stroke\" d=\"",
-		width_of(line->style, line->is_own), style_of(line->style)->dash);
+		line_width(line->style, line->is_own), style_of(line->style)->dash);
 	for (size_t i = 0; i < line->count; i++) {
-		if (!is_shown(&line->points[i]))
+		if (!point_is_shown(&line->points[i]))
 			continue;
-		double x = 10 * x_of(drawing, line->points[i].x),
-			   y = 10 * y_of(drawing, line->points[i].ns);
+		double x = 10 * chart_x(drawing, line->points[i].x),
+			   y = 10 * chart_y(drawing, line->points[i].ns);
 		if (drawing->chart->names || *next == 'M')
 			buffer_printf(drawing->out, "%s%.4g %.4g", next, x, y);
 		else
@@ -496,19 +496,19 @@ static void draw_own(const struct drawing *drawing, const struct chart_line *lin
 {
 	const struct chart_point *last = NULL;
 	for (size_t i = 0; i < line->count; i++) {
-		if (!is_shown(&line->points[i]))
+		if (!point_is_shown(&line->points[i]))
 			continue;
 		last = &line->points[i];
 		buffer_printf(drawing->out,
 			"<circle cx=\"%.4g%%\" cy=\"%.4g%%\" r=\"8\" fill=\"none\" stroke=\"currentColor\" "
 			"stroke-width=\"1.5\"/>",
-			x_of(drawing, last->x), y_of(drawing, last->ns));
+			chart_x(drawing, last->x), chart_y(drawing, last->ns));
 	}
 	if (last)
 		buffer_printf(drawing->out,
 			"<text class=\"you\" x=\"%.4g%%\" y=\"%.4g%%\" dy=\"-1em\" "
 			"text-anchor=\"middle\">you</text>",
-			x_of(drawing, last->x), y_of(drawing, last->ns));
+			chart_x(drawing, last->x), chart_y(drawing, last->ns));
 }
 
 static void draw_shapes(const struct drawing *drawing, const struct chart_line *line)
@@ -517,12 +517,12 @@ static void draw_shapes(const struct drawing *drawing, const struct chart_line *
 		return;
 	buffer_printf(drawing->out, "<g class=\"line-%zu\">", line->style + 1);
 	for (size_t i = 0; i < line->count; i++) {
-		if (!is_shown(&line->points[i]))
+		if (!point_is_shown(&line->points[i]))
 			continue;
 		buffer_text(drawing->out, "<use href=\"#");
 		html_attribute(drawing->out, drawing->chart->id);
 		buffer_printf(drawing->out, "-%zu\" x=\"%.4g%%\" y=\"%.4g%%\"/>", line->style + 1,
-			x_of(drawing, line->points[i].x), y_of(drawing, line->points[i].ns));
+			chart_x(drawing, line->points[i].x), chart_y(drawing, line->points[i].ns));
 	}
 	if (line->is_own)
 		draw_own(drawing, line);
@@ -557,7 +557,7 @@ void html_chart_key(struct buffer *out, size_t style, bool is_own)
 	buffer_printf(out,
 		"\" width=\"38\" height=\"14\" aria-hidden=\"true\"><path d=\"M0 7h38\" fill=\"none\" "
 		"stroke=\"currentColor\" stroke-width=\"%d\" stroke-dasharray=\"%s\"/>",
-		width_of(style, is_own), look->dash);
+		line_width(style, is_own), look->dash);
 	if (look->shape) {
 		draw_shape(out, look);
 		buffer_text(out, " transform=\"translate(19 7)\"/>");

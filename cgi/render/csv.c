@@ -6,21 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool begins_line(const struct buffer *out)
+static bool begins_record(const struct buffer *out)
 {
 	return !out->length || out->data[out->length - 1] == '\n';
 }
 
 static void begin_field(struct buffer *out)
 {
-	if (!begins_line(out))
+	if (!begins_record(out))
 		buffer_byte(out, ',');
 }
 
 /* At the start of a line, an empty field needs quotes: without them the field would be missing. */
 static void empty_field(struct buffer *out)
 {
-	buffer_text(out, begins_line(out) ? "\"\"" : ",");
+	buffer_text(out, begins_record(out) ? "\"\"" : ",");
 }
 
 static void append_quoted(struct buffer *out, const char *text)

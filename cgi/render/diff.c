@@ -4,7 +4,7 @@
 
 /* ---- lines ---- */
 
-static uint64_t hash_of(const char *text, size_t length)
+static uint64_t line_hash(const char *text, size_t length)
 {
 	uint64_t hash = 14695981039346656037u; /* FNV-1a */
 	for (size_t i = 0; i < length; i++)
@@ -12,7 +12,7 @@ static uint64_t hash_of(const char *text, size_t length)
 	return hash;
 }
 
-static size_t count_lines(const char *text, size_t length)
+static size_t count_text_lines(const char *text, size_t length)
 {
 	size_t lines = length && text[length - 1] != '\n';
 	for (size_t i = 0; i < length; i++)
@@ -22,7 +22,7 @@ static size_t count_lines(const char *text, size_t length)
 
 static struct diff_text split_lines(struct arena *arena, const char *text, size_t length)
 {
-	struct diff_text split = { .count = count_lines(text, length) };
+	struct diff_text split = { .count = count_text_lines(text, length) };
 	split.lines = arena_array(arena, struct diff_line, split.count + 1);
 	for (size_t i = 0, at = 0; i < split.count; i++) {
 		const char *end = memchr(text + at, '\n', length - at);
@@ -30,7 +30,7 @@ static struct diff_text split_lines(struct arena *arena, const char *text, size_
 		if (stop > at && text[stop - 1] == '\r')
 			stop--;
 		split.lines[i] = (struct diff_line){
-			.text = text + at, .length = stop - at, .hash = hash_of(text + at, stop - at)
+			.text = text + at, .length = stop - at, .hash = line_hash(text + at, stop - at)
 		};
 		at = next + 1;
 	}

@@ -194,7 +194,7 @@ static size_t word_length(const char *at)
 
 /* ---- lexemes: each function returns the length of its lexeme at `at`, 0 if there is none ---- */
 
-static bool begins_line(const struct tokenizer *tokenizer)
+static bool begins_source_line(const struct tokenizer *tokenizer)
 {
 	const char *at = tokenizer->at;
 	while (at > tokenizer->begin && (at[-1] == ' ' || at[-1] == '\t'))
@@ -308,7 +308,7 @@ static size_t directive_length(const struct tokenizer *tokenizer)
 {
 	bool is_python = tokenizer->language == SOURCE_PYTHON;
 	const char *at = tokenizer->at;
-	if (*at != (is_python ? '@' : '#') || !begins_line(tokenizer))
+	if (*at != (is_python ? '@' : '#') || !begins_source_line(tokenizer))
 		return 0;
 	size_t length = 1 + strspn(at + 1, " \t");
 	length += word_length(at + length);

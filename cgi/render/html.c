@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Also escapes `'`, so that one function serves both kinds of quotes. */
-static const char *entity(char byte)
+static const char *html_entity(char byte)
 {
 	switch (byte) {
 	case '&': return "&amp;";
@@ -24,7 +24,7 @@ void html_text(struct buffer *out, const char *text)
 		buffer_append(out, text, plain);
 		if (!text[plain])
 			return;
-		buffer_text(out, entity(text[plain]));
+		buffer_text(out, html_entity(text[plain]));
 		text += plain + 1;
 	}
 }

@@ -149,7 +149,7 @@ static void lower_heading(cmark_node *node, int top_heading)
 }
 
 /* Replaces nodes when the walk leaves them, and frees each at the next step of the walk. */
-static void sanitize(cmark_node *root, int top_heading)
+static void sanitize_nodes(cmark_node *root, int top_heading)
 {
 	cmark_iter *iterator = cmark_iter_new(root);
 	cmark_node *gone = NULL;
@@ -240,8 +240,8 @@ void markdown_render(struct buffer *out, const char *text, size_t length, int to
 	cmark_parser *parser = new_parser();
 	cmark_parser_feed(parser, text, length);
 	cmark_node *root = cmark_parser_finish(parser);
-	sanitize(root, top_heading);
-	/* Without CMARK_OPT_UNSAFE, cmark drops raw HTML that sanitize() missed. */
+	sanitize_nodes(root, top_heading);
+	/* Without CMARK_OPT_UNSAFE, cmark drops raw HTML that sanitize_nodes() missed. */
 	char *html =
 		cmark_render_html(root, CMARK_OPT_DEFAULT, cmark_parser_get_syntax_extensions(parser));
 	print_tree(out, html);

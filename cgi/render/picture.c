@@ -45,7 +45,7 @@ bool picture_is_possible(void)
 	return access(FONT_FILE, R_OK) == 0;
 }
 
-static void use(struct picture *picture, const struct colour *colour)
+static void use_colour(struct picture *picture, const struct colour *colour)
 {
 	cairo_set_source_rgb(picture->cairo, colour->red, colour->green, colour->blue);
 }
@@ -71,7 +71,7 @@ int picture_new(struct picture **picture, int width, int height, struct error *e
 	g_object_unref(context);
 	fresh->font = pango_font_description_from_string("DejaVu Sans Bold");
 	pango_layout_set_single_paragraph_mode(fresh->layout, TRUE);
-	use(fresh, &GROUND);
+	use_colour(fresh, &GROUND);
 	cairo_paint(fresh->cairo);
 	return 0;
 }
@@ -91,7 +91,7 @@ void picture_free(struct picture *picture)
 
 void picture_box(struct picture *picture, int x, int y, int width, int height, enum ink ink)
 {
-	use(picture, &INK_COLOURS[ink]);
+	use_colour(picture, &INK_COLOURS[ink]);
 	cairo_rectangle(picture->cairo, x, y, width, height);
 	cairo_fill(picture->cairo);
 }
@@ -116,7 +116,7 @@ void picture_text(struct picture *picture, const struct picture_text *place, con
 		width = measure_text(picture, size < least_size ? least_size : size);
 	}
 	double top = place->baseline - (double)pango_layout_get_baseline(picture->layout) / PANGO_SCALE;
-	use(picture, &INK_COLOURS[place->ink]);
+	use_colour(picture, &INK_COLOURS[place->ink]);
 	cairo_move_to(picture->cairo, place->ends_at_x ? place->x - width : place->x, top);
 	pango_cairo_show_layout(picture->cairo, picture->layout);
 }

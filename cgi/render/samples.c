@@ -115,19 +115,19 @@ struct drawing {
 };
 
 /* From the top, clamped to the picture. */
-static double y_of(const struct drawing *drawing, double ns)
+static double sample_y(const struct drawing *drawing, double ns)
 {
 	const struct samples_range *range = drawing->range;
 	double part = (ns - range->bottom_ns) / (range->top_ns - range->bottom_ns);
 	return height - margin - fmin(fmax(part, 0), 1) * (height - 2 * margin);
 }
 
-static double x_of(size_t column, size_t columns)
+static double sample_x(size_t column, size_t columns)
 {
 	return ((double)column + .5) * width / (double)columns;
 }
 
-static bool is_shown(const struct samples_range *range, double ns)
+static bool sample_is_shown(const struct samples_range *range, double ns)
 {
 	return ns >= range->bottom_ns && ns <= range->top_ns;
 }
@@ -145,14 +145,14 @@ static void draw_calls(const struct drawing *drawing, size_t columns)
 		double least = INFINITY, most = -INFINITY;
 		for (size_t i = column * samples->count / columns;
 			 i < (column + 1) * samples->count / columns; i++)
-			if (is_shown(drawing->range, samples->ns[i])) {
+			if (sample_is_shown(drawing->range, samples->ns[i])) {
 				least = fmin(least, samples->ns[i]);
 				most = fmax(most, samples->ns[i]);
 			}
 		if (most >= least)
-			buffer_printf(drawing->out, "M%.4g %.4gv%.4g", x_of(column, columns),
-				y_of(drawing, most),
-				fmax(y_of(drawing, least) - y_of(drawing, most),
+			buffer_printf(drawing->out, "M%.4g %.4gv%.4g", sample_x(column, columns),
+				sample_y(drawing, most),
+				fmax(sample_y(drawing, least) - sample_y(drawing, most),
 					samples->count > columns ? 2 : .01));
 	}
 	buffer_text(drawing->out, "\"/>");
@@ -174,9 +174,10 @@ static void draw_beyond(const struct drawing *drawing, size_t columns)
 			below = below || (isfinite(samples->ns[i]) && samples->ns[i] < range->bottom_ns);
 		}
 		if (above)
-			buffer_printf(drawing->out, "M%.4g 7l4-5l4 5", x_of(column, columns) - 4);
+			buffer_printf(drawing->out, "M%.4g 7l4-5l4 5", sample_x(column, columns) - 4);
 		if (below)
-			buffer_printf(drawing->out, "M%.4g %dl4 5l4-5", x_of(column, columns) - 4, height - 7);
+			buffer_printf(
+				drawing->out, "M%.4g %dl4 5l4-5", sample_x(column, columns) - 4, height - 7);
 	}
 	buffer_text(drawing->out, "\"/>");
 }
@@ -198,10 +199,10 @@ static void draw_interval(const struct drawing *drawing)
 	if (!isfinite(samples->low_ns) || !isfinite(samples->high_ns)
 		|| samples->high_ns < samples->low_ns)
 		return;
-	double top = y_of(drawing, samples->high_ns);
+	double top = sample_y(drawing, samples->high_ns);
 	buffer_printf(drawing->out,
 		"<rect class=\"interval\" width=\"%d\" y=\"%.4g\" height=\"%.4g\"/>", width, top,
-		fmax(y_of(drawing, samples->low_ns) - top, .5));
+		fmax(sample_y(drawing, samples->low_ns) - top, .5));
 }
 
 static double median_of(const struct drawing *drawing)
@@ -213,7 +214,7 @@ static double median_of(const struct drawing *drawing)
 static void draw_median(const struct drawing *drawing)
 {
 	buffer_printf(drawing->out, "<path class=\"median\" d=\"M0 %.4gh%d\"/>",
-		y_of(drawing, median_of(drawing)), width);
+		sample_y(drawing, median_of(drawing)), width);
 }
 
 /* The text alternative. */

@@ -24,8 +24,8 @@ static uint32_t little_endian(const unsigned char *bytes)
 		| (uint32_t)bytes[3] << 24;
 }
 
-/* The fields that a local file header and its directory entry share. The time is the format's
- * first. */
+/* The fields that a local file header and its directory entry share. The time is 1 January 1980,
+ * the earliest that the format can store. */
 static void append_common(struct buffer *out, const struct entry *entry)
 {
 	append_little_endian(out, version_needed, 2);
@@ -48,9 +48,9 @@ static void append_file(struct zip_pack *zip, const struct entry *entry)
 	append_little_endian(&zip->directory, 0x02014b50, 4);
 	append_little_endian(&zip->directory, version_needed, 2);
 	append_common(&zip->directory, entry);
-	append_little_endian(&zip->directory, 0, 2); /* no comment, first disk, */
-	append_little_endian(&zip->directory, 0, 4);
-	append_little_endian(&zip->directory, 0, 4); /* no attributes */
+	append_little_endian(&zip->directory, 0, 2); /* no comment */
+	append_little_endian(&zip->directory, 0, 4); /* first disk, no internal attributes */
+	append_little_endian(&zip->directory, 0, 4); /* no external attributes */
 	append_little_endian(&zip->directory, entry->place, 4);
 	buffer_text(&zip->directory, entry->name);
 	zip->count++;

@@ -18,7 +18,7 @@ static const char VARIABLE[] = "PODIUM_PREDECESSOR";
 
 /* ---- the predecessor ---- */
 
-static bool is_named(const char *entry, const char *name)
+static bool entry_has_name(const char *entry, const char *name)
 {
 	size_t length = strlen(name);
 	return strncmp(entry, name, length) == 0 && entry[length] == '=';
@@ -36,7 +36,7 @@ static char **make_environment(char *line)
 	for (size_t i = 0; made && i < count; i++) {
 		bool dropped = false;
 		for (size_t k = 0; k < COUNT(DROPPED); k++)
-			dropped = dropped || is_named(environ[i], DROPPED[k]);
+			dropped = dropped || entry_has_name(environ[i], DROPPED[k]);
 		if (!dropped)
 			made[kept++] = environ[i];
 	}

@@ -3,15 +3,16 @@
  * SQL is never built from strings. Named statements are at the top of the file that uses them,
  * next to the struct for their rows:
  *
- *     struct board { int64_t id; const char *name; int64_t deadline_ms; };
- *     static const struct column BOARD_COLUMNS[] = {
- *         INTEGER(struct board, id), TEXT(struct board, name), TIME(struct board, deadline_ms),
+ *     struct leaderboard { int64_t id; const char *name; int64_t deadline_ms; };
+ *     static const struct column COLUMNS[] = {
+ *         INTEGER(struct leaderboard, id), TEXT(struct leaderboard, name),
+ *         TIME(struct leaderboard, deadline_ms),
  *     };
- *     static const struct statement BOARD_BY_NAME = SELECT(struct board, BOARD_COLUMNS,
+ *     static const struct statement BY_NAME = SELECT(struct leaderboard, COLUMNS,
  *         "SELECT id, name, deadline AS deadline_ms FROM leaderboards WHERE name = ?");
  *
- *     struct board board;
- *     int rc = database_row(db, arena, &BOARD_BY_NAME, &board, error, "s", name);
+ *     struct leaderboard leaderboard;
+ *     int rc = database_row(db, arena, &BY_NAME, &leaderboard, error, "s", name);
  *
  * Column names must equal member names; preparing the statement fails otherwise. NULL becomes
  * SQL_NULL_INTEGER, a NULL text, NAN or TIME_NULL, and the same values bind NULL.

@@ -8,29 +8,11 @@
 
 #include <string.h>
 
-static const struct column LEADERBOARD_COLUMNS[] = {
-	INTEGER(struct leaderboard, id),
-	TEXT(struct leaderboard, name),
-	INTEGER(struct leaderboard, creator_id),
-	INTEGER(struct leaderboard, task_version_id),
-	INTEGER(struct leaderboard, version_number),
-	TEXT(struct leaderboard, language),
-	TIME(struct leaderboard, deadline_ms),
-	INTEGER(struct leaderboard, accepting),
-	INTEGER(struct leaderboard, sources_public_after_deadline),
-	TIME(struct leaderboard, created_at_ms),
-	TEXT(struct leaderboard, visibility),
-	INTEGER(struct leaderboard, practice),
-	TIME(struct leaderboard, frozen_at_ms),
-	TIME(struct leaderboard, archived_at_ms),
-};
+static const struct column LEADERBOARD_COLUMNS[] = { LEADERBOARD_MEMBERS };
 #define LEADERBOARD_WHERE(condition) \
 	SELECT(struct leaderboard, LEADERBOARD_COLUMNS, \
-		"SELECT l.id, l.name, l.creator_id, l.task_version_id, v.number AS version_number, " \
-		"v.language, l.deadline AS deadline_ms, l.accepting, l.sources_public_after_deadline, " \
-		"l.created_at AS created_at_ms, l.visibility, l.practice, " \
-		"l.frozen_at AS frozen_at_ms, l.archived_at AS archived_at_ms " \
-		"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id WHERE " condition)
+		"SELECT " SQL_LEADERBOARD_FIELDS \
+		" FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id WHERE " condition)
 static const struct statement LEADERBOARD_BY_NAME = LEADERBOARD_WHERE("l.name = ?");
 const struct statement leaderboard_reading = LEADERBOARD_WHERE("l.name = ? AND " SQL_MAY_SEE("l"));
 

@@ -32,6 +32,23 @@ struct leaderboard {
 	int64_t archived_at_ms; /* TIME_NULL: not archived */
 };
 
+/* For a statement whose row begins with struct leaderboard: the columns, and the fields of
+ * leaderboards l and task_versions v, which is the version that the row names. */
+#define LEADERBOARD_MEMBERS \
+	INTEGER(struct leaderboard, id), TEXT(struct leaderboard, name), \
+		INTEGER(struct leaderboard, creator_id), INTEGER(struct leaderboard, task_version_id), \
+		INTEGER(struct leaderboard, version_number), TEXT(struct leaderboard, language), \
+		TIME(struct leaderboard, deadline_ms), INTEGER(struct leaderboard, accepting), \
+		INTEGER(struct leaderboard, sources_public_after_deadline), \
+		TIME(struct leaderboard, created_at_ms), TEXT(struct leaderboard, visibility), \
+		INTEGER(struct leaderboard, practice), TIME(struct leaderboard, frozen_at_ms), \
+		TIME(struct leaderboard, archived_at_ms)
+#define SQL_LEADERBOARD_FIELDS \
+	"l.id, l.name, l.creator_id, v.id AS task_version_id, v.number AS version_number, " \
+	"v.language, l.deadline AS deadline_ms, l.accepting, l.sources_public_after_deadline, " \
+	"l.created_at AS created_at_ms, l.visibility, l.practice, l.frozen_at AS frozen_at_ms, " \
+	"l.archived_at AS archived_at_ms"
+
 struct leaderboard_settings {
 	const char *name; /* only for creating */
 	bool hidden; /* only for creating: true hides it while it is prepared; false makes it public */

@@ -3,6 +3,7 @@ library only."""
 import html.parser
 import http.client
 import json
+import time
 import urllib.parse
 import uuid
 
@@ -100,6 +101,11 @@ def whole(answer):
 	return answer
 
 
+def fresh(address):
+	"""The address with a new parameter, so that no cache has the answer."""
+	return f"{address}{'&' if '?' in address else '?'}fresh={time.time_ns()}"
+
+
 class Client:
 	limit_s = 60  # for an answer
 
@@ -128,6 +134,14 @@ class Client:
 
 	def get(self, path, **headers):
 		return self.request("GET", path, headers=headers)
+
+	def fresh(self, path):
+		"""The page past every cache."""
+		return self.get(fresh(path))
+
+	def register(self, name, password="a long password"):
+		"""Makes an account, which also signs in."""
+		equal(self.post("/register", [("name", name), ("password", password)]).status, 303)
 
 	def csrf(self, path):
 		page = Page()

@@ -98,6 +98,17 @@ class Instance:
 		return mariadb.rows(self.environment["PODIUM_DATABASE_SOCKET"],
 			self.environment["PODIUM_DATABASE_NAME"], statements)
 
+	def value(self, statement):
+		"""The first column of the first row."""
+		return self.sql(statement)[0][0]
+
+	def hold_jobs(self):
+		"""Lets no job start before release_jobs()."""
+		self.sql("REPLACE INTO pauses (worker, kind, paused_by) VALUES ('here', 'drain', 'a test')")
+
+	def release_jobs(self):
+		self.sql("DELETE FROM pauses")
+
 	def admin(self, *words):
 		"""What podium-admin answers."""
 		return subprocess.run([self.admin_program, *map(str, words)], env=self.environment,

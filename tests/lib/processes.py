@@ -5,6 +5,8 @@ import os
 import pathlib
 import tempfile
 
+from tap import until
+
 
 def all_pids():
 	return [int(name) for name in os.listdir("/proc") if name.isdigit()]
@@ -29,6 +31,11 @@ def is_gone(pid):
 	"""Whether no process has this id, or only a dead one that nobody has asked about."""
 	stat = stat_of(pid)
 	return stat is None or stat[0] == "Z"
+
+
+def wait_until_gone(pids):
+	until(lambda: all(is_gone(pid) for pid in pids),
+		explain=lambda: f"still there: {[pid for pid in pids if not is_gone(pid)]}")
 
 
 def command_of(pid):

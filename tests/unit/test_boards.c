@@ -109,7 +109,7 @@ static void expect_section(const struct home_section *section, const char *names
 {
 	cleanup_buffer struct buffer found = { 0 };
 	for (size_t i = 0; i < section->count; i++)
-		buffer_printf(&found, "%s ", section->boards[i].name);
+		buffer_printf(&found, "%s ", section->leaderboards[i].name);
 	assert_string_equal(buffer_string(&found), names);
 }
 
@@ -138,9 +138,9 @@ static void active_leaderboards_come_first_by_urgency_and_the_others_by_their_en
 	expect_section(&view.sections[HOME_ENDED], "paused past practice-closed long-ago closed ");
 	assert_int_equal(view.count, COUNT(rows));
 	assert_true(view.takes);
-	assert_string_equal(view.sections[HOME_PRACTICE].boards[0].state, "practice");
-	assert_string_equal(view.sections[HOME_ENDED].boards[0].state, "closed");
-	assert_string_equal(view.sections[HOME_ENDED].boards[1].state, "ended");
+	assert_string_equal(view.sections[HOME_PRACTICE].leaderboards[0].state, "practice");
+	assert_string_equal(view.sections[HOME_ENDED].leaderboards[0].state, "closed");
+	assert_string_equal(view.sections[HOME_ENDED].leaderboards[1].state, "ended");
 }
 
 static void devices_keep_their_order_and_their_first_places(void **state)
@@ -161,7 +161,7 @@ static void devices_keep_their_order_and_their_first_places(void **state)
 	};
 	struct home_view view = home_view_make(arena, rows, COUNT(rows), now);
 	assert_int_equal(view.sections[HOME_ACTIVE].count, 3);
-	const struct home_board *a = &view.sections[HOME_ACTIVE].boards[0];
+	const struct home_leaderboard *a = &view.sections[HOME_ACTIVE].leaderboards[0];
 	assert_int_equal(a->gpu_count, 2);
 	assert_string_equal(a->gpus[0].name, "H200");
 	assert_int_equal(a->gpus[0].top_count, 3);
@@ -171,9 +171,9 @@ static void devices_keep_their_order_and_their_first_places(void **state)
 	assert_int_equal(a->gpus[0].top[2].place, 3);
 	assert_string_equal(a->gpus[1].name, "CPU");
 	assert_int_equal(a->gpus[1].top_count, 1);
-	assert_int_equal(view.sections[HOME_ACTIVE].boards[1].gpu_count, 1);
-	assert_int_equal(view.sections[HOME_ACTIVE].boards[1].gpus[0].top_count, 0);
-	assert_int_equal(view.sections[HOME_ACTIVE].boards[2].gpu_count, 0);
+	assert_int_equal(view.sections[HOME_ACTIVE].leaderboards[1].gpu_count, 1);
+	assert_int_equal(view.sections[HOME_ACTIVE].leaderboards[1].gpus[0].top_count, 0);
+	assert_int_equal(view.sections[HOME_ACTIVE].leaderboards[2].gpu_count, 0);
 }
 
 static void without_leaderboards_there_is_nothing_to_show(void **state)

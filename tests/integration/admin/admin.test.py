@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""podium-admin against a real MariaDB: migrations, accounts, task folders, what it says and how it
-ends."""
+"""podium-admin against a real MariaDB: migrations, accounts, task folders, its messages and its
+exit codes."""
 import hashlib
 import os
 import pathlib
@@ -87,7 +87,7 @@ def help_lists_commands_and_settings():
 
 
 @test
-def wrong_calls_end_with_2_and_say_how_to_call():
+def wrong_usage_exits_with_2_and_prints_the_usage():
 	contains(misused(), "Usage: podium-admin")
 	contains(misused("user"), "there is no such command")
 	contains(misused("user", "fly"), "there is no such command")
@@ -99,7 +99,7 @@ def wrong_calls_end_with_2_and_say_how_to_call():
 
 
 @test
-def a_database_that_is_away_is_one_sentence():
+def an_unreachable_database_gives_one_sentence():
 	contains(refused("migrate", PODIUM_DATABASE_SOCKET="/nonexistent/socket"),
 		"The database at /nonexistent/socket does not answer")
 	contains(refused("user", "list", PODIUM_DATABASE_PORT="many"),
@@ -153,7 +153,7 @@ def a_database_with_another_history_is_left_alone():
 
 
 @test
-def two_at_once_apply_each_migration_once():
+def two_migrations_at_the_same_time_apply_each_file_once():
 	sql("DELETE FROM schema_migrations")
 	both = [
 		subprocess.Popen([PROGRAM, "migrate"], env=database.environment, stdout=subprocess.PIPE,
@@ -209,7 +209,7 @@ def a_link_in_place_of_the_password_file_is_replaced_not_followed():
 
 
 @test
-def an_account_is_made_with_a_password_from_standard_input_or_a_file():
+def an_account_gets_its_password_from_standard_input_or_a_file():
 	contains(done("user", "add", "ada", stdin="a long password\n"),
 		"ada has an account with the role participant now.")
 	(scratch / "password").write_text("another password\nsecond line\n")
@@ -239,7 +239,7 @@ def the_terminal_asks_twice_and_shows_nothing():
 		try:
 			while piece := os.read(terminal, 1000):
 				shown += piece
-		except OSError:  # the other end is closed
+		except OSError:  # the other end has closed the terminal
 			pass
 		os.close(terminal)
 		return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), shown.decode()
@@ -297,7 +297,7 @@ def the_list_shows_role_and_state():
 
 
 @test
-def the_list_of_devices_fails_while_there_is_none():
+def listing_devices_fails_while_there_are_none():
 	equal(admin("gpu", "list").returncode, 1)
 
 
@@ -314,7 +314,7 @@ def a_folder_of_tasks_becomes_leaderboards_even_before_there_is_a_device():
 
 
 @test
-def a_leaderboard_without_devices_gets_those_that_are_offered():
+def a_leaderboard_without_devices_gets_the_offered_ones():
 	offer("CPU")
 	equal(done("task", "load", scratch / "tasks"), "small: unchanged. It has devices now.\n")
 	equal(sql("SELECT gpu FROM leaderboard_gpus"), [["CPU"]])
@@ -338,7 +338,7 @@ def a_changed_folder_is_a_new_version():
 
 
 @test
-def settings_of_an_admin_stay():
+def loading_a_task_again_keeps_the_settings_of_an_admin():
 	sql("UPDATE leaderboards SET deadline = '2030-01-01', accepting = 0, "
 		"sources_public_after_deadline = 0")
 	make_task(scratch / "tasks", seed=3)
@@ -388,7 +388,7 @@ def a_folder_without_tasks_is_refused():
 
 
 @test
-def the_tasks_that_ship_load():
+def the_shipped_tasks_load():
 	answer = admin("task", "load", ROOT / "tasks")
 	equal((answer.returncode, answer.stderr), (0, ""))
 	contains(answer.stdout, "vectoradd_py: created.")
@@ -410,7 +410,7 @@ SETTINGS = scratch / "etc" / "podium.conf"
 
 
 def set_up(*arguments, stdin="", **settings):
-	"""podium-admin init for a database of its own, with none of this test's own settings."""
+	"""Runs podium-admin init for a new database, without any setting of this test."""
 	environment = {
 		name: value
 		for name, value in os.environ.items() if not name.startswith("PODIUM_")
@@ -423,7 +423,7 @@ def set_up(*arguments, stdin="", **settings):
 
 
 @test
-def init_asks_again_for_each_answer_that_will_not_do_and_says_why():
+def init_asks_again_after_each_bad_answer_and_says_why():
 	database.client("", "CREATE DATABASE podium_init")
 	user = database.environment["PODIUM_DATABASE_USER"]
 	answer = set_up(stdin=f"/nowhere\n{database.socket}\npodium "
@@ -444,7 +444,7 @@ def init_asks_again_for_each_answer_that_will_not_do_and_says_why():
 
 
 @test
-def init_may_be_run_again_and_changes_only_what_it_is_told():
+def running_init_again_changes_only_the_new_answers():
 	SETTINGS.write_text("# mine\n" + SETTINGS.read_text() + "web_threads = 3\n")
 	answers = scratch / "answers"
 	answers.write_text("# for a test\npublic_url = http://other.example:8080\n")
@@ -457,7 +457,7 @@ def init_may_be_run_again_and_changes_only_what_it_is_told():
 
 
 @test
-def init_refuses_what_it_cannot_ask_about_and_writes_nothing():
+def init_without_a_terminal_refuses_missing_answers_and_writes_nothing():
 	before = SETTINGS.read_text()
 	answers = scratch / "answers"
 	for text, arguments, sentence in (("database = /nowhere\n", ["--yes"], "There is no /nowhere"),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""podium-admin backup and restore: what comes back, what is refused, and what is left when
-something breaks."""
+"""podium-admin backup and restore: what a restore brings back, what both refuse, and what remains
+when something fails midway."""
 import gzip
 import hashlib
 import os
@@ -13,21 +13,20 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
 from answers import refusal_of, result_of  # noqa: E402
 from filler import columns, contents, definitions, fill  # noqa: E402
 from mariadb import MariaDB  # noqa: E402
-from tap import contains, equal, lacks, run, test  # noqa: E402
+from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
 PROGRAM = ROOT / os.environ.get("B", "build/release") / "podium-admin"
 NEWEST = int(sorted((ROOT / "sql").glob("[0-9]*.sql"))[-1].name[:4])
 server = MariaDB()
 scratch = pathlib.Path(tempfile.mkdtemp(prefix="podium-backup-test."))
 FILE = scratch / "podium.sql.gz"
-# What the last steps of a restore change, so that nothing of before is believed.
+# Tables that the last steps of a restore change, so that nobody trusts old sessions and leases.
 SETTLED = {
 	"sessions", "password_links", "terminals", "jobs", "webhooks", "audit_log", "audit_actions"
 }
@@ -47,7 +46,7 @@ def refused(*arguments, **rest):
 
 
 def of(database):
-	"""Asks that database."""
+	"""A function that runs SQL in that database."""
 
 	def sql(statements):
 		answer = server.client(database, statements)
@@ -81,7 +80,7 @@ def leftovers():
 
 
 def repack(change):
-	"""A backup whose text was changed, with a gzip that is whole."""
+	"""Changes the text of a backup and compresses it again, so that the gzip is intact."""
 	path = scratch / "changed.sql.gz"
 	path.write_bytes(gzip.compress(change(gzip.decompress(FILE.read_bytes()))))
 	return path
@@ -123,7 +122,7 @@ def every_row_of_every_table_comes_back():
 
 
 @test
-def nothing_of_before_is_believed():
+def a_restore_ends_old_sessions_and_leases():
 	before, after = of("podium"), of("restored")
 	equal(after("SELECT id, fence - 1000000 FROM jobs ORDER BY id"),
 		before("SELECT id, fence FROM jobs ORDER BY id"))
@@ -147,7 +146,7 @@ def nothing_of_before_is_believed():
 
 
 @test
-def sessions_are_kept_where_that_is_asked_for():
+def sessions_are_kept_on_request():
 	done("restore", "--keep-sessions", "--replace", "restored", FILE, database="restored")
 	equal(
 		of("restored")("SELECT HEX(token_hash) FROM sessions ORDER BY 1"),
@@ -155,7 +154,7 @@ def sessions_are_kept_where_that_is_asked_for():
 
 
 @test
-def the_client_of_mariadb_alone_restores_it_as_well():
+def the_mariadb_client_alone_can_restore_a_backup():
 	fresh("bare")
 	command = f"zcat {FILE} | mariadb --no-defaults -S {server.socket} bare"
 	equal(
@@ -169,7 +168,7 @@ def the_client_of_mariadb_alone_restores_it_as_well():
 
 
 @test
-def an_older_schema_is_brought_up_to_date():
+def a_backup_of_an_older_schema_is_migrated():
 	fresh("older")
 	files = sorted((ROOT / "sql").glob("[0-9]*.sql"))[:3]
 	sql = of("older")
@@ -191,7 +190,7 @@ def an_older_schema_is_brought_up_to_date():
 
 
 @test
-def a_backup_that_is_made_amid_writes_is_of_one_moment():
+def a_backup_during_writes_is_a_consistent_snapshot():
 	sql, stop = of("podium"), threading.Event()
 	sql("CREATE TABLE pairs_a (id INT PRIMARY KEY AUTO_INCREMENT, n INT) ENGINE = InnoDB; CREATE "
 		"TABLE z_pairs (n INT PRIMARY KEY) ENGINE = InnoDB")
@@ -207,9 +206,11 @@ def a_backup_that_is_made_amid_writes_is_of_one_moment():
 	writer = threading.Thread(target=write)
 	writer.start()
 	try:
-		time.sleep(0.2)
+		last = lambda: sql("SELECT MAX(n) FROM z_pairs")
+		until(lambda: last() != [["NULL"]])
 		done("backup", FILE)
-		time.sleep(0.1)
+		in_backup = last()
+		until(lambda: last() != in_backup)
 	finally:
 		stop.set()
 		writer.join()
@@ -226,7 +227,7 @@ def a_backup_that_is_made_amid_writes_is_of_one_moment():
 
 
 @test
-def a_backup_is_known_to_be_whole_without_a_database():
+def a_backup_can_be_verified_without_a_database():
 	away = {"PODIUM_DATABASE_SOCKET": "/nonexistent/socket"}
 	contains(done("backup", "check", FILE, **away), f"{FILE}: ")
 	whole = FILE.read_bytes()
@@ -248,7 +249,7 @@ def a_backup_is_known_to_be_whole_without_a_database():
 
 
 @test
-def a_damaged_or_newer_backup_leaves_the_database_as_it_was():
+def a_damaged_or_newer_backup_leaves_the_database_unchanged():
 	fresh()
 	contains(
 		refused("restore", repack(lambda text: text.replace(b"participant", b"creator", 1)),
@@ -259,7 +260,7 @@ def a_damaged_or_newer_backup_leaves_the_database_as_it_was():
 
 
 @test
-def a_database_that_is_not_empty_is_replaced_only_by_its_name():
+def replacing_a_database_that_is_not_empty_needs_its_name():
 	done("restore", FILE, database=fresh())
 	before = of("restored")("SELECT MAX(id) FROM audit_log")
 	contains(refused("restore", FILE, database="restored"),
@@ -273,14 +274,13 @@ def a_database_that_is_not_empty_is_replaced_only_by_its_name():
 
 
 @test
-def a_database_that_others_use_is_left_alone():
+def a_database_in_use_is_left_alone():
 	client = subprocess.Popen(
 		["mariadb", "--no-defaults", "-S", server.socket, "restored", "-e", "SELECT SLEEP(30)"],
 		stdout=subprocess.DEVNULL)
 	try:
-		while not server.client(
-			"", "SELECT 1 FROM information_schema.processlist WHERE db = 'restored'").stdout:
-			time.sleep(0.05)
+		until(lambda: server.client(
+			"", "SELECT 1 FROM information_schema.processlist WHERE db = 'restored'").stdout)
 		contains(refused("restore", "--replace", "restored", FILE, database="restored"),
 			"in use by 1 other connection: stop podium-web")
 		contains(refused("restored", database="restored"), "in use by 1 other connection")
@@ -296,7 +296,7 @@ def a_database_that_others_use_is_left_alone():
 
 
 @test
-def what_cannot_be_copied_as_of_one_moment_is_refused():
+def tables_without_consistent_snapshots_are_refused():
 	of("podium")("CREATE TABLE notes (id INT) ENGINE = MyISAM")
 	contains(refused("backup", scratch / "never.sql.gz"), "The table notes has the engine MyISAM")
 	of("podium")("DROP TABLE notes")
@@ -309,7 +309,7 @@ def what_cannot_be_copied_as_of_one_moment_is_refused():
 
 
 @test
-def a_full_disk_leaves_the_last_backup():
+def a_full_disk_keeps_the_previous_backup():
 	before = FILE.read_bytes()
 	answer = subprocess.run(
 		["bash", "-c", f"ulimit -f 8; trap '' XFSZ; exec {PROGRAM} backup {FILE}"],
@@ -324,7 +324,7 @@ def a_full_disk_leaves_the_last_backup():
 
 
 @test
-def a_backup_goes_to_standard_output_as_well():
+def a_backup_can_go_to_standard_output():
 	piped = subprocess.run([PROGRAM, "backup", "-"], stdout=subprocess.PIPE, env=server.environment,
 		check=True).stdout
 	(scratch / "piped.sql.gz").write_bytes(piped)
@@ -332,7 +332,7 @@ def a_backup_goes_to_standard_output_as_well():
 
 
 def slow_tool(name, then):
-	"""A folder with a program of that name that does a part of the work and then `then`."""
+	"""A folder with a program of that name that does part of the work and then runs `then`."""
 	folder = pathlib.Path(tempfile.mkdtemp(prefix=f"slow-{name}-", dir=scratch))
 	(folder / name).write_text(f"#!/bin/bash\n{then}\n")
 	(folder / name).chmod(0o755)
@@ -340,7 +340,7 @@ def slow_tool(name, then):
 
 
 @test
-def a_dump_whose_rows_cannot_be_told_apart_is_no_backup():
+def a_dump_with_ambiguous_rows_is_no_backup():
 	old = slow_tool(
 		"mariadb-dump",
 		"printf 'CREATE TABLE `users` (\\n);\\nINSERT INTO `users` VALUES (1),(2);\\n'")
@@ -357,8 +357,7 @@ def ctrl_c_leaves_nothing_half_written():
 		before = FILE.read_bytes()
 		process = subprocess.Popen([PROGRAM, "backup", FILE], stderr=subprocess.PIPE, text=True,
 			env={**server.environment, **slow}, start_new_session=True)
-		while not (scratch / "started").exists():
-			time.sleep(0.02)
+		until((scratch / "started").exists)
 		os.killpg(process.pid, number)
 		told = process.communicate(timeout=20)[1]
 		equal(process.returncode, 1)
@@ -368,14 +367,13 @@ def ctrl_c_leaves_nothing_half_written():
 
 
 @test
-def a_tool_that_does_not_mind_ctrl_c_is_ended():
+def a_tool_that_ignores_ctrl_c_is_killed():
 	deaf = slow_tool(
 		"mariadb-dump",
 		f"trap '' INT; echo 'CREATE TABLE `a` ('; touch {scratch}/started; exec sleep 600")
 	process = subprocess.Popen([PROGRAM, "backup", FILE], stderr=subprocess.PIPE, text=True,
 		env={**server.environment, **deaf}, start_new_session=True)
-	while not (scratch / "started").exists():
-		time.sleep(0.02)
+	until((scratch / "started").exists)
 	os.killpg(process.pid, signal.SIGINT)
 	told = process.communicate(timeout=60)[1]
 	equal((process.returncode, leftovers()), (1, []))
@@ -384,7 +382,7 @@ def a_tool_that_does_not_mind_ctrl_c_is_ended():
 
 
 @test
-def a_restore_that_breaks_off_leaves_an_empty_database():
+def an_interrupted_restore_leaves_an_empty_database():
 	fresh()
 	cut = slow_tool(
 		"mariadb",
@@ -400,15 +398,14 @@ def a_restore_that_breaks_off_leaves_an_empty_database():
 	process = subprocess.Popen([PROGRAM, "restore", FILE], stderr=subprocess.PIPE, text=True,
 		start_new_session=True,
 		env={**server.environment, **stuck, "PODIUM_DATABASE_NAME": "restored"})
-	while not (scratch / "started").exists():
-		time.sleep(0.02)
+	until((scratch / "started").exists)
 	os.killpg(process.pid, signal.SIGINT)
 	contains(process.communicate(timeout=30)[1], "interrupted")
 	equal((process.returncode, tables_of("restored")), (1, []))
 
 
 @test
-def what_a_killed_restore_left_is_used_by_nobody():
+def no_program_uses_the_remains_of_a_killed_restore():
 	fresh()
 	done("restore", FILE, database="restored")
 	of("restored")("CREATE TABLE podium_restoring (since DATETIME)")
@@ -429,7 +426,7 @@ def a_missing_program_is_named():
 
 
 @test
-def a_password_with_every_character_reaches_the_tools_unseen():
+def a_password_with_any_character_reaches_the_tools_without_showing():
 	password = "p'a\"s\\s# ;n\\n=[x]"
 	quoted = password.replace("\\", "\\\\").replace("'", "\\'")
 	server.client(

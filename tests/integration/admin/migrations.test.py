@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""sql/NNNN_*.sql: each is safe while the version before it still runs, bears being run again, and
-keeps what is there.
+"""sql/NNNN_*.sql: each migration is safe while the previous version of the programs still runs, can
+run again after an interruption, and keeps all data.
 
-A migration that takes something away, narrows it or renames it breaks the programs of the version
-before, which still run while it is applied and for as long as the upgrade of all hosts takes. Where
-one does so all the same, EXCEPTIONS says why that harms nobody."""
+An upgrade migrates the database while programs of the previous version still use it. A migration
+that removes, narrows or renames something would break them. EXCEPTIONS lists the statements that do
+so all the same, and why no program minds."""
 import functools
 import hashlib
 import os
@@ -23,50 +23,54 @@ from tap import contains, equal, run, test  # noqa: E402
 
 PROGRAM = ROOT / os.environ.get("B", "build/release") / "podium-admin"
 FILES = sorted((ROOT / "sql").glob("[0-9]*.sql"))
-AT_ONCE = 3  # rows per table and step
+AT_ONCE = 3  # rows that each step inserts into each table
 
-# What is no expansion: (migration, a part of the statement): why the version before it does not
-# mind.
-EXCEPTIONS = {
-	("0003_results", "MODIFY mode ENUM("): "a member more, at the end",
-	("0003_results", "MODIFY name ENUM("): "a member more, at the end",
-	("0004_control", "DROP KEY IF EXISTS jobs_claim"): "no statement forces it by name, and "
-	"jobs_age begins with the same columns",
-	("0008_comparisons", "MODIFY submission_id BIGINT UNSIGNED NULL"): "may be NULL, which only "
-	"jobs of comparisons are",
-	("0008_comparisons", "ADD UNIQUE KEY IF NOT EXISTS jobs_comparison"): "of a column that is new, and NULL in what the version before writes",
-	("0008_comparisons", "ADD CONSTRAINT jobs_comparison FOREIGN KEY"): "of a column that is new",
-	("0008_comparisons", "ADD CONSTRAINT IF NOT EXISTS jobs_owner CHECK"): "holds for all that the version before writes: it gives each job a submission",
-	("0008_comparisons", "MODIFY name ENUM("): "a member more, at the end",
-	("0013_operations", "ADD CONSTRAINT jobs_rejudged FOREIGN KEY"): "of a column that is new",
-	("0013_operations", "DROP CONSTRAINT IF EXISTS jobs_owner"): "allows more than before",
-	("0013_operations", "ADD CONSTRAINT IF NOT EXISTS jobs_one_owner CHECK"): "the same for all that the version before writes",
-	("0017_administration", "MODIFY COLUMN leaderboard_id BIGINT UNSIGNED NULL"): "may be NULL, which only the new kind of rejudging is",
-	("0017_administration", "ADD CONSTRAINT rejudgings_user FOREIGN KEY"): "of a column that is new",
-	("0017_administration", "ADD CONSTRAINT IF NOT EXISTS rejudgings_one_subject CHECK"): "holds for all that the version before writes",
-	("0017_administration", "MODIFY COLUMN kind ENUM("): "a member more, at the end",
-}
+# Statements that do not only add, and why the previous version of the programs still works with
+# each: (migration, beginning of the statement, reason).
+EXCEPTIONS = [("0003_results", "MODIFY mode ENUM(", "adds one member at the end"),
+	("0003_results", "MODIFY name ENUM(", "adds one member at the end"),
+	("0004_control", "DROP KEY IF EXISTS jobs_claim",
+	"no statement names it, and jobs_age begins with the same columns"),
+	("0008_comparisons", "MODIFY submission_id BIGINT UNSIGNED NULL",
+	"allows NULL, which only jobs of comparisons have"),
+	("0008_comparisons", "ADD UNIQUE KEY IF NOT EXISTS jobs_comparison",
+	"the column is new, and the previous version writes NULL"),
+	("0008_comparisons", "ADD CONSTRAINT jobs_comparison FOREIGN KEY", "the column is new"),
+	("0008_comparisons", "ADD CONSTRAINT IF NOT EXISTS jobs_owner CHECK",
+	"the previous version gives each job a submission"),
+	("0008_comparisons", "MODIFY name ENUM(", "adds one member at the end"),
+	("0013_operations", "ADD CONSTRAINT jobs_rejudged FOREIGN KEY", "the column is new"),
+	("0013_operations", "DROP CONSTRAINT IF EXISTS jobs_owner", "allows more than before"),
+	("0013_operations", "ADD CONSTRAINT IF NOT EXISTS jobs_one_owner CHECK",
+	"the previous version gives each job one owner"),
+	("0017_administration", "MODIFY COLUMN leaderboard_id BIGINT UNSIGNED NULL",
+	"allows NULL, which only the new kind of rejudging has"),
+	("0017_administration", "ADD CONSTRAINT rejudgings_user FOREIGN KEY", "the column is new"),
+	("0017_administration", "ADD CONSTRAINT IF NOT EXISTS rejudgings_one_subject CHECK",
+	"the previous version gives each rejudging one subject"),
+	("0017_administration", "MODIFY COLUMN kind ENUM(", "adds one member at the end")]
 
-# What a migration writes into columns that were there, for what the columns mean: (table, column).
+# Columns that a migration rewrites on purpose: (table, column).
 REWRITTEN = {("jobs", "user_id"), ("submissions", "dry_run"), ("ranking", "engine"),
 	("ranking", "attempts"), ("rejudgings", "jobs")}
 
 TAKES_AWAY = re.compile(
-	r"\b(?:DROP\s+(?:TABLE|COLUMN|KEY|INDEX|CONSTRAINT|FOREIGN|PRIMARY|VIEW)|RENAME|CHANGE|MODIFY|TRUNCATE|DELETE\s+FROM"
-	r"|ADD\s+(?:CONSTRAINT|UNIQUE|PRIMARY|FOREIGN|CHECK)|ALTER\s+COLUMN|CONVERT\s+TO|LOCK\s+TABLES)\b[^,;]*",
-	re.I)
+	r"\b(?:DROP\s+(?:TABLE|COLUMN|KEY|INDEX|CONSTRAINT|FOREIGN|PRIMARY|VIEW)|RENAME|CHANGE"
+	r"|MODIFY|TRUNCATE|DELETE\s+FROM"
+	r"|ADD\s+(?:CONSTRAINT|UNIQUE|PRIMARY|FOREIGN|CHECK)|ALTER\s+COLUMN|CONVERT\s+TO"
+	r"|LOCK\s+TABLES)\b[^,;]*", re.I)
 ADDS_COLUMN = re.compile(r"ADD\s+COLUMN\b(?:[^,;'(]|'(?:[^']|'')*'|\([^)]*\))*", re.I)
 CREATES = re.compile(r"CREATE\s+TABLE\s+IF\s+NOT\s+EXISTS\s.*?(?=;)", re.I | re.S)
 
 
 def plain(file):
-	"""The statements without comments, those of columns and of lines."""
+	"""The statements without comments of either kind (-- and COMMENT '...')."""
 	text = re.sub(r"^\s*--.*$", "", file.read_text(), flags=re.M)
 	return re.sub(r"\bCOMMENT\s+'(?:[^']|'')*'", "", text)
 
 
 def breaking(file):
-	"""What in a migration the version before it might not bear."""
+	"""The parts of a migration that the previous version might not survive."""
 	text = plain(file)
 	changes = re.sub(CREATES, "", text)
 	found = [" ".join(match[0].split()) for match in TAKES_AWAY.finditer(changes)]
@@ -79,8 +83,8 @@ def breaking(file):
 
 def unbearable(file):
 	return [
-		part for part in breaking(file)
-		if not any(name == file.stem and part.startswith(allowed) for name, allowed in EXCEPTIONS)
+		part for part in breaking(file) if not any(name == file.stem and part.startswith(allowed)
+		for name, allowed, _ in EXCEPTIONS)
 	]
 
 
@@ -88,7 +92,7 @@ def unbearable(file):
 
 
 @test
-def the_checker_knows_what_breaks_the_version_before():
+def the_checker_finds_what_breaks_the_previous_version():
 	folder = pathlib.Path(tempfile.mkdtemp(prefix="podium-migrations."))
 	try:
 		for statement, finds in (("ALTER TABLE jobs DROP COLUMN IF EXISTS reason;",
@@ -118,19 +122,20 @@ def every_migration_only_adds():
 
 @test
 def every_exception_is_still_needed():
-	unused = [(name, part) for name, part in EXCEPTIONS
+	unused = [(name, part) for name, part, _ in EXCEPTIONS
 		if not any(file.stem == name and any(found.startswith(part) for found in breaking(file))
 		for file in FILES)]
 	equal(unused, [])
 
 
 @test
-def every_migration_bears_being_interrupted():
+def every_migration_can_run_again_after_an_interruption():
 	for file in FILES:
 		text = plain(file)
 		for match in re.finditer(
-			r"CREATE\s+TABLE\s+(?!IF\s+NOT\s+EXISTS)|ADD\s+(?:COLUMN|KEY|UNIQUE\s+KEY|INDEX)\s+(?!IF\s+NOT\s+EXISTS)|INSERT\s+INTO\s+(?!.*?ON\s+DUPLICATE\s+KEY)",
-			text, re.I | re.S):
+			r"CREATE\s+TABLE\s+(?!IF\s+NOT\s+EXISTS)|ADD\s+(?:COLUMN|KEY|UNIQUE\s+KEY"
+			r"|INDEX)\s+(?!IF\s+NOT\s+EXISTS)|INSERT\s+INTO\s+(?!.*?ON\s+DUPLICATE\s+KEY)", text,
+			re.I | re.S):
 			raise AssertionError(
 				f"{file.stem}: {text[match.start():match.start() + 80]!r} fails when the "
 				"migration runs again")
@@ -173,8 +178,8 @@ def note(sql, file):
 
 
 def kept(sql, before, rows):
-	"""Each row that was there is there with the same values, but for those that a migration is
-	for."""
+	"""Checks that every old row still has the same values, apart from the columns that migrations
+	rewrite on purpose."""
 	same = {
 		table: [column for column in known if (table, column[0]) not in REWRITTEN]
 		for table, known in before.items()
@@ -206,18 +211,18 @@ def two_hosts_migrate_at_the_same_moment():
 
 
 @test
-def rows_of_every_schema_survive_all_migrations_and_the_old_version_writes_on():
+def rows_of_every_schema_survive_all_migrations_and_the_old_version_can_still_write():
 	sql, first = make("climb"), 1
 	before = {}
 	for file in FILES:
 		there = rows_of(sql, before)
 		apply(sql, file)
 		kept(sql, before, there)
-		# What the version before writes while its successor's tables are there already.
+		# The previous version still writes after its successor's tables exist.
 		if before:
 			fill(sql, before, first, AT_ONCE)
 			first += AT_ONCE
-		# As after an interruption: all of it once more.
+		# As after an interruption: apply every migration a second time.
 		apply(sql, file)
 		note(sql, file)
 		kept(sql, before, there)
@@ -238,13 +243,13 @@ def a_migration_that_fails_says_what_to_do_and_is_finished_later():
 	for file in FILES[:-1]:
 		apply(sql, file)
 		note(sql, file)
-	# A view where the newest wants a table or a column: it cannot be applied.
+	# A view that has the name of the newest table or column makes the newest migration fail.
 	name = re.search(r"(?:CREATE TABLE IF NOT EXISTS|ALTER TABLE)\s+(\w+)", plain(FILES[-1]))[1]
 	known = name in columns(sql, "failing")
 	sql(f"RENAME TABLE {name} TO aside; CREATE VIEW {name} AS SELECT 1 AS one"
 		if known else f"CREATE VIEW {name} AS SELECT 1 AS one")
 	answer = admin("migrate", database="failing")
-	if answer.returncode == 0:  # CREATE TABLE IF NOT EXISTS is content with a view
+	if answer.returncode == 0:  # CREATE TABLE IF NOT EXISTS accepts a view of that name
 		sql(f"DELETE FROM schema_migrations WHERE version = {int(FILES[-1].name[:4])}")
 	else:
 		contains(answer.stderr, f"{FILES[-1].stem} was not finished: ")
@@ -256,9 +261,8 @@ def a_migration_that_fails_says_what_to_do_and_is_finished_later():
 
 
 @test
-def every_earlier_schema_is_brought_up_to_date():
-	"""All of them where there is time for it (make test-scale); here the first, and the one before
-	the newest."""
+def every_earlier_schema_can_be_migrated():
+	"""make test-scale tries all schemas. Here it is the first one and the last but one."""
 	ends = range(1, len(FILES)) if os.environ.get("EVERY_SCHEMA") else (1, len(FILES) - 1)
 	for end in ends:
 		sql = make(f"from_{end}")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What podium-admin prune removes, and what stays whatever its age."""
+"""What podium-admin prune removes, and what it keeps at any age."""
 import os
 import pathlib
 import re
@@ -20,7 +20,7 @@ AGES = {
 	"PODIUM_RETAIN_ARTIFACTS_DAYS": "50", "PODIUM_RETAIN_AUDIT_DAYS": "300"
 }
 FOR_EVER = {name: "0" for name in (*AGES, "PODIUM_RETAIN_DELIVERIES_DAYS")}
-JOBS = 120  # one for each fifth day
+JOBS = 120  # one every fifth day
 
 
 def admin(*words, **settings):
@@ -31,7 +31,7 @@ def admin(*words, **settings):
 
 
 def prune(*words, **settings):
-	"""What it says: {kind: count}."""
+	"""The counts that it prints: {kind: count}."""
 	return {
 		kind: int(count)
 		for count, kind in re.findall(r"^ *(\d+) (.+?)(?: removed)?$",
@@ -47,32 +47,51 @@ def prepare():
 	admin("migrate")
 	sql(f"""
 	INSERT INTO users (id, name, password_hash) VALUES (1, 'ada', '!');
-	INSERT INTO blobs (sha256, size, content) SELECT UNHEX(SHA2(seq, 256)), 1, seq FROM seq_1_to_{JOBS + 4};
+	INSERT INTO blobs (sha256, size, content) SELECT UNHEX(SHA2(seq, 256)), 1, seq
+		FROM seq_1_to_{JOBS + 4};
 	INSERT INTO leaderboards (id, name, secret_seed) VALUES (1, 'small', 1);
-	INSERT INTO task_versions (id, leaderboard_id, number, language, description, definition) VALUES (1, 1, 1, 'py', '', '');
-	INSERT INTO task_files (task_version_id, path, role, sha256) VALUES (1, 'eval.py', 'file', UNHEX(SHA2({JOBS + 1}, 256)));
+	INSERT INTO task_versions (id, leaderboard_id, number, language, description, definition)
+		VALUES (1, 1, 1, 'py', '', '');
+	INSERT INTO task_files (task_version_id, path, role, sha256)
+		VALUES (1, 'eval.py', 'file', UNHEX(SHA2({JOBS + 1}, 256)));
 	INSERT INTO submissions (id, leaderboard_id, task_version_id, user_id, file_name, sha256, mode)
 	  SELECT seq, 1, 1, 1, 'a.py', UNHEX(SHA2(seq, 256)), 'ranked' FROM seq_1_to_{JOBS};
-	-- Two each end in the same moment.
+	-- Two jobs finish at each moment.
 	INSERT INTO jobs (id, submission_id, user_id, gpu, state, verdict, score_ns, finished_at)
-	  SELECT seq, seq, 1, 'H200', 'done', 'passed', seq, UTC_TIMESTAMP(3) - INTERVAL (seq DIV 2) * 10 + 1 DAY FROM seq_1_to_{JOBS};
-	INSERT INTO stages (id, job_id, position, name, verdict, message, command, stdout, stderr, kernels)
-	  SELECT seq * 2 + p.n, seq, p.n, IF(p.n, 'ranked', 'test'), 'passed', 'fine', 'python3 eval.py', IF(p.n, 'printed', ''), IF(seq % 2, 'warned', ''), '[]'
+	  SELECT seq, seq, 1, 'H200', 'done', 'passed', seq, UTC_TIMESTAMP(3) - INTERVAL (seq DIV 2) *
+	      10 + 1 DAY FROM seq_1_to_{JOBS};
+	INSERT INTO stages (id, job_id, position, name, verdict, message, command, stdout, stderr,
+		kernels)
+	  SELECT seq * 2 + p.n, seq, p.n, IF(p.n, 'ranked', 'test'), 'passed', 'fine',
+	      'python3 eval.py', IF(p.n, 'printed', ''), IF(seq % 2, 'warned', ''), '[]'
 	  FROM seq_1_to_{JOBS} JOIN (SELECT 0 AS n UNION SELECT 1) p;
-	INSERT INTO measurements (stage_id, case_index, spec, verdict, message, runs, mean_ns, low_ns, high_ns, samples, report)
-	  SELECT t.id, c.seq, 'size: 1', 'passed', 'a note', 100, 5.5, 5, 6, IF(t.position, REPEAT('abcd', 100), NULL), IF(t.job_id % 3, NULL, 'report')
+	INSERT INTO measurements (stage_id, case_index, spec, verdict, message, runs, mean_ns, low_ns,
+		high_ns, samples, report)
+	  SELECT t.id, c.seq, 'size: 1', 'passed', 'a note', 100, 5.5, 5, 6,
+	      IF(t.position, REPEAT('abcd', 100), NULL), IF(t.job_id % 3, NULL, 'report')
 	  FROM stages t JOIN seq_0_to_2 c;
-	INSERT INTO artifacts (id, stage_id, name, size) SELECT id, id, 'profile-1.ncu-rep', 3 FROM stages WHERE position = 1 AND job_id % 3 = 0;
+	INSERT INTO artifacts (id, stage_id, name, size) SELECT id, id, 'profile-1.ncu-rep', 3
+		FROM stages WHERE position = 1 AND job_id % 3 = 0;
 	INSERT INTO artifact_parts (artifact_id, part, content) SELECT id, 0, 'xyz' FROM artifacts;
-	INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, score_ns, submitted_at, position, place)
+	INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id,
+		score_ns, submitted_at, position, place)
 	  VALUES (1, 1, 'H200', 1, {JOBS}, {JOBS}, 1, UTC_TIMESTAMP(3), 1, 1);
-	INSERT INTO audit_log (at, actor, address, action, subject, detail) SELECT UTC_TIMESTAMP(3) - INTERVAL seq DAY, 'ada', '', 'a', 'b', '' FROM seq_1_to_3300;
-	INSERT INTO webhook_events (id, event, data, at) SELECT seq, 'job', '{{}}', UTC_TIMESTAMP(3) - INTERVAL seq HOUR FROM seq_1_to_1000;
-	INSERT INTO webhook_deliveries (webhook_id, event_id) SELECT h.seq, e.id FROM webhook_events e JOIN seq_1_to_3 h;
-	INSERT INTO sessions (token_hash, user_id, address, user_agent, expires_at) SELECT UNHEX(SHA2(seq, 256)), 1, '', '', UTC_TIMESTAMP(3) - INTERVAL CAST(seq AS SIGNED) - 3 DAY FROM seq_1_to_9;
-	INSERT INTO uploads (creator_id, file_name, content, expires_at) VALUES (1, 'a', 'b', UTC_TIMESTAMP(3) - INTERVAL 2 DAY), (1, 'a', 'b', UTC_TIMESTAMP(3));
-	INSERT INTO api_requests (window_start, subject, hits) VALUES (1, 'x', 1), (UNIX_TIMESTAMP() DIV 60, 'x', 1);
-	INSERT INTO idempotency_keys (user_id, name, request_hash, created_at) VALUES (1, 'old', REPEAT('x', 32), UTC_TIMESTAMP(3) - INTERVAL 2 DAY), (1, 'new', REPEAT('x', 32), UTC_TIMESTAMP(3));
+	INSERT INTO audit_log (at, actor, address, action, subject, detail)
+		SELECT UTC_TIMESTAMP(3) - INTERVAL seq DAY, 'ada', '', 'a', 'b', '' FROM seq_1_to_3300;
+	INSERT INTO webhook_events (id, event, data, at) SELECT seq, 'job', '{{}}',
+		UTC_TIMESTAMP(3) - INTERVAL seq HOUR FROM seq_1_to_1000;
+	INSERT INTO webhook_deliveries (webhook_id, event_id) SELECT h.seq, e.id FROM webhook_events e
+		JOIN seq_1_to_3 h;
+	INSERT INTO sessions (token_hash, user_id, address, user_agent, expires_at)
+		SELECT UNHEX(SHA2(seq, 256)), 1, '', '', UTC_TIMESTAMP(3) - INTERVAL CAST(seq AS SIGNED) - 3
+		DAY FROM seq_1_to_9;
+	INSERT INTO uploads (creator_id, file_name, content, expires_at)
+		VALUES (1, 'a', 'b', UTC_TIMESTAMP(3) - INTERVAL 2 DAY), (1, 'a', 'b', UTC_TIMESTAMP(3));
+	INSERT INTO api_requests (window_start, subject, hits)
+		VALUES (1, 'x', 1), (UNIX_TIMESTAMP() DIV 60, 'x', 1);
+	INSERT INTO idempotency_keys (user_id, name, request_hash, created_at)
+		VALUES (1, 'old', REPEAT('x', 32), UTC_TIMESTAMP(3) - INTERVAL 2 DAY),
+		(1, 'new', REPEAT('x', 32), UTC_TIMESTAMP(3));
 	""")
 
 
@@ -84,7 +103,7 @@ KEPT = ("SELECT * FROM ranking", "SELECT * FROM users",
 
 
 @test
-def zero_keeps_all_of_it_for_ever():
+def a_period_of_zero_keeps_everything():
 	before = [sql(question) for question in KEPT]
 	removed = prune(**FOR_EVER)
 	equal(
@@ -100,15 +119,15 @@ def zero_keeps_all_of_it_for_ever():
 
 
 @test
-def what_nobody_needs_any_more_went_with_it():
+def unreferenced_rows_were_removed_too():
 	equal((count("sessions"), count("uploads"), count("api_requests"), count("idempotency_keys")),
 		(3, 1, 1, 1))
-	# Of 124 contents 120 are sources and one is a task's file.
+	# Of 124 contents, 120 are sources and one is a task's file.
 	equal(count("blobs"), JOBS + 1)
 
 
 @test
-def a_dry_run_removes_nothing_and_says_what_would_go():
+def a_dry_run_removes_nothing_and_reports_what_it_would_remove():
 	global announced
 	announced = prune("--dry-run", **AGES)
 	equal((announced["samples of cases"] > 0, announced["logs of stages"]
@@ -118,7 +137,7 @@ def a_dry_run_removes_nothing_and_says_what_would_go():
 
 
 @test
-def several_at_once_remove_what_one_would_and_nothing_else():
+def several_prunes_at_once_remove_what_one_would():
 	before = [sql(question) for question in KEPT]
 	several = [
 		subprocess.Popen([PROGRAM, "prune"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -130,7 +149,7 @@ def several_at_once_remove_what_one_would_and_nothing_else():
 	for said, _ in told:
 		for number, kind in re.findall(r"^ *(\d+) (.+) removed$", said, re.M):
 			sums[kind] = sums.get(kind, 0) + int(number)
-	# Deliveries are counted with their events here.
+	# A delivery counts as part of its event here.
 	del sums["events of webhooks"]
 	equal(sums, {
 		kind: number
@@ -157,10 +176,11 @@ def several_at_once_remove_what_one_would_and_nothing_else():
 
 
 @test
-def each_stage_knows_what_it_has_lost():
-	old = "stages t JOIN jobs j ON j.id = t.job_id WHERE j.finished_at < UTC_TIMESTAMP(3) - INTERVAL 200 DAY AND t.position = "
+def each_stage_records_what_was_removed_from_it():
+	old = ("stages t JOIN jobs j ON j.id = t.job_id WHERE j.finished_at < UTC_TIMESTAMP(3) "
+		"- INTERVAL 200 DAY AND t.position = ")
 	equal(sql(f"SELECT DISTINCT t.output_days, t.samples_days FROM {old} 1"), [["200", "100"]])
-	# The first stage had no samples, and printed something in every second job alone.
+	# The first stage had no samples, and only every second job printed something in it.
 	equal(
 		sql(f"SELECT DISTINCT t.job_id % 2, t.output_days, t.samples_days FROM {old} 0 ORDER BY 1"),
 		[["0", "NULL", "NULL"], ["1", "200", "NULL"]])
@@ -172,7 +192,7 @@ def each_stage_knows_what_it_has_lost():
 
 
 @test
-def a_second_walk_begins_where_the_first_ended():
+def a_second_prune_starts_where_the_first_ended():
 	equal({kind: number for kind, number in prune(**AGES).items() if number}, {})
 	sql("SET GLOBAL general_log = ON")
 	log = pathlib.Path(*sql("SELECT CONCAT(@@datadir, @@general_log_file)")[0])
@@ -190,7 +210,7 @@ def a_second_walk_begins_where_the_first_ended():
 
 
 @test
-def a_walk_that_was_killed_is_taken_up_again():
+def a_killed_prune_is_resumed():
 	sql("UPDATE prunings SET finished_at = '1970-01-01', job_id = 0; UPDATE stages SET stdout = "
 		"'again'; "
 		"INSERT INTO audit_log (at, actor, address, action, subject, detail) SELECT '2001-01-01', "
@@ -208,7 +228,7 @@ def a_walk_that_was_killed_is_taken_up_again():
 
 
 @test
-def a_content_that_somebody_just_stores_again_stays():
+def a_content_that_is_being_stored_again_stays():
 	sql("INSERT INTO blobs (sha256, size, content) VALUES (UNHEX(SHA2('wanted', 256)), 1, 'w'), "
 		"(UNHEX(SHA2('unwanted', 256)), 1, 'u')")
 	uploading = subprocess.Popen(
@@ -234,7 +254,7 @@ def a_content_that_somebody_just_stores_again_stays():
 
 
 @test
-def the_handbook_says_of_every_table_whether_it_grows():
+def the_docs_say_for_every_table_whether_it_grows():
 	named = set(
 		re.findall(
 		r"`(\w+)`", "".join(

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""podium check with the real podium-run: how jobs end, and what is left of one that is stopped.
-What is printed of odd results is in words.test.py."""
+"""podium check with the real podium-run: how jobs end, and that a stopped job leaves nothing
+behind. words.test.py covers what it prints of odd results."""
 import json
 import re
 import signal
 import subprocess
 import sys
-import time
 
 import home
-from home import HANG_S, RIGHT, ROOT, TASK, VERDICT, StandIn, arguments, close, environment, file, scratch, task, torch_lack
+from home import (HANG_S, RIGHT, ROOT, TASK, VERDICT, StandIn, arguments, close, environment, file,
+	scratch, task, torch_lack)
 
 sys.path.insert(0, str(ROOT / "tests" / "integration" / "run"))
-from processes import descendants, is_gone  # noqa: E402
+from processes import descendants, wait_until_gone  # noqa: E402
 from quick import quick_python  # noqa: E402
 from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
 
@@ -20,7 +20,7 @@ SLOW = "import time\nprint('began', flush=True)\n\ndef custom_kernel(data):\n   
 
 
 def check(*words, **more):
-	"""With an interpreter that starts at once."""
+	"""podium check, with an interpreter that starts fast."""
 	return home.check(*words, **{"PODIUM_PYTHON": quick_python(scratch), **more})
 
 
@@ -31,7 +31,8 @@ def check(*words, **more):
 def a_right_submission_passes():
 	if torch_lack():
 		raise Skip(torch_lack())
-	answer = check(file(RIGHT), PODIUM_PYTHON="")  # the one that is found here
+	# the interpreter that podium finds on this machine
+	answer = check(file(RIGHT), PODIUM_PYTHON="")
 	equal(answer.code, 0)
 	contains(answer.out, "Passed. Every case was right.\n")
 	contains(answer.out, "  #  Case     Result\n  1  seed: 1  passed\n  2  seed: 2  passed\n")
@@ -40,7 +41,7 @@ def a_right_submission_passes():
 
 
 @test
-def a_real_job_tells_how_far_it_is():
+def a_real_job_reports_its_progress():
 	contains(check(file(RIGHT)).err, "compile\ntest 0/2\n")
 
 
@@ -77,7 +78,7 @@ def an_exception_shows_the_end_of_the_error_output():
 
 
 @test
-def the_limit_of_the_task_holds_here_too():
+def the_time_limit_of_the_task_applies():
 	answer = check(file(SLOW), folder=task("short", TASK + "test_timeout: 1\n"))
 	equal(answer.code, 13)
 	contains(answer.out, "The limit of 1 s was reached")
@@ -85,7 +86,7 @@ def the_limit_of_the_task_holds_here_too():
 
 
 @test
-def a_ranked_run_has_a_seed_of_its_own_and_says_so():
+def a_ranked_run_draws_a_seed_and_says_so():
 	answer = check(file(RIGHT), "--mode", "ranked")
 	equal(answer.code, 0)
 	contains(answer.out, "Score: 2.000 ± 0.010 ms\n")
@@ -106,7 +107,7 @@ def a_ranked_run_has_a_seed_of_its_own_and_says_so():
 
 
 @test
-def the_result_is_there_as_json():
+def the_result_is_available_as_json():
 	answer = check(file("print('hello')\n" + RIGHT), "--json", "--mode", "benchmark")
 	result = answer.json
 	equal(answer.code, 0)
@@ -127,7 +128,7 @@ def the_result_is_there_as_json():
 
 
 @test
-def a_zip_will_do_as_well():
+def a_zip_works_like_a_folder():
 	subprocess.run(
 		[sys.executable, "-m", "zipfile", "-c", scratch / "small.zip", *task().iterdir()],
 		check=True)
@@ -138,8 +139,8 @@ def a_zip_will_do_as_well():
 
 
 def stopped_by(number):
-	"""Runs an endless job, sends the signal once it runs, and returns how it ended and what it had
-	started."""
+	"""Runs an endless job, sends the signal once the job runs, and returns how the job ended and
+	the processes that it started."""
 	process = subprocess.Popen(arguments(file(SLOW)),
 		env=environment({"PODIUM_PYTHON": quick_python(scratch)}), stdin=subprocess.DEVNULL,
 		stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
@@ -153,14 +154,6 @@ def stopped_by(number):
 	return process.returncode, out, err, below
 
 
-def all_are_gone(pids):
-	end = time.monotonic() + HANG_S
-	while not all(is_gone(pid) for pid in pids):
-		if time.monotonic() > end:
-			raise AssertionError(f"still there: {[pid for pid in pids if not is_gone(pid)]}")
-		time.sleep(0.02)
-
-
 @test
 def a_signal_ends_the_job_and_leaves_nothing_behind():
 	for number, name in ((signal.SIGINT, "Ctrl-C"), (signal.SIGTERM, "Terminated"), (signal.SIGHUP,
@@ -169,18 +162,18 @@ def a_signal_ends_the_job_and_leaves_nothing_behind():
 		equal((code, out), (128 + number, ""))
 		contains(err, f"podium: Stopped by {name}; nothing of the job is left running.\n")
 		assert len(below) >= 2, below
-		all_are_gone(below)
+		wait_until_gone(below)
 
 
 @test
-def a_killed_podium_takes_its_job_along():
+def killing_podium_ends_its_job():
 	code, _, _, below = stopped_by(signal.SIGKILL)
 	equal(code, -signal.SIGKILL)
-	all_are_gone(below)
+	wait_until_gone(below)
 
 
 @test
-def a_second_signal_ends_what_does_not_listen():
+def a_second_signal_kills_a_job_that_ignores_the_first():
 	program = StandIn({"event": "progress", "text": "deaf"},
 		"!signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)")
 	process = subprocess.Popen(arguments(file(RIGHT)), env=environment(program.environment),
@@ -195,11 +188,11 @@ def a_second_signal_ends_what_does_not_listen():
 	process.send_signal(signal.SIGINT)
 	process.communicate(timeout=HANG_S)
 	equal(process.returncode, 130)
-	all_are_gone(below)
+	wait_until_gone(below)
 
 
 @test
-def ctrl_c_is_told_to_podium_run_with_the_jobs_number():
+def ctrl_c_cancels_the_job_in_podium_run():
 	program = StandIn({"event": "progress", "text": "running"},
 		"!(folder / 'cancel').write_text(sys.stdin.readline()); print(json.dumps({'event': "
 		"'verdict', 'job': 1, 'verdict': 'cancelled', "

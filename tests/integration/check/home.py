@@ -1,5 +1,5 @@
-"""`podium check` as a participant calls it, small tasks for it, and a podium-run that says what a
-test wants."""
+"""Calls `podium check` as a participant does, with small tasks and with a stand-in for podium-run
+that reports what a test wants."""
 import functools
 import json
 import os
@@ -12,12 +12,13 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
+from answers import Answer  # noqa: E402
 from pretend import pretend_driver  # noqa: E402
 
 BUILD = ROOT / os.environ.get("B", "build/release")
 PODIUM = BUILD / "podium"
 PYTHON = "/usr/bin/python3"
-HANG_S = 400  # a guard only
+HANG_S = 400  # only a guard: nothing takes so long unless it hangs
 scratch = pathlib.Path(tempfile.mkdtemp(prefix="podium-check-test."))
 scratch.chmod(0o755)
 LOCKS = scratch / "locks"
@@ -30,7 +31,7 @@ def generate_input(seed):
 def check_implementation(data, output):
     return output == data, f"expected {data}, got {output}"
 """
-# A harness without torch, which imports in no time.
+# A harness without torch, because importing torch takes seconds.
 HARNESS = """
 import os, sys
 from reference import check_implementation, generate_input
@@ -50,7 +51,8 @@ for index, case in enumerate(cases):
     if not good:
         out.write(f"{kind}.{index}.error: {message}\\n")
     elif kind == "benchmark":
-        for name, value in dict(runs=3, mean=2000000, std=10, err=5000, best=1999990, worst=2000010).items():
+        numbers = dict(runs=3, mean=2000000, std=10, err=5000, best=1999990, worst=2000010)
+        for name, value in numbers.items():
             out.write(f"benchmark.{index}.{name}: {value}\\n")
     out.flush()
 out.write(f"check: {'pass' if passed else 'fail'}\\n")
@@ -73,8 +75,7 @@ VERDICT = {
 	"event": "verdict", "verdict": "passed", "reason": "Every case was right.", "engine": "custom"
 }
 RIGHT = "def custom_kernel(data):\n    return data\n"
-# Says what the file `says` beside it holds, a line of JSON each, and keeps the messages that it
-# got.
+# Prints the lines of JSON in the file `says` next to it, and keeps the messages that it gets.
 STAND_IN = f"""#!{PYTHON}
 import json, pathlib, signal, sys, time
 folder = pathlib.Path(__file__).parent
@@ -93,7 +94,7 @@ for line in (folder / "says").read_text().splitlines():
 
 
 def task(name="small", definition=TASK, harness=HARNESS, more=()):
-	"""`more`: texts of further files by their names."""
+	"""Writes a task folder. `more`: the contents of further files by name."""
 	folder = scratch / "tasks" / name
 	if not folder.exists():
 		folder.mkdir(parents=True)
@@ -112,7 +113,7 @@ def file(text, name="mine.py"):
 
 
 class StandIn:
-	"""A podium-run that says `lines` (events of job 1 or raw text) once it has a job."""
+	"""A podium-run that prints `lines` (events of job 1, or raw text) once it has a job."""
 	count = 0
 
 	def __init__(self, *lines):
@@ -151,18 +152,8 @@ def arguments(source, *options, folder=None):
 	return [str(PODIUM), "check", str(source), "--task", str(folder or task()), *map(str, options)]
 
 
-class Answer:
-
-	def __init__(self, code, out, err):
-		self.code, self.out, self.err = code, out, err
-
-	@property
-	def json(self):
-		return json.loads(self.out)
-
-
 def check(source, *options, folder=None, program=None, **variables):
-	"""Everything is read by pipes."""
+	"""Runs podium check with pipes for all three streams."""
 	answer = subprocess.run(
 		arguments(source, *options, folder=folder), capture_output=True,
 		env=environment({**(program.environment if program else {}),
@@ -177,7 +168,7 @@ def podium(*words, **variables):
 
 
 def terminal(source, *options, folder=None, program=None, **variables):
-	"""Exit code, and what a terminal of 80 columns got."""
+	"""Runs it in a terminal of 80 columns. Returns the exit code and the terminal's contents."""
 	master, slave = pty.openpty()
 	process = subprocess.Popen(
 		arguments(source, *options,
@@ -188,7 +179,7 @@ def terminal(source, *options, folder=None, program=None, **variables):
 	try:
 		while piece := os.read(master, 65536):
 			shown += piece
-	except OSError:  # the other side is closed
+	except OSError:  # the other side has closed the terminal
 		pass
 	os.close(master)
 	return process.wait(HANG_S), shown.decode()
@@ -200,7 +191,7 @@ def driver(gpus=2):
 
 @functools.cache
 def torch_lack():
-	"""Why nothing of Python can be checked here, or None."""
+	"""Why no Python task can run here, or None."""
 	if subprocess.run([PYTHON, "-c", "import torch"], capture_output=True).returncode:
 		return f"{PYTHON} cannot import torch"
 	return None

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""What podium check says of a sample at home is what a worker stores for the same file and task:
-verdict, reason and cases. So for the samples of one of the Python tasks that ship, on the CPU; with
-PODIUM_EVERY_SAMPLE=1 of all of them, which takes minutes."""
+"""podium check on a sample gives what a worker stores for the same file and task: the same verdict,
+reason and cases.
+
+The test takes the samples of one of the shipped Python tasks, on the CPU. With
+PODIUM_EVERY_SAMPLE=1 it takes those of all tasks, which needs minutes."""
 import json
 import os
 import subprocess
@@ -15,12 +17,12 @@ import workers  # noqa: E402
 
 TASKS = sorted(path for path in (ROOT / "tasks").iterdir() if path.name.endswith("_py") and (
 	path.name == "identity_py" or os.environ.get("PODIUM_EVERY_SAMPLE")))
-chosen = []  # folder, sample and mode of each test that will run
-numbers = {}  # of the jobs, by sample
+chosen = []  # folder, sample and mode of each test that runs
+numbers = {}  # job number by sample
 
 
 def samples_of(folder):
-	"""Each with its mode, as the code that reads tasks has it."""
+	"""The samples, each with its mode, as the code that reads tasks lists them."""
 	program = BUILD / "tests" / "integration" / "harness" / "test_jobs"
 	answer = subprocess.run([program, folder], capture_output=True, text=True, check=True)
 	jobs = [json.loads(line) for line in answer.stdout.splitlines()]
@@ -28,8 +30,8 @@ def samples_of(folder):
 
 
 def start():
-	"""A worker with the CPU, to which everything is submitted at once, so that it is busy while
-	podium check is."""
+	"""Starts a worker with the CPU and submits everything, so that the worker is busy while podium
+	check runs."""
 	workers.admin("migrate")
 	for folder in TASKS:
 		workers.admin("task", "load", str(folder))
@@ -39,7 +41,7 @@ def start():
 
 
 def hex_of(text):
-	"""As the database writes it, which else would escape line ends."""
+	"""The text in hex, because the database's client escapes line ends otherwise."""
 	return text.encode().hex().upper()
 
 
@@ -47,7 +49,7 @@ def by_worker(sample):
 	number = numbers[sample]
 	workers.until(lambda: workers.job(number) in ("done", "failed"), 300)
 	columns = "verdict, HEX(reason), engine"
-	# What is said of timed cases depends on how much time there was.
+	# The messages of timed cases depend on how much time there was.
 	cases = workers.sql(
 		"SELECT t.name, m.case_index, m.spec, m.verdict, IF(t.name = 'test', HEX(m.message), '') "
 		"FROM measurements m "
@@ -80,8 +82,8 @@ def make_test(folder, sample, mode):
 			start()
 		equal(by_check(folder, sample, mode), by_worker(sample))
 
-	compare.__name__ = f"{folder.name} {sample.name} in mode {mode} is judged as by a worker".replace(
-		" ", "_")
+	name = f"{folder.name} {sample.name} in mode {mode} is judged as by a worker"
+	compare.__name__ = name.replace(" ", "_")
 	test(compare)
 	if not sys.argv[1:] or any(word in compare.__name__ for word in sys.argv[1:]):
 		chosen.append((folder, sample, mode))

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""What podium check takes, lacks, sends and prints, with a podium-run that says what a test wants
-it to say."""
+"""podium check's options, what it needs, what it sends and what it prints. A stand-in for
+podium-run reports what a test wants."""
 import fcntl
 import os
 import re
 import subprocess
 import sys
 
-from home import HANG_S, LOCKS, PODIUM, PYTHON, RIGHT, ROOT, TASK, VERDICT, StandIn, arguments, check, close, driver, environment, file, \
- podium, scratch, task, terminal
+from home import (HANG_S, LOCKS, PODIUM, PYTHON, RIGHT, ROOT, TASK, VERDICT, StandIn, arguments,
+	check, close, driver, environment, file, podium, scratch, task, terminal)
 from tap import contains, equal, lacks, run, test
 
 CODES = {
@@ -24,7 +24,7 @@ def says(answer, code, *parts):
 		contains(answer.err, part)
 
 
-# ---- what goes on ----
+# ---- progress ----
 
 STEPS = [{"event": "progress", "text": text}
 	for text in ("compile", "test 0/2", "test 0/2", "test 1/2")] + [VERDICT]
@@ -40,7 +40,7 @@ def a_pipe_gets_a_line_for_each_step():
 
 
 @test
-def a_terminal_gets_one_line_that_is_rewritten_and_goes():
+def a_terminal_gets_one_line_that_is_rewritten_and_removed_at_the_end():
 	code, shown = terminal(file(RIGHT), program=StandIn(*STEPS))
 	equal(code, 0)
 	contains(
@@ -53,14 +53,14 @@ def a_terminal_gets_one_line_that_is_rewritten_and_goes():
 
 
 @test
-def a_line_that_is_rewritten_never_wraps():
+def a_rewritten_line_never_wraps():
 	program = StandIn({"event": "progress", "text": "ä" * 300}, VERDICT)
 	_, shown = terminal(file(RIGHT), program=program)
 	equal(max(len(line) for line in shown.split("Passed")[0].split("\x1b[K")), 79 + len("\r"))
 
 
 @test
-def no_color_and_dumb_terminals_get_none():
+def NO_COLOR_and_dumb_terminals_get_no_colour():
 	program = StandIn(VERDICT)
 	_, shown = terminal(file(RIGHT), program=program, NO_COLOR="1")
 	contains(shown, "\x1b[KPassed. Every")
@@ -76,7 +76,7 @@ def no_color_and_dumb_terminals_get_none():
 
 
 @test
-def wrong_usage_is_said_in_a_sentence():
+def wrong_usage_gets_a_sentence():
 	right, folder = str(file(RIGHT)), str(task())
 	for words, part in (([], "Name the file to check"), ([right],
 		"Name the task's folder or zip with --task."), ([right,
@@ -100,7 +100,7 @@ def wrong_usage_is_said_in_a_sentence():
 
 
 @test
-def what_the_server_would_not_take_is_refused_in_its_words():
+def a_file_that_the_server_would_refuse_gets_the_servers_words():
 	for name, text, part in (("mine.cu", RIGHT,
 		'"mine.cu" is the wrong type of file: the task is in Python, so the name must end with .py.'
 								), ("empty.py", " \n", "The file is empty."), ("latin.py",
@@ -138,11 +138,11 @@ def help_and_version_are_there():
 	contains(podium("check", "--help").out, "--engine ENGINE")
 
 
-# ---- what this machine lacks ----
+# ---- what this machine does not have ----
 
 
 @test
-def what_is_missing_here_is_named():
+def a_missing_program_is_named():
 	cu = ROOT / "tasks" / "vectoradd_cu"
 	kernel = cu / "samples" / "right.cu"
 	nowhere = str(scratch / "nowhere")
@@ -180,7 +180,7 @@ def a_machine_without_torch_is_told_how_to_get_it():
 
 
 @test
-def the_first_gpu_is_taken_or_the_one_that_is_named():
+def the_first_gpu_is_used_unless_one_is_named():
 	for options, device in (((),
 		{"model": "H200", "uuid": "GPU-00000000", "compute_capability": "9.0"}), (("--gpu",
 		"gpu-00000001"), {"model": "H200", "uuid": "GPU-00000001",
@@ -225,7 +225,7 @@ def the_job_is_what_a_worker_would_send():
 
 
 @test
-def an_interpreter_may_be_named_as_in_a_shell():
+def an_interpreter_is_found_as_a_shell_finds_it():
 	link = scratch / "its-python"
 	link.symlink_to(PYTHON)
 	for name, path in (("./its-python", link), ("../" + scratch.name + "/its-python",
@@ -239,7 +239,7 @@ def an_interpreter_may_be_named_as_in_a_shell():
 
 
 @test
-def a_device_on_which_somebody_measures_is_waited_for():
+def a_busy_device_is_waited_for():
 	lock = open(LOCKS / "podium-CPU.lock", "w")
 	fcntl.flock(lock, fcntl.LOCK_EX)
 	process = subprocess.Popen(arguments(file(RIGHT)),
@@ -263,7 +263,7 @@ CASE = {
 
 
 @test
-def what_the_isolated_engine_found_out_is_shown():
+def the_isolated_engines_findings_are_shown():
 	program = StandIn(
 		STAGE, {
 		**CASE, "median_ns": 31850.0, "low_ns": 31800.0, "high_ns": 32000.0, "constant_ns": 6200.0,
@@ -298,7 +298,7 @@ def what_the_isolated_engine_found_out_is_shown():
 
 
 @test
-def a_seed_repeats_what_the_engine_lets_it():
+def a_seed_repeats_a_run_as_far_as_the_engine_allows():
 	for engine, words in (("custom", "this run"), ("isolated",
 		"the tests of this run, but each timed call has a new input")):
 		answer = check(file(RIGHT), "--mode", "ranked", "--seed", "5",
@@ -309,7 +309,7 @@ def a_seed_repeats_what_the_engine_lets_it():
 
 
 @test
-def a_time_that_the_gpu_cannot_reach_is_told_to_be_held():
+def a_time_faster_than_the_gpu_allows_is_reported_as_held():
 	program = StandIn(STAGE, {**CASE, "mean_ns": 90.0, "err_ns": 1.0},
 		{**VERDICT, "score_ns": 90.0})
 	contains(
@@ -336,7 +336,7 @@ def each_verdict_has_its_exit_code_and_its_advice():
 
 
 @test
-def nothing_that_is_printed_steers_the_terminal():
+def printed_text_cannot_control_the_terminal():
 	evil = "a\x1b[2Jb\x9bc\u202ed\u2066e\x07f\x7fg\x08h\ri"
 	places = {"message": evil, "spec": f"seed: {evil}", "verdict": f"new {evil}"}
 	program = StandIn({"event": "environment", "environment": {"python": evil, "torch": evil}},
@@ -393,8 +393,9 @@ def a_line_without_end_is_cut():
 
 
 @test
-def a_first_mismatch_is_taken_apart():
-	message = "5 of 1024 elements are wrong, the first at [3, 0]: expected 1, got 2 (off by 1, tolerance 0.001)\nand more"
+def the_first_mismatch_is_shown_in_parts():
+	message = ("5 of 1024 elements are wrong, the first at [3, 0]: expected 1, got 2 (off by 1, "
+		"tolerance 0.001)\nand more")
 	program = StandIn({**STAGE, "stage": "test"},
 		{**CASE, "verdict": "wrong answer", "message": message},
 		{**VERDICT, "verdict": "wrong answer"})
@@ -405,7 +406,7 @@ def a_first_mismatch_is_taken_apart():
 
 
 @test
-def another_device_than_the_tasks_is_mentioned():
+def a_device_that_the_task_does_not_list_is_mentioned():
 	folder = task("for-gpus", TASK + "gpus: [A100, H200]\n")
 	contains(
 		check(file(RIGHT), "--gpu", "cpu", folder=folder, program=StandIn(VERDICT)).out,
@@ -416,7 +417,7 @@ def another_device_than_the_tasks_is_mentioned():
 
 
 @test
-def odd_events_do_no_harm():
+def odd_events_are_harmless():
 	program = StandIn(
 		'{"event": "news", "job": 1}', '{"event": "case", "job": 1, "position": 7}',
 		'{"event": "case", "job": 1, "position": -1}', '{"event": "case", "job": 1}',

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The command podium with a whole Podium whose worker runs jobs on the CPU: signing in, fetching a
-task, submitting, waiting, being killed and going on, and what is not allowed. Networks that fail
-are in network.test.py."""
+task, submitting, waiting, resuming after being killed, and what it refuses. network.test.py covers
+failing networks."""
 import os
 import re
 import shutil
@@ -9,7 +9,8 @@ import signal
 import subprocess
 import sys
 
-from terminal import HANG_S, PODIUM, ROOT, SETTINGS, begin, close, environment, file, in_terminal, podium, scratch
+from terminal import (HANG_S, PODIUM, ROOT, SETTINGS, begin, close, environment, file, in_terminal,
+	podium, scratch)
 
 sys.path.insert(0, str(ROOT / "tests" / "integration" / "check"))
 import home  # noqa: E402
@@ -58,7 +59,7 @@ def submitted(source=RIGHT, *options):
 
 
 def reads(process, words):
-	"""Its standard error up to a line with these words."""
+	"""Its standard error up to a line that contains these words."""
 	said = ""
 	while words not in said:
 		line = process.stderr.readline()
@@ -71,7 +72,7 @@ def reads(process, words):
 @test
 def a_site_with_users_and_a_leaderboard():
 	for client, name in ((ada, "ada"), (bob, "bob")):
-		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
+		client.register(name)
 	load_task("small", definition=home.TASK + "gpus: [CPU]\ntemplates: {Python: template.py}\n",
 		more={"template.py": RIGHT})
 	tokens.update(ada=make_token(ada, "all", "read", "submit"),
@@ -96,7 +97,7 @@ def a_token_is_pasted_once_and_kept_for_its_owner():
 
 
 def confirmed(process, **answer):
-	"""What ada's browser does with the page that the terminal names."""
+	"""Does what ada's browser does with the page that the terminal names."""
 	page = re.search(r"http\S+/device\?code=(\S+)", reads(process, "/device?code="))
 	contains(ada.post("/device", [("code", page[1])]).words(), "Is this your terminal?")
 	return ada.post(
@@ -128,14 +129,14 @@ def a_terminal_that_is_refused_is_not_signed_in():
 
 
 @test
-def a_token_that_opens_nothing_is_not_kept():
+def a_token_that_does_not_work_is_not_kept():
 	refused(podium("login", site.url, "--with-token", stdin="podium_" + "x" * 43), 4, "not valid",
 		"sign in again: podium login")
 	lacks(SETTINGS.read_text(), "[")
 
 
 @test
-def who_is_nobody_sees_what_is_public_and_no_more():
+def without_a_token_only_public_data_is_shown():
 	contains(good(podium("list", PODIUM_SERVER=site.url)).out, "small")
 	for words in (["history"], ["submit", str(file(RIGHT))], ["cancel", "1"]):
 		refused(podium(*words, PODIUM_SERVER=site.url), 4,
@@ -143,7 +144,7 @@ def who_is_nobody_sees_what_is_public_and_no_more():
 
 
 @test
-def a_wrong_an_expired_and_a_weak_token_are_told_apart():
+def wrong_expired_and_weak_tokens_get_different_messages():
 	refused(as_ada("history", PODIUM_TOKEN="podium_" + "x" * 43), 4, "not valid",
 		f"sign in again: podium login {site.url}")
 	late = make_token(ada, "late", "read", days="1")
@@ -159,7 +160,7 @@ def a_wrong_an_expired_and_a_weak_token_are_told_apart():
 
 
 @test
-def a_task_is_fetched_and_what_was_changed_stays():
+def fetching_a_task_keeps_changed_files():
 	answer = good(as_ada("task", "small", "--to", scratch / "fetched"))
 	folder = scratch / "fetched"
 	for name, text in (("reference.py", home.REFERENCE), ("eval.py", home.HARNESS), ("template.py",
@@ -224,7 +225,7 @@ def without_waiting_the_number_is_printed():
 
 
 @test
-def what_the_server_says_is_there_as_json():
+def the_servers_answer_is_available_as_json():
 	answer = as_ada("submit", file(RIGHT), "--mode", "ranked", "--wait", "--json")
 	equal(answer.code, 0)
 	result = answer.json
@@ -237,7 +238,7 @@ def what_the_server_says_is_there_as_json():
 
 
 @test
-def what_cannot_be_sent_is_said_in_the_servers_words():
+def a_refused_submission_gets_the_servers_words():
 	refused(as_ada("submit", file("def custom_kernel(data):\n    return data\n")), 2,
 		"Name the leaderboard: --leaderboard NAME, or as the first line of")
 	refused(as_ada("submit", file(""), "--leaderboard", "small"), 2, "The file is empty.")
@@ -256,11 +257,11 @@ def the_only_gpu_need_not_be_named():
 	equal(as_ada("submit", file(source), "--leaderboard", "small", "--wait").code, 0)
 
 
-# ---- looking at them ----
+# ---- looking at submissions ----
 
 
 @test
-def a_submission_is_shown_in_whole():
+def a_submission_is_shown_in_full():
 	first = tokens["first"]
 	shown = good(as_ada("show", first)).out
 	for part in ("CPU, compile: passed", "CPU, test: passed",
@@ -289,7 +290,7 @@ def submissions_are_listed_compared_and_ranked():
 
 
 @test
-def a_withdrawn_submission_comes_back():
+def a_withdrawn_submission_can_be_restored():
 	for number in (tokens["first"], tokens["second"]):
 		contains(
 			good(as_ada("withdraw", number)).out, f"Submission {number} does not count any more")
@@ -302,11 +303,11 @@ def a_withdrawn_submission_comes_back():
 	refused(as_ada("withdraw", tokens["second"], PODIUM_TOKEN=tokens["bob"]), 4, "podium:")
 
 
-# ---- waiting that is broken off ----
+# ---- interrupted waiting ----
 
 
 @test
-def who_is_killed_while_waiting_goes_on_by_the_number():
+def after_being_killed_waiting_resumes_by_the_number():
 	blocker = submitted(SLOW)
 	waiting = begin("submit", file(RIGHT, "second.py"), "--wait", PODIUM_SERVER=site.url,
 		PODIUM_TOKEN=tokens["ada"])
@@ -330,7 +331,7 @@ def who_is_killed_while_waiting_goes_on_by_the_number():
 
 
 @test
-def a_server_that_is_restarted_in_between_is_waited_for():
+def a_restarting_server_is_waited_for():
 	blocker = submitted(SLOW)
 	waiting = begin("submit", file(RIGHT, "second.py"), "--wait", PODIUM_SERVER=site.url,
 		PODIUM_TOKEN=tokens["ada"])
@@ -346,7 +347,7 @@ def a_server_that_is_restarted_in_between_is_waited_for():
 
 
 @test
-def what_arrives_twice_is_one_submission():
+def a_request_that_arrives_twice_makes_one_submission():
 	before = int(site.sql("SELECT COUNT(*) FROM submissions")[0][0])
 	for share in (0, 0.5):
 		with Faulty(passes_on(site.url, share), passes_on(site.url)) as network:
@@ -358,7 +359,7 @@ def what_arrives_twice_is_one_submission():
 
 
 @test
-def a_network_that_cuts_every_other_answer_is_good_enough():
+def a_network_that_cuts_every_second_answer_is_good_enough():
 	faults = [passes_on(site.url, 0 if number % 2 else 1) for number in range(200)]
 	with Faulty(*faults) as network:
 		answer = as_ada("submit", file(RIGHT), "--wait", PODIUM_SERVER=network.url)
@@ -380,7 +381,7 @@ def a_terminal_gets_a_bar_and_the_result():
 
 
 @test
-def it_asks_for_no_library_of_a_database():
+def the_program_links_no_database_library():
 	libraries = subprocess.run(["ldd", PODIUM], capture_output=True, text=True, check=True).stdout
 	contains(libraries, "libcurl")
 	for word in ("maria", "mysql", "fcgi", "seccomp", "cmark", "freetype"):
@@ -391,7 +392,7 @@ def it_asks_for_no_library_of_a_database():
 
 
 def commands_of(document):
-	"""The commands of its blocks of console, each with the lines that it prints."""
+	"""The commands in its console blocks, each with the lines that it prints."""
 	found = []
 	for block in re.findall(r"^```console\n(.*?)^```", (ROOT / "docs" / document).read_text(),
 		re.M | re.S):
@@ -402,16 +403,16 @@ def commands_of(document):
 
 
 def masked(line):
-	"""Without what differs from run to run: numbers, units, times, codes and where columns
-	begin."""
+	"""The line without the parts that differ from run to run: numbers, units, times, codes and
+	column positions."""
 	line = re.sub(r"\b[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}\b", "CODE", line)
 	line = re.sub(r"\d[\d.,:]*( (ns|µs|ms|s)\b)?", "0", line)
 	return " ".join(re.sub(r"0( ± 0)?", "0", line).split())
 
 
 def run_as_documented(command, numbers):
-	"""With the numbers that submissions have here; `numbers` learns them. Who signs in is confirmed
-	by the browser."""
+	"""Runs a documented command with the submission numbers of this test; `numbers` collects them.
+	A test browser confirms each sign-in."""
 	for documented, real in numbers.items():
 		command = re.sub(rf"(?<=[ #]){documented}(?= |$)", real, command)
 	command = command.replace("https://podium.example.org", site.url).replace("H200", "CPU")
@@ -433,7 +434,7 @@ def run_as_documented(command, numbers):
 
 
 @test
-def every_command_from_zero_to_ranked_does_what_the_page_says():
+def every_command_of_the_first_steps_prints_what_the_page_shows():
 	load_task("vectoradd_py",
 		definition=home.TASK + "gpus: [CPU]\ntemplates: {Python: template.py}\n",
 		more={"template.py": "def custom_kernel(data):\n    return data\n"})
@@ -456,7 +457,7 @@ def every_command_from_zero_to_ranked_does_what_the_page_says():
 
 
 @test
-def the_job_of_github_actions_submits_with_nothing_but_a_token():
+def the_github_actions_job_needs_only_a_token():
 	workflow = (ROOT / "docs" / "github-actions.yml").read_text()
 	steps = dict(re.findall(r"- name: (.+)\n(?: +if: .*\n)? +run: \|\n((?: {10}.*\n)+)", workflow))
 	equal(list(steps), ["Build podium", "Submit", "Show the result"])

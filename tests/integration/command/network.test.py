@@ -1,21 +1,25 @@
 #!/usr/bin/env python3
-"""The command podium with a network that is cut and a server that hangs, lies or is hostile. What
-it does with one that is well is in command.test.py."""
+"""The command podium with a failing network and a server that hangs, lies or is hostile.
+command.test.py covers a healthy server."""
 import hashlib
 import pathlib
 import shutil
 import signal
 import subprocess
 import sys
-import time
 
 from terminal import HANG_S, SETTINGS, TOKEN, begin, close, file, in_terminal, podium, scratch
-from faulty import Faulty, answers, cuts, hangs, never_ends, objects, redirects, routes, says_nothing
-from tap import Skip, contains, equal, lacks, run, test
+from faulty import (Faulty, answers, cuts, hangs, never_ends, objects, redirects, routes,
+	says_nothing)
+from tap import Skip, contains, equal, lacks, run, test, until
 
 EMPTY = answers({"items": [], "next": None})
 EVIL = "a\x1b[2Jb\x9bc\u202ed\x07e"
-RIGHT = "#!POPCORN leaderboard small\n#!POPCORN gpus H200\n\ndef custom_kernel(data):\n    return data\n"
+RIGHT = ("#!POPCORN leaderboard small\n"
+	"#!POPCORN gpus H200\n"
+	"\n"
+	"def custom_kernel(data):\n"
+	"    return data\n")
 DONE = {
 	"id": 7, "leaderboard": "small", "user": "ada", "mode": "ranked", "state": "done",
 	"verdict": "passed", "file_name": "mine.py", "jobs": [{
@@ -36,7 +40,7 @@ def status(state="queued", **job):
 
 
 def ask(server, *words, **more):
-	"""With a token for this server."""
+	"""Runs podium with a token for this server."""
 	return podium(*words, **{"PODIUM_SERVER": server.url, "PODIUM_TOKEN": TOKEN, **more})
 
 
@@ -48,11 +52,11 @@ def ends(answer, code, *parts):
 	return answer
 
 
-# ---- what is tried again ----
+# ---- retries ----
 
 
 @test
-def what_fails_for_a_while_is_tried_again_and_said():
+def temporary_failures_are_retried_and_reported():
 	for fault, words in ((objects(503,
 		"Busy."), "answered 503; trying again in"), (objects(502,
 		""), "answered 502"), (objects(504, ""), "answered 504"), (cuts,
@@ -65,7 +69,7 @@ def what_fails_for_a_while_is_tried_again_and_said():
 
 
 @test
-def a_server_that_hangs_is_asked_again():
+def a_request_to_a_hanging_server_is_retried():
 	with Faulty(hangs, EMPTY) as server:
 		answer = ask(server, "list", PODIUM_TIMEOUT_S=1)
 		equal((answer.code, len(server.requests)), (0, 2))
@@ -84,7 +88,7 @@ def the_pause_is_as_long_as_the_server_asks_for():
 
 
 @test
-def it_ends_when_nothing_helps():
+def retries_end_after_a_limit():
 	with Faulty(objects(503, "The database is away.")) as server:
 		ends(ask(server, "list"), 5, "podium: The database is away.",
 			"by the request's number: r-17")
@@ -96,7 +100,7 @@ def it_ends_when_nothing_helps():
 
 
 @test
-def a_submission_that_is_sent_again_has_the_same_key():
+def a_retried_submission_keeps_its_key():
 	sent = answers({**DONE, "state": "queued", "verdict": None}, 201)
 	for fault in (cuts, says_nothing, objects(502, "Away.")):
 		with Faulty(fault, sent) as server:
@@ -116,7 +120,7 @@ def a_submission_that_is_sent_again_has_the_same_key():
 
 
 @test
-def what_the_server_refuses_is_not_tried_again():
+def a_refused_request_is_not_retried():
 	for code, exit_code in ((400, 2), (401, 4), (403, 4), (404, 2), (409, 2), (413, 2), (422, 2),
 		(500, 5)):
 		with Faulty(objects(code, "Not like this.")) as server:
@@ -124,11 +128,11 @@ def what_the_server_refuses_is_not_tried_again():
 			equal(len(server.requests), 1)
 
 
-# ---- what is no answer ----
+# ---- invalid answers ----
 
 
 @test
-def what_is_no_answer_of_a_podium_is_said_to_be_none():
+def an_answer_that_is_not_from_a_podium_is_reported():
 	for fault in (answers(b"<h1>Welcome</h1>",
 		content_type="text/html"), answers(b'{"items": [', content_type="application/json"),
 		answers(b"[]"), answers(b""), answers(b'{"a": 1, "a": 2}')):
@@ -143,7 +147,7 @@ def what_is_no_answer_of_a_podium_is_said_to_be_none():
 
 
 @test
-def an_answer_without_an_end_is_not_read():
+def an_endless_answer_is_not_read():
 	with Faulty(never_ends) as server:
 		ends(ask(server, "list"), 5, "more than 16 MiB")
 		equal(len(server.requests), 1)
@@ -164,7 +168,7 @@ def a_redirect_is_not_followed():
 
 
 @test
-def a_token_goes_nowhere_in_clear():
+def a_token_is_never_sent_unencrypted():
 	with Faulty(EMPTY) as proxy:
 		for words in (["list"], ["submit", str(file(RIGHT))], ["status", "7", "--follow"]):
 			answer = podium(*words, PODIUM_SERVER="http://podium.example.org", PODIUM_TOKEN=TOKEN,
@@ -182,14 +186,14 @@ def a_token_goes_nowhere_in_clear():
 
 
 @test
-def this_machine_is_asked_without_a_proxy():
+def requests_to_this_machine_use_no_proxy():
 	with Faulty(EMPTY) as server, Faulty(EMPTY) as proxy:
 		equal(ask(server, "list", http_proxy=proxy.url, all_proxy=proxy.url).code, 0)
 		equal((len(server.requests), len(proxy.requests)), (1, 0))
 
 
 @test
-def a_token_of_the_environment_stays_with_its_server():
+def a_token_from_the_environment_is_sent_to_its_server_only():
 	with Faulty(EMPTY) as server, Faulty(EMPTY) as other:
 		equal(ask(server, "list", "--server", other.url).code, 0)
 		lacks(other.requests[0].headers, "authorization")
@@ -211,8 +215,7 @@ def no_process_shows_the_token():
 		equal(SETTINGS.stat().st_mode & 0o777, 0o600)
 		contains(SETTINGS.read_text(), TOKEN)
 		process = begin("list", "--server", "shown")
-		while len(server.requests) < 2:
-			time.sleep(0.02)
+		until(lambda: len(server.requests) >= 2)
 		lacks(pathlib.Path(f"/proc/{process.pid}/cmdline").read_bytes().decode(), TOKEN)
 		equal(server.requests[1].headers["authorization"], f"Bearer {TOKEN}")
 		process.send_signal(signal.SIGTERM)
@@ -223,7 +226,7 @@ def no_process_shows_the_token():
 
 
 @test
-def what_is_typed_at_the_prompt_is_not_shown():
+def the_prompt_does_not_show_what_is_typed():
 	with Faulty(
 		answers(
 		{"user": "ada", "role": "user", "scopes": ["read"], "token": "x",
@@ -252,7 +255,7 @@ def settings_that_others_can_read_are_refused():
 
 
 @test
-def what_is_no_token_is_not_sent():
+def text_that_is_no_token_is_not_sent():
 	with Faulty(EMPTY) as server:
 		ends(podium("login", server.url, "--with-token", stdin="hunter2\n"), 2,
 			"That is no token of a Podium")
@@ -288,11 +291,11 @@ def certificates_are_verified():
 	podium("logout", "own")
 
 
-# ---- hostile words ----
+# ---- hostile text ----
 
 
 @test
-def nothing_that_a_server_says_steers_the_terminal():
+def text_from_a_server_cannot_control_the_terminal():
 	everything = {
 		key: EVIL
 		for key in ("name", "title", "state", "language", "deadline", "user", "mode", "file_name",
@@ -385,7 +388,7 @@ def a_template_that_is_a_file_of_the_task_is_fetched_once():
 
 
 @test
-def a_file_that_is_not_what_was_announced_is_not_written():
+def a_file_that_differs_from_its_announced_hash_is_not_written():
 	with Faulty(task_answers(["a.py"], digest="0" * 64)) as server:
 		ends(ask(server, "task", "small", "--to", scratch / "announced"), 5,
 			"a.py did not arrive as the server described it")
@@ -396,7 +399,7 @@ def a_file_that_is_not_what_was_announced_is_not_written():
 
 
 @test
-def a_network_that_is_cut_while_waiting_does_not_lose_the_submission():
+def losing_the_network_while_waiting_does_not_lose_the_submission():
 	over = status("done", verdict="passed", score_ns=31900.0)
 	polls = [
 		status(), cuts,
@@ -413,7 +416,7 @@ def a_network_that_is_cut_while_waiting_does_not_lose_the_submission():
 
 
 @test
-def a_server_that_is_gone_for_a_while_is_waited_for():
+def a_missing_server_is_waited_for_a_while():
 	with Faulty(routes(status=[status()], other=answers(DONE))) as server:
 		process = begin("status", "7", "--follow", PODIUM_SERVER=server.url, PODIUM_TOKEN=TOKEN)
 		line = process.stderr.readline()
@@ -432,7 +435,7 @@ def a_server_that_is_gone_for_a_while_is_waited_for():
 
 
 @test
-def who_gives_up_waiting_is_told_how_to_go_on():
+def giving_up_waiting_says_how_to_continue():
 	with Faulty(routes(status=[status(), objects(503, "Busy.")], other=answers(DONE))) as server:
 		answer = ask(server, "status", "7", "--follow", PODIUM_PATIENCE_S=1)
 		ends(answer, 5, "Busy.",
@@ -449,7 +452,7 @@ def who_gives_up_waiting_is_told_how_to_go_on():
 
 
 @test
-def an_interrupt_leaves_the_submission_alone_and_says_how_to_go_on():
+def an_interrupt_keeps_the_submission_and_says_how_to_continue():
 	for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)):
 		for polls in ([status()], [status(), hangs]):
 			with Faulty(
@@ -563,7 +566,7 @@ ME = answers({
 
 
 @test
-def a_code_is_waited_for_through_a_bad_network():
+def signing_in_with_a_code_survives_a_bad_network():
 	pending = objects(400, "Nobody has confirmed it yet.", error="authorization_pending")
 	granted = answers(
 		{"token": TOKEN, "user": "ada", "scopes": ["read", "submit"], "expires_at": None})
@@ -584,7 +587,7 @@ def a_code_is_waited_for_through_a_bad_network():
 
 
 @test
-def a_code_that_is_refused_or_too_old_ends_it():
+def a_refused_or_expired_code_ends_signing_in():
 	for word, sentence in (("access_denied", "The request was refused in the browser."),
 		("expired_token", "The code has expired.")):
 		with Faulty(

@@ -1,6 +1,5 @@
-"""The command podium as somebody calls it: with settings of its own, by pipes or in a terminal."""
+"""Runs the command podium with private settings, through pipes or in a terminal."""
 import fcntl
-import json
 import os
 import pathlib
 import pty
@@ -13,9 +12,10 @@ import termios
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
+from answers import Answer  # noqa: E402
 
 PODIUM = ROOT / os.environ.get("B", "build/release") / "podium"
-HANG_S = 300  # a guard only
+HANG_S = 300  # only a guard: nothing takes so long unless it hangs
 TOKEN = "podium_" + "a" * 43
 scratch = pathlib.Path(tempfile.mkdtemp(prefix="podium-command-test."))
 SETTINGS = scratch / "settings" / "config"
@@ -34,16 +34,6 @@ def environment(changes=()):
 	}
 
 
-class Answer:
-
-	def __init__(self, code, out, err):
-		self.code, self.out, self.err = code, out, err
-
-	@property
-	def json(self):
-		return json.loads(self.out)
-
-
 def begin(*words, **variables):
 	return subprocess.Popen([PODIUM, *map(str, words)], stdin=subprocess.DEVNULL,
 		stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=scratch,
@@ -57,8 +47,8 @@ def podium(*words, stdin="", **variables):
 
 
 def in_terminal(*words, columns=80, typed="", **variables):
-	"""Exit code, and what a terminal of so many columns got. `typed`: what somebody types after a
-	colon."""
+	"""Runs it in a terminal of that many columns. Returns the exit code and the terminal's
+	contents. `typed`: text to type after each colon."""
 	master, slave = pty.openpty()
 	fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
 	process = subprocess.Popen([PODIUM, *map(str, words)], stdin=slave, stdout=slave, stderr=slave,
@@ -71,7 +61,7 @@ def in_terminal(*words, columns=80, typed="", **variables):
 			if typed and shown.endswith(b": "):
 				os.write(master, typed.encode())
 				typed = ""
-	except OSError:  # the other side is closed
+	except OSError:  # the other side has closed the terminal
 		pass
 	os.close(master)
 	return process.wait(HANG_S), shown.decode()

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""./dev with a made-up system around it: what it finds missing, what it says, what it runs as root,
-what it leaves.
+"""./dev on a made-up system: which packages it finds missing, what it prints, what it runs as root,
+and what it leaves behind.
 
-A copy of ./dev runs with apt-get, dpkg-query, sudo and make replaced by scripts that write down how
-they were called; /usr/sbin and the lists of apt are covered by empty folders, in a mount namespace
-of the test's own."""
+A copy of ./dev runs with scripts in place of apt-get, dpkg-query, sudo and make; they log how they
+were called. Empty folders cover /usr/sbin and apt's lists, in a private mount namespace."""
 import os
 import pathlib
 import shutil
@@ -24,7 +23,7 @@ RUN_PACKAGES = {
 }
 scratch = pathlib.Path(tempfile.mkdtemp(prefix="podium-dev-test."))
 
-# What stands for the system: it logs its calls and knows files named `installed`, `unavailable`,
+# Plays the system's programs. It logs its calls and reads the files `installed`, `unavailable` and
 # `snaps`.
 FAKES = {
 	"dpkg-query": "sed 's/$/ installed/' installed", "apt-get":
@@ -43,7 +42,7 @@ TOOLS = "sh sed cut tr dirname ls cat rm chmod grep touch nproc mount mkdir env"
 
 def system(arguments, installed=(), without=(), unavailable=(), snaps=(), lists=True, root=False,
 	broken=False, policy=None):
-	"""Runs ./dev there. Returns what it printed, its exit code, the calls and what /usr/sbin held
+	"""Runs ./dev there. Returns its output, its exit code, the calls, and the contents of /usr/sbin
 	afterwards."""
 	if subprocess.run([*NAMESPACE, "true"], capture_output=True).returncode:
 		raise Skip("this system allows no mount namespace here")
@@ -102,7 +101,7 @@ def the_list_names_what_the_build_needs():
 
 
 @test
-def where_nothing_is_missing_nothing_is_installed_and_no_root_is_needed():
+def if_nothing_is_missing_it_installs_nothing_and_needs_no_root():
 	text, code, calls, _ = system("test", installed=EVERYTHING, without=("sudo", "apt-get"))
 	equal((code, text, calls), (0, "", ["tests/run "]))
 	text, code, calls, _ = system("build", installed=EVERYTHING, without=("sudo", "apt-get"))
@@ -110,14 +109,14 @@ def where_nothing_is_missing_nothing_is_installed_and_no_root_is_needed():
 
 
 @test
-def suites_and_options_of_a_test_run_are_handed_over():
+def suites_and_options_reach_the_test_run():
 	for words in ("unit/ranking integration/dev/run", "--failed"):
 		_, code, calls, _ = system("test " + words, installed=EVERYTHING)
 		equal((code, calls), (0, ["tests/run " + words]))
 
 
 @test
-def suites_are_listed_without_a_look_at_the_packages():
+def listing_suites_does_not_look_at_packages():
 	_, code, calls, _ = system("test --list unit", installed=(), without=("sudo", "apt-get"))
 	equal((code, calls), (0, ["tests/run --list unit"]))
 	text, code, calls, _ = system("test --list", without=("python3", ))
@@ -126,7 +125,7 @@ def suites_are_listed_without_a_look_at_the_packages():
 
 
 @test
-def run_installs_what_is_missing_and_hands_over():
+def run_installs_missing_packages_and_starts_podium():
 	text, code, calls, left = system(
 		"run", installed=[name for name in EVERYTHING if name not in ("gcc", "libzip-dev")])
 	equal(code, 0)
@@ -138,7 +137,7 @@ def run_installs_what_is_missing_and_hands_over():
 
 
 @test
-def run_does_not_install_what_only_tests_need():
+def run_does_not_install_packages_that_only_tests_need():
 	text, code, calls, _ = system("run", installed=packages("run"), without=("node", ))
 	equal((code, text), (0, ""))
 	lacks(str(calls), "apt-get")
@@ -168,7 +167,7 @@ def missing_lists_are_fetched_first():
 
 
 @test
-def optional_packages_that_the_system_lacks_are_left_out_with_the_reason():
+def unavailable_optional_packages_are_skipped_with_a_reason():
 	text, code, calls, _ = system(
 		"run", installed=[name for name in EVERYTHING if name != "python3-torch"],
 		unavailable=["python3-torch"])
@@ -180,7 +179,7 @@ def optional_packages_that_the_system_lacks_are_left_out_with_the_reason():
 
 
 @test
-def a_browser_that_is_only_a_snap_is_left_out():
+def a_browser_that_exists_only_as_a_snap_is_skipped():
 	browsers = ["chromium", "chromium-headless-shell"]
 	text, code, calls, _ = system("test",
 		installed=[name for name in EVERYTHING if name not in browsers], unavailable=browsers[1:],
@@ -203,7 +202,7 @@ def of_two_browsers_one_is_installed():
 
 
 @test
-def an_interpreter_with_torch_makes_the_package_needless():
+def an_interpreter_with_torch_replaces_the_package():
 	home = scratch / "torch"
 	home.mkdir()
 	FAKES["python3"] = "exit 0"
@@ -214,7 +213,7 @@ def an_interpreter_with_torch_makes_the_package_needless():
 
 
 @test
-def nginx_is_kept_from_starting_and_no_trace_is_left():
+def installing_nginx_does_not_start_it_and_leaves_no_trace():
 	text, code, calls, left = system("run",
 		installed=[name for name in EVERYTHING if name != "nginx"], without=("nginx", ))
 	equal(code, 0)
@@ -224,7 +223,7 @@ def nginx_is_kept_from_starting_and_no_trace_is_left():
 
 
 @test
-def a_policy_that_is_there_stays_as_it_is():
+def an_existing_policy_stays():
 	text, code, calls, left = system("run",
 		installed=[name for name in EVERYTHING if name != "nginx"], without=("nginx", ),
 		policy="#!/bin/sh\nexit 104\n")
@@ -254,7 +253,7 @@ def another_system_gets_the_list():
 
 
 @test
-def it_explains_itself():
+def help_explains_every_command():
 	text, code, calls, _ = system("--help")
 	equal((code, calls), (0, []))
 	contains(text, "./dev test")

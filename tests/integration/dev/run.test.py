@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""./run, as a person and a system use it: starts, refusals, two side by side, Ctrl-C, kill -9, data
-that stay."""
+"""./run as people and service managers use it: starting, refusing to start, two side by side,
+Ctrl-C, kill -9, and data that survives."""
 import http.client
 import os
 import pathlib
@@ -21,11 +21,11 @@ from tap import Skip, contains, equal, lacks, run, test, until  # noqa: E402
 
 BUILD = os.environ.get("B", "build/release")
 scratch = pathlib.Path(tempfile.mkdtemp(prefix="podium-run-test."))
-signal.signal(signal.SIGINT, signal.default_int_handler
-				)  # a shell that starts this in the background has it, and ./run, deaf to Ctrl-C
+# A shell that starts this test in the background ignores Ctrl-C, and ./run would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 podium = Instance(private=True)
-# What starts later has an interpreter without torch, because importing it takes longer than all the
-# rest.
+# The instances below use an interpreter without torch, because importing torch takes longer than
+# everything else.
 scratch.chmod(0o755)
 QUICK = {"PODIUM_PYTHON": quick_python(scratch)}
 podium.environment |= QUICK
@@ -45,7 +45,7 @@ def output(instance):
 
 
 def refused(before=(), **settings):
-	"""What ./run says when it does not start; it must end by itself."""
+	"""The message of a ./run that does not start. It must exit by itself."""
 	environment = {
 		**os.environ, "B": BUILD, "PODIUM_VAR": str(scratch / "refused"),
 		"PODIUM_PORT": str(free_port()), **settings
@@ -62,7 +62,7 @@ def admin(instance, *arguments, stdin=""):
 
 
 @test
-def it_says_where_it_is_and_where_the_first_password_stands():
+def it_prints_its_address_and_the_file_of_the_first_password():
 	equal(health(podium), 200)
 	contains(output(podium), f"Podium is ready at http://127.0.0.1:{podium.port}/\n")
 	password = podium.var / "admin-password"
@@ -77,7 +77,7 @@ def the_database_is_private():
 	equal(podium.sql("SELECT @@skip_networking"), [["1"]])
 	equal(stat.S_IMODE((podium.var / "mariadb").stat().st_mode) & 0o077, 0)
 	equal(stat.S_IMODE((podium.var / "run").stat().st_mode) & 0o077, 0)
-	# mariadb.sys, which owns the views of the system, is locked.
+	# mariadb.sys owns the system's views, and it is locked.
 	open_accounts = podium.sql(
 		"SELECT user FROM mysql.global_priv WHERE JSON_VALUE(priv, '$.plugin') <> 'unix_socket' "
 		"AND JSON_VALUE(priv, '$.authentication_string') = '' AND COALESCE(JSON_VALUE(priv, "
@@ -86,14 +86,14 @@ def the_database_is_private():
 
 
 @test
-def the_tasks_that_ship_are_there():
+def the_shipped_tasks_are_loaded():
 	shipped = sorted(folder.name for folder in (ROOT / "tasks").iterdir()
 		if (folder / "task.yml").exists() or (folder / "reference_code.py").exists())
 	equal([row[0] for row in podium.sql("SELECT name FROM leaderboards ORDER BY name")], shipped)
 
 
 @test
-def a_second_start_on_the_same_data_is_refused_and_harms_nothing():
+def a_second_start_on_the_same_data_is_refused_without_harm():
 	told = refused(PODIUM_VAR=str(podium.var))
 	contains(
 		told,
@@ -102,7 +102,7 @@ def a_second_start_on_the_same_data_is_refused_and_harms_nothing():
 
 
 @test
-def a_taken_port_is_named_before_anything_is_made():
+def a_port_in_use_is_reported_before_anything_is_written():
 	with socket.socket() as other:
 		other.bind(("127.0.0.1", 0))
 		other.listen()
@@ -113,7 +113,7 @@ def a_taken_port_is_named_before_anything_is_made():
 
 
 @test
-def a_port_that_is_none_is_refused():
+def an_invalid_port_is_refused():
 	contains(refused(PODIUM_PORT="80a"), 'A port is a whole number from 1 to 65535, not "80a".')
 	contains(refused(PODIUM_PORT="70000"), "A port is a whole number from 1 to 65535")
 
@@ -129,7 +129,7 @@ def a_path_that_cannot_work_is_refused():
 
 
 @test
-def a_folder_of_somebody_else_is_refused():
+def a_folder_of_another_user_is_refused():
 	if os.geteuid() != 0:
 		raise Skip("only root can make a folder of somebody else")
 	folder = scratch / "theirs"
@@ -152,12 +152,12 @@ def a_missing_tool_is_named():
 
 
 @test
-def missing_programs_of_ours_are_named():
+def missing_podium_programs_are_named():
 	contains(refused(B=str(scratch)), "podium-web is not built yet: run make first")
 
 
 @test
-def two_run_side_by_side_and_ctrl_c_stops_one_only():
+def two_instances_run_side_by_side_and_ctrl_c_stops_one():
 	other = Instance(private=True, **QUICK)
 	try:
 		equal((health(podium), health(other)), (200, 200))
@@ -188,7 +188,7 @@ def a_second_start_keeps_the_data_and_the_password():
 
 
 @test
-def the_one_time_password_is_forgotten_once_it_was_changed():
+def the_file_of_the_one_time_password_goes_once_the_password_changed():
 	equal(admin(podium, "user", "password", "admin", stdin="another password\n").returncode, 0)
 	podium.stop()
 	(podium.var / "run.log").unlink()
@@ -221,7 +221,7 @@ def a_killed_run_leaves_no_process_and_starts_again():
 
 
 @test
-def a_database_that_lacks_a_migration_is_brought_up_to_date():
+def a_database_that_lacks_a_migration_is_migrated():
 	podium.sql("DELETE FROM schema_migrations")
 	podium.stop()
 	(podium.var / "run.log").unlink()
@@ -231,7 +231,7 @@ def a_database_that_lacks_a_migration_is_brought_up_to_date():
 
 
 @test
-def a_newer_database_is_refused_and_left_as_it_is():
+def a_newer_database_is_refused_and_left_unchanged():
 	podium.sql("INSERT INTO schema_migrations (version, name, sha256) VALUES (9999, '9999_later', "
 		"REPEAT('x', 32))")
 	podium.stop()
@@ -242,7 +242,7 @@ def a_newer_database_is_refused_and_left_as_it_is():
 
 
 @test
-def a_database_that_was_only_half_made_is_made_anew():
+def a_half_made_database_is_made_again():
 	var = scratch / "half"
 	process = subprocess.Popen([ROOT / "run"], cwd=ROOT, stdin=subprocess.DEVNULL,
 		stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -261,7 +261,7 @@ def a_database_that_was_only_half_made_is_made_anew():
 
 
 @test
-def a_data_folder_that_is_none_is_not_touched():
+def a_folder_that_is_no_data_folder_is_not_touched():
 	folder = scratch / "odd" / "mariadb"
 	folder.mkdir(parents=True)
 	(folder / "precious").write_text("keep me")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""tests/run in a made-up tree: which suites it chooses, what it builds for them, what it says at
-the end."""
+"""tests/run in a made-up tree: which suites it chooses, what it builds for them, and what it prints
+at the end."""
 import os
 import pathlib
 import shutil
@@ -35,7 +35,7 @@ SUITES = {
 
 
 def tree():
-	"""A folder that looks like ours to tests/run."""
+	"""A folder that looks like this repository to tests/run."""
 	folder = pathlib.Path(tempfile.mkdtemp(dir=scratch))
 	(folder / "Makefile").write_text(MAKEFILE)
 	shutil.copytree(ROOT / "tests" / "lib", folder / "tests" / "lib")
@@ -49,14 +49,14 @@ def tree():
 
 
 def ask(folder, *words, **environment):
-	"""What tests/run prints, and its exit code."""
+	"""The output of tests/run, and its exit code."""
 	answer = subprocess.run([folder / "tests" / "run", *words], capture_output=True, text=True,
 		stdin=subprocess.DEVNULL, env={**os.environ, "CI": "", **environment})
 	return answer.stdout + answer.stderr, answer.returncode
 
 
 def made(folder):
-	"""The targets that make built since the last call."""
+	"""The targets that make has built since the last call."""
 	path = folder / "made"
 	lines = path.read_text().splitlines() if path.exists() else []
 	path.unlink(missing_ok=True)
@@ -98,7 +98,7 @@ def a_failing_run_says_how_to_repeat_only_the_failed_suites():
 		text, "Failed: release harness/bad.\nRepeat only these with: ./dev test --failed\n"
 		"1 passed, 1 failed, 1 skipped\n")
 	equal(ask(folder, "--failed", "--list"), ("release harness/bad\n", 0))
-	ask(folder, "harness/good")  # another suite that passes changes nothing
+	ask(folder, "harness/good")  # running another suite that passes changes nothing
 	(folder / "mended").touch()
 	text, code = ask(folder, "--failed")
 	equal(code, 0)
@@ -119,7 +119,7 @@ def a_sanitizers_report_fails_its_suite():
 
 
 @test
-def suites_that_could_not_be_built_have_failed():
+def suites_that_cannot_be_built_fail():
 	folder = tree()
 	(folder / "broken").touch()
 	text, code = ask(folder, "unit/one")
@@ -137,7 +137,7 @@ def skipped_tests_are_listed_by_reason():
 
 
 @test
-def in_ci_nothing_but_a_gpu_may_be_missing():
+def in_ci_only_a_gpu_may_be_missing():
 	folder = tree()
 	equal(ask(folder, "harness/good", CI="true")[1], 0)
 	text, code = ask(folder, "harness/good", "unit/one", CI="true")

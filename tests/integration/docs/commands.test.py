@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The book: each command in docs/*.md and README.md is run, or held against what its program says
-of itself; settings are there; links and the names of files lead somewhere."""
+"""Checks the docs: runs the commands in docs/*.md and README.md or compares them with the program's
+help, and checks settings, links and file names."""
 import pathlib
 import re
 import shlex
@@ -15,8 +15,7 @@ from workers import BUILD, admin, close, database, load_task, sql, submit  # noq
 PAGES = sorted((ROOT / "docs").glob("*.md")) + [ROOT / "README.md"]
 PROGRAMS = ("podium", "podium-admin", "podium-run", "podium-web", "podium-worker", "podium-hooks")
 
-# What stands for something, and what it is here. A word of a command that is none of these is taken
-# as it is.
+# Placeholders in the docs and what replaces them here. Other words of a command stay as they are.
 WORDS = {
 	"WORKER": "first", "[DEVICE]": "", "DEVICE": "GPU-1", "REASON": "It is hot.",
 	"LEADERBOARD": "small", "MODE": "test", "MOST": "5", "[HOURS]": "24", "UUID": "GPU-1",
@@ -24,7 +23,7 @@ WORDS = {
 	"COUNT": "3", "SUBMISSION": "1"
 }
 
-# Commands of podium-admin that are not run here, and why; they are held against its help.
+# podium-admin commands that do not run here, and why. The test compares them with the help.
 NOT_RUN = {
 	"podium-admin review release SUBMISSION GPU": "needs a result that is held; "
 	"tests/integration/admin", "podium-admin review reject SUBMISSION GPU REASON": "likewise",
@@ -42,14 +41,15 @@ NOT_RUN = {
 	"podium-admin restore": "likewise", "podium-admin restored": "likewise",
 	"podium-admin doctor": "takes as long as starting torch; tests/integration/run/host",
 }
-# Programs of others, of which only the name is known here, or an address.
+# Other programs. The test checks only their name, or an address.
 OTHERS = {"curl", "mariadb", "grep", "promtool", "export", "sed", "ncu", "git"}
 
 
 class Command:
 
 	def __init__(self, page, line, text, in_sentence=False):
-		self.where, self.text, self.in_sentence = f"{page.relative_to(ROOT)}:{line}", text, in_sentence
+		self.where = f"{page.relative_to(ROOT)}:{line}"
+		self.text, self.in_sentence = text, in_sentence
 		text = re.sub(r"(?<!\S)#(?!!).*", "", text)
 		try:
 			words = shlex.split(text)
@@ -67,8 +67,8 @@ class Command:
 
 
 def blocks(page):
-	"""(line, text) of what stands as a command: an indented or fenced line, also what goes on
-	behind a backslash."""
+	"""(line, text) of each command: indented and fenced lines, with the lines that a backslash
+	continues."""
 	lines, fence, before = page.read_text().splitlines(), None, ""
 	for number, line in enumerate(lines, 1):
 		if line.lstrip().startswith("```"):
@@ -115,7 +115,7 @@ def help_of(*words):
 HELP = {program: help_of(program) for program in PROGRAMS}
 COMMANDS = re.findall(r"^  ([a-z]+) +[a-z]", HELP["podium"], re.M)
 HELP |= {f"podium {name}": help_of("podium", name) for name in COMMANDS}
-# The signatures of podium-admin, each with what goes on in the next line.
+# The usage lines of podium-admin, each with its continuation lines.
 SIGNATURES = [
 	" ".join(line.split()) for line in re.sub(r"\|\n +", "| ", HELP["podium-admin"]).splitlines()
 	if re.match(r"  [a-z]", line)
@@ -182,8 +182,8 @@ def check_curl(command):
 
 
 def check_sql(command):
-	"""In a transaction that is taken back; a new database gets another name than the one that is
-	there."""
+	"""Runs it in a transaction and rolls back. A statement that makes a database gets another
+	name."""
 	statement = command.words[command.words.index("-e") + 1].replace(
 		"CREATE DATABASE podium ", "CREATE OR REPLACE DATABASE of_the_book ")
 	sql(f"START TRANSACTION; {statement}; ROLLBACK")
@@ -214,7 +214,7 @@ def each_command_is_known_to_its_program():
 
 
 @test
-def a_command_that_is_wrong_is_found():
+def a_wrong_command_is_found():
 	page = ROOT / "README.md"
 	for text in ("podium-admin worker drian WORKER", "podium-admin task load --dry",
 		"podium submit x.py --wiat", "podium sumbit x.py", "make tset", "./dev tset",
@@ -229,7 +229,7 @@ def a_command_that_is_wrong_is_found():
 
 
 @test
-def commands_of_admins_do_what_the_book_says():
+def admin_commands_do_what_the_docs_say():
 	load_task()
 	sql("INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('first', '0', "
 		"'{}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3)); "
@@ -263,7 +263,7 @@ def commands_of_admins_do_what_the_book_says():
 
 
 @test
-def each_setting_in_the_book_is_one():
+def each_setting_in_the_docs_exists():
 	known = set(re.findall(r"PODIUM_[A-Z_]+", HELP["podium-admin"] +
 		HELP["podium-run"])) | {"PODIUM_CONFIG", "PODIUM_PORT", "PODIUM_VAR"}
 	others = "".join(
@@ -277,7 +277,7 @@ def each_setting_in_the_book_is_one():
 
 
 def slug(heading):
-	"""As pages on the web make anchors of headings."""
+	"""The anchor of a heading, as code hosts make it."""
 	return re.sub(r"[^\w\- ]", "", re.sub(r"[`*]", "", heading).strip().lower()).replace(" ", "-")
 
 
@@ -286,7 +286,7 @@ def anchors(page):
 
 
 @test
-def each_link_leads_somewhere():
+def every_link_has_a_target():
 	for page in PAGES:
 		for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
 			if re.match(r"[a-z]+:", target):
@@ -299,7 +299,7 @@ def each_link_leads_somewhere():
 
 
 @test
-def each_file_that_is_named_is_there():
+def every_named_file_exists():
 	for page in PAGES:
 		for name in re.findall(
 			r"`((?:lib|cgi|worker|hooks|cli|sql|tests|packaging|templates|static)/[\w./-]*\w)`",
@@ -309,7 +309,7 @@ def each_file_that_is_named_is_there():
 
 
 @test
-def the_contents_have_every_page():
+def the_table_of_contents_lists_every_page():
 	contents = set(re.findall(r"\]\(([\w-]+\.md)\)", (ROOT / "docs" / "README.md").read_text()))
 	equal(contents, {page.name for page in PAGES[:-1]} - {"README.md"})
 

@@ -1,34 +1,34 @@
-"""Task folders as authors have them, one for each way in which the eval files of the field behave.
+"""Task folders as authors write them, one for each form of eval file that is in use.
 
-A folder lies beside another one, `common`, which several tasks take files from. Its task.yml knows
-none of Podium's own keys. The evals here (evals/) are small, need no torch, and take their times
-from a table instead of a clock, so that what must come out can be computed by hand; what differs
-between the variants stands in a file traits.py."""
+Each folder lies next to a folder `common`, whose files several tasks share. Its task.yml has none
+of Podium's own keys. The evals here (evals/) are small and need no torch. Their times come from a
+table, so that a test can compute the expected results by hand. The file traits.py holds what
+differs between the variants."""
 import json
 import pathlib
 import textwrap
 
 EVALS = pathlib.Path(__file__).resolve().parent / "evals"
 
-# What an eval does unless a variant says otherwise.
+# The defaults of an eval's traits.
 TRAITS = {
 	"KEY": "[a-zA-Z]+",
-	"VALUE": r"[a-zA-Z]+|-?\d+",  # of a case's arguments
-	"WORDS": {},  # what words become
+	"VALUE": r"[a-zA-Z]+|-?\d+",  # the values that a case may have
+	"WORDS": {},  # what these words become
 	"LISTS": False,  # [1, 2] and (1, 2) become tuples
-	"SKIPS_EMPTY": False,  # lines and parts
-	"POOL": 1,  # processes
+	"SKIPS_EMPTY": False,  # empty lines and parts of cases
+	"POOL": 1,  # number of processes
 	"REPEATS": {"benchmark": 4, "leaderboard": 4},
 	"GROUP": 1,  # calls between two looks at the clock
-	"WARMS_ALL": False,  # cases, before a ranked run
-	"CATCHES": False,  # what a submission raises
-	"CLOCK": False,  # a real one instead of the table
-	"ESCAPES": True,  # line breaks in errors
+	"WARMS_ALL": False,  # whether a ranked run warms up with all cases
+	"CATCHES": False,  # exceptions of the submission
+	"CLOCK": False,  # a real clock instead of the table
+	"ESCAPES": True,  # line breaks in errors become \n
 	"RETURNS_CODE": True,
 	"GREETS": False,
 	"LEADERBOARD_FAILS_WITH": 112,
 	"LEADERBOARD_CHECKS": False,  # a wrong answer of a ranked run is followed by `check: fail`
-	"SAYS": (),  # printed
+	"SAYS": (),  # lines that it prints
 	"DEVICE": True,
 }
 
@@ -52,22 +52,35 @@ def check_implementation(data, output):
 			return WRONG
 	return RIGHT
 '''
-ANSWERS = {  # what check_implementation returns
-	"tuple": ('False, f"mismatch found!\\n  element {index}: wanted {wanted}, got {got}"', 'True, ""'),
-	"message": ('False, f"mismatch found! element {index}: wanted {wanted}, got {got}"', 'True, f"the first is {data[0]}"'),
-	"text": ('f"mismatch found!\\n  element {index}: wanted {wanted}, got {got}"', '""'),
+MISMATCH = 'f"mismatch found! element {index}: wanted {wanted}, got {got}"'
+MISMATCH_LINES = 'f"mismatch found!\\n  element {index}: wanted {wanted}, got {got}"'
+ANSWERS = {  # what check_implementation returns: wrong, right
+	"tuple": ("False, " + MISMATCH_LINES, 'True, ""'),
+	"message": ("False, " + MISMATCH, 'True, f"the first is {data[0]}"'),
+	"text": (MISMATCH_LINES, '""'),
 }
 UTILS = "import random\n\ndef set_seed(seed):\n\trandom.seed(seed)\n"
-TYPES = "from typing import TypedDict\n\ninput_t = output_t = list\n\nclass TestSpec(TypedDict):\n\tsize: int\n\tseed: int\n"
+TYPES = ("from typing import TypedDict\n"
+	"\n"
+	"input_t = output_t = list\n"
+	"\n"
+	"class TestSpec(TypedDict):\n"
+	"\tsize: int\n"
+	"\tseed: int\n")
 
 # Submissions.
-RIGHT = "from task import input_t, output_t\n\ndef custom_kernel(data: input_t) -> output_t:\n\treturn [2 * value for value in data]\n"
+RIGHT = ("from task import input_t, output_t\n"
+	"\n"
+	"def custom_kernel(data: input_t) -> output_t:\n"
+	"\treturn [2 * value for value in data]\n")
 RIGHT_BARE = "def custom_kernel(data):\n\treturn [2 * value for value in data]\n"
-WRONG = "def custom_kernel(data):\n\treturn [2 * value if index != 2 else -1 for index, value in enumerate(data)]\n"
-WRONG_WHEN_TIMED = "def custom_kernel(data):\n\treturn [2 * value if len(data) < 100 else -1 for value in data]\n"
+WRONG = ("def custom_kernel(data):\n"
+	"\treturn [2 * value if index != 2 else -1 for index, value in enumerate(data)]\n")
+WRONG_WHEN_TIMED = ("def custom_kernel(data):\n"
+	"\treturn [2 * value if len(data) < 100 else -1 for value in data]\n")
 RAISING = "def custom_kernel(data):\n\treturn [1 // 0 for value in data]\n"
 
-# The same in CUDA C++, for the host alone, so that it runs wherever nvcc is.
+# The same in CUDA C++. The code runs on the host, so that a test needs nvcc but no GPU.
 CU_TYPES = '''#pragma once
 #include <array>
 #include <string>
@@ -86,11 +99,13 @@ static input_t generate_input(int size, int seed, int offset)
 	return data;
 }
 
-static void check_implementation(TestReporter &reporter, const input_t &data, const output_t &output)
+static void check_implementation(TestReporter &reporter, const input_t &data,
+	const output_t &output)
 {
 	for (std::size_t i = 0; i < data.size() && reporter.message.empty(); i++)
 		if (output.size() != data.size() || output[i] != 2 * data[i])
-			reporter.message = "mismatch found! element " + std::to_string(i) + ": wanted " + std::to_string(2 * data[i]);
+			reporter.message = "mismatch found! element " + std::to_string(i) + ": wanted "
+				+ std::to_string(2 * data[i]);
 }
 '''
 CU_RIGHT = '''#include "task.h"
@@ -118,7 +133,7 @@ def traits(**changes):
 
 def definition(files, main="eval.py", tests=TESTS, benchmarks=BENCHMARKS,
 	templates="{Python: submission.py}", **keys):
-	"""A task.yml. Cases are JSON, which is YAML, as most authors write them."""
+	"""A task.yml. Cases are in JSON, which is valid YAML, as most authors write them."""
 	config = keys.pop("config", f"\n  main: {main}")
 	text = textwrap.dedent("""\
 		# name: numbers
@@ -149,13 +164,12 @@ def write(top, files):
 
 
 def make(top, eval, answers="tuple", helpers=True, **rest):
-	"""Writes a task below `top`: eval, utils and types come from the folder beside the task's own,
-	where `helpers` says that it has the last two at all. What is a trait is one; the rest are keys
-	of task.yml."""
+	"""Writes a task below `top`. The eval, and with `helpers` utils and types, come from the folder
+	`common`. Arguments that name a trait set it; all others are keys of task.yml."""
 	changes = {name: rest.pop(name) for name in list(rest) if name in TRAITS}
 	files = [("submission.py", "@SUBMISSION@"), ("reference.py", "reference.py"),
 		("traits.py", "traits.py"), ("eval.py", f"../common/{eval}")]
-	# The words stand in the eval itself: what it compares with is what it is told.
+	# The eval itself defines WORDS, so the value goes there.
 	common = {
 		f"common/{eval}": (EVALS / eval).read_text().replace("traits.WORDS",
 		repr(changes.pop("WORDS", {})))
@@ -173,7 +187,7 @@ def make(top, eval, answers="tuple", helpers=True, **rest):
 
 
 def make_cu(top, submission=CU_RIGHT, config=None, **rest):
-	"""The form in CUDA C++, whose cases have three arguments."""
+	"""Writes a task in CUDA C++, whose cases have three arguments."""
 	cases = {
 		key: [{**case, "offset": 7} for case in cases]
 		for key, cases in (("tests", TESTS), ("benchmarks", BENCHMARKS))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Task folders of every form that the field has, read by the code that reads uploads, run by
-podium-run on the CPU."""
+"""Task folders of every form in use, read by the code that reads uploads and run by podium-run on
+the CPU."""
 import functools
 import json
 import os
@@ -30,14 +30,13 @@ TWO_GPUS = {**GPU, "uuid": GPU["uuid"] + "," + GPU["uuid"].replace("0", "1")}
 
 
 def check(folder):
-	"""What `podium-admin task check` says of a folder or a zip."""
+	"""The output of `podium-admin task check` for a folder or a zip."""
 	return subprocess.run([BUILD / "podium-admin", "task", "check", folder], capture_output=True,
 		text=True)
 
 
 def read(folder):
-	"""The jobs for the templates of a folder, as podium-run gets them, from the code that reads
-	uploads."""
+	"""The jobs for the templates of a folder, as podium-run gets them."""
 	answer = check(folder)
 	equal((answer.returncode, answer.stderr), (0, ""))
 	answer = subprocess.run([BUILD / "tests" / "integration" / "harness" / "test_jobs", folder],
@@ -46,13 +45,14 @@ def read(folder):
 	return [json.loads(line) for line in answer.stdout.splitlines()]
 
 
-# All tasks share two of them: one starts each interpreter anew, the other forks it from its zygote.
+# All tasks share two runners: one starts a new interpreter for each program, the other forks
+# programs from its zygote.
 cold, warm = Runner(), Runner("--python", PYTHON)
 
 
 class Task:
-	"""A folder that was read. What is tested here are its evals, so they are run, unless another
-	engine is asked for."""
+	"""A folder that was read. Jobs use the custom engine, because these tests are about the evals,
+	unless a test asks for another one."""
 
 	def __init__(self, folder, engine="custom"):
 		self.jobs = read(folder)
@@ -89,7 +89,8 @@ def fresh(**rest):
 
 
 def explain(result):
-	return f"{result.verdict}: {result.reason}\n{result.log('stdout')[-500:]}{result.log('stderr')[-1500:]}{result.log('stderr', 2)[-1500:]}"
+	logs = result.log("stdout")[-500:] + result.log("stderr")[-1500:]
+	return f"{result.verdict}: {result.reason}\n{logs}{result.log('stderr', 2)[-1500:]}"
 
 
 def expect(result, verdict, *parts):
@@ -101,7 +102,7 @@ def expect(result, verdict, *parts):
 
 
 def inputs(result, position=1):
-	"""The arguments that generate_input was called with, in order."""
+	"""The arguments of each call of generate_input, in order."""
 	return [
 		line[7:].strip() for line in result.log("stdout", position).splitlines()
 		if line.startswith("input: ")
@@ -113,15 +114,15 @@ def cases(result, position):
 
 
 def near(got, wanted):
-	"""Equal but for the rounding of sums."""
+	"""Equal except for rounding of sums."""
 	if abs(got - wanted) > 1e-9 * abs(wanted):
 		raise AssertionError(f"got {got!r}, expected {wanted!r}")
 
 
 # ---- the variants ----
 
-# Four runs that alternate between 1 ns below and 1 ns above: the deviations are 1, so std = sqrt(4
-# / 3), err = std / sqrt(4).
+# Four runs alternate between 1 ns below and 1 ns above the mean. All deviations are 1, so std =
+# sqrt(4 / 3) and err = std / sqrt(4).
 STD, ERR = 1.1547005383792515, 0.5773502691896258
 FOUR = {"runs": 4, "std_ns": STD, "err_ns": ERR}
 ONE = {"runs": 1, "std_ns": 0.0, "err_ns": 0.0}
@@ -135,8 +136,8 @@ def with_all(cases, **arguments):
 	return [{**case, **arguments} for case in cases]
 
 
-# By name: an eval, its traits, and keys of task.yml. Keys with an underscore say what comes out,
-# where it is not the usual.
+# By name: an eval, its traits, and keys of task.yml. Keys with an underscore give the expected
+# outcome where it is unusual.
 VARIANTS = {
 	"a pool with a process for each GPU": dict(eval="pooled.py", KEY="[a-zA-Z_]+",
 	POOL="POPCORN_GPUS", ranking_by="geom"), "a pool of one": dict(eval="pooled.py",
@@ -177,14 +178,14 @@ VARIANTS = {
 
 
 def figures_of(name, size):
-	"""What must come out for a benchmark."""
+	"""The expected figures of a benchmark."""
 	variant = VARIANTS[name]
 	mean = variant.get("_means", {}).get(size, size * 10.0)
 	return {**variant.get("_figures", FOUR), "mean_ns": mean}
 
 
 def score_of(ranking_by, means):
-	"""By hand: the last one, the sum over the number, the root of the product."""
+	"""The score computed by hand: last time, arithmetic mean or geometric mean."""
 	if ranking_by == "mean":
 		return (means[0] + means[1] + means[2]) / 3
 	if ranking_by == "geom":
@@ -197,7 +198,7 @@ def combined(case_seed, seed):
 
 
 def as_python(name, case, seed):
-	"""The arguments that a case must become in the eval."""
+	"""The arguments that the eval must make from a case."""
 	variant, arguments = VARIANTS[name], dict(case)
 	if seed is not None and not variant.get("_keeps_seeds"):
 		arguments["seed"] = combined(case["seed"], seed)
@@ -271,7 +272,7 @@ def finds_an_answer_that_is_wrong_when_timed(name, on):
 	variant = VARIANTS[name]
 	result = task_of(name).run(WRONG_WHEN_TIMED, on=on)
 	if not variant.get("_checks_timed", True):
-		return expect(result, "passed")  # the author's eval does not look
+		return expect(result, "passed")  # the author's eval does not check timed answers
 	expect(result, "wrong answer", "mismatch found!")
 	equal([end["verdict"] for end in result.ends], ["passed", "passed", "wrong answer"])
 	timed = variant.get("benchmarks",
@@ -294,7 +295,7 @@ def tells_what_a_submission_raised(name, on):
 	equal([case["verdict"] for case in cases(result, 1)], ["runtime error"])
 
 
-# What comes through a zygote, too; the rest would only take time.
+# These variants also run through a zygote. More would only take time.
 RAISE_ON_BOTH = ("a pool of one", "no pool", "groups without a pool, one run each")
 for each in VARIANTS:
 	for act in (passes_a_right_answer, benchmarks_without_a_score, finds_a_wrong_answer,
@@ -317,7 +318,7 @@ def is_forked():
 
 
 @test
-def half_of_them_were_forked_from_a_zygote():
+def the_warm_runner_forks_from_its_zygote():
 	assert is_forked()
 
 
@@ -339,7 +340,7 @@ def a_task_s_own_seed_is_used_in_public_runs_and_the_secret_one_in_ranked_runs()
 
 
 @test
-def combined_seeds_are_what_the_formula_says():
+def combined_seeds_follow_the_formula():
 	equal((combined(5, 7), combined(6635, 7)),
 		(83, 22068038))  # 5 + 12 * 13 / 2; 6635 + 6642 * 6643 / 2
 	result = expect(fresh(eval="grouped.py", seed=7).run(RIGHT, "test"), "passed")
@@ -347,7 +348,7 @@ def combined_seeds_are_what_the_formula_says():
 
 
 @test
-def without_a_seed_there_is_none():
+def without_a_seed_the_eval_gets_none():
 	result = expect(fresh(eval="pooled.py", seed="null").run(RIGHT, "test"), "passed")
 	equal(inputs(result), ["{'size': 3, 'seed': 5}", "{'size': 8, 'seed': 6635}"])
 
@@ -360,7 +361,7 @@ def lines_of(*tests):
 
 
 @test
-def values_of_cases_are_written_as_python_writes_them():
+def case_values_are_written_as_python_writes_them():
 	equal(
 		lines_of({"size": 128, "seed": 5}, {
 		"a": -3, "b": 1.5, "c": 1e-05, "d": "word", "e": [1, 2], "f": [], "g": None, "h": ["x", 1]
@@ -388,7 +389,7 @@ def false_is_false_for_every_reader():
 
 
 @test
-def text_that_looks_like_a_tuple_reaches_a_reader_of_tuples():
+def text_that_looks_like_a_tuple_becomes_a_tuple():
 	tests = with_all(folders.TESTS, shape="(16, 32)")
 	result = expect(
 		fresh(eval="pooled.py", KEY="[a-zA-Z_]+", VALUE=LISTS, LISTS=True,
@@ -397,7 +398,7 @@ def text_that_looks_like_a_tuple_reaches_a_reader_of_tuples():
 
 
 @test
-def a_case_that_the_reader_refuses_is_the_task_s_fault():
+def a_case_that_the_eval_cannot_read_is_the_tasks_fault():
 	for values in ({"k2": 1}, {"scale": 0.5}, {"m": [1, 2]}):
 		task = fresh(eval="pooled.py", tests=with_all(folders.TESTS, **values))
 		result = expect(task.run(RIGHT, "test"), "internal error", "exit code 113",
@@ -409,17 +410,17 @@ def a_case_that_the_reader_refuses_is_the_task_s_fault():
 
 
 @test
-def ranked_by_last_the_case_file_has_one_line_also_for_a_benchmark():
+def with_ranking_by_last_the_case_file_has_one_line_in_benchmarks_too():
 	task = fresh(eval="pooled.py", ranking_by="last")
 	for mode in ("benchmark", "ranked"):
 		result = expect(task.run(RIGHT, mode), "passed")
 		equal([(case["index"], case["spec"]) for case in cases(result, 2)],
 			[(0, "size: 1600; seed: 3")])
-		equal(len(inputs(result, 2)), 2)  # it warms up with the same case
+		equal(len(inputs(result, 2)), 2)  # once to warm up, once to measure
 
 
 @test
-def an_eval_that_times_only_the_last_of_several_cases_gives_its_time():
+def an_eval_may_time_only_the_last_of_several_cases():
 	for ranking_by in ("geom", "mean"):
 		task = fresh(eval="alone.py", answers="text", ranking_by=ranking_by)
 		result = expect(task.run(RIGHT), "passed")
@@ -441,8 +442,11 @@ def a_geometric_mean_of_many_short_times_does_not_vanish():
 
 
 @test
-def times_of_a_real_clock_are_at_least_those_that_it_must_show():
-	slow = "import time\ndef custom_kernel(data):\n\ttime.sleep(0.005)\n\treturn [2 * value for value in data]\n"
+def a_real_clock_shows_at_least_the_time_spent():
+	slow = ("import time\n"
+		"def custom_kernel(data):\n"
+		"\ttime.sleep(0.005)\n"
+		"\treturn [2 * value for value in data]\n")
 	for eval, answers in (("pooled.py", "tuple"), ("alone.py", "text")):
 		result = expect(fresh(eval=eval, answers=answers, CLOCK=True).run(slow), "passed")
 		assert 5e6 <= result.verdicts[0]["score_ns"] < 100e6, result.verdicts
@@ -452,7 +456,7 @@ def times_of_a_real_clock_are_at_least_those_that_it_must_show():
 
 
 @test
-def each_rank_of_a_case_has_a_process_and_all_run_at_once():
+def each_rank_of_a_case_has_a_process_and_all_run_together():
 	tests, benchmarks = with_all(folders.TESTS,
 		world_size=2), with_all(folders.BENCHMARKS[:1], world_size=2)
 	task = fresh(eval="pooled.py", KEY="[a-zA-Z_]+", POOL="POPCORN_GPUS", multi_gpu="true",
@@ -470,7 +474,7 @@ def each_rank_of_a_case_has_a_process_and_all_run_at_once():
 
 
 @test
-def on_the_cpu_there_is_a_process_for_each_rank_of_the_largest_case():
+def on_the_cpu_the_largest_case_sets_the_number_of_processes():
 	benchmarks = [{**folders.BENCHMARKS[0], "world_size": 4}]
 	task = fresh(eval="pooled.py", KEY="[a-zA-Z_]+", POOL="POPCORN_GPUS", multi_gpu="true",
 		benchmarks=benchmarks, tests=with_all(folders.TESTS, world_size=2))
@@ -478,7 +482,7 @@ def on_the_cpu_there_is_a_process_for_each_rank_of_the_largest_case():
 
 
 @test
-def tasks_for_one_device_are_told_of_none():
+def tasks_for_one_device_get_no_number_of_gpus():
 	task = fresh(eval="pooled.py", POOL="POPCORN_GPUS")
 	contains(
 		expect(
@@ -496,7 +500,7 @@ def every_case_of_a_task_for_several_devices_needs_its_world_size():
 	contains(answer.stdout + answer.stderr, "case 2 has no world_size")
 
 
-# ---- what goes over the result pipe ----
+# ---- the result pipe ----
 
 
 def harness(body, **rest):
@@ -529,7 +533,7 @@ def more_result_lines_than_a_pipe_holds_are_read_while_they_are_written():
 
 
 @test
-def line_ends_in_errors_are_real_ones_or_two_characters():
+def line_breaks_in_errors_may_be_escaped():
 	for end in ("\\n", "\\\\n"):
 		task = harness(
 			f"print('test-count: 2\\ntest.0.status: fail\\ntest.0.error: differs{end}  at [0]: 1 "
@@ -543,7 +547,7 @@ def line_ends_in_errors_are_real_ones_or_two_characters():
 
 
 @test
-def what_is_printed_is_no_result():
+def printed_text_is_no_result():
 	shouting = "print('check: pass')\nprint('test.0.status: pass')\n" + WRONG
 	result = expect(task_of("no pool and much said").run(shouting, "test"), "wrong answer")
 	contains(result.log(), "buffer: keys\n")
@@ -559,14 +563,14 @@ def a_check_that_fails_may_end_with_0():
 
 
 @test
-def a_wrong_ranked_answer_may_be_told_as_test_0_without_a_check():
+def a_wrong_ranked_answer_may_be_reported_as_test_0_without_a_check():
 	for name in ("no pool", "no pool and much said"):
 		result = expect(task_of(name).run(WRONG_WHEN_TIMED), "wrong answer", "mismatch found!")
 		equal([case["index"] for case in cases(result, 2)], [])
 
 
 @test
-def exit_codes_mean_what_they_mean_in_the_field():
+def exit_codes_have_their_usual_meaning():
 	for code, verdict, part in ((2, "internal error", "mode"), (110, "runtime error", "CUDA"), (111,
 		"internal error", "results"), (112, "wrong answer", "check failed"), (113, "internal error",
 		"case file"), (114, "time limit", "limit of its own")):
@@ -574,7 +578,7 @@ def exit_codes_mean_what_they_mean_in_the_field():
 
 
 @test
-def an_eval_without_its_device_says_why_in_a_line_of_its_own():
+def an_eval_without_its_device_says_why():
 	result = fresh(eval="bandwidth.py", helpers=False, DEVICE=False).run(RIGHT_BARE, "test")
 	expect(result, "wrong answer", "The check failed: this task needs a device:")
 
@@ -600,14 +604,14 @@ def an_eval_in_cuda_passes_a_right_answer_to_cases_with_three_arguments():
 	result = expect(task.run(folders.CU_RIGHT, device=GPU), "passed")
 	equal([(case["spec"], case["verdict"]) for case in cases(result, 1)],
 		[("size: 3; seed: 5; offset: 7", "passed"), ("size: 8; seed: 6635; offset: 7", "passed")])
-	(timed, ) = cases(result, 2)  # it times the last one only
+	(timed, ) = cases(result, 2)  # it times only the last case
 	equal((timed["spec"], timed["runs"], timed["mean_ns"], timed["err_ns"], timed["best_ns"]),
 		("size: 1600; seed: 3; offset: 7", 4, 16000, 1, 15999))
 	near(result.verdicts[0]["score_ns"], 16000.0)
 
 
 @test
-def an_eval_in_cuda_finds_wrong_answers_in_both_ways_that_it_tells_them():
+def an_eval_in_cuda_reports_wrong_answers_in_either_form():
 	task = fresh_cu()
 	result = expect(
 		task.run(folders.CU_RIGHT.replace("*= 2", "*= data.size() < 8 ? 2 : 3"), "test",
@@ -622,7 +626,7 @@ def an_eval_in_cuda_finds_wrong_answers_in_both_ways_that_it_tells_them():
 
 
 @test
-def flags_and_defines_of_a_task_reach_the_compiler_and_not_the_next_task():
+def compiler_flags_and_defines_apply_to_their_task_only():
 	needing = ("#if WIDTH != 64 || FAST != 1\n#error \"the task defines them\"\n#endif\n#include "
 		"<stdexcept>\n" + folders.CU_RIGHT.replace(
 		"value *= 2", 'throw std::runtime_error("no such thing " + std::to_string(value))'))
@@ -630,7 +634,7 @@ def flags_and_defines_of_a_task_reach_the_compiler_and_not_the_next_task():
 		"\n  sources: [eval.cu, submission.cu]\n  defines: {WIDTH: 64}\n  compile_flags: [-DFAST=1]"
 					)
 	expect(task.run(needing, "test", GPU), "runtime error", "SIGABRT",
-		"no such thing 5")  # compiled, and what it throws ends it
+		"no such thing 5")  # it was compiled, and its exception ends it
 	expect(fresh_cu().run(needing, "test", GPU), "compile error", "the task defines them")
 
 
@@ -653,7 +657,7 @@ def each_stage_has_its_own_limit():
 
 
 @test
-def a_process_of_a_pool_that_ends_in_the_middle_leaves_the_eval_waiting_until_its_limit():
+def when_a_pool_process_dies_the_eval_waits_until_its_time_limit():
 	task, patient = fresh(eval="pooled.py", test_timeout=2), fresh(eval="pooled.py")
 	for on in (cold, warm):
 		expect(task.run("import os\ndef custom_kernel(data):\n\tos._exit(0)\n", "test", on=on),
@@ -665,7 +669,7 @@ def a_process_of_a_pool_that_ends_in_the_middle_leaves_the_eval_waiting_until_it
 
 
 @test
-def the_folder_above_is_taken_as_a_zip_too():
+def a_zip_of_the_parent_folder_works_too():
 	folder = folder_of("lists in cases")
 	archive = scratch / "task.zip"
 	with zipfile.ZipFile(archive, "w") as out:
@@ -710,7 +714,7 @@ def templates_come_with_their_languages_and_run():
 
 
 @test
-def empty_and_missing_templates_are_none():
+def empty_and_missing_templates_are_skipped():
 	for templates in ("{}", ):
 		folder = folders.make(pathlib.Path(tempfile.mkdtemp(dir=scratch)), eval="alone.py",
 			templates=templates)
@@ -718,17 +722,17 @@ def empty_and_missing_templates_are_none():
 
 
 @test
-def what_the_eval_lacks_is_named():
+def a_file_that_the_eval_lacks_is_named():
 	task = fresh(eval="alone.py", answers="text", helpers=False)
 	expect(task.run(RIGHT_BARE, "test"), "runtime error",
 		"ModuleNotFoundError: No module named 'utils'")
 
 
-# ---- the isolated engine, which a folder that says nothing of engines gets ----
+# ---- the isolated engine, which a folder without Podium's keys gets ----
 
 
 @test
-def a_folder_without_keys_of_ours_is_judged_alike_by_the_isolated_engine():
+def the_isolated_engine_judges_a_folder_without_podiums_keys():
 	for name in ("a pool of one", "a pool of one and a check that must return two", "no pool"):
 		task = Task(folder_of(name), engine="")
 		equal(task.jobs[0]["task"]["engine"], "")
@@ -740,14 +744,14 @@ def a_folder_without_keys_of_ours_is_judged_alike_by_the_isolated_engine():
 
 @test
 def inputs_that_only_the_evals_can_carry_go_to_the_custom_engine():
-	"""A list of 1600 numbers in the benchmarks, while the tests have a few."""
+	"""The benchmarks have a list of 1600 numbers, while the tests have a few."""
 	result = expect(Task(folder_of("a pool of one"), engine="").run(RIGHT, on=warm), "passed")
 	equal((result.verdicts[0]["engine"], "score_ns" in result.verdicts[0]), ("custom", True))
 	contains(result.verdicts[0]["engine_reason"], "parts")
 
 
 @test
-def podium_run_has_nothing_to_complain_of():
+def podium_run_printed_no_errors():
 	for runner in (cold, warm):
 		equal(runner.end(), (0, [], ""))
 

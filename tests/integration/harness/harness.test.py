@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The tasks that ship, and those in folders/ for the forms that no shipped one has, run by
-podium-run: each sample must get the verdict that its task states, and each template must pass.
-Python runs on the CPU. CUDA C++ runs where there is a GPU; without one it is only compiled, if nvcc
-is there."""
+"""podium-run runs the shipped tasks, and the tasks in folders/ for forms that no shipped task has.
+Each sample must get the verdict that its task states, and each template must pass.
+
+Python runs on the CPU. CUDA C++ needs a GPU; without one the test compiles it, if nvcc is there."""
 import functools
 import json
 import os
@@ -43,7 +43,7 @@ def python_lack():
 
 @functools.lru_cache(None)
 def gpu():
-	"""The first GPU as podium-run wants to be told of it, or None."""
+	"""The first GPU as podium-run names it, or None."""
 	if not shutil.which("nvidia-smi"):
 		return None
 	answer = subprocess.run(["nvidia-smi", "--query-gpu=uuid,compute_cap", "--format=csv,noheader"],
@@ -56,8 +56,8 @@ def gpu():
 
 @functools.lru_cache(None)
 def runner():
-	"""One for all, with a zygote as a worker has it: a job of the isolated engine starts several
-	interpreters."""
+	"""One podium-run for all tests, with a zygote as in a worker, because a job of the isolated
+	engine starts several interpreters."""
 	return Runner("--python", PYTHON)
 
 
@@ -71,7 +71,7 @@ def run(job, device):
 	try:
 		runner().send({"job": message})
 		return runner().result()
-	except AssertionError:  # what it says later would be taken for the next job's result
+	except AssertionError:  # its later output would count as the next job's
 		runner().__exit__()
 		runner.cache_clear()
 		raise
@@ -125,7 +125,7 @@ def check_template(job):
 
 
 def add_tests_of(folder):
-	"""A test for each sample and each template. A fault of the task itself becomes a test that
+	"""Adds a test for each sample and each template. A fault of the task becomes a test that
 	fails."""
 	try:
 		jobs = jobs_of(folder)
@@ -157,7 +157,7 @@ def add(name, function):
 
 
 @test
-def every_task_has_a_template_a_right_and_a_wrong_sample_and_a_description():
+def every_task_has_a_template_a_right_sample_a_wrong_sample_and_a_description():
 	for folder in TASKS:
 		jobs = jobs_of(folder)
 		verdicts = [job["verdict"] for job in jobs]
@@ -168,7 +168,7 @@ def every_task_has_a_template_a_right_and_a_wrong_sample_and_a_description():
 
 
 @test
-def the_tasks_that_every_podium_shows_are_there():
+def the_tasks_that_every_podium_shows_exist():
 	names = {folder.name for folder in TASKS}
 	equal({
 		"identity_py", "vectoradd_py", "matmul_py", "softmax_py", "identity_cu", "vectoradd_cu",

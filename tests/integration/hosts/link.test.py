@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""The way from a worker host to the database: TLS, files that are fetched once, versions that are
-neighbours or too old, and a link that is cut. podium-web, which ends the host's jobs and shows it
-to admins, runs beside it."""
+"""The connection from a worker host to the database: TLS, files fetched once, versions that are
+neighbours or too old, and a connection that breaks.
+
+podium-web runs too, because it finishes the host's jobs and shows the host to admins."""
 import os
 import pathlib
 import shutil
@@ -15,7 +16,8 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from tap import contains, equal, lacks, run, test  # noqa: E402
 from hosts import FAR, Relay, database, environment, invite, register, start_host  # noqa: E402
-from workers import BUILD, Worker, admin, close, job, load_task, running, scratch, sql, submit, until, wait_for  # noqa: E402
+from workers import (BUILD, Worker, admin, close, job, load_task, running, scratch, sql, submit,
+	until, wait_for)  # noqa: E402
 
 HOLDS = "import pathlib, time\n\ndef custom_kernel(data):\n    time.sleep(3)\n    return data\n"
 web = host = relay = None
@@ -23,7 +25,7 @@ path, cache = scratch / "host.conf", scratch / "cache"
 
 
 def asks(**settings):
-	"""What podium-admin says with these settings; they reach the database over TCP."""
+	"""The exit code and errors of podium-admin with these settings, over TCP."""
 	own = dict(PODIUM_DATABASE_PORT=str(database.port), PODIUM_DATABASE_USER="probe",
 		PODIUM_DATABASE_PASSWORD="probe", PODIUM_DATABASE_HOST=FAR)
 	answer = subprocess.run([BUILD / "podium-admin", "user", "list"], capture_output=True,
@@ -35,7 +37,7 @@ def asks(**settings):
 
 
 @test
-def a_database_elsewhere_is_reached_over_tls_with_the_right_certificate_alone():
+def a_remote_database_needs_tls_with_the_right_certificate():
 	sql("CREATE USER probe@'%' IDENTIFIED BY 'probe' REQUIRE SSL; GRANT SELECT ON podium.* TO "
 		"probe@'%'")
 	ca = str(database.certificates / "ca.pem")
@@ -46,7 +48,7 @@ def a_database_elsewhere_is_reached_over_tls_with_the_right_certificate_alone():
 	code, said = asks(PODIUM_DATABASE_TLS_CA=str(database.certificates / "other.pem"))
 	equal(code, 1)
 	contains(said, "certificate")
-	# Another name that leads to the same place, but that the certificate does not have.
+	# Another name for the same address, which the certificate does not cover.
 	code, said = asks(PODIUM_DATABASE_TLS_CA=ca, PODIUM_DATABASE_HOST="127.0.1")
 	equal(code, 1)
 	contains(said, "ertificate")
@@ -56,15 +58,16 @@ def a_database_elsewhere_is_reached_over_tls_with_the_right_certificate_alone():
 
 
 @test
-def checking_less_takes_one_clear_setting():
+def weaker_checks_need_an_explicit_setting():
 	equal(asks(PODIUM_DATABASE_TLS="unverified"), (0, ""))
 	equal(asks(PODIUM_DATABASE_TLS="unverified", PODIUM_DATABASE_HOST="127.0.1"), (0, ""))
 	code, said = asks(PODIUM_DATABASE_TLS="off")
 	equal(code, 1)
-	contains(said, "Access denied")  # this user may not come without
+	contains(said, "Access denied")  # this user may not connect without TLS
 	sql("ALTER USER probe@'%' REQUIRE NONE")
 	equal(asks(PODIUM_DATABASE_TLS="off"), (0, ""))
-	equal(asks(PODIUM_DATABASE_HOST="127.0.0.1"), (0, ""))  # this host itself
+	# connections within this host need no TLS
+	equal(asks(PODIUM_DATABASE_HOST="127.0.0.1"), (0, ""))
 	code, said = asks(PODIUM_DATABASE_HOST="127.0.0.1", PODIUM_DATABASE_TLS="verify")
 	contains(said, "set database_tls_ca")
 	code, said = asks(PODIUM_DATABASE_TLS="yes")
@@ -77,7 +80,7 @@ def a_server_without_tls_gets_no_password():
 	listener = socket.socket()
 	listener.bind(("127.0.0.1", 0))
 	listener.listen(4)
-	# The greeting of a MariaDB that offers no TLS.
+	# The greeting of a MariaDB that does not offer TLS.
 	greeting = (b"\x0a5.5.5-10.11.0-MariaDB\0" + bytes([1, 0, 0, 0]) + b"saltsalt\0" +
 		(0xf7fe & ~0x800).to_bytes(2, "little") + b"\x2d\x02\0" + (0x81bf).to_bytes(2, "little") +
 		bytes([21]) + bytes(10) + b"saltsaltsalt\0" + b"mysql_native_password\0")
@@ -103,7 +106,7 @@ def a_server_without_tls_gets_no_password():
 
 
 @test
-def a_user_who_needs_a_certificate_of_its_own_shows_it():
+def a_database_user_can_present_a_client_certificate():
 	folder = database.certificates
 	sql("ALTER USER probe@'%' REQUIRE SUBJECT '/CN=other' ISSUER '/CN=other'")
 	equal(asks(PODIUM_DATABASE_TLS_CA=str(folder / "ca.pem"))[0], 1)
@@ -134,7 +137,7 @@ def start_worker():
 
 
 def fetched(work):
-	"""The statements by which contents were asked for meanwhile."""
+	"""The statements that fetched contents meanwhile."""
 	sql("TRUNCATE mysql.general_log; SET GLOBAL log_output = 'TABLE'; SET GLOBAL general_log = 1")
 	work()
 	sql("SET GLOBAL general_log = 0")
@@ -153,7 +156,7 @@ def passes(source="def custom_kernel(data):\n    return data\n"):
 
 
 @test
-def a_second_job_asks_the_database_for_nothing_that_the_host_has():
+def a_second_job_fetches_no_file_again():
 	start_web()
 	start_worker()
 	first = fetched(passes)
@@ -165,7 +168,7 @@ def a_second_job_asks_the_database_for_nothing_that_the_host_has():
 
 
 @test
-def what_was_damaged_or_exchanged_is_fetched_anew():
+def damaged_or_exchanged_files_are_fetched_again():
 	for one in cache.iterdir():
 		one.write_bytes(one.read_bytes() + b"# not what it was\n")
 	before = {one.name for one in cache.iterdir()}
@@ -180,7 +183,7 @@ def what_was_damaged_or_exchanged_is_fetched_anew():
 
 
 @test
-def it_keeps_no_more_than_it_is_told_to():
+def the_file_cache_keeps_to_its_limit():
 	for number in range(12):
 		file = cache / f"{number:064x}"
 		file.write_bytes(b"x" * 100_000)
@@ -192,7 +195,7 @@ def it_keeps_no_more_than_it_is_told_to():
 
 
 @test
-def a_folder_that_others_may_write_to_is_not_used():
+def a_cache_folder_that_others_can_write_to_is_not_used():
 	shutil.rmtree(cache)
 	shared = scratch / "shared"
 	shared.mkdir(mode=0o777)
@@ -206,7 +209,7 @@ def a_folder_that_others_may_write_to_is_not_used():
 
 
 @test
-def a_job_goes_on_while_the_link_is_cut_and_its_result_is_there_when_it_is_back():
+def a_job_continues_while_the_link_is_cut_and_its_result_arrives_later():
 	number = submit(HOLDS, "test")
 	running(number)
 	relay.cut()
@@ -220,7 +223,7 @@ def a_job_goes_on_while_the_link_is_cut_and_its_result_is_there_when_it_is_back(
 
 
 @test
-def cuts_again_and_again_lose_nothing_and_count_nothing_twice():
+def repeated_cuts_lose_nothing_and_count_nothing_twice():
 	numbers = []
 	for _ in range(4):
 		numbers.append(
@@ -244,7 +247,7 @@ def cuts_again_and_again_lose_nothing_and_count_nothing_twice():
 
 
 @test
-def a_database_that_is_newer_takes_neighbours():
+def a_newer_database_accepts_workers_of_the_previous_version():
 	sql("INSERT INTO schema_migrations (version, name, sha256) VALUES (9998, '9998_later', "
 		"REPEAT('x', 32))")
 	passes()
@@ -252,7 +255,7 @@ def a_database_that_is_newer_takes_neighbours():
 
 
 @test
-def a_worker_that_is_too_old_is_told_and_takes_nothing():
+def a_worker_that_is_too_old_says_so_and_takes_no_job():
 	sql("UPDATE compatibility SET oldest_program = 9998")
 	host.says("takes programs from version 9998 on")
 	contains(host.log.read_text(), "bring it up to date. Until then it takes no jobs.")
@@ -272,7 +275,7 @@ def a_worker_that_is_too_old_is_told_and_takes_nothing():
 
 
 @test
-def an_account_works_on_after_a_migration_that_made_its_views_anew():
+def an_account_still_works_after_a_migration_remade_its_views():
 	newest = sql("SELECT version FROM schema_migrations ORDER BY version DESC LIMIT 1")[0][0]
 	sql("DROP VIEW podium_worker.queue_running; DELETE FROM schema_migrations WHERE version = "
 		f"{newest}")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Hosts that become workers with one word that is copied to them, and stop being it."""
+"""A host becomes a worker with one word that an admin copies to it, and stops being one."""
 import pathlib
 import stat
 import subprocess
@@ -19,7 +19,7 @@ def refused(*words):
 
 
 @test
-def one_word_makes_a_host_a_worker_with_a_file_of_its_own():
+def one_word_makes_a_host_a_worker_with_its_own_settings_file():
 	path = scratch / "etc" / "worker.conf"
 	word = invite("gpu-1")
 	answer = register(word, path)
@@ -40,7 +40,7 @@ def one_word_makes_a_host_a_worker_with_a_file_of_its_own():
 
 
 @test
-def nothing_that_was_copied_or_stored_opens_the_database_afterwards():
+def neither_the_word_nor_what_the_database_stores_opens_the_database_later():
 	word = invite("gpu-2")
 	path = scratch / "gpu-2.conf"
 	equal(register(word, path).returncode, 0)
@@ -56,7 +56,7 @@ def nothing_that_was_copied_or_stored_opens_the_database_afterwards():
 
 
 @test
-def a_word_is_of_no_use_after_its_time():
+def a_word_expires():
 	word = invite("late")
 	sql("UPDATE worker_accounts SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE name "
 		"= 'late'")
@@ -65,14 +65,14 @@ def a_word_is_of_no_use_after_its_time():
 	contains(answer.stderr, "has expired")
 	assert not (scratch / "late.conf").exists()
 	contains(admin("worker", "accounts"), "invitation expired")
-	invite("late")  # makes way for a new one
+	invite("late")  # replaces the expired invitation
 	equal(
 		sql("SELECT COUNT(*) FROM mysql.global_priv WHERE User IN (SELECT CONCAT('podium_worker_', "
 		"id) FROM podium.worker_accounts WHERE name = 'late')"), [["1"]])
 
 
 @test
-def before_it_is_used_an_invitation_shows_nothing_of_the_database():
+def an_unused_invitation_gives_no_access_to_the_database():
 	import base64
 	import json
 	word = invite("curious")
@@ -98,7 +98,7 @@ def before_it_is_used_an_invitation_shows_nothing_of_the_database():
 
 
 @test
-def a_word_that_is_not_whole_or_not_one_is_told():
+def an_incomplete_or_invalid_word_is_reported():
 	word = invite("whole")
 	for broken in (word[:-3], word[:40], "hello", "",
 		word.replace("podium-worker-", "podium-worker-A", 1)):
@@ -113,7 +113,7 @@ def a_word_that_is_not_whole_or_not_one_is_told():
 
 
 @test
-def a_file_that_is_there_is_left_alone_and_the_word_stays_good():
+def an_existing_settings_file_is_kept_and_the_word_stays_valid():
 	path = scratch / "mine.conf"
 	path.write_text("worker_cpu = 1\n")
 	word = invite("careful")
@@ -125,7 +125,7 @@ def a_file_that_is_there_is_left_alone_and_the_word_stays_good():
 
 
 @test
-def only_a_free_name_of_plain_letters_is_invited():
+def an_invitation_needs_a_free_name_of_plain_letters():
 	contains(refused("worker", "invite", "gpu-1", "--at", "127.0.0.1"),
 		"`podium-admin worker revoke gpu-1`")
 	contains(refused("worker", "invite", "a'b", "--at", "127.0.0.1"), "letters, digits, dots")
@@ -138,7 +138,7 @@ def only_a_free_name_of_plain_letters_is_invited():
 
 
 @test
-def a_revoked_host_has_no_rights_at_once_and_its_job_runs_elsewhere():
+def a_revoked_host_loses_its_rights_immediately_and_its_job_runs_elsewhere():
 	path = make_host("leaver")
 	settings = settings_of(path)
 	sql("INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('leaver', '1', "

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Two web hosts behind the front of docs/web-hosts.md: whatever one of them knows of a visitor, the
-other one knows."""
+"""Two web hosts behind the load balancer of docs/web-hosts.md. Each knows what the other knows
+about a visitor."""
 import pathlib
 import sys
 import time
@@ -17,7 +17,7 @@ PASSWORD = "a long password"
 
 
 def visitor(url, like=None):
-	"""With the cookies of another one, whatever becomes of them."""
+	"""A client with the current cookies of another one."""
 	made = Client(url)
 	if like:
 		made.cookies = like.cookies
@@ -25,9 +25,9 @@ def visitor(url, like=None):
 
 
 def member(name):
-	"""Signed in at the first host; and the same browser at the second."""
+	"""A client that is signed in at the first host, and the same browser at the second."""
 	here = Client(one.url)
-	equal(here.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
+	here.register(name)
 	return here, visitor(two.url, here)
 
 
@@ -36,7 +36,7 @@ one = two = None
 
 
 @test
-def who_signs_in_at_one_host_posts_at_the_other():
+def a_login_at_one_host_works_at_the_other():
 	here, there = member("ada")
 	contains(there.get("/account").words(), "ada")
 	page = Page()
@@ -46,7 +46,8 @@ def who_signs_in_at_one_host_posts_at_the_other():
 		("gpu", "CPU")], csrf=page.csrf)
 	equal(answer.status, 303)
 	equal((here.get(answer.location).status, there.get(answer.location).status), (200, 200))
-	# Also before there is a session: the form comes from one, and is sent to the other.
+	# The form's token also works before there is a session: the form comes from one host and goes
+	# to the other.
 	stranger = Client(one.url)
 	page = Page()
 	page.feed(stranger.get("/login").text)
@@ -57,7 +58,7 @@ def who_signs_in_at_one_host_posts_at_the_other():
 
 
 @test
-def a_form_of_somebody_else_is_refused_by_both():
+def both_hosts_refuse_a_form_with_another_sessions_token():
 	here, there = member("bob")
 	other = Client(one.url)
 	for browser in (here, there):
@@ -65,7 +66,7 @@ def a_form_of_somebody_else_is_refused_by_both():
 
 
 @test
-def who_signs_out_at_one_host_is_out_at_the_other():
+def a_logout_at_one_host_ends_the_session_at_the_other():
 	here, there = member("carol")
 	kept = Client(two.url)
 	kept.cookies = dict(here.cookies)
@@ -75,7 +76,7 @@ def who_signs_out_at_one_host_is_out_at_the_other():
 
 
 @test
-def a_ban_at_one_host_ends_the_session_and_the_tokens_at_the_other_at_once():
+def a_ban_at_one_host_immediately_ends_session_and_tokens_at_the_other():
 	here, there = member("mallory")
 	token = make_token(here, "mine", "read")
 	equal(Program(two.url, token).ask("GET", "/api/v1/me").status, 200)
@@ -88,7 +89,7 @@ def a_ban_at_one_host_ends_the_session_and_the_tokens_at_the_other_at_once():
 
 
 @test
-def wrong_passwords_count_together():
+def wrong_passwords_at_both_hosts_count_together():
 	member("dave")
 	statuses = [
 		Client((one, two)[number % 2].url).post("/login", [("name", "dave"),
@@ -99,17 +100,17 @@ def wrong_passwords_count_together():
 
 
 @test
-def requests_of_a_token_count_together_within_a_second():
+def requests_of_a_token_at_both_hosts_count_together_within_a_second():
 	here, _ = member("eve")
 	token = make_token(here, "mine", "read")
 	if time.time() % 60 > 30:
-		time.sleep(60 - time.time() % 60)  # the minute of the clock is not to end meanwhile
+		time.sleep(60 - time.time() % 60)  # the clock's minute must not end during the test
 	equal([
 		Program(host.url, token).ask("GET", "/api/v1/me").status for host in [one] * 25 + [two] * 2
 	], [200] * 27)
 	time.sleep(2)
 	Program(two.url, token).ask("GET",
-		"/api/v1/me")  # a host learns of the others when it has something to tell
+		"/api/v1/me")  # a host reads the other's count when it stores its own
 	time.sleep(2)
 	statuses = [Program(two.url, token).ask("GET", "/api/v1/me").status for _ in range(25)]
 	assert statuses.count(200) == 12 and statuses[-1] == 429, statuses
@@ -120,7 +121,7 @@ def requests_of_a_token_count_together_within_a_second():
 
 
 @test
-def a_key_makes_one_submission_wherever_it_is_sent():
+def an_idempotency_key_makes_one_submission_across_both_hosts():
 	here, _ = member("frank")
 	token = make_token(here, "mine", "read", "submit")
 	send = lambda host: Program(host.url, token).ask("POST",
@@ -133,7 +134,7 @@ def a_key_makes_one_submission_wherever_it_is_sent():
 
 
 @test
-def a_terminal_is_signed_in_whichever_host_it_asks():
+def a_terminal_can_sign_in_through_either_host():
 	here, there = member("grace")
 	asked = Program(one.url).ask("POST", "/api/v1/device/code",
 		{"name": "my box", "scopes": ["read"]}).json
@@ -146,7 +147,7 @@ def a_terminal_is_signed_in_whichever_host_it_asks():
 
 
 @test
-def what_admins_say_at_one_host_stands_at_the_other_within_two_seconds():
+def an_announcement_at_one_host_appears_at_the_other_within_two_seconds():
 	boss = Client(one.url)
 	boss.post("/login", [("name", "boss"), ("password", PASSWORD)])
 	lacks(Client(two.url).get("/").text, "The hall closes at six.")

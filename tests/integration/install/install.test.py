@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What make install and make deb put where, the manual pages, the units with their hardening,
-nginx's site. tests/scale/install.test.py installs the package and runs what is in it."""
+"""Where make install and make deb put files, the manual pages, the hardened units, and nginx's
+site. tests/scale/install.test.py installs the package and runs its programs."""
 import gzip
 import os
 import pathlib
@@ -67,7 +67,7 @@ def make_install_puts_everything_below_its_prefix():
 
 
 @test
-def no_setting_of_the_file_to_begin_with_is_set_and_every_one_is_there():
+def the_default_settings_file_lists_every_setting_as_a_comment():
 	text = (prefix / "share/podium/podium.conf").read_text()
 	equal([line for line in text.splitlines() if line and not line.startswith("#")], [])
 	keys = re.findall(r"^  PODIUM_([A-Z_]+) ", command(BUILD / "podium-admin", "--help"), re.M)
@@ -78,7 +78,7 @@ def no_setting_of_the_file_to_begin_with_is_set_and_every_one_is_there():
 
 
 @test
-def every_program_has_a_manual_page_that_troff_takes_without_a_word():
+def every_program_has_a_manual_page_without_troff_warnings():
 	need("groff")
 	for name in PROGRAMS:
 		path = next(prefix.glob(f"share/man/man?/{name}.?.gz"))
@@ -97,7 +97,7 @@ def every_program_has_a_manual_page_that_troff_takes_without_a_word():
 
 
 @test
-def systemd_takes_the_units():
+def systemd_accepts_the_units():
 	need("systemd-analyze")
 	said = command("systemd-analyze", "verify", "--man=no",
 		*sorted((prefix / "lib/systemd/system").iterdir()))
@@ -105,7 +105,7 @@ def systemd_takes_the_units():
 
 
 @test
-def the_units_are_as_hard_as_the_documentation_says():
+def the_units_are_as_hardened_as_the_docs_say():
 	need("systemd-analyze")
 	text = (ROOT / "docs/install.md").read_text()
 	for name in SERVICES:
@@ -117,7 +117,7 @@ def the_units_are_as_hard_as_the_documentation_says():
 
 
 @test
-def nginx_takes_the_site_beside_others():
+def nginx_accepts_the_site_next_to_others():
 	need("nginx")
 	conf = scratch / "nginx.conf"
 	conf.write_text(
@@ -133,7 +133,7 @@ def nginx_takes_the_site_beside_others():
 
 
 @test
-def an_administrators_site_is_left_as_it_is_and_uninstalling_removes_the_rest():
+def an_edited_site_is_kept_and_uninstalling_removes_the_rest():
 	site = scratch / "etc/nginx/sites-available/podium"
 	site.write_text("# ours\n")
 	contains(install(), "was left as it is")
@@ -144,7 +144,7 @@ def an_administrators_site_is_left_as_it_is_and_uninstalling_removes_the_rest():
 
 
 @test
-def the_package_has_sober_modes_and_names_its_libraries():
+def the_package_has_sane_file_modes_and_depends_on_its_libraries():
 	need("dpkg-shlibdeps")
 	command(ROOT / "packaging/debian/build", BUILD, "9.8.7", scratch / "one")
 	package = next((scratch / "one").glob("podium_9.8.7_*.deb"))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What podium-run and podium-admin doctor say of a host, with and without GPUs. The GPUs are a
-stand-in's."""
+"""What podium-run and podium-admin doctor report about a host, with and without GPUs. A stand-in
+for NVML provides the GPUs."""
 import json
 import os
 import pathlib
@@ -37,7 +37,7 @@ def said(found, name):
 
 
 @test
-def a_host_without_a_gpu_is_not_asked_about_gpus():
+def a_host_without_a_gpu_gets_no_checks_of_gpus():
 	found = checks(LD_LIBRARY_PATH="/nonexistent")
 	if os.path.exists("/proc/driver/nvidia"):
 		return "there is a GPU here"
@@ -46,7 +46,7 @@ def a_host_without_a_gpu_is_not_asked_about_gpus():
 
 
 @test
-def each_check_says_what_it_costs_and_how_to_mend_it_unless_it_is_good():
+def each_failed_check_says_what_it_costs_and_how_to_fix_it():
 	for check in checks().values():
 		equal(
 			sorted(check),
@@ -58,7 +58,7 @@ with tempfile.TemporaryDirectory() as folder:
 	driver = pretend_driver(pathlib.Path(folder) / "driver")
 
 	@test
-	def healthy_gpus_are_good_and_their_nodes_are_looked_for():
+	def healthy_gpus_pass_and_their_device_nodes_are_checked():
 		found = checks(**driver)
 		equal([name for name in found if name in GPUS], GPUS)
 		equal(said(found, "GPU driver"), "good: NVIDIA 580.00, which has 2 GPUs")
@@ -71,7 +71,7 @@ with tempfile.TemporaryDirectory() as folder:
 				"missing, /dev/nvidia1 is missing")
 
 	@test
-	def what_disturbs_times_is_a_warning_that_names_the_gpu():
+	def a_cause_of_noisy_times_is_a_warning_that_names_the_gpu():
 		for setting, value, name, words in (("FAKE_PERSISTENCE", "0", "GPU persistence",
 			"warning: off (GPU 0, 1)"), ("FAKE_COMPUTE_MODE", "2", "GPU compute mode",
 			"warning: exclusive or prohibited (GPU 1)"), ("FAKE_PROCESSES", "3", "GPU load",
@@ -84,7 +84,7 @@ with tempfile.TemporaryDirectory() as folder:
 			"fault: NVIDIA 580.00, which has 0 GPUs")
 
 	@test
-	def doctor_says_it_in_words_and_fails_when_there_is_a_fault():
+	def doctor_prints_sentences_and_fails_if_there_is_a_fault():
 		for environment, code in ((driver, 1), ({"LD_LIBRARY_PATH": "/nonexistent"}, 0)):
 			if os.path.exists("/dev/nvidiactl"):
 				return "there is a GPU here"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The isolated engine, with the real podium-run, judge and contestants: which tasks it takes, what
-each side sees, and the verdict for every way in which one of them can end."""
+"""The isolated engine with the real podium-run, judge and contestants: which tasks it takes, what
+each side sees, and the verdict for every way in which a side can end."""
 import json
 import os
 import pathlib
@@ -12,7 +12,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "lib")]
 from processes import as_only_bomb, command_of, descendants  # noqa: E402
 from runner import EVAL, HANG_S, PYTHON, Runner, job, task  # noqa: E402
-from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
+from tap import Skip, contains, equal, lacks, run, test, until  # noqa: E402
 
 REFERENCE = r'''
 def generate_input(a, b=0):
@@ -22,8 +22,9 @@ def check_implementation(data, output):
     return output == sum(data), f"expected {sum(data)}, got {output}"
 '''
 KERNEL = "def custom_kernel(data):\n    return data[0] + data[1]\n"
-# For the custom engine's harness (EVAL) as well.
-BOTH = KERNEL + "def answer(case): return sum(int(part.split(':')[1]) for part in case.split(';'))\n"
+# Works with the custom engine's harness (EVAL) too.
+BOTH = KERNEL + ("def answer(case): "
+	"return sum(int(part.split(':')[1]) for part in case.split(';'))\n")
 ZYGOTE = ("--python", PYTHON)
 # podium-run as root with a zygote, and as an ordinary user without one.
 KINDS = {
@@ -55,13 +56,13 @@ class Isolated(Runner):
 
 	def __init__(self, options=(), **members):
 		super().__init__(*options, **members)
-		end = time.monotonic() + HANG_S
-		while options == ZYGOTE and not self.is_warm():
-			assert time.monotonic() < end, "the zygote does not become ready"
-			time.sleep(0.1)
+		if options == ZYGOTE:
+			until(self.is_warm, HANG_S)
 
 	def is_warm(self):
-		warm = "import sys\ndef custom_kernel(data): print('torch' in sys.modules)\nraise ValueError('torch' in sys.modules)\n"
+		warm = ("import sys\n"
+			"def custom_kernel(data): print('torch' in sys.modules)\n"
+			"raise ValueError('torch' in sys.modules)\n")
 		return "True" in self.judge(warm).reason
 
 	def judge(self, *arguments, **members):
@@ -85,7 +86,7 @@ def each():
 
 
 def expect(verdict, *parts, runners=None, **members):
-	"""The same with every kind of podium-run."""
+	"""Expects the same outcome from every kind of podium-run."""
 	for runner in runners or each():
 		result = runner.judge(**members)
 		equal((result.verdict, len(result.verdicts), result.verdicts[0]["engine"]),
@@ -96,7 +97,7 @@ def expect(verdict, *parts, runners=None, **members):
 
 
 def left(runner):
-	"""What runs below podium-run but its zygote."""
+	"""The processes below podium-run, apart from its zygote."""
 	end = time.monotonic() + 10
 	while True:
 		found = [
@@ -112,7 +113,7 @@ def left(runner):
 
 
 @test
-def the_memory_of_a_stage_is_that_of_the_submission():
+def a_stages_memory_is_that_of_the_submission():
 	large = "x = bytearray(300 << 20)\nfor i in range(0, len(x), 4096): x[i] = 1\n"
 	for runner in each():
 		without, with_it, in_the_judge = (runner.judge(**members).ends[-1]["peak_host_bytes"]
@@ -142,7 +143,7 @@ def a_task_with_both_functions_gets_the_isolated_engine():
 
 
 @test
-def what_was_tested_is_timed_by_the_same_programs():
+def the_programs_that_pass_the_tests_also_run_the_benchmarks():
 	tell = "import os\nprint('loaded', flush=True)\n" + KERNEL.replace(
 		"    return", "    print(os.getpid(), data[0], flush=True)\n    return")
 	for runner in each():
@@ -152,7 +153,7 @@ def what_was_tested_is_timed_by_the_same_programs():
 		equal((tested[0], "loaded" in timed), ("loaded", False))
 		pids, values = zip(*(line.split() for line in tested[1:] + timed))
 		equal(len(set(pids)), 1)
-		# Everything that is printed in a test stands there and not with what is timed.
+		# Output printed in a test appears with the test, not with the timed stage.
 		equal(({line.split()[1]
 			for line in tested[1:]}, {line.split()[1]
 			for line in timed}), ({"1", "3"}, {"5", "6", "7"}))
@@ -160,7 +161,7 @@ def what_was_tested_is_timed_by_the_same_programs():
 
 
 @test
-def what_fails_while_it_is_timed_has_passed_its_tests():
+def a_submission_that_fails_while_timed_has_still_passed_its_tests():
 	hang = "import time\n" + KERNEL.replace("    return",
 		"    if data[0] == 7: time.sleep(600)\n    return")
 	end = "import os\n" + KERNEL.replace("    return",
@@ -180,7 +181,7 @@ def what_fails_while_it_is_timed_has_passed_its_tests():
 
 
 @test
-def what_fails_its_tests_is_not_timed():
+def a_submission_that_fails_its_tests_is_not_timed():
 	for mode in ("benchmark", "ranked"):
 		result = one().judge(KERNEL.replace("return", "return 1 +"), mode=mode)
 		equal((result.verdict, [stage["stage"] for stage in result.stages]),
@@ -188,7 +189,7 @@ def what_fails_its_tests_is_not_timed():
 
 
 @test
-def cases_carry_how_they_were_measured():
+def cases_say_how_they_were_measured():
 	result = one().judge(mode="ranked")
 	cases = [case for case in result.cases if case["position"] == 2]
 	equal([(case["index"], case["spec"], case["verdict"]) for case in cases],
@@ -215,7 +216,7 @@ def a_task_may_ask_for_the_custom_engine():
 
 
 @test
-def profiles_are_made_by_the_custom_engine():
+def the_custom_engine_makes_profiles():
 	result = one().judge(BOTH, mode="profile")
 	equal((result.verdict, result.verdicts[0]["engine"]), ("passed", "custom"))
 	lacks(result.verdicts[0], "engine_reason")
@@ -255,12 +256,12 @@ def a_judge_that_cannot_split_the_task_leaves_it_to_the_custom_engine():
 			for stage in result.stages[1:]:
 				contains(stage["command"], "eval.py")
 			equal((len(result.ends), "score_ns" in verdict), (stages, mode == "ranked"))
-			# Nothing is told of the try.
+			# The failed attempt leaves no event.
 			equal((result.progress.count("test 0/2"), result.progress.count("test 2/2")), (1, 1))
 
 
 @test
-def a_judge_looks_at_the_inputs_of_all_stages_before_it_judges():
+def the_judge_checks_the_inputs_of_all_stages_first():
 	late = REFERENCE.replace("return [a, b]",
 		"return [a, b if b else print]")  # the benchmarks have no b
 	late = late.replace("sum(data)", "(data[0] + (0 if callable(data[1]) else data[1]))")
@@ -273,7 +274,7 @@ def a_judge_looks_at_the_inputs_of_all_stages_before_it_judges():
 
 
 @test
-def a_task_that_insists_is_not_run_by_another_engine():
+def a_task_that_requires_the_isolated_engine_runs_on_no_other():
 	for members, part in (({"reference": UNSPLITTABLE}, "engine: custom"), ({"files": []},
 		"no reference.py")):
 		result = one().judge(BOTH, definition=split_task(engine="isolated"), **members)
@@ -288,7 +289,8 @@ LOOK = r'''
 import json, os, stat, sys
 def kind(number):
     mode = os.fstat(number).st_mode
-    return "socket" if stat.S_ISSOCK(mode) else "pipe" if stat.S_ISFIFO(mode) else "file" if stat.S_ISREG(mode) else "other"
+    kinds = {stat.S_IFSOCK: "socket", stat.S_IFIFO: "pipe", stat.S_IFREG: "file"}
+    return kinds.get(stat.S_IFMT(mode), "other")
 def descriptors():
     found = {}
     for name in os.listdir("/proc/self/fd"):
@@ -304,7 +306,8 @@ def attempt(act):
     except OSError as error:
         return type(error).__name__
 def tree(top):
-    return sorted(os.path.join(folder, name) for folder, folders, names in os.walk(top) for name in names)
+    return sorted(os.path.join(folder, name)
+        for folder, folders, names in os.walk(top) for name in names)
 '''
 
 
@@ -312,10 +315,15 @@ def tree(top):
 def a_contestant_has_its_files_and_one_channel_and_nothing_else():
 	look = LOOK + r'''
 at_import = descriptors()
-seen = {"descriptors": at_import, "run": tree("."), "job": tree("/job"), "environment": sorted(os.environ), "arguments": sys.argv,
-    "cases": attempt(lambda: open("../cases.txt")), "processes": len([n for n in os.listdir("/proc") if n.isdigit()]),
-    "engine": [attempt(lambda: open("../engine/contestant.py", "r+")), attempt(lambda: open("../engine/new", "w")), attempt(lambda: os.remove("../engine/native.so"))],
-    "own": [attempt(lambda: open("submission.py", "r+")), attempt(lambda: open("new.txt", "w")), attempt(lambda: os.remove("task.py"))],
+seen = {"descriptors": at_import, "run": tree("."), "job": tree("/job"),
+    "environment": sorted(os.environ), "arguments": sys.argv,
+    "cases": attempt(lambda: open("../cases.txt")),
+    "processes": len([n for n in os.listdir("/proc") if n.isdigit()]),
+    "engine": [attempt(lambda: open("../engine/contestant.py", "r+")),
+        attempt(lambda: open("../engine/new", "w")),
+        attempt(lambda: os.remove("../engine/native.so"))],
+    "own": [attempt(lambda: open("submission.py", "r+")), attempt(lambda: open("new.txt", "w")),
+        attempt(lambda: os.remove("task.py"))],
     "seed": "987654321" in open("/proc/self/environ").read(), "task": __import__("task").WORD}
 try:
     import reference
@@ -330,7 +338,7 @@ print("SEEN" + json.dumps(seen), flush=True)
 		seen = json.loads(result.log(position=1).split("SEEN")[1].splitlines()[0])
 		equal(seen["descriptors"],
 			{"0": "other", "1": "pipe", "2": "pipe", "3": "socket", "4": "file"
-				})  # that of the page with the bell
+				})  # the descriptor of the page with the doorbell
 		equal(seen["run"], ["./data/table.txt", "./submission.py", "./task.py", "./utils.py"])
 		for path in seen["job"]:
 			assert not any(word in path
@@ -350,8 +358,8 @@ def a_judge_has_the_seed_the_cases_and_every_channel():
 		"for n in "
 		"('POPCORN_SEED', 'POPCORN_FD', 'PODIUM_TIME_LIMIT_S', 'PODIUM_DEVICE_UUID')}, "
 		"os.path.exists('../cases.txt')]) + 'SEEN')\n")
-	# Where the reference is imported, the judge has put its descriptors away already or not; the
-	# seed is told to nobody.
+	# When the judge imports the reference, it may have closed its descriptors already. No event
+	# contains the seed.
 	for runner in each():
 		result = runner.judge(reference=REFERENCE + look, mode="compare", rival=KERNEL)
 		equal(result.verdict, "internal error")
@@ -366,7 +374,9 @@ def a_judge_has_the_seed_the_cases_and_every_channel():
 
 @test
 def the_log_of_a_stage_is_the_submissions():
-	quiet = "import sys\nprint('a secret of the reference')\nprint('another', file=sys.stderr)\n" + REFERENCE
+	quiet = ("import sys\n"
+		"print('a secret of the reference')\n"
+		"print('another', file=sys.stderr)\n") + REFERENCE
 	for runner in each():
 		result = runner.judge(
 			"import sys\nprint('hello')\nprint('mistake', file=sys.stderr)\n" + KERNEL, quiet)
@@ -376,7 +386,7 @@ def the_log_of_a_stage_is_the_submissions():
 
 
 @test
-def who_looks_on_sees_no_more_than_the_log_will_hold():
+def live_output_shows_no_more_than_the_log_will():
 	quiet = "import sys\nprint('a secret of the reference', flush=True)\n" + REFERENCE
 	stuck = "import time\nprint('loaded', flush=True)\n" + KERNEL.replace(
 		"    return",
@@ -397,7 +407,7 @@ def who_looks_on_sees_no_more_than_the_log_will_hold():
 
 
 @test
-def nothing_is_told_beside_what_is_timed():
+def no_output_is_sent_while_cases_are_timed():
 	chatty = "import time\n" + KERNEL.replace(
 		"    return", "    print(data, flush=True)\n    time.sleep(0.2)\n    return")
 	runner = one()
@@ -411,14 +421,15 @@ def nothing_is_told_beside_what_is_timed():
 
 
 @test
-def what_a_contestant_keeps_is_its_own():
+def contestants_share_no_cache():
 	keep = ("import os, pathlib\nplace = "
 		"pathlib.Path(os.environ['XDG_CACHE_HOME'])\nplace.mkdir(parents=True, exist_ok=True)\n"
 		"print('before', sorted(os.listdir(place)), flush=True)\n(place / 'kept').write_text('x')\n"
 		+ KERNEL)
-	spy = "import os\nassert not os.path.exists(os.environ['XDG_CACHE_HOME'] + '/kept')\n" + REFERENCE
+	spy = ("import os\n"
+		"assert not os.path.exists(os.environ['XDG_CACHE_HOME'] + '/kept')\n") + REFERENCE
 	for runner in each():
-		for _ in range(2):  # nor is it there in the next job
+		for _ in range(2):  # the next job does not see it either
 			result = runner.judge(keep, spy, mode="benchmark")
 			equal((result.verdict, result.log(position=1)), ("passed", "before []\n"))
 
@@ -443,8 +454,8 @@ def what_a_kernel_raises_is_a_runtime_error_in_its_case():
 
 @test
 def no_case_is_run_after_one_that_lost_the_gpu():
-	"""By which words a contestant says so, its submission can say it as well: that is all it takes
-	here."""
+	"""The contestant reports a lost GPU in certain words. A submission can print the same words,
+	and this test does."""
 	result = expect(
 		"runtime error", "Test 1 of 2 failed (a: 1; b: 2)",
 		"ValueError: The GPU is unusable after this error.", submission=
@@ -481,7 +492,7 @@ def a_submission_that_ends_is_judged_by_how_it_ended():
 
 
 @test
-def its_last_words_are_told():
+def the_end_of_its_output_is_reported():
 	result = expect(
 		"runtime error", "SIGABRT", "out of luck",
 		submission="import os, sys\ndef custom_kernel(data):\n"
@@ -499,17 +510,30 @@ def the_case_in_which_it_ended_is_named():
 
 
 @test
-def what_it_leaves_behind_does_not_hold_the_judge_up():
-	stay = "import os, time\ndef custom_kernel(data):\n    if os.fork() == 0:\n        os.setsid()\n        if os.fork() == 0: time.sleep(600)\n        time.sleep(600)\n    os._exit(5)\n"
+def leftover_processes_do_not_delay_the_judge():
+	stay = ("import os, time\n"
+		"def custom_kernel(data):\n"
+		"    if os.fork() == 0:\n"
+		"        os.setsid()\n"
+		"        if os.fork() == 0: time.sleep(600)\n"
+		"        time.sleep(600)\n"
+		"    os._exit(5)\n")
 	for runner in each():
 		expect("runtime error", "exit code 5", submission=stay, runners=[runner])
 		equal(left(runner), [])
 
 
 @test
-def limits_hold_for_it_alone():
-	hoard = "def custom_kernel(data):\n    hoard = bytearray(1 << 30)\n    for i in range(0, 1 << 30, 4096): hoard[i] = 1\n    return sum(data)\n"
-	bomb = "import os, time\ndef custom_kernel(data):\n    for _ in range(400):\n        if os.fork() == 0: time.sleep(600)\n    time.sleep(600)\n"
+def limits_apply_to_the_submission_alone():
+	hoard = ("def custom_kernel(data):\n"
+		"    hoard = bytearray(1 << 30)\n"
+		"    for i in range(0, 1 << 30, 4096): hoard[i] = 1\n"
+		"    return sum(data)\n")
+	bomb = ("import os, time\n"
+		"def custom_kernel(data):\n"
+		"    for _ in range(400):\n"
+		"        if os.fork() == 0: time.sleep(600)\n"
+		"    time.sleep(600)\n")
 	flood = "import os\ndef custom_kernel(data):\n    while True: os.write(1, b'x' * (1 << 20))\n"
 	with Isolated(("--memory", "600", "--processes", "200")) as runner:
 		expect("memory limit", "0.6 GiB", "in test 1 of 2", submission=hoard, runners=[runner])
@@ -522,7 +546,7 @@ def limits_hold_for_it_alone():
 
 
 @test
-def a_submission_that_does_not_answer_is_a_time_limit():
+def a_submission_that_does_not_answer_gets_the_verdict_time_limit():
 	short = split_task(test_timeout_s=2)
 	for sleep in ("import time\ndef custom_kernel(data):\n    time.sleep(600)\n",
 		"import time\ntime.sleep(600)\n" + KERNEL,
@@ -532,7 +556,7 @@ def a_submission_that_does_not_answer_is_a_time_limit():
 
 
 @test
-def a_submission_that_hangs_up_does_not_keep_to_the_protocol():
+def closing_the_channel_violates_the_protocol():
 	expect(
 		"protocol violation", "channel", submission=
 		"import os, time\ndef custom_kernel(data):\n    os.close(3)\n    time.sleep(600)\n",
@@ -540,7 +564,7 @@ def a_submission_that_hangs_up_does_not_keep_to_the_protocol():
 
 
 @test
-def what_ended_the_run_is_the_reason_and_not_a_case_that_was_wrong_before():
+def the_reason_is_what_ended_the_run_and_not_an_earlier_wrong_case():
 	result = expect(
 		"protocol violation", "Test 2 of 2", "wrong size", runners=[one()], submission=
 		"import os\ndef custom_kernel(data):\n    if data[0] == 3: os.write(3, b'x')\n    return "
@@ -550,7 +574,7 @@ def what_ended_the_run_is_the_reason_and_not_a_case_that_was_wrong_before():
 
 
 @test
-def nothing_that_it_writes_is_a_result():
+def nothing_that_a_submission_writes_is_a_result():
 	forge = ("import os\ndef custom_kernel(data):\n    for number in (1, 3, 4, 5):\n        try:\n"
 		"            os.write(number, b'test-count: 2\\ntest.0.status: pass\\ntest.1.status: "
 		"pass\\ncheck: pass\\n')\n        except OSError:\n            pass\n    os._exit(0)\n")
@@ -564,7 +588,7 @@ def nothing_that_it_writes_is_a_result():
 
 
 @test
-def a_judge_that_breaks_down_is_nobodys_wrong_answer():
+def a_crashing_judge_is_an_internal_error():
 	for act, part in (("os.kill(os.getpid(), 9)", "SIGKILL"), ("os.kill(os.getpid(), 11)",
 		"SIGSEGV"), ("os._exit(3)", "judge"), ("os._exit(2)", "judge"), ("os._exit(111)",
 		"results"), ("os._exit(113)", "case"), ("os._exit(0)",
@@ -581,7 +605,7 @@ def a_judge_that_breaks_down_is_nobodys_wrong_answer():
 
 
 @test
-def a_judge_over_its_limits_is_nobodys_fault_either():
+def a_judge_over_its_limits_is_an_internal_error():
 	hoard = REFERENCE.replace(
 		"    return [a, b]",
 		"    hoard = bytearray(1 << 30)\n    for i in range(0, 1 << 30, 4096): hoard[i] = 1\n    "
@@ -595,7 +619,7 @@ def a_judge_over_its_limits_is_nobodys_fault_either():
 
 
 @test
-def the_judges_words_are_for_the_log_and_for_the_reason():
+def the_judges_messages_go_to_the_log_and_the_reason():
 	with Isolated() as runner:
 		result = runner.judge(reference=
 			"import sys\nprint('the scale is broken', file=sys.stderr)\nimport os\nos._exit(3)\n" +
@@ -608,7 +632,7 @@ def the_judges_words_are_for_the_log_and_for_the_reason():
 
 
 @test
-def a_null_contestant_that_ends_is_the_machines_fault():
+def a_null_contestant_that_dies_is_an_internal_error():
 	slow = "import time\ndef custom_kernel(data):\n    time.sleep(0.5)\n    return sum(data)\n"
 	runner = one()
 	runner.send(split_job(slow, mode="benchmark", id=21))
@@ -624,8 +648,8 @@ def a_null_contestant_that_ends_is_the_machines_fault():
 
 
 def is_null(pid):
-	"""Whether this is the contestant that has no file: forked from a zygote, its words do not
-	tell."""
+	"""Whether this is the null contestant, which has no file of the submission. Its command line
+	does not tell, because it was forked from a zygote."""
 	try:
 		return os.readlink(f"/proc/{pid}/cwd").endswith("/run") and os.listdir(
 			f"/proc/{pid}/cwd") == []
@@ -637,7 +661,7 @@ def is_null(pid):
 
 
 @test
-def a_job_is_cancelled_wherever_it_is():
+def a_job_can_be_cancelled_in_any_stage():
 	hold = "import time\ntime.sleep(600)\n"
 	places = {
 		"at the import": (hold + KERNEL, REFERENCE),
@@ -659,7 +683,7 @@ def a_job_is_cancelled_wherever_it_is():
 
 
 @test
-def a_job_between_two_stages_is_cancelled_too():
+def a_job_can_be_cancelled_between_two_stages():
 	with Isolated() as runner:
 		runner.send(split_job(mode="ranked"))
 		runner.until("progress", text="test 2/2")
@@ -669,7 +693,7 @@ def a_job_between_two_stages_is_cancelled_too():
 
 
 @test
-def the_end_of_podium_run_is_the_end_of_all():
+def when_podium_run_ends_all_its_processes_end():
 	runner = Isolated()
 	with runner:
 		runner.send(split_job("import time\ndef custom_kernel(data):\n    time.sleep(600)\n"))
@@ -710,10 +734,14 @@ def two_submissions_are_compared():
 
 
 @test
-def a_submission_is_measured_by_itself_only_when_nothing_of_its_rival_is_left():
+def a_rivals_processes_are_gone_before_the_submission_runs_alone():
 	leaving = "import os, time\nif os.fork() == 0:\n    os.close(3)\n    time.sleep(600)\n" + KERNEL
 	equal(one().judge(mode="compare", rival=leaving).verdict, "passed")
-	silent = "import os, time\ndef stay(code):\n    os.close(3)\n    time.sleep(600)\nos._exit = stay\n" + KERNEL
+	silent = ("import os, time\n"
+		"def stay(code):\n"
+		"    os.close(3)\n"
+		"    time.sleep(600)\n"
+		"os._exit = stay\n") + KERNEL
 	expect("internal error", "did not end within 10 s of being dismissed", mode="compare",
 		rival=silent, runners=[one()])
 
@@ -732,14 +760,15 @@ def a_rival_that_fails_is_not_the_submissions_fault():
 
 @test
 def rivals_do_not_see_each_other():
-	look = LOOK + "print('SEEN' + json.dumps([descriptors(), tree('/job'), open('submission.py').read().count('MARK' + 'ED')]), flush=True)\n"
+	look = LOOK + ("print('SEEN' + json.dumps([descriptors(), tree('/job'), "
+		"open('submission.py').read().count('MARK' + 'ED')]), flush=True)\n")
 	result = one().judge(look + KERNEL, mode="compare", rival=KERNEL + "# MARKED\n")
 	seen = json.loads(result.log().split("SEEN")[1].splitlines()[0])
 	equal((result.verdict, sorted(seen[0]), seen[2]), ("passed", ["0", "1", "2", "3", "4"], 0))
 
 
 @test
-def only_what_can_be_split_can_be_compared():
+def only_tasks_of_the_isolated_engine_can_be_compared():
 	for members, part in (({"definition": split_task(engine="custom")}, "custom engine"),
 		({"files": []}, "no reference.py")):
 		result = one().judge(mode="compare", rival=KERNEL, **members)
@@ -753,16 +782,19 @@ def only_what_can_be_split_can_be_compared():
 	contains(one().result().reason, "\"rival\"")
 
 
-# ---- hosts with fewer walls ----
+# ---- hosts without namespaces ----
 
 CONTAINER = ["setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin"]
 
 
 @test
-def without_namespaces_it_works_all_the_same():
+def without_namespaces_the_engine_still_works():
 	if os.geteuid() != 0:
 		raise Skip("needs root to take rights away")
-	hoard = "def custom_kernel(data):\n    hoard = bytearray(1 << 30)\n    for i in range(0, 1 << 30, 4096): hoard[i] = 1\n    return sum(data)\n"
+	hoard = ("def custom_kernel(data):\n"
+		"    hoard = bytearray(1 << 30)\n"
+		"    for i in range(0, 1 << 30, 4096): hoard[i] = 1\n"
+		"    return sum(data)\n")
 	with Isolated(("--memory", "600"), prefix=CONTAINER) as runner:
 		contains(runner.judge().events[0]["environment"]["sandbox"], "processes")
 		expect("passed", mode="ranked", runners=[runner])
@@ -792,7 +824,8 @@ for name in os.listdir("/proc"):
         continue  # those of other tests have walls around them
     for part in ("environ", "mem", "fd"):
         try:
-            os.listdir(f"/proc/{name}/fd") if part == "fd" else open(f"/proc/{name}/{part}", "rb").close()
+            path = f"/proc/{name}/{part}"
+            os.listdir(path) if part == "fd" else open(path, "rb").close()
             found.append(part)
         except OSError:
             found.append("denied")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""How podium-run builds tasks in CUDA C++ for the isolated engine: what is compiled from what, what
-is kept, and when the custom engine runs instead. A compiler that pretends stands in for nvcc, so
-that neither it nor a GPU is needed."""
+"""How podium-run builds CUDA C++ tasks for the isolated engine: which program comes from which
+files, what it caches, and when the custom engine runs instead. A script stands in for nvcc, so that
+the test needs neither nvcc nor a GPU."""
 import pathlib
 import shutil
 import sys
@@ -11,11 +11,14 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "lib"))
 from runner import GPU, Runner, cu_task, job  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
-# Programs are scripts. What they are made from says how they behave.
+# The compiled programs are scripts. The contents of their sources decide how they behave.
 NVCC = r"""#!/bin/sh
 name=$(expr "$*" : '.*-o \([^ ]*\)$')
 made() { cat > "$name"; chmod 755 "$name"; }
-if grep -qs BROKEN reference.cuh && [ "$name" != eval.out ]; then echo "reference.cuh(3): error: it is broken" >&2; exit 2; fi
+if grep -qs BROKEN reference.cuh && [ "$name" != eval.out ]; then
+	echo "reference.cuh(3): error: it is broken" >&2
+	exit 2
+fi
 case "$name" in
 judge.out)
 	[ -e submission.cu ] && { echo "a submission lies beside the judge" >&2; exit 2; }
@@ -23,7 +26,10 @@ judge.out)
 	made <<END
 #!/bin/sh
 if [ "\$1" = --can-split ]; then
-	if $(grep -qs UNSPLITTABLE reference.cuh && echo true || echo false); then echo "The type int* in input_t cannot be carried."; exit 115; fi
+	if $(grep -qs UNSPLITTABLE reference.cuh && echo true || echo false); then
+		echo "The type int* in input_t cannot be carried."
+		exit 115
+	fi
 	exit 0
 fi
 kind=test; [ "\$1" = test ] || kind=benchmark
@@ -40,10 +46,15 @@ END
 contestant.out) printf '#!/bin/sh\necho $(ls)\nexec sleep 100\n' | made ;;
 entry.o) echo entry > entry.o ;;
 submission.so)
-	grep -q WRONG submission.cu && { echo 'submission.cu(1): error: identifier "WRONG" is undefined' >&2; exit 1; }
+	if grep -q WRONG submission.cu; then
+		echo 'submission.cu(1): error: identifier "WRONG" is undefined' >&2
+		exit 1
+	fi
 	[ -e eval.cu ] && { echo "eval.cu lies beside the submission" >&2; exit 2; }
 	{ cat submission.cu entry.o reference.cuh; } > submission.so ;;
-eval.out) printf '#!/bin/sh\nprintf "test-count: 1\\ntest.0.status: pass\\ncheck: pass\\n" >&3\n' | made ;;
+eval.out)
+	printf '#!/bin/sh\nprintf "test-count: 1\\ntest.0.status: pass\\ncheck: pass\\n" >&3\n' |
+		made ;;
 esac
 """
 FILES = {
@@ -106,7 +117,7 @@ def a_contestant_has_programs_and_data_and_no_source():
 
 
 @test
-def what_all_submissions_share_is_built_once_for_each_version_of_a_task():
+def shared_programs_are_built_once_for_each_version_of_a_task():
 	with Runner() as runner:
 		first, again, other = (judged(runner, submission, reference, id=number).cases[0]["message"]
 			for number, (submission, reference) in enumerate((("one", "the reference"),
@@ -125,14 +136,14 @@ def a_task_that_cannot_be_split_is_left_to_the_custom_engine():
 
 
 @test
-def files_that_do_not_compile_with_the_engine_leave_a_task_to_the_custom_one():
+def a_task_that_does_not_compile_with_the_engine_is_left_to_the_custom_one():
 	result = one(reference="BROKEN")
 	equal((result.verdict, result.verdicts[0]["engine"]), ("passed", "custom"))
 	contains(result.verdicts[0]["engine_reason"], "reference.cuh(3): error: it is broken")
 
 
 @test
-def who_asks_for_the_isolated_engine_gets_no_other():
+def a_task_that_asks_for_the_isolated_engine_gets_no_other():
 	for reference, part in (("UNSPLITTABLE", "cannot be carried"), ("BROKEN", "it is broken")):
 		result = one(reference=reference, engine="isolated")
 		equal(result.verdict, "internal error")
@@ -140,7 +151,7 @@ def who_asks_for_the_isolated_engine_gets_no_other():
 
 
 @test
-def who_asks_for_the_custom_engine_gets_it():
+def a_task_that_asks_for_the_custom_engine_gets_it():
 	result = one(engine="custom")
 	equal((result.verdict, engine_of(result)), ("passed", ("custom", None)))
 	contains(result.stages[0]["command"], "-o eval.out")

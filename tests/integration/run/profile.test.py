@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What podium-run finds out beside a result: profiles, with an ncu that is made here; what ptxas
-says of kernels; and the state of a GPU, as a driver that is made here pretends."""
+"""What podium-run finds out in addition to a result: profiles by ncu, what ptxas says of kernels,
+and the state of the GPU. Stand-ins play ncu and the driver."""
 import base64
 import gzip
 import os
@@ -10,7 +10,8 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "lib")]
-from pretend import BROKEN, FORBIDDEN, IDLE, NO_KERNELS, PROFILES, pretend_driver, pretend_ncu  # noqa: E402
+from pretend import (BROKEN, FORBIDDEN, IDLE, NO_KERNELS, PROFILES, pretend_driver,
+	pretend_ncu)  # noqa: E402
 from runner import GPU, RIGHT, Runner, cu_task, job, task  # noqa: E402
 from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
 from tools import nvcc_lack  # noqa: E402
@@ -19,8 +20,8 @@ scratch = pathlib.Path(tempfile.mkdtemp(prefix="podium-profile-test."))
 scratch.chmod(0o755)
 
 TEXT = "a report with <b>???>>> and ÿÿÿ\n" * 3
-# As harnesses of the field profile: nothing but the line, a report in their alphabet, and that all
-# is well.
+# A harness that profiles as usual: it writes the profile line, a report in base64, and `check:
+# pass`.
 EVAL = r'''
 import base64, os, sys
 mode, path = sys.argv[1:]
@@ -31,7 +32,8 @@ family = "test" if mode == "test" else "benchmark"
 say(f"{family}-count", len(cases))
 print("POPCORN_NCU is", os.environ.get("POPCORN_NCU"))
 import submission
-good = all(submission.answer(case) == sum(int(part.split(":")[1]) for part in case.split(";")) for case in cases)
+expected = [sum(int(part.split(":")[1]) for part in case.split(";")) for case in cases]
+good = all(submission.answer(case) == answer for case, answer in zip(cases, expected))
 for i, case in enumerate(cases):
 	say(f"{family}.{i}.spec", case)
 	if mode == "test":
@@ -42,7 +44,8 @@ for i, case in enumerate(cases):
 		say(f"benchmark.{i}.status", "fail")
 		say(f"benchmark.{i}.error", "not the sum")
 	elif mode != "profile":
-		for key, value in (("runs", 3), ("mean", 1000), ("std", 2), ("err", 1), ("best", 999), ("worst", 1001)):
+		numbers = dict(runs=3, mean=1000, std=2, err=1, best=999, worst=1001)
+		for key, value in numbers.items():
 			say(f"benchmark.{i}.{key}", value)
 say("check", "pass" if good else "fail")
 sys.exit(0 if good else 112)
@@ -80,7 +83,7 @@ def profiled(result):
 
 
 @test
-def each_benchmark_is_a_stage_of_its_own():
+def each_profiled_benchmark_is_a_stage():
 	result, calls = with_ncu()
 	equal((result.verdict, "score_ns" in result.verdicts[0]), ("passed", False))
 	equal([stage["stage"] for stage in result.stages],
@@ -94,7 +97,7 @@ def each_benchmark_is_a_stage_of_its_own():
 
 
 @test
-def ncu_leaves_a_text_and_a_file():
+def ncu_makes_a_text_and_a_file():
 	result, calls = with_ncu()
 	command = result.stages[2]["command"]
 	contains(command, "--set full --nvtx --nvtx-include custom_kernel/ --import-source 1 -c 10 ")
@@ -114,7 +117,7 @@ def a_large_file_comes_in_parts():
 
 
 @test
-def on_the_cpu_the_harness_reports_by_itself():
+def on_the_cpu_the_harness_makes_the_report():
 	result = profile(device={"model": "CPU"})
 	equal(result.verdict, "passed")
 	contains(profiled(result)[0]["message"], "this ran on the CPU")
@@ -124,19 +127,19 @@ def on_the_cpu_the_harness_reports_by_itself():
 
 
 @test
-def a_host_that_forbids_counters_is_asked_once():
+def a_host_that_forbids_counters_is_tried_once():
 	result, calls = with_ncu(FORBIDDEN)
 	equal((result.verdict, len(calls)), ("passed", 1))
 	for case in profiled(result):
 		contains(case["message"], "ERR_NVGPUCTRPERM")
 		contains(case["message"], "NVreg_RestrictProfilingToAdminUsers=0")
 	contains(report(result, 0), "a report with")
-	# What the try printed is not told, since the run that counts was another one.
+	# The output of the failed attempt is dropped, because another run made the result.
 	equal(result.log(position=2), "POPCORN_NCU is None\n")
 
 
 @test
-def one_sentence_says_why_there_is_no_report_of_ncu():
+def one_sentence_says_why_ncu_made_no_report():
 	for does, words in ((NO_KERNELS, "no kernel inside the NVTX range custom_kernel"), (BROKEN,
 		"exit code 9: Failed to prepare kernel")):
 		result, _ = with_ncu(does)
@@ -153,7 +156,7 @@ def one_sentence_says_why_there_is_no_report_of_ncu():
 
 
 @test
-def an_ncu_that_hangs_is_given_up():
+def a_hanging_ncu_is_stopped():
 	result, _ = with_ncu(IDLE, definition=task(benchmarks=["a: 5"], benchmark_timeout_s=1))
 	equal(result.verdict, "passed")
 	contains(profiled(result)[0]["message"], "did not end within 1 s")
@@ -180,7 +183,13 @@ def no_file_of_somebody_else_is_published():
 		secret = scratch / f"secret-{link}"
 		secret.write_text("not yours")
 		secret.chmod(0o644)
-		body = f"import os\ndef place():\n    try:\n        os.{link}({str(secret)!r}, 'profile.ncu-rep')\n    except OSError:\n        pass\nplace()\n"
+		body = ("import os\n"
+			"def place():\n"
+			"    try:\n"
+			f"        os.{link}({str(secret)!r}, 'profile.ncu-rep')\n"
+			"    except OSError:\n"
+			"        pass\n"
+			"place()\n")
 		result, _ = with_ncu(nothing_left, submission=body + RIGHT)
 		equal((result.verdict, of(result, "artifact")), ("passed", []))
 		lacks(str(result.events), "not yours")
@@ -217,7 +226,7 @@ def a_job_is_cancelled_while_ncu_runs():
 
 
 @test
-def a_timed_stage_tells_the_state_of_its_gpu():
+def a_timed_stage_reports_the_state_of_its_gpu():
 	device = {**GPU, "uuid": "GPU-00000001"}
 	with Runner(environment=pretend_driver(scratch / "driver")) as runner:
 		result = runner.run(RIGHT, EVAL, mode="ranked", device=device)
@@ -236,7 +245,8 @@ def a_timed_stage_tells_the_state_of_its_gpu():
 		equal([facts["environment"][key] for key in ("product", "driver", "cuda")],
 			["NVIDIA H200", "580.00", "13.1"])
 		equal(of(runner.run(RIGHT, EVAL, device=device), "conditions"), [])
-		equal(of(runner.run(RIGHT, EVAL, mode="benchmark"), "conditions"), [])  # the CPU has none
+		# a CPU has no such state
+		equal(of(runner.run(RIGHT, EVAL, mode="benchmark"), "conditions"), [])
 		equal(
 			of(runner.run(RIGHT, EVAL, mode="benchmark", device={**GPU, "uuid": "GPU-0000000f"}),
 			"conditions"), [])
@@ -248,7 +258,7 @@ def a_timed_stage_tells_the_state_of_its_gpu():
 
 
 @test
-def kernels_are_told_with_registers_and_shared_memory():
+def kernels_are_listed_with_registers_and_shared_memory():
 	if nvcc_lack():
 		raise Skip(nvcc_lack())
 	harness = 'template <class T> __global__ void kernel(T *x);\nint main() { return 1; }\n'

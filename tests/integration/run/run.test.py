@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""podium-run, the real program, driven through its pipe with small made-up tasks."""
+"""The real podium-run, driven through its pipe with small made-up tasks."""
 import base64
 import contextlib
 import json
@@ -14,7 +14,8 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "lib")]
 from processes import descendants, is_gone  # noqa: E402
-from runner import CPU, EVAL, GPU, PROGRAM, PYTHON, RIGHT, WRONG, Runner, cu_task, job, run as run_job, running, task  # noqa: E402
+from runner import (CPU, EVAL, GPU, PROGRAM, PYTHON, RIGHT, WRONG, Runner, cu_task, job, run as
+	run_job, running, task)  # noqa: E402
 from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
 from tools import nvcc_lack  # noqa: E402
 
@@ -22,8 +23,8 @@ SECRET = 987654321
 
 
 def harness(body):
-	"""A harness that only does `body`; say(key, value) writes a result line, raw(text) writes as it
-	is."""
+	"""A harness whose code is `body`. say(key, value) writes a result line, raw(text) writes the
+	text unchanged."""
 	return (
 		"import os, sys, time\nmode = sys.argv[1]\ncases = open(sys.argv[2]).read().splitlines()\n"
 		"fd = int(os.environ['POPCORN_FD'])\n"
@@ -37,8 +38,8 @@ def harness(body):
 
 
 def benches(*changes, body=""):
-	"""A harness that passes its tests, then sends good figures of one benchmark with changes, and
-	`check: pass`."""
+	"""A harness that passes its tests, then sends valid figures of one benchmark with these
+	changes, and `check: pass`."""
 	values = {
 		"benchmark-count": "1", "benchmark.0.runs": "10", "benchmark.0.mean": "100",
 		"benchmark.0.std": "1", "benchmark.0.err": "0.5", "benchmark.0.best": "90",
@@ -106,7 +107,7 @@ def ranking_by_last_times_only_the_last_case():
 
 
 @test
-def cases_carry_what_was_measured():
+def cases_have_the_measured_figures():
 	result = run_job(mode="benchmark")
 	case = [c for c in result.cases if c["position"] == 2][1]
 	del case["event"], case["job"]
@@ -118,7 +119,7 @@ def cases_carry_what_was_measured():
 
 
 @test
-def progress_comes_while_the_harness_runs():
+def progress_arrives_while_the_harness_runs():
 	with Runner() as runner:
 		runner.send(
 			job(harness=harness(
@@ -129,7 +130,7 @@ def progress_comes_while_the_harness_runs():
 
 
 @test
-def progress_counts_in_the_words_of_the_stage():
+def progress_is_named_after_the_stage():
 	result = run_job(mode="ranked")
 	equal([result.progress[0], result.progress[1], result.progress[-1]],
 		["compile", "test 0/2", "timing 3/3"])
@@ -144,7 +145,7 @@ def a_stage_that_does_not_pass_ends_the_job():
 
 
 @test
-def the_environment_of_a_job_is_told():
+def a_job_reports_its_environment():
 	event = run_job().events[0]
 	equal(event["event"], "environment")
 	facts = event["environment"]
@@ -169,7 +170,7 @@ def the_first_failing_case_is_named_with_the_first_line_of_its_error():
 
 
 @test
-def of_a_traceback_the_last_line_is_told():
+def the_last_line_of_a_traceback_is_the_reason():
 	result = expect(
 		"say('test-count', 2)\nsay('test.0.status', 'fail')\nsay('test.0.error', 'Traceback (most "
 		"recent call last):\\n  File\\nKeyError: 5\\n')\n"
@@ -186,8 +187,7 @@ def exit_codes_have_their_verdicts():
 
 
 @test
-def an_exit_code_that_blames_the_harness_counts_only_if_the_harness_fails_without_the_submission_too(
-):
+def a_harness_fault_counts_only_if_the_harness_also_fails_without_the_submission():
 	for code in (2, 111, 113):
 		for source, where in ((f"import os\ndef answer(case): os._exit({code})\n",
 			" in test 1 of 2 (a: 1; b: 2)."), (f"import os\nos._exit({code})\n", "")):
@@ -197,7 +197,7 @@ def an_exit_code_that_blames_the_harness_counts_only_if_the_harness_fails_withou
 				f"The submission ended the program with exit code {code}{where}")
 			equal([(end["verdict"], end["exit_code"]) for end in result.ends], [("passed", 0),
 				("runtime error", code)])
-	# The harness goes through all cases, and the first that failed is one that it cannot make.
+	# The harness reports all cases, and the first one that failed is a case that it cannot make.
 	for error, verdict in (("'cannot be made'", "internal error"), ("repr(submission.answer)",
 		"runtime error")):
 		expect(
@@ -261,7 +261,7 @@ def ending_early_with_exit_code_0_does_not_pass():
 
 
 def memory_group(most_bytes):
-	"""A control group with a limit, of either version, as a folder."""
+	"""The folder of a control group with a memory limit, of either version."""
 	for root, limit in (("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup",
 		"memory.max")):
 		group = pathlib.Path(root, f"podium-run-test-{os.getpid()}")
@@ -278,7 +278,7 @@ def memory_group(most_bytes):
 
 
 @test
-def what_the_kernel_kills_for_memory_is_a_memory_limit():
+def a_program_that_the_kernel_kills_for_memory_gets_memory_limit():
 	group = memory_group(200 << 20)
 	try:
 		with Runner() as runner:
@@ -303,7 +303,7 @@ LARGE = "x = bytearray(300 << 20)\nfor i in range(0, len(x), 4096): x[i] = 1\n"
 
 
 @test
-def a_stage_says_how_much_memory_its_program_had_resident():
+def a_stage_reports_the_peak_resident_memory_of_its_program():
 	small, large = (run_job(submission=submission).ends[-1]["peak_host_bytes"]
 		for submission in (RIGHT, LARGE + RIGHT))
 	assert 1 << 20 < small < 300 << 20 < large, (small, large)
@@ -364,7 +364,7 @@ def unknown_keys_are_refused():
 
 
 @test
-def indices_and_counts_must_be_ours():
+def indices_and_counts_must_match_the_job():
 	violates(benches(("benchmark.1.mean", "1")), "benchmark.1.mean", "not given")
 	violates(benches(("benchmark.99999999999999999999.mean", "1")), "no line")
 	violates(benches(("benchmark-count", "2")), "benchmark-count")
@@ -373,12 +373,12 @@ def indices_and_counts_must_be_ours():
 
 
 @test
-def the_case_lines_must_be_ours():
+def the_specs_must_match_the_job():
 	violates(benches(("benchmark.0.spec", "a: 6")), "benchmark.0.spec")
 
 
 @test
-def what_contradicts_itself_is_refused():
+def contradictory_results_are_refused():
 	twice = benches(body="raw('benchmark.0.mean: 5\\n') if mode != 'test' else None")
 	violates(twice, "benchmark.0.mean", "twice")
 	violates(harness("say('check', 'fail')\nsay('check', 'pass')\n"), "check", "twice", mode="test")
@@ -408,7 +408,7 @@ def an_error_text_cannot_smuggle_in_a_result():
 
 
 @test
-def an_error_text_may_have_lines_of_its_own():
+def an_error_text_may_have_several_lines():
 	result = expect(
 		"say('test-count', 2)\nsay('test.0.status', 'fail')\nsay('test.0.error', 'differs:\\nat "
 		"[0]: 1 != 2\\nat [1]')\n"
@@ -417,7 +417,7 @@ def an_error_text_may_have_lines_of_its_own():
 
 
 @test
-def more_time_than_the_stage_took_was_not_measured():
+def times_longer_than_the_stage_are_refused():
 	violates(benches(("benchmark.0.mean", "1e9"), ("benchmark.0.runs", "1000")), "1e+03 s")
 
 
@@ -447,10 +447,15 @@ def results_are_shown_as_valid_utf8():
 
 LEFT_BEHIND = r'''
 def leave_behind(code):
-	"""Starts `code` in a session of its own whose parent is dead, and returns its mark, which stands in its arguments."""
+	"""Starts `code` in a new session and lets its parent die. Returns a mark that is in the
+	arguments of the process."""
 	import subprocess
-	starter = ("import os, subprocess, sys\nos.setsid()\np = subprocess.Popen([sys.executable, '-c', sys.argv[1]], close_fds=False, "
-		"start_new_session=True)\nopen(sys.argv[2], 'w').write(str(p.pid))\nos._exit(0)\n")
+	starter = ("import os, subprocess, sys\n"
+		"os.setsid()\n"
+		"p = subprocess.Popen([sys.executable, '-c', sys.argv[1]], close_fds=False, "
+		"start_new_session=True)\n"
+		"open(sys.argv[2], 'w').write(str(p.pid))\n"
+		"os._exit(0)\n")
 	place, mark = os.environ["TMPDIR"] + "/pid", f"left-behind-{os.urandom(8).hex()}"
 	subprocess.run([sys.executable, "-c", starter, f"{code} # {mark}", place], close_fds=False)
 	while not open(place).read():
@@ -479,7 +484,7 @@ def what_a_stage_leaves_behind_is_killed():
 
 
 @test
-def who_holds_the_result_pipe_open_is_not_waited_for():
+def a_process_that_keeps_the_result_pipe_open_is_not_waited_for():
 	left_behind("os.set_inheritable(fd, True)\nprint(leave_behind('import time; "
 		"time.sleep(600)'))\npassing()\nsay('check', 'pass')\n")
 
@@ -493,7 +498,8 @@ def a_timeout_ends_the_whole_tree():
 
 @test
 def ignoring_signals_does_not_help():
-	ignore = "import signal, time; [signal.signal(s, signal.SIG_IGN) for s in (1, 2, 15)]; time.sleep(600)"
+	ignore = ("import signal, time; [signal.signal(s, signal.SIG_IGN) for s in (1, 2, 15)]; "
+		"time.sleep(600)")
 	left_behind(
 		"import signal\n[signal.signal(s, signal.SIG_IGN) for s in (1, 2, "
 		f"15)]\nprint(leave_behind({ignore!r}), flush=True)\n"
@@ -514,14 +520,14 @@ def a_process_that_keeps_forking_is_caught():
 
 
 @test
-def a_result_written_by_somebody_left_behind_does_not_count():
+def a_result_written_by_a_leftover_process_does_not_count():
 	late = "import os, time; time.sleep(1); os.write(3, b'check: pass\\n')"
 	expect(LEFT_BEHIND + f"os.set_inheritable(fd, True)\nleave_behind({late!r})\npassing()\n",
 		"runtime error")
 
 
 @test
-def printing_without_end_is_stopped():
+def endless_printing_is_stopped():
 	result = expect("block = b'x' * 65536\nwhile True: os.write(1, block)\n", "output limit",
 		"64 MiB")
 	assert len(result.log()) < 70000
@@ -533,11 +539,11 @@ def a_program_starts_with_four_descriptors_and_no_more():
 		"print(sorted(int(n) for n in "
 		"os.listdir('/proc/self/fd')))\nprint(os.readlink('/proc/self/fd/0'), fd)\n"
 		"passing()\nsay('check', 'pass')\n", "passed")
-	equal(result.log(), "[0, 1, 2, 3, 4]\n/dev/null 3\n")  # 4 is the listing itself
+	equal(result.log(), "[0, 1, 2, 3, 4]\n/dev/null 3\n")  # 4 is the descriptor that lists them
 
 
 @test
-def a_program_is_bounded():
+def a_program_has_resource_limits():
 	result = expect(
 		"import resource as r\nprint(r.getrlimit(r.RLIMIT_CORE), r.getrlimit(r.RLIMIT_FSIZE)[0], "
 		"r.getrlimit(r.RLIMIT_NOFILE)[0])\n"
@@ -585,8 +591,9 @@ def an_ordinary_user_can_run_jobs_too():
 def the_task_is_read_only_for_the_submission():
 	result = expect(
 		"""
-for act in (lambda: open('eval.py', 'w'), lambda: os.remove('eval.py'), lambda: os.rename('submission.py', 'x'),
-		lambda: os.rename('../run', '../walk'), lambda: open('../cases.txt', 'a'), lambda: os.chmod('eval.py', 0o777)):
+for act in (lambda: open('eval.py', 'w'), lambda: os.remove('eval.py'),
+		lambda: os.rename('submission.py', 'x'), lambda: os.rename('../run', '../walk'),
+		lambda: open('../cases.txt', 'a'), lambda: os.chmod('eval.py', 0o777)):
 	try:
 		act()
 		print('done')
@@ -612,7 +619,7 @@ for name in ('torch.py', os.environ['HOME'] + '/left', os.environ['TMPDIR'] + '/
 
 
 @test
-def compiled_kernels_are_kept_between_the_stages_of_a_job_and_no_longer():
+def compiled_kernels_are_kept_for_all_stages_of_a_job_and_then_removed():
 	source = ("import os\nplace = os.environ['TRITON_CACHE_DIR'] + "
 		"'/kernel'\nprint(os.path.exists(place))\n"
 		"os.makedirs(os.path.dirname(place), exist_ok=True)\nopen(place, 'w').write('x')\n" + RIGHT)
@@ -645,14 +652,18 @@ say('check', 'pass')
 
 @test
 def a_very_deep_folder_is_removed():
-	deep = "for i in range(3000):\n\tos.mkdir('d')\n\tos.chdir('d')\npassing()\nsay('check', 'pass')\n"
+	deep = ("for i in range(3000):\n"
+		"\tos.mkdir('d')\n"
+		"\tos.chdir('d')\n"
+		"passing()\n"
+		"say('check', 'pass')\n")
 	with Runner() as runner:
 		equal(runner.run(harness=harness(deep)).verdict, "passed")
 		equal(os.listdir(runner.directory), [])
 
 
 @test
-def what_a_killed_podium_run_left_is_removed_by_the_next():
+def the_next_podium_run_removes_the_folders_of_a_killed_one():
 	with tempfile.TemporaryDirectory() as folder:
 		os.chmod(folder, 0o711)
 		with Runner(directory=folder) as runner, Runner(directory=folder) as other:
@@ -716,7 +727,7 @@ def variables(**members):
 
 
 @test
-def the_environment_is_built_from_nothing():
+def a_program_inherits_no_environment():
 	seen = variables()
 	equal(
 		sorted(seen),
@@ -733,7 +744,7 @@ def the_environment_is_built_from_nothing():
 
 
 @test
-def seeds_and_devices_are_told():
+def programs_get_seeds_and_devices():
 	lacks(variables(), "POPCORN_SEED")
 	equal(variables(definition=task(has_seed=True, seed=-5))["POPCORN_SEED"], "-5")
 	two = {**GPU, "uuid": GPU["uuid"] + "," + GPU["uuid"].replace("0", "1")}
@@ -742,7 +753,7 @@ def seeds_and_devices_are_told():
 
 
 @test
-def ranked_stages_get_the_secret_seed_and_no_event_tells_it():
+def ranked_stages_get_the_secret_seed_and_no_event_contains_it():
 	source = (
 		"import os\nfrom sys import stderr\nseed = os.environ['POPCORN_SEED']\nprint(len(seed), "
 		"seed)\nprint('x' * 40000 + seed, file=stderr)\n"
@@ -780,7 +791,7 @@ def output_up_to_the_cap_is_kept_whole():
 
 
 @test
-def bytes_that_are_no_text_are_replaced():
+def invalid_utf8_in_output_is_replaced():
 	result = run_job("import os\nos.write(2, b'a\\x00\\xff\\xed\\xa0\\x80' + b'\\xff' * 200000)\n" +
 		RIGHT)
 	equal(result.verdict, "passed")
@@ -791,8 +802,8 @@ def bytes_that_are_no_text_are_replaced():
 
 
 def look_on(runner, shows, **members):
-	"""The first tail of a followed job that has this text, and the events before it; then the job
-	is cancelled."""
+	"""Follows a job until a tail of its output contains the text, then cancels it. Returns the
+	first such tail and the events before it."""
 	runner.send(job(follow=True, **members))
 	events = []
 	while not events or events[-1]["event"] != "tail" or shows not in "".join(
@@ -805,12 +816,13 @@ def look_on(runner, shows, **members):
 	return events[-1], events, rest
 
 
-PRINTS = "import os, time\ndef say(text): os.write(1, text if isinstance(text, bytes) else text.encode())\n"
+PRINTS = ("import os, time\n"
+	"def say(text): os.write(1, text if isinstance(text, bytes) else text.encode())\n")
 WAIT = "time.sleep(600)\n"
 
 
 @test
-def who_looks_on_sees_the_last_lines_while_the_program_runs():
+def live_output_shows_the_last_lines_while_the_program_runs():
 	with Runner() as runner:
 		tail, _, rest = look_on(
 			runner, "second", submission=PRINTS +
@@ -821,15 +833,16 @@ def who_looks_on_sees_the_last_lines_while_the_program_runs():
 
 
 @test
-def without_anybody_who_looks_on_nothing_is_told_before_the_end():
+def without_a_viewer_no_output_is_sent_before_the_end():
 	result = run_job(PRINTS + "say('first\\n')\ntime.sleep(1.5)\nsay('second\\n')\n" + RIGHT)
 	equal((result.log(), [e for e in result.events if e["event"] == "tail"]),
 		("first\nsecond\n", []))
 
 
 @test
-def hostile_output_comes_as_short_plain_text():
-	noise = "for i in range(3000): say(b'\\x1b[31m\\xff\\x00\\x07' + b'x' * 3000)\nsay('\\n\\x1b]0;title\\x07end of noise')\n"
+def hostile_output_becomes_short_plain_text():
+	noise = ("for i in range(3000): say(b'\\x1b[31m\\xff\\x00\\x07' + b'x' * 3000)\n"
+		"say('\\n\\x1b]0;title\\x07end of noise')\n")
 	with Runner() as runner:
 		tail, _, _ = look_on(runner, "end of noise", submission=PRINTS + noise + WAIT)
 		text = tail["tail"]["stdout"]
@@ -839,7 +852,10 @@ def hostile_output_comes_as_short_plain_text():
 
 @test
 def the_secret_seed_is_in_no_tail():
-	source = PRINTS + "seed = os.environ['POPCORN_SEED']\nsay('seed ' + seed[:4])\ntime.sleep(1.2)\nsay(seed[4:] + '\\nthere it was\\n')\n" + WAIT
+	source = PRINTS + ("seed = os.environ['POPCORN_SEED']\n"
+		"say('seed ' + seed[:4])\n"
+		"time.sleep(1.2)\n"
+		"say(seed[4:] + '\\nthere it was\\n')\n") + WAIT
 	with Runner() as runner:
 		tail, events, _ = look_on(runner, "there it was", submission=source, mode="ranked")
 		equal(tail["tail"]["stdout"], "seed [secret seed]\nthere it was\n")
@@ -848,7 +864,7 @@ def the_secret_seed_is_in_no_tail():
 
 
 @test
-def beside_timed_cases_nothing_is_told():
+def no_output_is_sent_while_cases_are_timed():
 	body = ("if mode == 'test': passing(), say('check', 'pass'), sys.exit()\nprint('begins', "
 		"flush=True)\ntime.sleep(1.5)\nsay('benchmark-count', 2)\n"
 		"for key, value in (('runs', 3), ('mean', 100), ('std', 1), ('err', 0.5), ('best', 90), "
@@ -862,7 +878,7 @@ def beside_timed_cases_nothing_is_told():
 
 
 @test
-def a_reader_who_is_slow_is_not_waited_for():
+def a_slow_reader_is_not_waited_for():
 	with Runner() as runner:
 		runner.send(
 			job(PRINTS + "while True: say('x' * 2000 + '\\n'), time.sleep(0.1)\n", follow=True))
@@ -900,7 +916,7 @@ def files_that_crash_the_compiler_are_compile_errors():
 
 
 @test
-def without_an_interpreter_it_is_said_how_to_get_one():
+def without_an_interpreter_the_reason_says_how_to_get_one():
 	result = run_job(python="")
 	equal((result.verdict, result.stages), ("internal error", []))
 	contains(result.reason, "python3-torch")
@@ -918,9 +934,11 @@ int answer(int value);
 int main(int count, char **words)
 {
 	FILE *pipe = fdopen(atoi(getenv("POPCORN_FD")), "w");
-	fprintf(pipe, "test-count: 2\ntest.0.status: pass\ntest.1.status: pass\ncheck: %s\n", answer(LIMIT) == 42 ? "pass" : "fail");
+	fprintf(pipe, "test-count: 2\ntest.0.status: pass\ntest.1.status: pass\ncheck: %s\n",
+		answer(LIMIT) == 42 ? "pass" : "fail");
 	fclose(pipe);
-	printf("%s %d %d %s %s\n", words[0], count, FACTOR, access("eval.cu", F_OK) ? "gone" : "there", access("table.txt", F_OK) ? "gone" : "there");
+	printf("%s %d %d %s %s\n", words[0], count, FACTOR, access("eval.cu", F_OK) ? "gone" : "there",
+		access("table.txt", F_OK) ? "gone" : "there");
 	return 0;
 }
 '''
@@ -928,9 +946,9 @@ CU_FILES = [{"path": "inc/limits.cuh", "text": "#define LIMIT 6\n"},
 	{"path": "table.txt", "text": "1"}]
 CU_RIGHT = "__global__ void kernel() {}\nint answer(int value) { return value * FACTOR; }\n"
 
-# What the host's compiler makes of sources without kernels is a program as well, in a tenth of the
-# time.
-HOST_COMPILER = "#!/bin/sh\nexec c++ -x c++ -D__global__= -Iinc -DFACTOR=7 -o eval.out eval.cu submission.cu\n"
+# The host's compiler stands in for nvcc, because it takes a tenth of the time.
+HOST_COMPILER = ("#!/bin/sh\n"
+	"exec c++ -x c++ -D__global__= -Iinc -DFACTOR=7 -o eval.out eval.cu submission.cu\n")
 
 
 @contextlib.contextmanager
@@ -953,7 +971,7 @@ def run_cu(submission, **members):
 
 
 @test
-def cuda_sources_become_a_program_and_do_not_travel_with_it():
+def cuda_sources_are_compiled_and_are_gone_when_the_program_runs():
 	result = run_cu(CU_RIGHT)
 	equal((result.verdict, result.log()), ("passed", "./eval.out 3 7 gone there\n"))
 	command = result.stages[0]["command"]
@@ -964,20 +982,21 @@ def cuda_sources_become_a_program_and_do_not_travel_with_it():
 
 
 @test
-def a_program_in_cuda_blames_its_harness_only_where_that_has_said_why():
-	leaves = "#include <cstdio>\n#include <unistd.h>\n" + CU_RIGHT + "static const int before_main = ({says}, _exit(113), 0);\n"
+def a_cuda_program_blames_its_harness_only_if_the_harness_says_why():
+	leaves = ("#include <cstdio>\n"
+		"#include <unistd.h>\n") + CU_RIGHT + ("static const int before_main = "
+		"({says}, _exit(113), 0);\n")
 	with quick_nvcc() as nvcc:
 		result = run_cu(leaves.replace("{says}", "0"), nvcc=nvcc)
 		equal(result.verdict, "runtime error")
 		contains(result.reason, "The submission ended the program with exit code 113")
-		# What a harness does that says why. A submission could do it as well: here the two are one
-		# program.
+		# A harness that says why. A submission could print the same, because both are one program.
 		result = run_cu(leaves.replace("{says}", "dprintf(3, \"error: no cases\\n\")"), nvcc=nvcc)
 		equal(result.verdict, "internal error")
 
 
 @test
-def what_nvcc_refuses_is_a_compile_error():
+def an_error_of_nvcc_is_a_compile_error():
 	result = run_cu("int answer(int value) { return nothing; }\n")
 	equal((result.verdict, [s["stage"] for s in result.stages]), ("compile error", ["compile"]))
 	contains(result.reason, 'submission.cu(1): error: identifier "nothing" is undefined')
@@ -985,7 +1004,7 @@ def what_nvcc_refuses_is_a_compile_error():
 
 
 @test
-def cuda_tasks_are_refused_where_they_cannot_run():
+def cuda_tasks_are_refused_without_nvcc_or_a_gpu():
 	for members, part in (({"device": CPU}, "need a GPU"), ({"device": GPU, "nvcc": ""}, "no nvcc"),
 		({"device": {**GPU, "compute_capability": "ninety"}}, "compute capability")):
 		result = run_job(CU_RIGHT, harness=CU_EVAL, definition=cu_task(), **members)
@@ -1000,7 +1019,7 @@ def cuda_tasks_are_refused_where_they_cannot_run():
 
 
 @test
-def a_job_is_cancelled_with_all_that_it_started():
+def cancelling_a_job_ends_all_its_processes():
 	with Runner() as runner:
 		runner.send(
 			job(harness=harness(LEFT_BEHIND +
@@ -1025,7 +1044,7 @@ def end_of_input_ends_a_running_job():
 		programs = descendants(runner.process.pid)
 		code, more, errors = runner.end()
 		equal((code, more[-1]["verdict"], errors, len(programs)),
-			(0, "cancelled", "", 2))  # the first of its sandbox, and the harness
+			(0, "cancelled", "", 2))  # the sandbox's first process, and the harness
 		equal([pid for pid in programs if not is_gone(pid)], [])
 
 
@@ -1041,7 +1060,7 @@ def a_signal_ends_it_as_well():
 
 
 @test
-def nobody_is_blamed_where_all_are_told_to_end_and_the_program_comes_first():
+def a_signal_to_the_whole_group_is_not_the_submissions_fault():
 	for is_for_all, verdict in ((True, "cancelled"), (False, "runtime error")):
 		with Runner() as runner:
 			runner.send(job(harness=harness("say('test.0.status', 'pass')\ntime.sleep(600)\n")))
@@ -1059,7 +1078,7 @@ def nobody_is_blamed_where_all_are_told_to_end_and_the_program_comes_first():
 
 
 @test
-def nobody_reading_ends_it():
+def podium_run_ends_when_nobody_reads_its_output():
 	with Runner() as runner:
 		runner.send(
 			job(harness=harness("say('test.0.status', 'pass')\ntime.sleep(600)\n"),
@@ -1070,7 +1089,7 @@ def nobody_reading_ends_it():
 
 
 @test
-def waiting_jobs_run_in_turn_or_are_cancelled_unrun():
+def waiting_jobs_run_in_order_or_are_cancelled_before_they_run():
 	with Runner() as runner:
 		runner.send(job(id=1, harness=harness("say('test.0.status', 'pass')\ntime.sleep(600)\n")))
 		runner.until("progress", text="test 1/2")
@@ -1099,7 +1118,7 @@ def too_many_waiting_jobs_are_refused():
 
 
 @test
-def malformed_messages_do_no_harm():
+def malformed_messages_are_harmless():
 	with Runner() as runner:
 		for line in (b"", b"nonsense", b"[]", b"null", b"{}", b'{"cancel": "x"}', b'{"job": 5}',
 			b'{"job": {"id": -1}}', b"\xff\xfe", b'{"job": {"id": "x"}}'):
@@ -1111,7 +1130,7 @@ def malformed_messages_do_no_harm():
 
 
 @test
-def malformed_jobs_with_an_id_get_their_verdict():
+def malformed_jobs_with_an_id_get_a_verdict():
 	changes = [("mode", "fast"), ("device", None), ("device", {"model": "H200"}), ("task", {}),
 		("task", None), ("files", {}), ("files", [5]), ("files", [{"path": "x"}]),
 		("files", [{"path": "x", "base64": "!"}]), ("submission", None),
@@ -1147,7 +1166,7 @@ def messages_over_their_limit_are_skipped():
 
 
 @test
-def large_jobs_are_taken():
+def large_jobs_are_accepted():
 	result = run_job(
 		files=[{"path": "large.txt", "text": "z" * (40 << 20)}],
 		harness=harness("print(os.stat('large.txt').st_size)\npassing()\nsay('check', 'pass')\n"))

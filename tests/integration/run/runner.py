@@ -1,4 +1,4 @@
-"""podium-run at the other end of a pipe, and small made-up tasks for it."""
+"""Drives podium-run through a pipe, with small made-up tasks."""
 import json
 import os
 import pathlib
@@ -14,12 +14,12 @@ sys.path.insert(0, str(ROOT / "tests" / "lib"))
 from readable import readable_copy  # noqa: E402
 
 BUILD = ROOT / os.environ.get("B", "build/release")
-# A worker bundle has the libraries beside the program.
+# A worker bundle has its libraries beside the program.
 PROGRAM = readable_copy(BUILD, "podium-run",
 	*(path.relative_to(BUILD) for path in BUILD.glob("lib/*.so*"))) / "podium-run"
 PYTHON = "/usr/bin/python3"
 NVCC = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
-HANG_S = 240  # guards only: nothing here takes that long unless it hangs; a compiler may take 120 s
+HANG_S = 240  # only a guard: nothing takes so long unless it hangs; a compiler may take 120 s
 STARTS_READY = ("--once", "--python", "--memory", "--disk", "--processes", "--show")
 CPU = {"model": "CPU"}
 GPU = {
@@ -27,8 +27,7 @@ GPU = {
 	"compute_capability": "9.0"
 }
 
-# A harness as tasks of the field have it: the first word of the submission's class of fault comes
-# from the submission itself.
+# A harness as tasks usually have it. Faults of the submission reach it through the import.
 EVAL = r'''
 import os, sys
 mode, path = sys.argv[1:]
@@ -50,7 +49,8 @@ for i, case in enumerate(cases):
 	if mode == "test":
 		say(f"test.{i}.status", "pass")
 	else:
-		for key, value in (("runs", 3), ("mean", 1000.5 * (i + 1)), ("std", 2.0), ("err", 1.5), ("best", 999), ("worst", "1.1e3")):
+		numbers = dict(runs=3, mean=1000.5 * (i + 1), std=2.0, err=1.5, best=999, worst="1.1e3")
+		for key, value in numbers.items():
 			say(f"benchmark.{i}.{key}", value)
 say("check", "pass" if good else "fail")
 sys.exit(0 if good else 112)
@@ -94,7 +94,7 @@ def job(submission=RIGHT, harness=EVAL, id=17, mode="test", files=None, definiti
 
 
 class Result:
-	"""The events of one job, sorted."""
+	"""The events of one job, sorted by kind."""
 
 	def __init__(self, events):
 		self.events = events
@@ -115,7 +115,7 @@ class Result:
 class Runner:
 
 	def __init__(self, *options, directory=None, environment=None, user=None, prefix=()):
-		"""`user`: who podium-run itself is; `prefix`: words of a program that starts it."""
+		"""`user`: the user that runs podium-run; `prefix`: a command that starts it."""
 		self.own = None if directory else tempfile.mkdtemp(prefix="podium-run-test.")
 		self.directory = directory or self.own
 		if self.own:
@@ -169,7 +169,7 @@ class Runner:
 		return json.loads(line.decode())
 
 	def until(self, kind, **members):
-		"""The events up to the first of this kind."""
+		"""The events up to the first one of this kind."""
 		events = []
 		while not events or events[-1]["event"] != kind or any(events[-1].get(k) != v
 			for k, v in members.items()):
@@ -185,7 +185,7 @@ class Runner:
 		return self.result(message["job"]["id"])
 
 	def end(self):
-		"""Closes the input and returns the exit code, what was still said and the error output."""
+		"""Closes the input. Returns the exit code, the remaining events and the error output."""
 		self.process.stdin.close()
 		return self.finish()
 
@@ -202,7 +202,7 @@ def run(*arguments, **members):
 
 
 def running(mark):
-	"""The processes of this machine in whose arguments `mark` stands."""
+	"""The processes of this machine that have `mark` in their arguments."""
 	found = []
 	for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
 		try:

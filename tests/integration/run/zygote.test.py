@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Programs that podium-run forks from its zygote: they see what they would see in an interpreter of
-their own, and cannot reach the zygote."""
+"""Programs that podium-run forks from its zygote see what a program in a new interpreter sees, and
+cannot reach the zygote."""
 import json
 import os
 import pathlib
@@ -16,9 +16,9 @@ sys.path[:0] = [str(HERE), str(HERE.parents[1] / "lib")]
 from processes import descendants, is_gone  # noqa: E402
 from quick import quick_python  # noqa: E402
 from runner import PYTHON, ROOT, Runner, task  # noqa: E402
-from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
+from tap import Skip, contains, equal, lacks, run, test, until  # noqa: E402
 
-# Says whether it was forked from the zygote, then does `body`.
+# Reports whether it was forked from the zygote, then runs `body`.
 HEAD = """
 import sys
 forked = "numpy" in sys.modules
@@ -38,15 +38,11 @@ SUBMISSION = "def answer(case): return 1\n"
 
 
 class Warm(Runner):
-	"""A podium-run whose zygote has imported everything."""
+	"""A podium-run whose zygote has finished its imports."""
 
 	def __init__(self, **members):
 		super().__init__("--python", PYTHON, **members)
-		end = time.monotonic() + 120
-		while self.look("seen = 0")[1] != "forked":
-			if time.monotonic() > end:
-				raise AssertionError("the zygote does not become ready")
-			time.sleep(0.1)
+		until(lambda: self.look("seen = 0")[1] == "forked")
 
 	def look(self, body, **members):
 		"""What a harness sees: (the value of `seen`, "forked" or "alone")."""
@@ -61,7 +57,7 @@ cold = Runner()
 
 
 def same(body, **members):
-	"""Both kinds of start show the harness the same."""
+	"""Checks that the harness sees the same after either kind of start, and returns it."""
 	seen, how = warm.look(body, **members)
 	equal(how, "forked")
 	alone = Warm.look(cold, body, **members)
@@ -93,12 +89,12 @@ def nothing_is_imported_from_the_folder_that_podium_run_starts_in():
 
 
 @test
-def torch_is_there_already():
+def torch_is_already_imported():
 	equal(warm.look("seen = 'torch' in sys.modules")[0], True)
 
 
 @test
-def words_folder_and_main_module_are_those_of_a_program_of_its_own():
+def arguments_folder_and_main_module_are_those_of_a_new_interpreter():
 	seen = same("import __main__\nseen = [sys.argv[0], sys.argv[1], len(sys.argv), "
 		"os.path.basename(os.getcwd()), os.path.basename(sys.path[0]), "
 		"os.path.basename(__file__), __name__, __main__.__file__ == __file__, __spec__ is None, "
@@ -144,7 +140,9 @@ def signals_are_those_of_a_new_interpreter():
 
 @test
 def random_numbers_differ_from_run_to_run():
-	body = "import random, numpy, tempfile, uuid\nseen = [random.random(), float(numpy.random.rand()), str(uuid.uuid4()), tempfile.mktemp()]"
+	body = ("import random, numpy, tempfile, uuid\n"
+		"seen = [random.random(), float(numpy.random.rand()), str(uuid.uuid4()), "
+		"tempfile.mktemp()]")
 	first, second = warm.look(body)[0], warm.look(body)[0]
 	for one, other in zip(first, second):
 		assert one != other, (first, second)
@@ -152,7 +150,7 @@ def random_numbers_differ_from_run_to_run():
 
 
 @test
-def what_one_program_changes_the_next_one_does_not_see():
+def a_program_does_not_see_changes_of_an_earlier_one():
 	warm.look(
 		"import torch, builtins\ntorch.secret = 5\nbuiltins.secret = 6\nos.environ['SECRET'] = "
 		"'7'\nsys.path.insert(0, '/secret')\nseen = 0")
@@ -163,7 +161,7 @@ def what_one_program_changes_the_next_one_does_not_see():
 
 
 @test
-def exit_codes_signals_and_tracebacks_are_those_of_a_program_of_its_own():
+def exit_codes_signals_and_tracebacks_are_those_of_a_new_interpreter():
 	for body, verdict, part in (("sys.exit(113)", "internal error", "case file"), ("os._exit(110)",
 		"runtime error", "CUDA"), ("os.kill(os.getpid(), 11)", "runtime error",
 		"SIGSEGV"), ("raise KeyError('lost')", "runtime error", "KeyError: 'lost'"),
@@ -180,7 +178,7 @@ def exit_codes_signals_and_tracebacks_are_those_of_a_program_of_its_own():
 
 
 @test
-def a_program_that_does_not_end_is_ended_with_all_it_started():
+def a_program_that_does_not_end_is_killed_with_its_processes():
 	body = ("import subprocess\nchild = subprocess.Popen(['/bin/sleep', '600'], "
 		"start_new_session=True)\nsay('test-count', 2)\n"
 		"import time\ntime.sleep(600)\n")
@@ -208,9 +206,9 @@ def the_zygote_cannot_be_reached():
 
 
 @test
-def a_program_begins_without_threads_of_its_own():
-	"""torch makes some where it is told how many to use, and waits for ever for those that the user
-	may not have any more."""
+def a_forked_program_starts_without_extra_threads():
+	"""torch starts threads if a setting asks for several. It would wait for ever for threads that
+	the user's limit does not allow."""
 	if subprocess.run([PYTHON, "-c", "import torch"], capture_output=True).returncode:
 		raise Skip(f"{PYTHON} cannot import torch")
 	equal(
@@ -219,27 +217,25 @@ def a_program_begins_without_threads_of_its_own():
 
 
 def is_replaced_after(signal_number):
-	"""Whether the next program runs all the same, and those after it with another zygote. Returns
-	what podium-run said."""
+	"""Checks that the next program runs after this signal, and later ones run with a new zygote.
+	Returns the error output of podium-run."""
 	with Warm() as harmed:
 		zygote = processes(harmed.process.pid)
 		equal(len(zygote), 1)
 		os.kill(zygote[0], signal_number)
 		equal(harmed.look("seen = 0"), (0, "alone"))
-		end = time.monotonic() + 120
-		while harmed.look("seen = 0")[1] != "forked":
-			assert time.monotonic() < end
+		until(lambda: harmed.look("seen = 0")[1] == "forked")
 		assert is_gone(zygote[0])
 		return harmed.end()[2]
 
 
 @test
-def a_zygote_that_was_killed_is_started_again():
+def a_killed_zygote_is_replaced():
 	contains(is_replaced_after(signal.SIGKILL), "The program is started without it.")
 
 
 @test
-def one_that_does_not_answer_is_ended_and_started_again():
+def a_zygote_that_does_not_answer_is_killed_and_replaced():
 	contains(
 		is_replaced_after(signal.SIGSTOP),
 		"The zygote could not start a program: there is no answer. The program is started without "
@@ -247,7 +243,7 @@ def one_that_does_not_answer_is_ended_and_started_again():
 
 
 @test
-def what_keeps_a_program_from_beginning_is_said():
+def a_failure_of_the_zygote_to_start_a_program_is_logged():
 	with tempfile.TemporaryDirectory() as folder:
 		python = quick_python(pathlib.Path(folder),
 			"def get_num_threads(): raise ValueError('none left')\n")
@@ -255,7 +251,8 @@ def what_keeps_a_program_from_beginning_is_said():
 		with Runner("--python", python) as one:
 			os.set_blocking(one.process.stderr.fileno(), False)
 			end, said = time.monotonic() + 120, ""
-			while "The zygote could not start a program: ValueError: none left. The program is started without it." not in said:
+			while ("The zygote could not start a program: ValueError: none left. "
+				"The program is started without it.") not in said:
 				assert time.monotonic() < end, said
 				equal(
 					one.run(SUBMISSION, HEAD + "seen = 0" + PASS, python=python).verdict, "passed")
@@ -263,7 +260,7 @@ def what_keeps_a_program_from_beginning_is_said():
 
 
 @test
-def another_interpreter_is_started_by_itself():
+def another_interpreter_is_started_without_the_zygote():
 	other = pathlib.Path(warm.own) / "python"
 	other.symlink_to(PYTHON)
 	equal(warm.look("seen = 0", python=str(other))[1], "alone")
@@ -274,8 +271,9 @@ import multiprocessing, sys, os
 preloaded = "numpy" in sys.modules
 
 def describe(number):
-    return [number, os.getpid() != os.getppid(), "numpy" in sys.modules and preloaded, os.environ.get("POPCORN_SEED"), os.environ.get("MARK"),
-        __name__, os.path.basename(os.getcwd())]
+    return [number, os.getpid() != os.getppid(), "numpy" in sys.modules and preloaded,
+        os.environ.get("POPCORN_SEED"), os.environ.get("MARK"), __name__,
+        os.path.basename(os.getcwd())]
 
 def fail(number):
     raise ValueError(f"lost {number}")
@@ -318,7 +316,7 @@ def spawned(runner, **members):
 
 
 @test
-def interpreters_that_a_program_spawns_are_forked_too_and_mean_the_same():
+def interpreters_that_a_program_spawns_are_forked_too_and_behave_the_same():
 	seen, how = spawned(warm)
 	equal(how, "forked")
 	for number, answer in enumerate(seen[:4]):
@@ -332,12 +330,12 @@ def interpreters_that_a_program_spawns_are_forked_too_and_mean_the_same():
 
 
 @test
-def a_program_that_spawns_leaves_nothing_behind():
+def a_program_that_spawns_others_leaves_none_behind():
 	equal(len(processes(warm.process.pid)), 1)
 
 
 @test
-def it_ends_with_podium_run():
+def the_zygote_ends_with_podium_run():
 	zygote = processes(warm.process.pid)[0]
 	code, _, errors = warm.end()
 	equal((code, errors), (0, ""))
@@ -346,7 +344,7 @@ def it_ends_with_podium_run():
 
 
 @test
-def it_says_nothing_when_podium_run_has_ended_without_reading_what_it_said():
+def the_zygote_prints_nothing_when_podium_run_ends_without_reading_its_reply():
 	library = ROOT / os.environ.get("B", "build/release") / "worker/run/sandbox/enter.so"
 	for waits in (True, False):
 		ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)

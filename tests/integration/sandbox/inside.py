@@ -1,4 +1,4 @@
-"""Programs that try to get over the walls of the sandbox, and who runs them."""
+"""Runs programs that try to break out of the sandbox."""
 import json
 import os
 import pathlib
@@ -8,8 +8,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "run"), str(HERE.parents[1] / "lib")]
 from runner import Runner  # noqa: E402
 
-# What runs in there. `attempt` says what came of something; `call` makes a system call by its
-# number and says the same.
+# The head of each program in the sandbox. `attempt` returns the outcome of a call; `call` makes a
+# system call by its number and returns the same.
 HEAD = r'''
 import ctypes, errno, json, os, socket, subprocess, sys, time
 fd = int(os.environ["POPCORN_FD"])
@@ -24,7 +24,8 @@ def attempt(act):
         return name(error.errno)
 libc = ctypes.CDLL(None, use_errno=True)
 def call(number, *arguments):
-    result = libc.syscall(ctypes.c_long(number), *(ctypes.c_long(a) if isinstance(a, int) else a for a in arguments))
+    words = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
+    result = libc.syscall(ctypes.c_long(number), *words)
     return "done" if result >= 0 else name(ctypes.get_errno())
 seen = None
 '''
@@ -37,8 +38,8 @@ for i, case in enumerate(cases):
 say("check", "pass")
 '''
 RIGHT = "def answer(case): return 0\n"
-# podium-run as root, with submissions as nobody; and as an ordinary user, with submissions as the
-# same.
+# podium-run as root with submissions as nobody, and as an ordinary user with submissions as the
+# same user.
 USERS = (None, "nobody") if os.geteuid() == 0 else (None, )
 
 
@@ -58,7 +59,7 @@ class Inside:
 		return self.runner.run(RIGHT, HEAD + body + TAIL, **members)
 
 	def see(self, body, **members):
-		"""What `seen` is at the end of `body`, in there."""
+		"""The value of `seen` after `body` has run in the sandbox."""
 		result = self.run(body, **members)
 		if result.verdict != "passed":
 			raise AssertionError(
@@ -67,7 +68,7 @@ class Inside:
 
 
 def as_each_user(*options, **members):
-	"""(podium-run's user, a podium-run), one after the other."""
+	"""Yields (user of podium-run, a podium-run) for each kind."""
 	for user in USERS:
 		with Inside(*options, user=user, **members) as inside:
 			yield user, inside

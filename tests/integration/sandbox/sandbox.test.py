@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The walls of the sandbox: each with programs that try to get over it, as root and as an ordinary
-user, and that good programs do not notice. docs/sandbox.md names the test of each wall."""
+"""The walls of the sandbox. Programs try to break each wall, as root and as an ordinary user, and
+ordinary programs do not notice them. docs/sandbox.md names the test of each wall."""
 import ctypes
 import json
 import os
@@ -9,14 +9,13 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE)]
 from inside import HEAD, RIGHT, TAIL, USERS, Inside, as_each_user  # noqa: E402
-from processes import as_only_bomb, descendants, is_gone  # noqa: E402
+from processes import as_only_bomb, descendants, wait_until_gone  # noqa: E402
 from runner import GPU, PROGRAM, PYTHON, Runner, cu_task, job, task  # noqa: E402
-from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
+from tap import Skip, contains, equal, lacks, run, test, until  # noqa: E402
 from tools import nvcc_lack  # noqa: E402
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -75,17 +74,28 @@ def the_root_is_read_only():
 def the_harness_and_the_submission_cannot_be_changed_or_replaced():
 	body = """
 acts = {
-    'write': lambda: open('eval.py', 'r+'), 'truncate': lambda: open('submission.py', 'w'), 'remove': lambda: os.remove('eval.py'),
-    'rename': lambda: os.rename('submission.py', 'x'), 'replace': lambda: (open('y', 'w'), os.rename('y', 'eval.py')),
-    'rename the folder of data': lambda: os.rename('data', 'other'), 'write data': lambda: open('data/deep/table.txt', 'w'),
-    'add data': lambda: open('data/deep/new', 'w'), 'mode': lambda: os.chmod('eval.py', 0o777), 'rename run': lambda: os.rename('../run', '../walk'),
-    'another run': lambda: os.mkdir('../other'), 'cases': lambda: open('../cases.txt', 'a'), 'link': lambda: os.link('eval.py', 'z'),
-    'times': lambda: os.utime('eval.py'), 'remove the stage': lambda: os.rmdir('../../test'), 'exchange': lambda: libc.renameat2 and
-        (open('y', 'w'), call(316, -100, b'y', -100, b'eval.py', 2) == 'done' or os.stat('/nonexistent')),
+    'write': lambda: open('eval.py', 'r+'),
+    'truncate': lambda: open('submission.py', 'w'),
+    'remove': lambda: os.remove('eval.py'),
+    'rename': lambda: os.rename('submission.py', 'x'),
+    'replace': lambda: (open('y', 'w'), os.rename('y', 'eval.py')),
+    'rename the folder of data': lambda: os.rename('data', 'other'),
+    'write data': lambda: open('data/deep/table.txt', 'w'),
+    'add data': lambda: open('data/deep/new', 'w'),
+    'mode': lambda: os.chmod('eval.py', 0o777),
+    'rename run': lambda: os.rename('../run', '../walk'),
+    'another run': lambda: os.mkdir('../other'),
+    'cases': lambda: open('../cases.txt', 'a'),
+    'link': lambda: os.link('eval.py', 'z'),
+    'times': lambda: os.utime('eval.py'),
+    'remove the stage': lambda: os.rmdir('../../test'),
+    'exchange': lambda: libc.renameat2 and (open('y', 'w'),
+        call(316, -100, b'y', -100, b'eval.py', 2) == 'done' or os.stat('/nonexistent')),
 }
 seen = {what: attempt(act) for what, act in acts.items()}
 seen['new'] = attempt(lambda: open('new', 'w').write('x'))
-seen['left'] = [open('data/deep/table.txt').read(), os.path.exists('eval.py'), os.path.exists('../cases.txt')]
+seen['left'] = [open('data/deep/table.txt').read(), os.path.exists('eval.py'),
+    os.path.exists('../cases.txt')]
 """
 	for user, inside in as_each_user():
 		seen = inside.see(body, files=[{"path": "data/deep/table.txt", "text": "1"}])
@@ -107,7 +117,9 @@ def what_the_operator_names_can_be_read():
 	with tempfile.TemporaryDirectory(prefix="podium-show.") as folder:
 		os.chmod(folder, 0o755)
 		pathlib.Path(folder, "weights").write_text("7")
-		body = f"seen = [open({folder + '/weights'!r}).read(), attempt(lambda: open({folder + '/weights'!r}, 'w')), attempt(lambda: open({folder + '/x'!r}, 'w'))]"
+		body = (f"seen = [open({folder + '/weights'!r}).read(), attempt(lambda: "
+			f"open({folder + '/weights'!r}, 'w')), attempt(lambda: "
+			f"open({folder + '/x'!r}, 'w'))]")
 		for user, inside in as_each_user("--show", folder + ":/nonexistent"):
 			equal(inside.see(body)[0], "7")
 			assert "done" not in inside.see(body)[1:]
@@ -145,7 +157,13 @@ seen.append(fill('.'))
 
 @test
 def the_inodes_cannot_be_used_up():
-	body = "made = 0\ndef make():\n    global made\n    while made < 1000000:\n        os.mknod(f'{made}')\n        made += 1\nseen = [attempt(make), made]\n"
+	body = ("made = 0\n"
+		"def make():\n"
+		"    global made\n"
+		"    while made < 1000000:\n"
+		"        os.mknod(f'{made}')\n"
+		"        made += 1\n"
+		"seen = [attempt(make), made]\n")
 	for user, inside in as_each_user():
 		reason, made = inside.see(body)
 		equal(reason, "ENOSPC")
@@ -196,8 +214,13 @@ def other_processes_can_neither_be_seen_nor_signalled():
 def the_first_process_cannot_be_looked_into():
 	body = """
 def look(path):
-    return attempt(lambda: os.listdir(path) if path.endswith(('fd', 'task')) else open(path, 'rb').read(1) if not path.endswith(('exe', 'cwd', 'root')) else os.readlink(path))
-seen = [look(f'/proc/1/{what}') for what in ('mem', 'environ', 'fd', 'maps', 'exe', 'cwd', 'root', 'auxv', 'stack')]
+    if path.endswith(('fd', 'task')):
+        return attempt(lambda: os.listdir(path))
+    if path.endswith(('exe', 'cwd', 'root')):
+        return attempt(lambda: os.readlink(path))
+    return attempt(lambda: open(path, 'rb').read(1))
+seen = [look(f'/proc/1/{what}') for what in
+    ('mem', 'environ', 'fd', 'maps', 'exe', 'cwd', 'root', 'auxv', 'stack')]
 """
 	for user, inside in as_each_user():
 		lacks(str(inside.see(body)), "done")
@@ -216,10 +239,7 @@ def killing_podium_run_ends_everything_in_there():
 			equal(len(inside), 5)
 			runner.process.kill()
 			runner.process.wait()
-			end = time.monotonic() + 60
-			while [pid for pid in inside if not is_gone(pid)]:
-				assert time.monotonic() < end, "they live on"
-				time.sleep(0.02)
+			wait_until_gone(inside)
 
 
 # ---- network and messages ----
@@ -234,12 +254,14 @@ def no_network_is_in_reach():
 		"packet": (17, 3, 0), "alg": (38, 5, 0), "vsock": (40, 1, 0), "xdp": (44, 3, 0),
 		"large": (100, 1, 0)
 	}
-	body = f"seen = {{what: attempt(lambda: socket.socket(*how)) for what, how in {families}.items()}}\nseen['unix'] = attempt(lambda: socket.socketpair())\n"
+	body = (f"seen = {{what: attempt(lambda: socket.socket(*how)) for what, "
+		f"how in {families}.items()}}\n"
+		"seen['unix'] = attempt(lambda: socket.socketpair())\n")
 	for user, inside in as_each_user():
 		seen = inside.see(body)
 		equal(seen.pop("unix"), "done")
 		equal(set(seen.values()), {"EAFNOSUPPORT"})
-		# Several processes of one task may talk to each other, but to nobody else.
+		# Processes of one task may talk to each other, but to no other process.
 		seen = inside.see(
 			body + f"""
 def meet():
@@ -321,18 +343,24 @@ def a_compiler_gets_no_gpu():
 @test
 def there_is_no_privilege_and_no_way_to_one():
 	body = """
-status = dict(line.split(':\\t') for line in open('/proc/self/status').read().splitlines() if ':\\t' in line)
-program = next((p for p in ('/bin/su', '/usr/bin/passwd', '/usr/bin/mount') if os.path.exists(p) and os.stat(p).st_mode & 0o4000), None)
-seen = {'capabilities': [status[f'Cap{kind}'] for kind in ('Inh', 'Prm', 'Eff', 'Bnd', 'Amb')], 'no new': status['NoNewPrivs'],
-    'filter': status['Seccomp'], 'ids': len(set(os.getresuid() + os.getresgid())), 'root': 0 in os.getresuid() + os.getresgid() + tuple(os.getgroups()),
+lines = open('/proc/self/status').read().splitlines()
+status = dict(line.split(':\\t') for line in lines if ':\\t' in line)
+program = next((p for p in ('/bin/su', '/usr/bin/passwd', '/usr/bin/mount')
+    if os.path.exists(p) and os.stat(p).st_mode & 0o4000), None)
+ids = os.getresuid() + os.getresgid()
+seen = {'capabilities': [status[f'Cap{kind}'] for kind in ('Inh', 'Prm', 'Eff', 'Bnd', 'Amb')],
+    'no new': status['NoNewPrivs'], 'filter': status['Seccomp'], 'ids': len(set(ids)),
+    'root': 0 in ids + tuple(os.getgroups()),
     'setuid': attempt(lambda: os.setuid(0)), 'setgroups': attempt(lambda: os.setgroups([0])),
-    'files': [m.split()[3] for m in open('/proc/self/mounts') if 'nosuid' not in m.split()[3].split(',')],
-    'program': subprocess.run([program, '-c', 'id -u'], stdin=subprocess.DEVNULL, capture_output=True).stdout.decode() if program else ''}
+    'files': [m.split()[3] for m in open('/proc/self/mounts')
+        if 'nosuid' not in m.split()[3].split(',')],
+    'program': subprocess.run([program, '-c', 'id -u'], stdin=subprocess.DEVNULL,
+        capture_output=True).stdout.decode() if program else ''}
 """
 	for user, inside in as_each_user():
 		seen = inside.see(body)
 		assert seen.pop("setuid") in ("EPERM",
-			"EINVAL"), seen  # in a namespace of users root has no number
+			"EINVAL"), seen  # EINVAL: root has no id in a user namespace
 		equal(
 			seen, {
 			"capabilities": ["0" * 16] * 5, "no new": "1", "filter": "2", "ids": 1, "root": False,
@@ -342,18 +370,28 @@ seen = {'capabilities': [status[f'Cap{kind}'] for kind in ('Inh', 'Prm', 'Eff', 
 
 # ---- system calls ----
 
-REFUSED = {  # x86-64: number, arguments, what comes of it
-	"ptrace": (101, 0), "process_vm_readv": (310, 1), "process_vm_writev": (311, 1), "kcmp": (312, 1), "pidfd_getfd": (438, 1), "process_madvise": (440, 1),
-	"bpf": (321, 0), "perf_event_open": (298, 0), "userfaultfd": (323, 1), "fanotify_init": (300, 0), "lookup_dcookie": (212, 0),
+REFUSED = {  # x86-64: number, arguments
+	"ptrace": (101, 0), "process_vm_readv": (310, 1), "process_vm_writev": (311, 1),
+	"kcmp": (312, 1), "pidfd_getfd": (438, 1), "process_madvise": (440, 1),
+	"bpf": (321, 0), "perf_event_open": (298, 0), "userfaultfd": (323, 1),
+	"fanotify_init": (300, 0), "lookup_dcookie": (212, 0),
 	"keyctl": (250, 0), "add_key": (248, 0), "request_key": (249, 0),
-	"mount": (165, 0), "umount2": (166, 0), "pivot_root": (155, 0), "chroot": (161, 0), "move_mount": (429, 0), "open_tree": (428, 0), "fsopen": (430, 0),
-	"fsconfig": (431, 0), "fsmount": (432, 0), "fspick": (433, 0), "mount_setattr": (442, 0), "name_to_handle_at": (303, 0), "open_by_handle_at": (304, 0),
-	"quotactl": (179, 0), "swapon": (167, 0), "swapoff": (168, 0), "setns": (308, 0), "unshare": (272, 0x10000000), "unshare files": (272, 0x400),
-	"clone user": (56, 0x10000000), "clone mounts": (56, 0x20011), "clone pids": (56, 0x20000011), "clone net": (56, 0x40000011), "init_module": (175, 0),
-	"finit_module": (313, 0), "delete_module": (176, 0), "kexec_load": (246, 0), "kexec_file_load": (320, 0), "reboot": (169, 0), "acct": (163, 0),
-	"syslog": (103, 10), "vhangup": (153,), "settimeofday": (164, 0), "clock_settime": (227, 0), "clock_adjtime": (305, 0), "adjtimex": (159, 0),
-	"iopl": (172, 0), "ioperm": (173, 0, 1, 0), "modify_ldt": (154, 0), "sethostname": (170, 0), "setdomainname": (171, 0), "personality": (135, 0x40000),
-	"uselib": (134, 0), "seccomp listener": (317, 1, 8, 0), "terminal input": (16, 0, 0x5412, 0), "lease": (72, 0, 1024, 0), "notes": (72, 0, 1026, 0),
+	"mount": (165, 0), "umount2": (166, 0), "pivot_root": (155, 0), "chroot": (161, 0),
+	"move_mount": (429, 0), "open_tree": (428, 0), "fsopen": (430, 0),
+	"fsconfig": (431, 0), "fsmount": (432, 0), "fspick": (433, 0), "mount_setattr": (442, 0),
+	"name_to_handle_at": (303, 0), "open_by_handle_at": (304, 0),
+	"quotactl": (179, 0), "swapon": (167, 0), "swapoff": (168, 0), "setns": (308, 0),
+	"unshare": (272, 0x10000000), "unshare files": (272, 0x400),
+	"clone user": (56, 0x10000000), "clone mounts": (56, 0x20011), "clone pids": (56, 0x20000011),
+	"clone net": (56, 0x40000011), "init_module": (175, 0),
+	"finit_module": (313, 0), "delete_module": (176, 0), "kexec_load": (246, 0),
+	"kexec_file_load": (320, 0), "reboot": (169, 0), "acct": (163, 0),
+	"syslog": (103, 10), "vhangup": (153,), "settimeofday": (164, 0), "clock_settime": (227, 0),
+	"clock_adjtime": (305, 0), "adjtimex": (159, 0),
+	"iopl": (172, 0), "ioperm": (173, 0, 1, 0), "modify_ldt": (154, 0), "sethostname": (170, 0),
+	"setdomainname": (171, 0), "personality": (135, 0x40000),
+	"uselib": (134, 0), "seccomp listener": (317, 1, 8, 0), "terminal input": (16, 0, 0x5412, 0),
+	"lease": (72, 0, 1024, 0), "notes": (72, 0, 1026, 0),
 	"mknod device": (133, 0, 0o20600), "mknodat block": (259, 0, 0, 0o60600),
 }
 ABSENT = {
@@ -372,7 +410,7 @@ def system_calls_that_no_kernel_needs_are_refused():
 		refused, absent = inside.see(body)
 		equal({what: outcome for what, outcome in refused.items() if outcome != "EPERM"}, {})
 		equal({what: outcome for what, outcome in absent.items() if outcome != "ENOSYS"}, {})
-		# On every thread, and in what is started.
+		# The filter applies to every thread and to child processes.
 		threads = (
 			"import threading\ndone = []\ndef other(): done.append(call(272, 0x10000000))\nthread "
 			"= threading.Thread(target=other)\nthread.start()\nthread.join()\n"
@@ -401,8 +439,8 @@ def system_calls_of_another_architecture_end_the_program():
 
 # ---- limits ----
 
-# Each keeps what it took until it is found: without a control group somebody looks ten times a
-# second at most.
+# Each program keeps its memory until podium-run notices. Without a control group podium-run looks
+# ten times a second.
 BOMBS = {
 	"memory": "x = bytearray(1 << 30)\nfor i in range(0, 1 << 30, 4096): x[i] = "
 	"1\ntime.sleep(600)\n",
@@ -444,9 +482,15 @@ def what_forked_processes_share_counts_once():
 
 @test
 def processes_have_a_limit():
-	forks = "while True:\n    try:\n        if os.fork() == 0: time.sleep(600)\n    except OSError: pass\n"
+	forks = ("while True:\n"
+		"    try:\n"
+		"        if os.fork() == 0: time.sleep(600)\n"
+		"    except OSError: pass\n")
 	tree = "while True:\n    try: os.fork()\n    except OSError: time.sleep(600)\n"
-	threads = "import threading\nwhile True:\n    try: threading.Thread(target=time.sleep, args=(600,)).start()\n    except RuntimeError: pass\n"
+	threads = ("import threading\n"
+		"while True:\n"
+		"    try: threading.Thread(target=time.sleep, args=(600,)).start()\n"
+		"    except RuntimeError: pass\n")
 	with as_only_bomb():
 		for user, inside in as_each_user("--processes", "100"):
 			for body in (forks, threads, tree):
@@ -458,7 +502,7 @@ def processes_have_a_limit():
 
 
 @test
-def a_fork_bomb_does_not_have_the_programs_of_others_refused():
+def a_fork_bomb_does_not_stop_other_programs_from_starting():
 	with as_only_bomb():
 		for user, inside in as_each_user("--processes", "100"):
 			most, groups = inside.see(
@@ -467,7 +511,7 @@ def a_fork_bomb_does_not_have_the_programs_of_others_refused():
 			assert groups or most >= (200 if user else 400), most
 
 
-# ---- good programs ----
+# ---- ordinary programs ----
 
 GOOD = {
 	"processes and queues": "import multiprocessing as m\nq = m.Queue()\np = "
@@ -504,7 +548,7 @@ def good_programs_notice_nothing():
 			equal((what, inside.see(body)), (what, 5))
 
 
-# ---- what compilers read ----
+# ---- compilers ----
 
 
 @test
@@ -520,7 +564,7 @@ def compile_output_holds_no_file_of_the_host():
 		for user, inside in as_each_user():
 			if nvcc_lack():
 				raise Skip(nvcc_lack())
-			for source in sources[:1] if user else sources:  # each takes seconds
+			for source in sources[:1] if user else sources:  # each compilation takes seconds
 				result = inside.runner.run(source + "__global__ void k() {}\n", "int main() {}",
 					definition=cu_task(), device=GPU)
 				equal(result.verdict, "compile error")
@@ -554,10 +598,7 @@ def what_a_compiler_leaves_is_taken_only_as_a_file_of_its_own():
 
 def warm(user):
 	inside = Inside("--python", PYTHON, user=user)
-	end = time.monotonic() + 120
-	while not inside.see("seen = 'numpy' in sys.modules"):
-		assert time.monotonic() < end, "the zygote does not become ready"
-		time.sleep(0.1)
+	until(lambda: inside.see("seen = 'numpy' in sys.modules"))
 	return inside
 
 
@@ -589,7 +630,8 @@ def look(number):
     import ctypes, os
     libc = ctypes.CDLL(None, use_errno=True)
     status = open("/proc/self/status").read()
-    return [forked, libc.unshare(0x10000000), os.path.exists("/etc/shadow"), status.split("Seccomp:")[1].split()[0], status.split("CapEff:")[1].split()[0],
+    return [forked, libc.unshare(0x10000000), os.path.exists("/etc/shadow"),
+        status.split("Seccomp:")[1].split()[0], status.split("CapEff:")[1].split()[0],
         os.stat("/proc/self/ns/mnt").st_ino == os.stat("/proc/%d/ns/mnt" % os.getppid()).st_ino]
 if __name__ == "__main__":
     with multiprocessing.get_context("spawn").Pool(2) as pool: answers = pool.map(look, range(2))
@@ -604,7 +646,7 @@ if __name__ == "__main__":
 				[[True, -1, False, "2", "0" * 16, True]] * 2)
 
 
-# ---- hosts with fewer walls ----
+# ---- hosts without namespaces ----
 
 
 def walls(*words, **members):
@@ -633,8 +675,8 @@ def each_wall_is_tried_and_named():
 				(wall["why"].endswith(".") and wall["mend"].endswith("."))), wall
 
 
-# Root without the right to make namespaces, as in most containers; and an ordinary user whom the
-# host gives none.
+# Two users without namespaces: root without the right to make them, as in most containers, and an
+# ordinary user on a host that allows none.
 CONTAINER = ["setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin"]
 LOCKED = [
 	"unshare", "--user", "--map-current-user", "--keep-caps", "sh", "-c",

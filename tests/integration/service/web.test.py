@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""podium-web under a service manager, which this test plays: the handed-over socket, ready, reload,
-watchdog, and that no request is lost while it is restarted or reloaded. There is no database, so
-every answer is a 503; what counts is that each one comes, whole."""
+"""podium-web under a service manager, which this test plays: socket activation, readiness, reload,
+watchdog, and no lost request during a restart or reload.
+
+There is no database, so every answer is a 503. The test checks that each answer arrives
+complete."""
 import ctypes
 import os
 import pathlib
@@ -18,12 +20,12 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
 from processes import descendants, parent_of  # noqa: E402
-from tap import contains, equal, lacks, run, test  # noqa: E402
+from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
 BUILD = ROOT / os.environ.get("B", "build/release")
 scratch = pathlib.Path(tempfile.mkdtemp(prefix="podium-service."))
 CLIENTS = 4
-# Like systemd, this process becomes the parent of what its children leave behind.
+# Like systemd, this process adopts orphans of its children.
 ctypes.CDLL(None, use_errno=True).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
 
 # ---- FastCGI, as nginx speaks it ----
@@ -54,7 +56,7 @@ def connect(path):
 
 
 def finish(connection):
-	"""The whole answer; an error where it is cut."""
+	"""The whole answer. Raises if the answer is cut."""
 	connection.sendall(record(5, b""))
 	data = b""
 	while True:
@@ -82,10 +84,11 @@ def ask(path):
 
 
 class Manager:
-	"""Holds the socket that nginx would connect to, and hears what the service says."""
+	"""Holds the socket that nginx connects to, and receives the service's notifications."""
 
 	def __init__(self, name, **settings):
-		self.path, self.notify, self.log = scratch / f"{name}.sock", scratch / f"{name}.notify", scratch / f"{name}.log"
+		self.path, self.notify = scratch / f"{name}.sock", scratch / f"{name}.notify"
+		self.log = scratch / f"{name}.log"
 		self.listener = socket.socket(socket.AF_UNIX)
 		self.listener.bind(str(self.path))
 		self.listener.listen(512)
@@ -100,7 +103,7 @@ class Manager:
 		self.process, self.main = None, 0
 
 	def start(self):
-		# What systemd does between fork and exec.
+		# systemd does this between fork and exec.
 		hand_over = ("import os, sys; os.dup2(int(sys.argv[2]), 3); os.environ['LISTEN_PID'] = "
 			"os.environ['WATCHDOG_PID'] = str(os.getpid()); "
 			"os.execv(sys.argv[1], [sys.argv[1]])")
@@ -114,7 +117,7 @@ class Manager:
 		return self
 
 	def hear(self, word, limit_s=30):
-		"""The next message that has this word, after others were thrown away."""
+		"""The next notification with this word. Drops the others before it."""
 		end = time.monotonic() + limit_s
 		while True:
 			self.ear.settimeout(max(0.01, end - time.monotonic()))
@@ -154,20 +157,20 @@ class Manager:
 
 
 def gone(process):
-	"""Waits for its end; it is a child of ours, or has become one."""
+	"""Waits for the end of a process that is, or has become, a child of this one."""
 	end = time.monotonic() + 30
 	while time.monotonic() < end:
 		try:
 			if os.waitpid(process, os.WNOHANG)[0]:
 				return
 		except ChildProcessError:
-			return  # Popen has seen it
+			return  # Popen has collected its exit status
 		time.sleep(0.01)
 	raise AssertionError(f"process {process} does not end")
 
 
 class Load:
-	"""Clients that ask one request after another; `with` ends them and raises what went wrong."""
+	"""Clients that send one request after another. `with` stops them and raises their errors."""
 
 	def __init__(self, path):
 		self.path, self.answers, self.failures, self.stops = path, 0, [], False
@@ -205,7 +208,7 @@ class Load:
 
 
 @test
-def it_answers_on_the_socket_that_it_was_handed_and_says_that_it_is_ready():
+def podium_web_answers_on_the_inherited_socket_and_reports_ready():
 	manager = Manager("handed").start()
 	contains(manager.hear("READY=1"), "STATUS=Serves with 2 threads")
 	contains(ask(manager.path), "Status: 503")
@@ -215,7 +218,7 @@ def it_answers_on_the_socket_that_it_was_handed_and_says_that_it_is_ready():
 
 
 @test
-def whoever_connects_while_it_is_away_is_answered_by_the_next_one():
+def connections_during_a_restart_are_answered_by_the_next_process():
 	manager = Manager("away")
 	with connect(manager.path) as early:
 		early.sendall(begin("/healthz"))
@@ -225,7 +228,7 @@ def whoever_connects_while_it_is_away_is_answered_by_the_next_one():
 
 
 @test
-def what_is_no_listening_socket_is_refused_with_a_sentence():
+def an_inherited_descriptor_that_does_not_listen_is_refused_with_a_sentence():
 	manager = Manager("wrong")
 	manager.listener.close()
 	manager.listener = open(scratch / "a file", "w")
@@ -235,7 +238,7 @@ def what_is_no_listening_socket_is_refused_with_a_sentence():
 
 
 @test
-def no_request_is_lost_while_it_is_restarted_three_times():
+def no_request_is_lost_during_three_restarts():
 	manager = Manager("restarted").start()
 	manager.hear("READY=1")
 	with Load(manager.path) as load:
@@ -247,22 +250,20 @@ def no_request_is_lost_while_it_is_restarted_three_times():
 
 
 @test
-def who_has_connected_to_a_socket_of_its_own_is_answered_before_it_ends():
+def on_its_own_socket_podium_web_answers_all_connections_before_it_ends():
 	path, log = scratch / "own.sock", scratch / "own.log"
 	process = subprocess.Popen(
 		[BUILD / "podium-web"], env={
 		**os.environ, "PODIUM_DATABASE_SOCKET": str(scratch / "nowhere"), "PODIUM_WEB_THREADS": "1",
 		"PODIUM_FASTCGI_SOCKET": str(path)
 		}, stdin=subprocess.DEVNULL, stderr=open(log, "ab"))
-	while "listens on" not in log.read_text(
-	):  # the name is there a moment before anybody can connect
-		time.sleep(0.01)
+	# the socket's file exists a moment before anybody can connect
+	until(lambda: "listens on" in log.read_text())
 	with connect(path) as held, connect(path) as second, connect(path) as third:
 		for connection in (held, second, third):
 			connection.sendall(begin("/healthz"))
 		process.send_signal(signal.SIGTERM)
-		while path.exists():
-			time.sleep(0.01)
+		until(lambda: not path.exists())
 		for connection in (held, second, third):
 			contains(finish(connection), "Status: 503")
 	equal(process.wait(30), 0)
@@ -272,15 +273,14 @@ def who_has_connected_to_a_socket_of_its_own_is_answered_before_it_ends():
 
 
 @test
-def a_reload_hands_over_to_a_successor_with_the_new_settings():
+def a_reload_starts_a_successor_with_the_new_settings():
 	manager = Manager("reloaded").start()
 	manager.hear("READY=1")
 	first = manager.main
 	manager.config.write_text("web_threads = 3\n")
 	contains(manager.reload(), "MAINPID=")
 	assert manager.main != first
-	equal(parent_of(manager.main),
-		os.getpid())  # systemd waits only for the end of its own children
+	equal(parent_of(manager.main), os.getpid())  # systemd only waits for its own children
 	equal(manager.process.wait(30), 0)
 	contains(manager.log.read_text(), "with 3 threads")
 	contains(ask(manager.path), "Status: 503")
@@ -288,7 +288,7 @@ def a_reload_hands_over_to_a_successor_with_the_new_settings():
 
 
 @test
-def no_request_is_lost_while_it_is_reloaded_three_times():
+def no_request_is_lost_during_three_reloads():
 	manager = Manager("often").start()
 	manager.hear("READY=1")
 	with Load(manager.path) as load:
@@ -300,13 +300,13 @@ def no_request_is_lost_while_it_is_reloaded_three_times():
 
 
 @test
-def what_is_in_flight_during_a_reload_is_answered_by_the_old_one():
+def the_old_process_answers_requests_in_flight_during_a_reload():
 	manager = Manager("flight").start()
 	manager.hear("READY=1")
 	old = manager.main
 	with connect(manager.path) as held:
 		held.sendall(begin("/healthz"))
-		time.sleep(0.1)  # now a thread of the old one has it
+		time.sleep(0.1)  # by now a thread of the old process has the request
 		manager.reload()
 		contains(ask(manager.path), "Status: 503")
 		equal(manager.process.poll(), None)
@@ -329,13 +329,11 @@ def a_mistake_in_the_settings_makes_a_reload_fail_and_changes_nothing():
 
 
 @test
-def without_a_service_manager_a_reload_is_refused_and_it_goes_on():
+def without_a_service_manager_a_reload_is_refused_and_podium_web_continues():
 	manager = Manager("alone", NOTIFY_SOCKET="").start()
-	while "listens on" not in manager.log.read_text():
-		time.sleep(0.01)
+	until(lambda: "listens on" in manager.log.read_text())
 	os.kill(manager.main, signal.SIGHUP)
-	while "nothing is reloaded" not in manager.log.read_text():
-		time.sleep(0.01)
+	until(lambda: "nothing is reloaded" in manager.log.read_text())
 	contains(ask(manager.path), "Status: 503")
 	manager.process.terminate()
 	equal(manager.process.wait(30), 0)
@@ -345,12 +343,12 @@ def without_a_service_manager_a_reload_is_refused_and_it_goes_on():
 
 
 @test
-def it_says_that_it_lives_until_every_thread_is_stuck():
+def the_watchdog_is_fed_until_every_thread_is_stuck():
 	manager = Manager("watched", WATCHDOG_USEC="300000").start()
 	manager.hear("READY=1")
 	manager.hear("WATCHDOG=1")
 	with connect(manager.path) as one, connect(manager.path) as other:
-		one.sendall(begin("/healthz")[:20])  # half a request holds a thread
+		one.sendall(begin("/healthz")[:20])  # half a request occupies a thread
 		time.sleep(0.6)
 		manager.hear("WATCHDOG=1")
 		manager.hear("WATCHDOG=1")
@@ -369,7 +367,7 @@ def it_says_that_it_lives_until_every_thread_is_stuck():
 
 
 @test
-def the_successor_is_watched_as_well():
+def the_successor_feeds_the_watchdog_too():
 	manager = Manager("heir", WATCHDOG_USEC="300000").start()
 	manager.hear("READY=1")
 	manager.reload()
@@ -382,7 +380,7 @@ def the_successor_is_watched_as_well():
 try:
 	status = run()
 finally:
-	# What a failed test has left would hold this test's output open, and so its suite.
+	# Processes left by a failed test would keep this suite's output open.
 	for process in descendants(os.getpid()):
 		os.kill(process, signal.SIGKILL)
 	shutil.rmtree(scratch, ignore_errors=True)

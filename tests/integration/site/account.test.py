@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What belongs to an account: sessions, API tokens, a copy of one's data, being overtaken, and the
-end of it. The worker's podium-run is a pretended one that says what a submission tells it to."""
+"""What belongs to an account: sessions, API tokens, an export of its data, notices of being
+overtaken, and its deletion. A stand-in for podium-run reports what each submission tells it to."""
 import base64
 import gzip
 import hashlib
@@ -31,7 +31,7 @@ secrets = {}
 
 def prepare():
 	for client, name in ((ada, "ada"), (bob, "bob"), (carol, "carol"), (admin, "root-of-all")):
-		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
+		client.register(name)
 	sql("UPDATE users SET role = 'participant' WHERE role = 'admin'; UPDATE users SET role = "
 		"'admin' WHERE name = 'root-of-all'")
 	for name in ("small", "other"):
@@ -44,7 +44,7 @@ def submit(client, mean_ns, mode="ranked", board="small", note=""):
 
 
 def number_of(statement):
-	return int(sql(statement)[0][0])
+	return int(site.value(statement))
 
 
 def user_id(name):
@@ -87,7 +87,7 @@ def every_tab_of_the_account_is_a_page_for_its_owner_alone():
 
 
 @test
-def a_password_that_everybody_can_see_is_refused():
+def a_password_equal_to_the_name_is_refused():
 	answer = whole(
 		Client(site.url).post("/register", [("name", "mallory-m"), ("password", "Mallory-M")]))
 	equal(answer.status, 422)
@@ -95,7 +95,7 @@ def a_password_that_everybody_can_see_is_refused():
 	equal(re.search(r'<input id="(\w+)"[^>]* autofocus', answer.text)[1], "password")
 	equal(number_of("SELECT COUNT(*) FROM users WHERE name = 'mallory-m'"), 0)
 	long_name = Client(site.url)
-	equal(long_name.post("/register", [("name", "mallory-m"), ("password", PASSWORD)]).status, 303)
+	long_name.register("mallory-m")
 	answer = long_name.post("/account/password", [("current", PASSWORD), ("password", "mallory-m"),
 		("again", "mallory-m")], form="/account")
 	equal(answer.status, 422)
@@ -103,7 +103,7 @@ def a_password_that_everybody_can_see_is_refused():
 
 
 @test
-def too_many_wrong_passwords_are_told_with_what_to_do():
+def too_many_wrong_passwords_get_an_error_that_says_what_to_do():
 	stranger = Client(site.url)
 	for _ in range(10):
 		equal(stranger.post("/login", [("name", "carol"), ("password", "wrong one")]).status, 422)
@@ -136,7 +136,7 @@ def sessions_are_listed_with_their_device_and_end_one_by_one():
 
 
 @test
-def nobody_ends_a_session_of_somebody_else():
+def a_user_cannot_end_another_users_session():
 	handle = handles(ada)[0]
 	equal(bob.post("/account/sessions", [("session", handle)]).status, 303)
 	equal(handles(ada), [handle])
@@ -144,7 +144,7 @@ def nobody_ends_a_session_of_somebody_else():
 
 
 @test
-def all_others_end_at_once_and_this_one_stays():
+def all_other_sessions_end_together_and_this_one_stays():
 	others = [log_in() for _ in range(3)]
 	equal(ada.post("/account/sessions", [("session", "others"), ("confirm", "yes")]).status, 303)
 	equal([client.get("/account").status for client in others], [303, 303, 303])
@@ -154,7 +154,7 @@ def all_others_end_at_once_and_this_one_stays():
 
 
 @test
-def a_session_says_where_it_was_used_last_and_where_it_began():
+def a_session_shows_its_first_and_its_last_address():
 	moved = log_in(agent=FIREFOX)
 	sql("UPDATE sessions SET seen_at = seen_at - INTERVAL 1 HOUR, address = '192.0.2.7' WHERE "
 		"user_agent LIKE 'Mozilla%'")
@@ -166,7 +166,7 @@ def a_session_says_where_it_was_used_last_and_where_it_began():
 
 
 @test
-def the_session_of_an_account_that_is_gone_is_none():
+def the_session_of_a_deleted_account_is_invalid():
 	token_hash = sql(
 		"SELECT HEX(token_hash) FROM sessions s JOIN users u ON u.id = s.user_id WHERE u.name = "
 		"'ada'")[0][0]
@@ -178,7 +178,7 @@ def the_session_of_an_account_that_is_gone_is_none():
 
 
 @test
-def a_login_with_a_password_that_is_changed_meanwhile_is_none():
+def a_login_fails_if_the_password_changes_meanwhile():
 	client = Client(site.url)
 	token = client.csrf("/login")
 	for change, undo in (("password_hash = CONCAT(password_hash, 'x')",
@@ -200,9 +200,9 @@ def a_login_with_a_password_that_is_changed_meanwhile_is_none():
 
 
 @test
-def two_admins_who_end_each_other_at_once_leave_one():
+def two_admins_who_demote_or_ban_each_other_leave_one():
 	second = Client(site.url)
-	equal(second.post("/register", [("name", "second"), ("password", PASSWORD)]).status, 303)
+	second.register("second")
 	for path, fields in (("/admin/users", lambda name: [("action", "role"), ("user", name),
 		("role", "participant"),
 		("confirm", "yes")]), ("/admin/users/{}/ban", lambda name: [("name", name)])):
@@ -258,7 +258,7 @@ def a_token_is_shown_once_and_stored_as_a_hash():
 
 
 @test
-def the_token_of_somebody_else_is_not_shown_by_a_cookie():
+def a_cookie_does_not_show_the_token_of_another_user():
 	bob.cookies["podium-new-token"] = secrets["ada"]
 	lacks(bob.get("/account/tokens").text, secrets["ada"])
 	bob.cookies["podium-new-token"] = "<script>"
@@ -267,7 +267,7 @@ def the_token_of_somebody_else_is_not_shown_by_a_cookie():
 
 
 @test
-def a_token_that_cannot_be_is_refused_at_its_field_with_what_was_typed_kept():
+def an_invalid_token_form_is_refused_at_its_field_and_keeps_the_input():
 	for fields, status, sentence in ((("  ", ["read"], 30), 422, "Give the token a name"), (("x",
 		[], 30), 422, "Choose at least one thing"), (("x", ["admin"], 30), 422,
 		"Only creators and admins"), (("x", ["read"], 99999), 422, "A token expires after"), (("x",
@@ -281,7 +281,7 @@ def a_token_that_cannot_be_is_refused_at_its_field_with_what_was_typed_kept():
 
 
 @test
-def only_who_administers_is_offered_a_token_for_it():
+def only_admins_are_offered_admin_tokens():
 	lacks(ada.get("/account/tokens").text, 'value="admin"')
 	contains(admin.get("/account/tokens").text, 'value="admin"')
 	equal(make_token(admin, "panel", ["read", "admin"], 0).status, 303)
@@ -302,7 +302,7 @@ def only_its_owner_revokes_a_token():
 
 
 @test
-def a_new_password_revokes_the_tokens_where_that_is_wished():
+def a_new_password_revokes_the_tokens_on_request():
 	lacks(carol.get("/account").text, "revoke_tokens")
 	for name in ("one", "two"):
 		equal(make_token(carol, name).status, 303)
@@ -325,7 +325,7 @@ def a_new_password_revokes_the_tokens_where_that_is_wished():
 
 
 @test
-def whoever_chooses_a_password_with_a_link_may_revoke_the_tokens_as_well():
+def choosing_a_password_through_a_link_can_revoke_the_tokens_too():
 	equal(make_token(carol, "one").status, 303)
 	link = re.search(r"/password/\w{64}",
 		admin.post("/admin/users", [("action", "link"), ("user", "carol")]).text)[0]
@@ -341,41 +341,63 @@ def whoever_chooses_a_password_with_a_link_may_revoke_the_tokens_as_well():
 	carol.cookies = dict(chooser.cookies)
 
 
-# ---- a copy of it all ----
+# ---- the export ----
 
 
 def leave_traces():
-	"""What only others or other programs can leave of ada."""
+	"""Stores what only others or other programs can store about ada."""
 	number = user_id("ada")
 	first = number_of(f"SELECT MIN(s.id) FROM submissions s WHERE s.user_id = {number}")
 	content = gzip.compress(b"a profile").hex()
 	samples = struct.pack("<3f", 1.5, 2.5, 3.5).hex()
-	sql(f"""UPDATE submissions SET note = 'my <note>', admin_note = 'a secret of admins' WHERE id = {first};
-		UPDATE measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id SET m.samples = X'{samples}', m.report = 'the report of a profiler'
+	sql(f"""UPDATE submissions SET note = 'my <note>', admin_note = 'a secret of admins'
+		WHERE id = {first};
+		UPDATE measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id
+			SET m.samples = X'{samples}', m.report = 'the report of a profiler'
 			WHERE j.submission_id = {first} AND t.name = 'ranked';
-		INSERT INTO artifacts (stage_id, name, size) SELECT MIN(t.id), 'profile-1.ncu-rep', 9 FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = {first};
-		INSERT INTO artifact_parts (artifact_id, part, content) SELECT MAX(id), 0, X'{content[:20]}' FROM artifacts;
-		INSERT INTO artifact_parts (artifact_id, part, content) SELECT MAX(id), 1, X'{content[20:]}' FROM artifacts;
-		INSERT INTO leaderboard_members (leaderboard_id, user_id) SELECT id, {number} FROM leaderboards WHERE name = 'other';
-		INSERT INTO leaderboard_removals (leaderboard_id, user_id) SELECT id, {number} FROM leaderboards WHERE name = 'small';
-		INSERT INTO invites (code, note, created_by) VALUES ('code-of-ada', 'for my class', {number});
-		INSERT INTO webhooks (name, address, form, events, secret, state, created_by) VALUES ('our chat', 'https://chat.example.org/x', 'json', 'job', 'whsec', 'paused', {number});
-		INSERT INTO webhook_events (event, data) VALUES ('job', '{{"user": "ada"}}'), ('record', '{{"user": "bob", "user_before": "ada"}}'), ('job', '{{"user": "bob"}}');
-		INSERT INTO webhook_deliveries (webhook_id, event_id, state) SELECT 987654, id, 'waiting' FROM webhook_events;
-		INSERT INTO announcements (text, from_at, until_at, made_by) VALUES ('ada announces', UTC_TIMESTAMP(3) - INTERVAL 2 DAY, UTC_TIMESTAMP(3) - INTERVAL 1 DAY, 'ada');
-		INSERT INTO terminals (kind, secret_hash, prefix, user_code, name, address, user_agent, scopes, interval_s, expires_at, user_id)
-			VALUES ('podium', UNHEX(SHA2('x', 256)), 'podium_x', 'BCDFGHJK', 'my box', '192.0.2.7', 'podium/1', 'read', 5, UTC_TIMESTAMP(3), {number});
-		INSERT INTO invite_uses (invite_id, user_id) SELECT id, {number} FROM invites WHERE code = 'code-of-ada';
-		INSERT INTO password_links (token_hash, user_id, made_by, expires_at) VALUES (UNHEX(SHA2('link', 256)), {number}, 'ada', UTC_TIMESTAMP(3) + INTERVAL 1 HOUR);
-		INSERT INTO audit_log (actor_id, actor, address, action, subject, detail) VALUES ({number}, 'ada', '192.0.2.1', 'invite.create', 'invite 1', 'for my class'),
-			(1, 'root-of-all', '192.0.2.2', 'user.role', 'ada', 'role: creator, was participant'), (1, 'root-of-all', '192.0.2.3', 'user.role', 'bob', 'role: creator'),
-			(999999, 'ada', '192.0.2.4', 'invite.create', 'invite 2', 'of one who had the name before');
-		INSERT INTO audit_log (at, actor_id, actor, address, action, subject, detail) VALUES ('2020-01-01', 1, 'root-of-all', '192.0.2.5', 'user.ban', 'ada', 'of one who had the name before')"""
-		)
+		INSERT INTO artifacts (stage_id, name, size) SELECT MIN(t.id), 'profile-1.ncu-rep', 9
+			FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = {first};
+		INSERT INTO artifact_parts (artifact_id, part, content) SELECT MAX(id), 0, X'{content[:20]}'
+			FROM artifacts;
+		INSERT INTO artifact_parts (artifact_id, part, content) SELECT MAX(id), 1, X'{content[20:]}'
+			FROM artifacts;
+		INSERT INTO leaderboard_members (leaderboard_id, user_id) SELECT id, {number}
+			FROM leaderboards WHERE name = 'other';
+		INSERT INTO leaderboard_removals (leaderboard_id, user_id) SELECT id, {number}
+			FROM leaderboards WHERE name = 'small';
+		INSERT INTO invites (code, note, created_by)
+			VALUES ('code-of-ada', 'for my class', {number});
+		INSERT INTO webhooks (name, address, form, events, secret, state, created_by)
+			VALUES ('our chat', 'https://chat.example.org/x', 'json', 'job', 'whsec', 'paused',
+			{number});
+		INSERT INTO webhook_events (event, data) VALUES ('job', '{{"user": "ada"}}'),
+			('record', '{{"user": "bob", "user_before": "ada"}}'), ('job', '{{"user": "bob"}}');
+		INSERT INTO webhook_deliveries (webhook_id, event_id, state) SELECT 987654, id, 'waiting'
+			FROM webhook_events;
+		INSERT INTO announcements (text, from_at, until_at, made_by)
+			VALUES ('ada announces', UTC_TIMESTAMP(3) - INTERVAL 2 DAY,
+			UTC_TIMESTAMP(3) - INTERVAL 1 DAY, 'ada');
+		INSERT INTO terminals (kind, secret_hash, prefix, user_code, name, address, user_agent,
+			scopes, interval_s, expires_at, user_id)
+			VALUES ('podium', UNHEX(SHA2('x', 256)), 'podium_x', 'BCDFGHJK', 'my box', '192.0.2.7',
+				'podium/1', 'read', 5, UTC_TIMESTAMP(3), {number});
+		INSERT INTO invite_uses (invite_id, user_id) SELECT id, {number} FROM invites
+			WHERE code = 'code-of-ada';
+		INSERT INTO password_links (token_hash, user_id, made_by, expires_at)
+			VALUES (UNHEX(SHA2('link', 256)), {number}, 'ada', UTC_TIMESTAMP(3) + INTERVAL 1 HOUR);
+		INSERT INTO audit_log (actor_id, actor, address, action, subject, detail)
+			VALUES ({number}, 'ada', '192.0.2.1', 'invite.create', 'invite 1', 'for my class'),
+			(1, 'root-of-all', '192.0.2.2', 'user.role', 'ada', 'role: creator, was participant'),
+				(1, 'root-of-all', '192.0.2.3', 'user.role', 'bob', 'role: creator'),
+			(999999, 'ada', '192.0.2.4', 'invite.create', 'invite 2',
+				'of one who had the name before');
+		INSERT INTO audit_log (at, actor_id, actor, address, action, subject, detail)
+			VALUES ('2020-01-01', 1, 'root-of-all', '192.0.2.5', 'user.ban', 'ada',
+			'of one who had the name before')""")
 
 
 @test
-def the_export_has_every_submission_with_its_source_and_nothing_of_others():
+def the_export_has_every_own_submission_with_its_source_and_nothing_of_others():
 	numbers = [
 		submit(ada, 5000.0 - step, "test" if step % 2 else "ranked", note=f"step {step} <ü>")
 		for step in range(23)
@@ -426,7 +448,7 @@ def the_export_has_every_submission_with_its_source_and_nothing_of_others():
 
 
 @test
-def the_export_of_nothing_is_json_too_and_too_many_are_refused():
+def an_empty_export_is_valid_json_and_too_many_exports_are_refused():
 	data = carol.get("/account/export").json
 	equal((data["submissions"], data["places"], data["account"][0]["name"]), ([], [], "carol"))
 	answers = [carol.get("/account/export") for _ in range(10)]
@@ -435,7 +457,7 @@ def the_export_of_nothing_is_json_too_and_too_many_are_refused():
 
 
 @test
-def a_copy_that_is_cut_in_the_middle_does_not_look_whole():
+def an_export_that_breaks_off_is_not_a_complete_answer():
 	sql("RENAME TABLE artifact_parts TO elsewhere")
 	try:
 		ada.get("/account/export")
@@ -462,7 +484,7 @@ def dismiss(client, gpu="H200", board="small", **fields):
 
 
 @test
-def whoever_is_overtaken_is_told_on_every_page_until_it_is_dismissed():
+def every_page_tells_an_overtaken_user_until_the_notice_is_dismissed():
 	equal((told(ada), told(bob)), (None, None))
 	submit(bob, 4000.0)
 	said = "bob is now ahead of you on small, H200, where you are 2nd."
@@ -484,7 +506,7 @@ def whoever_is_overtaken_is_told_on_every_page_until_it_is_dismissed():
 
 
 @test
-def the_last_who_came_before_is_named_and_nobody_whom_that_does_not_concern():
+def the_notice_names_the_last_user_to_overtake_and_only_the_overtaken_see_it():
 	submit(carol, 3900.0)
 	contains(told(bob), "carol is now ahead of you")
 	contains(told(ada), "carol is now ahead of you on small, H200, where you are 3rd.")
@@ -495,7 +517,7 @@ def the_last_who_came_before_is_named_and_nobody_whom_that_does_not_concern():
 
 
 @test
-def what_is_not_so_any_more_is_not_said():
+def an_outdated_notice_disappears():
 	submit(ada, 3000.0)
 	equal(told(ada), None)
 	equal(number_of(f"SELECT COUNT(*) FROM overtakings WHERE user_id = {user_id('ada')}"), 0)
@@ -506,7 +528,7 @@ def what_is_not_so_any_more_is_not_said():
 
 
 @test
-def a_tie_and_another_leaderboard_overtake_nobody():
+def a_tie_or_another_leaderboard_gives_no_notice():
 	submit(ada, 3000.0, board="other")
 	submit(bob, 3000.0, board="other")
 	submit(carol, 2999.9, board="other")
@@ -514,7 +536,7 @@ def a_tie_and_another_leaderboard_overtake_nobody():
 
 
 @test
-def one_change_tells_a_hundred_at_most_and_the_nearest():
+def one_change_notifies_at_most_the_nearest_hundred():
 	sql("INSERT INTO users (name, password_hash) SELECT CONCAT('many', seq), 'none' FROM "
 		"seq_1_to_150")
 	sql("INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, "
@@ -525,7 +547,7 @@ def one_change_tells_a_hundred_at_most_and_the_nearest():
 		"'custom' FROM ranking r JOIN leaderboards l ON l.id = r.leaderboard_id, users u "
 		"WHERE l.name = 'small' AND r.position = 3 AND u.name LIKE 'many%'")
 	dora = Client(site.url)
-	equal(dora.post("/register", [("name", "dora"), ("password", PASSWORD)]).status, 303)
+	dora.register("dora")
 	submit(dora, 50000.0)
 	equal(
 		sql(
@@ -537,11 +559,11 @@ def one_change_tells_a_hundred_at_most_and_the_nearest():
 	sql("DELETE FROM ranking WHERE position > 3")
 
 
-# ---- the end ----
+# ---- deleting the account ----
 
 
 @test
-def the_page_says_what_goes_and_what_stays():
+def the_page_says_what_deletion_removes_and_what_stays():
 	words = whole(ada.get("/account/delete")).words()
 	for part in ("1 API token", "24 submissions that stand in no ranking",
 		"2 places in rankings with the times of 2 submissions", f"deleted-user-{user_id('ada')}"):
@@ -560,7 +582,7 @@ def without_the_name_and_the_password_nothing_is_deleted():
 
 
 @test
-def the_only_admin_cannot_go():
+def the_only_admin_cannot_delete_the_account():
 	answer = whole(admin.post("/account/delete", [("name", "root-of-all"), ("password", PASSWORD)]))
 	equal(answer.status, 409)
 	contains(answer.words(), "You are the only admin")
@@ -568,7 +590,7 @@ def the_only_admin_cannot_go():
 
 
 @test
-def a_deleted_account_leaves_its_places_and_nothing_else():
+def a_deleted_account_keeps_only_its_ranks():
 	number, second = user_id("ada"), log_in()
 	place = ada.get("/leaderboard/small.json?gpu=H200").json["rows"][0]
 	shared = submit(carol, 7000.0, "test", note="shared")
@@ -602,7 +624,8 @@ def a_deleted_account_leaves_its_places_and_nothing_else():
 	equal([(row["user"], row["rank"]) for row in rows], [(f"deleted-user-{number}", 1), ("bob", 2),
 		("carol", 3)])
 	equal(rows[0]["submission"], place["submission"])
-	equal(number_of("SELECT COUNT(*) FROM blobs"), sources - 24 + 1)  # one of them is bob's as well
+	# bob has one of these sources too
+	equal(number_of("SELECT COUNT(*) FROM blobs"), sources - 24 + 1)
 	contains(carol.get(f"/submission/{shared}/source").text, "shared")
 	equal(sql("SELECT actor, subject FROM audit_log WHERE action = 'account.delete'"),
 		[[f"deleted-user-{number}"] * 2])
@@ -610,7 +633,7 @@ def a_deleted_account_leaves_its_places_and_nothing_else():
 
 
 @test
-def what_was_left_beside_is_gone_with_it_too():
+def data_left_by_others_is_deleted_too():
 	number = number_of("SELECT id FROM users WHERE deleted_at IS NOT NULL")
 	for table, column in (("terminals", "user_id"), ("invite_uses", "user_id"), ("password_links",
 		"user_id"), ("leaderboard_members", "user_id"), ("leaderboard_removals", "user_id"),
@@ -630,14 +653,15 @@ def what_was_left_beside_is_gone_with_it_too():
 	], [])
 	for table in ("announcements", "rejudgings", "dry_runs", "pauses", "invites", "users"):
 		lacks(str(sql(f"SELECT * FROM {table}")), "'ada'")
-	lines = "SELECT leaderboard_id, gpu, line, submission_id, score_ns FROM records ORDER BY 1, 2, 3, 4"
+	lines = ("SELECT leaderboard_id, gpu, line, submission_id, score_ns FROM records "
+		"ORDER BY 1, 2, 3, 4")
 	kept = sql(lines)
 	site.manage("ranking", "rebuild")
 	equal(sql(lines), kept)
 
 
 @test
-def its_pages_still_work_and_say_nothing_of_its_source():
+def pages_of_its_submissions_still_work_and_do_not_mention_the_source():
 	number = number_of("SELECT id FROM users WHERE deleted_at IS NOT NULL")
 	submission = number_of(f"SELECT MIN(id) FROM submissions WHERE user_id = {number}")
 	for path in (f"/user/deleted-user-{number}", f"/submission/{submission}", "/leaderboard/small",
@@ -654,7 +678,7 @@ def its_pages_still_work_and_say_nothing_of_its_source():
 
 
 @test
-def nobody_comes_back_as_a_deleted_account():
+def no_login_token_or_registration_revives_a_deleted_account():
 	name = sql("SELECT name FROM users WHERE deleted_at IS NOT NULL")[0][0]
 	for password in ("", PASSWORD):
 		equal(Client(site.url).post("/login", [("name", name), ("password", password)]).status, 422)
@@ -669,19 +693,20 @@ def nobody_comes_back_as_a_deleted_account():
 	equal(answer.status, 422)
 	contains(answer.words(), "stand for deleted accounts")
 	fresh = Client(site.url)
-	equal(fresh.post("/register", [("name", "ada"), ("password", PASSWORD)]).status, 303)
+	fresh.register("ada")
 	data = fresh.get("/account/export").json
 	equal((data["submissions"], data["announcements_made"], data["audit_log_by_you"],
 		data["audit_log_about_you"]), ([], [], [], []))
 
 
-# ---- what it costs ----
+# ---- cost ----
 
 
 def rows_read(client, path):
-	"""How many rows the database looks at for a page; of several tries the least, since the worker
-	reads as well."""
-	count, reads = "SELECT SUM(variable_value) FROM information_schema.global_status WHERE variable_name LIKE 'Handler_read%'", []
+	"""How many rows the database reads for a page. The least of several tries, because the worker
+	reads too."""
+	count, reads = ("SELECT SUM(variable_value) FROM information_schema.global_status "
+		"WHERE variable_name LIKE 'Handler_read%'"), []
 	for _ in range(5):
 		before = number_of(count)
 		answer = client.get(path)
@@ -691,19 +716,30 @@ def rows_read(client, path):
 
 
 @test
-def among_the_data_of_many_the_pages_read_ones_own_alone():
-	sql("""INSERT INTO users (name, password_hash) SELECT CONCAT('many', seq), 'none' FROM seq_1_to_3000;
-		INSERT INTO sessions (token_hash, user_id, address, user_agent, expires_at) SELECT UNHEX(SHA2(CONCAT(u.id, '-', seq), 256)), u.id, '', '', UTC_TIMESTAMP(3) + INTERVAL 9 DAY
+def among_many_users_data_the_pages_read_only_their_own():
+	sql("""INSERT INTO users (name, password_hash) SELECT CONCAT('many', seq), 'none'
+		FROM seq_1_to_3000;
+		INSERT INTO sessions (token_hash, user_id, address, user_agent, expires_at)
+			SELECT UNHEX(SHA2(CONCAT(u.id, '-', seq), 256)), u.id, '', '',
+			UTC_TIMESTAMP(3) + INTERVAL 9 DAY
 			FROM users u, seq_1_to_3 WHERE u.name LIKE 'many%';
-		INSERT INTO api_tokens (user_id, name, prefix, token_hash, scopes) SELECT u.id, seq, 'podium_', UNHEX(SHA2(CONCAT(u.id, '-', seq), 256)), 'read'
+		INSERT INTO api_tokens (user_id, name, prefix, token_hash, scopes)
+			SELECT u.id, seq, 'podium_', UNHEX(SHA2(CONCAT(u.id, '-', seq), 256)), 'read'
 			FROM users u, seq_1_to_3 WHERE u.name LIKE 'many%';
-		INSERT INTO user_days (user_id, day, submissions) SELECT id, '2026-01-01', 1 FROM users WHERE name LIKE 'many%';
-		INSERT INTO audit_log (actor_id, actor, address, action, subject, detail) SELECT id, name, '', 'user.role', name, '' FROM users WHERE name LIKE 'many%';
-		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode) SELECT s.leaderboard_id, s.task_version_id, u.id, 'x.py', s.sha256, 'test'
-			FROM users u, submissions s WHERE u.name LIKE 'many%' AND s.id = (SELECT MIN(id) FROM submissions);
-		INSERT INTO jobs (submission_id, user_id, gpu, state) SELECT id, user_id, 'H200', 'done' FROM submissions WHERE file_name = 'x.py';
-		INSERT INTO leaderboard_members (leaderboard_id, user_id) SELECT l.id, u.id FROM users u, leaderboards l WHERE u.name LIKE 'many%' AND l.name = 'other';
-		ANALYZE TABLE users, sessions, api_tokens, audit_log, submissions, jobs, leaderboard_members""")
+		INSERT INTO user_days (user_id, day, submissions) SELECT id, '2026-01-01', 1 FROM users
+			WHERE name LIKE 'many%';
+		INSERT INTO audit_log (actor_id, actor, address, action, subject, detail)
+			SELECT id, name, '', 'user.role', name, '' FROM users WHERE name LIKE 'many%';
+		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode)
+			SELECT s.leaderboard_id, s.task_version_id, u.id, 'x.py', s.sha256, 'test'
+			FROM users u, submissions s WHERE u.name LIKE 'many%' AND s.id = (SELECT MIN(id)
+				FROM submissions);
+		INSERT INTO jobs (submission_id, user_id, gpu, state) SELECT id, user_id, 'H200', 'done'
+			FROM submissions WHERE file_name = 'x.py';
+		INSERT INTO leaderboard_members (leaderboard_id, user_id) SELECT l.id, u.id
+			FROM users u, leaderboards l WHERE u.name LIKE 'many%' AND l.name = 'other';
+		ANALYZE TABLE users, sessions, api_tokens, audit_log, submissions, jobs,
+			leaderboard_members""")
 	for path, most in (("/account", 100), ("/account/sessions", 100), ("/account/tokens", 100),
 		("/account/data", 100), ("/account/delete", 200), ("/account/export", 700)):
 		read = rows_read(bob, path)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What the admins' searches cost: with 100,000 submissions, 100,000 entries in the audit log and a
-rejudging of 5,000 results, none of their pages looks at more than a bounded number of rows."""
+"""The cost of the admins' searches. With 100,000 submissions, 100,000 audit entries and a rejudging
+of 5,000 results, no page reads more than a bounded number of rows."""
 import pathlib
 import sys
 
@@ -18,9 +18,10 @@ admin = Client(site.url)
 
 
 def rows_read(path):
-	"""How many rows the database looks at for a page."""
-	count = "SELECT SUM(variable_value) FROM information_schema.global_status WHERE variable_name LIKE 'Handler_read%'"
-	equal(admin.get(path).status, 200)  # what is prepared once
+	"""How many rows the database reads for a page, and the answer."""
+	count = ("SELECT SUM(variable_value) FROM information_schema.global_status "
+		"WHERE variable_name LIKE 'Handler_read%'")
+	equal(admin.get(path).status, 200)  # prepares the statements
 	before = int(sql(count)[0][0])
 	answer = admin.get(path)
 	equal((path, answer.status), (path, 200))
@@ -28,8 +29,8 @@ def rows_read(path):
 
 
 def reads_at_most(most, path):
-	"""The others who look meanwhile, ten times a second, count as well: the longer a page takes,
-	the more. So there are three tries."""
+	"""Other programs also read, ten times a second, so a slow page counts more rows. Therefore
+	there are three tries."""
 	found = []
 	for _ in range(3):
 		read, answer = rows_read(path)
@@ -40,42 +41,52 @@ def reads_at_most(most, path):
 
 
 @test
-def what_the_tests_need_is_made():
+def the_fixtures_are_created():
 	equal(
 		admin.post("/register", [("name", "root-of-all"), ("password", "a long password")]).status,
 		303)
-	# The worker would read, too, and has nothing to do here.
+	# The worker would read too, and this test does not need it.
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'")
 	sql((ROOT / "tests" / "bench" / "data.sql").read_text())
 	sql("""
 		UPDATE submissions SET hidden_at = submitted_at, hidden_reason = 'made' WHERE id % 1000 = 7;
 		INSERT INTO audit_log (at, actor, address, action, subject, detail)
-			SELECT '2020-01-01' + INTERVAL seq MINUTE, CONCAT('user', seq % 1000 + 1), '', IF(seq % 100, 'submission.hide', 'user.ban'), CONCAT('submission ', seq), 'made' FROM seq_1_to_100000;
-		INSERT INTO rejudgings (leaderboard_id, scope, made_by, jobs) SELECT id, 'made', 'root-of-all', 5000 FROM leaderboards WHERE name = 'bench';
-		INSERT INTO rejudged_jobs (rejudging_id, submission_id, gpu, old_job_id) SELECT (SELECT MAX(id) FROM rejudgings), j.submission_id, j.gpu, j.id
-			FROM jobs j JOIN submissions s ON s.id = j.submission_id JOIN leaderboards l ON l.id = s.leaderboard_id WHERE l.name = 'bench' ORDER BY j.id LIMIT 5000;
-		INSERT INTO jobs (rejudged_id, user_id, gpu, priority, state, verdict) SELECT id, 0, gpu, 2, IF(id % 10, 'queued', 'done'), IF(id % 10, NULL, 'wrong answer') FROM rejudged_jobs WHERE new_job_id = 0;
+			SELECT '2020-01-01' + INTERVAL seq MINUTE, CONCAT('user', seq % 1000 + 1), '',
+				IF(seq % 100, 'submission.hide', 'user.ban'), CONCAT('submission ', seq), 'made'
+				FROM seq_1_to_100000;
+		INSERT INTO rejudgings (leaderboard_id, scope, made_by, jobs)
+			SELECT id, 'made', 'root-of-all', 5000 FROM leaderboards WHERE name = 'bench';
+		INSERT INTO rejudged_jobs (rejudging_id, submission_id, gpu, old_job_id)
+			SELECT (SELECT MAX(id) FROM rejudgings), j.submission_id, j.gpu, j.id
+			FROM jobs j JOIN submissions s ON s.id = j.submission_id
+				JOIN leaderboards l ON l.id = s.leaderboard_id WHERE l.name = 'bench' ORDER BY j.id
+				LIMIT 5000;
+		INSERT INTO jobs (rejudged_id, user_id, gpu, priority, state, verdict)
+			SELECT id, 0, gpu, 2, IF(id % 10, 'queued', 'done'), IF(id % 10, NULL, 'wrong answer')
+			FROM rejudged_jobs WHERE new_job_id = 0;
 		UPDATE rejudged_jobs r JOIN jobs j ON j.rejudged_id = r.id SET r.new_job_id = j.id;
-		INSERT INTO rejudgings (leaderboard_id, scope, made_by, jobs, state) SELECT leaderboard_id, scope, made_by, jobs, 'discarded' FROM rejudgings JOIN seq_1_to_49;
+		INSERT INTO rejudgings (leaderboard_id, scope, made_by, jobs, state)
+			SELECT leaderboard_id, scope, made_by, jobs, 'discarded' FROM rejudgings
+			JOIN seq_1_to_49;
 		ANALYZE TABLE audit_log, rejudgings, rejudged_jobs, jobs, submissions""")
 
 
 @test
-def finding_submissions_reads_a_page_of_them():
+def searching_submissions_reads_one_page_of_them():
 	for query in ("", "user=user7", "leaderboard=bench", "user=user7&leaderboard=bench", "hidden=1",
 		"user=user8&hidden=1", "leaderboard=bench&before=50000", "user=nobody-there"):
 		reads_at_most(3000, f"/admin/submissions?{query}")
 
 
 @test
-def the_audit_log_is_read_a_page_at_a_time():
+def the_audit_log_is_read_page_by_page():
 	for query in ("", "who=user7", "what=user.ban", "who=user7&what=submission.hide",
 		"who=user1&what=user.ban", "before=50000", "who=nobody-there"):
 		lacks(reads_at_most(3000, f"/admin/audit?{query}").words(), "older ones may follow")
 
 
 @test
-def days_are_found_without_looking_at_what_lies_between():
+def a_search_by_day_skips_the_days_between():
 	for query in ("from=2020-01-05&to=2020-01-06", "to=2020-01-02",
 		"from=2020-01-01&to=2020-01-01"):
 		contains(reads_at_most(8000, f"/admin/audit?{query}").words(), "submission.hide")
@@ -85,7 +96,7 @@ def days_are_found_without_looking_at_what_lies_between():
 
 
 @test
-def words_are_looked_for_in_a_bounded_part_and_the_search_goes_on_behind_it():
+def a_search_for_words_reads_a_bounded_part_and_can_continue():
 	page = reads_at_most(40000, "/admin/audit?q=submission+88123")
 	lacks(page.words(), "submission 88123")
 	contains(page.words(), "older ones may follow")
@@ -98,19 +109,19 @@ def words_are_looked_for_in_a_bounded_part_and_the_search_goes_on_behind_it():
 
 
 @test
-def a_rejudging_is_read_once_however_much_there_is_beside_it():
+def a_rejudging_is_read_once_however_many_others_exist():
 	number = sql("SELECT MIN(id) FROM rejudgings WHERE made_by = 'root-of-all'")[0][0]
 	reads_at_most(60000, f"/admin/rejudgings/{number}")
 	reads_at_most(60000, f"/admin/rejudgings/{number}?page=50")
 	contains(admin.get(f"/admin/rejudgings/{number}").words(), "4500 jobs of 5000 have not ended")
 	result = sql("SELECT MAX(id) FROM rejudged_jobs")[0][0]
 	reads_at_most(40000, f"/admin/rejudgings/{number}/{result}")
-	# Of those that have ended nothing is counted.
+	# The list counts nothing of rejudgings that have ended.
 	reads_at_most(30000, "/admin/rejudgings")
 
 
 @test
-def the_page_of_workers_reads_what_waits_once():
+def the_page_of_workers_reads_the_queue_once():
 	answer = reads_at_most(30000, "/admin/workers")
 	waiting = sql("SELECT COUNT(*) FROM jobs WHERE state = 'queued' AND gpu = 'H200'")[0][0]
 	equal(int(waiting) > 3000, True)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Announcements: of the whole site and of a leaderboard, from and until a time."""
+"""Announcements for the whole site or for a leaderboard, within a period."""
 import pathlib
 import sys
 import time
@@ -18,7 +18,7 @@ anyone, ada, admin, creator = (Client(site.url) for _ in range(4))
 
 def prepare():
 	for client, name in ((ada, "ada"), (admin, "root-of-all"), (creator, "carl")):
-		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
+		client.register(name)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = "
 		"'creator' WHERE name = 'carl'; "
 		"INSERT INTO leaderboards (name, secret_seed) VALUES ('small', 1), ('other', 1); INSERT "
@@ -39,14 +39,14 @@ def announce(client=admin, **fields):
 
 
 def where(text):
-	"""The pages that show it, when each thread has looked again."""
+	"""The pages that show the text, once each thread has reloaded its announcements."""
 	time.sleep(1.1)
 	paths = ("/", "/leaderboard/small", "/leaderboard/other", "/queue")
 	return [path for path in paths if text in whole(anyone.get(f"{path}?x={time.time()}")).words()]
 
 
 @test
-def nobody_but_admins_announces():
+def only_admins_can_announce():
 	prepare()
 	for client, expected in ((anyone, 303), (ada, 403), (creator, 403)):
 		equal(client.get("/admin/announcements").status, expected)
@@ -60,7 +60,7 @@ def nobody_but_admins_announces():
 
 
 @test
-def what_is_wrong_is_said_beside_its_field():
+def errors_appear_next_to_their_field():
 	for fields, field in (({}, "text"), ({"text": "  "}, "text"), ({"text": "x" * 1001},
 		"text"), ({"text": "Hello",
 		"leaderboard": "nothing"}, "leaderboard"), ({"text": "Hello",
@@ -77,7 +77,7 @@ def what_is_wrong_is_said_beside_its_field():
 
 
 @test
-def announcements_are_shown_where_and_while_they_are_meant_to_be():
+def announcements_appear_in_their_place_and_period():
 	for fields in ({"text": "The <site> moves."},
 		{"text": "A prize for small.", "leaderboard": "small",
 		"until": "2099-01-01T00:00"}, {"text": "Much later.", "from": "2099-01-01T00:00"}):

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""/api/v1 as programs see it: who asks, what a call takes, how errors and lists are written, what
-may be kept; then each call. The worker's podium-run is a pretended one that says what a submission
-tells it to."""
+"""/api/v1: authentication, parameters, errors, lists and caching, then each call. A stand-in for
+podium-run reports what each submission tells it to."""
 import gzip
 import hashlib
 import json
@@ -33,7 +32,7 @@ tokens = {}
 
 
 def problem(answer, status, code, *words):
-	"""Problem details of this status and code, with these words in its sentence."""
+	"""Checks that the answer is a problem document with this status, this code and these words."""
 	equal((answer.status, answer.headers["Content-Type"]), (status, "application/problem+json"))
 	body = answer.json
 	equal((body["status"], body["code"], body["type"], bool(body["title"]), bool(body["instance"])),
@@ -43,11 +42,6 @@ def problem(answer, status, code, *words):
 	return body
 
 
-def fresh(path):
-	"""Past nginx's cache of a second."""
-	return f"{path}{'&' if '?' in path else '?'}{time.time()}"
-
-
 def program(name):
 	return Program(site.url, tokens[name])
 
@@ -55,7 +49,7 @@ def program(name):
 @test
 def a_site_with_users_and_tokens():
 	for client, name in ((ada, "ada"), (bob, "bob")):
-		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
+		client.register(name)
 	one_time = (site.var / "admin-password").read_text().split()[-1]
 	equal(admin.post("/login", [("name", "admin"), ("password", one_time)]).status, 303)
 	equal(
@@ -69,11 +63,11 @@ def a_site_with_users_and_tokens():
 		"submit"), admin=make_token(admin, "all", "read", "submit", "admin"))
 
 
-# ---- who asks ----
+# ---- authentication ----
 
 
 @test
-def a_token_is_recognised_in_one_question_and_says_whose_it_is():
+def a_token_takes_one_query_and_identifies_its_user():
 	me = program("ada").read("/api/v1/me")
 	equal((me["user"], me["role"], me["scopes"], me["token"], me["expires_at"]),
 		("ada", "participant", ["read", "submit"], "all", None))
@@ -91,7 +85,7 @@ def a_token_is_recognised_in_one_question_and_says_whose_it_is():
 
 
 @test
-def a_token_that_is_not_there_is_told_so_and_one_of_another_kind_too():
+def missing_and_invalid_tokens_get_different_errors():
 	for secret in ("podium_" + "x" * 43, "x", ""):
 		answer = nobody.ask("GET", "/api/v1", headers={"Authorization": f"Bearer {secret}"})
 		if secret:
@@ -120,7 +114,7 @@ def a_revoked_an_expired_and_a_banned_users_token_are_refused():
 
 
 @test
-def a_session_is_nobody_here():
+def a_session_cookie_does_not_authenticate():
 	problem(ada.request("GET", "/api/v1/me"), 401, "token_missing")
 
 
@@ -128,7 +122,7 @@ def a_session_is_nobody_here():
 
 
 @test
-def what_is_not_there_is_a_problem_and_no_page():
+def an_unknown_address_is_a_problem_document_and_no_page():
 	for path in ("/api/v1/nothing", "/api/v1/", "/api/v1/me/"):
 		problem(program("ada").ask("GET", path), 404, "not_found")
 	answer = program("ada").ask("DELETE", "/api/v1/me")
@@ -139,14 +133,14 @@ def what_is_not_there_is_a_problem_and_no_page():
 
 
 @test
-def a_parameter_that_the_call_does_not_take_is_refused_by_its_name():
+def an_unknown_parameter_is_refused_by_name():
 	body = problem(nobody.ask("GET", "/api/v1?color=red"), 400, "unknown_name",
 		"no parameter named color")
 	equal(body["errors"][0]["field"], "color")
 
 
 @test
-def what_is_wrong_with_popcorns_addresses_is_told_as_a_detail():
+def errors_of_popcorns_addresses_have_a_detail():
 	answer = nobody.ask("GET", "/popcorn/nothing/there")
 	equal((answer.status, list(answer.json)), (404, ["detail"]))
 	answer = nobody.ask("GET", "/popcorn/user/submissions",
@@ -158,7 +152,7 @@ def what_is_wrong_with_popcorns_addresses_is_told_as_a_detail():
 
 
 @test
-def what_nginx_refuses_by_itself_has_the_interfaces_form():
+def errors_made_by_nginx_have_the_same_form():
 	too_much = b"x" * (10 * 1024 * 1024 + 1)
 	answer = nobody.ask("POST", "/api/v1/submissions", too_much)
 	equal((answer.status, answer.headers["Content-Type"], answer.json["code"]),
@@ -168,11 +162,11 @@ def what_nginx_refuses_by_itself_has_the_interfaces_form():
 		(413, "application/json", ["detail"]))
 
 
-# ---- what may be kept ----
+# ---- caching ----
 
 
 @test
-def an_answer_has_a_tag_and_whoever_knows_it_is_not_told_again():
+def an_answer_has_an_etag_and_a_client_that_knows_it_gets_304():
 	for who in (nobody, program("ada")):
 		first = who.ask("GET", "/api/v1")
 		tag = first.headers["ETag"]
@@ -185,34 +179,29 @@ def an_answer_has_a_tag_and_whoever_knows_it_is_not_told_again():
 
 
 def caching_of(path, least):
-	"""What nginx has noted about the requests for an address, once there are so many: it writes
-	them down every few seconds."""
-	end = time.time() + 60
-	while True:
-		lines = [
-			json.loads(line)
-			for line in (site.var / "log" / "nginx-access.log").read_text().splitlines()
-		]
-		found = [
-			line["cache"] or "-" for line in lines
-			if (line["method"], line["path"]) == ("GET", path)
-		]
-		if len(found) >= least:
-			return sorted(found)
-		assert time.time() < end, found
-		time.sleep(0.2)
+	"""The cache states that nginx logged for an address, once there are at least `least`. nginx
+	writes its log every few seconds."""
+
+	def found():
+		log = (site.var / "log" / "nginx-access.log").read_text()
+		lines = [json.loads(line) for line in log.splitlines()]
+		return sorted(line["cache"] or "-" for line in lines
+			if (line["method"], line["path"]) == ("GET", path))
+
+	until(lambda: len(found()) >= least, explain=found)
+	return found()
 
 
 @test
-def an_answer_to_a_token_is_never_given_to_anybody_else():
+def an_answer_to_a_token_is_never_served_to_another_client():
 	path = "/api/v1/me"
 	for headers in ({"Authorization": f"Bearer {tokens['ada']}"},
 		{"Authorization": f"Bearer {tokens['admin']}"}):
 		names = {nobody.ask("GET", path, headers=headers).json["user"] for _ in range(2)}
 		equal(names, {"ada"} if tokens["ada"] in headers["Authorization"] else {"admin"})
 		problem(nobody.ask("GET", path), 401, "token_missing")
-	# What is everybody's is kept; what is asked for by somebody is not, and comes from nowhere
-	# else.
+	# Public answers come from the cache. Answers for a user are neither stored there nor taken from
+	# it.
 	for _ in range(20):
 		nobody.ask("GET", "/api/v1/queue")
 	for header in ("Authorization", "X-Popcorn-Cli-Id"):
@@ -244,7 +233,7 @@ def leaderboards_are_listed_page_by_page():
 
 
 @test
-def a_leaderboard_says_what_it_asks_for():
+def a_leaderboard_describes_its_task_and_rules():
 	board = nobody.read("/api/v1/leaderboards/small")
 	equal((board["description"], board["engine"], board["cases"], board["quotas"]),
 		("A small task.", "auto", {"tests": ["size: 1"], "benchmarks": ["size: 1024"]}, None))
@@ -278,7 +267,7 @@ def a_task_has_its_definition_and_its_files():
 
 
 def source(mean_ns=1000.0, **more):
-	"""A file of which the pretended podium-run says that it took so long."""
+	"""A file that makes the stand-in for podium-run report this time."""
 	case = {
 		"runs": 101, "mean_ns": mean_ns, "std_ns": 5.0, "err_ns": 2.0, "best_ns": mean_ns - 20,
 		"worst_ns": mean_ns + 20
@@ -300,7 +289,7 @@ def ranked(who, mean_ns, **more):
 
 
 @test
-def a_file_is_handed_in_as_a_form_or_as_json_and_ends_with_all_that_was_found():
+def a_submission_by_form_or_json_ends_with_its_results():
 	answer = program("ada").hand_in("small", "mine.py", source(), [("mode", "ranked"),
 		("gpu", "H200"), ("note", "first try")])
 	made = answer.json
@@ -325,7 +314,7 @@ def a_file_is_handed_in_as_a_form_or_as_json_and_ends_with_all_that_was_found():
 
 
 @test
-def what_cannot_be_taken_in_is_refused_with_the_field_that_is_to_blame():
+def an_invalid_submission_is_refused_with_the_field_at_fault():
 
 	def refused(body, field, *words):
 		equal(
@@ -387,7 +376,7 @@ def a_key_makes_one_submission_however_often_it_is_sent():
 	problem(send("key-of-ada", note="twice"), 409, "idempotency_key", "for another request")
 	equal(send("key-of-ada", program("bob")).json["user"], "bob")
 	problem(send("key-of-a-mistake", mode="fast"), 400, "invalid")
-	equal(send("key-of-a-mistake").status, 201)  # what failed has not taken it
+	equal(send("key-of-a-mistake").status, 201)  # a failed request does not use up its key
 	for key in ("short", "with a space", "x" * 129):
 		equal(problem(send(key), 400, "invalid")["errors"][0]["field"], "Idempotency-Key")
 	sql("UPDATE idempotency_keys SET created_at = UTC_TIMESTAMP(3) - INTERVAL 25 HOUR WHERE name "
@@ -396,11 +385,12 @@ def a_key_makes_one_submission_however_often_it_is_sent():
 
 
 @test
-def of_two_that_send_the_same_key_at_the_same_moment_one_makes_it_and_the_other_is_told():
+def of_two_requests_with_the_same_key_at_once_one_submits_and_one_is_refused():
 	who, body = program("ada"), {"code": source().decode(), "mode": "test"}
 	count = "SELECT COUNT(*) FROM submissions"
 	before = int(sql(count)[0][0])
-	# The first holds its key until it is stored, and that waits for the user's row.
+	# The first request holds its key until it is stored. Storing waits for the user's row, which
+	# the test has locked.
 	with Held(site, "SELECT id FROM users WHERE name = 'ada' FOR UPDATE") as held:
 		join = beside(*[
 			lambda: who.ask("POST", "/api/v1/leaderboards/small/submissions", body,
@@ -412,7 +402,7 @@ def of_two_that_send_the_same_key_at_the_same_moment_one_makes_it_and_the_other_
 	equal(([answer.status for answer in answers], len({answer.json["id"]
 		for answer in answers})), ([201, 201], 1))
 	equal(int(sql(count)[0][0]), before + 1)
-	# Many at once with keys of their own are stored one after the other.
+	# Many requests at once with different keys are stored one after the other.
 	send = lambda number: lambda: who.ask("POST", "/api/v1/leaderboards/small/submissions", body,
 		{"Idempotency-Key": f"one-of-many-{number}"}).status
 	equal(beside(*map(send, range(12)))(), [201] * 12)
@@ -420,7 +410,7 @@ def of_two_that_send_the_same_key_at_the_same_moment_one_makes_it_and_the_other_
 
 
 @test
-def a_quota_is_told_before_and_when_it_is_used_up():
+def a_quota_is_shown_before_and_after_it_is_used_up():
 	sql("INSERT INTO leaderboard_quotas (leaderboard_id, mode, most, hours) SELECT id, 'test', 1, "
 		"2 FROM leaderboards WHERE name = 'other'")
 	who = program("bob")
@@ -437,7 +427,7 @@ def a_quota_is_told_before_and_when_it_is_used_up():
 
 
 @test
-def ones_own_submissions_are_listed_and_looked_for():
+def own_submissions_are_listed_and_filtered():
 	who = program("ada")
 	own = who.all_of("/api/v1/submissions", limit=2)
 	equal([item["id"] for item in own], [
@@ -463,7 +453,7 @@ def ones_own_submissions_are_listed_and_looked_for():
 
 
 @test
-def the_state_says_how_long_to_wait_and_what_is_printed_meanwhile():
+def the_status_says_how_long_to_wait_and_shows_live_output():
 	who, gate = program("ada"), site.var / "until"
 	prints = [{"stdout": "begun\n", "stderr": ""},
 		{"stdout": "begun\nhalf\n", "stderr": "a warning\n"}]
@@ -497,7 +487,7 @@ def the_state_says_how_long_to_wait_and_what_is_printed_meanwhile():
 
 
 @test
-def what_waits_is_cancelled_and_whose_it_is_decides():
+def a_queued_submission_can_be_cancelled_by_its_author_and_admins():
 	who, gate = program("ada"), site.var / "until-2"
 	busy = [
 		who.hand_in(
@@ -533,7 +523,7 @@ def what_waits_is_cancelled_and_whose_it_is_decides():
 
 
 @test
-def ones_own_is_withdrawn_restored_and_noted():
+def own_submissions_can_be_withdrawn_restored_and_annotated():
 	number = ranked(program("ada"), 900.0)["id"]
 	equal(nobody.read("/api/v1/leaderboards/small/rankings")["items"][0]["submission"], number)
 	for _ in range(2):
@@ -564,7 +554,7 @@ def ones_own_is_withdrawn_restored_and_noted():
 
 
 def fresh_rankings():
-	"""Past nginx's cache of a second: `limit` makes another address."""
+	"""An address that bypasses nginx's cache of one second: `limit` makes it new."""
 	fresh_rankings.limit = getattr(fresh_rankings, "limit", 51) + 1
 	return f"/api/v1/leaderboards/small/rankings?gpu=H200&limit={fresh_rankings.limit}"
 
@@ -584,7 +574,7 @@ def a_ranking_is_read_page_by_page_with_ties_and_intervals():
 
 
 @test
-def two_submissions_are_compared_device_by_device_and_their_sources_by_those_who_may():
+def two_submissions_are_compared_by_device_and_by_source_if_it_is_visible():
 	((a, ), ), ((b, ), ) = sql(
 		"SELECT MIN(s.id) FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE "
 		"j.score_ns = 1000"), sql(
@@ -604,14 +594,14 @@ def two_submissions_are_compared_device_by_device_and_their_sources_by_those_who
 
 
 @test
-def the_samples_of_each_case_are_given_as_they_were_taken():
+def the_samples_of_each_case_are_given_unchanged():
 	(number, ), = sql(
 		"SELECT MAX(s.id) FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE "
 		"j.score_ns = 900")
 	equal(nobody.read(f"/api/v1/submissions/{number}/samples", gpu="H200")["cases"], [])
 	sql(f"""UPDATE measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id
-		SET m.samples = UNHEX('{struct.pack("<3f", 899.5, float("nan"), 901.0).hex()}'), m.blocks = 3 WHERE j.submission_id = {number} AND t.name = 'ranked'"""
-		)
+		SET m.samples = UNHEX('{struct.pack("<3f", 899.5, float("nan"), 901.0).hex()}'),
+			m.blocks = 3 WHERE j.submission_id = {number} AND t.name = 'ranked'""")
 	equal(
 		program("bob").read(f"/api/v1/submissions/{number}/samples")["cases"], [{
 		"stage": "ranked", "index": 0, "spec": "size: 1024", "blocks": 3,
@@ -620,14 +610,15 @@ def the_samples_of_each_case_are_given_as_they_were_taken():
 
 
 @test
-def what_a_profiler_has_left_is_for_those_who_may_see_the_source():
+def profiles_are_for_those_who_may_see_the_source():
 	number = ranked(program("ada"), 960.0)["id"]
 	path, packed = f"/api/v1/submissions/{number}", gzip.compress(b"a profile " * 100)
-	sql(f"""SET @stage = (SELECT MAX(t.id) FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = {number});
+	sql(f"""SET @stage = (SELECT MAX(t.id) FROM stages t JOIN jobs j ON j.id = t.job_id
+		WHERE j.submission_id = {number});
 		UPDATE measurements SET report = 'Speed of light: 71 %' WHERE stage_id = @stage;
 		INSERT INTO artifacts (stage_id, name, size) VALUES (@stage, 'profile.ncu-rep', 1000);
-		INSERT INTO artifact_parts (artifact_id, part, content) VALUES (LAST_INSERT_ID(), 0, UNHEX('{packed.hex()}'))"""
-		)
+		INSERT INTO artifact_parts (artifact_id, part, content)
+			VALUES (LAST_INSERT_ID(), 0, UNHEX('{packed.hex()}'))""")
 	stage = program("ada").read(path)["jobs"][0]["stages"][-1]
 	artifact, = stage["artifacts"]
 	equal((stage["cases"][0]["report"], artifact["name"], artifact["size_bytes"]),
@@ -646,7 +637,7 @@ def what_a_profiler_has_left_is_for_those_who_may_see_the_source():
 
 
 @test
-def a_user_has_places_and_the_devices_are_told_to_admins_one_by_one():
+def a_user_has_ranks_and_only_admins_see_single_devices():
 	user = nobody.read("/api/v1/users/bob")
 	equal([(place["leaderboard"], place["gpu"], place["rank"], place["entries"])
 		for place in user["places"]], [("small", "H200", 2, 2)])
@@ -660,11 +651,11 @@ def a_user_has_places_and_the_devices_are_told_to_admins_one_by_one():
 		for device in devices if device["gpu"] == "H200"}, {("H200", "online")})
 
 
-# ---- who sees what ----
+# ---- visibility ----
 
 
 def addresses(board, number):
-	"""Every address under a leaderboard and of a submission to it that can be read."""
+	"""Every readable address under a leaderboard and of a submission to it."""
 	values = {
 		"name": board, "id": str(number), "path": "eval.py", "language": "Python", "artifact": "1"
 	}
@@ -675,7 +666,7 @@ def addresses(board, number):
 
 
 @test
-def a_closed_and_a_hidden_leaderboard_are_there_for_those_alone_who_may_see_them():
+def closed_and_hidden_leaderboards_exist_only_for_those_who_may_see_them():
 	number = program("bob").hand_in("other", source=source(),
 		fields=[("mode", "ranked")]).json["id"]
 	settled(program("bob"), number)
@@ -689,7 +680,7 @@ def a_closed_and_a_hidden_leaderboard_are_there_for_those_alone_who_may_see_them
 		listed = "other" in [item["name"] for item in who.all_of("/api/v1/leaderboards", limit=100)]
 		compared = who.ask("GET", f"/api/v1/compare?a={number}&b={other}").status == 200
 		answers = {path: who.ask("GET", path) for path in paths}
-		# The task has no template, and a source or an output is its author's.
+		# The task has no template. Sources and output belong to the author.
 		found = {
 			path
 			for path, answer in answers.items()
@@ -711,13 +702,13 @@ def a_closed_and_a_hidden_leaderboard_are_there_for_those_alone_who_may_see_them
 	equal([place["leaderboard"] for place in program("ada").read("/api/v1/users/bob")["places"]],
 		["small"])
 	problem(program("bob").ask("POST", f"/api/v1/submissions/{number}/withdraw"), 404, "not_found")
-	for path in paths + ["/api/v1/leaderboards?limit=99"]:  # as nginx sees it
+	for path in paths + ["/api/v1/leaderboards?limit=99"]:  # as through nginx
 		lacks(nobody.ask("GET", path).text, '"other"' if "?" in path else '"id"')
 	sql("UPDATE leaderboards SET visibility = 'public' WHERE name = 'other'")
 
 
 @test
-def others_sources_notes_and_output_are_theirs_until_the_deadline():
+def sources_notes_and_output_are_private_until_the_deadline():
 	number = ranked(program("ada"), 950.0)["id"]
 	program("ada").ask("PUT", f"/api/v1/submissions/{number}/note", {"note": "a secret"})
 	sql("UPDATE stages t JOIN jobs j ON j.id = t.job_id SET t.stdout = 'printed', t.stderr = "
@@ -746,7 +737,7 @@ def others_sources_notes_and_output_are_theirs_until_the_deadline():
 
 
 @test
-def times_that_are_held_and_submissions_that_are_hidden_are_their_authors():
+def held_times_and_hidden_submissions_are_visible_to_their_author_only():
 	number = ranked(program("ada"), 940.0)["id"]
 	path = f"/api/v1/submissions/{number}"
 	sql("UPDATE jobs SET held_at = UTC_TIMESTAMP(3), held_reason = 'Faster than the memory.' "
@@ -772,7 +763,7 @@ def times_that_are_held_and_submissions_that_are_hidden_are_their_authors():
 
 
 @test
-def times_that_came_while_the_ranking_stood_still_are_their_authors():
+def times_measured_during_a_freeze_are_visible_to_their_author_only():
 	sql("UPDATE leaderboards SET frozen_at = UTC_TIMESTAMP(3) WHERE name = 'small'")
 	number = ranked(program("ada"), 930.0)["id"]
 	equal(program("ada").read(f"/api/v1/submissions/{number}")["jobs"][0]["score_ns"], 930.0)
@@ -786,18 +777,19 @@ def times_that_came_while_the_ranking_stood_still_are_their_authors():
 
 
 @test
-def requests_are_counted_for_each_token_on_all_hosts_together():
+def requests_are_counted_per_token_across_all_hosts():
 	who = Program(site.url, make_token(ada, "counted", "read"))
 	first, second = who.ask("GET", "/api/v1"), who.ask("GET", "/api/v1")
 	equal((first.headers["RateLimit-Limit"], 1 <= int(first.headers["RateLimit-Reset"]) <= 60),
 		("100000", True))
 	left = [int(answer.headers["RateLimit-Remaining"]) for answer in (first, second)]
-	equal(left[0] - left[1] in (1, left[0] - 99999), True)  # the minute may have ended between them
+	# a new minute may have started in between
+	equal(left[0] - left[1] in (1, left[0] - 99999), True)
 	(number, ), = sql("SELECT id FROM api_tokens WHERE name = 'counted'")
 	end = time.time() + 60
 	while (answer := who.ask("GET", "/api/v1")).status == 200:
 		assert time.time() < end
-		# What another host would store; a minute that ends takes it along.
+		# Plays another host that stores its count. A new minute resets it.
 		sql(f"INSERT INTO api_requests VALUES (FLOOR(UNIX_TIMESTAMP() / 60), 'token {number}', "
 			"200000) ON DUPLICATE KEY UPDATE hits = 200000")
 		time.sleep(0.3)
@@ -805,7 +797,7 @@ def requests_are_counted_for_each_token_on_all_hosts_together():
 	equal((answer.headers["RateLimit-Remaining"], answer.headers["Retry-After"]),
 		("0", answer.headers["RateLimit-Reset"]))
 	equal(program("ada").ask("GET", "/api/v1").status, 200)
-	# What others are given a second later says nothing of whoever asked first.
+	# A cached answer contains no limits of the client that asked first.
 	equal((nobody.ask("GET", "/api/v1").headers["RateLimit-Remaining"], "RateLimit-Remaining"
 		in nobody.ask("GET", "/api/v1/me").headers), (None, True))
 
@@ -814,13 +806,13 @@ def requests_are_counted_for_each_token_on_all_hosts_together():
 
 
 def calls():
-	"""Every row of the tables: {(method, pattern): (access, scope, names)}."""
+	"""Every row of the route tables: {(method, pattern): (access, scope, names)}."""
 	return {(method, pattern): (access, scope, None if names is None else set(names))
 		for method, pattern, access, scope, names in route_table.calls()}
 
 
 def described():
-	"""The same of the description."""
+	"""The same, from the API description."""
 	found = {}
 	for path, methods in contract.document()["paths"].items():
 		for method, call in methods.items():
@@ -839,7 +831,7 @@ def described():
 
 
 @test
-def each_route_is_described_and_no_other_with_what_it_takes_and_who_may():
+def the_description_has_exactly_the_routes_with_their_parameters_and_access():
 	routes, told = calls(), described()
 	equal(sorted(routes), sorted(told))
 	for key, (access, scope, names) in routes.items():
@@ -849,7 +841,7 @@ def each_route_is_described_and_no_other_with_what_it_takes_and_who_may():
 
 
 @test
-def the_description_is_served_and_every_example_of_a_good_answer_was_looked_at():
+def the_description_is_served_and_every_call_was_tested_against_it():
 	served = nobody.ask("GET", "/api/v1/openapi.json").json
 	equal(served, contract.document())
 	contract.jsonschema.Draft202012Validator.check_schema(
@@ -868,7 +860,7 @@ def the_description_is_served_and_every_example_of_a_good_answer_was_looked_at()
 
 
 @test
-def the_reference_is_what_the_description_says_now():
+def the_reference_matches_the_description():
 	reference = subprocess.run([sys.executable, ROOT / "docs" / "openapi" / "reference"],
 		capture_output=True, text=True, check=True).stdout
 	equal((ROOT / "docs" / "api.md").read_text() == reference, True)

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""/api/v1/admin: each call by who may and by who may not, what it does, what it leaves in the audit
-log, and that its answers are as described. The worker's podium-run is a pretended one that says
-what a submission tells it to."""
+"""/api/v1/admin: who may make each call, what it does, its audit entry, and that its answer matches
+the description. A stand-in for podium-run reports what each submission tells it to."""
 import json
 import pathlib
 import re
@@ -18,16 +17,12 @@ from small_task import TASK, make_board, submit_time, task_zip  # noqa: E402
 from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
 site = Instance(pretends=True, PODIUM_API_REQUESTS_PER_MINUTE="100000", PODIUM_WEBHOOK_SENDERS="0")
-sql = site.sql
+sql, value = site.sql, site.value
 PASSWORD = "a long password"
 clients = {name: Client(site.url) for name in ("root-of-all", "carl", "dora", "ada", "eve")}
 programs = {"nobody": Program(site.url)}
 made = {}
 A = "/api/v1/admin/"
-
-
-def value(statement):
-	return sql(statement)[0][0]
 
 
 def submit(mean_ns, board="small"):
@@ -40,15 +35,17 @@ def multipart(fields, files):
 		f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{text}\r\n'.encode()
 		for name, text in fields)
 	for name, content in files:
-		body += f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"; filename="task.zip"\r\nContent-Type: application/zip\r\n\r\n'.encode(
-		) + content + b"\r\n"
+		body += (f'--{boundary}\r\n'
+			f'Content-Disposition: form-data; name="{name}"; filename="task.zip"\r\n'
+			'Content-Type: application/zip\r\n'
+			'\r\n').encode() + content + b"\r\n"
 	return body + f"--{boundary}--\r\n".encode(), {
 		"Content-Type": f"multipart/form-data; boundary={boundary}"
 	}
 
 
 def ask(who, method, path, body=None, headers=None):
-	"""The answer, which programs.py holds against the description."""
+	"""The answer, which programs.py checks against the description."""
 	return programs[who].ask(method, A + path.format(**made), body, headers)
 
 
@@ -64,15 +61,15 @@ def problem(answer, status, code, *words):
 
 
 def audited(action, subject, actor="root-of-all"):
-	"""The last entry of the log."""
+	"""Checks the last entry of the audit log."""
 	equal(sql("SELECT actor, action, subject FROM audit_log ORDER BY id DESC LIMIT 1"),
 		[[actor, action, subject]])
 
 
 @test
-def what_the_tests_need_is_made():
+def the_fixtures_are_created():
 	for name, client in clients.items():
-		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
+		client.register(name)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = "
 		"'creator' WHERE name IN ('carl', 'dora')")
 	for name in ("root-of-all", "carl", "dora"):
@@ -84,7 +81,7 @@ def what_the_tests_need_is_made():
 	programs["ada"] = Program(site.url, make_token(clients["ada"], "all", "read", "submit",
 		"admin"))
 	sql("UPDATE users SET role = 'participant' WHERE name = 'ada'"
-		)  # a token is worth what its user is now
+		)  # a token has the rights that its user has now
 	make_board(clients["carl"], "small")
 	make_board(clients["root-of-all"], "strange")
 	made["id"] = submit(3000.0)
@@ -98,9 +95,9 @@ def what_the_tests_need_is_made():
 		}).json["id"]
 
 
-# ---- who may ----
+# ---- rights ----
 
-# What the stars stand for.
+# Values for the stars in patterns.
 EXAMPLES = {
 	"leaderboards": "small", "submissions": "{id}", "rejudgings": "1", "users": "eve",
 	"invites": "none", "announcements": "1", "workers": "{worker}", "gpus": "{uuid}",
@@ -120,7 +117,7 @@ def example(pattern):
 	return "/".join(EXAMPLES[parts[i - 1]] if part == "*" else part for i, part in enumerate(parts))
 
 
-# What the worker, podium-hooks and the use of tokens write at any moment.
+# Tables that the worker, podium-hooks and the use of a token write at any time.
 BUSY = [
 	"workers", "gpus", "device_vitals", "rate_limits", "webhook_told", "webhook_events",
 	"webhook_deliveries", "api_tokens", "api_requests", "sessions"
@@ -136,7 +133,7 @@ def state():
 
 
 @test
-def no_call_is_for_others_and_none_changes_anything_for_them():
+def users_without_rights_are_refused_and_change_nothing():
 	before = state()
 	equal(len(routes()) > 40, True)
 	for method, pattern, access in routes():
@@ -157,7 +154,7 @@ def no_call_is_for_others_and_none_changes_anything_for_them():
 
 
 @test
-def another_creator_changes_nothing_of_somebody_elses():
+def a_creator_cannot_change_another_creators_leaderboard():
 	before = state()
 	for method, pattern, access in routes():
 		if access != "CREATORS" or "*" not in pattern:
@@ -178,7 +175,7 @@ def another_creator_changes_nothing_of_somebody_elses():
 
 
 @test
-def what_a_call_does_not_know_is_refused_by_its_name():
+def an_unknown_field_is_refused_by_name():
 	problem(ask("carl", "PATCH", "leaderboards/small", {"colour": "red"}), 400, "unknown_name",
 		"colour")
 	problem(ask("root-of-all", "GET", "audit?colour=red"), 400, "unknown_name", "colour")
@@ -188,7 +185,7 @@ def what_a_call_does_not_know_is_refused_by_its_name():
 
 
 @test
-def a_leaderboard_is_made_changed_archived_and_deleted():
+def a_leaderboard_can_be_created_changed_archived_and_deleted():
 	answer = upload("carl", "POST", "leaderboards", [("name", "fresh"), ("gpu", "H200"),
 		("deadline", "2090-01-02T03:04:05.678Z"), ("visibility", "hidden")])
 	equal((answer.status, answer.headers["Location"]), (201, "/api/v1/leaderboards/fresh"))
@@ -218,7 +215,7 @@ def a_leaderboard_is_made_changed_archived_and_deleted():
 													], False, "2089-01-01T00:00:00.000Z", True))
 	equal(sql("SELECT action FROM audit_log ORDER BY id DESC LIMIT 2"),
 		[["leaderboard.publish"], ["leaderboard.update"]])
-	# All of it or nothing.
+	# A change with one invalid field changes nothing.
 	problem(ask("carl", "PATCH", "leaderboards/fresh", {"accepting": True, "visibility": "secret"}),
 		400, "invalid", "public, closed or hidden")
 	problem(ask("carl", "PATCH", "leaderboards/fresh", {"deadline": "tomorrow"}), 400, "invalid",
@@ -240,7 +237,7 @@ def a_leaderboard_is_made_changed_archived_and_deleted():
 
 
 @test
-def a_task_is_uploaded_anew_and_versions_are_switched():
+def a_new_task_version_can_be_uploaded_and_switched_to():
 	task = TASK.replace("size: 1024", "size: 2048")
 	kept = upload("carl", "PUT", "leaderboards/small/task", [("draft", "true")], task)
 	equal((kept.status, kept.json["task_version"]), (200, 1))
@@ -260,7 +257,7 @@ def a_task_is_uploaded_anew_and_versions_are_switched():
 
 
 @test
-def a_submission_is_hidden_shown_held_released_and_rejected():
+def a_submission_can_be_hidden_shown_held_released_and_rejected():
 	path, subject = "submissions/{id}", f"submission {made['id']}"
 	ranked = f"SELECT COUNT(*) FROM ranking WHERE submission_id = {made['id']}"
 	problem(ask("root-of-all", "POST", path + "/hide", {}), 400, "invalid", "Say why")
@@ -295,7 +292,7 @@ def a_submission_is_hidden_shown_held_released_and_rejected():
 
 
 @test
-def results_are_rejudged():
+def results_can_be_rejudged():
 	problem(ask("root-of-all", "POST", "rejudgings", {"scope": "some"}), 400, "invalid", "scope")
 	problem(
 		ask("root-of-all", "POST", "rejudgings",
@@ -326,7 +323,7 @@ def results_are_rejudged():
 
 
 @test
-def users_are_listed_given_roles_and_banned():
+def users_can_be_listed_given_roles_and_banned():
 	names = [one["name"] for one in programs["root-of-all"].all_of(A + "users", limit=2)]
 	equal(sorted(names), sorted(["admin", *clients]))
 	equal([one["name"] for one in programs["root-of-all"].read(A + "users", q="ev")["items"]],
@@ -350,7 +347,7 @@ def users_are_listed_given_roles_and_banned():
 
 
 @test
-def invite_codes_are_made_and_revoked():
+def invite_codes_can_be_created_and_revoked():
 	answer = ask(
 		"carl", "POST", "invites", {
 		"leaderboards": ["small"], "note": "class", "most_uses": 3,
@@ -376,7 +373,7 @@ def invite_codes_are_made_and_revoked():
 
 
 @test
-def announcements_are_made_and_ended():
+def announcements_can_be_created_and_ended():
 	answer = ask("root-of-all", "POST", "announcements",
 		{"text": "We rest on Sunday.", "until": "2090-01-01T00:00:00Z"})
 	equal((answer.status, answer.json["leaderboard"], answer.json["until"]),
@@ -394,7 +391,7 @@ def announcements_are_made_and_ended():
 
 
 @test
-def the_audit_log_is_read_and_searched():
+def the_audit_log_can_be_read_and_searched():
 	entries = programs["root-of-all"].all_of(A + "audit", limit=7)
 	equal(len(entries), int(value("SELECT COUNT(*) FROM audit_log")))
 	equal([one["id"] for one in entries], sorted((one["id"] for one in entries), reverse=True))
@@ -415,7 +412,7 @@ def the_audit_log_is_read_and_searched():
 
 
 @test
-def workers_and_devices_are_paused_drained_quarantined_and_resumed():
+def workers_and_devices_can_be_paused_drained_quarantined_and_resumed():
 	worker, gpu = "workers/{worker}", "workers/{worker}/gpus/{uuid}"
 
 	def pauses():
@@ -455,7 +452,7 @@ def workers_and_devices_are_paused_drained_quarantined_and_resumed():
 
 
 @test
-def webhooks_are_made_changed_tested_and_deleted():
+def webhooks_can_be_created_changed_tested_and_deleted():
 	answer = ask(
 		"root-of-all", "POST", "webhooks", {
 		"name": "all", "address": "https://chat.example.org/secret-path", "form": "discord",
@@ -502,7 +499,7 @@ def webhooks_are_made_changed_tested_and_deleted():
 
 
 @test
-def every_call_was_seen_to_work_as_it_is_described():
+def every_call_was_tested_against_its_description():
 	good = {(method, path) for method, path, status in contract.used if status < 300}
 	described = json.loads((ROOT / "docs" / "openapi" / "admin.json").read_text())["paths"]
 	equal(

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The whole site under attack: every text that is stored is hostile, every parameter is odd, and
-what is hidden, held, withheld or withdrawn is looked for on all that can be reached."""
+"""Attacks the whole site: every stored text is hostile, every parameter is odd, and the test
+searches all reachable pages for what is hidden, held, withheld or withdrawn."""
 import csv
 import io
 import json
@@ -15,20 +15,17 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "
 import route_table  # noqa: E402
 from client import Client, Page  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
-from small_task import TEMPLATE_TASK as TASK, case, done as ok, source_of, submit_source, task_zip  # noqa: E402
+from small_task import (TEMPLATE_TASK as TASK, case, done as ok, source_of, submit_source,
+	task_zip)  # noqa: E402
 from tap import equal, lacks, run, test  # noqa: E402
 
 site = Instance(pretends=True)
-sql = site.sql
+sql, value = site.sql, site.value
 PASSWORD = "a long password"
 NAMES = ["ada", "bob", "eve", "carl", "root-of-all"]
 ada, bob, eve, carl, admin = (Client(site.url) for _ in NAMES)
 anyone = Client(site.url)
 made = {}
-
-
-def value(statement):
-	return sql(statement)[0][0]
 
 
 def log_in(client, name):
@@ -38,15 +35,15 @@ def log_in(client, name):
 
 
 def submit(client, mean_ns, word, board="small", file_name="kernel.py"):
-	"""The word stands in its source."""
+	"""Submits a source that contains the word."""
 	source = source_of(case(mean_ns, err_ns=0.5), verdict={"engine": "custom"}) + f"# {word}\n"
 	return submit_source(client, source, board=board, file_name=file_name)
 
 
 @test
-def what_the_tests_need_is_made():
+def the_fixtures_are_created():
 	for client, name in zip((ada, bob, eve, carl, admin), NAMES):
-		ok(client.post("/register", [("name", name), ("password", PASSWORD)]))
+		client.register(name)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = "
 		"'creator' WHERE name = 'carl'")
 	for board in ("small", "frozen"):
@@ -71,11 +68,11 @@ def what_the_tests_need_is_made():
 		("reason", "holdcanary"), ("confirm", "yes")]))
 
 
-# ---- what is nobody's business ----
+# ---- secrets ----
 
 
 def addresses_of_all():
-	"""Where one begins to look: every address of every submission, and all that lists them."""
+	"""Where a crawl starts: every address of every submission, and all lists of them."""
 	numbers = [int(row[0]) for row in sql("SELECT id FROM submissions")]
 	yield from ("/", "/queue", "/queue/status", "/archive", "/submit", "/mine", "/account",
 		"/account/sessions", "/account/tokens", "/account/export", "/admin", "/admin/submissions",
@@ -112,7 +109,7 @@ def links_of(answer):
 
 
 def crawl(client, most=300):
-	"""Every answer that this visitor can get to, with its address."""
+	"""Every answer that this visitor can reach, with its address."""
 	waiting, seen = list(addresses_of_all()), set()
 	while waiting and len(seen) < most:
 		address = waiting.pop(0)
@@ -130,14 +127,14 @@ def canaries(*names):
 	return re.compile("|".join(names).encode(), re.S)
 
 
-# By whom each may be read besides admins: its author alone.
+# Who may read each word besides admins: only its author.
 HIDDEN = canaries("hiddencanary", "reasoncanary", "holdcanary", "notecanary", "admincanary",
 	"heldcanary", "withheldcanary", r"2934\.5", r"2834\.5", r"2734\.5",
 	*(f"{time}.{{0,8}}µs" for time in (r"2\.93", r"2\.83", r"2\.73")))
 
 
 @test
-def nobody_finds_what_is_hidden_held_or_withheld_on_any_page():
+def strangers_find_nothing_hidden_held_or_withheld_on_any_page():
 	for who, client in (("anyone", anyone), ("ada", ada), ("bob", bob)):
 		for address, answer in crawl(client):
 			found = HIDDEN.search(answer.bytes)
@@ -145,7 +142,7 @@ def nobody_finds_what_is_hidden_held_or_withheld_on_any_page():
 
 
 @test
-def a_creator_finds_neither_what_an_admin_has_hidden_nor_the_sources_of_others():
+def a_creator_finds_neither_hidden_submissions_nor_sources_of_others():
 	for address, answer in crawl(carl):
 		found = canaries("hiddencanary", "reasoncanary", "notecanary",
 			"admincanary").search(answer.bytes)
@@ -154,7 +151,7 @@ def a_creator_finds_neither_what_an_admin_has_hidden_nor_the_sources_of_others()
 
 
 @test
-def its_author_finds_all_but_what_is_for_admins():
+def an_author_finds_everything_of_the_own_submissions_but_admin_notes():
 	text = b"".join(answer.bytes for _, answer in crawl(eve))
 	for canary in ("hiddencanary", "reasoncanary", "notecanary", "heldcanary", "withheldcanary",
 		"2734.5"):
@@ -165,7 +162,7 @@ def its_author_finds_all_but_what_is_for_admins():
 
 
 @test
-def what_was_tried_on_a_draft_is_seen_by_those_who_see_the_draft():
+def only_those_who_see_a_draft_see_its_submissions():
 	ok(
 		carl.post("/admin/leaderboard/small/edit", [("gpu", "H200"), ("accepting", "1"),
 		("keeps_version", "1")],
@@ -192,7 +189,7 @@ ODD = [
 	"10000-01-01 00:00", "2026-02-30", "../../etc/passwd", "\r\nX-Injected: 1", "x" * 3000
 ]
 
-# What these forms do depends on a field, and each deed reads the others.
+# Each of these forms does different things depending on one field.
 ACTIONS = {
 	"/admin/invites": ["make", "revoke"], "/admin/users": ["role", "link",
 	"unban"], "/admin/workers": ["pause", "resume"], "/admin/announcements": ["make",
@@ -203,7 +200,7 @@ ACTIONS = {
 
 
 def parameter_names():
-	"""All that any page reads of an address, and of a form."""
+	"""Every name that a page reads from an address or a form."""
 	sources = "".join(path.read_text() for path in sorted((ROOT / "cgi").rglob("*.c")))
 	query = set(
 		re.findall(r'(?:request_query|query_number|query_or\w*)\((?:request|\w+), "(\w+)"',
@@ -217,7 +214,7 @@ def patterns(method):
 
 
 def filled(pattern, part):
-	"""The pattern as an address: with what is there, or with something odd."""
+	"""The pattern as an address, with existing or odd values for the stars."""
 	real = {
 		"leaderboard": "small", "submission": str(made["plain"]), "user": "ada", "users": "ada",
 		"language": "py", "host": value("SELECT name FROM workers LIMIT 1")
@@ -237,7 +234,7 @@ def check_answer(what, answer):
 
 
 @test
-def odd_parameters_of_an_address_are_answered_without_a_fault():
+def odd_query_parameters_cause_no_server_error():
 	names, _ = parameter_names()
 	equal({"page", "gpu", "version", "before", "next", "view"} - set(names), set())
 	for pattern in patterns("GET"):
@@ -250,7 +247,7 @@ def odd_parameters_of_an_address_are_answered_without_a_fault():
 
 
 @test
-def odd_fields_of_a_form_are_answered_without_a_fault_and_change_nobodys_account():
+def odd_form_fields_cause_no_server_error_and_change_no_account():
 	_, names = parameter_names()
 	made["token"] = admin.csrf("/account")
 	equal({"name", "password", "reason", "note", "code", "visibility", "days"} - set(names), set())
@@ -277,7 +274,7 @@ def odd_fields_of_a_form_are_answered_without_a_fault_and_change_nobodys_account
 
 
 @test
-def no_address_leads_elsewhere():
+def no_redirect_leads_to_another_site():
 	for evil in ("//elsewhere.example", "/\\elsewhere.example", "https://elsewhere.example",
 		"/%2f/elsewhere.example", "\t//elsewhere.example", "/\t/elsewhere.example",
 		"javascript:alert(1)", "/x\r\nSet-Cookie: a=b", "////elsewhere.example/"):
@@ -302,7 +299,7 @@ def no_address_leads_elsewhere():
 
 
 @test
-def what_is_made_for_one_is_kept_for_nobody_else():
+def personal_pages_are_never_cached_for_others():
 	for address in ("/", "/queue", "/leaderboard/small", "/leaderboard/small.json?gpu=H200",
 		f"/submission/{made['plain']}", "/user/ada", "/archive"):
 		once = f"{address}{'&' if '?' in address else '?'}x={time.time()}"
@@ -319,9 +316,9 @@ def what_is_made_for_one_is_kept_for_nobody_else():
 
 # ---- hostile text ----
 
-HOSTILE = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>]]>[a](javascript:alert(1))&{{x}}%s"
-# Columns whose values have to be what they are for pages to be reached at all, or that are JSON and
-# get a hostile member below.
+HOSTILE = ("\"'><script>alert(1)</script><img src=x "
+	"onerror=alert(1)>]]>[a](javascript:alert(1))&{{x}}%s")
+# Columns whose values pages need unchanged, and JSON columns, which get a hostile member below.
 KEPT = {("leaderboards", "name"), ("users", "name"), ("task_versions", "definition"),
 	("workers", "host"), ("workers", "checks"), ("jobs", "environment"), ("stages", "kernels"),
 	("stages", "conditions"), ("measurements", "device"), ("task_files", "path"),
@@ -357,7 +354,7 @@ def make_everything_hostile():
 
 
 class Danger(Page):
-	"""What would run, or lead out, in a page."""
+	"""Collects what would run, or lead outside, in a page."""
 
 	def __init__(self):
 		super().__init__()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The audit log: every form of the panel leaves an entry that names who, what and whom; and it is
-searched by them and by when. The worker's podium-run is a pretended one."""
+"""The audit log: every form of the panel writes an entry with the actor, the action and the
+subject, and the log can be searched by these and by date. A stand-in plays podium-run."""
 import pathlib
 import re
 import sys
@@ -9,18 +9,15 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "
 import route_table  # noqa: E402
 from client import Client, whole  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
-from small_task import TASK, case, done, make_board, source_of, submit_source, task_zip, zip_of  # noqa: E402
+from small_task import (TASK, case, done, make_board, source_of, submit_source, task_zip,
+	zip_of)  # noqa: E402
 from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
 site = Instance(pretends=True, PODIUM_WEBHOOK_SENDERS="0")
-sql = site.sql
+sql, value = site.sql, site.value
 PASSWORD = "a long password"
 
 admin, ada = (Client(site.url) for _ in range(2))
-
-
-def value(statement):
-	return sql(statement)[0][0]
 
 
 def words(query=""):
@@ -34,7 +31,7 @@ def details(query):
 	return [name for name in ("first", "second", "third", "fourth") if f"{name} detail" in shown]
 
 
-# ---- what there is to change ----
+# ---- the forms ----
 
 
 def set_zip():
@@ -45,12 +42,12 @@ def set_zip():
 
 
 def hidden(name):
-	"""A hidden field of the page on which the set waits for its confirmation."""
+	"""A hidden field of the page on which the problem set waits for confirmation."""
 	return lambda: re.search(f'name="{name}" value="([^"]*)"',
 		admin.get(f"/admin/sets/{value(NAMED['set'])}").text)[1]
 
 
-# What stands in braces below, when its turn comes.
+# Values for the braces below, read when a form is sent.
 NAMED = {
 	"submission": "SELECT MIN(id) FROM submissions", "worker": "SELECT name FROM workers LIMIT 1",
 	"device": "SELECT uuid FROM gpus ORDER BY uuid LIMIT 1",
@@ -70,14 +67,13 @@ def filled(text):
 
 
 def rejudged():
-	"""Nothing waits of the rejudging any more."""
+	"""Waits until no job of the rejudging is queued or running."""
 	until(lambda: "waits for you" in admin.get(filled("/admin/rejudgings/{rejudging}")).words(),
 		explain=lambda: sql("SELECT * FROM jobs"))
 
 
-# Each form of the panel and each thing that it does, one after the other: the route, the form as it
-# is sent, and the entry that is to come of it: what was done, to whom or what, and a part of what
-# the entry says of it.
+# Each action of each form, in this order: the route, the form as it is sent, and the expected
+# entry: action, subject, and part of the details.
 PUBLISHING = "/admin/leaderboard/*/publishing", "/admin/leaderboard/club/publishing"
 WORKERS = "/admin/workers", "/admin/workers"
 REVIEW = "/admin/review", "/admin/review"
@@ -92,7 +88,7 @@ YES = [("confirm", "yes")]
 HOOK = "/admin/hooks/*", "/admin/hooks/{hook}"
 A_HOOK = [("address", "https://chat.example.org/room"), ("form", "json"), ("event", "ended")]
 B200 = [("gpu", "B200"),
-	("accepting", "1")]  # which no worker has, so that what is tried there waits
+	("accepting", "1")]  # no worker has this model, so its submissions stay queued
 DEEDS = [
 	("/admin/leaderboards/new", "/admin/leaderboards/new", [("name", "club"),
 	*B200], "leaderboard.create", "club", "Created for B200; deadline: none; 2 files.", [("task",
@@ -186,7 +182,7 @@ DEEDS = [
 	*YES], "submission.hold", "submission {submission}", "Far too quick."),
 	(*REVIEW, [("action", "reject"), *RESULT, ("reason", "No sort."),
 	("confirm", "{submission}")], "review.reject", "submission {submission} on H200", "No sort."),
-	# What everybody may do with one's own, and admins with others'.
+	# What users may do with their own things, and admins with those of others.
 	("/submission/*/cancel", "/submission/{submission}/cancel", [("number", "{submission}")],
 	"submission.cancel", "submission {submission}", "1 waiting"),
 	("/admin/announcements", "/admin/announcements", [("action", "make"),
@@ -207,20 +203,20 @@ DEEDS = [
 	("/admin/leaderboard/*/delete", "/admin/leaderboard/twin/delete", [("name", "twin")],
 	"leaderboard.delete", "twin", "Deleted with "),
 ]
-# Forms that change nothing by themselves, why, and the tables that may differ afterwards.
+# Forms that change nothing themselves: the reason, and the tables that may differ afterwards.
 WITHOUT_ENTRY = {
-	"/admin/sets/new": (
-	"the zip is kept for an hour, for the page that says what it would do; what it does has entries",
-	{"uploads", "blobs"}),
+	"/admin/sets/new":
+	("the zip is kept for an hour, for the page that says what it would do; what it does has "
+	"entries", {"uploads", "blobs"}),
 }
-# What is done elsewhere than in the panel, and the suite that has it.
+# Actions outside the panel, and the suite that tests each.
 ELSEWHERE = {"account.delete": "account", "user.password": "users"}
 
 
 @test
-def what_the_tests_need_is_made():
+def the_fixtures_are_created():
 	for client, name in ((admin, "root-of-all"), (ada, "ada")):
-		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
+		client.register(name)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'")
 	make_board(admin, "small")
 	submit_source(ada, source_of(case(2000.0)))
@@ -230,7 +226,7 @@ def what_the_tests_need_is_made():
 
 
 @test
-def changes_are_found_by_who_what_of_what_and_when():
+def entries_are_found_by_actor_action_subject_and_date():
 	sql("INSERT INTO audit_log (at, actor, address, action, subject, detail) VALUES "
 		"('2025-01-01 23:59:59.999', 'eve', '', 'user.ban', 'ada', 'first detail'), ('2025-01-02 "
 		"00:00:00', 'bob', '', 'user.ban', 'carl', 'second detail <b>'), "
@@ -252,7 +248,7 @@ def changes_are_found_by_who_what_of_what_and_when():
 
 
 @test
-def long_results_go_on_with_the_same_question():
+def the_next_page_of_results_keeps_the_search():
 	sql("INSERT INTO audit_log (at, actor, address, action, subject, detail) SELECT '2025-02-01', "
 		"'eve', '', 'user.ban', 'x', CONCAT('number ', seq, '.') FROM seq_1_to_150")
 	first = admin.get("/admin/audit?who=eve&what=user.ban&q=number")
@@ -267,13 +263,13 @@ def long_results_go_on_with_the_same_question():
 
 
 @test
-def it_is_the_admins_alone():
+def only_admins_see_the_audit_log():
 	equal(ada.get("/admin/audit?who=eve").status, 403)
 
 
 # ---- every form ----
 
-# What some need beforehand: a member, a device that fell off the bus, a job that waits.
+# What some forms need first: a member, a device that fell off the bus, a queued job.
 PREPARATIONS = {
 	"leaderboard.remove":
 	"INSERT IGNORE INTO leaderboard_members (leaderboard_id, user_id) SELECT l.id, u.id FROM "
@@ -303,13 +299,13 @@ def forms():
 
 
 @test
-def every_form_of_the_panel_is_here():
+def this_suite_covers_every_form_of_the_panel():
 	equal(forms() - {deed[0] for deed in DEEDS} - set(WITHOUT_ENTRY), set())
 	equal(({deed[0] for deed in DEEDS} | set(WITHOUT_ENTRY)) - forms(), {"/submission/*/cancel"})
 
 
 @test
-def every_action_that_the_programs_write_down_is_here():
+def this_suite_covers_every_action_that_the_programs_log():
 	written = set()
 	for path in [*(ROOT / "cgi").rglob("*.c"), *(ROOT / "lib").rglob("*.c")]:
 		text = path.read_text()
@@ -325,7 +321,7 @@ def every_action_that_the_programs_write_down_is_here():
 
 
 @test
-def a_form_that_changes_nothing_leaves_everything_as_it_was():
+def a_form_listed_as_harmless_changes_nothing():
 	equal(set(WITHOUT_ENTRY), {"/admin/sets/new"})
 	busy = {
 		"workers", "gpus", "device_vitals", "rate_limits", "sessions",
@@ -339,7 +335,7 @@ def a_form_that_changes_nothing_leaves_everything_as_it_was():
 
 
 @test
-def every_form_of_the_panel_leaves_one_entry_that_names_who_what_and_whom():
+def every_form_of_the_panel_writes_one_entry_with_actor_action_and_subject():
 	number = value("SELECT id FROM users WHERE name = 'root-of-all'")
 	for route, address, fields, action, subject, detail, *more in DEEDS:
 		if action in PREPARATIONS:
@@ -362,7 +358,7 @@ def every_form_of_the_panel_leaves_one_entry_that_names_who_what_and_whom():
 
 
 @test
-def every_entry_is_found_by_who_and_what():
+def every_entry_is_found_by_actor_and_action():
 	for action in sorted({deed[3] for deed in DEEDS}):
 		answer = words(f"who=root-of-all&what={action}")
 		for deed in DEEDS:

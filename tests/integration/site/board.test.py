@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A leaderboard's page and what is made of it for other programs: filters, paging, baselines, the
-speed of light, JSON, CSV, the feed of records and the badge; through nginx and a real worker, whose
-podium-run says what it is told."""
+"""A leaderboard's page and its forms for other programs: filters, paging, baselines, the speed of
+light, JSON, CSV, the feed of records and the badge. Through nginx and a real worker, whose
+podium-run is a stand-in."""
 import csv
 import io
 import os
@@ -28,7 +28,7 @@ site = Instance(**podium_run.environment)
 sql = site.sql
 anyone, ada, dora, cyd = (Client(site.url) for _ in range(4))
 PASSWORD = "a long password"
-KEPT_S = 1.1  # cgi/page/ranking_notes.h keeps for a second
+KEPT_S = 1.1  # cgi/page/ranking_notes.h caches for a second
 TASK = """
 lang: py
 description: A small task.
@@ -58,14 +58,9 @@ def ranked(client, score_ns, code="x = 1\n"):
 	return number
 
 
-def fresh(client, path):
-	"""Not what nginx keeps for a second."""
-	return client.get(f"{path}{'&' if '?' in path else '?'}fresh={time.time_ns()}")
-
-
 def table(client, path):
-	"""The rows of the ranking as lists of the words in their cells."""
-	answer = fresh(client, path)
+	"""The rows of the ranking, each as a list of the text in its cells."""
+	answer = client.fresh(path)
 	equal((path, answer.status), (path, 200))
 	page = Page()
 	page.feed(answer.text)
@@ -82,17 +77,24 @@ def names(client, path):
 
 
 def a_large_ranking():
-	"""250 users on H200, one microsecond apart, beginning with 11 µs; each tenth with Triton, the
-	older half from long ago."""
-	sql("""INSERT INTO users (name, password_hash) SELECT CONCAT('user', seq), '!' FROM seq_1_to_250;
-		SET @board = (SELECT id FROM leaderboards WHERE name = 'small'), @version = (SELECT task_version_id FROM leaderboards WHERE name = 'small');
+	"""250 users on H200, one microsecond apart, starting at 11 µs. Every tenth uses Triton, and the
+	slower half is from long ago."""
+	sql("""INSERT INTO users (name, password_hash) SELECT CONCAT('user', seq), '!'
+		FROM seq_1_to_250;
+		SET @board = (SELECT id FROM leaderboards WHERE name = 'small'),
+			@version = (SELECT task_version_id FROM leaderboards WHERE name = 'small');
 		SET @blob = (SELECT sha256 FROM submissions LIMIT 1);
 		INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) VALUES (@board, 'H200', 9);
-		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode, dialect, submitted_at)
-		  SELECT @board, @version, id, 's.py', @blob, 'ranked', IF(SUBSTR(name, 5) % 10 = 0, 'triton', 'pytorch'),
-		    UTC_TIMESTAMP() - INTERVAL IF(SUBSTR(name, 5) > 125, 100, 2) DAY FROM users WHERE name LIKE 'user%';
-		INSERT INTO jobs (submission_id, user_id, gpu, state, verdict, score_ns, score_err_ns, engine, finished_at)
-		  SELECT s.id, u.id, 'H200', 'done', 'passed', (SUBSTR(u.name, 5) + 10) * 1000, 1, 'isolated', s.submitted_at
+		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode,
+			dialect, submitted_at)
+		  SELECT @board, @version, id, 's.py', @blob, 'ranked', IF(SUBSTR(name, 5) % 10 = 0,
+		      'triton', 'pytorch'),
+		    UTC_TIMESTAMP() - INTERVAL IF(SUBSTR(name, 5) > 125, 100, 2) DAY FROM users
+		        WHERE name LIKE 'user%';
+		INSERT INTO jobs (submission_id, user_id, gpu, state, verdict, score_ns, score_err_ns,
+			engine, finished_at)
+		  SELECT s.id, u.id, 'H200', 'done', 'passed', (SUBSTR(u.name, 5) + 10) * 1000, 1,
+		      'isolated', s.submitted_at
 		  FROM submissions s JOIN users u ON u.id = s.user_id WHERE u.name LIKE 'user%';""")
 	site.manage("ranking", "rebuild")
 
@@ -109,7 +111,7 @@ def a_row_tells_rank_time_gaps_language_and_attempts():
 	(folder / "template.py").write_text(TEMPLATE)
 	site.manage("task", "load", str(folder))
 	for client, name in ((ada, "ada"), (dora, "dora"), (cyd, "cyd")):
-		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
+		client.register(name)
 	equal(table(anyone, "/leaderboard/small"), [])
 	ranked(ada, 2000.0)
 	ranked(ada, 3000.0)
@@ -124,7 +126,7 @@ def a_row_tells_rank_time_gaps_language_and_attempts():
 
 
 @test
-def a_template_that_was_submitted_as_it_is_stands_in_the_table_as_a_baseline():
+def an_unchanged_template_appears_in_the_table_as_a_baseline():
 	ranked(cyd, 2500.0, TEMPLATE)
 	time.sleep(KEPT_S)
 	rows = table(anyone, "/leaderboard/small?gpu=CPU")
@@ -140,27 +142,27 @@ def a_template_that_was_submitted_as_it_is_stands_in_the_table_as_a_baseline():
 
 
 @test
-def the_speed_of_light_comes_first_and_the_share_of_it_stands_in_each_row():
+def the_speed_of_light_comes_first_and_each_row_has_its_share_of_it():
 	a_large_ranking()
 	rows = table(anyone, "/leaderboard/small?gpu=H200")
 	equal(rows[0], ["☼", "Speed of light", "2.500 µs", "", "", "100 %", "memory, 4.8 TB/s"])
 	equal(rows[1][1:6], ["user1", "11.000 ± 0.002 µs", "", "", "22.7 %"])
 	lacks(" ".join(names(anyone, "/leaderboard/small?gpu=H200&page=2")), "Speed of light")
-	lacks(fresh(anyone, "/leaderboard/small?gpu=CPU").words(), "Speed of light")
+	lacks(anyone.fresh("/leaderboard/small?gpu=CPU").words(), "Speed of light")
 
 
 @test
-def the_first_row_of_a_further_page_knows_the_one_above_it():
+def the_first_row_of_a_later_page_has_its_gap_to_the_row_above():
 	rows = table(anyone, "/leaderboard/small?gpu=H200&page=2")
 	equal((len(rows), rows[0][:2], rows[0][3:5]), (100, ["101", "user101"], ["+909.1 %", "+0.9 %"]))
-	equal(fresh(anyone, "/leaderboard/small?gpu=H200&page=4").status, 404)
+	equal(anyone.fresh("/leaderboard/small?gpu=H200&page=4").status, 404)
 
 
 # ---- the viewer's own row ----
 
 
 @test
-def ones_own_row_is_kept_in_view_on_other_pages_with_a_link_to_it():
+def other_pages_show_the_viewers_own_row_with_a_link_to_it():
 	sql("UPDATE jobs j JOIN submissions s ON s.id = j.submission_id JOIN users u ON u.id = "
 		"s.user_id "
 		"SET s.user_id = (SELECT id FROM users WHERE name = 'ada') WHERE u.name = 'user150'")
@@ -172,18 +174,18 @@ def ones_own_row_is_kept_in_view_on_other_pages_with_a_link_to_it():
 	equal([row[0] for row in second if "(you)" in row[1]], ["150"])
 	equal((third[0][1], third[1]), ("ada (you)", ["You are on page 2"]))
 	contains(
-		fresh(ada, "/leaderboard/small?gpu=H200").text,
+		ada.fresh("/leaderboard/small?gpu=H200").text,
 		'href="/leaderboard/small?gpu=H200&amp;page=2"')
 	for page in (1, 2):
 		contains(
-			fresh(ada, f"/leaderboard/small?gpu=H200&page={page}").words(),
+			ada.fresh(f"/leaderboard/small?gpu=H200&page={page}").words(),
 			"You are 150th of 250 with 160.000 ± 0.002 µs, 14.5× to the best.")
 	for words in ("(you)", "You are"):
-		lacks(fresh(anyone, "/leaderboard/small?gpu=H200").words(), words)
+		lacks(anyone.fresh("/leaderboard/small?gpu=H200").words(), words)
 
 
 @test
-def with_a_filter_that_leaves_it_out_it_is_still_there():
+def the_own_row_stays_even_if_a_filter_excludes_it():
 	rows = table(ada, "/leaderboard/small?gpu=H200&user=user24&page=1")
 	equal((rows[-2], rows[-1][:2]),
 		(["You are on page 2 of the whole ranking"], ["150", "ada (you)"]))
@@ -194,7 +196,7 @@ def with_a_filter_that_leaves_it_out_it_is_still_there():
 
 
 @test
-def filters_leave_ranks_and_gaps_those_of_the_whole_ranking():
+def filters_keep_the_ranks_and_gaps_of_the_whole_ranking():
 	rows = table(anyone, "/leaderboard/small?gpu=H200&user=SER24")[1:]
 	equal([row[0] for row in rows],
 		["24", "240", "241", "242", "243", "244", "245", "246", "247", "248", "249"])
@@ -204,13 +206,13 @@ def filters_leave_ranks_and_gaps_those_of_the_whole_ranking():
 	equal(len(table(anyone, "/leaderboard/small?gpu=H200&period=week&page=2")), 25)
 	equal(names(anyone, "/leaderboard/small?gpu=H200&period=week&language=triton&user=user2"),
 		["Speed of light", "user20"])
-	words = fresh(anyone, "/leaderboard/small?gpu=H200&period=week").words()
+	words = anyone.fresh("/leaderboard/small?gpu=H200&period=week").words()
 	contains(words, "Page 1 of 2: 1 to 100 of 125")
 
 
 @test
 def the_pages_and_exports_of_a_filter_keep_it():
-	text = fresh(anyone, "/leaderboard/small?gpu=H200&period=week&user=ser").text
+	text = anyone.fresh("/leaderboard/small?gpu=H200&period=week&user=ser").text
 	for path in ("small?gpu=H200&amp;user=ser&amp;period=week&amp;page=2",
 		"small.json?gpu=H200&amp;user=ser&amp;period=week",
 		"small.csv?gpu=H200&amp;user=ser&amp;period=week",
@@ -219,17 +221,17 @@ def the_pages_and_exports_of_a_filter_keep_it():
 
 
 @test
-def what_fits_nobody_says_so_and_what_is_no_filter_is_refused():
-	words = fresh(anyone, "/leaderboard/small?gpu=H200&user=%C3%BCber%25").words()
+def a_filter_without_matches_says_so_and_an_invalid_one_is_refused():
+	words = anyone.fresh("/leaderboard/small?gpu=H200&user=%C3%BCber%25").words()
 	contains(words, "Nobody of the 250 who are ranked on H200 fits this filter.")
-	text = fresh(anyone,
+	text = anyone.fresh(
 		"/leaderboard/small?gpu=H200&user=%22%3E%3Cscript%3Ealert(1)%3C/script%3E").text
 	lacks(text, "<script>alert")
 	for query in ("language=cobol", "language=cuda-cpp", "period=aeon", "page=2&user=user24"):
-		equal((query, fresh(anyone, "/leaderboard/small?gpu=H200&" + query).status),
+		equal((query, anyone.fresh("/leaderboard/small?gpu=H200&" + query).status),
 			(query, 404 if "page" in query else 400))
 	contains(
-		fresh(anyone, "/leaderboard/small?period=aeon").words(),
+		anyone.fresh("/leaderboard/small?period=aeon").words(),
 		"There is no period \"aeon\"; choose day, week or month.")
 
 
@@ -240,7 +242,7 @@ ALWAYS = ("rank", "user", "score_ns", "engine", "score_err_ns", "language", "att
 
 @test
 def json_has_the_stable_members_and_takes_the_same_filters():
-	whole = fresh(anyone, "/leaderboard/small.json?gpu=CPU").json
+	whole = anyone.fresh("/leaderboard/small.json?gpu=CPU").json
 	equal((whole["leaderboard"], whole["gpu"], whole["version"], len(whole["rows"])),
 		("small", "CPU", 1, 3))
 	first = whole["rows"][0]
@@ -253,22 +255,22 @@ def json_has_the_stable_members_and_takes_the_same_filters():
 	equal(sorted(set(first) - set(ALWAYS)),
 		["interval_95_high_ns", "interval_95_low_ns", "submission", "submitted_at"])
 	equal([
-		row["user"] for row in fresh(
-		anyone, "/leaderboard/small.json?gpu=H200&user=user24&language=triton").json["rows"]
+		row["user"] for row in anyone.fresh(
+		"/leaderboard/small.json?gpu=H200&user=user24&language=triton").json["rows"]
 	], ["user240"])
-	equal(len(fresh(anyone, "/leaderboard/small.json?gpu=H200&period=week").json["rows"]), 125)
-	equal(fresh(anyone, "/leaderboard/small.json?gpu=H200&period=x").status, 400)
+	equal(len(anyone.fresh("/leaderboard/small.json?gpu=H200&period=week").json["rows"]), 125)
+	equal(anyone.fresh("/leaderboard/small.json?gpu=H200&period=x").status, 400)
 	equal(
-		[row["user"] for row in fresh(ada, "/leaderboard/small.json?gpu=H200&mine=1").json["rows"]],
+		[row["user"] for row in ada.fresh("/leaderboard/small.json?gpu=H200&mine=1").json["rows"]],
 		["ada"])
 
 
 @test
-def csv_says_the_same():
+def csv_has_the_same_data():
 	for query in ("gpu=CPU", "gpu=H200&user=user24"):
 		rows = list(
-			csv.DictReader(io.StringIO(fresh(anyone, f"/leaderboard/small.csv?{query}").text)))
-		wanted = fresh(anyone, f"/leaderboard/small.json?{query}").json["rows"]
+			csv.DictReader(io.StringIO(anyone.fresh(f"/leaderboard/small.csv?{query}").text)))
+		wanted = anyone.fresh(f"/leaderboard/small.json?{query}").json["rows"]
 		equal([(int(row["rank"]), row["user"], float(row["score_ns"]), row["language"],
 			int(row["attempts"]), float(row["score_err_ns"]), float(
 			row["interval_95_low_ns"]), float(row["interval_95_high_ns"])) for row in rows],
@@ -276,13 +278,13 @@ def csv_says_the_same():
 			row["score_err_ns"], row["interval_95_low_ns"], row["interval_95_high_ns"])
 			for row in wanted])
 	contains(
-		fresh(anyone, "/leaderboard/small.csv?gpu=H200&user=a").headers["Content-Disposition"],
+		anyone.fresh("/leaderboard/small.csv?gpu=H200&user=a").headers["Content-Disposition"],
 		"small-H200-filtered.csv")
 
 
 @test
-def the_feed_tells_of_each_record_the_newest_first():
-	answer = fresh(anyone, "/leaderboard/small.atom?gpu=CPU")
+def the_feed_lists_each_record_newest_first():
+	answer = anyone.fresh("/leaderboard/small.atom?gpu=CPU")
 	equal((answer.status, answer.headers["Content-Type"]),
 		(200, "application/atom+xml; charset=utf-8"))
 	feed = xml.etree.ElementTree.fromstring(answer.text)
@@ -298,10 +300,10 @@ def the_feed_tells_of_each_record_the_newest_first():
 		link.get("href") for link in feed.iter(ATOM + "link") if link.get("rel") == "alternate"
 	]
 	equal([anyone.get(link.removeprefix(site.url)).status for link in links], [200] * 3)
-	equal(fresh(anyone, "/leaderboard/small.atom?gpu=none").status, 404)
-	equal(fresh(anyone, "/leaderboard/none.atom").status, 404)
+	equal(anyone.fresh("/leaderboard/small.atom?gpu=none").status, 404)
+	equal(anyone.fresh("/leaderboard/none.atom").status, 404)
 	contains(
-		fresh(anyone, "/leaderboard/small").text,
+		anyone.fresh("/leaderboard/small").text,
 		'type="application/atom+xml" title="Records of small" href="/leaderboard/small.atom"')
 
 
@@ -309,7 +311,7 @@ def the_feed_tells_of_each_record_the_newest_first():
 def the_badge_is_a_picture_of_the_record_or_of_a_users_place():
 
 	def title(query):
-		answer = fresh(anyone, f"/leaderboard/small/badge.svg?{query}")
+		answer = anyone.fresh(f"/leaderboard/small/badge.svg?{query}")
 		equal((query, answer.status, answer.headers["Content-Type"]),
 			(query, 200, "image/svg+xml; charset=utf-8"))
 		lacks(answer.text, "<script")
@@ -319,11 +321,12 @@ def the_badge_is_a_picture_of_the_record_or_of_a_users_place():
 	equal(title("gpu=CPU&user=ADA"), "small · CPU: ada: 2nd, 1.500 µs")
 	equal(title("gpu=CPU&user=%3Cscript%3E"), 'small · CPU: "<script>" is not ranked')
 	equal(title("gpu=CPU&user=%C3%BC"), 'small · CPU: "ü" is not ranked')
-	equal(fresh(anyone, "/leaderboard/small/badge.svg?gpu=none").status, 404)
+	equal(anyone.fresh("/leaderboard/small/badge.svg?gpu=none").status, 404)
 
 
 def unfiltered(kind, row, above):
-	"""A row of a PNG with 3 bytes a pixel (W3C's "Portable Network Graphics", 9.2)."""
+	"""A row of a PNG with 3 bytes a pixel, without its filter (W3C's "Portable Network Graphics",
+	9.2)."""
 	row = bytearray(row)
 	for i in range(len(row)) if kind else ():
 		left, up, corner = (row[i - 3], above[i], above[i - 3]) if i > 2 else (0, above[i], 0)
@@ -340,7 +343,7 @@ def unfiltered(kind, row, above):
 
 
 def pixels(png):
-	"""The rows of a picture, a byte for each pixel, 0 for the background; checks the sums."""
+	"""The rows of a picture, one byte a pixel, 0 for the background. Checks the checksums."""
 	equal(png[:8], b"\x89PNG\r\n\x1a\n")
 	chunks, at = {}, 8
 	while at < len(png):
@@ -362,14 +365,14 @@ def pixels(png):
 
 
 @test
-def the_badge_and_the_picture_tell_a_tie():
+def the_badge_and_the_picture_show_a_tie():
 
 	def words(user=""):
 		return re.search(r"<title>.*H200: (.*)</title>",
-			fresh(anyone, f"/leaderboard/small/badge.svg?gpu=H200{user}").text)[1]
+			anyone.fresh(f"/leaderboard/small/badge.svg?gpu=H200{user}").text)[1]
 
 	def beside_the_ranks():
-		rows = pixels(fresh(anyone, "/leaderboard/small/share.png?gpu=H200").bytes)
+		rows = pixels(anyone.fresh("/leaderboard/small/share.png?gpu=H200").bytes)
 		return [any(any(row[116:158]) for row in rows[360 + 76 * i:405 + 76 * i]) for i in range(3)]
 
 	equal([words(), words("&user=user7"), beside_the_ranks()],
@@ -388,23 +391,23 @@ def the_badge_and_the_picture_tell_a_tie():
 
 
 @test
-def links_to_the_page_are_shown_with_a_picture_of_its_first_three():
-	text = fresh(anyone, "/leaderboard/small?gpu=CPU").text
+def link_previews_show_a_picture_of_the_first_three():
+	text = anyone.fresh("/leaderboard/small?gpu=CPU").text
 	contains(
 		text,
 		f'<meta property="og:image" content="{site.url}/leaderboard/small/share.png?gpu=CPU">')
-	answer = fresh(anyone, "/leaderboard/small/share.png?gpu=CPU")
+	answer = anyone.fresh("/leaderboard/small/share.png?gpu=CPU")
 	equal((answer.status, answer.headers["Content-Type"]), (200, "image/png"))
 	rows = pixels(answer.bytes)
 	drawn = [any(row) for row in rows]
 	equal([any(drawn[begin:begin + 40]) for begin in (70, 180, 365, 441, 517)], [True] * 5)
 	equal((any(drawn[:60]), any(drawn[580:]), any(row[-70:] != bytes(70) for row in rows)),
 		(False, False, False))
-	lacks([rows], pixels(fresh(anyone, "/leaderboard/small/share.png?gpu=H200").bytes))
-	equal(fresh(anyone, "/leaderboard/none/share.png").status, 404)
+	lacks([rows], pixels(anyone.fresh("/leaderboard/small/share.png?gpu=H200").bytes))
+	equal(anyone.fresh("/leaderboard/none/share.png").status, 404)
 
 
-# ---- what is kept beside the ranking ----
+# ---- data derived from the ranking ----
 
 
 @test

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The charts of a leaderboard through nginx: the trend with its table, each shape by itself, all
-devices side by side, the view for a projector; and who is shown where."""
+"""The charts of a leaderboard through nginx: the trend with its table, each shape, all devices side
+by side and the projector view, and who appears where."""
 import hashlib
 import pathlib
 import re
@@ -39,10 +39,12 @@ def load(name, task=TASK):
 	(folder / "template.py").write_text(TEMPLATE)
 	(folder / "eval.py").write_text("print()\n")
 	site.manage("task", "load", str(folder))
-	sql(f"""INSERT IGNORE INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT l.id, g.gpu, g.position FROM leaderboards l
-		JOIN (SELECT 'A100' AS gpu, 0 AS position UNION SELECT 'H200', 1 UNION SELECT 'L4', 2) g WHERE l.name = '{name}';
-		DELETE g FROM leaderboard_gpus g JOIN leaderboards l ON l.id = g.leaderboard_id WHERE l.name = '{name}' AND g.gpu NOT IN ('A100', 'H200', 'L4')"""
-		)
+	sql(f"""INSERT IGNORE INTO leaderboard_gpus (leaderboard_id, gpu, position)
+		SELECT l.id, g.gpu, g.position FROM leaderboards l
+		JOIN (SELECT 'A100' AS gpu, 0 AS position UNION SELECT 'H200', 1 UNION SELECT 'L4', 2) g
+			WHERE l.name = '{name}';
+		DELETE g FROM leaderboard_gpus g JOIN leaderboards l ON l.id = g.leaderboard_id
+			WHERE l.name = '{name}' AND g.gpu NOT IN ('A100', 'H200', 'L4')""")
 
 
 def user(name):
@@ -53,20 +55,25 @@ hour = 0
 
 
 def ranked(board, name, gpu, score_ns, cases=(), source="x"):
-	"""A result that is there, an hour after the one before it; podium-admin ranks it later."""
+	"""Stores a result, one hour after the previous one. podium-admin ranks it later."""
 	global hour
 	hour += 1
 	user(name)
 	digest = hashlib.sha256(source.encode()).hexdigest()
-	sql(f"""INSERT IGNORE INTO blobs VALUES (UNHEX('{digest}'), {len(source)}, UNHEX('{source.encode().hex()}'));
-		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode, submitted_at)
-		SELECT l.id, l.task_version_id, u.id, 'x.py', UNHEX('{digest}'), 'ranked', '2026-03-01' + INTERVAL {hour} HOUR
+	sql(f"""INSERT IGNORE INTO blobs
+		VALUES (UNHEX('{digest}'), {len(source)}, UNHEX('{source.encode().hex()}'));
+		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode,
+			submitted_at)
+		SELECT l.id, l.task_version_id, u.id, 'x.py', UNHEX('{digest}'), 'ranked',
+			'2026-03-01' + INTERVAL {hour} HOUR
 		FROM leaderboards l JOIN users u WHERE l.name = '{board}' AND u.name = '{name}';
 		SET @submission = LAST_INSERT_ID();
-		INSERT INTO jobs (submission_id, user_id, gpu, state, verdict, score_ns, score_err_ns, engine) SELECT s.id, s.user_id, '{gpu}', 'done', 'passed', {score_ns}, 0.001, 'isolated'
+		INSERT INTO jobs (submission_id, user_id, gpu, state, verdict, score_ns, score_err_ns,
+			engine) SELECT s.id, s.user_id, '{gpu}', 'done', 'passed', {score_ns}, 0.001, 'isolated'
 		FROM submissions s WHERE s.id = @submission;
 		SET @job = LAST_INSERT_ID();
-		INSERT INTO stages (job_id, position, name, verdict, message, command, stdout, stderr) VALUES (@job, 1, 'ranked', 'passed', '', '', '', '');
+		INSERT INTO stages (job_id, position, name, verdict, message, command, stdout, stderr)
+			VALUES (@job, 1, 'ranked', 'passed', '', '', '', '');
 		SET @stage = LAST_INSERT_ID();
 		""" + "".join(
 		"INSERT INTO measurements (stage_id, case_index, spec, verdict, message, mean_ns) VALUES "
@@ -75,8 +82,8 @@ def ranked(board, name, gpu, score_ns, cases=(), source="x"):
 
 
 def page_of(path):
-	"""Not what nginx keeps for a second."""
-	answer = anyone.get(f"{path}{'&' if '?' in path else '?'}fresh={time.time_ns()}")
+	"""The page, past nginx's cache of one second."""
+	answer = anyone.fresh(path)
 	equal(answer.status, 200)
 	page = Page()
 	page.feed(answer.text)
@@ -85,7 +92,7 @@ def page_of(path):
 
 
 def trend_of(path, expected):
-	"""The trend is a few seconds old at most."""
+	"""The trend, once it shows the expected text: it is cached for a few seconds."""
 	page = lambda: page_of(path)[0]
 	until(lambda: expected in page().words(), explain=lambda: (expected, page().words()))
 	return page()
@@ -163,7 +170,7 @@ def only_the_first_ten_have_a_line_and_nobody_more_than_sixteen_points():
 
 
 @test
-def each_shape_shows_who_is_fastest_there():
+def each_shape_shows_its_fastest_users():
 	load("shapes")
 	ranked("shapes", "ada", "A100", 1000, [1000 + i for i in range(30)])
 	ranked("shapes", "bob", "A100", 2000, [500, 2000] + [4000] * 28)
@@ -186,7 +193,7 @@ def each_shape_shows_who_is_fastest_there():
 
 
 @test
-def devices_stand_side_by_side():
+def devices_are_shown_side_by_side():
 	load("scaling")
 	ranked("scaling", "ada", "A100", 4000)
 	ranked("scaling", "ada", "H200", 1000)
@@ -204,7 +211,7 @@ def devices_stand_side_by_side():
 
 
 @test
-def the_projector_shows_all_devices_or_one_and_asks_for_changes():
+def the_projector_shows_one_or_all_devices_and_polls_for_changes():
 	answer, page = page_of("/leaderboard/scaling?view=live")
 	contains(
 		answer.words(),
@@ -226,7 +233,7 @@ def the_projector_shows_all_devices_or_one_and_asks_for_changes():
 
 
 @test
-def the_projector_tells_of_the_newest_record_the_time_left_and_a_freeze():
+def the_projector_shows_the_newest_record_the_time_left_and_a_freeze():
 	load("contest")
 	ranked("contest", "ada", "A100", 4000)
 	ranked("contest", "bob", "H200", 2000)
@@ -239,7 +246,8 @@ def the_projector_tells_of_the_newest_record_the_time_left_and_a_freeze():
 		page_of("/leaderboard/contest?view=live&gpu=H200")[0].words(), "faster than the one before")
 	lacks(page_of("/leaderboard/contest?view=live")[0].words(), "frozen")
 	before = anyone.get("/leaderboard/contest/live?gpu=A100").json
-	sql("""UPDATE leaderboards SET deadline = UTC_TIMESTAMP() + INTERVAL 2 HOUR + INTERVAL 30 SECOND, frozen_at = UTC_TIMESTAMP() - INTERVAL 1 HOUR
+	sql("""UPDATE leaderboards SET deadline = UTC_TIMESTAMP() + INTERVAL 2 HOUR + INTERVAL 30
+		SECOND, frozen_at = UTC_TIMESTAMP() - INTERVAL 1 HOUR
 		WHERE name = 'contest'""")
 	words = page_of("/leaderboard/contest?view=live")[0].words()
 	contains(words, "active ends in 2 hours")
@@ -249,7 +257,7 @@ def the_projector_tells_of_the_newest_record_the_time_left_and_a_freeze():
 
 
 @test
-def an_earlier_version_has_all_views_with_the_devices_that_were_ranked_on_then():
+def an_earlier_version_has_all_views_with_its_devices():
 	load("renewed")
 	ranked("renewed", "ada", "H200", 4000, [1000] * 3)
 	ranked("renewed", "ada", "L4", 9000, [2000] * 3)
@@ -286,7 +294,7 @@ def an_earlier_version_has_all_views_with_the_devices_that_were_ranked_on_then()
 
 
 @test
-def charts_have_the_speed_of_light_and_baselines_beside_the_users():
+def charts_show_the_speed_of_light_and_baselines():
 	load("marked", MARKED)
 	template = ranked("marked", "ada", "A100", 400, [400] * 30, source=TEMPLATE)
 	ranked("marked", "ada", "A100", 250, [250, 90] + [250] * 28)
@@ -294,7 +302,7 @@ def charts_have_the_speed_of_light_and_baselines_beside_the_users():
 	site.manage("ranking", "rebuild", "marked")
 	answer = trend_of("/leaderboard/marked?gpu=A100", "Fastest of all")
 	words = answer.words()
-	# 2039 bytes of each of 129 at 2039 GB/s
+	# 129 cases of 2039 bytes at 2039 GB/s
 	contains(
 		words,
 		"Speed of light memory, 2.04 TB/s, 129.0 ns Python template, 400.0 ns The trend as a table")
@@ -317,7 +325,7 @@ def charts_have_the_speed_of_light_and_baselines_beside_the_users():
 
 
 @test
-def ones_own_line_and_rows_are_marked_also_behind_the_first_ten():
+def the_viewers_line_and_rows_are_marked_even_below_the_first_ten():
 	me = Client(site.url)
 	equal(
 		me.post("/register", [("name", "me"), ("password", "a long password")],
@@ -347,7 +355,7 @@ def ones_own_line_and_rows_are_marked_also_behind_the_first_ten():
 	contains(
 		shown(me, "/leaderboard/own?view=gpus").words(),
 		"me (you) 3.000 µs 12th 1.500 µs 1st, 2.00× faster none")
-	# Who is among the first ten of no device stands behind them, for himself alone.
+	# A viewer who is in no device's first ten follows below them, on the viewer's own page only.
 	late = Client(site.url)
 	equal(
 		late.post("/register", [("name", "late"), ("password", "a long password")],
@@ -387,7 +395,7 @@ def ties_are_ties_in_every_view():
 
 
 @test
-def what_there_is_not_is_not_found():
+def an_unknown_view_is_not_found():
 	for path in ("/leaderboard/none?view=live", "/leaderboard/none/live",
 		"/leaderboard/small?view=nothing", "/leaderboard/small?view=%3Cscript%3E",
 		"/leaderboard/small?view=shapes&gpu=none", "/leaderboard/small?view=live&gpu=%27",

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What pages say of comparisons, and where comparisons do not appear, through nginx and a real
-worker, whose podium-run says what it is told."""
+"""What pages say about comparisons, and where comparisons do not appear. Through nginx and a real
+worker, whose podium-run is a stand-in."""
 import os
 import pathlib
 import re
@@ -24,7 +24,7 @@ site = Instance(PODIUM_QUEUED_JOBS_PER_USER="1", PODIUM_WORKER_NAME="here",
 sql = site.sql
 anyone, ada, dora, admin = (Client(site.url) for _ in range(4))
 PASSWORD = "a long password"
-KEPT_S = 1.1  # cgi/page/ranking_notes.h keeps for a second
+KEPT_S = 1.1  # cgi/page/ranking_notes.h caches for a second
 TASK = """
 lang: py
 description: A small task.
@@ -46,7 +46,7 @@ def prepare():
 	(folder / "eval.py").write_text("print()\n")
 	site.manage("task", "load", str(folder))
 	for client, name in ((ada, "ada"), (dora, "dora"), (admin, "root-of-all")):
-		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
+		client.register(name)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'")
 
 
@@ -68,7 +68,8 @@ def comparison(column="state"):
 
 
 def two_that_are_close(**compare):
-	"""ada's entry and dora's, which is the challenger; what the comparison says is given."""
+	"""ada's entry and dora's, which is the challenger. The argument says how the comparison
+	ends."""
 	sql("UPDATE jobs SET state = 'cancelled', lease_expires = NULL WHERE comparison_id IS NOT "
 		"NULL AND state <> 'done'")
 	sql("DELETE FROM submissions; DELETE FROM pauses")
@@ -77,14 +78,14 @@ def two_that_are_close(**compare):
 
 
 def fresh(client, path):
-	"""Not what nginx keeps for a second, nor podium-web of a ranking's comparisons."""
+	"""The page, past the caches of nginx and podium-web, which keep it for a second."""
 	if path == "/leaderboard/small":
 		time.sleep(KEPT_S)
-	return client.get(f"{path}?fresh={time.time_ns()}")
+	return client.fresh(path)
 
 
 def words(client, path):
-	"""Of the page, without the spaces that stand between a link and the point behind it."""
+	"""The words of a page, without the space between a link and the punctuation after it."""
 	return re.sub(r" ([,.:])", r"\1", fresh(client, path).words())
 
 
@@ -99,11 +100,11 @@ def number_of_comparison():
 	return int(sql("SELECT MAX(id) FROM comparisons")[0][0])
 
 
-# ---- what is said ----
+# ---- what pages say ----
 
 
 @test
-def while_one_is_under_way_both_pages_and_the_ranking_say_so():
+def both_pages_and_the_ranking_show_a_comparison_in_progress():
 	prepare()
 	first, second = two_that_are_close(hang=True)
 	until(lambda: comparison("progress") == "timing 1/1")
@@ -118,7 +119,7 @@ def while_one_is_under_way_both_pages_and_the_ranking_say_so():
 
 
 @test
-def the_queue_names_both_and_neither_of_them_as_its_owner():
+def the_queue_names_both_users_and_neither_as_the_owner():
 	first, second = (int(row[0]) for row in sql("SELECT id FROM submissions ORDER BY id"))
 	page = words(dora, "/queue")
 	contains(page, f"{second} and {first} running")
@@ -133,7 +134,7 @@ def the_queue_names_both_and_neither_of_them_as_its_owner():
 
 
 @test
-def a_device_that_compares_says_so():
+def a_device_that_runs_a_comparison_says_so():
 	first, second = (int(row[0]) for row in sql("SELECT id FROM submissions ORDER BY id"))
 	contains(words(admin, "/admin/workers"),
 		f"Compares submission {second} with {first}: timing 1/1.")
@@ -142,8 +143,8 @@ def a_device_that_compares_says_so():
 
 
 @test
-def an_ordinary_job_is_told_as_before():
-	sql("REPLACE INTO pauses (worker, kind, paused_by) VALUES ('here', 'drain', 'a test')")
+def an_ordinary_job_is_shown_as_usual():
+	site.hold_jobs()
 	number = submit(ada, "test")
 	state = fresh(anyone, "/queue/status").json
 	equal([(job["submission"], job["compared_with"])
@@ -155,7 +156,7 @@ def an_ordinary_job_is_told_as_before():
 
 
 @test
-def a_tie_is_told_on_both_pages_and_in_the_ranking():
+def both_pages_and_the_ranking_show_a_tie():
 	first, second = two_that_are_close(**TIE)
 	until(lambda: comparison() == "done")
 	contains(
@@ -182,7 +183,7 @@ def a_tie_is_told_on_both_pages_and_in_the_ranking():
 
 
 @test
-def the_faster_one_stands_first_and_both_pages_say_by_how_much():
+def the_faster_entry_is_first_and_both_pages_say_by_how_much():
 	first, second = two_that_are_close(**FASTER)
 	until(lambda: comparison() == "done")
 	contains(words(anyone, f"/submission/{second}"), "0.988 (0.985 to 0.991): 1.2 % faster.")
@@ -195,7 +196,7 @@ def the_faster_one_stands_first_and_both_pages_say_by_how_much():
 
 
 @test
-def a_difference_that_three_decimals_would_hide_has_more():
+def a_small_difference_gets_more_than_three_decimals():
 	first, second = two_that_are_close(ratio=0.9995, ratio_low=0.9993, ratio_high=0.99975)
 	until(lambda: comparison() == "done")
 	contains(words(anyone, f"/submission/{second}"), "0.9995 (0.9993 to 0.9998): 0.050 % faster.")
@@ -212,7 +213,7 @@ def once_an_entry_is_replaced_its_comparisons_decide_nothing():
 
 
 @test
-def one_that_comes_to_nothing_is_told_and_its_reason_only_to_admins():
+def a_failed_comparison_is_shown_and_its_reason_only_to_admins():
 	first, second = two_that_are_close(verdict="runtime error",
 		reason="Line 3 of the other one's source is <b>wrong</b>.")
 	until(lambda: comparison() == "done")
@@ -226,11 +227,11 @@ def one_that_comes_to_nothing_is_told_and_its_reason_only_to_admins():
 	lacks(words(anyone, "/leaderboard/small"), "omparison")
 
 
-# ---- its own page ----
+# ---- the comparison's page ----
 
 
 @test
-def its_page_says_who_ran_against_whom_and_how_far_it_is():
+def its_page_shows_both_entries_and_the_progress():
 	first, second = two_that_are_close(hang=True)
 	until(lambda: comparison("progress") == "timing 1/1")
 	path = f"/comparison/{number_of_comparison()}"
@@ -268,7 +269,7 @@ def its_page_has_the_times_and_the_ratio_of_each_case():
 
 
 @test
-def a_page_of_one_that_came_to_nothing_says_so_and_one_that_never_was_is_not_found():
+def a_failed_comparisons_page_says_so_and_an_unknown_one_is_not_found():
 	two_that_are_close(verdict="runtime error", reason="Line 3 is <b>wrong</b>.")
 	until(lambda: comparison() == "done")
 	path = f"/comparison/{number_of_comparison()}"
@@ -284,7 +285,7 @@ def a_page_of_one_that_came_to_nothing_says_so_and_one_that_never_was_is_not_fou
 
 
 @test
-def pages_that_wait_for_one_ask_for_its_state_until_it_has_ended():
+def pages_poll_a_comparison_until_it_ends():
 	first, second = two_that_are_close(hang=True)
 	until(lambda: comparison("progress") == "timing 1/1")
 	number = number_of_comparison()
@@ -315,7 +316,7 @@ def pages_that_wait_for_one_ask_for_its_state_until_it_has_ended():
 
 
 @test
-def it_is_no_submission_and_no_job_of_its_challenger():
+def a_comparison_is_no_submission_and_no_job_of_the_challenger():
 	first, second = two_that_are_close(hang=True)
 	until(lambda: comparison() == "running")
 	status = anyone.get(f"/submission/{second}/status").json
@@ -333,10 +334,10 @@ def it_is_no_submission_and_no_job_of_its_challenger():
 
 
 @test
-def it_counts_toward_no_quota():
+def a_comparison_counts_toward_no_quota():
 	equal(comparison(), "running")
-	sql("REPLACE INTO pauses (worker, kind, paused_by) VALUES ('here', 'drain', 'a test')")
-	submit(dora, "test")  # the one that may wait
+	site.hold_jobs()
+	submit(dora, "test")  # the one queued submission that the quota allows
 	sql("DELETE FROM pauses")
 
 
@@ -348,8 +349,8 @@ def panels_count_submissions_and_not_comparisons():
 
 
 @test
-def banning_one_of_the_two_cancels_what_waits():
-	sql("REPLACE INTO pauses (worker, kind, paused_by) VALUES ('here', 'drain', 'a test')")
+def banning_one_of_the_two_cancels_a_queued_comparison():
+	site.hold_jobs()
 	sql("UPDATE jobs SET state = 'queued', fence = fence + 1, lease_owner = NULL, lease_device = "
 		"NULL WHERE comparison_id IS NOT NULL AND state = 'running'")
 	equal(comparison(), "queued")
@@ -364,7 +365,7 @@ def banning_one_of_the_two_cancels_what_waits():
 
 
 @test
-def deleting_the_leaderboard_leaves_none():
+def deleting_the_leaderboard_deletes_its_comparisons():
 	answer = admin.post("/admin/leaderboard/small/delete", [("name", "small")],
 		form="/admin/leaderboard/small/delete")
 	equal(answer.status, 303)

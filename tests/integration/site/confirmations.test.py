@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What destroys something asks first and says what will go: every address that takes a form is
-looked at here."""
+"""Destructive actions ask first and say what will be lost. This suite looks at every address that
+takes a form."""
 import pathlib
 import sys
 
@@ -13,12 +13,12 @@ from small_task import make_board, submit_time  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 site = Instance(pretends=True)
-sql = site.sql
+sql, value = site.sql, site.value
 ada, bob, admin = (Client(site.url) for _ in range(3))
 PASSWORD = "a long password"
 
-# Every address of the router that takes a form: what is lost, and how it asks. An address that is
-# not here makes the test fail. "here": the scenes below; else the suite that has the scene.
+# Every address of the router that takes a form: what is lost, and how the page asks. A missing
+# address fails the test. "here": the tests below; otherwise the suite that tests it.
 ASKS = {
 	"/account/sessions": "here", "/account/tokens/revoke": "here", "/admin/announcements": "here",
 	"/admin/invites": "here", "/admin/intake": "here", "/admin/leaderboard/*/publishing": "here",
@@ -40,7 +40,7 @@ LOSES_NOTHING = {
 
 
 @test
-def the_tables_of_this_test_hold_every_address():
+def the_tables_of_this_test_list_every_address():
 	routes = set(route_table.pages("POST"))
 	equal(routes - set(ASKS) - LOSES_NOTHING, set())
 	equal((set(ASKS) | LOSES_NOTHING) - routes, set())
@@ -49,13 +49,9 @@ def the_tables_of_this_test_hold_every_address():
 			(suite, True))
 
 
-def value(statement):
-	return sql(statement)[0][0]
-
-
 def asks(client, address, fields, state, sentences, typed=None):
-	"""The form changes nothing before it is confirmed; what was sent is kept, and the answer then
-	changes the state."""
+	"""Checks that the form changes nothing before confirmation, that the page keeps the input, and
+	that confirming changes the state."""
 	before = sql(state)
 	entries = value("SELECT COUNT(*) FROM audit_log")
 	wrongs = [[]] if typed is None else [[], [("confirm", "")], [("confirm",
@@ -80,10 +76,10 @@ def asks(client, address, fields, state, sentences, typed=None):
 
 
 @test
-def what_the_tests_need_is_made():
+def the_fixtures_are_created():
 	global first, second
 	for client, name in ((ada, "ada"), (bob, "bob"), (admin, "root-of-all")):
-		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
+		client.register(name)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'")
 	make_board(admin, "small")
 	first, second = submit_time(ada, 1000.0), submit_time(bob, 2000.0)
@@ -103,7 +99,7 @@ def hiding_and_holding_say_that_the_ranking_changes():
 
 
 @test
-def stopping_the_whole_site_says_what_goes_on_and_starting_it_asks_nothing():
+def stopping_the_site_says_what_continues_and_starting_it_asks_nothing():
 	asks(admin, "/admin/intake", [("action", "stop")], "SELECT COUNT(*) FROM intake_stops", [
 		"Stop taking submissions?", "Nobody can submit to any leaderboard",
 		"What waits or runs goes on"
@@ -129,7 +125,7 @@ def rejecting_a_result_needs_its_number():
 
 
 @test
-def pausing_says_what_runs_and_resuming_asks_nothing():
+def pausing_lists_running_jobs_and_resuming_asks_nothing():
 	worker = value("SELECT name FROM workers LIMIT 1")
 	uuid = value("SELECT uuid FROM gpus ORDER BY uuid LIMIT 1")
 	sql("INSERT INTO jobs (submission_id, user_id, gpu, state, lease_owner, lease_device, "
@@ -153,7 +149,7 @@ def pausing_says_what_runs_and_resuming_asks_nothing():
 
 
 @test
-def cancelling_what_is_somebody_elses_needs_its_number():
+def cancelling_another_users_submission_needs_its_number():
 	address = f"/submission/{first}/cancel"
 	state = f"SELECT state FROM jobs WHERE submission_id = {first} AND gpu = 'Z9000'"
 	contains(admin.get(address).words(), f"To cancel it, type its number: {first}")
@@ -173,9 +169,10 @@ def cancelling_what_is_somebody_elses_needs_its_number():
 
 
 @test
-def what_people_lose_by_publishing_is_said_and_members_are_named():
+def changing_visibility_says_who_loses_access_and_names_members():
 	address = "/admin/leaderboard/small/publishing"
-	state = "SELECT visibility, frozen_at IS NULL, archived_at IS NULL FROM leaderboards WHERE name = 'small'"
+	state = ("SELECT visibility, frozen_at IS NULL, archived_at IS NULL FROM leaderboards "
+		"WHERE name = 'small'")
 	asks(admin, address, [("action", "freeze")], state,
 		["The public ranking stands still", "until the freeze is lifted"])
 	asks(admin, address, [("action", "lift")], state,
@@ -189,7 +186,7 @@ def what_people_lose_by_publishing_is_said_and_members_are_named():
 		"its authors do not see their own submissions on it",
 		"It takes no submissions any more and leaves the front page for the archive."
 	])
-	# What gives and takes nothing away asks nothing.
+	# Changes that take nothing away ask nothing.
 	for fields in ([("visibility", "hidden")], [("visibility", "closed")], [("visibility",
 		"public"), ("frozen", "2100-01-01 00:00")], [("visibility", "public")]):
 		equal((fields, admin.post(address, fields).status), (fields, 303))

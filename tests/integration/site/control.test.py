@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Who decides what runs: cancelling, quotas, pauses, and what the pages say about it, through nginx
-and a real worker."""
+"""Cancelling, quotas and pauses, and what the pages say about them, through nginx and a real
+worker."""
 import concurrent.futures
 import pathlib
 import re
@@ -56,7 +56,7 @@ def prepare():
 	answer = site.admin("task", "load", str(folder))
 	equal((answer.returncode, answer.stderr), (0, ""))
 	for client, name in ((ada, "ada"), (bob, "bob"), (admin, "root-of-all")):
-		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
+		client.register(name)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'")
 
 
@@ -66,7 +66,7 @@ def send(client, code=RIGHT, mode="test", gpu=("CPU", ), board="small"):
 
 
 def token(client):
-	"""The form's token of a client; it stays the same for a session."""
+	"""A client's form token. It stays the same for a session."""
 	if not hasattr(client, "token"):
 		client.token = client.csrf("/account")
 	return client.token
@@ -97,17 +97,8 @@ def running(submission):
 		explain=lambda: status(submission))
 
 
-def keep_waiting():
-	"""Nothing is claimed until it is ended by let_run()."""
-	sql("REPLACE INTO pauses (worker, kind, paused_by) VALUES ('here', 'drain', 'a test')")
-
-
-def let_run():
-	sql("DELETE FROM pauses")
-
-
 def clean():
-	"""No submission, no quota of the leaderboard, nothing paused."""
+	"""Deletes all submissions, the leaderboard's quotas and all pauses."""
 	sql("UPDATE jobs SET state = 'cancelled', verdict = 'cancelled' WHERE state IN ('queued', "
 		"'running')")
 	sql("DELETE FROM submissions; DELETE FROM leaderboard_quotas; DELETE FROM pauses")
@@ -117,9 +108,9 @@ def clean():
 
 
 @test
-def what_waits_is_cancelled_at_once_by_its_author():
+def an_author_cancels_a_queued_submission_immediately():
 	prepare()
-	keep_waiting()
+	site.hold_jobs()
 	submission = submit(ada)
 	contains(ada.get(f"/submission/{submission}").text, f'href="/submission/{submission}/cancel"')
 	contains(
@@ -136,11 +127,11 @@ def what_waits_is_cancelled_at_once_by_its_author():
 		ada.get(f"/submission/{submission}").words(), "Cancelled by its author before it began.")
 	lacks(ada.get(f"/submission/{submission}").text, "/cancel\"")
 	equal(sql("SELECT COUNT(*) FROM audit_log WHERE action = 'submission.cancel'"), [["0"]])
-	let_run()
+	site.release_jobs()
 
 
 @test
-def what_runs_is_stopped_within_seconds_and_the_next_one_runs():
+def cancelling_stops_a_running_job_within_seconds_and_the_next_one_runs():
 	submission, following = submit(ada, SLOW), submit(bob)
 	running(submission)
 	contains(
@@ -159,7 +150,7 @@ def what_runs_is_stopped_within_seconds_and_the_next_one_runs():
 
 
 @test
-def until_the_worker_has_let_go_it_says_that_it_is_being_cancelled():
+def the_page_says_cancelling_until_the_worker_has_stopped_the_job():
 	submission = submit(ada, SLOW)
 	running(submission)
 	sql("UPDATE jobs SET state = 'cancelled', verdict = 'cancelled', lease_owner = 'elsewhere', "
@@ -177,7 +168,7 @@ def until_the_worker_has_let_go_it_says_that_it_is_being_cancelled():
 
 
 @test
-def an_admin_cancels_with_his_name_and_an_entry_in_the_audit_log():
+def an_admins_cancellation_shows_the_name_and_is_in_the_audit_log():
 	submission = submit(ada, SLOW)
 	running(submission)
 	contains(admin.get(f"/submission/{submission}/cancel").words(), "It is ada's.")
@@ -191,8 +182,8 @@ def an_admin_cancels_with_his_name_and_an_entry_in_the_audit_log():
 
 
 @test
-def nobody_else_may_cancel():
-	keep_waiting()
+def no_one_else_may_cancel():
+	site.hold_jobs()
 	submission = submit(ada)
 	equal(cancel(bob, submission).status, 403)
 	equal(bob.get(f"/submission/{submission}/cancel").status, 403)
@@ -204,12 +195,12 @@ def nobody_else_may_cancel():
 	equal(ada.post(f"/submission/{submission}/cancel", csrf="0" * 64).status, 403)
 	equal(cancel(ada, 999999).status, 404)
 	equal(status(submission)["state"], "queued")
-	let_run()
+	site.release_jobs()
 	ended(submission)
 
 
 @test
-def what_has_ended_keeps_its_result_and_the_page_says_so():
+def a_finished_submission_cannot_be_cancelled_and_the_page_says_so():
 	submission = submit(ada)
 	equal(ended(submission)["verdict"], "passed")
 	before = sql(f"SELECT * FROM jobs WHERE submission_id = {submission}")
@@ -223,7 +214,7 @@ def what_has_ended_keeps_its_result_and_the_page_says_so():
 
 
 @test
-def finishing_and_cancelling_at_the_same_moment_leave_one_whole_outcome():
+def finishing_and_cancelling_at_the_same_moment_leave_one_consistent_outcome():
 	outcomes = set()
 	for index in range(12):
 		submission = submit(bob, mode="ranked")
@@ -240,7 +231,7 @@ def finishing_and_cancelling_at_the_same_moment_leave_one_whole_outcome():
 
 
 @test
-def of_several_jobs_those_that_have_ended_stay():
+def cancelling_keeps_the_jobs_that_have_finished():
 	sql("INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, 'H200', 1 FROM "
 		"leaderboards WHERE name = 'small'")
 	submission = submit(ada, gpu=("CPU", "H200"))
@@ -262,7 +253,7 @@ def of_several_jobs_those_that_have_ended_stay():
 @test
 def a_job_says_how_many_are_ahead_of_it():
 	clean()
-	keep_waiting()
+	site.hold_jobs()
 	first, second = submit(ada), submit(ada)
 	third = submit(bob)
 	equal(status(first)["jobs"][0]["position"], 1)
@@ -275,14 +266,14 @@ def a_job_says_how_many_are_ahead_of_it():
 	contains(
 		ada.get(f"/submission/{second}").words(), "Waiting for CPU: 3rd in line, 2 jobs ahead.")
 	contains(ada.get("/queue").words(), "drained")
-	let_run()
+	site.release_jobs()
 	for number in (first, second, third):
 		ended(number)
 
 
 @test
-def a_worker_that_stops_answering_is_named_with_the_attempt():
-	keep_waiting()
+def a_silent_worker_is_named_with_the_attempt():
+	site.hold_jobs()
 	submission = submit(ada, SLOW)
 	sql("UPDATE jobs SET state = 'running', attempt = 1, fence = fence + 1, lease_owner = "
 		"'h200-a', lease_expires = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND, "
@@ -295,7 +286,7 @@ def a_worker_that_stops_answering_is_named_with_the_attempt():
 	contains(
 		anyone.get(f"/submission/{submission}?x").words(),
 		"Worker h200-a stopped answering, trying again, attempt 2 of 3.")
-	let_run()
+	site.release_jobs()
 	running(submission)
 	message = status(submission)["jobs"][0]["message"]
 	contains(message, "Running on CPU (worker here, attempt 2 of 3): ")
@@ -305,7 +296,7 @@ def a_worker_that_stops_answering_is_named_with_the_attempt():
 
 
 @test
-def a_silent_worker_is_told_before_its_lease_has_ended():
+def a_silent_worker_is_reported_before_its_lease_expires():
 	submission = submit(ada, SLOW)
 	running(submission)
 	sql(f"UPDATE workers SET name = 'elsewhere', seen_at = UTC_TIMESTAMP(3) - INTERVAL 12 SECOND; "
@@ -423,7 +414,7 @@ def a_used_up_quota_answers_429_with_the_time_when_the_next_is_possible():
 
 
 @test
-def quotas_are_of_one_user_one_mode_and_one_leaderboard():
+def a_quota_is_per_user_mode_and_leaderboard():
 	ended(submit(ada, mode="benchmark"))
 	ended(submit(bob))
 	equal(send(ada).status, 429)
@@ -433,7 +424,7 @@ def quotas_are_of_one_user_one_mode_and_one_leaderboard():
 
 
 @test
-def the_site_s_quota_holds_where_a_leaderboard_has_none():
+def the_sites_quota_applies_if_a_leaderboard_has_none():
 	clean()
 	for _ in range(2):
 		ended(submit(ada, mode="profile"))
@@ -448,7 +439,7 @@ def the_site_s_quota_holds_where_a_leaderboard_has_none():
 
 
 @test
-def the_command_shows_and_sets_quotas():
+def podium_admin_shows_and_sets_quotas():
 	clean()
 	equal(
 		site.admin("quota", "show", "small").stdout.splitlines(), [
@@ -491,18 +482,18 @@ def the_command_shows_and_sets_quotas():
 
 
 @test
-def attempts_that_the_platform_broke_or_that_never_began_do_not_count():
+def attempts_broken_by_the_platform_or_cancelled_before_they_started_do_not_count():
 	clean()
 	quota("test", 1)
 	broken = submit(ada)
 	ended(broken)
 	sql("UPDATE jobs SET state = 'failed', verdict = 'internal error' WHERE submission_id = "
 		f"{broken}")
-	keep_waiting()
+	site.hold_jobs()
 	waiting = submit(ada)
-	equal(send(ada).status, 429)  # while it waits it counts
+	equal(send(ada).status, 429)  # a queued submission counts
 	cancel(ada, waiting)
-	let_run()
+	site.release_jobs()
 	by_admin = submit(ada, SLOW)
 	running(by_admin)
 	cancel(admin, by_admin)
@@ -528,7 +519,7 @@ def a_submission_to_several_devices_counts_once():
 def simultaneous_posts_cannot_pass_a_quota_together():
 	clean()
 	quota("test", 5)
-	keep_waiting()
+	site.hold_jobs()
 	token(ada)
 	with concurrent.futures.ThreadPoolExecutor(24) as pool:
 		answers = list(pool.map(lambda _: send(ada).status, range(24)))
@@ -537,9 +528,9 @@ def simultaneous_posts_cannot_pass_a_quota_together():
 
 
 @test
-def nobody_floods_the_queue():
+def a_user_cannot_flood_the_queue():
 	clean()
-	keep_waiting()
+	site.hold_jobs()
 	token(bob)
 	with concurrent.futures.ThreadPoolExecutor(16) as pool:
 		answers = list(pool.map(lambda _: send(bob, gpu=("CPU", "H200")).status, range(16)))
@@ -548,7 +539,7 @@ def nobody_floods_the_queue():
 	equal((answer.status, answer.headers["Retry-After"]), (429, "30"))
 	contains(answer.words(), "12 of your jobs are waiting, and at most 12 may")
 	equal(sql("SELECT COUNT(*) FROM jobs WHERE state = 'queued'"), [["12"]])
-	let_run()
+	site.release_jobs()
 	clean()
 
 
@@ -565,7 +556,7 @@ def quotas_are_set_in_the_form_of_a_leaderboard():
 	contains(page.text, 'name="quota_ranked" value="7"')
 	contains(page.text, 'name="quota_ranked_hours" value="48"')
 	contains(page.words(), "profile 2 in 5 hours")
-	equal(edit().status, 303)  # a form without the fields leaves them
+	equal(edit().status, 303)  # a form without these fields keeps them
 	equal(len(sql("SELECT 1 FROM leaderboard_quotas")), 2)
 	for wrong in ("0", "-1", "many", "1.5", "100001", "9999999999999999999999"):
 		answer = edit(("quota_ranked", wrong), ("quota_test", "9"))

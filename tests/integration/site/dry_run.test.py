@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A dry run of a task: its reference, answers without work, its samples, judged on this machine's
-processor."""
+"""A dry run of a task judges its reference, answers that skip the work, and its samples, on this
+machine's CPU."""
 import pathlib
 import re
 import sys
@@ -12,7 +12,7 @@ from instance import Instance  # noqa: E402
 from small_task import done as ok, zip_of  # noqa: E402
 from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
-site = Instance(PODIUM_PYTHON="")  # the one that imports torch
+site = Instance(PODIUM_PYTHON="")  # an empty value selects the Python that has torch
 sql = site.sql
 anyone, carl, dora, admin = (Client(site.url) for _ in range(4))
 REFERENCE = """
@@ -101,8 +101,8 @@ def make_board(name, reference=" + 1", wrong="wrong answer", right=False, task=T
 
 
 def report(name):
-	"""Starts a dry run and waits for its end: what each entry must be, is, and whether it is as it
-	must."""
+	"""Runs a dry run to its end. Returns for each entry the expected outcome, the actual one, and
+	whether they agree."""
 	ok(
 		carl.post(f"/admin/leaderboard/{name}/dryrun?version=1",
 		form=f"/admin/leaderboard/{name}/dryrun"))
@@ -112,10 +112,9 @@ def report(name):
 
 
 @test
-def a_sound_task_has_all_outcomes_as_they_must_be():
+def all_outcomes_of_a_sound_task_are_as_expected():
 	for client, who in ((carl, "carl"), (dora, "dora")):
-		equal(
-			client.post("/register", [("name", who), ("password", "a long password")]).status, 303)
+		client.register(who)
 	sql("UPDATE users SET role = 'creator'  WHERE name IN ('carl', 'dora')")
 	make_board("sound")
 	contains(whole(carl.get("/admin/leaderboard/sound/dryrun")).words(), "Start the dry run")
@@ -132,7 +131,7 @@ def a_sound_task_has_all_outcomes_as_they_must_be():
 
 
 @test
-def the_report_has_the_time_and_the_memory_of_each_and_says_what_was_not_tried():
+def the_report_has_time_and_memory_of_each_entry_and_says_what_was_not_tried():
 	page = carl.get("/admin/leaderboard/sound/dryrun?version=1").words()
 	contains(page, "Took Memory")
 	lacks(page, "GPU’s memory")
@@ -154,7 +153,7 @@ def entries():
 
 
 @test
-def its_submissions_are_never_ranked():
+def dry_run_submissions_are_never_ranked():
 	equal(sql("SELECT COUNT(*) FROM submissions WHERE practice AND dry_run"), [["7"]])
 	equal(
 		sql("SELECT (SELECT COUNT(*) FROM ranking) + (SELECT COUNT(*) FROM records) + (SELECT "
@@ -166,7 +165,7 @@ def its_submissions_are_never_ranked():
 
 
 @test
-def they_are_in_no_history_quota_activity_or_list_of_their_starter():
+def they_appear_in_no_history_quota_activity_or_list():
 	number = entries()[0]
 	for address in ("/mine", "/leaderboard/sound/mine", "/user/carl", "/queue",
 		"/leaderboard/sound", "/", "/leaderboard/sound/submit"):
@@ -195,7 +194,7 @@ def they_are_in_no_history_quota_activity_or_list_of_their_starter():
 
 
 @test
-def strangers_find_none_of_them_neither_before_nor_after_the_deadline():
+def strangers_find_none_of_them_before_or_after_the_deadline():
 	sql("UPDATE leaderboards SET sources_public_after_deadline = TRUE WHERE name = 'sound'")
 	for deadline in ("NULL", "UTC_TIMESTAMP(3) - INTERVAL 1 DAY"):
 		sql(f"UPDATE leaderboards SET deadline = {deadline} WHERE name = 'sound'")
@@ -211,7 +210,7 @@ def strangers_find_none_of_them_neither_before_nor_after_the_deadline():
 
 
 @test
-def the_queue_names_them_to_their_starter_alone():
+def the_queue_shows_them_only_to_their_starter():
 	job = sql(f"SELECT id FROM jobs WHERE submission_id = {entries()[0]}")[0][0]
 	sql(f"UPDATE jobs SET state = 'queued', verdict = NULL, gpu = 'Z9000' WHERE id = {job}")
 	contains(whole(carl.get("/queue")).words(), "sound Z9000 carl dry run")
@@ -225,7 +224,7 @@ def the_queue_names_them_to_their_starter_alone():
 
 
 @test
-def a_closed_leaderboard_takes_no_member_from_them_and_rejudging_leaves_them_alone():
+def they_make_no_members_of_a_closed_leaderboard_and_are_not_rejudged():
 	sql("DELETE FROM leaderboard_members; UPDATE submissions SET mode = 'ranked' WHERE dry_run")
 	own = sql("SELECT id FROM submissions WHERE NOT dry_run")[0][0]
 	sql("UPDATE submissions SET user_id = (SELECT id FROM users WHERE name = 'dora') WHERE id = "
@@ -248,7 +247,7 @@ def a_closed_leaderboard_takes_no_member_from_them_and_rejudging_leaves_them_alo
 
 
 @test
-def a_sample_that_is_timed_becomes_a_baseline_without_a_way_to_its_submission():
+def a_timed_sample_becomes_a_baseline_without_a_link_to_its_submission():
 	make_board("timed", right=True)
 	contains(report("timed"), "samples/right.py passed passed as it must")
 	equal(sql("SELECT path, submission_id FROM baselines"), [["samples/right.py", "NULL"]])
@@ -260,7 +259,7 @@ def a_sample_that_is_timed_becomes_a_baseline_without_a_way_to_its_submission():
 
 
 @test
-def what_cannot_be_tried_is_said():
+def the_page_says_what_cannot_be_tried():
 	make_board("bare", task=BARE, device="Z9000", samples=False)
 	ok(carl.post("/admin/leaderboard/bare/dryrun?version=1", form="/admin/leaderboard/bare/dryrun"))
 	words = whole(carl.get("/admin/leaderboard/bare/dryrun?version=1")).words()
@@ -306,7 +305,7 @@ def a_task_in_cuda_is_tried_as_far_as_its_form_allows():
 
 
 @test
-def a_reference_in_one_source_with_the_answer_is_tried_in_cuda_too():
+def a_cuda_reference_compiled_with_the_answer_is_tried_too():
 	single = zip_of({
 		"reference_code.cuh":
 		"#include <vector>\nusing input_t = std::vector<float>;\nusing output_t = input_t;\n"
@@ -326,7 +325,7 @@ def a_reference_in_one_source_with_the_answer_is_tried_in_cuda_too():
 
 
 @test
-def a_check_that_is_too_weak_and_an_expectation_that_is_wrong_are_told():
+def a_weak_check_and_a_wrong_expectation_are_reported():
 	make_board("weak", reference="", wrong="passed")
 	words = report("weak")
 	contains(words, "2 outcomes of 7 are not as they must be.")
@@ -336,7 +335,7 @@ def a_check_that_is_too_weak_and_an_expectation_that_is_wrong_are_told():
 
 
 @test
-def one_runs_at_a_time_and_only_its_creators_start_it():
+def one_dry_run_runs_at_a_time_and_only_creators_start_it():
 	before = sql("SELECT COUNT(*) FROM dry_runs")
 	sql("UPDATE jobs SET state = 'queued', gpu = 'Z9000' ORDER BY id DESC LIMIT 1")
 	refused = carl.post("/admin/leaderboard/weak/dryrun?version=1", csrf=carl.csrf("/account"))
@@ -359,7 +358,7 @@ def one_runs_at_a_time_and_only_its_creators_start_it():
 
 
 @test
-def a_leaderboard_is_deleted_with_its_dry_runs():
+def deleting_a_leaderboard_deletes_its_dry_runs():
 	for board in ("sound", "weak", "timed", "bare", "whole", "kernel", "single"):
 		ok(carl.post(f"/admin/leaderboard/{board}/delete", [("name", board)]))
 	equal(sql("SELECT (SELECT COUNT(*) FROM dry_runs) + (SELECT COUNT(*) FROM dry_run_entries)"),
@@ -367,7 +366,7 @@ def a_leaderboard_is_deleted_with_its_dry_runs():
 
 
 @test
-def a_reference_is_an_answer_also_where_that_must_fill_memory_that_is_given():
+def the_reference_also_works_as_an_answer_that_fills_given_memory():
 	make_board("filled", task=BARE, whole_reference=FILLED)
 	words = report("filled")
 	contains(words, "the reference passed passed as it must")

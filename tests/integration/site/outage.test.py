@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The pages while MariaDB is frozen, killed and back again: every one answers 503 with a sentence
-while the database is still away, nothing is half done, and all works again by itself. How long it
-took stands in the comments."""
+"""The pages while MariaDB is frozen, killed and restarted. Each page answers 503 with a sentence
+while the database is away, nothing is half done, and everything works again without help. The test
+prints as comments how long each took."""
 import concurrent.futures
 import http.client
 import os
@@ -18,7 +18,7 @@ from instance import ROOT, free_port  # noqa: E402
 from mariadb import MariaDB  # noqa: E402
 from tap import contains, equal, run, test, until  # noqa: E402
 
-# A page that hangs on a dead connection would answer after a minute.
+# Without a timeout, a page on a dead connection would answer after a minute.
 HANGS_AFTER_S = 25
 BUILD = ROOT / os.environ.get("B", "build/release")
 database = MariaDB()
@@ -80,8 +80,8 @@ def works():
 
 
 def freeze():
-	"""The signal is only on its way when it was sent; a thread that runs may answer one question
-	more."""
+	"""Freezes the database and waits until it has stopped: a running thread may answer one more
+	query after the signal."""
 	database.process.send_signal(signal.SIGSTOP)
 	threads = pathlib.Path(f"/proc/{database.process.pid}/task")
 	until(
@@ -117,7 +117,7 @@ def timed(call, *arguments):
 
 
 def all_pages_answer_503(what):
-	"""Each page, asked for by many at once, so that every thread of podium-web meets the database
+	"""Requests each page many times at once, so that every thread of podium-web meets the database
 	in this state."""
 	jobs = [(ada.get, f"{path}{'&' if '?' in path else '?'}n={n}") for path in PAGES
 		for n in range(3)] + [(submit, token)] * 3
@@ -156,12 +156,12 @@ def everything_works_again():
 
 
 @test
-def while_the_database_answers_all_is_well():
+def everything_works_while_the_database_answers():
 	global token
 	make_task()
 	start_pages()
 	until(works)
-	equal(ada.post("/register", [("name", "ada"), ("password", PASSWORD)]).status, 303)
+	ada.register("ada")
 	token = ada.csrf("/account")
 	equal(submit(token).status, 303)
 	for path in PAGES:
@@ -169,7 +169,7 @@ def while_the_database_answers_all_is_well():
 
 
 @test
-def a_frozen_database_is_told_and_a_thawed_one_serves_again():
+def pages_answer_503_while_the_database_is_frozen_and_recover():
 	freeze()
 	try:
 		all_pages_answer_503("frozen")
@@ -179,16 +179,17 @@ def a_frozen_database_is_told_and_a_thawed_one_serves_again():
 
 
 @test
-def a_page_that_waits_when_the_database_freezes_does_not_wait_for_it():
+def a_page_in_progress_does_not_wait_for_a_frozen_database():
 	sql("CREATE TABLE held AS SELECT 1 AS x")
-	locker = subprocess.Popen(["mariadb", "--no-defaults", "-S", database.socket, "podium"],
-		stdin=subprocess.PIPE, text=True)
-	locker.stdin.write("LOCK TABLES users WRITE, sessions WRITE;\n")
+	locker = subprocess.Popen(
+		["mariadb", "--no-defaults", "-S", database.socket, "-N", "-B", "-n", "podium"],
+		stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+	locker.stdin.write("LOCK TABLES users WRITE, sessions WRITE; SELECT 'locked';\n")
 	locker.stdin.flush()
-	time.sleep(1)
+	equal(locker.stdout.readline(), "locked\n")
 	with concurrent.futures.ThreadPoolExecutor(1) as pool:
 		waiting = pool.submit(ada.get, "/account")
-		time.sleep(2)  # longer than a ping may take: a slow statement is nobody's outage
+		time.sleep(2)  # Longer than a ping may take: a slow statement is no outage.
 		equal(waiting.done(), False)
 		freeze()
 		try:
@@ -201,7 +202,7 @@ def a_page_that_waits_when_the_database_freezes_does_not_wait_for_it():
 
 
 @test
-def a_killed_database_is_told_and_a_restarted_one_serves_again():
+def pages_answer_503_while_the_database_is_down_and_recover():
 	database.process.kill()
 	database.process.wait()
 	all_pages_answer_503("killed")
@@ -210,7 +211,7 @@ def a_killed_database_is_told_and_a_restarted_one_serves_again():
 
 
 @test
-def frozen_right_after_it_was_killed_is_told_too():
+def pages_answer_503_if_the_restarted_database_freezes_immediately():
 	database.process.kill()
 	database.process.wait()
 	database.start()
@@ -223,7 +224,7 @@ def frozen_right_after_it_was_killed_is_told_too():
 
 
 @test
-def the_pages_stop_while_the_database_is_frozen():
+def podium_web_can_stop_while_the_database_is_frozen():
 	freeze()
 	try:
 		processes[0].terminate()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What participants do with what they have submitted: compare, withdraw, resubmit, write a note,
-find it again. Through nginx and a real worker, whose podium-run says what it is told."""
+"""What participants do with their submissions: compare, withdraw, resubmit, annotate and search
+them. Through nginx and a real worker, whose podium-run is a stand-in."""
 import html
 import os
 import pathlib
@@ -24,7 +24,7 @@ os.chmod(scratch.name, 0o755)
 mariadb.use_own_server()
 site = Instance(PODIUM_WORKER_NAME="here", **podium_run.environment)
 sql = site.sql
-# From the start: a statement that was prepared before is logged without its values.
+# The log starts first, because a statement prepared earlier is logged without its values.
 log = pathlib.Path(*sql("SET GLOBAL general_log = ON; SELECT @@datadir, @@general_log_file")[0])
 anyone, ada, dora, admin = (Client(site.url) for _ in range(4))
 PASSWORD = "a long password"
@@ -51,7 +51,7 @@ def prepare():
 	(folder / "template.py").write_text(TEMPLATE)
 	site.manage("task", "load", folder)
 	for client, name in ((ada, "ada"), (dora, "dora"), (admin, "root-of-all")):
-		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
+		client.register(name)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'")
 
 
@@ -61,7 +61,7 @@ def submit(client, code="x = 1\n", mode="ranked", name=None):
 
 def ended(client, times_ns=(1000.0, 2000.0), score_ns=None, err_ns=1.0, code="x = 1\n",
 	mode="ranked", name=None, **says):
-	"""A submission that has run with these times."""
+	"""Submits, lets it finish with these times, and returns its number."""
 	cases = [{
 		"spec": f"size: {64 << i}", "runs": 100, "mean_ns": ns, "std_ns": 1.0, "err_ns": err_ns,
 		"best_ns": ns, "worst_ns": ns
@@ -75,15 +75,15 @@ def ended(client, times_ns=(1000.0, 2000.0), score_ns=None, err_ns=1.0, code="x 
 
 
 def all_ended():
-	"""So that none of what was sent before takes what the next one is told."""
+	"""Waits for all submissions, so that none of them takes the answer meant for the next one."""
 	until(
 		lambda: sql("SELECT COUNT(*) FROM jobs WHERE gpu = 'CPU' AND state IN ('queued', 'running')"
 					) == [["0"]])
 
 
 def fresh(client, path):
-	"""Not what nginx keeps for a second."""
-	answer = client.get(f"{path}{'&' if '?' in path else '?'}fresh={time.time_ns()}")
+	"""The page, past nginx's cache of one second."""
+	answer = client.fresh(path)
 	page = Page()
 	page.feed(answer.text)
 	equal(page.faults, [])
@@ -104,7 +104,7 @@ def links(client, path):
 
 
 @test
-def two_of_ones_own_are_compared_shape_by_shape():
+def two_own_submissions_are_compared_shape_by_shape():
 	prepare()
 	first = ended(ada, (1000.0, 2000.0),
 		code="import torch\n\n\ndef custom_kernel(data):\n    return data\n",
@@ -124,7 +124,7 @@ def two_of_ones_own_are_compared_shape_by_shape():
 
 
 @test
-def strangers_see_the_times_of_both_and_no_source():
+def strangers_see_both_times_and_no_source():
 	first, second = sorted(int(row[0]) for row in sql("SELECT id FROM submissions"))
 	for client in (anyone, dora):
 		page = words(client, f"/compare?a={first}&b={second}")
@@ -140,7 +140,7 @@ def strangers_see_the_times_of_both_and_no_source():
 
 
 @test
-def times_that_an_admin_doubts_are_not_compared_for_strangers():
+def strangers_see_no_comparison_of_held_times():
 	first, second = sorted(int(row[0]) for row in sql("SELECT id FROM submissions"))
 	sql(f"UPDATE jobs SET held_at = UTC_TIMESTAMP(3) WHERE submission_id = {second}")
 	lacks(words(anyone, f"/compare?a={first}&b={second}"), "800.0")
@@ -150,7 +150,7 @@ def times_that_an_admin_doubts_are_not_compared_for_strangers():
 
 
 @test
-def a_submission_is_the_same_as_itself_and_one_that_is_none_is_not_found():
+def a_submission_equals_itself_and_an_unknown_one_is_not_found():
 	first = int(sql("SELECT MIN(id) FROM submissions")[0][0])
 	contains(words(ada, f"/compare?a={first}&b={first}"), "the same, byte for byte")
 	equal(anyone.get(f"/compare?a={first}&b=999999").status, 404)
@@ -164,7 +164,7 @@ def a_submission_is_the_same_as_itself_and_one_that_is_none_is_not_found():
 
 
 @test
-def with_one_of_two_the_others_of_the_leaderboard_are_offered():
+def after_choosing_one_the_page_offers_others_of_the_leaderboard():
 	first, second = sorted(int(row[0]) for row in sql("SELECT id FROM submissions"))
 	contains(links(ada, f"/compare?b={second}"), f"/compare?a={first}&b={second}")
 	contains(links(ada, f"/compare?a={second}"), f"/compare?a={second}&b={first}")
@@ -172,7 +172,7 @@ def with_one_of_two_the_others_of_the_leaderboard_are_offered():
 	contains(links(ada, f"/submission/{second}"), f"/compare?b={second}")
 
 
-# ---- what a result changed ----
+# ---- the effect of a result ----
 
 
 def ranks():
@@ -182,7 +182,7 @@ def ranks():
 
 
 def rebuilt():
-	"""The ranking is what a rebuild from the jobs makes of them."""
+	"""Checks that rebuilding the ranking from the jobs changes nothing."""
 	before = sql(
 		"SELECT gpu, user_id, submission_id, job_id, position, place FROM ranking ORDER BY gpu, "
 		"position")
@@ -194,7 +194,7 @@ def rebuilt():
 
 
 @test
-def the_page_says_what_a_result_changed_for_its_user():
+def the_page_says_how_a_result_changed_the_users_rank():
 	sql("DELETE FROM submissions")
 	first = ended(ada, score_ns=1000.0)
 	contains(words(anyone, f"/submission/{first}"), "The first result that counts, 1st on CPU.")
@@ -212,7 +212,7 @@ def the_page_says_what_a_result_changed_for_its_user():
 
 
 @test
-def a_test_run_has_changed_nothing():
+def a_test_run_changes_no_rank():
 	number = ended(ada, mode="test", times_ns=())
 	page = words(ada, f"/submission/{number}")
 	for wrong in ("faster than", "slower than", "first result"):
@@ -223,7 +223,7 @@ def a_test_run_has_changed_nothing():
 
 
 @test
-def withdrawing_needs_the_number_and_leaves_the_place_to_the_next_best():
+def withdrawing_needs_the_number_and_ranks_the_users_next_best():
 	best, next_best = ranks()[0][1], int(
 		sql("SELECT MAX(s.id) FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE "
 		"j.score_ns = 800")[0][0])
@@ -248,7 +248,7 @@ def withdrawing_needs_the_number_and_leaves_the_place_to_the_next_best():
 
 
 @test
-def with_the_last_one_the_user_leaves_the_ranking():
+def withdrawing_the_last_one_removes_the_user_from_the_ranking():
 	for number in [
 		row[0] for row in sql("SELECT s.id FROM submissions s JOIN users u ON u.id = s.user_id "
 		"WHERE u.name = 'ada' AND s.mode = 'ranked' AND s.withdrawn_at IS NULL")
@@ -260,7 +260,7 @@ def with_the_last_one_the_user_leaves_the_ranking():
 
 
 @test
-def what_was_withdrawn_can_count_again():
+def a_withdrawn_submission_can_be_restored():
 	best = int(
 		sql(
 		"SELECT s.id FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE j.score_ns = "
@@ -276,7 +276,7 @@ def what_was_withdrawn_can_count_again():
 
 
 @test
-def only_its_author_withdraws_and_only_what_has_ended():
+def only_the_author_withdraws_and_only_finished_submissions():
 	best = ranks()[0][1]
 	for client in (dora, admin):
 		equal(client.get(f"/submission/{best}/withdraw").status, 403)
@@ -301,7 +301,7 @@ def only_its_author_withdraws_and_only_what_has_ended():
 
 
 @test
-def a_held_result_that_was_withdrawn_is_not_ranked_by_its_release():
+def releasing_a_withdrawn_result_does_not_rank_it():
 	number = ended(dora, score_ns=100.0)
 	sql("UPDATE jobs SET held_at = UTC_TIMESTAMP(3), held_reason = 'Too fast.' WHERE "
 		f"submission_id = {number}")
@@ -318,7 +318,7 @@ def a_held_result_that_was_withdrawn_is_not_ranked_by_its_release():
 
 
 @test
-def a_note_is_its_authors_and_the_admins():
+def only_the_author_and_admins_see_a_note():
 	number = ranks()[0][1]
 	answer = ada.post(f"/submission/{number}/note", [("note", "tried float4 " + HOSTILE)])
 	equal((answer.status, answer.location.removeprefix(site.url)),
@@ -335,7 +335,7 @@ def a_note_is_its_authors_and_the_admins():
 	lacks(words(ada, f"/submission/{number}"), "My note")
 
 
-# ---- finding them again ----
+# ---- the history ----
 
 
 def shown(path):
@@ -355,7 +355,7 @@ def those(condition):
 
 
 @test
-def ones_own_are_found_by_mode_result_device_leaderboard_and_period():
+def own_submissions_are_found_by_mode_result_device_leaderboard_and_period():
 	ended(ada, verdict="wrong answer", mode="test", times_ns=(), reason="Not the same.")
 	sql("UPDATE submissions SET submitted_at = submitted_at - INTERVAL 40 DAY ORDER BY id LIMIT 3")
 	every = those("1")
@@ -382,7 +382,7 @@ def ones_own_are_found_by_mode_result_device_leaderboard_and_period():
 
 
 @test
-def a_tie_is_told_beside_ones_own_rank():
+def the_own_rank_shows_a_tie():
 	(board, gpu, before), = sql(
 		"SELECT r.leaderboard_id, r.gpu, r.place FROM ranking r JOIN users u ON u.id = r.user_id "
 		"AND u.name = 'ada'")
@@ -397,7 +397,7 @@ def a_tie_is_told_beside_ones_own_rank():
 
 
 @test
-def a_filter_that_means_nothing_is_refused_with_a_sentence():
+def an_invalid_filter_is_refused_with_a_sentence():
 	for query, sentence in (("mode=fast", "is not a mode"), ("from=yesterday", "is not a day"),
 		("to=2026-13-01", "is not a day"), ("result=good", "is not a verdict"), ("gpu=%C3%A4",
 		"is not the name of a device"), ("leaderboard=%3Cscript%3E",
@@ -419,8 +419,7 @@ def pages_of_the_history_keep_its_filters():
 		"mode) "
 		f"SELECT {ids[0]}, {ids[1]}, {ids[2]}, CONCAT('many-', seq, '.py'), UNHEX('{ids[3]}'), "
 		"'benchmark' FROM seq_1_to_120")
-	# Where days are asked for they are in the order of their times, many of which are the same
-	# here.
+	# A search by days sorts by time, and many times here are equal.
 	sql("UPDATE submissions SET submitted_at = submitted_at - INTERVAL (id DIV 7 % 11) SECOND "
 		"WHERE mode = 'benchmark'")
 	in_time = [
@@ -447,7 +446,7 @@ def pages_of_the_history_keep_its_filters():
 
 
 @test
-def two_of_the_history_are_chosen_for_comparison():
+def two_entries_of_the_history_can_be_chosen_for_comparison():
 	page = fresh(ada, "/mine").text
 	first, second = shown("/mine")[:2]
 	contains(page, f'name="a" value="{first}"')
@@ -459,7 +458,7 @@ def two_of_the_history_are_chosen_for_comparison():
 
 
 def checked(page):
-	"""The boxes and circles that are ticked."""
+	"""The checked boxes and radio buttons."""
 	return sorted(re.findall(r'value="([^"]*)" checked', page.text))
 
 
@@ -471,11 +470,11 @@ FORM = "/leaderboard/small/submit"
 
 
 @test
-def the_form_remembers_the_last_choices_of_a_user_for_a_leaderboard():
+def the_form_remembers_a_users_last_choices_per_leaderboard():
 	sql("INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, 'B200', 2 FROM "
 		"leaderboards WHERE name = 'small'")
 	fresh_user = Client(site.url)
-	equal(fresh_user.post("/register", [("name", "new"), ("password", PASSWORD)]).status, 303)
+	fresh_user.register("new")
 	equal(checked(fresh(fresh_user, FORM)), ["test"])
 	podium_run.say(benchmark={})
 	number = submit(ada, mode="benchmark")
@@ -509,7 +508,7 @@ def a_submission_is_sent_again_from_its_page():
 
 
 @test
-def a_template_begins_in_the_form():
+def a_template_can_be_loaded_into_the_form():
 	contains(links(ada, FORM), f"{FORM}?template=Python")
 	equal(typed(fresh(ada, f"{FORM}?template=python")), TEMPLATE)
 	answer = fresh(ada, f"{FORM}?template=%3Cb%3E")
@@ -518,7 +517,7 @@ def a_template_begins_in_the_form():
 
 
 @test
-def pasted_code_has_the_lines_that_were_pasted():
+def pasted_code_keeps_its_lines():
 	for sent, stored in ((TEMPLATE.replace("\n", "\r\n"), TEMPLATE), ("a = 1\r\nb = '\r'\n\r\n",
 		"a = 1\nb = '\r'\n\n"), ("a = 1\n", "a = 1\n")):
 		answer = ada.post(FORM, [("mode", "test"), ("code", sent), ("gpu", "CPU")])
@@ -531,7 +530,7 @@ def pasted_code_has_the_lines_that_were_pasted():
 
 
 @test
-def what_the_server_will_do_stands_on_the_form():
+def the_form_says_what_the_server_will_run():
 	sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) + INTERVAL 3 DAY + INTERVAL 1 HOUR "
 		"WHERE name = 'small'")
 	page = words(ada, FORM)
@@ -568,7 +567,7 @@ def the_form_says_when_a_job_would_start():
 
 
 @test
-def practice_a_freeze_and_a_closed_leaderboard_are_told_before_sending():
+def the_form_announces_practice_a_freeze_and_a_closed_leaderboard():
 	sql("UPDATE leaderboards SET frozen_at = UTC_TIMESTAMP(3) WHERE name = 'small'")
 	contains(words(ada, FORM), "The public ranking is frozen since")
 	sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3), practice = 1, frozen_at = NULL "
@@ -592,9 +591,9 @@ def practice_a_freeze_and_a_closed_leaderboard_are_told_before_sending():
 
 
 @test
-def the_form_without_a_leaderboard_remembers_the_last_one():
+def the_form_without_a_leaderboard_offers_the_last_one():
 	new = Client(site.url)
-	equal(new.post("/register", [("name", "newest"), ("password", PASSWORD)]).status, 303)
+	new.register("newest")
 	page = fresh(new, "/submit")
 	lacks(page.text, " selected")
 	lacks(page.text, 'name="last"')
@@ -633,11 +632,11 @@ def the_form_without_a_leaderboard_remembers_the_last_one():
 		"'other'); DELETE FROM leaderboards WHERE name = 'other'")
 
 
-# ---- while it waits and runs ----
+# ---- while a submission is queued or runs ----
 
 
 def running(client, **says):
-	"""A submission that runs until it is cancelled."""
+	"""Starts a submission that runs until it is cancelled."""
 	all_ended()
 	podium_run.say(test={"hang": True, "stage": "test", **says})
 	number = submit(client, mode="test")
@@ -651,7 +650,7 @@ def cancel(client, number):
 
 
 @test
-def its_author_and_admins_see_what_a_running_job_has_printed():
+def the_author_and_admins_see_the_output_of_a_running_job():
 	printed = {"stdout": f"step 1\nstep 2 {HOSTILE}\n", "stderr": "warning: </pre> µ\n"}
 	number = running(ada, tail=printed)
 	until(lambda: status_of(ada, number)["jobs"][0]["output"])
@@ -677,7 +676,7 @@ def its_author_and_admins_see_what_a_running_job_has_printed():
 
 
 @test
-def what_was_printed_goes_with_its_stage():
+def output_is_deleted_with_its_stage():
 	all_ended()
 	podium_run.say(test={"tail": {"stdout": "gone\n", "stderr": ""}})
 	number = submit(ada, mode="test")
@@ -690,8 +689,8 @@ def what_was_printed_goes_with_its_stage():
 
 
 def questions_of_status(number):
-	"""How often the database is asked for the state of a submission. Of the connection that asked
-	for this one; others are the worker's."""
+	"""The number of queries for the status of a submission, on the connection that served it. Other
+	connections belong to the worker."""
 	begin = log.stat().st_size
 	status_of(anyone, number)
 	with open(log, "rb") as file:
@@ -706,7 +705,7 @@ def questions_of_status(number):
 
 
 @test
-def a_job_that_waits_says_its_place_and_when_it_starts():
+def a_queued_job_shows_its_place_and_expected_start():
 	number = running(ada)
 	sql("INSERT INTO job_times (task_version_id, gpu, mode, recent, median_ms, updated_at) SELECT "
 		"task_version_id, 'CPU', 'test', '240000', 240000, "
@@ -729,7 +728,7 @@ def a_job_that_waits_says_its_place_and_when_it_starts():
 
 
 @test
-def what_was_right_and_is_not_ranked_says_why():
+def a_correct_result_that_is_not_ranked_says_why():
 	number = ended(ada, score_ns=50.0)
 	contains(words(anyone, f"/submission/{number}"), "Ranked 1st on CPU.")
 	for change, undo, mine, theirs in ((
@@ -751,7 +750,8 @@ def what_was_right_and_is_not_ranked_says_why():
 		". The ranking is frozen; the times are shown when the freeze is lifted."),
 		("j.score_ns = 50", "j.score_ns = 50", "; ada's ranked time there is a better one.",
 		"; ada's ranked time there is a better one.")):
-		tables = f"UPDATE submissions s JOIN jobs j ON j.submission_id = s.id JOIN leaderboards l ON l.id = s.leaderboard_id SET %s WHERE s.id = {number}"
+		tables = ("UPDATE submissions s JOIN jobs j ON j.submission_id = s.id "
+			f"JOIN leaderboards l ON l.id = s.leaderboard_id SET %s WHERE s.id = {number}")
 		sql(f"DELETE FROM ranking WHERE submission_id = {number}; " + tables % change)
 		contains(words(ada, f"/submission/{number}"), "Passed on CPU" + mine)
 		if theirs:
@@ -764,9 +764,9 @@ def what_was_right_and_is_not_ranked_says_why():
 
 
 @test
-def all_that_wait_are_looked_up_at_once():
-	"""A submission for many devices asks as often as one for a single device does, and one that
-	waits as often as one that does not."""
+def one_query_finds_all_queued_jobs_of_a_submission():
+	"""The number of queries depends neither on the number of devices nor on whether the jobs are
+	queued."""
 	sql("INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT l.id, CONCAT('GPU-', "
 		"seq), 10 + seq FROM leaderboards l, seq_1_to_6 WHERE l.name = 'small'")
 	counts = []

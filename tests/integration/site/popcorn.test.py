@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""popcorn-cli against /popcorn: each call that it makes, each error that it can be answered,
-linking an id that it has made itself, and waiting on an open connection. tests/lib/popcorn.py
-speaks as it does; popcorn/*.json say what it requires. The worker's podium-run is a pretended one
-that says what a submission tells it to."""
+"""popcorn-cli against /popcorn: each of its calls, each error, linking an id that the client made,
+and waiting on an open connection.
+
+tests/lib/popcorn.py speaks like the client, and popcorn/*.json say what the client requires. A
+stand-in for podium-run reports what each submission tells it to."""
 import base64
 import io
 import json
@@ -53,13 +54,15 @@ def program(name):
 
 
 def source(directives="", **told):
-	"""A file whose first line tells the pretended podium-run what becomes of it."""
-	return f"# {json.dumps({'cases': [CASE], **told})}\n{directives}def custom_kernel(data):\n    return data\n".encode(
-	)
+	"""A file whose first line tells the stand-in for podium-run how the job ends."""
+	return (f"# {json.dumps({'cases': [CASE], **told})}\n"
+		f"{directives}def custom_kernel(data):\n"
+		"    return data\n").encode()
 
 
 def refused(status, *words):
-	"""For a block that is refused: as JSON with one sentence in `detail`."""
+	"""For a `with` block that must be refused with this status: the answer is JSON with one
+	sentence in `detail`."""
 
 	class Expected:
 
@@ -94,11 +97,11 @@ class Checked:
 
 
 def number_of(statement):
-	return int(sql(statement)[0][0])
+	return int(site.value(statement))
 
 
 class Gate:
-	"""A submission that runs until it is let go."""
+	"""A submission that runs until open() is called."""
 
 	def __init__(self):
 		self.path = site.var / f"gate-{time.monotonic_ns()}"
@@ -113,7 +116,7 @@ class Gate:
 @test
 def a_site_with_users_tokens_and_leaderboards():
 	for client, name in ((ada, "ada"), (bob, "bob"), (carol, "carol"), (admin, "root-of-all")):
-		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
+		client.register(name)
 	sql("UPDATE users SET role = 'participant' WHERE role = 'admin'; UPDATE users SET role = "
 		"'admin' WHERE name = 'root-of-all'")
 	for name in ("Small", "closed-one", "other"):
@@ -126,11 +129,11 @@ def a_site_with_users_tokens_and_leaderboards():
 		reads=make_token(ada, "reads", "read"), admin=make_token(admin, "panel", "admin"))
 
 
-# ---- who asks ----
+# ---- authentication ----
 
 
 @test
-def the_page_that_shows_a_new_token_shows_the_line_for_the_file():
+def the_page_of_a_new_token_shows_the_line_for_the_settings_file():
 	page = ada.post("/account/tokens", [("name", "laptop"), ("days", "7"), ("scope", "read")])
 	page = ada.get(page.location)
 	line = re.search(r'id="popcorn-line">(cli_id: podium_[\w-]{43})<', page.text)[1]
@@ -139,7 +142,7 @@ def the_page_that_shows_a_new_token_shows_the_line_for_the_file():
 
 
 @test
-def without_an_id_and_with_an_unknown_one_the_sentence_says_what_to_do():
+def a_missing_or_unknown_id_gets_an_error_that_says_what_to_do():
 	calls = (lambda popcorn: popcorn.submissions("Small"), lambda popcorn: popcorn.poll(1),
 		lambda popcorn: popcorn.delete(1),
 		lambda popcorn: popcorn.submit("Small", "H200", "test", source()),
@@ -162,7 +165,7 @@ def without_an_id_and_with_an_unknown_one_the_sentence_says_what_to_do():
 
 
 @test
-def every_error_is_a_detail_also_where_there_is_nothing_at_the_address():
+def every_error_has_a_detail_even_at_unknown_addresses():
 	popcorn = program("ada")
 	for method, path, status in (("GET", "/nothing", 404), ("PUT", "/leaderboards", 405), ("GET",
 		"/gpus/a%01b", 400)):
@@ -173,11 +176,11 @@ def every_error_is_a_detail_also_where_there_is_nothing_at_the_address():
 	connection.close()
 
 
-# ---- what there is ----
+# ---- lists ----
 
 
 @test
-def leaderboards_and_their_devices_are_listed_for_who_may_see_them():
+def visible_leaderboards_and_their_devices_are_listed():
 	boards = {board["name"]: board for board in like(Popcorn(URL).leaderboards(), "leaderboards")}
 	equal(sorted(boards), ["Small", "other"])
 	equal((boards["Small"]["gpu_types"], boards["Small"]["task"]), (["H200"], {"lang": "py"}))
@@ -192,7 +195,7 @@ def leaderboards_and_their_devices_are_listed_for_who_may_see_them():
 
 
 @test
-def the_state_of_the_server_and_its_queues_is_told():
+def the_server_and_its_queues_report_their_state():
 	equal(Popcorn(URL).ask("GET", "/health"), {"status": "ok"})
 	queue = Popcorn(URL).ask("GET", "/runner_queue/h200")
 	Popcorn.summary_of(queue)
@@ -205,7 +208,7 @@ def the_state_of_the_server_and_its_queues_is_told():
 
 
 @test
-def a_submission_in_each_mode_is_accepted_waited_for_and_printed():
+def a_submission_in_each_mode_is_accepted_polled_and_printed():
 	popcorn = program("ada")
 	for mode, scores in (("test", 0), ("BENCHMARK", 0), ("leaderboard", 1)):
 		number = popcorn.submit("Small", "h200", mode, source())
@@ -251,7 +254,7 @@ def a_submission_that_fails_says_why_with_the_address_of_its_page():
 
 
 @test
-def its_state_is_told_while_it_waits_and_runs_and_done_comes_with_how_it_ended():
+def polling_reports_queued_and_running_and_finally_the_outcome():
 	popcorn, gates = program("ada"), [Gate() for _ in range(3)]
 	numbers = [popcorn.submit("Small", "H200", "test", gate.source()) for gate in gates]
 	until(
@@ -275,7 +278,7 @@ def its_state_is_told_while_it_waits_and_runs_and_done_comes_with_how_it_ended()
 
 
 @test
-def names_of_files_are_ascii_since_the_client_cuts_them_between_bytes():
+def file_names_are_ascii_because_the_client_cuts_them_between_bytes():
 	popcorn = program("carol")
 	popcorn.wait(popcorn.submit("other", "H200", "test", source(), "kernel für große Zahlen.py"))
 	rows = like(popcorn.submissions("OTHER"), "submissions")
@@ -283,7 +286,7 @@ def names_of_files_are_ascii_since_the_client_cuts_them_between_bytes():
 
 
 @test
-def what_is_wrong_with_a_submission_is_said():
+def errors_of_a_submission_are_explained():
 	popcorn = program("ada")
 	before = number_of("SELECT COUNT(*) FROM submissions")
 	for status, words, call in ((400, "Invalid submission mode value: \"fast\"", ("Small", "H200",
@@ -315,7 +318,7 @@ def what_is_wrong_with_a_submission_is_said():
 
 
 @test
-def the_device_of_the_address_wins_over_that_of_the_header_and_names_are_in_any_case():
+def the_address_overrides_the_files_header_and_names_ignore_case():
 	popcorn = program("ada")
 	number = popcorn.submit("small", "h200", "Test",
 		source("#!POPCORN leaderboard SMALL\n#!POPCORN gpu B200\n"))
@@ -324,7 +327,7 @@ def the_device_of_the_address_wins_over_that_of_the_header_and_names_are_in_any_
 
 
 @test
-def deadlines_quotas_and_closed_leaderboards_are_refused_with_their_sentences():
+def deadlines_quotas_and_closed_leaderboards_are_refused_with_a_sentence():
 	popcorn = program("ada")
 	sql("UPDATE leaderboards SET deadline = '2020-01-01' WHERE name = 'other'")
 	with refused(400, "The deadline of other has passed (2020-01-01 00:00 UTC)"):
@@ -345,11 +348,11 @@ def deadlines_quotas_and_closed_leaderboards_are_refused_with_their_sentences():
 	sql("DELETE FROM leaderboard_quotas")
 
 
-# ---- one's own ----
+# ---- own submissions ----
 
 
 @test
-def ones_own_are_listed_shown_and_deleted_and_others_are_not():
+def own_submissions_can_be_listed_shown_and_deleted_and_others_cannot():
 	popcorn, stranger = program("ada"), program("bob")
 	rows = like(popcorn.submissions("small"), "submissions")
 	equal([row["id"] for row in rows], sorted((row["id"] for row in rows), reverse=True))
@@ -379,7 +382,7 @@ def ones_own_are_listed_shown_and_deleted_and_others_are_not():
 
 
 @test
-def deleting_what_runs_ends_it():
+def deleting_a_running_submission_ends_it():
 	popcorn, gate = program("ada"), Gate()
 	number = popcorn.submit("Small", "H200", "test", gate.source())
 	until(lambda: popcorn.poll(number)["job"]["status"] == "running")
@@ -396,15 +399,12 @@ def the_ranking_is_listed():
 	equal([(row["rank"], row["user_name"], row["submission_score"], row["gpu_type"])
 		for row in rows], [(1, "bob", 0.002, "H200")])
 	equal(Popcorn(URL).ask("GET", "/submission_count/small/H200"), {"count": 1})
-	equal(
-		Popcorn(URL).ask(
-		"GET",
-		f"/submission_count/small/H200?user_id={number_of('SELECT id FROM users WHERE name = ' + chr(39) + 'ada' + chr(39))}"
-		), {"count": 0})
+	ada_id = number_of("SELECT id FROM users WHERE name = 'ada'")
+	equal(Popcorn(URL).ask("GET", f"/submission_count/small/H200?user_id={ada_id}"), {"count": 0})
 
 
 @test
-def a_code_lets_one_into_a_closed_leaderboard_once_more_for_the_same_user():
+def a_code_opens_a_closed_leaderboard_and_the_same_user_may_enter_it_again():
 	equal(
 		admin.post("/admin/invites", [("leaderboard", "closed-one"), ("uses", "1"),
 		("note", "")]).status, 303)
@@ -428,7 +428,7 @@ def a_code_lets_one_into_a_closed_leaderboard_once_more_for_the_same_user():
 
 
 @test
-def a_profile_comes_with_its_report_and_its_files_on_the_open_connection():
+def a_profile_arrives_with_report_and_files_on_the_open_connection():
 	events = program("ada").stream("Small", "H200", "profile",
 		source(trace=3000, report="Throughput 93 % \u00b5s\n"))
 	equal((events.response.headers["Content-Type"], events.response.headers.get("Content-Length")),
@@ -452,7 +452,7 @@ def a_profile_comes_with_its_report_and_its_files_on_the_open_connection():
 
 
 @test
-def old_clients_wait_so_in_every_mode():
+def old_clients_wait_on_an_open_connection_in_every_mode():
 	for mode, key in (("test", "test"), ("benchmark", "benchmark"), ("leaderboard", "leaderboard")):
 		result = like(
 			program("ada").stream("Small", "H200", mode, source()).result(), "event_result")
@@ -465,7 +465,7 @@ def old_clients_wait_so_in_every_mode():
 
 
 @test
-def errors_before_the_stream_are_json_and_those_of_the_submission_are_events():
+def errors_before_the_stream_are_json_and_later_ones_are_events():
 	popcorn = program("ada")
 	for status, call in ((400, ("Small", "H200", "fast", source())), (404, ("nothing", "H200",
 		"profile", source())), (400, ("Small", "T4", "profile", source())), (400, ("Small", "H200",
@@ -483,13 +483,13 @@ def errors_before_the_stream_are_json_and_those_of_the_submission_are_events():
 	number = int(re.search(r"submission (\d+)", events.next()[1]["message"])[1])
 	until(lambda: "runs on H200" in events.next()[1]["message"])
 	popcorn.delete(number)
-	gate.open()  # the worker lets go of it
+	gate.open()  # the worker finishes the job
 	with refused(500, "cancelled on H200"):
 		events.result()
 
 
 def open_streams():
-	"""As many as the threads of the pages have handed over and still count."""
+	"""The number of open connections that the threads of the pages have handed over."""
 	connections = pathlib.Path(f"/proc/{find(site.process.pid, 'podium-web')}/fd")
 	return sum(is_socket(path) for path in connections.iterdir())
 
@@ -497,12 +497,12 @@ def open_streams():
 def is_socket(path):
 	try:
 		return os.readlink(path).startswith("socket:")
-	except FileNotFoundError:  # closed meanwhile
+	except FileNotFoundError:  # the process has closed it meanwhile
 		return False
 
 
 @test
-def one_who_goes_is_noticed_and_makes_room_and_there_is_a_bound_for_one_user_and_for_all():
+def a_closed_connection_makes_room_and_connections_are_limited_per_user_and_in_total():
 	gate, streams, before = Gate(), [], open_streams()
 	for name, count in (("ada", 8), ("bob", 4)):
 		streams += [
@@ -514,7 +514,7 @@ def one_who_goes_is_noticed_and_makes_room_and_there_is_a_bound_for_one_user_and
 	with refused(503, f"{STREAMS} terminals already wait", "Nothing was submitted"):
 		program("bob").stream("Small", "H200", "test", gate.source())
 	equal(number_of("SELECT COUNT(*) FROM submissions"), submissions)
-	# Pages are answered by threads of which none waits.
+	# Pages still answer, because no thread of theirs waits.
 	for _ in range(20):
 		equal(ada.get("/").status, 200)
 	for events in streams[:6]:
@@ -528,8 +528,8 @@ def one_who_goes_is_noticed_and_makes_room_and_there_is_a_bound_for_one_user_and
 
 
 @test
-def who_reads_slowly_holds_nobody_up():
-	"""More than nginx and the sockets take between them stays unread."""
+def a_slow_reader_delays_no_one():
+	"""The client leaves more unread than nginx and the sockets can buffer."""
 	slow = program("ada").stream("Small", "H200", "profile", source(trace=6_000_000, report="x"),
 		timeout=120)
 	number = int(re.search(r"submission (\d+)", slow.next()[1]["message"])[1])
@@ -547,7 +547,7 @@ def who_reads_slowly_holds_nobody_up():
 
 
 @test
-def files_that_are_too_large_are_named_by_their_address():
+def files_that_are_too_large_are_replaced_by_the_submissions_address():
 	result = program("ada").stream("Small", "H200", "profile", source(trace=9_000_000, report="x"),
 		timeout=120).result()
 	profile = result["results"][0]["runs"]["profile.0"]["profile"]
@@ -555,11 +555,11 @@ def files_that_are_too_large_are_named_by_their_address():
 		("", f"{site.url}/submission/{result['submission_id']}"))
 
 
-# ---- linking an id that the client has made itself ----
+# ---- linking an id that the client made ----
 
 
 @test
-def an_id_that_the_client_has_made_opens_nothing_before_its_owner_has_linked_it():
+def an_id_made_by_the_client_gives_no_access_before_its_owner_links_it():
 	popcorn = Popcorn(URL)
 	line = popcorn.register("github")
 	like({"state": popcorn.cli_id}, "auth_init")
@@ -581,7 +581,7 @@ def an_id_that_the_client_has_made_opens_nothing_before_its_owner_has_linked_it(
 
 
 @test
-def its_owner_is_shown_who_asks_and_confirms_and_it_is_a_token_like_any_other():
+def the_owner_sees_who_asks_and_confirming_makes_an_ordinary_token():
 	popcorn = Popcorn(URL)
 	line = popcorn.register()
 	asked = carol.post("/device", [("code", line.strip())])
@@ -591,7 +591,7 @@ def its_owner_is_shown_who_asks_and_confirms_and_it_is_a_token_like_any_other():
 		"Confirm only an id that you have copied from a file of your own"):
 		contains(asked.words(), words)
 	with refused(401):
-		popcorn.submissions("small")  # looking is not confirming
+		popcorn.submissions("small")  # opening the page does not confirm
 	done = carol.post("/device", [("code", line.strip()), ("name", "popcorn-cli"), ("days", "90"),
 		("answer", "confirm")])
 	equal((done.status, done.location), (303, "/account/tokens?signed_in=1"))
@@ -615,7 +615,7 @@ def its_owner_is_shown_who_asks_and_confirms_and_it_is_a_token_like_any_other():
 
 
 @test
-def an_id_that_is_not_linked_within_an_hour_never_will_be():
+def an_id_must_be_linked_within_an_hour():
 	popcorn = Popcorn(URL)
 	line = popcorn.register()
 	sql("UPDATE terminals SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE "
@@ -650,13 +650,13 @@ def ask_again(offer):
 
 
 def age(offer, seconds):
-	"""As if it had asked so long ago."""
+	"""Makes the request that many seconds older."""
 	sql(f"UPDATE terminals SET polled_at = polled_at - INTERVAL {seconds} SECOND WHERE "
 		f"secret_hash = UNHEX(SHA2('{offer['device_code']}', 256))")
 
 
 @test
-def a_terminal_shows_a_code_waits_for_its_owner_and_is_signed_in():
+def a_terminal_shows_a_code_and_is_signed_in_after_confirmation():
 	offer = begin()
 	equal((offer["verification_uri"], offer["interval"], offer["expires_in"]),
 		(f"{site.url}/device", 5, 600))
@@ -692,7 +692,7 @@ def a_terminal_shows_a_code_waits_for_its_owner_and_is_signed_in():
 
 
 @test
-def a_terminal_that_is_refused_or_late_is_told_so():
+def a_refused_or_late_terminal_gets_an_error():
 	offer = begin()
 	answered = ada.post("/device", [("code", offer["user_code"]), ("answer", "refuse")])
 	equal(answered.location, "/device?refused=1")
@@ -706,7 +706,7 @@ def a_terminal_that_is_refused_or_late_is_told_so():
 
 
 @test
-def what_a_terminal_may_do_is_what_it_asked_for_and_what_its_owner_may():
+def a_terminal_gets_the_scopes_it_asked_for_that_its_owner_has():
 	offer = begin("panel", scopes=["read", "admin"])
 	asked = ada.post("/device", [("code", offer["user_code"])])
 	lacks(asked.words(), "do in the panel")
@@ -735,7 +735,7 @@ def what_a_terminal_may_do_is_what_it_asked_for_and_what_its_owner_may():
 
 
 @test
-def a_name_that_is_taken_gets_a_number_and_what_is_typed_is_kept():
+def a_taken_token_name_gets_a_number_and_the_form_keeps_its_input():
 	begin_name = make_token(bob, "box", "read") and "box"
 	offer = begin(begin_name)
 	asked = bob.post("/device", [("code", offer["user_code"])])
@@ -750,7 +750,7 @@ def a_name_that_is_taken_gets_a_number_and_what_is_typed_is_kept():
 
 
 @test
-def codes_cannot_be_guessed_for_long():
+def guessing_codes_is_rate_limited():
 	statuses = [bob.post("/device", [("code", "BCDF-BCDF")]).status for _ in range(11)]
 	equal((set(statuses[:10]), statuses[10]), ({422}, 429))
 	offer = begin()
@@ -762,7 +762,7 @@ def codes_cannot_be_guessed_for_long():
 	before = sql(wrong)
 	for _ in range(3):
 		equal(carol.post("/device", [("code", offer["user_code"])]).status, 200)
-	equal(sql(wrong), before)  # right ones do not count
+	equal(sql(wrong), before)  # correct codes do not count
 
 
 # ---- the admin commands ----
@@ -773,7 +773,7 @@ def panel():
 
 
 def command(method, path, body=None):
-	"""The answer of one, which is an object with `status`."""
+	"""The answer of an admin command: an object with `status`."""
 	answer = panel().ask(method, path, body, admin=True)
 	equal(answer["status"], "ok")
 	return answer
@@ -790,7 +790,7 @@ ADMIN_CALLS = (("POST", "/admin/start"), ("POST", "/admin/stop"), ("GET", "/admi
 
 
 @test
-def the_admin_commands_are_for_admins_with_a_token_for_it():
+def admin_commands_need_an_admin_with_an_admin_token():
 	tokens["whole"] = make_token(admin, "without admin", "read", "submit")
 	before = sql(
 		"SELECT COUNT(*), (SELECT COUNT(*) FROM leaderboards), (SELECT COUNT(*) FROM invites) "
@@ -806,7 +806,7 @@ def the_admin_commands_are_for_admins_with_a_token_for_it():
 			Popcorn(URL, admin_token=tokens["ada"]).ask(method, path, admin=True)
 	sql("UPDATE api_tokens t JOIN users u ON u.id = t.user_id SET t.scopes = 'admin' WHERE u.name "
 		"= 'ada' AND t.name = 'reads'")
-	for method, path in ADMIN_CALLS:  # a token that was made before its owner lost the role
+	for method, path in ADMIN_CALLS:  # a token made before its owner lost the role
 		with refused(403):
 			Popcorn(URL, admin_token=tokens["reads"]).ask(method, path, admin=True)
 	equal(
@@ -815,7 +815,7 @@ def the_admin_commands_are_for_admins_with_a_token_for_it():
 
 
 @test
-def an_admin_stops_the_whole_site_and_starts_it_again():
+def an_admin_stops_and_starts_taking_submissions():
 	for _ in range(2):
 		equal(command("POST", "/admin/stop")["accepts_jobs"], False)
 	with refused(400, "Podium takes no submissions just now"):
@@ -831,7 +831,7 @@ def an_admin_stops_the_whole_site_and_starts_it_again():
 
 
 @test
-def the_figures_of_the_site_are_counted():
+def an_admin_reads_the_sites_counts():
 	stats = command("GET", "/admin/stats")["stats"]
 	equal((stats["num_submissions"], stats["num_users"]),
 		(number_of("SELECT COUNT(*) FROM submissions"), 3))
@@ -936,7 +936,7 @@ def write_problem(name, task):
 
 
 @test
-def leaderboards_come_from_the_folder_of_problems():
+def an_admin_loads_leaderboards_from_the_folder_of_problems():
 	write_problem("first", TASK + "gpus: [H200]\n")
 	write_problem("second", TASK)
 	for name in ("one", "two"):
@@ -976,7 +976,7 @@ def leaderboards_come_from_the_folder_of_problems():
 
 
 @test
-def who_polls_is_told_the_state_of_before_while_the_database_is_away():
+def polling_returns_the_last_state_while_the_database_is_away():
 	popcorn, gate = program("ada"), Gate()
 	known, unknown = (popcorn.submit("Small", "H200", "test", gate.source()) for _ in range(2))
 	until(lambda: popcorn.poll(known)["job"]["status"] == "running")
@@ -992,7 +992,7 @@ def who_polls_is_told_the_state_of_before_while_the_database_is_away():
 			equal((answer["id"], answer["done"], answer["job"]["status"], answer["code"]),
 				(number, False, status, ""))
 		equal(program("bob").poll(known)["job"]["status"],
-			"pending")  # what another one was told is his
+			"pending")  # one client's last state is not sent to another
 		with refused(503):
 			popcorn.submit("Small", "H200", "test", source())
 		with refused(503):
@@ -1006,7 +1006,7 @@ def who_polls_is_told_the_state_of_before_while_the_database_is_away():
 
 
 @test
-def who_polls_is_told_that_it_waits_while_the_pages_are_restarted():
+def polling_returns_pending_while_podium_web_restarts():
 	popcorn, place = program("ada"), site.var / "run" / "web.sock"
 	place.rename(place.with_suffix(".away"))
 	try:
@@ -1023,7 +1023,7 @@ def who_polls_is_told_that_it_waits_while_the_pages_are_restarted():
 
 
 @test
-def when_the_server_stops_who_waits_is_told_that_the_submission_goes_on():
+def a_stopping_server_tells_waiting_clients_that_the_submission_continues():
 	gate = Gate()
 	events = program("ada").stream("Small", "H200", "test", gate.source())
 	number = int(re.search(r"submission (\d+)", events.next()[1]["message"])[1])

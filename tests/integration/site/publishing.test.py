@@ -1,36 +1,26 @@
 #!/usr/bin/env python3
-"""Who sees a leaderboard, by every address there is; invite codes; practice, freeze and archive.
-The worker's podium-run is a pretended one that says what a submission tells it to."""
+"""Who sees a leaderboard, at every address of the site; invite codes; practice, freeze and archive.
+A stand-in for podium-run reports what each submission tells it to."""
 import functools
 import pathlib
 import random
 import re
 import string
 import sys
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 import route_table  # noqa: E402
-from client import Client, whole  # noqa: E402
-from instance import ROOT, Instance  # noqa: E402
+from client import Client, fresh, whole  # noqa: E402
+from instance import Instance  # noqa: E402
 import small_task  # noqa: E402
 from small_task import TEMPLATE_TASK, done as ok, submit_time  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 site = Instance(pretends=True)
-sql = site.sql
+sql, value = site.sql, site.value
 anyone, ada, bob, eve, admin, carl, dora = (Client(site.url) for _ in range(7))
 PASSWORD = "a long password"
 made = {}
-
-
-def value(statement):
-	return sql(statement)[0][0]
-
-
-def fresh(address):
-	"""Past nginx's cache of a second."""
-	return f"{address}{'&' if '?' in address else '?'}{time.time()}"
 
 
 def make_board(client, name, **fields):
@@ -51,10 +41,10 @@ def ranking(client=anyone, board="small"):
 
 
 @test
-def what_the_tests_need_is_made():
+def the_fixtures_are_created():
 	for client, name in ((ada, "ada"), (bob, "bob"), (eve, "eve"), (admin, "root-of-all"), (carl,
 		"carl"), (dora, "dora")):
-		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
+		client.register(name)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = "
 		"'creator' WHERE name IN ('carl', 'dora')")
 	make_board(carl, "small")
@@ -69,9 +59,8 @@ def what_the_tests_need_is_made():
 
 # ---- who sees it ----
 
-# Each address of the router, with what it is of a closed leaderboard: its own addresses answer
-# strangers as if there were none, and no other page names it. An address that is not here makes the
-# test fail.
+# Each address of the router, and how it treats a closed leaderboard: those in ITS_OWN answer
+# strangers with "not found", those in ELSEWHERE do not name it. A missing address fails the test.
 ITS_OWN = {
 	"/leaderboard/*.json": ["/leaderboard/small.json"
 							], "/leaderboard/*.csv": ["/leaderboard/small.csv"],
@@ -123,7 +112,7 @@ ELSEWHERE = {
 	"/account/tokens": ["/account/tokens"],
 	"/device": ["/device"],
 	"/account/data": ["/account/data"],
-	"/account/export": [],  # what one has made oneself is one's own
+	"/account/export": [],  # the user's own data
 	"/account/delete": ["/account/delete"],
 	"/account/deleted": ["/account/deleted"],
 	"/archive": ["/archive"],
@@ -154,13 +143,10 @@ ELSEWHERE = {
 	"/register": ["/register"],
 	"/login": ["/login"],
 	"/healthz": ["/healthz"],
-	"/metrics": [
-	],  # for whoever runs the site, which nginx sees to: it has the models that are waited for, and no leaderboard
+	# Only the operator's network reaches it (nginx.conf). It names GPU models that jobs wait for,
+	# and no leaderboard.
+	"/metrics": [],
 }
-
-
-def routes(method):
-	return set(route_table.pages(method))
 
 
 def addresses(table):
@@ -168,21 +154,27 @@ def addresses(table):
 
 
 @test
-def the_tables_of_this_test_hold_every_address():
-	equal(routes("GET") - set(ITS_OWN) - set(ELSEWHERE), set())
-	equal((set(ITS_OWN) | set(ELSEWHERE)) - routes("GET"), set())
+def the_tables_of_this_test_list_every_address():
+	equal(set(route_table.pages("GET")) - set(ITS_OWN) - set(ELSEWHERE), set())
+	equal((set(ITS_OWN) | set(ELSEWHERE)) - set(route_table.pages("GET")), set())
 
 
 def prepare_rows():
-	"""A job in the queue, which no worker claims, and a comparison."""
-	sql(f"""INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode)
-		SELECT leaderboard_id, task_version_id, user_id, 'small-secret.py', sha256, 'test' FROM submissions WHERE id = {made['ada']};
-		INSERT INTO jobs (submission_id, user_id, gpu) SELECT id, user_id, 'Z9000' FROM submissions WHERE file_name = 'small-secret.py';
-		INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, challenger_id, challenger_job_id, incumbent_id, incumbent_job_id, ratio, ratio_low, ratio_high)
-		SELECT a.leaderboard_id, a.task_version_id, a.gpu, a.submission_id, a.job_id, b.submission_id, b.job_id, 1.5, 1.4, 1.6
-		FROM ranking a JOIN ranking b ON b.leaderboard_id = a.leaderboard_id WHERE a.submission_id = {made['bob']} AND b.submission_id = {made['ada']};
-		INSERT INTO jobs (comparison_id, user_id, gpu, state, finished_at) SELECT id, 0, gpu, 'done', UTC_TIMESTAMP(3) FROM comparisons"""
-		)
+	"""Queues a job that no worker claims, and makes a comparison."""
+	sql(f"""INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256,
+		mode)
+		SELECT leaderboard_id, task_version_id, user_id, 'small-secret.py', sha256, 'test'
+			FROM submissions WHERE id = {made['ada']};
+		INSERT INTO jobs (submission_id, user_id, gpu) SELECT id, user_id, 'Z9000' FROM submissions
+			WHERE file_name = 'small-secret.py';
+		INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, challenger_id,
+			challenger_job_id, incumbent_id, incumbent_job_id, ratio, ratio_low, ratio_high)
+		SELECT a.leaderboard_id, a.task_version_id, a.gpu, a.submission_id, a.job_id,
+			b.submission_id, b.job_id, 1.5, 1.4, 1.6
+		FROM ranking a JOIN ranking b ON b.leaderboard_id = a.leaderboard_id
+			WHERE a.submission_id = {made['bob']} AND b.submission_id = {made['ada']};
+		INSERT INTO jobs (comparison_id, user_id, gpu, state, finished_at)
+			SELECT id, 0, gpu, 'done', UTC_TIMESTAMP(3) FROM comparisons""")
 	made["comparison"] = int(value("SELECT MAX(id) FROM comparisons"))
 	made["waiting"] = int(value("SELECT id FROM submissions WHERE file_name = 'small-secret.py'"))
 
@@ -193,7 +185,7 @@ def sees(client, table):
 
 
 @test
-def a_public_leaderboard_is_seen_by_everybody():
+def everybody_sees_a_public_leaderboard():
 	prepare_rows()
 	for address in ("/leaderboard/small", "/leaderboard/small.json", "/leaderboard/small.csv",
 		f"/submission/{made['ada']}", f"/comparison/{made['comparison']}"):
@@ -210,7 +202,7 @@ def is_invisible_to(client, who):
 			and answer.status in (303, 403))
 		assert refused, (who, address, answer.status)
 		if answer.status == 404:
-			# The sentence may repeat what was asked for, and nothing else.
+			# The error may repeat the address, and nothing else.
 			missing = client.get(
 				re.sub(r"\d+", "987654321", address) if address.startswith("/compare") else address.
 				replace("small", "nowhere").replace("SMALL", "nowhere").
@@ -254,7 +246,7 @@ def a_closed_leaderboard_does_not_exist_for_others():
 
 
 @test
-def nothing_is_sent_to_what_one_does_not_see():
+def an_invisible_leaderboard_takes_no_submissions():
 	token = eve.csrf("/account")
 	for address, fields in (("/leaderboard/small/submit", [("mode", "test"), ("code", "a = 1"),
 		("gpu", "H200")]), (f"/submission/{made['waiting']}/cancel", [])):
@@ -273,7 +265,7 @@ def nothing_is_sent_to_what_one_does_not_see():
 
 
 @test
-def a_hidden_one_is_its_creators_and_admins():
+def only_its_creator_and_admins_see_a_hidden_leaderboard():
 	ok(publish(carl, "small", visibility="hidden"))
 	for client, who in ((anyone, "anyone"), (eve, "a stranger"), (dora, "another creator"), (ada,
 		"an author")):
@@ -291,7 +283,7 @@ def a_hidden_one_is_its_creators_and_admins():
 
 
 @test
-def one_may_be_created_hidden_so_that_nobody_sees_it_before_it_is_published():
+def a_leaderboard_can_be_created_hidden_and_published_later():
 	make_board(carl, "later", visibility="hidden")
 	equal([client.get("/leaderboard/later").status for client in (anyone, ada, dora, carl, admin)],
 		[404, 404, 404, 200, 200])
@@ -340,7 +332,7 @@ def join(client, code):
 
 
 @test
-def a_code_opens_several_leaderboards_to_whoever_enters_it():
+def a_code_can_open_several_leaderboards():
 	for board in ("first", "second"):
 		make_board(carl, board)
 		ok(publish(carl, board, visibility="closed"))
@@ -359,7 +351,7 @@ def a_code_opens_several_leaderboards_to_whoever_enters_it():
 		"Closed leaderboards that you are a member of first second")
 	contains(carl.get("/admin").words(), "second active members only")
 	equal([eve.get(f"/leaderboard/{board}").status for board in ("first", "second")], [200, 200])
-	ok(join(eve, code))  # who is a member already uses nothing up
+	ok(join(eve, code))  # a member who enters the code again uses up no seat
 	refused = join(ada, code)
 	equal(refused.status, 422)
 	contains(refused.words(), "was used as often as it may be")
@@ -368,7 +360,7 @@ def a_code_opens_several_leaderboards_to_whoever_enters_it():
 
 
 @test
-def a_code_that_is_wrong_revoked_or_expired_opens_nothing():
+def a_wrong_revoked_or_expired_code_opens_nothing():
 	for code in ("", "x" * 20, "' OR 1 = 1 --", "é" * 10):
 		refused = join(bob, code)
 		equal(refused.status, 422)
@@ -389,7 +381,7 @@ def a_code_that_is_wrong_revoked_or_expired_opens_nothing():
 
 
 @test
-def creators_invite_to_their_own_leaderboards_alone():
+def creators_invite_only_to_their_own_leaderboards():
 	make_board(dora, "doras")
 	before = sql("SELECT COUNT(*) FROM invites")
 	refused = invite(dora, "first")
@@ -410,7 +402,7 @@ def creators_invite_to_their_own_leaderboards_alone():
 
 
 @test
-def a_member_who_is_removed_sees_it_no_more():
+def a_removed_member_no_longer_sees_the_leaderboard():
 	contains(whole(carl.get("/admin/leaderboard/first/publishing")).words(), "eve")
 	ok(publish(carl, "first", action="remove", member="eve"))
 	equal([eve.get(f"/leaderboard/{board}").status for board in ("first", "second")], [404, 200])
@@ -420,7 +412,7 @@ def a_member_who_is_removed_sees_it_no_more():
 
 
 @test
-def a_member_who_was_removed_comes_back_when_the_creator_says_so_and_by_no_code():
+def only_the_creator_and_no_code_can_bring_back_a_removed_member():
 	ok(invite(carl, "first"))
 	refused = join(eve, newest_code())
 	equal(refused.status, 422)
@@ -431,7 +423,7 @@ def a_member_who_was_removed_comes_back_when_the_creator_says_so_and_by_no_code(
 	ok(invite(carl, "first", "third"))
 	equal(ok(join(eve, newest_code())).location, "/leaderboard/third")
 	equal([eve.get(f"/leaderboard/{board}").status for board in ("first", "third")], [404, 200])
-	# Nor by what makes members of authors when a leaderboard is closed.
+	# Closing a leaderboard makes its authors members, but not this one.
 	sql("INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, "
 		"mode) SELECT l.id, l.task_version_id, u.id, 'a.py', s.sha256, 'test' "
 		"FROM leaderboards l JOIN users u ON u.name IN ('eve', 'ada') JOIN (SELECT sha256 FROM "
@@ -441,7 +433,7 @@ def a_member_who_was_removed_comes_back_when_the_creator_says_so_and_by_no_code(
 	ok(publish(carl, "first", visibility="closed"))
 	equal([client.get("/leaderboard/first").status for client in (eve, ada)], [404, 200])
 	equal(publish(dora, "first", action="readmit", member="eve").status,
-		404)  # she does not see the leaderboard
+		404)  # dora does not see the leaderboard
 	for nobody in ("bob", "é", ""):
 		equal((nobody, publish(carl, "first", action="readmit", member=nobody).status),
 			(nobody, 404))
@@ -458,7 +450,7 @@ def a_member_who_was_removed_comes_back_when_the_creator_says_so_and_by_no_code(
 
 
 @test
-def a_code_lets_nobody_in_while_its_maker_may_not_invite():
+def a_code_does_not_work_while_its_maker_may_not_invite():
 	ok(invite(carl, "second"))
 	code = newest_code()
 	for change, back in (("banned_at = UTC_TIMESTAMP(3)", "banned_at = NULL"),
@@ -467,12 +459,12 @@ def a_code_lets_nobody_in_while_its_maker_may_not_invite():
 		refused = join(bob, code)
 		equal((change, refused.status), (change, 422))
 		contains(whole(refused).words(), "Whoever made this code may not invite any more")
-		equal(ok(join(eve, code)).location, "/leaderboard/second")  # a seat stays
+		equal(ok(join(eve, code)).location, "/leaderboard/second")  # a member keeps the seat
 		contains(whole(admin.get("/admin/invites")).words(), "suspended second")
 		sql(f"UPDATE users SET {back} WHERE name = 'carl'")
 	equal(bob.get("/leaderboard/second").status, 404)
-	# An admin's codes are for everybody's leaderboards; with the role of a creator they are for his
-	# own.
+	# An admin's codes work for all leaderboards. After the role changes to creator, they work only
+	# for the maker's own.
 	ok(invite(admin, "second", "third"))
 	wide = newest_code()
 	sql("UPDATE users SET role = 'creator' WHERE name = 'root-of-all'; UPDATE leaderboards l JOIN "
@@ -492,7 +484,7 @@ def a_code_lets_nobody_in_while_its_maker_may_not_invite():
 
 
 @test
-def a_frozen_ranking_stands_still_until_the_freeze_is_lifted():
+def a_frozen_ranking_does_not_change_until_the_freeze_is_lifted():
 	ok(publish(carl, "small", action="freeze"))
 	before = ranking()
 	page = whole(anyone.get(fresh("/leaderboard/small"))).words()
@@ -517,7 +509,7 @@ def a_frozen_ranking_stands_still_until_the_freeze_is_lifted():
 
 
 @test
-def a_rebuild_keeps_the_freeze_and_a_time_in_the_past_takes_results_out():
+def a_rebuild_keeps_the_freeze_and_a_freeze_in_the_past_removes_results():
 	at = value("SELECT DATE_FORMAT(finished_at - INTERVAL 1 SECOND, '%Y-%m-%dT%H:%i:%s') FROM jobs "
 		f"WHERE submission_id = {made['later']}")
 	sql("UPDATE jobs SET finished_at = finished_at - INTERVAL 1 HOUR WHERE submission_id IN "
@@ -539,7 +531,7 @@ def a_rebuild_keeps_the_freeze_and_a_time_in_the_past_takes_results_out():
 
 
 WITHHELD_NS = 1357.0
-# What else a page may say of the board than the address by itself does.
+# Addresses with parameters, which show more of the leaderboard than the plain ones.
 FURTHER = [
 	"/leaderboard/small?gpu=H200&user=bob", "/leaderboard/small?period=month",
 	"/leaderboard/small?language=python", "/leaderboard/small.json?gpu=H200",
@@ -551,7 +543,8 @@ FURTHER = [
 	"/mine?leaderboard=small", "/queue?gpu=H200"
 ]
 
-# 1357.0, 1.357 µs; how the comparison came out, in its forms; bob as the first.
+# Every form of the withheld facts: the time (1357.0, 1.357 µs), the comparison's result, and bob's
+# first place.
 WITHHELD = re.compile(
 	r"(?<![\d.])1[.,]?357(?!\d)|0[.]4523|54[.]8 %|2[.]21 times|bob (\S+ µs )?1st|1[.] bob|bob is "
 	r"now ahead|2nd → 1st"
@@ -559,19 +552,21 @@ WITHHELD = re.compile(
 
 
 def unseen(address):
-	"""Past nginx's cache, with nothing in the address that reads like a time."""
-	return f"{address}{'&' if '?' in address else '?'}{''.join(random.choices(string.ascii_letters, k=20))}"
+	"""The address past nginx's cache. The parameter contains letters only, because digits could
+	look like the time."""
+	query = "".join(random.choices(string.ascii_letters, k=20))
+	return f"{address}{'&' if '?' in address else '?'}{query}"
 
 
 def tells_nothing_withheld(client, who):
-	"""No address has the time in any of its forms, nor the comparison's ratio, nor a rank that only
-	the withheld result could give."""
+	"""Checks that no address shows the time in any form, the comparison's ratio, or a rank that
+	only the withheld result could give."""
 	for address in addresses(ITS_OWN) + addresses(ELSEWHERE) + [
 		address.format(**made) for address in FURTHER
 	]:
 		answer = client.get(unseen(address))
 		if b"PNG" in answer.bytes[:8]:
-			continue  # public_exports compares it
+			continue  # public_exports() compares pictures
 		text = re.sub(r"[0-9a-f]{32,}", "", answer.text)  # tokens and hashes
 		for part in (text, answer.words() if "<html" in text else ""):
 			found = WITHHELD.search(part)
@@ -579,7 +574,7 @@ def tells_nothing_withheld(client, who):
 
 
 def public_exports():
-	"""What must be the same to the byte, but for the moment at which it was made."""
+	"""The public exports, which must stay identical apart from their date."""
 	return {
 		address: re.sub(rb"<updated>[^<]*</updated>", b"",
 		anyone.get(unseen(address)).bytes)
@@ -588,7 +583,7 @@ def public_exports():
 
 
 @test
-def nothing_that_a_stranger_can_ask_for_tells_what_is_withheld():
+def no_address_shows_strangers_a_withheld_result():
 	sql("DELETE FROM overtakings")
 	sql(f"UPDATE submissions SET withdrawn_at = UTC_TIMESTAMP(3) WHERE id = {made['later']}")
 	site.manage("ranking", "rebuild")
@@ -597,7 +592,8 @@ def nothing_that_a_stranger_can_ask_for_tells_what_is_withheld():
 	before = public_exports()
 	made["later"] = submit(bob, WITHHELD_NS)
 	sql(f"""UPDATE jobs SET finished_at = UTC_TIMESTAMP(3) WHERE comparison_id IS NOT NULL;
-		UPDATE comparisons SET challenger_id = {made['later']}, challenger_job_id = (SELECT id FROM jobs WHERE submission_id = {made['later']}),
+		UPDATE comparisons SET challenger_id = {made['later']}, challenger_job_id = (SELECT id
+			FROM jobs WHERE submission_id = {made['later']}),
 		ratio = 0.4523, ratio_low = 0.45, ratio_high = 0.46""")
 	equal(public_exports(), before)
 	for client, who in ((anyone, "anyone"), (eve, "a stranger"), (ada, "another participant"),
@@ -612,7 +608,7 @@ def nothing_that_a_stranger_can_ask_for_tells_what_is_withheld():
 
 
 @test
-def a_freeze_from_a_moment_in_the_past_takes_back_what_was_public():
+def a_freeze_in_the_past_withholds_results_that_were_public():
 	sql("INSERT INTO overtakings (user_id, leaderboard_id, task_version_id, gpu, by_user_id) "
 		"SELECT a.user_id, a.leaderboard_id, a.task_version_id, a.gpu, b.user_id "
 		"FROM ranking a JOIN ranking b USING (leaderboard_id, gpu) WHERE a.place = 2 AND b.place "
@@ -635,7 +631,7 @@ def a_freeze_from_a_moment_in_the_past_takes_back_what_was_public():
 
 
 @test
-def practice_runs_after_the_deadline_without_a_rank():
+def practice_submissions_run_after_the_deadline_without_a_rank():
 	before = ranking()
 	sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE name = "
 		"'small'")
@@ -658,7 +654,7 @@ def practice_runs_after_the_deadline_without_a_rank():
 
 
 @test
-def an_archived_leaderboard_keeps_its_results_and_takes_nothing():
+def an_archived_leaderboard_keeps_its_results_and_takes_no_submissions():
 	contains(anyone.get(fresh("/")).text, "/leaderboard/small")
 	ok(publish(carl, "small", visibility="public", practice="1", archived="1"))
 	lacks(anyone.get(fresh("/")).text, "/leaderboard/small")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What every page asks of the database, on a site with 100,000 submissions, 2,000 users and 50
-leaderboards: how many questions, and how many rows are looked at to answer each; and what a first
-visit transfers."""
+"""The database queries of every page, on a site with 100,000 submissions, 2,000 users and 50
+leaderboards: how many queries a page makes, how many rows each one reads, and what a first visit
+transfers."""
 import pathlib
 import re
 import subprocess
@@ -14,53 +14,50 @@ from instance import Instance  # noqa: E402
 import mariadb  # noqa: E402
 from tap import equal, run, test  # noqa: E402
 
-# One thread answers all, so that what a thread keeps from one request to the next is there at the
-# second.
+# podium-web has one thread, so that a second request meets the data that the first one cached.
 mariadb.use_own_server()
 site = Instance(PODIUM_WEB_THREADS="1")
 sql = site.sql
-# From the start: a statement that was prepared before is logged without its values.
+# The log starts first, because a statement prepared earlier is logged without its values.
 log = pathlib.Path(*sql("SET GLOBAL general_log = ON; SELECT @@datadir, @@general_log_file")[0])
 crowd = Crowd(site)
-# Each mode has a quota, which the form counts for.
+# Each mode has a quota, so that the form must count submissions.
 sql("INSERT INTO leaderboard_quotas (leaderboard_id, mode, most, hours) SELECT l.id, m.mode, 50, "
 	"8784 FROM leaderboards l JOIN "
 	"(SELECT 'test' AS mode UNION SELECT 'benchmark' UNION SELECT 'ranked' UNION SELECT "
 	"'profile') m WHERE l.name = 'bench'")
 ENTRY = re.compile(r"^(?:\d{6} [ \d]\d:\d\d:\d\d)?\t+ *(\d+) (\w[\w ]*)\t", re.M)
 
-# Round trips, besides that for who the visitor is. An answer to anybody takes no more.
+# Queries that an answer may make, besides the one for the session.
 MOST_QUESTIONS = 2
-# What needs more, for somebody who is logged in.
+# Pages for signed-in users that may make more.
 MORE_QUESTIONS = {
 	"/submission/*/withdraw": 3, "/submission/*/artifact/*": 3, "/admin/sets/*": 3,
 	"/admin/rejudgings/*/*": 4, "/admin/audit": 3,
 }
-# The file is asked for in pieces: fifty submissions, with a question for each kind of thing that
-# belongs to them.
+# The export reads fifty submissions at a time, with one query for each kind of data.
 AT_ONCE, PER_PIECE, BESIDE_PIECES = 50, 7, 27
-# What it does is done and taken back, for the preview of what it would do: it makes the rankings
-# anew, and looks at all of them.
+# The preview of a rejudging applies it and rolls back: it rebuilds and reads whole rankings.
 REHEARSALS = {"/admin/rejudgings/*": 60}
 
-# 50 leaderboards with two devices and three places each, 200 jobs in the queue, 2,000 entries of a
-# ranking: a few for each.
+# A page may read a few rows for each of 50 leaderboards with two devices and three places, 200
+# queued jobs and 2,000 ranking entries.
 MOST_ROWS = 4500
-# What creators and admins are told exactly, before they do something to all of it; lists of users
-# and jobs to choose from; the 10,000 changes among which words are looked for; whole rankings to
-# take away; and five or eight questions that are counted as one.
+# Pages that may read more: exact counts before a large change, lists of users and jobs, the 10,000
+# entries that a search for words reads, exports of whole rankings, and blocks of queries that count
+# as one.
 MORE_ROWS = {
 	"/admin/leaderboard/*/delete": 70000, "/admin/leaderboard/*/versions": 70000,
 	"/admin/leaderboard/*/diff": 70000, "/admin/leaderboard/*/switch": 70000, "/admin/users": 10000,
 	"/admin/rejudgings": 16000, "/admin/audit": 10200, "/leaderboard/*.csv": 10000,
 	"/admin/workers": 7500, "/metrics": 8000,
 }
-MOST_KB = 100  # DESIGN, section 10, with
+MOST_KB = 100  # for a page and these files together, compressed
 BESIDE = ("/static/style.css", "/static/podium.js", "/static/live.js", "/static/favicon.svg")
 
 
 def asked_since(begin):
-	"""(connection, question) of each that was executed."""
+	"""(connection, query) of each query since this position of the log."""
 	with open(log, "rb") as file:
 		file.seek(begin)
 		text = file.read().decode(errors="replace")
@@ -71,7 +68,7 @@ def asked_since(begin):
 
 
 def connection_of_the_pages():
-	"""The worker has others, and asks all the time."""
+	"""The connection of podium-web. The worker has others, which are always busy."""
 	begin = log.stat().st_size
 	crowd.client("anyone").get("/")
 	return next(connection for connection, question in asked_since(begin)
@@ -83,8 +80,8 @@ bearers = {}
 
 
 def fetch(who, address, **headers):
-	"""The page under a name of its own, which nginx has not kept; a call of /api/v1, which takes no
-	such name, with something that nobody else would be given the answer for."""
+	"""The page past nginx's cache: pages get a new parameter, and calls of /api/v1, which refuse
+	unknown parameters, get a cookie or token that bypasses it."""
 	if address.startswith("/api/v1"):
 		own = {"Cookie": "of=nobody"} if who == "anyone" else {
 			"Authorization": f"Bearer {bearers.setdefault(who, crowd.bearer(who))}"
@@ -95,9 +92,8 @@ def fetch(who, address, **headers):
 
 
 def questions_of(who, address):
-	"""Each is a round trip, which may ask for several things. A thread keeps what seldom changes
-	for a second or two, so the fewest of some times are what it asks when it was not kept
-	waiting."""
+	"""The queries of a page; a block counts as one. A thread caches slowly changing data for a
+	second or two and refreshes it meanwhile, so the shortest of several tries counts."""
 	fetch(who, address)
 	tries = []
 	for _ in range(3):
@@ -112,11 +108,11 @@ def questions_of(who, address):
 	return min(tries, key=len)
 
 
-asked = {}  # (who, route, address): its questions
+asked = {}  # (who, route, address): its queries
 
 
 def rows_read_by(questions):
-	"""How many rows of tables and indexes the database looks at to answer each."""
+	"""How many rows of tables and indexes the database reads for each query."""
 	script = "".join(f"FLUSH STATUS; {question}; SHOW SESSION STATUS LIKE 'Handler_read%';"
 		for question in questions)
 	answer = subprocess.run(
@@ -128,8 +124,8 @@ def rows_read_by(questions):
 
 
 def rows_read_beside(who, address, known):
-	"""By the blocks of the page, whose values are not in the log: by all of it, with what else was
-	asked at that time, less what is known of its other questions."""
+	"""The rows that the blocks of a page read. Their values are not in the log, so this counts all
+	rows read during the request, less the known rows of its other queries."""
 	read = lambda: sum(int(number) for _, number in sql("SHOW GLOBAL STATUS LIKE 'Handler_read%'"))
 	counts = []
 	for _ in range(3):
@@ -140,8 +136,8 @@ def rows_read_beside(who, address, known):
 
 
 def check_rows(who, address, questions, most):
-	"""Each question looks at no more rows than `most`; several in a block are counted together.
-	Says whether there is a block."""
+	"""Checks that each query reads at most `most` rows. Queries in a block count together. Returns
+	whether the page has a block."""
 	selects = [question for question in questions
 		if question.lstrip("( ").startswith("SELECT")][:50]
 	has_block = any(question.startswith("BEGIN NOT ATOMIC") for question in questions)
@@ -157,12 +153,12 @@ def check_rows(who, address, questions, most):
 
 
 @test
-def every_address_that_can_be_read_is_looked_at():
+def this_suite_reads_every_readable_address():
 	equal(sorted(set(routes()) - {route for _, route, _ in crowd.each()}), [])
 
 
 @test
-def no_page_asks_the_database_more_often_than_it_may():
+def no_page_makes_more_queries_than_allowed():
 	submissions = int(
 		sql(
 		"SELECT COUNT(*) FROM submissions s JOIN users u ON u.id = s.user_id WHERE u.name = 'user1'"
@@ -182,7 +178,7 @@ def no_page_asks_the_database_more_often_than_it_may():
 
 
 @test
-def no_call_asks_the_database_more_often_than_a_page():
+def no_api_call_makes_more_queries_than_a_page():
 	for who, address in crowd.calls():
 		questions = asked[who, "/api/v1", address] = questions_of(who, address)
 		if len(questions) > MOST_QUESTIONS:
@@ -192,7 +188,7 @@ def no_call_asks_the_database_more_often_than_a_page():
 
 
 @test
-def no_question_looks_at_more_than_a_bounded_number_of_rows():
+def every_query_reads_a_bounded_number_of_rows():
 	blocks = 0
 	for (who, route, address), questions in asked.items():
 		if route not in REHEARSALS:
@@ -201,7 +197,7 @@ def no_question_looks_at_more_than_a_bounded_number_of_rows():
 
 
 @test
-def no_first_visit_transfers_more_than_it_may():
+def no_first_visit_transfers_more_than_allowed():
 	size = lambda answer: len(answer.bytes)
 	zipped = {"Accept-Encoding": "gzip"}
 	beside = sum(size(crowd.client("anyone").get(path, **zipped)) for path in BESIDE)
@@ -214,7 +210,7 @@ def no_first_visit_transfers_more_than_it_may():
 
 
 @test
-def who_has_sent_20000_waits_no_longer_than_others():
+def a_user_with_20000_submissions_waits_no_longer_than_others():
 	sql("SET @one = (SELECT id FROM users WHERE name = 'user1'), @bench = (SELECT id FROM "
 		"leaderboards WHERE name = 'bench'); "
 		"UPDATE submissions SET user_id = @one WHERE leaderboard_id = @bench AND id % 5 < 2; "

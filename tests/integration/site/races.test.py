@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Two things at the same moment: each pair is held at a row that both want, then let go. Whoever
-comes first, all that is kept says the same afterwards. The worker's podium-run is a pretended one
-that says what a submission tells it to."""
+"""Two actions at the same moment. Each test holds a row that both need, then releases it. Whoever
+comes first, the stored data is consistent afterwards. A stand-in for podium-run reports what each
+submission tells it to."""
 import pathlib
 import sys
 import time
@@ -14,13 +14,9 @@ from small_task import case, done as ok, make_board, send_source, source_of  # n
 from tap import contains, equal, run, test, until  # noqa: E402
 
 site = Instance(pretends=True, PODIUM_WORKER_NAME="here")
-sql = site.sql
+sql, value = site.sql, site.value
 anyone, ada, bob, eve, admin, second = (Client(site.url) for _ in range(6))
 PASSWORD = "a long password"
-
-
-def value(statement):
-	return sql(statement)[0][0]
 
 
 def log_in(client, name):
@@ -42,16 +38,8 @@ def submit(client, mean_ns, board="small"):
 	return number
 
 
-def keep_waiting():
-	sql("REPLACE INTO pauses (worker, kind, paused_by) VALUES ('here', 'drain', 'a test')")
-
-
-def let_run():
-	sql("DELETE FROM pauses")
-
-
 def holds_ranking(board="small"):
-	"""Whoever changes a ranking takes this row first."""
+	"""Locks the row that every change of a ranking locks first."""
 	return Held(
 		site,
 		"UPDATE leaderboard_gpus g JOIN leaderboards l ON l.id = g.leaderboard_id AND l.name = "
@@ -66,7 +54,7 @@ def ranking(board="small"):
 
 
 def is_whole():
-	"""What is kept is what comes of computing it anew."""
+	"""Checks that rebuilding the ranking and the records changes nothing."""
 	before = sql("SELECT * FROM ranking ORDER BY 1, 2, 3, position"), sql(
 		"SELECT leaderboard_id, gpu, line, submission_id, score_ns FROM records ORDER BY 1, 2, 3, 4"
 	)
@@ -83,8 +71,8 @@ def post(client, path, **fields):
 
 
 def as_it_ends(number, deed, board="small"):
-	"""The job of a submission that `number` makes ends, and at the same moment something is done by
-	`deed`, for which the job does not wait. Gives the submission and what the deed was answered."""
+	"""`deed` runs at the moment when a job finishes: the job of the submission that `number` makes.
+	The job comes first at the lock. Returns the submission and the answer to the deed."""
 	with holds_ranking(board) as held:
 		one = number()
 		held.wait_for_others(1)  # the worker, which is about to rank it
@@ -97,13 +85,13 @@ def as_it_ends(number, deed, board="small"):
 
 
 def before_it_ends(number, deed, board="small"):
-	"""The same, where the deed has begun before the job runs."""
-	keep_waiting()
+	"""The same, but `deed` comes first at the lock."""
+	site.hold_jobs()
 	one = number()
 	with holds_ranking(board) as held:
 		join = beside(deed(one))
 		held.wait_for_others(1)
-		let_run()
+		site.release_jobs()
 		held.wait_for_others(2)
 	answers = join()
 	until(lambda: state(one)[0][0] in ("done", "cancelled"))
@@ -111,10 +99,10 @@ def before_it_ends(number, deed, board="small"):
 
 
 @test
-def what_the_tests_need_is_made():
+def the_fixtures_are_created():
 	for client, name in ((ada, "ada"), (bob, "bob"), (eve, "eve"), (admin, "root-of-all"), (second,
 		"second")):
-		ok(client.post("/register", [("name", name), ("password", PASSWORD)]))
+		client.register(name)
 		client.token = client.csrf("/account")
 	sql("UPDATE users SET role = 'admin' WHERE name IN ('root-of-all', 'second')")
 	make_board(admin, "small")
@@ -124,7 +112,7 @@ def what_the_tests_need_is_made():
 
 
 @test
-def what_is_hidden_while_its_job_ends_is_not_ranked():
+def a_submission_hidden_while_its_job_ends_is_not_ranked():
 	for at_once in (as_it_ends, before_it_ends):
 		number, answer = at_once(
 			lambda: send(bob, 500.0), lambda one: post(admin, f"/admin/submission/{one}", action=
@@ -136,8 +124,7 @@ def what_is_hidden_while_its_job_ends_is_not_ranked():
 
 
 @test
-def what_ends_while_the_ranking_is_frozen_is_in_it_or_is_not_and_lifting_the_freeze_brings_it_back(
-):
+def a_result_during_a_freeze_is_ranked_at_the_latest_when_the_freeze_is_lifted():
 	for at_once, mean_ns in ((as_it_ends, 900.0), (before_it_ends, 800.0)):
 		number, answer = at_once(
 			lambda: send(bob, mean_ns), lambda one: post(admin,
@@ -157,8 +144,7 @@ def what_ends_while_the_ranking_is_frozen_is_in_it_or_is_not_and_lifting_the_fre
 
 
 @test
-def what_is_held_for_review_while_its_job_ends_is_held_or_the_admin_reads_that_there_was_nothing_to_hold(
-):
+def holding_a_result_while_its_job_ends_holds_it_or_tells_the_admin_that_nothing_was_held():
 	number, answer = as_it_ends(
 		lambda: send(ada, 700.0), lambda one: post(admin, f"/admin/submission/{one}", action="hold",
 		reason="It is quick.", confirm="yes"))
@@ -170,11 +156,11 @@ def what_is_held_for_review_while_its_job_ends_is_held_or_the_admin_reads_that_t
 
 
 @test
-def who_is_banned_while_a_job_of_theirs_ends_keeps_a_whole_result():
+def a_user_banned_while_a_job_ends_keeps_a_consistent_result():
 	number, answer = as_it_ends(lambda: send(bob, 750.0),
 		lambda one: post(admin, "/admin/users/bob/ban", name="bob"))
 	ok(answer)
-	equal(state(number), [["done", "passed"]])  # what runs ends as it would
+	equal(state(number), [["done", "passed"]])  # a running job finishes as usual
 	equal(value(f"SELECT COUNT(*) FROM ranking WHERE submission_id = {number}"), "1")
 	is_whole()
 	ok(post(admin, "/admin/users", action="unban", user="bob")())
@@ -182,7 +168,7 @@ def who_is_banned_while_a_job_of_theirs_ends_keeps_a_whole_result():
 
 
 @test
-def two_admins_who_rejudge_the_same_at_once_start_it_once():
+def two_admins_who_rejudge_the_same_results_start_one_rejudging():
 	for fields in (dict(scope="all", leaderboard="small",
 		gpu=""), dict(scope="everywhere", leaderboard="", user="ada", gpu="")):
 		with Held(
@@ -221,7 +207,7 @@ def open_rejudging():
 
 
 @test
-def a_rejudging_is_ended_once_by_whoever_was_first():
+def only_the_first_admin_applies_or_discards_a_rejudging():
 	for deeds in (("apply", "apply"), ("apply", "discard"), ("discard", "discard")):
 		number = open_rejudging()
 		with Held(site,
@@ -240,7 +226,7 @@ def a_rejudging_is_ended_once_by_whoever_was_first():
 
 
 @test
-def what_is_withdrawn_while_its_rejudging_is_applied_stays_out():
+def a_submission_withdrawn_while_a_rejudging_is_applied_stays_withdrawn():
 	number = open_rejudging()
 	best = value(
 		"SELECT r.submission_id FROM ranking r JOIN users u ON u.id = r.user_id AND u.name = 'eve'")
@@ -255,7 +241,7 @@ def what_is_withdrawn_while_its_rejudging_is_applied_stays_out():
 
 
 @test
-def a_code_for_one_lets_one_of_two_in():
+def a_code_with_one_seat_admits_one_of_two():
 	ok(post(admin, "/admin/leaderboard/small/publishing", visibility="closed", confirm="yes")())
 	sql("DELETE FROM leaderboard_members")
 	ok(
@@ -271,7 +257,7 @@ def a_code_for_one_lets_one_of_two_in():
 
 
 @test
-def who_enters_a_code_while_being_removed_stays_out():
+def a_member_who_enters_a_code_while_being_removed_stays_out():
 	make_board(admin, "other")
 	sql("DELETE FROM leaderboard_members; INSERT INTO leaderboard_members (leaderboard_id, "
 		"user_id) SELECT l.id, u.id FROM leaderboards l, users u WHERE l.name = 'small' AND "
@@ -282,7 +268,8 @@ def who_enters_a_code_while_being_removed_stays_out():
 	sql("INSERT INTO invite_leaderboards SELECT MAX(i.id), l.id FROM invites i, leaderboards l "
 		"WHERE l.name = 'other' GROUP BY l.id")
 	code = value("SELECT code FROM invites ORDER BY id DESC LIMIT 1")
-	seat = "m JOIN leaderboards l ON l.id = m.leaderboard_id JOIN users u ON u.id = m.user_id AND u.name = 'ada'"
+	seat = ("m JOIN leaderboards l ON l.id = m.leaderboard_id JOIN users u ON u.id = "
+		"m.user_id AND u.name = 'ada'")
 	removal = ("INSERT INTO leaderboard_removals (leaderboard_id, user_id) SELECT l.id, u.id FROM "
 		"leaderboards l, users u WHERE l.name = 'small' AND u.name = 'ada'; "
 		f"DELETE m FROM leaderboard_members {seat} WHERE l.name = 'small'; UPDATE invites SET "
@@ -297,7 +284,7 @@ def who_enters_a_code_while_being_removed_stays_out():
 
 
 @test
-def a_leaderboard_that_is_deleted_while_jobs_of_it_end_is_gone_and_the_worker_goes_on():
+def deleting_a_leaderboard_while_its_jobs_end_removes_it_and_the_worker_continues():
 	for board in ("gone", "gone_too"):
 		make_board(admin, board)
 		submit(ada, 3000.0, board)
@@ -307,12 +294,12 @@ def a_leaderboard_that_is_deleted_while_jobs_of_it_end_is_gone_and_the_worker_go
 		join = beside(post(admin, "/admin/leaderboard/gone/delete", name="gone"))
 		held.wait_for_others(2)
 	ok(join()[0])
-	keep_waiting()
+	site.hold_jobs()
 	send(bob, 2500.0, "gone_too")
 	with holds_ranking("gone_too") as held:
 		join = beside(post(admin, "/admin/leaderboard/gone_too/delete", name="gone_too"))
 		held.wait_for_others(1)
-		let_run()
+		site.release_jobs()
 	ok(join()[0])
 	for board in ("gone", "gone_too"):
 		equal(anyone.get(f"/leaderboard/{board}?{time.time()}").status, 404)
@@ -329,7 +316,7 @@ def a_leaderboard_that_is_deleted_while_jobs_of_it_end_is_gone_and_the_worker_go
 
 
 @test
-def of_two_who_delete_or_submit_to_a_leaderboard_at_once_nothing_is_left_over():
+def deleting_a_leaderboard_during_a_submission_leaves_nothing_behind():
 	make_board(admin, "gone")
 	with Held(
 		site,

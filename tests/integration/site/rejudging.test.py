@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""Rejudging: results are computed beside the old ones, a preview shows what would change, and an
-admin applies or discards it. The worker's podium-run is a pretended one that says what a submission
-tells it to."""
+"""Rejudging computes new results beside the old ones. A preview shows what would change, and an
+admin applies or discards it. A stand-in for podium-run reports what each submission tells it to."""
 import pathlib
 import sys
 import time
@@ -16,13 +15,13 @@ site = Instance(pretends=True)
 sql = site.sql
 anyone, ada, bob, eve, admin, creator = (Client(site.url) for _ in range(6))
 PASSWORD = "a long password"
-again = site.var / "again"  # once it is there, submissions behave as their "then" says
+again = site.var / "again"  # once this file exists, submissions behave as their "then" says
 
 
 def prepare():
 	for client, name in ((ada, "ada"), (bob, "bob"), (eve, "eve"), (admin, "root-of-all"), (creator,
 		"carl")):
-		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
+		client.register(name)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = "
 		"'creator' WHERE name = 'carl'")
 	make_board(admin, "small")
@@ -108,7 +107,7 @@ def a_rejudging_starts_from_a_form_that_says_what_is_wrong():
 
 
 @test
-def nobody_but_admins_rejudges():
+def only_admins_rejudge():
 	for client, expected in ((anyone, 303), (ada, 403), (creator, 403)):
 		equal(client.get("/admin/rejudgings").status, expected)
 		equal(client.get("/admin/rejudgings/1").status, expected)
@@ -146,7 +145,7 @@ def new_results_change_nothing_before_they_are_applied():
 
 
 @test
-def the_preview_shows_verdicts_and_ranks_and_takes_itself_back():
+def the_preview_shows_verdicts_and_ranks_and_changes_nothing():
 	before = sql("SELECT * FROM ranking ORDER BY position")
 	page = show(number)
 	whole(page)
@@ -163,7 +162,7 @@ def the_preview_shows_verdicts_and_ranks_and_takes_itself_back():
 
 
 @test
-def what_a_new_job_found_is_looked_at_before_it_is_applied():
+def a_new_result_can_be_inspected_before_it_is_applied():
 	result = int(
 		sql(
 		f"SELECT id FROM rejudged_jobs WHERE rejudging_id = {number} AND submission_id = {second}")
@@ -194,7 +193,7 @@ def nothing_is_applied_while_the_ranking_is_frozen():
 	contains(page.words(), "The ranking of small is frozen, so this cannot be applied now")
 	contains(page.words(), "ranking frozen")
 	lacks(page.words(), "Apply the new results")
-	lacks(page.words(), "not ranked")  # no preview of what cannot be
+	lacks(page.words(), "not ranked")  # there is no preview of a rejudging that cannot be applied
 	answer = end(number, "apply")
 	equal(answer.status, 409)
 	contains(answer.words(), "The ranking of small is frozen since")
@@ -202,7 +201,7 @@ def nothing_is_applied_while_the_ranking_is_frozen():
 	equal(sql("SELECT * FROM ranking ORDER BY position"), before)
 	equal(sql(f"SELECT state FROM rejudgings WHERE id = {number}"), [["open"]])
 	equal(publish("small", frozen="2100-01-01 00:00").status,
-		303)  # what is to be frozen is not frozen yet
+		303)  # a freeze in the future does not prevent applying
 	contains(show(number).words(), "Apply the new results")
 	equal(publish("small", action="lift").status, 303)
 	equal(sql("SELECT * FROM ranking ORDER BY position"), before)
@@ -219,7 +218,7 @@ def applying_needs_the_leaderboards_name():
 
 
 @test
-def applying_replaces_results_and_ranks_at_once():
+def applying_replaces_results_and_ranks_together():
 	answer = end(number, "apply")
 	equal((answer.status, answer.location.removeprefix(site.url)),
 		(303, f"/admin/rejudgings/{number}?done=1"))
@@ -254,7 +253,7 @@ def applying_replaces_results_and_ranks_at_once():
 
 
 @test
-def one_submission_that_failed_comes_back_when_it_passes_again():
+def a_failed_submission_is_ranked_once_a_rejudging_passes_it():
 	again.unlink()
 	one = rejudged(scope="submission", submission=second, leaderboard="")
 	contains(show(one).words(), "bob H200 1 not ranked – 1 2.000 µs")
@@ -335,7 +334,7 @@ def podium_admin_starts_shows_applies_and_discards():
 
 
 @test
-def what_still_waits_can_be_discarded_but_not_applied():
+def an_unfinished_rejudging_can_be_discarded_but_not_applied():
 	sql("INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, 'A100', 9 FROM "
 		"leaderboards")
 	sql("INSERT INTO jobs (submission_id, user_id, gpu, state, verdict) SELECT id, user_id, "
@@ -356,7 +355,7 @@ def what_still_waits_can_be_discarded_but_not_applied():
 
 
 @test
-def a_users_results_are_rejudged_over_all_leaderboards():
+def a_users_results_can_be_rejudged_on_all_leaderboards():
 	make_board(admin, "large")
 	elsewhere = submit(ada, 7000.0, {"cases": [case(6000.0)]}, board="large")
 	submit(bob, 6500.0, {"cases": [case(6500.0)]}, board="large")
@@ -406,15 +405,21 @@ def a_users_results_are_rejudged_over_all_leaderboards():
 
 @test
 def long_rejudgings_are_shown_a_hundred_results_at_a_time():
-	sql(f"""INSERT INTO rejudgings (leaderboard_id, scope, made_by) SELECT id, 'made by the test', 'root-of-all' FROM leaderboards WHERE name = 'small';
+	sql(f"""INSERT INTO rejudgings (leaderboard_id, scope, made_by) SELECT id, 'made by the test',
+		'root-of-all' FROM leaderboards WHERE name = 'small';
 		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode)
-		SELECT leaderboard_id, task_version_id, user_id, CONCAT('made-', seq), sha256, 'ranked' FROM submissions JOIN seq_1_to_250 WHERE id = {first};
-		INSERT INTO jobs (submission_id, user_id, gpu, state, verdict) SELECT id, user_id, 'A100', 'done', 'passed' FROM submissions WHERE file_name LIKE 'made-%';
-		INSERT INTO rejudged_jobs (rejudging_id, submission_id, gpu, old_job_id) SELECT (SELECT MAX(id) FROM rejudgings), j.submission_id, 'A100', j.id
+		SELECT leaderboard_id, task_version_id, user_id, CONCAT('made-', seq), sha256, 'ranked'
+			FROM submissions JOIN seq_1_to_250 WHERE id = {first};
+		INSERT INTO jobs (submission_id, user_id, gpu, state, verdict) SELECT id, user_id, 'A100',
+			'done', 'passed' FROM submissions WHERE file_name LIKE 'made-%';
+		INSERT INTO rejudged_jobs (rejudging_id, submission_id, gpu, old_job_id)
+			SELECT (SELECT MAX(id) FROM rejudgings), j.submission_id, 'A100', j.id
 		FROM jobs j JOIN submissions s ON s.id = j.submission_id WHERE s.file_name LIKE 'made-%';
-		INSERT INTO jobs (rejudged_id, user_id, gpu, priority, state, verdict) SELECT id, 0, 'A100', 2, 'done', IF(id % 50, 'passed', 'wrong answer') FROM rejudged_jobs WHERE new_job_id = 0;
-		UPDATE rejudged_jobs r JOIN jobs j ON j.rejudged_id = r.id SET r.new_job_id = j.id WHERE r.new_job_id = 0"""
-		)
+		INSERT INTO jobs (rejudged_id, user_id, gpu, priority, state, verdict)
+			SELECT id, 0, 'A100', 2, 'done', IF(id % 50, 'passed', 'wrong answer')
+			FROM rejudged_jobs WHERE new_job_id = 0;
+		UPDATE rejudged_jobs r JOIN jobs j ON j.rejudged_id = r.id SET r.new_job_id = j.id
+			WHERE r.new_job_id = 0""")
 	long = int(sql("SELECT MAX(id) FROM rejudgings")[0][0])
 	pages = [admin.get(f"/admin/rejudgings/{long}?page={page}") for page in (1, 2, 3)]
 	equal([page.text.count(f'href="/admin/rejudgings/{long}/') for page in pages], [100, 100, 50])
@@ -427,13 +432,13 @@ def long_rejudgings_are_shown_a_hundred_results_at_a_time():
 
 
 @test
-def rejudgings_go_with_their_leaderboard():
+def deleting_a_leaderboard_deletes_its_rejudgings():
 	equal(admin.post("/admin/leaderboard/small/delete", [("name", "small")]).status, 303)
 	for table in ("rejudgings WHERE leaderboard_id IS NOT NULL", "rejudged_jobs", "jobs",
 		"submissions"):
 		equal((table, sql(f"SELECT COUNT(*) FROM {table}")), (table, [["0"]]))
 	whole(admin.get(
-		"/admin/rejudgings"))  # that of a user over all leaderboards stays, without results
+		"/admin/rejudgings"))  # the rejudging of a user on all leaderboards stays, without results
 
 
 code = 1

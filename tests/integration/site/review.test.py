@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What the isolated engine says, on the pages; results that are held, and what an admin does with
-them. The worker's podium-run is a pretended one that says what a submission tells it to."""
+"""What pages show of the isolated engine's results, and how admins review held results. A stand-in
+for podium-run reports what each submission tells it to."""
 import base64
 import csv
 import io
@@ -52,7 +52,7 @@ FAST = {**JUDGED, "mean_ns": 4100.0, "low_ns": 4050.0, "high_ns": 4150.0}
 
 def prepare():
 	for client, name in ((ada, "ada"), (bob, "bob"), (admin, "root-of-all"), (creator, "carl")):
-		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
+		client.register(name)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = "
 		"'creator' WHERE name = 'carl'")
 	make_board(admin, "small", TASK)
@@ -76,7 +76,7 @@ def ranking():
 		for row in anyone.get(f"/leaderboard/small.json?gpu=H200&x={time.time()}").json["rows"]]
 
 
-# ---- what a judged result shows ----
+# ---- results of the isolated engine ----
 
 
 @test
@@ -100,14 +100,14 @@ def a_judged_result_shows_how_it_was_measured():
 
 
 @test
-def what_pages_say_of_engines_ties_and_held_results_leads_to_its_explanation():
+def engines_ties_and_held_results_link_to_their_explanation():
 	explained = whole(anyone.get("/judge")).text
 	for fragment in ("isolated", "custom", "ties", "held"):
 		contains(explained, f'id="{fragment}"')
 
 
 @test
-def a_result_without_any_of_it_looks_as_it_always_did():
+def a_result_of_the_custom_engine_shows_none_of_it():
 	number = submit(bob, HONEST, HONEST, engine="custom",
 		engine_reason="Its <input> is a class of its own.")
 	words = page(anyone, number).words()
@@ -133,15 +133,16 @@ def the_ranking_names_the_engine_of_each_row():
 	equal(list(rows[0])[:6], ["rank", "user", "score_ns", "submission", "submitted_at", "engine"])
 
 
-# ---- what is held ----
+# ---- held results ----
 
 
 @test
-def a_held_result_is_told_to_its_author_and_admins_and_to_nobody_else():
+def only_the_author_and_admins_see_a_held_result():
 	global held
 	before = ranking()
 	held = submit(bob, JUDGED, FAST)
-	sentence = "Benchmark 2: 4.100 µs for 101 MB would be 24.6 TB/s; the memory of H200 moves 4.8 TB/s"
+	sentence = ("Benchmark 2: 4.100 µs for 101 MB would be 24.6 TB/s; the memory of H200 moves "
+		"4.8 TB/s")
 	for client in (bob, admin):
 		words = page(client, held).words()
 		contains(
@@ -167,7 +168,7 @@ def a_held_result_is_told_to_its_author_and_admins_and_to_nobody_else():
 
 
 @test
-def admins_alone_see_that_something_waits_for_them_and_decide():
+def only_admins_see_the_number_of_held_results_and_decide():
 	contains(admin.get("/").words(), "Review 1 held result")
 	contains(admin.get("/admin").words(), "Held results (1)")
 	whole(admin.get("/admin/review"))
@@ -190,7 +191,7 @@ def admins_alone_see_that_something_waits_for_them_and_decide():
 
 
 @test
-def a_rejection_needs_a_reason_and_keeps_what_was_typed():
+def a_rejection_needs_a_reason_and_the_form_keeps_its_input():
 	for reason in ("", "   ", "x" * 501, "two\nlines"):
 		answer = decide(admin, held, "reject", reason)
 		equal(answer.status, 422)
@@ -200,7 +201,7 @@ def a_rejection_needs_a_reason_and_keeps_what_was_typed():
 
 
 @test
-def what_does_not_wait_cannot_be_decided_about():
+def a_result_that_is_not_held_cannot_be_released_or_rejected():
 	other = int(sql("SELECT MIN(id) FROM submissions")[0][0])
 	for number, gpu, expected in ((other, "H200", 409), (held, "A100", 404), (999999, "H200", 404),
 		(held, "über", 404), ("x", "H200", 404), ("9" * 40, "H200", 404), (held, "", 404)):
@@ -210,7 +211,7 @@ def what_does_not_wait_cannot_be_decided_about():
 
 
 @test
-def a_released_result_is_ranked_at_once():
+def a_released_result_is_ranked_immediately():
 	answer = decide(admin, held, "release")
 	equal((answer.status, answer.location.removeprefix(site.url)),
 		(303, "/admin/review?done=released"))
@@ -253,7 +254,7 @@ def a_rejected_result_has_the_admins_reason_and_its_times_stay_hidden():
 
 
 @test
-def many_cases_have_pictures_up_to_a_bound():
+def at_most_a_bounded_number_of_cases_gets_a_picture():
 	number = submit(ada, JUDGED, JUDGED)
 	sql("INSERT INTO measurements (stage_id, case_index, spec, verdict, message, runs, mean_ns, "
 		"blocks, samples) SELECT m.stage_id, seq, 'size: 1', 'passed', "

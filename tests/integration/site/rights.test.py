@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Who may do what: every address of the router, asked by everybody there is. What a form does, it
-does for those who may, with the token of their own session; for all others nothing in the database
-changes. A new address needs a line in one of the two tables."""
+"""Who may do what: this suite requests every address of the router as every kind of user. Whoever
+has the right can use each form with the token of the own session. For all others nothing in the
+database changes. A new address needs a row in one of the two tables."""
 import functools
 import gzip
 import pathlib
@@ -11,12 +11,12 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 import route_table  # noqa: E402
 from client import Client  # noqa: E402
-from instance import ROOT, Instance  # noqa: E402
+from instance import Instance  # noqa: E402
 from small_task import done as ok, submit_time, task_zip, zip_of  # noqa: E402
 from tap import equal, run, test  # noqa: E402
 
 site = Instance(pretends=True, PODIUM_WEBHOOK_SENDERS="0")
-sql = site.sql
+sql, value = site.sql, site.value
 PASSWORD = "a long password"
 TASK = """
 lang: py
@@ -31,8 +31,8 @@ benchmarks: [{size: %d}]
 ranking_by: geom
 """
 
-# Who asks, each with the session of a browser: nobody has none, and the sessions of the banned and
-# of the deleted one were stolen back into the database, so that they are refused for what they are.
+# Each user has a browser session. "nobody" has none. The test puts the sessions of "banned" and
+# "deleted" back into the database, so that the refusal depends on the account.
 PEOPLE = [
 	"nobody", "banned", "deleted", "author", "other", "creator", "stranger", "admin", "onetime"
 ]
@@ -45,14 +45,14 @@ tokens, kept_cookies, made = {}, {}, {}
 
 
 def rights(outside, author, other, creator, stranger, admin, onetime="account"):
-	"""What each is answered: `ok`, `login` and `account` for a redirect there, or a status."""
+	"""The expected answers: `ok`, `login` or `account` for a redirect there, or a status."""
 	return dict(
 		zip(PEOPLE, (outside, outside, outside, author, other, creator, stranger, admin, onetime)))
 
 
 EVERYBODY = rights("ok", "ok", "ok", "ok", "ok", "ok")
 EVEN_BEFORE = rights("ok", "ok", "ok", "ok", "ok", "ok",
-	onetime="ok")  # also who has to choose a password first
+	onetime="ok")  # including a user who must choose a password first
 MEMBERS = rights("login", "ok", "ok", "ok", "ok", "ok")
 THE_AUTHOR = rights("login", "ok", "403", "403", "403", "403")
 AUTHOR_OR_ADMIN = rights("login", "ok", "403", "403", "403", "ok")
@@ -135,7 +135,7 @@ def set_zip():
 
 
 def own(statement):
-	"""What the sender's own row says; what there is not for somebody without an account."""
+	"""A value from the sender's own rows, or a made-up one for a user without an account."""
 
 	def read(who):
 		rows = sql(statement.format(name=NAMES.get(who, "nobody")))
@@ -154,7 +154,7 @@ HOOK = [("name", "ours"), ("address", "https://chat.example.org/"), ("form", "js
 	("event", "ended")]
 SOURCE_SENT = [("mode", "test"), ("code", "#!POPCORN leaderboard small\na = 1\n"), ("gpu", "H200")]
 
-# Each form as somebody who may would send it, so that it does something when it is not refused.
+# Each form as a user with the right would send it, so that it does something if it is not refused.
 FORMS = {
 	"/submit": ("/submit", SOURCE_SENT, MEMBERS), "/leaderboard/*/submit":
 	("/leaderboard/small/submit", SOURCE_SENT, MEMBERS), "/submission/*/cancel":
@@ -212,20 +212,15 @@ FORMS = {
 	("role", "participant")], ADMINS), "/admin/users/*/ban":
 	("/admin/users/eve/ban", [("name", "eve")], ADMINS),
 }
-# Who may send a form that has nothing to do for him: only `other` was overtaken.
+# Users who may send a form that does nothing for them: only `other` was overtaken.
 NOTHING_TO_DO = {
 	"/logout": ["nobody"], "/account/overtaken": ["author", "creator", "stranger", "admin"]
 }
 
-
-def value(statement):
-	return sql(statement)[0][0]
-
-
 # ---- the database before and after ----
 
-# The worker and podium-hooks write into these at any moment; what each request may count or note of
-# a session does not matter either.
+# The worker and podium-hooks write these at any time. Neither do request counts and a session's
+# last use matter.
 BUSY = [
 	"workers", "gpus", "device_vitals", "rate_limits", "webhook_told", "webhook_events",
 	"webhook_deliveries"
@@ -240,7 +235,7 @@ def tables():
 
 
 def state():
-	"""Differs when anything was changed."""
+	"""A checksum that differs if anything was changed."""
 	exact = [name for name in tables() if name != "sessions"]
 	return sql(
 		f"CHECKSUM TABLE {', '.join(exact)}; SELECT HEX(token_hash), user_id, expires_at FROM "
@@ -266,19 +261,19 @@ def put_back():
 		"DELETE FROM rate_limits")
 
 
-# ---- what there is ----
+# ---- the fixtures ----
 
 submit = functools.partial(submit_time, verdict={"engine": "custom"})
 
 
 def make_people():
 	for who, name in NAMES.items():
-		ok(clients[who].post("/register", [("name", name), ("password", PASSWORD)]))
+		clients[who].register(name)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = "
 		"'creator' WHERE name IN ('carl', 'dora')")
 	spare = Client(site.url)
 	for name in ("eve", "lost", "second-admin"):
-		ok(spare.post("/register", [("name", name), ("password", PASSWORD)]))
+		spare.register(name)
 		ok(spare.post("/logout", form="/account"))
 	sql("UPDATE users SET role = 'admin' WHERE name = 'second-admin'")
 
@@ -307,7 +302,7 @@ def make_leaderboards():
 
 
 def make_papers():
-	"""Links, codes, uploads, tokens: what forms name."""
+	"""Makes what forms name: links, codes, uploads, tokens."""
 	creator, admin = clients["creator"], clients["admin"]
 	ok(creator.post("/admin/invites", [("action", "make"), ("leaderboard", "club")]))
 	made["invite"], made["code"] = sql("SELECT id, code FROM invites")[0]
@@ -339,7 +334,7 @@ def make_papers():
 
 
 def make_jobs():
-	"""None of these is claimed: the worker is paused."""
+	"""Queues jobs. The worker is paused, so none is claimed."""
 	made["worker"] = value("SELECT name FROM workers LIMIT 1")
 	made["device"] = value("SELECT uuid FROM gpus WHERE model = 'H200' LIMIT 1")
 	sql(f"INSERT INTO pauses (worker, uuid, kind, paused_by) VALUES ('{made['worker']}', '', "
@@ -347,19 +342,29 @@ def make_jobs():
 	made["rejudging"] = ok(clients["admin"].post("/admin/rejudgings", [("scope", "submission"),
 		("submission", made["bob"])])).location.rsplit("/", 1)[1]
 	made["result"] = value("SELECT MAX(id) FROM rejudged_jobs")
-	sql(f"""UPDATE jobs SET state = 'done', verdict = 'passed', score_ns = 2000, score_err_ns = 20, engine = 'custom', finished_at = UTC_TIMESTAMP(3) WHERE rejudged_id IS NOT NULL;
+	sql(f"""UPDATE jobs SET state = 'done', verdict = 'passed', score_ns = 2000, score_err_ns = 20,
+		engine = 'custom', finished_at = UTC_TIMESTAMP(3) WHERE rejudged_id IS NOT NULL;
 		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode)
-			SELECT leaderboard_id, task_version_id, user_id, 'waits.py', sha256, 'test' FROM submissions WHERE id = {made['ada']};
-		INSERT INTO jobs (submission_id, user_id, gpu) SELECT id, user_id, 'H200' FROM submissions WHERE file_name = 'waits.py';
-		INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, challenger_id, challenger_job_id, incumbent_id, incumbent_job_id, ratio, ratio_low, ratio_high)
-			SELECT a.leaderboard_id, a.task_version_id, a.gpu, a.submission_id, a.job_id, b.submission_id, b.job_id, 1.5, 1.4, 1.6
-			FROM ranking a JOIN ranking b ON b.leaderboard_id = a.leaderboard_id WHERE a.submission_id = {made['bob']} AND b.submission_id = {made['ada']};
-		INSERT INTO jobs (comparison_id, user_id, gpu, state, finished_at) SELECT id, 0, gpu, 'done', UTC_TIMESTAMP(3) FROM comparisons;
-		INSERT INTO artifacts (stage_id, name, size) SELECT MIN(t.id), 'profile-1.ncu-rep', 5 FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = {made['ada']};
-		INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('elsewhere', '1', '{{}}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3));
-		INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, compute_capability, seen_at)
-			SELECT id, 'GPU-broken', 'H200', 'NVIDIA H200', 1, '1', '9.0', UTC_TIMESTAMP(3) FROM workers WHERE name = 'elsewhere'"""
-		)
+			SELECT leaderboard_id, task_version_id, user_id, 'waits.py', sha256, 'test'
+				FROM submissions WHERE id = {made['ada']};
+		INSERT INTO jobs (submission_id, user_id, gpu) SELECT id, user_id, 'H200' FROM submissions
+			WHERE file_name = 'waits.py';
+		INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, challenger_id,
+			challenger_job_id, incumbent_id, incumbent_job_id, ratio, ratio_low, ratio_high)
+			SELECT a.leaderboard_id, a.task_version_id, a.gpu, a.submission_id, a.job_id,
+				b.submission_id, b.job_id, 1.5, 1.4, 1.6
+			FROM ranking a JOIN ranking b ON b.leaderboard_id = a.leaderboard_id
+				WHERE a.submission_id = {made['bob']} AND b.submission_id = {made['ada']};
+		INSERT INTO jobs (comparison_id, user_id, gpu, state, finished_at)
+			SELECT id, 0, gpu, 'done', UTC_TIMESTAMP(3) FROM comparisons;
+		INSERT INTO artifacts (stage_id, name, size) SELECT MIN(t.id), 'profile-1.ncu-rep', 5
+			FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = {made['ada']};
+		INSERT INTO workers (name, version, host, started_at, seen_at)
+			VALUES ('elsewhere', '1', '{{}}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3));
+		INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, compute_capability,
+			seen_at)
+			SELECT id, 'GPU-broken', 'H200', 'NVIDIA H200', 1, '1', '9.0', UTC_TIMESTAMP(3)
+				FROM workers WHERE name = 'elsewhere'""")
 	made["waiting"] = int(value("SELECT id FROM submissions WHERE file_name = 'waits.py'"))
 	made["comparison"] = int(value("SELECT MAX(id) FROM comparisons"))
 	made["artifact"] = int(value("SELECT MAX(id) FROM artifacts"))
@@ -369,8 +374,7 @@ def make_jobs():
 
 
 def end_some():
-	"""The banned, the deleted and the one with a one-time password, each with a session that is
-	still there."""
+	"""Ends the accounts "banned", "deleted" and "onetime", and keeps a session of each."""
 	sessions = {
 		who: sql(
 		"SELECT HEX(s.token_hash), u.id FROM sessions s JOIN users u ON u.id = s.user_id WHERE "
@@ -390,7 +394,7 @@ def end_some():
 
 
 @test
-def what_the_tests_need_is_made():
+def the_fixtures_are_created():
 	make_people()
 	make_leaderboards()
 	make_papers()
@@ -405,14 +409,10 @@ def what_the_tests_need_is_made():
 # ---- every address ----
 
 
-def routes(method):
-	return set(route_table.pages(method))
-
-
 @test
-def the_tables_of_this_test_hold_every_address():
-	equal(routes("GET") ^ set(PAGES), set())
-	equal(routes("POST") ^ set(FORMS), set())
+def the_tables_of_this_test_list_every_address():
+	equal(set(route_table.pages("GET")) ^ set(PAGES), set())
+	equal(set(route_table.pages("POST")) ^ set(FORMS), set())
 
 
 def said(answer):
@@ -423,7 +423,7 @@ def said(answer):
 
 
 @test
-def every_page_is_for_those_whom_it_is_for_and_looking_changes_nothing():
+def every_page_answers_exactly_its_users_and_reading_changes_nothing():
 	before = state()
 	for pattern, (address, expected) in PAGES.items():
 		for who, client in clients.items():
@@ -445,7 +445,7 @@ def send(form, who, csrf, **headers):
 
 
 def sends_without_right(pattern, form, who):
-	"""Without a token, with the token of another session, and from another site."""
+	"""Sends the form without a token, with the token of another session, and from another site."""
 	another = tokens["other" if who != "other" else "author"]
 	expected = form[2][who] if form[2][who] in ("login", "account") else "403"
 	for what, csrf, headers in (("without a token", "", {}), ("with another's token", another, {}),
@@ -455,7 +455,7 @@ def sends_without_right(pattern, form, who):
 
 
 @test
-def no_form_is_taken_from_whom_it_is_not_for_or_without_the_token_of_the_session():
+def every_form_is_refused_without_the_right_or_the_sessions_token():
 	before = state()
 	for pattern, form in FORMS.items():
 		for who in PEOPLE:
@@ -467,7 +467,7 @@ def no_form_is_taken_from_whom_it_is_not_for_or_without_the_token_of_the_session
 
 
 @test
-def the_same_form_does_something_for_those_who_may():
+def the_same_form_works_for_users_with_the_right():
 	before = state()
 	for pattern, form in FORMS.items():
 		for who in PEOPLE:

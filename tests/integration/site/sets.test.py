@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Problem sets in the panel and on the command line, and the rankings of replaced versions, through
-nginx."""
+"""Problem sets in the panel and on the command line, and the rankings of replaced task versions,
+through nginx."""
 import io
 import os
 import pathlib
@@ -92,7 +92,7 @@ def audited():
 
 
 @test
-def accounts_with_their_roles_are_there():
+def accounts_with_roles_exist():
 	password = (site.var / "admin-password").read_text().strip()
 	equal(admin.post("/login", [("name", "admin"), ("password", password)]).status, 303)
 	equal(
@@ -100,15 +100,14 @@ def accounts_with_their_roles_are_there():
 		("again", "a long password")], form="/account").status, 303)
 	for client, name, role in ((carl, "carl", "creator"), (dora, "dora", "creator"), (paul, "paul",
 		"participant")):
-		equal(
-			client.post("/register", [("name", name), ("password", "a long password")]).status, 303)
+		client.register(name)
 		equal(
 			admin.post("/admin/users", [("action", "role"), ("user", name), ("role", role),
 			("confirm", "yes")]).status, 303)
 
 
 @test
-def only_creators_and_admins_come_to_the_form_which_the_panel_links():
+def only_creators_and_admins_reach_the_form_that_the_panel_links():
 	equal(anyone.get("/admin/sets/new").status, 303)
 	equal(paul.get("/admin/sets/new").status, 403)
 	equal(
@@ -119,7 +118,7 @@ def only_creators_and_admins_come_to_the_form_which_the_panel_links():
 
 
 @test
-def what_is_no_set_is_refused_at_its_field_and_not_kept():
+def an_invalid_set_is_refused_at_its_field_and_not_kept():
 	for content, sentence in ((b"no zip", "is not a zip"), (zip_of({"task.yml": TASK}),
 		"holds no problem set"), (b"", "is empty")):
 		answer = upload(carl, content)
@@ -138,7 +137,7 @@ def a_form_without_its_token_keeps_nothing():
 
 
 @test
-def the_faults_of_a_set_are_told_with_file_and_line_and_there_is_nothing_to_confirm():
+def faults_of_a_set_have_file_and_line_and_prevent_confirmation():
 	broken = SET.replace("name: sort,", 'name: "a b",').replace("directory: week/scan",
 		"directry: week/scan").replace('"2040-01-02 03:04"', "soon")
 	answer = carl.get(uploaded(carl, tree(broken)))
@@ -170,7 +169,7 @@ def the_preview_lists_what_would_be_done_and_does_nothing():
 
 
 @test
-def an_upload_is_its_creators_alone_and_lasts_an_hour():
+def only_its_creator_can_use_an_upload_for_an_hour():
 	path = uploaded(carl, tree())
 	for client in (dora, admin):
 		equal(client.get(path).status, 404)
@@ -218,7 +217,7 @@ def sending_the_confirmation_twice_does_nothing_the_second_time():
 
 
 @test
-def metadata_makes_no_version_and_the_page_shows_it_at_once():
+def changed_metadata_makes_no_version_and_appears_immediately():
 	contains(carl.get("/leaderboard/sort").words(), "Sorts.")
 	path = uploaded(carl, tree(description="Sorts fast."))
 	words = carl.get(path).words()
@@ -226,12 +225,12 @@ def metadata_makes_no_version_and_the_page_shows_it_at_once():
 	contains(words, "deadline: 2040-01-02 03:04 UTC was 2040-01-02 05:06 UTC")
 	equal(confirm(carl, path).status, 303)
 	equal(stored()[1][:4], ["sort", "1", "1", "2040-01-02 03:04:00.000"])
-	for _ in range(20):  # each thread of podium-web keeps pages of its own
+	for _ in range(20):  # each thread of podium-web has its own cache
 		contains(carl.get("/leaderboard/sort").words(), "Sorts fast.")
 
 
 @test
-def a_creator_may_not_change_what_is_somebody_elses():
+def a_creator_cannot_change_another_creators_leaderboard():
 	path = uploaded(dora, tree(seed=4))
 	words = dora.get(path).words()
 	contains(words,
@@ -260,7 +259,7 @@ def a_change_between_preview_and_confirmation_shows_the_new_plan_instead():
 
 
 @test
-def of_several_sets_in_one_zip_one_is_chosen():
+def a_zip_with_several_sets_asks_which_one():
 	other = 'problems:\n- {directory: week/sort, name: "sort-again"}\n'
 	path = uploaded(carl, tree(seed=4, more={"problems/b & c.yaml": other}))
 	page = Page()
@@ -277,7 +276,7 @@ def of_several_sets_in_one_zip_one_is_chosen():
 
 
 @test
-def a_zip_near_the_limit_survives_until_it_is_confirmed():
+def a_zip_near_the_size_limit_can_be_confirmed():
 	noise = {f"noise/{i}": os.urandom(3_500_000) for i in range(2)}
 	contains(carl.get(uploaded(carl, tree(seed=4, more=noise))).words(), "Unchanged: 2")
 
@@ -295,7 +294,7 @@ def the_command_prints_the_plan_and_only_then_applies_it():
 			seed=4))).extractall(folder)
 		yaml, packed = f"{folder}/top/problems/autumn.yaml", f"{folder}/tree.zip"
 		dry = site.admin("task", "load", "--dry-run", yaml)
-		equal(dry.returncode, 1)  # one problem is refused
+		equal(dry.returncode, 1)  # one of the problems is refused
 		contains(
 			dry.stdout,
 			"autumn.yaml: 2 created, 0 changed, 0 unchanged, 1 refused (only looked at: nothing "
@@ -330,7 +329,7 @@ def the_command_prints_the_plan_and_only_then_applies_it():
 
 
 @test
-def a_dry_run_of_task_folders_says_what_would_become_of_them():
+def a_dry_run_of_task_folders_prints_what_would_change():
 	equal(
 		site.admin("task", "load", "--dry-run", ROOT / "tasks" / "vectoradd_py").stdout,
 		"vectoradd_py: unchanged.\n")
@@ -358,15 +357,21 @@ def a_dry_run_of_task_folders_says_what_would_become_of_them():
 
 
 def rank(version, user, score_ns):
-	"""A ranked job of that version, without a worker."""
+	"""A ranked result of that version, without a worker."""
 	site.sql(f"""
-		SET @v = (SELECT v.id FROM task_versions v JOIN leaderboards l ON l.id = v.leaderboard_id WHERE l.name = 'sort' AND v.number = {version});
-		SET @l = (SELECT id FROM leaderboards WHERE name = 'sort'); SET @u = (SELECT id FROM users WHERE name = '{user}');
+		SET @v = (SELECT v.id FROM task_versions v JOIN leaderboards l ON l.id = v.leaderboard_id
+			WHERE l.name = 'sort' AND v.number = {version});
+		SET @l = (SELECT id FROM leaderboards WHERE name = 'sort');
+		SET @u = (SELECT id FROM users WHERE name = '{user}');
 		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode)
-			VALUES (@l, @v, @u, 'a.py', (SELECT MIN(sha256) FROM blobs), 'ranked'); SET @s = LAST_INSERT_ID();
-		INSERT INTO jobs (submission_id, gpu, state, verdict, score_ns) VALUES (@s, 'CPU', 'done', 'passed', {score_ns}); SET @j = LAST_INSERT_ID();
-		INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, score_ns, submitted_at, position, place)
-			SELECT @l, @v, 'CPU', @u, @s, @j, {score_ns}, UTC_TIMESTAMP(3), COUNT(*) + 1, COUNT(*) + 1 FROM ranking WHERE task_version_id = @v;
+			VALUES (@l, @v, @u, 'a.py', (SELECT MIN(sha256) FROM blobs), 'ranked');
+			SET @s = LAST_INSERT_ID();
+		INSERT INTO jobs (submission_id, gpu, state, verdict, score_ns)
+			VALUES (@s, 'CPU', 'done', 'passed', {score_ns}); SET @j = LAST_INSERT_ID();
+		INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id,
+			score_ns, submitted_at, position, place)
+			SELECT @l, @v, 'CPU', @u, @s, @j, {score_ns}, UTC_TIMESTAMP(3), COUNT(*) + 1,
+				COUNT(*) + 1 FROM ranking WHERE task_version_id = @v;
 	""")
 
 
@@ -374,7 +379,7 @@ def rank(version, user, score_ns):
 def the_ranking_of_a_replaced_version_stays_readable():
 	rank(1, "carl", 1000)
 	rank(1, "dora", 2000)
-	# Since then the leaderboard has another device only.
+	# Now the leaderboard has only another device.
 	equal(
 		site.sql(
 		"SELECT gpu FROM leaderboard_gpus g JOIN leaderboards l ON l.id = g.leaderboard_id WHERE "
@@ -384,7 +389,7 @@ def the_ranking_of_a_replaced_version_stays_readable():
 	for part in ("carl", "dora", "1.000 µs", "This version of the task was replaced"):
 		contains(answer.words(), part)
 	lacks(paul.get("/leaderboard/sort").words(),
-		"dora")  # logged in, because anonymous answers are kept for a second
+		"dora")  # signed in, because nginx caches anonymous answers for a second
 	found = anyone.get("/leaderboard/sort.json?version=1").json
 	equal((found["version"], found["gpu"], [(row["rank"], row["user"]) for row in found["rows"]]),
 		(1, "CPU", [(1, "carl"), (2, "dora")]))
@@ -429,7 +434,7 @@ def the_task_of_a_replaced_version_stays_readable():
 
 
 @test
-def a_version_that_is_none_is_not_found():
+def an_unknown_version_is_not_found():
 	for version in ("3", "0", "-1", "x", "99999999999", "999999999999999999999", "1%27"):
 		for path in ("/leaderboard/sort", "/leaderboard/sort.json", "/leaderboard/sort.csv",
 			"/leaderboard/sort/task"):

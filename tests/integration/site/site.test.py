@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""The pages through nginx, without a browser: who may do what, what is refused and how, what is
-shown to whom."""
+"""The pages through nginx, without a browser: rights, refusals and their messages, and what each
+user sees."""
 import gzip
 import json
 import pathlib
 import re
 import sys
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client, Page  # noqa: E402
@@ -14,12 +13,16 @@ from instance import Instance  # noqa: E402
 from small_task import ended, send_source, status_of, zip_of  # noqa: E402
 from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
-site = Instance(PODIUM_PYTHON="")  # the one that imports torch
+site = Instance(PODIUM_PYTHON="")  # an empty value selects the Python that has torch
 anyone = Client(site.url)
 ada, bob, admin = Client(site.url), Client(site.url), Client(site.url)
 HOSTILE = "<script>alert(1)</script>\"'&"
 
-REFERENCE = "def generate_input(seed):\n    return seed\n\ndef check_implementation(data, output):\n    return output == data, 'not the same'\n"
+REFERENCE = ("def generate_input(seed):\n"
+	"    return seed\n"
+	"\n"
+	"def check_implementation(data, output):\n"
+	"    return output == data, 'not the same'\n")
 RIGHT = "def custom_kernel(data):\n    return data\n"
 WRONG = "def custom_kernel(data):\n    return 'wrong'\n"
 TASK = """
@@ -56,7 +59,7 @@ def links(client, submission):
 
 
 @test
-def everyone_gets_the_list_of_leaderboards():
+def everyone_sees_the_list_of_leaderboards():
 	answer = anyone.get("/")
 	equal(answer.status, 200)
 	contains(answer.text, "vectoradd_py")
@@ -67,12 +70,12 @@ def everyone_gets_the_list_of_leaderboards():
 
 
 @test
-def health_is_told_from_the_database():
+def the_health_check_asks_the_database():
 	equal(anyone.get("/healthz").status, 200)
 
 
 @test
-def an_account_is_registered_once_whatever_the_case_of_its_name():
+def a_name_can_be_registered_once_in_any_case():
 	register(ada, "ada")
 	answer = bob.post("/register", [("name", "ADA"), ("password", "a long password")])
 	equal(answer.status // 100, 4)
@@ -92,7 +95,7 @@ def a_wrong_password_and_a_missing_user_get_the_same_answer():
 
 
 @test
-def logging_in_changes_the_token_and_logging_out_ends_it():
+def logging_in_changes_the_session_token_and_logging_out_ends_it():
 	client = Client(site.url)
 	client.get("/login")
 	before = dict(client.cookies)
@@ -118,7 +121,7 @@ def login_never_leads_to_another_site():
 
 
 @test
-def a_slash_at_the_end_leads_to_the_page_and_never_to_another_host():
+def a_trailing_slash_redirects_to_the_page_and_never_to_another_host():
 	answer = anyone.get("/queue/?x=1")
 	equal((answer.status, answer.location), (301, "/queue?x=1"))
 	for path in ("//elsewhere.example/", "//elsewhere.example/queue/", "///elsewhere.example/",
@@ -138,7 +141,7 @@ def a_form_without_its_token_or_from_another_origin_is_refused():
 
 
 @test
-def a_participant_may_not_see_the_panel_and_a_stranger_is_asked_to_log_in():
+def a_participant_is_refused_the_panel_and_a_visitor_is_asked_to_log_in():
 	for path in ("/admin", "/admin/users", "/admin/audit", "/admin/leaderboards/new",
 		"/admin/leaderboard/vectoradd_py/edit", "/admin/leaderboard/vectoradd_py/delete"):
 		equal(ada.get(path).status, 403)
@@ -231,7 +234,7 @@ def a_submission_runs_to_the_ranking():
 		[(1, "ada", submission)])
 	equal(board["rows"][0]["score_ns"], status["jobs"][0]["score_ns"])
 	contains(ada.get("/leaderboard/small").words(),
-		"ada")  # logged in: anonymous answers are kept for a second
+		"ada")  # signed in, because nginx caches anonymous answers for a second
 	contains(anyone.get("/leaderboard/small.csv?gpu=CPU").text, "ada")
 
 
@@ -259,7 +262,7 @@ def an_equal_or_slower_run_of_the_same_user_does_not_add_a_row():
 
 
 @test
-def a_file_that_cannot_be_run_is_refused_at_its_field_with_what_was_typed_kept():
+def an_invalid_file_is_refused_at_its_field_and_the_form_keeps_its_input():
 
 	def refused(sentence, fields=(), files=(), mode="benchmark"):
 		answer = ada.post("/leaderboard/small/submit", [("mode", mode), *fields], files)
@@ -280,7 +283,7 @@ def a_file_that_cannot_be_run_is_refused_at_its_field_with_what_was_typed_kept()
 
 
 @test
-def a_header_chooses_the_gpu_when_the_form_does_not():
+def a_directive_in_the_file_chooses_the_gpu_if_the_form_does_not():
 	answer = ada.post("/leaderboard/small/submit", [("mode", "test"),
 		("code", "#!POPCORN gpus CPU\n" + RIGHT)])
 	equal(answer.status, 303)
@@ -288,7 +291,7 @@ def a_header_chooses_the_gpu_when_the_form_does_not():
 
 
 @test
-def a_header_chooses_the_leaderboard_where_the_form_does_not():
+def a_directive_in_the_file_chooses_the_leaderboard_if_the_form_does_not():
 	named = "#!POPCORN leaderboard small\n" + RIGHT
 	send = lambda *fields: ada.post("/submit", [("mode", "test"), *fields])
 	answer = send(("code", named))
@@ -307,7 +310,7 @@ def a_header_chooses_the_leaderboard_where_the_form_does_not():
 		answer = send(*fields)
 		equal(answer.status, 422)
 		contains(answer.words(), sentence)
-		contains(answer.text, "def custom_kernel")  # what was typed is kept
+		contains(answer.text, "def custom_kernel")  # the form keeps its input
 	equal(anyone.get("/submit").status, 200)
 	equal(anyone.post("/submit", [("mode", "test"), ("code", named)], form="/login").status, 303)
 
@@ -322,9 +325,12 @@ def hostile_names_and_output_are_shown_as_text():
 
 
 @test
-def what_a_submission_prints_is_seen_by_its_author_while_it_runs():
-	"""From the program in its sandbox through podium-run and the worker to the page."""
-	hostile = "import sys, time\nprint('\\x1b[31mbegun\\x1b[0m ' + %r, flush=True)\nprint('oh', file=sys.stderr, flush=True)\n" % HOSTILE
+def the_author_sees_the_output_of_a_running_submission():
+	"""The output goes from the program in its sandbox through podium-run and the worker to the
+	page."""
+	hostile = ("import sys, time\n"
+		"print('\\x1b[31mbegun\\x1b[0m ' + %r, flush=True)\n"
+		"print('oh', file=sys.stderr, flush=True)\n") % HOSTILE
 	submission = submit(ada, hostile + "def custom_kernel(data):\n    time.sleep(100)\n",
 		mode="test")
 	printed = {"stdout": f"begun {HOSTILE}\n", "stderr": "oh\n"}
@@ -341,7 +347,7 @@ def what_a_submission_prints_is_seen_by_its_author_while_it_runs():
 
 
 @test
-def a_source_is_its_owners_until_the_deadline_and_then_everyones():
+def a_source_is_private_until_the_deadline_and_then_public():
 	submission = submit(ada, "# my secret trick\n" + RIGHT, "test")
 	ended(ada, submission)
 	for client, status in ((ada, 200), (admin, 200), (bob, 403), (anyone, 403)):
@@ -352,8 +358,7 @@ def a_source_is_its_owners_until_the_deadline_and_then_everyones():
 	contains(ada.get(f"/submission/{submission}/source").headers["Content-Type"], "text/plain")
 	site.sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP() - INTERVAL 1 MINUTE WHERE name = "
 		"'small'")
-	time.sleep(2.1)  # nginx keeps a page for a second, and counts whole seconds
-	contains(anyone.get(f"/submission/{submission}").text, "my secret trick")
+	until(lambda: "my secret trick" in anyone.get(f"/submission/{submission}").text, 10)
 	answer = ada.post("/leaderboard/small/submit", [("mode", "test"), ("gpu", "CPU"),
 		("code", RIGHT)], form="/account")
 	equal(answer.status // 100, 4)
@@ -367,18 +372,18 @@ def a_source_is_its_owners_until_the_deadline_and_then_everyones():
 
 
 @test
-def a_profile_is_its_owners_until_the_deadline_and_not_ranked():
+def a_profile_is_private_until_the_deadline_and_not_ranked():
 	submission = submit(bob, RIGHT, "profile")
 	equal(ended(bob, submission)["verdict"], "passed")
 	(stage, ) = site.sql(
 		"SELECT t.id FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = "
 		f"{submission} AND t.name = 'profile'")
 	packed = gzip.compress(b"<script>alert(1)</script>").hex()
-	site.sql(
-		f"""UPDATE measurements SET report = '<b>hot</b> loop in my kernel' WHERE stage_id = {stage[0]};
+	site.sql(f"""UPDATE measurements SET report = '<b>hot</b> loop in my kernel'
+			WHERE stage_id = {stage[0]};
 		INSERT INTO artifacts (stage_id, name, size) VALUES ({stage[0]}, 'profile-1.ncu-rep', 25);
-		INSERT INTO artifact_parts VALUES (LAST_INSERT_ID(), 0, UNHEX('{packed[:20]}')), (LAST_INSERT_ID(), 1, UNHEX('{packed[20:]}'));"""
-	)
+		INSERT INTO artifact_parts VALUES (LAST_INSERT_ID(), 0, UNHEX('{packed[:20]}')),
+			(LAST_INSERT_ID(), 1, UNHEX('{packed[20:]}'));""")
 	(file, ) = [link for link in links(bob, submission) if "/artifact/" in link]
 	for client, status in ((bob, 200), (admin, 200), (ada, 403), (anyone, 403)):
 		answer, page = client.get(file), client.get(f"/submission/{submission}").text
@@ -397,7 +402,7 @@ def a_profile_is_its_owners_until_the_deadline_and_not_ranked():
 		"/1/"), file + "0", f"/submission/{submission}/artifact/x"):
 		assert bob.get(wrong).status in (403, 404), wrong
 	site.sql(f"UPDATE artifacts SET size = 24 WHERE stage_id = {stage[0]}")
-	equal(bob.get(file).status, 500)  # not what was stored
+	equal(bob.get(file).status, 500)  # the size does not match, so the stored content is not sent
 	equal([row["user"] for row in anyone.get("/leaderboard/small.json?gpu=CPU").json["rows"]],
 		["ada"])
 
@@ -407,12 +412,16 @@ def the_first_mismatch_the_rates_and_the_kernels_are_shown():
 	submission = submit(bob, WRONG)
 	ended(bob, submission)
 	job = f"(SELECT id FROM jobs WHERE submission_id = {submission})"
-	long = "5 of 9 elements are wrong, the first at [3, 0]: expected 1.5, got <nan> (off by 1, tolerance 0.25)\\n[3, 1]: more"
-	site.sql(
-		f"""UPDATE measurements m JOIN stages t ON t.id = m.stage_id SET m.message = '{long}' WHERE t.job_id = {job};
-		UPDATE stages SET kernels = '[{{"name": "<i>k</i>", "registers": 77, "shared_bytes": 1024}}]' WHERE job_id = {job} AND name = 'compile';
-		UPDATE stages SET conditions = '{{"before": {{"sm_clock_mhz": 1980, "slowed_by": ["power cap"]}}}}' WHERE job_id = {job} AND name = 'test'"""
-	)
+	long = ("5 of 9 elements are wrong, the first at [3, 0]: expected 1.5, got <nan> (off by "
+		"1, tolerance 0.25)\\n[3, 1]: more")
+	site.sql(f"""UPDATE measurements m JOIN stages t ON t.id = m.stage_id SET m.message = '{long}'
+			WHERE t.job_id = {job};
+		UPDATE stages
+			SET kernels = '[{{"name": "<i>k</i>", "registers": 77, "shared_bytes": 1024}}]'
+			WHERE job_id = {job} AND name = 'compile';
+		UPDATE stages
+			SET conditions = '{{"before": {{"sm_clock_mhz": 1980, "slowed_by": ["power cap"]}}}}'
+			WHERE job_id = {job} AND name = 'test'""")
 	words = bob.get(f"/submission/{submission}").words()
 	contains(
 		words,
@@ -426,9 +435,11 @@ def the_first_mismatch_the_rates_and_the_kernels_are_shown():
 	site.sql("CREATE TABLE kept AS SELECT v.* FROM task_versions v JOIN submissions s ON "
 		f"s.task_version_id = v.id WHERE s.id = {passed}")
 	site.sql(f"""UPDATE task_versions v JOIN submissions s ON s.task_version_id = v.id
-		SET definition = JSON_SET(definition, '$.bytes', '1000 * seed', '$.flops', 'nothing') WHERE s.id = {passed};
-		UPDATE measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id SET mean_ns = 1000, err_ns = NULL, low_ns = NULL, high_ns = NULL WHERE j.submission_id = {passed}"""
-				)
+		SET definition = JSON_SET(definition, '$.bytes', '1000 * seed', '$.flops', 'nothing')
+			WHERE s.id = {passed};
+		UPDATE measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id
+			SET mean_ns = 1000, err_ns = NULL, low_ns = NULL, high_ns = NULL
+			WHERE j.submission_id = {passed}""")
 	contains(ada.get(f"/submission/{passed}").words(), "seed: 3 1.000 µs")
 	contains(
 		ada.get(f"/submission/{passed}").words(),
@@ -440,12 +451,12 @@ def the_first_mismatch_the_rates_and_the_kernels_are_shown():
 	site.sql(f"UPDATE jobs SET gpu = 'H200' WHERE submission_id = {passed}")
 	contains(ada.get(f"/submission/{passed}").words(), "3.00 GB/s 0.062 % of peak")
 	site.sql(f"""UPDATE jobs SET gpu = 'CPU' WHERE submission_id = {passed};
-		UPDATE task_versions v JOIN kept k ON k.id = v.id SET v.definition = k.definition; DROP TABLE kept"""
-				)
+		UPDATE task_versions v JOIN kept k ON k.id = v.id SET v.definition = k.definition;
+		DROP TABLE kept""")
 
 
 @test
-def the_secret_seed_is_nowhere_and_every_other_file_is_there():
+def the_secret_seed_appears_nowhere_and_every_other_file_is_shown():
 	site.sql("UPDATE leaderboards SET secret_seed = 1987654321 WHERE name = 'small'")
 	submission = submit(ada, "import os\nprint(os.environ)\n" + RIGHT)
 	ended(ada, submission)
@@ -466,7 +477,7 @@ def the_secret_seed_is_nowhere_and_every_other_file_is_there():
 
 
 @test
-def what_does_not_exist_answers_404_with_a_page():
+def an_unknown_address_answers_404_with_a_page():
 	for path in ("/nothing", "/leaderboard/none", "/leaderboard/none/submit",
 		"/leaderboard/none.json", "/submission/999999", "/submission/abc", "/user/nobody-here",
 		"/leaderboard/small/raw/none.py", "/language/cobol", "/%00", "/leaderboard/%2e%2e"):
@@ -488,7 +499,7 @@ def other_methods_and_damaged_forms_are_refused():
 
 
 @test
-def every_page_nests_and_every_link_leads_somewhere():
+def every_page_is_well_formed_and_every_link_works():
 	for client in (anyone, ada, admin):
 		seen, waiting = set(), ["/"]
 		while waiting and len(seen) < 150:
@@ -513,7 +524,7 @@ def every_page_nests_and_every_link_leads_somewhere():
 
 
 @test
-def a_creator_edits_only_his_own_leaderboards():
+def a_creator_edits_only_own_leaderboards():
 	site.sql("UPDATE users SET role = 'creator' WHERE name = 'bob'")
 	equal(bob.get("/admin/leaderboard/small/edit").status, 403)
 	answer = bob.post("/admin/leaderboards/new", [("name", "bobs"), ("gpu", "CPU"),
@@ -524,7 +535,7 @@ def a_creator_edits_only_his_own_leaderboards():
 
 
 @test
-def a_changed_task_becomes_a_new_version_and_an_equal_one_does_not():
+def a_changed_task_becomes_a_new_version_and_an_unchanged_one_does_not():
 
 	def edit(task):
 		files = [("task", "task.zip", task_zip(task))] if task else []
@@ -543,7 +554,7 @@ def a_changed_task_becomes_a_new_version_and_an_equal_one_does_not():
 
 
 @test
-def deleting_needs_the_name_and_takes_everything_with_it():
+def deleting_a_leaderboard_needs_its_name_and_deletes_everything_of_it():
 	ended(bob, submit(bob, RIGHT, board="bobs"))
 	before = site.sql("SELECT COUNT(*) FROM blobs")
 	equal(bob.post("/admin/leaderboard/bobs/delete", [("name", "bob")]).status // 100, 4)
@@ -564,7 +575,7 @@ def deleting_needs_the_name_and_takes_everything_with_it():
 
 
 @test
-def a_gpu_in_quarantine_is_shown_and_released_by_an_admin():
+def an_admin_sees_and_releases_a_gpu_in_quarantine():
 	site.sql("INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, "
 		"compute_capability, seen_at, quarantined_at, quarantine_reason) "
 		"SELECT id, 'GPU-broken', 'H200', 'NVIDIA H200', 1, '580', '9.0', UTC_TIMESTAMP(3), "

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What admins do with single submissions: find them, hide them, hold their results, note something
-about them. The worker's podium-run is a pretended one that says what a submission tells it to."""
+"""What admins do with single submissions: find, hide, hold and annotate them. A stand-in for
+podium-run reports what each submission tells it to."""
 import pathlib
 import sys
 import time
@@ -20,7 +20,7 @@ PASSWORD = "a long password"
 def prepare():
 	for client, name in ((ada, "ada"), (bob, "bob"), (eve, "eve"), (admin, "root-of-all"), (creator,
 		"carl")):
-		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
+		client.register(name)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = "
 		"'creator' WHERE name = 'carl'")
 	make_board(admin, "small")
@@ -62,7 +62,7 @@ def submissions_are_found_by_number_user_and_leaderboard():
 
 
 @test
-def nobody_but_admins_comes_near():
+def only_admins_reach_these_pages():
 	for client, expected in ((anyone, 303), (ada, 403), (creator, 403)):
 		for path in ("/admin/submissions", f"/admin/submission/{fast}"):
 			equal((path, client.get(path).status), (path, expected))
@@ -76,7 +76,7 @@ def nobody_but_admins_comes_near():
 
 
 @test
-def a_hidden_submission_is_its_authors_and_the_next_best_is_ranked():
+def only_the_author_sees_a_hidden_submission_and_the_next_best_is_ranked():
 	for reason in ("", "  ", "x" * 501, "two\nlines"):
 		answer = act(fast, "hide", reason=reason)
 		equal(answer.status, 422)
@@ -103,7 +103,7 @@ def a_hidden_submission_is_its_authors_and_the_next_best_is_ranked():
 
 
 @test
-def what_runs_of_a_hidden_submission_ends_without_being_ranked():
+def a_running_job_of_a_hidden_submission_ends_unranked():
 	sql(f"UPDATE jobs SET state = 'queued', attempt = 0 WHERE submission_id = {fast}")
 	until(lambda: sql(f"SELECT state FROM jobs WHERE submission_id = {fast}") == [["done"]])
 	equal(sql(f"SELECT verdict, score_ns FROM jobs WHERE submission_id = {fast}"),
@@ -112,7 +112,7 @@ def what_runs_of_a_hidden_submission_ends_without_being_ranked():
 
 
 @test
-def one_that_is_shown_again_is_ranked_again():
+def a_submission_that_is_shown_again_is_ranked_again():
 	equal(act(fast, "show").status, 303)
 	equal(ranking(), [("ada", 1, 1000), ("bob", 2, 3000)])
 	equal(anyone.get(f"/submission/{fast}?{time.time()}").status, 200)
@@ -120,7 +120,7 @@ def one_that_is_shown_again_is_ranked_again():
 
 
 @test
-def what_has_passed_is_held_until_it_is_released():
+def a_passed_submission_can_be_held_and_released():
 	equal(act(other, "hold", reason="").status, 422)
 	equal(act(other, "hold", reason="Too good to be <true>.").status, 303)
 	equal(ranking(), [("ada", 1, 1000)])
@@ -133,7 +133,7 @@ def what_has_passed_is_held_until_it_is_released():
 
 
 @test
-def a_note_is_for_admins_alone():
+def only_admins_see_an_admin_note():
 	equal(act(other, "note", note="x" * 2001).status, 422)
 	equal(act(other, "note", note="Watch </textarea>him.").status, 303)
 	contains(whole(admin.get(f"/admin/submission/{other}")).text, "Watch &lt;/textarea&gt;him.")
@@ -145,13 +145,15 @@ def a_note_is_for_admins_alone():
 
 
 @test
-def a_page_says_what_was_removed_for_its_age():
+def a_page_says_what_was_pruned():
 	number = submit_time(ada, 1500.0)
 	until(lambda: status_of(anyone, number)["state"] == "done")
 	of = f"stages t JOIN jobs j ON j.id = t.job_id"
-	sql(f"""UPDATE {of} SET t.stdout = 'It printed this.', j.finished_at = j.finished_at - INTERVAL 400 DAY WHERE j.submission_id = {number};
-		UPDATE {of} JOIN measurements m ON m.stage_id = t.id SET m.samples = UNHEX(REPEAT('0000803f', 50)), m.blocks = 2 WHERE j.submission_id = {number} AND t.name = 'ranked'"""
-		)
+	sql(f"""UPDATE {of} SET t.stdout = 'It printed this.', j.finished_at = j.finished_at - INTERVAL
+		400 DAY WHERE j.submission_id = {number};
+		UPDATE {of} JOIN measurements m ON m.stage_id = t.id
+			SET m.samples = UNHEX(REPEAT('0000803f', 50)), m.blocks = 2
+			WHERE j.submission_id = {number} AND t.name = 'ranked'""")
 	page = whole(ada.get(f"/submission/{number}")).words()
 	contains(page, "It printed this.")
 	lacks(page, "removed after")
@@ -171,7 +173,7 @@ def a_page_says_what_was_removed_for_its_age():
 
 
 @test
-def the_audit_log_has_all_of_it():
+def the_audit_log_has_every_action():
 	equal(
 		sql("SELECT actor, action, subject, detail FROM audit_log WHERE action LIKE 'submission.%' "
 		"ORDER BY id"),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What anyone can read of a task and of the harness: every file, whatever its name and its bytes,
-and nothing secret."""
+"""What anyone can read of a task and of the harness: every file, whatever its name and bytes, and
+nothing secret."""
 import pathlib
 import sys
 import urllib.parse
@@ -15,7 +15,11 @@ site = Instance()
 anyone, admin = Client(site.url), Client(site.url)
 
 ODD_NAME = "data/<b>x/a \"'&?#%41 <script>.txt"
-REFERENCE = 'def generate_input(seed):\n\treturn "</pre><script>alert(1)</script>"\n\ndef check_implementation(data, output):\n    return True, ""'
+REFERENCE = ('def generate_input(seed):\n'
+	'\treturn "</pre><script>alert(1)</script>"\n'
+	'\n'
+	'def check_implementation(data, output):\n'
+	'    return True, ""')
 FILES = {
 	"reference.py": REFERENCE.encode(), "odd": b"odd\n", "noise.bin": bytes(range(256)),
 	"nul.txt": b"a\0b", "empty.txt": b"", "long.txt": b"x\n" * 20001,
@@ -85,13 +89,13 @@ def the_page_lists_every_file_by_its_role_with_a_view_and_a_download():
 
 
 def quoted_again(link):
-	"""The same address with Python's choice of what needs no percent sign."""
+	"""The same address, percent-encoded as Python does it."""
 	path, mark, query = link.partition("?")
 	return urllib.parse.quote(urllib.parse.unquote(path)) + mark + query
 
 
 @test
-def the_page_tells_settings_and_cases():
+def the_page_lists_settings_and_cases():
 	words = anyone.get("/leaderboard/odd/task").words()
 	for part in ("Language Python", "The submission becomes submission.py",
 		"Run as python3 eval.py MODE CASEFILE", "Devices CPU", "tests 17 s", "benchmarks 180 s",
@@ -102,7 +106,7 @@ def the_page_tells_settings_and_cases():
 
 
 @test
-def the_secret_seed_is_in_none_of_it():
+def no_page_contains_the_secret_seed():
 	site.sql("UPDATE leaderboards SET secret_seed = 1987654321 WHERE name = 'odd'")
 	for path in ["/leaderboard/odd/task", *links("/leaderboard/odd/task")]:
 		if path.startswith("/leaderboard/odd/"):
@@ -122,7 +126,7 @@ def a_files_page_shows_its_text_line_by_line_as_text():
 
 
 @test
-def code_is_coloured_by_the_name_of_its_file_also_of_a_template():
+def code_is_highlighted_by_the_name_of_its_file_or_template():
 	contains(
 		anyone.get(url("task", "template/Python")).text,
 		'<span class="keyword">def</span> custom_kernel')
@@ -130,7 +134,7 @@ def code_is_coloured_by_the_name_of_its_file_also_of_a_template():
 
 
 @test
-def what_is_not_text_or_too_long_is_offered_for_download_only():
+def binary_and_very_long_files_can_only_be_downloaded():
 	for name, sentence, plain in (("noise.bin", "is not text", False), ("nul.txt", "is not text",
 		False), ("empty.txt", "is empty", True), ("long.txt", "is too long", True)):
 		path = url("task", "file/" + name)
@@ -140,7 +144,7 @@ def what_is_not_text_or_too_long_is_offered_for_download_only():
 
 
 @test
-def the_bytes_are_those_of_the_upload_and_never_run_in_a_browser():
+def a_download_has_the_uploaded_bytes_and_never_runs_in_a_browser():
 	for name, content in FILES.items():
 		if name not in ("odd", "template.py", "samples/zero.py"):
 			answer = anyone.get(url("raw", "file/" + name))
@@ -158,7 +162,7 @@ def the_bytes_are_those_of_the_upload_and_never_run_in_a_browser():
 
 
 @test
-def a_role_tells_files_of_the_same_path_apart():
+def files_with_the_same_path_differ_by_role():
 	equal(anyone.get(url("raw", "template/Python")).bytes, FILES["template.py"])
 	equal(anyone.get(url("raw", "file/template/Python")).bytes, b"odd\n")
 	equal(anyone.get(url("raw", "sample/samples/zero.py")).bytes, FILES["samples/zero.py"])
@@ -167,7 +171,7 @@ def a_role_tells_files_of_the_same_path_apart():
 
 
 @test
-def a_template_is_found_by_its_language_and_named_as_its_author_did():
+def a_template_is_found_by_its_language_and_keeps_its_name():
 	answer = anyone.get("/leaderboard/odd/template/python?download=1")
 	equal(answer.bytes, FILES["template.py"])
 	contains(answer.headers["Content-Disposition"], 'attachment; filename="template.py"')
@@ -177,7 +181,7 @@ def a_template_is_found_by_its_language_and_named_as_its_author_did():
 
 
 @test
-def what_is_not_there_is_answered_with_what_is():
+def an_unknown_file_gets_a_list_of_the_existing_ones():
 	for path, sentence in (("/leaderboard/odd/task/file/none.py",
 		'no file "file/none.py". It has "data/<b>x/a'), ("/leaderboard/odd/raw/sample/reference.py",
 		"and 4 more."), ("/language/cobol", "There are: py (Python), cu (CUDA C++)."),

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What admins do with users: bans, links to choose a password, invitations."""
+"""What admins do with users: bans, links to choose a password, and invitations."""
 import pathlib
 import re
 import sys
@@ -17,7 +17,7 @@ PASSWORD = "a long password"
 
 def prepare():
 	for client, name in ((ada, "ada"), (bob, "bob"), (admin, "root-of-all"), (creator, "carl")):
-		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
+		client.register(name)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = "
 		"'creator' WHERE name = 'carl'")
 
@@ -48,7 +48,7 @@ def audit(action):
 
 
 @test
-def a_ban_says_what_goes_and_needs_the_name():
+def a_ban_says_what_it_removes_and_needs_the_name():
 	prepare()
 	sql("INSERT INTO leaderboards (name, secret_seed) VALUES ('small', 1); INSERT INTO "
 		"task_versions (leaderboard_id, number, language, description, definition) "
@@ -89,7 +89,7 @@ def a_ban_says_what_goes_and_needs_the_name():
 
 
 @test
-def only_admins_ban_invite_and_make_links_and_not_for_themselves():
+def only_admins_ban_invite_and_make_links_and_only_for_others():
 	for client, expected in ((anyone, 303), (bob, 403), (creator, 403)):
 		equal(client.get("/admin/users/ada/ban").status, expected)
 	for client in (bob, creator):
@@ -109,7 +109,7 @@ def only_admins_ban_invite_and_make_links_and_not_for_themselves():
 
 
 @test
-def a_link_chooses_a_password_once():
+def a_link_works_once_to_choose_a_password():
 	link = link_in(act(user="bob", action="link"))
 	secret = link.rsplit("/", 1)[1]
 	equal(
@@ -141,7 +141,7 @@ def a_link_chooses_a_password_once():
 
 
 @test
-def links_end_with_time_newer_ones_and_bans():
+def links_end_when_they_expire_are_replaced_or_the_user_is_banned():
 	first, second = (link_in(act(user="bob", action="link")) for _ in range(2))
 	equal((anyone.get(first).status, anyone.get(second).status), (404, 200))
 	sql("UPDATE password_links SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND")
@@ -157,7 +157,7 @@ def links_end_with_time_newer_ones_and_bans():
 
 
 @test
-def who_is_invited_chooses_the_password_of_an_account_with_a_role():
+def an_invited_user_chooses_the_password_of_an_account_with_a_role():
 	for name, role, status in (("x", "participant", 422), ("eve", "king", 422), ("ADA",
 		"participant", 409)):
 		answer = admin.post("/admin/users/invite", [("name", name), ("role", role)],

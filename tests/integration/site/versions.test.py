@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""The versions of a task: who made them, what differs, drafts, switching; and cloning a
-leaderboard. The worker's podium-run is a pretended one that says what a submission tells it to."""
+"""The versions of a task: author, differences, drafts and switching, and cloning a leaderboard. A
+stand-in for podium-run reports what each submission tells it to."""
 import functools
 import pathlib
 import sys
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
-from client import Client, whole  # noqa: E402
+from client import Client, fresh, whole  # noqa: E402
 from instance import Instance  # noqa: E402
 from small_task import TASK, done as ok, submit_time, zip_of  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
@@ -17,12 +16,8 @@ sql = site.sql
 anyone, ada, admin, carl, dora = (Client(site.url) for _ in range(5))
 
 
-def fresh(address):
-	return f"{address}{'&' if '?' in address else '?'}{time.time()}"
-
-
 def files_of(**files):
-	"""The upload of a task that has these Python files."""
+	"""The upload of a task with these Python files."""
 	task = TASK.replace(
 		"config:", "".join(f"  - {{name: {name}.py, source: {name}.py}}\n"
 		for name in files if name != "eval") + "config:")
@@ -53,10 +48,9 @@ def current():
 
 
 @test
-def each_version_is_listed_with_who_made_it():
+def each_version_is_listed_with_its_author():
 	for client, name in ((ada, "ada"), (admin, "root-of-all"), (carl, "carl"), (dora, "dora")):
-		equal(
-			client.post("/register", [("name", name), ("password", "a long password")]).status, 303)
+		client.register(name)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = "
 		"'creator' WHERE name IN ('carl', 'dora')")
 	ok(
@@ -91,7 +85,7 @@ def two_versions_are_compared_file_by_file_and_line_by_line():
 
 
 @test
-def a_draft_is_its_creators_until_it_is_switched_to():
+def only_its_creator_sees_a_draft_until_the_leaderboard_switches_to_it():
 	saved = ok(upload(carl, files_of(eval="draft\n"), keeps_version="1"))
 	equal(saved.location, "/admin/leaderboard/small/versions?done=kept")
 	contains(whole(carl.get(saved.location)).words(), "Version 3 is a draft")
@@ -110,7 +104,7 @@ def a_draft_is_its_creators_until_it_is_switched_to():
 
 
 @test
-def switching_says_first_what_becomes_of_the_rankings():
+def switching_first_says_what_happens_to_the_rankings():
 	equal(ranking(), [])
 	asked = whole(carl.get("/admin/leaderboard/small/switch?version=1")).words()
 	for part in ("New submissions run against version 1.",
@@ -140,7 +134,7 @@ def switching_says_first_what_becomes_of_the_rankings():
 
 
 @test
-def a_clone_has_the_task_and_settings_and_nothing_that_was_handed_in():
+def a_clone_has_the_task_and_settings_and_no_submissions():
 	whole(carl.get("/admin/leaderboard/small/clone"))
 	for name, status in (("small", 409), ("no name", 422), ("", 422), ("x.json", 422)):
 		answer = carl.post("/admin/leaderboard/small/clone", [("name", name)])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What visitors look at: the front page, users' pages, the queue with its expected starts, and
-pages that are not there."""
+"""What visitors read: the front page, users' pages, the queue with its expected starts, and "not
+found" pages."""
 import pathlib
 import re
 import sys
@@ -15,14 +15,11 @@ site = Instance()
 sql = site.sql
 anyone, ada, bob = Client(site.url), Client(site.url), Client(site.url)
 SOURCE = b"def custom_kernel(data):\n    return data\n"
-looks = 0
 
 
 def look(client, path):
-	"""The page as it is now: nobody's cache knows this address."""
-	global looks
-	looks += 1
-	answer = client.get(f"{path}{'&' if '?' in path else '?'}look={looks}")
+	"""The page, with a parameter that bypasses every cache."""
+	answer = client.fresh(path)
 	equal((path, answer.status), (path, 200))
 	reader = Page()
 	reader.feed(answer.text)
@@ -31,7 +28,7 @@ def look(client, path):
 
 
 def section(client, path, heading):
-	"""The words of one section of a page."""
+	"""The text of one section of a page."""
 	parts = re.split(r"<h2[^>]*>", look(client, path).text)
 	found = [part for part in parts[1:] if part.startswith(heading + "</h2>")]
 	equal((heading, len(found)), (heading, 1))
@@ -41,15 +38,17 @@ def section(client, path, heading):
 
 
 def board(name, gpus=("H200", ), deadline="NULL"):
-	"""A leaderboard whose devices are nobody's, so that what is sent waits."""
+	"""A leaderboard for devices that no worker has, so that its submissions stay queued."""
 	devices = "".join(
 		f"INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, '{gpu}', "
 		f"{position} FROM leaderboards WHERE name = '{name}';" for position, gpu in enumerate(gpus))
 	sql(f"""
 		INSERT INTO leaderboards (name, secret_seed, deadline) VALUES ('{name}', 1, {deadline});
 		INSERT INTO task_versions (leaderboard_id, number, language, description, definition)
-			SELECT (SELECT id FROM leaderboards WHERE name = '{name}'), 1, 'py', '', definition FROM task_versions ORDER BY id LIMIT 1;
-		UPDATE leaderboards l JOIN task_versions v ON v.leaderboard_id = l.id SET l.task_version_id = v.id WHERE l.name = '{name}';
+			SELECT (SELECT id FROM leaderboards WHERE name = '{name}'), 1, 'py', '', definition
+				FROM task_versions ORDER BY id LIMIT 1;
+		UPDATE leaderboards l JOIN task_versions v ON v.leaderboard_id = l.id
+			SET l.task_version_id = v.id WHERE l.name = '{name}';
 		{devices}""")
 
 
@@ -67,7 +66,7 @@ def offer(model, count=1):
 
 
 for client, name in ((ada, "ada"), (bob, "bob")):
-	equal(client.post("/register", [("name", name), ("password", "a long password")]).status, 303)
+	client.register(name)
 board("first")
 board("second", ("H200", "A100"))
 
@@ -75,7 +74,7 @@ board("second", ("H200", "A100"))
 
 
 def card(client, name, path="/"):
-	"""The words of a leaderboard's card."""
+	"""The text of a leaderboard's card."""
 	found = [
 		part for part in re.findall(r'<article class="card">.*?</article>',
 		look(client, path).text, re.S) if f">{name}</a></h3>" in part
@@ -87,7 +86,7 @@ def card(client, name, path="/"):
 
 
 @test
-def a_card_counts_who_submits_and_how_often():
+def a_card_counts_users_and_submissions():
 	contains(card(anyone, "first"), "0 participants · 0 submissions")
 	submit(ada, "first")
 	submit(ada, "first")
@@ -103,7 +102,7 @@ def a_card_counts_who_submits_and_how_often():
 
 
 @test
-def leaderboards_stand_under_what_can_be_done_with_them():
+def leaderboards_are_grouped_by_their_state():
 	board("over", deadline="'2020-01-01'")
 	board("trained", deadline="'2020-02-01'")
 	sql("UPDATE leaderboards SET practice = TRUE WHERE name = 'trained'")
@@ -119,18 +118,24 @@ def leaderboards_stand_under_what_can_be_done_with_them():
 
 
 @test
-def the_first_three_of_each_device_are_named():
+def a_card_names_the_first_three_of_each_device():
 	for place, name in enumerate(("cyd", "dora", "eve", "fay"), 1):
 		sql(f"""
 			INSERT INTO users (name, password_hash) VALUES ('{name}', '!');
-			INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode)
-				SELECT l.id, l.task_version_id, u.id, 'kernel.py', (SELECT sha256 FROM blobs LIMIT 1), 'ranked' FROM leaderboards l, users u
+			INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256,
+				mode)
+				SELECT l.id, l.task_version_id, u.id, 'kernel.py', (SELECT sha256 FROM blobs
+					LIMIT 1), 'ranked' FROM leaderboards l, users u
 				WHERE l.name = 'over' AND u.name = '{name}';
 			INSERT INTO jobs (submission_id, user_id, gpu, state, verdict, score_ns, finished_at)
-				SELECT id, user_id, 'H200', 'done', 'passed', {place} * 1000, submitted_at FROM submissions WHERE id = LAST_INSERT_ID();
-			INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, score_ns, submitted_at, position, place)
-				SELECT s.leaderboard_id, s.task_version_id, 'H200', s.user_id, s.id, j.id, j.score_ns, s.submitted_at, {place}, {place}
-				FROM jobs j JOIN submissions s ON s.id = j.submission_id WHERE j.id = LAST_INSERT_ID();""")
+				SELECT id, user_id, 'H200', 'done', 'passed', {place} * 1000, submitted_at
+					FROM submissions WHERE id = LAST_INSERT_ID();
+			INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id,
+				job_id, score_ns, submitted_at, position, place)
+				SELECT s.leaderboard_id, s.task_version_id, 'H200', s.user_id, s.id, j.id,
+					j.score_ns, s.submitted_at, {place}, {place}
+				FROM jobs j JOIN submissions s ON s.id = j.submission_id
+					WHERE j.id = LAST_INSERT_ID();""")
 	contains(card(anyone, "over"),
 		"H200 4 ranked 1 cyd 1.000 µs 2 dora 2.000 µs 3 eve 3.000 µs 0 participants")
 
@@ -149,7 +154,7 @@ def a_user_without_anything_has_a_page_that_says_so():
 
 
 @test
-def results_and_first_places_are_those_of_the_rankings():
+def a_users_results_and_first_places_match_the_rankings():
 	contains(section(anyone, "/user/cyd", "First places"), "1 over on H200 of 4")
 	contains(section(anyone, "/user/cyd", "Results"), "over H200 1 of 4 1.000 µs")
 	page = look(anyone, "/user/dora").words()
@@ -197,7 +202,7 @@ def each_week_of_the_last_year_has_a_bar_and_a_row():
 	contains(look(anyone, "/user/bob").words(), f"Submissions in a year {before + 13}")
 
 
-# ---- what is not there, and what may not be seen ----
+# ---- not found and forbidden ----
 
 
 def refused(client, path, status):
@@ -210,7 +215,7 @@ def refused(client, path, status):
 
 
 @test
-def a_name_that_was_mistyped_leads_to_those_that_are_near():
+def a_mistyped_name_gets_similar_names():
 	for path in ("/leaderboard/frist", "/leaderboard/frist/submit", "/leaderboard/FIRST_",
 		"/frist"):
 		page, words = refused(anyone, path, 404)
@@ -222,7 +227,7 @@ def a_name_that_was_mistyped_leads_to_those_that_are_near():
 
 
 @test
-def names_that_nobody_may_find_are_not_offered():
+def users_without_public_results_are_not_suggested():
 	lacks(refused(anyone, "/user/guss", 404)[1], "similar")  # gus exists, and is in no ranking
 	sql("UPDATE leaderboards SET visibility = 'hidden' WHERE name = 'over'")
 	lacks(refused(anyone, "/leaderboard/ovre", 404)[1], "similar")
@@ -232,7 +237,7 @@ def names_that_nobody_may_find_are_not_offered():
 
 
 @test
-def what_is_far_from_every_name_gets_none():
+def an_entirely_different_name_gets_no_suggestion():
 	for path in ("/leaderboard/something-else-entirely", "/user/xy", "/nothing/here",
 		"/user/%3Cscript%3E", "/leaderboard/a%25b", "/%5C%5Cevil.example"):
 		page, words = refused(anyone, path, 404)
@@ -241,7 +246,7 @@ def what_is_far_from_every_name_gets_none():
 
 
 @test
-def who_is_not_allowed_reads_as_whom():
+def a_forbidden_page_says_who_is_signed_in():
 	contains(refused(ada, "/admin", 403)[1], "You are logged in as ada .")
 	equal(anyone.get("/admin").status, 303)
 
@@ -265,7 +270,7 @@ def without_the_database_the_page_offers_to_try_again():
 
 
 @test
-def what_waits_for_a_device_that_nobody_offers_has_a_place_and_no_start():
+def a_job_for_a_missing_device_has_a_place_and_no_expected_start():
 	sql("DELETE FROM jobs WHERE state = 'queued'")
 	number = submit(ada, "first")
 	page = look(anyone, "/queue").words()
@@ -275,7 +280,7 @@ def what_waits_for_a_device_that_nobody_offers_has_a_place_and_no_start():
 
 
 @test
-def starts_are_expected_from_the_median_of_what_ran_before():
+def expected_starts_use_the_median_of_earlier_jobs():
 	offer("H200")
 	sql("INSERT INTO job_times SELECT task_version_id, 'H200', 'test', '30000', 30000, "
 		"UTC_TIMESTAMP(3) FROM leaderboards WHERE name = 'first'")
@@ -294,7 +299,7 @@ def starts_are_expected_from_the_median_of_what_ran_before():
 
 
 @test
-def a_task_without_a_time_of_its_own_has_that_of_others_on_the_device():
+def a_task_without_earlier_jobs_uses_the_devices_median():
 	sql("DELETE FROM jobs")
 	first, second = submit(ada, "second"), submit(bob, "second")
 	contains(look(anyone, "/queue").words(), f"{second} in about 30 s queued 2nd in line second")
@@ -304,7 +309,7 @@ def a_task_without_a_time_of_its_own_has_that_of_others_on_the_device():
 
 
 @test
-def more_devices_and_what_runs_on_them_count():
+def expected_starts_count_all_devices_and_their_running_jobs():
 	offer("A100", 2)
 	sql("DELETE FROM jobs; INSERT INTO job_times SELECT task_version_id, 'A100', 'test', "
 		"'100000', 100000, UTC_TIMESTAMP(3) FROM leaderboards WHERE name = 'second'")

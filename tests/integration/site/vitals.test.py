@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The page of workers: what waits for each model, how hosts and devices are, quarantine; and a
-GPU's last day, of which its worker keeps temperature, clocks and errors once a minute. The driver
-is a pretended one."""
+"""The page of workers: the queue of each model, the state of hosts and devices, and quarantine.
+Also a GPU's last day: its worker stores temperature, clocks and errors once a minute. The driver is
+a stand-in."""
 import pathlib
 import re
 import sys
@@ -32,7 +32,7 @@ def shown(client=admin):
 @test
 def a_worker_keeps_readings_of_each_gpu():
 	for client, name in ((admin, "root-of-all"), (ada, "ada")):
-		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
+		client.register(name)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'")
 	until(lambda: len(sql("SELECT DISTINCT uuid FROM device_vitals")) >= 2,
 		explain=lambda: sql("SELECT * FROM device_vitals"))
@@ -45,9 +45,9 @@ def a_worker_keeps_readings_of_each_gpu():
 
 
 @test
-def the_page_shows_the_last_day_hour_by_hour():
+def the_page_shows_the_last_day_by_hour():
 	worker, uuid = device()
-	# Only the past hours are made up, since the worker goes on writing.
+	# The test makes up only past hours, because the worker keeps writing.
 	sql(f"DELETE FROM device_vitals WHERE uuid = '{uuid}'; INSERT INTO device_vitals "
 		f"SELECT '{worker}', '{uuid}', HOUR(t) * 60 + MINUTE(t), t, IF(seq = 300, NULL, 30 + seq "
 		"DIV 60), 1500 + seq, 2000, seq = 260 "
@@ -64,7 +64,7 @@ def the_page_shows_the_last_day_hour_by_hour():
 	equal(answer.text.count("<svg"), 2)
 	equal(len(re.findall(r'class="errors" d="M\d+ 0v100"', answer.text)), 2)
 	line = re.search(r'class="line" d="([^"]*)"', answer.text)[1]
-	equal(line.count("M") >= 2, True)  # the hour that is older than a day is a gap
+	equal(line.count("M") >= 2, True)  # the hour that is older than a day is missing
 	for x, y in re.findall(r"[ML](\d+) (\d+)", line):
 		equal((0 <= int(x) <= 1440, 0 <= int(y) <= 100), (True, True))
 	lacks(answer.text, "style=")
@@ -80,7 +80,7 @@ def workers():
 
 
 @test
-def the_page_of_workers_has_the_day_of_each_device_in_a_line():
+def the_page_of_workers_summarizes_each_devices_day_in_a_line():
 	worker, uuid = device()
 	sql(f"DELETE FROM device_vitals WHERE uuid = '{uuid}'; INSERT INTO device_vitals SELECT "
 		f"'{worker}', '{uuid}', HOUR(t) * 60 + MINUTE(t), t, c, 1500, 2000, e "
@@ -94,38 +94,51 @@ def the_page_of_workers_has_the_day_of_each_device_in_a_line():
 
 
 @test
-def the_page_of_workers_has_what_doctor_found_on_each_host():
+def the_page_of_workers_shows_the_findings_of_doctor_on_each_host():
 	worker = device()[0]
 	found = sql(
 		f"SELECT COALESCE(checks, 'NULL') FROM workers WHERE name = '{worker}'")[0][0].replace(
 		"\\\\", "\\")
-	sql(f'''UPDATE workers SET checks = '[{{"state": "good", "name": "seccomp", "found": "yes"}}, {{"state": "fault", "name": "<cgroup>", "found": "no", "costs": "a wall", "mend": "delegate"}},
-		{{"state": "warning", "name": "clocks", "found": "no", "costs": "noise", "mend": "lock"}}]' WHERE name = '{worker}' '''
-		)
+	sql(f'''UPDATE workers SET checks = '[{{"state": "good", "name": "seccomp", "found": "yes"}},
+		{{"state": "fault", "name": "<cgroup>", "found": "no", "costs": "a wall",
+		"mend": "delegate"}},
+		{{"state": "warning", "name": "clocks", "found": "no", "costs": "noise", "mend": "lock"}}]'
+			WHERE name = '{worker}' ''')
 	contains(workers(), "Host: 1 fault , 1 warning: <cgroup>, clocks. All that doctor found")
 	sql(f"UPDATE workers SET checks = NULL WHERE name = '{worker}'")
 	contains(workers(), "it has not said what it found.")
 	sql(f"UPDATE workers SET checks = '[{{\"state\": \"good\", \"name\": \"seccomp\", \"found\": "
 		f"\"yes\"}}]' WHERE name = '{worker}'")
 	contains(workers(), "nothing is missing.")
-	equal(found == "NULL", False)  # a real worker has said something when it started
+	equal(found == "NULL", False)  # the real worker stored its own findings at its start
 
 
 @test
-def the_page_of_workers_has_the_line_for_each_model():
+def the_page_of_workers_shows_the_queue_of_each_model():
 	contains(workers(), "H200 2 0 0 – –")
-	sql('''INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('far', '0', '{}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3) + INTERVAL 1 HOUR);
-		INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, compute_capability, seen_at)
-		SELECT id, 'GPU-far', 'Q1', 'Q1', 1, '', '', UTC_TIMESTAMP(3) + INTERVAL 1 HOUR FROM workers WHERE name = 'far';
+	sql('''INSERT INTO workers (name, version, host, started_at, seen_at)
+		VALUES ('far', '0', '{}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3) + INTERVAL 1 HOUR);
+		INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, compute_capability,
+			seen_at)
+		SELECT id, 'GPU-far', 'Q1', 'Q1', 1, '', '', UTC_TIMESTAMP(3) + INTERVAL 1 HOUR FROM workers
+			WHERE name = 'far';
 		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode)
-		SELECT l.id, l.task_version_id, (SELECT id FROM users WHERE name = 'ada'), 'made.py', (SELECT sha256 FROM blobs LIMIT 1), 'test' FROM leaderboards l LIMIT 1;
-		INSERT INTO jobs (submission_id, user_id, gpu, queued_at) SELECT id, user_id, 'Q1', UTC_TIMESTAMP(3) - INTERVAL 5 MINUTE FROM submissions;
-		INSERT INTO jobs (submission_id, user_id, gpu, queued_at) SELECT id, user_id, 'Z9000', UTC_TIMESTAMP(3) - INTERVAL 2 HOUR FROM submissions;
-		INSERT INTO job_times (task_version_id, gpu, mode, recent, median_ms, updated_at) SELECT task_version_id, 'Q1', 'test', '60000', 60000, UTC_TIMESTAMP(3) FROM submissions;
-		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode) SELECT leaderboard_id, task_version_id, user_id, 'more.py', sha256, mode FROM submissions;
-		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode) SELECT leaderboard_id, task_version_id, user_id, 'last.py', sha256, mode FROM submissions LIMIT 1;
-		INSERT INTO jobs (submission_id, user_id, gpu, queued_at) SELECT id, user_id, 'Q1', UTC_TIMESTAMP(3) FROM submissions WHERE file_name <> 'made.py' '''
-		)
+		SELECT l.id, l.task_version_id, (SELECT id FROM users WHERE name = 'ada'), 'made.py',
+			(SELECT sha256 FROM blobs LIMIT 1), 'test' FROM leaderboards l LIMIT 1;
+		INSERT INTO jobs (submission_id, user_id, gpu, queued_at) SELECT id, user_id, 'Q1',
+			UTC_TIMESTAMP(3) - INTERVAL 5 MINUTE FROM submissions;
+		INSERT INTO jobs (submission_id, user_id, gpu, queued_at) SELECT id, user_id, 'Z9000',
+			UTC_TIMESTAMP(3) - INTERVAL 2 HOUR FROM submissions;
+		INSERT INTO job_times (task_version_id, gpu, mode, recent, median_ms, updated_at)
+			SELECT task_version_id, 'Q1', 'test', '60000', 60000, UTC_TIMESTAMP(3) FROM submissions;
+		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode)
+			SELECT leaderboard_id, task_version_id, user_id, 'more.py', sha256, mode
+			FROM submissions;
+		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode)
+			SELECT leaderboard_id, task_version_id, user_id, 'last.py', sha256, mode
+			FROM submissions LIMIT 1;
+		INSERT INTO jobs (submission_id, user_id, gpu, queued_at) SELECT id, user_id, 'Q1',
+			UTC_TIMESTAMP(3) FROM submissions WHERE file_name <> 'made.py' ''')
 	contains(workers(), "Q1 1 0 3 5 minutes ago in about 2 min")
 	contains(workers(), "Z9000 0 0 1 2 hours ago when a device takes jobs again")
 	sql("INSERT INTO pauses (worker, uuid, kind, paused_by) VALUES ('far', '', 'drain', "
@@ -135,7 +148,7 @@ def the_page_of_workers_has_the_line_for_each_model():
 
 
 @test
-def a_device_is_put_into_quarantine_with_a_reason():
+def a_device_can_be_quarantined_with_a_reason():
 	worker, uuid = device()
 
 	def act(action, **fields):
@@ -158,7 +171,7 @@ def a_device_is_put_into_quarantine_with_a_reason():
 		[[uuid, "quarantine", "root-of-all", "It <smells>."]])
 	contains(workers(), "quarantined by root-of-all")
 	contains(workers(), "In quarantine: It <smells>.")
-	contains(workers(), "H200 1 0 0 – –")  # the other one takes jobs
+	contains(workers(), "H200 1 0 0 – –")  # the other device takes jobs
 	contains(admin.get(f"/queue?{time.time()}").words(), "quarantined")
 	equal(act("resume").status, 303)
 	contains(workers(), "H200 2 0 0 – –")
@@ -177,7 +190,7 @@ def a_device_is_put_into_quarantine_with_a_reason():
 
 
 @test
-def only_admins_see_it_and_only_of_devices_that_there_are():
+def only_admins_see_a_devices_page_and_unknown_devices_are_not_found():
 	worker, uuid = device()
 	equal(shown(ada).status, 403)
 	for path in (f"/admin/device/{worker}/GPU-none", f"/admin/device/nobody/{uuid}",

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What operators watch: /metrics, the alerts and the dashboard that are made of it, and the logs.
-The worker's podium-run is a pretended one."""
+"""Monitoring: /metrics, the alerts and the dashboard built on it, and the logs. A stand-in plays
+podium-run."""
 import json
 import os
 import pathlib
@@ -50,15 +50,15 @@ def outcomes(gpu="H200"):
 
 
 @test
-def what_the_tests_need_is_made():
+def the_fixtures_are_created():
 	for client, name in ((admin, "root-of-all"), (ada, "ada")):
-		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
+		client.register(name)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'")
 	make_board(admin, "small")
 
 
 @test
-def prometheus_reads_the_figures():
+def prometheus_can_parse_the_metrics():
 	answer = nobody.get("/metrics")
 	figures = Exposition(answer.text)
 	version = re.search(r"^VERSION +:= (.+)$",
@@ -74,7 +74,7 @@ def prometheus_reads_the_figures():
 
 
 @test
-def requests_are_counted_by_route_and_never_by_address():
+def requests_are_counted_by_route_and_not_by_address():
 	before = scrape()
 	seen = "podium_http_requests_total"
 	had = lambda figures, **labels: sum(figures.all_of(seen, **labels).values())
@@ -99,20 +99,20 @@ def requests_are_counted_by_route_and_never_by_address():
 
 
 @test
-def a_scrape_is_one_question_to_the_database():
+def a_scrape_makes_one_query():
 	asked = [scrape().value("podium_database_questions_total") for _ in range(4)]
 	equal(min(after - before for before, after in zip(asked, asked[1:])), 1)
 
 
 @test
-def jobs_are_counted_by_what_became_of_them_and_never_down():
+def jobs_are_counted_by_outcome_and_counts_never_decrease():
 	before = outcomes()
 	submit_time(ada, 1000000)
 	until(lambda: outcomes().get("passed", 0) == before.get("passed", 0) + 1)
 	worker = sql("SELECT lease_owner FROM jobs ORDER BY id DESC LIMIT 1")[0][0]
 	equal(scrape().value("podium_worker_jobs_total", worker=worker, outcome="passed"),
 		outcomes()["passed"])
-	# Cancelled by their author, with their account, and one that ran.
+	# One job was cancelled by its author, one with its account, and one ran.
 	sql(f"INSERT INTO pauses (worker, kind, paused_by) VALUES ('{worker}', 'drain', 'root-of-all')")
 	make_board(admin, "other")
 	numbers = [send_source(ada, source_of(case(1000000)), board="other") for _ in range(3)]
@@ -151,7 +151,7 @@ def leases_that_expire_are_counted_for_the_worker_that_lost_them():
 
 
 @test
-def workers_say_what_they_have_done_with_each_sign_of_life():
+def workers_report_their_counters_with_each_heartbeat():
 	worker = sql("SELECT name FROM workers WHERE name <> 'gone'")[0][0]
 	done = float(sql("SELECT SUM(jobs) FROM job_counts WHERE outcome = 'passed'")[0][0])
 	until(lambda: scrape().value("podium_worker_claims_total", worker=worker) >= done)
@@ -167,7 +167,7 @@ def workers_say_what_they_have_done_with_each_sign_of_life():
 
 
 def alerts():
-	"""{name: its expression}."""
+	"""{name: expression}."""
 	return dict(re.findall(r"- alert: (\w+)\n(?:\s+#.*\n)?\s+expr: (.*)\n", RULES.read_text()))
 
 
@@ -177,7 +177,7 @@ COMPARISON = re.compile(
 
 
 def firing():
-	"""Those that compare a figure with a number: whether they would fire."""
+	"""{name: whether it would fire} for the alerts that compare a metric with a number."""
 	figures, found = scrape(), {}
 	for name, expression in alerts().items():
 		match = COMPARISON.fullmatch(expression)
@@ -190,8 +190,9 @@ def firing():
 
 
 @test
-def every_figure_that_alerts_and_dashboard_name_is_there():
-	# A figure of a webhook is there once there is one, of a histogram once there was a request.
+def every_metric_that_alerts_and_dashboard_use_exists():
+	# Metrics of webhooks exist once there is a webhook, those of histograms once there was a
+	# request.
 	sql("INSERT INTO webhooks (name, address, form, events, secret) VALUES ('hook', "
 		"'https://example.org/', 'json', 'job', 'x')")
 	names = scrape().names()
@@ -233,16 +234,16 @@ SITUATIONS = {
 	"INTO webhook_deliveries (webhook_id, event_id, next_at) "
 	"SELECT MAX(h.id), LAST_INSERT_ID(), UTC_TIMESTAMP(3) - INTERVAL 20 MINUTE FROM webhooks h",
 	"DELETE FROM webhook_deliveries"), "PodiumWebhookOff": ("UPDATE webhooks SET state = 'off'",
-	"UPDATE webhooks SET state = 'active'"), "PodiumHeldResults": (
-	"UPDATE jobs SET held_at = UTC_TIMESTAMP(3), held_reason = 'x' WHERE verdict = 'passed' LIMIT 1",
-	"UPDATE jobs SET held_at = NULL"), "PodiumIntakeStopped":
+	"UPDATE webhooks SET state = 'active'"), "PodiumHeldResults":
+	("UPDATE jobs SET held_at = UTC_TIMESTAMP(3), held_reason = 'x' WHERE verdict = 'passed' "
+	"LIMIT 1", "UPDATE jobs SET held_at = NULL"), "PodiumIntakeStopped":
 	("INSERT INTO intake_stops (id, stopped_by) VALUES (1, 'root-of-all')",
 	"DELETE FROM intake_stops"),
 }
 
 
 @test
-def an_alert_fires_in_its_situation_and_in_no_other():
+def an_alert_fires_exactly_in_its_situation():
 	sql(SITUATIONS["PodiumWorkerSilent"][1])
 	equal({name for name, fires in firing().items() if fires}, set())
 	equal(set(firing()) - set(SITUATIONS), set())
@@ -254,7 +255,7 @@ def an_alert_fires_in_its_situation_and_in_no_other():
 
 
 @test
-def promtool_takes_the_rules_and_the_scrape_configuration():
+def promtool_accepts_the_rules_and_the_scrape_configuration():
 	if not PROMTOOL:
 		for name, expression in alerts().items():
 			equal((name, expression.count("("), expression.count("{")),
@@ -268,11 +269,11 @@ def promtool_takes_the_rules_and_the_scrape_configuration():
 	equal((tested.returncode, tested.stdout.count("SUCCESS")), (0, 1))
 
 
-# ---- who may ask ----
+# ---- access ----
 
 
 @test
-def only_this_machine_is_told_and_nobody_behind_another_proxy():
+def only_this_machine_gets_metrics_and_no_client_behind_another_proxy():
 	for header in ("X-Forwarded-For", "Forwarded"):
 		equal(nobody.get("/metrics", **{header: "for=203.0.113.9"}).status, 403)
 	with socket.create_connection(("127.0.0.1", site.port),
@@ -285,7 +286,7 @@ def only_this_machine_is_told_and_nobody_behind_another_proxy():
 
 
 def logged(name):
-	"""The lines of a program's log as dictionaries; raises where one is not whole."""
+	"""The lines of a program's log as dictionaries. Raises if a line is not valid."""
 	lines = (site.var / "log" / f"{name}.log").read_text().splitlines()
 	if name == "nginx-access":
 		return [json.loads(line) for line in lines]
@@ -293,7 +294,7 @@ def logged(name):
 
 
 @test
-def a_submission_is_followed_from_its_request_to_its_result_by_its_numbers():
+def a_submission_can_be_traced_from_request_to_result_by_its_ids():
 	number = submit_time(ada, 1000000)
 	job = sql(f"SELECT id, fence FROM jobs WHERE submission_id = {number}")[0]
 	taken = next(line for line in logged("web") if line.get("submission") == str(number))
@@ -312,11 +313,11 @@ def a_submission_is_followed_from_its_request_to_its_result_by_its_numbers():
 		("POST", "/leaderboard/small/submit", 303))
 
 
-SECRET = "5ec7e75a" * 8  # as that of a link
+SECRET = "5ec7e75a" * 8  # like the secret of a link
 
 
 @test
-def no_line_is_forged_and_no_secret_is_written_also_while_the_database_is_away():
+def logs_have_no_forged_line_and_no_secret_even_while_the_database_is_away():
 	token = make_token(ada, "for the log", "read")
 	link = f"/password/{SECRET}?also={SECRET}"
 	hostile = [
@@ -329,7 +330,8 @@ def no_line_is_forged_and_no_secret_is_written_also_while_the_database_is_away()
 	try:
 		until(lambda: scrape().value("podium_database_up") == 0, 20)
 		for path in [link, *hostile]:
-			for who in (ada, nobody):  # whoever has a session is looked for before the address is
+			# with a session, podium-web asks the database before it looks at the address
+			for who in (ada, nobody):
 				answer = who.get(
 					path, **{
 					"User-Agent": agent, "Referer": f"{site.url}{link}",
@@ -355,7 +357,7 @@ def no_line_is_forged_and_no_secret_is_written_also_while_the_database_is_away()
 
 
 @test
-def an_error_names_the_request_that_the_log_has():
+def an_error_page_names_the_request_id_of_the_log():
 	sql("RENAME TABLE announcements TO announcements_away")
 	try:
 		answer = nobody.get(f"/?fresh={time.time()}")
@@ -367,7 +369,7 @@ def an_error_names_the_request_that_the_log_has():
 
 
 @test
-def every_program_logs_in_the_form_that_is_set():
+def every_program_logs_in_the_configured_format():
 	found = subprocess.run([ROOT / site.environment["B"] / "podium-web"], capture_output=True,
 		text=True, env={
 		**os.environ, "PODIUM_LOG_FORMAT": "json", "PODIUM_FASTCGI_SOCKET": "/nonexistent/socket"

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Webhooks: their pages, what each hears and what none does, how a delivery is signed, tried again and given up, and where none
-is sent. The receiver is on a loopback address that the settings allow; podium-hooks is one of this suite's own, which is killed
-and frozen. The worker's podium-run is a pretended one that says what a submission tells it to."""
+"""Webhooks: their pages, which events each one gets, how a delivery is signed, retried and given
+up, and to which addresses Podium sends nothing.
+
+The receiver is on a loopback address that the settings allow. The suite starts, kills and freezes
+its own podium-hooks. A stand-in for podium-run reports what each submission tells it to."""
 import hashlib
 import hmac
 import json
@@ -14,25 +16,21 @@ import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
-from client import Client, Page  # noqa: E402
+from client import Client, whole  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
 from receiver import Receiver, after, answer, endless_body, endless_headers  # noqa: E402
 from small_task import done, make_board, submit_time  # noqa: E402
 from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
-# ./run's podium-hooks notices what opens and ends, and sends nothing.
+# The podium-hooks of ./run notices leaderboards that open and end, but must send nothing.
 site = Instance(pretends=True, PODIUM_WEBHOOK_SENDERS="0",
 	PODIUM_WEBHOOK_ALLOWED="127.0.0.2/32 hook.invalid", PODIUM_WEBHOOK_RETRY_MS="20",
 	PODIUM_WEBHOOK_TIMEOUT_MS="2000")
-sql = site.sql
+sql, value = site.sql, site.value
 PASSWORD = "a long password"
 ada, admin, carl, dora = (Client(site.url) for _ in range(4))
 receiver = Receiver()
 hooks, secrets, senders = {}, {}, []
-
-
-def value(statement):
-	return sql(statement)[0][0]
 
 
 def wait_for(statement, expected):
@@ -82,40 +80,33 @@ def state_of(name):
 
 def deliveries(name, columns="e.event, d.state, d.attempts"):
 	return sql(
-		f"SELECT {columns} FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event_id WHERE d.webhook_id = {hooks[name]} ORDER BY e.id"
-	)
+		f"SELECT {columns} FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event_id "
+		f"WHERE d.webhook_id = {hooks[name]} ORDER BY e.id")
 
 
 def wait_until_told(name):
 	wait_for(
-		f"SELECT COUNT(*) FROM webhook_deliveries WHERE state = 'waiting' AND webhook_id = {hooks[name]}",
-		[["0"]])
+		"SELECT COUNT(*) FROM webhook_deliveries WHERE state = 'waiting' "
+		f"AND webhook_id = {hooks[name]}", [["0"]])
 
 
 def wait_until_open(board, is_open):
-	"""podium-hooks has noticed it."""
+	"""Waits until podium-hooks has noticed that the leaderboard opened or closed."""
 	wait_for(
-		f"SELECT t.is_open FROM webhook_told t JOIN leaderboards l ON l.id = t.leaderboard_id WHERE l.name = '{board}'",
-		[[str(is_open)]])
+		"SELECT t.is_open FROM webhook_told t JOIN leaderboards l ON l.id = t.leaderboard_id "
+		f"WHERE l.name = '{board}'", [[str(is_open)]])
 
 
 def remove(name):
 	done(act(admin, name, "delete", confirm=name))
 
 
-def whole(answer):
-	reader = Page()
-	reader.feed(answer.text)
-	equal((reader.faults, reader.stack, len(reader.ids)), ([], [], len(set(reader.ids))))
-	return answer
-
-
 @test
-def what_the_tests_need_is_made():
+def the_fixtures_are_created():
 	for client, name in ((ada, "a_d_a"), (admin, "root-of-all"), (carl, "carl"), (dora, "dora")):
-		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
-	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = 'creator' WHERE name IN ('carl', 'dora')"
-		)
+		client.register(name)
+	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; "
+		"UPDATE users SET role = 'creator' WHERE name IN ('carl', 'dora')")
 	make_board(carl, "small")
 	wait_until_open("small", 1)
 	start_sender()
@@ -141,7 +132,7 @@ REFUSED = [("", "Give the address"), ("example.org/x", "begin with https://"),
 
 
 @test
-def an_address_that_may_not_be_reached_is_refused_with_a_sentence_and_what_was_typed_is_kept():
+def a_forbidden_address_is_refused_with_a_sentence_and_the_form_keeps_its_input():
 	for address, words in REFUSED:
 		refused = whole(carl.post("/admin/leaderboard/small/hooks", fields("Mine <b>", address)))
 		equal((address, refused.status), (address, 422))
@@ -161,7 +152,7 @@ def an_address_that_may_not_be_reached_is_refused_with_a_sentence_and_what_was_t
 
 
 @test
-def its_secret_is_shown_once_and_its_address_never():
+def a_webhooks_secret_is_shown_once_and_its_address_never():
 	page = whole(
 		make_hook(carl, "/admin/leaderboard/small/hooks", "mine", path="/mine?key=hidden-word"))
 	contains(page.words(), "It is shown only now.")
@@ -180,7 +171,7 @@ def its_secret_is_shown_once_and_its_address_never():
 
 
 @test
-def nobody_but_the_leaderboards_creator_and_admins_finds_it():
+def only_the_leaderboards_creator_and_admins_find_a_webhook():
 	for client, status in ((dora, 404), (ada, 403), (Client(site.url), 303), (admin, 200)):
 		equal(client.get(f"/admin/hooks/{hooks['mine']}").status, status)
 	before = sql("SELECT * FROM webhooks")
@@ -192,7 +183,7 @@ def nobody_but_the_leaderboards_creator_and_admins_finds_it():
 	equal(sql("SELECT * FROM webhooks"), before)
 
 
-# ---- what arrives ----
+# ---- deliveries ----
 
 
 def check_signature(name, headers, body):
@@ -222,7 +213,7 @@ def a_test_arrives_signed_and_the_page_says_so():
 
 
 @test
-def a_ranked_result_is_told_as_job_result_and_record():
+def a_ranked_result_is_sent_as_job_result_and_record():
 	make_hook(carl, "/admin/leaderboard/small/hooks", "chat", form="discord")
 	make_hook(admin, "/admin/hooks", "all", events=["record"])
 	first = submit_time(ada, 3000.0)
@@ -270,7 +261,7 @@ def a_discord_channel_gets_an_embed_that_mentions_nobody_and_formats_nothing():
 		equal(told["allowed_mentions"], {"parse": []})
 		embed = told["embeds"][0]
 		equal(set(embed), {"title", "description", "url", "color", "timestamp"})
-		lacks(embed["description"], "a_d_a")  # its underscores would be italics
+		lacks(embed["description"], "a_d_a")  # unescaped underscores would be italics
 		assert len(embed["title"]) <= 256 and len(embed["description"]) <= 4096
 	titles = {
 		one["embeds"][0]["title"]: one["embeds"][0]["description"]
@@ -281,7 +272,7 @@ def a_discord_channel_gets_an_embed_that_mentions_nobody_and_formats_nothing():
 
 
 @test
-def other_modes_are_told_as_jobs_alone():
+def other_modes_are_sent_only_as_jobs():
 	count = len(receiver.at("/mine?key=hidden-word"))
 	number = submit_time(ada, 100.0, mode="test")
 	wait_until_told("mine")
@@ -291,7 +282,7 @@ def other_modes_are_told_as_jobs_alone():
 
 
 @test
-def where_nobody_listens_nothing_is_written():
+def an_event_without_a_listener_is_not_stored():
 	make_board(dora, "quiet")
 	done(act(admin, "all", "pause", confirm="yes"))
 	before = value("SELECT COUNT(*) FROM webhook_events")
@@ -300,11 +291,11 @@ def where_nobody_listens_nothing_is_written():
 	done(act(admin, "all", "resume"))
 
 
-# ---- receivers that are bad ----
+# ---- bad receivers ----
 
 
 @test
-def a_delivery_that_failed_is_made_again_under_the_same_id():
+def a_failed_delivery_is_retried_under_the_same_id():
 	receiver.acts["/shaky"] = [answer(500), answer(503), answer(200)]
 	make_hook(carl, "/admin/leaderboard/small/hooks", "shaky")
 	done(act(carl, "shaky", "test"))
@@ -317,14 +308,14 @@ def a_delivery_that_failed_is_made_again_under_the_same_id():
 
 
 @test
-def a_redirect_is_not_followed_wherever_it_leads():
+def no_redirect_is_followed():
 	receiver.acts["/moved"] = answer(302, Location=f"{receiver.url}/inside")
 	make_hook(carl, "/admin/leaderboard/small/hooks", "moved")
 	done(act(carl, "moved", "test"))
 	receiver.wait("/moved", 2)
 	wait_for(
-		f"SELECT status, sentence LIKE '%a redirect, and Podium follows none%' FROM webhook_deliveries WHERE webhook_id = {hooks['moved']}",
-		[["302", "1"]])
+		"SELECT status, sentence LIKE '%a redirect, and Podium follows none%' "
+		f"FROM webhook_deliveries WHERE webhook_id = {hooks['moved']}", [["302", "1"]])
 	equal(receiver.at("/inside"), [])
 	page = whole(carl.get(f"/admin/hooks/{hooks['moved']}")).words()
 	contains(page, "in a row failed; after 30 it is switched off.")
@@ -332,26 +323,27 @@ def a_redirect_is_not_followed_wherever_it_leads():
 
 
 @test
-def a_name_that_leads_inside_is_found_out_when_it_is_connected_to():
-	# The receiver's network is allowed, and this name leads to another one.
+def a_name_that_resolves_to_an_internal_address_is_refused_on_connecting():
+	# The receiver's network is allowed, but this name resolves to another one.
 	made = done(carl.post("/admin/leaderboard/small/hooks", fields("inside", "https://localhost/")))
 	hooks["inside"] = int(made.location.rsplit("/", 1)[1])
 	done(act(carl, "inside", "test"))
 	wait_for(
-		f"SELECT attempts > 0 AND sentence = 'localhost leads to this machine itself, where webhooks do not reach.' FROM webhook_deliveries "
+		"SELECT attempts > 0 AND sentence = 'localhost leads to this machine itself, "
+		"where webhooks do not reach.' FROM webhook_deliveries "
 		f"WHERE webhook_id = {hooks['inside']}", [["1"]])
 	remove("inside")
 
 
 @test
-def what_the_settings_name_no_more_is_not_reached_any_more():
+def an_address_that_the_settings_no_longer_allow_is_not_reached():
 	stop_senders()
 	make_hook(carl, "/admin/leaderboard/small/hooks", "former")
 	done(act(carl, "former", "test"))
 	start_sender(PODIUM_WEBHOOK_ALLOWED="")
 	wait_for(
-		f"SELECT attempts > 0 AND sentence LIKE 'The address must begin with https%' FROM webhook_deliveries WHERE webhook_id = {hooks['former']}",
-		[["1"]])
+		"SELECT attempts > 0 AND sentence LIKE 'The address must begin with https%' "
+		f"FROM webhook_deliveries WHERE webhook_id = {hooks['former']}", [["1"]])
 	equal(receiver.at("/former"), [])
 	stop_senders()
 	remove("former")
@@ -359,21 +351,21 @@ def what_the_settings_name_no_more_is_not_reached_any_more():
 
 
 @test
-def answers_without_an_end_are_cut_and_shown_nowhere():
+def endless_answers_are_cut_and_shown_nowhere():
 	receiver.acts["/endless"], receiver.acts["/headers"] = endless_body, endless_headers
 	for name, ending in (("endless", "delivered"), ("headers", "waiting")):
 		make_hook(carl, "/admin/leaderboard/small/hooks", name)
 		done(act(carl, name, "test"))
 		wait_for(
-			f"SELECT state, attempts > 0 AND sentence <> '' FROM webhook_deliveries WHERE webhook_id = {hooks[name]}",
-			[[ending, "1"]])
+			"SELECT state, attempts > 0 AND sentence <> '' FROM webhook_deliveries "
+			f"WHERE webhook_id = {hooks[name]}", [[ending, "1"]])
 		lacks(carl.get(f"/admin/hooks/{hooks[name]}").text, "alert(1)")
 	remove("endless")
 	remove("headers")
 
 
 @test
-def one_that_hangs_keeps_nobody_else_waiting():
+def a_hanging_receiver_delays_no_other():
 	released = threading.Event()
 	receiver.acts["/hangs"] = after(released)
 	stop_senders()
@@ -402,7 +394,7 @@ def one_that_hangs_keeps_nobody_else_waiting():
 
 
 @test
-def a_sender_that_is_killed_before_it_could_note_it_leaves_the_delivery_to_the_next():
+def the_delivery_of_a_killed_sender_is_repeated_by_the_next():
 	heard = threading.Event()
 	receiver.acts["/killer"] = [after(heard), answer(200)]
 	make_hook(carl, "/admin/leaderboard/small/hooks", "killer")
@@ -414,7 +406,7 @@ def a_sender_that_is_killed_before_it_could_note_it_leaves_the_delivery_to_the_n
 	heard.set()
 	equal(deliveries("killer"), [["test", "waiting", "1"]])
 	start_sender()
-	# Its lease would run out by itself.
+	# The lease would expire without this, but later.
 	sql(f"UPDATE webhooks SET lease_expires = UTC_TIMESTAMP(3) WHERE id = {hooks['killer']}")
 	wait_until_told("killer")
 	equal((len({one["id"]
@@ -443,14 +435,15 @@ def an_outcome_that_comes_after_its_lease_changes_nothing():
 
 
 @test
-def several_senders_make_each_delivery_once():
+def several_senders_send_each_delivery_once():
 	for _ in range(2):
 		start_sender()
 	make_hook(carl, "/admin/leaderboard/small/hooks", "many")
 	board = value("SELECT id FROM leaderboards WHERE name = 'small'")
-	sql(f"INSERT INTO webhook_events (event, leaderboard_id, data) SELECT 'test', {board}, '{{}}' FROM seq_1_to_40; "
-		f"INSERT INTO webhook_deliveries (webhook_id, event_id) SELECT {hooks['many']}, id FROM webhook_events WHERE data = '{{}}'"
-		)
+	sql("INSERT INTO webhook_events (event, leaderboard_id, data) "
+		f"SELECT 'test', {board}, '{{}}' FROM seq_1_to_40; "
+		f"INSERT INTO webhook_deliveries (webhook_id, event_id) SELECT {hooks['many']}, id "
+		f"FROM webhook_events WHERE data = '{{}}'")
 	wait_until_told("many")
 	equal((len(receiver.at("/many")), len({one["id"]
 		for one in receiver.bodies("/many")})), (40, 40))
@@ -464,7 +457,7 @@ def several_senders_make_each_delivery_once():
 
 
 @test
-def one_that_is_gone_is_switched_off_at_once_and_its_page_says_so():
+def a_receiver_that_answers_410_is_switched_off_and_its_page_says_so():
 	receiver.acts["/gone"] = [answer(410), answer(204)]
 	make_hook(carl, "/admin/leaderboard/small/hooks", "gone")
 	done(act(carl, "gone", "test"))
@@ -472,8 +465,8 @@ def one_that_is_gone_is_switched_off_at_once_and_its_page_says_so():
 	page = whole(carl.get(f"/admin/hooks/{hooks['gone']}")).words()
 	contains(
 		page,
-		"Podium has switched this webhook off. The receiver answered 410: it is gone for good. It hears of nothing until you resume it."
-	)
+		"Podium has switched this webhook off. The receiver answered 410: it is gone for good. "
+		"It hears of nothing until you resume it.")
 	contains(carl.get("/admin/leaderboard/small/hooks").words(), "switched off")
 	equal(act(carl, "gone", "test").status, 409)
 	done(act(carl, "gone", "resume"))
@@ -484,7 +477,7 @@ def one_that_is_gone_is_switched_off_at_once_and_its_page_says_so():
 
 
 @test
-def after_many_failures_it_is_switched_off():
+def a_webhook_is_switched_off_after_many_failures():
 	receiver.acts["/broken"] = answer(404)
 	make_hook(carl, "/admin/leaderboard/small/hooks", "broken")
 	sql(f"UPDATE webhooks SET failures = 28 WHERE id = {hooks['broken']}")
@@ -492,11 +485,12 @@ def after_many_failures_it_is_switched_off():
 	wait_for(f"SELECT attempts > 0 FROM webhook_deliveries WHERE webhook_id = {hooks['broken']}",
 		[["1"]])
 	wait_for(f"SELECT failures FROM webhooks WHERE id = {hooks['broken']}", [["29"]])
-	sql(f"UPDATE webhooks SET retry_at = NULL WHERE id = {hooks['broken']}; UPDATE webhook_deliveries SET next_at = UTC_TIMESTAMP(3) WHERE webhook_id = {hooks['broken']}"
-		)
+	sql(f"UPDATE webhooks SET retry_at = NULL WHERE id = {hooks['broken']}; "
+		"UPDATE webhook_deliveries SET next_at = UTC_TIMESTAMP(3) "
+		f"WHERE webhook_id = {hooks['broken']}")
 	wait_for(f"SELECT state, reason FROM webhooks WHERE id = {hooks['broken']}", [[
-		"off",
-		"The last 30 attempts failed. The last time: The receiver answered 404: there is nothing at this address. Was the webhook deleted there?"
+		"off", "The last 30 attempts failed. The last time: The receiver answered 404: "
+		"there is nothing at this address. Was the webhook deleted there?"
 	]])
 	remove("broken")
 
@@ -507,18 +501,20 @@ def a_delivery_is_given_up_after_a_day():
 	stop_senders()
 	make_hook(carl, "/admin/leaderboard/small/hooks", "old")
 	done(act(carl, "old", "test"))
-	sql("UPDATE webhook_events e JOIN webhook_deliveries d ON d.event_id = e.id SET e.at = UTC_TIMESTAMP(3) - INTERVAL 86399 SECOND, d.attempts = 12 "
+	sql("UPDATE webhook_events e JOIN webhook_deliveries d ON d.event_id = e.id "
+		"SET e.at = UTC_TIMESTAMP(3) - INTERVAL 86399 SECOND, d.attempts = 12 "
 		f"WHERE d.webhook_id = {hooks['old']}")
 	start_sender(PODIUM_WEBHOOK_RETRY_MS="3600000")
 	wait_for(f"SELECT state, sentence FROM webhook_deliveries WHERE webhook_id = {hooks['old']}", [[
-		"failed",
-		"Given up after 13 attempts. The last time: The receiver answered 500: something is wrong there."
+		"failed", "Given up after 13 attempts. The last time: The receiver answered 500: "
+		"something is wrong there."
 	]])
 	stop_senders()
-	# One that nobody may send is given up as well.
+	# A delivery that no sender can send is given up too.
 	done(act(carl, "old", "test"))
 	done(act(carl, "old", "pause", confirm="yes"))
-	sql("UPDATE webhook_events e JOIN webhook_deliveries d ON d.event_id = e.id SET e.at = UTC_TIMESTAMP(3) - INTERVAL 2 DAY "
+	sql("UPDATE webhook_events e JOIN webhook_deliveries d ON d.event_id = e.id "
+		"SET e.at = UTC_TIMESTAMP(3) - INTERVAL 2 DAY "
 		f"WHERE d.webhook_id = {hooks['old']} AND d.state = 'waiting'")
 	start_sender()
 	wait_until_told("old")
@@ -527,11 +523,12 @@ def a_delivery_is_given_up_after_a_day():
 
 
 @test
-def what_is_a_month_old_is_forgotten():
+def events_are_deleted_after_a_month():
 	stop_senders()
 	make_hook(carl, "/admin/leaderboard/small/hooks", "month")
 	done(act(carl, "month", "test"))
-	sql(f"UPDATE webhook_events e JOIN webhook_deliveries d ON d.event_id = e.id SET e.at = UTC_TIMESTAMP(3) - INTERVAL 31 DAY, d.state = 'delivered' "
+	sql("UPDATE webhook_events e JOIN webhook_deliveries d ON d.event_id = e.id "
+		"SET e.at = UTC_TIMESTAMP(3) - INTERVAL 31 DAY, d.state = 'delivered' "
 		f"WHERE d.webhook_id = {hooks['month']}")
 	start_sender()
 	wait_for(f"SELECT COUNT(*) FROM webhook_deliveries WHERE webhook_id = {hooks['month']}",
@@ -539,7 +536,7 @@ def what_is_a_month_old_is_forgotten():
 	remove("month")
 
 
-# ---- what may not be told ----
+# ---- what may not be sent ----
 
 
 def told_since(count, path):
@@ -548,7 +545,7 @@ def told_since(count, path):
 
 
 @test
-def closed_leaderboards_are_told_by_their_own_and_hidden_ones_by_none():
+def closed_leaderboards_use_only_their_own_webhooks_and_hidden_ones_use_none():
 	make_hook(admin, "/admin/hooks", "site")
 	for name in ("members", "secret"):
 		make_board(carl, name)
@@ -570,9 +567,8 @@ def closed_leaderboards_are_told_by_their_own_and_hidden_ones_by_none():
 		("record", "members")])
 	equal((told_since(0, "/secret"), told_since(count, "/site")), ([], []))
 	equal(
-		sql(
-		f"SELECT e.event FROM webhook_events e JOIN leaderboards l ON l.id = e.leaderboard_id WHERE l.name = 'secret'"
-		), [["opened"]])
+		sql("SELECT e.event FROM webhook_events e JOIN leaderboards l ON l.id = e.leaderboard_id "
+		"WHERE l.name = 'secret'"), [["opened"]])
 	done(
 		carl.post("/admin/leaderboard/secret/publishing", [("action", "publish"),
 		("confirm", "yes")]))
@@ -581,12 +577,12 @@ def closed_leaderboards_are_told_by_their_own_and_hidden_ones_by_none():
 
 
 @test
-def opening_and_ending_are_told_once_each():
+def opening_and_ending_are_each_sent_once():
 	for name in ("site", "secret"):
 		wait_until_told(name)
 	count = len(receiver.at("/site"))
-	sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) + INTERVAL 500 * 1000 MICROSECOND WHERE name = 'secret'"
-		)
+	sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) + INTERVAL 500 * 1000 "
+		"MICROSECOND WHERE name = 'secret'")
 	ended = receiver.bodies("/secret", 2)[1]
 	equal((ended["event"], ended["data"]["because"], ended["data"]["gpus"],
 		bool(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", ended["data"]["deadline"]))),
@@ -603,7 +599,7 @@ def opening_and_ending_are_told_once_each():
 
 
 @test
-def what_is_hidden_or_held_before_it_was_sent_is_not_told():
+def a_result_hidden_or_held_before_sending_is_not_sent():
 	stop_senders()
 	made = [submit_time(ada, 900.0 - i) for i in range(2)]
 	count = len(receiver.at("/mine?key=hidden-word"))
@@ -623,12 +619,12 @@ def what_is_hidden_or_held_before_it_was_sent_is_not_told():
 		["job", "delivered"], ["ranked", "withheld"], ["record", "withheld"]]))
 	contains(
 		carl.get(f"/admin/hooks/{hooks['mine']}").words(),
-		"Not sent: what it tells was hidden, withdrawn, deleted or taken out of the ranking meanwhile."
-	)
+		"Not sent: what it tells was hidden, withdrawn, deleted or taken out of the ranking "
+		"meanwhile.")
 
 
 @test
-def while_the_ranking_stands_still_no_time_is_told():
+def during_a_freeze_no_time_is_sent():
 	done(
 		carl.post("/admin/leaderboard/small/publishing", [("action", "freeze"),
 		("confirm", "yes")]))
@@ -642,7 +638,7 @@ def while_the_ranking_stands_still_no_time_is_told():
 
 
 @test
-def whoever_lost_the_right_to_know_hears_no_more():
+def an_owner_who_lost_the_right_gets_no_more_events():
 	count = len(receiver.at("/mine?key=hidden-word"))
 	sql("UPDATE users SET banned_at = UTC_TIMESTAMP(3) WHERE name = 'carl'")
 	submit_time(ada, 4000.0)
@@ -652,11 +648,11 @@ def whoever_lost_the_right_to_know_hears_no_more():
 	sql("UPDATE users SET banned_at = NULL WHERE name = 'carl'")
 
 
-# ---- the rest of its page ----
+# ---- the webhook's page ----
 
 
 @test
-def pausing_changing_and_deleting_are_asked_noted_and_done():
+def pausing_changing_and_deleting_ask_first_and_are_audited():
 	number = hooks["mine"]
 	asked = whole(act(carl, "mine", "pause"))
 	equal((asked.status, state_of("mine")), (422, "active"))
@@ -687,9 +683,8 @@ def pausing_changing_and_deleting_are_asked_noted_and_done():
 	done(act(carl, "mine", "delete", confirm="ours"))
 	equal(carl.get(f"/admin/hooks/{number}").status, 404)
 	equal([
-		row[0] for row in sql(
-		"SELECT action FROM audit_log WHERE action LIKE 'webhook.%' AND detail LIKE 'ours%' OR detail LIKE 'mine%' AND action LIKE 'webhook.%' ORDER BY id"
-		)
+		row[0] for row in sql("SELECT action FROM audit_log WHERE action LIKE 'webhook.%' "
+		"AND detail LIKE 'ours%' OR detail LIKE 'mine%' AND action LIKE 'webhook.%' ORDER BY id")
 	], [
 		"webhook.create", "webhook.test", "webhook.test", "webhook.pause", "webhook.resume",
 		"webhook.change", "webhook.delete"
@@ -697,25 +692,26 @@ def pausing_changing_and_deleting_are_asked_noted_and_done():
 
 
 @test
-def a_leaderboard_that_is_deleted_takes_its_webhooks_along():
+def deleting_a_leaderboard_deletes_its_webhooks():
 	done(carl.post("/admin/leaderboard/members/delete", [("name", "members")]))
 	equal(carl.get(f"/admin/hooks/{hooks['members']}").status, 404)
 
 
 @test
-def there_may_be_only_so_many():
+def the_number_of_webhooks_is_limited():
 	page = "/admin/leaderboard/small/hooks"
 	board = value("SELECT id FROM leaderboards WHERE name = 'small'")
 	there = int(value(f"SELECT COUNT(*) FROM webhooks WHERE leaderboard_id = {board}"))
-	sql(f"INSERT INTO webhooks (leaderboard_id, name, address, form, events, secret) SELECT {board}, seq, 'https://example.org/', 'json', 'job', 'x' FROM seq_1_to_{20 - there}"
-		)
+	sql("INSERT INTO webhooks (leaderboard_id, name, address, form, events, secret) "
+		f"SELECT {board}, seq, 'https://example.org/', 'json', 'job', 'x' "
+		f"FROM seq_1_to_{20 - there}")
 	refused = whole(carl.post(page, fields("one more", "https://example.org/")))
 	equal(refused.status, 429)
 	contains(refused.words(), "There are 20 webhooks here already")
 
 
 @test
-def senders_end_when_they_are_told_to():
+def senders_stop_on_a_signal():
 	stop_senders()
 	lacks((site.var / "log" / "sender.log").read_text(), "Sanitizer")
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The house: which folder of the C code may include which. It needs no build."""
+"""Checks the structure of the code: which folder of the C code may include which. Needs no
+build."""
 import functools
 import os
 import pathlib
@@ -56,22 +57,22 @@ cli/admin            lib/* sql
 cli/podium           lib/base lib/files lib/result lib/submission lib/task lib/gpu lib/job
 """
 
-# Folders with users in other folders, whose other headers say that they are private.
+# Folders that other folders use. Their headers that others do not use say that they are private.
 SHARED = re.compile(r"(lib/\w+|cgi/(http|render|action)|worker/run/\w+)$")
 
-# Tests that look inside of a folder.
+# Tests that may include private headers of a folder.
 MAY_LOOK_INSIDE = ("tests/unit", "tests/fuzz", "tests/integration/library")
 
-# C files with fewer lines than `least_lines`, and why they stand alone. A table needs no reason.
+# C files with fewer than `least_lines` lines, and why they are separate. A table needs no reason.
 least_lines = 20
 SHORT = {"lib/account/audit.c": "one call, which nearly every change makes", }
 
-# The judge's files and tasks are compiled in one folder beside each other, away from the root.
+# Judge and task files are compiled together in one folder, outside the tree.
 NOT_FROM_THE_ROOT = re.compile("harness/|(tests/.*)?tasks/")
 
 
 def tracked(*patterns):
-	"""The files of the working tree, also those that are not committed yet."""
+	"""The files of the working tree, including new ones that are not committed."""
 	names = subprocess.run(
 		["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *patterns],
 		cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
@@ -101,7 +102,7 @@ def text_of(name):
 
 @functools.cache
 def included_by(name):
-	"""The files of ours that a C file or a template includes."""
+	"""The tree's own files that a C file or template includes."""
 	return re.findall(r'^(?:#|\{\{)include "([^/"][^"]*)"', text_of(name), re.M)
 
 
@@ -115,7 +116,8 @@ def may_include(folder, other):
 
 
 def cycles(arrows):
-	"""Cycles in a map from each name to the names that it points at; one for each knot."""
+	"""The cycles in a map from each name to the names that it points at, one per strongly connected
+	part."""
 	done, found = set(), []
 
 	def walk(name, path):
@@ -138,7 +140,7 @@ def every_folder_with_c_code_has_a_row_in_the_table():
 
 
 @test
-def a_file_includes_only_what_the_table_lets_its_folder_include():
+def a_file_includes_only_folders_that_the_table_allows():
 	equal([
 		f"{name} includes {included}"
 		for name, included in inclusions(filter(in_the_house, SOURCES))
@@ -147,7 +149,7 @@ def a_file_includes_only_what_the_table_lets_its_folder_include():
 
 
 @test
-def no_arrows_of_the_table_go_round_in_a_circle():
+def the_tables_arrows_form_no_circle():
 	arrows = {
 		folder: [other for other in FOLDERS if other != folder and may_include(folder, other)]
 		for folder in FOLDERS
@@ -156,7 +158,7 @@ def no_arrows_of_the_table_go_round_in_a_circle():
 
 
 @test
-def no_modules_include_each_other_in_a_circle():
+def no_modules_include_each_other():
 	arrows = {}
 	for name, included in inclusions(SOURCES):
 		beside = f"{folder_of(name)}/{included}"
@@ -167,7 +169,7 @@ def no_modules_include_each_other_in_a_circle():
 
 
 @test
-def a_private_header_is_included_in_its_own_folder_alone():
+def a_private_header_is_included_only_in_its_folder():
 	private = {
 		name: told[1]
 		for name in HEADERS if (told := re.match(r"/\* Private to ([\w/]+)[:.]", text_of(name)))
@@ -181,7 +183,7 @@ def a_private_header_is_included_in_its_own_folder_alone():
 
 
 @test
-def a_header_that_no_other_folder_includes_says_that_it_is_private():
+def a_header_that_no_other_folder_includes_is_marked_private():
 	public = {
 		included
 		for name, included in inclusions(SOURCES + tracked("templates/*.html"))
@@ -194,7 +196,7 @@ def a_header_that_no_other_folder_includes_says_that_it_is_private():
 
 
 @test
-def files_of_ours_are_included_by_their_path_from_the_root():
+def headers_are_included_by_their_path_from_the_root():
 	made = {name.replace(".html", ".h") for name in tracked("templates/*.html")}
 	equal([
 		f"{name} includes {included}" for name, included in inclusions(SOURCES)
@@ -219,7 +221,7 @@ def a_short_c_file_is_a_table_or_has_a_reason():
 
 
 @test
-def the_page_about_the_architecture_names_every_folder():
+def the_architecture_page_names_every_folder():
 	page = text_of("docs/architecture.md")
 	equal([folder for folder in FOLDERS if f"`{folder}/`" not in page], [])
 

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""The template compiler: what it refuses, with which sentence, and how what it lets through is
-escaped."""
+"""The template compiler: what it refuses and with which message, and how it escapes values."""
 import os
 import pathlib
 import re
@@ -21,8 +20,8 @@ HOSTILE = "<script>&\"' ?#/%"
 
 
 class Compiled:
-	"""A template made into C in a folder of its own. `body` stands in one {{template}} block,
-	unless it has some."""
+	"""A template compiled to C in a new folder. `body` becomes one {{template}} block unless it has
+	some."""
 
 	def __init__(self, body, parameters="const char *x"):
 		self.folder = tempfile.TemporaryDirectory(prefix="podium-templates.")
@@ -34,8 +33,8 @@ class Compiled:
 			capture_output=True, text=True)
 
 	def build(self, arguments='"x"'):
-		"""Makes the C into a program that prints the page, and runs it. Its result, or the C
-		compiler's."""
+		"""Compiles the C into a program that prints the page, and runs it. Returns its result, or
+		the C compiler's."""
 		self.c.write_text(self.c.read_text().replace('"templates/page.h"', '"page.h"') + """
 			#include <stdio.h>
 			int main(void)
@@ -98,7 +97,7 @@ def values_in_attributes_that_run_or_load_something_are_refused():
 
 
 @test
-def values_where_no_escape_would_help_are_refused():
+def values_in_places_that_no_escaping_makes_safe_are_refused():
 	refused("<{{x}}>", "write &lt;")
 	refused("<p{{x}}>", "an expression may only be in text or in a quoted attribute")
 	refused("<p {{x}}>", "an expression may only be in text or in a quoted attribute")
@@ -159,7 +158,7 @@ def an_unknown_variable_or_block_is_an_error_of_the_C_compiler_at_the_templates_
 		contains(result.stderr, "page.html:3:")
 
 
-# ---- let through ----
+# ---- accepted ----
 
 
 @test
@@ -183,7 +182,7 @@ def a_whole_address_leads_to_this_site_only():
 
 
 @test
-def raw_text_and_comments_do_as_they_say():
+def raw_text_is_not_escaped_and_comments_disappear():
 	prints("<p>{{raw x}}{{# not this }}</p>", f"<p>{HOSTILE}</p>\n")
 	compiled = Compiled("a{{# secret }}b")
 	lacks(compiled.c.read_text(), "secret")
@@ -208,13 +207,13 @@ def read(*patterns):
 
 
 @test
-def every_class_of_the_style_sheet_stands_on_a_page():
+def every_class_of_the_style_sheet_is_used_on_a_page():
 	selectors = re.sub(r"\{[^{}]*\}", "{}",
 		re.sub(r"/\*.*?\*/", "", read("static/style.css"), flags=re.S))
 	classes = set(re.findall(r"\.([a-z][\w-]*)", selectors))
 	assert len(classes) > 100, classes
 	pages = read("templates/*.html", "cgi/**/*.c", "static/*.js", "static/errors/*.html")
-	# "line-%d" and "mark-%s" of a chart; the columns of a table in Markdown
+	# "line-%d" and "mark-%s" come from charts, column classes from Markdown tables
 	printed = {f"line-{number}"
 		for number in range(1, 11)} | {"mark-bound", "mark-time", "right", "center"}
 	equal([
@@ -224,9 +223,9 @@ def every_class_of_the_style_sheet_stands_on_a_page():
 
 
 @test
-def no_selector_of_the_style_sheet_stands_twice():
+def no_selector_of_the_style_sheet_occurs_twice():
 	sheet = re.sub(r"/\*.*?\*/", "", read("static/style.css"), flags=re.S)
-	for _ in range(2):  # what stands in a condition is said once more with a reason
+	for _ in range(2):  # rules inside a media query repeat a selector on purpose
 		sheet = re.sub(r"@[^{;]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", "", sheet)
 	selectors = [" ".join(selector.split()) for selector in re.findall(r"([^{}]+)\{", sheet)]
 	equal([selector for selector in selectors if selectors.count(selector) > 1], [])

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Bodies of requests that lie about their length, stop in the middle, come in chunks, are too large
-or never end: each gets the right status, through nginx and at podium-web's own socket, and the next
-visitor notices nothing."""
+"""Request bodies that lie about their length, stop midway, arrive in chunks, are too large or never
+end. Each gets the right status through nginx and at podium-web's own socket, and the next request
+works."""
 import os
 import pathlib
 import re
@@ -21,13 +21,14 @@ site = Instance()
 web = find(site.process.pid, "podium-web")
 admin = Client(site.url)
 web_socket = str(site.var / "run" / "web.sock")
-# what podium-web takes at /login; what nginx takes at all
+# the limit of podium-web at /login, and that of nginx
 FORM_BYTES, UPLOAD_BYTES = 64 * 1024, 10 * 1024 * 1024
 BOUNDARY = "xyz"
 MULTIPART = f"multipart/form-data; boundary={BOUNDARY}"
 URLENCODED = "application/x-www-form-urlencoded"
 GOOD = b"name=ada&password=a+long+password"
-WHOLE = 403  # a body that was read to its end gets as far as the form's token, which these have not
+# A body that was read completely reaches the check of the form's token, which these bodies lack.
+WHOLE = 403
 SANITIZED = os.environ.get("B", "").endswith("sanitize")
 stalled = []
 
@@ -37,8 +38,8 @@ def multipart(*parts):
 	body = b""
 	for name, file_name, content in parts:
 		file = f'; filename="{file_name}"' if file_name else ""
-		body += f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{name}"{file}\r\n\r\n'.encode(
-		) + content + b"\r\n"
+		head = f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{name}"{file}\r\n\r\n'
+		body += head.encode() + content + b"\r\n"
 	return body + f"--{BOUNDARY}--\r\n".encode()
 
 
@@ -65,7 +66,7 @@ def connect(sent):
 
 
 def read_to_end(connection):
-	"""What comes until the other side closes; a reset is an end too."""
+	"""What arrives until the other side closes. A reset counts as an end."""
 	received = b""
 	try:
 		while piece := connection.recv(65536):
@@ -81,7 +82,7 @@ def status_of(answer):
 
 
 def send(*sent, then_end=False, **rest):
-	"""The whole answer. `then_end`: nothing more comes from here, and the server is told so."""
+	"""The whole answer. `then_end`: closes the sending side after the data."""
 	with connect(head(*sent[:-1], **rest) + sent[-1]) as connection:
 		if then_end:
 			connection.shutdown(socket.SHUT_WR)
@@ -94,14 +95,14 @@ def goes_on():
 
 
 @test
-def a_whole_body_gets_as_far_as_the_forms_token():
+def a_whole_body_reaches_the_check_of_the_forms_token():
 	equal(status_of(send("/login", f"Content-Length: {len(GOOD)}", GOOD)), WHOLE)
 	body = multipart(("name", None, b"ada"))
 	equal(status_of(send("/login", f"Content-Length: {len(body)}", body, type=MULTIPART)), WHOLE)
 
 
 @test
-def many_bodies_that_never_come_hold_nobody_up():
+def many_bodies_that_never_arrive_delay_no_one():
 	for number in range(40):
 		stalled.append(connect(head("/login", "Content-Length: 1000") + GOOD))
 	goes_on()
@@ -109,7 +110,7 @@ def many_bodies_that_never_come_hold_nobody_up():
 
 
 @test
-def a_body_that_comes_byte_by_byte_is_read_all_the_same():
+def a_body_that_arrives_byte_by_byte_is_read():
 	with connect(head("/login", f"Content-Length: {len(GOOD)}")) as connection:
 		for byte in GOOD:
 			connection.sendall(bytes([byte]))
@@ -130,7 +131,7 @@ def a_body_that_stops_in_the_middle_is_a_bad_request():
 
 
 @test
-def a_length_that_is_too_small_cuts_the_form_and_the_rest_is_no_request():
+def a_length_that_is_too_small_cuts_the_form_and_drops_the_rest():
 	body = multipart(("name", None, b"ada"), ("password", None, b"a long password"))
 	answer = send("/login", f"Content-Length: {len(body) - 30}", body, type=MULTIPART)
 	equal(status_of(answer), 400)
@@ -139,7 +140,7 @@ def a_length_that_is_too_small_cuts_the_form_and_the_rest_is_no_request():
 
 
 @test
-def a_length_that_is_none_is_a_bad_request():
+def an_invalid_length_is_a_bad_request():
 	for length in ("-1", "+5", "0x10", "5, 5", "five", "", " ", "1e3", "99999999999999999999999"):
 		equal((length, status_of(send("/login", f"Content-Length: {length}", GOOD))), (length, 400))
 	equal(status_of(send("/login", "Content-Length: 5", "Content-Length: 33", GOOD)), 400)
@@ -147,7 +148,7 @@ def a_length_that_is_none_is_a_bad_request():
 
 
 @test
-def chunks_make_a_body_too():
+def a_chunked_body_is_read():
 	equal(status_of(send("/login", "Transfer-Encoding: chunked", chunked(GOOD, 5))), WHOLE)
 	answer = send("/login", "Transfer-Encoding: chunked",
 		chunked(GOOD + b"&more=" + b"x" * FORM_BYTES))
@@ -174,7 +175,7 @@ def damaged_chunks_and_two_lengths_at_once_are_bad_requests():
 
 
 @test
-def what_is_too_large_is_refused_before_it_is_sent():
+def a_body_that_is_too_large_is_refused_before_it_is_sent():
 	for length in (UPLOAD_BYTES + 1, 1 << 40):
 		answer = send("/admin/sets/new", f"Content-Length: {length}", b"", type=MULTIPART)
 		equal(status_of(answer), 413)
@@ -186,7 +187,7 @@ def what_is_too_large_is_refused_before_it_is_sent():
 
 
 @test
-def a_client_that_asks_first_is_told_to_go_on():
+def expect_100_continue_is_answered():
 	with connect(head("/login", f"Content-Length: {len(GOOD)}",
 		"Expect: 100-continue")) as connection:
 		contains(connection.recv(1000), b"HTTP/1.1 100 Continue")
@@ -195,7 +196,7 @@ def a_client_that_asks_first_is_told_to_go_on():
 
 
 @test
-def a_body_of_another_kind_is_a_bad_request():
+def a_body_of_another_content_type_is_a_bad_request():
 	for kind in (None, "", "text/plain", "application/json", "multipart/form-data",
 		"multipart/form-data; boundary=", "multipart/form-data; boundary=" + "b" * 71,
 		"multipart/mixed; boundary=xyz", URLENCODED + "x"):
@@ -212,7 +213,10 @@ def a_body_of_another_kind_is_a_bad_request():
 			(body, wanted))
 	body = multipart(*(("a", None, b"") for _ in range(257)))
 	equal(status_of(send("/login", f"Content-Length: {len(body)}", body, type=MULTIPART)), 413)
-	body = b"--xyz\r\nContent-Disposition: form-data; name=a\r\nX: " + b"x" * 9000 + b"\r\n\r\n1\r\n--xyz--"
+	body = b"--xyz\r\nContent-Disposition: form-data; name=a\r\nX: " + b"x" * 9000 + (b"\r\n"
+		b"\r\n"
+		b"1\r\n"
+		b"--xyz--")
 	equal(status_of(send("/login", f"Content-Length: {len(body)}", body, type=MULTIPART)), 413)
 
 
@@ -235,7 +239,7 @@ def an_upload_in_chunks_arrives_whole():
 		[True])
 
 
-# ---- at podium-web's own socket, as if nginx had let it through ----
+# ---- at podium-web's own socket, as if nginx had forwarded it ----
 
 
 def record(kind, content=b""):
@@ -243,7 +247,7 @@ def record(kind, content=b""):
 
 
 def fastcgi(body, length, *, end=True, path="/login", type=URLENCODED):
-	"""The answer of podium-web, b"" if there is none."""
+	"""podium-web's answer, b"" if there is none."""
 	parameters = {
 		"REQUEST_METHOD": "POST", "REQUEST_URI": path, "QUERY_STRING": "", "CONTENT_TYPE": type,
 		"REMOTE_ADDR": "127.0.0.1", "REQUEST_ID": "0" * 32, "HTTP_HOST": "localhost",
@@ -282,21 +286,22 @@ def fastcgi_status(*arguments, **options):
 
 
 @test
-def podium_web_itself_does_not_believe_a_length():
+def podium_web_does_not_trust_a_length():
 	equal(fastcgi_status(GOOD, len(GOOD)), WHOLE)
 	contains(fastcgi(GOOD, len(GOOD) + 1), b"What was sent did not arrive whole; send it again.")
 	equal(fastcgi_status(GOOD, len(GOOD) + 1), 400)
 	equal(fastcgi_status(b"", 10), 400)
 	for length in (-1, 1 << 40, 1 << 70, FORM_BYTES + 1):
 		equal((length, fastcgi_status(GOOD, length)), (length, 413))
-	for length in (None, "", "words", 0, 5):  # what arrives is read, up to the page's limit
+	# podium-web reads what arrives, up to the page's limit
+	for length in (None, "", "words", 0, 5):
 		equal((length, fastcgi_status(GOOD, length)), (length, WHOLE))
 		equal((length, fastcgi_status(b"x" * (FORM_BYTES + 1), length)), (length, 413))
 	goes_on()
 
 
 @test
-def podium_web_itself_survives_whoever_goes_away():
+def podium_web_survives_clients_that_disconnect():
 	for body in (b"", GOOD, bytes(100000)):
 		fastcgi(body, len(body) + 100, end=False)
 	whole = record(1, struct.pack("!HB5x", 1, 0)) + record(4,
@@ -319,12 +324,12 @@ def who_never_sends_the_rest_is_shown_out():
 	goes_on()
 
 
-if not SANITIZED:  # nginx takes half a minute for it, and is the same program in both builds
+if not SANITIZED:  # nginx needs half a minute for it, and is the same program in both builds
 	test(who_never_sends_the_rest_is_shown_out)
 
 
 @test
-def it_is_the_same_podium_web_all_the_time():
+def podium_web_never_restarted():
 	equal(find(site.process.pid, "podium-web"), web)
 
 

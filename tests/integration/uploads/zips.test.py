@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Every nasty zip of tests/lib/zips.py through every reader that there is: the library,
-`podium-admin task check`, and through nginx the forms for a leaderboard and for a problem set. What
-is bad is refused by its own sentence, nothing is written anywhere, and memory stays bounded."""
+"""Feeds every malicious zip of tests/lib/zips.py to every reader: the library, `podium-admin task
+check`, and through nginx the forms for a leaderboard and a problem set. Each bad zip gets its own
+message, nothing is written anywhere, and memory stays bounded."""
 import io
 import json
 import os
@@ -19,8 +19,7 @@ from tap import contains, equal, run, test  # noqa: E402
 from zips import READ, REFUSED, TASK_FILES, Entry, main as write_zips, task  # noqa: E402
 
 BUILD = ROOT / os.environ.get("B", "build/release")
-# The zip, what it unpacks to, and the copies in between; a sanitizer keeps what was freed for a
-# while.
+# The zip, its contents and the copies in between. A sanitizer keeps freed memory for a while.
 MOST_MEMORY_KIB = (1024 if BUILD.name == "sanitize" else 160) * 1024
 scratch = tempfile.TemporaryDirectory(prefix="podium-zips.")
 folder = pathlib.Path(scratch.name) / "a" / "b"
@@ -31,8 +30,7 @@ admin = Client(site.url)
 
 
 def each(check):
-	"""Calls check(name, content, wanted) for every zip and reports all that fail, each by its
-	name."""
+	"""Calls check(name, content, wanted) for every zip, and reports all failures by name."""
 	faults = []
 	for name, (content, wanted) in {**REFUSED, **READ}.items():
 		try:
@@ -44,7 +42,7 @@ def each(check):
 
 
 def start(*words):
-	"""What it prints, its exit code, and the most memory that it had."""
+	"""Runs a program. Returns its output, its exit code and its peak memory."""
 	with tempfile.TemporaryFile() as out:
 		process = subprocess.Popen([str(word) for word in words], stdin=subprocess.DEVNULL,
 			stdout=out, stderr=out)
@@ -55,7 +53,7 @@ def start(*words):
 
 
 @test
-def the_library_refuses_each_bad_zip_by_its_own_sentence_and_reads_the_others():
+def the_library_refuses_each_bad_zip_with_its_own_message_and_reads_the_others():
 
 	def check(name, content, wanted):
 		printed, status, memory = start(BUILD / "tests/integration/uploads/test_zips",
@@ -87,7 +85,7 @@ def podium_admin_says_the_same():
 
 
 @test
-def nothing_was_written_beside_the_zips():
+def nothing_was_written_next_to_the_zips():
 	left = {str(path.relative_to(scratch.name)) for path in pathlib.Path(scratch.name).rglob("*")}
 	equal(left - {"a", "a/b"} - {f"a/b/{name}.zip" for name in {**REFUSED, **READ}}, set())
 	equal([
@@ -114,7 +112,7 @@ def check_answer(answer, wanted):
 
 
 @test
-def the_form_for_a_leaderboard_says_the_same_and_stores_only_what_is_good():
+def the_form_for_a_leaderboard_says_the_same_and_stores_only_good_zips():
 	token = admin.csrf("/admin/leaderboards/new")
 	each(lambda name, content, wanted: check_answer(
 		admin.post("/admin/leaderboards/new", [("name", f"zip-{name}"),
@@ -129,23 +127,23 @@ def the_form_for_a_leaderboard_says_the_same_and_stores_only_what_is_good():
 
 
 @test
-def the_form_for_a_problem_set_says_the_same_and_keeps_only_what_is_good():
+def the_form_for_a_problem_set_says_the_same_and_keeps_only_good_zips():
 	token = admin.csrf("/admin/sets/new")
 	each(lambda name, content, wanted: check_answer(
 		admin.post("/admin/sets/new", files=[("set", f"{name}.zip", content)], csrf=token), wanted))
 	kept = int(site.sql("SELECT COUNT(*) FROM uploads")[0][0])
-	equal(kept, 1)  # of each creator the newest
+	equal(kept, 1)  # the newest upload of each creator
 
 
 @test
-def podium_web_still_runs_and_took_no_more_memory_than_its_threads_need():
+def podium_web_still_runs_and_used_bounded_memory():
 	equal(admin.get("/healthz").status, 200)
 	equal(find(site.process.pid, "podium-web"), web)
 	equal(most_memory_kib(web) <= 2 * MOST_MEMORY_KIB, True)
 
 
 class Pipe(io.RawIOBase):
-	"""What a program writes to that cannot go back: sizes come behind the data."""
+	"""An output that cannot seek, so that a zip's sizes follow its data."""
 
 	def __init__(self):
 		super().__init__()
@@ -160,7 +158,7 @@ class Pipe(io.RawIOBase):
 
 
 @test
-def zips_of_an_ordinary_program_are_read_however_it_wrote_them():
+def zips_of_ordinary_programs_are_read():
 	stream, appended = Pipe(), io.BytesIO()
 	for target in (stream, appended):
 		with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""What a bad submission or a bad task does to a worker: nothing. One podium-worker takes them all,
-each gets its verdict, and after each an ordinary job passes.
+"""A bad submission or a bad task does not harm a worker. One podium-worker takes them all. Each
+gets its verdict, and afterwards an ordinary job passes.
 
-Where the tests are root, the worker lives in process and mount namespaces of its own with a small
-disk for its jobs and a bound on its memory, so that what a submission kills and fills is only what
-belongs to the test."""
+If the tests run as root, the worker gets its own process and mount namespaces, a small disk for
+jobs and a memory limit. So a submission can kill and fill only what belongs to the test."""
 import os
 import pathlib
 import subprocess
@@ -13,7 +12,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
 from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
-from workers import HARNESS, RIGHT, TASK, Worker, admin, close, job, load_task, sql, submit, until, wait_for  # noqa: E402
+from workers import (HARNESS, RIGHT, TASK, Worker, admin, close, job, load_task, sql, submit, until,
+	wait_for)  # noqa: E402
 
 DISK_BYTES = 48 << 20
 MEMORY_BYTES = 1 << 30
@@ -45,7 +45,7 @@ def can_unshare():
 		capture_output=True).returncode == 0
 
 
-# Joins the group, mounts the disk where jobs are unpacked, and becomes the worker.
+# Joins the group, mounts the disk for jobs, and becomes the worker.
 ENTER = f"""
 [ -z "$GROUP" ] || echo $$ > "$GROUP/cgroup.procs"
 mount -t tmpfs -o size={DISK_BYTES},mode=755 jobs "$PODIUM_WORKER_DIRECTORY" || exit 1
@@ -69,7 +69,7 @@ def children(pid):
 
 
 def start():
-	"""The one worker, and the process ids of it and of its podium-run."""
+	"""Starts the worker once. Returns it and the process ids of the worker and its podium-run."""
 	global worker
 	worker = Worker(before=before, GROUP=str(group or ""),
 		PODIUM_SANDBOX_DISK_MIB=str(DISK_BYTES >> 20))
@@ -84,7 +84,7 @@ def pids():
 
 
 def jobs_folder():
-	"""As the worker sees it."""
+	"""The folder of jobs as the worker sees it."""
 	return pathlib.Path(f"/proc/{pids()[0]}/root{worker.jobs}") if before else worker.jobs
 
 
@@ -92,7 +92,7 @@ def jobs_folder():
 
 
 def judged(source, verdict, *parts, mode="test", board=None):
-	"""Submits, compares the verdict, and lets an ordinary job follow."""
+	"""Submits, checks the verdict, and then runs an ordinary job."""
 	until(lambda: pids()[1])
 	same = pids()
 	number = submit(source, mode, board=board or ("short" if verdict == "time limit" else "small"))
@@ -117,7 +117,7 @@ def ordinary():
 
 
 def kernel(body, head=""):
-	"""A submission whose kernel does `body` and then answers right."""
+	"""A submission whose kernel runs `body` and then answers correctly."""
 	return "import os, sys, time\n" + head + "\ndef custom_kernel(data):\n" + "".join(f"\t{line}\n"
 		for line in body.splitlines()) + "\treturn data\n"
 
@@ -128,76 +128,8 @@ def an_ordinary_job_passes():
 	ordinary()
 
 
-# Submissions: what they do, the verdict, and words of the reason.
-SUBMISSIONS = {
-	"a syntax error": ("def custom_kernel(data:\n", "compile error", "submission.py, line 1"),
-	"no text at all": ("\1\2\3" * 100, "compile error", "could not be compiled"),
-	"an import of what is not there": ("import a_module_that_nobody_has\n" + RIGHT, "runtime error",
-	"ModuleNotFoundError"), "a file that is missing": ("table = open('weights.bin')\n" + RIGHT,
-	"runtime error", "FileNotFoundError", "weights.bin"), "an exception at import":
-	("raise ValueError('not today')\n", "runtime error", "ValueError: not today"),
-	"a function of another name": ("def kernel(data): return data\n", "runtime error",
-	"ImportError"), "an end in the middle": (kernel("os._exit(0)"), "runtime error",
-	"before its harness had checked everything", "in test 1 of 2"), "an end at import":
-	("import sys\nsys.exit(0)\n", "runtime error", "before its harness had checked everything"
-		), "an exit code of its own": (kernel("os._exit(77)"), "runtime error", "exit code 77"),
-	"the exit code of a bad case file": (kernel("os._exit(113)"), "runtime error",
-	"The submission ended the program with exit code 113", "in test 1 of 2"),
-	"the exit code of a bad case file at import": ("import os\nos._exit(113)\n", "runtime error",
-	"exit code 113"), "the exit code of wrong usage": (kernel("os._exit(2)"), "runtime error",
-	"exit code 2"), "the exit code of a lost pipe": (kernel("os._exit(111)"), "runtime error",
-	"exit code 111"), "a segmentation fault": (kernel("ctypes.string_at(8)", "import ctypes"),
-	"runtime error", "SIGSEGV", "in test 1 of 2"), "a segmentation fault at import":
-	("import ctypes\nctypes.string_at(8)\n", "runtime error", "SIGSEGV"), "an abort":
-	(kernel("os.abort()"), "runtime error", "SIGABRT"), "a stack that overflows":
-	(kernel("sys.setrecursionlimit(1 << 30)\nDeep().deeper",
-	"class Deep:\n\tdef __getattr__(self, name): return getattr(self, name)\n"), "runtime error",
-	"SIGSEGV"), "a recursion without end": (kernel("f()",
-	"def f(): return f()"), "runtime error", "RecursionError"), "a loop without end":
-	(kernel("while True: pass"), "time limit", "The limit of 1 s was reached"
-		), "a sleep without end that ignores signals":
-	(kernel("import signal\nfor n in range(1, 32):\n\tif n not in (9, 19): signal.signal(n, "
-	"signal.SIG_IGN)\n"
-	"time.sleep(600)"), "time limit", "The limit of 1 s was reached"
-		), "a process that stops itself": (kernel("os.kill(os.getpid(), 19)"), "time limit",
-	"The limit of 1 s was reached"), "output without end":
-	(kernel("block = b'x' * 65536\nwhile True: os.write(1, block)"), "output limit", "64 MiB"),
-	"errors without end": (kernel("block = b'\\xff\\0' * 32768\nwhile True: os.write(2, block)"),
-	"output limit", "64 MiB"), "much output": (kernel("os.write(1, b'line\\n' * 2000000)"),
-	"passed"), "an exception of many megabytes": (kernel("raise ValueError('x' * (20 << 20))"),
-	"runtime error", "exit code 1 in test 1 of 2", "xxx"), "closing all descriptors":
-	(kernel("os.closerange(0, 4096)"), "runtime error", "exit code"), "opening all descriptors":
-	(kernel("while True: kept.append(open('/dev/null'))",
-	"kept = []"), "runtime error", "Too many open files"), "garbage in the result pipe":
-	(kernel("os.write(3, os.urandom(1 << 16))"), "protocol violation"), "a result of its own":
-	(kernel("os.write(3, b'check: pass\\n')\nos._exit(0)"), "protocol violation", "check: pass"
-		), "a line without end in the result pipe": (kernel("while True: os.write(3, b'x' * 65536)"),
-	"output limit", "result pipe"), "messages without end in the result pipe":
-	(kernel("os.write(3, b'test.0.message: x\\n')\nwhile True: os.write(3, b'y' * 1000 + b'\\n')"),
-	"output limit", "16 MiB"), "a number that is none":
-	(kernel("os.write(3, b'benchmark.0.mean: nan\\n')"), "protocol violation"
-		), "memory that nobody has": (kernel("x = bytearray(1 << 60)"), "runtime error", "MemoryError"
-									), "a file larger than files may be":
-	(kernel("os.truncate(os.open('big', os.O_CREAT | os.O_RDWR), (1 << 30) + 1)"), "runtime error",
-	"File too large"), "thousands of files and folders": (kernel(
-	"for i in range(2000): open(f'f{i}', 'w')\nfor i in range(500):\n\tos.mkdir('d'); os.chdir('d')"
-	), "passed"), "folders that nobody may enter": (
-	kernel("os.makedirs(f'{data}/a/b'); os.chmod(f'{data}/a', 0)\nos.symlink('/', f'{data}/root')"),
-	"passed"), "a daemon":
-	(kernel("if not os.fork():\n\tos.setsid()\n\tif os.fork(): os._exit(0)\n\ttime.sleep(600)"),
-	"passed"), "forks for as long as it may":
-	(kernel("for _ in range(8): os.fork()\ntime.sleep(600)"), "time limit"
-		), "forks that outrun who ends them": (kernel(
-	"if not os.fork():\n\twhile True:\n\t\ttime.sleep(0.002)\n\t\tif os.fork(): os._exit(0)"),
-	"passed"), "threads without end": (kernel(
-	"for _ in range(300): threading.Thread(target=time.sleep, args=(600,)).start()\nraise "
-	"KeyError(1)", "import threading"), "time limit"), "an own interpreter that hangs": (kernel(
-	"import subprocess\nsubprocess.run([sys.executable, '-c', 'import time; time.sleep(600)'])"),
-	"time limit"),
-}
-
-
 def add(name, source, verdict, *parts):
+	"""Adds a test: this submission gets the verdict, and the reason contains the parts."""
 
 	def one():
 		judged(source, verdict, *parts)
@@ -206,10 +138,100 @@ def add(name, source, verdict, *parts):
 	test(one)
 
 
-for each, row in SUBMISSIONS.items():
-	add(each, *row)
+add("a syntax error", "def custom_kernel(data:\n", "compile error", "submission.py, line 1")
+add("no text at all", "\1\2\3" * 100, "compile error", "could not be compiled")
+add("an import of what is not there", "import a_module_that_nobody_has\n" + RIGHT, "runtime error",
+	"ModuleNotFoundError")
+add("a file that is missing", "table = open('weights.bin')\n" + RIGHT, "runtime error",
+	"FileNotFoundError", "weights.bin")
+add("an exception at import", "raise ValueError('not today')\n", "runtime error",
+	"ValueError: not today")
+add("a function of another name", "def kernel(data): return data\n", "runtime error", "ImportError")
+add("an end in the middle", kernel("os._exit(0)"), "runtime error",
+	"before its harness had checked everything", "in test 1 of 2")
+add("an end at import", "import sys\nsys.exit(0)\n", "runtime error",
+	"before its harness had checked everything")
+add("an exit code of its own", kernel("os._exit(77)"), "runtime error", "exit code 77")
+add("the exit code of a bad case file", kernel("os._exit(113)"), "runtime error",
+	"The submission ended the program with exit code 113", "in test 1 of 2")
+add("the exit code of a bad case file at import", "import os\nos._exit(113)\n", "runtime error",
+	"exit code 113")
+add("the exit code of wrong usage", kernel("os._exit(2)"), "runtime error", "exit code 2")
+add("the exit code of a lost pipe", kernel("os._exit(111)"), "runtime error", "exit code 111")
+add("a segmentation fault", kernel("ctypes.string_at(8)", "import ctypes"), "runtime error",
+	"SIGSEGV", "in test 1 of 2")
+add("a segmentation fault at import", "import ctypes\nctypes.string_at(8)\n", "runtime error",
+	"SIGSEGV")
+add("an abort", kernel("os.abort()"), "runtime error", "SIGABRT")
+add(
+	"a stack that overflows",
+	kernel("sys.setrecursionlimit(1 << 30)\nDeep().deeper",
+	"class Deep:\n\tdef __getattr__(self, name): return getattr(self, name)\n"), "runtime error",
+	"SIGSEGV")
+add("a recursion without end", kernel("f()", "def f(): return f()"), "runtime error",
+	"RecursionError")
+add("a loop without end", kernel("while True: pass"), "time limit", "The limit of 1 s was reached")
+add(
+	"a sleep without end that ignores signals",
+	kernel("import signal\nfor n in range(1, 32):\n\tif n not in (9, 19): signal.signal(n, "
+	"signal.SIG_IGN)\n"
+	"time.sleep(600)"), "time limit", "The limit of 1 s was reached")
+add("a process that stops itself", kernel("os.kill(os.getpid(), 19)"), "time limit",
+	"The limit of 1 s was reached")
+add("output without end", kernel("block = b'x' * 65536\nwhile True: os.write(1, block)"),
+	"output limit", "64 MiB")
+add("errors without end", kernel("block = b'\\xff\\0' * 32768\nwhile True: os.write(2, block)"),
+	"output limit", "64 MiB")
+add("much output", kernel("os.write(1, b'line\\n' * 2000000)"), "passed")
+add("an exception of many megabytes", kernel("raise ValueError('x' * (20 << 20))"), "runtime error",
+	"exit code 1 in test 1 of 2", "xxx")
+add("closing all descriptors", kernel("os.closerange(0, 4096)"), "runtime error", "exit code")
+add("opening all descriptors", kernel("while True: kept.append(open('/dev/null'))", "kept = []"),
+	"runtime error", "Too many open files")
+add("garbage in the result pipe", kernel("os.write(3, os.urandom(1 << 16))"), "protocol violation")
+add("a result of its own", kernel("os.write(3, b'check: pass\\n')\nos._exit(0)"),
+	"protocol violation", "check: pass")
+add("a line without end in the result pipe", kernel("while True: os.write(3, b'x' * 65536)"),
+	"output limit", "result pipe")
+add("messages without end in the result pipe",
+	kernel("os.write(3, b'test.0.message: x\\n')\nwhile True: os.write(3, b'y' * 1000 + b'\\n')"),
+	"output limit", "16 MiB")
+add("a number that is none", kernel("os.write(3, b'benchmark.0.mean: nan\\n')"),
+	"protocol violation")
+add("memory that nobody has", kernel("x = bytearray(1 << 60)"), "runtime error", "MemoryError")
+add("a file larger than files may be",
+	kernel("os.truncate(os.open('big', os.O_CREAT | os.O_RDWR), (1 << 30) + 1)"), "runtime error",
+	"File too large")
+add(
+	"thousands of files and folders",
+	kernel(
+	"for i in range(2000): open(f'f{i}', 'w')\nfor i in range(500):\n\tos.mkdir('d'); os.chdir('d')"
+	), "passed")
+add("folders that nobody may enter",
+	kernel("os.makedirs(f'{data}/a/b'); os.chmod(f'{data}/a', 0)\nos.symlink('/', f'{data}/root')"),
+	"passed")
+add("a daemon",
+	kernel("if not os.fork():\n\tos.setsid()\n\tif os.fork(): os._exit(0)\n\ttime.sleep(600)"),
+	"passed")
+add("forks for as long as it may", kernel("for _ in range(8): os.fork()\ntime.sleep(600)"),
+	"time limit")
+add(
+	"forks that outrun who ends them",
+	kernel(
+	"if not os.fork():\n\twhile True:\n\t\ttime.sleep(0.002)\n\t\tif os.fork(): os._exit(0)"),
+	"passed")
+add(
+	"threads without end",
+	kernel(
+	"for _ in range(300): threading.Thread(target=time.sleep, args=(600,)).start()\nraise "
+	"KeyError(1)", "import threading"), "time limit")
+add(
+	"an own interpreter that hangs",
+	kernel(
+	"import subprocess\nsubprocess.run([sys.executable, '-c', 'import time; time.sleep(600)'])"),
+	"time limit")
 
-# ---- what needs walls around the test ----
+# ---- attacks that need namespaces around the test ----
 
 KILLS = """
 mine = os.getpid()
@@ -223,7 +245,7 @@ for name in sorted(os.listdir('/proc')):
 
 
 @test
-def killing_all_that_it_may_reaches_nobody_else():
+def killing_every_process_it_can_reach_harms_no_one_else():
 	if not before:
 		raise Skip("needs a process namespace")
 	number = judged(kernel(KILLS + "try: os.kill(-1, 9)\nexcept ProcessLookupError: pass"),
@@ -236,10 +258,12 @@ def killing_all_that_it_may_reaches_nobody_else():
 
 
 @test
-def killing_its_parents_reaches_nobody():
+def killing_its_parents_harms_no_one():
 	if os.geteuid() != 0:
 		raise Skip("submissions run as the worker's own user here")
-	refused = "assert os.getppid() == 0\ntry: os.kill(1, 9)\nexcept PermissionError: print('refused')\n"
+	refused = ("assert os.getppid() == 0\n"
+		"try: os.kill(1, 9)\n"
+		"except PermissionError: print('refused')\n")
 	number = judged(kernel(refused), "passed")
 	equal(
 		sql(f"SELECT stdout FROM stages WHERE job_id = {number} AND name = 'test'")[0][0].count(
@@ -284,7 +308,7 @@ def filling_the_disk_for_the_next_stage():
 
 # ---- tasks ----
 
-# What the eval of a task does, and what a right submission gets for it.
+# The code of a task's eval, and the verdict of a correct submission.
 TASKS = {
 	"syntax": ("def main(:\n", "runtime error", "SyntaxError"),
 	"missing": ("import a_file_that_was_forgotten\n", "runtime error", "ModuleNotFoundError"),
@@ -314,12 +338,12 @@ for each, row in TASKS.items():
 
 
 @test
-def times_that_cannot_be_are_a_violation():
+def impossible_times_are_a_protocol_violation():
 	judged(RIGHT, "protocol violation", "the stage took", mode="ranked", board="bad-impossible")
 
 
 @test
-def the_worker_has_nothing_to_complain_of_and_ends_well():
+def the_worker_printed_no_errors_and_exits_cleanly():
 	pid = pids()[0]
 	os.kill(pid, 15)
 	equal(worker.process.wait(60), 0)

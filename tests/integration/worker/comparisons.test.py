@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""Entries that are too close are compared: what podium-run is given, what is stored of its answer, and what becomes of a
-comparison that fails, is cancelled or is interrupted. podium-worker and MariaDB are real, podium-run says what it is told."""
+"""Podium compares entries that are too close to rank: what podium-run gets, what the worker stores
+of its answer, and what happens when a comparison fails, is cancelled or is interrupted.
+
+podium-worker and MariaDB are real. podium-run is a stand-in whose answer the test writes."""
 import pathlib
 import sys
 
@@ -8,7 +10,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
 from pretend import PretendedRun  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
-from workers import BUILD, RIGHT, TASK, Worker, admin, close, job, load_task, scratch, sql, submit, until, wait_for  # noqa: E402
+from workers import (BUILD, RIGHT, TASK, Worker, admin, close, job, load_task, scratch, sql, submit,
+	until, wait_for)  # noqa: E402
 
 podium_run = PretendedRun(scratch / "pretended", BUILD / "podium-run")
 RATIO = {"ratio": 0.99, "ratio_low": 0.985, "ratio_high": 0.995}
@@ -24,7 +27,7 @@ def fresh():
 
 
 def ranked(user, score_ns):
-	"""Has a submission of the user's ranked with this score; returns its number."""
+	"""Ranks a submission of the user with this score. Returns its number."""
 	podium_run.say(ranked={"score_ns": score_ns, "score_err_ns": 1.0}, compare={"hang": True})
 	number = submit(f"# of {user}\n", user=user)
 	wait_for(number)
@@ -43,11 +46,12 @@ def page():
 
 
 def two_that_are_close():
-	"""Two entries; returns their numbers and that of the comparison's job, which has not run."""
+	"""Makes two close entries. Returns their numbers and that of the comparison's job, which has
+	not run."""
 	fresh()
 	with worker():
 		first, second = ranked(1, 1000.0), ranked(2, 1001.0)
-		# It hangs, and is queued again when the worker ends.
+		# The job hangs, and is queued again when the worker ends.
 		until(lambda: comparisons("j.state") == ["running"])
 	return first, second, int(comparisons()[0])
 
@@ -56,7 +60,7 @@ def two_that_are_close():
 
 
 @test
-def a_close_entry_is_compared_with_its_neighbour_by_a_job_of_nobody():
+def a_close_entry_is_compared_with_its_neighbour_by_a_job_without_a_user():
 	load_task()
 	first, second, number = two_that_are_close()
 	equal(job(number, "state, user_id, submission_id, priority, gpu, attempt"),
@@ -81,7 +85,7 @@ def podium_run_gets_both_sources_and_the_secret_seed():
 
 
 @test
-def its_ratio_is_stored_and_changes_the_places_with_the_verdict():
+def the_ratio_is_stored_and_decides_the_places():
 	first, second, number = two_that_are_close()
 	equal(page(), "1:1 2:1")
 	podium_run.say(compare={**RATIO, "score_ns": 5.0})
@@ -105,14 +109,14 @@ def each_case_is_stored_with_both_times_and_its_ratio():
 	with worker():
 		wait_for(number)
 	equal(
-		sql(
-		f"SELECT m.case_index, m.spec, m.mean_ns, m.rival_ns, m.ratio, m.ratio_low, m.ratio_high FROM measurements m JOIN stages t ON t.id = m.stage_id "
+		sql("SELECT m.case_index, m.spec, m.mean_ns, m.rival_ns, m.ratio, m.ratio_low, "
+		"m.ratio_high FROM measurements m JOIN stages t ON t.id = m.stage_id "
 		f"WHERE t.job_id = {number} ORDER BY m.case_index"),
 		[[str(i), f"seed: {i + 1}", "100", "101", "0.99", "0.985", "0.995"] for i in (0, 1)])
 
 
 @test
-def if_the_interval_holds_1_it_is_a_tie():
+def an_interval_that_contains_1_is_a_tie():
 	_, _, number = two_that_are_close()
 	podium_run.say(compare={"ratio": 1.001, "ratio_low": 0.998, "ratio_high": 1.004})
 	with worker():
@@ -121,7 +125,7 @@ def if_the_interval_holds_1_it_is_a_tie():
 
 
 @test
-def submissions_of_people_run_first():
+def submissions_run_before_comparisons():
 	_, _, number = two_that_are_close()
 	podium_run.say(test={}, compare=RATIO)
 	sent = [submit(mode="test", user=user) for user in (1, 1, 2, 3)]
@@ -134,7 +138,7 @@ def submissions_of_people_run_first():
 
 
 @test
-def a_comparison_that_one_of_the_two_spoils_leaves_the_scores_to_decide():
+def if_one_of_the_two_fails_the_scores_decide():
 	for verdict in ("wrong answer", "time limit", "protocol violation"):
 		_, _, number = two_that_are_close()
 		podium_run.say(compare={"verdict": verdict, "reason": "Something.", **RATIO})
@@ -146,7 +150,7 @@ def a_comparison_that_one_of_the_two_spoils_leaves_the_scores_to_decide():
 
 
 @test
-def a_result_that_cannot_be_is_none():
+def an_impossible_result_does_not_count():
 	for says in ({}, {"ratio": 0.99}, {**RATIO, "ratio_low": 0.992}, {**RATIO, "ratio_high": 0.98},
 		{**RATIO, "ratio_low": -1}):
 		_, _, number = two_that_are_close()
@@ -158,7 +162,7 @@ def a_result_that_cannot_be_is_none():
 
 
 @test
-def an_internal_error_leaves_the_tie_and_a_broken_machine_is_tried_again():
+def an_internal_error_keeps_the_tie_and_a_machine_fault_is_retried():
 	_, _, number = two_that_are_close()
 	podium_run.say(compare={"verdict": "internal error", "reason": "The engine broke."})
 	with worker():
@@ -173,7 +177,7 @@ def an_internal_error_leaves_the_tie_and_a_broken_machine_is_tried_again():
 
 
 @test
-def after_three_attempts_it_has_failed_and_the_scores_decide():
+def after_three_attempts_a_comparison_fails_and_the_scores_decide():
 	_, _, number = two_that_are_close()
 	podium_run.say(compare={"die": True})
 	with worker():
@@ -184,7 +188,7 @@ def after_three_attempts_it_has_failed_and_the_scores_decide():
 
 
 @test
-def one_whose_entry_is_replaced_is_cancelled():
+def a_comparison_whose_entry_is_replaced_is_cancelled():
 	_, _, number = two_that_are_close()
 	podium_run.say(ranked={"score_ns": 900.0, "score_err_ns": 1.0}, compare=RATIO)
 	better = submit("# better\n", user=1)
@@ -196,7 +200,7 @@ def one_whose_entry_is_replaced_is_cancelled():
 
 
 @test
-def deleting_the_leaderboard_while_it_runs_ends_it():
+def deleting_the_leaderboard_ends_a_running_comparison():
 	load_task("doomed")
 	sql("DELETE FROM jobs; DELETE FROM submissions")
 	with worker() as here:
@@ -204,18 +208,18 @@ def deleting_the_leaderboard_while_it_runs_ends_it():
 		for user in (1, 2):
 			wait_for(submit(user=user, board="doomed"))
 		until(lambda: comparisons("j.state") == ["running"])
-		sql("DELETE FROM ranking; DELETE FROM submissions; DELETE FROM leaderboards WHERE name = 'doomed'"
-			)
+		sql("DELETE FROM ranking; DELETE FROM submissions; DELETE FROM leaderboards "
+			"WHERE name = 'doomed'")
 		equal(sql("SELECT (SELECT COUNT(*) FROM comparisons) + (SELECT COUNT(*) FROM jobs)"),
 			[["0"]])
 		here.says("no longer this worker's")
 
 
-# ---- for real ----
+# ---- with the real podium-run ----
 
 
 @test
-def two_submissions_that_the_isolated_engine_has_ranked_are_compared_by_it():
+def the_isolated_engine_compares_two_submissions_that_it_ranked():
 	load_task("real", TASK.replace("engine: custom", "engine: isolated"))
 	sql("DELETE FROM jobs; DELETE FROM submissions")
 	with Worker("real", PODIUM_PYTHON=""):
@@ -223,12 +227,15 @@ def two_submissions_that_the_isolated_engine_has_ranked_are_compared_by_it():
 		for number in numbers:
 			wait_for(number, limit_s=120)
 			equal(job(number, "verdict, engine"), ["passed", "isolated"])
-		# Whether their times were close is chance.
+		# Their times are close only by chance, so the test asks for the comparison itself.
 		if not comparisons():
-			sql(f"INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, challenger_id, challenger_job_id, incumbent_id, incumbent_job_id) "
-				f"SELECT b.leaderboard_id, b.task_version_id, b.gpu, b.submission_id, b.job_id, a.submission_id, a.job_id FROM ranking a JOIN ranking b "
-				f"WHERE a.user_id = 1 AND b.user_id = 2; INSERT INTO jobs (comparison_id, gpu, priority) SELECT id, gpu, 1 FROM comparisons"
-				)
+			sql("INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, "
+				"challenger_id, challenger_job_id, incumbent_id, incumbent_job_id) "
+				"SELECT b.leaderboard_id, b.task_version_id, b.gpu, b.submission_id, b.job_id, "
+				"a.submission_id, a.job_id FROM ranking a JOIN ranking b "
+				"WHERE a.user_id = 1 AND b.user_id = 2; "
+				"INSERT INTO jobs (comparison_id, gpu, priority) SELECT id, gpu, 1 "
+				"FROM comparisons")
 		number = int(comparisons()[0])
 		until(lambda: job(number) in ("done", "failed"), 120)
 	equal(job(number, "state, verdict, engine"), ["done", "passed", "isolated"])
@@ -236,9 +243,8 @@ def two_submissions_that_the_isolated_engine_has_ranked_are_compared_by_it():
 		[["compile", "passed"], ["compare", "passed"]])
 	low, ratio, high = map(float, sql("SELECT ratio_low, ratio, ratio_high FROM comparisons")[0])
 	assert 0 < low <= ratio <= high, (low, ratio, high)
-	cases = sql(
-		f"SELECT m.mean_ns / m.rival_ns, m.ratio FROM measurements m JOIN stages t ON t.id = m.stage_id WHERE t.job_id = {number}"
-	)
+	cases = sql("SELECT m.mean_ns / m.rival_ns, m.ratio FROM measurements m "
+		f"JOIN stages t ON t.id = m.stage_id WHERE t.job_id = {number}")
 	equal(len(cases), 1)
 	assert abs(float(cases[0][1]) - ratio) < 1e-9 * ratio, cases
 	equal(sql("SELECT COUNT(*) FROM ranking"), [["2"]])

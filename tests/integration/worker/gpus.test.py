@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""podium-worker on a host with two GPUs, as a driver that is made here pretends: one job on each,
-or one on both."""
+"""podium-worker on a host with two GPUs, which a stand-in for the driver pretends: one job on each,
+or one job on both."""
 import pathlib
 import sys
 import time
@@ -42,7 +42,7 @@ SHOWS = HARNESS.replace('case.split(":")[1]', 'case.split(":")[1].split(";")[0]'
 
 
 def shown(number):
-	"""(devices, POPCORN_GPUS, when it began, when it ended) of a test stage."""
+	"""(devices, POPCORN_GPUS, start, end) of a test stage."""
 	return sql(
 		f"SELECT REPLACE(stdout, '\\n', ' ') FROM stages WHERE job_id = {number} AND name = 'test'"
 	)[0][0].split()
@@ -77,7 +77,7 @@ def one_worker_serves_two_gpus_at_once():
 
 
 @test
-def a_job_for_two_gpus_gets_both_and_nobody_else_has_them_meanwhile():
+def a_job_for_two_gpus_gets_both_exclusively():
 	load_task("twogpus", MANY.replace("WIDTH", "2"), SHOWS)
 	with Worker("gpus", **fake_driver()):
 		numbers = [
@@ -97,7 +97,7 @@ def a_job_for_two_gpus_gets_both_and_nobody_else_has_them_meanwhile():
 
 
 @test
-def a_paused_gpu_takes_no_job_and_one_that_wants_it_waits():
+def a_paused_gpu_takes_no_job_and_a_job_that_needs_it_waits():
 	with Worker("gpus", **fake_driver()):
 		admin("worker", "drain", "gpus", "GPU-00000001")
 		numbers = [submit(mode="test", board="onegpu", gpu="H200") for _ in range(4)]
@@ -119,7 +119,7 @@ def a_paused_gpu_takes_no_job_and_one_that_wants_it_waits():
 
 
 @test
-def pausing_one_gpu_gives_back_what_runs_there_and_nothing_else():
+def pausing_one_gpu_gives_back_only_its_job():
 	with Worker("gpus", **fake_driver()):
 		numbers = [submit(SLOW, "test", board="onegpu", gpu="H200", user=user) for user in (1, 2)]
 		for number in numbers:
@@ -136,7 +136,7 @@ def pausing_one_gpu_gives_back_what_runs_there_and_nothing_else():
 
 
 @test
-def a_job_for_more_gpus_than_there_are_fails_with_a_sentence():
+def a_job_for_too_many_gpus_fails_with_a_sentence():
 	for name, width, sentence in (("threegpus", "3",
 		"wants 3 GPUs of the model H200 in one host, and the worker gpus has 2"), ("manygpus", "17",
 		"wants 17 GPUs in one host; a job gets 16 at most")):

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What is stored of what the isolated engine says, and which results are held instead of ranked."""
+"""What the worker stores of the isolated engine's results, and which results it holds instead of
+ranking them."""
 import base64
 import json
 import pathlib
@@ -10,7 +11,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
 from pretend import pretend_driver, pretend_runner  # noqa: E402
 from tap import contains, equal, run, test  # noqa: E402
-from workers import BUILD, HARNESS, TASK, Worker, admin, close, job, load_task, scratch, sql, submit, wait_for  # noqa: E402
+from workers import (BUILD, HARNESS, TASK, Worker, admin, close, job, load_task, scratch, sql,
+	submit, wait_for)  # noqa: E402
 
 DEVICE = {"sm_clock_mhz": [1965, 1980], "temperature_c": [31, 33], "slowed_by": []}
 SAMPLES = [31900.0, 31950.5, float("nan"), 1e30]
@@ -71,7 +73,7 @@ def load(name, benchmarks="[{size: 4096}]", **formulas):
 
 
 @test
-def what_the_judge_says_of_a_case_is_stored():
+def the_judges_figures_of_a_case_are_stored():
 	load("judged")
 	number = judge(JUDGED)
 	equal(job(number, "verdict, engine, engine_reason, score_ns"),
@@ -85,7 +87,7 @@ def what_the_judge_says_of_a_case_is_stored():
 
 
 @test
-def a_result_of_the_custom_engine_is_stored_as_ever_with_the_reason_for_it():
+def a_result_of_the_custom_engine_is_stored_with_the_reason_for_the_engine():
 	number = judge(figures(), engine="custom",
 		engine_reason="The input has a class of the task's own.")
 	equal(job(number, "engine, engine_reason"),
@@ -95,7 +97,7 @@ def a_result_of_the_custom_engine_is_stored_as_ever_with_the_reason_for_it():
 
 
 @test
-def samples_and_counts_that_do_not_fit_are_left_out_and_the_result_is_kept():
+def samples_and_counts_that_do_not_fit_are_dropped_and_the_result_is_kept():
 	for samples in (packed([1.0] * 4001), "%%%", packed([1.0])[:-3], "x" * 500000, 17,
 		base64.b64encode(b"12345").decode()):
 		number = judge({
@@ -109,7 +111,7 @@ def samples_and_counts_that_do_not_fit_are_left_out_and_the_result_is_kept():
 
 
 @test
-def a_time_that_the_memory_of_the_gpu_does_not_allow_is_held():
+def a_time_faster_than_the_gpus_memory_is_held():
 	load("copies", bytes="6 * size * size")
 	reason = is_held(judge(figures(4100.0), board="copies"))
 	contains(
@@ -117,11 +119,11 @@ def a_time_that_the_memory_of_the_gpu_does_not_allow_is_held():
 		"Benchmark 1: 4.100 µs for 101 MB would be 24.6 TB/s; the memory of H200 moves 4.8 TB/s")
 	equal(is_held(judge(figures(8000.0), board="copies")), "")
 	equal(is_held(judge(figures(7000.0), board="copies", engine="custom")),
-		"")  # inputs may have been in the cache
+		"")  # the inputs may have been in the cache
 
 
 @test
-def a_time_that_no_unit_computes_in_is_held():
+def a_time_faster_than_any_compute_unit_is_held():
 	load("products", "[{size: 512}, {size: 8192}]", flops="2 * size ** 3")
 	contains(
 		is_held(judge(figures(50000.0), figures(400000.0), board="products")),
@@ -131,13 +133,13 @@ def a_time_that_no_unit_computes_in_is_held():
 
 
 @test
-def without_formulas_a_time_below_that_of_a_launch_is_held():
+def without_formulas_a_time_shorter_than_a_launch_is_held():
 	contains(is_held(judge(figures(400.0))), "Benchmark 1: 400.0 ns is less than any kernel takes")
 	equal(is_held(judge(figures(500.0), user=2)), "")
 
 
 @test
-def only_what_ranks_is_held():
+def only_ranked_results_are_held():
 	number = submit("# " + json.dumps({"cases": [figures(1.0)]}), mode="benchmark", board="judged",
 		gpu="H200")
 	wait_for(number)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Whose job is claimed next, by the worker's own statements against a real MariaDB: fair between
-users, each job once, nothing for what is paused, and without reading the whole queue."""
+"""Which job a worker claims next, by its own statements against a real MariaDB: fair between users,
+each job once, nothing for paused workers or devices, and without reading the whole queue."""
 import collections
 import pathlib
 import subprocess
@@ -35,7 +35,7 @@ def users_of(jobs):
 
 
 def fresh():
-	"""An empty queue, two workers with two devices each, and nothing paused."""
+	"""Empties the queue and sets up two workers with two devices each, none of them paused."""
 	sql("DELETE FROM jobs; DELETE FROM submissions; DELETE FROM pauses; DELETE FROM workers")
 	for name in ("one", "two"):
 		sql(f"INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('{name}', "
@@ -47,7 +47,7 @@ def fresh():
 
 
 def flood(user, count, gpu="CPU"):
-	"""Many jobs of one user at once."""
+	"""Queues many jobs of one user."""
 	first = submit(user=user, gpu=gpu)
 	sql("INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, "
 		"mode) SELECT leaderboard_id, task_version_id, "
@@ -74,7 +74,7 @@ def users_get_their_turns_one_after_the_other():
 
 
 @test
-def what_runs_on_another_device_counts():
+def jobs_running_on_another_device_count():
 	fresh()
 	submit(user=1, gpu="H200")
 	equal(len(claim(model="H200")), 1)
@@ -83,7 +83,7 @@ def what_runs_on_another_device_counts():
 
 
 @test
-def what_has_ended_does_not_count():
+def finished_jobs_do_not_count():
 	fresh()
 	submit(user=1)
 	claim()
@@ -93,14 +93,14 @@ def what_has_ended_does_not_count():
 
 
 @test
-def among_equals_the_oldest_is_first():
+def among_equals_the_oldest_runs_first():
 	fresh()
 	numbers = [submit(user=user) for user in (5, 3, 4, 1, 2)]
 	equal(claim(6), numbers + ["none"])
 
 
 @test
-def submissions_come_before_what_is_judged_again():
+def submissions_run_before_rejudged_jobs():
 	fresh()
 	again, other = submit(user=1), submit(user=2)
 	sql(f"UPDATE jobs SET priority = 1 WHERE id IN ({again}, {other})")
@@ -109,7 +109,7 @@ def submissions_come_before_what_is_judged_again():
 
 
 def compare(first, second):
-	"""A job that compares the entries of two jobs, as the ranking asks for it."""
+	"""Queues a job that compares the entries of two jobs, as the ranking does."""
 	return int(
 		sql("INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, challenger_id, "
 		"challenger_job_id, incumbent_id, incumbent_job_id) "
@@ -121,7 +121,7 @@ def compare(first, second):
 
 
 @test
-def comparisons_wait_until_nobody_else_does():
+def comparisons_run_when_nothing_else_waits():
 	fresh()
 	first, second = submit(user=1), submit(user=2)
 	claim(2)
@@ -132,7 +132,7 @@ def comparisons_wait_until_nobody_else_does():
 
 
 @test
-def a_comparison_that_runs_takes_no_turn_from_anybody():
+def a_running_comparison_costs_no_user_a_turn():
 	fresh()
 	first, second = submit(user=1), submit(user=2)
 	claim(2)
@@ -162,7 +162,7 @@ def a_flood_of_one_user_delays_nobody_else():
 
 
 @test
-def nobody_starves_while_others_send_more_all_the_time():
+def no_user_starves_while_others_keep_submitting():
 	fresh()
 	flood(1, 300)
 	patient = submit(user=9)
@@ -180,7 +180,7 @@ def nobody_starves_while_others_send_more_all_the_time():
 
 
 @test
-def many_claimers_take_each_job_once_and_nobody_gets_a_second_one_before_all_have_a_first():
+def many_claimers_take_each_job_once_and_every_users_first_job_first():
 	fresh()
 	for user in range(1, 41):
 		flood(user, 20)
@@ -193,7 +193,7 @@ def many_claimers_take_each_job_once_and_nobody_gets_a_second_one_before_all_hav
 
 
 @test
-def many_claimers_for_one_user_all_get_something_to_do():
+def many_claimers_all_get_jobs_of_a_single_user():
 	fresh()
 	flood(1, 64)
 	equal(len(set(call("race", 16, 4, "one", "CPU")) - {"none"}), 64)
@@ -203,7 +203,7 @@ def many_claimers_for_one_user_all_get_something_to_do():
 
 
 @test
-def a_paused_or_drained_worker_claims_nothing_and_the_others_go_on():
+def a_paused_or_draining_worker_claims_nothing_and_the_others_continue():
 	fresh()
 	numbers = [submit(user=1) for _ in range(4)]
 	for verb in ("drain", "pause"):
@@ -216,7 +216,7 @@ def a_paused_or_drained_worker_claims_nothing_and_the_others_go_on():
 
 
 @test
-def a_single_device_is_paused_alone():
+def a_single_device_can_be_paused():
 	fresh()
 	first, second = submit(user=1), submit(user=1)
 	admin("worker", "drain", "one", "GPU-1")
@@ -226,7 +226,7 @@ def a_single_device_is_paused_alone():
 
 
 @test
-def once_pausing_has_returned_nothing_more_is_taken():
+def after_a_pause_returns_no_job_is_claimed():
 	fresh()
 	flood(1, 3000)
 	racing = subprocess.Popen([PROGRAM, "race", "8", "2000", "one", "CPU"],
@@ -241,7 +241,7 @@ def once_pausing_has_returned_nothing_more_is_taken():
 
 
 @test
-def pausing_gives_back_what_runs_and_does_not_count_the_attempt():
+def pausing_requeues_running_jobs_without_counting_the_attempt():
 	fresh()
 	numbers = [submit(user=1), submit(user=2)]
 	claim(1, "one", "CPU", "GPU-0")
@@ -263,7 +263,7 @@ def pausing_gives_back_what_runs_and_does_not_count_the_attempt():
 
 
 def examined(model, device="GPU-0"):
-	"""What one claim reads, statement by statement."""
+	"""What one claim reads, per statement."""
 	sql("TRUNCATE mysql.slow_log; SET GLOBAL slow_query_log = 1; SET GLOBAL log_output = 'TABLE'; "
 		"SET GLOBAL long_query_time = 0")
 	claimed = claim(1, "one", model, device)
@@ -277,7 +277,7 @@ def examined(model, device="GPU-0"):
 
 
 @test
-def a_claim_reads_little_of_a_hundred_thousand_jobs_that_wait():
+def a_claim_reads_little_of_a_hundred_thousand_queued_jobs():
 	fresh()
 	sql("INSERT IGNORE INTO users (id, name, password_hash) SELECT 1000 + seq, CONCAT('many-', "
 		"seq), '' FROM seq_1_to_500;"
@@ -290,8 +290,8 @@ def a_claim_reads_little_of_a_hundred_thousand_jobs_that_wait():
 	_, statements = examined("CPU")
 	if statements[0][0] > 500:
 		raise AssertionError(f"a claim among many users read {statements[:3]}")
-	# Sixty users have something running, and each of them as many jobs before all others as one may
-	# have waiting.
+	# Sixty users each have a running job, and as many queued jobs ahead of the others as one user
+	# may have.
 	sql("SET @first = (SELECT MIN(id) FROM jobs WHERE state = 'queued'); UPDATE jobs SET user_id "
 		"= 1001 + id % 60 WHERE id BETWEEN @first AND @first + 6059;"
 		"UPDATE jobs SET state = 'running', lease_expires = UTC_TIMESTAMP(3) + INTERVAL 1 DAY "

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What is stored of a result beside its cases: profiles, their files, the state of the GPU."""
+"""What the worker stores of a result in addition to its cases: profiles, their files, and the state
+of the GPU."""
 import json
 import gzip
 import pathlib
@@ -9,7 +10,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
 from pretend import pretend_driver, pretend_ncu  # noqa: E402
 from tap import contains, equal, run, test  # noqa: E402
-from workers import HARNESS, TASK, Worker, admin, close, job, load_task, scratch, sql, submit, wait_for  # noqa: E402
+from workers import (HARNESS, TASK, Worker, admin, close, job, load_task, scratch, sql, submit,
+	wait_for)  # noqa: E402
 
 SIZE = 1500000
 
@@ -21,7 +23,7 @@ def on_gpus():
 
 
 @test
-def a_profile_is_stored_with_its_text_and_its_file_and_never_ranked():
+def a_profile_is_stored_with_text_and_file_and_never_ranked():
 	load_task(
 		"profiled",
 		TASK.replace("[CPU]", "[H200]").replace("{seed: 3}", "{seed: 3}, {seed: 4}") +
@@ -75,7 +77,7 @@ def a_timed_stage_is_stored_with_the_state_of_its_gpu():
 
 
 @test
-def a_job_that_runs_again_has_one_profile():
+def a_job_that_runs_twice_has_one_profile():
 	with on_gpus():
 		number = submit(mode="profile", board="profiled", gpu="H200")
 		wait_for(number)
@@ -92,7 +94,7 @@ def a_job_that_runs_again_has_one_profile():
 
 
 @test
-def files_go_with_their_leaderboard():
+def deleting_a_leaderboard_deletes_its_files():
 	sql("DELETE FROM leaderboards WHERE name = 'profiled'")
 	equal(sql("SELECT COUNT(*) FROM artifacts UNION ALL SELECT COUNT(*) FROM artifact_parts"),
 		[["0"], ["0"]])

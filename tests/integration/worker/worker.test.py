@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""podium-worker against a real MariaDB and the real podium-run: registering, claiming, leases,
-fences, results, and what happens when a worker, its podium-run or the database goes away in the
-middle of a job."""
+"""podium-worker against a real MariaDB and the real podium-run: registration, claims, leases,
+fences, results, and what happens when a worker, its podium-run or the database dies during a
+job."""
 import contextlib
 import json
 import os
@@ -57,7 +57,7 @@ def a_worker_registers_itself_and_its_devices():
 
 
 @test
-def a_device_that_is_gone_is_not_offered_any_more():
+def a_missing_device_is_no_longer_offered():
 	sql("INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, "
 		"compute_capability, seen_at) SELECT id, 'GPU-gone', 'H200', 'NVIDIA H200', 1, '580', "
 		"'9.0', UTC_TIMESTAMP(3) FROM workers WHERE name = 'alpha'")
@@ -88,7 +88,7 @@ def options_and_settings_are_explained():
 
 
 @test
-def a_database_that_comes_later_is_waited_for():
+def a_worker_waits_for_a_database_that_starts_later():
 	late = Worker("late", PODIUM_DATABASE_SOCKET=str(scratch / "none"))
 	late.says("tried again until it works")
 	equal(late.end(), 1)
@@ -126,7 +126,7 @@ def a_ranked_job_gets_stages_cases_a_score_and_its_place():
 
 
 @test
-def a_wrong_answer_is_done_and_not_ranked():
+def a_wrong_answer_finishes_the_job_and_is_not_ranked():
 	with Worker():
 		number = submit(WRONG, user=2)
 		wait_for(number)
@@ -150,7 +150,7 @@ def modes_other_than_ranked_have_no_score():
 
 
 @test
-def the_secret_seed_is_stored_nowhere():
+def the_secret_seed_is_not_stored():
 	leaks = sql(
 		"SELECT COUNT(*) FROM leaderboards l JOIN stages t JOIN measurements m ON m.stage_id = "
 		"t.id "
@@ -159,7 +159,7 @@ def the_secret_seed_is_stored_nowhere():
 
 
 @test
-def progress_is_seen_while_a_job_runs():
+def progress_is_visible_while_a_job_runs():
 	with Worker():
 		number = submit(SLOW, "test")
 		running(number)
@@ -206,7 +206,7 @@ def two_workers_never_measure_on_one_device_at_the_same_time():
 
 
 @test
-def a_killed_worker_s_job_is_run_by_another_and_nothing_of_it_lives_on():
+def another_worker_runs_the_job_of_a_killed_one_and_no_process_survives():
 	first = Worker("first")
 	first.says("is ready")
 	number = submit(SLOW, "test")
@@ -224,7 +224,7 @@ def a_killed_worker_s_job_is_run_by_another_and_nothing_of_it_lives_on():
 
 
 @test
-def a_worker_that_wakes_up_after_its_lease_does_not_write_over_its_successor():
+def a_worker_that_wakes_up_after_its_lease_does_not_overwrite_its_successor():
 	first = Worker("first")
 	first.says("is ready")
 	number = submit("import time\n\ndef custom_kernel(data):\n    time.sleep(1)\n    return data\n",
@@ -244,7 +244,7 @@ def a_worker_that_wakes_up_after_its_lease_does_not_write_over_its_successor():
 
 
 @test
-def a_job_whose_runner_dies_each_time_fails_after_three_attempts():
+def a_job_whose_podium_run_dies_each_time_fails_after_three_attempts():
 	runner = scratch / "runner"
 	runner.write_text("#!/bin/sh\necho '{\"event\": \"ready\"}'\nread -r job\nexit 7\n")
 	runner.chmod(0o755)
@@ -259,7 +259,7 @@ def a_job_whose_runner_dies_each_time_fails_after_three_attempts():
 
 
 @test
-def a_runner_that_is_missing_keeps_jobs_waiting_and_says_so_once():
+def a_missing_podium_run_keeps_jobs_waiting_and_is_reported_once():
 	number = submit(mode="test")
 	worker = Worker(PODIUM_WORKER_RUNNER=str(scratch / "none"))
 	worker.says("Cannot start")
@@ -272,7 +272,7 @@ def a_runner_that_is_missing_keeps_jobs_waiting_and_says_so_once():
 
 
 @test
-def a_worker_that_stops_gives_its_job_back_uncounted():
+def a_stopping_worker_gives_its_job_back_without_counting_the_attempt():
 	with Worker() as worker:
 		number = submit(SLOW, "test")
 		running(number)
@@ -287,7 +287,7 @@ def a_worker_that_stops_gives_its_job_back_uncounted():
 
 
 @test
-def a_worker_with_time_to_drain_lets_its_job_end_and_takes_no_other():
+def a_draining_worker_finishes_its_job_and_takes_no_other():
 	ear = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 	ear.bind(str(scratch / "notify"))
 	ear.settimeout(30)
@@ -310,7 +310,7 @@ def a_worker_with_time_to_drain_lets_its_job_end_and_takes_no_other():
 
 
 @test
-def what_has_not_ended_when_the_time_to_drain_is_over_or_at_a_second_signal_is_queued_again():
+def after_the_time_to_drain_or_a_second_signal_the_job_is_queued_again():
 	for seconds, signals in (("1", 1), ("60", 2)):
 		with Worker(f"hasty-{seconds}", PODIUM_WORKER_DRAIN_S=seconds) as worker:
 			number = submit(SLOW)
@@ -324,7 +324,7 @@ def what_has_not_ended_when_the_time_to_drain_is_over_or_at_a_second_signal_is_q
 
 
 @test
-def a_job_that_is_cancelled_stops_within_seconds_and_the_next_one_runs():
+def a_cancelled_job_stops_within_seconds_and_the_next_one_runs():
 	with Worker() as worker:
 		number, following = submit(SLOW, "test"), submit(mode="test")
 		running(number)
@@ -335,7 +335,7 @@ def a_job_that_is_cancelled_stops_within_seconds_and_the_next_one_runs():
 
 
 @test
-def a_leaderboard_that_is_deleted_ends_its_jobs():
+def deleting_a_leaderboard_ends_its_jobs():
 	with Worker() as worker:
 		number = submit(SLOW, "test")
 		running(number)
@@ -346,7 +346,7 @@ def a_leaderboard_that_is_deleted_ends_its_jobs():
 
 
 @test
-def a_database_that_restarts_in_the_middle_loses_nothing():
+def a_database_restart_during_a_job_loses_nothing():
 	with Worker(PODIUM_LEASE_MS="60000") as worker:
 		number = submit(
 			"import time\n\ndef custom_kernel(data):\n    time.sleep(2)\n    return data\n", "test")
@@ -361,7 +361,7 @@ def a_database_that_restarts_in_the_middle_loses_nothing():
 
 
 @test
-def the_bundle_for_gpu_hosts_runs_with_its_own_libraries():
+def the_worker_bundle_runs_with_its_own_libraries():
 	bundle = scratch / "bundle"
 	subprocess.run([ROOT / "worker" / "bundle", BUILD, bundle], check=True,
 		stdout=subprocess.DEVNULL)
@@ -375,7 +375,7 @@ def the_bundle_for_gpu_hosts_runs_with_its_own_libraries():
 
 
 @test
-def no_folder_of_a_job_is_left_behind():
+def no_job_folder_is_left_behind():
 	equal([
 		str(path)
 		for path in scratch.glob("jobs-*/*") if path.suffix != ".lock" and "podium" not in path.name

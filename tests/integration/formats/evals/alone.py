@@ -1,6 +1,7 @@
-"""The oldest form: the submission is imported here. Seeds are as the case says, and a ranked run
-times the last case only, reports it as the only benchmark, and a wrong answer to it as its test
-0."""
+"""An eval of the oldest form, which imports the submission into its own process.
+
+Seeds are those of the cases. A ranked run times only the last case and reports it as the only
+benchmark. A wrong answer there is reported as test 0."""
 import math
 import os
 import re
@@ -30,7 +31,7 @@ def parse(spec):
 
 
 def once(arguments):
-	"""What is wrong, or an empty text."""
+	"""The error, or an empty text."""
 	from submission import custom_kernel
 	data = generate_input(**arguments)
 	return check_implementation(data, custom_kernel(data))

@@ -1,5 +1,5 @@
-"""Seeds from the system, medians called means, figures of its own beside them, and no check while
-it measures."""
+"""An eval with seeds from the system. It reports medians as means, adds figures that Podium does
+not know, and checks nothing while it measures."""
 import os
 import random
 import re

@@ -1,5 +1,5 @@
-"""Measures groups of calls with inputs that are made once, and checks every output again, also
-where it only benchmarks. In a pool of one process, or, where the traits say so, right here."""
+"""An eval that measures groups of calls on the same inputs, and checks every output again, even in
+benchmarks. It runs in a pool of one process, or in this process if the traits say so."""
 import contextlib
 import math
 import multiprocessing
@@ -62,7 +62,7 @@ def measure(arguments, repeats):
 
 
 class Here:
-	"""What a pool offers, without one."""
+	"""The interface of a pool, without processes."""
 
 	def apply(self, function, arguments):
 		return function(*arguments)

@@ -1,5 +1,5 @@
-"""Measures in the processes of a `spawn` pool: only they import the submission, and only this one
-reports."""
+"""An eval that measures in the processes of a `spawn` pool. Only they import the submission, and
+only this process reports."""
 import math
 import multiprocessing
 import os
@@ -38,7 +38,7 @@ class Case:
 		self.spec, self.arguments = spec, arguments
 
 	def another(self, step):
-		"""The same case with the next seed, where it has one."""
+		"""The same case with the next seed, if it has one."""
 		if "seed" in self.arguments:
 			self.arguments = {**self.arguments, "seed": self.arguments["seed"] + step}
 
@@ -87,7 +87,7 @@ def read_cases(path, seed):
 
 
 def checked(answer):
-	"""Some references return whether it is right and a text, older ones only the text."""
+	"""Some references return (is right, text), older ones only the text."""
 	return answer if isinstance(answer, tuple) else (not answer, answer)
 
 
@@ -97,7 +97,7 @@ def answer_to(data):
 
 
 def meet(rank, world_size, mine):
-	"""The sum over all ranks in rank 0. A rank that is alone waits for the others in vain."""
+	"""The sum over all ranks, in rank 0. A rank that is alone waits in vain for the others."""
 	place = os.path.join(tempfile.gettempdir(), "meeting")
 	if rank == 0:
 		with Listener(place, backlog=world_size) as listener:
@@ -136,7 +136,7 @@ def test_alone(case):
 
 
 def measure(case, repeats, recheck):
-	"""(figures, "") or (None, what is wrong)."""
+	"""(figures, "") or (None, error)."""
 	good, text = test_alone(case)
 	if not good:
 		return None, text

@@ -1,4 +1,4 @@
-"""Twice the input, judged by an evaluation of the oldest form."""
+"""Twice the input, with an eval of the oldest form."""
 import random
 
 

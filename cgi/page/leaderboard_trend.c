@@ -1,10 +1,10 @@
 /* The trend of a ranking's best times, a part of the leaderboard's page. */
-#include "cgi/page/board_charts.h"
+#include "cgi/page/leaderboard_charts.h"
 
 #include "cgi/http/thread_cache.h"
 #include "lib/base/clock.h"
 #include "lib/base/scope.h"
-#include "templates/board_charts.h"
+#include "templates/leaderboard_charts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -187,14 +187,15 @@ static void make_trend(
 
 static int read_trend(struct request *request, struct trend *trend)
 {
-	const struct board *board = trend->board;
+	const struct shown_leaderboard *shown = trend->shown;
 	const char *gpu = trend->gpu->name;
 	struct trend_row *rows;
 	size_t count;
 	int rc = database_rows(request->db, request->arena, &TREND, &rows, &count, request->error,
-		"iisiiisiiiisis", board->id, board->task_version_id, gpu, (int64_t)charted_users, board->id,
-		board->task_version_id, gpu, trend->own_id, (int64_t)charted_users, board->id,
-		board->task_version_id, gpu, board->task_version_id, gpu);
+		"iisiiisiiiisis", shown->leaderboard.id, shown->leaderboard.task_version_id, gpu,
+		(int64_t)charted_users, shown->leaderboard.id, shown->leaderboard.task_version_id, gpu,
+		trend->own_id, (int64_t)charted_users, shown->leaderboard.id,
+		shown->leaderboard.task_version_id, gpu, shown->leaderboard.task_version_id, gpu);
 	if (!rc)
 		make_trend(request->arena, trend, rows, count);
 	return rc;
@@ -211,7 +212,7 @@ struct kept {
 	struct buffer html;
 };
 
-static void free_kept(void *value)
+static void free_kept_trends(void *value)
 {
 	struct kept *kept = value;
 	for (size_t i = 0; i < kept_trends; i++)
@@ -219,21 +220,21 @@ static void free_kept(void *value)
 	free(kept);
 }
 
-static struct thread_cache keep = THREAD_CACHE(kept_trends * sizeof(struct kept), free_kept);
+static struct thread_cache keep = THREAD_CACHE(kept_trends * sizeof(struct kept), free_kept_trends);
 
-static size_t slot_of(const struct trend *trend)
+static size_t trend_slot(const struct trend *trend)
 {
-	size_t hash = (size_t)trend->board->task_version_id * 31 + (size_t)trend->own_id;
+	size_t hash = (size_t)trend->shown->leaderboard.task_version_id * 31 + (size_t)trend->own_id;
 	for (const char *gpu = trend->gpu->name; *gpu; gpu++)
 		hash = hash * 31 + (unsigned char)*gpu;
 	return hash % kept_trends;
 }
 
-static bool is_fresh(const struct kept *slot, const struct trend *trend)
+static bool trend_is_fresh(const struct kept *slot, const struct trend *trend)
 {
-	return slot->html.length && slot->leaderboard_id == trend->board->id
-		&& slot->version_id == trend->board->task_version_id && slot->own_id == trend->own_id
-		&& strcmp(slot->gpu, trend->gpu->name) == 0
+	return slot->html.length && slot->leaderboard_id == trend->shown->leaderboard.id
+		&& slot->version_id == trend->shown->leaderboard.task_version_id
+		&& slot->own_id == trend->own_id && strcmp(slot->gpu, trend->gpu->name) == 0
 		&& thread_cache_is_fresh(slot->read_at_ms, kept_ms);
 }
 
@@ -248,15 +249,15 @@ static int write_trend(struct request *request, struct trend *trend, struct buff
 static int keep_trend(struct request *request, struct trend *trend, struct kept *slot)
 {
 	buffer_clear(&slot->html);
-	slot->leaderboard_id = trend->board->id;
-	slot->version_id = trend->board->task_version_id;
+	slot->leaderboard_id = trend->shown->leaderboard.id;
+	slot->version_id = trend->shown->leaderboard.task_version_id;
 	slot->own_id = trend->own_id;
 	slot->read_at_ms = clock_ms();
 	strcpy(slot->gpu, trend->gpu->name);
 	return write_trend(request, trend, &slot->html);
 }
 
-int board_trend(struct request *request, struct trend *trend, const char **html)
+int leaderboard_trend(struct request *request, struct trend *trend, const char **html)
 {
 	struct kept *kept = thread_cache_get(&keep);
 	if (!kept || strlen(trend->gpu->name) >= sizeof kept->gpu) {
@@ -265,8 +266,8 @@ int board_trend(struct request *request, struct trend *trend, const char **html)
 		*html = arena_strdup(request->arena, buffer_string(&fresh));
 		return rc;
 	}
-	struct kept *slot = &kept[slot_of(trend)];
-	int rc = is_fresh(slot, trend) ? 0 : keep_trend(request, trend, slot);
+	struct kept *slot = &kept[trend_slot(trend)];
+	int rc = trend_is_fresh(slot, trend) ? 0 : keep_trend(request, trend, slot);
 	*html = buffer_string(&slot->html);
 	return rc;
 }

@@ -1,10 +1,10 @@
 /* The live view of a leaderboard for a projector. */
-#include "cgi/page/board_charts.h"
+#include "cgi/page/leaderboard_charts.h"
 
 #include "cgi/page/pages.h"
 #include "cgi/render/html.h"
 #include "lib/base/scope.h"
-#include "templates/board_charts.h"
+#include "templates/leaderboard_charts.h"
 
 #include <string.h>
 
@@ -43,16 +43,16 @@ static const struct statement LIVE = SELECT(struct live_entry, LIVE_COLUMNS,
 	"r.task_version_id = ? AND r.gpu = g.gpu AND r.position <= ? "
 	"STRAIGHT_JOIN users u ON u.id = r.user_id ORDER BY g.number, r.position");
 
-static int read_live(
-	struct request *request, const struct board *board, struct live_entry **entries, size_t *count)
+static int read_live(struct request *request, const struct shown_leaderboard *shown,
+	struct live_entry **entries, size_t *count)
 {
-	const struct board_gpu *gpu;
+	const struct ranked_gpu *gpu;
 	const char *wanted = request_query(request, "gpu");
-	int rc = board_chosen_gpu(request, board, &gpu);
+	int rc = ranked_gpu_of_request(request, shown, &gpu);
 	return rc ? rc
 			  : database_rows(request->db, request->arena, &LIVE, entries, count, request->error,
-				  "siii", device_list(request->arena, board, wanted && *wanted ? gpu : NULL),
-				  board->id, board->task_version_id, (int64_t)live_entries);
+				  "siii", device_list(request->arena, shown, wanted && *wanted ? gpu : NULL),
+				  shown->leaderboard.id, shown->leaderboard.task_version_id, (int64_t)live_entries);
 }
 
 static void group_live(
@@ -71,36 +71,37 @@ static void group_live(
 }
 
 /* Returns the address that live.js polls, with the same devices. */
-static const char *live_address(struct request *request, const struct board *board)
+static const char *live_address(struct request *request, const struct shown_leaderboard *shown)
 {
-	const struct board_gpu *gpu = NULL;
+	const struct ranked_gpu *gpu = NULL;
 	const char *wanted = request_query(request, "gpu");
-	if (wanted && *wanted && board_chosen_gpu(request, board, &gpu))
+	if (wanted && *wanted && ranked_gpu_of_request(request, shown, &gpu))
 		return NULL;
-	return ranking_address(request->arena, board, gpu, NULL, "/live", 0);
+	return ranking_address(request->arena, shown, gpu, NULL, "/live", 0);
 }
 
-static bool is_frozen(const struct board *board, int64_t now_ms)
+static bool ranking_is_frozen(const struct shown_leaderboard *shown, int64_t now_ms)
 {
-	return board->frozen_at_ms != TIME_NULL && board->frozen_at_ms <= now_ms;
+	return shown->leaderboard.frozen_at_ms != TIME_NULL
+		&& shown->leaderboard.frozen_at_ms <= now_ms;
 }
 
-int board_live(struct request *request, const struct board *board)
+int leaderboard_live(struct request *request, const struct shown_leaderboard *shown)
 {
 	enum { reload_s = 10 };
-	struct live_view view = { .board = board };
+	struct live_view view = { .shown = shown };
 	struct live_entry *entries;
 	size_t count;
-	int rc = read_live(request, board, &entries, &count);
+	int rc = read_live(request, shown, &entries, &count);
 	if (rc)
 		return rc;
-	struct page page =
-		page_make(request, arena_printf(request->arena, "%s live", board->name), "leaderboards");
+	struct page page = page_make(
+		request, arena_printf(request->arena, "%s live", shown->leaderboard.name), "leaderboards");
 	group_live(request->arena, &view, entries, count);
-	view.state = board_condition(board, page.now_ms);
-	view.is_frozen = is_frozen(board, page.now_ms);
+	view.state = leaderboard_state(&shown->leaderboard, page.now_ms);
+	view.is_frozen = ranking_is_frozen(shown, page.now_ms);
 	page.refresh_s = reload_s;
-	page.live_url = live_address(request, board);
+	page.live_url = live_address(request, shown);
 	live_page(&request->body, &page, &view);
 	return 0;
 }
@@ -113,12 +114,12 @@ static json_t *live_json(const struct live_entry *entry)
 
 int page_leaderboard_live(struct request *request)
 {
-	struct board board;
+	struct shown_leaderboard shown;
 	struct live_entry *entries;
 	size_t count;
-	int rc = board_of_request(request, &board);
+	int rc = shown_leaderboard_of_request(request, &shown);
 	if (!rc)
-		rc = read_live(request, &board, &entries, &count);
+		rc = read_live(request, &shown, &entries, &count);
 	if (rc)
 		return rc;
 	json_t *rows = json_array();
@@ -128,7 +129,7 @@ int page_leaderboard_live(struct request *request)
 	int64_t now = now_ms();
 	/* Includes the minute, because the page shows the remaining time in words. */
 	return respond_json(request,
-		json_pack("{s:s, s:s, s:b, s:b, s:I, s:o}", "leaderboard", board.name, "state",
-			board_condition(&board, now), "settled", 0, "frozen", is_frozen(&board, now), "minute",
-			(json_int_t)(now / 60000), "rows", rows));
+		json_pack("{s:s, s:s, s:b, s:b, s:I, s:o}", "leaderboard", shown.leaderboard.name, "state",
+			leaderboard_state(&shown.leaderboard, now), "settled", 0, "frozen",
+			ranking_is_frozen(&shown, now), "minute", (json_int_t)(now / 60000), "rows", rows));
 }

@@ -1,11 +1,11 @@
-#include "cgi/page/board_charts.h"
+#include "cgi/page/leaderboard_charts.h"
 
 #include "cgi/http/paging.h"
 #include "cgi/page/pages.h"
 #include "lib/base/format.h"
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
-#include "templates/board_charts.h"
+#include "templates/leaderboard_charts.h"
 
 #include <math.h>
 #include <string.h>
@@ -86,7 +86,7 @@ static void group_shapes(
 
 static int read_shapes(struct request *request, struct shapes_view *view)
 {
-	const struct board *board = view->board;
+	const struct shown_leaderboard *shown = view->shown;
 	struct paging paging;
 	struct shape_entry *entries;
 	size_t count;
@@ -101,26 +101,28 @@ static int read_shapes(struct request *request, struct shapes_view *view)
 	const char *gpu = view->gpu->name;
 	int64_t first = paging.first - 1, last = paging.last - 1, viewer = request->viewer.id;
 	rc = database_rows(request->db, request->arena, &SHAPES, &entries, &count, request->error,
-		"iiiiisiiiiiisiiiiis", viewer, first, last, board->id, board->task_version_id, gpu,
-		(int64_t)charted_users, viewer, first, last, board->id, board->task_version_id, gpu, viewer,
-		(int64_t)charted_users, first, last, board->task_version_id, gpu);
+		"iiiiisiiiiiisiiiiis", viewer, first, last, shown->leaderboard.id,
+		shown->leaderboard.task_version_id, gpu, (int64_t)charted_users, viewer, first, last,
+		shown->leaderboard.id, shown->leaderboard.task_version_id, gpu, viewer,
+		(int64_t)charted_users, first, last, shown->leaderboard.task_version_id, gpu);
 	if (!rc)
 		group_shapes(request->arena, view, entries, count);
 	return rc;
 }
 
-static int view_shapes(struct request *request, const struct board *board)
+static int view_shapes(struct request *request, const struct shown_leaderboard *shown)
 {
-	struct shapes_view view = { .board = board };
-	int rc = board_chosen_gpu(request, board, &view.gpu);
+	struct shapes_view view = { .shown = shown };
+	int rc = ranked_gpu_of_request(request, shown, &view.gpu);
 	if (!rc)
-		rc = task_view_get(request, board->task_version_id, board->version_revision, &view.task);
+		rc = task_view_get(
+			request, shown->leaderboard.task_version_id, shown->version_revision, &view.task);
 	if (!rc)
 		rc = read_shapes(request, &view);
 	if (rc)
 		return rc;
-	struct page page = page_make(
-		request, arena_printf(request->arena, "Shapes of %s", board->name), "leaderboards");
+	struct page page = page_make(request,
+		arena_printf(request->arena, "Shapes of %s", shown->leaderboard.name), "leaderboards");
 	shapes_page(&request->body, &page, &view);
 	return 0;
 }
@@ -128,12 +130,12 @@ static int view_shapes(struct request *request, const struct board *board)
 /* ---- all devices side by side ---- */
 
 const char *device_list(
-	struct arena *arena, const struct board *board, const struct board_gpu *only)
+	struct arena *arena, const struct shown_leaderboard *shown, const struct ranked_gpu *only)
 {
 	json_t *names = json_array();
-	for (size_t i = 0; i < board->gpu_count; i++)
-		if (!only || only == &board->gpus[i])
-			json_array_append_new(names, json_string(board->gpus[i].name));
+	for (size_t i = 0; i < shown->gpu_count; i++)
+		if (!only || only == &shown->gpus[i])
+			json_array_append_new(names, json_string(shown->gpus[i].name));
 	cleanup_free char *text = json_dumps(names, JSON_COMPACT);
 	json_decref(names);
 	return arena_strdup(arena, text ? text : "[]");
@@ -166,25 +168,25 @@ static const struct statement SCALING = SELECT(struct scaling_entry, SCALING_COL
 	"STRAIGHT_JOIN users u ON u.id = r.user_id "
 	"ORDER BY first.devices DESC, first.positions, first.user_id");
 
-static size_t device_index(const struct board *board, const char *gpu)
+static size_t device_index(const struct shown_leaderboard *shown, const char *gpu)
 {
 	size_t i = 0;
-	while (i < board->gpu_count && strcmp(board->gpus[i].name, gpu) != 0)
+	while (i < shown->gpu_count && strcmp(shown->gpus[i].name, gpu) != 0)
 		i++;
 	return i;
 }
 
 /* Takes the user whose rows start here, with a place for each device. */
-static size_t take_user(struct arena *arena, const struct board *board,
+static size_t take_user(struct arena *arena, const struct shown_leaderboard *shown,
 	const struct scaling_entry *rows, size_t count, struct scaling_user *user)
 {
 	size_t taken = 0;
 	*user = (struct scaling_user){ .user = rows->user,
 		.user_id = rows->user_id,
-		.entries = arena_array(arena, const struct scaling_entry *, board->gpu_count + 1) };
+		.entries = arena_array(arena, const struct scaling_entry *, shown->gpu_count + 1) };
 	for (; taken < count && strcmp(rows[taken].user, rows->user) == 0; taken++) {
-		size_t device = device_index(board, rows[taken].gpu);
-		if (device == board->gpu_count) /* device added after the board was read */
+		size_t device = device_index(shown, rows[taken].gpu);
+		if (device == shown->gpu_count) /* added after the leaderboard was read */
 			continue;
 		user->entries[device] = &rows[taken];
 		user->slowest_ns = fmax(user->slowest_ns, rows[taken].score_ns);
@@ -192,91 +194,93 @@ static size_t take_user(struct arena *arena, const struct board *board,
 	return taken;
 }
 
-static void draw_user(struct arena *arena, const struct board *board,
+static void draw_user(struct arena *arena, const struct shown_leaderboard *shown,
 	const struct scaling_user *user, struct chart_line *line)
 {
-	struct chart_point *points = arena_array(arena, struct chart_point, board->gpu_count);
-	for (size_t i = 0; i < board->gpu_count; i++)
+	struct chart_point *points = arena_array(arena, struct chart_point, shown->gpu_count);
+	for (size_t i = 0; i < shown->gpu_count; i++)
 		points[i] =
 			(struct chart_point){ (double)i, user->entries[i] ? user->entries[i]->score_ns : NAN };
 	*line = (struct chart_line){
-		.style = user->style, .points = points, .count = board->gpu_count, .is_own = user->is_own
+		.style = user->style, .points = points, .count = shown->gpu_count, .is_own = user->is_own
 	};
 }
 
-static const char *const *device_names(struct arena *arena, const struct board *board)
+static const char *const *chart_device_names(
+	struct arena *arena, const struct shown_leaderboard *shown)
 {
-	const char **names = arena_array(arena, const char *, board->gpu_count + 1);
-	for (size_t i = 0; i < board->gpu_count; i++)
-		names[i] = board->gpus[i].name;
+	const char **names = arena_array(arena, const char *, shown->gpu_count + 1);
+	for (size_t i = 0; i < shown->gpu_count; i++)
+		names[i] = shown->gpus[i].name;
 	return names;
 }
 
 static void make_scaling(struct arena *arena, struct scaling_view *view, int64_t viewer_id,
 	const struct scaling_entry *rows, size_t count)
 {
-	const struct board *board = view->board;
+	const struct shown_leaderboard *shown = view->shown;
 	enum { users_most = charted_users + 1 }; /* including the viewer */
 	struct chart_line *lines = arena_array(arena, struct chart_line, users_most);
 	view->users = arena_array(arena, struct scaling_user, users_most);
 	for (size_t i = 0; i < count && view->user_count < users_most; view->user_count++) {
 		struct scaling_user *user = &view->users[view->user_count];
-		i += take_user(arena, board, rows + i, count - i, user);
+		i += take_user(arena, shown, rows + i, count - i, user);
 		user->style = view->user_count % chart_styles;
 		user->is_own = user->user_id == viewer_id;
-		draw_user(arena, board, user, &lines[view->user_count]);
+		draw_user(arena, shown, user, &lines[view->user_count]);
 	}
 	view->chart = (struct chart){ .id = "devices",
 		.lines = lines,
 		.line_count = view->user_count,
-		.names = device_names(arena, board),
-		.name_count = board->gpu_count,
+		.names = chart_device_names(arena, shown),
+		.name_count = shown->gpu_count,
 		.alternative =
 			arena_printf(arena, "Best times of %s on %s. The table below has the numbers.",
 				plural(arena, (int64_t)view->user_count, "user"),
-				plural(arena, (int64_t)board->gpu_count, "device")) };
+				plural(arena, (int64_t)shown->gpu_count, "device")) };
 }
 
-static int view_devices(struct request *request, const struct board *board)
+static int view_devices(struct request *request, const struct shown_leaderboard *shown)
 {
-	struct scaling_view view = { .board = board };
+	struct scaling_view view = { .shown = shown };
 	struct scaling_entry *rows;
 	size_t count;
-	const char *devices = device_list(request->arena, board, NULL);
+	const char *devices = device_list(request->arena, shown, NULL);
 	int rc = database_rows(request->db, request->arena, &SCALING, &rows, &count, request->error,
-		"siiiiisii", devices, board->id, board->task_version_id, (int64_t)charted_users,
-		(int64_t)charted_users, request->viewer.id, devices, board->id, board->task_version_id);
+		"siiiiisii", devices, shown->leaderboard.id, shown->leaderboard.task_version_id,
+		(int64_t)charted_users, (int64_t)charted_users, request->viewer.id, devices,
+		shown->leaderboard.id, shown->leaderboard.task_version_id);
 	if (rc)
 		return rc;
 	make_scaling(request->arena, &view, request->viewer.id, rows, count);
-	struct page page = page_make(
-		request, arena_printf(request->arena, "Devices of %s", board->name), "leaderboards");
+	struct page page = page_make(request,
+		arena_printf(request->arena, "Devices of %s", shown->leaderboard.name), "leaderboards");
 	scaling_page(&request->body, &page, &view);
 	return 0;
 }
 
 /* ---- views ---- */
 
-static const struct board_view {
+static const struct chart_page {
 	const char *name;
-	int (*show)(struct request *request, const struct board *board);
+	int (*show)(struct request *request, const struct shown_leaderboard *shown);
 } VIEWS[] = {
 	{ "shapes", view_shapes },
 	{ "gpus", view_devices },
-	{ "live", board_live },
+	{ "live", leaderboard_live },
 };
 
-int page_board_view(struct request *request, const char *view)
+int page_leaderboard_charts(struct request *request, const char *view)
 {
-	struct board board;
-	int rc = board_of_request(request, &board);
+	struct shown_leaderboard shown;
+	int rc = shown_leaderboard_of_request(request, &shown);
 	for (size_t i = 0; i < COUNT(VIEWS) && !rc; i++)
 		if (strcmp(VIEWS[i].name, view) == 0) {
 			request->may_be_cached = true;
-			return VIEWS[i].show(request, &board);
+			return VIEWS[i].show(request, &shown);
 		}
 	return rc ? rc
 			  : fail(request->error, ERROR_NOT_FOUND,
 				  "The leaderboard %s has no view named %s. It has: shapes, gpus, live.",
-				  board.name, quote(request->arena, view));
+				  shown.leaderboard.name, quote(request->arena, view));
 }

@@ -1,17 +1,17 @@
 /* The charts of a leaderboard: the trend of its best times, each shape, all devices side by
  * side, and a live view for projectors. Each chart takes one query that reads a bounded number
  * of users and points through an index. */
-#ifndef PODIUM_CGI_PAGE_BOARD_CHARTS_H
-#define PODIUM_CGI_PAGE_BOARD_CHARTS_H
+#ifndef PODIUM_CGI_PAGE_LEADERBOARD_CHARTS_H
+#define PODIUM_CGI_PAGE_LEADERBOARD_CHARTS_H
 
-#include "cgi/page/board.h"
+#include "cgi/page/shown_leaderboard.h"
 #include "cgi/page/speed_of_light.h"
 #include "cgi/page/task_view.h"
 #include "cgi/render/chart.h"
 
 enum { charted_users = 10, charted_points = 16, charted_cases = 24, live_entries = 10 };
 
-/* ---- the trend of the best times: board_trend.c ---- */
+/* ---- the trend of the best times: leaderboard_trend.c ---- */
 
 struct trend_point {
 	int64_t submission_id, at_ms;
@@ -36,8 +36,8 @@ struct trend_mark {
 	const struct chart_mark *drawn;
 };
 struct trend {
-	const struct board *board;
-	const struct board_gpu *gpu;
+	const struct shown_leaderboard *shown;
+	const struct ranked_gpu *gpu;
 	const struct speed_of_light *light;
 	int64_t own_id; /* user ID of the viewer if ranked here, else 0 */
 	struct trend_line *lines;
@@ -51,7 +51,7 @@ struct trend {
 /* Renders links to the views and the trend with its table as HTML. The caller fills the first
  * four members of `trend`. A thread caches the HTML for a few seconds; it is valid until the
  * thread's next request. */
-int board_trend(struct request *request, struct trend *trend, const char **html);
+int leaderboard_trend(struct request *request, struct trend *trend, const char **html);
 
 /* Returns whether the chart has room for at least one reference line. */
 bool trend_has_levels(const struct trend *trend);
@@ -59,8 +59,9 @@ bool trend_has_levels(const struct trend *trend);
 /* ---- views: /leaderboard/NAME?view=... ---- */
 
 /* An unknown view returns ERROR_NOT_FOUND with a sentence. */
-int page_board_view(struct request *request, const char *view);
-int board_live(struct request *request, const struct board *board); /* board_live.c */
+int page_leaderboard_charts(struct request *request, const char *view);
+int leaderboard_live(
+	struct request *request, const struct shown_leaderboard *shown); /* leaderboard_live.c */
 
 struct shape_entry {
 	int64_t position, place, is_tie, case_index, submission_id;
@@ -77,8 +78,8 @@ struct shape {
 	double whole_bar_ns, light_ns;
 };
 struct shapes_view {
-	const struct board *board;
-	const struct board_gpu *gpu; /* NULL: the leaderboard has no device */
+	const struct shown_leaderboard *shown;
+	const struct ranked_gpu *gpu; /* NULL: the leaderboard has no device */
 	const struct task_view *task;
 	struct shape *shapes;
 	size_t count;
@@ -89,9 +90,9 @@ struct shapes_view {
 #define SQL_DEVICES \
 	"JSON_TABLE(?, '$[*]' COLUMNS (number FOR ORDINALITY, gpu VARCHAR(48) CHARACTER SET ascii " \
 	"COLLATE ascii_bin PATH '$'))"
-/* Returns a JSON array for SQL_DEVICES: all devices of the board, or only one. */
+/* Returns a JSON array for SQL_DEVICES: all devices of the leaderboard, or only one. */
 const char *device_list(
-	struct arena *arena, const struct board *board, const struct board_gpu *only);
+	struct arena *arena, const struct shown_leaderboard *shown, const struct ranked_gpu *only);
 
 struct scaling_entry {
 	const char *gpu, *user;
@@ -107,7 +108,7 @@ struct scaling_user {
 	double slowest_ns;
 }; /* entries: one for each device; NULL: no result there */
 struct scaling_view {
-	const struct board *board;
+	const struct shown_leaderboard *shown;
 	struct scaling_user *users;
 	size_t user_count;
 	struct chart chart;
@@ -129,7 +130,7 @@ struct live_device {
 	size_t count;
 };
 struct live_view {
-	const struct board *board;
+	const struct shown_leaderboard *shown;
 	const char *state;
 	bool is_frozen;
 	const struct live_entry

@@ -1,0 +1,252 @@
+#include "cgi/page/shown_leaderboard.h"
+
+#include "cgi/http/paging.h"
+#include "lib/base/quote.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
+#include "lib/leaderboard/visibility.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One row for each device; a leaderboard without devices has one row with gpu NULL. */
+struct shown_row {
+	struct shown_leaderboard shown;
+	const char *gpu;
+	int64_t gpu_position, entries;
+};
+/* The columns of the embedded structs are also the row's, because they begin where it begins. */
+static_assert(
+	offsetof(struct shown_row, shown) == 0 && offsetof(struct shown_leaderboard, leaderboard) == 0,
+	"the row starts with the leaderboard");
+static const struct column SHOWN_COLUMNS[] = {
+	LEADERBOARD_MEMBERS,
+	TIME(struct shown_leaderboard, version_at_ms),
+	INTEGER(struct shown_leaderboard, version_revision),
+	INTEGER(struct shown_leaderboard, is_draft),
+	INTEGER(struct shown_leaderboard, last_number),
+	INTEGER(struct shown_leaderboard, newest_number),
+	TEXT(struct shown_row, gpu),
+	INTEGER(struct shown_row, gpu_position),
+	INTEGER(struct shown_row, entries),
+};
+#define SHOWN_FIELDS \
+	SQL_LEADERBOARD_FIELDS \
+	", v.created_at AS version_at_ms, v.revision AS version_revision, v.draft AS is_draft, " \
+	"(SELECT MAX(p.number) FROM task_versions p WHERE p.leaderboard_id = l.id AND NOT p.draft) " \
+	"AS last_number, "
+/* Positions run from 1 without gaps, so the last one is the number of entries. ORDER BY with
+ * LIMIT takes one step in the index; MAX in a subquery per device would read all entries.
+ *
+ * The program sorts the few devices, because each further part of the query costs more than its
+ * rows. The query for anonymous visitors has one part less. */
+#define BY_NAME(may_see) \
+	SELECT(struct shown_row, SHOWN_COLUMNS, \
+		"SELECT " SHOWN_FIELDS "v.number AS newest_number, g.gpu, g.position AS gpu_position, " \
+		"  (SELECT r.position FROM ranking r FORCE INDEX (ranking_order) WHERE r.leaderboard_id " \
+		"= l.id " \
+		"     AND r.task_version_id = l.task_version_id AND r.gpu = g.gpu ORDER BY r.position " \
+		"DESC LIMIT 1) AS entries " \
+		"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id " \
+		"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = l.id " \
+		"WHERE l.name = ? AND " may_see)
+static const struct statement BY_NAME_FOR_NOBODY = BY_NAME(SQL_IS_PUBLIC("l")),
+							  BY_NAME_FOR_VIEWER = BY_NAME(SQL_MAY_SEE("l"));
+
+/* Like BY_NAME, for a version that may be out of date. Its devices are those with a first row in
+ * the ranking. */
+static const struct statement BY_VERSION = SELECT(struct shown_row, SHOWN_COLUMNS,
+	"SELECT " SHOWN_FIELDS "n.number AS newest_number, r.gpu, "
+	"  COALESCE(g.position, 4294967295) AS gpu_position, "
+	"  (SELECT e.position FROM ranking e WHERE e.leaderboard_id = l.id "
+	"AND e.task_version_id = v.id AND e.gpu = r.gpu "
+	"    ORDER BY e.position DESC LIMIT 1) AS entries "
+	"FROM leaderboards l JOIN task_versions n ON n.id = l.task_version_id "
+	"JOIN task_versions v ON v.leaderboard_id = l.id AND v.number = ? "
+	"LEFT JOIN ranking r ON r.leaderboard_id = l.id AND r.task_version_id = v.id "
+	"AND r.position = 1 "
+	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = l.id AND g.gpu = r.gpu "
+	"WHERE l.name = ? AND " SQL_MAY_SEE("l"));
+
+static int by_gpu_position(const void *left, const void *right)
+{
+	const struct shown_row *a = left, *b = right;
+	return a->gpu_position != b->gpu_position
+		? (a->gpu_position > b->gpu_position) - (a->gpu_position < b->gpu_position)
+		: strcmp(a->gpu ? a->gpu : "", b->gpu ? b->gpu : "");
+}
+
+static void take_shown_rows(
+	struct arena *arena, struct shown_leaderboard *shown, struct shown_row *rows, size_t count)
+{
+	qsort(rows, count, sizeof *rows, by_gpu_position);
+	*shown = rows->shown;
+	shown->gpus = arena_array(arena, struct ranked_gpu, count);
+	shown->gpu_count = 0;
+	for (size_t i = 0; i < count; i++)
+		if (rows[i].gpu)
+			shown->gpus[shown->gpu_count++] = (struct ranked_gpu){ rows[i].gpu,
+				rows[i].entries == SQL_NULL_INTEGER ? 0 : rows[i].entries };
+}
+
+static int ask_by_name(
+	struct request *request, const char *name, struct shown_row **rows, size_t *count)
+{
+	/* The column is ASCII; a text that is no valid name needs no query. */
+	if (!text_is_leaderboard_name(name))
+		return 0;
+	if (!request->viewer.id)
+		return database_rows(request->db, request->arena, &BY_NAME_FOR_NOBODY, rows, count,
+			request->error, "s", name);
+	return database_rows(request->db, request->arena, &BY_NAME_FOR_VIEWER, rows, count,
+		request->error, "si", name, request->viewer.id);
+}
+
+static int take_named_rows(struct request *request, const char *name,
+	struct shown_leaderboard *shown, struct shown_row *rows, size_t count)
+{
+	if (!count)
+		return fail(request->error, ERROR_NOT_FOUND, "There is no leaderboard named %s.",
+			quote(request->arena, name));
+	take_shown_rows(request->arena, shown, rows, count);
+	return 0;
+}
+
+int shown_leaderboard_by_name(
+	struct request *request, const char *name, struct shown_leaderboard *shown)
+{
+	struct shown_row *rows = NULL;
+	size_t count = 0;
+	int rc = ask_by_name(request, name, &rows, &count);
+	return rc ? rc : take_named_rows(request, name, shown, rows, count);
+}
+
+static int no_such_version(struct request *request, const char *name, const char *version)
+{
+	struct shown_leaderboard shown;
+	int rc = shown_leaderboard_by_name(request, name, &shown);
+	return rc ? rc
+			  : fail(request->error, ERROR_NOT_FOUND,
+				  "The task of %s has no version %s; the newest is %lld.", shown.leaderboard.name,
+				  quote(request->arena, version), (long long)shown.newest_number);
+}
+
+static int shown_leaderboard_by_version(
+	struct request *request, const char *name, const char *version, struct shown_leaderboard *shown)
+{
+	struct shown_row *rows = NULL;
+	size_t count = 0;
+	int64_t number = query_number(request, "version", 0);
+	int rc = number && number <= UINT32_MAX && text_is_leaderboard_name(name)
+		? database_rows(request->db, request->arena, &BY_VERSION, &rows, &count, request->error,
+			"isi", number, name, request->viewer.id)
+		: 0;
+	if (rc)
+		return rc;
+	if (!count)
+		return no_such_version(request, name, version);
+	if (rows->shown.leaderboard.version_number == rows->shown.newest_number)
+		return shown_leaderboard_by_name(request, name, shown);
+	take_shown_rows(request->arena, shown, rows, count);
+	return shown->is_draft && !leaderboard_is_managed_by(&shown->leaderboard, &request->viewer)
+		? no_such_version(request, name, version)
+		: 0;
+}
+
+int shown_leaderboard_of_request(struct request *request, struct shown_leaderboard *shown)
+{
+	const char *name = request->path_parameters[0], *version = request_query(request, "version");
+	return version && *version ? shown_leaderboard_by_version(request, name, version, shown)
+							   : shown_leaderboard_by_name(request, name, shown);
+}
+
+static const struct statement *const WITH_QUOTAS_PARTS[] = { &BY_NAME_FOR_VIEWER, &quotas_reading };
+static const struct bundle WITH_QUOTAS = BUNDLE(WITH_QUOTAS_PARTS);
+
+int shown_leaderboard_with_quotas(struct request *request, struct shown_leaderboard *shown,
+	struct quota quotas[static quota_modes])
+{
+	const char *name = request->path_parameters[0], *version = request_query(request, "version");
+	struct database_answer answers[COUNT(WITH_QUOTAS_PARTS)] = { 0 };
+	int rc;
+	if (version && *version) {
+		rc = shown_leaderboard_by_version(request, name, version, shown);
+		return rc ? rc
+				  : quotas_of_leaderboard(
+					  request->db, request->arena, shown->leaderboard.id, quotas, request->error);
+	}
+	rc = text_is_leaderboard_name(name) ? database_answers(request->db, request->arena,
+			 &WITH_QUOTAS, answers, request->error, "sis", name, request->viewer.id, name)
+										: 0;
+	if (!rc)
+		rc = take_named_rows(request, name, shown, answers[0].rows, answers[0].count);
+	if (!rc)
+		quotas_read(&answers[1], quotas);
+	return rc;
+}
+
+bool shows_old_version(const struct shown_leaderboard *shown)
+{
+	return shown->leaderboard.version_number != shown->newest_number;
+}
+
+static int unknown_gpu(
+	struct request *request, const struct shown_leaderboard *shown, const char *wanted)
+{
+	cleanup_buffer struct buffer names = { 0 };
+	for (size_t i = 0; i < shown->gpu_count; i++)
+		buffer_printf(&names, "%s%s", i ? ", " : "", shown->gpus[i].name);
+	if (shows_old_version(shown))
+		return fail(request->error, ERROR_NOT_FOUND,
+			"Version %lld of %s has no ranking on %s. It has: %s.",
+			(long long)shown->leaderboard.version_number, shown->leaderboard.name,
+			quote(request->arena, wanted), shown->gpu_count ? names.data : "none");
+	return fail(request->error, ERROR_NOT_FOUND,
+		"The leaderboard %s has no GPU named %s. It has: %s.", shown->leaderboard.name,
+		quote(request->arena, wanted), shown->gpu_count ? names.data : "none yet");
+}
+
+int ranked_gpu_of_request(
+	struct request *request, const struct shown_leaderboard *shown, const struct ranked_gpu **gpu)
+{
+	const char *wanted = request_query(request, "gpu");
+	*gpu = shown->gpu_count ? &shown->gpus[0] : NULL;
+	if (!wanted || !*wanted)
+		return 0;
+	for (size_t i = 0; i < shown->gpu_count; i++) {
+		*gpu = &shown->gpus[i];
+		if (strcmp(shown->gpus[i].name, wanted) == 0)
+			return 0;
+	}
+	return unknown_gpu(request, shown, wanted);
+}
+
+const char *leaderboard_state(const struct leaderboard *leaderboard, int64_t now_ms)
+{
+	return leaderboard_state_of(leaderboard->deadline_ms, leaderboard->accepting,
+		leaderboard->practice, leaderboard->archived_at_ms, now_ms);
+}
+
+const char *leaderboard_state_of(int64_t deadline_ms, int64_t accepting, int64_t practice,
+	int64_t archived_at_ms, int64_t now_ms)
+{
+	bool has_ended = deadline_ms != TIME_NULL && deadline_ms <= now_ms;
+	if (archived_at_ms != TIME_NULL)
+		return "archived";
+	if (has_ended)
+		return practice && accepting ? "practice" : "ended";
+	return accepting ? "active" : "closed";
+}
+
+const char *language_title(const char *language)
+{
+	return strcmp(language, "cu") == 0 ? "CUDA C++" : "Python";
+}
+
+bool leaderboard_is_managed_by(const struct leaderboard *leaderboard, const struct viewer *viewer)
+{
+	return viewer->role == ROLE_ADMIN
+		|| (viewer->role == ROLE_CREATOR && viewer->id == leaderboard->creator_id);
+}
