@@ -1,7 +1,7 @@
 # 113 read_before_the_bell
 # attempts: to read an input on the host before the clock runs: it delays "ready" and looks at the place of the input meanwhile
 # required: FORGE-IGNORED
-# verdict: runtime error
+# verdict: wrong answer or runtime error
 # engines: isolated
 # on: cpu gpu
 # task: rows_host_py
