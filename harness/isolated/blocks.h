@@ -40,7 +40,8 @@ inline double center(const Values &values)
 struct Block {
 	std::vector<Timing> calls, null;
 	Values heads, null_heads, bells, controls;
-	double quiet_ns = 0, delta_ns = 0;
+	isolated_quiet quiet = {};
+	double delta_ns = 0;
 	std::uint64_t slowed_by = 0; /* NVML's bits at the end of the block */
 
 	isolated_block block() const
@@ -51,7 +52,7 @@ struct Block {
 			.null_heads = view(null_heads),
 			.bells = view(bells),
 			.controls = view(controls),
-			.quiet_ns = quiet_ns,
+			.quiet = quiet,
 			.delta_ns = delta_ns };
 	}
 
@@ -71,6 +72,12 @@ struct Block {
 	{
 		const isolated_block viewed = block();
 		return isolated_constant_moved(&viewed, &rule);
+	}
+
+	bool is_uneven(const Rule &rule) const
+	{
+		const isolated_block viewed = block();
+		return isolated_is_uneven(&viewed, &rule);
 	}
 };
 
@@ -110,6 +117,11 @@ inline bool is_enough(const Blocks &blocks, const Rule &rule)
 inline double steady_disturbance(const Blocks &blocks, const Rule &rule)
 {
 	return isolated_steady_disturbance(BlocksView(blocks), &rule);
+}
+
+inline bool delays_probes(const Blocks &blocks, const Rule &rule)
+{
+	return isolated_delays_probes(BlocksView(blocks), &rule);
 }
 
 /* The figures of a case, and what each call is charged. */

@@ -99,6 +99,7 @@ int isolated_announce(struct isolated_call *call)
 			ISOLATED_FAILED, "A call cannot be armed with command %u.", call->command);
 	call->number++;
 	call->is_announced = 1;
+	call->announced_ns = isolated_clock_ns();
 	return announce_call(call);
 }
 
@@ -112,6 +113,7 @@ int isolated_arm(struct isolated_call *call)
 		rc = isolated_announce(call);
 	if (!rc)
 		rc = wait_until_ready(call);
+	call->ready_ns = isolated_clock_ns() - call->announced_ns;
 	call->is_announced = 0;
 	return rc;
 }
@@ -155,13 +157,23 @@ static int take_result(struct isolated_call *call)
 			"The submission's process ended a call with the unknown status %u.", call->status);
 }
 
+/* The input comes between the start of the clock and the bell. */
+static int hand_over(struct isolated_call *call)
+{
+	const int rc = call->handed ? isolated_hand_over(call->socket, call->handed) : 0;
+	if (!rc)
+		isolated_gate_open(call, 0);
+	return rc;
+}
+
 static int ring_and_wait(struct isolated_call *call)
 {
-	if (!call->head)
-		isolated_gate_open(call, 0);
 	const int64_t rung_ns = isolated_clock_ns();
+	int rc = call->head ? 0 : hand_over(call);
+	if (rc)
+		return rc;
 	__atomic_store_n(&call->page->called, call->number, __ATOMIC_RELEASE);
-	int rc = call->head ? wait_for_head(call, rung_ns) : 0;
+	rc = call->head ? wait_for_head(call, rung_ns) : 0;
 	const int64_t start_ns = call->head ? isolated_clock_ns() : rung_ns;
 	const bool was_early = call->head && load_word(&call->page->done) == call->number;
 	if (!rc && call->head)

@@ -75,7 +75,6 @@ class Writer
 	{
 		if (count && count <= capacity_ && length_ <= capacity_ - count)
 			std::memcpy(first_ + length_, data, count);
-		most_ = std::max(most_, count);
 		length_ += round_up(count, stream_alignment);
 	}
 
@@ -104,10 +103,6 @@ class Writer
 	{
 		return length_ <= capacity_;
 	} /* perhaps more than there is room for */
-	std::size_t most() const
-	{
-		return most_;
-	} /* bytes in one item of it */
 	std::size_t device_bytes() const
 	{
 		return device_bytes_;
@@ -139,7 +134,7 @@ class Writer
 	}
 
 	std::byte *first_;
-	std::size_t capacity_, length_ = 0, most_ = 0, device_bytes_ = 0;
+	std::size_t capacity_, length_ = 0, device_bytes_ = 0;
 	const std::vector<Piece> *given_;
 	std::vector<Piece> pieces_;
 };

@@ -94,6 +94,25 @@ int isolated_send(int socket, const struct isolated_frame *frame, const int *des
 	return send_message(socket, &message);
 }
 
+/* Of a message that hands memory over. Its content says nothing: the descriptor is the message. */
+enum { handed_bytes = 1 };
+
+int isolated_hand_over(int socket, const struct isolated_memory *memory)
+{
+	char content[handed_bytes] = { 0 };
+	union control control = { 0 };
+	struct iovec bytes = { .iov_base = content, .iov_len = sizeof content };
+	struct msghdr message = { .msg_iov = &bytes, .msg_iovlen = 1 };
+	add_descriptors(&message, &control, &memory->descriptor, 1);
+	if (sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == handed_bytes)
+		return 0;
+	if (errno == EPIPE || errno == ECONNRESET || errno == ENOTCONN)
+		return peer_is_gone();
+	return errno == EAGAIN ? isolated_fail(ISOLATED_VIOLATION,
+			   "The submission's process does not take the inputs that it is given.")
+						   : isolated_fail_errno("An input cannot be handed over");
+}
+
 /* ---- receive ---- */
 
 struct received {
@@ -150,6 +169,27 @@ static int receive_within(int socket, struct isolated_frame *frame, bool with_de
 		}
 	}
 	return 0;
+}
+
+int isolated_receive_handed(int socket)
+{
+	char content[handed_bytes];
+	union control control;
+	struct iovec bytes = { .iov_base = content, .iov_len = sizeof content };
+	struct msghdr message = { .msg_iov = &bytes,
+		.msg_iovlen = 1,
+		.msg_control = control.bytes,
+		.msg_controllen = sizeof control.bytes };
+	struct received received = { 0 };
+	if (recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) != handed_bytes) {
+		isolated_fail_errno("The input was not handed over");
+		return -1;
+	}
+	take_descriptors(&received, &message);
+	if (received.descriptor_count == 1)
+		return received.descriptors[0];
+	isolated_fail(ISOLATED_FAILED, "The input was handed over without its memory.");
+	return -1;
 }
 
 /* An empty message looks like the end of the channel. */

@@ -188,15 +188,12 @@ class Contestant
 				load();
 				continue;
 			}
-			Slots &slots = kind == ISOLATED_INPUTS ? inputs_ : outputs_;
-			slots = {};
-			if (kind == ISOLATED_INPUTS) {
-				outputs_ = {};
-				calls_ = 0;
-				given_.clear();
-				knows_parts_ = false;
-			}
-			take(slots, mail_.content<Layout>(), descriptors);
+			if (kind == ISOLATED_ROOM)
+				take_room(descriptors[0]);
+			else if (kind == ISOLATED_INPUTS)
+				take_inputs(mail_.content<Layout>(), descriptors[0]);
+			else
+				take_outputs(mail_.content<Layout>(), descriptors);
 			mail_.send(ISOLATED_MAPPED);
 		}
 	}
@@ -207,12 +204,32 @@ class Contestant
 		mail_.send(ISOLATED_READY);
 	}
 
-	void take(Slots &slots, const Layout &layout, const int *descriptors)
+	void take_room(int descriptor)
 	{
-		slots.layout = layout;
-		slots.host = Memory(false, layout.host_bytes, descriptors[0]);
+		room_ = Memory();
+		room_ = Memory(true, mail_.content<Room>().bytes, descriptor);
+	}
+
+	void take_inputs(const Layout &layout, int descriptor)
+	{
+		inputs_ = {};
+		outputs_ = {};
+		calls_ = 0;
+		given_.clear();
+		knows_parts_ = false;
+		inputs_.layout = layout;
+		inputs_.room = &room_;
+		inputs_.host = inputs_.is_handed() ? Memory::reserve(layout.host_stride)
+										   : Memory(false, layout.host_bytes, descriptor);
+	}
+
+	void take_outputs(const Layout &layout, const int *descriptors)
+	{
+		outputs_ = {};
+		outputs_.layout = layout;
+		outputs_.host = Memory(false, layout.host_bytes, descriptors[0]);
 		if (layout.device_bytes)
-			slots.device = Memory(true, layout.device_bytes, descriptors[1]);
+			outputs_.device = Memory(true, layout.device_bytes, descriptors[1]);
 		if (is_null_ && layout.has_form && layout.device_stride)
 			scratch_ = Memory(true, layout.device_stride);
 	}
@@ -249,7 +266,10 @@ class Contestant
 		succeed(isolated_stand_by(page_, channel));
 		double own_ns = NAN;
 		std::uint32_t status = ISOLATED_RETURNED;
-		if (is_ahead || order.command == ISOLATED_CALL)
+		bool is_call = is_ahead || order.command == ISOLATED_CALL;
+		if (is_call && inputs_.is_handed())
+			succeed(isolated_take_over(channel, inputs_.host.native()));
+		if (is_call)
 			status = run(order.slot, is_ahead, own_ns);
 		else if (order.command == ISOLATED_EMPTY && (is_null_ || !kernel_.call))
 			run_empty();
@@ -333,6 +353,7 @@ class Contestant
 	bool is_cuda_, is_null_, with_events_ = false;
 	Kernel kernel_ = {};
 	Stopwatch watch_;
+	Memory room_; /* on the device, for inputs */
 	Slots inputs_, outputs_;
 	Memory scratch_;           /* memory for the null contestant's output */
 	std::vector<Piece> given_; /* the parts of the last input, */

@@ -18,7 +18,7 @@ import os
 import select
 import sys
 import types
-from time import monotonic, perf_counter_ns
+from time import monotonic, perf_counter_ns, sleep
 
 import podium_area
 import podium_tensors
@@ -285,7 +285,7 @@ class Contestant:
 		# already.
 		self.number, self.slot, self.is_ahead = 0, 0, False
 		self.tensors, self.synchronize, self.event = None, None, None
-		self.kernel, self.input, self.outputs = None, None, None
+		self.kernel, self.input, self.outputs, self.room = None, None, None, None
 		self.classes, self.calls = {}, 0
 		if self.is_cuda:
 			self.take_torch()
@@ -311,7 +311,7 @@ class Contestant:
 			kind, content, descriptors = wire.receive(SOCKET, WAIT_S, True)
 			{
 				wire.INPUTS: self.take_inputs, wire.OUTPUTS: self.take_outputs,
-				wire.INPUT: self.take_input
+				wire.INPUT: self.take_input, wire.ROOM: self.take_room
 			}[kind](content, descriptors)
 			wire.send(SOCKET, wire.MAPPED)
 
@@ -328,6 +328,13 @@ class Contestant:
 		for child in node.children:
 			self.find_classes(child)
 
+	def take_room(self, content, descriptors):
+		if self.input:
+			self.forget_case()
+		if self.room:
+			wire.memory_release(self.room)
+		self.room = wire.memory_import(True, podium_area.ROOM.unpack(content)[0], descriptors[0])
+
 	def take_inputs(self, content, descriptors):
 		root = self.understand(content[podium_area.HEAD.size:])
 		if not self.tensors and ("torch" in sys.modules
@@ -335,7 +342,7 @@ class Contestant:
 			self.take_torch()
 		if self.input:
 			self.forget_case()
-		_, area, _ = podium_area.Area.take(content, descriptors, self.tensors)
+		_, area, _ = podium_area.Area.take(content, descriptors, self.tensors, self.room)
 		self.input, self.outputs, self.calls = Input(area, root,
 			self.classes), Outputs(self.tensors), 0
 
@@ -378,15 +385,24 @@ class Contestant:
 				self.calibrate(order)
 
 	def await_load(self):
-		"""Serves empty calls, by which the judge measures this process, until it may load."""
+		"""Serves calls without a submission, by which the judge measures this process and gives it
+		memory, until it may load."""
 		seen, latest = wire.armed(self.page), 0.0
-		while not select.select([SOCKET], [], [],
-			LOOK_S if monotonic() < latest + QUICK_S else LATER_LOOK_S)[0]:
+		while not self.may_load():
 			if wire.armed(self.page) != seen:
 				seen, latest = wire.armed(self.page), monotonic()
 				self.calibrate(wire.wait_for_call(self.page, SOCKET))
-		if wire.receive(SOCKET, WAIT_S, True)[0] != wire.LOAD:
-			sys.exit("contestant.py: the judge sent an unexpected frame.")
+			sleep(LOOK_S if monotonic() < latest + QUICK_S else LATER_LOOK_S)
+
+	def may_load(self):
+		"""Reads what has arrived. Returns whether that was LOAD."""
+		while select.select([SOCKET], [], [], 0)[0]:
+			kind, content, descriptors = wire.receive(SOCKET, WAIT_S, True)
+			if kind == wire.LOAD:
+				return True
+			self.take_room(content, descriptors)
+			wire.send(SOCKET, wire.MAPPED)
+		return False
 
 	def calibrate(self, order):
 		"""A call without data: the bell alone, or with an empty kernel."""
@@ -419,6 +435,8 @@ class Contestant:
 				if self.is_ahead:
 					self.wait_at_gate()
 				wire.stand_by(self.page, SOCKET)
+				if self.input.area.is_handed:
+					wire.take_over(SOCKET, self.input.area.memories[1])
 				self.finish(*self.answer(run, data, bounds, slot))
 		finally:
 			gc.enable()

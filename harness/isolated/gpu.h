@@ -192,21 +192,31 @@ class Device
 		wait();
 	}
 
-	/* Notes how long a touch took after a contestant that has finished with the GPU. */
+	/* Notes how long a touch took after a contestant that has finished with the GPU. Only before a
+	 * submission is loaded: later it could make a switch look dear. */
 	void note_switch(double touch_ns)
 	{
 		switches_.push_back(touch_ns);
-		if (switches_.size() > known_switches)
-			switches_.erase(switches_.begin());
+	}
+
+	/* How long so many copies of so many bytes in all take on the device, at most. */
+	double copy_ns(std::size_t bytes, std::size_t copies)
+	{
+		if (!copies)
+			return 0;
+		if (!copy_ns_per_byte_)
+			copy_ns_per_byte_ = measure_copy();
+		return copy_margin * copy_ns_per_byte_ * static_cast<double>(bytes)
+			+ launch_ns * static_cast<double>(copies);
 	}
 
 	/* Leaves the GPU to interrupted work of a call until no other process uses it. Returns how long
 	 * that took, ns; 0 while the cost of a switch is unknown. */
 	double rest()
 	{
-		if (switches_.size() < known_switches / 2)
+		if (switches_.empty())
 			return 0;
-		double switched_ns = median(switches_) / 2;
+		double switched_ns = center(switches_) / 2;
 		for (auto began = Clock::now();;) {
 			for (auto resting = Clock::now(); ns_since(resting) < rest_ns;)
 				;
@@ -256,6 +266,20 @@ class Device
 	static constexpr int blocks = 1024, threads = 256;
 	static constexpr long long busy_cycles = 500'000; /* about 250 us */
 
+	double measure_copy()
+	{
+		Span span;
+		Values took;
+		for (int i = 0; i < copies; i++) {
+			span.begin(stream_);
+			copy(cache_, cache_ + l2_bytes_, l2_bytes_);
+			span.end(stream_);
+			wait();
+			took.push_back(span.elapsed_ns());
+		}
+		return center(took) / static_cast<double>(l2_bytes_);
+	}
+
 	static void keep_freed_memory()
 	{
 		cudaMemPool_t pool;
@@ -269,10 +293,13 @@ class Device
 
 	/* How long the judge leaves the GPU alone after a call: at a time, and in all. */
 	static constexpr double rest_ns = 120'000, most_rest_ns = 20'000'000;
-	static constexpr std::size_t known_switches = 25;
+	/* To know what a copy on the device takes at most, and a launch more. */
+	static constexpr int copies = 5;
+	static constexpr double copy_margin = 1.25, launch_ns = 3000;
 
 	cudaStream_t stream_ = nullptr;
 	Values switches_;
+	double copy_ns_per_byte_ = 0;
 	double quickest_ns_ = std::numeric_limits<double>::infinity(); /* touch */
 	std::size_t l2_bytes_ = 0;
 	std::byte *cache_ = nullptr;

@@ -56,6 +56,11 @@ void *isolated_memfd_share(uint64_t bytes, int *descriptor);
 void isolated_gate_open(const struct isolated_call *call, int64_t at_ns);
 int isolated_pinned_make(void **address, uint64_t bytes);
 
+/* channel.c: sends the descriptor of this memory without waiting, and receives one: -1 on failure.
+ */
+int isolated_hand_over(int socket, const struct isolated_memory *memory);
+int isolated_receive_handed(int socket);
+
 /* memory_cuda.c: like the functions of native.h. */
 int isolated_cuda_make(struct isolated_memory *memory, uint64_t bytes);
 int isolated_cuda_import(struct isolated_memory *memory, uint64_t bytes, int descriptor);

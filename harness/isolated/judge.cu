@@ -83,6 +83,10 @@ constexpr double share_for_cases =
 constexpr double first_call_s = 30, call_s = 10, call_factor = 3;
 constexpr std::size_t most_host_bytes = std::size_t(2) << 30; /* of an output */
 constexpr int most_specs = 8; /* how often the outputs of a case may need more memory */
+constexpr std::size_t quiet_warm_calls = 3;
+constexpr double ready_factor =
+	20; /* a submission may take so much longer than the null contestant to get ready */
+constexpr std::int64_t leave_s = 10; /* for a dismissed process to end */
 constexpr int unpinned_calls =
 	2; /* of a case, so that libraries do not start all threads on one core */
 
@@ -219,6 +223,20 @@ template <class Has> bool any_of(const Parts &parts, Has has)
 		parts.begin(), parts.end(), [&](const Part &part) { return part.mode.*has; });
 }
 
+/* An input has another part on the host than the ones before the submission was loaded. */
+struct HostPartVaries {
+};
+
+/* What the judge knows of a case and has taken for it before it loads a submission. */
+struct Plan {
+	std::vector<std::byte> stream; /* of an input */
+	std::size_t device_bytes = 0;
+	std::uint32_t slots = 1;
+	bool is_handed = false; /* the stream is another in each input, so it must not be there before
+	                           the clock runs. What never changes is no secret. */
+	isolated_quiet quiet = { 0, std::numeric_limits<double>::quiet_NaN(), 0, {}, {}, {} };
+};
+
 /* The measurements of a contestant in a case. */
 struct Measurement {
 	Blocks blocks;
@@ -226,6 +244,7 @@ struct Measurement {
 	std::map<std::string, int>
 		disturbed;    /* how many blocks count in spite of a disturbance, by reason */
 	int repeated = 0; /* blocks that were measured again */
+	int late = 0;     /* calls for which it was late to get ready */
 	Watch watch;
 };
 
@@ -248,7 +267,8 @@ class Judge
 		succeed(isolated_pin(own_cpu, &before));
 	}
 
-	/* The order of the sockets. */
+	/* The order of the sockets. Takes what the run needs before it loads a submission, so that none
+	 * can be in the way. */
 	void meet()
 	{
 		const char *names[] = { "submission", "null contestant", "rival" };
@@ -260,9 +280,15 @@ class Judge
 			ready(*side, &Side::greet);
 		if (count > 1)
 			calibrate();
+		if (count > 1)
+			ready(null(), &Side::load);
+		make_plans();
+		take_room();
+		if (count > 1)
+			measure_quiet();
 		for (auto &side : sides_)
-			if (side.get() != &entry() || count < 3)
-				ready(*side, &Side::load);
+			if (!side->is_null() && (side.get() != &entry() || count < 3))
+				load(*side);
 	}
 
 	/* Runs the parts until one has a failed case. Returns the exit code. */
@@ -326,6 +352,66 @@ class Judge
 		return *players_[0];
 	}
 
+	void load(Side &side)
+	{
+		loaded_.push_back(&side);
+		ready(side, &Side::load);
+	}
+
+	/* ---- before a submission is loaded ---- */
+
+	void make_plans()
+	{
+		for (const Part &part : parts_)
+			for (const Case &one : part.cases) {
+				Input input = part.inputs.fresh(one, "look", 0);
+				Plan &plan = plans_[&one];
+				plan.is_handed =
+					!part.mode.is_timed || part.inputs.fresh(one, "look", 1).stream != input.stream;
+				plan.slots = slots_for(input, part.mode.is_timed);
+				plan.device_bytes = input.device_bytes;
+				plan.stream = std::move(input.stream);
+			}
+	}
+
+	/* Gives every side the device memory that the inputs of any case need. */
+	void take_room()
+	{
+		std::size_t most = 0;
+		for (const auto &[one, plan] : plans_)
+			most = std::max(most, round_up(plan.device_bytes, piece_alignment) * plan.slots);
+		for (auto &side : sides_)
+			if (most)
+				attempt(*side, [&] {
+					side->give_room(most);
+					side->call_without_data(ISOLATED_NOTHING, limit_ns(), -1);
+				});
+	}
+
+	/* Measures the null contestant's calls in each timed case. */
+	void measure_quiet()
+	{
+		if (!rule_.calibrations)
+			return;
+		for (const Part &part : parts_)
+			for (std::size_t i = 0; part.mode.is_timed && i < part.cases.size(); i++) {
+				std::vector<Timing> calls;
+				Plan &plan = plans_[&part.cases[i]];
+				Input input = part.inputs.fresh(part.cases[i], "look", 0);
+				attempt(null(), [&] {
+					give_inputs(null(), input, plan);
+					for (std::size_t k = 0; k < quiet_warm_calls + rule_.calls; k++) {
+						Timing timing = null().call(input, limit_ns(), contestants_cpu_, 0).timing;
+						device_->note_switch(timing.touch_ns);
+						timing.rest_ns = device_->rest();
+						calls.push_back(timing);
+					}
+				});
+				plan.quiet = isolated_quiet_of({ calls.data() + quiet_warm_calls, rule_.calls });
+				plan.quiet.empty_ns = quiet_ns_;
+			}
+	}
+
 	/* Runs every case, even after a failed one. */
 	void all_cases(const std::vector<Case> &cases)
 	{
@@ -351,7 +437,7 @@ class Judge
 			std::string key = key_of(i);
 			report_.line(key + "spec", cases[i].spec);
 			budget_.begin_case(static_cast<double>(cases.size() - i), rule_.most_s);
-			try_case(key, [&] {
+			try_case(key, cases[i], [&] {
 				begin_case(cases[i]);
 				if (mode().is_timed)
 					write_figures(key, measure(cases[i]));
@@ -362,11 +448,18 @@ class Judge
 		}
 	}
 
-	/* Reports a failure. Returns whether there was none. */
-	template <class Do> bool try_case(const std::string &key, Do &&act)
+	/* Reports a failure. Returns whether there was none. Begins again if the inputs' part on the
+	 * host varies after all. */
+	template <class Do> bool try_case(const std::string &key, const Case &one, Do &&act)
 	{
+		plan_ = &plans_[&one];
 		try {
-			act();
+			try {
+				act();
+			} catch (const HostPartVaries &) {
+				plan_->is_handed = true;
+				act();
+			}
 			return true;
 		} catch (const CaseFailed &failure) {
 			report_.line(key + "status", std::string("fail"));
@@ -399,7 +492,7 @@ class Judge
 		}
 		each_duel(
 			duels, { &rival() }, 3, [&](Duel &duel) { duel.theirs_alone = measure(duel.one); });
-		ready(entry(), &Side::load);
+		load(entry());
 		each_duel(duels, { &entry(), &rival() }, 1, [&](Duel &duel) { measure_both(duel); });
 		see_off_rival();
 		each_duel(duels, { &entry() }, 0, [&](Duel &duel) {
@@ -419,7 +512,7 @@ class Judge
 			double calls_left =
 				static_cast<double>(later * duels.size() + players_.size() * (duels.size() - i));
 			budget_.begin_case(calls_left / static_cast<double>(players_.size()), rule_.most_s);
-			duels[i].has_failed = duels[i].has_failed || !try_case(duels[i].key, [&] {
+			duels[i].has_failed = duels[i].has_failed || !try_case(duels[i].key, duels[i].one, [&] {
 				begin_case(duels[i].one);
 				act(duels[i]);
 			});
@@ -428,11 +521,11 @@ class Judge
 
 	void see_off_rival()
 	{
-		constexpr std::int64_t most_s = 10;
-		if (!rival().leave(most_s * second_ns))
+		if (!rival().leave(leave_s * second_ns))
 			stop(Code::USAGE,
-				"The rival's process did not end within " + std::to_string(most_s)
+				"The rival's process did not end within " + std::to_string(leave_s)
 					+ " s of being dismissed.");
+		loaded_.erase(std::find(loaded_.begin(), loaded_.end(), &rival()));
 	}
 
 	/* Calls `act`, after which a contestant is ready or says why not. */
@@ -483,7 +576,7 @@ class Judge
 			if (!is_first)
 				ours.push_back(run_empty(side));
 		}
-		return { center(ours) - center(theirs), median(theirs) };
+		return { center(ours) - center(theirs), center(theirs) };
 	}
 
 	double run_empty(Side &side)
@@ -515,6 +608,8 @@ class Judge
 	[[noreturn]] void give_up(Side &side, const Broken &broken)
 	{
 		char late[80];
+		if (side.is_null())
+			blame("The null contestant failed: " + broken.why);
 		if (&side != &entry())
 			stop(Code::USAGE, "The " + side.name() + " failed: " + broken.why);
 		switch (broken.code) {
@@ -528,11 +623,29 @@ class Judge
 		}
 	}
 
+	/* If the null contestant works once the submission has gone, or the submission does not go, its
+	 * failure was the submission's doing. */
+	[[noreturn]] void blame(const std::string &failure)
+	{
+		if (loaded_.size() != 1)
+			stop(Code::USAGE, failure);
+		Side &suspect = *loaded_[0];
+		loaded_.clear(); /* another failure now is the machine's */
+		if (suspect.leave(leave_s * second_ns))
+			attempt(null(),
+				[&] { null().call_without_data(ISOLATED_EMPTY, limit_ns(), contestants_cpu_); });
+		stop(Code::RAISED,
+			"The " + suspect.name()
+				+ " kept the judge's own process from working, which works without it. " + failure);
+	}
+
 	/* Throws the failure that a contestant reports of a call. */
 	[[noreturn]] void fail(Side &side)
 	{
 		Said said{ THREW, "" };
 		attempt(side, [&] { said = side.complaint(); });
+		if (side.is_null())
+			blame("The null contestant failed: " + said.text);
 		if (&side != &entry())
 			stop(Code::USAGE, "The " + side.name() + " failed: " + said.text);
 		lost_ = lost_ || said.complaint == LOST_GPU;
@@ -552,7 +665,7 @@ class Judge
 	void grow(Side &side)
 	{
 		Needs needs = side.needs();
-		std::size_t most_device_bytes = device_ ? device_->free_bytes() / 4 / slots_ : 0;
+		std::size_t most_device_bytes = device_ ? device_->free_bytes() / 4 / plan_->slots : 0;
 		if (side.specs() > most_specs)
 			throw Broken{ ISOLATED_VIOLATION,
 				"The outputs of a case become larger again and again." };
@@ -599,9 +712,11 @@ class Judge
 		Side &side, const Input &input, int cpu, std::string *message = nullptr)
 	{
 		std::optional<Called> called;
+		if (!plan_->is_handed && input.stream != plan_->stream)
+			throw HostPartVaries();
 		attempt(side, [&] {
 			if (!side.has_room(input.stream.size(), input.device_bytes))
-				side.give_inputs(input.stream.size(), input.device_bytes, slots_);
+				give_inputs(side, input, *plan_);
 			double began_s = budget_.passed_s();
 			called = side.call(input, limit_ns(), cpu, wait_ns(side));
 			budget_.note_call(budget_.passed_s() - began_s);
@@ -613,19 +728,12 @@ class Judge
 			} else if (side.has_outputs()) {
 				output_t output = side.output<output_t>(input, &called->timing.take_ns);
 				if (device_)
-					called->timing.rest_ns = rest(side, called->timing);
+					called->timing.rest_ns = device_->rest();
 				if (!side.is_null())
 					check(side, input, output, message);
 			}
 		});
 		return called;
-	}
-
-	double rest(const Side &side, const Timing &timing)
-	{
-		if (side.is_null())
-			device_->note_switch(timing.touch_ns);
-		return device_->rest();
 	}
 
 	/* How long the judge waits after a call of the null contestant: as long as for the
@@ -649,15 +757,15 @@ class Judge
 
 	/* How many slots a side gets: more than four times the L2 cache, if there is memory for that.
 	 */
-	std::uint32_t slots_for(const Input &input) const
+	std::uint32_t slots_for(const Input &input, bool is_timed) const
 	{
 		constexpr std::size_t most = 64, least = 2, on_host = 4, large = std::size_t(64) << 20;
-		if (!mode().is_timed)
+		if (!is_timed)
 			return least;
 		if (!device_ || !input.device_bytes)
 			return input.stream.size() > large ? least : on_host;
 		std::size_t wanted = std::min(most, 4 * device_->l2_bytes() / input.device_bytes + least);
-		std::size_t room = device_->free_bytes() / 4 / (input.device_bytes * (players_.size() + 1));
+		std::size_t room = device_->free_bytes() / 4 / (input.device_bytes * sides_.size());
 		return static_cast<std::uint32_t>(std::max<std::size_t>(1, std::min(wanted, room)));
 	}
 
@@ -691,6 +799,13 @@ class Judge
 							+ (made.repeated > 1 ? " more were" : " more was") + " measured again."
 								 : "."));
 		std::snprintf(sentence, sizeof sentence,
+			"Its blocks differ so much that the upper end of the interval counts: %.1f us more "
+			"than "
+			"their mean.",
+			summary.surcharge_ns / 1000);
+		if (summary.surcharge_ns > 0)
+			add(sentence);
+		std::snprintf(sentence, sizeof sentence,
 			"The time includes work on the GPU before and after the calls: %.1f us a call.",
 			summary.overrun_ns / 1000);
 		if (summary.overrun_ns > 0)
@@ -714,7 +829,6 @@ class Judge
 		message_.clear();
 		after_ = nullptr;
 		number_ = 0;
-		slots_ = 0;
 		for (Side *side : players_)
 			begin_side(*side, one);
 	}
@@ -726,15 +840,14 @@ class Judge
 			Input input = mode().is_timed ? inputs().fresh(one, "warm" + series_, number_++)
 										  : inputs().as_written(one);
 			if (is_first)
-				give_inputs(side, input);
+				attempt(side, [&] { give_inputs(side, input, *plan_); });
 			called = call(side, input, -1, &side == &entry() ? &message_ : nullptr);
 		}
 	}
 
-	void give_inputs(Side &side, const Input &input)
+	void give_inputs(Side &side, const Input &input, const Plan &plan)
 	{
-		slots_ = slots_ ? slots_ : slots_for(input);
-		attempt(side, [&] { side.give_inputs(input.stream.size(), input.device_bytes, slots_); });
+		side.give_inputs(input.stream.size(), input.device_bytes, plan.slots, plan.is_handed);
 	}
 
 	/* Makes calls that are verified but do not count. */
@@ -751,8 +864,11 @@ class Judge
 	{
 		auto began = std::chrono::steady_clock::now();
 		if (side.is_null()) {
-			give_inputs(side, inputs().fresh(one, "warm" + series_, number_++));
-			attempt(side, [&] { side.give_outputs(leader().form_needs(), &leader().form()); });
+			Input input = inputs().fresh(one, "warm" + series_, number_++);
+			attempt(side, [&] {
+				give_inputs(side, input, *plan_);
+				side.give_outputs(leader().form_needs(), &leader().form());
+			});
 		}
 		for (std::size_t i = 0; i < rule_.most_warm_calls; i++) {
 			Input input = inputs().fresh(one, "warm" + series_, number_++);
@@ -767,61 +883,83 @@ class Judge
 
 	/* ---- blocks ---- */
 
-	/* One call of a side. The head of the next call shows what this one left on the device. */
-	void note(Side &side, const Input &input, std::vector<Timing> &calls, Values &heads)
+	/* One call of a side. The head of the next call shows what this one left on the device. Returns
+	 * how long the side took to get ready. */
+	double note(Side &side, const Input &input, std::vector<Timing> &calls, Values &heads)
 	{
 		Called called = measured(side, input);
 		if (after_)
 			after_->push_back(called.timing.head_ns);
 		after_ = &heads;
 		calls.push_back(called.timing);
-	}
-
-	void note(Side &side, const Input &input, Block &block)
-	{
-		note(side, input, block.calls, block.heads);
+		return called.ready_ns;
 	}
 
 	/* `theirs`: for a comparison. The order is random, so that a submission that keeps the GPU busy
 	 * after its call does not know whose call follows. */
-	void run_block(const Case &one, Watch &watch, Block &ours, Block *theirs)
+	void run_block(const Case &one, Measurement &made, Block &ours, Block *theirs)
 	{
 		after_ = nullptr;
 		for (std::size_t i = 0;
-			 i < rule_.calls && !(i >= isolated_least_calls && budget_.is_case_over()); i++) {
+			 i < rule_.calls && !(i >= isolated_least_calls && budget_.is_case_over());) {
 			Input input = inputs().fresh(one, "timed" + series_, number_++);
-			call_all(input, ours, theirs);
+			if (!call_all(input, ours, theirs)) {
+				drop_late(made, ours, theirs);
+				continue;
+			}
 			/* Choose the remaining controls at random from the remaining places. */
-			if (unforeseen() % (rule_.calls - i) < rule_.controls - ours.controls.size())
+			if (unforeseen() % (rule_.calls - i++) < rule_.controls - ours.controls.size())
 				control(ours);
 		}
-		end_block(watch, ours, theirs);
+		end_block(made.watch, ours, theirs);
 	}
 
-	void call_all(const Input &input, Block &ours, Block *theirs)
+	/* Calls for which a submission was late to get ready do not count. */
+	void drop_late(Measurement &made, Block &ours, Block *theirs)
 	{
+		ours.calls.pop_back();
+		ours.null.pop_back();
+		if (theirs) {
+			theirs->calls.pop_back();
+			theirs->null.pop_back();
+		}
+		if (++made.late > isolated_most_late)
+			attempt(leader(), [] {
+				throw Broken{ ISOLATED_VIOLATION,
+					"The submission took too long to get ready for a call, again and again." };
+			});
+	}
+
+	/* Returns whether all were ready in time. */
+	bool call_all(const Input &input, Block &ours, Block *theirs)
+	{
+		double ready_ns = 0, null_ready_ns = 0;
 		std::vector<Side *> turns = players_;
 		turns.push_back(&null());
 		for (std::size_t left = turns.size(); left > 1; left--)
 			std::swap(turns[left - 1], turns[unforeseen() % left]);
 		for (Side *side : turns)
-			if (side->is_null())
-				note_null(input, ours, theirs);
-			else
-				note(*side, input, side == &leader() ? ours : *theirs);
+			if (side->is_null()) {
+				null_ready_ns = note_null(input, ours, theirs);
+			} else {
+				Block &block = side == &leader() ? ours : *theirs;
+				ready_ns = std::max(ready_ns, note(*side, input, block.calls, block.heads));
+			}
+		return ready_ns <= std::max(rule_.ready_ns, ready_factor * null_ready_ns);
 	}
 
 	/* The sides that have been called with this input show whose calls came before. */
-	void note_null(const Input &input, Block &ours, Block *theirs)
+	double note_null(const Input &input, Block &ours, Block *theirs)
 	{
 		bool is_after_ours = ours.calls.size() > ours.null.size(),
 			 is_after_theirs = theirs && theirs->calls.size() > theirs->null.size();
-		note(null(), input, ours.null, ours.null_heads);
+		double ready_ns = note(null(), input, ours.null, ours.null_heads);
 		if (theirs) {
 			theirs->null.push_back(ours.null.back());
 			theirs->null.back().is_after = is_after_theirs;
 		}
 		ours.null.back().is_after = is_after_ours;
+		return ready_ns;
 	}
 
 	/* An empty kernel of the null contestant shows whether a submission keeps the GPU busy. */
@@ -839,14 +977,15 @@ class Judge
 					null().call_without_data(ISOLATED_NOTHING, limit_ns(), contestants_cpu_));
 			});
 		ours.delta_ns = leader().delta_ns;
-		ours.quiet_ns = quiet_ns_;
+		ours.quiet = plan_->quiet;
+		ours.quiet.copy_ns = leader().copy_ns();
 		ours.slowed_by = watch.look();
 		if (!theirs)
 			return;
 		theirs->null_heads = ours.null_heads;
 		theirs->bells = ours.bells;
 		theirs->controls = ours.controls;
-		theirs->quiet_ns = ours.quiet_ns;
+		theirs->quiet = ours.quiet;
 		theirs->delta_ns = rival().delta_ns;
 	}
 
@@ -858,6 +997,7 @@ class Judge
 			? "the GPU was slowed down (" + Watch::reasons(block.slowed_by) + ")"
 			: block.disturbance(rule_) > 0 ? "empty kernels took longer than before"
 			: block.constant_moved(rule_)  ? "the constant moved"
+			: block.is_uneven(rule_)       ? "some calls took another time than the rest"
 										   : "";
 		if (why.empty())
 			return false;
@@ -883,6 +1023,12 @@ class Judge
 			kept.repeated += other.repeated + static_cast<int>(other.blocks.size());
 			kept.own.insert(kept.own.end(), other.own.begin(), other.own.end());
 		}
+		if (delays_probes(kept.blocks, rule_))
+			attempt(leader(), [] {
+				throw Broken{ ISOLATED_VIOLATION,
+					"The submission said that its output was complete, and kept the GPU from "
+					"showing it to the judge until it was." };
+			});
 		return kept;
 	}
 
@@ -892,7 +1038,7 @@ class Judge
 		warm_up(made, one);
 		while (made.blocks.empty() || !(is_enough(made.blocks, rule_) || budget_.is_case_over())) {
 			Block block;
-			run_block(one, made.watch, block, nullptr);
+			run_block(one, made, block, nullptr);
 			if (!is_disturbed(made, block))
 				made.blocks.push_back(std::move(block));
 		}
@@ -909,7 +1055,7 @@ class Judge
 		warm_up(duel.ours, duel.one);
 		while (duel.theirs.empty() || !is_over()) {
 			Block ours, theirs;
-			run_block(duel.one, duel.ours.watch, ours, &theirs);
+			run_block(duel.one, duel.ours, ours, &theirs);
 			if (is_disturbed(duel.ours, ours))
 				continue;
 			duel.ours.blocks.push_back(std::move(ours));
@@ -1010,7 +1156,9 @@ class Judge
 	double quiet_ns_ =
 		0; /* an empty kernel of the null contestant before a submission was loaded */
 	std::int32_t contestants_cpu_ = -1;
-	std::uint32_t slots_ = 1;
+	std::map<const Case *, Plan> plans_;
+	Plan *plan_ = nullptr;        /* of the current case */
+	std::vector<Side *> loaded_;  /* the sides where code of a submission may run */
 	std::vector<Side *> players_; /* the sides called now, with the null contestant */
 	std::string series_;          /* separates their inputs from those of other measurements */
 	std::uint64_t number_ = 0;    /* of inputs in this case */

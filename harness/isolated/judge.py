@@ -56,9 +56,11 @@ import podium_statistics as statistics
 import podium_tensors
 import podium_tree as tree
 import podium_wire as wire
+from podium_area import strides_of
 from podium_eval import (EXIT_CASE, EXIT_CUDA, EXIT_RAISED, EXIT_REPORT, EXIT_USAGE, EXIT_WRONG,
 	INTEGER, CaseError, CaseFailed, read_answer, read_cases, say)
-from podium_side import EXIT_GONE, EXIT_UNSPLITTABLE, MOST_TEXT, Side, Stop
+from podium_side import (EXIT_GONE, EXIT_UNSPLITTABLE, EXIT_VIOLATION, MOST_TEXT, NullFailed, Side,
+	Stop)
 from podium_words import accuse, explain
 
 ENTRY, NULL, RIVAL = 4, 5, 6
@@ -74,7 +76,9 @@ FIRST_CALL_S, CALL_S, CALL_FACTOR = 30.0, 10.0, 3.0
 SHARE_FOR_CASES = 0.85  # of the time limit; the rest is for the start and for delays
 MOST_TEST_SLOTS = 2  # in a mode without timing
 SETTLE_S = 2.0  # for podium-run to read the results
-LOOK_S = 2.0  # for the inputs of all cases before the first is judged
+LOOK_S = 2.0  # for second inputs of all cases before the first is judged
+QUIET_WARM_CALLS = 3
+READY_FACTOR = 20.0  # a submission may take so much longer than the null contestant to get ready
 LEAVE_S = 10.0  # for a dismissed process to end
 SLOWED_BY = ((0x4, "power cap"), (0x20, "temperature"), (0x40, "temperature (hardware)"), (0x80,
 	"power brake"), (0x8, "hardware slowdown"), (0x10, "sync boost"))
@@ -132,7 +136,7 @@ def failing_with(code, what):
 
 
 def need_memory(error):
-	"""Blames the submission for a full GPU: need_room() has refused a task that needs too much."""
+	"""Blames the submission for a full GPU: before it was loaded there was room for the task."""
 	if type(error).__name__ == "OutOfMemoryError":
 		raise CaseFailed(
 			EXIT_RAISED,
@@ -274,12 +278,36 @@ class Patience:
 # ---- one case ----
 
 
+class HostPartVaries(Exception):
+	"""An input has another part on the host than the ones before the submission was loaded."""
+
+
+class Plan:
+	"""What the judge knows of a case and has taken for it before it loads a submission.
+
+	`image`: an input. `slots`: for inputs. `is_handed`: the part on the host is another in each
+	input, so it must not be there before the clock runs. What never changes is no secret. `quiet`:
+	what the null contestant's calls take.
+	"""
+
+	def __init__(self, image, slots):
+		self.image, self.slots, self.is_handed = image, slots, False
+		self.quiet = statistics.no_quiet()
+
+	def room_bytes(self):
+		return strides_of(self.image.slot_bytes())[0] * self.slots
+
+	def forget_device(self):
+		"""Frees the input's part on the device."""
+		self.image.flats[0] = None
+
+
 class Measurement:
 	"""The counted calls of one side in a case."""
 
 	def __init__(self, side, conditions):
 		self.side, self.conditions = side, conditions
-		self.blocks, self.own, self.repeated, self.notes = [], [], 0, []
+		self.blocks, self.own, self.repeated, self.late, self.notes = [], [], 0, 0, []
 
 	def values(self, rule):
 		return statistics.values_of(self.blocks, rule)
@@ -302,10 +330,11 @@ class Trial:
 
 	def __init__(self, judge, case, null, until, series=""):
 		self.judge, self.case, self.null, self.until, self.series = judge, case, null, until, series
+		self.plan = judge.plans[case]
 		self.conditions = Conditions(judge.uuid)
 		self.device, self.task, self.rule = judge.device, judge.task, judge.rule
 		self.patience = {}
-		self.begun, self.slots = [], 0
+		self.begun = []
 		self.numbers = itertools.count()  # of inputs; no number is used twice
 		self._after = None  # the list for the duration of the next head
 
@@ -318,11 +347,8 @@ class Trial:
 		frames."""
 		if side in self.begun:
 			return
-		if not self.slots:
-			sides = len(self.patience) + bool(self.null)
-			self.slots = min(self.device.slots_for(sum(image.slot_bytes()), sides),
-				MOST_TEST_SLOTS if not self.null else staging.MOST_SLOTS)
-		side.begin(image, self.device, self.slots)
+		slots = self.plan.slots if self.null else min(self.plan.slots, MOST_TEST_SLOTS)
+		side.begin(image, self.device, slots, self.plan.is_handed)
 		self.begun.append(side)
 
 	def play(self, side, data, image, pinned=True):
@@ -341,6 +367,8 @@ class Trial:
 
 	def _play(self, side, data, image, pinned):
 		patience, began = self.patience[side], monotonic()
+		if not self.plan.is_handed and not image.has_same_host_part(self.plan.image):
+			raise HostPartVaries()
 		self.need_slots(side, image)
 		taken = side.play(image, patience.limit_s(), pinned)
 		patience.note(began)
@@ -408,9 +436,20 @@ class Trial:
 				self._after = block.heads if block else None
 		if entry and entry.own_ns is not None:
 			measurement.own.append(entry.own_ns)
-		if block and entry and null and entry.is_steady and null.is_steady:
+		if block and entry and null and entry.is_steady and null.is_steady and self.is_ready(
+			measurement, entry, null):
 			block.calls.append(entry)
 			block.null.append(null)
+
+	def is_ready(self, measurement, entry, null):
+		"""Whether the submission was ready in time. A call for which it was not does not count."""
+		if entry.ready_ns <= max(self.rule.ready_ns, READY_FACTOR * null.ready_ns):
+			return True
+		measurement.late += 1
+		if measurement.late > statistics.MOST_LATE:
+			raise measurement.side.violation(
+				f"took {entry.ready_ns / 1e6:.0f} ms to get ready for a call, again and again")
+		return False
 
 	def is_over(self, calls):
 		"""Whether the time is up after enough calls."""
@@ -419,7 +458,7 @@ class Trial:
 	def block(self, measurement, first=None):
 		"""Measures a block. `first`: the number of its first input if another block uses the
 		same."""
-		block = statistics.Block(measurement.side.delta_ns, self.null.quiet_ns)
+		block = statistics.Block(measurement.side.delta_ns)
 		before = sum(len(other.calls) for other in measurement.blocks)
 		numbers = itertools.count(first) if first is not None else itertools.repeat(None)
 		controls = set(self.device.random.sample(range(self.rule.calls), self.rule.controls))
@@ -433,6 +472,9 @@ class Trial:
 		for _ in range(self.rule.bells):
 			block.bells.append(self.null.do_nothing())
 		self._after = None
+		block.quiet = statistics.with_copy(
+			self.plan.quiet,
+			self.null.spec.copy_ns() if self.rule.calibrations else 0.0)
 		block.slowed_by = self.conditions.look()
 		for call in block.calls + block.null:
 			call.snapshot = None
@@ -444,7 +486,9 @@ class Trial:
 			return f"the GPU was slowed down ({', '.join(names_of(block.slowed_by))})"
 		if block.disturbance(self.rule):
 			return "empty kernels took longer than before"
-		return "the constant moved" if block.constant_moved(self.rule) else None
+		if block.constant_moved(self.rule):
+			return "the constant moved"
+		return "some calls took another time than the rest" if block.is_uneven(self.rule) else None
 
 	def measure(self, side):
 		"""Measures a case, again if empty kernels took longer in all blocks: the machine may have
@@ -458,6 +502,10 @@ class Trial:
 			if other.is_enough(self.rule):
 				kept, other = other, kept
 			kept.stand_for(other)
+		if statistics.delays_probes(kept.blocks, self.rule):
+			raise side.violation(
+				"said that its output was complete, and kept the GPU from showing it to the judge "
+				"until it was")
 		return kept
 
 	def attempt(self, side):
@@ -538,7 +586,7 @@ class Judge:
 		self.begin(parts[0])
 		self.code, self.last_words = 0, ""
 		self.is_lost = False  # whether a CUDA error left the GPU unusable
-		self.rival = None
+		self.rival, self.plans = None, {}
 
 	def open(self, torch, is_cuda, task):
 		tensors = podium_tensors.Tensors(torch, is_cuda) if torch else None
@@ -563,25 +611,40 @@ class Judge:
 		except tree.Unsplittable as fault:
 			raise Stop(EXIT_UNSPLITTABLE, fault.sentence("The input") + ".") from None
 
-	def look_at_inputs(self):
-		"""Raises Stop if the task cannot be split, before the first case is judged.
+	def look_at_inputs(self, sides):
+		"""Makes the plans of all cases. Raises Stop if the task cannot be split.
 
-		Makes one input for each case, and while time permits a second of the same form.
+		Makes one input for each case, and a second if it needs to know what changes, otherwise
+		while time permits.
 		"""
 		end = monotonic() + LOOK_S
-		for case in itertools.chain.from_iterable(part.cases for part in self.parts):
-			mismatch = self.inputs.mismatch(case.arguments)
-			if mismatch:
-				raise Stop(
-					EXIT_UNSPLITTABLE, "generate_input does not take the arguments of the case "
-					f"{case.spec}: {mismatch}.")
-			image = self.make(*case.fresh("look", 0))[1]
-			self.need_room(image)
-			if monotonic() < end and self.make(*case.fresh("look", 1))[1].form != image.form:
+		for part in self.parts:
+			for case in part.cases:
+				self.plans[case] = self.look_at(case, part, sides, monotonic() < end)
+
+	def look_at(self, case, part, sides, has_time):
+		mismatch = self.inputs.mismatch(case.arguments)
+		if mismatch:
+			raise Stop(
+				EXIT_UNSPLITTABLE, "generate_input does not take the arguments of the case "
+				f"{case.spec}: {mismatch}.")
+		image = self.make(*case.fresh("look", 0))[1]
+		self.need_room(image)
+		plan = Plan(image,
+			self.device.slots_for(sum(image.slot_bytes()), sides if part.is_timed else 1))
+		has_host_part = image.slot_bytes()[1] > 0
+		plan.is_handed = has_host_part and not part.is_timed
+		if has_time or has_host_part and part.is_timed:
+			other = self.make(*case.fresh("look", 1))[1]
+			if other.form != image.form:
 				raise Stop(
 					EXIT_UNSPLITTABLE,
 					f"Two inputs of the case {case.spec} have different forms: shapes, types, or "
 					"views of each other.")
+			plan.is_handed |= not image.has_same_host_part(other)
+		if not part.is_timed or not self.rule.calibrations:
+			plan.forget_device()
+		return plan
 
 	def need_room(self, image):
 		slot_bytes, free = sum(image.slot_bytes()), self.device.free_bytes()
@@ -590,6 +653,31 @@ class Judge:
 				EXIT_UNSPLITTABLE,
 				f"An input takes {slot_bytes / 2**20:,.0f} MiB. The judge needs six at a time, but "
 				f"only {free / 2**20:,.0f} MiB are free.")
+
+	def take_room(self, sides):
+		"""Gives every side the device memory that the inputs of any case need."""
+		for side in sides:
+			side.give_room(max((plan.room_bytes() for plan in self.plans.values()), default=0))
+			if not side.is_null:
+				side.await_mapped()
+
+	def measure_quiet(self, null):
+		"""Measures the null contestant's calls in each timed case."""
+		if not self.rule.calibrations:
+			return
+		for case in itertools.chain.from_iterable(part.cases for part in self.parts
+			if part.is_timed):
+			plan = self.plans[case]
+			null.begin(plan.image, self.device, plan.slots, plan.is_handed)
+			null.return_nothing()
+			calls = [
+				null.play(plan.image, FIRST_CALL_S)
+				for _ in range(QUIET_WARM_CALLS + self.rule.calls)
+			]
+			plan.quiet = statistics.quiet_of(calls[QUIET_WARM_CALLS:])
+			plan.quiet.empty_ns = null.quiet_ns
+			null.end()
+			plan.forget_device()
 
 	def calibrate(self, side, null):
 		"""Measures how much longer an empty kernel takes in this process than in the null
@@ -604,7 +692,7 @@ class Judge:
 				for one in self.device.random.sample((side, null), 2):
 					both[one].append(one.run_empty(self.device))
 			deltas.append(statistics.center(both[side]) - statistics.center(both[null]))
-			quiet.append(statistics.median(both[null]))
+			quiet.append(statistics.center(both[null]))
 			for one in (side, null) if number == 0 else ():
 				one.open_at(max(0.0, quiet[0] - self.rule.open_before_ns))
 		side.delta_ns, null.quiet_ns = statistics.mean(deltas[1:]), statistics.mean(quiet[1:])
@@ -634,9 +722,10 @@ class Judge:
 		else:
 			for index, case in enumerate(part.cases):
 				with self.reporting(index, case):
-					trial = Trial(self, case, null, self.budget.share_s(len(part.cases) - index))
-					self.tell(index, case,
-						[*self.lines_of(self.try_case(trial, entry)), ("status", "pass")])
+					made = self.try_case(
+						lambda: Trial(self, case, null, self.budget.share_s(
+						len(part.cases) - index)), entry)
+					self.tell(index, case, [*self.lines_of(made), ("status", "pass")])
 		self.report.line("check", "fail" if self.code else "pass")
 
 	@contextlib.contextmanager
@@ -652,17 +741,26 @@ class Judge:
 				end.code, end.sentence if end.code == EXIT_UNSPLITTABLE else
 				f"{where[0].upper()}{where[1:]}: {end.sentence}") from None
 
-	def try_case(self, trial, *sides):
-		"""The result of a case that passes: the check's message, one Measurement, or two."""
+	def try_case(self, make_trial, *sides):
+		"""The result of a case that passes: the check's message, one Measurement, or two. Begins
+		again if the inputs' part on the host varies after all."""
 		if self.is_lost:
 			raise CaseFailed(EXIT_CUDA, "not run, because an earlier case left the GPU unusable.")
+		trial = make_trial()
+		try:
+			return self.try_once(trial, *sides)
+		except HostPartVaries:
+			trial.plan.is_handed = True
+			return self.try_once(make_trial(), *sides)
+
+	def try_once(self, trial, *sides):
 		try:
 			trial.prepare(sides)
 			if not self.part.is_timed:
 				return trial.test(sides[0])
 			trial.until = min(trial.until, monotonic() + self.rule.most_s)
 			return trial.measure(*sides) if len(sides) == 1 else trial.compare(*sides)
-		except (CaseFailed, Stop):
+		except (CaseFailed, Stop, HostPartVaries):
 			raise
 		except Exception as error:
 			need_memory(error)
@@ -695,9 +793,10 @@ class Judge:
 				parts_left = sum(map(len, steps[step + 1:])) * len(
 					self.part.cases) + len(sides) * (len(self.part.cases) - index)
 				with self.reporting(index, case):
-					trial = Trial(self, case, null, self.budget.share_s(parts_left / len(sides)),
-						"" if len(sides) > 1 else " alone")
-					found[case].append(self.try_case(trial, *sides))
+					found[case].append(
+						self.try_case(
+						lambda: Trial(self, case, null, self.budget.share_s(parts_left / len(
+						sides)), "" if len(sides) > 1 else " alone"), *sides))
 					if step == len(steps) - 1:
 						self.tell(index, case, [*self.comparison(*found[case]), ("status", "pass")])
 
@@ -706,6 +805,21 @@ class Judge:
 			raise of_rival(
 				f"{self.rival.noun}'s process did not end within {LEAVE_S:.0f} s of being "
 				"dismissed.")
+
+	def blame(self, failure, sides, null):
+		"""The Stop for a null contestant that failed. If it works once the submission has gone, or
+		the submission does not go, that was the submission's doing."""
+		loaded = [side for side in sides if side.is_loaded]
+		if len(loaded) != 1:
+			return Stop(EXIT_USAGE, str(failure))
+		try:
+			if loaded[0].leave(LEAVE_S):
+				null.run_empty(self.device if self.device.is_cuda else None)
+		except NullFailed as again:
+			return Stop(EXIT_USAGE, str(again))
+		return Stop(
+			EXIT_RAISED, f"{loaded[0].noun} kept the judge's own process from working, which works "
+			f"without it. {failure}")
 
 	def load(self, entry):
 		entry.load()
@@ -748,6 +862,9 @@ class Judge:
 			again = again if measurement.repeated else ""
 			said.append(
 				f"In {measurement.notes.count(why)} of {summary.blocks} blocks {why}{again}.")
+		if summary.surcharge_ns:
+			said.append(f"Its blocks differ so much that the upper end of the interval counts: "
+				f"{summary.surcharge_ns / 1000:.1f} us more than their mean.")
 		if summary.overrun_ns:
 			said.append("The time includes work on the GPU before and after the calls: "
 				f"{summary.overrun_ns / 1000:.1f} us a call.")
@@ -875,15 +992,11 @@ def judge(arguments, report, sides):
 	task.find_classes(torch)
 	run.open(torch, is_cuda, task)
 	try:
-		for side in sides:
-			side.await_ready(run.budget.left_s())
-		for side in sides:
-			if not side.is_null and null:
-				run.calibrate(side, null)
-		first = [side for side in sides if side is not entry or not rival]
+		prepare(run, sides, null, entry)
+		first = [side for side in sides if not side.is_null and (side is not entry or not rival)]
+		run.device.is_disturbed = True
 		for side in first:
 			side.load()
-		run.look_at_inputs()
 		await_loaded(first, rival, run.budget)
 		return run.run(entry, null, rival)
 	except CaseFailed as failure:
@@ -891,6 +1004,25 @@ def judge(arguments, report, sides):
 		report.line("check", "fail")
 		say(failure.text)
 		return failure.code
+	except NullFailed as failure:
+		raise run.blame(failure, sides, null) from None
+
+
+def prepare(run, sides, null, entry):
+	"""Takes what the run needs, so that later no submission can be in the way: the inputs' memory,
+	the null contestant's, and what its calls take alone."""
+	for side in sides:
+		side.await_ready(run.budget.left_s())
+	for side in sides:
+		if not side.is_null and null:
+			run.calibrate(side, null)
+	if null:
+		null.load()
+		null.await_ready(run.budget.left_s())
+	run.look_at_inputs(len(sides))
+	run.take_room(sides)
+	if null:
+		run.measure_quiet(null)
 
 
 def main(arguments):

@@ -116,6 +116,40 @@ int isolated_memory_import(
 	return rc;
 }
 
+int isolated_memory_reserve(struct isolated_memory *memory, uint64_t bytes)
+{
+	if (is_no_size(memory, bytes))
+		return ISOLATED_FAILED;
+	bytes = whole_pages(bytes);
+	void *address =
+		mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (address == MAP_FAILED)
+		return isolated_fail_errno(
+			"%llu bytes of addresses cannot be reserved", (unsigned long long)bytes);
+	return take_host(memory, address, bytes, -1);
+}
+
+/* The pages exist, because the judge has written them. Populated, none of them costs a fault when
+ * the submission reads it. */
+int isolated_take_over(int socket, const struct isolated_memory *memory)
+{
+	const int descriptor = isolated_receive_handed(socket);
+	if (descriptor < 0)
+		return ISOLATED_FAILED;
+	void *address = mmap((void *)(uintptr_t)memory->address, memory->bytes, PROT_READ | PROT_WRITE,
+		MAP_SHARED | MAP_POPULATE | MAP_FIXED, descriptor, 0);
+	close(descriptor);
+	return address == MAP_FAILED ? isolated_fail_errno("The input cannot be mapped") : 0;
+}
+
+static void release_host(const struct isolated_memory *memory)
+{
+	munmap((void *)(uintptr_t)memory->address, memory->bytes);
+	if (memory->descriptor >= 0)
+		(void)fallocate(memory->descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
+			(off_t)memory->bytes);
+}
+
 void isolated_memory_release(struct isolated_memory *memory)
 {
 	if (!memory->bytes)
@@ -123,7 +157,7 @@ void isolated_memory_release(struct isolated_memory *memory)
 	if (memory->is_cuda)
 		isolated_cuda_release(memory);
 	else
-		munmap((void *)(uintptr_t)memory->address, memory->bytes);
+		release_host(memory);
 	if (memory->descriptor >= 0)
 		close(memory->descriptor);
 	*memory = (struct isolated_memory){ .descriptor = -1 };

@@ -40,8 +40,9 @@ const char *isolated_why(void);
  *	judge       writes command, slot and cpu; armed = n; wakes the contestant
  *	contestant  wakes up; prepares what is no secret; ready = n; spins on `called`
  *	judge       enqueues the input, and behind it the mark "the head has ended"; called = n, the
- *	            bell; takes the time at the mark, or at the bell without a head; opens the gate;
- *	            spins on `done`
+ *	            bell; takes the time at the mark; opens the gate; spins on `done`
+ *	            Without a head: takes the time; sends the memory with the input; opens the gate;
+ *	            called = n; spins on `done`
  *	contestant  enqueues the gate; calls the kernel; waits for the device; writes status, spec and
  *	            own_ns; done = n; sleeps
  *	judge       takes the time; probes
@@ -135,13 +136,18 @@ struct isolated_call {
 	uint8_t *seen;              /* the bytes of probes, isolated_most_probe_bytes for each */
 	struct isolated_gate *gate; /* of the contestant; NULL: none, and no withheld lines */
 	uint32_t is_announced;      /* set by isolated_announce; 0 at first */
+	int64_t announced_ns;       /* set by isolated_announce */
 	int64_t open_ns;  /* when the gate opens, from the end of the head; without a head before the
 	                     bell */
 	int64_t least_ns; /* the judge waits at least so long from the start of the clock, even after
 	                   * "done", so that its caches are as cold as after a call of this length. Not
 	                   * included in elapsed_ns */
 	struct isolated_withheld withheld;
+	/* The input on the host, in memory that the contestant gets after the clock has started. Only
+	 * without a head. NULL: none */
+	const struct isolated_memory *handed;
 	/* the results, from CLOCK_MONOTONIC_RAW: */
+	int64_t ready_ns;   /* from the announcement to "ready" */
 	int64_t head_ns;    /* from the bell to the end of the head; near 0 if it had ended before; 0
 	                       without a head */
 	int64_t elapsed_ns; /* from the end of the head, or the bell, to "done"; 0: "done" came before
@@ -187,6 +193,8 @@ int isolated_await(struct isolated_page *page, int socket, struct isolated_order
 
 /* Says ready and returns when the bell rings. */
 int isolated_stand_by(struct isolated_page *page, int socket);
+/* Maps the memory that came with the bell to `memory`, from isolated_memory_reserve. */
+int isolated_take_over(int socket, const struct isolated_memory *memory);
 void isolated_done(struct isolated_page *page, uint32_t status, uint32_t spec, double own_ns);
 
 /* Waits for all work of this process on its GPU and then directly says done, so that no varying
@@ -230,18 +238,20 @@ enum isolated_frame_kind {
 	ISOLATED_INPUT,   /* the input in one slot has a new form */
 	/* from the contestant */
 	ISOLATED_READY,  /* after HELLO: the device is open; after LOAD: the submission is loaded */
-	ISOLATED_MAPPED, /* after INPUTS, OUTPUTS and INPUT */
+	ISOLATED_MAPPED, /* after INPUTS, OUTPUTS, INPUT and ROOM */
 	ISOLATED_SPEC,   /* the form of the kernel's output */
 	ISOLATED_TEXT,   /* hostile UTF-8 for people; in place of READY or MAPPED: why not */
 	/* from the judge, after measuring the contestant without a submission */
 	ISOLATED_LOAD, /* load the submission; READY or TEXT follows */
+	/* from the judge: a descriptor of device memory, where the inputs of all cases will lie */
+	ISOLATED_ROOM,
 	ISOLATED_FRAMES,
 };
 
 struct isolated_hello {
 	uint32_t version, is_cuda;
 };
-enum { isolated_version = 1 };
+enum { isolated_version = 2 };
 
 struct isolated_frame {
 	uint32_t kind, length;     /* of the content */
@@ -275,7 +285,10 @@ int isolated_memory_make(struct isolated_memory *memory, uint32_t is_cuda, uint6
 /* For the contestant: maps as many bytes as the judge has. Always closes the descriptor. */
 int isolated_memory_import(
 	struct isolated_memory *memory, uint32_t is_cuda, uint64_t bytes, int descriptor);
-/* Does nothing if `bytes` is 0, as after a release or a failure. */
+/* For the contestant: a place on the host for isolated_take_over. Reading it before is an error. */
+int isolated_memory_reserve(struct isolated_memory *memory, uint64_t bytes);
+/* Does nothing if `bytes` is 0, as after a release or a failure. The judge's host memory is then
+ * empty for everyone: a contestant that keeps it mapped holds no memory of the judge's. */
 void isolated_memory_release(struct isolated_memory *memory);
 
 /* ---- the gate ----

@@ -3,6 +3,7 @@
 Every failure of the other process ends the run by a Stop, which has the exit code and a sentence
 for people. The exit codes are the contract with podium-run (docs/podium-run.md).
 """
+import ctypes
 import os
 from time import monotonic, perf_counter_ns
 
@@ -31,6 +32,10 @@ class Stop(Exception):
 		self.code, self.sentence = code, sentence
 
 
+class NullFailed(Exception):
+	"""The null contestant failed: because of the machine, or of a submission that disturbs it."""
+
+
 def clean(raw):
 	"""A contestant's text for people: valid Unicode without control characters, of limited
 	length."""
@@ -51,6 +56,7 @@ class Taken:
 		# The judge's own work on the device: before the call, the least work after it, the
 		# snapshot, and the wait until no other process wanted the device.
 		self.head_ns = self.touch_ns = self.take_ns = self.rest_ns = 0.0
+		self.probed_ns, self.ready_ns = float(call.probed_ns), float(call.ready_ns)
 
 
 class Side:
@@ -64,7 +70,8 @@ class Side:
 		self._seen = staging.seen_buffer()
 		self._call = wire.Call(page=self._page, socket=descriptor, cpu=-1, seen=self._seen)
 		self._owed = 0  # answers MAPPED still to receive
-		self.area, self.specs, self.spec = None, [], None
+		self.area, self.specs, self.spec, self._room = None, [], None, None
+		self.is_loaded = False  # whether code of a submission may run there
 		self.delta_ns = 0.0  # how much longer an empty kernel takes than in the null contestant
 		self.quiet_ns = 0.0  # an empty kernel of the null contestant before a submission is loaded
 		self._gate = None
@@ -75,7 +82,7 @@ class Side:
 		"""The Stop for an exception of the wire. `limit_s`: the time limit if not that of a
 		call."""
 		if self.is_null:
-			return Stop(EXIT_USAGE, f"The null contestant failed: {error}")
+			return NullFailed(f"The null contestant failed: {error}")
 		if isinstance(error, wire.Gone):
 			words = self._last_words()
 			return Stop(EXIT_GONE, f"{self.noun}'s process ended{': ' + words if words else '.'}")
@@ -136,6 +143,7 @@ class Side:
 	def load(self):
 		"""Tells the contestant to load the submission; await_ready() waits for it."""
 		self._try(wire.send, self._socket, wire.LOAD)
+		self.is_loaded = not self.is_null
 
 	def dismiss(self):
 		wire.dismiss(self._page)
@@ -156,10 +164,23 @@ class Side:
 
 	# ---- a case ----
 
-	def begin(self, image, device, slots):
-		"""Gives the contestant memory for inputs like this one."""
+	def give_room(self, count):
+		"""Gives the contestant device memory for the inputs of all cases, `count` bytes."""
+		if self._room and self._room.bytes >= count or not count:
+			return
+		if self._room:
+			wire.memory_release(self._room)
+		self._room = self._try(wire.memory_make, True, count)
+		self._send(wire.ROOM, podium_area.ROOM.pack(self._room.bytes), [self._room.descriptor])
+
+	def begin(self, image, device, slots, is_handed):
+		"""Lays out memory for inputs like this one. `is_handed`: the part on the host comes with
+		each call."""
 		self.end()
-		self.area = self._try(podium_area.Area.make, image.slot_bytes(), slots, device.tensors)
+		used = image.slot_bytes()
+		self.give_room(podium_area.strides_of(used)[0] * slots)
+		self.area = self._try(podium_area.Area.make_inputs, used, slots, device.tensors, self._room,
+			is_handed)
 		self.device, self._forms, self._bag = device, [image.form] * slots, []
 		head, descriptors = self.area.offer(slots)
 		self._send(wire.INPUTS, head + image.form, descriptors)
@@ -217,7 +238,13 @@ class Side:
 
 	def follow(self, side, classes):
 		"""Makes the null contestant return the same form as that side's last output."""
-		form = tree.encode(side.spec.root)
+		self.return_form(tree.encode(side.spec.root), classes)
+
+	def return_nothing(self):
+		"""Makes the null contestant return None."""
+		self.return_form(tree.encode(tree.Node(tree.NONE)), {})
+
+	def return_form(self, form, classes):
 		if self.spec and tree.encode(self.spec.root) == form:
 			return
 		known = [spec for spec in self.specs if tree.encode(spec.root) == form]
@@ -253,12 +280,14 @@ class Side:
 		"""One call with this input. Returns Taken, or None if the output has a new form, which
 		learn_spec() receives. `least_ns`: the judge waits at least so long after the start."""
 		if not self._room_for(image):
-			self.begin(image, self.device, self.area.slots)
+			self.begin(image, self.device, self.area.slots, self.area.is_handed)
 		call, slot = self._call, self._choose_slot(image)
 		call.slot, call.limit_ns, call.least_ns = slot, int(limit_s * 1e9), int(least_ns)
 		call.cpu = self._cpus[1] if pinned else -1
+		handed = self.area.renew_host() if self.area.is_handed else None
+		call.handed = ctypes.pointer(handed) if handed else None
 		chosen = self._aim(slot)
-		is_behind = self.device.is_cuda and not image.has_host_tensors()
+		is_behind = self.device.is_cuda and not self.area.is_handed
 		if is_behind:  # the contestant gets ready meanwhile
 			call.command = wire.CALL
 			self._try(wire.announce, call)
@@ -283,6 +312,7 @@ class Side:
 	def _command(self, command, device):
 		call = self._call
 		call.command, call.probe_count, call.head, call.least_ns = command, 0, None, 0
+		call.handed = None
 		call.cpu = self._cpus[1]
 		self._withhold(is_gated=command == wire.EMPTY)
 		call.limit_ns = int(MAP_LIMIT_S * 1e9)
@@ -316,6 +346,11 @@ class Side:
 
 	def _arm(self):
 		self._try(wire.arm, self._call)
+		self.await_mapped()
+
+	def await_mapped(self):
+		"""Waits until the contestant has mapped what it was given. After LOAD it does so only in
+		a call."""
 		while self._owed:
 			kind, content = self._receive(MAP_LIMIT_S)
 			if kind == wire.TEXT:
@@ -341,8 +376,8 @@ class Side:
 		return events
 
 	def _ring_after(self, image, slot):
-		"""For an input on the host, with which a CPU could begin: waits for all work before the
-		bell, which starts the clock. By then the GPU has switched to the contestant."""
+		"""For an input with a part on the host: waits for all work, starts the clock, hands that
+		part over and rings. By then the GPU has switched to the contestant."""
 		call, device = self._call, self.device
 		call.command = wire.CALL_AHEAD if device.is_cuda else wire.CALL
 		call.head, call.head_value = None, 0
@@ -353,7 +388,6 @@ class Side:
 		with wire.Pinned(self._cpus[0]):
 			if device.is_cuda:
 				staging.wait_ns(AHEAD_NS)
-			image.complete_on_host(self.area, slot)
 			self._try(wire.ring, call)
 		return events
 
@@ -394,7 +428,7 @@ class Side:
 		taken = Taken(call, snapshot)
 		taken.touch_ns, taken.take_ns = float(touched - began), float(perf_counter_ns() - touched)
 		taken.head_ns = events[0].elapsed_time(events[1]) * 1e6 if events[0] else 0.0
-		if self.is_null and device.is_cuda:
+		if self.is_null and device.is_cuda and not device.is_disturbed:
 			device.note_switch(taken.touch_ns)
 		taken.rest_ns = device.rest()
 		if spec is not expected:

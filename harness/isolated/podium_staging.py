@@ -10,7 +10,6 @@ moment. After the call it copies the outputs.
 
 The contestant can reach the slots at all times, so the judge reads each byte of them only once.
 """
-import collections
 import ctypes
 import math
 import os
@@ -23,7 +22,7 @@ import podium_wire as wire
 from podium_area import Area
 
 LINE_BYTES = wire.LINE_BYTES  # a cache line: the judge copies, compares and poisons whole lines
-SOME_LINES = 64  # withheld of an input with more than MOST_LINES; each line costs time
+SOME_LINES = 64  # withheld of a tensor at most, where not all lines are; each costs time
 MOST_SLOTS, CPU_SLOTS = 64, 4
 LARGE_BYTES = 64 << 20  # on the CPU device, larger slots are fewer
 ALIGNMENT = 256
@@ -31,7 +30,8 @@ RANDOM_PROBES = 3
 BUSY_CYCLES = 500_000  # about 250 us, in which Python enqueues a dozen operations
 # How long the judge leaves the GPU alone after a call: at a time, and in all.
 REST_NS, MOST_REST_NS = 120_000, 20_000_000
-KNOWN_SWITCHES = 25
+COPIES, COPY_MARGIN = 5, 1.25  # to know what a copy on the device takes at most
+LAUNCH_NS = 3000  # of one more copy in a call, at most
 
 
 def wait_ns(duration):
@@ -52,13 +52,15 @@ class Device:
 		self.is_cuda = bool(tensors and tensors.is_cuda)
 		self.random = random.Random(os.urandom(32))
 		self._generators, self._noise, self._flush, self._is_poisoning = {}, {}, None, False
+		self._copy_ns_per_byte = None
+		self.is_disturbed = False  # whether a submission has been loaded
 		# The function behind torch.cuda.synchronize.
 		self._synchronize = getattr(tensors.torch._C, "_cuda_synchronize",
 			tensors.torch.cuda.synchronize) if self.is_cuda else None
 		self.cache_bytes = self._find_cache() if self.is_cuda else 0
 		self.head, self.head_value = wire.head_make() if self.is_cuda else None, 0
 		self._touched = tensors.torch.zeros(1, device=tensors.device) if self.is_cuda else None
-		self._switches, self._quickest_ns = collections.deque(maxlen=KNOWN_SWITCHES), math.inf
+		self._switches, self._quickest_ns = [], math.inf
 
 	def _find_cache(self):
 		properties = self.tensors.torch.cuda.get_device_properties(0)
@@ -116,17 +118,32 @@ class Device:
 			self.synchronize()
 
 	def note_switch(self, touch_ns):
-		"""Notes how long a touch took after a contestant that has finished with the GPU."""
+		"""Notes how long a touch took after a contestant that has finished with the GPU. Only
+		before a submission is loaded: later it could make a switch look dear."""
 		self._switches.append(touch_ns)
+
+	def copy_ns(self, count):
+		"""How long copying so many bytes takes on the device, at most."""
+		if self._copy_ns_per_byte is None:
+			half = self._flush.numel() // 2
+			took = []
+			for _ in range(COPIES):
+				began = self.event()
+				self._flush[:half].copy_(self._flush[half:2 * half])
+				ended = self.event()
+				self.synchronize()
+				took.append(began.elapsed_time(ended) * 1e6)
+			self._copy_ns_per_byte = statistics.center(took) / (8 * half)
+		return COPY_MARGIN * self._copy_ns_per_byte * count
 
 	def rest(self):
 		"""Leaves the GPU to interrupted work of a call until no other process uses it.
 
 		Returns how long that took, ns; 0 while the cost of a switch is unknown.
 		"""
-		if len(self._switches) < KNOWN_SWITCHES // 2:
+		if not self._switches:
 			return 0.0
-		switched_ns = statistics.median(self._switches) / 2
+		switched_ns = statistics.center(self._switches) / 2
 		began = perf_counter_ns()
 		while True:
 			wait_ns(REST_NS)
@@ -209,6 +226,8 @@ class Image:
 			*self.used, pieces = device.tensors.place_tensors(leaves, self.host_begins)
 		self.form = tree.encode(self.root)
 		self.flats, self._last = [self._flat(place, pieces) for place in (0, 1)], None
+		self._spans = [(offset, piece.numel()) for memory, offset, piece in pieces
+			if memory == tree.IN_DEVICE]
 
 	def _begin(self, place):
 		return self.host_begins if place else 0
@@ -234,82 +253,94 @@ class Image:
 			for place, flat in enumerate(self.flats)
 		]
 
-	def has_host_tensors(self):
-		return self.flats[1] is not None
+	def has_same_host_part(self, other):
+		"""Whether the other input has the same scalars and the same tensors on the host."""
+		ours, theirs = self.flats[1], other.flats[1]
+		if self.scalars != other.scalars or (ours is None) != (theirs is None):
+			return False
+		return ours is None or self.device.tensors.torch.equal(ours, theirs)
 
 	def prepare(self):
 		"""Chooses the withheld lines, once for each input, so every contestant lacks the same
 		ones."""
-		if not self._last:
-			self._last = [
-				Last(flat, self.device) if flat is not None else None for flat in self.flats
-			]
+		if not self._last and self.flats[0] is not None:
+			self._last = Last(self.flats[0], self._spans, self.device)
 
 	def withheld(self):
 		"""The withheld lines on the device for the native part, valid as long as this image."""
-		return self._last[0].native() if self._last[0] else wire.Withheld()
+		return self._last.native() if self._last else wire.Withheld()
 
 	def put_on_device(self, area, slot):
 		"""Enqueues the copy of the input without the withheld lines."""
-		if self._last[0]:
-			area.bytes_of(slot, 0, 0, self._last[0].flat.numel()).copy_(self._last[0].flat)
-
-	def _on_host(self, area, slot):
-		return area.bytes_of(slot, 1, self.host_begins, self.host_begins + self.flats[1].numel())
+		if self._last:
+			area.bytes_of(slot, 0, 0, self._last.flat.numel()).copy_(self._last.flat)
 
 	def put_on_host(self, area, slot):
-		"""Copies the input's host part without the withheld lines, but with all scalars."""
-		if self._last[1]:
-			self._on_host(area, slot).copy_(self._last[1].flat)
+		if self.flats[1] is not None:
+			area.bytes_of(slot, 1, self.host_begins,
+				self.host_begins + self.flats[1].numel()).copy_(self.flats[1])
 		if self.scalars:
 			begin = area.host_offset(slot)
 			area.host[begin:begin + len(self.scalars)] = self.scalars
 
-	def complete_on_host(self, area, slot):
-		if self._last[1]:
-			self._last[1].complete(self._on_host(area, slot))
+
+def spread(count, wanted, random):
+	"""`wanted` of `count` lines at random places, one in each pitch, and as many other lines."""
+	pitch = count // wanted
+	first = random.randrange(count - (wanted - 1) * pitch)
+	chosen = range(first, first + wanted * pitch, pitch)
+	if pitch == 1:
+		return chosen, chosen
+	other = (first + random.randrange(1, pitch)) % pitch
+	return chosen, range(other, other + wanted * pitch, pitch)
 
 
 class Last:
-	"""The withheld lines of an input, at random places, which come at the last moment.
+	"""The withheld lines of an input on the device, at random places, which come at the last
+	moment.
 
 	Until then a contestant could read its memory, and copy engines could work for it. `flat`: the
-	input with decoys in their places.
+	input with decoys in their places: noise if every line of a tensor is withheld, else other
+	lines of the tensor, which do not look wrong. `spans`: (first byte, bytes) of each tensor.
+	Every tensor has its share, so that a large buffer for the output does not use them up.
 	"""
 
-	def __init__(self, flat, device):
-		self._device, lines = device, self._lines(flat, device)
-		self._count = len(lines) if len(lines) <= wire.MOST_LINES else SOME_LINES
-		self._pitch = len(lines) // self._count
-		self._first = device.random.randrange(len(lines) - (self._count - 1) * self._pitch)
+	def __init__(self, flat, spans, device):
+		self._device, torch = device, device.tensors.torch
+		lines = self._lines(flat)
+		chosen, decoys = self._choose(spans, len(lines))
+		self._chosen = torch.tensor(chosen, device=flat.device)
+		self._right = lines[self._chosen].cpu().contiguous()
 		self.flat = flat.clone()
-		self._some(self._lines(self.flat, device)).copy_(self._decoys(lines))
-		self._right = self._some(lines).cpu().contiguous()
+		decoy_lines = lines[torch.tensor(decoys, device=flat.device)]
+		is_noise = torch.tensor([one == other for one, other in zip(chosen, decoys)],
+			device=flat.device)
+		noise = device.noise(tuple(decoy_lines.shape), flat.device)
+		self._lines(self.flat)[self._chosen] = torch.where(is_noise[:, None], noise, decoy_lines)
 
-	def _decoys(self, lines):
-		"""Decoys: noise if the whole input is withheld, else other lines of the input, which do not
-		look wrong."""
-		if self._pitch == 1:
-			return self._device.noise((self._count, LINE_BYTES // 8), lines.device)
-		other = (self._first + self._device.random.randrange(1, self._pitch)) % self._pitch
-		return lines[other::self._pitch][:self._count]
+	def _choose(self, spans, count):
+		"""The withheld lines, and for each a line that takes its place, itself for noise."""
+		if count <= wire.MOST_LINES:
+			return list(range(count)), list(range(count))
+		random, chosen, decoys = self._device.random, [], []
+		if len(spans) > wire.MOST_LINES:
+			spans = random.sample(spans, wire.MOST_LINES)
+		share = min(SOME_LINES, wire.MOST_LINES // len(spans))
+		for offset, size in spans:
+			first, end = offset // LINE_BYTES, -(-(offset + size) // LINE_BYTES)
+			for found, places in zip((chosen, decoys),
+				spread(end - first, min(share, end - first), random)):
+				found.extend(first + place for place in places)
+		return chosen, decoys
 
-	@staticmethod
-	def _lines(flat, device):
-		return flat.view(device.tensors.torch.int64).view(-1, LINE_BYTES // 8)
-
-	def _some(self, lines):
-		return lines[self._first::self._pitch][:self._count]
-
-	def complete(self, there):
-		self._some(self._lines(there, self._device)).copy_(self._right)
+	def _lines(self, flat):
+		return flat.view(self._device.tensors.torch.int64).view(-1, LINE_BYTES // 8)
 
 	def native(self):
 		"""The lines for the native part, valid as long as this object."""
-		first, step = self._first * LINE_BYTES, self._pitch * LINE_BYTES
-		self._places = (ctypes.c_uint64 * self._count)(*range(first, first +
-			self._count * step, step))
-		return wire.Withheld(ctypes.addressof(self._places), self._right.data_ptr(), self._count)
+		count = len(self._chosen)
+		self._places = (ctypes.c_uint64 * count)(*(self._chosen * LINE_BYTES).tolist())
+		return wire.Withheld(ctypes.addressof(self._places), self._right.data_ptr(), count)
 
 
 # ---- outputs ----
@@ -343,6 +374,16 @@ class Spec:
 		self._patterns = [self._pattern(place) for place in (0, 1)]
 		self._private = {}
 		self.check_changes_outputs = False
+
+	def copy_ns(self):
+		"""How long a contestant takes at most to copy these outputs into the judge's memory."""
+		copied = [
+			node for node in self.leaves
+			if node.kind == tree.TENSOR and node.memory >= tree.OUT_DEVICE
+		]
+		if any(node.memory == tree.OUT_HOST for node in copied):
+			return math.inf  # a copy to the host has no such bound
+		return self.device.copy_ns(self.used[0]) + LAUNCH_NS * len(copied) if copied else 0.0
 
 	def _without_tensors(self):
 		for node in self.leaves:

@@ -6,7 +6,7 @@ import operator
 
 import podium_wire as wire
 
-MOST_REPEATS, MOST_ATTEMPTS, MOST_SAMPLES, MOST_LOOKS = 6, 3, 4000, 12
+MOST_REPEATS, MOST_ATTEMPTS, MOST_LATE, MOST_SAMPLES, MOST_LOOKS = 6, 3, 20, 4000, 12
 LEAST_CALLS, LEAST_BLOCKS = 3, 4
 
 _bool, _double, _size, _pointer = ctypes.c_bool, ctypes.c_double, ctypes.c_size_t, ctypes.POINTER
@@ -36,7 +36,7 @@ class Looks(ctypes.Structure):
 	_fields_ = [("count", _size), ("blocks", _size * MOST_LOOKS)]
 
 	def __contains__(self, count):
-		return count in self.blocks[:self.count]
+		return _is_look(self, count)
 
 
 class Rule(ctypes.Structure):
@@ -45,14 +45,15 @@ class Rule(ctypes.Structure):
 		*_fields(_double, "most_s"), *_fields(_size, "least_warm_calls most_warm_calls"),
 		*_fields(_double, "warm_s"), *_fields(_size, "calibrations"), *_fields(
 		_double, "open_before_ns wait_ns empty_ns process_ns process_share overrun_ns overrun_share"
-		" disturbance_ns steady_disturbance_ns moved_ns moved_share"),
-		*_fields(ctypes.c_void_p, "null_estimate block_estimate")
+		" probe_ns ready_ns disturbance_ns steady_disturbance_ns moved_ns moved_share half_ns"
+		" half_share"), *_fields(ctypes.c_void_p, "null_estimate block_estimate")
 	]
 
 
 class Timing(ctypes.Structure):
 	_fields_ = [
-		*_fields(_double, "elapsed_ns touch_ns take_ns head_ns rest_ns"), ("is_after", _bool)
+		*_fields(_double, "elapsed_ns touch_ns take_ns head_ns rest_ns probed_ns"),
+		("is_after", _bool)
 	]
 
 
@@ -67,10 +68,18 @@ class Timings(ctypes.Structure):
 		return cls(*_array_of(Timing, list(map(_times_of, calls))))
 
 
+class Usual(ctypes.Structure):
+	_fields_ = _fields(_double, "center_ns spread_ns")
+
+
+class Quiet(ctypes.Structure):
+	_fields_ = [*_fields(_double, "empty_ns call_ns copy_ns"), *_fields(Usual, "head touch rest")]
+
+
 class BlockStructure(ctypes.Structure):
 	_fields_ = [
 		*_fields(Timings, "calls null"), *_fields(Values, "heads null_heads bells controls"),
-		*_fields(_double, "quiet_ns delta_ns")
+		("quiet", Quiet), ("delta_ns", _double)
 	]
 
 	@classmethod
@@ -82,7 +91,7 @@ class BlockStructure(ctypes.Structure):
 		return cls(
 			*map(Timings.of, (block.calls, block.null)),
 			*map(Values.from_param, (block.heads, block.null_heads, block.bells, block.controls)),
-			block.quiet_ns, block.delta_ns)
+			block.quiet, block.delta_ns)
 
 
 class Blocks(ctypes.Structure):
@@ -97,7 +106,7 @@ class SummaryStructure(ctypes.Structure):
 	_fields_ = [
 		*_fields(
 		_double, "mean_ns err_ns low_ns high_ns best_ns worst_ns median_ns std_ns constant_ns"
-		" overrun_ns disturbance_ns own_ns"), *_fields(_size, "runs blocks")
+		" overrun_ns disturbance_ns surcharge_ns own_ns"), *_fields(_size, "runs blocks")
 	]
 
 
@@ -121,9 +130,13 @@ mean, median, center = (_bind(_double, name, Values) for name in ("mean", "media
 _disturbance = _bind(_double, "disturbance", BlockStructure, _rule)
 _order_over = _bind(_double, "order_over", BlockStructure)
 _constant_moved = _bind(_bool, "constant_moved", BlockStructure, _rule)
+_is_uneven = _bind(_bool, "is_uneven", BlockStructure, _rule)
+_quiet_of = _bind(Quiet, "quiet_of", Timings)
+_is_look = _bind(_bool, "is_look", _pointer(Looks), _size)
 _values_of = _bind(None, "values_of", Blocks, _rule, _out)
 is_enough = _bind(_bool, "is_enough", Values, _rule)
 steady_disturbance = _bind(_double, "steady_disturbance", Blocks, _rule)
+delays_probes = _bind(_bool, "delays_probes", Blocks, _rule)
 _summarize = _bind(SummaryStructure, "summarize", Blocks, Values, _rule, _out)
 _thin = _bind(_size, "thin", _out, _size, _size)
 in_turns = _bind(Comparison, "in_turns", Values, Values, _rule)
@@ -138,11 +151,26 @@ RULES = {
 }
 
 
+def quiet_of(calls):
+	return _quiet_of(Timings.of(calls))
+
+
+def no_quiet():
+	"""Where nobody has measured the null contestant's calls alone."""
+	return Quiet(0.0, math.nan, 0.0, *[Usual(math.nan, math.nan)] * 3)
+
+
+def with_copy(quiet, copy_ns):
+	made = Quiet.from_buffer_copy(quiet)
+	made.copy_ns = copy_ns
+	return made
+
+
 class Block:
 	"""struct isolated_block with lists. A call has the fields of struct isolated_timing."""
 
-	def __init__(self, delta_ns=0.0, quiet_ns=0.0):
-		self.delta_ns, self.quiet_ns = delta_ns, quiet_ns
+	def __init__(self, delta_ns=0.0, quiet=None):
+		self.delta_ns, self.quiet = delta_ns, quiet or no_quiet()
 		self.calls, self.null, self.heads, self.null_heads = [], [], [], []
 		self.bells, self.controls = [], []
 		self.slowed_by = 0  # NVML's bits at the end of the block
@@ -155,6 +183,9 @@ class Block:
 
 	def constant_moved(self, rule):
 		return _constant_moved(self, rule)
+
+	def is_uneven(self, rule):
+		return _is_uneven(self, rule)
 
 
 def values_of(blocks, rule):

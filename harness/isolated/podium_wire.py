@@ -9,8 +9,8 @@ import os
 DEVICE, HOST = 1, 0  # is_cuda of a memory
 CALL, LEAVE, NOTHING, EMPTY, CALL_AHEAD = 1, 2, 3, 4, 5
 RETURNED, NEW_SPEC, RAISED, NO_OUTPUT = range(4)
-HELLO, INPUTS, OUTPUTS, INPUT, READY, MAPPED, SPEC, TEXT, LOAD = range(1, 10)
-VERSION = 1
+HELLO, INPUTS, OUTPUTS, INPUT, READY, MAPPED, SPEC, TEXT, LOAD, ROOM = range(1, 11)
+VERSION = 2
 MOST_PROBES, PROBE_BYTES = 16, 4096
 LINE_BYTES, MOST_LINES = 128, 256  # of withheld input
 FRAME_BYTES, MOST_DESCRIPTORS = 65536, 4
@@ -55,16 +55,22 @@ class Withheld(ctypes.Structure):
 	_fields_ = [("places", ctypes.c_void_p), ("lines", ctypes.c_void_p), ("count", ctypes.c_uint64)]
 
 
+class Memory(ctypes.Structure):
+	_fields_ = [("address", ctypes.c_uint64), ("bytes", ctypes.c_uint64),
+		("handle", ctypes.c_uint64), ("descriptor", ctypes.c_int32), ("is_cuda", ctypes.c_uint32)]
+
+
 class Call(ctypes.Structure):
 	_fields_ = [("page", ctypes.c_void_p), ("socket", ctypes.c_int32), ("number", ctypes.c_uint32),
 		("command", ctypes.c_uint32), ("slot", ctypes.c_uint32), ("cpu", ctypes.c_int32),
 		("limit_ns", ctypes.c_int64), ("head", ctypes.POINTER(ctypes.c_uint32)),
 		("head_value", ctypes.c_uint32), ("probe_count", ctypes.c_uint32),
 		("probes", ctypes.POINTER(Probe)), ("seen", ctypes.POINTER(ctypes.c_uint8)),
-		("gate", ctypes.c_void_p), ("is_announced", ctypes.c_uint32), ("open_ns", ctypes.c_int64),
-		("least_ns", ctypes.c_int64), ("withheld", Withheld), ("head_ns", ctypes.c_int64),
-		("elapsed_ns", ctypes.c_int64), ("probed_ns", ctypes.c_int64), ("status", ctypes.c_uint32),
-		("spec", ctypes.c_uint32), ("own_ns", ctypes.c_double)]
+		("gate", ctypes.c_void_p), ("is_announced", ctypes.c_uint32),
+		("announced_ns", ctypes.c_int64), ("open_ns", ctypes.c_int64), ("least_ns", ctypes.c_int64),
+		("withheld", Withheld), ("handed", ctypes.POINTER(Memory)), ("ready_ns", ctypes.c_int64),
+		("head_ns", ctypes.c_int64), ("elapsed_ns", ctypes.c_int64), ("probed_ns", ctypes.c_int64),
+		("status", ctypes.c_uint32), ("spec", ctypes.c_uint32), ("own_ns", ctypes.c_double)]
 
 
 class Order(ctypes.Structure):
@@ -75,11 +81,6 @@ class Order(ctypes.Structure):
 class Affinity(ctypes.Structure):
 	_fields_ = [("cpus", ctypes.c_uint64 * 16), ("is_pinned", ctypes.c_uint32),
 		("unused", ctypes.c_uint32)]
-
-
-class Memory(ctypes.Structure):
-	_fields_ = [("address", ctypes.c_uint64), ("bytes", ctypes.c_uint64),
-		("handle", ctypes.c_uint64), ("descriptor", ctypes.c_int32), ("is_cuda", ctypes.c_uint32)]
 
 
 class DeviceState(ctypes.Structure):
@@ -100,8 +101,9 @@ _FUNCTIONS = {
 	"finish": [_page, _u32, _u32, ctypes.c_double], "send": [_int,
 	_pointer(Frame), _pointer(_int)], "receive": [_int, _pointer(Frame),
 	_pointer(_int), _i64], "memory_make": [_pointer(Memory), _u32,
-	_u64], "memory_import": [_pointer(Memory),
-	_u32, _u64, _int], "gate_make": [_pointer(ctypes.c_void_p),
+	_u64], "memory_import": [_pointer(Memory), _u32,
+	_u64, _int], "memory_reserve": [_pointer(Memory), _u64], "take_over": [_int,
+	_pointer(Memory)], "gate_make": [_pointer(ctypes.c_void_p),
 	_pointer(_int)], "gate_map": [_int,
 	_pointer(ctypes.c_void_p)], "gate_wait": [ctypes.c_void_p, _u32, _u64], "empty_launch": [],
 	"cuda_open": [], "device_look": [ctypes.c_char_p, _pointer(DeviceState)],
@@ -274,6 +276,16 @@ def memory_import(is_cuda, count, descriptor):
 	memory = Memory()
 	_succeed(_native.isolated_memory_import(ctypes.byref(memory), int(is_cuda), count, descriptor))
 	return memory
+
+
+def memory_reserve(count):
+	memory = Memory()
+	_succeed(_native.isolated_memory_reserve(ctypes.byref(memory), count))
+	return memory
+
+
+def take_over(socket, memory):
+	_succeed(_native.isolated_take_over(socket, ctypes.byref(memory)))
 
 
 def memory_release(memory):

@@ -23,15 +23,12 @@ constexpr std::int64_t second_ns = 1000000000;
 constexpr std::int64_t load_limit_ns = 120 * second_ns; /* until the submission is loaded */
 constexpr std::size_t probe_bytes = isolated_most_probe_bytes, page_bytes = 4096;
 
-constexpr std::size_t few_bytes = 256; /* on the host, so few bytes are not worth hiding */
-
 /* An input in the judge's own memory, which no contestant can change. */
 template <class Input> struct Drawn {
 	Input data;
 	std::vector<std::byte> stream;
 	std::vector<Piece> pieces;
 	std::size_t device_bytes;
-	bool is_on_host; /* there are data on the host with which a CPU could begin */
 
 	explicit Drawn(Input made) : data(std::move(made))
 	{
@@ -42,7 +39,6 @@ template <class Input> struct Drawn {
 		write_value(writer, data);
 		pieces = writer.pieces();
 		device_bytes = writer.device_bytes();
-		is_on_host = writer.most() > few_bytes;
 	}
 };
 
@@ -94,7 +90,7 @@ inline std::string cleaned(const std::string &text)
 struct Called {
 	std::uint32_t status;
 	Timing timing;
-	double own_ns;
+	double own_ns, ready_ns;
 };
 
 class Side
@@ -195,14 +191,39 @@ class Side
 
 	/* ---- memories ---- */
 
-	/* Gives memory for the inputs of a case and releases the previous memory. */
-	void give_inputs(std::size_t host_bytes, std::size_t device_bytes, std::uint32_t slots)
+	/* Gives device memory for the inputs of all cases. */
+	void give_room(std::size_t bytes)
+	{
+		if (bytes <= room_.bytes())
+			return;
+		room_ = Memory();
+		room_ = Memory(true, bytes);
+		int descriptor = room_.descriptor();
+		mail_->send(ISOLATED_ROOM, Room{ room_.bytes() }, &descriptor, 1);
+		unanswered_++;
+	}
+
+	/* Lays out the memory for the inputs of a case and releases the host's part of the previous.
+	 * `is_handed`: the part on the host comes with each call. */
+	void give_inputs(
+		std::size_t host_bytes, std::size_t device_bytes, std::uint32_t slots, bool is_handed)
 	{
 		outputs_ = {};
 		probed_.clear();
 		host_bytes_ = 0;
 		specs_ = 0;
-		offer(ISOLATED_INPUTS, inputs_, host_bytes, device_bytes, slots, nullptr);
+		give_room(round_up(device_bytes, piece_alignment) * slots);
+		Layout layout = layout_of(host_bytes, device_bytes, slots);
+		inputs_ = {};
+		inputs_.room = &room_;
+		if (!is_handed)
+			inputs_.host = Memory(false, layout.host_stride * slots);
+		layout.host_bytes = inputs_.host.bytes();
+		layout.device_bytes = device_bytes ? room_.bytes() : 0;
+		inputs_.layout = layout;
+		int descriptor = inputs_.host.descriptor();
+		mail_->send(ISOLATED_INPUTS, layout, &descriptor, is_handed ? 0 : 1);
+		unanswered_++;
 	}
 
 	bool has_outputs() const
@@ -212,15 +233,29 @@ class Side
 
 	bool has_room(std::size_t host_bytes, std::size_t device_bytes) const
 	{
-		return inputs_.host.data() && host_bytes <= inputs_.layout.host_stride
+		return inputs_.layout.slots && host_bytes <= inputs_.layout.host_stride
 			&& device_bytes <= inputs_.layout.device_stride;
 	}
 
 	/* `form`: an output of the entry, for the null contestant to return. */
 	void give_outputs(const Needs &needs, const std::vector<std::byte> *form)
 	{
-		offer(ISOLATED_OUTPUTS, outputs_, needs.host_bytes, needs.device_bytes,
-			inputs_.layout.slots, form);
+		std::uint32_t count = inputs_.layout.slots;
+		Layout layout = layout_of(needs.host_bytes, needs.device_bytes, count);
+		layout.has_form = form != nullptr;
+		outputs_ = {};
+		outputs_.host = Memory(false, layout.host_stride * (count + layout.has_form));
+		if (needs.device_bytes)
+			outputs_.device = Memory(true, layout.device_stride * count);
+		layout.host_bytes = outputs_.host.bytes();
+		layout.device_bytes = outputs_.device.bytes();
+		outputs_.layout = layout;
+		if (form)
+			std::memcpy(outputs_.host_at(count), form->data(),
+				std::min<std::size_t>(form->size(), layout.host_stride));
+		int descriptors[] = { outputs_.host.descriptor(), outputs_.device.descriptor() };
+		mail_->send(ISOLATED_OUTPUTS, layout, descriptors, needs.device_bytes ? 2 : 1);
+		unanswered_++;
 	}
 
 	/* ---- a call ---- */
@@ -240,12 +275,13 @@ class Side
 		withhold_nothing(true);
 		slot_ = static_cast<std::uint32_t>(unforeseen() % inputs_.layout.slots);
 		choose_probes();
-		if (device_ && !drawn.is_on_host)
+		if (device_ && !inputs_.is_handed())
 			ring_behind(drawn, limit_ns, cpu);
 		else
 			ring_after(drawn, limit_ns, cpu);
-		Called called = { call_.status, {}, call_.own_ns };
+		Called called = { call_.status, {}, call_.own_ns, static_cast<double>(call_.ready_ns) };
 		called.timing.elapsed_ns = static_cast<double>(call_.elapsed_ns);
+		called.timing.probed_ns = static_cast<double>(call_.probed_ns);
 		if (device_) {
 			auto began = std::chrono::steady_clock::now();
 			device_->touch();
@@ -257,19 +293,35 @@ class Side
 		return called;
 	}
 
-	/* The time of a call without data on a GPU: ISOLATED_EMPTY or ISOLATED_NOTHING. */
+	/* The time of a call without data: ISOLATED_EMPTY or ISOLATED_NOTHING. */
 	double call_without_data(std::uint32_t command, std::int64_t limit_ns, int cpu)
 	{
 		call_.probe_count = 0;
 		call_.least_ns = 0;
+		call_.head = nullptr;
 		withhold_nothing(command == ISOLATED_EMPTY);
 		arm(command, limit_ns, cpu, 0);
-		device_->keep_busy();
-		device_->overwrite_l2();
-		mark_head();
+		if (device_) {
+			device_->keep_busy();
+			device_->overwrite_l2();
+			mark_head();
+		}
 		succeed(isolated_ring(&call_));
-		device_->touch();
+		if (device_)
+			device_->touch();
 		return static_cast<double>(call_.elapsed_ns);
+	}
+
+	/* How long the null contestant takes at most to copy the last output. */
+	double copy_ns() const
+	{
+		std::size_t bytes = 0, copies = 0;
+		for (const Piece &piece : probed_)
+			if (piece.given < 0 && piece.bytes) {
+				bytes += piece.bytes;
+				copies++;
+			}
+		return device_ ? device_->copy_ns(bytes, copies) : 0;
 	}
 
 	/* After NEW_SPEC: the memory that the output needs. */
@@ -410,7 +462,7 @@ class Side
 		400'000; /* enough for a GPU to switch from the judge to a contestant */
 	static constexpr std::size_t line_bytes = isolated_line_bytes;
 	static constexpr std::size_t some_lines =
-		64; /* withheld of an input with more lines than allowed; each line costs time */
+		64; /* withheld of a part at most, where not all lines are; each line costs time */
 
 	static void expect(std::uint32_t kind, std::uint32_t wanted)
 	{
@@ -438,27 +490,13 @@ class Side
 
 	/* ---- memories ---- */
 
-	void offer(std::uint32_t kind, Slots &slots, std::size_t host_bytes, std::size_t device_bytes,
-		std::uint32_t count, const std::vector<std::byte> *form)
+	static Layout layout_of(std::size_t host_bytes, std::size_t device_bytes, std::uint32_t slots)
 	{
 		Layout layout = {};
-		layout.slots = count;
-		layout.has_form = form != nullptr;
+		layout.slots = slots;
 		layout.host_stride = round_up(host_bytes + 1, page_bytes);
 		layout.device_stride = round_up(device_bytes, piece_alignment);
-		slots = {};
-		slots.host = Memory(false, layout.host_stride * (count + (form != nullptr)));
-		if (device_bytes)
-			slots.device = Memory(true, layout.device_stride * count);
-		layout.host_bytes = slots.host.bytes();
-		layout.device_bytes = slots.device.bytes();
-		slots.layout = layout;
-		if (form)
-			std::memcpy(slots.host_at(count), form->data(),
-				std::min<std::size_t>(form->size(), layout.host_stride));
-		int descriptors[] = { slots.host.descriptor(), slots.device.descriptor() };
-		mail_->send(kind, layout, descriptors, device_bytes ? 2 : 1);
-		unanswered_++;
+		return layout;
 	}
 
 	/* The contestant maps new memories at its next call. */
@@ -493,8 +531,8 @@ class Side
 		succeed(isolated_ring(&call_));
 	}
 
-	/* For an input on the host, with which a CPU could begin: waits for all work before the bell,
-	 * which starts the clock. By then the GPU has switched to the contestant. */
+	/* For an input with a part on the host: waits for all work, starts the clock, hands that part
+	 * over and rings. By then the GPU has switched to the contestant. */
 	template <class Input>
 	void ring_after(const Drawn<Input> &drawn, std::int64_t limit_ns, int cpu)
 	{
@@ -507,24 +545,14 @@ class Side
 			lay_out_device(drawn.pieces, seed);
 			device_->wait();
 		}
-		std::byte *there = inputs_.host_at(slot_);
-		const std::byte *right = drawn.stream.data();
-		std::size_t length = drawn.stream.size(), lines = length / line_bytes;
-		Spread last(lines, lines <= isolated_most_lines ? lines : some_lines);
-		auto put_last = [&](std::size_t from) {
-			for (std::size_t i = 0; i < last.count; i++)
-				std::memcpy(there + (last.first + i * last.pitch) * line_bytes,
-					right + (from + i * last.pitch) * line_bytes, line_bytes);
-		};
-		std::memcpy(there, right, length);
-		if (last.pitch > 1)
-			put_last(last.other());
-		else
-			std::memset(there, 0, lines * line_bytes);
+		if (inputs_.is_handed()) {
+			inputs_.host = Memory(false, inputs_.layout.host_stride);
+			call_.handed = inputs_.host.native();
+		}
+		std::memcpy(inputs_.host_at(slot_), drawn.stream.data(), drawn.stream.size());
 		arm(device_ ? ISOLATED_CALL_AHEAD : ISOLATED_CALL, limit_ns, cpu, slot_);
 		for (auto began = std::chrono::steady_clock::now(); device_ && ns_since(began) < ahead_ns;)
 			;
-		put_last(last.first);
 		succeed(isolated_ring(&call_));
 	}
 
@@ -548,25 +576,35 @@ class Side
 		hidden_.clear();
 		places_.clear();
 		call_.withheld = {};
+		call_.handed = nullptr;
 		call_.gate = is_gated ? gate_ : nullptr;
 	}
 
-	/* Withholds some lines of each part of the input, or all of a small part, new ones for each
+	/* Withholds some lines of each part of the input, or all of a small input, new ones for each
 	 * call. Otherwise a contestant could read its input before the clock starts: copy engines work
-	 * while another process uses the GPU's processors. */
+	 * while another process uses the GPU's processors. Every part has its share, so that a large
+	 * buffer for the output does not use up the lines. */
 	void choose_withheld(const std::vector<Piece> &pieces)
 	{
-		std::size_t all = 0;
+		std::size_t all = 0, share = 0;
+		std::vector<const Piece *> order;
 		for (const Piece &piece : pieces)
-			all += lines_of(piece);
+			if (piece.bytes) {
+				all += lines_of(piece);
+				order.push_back(&piece);
+			}
+		for (std::size_t left = order.size(); left > 1; left--)
+			std::swap(order[left - 1], order[unforeseen() % left]);
+		if (!order.empty())
+			share = std::clamp<std::size_t>(isolated_most_lines / order.size(), 1, some_lines);
 		lines_.resize(isolated_most_lines * line_bytes);
-		for (const Piece &piece : pieces) {
+		for (const Piece *one : order) {
+			const Piece &piece = *one;
 			std::size_t lines = lines_of(piece),
-						share = std::max<std::size_t>(
-							1, all <= isolated_most_lines ? lines : some_lines * lines / all);
-			std::size_t count = std::min(share, isolated_most_lines - places_.size());
-			if (!piece.bytes || !count)
-				continue;
+						wanted = all <= isolated_most_lines ? lines : std::min(lines, share);
+			std::size_t count = std::min(wanted, isolated_most_lines - places_.size());
+			if (!count)
+				break;
 			Spread last(lines, count);
 			device_->copy_lines(lines_.data() + places_.size() * line_bytes, line_bytes,
 				piece.data + last.first * line_bytes, last.pitch * line_bytes,
@@ -717,6 +755,7 @@ class Side
 	std::vector<Hidden> hidden_;        /* the withheld places, */
 	std::vector<std::uint64_t> places_; /* one for each line, */
 	std::vector<std::byte> lines_;      /* and their right bytes */
+	Memory room_;                       /* on the device, for inputs */
 	Slots inputs_, outputs_;
 	std::uint32_t slot_ = 0;
 	int unanswered_ = 0, specs_ = 0;

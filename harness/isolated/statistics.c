@@ -159,10 +159,14 @@ const struct isolated_rule isolated_cuda_rule = {
 	.process_share = 0.0008,
 	.overrun_ns = 20e3,
 	.overrun_share = 0.15,
+	.probe_ns = 3000,
+	.ready_ns = 20e6,
 	.disturbance_ns = 3000,
 	.steady_disturbance_ns = 2000,
 	.moved_ns = 500,
 	.moved_share = 0.03,
+	.half_ns = 400,
+	.half_share = 0.01,
 	.null_estimate = isolated_center,
 	.block_estimate = isolated_center,
 };
@@ -175,15 +179,17 @@ const struct isolated_rule isolated_cpu_rule = {
 	.least_warm_calls = 1,
 	.most_warm_calls = 1,
 	.overrun_ns = INFINITY,
+	.probe_ns = INFINITY,
+	.ready_ns = INFINITY,
+	.disturbance_ns = INFINITY,
 	.moved_ns = 5000,
 	.moved_share = 0.5,
+	.half_ns = INFINITY,
 	.null_estimate = isolated_least,
 	.block_estimate = isolated_median,
 };
 
 /* ---- blocks ---- */
-
-enum { least_controls = 3 }; /* with fewer, a block says nothing about disturbance */
 
 typedef double timing_figure(const struct isolated_timing *call);
 
@@ -212,6 +218,11 @@ static double rest_ns(const struct isolated_timing *call)
 	return call->rest_ns;
 }
 
+static double probed_ns(const struct isolated_timing *call)
+{
+	return call->probed_ns;
+}
+
 /* Scratch, which the caller frees. */
 static double *figures_of(struct isolated_timings calls, timing_figure *figure)
 {
@@ -221,10 +232,30 @@ static double *figures_of(struct isolated_timings calls, timing_figure *figure)
 	return figures;
 }
 
-static double median_of(struct isolated_timings calls, timing_figure *figure)
+static double center_of(struct isolated_timings calls, timing_figure *figure)
 {
 	cleanup_scratch double *figures = figures_of(calls, figure);
-	return median_in_place(figures, calls.count);
+	return isolated_center(values_at(figures, calls.count));
+}
+
+static struct isolated_usual usual(struct isolated_timings calls, timing_figure *figure)
+{
+	cleanup_scratch double *figures = figures_of(calls, figure);
+	const struct isolated_values values = values_at(figures, calls.count);
+	const double center = isolated_center(values);
+	for (size_t i = 0; i < calls.count; i++)
+		figures[i] = fabs(figures[i] - center);
+	return (struct isolated_usual){ center, isolated_center(values) };
+}
+
+struct isolated_quiet isolated_quiet_of(struct isolated_timings null)
+{
+	return (struct isolated_quiet){
+		.call_ns = center_of(null, elapsed_ns),
+		.head = usual(null, head_ns),
+		.touch = usual(null, touch_ns),
+		.rest = usual(null, rest_ns),
+	};
 }
 
 /* How long the null contestant took after calls of the submission, or before them. Returns how
@@ -238,76 +269,82 @@ static size_t null_by_order(const struct isolated_block *block, bool is_after, d
 	return count;
 }
 
-/* By how much empty kernels take longer than before a submission was loaded; 0 where there are too
- * few to tell. */
-static double control_over(const struct isolated_block *block)
-{
-	return block->controls.count < least_controls
-		? 0
-		: isolated_median(block->controls) - block->quiet_ns;
-}
-
 double isolated_order_over(const struct isolated_block *block)
 {
 	cleanup_scratch double *after = allocate_scratch(block->null.count);
 	cleanup_scratch double *before = allocate_scratch(block->null.count);
 	const size_t after_count = null_by_order(block, true, after);
 	const size_t before_count = null_by_order(block, false, before);
-	if (block->controls.count < least_controls || after_count < least_controls
-		|| before_count < least_controls)
+	if (after_count < isolated_least_calls || before_count < isolated_least_calls)
 		return 0;
-	return median_in_place(after, after_count) - median_in_place(before, before_count);
+	return isolated_center(values_at(after, after_count))
+		- isolated_center(values_at(before, before_count));
 }
 
-/* How much an empty kernel may differ without anybody's doing. */
-static double kernel_noise(const struct isolated_block *block, const struct isolated_rule *rule)
+/* How much a time of the null contestant may differ without anybody's doing. */
+static double block_noise(const struct isolated_block *block, const struct isolated_rule *rule)
 {
-	return fmax(rule->disturbance_ns, rule->moved_share * block->quiet_ns);
+	return fmax(rule->disturbance_ns, rule->moved_share * block->quiet.empty_ns);
 }
 
-static double beyond_noise(
-	double over, const struct isolated_block *block, const struct isolated_rule *rule)
+static double beyond(double limit, double over)
 {
-	return over > kernel_noise(block, rule) ? over : 0;
+	return over > limit ? over : 0;
+}
+
+/* The most that a call of the null contestant takes without anybody's doing. */
+static double most_quiet(const struct isolated_block *block, const struct isolated_rule *rule)
+{
+	const struct isolated_quiet *quiet = &block->quiet;
+	return isnan(quiet->call_ns) ? INFINITY
+								 : quiet->call_ns + quiet->copy_ns + block_noise(block, rule);
 }
 
 double isolated_disturbance(const struct isolated_block *block, const struct isolated_rule *rule)
 {
-	return fmax(beyond_noise(control_over(block), block, rule),
-		beyond_noise(isolated_order_over(block), block, rule));
+	const double most = most_quiet(block, rule), took = center_of(block->null, elapsed_ns);
+	const double over = took > most ? took - block->quiet.call_ns - block->quiet.copy_ns : 0;
+	return fmax(over, beyond(block_noise(block, rule), isolated_order_over(block)));
 }
 
-/* A submission that delays the null contestant's calls knows that one follows when it was called
- * first; so in that case only the others count. */
+/* What a call of the null contestant takes. A submission that delays it knows that it follows when
+ * the submission was called first; so in that case only the others count. */
 static double null_estimate(const struct isolated_block *block, const struct isolated_rule *rule)
 {
 	cleanup_scratch double *elapsed = figures_of(block->null, elapsed_ns);
 	size_t count = block->null.count;
-	if (beyond_noise(isolated_order_over(block), block, rule) > 0)
+	if (beyond(block_noise(block, rule), isolated_order_over(block)) > 0)
 		count = null_by_order(block, false, elapsed);
-	return rule->null_estimate(values_at(elapsed, count));
+	return fmin(most_quiet(block, rule), rule->null_estimate(values_at(elapsed, count)));
 }
 
-/* The constant where nobody disturbs. */
-static double plain_constant(const struct isolated_block *block, const struct isolated_rule *rule)
+/* The constant of a block that no other block limits. */
+static double own_constant(const struct isolated_block *block, const struct isolated_rule *rule)
 {
 	return null_estimate(block, rule) + block->delta_ns - rule->empty_ns;
 }
 
-double isolated_constant(
-	const struct isolated_block *block, const struct isolated_rule *rule, double most_ns)
+struct isolated_limits isolated_limits_of(
+	struct isolated_blocks blocks, const struct isolated_rule *rule)
 {
-	return fmin(
-		most_ns, plain_constant(block, rule) - beyond_noise(control_over(block), block, rule));
+	struct isolated_limits limits = { INFINITY, INFINITY, INFINITY, INFINITY };
+	for (size_t i = 0; i < blocks.count; i++) {
+		const struct isolated_block *block = &blocks.at[i];
+		limits.constant_ns =
+			fmin(limits.constant_ns, own_constant(block, rule) + block_noise(block, rule));
+		/* fmin ignores NAN, the center of no heads. */
+		limits.head_ns = fmin(limits.head_ns,
+			fmin(center_of(block->null, head_ns), isolated_center(block->null_heads)));
+		limits.take_ns = fmin(limits.take_ns, center_of(block->null, touch_and_take_ns));
+		limits.probed_ns = fmin(limits.probed_ns, center_of(block->null, probed_ns));
+	}
+	return limits;
 }
 
-double isolated_most_constant(struct isolated_blocks blocks, const struct isolated_rule *rule)
+double isolated_constant(const struct isolated_block *block, const struct isolated_rule *rule,
+	const struct isolated_limits *limits)
 {
-	double most_ns = INFINITY;
-	for (size_t i = 0; rule->controls && i < blocks.count; i++)
-		most_ns =
-			fmin(most_ns, plain_constant(&blocks.at[i], rule) + kernel_noise(&blocks.at[i], rule));
-	return most_ns;
+	return fmin(limits->constant_ns, own_constant(block, rule));
 }
 
 bool isolated_constant_moved(const struct isolated_block *block, const struct isolated_rule *rule)
@@ -317,50 +354,77 @@ bool isolated_constant_moved(const struct isolated_block *block, const struct is
 		return false;
 	const struct isolated_timings first = { block->null.at, half },
 								  last = { block->null.at + block->null.count - half, half };
-	const double moved_ns = fabs(median_of(first, elapsed_ns) - median_of(last, elapsed_ns));
+	const double moved_ns = fabs(center_of(first, elapsed_ns) - center_of(last, elapsed_ns));
 	return moved_ns > fmax(rule->moved_ns, rule->moved_share * null_estimate(block, rule));
 }
 
-/* By how much ours are longer than the usual ones; 0 within noise. */
-static double median_excess(
-	struct isolated_values ours, struct isolated_values usual, const struct isolated_rule *rule)
+static bool are_uneven(
+	struct isolated_timings calls, double noise_ns, const struct isolated_rule *rule)
 {
-	if (!ours.count || !usual.count)
-		return 0;
-	const double expected = isolated_median(usual), over = isolated_median(ours) - expected;
-	cleanup_scratch double *off = allocate_scratch(usual.count);
-	for (size_t i = 0; i < usual.count; i++)
-		off[i] = fabs(usual.at[i] - expected);
-	const double spread = median_in_place(off, usual.count);
-	const double allowed = fmax(rule->overrun_ns, fmax(rule->overrun_share * expected, 5 * spread));
-	return over > allowed ? over : 0;
+	cleanup_scratch double *figures = figures_of(calls, elapsed_ns);
+	const double center = isolated_center(values_at(figures, calls.count));
+	return fabs(center - median_in_place(figures, calls.count))
+		> fmax(noise_ns, rule->moved_share * center);
 }
 
-static double block_excess(
-	const struct isolated_block *block, timing_figure *figure, const struct isolated_rule *rule)
+bool isolated_is_uneven(const struct isolated_block *block, const struct isolated_rule *rule)
 {
-	cleanup_scratch double *ours = figures_of(block->calls, figure);
-	cleanup_scratch double *usual = figures_of(block->null, figure);
-	return median_excess(
-		values_at(ours, block->calls.count), values_at(usual, block->null.count), rule);
+	const double noise_ns = block_noise(block, rule);
+	return are_uneven(block->calls, noise_ns, rule) || are_uneven(block->null, noise_ns, rule);
 }
 
-double isolated_overrun(const struct isolated_block *block, const struct isolated_rule *rule)
+/* By how much ours take longer than `expected`; 0 within noise. */
+static double excess_over(
+	struct isolated_values ours, double expected, double spread, const struct isolated_rule *rule)
 {
-	const double before = fmax(
-		block_excess(block, head_ns, rule), median_excess(block->heads, block->null_heads, rule));
-	return block_excess(block, touch_and_take_ns, rule) + block_excess(block, rest_ns, rule)
-		+ before;
+	const double over = isolated_center(ours) - expected;
+	/* The comparison is false for NAN, the center of no values. */
+	return beyond(fmax(rule->overrun_ns, fmax(rule->overrun_share * expected, 5 * spread)), over);
+}
+
+static double excess_of(struct isolated_timings calls, timing_figure *figure, double expected,
+	double spread, const struct isolated_rule *rule)
+{
+	cleanup_scratch double *ours = figures_of(calls, figure);
+	return excess_over(values_at(ours, calls.count), expected, spread, rule);
+}
+
+/* The least of what the null contestant shows in this case and what it showed before. */
+static double expected_rest(const struct isolated_block *block)
+{
+	return fmin(block->quiet.rest.center_ns, center_of(block->null, rest_ns));
+}
+
+static double probe_over(const struct isolated_block *block, const struct isolated_rule *rule,
+	const struct isolated_limits *limits)
+{
+	return beyond(rule->probe_ns, center_of(block->calls, probed_ns) - limits->probed_ns);
+}
+
+double isolated_overrun(const struct isolated_block *block, const struct isolated_rule *rule,
+	const struct isolated_limits *limits)
+{
+	const struct isolated_quiet *quiet = &block->quiet;
+	const struct isolated_timings calls = block->calls;
+	const double before =
+		fmax(excess_of(calls, head_ns, limits->head_ns, quiet->head.spread_ns, rule),
+			excess_over(block->heads, limits->head_ns, quiet->head.spread_ns, rule));
+	const double take =
+		excess_of(calls, touch_and_take_ns, limits->take_ns, quiet->touch.spread_ns, rule);
+	const double rest =
+		excess_of(calls, rest_ns, expected_rest(block), quiet->rest.spread_ns, rule);
+	return probe_over(block, rule, limits) + take + rest + before;
 }
 
 void isolated_samples(const struct isolated_block *block, const struct isolated_rule *rule,
-	double most_ns, double *samples)
+	const struct isolated_limits *limits, double *samples)
 {
-	const double constant = isolated_constant(block, rule, most_ns),
-				 overrun = isolated_overrun(block, rule), bell = isolated_median(block->bells);
+	const double constant = isolated_constant(block, rule, limits),
+				 overrun = isolated_overrun(block, rule, limits),
+				 bell = isolated_least(block->bells);
 	/* After a shorter touch the GPU was still the judge's: the submission has not used it, and its
 	 * call cost no more than the doorbell. */
-	const double idle_touch_ns = block->bells.count ? median_of(block->null, touch_ns) / 2 : 0;
+	const double idle_touch_ns = block->bells.count ? center_of(block->null, touch_ns) / 2 : 0;
 	for (size_t i = 0; i < block->calls.count; i++) {
 		const struct isolated_timing *call = &block->calls.at[i];
 		const bool is_idle = call->touch_ns < idle_touch_ns;
@@ -370,69 +434,112 @@ void isolated_samples(const struct isolated_block *block, const struct isolated_
 
 /* ---- a case ---- */
 
-static double value_of(
-	const struct isolated_block *block, const struct isolated_rule *rule, double most_ns)
+static double value_of(const struct isolated_block *block, const struct isolated_rule *rule,
+	const struct isolated_limits *limits)
 {
 	cleanup_scratch double *samples = allocate_scratch(block->calls.count);
-	isolated_samples(block, rule, most_ns, samples);
+	isolated_samples(block, rule, limits, samples);
 	return rule->block_estimate(values_at(samples, block->calls.count));
 }
 
 void isolated_values_of(
 	struct isolated_blocks blocks, const struct isolated_rule *rule, double *values)
 {
-	const double most_ns = isolated_most_constant(blocks, rule);
+	const struct isolated_limits limits = isolated_limits_of(blocks, rule);
 	for (size_t i = 0; i < blocks.count; i++)
-		values[i] = value_of(&blocks.at[i], rule, most_ns);
+		values[i] = value_of(&blocks.at[i], rule, &limits);
 }
 
 /* Of the interval at a look before the last. */
 static const double early_level = 0.99;
 
-static bool is_look(const struct isolated_looks *looks, size_t blocks)
+static size_t last_look(const struct isolated_looks *looks)
+{
+	return looks->blocks[looks->count - 1];
+}
+
+/* After the last there is one more look, when a case has had as many blocks again. */
+bool isolated_is_look(const struct isolated_looks *looks, size_t blocks)
 {
 	for (size_t i = 0; i < looks->count; i++)
 		if (looks->blocks[i] == blocks)
 			return true;
-	return false;
+	return blocks >= 2 * last_look(looks);
 }
 
-static bool is_last_look(const struct isolated_looks *looks, size_t blocks)
+/* Half of the interval that a case may have with this mean. */
+static double most_half(double mean, const struct isolated_rule *rule)
 {
-	return blocks >= looks->blocks[looks->count - 1];
+	return rule->half_ns + rule->half_share * mean;
 }
+
+static double half_of(struct isolated_values values, const struct isolated_rule *rule);
 
 bool isolated_is_enough(struct isolated_values values, const struct isolated_rule *rule)
 {
 	/* Below 40 us a share is too much to ask: from job to job the constant is off by 0.1 to 0.2 us,
 	 * which no number of blocks shows. */
 	const double short_ns = 40e3, allowed_ns = 400, allowed_share = 0.01;
-	if (is_last_look(&rule->looks, values.count))
-		return true;
-	if (!is_look(&rule->looks, values.count))
+	if (!isolated_is_look(&rule->looks, values.count))
 		return false;
 	const double mean = isolated_mean(values);
+	if (values.count >= last_look(&rule->looks))
+		return values.count >= 2 * last_look(&rule->looks)
+			|| half_of(values, rule) <= most_half(mean, rule);
 	const double allowed = mean < short_ns ? allowed_ns : allowed_share * mean;
 	return isolated_half_width(values, early_level) <= allowed;
 }
 
-double isolated_steady_disturbance(struct isolated_blocks blocks, const struct isolated_rule *rule)
+/* Appends the controls of all blocks that no disturbance spoils. Scratch, which the caller frees.
+ */
+static double *pool_controls(
+	struct isolated_blocks blocks, const struct isolated_rule *rule, size_t *count)
 {
-	cleanup_scratch double *controls = allocate_scratch(blocks.count);
-	cleanup_scratch double *orders = allocate_scratch(blocks.count);
-	size_t count = 0;
+	size_t most = 0;
+	for (size_t i = 0; i < blocks.count; i++)
+		most += blocks.at[i].controls.count;
+	double *overs = allocate_scratch(most);
+	*count = 0;
 	for (size_t i = 0; i < blocks.count; i++) {
 		const struct isolated_block *block = &blocks.at[i];
-		if (block->controls.count < least_controls || isolated_disturbance(block, rule) > 0)
+		if (isolated_disturbance(block, rule) > 0)
 			continue;
-		controls[count] = control_over(block);
-		orders[count++] = isolated_order_over(block);
+		for (size_t k = 0; k < block->controls.count; k++)
+			overs[(*count)++] = block->controls.at[k] - block->quiet.empty_ns;
 	}
-	if (count < isolated_least_blocks)
-		return 0;
-	const double over =
-		fmax(isolated_mean(values_at(controls, count)), isolated_mean(values_at(orders, count)));
-	return over > rule->steady_disturbance_ns ? over : 0;
+	return overs;
+}
+
+static double mean_order_over(struct isolated_blocks blocks, const struct isolated_rule *rule)
+{
+	double total = 0;
+	size_t count = 0;
+	for (size_t i = 0; i < blocks.count; i++)
+		if (!(isolated_disturbance(&blocks.at[i], rule) > 0)) {
+			total += isolated_order_over(&blocks.at[i]);
+			count++;
+		}
+	return count >= isolated_least_blocks ? total / (double)count : 0;
+}
+
+/* The controls of four blocks, so that the center has its full breakdown point. */
+double isolated_steady_disturbance(struct isolated_blocks blocks, const struct isolated_rule *rule)
+{
+	size_t count;
+	cleanup_scratch double *controls = pool_controls(blocks, rule, &count);
+	const double over = count && count >= isolated_least_blocks * rule->controls
+		? isolated_center(values_at(controls, count))
+		: 0;
+	return beyond(rule->steady_disturbance_ns, fmax(over, mean_order_over(blocks, rule)));
+}
+
+bool isolated_delays_probes(struct isolated_blocks blocks, const struct isolated_rule *rule)
+{
+	const struct isolated_limits limits = isolated_limits_of(blocks, rule);
+	size_t late = 0;
+	for (size_t i = 0; i < blocks.count; i++)
+		late += probe_over(&blocks.at[i], rule, &limits) > rule->overrun_ns;
+	return 2 * late > blocks.count;
 }
 
 /* The standard deviation of what a process adds to a time, from job to job: no number of blocks
@@ -442,35 +549,55 @@ static double process_error(double time_ns, const struct isolated_rule *rule)
 	return hypot(rule->process_ns, rule->process_share * time_ns);
 }
 
-/* Charges every call of a case, with the steady disturbance. Returns how many there are. */
+/* Half of the 95 % interval of a case with these values. */
+static double half_of(struct isolated_values values, const struct isolated_rule *rule)
+{
+	return hypot(isolated_half_width(values, 0.95), 2 * process_error(isolated_mean(values), rule));
+}
+
+/* What a case adds and subtracts on the way to its time. */
+struct corrections {
+	struct isolated_limits limits;
+	double steady_ns;
+};
+
+/* Charges every call of a case. Returns how many there are. */
 static size_t sample_all(struct isolated_blocks blocks, const struct isolated_rule *rule,
-	double most_ns, double steady_ns, double *samples)
+	const struct corrections *corrections, double *samples)
 {
 	size_t count = 0;
 	for (size_t i = 0; i < blocks.count; i++) {
-		isolated_samples(&blocks.at[i], rule, most_ns, samples + count);
+		isolated_samples(&blocks.at[i], rule, &corrections->limits, samples + count);
 		count += blocks.at[i].calls.count;
 	}
 	for (size_t i = 0; i < count; i++)
-		samples[i] += steady_ns;
+		samples[i] += corrections->steady_ns;
 	return count;
 }
 
-/* What is subtracted and added on the way, over all blocks. */
 static void sum_up_corrections(struct isolated_blocks blocks, const struct isolated_rule *rule,
-	double most_ns, double steady_ns, struct isolated_summary *summary)
+	const struct corrections *corrections, struct isolated_summary *summary)
 {
 	cleanup_scratch double *constants = allocate_scratch(blocks.count);
 	cleanup_scratch double *overruns = allocate_scratch(blocks.count);
 	cleanup_scratch double *disturbances = allocate_scratch(blocks.count);
 	for (size_t i = 0; i < blocks.count; i++) {
-		constants[i] = isolated_constant(&blocks.at[i], rule, most_ns);
-		overruns[i] = isolated_overrun(&blocks.at[i], rule);
+		constants[i] = isolated_constant(&blocks.at[i], rule, &corrections->limits);
+		overruns[i] = isolated_overrun(&blocks.at[i], rule, &corrections->limits);
 		disturbances[i] = isolated_disturbance(&blocks.at[i], rule);
 	}
-	summary->constant_ns = fmax(1, median_in_place(constants, blocks.count) - steady_ns);
+	summary->constant_ns =
+		fmax(1, median_in_place(constants, blocks.count) - corrections->steady_ns);
 	summary->overrun_ns = isolated_mean(values_at(overruns, blocks.count));
-	summary->disturbance_ns = isolated_mean(values_at(disturbances, blocks.count)) + steady_ns;
+	summary->disturbance_ns =
+		isolated_mean(values_at(disturbances, blocks.count)) + corrections->steady_ns;
+}
+
+/* Noise must not help in a tie: with a wider interval than the rule allows, its upper end counts,
+ * with the widest interval allowed. */
+static double surcharge(double mean, double half, const struct isolated_rule *rule)
+{
+	return half > most_half(mean, rule) ? half : 0;
 }
 
 /* With a single block, only its calls say how far it may be off. */
@@ -478,13 +605,18 @@ static void sum_up_time(struct isolated_values values, struct isolated_values sa
 	const struct isolated_rule *rule, struct isolated_summary *summary)
 {
 	const struct isolated_values units = values.count > 1 ? values : samples;
-	const double mean = isolated_mean(values), std = isolated_deviation(samples),
-				 process = process_error(mean, rule), half = isolated_half_width(units, 0.95),
-				 half_ns = hypot(isfinite(half) ? half : std, 2 * process);
-	summary->mean_ns = mean;
-	summary->err_ns = hypot(isolated_standard_error(units), process);
-	summary->low_ns = fmax(1, mean - half_ns);
-	summary->high_ns = mean + half_ns;
+	const double std = isolated_deviation(samples), mean = isolated_mean(values),
+				 half = units.count > 1 ? half_of(units, rule)
+										: hypot(std, 2 * process_error(mean, rule)),
+				 extra = surcharge(mean, half, rule),
+				 allowed = extra > 0 ? most_half(mean, rule) : half;
+	summary->surcharge_ns = extra;
+	summary->mean_ns = mean + extra;
+	summary->err_ns = hypot(isolated_standard_error(units), process_error(mean, rule));
+	if (extra > 0)
+		summary->err_ns = fmin(summary->err_ns, allowed / 2);
+	summary->low_ns = fmax(1, mean - half);
+	summary->high_ns = mean + extra + allowed;
 	summary->best_ns = isolated_least(values);
 	summary->worst_ns = values.at[0];
 	for (size_t i = 1; i < values.count; i++)
@@ -496,19 +628,19 @@ static void sum_up_time(struct isolated_values values, struct isolated_values sa
 struct isolated_summary isolated_summarize(struct isolated_blocks blocks,
 	struct isolated_values own, const struct isolated_rule *rule, double *samples)
 {
-	const double steady_ns = isolated_steady_disturbance(blocks, rule),
-				 most_ns = isolated_most_constant(blocks, rule);
+	const struct corrections corrections = { isolated_limits_of(blocks, rule),
+		isolated_steady_disturbance(blocks, rule) };
 	struct isolated_summary summary = {
 		.own_ns = isolated_median(own),
-		.runs = sample_all(blocks, rule, most_ns, steady_ns, samples),
+		.runs = sample_all(blocks, rule, &corrections, samples),
 		.blocks = blocks.count,
 	};
 	cleanup_scratch double *values = allocate_scratch(blocks.count);
 	isolated_values_of(blocks, rule, values);
 	for (size_t i = 0; i < blocks.count; i++)
-		values[i] += steady_ns;
+		values[i] += corrections.steady_ns;
 	sum_up_time(values_at(values, blocks.count), values_at(samples, summary.runs), rule, &summary);
-	sum_up_corrections(blocks, rule, most_ns, steady_ns, &summary);
+	sum_up_corrections(blocks, rule, &corrections, &summary);
 	return summary;
 }
 
@@ -599,9 +731,9 @@ bool isolated_is_decided(
 	struct isolated_values ours, struct isolated_values theirs, const struct isolated_rule *rule)
 {
 	const double equal_within = 0.0025; /* as a logarithm */
-	if (is_last_look(&rule->pair_looks, ours.count))
+	if (ours.count >= last_look(&rule->pair_looks))
 		return true;
-	if (!is_look(&rule->pair_looks, ours.count))
+	if (!isolated_is_look(&rule->pair_looks, ours.count))
 		return false;
 	cleanup_scratch double *log_ratios = logs_of(ours, theirs);
 	const struct isolated_values logs = values_at(log_ratios, ours.count);

@@ -51,12 +51,13 @@ enum {
 	isolated_most_looks = 12,
 	isolated_most_repeats = 6,    /* blocks measured again, per case */
 	isolated_most_attempts = 3,   /* at a case */
+	isolated_most_late = 20,      /* calls for which the submission was late to get ready */
 	isolated_most_samples = 4000, /* reported per case */
 	isolated_least_calls = 3,     /* in a block */
 	isolated_least_blocks = 4,    /* with fewer, the page says so */
 };
 
-/* After how many blocks a case may end, in ascending order. It always ends at the last. */
+/* After how many blocks a case may end, in ascending order. */
 struct isolated_looks {
 	size_t count, blocks[isolated_most_looks];
 };
@@ -83,10 +84,13 @@ struct isolated_rule {
 	double empty_ns; /* what the empty kernel itself takes: no part of the constant */
 	double process_ns, process_share; /* standard deviation between processes: what each adds */
 
-	/* noise, beyond which a difference counts */
-	double overrun_ns, overrun_share;             /* of the judge's own work; INFINITY: ignored */
+	/* noise, beyond which a difference counts; INFINITY: ignored */
+	double overrun_ns, overrun_share;             /* of the judge's own work */
+	double probe_ns;                              /* of the probes of an output */
+	double ready_ns;                              /* from the announcement to "ready" */
 	double disturbance_ns, steady_disturbance_ns; /* of empty kernels: in a block; in all of them */
 	double moved_ns, moved_share;                 /* of the constant, between halves of a block */
+	double half_ns, half_share; /* of half of a case's interval; it counts as their sum at most */
 
 	isolated_estimate *null_estimate;  /* the null contestant's calls to the constant */
 	isolated_estimate *block_estimate; /* what the calls are charged to the value of their block */
@@ -106,6 +110,7 @@ struct isolated_timing {
 	double take_ns;    /* until the output was copied */
 	double head_ns;    /* the judge's own work on the GPU before the call */
 	double rest_ns;    /* after the copy, until no other process wanted the GPU */
+	double probed_ns;  /* from "done" until the probes had been read: a part of touch_ns' time */
 	bool is_after;     /* of the null contestant: called after the submission, with its input */
 };
 
@@ -114,13 +119,30 @@ struct isolated_timings {
 	size_t count;
 };
 
+/* Usual values of a figure: their center, and the center of their distances from it. */
+struct isolated_usual {
+	double center_ns, spread_ns;
+};
+
+/* What the null contestant's calls take while no submission is loaded. No submission can change
+ * these figures, so they bound what one may change later. `call_ns` NAN: unknown. */
+struct isolated_quiet {
+	double empty_ns; /* an empty kernel without data */
+	double call_ns;  /* a call with an input of the case and no output */
+	double copy_ns;  /* at most, to copy the outputs of a call */
+	struct isolated_usual head, touch, rest;
+};
+
+/* Computes all but empty_ns and copy_ns. Needs at least one call. */
+struct isolated_quiet isolated_quiet_of(struct isolated_timings null);
+
 /* Consecutive calls of one case. */
 struct isolated_block {
 	struct isolated_timings calls, null; /* the submission's; the null contestant's among them */
 	struct isolated_values heads, null_heads; /* the judge's own work after each of these calls */
 	struct isolated_values bells;             /* calls without work */
 	struct isolated_values controls;          /* the null contestant's empty kernels */
-	double quiet_ns; /* an empty kernel of the null contestant before a submission was loaded */
+	struct isolated_quiet quiet;
 	double delta_ns; /* how much longer a call takes in this process than in the null's */
 };
 
@@ -129,38 +151,54 @@ struct isolated_blocks {
 	size_t count;
 };
 
-/* What is subtracted from each call, `most_ns` at most. */
-double isolated_constant(
-	const struct isolated_block *block, const struct isolated_rule *rule, double most_ns);
-/* The most that may be subtracted in any of these blocks; INFINITY where the rule has no controls.
- * Without it, a submission that delays the null contestant's calls in some blocks, and misses the
- * controls by chance, would seem to take no time there. */
-double isolated_most_constant(struct isolated_blocks blocks, const struct isolated_rule *rule);
-/* By how much a submission that keeps the GPU busy delays the null contestant; 0 within noise. */
+/* What the blocks of a case say about its null contestant: in its best block, which a submission
+ * that disturbs others by chance has missed. Each block is held against these limits. */
+struct isolated_limits {
+	double constant_ns;                 /* the most that a block may subtract */
+	double head_ns, take_ns, probed_ns; /* the judge's own work, as the null contestant shows it */
+};
+
+struct isolated_limits isolated_limits_of(
+	struct isolated_blocks blocks, const struct isolated_rule *rule);
+
+/* What is subtracted from each call. */
+double isolated_constant(const struct isolated_block *block, const struct isolated_rule *rule,
+	const struct isolated_limits *limits);
+/* By how much the submission delays the null contestant's calls; 0 within noise. */
 double isolated_disturbance(const struct isolated_block *block, const struct isolated_rule *rule);
 /* By how much the null contestant takes longer after a call of the submission than before one; 0
- * where there are too few controls or calls to tell. */
+ * where there are too few calls to tell. */
 double isolated_order_over(const struct isolated_block *block);
 /* Whether the constant differs between the halves of the block. */
 bool isolated_constant_moved(const struct isolated_block *block, const struct isolated_rule *rule);
-/* How long the submission kept the GPU busy before and after its calls, per call; 0
- * within noise. */
-double isolated_overrun(const struct isolated_block *block, const struct isolated_rule *rule);
+/* Whether center and median of the block's calls, or of the null contestant's, differ by more than
+ * noise: then some calls took another time than the others, and the block says little. */
+bool isolated_is_uneven(const struct isolated_block *block, const struct isolated_rule *rule);
+/* How long the submission kept the GPU busy before and after its calls, per call, and delayed the
+ * probes; 0 within noise. */
+double isolated_overrun(const struct isolated_block *block, const struct isolated_rule *rule,
+	const struct isolated_limits *limits);
 /* What each call is charged, into `samples`, which has room for block->calls.count. */
 void isolated_samples(const struct isolated_block *block, const struct isolated_rule *rule,
-	double most_ns, double *samples);
+	const struct isolated_limits *limits, double *samples);
 
 /* ---- a case ---- */
 
 /* What each block is charged, into `values`, which has room for blocks.count. */
 void isolated_values_of(
 	struct isolated_blocks blocks, const struct isolated_rule *rule, double *values);
-/* Whether a case may end after blocks with these values: at the last look, or at an earlier one
- * when the mean is known to 1 %, below 40 us to 0.4 us. Early looks use the 99 % interval, because
- * looking often is a way to be lucky. */
+/* Whether to look after so many blocks: computing the values takes time. */
+bool isolated_is_look(const struct isolated_looks *looks, size_t blocks);
+/* Whether a case may end after blocks with these values. At an early look the mean must be known to
+ * 1 %, below 40 us to 0.4 us, with 99 % confidence, because looking often is a way to be lucky. At
+ * the last look half of the interval must be within the rule's limit. Otherwise the case gets as
+ * many blocks again. */
 bool isolated_is_enough(struct isolated_values values, const struct isolated_rule *rule);
 /* The disturbance that one block is too short to show and all together do; 0 within noise. */
 double isolated_steady_disturbance(struct isolated_blocks blocks, const struct isolated_rule *rule);
+/* Whether the probes came late in most blocks: the submission says "done" too early and keeps the
+ * copy engine busy until it is. */
+bool isolated_delays_probes(struct isolated_blocks blocks, const struct isolated_rule *rule);
 
 /* The figures of a case, over its blocks where nothing else is said. */
 struct isolated_summary {
@@ -170,7 +208,8 @@ struct isolated_summary {
 	double median_ns, std_ns;          /* of what all calls are charged */
 	double constant_ns;                /* the median */
 	double overrun_ns, disturbance_ns; /* means; the second with the steady disturbance */
-	double own_ns; /* the median of what the submission measured; NAN: nothing */
+	double surcharge_ns; /* in mean_ns because the interval is too wide; 0: it is not */
+	double own_ns;       /* the median of what the submission measured; NAN: nothing */
 	size_t runs, blocks;
 };
 

@@ -28,9 +28,16 @@ inline void succeed(int code)
 
 /* ---- frames ---- */
 
+/* The content of ROOM: the bytes of its memory. */
+struct Room {
+	std::uint64_t bytes;
+};
+
 /* The content of INPUTS and OUTPUTS: `slots` slots in host memory and, unless its size is 0, in
- * device memory. The descriptors come in this order. In OUTPUTS for the null contestant an output
- * of the entry follows the last slot in host memory: the null contestant returns its form. */
+ * device memory. The descriptors come in this order, but the device memory of INPUTS is the room.
+ * Host memory of INPUTS with a stride and no size comes anew with each call. In OUTPUTS for the
+ * null contestant an output of the entry follows the last slot in host memory: the null contestant
+ * returns its form. */
 struct Layout {
 	std::uint32_t slots, has_form;
 	std::uint64_t host_stride, host_bytes, device_stride, device_bytes;
@@ -132,6 +139,13 @@ class Memory
 	{
 		succeed(isolated_memory_import(&memory_, is_cuda, bytes, descriptor));
 	}
+	/* Host memory that comes with each call. */
+	static Memory reserve(std::uint64_t bytes)
+	{
+		Memory made;
+		succeed(isolated_memory_reserve(&made.memory_, bytes));
+		return made;
+	}
 	Memory(Memory &&other) noexcept : memory_(std::exchange(other.memory_, isolated_memory{}))
 	{
 	}
@@ -161,6 +175,10 @@ class Memory
 	{
 		return memory_.descriptor;
 	}
+	const isolated_memory *native() const
+	{
+		return &memory_;
+	}
 
   private:
 	void release()
@@ -176,14 +194,21 @@ class Memory
 struct Slots {
 	Layout layout = {};
 	Memory host, device;
+	const Memory *room = nullptr; /* the device memory, if it is not the slots' own */
 
+	/* Whether the host memory comes anew with each call. */
+	bool is_handed() const
+	{
+		return layout.host_stride && !layout.host_bytes;
+	}
 	std::byte *host_at(std::uint32_t slot) const
 	{
-		return host.data() + slot * layout.host_stride;
+		return host.data() + (is_handed() ? 0 : slot * layout.host_stride);
 	}
 	std::byte *device_at(std::uint32_t slot) const
 	{
-		return device.data() ? device.data() + slot * layout.device_stride : nullptr;
+		std::byte *first = layout.device_bytes ? (room ? *room : device).data() : nullptr;
+		return first ? first + slot * layout.device_stride : nullptr;
 	}
 };
 

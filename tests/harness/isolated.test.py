@@ -884,8 +884,13 @@ def poison_is_nan_or_no_bool_and_changes():
 
 
 def call_of(elapsed_ns, **more):
-	usual = {"touch_ns": 150e3, "take_ns": 30e3, "head_ns": 70e3, "rest_ns": 60e3}
+	usual = {"touch_ns": 150e3, "take_ns": 30e3, "head_ns": 70e3, "rest_ns": 60e3, "probed_ns": 6e3}
 	return types.SimpleNamespace(elapsed_ns=elapsed_ns, **{**usual, "is_after": False, **more})
+
+
+def quiet(empty_ns, call_ns=math.nan):
+	"""The null contestant's figures before a submission is loaded."""
+	return statistics.Quiet(empty_ns, call_ns, 0.0, *[statistics.Usual(60e3, 0.0)] * 3)
 
 
 def block_of(calls, null, **more):
@@ -900,7 +905,7 @@ CUDA, CPU = statistics.RULES["cuda"], statistics.RULES["cpu"]
 
 @test
 def all_figures_of_a_block_reach_the_statistics():
-	block = block_of([100e3] * 12 + [90e3], [10e3] * 6, delta_ns=1e3, quiet_ns=150e3,
+	block = block_of([100e3] * 12 + [90e3], [10e3] * 6, delta_ns=1e3, quiet=quiet(150e3),
 		heads=[170e3] * 13, null_heads=[70e3] * 13, bells=[5e3] * 2, controls=[151e3] * 3)
 	# the call did not use the GPU, so the bell is subtracted, not the constant
 	block.calls[-1].touch_ns = 10e3
@@ -936,7 +941,8 @@ def measured(over_of_blocks):
 	def block(measurement):
 		over_ns = left.pop(0) * 1000
 		trial.until = math.inf if left else 0
-		return block_of([200e3] * 25, [150e3] * 25, quiet_ns=150e3, controls=[150e3 + over_ns] * 5)
+		return block_of([200e3] * 25, [150e3] * 25, quiet=quiet(150e3),
+			controls=[150e3 + over_ns] * 5)
 
 	trial.rule, trial.until = CUDA, math.inf
 	trial.block, trial.warm_up = block, lambda measurement: None
@@ -1009,7 +1015,7 @@ def the_judge_waits_for_leftover_work_of_a_call():
 	with clock_of_our_own() as wait:
 		device, once = staging.Device(None), staging.REST_NS
 		equal(rested(device), (0.0, []))
-		for _ in range(staging.KNOWN_SWITCHES):
+		for _ in range(13):
 			device.note_switch(200e3)
 		equal(rested(device, 20e3), (once + 20e3, [20e3]))
 		# Another process uses the device until the third look.
@@ -1019,7 +1025,7 @@ def the_judge_waits_for_leftover_work_of_a_call():
 
 		# A switch as short as a touch is invisible.
 		device = staging.Device(None)
-		for _ in range(staging.KNOWN_SWITCHES):
+		for _ in range(13):
 			device.note_switch(20e3)
 		for touch_ns in (20e3, 50e3):
 			equal(rested(device, touch_ns), (once + touch_ns, [touch_ns]))

@@ -519,8 +519,15 @@ class Liar:
 	def begin(self):
 		"""Continues to the bell of the first call."""
 		self.wait()
-		self.inputs = self.map()
+		wire.receive(self.socket, 10)
+		wire.send(self.socket, wire.MAPPED)
+		self.stand_by()
+
+	def stand_by(self):
+		"""The input comes with the bell."""
 		wire.stand_by(self.page, self.socket)
+		for descriptor in socket.recv_fds(self.end, 1, 1)[1]:
+			os.close(descriptor)
 
 	def ask_for(self, host_bytes):
 		"""Asks for output memory and continues to the bell of the next call."""
@@ -528,7 +535,7 @@ class Liar:
 		wire.done(self.page, wire.NEW_SPEC, 0, 0.0)
 		self.wait()
 		self.outputs = self.map()
-		wire.stand_by(self.page, self.socket)
+		self.stand_by()
 
 	def done(self, status=wire.RETURNED, spec=0):
 		wire.done(self.page, status, spec, 0.0)
@@ -668,7 +675,7 @@ static std::vector<Timing> read_calls()
 {
 	std::vector<Timing> made(static_cast<std::size_t>(read()));
 	for (Timing &call : made) {
-		call = { read(), read(), read(), read(), read(), false };
+		call = { read(), read(), read(), read(), read(), read(), false };
 		call.is_after = read() != 0;
 	}
 	return made;
@@ -679,32 +686,42 @@ int main()
 	block.calls = read_calls(), block.null = read_calls();
 	block.heads = read_values(), block.null_heads = read_values();
 	block.bells = read_values(), block.controls = read_values();
-	block.delta_ns = read(), block.quiet_ns = read();
+	block.delta_ns = read();
+	block.quiet = { read(), read(), read(), { read(), read() }, { read(), read() },
+		{ read(), read() } };
 	const Rule &rule = isolated_cuda_rule;
 	Blocks blocks(4, block);
 	Summary s(blocks, read_values(), rule);
 	for (double one : { s.mean_ns, s.err_ns, s.low_ns, s.high_ns, s.std_ns, s.constant_ns,
-			 s.overrun_ns, s.disturbance_ns, s.own_ns, double(s.runs), s.samples.back(),
+			 s.overrun_ns, s.disturbance_ns, s.surcharge_ns, s.own_ns, double(s.runs),
+			 s.samples.back(),
 			 values_of(blocks, rule)[3], block.disturbance(rule), block.order_over(),
-			 double(block.constant_moved(rule)), steady_disturbance(blocks, rule) })
+			 double(block.constant_moved(rule)), double(block.is_uneven(rule)),
+			 steady_disturbance(blocks, rule), double(delays_probes(blocks, rule)) })
 		std::printf("%.17g\n", one);
 }
 """
-FIGURES = "elapsed_ns touch_ns take_ns head_ns rest_ns is_after".split()
+FIGURES = "elapsed_ns touch_ns take_ns head_ns rest_ns probed_ns is_after".split()
 LISTS = "heads null_heads bells controls".split()
+
+
+def quiet_of_tests():
+	usual = statistics.Usual(60e3, 300.0)
+	return statistics.Quiet(19_000.0, 19_500.0, 800.0, usual, usual, usual)
 
 
 def made_up_block():
 	"""A block in which each figure counts."""
-	chance, block = random.Random(7), statistics.Block(800.0, 19_000.0)
+	chance, block = random.Random(7), statistics.Block(800.0, quiet_of_tests())
 	for index in range(13):
-		noise = [chance.gauss(0, 300) for _ in range(5)]
-		usual = dict(zip(FIGURES, map(sum, zip((20e3, 150e3, 20e3, 70e3, 60e3), noise))))
+		noise = [chance.gauss(0, 300) for _ in range(6)]
+		usual = dict(zip(FIGURES, map(sum, zip((20e3, 150e3, 20e3, 70e3, 60e3, 6e3), noise))))
 		block.null.append(types.SimpleNamespace(**usual, is_after=index % 2 == 1))
 		block.calls.append(types.SimpleNamespace(**usual, is_after=False))
 		block.null[-1].elapsed_ns += 9e3 * (index % 2)
 		block.calls[-1].elapsed_ns += 40e3
 		block.calls[-1].rest_ns += 90e3
+		block.calls[-1].probed_ns += 45e3
 		block.calls[-1].touch_ns -= 140e3 * (index == 12)
 		block.heads.append(170e3 + noise[0])
 		block.null_heads.append(70e3 + noise[1])
@@ -721,7 +738,10 @@ def as_input(block, own):
 	calls = [[len(calls), *(float(getattr(call, name)) for call in calls for name in FIGURES)]
 		for calls in (block.calls, block.null)]
 	numbers = [
-		*calls, *(listed(getattr(block, name)) for name in LISTS), [block.delta_ns, block.quiet_ns],
+		*calls, *(listed(getattr(block, name)) for name in LISTS), [block.delta_ns],
+		[block.quiet.empty_ns, block.quiet.call_ns, block.quiet.copy_ns],
+		*([one.center_ns, one.spread_ns]
+		for one in (block.quiet.head, block.quiet.touch, block.quiet.rest)),
 		listed(own)
 	]
 	return " ".join(repr(number) for part in numbers for number in part)
@@ -740,13 +760,15 @@ def both_judges_compute_the_same_figures():
 	summary = statistics.Summary([block] * 4, [3.0, 7.0, 4.0], rule)
 	equal(list(map(float, said)), [
 		summary.mean_ns, summary.err_ns, summary.low_ns, summary.high_ns, summary.std_ns,
-		summary.constant_ns, summary.overrun_ns, summary.disturbance_ns, summary.own_ns,
-		summary.runs, summary.samples[-1],
+		summary.constant_ns, summary.overrun_ns, summary.disturbance_ns, summary.surcharge_ns,
+		summary.own_ns, summary.runs, summary.samples[-1],
 		statistics.values_of([block] * 4, rule)[3],
 		block.disturbance(rule),
 		block.order_over(),
 		block.constant_moved(rule),
-		statistics.steady_disturbance([block] * 4, rule)
+		block.is_uneven(rule),
+		statistics.steady_disturbance([block] * 4, rule),
+		statistics.delays_probes([block] * 4, rule)
 	])
 	assert summary.overrun_ns > 150e3 and summary.disturbance_ns > 8e3, vars(summary)
 

@@ -65,7 +65,7 @@ static void fill(struct isolated_values *values, double *at, size_t count, doubl
 static void make(struct made *made, size_t count, double call_ns, double null_ns)
 {
 	const struct isolated_timing usual = {
-		.touch_ns = 150e3, .take_ns = 30e3, .head_ns = 70e3, .rest_ns = 60e3
+		.touch_ns = 150e3, .take_ns = 30e3, .head_ns = 70e3, .rest_ns = 60e3, .probed_ns = 6e3
 	};
 	memset(made, 0, sizeof *made);
 	for (size_t i = 0; i < count; i++) {
@@ -75,13 +75,22 @@ static void make(struct made *made, size_t count, double call_ns, double null_ns
 	}
 	made->block.calls = (struct isolated_timings){ made->calls, count };
 	made->block.null = (struct isolated_timings){ made->null, count };
+	made->block.quiet = isolated_quiet_of(made->block.null);
+	made->block.quiet.call_ns = NAN;
 }
 
 /* Empty kernels take `quiet_ns` before the submission is loaded, and `control_ns` in the block. */
 static void control(struct made *made, size_t count, double quiet_ns, double control_ns)
 {
-	made->block.quiet_ns = quiet_ns;
+	made->block.quiet.empty_ns = quiet_ns;
 	fill(&made->block.controls, made->controls, count, control_ns);
+}
+
+/* A call of the null contestant takes `call_ns` before the submission is loaded. */
+static void calm(struct made *made, double call_ns)
+{
+	made->block.quiet.empty_ns = 150e3;
+	made->block.quiet.call_ns = call_ns;
 }
 
 /* From this call of the null contestant on, it is called after the submission and takes longer. */
@@ -98,6 +107,26 @@ static double value_of(const struct made *made, const struct isolated_rule *rule
 	double value;
 	isolated_values_of((struct isolated_blocks){ &made->block, 1 }, rule, &value);
 	return value;
+}
+
+static struct isolated_values null_times(const struct made *made, double *at)
+{
+	for (size_t i = 0; i < made->block.null.count; i++)
+		at[i] = made->null[i].elapsed_ns;
+	return (struct isolated_values){ at, made->block.null.count };
+}
+
+static double constant_of(const struct made *made)
+{
+	const struct isolated_limits limits = { INFINITY, INFINITY, INFINITY, INFINITY };
+	return isolated_constant(&made->block, CUDA, &limits);
+}
+
+static double overrun_of(const struct made *made)
+{
+	const struct isolated_limits limits =
+		isolated_limits_of((struct isolated_blocks){ &made->block, 1 }, CUDA);
+	return isolated_overrun(&made->block, CUDA, &limits);
 }
 
 /* The figures of `count` blocks like this one. */
@@ -224,14 +253,16 @@ static void a_block_is_charged_the_center_of_its_calls_minus_the_constant(void *
 	made.null[0].elapsed_ns = 10e3;
 	made.null[1].elapsed_ns = 12e3;
 	assert_is(value_of(&made, CUDA), 91e3 + EMPTY);
-	assert_is(isolated_constant(&made.block, CUDA, INFINITY), 11e3 - EMPTY);
-	assert_is(isolated_constant(&made.block, CUDA, 9e3), 9e3);
+	assert_is(constant_of(&made), 11e3 - EMPTY);
+	const struct isolated_limits limits = { 9e3, INFINITY, INFINITY, INFINITY };
+	assert_is(isolated_constant(&made.block, CUDA, &limits), 9e3);
 	made.block.null.count = 1;
 	assert_is(value_of(&made, CUDA), 92e3 + EMPTY);
 	/* On the CPU: the median of the calls less the shortest call of the null contestant. */
 	double samples[COUNT(calls)];
 	assert_is(value_of(&made, CPU), 91e3);
-	isolated_samples(&made.block, CPU, INFINITY, samples);
+	const struct isolated_limits none = { INFINITY, INFINITY, INFINITY, INFINITY };
+	isolated_samples(&made.block, CPU, &none, samples);
 	for (size_t i = 0; i < COUNT(calls); i++)
 		assert_is(samples[i], calls[i] - 10e3);
 }
@@ -250,7 +281,7 @@ static void the_difference_between_two_processes_belongs_to_the_constant(void **
 	struct made made;
 	make(&made, 3, 100e3, 10e3);
 	made.block.delta_ns = 1e3;
-	assert_is(isolated_constant(&made.block, CUDA, INFINITY), 11e3 - EMPTY);
+	assert_is(constant_of(&made), 11e3 - EMPTY);
 	assert_is(value_of(&made, CUDA), 89e3 + EMPTY);
 }
 
@@ -263,7 +294,7 @@ static void a_submission_that_does_not_use_the_gpu_is_charged_all_but_the_bell(v
 	assert_is(value_of(&made, CUDA), 1);
 	for (size_t i = 0; i < 25; i++)
 		made.calls[i].touch_ns = 40e3; /* the null contestant's take 150 us */
-	made.bells[2] = 50e3;
+	made.bells[2] = 50e3;              /* the least counts */
 	assert_is(value_of(&made, CUDA), 35e3);
 	made.block.bells.count = 0;
 	assert_is(value_of(&made, CUDA), 1);
@@ -299,7 +330,7 @@ static void leftover_work_is_charged_beyond_noise(void **state)
 	fill(&made.block.null_heads, made.null_heads, 25, 70e3);
 	assert_is(value_of(&made, CUDA), 50e3 + EMPTY);
 	fill(&made.block.heads, made.heads, 25, 170e3);
-	assert_is(isolated_overrun(&made.block, CUDA), 100e3);
+	assert_is(overrun_of(&made), 100e3);
 	assert_is(value_of(&made, CUDA), 150e3 + EMPTY);
 	assert_is(value_of(&made, CPU), 50e3);
 }
@@ -309,30 +340,85 @@ static void work_of_up_to_15_percent_of_the_judge_s_own_is_noise(void **state)
 	(void)state;
 	struct made made;
 	make(&made, 25, 200e3, 150e3);
+	for (size_t i = 0; i < 25; i++)
+		made.calls[i].head_ns = made.null[i].head_ns = 1000e3;
 	fill(&made.block.heads, made.heads, 25, 1140e3);
 	fill(&made.block.null_heads, made.null_heads, 25, 1000e3);
-	assert_true(isolated_overrun(&made.block, CUDA) == 0);
+	assert_true(overrun_of(&made) == 0);
 	fill(&made.block.heads, made.heads, 25, 1160e3);
-	assert_is(isolated_overrun(&made.block, CUDA), 160e3);
+	assert_is(overrun_of(&made), 160e3);
 	made.heads[0] = made.null_heads[0] = 1e9;
-	assert_is(isolated_overrun(&made.block, CUDA), 160e3);
+	assert_is(overrun_of(&made), 160e3);
 	made.block.heads.count = 0;
-	assert_true(isolated_overrun(&made.block, CUDA) == 0);
+	assert_true(overrun_of(&made) == 0);
 }
 
-static void noise_of_the_null_contestant_excuses_five_times_its_spread(void **state)
+static void noise_of_the_null_contestant_alone_excuses_five_times_its_spread(void **state)
 {
 	(void)state;
 	struct made made;
 	make(&made, 25, 200e3, 150e3);
-	for (size_t i = 0; i < 25; i++) {
-		made.calls[i].take_ns = 130e3;
-		made.null[i].take_ns = 10e3 + (double)(i % 3) * 20e3;
-	}
-	assert_true(isolated_overrun(&made.block, CUDA) == 0);
 	for (size_t i = 0; i < 25; i++)
-		made.null[i].take_ns = 25e3 + (double)(i % 3) * 5e3;
-	assert_is(isolated_overrun(&made.block, CUDA), 100e3);
+		made.calls[i].take_ns = 130e3;
+	made.block.quiet.touch.spread_ns = 20e3;
+	assert_true(overrun_of(&made) == 0);
+	made.block.quiet.touch.spread_ns = 19e3;
+	assert_is(overrun_of(&made), 100e3);
+	/* A submission can make the null contestant noisy, but not before it is loaded. */
+	for (size_t i = 0; i < 25; i++)
+		made.null[i].take_ns = 10e3 + (double)(i % 3) * 20e3;
+	assert_is(overrun_of(&made), 100e3);
+}
+
+static void the_best_block_says_what_the_judges_own_work_takes(void **state)
+{
+	(void)state;
+	struct made disturbed, best;
+	make(&disturbed, 13, 200e3, 150e3);
+	best = disturbed;
+	best.block.calls.at = best.block.null.at = best.null;
+	for (size_t i = 0; i < 13; i++)
+		disturbed.calls[i].head_ns = disturbed.null[i].head_ns = disturbed.calls[i].take_ns =
+			disturbed.null[i].take_ns = disturbed.calls[i].rest_ns = disturbed.null[i].rest_ns =
+				500e3;
+	const struct isolated_block blocks[] = { disturbed.block, best.block };
+	const struct isolated_limits limits =
+		isolated_limits_of((struct isolated_blocks){ blocks, 2 }, CUDA);
+	assert_is(isolated_overrun(&disturbed.block, CUDA, &limits), 430e3 + 470e3 + 440e3);
+}
+
+/* ---- probes ---- */
+
+static void probes_that_come_late_are_charged(void **state)
+{
+	(void)state;
+	struct made made;
+	make(&made, 13, 200e3, 150e3);
+	for (size_t i = 0; i < 13; i++)
+		made.calls[i].probed_ns = 8.9e3;
+	assert_true(overrun_of(&made) == 0);
+	for (size_t i = 0; i < 13; i++)
+		made.calls[i].probed_ns = i < 3 ? 900e3 : 8.9e3; /* chance, not most of the calls */
+	assert_true(overrun_of(&made) == 0);
+	for (size_t i = 0; i < 13; i++)
+		made.calls[i].probed_ns = 306e3;
+	assert_is(overrun_of(&made), 300e3);
+	assert_is(value_of(&made, CUDA), 350e3 + EMPTY);
+	assert_is(value_of(&made, CPU), 50e3);
+}
+
+static void probes_that_come_late_in_most_blocks_are_a_violation(void **state)
+{
+	(void)state;
+	struct made late, honest;
+	make(&honest, 13, 200e3, 150e3);
+	make(&late, 13, 200e3, 150e3);
+	for (size_t i = 0; i < 13; i++)
+		late.calls[i].probed_ns = 306e3;
+	const struct isolated_block blocks[] = { late.block, honest.block, late.block };
+	assert_true(isolated_delays_probes((struct isolated_blocks){ blocks, 3 }, CUDA));
+	assert_false(isolated_delays_probes((struct isolated_blocks){ blocks, 2 }, CUDA));
+	assert_false(isolated_delays_probes((struct isolated_blocks){ blocks, 3 }, CPU));
 }
 
 static void work_before_during_and_after_the_copy_adds_up(void **state)
@@ -340,40 +426,70 @@ static void work_before_during_and_after_the_copy_adds_up(void **state)
 	(void)state;
 	struct made made;
 	make(&made, 13, 100e3, 10e3);
-	assert_true(isolated_overrun(&made.block, CUDA) == 0);
+	assert_true(overrun_of(&made) == 0);
 	for (size_t i = 0; i < 13; i++)
 		made.calls[i].rest_ns += 500e3;
-	assert_is(isolated_overrun(&made.block, CUDA), 500e3);
+	assert_is(overrun_of(&made), 500e3);
 	for (size_t i = 0; i < 13; i++)
 		made.calls[i].take_ns += 300e3;
-	assert_is(isolated_overrun(&made.block, CUDA), 800e3);
+	assert_is(overrun_of(&made), 800e3);
 	for (size_t i = 0; i < 13; i++)
 		made.calls[i].head_ns = 2700e3;
-	assert_is(isolated_overrun(&made.block, CUDA), 800e3 + 2630e3);
+	assert_is(overrun_of(&made), 800e3 + 2630e3);
 	/* The same work shows in both heads but is charged once. */
 	fill(&made.block.heads, made.heads, 13, 170e3);
 	fill(&made.block.null_heads, made.null_heads, 13, 70e3);
-	assert_is(isolated_overrun(&made.block, CUDA), 800e3 + 2630e3);
+	assert_is(overrun_of(&made), 800e3 + 2630e3);
 	assert_is(value_of(&made, CUDA), 90e3 + EMPTY + 3430e3);
 }
 
 /* ---- submissions that disturb the null contestant ---- */
 
-static void keeping_the_gpu_busy_during_empty_kernels_does_not_pay(void **state)
+static void no_block_subtracts_more_than_the_null_took_alone(void **state)
 {
 	(void)state;
 	struct made made;
-	make(&made, 25, 200e3, 150e3);
-	control(&made, 3, 150e3, 151e3);
+	const double noise = 0.03 * 150e3;
+	make(&made, 13, 200e3, 154e3);
+	calm(&made, 150e3);
 	assert_true(isolated_disturbance(&made.block, CUDA) == 0);
-	assert_is(value_of(&made, CUDA), 50e3 + EMPTY);
-	make(&made, 25, 200e3, 190e3);
-	control(&made, 2, 150e3, 640e3); /* too few to show it */
-	assert_true(isolated_disturbance(&made.block, CUDA) == 0);
-	control(&made, 3, 150e3, 190e3);
-	made.controls[1] = 1000e3;
+	assert_is(value_of(&made, CUDA), 46e3 + EMPTY);
+	make(&made, 13, 200e3, 190e3);
+	calm(&made, 150e3);
 	assert_is(isolated_disturbance(&made.block, CUDA), 40e3);
-	assert_is(value_of(&made, CUDA), 50e3 + EMPTY);
+	assert_is(value_of(&made, CUDA), 50e3 - noise + EMPTY);
+	/* It may take longer by what copying an output takes. */
+	made.block.quiet.copy_ns = 36e3;
+	assert_true(isolated_disturbance(&made.block, CUDA) == 0);
+	assert_is(value_of(&made, CUDA), 10e3 + EMPTY);
+}
+
+/* Four of 13 are enough to move the center; every guard uses the same one. */
+static void disturbing_every_third_call_of_the_null_gains_no_more_than_noise(void **state)
+{
+	(void)state;
+	struct made made;
+	double times[most_calls];
+	make(&made, 13, 180e3, 150e3);
+	calm(&made, 150e3);
+	for (size_t i = 0; i < 13; i += 3)
+		made.null[i].elapsed_ns += 150e3;
+	assert_true(isolated_center(null_times(&made, times)) > 180e3);
+	assert_true(isolated_disturbance(&made.block, CUDA) > 0);
+	assert_true(isolated_is_uneven(&made.block, CUDA));
+	assert_is(value_of(&made, CUDA), 30e3 - 0.03 * 150e3 + EMPTY);
+}
+
+static void a_block_whose_calls_take_two_different_times_is_uneven(void **state)
+{
+	(void)state;
+	struct made made;
+	make(&made, 13, 200e3, 150e3);
+	assert_false(isolated_is_uneven(&made.block, CUDA));
+	for (size_t i = 0; i < 5; i++)
+		made.calls[i].elapsed_ns = 400e3;
+	assert_true(isolated_is_uneven(&made.block, CUDA));
+	assert_false(isolated_is_uneven(&made.block, CPU));
 }
 
 static void disturbing_the_null_only_after_its_own_calls_gains_nothing(void **state)
@@ -386,8 +502,6 @@ static void disturbing_the_null_only_after_its_own_calls_gains_nothing(void **st
 	assert_is(isolated_order_over(&made.block), 9e3);
 	assert_is(isolated_disturbance(&made.block, CUDA), 9e3);
 	assert_is(value_of(&made, CUDA), 10e3 + EMPTY);
-	made.block.controls.count = 2;
-	assert_true(isolated_order_over(&made.block) == 0);
 	make(&made, 5, 200e3, 190e3);
 	control(&made, 5, 150e3, 150e3);
 	delay_after(&made, 3, 9e3); /* two calls are too few to show it */
@@ -417,19 +531,22 @@ static void a_disturbance_below_the_noise_of_a_block_shows_in_four(void **state)
 static void a_disturbed_block_says_nothing_about_the_steady_disturbance(void **state)
 {
 	(void)state;
-	struct made calm, disturbed;
-	make(&calm, 25, 200e3, 190e3);
-	control(&calm, 3, 150e3, 152.5e3);
-	disturbed = calm;
+	struct made quiet, disturbed;
+	make(&quiet, 25, 200e3, 190e3);
+	calm(&quiet, 190e3);
+	control(&quiet, 3, 150e3, 152.5e3);
+	disturbed = quiet;
+	disturbed.block.quiet.call_ns = 150e3;
 	control(&disturbed, 3, 150e3, 190e3);
-	const struct isolated_block blocks[] = { calm.block, calm.block, calm.block, disturbed.block,
-		calm.block };
+	const struct isolated_block blocks[] = { quiet.block, quiet.block, quiet.block, disturbed.block,
+		quiet.block };
 	assert_true(isolated_steady_disturbance((struct isolated_blocks){ blocks, 4 }, CUDA) == 0);
 	assert_is(isolated_steady_disturbance((struct isolated_blocks){ blocks, 5 }, CUDA), 2500);
-	struct made last = calm;
-	control(&last, 3, 150e3, 152.9e3);
-	const struct isolated_block uneven[] = { calm.block, calm.block, calm.block, last.block };
-	assert_is(isolated_steady_disturbance((struct isolated_blocks){ uneven, 4 }, CUDA), 2600);
+	/* The center of all controls: three of twelve do not move it. */
+	struct made last = quiet;
+	control(&last, 3, 150e3, 900e3);
+	const struct isolated_block spoiled[] = { quiet.block, quiet.block, quiet.block, last.block };
+	assert_is(isolated_steady_disturbance((struct isolated_blocks){ spoiled, 4 }, CUDA), 2500);
 }
 
 static void no_block_subtracts_more_than_the_smallest_constant(void **state)
@@ -444,13 +561,13 @@ static void no_block_subtracts_more_than_the_smallest_constant(void **state)
 	const struct isolated_block blocks[] = { disturbed.block, calm.block };
 	double values[2];
 	assert_is(value_of(&disturbed, CUDA), 1);
-	assert_is(
-		isolated_most_constant((struct isolated_blocks){ blocks, 2 }, CUDA), 150e3 - EMPTY + noise);
+	assert_is(isolated_limits_of((struct isolated_blocks){ blocks, 2 }, CUDA).constant_ns,
+		150e3 - EMPTY + noise);
 	isolated_values_of((struct isolated_blocks){ blocks, 2 }, CUDA, values);
 	assert_is(values[0], 30e3 + EMPTY - noise);
 	assert_is(values[1], 30e3 + EMPTY);
-	/* A rule without controls has no such bound. */
-	assert_true(isinf(isolated_most_constant((struct isolated_blocks){ blocks, 2 }, CPU)));
+	/* On a busy CPU there is no such bound. */
+	assert_true(isinf(isolated_limits_of((struct isolated_blocks){ blocks, 2 }, CPU).constant_ns));
 }
 
 /* ---- a case ---- */
@@ -458,18 +575,25 @@ static void no_block_subtracts_more_than_the_smallest_constant(void **state)
 static void a_case_ends_at_fixed_looks_when_its_mean_is_known(void **state)
 {
 	(void)state;
-	double steady[12], loose[76];
+	double steady[12], loose[152];
 	for (size_t i = 0; i < COUNT(steady); i++)
 		steady[i] = 100e3 + ((double)(i % 3) - 1) * 100;
 	for (size_t i = 0; i < COUNT(loose); i++)
-		loose[i] = i % 4 == 1 ? 110e3 : i % 4 == 2 ? 90e3 : 100e3;
+		loose[i] = i % 4 == 1 ? 108e3 : i % 4 == 2 ? 92e3 : 100e3;
 	for (size_t count = 1; count <= COUNT(steady); count++)
 		assert_int_equal(isolated_is_enough((struct isolated_values){ steady, count }, CUDA),
 			count >= 6 && count != 9 && count != 11);
-	for (size_t count = 1; count <= COUNT(loose); count++) /* the last look always ends it */
-		assert_int_equal(isolated_is_enough((struct isolated_values){ loose, count }, CUDA),
-			count == COUNT(loose));
+	/* At the last look the interval is narrow enough for a tie, */
+	for (size_t count = 1; count <= 76; count++)
+		assert_int_equal(
+			isolated_is_enough((struct isolated_values){ loose, count }, CUDA), count == 76);
 	assert_true(isolated_is_enough((struct isolated_values){ loose, 4 }, CPU));
+	/* or the case gets as many blocks again. */
+	for (size_t i = 0; i < COUNT(loose); i++)
+		loose[i] = i % 26 == 3 ? 500e3 : 100e3;
+	for (size_t count = 76; count <= COUNT(loose); count++)
+		assert_int_equal(
+			isolated_is_enough((struct isolated_values){ loose, count }, CUDA), count == 152);
 }
 
 static void for_a_short_case_an_error_of_400_ns_is_small_enough(void **state)
@@ -530,7 +654,7 @@ static void overrun_and_disturbance_are_means_over_the_blocks(void **state)
 	make(&calm, 5, 200e3, 150e3);
 	control(&calm, 3, 150e3, 150e3);
 	disturbed = calm;
-	control(&disturbed, 3, 150e3, 190e3);
+	disturbed.block.quiet.call_ns = 110e3;
 	fill(&disturbed.block.heads, disturbed.heads, 5, 170e3);
 	fill(&disturbed.block.null_heads, disturbed.null_heads, 5, 70e3);
 	const struct isolated_block blocks[] = { calm.block, calm.block, calm.block, disturbed.block };
@@ -568,6 +692,34 @@ static void variation_between_processes_widens_the_interval(void **state)
 	assert_near(summary_of(&made, 4, CUDA).low_ns, EMPTY - 2 * 200, 0.01);
 	make(&made, 5, 9e3, 10e3);
 	assert_true(summary_of(&made, 4, CUDA).low_ns == 1);
+}
+
+/* Two slow blocks raise the error as much as the mean: without a limit, that is a tie. */
+static void with_a_wide_interval_its_upper_end_counts(void **state)
+{
+	(void)state;
+	struct made made[most_blocks];
+	struct isolated_block blocks[most_blocks];
+	double samples[13 * most_blocks], values[most_blocks];
+	for (size_t i = 0; i < most_blocks; i++) {
+		make(&made[i], 13, i < 2 ? 500e3 : 180e3, 150e3);
+		blocks[i] = made[i].block;
+	}
+	const struct isolated_blocks all = { blocks, most_blocks };
+	const struct isolated_summary summary =
+		isolated_summarize(all, (struct isolated_values){ NULL, 0 }, CUDA, samples);
+	isolated_values_of(all, CUDA, values);
+	const struct isolated_values of_blocks = { values, most_blocks };
+	const double mean = isolated_mean(of_blocks), half = isolated_half_width(of_blocks, 0.95),
+				 allowed = 400 + 0.01 * mean;
+	assert_true(half > 50 * allowed);
+	assert_near(summary.mean_ns, mean + half, 2);
+	assert_near(summary.surcharge_ns, half, 2);
+	assert_is(summary.err_ns, allowed / 2);
+	/* So the interval that decides ties begins above the mean. */
+	assert_true(summary.mean_ns - 2 * summary.err_ns > mean);
+	assert_near(summary.low_ns, fmax(1, mean - half), 2);
+	assert_true(summary_of(&made[3], 6, CUDA).surcharge_ns == 0);
 }
 
 static void samples_are_thinned_evenly(void **state)
@@ -754,9 +906,14 @@ int main(void)
 		cmocka_unit_test(a_changing_constant_is_noticed),
 		cmocka_unit_test(leftover_work_is_charged_beyond_noise),
 		cmocka_unit_test(work_of_up_to_15_percent_of_the_judge_s_own_is_noise),
-		cmocka_unit_test(noise_of_the_null_contestant_excuses_five_times_its_spread),
+		cmocka_unit_test(noise_of_the_null_contestant_alone_excuses_five_times_its_spread),
+		cmocka_unit_test(the_best_block_says_what_the_judges_own_work_takes),
+		cmocka_unit_test(probes_that_come_late_are_charged),
+		cmocka_unit_test(probes_that_come_late_in_most_blocks_are_a_violation),
 		cmocka_unit_test(work_before_during_and_after_the_copy_adds_up),
-		cmocka_unit_test(keeping_the_gpu_busy_during_empty_kernels_does_not_pay),
+		cmocka_unit_test(no_block_subtracts_more_than_the_null_took_alone),
+		cmocka_unit_test(disturbing_every_third_call_of_the_null_gains_no_more_than_noise),
+		cmocka_unit_test(a_block_whose_calls_take_two_different_times_is_uneven),
 		cmocka_unit_test(disturbing_the_null_only_after_its_own_calls_gains_nothing),
 		cmocka_unit_test(a_disturbance_below_the_noise_of_a_block_shows_in_four),
 		cmocka_unit_test(a_disturbed_block_says_nothing_about_the_steady_disturbance),
@@ -768,6 +925,7 @@ int main(void)
 		cmocka_unit_test(overrun_and_disturbance_are_means_over_the_blocks),
 		cmocka_unit_test(a_single_block_is_as_uncertain_as_its_calls),
 		cmocka_unit_test(variation_between_processes_widens_the_interval),
+		cmocka_unit_test(with_a_wide_interval_its_upper_end_counts),
 		cmocka_unit_test(samples_are_thinned_evenly),
 		cmocka_unit_test(a_comparison_in_turns_averages_logarithms),
 		cmocka_unit_test(a_comparison_of_separate_runs_is_the_ratio_of_means),

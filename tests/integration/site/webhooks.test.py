@@ -619,8 +619,8 @@ def a_result_hidden_or_held_before_sending_is_not_sent():
 		["job", "delivered"], ["ranked", "withheld"], ["record", "withheld"]]))
 	contains(
 		carl.get(f"/admin/hooks/{hooks['mine']}").words(),
-		"Not sent: its subject was hidden, withdrawn, deleted or taken out of the ranking meanwhile."
-	)
+		"Not sent: its subject was hidden, withdrawn, deleted or taken out of the ranking "
+		"meanwhile.")
 
 
 @test
