@@ -102,6 +102,16 @@ class BlocksView
 	std::vector<isolated_block> blocks_;
 };
 
+/* `others`: the case's other blocks. */
+inline double overrun_of(const Block &block, const Blocks &others, const Rule &rule)
+{
+	std::vector<isolated_block> all = { block.block() };
+	for (const Block &other : others)
+		all.push_back(other.block());
+	const isolated_limits limits = isolated_limits_of({ all.data(), all.size() }, &rule);
+	return isolated_overrun(&all[0], &rule, &limits);
+}
+
 inline Values values_of(const Blocks &blocks, const Rule &rule)
 {
 	Values values(blocks.size());

@@ -183,11 +183,12 @@ static int ring_and_wait(struct isolated_call *call)
 	const int64_t done_ns = isolated_clock_ns();
 	call->head_ns = start_ns - rung_ns;
 	call->elapsed_ns = was_early ? 0 : done_ns - start_ns;
-	if (!rc) {
+	if (!rc)
 		isolated_spin_until(start_ns + call->least_ns);
+	const int64_t probing_ns = isolated_clock_ns();
+	if (!rc)
 		rc = isolated_probes_read(call);
-	}
-	call->probed_ns = isolated_clock_ns() - done_ns;
+	call->probed_ns = isolated_clock_ns() - probing_ns;
 	return rc;
 }
 

@@ -388,7 +388,8 @@ class Judge
 				});
 	}
 
-	/* Measures the null contestant's calls in each timed case. */
+	/* Measures the null contestant's calls in each timed case, in turns with the other sides, as
+	 * later. */
 	void measure_quiet()
 	{
 		if (!rule_.calibrations)
@@ -405,6 +406,9 @@ class Judge
 						device_->note_switch(timing.touch_ns);
 						timing.rest_ns = device_->rest();
 						calls.push_back(timing);
+						for (auto &side : sides_)
+							if (!side->is_null())
+								run_empty(*side);
 					}
 				});
 				plan.quiet = isolated_quiet_of({ calls.data() + quiet_warm_calls, rule_.calls });
@@ -993,12 +997,14 @@ class Judge
 	 * disturbed block counts, and the page says so. */
 	bool is_disturbed(Measurement &made, const Block &block)
 	{
+		const char *overrun = "the GPU was at work before or after the calls";
 		std::string why = block.slowed_by
 			? "the GPU was slowed down (" + Watch::reasons(block.slowed_by) + ")"
-			: block.disturbance(rule_) > 0 ? "empty kernels took longer than before"
-			: block.constant_moved(rule_)  ? "the constant moved"
-			: block.is_uneven(rule_)       ? "some calls took another time than the rest"
-										   : "";
+			: block.disturbance(rule_) > 0              ? "empty kernels took longer than before"
+			: block.constant_moved(rule_)               ? "the constant moved"
+			: overrun_of(block, made.blocks, rule_) > 0 ? overrun
+			: block.is_uneven(rule_) ? "some calls took another time than the rest"
+									 : "";
 		if (why.empty())
 			return false;
 		if (made.repeated < isolated_most_repeats && !budget_.is_case_over()) {

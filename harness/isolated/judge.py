@@ -480,14 +480,16 @@ class Trial:
 			call.snapshot = None
 		return block
 
-	def why_again(self, block):
-		"""Why a block should be measured again, or None."""
+	def why_again(self, block, others):
+		"""Why a block should be measured again, or None. `others`: the case's other blocks."""
 		if block.slowed_by:
 			return f"the GPU was slowed down ({', '.join(names_of(block.slowed_by))})"
 		if block.disturbance(self.rule):
 			return "empty kernels took longer than before"
 		if block.constant_moved(self.rule):
 			return "the constant moved"
+		if block.overrun(others, self.rule):
+			return "the GPU was at work before or after the calls"
 		return "some calls took another time than the rest" if block.is_uneven(self.rule) else None
 
 	def measure(self, side):
@@ -516,7 +518,7 @@ class Trial:
 			block = self.block(measurement)
 			if len(block.calls) < statistics.LEAST_CALLS and measurement.blocks:
 				break
-			why = self.why_again(block)
+			why = self.why_again(block, measurement.blocks)
 			if why and measurement.repeated < statistics.MOST_REPEATS and monotonic() < self.until:
 				measurement.repeated += 1
 				continue
@@ -550,7 +552,8 @@ class Trial:
 
 	def accept(self, both, blocks):
 		"""Keeps a pair of blocks unless one of them must be repeated."""
-		whys = [why for why in map(self.why_again, blocks.values()) if why]
+		whys = [self.why_again(block, measurement.blocks) for measurement, block in blocks.items()]
+		whys = [why for why in whys if why]
 		if whys and both[0].repeated < statistics.MOST_REPEATS and monotonic() < self.until:
 			both[0].repeated += 1
 			return
@@ -661,8 +664,9 @@ class Judge:
 			if not side.is_null:
 				side.await_mapped()
 
-	def measure_quiet(self, null):
-		"""Measures the null contestant's calls in each timed case."""
+	def measure_quiet(self, null, others):
+		"""Measures the null contestant's calls in each timed case, in turns with the other sides,
+		as later."""
 		if not self.rule.calibrations:
 			return
 		for case in itertools.chain.from_iterable(part.cases for part in self.parts
@@ -670,10 +674,11 @@ class Judge:
 			plan = self.plans[case]
 			null.begin(plan.image, self.device, plan.slots, plan.is_handed)
 			null.return_nothing()
-			calls = [
-				null.play(plan.image, FIRST_CALL_S)
-				for _ in range(QUIET_WARM_CALLS + self.rule.calls)
-			]
+			calls = []
+			for _ in range(QUIET_WARM_CALLS + self.rule.calls):
+				calls.append(null.play(plan.image, FIRST_CALL_S))
+				for side in others:
+					side.run_empty(self.device)
 			plan.quiet = statistics.quiet_of(calls[QUIET_WARM_CALLS:])
 			plan.quiet.empty_ns = null.quiet_ns
 			null.end()
@@ -1022,7 +1027,7 @@ def prepare(run, sides, null, entry):
 	run.look_at_inputs(len(sides))
 	run.take_room(sides)
 	if null:
-		run.measure_quiet(null)
+		run.measure_quiet(null, [side for side in sides if not side.is_null])
 
 
 def main(arguments):

@@ -152,7 +152,7 @@ struct isolated_call {
 	                       without a head */
 	int64_t elapsed_ns; /* from the end of the head, or the bell, to "done"; 0: "done" came before
 	                       the end of the head */
-	int64_t probed_ns;  /* from "done" to the end of the probes */
+	int64_t probed_ns;  /* how long the probes took */
 	uint32_t status,
 		spec;      /* from the contestant; status is below ISOLATED_STATUSES, spec is unchecked */
 	double own_ns; /* NAN unless it is positive and finite */

@@ -102,6 +102,10 @@ class Blocks(ctypes.Structure):
 		return cls(*_array_of(BlockStructure, list(map(BlockStructure.of, blocks))))
 
 
+class Limits(ctypes.Structure):
+	_fields_ = _fields(_double, "constant_ns head_ns take_ns probed_ns")
+
+
 class SummaryStructure(ctypes.Structure):
 	_fields_ = [
 		*_fields(
@@ -131,6 +135,8 @@ _disturbance = _bind(_double, "disturbance", BlockStructure, _rule)
 _order_over = _bind(_double, "order_over", BlockStructure)
 _constant_moved = _bind(_bool, "constant_moved", BlockStructure, _rule)
 _is_uneven = _bind(_bool, "is_uneven", BlockStructure, _rule)
+_limits_of = _bind(Limits, "limits_of", Blocks, _rule)
+_overrun = _bind(_double, "overrun", BlockStructure, _rule, _pointer(Limits))
 _quiet_of = _bind(Quiet, "quiet_of", Timings)
 _is_look = _bind(_bool, "is_look", _pointer(Looks), _size)
 _values_of = _bind(None, "values_of", Blocks, _rule, _out)
@@ -186,6 +192,10 @@ class Block:
 
 	def is_uneven(self, rule):
 		return _is_uneven(self, rule)
+
+	def overrun(self, others, rule):
+		"""`others`: the case's other blocks."""
+		return _overrun(self, rule, _limits_of([*others, self], rule))
 
 
 def values_of(blocks, rule):

@@ -110,7 +110,7 @@ struct isolated_timing {
 	double take_ns;    /* until the output was copied */
 	double head_ns;    /* the judge's own work on the GPU before the call */
 	double rest_ns;    /* after the copy, until no other process wanted the GPU */
-	double probed_ns;  /* from "done" until the probes had been read: a part of touch_ns' time */
+	double probed_ns;  /* of the time before touch_ns: how long the probes of the output took */
 	bool is_after;     /* of the null contestant: called after the submission, with its input */
 };
 

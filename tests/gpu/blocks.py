@@ -3,8 +3,8 @@
 # block that counts. 2^20 ns are added to each figure, because a time cannot be negative.
 import podium_statistics
 
-Summary = podium_statistics.Summary
-center, median = podium_statistics.center, podium_statistics.median
+Summary, RULE = podium_statistics.Summary, podium_statistics.RULES["cuda"]
+center = podium_statistics.center
 
 
 def figures_of(block):
@@ -12,13 +12,19 @@ def figures_of(block):
 	yield center([call.elapsed_ns for call in calls])
 	yield center([call.elapsed_ns for call in null])
 	yield block.delta_ns
-	yield median(block.controls) - block.quiet_ns if block.controls else 0.0
-	yield median(block.bells) if block.bells else 0.0
+	yield center([call.elapsed_ns for call in null]) - block.quiet.call_ns
+	yield center(block.controls) - block.quiet.empty_ns if block.controls else 0.0
+	yield center(block.bells) if block.bells else 0.0
+	yield block.disturbance(RULE)
 	for side, heads in ((calls, block.heads), (null, block.null_heads)):
-		yield median([call.head_ns for call in side])
-		yield median([call.touch_ns for call in side])
-		yield median([call.take_ns for call in side])
-		yield median(heads) if heads else 0.0
+		yield center([call.head_ns for call in side])
+		yield center([call.touch_ns for call in side])
+		yield center([call.take_ns for call in side])
+		yield center([call.rest_ns for call in side])
+		yield center([call.probed_ns for call in side])
+		yield center(heads) if heads else 0.0
+	for usual in (block.quiet.head, block.quiet.touch, block.quiet.rest):
+		yield from (usual.center_ns, usual.spread_ns)
 
 
 class ToldSummary(Summary):
