@@ -2,6 +2,7 @@
  * before a call and the probes after it. */
 #include "harness/isolated/native.h"
 
+#include "lib/base/clock.h"
 #include "lib/base/scope.h"
 #include "tests/unit/match.h"
 
@@ -208,9 +209,9 @@ static void the_judge_waits_until_its_limit(void **state)
 	struct match match;
 	begin(&match, serve);
 	match.call.least_ns = least_ns;
-	const int64_t began_ns = isolated_clock_ns();
+	const int64_t began_ms = clock_ms();
 	assert_int_equal(call_once(&match), 0);
-	assert_true(isolated_clock_ns() - began_ns >= least_ns);
+	assert_true(clock_ms() - began_ms >= 1000);
 	/* Neither the call nor the probes took that time. */
 	assert_true(match.call.elapsed_ns > 0 && match.call.elapsed_ns < least_ns);
 	assert_true(match.call.probed_ns < least_ns);
