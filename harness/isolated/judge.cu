@@ -83,7 +83,8 @@ constexpr double share_for_cases =
 constexpr double first_call_s = 30, call_s = 10, call_factor = 3;
 constexpr std::size_t most_host_bytes = std::size_t(2) << 30; /* of an output */
 constexpr int most_specs = 8; /* how often the outputs of a case may need more memory */
-constexpr std::size_t quiet_warm_calls = 3;
+constexpr std::size_t quiet_warm_calls =
+	26; /* a contestant measures its first calls of a case itself, which takes time */
 constexpr double ready_factor =
 	20; /* a submission may take so much longer than the null contestant to get ready */
 constexpr std::int64_t leave_s = 10; /* for a dismissed process to end */

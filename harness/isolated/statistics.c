@@ -318,27 +318,44 @@ static double null_estimate(const struct isolated_block *block, const struct iso
 	return fmin(most_quiet(block, rule), rule->null_estimate(values_at(elapsed, count)));
 }
 
+/* The judge's own work before a call, as the null contestant shows it. */
+static double null_head(const struct isolated_block *block)
+{
+	return fmin(center_of(block->null, head_ns), isolated_center(block->null_heads));
+}
+
 /* The constant of a block that no other block limits. */
 static double own_constant(const struct isolated_block *block, const struct isolated_rule *rule)
 {
 	return null_estimate(block, rule) + block->delta_ns - rule->empty_ns;
 }
 
+/* The least of a figure of the null contestant, and what it may take longer elsewhere in the case:
+ * a machine changes its pace within seconds, and all of a block with it. */
+static double with_pace(double least, double allowed_ns, double allowed_share)
+{
+	return least + fmax(allowed_ns, allowed_share * least);
+}
+
 struct isolated_limits isolated_limits_of(
 	struct isolated_blocks blocks, const struct isolated_rule *rule)
 {
-	struct isolated_limits limits = { INFINITY, INFINITY, INFINITY, INFINITY };
+	const double share = 0.35, probe_share = 0.5;
+	double constant = INFINITY, head = INFINITY, take = INFINITY, probed = INFINITY;
 	for (size_t i = 0; i < blocks.count; i++) {
 		const struct isolated_block *block = &blocks.at[i];
-		limits.constant_ns =
-			fmin(limits.constant_ns, own_constant(block, rule) + block_noise(block, rule));
+		constant = fmin(constant, own_constant(block, rule) + block_noise(block, rule));
 		/* fmin ignores NAN, the center of no heads. */
-		limits.head_ns = fmin(limits.head_ns,
-			fmin(center_of(block->null, head_ns), isolated_center(block->null_heads)));
-		limits.take_ns = fmin(limits.take_ns, center_of(block->null, touch_and_take_ns));
-		limits.probed_ns = fmin(limits.probed_ns, center_of(block->null, probed_ns));
+		head = fmin(head, null_head(block));
+		take = fmin(take, center_of(block->null, touch_and_take_ns));
+		probed = fmin(probed, center_of(block->null, probed_ns));
 	}
-	return limits;
+	return (struct isolated_limits){
+		.constant_ns = constant,
+		.head_ns = with_pace(head, rule->overrun_ns, share),
+		.take_ns = with_pace(take, rule->overrun_ns, share),
+		.probed_ns = with_pace(probed, rule->probe_ns, probe_share),
+	};
 }
 
 double isolated_constant(const struct isolated_block *block, const struct isolated_rule *rule,
@@ -389,7 +406,7 @@ static double excess_of(struct isolated_timings calls, timing_figure *figure, do
 	return excess_over(values_at(ours, calls.count), expected, spread, rule);
 }
 
-/* The least of what the null contestant shows in this case and what it showed before. */
+/* The least of what the null contestant shows in this block and what it showed before. */
 static double expected_rest(const struct isolated_block *block)
 {
 	return fmin(block->quiet.rest.center_ns, center_of(block->null, rest_ns));
@@ -398,7 +415,8 @@ static double expected_rest(const struct isolated_block *block)
 static double probe_over(const struct isolated_block *block, const struct isolated_rule *rule,
 	const struct isolated_limits *limits)
 {
-	return beyond(rule->probe_ns, center_of(block->calls, probed_ns) - limits->probed_ns);
+	const double expected = fmin(limits->probed_ns, center_of(block->null, probed_ns));
+	return beyond(rule->probe_ns, center_of(block->calls, probed_ns) - expected);
 }
 
 double isolated_overrun(const struct isolated_block *block, const struct isolated_rule *rule,
@@ -406,14 +424,13 @@ double isolated_overrun(const struct isolated_block *block, const struct isolate
 {
 	const struct isolated_quiet *quiet = &block->quiet;
 	const struct isolated_timings calls = block->calls;
-	const double before =
-		fmax(excess_of(calls, head_ns, limits->head_ns, quiet->head.spread_ns, rule),
-			excess_over(block->heads, limits->head_ns, quiet->head.spread_ns, rule));
-	const double take =
-		excess_of(calls, touch_and_take_ns, limits->take_ns, quiet->touch.spread_ns, rule);
-	const double rest =
-		excess_of(calls, rest_ns, expected_rest(block), quiet->rest.spread_ns, rule);
-	return probe_over(block, rule, limits) + take + rest + before;
+	const double head = fmin(limits->head_ns, null_head(block)),
+				 take = fmin(limits->take_ns, center_of(block->null, touch_and_take_ns));
+	return probe_over(block, rule, limits)
+		+ excess_of(calls, touch_and_take_ns, take, quiet->touch.spread_ns, rule)
+		+ excess_of(calls, rest_ns, expected_rest(block), quiet->rest.spread_ns, rule)
+		+ fmax(excess_of(calls, head_ns, head, quiet->head.spread_ns, rule),
+			excess_over(block->heads, head, quiet->head.spread_ns, rule));
 }
 
 void isolated_samples(const struct isolated_block *block, const struct isolated_rule *rule,

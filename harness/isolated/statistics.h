@@ -155,7 +155,8 @@ struct isolated_blocks {
  * that disturbs others by chance has missed. Each block is held against these limits. */
 struct isolated_limits {
 	double constant_ns;                 /* the most that a block may subtract */
-	double head_ns, take_ns, probed_ns; /* the judge's own work, as the null contestant shows it */
+	double head_ns, take_ns, probed_ns; /* the most that the judge's own work may take for the null
+	                                       contestant; what the submission's takes longer counts */
 };
 
 struct isolated_limits isolated_limits_of(
