@@ -256,7 +256,8 @@ class Judge
   public:
 	Judge(const Report &report, const Parts &parts, bool is_cuda)
 		: report_(report), parts_(parts), part_(&parts.front()),
-		  rule_(is_cuda ? isolated_cuda_rule : isolated_cpu_rule), budget_(part_->limit_s)
+		  usual_rule_(is_cuda ? isolated_cuda_rule : isolated_cpu_rule), rule_(usual_rule_),
+		  budget_(part_->limit_s)
 	{
 		std::int32_t own_cpu;
 		isolated_affinity before;
@@ -876,12 +877,15 @@ class Judge
 			});
 		}
 		for (std::size_t i = 0; i < rule_.most_warm_calls; i++) {
+			auto calling = std::chrono::steady_clock::now();
 			Input input = inputs().fresh(one, "warm" + series_, number_++);
 			auto called = call(side, input, i < unpinned_calls ? -1 : contestants_cpu_);
 			if (called && &side == &leader() && called->own_ns > 0)
 				made.own.push_back(called->own_ns);
-			std::chrono::duration<double> wall = std::chrono::steady_clock::now() - began;
-			if (i + 1 >= rule_.least_warm_calls && wall.count() > rule_.warm_s)
+			/* The first call may still load something. */
+			if (i == 1 && &side == &leader())
+				rule_ = isolated_rule_for(&usual_rule_, ns_since(calling) / 1e9);
+			if (i + 1 >= rule_.least_warm_calls && ns_since(began) > rule_.warm_s * 1e9)
 				break;
 		}
 	}
@@ -1155,7 +1159,8 @@ class Judge
 	const Report &report_;
 	const Parts &parts_;
 	const Part *part_; /* the current part */
-	const Rule &rule_;
+	const Rule &usual_rule_;
+	Rule rule_; /* of the current case */
 	std::unique_ptr<Device> device_;
 	std::vector<std::unique_ptr<Side>> sides_; /* the entry, the null contestant, the rival */
 	Budget budget_;

@@ -416,11 +416,16 @@ class Trial:
 				return message
 
 	def warm_up(self, measurement):
-		end = monotonic() + self.rule.warm_s
+		"""Calls that do not count. The second shows what a call costs: at the first, the null
+		contestant maps its memory."""
+		began, self.rule = monotonic(), self.judge.rule
 		for number in range(self.rule.most_warm_calls):
-			if number >= self.rule.least_warm_calls and monotonic() >= end:
+			calling = monotonic()
+			if number >= self.rule.least_warm_calls and calling >= began + self.rule.warm_s:
 				break
 			self.pair(measurement, None)
+			if number == 1:
+				self.rule = statistics.rule_for(self.judge.rule, monotonic() - calling)
 
 	def pair(self, measurement, block, number=None):
 		"""Calls the contestant and the null contestant in random order with one input. `block`:

@@ -189,6 +189,19 @@ const struct isolated_rule isolated_cpu_rule = {
 	.block_estimate = isolated_median,
 };
 
+struct isolated_rule isolated_rule_for(const struct isolated_rule *rule, double call_s)
+{
+	const double long_s = 0.05;
+	struct isolated_rule made = *rule;
+	if (!rule->calibrations || call_s < long_s)
+		return made;
+	made.calls = 5;
+	made.least_warm_calls = 2;
+	made.looks = (struct isolated_looks){ 11, { 4, 5, 6, 8, 10, 12, 16, 20, 26, 34, 46 } };
+	made.pair_looks = (struct isolated_looks){ 6, { 6, 8, 12, 16, 20, 26 } };
+	return made;
+}
+
 /* ---- blocks ---- */
 
 typedef double timing_figure(const struct isolated_timing *call);

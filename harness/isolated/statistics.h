@@ -97,6 +97,9 @@ struct isolated_rule {
 };
 
 extern const struct isolated_rule isolated_cuda_rule;
+/* The rule for a case in which a call takes `call_s` together with making its input and checking
+ * its output. If that is long, the case gets fewer calls: a long call varies little. */
+struct isolated_rule isolated_rule_for(const struct isolated_rule *rule, double call_s);
 /* For trying things out: a case ends within seconds. Work that continues after a call goes unseen,
  * because it runs on another core. */
 extern const struct isolated_rule isolated_cpu_rule;

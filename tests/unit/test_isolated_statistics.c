@@ -603,6 +603,20 @@ static void a_case_ends_at_fixed_looks_when_its_mean_is_known(void **state)
 			isolated_is_enough((struct isolated_values){ loose, count }, CUDA), count == 152);
 }
 
+static void a_case_with_long_calls_gets_fewer(void **state)
+{
+	(void)state;
+	struct isolated_rule rule = isolated_rule_for(CUDA, 0.049);
+	assert_memory_equal(&rule, CUDA, sizeof rule);
+	rule = isolated_rule_for(CUDA, 0.05);
+	assert_int_equal(rule.calls * rule.looks.blocks[0], 20);
+	/* Enough for a remark about the time limit to mean something. */
+	assert_true(rule.looks.blocks[0] >= isolated_least_blocks);
+	assert_true(rule.calls >= rule.controls && rule.calls >= isolated_least_calls);
+	rule = isolated_rule_for(CPU, 10);
+	assert_memory_equal(&rule, CPU, sizeof rule);
+}
+
 static void for_a_short_case_an_error_of_400_ns_is_small_enough(void **state)
 {
 	(void)state;
@@ -926,6 +940,7 @@ int main(void)
 		cmocka_unit_test(a_disturbed_block_says_nothing_about_the_steady_disturbance),
 		cmocka_unit_test(no_block_subtracts_more_than_the_smallest_constant),
 		cmocka_unit_test(a_case_ends_at_fixed_looks_when_its_mean_is_known),
+		cmocka_unit_test(a_case_with_long_calls_gets_fewer),
 		cmocka_unit_test(for_a_short_case_an_error_of_400_ns_is_small_enough),
 		cmocka_unit_test(early_looks_require_more_confidence),
 		cmocka_unit_test(the_figures_of_a_case_come_from_its_blocks),
