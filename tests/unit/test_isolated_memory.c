@@ -56,6 +56,99 @@ static void both_processes_see_the_memory(void **state)
 	isolated_memory_release(&memory);
 }
 
+/* ---- memory that comes with the bell ---- */
+
+/* Answers each call with the first byte of its input, and keeps the input of the first. */
+static int read_what_is_handed_over(struct hands *hands)
+{
+	struct isolated_memory memory;
+	if (isolated_memory_reserve(&memory, 8192))
+		return 1;
+	const volatile uint8_t *bytes = (const volatile uint8_t *)(uintptr_t)memory.address;
+	for (int i = 0;; i++) {
+		struct isolated_order order = stand_by(hands);
+		if (order.command == ISOLATED_LEAVE)
+			return 42;
+		if (i == 2) { /* keeps what the call before has left */
+			hands->shared[0] = bytes[0];
+			hands->shared[1] = 1;
+		} else if (isolated_take_over(hands->socket, &memory)) {
+			return 2;
+		}
+		isolated_done(hands->page, ISOLATED_RETURNED, bytes[0], 1);
+	}
+}
+
+/* One call with memory full of this byte, which is released afterwards. */
+static void call_with(struct match *match, uint8_t byte)
+{
+	struct isolated_memory memory;
+	assert_int_equal(isolated_memory_make(&memory, 0, 8192), 0);
+	memset((void *)(uintptr_t)memory.address, byte, memory.bytes);
+	match->call.handed = &memory;
+	assert_int_equal(call_once(match), 0);
+	isolated_memory_release(&memory);
+}
+
+static void an_input_comes_with_the_bell(void **state)
+{
+	(void)state;
+	struct match match;
+	begin(&match, read_what_is_handed_over);
+	for (uint8_t byte = 7; byte < 9; byte++) {
+		call_with(&match, byte);
+		assert_int_equal(match.call.spec, byte);
+	}
+	/* A contestant that keeps an earlier input has an empty one: its pages were freed. */
+	call_with(&match, 9);
+	assert_int_equal(match.shared[1], 1);
+	assert_int_equal(match.shared[0], 0);
+	isolated_dismiss(match.call.page);
+	assert_int_equal(end(&match), 42);
+}
+
+static int touch_before_the_bell(struct hands *hands)
+{
+	struct isolated_memory memory;
+	struct isolated_order order;
+	signal(SIGSEGV, SIG_DFL);
+	if (isolated_memory_reserve(&memory, 8192)
+		|| isolated_await(hands->page, hands->socket, &order))
+		return 1;
+	return *(const volatile uint8_t *)(uintptr_t)memory.address;
+}
+
+static void before_the_bell_there_is_nothing_to_read(void **state)
+{
+	(void)state;
+	struct match match;
+	begin(&match, touch_before_the_bell);
+	struct isolated_memory memory;
+	assert_int_equal(isolated_memory_make(&memory, 0, 8192), 0);
+	match.call.handed = &memory;
+	match.call.limit_ns = INT64_C(1000000000);
+	assert_true(call_once(&match) != 0);
+	isolated_memory_release(&memory);
+	assert_int_equal(end(&match), -SIGSEGV);
+}
+
+static void who_never_takes_an_input_violates_the_protocol(void **state)
+{
+	(void)state;
+	enum { plenty = 10000 };
+	struct match match;
+	struct isolated_memory memory;
+	begin(&match, serve);
+	assert_int_equal(isolated_memory_make(&memory, 0, 8192), 0);
+	match.call.handed = &memory;
+	int rc = 0;
+	for (int i = 0; i < plenty && !rc; i++)
+		rc = call_once(&match);
+	assert_violation(rc, "does not take the inputs");
+	isolated_memory_release(&memory);
+	end_by_force(&match);
+}
+
 static void the_size_of_memory_is_sealed(void **state)
 {
 	(void)state;
@@ -161,6 +254,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(both_processes_see_the_memory),
+		cmocka_unit_test(an_input_comes_with_the_bell),
+		cmocka_unit_test(before_the_bell_there_is_nothing_to_read),
+		cmocka_unit_test(who_never_takes_an_input_violates_the_protocol),
 		cmocka_unit_test(the_size_of_memory_is_sealed),
 		cmocka_unit_test(memory_smaller_than_announced_is_refused),
 		cmocka_unit_test(impossible_amounts_of_memory_are_refused),
