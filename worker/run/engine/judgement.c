@@ -15,12 +15,14 @@ static const struct {
 	const char *sentence;
 } EXIT_CODES[] = {
 	{ 2, VERDICT_INTERNAL_ERROR,
-		"The task's harness does not know this mode, or could not be started (exit code 2)" },
+		"The task failed, not the submission: its harness does not know this mode, or could not be "
+		"started (exit code 2)" },
 	{ 110, VERDICT_RUNTIME_ERROR, "A CUDA call failed (exit code 110)" },
 	{ 111, VERDICT_INTERNAL_ERROR,
 		"The task's harness could not report its results (exit code 111)" },
 	{ 113, VERDICT_INTERNAL_ERROR,
-		"The task's harness could not read its case file (exit code 113)" },
+		"The task failed, not the submission: its harness could not read its case file, make an "
+		"input or check an output (exit code 113)" },
 	{ 114, VERDICT_TIME_LIMIT,
 		"The harness stopped because of a time limit of its own (exit code 114)" },
 };
