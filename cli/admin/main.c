@@ -51,12 +51,14 @@ static const struct command {
 	{ "user list", "", user_list_command, "list the accounts" },
 	{ "user first-admin", "--password-file FILE", user_first_admin_command,
 		"where there is no admin: make `admin`, with a one-time password in FILE" },
-	{ "task check", "FOLDER|ZIP...", task_check_command, "say what is wrong with a task" },
-	{ "task load", "[--dry-run] [--set PATH] FOLDER|SET.yaml|ZIP...", task_load_command,
-		"make a leaderboard of each task folder, or of each problem of a set, or bring it up to "
-		"date;\n"
+	{ "task check", "[--root FOLDER] FOLDER|ZIP|FILE...", task_check_command,
+		"say what is wrong with a task; FILE is a single reference; --root names the tree that a "
+		"folder's files may come from" },
+	{ "task load", "[--dry-run] [--set PATH] [--root FOLDER] FOLDER|SET.yaml|ZIP|FILE...",
+		task_load_command,
+		"make a leaderboard of each task, or of each problem of a set, or bring it up to date;\n"
 		"      --dry-run only says what would be done, --set names the YAML of a set in a zip or a "
-		"folder" },
+		"folder, --root is that of task check" },
 	{ "ranking rebuild", "[LEADERBOARD]", ranking_rebuild_command,
 		"recompute the ranking from the jobs" },
 	{ "review list", "", review_list_command,

@@ -112,7 +112,11 @@ const struct command COMMANDS[] = {
 			"the same sandbox. It needs no server.\n",
 		.options = {
 			{ .name = "task", .value = "FOLDER", .kind = WORD_FOLDER,
-				.meaning = "the task: a folder with task.yml or reference_code, or a zip of one" },
+				.meaning = "the task: a folder with task.yml or a reference, a zip of one, or a "
+						   "reference alone" },
+			{ .name = "root", .value = "FOLDER", .kind = WORD_FOLDER,
+				.meaning = "the tree that the task's files may come from; default: the git working "
+						   "tree, else the folder above the task" },
 			{ .name = "mode", .value = "MODE", .kind = WORD_CHOICE, .choices = CHECK_MODES,
 				.meaning = "test (default), benchmark or ranked" },
 			{ .name = "gpu", .value = "UUID|cpu",

@@ -241,7 +241,7 @@ static const struct {
 	const char *path, *text, *part;
 } OTHER_UPLOADS[] = {
 	{ "readme.md", "x",
-		"task.yml: there is none in the upload, and no reference_code.py (or .cuh, .cu, .cpp) "
+		"task.yml: there is none in the upload, and no reference.py (or .cuh, .cu, .cpp) "
 		"either" },
 	{ "task.yaml", GOOD, "there is a task.yaml; rename it to task.yml." },
 	{ "reference_code.cu", "x", "reference_code.cu: it has no generate_input; the form" },
