@@ -30,7 +30,8 @@ static bool is_used(const struct task *task, const char *path)
 		if (strcmp(task->expected[i].source, path) == 0)
 			return true;
 	const char *slash = strrchr(path, '/');
-	return strcmp(slash ? slash + 1 : path, "task.yml") == 0;
+	return strcmp(slash ? slash + 1 : path, "task.yml") == 0
+		|| (task->language == TASK_CU && strcmp(path, "problem.py") == 0);
 }
 
 static void describe_file(const struct task_file *file)
