@@ -325,7 +325,7 @@ static void faults_of_a_problem_name_their_place(void **state)
 			"problem.py: there are no benchmarks" },
 		{ KERNEL ARGUMENTS OWN_CHECK, "a = 1\nbenchmarks = [\n{'n': 1}]\n",
 			"problem.py line 1: the problem has no key \"a\"" },
-		{ KERNEL ARGUMENTS OWN_CHECK, "files = []\n", "the problem has no key files" },
+		{ KERNEL ARGUMENTS OWN_CHECK, "files = []\n", "the problem has no key \"files\"" },
 		{ KERNEL ARGUMENTS OWN_CHECK, "benchmarks = [{'n': 1}\n", "problem.py line" },
 		{ KERNEL ARGUMENTS OWN_CHECK, "benchmarks = 'never ends", "problem.py line 1" },
 		{ KERNEL ARGUMENTS OWN_CHECK, "\xff", "problem.py: the file is not UTF-8 text." },
