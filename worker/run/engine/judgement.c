@@ -285,7 +285,8 @@ static const struct judge_code {
 	{ 2, VERDICT_INTERNAL_ERROR, false, "The judge could not do its work" },
 	{ 111, VERDICT_INTERNAL_ERROR, false, "The judge could not report its results" },
 	{ 113, VERDICT_INTERNAL_ERROR, false,
-		"A case could not be read, or no input could be made for it" },
+		"The task failed, not the submission: a case could not be read, no input could be made "
+		"for it, or its check failed" },
 };
 
 static const struct judge_code *find_judge_code(int code)
