@@ -52,7 +52,7 @@ static int read_options(const struct call *call, struct options *options, struct
 		.root = call_value(call, "root"),
 		.as_json = call_has(call, "json") };
 	if (!options->task)
-		return fail(error, ERROR_INPUT, "Name the task's folder, zip or reference with --task.");
+		return fail(error, ERROR_INPUT, "Name the task's folder or zip with --task.");
 	if (options->seed && strcmp(options->mode, "ranked") != 0)
 		return fail(error, ERROR_INPUT,
 			"--seed belongs to --mode ranked; other modes take their seeds from the task.");

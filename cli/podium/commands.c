@@ -115,8 +115,8 @@ const struct command COMMANDS[] = {
 				.meaning = "the task: a folder with task.yml or a reference, a zip of one, or a "
 						   "reference alone" },
 			{ .name = "root", .value = "FOLDER", .kind = WORD_FOLDER,
-				.meaning = "the tree that the task's files may come from; default: the git working "
-						   "tree, else the folder above the task" },
+				.meaning = "the tree of the task's files; default: the git working tree, else the "
+						   "folder above" },
 			{ .name = "mode", .value = "MODE", .kind = WORD_CHOICE, .choices = CHECK_MODES,
 				.meaning = "test (default), benchmark or ranked" },
 			{ .name = "gpu", .value = "UUID|cpu",
