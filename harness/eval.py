@@ -10,6 +10,8 @@ MODE         test         check every case
 CASEFILE     one case a line: size: 128; seed: 5
 POPCORN_FD   an open descriptor for the results, one `key: value` a line
 POPCORN_SEED changes the seed of every case, so that the case file does not reveal it
+PODIUM_WITHOUT_SUBMISSION
+             if 1, no submission is loaded: the run shows whether the task fails by itself
 
 The same folder has reference.py with generate_input(**case) and check_implementation(data, output),
 utils.py, and submission.py with custom_kernel(data). Without submission.py the submission is
@@ -26,12 +28,13 @@ Exit codes that are not the submission's fault:
 
 2    wrong usage, or the task's files cannot be imported
 111  the results cannot be written
-113  a case cannot be read, or generate_input fails
+113  a case cannot be read, or generate_input or the check fails by itself
 """
 import ast
 import base64
 import contextlib
 import copy
+import dis
 import gc
 import importlib
 import math
@@ -200,6 +203,92 @@ def failing_with(code, what):
 		raise CaseFailed(code, f"{what} raised {last}\n{explain(error)}") from None
 
 
+# ---- whose fault an error of the check is (the judge uses this code as well) ----
+
+
+def altered(value):
+	"""A copy of the same form with other numbers: an output that is wrong but well-formed."""
+	torch = sys.modules.get("torch")
+	if torch and isinstance(value, torch.Tensor):
+		return ~value if value.dtype == torch.bool else value + 1
+	if isinstance(value, bool):
+		return not value
+	if isinstance(value, (int, float)):
+		return value + 1
+	if isinstance(value, (list, tuple)):
+		items = [altered(item) for item in value]
+		return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+	if isinstance(value, dict):
+		return {key: altered(item) for key, item in value.items()}
+	return value
+
+
+def raised_by(function, *arguments):
+	"""(what the call returned, what it raised)"""
+	try:
+		return function(*arguments), None
+	except Exception as error:
+		return None, error
+
+
+def blames_submission(error):
+	"""Whether the submission can cause the error from outside the check's code."""
+	return (not isinstance(error, Exception) or isinstance(error, MemoryError)
+		or type(error).__name__ == "OutOfMemoryError" or "CUDA" in str(error))
+
+
+def refuses(trace):
+	"""Whether a raise or an assert statement raised the error: the code rejects something."""
+	return trace.tb_frame.f_code.co_code[trace.tb_lasti] == dis.opmap["RAISE_VARARGS"]
+
+
+def is_task_fault(error, function, reference, make_input):
+	"""Whether `function` of the task, check_implementation or is_output_of, raised the error by
+	itself, and not because of what custom_kernel returned. make_input() makes the input again.
+
+	Only outputs of the right form can tell: what ref_kernel returns, and the same with wrong
+	numbers. A task without ref_kernel is at fault if the error is the same for every output. """
+	if blames_submission(error):
+		return False
+	trace = error.__traceback__
+	while trace.tb_next:
+		trace = trace.tb_next
+	if isinstance(error, (NameError, ImportError)) and trace.tb_frame.f_globals is vars(reference):
+		return True  # a slip in the code, which no output can cause
+
+	def raises_again(output, same_text=False):
+		again = raised_by(lambda: function(make_input(), output))[1]
+		return type(again) is type(error) and (str(again) == str(error) or not same_text)
+
+	if callable(getattr(reference, "ref_kernel", None)):
+		made, fault = raised_by(lambda: reference.ref_kernel(make_input()))
+		if type(fault) is type(error):
+			return True
+		if fault is None and made is not None:
+			wrong = None if refuses(trace) else raised_by(altered, made)[0]
+			return raises_again(made) or wrong is not None and raises_again(wrong)
+	data, fault = raised_by(make_input)
+	parts = data if isinstance(data, (list, tuple)) else [data]
+	return fault is None and not refuses(trace) and all(
+		raises_again(output, same_text=True) for output in (None, 0, (data, ), *parts[:8]))
+
+
+@contextlib.contextmanager
+def asking_task(function, reference, make_input):
+	"""Turns what `function` of the task raises into a CaseFailed that blames the right side."""
+	name = getattr(function, "__name__", "check_implementation")
+	try:
+		yield
+	except (CaseFailed, KeyboardInterrupt):
+		raise
+	except BaseException as error:
+		fault = is_task_fault(error, function, reference, make_input)
+		what = (f"The task's {name} fails by itself, which is no fault of the submission; it"
+			if fault else f"{name} could not work with what custom_kernel returned; it")
+		with failing_with(EXIT_CASE if fault else EXIT_RAISED, what):
+			raise
+
+
 # ---- torch's functions, bound before a submission can replace them ----
 
 
@@ -350,13 +439,20 @@ def read_answer(answer):
 	if isinstance(answer, (str, list)):
 		answer = (not answer, answer)
 	good, text = answer if isinstance(answer, tuple) else (answer, "")
+	if isinstance(good, (str, list)):
+		raise CaseFailed(
+			EXIT_CASE, "check_implementation returned a pair that begins with a text. Return the "
+			"text alone, or a pair of True or False and a text.")
 	return bool(good), text if isinstance(text, str) else "\n".join(map(str, text))
 
 
 class Evaluation:
 
 	def __init__(self, report, tools, reference, kernel):
-		self.report, self.tools, self.kernel = report, tools, kernel
+		self.report, self.tools = report, tools
+		self.alone = kernel is None  # without a submission: only the task's faults count
+		self.kernel = kernel or self.stand_in
+		self.reference = reference
 		self.generate_input = reference.generate_input
 		self.check_implementation = reference.check_implementation
 		self.is_output_of = getattr(reference, "is_output_of", lambda data, output: True)
@@ -370,35 +466,45 @@ class Evaluation:
 		with failing_with(EXIT_CASE, "generate_input"):
 			return self.generate_input(**case.another(number))
 
-	def run(self, data):
-		"""Runs the kernel once. Returns (the copy for the check, ns)."""
+	def stand_in(self, data):
+		"""An output of the right form with wrong numbers, as far as the task shows one."""
+		ref_kernel = getattr(self.reference, "ref_kernel", None)
+		if callable(ref_kernel):
+			with failing_with(EXIT_CASE, "ref_kernel"):
+				return altered(ref_kernel(self.tools.clone(data)))
+		return altered(data[-1] if isinstance(data, (list, tuple)) and data else data)
+
+	def refuse(self, text):
+		if not self.alone:
+			raise CaseFailed(EXIT_WRONG, text)
+
+	def run(self, data, case, number=0):
+		"""Runs the kernel once on the case's input. Returns (the copy for the check, ns)."""
 		with failing_with(EXIT_RAISED, "custom_kernel"):
 			output, taken, duration_ns = self.tools.time(self.kernel, data)
-		with failing_with(EXIT_RAISED,
-			"is_output_of could not work with what custom_kernel returned; it"):
+		with self.asking(self.is_output_of, case, number):
 			is_given = self.is_output_of(data, output)
 		if not is_given:
-			raise CaseFailed(EXIT_WRONG,
-				"custom_kernel did not return the output that it was given to fill.")
+			self.refuse("custom_kernel did not return the output that it was given to fill.")
 		return taken, duration_ns
 
-	def check(self, data, output):
+	def asking(self, function, case, number):
+		return asking_task(function, self.reference, lambda: self.make_input(case, number))
+
+	def check(self, data, output, case, number):
 		"""The check's message about a right output. Raises CaseFailed for another."""
-		with failing_with(
-			EXIT_RAISED,
-			"check_implementation could not work with what custom_kernel returned; it"):
+		with self.asking(self.check_implementation, case, number):
 			good, text = read_answer(self.check_implementation(data, output))
 		if not good:
-			raise CaseFailed(
-				EXIT_WRONG, text or "The output is wrong; check_implementation does not say where.")
+			self.refuse(text or "The output is wrong; check_implementation does not say where.")
 		return text
 
 	def run_checked(self, case, number=0):
 		"""One run on a new input. The check gets a copy of it that the kernel has never seen."""
 		data = self.make_input(case, number)
 		untouched = self.tools.clone(data)
-		taken, duration_ns = self.run(data)
-		return self.check(untouched, taken), duration_ns
+		taken, duration_ns = self.run(data, case, number)
+		return self.check(untouched, taken, case, number), duration_ns
 
 	def time_fresh(self, case, limits):
 		"""Times runs with a new input and a check each."""
@@ -412,7 +518,7 @@ class Evaluation:
 		data = self.make_input(case)
 		durations, began_ns = [], perf_counter_ns()
 		while not limits.reached(durations, began_ns):
-			durations.append(self.run(data)[1])
+			durations.append(self.run(data, case)[1])
 		return durations
 
 	# The modes. Each writes the results of a case that passes, or raises CaseFailed.
@@ -532,9 +638,11 @@ def import_task():
 		import utils
 		import reference
 		reference.generate_input, reference.check_implementation
-	except Exception as error:
+		utils.set_seed, utils.clear_l2_cache
+	except BaseException as error:
 		say(explain(error))
-		stop(EXIT_USAGE, f"The task's own files cannot be imported: {error}")
+		stop(EXIT_USAGE,
+			f"The task's own files cannot be imported: {type(error).__name__}: {error}")
 	for name in ("reference", "reference_code", "utils", "task"):
 		sys.modules.pop(name, None)
 	return torch, reference, utils
@@ -560,6 +668,7 @@ def main(arguments):
 	mode, path = arguments
 	report = Report()
 	secret = os.environ.pop("POPCORN_SEED", "") or None
+	alone = os.environ.pop("PODIUM_WITHOUT_SUBMISSION", "") == "1"
 	if secret is not None and not INTEGER.fullmatch(secret):
 		stop(EXIT_CASE, "POPCORN_SEED is not a whole number.")
 	secret = int(secret) if secret else None
@@ -573,7 +682,7 @@ def main(arguments):
 	# A submission's `import __main__` must not find this file.
 	sys.modules["__main__"] = types.ModuleType("__main__")
 	try:
-		kernel = import_kernel()
+		kernel = None if alone else import_kernel()
 	except CaseFailed as failure:
 		report.line("check", "fail")
 		say(failure.text)

@@ -1,6 +1,6 @@
-/* Gives a task of the older form, a single reference_code.cuh (or .cu or .cpp), the interface that
- * eval.cu expects. This file is both task.h and reference.cuh, because submissions of that form
- * include the reference by this name.
+/* Gives a task that is a single reference.cuh (or .cu or .cpp, also named reference_code) the
+ * interface that eval.cu expects. This file is both task.h and reference.cuh, because submissions
+ *of that form include the reference by this name.
  *
  * reference_code.cuh defines
  *
@@ -9,7 +9,11 @@
  *	output_t ref_kernel(input_t)
  *	bool check_implementation(output_t output, output_t expected)
  *
- * Inputs from rand() follow the seed; the reference seeds other generators itself. */
+ * Inputs from rand() follow the seed; the reference seeds other generators itself.
+ *
+ * A reference may instead define ArgumentNames and a generate_input with these parameters, and a
+ * check_implementation that states its result to a TestReporter. Podium then defines
+ * PODIUM_HAS_ARGUMENTS and PODIUM_HAS_REPORTER. */
 #ifndef PODIUM_SINGLE_REFERENCE_CUH
 #define PODIUM_SINGLE_REFERENCE_CUH
 
@@ -21,6 +25,7 @@
 
 #include "reference_code.cuh"
 
+#ifndef PODIUM_HAS_ARGUMENTS
 constexpr std::array<const char *, 1> ArgumentNames = { "seed" };
 
 inline input_t generate_input(unsigned int seed)
@@ -28,7 +33,9 @@ inline input_t generate_input(unsigned int seed)
 	std::srand(seed);
 	return generate_input();
 }
+#endif
 
+#ifndef PODIUM_HAS_REPORTER
 inline void check_implementation(
 	TestReporter &reporter, const input_t &data, const output_t &output)
 {
@@ -39,5 +46,6 @@ inline void check_implementation(
 	else
 		reporter.fail() << "the output is not that of ref_kernel";
 }
+#endif
 
 #endif

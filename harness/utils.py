@@ -90,8 +90,8 @@ def same_memory(output, given):
 
 
 # ---- comparisons ----
-# Each returns (good, lines): whether the two agree, and sentences about the differences. The first
-# sentence names the first wrong element; the others name up to `max_print` more of them.
+# Each returns a list of sentences about the differences, which is empty if there are none. The
+# first sentence names the first wrong element; the others name up to `max_print` more of them.
 
 
 def _form_fault(received, expected):
@@ -136,33 +136,32 @@ def _describe(received, expected, wrong, rtol, atol, max_print):
 
 @torch.no_grad()
 def verbose_allclose(received, expected, rtol=1e-5, atol=1e-8, max_print=5):
-	"""Whether |received - expected| <= atol + rtol * |expected| for every element. NaN is never
-	close."""
+	"""Where |received - expected| <= atol + rtol * |expected| does not hold. NaN is never close."""
 	fault = _form_fault(received, expected)
 	if fault:
-		return False, [fault]
+		return [fault]
 	wrong = ~torch.isclose(received, expected, rtol=rtol, atol=atol)
 	if not bool(wrong.any()):
-		return True, []
-	return False, _describe(received, expected, wrong, rtol, atol, max_print)
+		return []
+	return _describe(received, expected, wrong, rtol, atol, max_print)
 
 
 @torch.no_grad()
 def verbose_allequal(received, expected, max_print=5):
-	"""Whether every element is equal; NaN equals nothing."""
+	"""Where elements are not equal. NaN equals nothing."""
 	fault = _form_fault(received, expected)
 	if fault:
-		return False, [fault]
+		return [fault]
 	wrong = received != expected
 	if not bool(wrong.any()):
-		return True, []
-	return False, _describe(received, expected, wrong, 0, 0, max_print)
+		return []
+	return _describe(received, expected, wrong, 0, 0, max_print)
 
 
 def match_reference(data, output, reference, rtol=1e-5, atol=1e-8):
-	"""A check_implementation for an output of one tensor, which compares with reference(data)."""
-	good, lines = verbose_allclose(output, reference(data), rtol=rtol, atol=atol)
-	return good, "\n".join(lines)
+	"""A check_implementation for an output of one tensor, which compares with reference(data).
+	Returns the reasons as a text, which is empty for a right output."""
+	return "\n".join(verbose_allclose(output, reference(data), rtol=rtol, atol=atol))
 
 
 def make_match_reference(reference, **tolerances):

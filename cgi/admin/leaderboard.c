@@ -129,7 +129,8 @@ int leaderboard_read_zip(
 		return required ? fail_field(request->error, field, "Choose the zip with the task.") : 0;
 	input->upload = fileset_make(request->arena);
 	input->stock = stock_fileset(request->arena);
-	int rc = fileset_from_zip(&input->upload, upload->bytes, upload->length, request->error);
+	int rc = fileset_from_upload(
+		&input->upload, upload->file_name, upload->bytes, upload->length, request->error);
 	if (rc == ERROR_INPUT || rc == ERROR_LIMIT || rc == ERROR_CONFLICT) {
 		snprintf(request->error->field, sizeof request->error->field, "%s", field);
 		return request->error->code = ERROR_INPUT;
@@ -137,7 +138,7 @@ int leaderboard_read_zip(
 	if (!rc
 		&& task_check(request->arena, &input->upload, &input->stock, &input->task, &input->faults))
 		rc = fail_field(
-			request->error, field, "The zip was read, but the task in it cannot be used:");
+			request->error, field, "The file was read, but the task in it cannot be used:");
 	return rc;
 }
 

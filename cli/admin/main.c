@@ -48,11 +48,14 @@ static const struct command {
 	{ "user list", "", user_list_command, "list the accounts" },
 	{ "user first-admin", "--password-file FILE", user_first_admin_command,
 		"if there is no admin, create the user `admin` with a one-time password in FILE" },
-	{ "task check", "FOLDER|ZIP...", task_check_command, "check tasks and list their faults" },
-	{ "task load", "[--dry-run] [--set PATH] FOLDER|SET.yaml|ZIP...", task_load_command,
-		"create or update a leaderboard for each task folder, or for each problem of a\n"
-		"      set; --dry-run only shows the changes, --set names the set's YAML in a zip or\n"
-		"      folder" },
+	{ "task check", "[--root FOLDER] FOLDER|ZIP|FILE...", task_check_command,
+		"check tasks and list their faults; FILE is a single reference, --root names the\n"
+		"      tree that a folder's files may come from" },
+	{ "task load", "[--dry-run] [--set PATH] [--root FOLDER] FOLDER|SET.yaml|ZIP|FILE...",
+		task_load_command,
+		"create or update a leaderboard for each task, or for each problem of a set;\n"
+		"      --dry-run only shows the changes, --set names the set's YAML in a zip or\n"
+		"      folder, --root is as for task check" },
 	{ "ranking rebuild", "[LEADERBOARD]", ranking_rebuild_command,
 		"recompute the ranking from the jobs" },
 	{ "review list", "", review_list_command,

@@ -2,6 +2,7 @@
 
 #include "cli/admin/admin.h"
 #include "lib/files/fileset.h"
+#include "lib/task/local.h"
 #include "lib/task/stock.h"
 #include "lib/task/task.h"
 
@@ -29,7 +30,8 @@ static bool is_used(const struct task *task, const char *path)
 		if (strcmp(task->expected[i].source, path) == 0)
 			return true;
 	const char *slash = strrchr(path, '/');
-	return strcmp(slash ? slash + 1 : path, "task.yml") == 0;
+	return strcmp(slash ? slash + 1 : path, "task.yml") == 0
+		|| (task->language == TASK_CU && strcmp(path, "problem.py") == 0);
 }
 
 static void describe_file(const struct task_file *file)
@@ -74,7 +76,7 @@ static void describe_task(const struct check *check)
 		(long long)task->ranked_timeout_s);
 }
 
-static int check_one(const char *path)
+static int check_one(const char *path, const char *root)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	struct check *check = arena_array(arena, struct check, 1);
@@ -82,7 +84,7 @@ static int check_one(const char *path)
 		.arena = arena, .path = path, .upload = fileset_make(arena), .stock = stock_fileset(arena)
 	};
 	struct error error = { 0 };
-	if (fileset_from_path(&check->upload, path, &error)) {
+	if (task_from_path(&check->upload, path, root, &error)) {
 		admin_say("%s: faulty", path);
 		admin_say("  %s", error.text);
 		return admin_failed;
@@ -101,11 +103,17 @@ static int check_one(const char *path)
 
 int task_check_command(int argc, char **argv)
 {
-	if (argc < 2)
+	const char *root = NULL;
+	int first = 1;
+	if (argc > 2 && strcmp(argv[1], "--root") == 0) {
+		root = argv[2];
+		first = 3;
+	}
+	if (argc <= first || strncmp(argv[first], "--", 2) == 0)
 		return admin_usage("task check");
 	int worst = admin_done;
-	for (int i = 1; i < argc; i++)
-		if (check_one(argv[i]) != admin_done)
+	for (int i = first; i < argc; i++)
+		if (check_one(argv[i], root) != admin_done)
 			worst = admin_failed;
 	return worst;
 }

@@ -1,10 +1,13 @@
-/* `task load`: turns task folders into leaderboards with the same names and updates them later;
- * set_load.c handles problem sets. The web panel wins: a task uploaded there is not replaced. A
- * leaderboard deleted there returns only if the command names its folder. */
+/* `task load`: turns tasks into leaderboards with the names of their folders or files and updates
+ * them later; set_load.c handles problem sets. The web panel wins: a task uploaded there is not
+ * replaced. A leaderboard deleted there returns only if the command names its folder. */
 #include "cli/admin/admin.h"
 #include "cli/admin/set_load.h"
 #include "lib/base/scope.h"
+#include "lib/base/text.h"
 #include "lib/gpu/device.h"
+#include "lib/leaderboard/problem_set.h"
+#include "lib/task/local.h"
 #include "lib/task/stock.h"
 #include "lib/task/version.h"
 
@@ -16,9 +19,10 @@
 #include <sys/stat.h>
 
 struct source {
-	const char *name; /* of the folder and the leaderboard */
-	bool named;       /* the folder was named on the command line, not found in one */
+	const char *name; /* of the leaderboard */
+	bool named;       /* the task was named on the command line, not found in a folder */
 	bool dry_run;
+	const char *root; /* the tree of the task's files, or NULL */
 	struct fileset upload, stock;
 	struct task *task;
 };
@@ -40,14 +44,14 @@ static int was_found(int rc, bool *answer)
 	return rc == ERROR_NOT_FOUND ? 0 : rc;
 }
 
-/* ---- reading a folder ---- */
+/* ---- reading a task ---- */
 
 static int read_source(
 	struct arena *arena, const char *path, struct source *source, struct error *error)
 {
 	source->upload = fileset_make(arena);
 	source->stock = stock_fileset(arena);
-	int rc = fileset_from_folder(&source->upload, path, error);
+	int rc = task_from_path(&source->upload, path, source->root, error);
 	return rc ? rc : task_parse(arena, &source->upload, &source->stock, &source->task, error);
 }
 
@@ -177,11 +181,18 @@ static int update_leaderboard(struct database *db, struct arena *arena, const st
 	return 0;
 }
 
-static int load_folder(struct database *db, const char *path, const char *name, bool named,
-	bool dry_run, struct error *error)
+struct options {
+	bool dry_run;
+	const char *set, *root;
+};
+
+static int load_task(struct database *db, const char *path, const char *name, bool named,
+	const struct options *options, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
-	struct source source = { .name = name, .named = named, .dry_run = dry_run };
+	struct source source = {
+		.name = name, .named = named, .dry_run = options->dry_run, .root = options->root
+	};
 	struct leaderboard leaderboard;
 	int rc = read_source(arena, path, &source, error);
 	if (!rc) {
@@ -203,6 +214,10 @@ static bool is_task(const char *path)
 		"reference_code.cu",
 		"reference_code.cuh",
 		"reference_code.cpp",
+		"reference.py",
+		"reference.cu",
+		"reference.cuh",
+		"reference.cpp",
 	};
 	for (size_t i = 0; i < COUNT(DEFINITIONS); i++) {
 		char definition[PATH_MAX];
@@ -214,7 +229,7 @@ static bool is_task(const char *path)
 }
 
 /* Returns the number of rejected folders, each reported on stderr. */
-static int load_inside(struct database *db, const char *path, bool dry_run)
+static int load_inside(struct database *db, const char *path, const struct options *options)
 {
 	struct dirent **entries;
 	int count = scandir(path, &entries, NULL, alphasort), refused = 0, tasks = 0;
@@ -230,23 +245,48 @@ static int load_inside(struct database *db, const char *path, bool dry_run)
 		if (entry->d_name[0] == '.' || !is_task(inner))
 			continue;
 		tasks++;
-		if (load_folder(db, inner, entry->d_name, false, dry_run, &error))
+		if (load_task(db, inner, entry->d_name, false, options, &error))
 			refused += admin_complain(&error);
 	}
 	free(entries);
 	if (!tasks) {
 		fail(&error, ERROR_INPUT,
-			"%s: there is no task here. A task's folder contains task.yml or reference_code.py.",
-			path);
+			"%s: there is no task here. A task's folder contains task.yml or reference.py.", path);
 		refused += admin_complain(&error);
 	}
 	return refused;
 }
 
-struct options {
-	bool dry_run;
-	const char *set;
-};
+/* Whether a file is one task, and not a problem set or a part of one. */
+static bool is_task_file(const char *path)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	struct fileset upload = fileset_make(arena), stock = stock_fileset(arena);
+	struct task *task;
+	struct task_faults faults;
+	const char **sets;
+	struct error error;
+	if (text_ends_with(path, ".yml") || text_ends_with(path, ".yaml"))
+		return false;
+	if (fileset_from_path(&upload, path, &error))
+		return true; /* loading it says what is wrong */
+	return !task_check(arena, &upload, &stock, &task, &faults)
+		|| !problem_set_paths(arena, &upload, &sets);
+}
+
+/* The name of a leaderboard for a task in one file: that of a zip, or of the folder around a
+ * reference.py. */
+static const char *name_of_file(struct arena *arena, const char *path)
+{
+	const char *name = strrchr(path, '/') + 1;
+	if (strncmp(name, "reference.", 10) == 0 || strncmp(name, "reference_code.", 15) == 0) {
+		const char *folder = arena_strndup(arena, path, (size_t)(name - path) - 1);
+		const char *slash = strrchr(folder, '/');
+		return slash ? slash + 1 : folder;
+	}
+	const char *dot = strrchr(name, '.');
+	return dot ? arena_strndup(arena, name, (size_t)(dot - name)) : name;
+}
 
 static int load_path(struct database *db, const char *given, const struct options *options)
 {
@@ -256,13 +296,14 @@ static int load_path(struct database *db, const char *given, const struct option
 		fail(&error, ERROR_INPUT, "Cannot read %s: %s.", given, strerror(errno));
 		return admin_complain(&error);
 	}
-	if (is_set_path(path) || options->set)
+	bool is_file = is_set_path(path);
+	if (options->set || (is_file && !is_task_file(path)))
 		return load_set(db, path, options->set, options->dry_run);
-	if (!is_task(path))
-		return load_inside(db, path, options->dry_run);
-	return load_folder(db, path, strrchr(path, '/') + 1, true, options->dry_run, &error)
-		? admin_complain(&error)
-		: 0;
+	if (!is_file && !is_task(path))
+		return load_inside(db, path, options);
+	cleanup_arena struct arena *arena = arena_new();
+	const char *name = is_file ? name_of_file(arena, path) : strrchr(path, '/') + 1;
+	return load_task(db, path, name, true, options, &error) ? admin_complain(&error) : 0;
 }
 
 /* Parses the leading options. Returns the number of arguments used, or -1. */
@@ -274,6 +315,8 @@ static int read_options(int argc, char **argv, struct options *options)
 			options->dry_run = true;
 		else if (strcmp(argv[i], "--set") == 0 && i + 1 < argc)
 			options->set = argv[++i];
+		else if (strcmp(argv[i], "--root") == 0 && i + 1 < argc)
+			options->root = argv[++i];
 		else
 			return -1;
 	return i;

@@ -23,7 +23,7 @@
 #include <string.h>
 
 struct options {
-	const char *file, *task, *mode, *gpu, *python, *engine, *seed;
+	const char *file, *task, *mode, *gpu, *python, *engine, *seed, *root;
 	bool as_json;
 };
 
@@ -50,6 +50,7 @@ static int read_options(const struct call *call, struct options *options, struct
 		.python = call_value(call, "python"),
 		.engine = call_value(call, "engine"),
 		.seed = call_value(call, "seed"),
+		.root = call_value(call, "root"),
 		.as_json = call_has(call, "json") };
 	if (!options->task)
 		return fail(error, ERROR_INPUT, "Name the task's folder or zip with --task.");
@@ -226,7 +227,8 @@ int check_command(const struct call *call)
 	*check =
 		(struct check){ .arena = arena, .options = &options, .interrupt = { .descriptor = -1 } };
 	if (read_options(call, &options, &error)
-		|| check_input_read_task(arena, options.task, &check->given, &check->faults, &error)
+		|| check_input_read_task(
+			arena, options.task, options.root, &check->given, &check->faults, &error)
 		|| check_input_read_submission(arena, options.file, &check->given, &error)
 		|| choose_seed(options.seed, &check->secret_seed, &error))
 		return report_error(check, &error);

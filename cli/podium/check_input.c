@@ -3,6 +3,7 @@
 #include "lib/base/buffer.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
+#include "lib/task/local.h"
 #include "lib/task/stock.h"
 
 #include <errno.h>
@@ -27,12 +28,12 @@ static int take_files(struct arena *arena, struct check_input *given, struct err
 	return 0;
 }
 
-int check_input_read_task(struct arena *arena, const char *path, struct check_input *given,
-	struct task_faults *faults, struct error *error)
+int check_input_read_task(struct arena *arena, const char *path, const char *root,
+	struct check_input *given, struct task_faults *faults, struct error *error)
 {
 	given->upload = fileset_make(arena);
 	given->stock = stock_fileset(arena);
-	int rc = fileset_from_path(&given->upload, path, error);
+	int rc = task_from_path(&given->upload, path, root, error);
 	if (rc) /* errors inside a zip do not name the zip */
 		return rc == ERROR_INPUT && !strstr(error->text, path) ? fail_context(error, "%s", path)
 															   : rc;

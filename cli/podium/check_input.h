@@ -20,9 +20,10 @@ struct check_input {
 	struct submission_file submission;
 };
 
-/* Reads the task's folder or zip. On ERROR_INPUT, `faults` may list what is wrong with the task. */
-int check_input_read_task(struct arena *arena, const char *path, struct check_input *given,
-	struct task_faults *faults, struct error *error);
+/* Reads the task's folder, zip or single file; `root` as in task_from_path. On ERROR_INPUT,
+ * `faults` may list what is wrong with the task. */
+int check_input_read_task(struct arena *arena, const char *path, const char *root,
+	struct check_input *given, struct task_faults *faults, struct error *error);
 
 /* Reads a submission's file, written in `language`, and the directives at the top of the file. */
 int check_input_read_file(struct arena *arena, const char *language, const char *path,

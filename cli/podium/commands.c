@@ -108,7 +108,11 @@ const struct command COMMANDS[] = {
 			"engine and limits, in the same sandbox. It needs no server.\n",
 		.options = {
 			{ .name = "task", .value = "FOLDER", .kind = WORD_FOLDER,
-				.meaning = "the task: a folder with task.yml or reference_code, or its zip" },
+				.meaning = "the task: a folder with task.yml or a reference, a zip of one, or a\n"
+						   "reference alone" },
+			{ .name = "root", .value = "FOLDER", .kind = WORD_FOLDER,
+				.meaning = "the tree of the task's files (default: the git working tree, else\n"
+						   "the folder above)" },
 			{ .name = "mode", .value = "MODE", .kind = WORD_CHOICE, .choices = CHECK_MODES,
 				.meaning = "test (default), benchmark or ranked" },
 			{ .name = "gpu", .value = "UUID|cpu",

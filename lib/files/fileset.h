@@ -60,7 +60,12 @@ int fileset_from_zip(struct fileset *set, const void *bytes, size_t length, stru
 /* Reads a folder with the same limits. Links and special files are errors. */
 int fileset_from_folder(struct fileset *set, const char *path, struct error *error);
 
-/* Reads a folder or a zip from a path, with the rules of an upload in the panel. */
+/* Reads an uploaded file: a zip, or by the ending of its name (.py, .cu, .cuh, .cpp) a single
+ * source file, which becomes "reference.py" and so on. */
+int fileset_from_upload(
+	struct fileset *set, const char *name, const void *bytes, size_t length, struct error *error);
+
+/* Reads a folder, a zip or a single source file from a path, with the rules of an upload. */
 int fileset_from_path(struct fileset *set, const char *path, struct error *error);
 
 #endif

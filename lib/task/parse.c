@@ -67,7 +67,7 @@ static void refuse_form(struct task_reader *reader)
 		task_fault(reader, NULL, NULL, "there is a task.yaml; rename it to task.yml.");
 	else
 		task_fault(reader, NULL, NULL,
-			"there is none in the upload, and no reference_code.py (or .cuh, .cu, .cpp) either; "
+			"there is none in the upload, and no reference.py (or .cuh, .cu, .cpp) either; "
 			"every task needs one of the two.");
 }
 

@@ -250,8 +250,7 @@ const char *task_stock_name(const struct task_file *file)
 	return file->source[length] == ':' ? file->source + length + 1 : NULL;
 }
 
-/* FOLDER/SOURCE with "." and ".." resolved. NULL if the path leads above the upload's top. */
-static const char *resolve_path(struct arena *arena, const char *folder, const char *source)
+const char *task_resolve_path(struct arena *arena, const char *folder, const char *source)
 {
 	char *path = arena_printf(arena, "%s%s", folder, source);
 	size_t out = 0;
@@ -298,7 +297,7 @@ const struct file *task_source(
 			reader->name);
 		return NULL;
 	}
-	const char *path = resolve_path(reader->arena, reader->folder, source);
+	const char *path = task_resolve_path(reader->arena, reader->folder, source);
 	if (!path) {
 		task_fault(reader, at, key,
 			"the source %s leads out of the upload; put the file into the task's folder, or pack "

@@ -70,6 +70,9 @@ void *task_read_array(struct task_reader *reader, const struct yaml_node *node,
 const struct file *task_source(
 	struct task_reader *reader, const struct yaml_node *at, const char *key, const char *source);
 
+/* FOLDER/SOURCE with "." and ".." resolved. NULL if the path leads above the upload's top. */
+const char *task_resolve_path(struct arena *arena, const char *folder, const char *source);
+
 /* The content of `file` from the upload or the stock. NULL: the submission's slot or a missing
  * file. */
 const struct file *task_file_content(
@@ -88,8 +91,14 @@ task_key_read task_read_cases; /* const char **, size_t */
 void task_read_yaml(struct task_reader *reader, const struct file *definition);
 void task_read_single(struct task_reader *reader, const struct file *reference_code);
 
-/* Finds the reference_code of an upload in the older form and sets reader->task's language.
- * NULL: none. */
+/* Reads a problem.py: assignments of plain values to keys of task.yml, which replace what the task
+ * has. The file is not run. */
+void task_read_problem(struct task_reader *reader, const struct file *problem);
+/* The keys of such a map: those of task.yml that name no file. */
+void task_read_problem_keys(struct task_reader *reader, const struct yaml_node *root);
+
+/* Finds the reference of an upload without a task.yml and sets reader->task's language. NULL:
+ * none. */
 const struct file *task_find_single(struct task_reader *reader);
 
 /* The author's text at the top of a file: Python's docstring or C++'s first comment, without its

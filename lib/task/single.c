@@ -1,6 +1,9 @@
-/* Reads the older form of a task: no task.yml, but one reference_code.py (or .cuh, .cu, .cpp).
- * The file defines generate_input(), ref_kernel and check_implementation(custom_output,
- * ref_output) -> bool.
+/* Reads a task without a task.yml: one reference.py (or .cuh, .cu, .cpp), in the older form also
+ * named reference_code. The file defines generate_input(), ref_kernel and
+ * check_implementation(custom_output, ref_output) -> bool.
+ *
+ * A reference in C++ that declares a __global__ function and launches it in custom_kernel makes a
+ * task for a kernel alone. A problem.py beside it gives cases and limits.
  *
  * Stock files adapt it to the stock evaluation. If the task has its own evaluation, which
  * reports one score, a stock file runs that one. Either way the result is an ordinary task. */
@@ -17,10 +20,10 @@
 #define SLOT "@SUBMISSION@"
 #define CODE "@CODE@" /* the reference, whatever its uploaded name is */
 
-enum { most_words = 6, most_files = 8 };
+enum { most_words = 9, most_files = 8 };
 
 /* Arrays of texts and files end with NULL. */
-static const struct form {
+struct form {
 	const char *codes[most_words]; /* possible names of the reference */
 	/* words that the reference must contain for the stock evaluation */
 	const char *needs[most_words];
@@ -32,9 +35,11 @@ static const struct form {
 	const char *sources[most_words], *own_sources[most_words];       /* cu */
 	const char *template_language;
 	const char *endings[most_words]; /* file endings of templates and samples */
-} FORMS[] = {
+};
+
+static const struct form FORMS[] = {
 	[TASK_PY] = {
-		.codes = { "reference_code.py" },
+		.codes = { "reference_code.py", "reference.py" },
 		.needs = { "generate_input", "ref_kernel", "check_implementation" },
 		.evaluation = "eval.py",
 		.stock_slot = "submission.py",
@@ -56,7 +61,8 @@ static const struct form {
 		.endings = { ".py" },
 	},
 	[TASK_CU] = {
-		.codes = { "reference_code.cuh", "reference_code.cu", "reference_code.cpp" },
+		.codes = { "reference_code.cuh", "reference_code.cu", "reference_code.cpp", "reference.cuh",
+			"reference.cu", "reference.cpp" },
 		.needs = { "generate_input", "ref_kernel", "check_implementation", "input_t", "output_t" },
 		.evaluation = "eval.cu",
 		.stock_slot = "train.cuh",
@@ -81,6 +87,25 @@ static const struct form {
 	},
 };
 
+/* Participants submit the __global__ function that the reference declares and launches. */
+static const struct form KERNEL_ALONE = {
+	.needs = { "generate_input", "custom_kernel", "check_implementation", "input_t", "output_t" },
+	.stock_slot = "submission.cuh",
+	.train_slot = "submission.cuh",
+	.stock_files = {
+		{ .name = "reference_code.cuh", .source = CODE },
+		{ .name = "reference.cuh", .source = "@STOCK@:single_reference.cuh" },
+		{ .name = "task.h", .source = "@STOCK@:single_reference.cuh" },
+		{ .name = "wrapped_kernel.cu", .source = "@STOCK@" },
+		{ .name = "eval.cu", .source = "@STOCK@" },
+		{ .name = "utils.h", .source = "@STOCK@" },
+	},
+	.sources = { "wrapped_kernel.cu" },
+	.template_language = "CUDA",
+	.endings = { ".cu", ".cuh", ".cpp" },
+};
+
+static const char PROBLEM[] = "problem.py";
 static const char *const SEED_TESTS[] = { "seed: 1", "seed: 2", "seed: 3" };
 static const char *const SEED_BENCHMARKS[] = { "seed: 4" };
 static const char SAMPLES[] = "samples/";
@@ -90,6 +115,7 @@ struct single {
 	struct task_reader *reader;
 	const struct form *form;
 	const struct file *code, *evaluation; /* evaluation is NULL for the stock one */
+	const struct file *problem;           /* NULL: none */
 	const char *slot;
 };
 
@@ -147,6 +173,14 @@ static bool is_text_file(const struct file *file)
 	return text_is_utf8(file->bytes, file->length) && !memchr(file->bytes, '\0', file->length);
 }
 
+/* Whether the check of a reference in C++ states its result to a TestReporter, as with a task.yml,
+ * and needs no ref_kernel. */
+static bool reports(const struct single *single)
+{
+	return single->reader->task->language == TASK_CU
+		&& contains_word(single->code->bytes, "TestReporter");
+}
+
 static void check_code(struct single *single)
 {
 	struct task_reader *reader = single->reader;
@@ -154,13 +188,19 @@ static void check_code(struct single *single)
 		task_fault(reader, NULL, NULL, "the file is not UTF-8 text.");
 		return;
 	}
+	if (single->form == &KERNEL_ALONE && !reports(single)
+		&& !contains_word(single->code->bytes, "ref_kernel"))
+		task_fault(reader, NULL, NULL,
+			"it has no ref_kernel; a check_implementation without a TestReporter compares with "
+			"what ref_kernel returns.");
 	for (const char *const *word = single->form->needs; !single->evaluation && *word; word++)
-		if (!contains_word(single->code->bytes, *word))
+		if (!contains_word(single->code->bytes, *word)
+			&& !(reports(single) && strcmp(*word, "ref_kernel") == 0))
 			task_fault(reader, NULL, NULL,
 				"it has no %s; the single-file form needs generate_input(), ref_kernel and "
 				"check_implementation(custom_output, ref_output)%s.",
 				*word,
-				single->form == &FORMS[TASK_CU] ? ", and the types input_t and output_t" : "");
+				reader->task->language == TASK_CU ? ", and the types input_t and output_t" : "");
 }
 
 /* The task's own evaluation must import the submission and report a score. */
@@ -183,6 +223,41 @@ static void check_evaluation(struct single *single)
 			reader->task->language == TASK_PY
 				? "imports neither train nor submission"
 				: "includes neither \"train.cuh\" nor \"submission.cuh\"");
+}
+
+/* The first declaration of a __global__ function, on one line and without the semicolon, or NULL.
+ */
+static const char *find_signature(struct arena *arena, const char *code)
+{
+	regex_t compiled;
+	regmatch_t groups[2];
+	if (regcomp(&compiled, "(__global__[[:space:]][^;{}]*\\))[[:space:]]*;", REG_EXTENDED))
+		return NULL;
+	bool found = regexec(&compiled, code, COUNT(groups), groups, 0) == 0;
+	regfree(&compiled);
+	if (!found)
+		return NULL;
+	size_t length = (size_t)(groups[1].rm_eo - groups[1].rm_so), out = 0;
+	char *text = arena_strndup(arena, code + groups[1].rm_so, length);
+	for (size_t i = 0; i < length; i++)
+		if (!isspace((unsigned char)text[i]))
+			text[out++] = text[i];
+		else if (text[out - 1] != ' ')
+			text[out++] = ' ';
+	text[out] = '\0';
+	return text;
+}
+
+/* A reference that launches a declared kernel in custom_kernel asks for that kernel alone. */
+static void choose_form(struct single *single)
+{
+	struct task *task = single->reader->task;
+	if (task->language != TASK_CU || single->evaluation || !is_text_file(single->code)
+		|| !contains_word(single->code->bytes, "custom_kernel"))
+		return;
+	task->kernel_signature = find_signature(single->reader->arena, single->code->bytes);
+	if (task->kernel_signature)
+		single->form = &KERNEL_ALONE;
 }
 
 static void choose_slot(struct single *single)
@@ -222,9 +297,9 @@ static bool is_template(const struct form *form, const char *path)
 static bool is_helper(const struct single *single, const struct file *file)
 {
 	const char *path = file->path;
-	return file != single->code && file != single->evaluation && !is_template(single->form, path)
-		&& strncmp(path, SAMPLES, sizeof SAMPLES - 1) != 0 && !text_ends_with(path, ".md")
-		&& strncmp(path, "LICENSE", 7) != 0;
+	return file != single->code && file != single->evaluation && file != single->problem
+		&& !is_template(single->form, path) && strncmp(path, SAMPLES, sizeof SAMPLES - 1) != 0
+		&& !text_ends_with(path, ".md") && strncmp(path, "LICENSE", 7) != 0;
 }
 
 static void add_helpers(struct single *single)
@@ -297,6 +372,57 @@ static void add_cases(struct single *single)
 	task->benchmarks =
 		copy_texts(arena, single->evaluation ? &only : SEED_BENCHMARKS, task->benchmark_count);
 	task->ranking_by = RANKING_BY_LAST;
+}
+
+/* The defines tell single_reference.cuh what the reference has itself. */
+static void add_defines(struct single *single)
+{
+	struct task *task = single->reader->task;
+	if (task->language != TASK_CU || single->evaluation)
+		return;
+	task->defines = arena_array(single->reader->arena, struct task_define, 2);
+	if (contains_word(single->code->bytes, "ArgumentNames"))
+		task->defines[task->define_count++] =
+			(struct task_define){ .name = "PODIUM_HAS_ARGUMENTS" };
+	if (reports(single))
+		task->defines[task->define_count++] = (struct task_define){ .name = "PODIUM_HAS_REPORTER" };
+}
+
+/* Reads problem.py: a description, and cases and limits instead of the usual ones. */
+static void read_problem(struct single *single)
+{
+	struct task_reader *reader = single->reader;
+	if (!single->problem)
+		return;
+	reader->name = single->problem->path;
+	if (!is_text_file(single->problem)) {
+		task_fault(reader, NULL, NULL, "the file is not UTF-8 text.");
+		return;
+	}
+	const char *text = task_docstring(reader->arena, TASK_PY, single->problem->bytes);
+	if (*text)
+		reader->task->description = text;
+	task_read_problem(reader, single->problem);
+	reader->name = single->code->path;
+}
+
+/* The usual cases have a seed alone; other arguments need names in the reference. */
+static void check_arguments(struct single *single)
+{
+	const struct task *task = single->reader->task;
+	if (!single->problem || contains_word(single->code->bytes, "ArgumentNames"))
+		return;
+	for (size_t i = 0; i < task->test_count + task->benchmark_count; i++) {
+		const char *line =
+			i < task->test_count ? task->tests[i] : task->benchmarks[i - task->test_count];
+		if (strncmp(line, "seed: ", 6) == 0 && !strchr(line, ';'))
+			continue;
+		task_fault(single->reader, NULL, NULL,
+			"it has no ArgumentNames, but the case \"%s\" of problem.py has arguments besides "
+			"seed.",
+			line);
+		return;
+	}
 }
 
 /* ---- templates and samples ---- */
@@ -385,7 +511,10 @@ void task_read_single(struct task_reader *reader, const struct file *code)
 		.form = form,
 		.code = code,
 		.evaluation = fileset_find(reader->upload, form->evaluation) };
+	if (reader->task->language == TASK_CU)
+		single.problem = fileset_find(reader->upload, PROBLEM);
 	reader->name = code->path;
+	choose_form(&single);
 	check_code(&single);
 	if (single.evaluation) {
 		reader->name = single.evaluation->path;
@@ -399,7 +528,10 @@ void task_read_single(struct task_reader *reader, const struct file *code)
 	reader->task->description = task_docstring(reader->arena, reader->task->language, code->bytes);
 	add_files(&single);
 	add_program(&single);
+	add_defines(&single);
 	add_cases(&single);
+	read_problem(&single);
+	check_arguments(&single);
 	read_template(&single);
 	read_samples(&single);
 }

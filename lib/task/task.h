@@ -89,9 +89,9 @@ struct task {
 	size_t expected_count;
 };
 
-/* Reads the task from `upload`: task.yml, or else the older single file reference_code.py, .cuh,
- * .cu or .cpp. `stock` contains the harness files for `source: "@STOCK@"`. Checks everything
- * that needs no run. Errors name file, line and key. The task lives in `arena`. */
+/* Reads the task from `upload`: task.yml, or else a single reference.py, .cuh, .cu or .cpp (also
+ * named reference_code). `stock` contains the harness files for `source: "@STOCK@"`. Checks
+ * everything that needs no run. Errors name file, line and key. The task lives in `arena`. */
 int task_parse(struct arena *arena, const struct fileset *upload, const struct fileset *stock,
 	struct task **task, struct error *error);
 

@@ -454,6 +454,7 @@ static const struct task_key TASK_KEYS[] = {
 	{ .name = "config", .read = read_config, .required = true },
 	{ .name = "podium", .read = read_podium },
 	{ .name = "templates", .read = read_templates },
+	/* problem.py has these as well; see PROBLEM_KEYS */
 	{ .name = "gpus", .read = task_read_texts, TASK_LIST(gpus, gpu_count), .rule = gpu_fault },
 	{ .name = "libraries", .read = read_libraries, .rule = library_fault },
 	{ .name = "multi_gpu", .read = task_read_truth, TASK(multi_gpu) },
@@ -477,6 +478,9 @@ static const struct task_key TASK_KEYS[] = {
 	{ .name = "ranking_by", .read = task_read_choice, TASK(ranking_by), .choices = RANKINGS },
 	{ .name = "seed", .read = read_seed, TASK(seed), .least = 0, .most = INT32_MAX },
 };
+
+static const struct task_key *const PROBLEM_KEYS = &TASK_KEYS[6];
+enum { problem_key_count = COUNT(TASK_KEYS) - 6 };
 
 static bool has_cases(const struct yaml_node *root, const char *key)
 {
@@ -537,4 +541,11 @@ void task_read_yaml(struct task_reader *reader, const struct file *definition)
 	check_formula(reader, root, "flops", reader->task->flops);
 	check_formula(reader, root, "bytes", reader->task->bytes);
 	reader->prefix = "";
+}
+
+void task_read_problem_keys(struct task_reader *reader, const struct yaml_node *root)
+{
+	task_read_map(reader, root, "the problem", PROBLEM_KEYS, problem_key_count, reader->task);
+	if (!reader->task->benchmark_count)
+		task_fault(reader, NULL, NULL, "there are no benchmarks, so nothing can be ranked.");
 }

@@ -289,10 +289,100 @@ def a_task_s_own_output_tensor_must_be_returned():
 @test
 def checks_may_answer_in_all_forms_that_tasks_use():
 	for answer, code in (("True", 0), ("''", 0), ("'differs'", 112), ("(True, '')", 0),
-		("(False, 'differs')", 112), ("(False, ['a', 'b'])", 112), ("None", 113)):
+		("(False, 'differs')", 112), ("(False, ['a', 'b'])", 112), ("[]", 0), ("['a', 'b']",
+		112), ("('a', 'b')", 113), ("None", 113)):
 		reference = REFERENCE.split(
 			"def check")[0] + f"def check_implementation(data, output): return {answer}\n"
 		equal((answer, evaluate(reference=reference, cases="size: 3\n").code), (answer, code))
+
+
+# The format's example, and how its readers use the list.
+ASKS_FOR_REASONS = """
+from utils import verbose_allclose
+
+def ref_kernel(data):
+    return 2.0 * data
+
+def check_implementation(data, output):
+    reasons = verbose_allclose(output, ref_kernel(data))
+    if len(reasons) > 0:
+        return "mismatch found! " + reasons[0]
+    return ""
+"""
+
+
+@test
+def a_check_asks_verbose_allclose_for_reasons():
+	reference = REFERENCE.split("def check")[0] + ASKS_FOR_REASONS
+	ends_with(evaluate("def custom_kernel(data): return 2.0 * data\n", reference=reference), 0)
+	ends_with(evaluate("def custom_kernel(data): return 3.0 * data\n", reference=reference), 112,
+		"mismatch found! 3 of 3 elements are wrong, the first at [0]: expected 10, got 15")
+
+
+# ---- errors of the task's own code ----
+
+BY_ITSELF = "The task's check_implementation fails by itself, which is no fault of the submission"
+KERNEL = "def ref_kernel(data): return 2 * data\n"
+MISSPELT = "\tif not torch.equal(output, 2 * data): return False, mesage\n\treturn True, ''\n"
+OUT_OF_RANGE = "\treturn True, [][3]\n"
+WRONG_PATH = "\treturn (True, '') if torch.equal(output, 2 * data) else (False, [][3])\n"
+
+
+@test
+def an_error_of_the_check_itself_is_the_task_s():
+	for body, submission in ((OUT_OF_RANGE, RIGHT), (KERNEL + OUT_OF_RANGE, RIGHT),
+		(KERNEL + OUT_OF_RANGE, "def custom_kernel(data): return None\n"), (MISSPELT,
+		WRONG), (KERNEL + WRONG_PATH, WRONG), ("\timport no_such_module\n", RIGHT)):
+		kernel = KERNEL if body.startswith(KERNEL) else ""
+		reference = (REFERENCE.split("def check")[0].replace("torch.arange(size) + seed % 1000",
+			"(torch.arange(size) + seed % 1000)") + kernel +
+			"def check_implementation(data, output):\n" + body.removeprefix(KERNEL))
+		result = evaluate(submission, reference=reference)
+		ends_with(result, 113, BY_ITSELF)
+		contains(result.lines["test.0.error"], BY_ITSELF)
+
+
+@test
+def an_error_over_an_output_of_a_wrong_form_is_the_submission_s():
+	for body in ("return output.shape == data.shape", "return bool((output == 2 * data).all())",
+		"assert output.shape == (7, 7), 'wrong shape'\n\treturn True",
+		"torch.testing.assert_close(output, 2 * data)\n\treturn True"):
+		check = f"def check_implementation(data, output):\n\t{body}\n"
+		for kernel in ("", KERNEL) if "(7, 7)" not in body else ("", ):
+			for returned in ("None", "[data]", "data[1:]"):
+				result = evaluate(f"def custom_kernel(data): return {returned}\n",
+					reference=REFERENCE.split("def check")[0] + kernel + check, cases="size: 3\n")
+				if result.code != 112:
+					ends_with(result, 1, "check_implementation could not work with what custom_")
+
+
+@test
+def an_error_of_the_task_s_ref_kernel_is_the_task_s():
+	reference = (REFERENCE.split("def check")[0] + "from utils import make_match_reference\n"
+		"def ref_kernel(data): return data @ torch.ones(1, 2)\n"
+		"check_implementation = make_match_reference(ref_kernel)\n")
+	ends_with(evaluate(reference=reference), 113, "fails by itself")
+
+
+@test
+def a_full_memory_is_never_the_task_s():
+	"""A submission could take all of it."""
+	reference = (REFERENCE.split("def check")[0] + KERNEL +
+		"def check_implementation(data, output): raise MemoryError()\n")
+	ends_with(evaluate(reference=reference), 1, "could not work with")
+
+
+@test
+def is_output_of_may_fail_by_itself_too():
+	reference = REFERENCE + KERNEL + "def is_output_of(data, output): return missing\n"
+	ends_with(evaluate(reference=reference), 113, "The task's is_output_of fails by itself")
+
+
+@test
+def files_of_the_task_that_end_python_are_the_task_s_fault():
+	for line in ("import sys; sys.exit(1)\n", "raise KeyError('no')\n", "import missing\n"):
+		ends_with(evaluate(reference=line + REFERENCE), 2, "The task's own files cannot be")
+		ends_with(evaluate(utils_py=line), 2, "The task's own files cannot be imported")
 
 
 # ---- submissions that fail ----
@@ -492,24 +582,24 @@ assert uniform((4,), 1, dtype=torch.float16).dtype == torch.float16
 @test
 def comparisons_name_the_first_difference():
 	in_utils("""
-def said(result): return result[0], result[1][0] if result[1] else ""
+def said(reasons): return reasons[0]
 nan, inf = float("nan"), float("inf")
 a = torch.tensor([[1.0, 2.0], [3.0, inf]])
-assert verbose_allclose(a, a.clone()) == (True, []) and verbose_allequal(a, a.clone()) == (True, [])
+assert verbose_allclose(a, a.clone()) == [] and verbose_allequal(a, a.clone()) == []
 b = a.clone(); b[1, 0] = 3.5
-assert said(verbose_allclose(b, a)) == (False, "1 of 4 elements are wrong, the first at [1, 0]: "
-    "expected 3, got 3.5 (off by 0.5, tolerance 3e-05)")
-assert verbose_allclose(b, a, atol=0.5)[0] and verbose_allclose(b, a, rtol=0.2)[0]
-assert said(verbose_allequal(b, a))[1].endswith("expected 3, got 3.5")
+assert verbose_allclose(b, a) == ["1 of 4 elements are wrong, the first at [1, 0]: "
+    "expected 3, got 3.5 (off by 0.5, tolerance 3e-05)"]
+assert not verbose_allclose(b, a, atol=0.5) and not verbose_allclose(b, a, rtol=0.2)
+assert said(verbose_allequal(b, a)).endswith("expected 3, got 3.5")
 b[0] = nan
-good, lines = verbose_allclose(b, a, atol=10, max_print=1)
-assert not good and len(lines) == 1 and lines[0].startswith("2 of 4"), lines
-assert said(verbose_allclose(a[0], a)) == (False, "the shape is [2], expected [2, 2]")
-assert said(verbose_allclose(a.double(), a)) == (False, "the dtype is float64, expected float32")
-assert said(verbose_allclose(None, a)) == (False, "expected a tensor, got nothing (None)")
-assert said(verbose_allequal(3, a)) == (False, "expected a tensor, got a int")
-assert match_reference(a, b, lambda data: data)[0] is False
-assert make_match_reference(lambda data: 2 * data, rtol=1e-3)(a, 2.001 * a)[0]
+reasons = verbose_allclose(b, a, atol=10, max_print=1)
+assert len(reasons) == 1 and reasons[0].startswith("2 of 4"), reasons
+assert verbose_allclose(a[0], a) == ["the shape is [2], expected [2, 2]"]
+assert verbose_allclose(a.double(), a) == ["the dtype is float64, expected float32"]
+assert verbose_allclose(None, a) == ["expected a tensor, got nothing (None)"]
+assert verbose_allequal(3, a) == ["expected a tensor, got a int"]
+assert said(match_reference(a, b, lambda data: data).splitlines()).startswith("3 of 4")
+assert make_match_reference(lambda data: 2 * data, rtol=1e-3)(a, 2.001 * a) == ""
 """)
 
 

@@ -95,13 +95,14 @@ def all_suites(kind):
 # Seconds of the slowest suites, used until a run here has timed them. A slow suite must not start
 # last and run alone at the end. Only the order matters.
 USUAL_S = {
-	"redteam/attacks": 555, "integration/formats/formats": 300, "browser/pages": 265,
-	"fuzz/answer": 205, "browser/judge": 170, "integration/sandbox/sandbox": 165,
-	"integration/run/isolated": 145, "harness/isolated_cu": 125, "integration/harness/harness": 300,
-	"browser/keyboard": 120, "browser/operate": 115, "browser/participants": 95,
-	"browser/plain": 90, "browser/flows": 90, "integration/run/run": 85, "harness/isolated": 75,
-	"browser/account": 75, "integration/site/attacks": 65, "integration/dev/run": 65,
-	"fuzz/zip": 65, "integration/worker/worker": 60, "faults/soak": 60, "browser/publishing": 55,
+	"redteam/attacks": 555, "integration/formats/formats": 300,
+	"integration/formats/extensions": 170, "browser/pages": 265, "fuzz/answer": 205,
+	"browser/judge": 170, "integration/sandbox/sandbox": 165, "integration/run/isolated": 145,
+	"harness/isolated_cu": 125, "integration/harness/harness": 300, "browser/keyboard": 120,
+	"browser/operate": 115, "browser/participants": 95, "browser/plain": 90, "browser/flows": 90,
+	"integration/run/run": 85, "harness/isolated": 75, "browser/account": 75,
+	"integration/site/attacks": 65, "integration/dev/run": 65, "fuzz/zip": 65,
+	"integration/worker/worker": 60, "faults/soak": 60, "browser/publishing": 55,
 	"integration/check/same": 50, "browser/charts": 50, "integration/site/questions": 45,
 	"integration/run/zygote": 45, "integration/command/command": 45, "faults/outage": 45,
 	"browser/control": 45, "integration/site/control": 40, "faults/kill": 40, "style/format": 30

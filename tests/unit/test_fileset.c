@@ -373,6 +373,35 @@ static void links_special_files_and_large_files_in_a_folder_are_refused(void **s
 	assert_folder_refused("/nonexistent", "Cannot open the folder \"/nonexistent\"");
 }
 
+static void a_source_file_is_an_upload_without_a_zip(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name, *path;
+	} cases[] = {
+		{ "reference.py", "reference.py" },
+		{ "my softmax.py", "reference.py" },
+		{ "../../etc/a.cu", "reference.cu" },
+		{ "b.cuh", "reference.cuh" },
+		{ "c.cpp", "reference.cpp" },
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		cleanup_arena struct arena *arena = arena_new();
+		struct fileset set = fileset_make(arena);
+		struct error error;
+		assert_int_equal(fileset_from_upload(&set, cases[i].name, "x", 1, &error), 0);
+		assert_int_equal(set.count, 1);
+		assert_string_equal(set.files[0].path, cases[i].path);
+		assert_int_equal(
+			fileset_from_upload(&set, cases[i].name, LARGE, sizeof LARGE, &error), ERROR_LIMIT);
+	}
+	cleanup_arena struct arena *arena = arena_new();
+	struct fileset set = fileset_make(arena);
+	struct error error;
+	assert_int_equal(fileset_from_upload(&set, "task.zip", "x", 1, &error), ERROR_INPUT);
+	assert_int_equal(fileset_from_upload(&set, "", "x", 1, &error), ERROR_INPUT);
+}
+
 static void quoted_text_is_safe_for_a_terminal_and_short(void **state)
 {
 	(void)state;
@@ -404,6 +433,7 @@ int main(void)
 			a_folder_yields_its_files_sorted_by_path, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(links_special_files_and_large_files_in_a_folder_are_refused,
 			make_folder, remove_folder),
+		cmocka_unit_test(a_source_file_is_an_upload_without_a_zip),
 		cmocka_unit_test(quoted_text_is_safe_for_a_terminal_and_short),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -238,11 +238,119 @@ static void all_faults_of_a_single_file_with_an_evaluation_are_reported_together
 		world.error.text, "the file \"utils.py\" has a name that the single-file form reserves"));
 }
 
+static void a_reference_may_have_its_plain_name(void **state)
+{
+	(void)state;
+	static const char *const names[] = { "reference.py", "reference.cuh", "reference.cu",
+		"reference.cpp" };
+	for (size_t i = 0; i < COUNT(names); i++) {
+		cleanup_arena struct arena *arena = arena_new();
+		struct world world = make_world(arena);
+		bool is_py = strstr(names[i], ".py");
+		add(&world.upload, names[i], is_py ? SINGLE : SINGLE_CUH);
+		if (parse(&world))
+			fail_msg("%s", world.error.text);
+		assert_int_equal(world.task->language, is_py ? TASK_PY : TASK_CU);
+		assert_string_equal(
+			world.task->files[1].name, is_py ? "reference_code.py" : "reference_code.cuh");
+		assert_string_equal(world.task->files[1].source, names[i]);
+		assert_string_equal(world.task->files[2].name, is_py ? "reference.py" : "reference.cuh");
+		assert_int_equal(world.task->define_count, 0);
+	}
+}
+
+#define KERNEL \
+	"// Add.\nusing input_t = int, output_t = int;\n__global__\tvoid add(const float *a,\n\t" \
+	"float *b, int n) ;\ninput_t generate_input();\noutput_t custom_kernel(input_t);\n"
+#define OWN_CHECK "void check_implementation(TestReporter &, input_t, output_t);\n"
+#define ARGUMENTS "constexpr std::array<const char *, 2> ArgumentNames = { \"size\", \"seed\" };\n"
+#define PROBLEM \
+	"r\"\"\"Add two.\n\n[not] = a value\n\"\"\"\n# cases\ntests = [\n\t{'size': 128, 'seed': 5}, " \
+	" # " \
+	"small\n]\nbenchmarks = [{\"size\": 4096, \"seed\": 6}, {\"size\": 1, \"seed\": 7}]\n" \
+	"ranking_by = 'geom'\nranked_timeout=60"
+
+static void a_reference_that_launches_a_kernel_asks_for_the_kernel_alone(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	struct world world = make_world(arena);
+	add(&world.upload, "reference.cu", KERNEL ARGUMENTS OWN_CHECK);
+	add(&world.upload, "problem.py", PROBLEM);
+	if (parse(&world))
+		fail_msg("%s", world.error.text);
+	const struct task *task = world.task;
+	assert_string_equal(task->description, "Add two.\n\n[not] = a value");
+	assert_string_equal(
+		task->kernel_signature, "__global__ void add(const float *a, float *b, int n)");
+	assert_string_equal(task->files[0].name, "submission.cuh");
+	assert_int_equal(task->file_count, 7);
+	assert_int_equal(task->source_count, 1);
+	assert_string_equal(task->sources[0], "wrapped_kernel.cu");
+	assert_int_equal(task->define_count, 2);
+	assert_string_equal(task->defines[0].name, "PODIUM_HAS_ARGUMENTS");
+	assert_string_equal(task->defines[1].name, "PODIUM_HAS_REPORTER");
+	assert_int_equal(task->test_count, 1);
+	assert_string_equal(task->tests[0], "size: 128; seed: 5");
+	assert_int_equal(task->benchmark_count, 2);
+	assert_string_equal(task->benchmarks[0], "size: 4096; seed: 6");
+	assert_int_equal(task->ranking_by, RANKING_BY_GEOM);
+	assert_int_equal(task->ranked_timeout_s, 60);
+	assert_round_trip(arena, task);
+}
+
+static void a_kernel_alone_needs_no_problem(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	struct world world = make_world(arena);
+	add(&world.upload, "reference.cu",
+		KERNEL "output_t ref_kernel(input_t);\nbool check_implementation(output_t, output_t);\n");
+	if (parse(&world))
+		fail_msg("%s", world.error.text);
+	assert_string_equal(world.task->description, "Add.");
+	assert_string_equal(world.task->sources[0], "wrapped_kernel.cu");
+	assert_int_equal(world.task->define_count, 0);
+	assert_string_equal(world.task->benchmarks[0], "seed: 4");
+}
+
+static void faults_of_a_problem_name_their_place(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *reference, *problem, *part;
+	} cases[] = {
+		{ KERNEL ARGUMENTS OWN_CHECK, "'''a\nb'''\nimport torch\n",
+			"problem.py line 3: the file is not run, so it may only assign plain values" },
+		{ KERNEL ARGUMENTS OWN_CHECK, "tests = [{'size': 1}]\nbenchmarks = []\n",
+			"problem.py: there are no benchmarks" },
+		{ KERNEL ARGUMENTS OWN_CHECK, "a = 1\nbenchmarks = [\n{'n': 1}]\n",
+			"problem.py line 1: the problem has no key \"a\"" },
+		{ KERNEL ARGUMENTS OWN_CHECK, "files = []\n", "the problem has no key \"files\"" },
+		{ KERNEL ARGUMENTS OWN_CHECK, "benchmarks = [{'n': 1}\n", "problem.py line" },
+		{ KERNEL ARGUMENTS OWN_CHECK, "benchmarks = 'never ends", "problem.py line 1" },
+		{ KERNEL ARGUMENTS OWN_CHECK, "\xff", "problem.py: the file is not UTF-8 text." },
+		{ KERNEL OWN_CHECK, "benchmarks = [{'size': 1, 'seed': 2}]",
+			"reference.cu: it has no ArgumentNames, but the case \"size: 1; seed: 2\"" },
+		{ KERNEL "bool check_implementation(output_t, output_t);\n", "",
+			"reference.cu: it has no ref_kernel; a check_implementation without a TestReporter" },
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		cleanup_arena struct arena *arena = arena_new();
+		struct world world = make_world(arena);
+		add(&world.upload, "reference.cu", cases[i].reference);
+		add(&world.upload, "problem.py", cases[i].problem);
+		assert_int_equal(parse(&world), ERROR_INPUT);
+		if (!strstr(world.error.text, cases[i].part))
+			fail_msg("expected a sentence with [%s], got [%s]", cases[i].part, world.error.text);
+	}
+}
+
 static const struct {
 	const char *path, *text, *part;
 } OTHER_UPLOADS[] = {
 	{ "readme.md", "x",
-		"task.yml: there is none in the upload, and no reference_code.py (or .cuh, .cu, .cpp) "
+		"task.yml: there is none in the upload, and no reference.py (or .cuh, .cu, .cpp) "
 		"either" },
 	{ "task.yaml", GOOD, "there is a task.yaml; rename it to task.yml." },
 	{ "reference_code.cu", "x",
@@ -279,6 +387,10 @@ int main(void)
 		cmocka_unit_test(the_submission_gets_the_name_under_which_it_is_imported),
 		cmocka_unit_test(the_stock_file_runs_a_task_s_own_evaluation_that_gives_a_score),
 		cmocka_unit_test(all_faults_of_a_single_file_with_an_evaluation_are_reported_together),
+		cmocka_unit_test(a_reference_may_have_its_plain_name),
+		cmocka_unit_test(a_reference_that_launches_a_kernel_asks_for_the_kernel_alone),
+		cmocka_unit_test(a_kernel_alone_needs_no_problem),
+		cmocka_unit_test(faults_of_a_problem_name_their_place),
 		cmocka_unit_test(uploads_without_a_definition_are_told_what_is_missing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
@@ -95,6 +96,7 @@ def wrong_usage_exits_with_2_and_prints_the_usage():
 	contains(misused("user", "add", "ada", "--colour", "red"), "Usage: podium-admin user add NAME")
 	contains(misused("user", "list", "x"), "Usage: podium-admin user list")
 	contains(misused("task", "load"), "Usage: podium-admin task load")
+	contains(misused("task", "check", "--root", "x"), "Usage: podium-admin task check")
 	contains(misused("ranking", "rebuild", "a", "b"), "Usage: podium-admin ranking rebuild")
 
 
@@ -378,6 +380,52 @@ def a_bad_task_is_refused_and_the_others_are_loaded():
 	equal(answer.stderr.count("\n"), 1)
 	contains(answer.stdout, "zebra: created.")
 	shutil.rmtree(scratch / "tasks" / "wrong")
+
+
+SINGLE = ("def generate_input(): return 1\ndef ref_kernel(data): return data\n"
+	"def check_implementation(output, expected): return output == expected\n")
+
+
+def zip_of(path, **files):
+	with zipfile.ZipFile(path, "w") as pack:
+		for name, text in files.items():
+			pack.writestr(name, text)
+	return path
+
+
+@test
+def what_task_check_calls_good_task_load_takes():
+	"""A zip of one task, a zip of the folder above, a reference alone, and a folder in a tree."""
+	folder = make_task(scratch / "in-tree", "leaf")
+	text = (folder / "task.yml").read_text()
+	above = text.replace('utils.py, source: "@STOCK@"', "utils.py, source: ../utils.py")
+	(scratch / "in-tree" / "utils.py").write_text("def set_seed(seed): pass\n")
+	(folder / "task.yml").write_text(above)
+	reference = (folder / "reference.py").read_text()
+	(scratch / "alone").mkdir()
+	(scratch / "alone" / "reference.py").write_text(SINGLE)
+	(scratch / "copied.py").write_text(SINGLE)
+	paths = {
+		"leaf": folder, "zipped": zip_of(scratch / "zipped.zip",
+		**{"task.yml": text, "reference.py": reference}), "packed": zip_of(
+		scratch / "packed.zip",
+		**{"leaf/task.yml": above, "leaf/reference.py": reference, "utils.py": "pass\n"}),
+		"alone": scratch / "alone" / "reference.py", "copied": scratch / "copied.py",
+	}
+	for name, path in paths.items():
+		contains(done("task", "check", path), f"{path}: good\n")
+		equal(done("task", "load", "--dry-run", path), f"{name}: would be created.\n")
+		equal(done("task", "load", path), f"{name}: created.\n")
+		equal(done("task", "load", path), f"{name}: unchanged.\n")
+	(folder / "task.yml").write_text(above.replace("../utils.py", "../../utils.py"))
+	for command in ("check", "load"):
+		answer = admin("task", command, folder)
+		equal(answer.returncode, 1)
+		contains(answer.stdout + answer.stderr, 'source "../../utils.py" of task.yml leads out of')
+	(scratch / "in-tree" / "utils.py").rename(scratch / "utils.py")
+	contains(done("task", "load", "--root", scratch, folder), "leaf: ")
+	broken = zip_of(scratch / "broken.zip", **{"task.yml": "lang: rust\n"})
+	contains(refused("task", "load", broken), "task.yml line 1")
 
 
 @test

@@ -134,6 +134,23 @@ def a_zip_works_like_a_folder():
 	equal(check(file(RIGHT), folder=scratch / "small.zip").code, 0)
 
 
+@test
+def a_folder_in_a_larger_tree_gets_its_files_from_above():
+	folder, above = task("leaf"), scratch / "tasks" / "shared_eval.py"
+	(folder / "eval.py").rename(above)
+	text = (folder / "task.yml").read_text()
+	source = f"source: ../{above.name}"
+	(folder / "task.yml").write_text(text.replace("source: eval.py", source))
+	equal(check(file(RIGHT), folder=folder).code, 0)
+	(folder / "task.yml").write_text(text.replace("source: eval.py", source.replace("..", "../..")))
+	contains(check(file(RIGHT), folder=folder).err, "name a folder that contains both with --root")
+	above.rename(scratch / above.name)
+	equal(check(file(RIGHT), "--root", scratch, folder=folder).code, 0)
+	above.symlink_to(scratch / above.name)
+	(folder / "task.yml").write_text(text.replace("source: eval.py", source))
+	contains(check(file(RIGHT), folder=folder).err, "is a link or lies behind one")
+
+
 # ---- being stopped ----
 
 

@@ -728,6 +728,67 @@ def a_file_that_the_eval_lacks_is_named():
 		"ModuleNotFoundError: No module named 'utils'")
 
 
+# ---- errors of the task's own code ----
+
+STOCK_REFERENCE = """
+import torch
+
+def generate_input(size, seed):
+	return torch.arange(size) + seed
+
+def ref_kernel(data):
+	return 2 * data
+
+def check_implementation(data, output):
+	return "" if torch.equal(output, 2 * data) else "not twice the input"
+"""
+STOCK_RIGHT = "def custom_kernel(data):\n\treturn 2 * data\n"
+
+
+def with_stock_files(engine, reference):
+	top = pathlib.Path(tempfile.mkdtemp(dir=scratch))
+	files = [("submission.py", "@SUBMISSION@"), ("reference.py", "reference.py"),
+		("eval.py", "@STOCK@"), ("utils.py", "@STOCK@")]
+	folders.write(top, {
+		"task.yml": folders.definition(files), "reference.py": reference,
+		"submission.py": STOCK_RIGHT
+	})
+	return Task(top, engine=engine)
+
+
+@test
+def an_error_of_the_task_s_own_files_is_never_the_submission_s():
+	on = Runner("--python", PYTHON)  # podium-run warns of what follows
+	try:
+		for engine in ("custom", ""):
+			right = with_stock_files(engine, STOCK_REFERENCE)
+			expect(right.run(STOCK_RIGHT, "test", on=on), "passed")
+			for old, new, part in (("return torch.arange(size)", "return torch.arrange(size)",
+				"generate_input raised AttributeError"), ("import torch", "import torch, missing",
+				"The task's own files cannot be imported: ModuleNotFoundError")):
+				task = with_stock_files(engine, STOCK_REFERENCE.replace(old, new))
+				expect(task.run(STOCK_RIGHT, "test", on=on), "internal error", part)
+	finally:
+		on.__exit__()
+
+
+@test
+def an_error_of_the_check_itself_is_the_task_s_and_one_over_an_odd_output_is_not():
+	slip = with_stock_files(
+		"custom",
+		STOCK_REFERENCE.replace('"not twice', "reasons + '").replace('input"', "input'"))
+	expect(slip.run(STOCK_RIGHT, "test", on=warm), "passed")
+	expect(
+		slip.run("def custom_kernel(data):\n\treturn data\n", "test",
+		on=warm), "internal error", "The task failed, not the submission",
+		"The task's check_implementation fails by itself, which is no fault of the submission; it "
+		"raised NameError")
+	expect(
+		with_stock_files("custom", STOCK_REFERENCE).run("def custom_kernel(data):\n\tpass\n",
+		"test", on=warm), "runtime error",
+		"check_implementation could not work with what custom_kernel")
+
+
 # ---- the isolated engine, which a folder without Podium's keys gets ----
 
 

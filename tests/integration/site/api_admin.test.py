@@ -201,7 +201,8 @@ def a_leaderboard_can_be_created_changed_archived_and_deleted():
 		400, "invalid", "public or hidden")
 	refused = upload("carl", "POST", "leaderboards", [("name", "fine"), ("gpu", "H200")],
 		task="lang: rust\n")
-	problem(refused, 400, "invalid", "The zip was read, but the task in it cannot be used:", "rust")
+	problem(refused, 400, "invalid", "The file was read, but the task in it cannot be used:",
+		"rust")
 	equal(refused.json["errors"][0]["field"], "zip")
 	changed = ask(
 		"carl", "PATCH", "leaderboards/fresh", {

@@ -168,6 +168,22 @@ def a_clone_has_the_task_and_settings_and_no_submissions():
 	equal(carl.get("/leaderboard/copy/raw/file/eval.py").text, "draft\n")
 
 
+@test
+def a_reference_alone_can_be_uploaded():
+	text = (
+		"\"\"\"Copy it.\"\"\"\ndef generate_input(): return 1\ndef ref_kernel(data): return data\n"
+		"def check_implementation(output, expected): return output == expected\n")
+	form = [("name", "alone"), ("gpu", "H200"), ("accepting", "1")]
+	refused = carl.post("/admin/leaderboards/new", form,
+		[("task", "mine.py", b"def generate_input(): return 1\n")])
+	equal(refused.status, 422)
+	contains(whole(refused).words(), "The file was read, but the task in it cannot be used:", )
+	contains(refused.words(), "reference.py: it has no ref_kernel")
+	ok(carl.post("/admin/leaderboards/new", form, [("task", "mine.py", text.encode())]))
+	equal(carl.get("/leaderboard/alone/raw/file/reference_code.py").text, text)
+	contains(carl.get("/leaderboard/alone").words(), "Copy it.")
+
+
 try:
 	code = run()
 finally:

@@ -84,6 +84,7 @@ static int run_without_submission(struct run *run, struct stage *stage,
 	if (rc)
 		return rc;
 	struct variables variables = variables_for_harness(run->arena, job, &run->workspace);
+	variables_set(&variables, "PODIUM_WITHOUT_SUBMISSION", "1");
 	struct process process = harness_process(run, evaluation, &variables);
 	process.on_result = take_silently;
 	process.context = results;

