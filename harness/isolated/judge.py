@@ -58,7 +58,7 @@ import podium_tree as tree
 import podium_wire as wire
 from podium_area import strides_of
 from podium_eval import (EXIT_CASE, EXIT_CUDA, EXIT_RAISED, EXIT_REPORT, EXIT_USAGE, EXIT_WRONG,
-	INTEGER, CaseError, CaseFailed, read_answer, read_cases, say)
+	INTEGER, CaseError, CaseFailed, asking_task, read_answer, read_cases, say)
 from podium_side import (EXIT_GONE, EXIT_UNSPLITTABLE, EXIT_VIOLATION, MOST_TEXT, NullFailed, Side,
 	Stop)
 from podium_words import accuse, explain
@@ -144,6 +144,15 @@ def need_memory(error):
 			"submission must leave room for them.") from None
 
 
+def ask(function, *arguments):
+	"""Calls a function of the task with what a submission returned."""
+	try:
+		return function(*arguments)
+	except BaseException as error:
+		need_memory(error)
+		raise
+
+
 class Task:
 	"""The functions of reference.py."""
 
@@ -160,6 +169,7 @@ class Task:
 		for name in ("generate_input", "check_implementation"):
 			if not callable(getattr(reference, name, None)):
 				raise Stop(EXIT_UNSPLITTABLE, f"The task's reference.py has no function {name}.")
+		self._reference = reference
 		self.generate_input, self._check = reference.generate_input, reference.check_implementation
 		self._is_output_of = getattr(reference, "is_output_of", None)
 		self.classes = {}
@@ -182,25 +192,24 @@ class Task:
 	def can_import(self, value):
 		return tree.class_name(value) in self.classes
 
-	def check(self, data, image, snapshot):
-		"""The check's message about right outputs. Raises CaseFailed for others."""
+	def check(self, data, image, snapshot, make_input):
+		"""The check's message about right outputs. Raises CaseFailed for others. `make_input()`:
+		another input, to find out whether the check fails by itself."""
 		with failing_with(EXIT_WRONG, "What custom_kernel returned could not be looked at; it"):
 			fault, output = snapshot.bool_fault(), snapshot.output_tree(self.classes)
 		if fault:
 			raise CaseFailed(EXIT_WRONG, fault)
 		if self._is_output_of:
 			given, tensors = snapshot.input_tree(image, self.classes)
-			with failing_with(EXIT_RAISED,
-				"is_output_of could not work with what custom_kernel returned; it"):
-				is_given = self._is_output_of(given, snapshot.output_tree(self.classes, tensors))
+			with asking_task(self._is_output_of, self._reference, make_input):
+				is_given = ask(self._is_output_of, given,
+					snapshot.output_tree(self.classes, tensors))
 			if not is_given:
 				raise CaseFailed(
 					EXIT_WRONG,
 					"custom_kernel did not return the output that it was given to fill.")
-		with failing_with(
-			EXIT_RAISED,
-			"check_implementation could not work with what custom_kernel returned; it"):
-			good, text = read_answer(self._check(data, output))
+		with asking_task(self._check, self._reference, make_input):
+			good, text = read_answer(ask(self._check, data, output))
 		if not good:
 			raise CaseFailed(
 				EXIT_WRONG, text or "the output is wrong; check_implementation does not say where.")
@@ -376,7 +385,8 @@ class Trial:
 			side.learn_spec(self.task.classes)
 			return None, ""
 		self._note_head(taken, None)
-		message = self.task.check(data, image, taken.snapshot)
+		message = self.task.check(data, image, taken.snapshot,
+			lambda: self.judge.make(*self.case.fresh("again", 0))[0])
 		side.examine_late(taken)
 		return taken, message
 

@@ -466,6 +466,17 @@ GIVEN = ("import torch\ndef generate_input(size, seed):\n\ttorch.manual_seed(see
 
 
 @test
+def a_check_that_fails_by_itself_is_the_task_s_fault():
+	slip = ADDS.replace("{output!r}", "{outptu!r}")
+	ends_with(engine.judge(ENGINE, "def custom_kernel(data): return 0\n", slip, "test", COUNTS),
+		113, "fails by itself, which is no fault of the submission", "NameError")
+	ends_with(engine.judge(ENGINE, SUM, slip, "test", COUNTS), 0, "check: pass")
+	odd = ADDS.replace("output == sum(data)", "output + 0 == sum(data)")
+	ends_with(engine.judge(ENGINE, "def custom_kernel(data): return None\n", odd, "test", COUNTS),
+		1, "could not work with what custom_kernel returned")
+
+
+@test
 def a_task_s_own_output_tensor_must_be_returned():
 	for wrong in ("2 * data[0]", "data[1].copy_(2 * data[0]).clone()"):
 		ends_with(judge(f"def custom_kernel(data): return {wrong}\n", GIVEN), 112,
