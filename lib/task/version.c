@@ -331,6 +331,20 @@ int task_draft_rewrite(struct database *db, struct arena *arena, const struct ta
 
 /* ---- engines ---- */
 
+static const struct column ENGINE_COLUMNS[] = {
+	TEXT(struct task_engine_row, gpu),
+	TEXT(struct task_engine_row, engine),
+	TEXT(struct task_engine_row, reason),
+};
+static const struct statement ENGINES = SELECT(struct task_engine_row, ENGINE_COLUMNS,
+	"SELECT gpu, engine, reason FROM task_engines WHERE task_version_id = ? ORDER BY gpu");
+
+int task_engines_read(struct database *db, struct arena *arena, int64_t version_id,
+	struct task_engine_row **rows, size_t *count, struct error *error)
+{
+	return database_rows(db, arena, &ENGINES, rows, count, error, "i", version_id);
+}
+
 struct undecided {
 	int64_t id;
 	const char *definition;

@@ -51,6 +51,14 @@ const char *task_comparison_words(struct arena *arena, const struct task_compari
 int task_draft_insert(struct database *db, const struct task_draft *draft, int64_t leaderboard_id,
 	int64_t created_by, int64_t *version_id, struct error *error);
 
+/* The engines of a version: first the one of all models without a row of their own, whose `gpu` is
+ * "". Count 0: an older podium-web has stored the version, and nobody has migrated since. */
+struct task_engine_row {
+	const char *gpu, *engine, *reason;
+};
+int task_engines_read(struct database *db, struct arena *arena, int64_t version_id,
+	struct task_engine_row **rows, size_t *count, struct error *error);
+
 /* Stores the engine of versions that have none: those from before versions had one, and those that
  * an older podium-web has added since. A version whose definition cannot be read is left out. */
 int task_engines_decide(struct database *db, struct error *error);

@@ -143,7 +143,7 @@ def show(job, told):
 	while not pathlib.Path(told["until"]).exists():
 		time.sleep(0.05)
 	say(event="stage_end", job=job["id"], position=1, verdict="passed", message="", exit_code=0, duration_ms=1)
-	say(event="verdict", job=job["id"], verdict="passed", reason="", engine="isolated")
+	say(event="verdict", job=job["id"], verdict="passed", reason="", engine=job["engine"])
 
 
 def compare(job, told):
@@ -151,7 +151,7 @@ def compare(job, told):
 	while "until" in told and not pathlib.Path(told["until"]).exists():
 		time.sleep(0.05)
 	stage(job, 1, "compare", list(zip(job["task"]["benchmarks"], told.get("cases", []))))
-	say(event="verdict", job=job["id"], **{{"verdict": "passed", "reason": "", "engine": "isolated", **told.get("verdict", {{}})}})
+	say(event="verdict", job=job["id"], **{{"verdict": "passed", "reason": "", "engine": job["engine"], **told.get("verdict", {{}})}})
 
 
 say(event="ready", version="0")
@@ -176,7 +176,7 @@ for line in sys.stdin:
 	if job["mode"] == "profile" and "trace" in told:
 		profile(job, told)
 	score = {{"score_ns": told["cases"][-1]["mean_ns"], "score_err_ns": 10.0}} if job["mode"] == "ranked" else {{}}
-	say(event="verdict", job=job["id"], **{{"verdict": "passed", "reason": "", "engine": "isolated", **score, **told.get("verdict", {{}})}})
+	say(event="verdict", job=job["id"], **{{"verdict": "passed", "reason": "", "engine": job["engine"], **score, **told.get("verdict", {{}})}})
 '''
 
 
@@ -235,7 +235,7 @@ for line in sys.stdin:
     for index, case in enumerate(says.pop("cases", ())):
         emit("case", **{{"job": job["id"], "position": 0, "index": index, "verdict": "passed", "message": "", **case}})
     emit("stage_end", job=job["id"], position=0, verdict="passed", message="", exit_code=0, duration_ms=1)
-    emit("verdict", **{{"job": job["id"], "verdict": "passed", "reason": "", "engine": "isolated", **says}})
+    emit("verdict", **{{"job": job["id"], "verdict": "passed", "reason": "", "engine": job["engine"], **says}})
 """
 
 

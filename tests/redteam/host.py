@@ -283,7 +283,7 @@ class Host:
 		self.count += 1
 		message = {
 			"id": self.count, "mode": mode, "device": device or self.device,
-			"task": {**kind["task"], "engine": engine}, "files": kind["files"],
+			"task": kind["task"], "engine": engine, "files": kind["files"],
 			"submission": {"name": kind["submission"]["name"],
 			"text": submission}, "python": PYTHON, "nvcc": NVCC
 		}
