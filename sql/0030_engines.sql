@@ -4,7 +4,7 @@
 CREATE TABLE IF NOT EXISTS task_engines (
   task_version_id BIGINT UNSIGNED NOT NULL,
   gpu             VARCHAR(48) CHARACTER SET ascii COLLATE ascii_bin NOT NULL COMMENT 'empty: all models that have no row',
-  engine          ENUM('custom', 'isolated') NOT NULL,
+  engine          ENUM('custom', 'isolated') CHARACTER SET ascii NOT NULL,
   reason          TEXT NOT NULL COMMENT 'one sentence: why this engine',
   PRIMARY KEY (task_version_id, gpu),
   CONSTRAINT task_engines_version FOREIGN KEY (task_version_id) REFERENCES task_versions (id) ON DELETE CASCADE

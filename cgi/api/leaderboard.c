@@ -10,6 +10,7 @@
 #include "lib/leaderboard/quota.h"
 #include "lib/leaderboard/visibility.h"
 #include "lib/submission/file.h"
+#include "lib/task/version.h"
 
 #include <math.h>
 #include <sodium.h>
@@ -140,11 +141,6 @@ static json_t *gpus_json(const struct shown_leaderboard *shown)
 	return gpus;
 }
 
-static const char *engine_of(const struct task *task)
-{
-	return task->engine == ENGINE_CHOOSE ? "auto" : task_engine_name(task->engine);
-}
-
 static json_t *limits_json(const struct task *task)
 {
 	return json_pack("{s:i, s:I, s:I, s:I, s:I, s:n}", "compile_s", task_compile_timeout_s,
@@ -169,16 +165,18 @@ static json_t *quotas_json(const struct quota_use *uses)
 	return list;
 }
 
-static json_t *leaderboard_json(
-	const struct shown_leaderboard *shown, const struct task *task, const struct quota_use *uses)
+/* `engine` is NULL if no decision is stored. */
+static json_t *leaderboard_json(const struct shown_leaderboard *shown, const struct task *task,
+	const struct task_engine_row *engine, const struct quota_use *uses)
 {
 	json_t *cases = json_pack("{s:o, s:o}", "tests", lines_json(task->tests, task->test_count),
 		"benchmarks", lines_json(task->benchmarks, task->benchmark_count));
 	return json_pack(
-		"{s:s, s:s, s:o, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:b}", "name",
-		shown->leaderboard.name, "title", shown->leaderboard.name, "description",
+		"{s:s, s:s, s:o, s:s, s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:b}",
+		"name", shown->leaderboard.name, "title", shown->leaderboard.name, "description",
 		json_text(task->description), "state", leaderboard_state(&shown->leaderboard, now_ms()),
-		"visibility", shown->leaderboard.visibility, "engine", engine_of(task), "language",
+		"visibility", shown->leaderboard.visibility, "engine", engine ? engine->engine : "auto",
+		"engine_reason", json_text(engine ? engine->reason : NULL), "language",
 		shown->leaderboard.language, "deadline", json_moment(shown->leaderboard.deadline_ms),
 		"frozen_at", json_moment(shown->leaderboard.frozen_at_ms), "gpus", gpus_json(shown),
 		"modes", modes_json(), "task_version", (json_int_t)shown->leaderboard.version_number,
@@ -193,17 +191,24 @@ int api_leaderboard(struct request *request)
 	const struct task_view *view;
 	struct quota quotas[quota_modes];
 	struct quota_use uses[quota_modes];
+	struct task_engine_row *engines;
+	size_t engine_count;
 	bool is_known = request->viewer.id;
 	int rc = is_known ? shown_leaderboard_with_quotas(request, &shown, quotas)
 					  : shown_leaderboard_of_request(request, &shown);
 	if (!rc)
 		rc = task_view_get(
 			request, shown.leaderboard.task_version_id, shown.version_revision, &view);
+	if (!rc)
+		rc = task_engines_read(request->db, request->arena, shown.leaderboard.task_version_id,
+			&engines, &engine_count, request->error);
 	if (!rc && is_known)
 		rc = quota_uses_of(request->db, request->arena, request->config, quotas,
 			shown.leaderboard.id, request->viewer.id, uses, request->error);
 	return rc ? rc
-			  : respond_json(request, leaderboard_json(&shown, view->task, is_known ? uses : NULL));
+			  : respond_json(request,
+				  leaderboard_json(
+					  &shown, view->task, engine_count ? engines : NULL, is_known ? uses : NULL));
 }
 
 /* ---- its rankings ---- */
