@@ -212,9 +212,10 @@ def the_job_is_what_a_worker_would_send():
 	check(file(RIGHT, "kernel.py"), "--mode", "ranked", "--engine", "isolated", "--seed", "7",
 		program=program)
 	job = program.job
-	equal(sorted(job),
-		["device", "engine", "files", "id", "mode", "nvcc", "python", "secret_seed", "submission",
-		"task"])
+	equal(sorted(job), [
+		"device", "engine", "files", "id", "mode", "nvcc", "python", "secret_seed", "submission",
+		"task"
+	])
 	equal((job["mode"], job["secret_seed"], job["submission"], job["python"]),
 		("ranked", 7, {"name": "kernel.py", "text": RIGHT}, PYTHON))
 	equal(sorted(one["path"] for one in job["files"]), ["eval.py", "reference.py"])

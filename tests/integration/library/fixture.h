@@ -86,9 +86,7 @@ static inline struct material make_task(const char *definition, const char *refe
 {
 	struct material m = { .upload = fileset_make(arena), .stock = fileset_make(arena) };
 	add(&m.upload, "task.yml", definition);
-	/* The isolated engine looks for these two. */
-	add(&m.upload, "reference.py",
-		arena_printf(arena, "%s# generate_input, check_implementation\n", reference));
+	add(&m.upload, "reference.py", reference);
 	add(&m.upload, "template.py", "def custom_kernel(data):\n    pass\n");
 	add(&m.stock, "eval.py", "import reference\n");
 	add(&m.upload, "eval.cu", "int main() {}\n");

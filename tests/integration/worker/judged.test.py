@@ -58,7 +58,8 @@ def is_held(number):
 
 
 def load(name, benchmarks="[{size: 4096}]", **formulas):
-	podium = ", ".join(f"{key}: {value}" for key, value in {"engine": "isolated", **formulas}.items())
+	podium = ", ".join(f"{key}: {value}"
+		for key, value in {"engine": "isolated", **formulas}.items())
 	changes = {
 		"[CPU]": "[H200]", "benchmarks: [{seed: 3}]": f"benchmarks: {benchmarks}",
 		"{engine: custom}": f"{{{podium}}}"
