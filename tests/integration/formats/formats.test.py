@@ -750,8 +750,7 @@ def a_folder_that_asks_for_the_isolated_engine_is_judged_alike():
 @test
 def inputs_that_only_the_evals_can_carry_need_the_custom_engine():
 	"""A list of 1600 numbers in the benchmarks, while the tests have a few."""
-	with Runner("--python", PYTHON) as own:  # it logs what the judge has said
-		result = Task(folder_of("a pool of one"), engine="isolated").run(RIGHT, on=own)
+	result = Task(folder_of("a pool of one"), engine="isolated").run(RIGHT, on=warm)
 	expect(result, "internal error", "parts", "`podium: {engine: custom}`")
 	equal(result.verdicts[0]["engine"], "isolated")
 

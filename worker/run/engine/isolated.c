@@ -360,7 +360,9 @@ int engine_isolated(struct run *run, struct evaluation *evaluation, struct error
 	tell_outcome(&series, stage);
 	judge_isolated(series.processes, ended, run->part_count, &last->results, &stage->judgement);
 	note_end(stage, series.processes, ended);
-	if (stage->judgement.verdict == VERDICT_INTERNAL_ERROR)
+	/* What the judge says of a task that cannot be split is the verdict's reason. */
+	if (stage->judgement.verdict == VERDICT_INTERNAL_ERROR
+		&& ended[PROGRAM_JUDGE].code != JUDGE_CANNOT_SPLIT)
 		log_judge(&ended[PROGRAM_JUDGE]);
 	return 0;
 }
