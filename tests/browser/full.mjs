@@ -75,6 +75,7 @@ const SET = zipOf('set.zip', {
 // 130 participants with three results each over the last weeks, on two devices; ties; two languages.
 const CROWD_ROWS = `
 SET @board = (SELECT id FROM leaderboards WHERE name = '${CROWD}'), @version = (SELECT task_version_id FROM leaderboards WHERE name = '${CROWD}');
+UPDATE task_engines SET engine = 'isolated' WHERE task_version_id = @version;
 SET @source = (SELECT sha256 FROM task_files WHERE task_version_id = @version AND role = 'template');
 INSERT INTO users (name, password_hash) SELECT IF(seq < 3, REPEAT(CHAR(64 + seq), 32), CONCAT('participant', seq)), '!' FROM seq_1_to_130;
 INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode, dialect, submitted_at, note)
@@ -82,7 +83,7 @@ INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sh
     IF(seq = 3, 'Tiles of 128 by 64, and the loads in two stages.', '')
   FROM users u, seq_1_to_3 WHERE u.password_hash = '!' OR u.name = '${LONG_USER}' ORDER BY seq, u.id;
 INSERT INTO jobs (submission_id, user_id, gpu, state, verdict, reason, score_ns, score_err_ns, engine, queued_at, started_at, finished_at)
-  SELECT s.id, s.user_id, g.gpu, 'done', 'passed', '', 3000 + (s.user_id * 7919 % 1000) * 10 + 4e5 / (s.id - @@auto_increment_offset), 5, IF(s.user_id % 5, 'isolated', 'custom'),
+  SELECT s.id, s.user_id, g.gpu, 'done', 'passed', '', 3000 + (s.user_id * 7919 % 1000) * 10 + 4e5 / (s.id - @@auto_increment_offset), 5, 'isolated',
     s.submitted_at, s.submitted_at, s.submitted_at + INTERVAL 5 SECOND
   FROM submissions s, (SELECT 'H200' AS gpu UNION SELECT 'B200') g WHERE s.leaderboard_id = @board;
 UPDATE jobs j JOIN submissions s ON s.id = j.submission_id JOIN users u ON u.id = s.user_id SET j.score_ns = 3100 WHERE u.name IN ('participant7', 'participant8') AND j.gpu = 'H200';

@@ -218,7 +218,7 @@ export async function createLeaderboard(page, name, { task = taskZip(), others =
 	if (deadline)
 		await page.getByLabel('Deadline, in UTC').fill(deadline);
 	await page.getByRole('button', { name: 'Create the leaderboard' }).click();
-	await page.waitForURL(`**/leaderboard/${name}`);
+	await page.waitForURL(`**/leaderboard/${name}*`);
 }
 
 // Saves the settings of a leaderboard after `change` did something to the form.
@@ -226,7 +226,7 @@ export async function editLeaderboard(page, name, change) {
 	await page.goto(`/admin/leaderboard/${name}/edit`);
 	await change(page);
 	await page.getByRole('button', { name: 'Save' }).click();
-	await page.waitForURL(`**/leaderboard/${name}`);
+	await page.waitForURL(`**/leaderboard/${name}*`);
 }
 
 export const setDeadline = (page, name, deadline) =>
