@@ -101,10 +101,8 @@ static int create(
 		rc = leaderboard_create(db, arena, &settings, source->task, &source->upload, &source->stock,
 			&admin_actor, NULL, error);
 	if (!rc)
-		admin_say("%s: %s%s Engine %s: %s", source->name,
-			source->dry_run ? "would be created" : "created",
-			settings.gpu_count ? "." : "; no worker offers a device that can run it yet.",
-			task_engine_name(source->task->choice.engine), source->task->choice.reason);
+		admin_say("%s: %s%s", source->name, source->dry_run ? "would be created" : "created",
+			settings.gpu_count ? "." : "; no worker offers a device that can run it yet.");
 	return rc;
 }
 

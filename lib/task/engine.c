@@ -215,7 +215,8 @@ struct engine_choice engine_choose(
 	if (task->engine != ENGINE_CHOOSE)
 		return chosen_by_author(arena, task, harness);
 	bool is_same = kind == HARNESS_STOCK || kind == HARNESS_CALL;
-	if (obstacle && (is_same || kind == HARNESS_UNKNOWN))
+	bool is_own = fileset_find(files, harness) && !comes_from_stock(task, harness);
+	if (obstacle && (is_same || (kind == HARNESS_UNKNOWN && !is_own)))
 		return (struct engine_choice){ ENGINE_CUSTOM, obstacle };
 	if (is_same)
 		return (struct engine_choice){ ENGINE_ISOLATED,

@@ -5,7 +5,8 @@ import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import test from 'node:test';
 import { looksRight } from './checks.mjs';
-import { closeBrowser, logInAsAdmin, register, scene, sql, submit, taskZip, verdictOf, visit, EVAL } from './visitor.mjs';
+import { sql } from './full.mjs';
+import { closeBrowser, logInAsAdmin, register, scene, submit, taskZip, verdictOf, visit, EVAL } from './visitor.mjs';
 
 test.after(closeBrowser);
 

@@ -157,6 +157,16 @@ static void a_harness_that_measures_something_else_is_described(void **state)
 		"custom engine runs it as written.");
 }
 
+static void an_own_harness_needs_no_other_reason(void **state)
+{
+	(void)state;
+	struct world *world = make_world(TASK_PY, "submission.py");
+	world->task.main = "eval.py";
+	add(world, "eval.py", "eval.py", "own\n");
+	expect(world, ENGINE_CUSTOM,
+		"eval.py is no harness that Podium knows, so the custom engine runs it as written.");
+}
+
 static void the_author_may_choose(void **state)
 {
 	(void)state;
@@ -185,6 +195,7 @@ static void what_the_isolated_engine_lacks_is_named(void **state)
 		"The task runs on several GPUs, which the isolated engine does not share between "
 		"processes.");
 	world = py_world("score_eval.py", "");
+	world->files[2].source = "@STOCK@";
 	expect(world, ENGINE_CUSTOM,
 		"The task has an evaluation of the oldest form, whose cases are not arguments of "
 		"generate_input.");
@@ -242,6 +253,7 @@ int main(void)
 		cmocka_unit_test(copying_a_harness_does_not_change_it),
 		cmocka_unit_test(any_other_main_file_runs_as_written),
 		cmocka_unit_test(a_harness_that_measures_something_else_is_described),
+		cmocka_unit_test(an_own_harness_needs_no_other_reason),
 		cmocka_unit_test(the_author_may_choose),
 		cmocka_unit_test(what_the_isolated_engine_lacks_is_named),
 		cmocka_unit_test(the_stock_harness_of_cuda_is_known_in_its_three_forms),
