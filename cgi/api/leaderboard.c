@@ -10,7 +10,6 @@
 #include "lib/leaderboard/quota.h"
 #include "lib/leaderboard/visibility.h"
 #include "lib/submission/file.h"
-#include "lib/task/version.h"
 
 #include <math.h>
 #include <sodium.h>
@@ -165,24 +164,23 @@ static json_t *quotas_json(const struct quota_use *uses)
 	return list;
 }
 
-/* `engine` is NULL if no decision is stored. */
-static json_t *leaderboard_json(const struct shown_leaderboard *shown, const struct task *task,
-	const struct task_engine_row *engine, const struct quota_use *uses)
+static json_t *leaderboard_json(const struct shown_leaderboard *shown, const struct task_view *view,
+	const struct quota_use *uses)
 {
+	const struct task *task = view->task;
 	json_t *cases = json_pack("{s:o, s:o}", "tests", lines_json(task->tests, task->test_count),
 		"benchmarks", lines_json(task->benchmarks, task->benchmark_count));
 	return json_pack(
 		"{s:s, s:s, s:o, s:s, s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:b}",
 		"name", shown->leaderboard.name, "title", shown->leaderboard.name, "description",
 		json_text(task->description), "state", leaderboard_state(&shown->leaderboard, now_ms()),
-		"visibility", shown->leaderboard.visibility, "engine", engine ? engine->engine : "auto",
-		"engine_reason", json_text(engine ? engine->reason : NULL), "language",
-		shown->leaderboard.language, "deadline", json_moment(shown->leaderboard.deadline_ms),
-		"frozen_at", json_moment(shown->leaderboard.frozen_at_ms), "gpus", gpus_json(shown),
-		"modes", modes_json(), "task_version", (json_int_t)shown->leaderboard.version_number,
-		"limits", limits_json(task), "cases", cases, "quotas",
-		uses ? quotas_json(uses) : json_null(), "sources_public",
-		(int)(shown->leaderboard.sources_public_after_deadline == 1));
+		"visibility", shown->leaderboard.visibility, "engine", view->engine ? view->engine : "auto",
+		"engine_reason", json_text(view->engine_reason), "language", shown->leaderboard.language,
+		"deadline", json_moment(shown->leaderboard.deadline_ms), "frozen_at",
+		json_moment(shown->leaderboard.frozen_at_ms), "gpus", gpus_json(shown), "modes",
+		modes_json(), "task_version", (json_int_t)shown->leaderboard.version_number, "limits",
+		limits_json(task), "cases", cases, "quotas", uses ? quotas_json(uses) : json_null(),
+		"sources_public", (int)(shown->leaderboard.sources_public_after_deadline == 1));
 }
 
 int api_leaderboard(struct request *request)
@@ -191,24 +189,16 @@ int api_leaderboard(struct request *request)
 	const struct task_view *view;
 	struct quota quotas[quota_modes];
 	struct quota_use uses[quota_modes];
-	struct task_engine_row *engines;
-	size_t engine_count;
 	bool is_known = request->viewer.id;
 	int rc = is_known ? shown_leaderboard_with_quotas(request, &shown, quotas)
 					  : shown_leaderboard_of_request(request, &shown);
 	if (!rc)
 		rc = task_view_get(
 			request, shown.leaderboard.task_version_id, shown.version_revision, &view);
-	if (!rc)
-		rc = task_engines_read(request->db, request->arena, shown.leaderboard.task_version_id,
-			&engines, &engine_count, request->error);
 	if (!rc && is_known)
 		rc = quota_uses_of(request->db, request->arena, request->config, quotas,
 			shown.leaderboard.id, request->viewer.id, uses, request->error);
-	return rc ? rc
-			  : respond_json(request,
-				  leaderboard_json(
-					  &shown, view->task, engine_count ? engines : NULL, is_known ? uses : NULL));
+	return rc ? rc : respond_json(request, leaderboard_json(&shown, view, is_known ? uses : NULL));
 }
 
 /* ---- its rankings ---- */
