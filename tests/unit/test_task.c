@@ -332,6 +332,8 @@ static const struct {
 		"the file \"samples/empty.py\" is empty." },
 	{ GOOD "podium: {expected: [{source: x.py, verdict: passed, mode: fast}]}\n",
 		"expected test, benchmark or ranked, not \"fast\"" },
+	{ GOOD "multi_gpu: true\npodium: {engine: isolated}\n",
+		"podium.engine: the isolated engine cannot run the task. The task runs on several GPUs" },
 	{ "lang: cu\ndescription: d\n" FILES "config: {sources: [x.cu]}\n" CASES,
 		"config.sources: \"x.cu\" is not the name of one of" },
 	{ "lang: cu\ndescription: d\n" FILES "config: {sources: []}\n" CASES,
@@ -448,7 +450,7 @@ static void contents_come_from_the_upload_and_the_stock(void **state)
 	assert_string_equal(
 		content(contents, count, ROLE_SAMPLE, "samples/wrong.py")->bytes, "wrong\n");
 	assert_string_equal(content(contents, count, ROLE_DEFINITION, "task.yml")->bytes, FULL_PY);
-	assert_int_equal(content(contents, count, ROLE_FILE, "reference.py")->length, 36);
+	assert_int_equal(content(contents, count, ROLE_FILE, "reference.py")->length, 80);
 	world.upload.count = 1;
 	assert_int_equal(task_contents(arena, world.task, &world.upload, &world.stock, &contents,
 						 &count, &world.error),
