@@ -332,8 +332,6 @@ static const struct {
 		"the file \"samples/empty.py\" is empty." },
 	{ GOOD "podium: {expected: [{source: x.py, verdict: passed, mode: fast}]}\n",
 		"expected test, benchmark or ranked, not \"fast\"" },
-	{ GOOD "multi_gpu: true\npodium: {engine: isolated}\n",
-		"podium.engine: the isolated engine cannot run the task. The task runs on several GPUs" },
 	{ "lang: cu\ndescription: d\n" FILES "config: {sources: [x.cu]}\n" CASES,
 		"config.sources: \"x.cu\" is not the name of one of" },
 	{ "lang: cu\ndescription: d\n" FILES "config: {sources: []}\n" CASES,
@@ -359,6 +357,20 @@ static void every_fault_in_a_definition_has_its_own_sentence(void **state)
 		if (!strstr(world.error.text, REFUSED[i].part))
 			fail_msg("expected a sentence with [%s], got [%s]", REFUSED[i].part, world.error.text);
 	}
+}
+
+static void an_engine_that_the_files_rule_out_is_refused(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	struct world world = upload_with(arena,
+		"lang: py\ndescription: d\nfiles:\n  - {name: submission.py, source: '@SUBMISSION@'}\n"
+		"  - {name: eval.py, source: eval.py}\n" CONFIG CASES "podium: {engine: isolated}\n");
+	add(&world.upload, "eval.py", "import submission\n");
+	assert_int_equal(parse(&world), ERROR_INPUT);
+	assert_string_equal(world.error.text,
+		"task.yml, podium.engine: the isolated engine cannot run the task. The task has no "
+		"reference.py. Leave the key out, or choose custom.");
 }
 
 static void all_faults_are_found_at_once(void **state)
@@ -548,6 +560,7 @@ int main(void)
 		cmocka_unit_test(options_of_the_compiler_stay_as_they_are_written),
 		cmocka_unit_test(the_signature_of_a_kernel_must_be_declared_by_the_task),
 		cmocka_unit_test(every_fault_in_a_definition_has_its_own_sentence),
+		cmocka_unit_test(an_engine_that_the_files_rule_out_is_refused),
 		cmocka_unit_test(all_faults_are_found_at_once),
 		cmocka_unit_test(too_many_cases_are_refused),
 		cmocka_unit_test(one_source_under_many_names_cannot_grow_a_task),

@@ -763,8 +763,8 @@ def rivals_do_not_see_each_other():
 
 @test
 def only_what_can_be_split_can_be_compared():
-	for members, part in (({"definition": split_task(engine="custom")}, "custom engine"),
-		({"files": []}, "no reference.py")):
+	for members, part in (({"definition": split_task(engine="custom")},
+		"Only the isolated engine compares"), ({"files": []}, "no reference.py")):
 		result = one().judge(mode="compare", rival=KERNEL, **members)
 		equal((result.verdict, result.stages), ("internal error", []))
 		contains(result.reason, part)
