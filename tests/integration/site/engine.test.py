@@ -241,6 +241,34 @@ def a_dry_run_changes_no_engine_that_has_ranked():
 	equal([row[:2] for row in stored("stock")], [["", "isolated"], ["CPU", "custom"]])
 
 
+@test
+def a_version_without_a_stored_engine_gets_what_its_files_decide():
+	make_board("older", task_of())
+	sql("DELETE FROM task_engines")
+	equal(outcome(judged("older")), ("passed", "isolated"))
+	equal(ranked("older"), [("dora", "isolated")])
+
+
+@test
+def a_migration_gives_older_versions_the_engine_of_their_ranking():
+	sql("""
+		SET @l = (SELECT id FROM leaderboards WHERE name = 'older'), @u = (SELECT id FROM users WHERE name = 'carl');
+		SET @v = (SELECT task_version_id FROM leaderboards WHERE id = @l);
+		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode)
+			VALUES (@l, @v, @u, 'a.py', (SELECT MIN(sha256) FROM blobs), 'ranked'); SET @s = LAST_INSERT_ID();
+		INSERT INTO jobs (submission_id, user_id, gpu, state, verdict, score_ns, engine, finished_at)
+			VALUES (@s, @u, 'CPU', 'done', 'passed', 7, 'custom', UTC_TIMESTAMP(3)); SET @j = LAST_INSERT_ID();
+		INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, score_ns, submitted_at, engine, position, place)
+			VALUES (@l, @v, 'CPU', @u, @s, @j, 7, UTC_TIMESTAMP(3), 'custom', 2, 2);
+		DELETE FROM schema_migrations WHERE version = 30
+	""")
+	equal(len(ranked("older")), 2)
+	site.manage("migrate")
+	equal([row[:2] for row in stored("older")], [["", "isolated"], ["CPU", "isolated"]])
+	equal(stored("edited")[0][1], "custom")
+	equal(ranked("older"), [("dora", "isolated")])
+
+
 try:
 	code = run()
 finally:
