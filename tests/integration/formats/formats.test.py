@@ -732,6 +732,7 @@ def what_the_eval_lacks_is_named():
 def an_eval_that_podium_does_not_know_is_run_as_written():
 	task = Task(folder_of("a pool of one"), engine="")
 	equal((task.engine, task.definition["engine"]), ("custom", ""))
+	contains(check(folder_of("a pool of one")).stdout, "  engine     custom: eval.py is no harness")
 	contains(
 		task.jobs[0]["engine_reason"], "eval.py is no harness that Podium knows, so the custom "
 		"engine runs it as written; choose `podium: {engine: isolated}`")
