@@ -196,6 +196,31 @@ def the_files_that_run_and_no_others_are_listed_and_can_be_read():
 
 
 @test
+def a_task_in_cuda_lists_the_sources_of_its_judge():
+	folder = ROOT / "tasks" / "vectoradd_kernel_cu"
+	files = {
+		str(path.relative_to(folder)): path.read_bytes()
+		for path in folder.rglob("*") if path.is_file()
+	}
+	answer = admin.post("/admin/leaderboards/new", [("name", "kernel"), ("gpu", "H200"),
+		("accepting", "1")], [("task", "task.zip", zip_of(files))])
+	equal((answer.status, answer.location.rsplit("/", 1)[1]), (303, "kernel?uploaded=1"))
+	listed = {
+		link.partition("/task/engine/")[2]
+		for link in links("/leaderboard/kernel/task") if "/task/engine/" in link
+	}
+	isolated = ROOT / "harness" / "isolated"
+	sources = {path.name
+		for path in isolated.glob("*.c")
+				} | {"judge.cu", "contestant.cu", "entry_wrapped.cu", "eval.cu", "build_cu"}
+	equal({name for name in listed if not name.endswith(".h")}, sources)
+	equal({name
+		for name in listed if name.endswith(".h")}, {path.name
+		for path in isolated.glob("*.h")})
+	equal(anyone.get("/leaderboard/kernel/task/engine/judge.cu").status, 200)
+
+
+@test
 def a_template_is_found_by_its_language_and_named_as_its_author_did():
 	answer = anyone.get("/leaderboard/odd/template/python?download=1")
 	equal(answer.bytes, FILES["template.py"])
