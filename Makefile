@@ -166,6 +166,12 @@ $(TEMPLATE_OBJECTS): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
 
 # The files that are embedded in programs.
 $(B)/cgi/api/openapi.o: docs/api.md $(wildcard docs/openapi/*.json)
+# What the pages show of the engines: SOURCE(SYMBOL, PATH) lines, the paths below harness/.
+SHOWN := harness/zygote.py harness/eval.py harness/eval.cu harness/isolated/build_cu $(wildcard harness/isolated/*.py harness/isolated/*.c harness/isolated/*.h harness/isolated/*.cu)
+$(B)/cgi/page/engine_source.o: $(B)/cgi/page/engine_source.list $(SHOWN)
+$(B)/cgi/page/engine_source.list: $(SHOWN)
+	@mkdir -p $(@D)
+	@printf '%s\n' $(foreach path,$(SHOWN:harness/%=%),'SOURCE($(subst /,_,$(subst .,_,$(path))), "$(path)")') > $@
 $(B)/lib/task/stock.o: $(filter-out %.pyc harness/isolated,$(wildcard harness/*))
 $(B)/worker/run/sandbox/zygote.o: harness/zygote.py $(B)/worker/run/sandbox/enter.so
 $(B)/worker/run/sandbox/zygote.o: override CFLAGS += -DSANDBOX_LIBRARY='"$(B)/worker/run/sandbox/enter.so"'

@@ -1,6 +1,9 @@
 #include "worker/assignment.h"
 
 #include "lib/job/message.h"
+#include "lib/task/engine.h"
+
+#include <string.h>
 
 struct work {
 	int64_t task_version_id, secret_seed;
@@ -8,6 +11,8 @@ struct work {
 	struct blob_value sha256;
 	const char *rival_name; /* of a comparison; else NULL */
 	struct blob_value rival_sha256;
+	const char *engine, *engine_reason; /* NULL: the version has no decision yet */
+	int64_t is_dry_run;
 };
 static const struct column WORK_COLUMNS[] = {
 	INTEGER(struct work, task_version_id),
@@ -18,10 +23,13 @@ static const struct column WORK_COLUMNS[] = {
 	BLOB(struct work, sha256),
 	TEXT(struct work, rival_name),
 	BLOB(struct work, rival_sha256),
+	TEXT(struct work, engine),
+	TEXT(struct work, engine_reason),
+	INTEGER(struct work, is_dry_run),
 };
 static const struct statement WORK = SELECT(struct work, WORK_COLUMNS,
 	"SELECT task_version_id, secret_seed, mode, file_name, definition, sha256, rival_name, "
-	"rival_sha256 FROM assignments WHERE job_id = ?");
+	"rival_sha256, engine, engine_reason, is_dry_run FROM assignments WHERE job_id = ?");
 
 struct task_file_row {
 	const char *path;
@@ -93,6 +101,19 @@ static int read_files(
 	return rc;
 }
 
+/* A version that was uploaded by an older podium-web has no stored decision. Its files decide then,
+ * as they will when podium-admin migrate runs again. */
+static struct engine_choice choose_engine(struct arena *arena, const struct work *work,
+	const struct task *task, const struct file *files, size_t count)
+{
+	const struct fileset set = { .files = (struct file *)files, .count = count };
+	if (!work->engine)
+		return engine_choose(arena, task, &set);
+	return (struct engine_choice){
+		strcmp(work->engine, "isolated") == 0 ? ENGINE_ISOLATED : ENGINE_CUSTOM, work->engine_reason
+	};
+}
+
 int assignment_read(struct database *db, struct arena *arena, struct cache *cache,
 	const struct claim *claim, const struct device *device, const struct tools *tools,
 	struct assignment *assignment, struct error *error)
@@ -123,6 +144,8 @@ int assignment_read(struct database *db, struct arena *arena, struct cache *cach
 			.mode = work.mode,
 			.device = device,
 			.task = definition,
+			.engine = choose_engine(arena, &work, task, files, count),
+			.may_fall_back = work.is_dry_run && task->engine == ENGINE_CHOOSE,
 			.files = files,
 			.file_count = count,
 			.submission = { work.file_name, source.bytes, source.length },

@@ -278,7 +278,7 @@ int action_leaderboard_new(struct request *request)
 		rc = leaderboard_create(request->db, request->arena, &input.settings, input.task,
 			&input.upload, &input.stock, &actor, NULL, request->error);
 	return rc ? show_leaderboard_form_again(request, NULL, &input, rc)
-			  : redirect(request, "/leaderboard/%s", input.settings.name);
+			  : redirect(request, "/leaderboard/%s?uploaded=1", input.settings.name);
 }
 
 /* ---- edit ---- */
@@ -352,7 +352,7 @@ int action_leaderboard_edit(struct request *request)
 		return show_leaderboard_form_again(request, &leaderboard, &input, rc);
 	return input.task && input.settings.keeps_version
 		? redirect(request, "/admin/leaderboard/%s/versions?done=kept", leaderboard.name)
-		: redirect(request, "/leaderboard/%s", leaderboard.name);
+		: redirect(request, "/leaderboard/%s%s", leaderboard.name, input.task ? "?uploaded=1" : "");
 }
 
 /* ---- delete ---- */

@@ -26,6 +26,8 @@ static const struct column VERSION_COLUMNS[] = {
 	INTEGER(struct version_row, submissions),
 	INTEGER(struct version_row, ranked),
 	INTEGER(struct version_row, waiting),
+	TEXT(struct version_row, engine),
+	TEXT(struct version_row, engine_reason),
 };
 static const struct statement VERSIONS = SELECT(struct version_row, VERSION_COLUMNS,
 	"SELECT v.id, v.number, v.revision, v.created_at AS created_at_ms, "
@@ -38,8 +40,10 @@ static const struct statement VERSIONS = SELECT(struct version_row, VERSION_COLU
 	"AND r.task_version_id = v.id) AS ranked, "
 	"  (SELECT COUNT(*) FROM jobs j FORCE INDEX (jobs_lease) STRAIGHT_JOIN submissions s ON "
 	"s.id = j.submission_id "
-	"     WHERE j.state IN ('queued', 'running') AND s.task_version_id = v.id) AS waiting "
+	"     WHERE j.state IN ('queued', 'running') AND s.task_version_id = v.id) AS waiting, "
+	"  e.engine, e.reason AS engine_reason "
 	"FROM leaderboards l JOIN task_versions v ON v.leaderboard_id = l.id "
+	"LEFT JOIN task_engines e ON e.task_version_id = v.id AND e.gpu = '' "
 	"LEFT JOIN users u ON u.id = v.created_by "
 	"WHERE l.name = ? ORDER BY v.number DESC");
 enum { ANSWER_LEADERBOARD, ANSWER_VERSIONS };
@@ -106,8 +110,8 @@ static const char *versions_notice(struct request *request, const struct leaderb
 			(long long)leaderboard->version_number);
 	return newest->draft ? arena_printf(request->arena,
 			   "It was saved. Version %lld is a draft: look at what differs, make a dry run, and "
-			   "switch to it when it is ready.",
-			   (long long)newest->number)
+			   "switch to it when it is ready. Its engine is %s. %s",
+			   (long long)newest->number, newest->engine, newest->engine_reason)
 						 : "It was saved. The task runs as before, so there is no draft of it.";
 }
 

@@ -9,6 +9,7 @@ struct version_row {
 	int64_t id, number, revision, created_at_ms, is_current, draft;
 	const char *creator; /* NULL: none, or the account is deleted */
 	int64_t files, submissions, ranked, waiting;
+	const char *engine, *engine_reason; /* of most GPU models; NULL: not decided */
 };
 
 /* Reads the first leaderboard in the address and its versions, newest first. The viewer must be

@@ -140,11 +140,6 @@ static json_t *gpus_json(const struct shown_leaderboard *shown)
 	return gpus;
 }
 
-static const char *engine_of(const struct task *task)
-{
-	return task->engine == ENGINE_CHOOSE ? "auto" : task_engine_name(task->engine);
-}
-
 static json_t *limits_json(const struct task *task)
 {
 	return json_pack("{s:i, s:I, s:I, s:I, s:I, s:n}", "compile_s", task_compile_timeout_s,
@@ -169,22 +164,23 @@ static json_t *quotas_json(const struct quota_use *uses)
 	return list;
 }
 
-static json_t *leaderboard_json(
-	const struct shown_leaderboard *shown, const struct task *task, const struct quota_use *uses)
+static json_t *leaderboard_json(const struct shown_leaderboard *shown, const struct task_view *view,
+	const struct quota_use *uses)
 {
+	const struct task *task = view->task;
 	json_t *cases = json_pack("{s:o, s:o}", "tests", lines_json(task->tests, task->test_count),
 		"benchmarks", lines_json(task->benchmarks, task->benchmark_count));
 	return json_pack(
-		"{s:s, s:s, s:o, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:b}", "name",
-		shown->leaderboard.name, "title", shown->leaderboard.name, "description",
+		"{s:s, s:s, s:o, s:s, s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:b}",
+		"name", shown->leaderboard.name, "title", shown->leaderboard.name, "description",
 		json_text(task->description), "state", leaderboard_state(&shown->leaderboard, now_ms()),
-		"visibility", shown->leaderboard.visibility, "engine", engine_of(task), "language",
-		shown->leaderboard.language, "deadline", json_moment(shown->leaderboard.deadline_ms),
-		"frozen_at", json_moment(shown->leaderboard.frozen_at_ms), "gpus", gpus_json(shown),
-		"modes", modes_json(), "task_version", (json_int_t)shown->leaderboard.version_number,
-		"limits", limits_json(task), "cases", cases, "quotas",
-		uses ? quotas_json(uses) : json_null(), "sources_public",
-		(int)(shown->leaderboard.sources_public_after_deadline == 1));
+		"visibility", shown->leaderboard.visibility, "engine", view->engine ? view->engine : "auto",
+		"engine_reason", json_text(view->engine_reason), "language", shown->leaderboard.language,
+		"deadline", json_moment(shown->leaderboard.deadline_ms), "frozen_at",
+		json_moment(shown->leaderboard.frozen_at_ms), "gpus", gpus_json(shown), "modes",
+		modes_json(), "task_version", (json_int_t)shown->leaderboard.version_number, "limits",
+		limits_json(task), "cases", cases, "quotas", uses ? quotas_json(uses) : json_null(),
+		"sources_public", (int)(shown->leaderboard.sources_public_after_deadline == 1));
 }
 
 int api_leaderboard(struct request *request)
@@ -202,8 +198,7 @@ int api_leaderboard(struct request *request)
 	if (!rc && is_known)
 		rc = quota_uses_of(request->db, request->arena, request->config, quotas,
 			shown.leaderboard.id, request->viewer.id, uses, request->error);
-	return rc ? rc
-			  : respond_json(request, leaderboard_json(&shown, view->task, is_known ? uses : NULL));
+	return rc ? rc : respond_json(request, leaderboard_json(&shown, view, is_known ? uses : NULL));
 }
 
 /* ---- its rankings ---- */

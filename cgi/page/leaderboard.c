@@ -6,6 +6,7 @@
 #include "cgi/page/pages.h"
 #include "cgi/render/picture.h"
 #include "lib/base/scope.h"
+#include "lib/task/version.h"
 #include "templates/leaderboard.h"
 
 #include <math.h>
@@ -92,6 +93,22 @@ static int draw_trend(struct request *request, struct leaderboard_view *view)
 	return leaderboard_trend(request, &trend, &view->charts_html);
 }
 
+/* After an upload: which engine the task gets, and why. */
+static int note_upload(
+	struct request *request, const struct shown_leaderboard *shown, struct page *page)
+{
+	struct task_engine_row *engines;
+	size_t count;
+	if (!request_query(request, "uploaded"))
+		return 0;
+	int rc = task_engines_read(request->db, request->arena, shown->leaderboard.task_version_id,
+		&engines, &count, request->error);
+	if (!rc && count)
+		page->notice = arena_printf(
+			request->arena, "It was saved. The engine is %s. %s", engines->engine, engines->reason);
+	return rc;
+}
+
 int page_leaderboard(struct request *request)
 {
 	const char *other_view = request_query(request, "view");
@@ -110,6 +127,8 @@ int page_leaderboard(struct request *request)
 			request, shown.leaderboard.task_version_id, shown.version_revision, &view.task);
 	if (!rc)
 		rc = announcements_read(request, shown.leaderboard.id, &page);
+	if (!rc)
+		rc = note_upload(request, &shown, &page);
 	if (!rc)
 		description_of(request, &view, page.now_ms);
 	if (!rc && view.gpu)

@@ -73,6 +73,7 @@ struct job_row {
 	const char *gpu, *state, *verdict, *reason, *progress;
 	double score_ns, score_err_ns;
 	const char *engine, *engine_reason, *environment;
+	const char *version_engine; /* of the task's version, if another one has run the job; or NULL */
 	int64_t held_at_ms, released_by;
 	const char *held_reason; /* NULL for those who may not see it */
 	int64_t is_held;         /* passed, but waits for an admin's review */

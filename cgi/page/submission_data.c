@@ -81,6 +81,7 @@ static const struct column JOB_COLUMNS[] = {
 	TEXT(struct job_row, engine),
 	TEXT(struct job_row, engine_reason),
 	TEXT(struct job_row, environment),
+	TEXT(struct job_row, version_engine),
 	TIME(struct job_row, held_at_ms),
 	INTEGER(struct job_row, released_by),
 	TEXT(struct job_row, held_reason),
@@ -101,11 +102,14 @@ static const struct column JOB_COLUMNS[] = {
 	TEXT(struct job_row, tail),
 };
 #define JOB_IS_HELD SQL_IS_HELD("j")
+#define HAS_OTHER_ENGINE SQL_HAS_OTHER_ENGINE("s", "j")
 #define JOB_IS_STOPPING SQL_IS_STOPPING("j")
 #define JOBS_OF(from, whose) \
 	SELECT(struct job_row, JOB_COLUMNS, \
 		"SELECT j.id, j.gpu, j.state, j.verdict, j.reason, j.progress, j.score_ns, " \
 		"j.score_err_ns, j.engine, j.engine_reason, j.environment, " \
+		"IF(" HAS_OTHER_ENGINE ", IF(j.engine = 'custom', 'isolated', 'custom'), NULL) " \
+		"AS version_engine, " \
 		"j.held_at AS held_at_ms, j.released_by, j.held_reason, " JOB_IS_HELD " AS is_held, " \
 		"j.attempt, j.lease_owner, j.queued_at AS queued_at_ms, " \
 		"j.started_at AS started_at_ms, j.finished_at AS finished_at_ms, " \

@@ -3,11 +3,13 @@
  * it belongs to the leaderboard and is in no file. */
 #include "cgi/page/task_page.h"
 
+#include "cgi/page/engine_source.h"
 #include "cgi/page/pages.h"
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
 #include "lib/leaderboard/leaderboard.h"
+#include "lib/task/version.h"
 #include "templates/task.h"
 
 #include <string.h>
@@ -15,25 +17,32 @@
 
 enum { listed_most = 8 }; /* limits the names in an error, which holds 1023 bytes */
 
-/* In the same order as enum task_file_role. */
+/* The groups of files: those of enum task_file_role, and two that no version stores. */
+enum { ROLE_ENGINE = ROLE_DEFINITION + 1, ROLE_UNUSED };
 static const struct {
-	const char *title, *titles, *meaning;
+	const char *name, *title, *titles, *meaning;
 } ROLES[] = {
-	[ROLE_FILE] = { "File", "Files", "They lie beside the submission when it runs." },
-	[ROLE_TEMPLATE] = { "Template", "Templates", "What a submission can start from." },
-	[ROLE_SAMPLE] = { "Sample", "Samples",
+	[ROLE_FILE] = { "file", "File", "Files", "They lie beside the submission or the judge." },
+	[ROLE_ENGINE] = { "engine", "Engine file", "Engine",
+		"Podium's own part of what runs, the same for all tasks." },
+	[ROLE_TEMPLATE] = { "template", "Template", "Templates", "What a submission can start from." },
+	[ROLE_SAMPLE] = { "sample", "Sample", "Samples",
 		"Submissions of the task's author, with the verdict that each must get." },
-	[ROLE_DEFINITION] = { "Definition", "Definition",
+	[ROLE_DEFINITION] = { "definition", "Definition", "Definition",
 		"What the author has written; the settings come from it." },
+	[ROLE_UNUSED] = { "file", "File", "Files that do not run",
+		"The isolated engine takes the place of the task's harness." },
 };
+/* The order of the groups on the page. */
+static const int ORDER[] = { ROLE_FILE, ROLE_ENGINE, ROLE_TEMPLATE, ROLE_SAMPLE, ROLE_DEFINITION,
+	ROLE_UNUSED };
 
-static enum task_file_role role_of(const struct task_view_file *file)
+static size_t role_of(const struct task_view_file *file)
 {
 	size_t role = 0;
-	while (role + 1 < COUNT(ROLES)
-		&& strcmp(task_file_role_name((enum task_file_role)role), file->role) != 0)
+	while (role < ROLE_ENGINE && strcmp(ROLES[role].name, file->role) != 0)
 		role++;
-	return (enum task_file_role)role;
+	return role;
 }
 
 int task_view_read(
@@ -102,22 +111,91 @@ static const char *note_of(
 	case ROLE_FILE: return file_note(arena, task, file->path);
 	case ROLE_TEMPLATE: return template_source(task, file->path);
 	case ROLE_SAMPLE: return sample_note(arena, task, file->path);
-	case ROLE_DEFINITION: break;
+	case ROLE_ENGINE: return engine_source_find(file->path).note;
+	default: return "";
 	}
-	return "";
+}
+
+/* ---- engines and their files ---- */
+
+/* The engines of a version, each once. */
+struct engines {
+	struct task_engine_row *rows;
+	size_t count;
+	bool is_isolated, is_custom; /* on one model at least */
+};
+
+static int read_engines(
+	struct request *request, const struct task_view *view, struct engines *engines)
+{
+	*engines = (struct engines){ 0 };
+	int rc = task_engines_read(request->db, request->arena, view->version_id, &engines->rows,
+		&engines->count, request->error);
+	for (size_t i = 0; i < engines->count && !rc; i++)
+		*(strcmp(engines->rows[i].engine, "isolated") == 0 ? &engines->is_isolated
+														   : &engines->is_custom) = true;
+	return rc;
+}
+
+static struct task_view_file engine_file(const struct engine_source *source)
+{
+	return (struct task_view_file){
+		.role = ROLES[ROLE_ENGINE].name, .path = source->path, .size = (int64_t)source->length
+	};
+}
+
+/* The files of Podium's that run for the task. What the custom engine runs, the isolated one runs
+ * as well. */
+static size_t list_engine_files(struct arena *arena, const struct task *task,
+	const struct engines *engines, struct task_listed **files)
+{
+	struct engine_source *sources;
+	size_t count = engine_sources(
+		arena, task, engines->is_isolated ? ENGINE_ISOLATED : ENGINE_CUSTOM, &sources);
+	struct task_view_file *listed = arena_array(arena, struct task_view_file, count + 1);
+	*files = arena_array(arena, struct task_listed, count + 1);
+	for (size_t i = 0; i < count; i++) {
+		listed[i] = engine_file(&sources[i]);
+		(*files)[i] = (struct task_listed){ &listed[i], sources[i].note };
+	}
+	return count;
+}
+
+/* Whether a file is the task's harness, in whose place the isolated engine runs. */
+static bool is_harness(const struct task *task, const char *path)
+{
+	static const char *const harnesses[] = { "eval.cu", "wrapped_kernel.cu", "single_main.cu" };
+	return task->language == TASK_PY ? strcmp(task->main, path) == 0
+									 : is_one_of(harnesses, COUNT(harnesses), path);
+}
+
+static size_t list_task_files(struct arena *arena, const struct task_view *view,
+	const struct engines *engines, size_t role, struct task_listed **files)
+{
+	size_t count = 0;
+	bool is_replaced = engines->is_isolated && !engines->is_custom;
+	*files = arena_array(arena, struct task_listed, view->file_count + 1);
+	for (size_t i = 0; i < view->file_count; i++) {
+		const struct task_view_file *file = &view->files[i];
+		size_t own = role_of(file);
+		bool is_unused = own == ROLE_FILE && is_replaced && is_harness(view->task, file->path);
+		if (role == (is_unused ? ROLE_UNUSED : own))
+			(*files)[count++] = (struct task_listed){ file,
+				is_unused ? "does not run" : note_of(arena, view->task, file) };
+	}
+	return count;
 }
 
 static size_t make_groups(struct arena *arena, const struct task_view *view,
-	struct task_group groups[static COUNT(ROLES)])
+	const struct engines *engines, struct task_group groups[static COUNT(ROLES)])
 {
 	size_t count = 0;
-	for (size_t role = 0; role < COUNT(ROLES); role++) {
-		struct task_listed *files = arena_array(arena, struct task_listed, view->file_count + 1);
-		size_t file_count = 0;
-		for (size_t i = 0; i < view->file_count; i++)
-			if (role_of(&view->files[i]) == role)
-				files[file_count++] = (struct task_listed){ &view->files[i],
-					note_of(arena, view->task, &view->files[i]) };
+	for (size_t i = 0; i < COUNT(ORDER); i++) {
+		size_t role = (size_t)ORDER[i];
+		struct task_listed *files;
+		size_t file_count = role == ROLE_ENGINE
+			? list_engine_files(arena, view->task, engines, &files)
+			: list_task_files(arena, view, engines, role, &files);
 		if (file_count)
 			groups[count++] = (struct task_group){
 				.title = ROLES[role].titles,
@@ -131,7 +209,7 @@ static size_t make_groups(struct arena *arena, const struct task_view *view,
 
 /* ---- settings ---- */
 
-enum { most_settings = 20 };
+enum { most_settings = 60 };
 struct settings {
 	struct arena *arena;
 	struct task_setting list[most_settings];
@@ -179,16 +257,23 @@ static const char *defines_names(struct arena *arena, const struct task *task)
 	return arena_strdup(arena, buffer_string(&all));
 }
 
-static void add_start(struct settings *settings, const struct task *task)
+static void add_start(
+	struct settings *settings, const struct task *task, const struct engines *engines)
 {
 	struct arena *arena = settings->arena;
 	add_code_setting(settings, "The submission becomes", slot_name(task));
 	add_code_setting(settings, "The kernel to write", task->kernel_signature);
-	if (task->main)
+	if (engines->is_isolated)
+		add_code_setting(settings, "Run as",
+			task->language == TASK_PY ? arena_printf(
+				arena, "python3 judge.py MODE CASEFILE | python3 contestant.py %s", slot_name(task))
+									  : "./judge.out MODE CASEFILE | ./contestant.out");
+	if (engines->is_custom && task->main)
+		add_code_setting(settings, engines->is_isolated ? "Run by the custom engine as" : "Run as",
+			arena_printf(arena, "python3 %s MODE CASEFILE", task->main));
+	if (engines->is_custom)
 		add_code_setting(
-			settings, "Run as", arena_printf(arena, "python3 %s MODE CASEFILE", task->main));
-	add_code_setting(
-		settings, "Compiled by nvcc", joined_names(arena, task->sources, task->source_count));
+			settings, "Compiled by nvcc", joined_names(arena, task->sources, task->source_count));
 	add_code_setting(settings, "Include folders",
 		joined_names(arena, task->include_dirs, task->include_dir_count));
 	add_code_setting(settings, "Defines", defines_names(arena, task));
@@ -204,8 +289,18 @@ static const char *device_name_list(struct arena *arena, const struct shown_lead
 	return arena_strdup(arena, shown->gpu_count ? all.data : "none is chosen yet");
 }
 
-static void add_run_settings(
-	struct settings *settings, const struct shown_leaderboard *shown, const struct task_view *view)
+static void add_engines(struct settings *settings, const struct engines *engines)
+{
+	struct arena *arena = settings->arena;
+	for (size_t i = 0; i < engines->count; i++) {
+		const struct task_engine_row *row = &engines->rows[i];
+		add_setting(settings, *row->gpu ? arena_printf(arena, "Engine on %s", row->gpu) : "Engine",
+			arena_printf(arena, "%s. %s", row->engine, row->reason));
+	}
+}
+
+static void add_run_settings(struct settings *settings, const struct shown_leaderboard *shown,
+	const struct task_view *view, const struct engines *engines)
 {
 	const struct task *task = view->task;
 	struct arena *arena = settings->arena;
@@ -222,12 +317,10 @@ static void add_run_settings(
 	add_setting(settings, "Seed of tests and benchmarks",
 		task->has_seed ? arena_printf(arena, "%lld", (long long)task->seed) : "as the cases say");
 	add_setting(settings, "Seed of ranked runs",
-		task->engine == ENGINE_CUSTOM ? "secret, the same for everyone"
-									  : "secret, the same for everyone; the engine isolated draws "
-										"one of its own for each timed call");
-	add_setting(settings, "Engine",
-		task->engine == ENGINE_CHOOSE ? "isolated where the task can be split"
-									  : task_engine_name(task->engine));
+		engines->is_isolated ? "secret, the same for everyone; the engine isolated draws one of "
+							   "its own for each timed call"
+							 : "secret, the same for everyone");
+	add_engines(settings, engines);
 	add_code_setting(settings, "Operations of a run", task->flops);
 	add_code_setting(settings, "Bytes of a run", task->bytes);
 	if (task->tolerance > 0)
@@ -240,13 +333,16 @@ int page_task(struct request *request)
 {
 	struct shown_leaderboard shown;
 	const struct task_view *view;
+	struct engines engines;
 	int rc = task_view_read(request, &shown, &view);
+	if (!rc)
+		rc = read_engines(request, view, &engines);
 	if (rc)
 		return rc;
 	struct settings settings = { .arena = request->arena };
 	add_setting(&settings, "Language", language_title(shown.leaderboard.language));
-	add_start(&settings, view->task);
-	add_run_settings(&settings, &shown, view);
+	add_start(&settings, view->task, &engines);
+	add_run_settings(&settings, &shown, view, &engines);
 	struct task_group groups[COUNT(ROLES)];
 	struct task_overview overview = {
 		.shown = &shown,
@@ -254,7 +350,7 @@ int page_task(struct request *request)
 		.settings = settings.list,
 		.setting_count = settings.count,
 		.groups = groups,
-		.group_count = make_groups(request->arena, view, groups),
+		.group_count = make_groups(request->arena, view, &engines, groups),
 	};
 	struct page page = page_make(request,
 		arena_printf(request->arena, "Task of %s", shown.leaderboard.name), "leaderboards");
@@ -285,6 +381,19 @@ static int no_such_task_file(struct request *request, const struct shown_leaderb
 		view->file_count ? names.data : "none");
 }
 
+/* The file of an engine at ROLE/PATH, or NULL. */
+static const struct task_view_file *find_engine_file(struct arena *arena, const char *wanted)
+{
+	const char *role = ROLES[ROLE_ENGINE].name;
+	size_t length = strlen(role);
+	if (strncmp(wanted, role, length) != 0 || wanted[length] != '/')
+		return NULL;
+	struct engine_source source = engine_source_find(wanted + length + 1);
+	struct task_view_file *file = arena_alloc(arena, sizeof *file);
+	*file = engine_file(&source);
+	return source.path ? file : NULL;
+}
+
 static int find_task_file(struct request *request, const struct shown_leaderboard *shown,
 	const struct task_view *view, const char *wanted, const struct task_view_file **file)
 {
@@ -295,14 +404,21 @@ static int find_task_file(struct request *request, const struct shown_leaderboar
 	for (size_t i = 0; i < view->file_count && !*file; i++)
 		if (strcmp(view->files[i].path, wanted) == 0)
 			*file = &view->files[i];
+	if (!*file)
+		*file = find_engine_file(request->arena, wanted);
 	return *file ? 0 : no_such_task_file(request, shown, view, wanted);
 }
 
 static int read_task_file(struct request *request, const struct task_view *view,
 	const struct task_view_file *file, struct blob_value *content)
 {
-	return leaderboard_file(request->db, request->arena, view->version_id, role_of(file),
-		file->path, content, request->error);
+	size_t role = role_of(file);
+	if (role != ROLE_ENGINE)
+		return leaderboard_file(request->db, request->arena, view->version_id,
+			(enum task_file_role)role, file->path, content, request->error);
+	struct engine_source source = engine_source_find(file->path);
+	*content = (struct blob_value){ source.bytes, source.length };
+	return 0;
 }
 
 bool task_file_is_text(const struct blob_value *content)

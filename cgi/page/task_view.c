@@ -10,14 +10,17 @@
 enum { description_heading = 3 }; /* below the page's title and "Description" */
 
 struct version_row {
-	const char *definition, *description;
+	const char *definition, *description, *engine, *engine_reason;
 };
 static const struct column VERSION_COLUMNS[] = {
 	TEXT(struct version_row, definition),
 	TEXT(struct version_row, description),
+	TEXT(struct version_row, engine),
+	TEXT(struct version_row, engine_reason),
 };
 static const struct statement VERSION = SELECT(struct version_row, VERSION_COLUMNS,
-	"SELECT definition, description FROM task_versions WHERE id = ?");
+	"SELECT v.definition, v.description, e.engine, e.reason AS engine_reason FROM task_versions v "
+	"LEFT JOIN task_engines e ON e.task_version_id = v.id AND e.gpu = '' WHERE v.id = ?");
 
 static const struct column FILE_COLUMNS[] = {
 	TEXT(struct task_view_file, role),
@@ -136,6 +139,8 @@ static int read_task_view(struct request *request, struct arena *arena, struct t
 	if (rc)
 		return rc;
 	view->task = task;
+	view->engine = row.engine;
+	view->engine_reason = row.engine_reason;
 	view->description_html = description_html(arena, row.description);
 	view->tests = case_table_make(arena, task->tests, task->test_count);
 	view->benchmarks = case_table_make(arena, task->benchmarks, task->benchmark_count);

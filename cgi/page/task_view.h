@@ -27,6 +27,9 @@ struct task_view {
 	struct task_view_file *files;
 	size_t file_count;     /* sorted by role and path */
 	const char *ranked_by; /* a sentence */
+	/* What the files decide; dry runs may have found another engine for a GPU model. NULL: not
+	 * stored yet. */
+	const char *engine, *engine_reason;
 };
 
 /* The thread owns the view; it is valid until the thread's next request. */

@@ -3,6 +3,8 @@
 #include "cli/admin/admin.h"
 #include "cli/admin/dump.h"
 #include "lib/base/scope.h"
+#include "lib/ranking/ranking.h"
+#include "lib/task/version.h"
 #include "sql/migrations.h"
 #include "sql/rights.h"
 
@@ -96,6 +98,27 @@ static int apply_migration(
 	return rc;
 }
 
+struct mixed {
+	int64_t leaderboard_id;
+};
+static const struct column MIXED_COLUMNS[] = { INTEGER(struct mixed, leaderboard_id) };
+static const struct statement MIXED = SELECT(struct mixed, MIXED_COLUMNS,
+	"SELECT DISTINCT r.leaderboard_id FROM ranking r JOIN task_engines e "
+	"ON e.task_version_id = r.task_version_id AND e.gpu = r.gpu WHERE r.engine <> e.engine");
+
+/* Gives each version of a task its engine, and takes results of the other one out of rankings. */
+static int settle_engines(struct database *db, struct arena *arena, struct error *error)
+{
+	struct mixed *mixed;
+	size_t count = 0;
+	int rc = task_engines_decide(db, error);
+	if (!rc)
+		rc = database_rows(db, arena, &MIXED, &mixed, &count, error, "");
+	for (size_t i = 0; i < count && !rc; i++)
+		rc = ranking_rebuild(db, mixed[i].leaderboard_id, error);
+	return rc;
+}
+
 int64_t migrate_newest(void)
 {
 	return migration_version(&migrations[migration_count - 1]);
@@ -117,6 +140,8 @@ int migrate(struct database *db, const char *name, struct error *error)
 		rc = apply_migration(db, &migrations[i], error);
 	if (!rc)
 		rc = rights_refresh(db, name, error);
+	if (!rc)
+		rc = settle_engines(db, arena, error);
 	if (!rc)
 		admin_say("The database is at version %lld.", (long long)migrate_newest());
 	return rc;

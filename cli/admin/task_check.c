@@ -71,6 +71,7 @@ static void describe_task(const struct check *check)
 	for (size_t i = 0; i < task->benchmark_count; i++)
 		admin_say("  benchmark  %s", task->benchmarks[i]);
 	admin_say("  ranking    by %s", task_ranking_by_name(task->ranking_by));
+	admin_say("  engine     %s: %s", task_engine_name(task->choice.engine), task->choice.reason);
 	admin_say("  limits     test %lld s, benchmark %lld s, ranked %lld s",
 		(long long)task->test_timeout_s, (long long)task->benchmark_timeout_s,
 		(long long)task->ranked_timeout_s);

@@ -101,18 +101,28 @@ static int load_config(struct check *check, struct error *error)
 
 /* ---- the job ---- */
 
+/* The engine that a new version of the task would get, or the one of the option. */
+static struct engine_choice check_engine(const struct check *check)
+{
+	const char *engine = check->options->engine;
+	if (!engine)
+		return check->given.task->choice;
+	return (struct engine_choice){
+		strcmp(engine, "isolated") == 0 ? ENGINE_ISOLATED : ENGINE_CUSTOM, "--engine chose it."
+	};
+}
+
 static json_t *make_message(const struct check *check, struct error *error)
 {
 	const struct check_input *given = &check->given;
 	json_t *definition = task_to_json(given->task);
-	if (check->options->engine)
-		json_object_set_new(definition, "engine", json_string(check->options->engine));
 	json_t *message = job_message_make(
 		&(struct job_message){
 			.id = outcome_job_id,
 			.mode = check->options->mode,
 			.device = check->here.devices[0],
 			.task = definition,
+			.engine = check_engine(check),
 			.files = given->files,
 			.file_count = given->file_count,
 			.tools = &check->here.tools,

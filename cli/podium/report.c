@@ -171,9 +171,13 @@ static void write_engine(struct buffer *out, const struct report *report)
 			   *reason = member_text(report->outcome, "engine_reason");
 	if (!*engine)
 		return;
+	const struct engine_choice *choice = &report->task->choice;
 	cleanup_buffer struct buffer words = { 0 };
-	buffer_printf(&words, "%s%s%s", engine,
-		*reason ? ". The task's own harness ran the submission. " : "", reason);
+	buffer_text(&words, engine);
+	if (*reason)
+		buffer_printf(&words, ". The task's own harness ran the submission. %s", reason);
+	else if (choice->reason && strcmp(engine, task_engine_name(choice->engine)) == 0)
+		buffer_printf(&words, ". %s", choice->reason);
 	print_fact(out, "Engine", buffer_string(&words));
 }
 

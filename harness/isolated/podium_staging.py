@@ -34,6 +34,16 @@ COPIES, COPY_MARGIN = 5, 1.25  # to know what a copy on the device takes at most
 LAUNCH_NS = 3000  # of one more copy in a call, at most
 
 
+def available_bytes():
+	"""The host memory that programs can have, the page cache included."""
+	try:
+		with open("/proc/meminfo") as file:
+			return next(
+				int(line.split()[1]) << 10 for line in file if line.startswith("MemAvailable:"))
+	except (OSError, StopIteration):
+		return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
 def wait_ns(duration):
 	end = perf_counter_ns() + duration
 	while perf_counter_ns() < end:
@@ -73,7 +83,7 @@ class Device:
 	def free_bytes(self):
 		if self.is_cuda:
 			return self.tensors.torch.cuda.mem_get_info()[0]
-		return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+		return available_bytes()
 
 	def slots_for(self, slot_bytes, sides):
 		"""How many slots a side gets: more than four times the cache, if there is memory for

@@ -31,13 +31,23 @@ enum { job_most_attempts = 3 };
 	"(" submission ".mode = 'ranked' AND " job ".state = 'done' AND " job \
 	".verdict = 'passed' AND " job ".score_ns IS NOT NULL AND NOT " SQL_IS_HELD(job) ")"
 
+/* A part of a statement: a job that another engine has run than the one of its task version for its
+ * GPU model. FALSE where one of the two is not known, as for old results. */
+#define SQL_HAS_OTHER_ENGINE(submission, job) \
+	"COALESCE(" job ".engine <> (SELECT te.engine FROM task_engines te " \
+	"WHERE te.task_version_id = " submission ".task_version_id AND te.gpu IN ('', " job ".gpu) " \
+	"ORDER BY te.gpu DESC LIMIT 1), FALSE)"
+
 /* A part of a statement: a job that belongs in the ranking. Practice, withdrawn and hidden
- * submissions do not. Jobs that finished after a freeze do not until the freeze is lifted. */
+ * submissions do not, and a ranking holds results of one engine. Jobs that finished after a freeze
+ * do not until the freeze is lifted. */
 #define SQL_IS_RANKED(submission, job) \
 	"(" SQL_HAS_SCORE(submission, job) " AND " SQL_IS_ELIGIBLE(submission, job) ")"
 #define SQL_IS_ELIGIBLE(submission, job) \
 	"(" submission ".withdrawn_at IS NULL AND " submission ".hidden_at IS NULL " \
-	"AND NOT " submission ".practice AND NOT EXISTS (SELECT 1 FROM leaderboards still " \
-	"WHERE still.id = " submission ".leaderboard_id AND " SQL_IS_WITHHELD("still", job) "))"
+	"AND NOT " submission ".practice AND NOT " SQL_HAS_OTHER_ENGINE( \
+		submission, job) " AND NOT EXISTS (SELECT 1 FROM leaderboards still " \
+						 "WHERE still.id = " submission \
+						 ".leaderboard_id AND " SQL_IS_WITHHELD("still", job) "))"
 
 #endif

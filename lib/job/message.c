@@ -57,6 +57,18 @@ static bool needs_secret_seed(const char *mode)
 	return strcmp(mode, "ranked") == 0 || strcmp(mode, "compare") == 0;
 }
 
+/* Only the custom engine runs the harness under a profiler. */
+static void add_engine(json_t *object, const struct job_message *job)
+{
+	bool is_profile = strcmp(job->mode, "profile") == 0;
+	enum task_engine engine = is_profile ? ENGINE_CUSTOM : job->engine.engine;
+	json_object_set_new(object, "engine", json_string(task_engine_name(engine)));
+	if (engine == ENGINE_CUSTOM && !is_profile && job->engine.reason)
+		json_object_set_new(object, "engine_reason", json_string(job->engine.reason));
+	if (job->may_fall_back)
+		json_object_set_new(object, "may_fall_back", json_true());
+}
+
 json_t *job_message_make(const struct job_message *job, struct error *error)
 {
 	/* "id" comes first, so that podium-run can name the job even if the rest is damaged. */
@@ -73,6 +85,8 @@ json_t *job_message_make(const struct job_message *job, struct error *error)
 			json_object_get(message, "job"), "secret_seed", json_integer(job->secret_seed));
 	if (message && job->is_followed)
 		json_object_set_new(json_object_get(message, "job"), "follow", json_true());
+	if (message)
+		add_engine(json_object_get(message, "job"), job);
 	return message;
 }
 

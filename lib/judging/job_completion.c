@@ -8,6 +8,7 @@
 #include "lib/judging/review.h"
 #include "lib/ranking/ranking.h"
 #include "lib/result/verdict.h"
+#include "lib/task/version.h"
 #include "lib/webhook/event.h"
 
 #include <math.h>
@@ -131,6 +132,8 @@ static int finish_job(struct database *db, struct arena *arena,
 		rc = database_execute(db, &FINISH, error, "sssddssssi", failed ? "failed" : "done",
 			completion->verdict, completion->reason, score_ns, completion->score_err_ns,
 			completion->engine, completion->engine_reason, objection, objection, job);
+	if (!rc && !failed && !is_comparison && !is_rejudged && completion->engine)
+		rc = task_engine_tried(db, job, completion->engine, completion->engine_reason, error);
 	if (!rc && !failed)
 		rc = wait_keep(db, arena, job, error);
 	if (!rc && is_comparison)

@@ -31,6 +31,11 @@ static const struct statement COPY_FILES =
 			"SELECT ?, f.path, f.role, f.sha256 "
 			"FROM leaderboards l JOIN task_files f ON f.task_version_id = l.task_version_id "
 			"WHERE l.id = ?");
+static const struct statement COPY_ENGINES =
+	COMMAND("INSERT INTO task_engines (task_version_id, gpu, engine, reason) "
+			"SELECT ?, e.gpu, e.engine, e.reason "
+			"FROM leaderboards l JOIN task_engines e ON e.task_version_id = l.task_version_id "
+			"WHERE l.id = ?");
 static const struct statement USE_VERSION =
 	COMMAND("UPDATE leaderboards SET task_version_id = ? WHERE id = ?");
 static const struct statement COPY_GPUS =
@@ -66,6 +71,9 @@ static int copy_task(struct database *db, struct cloning *cloning, struct error 
 	if (!rc)
 		rc = database_execute(
 			db, &COPY_FILES, error, "ii", cloning->version_id, cloning->leaderboard->id);
+	if (!rc)
+		rc = database_execute(
+			db, &COPY_ENGINES, error, "ii", cloning->version_id, cloning->leaderboard->id);
 	return rc ? rc
 			  : database_execute(db, &USE_VERSION, error, "ii", cloning->version_id, cloning->id);
 }

@@ -59,7 +59,7 @@ struct plan_item {
 	const struct problem *problem;
 	enum plan_action action;
 	struct plan_change changes[4];
-	size_t change_count;        /* task, deadline, devices; all of them for a new leaderboard */
+	size_t change_count;        /* task, engine, deadline, devices; all for a new leaderboard */
 	struct task_faults reasons; /* why the item is refused */
 	const char *warning;        /* a sentence; NULL: none */
 	struct leaderboard before;  /* id 0: the leaderboard is new */

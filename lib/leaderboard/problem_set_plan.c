@@ -99,6 +99,12 @@ static void check_item(const struct planning *planning, struct plan_item *item)
 		item->action = PLAN_REFUSE;
 }
 
+static const char *engine_words(struct arena *arena, const struct task *task)
+{
+	return arena_printf(
+		arena, "%s. %s", task_engine_name(task->choice.engine), task->choice.reason);
+}
+
 static void plan_creation(const struct planning *planning, struct plan_item *item)
 {
 	struct arena *arena = planning->arena;
@@ -108,6 +114,7 @@ static void plan_creation(const struct planning *planning, struct plan_item *ite
 		arena_printf(arena, "version 1, %s, %s",
 			item->problem->task->language == TASK_CU ? "CUDA C++" : "Python",
 			plural(arena, (int64_t)item->draft.content_count, "file")));
+	add_change(item, "engine", "", engine_words(arena, item->problem->task));
 	add_change(item, "deadline", "", leaderboard_deadline_words(arena, settings->deadline_ms));
 	add_change(
 		item, "devices", "", leaderboard_gpu_words(arena, settings->gpus, settings->gpu_count));

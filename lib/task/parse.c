@@ -4,6 +4,7 @@
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
 #include "lib/files/path_rule.h"
+#include "lib/task/engine.h"
 #include "lib/task/reader.h"
 
 #include <string.h>
@@ -197,6 +198,26 @@ static struct task *empty_task(struct arena *arena)
 	return task;
 }
 
+/* Refuses a task that asks for the isolated engine although its files rule that out. */
+static void choose_engine(struct task_reader *reader)
+{
+	struct task *task = reader->task;
+	struct fileset files = { .files =
+								 arena_array(reader->arena, struct file, task->file_count + 1) };
+	for (size_t i = 0; i < task->file_count; i++) {
+		const struct file *content = task_file_content(reader, &task->files[i]);
+		if (content)
+			files.files[files.count++] =
+				(struct file){ task->files[i].name, content->bytes, content->length };
+	}
+	task->choice = engine_choose(reader->arena, task, &files);
+	const char *obstacle = engine_obstacle(task, &files);
+	if (task->engine == ENGINE_ISOLATED && obstacle)
+		task_fault(reader, NULL, "podium.engine",
+			"the isolated engine cannot run the task. %s Leave the key out, or choose custom.",
+			obstacle);
+}
+
 int task_check(struct arena *arena, const struct fileset *upload, const struct fileset *stock,
 	struct task **task, struct task_faults *faults)
 {
@@ -224,6 +245,8 @@ int task_check(struct arena *arena, const struct fileset *upload, const struct f
 		refuse_form(&reader);
 	}
 	task_check_files(&reader);
+	if (!faults->count)
+		choose_engine(&reader);
 	return faults->count ? ERROR_INPUT : 0;
 }
 

@@ -25,9 +25,14 @@ enum {
 
 enum task_language { TASK_PY, TASK_CU };
 enum task_ranking_by { RANKING_BY_LAST, RANKING_BY_MEAN, RANKING_BY_GEOM };
-/* ENGINE_CHOOSE: isolated if podium-run can split the task, else custom. Older stored
- * definitions have custom where the author named no engine. */
+/* ENGINE_CHOOSE: the task's files decide (lib/task/engine.h). Older stored definitions have custom
+ * where the author named no engine. */
 enum task_engine { ENGINE_CUSTOM, ENGINE_ISOLATED, ENGINE_CHOOSE };
+
+struct engine_choice {
+	enum task_engine engine; /* isolated or custom */
+	const char *reason;      /* one sentence */
+};
 
 struct task_file {
 	const char *name; /* name for the runner: "eval.py" */
@@ -79,7 +84,9 @@ struct task {
 	bool has_seed;
 	int64_t seed;
 	bool multi_gpu;
-	enum task_engine engine;
+	enum task_engine engine; /* what the author asks for */
+	/* What the files decide; set by task_check and task_parse, and no part of the JSON. */
+	struct engine_choice choice;
 	/* formulas over the case arguments (lib/task/formula.h); NULL: not given */
 	const char *flops, *bytes;
 	double tolerance; /* shown on the page; 0: not given */

@@ -3,6 +3,7 @@
 #include "lib/base/buffer.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
+#include "lib/task/engine.h"
 
 #include <sodium.h>
 #include <stdlib.h>
@@ -260,6 +261,17 @@ static const struct statement DELETE_READ_FILES =
 static const struct statement DELETE_UNUSED_BLOB =
 	COMMAND("DELETE IGNORE FROM blobs WHERE sha256 = ?");
 
+static const struct statement INSERT_ENGINE =
+	COMMAND("INSERT IGNORE INTO task_engines (task_version_id, gpu, engine, reason) "
+			"VALUES (?, '', ?, ?)");
+
+static int insert_engine(struct database *db, int64_t version_id,
+	const struct engine_choice *choice, struct error *error)
+{
+	return database_execute(db, &INSERT_ENGINE, error, "iss", version_id,
+		task_engine_name(choice->engine), choice->reason);
+}
+
 static int insert_files(struct database *db, const struct task_draft *draft, int64_t version_id,
 	bool with_run_files, struct error *error)
 {
@@ -285,6 +297,8 @@ int task_draft_insert(struct database *db, const struct task_draft *draft, int64
 		task_language_name(task->language), task->description, draft->definition, created_by,
 		leaderboard_id);
 	*version_id = (int64_t)database_insert_id(db);
+	if (!rc)
+		rc = insert_engine(db, *version_id, &task->choice, error);
 	return rc ? rc : insert_files(db, draft, *version_id, true, error);
 }
 
@@ -306,4 +320,96 @@ int task_draft_rewrite(struct database *db, struct arena *arena, const struct ta
 			rc = database_execute(
 				db, &DELETE_UNUSED_BLOB, error, "b", files[i].sha256.bytes, files[i].sha256.length);
 	return rc;
+}
+
+/* ---- engines ---- */
+
+static const struct column ENGINE_COLUMNS[] = {
+	TEXT(struct task_engine_row, gpu),
+	TEXT(struct task_engine_row, engine),
+	TEXT(struct task_engine_row, reason),
+};
+static const struct statement ENGINES = SELECT(struct task_engine_row, ENGINE_COLUMNS,
+	"SELECT gpu, engine, reason FROM task_engines WHERE task_version_id = ? ORDER BY gpu");
+
+int task_engines_read(struct database *db, struct arena *arena, int64_t version_id,
+	struct task_engine_row **rows, size_t *count, struct error *error)
+{
+	return database_rows(db, arena, &ENGINES, rows, count, error, "i", version_id);
+}
+
+struct undecided {
+	int64_t id;
+	const char *definition;
+};
+static const struct column UNDECIDED_COLUMNS[] = {
+	INTEGER(struct undecided, id),
+	TEXT(struct undecided, definition),
+};
+static const struct statement UNDECIDED = SELECT(struct undecided, UNDECIDED_COLUMNS,
+	"SELECT v.id, v.definition FROM task_versions v WHERE NOT EXISTS "
+	"(SELECT 1 FROM task_engines e WHERE e.task_version_id = v.id AND e.gpu = '')");
+
+struct run_file {
+	const char *path;
+	struct blob_value content;
+};
+static const struct column RUN_FILE_COLUMNS[] = { TEXT(struct run_file, path),
+	BLOB(struct run_file, content) };
+static const struct statement RUN_FILES = SELECT(struct run_file, RUN_FILE_COLUMNS,
+	"SELECT f.path, b.content FROM task_files f JOIN blobs b ON b.sha256 = f.sha256 "
+	"WHERE f.task_version_id = ? AND f.role = 'file'");
+
+static int decide_engine(
+	struct database *db, int64_t version_id, const struct task *task, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	struct fileset files = fileset_make(arena);
+	struct run_file *rows;
+	size_t count;
+	int rc = database_rows(db, arena, &RUN_FILES, &rows, &count, error, "i", version_id);
+	for (size_t i = 0; i < count && !rc; i++)
+		rc =
+			fileset_add(&files, rows[i].path, rows[i].content.bytes, rows[i].content.length, error);
+	struct engine_choice choice =
+		rc ? (struct engine_choice){ 0 } : engine_choose(arena, task, &files);
+	return rc ? rc : insert_engine(db, version_id, &choice, error);
+}
+
+int task_engines_decide(struct database *db, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	struct undecided *versions;
+	size_t count;
+	int rc = database_rows(db, arena, &UNDECIDED, &versions, &count, error, "");
+	for (size_t i = 0; i < count && !rc; i++) {
+		struct error unreadable;
+		struct task *task;
+		json_t *definition = json_loads(versions[i].definition, 0, NULL);
+		if (definition && !task_from_json(arena, definition, &task, &unreadable))
+			rc = decide_engine(db, versions[i].id, task, error);
+		json_decref(definition);
+	}
+	return rc;
+}
+
+/* Passing in mode ranked shows that the isolated engine takes all cases. */
+static const struct statement PUT_TRIED =
+	COMMAND("INSERT INTO task_engines (task_version_id, gpu, engine, reason) "
+			"SELECT s.task_version_id, j.gpu, t.engine, COALESCE(t.reason, e.reason) "
+			"FROM jobs j JOIN submissions s ON s.id = j.submission_id "
+			"JOIN (SELECT ? AS engine, ? AS reason) t "
+			"JOIN task_engines e ON e.task_version_id = s.task_version_id AND e.gpu = '' "
+			"WHERE j.id = ? AND s.dry_run AND e.engine = 'isolated' "
+			"AND (t.engine = 'custom' OR (s.mode = 'ranked' AND j.verdict = 'passed')) "
+			"AND NOT EXISTS (SELECT 1 FROM ranking r WHERE r.leaderboard_id = s.leaderboard_id "
+			"AND r.task_version_id = s.task_version_id AND r.gpu = j.gpu AND r.engine <> t.engine) "
+			"ON DUPLICATE KEY UPDATE engine = VALUES(engine), reason = VALUES(reason)");
+
+int task_engine_tried(struct database *db, int64_t job_id, const char *engine, const char *reason,
+	struct error *error)
+{
+	bool is_custom = strcmp(engine, task_engine_name(ENGINE_CUSTOM)) == 0;
+	return database_execute(
+		db, &PUT_TRIED, error, "ssi", engine, is_custom ? reason : NULL, job_id);
 }

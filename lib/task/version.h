@@ -4,7 +4,9 @@
  * The parts that a run depends on never change within a version. Another file, case, limit or
  * harness makes a new version with its own ranking. Other parts can change in place, which
  * increments `revision`: the description, templates, samples, formulas, proposed GPUs and the
- * text of task.yml. */
+ * text of task.yml.
+ *
+ * Each version has an engine (task_engines), by GPU model where a dry run has found one. */
 #ifndef PODIUM_LIB_TASK_VERSION_H
 #define PODIUM_LIB_TASK_VERSION_H
 
@@ -44,10 +46,28 @@ int task_draft_compare(struct database *db, struct arena *arena, const struct ta
 /* The parts in a list for sentences: "tests, eval.py and 3 more". */
 const char *task_comparison_words(struct arena *arena, const struct task_comparison *comparison);
 
-/* Stores the draft as the leaderboard's next version, in the caller's transaction. `created_by`
- * may be SQL_NULL_INTEGER. */
+/* Stores the draft as the leaderboard's next version, with the engine that its files decide, in the
+ * caller's transaction. `created_by` may be SQL_NULL_INTEGER. */
 int task_draft_insert(struct database *db, const struct task_draft *draft, int64_t leaderboard_id,
 	int64_t created_by, int64_t *version_id, struct error *error);
+
+/* The engines of a version: first the one of all models without a row of their own, whose `gpu` is
+ * "". Count 0: an older podium-web has stored the version, and nobody has migrated since. */
+struct task_engine_row {
+	const char *gpu, *engine, *reason;
+};
+int task_engines_read(struct database *db, struct arena *arena, int64_t version_id,
+	struct task_engine_row **rows, size_t *count, struct error *error);
+
+/* Stores the engine of versions that have none: those from before versions had one, and those that
+ * an older podium-web has added since. A version whose definition cannot be read is left out. */
+int task_engines_decide(struct database *db, struct error *error);
+
+/* In the transaction that finishes a job of a dry run: stores which engine ran it as the one of the
+ * version for the job's GPU model, with the reason for a custom one. Does nothing if the files
+ * leave no choice, or if the ranking holds results of the other engine. */
+int task_engine_tried(struct database *db, int64_t job_id, const char *engine, const char *reason,
+	struct error *error);
 
 /* Replaces the parts that no run depends on, in the caller's transaction. The other parts must
  * not differ. `by` becomes the version's creator unless it is SQL_NULL_INTEGER. */

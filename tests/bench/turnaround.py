@@ -91,11 +91,13 @@ def job_of(site, name):
 		"f.sha256 "
 		f"WHERE f.task_version_id = {version} AND f.role = 'file'")
 	definition = json.loads(read(definition))
+	engine = site.sql(
+		f"SELECT engine FROM task_engines WHERE task_version_id = {version} AND gpu = ''")[0][0]
 	sample = next(entry["source"] for entry in definition["expected"]
 		if entry["verdict"] == "passed" and entry["mode"] == "ranked")
 	source = (ROOT / "tasks" / name / sample).read_text()
 	return {
-		"id": 1, "mode": "ranked", "task": definition,
+		"id": 1, "mode": "ranked", "engine": engine, "task": definition,
 		"files": [{"path": path, "text": read(text)} for path, text in files],
 		"submission": {"name": pathlib.Path(sample).name, "text": source}, "secret_seed": 1234567
 	}

@@ -25,6 +25,7 @@ podium: {bytes: 12 * number}
 const ROWS = `
 SET @board = (SELECT id FROM leaderboards WHERE name = 'ranked'),
 	@version = (SELECT task_version_id FROM leaderboards WHERE name = 'ranked');
+UPDATE task_engines SET engine = 'isolated' WHERE task_version_id = @version;
 SET @blob = (SELECT sha256 FROM task_files WHERE task_version_id = @version AND role = 'template');
 INSERT INTO users (name, password_hash) SELECT CONCAT('participant', seq), '!' FROM seq_1_to_230;
 INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode, dialect,

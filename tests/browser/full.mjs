@@ -87,6 +87,7 @@ const SET = zipOf('set.zip', {
 const CROWD_ROWS = `
 SET @board = (SELECT id FROM leaderboards WHERE name = '${CROWD}'),
 	@version = (SELECT task_version_id FROM leaderboards WHERE name = '${CROWD}');
+UPDATE task_engines SET engine = 'isolated' WHERE task_version_id = @version;
 SET @source = (SELECT sha256 FROM task_files WHERE task_version_id = @version
 	AND role = 'template');
 INSERT INTO users (name, password_hash)
@@ -103,7 +104,7 @@ INSERT INTO jobs (submission_id, user_id, gpu, state, verdict, reason, score_ns,
 	engine, queued_at, started_at, finished_at)
   SELECT s.id, s.user_id, g.gpu, 'done', 'passed', '',
 	3000 + (s.user_id * 7919 % 1000) * 10 + 4e5 / (s.id - @@auto_increment_offset), 5,
-	IF(s.user_id % 5, 'isolated', 'custom'),
+	'isolated',
     s.submitted_at, s.submitted_at, s.submitted_at + INTERVAL 5 SECOND
   FROM submissions s, (SELECT 'H200' AS gpu UNION SELECT 'B200') g WHERE s.leaderboard_id = @board;
 UPDATE jobs j JOIN submissions s ON s.id = j.submission_id JOIN users u ON u.id = s.user_id

@@ -82,7 +82,7 @@ for (const scripts of [true, false])
 		await admin.getByLabel('Task, as a zip').setInputFiles(taskZip('Add **one**.'));
 		await admin.locator('input[name=gpu]').first().check();
 		await admin.getByRole('button', { name: 'Create it hidden' }).click();
-		await admin.waitForURL(`**/leaderboard/${name}`);
+		await admin.waitForURL(`**/leaderboard/${name}*`);
 		await admin.getByText('This is a preview').waitFor();
 		assert.equal((await guest.goto(`/leaderboard/${name}`)).status(), 404);
 		await admin.getByRole('link', { name: 'Dry run' }).click();

@@ -240,7 +240,7 @@ export async function createLeaderboard(page, name,
 	if (deadline)
 		await page.getByLabel('Deadline, in UTC').fill(deadline);
 	await page.getByRole('button', { name: 'Create the leaderboard' }).click();
-	await page.waitForURL(`**/leaderboard/${name}`);
+	await page.waitForURL(`**/leaderboard/${name}*`);
 }
 
 // Opens the settings of a leaderboard, lets `change` fill in the form, and saves.
@@ -248,7 +248,7 @@ export async function editLeaderboard(page, name, change) {
 	await page.goto(`/admin/leaderboard/${name}/edit`);
 	await change(page);
 	await page.getByRole('button', { name: 'Save' }).click();
-	await page.waitForURL(`**/leaderboard/${name}`);
+	await page.waitForURL(`**/leaderboard/${name}*`);
 }
 
 export const setDeadline = (page, name, deadline) =>

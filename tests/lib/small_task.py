@@ -18,6 +18,20 @@ tests: [{size: 1}]
 benchmarks: [{size: 1024}]
 ranking_by: geom
 """
+
+
+def isolated(task=TASK):
+	"""The same with files that get the isolated engine, of which a pretended podium-run makes no
+	use."""
+	return task.replace(
+		"  - {name: eval.py, source: eval.py}\n", '''  - {name: eval.py, source: "@STOCK@"}
+  - {name: utils.py, source: "@STOCK@"}
+  - {name: reference.py, source: eval.py}
+''')
+
+
+# What the source eval.py holds in both.
+EVAL = "# generate_input, check_implementation\n"
 # The same task with a template.
 TEMPLATE_TASK = TASK.replace("config:", "templates: {Python: submission.py}\nconfig:")
 
@@ -32,7 +46,7 @@ def zip_of(files):
 
 
 def task_zip(task=TASK):
-	files = {"task.yml": task, "eval.py": ""}
+	files = {"task.yml": task, "eval.py": EVAL}
 	return zip_of({**files, "submission.py": "a = 1\n"} if "templates:" in task else files)
 
 

@@ -282,8 +282,8 @@ class Host:
 		kind = self.task(task)
 		self.count += 1
 		message = {
-			"id": self.count, "mode": mode, "device": device or self.device,
-			"task": {**kind["task"], "engine": engine}, "files": kind["files"],
+			"id": self.count, "mode": mode, "device": device or self.device, "task": kind["task"],
+			"engine": engine, "files": kind["files"],
 			"submission": {"name": kind["submission"]["name"],
 			"text": submission}, "python": PYTHON, "nvcc": NVCC
 		}

@@ -66,7 +66,8 @@ static inline struct world upload_with(struct arena *arena, const char *yaml)
 {
 	struct world world = make_world(arena);
 	add(&world.upload, "task.yml", yaml);
-	add(&world.upload, "reference.py", "def generate_input(size, seed): ...\n");
+	add(&world.upload, "reference.py",
+		"def generate_input(size, seed): ...\ndef check_implementation(data, output): ...\n");
 	add(&world.upload, "template.py", "def custom_kernel(data): ...\n");
 	add(&world.upload, "reference.cuh", "// reference\n");
 	add(&world.upload, "samples/right.py", "right\n");

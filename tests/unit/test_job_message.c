@@ -170,9 +170,33 @@ static void a_task_for_several_gpus_needs_them_except_on_the_cpu(void **state)
 	assert_int_equal(job_gpu_count(&task, &GPU), 1);
 }
 
+static void a_job_names_its_engine_and_a_profile_the_custom_one(void **state)
+{
+	(void)state;
+	const struct engine_choice isolated = { ENGINE_ISOLATED, "The stock one." },
+							   custom = { ENGINE_CUSTOM, "Its own one." };
+	json_t *job =
+		make_job(&(struct job_message){ .mode = "test", .device = &CPU, .engine = isolated });
+	assert_json(job, "engine", "\"isolated\"");
+	assert_null(json_object_get(job, "engine_reason"));
+	assert_null(json_object_get(job, "may_fall_back"));
+	json_decref(job);
+	job = make_job(&(struct job_message){
+		.mode = "ranked", .device = &CPU, .engine = custom, .may_fall_back = true });
+	assert_json(job, "engine", "\"custom\"");
+	assert_json(job, "engine_reason", "\"Its own one.\"");
+	assert_json(job, "may_fall_back", "true");
+	json_decref(job);
+	job = make_job(&(struct job_message){ .mode = "profile", .device = &CPU, .engine = isolated });
+	assert_json(job, "engine", "\"custom\"");
+	assert_null(json_object_get(job, "engine_reason"));
+	json_decref(job);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_job_names_its_engine_and_a_profile_the_custom_one),
 		cmocka_unit_test(a_message_has_everything_that_podium_run_needs),
 		cmocka_unit_test(the_job_number_comes_first_so_that_later_damage_cannot_hide_it),
 		cmocka_unit_test(binary_files_are_sent_as_base64),

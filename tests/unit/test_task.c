@@ -360,6 +360,20 @@ static void every_fault_in_a_definition_has_its_own_message(void **state)
 	}
 }
 
+static void an_engine_that_the_files_rule_out_is_refused(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	struct world world = upload_with(arena,
+		"lang: py\ndescription: d\nfiles:\n  - {name: submission.py, source: '@SUBMISSION@'}\n"
+		"  - {name: eval.py, source: eval.py}\n" CONFIG CASES "podium: {engine: isolated}\n");
+	add(&world.upload, "eval.py", "import submission\n");
+	assert_int_equal(parse(&world), ERROR_INPUT);
+	assert_string_equal(world.error.text,
+		"task.yml, podium.engine: the isolated engine cannot run the task. The task has no "
+		"reference.py. Leave the key out, or choose custom.");
+}
+
 static void all_faults_are_reported_together(void **state)
 {
 	(void)state;
@@ -449,7 +463,7 @@ static void contents_come_from_the_upload_and_the_stock(void **state)
 	assert_string_equal(
 		content(contents, count, ROLE_SAMPLE, "samples/wrong.py")->bytes, "wrong\n");
 	assert_string_equal(content(contents, count, ROLE_DEFINITION, "task.yml")->bytes, FULL_PY);
-	assert_int_equal(content(contents, count, ROLE_FILE, "reference.py")->length, 36);
+	assert_int_equal(content(contents, count, ROLE_FILE, "reference.py")->length, 80);
 	world.upload.count = 1;
 	assert_int_equal(task_contents(arena, world.task, &world.upload, &world.stock, &contents,
 						 &count, &world.error),
@@ -546,6 +560,7 @@ int main(void)
 		cmocka_unit_test(compiler_options_are_unchanged),
 		cmocka_unit_test(the_signature_of_a_kernel_must_be_declared_by_the_task),
 		cmocka_unit_test(every_fault_in_a_definition_has_its_own_message),
+		cmocka_unit_test(an_engine_that_the_files_rule_out_is_refused),
 		cmocka_unit_test(all_faults_are_reported_together),
 		cmocka_unit_test(too_many_cases_are_refused),
 		cmocka_unit_test(using_a_source_under_many_names_cannot_grow_a_task),

@@ -1,6 +1,7 @@
 #include "worker/run/run.h"
 
 #include "lib/base/log.h"
+#include "lib/task/engine.h"
 #include "worker/run/engine/engine.h"
 #include "worker/run/engine/judgement.h"
 #include "worker/run/engine/stage.h"
@@ -21,18 +22,21 @@ static void hide_seed(struct events *events, const struct job *job)
 		events->secret[0] = '\0';
 }
 
-/* A task may require the isolated engine, and only that engine can compare. */
-static int choose_engine(struct run *run, struct error *error)
+/* Checks that the job's engine can run its task in its mode, as far as the files show. */
+static int check_engine(struct run *run, struct error *error)
 {
 	const struct job *job = run->job;
-	run->engine = engine_choose(job, &run->engine_reason);
-	if (run->engine == ENGINE_ISOLATED
-		|| (job->mode != JOB_COMPARE
-			&& (job->task->engine != ENGINE_ISOLATED || !run->engine_reason)))
-		return 0;
-	return fail(error, ERROR_INPUT,
-		"The job needs the isolated engine, which cannot run the task. %s",
-		run->engine_reason ? run->engine_reason : "The task asks for the custom engine.");
+	run->engine = job->engine;
+	run->engine_reason = job->engine == ENGINE_CUSTOM ? job->engine_reason : NULL;
+	if (job->mode == JOB_COMPARE && job->engine == ENGINE_CUSTOM)
+		return fail(error, ERROR_INPUT, "Only the isolated engine compares two submissions.");
+	if (job->mode == JOB_PROFILE && job->engine == ENGINE_ISOLATED)
+		return fail(error, ERROR_INPUT, "Only the custom engine profiles a submission.");
+	const char *obstacle =
+		job->engine == ENGINE_ISOLATED ? engine_obstacle(job->task, &job->files) : NULL;
+	return obstacle ? fail(error, ERROR_INPUT,
+			   "The isolated engine cannot run this task: %s" JOB_ENGINE_ADVICE, obstacle)
+					: 0;
 }
 
 static void close_workspaces(struct run *run)
@@ -51,7 +55,7 @@ static int run_checked_job(struct run *run, const json_t *message, struct job *j
 	if (rc)
 		return rc;
 	hide_seed(run->events, job);
-	if ((rc = choose_engine(run, error)))
+	if ((rc = check_engine(run, error)))
 		return rc;
 	zygote_keep(run->zygote);
 	json_t *environment = machine_environment(machine, job);

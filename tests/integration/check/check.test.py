@@ -36,7 +36,7 @@ def a_right_submission_passes():
 	equal(answer.code, 0)
 	contains(answer.out, "Passed. Every case was right.\n")
 	contains(answer.out, "  #  Case     Result\n  1  seed: 1  passed\n  2  seed: 2  passed\n")
-	contains(answer.out, "  Engine     custom")
+	contains(answer.out, "  Engine     custom. The task's own harness ran the submission. task.yml")
 	contains(answer.out, "  Device     CPU, ")
 
 

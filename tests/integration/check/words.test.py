@@ -214,16 +214,19 @@ def the_job_is_what_a_worker_would_send():
 	check(file(RIGHT, "kernel.py"), "--mode", "ranked", "--engine", "isolated", "--seed", "7",
 		program=program)
 	job = program.job
-	equal(sorted(job),
-		["device", "files", "id", "mode", "nvcc", "python", "secret_seed", "submission", "task"])
+	equal(sorted(job), [
+		"device", "engine", "files", "id", "mode", "nvcc", "python", "secret_seed", "submission",
+		"task"
+	])
 	equal((job["mode"], job["secret_seed"], job["submission"], job["python"]),
 		("ranked", 7, {"name": "kernel.py", "text": RIGHT}, PYTHON))
 	equal(sorted(one["path"] for one in job["files"]), ["eval.py", "reference.py"])
-	equal(job["task"]["engine"], "isolated")
+	equal((job["engine"], job["task"]["engine"]), ("isolated", "custom"))
 	program = StandIn(VERDICT)
 	check(file(RIGHT), program=program)
 	lacks(program.job, "secret_seed")
-	equal(program.job["task"]["engine"], "custom")
+	equal((program.job["engine"], program.job["engine_reason"]),
+		("custom", "task.yml chooses the custom engine, so eval.py runs as written."))
 
 
 @test

@@ -56,13 +56,14 @@ class Task:
 
 	def __init__(self, folder, engine="custom"):
 		self.jobs = read(folder)
-		self.definition, self.files = {**self.jobs[0]["task"], "engine": engine
-										}, self.jobs[0]["files"]
+		self.engine, self.definition = engine or self.jobs[0]["engine"], self.jobs[0]["task"]
+		self.files = self.jobs[0]["files"]
 
 	def run(self, submission, mode="ranked", device=CPU, on=cold):
 		message = {
 			"id": 17, "mode": mode, "device": device, "task": self.definition, "files": self.files,
-			"submission": {"name": "mine.py", "text": submission}, "python": PYTHON, "nvcc": NVCC
+			"submission": {"name": "mine.py",
+			"text": submission}, "python": PYTHON, "nvcc": NVCC, "engine": self.engine
 		}
 		if mode == "ranked":
 			message["secret_seed"] = SECRET
@@ -789,14 +790,23 @@ def an_error_of_the_check_itself_is_the_task_s_and_one_over_an_odd_output_is_not
 		"check_implementation could not work with what custom_kernel")
 
 
-# ---- the isolated engine, which a folder without Podium's keys gets ----
+# ---- the engine of a folder that says nothing of engines ----
 
 
 @test
-def the_isolated_engine_judges_a_folder_without_podiums_keys():
+def an_eval_that_podium_does_not_know_is_run_as_written():
+	task = Task(folder_of("a pool of one"), engine="")
+	equal((task.engine, task.definition["engine"]), ("custom", ""))
+	contains(check(folder_of("a pool of one")).stdout, "  engine     custom: eval.py is no harness")
+	contains(
+		task.jobs[0]["engine_reason"], "eval.py is no harness that Podium knows, so the custom "
+		"engine runs it as written; choose `podium: {engine: isolated}`")
+
+
+@test
+def a_folder_that_asks_for_the_isolated_engine_is_judged_alike():
 	for name in ("a pool of one", "a pool of one and a check that must return two", "no pool"):
-		task = Task(folder_of(name), engine="")
-		equal(task.jobs[0]["task"]["engine"], "")
+		task = Task(folder_of(name), engine="isolated")
 		for submission, verdict, part in ((RIGHT, "passed", ""), (WRONG, "wrong answer",
 			"mismatch found!"), (RAISING, "runtime error", "ZeroDivisionError")):
 			result = expect(task.run(submission, "test", on=warm), verdict, part)
@@ -804,11 +814,11 @@ def the_isolated_engine_judges_a_folder_without_podiums_keys():
 
 
 @test
-def inputs_that_only_the_evals_can_carry_go_to_the_custom_engine():
+def inputs_that_only_the_evals_can_carry_need_the_custom_engine():
 	"""The benchmarks have a list of 1600 numbers, while the tests have a few."""
-	result = expect(Task(folder_of("a pool of one"), engine="").run(RIGHT, on=warm), "passed")
-	equal((result.verdicts[0]["engine"], "score_ns" in result.verdicts[0]), ("custom", True))
-	contains(result.verdicts[0]["engine_reason"], "parts")
+	result = Task(folder_of("a pool of one"), engine="isolated").run(RIGHT, on=warm)
+	expect(result, "internal error", "parts", "`podium: {engine: custom}`")
+	equal(result.verdicts[0]["engine"], "isolated")
 
 
 @test

@@ -63,8 +63,9 @@ def runner():
 
 def run(job, device):
 	message = {
-		"id": 17, "mode": job["mode"], "device": device, "task": job["task"], "files": job["files"],
-		"submission": job["submission"], "python": PYTHON, "nvcc": NVCC
+		"id": 17, "mode": job["mode"], "engine": job["engine"], "device": device,
+		"task": job["task"], "files": job["files"], "submission": job["submission"],
+		"python": PYTHON, "nvcc": NVCC
 	}
 	if job["mode"] == "ranked":
 		message["secret_seed"] = SECRET

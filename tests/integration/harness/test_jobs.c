@@ -1,7 +1,8 @@
 /* No test itself: prints the jobs that tests/integration/harness/harness.test.py hands to
  *podium-run, made from a task's folder by the code that makes real ones. One line of JSON each:
  *
- *	{"source": "samples/right.py", "mode": "ranked", "verdict": "passed", "task": ..., "files":
+ *	{"source": "samples/right.py", "mode": "ranked", "verdict": "passed", "engine": "isolated",
+ *"engine_reason": ..., "task": ..., "files":
  *[{"path", "text"}], "submission": {"name", "text"}}
  *
  * for each sample with its verdict, and for each template in mode "test" with its "language" and no
@@ -53,9 +54,11 @@ static int print_job(const struct folder *folder, const char *source, const char
 {
 	const struct file *file = fileset_find(&folder->upload, source);
 	const char *name = strrchr(source, '/') ? strrchr(source, '/') + 1 : source;
-	json_t *job = json_pack("{s:s, s:s, s:s?, s:s?, s:o, s:o, s:{s:s, s:s%}}", "source", source,
-		"mode", mode, "verdict", verdict, "language", language, "task", task_to_json(folder->task),
-		"files", files_of(folder), "submission", "name", name, "text", file->bytes, file->length);
+	json_t *job = json_pack("{s:s, s:s, s:s?, s:s?, s:s, s:s, s:o, s:o, s:{s:s, s:s%}}", "source",
+		source, "mode", mode, "verdict", verdict, "language", language, "engine",
+		task_engine_name(folder->task->choice.engine), "engine_reason", folder->task->choice.reason,
+		"task", task_to_json(folder->task), "files", files_of(folder), "submission", "name", name,
+		"text", file->bytes, file->length);
 	int rc = json_dumpf(job, stdout, 0);
 	putchar('\n');
 	json_decref(job);

@@ -36,7 +36,7 @@ static inline int contest_begin(const char **gpus, size_t gpu_count)
 	static int number;
 	const struct actor actor = contest_actor();
 	const char *name = arena_printf(arena, "%s-%d", contest.name, ++number);
-	struct material material = make_task(PY_TASK, "# reference\n");
+	struct material material = make_task(PY_TASK, "# generate_input, check_implementation\n");
 	struct leaderboard_settings settings = { .name = name,
 		.deadline_ms = TIME_NULL,
 		.accepting = true,
@@ -45,6 +45,14 @@ static inline int contest_begin(const char **gpus, size_t gpu_count)
 	assert_done(create(&settings, &material, &actor));
 	contest.board = find(name);
 	return 0;
+}
+
+/* As a dry run stores it. */
+static inline void contest_use_engine(const char *gpu, const char *engine)
+{
+	static const struct statement put = COMMAND("INSERT INTO task_engines VALUES (?, ?, ?, '')");
+	assert_done(
+		database_execute(db, &put, &error, "iss", contest.board.task_version_id, gpu, engine));
 }
 
 /* Only the leaderboards of this test are left, empty ones. */

@@ -26,6 +26,8 @@ static const struct statement COUNT_ALL =
 static const struct statement OPEN = NUMBER(
 	"SELECT COUNT(*) AS number FROM jobs WHERE comparison_id IS NOT NULL AND state = 'queued'");
 
+static const struct statement RANKED = NUMBER("SELECT COUNT(*) AS number FROM ranking");
+
 /* ---- what workers do ---- */
 
 /* A submission of the user's that has run and passed; returns its number. */
@@ -150,10 +152,21 @@ static void wide_noise_makes_neighbours_of_what_is_more_than_a_percent_apart(voi
 static void only_what_the_isolated_engine_has_timed_is_compared(void **state)
 {
 	(void)state;
+	contest_use_engine("CPU", "custom");
 	pass_as(0, 1000, 1, "custom");
-	pass(1, 1001, 1);
-	pass_as(2, 1001.5, 1, "custom");
+	pass_as(1, 1001, 1, "custom");
+	assert_int_equal(number_of(&RANKED), 2);
 	assert_int_equal(number_of(&OPEN), 0);
+}
+
+static void a_ranking_holds_the_results_of_one_engine(void **state)
+{
+	(void)state;
+	pass(0, 1000, 1);
+	pass_as(1, 10, 1, "custom");
+	assert_int_equal(number_of(&RANKED), 1);
+	assert_done(ranking_rebuild(db, contest.board.id, &error));
+	assert_int_equal(number_of(&RANKED), 1);
 }
 
 static void nobody_is_compared_with_himself_or_for_an_entry_that_is_not_his_best(void **state)
@@ -418,6 +431,8 @@ int main(void)
 			wide_noise_makes_neighbours_of_what_is_more_than_a_percent_apart, begin, contest_end),
 		cmocka_unit_test_setup_teardown(
 			only_what_the_isolated_engine_has_timed_is_compared, begin, contest_end),
+		cmocka_unit_test_setup_teardown(
+			a_ranking_holds_the_results_of_one_engine, begin, contest_end),
 		cmocka_unit_test_setup_teardown(
 			nobody_is_compared_with_himself_or_for_an_entry_that_is_not_his_best, begin,
 			contest_end),

@@ -25,6 +25,7 @@ KERNEL = "def custom_kernel(data):\n    return data[0] + data[1]\n"
 # Works with the custom engine's harness (EVAL) too.
 BOTH = KERNEL + ("def answer(case): "
 	"return sum(int(part.split(':')[1]) for part in case.split(';'))\n")
+ADVICE = "An admin can start a dry run of this version"
 ZYGOTE = ("--python", PYTHON)
 # podium-run as root with a zygote, and as an ordinary user without one.
 KINDS = {
@@ -209,10 +210,11 @@ def cases_say_how_they_were_measured():
 
 
 @test
-def a_task_may_ask_for_the_custom_engine():
-	result = one().judge(BOTH, definition=split_task(engine="custom"), mode="ranked")
-	equal((result.verdict, result.verdicts[0]["engine"]), ("passed", "custom"))
-	lacks(result.verdicts[0], "engine_reason")
+def a_job_of_the_custom_engine_runs_the_tasks_own_harness():
+	result = one().judge(BOTH, definition=split_task(engine="custom"), mode="ranked",
+		engine_reason="It says so.")
+	equal((result.verdict, result.engine, result.engine_reason),
+		("passed", "custom", "It says so."))
 
 
 @test
@@ -223,7 +225,18 @@ def the_custom_engine_makes_profiles():
 
 
 @test
-def tasks_that_cannot_be_split_say_why():
+def a_job_must_name_an_engine_that_has_its_mode():
+	for engine, mode, part in (("", "test", "must be isolated or custom"), (None, "test",
+		"must be isolated or custom"), ("isolated", "profile", "profiles"), ("custom", "compare",
+		"compares")):
+		result = one().judge(BOTH, mode=mode, engine=engine,
+			**({"rival": KERNEL} if mode == "compare" else {}))
+		equal((result.verdict, result.stages), ("internal error", []))
+		contains(result.reason, part)
+
+
+@test
+def the_isolated_engine_refuses_tasks_that_cannot_be_split():
 	half = "def generate_input(a, b=0): return [a, b]\n"
 	named = [{"name": "score_eval.py", "source": "@STOCK@", "is_submission": False},
 		{"name": "submission.py", "source": "@SUBMISSION@", "is_submission": True}]
@@ -233,8 +246,9 @@ def tasks_that_cannot_be_split_say_why():
 		"files": files() + [{"path": "score_eval.py", "text": EVAL}]
 		}, "oldest form")):
 		result = one().judge(BOTH, **members)
-		equal((result.verdict, result.verdicts[0]["engine"]), ("passed", "custom"))
-		contains(result.verdicts[0]["engine_reason"], part)
+		equal((result.verdict, result.engine, result.stages), ("internal error", "isolated", []))
+		contains(result.reason, part)
+		contains(result.reason, ADVICE)
 
 
 # ---- what the judge finds ----
@@ -244,10 +258,29 @@ UNSPLITTABLE = "import threading\n" + REFERENCE.replace("return [a, b]",
 
 
 @test
-def a_judge_that_cannot_split_the_task_leaves_it_to_the_custom_engine():
+def a_judge_that_cannot_split_the_task_starts_no_other_engine():
+	for runner in each():
+		for mode in ("test", "ranked"):
+			result = runner.judge(BOTH, UNSPLITTABLE, mode=mode)
+			equal((result.verdict, result.engine), ("internal error", "isolated"))
+			contains(result.reason, "The isolated engine cannot run this task: ")
+			contains(result.reason, ADVICE)
+			lacks(" ".join(stage["command"] for stage in result.stages), "eval.py")
+
+
+@test
+def what_a_submission_does_never_makes_its_job_fall_back():
+	"""It ends as a judge does that cannot split the task; started by its own harness it would pass."""
+	for code in (2, 111, 113, 115, 117):
+		result = one().judge(f"import os\nos._exit({code})\n" + BOTH, mode="ranked")
+		equal((result.verdict, result.engine), ("runtime error", "isolated"))
+
+
+@test
+def a_dry_run_finds_out_that_the_custom_engine_is_needed():
 	for runner in each():
 		for mode, stages in (("test", 2), ("ranked", 3)):
-			result = runner.judge(BOTH, UNSPLITTABLE, mode=mode)
+			result = runner.judge(BOTH, UNSPLITTABLE, mode=mode, may_fall_back=True)
 			verdict = result.verdicts[0]
 			equal((result.verdict, verdict["engine"]), ("passed", "custom"))
 			assert verdict["engine_reason"].endswith("."), verdict
@@ -265,22 +298,12 @@ def the_judge_checks_the_inputs_of_all_stages_first():
 	late = REFERENCE.replace("return [a, b]",
 		"return [a, b if b else print]")  # the benchmarks have no b
 	late = late.replace("sum(data)", "(data[0] + (0 if callable(data[1]) else data[1]))")
-	result = one().judge(BOTH, late, mode="ranked")
+	result = one().judge(BOTH, late, mode="ranked", may_fall_back=True)
 	equal((result.verdict, result.verdicts[0]["engine"]), ("passed", "custom"))
 	equal([(s["position"], s["stage"]) for s in result.stages],
 		list(enumerate(["compile", "test", "ranked"])))
 	for stage in result.stages[1:]:
 		contains(stage["command"], "eval.py")
-
-
-@test
-def a_task_that_requires_the_isolated_engine_runs_on_no_other():
-	for members, part in (({"reference": UNSPLITTABLE}, "engine: custom"), ({"files": []},
-		"no reference.py")):
-		result = one().judge(BOTH, definition=split_task(engine="isolated"), **members)
-		equal(result.verdict, "internal error")
-		contains(result.reason, part)
-		lacks(" ".join(stage["command"] for stage in result.stages), "eval.py")
 
 
 # ---- what each side sees ----
@@ -769,8 +792,8 @@ def rivals_do_not_see_each_other():
 
 @test
 def only_tasks_of_the_isolated_engine_can_be_compared():
-	for members, part in (({"definition": split_task(engine="custom")}, "custom engine"),
-		({"files": []}, "no reference.py")):
+	for members, part in (({"definition": split_task(engine="custom")},
+		"Only the isolated engine compares"), ({"files": []}, "no reference.py")):
 		result = one().judge(mode="compare", rival=KERNEL, **members)
 		equal((result.verdict, result.stages), ("internal error", []))
 		contains(result.reason, part)

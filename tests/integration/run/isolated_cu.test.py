@@ -127,8 +127,18 @@ def shared_programs_are_built_once_for_each_version_of_a_task():
 
 
 @test
-def a_task_that_cannot_be_split_is_left_to_the_custom_engine():
-	result = one(reference="UNSPLITTABLE")
+def a_task_that_cannot_be_split_starts_no_other_engine():
+	for reference, part in (("UNSPLITTABLE", "cannot be carried"), ("BROKEN", "it is broken")):
+		result = one(reference=reference)
+		equal((result.verdict, result.engine), ("internal error", "isolated"))
+		for piece in (part, "An admin can start a dry run of this version"):
+			contains(result.reason, piece)
+		lacks(" ".join(stage["command"] for stage in result.stages), "eval.out")
+
+
+@test
+def a_dry_run_finds_out_that_the_custom_engine_is_needed():
+	result = one(reference="UNSPLITTABLE", may_fall_back=True)
 	equal((result.verdict, engine_of(result)),
 		("passed", ("custom", "The type int* in input_t cannot be carried.")))
 	contains(result.stages[0]["command"], "-o eval.out")
@@ -136,22 +146,14 @@ def a_task_that_cannot_be_split_is_left_to_the_custom_engine():
 
 
 @test
-def a_task_that_does_not_compile_with_the_engine_is_left_to_the_custom_one():
-	result = one(reference="BROKEN")
+def files_that_do_not_compile_with_the_engine_need_the_custom_one():
+	result = one(reference="BROKEN", may_fall_back=True)
 	equal((result.verdict, result.verdicts[0]["engine"]), ("passed", "custom"))
 	contains(result.verdicts[0]["engine_reason"], "reference.cuh(3): error: it is broken")
 
 
 @test
-def a_task_that_asks_for_the_isolated_engine_gets_no_other():
-	for reference, part in (("UNSPLITTABLE", "cannot be carried"), ("BROKEN", "it is broken")):
-		result = one(reference=reference, engine="isolated")
-		equal(result.verdict, "internal error")
-		contains(result.reason, part)
-
-
-@test
-def a_task_that_asks_for_the_custom_engine_gets_it():
+def a_job_of_the_custom_engine_compiles_the_tasks_own_harness():
 	result = one(engine="custom")
 	equal((result.verdict, engine_of(result)), ("passed", ("custom", None)))
 	contains(result.stages[0]["command"], "-o eval.out")
@@ -165,12 +167,12 @@ def an_error_in_the_submission_is_a_compile_error():
 
 
 @test
-def tasks_of_other_forms_are_left_to_the_custom_engine():
+def the_isolated_engine_refuses_tasks_of_other_forms():
 	for definition, part in (({"sources": ["eval.cu", "submission.cu",
 		"table.bin"]}, "other sources"), ({"sources": ["eval.cu"]}, "other sources")):
 		result = one(definition=definition)
-		equal(result.verdicts[0]["engine"], "custom")
-		contains(result.verdicts[0]["engine_reason"], part)
+		equal((result.verdict, result.engine), ("internal error", "isolated"))
+		contains(result.reason, part)
 
 
 @test

@@ -81,14 +81,16 @@ def cu_task(**changes):
 
 
 def job(submission=RIGHT, harness=EVAL, id=17, mode="test", files=None, definition=None, **changes):
+	"""The engine is the one of the definition, or else the isolated one."""
 	definition = definition or task()
+	engine = "custom" if mode == "profile" else definition["engine"] or "isolated"
 	main = "eval.py" if definition["language"] == "py" else "eval.cu"
 	return {
 		"job": {
 		"id": id, "mode": mode, "device": CPU, "task": definition,
 		"files": [{"path": main, "text": harness}] + (files or []),
 		"submission": {"name": "mine.py", "text": submission}, "python": PYTHON, "nvcc": NVCC,
-		**({"secret_seed": 987654321} if mode == "ranked" else {}), **changes
+		"engine": engine, **({"secret_seed": 987654321} if mode == "ranked" else {}), **changes
 		}
 	}
 

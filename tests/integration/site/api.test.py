@@ -235,8 +235,9 @@ def leaderboards_are_listed_page_by_page():
 @test
 def a_leaderboard_describes_its_task_and_rules():
 	board = nobody.read("/api/v1/leaderboards/small")
+	contains(board["engine_reason"], "eval.py is no harness that Podium knows")
 	equal((board["description"], board["engine"], board["cases"], board["quotas"]),
-		("A small task.", "auto", {"tests": ["size: 1"], "benchmarks": ["size: 1024"]}, None))
+		("A small task.", "custom", {"tests": ["size: 1"], "benchmarks": ["size: 1024"]}, None))
 	equal(program("ada").read("/api/v1/leaderboards/small")["quotas"], [])
 	problem(nobody.ask("GET", "/api/v1/leaderboards/nothing"), 404, "not_found",
 		'no leaderboard named "nothing"')

@@ -18,6 +18,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "
 from client import Client, Page  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
 from pretend import PretendedRun  # noqa: E402
+from small_task import EVAL, isolated  # noqa: E402
 from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
 scratch = tempfile.TemporaryDirectory(prefix="podium-board.")
@@ -106,8 +107,8 @@ def a_large_ranking():
 def a_row_tells_rank_time_gaps_language_and_attempts():
 	folder = site.var / "tasks" / "small"
 	folder.mkdir(parents=True)
-	(folder / "task.yml").write_text(TASK)
-	(folder / "eval.py").write_text("print()\n")
+	(folder / "task.yml").write_text(isolated(TASK))
+	(folder / "eval.py").write_text(EVAL)
 	(folder / "template.py").write_text(TEMPLATE)
 	site.manage("task", "load", str(folder))
 	for client, name in ((ada, "ada"), (dora, "dora"), (cyd, "cyd")):

@@ -10,6 +10,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client, Page  # noqa: E402
 from instance import Instance  # noqa: E402
+from small_task import EVAL, isolated  # noqa: E402
 from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
 site = Instance()
@@ -35,9 +36,9 @@ TEMPLATE = "x = 'to start from'\n"
 def load(name, task=TASK):
 	folder = site.var / "tasks" / name
 	folder.mkdir(parents=True, exist_ok=True)
-	(folder / "task.yml").write_text(task)
+	(folder / "task.yml").write_text(isolated(task))
 	(folder / "template.py").write_text(TEMPLATE)
-	(folder / "eval.py").write_text("print()\n")
+	(folder / "eval.py").write_text(EVAL)
 	site.manage("task", "load", str(folder))
 	sql(f"""INSERT IGNORE INTO leaderboard_gpus (leaderboard_id, gpu, position)
 		SELECT l.id, g.gpu, g.position FROM leaderboards l

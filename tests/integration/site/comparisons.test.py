@@ -12,7 +12,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "
 from client import Client, Page  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
 from pretend import PretendedRun  # noqa: E402
-from small_task import ended, send_source  # noqa: E402
+from small_task import EVAL, isolated, ended, send_source  # noqa: E402
 from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
 scratch = tempfile.TemporaryDirectory(prefix="podium-compare.")
@@ -42,8 +42,8 @@ FASTER = {"ratio": 0.988, "ratio_low": 0.985, "ratio_high": 0.991}
 def prepare():
 	folder = site.var / "tasks" / "small"
 	folder.mkdir(parents=True)
-	(folder / "task.yml").write_text(TASK)
-	(folder / "eval.py").write_text("print()\n")
+	(folder / "task.yml").write_text(isolated(TASK))
+	(folder / "eval.py").write_text(EVAL)
 	site.manage("task", "load", str(folder))
 	for client, name in ((ada, "ada"), (dora, "dora"), (admin, "root-of-all")):
 		client.register(name)

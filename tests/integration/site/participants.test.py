@@ -14,7 +14,7 @@ from client import Client, Page  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
 import mariadb  # noqa: E402
 from pretend import PretendedRun  # noqa: E402
-from small_task import send_source, status_of  # noqa: E402
+from small_task import EVAL, isolated, send_source, status_of  # noqa: E402
 from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
 scratch = tempfile.TemporaryDirectory(prefix="podium-participants.")
@@ -46,8 +46,8 @@ TEMPLATE = "def custom_kernel(data):\n    return data  # <from the template>\n"
 def prepare():
 	folder = site.var / "tasks" / "small"
 	folder.mkdir(parents=True)
-	(folder / "task.yml").write_text(TASK)
-	(folder / "eval.py").write_text("print()\n")
+	(folder / "task.yml").write_text(isolated(TASK))
+	(folder / "eval.py").write_text(EVAL)
 	(folder / "template.py").write_text(TEMPLATE)
 	site.manage("task", "load", folder)
 	for client, name in ((ada, "ada"), (dora, "dora"), (admin, "root-of-all")):

@@ -14,7 +14,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client, whole  # noqa: E402
 from instance import Instance  # noqa: E402
-from small_task import make_board, source_of, status_of, submit_source  # noqa: E402
+from small_task import isolated, make_board, source_of, status_of, submit_source  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 site = Instance(pretends=True)
@@ -55,7 +55,7 @@ def prepare():
 		client.register(name)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = "
 		"'creator' WHERE name = 'carl'")
-	make_board(admin, "small", TASK)
+	make_board(admin, "small", isolated(TASK))
 
 
 def submit(client, *cases, **verdict):
@@ -114,22 +114,24 @@ def a_result_of_the_custom_engine_shows_none_of_it():
 	for part in ("Time 95 % interval", "How it was measured", "Every call", "held for review"):
 		lacks(words, part)
 	contains(words, "The task’s own harness ran the submission. Its <input> is a class of its own.")
+	contains(
+		words, "This result is not ranked: the engine custom measured it, and version 1 of the "
+		"task is ranked with the engine isolated on H200.")
 	contains(page(anyone, number).text, 'data-engine="custom"')
-	sql(f"UPDATE jobs SET engine = NULL, engine_reason = NULL WHERE submission_id = {number}; "
-		f"UPDATE ranking SET engine = NULL WHERE submission_id = {number}")
+	sql(f"UPDATE jobs SET engine = NULL, engine_reason = NULL WHERE submission_id = {number}")
+	lacks(page(anyone, number).words(), "not ranked")
 	lacks(page(anyone, number).text, "data-engine")
 	equal(anyone.get("/leaderboard/small").text.count("data-engine"), 1)
-	sql(f"UPDATE jobs SET engine = 'custom' WHERE submission_id = {number}; UPDATE ranking SET "
-		f"engine = 'custom' WHERE submission_id = {number}")
+	sql(f"UPDATE jobs SET engine = 'custom' WHERE submission_id = {number}")
 
 
 @test
 def the_ranking_names_the_engine_of_each_row():
-	equal(ranking(), [("ada", 1, "isolated"), ("bob", 1, "custom")])
+	equal(ranking(), [("ada", 1, "isolated")])
 	text = anyone.get(f"/leaderboard/small?x={time.time()}").text
-	equal(re.findall(r'data-engine="(\w+)"', text), ["isolated", "custom"])
+	equal(re.findall(r'data-engine="(\w+)"', text), ["isolated"])
 	rows = list(csv.DictReader(io.StringIO(anyone.get("/leaderboard/small.csv").text)))
-	equal([row["engine"] for row in rows], ["isolated", "custom"])
+	equal([row["engine"] for row in rows], ["isolated"])
 	equal(list(rows[0])[:6], ["rank", "user", "score_ns", "submission", "submitted_at", "engine"])
 
 

@@ -82,7 +82,8 @@ def the_page_lists_every_file_by_its_role_with_a_view_and_a_download():
 		"SELECT f.role, f.path FROM task_files f JOIN leaderboards l ON l.task_version_id = "
 		"f.task_version_id WHERE l.name = 'odd'")
 	equal(len(stored), 12)
-	for role, path in stored:
+	for role, path in stored + [["engine", "judge.py"], ["engine", "contestant.py"],
+		["engine", "channel.c"], ["engine", "native.h"], ["engine", "zygote.py"]]:
 		equal((path, url("task", f"{role}/{path}") in map(quoted_again, there)), (path, True))
 		equal((path, url("raw", f"{role}/{path}") + "?download=1" in map(quoted_again, there)),
 			(path, True))
@@ -98,7 +99,9 @@ def quoted_again(link):
 def the_page_lists_settings_and_cases():
 	words = anyone.get("/leaderboard/odd/task").words()
 	for part in ("Language Python", "The submission becomes submission.py",
-		"Run as python3 eval.py MODE CASEFILE", "Devices CPU", "tests 17 s", "benchmarks 180 s",
+		"Run as python3 judge.py MODE CASEFILE | python3 contestant.py submission.py",
+		"Engine isolated. eval.py is Podium's stock harness, and the isolated engine measures the "
+		"same.", "Devices CPU", "tests 17 s", "benchmarks 180 s",
 		"Seed of tests and benchmarks 4711", "Operations of a run 2 * seed", "Tolerance 0.25",
 		"must get: runtime error in mode test", "Tests: 2 cases", "Benchmarks: 1 case.",
 		"<i>one</i>", "[1, 2]"):
@@ -168,6 +171,57 @@ def files_with_the_same_path_differ_by_role():
 	equal(anyone.get(url("raw", "sample/samples/zero.py")).bytes, FILES["samples/zero.py"])
 	equal(anyone.get(url("raw", "samples/zero.py")).bytes, FILES["samples/zero.py"])
 	equal(anyone.get(url("raw", "task.yml")).text, TASK)
+
+
+@test
+def the_files_that_run_and_no_others_are_listed_and_can_be_read():
+	listed = {
+		urllib.parse.unquote(link).partition("/task/engine/")[2]
+		for link in links("/leaderboard/odd/task") if "/task/engine/" in link
+	}
+	harness = ROOT / "harness"
+	library = {path.name for path in (harness / "isolated").glob("*.c")}
+	judge = {path.name for path in (harness / "isolated").glob("*.py")}
+	equal({name
+		for name in listed if not name.endswith(".h")},
+		library | judge | {"podium_eval.py", "zygote.py"})
+	# Headers are those of the library. What only CUDA C++ needs is not there.
+	equal(("native.h" in listed, "carry.h" in listed), (True, False))
+	for name in listed:
+		file = {"podium_eval.py": harness / "eval.py",
+			"zygote.py": harness / "zygote.py"}.get(name, harness / "isolated" / name)
+		answer = anyone.get(url("raw", "engine/" + name))
+		equal((name, answer.status, answer.bytes), (name, 200, file.read_bytes()))
+		equal((name, anyone.get(url("task", "engine/" + name)).status), (name, 200))
+	contains(
+		anyone.get("/leaderboard/odd/task").words(), "Files that do not run The isolated "
+		"engine takes the place of the task's harness. Name Download eval.py does not run")
+	equal(anyone.get(url("task", "engine/no.py")).status, 404)
+
+
+@test
+def a_task_in_cuda_lists_the_sources_of_its_judge():
+	folder = ROOT / "tasks" / "vectoradd_kernel_cu"
+	files = {
+		str(path.relative_to(folder)): path.read_bytes()
+		for path in folder.rglob("*") if path.is_file()
+	}
+	answer = admin.post("/admin/leaderboards/new", [("name", "kernel"), ("gpu", "H200"),
+		("accepting", "1")], [("task", "task.zip", zip_of(files))])
+	equal((answer.status, answer.location.rsplit("/", 1)[1]), (303, "kernel?uploaded=1"))
+	listed = {
+		link.partition("/task/engine/")[2]
+		for link in links("/leaderboard/kernel/task") if "/task/engine/" in link
+	}
+	isolated = ROOT / "harness" / "isolated"
+	sources = {path.name
+		for path in isolated.glob("*.c")
+				} | {"judge.cu", "contestant.cu", "entry_wrapped.cu", "eval.cu", "build_cu"}
+	equal({name for name in listed if not name.endswith(".h")}, sources)
+	equal({name
+		for name in listed if name.endswith(".h")}, {path.name
+		for path in isolated.glob("*.h")})
+	equal(anyone.get("/leaderboard/kernel/task/engine/judge.cu").status, 200)
 
 
 @test

@@ -28,8 +28,8 @@ lib/job              lib/base lib/database lib/files lib/task lib/gpu lib/leader
 lib/webhook          lib/base lib/database lib/account lib/leaderboard lib/job
 lib/fleet            lib/base lib/database lib/account lib/leaderboard
 lib/ranking          lib/base lib/database lib/leaderboard lib/job lib/webhook
-lib/judging          lib/base lib/database lib/result lib/account lib/gpu lib/leaderboard lib/job
-                     lib/webhook lib/ranking
+lib/judging          lib/base lib/database lib/result lib/account lib/task lib/gpu lib/leaderboard
+                     lib/job lib/webhook lib/ranking
 
 sql                  lib/base lib/database
 hooks                lib/base lib/database lib/webhook sql
@@ -44,14 +44,14 @@ cgi/server           lib/base lib/database lib/job lib/judging
 cgi/popcorn          lib/* cgi/render cgi/http cgi/action cgi/api cgi/server
 cgi                  lib/* cgi/render cgi/http cgi/page cgi/api cgi/popcorn cgi/server
 
-worker               lib/base lib/database lib/gpu lib/job lib/fleet lib/judging sql
+worker               lib/base lib/database lib/task lib/gpu lib/job lib/fleet lib/judging sql
 worker/run/sandbox   lib/base
 worker/run/job       lib/base lib/files lib/result lib/task worker/run/sandbox
 worker/run/profile   lib/base lib/gpu worker/run/sandbox worker/run/job
 worker/run/engine    lib/base lib/result lib/task worker/run/sandbox worker/run/job
                      worker/run/profile
-worker/run           lib/base lib/gpu worker/run/sandbox worker/run/job worker/run/profile
-                     worker/run/engine
+worker/run           lib/base lib/task lib/gpu worker/run/sandbox worker/run/job
+                     worker/run/profile worker/run/engine
 
 cli/admin            lib/* sql
 cli/podium           lib/base lib/files lib/result lib/submission lib/task lib/gpu lib/job

@@ -61,7 +61,7 @@ def two_that_are_close():
 
 @test
 def a_close_entry_is_compared_with_its_neighbour_by_a_job_without_a_user():
-	load_task()
+	load_task(definition=TASK.replace("engine: custom", "engine: isolated"))
 	first, second, number = two_that_are_close()
 	equal(job(number, "state, user_id, submission_id, priority, gpu, attempt"),
 		["queued", "0", "NULL", "1", "CPU", "0"])
@@ -201,7 +201,7 @@ def a_comparison_whose_entry_is_replaced_is_cancelled():
 
 @test
 def deleting_the_leaderboard_ends_a_running_comparison():
-	load_task("doomed")
+	load_task("doomed", TASK.replace("engine: custom", "engine: isolated"))
 	sql("DELETE FROM jobs; DELETE FROM submissions")
 	with worker() as here:
 		podium_run.say(ranked={"score_ns": 1000.0, "score_err_ns": 1.0}, compare={"hang": True})

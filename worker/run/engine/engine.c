@@ -336,8 +336,8 @@ int evaluation_reopen_stage(struct run *run, struct evaluation *evaluation, stru
 	return workspace_open_stage(&run->workspace, stage->name, error);
 }
 
-/* Runs the cases with the job's engine, or with the custom one if the judge cannot split the task.
- */
+/* Runs the cases with the job's engine. Only a dry run, which finds out which engine can run a
+ * task, goes on with the custom one if the judge cannot split the task. */
 static int run_cases(struct run *run, struct evaluation *evaluation, struct error *error)
 {
 	int rc = 0;

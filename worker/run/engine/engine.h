@@ -51,13 +51,10 @@ int engine_custom(
 	struct run *run, struct stage *stage, struct evaluation *evaluation, struct error *error);
 
 /* Does the same for a stage and the next one with the same programs, so that they start once and
- * load the submission once. If the judge says that the task cannot be split, it leaves the stage
- * unjudged and sends no event. It then changes the run's engine to custom, with the reason. */
+ * load the submission once. If the judge says that the task cannot be split and the job may fall
+ * back, it leaves the stage unjudged and sends no event. It then changes the run's engine to
+ * custom, with the reason. */
 int engine_isolated(struct run *run, struct evaluation *evaluation, struct error *error);
-
-/* Chooses a job's engine before anything runs. *reason says why it is custom instead of isolated,
- * else NULL. */
-enum task_engine engine_choose(const struct job *job, const char **reason);
 
 /* ---- for engines ---- */
 

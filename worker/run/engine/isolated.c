@@ -18,48 +18,6 @@
 static const char *const KEPT_FROM_CONTESTANTS[] = { "reference.py", "reference_code.py", "eval.py",
 	"score_eval.py" };
 
-static const char REFERENCE[] = "reference.py";
-
-/* ---- which engine ---- */
-
-static bool reference_offers(const struct job *job, const char *function)
-{
-	const struct file *file = fileset_find(&job->files, REFERENCE);
-	return file && memmem(file->bytes, file->length, function, strlen(function));
-}
-
-/* Why the task cannot be split, as far as is known before it runs. NULL: only the judge can find a
- * reason. */
-static const char *find_obstacle(const struct job *job)
-{
-	const struct task *task = job->task;
-	const char *main = task->main ? task->main : "";
-	if (task->multi_gpu)
-		return "The task runs on several GPUs, which the isolated engine does not share between "
-			   "processes.";
-	if (task->language == TASK_CU)
-		return compile_cu_obstacle(job);
-	if (strcmp(main, "score_eval.py") == 0)
-		return "The task has an evaluation of the oldest form, whose cases are not arguments of "
-			   "generate_input.";
-	if (!text_ends_with(main, ".py") || !text_ends_with(job->slot, ".py"))
-		return "The task's main file or its submission is not a Python file.";
-	if (!fileset_find(&job->files, REFERENCE))
-		return "The task has no reference.py.";
-	return reference_offers(job, "generate_input") && reference_offers(job, "check_implementation")
-		? NULL
-		: "The task's reference.py does not offer generate_input and check_implementation.";
-}
-
-enum task_engine engine_choose(const struct job *job, const char **reason)
-{
-	*reason = NULL;
-	if (job->task->engine == ENGINE_CUSTOM || job->mode == JOB_PROFILE)
-		return ENGINE_CUSTOM;
-	*reason = find_obstacle(job);
-	return *reason ? ENGINE_CUSTOM : ENGINE_ISOLATED;
-}
-
 /* ---- the programs' folders ---- */
 
 /* The names of the parts of the job's folder. */
@@ -235,14 +193,13 @@ static struct process describe_program(
 
 /* ---- the outcome ---- */
 
-/* Whether the judge said before its first case that the task cannot be split, and the custom engine
- * may replace it. For CUDA C++ this was decided at compile time. */
+/* Whether the judge said before its first case that the task cannot be split, in a job that may try
+ * the other engine. For CUDA C++ this was decided at compile time. */
 static bool cannot_split(
 	const struct run *run, const struct stage *stage, const struct process_result *judge)
 {
 	return run->job->task->language == TASK_PY && judge->ending == PROCESS_EXITED
-		&& judge->code == JUDGE_CANNOT_SPLIT && !stage->begun
-		&& run->job->task->engine != ENGINE_ISOLATED && run->job->mode != JOB_COMPARE;
+		&& judge->code == JUDGE_CANNOT_SPLIT && !stage->begun && run->job->may_fall_back;
 }
 
 static void choose_custom(struct run *run, const struct results *results)
@@ -392,7 +349,9 @@ int engine_isolated(struct run *run, struct evaluation *evaluation, struct error
 	tell_outcome(&series, stage);
 	judge_isolated(series.processes, ended, run->part_count, &last->results, &stage->judgement);
 	note_end(stage, series.processes, ended);
-	if (stage->judgement.verdict == VERDICT_INTERNAL_ERROR)
+	/* What the judge says of a task that cannot be split is the verdict's reason. */
+	if (stage->judgement.verdict == VERDICT_INTERNAL_ERROR
+		&& ended[PROGRAM_JUDGE].code != JUDGE_CANNOT_SPLIT)
 		log_judge(&ended[PROGRAM_JUDGE]);
 	return 0;
 }

@@ -3,6 +3,7 @@
 #include "lib/base/embed.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
+#include "lib/task/engine.h"
 #include "lib/task/stock.h"
 #include "worker/run/sandbox/folder.h"
 
@@ -60,46 +61,21 @@ static const struct {
 
 /* ---- the forms of tasks ---- */
 
-/* The source that the task compiles, and the engine's replacement for it. If `slot` is set, the
- * entry includes the submission by that name. Otherwise the submission is a source file, and the
- * entry is compiled once, into the kit. */
+/* The engine's replacement for the main source of each form. If `slot` is set, the entry includes
+ * the submission by that name. Otherwise the submission is a source file, and the entry is compiled
+ * once, into the kit. */
 static const struct form {
 	const char *main, *entry, *slot;
 } FORMS[] = {
-	{ "eval.cu", "isolated/entry.cu", NULL },
-	{ "wrapped_kernel.cu", "isolated/entry_wrapped.cu", "submission.cuh" },
-	{ "single_main.cu", "isolated/entry_single.cu", "train.cuh" },
+	[ENGINE_FORM_EVAL] = { "eval.cu", "isolated/entry.cu", NULL },
+	[ENGINE_FORM_WRAPPED] = { "wrapped_kernel.cu", "isolated/entry_wrapped.cu", "submission.cuh" },
+	[ENGINE_FORM_SINGLE] = { "single_main.cu", "isolated/entry_single.cu", "train.cuh" },
 };
 
-static bool has_source(const struct task *task, const char *name)
-{
-	return text_is_one_of(name, task->sources, task->source_count);
-}
-
+/* The job's engine is isolated only if its task has one of the forms. */
 static const struct form *find_form(const struct job *job)
 {
-	const struct task *task = job->task;
-	for (size_t i = 0; i < COUNT(FORMS); i++) {
-		const struct form *form = &FORMS[i];
-		if (!has_source(task, form->main))
-			continue;
-		if (form->slot ? task->source_count == 1 && strcmp(job->slot, form->slot) == 0
-					   : task->source_count == 2 && has_source(task, job->slot))
-			return form;
-	}
-	return NULL;
-}
-
-const char *compile_cu_obstacle(const struct job *job)
-{
-	if (has_source(job->task, "score_eval.cu"))
-		return "The task has an evaluation of the oldest form, whose cases are not arguments of "
-			   "generate_input.";
-	if (!find_form(job))
-		return "The task compiles other sources than eval.cu and the submission.";
-	if (!fileset_find(&job->files, "task.h") || !fileset_find(&job->files, "reference.cuh"))
-		return "The task has no task.h and reference.cuh.";
-	return NULL;
+	return &FORMS[engine_form(job->task)];
 }
 
 /* ---- nvcc's folder ---- */
@@ -416,8 +392,9 @@ static int compile_rival(struct run *run, struct stage *stage, const struct nvcc
 
 static int use_custom_engine(struct run *run, const char *obstacle, struct error *error)
 {
-	if (run->job->task->engine == ENGINE_ISOLATED || run->job->mode == JOB_COMPARE)
-		return fail(error, ERROR_INPUT, "%s", obstacle);
+	if (!run->job->may_fall_back)
+		return fail(error, ERROR_INPUT,
+			"The isolated engine cannot run this task: %s" JOB_ENGINE_ADVICE, obstacle);
 	run->engine = ENGINE_CUSTOM;
 	run->engine_reason = arena_strdup(run->arena, obstacle);
 	return 0;

@@ -2,6 +2,7 @@
 
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
+#include "worker/run/job/job.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -281,7 +282,7 @@ static const struct judge_code {
 	{ JUDGE_VIOLATION, VERDICT_PROTOCOL_VIOLATION, true,
 		"The submission did not keep to the protocol" },
 	{ JUDGE_CANNOT_SPLIT, VERDICT_INTERNAL_ERROR, false,
-		"The isolated engine cannot run the task, which needs \"engine: custom\"" },
+		"The isolated engine cannot run this task" },
 	{ 2, VERDICT_INTERNAL_ERROR, false, "The judge could not do its work" },
 	{ 111, VERDICT_INTERNAL_ERROR, false, "The judge could not report its results" },
 	{ 113, VERDICT_INTERNAL_ERROR, false,
@@ -414,6 +415,8 @@ static void judge_by_exit(const struct process *processes, const struct process_
 		quote_judge(results, code, out);
 	else
 		blame_judge(judge, results, code ? code->sentence : "The judge broke down", out);
+	if (judge->code == JUDGE_CANNOT_SPLIT)
+		buffer_text(&out->message, JOB_ENGINE_ADVICE);
 	if (out->verdict == VERDICT_INTERNAL_ERROR && !is_orderly(&ended[PROGRAM_NULL]))
 		out->machine_failed = true;
 }

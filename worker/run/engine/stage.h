@@ -33,11 +33,10 @@ struct run {
 	struct events *events;
 	struct inbox *inbox;
 	struct workspace workspace;
-	enum task_engine engine;          /* isolated or custom */
+	enum task_engine engine;          /* the job's; a job that may fall back may change it */
 	struct workspace parts[PROGRAMS]; /* one for each program of the isolated engine */
 	size_t part_count;                /* how many of them are open */
-	const char *engine_reason; /* why it is custom where isolated was wanted; NULL: it was not, or
-	                              it is not custom */
+	const char *engine_reason;        /* why it is custom; NULL: not said, or not custom */
 	struct compiled
 		programs[COMPILED_KINDS]; /* cu: nvcc's output, once the compile stage has passed */
 	struct zygote *zygote;
@@ -122,9 +121,5 @@ int compile_cu(struct run *run, struct stage *stage, struct error *error);
 
 /* For stage_write_task: false if only the compiler reads this file of a cu task. */
 bool compile_is_data(const struct job *job, const char *path);
-
-/* Why a cu task cannot be split, as far as is known before it is compiled; NULL: no reason found.
- */
-const char *compile_cu_obstacle(const struct job *job);
 
 #endif

@@ -157,6 +157,22 @@ static int find_slot(struct job *job, struct error *error)
 	return 0;
 }
 
+static int read_engine(
+	struct arena *arena, const json_t *object, struct job *job, struct error *error)
+{
+	const char *name = json_string_value(json_object_get(object, "engine"));
+	job->engine = ENGINE_CHOOSE;
+	for (enum task_engine engine = ENGINE_CUSTOM; name && engine < ENGINE_CHOOSE; engine++)
+		if (strcmp(name, task_engine_name(engine)) == 0)
+			job->engine = engine;
+	if (job->engine == ENGINE_CHOOSE)
+		return fail(error, ERROR_INPUT, "\"engine\" of the job must be isolated or custom.");
+	job->engine_reason =
+		arena_strdup(arena, json_string_value(json_object_get(object, "engine_reason")));
+	job->may_fall_back = json_is_true(json_object_get(object, "may_fall_back"));
+	return 0;
+}
+
 static int read_seed(const json_t *object, struct job *job, struct error *error)
 {
 	const json_t *secret = json_object_get(object, "secret_seed");
@@ -191,8 +207,8 @@ int job_from_json(struct arena *arena, const json_t *message, struct job *job, s
 		|| (rc = read_text(arena, object, "python", "", &job->python, error))
 		|| (rc = read_text(arena, object, "nvcc", "", &job->nvcc, error))
 		|| (rc = task_from_json(arena, json_object_get(object, "task"), &job->task, error))
-		|| (rc = find_slot(job, error)) || (rc = read_files(arena, object, job, error))
-		|| (rc = read_seed(object, job, error))
+		|| (rc = read_engine(arena, object, job, error)) || (rc = find_slot(job, error))
+		|| (rc = read_files(arena, object, job, error)) || (rc = read_seed(object, job, error))
 		|| (rc = read_submission(
 				arena, object, "submission", &job->submission, &job->submission_length, error)))
 		return rc;

@@ -13,6 +13,11 @@
 
 enum job_mode { JOB_TEST, JOB_BENCHMARK, JOB_RANKED, JOB_PROFILE, JOB_COMPARE };
 
+/* The end of a sentence about a job whose engine cannot run its task. */
+#define JOB_ENGINE_ADVICE \
+	" An admin can start a dry run of this version, which then chooses the engine, or write " \
+	"`podium: {engine: custom}` in task.yml."
+
 struct device {
 	const char *model;              /* "H200", "CPU" */
 	const char *uuid;               /* "GPU-...", several separated by commas; "" for the CPU */
@@ -26,6 +31,11 @@ struct job {
 	enum job_mode mode;
 	struct device device;
 	struct task *task;
+	enum task_engine engine;   /* isolated or custom */
+	const char *engine_reason; /* why it is custom; NULL: not said */
+	/* Whether the job may go on with the custom engine when the isolated one cannot run the task.
+	 * Only dry runs may: all that they run is the task author's. */
+	bool may_fall_back;
 	struct fileset files; /* the task's, without the submission; plain paths */
 	const char *slot;     /* the submission's file name in the task */
 	const char *submission;

@@ -1,0 +1,231 @@
+#include "lib/task/engine.h"
+
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
+#include "lib/task/public_harness.h"
+#include "lib/task/stock.h"
+
+#include <sodium.h>
+#include <string.h>
+
+typedef char hash_text[2 * crypto_hash_sha256_BYTES + 1];
+
+/* ---- the forms of tasks in CUDA C++ ---- */
+
+/* With a `slot` the main source includes the submission by that name. Otherwise the submission is
+ * compiled beside it. */
+static const struct form {
+	const char *main, *slot;
+} FORMS[] = {
+	[ENGINE_FORM_EVAL] = { "eval.cu", NULL },
+	[ENGINE_FORM_WRAPPED] = { "wrapped_kernel.cu", "submission.cuh" },
+	[ENGINE_FORM_SINGLE] = { "single_main.cu", "train.cuh" },
+};
+
+static bool has_source(const struct task *task, const char *name)
+{
+	for (size_t i = 0; i < task->source_count; i++)
+		if (strcmp(task->sources[i], name) == 0)
+			return true;
+	return false;
+}
+
+static const char *slot_of(const struct task *task)
+{
+	for (size_t i = 0; i < task->file_count; i++)
+		if (task->files[i].is_submission)
+			return task->files[i].name;
+	return "";
+}
+
+enum engine_form engine_form(const struct task *task)
+{
+	const char *slot = slot_of(task);
+	for (size_t i = 0; i < COUNT(FORMS); i++)
+		if (has_source(task, FORMS[i].main)
+			&& (FORMS[i].slot ? task->source_count == 1 && strcmp(slot, FORMS[i].slot) == 0
+							  : task->source_count == 2 && has_source(task, slot)))
+			return (enum engine_form)i;
+	return ENGINE_FORM_OTHER;
+}
+
+/* ---- known harnesses ---- */
+
+/* Hashes a text without what changes when people copy it: line endings, blanks at the ends of
+ * lines, and empty lines at both ends of the file. */
+static void hash_normalised(const char *bytes, size_t length, hash_text text)
+{
+	crypto_hash_sha256_state state;
+	unsigned char digest[crypto_hash_sha256_BYTES];
+	size_t empty = 0;
+	bool has_begun = false;
+	crypto_hash_sha256_init(&state);
+	for (const char *line = bytes, *end = bytes + length; line < end;) {
+		const char *next = memchr(line, '\n', (size_t)(end - line));
+		const char *last = next ? next : end;
+		while (last > line && strchr(" \t\r\v\f", last[-1]) && last[-1])
+			last--;
+		if (last == line) {
+			empty++;
+		} else {
+			for (; has_begun && empty; empty--)
+				crypto_hash_sha256_update(&state, (const unsigned char *)"\n", 1);
+			crypto_hash_sha256_update(
+				&state, (const unsigned char *)line, (unsigned long long)(last - line));
+			crypto_hash_sha256_update(&state, (const unsigned char *)"\n", 1);
+			has_begun = true;
+			empty = 0;
+		}
+		line = next ? next + 1 : end;
+	}
+	crypto_hash_sha256_final(&state, digest);
+	sodium_bin2hex(text, sizeof(hash_text), digest, sizeof digest);
+}
+
+/* A version keeps the stock file of its upload, which a newer Podium may have changed. */
+static bool comes_from_stock(const struct task *task, const char *name)
+{
+	for (size_t i = 0; i < task->file_count; i++)
+		if (strcmp(task->files[i].name, name) == 0) {
+			const char *source = task->files[i].source;
+			return strcmp(source, "@STOCK@") == 0
+				|| (strncmp(source, "@STOCK@:", 8) == 0 && strcmp(source + 8, name) == 0);
+		}
+	return false;
+}
+
+static bool is_stock_text(const char *name, const char *hash)
+{
+	for (size_t i = 0; i < stock_file_count; i++) {
+		const struct stock_file *stock = &stock_files[i];
+		hash_text text;
+		if (strcmp(stock->name, name) != 0)
+			continue;
+		hash_normalised(stock->bytes, (size_t)(stock->end - stock->bytes), text);
+		return strcmp(text, hash) == 0;
+	}
+	return false;
+}
+
+/* What the file `name` measures. `stock` is the name of the stock file that it may be a copy of. */
+static enum harness_kind harness_kind(
+	const struct task *task, const struct fileset *files, const char *name, const char *stock)
+{
+	const struct file *file = fileset_find(files, name);
+	hash_text hash;
+	if (comes_from_stock(task, name) && strcmp(name, stock) == 0)
+		return HARNESS_STOCK;
+	if (!file)
+		return HARNESS_UNKNOWN;
+	hash_normalised(file->bytes, file->length, hash);
+	if (is_stock_text(stock, hash))
+		return HARNESS_STOCK;
+	for (size_t i = 0; i < public_harness_count; i++)
+		if (strcmp(public_harnesses[i].sha256, hash) == 0)
+			return public_harnesses[i].kind;
+	return HARNESS_UNKNOWN;
+}
+
+/* Names the file that measures, and says what. Two stock files make a program in the other forms of
+ * CUDA C++, so both must be stock. */
+static enum harness_kind find_harness(
+	const struct task *task, const struct fileset *files, const char **name)
+{
+	if (task->language == TASK_PY) {
+		*name = task->main ? task->main : "";
+		return harness_kind(task, files, *name, "eval.py");
+	}
+	enum engine_form form = engine_form(task);
+	*name = "eval.cu";
+	enum harness_kind kind = harness_kind(task, files, *name, *name);
+	if (form == ENGINE_FORM_OTHER || form == ENGINE_FORM_EVAL || kind != HARNESS_STOCK)
+		return kind;
+	*name = FORMS[form].main;
+	return harness_kind(task, files, *name, *name);
+}
+
+/* ---- what the isolated engine needs ---- */
+
+static bool contains(const struct file *file, const char *word)
+{
+	return memmem(file->bytes, file->length, word, strlen(word));
+}
+
+static const char *cu_obstacle(const struct task *task, const struct fileset *files)
+{
+	if (has_source(task, "score_eval.cu"))
+		return "The task has an evaluation of the oldest form, whose cases are not arguments of "
+			   "generate_input.";
+	if (engine_form(task) == ENGINE_FORM_OTHER)
+		return "The task compiles other sources than eval.cu and the submission.";
+	if (!fileset_find(files, "task.h") || !fileset_find(files, "reference.cuh"))
+		return "The task has no task.h and reference.cuh.";
+	return NULL;
+}
+
+const char *engine_obstacle(const struct task *task, const struct fileset *files)
+{
+	const char *main = task->main ? task->main : "";
+	const struct file *reference = fileset_find(files, "reference.py");
+	if (task->multi_gpu)
+		return "The task runs on several GPUs, which the isolated engine does not share between "
+			   "processes.";
+	if (task->language == TASK_CU)
+		return cu_obstacle(task, files);
+	if (strcmp(main, "score_eval.py") == 0)
+		return "The task has an evaluation of the oldest form, whose cases are not arguments of "
+			   "generate_input.";
+	if (!text_ends_with(main, ".py") || !text_ends_with(slot_of(task), ".py"))
+		return "The task's main file or its submission is no Python file.";
+	if (!reference)
+		return "The task has no reference.py.";
+	return contains(reference, "generate_input") && contains(reference, "check_implementation")
+		? NULL
+		: "The task's reference.py does not offer generate_input and check_implementation.";
+}
+
+/* ---- the choice ---- */
+
+/* What a harness does, after its name. */
+static const char *const KINDS[] = {
+	[HARNESS_UNKNOWN] = "is no harness that Podium knows",
+	[HARNESS_STOCK] = "is Podium's stock harness",
+	[HARNESS_CALL] = "is a public harness that times one call at a time",
+	[HARNESS_BATCH] = "times several calls at once, which the isolated engine does not",
+	[HARNESS_GRAPH] = "times replays of a CUDA graph, which the isolated engine does not",
+	[HARNESS_RANKS] = "times processes on several GPUs, which the isolated engine does not",
+};
+
+static struct engine_choice chosen_by_author(
+	struct arena *arena, const struct task *task, const char *harness)
+{
+	bool is_isolated = task->engine == ENGINE_ISOLATED;
+	return (struct engine_choice){ task->engine,
+		arena_printf(arena,
+			is_isolated ? "task.yml chooses the isolated engine, so %s does not run."
+						: "task.yml chooses the custom engine, so %s runs as written.",
+			harness) };
+}
+
+struct engine_choice engine_choose(
+	struct arena *arena, const struct task *task, const struct fileset *files)
+{
+	const char *harness, *obstacle = engine_obstacle(task, files);
+	enum harness_kind kind = find_harness(task, files, &harness);
+	if (task->engine != ENGINE_CHOOSE)
+		return chosen_by_author(arena, task, harness);
+	bool is_same = kind == HARNESS_STOCK || kind == HARNESS_CALL;
+	bool is_own = fileset_find(files, harness) && !comes_from_stock(task, harness);
+	if (obstacle && (is_same || (kind == HARNESS_UNKNOWN && !is_own)))
+		return (struct engine_choice){ ENGINE_CUSTOM, obstacle };
+	if (is_same)
+		return (struct engine_choice){ ENGINE_ISOLATED,
+			arena_printf(
+				arena, "%s %s, and the isolated engine measures the same.", harness, KINDS[kind]) };
+	return (struct engine_choice){ ENGINE_CUSTOM,
+		arena_printf(arena, "%s %s, so the custom engine runs it as written%s.", harness,
+			KINDS[kind],
+			obstacle ? ""
+					 : "; choose `podium: {engine: isolated}` in task.yml if the reference says "
+					   "all that matters") };
+}

@@ -1,0 +1,26 @@
+/* Which engine runs a task. The task's files alone decide, and the decision is stored with the
+ * version (task_engines), so nothing that a submission does can change it.
+ *
+ * The isolated engine does not run the task's harness. It therefore runs a task only if the harness
+ * is the stock one or is known to measure the same, or if the task's author says so. */
+#ifndef PODIUM_LIB_TASK_ENGINE_H
+#define PODIUM_LIB_TASK_ENGINE_H
+
+#include "lib/base/arena.h"
+#include "lib/files/fileset.h"
+#include "lib/task/task.h"
+
+/* Chooses the engine. `files` has the task's files under their names for the runner, without the
+ * submission. */
+struct engine_choice engine_choose(
+	struct arena *arena, const struct task *task, const struct fileset *files);
+
+/* Why the isolated engine cannot run the task, in one sentence; NULL: the files show no reason. */
+const char *engine_obstacle(const struct task *task, const struct fileset *files);
+
+/* How a task in CUDA C++ compiles its submission, by its main source: eval.cu, wrapped_kernel.cu or
+ * single_main.cu. The isolated engine knows no other form. */
+enum engine_form { ENGINE_FORM_EVAL, ENGINE_FORM_WRAPPED, ENGINE_FORM_SINGLE, ENGINE_FORM_OTHER };
+enum engine_form engine_form(const struct task *task);
+
+#endif
