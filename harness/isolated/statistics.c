@@ -353,7 +353,7 @@ static double with_pace(double least, double allowed_ns, double allowed_share)
 struct isolated_limits isolated_limits_of(
 	struct isolated_blocks blocks, const struct isolated_rule *rule)
 {
-	const double share = 0.35, probe_share = 0.5;
+	const double share = 1;
 	double constant = INFINITY, head = INFINITY, take = INFINITY, probed = INFINITY;
 	for (size_t i = 0; i < blocks.count; i++) {
 		const struct isolated_block *block = &blocks.at[i];
@@ -367,7 +367,7 @@ struct isolated_limits isolated_limits_of(
 		.constant_ns = constant,
 		.head_ns = with_pace(head, rule->overrun_ns, share),
 		.take_ns = with_pace(take, rule->overrun_ns, share),
-		.probed_ns = with_pace(probed, rule->probe_ns, probe_share),
+		.probed_ns = with_pace(probed, rule->probe_ns, share),
 	};
 }
 
@@ -412,17 +412,23 @@ static double excess_over(
 	return beyond(fmax(rule->overrun_ns, fmax(rule->overrun_share * expected, 5 * spread)), over);
 }
 
-static double excess_of(struct isolated_timings calls, timing_figure *figure, double expected,
-	double spread, const struct isolated_rule *rule)
+/* What the null contestant shows of a figure in this block, as far as it may differ from before. A
+ * submission can widen the spread, but not that before it was loaded. */
+static struct isolated_usual bounded(const struct isolated_block *block, timing_figure *figure,
+	double most_ns, double quiet_spread_ns)
 {
-	cleanup_scratch double *ours = figures_of(calls, figure);
-	return excess_over(values_at(ours, calls.count), expected, spread, rule);
+	const double most_spread = 4;
+	const struct isolated_usual found = usual(block->null, figure);
+	return (struct isolated_usual){ fmin(most_ns, found.center_ns),
+		fmin(most_spread * quiet_spread_ns, found.spread_ns) };
 }
 
-/* The least of what the null contestant shows in this block and what it showed before. */
-static double expected_rest(const struct isolated_block *block)
+static double excess_of(const struct isolated_block *block, timing_figure *figure,
+	struct isolated_usual expected, const struct isolated_rule *rule)
 {
-	return fmin(block->quiet.rest.center_ns, center_of(block->null, rest_ns));
+	cleanup_scratch double *ours = figures_of(block->calls, figure);
+	return excess_over(
+		values_at(ours, block->calls.count), expected.center_ns, expected.spread_ns, rule);
 }
 
 static double probe_over(const struct isolated_block *block, const struct isolated_rule *rule,
@@ -432,18 +438,27 @@ static double probe_over(const struct isolated_block *block, const struct isolat
 	return beyond(rule->probe_ns, center_of(block->calls, probed_ns) - expected);
 }
 
+/* The wait for other work on the GPU may take up to three times as long as before. */
+static double most_rest(const struct isolated_block *block, const struct isolated_rule *rule)
+{
+	return with_pace(block->quiet.rest.center_ns, rule->overrun_ns, 2);
+}
+
 double isolated_overrun(const struct isolated_block *block, const struct isolated_rule *rule,
 	const struct isolated_limits *limits)
 {
 	const struct isolated_quiet *quiet = &block->quiet;
-	const struct isolated_timings calls = block->calls;
-	const double head = fmin(limits->head_ns, null_head(block)),
-				 take = fmin(limits->take_ns, center_of(block->null, touch_and_take_ns));
-	return probe_over(block, rule, limits)
-		+ excess_of(calls, touch_and_take_ns, take, quiet->touch.spread_ns, rule)
-		+ excess_of(calls, rest_ns, expected_rest(block), quiet->rest.spread_ns, rule)
-		+ fmax(excess_of(calls, head_ns, head, quiet->head.spread_ns, rule),
-			excess_over(block->heads, head, quiet->head.spread_ns, rule));
+	const struct isolated_usual head =
+									bounded(block, head_ns, limits->head_ns, quiet->head.spread_ns),
+								take = bounded(block, touch_and_take_ns, limits->take_ns,
+									quiet->touch.spread_ns),
+								rest = bounded(
+									block, rest_ns, most_rest(block, rule), quiet->rest.spread_ns);
+	const double behind = fmin(head.center_ns, isolated_center(block->null_heads));
+	return probe_over(block, rule, limits) + excess_of(block, touch_and_take_ns, take, rule)
+		+ excess_of(block, rest_ns, rest, rule)
+		+ fmax(excess_of(block, head_ns, head, rule),
+			excess_over(block->heads, behind, head.spread_ns, rule));
 }
 
 void isolated_samples(const struct isolated_block *block, const struct isolated_rule *rule,
@@ -503,8 +518,6 @@ static double most_half(double mean, const struct isolated_rule *rule)
 	return rule->half_ns + rule->half_share * mean;
 }
 
-static double half_of(struct isolated_values values, const struct isolated_rule *rule);
-
 bool isolated_is_enough(struct isolated_values values, const struct isolated_rule *rule)
 {
 	/* Below 40 us a share is too much to ask: from job to job the constant is off by 0.1 to 0.2 us,
@@ -515,7 +528,7 @@ bool isolated_is_enough(struct isolated_values values, const struct isolated_rul
 	const double mean = isolated_mean(values);
 	if (values.count >= last_look(&rule->looks))
 		return values.count >= 2 * last_look(&rule->looks)
-			|| half_of(values, rule) <= most_half(mean, rule);
+			|| isolated_half_width(values, 0.95) <= most_half(mean, rule);
 	const double allowed = mean < short_ns ? allowed_ns : allowed_share * mean;
 	return isolated_half_width(values, early_level) <= allowed;
 }
@@ -579,12 +592,6 @@ static double process_error(double time_ns, const struct isolated_rule *rule)
 	return hypot(rule->process_ns, rule->process_share * time_ns);
 }
 
-/* Half of the 95 % interval of a case with these values. */
-static double half_of(struct isolated_values values, const struct isolated_rule *rule)
-{
-	return hypot(isolated_half_width(values, 0.95), 2 * process_error(isolated_mean(values), rule));
-}
-
 /* What a case adds and subtracts on the way to its time. */
 struct corrections {
 	struct isolated_limits limits;
@@ -623,30 +630,22 @@ static void sum_up_corrections(struct isolated_blocks blocks, const struct isola
 		isolated_mean(values_at(disturbances, blocks.count)) + corrections->steady_ns;
 }
 
-/* Noise must not help in a tie: with a wider interval than the rule allows, its upper end counts,
- * with the widest interval allowed. */
-static double surcharge(double mean, double half, const struct isolated_rule *rule)
-{
-	return half > most_half(mean, rule) ? half : 0;
-}
-
-/* With a single block, only its calls say how far it may be off. */
+/* With a single block, only its calls say how far it may be off. Noise must not help in a tie: if
+ * half of the interval is larger than allowed, the upper end counts, with what is allowed. */
 static void sum_up_time(struct isolated_values values, struct isolated_values samples,
 	const struct isolated_rule *rule, struct isolated_summary *summary)
 {
 	const struct isolated_values units = values.count > 1 ? values : samples;
 	const double std = isolated_deviation(samples), mean = isolated_mean(values),
-				 half = units.count > 1 ? half_of(units, rule)
-										: hypot(std, 2 * process_error(mean, rule)),
-				 extra = surcharge(mean, half, rule),
-				 allowed = extra > 0 ? most_half(mean, rule) : half;
+				 process = process_error(mean, rule), most = most_half(mean, rule),
+				 half = units.count > 1 ? isolated_half_width(units, 0.95) : std;
+	const bool is_wide = half > most;
+	const double extra = is_wide ? half : 0, err = isolated_standard_error(units);
 	summary->surcharge_ns = extra;
 	summary->mean_ns = mean + extra;
-	summary->err_ns = hypot(isolated_standard_error(units), process_error(mean, rule));
-	if (extra > 0)
-		summary->err_ns = fmin(summary->err_ns, allowed / 2);
-	summary->low_ns = fmax(1, mean - half);
-	summary->high_ns = mean + extra + allowed;
+	summary->err_ns = hypot(is_wide ? fmin(err, most / 2) : err, process);
+	summary->low_ns = fmax(1, mean - hypot(half, 2 * process));
+	summary->high_ns = mean + extra + hypot(is_wide ? most : half, 2 * process);
 	summary->best_ns = isolated_least(values);
 	summary->worst_ns = values.at[0];
 	for (size_t i = 1; i < values.count; i++)

@@ -90,7 +90,8 @@ struct isolated_rule {
 	double ready_ns;                              /* from the announcement to "ready" */
 	double disturbance_ns, steady_disturbance_ns; /* of empty kernels: in a block; in all of them */
 	double moved_ns, moved_share;                 /* of the constant, between halves of a block */
-	double half_ns, half_share; /* of half of a case's interval; it counts as their sum at most */
+	double half_ns, half_share; /* of half of a case's interval, less the processes' part: at most
+	                               their sum counts */
 
 	isolated_estimate *null_estimate;  /* the null contestant's calls to the constant */
 	isolated_estimate *block_estimate; /* what the calls are charged to the value of their block */

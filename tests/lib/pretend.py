@@ -268,8 +268,8 @@ for line in sys.stdin:
             "message": "", **case}})
     emit("stage_end", job=job["id"], position=0, verdict="passed", message="", exit_code=0,
         duration_ms=1)
-    emit("verdict", **{{"job": job["id"], "verdict": "passed", "reason": "", "engine": job["engine"],
-        **says}})
+    emit("verdict", **{{"job": job["id"], "verdict": "passed", "reason": "",
+        "engine": job["engine"], **says}})
 """
 
 

@@ -270,7 +270,7 @@ def a_judge_that_cannot_split_the_task_starts_no_other_engine():
 
 @test
 def what_a_submission_does_never_makes_its_job_fall_back():
-	"""It ends as a judge does that cannot split the task; started by its own harness it would pass."""
+	"""It ends like a judge that cannot split the task. Its own harness would let it pass."""
 	for code in (2, 111, 113, 115, 117):
 		result = one().judge(f"import os\nos._exit({code})\n" + BOTH, mode="ranked")
 		equal((result.verdict, result.engine), ("runtime error", "isolated"))

@@ -56,7 +56,8 @@ family = "test" if sys.argv[1] == "test" else "benchmark"
 figures = "" if family == "test" else "".join(f"benchmark.0.{key}: {value}\\n" for key, value in
     dict(runs=3, mean=5000.0, std=2.0, err=1.0, best=4990, worst=5010).items())
 status = "test.0.status: pass\\n" if family == "test" else ""
-os.write(int(os.environ["POPCORN_FD"]), f"{family}-count: 1\\n{status}{figures}check: pass\\n".encode())
+os.write(int(os.environ["POPCORN_FD"]),
+	f"{family}-count: 1\\n{status}{figures}check: pass\\n".encode())
 """
 
 
@@ -252,13 +253,18 @@ def a_version_without_a_stored_engine_gets_what_its_files_decide():
 @test
 def a_migration_gives_older_versions_the_engine_of_their_ranking():
 	sql("""
-		SET @l = (SELECT id FROM leaderboards WHERE name = 'older'), @u = (SELECT id FROM users WHERE name = 'carl');
+		SET @l = (SELECT id FROM leaderboards WHERE name = 'older'),
+			@u = (SELECT id FROM users WHERE name = 'carl');
 		SET @v = (SELECT task_version_id FROM leaderboards WHERE id = @l);
 		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode)
-			VALUES (@l, @v, @u, 'a.py', (SELECT MIN(sha256) FROM blobs), 'ranked'); SET @s = LAST_INSERT_ID();
-		INSERT INTO jobs (submission_id, user_id, gpu, state, verdict, score_ns, engine, finished_at)
-			VALUES (@s, @u, 'CPU', 'done', 'passed', 7, 'custom', UTC_TIMESTAMP(3)); SET @j = LAST_INSERT_ID();
-		INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, score_ns, submitted_at, engine, position, place)
+			VALUES (@l, @v, @u, 'a.py', (SELECT MIN(sha256) FROM blobs), 'ranked');
+		SET @s = LAST_INSERT_ID();
+		INSERT INTO jobs (submission_id, user_id, gpu, state, verdict, score_ns, engine,
+				finished_at)
+			VALUES (@s, @u, 'CPU', 'done', 'passed', 7, 'custom', UTC_TIMESTAMP(3));
+		SET @j = LAST_INSERT_ID();
+		INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id,
+				score_ns, submitted_at, engine, position, place)
 			VALUES (@l, @v, 'CPU', @u, @s, @j, 7, UTC_TIMESTAMP(3), 'custom', 2, 2);
 		DELETE FROM schema_migrations WHERE version = 30
 	""")
