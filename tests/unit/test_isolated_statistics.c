@@ -359,14 +359,14 @@ static void noise_of_the_null_contestant_excuses_five_times_its_spread(void **st
 	struct made made;
 	make(&made, 25, 200e3, 150e3);
 	for (size_t i = 0; i < 25; i++) {
-		made.calls[i].take_ns = 90e3;
+		made.calls[i].take_ns = 70e3;
 		made.null[i].take_ns = 10e3 + (double)(i % 3) * 20e3;
 	}
 	made.block.quiet.touch.spread_ns = 20e3;
 	assert_true(overrun_of(&made) == 0);
 	/* A submission can make the null contestant noisy, but not before it is loaded. */
-	made.block.quiet.touch.spread_ns = 2e3;
-	assert_is(overrun_of(&made), 60e3);
+	made.block.quiet.touch.spread_ns = 1e3;
+	assert_is(overrun_of(&made), 40e3);
 }
 
 static void a_block_may_differ_from_the_best_only_by_the_pace_of_the_machine(void **state)
