@@ -68,8 +68,8 @@ static struct confirmation rejection_question(
 	return question;
 }
 
-/* Returns whether the result still waits for review. Only then is there a question; otherwise
- * the action reports why it cannot proceed. */
+/* Sets `waits` if the result still waits, or if the list is full. If not, nothing asks for
+ * confirmation, and review_reject reports the error. */
 static int find_waiting(struct request *request, const struct review *review, bool *waits)
 {
 	struct held_result *results;

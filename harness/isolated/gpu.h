@@ -241,7 +241,7 @@ class Device
 		cuda(cudaStreamSynchronize(stream_), "waiting for the GPU");
 	}
 
-	/* Both are aligned to 16 bytes. */
+	/* `a` and `b` must be aligned to 8 bytes. */
 	bool differ(const std::byte *a, const std::byte *b, std::size_t bytes)
 	{
 		std::size_t whole = bytes / sizeof(std::uint64_t);

@@ -295,7 +295,8 @@ class Image:
 
 
 def spread(count, wanted, random):
-	"""`wanted` of `count` lines at random places, one in each pitch, and as many other lines."""
+	"""Chooses `wanted` of `count` lines, evenly spaced from a random start. Also returns as many
+	other lines, the decoys. Without a gap between the chosen lines these are their own decoys."""
 	pitch = count // wanted
 	first = random.randrange(count - (wanted - 1) * pitch)
 	chosen = range(first, first + wanted * pitch, pitch)
@@ -306,7 +307,7 @@ def spread(count, wanted, random):
 
 
 class Last:
-	"""The withheld lines of an input on the device, at random places, which come at the last
+	"""The withheld lines of an input on the device, from a random start, which come at the last
 	moment.
 
 	Until then a contestant could read its memory, and copy engines could work for it. `flat`: the

@@ -580,10 +580,9 @@ class Side
 		call_.gate = is_gated ? gate_ : nullptr;
 	}
 
-	/* Withholds some lines of each part of the input, or all of a small input, new ones for each
-	 * call. Otherwise a contestant could read its input before the clock starts: copy engines work
-	 * while another process uses the GPU's processors. Every part has its share, so that a large
-	 * buffer for the output does not use up the lines. */
+	/* Each call withholds new lines of every part, or all of a small input, because a contestant's
+	 * copy engines could read the input before the clock starts. Each part has a share of the
+	 * limit, so a large output buffer does not take all. */
 	void choose_withheld(const std::vector<Piece> &pieces)
 	{
 		std::size_t all = 0, share = 0;

@@ -76,7 +76,7 @@ extern const struct statement leaderboard_reading;
 int leaderboard_read(struct arena *arena, const struct database_answer *answer, const char *name,
 	struct leaderboard *leaderboard, struct error *error);
 
-/* The chosen GPU models in their order. */
+/* Reads the leaderboard's GPU models, ordered by their position. */
 int leaderboard_gpus(struct database *db, struct arena *arena, int64_t leaderboard_id,
 	const char ***gpus, size_t *count, struct error *error);
 

@@ -1,6 +1,5 @@
-/* Private to lib/ranking: the standings of one ranking: brings `position` and `place` in the table
- * up to date, and says which entries moved. Only the files of lib/ranking use this header; others
- * use lib/ranking/ranking.h. */
+/* Private to lib/ranking: updates `position` and `place` of a ranking's entries and says which
+ * entries moved. Other folders use lib/ranking/ranking.h. */
 #ifndef PODIUM_LIB_RANKING_STANDING_H
 #define PODIUM_LIB_RANKING_STANDING_H
 

@@ -21,7 +21,7 @@ struct task_reader {
 	const char *prefix; /* prefix of the current keys: "", "config.", "podium." */
 	bool language_known;
 	enum task_truth truth;
-	/* the value of the key files, for sentences about all files; NULL: none */
+	/* Node of the key `files`. Faults about all files name its line; NULL: no such key. */
 	const struct yaml_node *files_at;
 	struct task *task;
 	struct task_faults *faults;

@@ -272,7 +272,8 @@ static int add_both(struct database *connection, void *context, struct error *er
 	return rc ? rc : database_execute(connection, &ADD, error, "i", c->second);
 }
 
-/* Of several rows one is sent already when the server finds that it has to wait for the next. */
+/* Makes a deadlock appear while rows arrive. The server has already sent a row when it must wait
+ * for a lock. */
 static int add_and_lock(struct database *connection, void *context, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();

@@ -9,7 +9,8 @@
 
 enum {
 	capture_half_bytes = 32 * 1024,
-	capture_line_bytes = 1024, /* how far from the gap to look for whole lines */
+	/* Output between head and tail is dropped. Cut at a line end if one is within this distance. */
+	capture_line_bytes = 1024,
 };
 
 struct capture { /* start with all zero */
