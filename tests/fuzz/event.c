@@ -15,6 +15,7 @@ static const char *const KINDS[] = {
 	"case",
 	"log",
 	"kernels",
+	"tail",
 	"conditions",
 	"report",
 	"artifact",

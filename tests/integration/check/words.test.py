@@ -94,7 +94,7 @@ def wrong_usage_gets_a_sentence():
 		folder], f"{folder} is not a file."), ([right, "--task",
 		str(scratch / "none")],
 		f"Cannot open {scratch}/none: No such file or directory."), ([right, "--task",
-		right], "reference.py: it has no generate_input; the form with a single file"),
+		right], "reference.py: it has no generate_input; the single-file form"),
 		([right, "--task", str(file("x", "task.zip"))], "task.zip: The file is not a zip")):
 		says(podium("check", *words), 2, "podium: ", part)
 	says(podium(), 2, "Usage: podium COMMAND")
