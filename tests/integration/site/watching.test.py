@@ -52,7 +52,7 @@ def outcomes(gpu="H200"):
 @test
 def the_fixtures_are_created():
 	for client, name in ((admin, "root-of-all"), (ada, "ada")):
-		client.register(name)
+		client.register(name, PASSWORD)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'")
 	make_board(admin, "small")
 
