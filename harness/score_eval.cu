@@ -127,7 +127,8 @@ void read_both(int output, int results, Outcome &outcome)
 	}
 }
 
-/* Returns false in the child, where main() follows. */
+/* Runs the evaluation once, in a child. Returns true in the parent, and false in the child, which
+ * then runs the evaluation's own main(). */
 bool run_once(int report, Outcome &outcome)
 {
 	int output[2], results[2];

@@ -51,7 +51,7 @@ int outbox_claim(struct database *db, struct arena *arena, int64_t lease_ms,
 int outbox_note(struct database *db, const struct config *config, const struct delivery *delivery,
 	const struct outcome *outcome, struct error *error);
 
-/* The delay after `failures` consecutive failures, at least 1. Starts at first_ms, doubles each
+/* The delay after `failures` consecutive failures, one or more. Starts at first_ms, doubles each
  * time up to an hour, and varies by a quarter. */
 int64_t outbox_pause_ms(int64_t first_ms, int64_t failures);
 

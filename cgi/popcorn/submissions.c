@@ -121,7 +121,7 @@ int popcorn_submissions(struct request *request)
 
 /* ---- one submission ---- */
 
-/* The submission of the address, if it is the viewer's. */
+/* Reads the submission whose number is in the URL. Fails if it is not the viewer's. */
 static int read_own(struct request *request, const char *action, struct popcorn_result *result)
 {
 	int64_t id;

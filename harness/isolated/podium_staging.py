@@ -103,8 +103,8 @@ class Device:
 		self._flush.fill_(self.random.getrandbits(62))
 
 	def keep_busy(self):
-		"""Keeps the GPU busy until the judge has enqueued the rest and rung the bell. Otherwise
-		that work might end before the contestant has launched, and the call would include the
+		"""Keeps the GPU busy while the judge enqueues its own work and rings the bell. Without
+		this, that work could end before the contestant launches, and the call would include the
 		launch."""
 		if self.is_cuda:
 			self.tensors.torch.cuda._sleep(BUSY_CYCLES)

@@ -1,4 +1,4 @@
-"""The native part for Python: native.h by ctypes, which describes each function.
+"""Calls the functions of native.so by ctypes. native.h describes each of them.
 
 native.so lies in the same folder. Failures become exceptions, one for each kind.
 """

@@ -196,7 +196,7 @@ struct Slots {
 	Memory host, device;
 	const Memory *room = nullptr; /* the device memory, if it is not the slots' own */
 
-	/* Whether the host memory comes anew with each call. */
+	/* Whether each call brings new host memory, as a descriptor. */
 	bool is_handed() const
 	{
 		return layout.host_stride && !layout.host_bytes;

@@ -10,7 +10,7 @@ import textwrap
 
 EVALS = pathlib.Path(__file__).resolve().parent / "evals"
 
-# The defaults of an eval's traits.
+# Defaults for how an eval reads cases and repeats calls.
 TRAITS = {
 	"KEY": "[a-zA-Z]+",
 	"VALUE": r"[a-zA-Z]+|-?\d+",  # the values that a case may have

@@ -80,7 +80,7 @@ unsigned int nvmlDeviceRegisterEvents(
 	struct nvmlDevice_st *device, unsigned long long kinds, struct nvmlEventSet_st *set)
 {
 	set->index = device->index;
-	while (next_xid(set->index, &set->heard)) /* what was before is not heard */
+	while (next_xid(set->index, &set->heard)) /* skips earlier errors */
 		;
 	return kinds != NVML_EVENT_XID;
 }

@@ -33,7 +33,7 @@ struct run {
 	struct events *events;
 	struct inbox *inbox;
 	struct workspace workspace;
-	enum task_engine engine;          /* the job's; a job that may fall back may change it */
+	enum task_engine engine;          /* the job's; custom instead if may_fall_back */
 	struct workspace parts[PROGRAMS]; /* one for each program of the isolated engine */
 	size_t part_count;                /* how many of them are open */
 	const char *engine_reason;        /* why it is custom; NULL: not said, or not custom */
