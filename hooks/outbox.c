@@ -17,8 +17,7 @@ enum { longest_pause_ms = 3600 * 1000 };
 	"h.state = 'active' AND (h.retry_at IS NULL OR h.retry_at <= UTC_TIMESTAMP(3)) " \
 	"AND (h.lease_expires IS NULL OR h.lease_expires <= UTC_TIMESTAMP(3) " \
 	"  OR h.lease_expires > UTC_TIMESTAMP(3) + INTERVAL 601 SECOND) " \
-	"AND EXISTS (SELECT 1 FROM webhook_deliveries d " \
-	"  WHERE d.webhook_id = h.id AND d.state = 'waiting' AND d.next_at <= UTC_TIMESTAMP(3)) "
+	"AND EXISTS (SELECT 1 " SQL_DELIVERIES_THAT_WAIT " AND d.next_at <= UTC_TIMESTAMP(3)) "
 
 struct found {
 	int64_t id;
@@ -69,8 +68,8 @@ static const struct statement NEXT_DELIVERY = SELECT(struct delivery, DELIVERY_C
 	"  COALESCE(m.banned_at IS NULL AND m.deleted_at IS NULL AND (m.role = 'admin' "
 	"    OR (m.role = 'creator' AND o.creator_id = m.id)), FALSE) AS creator_may, "
 	"  e.event = 'test' OR COALESCE(" MAY_BE_SENT ", FALSE) AS may_be_told "
-	"FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event_id "
-	"JOIN webhooks h ON h.id = d.webhook_id "
+	"FROM webhook_deliveries d FORCE INDEX (webhook_deliveries_due) "
+	"JOIN webhook_events e ON e.id = d.event_id JOIN webhooks h ON h.id = d.webhook_id "
 	"LEFT JOIN users m ON m.id = h.created_by "
 	"LEFT JOIN leaderboards o ON o.id = h.leaderboard_id "
 	"LEFT JOIN leaderboards l ON l.id = e.leaderboard_id "

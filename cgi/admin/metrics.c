@@ -11,6 +11,7 @@
 #include "lib/base/scope.h"
 #include "lib/job/job.h"
 #include "lib/result/verdict.h"
+#include "lib/webhook/webhook.h"
 
 #include <string.h>
 
@@ -88,12 +89,11 @@ static const struct column HOOK_COLUMNS[] = {
 	INTEGER(struct hook_row, waiting),
 	REAL(struct hook_row, late_s),
 };
-#define WAITING_FOR "FROM webhook_deliveries d WHERE d.webhook_id = h.id AND d.state = 'waiting'"
 static const struct statement HOOKS = SELECT(struct hook_row, HOOK_COLUMNS,
-	"SELECT h.state, COUNT(*) AS webhooks, CAST(SUM((SELECT COUNT(*) " WAITING_FOR
+	"SELECT h.state, COUNT(*) AS webhooks, CAST(SUM((SELECT COUNT(*) " SQL_DELIVERIES_THAT_WAIT
 	")) AS SIGNED) AS waiting, "
 	"  CAST(MAX((SELECT TIMESTAMPDIFF(MICROSECOND, MIN(d.next_at), UTC_TIMESTAMP(3)) / "
-	"1e6 " WAITING_FOR ")) AS DOUBLE) AS late_s "
+	"1e6 " SQL_DELIVERIES_THAT_WAIT ")) AS DOUBLE) AS late_s "
 	"FROM webhooks h GROUP BY h.state ORDER BY h.state");
 
 struct site_row {

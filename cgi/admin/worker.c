@@ -53,8 +53,8 @@ bool workers_run(const struct workers_view *view, size_t first)
 /* ---- vitals ---- */
 
 /* Reads the newest reading of each device and the extremes of the last day, each through its own
- * index. Grouping materialises the list of devices first, so that MariaDB looks up each newest
- * reading directly. */
+ * index. Grouping materialises the list of devices, and the straight join begins with it, so that
+ * MariaDB looks up each newest reading directly. */
 #define SQL_OF_DAY "at >= UTC_TIMESTAMP(3) - INTERVAL 1 DAY"
 static const struct column VITALS_COLUMNS[] = {
 	TEXT(struct worker_vitals, worker),
@@ -78,7 +78,7 @@ const struct statement workers_vitals = SELECT(struct worker_vitals, VITALS_COLU
 	"WHERE worker = w.name AND uuid = g.uuid "
 	"      AND " SQL_OF_DAY " ORDER BY temperature_c DESC LIMIT 1) AS most_temperature_c "
 	"  FROM workers w JOIN gpus g ON g.worker_id = w.id GROUP BY w.name, g.uuid) d "
-	"JOIN device_vitals v FORCE INDEX (device_vitals_at) ON v.worker = d.worker "
+	"STRAIGHT_JOIN device_vitals v FORCE INDEX (device_vitals_at) ON v.worker = d.worker "
 	"AND v.uuid = d.uuid AND v.at = d.at AND v." SQL_OF_DAY " "
 	"LEFT JOIN (SELECT worker, uuid, SUM(errors) AS errors "
 	"FROM device_vitals FORCE INDEX (device_vitals_errors) "

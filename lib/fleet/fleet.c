@@ -40,7 +40,7 @@ const struct statement fleet_devices = SELECT(struct fleet_device, DEVICE_COLUMN
 	"FROM workers w LEFT JOIN gpus g ON g.worker_id = w.id "
 	"LEFT JOIN pauses whole ON whole.worker = w.name AND whole.uuid = '' "
 	"LEFT JOIN pauses one ON one.worker = w.name AND one.uuid = g.uuid "
-	"LEFT JOIN jobs j ON j.state = 'running' AND j.lease_owner = w.name "
+	"LEFT JOIN jobs j FORCE INDEX (jobs_lease) ON j.state = 'running' AND j.lease_owner = w.name "
 	"AND j.lease_device = g.uuid "
 	"LEFT JOIN comparisons c ON c.id = j.comparison_id "
 	"LEFT JOIN rejudged_jobs a ON a.id = j.rejudged_id "

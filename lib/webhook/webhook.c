@@ -55,8 +55,7 @@ static const struct column WEBHOOK_COLUMNS[] = {
 	"l.creator_id AS leaderboard_creator_id, h.name, h.address, h.form, " \
 	"CAST(h.events AS UNSIGNED) AS events, h.state, h.reason, h.failures, " \
 	"h.retry_at AS retry_at_ms, " \
-	"(SELECT COUNT(*) FROM webhook_deliveries d " \
-	"WHERE d.webhook_id = h.id AND d.state = 'waiting') AS waiting, " \
+	"(SELECT COUNT(*) " SQL_DELIVERIES_THAT_WAIT ") AS waiting, " \
 	"u.name AS creator, h.created_at AS created_at_ms " \
 	"FROM webhooks h LEFT JOIN leaderboards l ON l.id = h.leaderboard_id " \
 	"LEFT JOIN users u ON u.id = h.created_by "

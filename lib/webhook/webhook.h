@@ -55,6 +55,12 @@ struct webhook {
 	int64_t created_at_ms;
 };
 
+/* The waiting deliveries `d` of the webhook `h`. Statistics that lag behind a quick growth would
+ * let MariaDB read the whole table instead. */
+#define SQL_DELIVERIES_THAT_WAIT \
+	"FROM webhook_deliveries d FORCE INDEX (webhook_deliveries_due) " \
+	"WHERE d.webhook_id = h.id AND d.state = 'waiting'"
+
 /* Lists the webhooks of a leaderboard, oldest first. SQL_NULL_INTEGER: the whole site. */
 int webhook_list(struct database *db, struct arena *arena, int64_t leaderboard_id,
 	struct webhook **webhooks, size_t *count, struct error *error);
