@@ -77,7 +77,7 @@ CREATE OR REPLACE VIEW @worker@.artifact_parts AS
     WITH CASCADED CHECK OPTION;
 CREATE OR REPLACE VIEW @worker@.endings AS
   SELECT job_id, fence, kind, reason, verdict, score_ns, score_err_ns, engine, engine_reason,
-    ratio, ratio_low, ratio_high
+    ratio, ratio_low, ratio_high, loser
   FROM @main@.endings
   WHERE (job_id, fence) IN (SELECT id, fence FROM @worker@.jobs WHERE state = 'running')
   WITH CASCADED CHECK OPTION;

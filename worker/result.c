@@ -260,6 +260,7 @@ static int write_stage_end(const struct writing *to, const json_t *event, struct
 /* The verdict is the last event. All cases are stored by then, so their times can be checked. */
 static int write_verdict(const struct writing *to, const json_t *event, struct error *error)
 {
+	const char *loser = json_string_value(json_object_get(event, "loser"));
 	return queue_end(to->db, to->claim,
 		(struct job_completion){
 			.kind = JOB_COMPLETION_VERDICT,
@@ -272,6 +273,9 @@ static int write_verdict(const struct writing *to, const json_t *event, struct e
 			.ratio = member_real(event, "ratio"),
 			.ratio_low = member_real(event, "ratio_low"),
 			.ratio_high = member_real(event, "ratio_high"),
+			.loser = !loser                        ? NULL
+				: strcmp(loser, "submission") == 0 ? "challenger"
+												   : "incumbent",
 		},
 		error);
 }

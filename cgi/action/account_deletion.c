@@ -94,7 +94,7 @@ static const struct statement DELETE_BLOB =
 static const struct statement KEEP_BASELINES =
 	COMMAND("UPDATE baselines b JOIN jobs j ON j.id = b.job_id "
 			"JOIN submissions s ON s.id = j.submission_id AND s.dry_run "
-			"SET b.job_id = NULL, b.submission_id = NULL WHERE j.user_id = ?");
+			"SET b.job_id = NULL, b.submission_id = NULL WHERE s.user_id = ?");
 static const struct statement DELETE_SUBMISSIONS =
 	COMMAND("DELETE FROM submissions WHERE user_id = ? AND id NOT IN (SELECT r.submission_id "
 			"FROM ranking r WHERE r.user_id = submissions.user_id)");

@@ -8,6 +8,11 @@ bool head_to_head_is_open(const struct head_to_head_row *row)
 	return strcmp(row->state, "queued") == 0 || strcmp(row->state, "running") == 0;
 }
 
+bool head_to_head_has_result(const struct head_to_head_row *row)
+{
+	return row->loser || !isnan(row->ratio);
+}
+
 const char *head_to_head_device(const char *gpu)
 {
 	return strcmp(gpu, "CPU") == 0 ? "CPU" : "GPU";
@@ -49,6 +54,9 @@ const char *head_to_head_change(struct arena *arena, double ratio)
 
 const char *head_to_head_words(struct arena *arena, const struct head_to_head_row *row)
 {
+	if (row->loser)
+		return row->loser > 0 ? "lost, because it failed in this run"
+							  : "won, because the other one failed in this run";
 	bool is_faster = row->ratio_high<1, is_slower = row->ratio_low> 1;
 	int decimals = is_faster ? decimals_for(row->ratio_high)
 		: is_slower          ? decimals_for(row->ratio_low)

@@ -16,14 +16,24 @@ struct head_to_head_row {
 	int64_t rival_id;                    /* the rival's submission */
 	const char *rival;                   /* the rival's user */
 	const char *state, *reason;          /* of the comparison's own job */
-	double ratio, ratio_low, ratio_high; /* this entry's time / the rival's; NAN: no result */
-	int64_t counts;                      /* both results are currently their users' best */
+	double ratio, ratio_low, ratio_high; /* this entry's time / the rival's; NAN: not measured */
+	/* Whose failure ended the run and lost it: 1 this entry's, -1 the rival's, 0 nobody's. */
+	int64_t loser;
+	int64_t counts; /* both results are currently their users' best */
 };
+
+/* Seen from the side "challenger" or "incumbent" of a row `c` of comparisons. */
+#define SQL_COMPARISON_LOSER(side) \
+	"IF(c.loser IS NULL, 0, IF(c.loser = '" side "', 1, -1)) AS loser"
 
 /* Returns whether the comparison is queued or running. */
 bool head_to_head_is_open(const struct head_to_head_row *row);
 
-/* "0.998 (0.994 to 1.003): a tie", "0.988 (0.985 to 0.991): 1.2 % faster". */
+/* Returns whether the comparison has decided something. */
+bool head_to_head_has_result(const struct head_to_head_row *row);
+
+/* "0.998 (0.994 to 1.003): a tie", "0.988 (0.985 to 0.991): 1.2 % faster", "lost, because it failed
+ * in this run". */
 const char *head_to_head_words(struct arena *arena, const struct head_to_head_row *row);
 
 /* Describes a ratio of two times and ignores noise: "1.2 % faster", "40 % slower". */

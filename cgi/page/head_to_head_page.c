@@ -42,11 +42,13 @@ static const struct column COMPARISON_COLUMNS[] = {
 	OUTCOME(COLUMN_REAL, ratio),
 	OUTCOME(COLUMN_REAL, ratio_low),
 	OUTCOME(COLUMN_REAL, ratio_high),
+	OUTCOME(COLUMN_INTEGER, loser),
 	OUTCOME(COLUMN_INTEGER, counts),
 	OUTCOME(COLUMN_INTEGER, job_id),
 	INTEGER(struct comparison_found, withheld),
 };
 #define IS_WITHHELD SQL_IS_WITHHELD("l", "j")
+#define LOSER SQL_COMPARISON_LOSER("challenger")
 #define MAY_SEE_LEADERBOARD SQL_MAY_SEE("l")
 #define BOTH_ARE_SHOWN SQL_IS_SHOWN("cs") " AND " SQL_IS_SHOWN("ics")
 static const struct statement COMPARISON = SELECT(struct comparison_found, COMPARISON_COLUMNS,
@@ -54,7 +56,7 @@ static const struct statement COMPARISON = SELECT(struct comparison_found, COMPA
 	"c.challenger_id, c.incumbent_id, "
 	"  l.name AS leaderboard, c.gpu, cu.name AS challenger, iu.name AS incumbent, j.progress, "
 	"j.lease_owner AS worker, c.made_at AS made_at_ms, j.finished_at AS finished_at_ms, j.state, "
-	"j.reason, c.ratio, c.ratio_low, c.ratio_high, "
+	"j.reason, c.ratio, c.ratio_low, c.ratio_high, " LOSER ", "
 	"  EXISTS (SELECT 1 FROM ranking a WHERE a.job_id = c.challenger_job_id) "
 	"  AND EXISTS (SELECT 1 FROM ranking b "
 	"WHERE b.job_id = c.incumbent_job_id) AS counts, j.id AS job_id, "

@@ -103,10 +103,13 @@ static json_t *comparisons_json(const struct job_row *job)
 	for (size_t i = 0; i < job->comparison_count; i++) {
 		const struct head_to_head_row *one = &job->comparisons[i];
 		json_array_append_new(list,
-			json_pack("{s:I, s:I, s:s, s:o, s:o, s:o}", "id", (json_int_t)one->id, "with",
+			json_pack("{s:I, s:I, s:s, s:o, s:o, s:o, s:s?}", "id", (json_int_t)one->id, "with",
 				(json_int_t)one->rival_id, "state", one->state, "ratio", json_number(one->ratio),
 				"ratio_low", json_number(one->ratio_low), "ratio_high",
-				json_number(one->ratio_high)));
+				json_number(one->ratio_high), "loser",
+				one->loser > 0       ? "this"
+					: one->loser < 0 ? "other"
+									 : NULL));
 	}
 	return list;
 }

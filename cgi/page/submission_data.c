@@ -245,20 +245,23 @@ static const struct column COMPARISON_COLUMNS[] = {
 	REAL(struct head_to_head_row, ratio),
 	REAL(struct head_to_head_row, ratio_low),
 	REAL(struct head_to_head_row, ratio_high),
+	INTEGER(struct head_to_head_row, loser),
 	INTEGER(struct head_to_head_row, counts),
 };
 #define JOB_IS_WITHHELD SQL_IS_WITHHELD("l", "j")
+#define LOSER_OF_CHALLENGER SQL_COMPARISON_LOSER("challenger")
+#define LOSER_OF_INCUMBENT SQL_COMPARISON_LOSER("incumbent")
 static const struct statement COMPARISONS = SELECT(struct head_to_head_row, COMPARISON_COLUMNS,
 	"SELECT c.id, c.job_id, c.rival_id, u.name AS rival, j.state, j.reason, c.ratio, "
-	"c.ratio_low, c.ratio_high, "
+	"c.ratio_low, c.ratio_high, c.loser, "
 	"  EXISTS (SELECT 1 FROM ranking a WHERE a.job_id = c.job_id) AND EXISTS (SELECT 1 "
 	"FROM ranking b WHERE b.job_id = c.rival_job_id) AS counts "
 	"FROM (SELECT c.id, o.id AS job_id, c.incumbent_id AS rival_id, "
 	"c.incumbent_job_id AS rival_job_id, "
-	"    c.ratio, c.ratio_low, c.ratio_high "
+	"    c.ratio, c.ratio_low, c.ratio_high, " LOSER_OF_CHALLENGER " "
 	"  FROM jobs o JOIN comparisons c ON c.challenger_job_id = o.id WHERE o.submission_id = ? "
 	"  UNION ALL SELECT c.id, o.id, c.challenger_id, c.challenger_job_id, 1 / c.ratio, "
-	"1 / c.ratio_high, 1 / c.ratio_low "
+	"1 / c.ratio_high, 1 / c.ratio_low, " LOSER_OF_INCUMBENT " "
 	"  FROM jobs o JOIN comparisons c ON c.incumbent_job_id = o.id WHERE o.submission_id = ?) c "
 	"JOIN jobs j ON j.comparison_id = c.id JOIN submissions s ON s.id = c.rival_id "
 	"JOIN users u ON u.id = s.user_id "

@@ -34,7 +34,7 @@ namespace podium_eval
 namespace ExitCodes
 {
 constexpr int RAISED = 1, USAGE = 2, CUDA_API = 110, REPORT = 111, VALIDATION = 112, CASES = 113,
-			  SLOW = 114, NOT_SPLIT = 115, VIOLATION = 116, GONE = 117;
+			  SLOW = 114, NOT_SPLIT = 115, VIOLATION = 116, GONE = 117, RIVAL = 118;
 }
 inline std::uint64_t random_bits(std::uint64_t seed, std::uint64_t index);
 } // namespace podium_eval
@@ -185,12 +185,19 @@ class Budget
 	}
 
 	/* The limit of the contestant's next call. */
-	double call_limit_s() const
+	double call_limit_s()
 	{
-		double left_s = std::max(1.0, limit_s_ * 0.97 - passed_s());
-		return std::min(left_s,
-			longest_s_ > 0 ? std::max(call_s, call_factor * longest_s_)
-						   : std::max(first_call_s, left_s / 2));
+		double left_s = std::max(1.0, limit_s_ * 0.97 - passed_s()),
+			   usual_s = longest_s_ > 0 ? std::max(call_s, call_factor * longest_s_)
+										: std::max(first_call_s, left_s / 2);
+		is_short_ = left_s < usual_s;
+		return std::min(left_s, usual_s);
+	}
+
+	/* Whether the last limit was less than usual, because earlier calls used up the time. */
+	bool is_short() const
+	{
+		return is_short_;
 	}
 
 	void note_call(double took_s)
@@ -206,6 +213,7 @@ class Budget
 	using Clock = std::chrono::steady_clock;
 	Clock::time_point began_;
 	double limit_s_, end_of_case_s_ = 0, longest_s_ = 0;
+	bool is_short_ = false;
 };
 
 /* A mode with its cases. */
@@ -388,6 +396,7 @@ class Judge
 					side->give_room(most);
 					side->call_without_data(ISOLATED_NOTHING, limit_ns(), -1);
 				});
+		room_bytes_ = device_ ? device_->free_bytes() : 0;
 	}
 
 	/* Measures the null contestant's calls in each timed case, in turns with the other sides, as
@@ -454,9 +463,8 @@ class Judge
 		}
 	}
 
-	/* Reports a failure. Returns whether there was none. Begins again if the inputs' part on the
-	 * host varies after all. */
-	template <class Do> bool try_case(const std::string &key, const Case &one, Do &&act)
+	/* Reports a failure. Begins again if the inputs' part on the host varies after all. */
+	template <class Do> void try_case(const std::string &key, const Case &one, Do &&act)
 	{
 		plan_ = &plans_[&one];
 		try {
@@ -466,12 +474,10 @@ class Judge
 				plan_->is_handed = true;
 				act();
 			}
-			return true;
 		} catch (const CaseFailed &failure) {
 			report_.line(key + "status", std::string("fail"));
 			report_.line(key + "error", failure.text);
 			code_ = code_ ? code_ : failure.code;
-			return false;
 		}
 	}
 
@@ -481,14 +487,14 @@ class Judge
 		std::string key;
 		Measurement theirs_alone = {}, ours = {}, ours_alone = {};
 		Blocks theirs = {};
-		bool has_failed = false;
 	};
 
 	using Duels = std::vector<Duel>;
 
 	/* Measures each side separately and both in turns. The rival comes first, before the submission
 	 * is loaded; the submission last, after the rival has left. So only the turns show what one
-	 * side does during the other's calls. A case that fails is not continued. */
+	 * side does during the other's calls. The first failure ends the comparison, and the side that
+	 * failed loses it. */
 	void compare(const std::vector<Case> &cases)
 	{
 		Duels duels;
@@ -500,6 +506,8 @@ class Judge
 			duels, { &rival() }, 3, [&](Duel &duel) { duel.theirs_alone = measure(duel.one); });
 		load(entry());
 		each_duel(duels, { &entry(), &rival() }, 1, [&](Duel &duel) { measure_both(duel); });
+		if (code_)
+			return;
 		see_off_rival();
 		each_duel(duels, { &entry() }, 0, [&](Duel &duel) {
 			duel.ours_alone = measure(duel.one);
@@ -514,11 +522,11 @@ class Judge
 	{
 		players_ = std::move(players);
 		series_ = players_.size() > 1 ? "" : " alone";
-		for (std::size_t i = 0; i < duels.size(); i++) {
+		for (std::size_t i = 0; i < duels.size() && !code_; i++) {
 			double calls_left =
 				static_cast<double>(later * duels.size() + players_.size() * (duels.size() - i));
 			budget_.begin_case(calls_left / static_cast<double>(players_.size()), rule_.most_s);
-			duels[i].has_failed = duels[i].has_failed || !try_case(duels[i].key, duels[i].one, [&] {
+			try_case(duels[i].key, duels[i].one, [&] {
 				begin_case(duels[i].one);
 				act(duels[i]);
 			});
@@ -528,7 +536,7 @@ class Judge
 	void see_off_rival()
 	{
 		if (!rival().leave(leave_s * second_ns))
-			stop(Code::USAGE,
+			stop(Code::RIVAL,
 				"The rival's process did not end within " + std::to_string(leave_s)
 					+ " s of being dismissed.");
 		loaded_.erase(std::find(loaded_.begin(), loaded_.end(), &rival()));
@@ -540,7 +548,7 @@ class Judge
 		std::optional<Said> said;
 		attempt(side, [&] { said = (side.*act)(); });
 		if (said && &side != &entry())
-			stop(Code::USAGE, "The " + side.name() + " cannot be loaded: " + said->text);
+			lose(side, "The " + side.name() + " cannot be loaded: " + said->text);
 		if (said)
 			stop(Code::RAISED, said->text);
 	}
@@ -599,15 +607,26 @@ class Judge
 	/* A contestant that violates the protocol or ends also ends the run. */
 	template <class Do> void attempt(Side &side, Do &&act)
 	{
+		double began_s = budget_.passed_s();
+		auto note = [&] { spent_s_[&side] += budget_.passed_s() - began_s; };
 		try {
 			act();
+			note();
 		} catch (const Broken &broken) {
+			note();
+			if (broken.code == ISOLATED_TIMEOUT && budget_.is_short() && mode().has_rival)
+				stop_for_time();
 			give_up(side, broken);
 		} catch (const Malformed &fault) {
 			give_up(side,
 				{ ISOLATED_VIOLATION,
 					std::string("The contestant left no output that can be read: ") + fault.what()
 						+ "." });
+		} catch (const CaseFailed &failure) {
+			if (&side != &entry())
+				lose(side, "The " + side.name() + " failed: " + failure.text);
+			allow_for_memory(side);
+			throw;
 		}
 	}
 
@@ -617,7 +636,8 @@ class Judge
 		if (side.is_null())
 			blame("The null contestant failed: " + broken.why);
 		if (&side != &entry())
-			stop(Code::USAGE, "The " + side.name() + " failed: " + broken.why);
+			lose(side, "The " + side.name() + " failed: " + broken.why);
+		allow_for_memory(side);
 		switch (broken.code) {
 		case ISOLATED_GONE: stop(Code::GONE, "The submission's process ended.");
 		case ISOLATED_TIMEOUT:
@@ -626,6 +646,40 @@ class Judge
 			stop(Code::SLOW, late);
 		case ISOLATED_VIOLATION: stop(Code::VIOLATION, broken.why);
 		default: stop(Code::CASES, broken.why);
+		}
+	}
+
+	/* A side was given less time than usual: the fault is of the side that has spent more. */
+	[[noreturn]] void stop_for_time()
+	{
+		Side &slower = spent_s_[&entry()] < spent_s_[&rival()] ? rival() : entry();
+		stop(&slower == &entry() ? Code::SLOW : Code::RIVAL,
+			"The " + slower.name() + " used up the time limit.");
+	}
+
+	/* Ends the run because the rival's process failed. Before the rival's code is loaded there, the
+	 * machine is at fault. */
+	[[noreturn]] void lose(Side &side, const std::string &sentence)
+	{
+		allow_for_memory(side);
+		bool is_loaded = std::find(loaded_.begin(), loaded_.end(), &side) != loaded_.end();
+		stop(is_loaded ? Code::RIVAL : Code::USAGE, sentence);
+	}
+
+	/* If one of two loaded sides failed while the other one holds over half of the GPU's memory,
+	 * ends the run without a loser: the side that failed may have found no room. */
+	void allow_for_memory(const Side &failed)
+	{
+		for (Side *side : loaded_) {
+			if (side == &failed || !device_ || players_.size() < 2)
+				continue;
+			std::size_t before = device_->free_bytes();
+			if (!side->leave(leave_s * second_ns)
+				|| device_->free_bytes() > before + room_bytes_ / 2)
+				stop(Code::USAGE,
+					"The " + side->name()
+						+ " holds over half of the GPU's memory, so the failure of the other one "
+						  "decides nothing.");
 		}
 	}
 
@@ -652,8 +706,6 @@ class Judge
 		attempt(side, [&] { said = side.complaint(); });
 		if (side.is_null())
 			blame("The null contestant failed: " + said.text);
-		if (&side != &entry())
-			stop(Code::USAGE, "The " + side.name() + " failed: " + said.text);
 		lost_ = lost_ || said.complaint == LOST_GPU;
 		bool is_cuda = said.complaint == LEFT_ERROR || said.complaint == LOST_GPU;
 		throw CaseFailed{ is_cuda ? Code::CUDA_API : Code::RAISED, said.text };
@@ -737,6 +789,9 @@ class Judge
 					called->timing.rest_ns = device_->rest();
 				if (!side.is_null())
 					check(side, input, output, message);
+			} else if (!side.is_null()) {
+				throw Broken{ ISOLATED_VIOLATION,
+					"The submission returned an output for which it has no memory yet." };
 			}
 		});
 		return called;
@@ -1168,16 +1223,18 @@ class Judge
 	double quiet_ns_ =
 		0; /* an empty kernel of the null contestant before a submission was loaded */
 	std::int32_t contestants_cpu_ = -1;
+	std::size_t room_bytes_ = 0; /* of the GPU's memory, for the submissions */
 	std::map<const Case *, Plan> plans_;
-	Plan *plan_ = nullptr;        /* of the current case */
-	std::vector<Side *> loaded_;  /* the sides where code of a submission may run */
-	std::vector<Side *> players_; /* the sides called now, with the null contestant */
-	std::string series_;          /* separates their inputs from those of other measurements */
-	std::uint64_t number_ = 0;    /* of inputs in this case */
-	std::string message_;         /* the check's message about the first output */
-	Values *after_ = nullptr;     /* the list for the duration of the next head */
-	int code_ = 0;                /* of the first case that failed */
-	bool lost_ = false;           /* a CUDA error left the GPU unusable for the contestant */
+	Plan *plan_ = nullptr;                   /* of the current case */
+	std::vector<Side *> loaded_;             /* the sides where code of a submission may run */
+	std::map<const Side *, double> spent_s_; /* in their calls */
+	std::vector<Side *> players_;            /* the sides called now, with the null contestant */
+	std::string series_;       /* separates their inputs from those of other measurements */
+	std::uint64_t number_ = 0; /* of inputs in this case */
+	std::string message_;      /* the check's message about the first output */
+	Values *after_ = nullptr;  /* the list for the duration of the next head */
+	int code_ = 0;             /* of the first case that failed */
+	bool lost_ = false;        /* a CUDA error left the GPU unusable for the contestant */
 };
 
 /* Why this task cannot be split; "" if it can be. */

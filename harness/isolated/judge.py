@@ -27,6 +27,7 @@ Exit codes of the submission:
 114  the submission did not answer in time
 116  the submission violated the protocol
 117  the submission's process ended
+118  the rival failed, in a comparison
 
 Exit codes that are not the submission's fault:
 
@@ -59,8 +60,8 @@ import podium_wire as wire
 from podium_area import strides_of
 from podium_eval import (EXIT_CASE, EXIT_CUDA, EXIT_RAISED, EXIT_REPORT, EXIT_USAGE, EXIT_WRONG,
 	INTEGER, CaseError, CaseFailed, asking_task, read_answer, read_cases, say)
-from podium_side import (EXIT_GONE, EXIT_UNSPLITTABLE, EXIT_VIOLATION, MOST_TEXT, NullFailed, Side,
-	Stop)
+from podium_side import (EXIT_GONE, EXIT_RIVAL, EXIT_TIME, EXIT_UNSPLITTABLE, EXIT_VIOLATION,
+	MOST_TEXT, NullFailed, Side, Stop)
 from podium_words import accuse, explain
 
 ENTRY, NULL, RIVAL = 4, 5, 6
@@ -273,15 +274,17 @@ class Patience:
 
 	def __init__(self, budget):
 		self._budget, self._longest_s, self._is_first = budget, 0.0, True
+		self.is_short = False
 
 	def limit_s(self):
 		left = self._budget.left_s()
-		if self._is_first:
-			return min(left, max(FIRST_CALL_S, left / 2))
-		return min(left, max(CALL_S, CALL_FACTOR * self._longest_s))
+		usual = max(FIRST_CALL_S, left /
+			2) if self._is_first else max(CALL_S, CALL_FACTOR * self._longest_s)
+		self.is_short = left < usual  # because earlier calls used up the time
+		return min(left, usual)
 
-	def note(self, began):
-		self._is_first, self._longest_s = False, max(self._longest_s, monotonic() - began)
+	def note(self, took_s):
+		self._is_first, self._longest_s = False, max(self._longest_s, took_s)
 
 
 # ---- one case ----
@@ -368,19 +371,25 @@ class Trial:
 		except CaseFailed as failure:
 			if side is not self.judge.rival or failure.code == EXIT_CASE:
 				raise
-			raise of_rival(f"{side.noun} failed: {failure.text}") from None
+			raise of_rival(side, f"{side.noun} failed: {failure.text}") from None
 		except Stop as end:
+			if self.judge.rival and end.code == EXIT_TIME and self.patience[side].is_short:
+				raise self.judge.time_is_up() from None
 			if side is not self.judge.rival or end.code in (EXIT_GONE, EXIT_UNSPLITTABLE):
 				raise
-			raise of_rival(end.sentence) from None
+			raise of_rival(side, end.sentence) from None
 
 	def _play(self, side, data, image, pinned):
-		patience, began = self.patience[side], monotonic()
+		patience = self.patience[side]
 		if not self.plan.is_handed and not image.has_same_host_part(self.plan.image):
 			raise HostPartVaries()
 		self.need_slots(side, image)
-		taken = side.play(image, patience.limit_s(), pinned)
-		patience.note(began)
+		began = monotonic()
+		try:
+			taken = side.play(image, patience.limit_s(), pinned)
+		finally:
+			side.spent_s += monotonic() - began
+		patience.note(monotonic() - began)
 		if taken is None:
 			side.learn_spec(self.task.classes)
 			return None, ""
@@ -604,7 +613,7 @@ class Judge:
 		self.begin(parts[0])
 		self.code, self.last_words = 0, ""
 		self.is_lost = False  # whether a CUDA error left the GPU unusable
-		self.rival, self.plans = None, {}
+		self.entry, self.rival, self.plans = None, None, {}
 
 	def open(self, torch, is_cuda, task):
 		tensors = podium_tensors.Tensors(torch, is_cuda) if torch else None
@@ -678,6 +687,7 @@ class Judge:
 			side.give_room(max((plan.room_bytes() for plan in self.plans.values()), default=0))
 			if not side.is_null:
 				side.await_mapped()
+		self.room_bytes = self.device.free_bytes()  # for the submissions
 
 	def measure_quiet(self, null, others):
 		"""Measures the null contestant's calls in each timed case, in turns with the other sides,
@@ -719,7 +729,7 @@ class Judge:
 
 	def run(self, entry, null, rival):
 		"""Runs the parts until one has a failed case. Returns the exit code."""
-		self.rival = rival
+		self.entry, self.rival = entry, rival
 		for part in self.parts:
 			if part is not self.part:
 				self.report.settle()
@@ -797,8 +807,8 @@ class Judge:
 		"""Measures each side separately and both in turns.
 
 		The rival comes first, before the submission is loaded; the submission last, after the rival
-		has left. So only the turns show what one side does during the other's calls. A case that
-		fails is not continued.
+		has left. So only the turns show what one side does during the other's calls. The first
+		failure ends the comparison, and the side that failed loses it.
 		"""
 		steps = [(self.rival, ), (entry, self.rival), (entry, )]
 		found = {case: [] for case in self.part.cases}
@@ -808,21 +818,42 @@ class Judge:
 			elif step == 2:
 				self.see_off_rival()
 			for index, case in enumerate(self.part.cases):
-				if len(found[case]) < step:
-					continue
 				parts_left = sum(map(len, steps[step + 1:])) * len(
 					self.part.cases) + len(sides) * (len(self.part.cases) - index)
-				with self.reporting(index, case):
+				with self.reporting(index, case), self.allowing_for_memory(sides):
 					found[case].append(
 						self.try_case(
 						lambda: Trial(self, case, null, self.budget.share_s(parts_left / len(
 						sides)), "" if len(sides) > 1 else " alone"), *sides))
 					if step == len(steps) - 1:
 						self.tell(index, case, [*self.comparison(*found[case]), ("status", "pass")])
+				if self.code:
+					return
+
+	@contextlib.contextmanager
+	def allowing_for_memory(self, sides):
+		"""Turns the failure of one of two loaded sides into a failure of the run where the other
+		one holds over half of the GPU's memory: the first may have found no room."""
+		try:
+			yield
+		except (CaseFailed, Stop) as failure:
+			if len(sides) < 2 or not self.device.is_cuda or failure.code in (EXIT_CASE, EXIT_USAGE):
+				raise
+			suspects = {EXIT_GONE: sides, EXIT_RIVAL: sides[:1]}.get(failure.code, sides[1:])
+			for side in suspects:
+				before = self.device.free_bytes()
+				if not side.leave(
+					LEAVE_S) or self.device.free_bytes() - before > self.room_bytes / 2:
+					raise Stop(
+						EXIT_USAGE,
+						f"{side.noun} holds over half of the GPU's memory, so the failure of the "
+						f"other one decides nothing. {failure}") from None
+			raise
 
 	def see_off_rival(self):
 		if not self.rival.leave(LEAVE_S):
 			raise of_rival(
+				self.rival,
 				f"{self.rival.noun}'s process did not end within {LEAVE_S:.0f} s of being "
 				"dismissed.")
 
@@ -842,8 +873,21 @@ class Judge:
 			f"without it. {failure}")
 
 	def load(self, entry):
+		"""Loads the submission while the rival is loaded."""
+		began = monotonic()
 		entry.load()
-		entry.await_ready(self.budget.left_s())
+		try:
+			entry.await_ready(self.budget.left_s())
+		except Stop as end:
+			entry.spent_s += monotonic() - began
+			raise self.time_is_up() if end.code == EXIT_TIME else end from None
+
+	def time_is_up(self):
+		"""The Stop for a side that was given less time than usual: the fault is of the side that
+		has spent more."""
+		slower = max(self.entry, self.rival, key=lambda side: side.spent_s)
+		sentence = f"{slower.noun} used up the time limit."
+		return of_rival(slower, sentence) if slower is self.rival else Stop(EXIT_TIME, sentence)
 
 	def tell(self, index, case, lines):
 		for name, value in [("spec", case.spec), *lines]:
@@ -972,19 +1016,22 @@ def hide():
 		ctypes.CDLL(None).prctl(pr_set_dumpable, 0, 0, 0, 0)
 
 
-def of_rival(sentence):
-	"""A failure of the rival: not the fault of the submission that is judged."""
-	return Stop(EXIT_USAGE, sentence)
+def of_rival(rival, sentence):
+	"""A failure of the rival's process. Before the rival's code is loaded there, the machine is at
+	fault."""
+	return Stop(EXIT_RIVAL if rival.is_loaded else EXIT_USAGE, sentence)
 
 
 def await_loaded(sides, rival, budget):
 	for side in sides:
+		began = monotonic()
 		try:
 			side.await_ready(budget.left_s())
+			side.spent_s += monotonic() - began
 		except CaseFailed as failure:
 			if side is not rival:
 				raise
-			raise of_rival(f"{side.noun} failed: {failure.text}") from None
+			raise of_rival(side, f"{side.noun} failed: {failure.text}") from None
 
 
 def read_parts(arguments):

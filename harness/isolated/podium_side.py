@@ -13,7 +13,7 @@ import podium_tree as tree
 import podium_wire as wire
 from podium_eval import EXIT_CUDA, EXIT_RAISED, EXIT_USAGE, EXIT_WRONG, CaseFailed
 
-EXIT_TIME, EXIT_UNSPLITTABLE, EXIT_VIOLATION, EXIT_GONE = 114, 115, 116, 117
+EXIT_TIME, EXIT_UNSPLITTABLE, EXIT_VIOLATION, EXIT_GONE, EXIT_RIVAL = 114, 115, 116, 117, 118
 MOST_SPECS = 16  # forms of outputs in a case, and changes from one form to another
 MOST_TEXT = 6000
 WIRE_ERRORS = (wire.Failed, wire.Gone, wire.TimedOut, wire.Violation)
@@ -72,6 +72,7 @@ class Side:
 		self._owed = 0  # answers MAPPED still to receive
 		self.area, self.specs, self.spec, self._room = None, [], None, None
 		self.is_loaded = False  # whether code of a submission may run there
+		self.spent_s = 0.0  # in its calls, until the judge had the answer
 		self.delta_ns = 0.0  # how much longer an empty kernel takes than in the null contestant
 		self.quiet_ns = 0.0  # an empty kernel of the null contestant before a submission is loaded
 		self._gate = None

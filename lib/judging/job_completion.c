@@ -97,19 +97,23 @@ static const struct statement FINISH =
 			"held_at = IF(? IS NULL, NULL, UTC_TIMESTAMP(3)), released_by = NULL, progress = '', "
 			"lease_expires = NULL, finished_at = UTC_TIMESTAMP(3) WHERE id = ?");
 
-/* Applies the ratio of a passed comparison. A comparison without a valid ratio, which podium-run
- * never sends, changes nothing. */
+/* Applies the ratio of a passed comparison, or the loss of a side that failed. A comparison with
+ * neither changes nothing. */
 static int apply_comparison(struct database *db, struct arena *arena,
 	const struct job_completion *completion, struct error *error)
 {
-	struct ranking_ratio ratio = {
-		.ratio = completion->ratio, .low = completion->ratio_low, .high = completion->ratio_high
-	};
-	bool is_valid = ratio.low > 0 && ratio.low <= ratio.ratio && ratio.ratio <= ratio.high
-		&& isfinite(ratio.high);
-	bool has_passed = verdict_from_name(completion->verdict) == VERDICT_PASSED;
-	return has_passed && is_valid ? ranking_compare(db, arena, completion->job_id, &ratio, error)
-								  : 0;
+	struct head_to_head_result passed = { completion->ratio, completion->ratio_low,
+		completion->ratio_high, NULL },
+							   lost = { NAN, NAN, NAN, completion->loser };
+	bool is_valid = passed.low > 0 && passed.low <= passed.ratio && passed.ratio <= passed.high
+		&& isfinite(passed.high);
+	switch (verdict_from_name(completion->verdict)) {
+	case VERDICT_PASSED:
+		return is_valid ? ranking_compare(db, arena, completion->job_id, &passed, error) : 0;
+	case VERDICT_INTERNAL_ERROR:
+	case VERDICT_CANCELLED: return 0;
+	default: return lost.loser ? ranking_compare(db, arena, completion->job_id, &lost, error) : 0;
+	}
 }
 
 /* Runs after all cases are stored, so that review_objection can read their times. */
@@ -189,14 +193,14 @@ int job_completion_apply(struct database *db, struct arena *arena,
 
 static const struct statement HAND_IN =
 	COMMAND("INSERT INTO endings (job_id, fence, kind, reason, verdict, score_ns, score_err_ns, "
-			"engine, engine_reason, ratio, ratio_low, ratio_high) "
-			"VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+			"engine, engine_reason, ratio, ratio_low, ratio_high, loser) "
+			"VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
 
 int job_completion_hand_in(struct database *db, const struct job_completion *e, struct error *error)
 {
-	int rc = database_execute(db, &HAND_IN, error, "iiissddssddd", e->job_id, e->fence, e->kind,
+	int rc = database_execute(db, &HAND_IN, error, "iiissddssddds", e->job_id, e->fence, e->kind,
 		e->reason, e->verdict, e->score_ns, e->score_err_ns, e->engine, e->engine_reason, e->ratio,
-		e->ratio_low, e->ratio_high);
+		e->ratio_low, e->ratio_high, e->loser);
 	return rc == ERROR_CONFLICT ? 0 : rc; /* it was handed in before, but the answer was lost */
 }
 
@@ -225,12 +229,13 @@ static const struct column JOB_COMPLETION_COLUMNS[] = {
 	REAL(struct job_completion, ratio),
 	REAL(struct job_completion, ratio_low),
 	REAL(struct job_completion, ratio_high),
+	TEXT(struct job_completion, loser),
 };
 static const struct statement LOCK_JOB = SELECT(struct claimed_job, CLAIMED_COLUMNS,
 	"SELECT attempt, submission_id, rejudged_id, lost_gpus FROM jobs WHERE id = ? FOR UPDATE");
 static const struct statement LOCK_ENDING = SELECT(struct job_completion, JOB_COMPLETION_COLUMNS,
 	"SELECT job_id, fence, kind + 0 AS kind, reason, verdict, engine, engine_reason, "
-	"score_ns, score_err_ns, ratio, ratio_low, ratio_high "
+	"score_ns, score_err_ns, ratio, ratio_low, ratio_high, loser "
 	"FROM endings WHERE job_id = ? AND fence = ? FOR UPDATE SKIP LOCKED");
 static const struct statement DELETE_ENDING =
 	COMMAND("DELETE FROM endings WHERE job_id = ? AND fence = ?");

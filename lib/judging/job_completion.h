@@ -36,7 +36,10 @@ struct job_completion {
 	/* Only with a verdict; NULL and NAN: none. */
 	const char *verdict, *engine, *engine_reason;
 	double score_ns, score_err_ns;
-	double ratio, ratio_low, ratio_high; /* of a comparison */
+	/* Of a comparison: its ratio, or the side whose failure ended it ("challenger", "incumbent").
+	 */
+	double ratio, ratio_low, ratio_high;
+	const char *loser;
 };
 
 /* Applies a completion inside a transaction. ERROR_CONFLICT: the claim is no longer the job's

@@ -14,14 +14,20 @@ static const struct column COMPARISON_COLUMNS[] = {
 	REAL(struct ranking_head_to_head, ratio_high),
 };
 #define IS_WITHHELD SQL_IS_WITHHELD("l", "j")
+/* A loser counts as much slower. */
+#define RATIO_BOUND(column) \
+	"COALESCE(c." column ", IF(c.loser = 'challenger', 1e9, 1e-9)) AS " column
+#define LOW_BOUND RATIO_BOUND("ratio_low")
+#define HIGH_BOUND RATIO_BOUND("ratio_high")
 static const struct statement RESULTS = SELECT(struct ranking_head_to_head, COMPARISON_COLUMNS,
-	"SELECT c.id, c.challenger_id, c.incumbent_id, c.ratio_low, c.ratio_high FROM comparisons c "
+	"SELECT c.id, c.challenger_id, c.incumbent_id, " LOW_BOUND ", " HIGH_BOUND " "
+	"FROM comparisons c "
 	"JOIN jobs j ON j.comparison_id = c.id JOIN leaderboards l ON l.id = c.leaderboard_id "
 	"AND NOT " IS_WITHHELD " "
 	"JOIN ranking a ON a.job_id = c.challenger_job_id "
 	"JOIN ranking b ON b.job_id = c.incumbent_job_id "
 	"WHERE c.leaderboard_id = ? AND c.task_version_id = ? AND c.gpu = ? "
-	"AND c.ratio IS NOT NULL");
+	"AND (c.ratio IS NOT NULL OR c.loser IS NOT NULL)");
 
 static const struct statement INSERT_COMPARISON =
 	COMMAND("INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, challenger_id, "
@@ -90,9 +96,9 @@ static const struct statement FIND_COMPARISON =
 		"FROM jobs j JOIN comparisons c ON c.id = j.comparison_id "
 		"JOIN submissions a ON a.id = c.challenger_id "
 		"JOIN submissions b ON b.id = c.incumbent_id WHERE j.id = ?");
-static const struct statement STORE_RATIO =
+static const struct statement STORE_RESULT =
 	COMMAND("UPDATE comparisons c JOIN jobs j ON j.comparison_id = c.id "
-			"SET c.ratio = ?, c.ratio_low = ?, c.ratio_high = ? WHERE j.id = ?");
+			"SET c.ratio = ?, c.ratio_low = ?, c.ratio_high = ?, c.loser = ? WHERE j.id = ?");
 
 int head_to_head_open(struct database *db, const struct ranking_key *key,
 	int64_t challenger_user_id, int64_t incumbent_user_id, struct error *error)
@@ -149,9 +155,9 @@ int head_to_head_find(struct database *db, struct arena *arena, int64_t job_id,
 	return 0;
 }
 
-int head_to_head_store(
-	struct database *db, int64_t job_id, const struct ranking_ratio *ratio, struct error *error)
+int head_to_head_store(struct database *db, int64_t job_id,
+	const struct head_to_head_result *result, struct error *error)
 {
-	return database_execute(
-		db, &STORE_RATIO, error, "dddi", ratio->ratio, ratio->low, ratio->high, job_id);
+	return database_execute(db, &STORE_RESULT, error, "dddsi", result->ratio, result->low,
+		result->high, result->loser, job_id);
 }

@@ -24,7 +24,8 @@
 
 /* A part of a statement: the comparison has a result or may still get one. */
 #define SQL_COMPARISON_STANDS(comparison, job) \
-	"(" comparison ".ratio IS NOT NULL OR " job ".state IN ('queued', 'running'))"
+	"(" comparison ".ratio IS NOT NULL OR " comparison ".loser IS NOT NULL OR " job \
+	".state IN ('queued', 'running'))"
 
 /* Queues a comparison of two users' entries. Does nothing if the pair has a comparison already, if
  * the isolated engine did not measure both entries, or if one user has deleted the account. */
@@ -52,12 +53,13 @@ struct head_to_head_pair {
 int head_to_head_find(struct database *db, struct arena *arena, int64_t job_id,
 	struct ranking_key *key, struct head_to_head_pair *pair, struct error *error);
 
-/* Stores the result of the comparison that owns the job: the challenger's time / the incumbent's,
- * with its 95 % interval. */
-struct ranking_ratio {
-	double ratio, low, high;
+/* Stores the result of the comparison that owns the job. */
+struct head_to_head_result {
+	double ratio, low, high; /* the challenger's time / the incumbent's, with its 95 % interval */
+	/* "challenger" or "incumbent", whose failure ended the run; the ratio is then NAN. Or NULL. */
+	const char *loser;
 };
-int head_to_head_store(
-	struct database *db, int64_t job_id, const struct ranking_ratio *ratio, struct error *error);
+int head_to_head_store(struct database *db, int64_t job_id,
+	const struct head_to_head_result *result, struct error *error);
 
 #endif

@@ -198,7 +198,7 @@ int ranking_refresh_job(
 }
 
 int ranking_compare(struct database *db, struct arena *arena, int64_t job_id,
-	const struct ranking_ratio *ratio, struct error *error)
+	const struct head_to_head_result *result, struct error *error)
 {
 	struct ranking_key key;
 	struct head_to_head_pair pair;
@@ -207,7 +207,7 @@ int ranking_compare(struct database *db, struct arena *arena, int64_t job_id,
 	if (!rc)
 		rc = ranked_job_lock(db, arena, &key, error);
 	if (!rc)
-		rc = head_to_head_store(db, job_id, ratio, error);
+		rc = head_to_head_store(db, job_id, result, error);
 	if (!rc)
 		rc = standing_update(db, arena, &key, &standing, error);
 	return rc ? rc : notify_compared(db, &key, &standing, &pair, error);

@@ -8,6 +8,8 @@
  * comparison counts only between two close scores (ranking_is_close), so it never reverses a clear
  * difference. Of two comparisons of the same pair, the newer one counts.
  *
+ * A side whose failure ended the run of a comparison loses it: it counts as the slower one.
+ *
  * Ties: two compared entries tie if the interval of their ratio contains 1. Two entries without a
  * comparison tie if their scores differ by no more than the noise. The noise is 1.96 standard
  * errors of the difference; without a standard error only equal scores tie.
@@ -47,11 +49,11 @@ int ranking_insert(struct database *db, struct arena *arena, int64_t job_id, str
 int ranking_refresh_job(
 	struct database *db, struct arena *arena, int64_t job_id, struct error *error);
 
-/* Stores a comparison's ratio (the challenger's time / the incumbent's) and updates positions and
- * places. Runs inside the transaction that finishes the comparison's job, and locks as
- * ranking_insert does. ERROR_NOT_FOUND: the job is not a comparison's. */
+/* Stores a comparison's result and updates positions and places. Runs inside the transaction that
+ * finishes the comparison's job, and locks as ranking_insert does. ERROR_NOT_FOUND: the job is not
+ * a comparison's. */
 int ranking_compare(struct database *db, struct arena *arena, int64_t job_id,
-	const struct ranking_ratio *ratio, struct error *error);
+	const struct head_to_head_result *result, struct error *error);
 
 /* Call these two around the deletion of a user's submissions, in its transaction. The first finds
  * and locks the affected rankings. The second recomputes the user's attempts, records and baselines

@@ -451,8 +451,10 @@ def outputs_may_change_their_size_a_few_times():
 
 
 @test
-def a_rival_s_failure_is_not_the_submission_s_fault():
-	ends_with(judge("compare", rival="raises"), 2, "error: The rival failed: custom_kernel threw")
+def the_side_that_fails_in_a_comparison_is_named():
+	ends_with(judge("compare", rival="is wrong"), 118, "error: The rival failed: ")
+	ends_with(judge("compare", submission="is wrong", rival=""), 112, "benchmark.0.status: fail")
+	ends_with(judge("compare", rival="raises"), 118, "error: The rival failed: custom_kernel threw")
 
 
 @test
@@ -640,6 +642,16 @@ def misplaced_frames_and_words_are_violations():
 
 	for lie in (wrong_frame, wrong_status, wrong_length, device_memory):
 		is_violation(lie)
+
+
+@test
+def an_output_without_memory_is_a_violation():
+
+	def lie(liar):
+		liar.begin()
+		liar.done()
+
+	is_violation(lie, "no memory yet")
 
 
 @test

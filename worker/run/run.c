@@ -107,6 +107,9 @@ bool run_job(const json_t *message, int base, const struct sandbox_host *host,
 			.ratio = run.ratio.ratio,
 			.ratio_low = run.ratio.low,
 			.ratio_high = run.ratio.high,
+			.loser = judgement.loser == SIDE_SUBMISSION ? "submission"
+				: judgement.loser == SIDE_RIVAL         ? "rival"
+														: NULL,
 			.machine_failed = judgement.machine_failed,
 			.zygotes = zygote_count(),
 			.reason = judgement.verdict == VERDICT_PASSED ? verdict_advice(VERDICT_PASSED)

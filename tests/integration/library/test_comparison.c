@@ -56,7 +56,7 @@ static int64_t comparison_of(int64_t challenger, int64_t incumbent)
 
 struct ended {
 	int64_t job_id;
-	struct ranking_ratio ratio;
+	struct head_to_head_result ratio;
 };
 
 static int compare_body(struct database *connection, void *context, struct error *why)
@@ -69,7 +69,8 @@ static void compared(int64_t challenger, int64_t incumbent, double low, double h
 {
 	static const struct statement finish =
 		COMMAND("UPDATE jobs SET state = 'done', verdict = 'passed' WHERE id = ?");
-	struct ended ended = { comparison_of(challenger, incumbent), { (low + high) / 2, low, high } };
+	struct ended ended = { comparison_of(challenger, incumbent),
+		{ (low + high) / 2, low, high, NULL } };
 	assert_true(ended.job_id > 0);
 	assert_done(database_execute(db, &finish, &error, "i", ended.job_id));
 	assert_done(database_transaction(db, compare_body, &ended, &error));
@@ -282,7 +283,7 @@ static void a_result_without_a_comparison_of_its_own_is_refused(void **state)
 {
 	(void)state;
 	int64_t job_id = contest_job_of(pass(0, 1000, 1));
-	struct ended ended = { job_id, { 1, 1, 1 } };
+	struct ended ended = { job_id, { 1, 1, 1, NULL } };
 	assert_refused(database_transaction(db, compare_body, &ended, &error), ERROR_NOT_FOUND, "",
 		"does not belong to a comparison");
 }
@@ -328,7 +329,7 @@ static void any_course_of_events_leaves_the_rows_that_a_rebuilding_gives(void **
 		pass(user, best[user] -= (double)(random() % 20) / 10,
 			random() % 5 ? (double)(random() % 20) / 10 : NAN);
 		struct ended ended = { number_of(&waiting),
-			{ 0, 0.985 + (double)(random() % 20) / 1000, 0 } };
+			{ 0, 0.985 + (double)(random() % 20) / 1000, 0, NULL } };
 		ended.ratio.high = ended.ratio.low + 0.01;
 		ended.ratio.ratio = ended.ratio.low + 0.005;
 		if (ended.job_id && random() % 3) {

@@ -172,7 +172,7 @@ def a_submission_that_fails_while_timed_has_still_passed_its_tests():
 		"exit code 5")):
 		for runner in each():
 			result = runner.judge(submission, mode="ranked",
-				definition=split_task(ranked_timeout=6))
+				definition=split_task(ranked_timeout_s=6))
 			equal((result.verdict, [stage["verdict"] for stage in result.ends]),
 				(verdict, ["passed", "passed", verdict]))
 			contains(result.reason, part)
@@ -765,20 +765,51 @@ def a_rivals_processes_are_gone_before_the_submission_runs_alone():
 		"    os.close(3)\n"
 		"    time.sleep(600)\n"
 		"os._exit = stay\n") + KERNEL
-	expect("internal error", "did not end within 10 s of being dismissed", mode="compare",
-		rival=silent, runners=[one()])
+	expect_loser("rival", "runtime error", "did not end within 10 s of being dismissed",
+		rival=silent)
+
+
+WRONG = "def custom_kernel(data): return -1\n"
+EXITS = "import os\ndef custom_kernel(data): os._exit(1)\n"
+CRASHES = "import os\ndef custom_kernel(data): os.kill(os.getpid(), 11)\n"
+FAILED = "The submission that this one is compared with failed: "
+
+
+def expect_loser(loser, verdict, *parts, **members):
+	result = expect(verdict, *parts, mode="compare", runners=[one()],
+		**{"rival": KERNEL, **members})
+	equal(result.verdicts[0].get("loser"), loser)
 
 
 @test
-def a_rival_that_fails_is_not_the_submissions_fault():
-	for rival in ("import os\ndef custom_kernel(data):\n    os._exit(1)\n", "raise ValueError\n",
-		"def custom_kernel(data): return -1\n"):
-		expect("internal error", mode="compare", rival=rival, runners=[one()])
-	expect("wrong answer", mode="compare", submission="def custom_kernel(data): return -1\n",
-		rival=KERNEL, runners=[one()])
-	expect("runtime error", "SIGSEGV", mode="compare",
-		submission="import os\ndef custom_kernel(data): os.kill(os.getpid(), 11)\n", rival=KERNEL,
-		runners=[one()])
+def the_side_that_fails_in_a_comparison_loses_it():
+	expect_loser("submission", "wrong answer", submission=WRONG)
+	expect_loser("submission", "runtime error", "exit code 1", submission=EXITS)
+	expect_loser("submission", "runtime error", "SIGSEGV", submission=CRASHES)
+	expect_loser("rival", "runtime error", "The other submission failed: ", rival=WRONG)
+	expect_loser("rival", "runtime error", FAILED, "exit code 1", rival=EXITS)
+	expect_loser("rival", "runtime error", FAILED, "SIGSEGV", rival=CRASHES)
+	expect_loser("rival", "runtime error", "submission.py raised ValueError",
+		rival="raise ValueError\n")
+	equal(one().judge(WRONG).verdicts[0].get("loser"), None)
+
+
+@test
+def a_task_that_fails_in_a_comparison_has_no_loser():
+	broken = REFERENCE.replace("    return output ==", "    return no_table[0], output ==")
+	expect_loser(None, "internal error", "no_table", reference=broken)
+
+
+@test
+def the_side_that_used_up_the_time_of_a_comparison_loses_it():
+
+	def taking(seconds):
+		return f"import time\ntime.sleep({seconds})\n{KERNEL}"
+
+	for loser, verdict, own_s, rivals_s in (("rival", "runtime error", 2.5, 3.5), ("submission",
+		"time limit", 6, 0.5)):
+		expect_loser(loser, verdict, "used up the time limit", submission=taking(own_s),
+			rival=taking(rivals_s), definition=split_task(ranked_timeout_s=5))
 
 
 @test

@@ -285,6 +285,35 @@ def a_failed_comparisons_page_says_so_and_an_unknown_one_is_not_found():
 
 
 @test
+def the_side_that_fails_loses_and_pages_say_so():
+	for loser, winner, places in (("submission", "ada", "ada dora"), ("rival", "dora", "dora ada")):
+		first, second = two_that_are_close(verdict="runtime error",
+			reason="Line 3 is <b>wrong</b>.", loser=loser)
+		until(lambda: comparison() == "done")
+		lost, won = (second, first) if winner == "ada" else (first, second)
+		contains(words(anyone, f"/submission/{lost}"), "CPU: lost, because it failed in this run.")
+		contains(words(anyone, f"/submission/{won}"),
+			"CPU: won, because the other one failed in this run.")
+		equal([
+			fresh(anyone, f"/submission/{number}/status").json["jobs"][0]["comparisons"][0]["loser"]
+			for number in (lost, won)
+		], ["this", "other"])
+		path = f"/comparison/{number_of_comparison()}"
+		contains(words(anyone, path), "The submission of "
+			f"{places.split()[1]} failed in this run and lost it.")
+		for client in (anyone, ada, dora):
+			for source in (f"/submission/{lost}", f"/submission/{won}", path):
+				lacks(words(client, source), "Line 3")
+		contains(words(admin, path), "Line 3 is <b>wrong</b>.")
+		contains(
+			words(anyone, "/leaderboard/small"), f"#{second} of dora, compared with #{first} "
+			f"of ada, interleaved on the same CPU: {'lost' if loser == 'submission' else 'won'}, "
+			"because")
+		rows = fresh(anyone, "/leaderboard/small.json").json["rows"]
+		equal([(row["rank"], row["user"]) for row in rows], list(enumerate(places.split(), 1)))
+
+
+@test
 def pages_poll_a_comparison_until_it_ends():
 	first, second = two_that_are_close(hang=True)
 	until(lambda: comparison("progress") == "timing 1/1")
@@ -299,14 +328,14 @@ def pages_poll_a_comparison_until_it_ends():
 	equal((status["state"], status["settled"]), ("done", False))
 	equal(status["jobs"][0]["comparisons"], [{
 		"id": number, "with": first, "state": "running", "ratio": None, "ratio_low": None,
-		"ratio_high": None
+		"ratio_high": None, "loser": None
 	}])
 	first, second = two_that_are_close(**TIE)
 	until(lambda: comparison() == "done")
 	status = fresh(anyone, f"/submission/{second}/status").json
 	equal((status["state"], status["settled"]), ("done", True))
 	equal(status["jobs"][0]["comparisons"],
-		[{"id": number_of_comparison(), "with": first, "state": "done", **TIE}])
+		[{"id": number_of_comparison(), "with": first, "state": "done", "loser": None, **TIE}])
 	for path in (f"/submission/{first}", f"/submission/{second}",
 		f"/comparison/{number_of_comparison()}"):
 		lacks(fresh(anyone, path).text, "data-live")

@@ -373,6 +373,18 @@ def the_reference_also_works_as_an_answer_that_fills_given_memory():
 	contains(words, "the input, returned not passed")
 
 
+@test
+def a_baseline_outlives_the_account_that_started_its_dry_run():
+	make_board("kept", right=True)
+	report("kept")
+	of_kept = ("FROM baselines b JOIN task_versions v ON v.id = b.task_version_id JOIN "
+		"leaderboards l ON l.id = v.leaderboard_id WHERE l.name = 'kept'")
+	equal(sql(f"SELECT b.path, b.job_id IS NULL {of_kept}"), [["samples/right.py", "0"]])
+	ok(carl.post("/account/delete", [("name", "carl"), ("password", "a long password")]))
+	equal(sql(f"SELECT b.path, b.job_id IS NULL {of_kept}"), [["samples/right.py", "1"]])
+	contains(whole(anyone.get(f"/leaderboard/kept?{time.time()}")).words(), "right.py sample")
+
+
 try:
 	code = run()
 finally:

@@ -138,14 +138,31 @@ def submissions_run_before_comparisons():
 
 
 @test
-def if_one_of_the_two_fails_the_scores_decide():
-	for verdict in ("wrong answer", "time limit", "protocol violation"):
+def one_of_the_two_that_fails_loses():
+	for verdict, loser, places in (("wrong answer", "submission", "1:1 2:2"), ("time limit",
+		"rival", "2:1 1:2")):
 		_, _, number = two_that_are_close()
-		podium_run.say(compare={"verdict": verdict, "reason": "Something.", **RATIO})
+		podium_run.say(compare={"verdict": verdict, "reason": "Something.", "loser": loser})
 		with worker():
 			wait_for(number)
 		equal(job(number, "verdict, reason"), [verdict, "Something."])
-		equal(sql("SELECT ratio FROM comparisons"), [["NULL"]])
+		equal(sql("SELECT ratio, loser + 0 FROM comparisons"),
+			[["NULL", str(("submission", "rival").index(loser) + 1)]])
+		equal(page(), places)
+		admin("ranking", "rebuild")
+		equal(page(), places)
+
+
+@test
+def without_a_loser_or_with_an_internal_error_the_scores_decide():
+	for says in ({"verdict": "time limit",
+		**RATIO}, {"verdict": "internal error",
+		"loser": "rival"}, {"verdict": "cancelled", "loser": "rival"}):
+		_, _, number = two_that_are_close()
+		podium_run.say(compare={"reason": "Something.", **says})
+		with worker():
+			wait_for(number, "failed" if says["verdict"] == "internal error" else "done")
+		equal(sql("SELECT ratio, loser FROM comparisons"), [["NULL", "NULL"]])
 		equal(page(), "1:1 2:1")
 
 

@@ -216,7 +216,8 @@ static void note_end(
 {
 	const struct process_result *judge = &ended[PROGRAM_JUDGE], *entry = &ended[PROGRAM_ENTRY];
 	bool is_lost = judge->ending == PROCESS_EXITED && judge->code == JUDGE_LOSS
-		&& entry->ending != PROCESS_LEFT && stage->judgement.verdict != VERDICT_INTERNAL_ERROR;
+		&& entry->ending != PROCESS_LEFT && stage->judgement.verdict != VERDICT_INTERNAL_ERROR
+		&& stage->judgement.loser != SIDE_RIVAL;
 	const struct process_result *shown = is_lost ? entry : judge;
 	stage->exited = shown->ending == PROCESS_EXITED;
 	stage->exit_code = shown->code;

@@ -281,6 +281,8 @@ static const struct judge_code {
 	{ JUDGE_TIMEOUT, VERDICT_TIME_LIMIT, true, "The submission did not answer in time" },
 	{ JUDGE_VIOLATION, VERDICT_PROTOCOL_VIOLATION, true,
 		"The submission did not keep to the protocol" },
+	{ JUDGE_RIVAL, VERDICT_RUNTIME_ERROR, true,
+		"The submission that this one is compared with failed" },
 	{ JUDGE_CANNOT_SPLIT, VERDICT_INTERNAL_ERROR, false,
 		"The isolated engine cannot run this task" },
 	{ 2, VERDICT_INTERNAL_ERROR, false, "The judge could not do its work" },
@@ -352,17 +354,17 @@ static enum isolated_program find_lost(const struct process_result *ended, size_
 	return lost || ended[PROGRAM_ENTRY].ending == PROCESS_LEFT ? lost : PROGRAM_ENTRY;
 }
 
-/* Judges a submission that ended on its own or at a limit. */
-static void judge_entry(const struct process *process, const struct process_result *entry,
+/* Judges a contestant that ended on its own or at a limit. */
+static void judge_contestant(const struct process *process, const struct process_result *result,
 	const struct results *results, struct judgement *out)
 {
-	if (!judge_ending(process, entry, out)) {
-		judge_own_exit(entry, results, out);
+	if (!judge_ending(process, result, out)) {
+		judge_own_exit(result, results, out);
 		return;
 	}
 	append_where(&out->message, results);
-	if (entry->ending == PROCESS_SIGNALLED)
-		append_last_words(&out->message, entry);
+	if (result->ending == PROCESS_SIGNALLED)
+		append_last_words(&out->message, result);
 	else
 		buffer_byte(&out->message, '.');
 }
@@ -371,18 +373,26 @@ static void judge_loss(const struct process *processes, const struct process_res
 	size_t count, const struct results *results, struct judgement *out)
 {
 	enum isolated_program lost = find_lost(ended, count);
+	bool machine_was_full = ended[lost].out_of_memory && processes[lost].host->groups.folder < 0;
+	if (lost != PROGRAM_NULL && !machine_was_full)
+		out->loser = lost == PROGRAM_RIVAL ? SIDE_RIVAL : SIDE_SUBMISSION;
 	if (lost == PROGRAM_ENTRY) {
-		judge_entry(&processes[lost], &ended[lost], results, out);
+		judge_contestant(&processes[lost], &ended[lost], results, out);
 	} else if (lost == PROGRAM_JUDGE) {
 		out->verdict = VERDICT_PROTOCOL_VIOLATION;
 		buffer_text(&out->message, "The submission closed its channel to the judge");
 		append_where(&out->message, results);
 		buffer_byte(&out->message, '.');
+	} else if (lost == PROGRAM_RIVAL) {
+		cleanup_buffer struct buffer sentence = { 0 };
+		judge_contestant(&processes[lost], &ended[lost], results, out);
+		buffer_printf(&sentence, "The submission that this one is compared with failed: %s",
+			buffer_string(&out->message));
+		buffer_clear(&out->message);
+		buffer_append(&out->message, sentence.data, sentence.length);
 	} else {
 		blame_judge(&ended[PROGRAM_JUDGE], results,
-			lost == PROGRAM_NULL ? "The contestant with the empty kernel ended too early"
-								 : "The submission that this one is compared with ended too early",
-			out);
+			"The contestant with the empty kernel ended too early", out);
 	}
 }
 
@@ -407,14 +417,17 @@ static void judge_by_exit(const struct process *processes, const struct process_
 {
 	const struct process_result *judge = &ended[PROGRAM_JUDGE];
 	const struct judge_code *code = find_judge_code(judge->code);
-	if (judge->code == 0 || judge->code == JUDGE_WRONG)
+	if (judge->code == 0 || judge->code == JUDGE_WRONG) {
 		judge_by_results(judge, results, out);
-	else if (judge->code == JUDGE_LOSS)
+		out->loser = out->verdict == VERDICT_WRONG_ANSWER ? SIDE_SUBMISSION : SIDE_NONE;
+	} else if (judge->code == JUDGE_LOSS) {
 		judge_loss(processes, ended, count, results, out);
-	else if (code && code->is_of_submission)
+	} else if (code && code->is_of_submission) {
 		quote_judge(results, code, out);
-	else
+		out->loser = code->code == JUDGE_RIVAL ? SIDE_RIVAL : SIDE_SUBMISSION;
+	} else {
 		blame_judge(judge, results, code ? code->sentence : "The judge broke down", out);
+	}
 	if (judge->code == JUDGE_CANNOT_SPLIT)
 		buffer_text(&out->message, JOB_ENGINE_ADVICE);
 	if (out->verdict == VERDICT_INTERNAL_ERROR && !is_orderly(&ended[PROGRAM_NULL]))
@@ -447,6 +460,7 @@ void judge_isolated(const struct process processes[static PROGRAMS],
 		buffer_byte(&out->message, '.');
 	} else if (judge->ending == PROCESS_EXITED && results->verdict == VERDICT_NONE) {
 		judge_by_exit(processes, ended, count, results, out);
+		out->loser = count == PROGRAMS ? out->loser : SIDE_NONE;
 	} else {
 		judge_by_ending(process, judge, results, out);
 	}

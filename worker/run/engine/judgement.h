@@ -7,10 +7,13 @@
 #include "worker/run/engine/result_lines.h"
 #include "worker/run/sandbox/process.h"
 
+enum side { SIDE_NONE, SIDE_SUBMISSION, SIDE_RIVAL };
+
 struct judgement {
 	enum verdict verdict;
 	struct buffer message; /* a sentence, empty when passed; free it with buffer_free */
 	bool machine_failed;   /* this machine is at fault, so another one may succeed */
+	enum side loser;       /* of a comparison: the side whose failure ended it */
 };
 
 /* Judges a harness that ran one stage. Call results_finish() first. */
@@ -45,6 +48,7 @@ enum {
 	JUDGE_CANNOT_SPLIT = 115,
 	JUDGE_VIOLATION = 116,
 	JUDGE_LOSS = 117,
+	JUDGE_RIVAL = 118,
 };
 
 /* Sets the verdict on a stage. Call results_finish() first. A failure of the judge is never the

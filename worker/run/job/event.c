@@ -318,6 +318,8 @@ void event_verdict(struct events *events, const struct verdict_event *verdict)
 	json_object_set_new(event, "engine", string_value(events, verdict->engine));
 	if (verdict->engine_reason)
 		json_object_set_new(event, "engine_reason", string_value(events, verdict->engine_reason));
+	if (verdict->loser)
+		json_object_set_new(event, "loser", json_string(verdict->loser));
 	if (verdict->machine_failed)
 		json_object_set_new(event, "machine_failed", json_true());
 	json_object_set_new(event, "zygotes", json_integer(verdict->zygotes));

@@ -49,6 +49,7 @@ struct verdict_event {
 	const char *engine, *engine_reason; /* the latter may be NULL */
 	double score_ns, score_err_ns;      /* NAN until a ranked stage has passed */
 	double ratio, ratio_low, ratio_high;
+	const char *loser; /* "submission" or "rival": the side that failed in a comparison; or NULL */
 	bool machine_failed;
 	int zygotes; /* zygotes started so far */
 };
