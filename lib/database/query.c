@@ -122,9 +122,9 @@ static int find_prepared(struct database *db, const struct question *question,
 	return 0;
 }
 
-/* Closes a statement whose rows failed, for example by a deadlock. libmariadb 3.3 considers such
- * rows unread and would wait for them at the next execution. (mysql_stmt_execute does so after
- * mysql_stmt_store_result failed.) Closing does not wait. */
+/* Closes a statement whose rows could not be read, for example after a deadlock. In libmariadb 3.3,
+ * the next mysql_stmt_execute would wait for rows that mysql_stmt_store_result failed to read.
+ * Closing does not wait. */
 static void forget_statement(struct database *db, struct prepared *gone)
 {
 	struct prepared **link = find_slot(db, gone->definition);

@@ -75,7 +75,7 @@ static const struct kind {
 	size_t days; /* offset of the setting, or NO_SETTING */
 	struct statement count, remove;
 	const char *mark;                           /* prunings.kind, for data of jobs */
-	const struct statement *note, *removals[2]; /* reports count the last one's rows */
+	const struct statement *note, *removals[2]; /* `removed` counts the last one's rows */
 } KINDS[] = {
 	{ .name = "samples of cases",
 		.days = SETTING(retain_samples_days),

@@ -18,8 +18,7 @@ struct lease_grace {
 int64_t lease_grace_pause_ms(int64_t lease_ms);
 
 /* Notes that the database answered at `here_ms` and that its clock says `database_ms`. No answer
- * for more than half of a lease is a gap. A jump of one of the two clocks by as much is a gap
- * too. */
+ * for more than half of a lease is a gap. So is a jump of one of the two clocks by as much. */
 void lease_grace_note(
 	struct lease_grace *grace, int64_t here_ms, int64_t database_ms, int64_t lease_ms);
 

@@ -1,6 +1,6 @@
-/* A podium-run process. The worker has one per slot (a device, or a place in a cluster), started
- * before the first job and restarted whenever it has exited. docs/podium-run.md describes its input
- * and output. */
+/* A podium-run process. The worker starts one per slot (a device, or a place in a cluster) before
+ * the first job, and restarts it whenever it has exited. docs/podium-run.md describes its input and
+ * output. */
 #ifndef PODIUM_LIB_JOB_RUNNER_H
 #define PODIUM_LIB_JOB_RUNNER_H
 

@@ -5,8 +5,8 @@
  * and webhook deliveries. A worker with a privileged database user applies the completion itself,
  * in the transaction that stores the end of the result. A worker without these rights
  * (docs/worker-hosts.md) hands the completion in, and podium-web applies it within a fraction of a
- * second. Either way the job and its ranking change in one transaction, and only if no later claim
- * has taken over the job. */
+ * second. Either way the job and its ranking change in one transaction, and only if the worker has
+ * not lost its claim to the job. */
 #ifndef PODIUM_LIB_JUDGING_JOB_COMPLETION_H
 #define PODIUM_LIB_JUDGING_JOB_COMPLETION_H
 
@@ -40,7 +40,7 @@ struct job_completion {
 	double ratio, ratio_low, ratio_high; /* of a comparison */
 };
 
-/* Applies a completion inside a transaction. ERROR_CONFLICT: a later claim has taken over the
+/* Applies a completion inside a transaction. ERROR_CONFLICT: the worker has lost its claim to the
  * job. */
 int job_completion_apply(struct database *db, struct arena *arena,
 	const struct job_completion *completion, struct error *error);

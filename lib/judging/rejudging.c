@@ -380,7 +380,7 @@ static const struct column STATE_COLUMNS[] = {
 	TEXT(struct rejudging, scope),
 	TEXT(struct rejudging, state),
 };
-/* If two admins decide, the first one wins. */
+/* Locks the rejudging: if two admins decide at the same time, the first one wins. */
 static const struct statement LOCK = SELECT(struct rejudging, STATE_COLUMNS,
 	"SELECT g.id, COALESCE(l.name, u.name) AS subject, g.scope, g.state "
 	"FROM rejudgings g LEFT JOIN leaderboards l ON l.id = g.leaderboard_id "

@@ -51,7 +51,8 @@ static bool is_yaml(const struct file *file)
 		&& strcmp(name, "task.yml") != 0 && strcmp(name, "task.yaml") != 0;
 }
 
-/* Searches for a line that begins with the key, so that a set with broken YAML is found too. */
+/* Whether a line begins with `problems:`. A search in the text also finds a set whose YAML is
+ * broken. */
 static bool has_problems(const struct file *file)
 {
 	static const char key[] = "problems";

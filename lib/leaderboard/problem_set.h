@@ -29,7 +29,7 @@ struct problem {
 };
 
 struct problem_set {
-	const char *path;               /* of the YAML in the upload */
+	const char *path;               /* of the YAML within the upload */
 	const char *name, *description; /* "" where not given */
 	struct problem *problems;
 	size_t problem_count;

@@ -25,8 +25,8 @@ static int notify_overtaken(struct database *db, const struct ranking_key *key,
 		db, key, user_id, move->after.place, move->after.position + 1, last, error);
 }
 
-/* A comparison may have moved one of its two entries before the other; notifies the overtaken
- * users. */
+/* If a comparison has moved one of its two entries before the other, notifies the user of the
+ * other. */
 static int notify_compared(struct database *db, const struct ranking_key *key,
 	const struct standing *standing, const struct head_to_head_pair *pair, struct error *error)
 {
