@@ -7,14 +7,14 @@
 
 #include <stdint.h>
 
-/* The acting user; id 0: a command. */
+/* The user who acts. With id 0 it is a program such as podium-admin, whose `name` it has. */
 struct actor {
 	int64_t id;
 	const char *name, *address;
 };
 
-/* Adds an entry, in the caller's transaction if one is open. `actor_id` 0 and `address` "": a
- * command. */
+/* Adds an entry to the log, in the caller's transaction if one is open. A program that acts without
+ * a user passes `actor_id` 0 and `address` "". */
 int audit(struct database *db, int64_t actor_id, const char *actor, const char *address,
 	const char *action, const char *subject, const char *detail, struct error *error);
 

@@ -80,7 +80,7 @@ static int hash_password(
 		: 0;
 }
 
-/* The hash of random bytes, as expensive as a real one. */
+/* The hash to compare with when there is no user. Comparing takes as long as with a real hash. */
 static char dummy_hash[crypto_pwhash_STRBYTES];
 
 static void create_dummy_hash(void)

@@ -45,14 +45,15 @@ int user_set_password(struct database *db, int64_t id, const char *password,
 	bool must_change_password, struct error *error);
 int user_set_role(struct database *db, int64_t id, enum role role, struct error *error);
 
-/* Call this in a transaction. ERROR_FORBIDDEN: the user is not an admin. Otherwise the user
- * stays admin until the transaction ends. If two admins demote each other at the same time, one
- * fails, so an admin always remains. */
+/* Call this in a transaction. ERROR_FORBIDDEN: the user is not an admin. Otherwise the user stays
+ * admin until the transaction ends. If two admins demote each other at the same time, one of the
+ * two calls fails, so an admin always remains. */
 int user_lock_admin(struct database *db, int64_t id, struct error *error);
 
 /* Passwords are hashed with Argon2id (libsodium, interactive limits: 64 MiB, 2 passes).
- * password_limit sets how many hashes run at a time in this process; further ones wait. `user`
- * NULL compares with a dummy, so a missing name takes as long as a wrong password. */
+ * password_limit sets how many hashes run at a time in this process; further ones wait. If `user`
+ * is NULL, the password is compared with a dummy hash. An unknown name then takes as long as a
+ * wrong password. */
 void password_limit(int64_t at_once);
 bool user_password_matches(const struct user *user, const char *password);
 

@@ -58,8 +58,8 @@ void *arena_alloc(struct arena *arena, size_t bytes)
 		size_t size = bytes > chunk_bytes ? bytes : chunk_bytes;
 		struct chunk *fresh = require_memory(calloc(1, sizeof *fresh + size));
 		fresh->size = size;
-		/* A large block goes behind the current chunk, so that the space left there is still used.
-		 */
+		/* A large block gets a chunk of its own, linked behind the current chunk. Small blocks then
+		 * still use the space left in the current chunk. */
 		if (chunk && bytes > chunk_bytes / 4) {
 			fresh->next = chunk->next;
 			chunk->next = fresh;
@@ -92,7 +92,7 @@ char *arena_strdup(struct arena *arena, const char *text)
 	return text ? arena_copy(arena, text, strlen(text)) : NULL;
 }
 
-/* Most texts fit, so one vsnprintf call is enough. */
+/* Most texts fit into `text`, so one vsnprintf call is enough. */
 char *arena_vprintf(struct arena *arena, const char *format, va_list arguments)
 {
 	char text[256];

@@ -1,8 +1,8 @@
 /* The settings of all programs, from one file of `key = value` lines and from the environment.
  *
- * The environment wins. PODIUM_DATABASE_SOCKET sets the key `database_socket`. PODIUM_CONFIG
- * names the file; when it is empty, no file is read. When it is unset, /etc/podium/podium.conf
- * is read if it exists and this user may read it.
+ * The environment overrides the file: PODIUM_DATABASE_SOCKET sets the key `database_socket`.
+ * PODIUM_CONFIG names the file; when it is empty, no file is read. When it is unset,
+ * /etc/podium/podium.conf is read if it exists and this user may read it.
  *
  * lib/base/config.c has the table of keys with defaults and explanations. An unknown key is an
  * error that names the line. A password in a file that everybody may read is an error too. */
@@ -40,7 +40,7 @@ struct config {
 	int64_t quota_hours;
 	int64_t queued_jobs_per_user; /* 0: no limit */
 	int64_t password_hashes_at_once;
-	int64_t api_requests_per_minute; /* per token, else per address; 0: no limit */
+	int64_t api_requests_per_minute; /* per token, or per address without one; 0: no limit */
 	char worker_name[64];            /* default: the host's name */
 	/* path of podium-run; default: next to this program, else on the PATH */
 	char worker_runner[256];
@@ -58,12 +58,12 @@ struct config {
 	char python[256]; /* interpreter of Python tasks; empty: the first that can import torch */
 	char nvcc[256];   /* empty: nvcc on the PATH, then /usr/local/cuda/bin/nvcc */
 	char launcher[8]; /* "local": this machine's devices; "slurm": a cluster's */
-	/* for all models */
+	/* srun's options for all GPU models */
 	struct slurm_options slurm_options;
-	/* for single models: `slurm.H200 = ...` in the file */
+	/* srun's options for one model each: `slurm.H200 = ...` in the file */
 	struct slurm_options slurm_models[slurm_most_models];
 	size_t slurm_model_count;
-	int64_t slurm_jobs;      /* concurrent jobs of a model without its own number */
+	int64_t slurm_jobs;      /* most concurrent jobs of a model without jobs=N in its options */
 	int64_t slurm_idle_s;    /* how long an idle GPU is kept */
 	int64_t webhook_senders; /* concurrent deliveries of podium-hooks; 0: it sends none */
 	/* hosts and networks that webhooks may reach besides the internet (lib/base/network.h) */
@@ -71,7 +71,7 @@ struct config {
 	int64_t webhook_timeout_ms; /* limit for a receiver's answer */
 	int64_t webhook_retry_ms;   /* delay after the first failure; each further failure doubles it */
 	int64_t webhook_most_s;     /* a delivery older than this is given up */
-	/* 0: keep without a limit */
+	/* days after which data of each kind is deleted; 0: never */
 	int64_t retain_samples_days, retain_logs_days, retain_artifacts_days, retain_deliveries_days,
 		retain_audit_days;
 	char log_format[16]; /* auto, text, logfmt, json (lib/base/log.h) */

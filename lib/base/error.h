@@ -10,7 +10,7 @@ enum error_code {
 	ERROR_INPUT = -1,     /* the user's input is wrong; show the sentence next to the field */
 	ERROR_NOT_FOUND = -2, /* the named thing does not exist */
 	ERROR_FORBIDDEN = -3, /* exists, but this user may not use it */
-	ERROR_CONFLICT = -4,  /* another request was first: name taken, fence lost, duplicate */
+	ERROR_CONFLICT = -4,  /* another request was first: the name is taken, the job reassigned */
 	ERROR_LIMIT = -5,     /* a size, rate or quota is exhausted */
 	ERROR_DATABASE = -6,  /* MariaDB is unreachable or refused; a retry may succeed */
 	ERROR_SYSTEM = -7,    /* the operating system refused, or Podium has a bug */
@@ -27,11 +27,12 @@ struct error {
 int fail(struct error *error, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* As fail with ERROR_INPUT, and names the form field. */
+/* Like fail with ERROR_INPUT, and stores the name of the form field. */
 int fail_field(struct error *error, const char *field, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Puts "PREFIX: " before the present sentence and returns the present code. */
+/* Puts the formatted text and ": " before the sentence in `error`, and returns the code in
+ * `error`. */
 int fail_context(struct error *error, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -16,7 +16,7 @@ static const struct unit {
 
 static const struct unit *unit_for(double ns)
 {
-	/* 999.95 would round up to 1000.0 of the smaller unit. */
+	/* 999.95 ns would be shown as 1000.0 ns, so such values use the next larger unit. */
 	for (size_t i = 0; i < 3; i++)
 		if (fabs(ns) >= UNITS[i].ns * 0.99995)
 			return &UNITS[i];
@@ -61,9 +61,8 @@ void format_integer(format_text out, int64_t number)
 	*put_integer(out, number) = '\0';
 }
 
-/* Writes what printf's "%.*f" writes, at most 24 bytes. printf itself handles large and negative
- * numbers. It also handles values so close to the middle of two texts that only exact arithmetic
- * decides. */
+/* Writes the same text as printf's "%.*f", at most 24 bytes. Calls snprintf for large and negative
+ * numbers, and for values too close to a rounding boundary. */
 static char *put_decimal(char *at, double value, int digits)
 {
 	static const double scales[] = { 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6 };
@@ -111,8 +110,8 @@ void format_stopwatch(format_text out, int64_t ms)
 		snprintf(out, sizeof(format_text), "%d ms", (int)ms);
 }
 
-/* "± 0.0" would understate the error. Adds up to three digits until the error shows; returns -1
- * if it still does not. */
+/* Returns the number of decimals to show. "± 0.0" would understate the error, so adds up to three
+ * decimals until the error does not round to 0. -1: three are not enough. */
 static int digits_for_error(int digits, double err)
 {
 	static const double halves[] = { .5, .5e-1, .5e-2, .5e-3, .5e-4, .5e-5, .5e-6 };
@@ -189,9 +188,9 @@ void format_bytes(format_text out, uint64_t bytes)
 		names[unit]);
 }
 
-/* Computes the Gregorian date. The year starts in March, so a leap day is its last day. The
- * months then have 31, 30, 31, 30, 31 days, two and a half times. gmtime_r is slower and takes a
- * lock that all threads share. */
+/* Computes the Gregorian date. Years start in March here, so that a leap day is the last day of its
+ * year. From March on, the lengths of months repeat: 31, 30, 31, 30, 31. gmtime_r is slower and
+ * takes a lock that all threads share. */
 static void set_date(struct tm *utc, int64_t days_since_1970)
 {
 	enum { days_until_1970 = 719468, days_of_400_years = 146097 };

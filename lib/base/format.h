@@ -17,18 +17,18 @@ void format_duration_ns(format_text out, double ns);
 /* Elapsed wall-clock time of a program: "22 ms", "1.36 s", "75.2 s"; "" below 0. */
 void format_stopwatch(format_text out, int64_t ms);
 
-/* A duration and half of its 95 % interval, in the unit that fits the duration: "31.90 ± 0.21
- * µs", "363.00 ± 0.04 µs". The ± is left out when the half is NAN, 0 or too small to show. */
+/* A duration and half of its 95 % interval, in the unit that fits the duration: "31.90 ± 0.21 µs",
+ * "363.00 ± 0.04 µs". The ± is left out when half_ns is NAN, 0 or too small to show. */
 void format_duration_within(format_text out, double ns, double half_ns);
 
-/* The same from the standard error (lib/base/interval.h). */
+/* Like format_duration_within, but takes the standard error (lib/base/interval.h). */
 void format_duration_err(format_text out, double ns, double err_ns);
 
 /* Both durations in the unit that fits the greater one, with enough digits to differ: "31.82 to
  * 32.01 µs". "" when one is not finite. */
 void format_duration_range(format_text out, double low_ns, double high_ns);
 
-/* The distance to the best, "+4.2 %"; "" for the best itself. */
+/* How much longer than the best time: "+4.2 %"; "" for the best itself. */
 void format_gap(format_text out, double ns, double best_ns);
 
 void format_integer(format_text out, int64_t number);

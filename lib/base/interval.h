@@ -13,8 +13,9 @@ static inline double interval_half_ns(double err_ns)
 	return interval_standard_errors * err_ns;
 }
 
-/* The half-width for one case. The isolated engine computes an interval from its blocks that
- * allows for their small number. Cases without a stored interval use the standard error. */
+/* The half-width of one case's interval. The isolated engine stores an interval from low_ns to
+ * high_ns, which allows for its small number of timed blocks of calls. Cases without one (NAN) use
+ * the standard error. */
 static inline double interval_half_of_case_ns(double err_ns, double low_ns, double high_ns)
 {
 	double half_ns = (high_ns - low_ns) / 2;

@@ -135,7 +135,8 @@ static void append_context(struct buffer *line)
 				form == JSON ? FIELDS[i].is_number : is_plain(field_values[i]));
 }
 
-/* Appends as much as fits, and splits neither a character nor an escape. */
+/* Appends as much of the message as fits into `room` bytes, without splitting a character or an
+ * escape. */
 static void append_cut(struct buffer *line, struct buffer *message, size_t room)
 {
 	static const char ellipsis[] = "…";
@@ -193,7 +194,8 @@ static void write_line(const char *level, const char *format, va_list arguments)
 	cleanup_buffer struct buffer line = { 0 };
 	(form == TEXT_LINE ? write_text_line : write_member_line)(&line, stamp, level, text);
 	buffer_byte(&line, '\n');
-	/* One write keeps lines of different threads apart. A full disk must not stop the program. */
+	/* One write keeps lines of different threads apart. Errors are ignored, because a full disk
+	 * must not stop the program. */
 	ssize_t ignored = write(STDERR_FILENO, line.data, line.length);
 	(void)ignored;
 }

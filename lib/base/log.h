@@ -19,9 +19,9 @@
 
 #include <stdint.h>
 
-/* Call one of the two once, at the start of main; both keep the pointer. PODIUM_LOG_FORMAT names
- * the form. Without it, log_open uses text. log_open_service uses `auto` until the service has
- * read its settings and calls log_set_format. */
+/* Call one of these two functions once, at the start of main. `program` is not copied. The
+ * environment variable PODIUM_LOG_FORMAT names the form. Without it, log_open uses `text`.
+ * log_open_service uses `auto` until the service has read its settings and calls log_set_format. */
 void log_open(const char *program);
 void log_open_service(const char *program);
 

@@ -15,7 +15,8 @@ static void add_letter(struct buffer *out, char letter)
 		buffer_byte(out, letter);
 }
 
-/* No line may start a roff request. The indent of lines, which is for --help, is dropped. */
+/* Escapes a dot or quote at the start of a line, because roff would read a request there. Drops the
+ * indentation of lines, which is meant for --help. */
 static void add_text(struct buffer *out, const char *text)
 {
 	for (bool begins = true; *text; text++) {
@@ -30,7 +31,7 @@ static void add_text(struct buffer *out, const char *text)
 	}
 }
 
-/* For a request's quoted argument. */
+/* Escapes text for the quoted argument of a roff request. */
 static void add_quoted(struct buffer *out, const char *text)
 {
 	for (; *text; text++)

@@ -5,24 +5,24 @@
 
 #include "lib/base/buffer.h"
 
-/* The header and the section NAME: `podium-web`, 8, "System administration", "serves Podium's
- * pages". */
+/* Writes the page's header and its section NAME. Example: `podium-web`, 8, "System administration",
+ * "serves Podium's pages". */
 void manual_begin(
 	struct buffer *out, const char *name, int section, const char *volume, const char *purpose);
 void manual_section(struct buffer *out, const char *title);
-/* a command and its arguments */
+/* `bold` is a command and `rest` its arguments */
 void manual_subsection(struct buffer *out, const char *bold, const char *rest);
 
-/* Text that keeps its line breaks. An empty line starts a new paragraph. */
+/* Writes text that keeps its line breaks. An empty line starts a new paragraph. */
 void manual_text(struct buffer *out, const char *text);
 
-/* Preformatted lines. */
+/* Writes preformatted lines. */
 void manual_lines(struct buffer *out, const char *text);
 
-/* "bold italic" with the indented meaning below it; `italic` may be "". */
+/* Writes "bold italic" with the indented meaning below it; `italic` may be "". */
 void manual_item(struct buffer *out, const char *bold, const char *italic, const char *meaning);
 
-/* One command and its arguments in a synopsis. */
+/* Writes one command (bold) and its arguments (italic) as a line of a synopsis. */
 void manual_synopsis(struct buffer *out, const char *bold, const char *italic);
 
 #endif

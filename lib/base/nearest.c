@@ -23,7 +23,8 @@ static bool is_same_letter(char a, char b)
 	return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
-/* Optimal string alignment distance, computed row by row. A swap looks two rows back. */
+/* Optimal string alignment distance, computed row by row. Three rows are kept, because a swap of
+ * two letters looks two rows back. */
 size_t nearest_distance(const char *a, const char *b)
 {
 	size_t rows[3][most_letters + 1], a_length = strnlen(a, most_letters),

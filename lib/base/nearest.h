@@ -6,8 +6,8 @@
 
 #include <stddef.h>
 
-/* The number of letters to insert, delete, replace or swap with a neighbour to turn one name
- * into the other. Upper and lower case count as equal. Only the first 64 bytes are compared. */
+/* The number of letters to insert, delete, replace or swap with a neighbor to turn one name into
+ * the other. Upper and lower case count as equal. Only the first 64 bytes are compared. */
 size_t nearest_distance(const char *a, const char *b);
 
 /* Fills `near` with at most `most` of `names` that resemble `wanted`, nearest first, and returns

@@ -13,7 +13,7 @@
 struct network {
 	unsigned char bytes[16];
 	int bits;
-}; /* the network's leading bits */
+}; /* only the first `bits` bits of `bytes` count */
 
 /* Reads "10.1.0.0/16", "fd00::/8", "127.0.0.1" or "::1". Returns 0, or -1 for anything else.
  * Bits behind the prefix are cleared. */
@@ -23,11 +23,12 @@ bool network_holds(const struct network *network, const unsigned char address[st
 /* Fills `address` from a socket's address. False for families other than IPv4 and IPv6. */
 bool network_of_socket(const struct sockaddr *socket, unsigned char address[static 16]);
 
-/* Names an address that does not lead to the internet: "a private network", "this machine
- * itself". NULL: the internet. An embedded IPv4 address (NAT64) decides for its IPv6 address. */
+/* Names an address that does not lead to the internet: "a private network", "this machine itself".
+ * NULL: the internet. For an IPv6 address that embeds an IPv4 address (NAT64), the IPv4 address
+ * decides. */
 const char *network_internal(const unsigned char address[static 16]);
 
-/* A list by the operator, "chat.example.org, 10.1.0.0/16": host names and networks, separated by
+/* A list from the settings, "chat.example.org, 10.1.0.0/16": host names and networks, separated by
  * commas or spaces. network_list_check returns ERROR_INPUT and names an entry that is neither. */
 int network_list_check(const char *list, struct error *error);
 bool network_list_names(const char *list, const char *host);

@@ -39,7 +39,7 @@ static void send_notification(const struct buffer *message)
 	(void)ignored;
 }
 
-/* Only the first line is sent; a second one would be another variable. */
+/* Sends only the first line, because the manager reads a second line as another variable. */
 static void add_status(struct buffer *message, const char *status)
 {
 	buffer_text(message, "\nSTATUS=");

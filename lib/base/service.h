@@ -24,18 +24,19 @@ bool service_is_followed(void);
 void service_ready(const char *status); /* serving; call it again after a reload */
 void service_reloading(void);
 void service_stopping(const char *status);
-/* gives the current start or stop `ms` more from now */
+/* lets the current start or stop take `ms` more, counted from now */
 void service_extend(int64_t ms);
 /* makes `successor` the service's main process; this one only finishes its work */
 void service_hand_over(pid_t successor);
 
-/* The interval for service_alive in ms, a third of the manager's limit; 0: no limit. */
+/* How often to call service_alive, in ms: a third of the manager's watchdog limit. 0: no
+ * watchdog. */
 int64_t service_watch_ms(void);
 void service_alive(void); /* from any thread */
 
-/* Fills `listener` with the listening Unix socket that the manager passed, or -1. The variables
- * that announce it are removed, so no child takes it for its own. ERROR_INPUT: not such a
- * socket, or more than one. */
+/* Fills `listener` with the listening Unix socket that the manager passed, or with -1 if it passed
+ * none. Removes the environment variables that announce the socket, so that no child process uses
+ * it. ERROR_INPUT: the manager passed something else, or several sockets. */
 int service_take_listener(int *listener, struct error *error);
 
 /* ---- detecting stuck threads ---- */

@@ -7,9 +7,9 @@
 
 static const char LETTERS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/* The options that a site may set, from srun(1). Options that Podium sets are missing. So are
- * options that make srun read or write files, start other programs, or hide messages. A slash
- * would turn a node list into a file name. */
+/* The options that a site may set, from srun(1). Options that Podium sets itself are not allowed.
+ * Neither are options that make srun read or write files, start other programs, or hide messages.
+ * SIGNS has no slash, because a slash turns a node list into a file name. */
 enum value { NAME_VALUE, NUMBER_VALUE, SIZE_VALUE, NO_VALUE };
 static const char SIGNS[] = "._-,:&|[]()*+@="; /* allowed in names besides letters and digits */
 static const struct {
@@ -156,7 +156,7 @@ static int read_word(struct slurm_options *options, const char *word, struct err
 	return rc ? rc : append_option(options, word, error);
 }
 
-/* Error messages can then quote the text safely. */
+/* Other text is refused, so that error messages can quote the text as it is. */
 static bool is_printable(const char *text)
 {
 	for (; *text; text++)

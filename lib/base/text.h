@@ -12,7 +12,8 @@
 size_t text_utf8_prefix(const char *bytes, size_t length);
 bool text_is_utf8(const char *bytes, size_t length);
 
-/* The ASCII columns of names, models and device numbers can only be compared with such text. */
+/* Whether the text is ASCII. Columns for names, GPU models and device UUIDs are ASCII, and
+ * comparing one with other text is an error in MariaDB. */
 bool text_is_ascii(const char *text);
 
 /* A user name has 2 to 32 of A-Z a-z 0-9 . _ - and starts with a letter or digit. A leaderboard
@@ -29,7 +30,7 @@ size_t text_control_length(const char *at);
 /* Whether the text has such a control character. */
 bool text_has_control(const char *text);
 
-/* Appends `text`. Such control characters and invalid UTF-8 become \xNN. */
+/* Appends `text`. Control characters as above and invalid UTF-8 become \xNN. */
 void text_append_printable(struct buffer *out, const char *text);
 
 /* Appends at most `length` bytes as valid UTF-8. Each invalid byte and each NUL becomes U+FFFD. */

@@ -11,7 +11,8 @@
 
 enum { wrong_usage = 2 };
 
-/* "  NAME             meaning", with further lines aligned below the first. */
+/* Prints "  NAME             meaning", with further lines of the meaning aligned below the
+ * first. */
 static void print_signal(const struct usage_signal *signal)
 {
 	const char *name = signal->name, *rest = signal->meaning;

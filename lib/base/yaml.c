@@ -157,7 +157,7 @@ static int read_children(
 	return rc;
 }
 
-/* On return the node's last event is the current one. */
+/* Reads a node with its children. On return `reader->event` is the node's last event. */
 static int read_node(struct reader *reader, size_t depth, struct yaml_node **out)
 {
 	int rc = check_event(reader);

@@ -1,8 +1,8 @@
 /* Reads one YAML document with libyaml into a small tree with line numbers.
  *
- * Scalars have the types of PyYAML's safe_load (YAML 1.1), which has written and read task files
- * so far. `0x1f`, `017`, `1_000` and `1:30` are integers, `yes` and `off` are truth values,
- * `1e-5` without a dot is text.
+ * Scalars have the types of PyYAML's safe_load (YAML 1.1), because existing task files are written
+ * for it. `0x1f`, `017`, `1_000` and `1:30` are integers, `yes` and `off` are truth values, `1e-5`
+ * without a dot is text.
  *
  * The reader refuses these and names the line: anchors, aliases, tags, merge keys, duplicate keys,
  * keys that are not scalars, several documents, a tree that is too deep or too large, a NUL. */

@@ -24,9 +24,9 @@ void calendar_to_mysql(int64_t milliseconds, MYSQL_TIME *out)
 	};
 }
 
-/* Days from 1970 to a Gregorian date. The year starts in March, so a leap day is its last day.
- * The months then have 31, 30, 31, 30, 31 days, two and a half times. timegm is slower and takes
- * a lock that all threads share. */
+/* Days from 1970 to a Gregorian date. Years start in March here, so that a leap day is the last day
+ * of its year. From March on, the lengths of months repeat: 31, 30, 31, 30, 31. timegm is slower
+ * and takes a lock that all threads share. */
 static int64_t days_since_1970(int64_t year, int64_t month, int64_t day)
 {
 	enum { days_until_1970 = 719468 };

@@ -120,10 +120,10 @@ void database_disconnect(struct database *db)
  * A server may need hours to notice that a host is gone, and keeps the locks of its transactions
  * until then. Podium's transactions never idle for seconds, so 10 s is safe.
  *
- * Podium waits seconds for a row lock only while a cluster's node sends its data to another.
- * That transfer waits for running statements and blocks further ones of open transactions. A
- * statement waiting for a row of such a transaction would stop all three until it times out
- * (MariaDB's default: 50 s). */
+ * Podium waits seconds for a row lock only while a cluster's node sends its data to another. That
+ * transfer waits for running statements and blocks further ones of open transactions. If a running
+ * statement waits for a row of such a transaction, statement, transfer and transaction wait for
+ * each other. Only the statement's time limit ends that (MariaDB's default: 50 s). */
 #define SESSION \
 	"SET idle_transaction_timeout = 10, innodb_lock_wait_timeout = 5, time_zone = '+00:00', " \
 	"sql_mode = 'TRADITIONAL', tx_isolation = 'READ-COMMITTED'"
@@ -155,7 +155,7 @@ static void set_keepalive(int socket)
 			socket, options[i].level, options[i].name, &options[i].value, sizeof options[i].value);
 }
 
-/* `host` NULL: the Unix socket. */
+/* Connects to `host`, or to the Unix socket if it is NULL. */
 static int connect_to_host(struct database *db, const char *host, bool is_node, struct error *error)
 {
 	const struct config *c = &db->config;

@@ -12,13 +12,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A statement or bundle that this connection has prepared. The address of the definition is its
- * key. */
+/* A statement or bundle that this connection has prepared. `definition` points to that statement or
+ * bundle, and identifies it. */
 struct prepared {
 	struct prepared *next;
 	const void *definition;
 	MYSQL_STMT *handle;
-	bool is_checked; /* the columns of every answer match their rows */
+	bool is_checked; /* the columns were compared with the statement's struct */
 };
 
 enum { prepared_slots = 64 };
@@ -48,10 +48,11 @@ void database_disconnect(struct database *db);
 /* Whether MariaDB's error `number` means that the connection is lost. */
 bool database_is_lost(unsigned int number);
 
-/* Call these around each statement for the figures; database_end_asking returns `rc`. */
+/* Call these before and after each statement, so that database_figures counts it.
+ * database_end_asking returns `rc`. */
 uint64_t database_begin_asking(void);
 int database_end_asking(uint64_t began_ns, int rc);
-void database_count_conflict(void); /* a transaction is retried */
+void database_count_conflict(void); /* counts one retry of a transaction */
 
 /* Clears an error, before a retry or after a successful one. */
 void database_forget_error(struct error *error);

@@ -95,8 +95,8 @@ struct database;
 /* Connects as `config` says. Returns NULL and fills `error` on failure. The caller closes it. */
 struct database *database_open(const struct config *config, struct error *error);
 
-/* As database_open, but the first statement connects. ERROR_DATABASE is then the statement's
- * error. */
+/* Like database_open, but connects only at the first statement. That statement returns
+ * ERROR_DATABASE if it cannot connect. */
 struct database *database_lazy(const struct config *config);
 void database_close(struct database *db); /* NULL is fine */
 
@@ -160,14 +160,15 @@ uint64_t database_insert_id(const struct database *db); /* AUTO_INCREMENT of the
  * code.
  *
  * A deadlock or certification conflict (1213), a lock timeout (1205) or a connection lost before
- * the commit rolls back and runs `body` again. A transaction gets at most five tries, two after
- * a lost connection. `body` must therefore keep nothing from an earlier try.
+ * the commit rolls back and runs `body` again. A transaction gets at most five tries, two after a
+ * lost connection. `body` must therefore keep nothing from an earlier try.
  *
  * After a 1213 the server has rolled everything back, so further statements of `body` fail. A
- * connection lost during the commit is ERROR_DATABASE, and the outcome is unknown. Important
- * writes therefore carry a fence or a unique key.
+ * connection lost during the commit is ERROR_DATABASE, and the outcome is unknown. Important writes
+ * therefore carry a fence or a unique key.
  *
- * Inside a transaction, `body` joins it, and the outer body must return the code of the inner. */
+ * If a transaction is open already, `body` runs as part of it. The outer body must then return the
+ * code of the inner one. */
 typedef int database_body(struct database *db, void *context, struct error *error);
 int database_transaction(
 	struct database *db, database_body *body, void *context, struct error *error);

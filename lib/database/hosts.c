@@ -49,7 +49,8 @@ void database_hosts_stay(size_t number)
 	atomic_store_explicit(&current_host, number, memory_order_relaxed);
 }
 
-/* Includes "localhost", for which the client library uses the Unix socket. */
+/* Whether the name or address is this host's. Includes "localhost", for which the client library
+ * uses the Unix socket. */
 static bool is_this_host(const char *name)
 {
 	unsigned char address[sizeof(struct in6_addr)];

@@ -52,15 +52,16 @@ static int check_columns(MYSQL_STMT *handle, const struct statement *statement, 
 	return rc;
 }
 
-/* One statement or a bundle. A bundle of several becomes one compound statement of MariaDB's
- * stored programs. */
+/* One statement or a bundle. A bundle of several is sent as one compound statement (BEGIN NOT
+ * ATOMIC ... END). */
 struct question {
 	const struct statement *const *statements;
 	size_t count;
 	const void *definition;
 };
 
-/* The columns of a compound statement or a procedure are known only when it answers. */
+/* A bundle may be a compound statement or call a procedure. MariaDB tells the columns of these only
+ * when it answers, not when it prepares them. */
 static bool is_bundle(const struct question *question)
 {
 	return question->definition != question->statements[0];
@@ -121,9 +122,9 @@ static int find_prepared(struct database *db, const struct question *question,
 	return 0;
 }
 
-/* Closes a statement whose rows failed, for example by a deadlock. libmariadb 3.3 considers such
- * rows unread and would wait for them at the next execution. (mysql_stmt_execute does so after
- * mysql_stmt_store_result failed.) Closing does not wait. */
+/* Closes a statement whose rows could not be read, for example after a deadlock. In libmariadb 3.3,
+ * the next mysql_stmt_execute would wait for rows that mysql_stmt_store_result failed to read.
+ * Closing does not wait. */
 static void forget_statement(struct database *db, struct prepared *gone)
 {
 	struct prepared **link = find_slot(db, gone->definition);
@@ -167,9 +168,9 @@ static int fail_rolled_back(struct database *db, struct error *error)
 }
 
 /* Checks after a successful statement that it ran inside its transaction. A cluster may roll a
- * transaction back for another node's while a SELECT runs. MariaDB then answers without an
- * error, and the next statement would run outside of a transaction. Seen with MariaDB 10.11 and
- * Galera 26.4, about once in a thousand in tests/scale/writers.c. */
+ * transaction back in favor of another node's transaction while a SELECT runs. MariaDB then answers
+ * without an error, and the next statement would run outside of a transaction. Seen with MariaDB
+ * 10.11 and Galera 26.4, about once in a thousand in tests/scale/writers.c. */
 static int check_transaction(
 	struct database *db, const struct statement *statement, struct error *error)
 {
@@ -303,7 +304,7 @@ static int fetch_answer(struct database *db, struct prepared *prepared,
 	return rc;
 }
 
-/* Moves to the next answer, after the last one to the end of the block. */
+/* Moves to the next answer, or after the last one to the end of the compound statement. */
 static int next_answer(struct database *db, MYSQL_STMT *handle, struct error *error)
 {
 	return mysql_stmt_next_result(handle) > 0
@@ -364,7 +365,7 @@ static void pause_before_retry(int attempt)
 	nanosleep(&pause, NULL);
 }
 
-/* Retries a statement outside a transaction after a deadlock, as transactions are. A lock
+/* Outside a transaction, retries a statement after a deadlock, as database_transaction does. A lock
  * timeout is not retried, because waiting once takes long enough. */
 static int execute_with_retry(struct database *db, const struct question *question,
 	struct database_parameters *p, struct prepared **prepared, struct error *error)
@@ -416,9 +417,9 @@ uint64_t database_insert_id(const struct database *db)
 
 static const struct statement BEGIN = COMMAND("START TRANSACTION");
 
-/* The number of tries for a transaction that failed with `rc`. A connection lost before the
- * commit has changed nothing. Only two tries follow, because each may take as long as an answer
- * may. */
+/* The number of tries for a transaction that failed with `rc`. A connection lost before the commit
+ * has changed nothing. There are only two tries then, because each may wait for an answer until the
+ * time limit. */
 static int count_tries(const struct database *db, int rc, bool asked_to_commit)
 {
 	if (is_conflict(db, rc))

@@ -13,7 +13,8 @@ struct mark {
 };
 static const struct column MARK_COLUMNS[] = { TIME(struct mark, finished_at_ms),
 	INTEGER(struct mark, job_id) };
-/* A program that finds the row locked leaves that kind to the other program. */
+/* If another program has locked the row, that program prunes this kind of data, and ours skips
+ * it. */
 static const struct statement LOCK_MARK = SELECT(struct mark, MARK_COLUMNS,
 	"SELECT finished_at AS finished_at_ms, job_id FROM prunings WHERE kind = ? "
 	"FOR UPDATE SKIP LOCKED");
@@ -24,7 +25,8 @@ static const struct statement NEXT_JOBS = SELECT(struct mark, MARK_COLUMNS,
 static const struct statement MOVE_MARK =
 	COMMAND("UPDATE prunings SET finished_at = ?, job_id = ? WHERE kind = ?");
 
-/* Each NOTE_ statement records for the pages what the others remove. Its values: days, job. */
+/* Each NOTE_ statement stores the number of days after which data was removed, for pages to show.
+ * Its parameters are the days and the job. The other statements remove the data. */
 static const struct statement
 	NOTE_SAMPLES = COMMAND("UPDATE stages t SET t.samples_days = ? WHERE t.job_id = ? "
 						   "AND EXISTS (SELECT 1 FROM measurements m WHERE m.stage_id = t.id "
@@ -59,7 +61,7 @@ static const struct column NUMBER_COLUMNS[] = { INTEGER(struct number, count) };
 
 #define COUNT_OF(what) SELECT(struct number, NUMBER_COLUMNS, "SELECT COUNT(*) AS count " what)
 #define OLDER_THAN "< UTC_TIMESTAMP(3) - INTERVAL ? DAY "
-/* Every condition has one value, the number of days. */
+/* Every `condition` has one parameter, the number of days. */
 #define ROWS(what, setting, table, condition) \
 	{ \
 		.name = what, .days = setting, .count = COUNT_OF("FROM " table " WHERE " condition), \
@@ -73,7 +75,7 @@ static const struct kind {
 	size_t days; /* offset of the setting, or NO_SETTING */
 	struct statement count, remove;
 	const char *mark;                           /* prunings.kind, for data of jobs */
-	const struct statement *note, *removals[2]; /* the last one's rows are counted */
+	const struct statement *note, *removals[2]; /* `removed` counts the last one's rows */
 } KINDS[] = {
 	{ .name = "samples of cases",
 		.days = SETTING(retain_samples_days),
@@ -99,7 +101,7 @@ static const struct kind {
 	{ .name = "events of webhooks",
 		.days = SETTING(retain_deliveries_days),
 		.count = COUNT_OF("FROM webhook_events WHERE at " OLDER_THAN),
-		/* The deliveries go too, also those of deleted webhooks. */
+		/* Also deletes the events' deliveries, including those of deleted webhooks. */
 		.remove = COMMAND("DELETE e, d FROM (SELECT id FROM webhook_events WHERE at " OLDER_THAN
 						  "ORDER BY at LIMIT 50) o "
 						  "JOIN webhook_events e ON e.id = o.id "
@@ -214,9 +216,9 @@ static const struct statement CONTENTS = SELECT(struct content, CONTENT_COLUMNS,
 	"SELECT b.sha256, EXISTS (SELECT 1 FROM submissions s WHERE s.sha256 = b.sha256) "
 	"OR EXISTS (SELECT 1 FROM task_files f WHERE f.sha256 = b.sha256) "
 	"AS is_used FROM blobs b WHERE b.sha256 > ? ORDER BY b.sha256 LIMIT ?");
-/* A transaction that wants to refer to a locked content waits, and stores it again if it is
- * gone. Deleting a leaderboard uses the same lock. A content that is being stored or referred to
- * is left for the next walk. */
+/* A transaction that wants to refer to a locked content waits for the lock. If the content is then
+ * gone, it stores it again. SKIP LOCKED leaves contents that another transaction has locked for the
+ * next walk. */
 static const struct statement LOCK_CONTENT = SELECT(struct content, CONTENT_COLUMNS,
 	"SELECT sha256, 0 AS is_used FROM blobs WHERE sha256 = ? FOR UPDATE SKIP LOCKED");
 static const struct statement REMOVE_CONTENT =

@@ -39,9 +39,9 @@ enum {
 	fileset_most_zip_bytes = 8 * 1024 * 1024,
 };
 
-/* Reads an untrusted zip. Folder entries and debris are skipped; a zip inside is an ordinary
- * file. If all files are in one top folder, that folder is stripped. After an error the set
- * contains part of the files.
+/* Reads an untrusted zip. Folder entries and debris (path_is_debris) are skipped; a zip inside is
+ * an ordinary file. If all files are in one top folder, that folder is stripped. After an error the
+ * set contains part of the files.
  *
  * Refuses, with a sentence that names the entry:
  * - files that are not a zip, or are truncated or damaged

@@ -1,4 +1,4 @@
-/* Reads from a path what a user would upload in the panel. */
+/* Reads an uploaded file, or a path of this host by the rules of an upload. */
 #include "lib/files/fileset.h"
 
 #include "lib/base/buffer.h"
@@ -11,7 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The name of a file that is uploaded without a zip, or NULL if it must be a zip. */
+/* The name that a single source file gets in the fileset, by its ending. NULL for any other file,
+ * which must be a zip. */
 static const char *single_name(const char *name)
 {
 	static const struct {

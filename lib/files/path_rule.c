@@ -105,8 +105,8 @@ bool path_is_debris(const char *path)
 	return false;
 }
 
-/* Orders paths without ASCII case and '/' before every other byte. Paths that collide, or a file
- * and the folder of the same name, are then neighbours. */
+/* Ranks a byte for sorting paths: ASCII case does not count, and '/' comes before other bytes.
+ * Colliding paths, or a file and a folder of the same name, then become neighbors. */
 static int sort_rank(unsigned char c)
 {
 	if (c == '/')

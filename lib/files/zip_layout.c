@@ -167,7 +167,8 @@ static int read_end(struct reader *reader, size_t most_entries)
 
 /* ---- the entries ---- */
 
-/* Reads the entry's own header. Its data follow, as long as the table says. */
+/* Finds where the entry ends: its own header, then `packed` bytes of data, as the table of contents
+ * says. */
 static int find_data(struct reader *reader, struct zip_place *place, size_t packed)
 {
 	static const char elsewhere[] = "does not lie where the zip's table of contents says.";
@@ -240,8 +241,8 @@ static int check_overlaps(struct reader *reader)
 	return 0;
 }
 
-/* Sizes and checksums may differ: programs that do not know them yet write zeros into the
- * header. */
+/* Compares an entry's own header with the table of contents. Sizes and checksums may differ,
+ * because programs that do not know them yet write zeros into the header. */
 static int check_header(struct reader *reader, const struct zip_place *place)
 {
 	const unsigned char *header = reader->bytes + place->begin;

@@ -25,7 +25,7 @@ struct zip_layout {
 };
 
 /* Fills `layout`. Refuses:
- * - files that are not a zip; the sentence names the known form of archive
+ * - files that are not a zip; the error names the format if it is a known archive
  * - a zip that is truncated, has bytes behind its end, or has several ends
  * - a part of a split zip, and the Zip64 form
  * - more than `most_entries` entries, or a table of contents that does not fit the file

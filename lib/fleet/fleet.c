@@ -69,7 +69,8 @@ struct id_row {
 	int64_t id;
 };
 static const struct column ID_COLUMNS[] = { INTEGER(struct id_row, id) };
-/* A claim locks this row in share mode until its transaction ends. */
+/* A worker that claims a job locks this row in share mode, so LOCK_WORKER waits for claims in
+ * progress. */
 static const struct statement LOCK_WORKER =
 	SELECT(struct id_row, ID_COLUMNS, "SELECT id FROM workers WHERE name = ? FOR UPDATE");
 static const struct statement FIND_DEVICE = SELECT(
@@ -85,7 +86,7 @@ static const struct statement LOCK_RUNNING = SELECT(struct id_row, ID_COLUMNS,
 	"SELECT id FROM jobs WHERE state = 'running' AND lease_owner = ? "
 	"AND ? IN ('', lease_device) FOR UPDATE");
 static const struct statement DELETE_STAGES = COMMAND("DELETE FROM stages WHERE job_id = ?");
-/* The fence grows, so that late writes of the worker do not count. */
+/* The worker's writes name the old fence. A greater fence makes its late writes fail. */
 static const struct statement QUEUE_AGAIN = COMMAND(
 	"UPDATE jobs SET state = 'queued', fence = fence + 1, attempt = GREATEST(attempt, 1) - 1, "
 	"reason = ?, progress = '', environment = NULL, "
@@ -133,7 +134,7 @@ static int check_device(struct database *db, struct arena *arena, const struct c
 								 : rc;
 }
 
-/* uuid "": all jobs of the worker. */
+/* Queues the running jobs of one device again; `uuid` "": those of the whole worker. */
 static int requeue_jobs(struct database *db, struct arena *arena, const char *worker,
 	const char *uuid, const char *reason, int64_t *given_back, struct error *error)
 {

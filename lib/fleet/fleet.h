@@ -6,8 +6,8 @@
  * with a reason. Each lasts until an admin resumes the worker or device, even if the worker
  * restarts.
  *
- * Claims check this inside their transaction (worker/queue.c). After fleet_pause has returned, the
- * worker or device therefore takes no new job. */
+ * A worker checks for pauses in the transaction that claims a job (worker/queue.c). After
+ * fleet_pause has returned, the worker or device therefore takes no new job. */
 #ifndef PODIUM_LIB_FLEET_FLEET_H
 #define PODIUM_LIB_FLEET_FLEET_H
 
@@ -69,8 +69,8 @@ int fleet_quarantine(struct database *db, const char *worker, const char *uuid, 
 int fleet_resume(struct database *db, const char *worker, const char *uuid,
 	const struct actor *actor, struct error *error);
 
-/* Inside a transaction: queues every job of a worker again, and the worker can no longer write to
- * them. *count is the number of jobs. */
+/* Queues every job of a worker again, inside the caller's transaction. The worker can no longer
+ * write to these jobs. *count is their number. */
 int fleet_take_back(struct database *db, struct arena *arena, const char *worker,
 	const char *reason, int64_t *count, struct error *error);
 

@@ -27,7 +27,7 @@ bool worker_name_is_fine(const char *name)
 		== length;
 }
 
-/* The digest in front detects a word that was not copied completely. */
+/* Puts a digest before the content, which detects a word that was not copied completely. */
 char *worker_invitation_write(
 	struct arena *arena, const struct worker_invitation *invitation, struct error *error)
 {

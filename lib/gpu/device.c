@@ -197,7 +197,8 @@ static int open_lock_file(
 {
 	cleanup_buffer struct buffer path = { 0 };
 	buffer_printf(&path, "%s/podium-%s.%s", directory, uuid, what);
-	/* In a world-writable folder the kernel refuses O_CREAT for another user's file. */
+	/* Opens without O_CREAT first: in a world-writable folder the kernel refuses O_CREAT for
+	 * another user's file. */
 	int lock = open(path.data, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	if (lock < 0 && errno == ENOENT)
 		lock = open(path.data, O_RDONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);

@@ -23,7 +23,7 @@ struct device {
 bool device_is_cpu(const struct device *device);
 
 /* For qsort of pointers to devices: every program locks several devices in this order, so that no
- * two wait for each other. */
+ * two programs wait for each other. */
 int device_compare_uuid(const void *left, const void *right);
 
 /* Whether devices of this model can run tasks in this language. */
@@ -38,9 +38,9 @@ void devices_find(struct arena *arena, bool with_cpu, struct device **devices, s
  * H100, "NVIDIA H100 PCIe" is H100-PCIe, "NVIDIA GeForce RTX 4090" is RTX4090. */
 const char *device_model(struct arena *arena, const char *product);
 
-/* The lock of a device: two workers of one machine never measure on it at the same time. The lock
- * files are in `directory` (empty: /run/lock, else /tmp). A second lock, the turn, belongs to the
- * waiting worker, so that a busy worker cannot starve others. */
+/* The lock of a device, so that two workers of one machine never measure on it at the same time.
+ * The lock files are in `directory` (empty: /run/lock, else /tmp). The worker that waits holds a
+ * second lock, the turn. A busy worker therefore cannot take the device again first. */
 struct device_lock {
 	int turn, use;
 	bool has_turn;

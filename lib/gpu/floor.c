@@ -13,13 +13,12 @@ struct demand {
 	const struct gpu_peaks *peaks; /* NULL: unknown */
 	double bytes, flops;           /* NAN: unknown */
 	double gpus;
-	double cached_bytes; /* need not pass between the GPU and its memory during the call */
+	double cached_bytes; /* bytes that may stay in the cache during the call */
 };
 
 /* ---- the rules ---- */
 
-/* Bytes divided by GB/s are nanoseconds. Outputs may stay in the cache: they displace lines of
- * earlier work. */
+/* Bytes divided by GB/s are nanoseconds. Bytes that may stay in the cache need no time here. */
 static double memory_ns(const struct demand *demand)
 {
 	return (demand->bytes - demand->cached_bytes) / (demand->peaks->memory_gb_s * demand->gpus);
@@ -102,9 +101,9 @@ static const char *launch_words(
 		arena, "%s is less than any kernel takes: launch and run take at least %s.", time, least);
 }
 
-/* The first broken rule gives the sentence. The grace covers datasheets: H200's memory is 2.4 %
- * faster than stated. Compute figures assume a clock that a GPU may exceed for a while, H200 by 8
- * %. */
+/* A time is too short if time * grace is below least_ns; the first such rule gives the sentence.
+ * `grace` covers inexact datasheets: H200's memory is 2.4 % faster than stated. Compute figures
+ * assume a clock that a GPU may exceed for a while, H200 by 8 %. */
 static const struct rule {
 	double (*least_ns)(const struct demand *demand);
 	double grace;
@@ -118,7 +117,7 @@ static const struct rule {
 	{ launch_ns, 1, false, launch_words },
 };
 
-/* 0 if the rule lacks the facts. */
+/* Returns 0 if the facts that the rule needs are unknown. */
 static double least_ns(const struct rule *rule, const struct demand *demand)
 {
 	double ns = rule->needs_peaks && !demand->peaks ? 0 : rule->least_ns(demand);
@@ -133,8 +132,8 @@ static double gpus_of_case(const char *case_line)
 	return formula_evaluate("world_size", case_line, &gpus, NULL) == 0 && gpus > 1 ? gpus : 1;
 }
 
-/* Bytes that a kernel writes may stay in the cache at its end. Cached inputs made room for these
- * bytes one by one, so each cache line may have served twice. */
+/* Outputs may still be in the cache when the kernel ends. With a warm cache, a line may first have
+ * held an input, so each line counts twice. */
 static double cached_bytes(const struct floor_case *one, const struct demand *demand)
 {
 	return demand->peaks ? demand->peaks->l2_mib * 1024 * 1024 * demand->gpus * (one->warm ? 2 : 1)

@@ -1,8 +1,8 @@
 /* The floor: the least time that a call can take on a GPU. docs/administration.md has the rules and
  * their reasons.
  *
- * A floor that rejected honest kernels would be worse than none. Each rule therefore assumes in
- * favour of the submission where facts are unknown. The CPU has no floor. A GPU that is not in
+ * A floor that rejected honest kernels would be worse than none. Where facts are unknown, each rule
+ * therefore decides in favor of the submission. The CPU has no floor. A GPU that is not in
  * lib/gpu/peaks.h has only the floor of a launch. */
 #ifndef PODIUM_LIB_GPU_FLOOR_H
 #define PODIUM_LIB_GPU_FLOOR_H
@@ -20,7 +20,8 @@ struct floor_case {
 	bool warm; /* inputs may be in the cache already: the engine `custom` does not flush it */
 };
 
-/* The least time of a call in ns, before any grace; 0: no floor. */
+/* The least time of a call in ns, without the tolerance that floor_objection allows; 0: no
+ * floor. */
 double floor_ns(const struct floor_case *one);
 
 /* NULL if a call can take `ns`; else a sentence with the numbers that contradict it. */

@@ -42,7 +42,7 @@ struct nvml_memory {                      /* nvmlMemory_t */
 struct nvmlEventSet_st;
 struct nvml_event { /* nvmlEventData_t */
 	struct nvmlDevice_st *device;
-	unsigned long long kind, number; /* of an error: its Xid */
+	unsigned long long kind, number; /* `number` is the Xid of an error */
 	unsigned int gpu_instance, compute_instance;
 };
 enum { NVML_EVENT_XID = 8 }; /* nvmlEventTypeXidCriticalError */

@@ -43,8 +43,8 @@ static const struct gpu_peaks PEAKS[] = {
 	{ "RTX3090", 936, { 0.56, 35.6, 35.6, 71, 0 }, 568, 6, "NVIDIA Ampere GA102 whitepaper" },
 };
 
-/* The names of types in case lines, without the part before a dot. The first entry that begins the
- * word counts. */
+/* Names of number types in case lines. A part before a dot, as in torch.float32, is skipped. The
+ * first entry whose `beginning` fits the word counts. */
 static const struct {
 	const char *beginning;
 	enum number_type type;
@@ -151,8 +151,8 @@ struct rates rates_of_case(
 		peaks_number_type(case_line), model);
 }
 
-/* Combines a formula over the benchmarks as `ranking_by` combines their times: mean work over mean
- * time, and so on. NAN if it does not fit one of them. */
+/* Evaluates a formula for each benchmark and combines the values as `ranking_by` combines the
+ * times. NAN if the formula does not fit one of the benchmarks. */
 static double combined_work(const struct task *task, const char *formula)
 {
 	double sum = 0, logarithms = 0;

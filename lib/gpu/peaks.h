@@ -23,8 +23,8 @@ struct gpu_peaks {
 const struct gpu_peaks *peaks_find(const char *model);
 
 /* The type that a case names in an argument `dtype`, `precision` or `type` ("float32",
- * "torch.bfloat16", "fp8_e4m3"). The default is fp16, for which GPUs are built: of the other types,
- * only fp8 has a higher peak. */
+ * "torch.bfloat16", "fp8_e4m3"). The default is fp16: GPUs are built for it, and only fp8 has a
+ * higher peak. */
 enum number_type peaks_number_type(const char *case_line);
 const char *peaks_number_name(enum number_type type); /* "fp16" */
 

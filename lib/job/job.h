@@ -12,7 +12,7 @@ enum { job_most_attempts = 3 };
 	"Job %lld is no longer this worker's: its lease ran out, or it was cancelled, paused or " \
 	"deleted."
 
-/* The end of a job's reason when its worker was no longer heard of. */
+/* The end of a job's reason when its worker stopped renewing the lease. */
 #define JOB_STOPPED_ANSWERING " stopped answering."
 
 /* A part of a statement: a cancelled job that its worker is still stopping, which takes a second or
@@ -31,8 +31,8 @@ enum { job_most_attempts = 3 };
 	"(" submission ".mode = 'ranked' AND " job ".state = 'done' AND " job \
 	".verdict = 'passed' AND " job ".score_ns IS NOT NULL AND NOT " SQL_IS_HELD(job) ")"
 
-/* A part of a statement: a job that another engine has run than the one of its task version for its
- * GPU model. FALSE where one of the two is not known, as for old results. */
+/* A part of a statement: a job that ran on another engine than its task version now uses for its
+ * GPU model. FALSE where one of the two engines is unknown, as for old results. */
 #define SQL_HAS_OTHER_ENGINE(submission, job) \
 	"COALESCE(" job ".engine <> (SELECT te.engine FROM task_engines te " \
 	"WHERE te.task_version_id = " submission ".task_version_id AND te.gpu IN ('', " job ".gpu) " \

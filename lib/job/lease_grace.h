@@ -1,6 +1,6 @@
-/* How long the database has answered without a gap. An expired lease counts only after a whole
- * lease without a gap. After a database outage or a clock change, every worker thus has a whole
- * lease to renew its claims before a job is taken away. */
+/* Measures how long the database has answered without a gap. Only after a whole lease time without
+ * a gap does an expired lease cost a worker its job. After a database outage or a clock change,
+ * workers thus have time to renew their leases. */
 #ifndef PODIUM_LIB_JOB_LEASE_GRACE_H
 #define PODIUM_LIB_JOB_LEASE_GRACE_H
 
@@ -13,12 +13,12 @@ struct lease_grace {
 	bool has_begun;
 };
 
-/* The pause between renewals of a lease, and between queries of the database's clock. The pause is
- * short enough that several renewals may fail. */
+/* The pause between renewals of a lease, and between queries of the database's clock. It is so
+ * short that a lease survives several failed renewals. */
 int64_t lease_grace_pause_ms(int64_t lease_ms);
 
-/* Notes that the database answered at `here_ms` and that its clock says `database_ms`. Silence for
- * more than half of a lease is a gap, and so is a clock that is off by as much. */
+/* Notes that the database answered at `here_ms` and that its clock says `database_ms`. No answer
+ * for more than half of a lease is a gap. So is a jump of one of the two clocks by as much. */
 void lease_grace_note(
 	struct lease_grace *grace, int64_t here_ms, int64_t database_ms, int64_t lease_ms);
 

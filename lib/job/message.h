@@ -19,7 +19,7 @@ struct job_message {
 	const char *mode;
 	const struct device *device;
 	const json_t *task; /* from task_to_json */
-	/* The task version's engine. Profiles run with the custom engine whatever it is. */
+	/* The task version's engine. Profiles always run with the custom engine. */
 	struct engine_choice engine;
 	bool
 		may_fall_back; /* a dry run, which finds out whether the isolated engine can run the task */

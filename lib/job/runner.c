@@ -66,7 +66,7 @@ static int wait_until_ready(struct runner *runner, int wake, struct error *error
 		: fail(error, ERROR_SYSTEM, "podium-run started but did not report that it is ready.");
 }
 
-/* `errors`: the descriptor for its error output; -1: it shares ours. */
+/* Starts the process. `errors` is the descriptor for its error output; -1: it shares ours. */
 static int start_process(struct runner *runner, const char *const *words, char *const *environment,
 	int errors, struct error *error)
 {
@@ -208,7 +208,8 @@ static int fail_exited(struct runner *runner, struct error *error)
 		WEXITSTATUS(status));
 }
 
-/* Takes one complete line from the bytes read so far: 1 with the event, 0 if there is none. */
+/* Takes one complete line from the bytes read so far. Returns 1 with its event, or 0 if no line is
+ * complete. */
 static int take_line(struct runner *runner, json_t **event, struct error *error)
 {
 	char *end =

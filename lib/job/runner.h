@@ -1,5 +1,6 @@
-/* A podium-run process: one per slot, started before the first job and restarted whenever it has
- * exited. docs/podium-run.md describes its input and output. */
+/* A podium-run process. The worker starts one per slot (a device, or a place in a cluster) before
+ * the first job, and restarts it whenever it has exited. docs/podium-run.md describes its input and
+ * output. */
 #ifndef PODIUM_LIB_JOB_RUNNER_H
 #define PODIUM_LIB_JOB_RUNNER_H
 
@@ -29,9 +30,9 @@ struct runner {
 int runner_start(struct runner *runner, const char *program, const char *directory,
 	const char *python, int wake, struct error *error);
 
-/* Starts `words` (ended by NULL), a command that starts podium-run on another host, in this
- * environment. Does not wait: the ready event comes through runner_next, after any time. `errors`
- * belongs to the caller; its old content is dropped. */
+/* Starts `words` (ended by NULL), a command that starts podium-run on another host, with this
+ * environment. Does not wait: runner_next returns the ready event once the other host has started
+ * it. `errors` belongs to the caller; its old content is dropped. */
 int runner_launch(struct runner *runner, const char *const *words, char *const *environment,
 	struct runner_errors *errors, struct error *error);
 
@@ -53,14 +54,15 @@ int runner_next(
 void runner_stop(struct runner *runner);
 
 /* Runs `words` (ended by NULL) in this environment and appends its output and error output to
- * `answer`. Returns its exit code. Returns -1 if it could not start, was killed by a signal or
- * printed too much. We kill it, also with -1, if `limit_ms` passes or `wake` becomes readable. */
+ * `answer`. Returns its exit code. Returns -1 if the program could not start, was killed by a
+ * signal or printed too much. If `limit_ms` passes or `wake` becomes readable, kills it and returns
+ * -1. */
 int runner_question(const char *const *words, char *const *environment, int wake, int limit_ms,
 	struct buffer *answer);
 
 /* Runs `words` (ended by NULL) and returns the first line that it prints, without the line end; the
- * caller frees it. NULL if it prints nothing or fails. If `wake` becomes readable, it is killed,
- * also with NULL. */
+ * caller frees it. NULL if the program prints nothing or fails. If `wake` becomes readable, kills
+ * it and returns NULL. */
 char *runner_ask(const char *const *words, int wake);
 
 #endif

@@ -41,7 +41,8 @@ static bool comes_before(const struct wait_job *a, const struct user *a_user,
 	return a->id < b->id;
 }
 
-/* Picks the next job again and again, as claims would if no job finished in between. */
+/* Sorts the line by picking the next job again and again, as workers would if no job finished in
+ * between. */
 static void sort_line(struct line *line)
 {
 	for (size_t next = 0; next < line->count; next++) {
@@ -109,7 +110,7 @@ static void simulate_queue(struct line *line)
 
 /* ---- all lines ---- */
 
-/* All zero if no device of this model is online. */
+/* The devices of one model; all numbers are zero if none is online. */
 static struct wait_devices devices_of(
 	const struct wait_devices *devices, size_t count, const char *gpu)
 {
@@ -159,12 +160,12 @@ void wait_estimate(struct arena *arena, struct wait_job *jobs, size_t count,
 
 /* ---- from the database ---- */
 
-/* As many as the queue page lists. */
+/* The limit of the queue page's list. */
 enum { most_waiting = 200 };
 #define MOST_LISTED "200"
 
-/* A running or waiting job. If `devices` is set: a model, and how many of its devices take jobs,
- * are online, are paused. */
+/* A row is a running or waiting job. A row in which `devices` is not NULL is a GPU model instead:
+ * how many of its devices take jobs, are online and are paused. */
 struct read_row {
 	int64_t id, user_id, priority, devices, online, paused;
 	const char *gpu;
@@ -193,8 +194,8 @@ static const struct column READ_COLUMNS[] = {
 	"LEFT JOIN submissions s ON s.id = COALESCE(j.submission_id, a.submission_id) " \
 	"LEFT JOIN comparisons c ON c.id = j.comparison_id"
 #define TAKES_JOBS SQL_TAKES_JOBS("g", "w")
-/* The parameters are a job and a submission, 0: none. The job itself and the submission's jobs are
- * included even if they are beyond the limit. */
+/* The parameters are a job's id and a submission's id, or 0. That job and that submission's jobs
+ * are included even if they are beyond the limit. */
 const struct statement wait_reading = SELECT(struct read_row, READ_COLUMNS,
 	"SELECT " JOB_FIELDS
 	", TIMESTAMPDIFF(MICROSECOND, j.started_at, UTC_TIMESTAMP(3)) / 1000 AS running_ms "
@@ -287,9 +288,9 @@ void wait_of_jobs(struct arena *arena, const struct database_answer *answer, con
 		find_wait(arena, &reading, job_ids[i], &waits[i]);
 }
 
-/* The next job is younger than all others, and its own duration does not matter. Jobs for several
- * models belong to one submission. Which of them runs first is unknown, so each model is estimated
- * alone. */
+/* The job that the user would submit next is younger than all others, and its own duration does not
+ * matter. Jobs for several models belong to one submission. Which of them runs first is unknown, so
+ * each model is estimated alone. */
 void wait_of_next(struct arena *arena, const struct database_answer *answer, int64_t user_id,
 	const char *const *gpus, size_t count, struct wait *waits)
 {
@@ -380,8 +381,8 @@ int wait_lines(struct database *db, struct arena *arena, struct wait_line **line
 
 enum { most_recent = 31 };
 
-/* The time is never negative, even after the clock was set back. Dry runs do not count: they fail
- * on purpose, so their times say nothing about others. */
+/* The time is never negative, even after the clock was set back. Dry runs, in which an author tests
+ * a task with samples that may fail on purpose, do not count. */
 static const struct statement RECORD_TIME =
 	COMMAND("INSERT INTO job_times (task_version_id, gpu, mode, recent, updated_at) "
 			"SELECT COALESCE(s.task_version_id, c.task_version_id), j.gpu, "

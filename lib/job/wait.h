@@ -5,12 +5,12 @@
  * behind it.
  *
  * The start comes from a simulation of the devices working through that line. Each job takes the
- * median time of recent jobs of its kind: same task version, same model, same mode. Without such
- * jobs, the kind is the same mode on that model, on any leaderboard. A running job that is late by
- * some time is assumed to need that time again.
+ * median time of recent jobs of its kind: same task version, same model, same mode. If there are
+ * none, recent jobs of the same model and mode on any leaderboard count. A running job that is late
+ * by some time is assumed to need that time again.
  *
- * Later submissions may still come first, so the start is only an estimate. Pages never show
- * it more precisely than people can plan with. */
+ * Later submissions may still come first, so the start is only an estimate. Pages therefore show it
+ * rounded. */
 #ifndef PODIUM_LIB_JOB_WAIT_H
 #define PODIUM_LIB_JOB_WAIT_H
 
@@ -28,7 +28,7 @@ struct wait {
 	int64_t position; /* in the line for its GPU model, from 1; 0: the job does not wait, or does
 	                     not exist */
 	double start_ms; /* from now; NAN: unknown, since no such device is online or no such job ran */
-	int64_t devices; /* of that model that take jobs */
+	int64_t devices; /* number of devices of that model that take jobs */
 	int64_t online, paused; /* devices whose worker is online; those of them that are paused */
 	bool at_least;     /* not all waiting jobs were read, so position and start are lower bounds */
 	const char *words; /* "in about 4 min", see wait_words; NULL: unknown */
@@ -45,7 +45,7 @@ void wait_of_jobs(struct arena *arena, const struct database_answer *answer, con
 	size_t count, struct wait *waits);
 
 /* The wait of a job that the user would submit now, on each of these models: waits[i] belongs to
- * gpus[i]. The same query, bound by (0, 0). */
+ * gpus[i]. `answer` is the result of wait_reading, bound by (0, 0). */
 void wait_of_next(struct arena *arena, const struct database_answer *answer, int64_t user_id,
 	const char *const *gpus, size_t count, struct wait *waits);
 
@@ -84,7 +84,7 @@ struct wait_job {
 };
 struct wait_devices {
 	const char *gpu;
-	int64_t count;          /* of devices that take jobs */
+	int64_t count;          /* number of devices that take jobs */
 	int64_t online, paused; /* optional */
 };
 

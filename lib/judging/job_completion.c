@@ -28,7 +28,8 @@ static const struct statement LOCK_CLAIM = SELECT(struct claimed_job, CLAIMED_CO
 	"SELECT attempt, submission_id, rejudged_id, lost_gpus FROM jobs WHERE id = ? "
 	"AND fence = ? AND state = 'running' FOR UPDATE");
 
-/* The fence grows, so that late writes of the old claim do not count. */
+/* Writes of a worker name the fence of its claim. A greater fence makes late writes of the old
+ * claim fail. */
 static const struct statement QUEUE_AGAIN =
 	COMMAND("UPDATE jobs SET state = 'queued', fence = fence + 1, attempt = ?, reason = ?, "
 			"progress = '', environment = NULL, lease_owner = NULL, lease_device = NULL, "
@@ -56,7 +57,8 @@ static int fail_job(struct database *db, const struct statement *statement, int6
 	return rc ? rc : job_count_end(db, job_id, error);
 }
 
-/* `why`: an outcome of an attempt from lib/job/count.h. */
+/* Queues the job again, or fails it after too many attempts. `why` is an outcome from
+ * lib/job/count.h. */
 static int retry_job(struct database *db, int64_t job_id, int64_t attempt, const char *why,
 	const char *reason, struct error *error)
 {
@@ -185,7 +187,8 @@ int job_completion_apply(struct database *db, struct arena *arena,
 	if (rc)
 		return rc;
 	rc = apply_to_claim(db, arena, completion, &claimed, error);
-	/* Only a lost claim may return a conflict; missing or duplicate rows are our own errors. */
+	/* ERROR_CONFLICT may only mean a lost claim. Missing or duplicate rows are errors of Podium
+	 * itself. */
 	return rc == ERROR_CONFLICT || rc == ERROR_NOT_FOUND ? ERROR_SYSTEM : rc;
 }
 
@@ -265,7 +268,8 @@ static int settle_body(struct database *db, void *context, struct error *error)
 	cleanup_arena struct arena *arena = arena_new();
 	struct claimed_job job;
 	struct job_completion completion;
-	/* The job's row comes first, as in every transaction that finishes, cancels or deletes jobs. */
+	/* Locks the job's row first, as does every transaction that finishes, cancels or deletes
+	 * jobs. */
 	int rc = database_row(db, arena, &LOCK_JOB, &job, error, "i", which->job_id);
 	if (!rc)
 		rc = database_row(
@@ -324,7 +328,8 @@ static const struct column EXPIRED_COLUMNS[] = {
 	INTEGER(struct expired, attempt),
 	TEXT(struct expired, lease_owner),
 };
-/* A lease longer than the maximum was given before the database's clock was set back. */
+/* A lease counts as expired too if it ends later than any lease may. It then dates from before the
+ * database's clock was set back. */
 static const struct statement EXPIRED = SELECT(struct expired, EXPIRED_COLUMNS,
 	"SELECT id AS job_id, attempt, lease_owner FROM jobs "
 	"WHERE state = 'running' AND (lease_expires < UTC_TIMESTAMP(3) "

@@ -5,8 +5,8 @@
  * and webhook deliveries. A worker with a privileged database user applies the completion itself,
  * in the transaction that stores the end of the result. A worker without these rights
  * (docs/worker-hosts.md) hands the completion in, and podium-web applies it within a fraction of a
- * second. Either way the job and its ranking change in one transaction, and only while the claim is
- * the job's latest. */
+ * second. Either way the job and its ranking change in one transaction, and only if the worker has
+ * not lost its claim to the job. */
 #ifndef PODIUM_LIB_JUDGING_JOB_COMPLETION_H
 #define PODIUM_LIB_JUDGING_JOB_COMPLETION_H
 
@@ -24,9 +24,10 @@ enum job_completion_kind {
 	JOB_COMPLETION_VERDICT = 1,
 	/* The platform failed: the job is queued again, or fails after job_most_attempts attempts. */
 	JOB_COMPLETION_FAULT,
-	/* The job's GPU stopped working: not an attempt, but job_most_lost_gpus losses fail the job. */
+	/* The job's GPU stopped working. This does not count as an attempt, but job_most_lost_gpus
+	 * losses fail the job. */
 	JOB_COMPLETION_LOSS,
-	/* The worker stops: not an attempt. */
+	/* The worker stops. This does not count as an attempt. */
 	JOB_COMPLETION_RELEASE,
 };
 
@@ -42,8 +43,8 @@ struct job_completion {
 	const char *loser;
 };
 
-/* Applies a completion inside a transaction. ERROR_CONFLICT: the claim is no longer the job's
- * latest. */
+/* Applies a completion inside a transaction. ERROR_CONFLICT: the worker has lost its claim to the
+ * job. */
 int job_completion_apply(struct database *db, struct arena *arena,
 	const struct job_completion *completion, struct error *error);
 

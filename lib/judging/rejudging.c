@@ -35,7 +35,8 @@ static const struct statement LEADERBOARD_OF = SELECT(struct leaderboard, NAME_C
 static const struct statement INSERT_REJUDGING =
 	COMMAND("INSERT INTO rejudgings (leaderboard_id, user_id, scope, made_by) VALUES (?, ?, ?, ?)");
 
-/* The limit is one above the maximum, so that insert_results can detect too many. */
+/* The LIMIT is one above the allowed number of results, so that insert_results can detect too
+ * many. */
 #define INSERT_RESULTS(from, scope, where) \
 	"INSERT INTO rejudged_jobs (rejudging_id, submission_id, gpu, old_job_id) " \
 	"SELECT ?, s.id, j.gpu, j.id FROM " from " " \
@@ -74,8 +75,8 @@ static const struct statement LINK_JOBS =
 	COMMAND("UPDATE rejudged_jobs r JOIN jobs j ON j.rejudged_id = r.id SET r.new_job_id = j.id "
 			"WHERE r.rejudging_id = ?");
 
-/* A planned rejudging: the statement that selects its results with the statement's number, and the
- * scope in words. */
+/* A planned rejudging: the statement `insert` that selects its results, its parameter `number` (a
+ * submission, a user or a count), and the scope in words. */
 struct plan {
 	const struct rejudging_order *order;
 	const struct statement *insert;
@@ -288,8 +289,8 @@ static const struct column REJUDGING_COLUMNS[] = {
 	TEXT(struct rejudging, frozen),
 };
 #define IS_FROZEN "frozen_at <= UTC_TIMESTAMP(3)"
-/* The new jobs say what still waits, but only until the rejudging is applied. Afterwards nothing
- * waits, so the list does not count jobs of closed rejudgings. */
+/* Counts the new jobs that have not finished. None is left once the rejudging is applied or
+ * discarded, so LIST reads only the jobs of open ones. */
 #define REJUDGING(from, jobs, counted) \
 	"SELECT g.id, l.name AS leaderboard, COALESCE(l.name, u.name) AS subject, g.scope, g.state, " \
 	"g.made_by, g.ended_by, g.made_at AS made_at_ms, " \
@@ -379,7 +380,7 @@ static const struct column STATE_COLUMNS[] = {
 	TEXT(struct rejudging, scope),
 	TEXT(struct rejudging, state),
 };
-/* If two admins decide, the first one wins. */
+/* Locks the rejudging: if two admins decide at the same time, the first one wins. */
 static const struct statement LOCK = SELECT(struct rejudging, STATE_COLUMNS,
 	"SELECT g.id, COALESCE(l.name, u.name) AS subject, g.scope, g.state "
 	"FROM rejudgings g LEFT JOIN leaderboards l ON l.id = g.leaderboard_id "
@@ -606,7 +607,8 @@ static int read_ranks(struct database *db, const struct rehearsal *rehearsal, st
 		rehearsal->rejudging->id);
 }
 
-/* Always returns an error, so that the transaction rolls back. */
+/* Applies the rejudging and reads the ranks before and after. Always returns an error, so that the
+ * transaction rolls back. */
 static int rehearse_body(struct database *db, void *context, struct error *error)
 {
 	struct rehearsal *rehearsal = context;
@@ -620,7 +622,7 @@ static int rehearse_body(struct database *db, void *context, struct error *error
 	return rc ? rc : fail(error, ERROR_CONFLICT, "This was a rehearsal.");
 }
 
-/* The order of RANKS. */
+/* Compares two rows in the order of the statement RANKS. */
 static int compare_ranks(const struct rank *a, const struct rank *b)
 {
 	if (a->leaderboard_id != b->leaderboard_id)

@@ -103,7 +103,7 @@ static const struct column HELD_JOB_COLUMNS[] = {
 	INTEGER(struct held_job, id),
 	INTEGER(struct held_job, is_held),
 };
-/* If two admins decide, the first one wins. */
+/* Locks the job: if two admins decide at the same time, the first one wins. */
 static const struct statement LOCK_JOB = SELECT(struct held_job, HELD_JOB_COLUMNS,
 	"SELECT j.id, " IS_HELD " AS is_held FROM jobs j "
 	"WHERE j.submission_id = ? AND j.gpu = ? FOR UPDATE");

@@ -17,14 +17,14 @@
 
 enum { most_gpus = 32, most_model_bytes = 48 };
 
-/* One call's change. `leaderboard` NULL: creates one. */
+/* What one call creates or changes. `leaderboard` is NULL when it creates one. */
 struct change {
 	struct arena *arena;
 	const struct leaderboard *leaderboard;
 	const struct leaderboard_settings *settings;
 	const struct actor *actor;
 	const struct task *task; /* NULL: the task does not change */
-	struct task_draft draft; /* of the task, if not NULL */
+	struct task_draft draft; /* `task`, ready to be stored */
 	const char **gpus;
 	size_t gpu_count; /* from the settings, without duplicates */
 	int64_t id;       /* of the leaderboard */

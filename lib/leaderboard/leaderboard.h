@@ -32,8 +32,8 @@ struct leaderboard {
 	int64_t archived_at_ms; /* TIME_NULL: not archived */
 };
 
-/* For a statement whose row begins with struct leaderboard: the columns, and the fields of
- * leaderboards l and task_versions v, which is the version that the row names. */
+/* For a statement whose row begins with struct leaderboard: its columns, and its fields to select
+ * from leaderboards l and a version task_versions v. */
 #define LEADERBOARD_MEMBERS \
 	INTEGER(struct leaderboard, id), TEXT(struct leaderboard, name), \
 		INTEGER(struct leaderboard, creator_id), INTEGER(struct leaderboard, task_version_id), \
@@ -58,15 +58,15 @@ struct leaderboard_settings {
 	bool keeps_version; /* a task that runs differently becomes a draft and is not used yet */
 	const char **gpus;
 	size_t gpu_count;
-	const struct quota *quotas; /* one per mode, most 0: the site's; NULL: they do not change */
+	const struct quota *quotas; /* one per mode, `most` 0: the site's; NULL: no change */
 };
 
 /* Reads a leaderboard. ERROR_NOT_FOUND: there is none with this name. */
 int leaderboard_by_name(struct database *db, struct arena *arena, const char *name,
 	struct leaderboard *leaderboard, struct error *error);
 
-/* The same on behalf of a visitor, 0: not signed in. ERROR_NOT_FOUND also if the visitor may not
- * see it. */
+/* The same on behalf of a visitor; `viewer_id` 0: not signed in. ERROR_NOT_FOUND also if the
+ * visitor may not see it. */
 int leaderboard_seen_by(struct database *db, struct arena *arena, int64_t viewer_id,
 	const char *name, struct leaderboard *leaderboard, struct error *error);
 

@@ -51,7 +51,8 @@ static bool is_yaml(const struct file *file)
 		&& strcmp(name, "task.yml") != 0 && strcmp(name, "task.yaml") != 0;
 }
 
-/* Searches for a line that begins with the key, so that a set with broken YAML is found too. */
+/* Whether a line begins with `problems:`. A search in the text also finds a set whose YAML is
+ * broken. */
 static bool has_problems(const struct file *file)
 {
 	static const char key[] = "problems";
@@ -310,8 +311,8 @@ static bool has_folder(const struct fileset *upload, const char *folder)
 	return false;
 }
 
-/* The files below `root`, with paths from there, without the definitions of other tasks. The bytes
- * are shared. */
+/* The files of the upload below `root`, with paths relative to it, without the task.yml of other
+ * tasks. The bytes are not copied. */
 static struct fileset view_below(
 	struct arena *arena, const struct fileset *upload, const char *root, const char *folder)
 {
@@ -339,7 +340,8 @@ static void check_below(struct arena *arena, const struct fileset *upload,
 		task_check(arena, &problem->upload, stock, &task, &problem->faults) ? NULL : task;
 }
 
-/* Puts the folder before the sentences, which begin with the name of a file in it. */
+/* Puts the folder before the faults' sentences, each of which begins with the name of a file in
+ * it. */
 static void name_folder(struct arena *arena, struct problem *problem, const char *folder)
 {
 	for (size_t i = 0; i < problem->faults.count; i++)

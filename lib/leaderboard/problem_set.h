@@ -29,7 +29,7 @@ struct problem {
 };
 
 struct problem_set {
-	const char *path;               /* of the YAML in the upload */
+	const char *path;               /* of the YAML within the upload */
 	const char *name, *description; /* "" where not given */
 	struct problem *problems;
 	size_t problem_count;
@@ -86,7 +86,7 @@ int problem_set_plan(struct database *db, struct arena *arena, const struct prob
 	const struct fileset *stock, const struct planner *planner, struct problem_plan *plan,
 	struct error *error);
 
-/* Applies one item in its own transaction, if the leaderboard is still as it was when the item was
+/* Applies one item in its own transaction, if the leaderboard is still as it was when the plan was
  * computed. Otherwise returns ERROR_CONFLICT and changes nothing. Unchanged and refused items do
  * nothing. */
 int problem_plan_apply(struct database *db, struct arena *arena, const struct plan_item *item,

@@ -20,7 +20,7 @@ const char *plan_action_name(enum plan_action action)
 	return (unsigned int)action < COUNT(names) ? names[action] : NULL;
 }
 
-/* The inputs of a plan's items, besides the problem. */
+/* What the planning of one item needs besides its problem. */
 struct planning {
 	struct database *db;
 	struct arena *arena;

@@ -37,8 +37,9 @@ int quotas_of_leaderboard(struct database *db, struct arena *arena, int64_t lead
 int quotas_store(struct database *db, int64_t leaderboard_id,
 	const struct quota quotas[static quota_modes], struct error *error);
 
-/* Sets one quota of a leaderboard (most 0: the site's from now on). A change gets an entry in the
- * audit log. The error's field is quota. ERROR_NOT_FOUND: the leaderboard was deleted. */
+/* Sets one quota of a leaderboard; `most` 0: from now on the site's quota applies. A change gets an
+ * entry in the audit log. The error's field is quota. ERROR_NOT_FOUND: the leaderboard was
+ * deleted. */
 struct actor;
 struct quota_order {
 	int64_t leaderboard_id;
@@ -70,9 +71,9 @@ int quota_uses_of(struct database *db, struct arena *arena, const struct config 
 	const struct quota quotas[static quota_modes], int64_t leaderboard_id, int64_t user_id,
 	struct quota_use uses[static quota_modes], struct error *error);
 
-/* The same as parts of two bundles. quotas_reading, bound by the leaderboard's name, reads its
- * quotas, and quotas_hold computes the effective ones. Then quota_windows read the usage of each
- * mode, each bound by QUOTA_WINDOW as "iiii". */
+/* The same as parts of two bundles. In the first, quotas_reading, bound by the leaderboard's name,
+ * reads its quotas; quotas_hold computes the effective ones. In the second, quota_windows read each
+ * mode's usage, each bound by QUOTA_WINDOW as "iiii". */
 extern const struct statement quotas_reading, quota_windows[quota_modes];
 #define QUOTA_WINDOW(user_id, leaderboard_id, use) \
 	(user_id), (leaderboard_id), (use).quota.hours, (use).quota.most

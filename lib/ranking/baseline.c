@@ -6,8 +6,8 @@
 #define HAS_SCORE SQL_HAS_SCORE("s", "j")
 #define IS_FASTER "VALUES(score_ns) < baselines.score_ns"
 
-/* The best time of each file; of equal times, the earlier one stays. Dry runs count, but the row
- * does not name their submission, because only its author may see it. */
+/* Stores the best time of each sample or template; of equal times, the earlier one stays. Dry runs
+ * count, but the row does not name their submission, because only its author may see it. */
 #define BASELINES_FROM(condition) \
 	"INSERT INTO baselines (task_version_id, gpu, role, path, job_id, submission_id, score_ns, " \
 	"score_err_ns, measured_at) " \
@@ -25,7 +25,8 @@
 	"measured_at = IF(" IS_FASTER ", VALUES(measured_at), baselines.measured_at), " \
 	"score_ns = LEAST(VALUES(score_ns), baselines.score_ns)"
 static const struct statement INSERT_JOB = COMMAND(BASELINES_FROM("j.id = ?"));
-/* If the job was the best of its file, the next best job replaces it. */
+/* Inserts the best time of the file that this job ran. After DELETE_JOB, that is the next best job
+ * of the file. */
 static const struct statement INSERT_SAME_FILE = COMMAND(BASELINES_FROM(
 	"(s.leaderboard_id, s.task_version_id, s.sha256, j.gpu) = (SELECT t.leaderboard_id, "
 	"t.task_version_id, t.sha256, o.gpu "

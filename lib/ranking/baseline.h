@@ -1,5 +1,5 @@
-/* Private to lib/ranking: baselines: the best times of the task's own samples and templates. A
- * submission counts as one of them if it has the same bytes. Baselines change in the same
+/* Private to lib/ranking: baselines, the best times of a task's own samples and templates. A
+ * submission counts as a sample or template if it has the same bytes. Baselines change in the same
  * transactions as the ranking (lib/ranking/ranking.h). */
 #ifndef PODIUM_LIB_RANKING_BASELINE_H
 #define PODIUM_LIB_RANKING_BASELINE_H
@@ -10,12 +10,12 @@
 
 #include <stdint.h>
 
-/* Updates the baselines after a job entered the ranking, ran again or left the ranking. The caller
- * has locked the ranking. */
+/* Updates the baselines after a job entered the ranking, was measured again or left the ranking.
+ * The caller has locked the ranking. */
 int baseline_take(struct database *db, int64_t job_id, struct error *error);
 
-/* Recomputes the baselines that came from a user, after submissions of that user were deleted or
- * emptied. The caller has locked the ranking. */
+/* Recomputes the baselines that came from a user, after submissions of that user, or their sources,
+ * were deleted. The caller has locked the ranking. */
 int baseline_refresh(
 	struct database *db, const struct ranking_key *key, int64_t user_id, struct error *error);
 

@@ -10,8 +10,8 @@ static const struct column KEY_COLUMNS[] = {
 	INTEGER(struct ranking_key, task_version_id),
 	TEXT(struct ranking_key, gpu),
 };
-/* A user with a passed ranked job has a record: the first one. The fixed order keeps two deletions
- * from deadlocking. */
+/* Finds the rankings with a passed job of the user: the first such job is always in `records`. The
+ * fixed order keeps two deletions from deadlocking. */
 static const struct statement KEYS = SELECT(struct ranking_key, KEY_COLUMNS,
 	"SELECT DISTINCT leaderboard_id, task_version_id, gpu FROM records WHERE user_id = ? "
 	"ORDER BY leaderboard_id, task_version_id, gpu");

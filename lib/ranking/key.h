@@ -1,4 +1,4 @@
-/* Which ranking: one for each leaderboard, version of its task and GPU. */
+/* Identifies a ranking. There is one for each leaderboard, version of its task and GPU model. */
 #ifndef PODIUM_LIB_RANKING_KEY_H
 #define PODIUM_LIB_RANKING_KEY_H
 

@@ -9,7 +9,8 @@
 
 static const double close_share = 0.01;
 
-/* NAN if one of the two has no standard error. */
+/* The difference of scores that noise alone can cause. NAN if one of the two has no standard
+ * error. */
 static double noise_ns(const struct ranking_entry *a, const struct ranking_entry *b)
 {
 	return interval_half_ns(hypot(a->score_err_ns, b->score_err_ns));
@@ -104,9 +105,9 @@ static void move_up(const struct order *order, size_t from, size_t to)
 
 /* ---- the order ---- */
 
-/* How many entries from `first` on must rank before this one, directly or through others. In a
- * circle that is the whole circle, for each of its members. No entry has a place yet, so `place`
- * serves as a mark. */
+/* Counts the entry at `index` and all entries from `first` on that must rank before it, directly or
+ * through others. Each member of a circle thus counts the whole circle. No entry has a place yet,
+ * so `place` serves as a mark. */
 static size_t count_before(const struct order *order, size_t first, size_t index)
 {
 	struct ranking_entry *entries = order->entries;
@@ -124,9 +125,9 @@ static size_t count_before(const struct order *order, size_t first, size_t index
 	return before;
 }
 
-/* The first entry from `first` on that no other one must precede; the entries are sorted by score.
- * If there is none, comparisons form a circle. The entry with the fewest before it is in a circle
- * that depends on no other circle. */
+/* Finds the entry to rank next: the first from `first` on, by score, that no other must precede. If
+ * there is none, comparisons form a circle. Then it is the first entry with the fewest before it,
+ * whose circle depends on no other circle. */
 static size_t find_next(const struct order *order, size_t first)
 {
 	size_t next = first, fewest = SIZE_MAX;
@@ -167,7 +168,7 @@ static bool may_join(const struct order *order, size_t first, size_t end, size_t
 		&& find_compared(order, end, index, entry, SLOWER) == index;
 }
 
-/* Returns the end of the group that the entry opens. */
+/* Forms the group of ties that the entry at `first` opens, and returns its end. */
 static size_t form_group(const struct order *order, size_t first)
 {
 	const struct ranking_entry *opener = &order->entries[first];

@@ -27,8 +27,8 @@ struct overtaking {
 	int64_t place; /* the notified user's current place */
 };
 
-/* The user's newest notice that is still true. ERROR_NOT_FOUND: there is none; then all outdated
- * notices of the user are deleted. */
+/* Reads the user's newest notice that is still true. If there is none, deletes the user's outdated
+ * notices and returns ERROR_NOT_FOUND. */
 int overtaking_newest(struct database *db, struct arena *arena, int64_t user_id,
 	struct overtaking *overtaking, struct error *error);
 

@@ -47,7 +47,8 @@ static const struct statement BEST_OF_USER = SELECT(struct ranked_job, RANKED_JO
 	"AND j.gpu = ? "
 	"WHERE s.user_id = ? AND s.leaderboard_id = ? AND s.task_version_id = ? AND " IS_RANKED " "
 	"ORDER BY j.score_ns, s.id LIMIT 1");
-/* A write instead of a mere lock, because of clusters (sql/0029_clusters.sql). */
+/* Locks a ranking by a write, because the nodes of a cluster see each other's writes but not each
+ * other's locks (sql/0029_clusters.sql). */
 static const struct statement TAKE_TURN =
 	COMMAND("UPDATE leaderboard_gpus SET turn = turn + 1 WHERE leaderboard_id = ? AND gpu = ?");
 static const struct statement LOCK_LEADERBOARD =
@@ -95,8 +96,8 @@ struct ranking_key ranked_job_key(const struct ranked_job *job)
 	return (struct ranking_key){ job->leaderboard_id, job->task_version_id, job->gpu };
 }
 
-/* A GPU that the leaderboard no longer has has no row to lock, so the leaderboard's row is locked
- * instead. */
+/* If the leaderboard no longer uses this GPU, TAKE_TURN finds no row. The leaderboard's own row is
+ * then locked instead. */
 int ranked_job_lock(
 	struct database *db, struct arena *arena, const struct ranking_key *key, struct error *error)
 {

@@ -34,8 +34,8 @@ int ranked_job_lock(
 int ranked_job_find(struct database *db, struct arena *arena, int64_t job_id,
 	struct ranked_job *job, struct error *error);
 
-/* Whether a job has passed and has a score, and whether it also belongs in the ranking
- * (lib/job/job.h). */
+/* ranked_job_has_score: whether a job of mode ranked has passed and has a score. ranked_job_counts:
+ * whether it also belongs in the ranking (lib/job/job.h). */
 int ranked_job_has_score(
 	struct database *db, struct arena *arena, int64_t job_id, bool *answer, struct error *error);
 int ranked_job_counts(

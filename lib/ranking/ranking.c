@@ -12,7 +12,8 @@
 
 /* ---- notices to overtaken users ---- */
 
-/* Notifies the entries between the new and the old position of the user's entry. */
+/* Notifies the users whose entries are between the new and the old position of this user's
+ * entry. */
 static int notify_overtaken(struct database *db, const struct ranking_key *key,
 	const struct standing *standing, int64_t user_id, struct error *error)
 {
@@ -24,7 +25,8 @@ static int notify_overtaken(struct database *db, const struct ranking_key *key,
 		db, key, user_id, move->after.place, move->after.position + 1, last, error);
 }
 
-/* A comparison concerns two entries; one may now have overtaken the other. */
+/* If a comparison has moved one of its two entries before the other, notifies the user of the
+ * other. */
 static int notify_compared(struct database *db, const struct ranking_key *key,
 	const struct standing *standing, const struct head_to_head_pair *pair, struct error *error)
 {
@@ -52,9 +54,9 @@ static bool is_better(const struct ranked_job *job, const struct ranked_job *cur
 	return job->submission_id < current->submission_id;
 }
 
-/* Makes the job its user's entry if it is the best. A job that was the entry already may have
- * become slower in another run; then the best job replaces it. *changed: whether the order may have
- * changed. *current: the entry before; its job_id is 0 if there was none. */
+/* Makes the job its user's entry if it is the best. If the job was the entry already, another run
+ * may have made it slower; then the user's best job replaces it. *changed: whether the order may
+ * have changed. *current: the entry before; its job_id is 0 if there was none. */
 static int replace_entry(struct database *db, struct arena *arena, const struct ranked_job *job,
 	struct ranked_job *current, bool *changed, struct error *error)
 {
@@ -153,8 +155,8 @@ int ranking_insert(struct database *db, struct arena *arena, int64_t job_id, str
 		return rc;
 	key = ranked_job_key(&job);
 	rc = ranked_job_lock(db, arena, &key, error);
-	/* After the lock: a freeze either finds this job in the ranking, or this check sees the freeze.
-	 */
+	/* Checked after the lock: a freeze either finds this job in the ranking, or this check sees the
+	 * freeze. */
 	if (!rc)
 		rc = ranked_job_counts(db, arena, job_id, &counts, error);
 	if (rc)

@@ -34,7 +34,7 @@
 
 /* Ranks a passed ranked job, inside the transaction that finishes the job. If the job is its user's
  * best (or equal and earlier), it enters the ranking. Then positions and places are updated, and
- * comparisons with its rivals are queued. The effect on the user's rank is stored with the job
+ * comparisons with close rivals are queued. The effect on the user's rank is stored with the job
  * (best_before_ns, place_before, place_after).
  *
  * Locks the leaderboard's GPU row first, so that two finishing jobs wait for each other. Four kinds

@@ -11,7 +11,7 @@ struct id_row {
 	int64_t id;
 };
 static const struct column ID_COLUMNS[] = { INTEGER(struct id_row, id) };
-/* A write instead of a mere lock, as in lib/ranking/ranked_job.c. */
+/* Locks the rankings by a write, as lib/ranking/ranked_job.c does. */
 static const struct statement TAKE_TURNS =
 	COMMAND("UPDATE leaderboard_gpus SET turn = turn + 1 WHERE leaderboard_id = ?");
 static const struct statement LOCK_LEADERBOARD =

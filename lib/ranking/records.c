@@ -46,8 +46,8 @@ static const struct statement FILL_ALL_USERS = FILL_USERS("");
 static const struct statement FILL_USER =
 	FILL_USERS("AND s.task_version_id = ? AND j.gpu = ? AND s.user_id = ? ");
 
-/* Everybody's line is computed here from the users' lines. In SQL a window function would look at
- * all rows before each row again: little in one user's line, but millions in everybody's. */
+/* Everybody's line is computed here from the users' lines. A window function in SQL would read all
+ * earlier rows for each row. One user's line has few rows, but everybody's could have millions. */
 struct best_row {
 	int64_t job_id, task_version_id;
 	const char *gpu;
@@ -137,7 +137,7 @@ int records_insert(struct database *db, const struct record *record, struct erro
 	int rc = database_execute(db, &DELETE_JOB, error, "i", record->job_id);
 	if (rc)
 		return rc;
-	if (database_affected(db)) /* jobs that its former time had beaten may be records now */
+	if (database_affected(db)) /* jobs that were slower than its former time may be records now */
 		return records_refresh(db, record->key, record->user_id, error);
 	rc = insert_record(db, record, record->user_id, error);
 	return rc ? rc : insert_record(db, record, records_everybody, error);

@@ -1,10 +1,10 @@
 /* Private to lib/ranking: how the best times of a ranking improved, stored in the table `records`
  * for its charts.
  *
- * A line belongs to one user, or, with the number 0, to everybody. A passed ranked job is on the
- * line if it is faster than every earlier submission of that line. The order is that of submission,
- * whichever job finished first. Times therefore fall along the line, and its last job is the best.
- */
+ * Each line of a chart belongs to one user or, as line 0, to everybody. A passed ranked job is on
+ * the line if it is faster than every earlier submission of that line. The order is that of
+ * submission, whichever job finished first. Times therefore fall along the line, and its last job
+ * is the best. */
 #ifndef PODIUM_LIB_RANKING_RECORDS_H
 #define PODIUM_LIB_RANKING_RECORDS_H
 
@@ -17,7 +17,7 @@
 enum { records_everybody = 0 };
 
 /* Adds a job to its user's line and to everybody's line, if it is a record there, possibly in the
- * middle. A job that ran again is checked anew. Runs inside the transaction that ranks the job,
+ * middle. A job that ran again is checked again. Runs inside the transaction that ranks the job,
  * under its lock. */
 struct record {
 	const struct ranking_key *key;

@@ -119,7 +119,8 @@ static const char *text_of(struct arena *arena, const json_t *value)
 	return arena_strdup(arena, text ? text : "");
 }
 
-/* The order and the names of the facts; other keys come last, unchanged. */
+/* The keys of the facts in the order of the page, with readable names. Other keys come last,
+ * unchanged. */
 static const struct fact FACTS[] = {
 	{ "device", "Device" },
 	{ "product", "Product" },

@@ -24,8 +24,8 @@ struct mismatch {
 	const char *expected, *got, *off, *tolerance;
 	bool has_more; /* the message contains more than these parts */
 };
-/* Understands the messages of the stock harness and of verbose_allclose, which is common in the
- * field ("ERROR AT (3, 0): 1.5 2.0", got before expected). */
+/* Understands the messages of the stock harness and of verbose_allclose, which many public tasks
+ * use ("ERROR AT (3, 0): 1.5 2.0", got before expected). */
 struct mismatch result_mismatch(struct arena *arena, const char *message);
 
 struct fact {
@@ -42,8 +42,8 @@ struct kernel {
 };
 size_t result_kernels(struct arena *arena, const char *json, struct kernel **kernels);
 
-/* Reads stages.conditions: the GPU's state before, during and after the timed runs. Texts with
- * units, "": unknown. */
+/* Reads stages.conditions: the GPU's state before, during and after the timed runs. The members are
+ * texts with units; "": unknown. */
 struct condition {
 	const char *when, *sm_clock, *memory_clock, *temperature, *power, *slowed_by;
 };

@@ -90,7 +90,7 @@ static const char *strip_comment_marks(
 	return trim_lines(arena, &out);
 }
 
-/* The comment at the very top, as a block comment or as lines with two slashes. */
+/* The text of the comment at the very top, which is a block comment or lines with two slashes. */
 static const char *c_comment(struct arena *arena, const char *code)
 {
 	code += strspn(code, " \t\r\n\f");

@@ -12,8 +12,8 @@ typedef char hash_text[2 * crypto_hash_sha256_BYTES + 1];
 
 /* ---- the forms of tasks in CUDA C++ ---- */
 
-/* With a `slot` the main source includes the submission by that name. Otherwise the submission is
- * compiled beside it. */
+/* `slot` is the name under which the main source includes the submission. NULL: nvcc compiles the
+ * submission as a second source file. */
 static const struct form {
 	const char *main, *slot;
 } FORMS[] = {
@@ -51,7 +51,7 @@ enum engine_form engine_form(const struct task *task)
 
 /* ---- known harnesses ---- */
 
-/* Hashes a text without what changes when people copy it: line endings, blanks at the ends of
+/* Hashes a text but ignores what changes when people copy it: line endings, blanks at the ends of
  * lines, and empty lines at both ends of the file. */
 static void hash_normalised(const char *bytes, size_t length, hash_text text)
 {
@@ -82,7 +82,8 @@ static void hash_normalised(const char *bytes, size_t length, hash_text text)
 	sodium_bin2hex(text, sizeof(hash_text), digest, sizeof digest);
 }
 
-/* A version keeps the stock file of its upload, which a newer Podium may have changed. */
+/* Whether the file was a stock file at its upload. Its text cannot tell, because a newer Podium may
+ * have changed the stock file. */
 static bool comes_from_stock(const struct task *task, const char *name)
 {
 	for (size_t i = 0; i < task->file_count; i++)
@@ -107,7 +108,7 @@ static bool is_stock_text(const char *name, const char *hash)
 	return false;
 }
 
-/* What the file `name` measures. `stock` is the name of the stock file that it may be a copy of. */
+/* What the file `name` measures. `stock` names the stock file that the file may be a copy of. */
 static enum harness_kind harness_kind(
 	const struct task *task, const struct fileset *files, const char *name, const char *stock)
 {
@@ -126,8 +127,8 @@ static enum harness_kind harness_kind(
 	return HARNESS_UNKNOWN;
 }
 
-/* Names the file that measures, and says what. Two stock files make a program in the other forms of
- * CUDA C++, so both must be stock. */
+/* Finds the file that measures, and returns its kind. In the forms WRAPPED and SINGLE of CUDA C++
+ * two stock files measure together, so both must be stock. */
 static enum harness_kind find_harness(
 	const struct task *task, const struct fileset *files, const char **name)
 {
@@ -186,7 +187,7 @@ const char *engine_obstacle(const struct task *task, const struct fileset *files
 
 /* ---- the choice ---- */
 
-/* What a harness does, after its name. */
+/* What a harness does, as the end of a sentence that begins with its file name. */
 static const char *const KINDS[] = {
 	[HARNESS_UNKNOWN] = "is no harness that Podium knows",
 	[HARNESS_STOCK] = "is Podium's stock harness",

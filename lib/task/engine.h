@@ -1,8 +1,8 @@
 /* Which engine runs a task. The task's files alone decide, and the decision is stored with the
  * version (task_engines), so nothing that a submission does can change it.
  *
- * The isolated engine does not run the task's harness. It therefore runs a task only if the harness
- * is the stock one or is known to measure the same, or if the task's author says so. */
+ * The isolated engine does not run the task's harness. Podium therefore chooses it only if the
+ * harness is the stock one or is known to measure the same, or if the task's author asks for it. */
 #ifndef PODIUM_LIB_TASK_ENGINE_H
 #define PODIUM_LIB_TASK_ENGINE_H
 
@@ -15,7 +15,8 @@
 struct engine_choice engine_choose(
 	struct arena *arena, const struct task *task, const struct fileset *files);
 
-/* Why the isolated engine cannot run the task, in one sentence; NULL: the files show no reason. */
+/* Returns why the isolated engine cannot run the task, in one sentence. NULL: the task's files show
+ * no obstacle. */
 const char *engine_obstacle(const struct task *task, const struct fileset *files);
 
 /* How a task in CUDA C++ compiles its submission, by its main source: eval.cu, wrapped_kernel.cu or

@@ -11,7 +11,7 @@
 enum { deepest_nesting = 32 };
 
 struct evaluation {
-	const char *at; /* the unread rest of the formula */
+	const char *at; /* the part of the formula that is not read yet */
 	const char *case_line;
 	int depth;
 	bool failed;

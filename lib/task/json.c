@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A LATER member may be missing, because older definitions do not have it. */
+/* A LATER member was added later, so it may be missing in older definitions. */
 enum member_type {
 	TEXT_MEMBER,
 	OPTIONAL_TEXT_MEMBER,

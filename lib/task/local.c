@@ -17,7 +17,7 @@
 
 /* ---- the sources above the folder ---- */
 
-/* How many folders above its own the relative path leads: 2 for "../a/../../b". */
+/* How many folders up a relative path leads at most: 2 for "../a/../../b". */
 static size_t levels_above(const char *path)
 {
 	long depth = 0, least = 0;
@@ -39,8 +39,8 @@ struct sources {
 	const char *highest;  /* the source with that many */
 };
 
-/* Collects the texts below a node that are paths above the folder. The reader decides later which
- * of them are sources; reading one file too many harms nobody. */
+/* Collects the texts below a node that could be paths of files above the folder. Reading one file
+ * too many does no harm: the task reader decides later which texts are sources. */
 static void collect_texts(const struct yaml_node *node, struct sources *sources)
 {
 	for (const struct yaml_node *child = node->first; child; child = child->next)
@@ -139,7 +139,8 @@ static size_t total_bytes(const struct fileset *set)
 	return total;
 }
 
-/* Adds a file from above the task's folder. A missing one is left to the reader's sentence. */
+/* Adds a file from above the task's folder. A missing file is no error here, because the task
+ * reader reports it. */
 static int add_above(struct fileset *set, const char *base, const char *path, struct error *error)
 {
 	const char *shown = quote(set->arena, path), *fault = path_fault(path, strlen(path));
@@ -170,7 +171,7 @@ static int add_above(struct fileset *set, const char *base, const char *path, st
 	return fileset_add(set, path, buffer_string(&bytes), bytes.length, error);
 }
 
-/* Puts a prefix before all paths: the parts of the folder's path below its new top. */
+/* Puts `prefix` before all paths: the path from the set's new top folder to the task's folder. */
 static int move_down(struct fileset *set, const char *prefix, struct error *error)
 {
 	for (size_t i = 0; i < set->count; i++) {
@@ -218,7 +219,7 @@ int task_from_path(struct fileset *set, const char *path, const char *root, stru
 		return rc;
 	struct yaml_node *node;
 	struct sources sources = { 0 };
-	struct error ignored; /* the reader will find the same fault */
+	struct error ignored; /* the task reader will report the same fault */
 	if (!yaml_parse(set->arena, "task.yml", definition->bytes, definition->length, &node, &ignored))
 		collect_sources(node, &sources);
 	if (!sources.count)

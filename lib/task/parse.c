@@ -44,7 +44,8 @@ const char *task_file_role_name(enum task_file_role role)
 }
 
 /* Finds task.yml at the top, or else the only one in a subfolder. Tasks that share files are
- * uploaded with the folder above. NULL: none, or several with a fault. */
+ * uploaded with the folder above. Returns NULL if there is none, and also adds a fault if there are
+ * several. */
 static const struct file *find_definition(const struct fileset *upload, struct task_reader *reader)
 {
 	const struct file *found = fileset_find(upload, "task.yml");

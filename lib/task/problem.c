@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-/* A position in Python's text, and its YAML so far. YAML has the same lines, so that sentences name
- * the right ones. */
+/* A position in the Python text, and the YAML written so far. The YAML has the same line numbers,
+ * so that errors name the right line. */
 struct python {
 	const char *at;
 	struct buffer *yaml;
@@ -22,7 +22,7 @@ static void take_line_end(struct python *python)
 	python->at++;
 }
 
-/* Skips a text that is a statement: a docstring. */
+/* Skips a string that is a statement by itself, such as a docstring. */
 static void skip_docstring(struct python *python)
 {
 	char quote = *python->at;

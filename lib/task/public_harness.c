@@ -1,5 +1,5 @@
-/* Evaluations that public repositories have for tasks of this format, by the SHA-256 of their
- * normalised text (engine.c) and by what they measure. */
+/* Harnesses of public repositories for tasks of this format: the SHA-256 of each one's text,
+ * normalized as in engine.c, and what it measures. */
 #include "lib/task/public_harness.h"
 
 const struct public_harness public_harnesses[] = {

@@ -1,4 +1,5 @@
-/* Private to lib/task: evaluations that are known, and what one measurement of theirs is. */
+/* Private to lib/task: public harnesses that Podium knows, and what each one times as one
+ * measurement. */
 #ifndef PODIUM_LIB_TASK_PUBLIC_HARNESS_H
 #define PODIUM_LIB_TASK_PUBLIC_HARNESS_H
 
@@ -8,7 +9,7 @@ enum harness_kind {
 	HARNESS_UNKNOWN,
 	HARNESS_STOCK,
 	HARNESS_CALL,  /* one cold call, as in the isolated engine */
-	HARNESS_BATCH, /* several calls */
+	HARNESS_BATCH, /* several calls at once */
 	HARNESS_GRAPH, /* replays of a CUDA graph */
 	HARNESS_RANKS, /* processes on several GPUs */
 };

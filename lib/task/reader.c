@@ -62,7 +62,7 @@ static size_t word_distance(const char *a, const char *b)
 static const char *nearest_key(const char *word, const struct task_key *keys, size_t count)
 {
 	const char *best = NULL;
-	size_t least = 3; /* a word that differs in three letters is another one */
+	size_t least = 3; /* do not suggest a key that differs in three letters */
 	for (size_t i = 0; i < count; i++) {
 		size_t apart = word_distance(word, keys[i].name);
 		if (apart < least && apart < strlen(keys[i].name)) {

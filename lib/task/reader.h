@@ -81,7 +81,7 @@ const struct file *task_file_content(
 /* The stock file that a source "@STOCK@" or "@STOCK@:NAME" names; NULL for other sources. */
 const char *task_stock_name(const struct task_file *file);
 
-/* A rule for file names. */
+/* A `rule` of struct task_key for file names. */
 const char *task_file_name_fault(const char *text);
 
 /* Reads tests or benchmarks as case lines for the evaluation. */
@@ -91,10 +91,11 @@ task_key_read task_read_cases; /* const char **, size_t */
 void task_read_yaml(struct task_reader *reader, const struct file *definition);
 void task_read_single(struct task_reader *reader, const struct file *reference_code);
 
-/* Reads a problem.py: assignments of plain values to keys of task.yml, which replace what the task
- * has. The file is not run. */
+/* Reads a problem.py, whose assignments of plain values replace values of the task. The file is not
+ * run. */
 void task_read_problem(struct task_reader *reader, const struct file *problem);
-/* The keys of such a map: those of task.yml that name no file. */
+/* Reads a problem.py that was converted to YAML. Its keys are those of task.yml that name no
+ * file. */
 void task_read_problem_keys(struct task_reader *reader, const struct yaml_node *root);
 
 /* Finds the reference of an upload without a task.yml and sets reader->task's language. NULL:
@@ -112,13 +113,13 @@ bool task_declares(const struct task_reader *reader, const char *signature);
  * benchmarks. The stock files score_eval.py and score_eval.cu run it. */
 bool task_is_score_evaluation(const struct file *file);
 
-/* If the task's own evaluation has that form, makes the stock file run it. */
+/* If the task's own evaluation has that form, adds the stock file that runs it. */
 void task_wrap_score_evaluation(struct task_reader *reader);
 
 /* The form of truth values that the task's evaluation reads, as far as its text shows. */
 enum task_truth task_detect_truth(const struct task_reader *reader);
 
-/* Checks for both forms, after everything is read. */
+/* Checks the task's files after everything is read, for both forms of a definition. */
 void task_check_files(struct task_reader *reader);
 
 /* Checks a template or sample. It must satisfy the limits of a submission, because people

@@ -22,9 +22,9 @@ static struct score score_mean(const double *means, const double *errs, size_t c
 	return (struct score){ .value = sum, .err = sqrt(squares) };
 }
 
-/* Uses logarithms, because the product of a thousand times of 1e-9 is no double. They are
- * relative to the first time, so that equal times give exactly that time. d(geom) = geom / n *
- * sum of d(t) / t. */
+/* Uses logarithms, because the product of many times may overflow a double. They are relative to
+ * the first time, so that equal times give exactly that time. The error follows from d(geom)/geom =
+ * sum(d(t)/t)/n. */
 static struct score score_geom(const double *means, const double *errs, size_t count)
 {
 	double sum = 0, squares = 0, n = (double)count;

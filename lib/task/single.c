@@ -2,11 +2,12 @@
  * named reference_code. The file defines generate_input(), ref_kernel and
  * check_implementation(custom_output, ref_output) -> bool.
  *
- * A reference in C++ that declares a __global__ function and launches it in custom_kernel makes a
- * task for a kernel alone. A problem.py beside it gives cases and limits.
+ * If a reference in C++ declares a __global__ function and launches it in custom_kernel,
+ * participants submit only that kernel. A problem.py beside it gives cases and limits.
  *
- * Stock files adapt it to the stock evaluation. If the task has its own evaluation, which
- * reports one score, a stock file runs that one. Either way the result is an ordinary task. */
+ * Stock files adapt the reference to the stock evaluation. If the task has its own evaluation,
+ * which reports one score, a stock file runs that evaluation. Either way the result is an ordinary
+ * task. */
 #include "lib/task/reader.h"
 
 #include "lib/base/quote.h"
@@ -28,7 +29,8 @@ struct form {
 	/* words that the reference must contain for the stock evaluation */
 	const char *needs[most_words];
 	const char *evaluation; /* name of the task's own evaluation, if it has one */
-	/* the submission's name with the stock evaluation, and if the reference imports it */
+	/* the submission's file name: the usual one, and the one if the reference imports the
+	 * submission */
 	const char *stock_slot, *train_slot;
 	struct task_file stock_files[most_files], own_files[most_files]; /* besides the submission */
 	const char *main, *own_main;                                     /* py */
@@ -173,8 +175,8 @@ static bool is_text_file(const struct file *file)
 	return text_is_utf8(file->bytes, file->length) && !memchr(file->bytes, '\0', file->length);
 }
 
-/* Whether the check of a reference in C++ states its result to a TestReporter, as with a task.yml,
- * and needs no ref_kernel. */
+/* Whether the check in a C++ reference reports to a TestReporter, as in a task with a task.yml.
+ * Such a reference needs no ref_kernel. */
 static bool reports(const struct single *single)
 {
 	return single->reader->task->language == TASK_CU
@@ -248,7 +250,8 @@ static const char *find_signature(struct arena *arena, const char *code)
 	return text;
 }
 
-/* A reference that launches a declared kernel in custom_kernel asks for that kernel alone. */
+/* If the reference launches a declared kernel in custom_kernel, participants submit only that
+ * kernel. */
 static void choose_form(struct single *single)
 {
 	struct task *task = single->reader->task;
@@ -360,7 +363,7 @@ static void add_program(struct single *single)
 	task->sources = copy_texts(single->reader->arena, sources, task->source_count);
 }
 
-/* Such an evaluation takes no arguments, so its only case just names it. */
+/* A task's own evaluation takes no arguments, so its only case just names it. */
 static void add_cases(struct single *single)
 {
 	struct task *task = single->reader->task;
@@ -374,7 +377,7 @@ static void add_cases(struct single *single)
 	task->ranking_by = RANKING_BY_LAST;
 }
 
-/* The defines tell single_reference.cuh what the reference has itself. */
+/* The defines tell single_reference.cuh which parts the reference contains itself. */
 static void add_defines(struct single *single)
 {
 	struct task *task = single->reader->task;
@@ -388,7 +391,7 @@ static void add_defines(struct single *single)
 		task->defines[task->define_count++] = (struct task_define){ .name = "PODIUM_HAS_REPORTER" };
 }
 
-/* Reads problem.py: a description, and cases and limits instead of the usual ones. */
+/* Reads problem.py: a description, and cases and limits that replace the default ones. */
 static void read_problem(struct single *single)
 {
 	struct task_reader *reader = single->reader;
@@ -406,7 +409,7 @@ static void read_problem(struct single *single)
 	reader->name = single->code->path;
 }
 
-/* The usual cases have a seed alone; other arguments need names in the reference. */
+/* The default cases have only a seed. Other arguments need ArgumentNames in the reference. */
 static void check_arguments(struct single *single)
 {
 	const struct task *task = single->reader->task;
@@ -435,7 +438,8 @@ static bool has_ending(const struct form *form, const char *path)
 	return false;
 }
 
-/* samples/wrong-answer.py and samples/wrong-answer-zeros.py must get wrong answer. */
+/* The verdict that a sample must get, by its name: samples/wrong-answer.py and
+ * samples/wrong-answer-zeros.py must get "wrong answer". */
 static enum verdict sample_verdict(const struct form *form, const char *path)
 {
 	if (strncmp(path, SAMPLES, sizeof SAMPLES - 1) != 0 || !has_ending(form, path))

@@ -85,7 +85,8 @@ struct task {
 	int64_t seed;
 	bool multi_gpu;
 	enum task_engine engine; /* what the author asks for */
-	/* What the files decide; set by task_check and task_parse, and no part of the JSON. */
+	/* The engine that the files decide. task_check and task_parse set it; it is no part of the
+	 * JSON. */
 	struct engine_choice choice;
 	/* formulas over the case arguments (lib/task/formula.h); NULL: not given */
 	const char *flops, *bytes;
@@ -154,9 +155,9 @@ const char *task_engine_name(enum task_engine engine);             /* "custom", 
 int task_score(enum task_ranking_by ranking_by, const double *means, const double *errs,
 	size_t count, double *score_ns, double *err_ns, struct error *error);
 
-/* Compares two runs with the weights of the score. Each case gives its ratio with a 95 %
- * interval, and the other run's time in ns, which `mean` needs for the weights. Half-widths are
- * those of the logarithms. */
+/* Compares two runs with the weights of the score. Each case gives its ratio with a 95 % interval,
+ * and the other run's time in ns, which `mean` needs for the weights. Half-widths are computed from
+ * the logarithms of the ratios. */
 struct task_ratio {
 	double ratio, low, high, other_ns;
 };

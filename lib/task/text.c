@@ -8,8 +8,8 @@
 #include <ctype.h>
 #include <string.h>
 
-/* The first sign found decides. An evaluation that compares with "true" gets lower case. One
- * that lowers the word first accepts that too. */
+/* The first sign found in the text decides. An evaluation that compares with "true" gets lower
+ * case, which also suits one that converts the word to lower case first. */
 static const struct {
 	const char *sign;
 	enum task_truth truth;
@@ -61,7 +61,8 @@ enum task_truth task_detect_truth(const struct task_reader *reader)
 	return TRUTH_NUMBERS;
 }
 
-/* Signs of a written score: `print(f"score: {mean}")`, `log("score", mean)`. */
+/* Searches for signs that the file prints a score: `print(f"score: {mean}")`, `log("score",
+ * mean)`. */
 bool task_is_score_evaluation(const struct file *file)
 {
 	static const char *const signs[] = { "score:", "\"score\"", "'score'", "duration.mean" };
@@ -81,7 +82,7 @@ static struct task_file *find_own_file(const struct task_reader *reader, const c
 	return NULL;
 }
 
-/* The lists of a definition have room for one more element. */
+/* May append to the task's lists, because they have room for one more element. */
 void task_wrap_score_evaluation(struct task_reader *reader)
 {
 	struct task *task = reader->task;

@@ -107,7 +107,8 @@ static bool are_different(const json_t *a, const json_t *b)
 	return !(is_empty(a) && is_empty(b)) && !(a && b && json_equal(a, b));
 }
 
-/* The files without their paths in the upload. Hashes compare their contents. */
+/* Copies the list of files without their paths in the upload. Their contents are compared by
+ * hash. */
 static json_t *copy_without_sources(const json_t *files)
 {
 	json_t *copy = json_deep_copy(files), *file;
@@ -125,7 +126,7 @@ static bool files_run_differently(const json_t *before, const json_t *after)
 	return different;
 }
 
-/* The name in task.yml, without the unit. */
+/* The member's name in task.yml, which has no unit: test_timeout for test_timeout_s. */
 static const char *member_name(struct arena *arena, const char *member)
 {
 	return arena_strndup(
@@ -393,7 +394,7 @@ int task_engines_decide(struct database *db, struct error *error)
 	return rc;
 }
 
-/* Passing in mode ranked shows that the isolated engine takes all cases. */
+/* A pass in mode ranked shows that the isolated engine can run all cases. */
 static const struct statement PUT_TRIED =
 	COMMAND("INSERT INTO task_engines (task_version_id, gpu, engine, reason) "
 			"SELECT s.task_version_id, j.gpu, t.engine, COALESCE(t.reason, e.reason) "

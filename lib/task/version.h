@@ -1,12 +1,13 @@
-/* Versions of a leaderboard's task, stored in the tables task_versions and task_files, and
- * drafts of a version.
+/* Versions of a leaderboard's task, stored in the tables task_versions and task_files, and drafts
+ * of a version.
  *
  * The parts that a run depends on never change within a version. Another file, case, limit or
  * harness makes a new version with its own ranking. Other parts can change in place, which
- * increments `revision`: the description, templates, samples, formulas, proposed GPUs and the
- * text of task.yml.
+ * increments `revision`: the description, templates, samples, formulas, proposed GPUs and the text
+ * of task.yml.
  *
- * Each version has an engine (task_engines), by GPU model where a dry run has found one. */
+ * Each version has an engine (table task_engines). A dry run may store another one for a single GPU
+ * model. */
 #ifndef PODIUM_LIB_TASK_VERSION_H
 #define PODIUM_LIB_TASK_VERSION_H
 
@@ -51,21 +52,22 @@ const char *task_comparison_words(struct arena *arena, const struct task_compari
 int task_draft_insert(struct database *db, const struct task_draft *draft, int64_t leaderboard_id,
 	int64_t created_by, int64_t *version_id, struct error *error);
 
-/* The engines of a version: first the one of all models without a row of their own, whose `gpu` is
- * "". Count 0: an older podium-web has stored the version, and nobody has migrated since. */
+/* Reads the engines of a version. The first row, whose `gpu` is "", is for all models without a row
+ * of their own. Count 0: an older podium-web has stored the version, and `podium-admin migrate` has
+ * not run since. */
 struct task_engine_row {
 	const char *gpu, *engine, *reason;
 };
 int task_engines_read(struct database *db, struct arena *arena, int64_t version_id,
 	struct task_engine_row **rows, size_t *count, struct error *error);
 
-/* Stores the engine of versions that have none: those from before versions had one, and those that
- * an older podium-web has added since. A version whose definition cannot be read is left out. */
+/* Stores the engine of versions that have none, because an older Podium stored them. A version
+ * whose definition cannot be read is left out. */
 int task_engines_decide(struct database *db, struct error *error);
 
-/* In the transaction that finishes a job of a dry run: stores which engine ran it as the one of the
- * version for the job's GPU model, with the reason for a custom one. Does nothing if the files
- * leave no choice, or if the ranking holds results of the other engine. */
+/* Call this in the transaction that finishes a job of a dry run. Stores the engine that ran the job
+ * as the version's engine for the job's GPU model, with the reason for a custom one. Does nothing
+ * if the files leave no choice, or if the ranking holds results of the other engine. */
 int task_engine_tried(struct database *db, int64_t job_id, const char *engine, const char *reason,
 	struct error *error);
 

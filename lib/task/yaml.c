@@ -442,7 +442,8 @@ static void read_libraries(struct task_reader *reader, const struct yaml_node *v
 	task_read_texts(reader, value, &into, &ignored);
 }
 
-/* Read in this order: files, podium.booleans and multi_gpu before the keys that depend on them. */
+/* The keys are read in this order, so that files, podium.booleans and multi_gpu are known before
+ * the keys that depend on them. */
 static const struct task_key TASK_KEYS[] = {
 	{ .name = "lang",
 		.read = read_language,
@@ -454,7 +455,7 @@ static const struct task_key TASK_KEYS[] = {
 	{ .name = "config", .read = read_config, .required = true },
 	{ .name = "podium", .read = read_podium },
 	{ .name = "templates", .read = read_templates },
-	/* problem.py has these as well; see PROBLEM_KEYS */
+	/* a problem.py may set this key and all following ones: PROBLEM_KEYS */
 	{ .name = "gpus", .read = task_read_texts, TASK_LIST(gpus, gpu_count), .rule = gpu_fault },
 	{ .name = "libraries", .read = read_libraries, .rule = library_fault },
 	{ .name = "multi_gpu", .read = task_read_truth, TASK(multi_gpu) },

@@ -6,7 +6,7 @@
 /* A time in JSON's usual form (ISO 8601). */
 #define ISO(time) "CONCAT(LEFT(DATE_FORMAT(" time ", '%Y-%m-%dT%H:%i:%s.%f'), 23), 'Z')"
 
-/* The active webhooks that receive an event of a leaderboard. */
+/* The active webhooks `h` that receive this event of leaderboard `l`. */
 #define SUBSCRIBERS(event) \
 	"webhooks h WHERE h.state = 'active' AND FIND_IN_SET('" event \
 	"', h.events) AND " SQL_MAY_HEAR("h", "l")
@@ -48,8 +48,8 @@ static const struct event_statements RANKED = {
 	DELIVER("ranked"),
 };
 
-/* In records, line 0 falls from record to record, so the second lowest row is the previous
- * record. */
+/* In the table `records`, the times of line 0 fall from record to record. The fastest row besides
+ * this job's is therefore the previous record. */
 #define LINE(record) \
 	record ".leaderboard_id = s.leaderboard_id AND " record \
 		   ".task_version_id = s.task_version_id AND " record ".gpu = j.gpu AND " record \
@@ -129,7 +129,7 @@ static const struct statement INSERT_STATE =
 static const struct statement UPDATE_STATE =
 	COMMAND("UPDATE webhook_told SET is_open = ? WHERE leaderboard_id = ? AND is_open <> ?");
 
-/* A leaderboard that becomes hidden has not ended: others never knew it. If several programs
+/* A leaderboard that was hidden has not ended, so hiding writes no event. If several programs
  * check, only one sees the UPDATE change the row. */
 static int tell_change(struct database *db, void *context, struct error *error)
 {

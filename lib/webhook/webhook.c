@@ -99,7 +99,7 @@ static const struct statement INSERT_TEST_EVENT = COMMAND(
 	"FROM webhooks h LEFT JOIN leaderboards l ON l.id = h.leaderboard_id WHERE h.id = ?");
 static const struct statement INSERT_TEST_DELIVERY =
 	COMMAND("INSERT INTO webhook_deliveries (webhook_id, event_id, next_at) "
-			"VALUES (?, ?, UTC_TIMESTAMP(3) - INTERVAL 1 DAY)"); /* sent before all others */
+			"VALUES (?, ?, UTC_TIMESTAMP(3) - INTERVAL 1 DAY)"); /* due before all others */
 
 static const struct column DELIVERY_COLUMNS[] = {
 	INTEGER(struct webhook_delivery, id),

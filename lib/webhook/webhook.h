@@ -55,8 +55,8 @@ struct webhook {
 	int64_t created_at_ms;
 };
 
-/* The waiting deliveries `d` of the webhook `h`. Statistics that lag behind a quick growth would
- * let MariaDB read the whole table instead. */
+/* The waiting deliveries `d` of the webhook `h`. The index is forced, because with outdated
+ * statistics MariaDB might read the whole table. */
 #define SQL_DELIVERIES_THAT_WAIT \
 	"FROM webhook_deliveries d FORCE INDEX (webhook_deliveries_due) " \
 	"WHERE d.webhook_id = h.id AND d.state = 'waiting'"
@@ -93,7 +93,8 @@ int webhook_resume(struct database *db, struct arena *arena, const struct webhoo
 int webhook_delete(struct database *db, struct arena *arena, const struct webhook *webhook,
 	const struct actor *actor, struct error *error);
 
-/* Whether `secret` is the webhook's: the page that shows a secret once shows only a correct one. */
+/* Whether `secret` is the webhook's. The page that shows a new secret gets it from a cookie, and
+ * checks it with this function. */
 int webhook_has_secret(struct database *db, struct arena *arena, int64_t id, const char *secret,
 	bool *answer, struct error *error);
 
