@@ -1,11 +1,11 @@
-// Keeps a page with something running up to date: asks for its state once a second and, when that has
-// changed, fetches the page and puts its content in place. Without scripts the page reloads itself instead.
+// Keeps a page about running jobs up to date. It asks for the state once a second and, when the
+// state has changed, fetches the page and replaces its content. Without scripts the page reloads.
 "use strict";
 (() => {
 	const main = document.getElementById("main");
 	const address = main.dataset.live;
 	const second = 1000;
-	main.tabIndex = -1; // so that it can have the focus
+	main.tabIndex = -1; // lets focusAgain() focus it
 	let last = null, failures = 0;
 
 	const note = (text) => {
@@ -15,12 +15,12 @@
 		place.hidden = !text;
 	};
 
-	// What an element is known by before and after its page was fetched anew; several may share it.
+	// Identifies an element in the old and the new content; several elements may share it.
 	const traits = (element) => [element.tagName, element.id, element.parentElement.id, element.name ?? "", element.getAttribute("href"),
 		element.getAttribute("aria-label"), element.matches("button, summary") ? element.textContent : ""].join("\n");
 	const alike = (tag, wanted) => [...main.querySelectorAll(tag)].filter((element) => traits(element) === wanted);
 
-	// Where the keyboard is.
+	// Describes the element of the content that has the keyboard's focus.
 	const focused = () => {
 		const element = document.activeElement;
 		if (!main.contains(element) || element === main) return null;
@@ -28,17 +28,17 @@
 		return { tag: element.tagName, wanted, index: alike(element.tagName, wanted).indexOf(element) };
 	};
 
-	// What had it may be gone: then Tab goes on from the beginning of the content, and not behind all of it.
+	// If the element is gone, focuses main, so that Tab continues at the start of the content.
 	const focusAgain = ({ tag, wanted, index }) => {
 		const there = alike(tag, wanted);
 		(there[Math.min(index, there.length - 1)] ?? main).focus({ preventScroll: true });
 	};
 
-	// What is printed last stands at the end, which stays in sight unless the reader has scrolled away from it.
+	// A job's output stays scrolled to its end, unless the reader has scrolled away from the end.
 	const isAtEnd = (place) => place.scrollTop + place.clientHeight >= place.scrollHeight - 4;
 	const printed = () => main.querySelectorAll("pre[id^=printed-]");
 
-	// What the reader has opened stays open, and what was scrolled to the side stays there.
+	// Opens in the fresh content what the reader has opened, and returns what was scrolled sideways.
 	const takeOver = (fresh) => {
 		for (const old of main.querySelectorAll("details[id]")) {
 			const its = fresh.querySelector(`#${CSS.escape(old.id)}`);
@@ -58,7 +58,7 @@
 			const box = alike(".scroll", wanted)[0];
 			if (box) box.scrollLeft = left;
 		}
-		// After podium.js has shown its buttons, which it does as soon as it hears of the change.
+		// Waits until podium.js's MutationObserver has shown the buttons: one may need the focus.
 		if (place) queueMicrotask(() => focusAgain(place));
 	};
 
@@ -68,7 +68,7 @@
 		return answer.text();
 	};
 
-	// The page under a name of its own for each state, so that no cache answers with the page of an older one.
+	// The page's address with a digest of the state, so that no cache answers with an older page.
 	const pageOf = (state) => {
 		let digest = 0;
 		for (let i = 0; i < state.length; i++) digest = (Math.imul(digest, 31) + state.charCodeAt(i)) >>> 0;
@@ -78,7 +78,8 @@
 		return page.href;
 	};
 
-	// What running jobs print changes often, and alone: it goes into its place. False where the page has none for it yet.
+	// Shows the output of running jobs, which changes often, without fetching the page. Returns
+	// false if the page has no place for the output yet.
 	const jobsOf = ({ jobs }) => (Array.isArray(jobs) ? jobs : []);
 	const print = (status) => jobsOf(status).every(({ output }, index) => Object.entries(output ?? {}).every(([stream, text]) => {
 		const place = document.getElementById(`printed-${stream}-${index}`);
@@ -91,7 +92,7 @@
 		return true;
 	}));
 
-	// The state without what is printed.
+	// The state as text, without the output that print() shows.
 	const stateOf = (status) => JSON.stringify({ ...status, jobs: jobsOf(status).map(({ output, ...job }) => ({ ...job, prints: Boolean(output) })) });
 
 	const look = async () => {
@@ -101,7 +102,7 @@
 			const { state, settled } = status;
 			if (text !== last) replace(await get(pageOf(text)));
 			last = print(status) ? text : null;
-			over = settled ?? (state !== "queued" && state !== "running"); // what has ended may still be compared
+			over = settled ?? (state !== "queued" && state !== "running"); // a comparison may follow a job
 			failures = 0;
 			note("");
 		} catch {

@@ -1,9 +1,9 @@
-// Small improvements; every page is complete without them. Live status is live.js.
+// Small improvements for pages, which are complete without scripts. live.js updates running jobs.
 "use strict";
 (() => {
 	const main = document.getElementById("main");
 
-	// ---- copying: <button data-copy="id" hidden> copies the text of that element, without its line numbers ----
+	// ---- copying: <button data-copy="id" hidden> copies the text of the element with this id ----
 
 	const textOf = (element) => {
 		const copy = element.cloneNode(true);
@@ -35,7 +35,7 @@
 		}
 	};
 
-	// ---- times: hovering shows the reader's own zone below the UTC time ----
+	// ---- times: hovering over a UTC time also shows it in the reader's zone ----
 
 	const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 	const isUtc = ["UTC", "Etc/UTC", "GMT", "Etc/GMT"].includes(zone);
@@ -50,7 +50,7 @@
 		}
 	};
 
-	// A deadline is told in UTC; behind it stands what that is for the reader.
+	// Deadlines are in UTC; this appends the time in the reader's zone.
 	const tellDeadlines = () => {
 		for (const deadline of main.querySelectorAll(".deadline[data-at]:not([data-local])")) {
 			const at = new Date(deadline.dataset.at);
@@ -63,14 +63,14 @@
 		}
 	};
 
-	// ---- fields for a time are in UTC; beside each the same can be typed in the reader's own zone ----
+	// ---- time fields are in UTC; a field beside each takes the time in the reader's zone ----
 
 	const pad = (number) => String(number).padStart(2, "0");
 	const clock = (at) => `${pad(at.getHours())}:${pad(at.getMinutes())}`;
 	const asLocal = (at) => `${String(at.getFullYear()).padStart(4, "0")}-${pad(at.getMonth() + 1)}-${pad(at.getDate())}T${clock(at)}`;
 	const minutesLater = (at, minutes) => new Date(at.getTime() + minutes * 60000);
 
-	// What is odd about a local time: clocks skip it, or show it twice.
+	// Explains a local time that does not exist or comes twice when clocks change; else "".
 	const oddity = (typed, at) => {
 		if (typed && asLocal(at) !== typed)
 			return `There is no ${typed.slice(11)} on that day in ${zone}, because clocks go forward then; ${clock(at)} is taken.`;
@@ -88,7 +88,7 @@
 			const own = make("input", { id, type: "datetime-local", className: "short" });
 			const label = make("label", { htmlFor: id, className: "hint", textContent: `The same in your zone, ${zone}` });
 			const tell = (typed, at) => {
-				const past = input.name !== "frozen" && at < Date.now() ? "This time has passed already." : ""; // a freeze may begin then
+				const past = input.name !== "frozen" && at < Date.now() ? "This time has passed already." : ""; // a past freeze is allowed
 				told.textContent = isNaN(at) ? "" : oddity(typed, at) || past;
 				told.hidden = !told.textContent;
 			};
@@ -108,7 +108,7 @@
 		}
 	};
 
-	// ---- files: one that is dropped anywhere on a form goes into its file field ----
+	// ---- files: a file dropped anywhere on a form goes into the form's file field ----
 
 	const takesFiles = (event) => event.dataTransfer && [...event.dataTransfer.types].includes("Files");
 
@@ -154,6 +154,6 @@
 	};
 
 	improve();
-	// live.js puts fresh content in place.
+	// live.js replaces the content, which then needs the same improvements.
 	new MutationObserver(improve).observe(main, { childList: true });
 })();

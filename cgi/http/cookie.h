@@ -11,10 +11,12 @@ void response_cookie(struct request *request, const char *cookie);
 
 enum { session_token_bytes = 32 };
 
-/* The session's token, or NULL if there is none of that length. */
+/* Decodes the session token from its cookie. Returns NULL if there is none or its length is
+ * wrong. */
 const unsigned char *cookie_token(struct request *request);
 
-/* Sets the cookie to `token`; NULL empties it. `max_age_s` below 0: until the browser closes. */
+/* Sets the session cookie to `token`; NULL clears it. With `max_age_s` below 0, the cookie lasts
+ * until the browser closes. */
 void cookie_set_token(struct request *request, const unsigned char *token, int64_t max_age_s);
 
 #endif

@@ -5,14 +5,15 @@
 
 #include "cgi/http/request.h"
 
-/* The form token of a session token of session_token_bytes, as hex in the arena. The form token
- * does not reveal the session token. */
+/* Derives the form token from a session token of session_token_bytes, as hex in the arena. The form
+ * token does not reveal the session token. */
 const char *csrf_token(struct arena *arena, const unsigned char *token);
 
 /* Gives a visitor without a session a cookie and a form token for the login form. */
 void csrf_offer(struct request *request);
 
-/* Checks Origin and form token of a POST. ERROR_FORBIDDEN with a sentence when either is wrong. */
+/* Checks the Origin header and the form token of a POST. Returns ERROR_FORBIDDEN with a message if
+ * either is wrong. */
 int csrf_check(struct request *request);
 
 #endif

@@ -17,8 +17,8 @@ static int hex_value(char digit)
 	return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
 }
 
-/* Returns the decoded text with its length, which reveals an embedded NUL. A % without two hex
- * digits stays as it is. */
+/* Returns the decoded text. *decoded_length counts embedded NUL bytes, so check_value() can find
+ * them. A % without two hex digits stays as it is. */
 static char *percent_decode(struct arena *arena, const char *text, size_t length,
 	bool plus_is_space, size_t *decoded_length)
 {

@@ -1,20 +1,22 @@
-/* Queries and forms: from bytes to the fields of a request. */
+/* Decodes queries and form bodies into the fields of a request. */
 #ifndef PODIUM_CGI_HTTP_FORM_H
 #define PODIUM_CGI_HTTP_FORM_H
 
 #include "cgi/http/request.h"
 
-/* Decodes `a=b&c=d` into fields. ERROR_INPUT for invalid UTF-8 and for NUL bytes. */
+/* Decodes `a=b&c=d` into fields. Returns ERROR_INPUT for invalid UTF-8 and for NUL bytes. */
 int form_parse_urlencoded(struct arena *arena, const char *text, size_t length,
 	struct field **fields, size_t *count, struct error *error);
 
-/* Percent-decodes a path. NULL for invalid UTF-8 and for control characters. */
+/* Percent-decodes a path. Returns NULL for invalid UTF-8 and for control characters. */
 char *form_decode_path(struct arena *arena, const char *text);
 
-/* Reads the body of a POST, of at most `most_bytes`, into request->form and request->uploads. */
+/* Reads the body of a POST into request->form and request->uploads. Returns ERROR_LIMIT if it has
+ * more than `most_bytes`. */
 int form_read(struct request *request, size_t most_bytes);
 
-/* Appends a body of any other type to `body`, undecoded. ERROR_LIMIT above `most_bytes`. */
+/* Appends the body to `body` without decoding it, for content types other than forms. Returns
+ * ERROR_LIMIT above `most_bytes`. */
 int form_read_bytes(struct request *request, size_t most_bytes, struct buffer *body);
 
 /* Whether the body has this content type, such as application/json. */

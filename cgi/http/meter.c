@@ -13,7 +13,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Statuses that get a counter (cgi/main.c names them); all others share one. */
+/* Each of these HTTP statuses has a counter; all others share one. cgi/main.c has their names. */
 static const int STATUSES[] = {
 	200,
 	201,
@@ -36,7 +36,7 @@ static const int STATUSES[] = {
 	500,
 	503,
 };
-/* Upper bounds in ns, and as Prometheus writes them. */
+/* Upper bounds of the duration buckets, in ns and in seconds for Prometheus' label `le`. */
 static const struct {
 	uint64_t most_ns;
 	const char *le;
@@ -134,7 +134,7 @@ static const char *route_method_name(const struct route *route)
 	return "any";
 }
 
-/* Unknown addresses share a row. */
+/* Requests for unknown addresses have no route and share one counter. */
 static const char *pattern_of(const struct route *route)
 {
 	return route ? route->pattern : "none";
@@ -234,7 +234,7 @@ static double resident_bytes(void)
 static double open_descriptors(void)
 {
 	DIR *folder = opendir("/proc/self/fd");
-	int count = -3; /* the two dots, and the folder's own */
+	int count = -3; /* leaves out ".", ".." and opendir()'s own descriptor */
 	while (folder && readdir(folder))
 		count++;
 	if (folder)

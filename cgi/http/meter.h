@@ -1,7 +1,7 @@
 /* Metrics of this process: requests by route and status, their durations, and requests in flight.
- * Counters are lock-free atomics in a fixed array by route number, so visitors cannot add one.
+ * Counters are lock-free atomics in a fixed array by route number, so requests cannot create more.
  *
- * Each podium-web counts its own requests since its start. */
+ * Each podium-web process counts its own requests since its start. */
 #ifndef PODIUM_CGI_HTTP_METER_H
 #define PODIUM_CGI_HTTP_METER_H
 
@@ -12,11 +12,12 @@
 #include <stdint.h>
 
 /* Call before the first request. `threads`: how many requests this process answers in parallel.
- * `route_at`: the route of a number from 1 on, NULL behind the last (router_route). */
+ * `route_at` returns the route with a number, counted from 1, or NULL after the last
+ * (router_route). */
 void meter_start(int64_t threads, const struct route *(*route_at)(size_t number));
 
-/* Measure a request from accepting it until nginx has its answer. `route` is the route's number;
- * 0: no route matched. */
+/* Call meter_begin, which returns the start time, when accepting a request, and meter_end when
+ * nginx has the response. `route` is the route's number; 0: no route matched. */
 uint64_t meter_begin(void);
 void meter_end(uint64_t began_ns, size_t route, int status);
 

@@ -54,7 +54,8 @@ int multipart_begin(struct multipart *parser, struct arena *arena, const char *c
 			error, ERROR_INPUT, "The form was sent without a usable boundary between its fields.");
 	parser->delimiter_length =
 		(size_t)snprintf(parser->delimiter, sizeof parser->delimiter, "\r\n--%s", boundary);
-	/* The first delimiter may begin the body. A line break before it makes all delimiters alike. */
+	/* The body may start with a delimiter that has no line break before it. Adding the line break
+	 * here makes all delimiters alike. */
 	buffer_text(&parser->pending, "\r\n");
 	return 0;
 }
@@ -68,8 +69,8 @@ void multipart_free(struct multipart *parser)
 /* ---- the parser's states: functions return 1 after progress, 0 to ask for more bytes, or an error
  * ---- */
 
-/* Consumes bytes up to and including the next delimiter. Appends those before it to `out`, unless
- * it is NULL. */
+/* Consumes bytes up to and including the next delimiter. Appends the bytes before it to `out`,
+ * unless `out` is NULL. */
 static int skip_to_delimiter(struct multipart *parser, struct buffer *out)
 {
 	struct buffer *pending = &parser->pending;
@@ -96,8 +97,8 @@ static int behind_delimiter(struct multipart *parser, struct error *error)
 		return fail(error, ERROR_INPUT, "The form is damaged: something stands behind a boundary.");
 	if (!last && ++parser->parts > multipart_most_parts)
 		return fail(error, ERROR_LIMIT, "The form has more than %d fields.", multipart_most_parts);
-	/* Keep the line break: a part without headers then begins with the empty line that ends them.
-	 */
+	/* Keep the line break after the delimiter: a part without headers then still starts with the
+	 * empty line that ends headers. */
 	if (last)
 		buffer_drop_front(pending, 2);
 	parser->state = last ? MULTIPART_DONE : MULTIPART_HEADERS;
@@ -140,7 +141,7 @@ static int read_headers(struct multipart *parser, struct error *error)
 	int rc = take_disposition(parser, pending->data, error);
 	if (rc)
 		return rc;
-	/* Keep the second line break: the delimiter of an empty body starts with it. */
+	/* Keep the second of the two line breaks: the delimiter of an empty body starts with it. */
 	buffer_drop_front(pending, length + 2);
 	buffer_clear(&parser->body);
 	parser->state = MULTIPART_BODY;
@@ -152,7 +153,7 @@ static int read_part_body(struct multipart *parser, struct error *error)
 	int found = skip_to_delimiter(parser, &parser->body);
 	if (!found)
 		return 0;
-	/* The first two bytes are the line break that ended the headers. */
+	/* The first two bytes are the line break that ends the headers. */
 	size_t length = parser->body.length >= 2 ? parser->body.length - 2 : 0;
 	parser->part.bytes =
 		arena_copy(parser->arena, parser->body.length >= 2 ? parser->body.data + 2 : "", length);

@@ -1,5 +1,6 @@
-/* Private to cgi/http: a streaming parser of multipart/form-data (RFC 7578): takes bytes as they
- * arrive and hands out whole parts. Memory holds only the current part. All input is hostile. */
+/* Private to cgi/http: a streaming parser for multipart/form-data (RFC 7578). It takes bytes as
+ * they arrive, keeps only the current part in memory, and hands out whole parts. All input may be
+ * hostile. */
 #ifndef PODIUM_CGI_HTTP_MULTIPART_H
 #define PODIUM_CGI_HTTP_MULTIPART_H
 
@@ -18,7 +19,7 @@ enum {
 
 struct multipart_part {
 	const char *name;      /* the form field's name; never NULL */
-	const char *file_name; /* NULL: an ordinary field; as sent, may be "" */
+	const char *file_name; /* as sent, may be ""; NULL: an ordinary field */
 	const char *bytes;     /* in the arena, followed by a NUL */
 	size_t length;
 };
@@ -39,17 +40,17 @@ struct multipart {
 		MULTIPART_DONE
 	} state;
 	struct buffer pending; /* bytes not yet parsed */
-	struct buffer body;    /* of the current part */
+	struct buffer body;    /* body of the current part */
 	struct multipart_part part;
 	size_t parts;
 };
 
-/* `content_type` is the header's value: multipart/form-data with a boundary. The parser passes each
- * part to `take`. */
+/* `content_type` is the header's value, multipart/form-data with a boundary. The parser passes each
+ * whole part to `take`. */
 int multipart_begin(struct multipart *parser, struct arena *arena, const char *content_type,
 	multipart_take *take, void *context, struct error *error);
 int multipart_feed(struct multipart *parser, const char *bytes, size_t length, struct error *error);
-/* Call at the end of the input. ERROR_INPUT where it is incomplete. */
+/* Call at the end of the input. Returns ERROR_INPUT if the input is incomplete. */
 int multipart_end(struct multipart *parser, struct error *error);
 void multipart_free(struct multipart *parser);
 

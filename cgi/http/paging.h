@@ -6,16 +6,17 @@
 
 struct paging {
 	int64_t page, pages; /* from 1; an empty list has one page */
-	/* Entries on this page, counted from 1. last < first: the page is empty. */
+	/* Positions in the list, from 1, of the page's first and last entry. last < first: no
+	 * entries. */
 	int64_t first, last;
 };
 
-/* Page number `page` of a list of `entries`. ERROR_NOT_FOUND with a sentence for a page that does
- * not exist. */
+/* Fills in page number `page` of a list of `entries` entries. Returns ERROR_NOT_FOUND with a
+ * message if there is no such page. */
 int paging_make(
 	struct paging *paging, int64_t entries, int64_t per_page, int64_t page, struct error *error);
 
-/* The page that contains an entry. */
+/* The number of the page that has the entry at position `entry`. */
 int64_t paging_page_of(int64_t entry, int64_t per_page);
 
 /* The number in ?NAME=; `otherwise` when the parameter is missing or not a number above 0. */

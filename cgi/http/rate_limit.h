@@ -6,15 +6,15 @@
 #include "cgi/http/request.h"
 
 struct rate_limit {
-	const char *what; /* part of the counter's key */
+	const char *what; /* names the limited action; the counter's key has it and `whom` */
 	int64_t most, window_s;
 };
 
-/* Counts one attempt of `whom`. From attempt most + 1 within the window: ERROR_LIMIT with a
- * sentence, and the header Retry-After. */
+/* Counts one attempt of `whom`. From attempt most + 1 within the window it returns ERROR_LIMIT with
+ * a message and sets the header Retry-After. */
 int rate_limit_hit(struct request *request, const struct rate_limit *limit, const char *whom);
 
-/* Removes one attempt, because it succeeded. */
+/* Takes back one counted attempt of `whom`, after the attempt succeeded. */
 int rate_limit_return(struct request *request, const struct rate_limit *limit, const char *whom);
 
 #endif

@@ -32,7 +32,7 @@ static size_t take_nearest(struct arena *arena, const char *wanted, const struct
 	return nearest_names(arena, wanted, names, count, near, refusal_names);
 }
 
-/* Ignores errors: the page already says that the database is away. */
+/* Ignores errors, because the error page must also work without the database. */
 static void find_leaderboards(struct request *request, const char *wanted, struct refusal *refusal)
 {
 	struct name_row *rows;
@@ -55,7 +55,7 @@ static void find_users(struct request *request, const char *wanted, struct refus
 		refusal->user_count = take_nearest(request->arena, wanted, rows, count, refusal->users);
 }
 
-/* The part of the address after `area`, or NULL. */
+/* Returns the part of the address after `area`, or NULL if the address is elsewhere. */
 static const char *name_in(struct request *request, const char *area)
 {
 	size_t length = strlen(area);

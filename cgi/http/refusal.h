@@ -1,4 +1,4 @@
-/* The error page: it says why a request failed and offers links that may help. */
+/* The error page, which says why a request failed and offers links that may help. */
 #ifndef PODIUM_CGI_HTTP_REFUSAL_H
 #define PODIUM_CGI_HTTP_REFUSAL_H
 
@@ -11,13 +11,15 @@ struct refusal {
 	/* The address for "try again". NULL: retrying would not help or would send a form twice. */
 	const char *again;
 	bool forbidden; /* another account might have access */
+	/* Leaderboards and users whose names resemble the requested one. */
 	const char *leaderboards[refusal_names];
-	size_t leaderboard_count; /* leaderboards and users with names similar to the requested one */
+	size_t leaderboard_count;
 	const char *users[refusal_names];
 	size_t user_count;
 };
 
-/* Fills the body for request->status, which is 400 or more. Works without the database. */
+/* Fills the response with the error page for request->status, which is 400 or more. Works without
+ * the database. */
 void refusal_show(struct request *request, const char *title, const char *sentence);
 
 #endif

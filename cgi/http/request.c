@@ -123,7 +123,7 @@ void response_header(struct request *request, const char *name, const char *valu
 
 void response_as_text(struct request *request, const char *file_name, bool download)
 {
-	/* RFC 6266: a plain name for old clients, and the whole one percent-encoded. */
+	/* RFC 6266: an ASCII name for old clients, then the full name, percent-encoded. */
 	cleanup_buffer struct buffer value = { 0 };
 	buffer_printf(&value, "%s; filename=\"", download ? "attachment" : "inline");
 	const char *slash = strrchr(file_name, '/');

@@ -1,9 +1,9 @@
 /* One request and its response, as a page's handler sees them.
  *
  * A handler reads from top to bottom: permissions (the router has checked the role), input, query,
- * render. It returns 0 after it has filled the response. Otherwise it fills `request->error` and
- * returns a negative error code, and the router answers with that code's error page (404, 403, 400,
- * 503, ...). A handler allocates from request->arena; the memory is freed after the request. */
+ * render. It fills the response and returns 0, or fills `request->error` and returns a negative
+ * error code. The router answers an error code with its error page (404, 403, 400, 503, ...).
+ * Handlers allocate from request->arena, which is freed after the request. */
 #ifndef PODIUM_CGI_HTTP_REQUEST_H
 #define PODIUM_CGI_HTTP_REQUEST_H
 
@@ -34,22 +34,22 @@ enum method {
 };
 
 struct field {
-	const char *name, *value;
-}; /* value: valid UTF-8 without NUL */
+	const char *name, *value; /* value: valid UTF-8 without NUL */
+};
 struct upload {
 	const char *field, *file_name;
-	const char *bytes;
+	const char *bytes; /* may be binary */
 	size_t length;
-}; /* bytes: anything */
+};
 
 struct viewer { /* the user who sends the request */
 	int64_t id; /* 0: not logged in */
 	const char *name;
 	enum role role;
 	bool must_change_password;
-	int64_t held;                       /* results that await review, if the viewer is an admin */
-	const struct overtaking *overtaken; /* the newest notice to show, or NULL */
-	const char *here; /* this page's address: dismissing the notice returns here */
+	int64_t held;                       /* for admins: number of results that await review */
+	const struct overtaking *overtaken; /* newest "you were overtaken" notice, or NULL */
+	const char *here; /* this page's address; dismissing the notice leads back to it */
 };
 
 struct request {
@@ -59,7 +59,7 @@ struct request {
 	struct error *error;
 	enum method method;
 	bool is_head;
-	const char *path;         /* decoded, "/leaderboard/x" */
+	const char *path;         /* percent-decoded, "/leaderboard/x" */
 	const char *query_string; /* raw, "" if none */
 	const char *address;      /* the client's address, from nginx */
 	const char *user_agent;
@@ -68,9 +68,9 @@ struct request {
 	const char *host, *origin;          /* the headers; origin may be NULL */
 	bool secure;                        /* the client uses HTTPS */
 	const char *cookies;                /* the header, "" if none */
-	const char *(*read_header)(void *source, const char *name); /* use request_header */
+	const char *(*read_header)(void *source, const char *name); /* read it with request_header */
 	void *header_source;
-	const struct interface *interface; /* the interface of the address (cgi/http/route.h) */
+	const struct interface *interface; /* that has this address (cgi/http/route.h) */
 
 	/* the undecoded body of a POST; the router decodes it into form, uploads and json */
 	const char *body_type; /* Content-Type, "" if none */
@@ -80,45 +80,47 @@ struct request {
 
 	struct field *query;
 	size_t query_count;
-	struct field *form;
-	size_t form_count; /* of a POST, urlencoded or multipart */
-	struct upload *uploads;
-	size_t upload_count; /* parts of a multipart body that have a file name */
+	struct field *form; /* fields of a POST body, urlencoded or multipart */
+	size_t form_count;
+	struct upload *uploads; /* parts of a multipart body that have a file name */
+	size_t upload_count;
 	/* The JSON object of an application/json body, or NULL. The router releases it. */
 	json_t *json;
 	struct viewer viewer;
-	/* The program's token. NULL on pages and for anonymous requests. */
+	/* The API token of the request. NULL on pages and for anonymous requests. */
 	const struct token_holder *token;
-	const char *csrf; /* for hidden fields named `csrf`; the router checks it on POST */
+	const char *csrf; /* value for a form's hidden field `csrf`; the router checks it on POST */
 
 	/* the response */
 	int status;               /* 200 unless set */
 	const char *content_type; /* "text/html; charset=utf-8" unless set */
 	const char *location;     /* for redirects */
 	const char *disposition;  /* Content-Disposition; use response_as_text */
-	bool may_be_cached;       /* anonymous GET pages: nginx keeps them for 1 s */
-	bool sets_cookie;         /* nobody else may receive this response */
+	bool may_be_cached;       /* for anonymous GET pages: nginx caches the response for 1 s */
+	bool sets_cookie;         /* the response is for this client only */
 	const char *etag;         /* with its quotes; NULL: none, and no cache may store the response */
-	/* Only /api/v1: header lines with the requests that are left. A cached response omits them. */
+	/* Only for /api/v1: header lines that tell how many requests are left. A cached response omits
+	 * them. */
 	const char *limits;
-	/* Only errors of /api/v1: a problem type that is more exact than the code's. NULL: none. */
+	/* Only for errors of /api/v1: a problem type more exact than that of the error code, or
+	 * NULL. */
 	const char *problem;
 	struct buffer headers; /* more header lines, each "Name: value\r\n"; use response_header */
 	struct buffer body;
-	/* For a long answer, `body` holds the first piece. Each call puts the next piece into the empty
-	 * body, or nothing at the end. An error breaks the answer off. */
+	/* For a long response, `body` holds the first piece. Each call puts the next piece into the
+	 * empty body; an empty body ends the response, and an error aborts it. */
 	int (*stream)(struct request *request);
 	void *stream_state;
-	/* A submission whose events follow the body (cgi/popcorn/stream.h). 0: none. */
+	/* ID of a submission whose events follow the body (cgi/popcorn/stream.h); 0: none. */
 	int64_t follows;
 
 	/* for the log and the metrics */
-	size_t route;   /* see router_route; 0: no route matched */
+	size_t route;   /* the route's number (router_route); 0: no route matched */
 	int64_t stored; /* the submission that this request stored; 0: none */
 };
 
-/* NULL when the field is missing. Of repeated fields these return the first; request_form_values
- * returns all. */
+/* Return the field's value, or NULL if the field is missing. If it is repeated, they return its
+ * first value, and request_form_values returns all. */
 const char *request_query(const struct request *request, const char *name);
 const char *request_form(const struct request *request, const char *name);
 const char *request_query_or(
@@ -128,57 +130,60 @@ size_t request_form_values(struct request *request, const char *name, const char
 /* The uploaded file of a form field. NULL when the user chose none: browsers then send an empty
  * name. */
 const struct upload *request_upload(const struct request *request, const char *field);
-/* Whether one of the values, such as those of request_form_values, is `name`. */
+/* Whether one of the `count` names, such as the result of request_form_values, is `name`. */
 bool names_contain(const char *const *names, size_t count, const char *name);
-bool request_form_flag(const struct request *request, const char *name); /* a checked checkbox */
+bool request_form_flag(const struct request *request, const char *name); /* a checkbox is checked */
 
-/* Who acts in this request, for the audit log. */
+/* Returns who sends this request, for the audit log. */
 struct actor actor_of(const struct request *request);
 
-/* The creator whose invite codes the viewer manages: the viewer, or 0 for admins, who manage those
- * of all creators. */
+/* Returns the ID of the creator whose invite codes the viewer manages. This is the viewer's own ID,
+ * or 0 for an admin, who manages the codes of all creators. */
 int64_t managed_creator(const struct request *request);
 
-/* A header of the request by its name, such as If-None-Match; NULL if it is missing. The value is
+/* Returns a header of the request, such as If-None-Match, or NULL if it is missing. The value is
  * unchecked input. */
 const char *request_header(const struct request *request, const char *name);
 
-/* 303 See Other. Returns 0, so that handlers write `return redirect(...)`. The path begins with one
- * '/', and its parts are percent-encoded. A path that could lead to another host becomes "/". */
+/* Answers 303 See Other. Returns 0, so that handlers write `return redirect(...)`. The path begins
+ * with one '/', and the caller percent-encodes its parts. A path that could lead to another host
+ * becomes "/". */
 int redirect(struct request *request, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* Returns an untrusted path if a browser reads it as a path of this site, else "/". */
 const char *own_path(const char *path);
 
-/* Drops control characters from `value`. Check untrusted values before. */
+/* Adds a response header. Drops control characters from `value`; the caller checks untrusted
+ * values. */
 void response_header(struct request *request, const char *name, const char *value);
 
 /* Sets Content-Type and Content-Disposition so that browsers show the bytes as text and never run
  * them. */
 void response_as_text(struct request *request, const char *file_name, bool download);
 
-/* What link previews and feed readers learn about a page. */
+/* Data of a page for link previews and feed readers. */
 struct page_share {
 	const char *description;       /* one sentence */
 	const char *picture;           /* a path of this site, 1200 x 630 pixels; or NULL */
 	const char *feed, *feed_title; /* a path of this site and its title; or NULL */
 };
 
-/* What every page's frame needs: viewer, csrf, title, section. Templates take it as `page`. */
+/* Data for the frame of every page: title, viewer, navigation. Templates get it as `page`. */
 struct page {
 	const char *title;
-	/* Marks the navigation: "leaderboards", "queue", "mine", "account", "admin" or "". */
+	/* The entry to highlight in the navigation: "leaderboards", "queue", "mine", "account", "admin"
+	 * or "". */
 	const char *section;
 	const struct viewer *viewer;
 	const char *csrf;
 	const char *path;   /* for the login link's ?next= */
 	const char *notice; /* one sentence in a green box, or NULL */
 	const struct announcement *announcements;
-	size_t announcement_count; /* cgi/page/announcement.h; none unless asked for */
+	size_t announcement_count; /* 0 unless the handler calls announcements_read */
 	int refresh_s;             /* without scripts: reload after this time; 0: never */
-	/* With scripts: live.js polls this JSON and reloads the page when it changes. NULL: does not
-	 * poll. */
+	/* With scripts: live.js polls this JSON and reloads the page when it changes. NULL: no
+	 * polling. */
 	const char *live_url;
 	const struct page_share *share; /* or NULL */
 	const char *site;               /* "https://example.org", as configured */
@@ -186,12 +191,12 @@ struct page {
 };
 bool section_is(const struct page *page, const char *section);
 
-/* Releases `json`. NULL is ERROR_SYSTEM. */
+/* Makes `json` the response's body and releases it. Returns ERROR_SYSTEM if `json` is NULL. */
 int respond_json(struct request *request, json_t *json);
 
 struct page page_make(const struct request *request, const char *title, const char *section);
 
-/* The sentence of the request's error if it concerns this field, else NULL. Templates call it. */
+/* Returns the request's error message if it concerns this field, else NULL. Templates call it. */
 const char *form_error(const struct request *request, const char *field);
 
 #endif

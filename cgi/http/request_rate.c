@@ -11,14 +11,15 @@
 #include <string.h>
 #include <time.h>
 
-/* When a chain is full of subjects of this minute, the one with the fewest hits is evicted. */
+/* A counter is in one of `chain` consecutive slots. When subjects of this minute fill them all, the
+ * one with the fewest hits is evicted. */
 enum { window_s = 60, table_size = 8192, chain = 8, share_every_ms = 1000 };
 
 struct counter {
 	char whom[64];
 	int64_t window;    /* minutes since 1970; 0: unused */
 	int64_t hits;      /* counted by this process */
-	int64_t shared;    /* of these, already added to the database */
+	int64_t shared;    /* hits already added to the database */
 	int64_t elsewhere; /* counted by other hosts, as of the last exchange */
 };
 
@@ -27,7 +28,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- counting ---- */
 
-/* FNV-1a. Someone who constructs colliding names only evicts their own addresses or tokens. */
+/* FNV-1a hash. Clients that construct colliding names evict only their own addresses or tokens. */
 static size_t rate_slot(const char *whom)
 {
 	uint64_t hash = 14695981039346656037u;
@@ -85,7 +86,8 @@ static const struct statement TOTAL = SELECT(struct total, TOTAL_COLUMNS,
 static const struct statement FORGET =
 	COMMAND("DELETE FROM api_requests WHERE window_start < ? LIMIT 1000");
 
-/* Hits counted here since the last exchange, and the database's total with those of other hosts. */
+/* A counter with `fresh` hits that are not in the database yet, and the database's `total` over all
+ * hosts. */
 struct share {
 	size_t index;
 	struct counter counter;
@@ -133,7 +135,7 @@ static int store_shares(struct database *db, void *context, struct error *error)
 	return 0;
 }
 
-/* Skips counters that were evicted meanwhile. */
+/* Stores the totals in the counters. Skips those that were evicted meanwhile. */
 static void take_totals(const struct shares *shares)
 {
 	pthread_mutex_lock(&lock);
@@ -149,7 +151,7 @@ static void take_totals(const struct shares *shares)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Counts that cannot be stored now are stored the next time. */
+/* After a database error, the same counts are tried again the next time. */
 static void share_once(struct shares *shares, int64_t *forgotten)
 {
 	struct error error = { 0 };
@@ -206,7 +208,7 @@ void request_rate_stop(void)
 	stopping = true;
 	pthread_cond_signal(&ending);
 	pthread_mutex_unlock(&waiting);
-	database_suspend(sharer, true); /* it may be waiting for an answer */
+	database_suspend(sharer, true); /* the thread may be waiting for an answer */
 	pthread_join(sharing, NULL);
 	database_close(sharer);
 }

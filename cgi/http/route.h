@@ -1,5 +1,5 @@
-/* What a route is: an address, its handler and who may go there. Pages and interfaces fill tables
- * of them; cgi/router.c alone knows all tables. */
+/* A route: an address, its handler and who may call it. Pages and interfaces define tables of
+ * routes; only cgi/router.c knows all tables. */
 #ifndef PODIUM_CGI_HTTP_ROUTE_H
 #define PODIUM_CGI_HTTP_ROUTE_H
 
@@ -15,17 +15,17 @@ struct route {
 	const char *pattern; // "/leaderboard/*": a star matches one part of the path
 	handler *run;
 	enum access access;
-	size_t most_body_bytes; /* of every method but GET */
+	size_t most_body_bytes; /* limit for the body of every method but GET */
 };
 
-/* A route for programs. A request without a token is anonymous and may use what ANYONE may. A
- * request with a token needs the scope even there: a token never shows more than its owner asked
- * for. */
+/* A route for programs. A request without a token is anonymous and may use only routes for ANYONE.
+ * A request with a token needs the scope even there, so a token never shows more than its owner
+ * granted. */
 struct call {
 	struct route route;
 	int scope; /* TOKEN_READ, ...; 0: any token suffices */
-	/* Names that the call accepts, separated by spaces: query parameters of a GET, members or
-	 * fields of the body otherwise. The interface rejects other names. NULL: accepts everything. */
+	/* Names that the call accepts, separated by spaces: query parameters of a GET, else members or
+	 * fields of the body. Other names are an error. NULL: accepts all names. */
 	const char *takes;
 };
 struct call_table {
@@ -37,15 +37,16 @@ struct call_table {
 		(array), sizeof(array) / sizeof((array)[0]) \
 	}
 
-/* What differs between the interfaces. Functions return 0 or an error code. Where the code's own
- * status does not fit, they set the request's status. */
+/* How an interface, such as the pages or /api/v1, authenticates, reads input and reports errors.
+ * Functions return 0 or an error code. They set request->status if the code's usual status does not
+ * fit. */
 struct interface {
-	/* "/api/v1": this address and those that begin with it and a slash. */
+	/* "/api/v1": the interface has this address and all below it. */
 	const char *prefix;
 	const struct call_table *const *tables;
 	size_t table_count;
 	int (*recognise)(struct request *request); /* fills viewer, token and csrf */
-	/* Checks role and scope; may answer with a redirect instead. */
+	/* Checks role and scope. Instead of failing it may redirect, for example to the login page. */
 	int (*admit)(struct request *request, const struct call *call);
 	/* Reads the query and the body. */
 	int (*read)(struct request *request, const struct call *call);

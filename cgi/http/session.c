@@ -64,10 +64,10 @@ bool session_hash(struct request *request, unsigned char hash[static 32])
 	return token;
 }
 
-/* ---- who asks ---- */
+/* ---- the viewer ---- */
 
-/* Reads the notice for the top of a page. Almost all requests skip this, because SESSION found
- * none. */
+/* Reads the notice for the top of a page. Few requests need this query, because SESSION already
+ * tells whether there is a notice. */
 static int read_overtaken(struct request *request)
 {
 	struct overtaking *overtaken = arena_alloc(request->arena, sizeof *overtaken);
@@ -106,7 +106,7 @@ int session_recognise(struct request *request)
 	if (now_ms() - row.seen_at_ms > seen_again_after_ms)
 		database_execute(request->db, &SEEN, NULL, "ssb", request->address, request->user_agent,
 			hash, sizeof hash);
-	/* Only pages of a GET show the notice: dismissing it leads back to the page's address. */
+	/* Only a GET shows the notice, because dismissing it leads back to the page's address. */
 	return row.overtaken && request->method == METHOD_GET && !row.must_change_password
 		? read_overtaken(request)
 		: 0;

@@ -10,8 +10,8 @@
 int session_recognise(struct request *request);
 
 /* Creates a session, ends the old one, and sets the cookie. `password_hash` is the hash that the
- * password matched, or NULL. ERROR_CONFLICT when the hash has changed since, or the account was
- * banned or deleted meanwhile. */
+ * password matched, or NULL. Returns ERROR_CONFLICT if the hash has changed meanwhile, or the
+ * account was banned or deleted. */
 int session_start(struct request *request, int64_t user_id, const char *password_hash);
 
 /* Ends the session and removes the cookie. */
@@ -20,7 +20,8 @@ int session_end(struct request *request);
 /* Removes the cookie of a session that no longer exists. */
 void session_forget(struct request *request);
 
-/* The database's hash of the cookie's token; false without a valid cookie. */
+/* Computes the hash under which the database stores the cookie's session. Returns false without a
+ * valid cookie. */
 bool session_hash(struct request *request, unsigned char hash[static 32]);
 
 #endif

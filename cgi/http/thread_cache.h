@@ -21,13 +21,13 @@ struct thread_cache {
 		(bytes), (release), false, 0 \
 	}
 
-/* The thread's memory, zeroed at first. NULL when memory is exhausted: the caller then works
- * without a cache. */
+/* Returns the calling thread's memory, zeroed at first. Returns NULL if memory is exhausted; the
+ * caller then works without a cache. */
 void *thread_cache_get(struct thread_cache *cache);
 
-/* Whether data read at `asked_at_ms` (clock_ms) is still fresh. Data stays fresh for `kept_ms`, or
- * until a request changes something in this process: users see their own changes on the next page.
- * Other processes see a change after `kept_ms`. */
+/* Whether data read at `asked_at_ms` (clock_ms) is still fresh: at most `kept_ms` old, and no
+ * request of this process has changed anything since. Users therefore see their own changes on the
+ * next page. Other processes see a change after `kept_ms`. */
 bool thread_cache_is_fresh(int64_t asked_at_ms, int64_t kept_ms);
 
 /* Call when a request has changed something, or may have. */

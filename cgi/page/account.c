@@ -14,7 +14,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Limits on failed logins and on new accounts. A whole class may share one address. */
+/* Limits on failed logins and on new accounts. A whole class may share one address, so addresses
+ * have higher limits than names. */
 static const struct rate_limit LOGINS_OF_NAME = { "login as", 10, 300 };
 static const struct rate_limit LOGINS_FROM_ADDRESS = { "login from", 30, 300 };
 static const struct rate_limit REGISTRATIONS = { "register", 200, 3600 };
@@ -82,7 +83,7 @@ static int show_account(struct request *request)
 	return 0;
 }
 
-/* Shows the page again with the error. The router handles errors that are not the user's. */
+/* Shows the page again with the error. The router reports errors of the database and the system. */
 static int show_account_form_again(struct request *request, int rc, int show(struct request *))
 {
 	if (rc == ERROR_DATABASE || rc == ERROR_SYSTEM)
@@ -116,14 +117,14 @@ int page_login(struct request *request)
 							  : show_login(request);
 }
 
-/* Counts the attempt for the address and the name before hashing any password. */
+/* Counts the attempt for the address and the name, before any password is hashed. */
 static int count_login(struct request *request, const char *name)
 {
 	int rc = rate_limit_hit(request, &LOGINS_FROM_ADDRESS, request->address);
 	return rc ? rc : rate_limit_hit(request, &LOGINS_OF_NAME, name);
 }
 
-/* A login with the right password does not count. */
+/* Takes the counted attempt back, because the password was right. */
 static int uncount_login(struct request *request, const char *name)
 {
 	int rc = rate_limit_return(request, &LOGINS_FROM_ADDRESS, request->address);

@@ -1,4 +1,5 @@
-/* The viewer's own data: a copy (cgi/page/account_export.c) and its deletion. */
+/* The viewer's own data: downloading a copy (cgi/page/account_export.c) and deleting the
+ * account. */
 #include "cgi/page/account.h"
 
 #include "cgi/http/rate_limit.h"

@@ -26,7 +26,7 @@ static json_t *bytes_to_json(const struct blob_value *blob)
 	return json_string(text);
 }
 
-/* Most sources are text; others are written as base64. */
+/* Writes a source as text; a source that is not UTF-8 becomes base64. */
 static json_t *blob_to_json(const struct blob_value *blob)
 {
 	return blob->bytes && text_is_utf8(blob->bytes, blob->length)
@@ -67,7 +67,7 @@ static const char *key_of(struct arena *arena, const struct column *column)
 		: column->name;
 }
 
-/* Leaves out the first `first` columns. */
+/* Writes a row as an object, without its first `first` columns. */
 static json_t *row_to_json(
 	struct arena *arena, const struct statement *statement, size_t first, const void *row)
 {
@@ -78,8 +78,8 @@ static json_t *row_to_json(
 	return object;
 }
 
-/* Returns all rows of a statement that binds one number. On failure, fills the error and returns
- * NULL. */
+/* Returns all rows of a statement that binds one ID as a JSON array. On failure, fills the error
+ * and returns NULL. */
 static json_t *rows_to_json(struct database *db, struct arena *arena,
 	const struct statement *statement, int64_t id, struct error *error)
 {
@@ -190,7 +190,8 @@ static int begin_files(struct request *request, struct progress *progress)
 		&progress->file_count, request->error, "i", request->viewer.id);
 }
 
-/* Returns how many of the first rows make one batch; the total size of its sources is limited. */
+/* Returns how many of the first rows one batch takes: it ends when their sources exceed
+ * piece_bytes. */
 static size_t batch_size(const struct exported_submission *rows, size_t count)
 {
 	size_t piece = 0, bytes = 0;

@@ -96,7 +96,7 @@ static const struct statement PLACES = SELECT(struct place_row, PLACE_COLUMNS,
 
 /* ---- the user's actions on the site, and actions on the account ---- */
 
-/* For tables that store a user's name instead of the ID. */
+/* The user's name, for tables that store it instead of the ID. */
 #define OWN_NAME "(SELECT name FROM users WHERE id = ?)"
 
 struct seat_row {
@@ -277,8 +277,8 @@ static const struct column LINK_COLUMNS[] = { TIME(struct link_row, expires_at_m
 static const struct statement LINKS = SELECT(struct link_row, LINK_COLUMNS,
 	"SELECT expires_at AS expires_at_ms FROM password_links WHERE user_id = ?");
 
-/* A deleted account's name may belong to another user now, so IDs and times decide. The actor
- * and the address appear only for the user's own actions. */
+/* Another user may now have the name of a deleted account, so IDs and times select the rows. The
+ * address appears only in rows of the user's own actions. */
 struct audit_row {
 	int64_t at_ms;
 	const char *address, *action, *subject, *detail;
@@ -343,7 +343,7 @@ static const struct column SUBMISSION_COLUMNS[] = {
 	TEXT(struct exported_submission, hidden_reason),
 	BLOB(struct exported_submission, source),
 };
-/* Reads along the key submissions_history, starting after the previous batch. */
+/* Reads in the order of the index submissions_history, starting after the previous batch. */
 const struct statement EXPORT_SUBMISSIONS = SELECT(struct exported_submission, SUBMISSION_COLUMNS,
 	"SELECT s.id, s.leaderboard_id, l.name AS leaderboard, v.number AS version, s.mode, "
 	"s.practice, s.file_name, s.dialect, s.note, "
@@ -359,8 +359,8 @@ const struct statement EXPORT_SUBMISSIONS = SELECT(struct exported_submission, S
 	"JOIN task_versions v ON v.id = s.task_version_id "
 	"JOIN blobs b ON b.sha256 = s.sha256 ORDER BY s.leaderboard_id, s.id");
 
-/* The range of submissions, sorted like EXPORT_SUBMISSIONS, and the rows that belong to them.
- * Each row starts with its submission's ID. */
+/* Parts of the statements in EXPORT_PARTS. They select rows that belong to a range of submissions,
+ * in the order of EXPORT_SUBMISSIONS. Each row starts with its submission's ID. */
 #define OF_PIECE "one.id AS submission, "
 #define PIECE "submissions one FORCE INDEX (submissions_history) "
 #define IS_OF_PIECE \
@@ -484,7 +484,8 @@ static const struct statement CASES = SELECT(struct case_row, CASE_COLUMNS,
 	"FROM " PIECE "JOIN jobs j ON j.submission_id = one.id JOIN stages t ON t.job_id = j.id "
 	"JOIN measurements m ON m.stage_id = t.id " IS_OF_PIECE "j.id, t.position, m.case_index");
 
-/* Only applied rejudgings: until then, their results do not count for anybody. */
+/* Results that a rejudging has replaced. Before a rejudging is applied, its new results do not
+ * count. */
 struct former_row {
 	int64_t submission;
 	const char *gpu, *verdict;
@@ -507,7 +508,8 @@ static const struct statement FORMER = SELECT(struct former_row, FORMER_COLUMNS,
 	"JOIN rejudgings g ON g.id = r.rejudging_id AND g.state = 'applied' "
 	"JOIN jobs j ON j.id = r.old_job_id " IS_OF_PIECE "g.id, r.gpu");
 
-/* Comparisons with submissions that others may see: neither hidden nor held for review. */
+/* Comparisons whose other submission is neither hidden nor held for review, so that others may see
+ * it. */
 struct compared_row {
 	int64_t submission;
 	const char *gpu;

@@ -6,7 +6,8 @@
 
 #include "lib/database/database.h"
 
-/* The rows become an array under `key`. An entry without a key ends an array of sections. */
+/* The statement's rows become a JSON array under `key`. An entry with NULL as key ends an array of
+ * sections. */
 struct export_section {
 	const char *key;
 	const struct statement *statement;
@@ -14,14 +15,14 @@ struct export_section {
 
 extern const struct export_section EXPORT_SECTIONS[]; /* each binds the user's ID */
 
-/* Rows that belong to a range of submissions. Each statement binds the user; the first
+/* Statements for rows that belong to a range of submissions. Each binds the user; the first
  * submission's leaderboard twice and its ID; then the same for the last submission. The first
  * column is the submission ID, which sorts the rows and is left out of the JSON. */
 enum { export_parts = 6 };
 extern const struct export_section EXPORT_PARTS[export_parts + 1];
 
-/* Reads the user's next submissions, sorted by leaderboard and ID. Binds the user; the
- * leaderboard of the last submission twice; the ID of that submission; the limit. */
+/* Reads the user's next submissions, sorted by leaderboard and ID. Binds the user; the leaderboard
+ * of the submission read last, twice; that submission's ID; the limit. */
 struct exported_submission {
 	int64_t id, leaderboard_id;
 	const char *leaderboard;

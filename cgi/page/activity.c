@@ -2,7 +2,7 @@
 
 static const int64_t day_ms = 24 * 60 * 60 * INT64_C(1000);
 
-/* 1970 began on a Thursday. */
+/* Returns the Monday of the week, 00:00 UTC. Day 0, 1 January 1970, was a Thursday. */
 static int64_t monday_of(int64_t ms)
 {
 	int64_t day = ms / day_ms;

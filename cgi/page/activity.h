@@ -8,17 +8,17 @@
 
 enum {
 	activity_weeks = 53,
-	activity_height = 48
-}; /* activity_height: height of the tallest bar, in units of the picture */
+	activity_height = 48 /* height of the tallest bar, in units of the picture */
+};
 
 struct activity_day {
 	int64_t day_ms, submissions;
-}; /* day_ms: 00:00 UTC */
+}; /* day_ms: the day's 00:00 UTC */
 
 struct activity_week {
 	int64_t monday_ms; /* 00:00 UTC */
 	int64_t submissions;
-	int64_t height; /* of the bar; 0 only without submissions */
+	int64_t height; /* height of the week's bar; 0 only without submissions */
 };
 
 struct activity {

@@ -48,7 +48,7 @@ static const struct statement LEADERBOARDS = SELECT(
 
 /* ---- the cache of a thread ---- */
 
-/* The cache holds all current and future announcements, so few pages need a query. */
+/* The cache holds all current and future announcements, so most pages need no query for them. */
 enum { kept_ms = 1000 };
 struct kept {
 	struct arena *arena;
@@ -277,7 +277,7 @@ int announcement_end(struct request *request, int64_t id)
 	return database_transaction(request->db, end_body, &ending, request->error);
 }
 
-/* An ended announcement cannot be restored, but an admin can create it again. */
+/* The confirmation is only a button: an admin can create an ended announcement again. */
 static int end_one(struct request *request, bool *asked)
 {
 	struct announcement one;

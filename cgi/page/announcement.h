@@ -12,8 +12,8 @@ struct announcement {
 	const char *made_by;
 };
 
-/* Puts the current announcements into the page's frame: those for the whole site and those for
- * this leaderboard (0: none). They may be one second out of date. */
+/* Puts the current announcements into the page's frame: those for the whole site and those for this
+ * leaderboard (0: none). They may be one second old. */
 int announcements_read(struct request *request, int64_t leaderboard_id, struct page *page);
 
 struct announcements_view {
@@ -28,13 +28,13 @@ struct announcements_view {
 	const char *field, *error; /* the rejected field and the reason, or NULL */
 };
 
-/* Create the announcement that the view describes, and end one. Both act for the viewer and
- * write to the audit log. The error's field is leaderboard, text, from or until. Ending an
- * announcement that is already over is ERROR_CONFLICT. */
+/* announcement_make creates the announcement that the view describes; announcement_end ends one, or
+ * returns ERROR_CONFLICT if it is over. Both act as the viewer and write to the audit log. The
+ * error's field is leaderboard, text, from or until. */
 int announcement_make(struct request *request, const struct announcements_view *view, int64_t *id);
 int announcement_end(struct request *request, int64_t id);
 int announcement_find(struct request *request, int64_t id, struct announcement *one);
-/* The newest 100, newest first. */
+/* Reads the newest 100, newest first. */
 int announcements_list(struct request *request, struct announcement **rows, size_t *count);
 
 bool announcement_is_wrong(const struct announcements_view *view, const char *field);

@@ -1,4 +1,5 @@
-/* The badge: a small picture for other sites with a leaderboard's record or the place of ?user=. */
+/* The badge: a small picture for other sites. It shows a leaderboard's record, or the rank of the
+ * user in ?user=. */
 #include "cgi/page/badge.h"
 
 #include "cgi/page/pages.h"
@@ -58,8 +59,8 @@ static const char *badge_words(struct arena *arena, const char *user, const stru
 		arena, "%s: %s%s, %s", row->user, row->is_tie ? "tied " : "", buffer_string(&place), time);
 }
 
-/* Estimates the width of text in px. The reader's font is unknown, so the picture sets the text
- * length. The widths are close to Verdana and DejaVu Sans at 11 px. */
+/* Estimates the width of text in px, close to Verdana and DejaVu Sans at 11 px. The reader's font
+ * is unknown, so the picture stretches the text to this width (textLength). */
 static int64_t badge_text_width(const char *text)
 {
 	double width = 0;

@@ -1,5 +1,4 @@
-/* Text and widths of a badge: "matmul · H200
- * 31.90 µs by ada". */
+/* Text and widths of a badge, such as "matmul · H200" and "31.90 µs by ada". */
 #ifndef PODIUM_CGI_PAGE_BADGE_H
 #define PODIUM_CGI_PAGE_BADGE_H
 

@@ -1,4 +1,5 @@
-/* /device: a logged-in user enters the code that a terminal shows, and so logs the terminal in. */
+/* The page /device: a logged-in user enters the code that a terminal shows, which logs the terminal
+ * in. */
 #include "cgi/page/device_authorization.h"
 
 #include "cgi/http/rate_limit.h"
@@ -10,7 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Limits wrong codes. Of the 20^8 possible codes, only a few are valid at a time. */
+/* Limits on wrong codes. Of the 20^8 possible codes, only a few are valid at a time. */
 static const struct rate_limit CODES_OF_USER = { "terminal code", 10, 900 };
 static const struct rate_limit CODES_FROM_ADDRESS = { "terminal code from", 100, 900 };
 
@@ -54,7 +55,8 @@ static int find_terminal(
 	return rc ? rc : uncount_attempt(request);
 }
 
-/* Offers the terminal's own name; appends a number if a token already has that name. */
+/* Offers the terminal's own name for the token; appends a number if a token already has that
+ * name. */
 static int offer_name(
 	struct request *request, const struct device_authorization *terminal, const char **name)
 {
@@ -66,7 +68,7 @@ static int offer_name(
 	for (size_t i = 0, number = 1; !rc && i < count; i++)
 		if (strcasecmp(tokens[i].name, *name) == 0) {
 			*name = arena_printf(request->arena, "%.56s %zu", terminal->name, ++number);
-			i = (size_t)-1; /* starts over: the new name may be taken too */
+			i = (size_t)-1; /* start over: another token may have the new name */
 		}
 	return rc;
 }

@@ -1,18 +1,19 @@
-/* The page /device: it shows which terminal asks for access, and its owner approves or refuses. */
+/* Data for the page /device: it shows which terminal asks for access, and its owner approves or
+ * refuses. */
 #ifndef PODIUM_CGI_PAGE_DEVICE_AUTHORIZATION_H
 #define PODIUM_CGI_PAGE_DEVICE_AUTHORIZATION_H
 
 #include "cgi/action/device_authorization.h"
 
 struct device_authorization_view {
-	const char *typed;      /* the code; "" at first */
+	const char *typed;      /* the code as typed; "" at first */
 	const char *code_error; /* a sentence, or NULL */
-	/* NULL: no code was entered yet, or no terminal has it. */
+	/* The terminal that shows this code; NULL: no code was typed, or no terminal has it. */
 	const struct device_authorization *terminal;
-	const char *address; /* of this browser, for comparison with the terminal's address */
+	const char *address; /* this browser's address, for comparison with the terminal's */
 	bool is_same_address;
 	int64_t scopes;   /* scopes of the token: those that the viewer's role may grant */
-	const char *name; /* of the new token, as typed */
+	const char *name; /* name of the new token, as typed */
 	int64_t days;
 	const char *name_error, *days_error, *form_error;
 };

@@ -19,14 +19,14 @@ static const struct {
 #undef SOURCE
 };
 
-/* Files that several tasks do not share. */
+/* The entry file for each form of engine; a task uses only one of them. */
 static const char *const ENTRIES[] = {
 	[ENGINE_FORM_EVAL] = "entry.cu",
 	[ENGINE_FORM_WRAPPED] = "entry_wrapped.cu",
 	[ENGINE_FORM_SINGLE] = "entry_single.cu",
 };
 
-/* Files that need more words than their ending says. */
+/* Files with a note that is more exact than the one for their extension. */
 static const struct {
 	const char *path, *note;
 } NOTES[] = {
@@ -51,8 +51,7 @@ static const char *note_for(const char *path)
 									   : "included by the files above";
 }
 
-/* The path on the page: without a folder, and eval.py by the name under which the judge imports it.
- */
+/* Returns the path on the page: without a folder. The judge imports eval.py as podium_eval.py. */
 static const char *shown_path(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -83,7 +82,7 @@ static bool is_other_entry(const struct task *task, const char *path)
 	return false;
 }
 
-/* Headers are left out here: what includes them decides. */
+/* Whether the engine runs this file. Headers are left out; add_headers() finds those needed. */
 static bool is_run(const struct task *task, enum task_engine engine, const char *path)
 {
 	bool is_py = text_ends_with(path, ".py"),
@@ -103,7 +102,7 @@ static bool includes(const struct engine_source *file, const char *header)
 	return memmem(file->bytes, file->length, line, strlen(line));
 }
 
-/* Adds the headers that the files include, and those that these include. */
+/* Adds the headers that the listed files include, directly or through other headers. */
 static size_t add_headers(struct engine_source *sources, size_t count, bool *taken)
 {
 	for (size_t i = 0; i < count; i++)

@@ -10,15 +10,16 @@ struct engine_source {
 	const char *path; /* "judge.py" */
 	const char *bytes;
 	size_t length;
-	const char *note; /* what becomes of it, as part of a sentence */
+	const char *note; /* how an engine uses it, as part of a sentence */
 };
 
-/* The files that an engine of this kind runs or compiles for a task: the judge's, the contestant's,
- * and their libraries in source form. `task` has an engine of its own, which does not count. */
+/* Lists the files that `engine` runs or compiles for a task: those of the judge and the contestant,
+ * and the source of their libraries. The engine that `task` asks for does not matter. */
 size_t engine_sources(struct arena *arena, const struct task *task, enum task_engine engine,
 	struct engine_source **sources);
 
-/* The file at this path, whichever engine and task it is for; path NULL: there is none. */
+/* Finds a file by its path among the files of all engines and tasks. Without such a file, the
+ * result's path is NULL. */
 struct engine_source engine_source_find(const char *path);
 
 #endif

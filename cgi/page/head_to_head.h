@@ -16,10 +16,10 @@ struct head_to_head_row {
 	int64_t rival_id;                    /* the rival's submission */
 	const char *rival;                   /* the rival's user */
 	const char *state, *reason;          /* of the comparison's own job */
-	double ratio, ratio_low, ratio_high; /* this entry's time / the rival's; NAN: not measured */
+	double ratio, ratio_low, ratio_high; /* this entry's time / the rival's; NAN: no result */
 	/* Whose failure ended the run and lost it: 1 this entry's, -1 the rival's, 0 nobody's. */
 	int64_t loser;
-	int64_t counts; /* both results are currently their users' best */
+	int64_t counts; /* both results are their users' best now */
 };
 
 /* Seen from the side "challenger" or "incumbent" of a row `c` of comparisons. */
@@ -36,7 +36,7 @@ bool head_to_head_has_result(const struct head_to_head_row *row);
  * in this run". */
 const char *head_to_head_words(struct arena *arena, const struct head_to_head_row *row);
 
-/* Describes a ratio of two times and ignores noise: "1.2 % faster", "40 % slower". */
+/* Describes a ratio of two times without regard to noise: "1.2 % faster", "40 % slower". */
 const char *head_to_head_change(struct arena *arena, double ratio);
 
 /* Formats a ratio with four decimals: "0.9980". */

@@ -1,4 +1,4 @@
-/* Data for the page of a comparison. */
+/* Data for the page of a comparison (lib/ranking/head_to_head.h). */
 #ifndef PODIUM_CGI_PAGE_HEAD_TO_HEAD_PAGE_H
 #define PODIUM_CGI_PAGE_HEAD_TO_HEAD_PAGE_H
 

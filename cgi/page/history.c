@@ -42,12 +42,11 @@ static const struct column JOB_COLUMNS[] = {
 #define JOB_IS_HELD SQL_IS_HELD("j")
 #define WANTED_IS_HELD SQL_IS_HELD("w")
 #define RANK_IS_TIE SQL_IS_TIE("r")
-/* `where` selects through an index whose last column is that of `order`. MariaDB then filters
- * row by row until a page is full. A submission appears with all of its jobs if at least one job
- * matches.
+/* Reads submissions in the order of the named index, whose last column is that of `order`, until a
+ * page is full. A submission appears with all of its jobs if at least one job matches the filter.
  *
- * The query names its index and avoids EXISTS. Otherwise MariaDB sorts all submissions of the
- * user or reads every job first: 40,000 rows instead of 150 for a user with 20,000 submissions. */
+ * The query names its index and avoids EXISTS. Otherwise MariaDB sorts all submissions of the user
+ * or reads every job first: 40,000 rows instead of 150 for a user with 20,000 submissions. */
 #define FROM_PAGE(index, where, from_here, order) \
 	"FROM (SELECT o.id, o.leaderboard_id, o.task_version_id, o.user_id, o.file_name, o.mode, " \
 	"o.note, o.withdrawn_at, o.submitted_at " \
@@ -77,13 +76,14 @@ static const struct column JOB_COLUMNS[] = {
 #define OF_ALL \
 	"o.user_id = ? AND (SELECT 1 FROM leaderboards n WHERE n.id = o.leaderboard_id AND ? IN ('', " \
 	"n.name) AND " SQL_MAY_SEE("n") ") = 1"
-/* Selects by ID, bound as text: with a subquery here, MariaDB would not read any index in order
- * of time. */
+/* Selects the leaderboard by its ID, which is bound as text like the name in OF_ALL. With a
+ * subquery for the ID, MariaDB would not read an index in the order of time. */
 #define OF_ONE \
 	"o.user_id = ? AND o.leaderboard_id = CAST(? AS UNSIGNED) AND (SELECT 1 FROM leaderboards n " \
 	"WHERE n.id = o.leaderboard_id AND " SQL_MAY_SEE("n") ") = 1"
 
-/* Pages start at an ID, or at a time in the period and, for equal times, at an ID. */
+/* A page continues below a submission ID. With a period, it continues below a time and, for equal
+ * times, below an ID. */
 #define BY_NUMBER(s) s ".id DESC"
 #define BY_TIME(s) s ".submitted_at DESC, " s ".id DESC"
 #define WITHIN \
@@ -173,7 +173,7 @@ static bool is_name(const char *text)
 	return text_is_leaderboard_name(text);
 }
 
-/* Parses a day of a date field into its midnight in UTC. */
+/* Parses the value of a date field as 00:00 UTC of that day. */
 static bool parse_day(const char *text, int64_t *ms)
 {
 	return strlen(text) == strlen("2026-11-21") && parse_utc(text, ms) == 0;
@@ -231,8 +231,8 @@ static bool has_period(const struct history_filter *filter)
 	return *filter->from || *filter->to;
 }
 
-/* Returns the page's address with the filters. The page starts after `last`; NULL: with the
- * newest. */
+/* Returns the address, with its filters, of the page that continues after `last`; NULL: of the
+ * first page. */
 static const char *page_address(
 	struct request *request, struct history_view *view, const struct history_job *last)
 {
@@ -268,7 +268,7 @@ static const struct statement *const
 static const struct bundle PAGES[] = { BUNDLE(ALL), BUNDLE(OF_LEADERBOARD) },
 						   PAGES_WITHIN[] = { BUNDLE(WITHIN_ALL), BUNDLE(WITHIN_LEADERBOARD) };
 
-/* The page of all leaderboards binds leaderboard 0, which has no ranks. */
+/* For the page of all leaderboards, binds leaderboard 0, which has no ranks. */
 static int read_answers(struct request *request, const struct history_view *view, int64_t before,
 	struct database_answer *answers)
 {

@@ -10,7 +10,7 @@ struct history_job { /* a row of the query: a submission with one of its jobs */
 	const char *gpu, *state, *verdict, *progress; /* gpu NULL: the submission has no job */
 	double score_ns, score_err_ns;
 	int64_t is_held; /* passed, but waits for an admin's review */
-					 /* The rank of this job; SQL_NULL_INTEGER: not ranked. */
+	/* The rank of this job; place SQL_NULL_INTEGER: not ranked. */
 	int64_t place, is_tie;
 };
 
@@ -21,14 +21,15 @@ struct history_submission {
 
 struct history_rank {
 	const char *gpu;
-	int64_t place, entries; /* place SQL_NULL_INTEGER: the viewer is not ranked; entries
-	                           SQL_NULL_INTEGER: nobody is */
+	/* place SQL_NULL_INTEGER: the viewer is not ranked. entries SQL_NULL_INTEGER: nobody is
+	 * ranked. */
+	int64_t place, entries;
 	int64_t is_tie;
 	double score_ns, score_err_ns;
 	int64_t submission_id;
 };
 
-/* Filters from the address; "" where one is not set. */
+/* Filters from the address; "" if not set. */
 struct history_filter {
 	const char *leaderboard, *gpu, *mode, *result, *from, *to;
 	int64_t from_ms, until_ms; /* submitted in [from_ms, until_ms) */
@@ -37,7 +38,7 @@ struct history_filter {
 
 struct history_choice {
 	const char *kind, *name;
-}; /* kind: "leaderboard", "gpu" */
+}; /* kind: "leaderboard" or "gpu" */
 
 struct history_view {
 	const struct shown_leaderboard *shown; /* NULL: all leaderboards */
@@ -50,7 +51,7 @@ struct history_view {
 	size_t rank_count;
 	struct history_submission *submissions;
 	size_t count;
-	/* Addresses of other pages, with the filters. older NULL: this is the last page. */
+	/* Addresses of other pages, with the filters. `older` is NULL on the last page. */
 	const char *older, *newest;
 	bool is_first;
 };

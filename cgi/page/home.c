@@ -27,12 +27,11 @@ static const struct column HOME_COLUMNS[] = {
 	REAL(struct home_row, score_ns),
 };
 #define MAY_SEE_LEADERBOARD SQL_MAY_SEE("l")
-/* Returns a row for each of the first three positions on each device, NULL where a position is
- * empty. Naming the positions makes each one index lookup in ranking_order, however long the
- * ranking is.
+/* Returns a row for each of the first three positions on each device, with NULL where a position is
+ * empty. The query names the positions, so each is one index lookup, however long the ranking is.
  *
- * The join order is fixed: with outdated statistics of a growing ranking, the server would read
- * it all. The last position is the number of entries, looked up once per device. */
+ * The join order is fixed: with outdated statistics of a growing ranking, the server would read all
+ * of it. The number of entries is the last position, looked up once per device. */
 static const struct statement HOME = SELECT(struct home_row, HOME_COLUMNS,
 	"SELECT STRAIGHT_JOIN l.name, v.language, l.deadline AS deadline_ms, l.accepting, l.practice, "
 	"  COALESCE(c.participants, 0) AS participants, COALESCE(c.submissions, 0) AS submissions, "
@@ -77,7 +76,7 @@ static void add_home_entry(struct home_gpu *gpu, const struct home_row *row)
 		entry->is_tie = entry[-1].is_tie = true;
 }
 
-/* Takes the rows of one device; returns their number. */
+/* Adds a device from its rows; returns their number. */
 static size_t add_gpu(
 	struct home_leaderboard *leaderboard, const struct home_row *rows, size_t count)
 {
@@ -89,7 +88,7 @@ static size_t add_gpu(
 	return taken;
 }
 
-/* Takes the rows of one leaderboard; returns their number. */
+/* Adds a leaderboard from its rows; returns their number. */
 static size_t add_leaderboard(struct arena *arena, struct home_leaderboard *leaderboard,
 	const struct home_row *rows, size_t count, int64_t now)
 {

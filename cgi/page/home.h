@@ -1,5 +1,5 @@
-/* Data for the front page (every leaderboard with the first three of each device) and for the
- * archive. */
+/* Data for the front page, which shows the first three users of every leaderboard on each device,
+ * and for the archive. */
 #ifndef PODIUM_CGI_PAGE_HOME_H
 #define PODIUM_CGI_PAGE_HOME_H
 
@@ -13,7 +13,7 @@ enum { home_top = 3 };
 
 struct home_entry {
 	int64_t place, user_id;
-	bool is_tie; /* tied with a neighbour, who may be the fourth */
+	bool is_tie; /* tied with the entry before or after it, which may be the fourth */
 	const char *user;
 	double score_ns;
 };
@@ -33,8 +33,8 @@ struct home_leaderboard {
 	size_t gpu_count;
 };
 
-/* Active; practice (after the deadline, but still accepting submissions); ended or closed by an
- * admin. */
+/* The sections of the page: active leaderboards; practice (after the deadline, but still accepting
+ * submissions); those that ended or that an admin closed. */
 enum home_part { HOME_ACTIVE, HOME_PRACTICE, HOME_ENDED, home_parts };
 struct home_section {
 	const char *title, *id;
@@ -48,7 +48,7 @@ struct home_view {
 	bool takes;   /* at least one leaderboard accepts submissions */
 };
 
-/* A row of the query: one of the top positions on one device of a leaderboard. */
+/* A row of the query: one of the first three positions on one device of a leaderboard. */
 struct home_row {
 	const char *name, *language;
 	int64_t deadline_ms, accepting, practice;
@@ -62,9 +62,9 @@ struct home_row {
 	double score_ns;
 };
 
-/* Builds the view from rows sorted by leaderboard and device. Active leaderboards are sorted by
- * deadline, and those without one come last. The other sections start with the latest deadline,
- * and also end with those without one. */
+/* Builds the view from rows sorted by leaderboard and device. Active leaderboards come in order of
+ * their deadlines, other ones with the latest deadline first. In every section, leaderboards
+ * without a deadline come last. */
 struct home_view home_view_make(
 	struct arena *arena, const struct home_row *rows, size_t count, int64_t now_ms);
 

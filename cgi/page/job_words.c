@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A worker reports once a second; after this long it counts as silent. */
+/* A worker reports once a second; without a report for this long, the page calls it silent. */
 enum { silent_s = 5 };
 
 /* ---- sentences ---- */
@@ -98,7 +98,8 @@ static void describe_running(const struct job_row *job, struct buffer *out)
 		(long long)(job->lease_left_s > 0 ? job->lease_left_s : 0));
 }
 
-/* An admin rejected it: only passed results are held, and this one no longer counts as passed. */
+/* An admin rejected the result: only passed results are held, and this one no longer counts as
+ * passed. */
 static bool was_rejected(const struct job_row *job)
 {
 	return job->held_at_ms != TIME_NULL
@@ -184,7 +185,8 @@ static bool job_is_frozen(const struct submission_row *row, const struct job_row
 	return row->frozen_at_ms != TIME_NULL && job->finished_at_ms > row->frozen_at_ms;
 }
 
-/* The longest-lasting reason comes first. Each text continues after "Passed on H200". */
+/* Reasons why a passed result is not ranked; the longest-lasting reason comes first. Each text
+ * continues after "Passed on H200". */
 static const struct {
 	bool (*holds)(const struct submission_row *row, const struct job_row *job);
 	const char *sentence;
@@ -211,7 +213,7 @@ static void describe_unranked(
 	buffer_printf(out, "; %s's ranked time there is a better one.", row->user);
 }
 
-/* Returns whether the result could be ranked if no reason spoke against it. */
+/* Returns whether the result is of the kind that is ranked: passed, in mode ranked. */
 static bool could_be_ranked(const struct submission_row *row, const struct job_row *job)
 {
 	return strcmp(row->mode, "ranked") == 0 && verdict_from_name(job->verdict) == VERDICT_PASSED;

@@ -1,5 +1,5 @@
-/* Podium's harness for each language, so that contestants can read the code that runs their
- * submissions. */
+/* Pages about Podium's harness for each language, so that contestants can read the code that runs
+ * their submissions. */
 #include "cgi/page/language.h"
 
 #include "cgi/page/pages.h"

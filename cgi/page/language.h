@@ -12,7 +12,7 @@ struct language {
 	const char *example;      /* source of an example submission */
 	const char *example_name; /* its file name */
 	const char *defines;      /* names that the submission must define */
-	const char *contract;     /* how the harness uses them, in a sentence */
+	const char *contract;     /* one sentence: how the harness uses these names */
 };
 
 struct exit_meaning {

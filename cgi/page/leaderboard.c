@@ -32,7 +32,7 @@ size_t baselines_before(const struct ranking_list *list, size_t index, size_t *f
 	double from = begin_ns(list),
 		   to = index < list->row_count ? list->rows[index].score_ns : end_ns(list);
 	for (size_t i = 0; i < index && list->baseline_count;
-		 i++) /* a comparison can rank a slower row before a faster one */
+		 i++) /* after a comparison, a slower row can rank above a faster one */
 		from = fmax(from, list->rows[i].score_ns);
 	size_t count = 0;
 	*first = 0;
@@ -93,7 +93,7 @@ static int draw_trend(struct request *request, struct leaderboard_view *view)
 	return leaderboard_trend(request, &trend, &view->charts_html);
 }
 
-/* After an upload: which engine the task gets, and why. */
+/* After the upload of a task, tells its author which engine the task gets, and why. */
 static int note_upload(
 	struct request *request, const struct shown_leaderboard *shown, struct page *page)
 {

@@ -35,7 +35,7 @@ static const struct column SHAPE_COLUMNS[] = {
 	"FROM ranking r JOIN users u ON u.id = r.user_id " CASES_OF_RANK \
 	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? "
 #define CASES_OF_BASELINE CASES_OF("b.job_id")
-/* Reads the first ten, the viewer if ranked lower, and the baselines. */
+/* Reads the cases of the first ten users, of the viewer if ranked lower, and of the baselines. */
 static const struct statement SHAPES = SELECT(struct shape_entry, SHAPE_COLUMNS,
 	CASES_OF_USER
 	"AND r.position <= ? UNION ALL " CASES_OF_USER "AND r.user_id = ? AND r.position > ? "
@@ -52,8 +52,8 @@ static double slowest_of(const struct shape *shape, bool is_user)
 	return slowest_ns;
 }
 
-/* Returns the time of a full-width bar. It ignores very slow baselines, which would leave the
- * other bars no width. */
+/* Returns the time that a full-width bar stands for. Very slow baselines do not count, because the
+ * other bars would become too short. */
 static double whole_bar_ns(const struct shape *shape)
 {
 	const double most_times = 2;
@@ -150,8 +150,8 @@ static const struct column SCALING_COLUMNS[] = {
 	INTEGER(struct scaling_entry, submission_id),
 	REAL(struct scaling_entry, score_ns),
 };
-/* Reads the ten users who are in the top ten of the most devices, best first, then the viewer if
- * not among them, with their places on each device. */
+/* Reads the places on each device of the ten users who are in the top ten of the most devices, best
+ * first, and of the viewer. */
 static const struct statement SCALING = SELECT(struct scaling_entry, SCALING_COLUMNS,
 	"SELECT r.gpu, u.name AS user, r.user_id, r.place, " RANK_IS_TIE
 	" AS is_tie, r.submission_id, r.score_ns "
@@ -176,7 +176,8 @@ static size_t device_index(const struct shown_leaderboard *shown, const char *gp
 	return i;
 }
 
-/* Takes the user whose rows start here, with a place for each device. */
+/* Makes the user whose rows start here, with the places on all devices. Returns the number of
+ * rows. */
 static size_t take_user(struct arena *arena, const struct shown_leaderboard *shown,
 	const struct scaling_entry *rows, size_t count, struct scaling_user *user)
 {

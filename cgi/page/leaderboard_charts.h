@@ -23,23 +23,23 @@ struct trend_line {
 	bool is_own;
 	size_t style;
 	double best_ns;
+	/* Oldest first. Of more than charted_points points, those with the largest improvements. */
 	struct trend_point *points;
-	size_t
-		count; /* oldest first; if there are more than charted_points, the largest improvements */
+	size_t count;
 };
 /* A reference line: the speed of light, or a baseline. */
 struct trend_mark {
-	/* name and kind: "Speed of light" and "memory, 4.80 TB/s"; or the file's name and
+	/* name and kind are "Speed of light" and "memory, 4.80 TB/s", or a baseline's file name and
 	 * "template" or "sample". */
 	const char *name, *kind;
-	int64_t submission_id, at_ms; /* SQL_NULL_INTEGER and TIME_NULL if it has no submission */
+	int64_t submission_id, at_ms; /* SQL_NULL_INTEGER and TIME_NULL: no submission */
 	const struct chart_mark *drawn;
 };
 struct trend {
 	const struct shown_leaderboard *shown;
 	const struct ranked_gpu *gpu;
 	const struct speed_of_light *light;
-	int64_t own_id; /* user ID of the viewer if ranked here, else 0 */
+	int64_t own_id; /* the viewer's user ID if ranked here, else 0 */
 	struct trend_line *lines;
 	/* The first ten users in ranking order, then the viewer, then the record over all users. */
 	size_t line_count;
@@ -48,25 +48,25 @@ struct trend {
 	struct chart chart;
 };
 
-/* Renders links to the views and the trend with its table as HTML. The caller fills the first
- * four members of `trend`. A thread caches the HTML for a few seconds; it is valid until the
+/* Renders as HTML the links to the views, and the trend with its table. The caller fills the first
+ * four members of `trend`. Each thread caches the HTML for up to 2 s; it is valid until the
  * thread's next request. */
 int leaderboard_trend(struct request *request, struct trend *trend, const char **html);
 
-/* Returns whether the chart has room for at least one reference line. */
+/* Returns whether the chart is able to show at least one reference line. */
 bool trend_has_levels(const struct trend *trend);
 
 /* ---- views: /leaderboard/NAME?view=... ---- */
 
-/* An unknown view returns ERROR_NOT_FOUND with a sentence. */
+/* An unknown view returns ERROR_NOT_FOUND with a message. */
 int page_leaderboard_charts(struct request *request, const char *view);
 int leaderboard_live(
 	struct request *request, const struct shown_leaderboard *shown); /* leaderboard_live.c */
 
 struct shape_entry {
 	int64_t position, place, is_tie, case_index, submission_id;
-	const char *user,
-		*role; /* role NULL: a user's entry; else a baseline, and `user` is its file */
+	/* role NULL: a user's entry; else a baseline, and `user` is its file. */
+	const char *user, *role;
 	int64_t is_own;
 	double mean_ns;
 };
@@ -83,7 +83,7 @@ struct shapes_view {
 	const struct task_view *task;
 	struct shape *shapes;
 	size_t count;
-	int64_t page, pages; /* charted_cases shapes on each */
+	int64_t page, pages; /* page number and count; a page has charted_cases shapes */
 };
 
 /* SQL expression: a table of the devices in the bound JSON array, in the array's order. */
@@ -104,9 +104,9 @@ struct scaling_user {
 	int64_t user_id;
 	bool is_own;
 	size_t style;
-	const struct scaling_entry **entries;
+	const struct scaling_entry **entries; /* one for each device; NULL: no result there */
 	double slowest_ns;
-}; /* entries: one for each device; NULL: no result there */
+};
 struct scaling_view {
 	const struct shown_leaderboard *shown;
 	struct scaling_user *users;
@@ -118,8 +118,8 @@ struct live_entry {
 	const char *gpu, *user;
 	int64_t position, place, is_tie, submitted_at_ms;
 	double score_ns;
-	/* The first entry of each device also has its newest record and the one before. NAN: there
-	 * was none. */
+	/* Set in the first entry of each device: the device's newest record, and the time of the record
+	 * before. NAN: there was none. */
 	const char *record_user;
 	int64_t record_at_ms;
 	double record_ns, record_before_ns;
@@ -133,8 +133,8 @@ struct live_view {
 	const struct shown_leaderboard *shown;
 	const char *state;
 	bool is_frozen;
-	const struct live_entry
-		*newest; /* the entry with the newest record of all devices; NULL: there is none */
+	/* The entry that has the newest record of all devices, or NULL. */
+	const struct live_entry *newest;
 	struct live_device *devices;
 	size_t device_count;
 };

@@ -1,4 +1,4 @@
-/* A ranking for programs, as JSON and CSV, with the page's filters. */
+/* A ranking for programs, as JSON and CSV, with the same filters as the page. */
 #include "cgi/page/leaderboard.h"
 #include "cgi/page/pages.h"
 #include "cgi/render/csv.h"

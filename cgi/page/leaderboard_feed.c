@@ -20,8 +20,8 @@ static const struct column RECORD_COLUMNS[] = {
 	REAL(struct record_row, before_ns),
 	TIME(struct record_row, submitted_at_ms),
 };
-/* Reads the newest records on one device or on all ranked devices. Naming the devices makes each
- * one a lookup in the index of records. */
+/* Reads the newest records on one device or on all ranked devices. The query names the devices, so
+ * each is a lookup in the index of records. */
 static const struct statement RECORDS = SELECT(struct record_row, RECORD_COLUMNS,
 	"SELECT r.submission_id, r.gpu, u.name AS user, r.score_ns, r.before_ns, "
 	"r.submitted_at AS submitted_at_ms "
@@ -98,7 +98,7 @@ static void append_entry(
 	buffer_text(out, "</entry>\n");
 }
 
-/* Returns the address of the feed or of its page. */
+/* Returns the address of the leaderboard's page, or with the ending ".atom" that of the feed. */
 static const char *feed_address(const struct feed *feed, const char *ending)
 {
 	cleanup_buffer struct buffer path = { 0 };

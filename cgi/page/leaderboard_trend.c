@@ -1,4 +1,4 @@
-/* The trend of a ranking's best times, a part of the leaderboard's page. */
+/* The trend of a ranking's best times, which is part of the leaderboard's page. */
 #include "cgi/page/leaderboard_charts.h"
 
 #include "cgi/http/thread_cache.h"
@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A line of one user or of all users, or a baseline, which has a role and no points. */
+/* A row of the query: the line of one user or of all users, or a baseline, which has a role and no
+ * points. */
 struct trend_row {
 	int64_t position, user_id, submission_id, at_ms;
 	const char *user, *role;
@@ -27,8 +28,8 @@ static const struct column TREND_COLUMNS[] = {
 	REAL(struct trend_row, best_ns),
 	TEXT(struct trend_row, points),
 };
-/* The newest points of a line, newest first: "submission at_ms score_ns user;". Older points are
- * not read. */
+/* The newest points of a line as text, newest first: "submission at_ms score_ns user;". At most 200
+ * points are read. */
 #define POINTS(leaderboard, version, gpu, line) \
 	"(SELECT GROUP_CONCAT(CONCAT_WS(' ', e.submission_id, " \
 	"  CAST(UNIX_TIMESTAMP(e.submitted_at) * 1000 AS INT), e.score_ns, eu.name) ORDER BY " \
@@ -51,7 +52,8 @@ static const struct statement TREND = SELECT(struct trend_row, TREND_COLUMNS,
 	"b.role, b.score_ns, NULL FROM baselines b "
 	"WHERE b.task_version_id = ? AND b.gpu = ? ORDER BY position, best_ns");
 
-/* Reads one point of POINTS. Returns the rest of the text, NULL at the end. */
+/* Reads one point of the text that POINTS selects. Returns the text after it, or NULL at the
+ * end. */
 static const char *read_point(struct arena *arena, const char *text, struct trend_point *point)
 {
 	char *end;
@@ -72,7 +74,7 @@ static size_t points_in(const char *text)
 	return count;
 }
 
-/* Reads the line's points, oldest first, up to the limit of a page. */
+/* Reads the line's points, oldest first, and thins them to charted_points. */
 static void read_points(
 	struct arena *arena, const char *text, struct trend_line *line, struct chart_line *drawn)
 {
@@ -84,7 +86,7 @@ static void read_points(
 	for (size_t i = 0; i < count; i++)
 		spots[i] = (struct chart_point){ (double)points[i].at_ms, points[i].score_ns };
 	size_t left = chart_thin(spots, count, charted_points);
-	for (size_t i = 0, from = 0; i < left; i++, from++) { /* times only fall, so each occurs once */
+	for (size_t i = 0, from = 0; i < left; i++, from++) { /* times only fall: all differ */
 		while (points[from].score_ns > spots[i].ns)
 			from++;
 		points[i] = points[from];
@@ -203,8 +205,8 @@ static int read_trend(struct request *request, struct trend *trend)
 
 /* ---- the cache of a thread ---- */
 
-/* Views are far more frequent than records. Viewers with a line of their own get their own
- * cached trend. */
+/* Caches the trend's HTML, because pages are viewed far more often than records change. Viewers
+ * with a line in the chart have a cached trend of their own. */
 enum { kept_trends = 32, kept_ms = 2000 };
 struct kept {
 	int64_t leaderboard_id, version_id, own_id, read_at_ms;

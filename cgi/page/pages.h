@@ -1,4 +1,5 @@
-/* Page handlers, grouped by the file that defines them. The addresses are in router.c. */
+/* Page handlers, grouped by the file in cgi/page or cgi/admin that defines them. cgi/router.c has
+ * their addresses. */
 #ifndef PODIUM_CGI_PAGE_PAGES_H
 #define PODIUM_CGI_PAGE_PAGES_H
 
@@ -23,7 +24,7 @@ handler page_comparison, page_comparison_status;
 /* submission.c, submission_cancel.c */
 handler page_submission, page_submission_status, page_submission_source, page_submission_artifact,
 	page_submission_cancel, action_submission_cancel;
-/* participant.c: an author withdraws or restores a submission, or edits its note */
+/* participant.c: authors withdraw or restore a submission, or edit its note */
 handler page_submission_withdraw, action_submission_withdraw, action_submission_restore,
 	page_submission_note, action_submission_note;
 /* history.c: the viewer's submissions; user.c: a user's page; queue.c: running and queued jobs */
@@ -50,7 +51,7 @@ handler page_admin_users, action_admin_user, action_admin_invite, page_admin_ban
 handler page_admin_announcements, action_admin_announcement;
 /* intake.c: whether the site accepts submissions */
 handler action_admin_intake;
-/* vitals.c: a device's last day */
+/* vitals.c: measurements of a device over the last day */
 handler page_admin_vitals;
 /* submission.c: searches, hides, holds and annotates submissions */
 handler page_admin_submissions, page_admin_submission, action_admin_submission;

@@ -9,11 +9,12 @@ struct withdraw_form {
 	const char *typed, *typed_error; /* typed: the confirmation; typed_error: a sentence, or NULL */
 	const struct withdraw_rank *ranks;
 	size_t rank_count;
-	int64_t open; /* jobs that are queued or running; with these, the submission is cancelled, not
-	                 withdrawn */
+	/* Queued and running jobs. While there are any, the author cancels the submission instead of
+	 * withdrawing it. */
+	int64_t open;
 };
 
-/* A place that the withdrawal frees, and the submission that replaces it. */
+/* A rank that a withdrawal would free, and the author's submission that would replace it. */
 struct withdraw_rank {
 	const char *gpu;
 	int64_t place;

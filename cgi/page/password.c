@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* A secret of 256 bits cannot be guessed. This limits the cost of hashing passwords. */
+/* Bounds the cost of hashing passwords; the link's secret of 256 bits cannot be guessed anyway. */
 static const struct rate_limit ATTEMPTS = { "choose a password from", 30, 300 };
 
 static int show_password_form(struct request *request, const struct user *user)

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Reads enough queued jobs to estimate starts, but lists fewer to keep the page small. */
+/* The page reads enough queued jobs to estimate starts, but lists fewer to stay small. */
 enum { most_jobs = 200, most_listed = 100, most_counted = 2000, most_devices = 200, reload_s = 5 };
 
 static const struct column JOB_COLUMNS[] = {
@@ -34,8 +34,8 @@ static const struct column JOB_COLUMNS[] = {
 	REAL(struct queue_job, expected_ms),
 	REAL(struct queue_job, running_ms),
 };
-/* Sorts as the index jobs_lease does. Queued jobs have no lease, so IDs order them, and the
- * first rows need no scan. */
+/* Takes the first jobs in the order of the index jobs_lease, so MariaDB reads no other jobs. Queued
+ * jobs have no lease, so their IDs decide the order. */
 #define MAY_SEE_JOB SQL_MAY_SEE("l") " AND " SQL_MAY_SEE_TRIAL("s", "l")
 #define JOBS_IN(state, since, expected_ms) \
 	"(SELECT j.id, s.id AS submission_id, l.name AS leaderboard, j.user_id, u.name AS user, " \
@@ -63,10 +63,10 @@ static const struct column JOB_COLUMNS[] = {
 			expected_ms) " ORDER BY state = 'queued', since_ms, id")
 static const struct statement JOBS = JOBS_WITH(
 	SQL_EXPECTED_MS("s.task_version_id", "j.gpu", "IF(c.id IS NULL, s.mode, 'comparison')"));
-/* live.js polls the state often, and the state shows no estimates. */
+/* Without estimates: live.js polls the state often and shows none. */
 static const struct statement JOBS_AS_THEY_ARE = JOBS_WITH("NULL");
 
-/* Without any device there is one row whose worker is NULL. */
+/* If there is no worker, one row has NULL as worker. */
 struct device_row {
 	int64_t jobs;
 	struct queue_device device;
@@ -126,7 +126,7 @@ static int read_queue_jobs(
 	return 0;
 }
 
-/* Also counts all jobs, but only if the list is full. */
+/* Also counts all queued and running jobs, but only if the list of jobs is full. */
 int queue_read_devices(struct request *request, struct queue_view *view)
 {
 	struct device_row *rows;
@@ -188,8 +188,8 @@ static struct queue_line *queue_line_of(struct queue_line *lines, size_t *count,
 	return &lines[(*count)++];
 }
 
-/* Every job counts in its model's line. A model without devices appears only if the visitor may
- * see one of its jobs. */
+/* Counts every job in the line of its model. A model without devices appears only if the visitor
+ * may see one of its jobs. */
 static void count_queue_lines(struct arena *arena, struct queue_view *view)
 {
 	struct queue_line *lines =
@@ -219,8 +219,8 @@ static struct wait_job wait_job_of(const struct queue_job *job)
 		.running_ms = job->running_ms };
 }
 
-/* Estimates for each model the start of a job that `user_id` submits now. That job is the last
- * and youngest of the array. */
+/* Estimates, for each model, when a job that `user_id` submits now would start. That job is the
+ * last and youngest of `jobs`. */
 static void expect_next(struct arena *arena, struct queue_view *view, int64_t user_id,
 	struct wait_job *jobs, const struct wait_devices *devices)
 {
@@ -316,7 +316,7 @@ static json_t *queue_device_json(const struct queue_device *device)
 		"state", queue_device_state(device));
 }
 
-/* A queue never finishes, so live.js keeps polling. */
+/* Answers "queued" even if the queue is empty: live.js then keeps polling. */
 int page_queue_status(struct request *request)
 {
 	struct queue_view view = { 0 };

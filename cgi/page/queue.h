@@ -1,5 +1,6 @@
-/* Data for the queue's page: running and queued jobs with their places in line (lib/job/wait.h),
- * the lines, and the devices. Running jobs are sorted by start, queued ones by submission. */
+/* Data for the queue's page: running and queued jobs with their positions (lib/job/wait.h), one
+ * line for each device model, and the devices. Running jobs are sorted by start, queued ones by
+ * submission. */
 #ifndef PODIUM_CGI_PAGE_QUEUE_H
 #define PODIUM_CGI_PAGE_QUEUE_H
 
@@ -16,8 +17,8 @@ struct queue_job {
 	const char *rival;     /* user of the rival; NULL: no comparison */
 	int64_t priority;
 	double expected_ms, running_ms; /* as in lib/job/wait.h */
-	int64_t position;               /* of a queued job in the line for its device model, from 1 */
-	const char *start;              /* expected start of a queued job, in words; NULL: unknown */
+	int64_t position;  /* a queued job's position in the line for its device model, from 1 */
+	const char *start; /* expected start of a queued job, in words; NULL: unknown */
 };
 
 struct queue_device { /* one row per device; a worker without devices has one row with model NULL */
@@ -33,17 +34,17 @@ struct queue_line {
 	const char *gpu;
 	int64_t devices; /* devices that accept jobs */
 	int64_t running, waiting;
-	/* Expected start of a job that the reader submits now, in words; NULL: unknown. */
+	/* Expected start, in words, of a job that the viewer would submit now; NULL: unknown. */
 	const char *next;
-	/* The same in ms from now; NAN: unknown. */
+	/* The expected start in ms from now; NAN: unknown. */
 	double next_ms;
 };
 
 struct queue_view {
 	struct queue_job *jobs;
 	size_t job_count;
-	size_t running;   /* running jobs among them */
-	int64_t unlisted; /* jobs that were read but not listed */
+	size_t running;   /* the first `running` of the jobs are running */
+	int64_t unlisted; /* jobs that were read but are not listed */
 	int64_t more;     /* jobs that were not read */
 	bool even_more;   /* `more` is a lower bound */
 	const struct queue_device *devices;
@@ -52,7 +53,7 @@ struct queue_view {
 	size_t line_count;
 };
 
-/* Read everything that the page shows, and only the devices. */
+/* queue_read reads everything that the page shows; queue_read_devices reads only the devices. */
 struct request;
 int queue_read(struct request *request, struct queue_view *view);
 int queue_read_devices(struct request *request, struct queue_view *view);

@@ -41,7 +41,7 @@ static const struct column NEIGHBOURED_COLUMNS[] = {
 	NEIGHBOUR("score_ns", "- 1") " AS above_ns, " NEIGHBOUR("place", "+ 1") " AS below_place"
 
 #define OF_RANKING OF_KEY("r")
-/* Binds leaderboard, version and GPU; AND_OWN_ROW also the user. */
+/* Each binds leaderboard, version and GPU; AND_OWN_ROW also binds the user. */
 #define AND_FIRST_ROW \
 	" UNION ALL SELECT " FIELDS ", NULL AS above_ns, NULL AS below_place, NULL AS found " \
 	"FROM ranking r FORCE INDEX (ranking_order) JOIN users u ON u.id = r.user_id " \
@@ -50,8 +50,7 @@ static const struct column NEIGHBOURED_COLUMNS[] = {
 	" UNION ALL SELECT " FIELDS ", " NEIGHBOURS ", NULL AS found " \
 	"FROM ranking r JOIN users u ON u.id = r.user_id WHERE " OF_RANKING " AND r.user_id = ?"
 
-/* A union costs the server as much as half a page, so the query for anonymous visitors avoids
- * one. */
+/* A union costs the server as much as half a page, so the query for anonymous visitors has none. */
 #define FIRST_AND_BETWEEN \
 	"FROM ranking r FORCE INDEX (ranking_order) JOIN users u ON u.id = r.user_id " \
 	"WHERE " OF_RANKING " AND (r.position = 1 OR r.position BETWEEN ? AND ?)"
@@ -61,7 +60,7 @@ static const struct statement PAGE_AND_OWN = SELECT(struct ranking_row, NEIGHBOU
 	"SELECT " FIELDS
 	", NULL AS above_ns, NULL AS below_place, NULL AS found " FIRST_AND_BETWEEN AND_OWN_ROW);
 
-/* The inner query selects the page's rows first, so that only these need neighbours. */
+/* The inner query selects the page's rows first, so that only these need neighbors. */
 #define FILTERED \
 	"SELECT r.position, r.place, r.user_id, r.user, r.score_ns, r.score_err_ns, r.submission_id, " \
 	"r.job_id, r.submitted_at AS submitted_at_ms, r.engine, r.dialect, r.attempts, " NEIGHBOURS \
@@ -146,7 +145,8 @@ static int64_t begin_of(const struct ranking_period *period)
 
 /* ---- ties ---- */
 
-/* The first entry of a tie has its position as place, so the next row decides. */
+/* The place and position of a tie's first entry are equal, as without a tie, so the next row
+ * decides. */
 void ranking_mark_ties(struct ranking_row *rows, size_t count, size_t known)
 {
 	for (size_t i = 0; i < count; i++)
@@ -169,8 +169,8 @@ static int by_position(const void *left, const void *right)
 									  : (a->score_ns > b->score_ns) - (a->score_ns < b->score_ns);
 }
 
-/* Holds the first row of the ranking, the page's rows (some twice), and then the viewer's row,
- * which may occur again. */
+/* The rows of one query: the first row of the ranking, the page's rows, and last the viewer's row.
+ * A row may occur twice. */
 struct answer {
 	struct ranking_row *rows;
 	size_t count;
@@ -208,9 +208,9 @@ static void look_for_own(struct ranking_list *list)
 		list->own && !has_position(list->rows, list->row_count, list->own->position);
 }
 
-/* ---- without a filter: positions number the rows ---- */
+/* ---- without a filter: a page is a range of positions ---- */
 
-/* Keeps the page's rows with a neighbour on either side in `answer`, each once. */
+/* Keeps the page's rows and one neighbor on either side, each once. */
 static void keep_page(struct answer *answer, const struct paging *paging)
 {
 	size_t kept = 0;
@@ -367,7 +367,7 @@ int ranking_list_read_all(struct request *request, const struct shown_leaderboar
 		gpu->name);
 }
 
-/* Reads one row more, which shows whether the last row is tied. */
+/* Reads one more row, which shows whether the last row is tied. */
 int ranking_list_read_behind(struct request *request, const struct shown_leaderboard *shown,
 	const struct ranked_gpu *gpu, int64_t after, int64_t most, struct ranking_list *list)
 {

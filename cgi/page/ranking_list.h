@@ -1,11 +1,11 @@
 /* Rows of one ranking (leaderboard, version of the task, GPU), read in one query. The address
- * selects a page, filters and the viewer's own row. cgi/page/ranking_notes.h holds the baselines
- * and comparisons.
+ * selects a page, filters and the viewer's own row. cgi/page/ranking_notes.h has the baselines and
+ * comparisons.
  *
  * - ?user=ad: users whose name contains "ad"
  * - ?language=triton: the dialect of the source (cgi/action/dialect.h)
  * - ?period=week: submitted within the last day, week or month
- * - ?mine=1: the viewer's own
+ * - ?mine=1: only the viewer's row
  * - ?page=2
  *
  * Filters do not change ranks and gaps: both are those of the whole ranking. */
@@ -36,18 +36,18 @@ struct ranking_list {
 	bool is_filtered;
 	int64_t total; /* rows that match the filter, on all pages */
 	struct paging paging;
-	double best_ns; /* score of the first in the whole ranking; NAN: empty */
+	double best_ns; /* best score of the whole ranking, without filters; NAN: empty */
 	struct ranking_row *rows;
 	size_t row_count;
 	const struct ranking_row *baselines;
 	size_t baseline_count;         /* fastest first */
 	const struct ranking_row *own; /* the viewer's row, or NULL */
 	bool own_is_elsewhere;         /* the viewer's row is not among `rows` */
-	int64_t own_page;              /* page of the whole ranking that has the viewer's row */
+	int64_t own_page; /* number of the page that has the viewer's row when no filter is set */
 };
 
-/* Reads the filters in the address. An unknown language or period returns ERROR_INPUT with a
- * sentence. */
+/* Reads the filters in the address. Returns ERROR_INPUT with a message for an unknown language or
+ * period. */
 int ranking_filter_of_request(
 	struct request *request, const struct shown_leaderboard *shown, struct ranking_filter *filter);
 
@@ -63,8 +63,8 @@ int ranking_list_read_all(struct request *request, const struct shown_leaderboar
 int ranking_list_read_behind(struct request *request, const struct shown_leaderboard *shown,
 	const struct ranked_gpu *gpu, int64_t after, int64_t most, struct ranking_list *list);
 
-/* Marks the ties among the first `count` rows. The array holds `known` rows, at most one more
- * than `count`. */
+/* Marks the ties among the first `count` rows. The array has `known` rows: `count`, or one more to
+ * compare the last row with. */
 void ranking_mark_ties(struct ranking_row *rows, size_t count, size_t known);
 
 /* Returns the encoded path "/leaderboard/NAME", then `ending` (".csv" or ""), then the query. A

@@ -1,6 +1,5 @@
-/* The baselines of a ranking, and the comparisons among its first ten entries. Both seldom
- * change, but every view of a leaderboard's page reads them. Each thread therefore caches them
- * for one second. */
+/* The baselines of a ranking, and the comparisons among its first ten entries. Both seldom change,
+ * but every view of a leaderboard's page needs them, so each thread caches them for one second. */
 #ifndef PODIUM_CGI_PAGE_RANKING_NOTES_H
 #define PODIUM_CGI_PAGE_RANKING_NOTES_H
 
@@ -14,7 +13,7 @@ struct ranking_notes {
 	size_t comparison_count; /* requested by the entries; grouped by entry */
 };
 
-/* Valid until the thread's next request. */
+/* The notes are valid until the thread's next request. */
 int ranking_notes_read(struct request *request, const struct shown_leaderboard *shown,
 	const struct ranked_gpu *gpu, const struct ranking_notes **notes);
 

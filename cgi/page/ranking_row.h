@@ -12,18 +12,19 @@ struct ranking_row {
 	/* position sorts the page; place is the rank, which ties share. Both are 0 for a
 	 * baseline. */
 	int64_t position, place;
-	int64_t user_id, submission_id, submitted_at_ms; /* a baseline's may be SQL_NULL_INTEGER */
-	const char *user;                                /* name; of a baseline, the task's file */
-	const char *engine;                              /* NULL: not known */
-	const char *dialect; /* NULL: unknown; of a baseline "template" or "sample" */
-	int64_t attempts;    /* the user's ranked submissions that passed here */
+	int64_t user_id, submission_id, submitted_at_ms; /* may be SQL_NULL_INTEGER in a baseline */
+	const char *user;                                /* the user's name, or the baseline's file */
+	const char *engine;                              /* NULL: unknown */
+	const char *dialect; /* NULL: unknown; for a baseline "template" or "sample" */
+	int64_t attempts;    /* the user's ranked submissions that passed on this device */
 	double score_ns, score_err_ns;
 	double above_ns;     /* score of the row above in the whole ranking; NAN: this is the first */
 	int64_t below_place; /* place of the row below; SQL_NULL_INTEGER: none, or not read */
-	/* Total rows that match the filter. SQL_NULL_INTEGER: this is the viewer's extra row. */
+	/* Number of all rows that match the filter. SQL_NULL_INTEGER: this is not a filtered row but
+	 * the viewer's own, read in addition. */
 	int64_t found;
 	int64_t job_id;
-	bool is_tie; /* tied with a neighbour */
+	bool is_tie; /* tied with the row above or below */
 	const struct head_to_head_row *comparisons;
 	size_t comparison_count; /* requested by this entry, if it is among the first ten */
 };

@@ -5,12 +5,8 @@
 #include "cgi/render/picture.h"
 #include "lib/base/format.h"
 
-enum {
-	width = 1200,
-	height = 630,
-	margin = 80,
-	wide = width - 2 * margin
-}; /* the size that Open Graph readers expect */
+/* The size that Open Graph readers expect. */
+enum { width = 1200, height = 630, margin = 80, wide = width - 2 * margin };
 
 struct first_row {
 	int64_t place;
@@ -27,7 +23,7 @@ static const struct statement FIRST_ROWS = SELECT(struct first_row, FIRST_COLUMN
 	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? "
 	"AND r.position <= 4 ORDER BY r.position");
 
-/* One row more is read; it shows whether the third is tied. */
+/* The query reads one more row, which shows whether the third is tied. */
 enum { shown_rows = 3 };
 struct first_rows {
 	struct first_row *rows;

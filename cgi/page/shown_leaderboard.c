@@ -17,7 +17,8 @@ struct shown_row {
 	const char *gpu;
 	int64_t gpu_position, entries;
 };
-/* The columns of the embedded structs are also the row's, because they begin where it begins. */
+/* The embedded structs begin where the row begins, so offsets in them are valid for the row,
+ * too. */
 static_assert(
 	offsetof(struct shown_row, shown) == 0 && offsetof(struct shown_leaderboard, leaderboard) == 0,
 	"the row starts with the leaderboard");
@@ -37,11 +38,11 @@ static const struct column SHOWN_COLUMNS[] = {
 	", v.created_at AS version_at_ms, v.revision AS version_revision, v.draft AS is_draft, " \
 	"(SELECT MAX(p.number) FROM task_versions p WHERE p.leaderboard_id = l.id AND NOT p.draft) " \
 	"AS last_number, "
-/* Positions run from 1 without gaps, so the last one is the number of entries. ORDER BY with
- * LIMIT takes one step in the index; MAX in a subquery per device would read all entries.
+/* Positions run from 1 without gaps, so the last one is the number of entries. ORDER BY with LIMIT
+ * takes one step in the index; MAX in a subquery would read all entries of a device.
  *
- * The program sorts the few devices, because each further part of the query costs more than its
- * rows. The query for anonymous visitors has one part less. */
+ * Podium sorts the few devices itself, because every further part makes the query more expensive.
+ * For anonymous visitors, the query also has a shorter access check. */
 #define BY_NAME(may_see) \
 	SELECT(struct shown_row, SHOWN_COLUMNS, \
 		"SELECT " SHOWN_FIELDS "v.number AS newest_number, g.gpu, g.position AS gpu_position, " \
@@ -55,8 +56,8 @@ static const struct column SHOWN_COLUMNS[] = {
 static const struct statement BY_NAME_FOR_NOBODY = BY_NAME(SQL_IS_PUBLIC("l")),
 							  BY_NAME_FOR_VIEWER = BY_NAME(SQL_MAY_SEE("l"));
 
-/* Like BY_NAME, for a version that may be out of date. Its devices are those with a first row in
- * the ranking. */
+/* Like BY_NAME, for a version that may be out of date. The devices are those on which somebody is
+ * ranked. */
 static const struct statement BY_VERSION = SELECT(struct shown_row, SHOWN_COLUMNS,
 	"SELECT " SHOWN_FIELDS "n.number AS newest_number, r.gpu, "
 	"  COALESCE(g.position, 4294967295) AS gpu_position, "
@@ -94,7 +95,7 @@ static void take_shown_rows(
 static int ask_by_name(
 	struct request *request, const char *name, struct shown_row **rows, size_t *count)
 {
-	/* The column is ASCII; a text that is no valid name needs no query. */
+	/* The column is ASCII, and a text that is no valid name needs no query. */
 	if (!text_is_leaderboard_name(name))
 		return 0;
 	if (!request->viewer.id)

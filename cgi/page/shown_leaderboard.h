@@ -13,20 +13,21 @@ struct ranked_gpu {
 };
 
 struct shown_leaderboard {
-	/* task_version_id, version_number and language are of the shown version, which may be old. */
+	/* Here task_version_id, version_number and language are those of the shown version, which may
+	 * be old. */
 	struct leaderboard leaderboard;
 	int64_t version_at_ms, version_revision; /* of the shown version */
-	int64_t newest_number; /* of the version that submissions run against; older versions were
-	                          replaced */
-	int64_t last_number;   /* of the versions that are not drafts */
+	/* Number of the version that submissions run against; older versions were replaced. */
+	int64_t newest_number;
+	int64_t last_number; /* highest number of a version that is not a draft */
 	/* A draft was uploaded but never switched to. Only its creator and admins see it. */
 	int64_t is_draft;
 	struct ranked_gpu *gpus;
 	size_t gpu_count;
 };
 
-/* SQL expression: the ranking entry shares its place with a neighbour. An entry's place is the
- * position of the first entry in its tie, so only the next entry needs a lookup. */
+/* SQL expression: whether a ranking entry shares its place with a neighbor. All entries of a tie
+ * have the position of its first entry as place, so only the next entry needs a lookup. */
 #define SQL_IS_TIE(entry) \
 	"COALESCE(" entry ".place <> " entry ".position OR " entry \
 	".place = (SELECT behind.place FROM ranking behind " \
@@ -34,21 +35,21 @@ struct shown_leaderboard {
 	".leaderboard_id AND behind.task_version_id = " entry ".task_version_id " \
 	"AND behind.gpu = " entry ".gpu AND behind.position = " entry ".position + 1 LIMIT 1), FALSE)"
 
-/* Unknown names return ERROR_NOT_FOUND with a sentence. */
+/* Returns ERROR_NOT_FOUND with a message for an unknown name. */
 int shown_leaderboard_by_name(
 	struct request *request, const char *name, struct shown_leaderboard *shown);
 
-/* Reads the leaderboard in the address with the task and ranking of ?version=N. The devices are
- * then those ranked in that version. Without ?version= this is shown_leaderboard_by_name. An
- * unknown version returns ERROR_NOT_FOUND. */
+/* Reads the leaderboard in the address with the task and ranking of ?version=N. Its devices are
+ * then those ranked in that version. Without ?version= it equals shown_leaderboard_by_name. Returns
+ * ERROR_NOT_FOUND for an unknown version. */
 int shown_leaderboard_of_request(struct request *request, struct shown_leaderboard *shown);
 /* Also reads the leaderboard's own quotas. The viewer must be logged in. */
 int shown_leaderboard_with_quotas(struct request *request, struct shown_leaderboard *shown,
 	struct quota quotas[static quota_modes]);
 bool shows_old_version(const struct shown_leaderboard *shown); /* not the newest */
 
-/* Returns the GPU in ?gpu=, else the first one, or NULL when the leaderboard has none. An
- * unknown GPU returns ERROR_NOT_FOUND with a sentence that lists the GPUs. */
+/* Sets *gpu to the GPU in ?gpu=, else to the first one, or to NULL if the leaderboard has none.
+ * Returns ERROR_NOT_FOUND, with a message that lists the GPUs, for an unknown GPU. */
 int ranked_gpu_of_request(
 	struct request *request, const struct shown_leaderboard *shown, const struct ranked_gpu **gpu);
 

@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-/* First computes rates for a score of 1 ns: their percentage of the peak is the bound in ns
- * times 100. */
+/* Computes the rates of a score of 1 ns first. Their percentage of the peak, divided by 100, is the
+ * bound in ns. */
 struct speed_of_light speed_of_light(struct arena *arena, const struct task *task, const char *gpu)
 {
 	const struct gpu_peaks *peaks = peaks_find(gpu);
@@ -30,7 +30,7 @@ double least_time_of_case(const struct task *task, size_t index, const char *gpu
 	const struct rates rates =
 		rates_of_case(task->flops, task->bytes, task->benchmarks[index], 1, gpu);
 	return fmax(rates.memory_percent, rates.compute_percent) / 100
-		/ task_most_ranks(task); /* an unknown peak sets no bound */
+		/ task_most_ranks(task); /* fmax ignores NAN, an unknown peak */
 }
 
 const char *share_of_peak(struct arena *arena, const struct speed_of_light *light, double score_ns)

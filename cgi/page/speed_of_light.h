@@ -1,4 +1,4 @@
-/* The lower bound that a GPU's peak rates set for a task's times. */
+/* The lower bound for a task's times that follows from a GPU's peak rates. */
 #ifndef PODIUM_CGI_PAGE_SPEED_OF_LIGHT_H
 #define PODIUM_CGI_PAGE_SPEED_OF_LIGHT_H
 
@@ -17,10 +17,10 @@ struct speed_of_light {
 
 struct speed_of_light speed_of_light(struct arena *arena, const struct task *task, const char *gpu);
 
-/* Returns the same bound for one of the task's benchmarks in ns; NAN: unknown. */
+/* Returns the same bound for one benchmark of the task, in ns; NAN: unknown. */
 double least_time_of_case(const struct task *task, size_t index, const char *gpu);
 
-/* Formats the share of the peak: "71.3 %"; "" when unknown. */
+/* Formats the share of the peak that a score reaches: "71.3 %"; "" if unknown. */
 const char *share_of_peak(struct arena *arena, const struct speed_of_light *light, double score_ns);
 
 #endif

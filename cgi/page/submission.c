@@ -12,7 +12,7 @@
 #include <jansson.h>
 #include <string.h>
 
-/* Returns the notice for the redirect that follows a form. */
+/* Returns the notice for the page to which a form redirects. */
 static const char *outcome_notice(struct request *request)
 {
 	const char *cancelled = request_query(request, "cancelled"),
@@ -81,9 +81,9 @@ int page_submission(struct request *request)
 	return 0;
 }
 
-/* ---- its state as JSON ---- */
+/* ---- the state as JSON ---- */
 
-/* Sorted from best to worst. */
+/* The values of enum verdict are sorted from best to worst. */
 const char *submission_verdict(const struct job_row *jobs, size_t count)
 {
 	enum verdict worst = VERDICT_NONE;
@@ -114,7 +114,7 @@ static json_t *comparisons_json(const struct job_row *job)
 	return list;
 }
 
-/* Returns the output so far; only the author and admins see it, while the job runs. */
+/* Returns the output so far of a running job, which only the author and admins see. */
 static json_t *printed_json(struct arena *arena, const struct job_row *job)
 {
 	struct printed printed = job_printed(arena, job);
@@ -154,7 +154,7 @@ int page_submission_status(struct request *request)
 			json_text(submission_verdict(view.jobs, view.job_count)), "jobs", list));
 }
 
-/* ---- its files ---- */
+/* ---- the submission's files ---- */
 
 int page_submission_source(struct request *request)
 {

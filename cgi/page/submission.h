@@ -21,17 +21,17 @@ struct submission_row {
 	/* Submitted after the deadline or by a dry run, and therefore never ranked. */
 	int64_t practice;
 	int64_t dry_run;
-	/* Freeze of the leaderboard's public ranking; TIME_NULL: not frozen. */
+	/* When the leaderboard's public ranking was frozen; TIME_NULL: not frozen. */
 	int64_t frozen_at_ms;
-	int64_t creator_id; /* of the leaderboard; SQL_NULL_INTEGER: none */
+	int64_t creator_id; /* the leaderboard's creator; SQL_NULL_INTEGER: none */
 	struct blob_value sha256;
 	const char *note;  /* the author's private note */
 	int64_t withdrawn; /* the author withdrew it */
 	int64_t waits;     /* at least one job is queued */
 	int64_t hidden;    /* an admin hid it: only its author and admins see it */
 	const char *hidden_reason;
-	const char *flops, *bytes,
-		*tolerance; /* of the task, read only for the page; NULL: not given */
+	/* From the task's definition, read only for the page; NULL: not given. */
+	const char *flops, *bytes, *tolerance;
 };
 
 struct case_row {
@@ -39,12 +39,13 @@ struct case_row {
 	const char *spec, *verdict, *message;
 	int64_t runs;
 	double mean_ns, std_ns, err_ns, best_ns, worst_ns;
-	/* Only the isolated engine sets these; else NAN, SQL_NULL_INTEGER or NULL. */
+	/* Only the isolated engine sets these; otherwise NAN, SQL_NULL_INTEGER or NULL. */
 	double median_ns, low_ns, high_ns, constant_ns, own_ns, gap_ns;
 	int64_t blocks, repeated;
-	const char *device;     /* JSON */
-	struct samples samples; /* filled by the page; count 0: none, or the page has enough pictures */
-	const char *report;     /* a profiler's report; filled by the page for those who may see it */
+	const char *device; /* JSON */
+	/* Filled by the page. count 0: no samples, or the page has enough pictures. */
+	struct samples samples;
+	const char *report; /* a profiler's report; filled by the page if the viewer may see it */
 };
 
 /* A file that a stage saved. */
@@ -60,7 +61,7 @@ struct stage_row {
 	int64_t exit_code, duration_ms, peak_host_bytes, peak_device_bytes;
 	const char *command, *out, *err;
 	const char *kernels, *conditions; /* JSON, or NULL */
-	/* After this many days Podium removed them; SQL_NULL_INTEGER: not removed. */
+	/* Podium removed the data after this many days; SQL_NULL_INTEGER: not removed. */
 	int64_t output_days, samples_days, artifacts_days;
 	struct case_row *cases;
 	size_t case_count; /* filled by the page */
@@ -73,36 +74,38 @@ struct job_row {
 	const char *gpu, *state, *verdict, *reason, *progress;
 	double score_ns, score_err_ns;
 	const char *engine, *engine_reason, *environment;
-	const char *version_engine; /* of the task's version, if another one has run the job; or NULL */
+	/* The engine of the task's version, if another engine ran the job; or NULL. */
+	const char *version_engine;
 	int64_t held_at_ms, released_by;
-	const char *held_reason; /* NULL for those who may not see it */
+	const char *held_reason; /* NULL if the viewer may not see it */
 	int64_t is_held;         /* passed, but waits for an admin's review */
-	/* The viewer is a stranger, and the result is or was held, or finished after the freeze. */
+	/* The viewer, neither author nor admin, may not see times: an admin holds or rejected the
+	 * result, or it finished after the freeze. */
 	bool hides_times;
-	bool is_withheld; /* a stranger cannot see it because of the freeze */
+	bool is_withheld; /* hidden from the viewer by the freeze */
 	int64_t attempt;
 	const char *lease_owner;
 	int64_t queued_at_ms, started_at_ms, finished_at_ms;
 	int64_t place; /* rank of this job; SQL_NULL_INTEGER: not ranked */
-	/* The user's score before this job was ranked; NAN: none. */
+	/* The user's best score before this job was ranked; NAN: none. */
 	double best_before_ns;
-	int64_t place_before; /* SQL_NULL_INTEGER: not ranked before */
-	int64_t place_after;  /* SQL_NULL_INTEGER: not the user's best */
+	int64_t place_before; /* the user's rank before; SQL_NULL_INTEGER: not ranked */
+	int64_t place_after;  /* the rank after; SQL_NULL_INTEGER: not the user's best */
 	int64_t priority;
 	int64_t stopping; /* cancelled, but its worker has not released it yet */
 	int64_t silent_s; /* seconds since the worker's last message; SQL_NULL_INTEGER: not running */
-	int64_t lease_left_s; /* SQL_NULL_INTEGER: no lease */
-	/* JSON: its latest output while it runs; NULL: none, or hidden from the viewer. */
+	int64_t lease_left_s; /* time until the lease expires; SQL_NULL_INTEGER: no lease */
+	/* JSON: the job's latest output while it runs; NULL: none, or hidden from the viewer. */
 	const char *tail;
-	/* Jobs before it in the queue of its GPU; a lower bound if the queue is long. Filled by
+	/* Jobs before this one in the queue of its GPU; a lower bound if the queue is long. Filled by
 	 * job_words_fill. */
 	int64_t ahead;
 	/* Expected start in words; NULL: not queued, or unknown. Filled by job_words_fill. */
 	const char *start;
 	/* Expected start in ms from now, if `start` is set. */
 	double start_ms;
-	const char *words; /* its state; filled by job_words_fill */
-	/* What it changed for its user; NULL: nothing to report. Filled by job_words_fill. */
+	const char *words; /* the job's state in words; filled by job_words_fill */
+	/* How the job changed its user's rank, in words, or NULL. Filled by job_words_fill. */
 	const char *change;
 	struct stage_row *stages;
 	size_t stage_count; /* filled by the page */
@@ -122,9 +125,9 @@ struct submission_view {
 	size_t job_count;
 	bool may_see_source, may_see_output;
 	bool is_admin, is_author;
-	bool may_withdraw;  /* the viewer may, and no job is queued or running */
-	bool may_cancel;    /* the viewer may, and a job is queued or running */
-	const char *source; /* NULL unless may_see_source, or if it is too long for a page */
+	bool may_withdraw;  /* the viewer may withdraw it, and no job is queued or running */
+	bool may_cancel;    /* the viewer may cancel it, and a job is queued or running */
+	const char *source; /* NULL: the viewer may not see it, or it is too long for a page */
 };
 
 struct cancel_form {
@@ -136,14 +139,14 @@ struct cancel_form {
 	const char *typed, *error;
 };
 
-/* ---- the same for programs ---- */
+/* ---- functions that pages and programs' interfaces share ---- */
 
-/* Read the submission in the first `*` of the address, or by its ID, if the viewer may see it.
- * Otherwise they return ERROR_NOT_FOUND with a sentence. */
+/* Read the submission in the first `*` of the address, or by its ID. They return ERROR_NOT_FOUND
+ * with a message if the viewer may not see it. */
 int submission_of_address(struct request *request, struct submission_row *row);
 int submission_by_number(struct request *request, int64_t id, struct submission_row *row);
-/* Like submission_of_address, but does not read the task's definition, which is long. flops,
- * bytes and tolerance are NULL. */
+/* Like submission_of_address, but does not read the task's long definition. flops, bytes and
+ * tolerance are NULL. */
 int submission_without_task(struct request *request, struct submission_row *row);
 
 /* Reads the jobs with everything that the page shows and the viewer may see. */
@@ -164,30 +167,30 @@ int submission_read_samples(
 	struct request *request, const struct submission_row *row, struct submission_view *view);
 
 bool submission_may_see_source(const struct request *request, const struct submission_row *row);
-/* Reads the source. If the viewer may not see it, returns ERROR_FORBIDDEN with a sentence. */
+/* Reads the source. If the viewer may not see it, returns ERROR_FORBIDDEN with a message. */
 int submission_read_source(
 	struct request *request, const struct submission_row *row, struct blob_value *content);
 
-/* State of several jobs: "running" while one is running or stopping, else "queued" while one is
- * queued, else "done". Their verdict is the worst one, NULL until all have one. */
+/* The state of a submission's jobs: "running" while one is running or stopping, else "queued" while
+ * one is queued, else "done". The verdict is the worst of all jobs, or NULL until all have one. */
 const char *submission_state(const struct job_row *jobs, size_t count);
 const char *submission_verdict(const struct job_row *jobs, size_t count);
 
-/* Read the submission in the address, if the viewer may cancel it, and its jobs as stored.
- * job_can_be_cancelled returns whether one of them can be cancelled. */
+/* submission_to_cancel reads the submission in the address, if the viewer may cancel it.
+ * submission_jobs reads its jobs, and job_can_be_cancelled tells whether one can be cancelled. */
 int submission_to_cancel(struct request *request, struct submission_row *row);
 int submission_jobs(struct request *request, const struct submission_row *row,
 	struct job_row **jobs, size_t *count);
 bool job_can_be_cancelled(const struct job_row *job);
 
-/* For admins: reads the job of a rejudging that is not the submission's current one, with its
+/* For admins: reads the job of a rejudging that is not the submission's current job, with its
  * results. That is the new job before the rejudging is applied, and the old job afterwards.
  * job_count is 0 if there is no such job. The caller fills `words`. */
 int submission_read_rejudged(struct request *request, int64_t submission_id, int64_t result_id,
 	struct submission_row *row, struct submission_view *view);
 
 /* Reads the submission in the address, if the viewer is its author. Otherwise returns
- * ERROR_NOT_FOUND, or ERROR_FORBIDDEN with a sentence that ends in `deed`: "withdraw a
+ * ERROR_NOT_FOUND, or ERROR_FORBIDDEN with a message that ends in `deed`, such as "withdraw a
  * submission". */
 int submission_of_author(struct request *request, const char *deed, struct submission_row *row);
 

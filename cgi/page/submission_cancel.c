@@ -37,7 +37,7 @@ int page_submission_cancel(struct request *request)
 	return rc ? rc : show_cancelling(request, &row, NULL);
 }
 
-/* To cancel another user's submission, an admin types its number. */
+/* An admin who cancels another user's submission must type its number. */
 static bool is_confirmed(const struct request *request, const struct submission_row *row)
 {
 	return request->viewer.id == row->user_id

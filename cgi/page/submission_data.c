@@ -62,8 +62,7 @@ static const struct column SUBMISSION_COLUMNS[] = {
 		"s.leaderboard_id " \
 		"JOIN task_versions v ON v.id = s.task_version_id WHERE s.id = ? AND " MAY_SEE_LEADERBOARD \
 		" AND " MAY_SEE_TRIAL)
-/* live.js polls the state often, and the state does not need the task's definition, which is
- * long. */
+/* Does not read the task's long definition: live.js polls the state often and does not need it. */
 static const struct statement SUBMISSION = SUBMISSION_WITH("NULL", "NULL", "NULL");
 static const struct statement SUBMISSION_AND_TASK =
 	SUBMISSION_WITH("JSON_VALUE(v.definition, '$.flops')", "JSON_VALUE(v.definition, '$.bytes')",
@@ -156,7 +155,7 @@ static const struct column STAGE_COLUMNS[] = {
 		"FROM stages t JOIN jobs j ON j.id = t.job_id WHERE " whose \
 		" = ? ORDER BY t.job_id, t.position")
 
-/* Leaves out the long columns. */
+/* Reads the stages without their long columns. */
 static const struct statement STAGE_NAMES = SELECT(struct stage_row, STAGE_COLUMNS,
 	"SELECT t.id, t.job_id, t.position, t.name, t.verdict, '' AS message, t.exit_code, "
 	"t.duration_ms, NULL AS peak_host_bytes, "
@@ -234,7 +233,7 @@ static const struct results_of {
 	.samples = SAMPLES_OF("j.rejudged_id"),
 };
 
-/* Seen from the submission's side: the ratio is its time divided by the rival's. */
+/* Comparisons from the submission's point of view: the ratio is its time divided by the rival's. */
 static const struct column COMPARISON_COLUMNS[] = {
 	INTEGER(struct head_to_head_row, id),
 	INTEGER(struct head_to_head_row, job_id),
@@ -301,9 +300,9 @@ static const struct statement SOURCE = SELECT(struct source_row, SOURCE_COLUMNS,
 	"SELECT b.content AS source FROM submissions s JOIN blobs b ON b.sha256 = s.sha256 "
 	"WHERE s.id = ?");
 
-/* Everything that a page shows of a submission, read in one round trip. Strangers get only the
- * first parts, since profiler files reveal as much as the source. WAITS estimates when queued
- * jobs start. */
+/* Everything that a page shows of a submission, read in one round trip. Profiler files reveal as
+ * much as the source, so PAGE_FOR_STRANGERS leaves out both. WAITS estimates when queued jobs
+ * start. */
 enum part { JOBS, STAGES, CASES, SAMPLES, COMPARED, PROFILES, FILES, CODE, WAITS, PARTS_OF_PAGE };
 static const struct statement *const PAGE_PARTS[] = {
 	[JOBS] = &OF_SUBMISSION.jobs,
@@ -326,7 +325,7 @@ static const struct statement *const REJUDGED_PARTS[] = {
 	[SAMPLES] = &OF_REJUDGED.samples,
 };
 static const struct bundle REJUDGED = BUNDLE(REJUDGED_PARTS);
-/* Results for programs. */
+/* The results that programs read. */
 enum result_part {
 	RESULT_JOBS,
 	RESULT_STAGES,
@@ -352,7 +351,7 @@ static const struct bundle STATE = { STATE_PARTS, 1 }, STATE_OF_WAITING = BUNDLE
 static const struct statement *const SAMPLE_PARTS[] = { &OF_SUBMISSION.jobs, &STAGE_NAMES,
 	&OF_SUBMISSION.cases, &OF_SUBMISSION.samples };
 static const struct bundle SAMPLES_AND_CASES = BUNDLE(SAMPLE_PARTS);
-/* The state for live.js. */
+/* The state that live.js polls. */
 static const struct statement *const STATUS_PARTS[] = { &OF_SUBMISSION.jobs, &COMPARISONS,
 	&wait_reading };
 static const struct bundle STATUS = { STATUS_PARTS, 2 }, STATUS_OF_WAITING = BUNDLE(STATUS_PARTS);
@@ -398,7 +397,7 @@ bool submission_may_see_source(const struct request *request, const struct submi
 	return is_owner(request, row) || (row->ended && row->sources_public);
 }
 
-/* Strangers do not see times that an admin holds or has rejected. */
+/* Only the author and admins see times that an admin holds or has rejected. */
 static void hide_held(
 	const struct request *request, const struct submission_row *row, struct job_row *job)
 {
@@ -410,7 +409,7 @@ static void hide_held(
 	job->score_ns = job->score_err_ns = NAN;
 }
 
-/* A frozen ranking must not leak through the submissions' pages. */
+/* Hides times that would reveal the current state of a frozen ranking. */
 static void hide_withheld(
 	const struct request *request, const struct submission_row *row, struct job_row *job)
 {
@@ -423,7 +422,7 @@ static void hide_withheld(
 	job->score_ns = job->score_err_ns = NAN;
 }
 
-/* A job may be queued between two queries; then there is no estimate for it yet. */
+/* A job may be queued between the two queries; there is no estimate for it yet. */
 static int ask_for_waits(struct request *request, const struct submission_row *row,
 	const struct job_row *jobs, size_t count, struct database_answer *waits)
 {
@@ -485,7 +484,7 @@ static void drop_hidden_times(struct job_row *jobs, size_t count)
 	for (size_t j = 0; j < count; j++)
 		for (size_t i = 0; jobs[j].is_withheld && i < jobs[j].stage_count; i++)
 			jobs[j].stages[i].duration_ms =
-				SQL_NULL_INTEGER; /* the duration would roughly reveal the time */
+				SQL_NULL_INTEGER; /* a stage's duration roughly reveals its times */
 }
 
 static void join_samples(struct arena *arena, struct case_row *cases, size_t case_count,

@@ -1,5 +1,5 @@
-/* /compare shows two submissions side by side. A viewer who may see both pages sees the results,
- * and a viewer who may see both sources sees those. */
+/* The page /compare shows two submissions side by side. Viewers see the results if they may see
+ * both submissions' pages, and the sources if they may see both sources. */
 #include "cgi/page/submission_diff.h"
 
 #include "cgi/http/paging.h"
@@ -82,7 +82,7 @@ static const struct statement ROWS = SELECT(struct submission_diff_row, ROW_COLU
 
 /* ---- words ---- */
 
-/* Adds the squares of the standard errors of both means to get that of the difference. */
+/* The squared standard error of a difference is the sum of both squared standard errors. */
 bool submission_diff_is_noise(const struct submission_diff_times *times)
 {
 	double a_err = isnan(times->a_err_ns) ? 0 : times->a_err_ns,
@@ -115,8 +115,8 @@ struct join {
 
 static const struct submission_diff_times no_times = { NAN, NAN, NAN, NAN };
 
-/* Finds the matching case of the other side or adds a new one. Two cases of one side never
- * match. */
+/* Finds the matching case of the other submission or adds a new one. Two cases of the same
+ * submission never match. */
 static struct submission_diff_case *find_case(struct join *join, const char *spec, bool is_a)
 {
 	for (size_t i = 0; i < join->gpu->case_count; i++) {
@@ -159,7 +159,7 @@ static const char *fact_named(const struct fact *facts, size_t count, const char
 	return NULL;
 }
 
-/* Collects the facts that differ, and those that only one side has. */
+/* Collects the facts that differ, and those that only one environment has. */
 static void compare_environments(struct join *join)
 {
 	struct fact *a, *b;
@@ -181,7 +181,7 @@ static void compare_environments(struct join *join)
 	gpu->has_environments = true;
 }
 
-/* Takes the rows of one device; returns their number. */
+/* Makes a device's entry from its rows; returns their number. */
 static size_t join_gpu(
 	struct join *join, int64_t b_id, const struct submission_diff_row *rows, size_t count)
 {
@@ -276,8 +276,7 @@ int submission_diff_read(
 	return rc ? rc : read_results(request, view);
 }
 
-/* Without two submissions, shows a form to choose them, with the viewer's newest of the same
- * leaderboard. */
+/* Shows a form to choose two submissions, with the viewer's newest ones on the same leaderboard. */
 static int show_choice(struct request *request, struct submission_diff_view *view, int64_t known)
 {
 	struct submission_diff_side *recent;

@@ -17,7 +17,7 @@ struct submission_diff_side {
 	struct blob_value source; /* bytes NULL: the viewer may not see the source */
 };
 
-/* A time of each side, NAN where it has none. */
+/* A time of each of the two submissions, a and b; NAN where one has none. */
 struct submission_diff_times {
 	double a_ns, a_err_ns, b_ns, b_err_ns;
 };
@@ -32,23 +32,24 @@ struct submission_diff_fact {
 
 struct submission_diff_gpu {
 	const char *gpu;
-	const char *a_verdict, *b_verdict; /* or the job's state; NULL: no job on this device */
+	/* The verdict, or else the job's state; NULL: no job on this device. */
+	const char *a_verdict, *b_verdict;
 	struct submission_diff_times score;
 	bool has_scores;
 	const struct submission_diff_case *cases;
 	size_t case_count;
 	const struct submission_diff_fact *facts;
-	size_t fact_count;     /* where the environments differ */
-	bool has_environments; /* of both sides */
+	size_t fact_count;     /* facts in which the environments differ */
+	bool has_environments; /* both environments are known */
 };
 
 struct submission_diff_view {
-	const struct submission_diff_side *a,
-		*b;                      /* NULL: the viewer has not chosen two submissions yet */
-	const char *a_text, *b_text; /* as typed, "" if not */
+	/* NULL: the viewer has not chosen two submissions yet. */
+	const struct submission_diff_side *a, *b;
+	const char *a_text, *b_text; /* as typed, or "" */
 	const char *problem;         /* a sentence, or NULL */
 	const struct submission_diff_side *recent;
-	size_t recent_count; /* the viewer's newest, to choose from */
+	size_t recent_count; /* the viewer's newest submissions, to choose from */
 	const struct submission_diff_gpu *gpus;
 	size_t gpu_count;
 	bool shows_sources, same_sources, is_cut, is_too_long;
@@ -58,7 +59,7 @@ struct submission_diff_view {
 };
 
 /* Reads a, b and gpus of the view, if the viewer may see both submissions. Otherwise returns
- * ERROR_NOT_FOUND with a sentence. */
+ * ERROR_NOT_FOUND with a message. */
 struct request;
 int submission_diff_read(
 	struct request *request, int64_t a_id, int64_t b_id, struct submission_diff_view *view);
@@ -71,15 +72,15 @@ bool submission_diff_is_noise(const struct submission_diff_times *times);
 /* Describes b relative to a: "3.1 % faster", "within noise", "" when a time is missing. */
 const char *submission_diff_words(struct arena *arena, const struct submission_diff_times *times);
 
-/* A row of the query for results: a case of a job, or a job without cases (case_spec NULL). */
+/* A row of the query for results: one case of a job, or a job without cases (spec NULL). */
 struct submission_diff_row {
 	int64_t submission_id, hidden;                  /* hidden: the viewer may not see the times */
 	const char *gpu, *verdict, *environment, *spec; /* environment: only in the first case */
 	double score_ns, score_err_ns, mean_ns, err_ns;
 };
 
-/* Groups the rows, which are sorted by device, into one entry for each device. Cases match by
- * their spec; the n-th case of one side matches the n-th equal case of the other. */
+/* Groups the rows, which are sorted by device, into one entry for each device. Cases match by their
+ * spec; if a spec repeats, the n-th case of one submission matches the n-th of the other. */
 size_t submission_diff_join(struct arena *arena, int64_t a_id, int64_t b_id,
 	const struct submission_diff_row *rows, size_t count, struct submission_diff_gpu **gpus);
 

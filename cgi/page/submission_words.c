@@ -65,7 +65,8 @@ static const char *formula_words(struct arena *arena, const struct submission_ro
 					  : arena_printf(arena, "operations = %s", row->flops);
 }
 
-/* Appends "989 TFLOP/s in fp16, 67 TFLOP/s in fp32": the peaks of the number types in the cases. */
+/* Appends the peaks of the number types that the cases use: "989 TFLOP/s in fp16, 67 TFLOP/s in
+ * fp32". */
 static void append_compute_peaks(struct buffer *out, struct arena *arena,
 	const struct gpu_peaks *peaks, const struct stage_row *stage)
 {

@@ -19,7 +19,7 @@
 
 /* ---- the form's initial values ---- */
 
-/* The choices of an earlier submission; `source` only if the form takes it over. */
+/* What an earlier submission chose. `source` is set only if the form takes it over. */
 struct choices {
 	int64_t id;
 	const char *mode, *gpus, *file_name;
@@ -38,7 +38,8 @@ static const struct statement LAST_CHOICES = SELECT(struct choices, CHOICES_COLU
 	"FROM submissions s FORCE INDEX (submissions_history) WHERE s.user_id = ? "
 	"AND s.leaderboard_id = ? AND NOT s.dry_run ORDER BY s.id DESC LIMIT 1");
 #define MAY_SEE_SOURCE SQL_MAY_SEE_SOURCE("s", "l")
-/* Its author and admins may read it, and everybody after the deadline. */
+/* Reads an earlier submission if the viewer may read its source: as author, as admin, or when
+ * sources are public after the deadline. */
 static const struct statement CHOICES_OF = SELECT(struct choices, CHOICES_COLUMNS,
 	"SELECT s.id, s.mode, (SELECT GROUP_CONCAT(j.gpu) FROM jobs j "
 	"WHERE j.submission_id = s.id) AS gpus, s.file_name, "
@@ -70,8 +71,8 @@ static const struct statement DEVICES = SELECT(struct device_row, DEVICE_COLUMNS
 	"  AND o.quarantined_at IS NULL) AS product FROM leaderboard_gpus g "
 	"WHERE g.leaderboard_id = ? ORDER BY g.position, g.gpu");
 
-/* The first round trip reads everything that the form needs. Without an account it reads only
- * the first answer. */
+/* The first round trip reads the leaderboard and its quotas, the second what else the form needs.
+ * Without an account, the second reads only the answers before ANSWER_LAST. */
 enum { ANSWER_LEADERBOARD, ANSWER_QUOTAS };
 static const struct statement *const FIRST_PARTS[] = {
 	[ANSWER_LEADERBOARD] = &leaderboard_reading,
@@ -177,7 +178,8 @@ static int take_template(struct request *request, struct submit_form *form, cons
 	return 0;
 }
 
-/* Fills an empty form with the last mode and devices, or with those of the submission in ?from=. */
+/* Fills a new form with the mode and devices of the viewer's last submission, or of the one in
+ * ?from=. */
 static int begin_form(struct request *request, struct submit_form *form,
 	const struct database_answer *answers, struct choices *choices)
 {
@@ -218,7 +220,7 @@ static void expect_submit_starts(
 	}
 }
 
-/* Lists the leaderboard's devices. Ticked devices stay ticked, and a single device is always
+/* Lists the leaderboard's devices. Devices ticked before stay ticked; a single device is always
  * ticked. */
 static void list_gpus(struct request *request, struct submit_form *form,
 	const struct database_answer *answers, const struct choices *choices)
@@ -238,7 +240,7 @@ static void list_gpus(struct request *request, struct submit_form *form,
 	expect_submit_starts(request, form, &answers[ANSWER_LINE]);
 }
 
-/* Reads the leaderboard's data and the viewer's submissions to it. */
+/* Reads the data for the form: the leaderboard's, and the viewer's submissions to it. */
 static int fill_form(struct request *request, struct submit_form *form,
 	const struct quota quotas[static quota_modes])
 {
@@ -263,7 +265,7 @@ static int fill_form(struct request *request, struct submit_form *form,
 	return 0;
 }
 
-/* If no quota gives a time, jobs must first leave the queue. */
+/* If no quota gives a time, the queue is full, and the client waits for queue_wait_s. */
 int submit_say_when(
 	struct request *request, const struct leaderboard *leaderboard, const char *mode)
 {
@@ -295,7 +297,7 @@ static const char *count_in_words(struct arena *arena, size_t count, const char 
 					  : arena_printf(arena, "the %zu %ss", count, noun);
 }
 
-/* Names the shapes that podium-run times: all of them, or the last one if only that one ranks. */
+/* Names the shapes that podium-run times: the last one if only that one ranks, else all. */
 static const char *timed_shapes(struct arena *arena, const struct task *task)
 {
 	return task->ranking_by == RANKING_BY_LAST && task->benchmark_count > 1
@@ -347,8 +349,8 @@ static const char *why_closed(
 							 "or an admin must choose one.";
 }
 
-/* Returns the form as typed with its error. Copies the error first, since the next query reuses
- * its buffer. */
+/* Returns the form as typed, with its error. Copies the error first, since the next query
+ * overwrites it. */
 static struct submit_form form_as_typed(struct request *request)
 {
 	return (struct submit_form){
@@ -408,7 +410,7 @@ int page_submit(struct request *request)
 	struct database_answer answers[COUNT(FIRST_PARTS)] = { 0 };
 	struct leaderboard leaderboard;
 	struct quota quotas[quota_modes];
-	/* The column is ASCII; a text that is no valid name needs no query. */
+	/* The column is ASCII, and a text that is no valid name needs no query. */
 	int rc = text_is_leaderboard_name(name) ? database_answers(request->db, request->arena, &FIRST,
 				 answers, request->error, "sis", name, request->viewer.id, name)
 											: 0;
@@ -446,7 +448,7 @@ static const char *with_plain_lines(struct arena *arena, const char *code)
 	return plain;
 }
 
-/* Accepts a file or pasted code, not both: a wrong guess could rank the wrong one. */
+/* Accepts a file or pasted code, but not both: a guess could rank the wrong one. */
 static int read_form_source(struct request *request, struct submission_request *submission)
 {
 	const struct upload *upload = request_upload(request, "file");
@@ -475,7 +477,7 @@ static int store_submission(struct request *request, const struct leaderboard *l
 	return rc;
 }
 
-/* Returns 0 if the form can be shown again with the reason. */
+/* Returns 0 if the form can appear again with the reason of the refusal. */
 static int explain_refusal(
 	struct request *request, const struct leaderboard *leaderboard, const char *mode, int rc)
 {
@@ -507,7 +509,7 @@ int action_submit(struct request *request)
 	return rc ? rc : show_submit_again(request, &leaderboard);
 }
 
-/* ---- /submit: the file says where it belongs ---- */
+/* ---- /submit: the file or the user names the leaderboard ---- */
 
 static const struct column OPEN_COLUMNS[] = { TEXT(struct open_leaderboard, name),
 	TEXT(struct open_leaderboard, last_mode) };
@@ -520,8 +522,8 @@ static const struct statement OPEN = SELECT(struct open_leaderboard, OPEN_COLUMN
 	"AND (practice OR deadline IS NULL OR deadline > UTC_TIMESTAMP(3)) AND " MAY_SEE_LEADERBOARD
 	" ORDER BY name");
 
-/* Fills an empty form with the leaderboard and mode of the viewer's last submission, if that
- * leaderboard still accepts any. */
+/* Fills a new form with the leaderboard and mode of the viewer's last submission, if that
+ * leaderboard still accepts submissions. */
 static void choose_last(const struct request *request, struct submit_form *form)
 {
 	for (size_t i = 0; i < form->open_count; i++) {
@@ -552,8 +554,8 @@ int page_submit_anywhere(struct request *request)
 	return 0;
 }
 
-/* Finds the chosen leaderboard, else the one in the source's header. A choice that the form
- * preset only counts if the header names none. */
+/* Finds the leaderboard that the user chose, else the one that the source's header names. A choice
+ * that the form made in advance only counts if the header names none. */
 static int find_target(struct request *request, const struct submission_request *submission,
 	struct leaderboard *leaderboard)
 {
@@ -562,7 +564,7 @@ static int find_target(struct request *request, const struct submission_request 
 	const char *chosen = strcmp(typed, last) == 0 ? "" : typed,
 			   *field = submission->file_name ? "file" : "code";
 	struct directives header = { 0 };
-	/* A source that is no text has no header here. It gets its own error once the leaderboard is
+	/* A source that is no text has no header. It gets its own error later, once the leaderboard is
 	 * known. */
 	int rc = *chosen ? 0
 					 : directives_parse(request->arena,

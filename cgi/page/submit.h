@@ -25,17 +25,17 @@ struct open_leaderboard {
 enum submit_mode { MODE_TEST, MODE_BENCHMARK, MODE_RANKED, MODE_PROFILE };
 
 struct submit_form {
-	const struct leaderboard
-		*leaderboard; /* NULL on /submit, where the file or a choice names the leaderboard */
+	/* NULL on /submit, where the file or the user's choice names the leaderboard. */
+	const struct leaderboard *leaderboard;
 	struct open_leaderboard *open;
 	size_t open_count; /* leaderboards to choose from on /submit */
 	const char *chosen, *leaderboard_error;
 	/* Leaderboard of the viewer's last submission; NULL: none, or it no longer accepts any. */
 	const char *last;
 	const struct task *task;
-	const char *closed;   /* why the leaderboard accepts no submissions, or NULL */
+	const char *closed;   /* why the leaderboard accepts no submissions; or NULL */
 	bool is_site_stopped; /* an admin stopped submissions to the whole site */
-	bool is_practice;     /* the deadline has passed, so it is not ranked */
+	bool is_practice;     /* the deadline has passed, so the submission is not ranked */
 	struct submit_gpu *gpus;
 	size_t gpu_count;
 	const char *mode, *code;           /* as typed */
@@ -43,18 +43,20 @@ struct submit_form {
 	const char *meanings[quota_modes]; /* what each mode does, as part of a sentence */
 	bool is_frozen; /* the public ranking is frozen, so only the author sees new results */
 	const char *file_error, *code_error, *mode_error, *gpu_error, *form_error;
-	/* One for each mode; NULL: nobody is logged in, or the leaderboard is not known yet. */
+	/* The quota use of each mode; NULL: nobody is logged in, or the leaderboard is not known
+	 * yet. */
 	const struct quota_use *uses;
 	const char *endings; /* for the file chooser: ".cu, .cuh" */
 	const char *comment; /* prefix of a header line: "#" or "//" */
-	/* Source of the code in the form, as a sentence; NULL: it was typed, or there is none. */
+	/* Where the code in the form comes from, as a sentence; NULL: it was typed, or there is
+	 * none. */
 	const char *origin;
-	/* The viewer's submission from which mode and devices were taken; 0: none. */
+	/* The viewer's submission whose mode and devices the form repeats; 0: none. */
 	int64_t remembers;
 };
 
-/* Answers 429 to a submission that a quota or a full queue refused. Retry-After gives the time
- * of the next possible submission. Keeps the request's sentence. */
+/* Answers 429 to a submission that a quota or a full queue refused. Retry-After tells when the next
+ * one is possible. Keeps the request's error message. */
 struct request;
 int submit_say_when(
 	struct request *request, const struct leaderboard *leaderboard, const char *mode);

@@ -1,6 +1,6 @@
-/* The files and settings of a task. Everybody who may see the leaderboard may read all of them,
- * so that contestants know what ranks them. Only the secret seed of ranked runs stays private;
- * it belongs to the leaderboard and is in no file. */
+/* The files and settings of a task. Everybody who may see the leaderboard may read all of them, so
+ * that contestants know how Podium ranks them. Only the seed of ranked runs stays secret; it
+ * belongs to the leaderboard and is in no file. */
 #include "cgi/page/task_page.h"
 
 #include "cgi/page/engine_source.h"
@@ -17,7 +17,7 @@
 
 enum { listed_most = 8 }; /* limits the names in an error, which holds 1023 bytes */
 
-/* The groups of files: those of enum task_file_role, and two that no version stores. */
+/* The groups of files: those of enum task_file_role, and two that are not stored with a version. */
 enum { ROLE_ENGINE = ROLE_DEFINITION + 1, ROLE_UNUSED };
 static const struct {
 	const char *name, *title, *titles, *meaning;
@@ -33,7 +33,7 @@ static const struct {
 	[ROLE_UNUSED] = { "file", "File", "Files that do not run",
 		"The isolated engine takes the place of the task's harness." },
 };
-/* The order of the groups on the page. */
+/* The groups in the order of the page. */
 static const int ORDER[] = { ROLE_FILE, ROLE_ENGINE, ROLE_TEMPLATE, ROLE_SAMPLE, ROLE_DEFINITION,
 	ROLE_UNUSED };
 
@@ -84,7 +84,8 @@ static const char *template_source(const struct task *task, const char *language
 	return language;
 }
 
-/* A template's path is its language, so the file name comes from the task. */
+/* Returns a file's name. A template's path is only its language, so its name comes from the
+ * task. */
 static const char *task_file_name(const struct task *task, const struct task_view_file *file)
 {
 	return role_of(file) == ROLE_TEMPLATE ? template_source(task, file->path) : file->path;
@@ -118,11 +119,11 @@ static const char *note_of(
 
 /* ---- engines and their files ---- */
 
-/* The engines of a version, each once. */
+/* The engines of a task's version, without duplicates. */
 struct engines {
 	struct task_engine_row *rows;
 	size_t count;
-	bool is_isolated, is_custom; /* on one model at least */
+	bool is_isolated, is_custom; /* used for at least one GPU model */
 };
 
 static int read_engines(
@@ -144,8 +145,8 @@ static struct task_view_file engine_file(const struct engine_source *source)
 	};
 }
 
-/* The files of Podium's that run for the task. What the custom engine runs, the isolated one runs
- * as well. */
+/* Lists Podium's own files that run for the task. The isolated engine also uses all files of the
+ * custom engine. */
 static size_t list_engine_files(struct arena *arena, const struct task *task,
 	const struct engines *engines, struct task_listed **files)
 {
@@ -161,7 +162,7 @@ static size_t list_engine_files(struct arena *arena, const struct task *task,
 	return count;
 }
 
-/* Whether a file is the task's harness, in whose place the isolated engine runs. */
+/* Whether a file is the task's harness, which the isolated engine replaces. */
 static bool is_harness(const struct task *task, const char *path)
 {
 	static const char *const harnesses[] = { "eval.cu", "wrapped_kernel.cu", "single_main.cu" };
@@ -381,7 +382,7 @@ static int no_such_task_file(struct request *request, const struct shown_leaderb
 		view->file_count ? names.data : "none");
 }
 
-/* The file of an engine at ROLE/PATH, or NULL. */
+/* Returns the engine's file at ROLE/PATH, or NULL. */
 static const struct task_view_file *find_engine_file(struct arena *arena, const char *wanted)
 {
 	const char *role = ROLES[ROLE_ENGINE].name;
@@ -514,7 +515,7 @@ int task_template_of_request(struct request *request, struct task_source *source
 	return no_such_template(request, &shown, view->task, language);
 }
 
-/* A file that a browser cannot show is sent as a download. */
+/* Sends the bytes; a file that a browser cannot show becomes a download. */
 static int answer_source(struct request *request, const struct task_source *source)
 {
 	const struct blob_value *content = &source->content;

@@ -16,7 +16,7 @@ struct task_setting {
 
 struct task_listed {
 	const struct task_view_file *file;
-	const char *note; /* how Podium uses it, as part of a sentence; "" */
+	const char *note; /* how Podium uses it, as part of a sentence; or "" */
 };
 
 struct task_group { /* the files of one role */
@@ -39,9 +39,9 @@ struct task_file_view {
 	const struct task_view_file *file;
 	const char *title; /* title of its role: "Template" */
 	const char *note;
-	/* A template's path is a language; this is the name of its source file. */
+	/* The name of the source file, which for a template differs from `path`, a language. */
 	const char *file_name;
-	const char *text; /* NULL: not shown; `obstacle` gives the reason */
+	const char *text; /* NULL: not shown, for the reason in `obstacle` */
 	const char *obstacle;
 	bool is_text; /* a browser can show it as plain text */
 };
@@ -56,9 +56,9 @@ struct task_source {
 	struct blob_value content;
 };
 
-/* Read the task in the address and the file that the address names after it: the file at
- * ROLE/PATH, or the first file with that path; or the template for a language, ignoring case.
- * Otherwise they return ERROR_NOT_FOUND with a sentence that lists the files. */
+/* Read the task and the file that the address names. task_file_of_request takes ROLE/PATH, or PATH
+ * for the first file with it. task_template_of_request takes a language, ignoring case. They return
+ * ERROR_NOT_FOUND with a message that lists the files. */
 int task_file_of_request(struct request *request, struct task_source *source);
 int task_template_of_request(struct request *request, struct task_source *source);
 

@@ -114,7 +114,7 @@ static int read_definition(
 		return fail(error, ERROR_SYSTEM, "The definition of a task version is not JSON.");
 	int rc = task_from_json(arena, json, task, error);
 	json_decref(json);
-	/* Podium checked the stored task before, so an error here is not the visitor's. */
+	/* Podium checked the task before it stored it, so an error here is not the visitor's fault. */
 	return rc == ERROR_INPUT ? ERROR_SYSTEM : rc;
 }
 

@@ -1,5 +1,5 @@
-/* One version of a task as pages show it: its description as HTML, its cases as tables, its
- * files. A revision of a version never changes, so each thread caches the last few. */
+/* One version of a task as pages show it: its description as HTML, its cases as tables, its files.
+ * A revision of a version is immutable, so each thread caches the last few. */
 #ifndef PODIUM_CGI_PAGE_TASK_VIEW_H
 #define PODIUM_CGI_PAGE_TASK_VIEW_H
 
@@ -27,8 +27,8 @@ struct task_view {
 	struct task_view_file *files;
 	size_t file_count;     /* sorted by role and path */
 	const char *ranked_by; /* a sentence */
-	/* What the files decide; dry runs may have found another engine for a GPU model. NULL: not
-	 * stored yet. */
+	/* The engine that follows from the task's files, and why. Dry runs may have found another
+	 * engine for a GPU model. NULL: not stored yet. */
 	const char *engine, *engine_reason;
 };
 

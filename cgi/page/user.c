@@ -14,7 +14,7 @@
 
 enum { most_places = 500 };
 
-/* One row per place; a user without places has one row with only the name. */
+/* One row for each place; a user without places has one row without a place. */
 struct user_row {
 	int64_t id, created_at_ms, deleted_at_ms;
 	const char *name;
@@ -45,7 +45,7 @@ static const struct column USER_COLUMNS[] = {
 };
 #define MAY_SEE_LEADERBOARD SQL_MAY_SEE("l")
 #define RANK_IS_TIE SQL_IS_TIE("r")
-/* Reads only what leaderboards' pages show: places in the current task on devices that the
+/* Reads only what pages of leaderboards also show: places in the current task on devices that the
  * leaderboard still has. */
 static const struct statement USER = SELECT(struct user_row, USER_COLUMNS,
 	"SELECT u.id, u.name, u.created_at AS created_at_ms, u.deleted_at AS deleted_at_ms, "
@@ -102,7 +102,7 @@ static void take_places(
 int user_read(struct request *request, const char *name, struct user_view *view)
 {
 	struct database_answer answers[COUNT(PAGE_PARTS)] = { 0 };
-	/* The column is ASCII; a text that is no valid name needs no query. */
+	/* The column is ASCII, and a text that is no valid name needs no query. */
 	int rc = text_is_user_name(name) ? database_answers(request->db, request->arena, &PAGE, answers,
 				 request->error, "isis", request->viewer.id, name, (int64_t)most_places, name)
 									 : 0;

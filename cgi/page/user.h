@@ -1,5 +1,5 @@
-/* Data for a user's public page: only the name, the date of registration, places in rankings,
- * and submissions in each week of the last year. */
+/* Data for a user's public page, which shows only the name, the date of registration, places in
+ * rankings, and submissions in each week of the last year. */
 #ifndef PODIUM_CGI_PAGE_USER_H
 #define PODIUM_CGI_PAGE_USER_H
 
@@ -25,7 +25,7 @@ struct user_view {
 	struct activity activity;
 };
 
-/* An unknown name returns ERROR_NOT_FOUND with a sentence. */
+/* Returns ERROR_NOT_FOUND with a message for an unknown name. */
 struct request;
 int user_read(struct request *request, const char *name, struct user_view *view);
 

@@ -9,8 +9,8 @@ struct mark {
 	const char *part, *words;
 };
 
-/* Browsers also name their ancestors, so the one that names most comes first: Edge claims to be
- * Chrome and Safari, and Chrome claims to be Safari. */
+/* Many browsers also name those that they are compatible with, so the most specific comes first:
+ * Edge claims to be Chrome and Safari, and Chrome claims to be Safari. */
 static const struct mark PROGRAMS[] = {
 	{ "Edg/", "Edge" },
 	{ "EdgA/", "Edge" },
@@ -33,7 +33,7 @@ static const struct mark PROGRAMS[] = {
 	{ "aiohttp/", "a Python program" },
 	{ "Go-http-client/", "a Go program" },
 };
-/* Android also names Linux, and an iPhone claims to be "like Mac OS X". */
+/* Most specific first: Android also names Linux, and an iPhone claims to be "like Mac OS X". */
 static const struct mark SYSTEMS[] = {
 	{ "iPhone", "an iPhone" },
 	{ "iPad", "an iPad" },

@@ -1,11 +1,11 @@
-/* Names the program that uses a session, so that its owner recognises it. */
+/* Names the program that uses a session, so that the session's owner recognizes it. */
 #ifndef PODIUM_CGI_PAGE_USER_AGENT_H
 #define PODIUM_CGI_PAGE_USER_AGENT_H
 
 #include "lib/base/arena.h"
 
 /* Reads the User-Agent header: "Firefox on Linux", "Safari on an iPhone", "curl", "an unknown
- * program". A client can send any header, so this helps the memory but proves nothing. */
+ * program". A client can send any header, so the words are a hint and no proof. */
 const char *user_agent_words(struct arena *arena, const char *user_agent);
 
 #endif

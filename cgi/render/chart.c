@@ -11,8 +11,8 @@
 
 /* ---- line styles ---- */
 
-/* Dashes in pixels; shapes around the origin. Neighbours differ in both, so that lines that run
- * together stay distinct. */
+/* A style's dash pattern in pixels and the SVG path of its point shape around the origin.
+ * Neighboring styles differ in both, so that lines close together stay distinct. */
 static const struct style {
 	const char *dash, *shape;
 	bool hollow;
@@ -70,7 +70,7 @@ static struct chart_scale linear_scale(double low, double high)
 {
 	enum { most_steps = 5 };
 	struct chart_scale scale = { 0 };
-	if (high - low < low * 1e-6) { /* all values are equal: centre them */
+	if (high - low < low * 1e-6) { /* all values are equal: center them */
 		low *= .99;
 		high *= 1.01;
 	}
@@ -83,8 +83,8 @@ static struct chart_scale linear_scale(double low, double high)
 	return scale;
 }
 
-/* Adds ticks at these multiples of each power of ten, or of every `every`-th power. False if they
- * are too many. */
+/* Adds ticks at `multiples` of every `every`-th power of ten. Returns false if there are too
+ * many. */
 static bool logarithmic_ticks(
 	struct chart_scale *scale, const double *multiples, size_t count, int every)
 {
@@ -133,7 +133,8 @@ static const struct duration_unit {
 
 void chart_duration_label(format_text out, const struct chart_scale *scale, double ns)
 {
-	/* A linear scale has one unit; each label of a logarithmic scale has its own. */
+	/* The labels of a linear scale share one unit; on a logarithmic scale each label has its
+	 * own. */
 	double of = scale->is_logarithmic ? ns : scale->high;
 	size_t unit = 0;
 	while (unit + 1 < COUNT(UNITS) && of < UNITS[unit].ns * .9999)
@@ -156,8 +157,8 @@ void chart_duration_label(format_text out, const struct chart_scale *scale, doub
 #define MONTH (30 * DAY)
 #define YEAR (365 * DAY)
 
-/* Steps up to days count from 1970, weeks from its first Monday, months and years by the calendar.
- */
+/* Ticks of seconds to days are multiples counted from 1970, and weeks start on its first Monday.
+ * Months and years follow the calendar. */
 static const struct moment_step {
 	double ms;
 	int months;
@@ -216,7 +217,7 @@ struct chart_scale chart_scale_moments(double first_ms, double last_ms)
 {
 	enum { most_steps = 5 };
 	struct chart_scale scale = { .low = first_ms, .high = last_ms };
-	if (last_ms - first_ms < SECOND) { /* a single moment: centre it */
+	if (last_ms - first_ms < SECOND) { /* a single moment: center it */
 		scale.low -= 30 * MINUTE;
 		scale.high += 30 * MINUTE;
 	}
@@ -259,7 +260,7 @@ static bool point_is_shown(const struct chart_point *point)
 	return isfinite(point->x) && isfinite(point->ns) && point->ns > 0;
 }
 
-/* The point between the first and the last with the smallest relative fall. */
+/* Finds the inner point whose time is closest to that of the point before it, as a ratio. */
 static size_t least_fall(const struct chart_point *points, size_t count)
 {
 	size_t least = 1;
@@ -290,7 +291,7 @@ struct ends {
 	double first, last, low, high;
 };
 
-/* The ends over all lines; low is above high when no point is shown. */
+/* The range of x and of the times over all lines. Without a shown point, low is above high. */
 static struct ends ends_of(const struct chart *chart)
 {
 	struct ends ends = { INFINITY, -INFINITY, INFINITY, -INFINITY };
@@ -307,8 +308,8 @@ static struct ends ends_of(const struct chart *chart)
 	return ends;
 }
 
-/* Keeps marks close enough that the lines use at least a third of the logarithmic height, unless
- * the lines are almost equal. */
+/* Whether a mark is close enough to the lines to be drawn. The lines then keep at least a third of
+ * the logarithmic height above or below the mark, unless they are almost equal. */
 static bool is_near(const struct ends *ends, double ns)
 {
 	const double least_times = 1.5, most_times = 30;
@@ -323,7 +324,7 @@ bool chart_has_room(const struct chart *chart, const struct chart_mark *mark)
 	return is_near(&ends, mark->ns);
 }
 
-/* Computes the scales of lines and near marks; false when there is nothing to show. */
+/* Computes the scales for the lines and the marks near them. Returns false if no point is shown. */
 static bool find_scales(struct drawing *drawing)
 {
 	const struct chart *chart = drawing->chart;
@@ -349,7 +350,7 @@ static double chart_x(const struct drawing *drawing, double x)
 	return chart_percent(&drawing->x, x);
 }
 
-/* Percent from the top. */
+/* Returns the position of a time in percent from the top. */
 static double chart_y(const struct drawing *drawing, double ns)
 {
 	return 100 - chart_percent(&drawing->y, ns);
@@ -370,7 +371,8 @@ static void draw_y_axis(const struct drawing *drawing)
 	}
 }
 
-/* Labels below the axis. Those near an end are anchored there, so that they are not cut off. */
+/* Draws a label below the axis. Near an end of the axis, the label is anchored there so that it is
+ * not cut off. */
 static void draw_x_label(const struct drawing *drawing, double x, const char *label)
 {
 	const char *anchor = x < 4 ? "start" : x > 96 ? "end" : "middle";
@@ -396,8 +398,8 @@ static void draw_x_axis(const struct drawing *drawing)
 	}
 }
 
-/* Faster times are lower and lines fall to the right, so a bound has its name on the left and other
- * marks on the right. A mark whose name would cover its neighbour's is named only in the legend. */
+/* Lines fall to the right, so the names of bounds are on the left and those of other marks on the
+ * right. A mark whose name would cover the previous name is named only in the legend. */
 static void draw_marks(const struct drawing *drawing)
 {
 	const double name_height = 7; /* percent */
@@ -423,7 +425,7 @@ static void draw_marks(const struct drawing *drawing)
 	}
 }
 
-/* The viewBox is 1000 units wide and high, because the lines are stretched. */
+/* Draws in a viewBox of 1000 x 1000 units, which is stretched to the size of the chart. */
 static void draw_line(const struct drawing *drawing, const struct chart_line *line)
 {
 	const char *next = "M";
@@ -447,7 +449,8 @@ static void draw_line(const struct drawing *drawing, const struct chart_line *li
 	buffer_printf(drawing->out, "%s\"/>", !drawing->chart->names && *next == 'L' ? "H1000" : "");
 }
 
-/* Draws in reverse order, so that the first line is on top, and the reader's own above all. */
+/* Draws in reverse order, so that the first line is on top of the others, and the reader's own line
+ * on top of all. */
 static void for_each_line(const struct drawing *drawing,
 	void (*draw)(const struct drawing *drawing, const struct chart_line *line))
 {
@@ -491,7 +494,7 @@ static void define_shapes(const struct drawing *drawing)
 	buffer_text(drawing->out, "</defs>");
 }
 
-/* Draws rings around the points and "you" at the last. */
+/* Draws rings around the points of the reader's own line, and "you" at the last point. */
 static void draw_own(const struct drawing *drawing, const struct chart_line *line)
 {
 	const struct chart_point *last = NULL;

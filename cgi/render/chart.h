@@ -1,9 +1,9 @@
-/* Charts of times as inline SVG: axes, scales, and lines that differ in colour, dash and shape.
+/* Charts of times as inline SVG: axes, scales, and lines that differ in color, dash and shape.
  *
- * A chart fills the width of its place, and style.css sets its height. Text keeps its size, because
- * positions are percentages and only the lines themselves are stretched. Colours come from
- * style.css (.chart), so they follow light and dark mode. Without styles the lines are black, with
- * the same dashes and shapes. A chart has only a short text alternative: put a table beside it.
+ * A chart fills the width of its container, and style.css sets its height. Positions are
+ * percentages and only the lines are stretched, so text keeps its size. Colors come from style.css
+ * (.chart) and follow light and dark mode. Without styles the lines are black, with the same dashes
+ * and shapes. A chart has only a short text alternative, so put a table beside it.
  *
  * The reader's own line is thicker, its points have rings, and its end says "you". Marks are named
  * horizontal lines for comparison. */
@@ -28,9 +28,9 @@ struct chart_point {
 
 struct chart_line {
 	size_t style;
-	const struct chart_point *points;
-	size_t count; /* ordered by x */
-	bool is_own;  /* the reader's own line */
+	const struct chart_point *points; /* ordered by x */
+	size_t count;
+	bool is_own; /* the reader's own line */
 };
 
 struct chart_mark {
@@ -43,19 +43,20 @@ struct chart {
 	const char *id;          /* prefix of the ids inside; unique on its page */
 	const char *alternative; /* text alternative */
 	const struct chart_line *lines;
-	size_t line_count; /* the first is drawn last, on top */
-	/* With `names`, the x axis shows names and lines join the points. Without, it shows time: a
-	 * line keeps its value until its next point, and the last value until the end of the chart. */
+	size_t line_count; /* the first line is drawn last, on top */
+	/* With `names`, the x axis shows names, and lines join the points. Without, the x axis shows
+	 * time: a line keeps its value until its next point, and the last value until the end of the
+	 * chart. */
 	const char *const *names;
 	size_t name_count;
-	const struct chart_mark *marks;
-	size_t mark_count; /* fastest first */
+	const struct chart_mark *marks; /* fastest first */
+	size_t mark_count;
 };
 
-/* Whether a mark is close enough to the lines; a distant mark would squash them. */
+/* Whether a mark is close enough to the lines to be drawn; a distant mark would flatten them. */
 bool chart_has_room(const struct chart *chart, const struct chart_mark *mark);
 
-/* An axis: its ends and ticks. */
+/* An axis: the values at its ends, and its ticks. */
 struct chart_scale {
 	double low, high;
 	bool is_logarithmic;
@@ -85,10 +86,11 @@ size_t chart_thin(struct chart_point *points, size_t count, size_t most);
 
 /* Template filters. html_chart prints nothing when no line has a point. */
 void html_chart(struct buffer *out, const struct chart *chart);
-/* A piece of the line with its shape, for legends. */
+/* Prints a short piece of a line with its point shape, for legends. */
 void html_chart_key(struct buffer *out, size_t style, bool is_own);
 void html_chart_mark_key(struct buffer *out, const struct chart_mark *mark);
-/* A bar of this part of the width, 0 to 1; above 1: a broken bar; NAN: nothing. */
+/* Prints a bar over `part` of the width, from 0 to 1. Above 1 it prints a broken bar, and for NAN
+ * nothing. */
 void html_chart_bar(struct buffer *out, double part);
 
 #endif

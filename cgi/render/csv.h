@@ -6,8 +6,9 @@
 
 #include <stdint.h>
 
-/* Each appends one field, with a comma before it except at the start of a line. Text is quoted
- * where necessary. Text that a spreadsheet would take for a formula gets an apostrophe in front. */
+/* Each function appends one field, with a comma before it except at the start of a line. Text is
+ * quoted where necessary. Text that a spreadsheet would take for a formula gets an apostrophe in
+ * front. */
 void csv_text(struct buffer *out, const char *text);
 void csv_integer(struct buffer *out, int64_t number);
 void csv_real(struct buffer *out, double number); /* shortest exact digits; NAN: empty */

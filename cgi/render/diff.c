@@ -45,8 +45,8 @@ static bool is_same(const struct diff_line *a, const struct diff_line *b)
 /* ---- minimal changes: E. W. Myers, "An O(ND) difference algorithm and its variations", 1986 ----
  */
 
-/* Memory grows with the square of the changes (4 MB at most), time with the comparisons. A pair of
- * texts beyond these limits is shown coarse. */
+/* Limits of the search for a minimal diff; beyond them the diff is coarse. Memory grows with the
+ * square of the changes (4 MB at most), time with the comparisons of lines. */
 enum {
 	most_changes = 1000,
 	most_lines = 1000 * 1000,
@@ -78,7 +78,7 @@ static int32_t follow_diagonal(struct search *search, int32_t x, int32_t k)
 	return x;
 }
 
-/* Extends every diagonal by one change; true when the end of both texts is reached. */
+/* Extends every diagonal by one change. Returns true if it has reached the end of both texts. */
 static bool extend_diagonals(struct search *search, int32_t d)
 {
 	const int32_t *before = d ? search->reach[d - 1] : NULL;
@@ -117,7 +117,7 @@ static void mark_all(struct search *search)
 		search->b[i].changed = true;
 }
 
-/* Whether a minimal diff was found within the limits. */
+/* Returns whether it found a minimal diff within the limits. */
 static bool find_path(struct arena *arena, struct search *search)
 {
 	for (int32_t d = 0; d <= most_changes && search->work < most_work; d++) {
@@ -195,8 +195,8 @@ static void write_row(
 	};
 }
 
-/* Writes `count` unchanged lines, starting at a and b. At the ends of the texts, only the lines
- * next to the change are shown. */
+/* Writes `count` unchanged lines that start at lines a and b: up to `context` lines next to each
+ * change, and a gap for the lines between. */
 static void write_same(struct writer *writer, size_t a, size_t b, size_t count, size_t context)
 {
 	bool first = !a && !b,

@@ -1,8 +1,8 @@
 /* Line diff of two texts: which lines of the first are removed and which of the second are added.
- * The diff is minimal when it can be found in bounded time and memory. Otherwise everything between
- * the first and the last difference counts as changed, which is correct but coarse.
+ * The diff is minimal if the search takes bounded time and memory. Otherwise everything between the
+ * first and the last difference counts as changed, which is correct but coarse.
  *
- * A line ends before "\n" or "\r\n". A missing end of the last line makes no difference. */
+ * Lines end with "\n" or "\r\n". A missing line end after the last line is no difference. */
 #ifndef PODIUM_CGI_RENDER_DIFF_H
 #define PODIUM_CGI_RENDER_DIFF_H
 
@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 struct diff_line {
-	const char *text;
-	size_t length; /* points into the caller's text: no line end, no NUL */
+	const char *text; /* points into the caller's text: no line end, no NUL */
+	size_t length;
 	uint64_t hash;
 	bool changed; /* removed (first text) or added (second text) */
 };
@@ -30,7 +30,7 @@ struct diff {
 	bool is_coarse;
 };
 
-/* The texts must outlive the result; the rest is in the arena. */
+/* The result points into both texts, so they must outlive it. All other memory is in the arena. */
 struct diff diff_of(
 	struct arena *arena, const char *a, size_t a_length, const char *b, size_t b_length);
 
@@ -43,9 +43,9 @@ struct diff_row {
 	size_t skipped;   /* unchanged lines in a gap */
 };
 
-/* Rows for display: the changed lines, removed before added, with up to `context` unchanged lines
- * around them, and gaps for the rest. At most `most` rows; `*is_cut` says whether there were more.
- * Returns the number of rows. */
+/* Makes rows for display: the changed lines, removed before added, with up to `context` unchanged
+ * lines around them, and gaps for the other lines. Makes at most `most` rows; `*is_cut` says
+ * whether there were more. Returns the number of rows. */
 size_t diff_rows(struct arena *arena, const struct diff *diff, size_t context, size_t most,
 	struct diff_row **rows, bool *is_cut);
 

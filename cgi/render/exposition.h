@@ -3,8 +3,8 @@
  *	exposition_family(out, "podium_jobs_total", "counter", "Jobs by outcome.");
  *	exposition_count(out, "podium_jobs_total", 12, "gpu", "H200", "outcome", "passed", NULL);
  *
- * Names and help are ours. Label values may come from anybody: they are made printable and escaped,
- * so that none ends a line or a label. */
+ * Names and help texts are constants. Label values may come from anybody, so these functions make
+ * them printable and escape them: no value can end its line or its label. */
 #ifndef PODIUM_CGI_RENDER_EXPOSITION_H
 #define PODIUM_CGI_RENDER_EXPOSITION_H
 

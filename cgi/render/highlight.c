@@ -202,8 +202,8 @@ static bool begins_source_line(const struct tokenizer *tokenizer)
 	return at == tokenizer->begin || at[-1] == '\n';
 }
 
-/* The length up to the end of the line. With `continues`, a backslash before the end adds the next
- * line. */
+/* Returns the length up to the end of the line. With `continues`, a backslash at the end of the
+ * line adds the next line. */
 static size_t rest_of_line(const char *at, bool continues)
 {
 	size_t length = 0;
@@ -226,8 +226,8 @@ static size_t comment_length(const struct tokenizer *tokenizer)
 	return end ? (size_t)(end - at) + 2 : strlen(at);
 }
 
-/* From an opening quote to the closing one; a backslash escapes it. A one-line string ends at the
- * line end. */
+/* Returns the length from the opening quotes (1 or 3) through the closing ones; a backslash escapes
+ * the next character. With 1 quote, the string ends at the end of the line at the latest. */
 static size_t quoted_length(const char *at, size_t quotes)
 {
 	size_t length = quotes;
@@ -254,7 +254,7 @@ static size_t python_string_length(const char *at)
 	return prefix + quoted_length(open, triple ? 3 : 1);
 }
 
-/* R"delimiter( ... )delimiter" */
+/* A raw string of C++: R"delimiter( ... )delimiter". */
 static size_t raw_string_length(const char *at)
 {
 	enum { most_delimiter = 16 };
@@ -285,7 +285,8 @@ static size_t string_length(const struct tokenizer *tokenizer)
 												: cuda_string_length(tokenizer->at);
 }
 
-/* Accepts points, exponents, bases and suffixes; "1'000" in C++, "1_000" in Python. */
+/* Accepts decimal points, exponents, bases and suffixes, and "1'000" in C++ or "1_000" in
+ * Python. */
 static size_t number_length(const struct tokenizer *tokenizer)
 {
 	const char *at = tokenizer->at;
@@ -323,7 +324,7 @@ static size_t keyword_length(const struct tokenizer *tokenizer)
 	return length && is_keyword(tokenizer->language, tokenizer->at, length) ? length : 0;
 }
 
-/* The order matters: a string's prefix would also match as a word. */
+/* Tried in this order: a string's prefix, such as the r in r"x", would also match as a word. */
 static const struct lexeme {
 	enum token_kind kind;
 	size_t (*length)(const struct tokenizer *tokenizer);

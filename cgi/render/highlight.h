@@ -34,15 +34,17 @@ struct tokenizer {
 	const char *begin, *at;
 };
 
-/* The next token of a NUL-terminated text, never empty; false at its end. All tokens together are
- * the text. */
+/* Finds the next token of a NUL-terminated text; a token is never empty. Returns false at the end
+ * of the text. The concatenated tokens are the text. */
 bool token_next(struct tokenizer *tokenizer, struct token *token);
 
 /* The template filter {{code, file_name | code}}: highlighted, numbered lines, each linkable as
- * `LN`. Line ends become "\n". Text that would make a heavy page is not highlighted. */
+ * `LN`. Line ends become "\n". Long text is not highlighted, because its page would be too
+ * large. */
 void html_code(struct buffer *out, const char *code, const char *file_name);
 
-/* The filter {{code, file_name, name | code_of}} for several on a page: lines are `NAME-LN`. */
+/* The filter {{code, file_name, name | code_of}}, for a page with several sources: a line is
+ * linkable as `NAME-LN`. */
 void html_code_of(struct buffer *out, const char *code, const char *file_name, const char *name);
 
 #endif

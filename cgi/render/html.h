@@ -1,5 +1,5 @@
-/* Functions that templates print with: one per context and type of value, so that the name says how
- * it escapes. The template compiler writes the calls; pages seldom need them. */
+/* Functions with which templates print. There is one for each context and type of value, and its
+ * name says how it escapes. The template compiler writes the calls; pages seldom need them. */
 #ifndef PODIUM_CGI_RENDER_HTML_H
 #define PODIUM_CGI_RENDER_HTML_H
 
@@ -16,8 +16,8 @@ void html_url(struct buffer *out, const char *path);       /* a whole path of th
 void url_own(struct buffer *out, const char *path); /* html_url for headers: no HTML escapes */
 void html_integer(struct buffer *out, int64_t number);
 
-/* Chooses by the expression's C type: text or any integer. Real numbers need a filter, so they do
- * not compile here. */
+/* Chooses the function by the C type of `value`: text or any integer. A real number needs a filter,
+ * so without one it does not compile. */
 #define html_auto_(text_function, value) \
 	_Generic((value), char *: text_function, const char *: text_function, \
 	bool: html_integer, short: html_integer, unsigned short: html_integer, int: html_integer, \
@@ -30,9 +30,9 @@ void html_integer(struct buffer *out, int64_t number);
 /* Filters: {{x | duration}} is html_duration(out, x). */
 void html_duration(struct buffer *out, double ns);   /* 31.90 µs */
 void html_stopwatch(struct buffer *out, int64_t ms); /* 22 ms */
-/* 31.90 ± 0.39 µs: half of the 95 % interval, from the standard error. */
+/* 31.90 ± 0.39 µs: half of the 95 % interval, computed from the standard error err_ns. */
 void html_duration_err(struct buffer *out, double ns, double err_ns);
-/* 31.90 ± 0.20 µs: half of an interval, as given. */
+/* 31.90 ± 0.20 µs: half of an interval, given as half_ns. */
 void html_duration_within(struct buffer *out, double ns, double half_ns);
 void html_duration_range(struct buffer *out, double low_ns, double high_ns); /* 31.82 to 32.01 µs */
 void html_gap(struct buffer *out, double ns, double best_ns);                /* +4.2 % */

@@ -1,4 +1,4 @@
-/* Numbered, highlighted lines. */
+/* Prints source code as numbered, highlighted lines. */
 #include "cgi/render/highlight.h"
 #include "cgi/render/html.h"
 
@@ -10,9 +10,9 @@ enum { most_coloured_bytes = 300 * 1000 };
 struct code_writer {
 	struct buffer *out;
 	const char *begin;   /* prefix of the lines' ids */
-	struct buffer piece; /* part of the line to escape */
+	struct buffer piece; /* the piece of a line that is being escaped */
 	size_t line;
-	bool is_open; /* a line was opened */
+	bool is_open; /* the current line's elements are open */
 };
 
 static void open_line(struct code_writer *writer)

@@ -5,7 +5,8 @@
 #include <jansson.h>
 #include <stdint.h>
 
-/* Missing values become null: NULL, SQL_NULL_INTEGER, TIME_NULL, NAN. Never return NULL. */
+/* Missing values (NULL, SQL_NULL_INTEGER, TIME_NULL, NAN) become JSON's null. The functions never
+ * return NULL. */
 json_t *json_text(const char *text);
 json_t *json_count(int64_t number);
 json_t *json_number(double number);

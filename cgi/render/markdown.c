@@ -38,15 +38,15 @@ static cmark_node *new_text(const char *literal)
 	return text;
 }
 
-/* Moves the children of `node` in front of it; `node` stays, empty. */
+/* Moves the children of `node` in front of it, which leaves `node` empty. */
 static void unwrap_children(cmark_node *node)
 {
 	for (cmark_node *child; (child = cmark_node_first_child(node));)
 		cmark_node_insert_before(node, child);
 }
 
-/* Links do not nest. The description of an image becomes a link's text, so its links count as
- * nested. */
+/* Links must not nest. An image becomes a link with its description as text, so a link in that
+ * description would nest as well. */
 static bool is_inside_link(cmark_node *node)
 {
 	while ((node = cmark_node_parent(node)))
@@ -92,7 +92,8 @@ static bool is_line_break(const char *html)
 		|| strcasecmp(html, "<br />") == 0;
 }
 
-/* NULL for <br>: a table cell cannot hold cmark's own line break, so print_tree() prints it. */
+/* Returns NULL, which keeps the node, for <br>. A table cell cannot hold cmark's own line break, so
+ * print_tree() prints it. */
 static cmark_node *inline_html_instead(cmark_node *node)
 {
 	const char *html = cmark_node_get_literal(node);
@@ -115,7 +116,7 @@ static cmark_node *html_block_instead(cmark_node *node)
 
 /* ---- the tree ---- */
 
-/* Replacements by node type, made when the walk leaves the node. NULL keeps the node. */
+/* Functions that make the replacement of a node, by its type. NULL as result keeps the node. */
 static const struct replacement {
 	cmark_node_type type;
 	cmark_node *(*make)(cmark_node *node);
@@ -192,7 +193,7 @@ static const struct {
 } TAGS[] = {
 	{ "<a href=", "<a rel=\"nofollow noopener\" href=" },
 	{ "<!-- raw HTML omitted -->", "<br />" },
-	/* Wide content scrolls, also with the keyboard. */
+	/* Wide content scrolls; tabindex makes that possible with the keyboard. */
 	{ "<pre>", "<pre tabindex=\"0\">" },
 	{ "<table>", "<table tabindex=\"0\">" },
 	{ "<th align=\"", "<th class=\"" },

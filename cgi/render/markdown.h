@@ -1,9 +1,9 @@
-/* Renders untrusted Markdown (task descriptions) as HTML that is safe to print raw.
+/* Renders untrusted Markdown (task descriptions) as HTML that is safe to print without escaping.
  *
- * CommonMark with tables, strikethrough, bare links and task lists. Raw HTML is shown as text.
- * Links go only to http, https, mailto or relative addresses and carry rel="nofollow noopener". An
- * image becomes a link to it, because pages load nothing from other hosts. `top_heading` is the
- * level that `#` becomes (1 to 6), so that headings stay below the page's own. */
+ * It supports CommonMark with tables, strikethrough, bare links and task lists. Raw HTML is shown
+ * as text. Links go only to http, https, mailto or relative addresses and carry rel="nofollow
+ * noopener". An image becomes a link to it, because pages load nothing from other hosts. `#`
+ * becomes a heading of level `top_heading` (1 to 6), so that headings stay below the page's own. */
 #ifndef PODIUM_CGI_RENDER_MARKDOWN_H
 #define PODIUM_CGI_RENDER_MARKDOWN_H
 

@@ -28,8 +28,8 @@ static const struct colour INK_COLOURS[INKS] = {
 	[INK_LINE] = RGB(0x2e, 0x35, 0x3c),
 };
 
-/* One map of fonts for the process, and one picture at a time: Pango's default is a map for each
- * thread, of which fontconfig leaks a part when the thread ends. */
+/* The process has one font map and draws one picture at a time. With Pango's default, a font map
+ * per thread, fontconfig leaks memory when a thread ends. */
 static pthread_mutex_t drawing = PTHREAD_MUTEX_INITIALIZER;
 static PangoFontMap *fonts;
 
@@ -96,7 +96,7 @@ void picture_box(struct picture *picture, int x, int y, int width, int height, e
 	cairo_fill(picture->cairo);
 }
 
-/* Lays the text out in this size. Returns its width in pixels. */
+/* Lays the text out with this font size. Returns the text's width in pixels. */
 static int measure_text(struct picture *picture, int size)
 {
 	int width;

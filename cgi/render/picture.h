@@ -15,8 +15,8 @@ struct picture;
 /* Whether this machine has the font. */
 bool picture_is_possible(void);
 
-/* ERROR_NOT_FOUND with a sentence when the font is missing. One picture at a time: a second call
- * waits until the first picture is freed. */
+/* Returns ERROR_NOT_FOUND with a message if the font is missing. Only one picture can exist at a
+ * time: a second call waits until the first picture is freed. */
 int picture_new(struct picture **picture, int width, int height, struct error *error);
 void picture_free(struct picture *picture); /* NULL is fine */
 static inline void scope_picture_free(struct picture **picture)
@@ -25,11 +25,11 @@ static inline void scope_picture_free(struct picture **picture)
 }
 #define cleanup_picture __attribute__((cleanup(scope_picture_free)))
 
-/* Pixels from the top left corner; parts outside the picture are clipped. */
+/* Draws a box, in pixels from the top left corner. Parts outside the picture are clipped. */
 void picture_box(struct picture *picture, int x, int y, int width, int height, enum ink ink);
 
 /* Draws one line of UTF-8 on `baseline`, smaller than `size` if it would exceed `most_width`. With
- * `ends_at_x` the text ends at x. Missing glyphs show the font's box. */
+ * `ends_at_x` the text ends at x. A missing glyph appears as the font's box. */
 struct picture_text {
 	int x, baseline, size, most_width;
 	enum ink ink;

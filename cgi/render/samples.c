@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Units of the viewBox; style.css stretches it to the available width. */
+/* In units of the viewBox; style.css stretches the picture to the available width. */
 enum {
 	width = 600,
 	height = 100,
@@ -65,9 +65,9 @@ static double quantile(const double *numbers, size_t count, double part)
 		: numbers[below];
 }
 
-/* The bulk ends three quartile distances beyond the quartiles (Tukey's outer fences), but at least
- * 1 %: the quartiles of a steady clock may be equal. The edges are the bulk's outermost calls, or
- * the interval if it fits. */
+/* The picture covers the calls within three interquartile ranges of the quartiles (Tukey's outer
+ * fences), at least 1 % of the median: a steady clock may give equal quartiles. It also covers the
+ * confidence interval if that lies within the fences. */
 static void find_edges(
 	const struct samples *samples, const double *numbers, size_t count, struct samples_range *range)
 {
@@ -81,7 +81,7 @@ static void find_edges(
 	bool fits = samples->low_ns >= lower - reach && samples->high_ns <= upper + reach;
 	range->bottom_ns = fits ? fmin(numbers[first], samples->low_ns) : numbers[first];
 	range->top_ns = fits ? fmax(numbers[last], samples->high_ns) : numbers[last];
-	if (range->top_ns <= range->bottom_ns) { /* all times are equal: centre the line */
+	if (range->top_ns <= range->bottom_ns) { /* all times are equal: center the line */
 		double half = fmax(.01 * fabs(range->median_ns), 1);
 		range->bottom_ns -= half;
 		range->top_ns += half;
@@ -114,7 +114,7 @@ struct drawing {
 	const struct samples_range *range;
 };
 
-/* From the top, clamped to the picture. */
+/* Returns the y coordinate of a time, from the top, clamped to the picture. */
 static double sample_y(const struct drawing *drawing, double ns)
 {
 	const struct samples_range *range = drawing->range;
@@ -158,7 +158,7 @@ static void draw_calls(const struct drawing *drawing, size_t columns)
 	buffer_text(drawing->out, "\"/>");
 }
 
-/* Arrows at the edges for calls beyond them, at most one per column and edge. */
+/* Draws arrows at the edges for calls beyond them, at most one for each column and edge. */
 static void draw_beyond(const struct drawing *drawing, size_t columns)
 {
 	const struct samples *samples = drawing->samples;
@@ -217,7 +217,7 @@ static void draw_median(const struct drawing *drawing)
 		sample_y(drawing, median_of(drawing)), width);
 }
 
-/* The text alternative. */
+/* Writes the picture's text alternative. */
 static void write_alternative(const struct drawing *drawing)
 {
 	const struct samples_range *range = drawing->range;
@@ -255,7 +255,7 @@ void html_samples(struct buffer *out, const struct samples *samples)
 	if (columns == samples->count)
 		draw_median(&drawing);
 	draw_calls(&drawing, columns);
-	if (columns != samples->count) /* on top: the strokes would hide it */
+	if (columns != samples->count) /* above the strokes, which would hide the line */
 		draw_median(&drawing);
 	draw_beyond(&drawing, columns);
 	buffer_text(out, "</svg>");

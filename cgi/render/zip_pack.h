@@ -1,6 +1,6 @@
-/* Builds a zip from files stored as gzip (lib/base/gzip.h). Both formats use deflate, so the
- * compressed bytes are copied unchanged. For a few files below 4 GiB; PKWARE's APPNOTE.TXT 6.3,
- * sections 4.3.7 to 4.3.16. */
+/* Builds a zip archive from files stored as gzip (lib/base/gzip.h). Both formats use deflate, so
+ * the compressed bytes are copied unchanged. The archive must stay below 4 GiB, since it has no
+ * zip64 records. Source: PKWARE's APPNOTE.TXT 6.3, sections 4.3.7 to 4.3.16. */
 #ifndef PODIUM_CGI_RENDER_ZIP_PACK_H
 #define PODIUM_CGI_RENDER_ZIP_PACK_H
 
@@ -13,9 +13,9 @@ struct zip_pack {
 	struct buffer *out, directory;
 	uint16_t count;
 	size_t began;
-}; /* initialise with { .out = buffer } */
+}; /* initialize with { .out = buffer } */
 
-/* Adds a file with an ASCII name. ERROR_SYSTEM for bytes that gzip_pack did not write. */
+/* Adds a file with an ASCII name. Returns ERROR_SYSTEM for bytes that gzip_pack did not write. */
 int zip_pack_gzip(
 	struct zip_pack *zip, const char *name, const void *gzip, size_t length, struct error *error);
 
