@@ -229,6 +229,7 @@ class NullKernel:
 
 	def __init__(self):
 		self._known, self._output = {}, None
+		self.fault = ""  # why it cannot answer calls; the judge finds out whose fault that is
 		self.forget()
 
 	def forget(self):
@@ -363,13 +364,18 @@ class Contestant:
 		if self.null and not descriptors and self.null.return_to(
 			podium_area.HEAD.unpack_from(content)[0]):
 			return
-		number, area, rest = podium_area.Area.take(content, descriptors, self.tensors)
-		root = tree.decode(rest)
-		if self.null:
-			self.null.follow(number, root, self.tensors)
-			output = self.null.prepare(0, self.input.area, {})
-			self.outputs.pending = self.outputs.key(output, [], self.input.bounds(0))
-		self.outputs.specs[self.outputs.pending] = Spec(number, area, root)
+		try:
+			number, area, rest = podium_area.Area.take(content, descriptors, self.tensors)
+			root = tree.decode(rest)
+			if self.null:
+				self.null.follow(number, root, self.tensors)
+				output = self.null.prepare(0, self.input.area, {})
+				self.outputs.pending = self.outputs.key(output, [], self.input.bounds(0))
+			self.outputs.specs[self.outputs.pending] = Spec(number, area, root)
+		except Exception as error:  # as when a submission has filled the GPU
+			if not self.null:
+				raise
+			self.null.fault = accuse("The empty kernel", error)
 
 	# Calls.
 
@@ -443,6 +449,9 @@ class Contestant:
 
 	def answer(self, run, data, bounds, slot):
 		"""(status, spec, own_ns). Frames that belong to them are sent before "done"."""
+		if self.null and self.null.fault:
+			say(self.null.fault)
+			return wire.RAISED, 0, 0.0
 		try:
 			output, own_ns = run(data())
 		except wire.Gone:

@@ -747,7 +747,7 @@ def a_write_after_done_does_not_count():
 @test
 def a_contestant_that_exits_or_is_silent_ends_the_run():
 	ends_with(lies("goes"), 117, "process ended")
-	ends_with(lies("deaf", limit_s=3), 114, "did not answer")
+	ends_with(lies("deaf", limit_s=3), 2, "did not answer")  # no submission is loaded yet
 
 
 @test
@@ -1139,7 +1139,7 @@ def a_rival_s_failure_is_named_and_not_the_submission_s_fault():
 		"The other submission failed: expected")
 	ends_with(adds(mode="compare", rival="raise KeyError\n"), 118,
 		"The other submission failed: submission.py raised KeyError")
-	ends_with(adds(mode="compare", rival="import os\ndef custom_kernel(data): os._exit(0)\n"), 117,
+	ends_with(adds(mode="compare", rival="import os\ndef custom_kernel(data): os._exit(0)\n"), 119,
 		"The other submission's process ended")
 
 

@@ -90,6 +90,7 @@ def expect(verdict, *parts, runners=None, **members):
 	"""Expects the same outcome from every kind of podium-run."""
 	for runner in runners or each():
 		result = runner.judge(**members)
+		print("#", result.verdict, result.reason[:300])
 		equal((result.verdict, len(result.verdicts), result.verdicts[0]["engine"]),
 			(verdict, 1, "isolated"))
 		for part in parts:

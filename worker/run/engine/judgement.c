@@ -343,22 +343,14 @@ static bool is_orderly(const struct process_result *result)
 		|| (result->ending == PROCESS_EXITED && result->code == 0);
 }
 
-/* Finds the program whose end the judge noticed: the first with a disorderly end. PROGRAM_JUDGE:
- * none. */
-static enum isolated_program find_lost(const struct process_result *ended, size_t count)
-{
-	enum isolated_program lost = PROGRAM_JUDGE;
-	for (size_t i = PROGRAM_JUDGE + 1; i < count; i++)
-		if (!is_orderly(&ended[i]) && (!lost || ended[i].duration_ms < ended[lost].duration_ms))
-			lost = (enum isolated_program)i;
-	return lost || ended[PROGRAM_ENTRY].ending == PROCESS_LEFT ? lost : PROGRAM_ENTRY;
-}
-
-/* Judges a contestant that ended on its own or at a limit. */
+/* Judges a contestant that ended on its own or at a limit, or left the judge. */
 static void judge_contestant(const struct process *process, const struct process_result *result,
 	const struct results *results, struct judgement *out)
 {
-	if (!judge_ending(process, result, out)) {
+	if (result->ending == PROCESS_LEFT) { /* it still ran when the judge had ended */
+		out->verdict = VERDICT_PROTOCOL_VIOLATION;
+		buffer_text(&out->message, "The submission closed its channel to the judge");
+	} else if (!judge_ending(process, result, out)) {
 		judge_own_exit(result, results, out);
 		return;
 	}
@@ -369,31 +361,22 @@ static void judge_contestant(const struct process *process, const struct process
 		buffer_byte(&out->message, '.');
 }
 
-static void judge_loss(const struct process *processes, const struct process_result *ended,
-	size_t count, const struct results *results, struct judgement *out)
+/* `lost`: the contestant whose end the judge reported. */
+static void judge_loss(const struct process *process, const struct process_result *lost,
+	enum side side, const struct results *results, struct judgement *out)
 {
-	enum isolated_program lost = find_lost(ended, count);
-	bool machine_was_full = ended[lost].out_of_memory && processes[lost].host->groups.folder < 0;
-	if (lost != PROGRAM_NULL && !machine_was_full)
-		out->loser = lost == PROGRAM_RIVAL ? SIDE_RIVAL : SIDE_SUBMISSION;
-	if (lost == PROGRAM_ENTRY) {
-		judge_contestant(&processes[lost], &ended[lost], results, out);
-	} else if (lost == PROGRAM_JUDGE) {
-		out->verdict = VERDICT_PROTOCOL_VIOLATION;
-		buffer_text(&out->message, "The submission closed its channel to the judge");
-		append_where(&out->message, results);
-		buffer_byte(&out->message, '.');
-	} else if (lost == PROGRAM_RIVAL) {
-		cleanup_buffer struct buffer sentence = { 0 };
-		judge_contestant(&processes[lost], &ended[lost], results, out);
-		buffer_printf(&sentence, "The submission that this one is compared with failed: %s",
-			buffer_string(&out->message));
-		buffer_clear(&out->message);
-		buffer_append(&out->message, sentence.data, sentence.length);
-	} else {
-		blame_judge(&ended[PROGRAM_JUDGE], results,
-			"The contestant with the empty kernel ended too early", out);
-	}
+	bool machine_was_full = lost->out_of_memory && process->host->groups.folder < 0;
+	out->loser = machine_was_full ? SIDE_NONE : side;
+	judge_contestant(process, lost, results, out);
+	if (side != SIDE_RIVAL)
+		return;
+	cleanup_buffer struct buffer sentence = { 0 };
+	buffer_printf(&sentence, "The submission that this one is compared with failed: %s",
+		buffer_string(&out->message));
+	buffer_clear(&out->message);
+	buffer_append(&out->message, sentence.data, sentence.length);
+	if (out->verdict == VERDICT_PROTOCOL_VIOLATION)
+		out->verdict = VERDICT_RUNTIME_ERROR;
 }
 
 /* Incomplete or contradictory results are the judge's own fault: no other program can write them.
@@ -420,8 +403,11 @@ static void judge_by_exit(const struct process *processes, const struct process_
 	if (judge->code == 0 || judge->code == JUDGE_WRONG) {
 		judge_by_results(judge, results, out);
 		out->loser = out->verdict == VERDICT_WRONG_ANSWER ? SIDE_SUBMISSION : SIDE_NONE;
-	} else if (judge->code == JUDGE_LOSS) {
-		judge_loss(processes, ended, count, results, out);
+	} else if (judge->code == JUDGE_LOSS || (judge->code == JUDGE_RIVAL_LOSS && count == PROGRAMS)) {
+		bool is_rival = judge->code == JUDGE_RIVAL_LOSS;
+		enum isolated_program lost = is_rival ? PROGRAM_RIVAL : PROGRAM_ENTRY;
+		judge_loss(&processes[lost], &ended[lost], is_rival ? SIDE_RIVAL : SIDE_SUBMISSION, results,
+			out);
 	} else if (code && code->is_of_submission) {
 		quote_judge(results, code, out);
 		out->loser = code->code == JUDGE_RIVAL ? SIDE_RIVAL : SIDE_SUBMISSION;

@@ -38,8 +38,7 @@ enum isolated_program {
 	PROGRAMS,
 };
 
-/* The descriptors that a program gets as 0, 1, 2 and so on. Each source lies above those numbers.
- */
+/* The judge's exit codes (docs/podium-run.md). */
 enum {
 	JUDGE_RAISED = 1,
 	JUDGE_CUDA = 110,
@@ -49,6 +48,7 @@ enum {
 	JUDGE_VIOLATION = 116,
 	JUDGE_LOSS = 117,
 	JUDGE_RIVAL = 118,
+	JUDGE_RIVAL_LOSS = 119,
 };
 
 /* Sets the verdict on a stage. Call results_finish() first. A failure of the judge is never the
