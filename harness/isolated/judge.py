@@ -1032,6 +1032,12 @@ def await_loaded(sides, rival, budget):
 			if side is not rival:
 				raise
 			raise of_rival(side, f"{side.noun} failed: {failure.text}") from None
+		except Stop as end:
+			if side is not rival or end.code == EXIT_GONE:
+				raise
+			raise of_rival(
+				side, f"{side.noun} used up the time limit."
+				if end.code == EXIT_TIME else end.sentence) from None
 
 
 def read_parts(arguments):
