@@ -20,7 +20,7 @@ struct judgement {
 void judge_harness(const struct process *process, const struct process_result *result,
 	struct results *results, struct judgement *judgement);
 
-/* Judges a program that exited with a code of the harness, where the submission chose that code. */
+/* Judges an exit with a code that the submission chose itself. */
 void judge_own_exit(const struct process_result *result, const struct results *results,
 	struct judgement *judgement);
 
@@ -38,8 +38,7 @@ enum isolated_program {
 	PROGRAMS,
 };
 
-/* The descriptors that a program gets as 0, 1, 2 and so on. Each source lies above those numbers.
- */
+/* The judge's exit codes. docs/podium-run.md lists them with their verdicts. */
 enum {
 	JUDGE_RAISED = 1,
 	JUDGE_CUDA = 110,
