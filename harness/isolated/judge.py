@@ -286,15 +286,16 @@ class Patience:
 
 
 class HostPartVaries(Exception):
-	"""An input has another part on the host than the ones before the submission was loaded."""
+	"""An input's part on the host differs from that of the inputs before the submission was
+	loaded."""
 
 
 class Plan:
-	"""What the judge knows of a case and has taken for it before it loads a submission.
+	"""What the judge knows about a case and has reserved for it before it loads a submission.
 
-	`image`: an input. `slots`: for inputs. `is_handed`: the part on the host is another in each
-	input, so it must not be there before the clock runs. What never changes is no secret. `quiet`:
-	what the null contestant's calls take.
+	`image`: an input. `slots`: for inputs. `is_handed`: the part on the host differs from input to
+	input, so the contestant must not have it before the clock runs. A part that never changes is no
+	secret. `quiet`: what the null contestant's calls take.
 	"""
 
 	def __init__(self, image, slots):
@@ -324,7 +325,7 @@ class Measurement:
 		self.own += other.own
 
 	def is_enough(self, rule):
-		"""Computes values only at a look, because they take time."""
+		"""Whether the case may end. Computes values only at a look, because they take time."""
 		return len(self.blocks) in rule.looks and statistics.is_enough(self.values(rule), rule)
 
 
@@ -401,8 +402,8 @@ class Trial:
 		return taken
 
 	def _note_head(self, taken, heads):
-		"""Files a head's duration under the call before it, whose leftovers on the device it
-		shows."""
+		"""Appends a head's duration to the list of the call before it: the head shows what that
+		call left on the device."""
 		if self._after is not None:
 			self._after.append(taken.head_ns)
 		self._after = heads
@@ -424,8 +425,8 @@ class Trial:
 				return message
 
 	def warm_up(self, measurement):
-		"""Calls that do not count. The second shows what a call costs: at the first, the null
-		contestant maps its memory."""
+		"""Makes calls that do not count. The second call shows what a call costs: in the first, the
+		null contestant maps its memory."""
 		began, self.rule = monotonic(), self.judge.rule
 		for number in range(self.rule.most_warm_calls):
 			calling = monotonic()
@@ -471,8 +472,8 @@ class Trial:
 		return monotonic() >= self.until and calls >= statistics.LEAST_CALLS
 
 	def block(self, measurement, first=None):
-		"""Measures a block. `first`: the number of its first input if another block uses the
-		same."""
+		"""Measures a block. `first`: the number of its first input if another block uses the same
+		inputs."""
 		block = statistics.Block(measurement.side.delta_ns)
 		before = sum(len(other.calls) for other in measurement.blocks)
 		numbers = itertools.count(first) if first is not None else itertools.repeat(None)
@@ -562,7 +563,8 @@ class Trial:
 				return both
 
 	def is_decided(self, both):
-		"""Computes values only at a look, because they take time."""
+		"""Whether the comparison may end. Computes values only at a look, because they take
+		time."""
 		return len(both[0].blocks) in self.rule.pair_looks and statistics.is_decided(
 			*(one.values(self.rule) for one in both), self.rule)
 
@@ -636,8 +638,8 @@ class Judge:
 	def look_at_inputs(self, sides):
 		"""Makes the plans of all cases. Raises Stop if the task cannot be split.
 
-		Makes one input for each case, and a second if it needs to know what changes, otherwise
-		while time permits.
+		Makes one input for each case. Makes a second one if the judge needs to know what changes
+		between inputs; for the other cases only while time permits.
 		"""
 		end = monotonic() + LOOK_S
 		for part in self.parts:
@@ -686,7 +688,7 @@ class Judge:
 
 	def measure_quiet(self, null, others):
 		"""Measures the null contestant's calls in each timed case, in turns with the other sides,
-		as later."""
+		as in the later measurements."""
 		if not self.rule.calibrations:
 			return
 		for case in itertools.chain.from_iterable(part.cases for part in self.parts
@@ -705,9 +707,9 @@ class Judge:
 			plan.forget_device()
 
 	def calibrate(self, side, null):
-		"""Measures how much longer an empty kernel takes in this process than in the null
-		contestant's, before a submission is loaded. The first block only sets the gates: they open
-		shortly before a contestant has the GPU to itself."""
+		"""Measures how much longer an empty kernel takes in the side's process than in the null
+		contestant's, before a submission is loaded. The first block only decides when the gates
+		open: shortly before a contestant has the GPU to itself."""
 		if not self.rule.calibrations:
 			return
 		deltas, quiet = [], []

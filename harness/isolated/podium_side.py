@@ -379,8 +379,8 @@ class Side:
 				raise self.violation("sent an unexpected frame")
 			self._owed -= 1
 
-	# Both fill the slot, ring, and wait for "done". They return the events at the begin and the end
-	# of the judge's own work.
+	# _ring_behind and _ring_after fill the slot, ring, and wait for "done". They return the events
+	# at the begin and the end of the judge's own work.
 
 	def _ring_behind(self, image, slot):
 		"""On a GPU: enqueues the work and rings. The clock starts when the GPU has finished that

@@ -33,8 +33,8 @@ static const char *case_noun(const struct results *results)
 	return results->family == RESULT_TESTS ? "test" : "benchmark";
 }
 
-/* Appends " in test 3 of 12 (size: 128; seed: 5)" for the first case without a result: the one that
- * ran. */
+/* Appends " in test 3 of 12 (size: 128; seed: 5)" for the first case without a result, which is the
+ * case that ran. */
 static void append_where(struct buffer *out, const struct results *results)
 {
 	for (size_t i = 0; i < results->count; i++) {
@@ -269,7 +269,8 @@ void judge_compiler(
 
 /* ---- the isolated engine ---- */
 
-/* A judge's other exit codes. With `is_of_submission`, the judge's own sentence says more. */
+/* The judge's exit codes except 0, JUDGE_WRONG and JUDGE_LOSS. With `is_of_submission`, the judge's
+ * own error replaces `sentence` if there is one. */
 static const struct judge_code {
 	int code;
 	enum verdict verdict;
@@ -336,7 +337,8 @@ static void quote_judge(
 	buffer_text(&out->message, text_ends_with(buffer_string(&out->message), ".") ? "" : ".");
 }
 
-/* A contestant that the judge dismissed ends like this, but a submission may also choose to. */
+/* Whether the program ended as a contestant does that the judge has dismissed. A submission may
+ * also choose to end so. */
 static bool is_orderly(const struct process_result *result)
 {
 	return result->ending == PROCESS_LEFT
@@ -420,7 +422,7 @@ static void judge_by_exit(const struct process *processes, const struct process_
 		out->machine_failed = true;
 }
 
-/* The judge was ended, by anybody. */
+/* Judges a stage whose judge did not exit, or whose result lines are malformed. */
 static void judge_by_ending(const struct process *process, const struct process_result *judge,
 	const struct results *results, struct judgement *out)
 {

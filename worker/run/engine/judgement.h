@@ -20,7 +20,7 @@ struct judgement {
 void judge_harness(const struct process *process, const struct process_result *result,
 	struct results *results, struct judgement *judgement);
 
-/* Judges a program that exited with a code of the harness, where the submission chose that code. */
+/* Judges an exit with a code that the submission chose itself. */
 void judge_own_exit(const struct process_result *result, const struct results *results,
 	struct judgement *judgement);
 
