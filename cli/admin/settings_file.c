@@ -97,7 +97,7 @@ static int write_all(int file, const struct buffer *text)
 	return fsync(file);
 }
 
-/* A rename is durable once its folder is synced. */
+/* Syncs the folder of the file, so that the rename survives a crash. */
 static void sync_folder(const char *path)
 {
 	char copy[PATH_MAX];

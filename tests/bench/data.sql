@@ -17,7 +17,7 @@ CREATE OR REPLACE FUNCTION one_of(n BIGINT, what VARCHAR(16),
 	seq BIGINT) RETURNS BIGINT DETERMINISTIC NO SQL
   RETURN CRC32(CONCAT(what, ' ', seq)) % n;
 
--- This machine's worker must not claim any of the jobs.
+-- Pause this machine's worker, because it must not claim any of the jobs.
 INSERT INTO pauses (worker, kind, paused_by) SELECT name, 'drain', 'bench' FROM workers;
 
 -- ---- people and leaderboards ----
@@ -38,7 +38,7 @@ START TRANSACTION;
 INSERT INTO blobs (sha256, size, content)
   SELECT UNHEX(SHA2(content, 256)), LENGTH(content), content FROM (SELECT CONCAT('# Source ', seq,
   	'\nimport torch\n\n',
-    -- A source of four kilobytes, as long as real ones.
+    -- About four kilobytes, as long as real sources.
     REPEAT('def kernel(x: torch.Tensor, factor: float = 2.0) -> torch.Tensor:\n\t'
     'return x.mul_(factor)  # in place\n\n', 40)) AS content FROM seq_0_to_999) sources;
 CREATE TEMPORARY TABLE sources (seq INT PRIMARY KEY, sha256 BINARY(32))
@@ -141,7 +141,7 @@ INSERT INTO artifacts (stage_id, name, size)
 INSERT INTO artifact_parts (artifact_id, part, content) VALUES (LAST_INSERT_ID(), 0,
 	UNHEX('1f8b08000000000000030300000000000000000000'));
 
--- Some are held, hidden, withdrawn or have a note.
+-- Some submissions are held, hidden, withdrawn or have a note.
 UPDATE jobs SET held_at = finished_at, held_reason = 'It is faster than the device can be.'
   WHERE submission_id >= @first AND verdict = 'passed' AND id % 2000 = 0;
 UPDATE submissions SET hidden_at = @now, hidden_reason = 'It is a copy.' WHERE id >= @first AND id
@@ -149,7 +149,7 @@ UPDATE submissions SET hidden_at = @now, hidden_reason = 'It is a copy.' WHERE i
 UPDATE submissions SET withdrawn_at = @now WHERE id >= @first AND id % 1000 = 2;
 UPDATE submissions SET note = 'with wider loads' WHERE id >= @first AND id % 10 = 3;
 
--- Comparisons of neighbours among each user's best times on `bench`.
+-- Comparisons of users whose best times on `bench` are neighbors.
 CREATE TEMPORARY TABLE best SELECT submission_id, job_id, task_version_id,
 	ROW_NUMBER() OVER (ORDER BY score_ns) AS position
   FROM (SELECT s.id AS submission_id, j.id AS job_id, s.task_version_id, j.score_ns,

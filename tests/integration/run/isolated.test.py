@@ -22,7 +22,7 @@ def check_implementation(data, output):
     return output == sum(data), f"expected {sum(data)}, got {output}"
 '''
 KERNEL = "def custom_kernel(data):\n    return data[0] + data[1]\n"
-# Works with the custom engine's harness (EVAL) too.
+# A submission that works with the isolated engine and with the custom engine's harness (EVAL).
 BOTH = KERNEL + ("def answer(case): "
 	"return sum(int(part.split(':')[1]) for part in case.split(';'))\n")
 ADVICE = "An admin can start a dry run of this version"
@@ -99,7 +99,7 @@ def expect(verdict, *parts, runners=None, **members):
 
 
 def left(runner):
-	"""The processes below podium-run, apart from its zygote."""
+	"""The processes below podium-run except its zygote, once they have had time to end."""
 	end = time.monotonic() + 10
 	while True:
 		found = [
@@ -271,7 +271,8 @@ def a_judge_that_cannot_split_the_task_starts_no_other_engine():
 
 @test
 def what_a_submission_does_never_makes_its_job_fall_back():
-	"""It ends like a judge that cannot split the task. Its own harness would let it pass."""
+	"""The submission exits with the codes of a judge that cannot split the task. With the custom
+	engine it would pass."""
 	for code in (2, 111, 113, 115, 117):
 		result = one().judge(f"import os\nos._exit({code})\n" + BOTH, mode="ranked")
 		equal((result.verdict, result.engine), ("runtime error", "isolated"))
@@ -290,7 +291,7 @@ def a_dry_run_finds_out_that_the_custom_engine_is_needed():
 			for stage in result.stages[1:]:
 				contains(stage["command"], "eval.py")
 			equal((len(result.ends), "score_ns" in verdict), (stages, mode == "ranked"))
-			# The failed attempt leaves no event.
+			# The attempt with the isolated engine, which failed, leaves no event.
 			equal((result.progress.count("test 0/2"), result.progress.count("test 2/2")), (1, 1))
 
 
@@ -453,7 +454,7 @@ def contestants_share_no_cache():
 	spy = ("import os\n"
 		"assert not os.path.exists(os.environ['XDG_CACHE_HOME'] + '/kept')\n") + REFERENCE
 	for runner in each():
-		for _ in range(2):  # the next job does not see it either
+		for _ in range(2):  # the second job must not see what the first one left
 			result = runner.judge(keep, spy, mode="benchmark")
 			equal((result.verdict, result.log(position=1)), ("passed", "before []\n"))
 
