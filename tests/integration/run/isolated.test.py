@@ -90,7 +90,6 @@ def expect(verdict, *parts, runners=None, **members):
 	"""Expects the same outcome from every kind of podium-run."""
 	for runner in runners or each():
 		result = runner.judge(**members)
-		print("#", result.verdict, result.reason[:300])
 		equal((result.verdict, len(result.verdicts), result.verdicts[0]["engine"]),
 			(verdict, 1, "isolated"))
 		for part in parts:
@@ -772,6 +771,20 @@ def a_rivals_processes_are_gone_before_the_submission_runs_alone():
 
 
 WRONG = "def custom_kernel(data): return -1\n"
+# Sends a form that the judge can decode but not encode: 60 parts share one long text.
+TOO_LONG_A_FORM = """
+import gc
+import podium_tree as tree, podium_wire as wire
+engine = type(next(one for one in gc.get_objects() if type(one).__name__ == "Contestant"))
+def part(kind, children=0, text_bytes=0):
+    return tree.NODE.pack(kind, 0, 0, 0, 0, 0, 0, 0, children, 0, 0, 0, text_bytes, *[0] * 15)
+form = tree.HEAD.pack(61, 2000) + part(tree.LIST, 60) + part(tree.OTHER, 0, 2000) * 60 + b"x" * 2000
+def answer(self, *of_the_call):
+    wire.send(3, wire.SPEC, form)
+    return wire.NEW_SPEC, 0, 0.0
+engine.answer = answer
+def custom_kernel(data): return 0
+"""
 EXITS = "import os\ndef custom_kernel(data): os._exit(1)\n"
 CRASHES = "import os\ndef custom_kernel(data): os.kill(os.getpid(), 11)\n"
 FAILED = "The submission that this one is compared with failed: "
@@ -795,7 +808,19 @@ def the_side_that_fails_in_a_comparison_loses_it():
 		rival="raise ValueError\n")
 	expect_loser("rival", "runtime error", "broke the protocol",
 		rival="import os\nos.write(3, b'x' * 100)\n" + KERNEL)
+	quits = "import os\ndef custom_kernel(data): os._exit(0)\n"
+	for rival in (quits, "import os\nos._exit(0)\n"):
+		expect_loser("rival", "runtime error", FAILED, "exit code 0", rival=rival)
+	expect_loser("submission", "runtime error", "exit code 0", submission=quits)
+	expect_loser("rival", "runtime error", FAILED, "closed its channel", rival=
+		"import os, time\ndef custom_kernel(data):\n    os.close(3)\n    time.sleep(600)\n")
+	expect_loser("rival", "runtime error", "described", rival=TOO_LONG_A_FORM)
 	equal(one().judge(WRONG).verdicts[0].get("loser"), None)
+
+
+@test
+def a_form_that_cannot_be_described_violates_the_protocol():
+	expect("protocol violation", "described", submission=TOO_LONG_A_FORM, runners=[one()])
 
 
 @test

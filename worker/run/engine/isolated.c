@@ -179,7 +179,7 @@ static struct process describe_program(
 	struct process process = {
 		.arguments = build_command(run, evaluation, who),
 		.environment = build_environment(run, evaluation, who),
-		.timeout_ms = evaluation_limit_s(evaluation) * 1000,
+		.timeout_ms = evaluation_limit_s(evaluation) * 1000 + judge_grace_ms,
 		.zygote = run->zygote,
 		.is_trusted = who == PROGRAM_JUDGE || who == PROGRAM_NULL,
 		/* When the rival's channel closes, the judge measures the submission alone. The channel
@@ -282,7 +282,8 @@ static void start_next_stage(struct series *series)
 	/* Stop following the output: an onlooker must not disturb a measurement. */
 	series->processes[PROGRAM_ENTRY].on_output = NULL;
 	series->processes[PROGRAM_JUDGE].spent_ms = series->current->stage->duration_ms;
-	series->processes[PROGRAM_JUDGE].timeout_ms = evaluation_limit_s(next) * 1000;
+	series->processes[PROGRAM_JUDGE].timeout_ms =
+		evaluation_limit_s(next) * 1000 + judge_grace_ms;
 	begin_stage(series, next);
 	evaluation_tell_progress(next);
 }

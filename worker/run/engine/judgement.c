@@ -441,10 +441,14 @@ void judge_isolated(const struct process processes[static PROGRAMS],
 {
 	const struct process *process = &processes[PROGRAM_JUDGE];
 	const struct process_result *judge = &ended[PROGRAM_JUDGE];
-	if (judge->ending == PROCESS_STOPPED || judge->ending == PROCESS_TIMEOUT) {
+	if (judge->ending == PROCESS_STOPPED) {
 		judge_ending(process, judge, out);
-		if (judge->ending == PROCESS_TIMEOUT)
-			append_where(&out->message, results);
+		buffer_byte(&out->message, '.');
+	} else if (judge->ending == PROCESS_TIMEOUT) {
+		out->verdict = VERDICT_TIME_LIMIT;
+		buffer_printf(&out->message, "The limit of %" PRId64 " s was reached",
+			(process->timeout_ms - judge_grace_ms) / 1000);
+		append_where(&out->message, results);
 		buffer_byte(&out->message, '.');
 	} else if (judge->ending == PROCESS_EXITED && results->verdict == VERDICT_NONE) {
 		judge_by_exit(processes, ended, count, results, out);

@@ -38,6 +38,9 @@ enum isolated_program {
 	PROGRAMS,
 };
 
+/* The judge keeps the time limit itself and says who used it up. podium-run ends it so much later. */
+enum { judge_grace_ms = 2000 };
+
 /* The judge's exit codes (docs/podium-run.md). */
 enum {
 	JUDGE_RAISED = 1,
