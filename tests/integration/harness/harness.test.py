@@ -63,10 +63,12 @@ def runner():
 
 
 def run(job, device):
+	task = job["task"]
+	if device is CPU:  # the larger shapes take minutes of a processor and say nothing more
+		task = {**task, "benchmarks": task["benchmarks"][:1]}
 	message = {
-		"id": 17, "mode": job["mode"], "engine": job["engine"], "device": device,
-		"task": job["task"], "files": job["files"], "submission": job["submission"],
-		"python": PYTHON, "nvcc": NVCC
+		"id": 17, "mode": job["mode"], "engine": job["engine"], "device": device, "task": task,
+		"files": job["files"], "submission": job["submission"], "python": PYTHON, "nvcc": NVCC
 	}
 	if job["mode"] == "ranked":
 		message["secret_seed"] = SECRET
