@@ -19,8 +19,8 @@ struct intake_stop {
 /* One row while intake is stopped. Callers bundle it with other statements; it binds nothing. */
 extern const struct statement intake_reading;
 #define INTAKE_STOPPED_SENTENCE \
-	"Podium takes no submissions just now: an admin has stopped that for all leaderboards. Try " \
-	"again later."
+	"Podium accepts no submissions: an admin has stopped them for all leaderboards. Try again " \
+	"later."
 
 /* ERROR_NOT_FOUND while the site accepts submissions. */
 int intake_read(

@@ -144,9 +144,9 @@ def users_without_rights_are_refused_and_change_nothing():
 			"admin")
 		problem(ask("carl without the scope", method, path, body), 403, "insufficient_scope",
 			"admin")
-		problem(ask("ada", method, path, body), 403, "forbidden", "This is for")
+		problem(ask("ada", method, path, body), 403, "forbidden", "Only ")
 		if access == "ADMINS":
-			problem(ask("carl", method, path, body), 403, "forbidden", "This is for admins.")
+			problem(ask("carl", method, path, body), 403, "forbidden", "Only admins may do this.")
 		equal((method, pattern, programs["nobody"].request(method, A + path.format(**made), b"{}",
 			{"Authorization": "Bearer podium_" + 43 * "x", "Content-Type": "application/json"
 				}).status), (method, pattern, 401))

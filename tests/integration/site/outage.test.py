@@ -103,7 +103,7 @@ def submit(token):
 		csrf=token)
 
 
-def refused(answer, sentence="The database does not answer just now."):
+def refused(answer, sentence="The database does not answer."):
 	equal(answer.status, 503)
 	contains(answer.text, sentence)
 	assert int(answer.headers["Retry-After"]) > 0
