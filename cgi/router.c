@@ -410,7 +410,7 @@ static const char *database_away_sentence(const struct request *request)
 {
 	return request->method != METHOD_GET
 		? "The database does not answer. Podium stored either all of your request or nothing. Wait "
-	      "a few seconds and check which before you send it again."
+		  "a few seconds and check which before you send it again."
 		: "The database does not answer. Nothing was lost. Try again in a few seconds.";
 }
 
@@ -429,7 +429,7 @@ static void answer_error(struct request *request, int code)
 		sentence = code == ERROR_DATABASE ? database_away_sentence(request)
 										  : arena_printf(request->arena,
 											  "Podium failed to answer this request. Give an admin "
-		                                      "the number %s: the log has the reason under it.",
+											  "the number %s: the log has the reason under it.",
 											  request->id);
 	}
 	if (code == ERROR_DATABASE)

@@ -183,7 +183,7 @@ static int lock_owner(struct database *db, struct arena *arena, int64_t user_id,
 		return rc;
 	return fail(error, ERROR_CONFLICT,
 		"You are the only admin and the site needs one, so nothing was deleted. Make another user "
-	    "an admin first.");
+		"an admin first.");
 }
 
 /* Waits for a transaction that finishes one of the jobs now, so that its result is either ranked or

@@ -201,7 +201,7 @@ int device_authorization_find(struct database *db, struct arena *arena, const ch
 	if (rc == ERROR_NOT_FOUND)
 		return fail(error, rc,
 			"No terminal waits with this code: it has expired or was answered already. Start the "
-		    "sign-in again in the terminal and enter the code that it shows then.");
+			"sign-in again in the terminal and enter the code that it shows then.");
 	if (rc)
 		return rc;
 	*terminal = (struct device_authorization){
@@ -232,7 +232,7 @@ static int fail_gone(struct error *error)
 {
 	return fail(error, ERROR_NOT_FOUND,
 		"This terminal no longer waits: its code has expired or was answered already. Start the "
-	    "sign-in again in the terminal.");
+		"sign-in again in the terminal.");
 }
 
 static int confirm_body(struct database *db, void *context, struct error *error)

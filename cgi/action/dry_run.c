@@ -219,11 +219,11 @@ static void note_untried_reference(struct plan *plan, const struct task *task)
 		task->language == TASK_PY
 			? "The reference: reference.py has no function ref_kernel to submit as an answer. "
 			: "The reference: in CUDA C++ it shares a file with the check, so it cannot be "
-	          "submitted. ");
+			  "submitted. ");
 	buffer_text(plan->untried,
 		has_right_sample(task) ? "The samples that must pass replace it.\n"
 							   : "No sample must pass either, so nothing shows that a right answer "
-	                             "passes. Name one under podium: expected: in task.yml.\n");
+								 "passes. Name one under podium: expected: in task.yml.\n");
 }
 
 static int add_reference(
@@ -272,7 +272,7 @@ static void add_trivial(struct plan *plan, const struct task *task)
 	if (task->language == TASK_CU)
 		buffer_text(plan->untried,
 			"The input returned, zeros and uninitialised memory: in CUDA C++ their form depends on "
-		    "the task's types. Add them as samples with the verdict wrong answer.\n");
+			"the task's types. Add them as samples with the verdict wrong answer.\n");
 }
 
 static int add_samples(
@@ -356,7 +356,7 @@ static int lock_version(struct database *db, struct plan *plan, struct error *er
 	if (!rc)
 		return fail(error, ERROR_CONFLICT,
 			"A dry run of this version is running. Wait until it finishes, or cancel its "
-		    "submissions.");
+			"submissions.");
 	return rc == ERROR_NOT_FOUND ? 0 : rc;
 }
 

@@ -82,14 +82,14 @@ int idempotency_find(struct database *db, struct arena *arena, int64_t user_id, 
 	if (rc == ERROR_NOT_FOUND)
 		return fail(error, ERROR_CONFLICT,
 			"The submission created with this Idempotency-Key was deleted. Send the request with "
-		    "another key.");
+			"another key.");
 	if (rc)
 		return rc;
 	if (taken.request_hash.length != sizeof hash->bytes
 		|| memcmp(taken.request_hash.bytes, hash->bytes, sizeof hash->bytes) != 0)
 		return fail(error, ERROR_CONFLICT,
 			"This Idempotency-Key was used for another request within the last day. Use a "
-		    "different key for each request.");
+			"different key for each request.");
 	*submission_id = taken.submission_id;
 	return 0;
 }

@@ -272,7 +272,7 @@ static int refuse_closed(const struct invite *invite, struct error *error)
 		{ "expired", "This code has expired. Ask the person who gave it to you for another." },
 		{ "suspended",
 			"The person who created this code may no longer invite. Ask an admin for another "
-		    "code." },
+			"code." },
 		{ "used up", "This code has no uses left. Ask the person who gave it to you for another." },
 	};
 	for (size_t i = 0; i < COUNT(refusals); i++)
@@ -291,7 +291,7 @@ static int refuse_seat(const struct missing *missing, struct error *error)
 			   "you in; ask the leaderboard’s creator.")
 							: fail_field(error, "code",
 								"The person who created this code may no longer invite to its "
-	                            "remaining leaderboards. Ask an admin for another code.");
+								"remaining leaderboards. Ask an admin for another code.");
 }
 
 /* Takes the seats of a user who is not a member of all its leaderboards. */

@@ -46,7 +46,7 @@ static int fail_unusable(struct error *error)
 {
 	return fail(error, ERROR_NOT_FOUND,
 		"This link is no longer valid: it was used, has expired, or was replaced by a newer one. "
-	    "Ask an admin for another.");
+		"Ask an admin for another.");
 }
 
 /* Hashes a link's text; false if the text is no link. */

@@ -76,7 +76,7 @@ static int check_open(
 	if (strcmp(state->language, leaderboard->language) != 0)
 		return fail_field(error, "leaderboard",
 			"The task of %s was replaced while you submitted. Read the new task, then submit "
-		    "again.",
+			"again.",
 			leaderboard->name);
 	return 0;
 }

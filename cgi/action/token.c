@@ -192,7 +192,7 @@ int token_adopt(struct database *db, struct arena *arena, const struct token_ord
 	if (rc == ERROR_CONFLICT) {
 		fail_field(error, "name",
 			"You already have a token with this name. Choose another name, or revoke that token "
-		    "first.");
+			"first.");
 		return error->code = ERROR_CONFLICT;
 	}
 	return rc;
@@ -224,7 +224,7 @@ int token_peek(struct database *db, struct arena *arena, const char *secret,
 	if (rc == ERROR_NOT_FOUND)
 		return fail(error, rc,
 			"This token is unknown, expired or revoked. Create another one on your account's "
-		    "page.");
+			"page.");
 	if (rc)
 		return rc;
 	*holder =

@@ -58,7 +58,7 @@ static const struct statement COUNT_JOBS = COMMAND(SQL_COUNT_CANCELLED(QUEUED_JO
 static const struct statement CANCEL_JOBS =
 	COMMAND("UPDATE " QUEUED_JOBS
 			"SET j.state = 'cancelled', j.verdict = 'cancelled', j.reason = 'The account was "
-            "banned before the job started.', j.finished_at = UTC_TIMESTAMP(3) " OF_USER);
+			"banned before the job started.', j.finished_at = UTC_TIMESTAMP(3) " OF_USER);
 
 static int store_ban(struct database *db, void *context, struct error *error)
 {

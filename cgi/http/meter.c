@@ -186,7 +186,7 @@ static void write_durations(struct buffer *out, size_t count)
 {
 	exposition_family(out, "podium_http_request_duration_seconds", "histogram",
 		"Time from accepting a request to the last byte of its answer, without requests that "
-	    "nginx's cache answers.");
+		"nginx's cache answers.");
 	for (size_t i = 0; i < count; i++)
 		write_duration(out, i);
 }

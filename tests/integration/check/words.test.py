@@ -117,7 +117,7 @@ def a_file_that_the_server_would_refuse_gets_the_servers_words():
 def every_fault_of_a_task_is_listed():
 	folder = scratch / "faulty"
 	folder.mkdir()
-	says(check(file(RIGHT), folder=folder), 2, f'The folder "{folder}" holds no files.')
+	says(check(file(RIGHT), folder=folder), 2, f'The folder "{folder}" contains no files.')
 	(folder / "notes.txt").write_text("x")
 	says(check(file(RIGHT), folder=folder), 2,
 		f"{folder} is not a valid task:\n  task.yml: there is none")

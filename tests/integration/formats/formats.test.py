@@ -797,9 +797,9 @@ def an_error_of_the_check_itself_is_the_task_s_and_one_over_an_odd_output_is_not
 def an_eval_that_podium_does_not_know_is_run_as_written():
 	task = Task(folder_of("a pool of one"), engine="")
 	equal((task.engine, task.definition["engine"]), ("custom", ""))
-	contains(check(folder_of("a pool of one")).stdout, "  engine     custom: eval.py is no harness")
+	contains(check(folder_of("a pool of one")).stdout, "  engine     custom: eval.py is not a harness")
 	contains(
-		task.jobs[0]["engine_reason"], "eval.py is no harness that Podium knows, so the custom "
+		task.jobs[0]["engine_reason"], "eval.py is not a harness that Podium knows, so the custom "
 		"engine runs it as written; choose `podium: {engine: isolated}`")
 
 

@@ -147,7 +147,7 @@ DEEDS = [
 	*YES], "worker.drain", "{worker}", "takes no new jobs; the current job finishes"),
 	(*WORKERS, [("action", "resume"), *WHOLE], "worker.resume", "{worker}", "takes jobs again"),
 	(*WORKERS, [("action", "pause"), *ITS_DEVICE,
-	*YES], "worker.pause", "{worker} {device}", "takes no jobs; 0 running given back"),
+	*YES], "worker.pause", "{worker} {device}", "takes no jobs; 0 running queued again"),
 	(*WORKERS, [("action", "resume"),
 	*ITS_DEVICE], "worker.resume", "{worker} {device}", "takes jobs again"),
 	(*WORKERS, [("action", "quarantine"), *ITS_DEVICE, ("reason", "It is hot."),

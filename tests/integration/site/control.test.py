@@ -335,7 +335,7 @@ def an_admin_drains_pauses_and_resumes_in_the_panel():
 	until(lambda: status(running_one)["jobs"][0]["state"] == "queued")
 	contains(
 		status(running_one)["jobs"][0]["message"],
-		"Worker here was paused by an admin. Waiting for CPU: 1st in line.")
+		"An admin paused worker here. Waiting for CPU: 1st in line.")
 	contains(anyone.get("/queue?paused").words(), "paused")
 	equal({row["state"] for row in anyone.get("/queue/status?paused").json["devices"]}, {"paused"})
 	equal(sql(f"SELECT attempt FROM jobs WHERE submission_id = {running_one}"), [["0"]])

@@ -236,7 +236,7 @@ def a_worker_that_wakes_up_after_its_lease_does_not_overwrite_its_successor():
 		result = job(number, "verdict, attempt, fence, lease_owner, finished_at")
 		equal(result[:2] + result[3:4], ["passed", "2", "second"])
 		first.send(signal.SIGCONT)
-		first.says("no longer this worker's")
+		first.says("no longer belongs to this worker")
 		time.sleep(2)
 	equal(job(number, "verdict, attempt, fence, lease_owner, finished_at"), result)
 	equal(sql(f"SELECT COUNT(*) FROM stages WHERE job_id = {number}"), [["2"]])
@@ -341,7 +341,7 @@ def deleting_a_leaderboard_ends_its_jobs():
 		running(number)
 		sql("DELETE FROM submissions WHERE id = (SELECT submission_id FROM jobs WHERE id = %d)" %
 			number)
-		worker.says("no longer this worker's")
+		worker.says("no longer belongs to this worker")
 		until(lambda: not processes_of(worker))
 
 
