@@ -61,7 +61,7 @@ from podium_area import strides_of
 from podium_eval import (EXIT_CASE, EXIT_CUDA, EXIT_RAISED, EXIT_REPORT, EXIT_USAGE, EXIT_WRONG,
 	INTEGER, CaseError, CaseFailed, asking_task, read_answer, read_cases, say)
 from podium_side import (EXIT_GONE, EXIT_RIVAL, EXIT_TIME, EXIT_UNSPLITTABLE, EXIT_VIOLATION,
-	MOST_TEXT, NullFailed, Side, Stop)
+	FULL_GPU, MOST_TEXT, NullFailed, Side, Stop, is_full)
 from podium_words import accuse, explain
 
 ENTRY, NULL, RIVAL = 4, 5, 6
@@ -139,10 +139,7 @@ def failing_with(code, what):
 def need_memory(error):
 	"""Blames the submission for a full GPU: before it was loaded there was room for the task."""
 	if type(error).__name__ == "OutOfMemoryError":
-		raise CaseFailed(
-			EXIT_RAISED,
-			"The GPU's memory is full: the judge found no room for inputs and outputs. A "
-			"submission must leave room for them.") from None
+		raise CaseFailed(EXIT_RAISED, FULL_GPU) from None
 
 
 def ask(function, *arguments):
@@ -196,7 +193,7 @@ class Task:
 	def check(self, data, image, snapshot, make_input):
 		"""The check's message about right outputs. Raises CaseFailed for others. `make_input()`:
 		another input, to find out whether the check fails by itself."""
-		with failing_with(EXIT_WRONG, "What custom_kernel returned could not be looked at; it"):
+		with failing_with(EXIT_WRONG, "custom_kernel's output could not be read: it"):
 			fault, output = snapshot.bool_fault(), snapshot.output_tree(self.classes)
 		if fault:
 			raise CaseFailed(EXIT_WRONG, fault)
@@ -472,7 +469,7 @@ class Trial:
 		measurement.late += 1
 		if measurement.late > statistics.MOST_LATE:
 			raise measurement.side.violation(
-				f"took {entry.ready_ns / 1e6:.0f} ms to get ready for a call, again and again")
+				f"took {entry.ready_ns / 1e6:.0f} ms to get ready for a call, several times")
 		return False
 
 	def is_over(self, calls):
@@ -511,7 +508,7 @@ class Trial:
 		if block.disturbance(self.rule):
 			return "empty kernels took longer than before"
 		if block.constant_moved(self.rule):
-			return "the constant moved"
+			return "the constant changed"
 		if block.overrun(others, self.rule):
 			return "the GPU was at work before or after the calls"
 		return "some calls took another time than the rest" if block.is_uneven(self.rule) else None
@@ -846,7 +843,7 @@ class Judge:
 					LEAVE_S) or self.device.free_bytes() - before > self.room_bytes / 2:
 					raise Stop(
 						EXIT_USAGE,
-						f"{side.noun} holds over half of the GPU's memory, so the failure of the "
+						f"{side.noun} uses over half of the GPU's memory, so the failure of the "
 						f"other one decides nothing. {failure}") from None
 			raise
 
@@ -854,8 +851,8 @@ class Judge:
 		if not self.rival.leave(LEAVE_S):
 			raise of_rival(
 				self.rival,
-				f"{self.rival.noun}'s process did not end within {LEAVE_S:.0f} s of being "
-				"dismissed.")
+				f"{self.rival.noun}'s process did not end within {LEAVE_S:.0f} s after its "
+				"dismissal.")
 
 	def blame(self, failure, sides, null):
 		"""The Stop for a null contestant that failed. If it works once the submission has gone, or
@@ -868,9 +865,11 @@ class Judge:
 				null.run_empty(self.device if self.device.is_cuda else None)
 		except NullFailed as again:
 			return Stop(EXIT_USAGE, str(again))
+		if is_full(failure):
+			return Stop(EXIT_RAISED, f"{FULL_GPU} {failure}")
 		return Stop(
-			EXIT_RAISED, f"{loaded[0].noun} kept the judge's own process from working, which works "
-			f"without it. {failure}")
+			EXIT_RAISED, f"{loaded[0].noun} kept the judge's own process from working; without it, "
+			f"that process works. {failure}")
 
 	def load(self, entry):
 		"""Loads the submission while the rival is loaded."""
@@ -927,8 +926,8 @@ class Judge:
 			said.append(
 				f"In {measurement.notes.count(why)} of {summary.blocks} blocks {why}{again}.")
 		if summary.surcharge_ns:
-			said.append(f"Its blocks differ so much that the upper end of the interval counts: "
-				f"{summary.surcharge_ns / 1000:.1f} us more than their mean.")
+			said.append("The blocks of calls differ so much that the upper end of the interval "
+				f"counts: {summary.surcharge_ns / 1000:.1f} us more than their mean.")
 		if summary.overrun_ns:
 			said.append("The time includes work on the GPU before and after the calls: "
 				f"{summary.overrun_ns / 1000:.1f} us a call.")
@@ -946,9 +945,8 @@ class Judge:
 		found = statistics.compared(in_turns, apart)
 		ours, theirs = (statistics.mean(beside) / statistics.mean(by_itself)
 			for beside, by_itself in zip(turns, alone))
-		remark = (
-			f"In turns the first of the two took {ours:.3f} times as long as alone, the second "
-			f"{theirs:.3f} times: one slows the other down, or the machine has changed.")
+		remark = (f"Taking turns, the first of the two took {ours:.3f} times as long as alone, the "
+			f"second {theirs:.3f} times: one slows the other down, or the machine has changed.")
 		return [
 			*self.figures(ours_alone if found.is_apart else both[0],
 			"" if statistics.agree(in_turns, apart) else remark), ("rival", found.rival_ns),

@@ -22,6 +22,8 @@ MAP_LIMIT_S = 30.0
 MOST_OWN_NS = 3600e9
 AHEAD_NS = 400_000  # enough for a GPU to switch from the judge to a contestant
 MOST_OUTPUT_SHARE = 0.25  # of the free memory
+FULL_GPU = ("The GPU's memory is full: the judge found no room for inputs and outputs. A "
+	"submission must leave room for them.")
 
 
 class Stop(Exception):
@@ -42,6 +44,11 @@ def clean(raw):
 	text = raw[:4 * MOST_TEXT].decode("utf-8", "replace").replace("\r\n", "\n")
 	return "".join(letter for letter in text
 		if letter in "\n\t" or letter.isprintable())[:MOST_TEXT]
+
+
+def is_full(error):
+	"""Whether the CUDA driver refused memory because none is left on the GPU."""
+	return "CUDA_ERROR_OUT_OF_MEMORY" in str(error)
 
 
 class Taken:
@@ -96,6 +103,8 @@ class Side:
 			said = said if said.startswith(
 				(usual, self.noun)) else f"{usual} broke the protocol: {said}"
 			return Stop(EXIT_VIOLATION, said.replace(usual, f"{self.noun}'s process"))
+		if self.is_loaded and is_full(error):
+			return Stop(EXIT_RAISED, f"{FULL_GPU} {error}")
 		return Stop(EXIT_RAISED, f"The judge failed: {error}")
 
 	def _last_words(self):

@@ -324,10 +324,9 @@ REFUSED = {
 	method=14)), "compression method 14"), "method-zstd": (task(Entry(b"a.py",
 	method=93)), "compression method 93"), "method-deflate64": (task(Entry(b"a.py",
 	method=9)), "compression method 9"), "method-unknown": (task(Entry(b"a.py",
-	method=77)), "compression method 77"), "truncated-in-a-file": (cut(100),
-	CUT_OFF), "truncated-in-the-table": (cut(from_end=60), CUT_OFF), "truncated-in-the-end":
-	(cut(from_end=1), CUT_OFF), "trailing-bytes":
-	(task() + b"more", "extra bytes after its end"), "comment-too-long":
+	method=77)), "compression method 77"), "truncated-in-a-file": (cut(100), CUT_OFF),
+	"truncated-in-the-table": (cut(from_end=60), CUT_OFF), "truncated-in-the-end": (cut(from_end=1),
+	CUT_OFF), "trailing-bytes": (task() + b"more", "extra bytes after its end"), "comment-too-long":
 	(task(comment_length=50), CUT_OFF), "comment-too-short": (task(comment=b"words",
 	comment_length=2), "extra bytes after its end"), "leading-bytes":
 	(b"#!/bin/sh\nexit\n" + task(), "is not a zip"), "entries-missing":
@@ -343,8 +342,8 @@ REFUSED = {
 	central={"size": 0xffffffff, "packed_size": 0xffffffff, "extra": zip64_extra(5,
 	5)})), "is in the Zip64 form"), "zip-of-nothing": (end_record(0, 0,
 	0), "contains no files"), "folders-only": (pack(Entry(b"a/", b"", FOLDER),
-	Entry(b"a/b/", b"",
-	FOLDER)), "contains no files"), "debris-only": (pack(Entry(b"__MACOSX/x"),
+	Entry(b"a/b/",
+	b"", FOLDER)), "contains no files"), "debris-only": (pack(Entry(b"__MACOSX/x"),
 	Entry(b".DS_Store")), "contains no files"), "empty-file": (b"", "The file is empty"), "text":
 	(b"lang: py\n", "is not a zip"), "gzip": (b"\x1f\x8b\x08\0\0\0\0\0\0\3\3\0\0\0\0\0\0\0\0\0",
 	"is a gzip file"), "rar": (b"Rar!\x1a\x07\x01\0", "is a RAR archive"), "seven-zip":

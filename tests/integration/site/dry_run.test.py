@@ -290,8 +290,7 @@ def a_task_in_cuda_is_tried_as_far_as_its_form_allows():
 			"SELECT e.purpose FROM dry_run_entries e JOIN submissions s ON s.id = e.submission_id "
 			f"JOIN leaderboards l ON l.id = s.leaderboard_id WHERE l.name = '{name}' ORDER BY s.id")
 		], purposes)
-		contains(words,
-			"The reference: in CUDA C++ it shares a file with the check")
+		contains(words, "The reference: in CUDA C++ it shares a file with the check")
 		contains(words, untried)
 	contains(
 		sql("SELECT b.content FROM blobs b JOIN submissions s ON s.sha256 = b.sha256 WHERE "

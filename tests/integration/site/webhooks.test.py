@@ -124,8 +124,8 @@ REFUSED = [("", "Give the receiver's address"), ("example.org/x", "begin with ht
 	("https://127.0.0.1/", "this host"), ("http://127.0.0.3/", "begin with https://"),
 	("https://2130706433/", "this host"), ("https://0x7f.1/", "this host"),
 	("https://10.1.2.3/", "a private network"),
-	("https://169.254.169.254/", "a link-local network"),
-	("https://[::1]/", "this host"), ("https://[::ffff:10.0.0.1]/", "a private network"),
+	("https://169.254.169.254/", "a link-local network"), ("https://[::1]/", "this host"),
+	("https://[::ffff:10.0.0.1]/", "a private network"),
 	("https://[64:ff9b::a00:1]/", "a private network"),
 	("https://[fe80::1]/", "a link-local network"), ("https://[fd00::1]/", "a private network"),
 	("https://100.64.1.1/", "a provider"), ("https://", "not a web address"), ]
@@ -465,8 +465,8 @@ def a_receiver_that_answers_410_is_switched_off_and_its_page_says_so():
 	page = whole(carl.get(f"/admin/hooks/{hooks['gone']}")).words()
 	contains(
 		page,
-		"Podium has switched this webhook off. The receiver answered 410: the address no longer exists. "
-		"It hears of nothing until you resume it.")
+		"Podium has switched this webhook off. The receiver answered 410: the address no longer "
+		"exists. It hears of nothing until you resume it.")
 	contains(carl.get("/admin/leaderboard/small/hooks").words(), "switched off")
 	equal(act(carl, "gone", "test").status, 409)
 	done(act(carl, "gone", "resume"))

@@ -317,7 +317,7 @@ def after_the_time_to_drain_or_a_second_signal_the_job_is_queued_again():
 			running(number)
 			for _ in range(signals):
 				worker.send(signal.SIGTERM)
-				worker.says("Takes no new job")
+				worker.says("takes no new job")
 			equal(worker.process.wait(20), 0)
 			equal(job(number, "state, attempt"), ["queued", "0"])
 		sql(f"DELETE FROM jobs WHERE id = {number}")
