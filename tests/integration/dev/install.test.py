@@ -248,8 +248,8 @@ def another_system_gets_the_list():
 	equal((code, calls), (1, []))
 	contains(
 		text,
-		"This system has no apt-get; ./dev knows Debian 12 and Ubuntu 24.04. Install what these "
-		"Debian packages hold, then run make run: gcc")
+		"This system has no apt-get; ./dev supports Debian 12 and Ubuntu 24.04. Install what these "
+		"Debian packages contain, then run make run: gcc")
 
 
 @test
