@@ -230,7 +230,7 @@ static int run_maintenance(const sigset_t *signals)
 		is_away = rc != 0;
 		report_alive(service_watch_ms(), &said_ms);
 	} while ((signal_number = sigtimedwait(signals, NULL, &pause)) < 0);
-	log_info("Stops: %s.", strsignal(signal_number));
+	log_info("Stopping: %s.", strsignal(signal_number));
 	service_stopping("Finishing the current deliveries");
 	return 0;
 }

@@ -253,7 +253,7 @@ static void serve_until_signal(struct worker *worker, const sigset_t *signals)
 {
 	int signal_number = wait_for_signal(worker, signals, false, 0);
 	if (signal_number > 0) {
-		log_info("Stops: %s.", strsignal(signal_number));
+		log_info("Stopping: %s.", strsignal(signal_number));
 		service_stopping("Finishing or handing back jobs");
 	}
 	if (signal_number > 0 && worker->config->worker_drain_s)

@@ -1301,7 +1301,7 @@ int judge(const Report &report, char **words, int count)
 	bool is_cuda = visible && *visible;
 	std::string why = cannot_split();
 	if (why.empty() && !is_cuda && (has_device<input_t> || has_device<output_t>))
-		why = "The task's data lie on a GPU, and there is none.";
+		why = "The task's data are on a GPU, and there is none.";
 	if (!why.empty())
 		stop(Code::NOT_SPLIT, why);
 	Parts parts = read_parts(words, count, is_cuda);

@@ -65,7 +65,7 @@ static const struct key {
 	WHOLE_KEY(quota_ranked, "0", 0, 100000, "the same for ranked submissions"),
 	WHOLE_KEY(quota_profile, "0", 0, 100000, "the same for profiles"),
 	WHOLE_KEY(quota_hours, "24", 1, 8784,
-		"the window of these quotas; a leaderboard may have quotas of its own"),
+		"the window of these quotas; a leaderboard may have its own quotas"),
 	WHOLE_KEY(queued_jobs_per_user, "100", 0, 1000000,
 		"jobs of one user that may wait at the same time; 0: no limit"),
 	WHOLE_KEY(password_hashes_at_once, "2", 1, 64,

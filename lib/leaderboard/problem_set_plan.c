@@ -337,7 +337,7 @@ static int apply_item(struct database *db, void *context, struct error *error)
 		rc = plan_item(planning, item->problem, &again);
 	if (!rc && strcmp(again.digest, item->digest) != 0)
 		rc = fail(error, ERROR_CONFLICT,
-			"%s has changed since the plan was made, so nothing was done to it; look at the plan "
+			"%s changed after the plan was made, so Podium left it as it is. Look at the plan "
 			"again.",
 			item->problem->name);
 	return rc ? rc : apply_locked(planning, &again);

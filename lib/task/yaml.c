@@ -88,7 +88,7 @@ static void read_source(
 		file->source = found ? found->path : file->source;
 	} else if (!fileset_find(reader->stock, stock)) {
 		task_fault(reader, at, "files",
-			"there is no stock file %s; give its content as a source of your own.",
+			"there is no stock file %s; add its content as a source instead.",
 			quote(reader->arena, stock));
 	}
 }

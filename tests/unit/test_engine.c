@@ -141,7 +141,7 @@ static void a_harness_that_measures_something_else_is_described(void **state)
 	static const struct {
 		const char *text, *does;
 	} harnesses[] = {
-		{ "batch\n", "times several calls at once" },
+		{ "batch\n", "times several calls together" },
 		{ "graph\n", "times replays of a CUDA graph" },
 		{ "ranks\n", "times processes on several GPUs" },
 	};

@@ -126,7 +126,7 @@ def a_path_that_cannot_work_is_refused():
 	contains(refused(PODIUM_VAR=str(scratch / "with space")),
 		"has a space, a quote or another character")
 	(scratch / "file").write_text("")
-	contains(refused(PODIUM_VAR=str(scratch / "file" / "var")), "Cannot make the folder")
+	contains(refused(PODIUM_VAR=str(scratch / "file" / "var")), "Cannot create the folder")
 
 
 @test

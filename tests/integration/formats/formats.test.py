@@ -574,7 +574,7 @@ def a_wrong_ranked_answer_may_be_reported_as_test_0_without_a_check():
 def exit_codes_have_their_usual_meaning():
 	for code, verdict, part in ((2, "internal error", "mode"), (110, "runtime error", "CUDA"), (111,
 		"internal error", "results"), (112, "wrong answer", "check failed"), (113, "internal error",
-		"case file"), (114, "time limit", "limit of its own")):
+		"case file"), (114, "time limit", "its own time limit")):
 		expect(harness(f"sys.exit({code})\n").run(RIGHT_BARE, "test"), verdict, part)
 
 

@@ -321,7 +321,7 @@ static void a_change_in_between_is_not_overwritten(void **state)
 	assert_done(apply(&theirs, &admin));
 	int64_t before = number_of(&EVERYTHING);
 	assert_int_equal(apply(&mine, &ada), ERROR_CONFLICT);
-	assert_non_null(strstr(error.text, "set-sort has changed since the plan was made"));
+	assert_non_null(strstr(error.text, "set-sort changed after the plan was made"));
 	assert_int_equal(number_of(&EVERYTHING), before);
 	const char *digest = mine.plan.digest;
 	plan(&mine, &ada);

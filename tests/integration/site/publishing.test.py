@@ -472,7 +472,7 @@ def a_code_does_not_work_while_its_maker_may_not_invite():
 	equal(ok(join(bob, wide)).location, "/leaderboard/third")
 	refused = join(bob, wide)
 	equal(refused.status, 422)
-	contains(whole(refused).words(), "may not invite to what is left of its leaderboards any more")
+	contains(whole(refused).words(), "may no longer invite to its remaining leaderboards")
 	equal(value("SELECT uses FROM invites ORDER BY id DESC LIMIT 1"), "1")
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE leaderboards l JOIN "
 		"users u ON u.name = 'carl' SET l.creator_id = u.id WHERE l.name = 'third'")

@@ -25,7 +25,7 @@ static const struct {
 		"The task failed, not the submission: its harness could not read its case file, make an "
 		"input or check an output (exit code 113)" },
 	{ 114, VERDICT_TIME_LIMIT,
-		"The harness stopped because of a time limit of its own (exit code 114)" },
+		"The harness stopped because of its own time limit (exit code 114)" },
 };
 
 static const char *case_noun(const struct results *results)
