@@ -415,7 +415,7 @@ def a_worker_stops_while_it_looks_for_python():
 	there = descendants(one.process.pid)
 	equal(one.end(), 0)
 	until(lambda: not [pid for pid in there if pathlib.Path(f"/proc/{pid}/cwd").exists()])
-	contains(log_of(one), "Stopping")
+	contains(log_of(one), "Stopped before taking a job")
 
 
 @test

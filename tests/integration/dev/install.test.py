@@ -130,7 +130,7 @@ def run_installs_missing_packages_and_starts_podium():
 		"run", installed=[name for name in EVERYTHING if name not in ("gcc", "libzip-dev")])
 	equal(code, 0)
 	contains(text, "These packages are missing and will be installed: gcc libzip-dev")
-	contains(text, "Asking sudo")
+	contains(text, "as root, with sudo")
 	equal(calls[:2], ["sudo sh", "apt-get install -y --no-install-recommends gcc libzip-dev"])
 	equal(calls[-1], "make --no-print-directory run")
 	equal(left, [])

@@ -89,7 +89,7 @@ def missing_and_invalid_tokens_get_different_errors():
 	for secret in ("podium_" + "x" * 43, "x", ""):
 		answer = nobody.ask("GET", "/api/v1", headers={"Authorization": f"Bearer {secret}"})
 		if secret:
-			problem(answer, 401, "invalid_token", "not valid")
+			problem(answer, 401, "invalid_token", "unknown, expired or revoked")
 			equal(answer.headers["WWW-Authenticate"], 'Bearer error="invalid_token"')
 	answer = nobody.ask("GET", "/api/v1", headers={"Authorization": "Basic YTpi"})
 	problem(answer, 401, "invalid_request", "the word Bearer")

@@ -261,7 +261,7 @@ def a_new_task_version_can_be_uploaded_and_switched_to():
 def a_submission_can_be_hidden_shown_held_released_and_rejected():
 	path, subject = "submissions/{id}", f"submission {made['id']}"
 	ranked = f"SELECT COUNT(*) FROM ranking WHERE submission_id = {made['id']}"
-	problem(ask("root-of-all", "POST", path + "/hide", {}), 400, "invalid", "Say why")
+	problem(ask("root-of-all", "POST", path + "/hide", {}), 400, "invalid", "Give a reason")
 	equal(ask("root-of-all", "POST", path + "/hide", {"reason": "A copy."}).status, 204)
 	audited("submission.hide", subject)
 	equal(value(ranked), "0")

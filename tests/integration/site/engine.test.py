@@ -141,7 +141,7 @@ def a_harness_that_podium_does_not_know_runs_as_written():
 		words, "The engine is custom. eval.py is not a harness that Podium knows, so the custom "
 		"engine runs it as written; choose `podium: {engine: isolated}` in task.yml")
 	words = dora.get("/leaderboard/edited/task").words()
-	for part in ("Run as python3 eval.py MODE CASEFILE", "Engine custom. eval.py is no harness"):
+	for part in ("Run as python3 eval.py MODE CASEFILE", "Engine custom. eval.py is not a harness"):
 		contains(words, part)
 	for part in ("judge.py", "Files that do not run"):
 		lacks(words, part)

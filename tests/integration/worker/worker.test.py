@@ -254,7 +254,7 @@ def a_job_whose_podium_run_dies_each_time_fails_after_three_attempts():
 	verdict, attempt, reason, finished = job(number,
 		"verdict, attempt, reason, finished_at IS NOT NULL")
 	equal((verdict, attempt, finished), ("internal error", "3", "1"))
-	contains(reason, "tried 3 times")
+	contains(reason, "3 attempts failed")
 	contains(reason, "exited with code 7")
 
 
