@@ -240,7 +240,7 @@ static bool send_pieces(struct request *request, const FCGX_Request *fcgi)
 			return true; /* the client has gone */
 		buffer_clear(&request->body);
 		if (request->stream(request)) {
-			log_error("Broke off the answer of %s: %s", router_loggable_path(request),
+			log_error("Cut off the answer to %s: %s", router_loggable_path(request),
 				request->error->text);
 			return false;
 		}
@@ -277,7 +277,7 @@ static void break_off(FCGX_Request *fcgi)
 {
 	static const char invalid_record[8] = { 0 };
 	if (write(fcgi->ipcFd, invalid_record, sizeof invalid_record) < 0)
-		log_warning("Cannot break off a connection: %s.", strerror(errno));
+		log_warning("Cannot cut off a connection: %s.", strerror(errno));
 	shutdown(fcgi->ipcFd, SHUT_RDWR);
 }
 
@@ -381,7 +381,7 @@ static bool hand_over(pid_t *successor)
 	service_reloading();
 	if (graceful_reload_start(program, listener_fd(), listener_is_own(), successor, &error)) {
 		log_error("SIGHUP: %s", error.text);
-		service_ready("Serves; a reload has failed: see the log");
+		service_ready("Serving; a reload has failed: see the log");
 		return false;
 	}
 	service_hand_over(*successor);
@@ -409,7 +409,7 @@ static void wait_for_end(const sigset_t *signals, size_t threads, pid_t *success
 		if (signal == SIGHUP)
 			return listener_leave();
 		log_info("%s: answering the requests in flight", signal == SIGTERM ? "SIGTERM" : "SIGINT");
-		service_stopping("Answers the requests in flight");
+		service_stopping("Answering the requests in flight");
 		return listener_stop();
 	}
 }
@@ -417,7 +417,7 @@ static void wait_for_end(const sigset_t *signals, size_t threads, pid_t *success
 static void report_ready(size_t threads)
 {
 	char status[64];
-	snprintf(status, sizeof status, "Serves with %zu threads", threads);
+	snprintf(status, sizeof status, "Serving with %zu threads", threads);
 	log_info(
 		"podium-web %s listens on %s with %zu threads", PODIUM_VERSION, listener_name(), threads);
 	/* A predecessor reports for us, because the service manager does not know this process yet. */

@@ -146,13 +146,13 @@ static const struct answer {
 	int code, status;
 	const char *title;
 } ANSWERS[] = {
-	{ ERROR_INPUT, 400, "That did not work" },
+	{ ERROR_INPUT, 400, "Invalid request" },
 	{ ERROR_NOT_FOUND, 404, "Not found" },
 	{ ERROR_FORBIDDEN, 403, "Not allowed" },
-	{ ERROR_CONFLICT, 409, "Somebody was first" },
-	{ ERROR_LIMIT, 429, "Too much" },
-	{ ERROR_DATABASE, 503, "Back in a moment" },
-	{ ERROR_SYSTEM, 500, "Something broke" },
+	{ ERROR_CONFLICT, 409, "Conflict" },
+	{ ERROR_LIMIT, 429, "Limit reached" },
+	{ ERROR_DATABASE, 503, "Temporarily unavailable" },
+	{ ERROR_SYSTEM, 500, "Internal error" },
 };
 
 /* ---- matching ---- */
@@ -411,9 +411,9 @@ const char *router_loggable_path(const struct request *request)
 static const char *database_away_sentence(const struct request *request)
 {
 	return request->method != METHOD_GET
-		? "The database does not answer just now. What you sent was not stored, or it was stored "
-		  "whole: look for it before you send it again, in a few seconds."
-		: "The database does not answer just now. Nothing was lost; try again in a few seconds.";
+		? "The database does not answer. Podium stored either all of your request or nothing. Wait "
+		  "a few seconds and check which before you send it again."
+		: "The database does not answer. Nothing was lost. Try again in a few seconds.";
 }
 
 static void answer_error(struct request *request, int code)
@@ -430,8 +430,8 @@ static void answer_error(struct request *request, int code)
 		log_error("%s: %s", router_loggable_path(request), sentence);
 		sentence = code == ERROR_DATABASE ? database_away_sentence(request)
 										  : arena_printf(request->arena,
-											  "Podium made a mistake here. The log has the reason "
-											  "for the admins, under the number %s.",
+											  "Podium failed to answer this request. Give an admin "
+											  "the number %s: the log has the reason under it.",
 											  request->id);
 	}
 	if (code == ERROR_DATABASE)
@@ -471,7 +471,7 @@ static int refuse_method(struct request *request, int methods)
 			*request->interface->prefix ? "call" : "page");
 	request->status = 405;
 	response_header(request, "Allow", method_names(request, methods));
-	return fail(request->error, ERROR_INPUT, "This address does not take that kind of request.");
+	return fail(request->error, ERROR_INPUT, "This address does not accept this method.");
 }
 
 static int redirect_without_slash(struct request *request)
@@ -493,7 +493,7 @@ static int answer_path(struct request *request)
 	if (!request->path) {
 		request->path = "/";
 		return fail(request->error, ERROR_INPUT,
-			"The address is not UTF-8 text, or has control characters inside.");
+			"The address is not UTF-8 text, or contains control characters.");
 	}
 	int rc = request->interface->recognise(request);
 	log_about_number(LOG_USER, request->viewer.id);

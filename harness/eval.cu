@@ -274,7 +274,7 @@ Case read_case(
 	}
 	if (!values.empty())
 		stop(ExitCodes::CASES,
-			where + values.begin()->first + " is no argument of this task. The arguments are "
+			where + values.begin()->first + " is not an argument of this task. The arguments are "
 				+ known_names() + ".");
 	return made;
 }

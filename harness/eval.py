@@ -292,7 +292,7 @@ def asking_task(function, reference, make_input):
 		raise
 	except BaseException as error:
 		fault = is_task_fault(error, function, reference, make_input)
-		what = (f"The task's {name} fails by itself, which is no fault of the submission; it"
+		what = (f"The submission is not at fault: the task's {name}"
 			if fault else f"{name} could not work with what custom_kernel returned; it")
 		with failing_with(EXIT_CASE if fault else EXIT_RAISED, what):
 			raise

@@ -133,10 +133,10 @@ bool run_once(int report, Outcome &outcome)
 {
 	int output[2], results[2];
 	if (pipe(output) || pipe(results))
-		stop(REPORT, "no pipe can be made");
+		stop(REPORT, "no pipe can be created");
 	pid_t child = fork();
 	if (child < 0)
-		stop(REPORT, "no process can be made");
+		stop(REPORT, "no process can be created");
 	if (child == 0) {
 		dup2(output[1], 1);
 		for (int descriptor : { output[0], output[1], results[0], report })

@@ -93,8 +93,8 @@ static struct outcome attempt_delivery(const struct delivery *delivery)
 		return withhold("Not sent: the webhook's creator may no longer see the leaderboard's "
 						"panel, or has no account.");
 	if (!delivery->may_be_told)
-		return withhold("Not sent: its subject was hidden, withdrawn, deleted or taken out of "
-						"the ranking meanwhile.");
+		return withhold("Not sent: its subject was hidden, withdrawn, deleted or removed from the "
+						"ranking meanwhile.");
 	return send_delivery(&hooks.config, delivery);
 }
 
@@ -114,7 +114,7 @@ static bool make_delivery(struct database *db, struct arena *arena)
 			(long long)delivery.event_id, (long long)delivery.attempts, outcome.sentence);
 	rc = outbox_note(db, &hooks.config, &delivery, &outcome, &error);
 	if (rc)
-		log_warning("Webhook %lld, event %lld: %s It is sent again.",
+		log_warning("Webhook %lld, event %lld: %s Podium sends it again.",
 			(long long)delivery.webhook_id, (long long)delivery.event_id, error.text);
 	return !rc;
 }
@@ -230,8 +230,8 @@ static int run_maintenance(const sigset_t *signals)
 		is_away = rc != 0;
 		report_alive(service_watch_ms(), &said_ms);
 	} while ((signal_number = sigtimedwait(signals, NULL, &pause)) < 0);
-	log_info("Stops: %s.", strsignal(signal_number));
-	service_stopping("Finishes the current deliveries");
+	log_info("Stopping: %s.", strsignal(signal_number));
+	service_stopping("Finishing the current deliveries");
 	return 0;
 }
 

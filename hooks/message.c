@@ -143,7 +143,7 @@ static void say_ranked(struct buffer *out, const json_t *data)
 	if (json_is_true(json_object_get(data, "is_personal_best")))
 		buffer_printf(out, ", place %.0f", member_real(data, "rank"));
 	else
-		buffer_printf(out, "; an earlier result of the same author stays on place %.0f",
+		buffer_printf(out, "; an earlier result of the same author keeps place %.0f",
 			member_real(data, "rank"));
 	if (has_value(data, "rank_before")
 		&& member_real(data, "rank_before") != member_real(data, "rank"))
@@ -174,7 +174,7 @@ static void title_opened(struct buffer *out, const json_t *data)
 static void say_opened(struct buffer *out, const json_t *data)
 {
 	const json_t *gpus = json_object_get(data, "gpus");
-	buffer_text(out, "It takes submissions");
+	buffer_text(out, "The leaderboard accepts submissions");
 	for (size_t i = 0; i < json_array_size(gpus); i++) {
 		const char *gpu = json_string_value(json_array_get(gpus, i));
 		buffer_text(out, i ? ", " : " for ");
@@ -196,8 +196,8 @@ static void say_ended(struct buffer *out, const json_t *data)
 {
 	buffer_text(out,
 		strcmp(member_text(data, "because"), "deadline") == 0
-			? "Its deadline has passed; what waits or runs is still ranked."
-			: "It was closed; it takes no submissions now.");
+			? "The deadline has passed. Submissions that wait or run are still ranked."
+			: "The leaderboard was closed and accepts no submissions.");
 }
 
 static void title_test(struct buffer *out, const json_t *data)

@@ -168,14 +168,14 @@ static int note_webhook(
 	int rc = database_execute(db, &RELEASE_WEBHOOK, error, "iiii", failures, pause_ms,
 		delivery->webhook_id, delivery->fence);
 	if (!rc && !database_affected(db))
-		return fail(error, ERROR_CONFLICT, "The claim on webhook %lld is over.",
+		return fail(error, ERROR_CONFLICT, "The claim on webhook %lld has expired.",
 			(long long)delivery->webhook_id);
 	if (rc || (outcome->kind != REFUSED_FOR_EVER && failures < webhook_most_failures))
 		return rc;
 	if (outcome->kind == REFUSED_FOR_EVER)
 		snprintf(reason, sizeof reason, "%s", outcome->sentence);
 	else
-		snprintf(reason, sizeof reason, "The last %lld attempts failed. The last time: %s",
+		snprintf(reason, sizeof reason, "The last %lld attempts failed. The latest error: %s",
 			(long long)failures, outcome->sentence);
 	return database_execute(db, &SWITCH_OFF, error, "si", reason, delivery->webhook_id);
 }
@@ -194,7 +194,8 @@ static int note_delivery(
 		&& delivery->age_s + pause_ms / 1000 >= completion->config->webhook_most_s;
 	char sentence[500];
 	if (is_last)
-		snprintf(sentence, sizeof sentence, "Given up after %lld attempts. The last time: %s",
+		snprintf(sentence, sizeof sentence,
+			"Podium gave up after %lld attempts. The latest error: %s",
 			(long long)delivery->attempts, outcome->sentence);
 	else
 		snprintf(sentence, sizeof sentence, "%s", outcome->sentence);
@@ -224,7 +225,7 @@ static const struct statement GIVE_UP = COMMAND(
 	"UPDATE webhooks h STRAIGHT_JOIN webhook_deliveries d FORCE INDEX "
 	"(webhook_deliveries_due) ON d.webhook_id = h.id AND d.state = 'waiting' "
 	"STRAIGHT_JOIN webhook_events e ON e.id = d.event_id SET d.state = 'failed', d.sentence = "
-	"  CONCAT('Given up after ', d.attempts, IF(d.attempts = 1, ' attempt', ' attempts'), "
+	"  CONCAT('Podium gave up after ', d.attempts, IF(d.attempts = 1, ' attempt', ' attempts'), "
 	"    ', because the webhook was paused or off, or nothing could be sent. ', d.sentence) "
 	"WHERE e.at < UTC_TIMESTAMP(3) - INTERVAL ? SECOND AND (h.lease_expires IS NULL "
 	"OR h.lease_expires < UTC_TIMESTAMP(3))");

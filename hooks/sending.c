@@ -125,12 +125,12 @@ static const struct {
 	long status;
 	const char *advice;
 } ADVICE[] = {
-	{ 400, "it did not understand the message. Is the form the right one?" },
-	{ 401, "it wants to know who sends. Is the address complete?" },
-	{ 403, "it does not let Podium in. Is the address complete?" },
-	{ 404, "there is nothing at this address. Was the webhook deleted there?" },
-	{ 405, "it takes no POST at this address." },
-	{ 429, "it gets too much at once." },
+	{ 400, "it did not understand the message. Check the webhook's form." },
+	{ 401, "it requires authentication. Check that the address is complete." },
+	{ 403, "it refuses access. Check that the address is complete." },
+	{ 404, "there is nothing at this address. Check whether the webhook was deleted there." },
+	{ 405, "it accepts no POST at this address. Check that the address is complete." },
+	{ 429, "it receives too many messages. If this repeats, choose fewer events." },
 };
 
 static const char *find_advice(long status)
@@ -138,7 +138,8 @@ static const char *find_advice(long status)
 	for (size_t i = 0; i < COUNT(ADVICE); i++)
 		if (ADVICE[i].status == status)
 			return ADVICE[i].advice;
-	return status >= 500 ? "something is wrong there." : "Podium expects a status from 200 to 299.";
+	return status >= 500 ? "the receiver itself failed."
+						 : "Podium expects a status from 200 to 299.";
 }
 
 static void judge_status(struct outcome *outcome, long status)
@@ -153,11 +154,11 @@ static void judge_status(struct outcome *outcome, long status)
 		snprintf(rest, room, ".");
 	} else if (status == 410) {
 		outcome->kind = REFUSED_FOR_EVER;
-		snprintf(rest, room, ": it is gone for good.");
+		snprintf(rest, room, ": the address no longer exists.");
 	} else if (status >= 300 && status < 400)
 		snprintf(rest, room,
-			", a redirect, and Podium follows none; make a webhook with the address that it leads "
-			"to.");
+			", a redirect, and Podium follows none. Create a webhook with the address that it "
+			"leads to.");
 	else
 		snprintf(rest, room, ": %s", find_advice(status));
 }
@@ -167,9 +168,10 @@ static void judge_failure(struct outcome *outcome, const struct exchange *exchan
 	const char *host = exchange->address.host;
 	if (exchange->refusal)
 		snprintf(outcome->sentence, sizeof outcome->sentence,
-			"%.100s leads to %s, where webhooks do not reach.", host, exchange->refusal);
+			"%.100s leads to %s, which webhooks may not reach.", host, exchange->refusal);
 	else if (exchange->is_cut)
-		snprintf(outcome->sentence, sizeof outcome->sentence, "The receiver's answer did not end.");
+		snprintf(
+			outcome->sentence, sizeof outcome->sentence, "The receiver's answer was too long.");
 	else if (code == CURLE_OPERATION_TIMEDOUT)
 		snprintf(outcome->sentence, sizeof outcome->sentence,
 			"The receiver did not answer within %.1f s.",
@@ -179,7 +181,7 @@ static void judge_failure(struct outcome *outcome, const struct exchange *exchan
 			outcome->sentence, sizeof outcome->sentence, "There is no host named %.100s.", host);
 	else
 		snprintf(outcome->sentence, sizeof outcome->sentence,
-			"The receiver could not be asked: %s.", curl_easy_strerror(code));
+			"The delivery to the receiver failed: %s.", curl_easy_strerror(code));
 }
 
 /* The status decides, even if count_bytes stopped the transfer of a long answer

@@ -107,7 +107,7 @@
 			note("");
 		} catch {
 			failures++;
-			note("The server does not answer just now; what you see may be old. Trying again.");
+			note("The server does not answer, so this page may be out of date. Trying again.");
 		}
 		const wait = Math.min(second * 2 ** failures, 30 * second);
 		if (!over) setTimeout(look, document.hidden ? Math.max(wait, 10 * second) : wait);

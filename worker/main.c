@@ -149,7 +149,7 @@ static int check_age(struct worker *worker, struct error *error)
 		return rc == ERROR_NOT_FOUND ? ERROR_DATABASE : rc;
 	bool is_too_old = rc == ERROR_CONFLICT;
 	if (is_too_old && !worker->is_too_old)
-		log_error("%s Until then it takes no jobs.", error->text);
+		log_error("%s Until then the worker takes no jobs.", error->text);
 	else if (!is_too_old && worker->is_too_old)
 		log_info("The database accepts this version again.");
 	worker->is_too_old = is_too_old;
@@ -243,7 +243,8 @@ static int wait_for_signal(
 static void drain_slots(struct worker *worker, const sigset_t *signals)
 {
 	long long patience_s = (long long)worker->config->worker_drain_s;
-	log_info("Takes no new job; running jobs have %lld s to finish.", patience_s);
+	log_info("Draining: the worker takes no new job, and running jobs have %lld s to finish.",
+		patience_s);
 	if (eventfd_write(worker->drain, 1))
 		log_error("Cannot wake the slots: %s.", strerror(errno));
 	wait_for_signal(worker, signals, true, clock_ms() + patience_s * 1000);
@@ -254,8 +255,8 @@ static void serve_until_signal(struct worker *worker, const sigset_t *signals)
 {
 	int signal_number = wait_for_signal(worker, signals, false, 0);
 	if (signal_number > 0) {
-		log_info("Stops: %s.", strsignal(signal_number));
-		service_stopping("Finishes or hands back its jobs");
+		log_info("Stopping: %s.", strsignal(signal_number));
+		service_stopping("Finishing or handing back jobs");
 	}
 	if (signal_number > 0 && worker->config->worker_drain_s)
 		drain_slots(worker, signals);
@@ -312,7 +313,7 @@ static int first_registration(struct worker *worker, const sigset_t *signals, st
 			log_warning("%s Podium retries until it works.", error->text);
 			/* Report readiness now, so that services that start after the worker need not wait as
 			 * well. */
-			service_ready("Waits for the database");
+			service_ready("Waiting for the database");
 		}
 		was_logged = true;
 		report_alive(worker);
@@ -385,7 +386,7 @@ static int start_worker(const struct config *config, const sigset_t *signals, st
 	struct cluster *cluster = NULL;
 	if (strcmp(config->launcher, "slurm") == 0
 		&& !(cluster = find_cluster(arena, config, stop, signals, &devices, &count))) {
-		log_info("Stops before it took jobs.");
+		log_info("Stopped before taking a job.");
 		return 0;
 	}
 	if (!cluster)
@@ -395,7 +396,7 @@ static int start_worker(const struct config *config, const sigset_t *signals, st
 	struct tools tools = { .python = find_python(arena, config, runner, signals),
 		.nvcc = tools_find_nvcc(arena, config) };
 	if (!tools.python) {
-		log_info("Stops before it took jobs.");
+		log_info("Stopped before taking a job.");
 		stop_cluster(cluster, stop);
 		return 0;
 	}

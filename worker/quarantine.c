@@ -36,7 +36,7 @@ static void store_reason(struct quarantine *quarantine, struct database *db)
 void quarantine_begin(
 	struct quarantine *quarantine, struct database *db, const struct error *reason)
 {
-	log_error("%s It gets no jobs until it is released.", reason->text);
+	log_error("%s The GPU gets no jobs until it is released from quarantine.", reason->text);
 	quarantine->reason = *reason;
 	quarantine->is_stored = false;
 	store_reason(quarantine, db);

@@ -50,7 +50,7 @@ static int write_file(const char *path, const char *text, struct error *error)
 	cleanup_fd int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (file < 0 && errno == EEXIST)
 		return fail(error, ERROR_CONFLICT,
-			"%s is there already: move it away, or name another file with --config.", path);
+			"%s already exists. Move it away, or name another file with --config.", path);
 	if (file < 0)
 		return fail(error, ERROR_SYSTEM, "Cannot write %s: %s.", path, strerror(errno));
 	size_t length = strlen(text);
@@ -87,8 +87,8 @@ static int write_settings(const struct worker_invitation *invitation,
 	cleanup_buffer struct buffer text = { 0 };
 	bool fits;
 	buffer_printf(&text,
-		"# Written by `podium-worker register`. The password is known nowhere else.\ndatabase_port "
-		"= %lld\n",
+		"# Written by `podium-worker register`. No other file has the password.\ndatabase_port = "
+		"%lld\n",
 		(long long)invitation->port);
 	fits = put_setting(&text, "worker_name", invitation->name)
 		&& put_setting(&text, "database_host", invitation->host)

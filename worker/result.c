@@ -132,8 +132,8 @@ static struct blob_value read_samples(const struct writing *to, const json_t *ev
 	int rc = sodium_base642bin(bytes, most_bytes, text, strlen(text), NULL, &samples.length, NULL,
 		sodium_base64_VARIANT_ORIGINAL);
 	if (rc || samples.length % sizeof(float))
-		log_warning("job %lld: the samples of a case are not base64 of at most %d numbers; they "
-					"are left out",
+		log_warning("job %lld: the samples of a case are not base64 of at most %d numbers; Podium "
+					"leaves them out",
 			(long long)to->claim->job_id, result_most_samples);
 	else
 		samples.bytes = bytes;
@@ -148,7 +148,8 @@ static char *format_device(const struct writing *to, const json_t *event)
 	char *text = json_is_object(device) ? json_dumps(device, JSON_COMPACT) : NULL;
 	if (!text || strlen(text) <= most_bytes)
 		return text;
-	log_warning("job %lld: the device's readings during a case are too long; they are left out",
+	log_warning(
+		"job %lld: the device's readings during a case are too long; Podium leaves them out",
 		(long long)to->claim->job_id);
 	free(text);
 	return NULL;

@@ -446,9 +446,9 @@ static void log_outcome(const struct run *run, int64_t begun_ms)
 	if (run->is_lost)
 		log_info("The job was lost after %.1f s; another worker may have it.", seconds);
 	else if (run->loss.text[0] || run->fault.text[0] || run->is_released)
-		log_info("The job is given back after %.1f s.", seconds);
+		log_info("The job was queued again after %.1f s.", seconds);
 	else
-		log_info("The job is over after %.1f s: %s.", seconds, run->result.verdict);
+		log_info("The job finished after %.1f s: %s.", seconds, run->result.verdict);
 }
 
 /* Runs the claimed job. Returns false when podium-run blamed this machine or the cluster gave no

@@ -381,7 +381,7 @@ static const struct end {
 	{ "BOOT_FAIL", NULL, "the node did not start (Slurm: BOOT_FAIL)" },
 	{ "TIMEOUT", "DUE TO TIME LIMIT", "Slurm's time limit was reached" },
 	{ "DEADLINE", "DUE TO DEADLINE", "Slurm's deadline was reached" },
-	{ "OUT_OF_MEMORY", "ut Of Memory", "it had more memory than Slurm allows (OUT_OF_MEMORY)" },
+	{ "OUT_OF_MEMORY", "ut Of Memory", "it used more memory than Slurm allows (OUT_OF_MEMORY)" },
 	{ "CANCELLED", "CANCELLED AT", "its Slurm job was cancelled in the cluster" },
 };
 
@@ -406,11 +406,11 @@ void slurm_say_end(
 		buffer_text(out, "While it ran in the cluster, ");
 	if (end && strcmp(end->state, "TIMEOUT") == 0) {
 		buffer_printf(out,
-			"%s; it had asked for %lld min, and Podium's own limits end a job before that.",
+			"%s; the job had asked for %lld min, and Podium's own limits end a job before that.",
 			end->sentence, (long long)limit_min);
 		return;
 	}
-	buffer_text(out, end ? end->sentence : "podium-run ended by itself: ");
+	buffer_text(out, end ? end->sentence : "podium-run exited: ");
 	size_t plain = out->length;
 	if (!end)
 		slurm_say_error(out, said);

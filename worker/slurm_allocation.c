@@ -120,7 +120,7 @@ static int take_ready(struct slurm_allocation *allocation, json_t *event, struct
 	if (!given)
 		return fail(error, ERROR_SYSTEM,
 			"The podium-run on the node is older than this worker: it does not say which device it "
-			"has.");
+			"has. Install the same version on both.");
 	if (strcmp(model, allocation->place->model) != 0)
 		return fail(error, ERROR_SYSTEM,
 			"Slurm gave a %.48s (%.96s, node %.64s) instead of a %s. Set slurm.%s = gres=... to "

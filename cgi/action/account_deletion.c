@@ -182,8 +182,8 @@ static int lock_owner(struct database *db, struct arena *arena, int64_t user_id,
 	if (rc || count > 1)
 		return rc;
 	return fail(error, ERROR_CONFLICT,
-		"You are the only admin, so nothing was deleted: nobody could run this site any more. Make "
-		"somebody else an admin first.");
+		"You are the only admin and the site needs one, so nothing was deleted. Make another user "
+		"an admin first.");
 }
 
 /* Cancels the user's queued and running jobs. submission_cancel waits for a transaction that is

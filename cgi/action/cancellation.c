@@ -31,7 +31,7 @@ struct order {
 
 static const char *reason_for(struct arena *arena, const struct order *order, bool running)
 {
-	const char *when = running ? "while it ran" : "before it began";
+	const char *when = running ? "while it ran" : "before it started";
 	if (order->actor->id == order->owner_id)
 		return arena_printf(arena, "Cancelled by its author %s.", when);
 	return arena_printf(arena, "Cancelled by the admin %s %s.", order->actor->name, when);
@@ -63,7 +63,7 @@ static int audit_cancellation(
 		return 0;
 	return audit(db, actor->id, actor->name, actor->address, "submission.cancel",
 		arena_printf(arena, "submission %lld", (long long)order->submission_id),
-		arena_printf(arena, "%lld waiting and %s cancelled; %lld had ended before",
+		arena_printf(arena, "%lld waiting and %s cancelled; %lld had finished before",
 			(long long)cancellation->waiting, plural(arena, cancellation->running, "running job"),
 			(long long)cancellation->ended),
 		error);

@@ -131,7 +131,7 @@ static int insert_terminal(struct database *db, struct arena *arena,
 			(int64_t)device_authorization_interval_s, KINDS[order->kind].expires_s);
 	}
 	return rc == ERROR_CONFLICT
-		? fail(error, ERROR_SYSTEM, "No free code was found for a terminal.")
+		? fail(error, ERROR_SYSTEM, "No free code was found for a terminal. Try again.")
 		: rc;
 }
 
@@ -202,8 +202,8 @@ int device_authorization_find(struct database *db, struct arena *arena, const ch
 	int rc = find_row(db, arena, typed, &row, error);
 	if (rc == ERROR_NOT_FOUND)
 		return fail(error, rc,
-			"No terminal waits with this code. It may have waited too long, or have its answer "
-			"already: let the terminal ask again, and type what it shows then.");
+			"No terminal waits with this code: it has expired or was answered already. Start the "
+			"sign-in again in the terminal and enter the code that it shows then.");
 	if (rc)
 		return rc;
 	*terminal = (struct device_authorization){
@@ -233,8 +233,8 @@ struct decision {
 static int fail_gone(struct error *error)
 {
 	return fail(error, ERROR_NOT_FOUND,
-		"This terminal does not wait any more: it was answered already, or it has waited too long. "
-		"Let it ask again.");
+		"This terminal no longer waits: its code has expired or was answered already. Start the "
+		"sign-in again in the terminal.");
 }
 
 static int confirm_body(struct database *db, void *context, struct error *error)
@@ -245,7 +245,7 @@ static int confirm_body(struct database *db, void *context, struct error *error)
 	if (rc)
 		return rc == ERROR_NOT_FOUND ? fail_gone(error) : rc;
 	if (decision->order->scopes & ~row.scopes)
-		return fail_field(error, "scope", "The terminal has not asked for that.");
+		return fail_field(error, "scope", "The terminal did not ask for this scope.");
 	token_hash hash;
 	memcpy(hash, row.secret_hash.bytes, sizeof hash);
 	rc = token_adopt(db, decision->arena, decision->order, hash, row.prefix, error);

@@ -25,7 +25,7 @@ static const char EMPTY_FILE[] = "an empty file";
 /* Trivial answers, which a careless check would accept. LIKE_LAST_TENSOR makes an answer that
  * returns a tensor shaped like the last tensor of the data. It raises NO_TENSOR if the data has
  * none. */
-#define NO_TENSOR "the data of this task have no tensor"
+#define NO_TENSOR "the data of this task contain no tensor"
 #define LIKE_LAST_TENSOR(function) \
 	"import torch\n\n\ndef custom_kernel(data):\n" \
 	"    parts = data.values() if isinstance(data, dict) else data if isinstance(data, (tuple, " \
@@ -220,14 +220,14 @@ static bool has_right_sample(const struct task *task)
 static void note_untried_reference(struct plan *plan, const struct task *task)
 {
 	buffer_text(plan->untried,
-		task->language == TASK_PY ? "The reference: reference.py has no function ref_kernel that "
-									"could be handed in as an answer. "
-								  : "The reference: the reference of a task in CUDA C++ stands "
-									"beside the check and is no file that could be handed in. ");
+		task->language == TASK_PY
+			? "The reference: reference.py has no function ref_kernel to submit as an answer. "
+			: "The reference: in CUDA C++ it shares a file with the check, so it cannot be "
+			  "submitted. ");
 	buffer_text(plan->untried,
-		has_right_sample(task) ? "The samples that must pass stand in for it.\n"
-							   : "No sample must pass either, so nothing has shown that a right "
-								 "answer passes: name one under podium: expected: in task.yml.\n");
+		has_right_sample(task) ? "The samples that must pass replace it.\n"
+							   : "No sample must pass either, so nothing shows that a right answer "
+								 "passes. Name one under podium: expected: in task.yml.\n");
 }
 
 static int add_reference(
@@ -276,7 +276,7 @@ static void add_trivial(struct plan *plan, const struct task *task)
 	if (task->language == TASK_CU)
 		buffer_text(plan->untried,
 			"The input returned, zeros and uninitialised memory: in CUDA C++ their form depends on "
-			"the task's types. Bring them as samples with the verdict wrong answer.\n");
+			"the task's types. Add them as samples with the verdict wrong answer.\n");
 }
 
 static int add_samples(
@@ -359,7 +359,7 @@ static int lock_version(struct database *db, struct plan *plan, struct error *er
 	rc = database_row(db, plan->arena, &UNDER_WAY, &other, error, "i", version.id);
 	if (!rc)
 		return fail(error, ERROR_CONFLICT,
-			"A dry run of this version is under way; wait until it has ended, or cancel its "
+			"A dry run of this version is running. Wait until it finishes, or cancel its "
 			"submissions.");
 	return rc == ERROR_NOT_FOUND ? 0 : rc;
 }

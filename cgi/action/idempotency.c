@@ -81,15 +81,15 @@ int idempotency_find(struct database *db, struct arena *arena, int64_t user_id, 
 	int rc = database_row(db, arena, &TAKEN, &taken, error, "is", user_id, key);
 	if (rc == ERROR_NOT_FOUND)
 		return fail(error, ERROR_CONFLICT,
-			"What was made with this Idempotency-Key was deleted just now; send it with another "
-			"key.");
+			"The submission created with this Idempotency-Key was deleted. Send the request with "
+			"another key.");
 	if (rc)
 		return rc;
 	if (taken.request_hash.length != sizeof hash->bytes
 		|| memcmp(taken.request_hash.bytes, hash->bytes, sizeof hash->bytes) != 0)
 		return fail(error, ERROR_CONFLICT,
-			"This Idempotency-Key was used for another request within the last day. Give each "
-			"request a key of its own.");
+			"This Idempotency-Key was used for another request within the last day. Use a "
+			"different key for each request.");
 	*submission_id = taken.submission_id;
 	return 0;
 }

@@ -20,8 +20,8 @@ struct intake_stop {
  * it with other statements. */
 extern const struct statement intake_reading;
 #define INTAKE_STOPPED_SENTENCE \
-	"Podium takes no submissions just now: an admin has stopped that for all leaderboards. Try " \
-	"again later."
+	"Podium accepts no submissions: an admin has stopped them for all leaderboards. Try again " \
+	"later."
 
 /* Reads who stopped intake, and when. ERROR_NOT_FOUND while the site accepts submissions. */
 int intake_read(

@@ -269,12 +269,12 @@ static int refuse_closed(const struct invite *invite, struct error *error)
 	static const struct {
 		const char *state, *sentence;
 	} refusals[] = {
-		{ "revoked", "This code was revoked; ask whoever gave it to you for another." },
-		{ "expired", "This code has expired; ask whoever gave it to you for another." },
+		{ "revoked", "This code was revoked. Ask the person who gave it to you for another." },
+		{ "expired", "This code has expired. Ask the person who gave it to you for another." },
 		{ "suspended",
-			"Whoever made this code may not invite any more; ask an admin for another." },
-		{ "used up",
-			"This code was used as often as it may be; ask whoever gave it to you for another." },
+			"The person who created this code may no longer invite. Ask an admin for another "
+			"code." },
+		{ "used up", "This code has no uses left. Ask the person who gave it to you for another." },
 	};
 	for (size_t i = 0; i < COUNT(refusals); i++)
 		if (strcmp(refusals[i].state, invite_state(invite)) == 0)
@@ -291,8 +291,8 @@ static int refuse_seat(const struct missing *missing, struct error *error)
 			   "You were removed from the leaderboard that this code is for, so it does not let "
 			   "you in; ask the leaderboard’s creator.")
 							: fail_field(error, "code",
-								"Whoever made this code may not invite to what is left of its "
-								"leaderboards any more; ask an admin for another.");
+								"The person who created this code may no longer invite to its "
+								"remaining leaderboards. Ask an admin for another code.");
 }
 
 /* Gives the user the seats that are missing. Called only if some are. */
@@ -318,8 +318,7 @@ static int redeem_body(struct database *db, void *context, struct error *error)
 	int64_t user = redemption->user_id;
 	int rc = database_row(db, redemption->arena, &LOCK_CODE, &invite, error, "s", redemption->code);
 	if (rc == ERROR_NOT_FOUND)
-		return fail_field(
-			error, "code", "There is no such code; look whether all of it was copied.");
+		return fail_field(error, "code", "There is no such code. Check that you copied all of it.");
 	if (!rc)
 		rc = database_row(
 			db, redemption->arena, &MISSING, &missing, error, "iiii", user, user, invite.id, user);
@@ -339,7 +338,7 @@ int invite_redeem(struct database *db, struct arena *arena, const char *code, in
 		&& strspn(code, "abcdefghijklmnopqrstuvwxyz0123456789") == invite_code_length;
 	int rc = is_code
 		? database_transaction(db, redeem_body, &redemption, error)
-		: fail_field(error, "code", "There is no such code; look whether all of it was copied.");
+		: fail_field(error, "code", "There is no such code. Check that you copied all of it.");
 	*leaderboards = redemption.leaderboards;
 	*count = redemption.count;
 	return rc;

@@ -107,7 +107,7 @@ int submission_show(
 	struct database *db, int64_t submission_id, const struct actor *by, struct error *error)
 {
 	struct moderation moderation = { .action = "submission.show",
-		.detail = "it is seen and ranked again",
+		.detail = "it is shown and ranked again",
 		.change = &SHOW,
 		.submission_id = submission_id,
 		.by = by,
@@ -125,8 +125,7 @@ int submission_hold(struct database *db, int64_t submission_id, const char *reas
 		.submission_id = submission_id,
 		.by = by,
 		.ranks = true,
-		.unchanged =
-			"Nothing of this submission has passed with a ranked time that is not held already." };
+		.unchanged = "This submission has no passed ranked result that is not held already." };
 	int rc = review_check_reason(arena, reason, &moderation.text, error);
 	return rc ? rc : database_transaction(db, moderate_body, &moderation, error);
 }
@@ -135,10 +134,10 @@ int submission_admin_note(struct database *db, int64_t submission_id, const char
 	const struct actor *by, struct error *error)
 {
 	if (strlen(note) > admin_note_most_bytes)
-		return fail_field(error, "note", "The note is %zu bytes long; %d are allowed.",
+		return fail_field(error, "note", "The note is %zu bytes long; at most %d are allowed.",
 			strlen(note), admin_note_most_bytes);
 	struct moderation moderation = { .action = "submission.note",
-		.detail = *note ? NULL : "the note was taken away",
+		.detail = *note ? NULL : "the note was deleted",
 		.change = &NOTE,
 		.text = *note ? note : NULL,
 		.submission_id = submission_id,

@@ -45,8 +45,8 @@ int password_link_make(struct database *db, int64_t user_id, const char *made_by
 static int fail_unusable(struct error *error)
 {
 	return fail(error, ERROR_NOT_FOUND,
-		"This link does not work any more: it was used, has expired, or was replaced by a newer "
-		"one. Ask an admin for another.");
+		"This link is no longer valid: it was used, has expired, or was replaced by a newer one. "
+		"Ask an admin for another.");
 }
 
 /* Hashes a link's text; false if the text is no link. */

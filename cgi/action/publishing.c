@@ -73,7 +73,7 @@ static const struct statement ADD_REMOVAL = MOVE("leaderboard_removals", "leader
 static const struct move {
 	const struct statement *into, *from;
 	const char *whom, *action, *what_became;
-} REMOVE = { &ADD_REMOVAL, &TAKE_SEAT, "member", "leaderboard.remove", "is no member any more" },
+} REMOVE = { &ADD_REMOVAL, &TAKE_SEAT, "member", "leaderboard.remove", "is no longer a member" },
   READMIT = { &ADD_SEAT, &TAKE_REMOVAL, "removed member", "leaderboard.readmit",
 	  "is a member again" };
 

@@ -73,10 +73,11 @@ static int check_open(
 			leaderboard->name, deadline);
 	if (!state->accepting)
 		return fail_field(error, "leaderboard",
-			"%s is closed: its admins have stopped it from taking submissions.", leaderboard->name);
+			"%s is closed: its admins have turned submissions off.", leaderboard->name);
 	if (strcmp(state->language, leaderboard->language) != 0)
 		return fail_field(error, "leaderboard",
-			"The task of %s was replaced just now; look at the new one before you submit.",
+			"The task of %s was replaced while you submitted. Read the new task, then submit "
+			"again.",
 			leaderboard->name);
 	return 0;
 }
@@ -253,8 +254,9 @@ static int insert_jobs(struct database *db, const struct intake *intake, struct 
 		if (rc)
 			return rc;
 		if (database_affected(db) != 1)
-			return fail_field(error, "gpu", "%s was removed from %s just now; choose again.",
-				intake->gpus[i], intake->leaderboard->name);
+			return fail_field(error, "gpu",
+				"%s was removed from %s while you submitted. Choose again.", intake->gpus[i],
+				intake->leaderboard->name);
 	}
 	return 0;
 }

@@ -126,7 +126,7 @@ static int check_name(const char *name, struct error *error)
 	if (!text_is_utf8(name, strlen(name)) || has_control_character(name)
 		|| count_characters(name) > token_name_most_characters)
 		return fail_field(error, "name",
-			"A name has at most %d characters, and none that controls the text around it.",
+			"A name has at most %d characters and no control characters.",
 			token_name_most_characters);
 	return 0;
 }
@@ -140,7 +140,7 @@ static int check_token_order(const struct token_order *order, struct error *erro
 		return fail_field(error, "scope", "Choose at least one thing that the token may do.");
 	if (order->scopes & TOKEN_ADMIN && order->role == ROLE_PARTICIPANT)
 		return fail_field(
-			error, "scope", "Only creators and admins can make a token for administering.");
+			error, "scope", "Only creators and admins can create a token with the scope admin.");
 	if (order->days < 0 || order->days > token_most_days)
 		return fail_field(
 			error, "days", "A token expires after 1 to %d days, or never.", token_most_days);
@@ -164,8 +164,7 @@ static int check_count(
 	if (rc || count < tokens_most)
 		return rc;
 	return fail(error, ERROR_LIMIT,
-		"You have %d tokens, and nobody may have more. Revoke one that you do not use.",
-		tokens_most);
+		"You have %d tokens, which is the limit. Revoke one that you do not use.", tokens_most);
 }
 
 int token_draw(token_secret secret, struct error *error)
@@ -192,7 +191,8 @@ int token_adopt(struct database *db, struct arena *arena, const struct token_ord
 			order->days ? order->days : SQL_NULL_INTEGER);
 	if (rc == ERROR_CONFLICT) {
 		fail_field(error, "name",
-			"You have a token of this name; choose another, or revoke that one first.");
+			"You already have a token with this name. Choose another name, or revoke that token "
+			"first.");
 		return error->code = ERROR_CONFLICT;
 	}
 	return rc;
@@ -223,7 +223,8 @@ int token_peek(struct database *db, struct arena *arena, const char *secret,
 	}
 	if (rc == ERROR_NOT_FOUND)
 		return fail(error, rc,
-			"This token is not valid, or not any more. Make another one on your account's page.");
+			"This token is unknown, expired or revoked. Create another one on your account's "
+			"page.");
 	if (rc)
 		return rc;
 	*holder =

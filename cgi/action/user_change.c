@@ -56,9 +56,9 @@ static const struct statement END_LINKS = COMMAND("DELETE FROM password_links WH
 #define OF_USER "WHERE s.user_id = ? AND j.state = 'queued'"
 static const struct statement COUNT_JOBS = COMMAND(SQL_COUNT_CANCELLED(QUEUED_JOBS OF_USER));
 static const struct statement CANCEL_JOBS =
-	COMMAND("UPDATE " QUEUED_JOBS "SET j.state = 'cancelled', j.verdict = 'cancelled', "
-			"j.reason = 'The account was banned before the job began.', j.finished_at = "
-			"UTC_TIMESTAMP(3) " OF_USER);
+	COMMAND("UPDATE " QUEUED_JOBS
+			"SET j.state = 'cancelled', j.verdict = 'cancelled', j.reason = 'The account was "
+			"banned before the job started.', j.finished_at = UTC_TIMESTAMP(3) " OF_USER);
 
 static int store_ban(struct database *db, void *context, struct error *error)
 {

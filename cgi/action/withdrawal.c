@@ -45,7 +45,7 @@ static int withdrawal_body(struct database *db, void *context, struct error *err
 	for (size_t i = 0; i < count && !rc; i++)
 		if (jobs[i].is_open && change->withdraws)
 			rc = fail(error, ERROR_CONFLICT,
-				"Submission %lld has not ended yet; cancel it, or withdraw it when it has.",
+				"Submission %lld has not finished. Cancel it, or withdraw it after it finishes.",
 				(long long)change->submission_id);
 	if (!rc)
 		rc = database_execute(
@@ -70,8 +70,8 @@ int submission_note(
 {
 	size_t length = strlen(note);
 	if (length > note_most_bytes)
-		return fail_field(
-			error, "note", "The note is %zu bytes long; %d are allowed.", length, note_most_bytes);
+		return fail_field(error, "note", "The note is %zu bytes long; at most %d are allowed.",
+			length, note_most_bytes);
 	for (const char *at = note; *at; at++)
 		if (text_control_length(at))
 			return fail_field(

@@ -139,9 +139,9 @@ int api_check_rights(struct request *request, const struct call *call)
 		return refuse_scope(request, (enum token_scope)call->scope);
 	if (access == CREATORS && request->viewer.role == ROLE_PARTICIPANT)
 		return fail(request->error, ERROR_FORBIDDEN,
-			"This is for creators and admins. Ask an admin for that role.");
+			"Only creators and admins may do this. Ask an admin for that role.");
 	if (access == ADMINS && request->viewer.role != ROLE_ADMIN)
-		return fail(request->error, ERROR_FORBIDDEN, "This is for admins.");
+		return fail(request->error, ERROR_FORBIDDEN, "Only admins may do this.");
 	return 0;
 }
 

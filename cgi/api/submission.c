@@ -385,10 +385,10 @@ static int read_submission_filter(struct request *request, struct history_filter
 	if (rc)
 		return rc;
 	if (*filter->leaderboard && !text_is_leaderboard_name(filter->leaderboard))
-		return fail_field(request->error, "leaderboard", "%s is no name of a leaderboard.",
+		return fail_field(request->error, "leaderboard", "%s is not a valid leaderboard name.",
 			quote(request->arena, filter->leaderboard));
 	if (*filter->gpu && !gpu_is_name(filter->gpu))
-		return fail_field(request->error, "gpu", "%s is no name of a device.",
+		return fail_field(request->error, "gpu", "%s is not a valid device name.",
 			quote(request->arena, filter->gpu));
 	if (*filter->mode && !history_is_mode(filter->mode))
 		return fail_field(request->error, "mode",

@@ -41,7 +41,7 @@ static char *percent_decode(struct arena *arena, const char *text, size_t length
 static int check_value(const char *name, const char *bytes, size_t length, struct error *error)
 {
 	if (memchr(bytes, '\0', length))
-		return fail_field(error, name, "This field has a NUL byte inside.");
+		return fail_field(error, name, "This field contains a NUL byte. Remove it.");
 	if (!text_is_utf8(bytes, length))
 		return fail_field(error, name, "This field is not UTF-8 text.");
 	return 0;
@@ -149,14 +149,14 @@ static int read_pieces(struct request *request, size_t most_bytes, feed *feed_to
 		total += got;
 		if (total > most_bytes)
 			return fail(request->error, ERROR_LIMIT,
-				"What was sent is larger than the %zu bytes that are taken here.", most_bytes);
+				"The request is larger than the limit of %zu bytes. Send less.", most_bytes);
 		int rc = feed_to(sink, piece, got, request->error);
 		if (rc)
 			return rc;
 	}
 	if (total < request->body_length)
 		return fail(
-			request->error, ERROR_INPUT, "What was sent did not arrive whole; send it again.");
+			request->error, ERROR_INPUT, "The request did not arrive completely. Send it again.");
 	return 0;
 }
 
@@ -194,7 +194,7 @@ static int check_length(struct request *request, size_t most_bytes)
 	if (request->body_length <= most_bytes)
 		return 0;
 	return fail(request->error, ERROR_LIMIT,
-		"What was sent is larger than the %zu bytes that are taken here.", most_bytes);
+		"The request is larger than the limit of %zu bytes. Send less.", most_bytes);
 }
 
 int form_read_bytes(struct request *request, size_t most_bytes, struct buffer *body)

@@ -151,8 +151,7 @@ static size_t route_count(void)
 static void write_requests(struct buffer *out, size_t count)
 {
 	static const char name[] = "podium_http_requests_total";
-	exposition_family(out, name, "counter",
-		"Requests by the pattern of their route and the status of their answer.");
+	exposition_family(out, name, "counter", "Requests, by route pattern and status of the answer.");
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; k <= COUNT(STATUSES); k++) {
 			uint64_t requests = value_of(&routes[i].statuses[k]);
@@ -186,7 +185,8 @@ static void write_duration(struct buffer *out, size_t place)
 static void write_durations(struct buffer *out, size_t count)
 {
 	exposition_family(out, "podium_http_request_duration_seconds", "histogram",
-		"From accepting a request to the last byte of its answer, nginx's cache aside.");
+		"Time from accepting a request to the last byte of its answer, without requests that "
+		"nginx's cache answers.");
 	for (size_t i = 0; i < count; i++)
 		write_duration(out, i);
 }
@@ -202,20 +202,19 @@ static void write_database(struct buffer *out)
 {
 	struct database_figures figures = database_figures();
 	write_metric(out, "podium_database_connections", "gauge",
-		"Connections that are open; each thread has one of its own.", (double)figures.connections);
+		"Open connections; each thread has one.", (double)figures.connections);
 	write_metric(out, "podium_database_connections_busy", "gauge",
-		"Connections that wait for an answer now.", (double)figures.asking);
-	exposition_family(
-		out, "podium_database_connects_total", "counter", "Connections that were opened.");
+		"Connections that wait for an answer.", (double)figures.asking);
+	exposition_family(out, "podium_database_connects_total", "counter", "Connections opened.");
 	exposition_count(out, "podium_database_connects_total", figures.connects, NULL);
 	exposition_family(out, "podium_database_questions_total", "counter",
-		"Round trips: statements, also several in one.");
+		"Round trips; one may carry several statements.");
 	exposition_count(out, "podium_database_questions_total", figures.questions, NULL);
 	exposition_family(out, "podium_database_failures_total", "counter",
 		"Round trips that failed, duplicate keys included.");
 	exposition_count(out, "podium_database_failures_total", figures.failures, NULL);
 	exposition_family(out, "podium_database_conflicts_total", "counter",
-		"Transactions that were run again: deadlocks and the like.");
+		"Transactions that ran again after a conflict such as a deadlock.");
 	exposition_count(out, "podium_database_conflicts_total", figures.conflicts, NULL);
 	write_metric(out, "podium_database_wait_seconds_total", "counter",
 		"Time that threads have waited for the database.", (double)figures.waited_ns / 1e9);
@@ -252,26 +251,25 @@ static double processor_seconds(void)
 
 static void write_process(struct buffer *out)
 {
-	exposition_family(out, "podium_build_info", "gauge", "1; its label is the version.");
+	exposition_family(out, "podium_build_info", "gauge", "Always 1; the label is the version.");
 	exposition_count(out, "podium_build_info", 1, "version", PODIUM_VERSION, NULL);
 	write_metric(out, "process_start_time_seconds", "gauge",
-		"When this podium-web was started, since 1970.", (double)(started_ms / 1000));
+		"Unix time at which this podium-web started.", (double)(started_ms / 1000));
 	write_metric(out, "process_cpu_seconds_total", "counter", "Processor time, user and system.",
 		processor_seconds());
-	write_metric(out, "process_resident_memory_bytes", "gauge", "Memory that is resident.",
-		resident_bytes());
 	write_metric(
-		out, "process_open_fds", "gauge", "Descriptors that are open.", open_descriptors());
+		out, "process_resident_memory_bytes", "gauge", "Resident memory.", resident_bytes());
+	write_metric(out, "process_open_fds", "gauge", "Open descriptors.", open_descriptors());
 }
 
 void meter_write(struct buffer *out)
 {
 	size_t count = route_count();
 	write_process(out);
-	write_metric(out, "podium_http_threads", "gauge", "Requests that can be answered at once.",
-		(double)threads);
+	write_metric(out, "podium_http_threads", "gauge",
+		"Requests that podium-web can answer at the same time.", (double)threads);
 	write_metric(out, "podium_http_requests_in_work", "gauge",
-		"Requests that are being answered, this one included.", (double)value_of(&in_work));
+		"Requests in progress, this one included.", (double)value_of(&in_work));
 	write_requests(out, count);
 	write_durations(out, count);
 	write_database(out);

@@ -94,7 +94,8 @@ static int behind_delimiter(struct multipart *parser, struct error *error)
 		return 0;
 	bool last = memcmp(pending->data, "--", 2) == 0;
 	if (!last && memcmp(pending->data, "\r\n", 2) != 0)
-		return fail(error, ERROR_INPUT, "The form is damaged: something stands behind a boundary.");
+		return fail(error, ERROR_INPUT,
+			"The form is damaged: unexpected bytes follow a boundary. Send it again.");
 	if (!last && ++parser->parts > multipart_most_parts)
 		return fail(error, ERROR_LIMIT, "The form has more than %d fields.", multipart_most_parts);
 	/* Keep the line break after the delimiter: a part without headers then still starts with the
@@ -136,7 +137,7 @@ static int read_headers(struct multipart *parser, struct error *error)
 	if (!end)
 		return 0;
 	if (memchr(pending->data, '\0', length))
-		return fail(error, ERROR_INPUT, "The name of a form field has a NUL byte inside.");
+		return fail(error, ERROR_INPUT, "The name of a form field contains a NUL byte. Remove it.");
 	pending->data[length] = '\0';
 	int rc = take_disposition(parser, pending->data, error);
 	if (rc)
@@ -197,5 +198,5 @@ int multipart_end(struct multipart *parser, struct error *error)
 {
 	if (parser->state == MULTIPART_DONE)
 		return 0;
-	return fail(error, ERROR_INPUT, "What was sent did not arrive whole; send it again.");
+	return fail(error, ERROR_INPUT, "The request did not arrive completely. Send it again.");
 }

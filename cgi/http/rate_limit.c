@@ -36,13 +36,12 @@ static const struct {
 } TOO_OFTEN[] = {
 	{ "login as", "There were too many wrong passwords for this name" },
 	{ "login from", "There were too many wrong passwords from your network" },
-	{ "register", "Too many accounts were made from your network" },
-	{ "make tokens", "You made very many tokens" },
-	{ "terminal code", "There were too many codes that no terminal waits with" },
-	{ "terminal code from",
-		"There were too many codes from your network that no terminal waits with" },
-	{ "ask for terminal", "Too many terminals asked from your network to be signed in" },
-	{ "export", "You downloaded your data as often as one may within an hour" },
+	{ "register", "Too many accounts were created from your network" },
+	{ "make tokens", "You created too many tokens" },
+	{ "terminal code", "You entered too many codes that no terminal shows" },
+	{ "terminal code from", "Your network sent too many codes that no terminal shows" },
+	{ "ask for terminal", "Too many terminals on your network asked to sign in" },
+	{ "export", "You reached the hourly limit for downloads of your data" },
 	{ "delete account", "There were too many wrong passwords" },
 };
 
@@ -51,7 +50,7 @@ static const char *too_often(const char *what)
 	for (size_t i = 0; i < COUNT(TOO_OFTEN); i++)
 		if (strcmp(TOO_OFTEN[i].what, what) == 0)
 			return TOO_OFTEN[i].sentence;
-	return "That was tried too often";
+	return "There were too many attempts";
 }
 
 static int refuse_hit(struct request *request, const struct rate_limit *limit, int64_t left_s)

@@ -62,7 +62,7 @@ int zip_pack_gzip(
 	static const unsigned char head[] = { 0x1f, 0x8b, deflated, 0 };
 	const unsigned char *bytes = gzip;
 	if (length < gzip_head_bytes + gzip_tail_bytes || memcmp(bytes, head, sizeof head) != 0)
-		return fail(error, ERROR_SYSTEM, "%s is no gzip without optional fields.", name);
+		return fail(error, ERROR_SYSTEM, "%s is not a gzip file without optional fields.", name);
 	if (!zip->count)
 		zip->began = zip->out->length;
 	const unsigned char *tail = bytes + length - gzip_tail_bytes;

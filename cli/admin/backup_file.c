@@ -256,7 +256,8 @@ static int read_pieces(struct reading *reading, gzFile gzip, struct error *error
 		return rc;
 	rc = interruption_check(error);
 	return rc ? rc
-			  : fail_damaged(reading->path, "damaged or cut: it is no complete gzip file", error);
+			  : fail_damaged(
+				  reading->path, "damaged or truncated: it is not a complete gzip file", error);
 }
 
 /* Returns the offset of the manifest's line in the held-back bytes, or their length if there is no
@@ -276,7 +277,7 @@ static int read_end(struct reading *reading, struct manifest *manifest, struct e
 	char expected[80], found[80];
 	size_t mark = find_mark(&reading->held);
 	if (mark == reading->held.length)
-		return fail_damaged(reading->path, "no backup of Podium, or it was cut", error);
+		return fail_damaged(reading->path, "not a backup of Podium, or it was truncated", error);
 	int rc = read_manifest(reading->path, reading->held.data + mark + strlen(MARK), manifest,
 		expected, sizeof expected, error);
 	if (!rc)
@@ -287,7 +288,7 @@ static int read_end(struct reading *reading, struct manifest *manifest, struct e
 	ledger_end(reading->ledger);
 	if (strcmp(expected, found) != 0)
 		return fail_damaged(
-			reading->path, "damaged: its SHA-256 is another than it had when it was made", error);
+			reading->path, "damaged: its SHA-256 is not the one recorded when it was made", error);
 	return ledger_compare(&manifest->ledger, reading->ledger, error)
 		? fail_context(error, "%.300s is damaged", reading->path)
 		: 0;

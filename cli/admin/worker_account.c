@@ -275,12 +275,12 @@ static int revoke_body(struct database *db, void *context, struct error *error)
 	rc = database_execute(db, &FORGET, error, "i", account.id);
 	if (!rc)
 		rc = fleet_take_back(db, revoking->arena, account.name,
-			arena_printf(revoking->arena, "worker %s was removed by an admin.", account.name),
+			arena_printf(revoking->arena, "an admin removed worker %s.", account.name),
 			&revoking->given_back, error);
 	return rc ? rc
 			  : audit(db, 0, admin_actor.name, "", "worker.revoke", account.name,
-				  arena_printf(
-					  revoking->arena, "%lld running given back", (long long)revoking->given_back),
+				  arena_printf(revoking->arena, "%lld running queued again",
+					  (long long)revoking->given_back),
 				  error);
 }
 

@@ -321,8 +321,8 @@ static const struct failure {
 	{ CURLE_SSL_CONNECT_ERROR, PASSING, "it does not speak TLS, or the connection was cut" },
 	{ CURLE_PEER_FAILED_VERIFICATION, LASTING, "its certificate is not trusted" },
 	{ CURLE_SSL_CACERT_BADFILE, LASTING, "the file with trusted certificates cannot be read" },
-	{ CURLE_WEIRD_SERVER_REPLY, LASTING, "what answers there does not speak HTTP" },
-	{ CURLE_UNSUPPORTED_PROTOCOL, LASTING, "what answers there does not speak HTTP" },
+	{ CURLE_WEIRD_SERVER_REPLY, LASTING, "the server there does not speak HTTP" },
+	{ CURLE_UNSUPPORTED_PROTOCOL, LASTING, "the server there does not speak HTTP" },
 };
 
 static const struct failure *failure_of(CURLcode code)

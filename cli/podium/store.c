@@ -197,8 +197,8 @@ int store_put(struct store *store, const char *path, const void *bytes, size_t l
 			quote(store->arena, path), fault);
 	cleanup_fd int folder = open_parent(store, path, &name);
 	if (folder < 0)
-		return fail(error, ERROR_SYSTEM, "Cannot make the folder of %s/%s: %s.", store->path, path,
-			strerror(errno));
+		return fail(error, ERROR_SYSTEM, "Cannot create the folder of %s/%s: %s.", store->path,
+			path, strerror(errno));
 	store_digest_of(fresh, bytes, length);
 	*outcome = choose_outcome(store, folder, path, name, fresh);
 	if ((*outcome == STORE_NEW || *outcome == STORE_UPDATED)

@@ -198,7 +198,7 @@ int isolated_ring(struct isolated_call *call)
 	const uint32_t done = load_word(&call->page->done);
 	if (done != call->number - 1)
 		return done == call->number ? isolated_fail(ISOLATED_VIOLATION,
-				   "The submission's process said that it was done before it was called.")
+				   "The submission's process said that it was done before the judge called it.")
 									: wrote_over("done", done);
 	int rc = ring_and_wait(call);
 	return rc ? rc : take_result(call);

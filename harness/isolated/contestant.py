@@ -205,7 +205,7 @@ class Outputs:
 					self.place(node, leaf, bounds)
 			return tree.encode(description.root)
 		except tree.Unsplittable as fault:
-			raise NoOutput(fault.sentence("What custom_kernel returned") + ".") from None
+			raise NoOutput(fault.sentence("custom_kernel's output") + ".") from None
 
 	def place(self, node, value, bounds):
 		node.flags, node.strides = 0, tuple(value.stride())
@@ -481,7 +481,7 @@ class Contestant:
 		except NoOutput as fault:
 			say(str(fault))
 		except Exception as error:  # a submission may have changed everything used here
-			say(accuse("What custom_kernel returned could not be read; it", error))
+			say(accuse("custom_kernel's output could not be read: it", error))
 		return wire.NO_OUTPUT, 0, 0.0
 
 	def finish(self, status, spec, own_ns):

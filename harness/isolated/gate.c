@@ -15,7 +15,7 @@ static int has_one_address(void *address)
 	int rc = CUDA_DO(host_on_device, &on_device, address, 0);
 	if (!rc && on_device != (uintptr_t)address)
 		rc = isolated_fail(
-			ISOLATED_FAILED, "The GPU has another address for pinned memory than the host.");
+			ISOLATED_FAILED, "The GPU and the host have different addresses for pinned memory.");
 	return rc;
 }
 

@@ -540,7 +540,7 @@ class Judge
 		if (!rival().leave(leave_s * second_ns))
 			stop(Code::RIVAL,
 				"The rival's process did not end within " + std::to_string(leave_s)
-					+ " s of being dismissed.");
+					+ " s after its dismissal.");
 		loaded_.erase(std::find(loaded_.begin(), loaded_.end(), &rival()));
 	}
 
@@ -682,7 +682,7 @@ class Judge
 				|| device_->free_bytes() > before + room_bytes_ / 2)
 				stop(Code::USAGE,
 					"The " + side->name()
-						+ " holds over half of the GPU's memory, so the failure of the other one "
+						+ " uses over half of the GPU's memory, so the failure of the other one "
 						  "decides nothing.");
 		}
 	}
@@ -698,9 +698,15 @@ class Judge
 		if (suspect.leave(leave_s * second_ns))
 			attempt(null(),
 				[&] { null().call_without_data(ISOLATED_EMPTY, limit_ns(), contestants_cpu_); });
+		if (failure.find("CUDA_ERROR_OUT_OF_MEMORY") != std::string::npos)
+			stop(Code::RAISED,
+				"The GPU's memory is full: the judge found no room for inputs and outputs. A "
+				"submission must leave room for them. "
+					+ failure);
 		stop(Code::RAISED,
 			"The " + suspect.name()
-				+ " kept the judge's own process from working, which works without it. " + failure);
+				+ " kept the judge's own process from working; without it, that process works. "
+				+ failure);
 	}
 
 	/* Throws the failure that a contestant reports of a call. */
@@ -729,8 +735,7 @@ class Judge
 		Needs needs = side.needs();
 		std::size_t most_device_bytes = device_ ? device_->free_bytes() / 4 / plan_->slots : 0;
 		if (side.specs() > most_specs)
-			throw Broken{ ISOLATED_VIOLATION,
-				"The outputs of a case become larger again and again." };
+			throw Broken{ ISOLATED_VIOLATION, "The outputs of a case become larger repeatedly." };
 		if (needs.device_bytes && !device_)
 			throw Broken{ ISOLATED_VIOLATION,
 				"The contestant asked for memory of a GPU, and there is none." };
@@ -865,9 +870,8 @@ class Judge
 							+ (made.repeated > 1 ? " more were" : " more was") + " measured again."
 								 : "."));
 		std::snprintf(sentence, sizeof sentence,
-			"Its blocks differ so much that the upper end of the interval counts: %.1f us more "
-			"than "
-			"their mean.",
+			"The blocks of calls differ so much that the upper end of the interval counts: %.1f us "
+			"more than their mean.",
 			summary.surcharge_ns / 1000);
 		if (summary.surcharge_ns > 0)
 			add(sentence);
@@ -995,7 +999,7 @@ class Judge
 		if (++made.late > isolated_most_late)
 			attempt(leader(), [] {
 				throw Broken{ ISOLATED_VIOLATION,
-					"The submission took too long to get ready for a call, again and again." };
+					"The submission took too long to get ready for a call, several times." };
 			});
 	}
 
@@ -1068,7 +1072,7 @@ class Judge
 		std::string why = block.slowed_by
 			? "the GPU was slowed down (" + Watch::reasons(block.slowed_by) + ")"
 			: block.disturbance(rule_) > 0              ? "empty kernels took longer than before"
-			: block.constant_moved(rule_)               ? "the constant moved"
+			: block.constant_moved(rule_)               ? "the constant changed"
 			: overrun_of(block, made.blocks, rule_) > 0 ? overrun
 			: block.is_uneven(rule_) ? "some calls took another time than the rest"
 									 : "";
@@ -1205,9 +1209,8 @@ class Judge
 				   found = isolated_compared(turns, alone);
 		char remark[200];
 		std::snprintf(remark, sizeof remark,
-			"In turns the first of the two took %.3f times as long as alone, the second %.3f "
-			"times: "
-			"one slows the other down, or the machine has changed.",
+			"Taking turns, the first of the two took %.3f times as long as alone, the second %.3f "
+			"times: one slows the other down, or the machine has changed.",
 			mean(ours) / mean(ours_alone), mean(theirs) / mean(theirs_alone));
 		write_figures(duel.key, found.is_apart ? duel.ours_alone : duel.ours,
 			isolated_agree(turns, alone) ? "" : remark);
@@ -1305,7 +1308,7 @@ int judge(const Report &report, char **words, int count)
 	bool is_cuda = visible && *visible;
 	std::string why = cannot_split();
 	if (why.empty() && !is_cuda && (has_device<input_t> || has_device<output_t>))
-		why = "The task's data lie on a GPU, and there is none.";
+		why = "The task's data are on a GPU, and there is none.";
 	if (!why.empty())
 		stop(Code::NOT_SPLIT, why);
 	Parts parts = read_parts(words, count, is_cuda);

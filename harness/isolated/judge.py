@@ -63,7 +63,7 @@ from podium_area import strides_of
 from podium_eval import (EXIT_CASE, EXIT_CUDA, EXIT_RAISED, EXIT_REPORT, EXIT_USAGE, EXIT_WRONG,
 	INTEGER, CaseError, CaseFailed, asking_task, is_of_device, read_answer, read_cases, say)
 from podium_side import (EXIT_GONE, EXIT_RIVAL, EXIT_RIVAL_GONE, EXIT_TIME, EXIT_UNSPLITTABLE,
-	MOST_TEXT, NullFailed, Side, Stop, is_full)
+	FULL_GPU, MOST_TEXT, NullFailed, Side, Stop, is_full)
 from podium_words import accuse, explain
 
 ENTRY, NULL, RIVAL = 4, 5, 6
@@ -144,9 +144,7 @@ def failing_with(code, what):
 def device_failure(error):
 	"""The Stop for an error of the GPU in the judge itself: a submission has filled or lost it."""
 	if is_full(error):
-		return Stop(
-			EXIT_RAISED, "The GPU's memory is full: the judge found no room for inputs and outputs. "
-			"A submission must leave room for them.")
+		return Stop(EXIT_RAISED, FULL_GPU)
 	return Stop(EXIT_CUDA, f"The judge could not use the GPU: {type(error).__name__}: {error}")
 
 
@@ -192,7 +190,7 @@ class Task:
 	def check(self, data, image, snapshot, make_input):
 		"""The check's message about right outputs. Raises CaseFailed for others. `make_input()`:
 		another input, to find out whether the check fails by itself."""
-		with failing_with(EXIT_WRONG, "What custom_kernel returned could not be looked at; it"):
+		with failing_with(EXIT_WRONG, "custom_kernel's output could not be read: it"):
 			fault, output = snapshot.bool_fault(), snapshot.output_tree(self.classes)
 		if fault:
 			raise CaseFailed(EXIT_WRONG, fault)
@@ -465,7 +463,7 @@ class Trial:
 		if measurement.late > statistics.MOST_LATE:
 			raise self.judge.charge(
 				measurement.side.violation(
-				f"took {entry.ready_ns / 1e6:.0f} ms to get ready for a call, again and again"),
+				f"took {entry.ready_ns / 1e6:.0f} ms to get ready for a call, several times"),
 				measurement.side)
 		return False
 
@@ -505,7 +503,7 @@ class Trial:
 		if block.disturbance(self.rule):
 			return "empty kernels took longer than before"
 		if block.constant_moved(self.rule):
-			return "the constant moved"
+			return "the constant changed"
 		if block.overrun(others, self.rule):
 			return "the GPU was at work before or after the calls"
 		return "some calls took another time than the rest" if block.is_uneven(self.rule) else None
@@ -940,8 +938,8 @@ class Judge:
 	def see_off_rival(self):
 		if not self.rival.leave(LEAVE_S):
 			raise Stop(
-				EXIT_RIVAL, f"{self.rival.noun}'s process did not end within {LEAVE_S:.0f} s of "
-				"being dismissed.")
+				EXIT_RIVAL, f"{self.rival.noun}'s process did not end within {LEAVE_S:.0f} s "
+				"after its dismissal.")
 
 	def load(self, *sides):
 		for side in sides:
@@ -1003,8 +1001,8 @@ class Judge:
 			said.append(
 				f"In {measurement.notes.count(why)} of {summary.blocks} blocks {why}{again}.")
 		if summary.surcharge_ns:
-			said.append(f"Its blocks differ so much that the upper end of the interval counts: "
-				f"{summary.surcharge_ns / 1000:.1f} us more than their mean.")
+			said.append("The blocks of calls differ so much that the upper end of the interval "
+				f"counts: {summary.surcharge_ns / 1000:.1f} us more than their mean.")
 		if summary.overrun_ns:
 			said.append("The time includes work on the GPU before and after the calls: "
 				f"{summary.overrun_ns / 1000:.1f} us a call.")
@@ -1022,9 +1020,8 @@ class Judge:
 		found = statistics.compared(in_turns, apart)
 		ours, theirs = (statistics.mean(beside) / statistics.mean(by_itself)
 			for beside, by_itself in zip(turns, alone))
-		remark = (
-			f"In turns the first of the two took {ours:.3f} times as long as alone, the second "
-			f"{theirs:.3f} times: one slows the other down, or the machine has changed.")
+		remark = (f"Taking turns, the first of the two took {ours:.3f} times as long as alone, the "
+			f"second {theirs:.3f} times: one slows the other down, or the machine has changed.")
 		return [
 			*self.figures(ours_alone if found.is_apart else both[0],
 			"" if statistics.agree(in_turns, apart) else remark), ("rival", found.rival_ns),

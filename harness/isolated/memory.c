@@ -28,7 +28,7 @@ static int make_file(uint64_t bytes)
 	if (descriptor >= 0 && ftruncate(descriptor, (off_t)bytes) == 0
 		&& fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
 		return descriptor;
-	isolated_fail_errno("%llu bytes of shared memory cannot be made", (unsigned long long)bytes);
+	isolated_fail_errno("%llu bytes of shared memory cannot be created", (unsigned long long)bytes);
 	if (descriptor >= 0)
 		close(descriptor);
 	return -1;

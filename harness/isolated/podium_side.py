@@ -23,6 +23,8 @@ MAP_LIMIT_S = 30.0
 MOST_OWN_NS = 3600e9
 AHEAD_NS = 400_000  # enough for a GPU to switch from the judge to a contestant
 MOST_OUTPUT_SHARE = 0.25  # of the free memory
+FULL_GPU = ("The GPU's memory is full: the judge found no room for inputs and outputs. A "
+	"submission must leave room for them.")
 
 
 class Stop(Exception):
@@ -106,8 +108,8 @@ class Side:
 			said = said if said.startswith(
 				(usual, self.noun)) else f"{usual} broke the protocol: {said}"
 			return EXIT_VIOLATION, said.replace(usual, f"{self.noun}'s process")
-		if is_full(error):
-			return EXIT_RAISED, f"{self.noun} left no room on the GPU for the judge: {error}"
+		if self.is_loaded and is_full(error):
+			return EXIT_RAISED, f"{FULL_GPU} {error}"
 		return EXIT_RAISED, f"The judge failed: {error}"
 
 	def _last_words(self):

@@ -49,7 +49,7 @@ class Tensors:
 	def fault(self, tensor):
 		"""Why a tensor cannot be carried as bytes with strides, or None."""
 		if type(tensor) not in self.plain_types:
-			return f"a {type(tensor).__name__}, which is a tensor with code of its own"
+			return f"a {type(tensor).__name__}, which is a tensor with its own code"
 		if tensor.layout is not self.torch.strided:
 			return "a tensor that is not strided"
 		if tensor.is_quantized or tensor.dtype not in self.names:

@@ -73,7 +73,7 @@ inline std::uint64_t unforeseen()
 {
 	std::uint64_t drawn = 0;
 	if (getrandom(&drawn, sizeof drawn, 0) != sizeof drawn)
-		throw std::runtime_error("the system gives no random numbers");
+		throw std::runtime_error("the system provides no random numbers");
 	return drawn;
 }
 

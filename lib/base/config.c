@@ -65,7 +65,7 @@ static const struct key {
 	WHOLE_KEY(quota_ranked, "0", 0, 100000, "the same for ranked submissions"),
 	WHOLE_KEY(quota_profile, "0", 0, 100000, "the same for profiles"),
 	WHOLE_KEY(quota_hours, "24", 1, 8784,
-		"the window of these quotas; a leaderboard may have quotas of its own"),
+		"the window of these quotas; a leaderboard may have its own quotas"),
 	WHOLE_KEY(queued_jobs_per_user, "100", 0, 1000000,
 		"jobs of one user that may wait at the same time; 0: no limit"),
 	WHOLE_KEY(password_hashes_at_once, "2", 1, 64,
@@ -83,7 +83,7 @@ static const struct key {
 	STRING_KEY(device_locks, "", "folder for the devices' lock files; empty: /run/lock, else /tmp"),
 	WHOLE_KEY(worker_cpu, "0", 0, 1, "1: offer the CPU even if there is a GPU"),
 	WHOLE_KEY(
-		lease_ms, "30000", 1000, 600000, "how long a job stays with a worker that does not answer"),
+		lease_ms, "30000", 1000, 600000, "how long a worker that does not answer keeps its jobs"),
 	WHOLE_KEY(worker_drain_s, "0", 0, 86400,
 		"how long running jobs may continue when the worker stops; then they are queued again"),
 	WHOLE_KEY(poll_ms, "200", 20, 60000,
@@ -189,8 +189,8 @@ static int check_secrecy(FILE *file, const char *where, const char *path, struct
 	if (fstat(fileno(file), &about) || !(S_ISREG(about.st_mode) && about.st_mode & S_IRWXO))
 		return 0;
 	return fail(error, ERROR_FORBIDDEN,
-		"%s holds a password, and everybody on this host may read the file: chmod o= %s", where,
-		path);
+		"%s contains a password, and everybody on this host can read the file. Run: chmod o= %s",
+		where, path);
 }
 
 static int read_line(struct config *config, FILE *file, const char *path, char *text,

@@ -18,30 +18,30 @@ static const unsigned char MAPPED[12] = { [10] = 0xff, 0xff };
 static const struct {
 	const char *network, *what;
 } INTERNAL[] = {
-	{ "0.0.0.0/8", "this machine itself" },
+	{ "0.0.0.0/8", "this host" },
 	{ "10.0.0.0/8", "a private network" },
-	{ "100.64.0.0/10", "a provider's own network" },
-	{ "127.0.0.0/8", "this machine itself" },
-	{ "169.254.0.0/16", "the hosts on one cable" },
+	{ "100.64.0.0/10", "a provider's internal network" },
+	{ "127.0.0.0/8", "this host" },
+	{ "169.254.0.0/16", "a link-local network" },
 	{ "172.16.0.0/12", "a private network" },
-	{ "192.0.0.0/24", "a network for protocols" },
-	{ "192.0.2.0/24", "a network for examples" },
-	{ "192.88.99.0/24", "a relay that was given up" },
+	{ "192.0.0.0/24", "a network reserved for protocols" },
+	{ "192.0.2.0/24", "a network reserved for examples" },
+	{ "192.88.99.0/24", "a retired relay" },
 	{ "192.168.0.0/16", "a private network" },
-	{ "198.18.0.0/15", "a network for measurements" },
-	{ "198.51.100.0/24", "a network for examples" },
-	{ "203.0.113.0/24", "a network for examples" },
-	{ "224.0.0.0/4", "many hosts at once" },
+	{ "198.18.0.0/15", "a network reserved for measurements" },
+	{ "198.51.100.0/24", "a network reserved for examples" },
+	{ "203.0.113.0/24", "a network reserved for examples" },
+	{ "224.0.0.0/4", "a multicast network" },
 	{ "240.0.0.0/4", "a reserved network" },
-	{ "::/128", "this machine itself" },
-	{ "::1/128", "this machine itself" },
+	{ "::/128", "this host" },
+	{ "::1/128", "this host" },
 	{ "fc00::/7", "a private network" },
-	{ "fe80::/10", "the hosts on one cable" },
-	{ "ff00::/8", "many hosts at once" },
-	{ "2001::/23", "a network for protocols" }, /* Teredo, ORCHID, measurements */
-	{ "2001:db8::/32", "a network for examples" },
+	{ "fe80::/10", "a link-local network" },
+	{ "ff00::/8", "a multicast network" },
+	{ "2001::/23", "a network reserved for protocols" }, /* Teredo, ORCHID, measurements */
+	{ "2001:db8::/32", "a network reserved for examples" },
 	{ "2002::/16", "an IPv4 host through a tunnel" },
-	{ "3fff::/20", "a network for examples" },
+	{ "3fff::/20", "a network reserved for examples" },
 };
 
 /* IANA assigns only these IPv6 addresses to hosts on the internet. */

@@ -60,7 +60,7 @@ void service_reloading(void)
 	struct timespec now;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	buffer_printf(&message,
-		"RELOADING=1\nMONOTONIC_USEC=%lld\nSTATUS=A successor with the new settings starts",
+		"RELOADING=1\nMONOTONIC_USEC=%lld\nSTATUS=Starting a successor with the new settings",
 		(long long)now.tv_sec * 1000000 + now.tv_nsec / 1000);
 	send_notification(&message);
 }
@@ -83,7 +83,7 @@ void service_extend(int64_t ms)
 void service_hand_over(pid_t successor)
 {
 	cleanup_buffer struct buffer message = { 0 };
-	buffer_printf(&message, "READY=1\nMAINPID=%lld\nSTATUS=Serves with the new settings",
+	buffer_printf(&message, "READY=1\nMAINPID=%lld\nSTATUS=Serving with the new settings",
 		(long long)successor);
 	send_notification(&message);
 }

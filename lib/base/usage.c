@@ -67,7 +67,7 @@ int usage_read(const struct usage *usage, int count, char **words)
 	else if (strcmp(words[1], "--manual") == 0)
 		print_manual(usage);
 	else
-		return fprintf(stderr, "%s: \"%s\" is no option. Try %s --help.\n", usage->program,
+		return fprintf(stderr, "%s: there is no option \"%s\". Try %s --help.\n", usage->program,
 				   words[1], usage->program),
 			   wrong_usage;
 	return EXIT_SUCCESS;

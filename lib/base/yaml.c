@@ -199,7 +199,7 @@ static int read_document(struct reader *reader, struct yaml_node **root)
 	if (!rc)
 		rc = read_event(reader);
 	if (!rc && reader->event.type != YAML_STREAM_END_EVENT)
-		return refuse_value(reader, "a second document begins here; one file holds one.");
+		return refuse_value(reader, "a second document begins here; keep only one in a file.");
 	return rc;
 }
 

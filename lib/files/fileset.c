@@ -78,7 +78,7 @@ static int read_file(struct walk *walk, int descriptor, const char *path, size_t
 			return fail(walk->error, ERROR_LIMIT, "The file %s is larger than 4 MiB.", shown);
 		if (bytes.length > room)
 			return fail(walk->error, ERROR_LIMIT,
-				"The folder holds more than 16 MiB (counted up to %s).", shown);
+				"The folder contains more than 16 MiB (counted up to %s).", shown);
 	}
 	walk->total_bytes += bytes.length;
 	return fileset_add(walk->set, path, buffer_string(&bytes), bytes.length, walk->error);
@@ -90,12 +90,12 @@ static int add_entry(struct walk *walk, int directory, const char *name, const c
 	if (fault)
 		return fail(walk->error, ERROR_INPUT, "The path %s %s.", shown, fault);
 	if (++walk->entries > fileset_most_entries)
-		return fail(walk->error, ERROR_LIMIT, "The folder holds more than 2048 files and folders.");
+		return fail(
+			walk->error, ERROR_LIMIT, "The folder contains more than 2048 files and folders.");
 	cleanup_fd int entry = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat about;
 	if (entry < 0 && errno == ELOOP)
-		return fail(
-			walk->error, ERROR_INPUT, "%s is a link; put the file itself in its place.", shown);
+		return fail(walk->error, ERROR_INPUT, "%s is a link; replace it with the file.", shown);
 	if (entry < 0 && errno == ENXIO)
 		return fail(
 			walk->error, ERROR_INPUT, "%s is neither a file nor a folder; remove it.", shown);
@@ -107,7 +107,7 @@ static int add_entry(struct walk *walk, int directory, const char *name, const c
 		return fail(
 			walk->error, ERROR_INPUT, "%s is neither a file nor a folder; remove it.", shown);
 	if (walk->set->count == fileset_most_files)
-		return fail(walk->error, ERROR_LIMIT, "The folder holds more than 512 files.");
+		return fail(walk->error, ERROR_LIMIT, "The folder contains more than 512 files.");
 	return read_file(walk, entry, path, (size_t)about.st_size);
 }
 
@@ -148,7 +148,7 @@ int fileset_from_folder(struct fileset *set, const char *path, struct error *err
 	if (rc)
 		return rc;
 	if (!set->count)
-		return fail(error, ERROR_INPUT, "The folder %s holds no files.", shown);
+		return fail(error, ERROR_INPUT, "The folder %s contains no files.", shown);
 	/* readdir has no fixed order, but the same folder must give the same set. */
 	qsort(set->files, set->count, sizeof *set->files, compare_files);
 	const char **paths = arena_array(set->arena, const char *, set->count);

@@ -48,7 +48,7 @@ static void scope_zip_fclose(zip_file_t **file)
 static int refuse_directory(struct error *error)
 {
 	return fail(error, ERROR_INPUT,
-		"The zip's table of contents is damaged. Make it again and upload it once more.");
+		"The zip's table of contents is damaged. Create the zip again and upload it.");
 }
 
 /* Takes the entry's name from the layout and requires libzip to have the same name. libzip ends
@@ -99,7 +99,7 @@ static int check_type(struct archive *archive, size_t index, const char *shown)
 	mode_t type = (mode_t)(attributes >> 16) & S_IFMT;
 	if (type == S_IFLNK)
 		return fail(archive->error, ERROR_INPUT,
-			"The zip's entry %s is a link; put the file itself in its place.", shown);
+			"The zip's entry %s is a link; replace it with the file.", shown);
 	if (type && type != S_IFREG && type != S_IFDIR)
 		return fail(archive->error, ERROR_INPUT,
 			"The zip's entry %s is neither a file nor a folder; remove it.", shown);
@@ -164,10 +164,10 @@ static int check_entries(struct archive *archive, const struct zip_layout *layou
 		files += is_task_file(archive->names[i]);
 	}
 	if (!rc && files > fileset_most_files)
-		rc = fail(
-			archive->error, ERROR_LIMIT, "The zip holds %zu files; a task may have 512.", files);
+		rc = fail(archive->error, ERROR_LIMIT,
+			"The zip contains %zu files; a task may have at most 512.", files);
 	if (!rc && !files)
-		rc = fail(archive->error, ERROR_INPUT, "The zip holds no files.");
+		rc = fail(archive->error, ERROR_INPUT, "The zip contains no files.");
 	return rc;
 }
 
@@ -175,12 +175,12 @@ static int refuse_contents(struct archive *archive, const char *shown, zip_error
 {
 	if (zip_error_code_zip(why) == ZIP_ER_CRC)
 		return fail(archive->error, ERROR_INPUT,
-			"The zip's entry %s is damaged: its checksum does not fit. Make the zip again and "
-			"upload it once more.",
+			"The zip's entry %s is damaged: its checksum does not match. Create the zip again and "
+			"upload it.",
 			shown);
 	return fail(archive->error, ERROR_INPUT,
-		"The zip's entry %s is damaged and cannot be unpacked (%s). Make the zip again and upload "
-		"it once more.",
+		"The zip's entry %s is damaged and cannot be unpacked (%s). Create the zip again and "
+		"upload it.",
 		shown, zip_error_strerror(why));
 }
 
@@ -191,8 +191,8 @@ static int check_growth(struct archive *archive, const char *shown, size_t unpac
 			archive->error, ERROR_LIMIT, "The zip's entry %s unpacks to more than 4 MiB.", shown);
 	if (unpacked > ratio_matters_from_bytes && unpacked / most_ratio > packed)
 		return fail(archive->error, ERROR_LIMIT,
-			"The zip's entry %s unpacks to more than 200 times its packed size; that is how zip "
-			"bombs are made, so it is refused.",
+			"The zip's entry %s unpacks to more than 200 times its packed size, as in a zip bomb, "
+			"so Podium refuses it.",
 			shown);
 	if (unpacked > fileset_most_total_bytes - archive->total_bytes)
 		return fail(archive->error, ERROR_LIMIT,
@@ -222,8 +222,8 @@ static int unpack_entry(struct archive *archive, size_t index)
 	}
 	if (!(about.valid & ZIP_STAT_SIZE) || about.size != bytes.length)
 		return fail(archive->error, ERROR_INPUT,
-			"The zip's entry %s is damaged: it unpacks to %zu bytes, which is not what the zip "
-			"says. Make the zip again and upload it once more.",
+			"The zip's entry %s is damaged: it unpacks to %zu bytes, but the zip states another "
+			"size. Create the zip again and upload it.",
 			shown, bytes.length);
 	archive->total_bytes += bytes.length;
 	return fileset_add(archive->set, name + archive->top_bytes, buffer_string(&bytes), bytes.length,

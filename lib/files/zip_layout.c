@@ -66,7 +66,7 @@ static const struct {
 static int refuse_file(const struct reader *reader, const char *what)
 {
 	if (reader->length >= 2 && memcmp(reader->bytes, "PK", 2) == 0)
-		return fail(reader->error, ERROR_INPUT, "%s Make it again and upload it once more.", what);
+		return fail(reader->error, ERROR_INPUT, "%s Create the zip again and upload it.", what);
 	for (size_t i = 0; i < COUNT(OTHER_ARCHIVES); i++)
 		if (reader->length >= OTHER_ARCHIVES[i].length
 			&& memcmp(reader->bytes, OTHER_ARCHIVES[i].magic, OTHER_ARCHIVES[i].length) == 0)
@@ -104,8 +104,8 @@ static int refuse_place(
 	const struct reader *reader, const struct zip_place *place, const char *what)
 {
 	return fail(reader->error, ERROR_INPUT,
-		"The zip's entry %s %s Make the zip again and upload it once more.",
-		quote_name(reader, place), what);
+		"The zip's entry %s %s Create the zip again and upload it.", quote_name(reader, place),
+		what);
 }
 
 /* ---- the end ---- */
@@ -130,7 +130,7 @@ static int find_end(const struct reader *reader, size_t *end)
 	}
 	if (found)
 		return found == 1 ? 0 : refuse_file(reader, "The zip has several tables of contents.");
-	return continues ? refuse_file(reader, "The zip has other bytes behind its end.")
+	return continues ? refuse_file(reader, "The zip has extra bytes after its end.")
 					 : refuse_cut(reader);
 }
 
@@ -161,7 +161,7 @@ static int read_end(struct reader *reader, size_t most_entries)
 		return refuse_table(reader);
 	if (reader->layout->count > most_entries)
 		return fail(reader->error, ERROR_LIMIT,
-			"The zip has %zu entries; a task may have 512 files.", reader->layout->count);
+			"The zip has %zu entries; a task may have at most 512 files.", reader->layout->count);
 	return 0;
 }
 
@@ -171,7 +171,7 @@ static int read_end(struct reader *reader, size_t most_entries)
  * says. */
 static int find_data(struct reader *reader, struct zip_place *place, size_t packed)
 {
-	static const char elsewhere[] = "does not lie where the zip's table of contents says.";
+	static const char elsewhere[] = "is not where the zip's table of contents says.";
 	if (place->begin >= reader->table || !has_record(reader, place->begin, local_bytes, "PK\3\4"))
 		return refuse_place(reader, place, elsewhere);
 	const unsigned char *header = reader->bytes + place->begin;
@@ -235,8 +235,7 @@ static int check_overlaps(struct reader *reader)
 	for (size_t i = 1; i < count; i++)
 		if (sorted[i]->begin < sorted[i - 1]->end)
 			return fail(reader->error, ERROR_INPUT,
-				"The zip's entries %s and %s overlap; that is how zip bombs are made, so it is "
-				"refused.",
+				"The zip's entries %s and %s overlap, as in a zip bomb, so Podium refuses the zip.",
 				quote_name(reader, sorted[i - 1]), quote_name(reader, sorted[i]));
 	return 0;
 }

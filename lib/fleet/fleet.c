@@ -154,12 +154,11 @@ static int requeue_with_reason(
 	struct database *db, struct arena *arena, struct change *change, struct error *error)
 {
 	const char *reason = change->pause == PAUSE_QUARANTINE
-		? arena_printf(arena,
-			"the device that it ran on was put into quarantine by an admin (worker %s).",
-			change->worker)
-		: *change->uuid ? arena_printf(arena,
-			  "the device that it ran on was paused by an admin (worker %s).", change->worker)
-						: arena_printf(arena, "worker %s was paused by an admin.", change->worker);
+		? arena_printf(
+			arena, "an admin quarantined the device that it ran on (worker %s).", change->worker)
+		: *change->uuid ? arena_printf(
+			  arena, "an admin paused the device that it ran on (worker %s).", change->worker)
+						: arena_printf(arena, "an admin paused worker %s.", change->worker);
 	return requeue_jobs(
 		db, arena, change->worker, change->uuid, reason, &change->given_back, error);
 }
@@ -197,7 +196,7 @@ static int pause_body(struct database *db, void *context, struct error *error)
 		return rc;
 	const char *detail = KINDS[change->pause].detail;
 	if (gives_back)
-		detail = arena_printf(arena, "%s; %lld running given back%s%s", detail,
+		detail = arena_printf(arena, "%s; %lld running queued again%s%s", detail,
 			(long long)change->given_back, change->reason ? ": " : "",
 			change->reason ? change->reason : "");
 	return write_audit(db, arena, change, KINDS[change->pause].action, detail, error);
@@ -245,7 +244,8 @@ static int resume_body(struct database *db, void *context, struct error *error)
 	if (!rc && (!is_paused || !database_affected(db)))
 		rc = *change->uuid
 			? fail(error, ERROR_CONFLICT,
-				"The device %s of %s is not paused on its own, so there is nothing to resume.",
+				"The device %s of %s is not paused separately, so there is nothing to resume. "
+				"Resume the worker instead if that is paused.",
 				quote(arena, change->uuid), change->worker)
 			: fail(error, ERROR_CONFLICT,
 				"The worker %s is not paused, so there is nothing to resume.", change->worker);

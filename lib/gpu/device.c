@@ -157,14 +157,14 @@ static size_t read_gpus(struct arena *arena, const struct nvml *nvml, struct dev
 	unsigned int gpu_count = 0;
 	size_t count = 0;
 	if (nvml->driver_version(driver, sizeof driver) || nvml->device_count(&gpu_count))
-		log_warning("The NVIDIA driver does not say which GPUs it has. No GPU is offered.");
+		log_warning("The NVIDIA driver does not list its GPUs. No GPU is offered.");
 	*devices = arena_array(arena, struct device, gpu_count + 1); /* one more for the CPU */
 	const char *shared_driver = arena_strdup(arena, driver);
 	for (unsigned int i = 0; i < gpu_count; i++) {
 		if (read_gpu(arena, nvml, i, shared_driver, &(*devices)[count]))
 			count++;
 		else
-			log_warning("GPU %u does not answer the driver. It is not offered.", i);
+			log_warning("GPU %u does not answer the driver, so it is not offered.", i);
 	}
 	return count;
 }

@@ -9,8 +9,8 @@ enum { job_most_attempts = 3 };
 
 /* The error for a worker that has lost its claim; %lld is the job's number. */
 #define JOB_IS_LOST \
-	"Job %lld is no longer this worker's: its lease ran out, or it was cancelled, paused or " \
-	"deleted."
+	"Job %lld no longer belongs to this worker: its lease expired, or it was cancelled, paused " \
+	"or deleted."
 
 /* The end of a job's reason when its worker stopped renewing the lease. */
 #define JOB_STOPPED_ANSWERING " stopped answering."

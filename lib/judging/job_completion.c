@@ -36,13 +36,13 @@ static const struct statement QUEUE_AGAIN =
 			"lease_expires = NULL, started_at = NULL WHERE id = ?");
 static const struct statement FAIL =
 	COMMAND("UPDATE jobs SET state = 'failed', verdict = 'internal error', fence = fence + 1, "
-			"reason = CONCAT('It was tried ', attempt, ' times. The last time: ', ?), "
+			"reason = CONCAT('All ', attempt, ' attempts failed. The latest error: ', ?), "
 			"progress = '', lease_expires = NULL, finished_at = UTC_TIMESTAMP(3) WHERE id = ?");
 static const struct statement FAIL_LOST =
 	COMMAND("UPDATE jobs SET state = 'failed', verdict = 'internal error', fence = fence + 1, "
 			"lost_gpus = lost_gpus + 1, "
 			"reason = CONCAT('GPUs stopped working ', lost_gpus, "
-			"  ' times while it ran, so it is not tried again. The last time: ', ?), "
+			"  ' times while the job ran, so Podium does not try again. The latest error: ', ?), "
 			"progress = '', lease_expires = NULL, finished_at = UTC_TIMESTAMP(3) WHERE id = ?");
 static const struct statement COUNT_LOSS =
 	COMMAND("UPDATE jobs SET lost_gpus = lost_gpus + 1 WHERE id = ?");

@@ -195,8 +195,8 @@ static int insert_results(
 			"There is nothing to rejudge: %s is unfinished or in an open rejudging.", plan->words);
 	if (*count > rejudging_most_jobs)
 		return fail(error, ERROR_INPUT,
-			"These are more than %d results, the most for one rejudging; choose a GPU, a user or "
-			"the first entries of a ranking.",
+			"The rejudging would have more than %d results, which is the limit; choose a GPU, a "
+			"user or the first entries of a ranking.",
 			rejudging_most_jobs);
 	return 0;
 }
@@ -439,11 +439,11 @@ static int check_finished(struct database *db, struct arena *arena, int64_t id, 
 {
 	struct id_row waiting;
 	int rc = database_row(db, arena, &WAITING, &waiting, error, "i", id);
-	return rc || !waiting.id
-		? rc
-		: fail(error, ERROR_CONFLICT,
-			"%lld of its jobs %s not finished; apply the rejudging when all have, or discard it.",
-			(long long)waiting.id, waiting.id == 1 ? "has" : "have");
+	return rc || !waiting.id ? rc
+							 : fail(error, ERROR_CONFLICT,
+								 "%lld of its jobs %s not finished. Apply the rejudging after all "
+								 "have finished, or discard it.",
+								 (long long)waiting.id, waiting.id == 1 ? "has" : "have");
 }
 
 static int check_thawed(

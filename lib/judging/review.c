@@ -190,10 +190,10 @@ int review_check_reason(
 	while (length && reason[length - 1] == ' ')
 		length--;
 	if (!length)
-		return fail_field(error, "reason", "Say why; the author reads it.");
+		return fail_field(error, "reason", "Give a reason. The author sees it.");
 	if (length > review_most_reason_bytes)
-		return fail_field(error, "reason", "The reason is %zu bytes long; %d are allowed.", length,
-			review_most_reason_bytes);
+		return fail_field(error, "reason", "The reason is %zu bytes long; at most %d are allowed.",
+			length, review_most_reason_bytes);
 	if (text_has_control(reason) || !text_is_utf8(reason, length))
 		return fail_field(
 			error, "reason", "The reason must be one line of text without control characters.");

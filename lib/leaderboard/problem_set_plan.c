@@ -88,7 +88,8 @@ static void check_item(const struct planning *planning, struct plan_item *item)
 	if (item->before.id && !planner->may_change_all && item->before.creator_id != planner->actor.id)
 		refuse_item(item,
 			arena_printf(planning->arena,
-				"The leaderboard %s is somebody else's; only its creator and admins may change it.",
+				"The leaderboard %s belongs to another user. Only its creator and admins may "
+				"change it.",
 				item->before.name));
 	for (size_t i = 0; i < problem->faults.count; i++)
 		refuse_item(item, problem->faults.sentences[i]);
@@ -158,8 +159,9 @@ static void set_warning(struct plan_item *item)
 	if (item->action == PLAN_REFUSE)
 		return;
 	if (!item->settings.gpu_count)
-		item->warning = "It has no device: neither the set nor the task names one, and no worker "
-						"offers one that can run it. Nothing can be submitted until one is chosen.";
+		item->warning =
+			"The leaderboard has no device: neither the set nor the task names one, and no worker "
+			"offers one that can run it. Choose a device; until then nobody can submit.";
 	else if (item->settings.deadline_ms != TIME_NULL && item->settings.deadline_ms <= now_ms()
 		&& item->before.deadline_ms != item->settings.deadline_ms)
 		item->warning =
@@ -335,7 +337,7 @@ static int apply_item(struct database *db, void *context, struct error *error)
 		rc = plan_item(planning, item->problem, &again);
 	if (!rc && strcmp(again.digest, item->digest) != 0)
 		rc = fail(error, ERROR_CONFLICT,
-			"%s has changed since the plan was made, so nothing was done to it; look at the plan "
+			"%s changed after the plan was made, so Podium left it as it is. Look at the plan "
 			"again.",
 			item->problem->name);
 	return rc ? rc : apply_locked(planning, &again);

@@ -249,8 +249,8 @@ static int check_queue(struct database *db, struct arena *arena, const struct co
 	if (rc || !most || queued.jobs + (int64_t)request->jobs <= most)
 		return rc;
 	return fail(error, ERROR_LIMIT,
-		"%lld of your jobs are waiting, and at most %lld may, so that everybody gets a turn. "
-		"Submit again when some of them have started, or cancel one.",
+		"%lld of your jobs are waiting, and at most %lld may wait, so that everybody gets a turn. "
+		"Submit again when some have started, or cancel one.",
 		(long long)queued.jobs, (long long)most);
 }
 

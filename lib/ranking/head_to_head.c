@@ -61,7 +61,7 @@ static const struct statement OUTDATED = SELECT(struct id_row, ID_COLUMNS,
 #define CANCEL(reason) \
 	"j.state = 'cancelled', j.verdict = 'cancelled', j.reason = '" reason \
 	"', j.finished_at = UTC_TIMESTAMP(3) "
-#define REPLACED "One of the two entries was replaced by a better one before they were compared."
+#define REPLACED "A better entry replaced one of the two before the comparison."
 static const struct statement CANCEL_OUTDATED =
 	COMMAND("UPDATE jobs j SET " CANCEL(REPLACED) "WHERE j.id = ? AND j.state = 'queued'");
 #define COMPARED \
@@ -70,7 +70,7 @@ static const struct statement CANCEL_OUTDATED =
 #define QUEUED_OF_USER "WHERE j.user_id = 0 AND j.state = 'queued' AND s.user_id = ?"
 static const struct statement COUNT_OF_USER = COMMAND(SQL_COUNT_CANCELLED(COMPARED QUEUED_OF_USER));
 #define ACCOUNT_GONE \
-	"The account of one of the two was banned or deleted before they were compared."
+	"The account of one of the two authors was banned or deleted before the comparison."
 static const struct statement CANCEL_OF_USER =
 	COMMAND("UPDATE " COMPARED "SET " CANCEL(ACCOUNT_GONE) QUEUED_OF_USER);
 

@@ -27,7 +27,7 @@ static const struct {
 	[VERDICT_INTERNAL_ERROR] = { "internal error",
 		"This was not your fault: Podium or its machine failed. The attempt does not count; submit "
 		"again or tell an admin." },
-	[VERDICT_CANCELLED] = { "cancelled", "The job was cancelled before it ended." },
+	[VERDICT_CANCELLED] = { "cancelled", "The job was cancelled before it finished." },
 };
 
 const char *verdict_name(enum verdict verdict)

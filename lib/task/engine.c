@@ -177,7 +177,7 @@ const char *engine_obstacle(const struct task *task, const struct fileset *files
 		return "The task has an evaluation of the oldest form, whose cases are not arguments of "
 			   "generate_input.";
 	if (!text_ends_with(main, ".py") || !text_ends_with(slot_of(task), ".py"))
-		return "The task's main file or its submission is no Python file.";
+		return "The task's main file or its submission is not a Python file.";
 	if (!reference)
 		return "The task has no reference.py.";
 	return contains(reference, "generate_input") && contains(reference, "check_implementation")
@@ -189,10 +189,10 @@ const char *engine_obstacle(const struct task *task, const struct fileset *files
 
 /* What a harness does, as the end of a sentence that begins with its file name. */
 static const char *const KINDS[] = {
-	[HARNESS_UNKNOWN] = "is no harness that Podium knows",
+	[HARNESS_UNKNOWN] = "is not a harness that Podium knows",
 	[HARNESS_STOCK] = "is Podium's stock harness",
 	[HARNESS_CALL] = "is a public harness that times one call at a time",
-	[HARNESS_BATCH] = "times several calls at once, which the isolated engine does not",
+	[HARNESS_BATCH] = "times several calls together, which the isolated engine does not",
 	[HARNESS_GRAPH] = "times replays of a CUDA graph, which the isolated engine does not",
 	[HARNESS_RANKS] = "times processes on several GPUs, which the isolated engine does not",
 };
@@ -227,6 +227,6 @@ struct engine_choice engine_choose(
 		arena_printf(arena, "%s %s, so the custom engine runs it as written%s.", harness,
 			KINDS[kind],
 			obstacle ? ""
-					 : "; choose `podium: {engine: isolated}` in task.yml if the reference says "
-					   "all that matters") };
+					 : "; choose `podium: {engine: isolated}` in task.yml if the reference checks "
+					   "everything that matters") };
 }

@@ -216,7 +216,7 @@ static int list_from_json(struct arena *arena, const struct list *list, const js
 {
 	if (!json_is_array(array))
 		return fail(error, ERROR_INPUT,
-			"The task's definition is damaged: %s is missing or no list.", list->name);
+			"The task's definition is damaged: %s is missing or not a list.", list->name);
 	static const struct member text = { .name = "entry", .type = TEXT_MEMBER };
 	size_t count = json_array_size(array);
 	char *elements = arena_alloc(arena, (count + 1) * list->element_bytes);
@@ -225,7 +225,7 @@ static int list_from_json(struct arena *arena, const struct list *list, const js
 		const json_t *value = json_array_get(array, i);
 		if (!list->members && !member_from_json(arena, &text, value, element))
 			return fail(error, ERROR_INPUT,
-				"The task's definition is damaged: %s holds something that is no text.",
+				"The task's definition is damaged: %s contains something other than text.",
 				list->name);
 		if (members_from_json(arena, list->members, list->member_count, value, element, error))
 			return ERROR_INPUT;

@@ -96,7 +96,7 @@ static int find_tree(
 			return fail(error, ERROR_NOT_FOUND, "Cannot open %s: %s.", root, strerror(errno));
 		size_t length = strcmp(tree, "/") == 0 ? 0 : strlen(tree);
 		if (strncmp(folder, tree, length) != 0 || (folder[length] && folder[length] != '/'))
-			return fail(error, ERROR_INPUT, "%s does not lie in %s.", folder, root);
+			return fail(error, ERROR_INPUT, "%s is not in %s.", folder, root);
 		return 0;
 	}
 	memcpy(tree, folder, strlen(folder) + 1);
@@ -152,7 +152,8 @@ static int add_above(struct fileset *set, const char *base, const char *path, st
 	struct stat about;
 	if (descriptor < 0 && (errno == ELOOP || errno == ENOTDIR))
 		return fail(error, ERROR_INPUT,
-			"%s is a link or lies behind one; put the file itself in its place.", shown);
+			"%s is a link or is reached through one; replace the link with what it points to.",
+			shown);
 	if (descriptor < 0 || fstat(descriptor, &about) < 0 || !S_ISREG(about.st_mode))
 		return 0;
 	cleanup_buffer struct buffer bytes = { 0 };

@@ -215,7 +215,7 @@ static void check_evaluation(struct single *single)
 	}
 	if (!task_is_score_evaluation(single->evaluation))
 		task_fault(reader, NULL, NULL,
-			"it does not report one score; an evaluation beside %s must print \"score: SECONDS\", "
+			"it does not report one score; an evaluation next to %s must print \"score: SECONDS\", "
 			"and one with tests and benchmarks needs a task.yml.",
 			single->code->path);
 	single->slot =

@@ -88,7 +88,7 @@ static void read_source(
 		file->source = found ? found->path : file->source;
 	} else if (!fileset_find(reader->stock, stock)) {
 		task_fault(reader, at, "files",
-			"there is no stock file %s; give its content as a source of your own.",
+			"there is no stock file %s; add its content as a source instead.",
 			quote(reader->arena, stock));
 	}
 }
@@ -127,7 +127,7 @@ static void read_define(
 	struct task *task = reader->task;
 	const char *shown = quote(reader->arena, node->key->text), *fault = NULL, *value = NULL;
 	if (!text_is_identifier(node->key->text)) {
-		task_fault(reader, node->key, key->name, "%s is not a name that a macro can have.", shown);
+		task_fault(reader, node->key, key->name, "%s is not a valid name for a macro.", shown);
 		return;
 	}
 	if (node->kind == YAML_LIST || node->kind == YAML_MAP)
@@ -176,7 +176,7 @@ static void read_main(struct task_reader *reader, const struct yaml_node *value,
 			quote(reader->arena, reader->task->main));
 	else if (file->is_submission)
 		task_fault(reader, value, key->name,
-			"%s is the submission, which would then judge itself; name the file that evaluates it.",
+			"%s is the submission, which may not evaluate itself; name the file that evaluates it.",
 			quote(reader->arena, reader->task->main));
 }
 

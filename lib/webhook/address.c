@@ -83,7 +83,7 @@ static int check_parts(struct arena *arena, CURLU *url, const char *allowed,
 		return fail_field(error, FIELD,
 			"This is not a web address; it must begin with https:// and a host's name.");
 	if (copy_part(arena, url, CURLUPART_FRAGMENT))
-		return fail_field(error, FIELD, "The part behind # is never sent; leave it out.");
+		return fail_field(error, FIELD, "The part after # is never sent. Leave it out.");
 	*address = (struct webhook_address){ .host = strip_brackets(arena, host) };
 	address->is_named = network_list_names(allowed, address->host);
 	bool is_literal = network_parse(address->host, &literal) == 0;

@@ -171,7 +171,7 @@ static int check_name(const char *name, struct error *error)
 {
 	if (!name[strspn(name, " ")])
 		return fail_field(error, "name",
-			"Give the webhook a name that tells you what it is, such as: our channel.");
+			"Give the webhook a name by which you recognize it, such as: our channel.");
 	if (!text_is_line(name, webhook_name_most_characters * 4)
 		|| count_characters(name) > webhook_name_most_characters)
 		return fail_field(error, "name",
@@ -194,7 +194,7 @@ static int check_order(struct arena *arena, const struct webhook_order *order, s
 	if (!rc)
 		rc = webhook_address_read(arena, order->address, order->allowed, &address, error);
 	if (!rc && strcmp(order->form, "json") != 0 && strcmp(order->form, "discord") != 0)
-		rc = fail_field(error, "form", "The form is json or discord; choose one of them.");
+		rc = fail_field(error, "form", "Choose the form json or discord.");
 	return rc ? rc : check_events(order->events, error);
 }
 

@@ -44,7 +44,7 @@ for (const scripts of [true, false]) {
 		assert.equal(await verdictOf(page), 'cancelled');
 		await page.getByText('Cancelled by its author while it ran.').waitFor();
 		// This text appears once the worker has stopped the job.
-		await page.getByText('The job was cancelled before it ended.').waitFor();
+		await page.getByText('The job was cancelled before it finished.').waitFor();
 		assert.equal(await page.getByRole('link', { name: 'Cancel…' }).count(), 0);
 		if (scripts)
 			await looksRight(page);

@@ -215,7 +215,7 @@ INSERT INTO webhooks (leaderboard_id, name, address, form, events, secret, state
   SELECT l.id, CONCAT(REPEAT('w', 60), seq), CONCAT('https://', REPEAT('h', 60), '.invalid/x'),
 	IF(seq % 2, 'json', 'discord'), 'record,ranked,job,opened,ended', '',
     ELT(seq, 'paused', 'off', 'paused'),
-	IF(seq = 2, CONCAT('The last 30 attempts failed. The last time: ',
+	IF(seq = 2, CONCAT('The last 30 attempts failed. The latest error: ',
 	REPEAT('It did not answer. ', 20)), NULL), 30, u.id
   FROM seq_1_to_3 JOIN leaderboards l ON l.name = '${LONG_BOARD}'
 	JOIN users u ON u.id = l.creator_id;

@@ -170,7 +170,7 @@ for (const scripts of [true, false])
 			{ has: admin.getByRole('heading', { name: `Submission ${ids[0]} on H200` }) });
 		await first.getByLabel('Why it is rejected').fill('   ');
 		await first.getByRole('button', { name: 'Reject' }).click();
-		await first.getByText('Say why; the author reads it.').waitFor();
+		await first.getByText('Give a reason. The author sees it.').waitFor();
 		if (scripts)
 			await looksRight(admin);
 		await first.getByLabel('Why it is rejected').fill('It remembers the answers.');

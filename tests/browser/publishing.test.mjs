@@ -150,12 +150,12 @@ for (const scripts of [true, false])
 		await admin.getByRole('link', { name: 'Webhooks', exact: true }).click();
 		await fillAndSend(admin, { Name: 'our chat', Address: 'https://127.0.0.1/' },
 			'Make the webhook');
-		await admin.getByText('127.0.0.1 is this machine itself').waitFor();
+		await admin.getByText('127.0.0.1 is this host').waitFor();
 		await fillAndSend(admin, { Address: 'https://localhost/secret-path' }, 'Make the webhook');
 		await admin.getByText(/^whsec_/).waitFor();
 		await admin.getByRole('button', { name: 'Send a test' }).click();
 		await admin.getByText(
-			'localhost leads to this machine itself, where webhooks do not reach.').waitFor();
+			'localhost leads to this host, which webhooks may not reach.').waitFor();
 		assert.equal(await admin.getByText(/whsec_|secret-path/).count(), 0);
 		if (scripts)
 			assert.deepEqual(await owes(admin, new URL(admin.url()).pathname), []);

@@ -168,7 +168,7 @@ def a_job_that_breaks_three_gpus_fails_before_it_breaks_more():
 		until(lambda: len(quarantined()) == count)
 	ended(number)
 	equal(job(number, "state, verdict, lost_gpus"), ["failed", "internal error", "3"])
-	contains(job(number, "reason"), "GPUs stopped working 3 times while it ran")
+	contains(job(number, "reason"), "GPUs stopped working 3 times while the job ran")
 	equal(one.end(), 0)
 
 

@@ -284,7 +284,7 @@ def a_worker_that_is_too_old_finishes_its_job_and_claims_no_other():
 	check_job(held.number)
 	left = submit(RIGHT)
 	late = Worker("late")
-	late.says("Until then it takes no jobs")
+	late.says("Until then the worker takes no jobs")
 	late.says("is ready")
 	time.sleep(1)
 	equal(job(left, "state, attempt"), ["queued", "0"])
@@ -415,7 +415,7 @@ def a_worker_stops_while_it_looks_for_python():
 	there = descendants(one.process.pid)
 	equal(one.end(), 0)
 	until(lambda: not [pid for pid in there if pathlib.Path(f"/proc/{pid}/cwd").exists()])
-	contains(log_of(one), "Stops")
+	contains(log_of(one), "Stopped before taking a job")
 
 
 @test

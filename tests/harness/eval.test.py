@@ -321,7 +321,7 @@ def a_check_asks_verbose_allclose_for_reasons():
 
 # ---- errors of the task's own code ----
 
-BY_ITSELF = "The task's check_implementation fails by itself, which is no fault of the submission"
+BY_ITSELF = "The submission is not at fault: the task's check_implementation raised"
 KERNEL = "def ref_kernel(data): return 2 * data\n"
 MISSPELT = "\tif not torch.equal(output, 2 * data): return False, mesage\n\treturn True, ''\n"
 OUT_OF_RANGE = "\treturn True, [][3]\n"
@@ -361,7 +361,7 @@ def an_error_of_the_task_s_ref_kernel_is_the_task_s():
 	reference = (REFERENCE.split("def check")[0] + "from utils import make_match_reference\n"
 		"def ref_kernel(data): return data @ torch.ones(1, 2)\n"
 		"check_implementation = make_match_reference(ref_kernel)\n")
-	ends_with(evaluate(reference=reference), 113, "fails by itself")
+	ends_with(evaluate(reference=reference), 113, "The submission is not at fault")
 
 
 @test
@@ -375,7 +375,7 @@ def a_full_memory_is_never_the_task_s():
 @test
 def is_output_of_may_fail_by_itself_too():
 	reference = REFERENCE + KERNEL + "def is_output_of(data, output): return missing\n"
-	ends_with(evaluate(reference=reference), 113, "The task's is_output_of fails by itself")
+	ends_with(evaluate(reference=reference), 113, "the task's is_output_of raised")
 
 
 @test

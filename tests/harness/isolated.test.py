@@ -21,6 +21,7 @@ ENGINE = engine.build_engine()
 sys.path.insert(1, str(ENGINE))
 import judge as judge_module  # noqa: E402
 import podium_area  # noqa: E402
+import podium_side  # noqa: E402
 import podium_staging as staging  # noqa: E402
 import podium_statistics as statistics  # noqa: E402
 import podium_tensors  # noqa: E402
@@ -194,7 +195,20 @@ def custom_kernel(data): return sum(data)
 		(ENGINE / "judge.py").read_text().replace("LEAVE_S = 10.0", "LEAVE_S = 1.0"))
 	result = engine.judge(hurried, SUM, ADDS, "compare", COUNTS, rival=staying)
 	ends_with(result, 118,
-		"The other submission's process did not end within 1 s of being dismissed.")
+		"The other submission's process did not end within 1 s after its dismissal.")
+
+
+@test
+def a_submission_that_filled_the_gpu_is_told_so():
+	side = podium_side.Side.__new__(podium_side.Side)
+	side.noun, side.is_null, side.is_loaded = "The submission", False, False
+	refusal = "The CUDA driver refused cuMemCreate: CUDA_ERROR_OUT_OF_MEMORY (2)."
+	equal(side._because(wire.Failed(refusal)).sentence, "The judge failed: " + refusal)
+	side.is_loaded = True
+	equal(
+		side._because(wire.Failed(refusal)).sentence,
+		"The GPU's memory is full: the judge found no room for inputs and outputs. A submission "
+		"must leave room for them. " + refusal)
 
 
 @test
@@ -470,7 +484,7 @@ GIVEN = ("import torch\ndef generate_input(size, seed):\n\ttorch.manual_seed(see
 def a_check_that_fails_by_itself_is_the_task_s_fault():
 	slip = ADDS.replace("{output!r}", "{outptu!r}")
 	ends_with(engine.judge(ENGINE, "def custom_kernel(data): return 0\n", slip, "test", COUNTS),
-		113, "fails by itself, which is no fault of the submission", "NameError")
+		113, "The submission is not at fault", "NameError")
 	ends_with(engine.judge(ENGINE, SUM, slip, "test", COUNTS), 0, "check: pass")
 	odd = ADDS.replace("output == sum(data)", "output + 0 == sum(data)")
 	ends_with(engine.judge(ENGINE, "def custom_kernel(data): return None\n", odd, "test", COUNTS),
@@ -1074,7 +1088,8 @@ def a_comparison_names_the_side_that_was_slowed_down():
 		(90, 0.9, 100005))
 	contains(
 		disturbed["message"],
-		"In turns the first of the two took 1.011 times as long as alone, the second 1.500 times: ")
+		"Taking turns, the first of the two took 1.011 times as long as alone, the second "
+		"1.500 times: ")
 
 
 # ---- the native part in Python ----

@@ -277,7 +277,7 @@ REFUSED = {
 	(bomb(lie=True), '"zeros"'), "bomb-of-one-file": (pack(Entry(b"large",
 	bytes(5 * 1024 * 1024))), '"large" unpacks to more than 4 MiB'), "bomb-of-many":
 	(heavy(), "unpacks to more than 16 MiB (counted up to its entry"), "many-files":
-	(crowd(513), "holds 513 files; a task may have 512"), "many-entries":
+	(crowd(513), "contains 513 files; a task may have at most 512"), "many-entries":
 	(crowd(2049), "has 2049 entries"), "most-entries":
 	(crowd(65535), "has 65535 entries"), "overlapping": (overlapping(), "overlap"), "quoting":
 	(quoting(), "overlap"), "twice": (task(Entry(b"a.py", b"1"), Entry(b"a.py",
@@ -326,12 +326,11 @@ REFUSED = {
 	method=14)), "compression method 14"), "method-zstd": (task(Entry(b"a.py",
 	method=93)), "compression method 93"), "method-deflate64": (task(Entry(b"a.py",
 	method=9)), "compression method 9"), "method-unknown": (task(Entry(b"a.py",
-	method=77)), "compression method 77"), "truncated-in-a-file": (cut(100),
-	CUT_OFF), "truncated-in-the-table": (cut(from_end=60), CUT_OFF), "truncated-in-the-end":
-	(cut(from_end=1), CUT_OFF), "trailing-bytes":
-	(task() + b"more", "other bytes behind its end"), "comment-too-long":
+	method=77)), "compression method 77"), "truncated-in-a-file": (cut(100), CUT_OFF),
+	"truncated-in-the-table": (cut(from_end=60), CUT_OFF), "truncated-in-the-end": (cut(from_end=1),
+	CUT_OFF), "trailing-bytes": (task() + b"more", "extra bytes after its end"), "comment-too-long":
 	(task(comment_length=50), CUT_OFF), "comment-too-short": (task(comment=b"words",
-	comment_length=2), "other bytes behind its end"), "leading-bytes":
+	comment_length=2), "extra bytes after its end"), "leading-bytes":
 	(b"#!/bin/sh\nexit\n" + task(), "is not a zip"), "entries-missing":
 	(task(count=2), DAMAGED), "entries-too-many": (task(count=5), DAMAGED), "table-elsewhere":
 	(task(offset=3), DAMAGED), "table-past-the-end": (task(offset=0x7fffffff),
@@ -344,10 +343,10 @@ REFUSED = {
 	Entry(b"a.py", b"pass\n",
 	central={"size": 0xffffffff, "packed_size": 0xffffffff, "extra": zip64_extra(5,
 	5)})), "is in the Zip64 form"), "zip-of-nothing": (end_record(0, 0,
-	0), "holds no files"), "folders-only": (pack(Entry(b"a/", b"", FOLDER),
-	Entry(b"a/b/", b"",
-	FOLDER)), "holds no files"), "debris-only": (pack(Entry(b"__MACOSX/x"),
-	Entry(b".DS_Store")), "holds no files"), "empty-file": (b"", "The file is empty"), "text":
+	0), "contains no files"), "folders-only": (pack(Entry(b"a/", b"", FOLDER),
+	Entry(b"a/b/",
+	b"", FOLDER)), "contains no files"), "debris-only": (pack(Entry(b"__MACOSX/x"),
+	Entry(b".DS_Store")), "contains no files"), "empty-file": (b"", "The file is empty"), "text":
 	(b"lang: py\n", "is not a zip"), "gzip": (b"\x1f\x8b\x08\0\0\0\0\0\0\3\3\0\0\0\0\0\0\0\0\0",
 	"is a gzip file"), "rar": (b"Rar!\x1a\x07\x01\0", "is a RAR archive"), "seven-zip":
 	(b"7z\xbc\xaf\x27\x1c\0\4", "is a 7-Zip archive"), "zip-of-9-mb":

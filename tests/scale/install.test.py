@@ -400,7 +400,7 @@ def the_units_start_and_report_that_they_are_ready():
 		},
 		dict.fromkeys(("podium-web.socket", "podium-web", "podium-hooks", "podium-worker"),
 		"active"))
-	contains(property_of("podium-web", "StatusText"), "Serves with 8 threads")
+	contains(property_of("podium-web", "StatusText"), "Serving with 8 threads")
 	about = os.stat("/run/podium/web.sock")
 	equal(oct(about.st_mode & 0o777), "0o660")
 	for name in ("podium-web", "podium-hooks", "podium-worker"):

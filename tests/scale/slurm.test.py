@@ -337,7 +337,7 @@ def slurm_s_time_limit_is_named():
 	cluster.ask("scontrol", "update", f"jobid={cluster.ours()[0][0]}", "TimeLimit=0:01")
 	until(lambda: job(number, "attempt") == "2", 150,
 		lambda: str(job(number, "state, attempt, reason")) + log_of(one))
-	contains(job(number, "reason"), "Slurm's time limit was reached; it had asked for 1 min")
+	contains(job(number, "reason"), "Slurm's time limit was reached; the job had asked for 1 min")
 	forget(number)
 	end(one)
 

@@ -92,9 +92,10 @@ static const char *stock_text(const char *name)
 #define STOCK_REASON(name) \
 	name " is Podium's stock harness, and the isolated engine measures the same."
 #define CHOICE \
-	"; choose `podium: {engine: isolated}` in task.yml if the reference says all that matters."
+	"; choose `podium: {engine: isolated}` in task.yml if the reference checks everything that " \
+	"matters."
 #define UNKNOWN_REASON(name) \
-	name " is no harness that Podium knows, so the custom engine runs it as written" CHOICE
+	name " is not a harness that Podium knows, so the custom engine runs it as written" CHOICE
 
 static void the_stock_harness_is_known_by_its_source_and_by_its_text(void **state)
 {
@@ -140,7 +141,7 @@ static void a_harness_that_measures_something_else_is_described(void **state)
 	static const struct {
 		const char *text, *does;
 	} harnesses[] = {
-		{ "batch\n", "times several calls at once" },
+		{ "batch\n", "times several calls together" },
 		{ "graph\n", "times replays of a CUDA graph" },
 		{ "ranks\n", "times processes on several GPUs" },
 	};
@@ -164,7 +165,7 @@ static void an_own_harness_needs_no_other_reason(void **state)
 	world->task.main = "eval.py";
 	add(world, "eval.py", "eval.py", "own\n");
 	expect(world, ENGINE_CUSTOM,
-		"eval.py is no harness that Podium knows, so the custom engine runs it as written.");
+		"eval.py is not a harness that Podium knows, so the custom engine runs it as written.");
 }
 
 static void the_author_may_choose(void **state)

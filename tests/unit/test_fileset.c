@@ -135,7 +135,7 @@ static const struct {
 	{ { { .name = "A/" }, { .name = "a", .bytes = "2" } }, "is a file and also a folder" },
 	{ { { .name = "broken.py", .bytes = "print(1)", .crc_error = 1 } },
 		"\"broken.py\" is damaged: its checksum" },
-	{ { { .name = "folder/" }, { .name = "__MACOSX/x", .bytes = "1" } }, "holds no files" },
+	{ { { .name = "folder/" }, { .name = "__MACOSX/x", .bytes = "1" } }, "contains no files" },
 	{ { { .name = "large", .bytes = LARGE, .length = sizeof LARGE } },
 		"\"large\" unpacks to more than 4 MiB" },
 };
@@ -195,7 +195,7 @@ static void bytes_around_the_archive_are_refused(void **state)
 	buffer_append(&before, zip.data, zip.length);
 	assert_refused(&before, "is not a zip");
 	buffer_text(&zip, "more");
-	assert_refused(&zip, "has other bytes behind its end");
+	assert_refused(&zip, "has extra bytes after its end");
 }
 
 static void a_bomb_is_stopped_during_unpacking(void **state)
@@ -231,7 +231,7 @@ static void the_sizes_of_all_files_are_added(void **state)
 	assert_int_equal(read_zip(arena, &fits, &set, NULL), 0);
 	assert_int_equal(set.count, fileset_most_files);
 	make_zip(&many, entries, fileset_most_files + 1);
-	assert_refused(&many, "holds 513 files; a task may have 512");
+	assert_refused(&many, "contains 513 files; a task may have at most 512");
 	make_zip(&crowd, entries, fileset_most_entries + 1);
 	assert_refused(&crowd, "2049 entries");
 	/* Each file is small enough and compresses well, but not too well: 1 byte in 64 is noise. */

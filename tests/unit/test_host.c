@@ -102,7 +102,7 @@ static void kernel_files_are_described_in_words(void **state)
 		{ "/proc/sys/kernel/yama/ptrace_scope", "0\n", "ptrace",
 			"warning: kernel.yama.ptrace_scope is 0" },
 		{ "/proc/sys/kernel/core_pattern", "core\n", "core dumps",
-			"good: no program is started when one crashes" },
+			"good: a crash starts no program" },
 		{ "/proc/sys/kernel/core_pattern", "|/usr/lib/crash %p\n", "core dumps",
 			"warning: each crash starts the program \"/usr/lib/crash %p\"" },
 		{ "/sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n",

@@ -275,7 +275,7 @@ static void answers_out_of_turn_are_violations(void **state)
 		bool is_ready;
 		const char *words;
 	} cases[] = {
-		{ done_before_called, true, "before it was called" },
+		{ done_before_called, true, "before the judge called it" },
 		{ done_with_another_number, true, "\"done\" is 2" },
 		{ ready_with_another_number, false, "\"ready\" is 3" },
 	};

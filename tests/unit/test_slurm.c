@@ -229,7 +229,7 @@ static void the_state_gives_the_reason_of_a_job_s_end(void **state)
 	assert_end("NODE_FAIL", "",
 		"While it ran on the node n1 (Slurm job 5), the node failed (Slurm: NODE_FAIL).");
 	assert_end("PREEMPTED", "", "(preempted)");
-	assert_end("TIMEOUT", "", "Slurm's time limit was reached; it had asked for 14 min");
+	assert_end("TIMEOUT", "", "Slurm's time limit was reached; the job had asked for 14 min");
 	assert_end("CANCELLED", "", "cancelled in the cluster");
 	assert_end("OUT_OF_MEMORY", "", "more memory than Slurm allows");
 }
@@ -252,8 +252,8 @@ static void without_a_state_srun_s_output_gives_the_reason(void **state)
 	assert_end("FAILED",
 		"2026-11-22T07:25:42.123Z error podium-run: The disk is full.\nsrun: error: n1: task 0: "
 		"Exited with exit code 1\n",
-		"podium-run ended by itself: The disk is full.");
-	assert_end("FAILED", "", "podium-run ended by itself: FAILED.");
+		"podium-run exited: The disk is full.");
+	assert_end("FAILED", "", "podium-run exited: FAILED.");
 }
 
 static void assert_error(const char *said, const char *expected)

@@ -279,7 +279,7 @@ static const struct {
 		"stock file, too." },
 	{ HEAD FILES "config: {main: other.py}\n" CASES,
 		"line 10, config.main: \"other.py\" is not the name of one of the files." },
-	{ HEAD FILES "config: {main: submission.py}\n" CASES, "would then judge itself" },
+	{ HEAD FILES "config: {main: submission.py}\n" CASES, "may not evaluate itself" },
 	{ HEAD FILES "config: {}\n" CASES, "config lacks the key main." },
 	{ HEAD FILES "config: {main: eval.py, sources: []}\n" CASES,
 		"config has no key \"sources\"; known are main." },
@@ -338,7 +338,7 @@ static const struct {
 	{ "lang: cu\ndescription: d\n" FILES "config: {sources: []}\n" CASES,
 		"config.sources: the list is empty" },
 	{ "lang: cu\ndescription: d\n" FILES "config: {sources: [eval.py], defines: {1a: 1}}\n" CASES,
-		"not a name that a macro can have" },
+		"not a valid name for a macro" },
 	{ "lang: cu\ndescription: d\n" FILES
 	  "config: {sources: [eval.py], compile_flags: [O3]}\n" CASES,
 		"\"O3\" must begin with \"-\"" },

@@ -119,7 +119,7 @@ static struct host_finding look_at_core_dumps(const struct host *host)
 	if (pattern && *pattern == '|')
 		return host_found(
 			host, HOST_WARNING, "each crash starts the program \"%.200s\"", pattern + 1);
-	return host_found(host, HOST_GOOD, "no program is started when one crashes");
+	return host_found(host, HOST_GOOD, "a crash starts no program");
 }
 
 /* ---- clocks ---- */
@@ -199,7 +199,7 @@ static const struct host_check SYSTEM[] = {
 		"Set kernel.core_pattern = core in /etc/sysctl.d/, or remove the package that set it "
 		"(apport, systemd-coredump)." },
 	{ "clock source", look_at_clock_source,
-		"Reading the clock takes a microsecond or more, which falsifies short kernels' times.",
+		"Reading the clock takes a microsecond or more, which distorts the times of short kernels.",
 		"Find out why the kernel does not trust the TSC (\"dmesg | grep -i tsc\"); on virtual "
 		"machines choose another clock for the guest." },
 	{ "time", look_at_time,

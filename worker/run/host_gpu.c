@@ -206,7 +206,7 @@ static struct host_finding look_at_clocks(const struct host *host)
 const struct host_check host_gpu_checks[] = {
 	{ "GPU driver", look_at_driver, "No GPU is offered to leaderboards.",
 		"After an update of the driver, restart this host; else reinstall the driver and its "
-		"library in one version." },
+		"library in the same version." },
 	{ "GPU nodes", look_at_nodes,
 		"CUDA does not start in jobs, which may not load modules or make nodes themselves.",
 		"Run \"nvidia-modprobe -u -c 0\" when the host starts, and leave the nodes open to all "
@@ -222,8 +222,8 @@ const struct host_check host_gpu_checks[] = {
 	{ "GPU compute mode", look_at_compute_mode,
 		"A job may need two processes on a GPU, which this mode refuses.",
 		"Run \"nvidia-smi -c DEFAULT\"." },
-	{ "GPU load", look_at_others, "Other programs on the GPU falsify times.",
-		"Find the program with \"nvidia-smi\" and end it, or keep it off that GPU." },
+	{ "GPU load", look_at_others, "Other programs on the GPU distort times.",
+		"Find the program with \"nvidia-smi\" and stop it, or keep it off that GPU." },
 	{ "GPU clocks", look_at_clocks,
 		"Times are longer than on a healthy GPU, and differ from run to run.",
 		"Look at \"nvidia-smi -q -d PERFORMANCE,TEMPERATURE\"; check cooling and power." },

@@ -153,7 +153,8 @@ static int read_options(int count, char **words, struct options *options)
 	}
 	if (optind == count)
 		return -1;
-	fprintf(stderr, "podium-run: \"%s\" is no option. Try podium-run --help.\n", words[optind]);
+	fprintf(
+		stderr, "podium-run: there is no option \"%s\". Try podium-run --help.\n", words[optind]);
 	return EXIT_WRONG_USAGE;
 }
 
@@ -170,7 +171,7 @@ static int read_limit(
 	long long number = strtoll(text, &end, 10);
 	if (errno || *end || number <= 0 || number > INT64_MAX / unit)
 		return fail(error, ERROR_INPUT,
-			"\"%.40s\" is no limit (%s): it must be a whole number above 0.", text, variable);
+			"\"%.40s\" is not a valid limit (%s). Use a whole number above 0.", text, variable);
 	*limit = number * unit;
 	return 0;
 }
@@ -306,7 +307,7 @@ int main(int count, char **words)
 	prctl(PR_SET_DUMPABLE, 0);
 	if (sodium_init() < 0 || account_find(options.user, &account, &error) || reaper_open(&error)
 		|| prepare_host(&options, &account, &host, &error)) {
-		log_error("%s", error.text[0] ? error.text : "The system gives no random numbers.");
+		log_error("%s", error.text[0] ? error.text : "The system provides no random numbers.");
 		return EXIT_FAILURE;
 	}
 	if (options.find_python)

@@ -117,7 +117,7 @@ bool run_job(const json_t *message, int base, const struct sandbox_host *host,
 		});
 	buffer_free(&judgement.message);
 	if (!clean)
-		log_error("%s podium-run ends, so that a new one starts on a clean machine.", error.text);
+		log_error("%s podium-run exits, so that a new one starts on a clean machine.", error.text);
 	log_about_number(LOG_JOB, 0);
 	return clean;
 }

@@ -241,10 +241,10 @@ def a_backup_can_be_verified_without_a_database():
 			"flipped.sql.gz is damaged")
 	contains(
 		refused("backup", "check", repack(lambda text: text.replace(b"participant", b"creator", 1)),
-		**away), "its SHA-256 is another")
+		**away), "its SHA-256 is not")
 	contains(
 		refused("backup", "check", repack(lambda text: text[:text.rindex(b"-- Podium")]), **away),
-		"no backup of Podium, or it was cut")
+		"not a backup of Podium, or it was truncated")
 	contains(refused("backup", "check", scratch / "none", **away), "Cannot read the backup")
 
 

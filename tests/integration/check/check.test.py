@@ -148,7 +148,7 @@ def a_folder_in_a_larger_tree_gets_its_files_from_above():
 	equal(check(file(RIGHT), "--root", scratch, folder=folder).code, 0)
 	above.symlink_to(scratch / above.name)
 	(folder / "task.yml").write_text(text.replace("source: eval.py", source))
-	contains(check(file(RIGHT), folder=folder).err, "is a link or lies behind one")
+	contains(check(file(RIGHT), folder=folder).err, "is a link or is reached through one")
 
 
 # ---- being stopped ----

@@ -117,7 +117,7 @@ def a_file_that_the_server_would_refuse_gets_the_servers_words():
 def every_fault_of_a_task_is_listed():
 	folder = scratch / "faulty"
 	folder.mkdir()
-	says(check(file(RIGHT), folder=folder), 2, f'The folder "{folder}" holds no files.')
+	says(check(file(RIGHT), folder=folder), 2, f'The folder "{folder}" contains no files.')
 	(folder / "notes.txt").write_text("x")
 	says(check(file(RIGHT), folder=folder), 2,
 		f"{folder} is not a valid task:\n  task.yml: there is none")
@@ -273,7 +273,7 @@ def the_isolated_engines_findings_are_shown():
 		STAGE, {
 		**CASE, "median_ns": 31850.0, "low_ns": 31800.0, "high_ns": 32000.0, "constant_ns": 6200.0,
 		"own_ns": 38000.0, "gap_ns": 500.0, "blocks": 8, "repeated": 2,
-		"message": "In 2 of 8 blocks the constant moved.", "device":
+		"message": "In 2 of 8 blocks the constant changed.", "device":
 		{"sm_clock_mhz": [1755, 1980], "slowed_by": ["power cap"]}
 		}, {
 		"event": "stage_end", "position": 0, "verdict": "passed", "message": "", "exit_code": 0,
@@ -293,7 +293,7 @@ def the_isolated_engines_findings_are_shown():
 		"  SM clock  Slowed down by\n"
 		"  1              6.200 µs        500.0 ns       8         2                 38.00 µs  "
 		"1755–1980 MHz  power cap\n"
-		"  Benchmark 1: In 2 of 8 blocks the constant moved.\n"
+		"  Benchmark 1: In 2 of 8 blocks the constant changed.\n"
 		"  The constant is the time of the same call with an empty kernel, ")
 	contains(answer.out, "Score: 31.90 ± 0.06 µs\n")
 	contains(

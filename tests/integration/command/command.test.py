@@ -130,8 +130,8 @@ def a_terminal_that_is_refused_is_not_signed_in():
 
 @test
 def a_token_that_does_not_work_is_not_kept():
-	refused(podium("login", site.url, "--with-token", stdin="podium_" + "x" * 43), 4, "not valid",
-		"Sign in again: podium login")
+	refused(podium("login", site.url, "--with-token", stdin="podium_" + "x" * 43), 4,
+		"unknown, expired or revoked", "Sign in again: podium login")
 	lacks(SETTINGS.read_text(), "[")
 
 
@@ -145,13 +145,13 @@ def without_a_token_only_public_data_is_shown():
 
 @test
 def wrong_expired_and_weak_tokens_get_different_messages():
-	refused(as_ada("history", PODIUM_TOKEN="podium_" + "x" * 43), 4, "not valid",
+	refused(as_ada("history", PODIUM_TOKEN="podium_" + "x" * 43), 4, "unknown, expired or revoked",
 		f"Sign in again: podium login {site.url}")
 	late = make_token(ada, "late", "read", days="1")
 	good(as_ada("history", PODIUM_TOKEN=late))
 	site.sql("UPDATE api_tokens SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE name = "
 		"'late'")
-	refused(as_ada("history", PODIUM_TOKEN=late), 4, "not valid", "Sign in again")
+	refused(as_ada("history", PODIUM_TOKEN=late), 4, "unknown, expired or revoked", "Sign in again")
 	refused(as_ada("submit", file(RIGHT), PODIUM_TOKEN=tokens["reads"]), 4,
 		"lacks the scope submit.", f"Make a token at {site.url}/account/tokens")
 

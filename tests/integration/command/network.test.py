@@ -142,7 +142,7 @@ def an_answer_that_is_not_from_a_podium_is_reported():
 		ends(ask(server, "list"), 2, "answered 404 without a reason that podium understands")
 	with Faulty(lambda connection, request: connection.sendall(b"220 mail.example.org ESMTP\r\n")
 				) as server:
-		ends(ask(server, "list"), 5, "what answers there does not speak HTTP")
+		ends(ask(server, "list"), 5, "the server there does not speak HTTP")
 
 
 @test

@@ -131,7 +131,7 @@ def run_installs_missing_packages_and_starts_podium():
 		"run", installed=[name for name in EVERYTHING if name not in ("gcc", "libzip-dev")])
 	equal(code, 0)
 	contains(text, "These packages are missing and will be installed: gcc libzip-dev")
-	contains(text, "Asking sudo")
+	contains(text, "as root, with sudo")
 	equal(calls[:2], ["sudo sh", "apt-get install -y --no-install-recommends gcc libzip-dev"])
 	equal(calls[-1], "make --no-print-directory run")
 	equal(left, [])
@@ -249,8 +249,8 @@ def another_system_gets_the_list():
 	equal((code, calls), (1, []))
 	contains(
 		text,
-		"This system has no apt-get; ./dev knows Debian 12 and Ubuntu 24.04. Install what these "
-		"Debian packages hold, then run make run: gcc")
+		"This system has no apt-get; ./dev supports Debian 12 and Ubuntu 24.04. Install what these "
+		"Debian packages contain, then run make run: gcc")
 
 
 @test

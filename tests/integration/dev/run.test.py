@@ -123,11 +123,11 @@ def an_invalid_port_is_refused():
 @test
 def a_path_that_cannot_work_is_refused():
 	contains(refused(PODIUM_VAR=str(scratch / ("long" * 25))),
-		"a socket's path may have 107; choose a shorter one")
+		"a socket's path may have at most 107; choose a shorter one")
 	contains(refused(PODIUM_VAR=str(scratch / "with space")),
 		"has a space, a quote or another character")
 	(scratch / "file").write_text("")
-	contains(refused(PODIUM_VAR=str(scratch / "file" / "var")), "Cannot make the folder")
+	contains(refused(PODIUM_VAR=str(scratch / "file" / "var")), "Cannot create the folder")
 
 
 @test
@@ -168,7 +168,7 @@ def two_instances_run_side_by_side_and_ctrl_c_stops_one():
 		os.killpg(other.process.pid, signal.SIGINT)  # as a terminal does
 		equal(other.process.wait(60), 0)
 		equal([child for child in children if not is_gone(child)], [])
-		contains(output(other), f"Podium stops; its data stay in {other.var}.")
+		contains(output(other), f"Podium has stopped; its data stay in {other.var}.")
 		contains((other.var / "log" / "mariadb.log").read_text(), "Shutdown complete")
 		equal((health(podium), health(other)), (200, None))
 	finally:
@@ -204,7 +204,7 @@ def a_program_that_dies_is_named_and_the_others_are_stopped():
 	children = descendants(podium.process.pid)
 	os.kill(find(podium.process.pid, "podium-web"), signal.SIGKILL)
 	equal(podium.process.wait(60), 1)
-	contains(output(podium), "web has stopped by itself (exit status 137).")
+	contains(output(podium), "web stopped unexpectedly (exit status 137).")
 	until(lambda: all(is_gone(child) for child in children))
 
 
@@ -267,7 +267,7 @@ def a_folder_that_is_no_data_folder_is_not_touched():
 	folder = scratch / "odd" / "mariadb"
 	folder.mkdir(parents=True)
 	(folder / "precious").write_text("keep me")
-	contains(refused(PODIUM_VAR=str(scratch / "odd")), "is not a MariaDB data folder; move it away")
+	contains(refused(PODIUM_VAR=str(scratch / "odd")), "is not a MariaDB data folder. Move it away")
 	equal((folder / "precious").read_text(), "keep me")
 
 

@@ -574,7 +574,7 @@ def a_wrong_ranked_answer_may_be_reported_as_test_0_without_a_check():
 def exit_codes_have_their_usual_meaning():
 	for code, verdict, part in ((2, "internal error", "mode"), (110, "runtime error", "CUDA"), (111,
 		"internal error", "results"), (112, "wrong answer", "check failed"), (113, "internal error",
-		"case file"), (114, "time limit", "limit of its own")):
+		"case file"), (114, "time limit", "its own time limit")):
 		expect(harness(f"sys.exit({code})\n").run(RIGHT_BARE, "test"), verdict, part)
 
 
@@ -779,10 +779,9 @@ def an_error_of_the_check_itself_is_the_task_s_and_one_over_an_odd_output_is_not
 		"custom",
 		STOCK_REFERENCE.replace('"not twice', "reasons + '").replace('input"', "input'"))
 	expect(slip.run(STOCK_RIGHT, "test", on=warm), "passed")
-	expect(
-		slip.run("def custom_kernel(data):\n\treturn data\n", "test",
+	expect(slip.run("def custom_kernel(data):\n\treturn data\n", "test",
 		on=warm), "internal error", "The task failed, not the submission",
-		"The task's check_implementation fails by itself, which is no fault of the submission; it "
+		"The submission is not at fault: the task's check_implementation "
 		"raised NameError")
 	expect(
 		with_stock_files("custom", STOCK_REFERENCE).run("def custom_kernel(data):\n\tpass\n",
@@ -797,9 +796,10 @@ def an_error_of_the_check_itself_is_the_task_s_and_one_over_an_odd_output_is_not
 def an_eval_that_podium_does_not_know_is_run_as_written():
 	task = Task(folder_of("a pool of one"), engine="")
 	equal((task.engine, task.definition["engine"]), ("custom", ""))
-	contains(check(folder_of("a pool of one")).stdout, "  engine     custom: eval.py is no harness")
 	contains(
-		task.jobs[0]["engine_reason"], "eval.py is no harness that Podium knows, so the custom "
+		check(folder_of("a pool of one")).stdout, "  engine     custom: eval.py is not a harness")
+	contains(
+		task.jobs[0]["engine_reason"], "eval.py is not a harness that Podium knows, so the custom "
 		"engine runs it as written; choose `podium: {engine: isolated}`")
 
 

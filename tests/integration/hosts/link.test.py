@@ -258,7 +258,7 @@ def a_newer_database_accepts_workers_of_the_previous_version():
 def a_worker_that_is_too_old_says_so_and_takes_no_job():
 	sql("UPDATE compatibility SET oldest_program = 9998")
 	host.says("takes programs from version 9998 on")
-	contains(host.log.read_text(), "bring it up to date. Until then it takes no jobs.")
+	contains(host.log.read_text(), "bring it up to date. Until then the worker takes no jobs.")
 	number = submit()
 	time.sleep(1)
 	equal(job(number, "state, attempt"), ["queued", "0"])

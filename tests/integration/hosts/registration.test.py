@@ -120,7 +120,7 @@ def an_existing_settings_file_is_kept_and_the_word_stays_valid():
 	word = invite("careful")
 	answer = register(word, path)
 	equal(answer.returncode, 1)
-	contains(answer.stderr, "is there already")
+	contains(answer.stderr, "already exists")
 	equal(path.read_text(), "worker_cpu = 1\n")
 	equal(register(word, scratch / "other.conf").returncode, 0)
 

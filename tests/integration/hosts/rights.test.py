@@ -109,7 +109,7 @@ def a_job_that_the_host_cannot_run_is_retried_and_finally_fails():
 	sql("UPDATE task_versions SET definition = '{}'")
 	number = submit()
 	wait_for(number, "failed", limit_s=60)
-	contains(job(number, "reason"), "It was tried 3 times.")
+	contains(job(number, "reason"), "All 3 attempts failed.")
 	sql(f"UPDATE task_versions SET definition = UNHEX('{definition}')")
 
 

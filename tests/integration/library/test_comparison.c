@@ -399,8 +399,8 @@ static void a_ban_cancels_what_waits_for_the_user_and_nothing_else(void **state)
 	assert_done(
 		database_row(db, arena, &state_of, &row, &error, "i", comparison_of(second, first)));
 	assert_string_equal(row.text,
-		"cancelled: The account of one of the two was banned or deleted before they were "
-		"compared.");
+		"cancelled: The account of one of the two authors was banned or deleted before the "
+		"comparison.");
 	assert_int_equal(number_of(&OPEN), 1);
 	assert_true(other > 0);
 }

@@ -278,7 +278,8 @@ static void a_creator_may_not_change_what_is_somebody_elses_and_an_admin_may(voi
 	plan(&tree, &bob);
 	assert_counts(&tree, 0, 0, 0, 2);
 	assert_string_equal(tree.plan.items[0].reasons.sentences[0],
-		"The leaderboard set-sort is somebody else's; only its creator and admins may change it.");
+		"The leaderboard set-sort belongs to another user. Only its creator and admins may change "
+		"it.");
 	int64_t before = number_of(&EVERYTHING);
 	assert_done(apply(&tree, &bob));
 	assert_int_equal(number_of(&EVERYTHING), before);
@@ -320,7 +321,7 @@ static void a_change_in_between_is_not_overwritten(void **state)
 	assert_done(apply(&theirs, &admin));
 	int64_t before = number_of(&EVERYTHING);
 	assert_int_equal(apply(&mine, &ada), ERROR_CONFLICT);
-	assert_non_null(strstr(error.text, "set-sort has changed since the plan was made"));
+	assert_non_null(strstr(error.text, "set-sort changed after the plan was made"));
 	assert_int_equal(number_of(&EVERYTHING), before);
 	const char *digest = mine.plan.digest;
 	plan(&mine, &ada);

@@ -78,8 +78,8 @@ static void what_is_no_token_any_more_is_not_found(void **state)
 		assert_done(token_create(db, arena, &order, secret, &error));
 		assert_done(token_find(db, arena, secret, &holder, &error));
 		assert_done(database_execute(db, &ends[i], &error, "i", bob));
-		assert_refused(
-			token_find(db, arena, secret, &holder, &error), ERROR_NOT_FOUND, "", "not valid");
+		assert_refused(token_find(db, arena, secret, &holder, &error), ERROR_NOT_FOUND, "",
+			"unknown, expired");
 		assert_done(database_execute(db, &back, &error, "i", bob));
 		forget_tokens();
 	}
@@ -87,8 +87,8 @@ static void what_is_no_token_any_more_is_not_found(void **state)
 	static const char *const wrong[] = { "", "podium_",
 		"podium_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "\xff" };
 	for (size_t i = 0; i < COUNT(wrong); i++)
-		assert_refused(
-			token_find(db, arena, wrong[i], &holder, &error), ERROR_NOT_FOUND, "", "not valid");
+		assert_refused(token_find(db, arena, wrong[i], &holder, &error), ERROR_NOT_FOUND, "",
+			"unknown, expired");
 }
 
 static void only_its_owner_revokes_a_token(void **state)
@@ -104,7 +104,7 @@ static void only_its_owner_revokes_a_token(void **state)
 	assert_done(token_find(db, arena, secret, &holder, &error));
 	assert_done(token_revoke(db, ada, holder.token.id, &error));
 	assert_refused(
-		token_find(db, arena, secret, &holder, &error), ERROR_NOT_FOUND, "", "not valid");
+		token_find(db, arena, secret, &holder, &error), ERROR_NOT_FOUND, "", "unknown, expired");
 	assert_refused(
 		token_revoke(db, ada, holder.token.id, &error), ERROR_NOT_FOUND, "", "no such token");
 }
@@ -136,7 +136,7 @@ static void an_order_that_cannot_be_is_refused_at_its_field(void **state)
 	order.days = 1;
 	assert_done(token_create(db, arena, &order, secret, &error));
 	assert_refused(
-		token_create(db, arena, &order, secret, &error), ERROR_CONFLICT, "name", "of this name");
+		token_create(db, arena, &order, secret, &error), ERROR_CONFLICT, "name", "with this name");
 }
 
 static void nobody_has_more_than_fifty(void **state)

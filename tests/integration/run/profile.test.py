@@ -120,7 +120,7 @@ def a_large_file_comes_in_parts():
 def on_the_cpu_the_harness_makes_the_report():
 	result = profile(device={"model": "CPU"})
 	equal(result.verdict, "passed")
-	contains(profiled(result)[0]["message"], "this ran on the CPU")
+	contains(profiled(result)[0]["message"], "the submission ran on the CPU")
 	equal(report(result, 2), TEXT.encode("latin-1").decode("utf-8", "replace"))
 	contains(result.log(position=2), "POPCORN_NCU is None\n")
 	equal(of(result, "artifact"), [])
@@ -159,7 +159,7 @@ def one_sentence_says_why_ncu_made_no_report():
 def a_hanging_ncu_is_stopped():
 	result, _ = with_ncu(IDLE, definition=task(benchmarks=["a: 5"], benchmark_timeout_s=1))
 	equal(result.verdict, "passed")
-	contains(profiled(result)[0]["message"], "did not end within 1 s")
+	contains(profiled(result)[0]["message"], "did not finish within 1 s")
 
 
 @test

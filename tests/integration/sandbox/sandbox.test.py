@@ -463,7 +463,7 @@ def memory_has_a_limit_in_whatever_form_it_is_taken():
 		for what, body in BOMBS.items():
 			result = inside.run(body)
 			equal((what, result.verdict), (what, "memory limit"))
-			contains(result.reason, "took more than 0.2 GiB of memory")
+			contains(result.reason, "used more than 0.2 GiB of memory")
 		equal(
 			inside.see("x = bytearray(100 << 20)\nfor i in range(0, len(x), 4096): x[i] = "
 			"1\ntime.sleep(0.5)\nseen = 'fine'"), "fine")
@@ -727,7 +727,7 @@ def limits_must_be_numbers():
 		done = subprocess.run([PROGRAM, *words], stdin=subprocess.DEVNULL, capture_output=True,
 			text=True)
 		equal(done.returncode, 1)
-		contains(done.stderr, "is no limit")
+		contains(done.stderr, "is not a valid limit")
 
 
 sys.exit(run())

@@ -210,7 +210,7 @@ class Load:
 @test
 def podium_web_answers_on_the_inherited_socket_and_reports_ready():
 	manager = Manager("handed").start()
-	contains(manager.hear("READY=1"), "STATUS=Serves with 2 threads")
+	contains(manager.hear("READY=1"), "STATUS=Serving with 2 threads")
 	contains(ask(manager.path), "Status: 503")
 	manager.stop()
 	assert manager.path.exists(), "it has removed a name that is not its own"

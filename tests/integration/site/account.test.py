@@ -272,7 +272,7 @@ def an_invalid_token_form_is_refused_at_its_field_and_keeps_the_input():
 		[], 30), 422, "Choose at least one thing"), (("x", ["admin"], 30), 422,
 		"Only creators and admins"), (("x", ["read"], 99999), 422, "A token expires after"), (("x",
 		["read"], "soon"), 422, "A token expires after"), (("laptop <b>", ["read"], 30), 409,
-		"You have a token of this name")):
+		"You already have a token with this name")):
 		answer = whole(make_token(ada, *fields))
 		equal((fields, answer.status), (fields, status))
 		contains(answer.words(), sentence)

@@ -89,7 +89,7 @@ def missing_and_invalid_tokens_get_different_errors():
 	for secret in ("podium_" + "x" * 43, "x", ""):
 		answer = nobody.ask("GET", "/api/v1", headers={"Authorization": f"Bearer {secret}"})
 		if secret:
-			problem(answer, 401, "invalid_token", "not valid")
+			problem(answer, 401, "invalid_token", "unknown, expired or revoked")
 			equal(answer.headers["WWW-Authenticate"], 'Bearer error="invalid_token"')
 	answer = nobody.ask("GET", "/api/v1", headers={"Authorization": "Basic YTpi"})
 	problem(answer, 401, "invalid_request", "the word Bearer")
@@ -235,7 +235,7 @@ def leaderboards_are_listed_page_by_page():
 @test
 def a_leaderboard_describes_its_task_and_rules():
 	board = nobody.read("/api/v1/leaderboards/small")
-	contains(board["engine_reason"], "eval.py is no harness that Podium knows")
+	contains(board["engine_reason"], "eval.py is not a harness that Podium knows")
 	equal((board["description"], board["engine"], board["cases"], board["quotas"]),
 		("A small task.", "custom", {"tests": ["size: 1"], "benchmarks": ["size: 1024"]}, None))
 	equal(program("ada").read("/api/v1/leaderboards/small")["quotas"], [])

@@ -144,9 +144,9 @@ def users_without_rights_are_refused_and_change_nothing():
 			"admin")
 		problem(ask("carl without the scope", method, path, body), 403, "insufficient_scope",
 			"admin")
-		problem(ask("ada", method, path, body), 403, "forbidden", "This is for")
+		problem(ask("ada", method, path, body), 403, "forbidden", "Only ")
 		if access == "ADMINS":
-			problem(ask("carl", method, path, body), 403, "forbidden", "This is for admins.")
+			problem(ask("carl", method, path, body), 403, "forbidden", "Only admins may do this.")
 		equal((method, pattern, programs["nobody"].request(method, A + path.format(**made), b"{}",
 			{"Authorization": "Bearer podium_" + 43 * "x", "Content-Type": "application/json"
 				}).status), (method, pattern, 401))
@@ -261,7 +261,7 @@ def a_new_task_version_can_be_uploaded_and_switched_to():
 def a_submission_can_be_hidden_shown_held_released_and_rejected():
 	path, subject = "submissions/{id}", f"submission {made['id']}"
 	ranked = f"SELECT COUNT(*) FROM ranking WHERE submission_id = {made['id']}"
-	problem(ask("root-of-all", "POST", path + "/hide", {}), 400, "invalid", "Say why")
+	problem(ask("root-of-all", "POST", path + "/hide", {}), 400, "invalid", "Give a reason")
 	equal(ask("root-of-all", "POST", path + "/hide", {"reason": "A copy."}).status, 204)
 	audited("submission.hide", subject)
 	equal(value(ranked), "0")

@@ -387,10 +387,11 @@ def banning_one_of_the_two_cancels_a_queued_comparison():
 	equal(answer.status, 303)
 	equal(
 		comparison("CONCAT(state, ', ', reason)"),
-		"cancelled, The account of one of the two was banned or deleted before they were compared.")
+		"cancelled, The account of one of the two authors was banned or deleted "
+		"before the comparison.")
 	lacks(words(anyone, "/leaderboard/small"), "under way")
 	contains(words(anyone, f"/comparison/{number_of_comparison()}"),
-		"It was cancelled. The account of one of the two was banned")
+		"It was cancelled. The account of one of the two authors was banned")
 
 
 @test

@@ -122,9 +122,9 @@ def an_author_cancels_a_queued_submission_immediately():
 	contains(ada.get(answer.location).words(), "The submission was cancelled.")
 	state = status(submission)
 	equal((state["state"], state["verdict"], state["jobs"][0]["reason"]),
-		("done", "cancelled", "Cancelled by its author before it began."))
+		("done", "cancelled", "Cancelled by its author before it started."))
 	contains(
-		ada.get(f"/submission/{submission}").words(), "Cancelled by its author before it began.")
+		ada.get(f"/submission/{submission}").words(), "Cancelled by its author before it started.")
 	lacks(ada.get(f"/submission/{submission}").text, "/cancel\"")
 	equal(sql("SELECT COUNT(*) FROM audit_log WHERE action = 'submission.cancel'"), [["0"]])
 	site.release_jobs()
@@ -177,7 +177,7 @@ def an_admins_cancellation_shows_the_name_and_is_in_the_audit_log():
 		ended(submission)["jobs"][0]["reason"], "Cancelled by the admin root-of-all while it ran.")
 	equal(sql("SELECT actor, subject, detail FROM audit_log WHERE action = 'submission.cancel'"), [[
 		"root-of-all", f"submission {submission}",
-		"0 waiting and 1 running job cancelled; 0 had ended before"
+		"0 waiting and 1 running job cancelled; 0 had finished before"
 	]])
 
 
@@ -335,7 +335,7 @@ def an_admin_drains_pauses_and_resumes_in_the_panel():
 	until(lambda: status(running_one)["jobs"][0]["state"] == "queued")
 	contains(
 		status(running_one)["jobs"][0]["message"],
-		"Worker here was paused by an admin. Waiting for CPU: 1st in line.")
+		"An admin paused worker here. Waiting for CPU: 1st in line.")
 	contains(anyone.get("/queue?paused").words(), "paused")
 	equal({row["state"] for row in anyone.get("/queue/status?paused").json["devices"]}, {"paused"})
 	equal(sql(f"SELECT attempt FROM jobs WHERE submission_id = {running_one}"), [["0"]])

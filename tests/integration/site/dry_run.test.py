@@ -276,7 +276,7 @@ def the_page_says_what_cannot_be_tried():
 def a_task_in_cuda_is_tried_as_far_as_its_form_allows():
 	for name, changes, purposes, untried in (("whole", "",
 		["an empty file", "an output without content",
-		"samples/right.cu"], "The samples that must pass stand in for it."),
+		"samples/right.cu"], "The samples that must pass replace it."),
 		("kernel", "  kernel_signature: __global__ void f(float *a)\n",
 		["an empty file", "a kernel that does nothing",
 		"samples/right.cu"], "in CUDA C++ their form depends on the task's types")):
@@ -290,8 +290,7 @@ def a_task_in_cuda_is_tried_as_far_as_its_form_allows():
 			"SELECT e.purpose FROM dry_run_entries e JOIN submissions s ON s.id = e.submission_id "
 			f"JOIN leaderboards l ON l.id = s.leaderboard_id WHERE l.name = '{name}' ORDER BY s.id")
 		], purposes)
-		contains(words,
-			"The reference: the reference of a task in CUDA C++ stands beside the check")
+		contains(words, "The reference: in CUDA C++ it shares a file with the check")
 		contains(words, untried)
 	contains(
 		sql("SELECT b.content FROM blobs b JOIN submissions s ON s.sha256 = b.sha256 WHERE "
@@ -340,7 +339,7 @@ def one_dry_run_runs_at_a_time_and_only_creators_start_it():
 	sql("UPDATE jobs SET state = 'queued', gpu = 'Z9000' ORDER BY id DESC LIMIT 1")
 	refused = carl.post("/admin/leaderboard/weak/dryrun?version=1", csrf=carl.csrf("/account"))
 	equal(refused.status, 409)
-	contains(whole(refused).words(), "A dry run of this version is under way")
+	contains(whole(refused).words(), "A dry run of this version is running")
 	equal(
 		dora.post("/admin/leaderboard/weak/dryrun?version=1", csrf=dora.csrf("/account")).status,
 		403)
@@ -354,7 +353,7 @@ def one_dry_run_runs_at_a_time_and_only_creators_start_it():
 	equal(refused.status, 422)
 	contains(whole(refused).words(), "sound has no device, so nothing can run")
 	equal(sql("SELECT COUNT(*) FROM dry_runs"), before)
-	lacks(refused.words(), "Something broke")
+	lacks(refused.words(), "Internal error")
 
 
 @test

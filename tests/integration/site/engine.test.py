@@ -138,10 +138,10 @@ def a_harness_that_podium_does_not_know_runs_as_written():
 	words = make_board("edited", task_of("mine.py"),
 		**{"mine.py": FAILS + "raise SystemExit(112)\n" + STOCK})
 	contains(
-		words, "The engine is custom. eval.py is no harness that Podium knows, so the custom "
+		words, "The engine is custom. eval.py is not a harness that Podium knows, so the custom "
 		"engine runs it as written; choose `podium: {engine: isolated}` in task.yml")
 	words = dora.get("/leaderboard/edited/task").words()
-	for part in ("Run as python3 eval.py MODE CASEFILE", "Engine custom. eval.py is no harness"):
+	for part in ("Run as python3 eval.py MODE CASEFILE", "Engine custom. eval.py is not a harness"):
 		contains(words, part)
 	for part in ("judge.py", "Files that do not run"):
 		lacks(words, part)
@@ -152,7 +152,7 @@ def a_harness_that_podium_does_not_know_runs_as_written():
 @test
 def a_main_file_of_the_tasks_own_runs_as_written():
 	contains(make_board("own", task_of("run.py", main="run_it.py"), **{"run.py": OWN}),
-		"The engine is custom. run_it.py is no harness that Podium knows")
+		"The engine is custom. run_it.py is not a harness that Podium knows")
 	equal(outcome(judged("own", "custom_kernel = None\n")), ("passed", "custom"))
 	equal(ranked("own"), [("dora", "custom")])
 	page = dora.get("/leaderboard/own").text

@@ -103,7 +103,7 @@ def submit(token):
 		csrf=token)
 
 
-def refused(answer, sentence="The database does not answer just now."):
+def refused(answer, sentence="The database does not answer."):
 	equal(answer.status, 503)
 	contains(answer.text, sentence)
 	assert int(answer.headers["Retry-After"]) > 0
@@ -125,7 +125,7 @@ def all_pages_answer_503(what):
 		answers = list(pool.map(lambda job: timed(*job), jobs))
 	for answer, _ in answers:
 		refused(answer)
-	refused(submit(token), "What you sent was not stored, or it was stored whole")
+	refused(submit(token), "Podium stored either all of your request or nothing")
 	for call in (ada.get("/api/v1/leaderboards/small"),
 		ada.get("/api/v1/me", Authorization="Bearer podium_x")):
 		equal((refused(call).headers["Content-Type"], call.json["code"]),

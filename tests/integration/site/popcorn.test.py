@@ -418,7 +418,7 @@ def a_code_opens_a_closed_leaderboard_and_the_same_user_may_enter_it_again():
 		popcorn.ask("POST", "/user/join", {"code": 7})
 	for _ in range(2):
 		equal(like(popcorn.join(code), "joined")["leaderboards"], ["closed-one"])
-	with refused(400, "used as often"):
+	with refused(400, "no uses left"):
 		program("bob").join(code)
 	equal(popcorn.gpus("closed-one"), ["H200"])
 	contains([board["name"] for board in popcorn.leaderboards()], "closed-one")
@@ -743,7 +743,7 @@ def a_taken_token_name_gets_a_number_and_the_form_keeps_its_input():
 	again = bob.post("/device", [("code", offer["user_code"]), ("name", "box"), ("days", "7"),
 		("answer", "confirm")])
 	equal(again.status, 409)
-	contains(again.words(), "You have a token of this name")
+	contains(again.words(), "You already have a token with this name")
 	contains(again.text, '<option value="7" selected>')
 	hostile = begin("<b>\u00fc</b>")
 	contains(bob.post("/device", [("code", hostile["user_code"])]).words(), "<b>\u00fc</b>")
@@ -756,7 +756,7 @@ def guessing_codes_is_rate_limited():
 	offer = begin()
 	contains(
 		bob.post("/device", [("code", offer["user_code"])]).words(),
-		"There were too many codes that no terminal waits with")
+		"You entered too many codes that no terminal shows")
 	wrong = "SELECT hits FROM rate_limits WHERE subject = 'terminal code carol'"
 	equal(carol.post("/device", [("code", offer["user_code"])]).status, 200)
 	before = sql(wrong)
@@ -818,12 +818,12 @@ def admin_commands_need_an_admin_with_an_admin_token():
 def an_admin_stops_and_starts_taking_submissions():
 	for _ in range(2):
 		equal(command("POST", "/admin/stop")["accepts_jobs"], False)
-	with refused(400, "Podium takes no submissions just now"):
+	with refused(400, "Podium accepts no submissions"):
 		program("ada").submit("Small", "H200", "test", source())
 	contains(
 		ada.post("/leaderboard/Small/submit", [("mode", "test"), ("gpu", "H200"),
-		("code", "# {}")]).words(), "Podium takes no submissions just now")
-	contains(ada.get("/leaderboard/Small/submit").words(), "Podium takes no submissions just now")
+		("code", "# {}")]).words(), "Podium accepts no submissions")
+	contains(ada.get("/leaderboard/Small/submit").words(), "Podium accepts no submissions")
 	equal(command("POST", "/admin/start")["accepts_jobs"], True)
 	program("ada").wait(program("ada").submit("Small", "H200", "test", source()))
 	equal(sql("SELECT action, actor FROM audit_log WHERE action LIKE 'intake.%' ORDER BY id"),
@@ -984,7 +984,7 @@ def polling_returns_the_last_state_while_the_database_is_away():
 	database = site.database.process.pid
 	os.kill(database, signal.SIGSTOP)
 	try:
-		with refused(503, "does not answer just now"):
+		with refused(503, "does not answer"):
 			while True:
 				popcorn.leaderboards()
 		for number, status in ((known, "running"), (unknown, "pending")):
@@ -1015,7 +1015,7 @@ def polling_returns_pending_while_podium_web_restarts():
 		for call in (lambda: popcorn.ask("DELETE", "/user/submissions/7"), popcorn.leaderboards,
 			lambda: popcorn.submit("Small", "H200", "test", source()),
 			lambda: popcorn.stream("Small", "H200", "profile", source())):
-			with refused(503, "does not answer just now"):
+			with refused(503, "does not answer"):
 				call()
 	finally:
 		place.with_suffix(".away").rename(place)

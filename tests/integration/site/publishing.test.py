@@ -354,7 +354,7 @@ def a_code_can_open_several_leaderboards():
 	ok(join(eve, code))  # a member who enters the code again uses up no seat
 	refused = join(ada, code)
 	equal(refused.status, 422)
-	contains(refused.words(), "was used as often as it may be")
+	contains(refused.words(), "has no uses left")
 	equal(ada.get("/leaderboard/first").status, 404)
 	contains(carl.get("/admin/invites").words(), "1 of 1")
 
@@ -408,7 +408,7 @@ def a_removed_member_no_longer_sees_the_leaderboard():
 	equal([eve.get(f"/leaderboard/{board}").status for board in ("first", "second")], [404, 200])
 	equal(publish(carl, "first", action="remove", member="eve").status, 404)
 	contains(value("SELECT detail FROM audit_log WHERE action = 'leaderboard.remove'"),
-		"eve is no member any more")
+		"eve is no longer a member")
 
 
 @test
@@ -458,7 +458,7 @@ def a_code_does_not_work_while_its_maker_may_not_invite():
 		sql(f"UPDATE users SET {change} WHERE name = 'carl'")
 		refused = join(bob, code)
 		equal((change, refused.status), (change, 422))
-		contains(whole(refused).words(), "Whoever made this code may not invite any more")
+		contains(whole(refused).words(), "The person who created this code may no longer invite")
 		equal(ok(join(eve, code)).location, "/leaderboard/second")  # a member keeps the seat
 		contains(whole(admin.get("/admin/invites")).words(), "suspended second")
 		sql(f"UPDATE users SET {back} WHERE name = 'carl'")
@@ -472,7 +472,7 @@ def a_code_does_not_work_while_its_maker_may_not_invite():
 	equal(ok(join(bob, wide)).location, "/leaderboard/third")
 	refused = join(bob, wide)
 	equal(refused.status, 422)
-	contains(whole(refused).words(), "may not invite to what is left of its leaderboards any more")
+	contains(whole(refused).words(), "may no longer invite to its remaining leaderboards")
 	equal(value("SELECT uses FROM invites ORDER BY id DESC LIMIT 1"), "1")
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE leaderboards l JOIN "
 		"users u ON u.name = 'carl' SET l.creator_id = u.id WHERE l.name = 'third'")

@@ -233,8 +233,9 @@ def changed_metadata_makes_no_version_and_appears_immediately():
 def a_creator_cannot_change_another_creators_leaderboard():
 	path = uploaded(dora, tree(seed=4))
 	words = dora.get(path).words()
-	contains(words,
-		"The leaderboard sort is somebody else's; only its creator and admins may change it.")
+	contains(
+		words,
+		"The leaderboard sort belongs to another user. Only its creator and admins may change it.")
 	contains(words, "Refused: 3")
 	page = carl.get(uploaded(carl, tree(seed=4))).text
 	answer = dora.post(path, [("set", hidden(page, "set")), ("plan", hidden(page, "plan"))])

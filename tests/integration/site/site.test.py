@@ -389,8 +389,9 @@ def a_profile_is_private_until_the_deadline_and_not_ranked():
 		answer, page = client.get(file), client.get(f"/submission/{submission}").text
 		equal(answer.status, status)
 		(contains if status == 200 else lacks)(page, "&lt;b&gt;hot&lt;/b&gt; loop in my kernel")
-		contains(page,
-			"There is no report of ncu: it profiles NVIDIA GPUs, and this ran on the CPU.")
+		contains(
+			page, "There is no report of ncu: ncu profiles NVIDIA GPUs, and the submission ran on "
+			"the CPU.")
 		equal("/artifact/" in page, status == 200)
 	answer = bob.get(file)
 	equal(answer.bytes, b"<script>alert(1)</script>")

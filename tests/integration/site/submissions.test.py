@@ -178,10 +178,10 @@ def the_audit_log_has_every_action():
 		sql("SELECT actor, action, subject, detail FROM audit_log WHERE action LIKE 'submission.%' "
 		"ORDER BY id"),
 		[["root-of-all", "submission.hide", f"submission {fast}", "It <copies> a library."],
-		["root-of-all", "submission.show", f"submission {fast}", "it is seen and ranked again"],
+		["root-of-all", "submission.show", f"submission {fast}", "it is shown and ranked again"],
 		["root-of-all", "submission.hold", f"submission {other}", "Too good to be <true>."],
 		["root-of-all", "submission.note", f"submission {other}", "Watch </textarea>him."],
-		["root-of-all", "submission.note", f"submission {other}", "the note was taken away"]])
+		["root-of-all", "submission.note", f"submission {other}", "the note was deleted"]])
 
 
 code = 1

@@ -134,7 +134,7 @@ def a_link_works_once_to_choose_a_password():
 	contains(visitor.get("/account").words(), "bob")
 	equal(bob.get("/account").status, 303)
 	equal((log_in("bob", PASSWORD)[0], log_in("bob", "another password")[0]), (422, 303))
-	contains(visitor.get(link).words(), "This link does not work any more")
+	contains(visitor.get(link).words(), "This link is no longer valid")
 	equal(visitor.get(link).status, 404)
 	equal(choose(visitor, link, "a third password").status, 404)
 	equal(audit("user.password"), [["bob", "bob", "chosen with a link; every session was ended"]])

@@ -179,7 +179,8 @@ def a_device_can_be_quarantined_with_a_reason():
 		sql(
 		"SELECT action, subject, detail FROM audit_log WHERE action LIKE 'worker.%' ORDER BY id"),
 		[[
-		"worker.quarantine", f"{worker} {uuid}", "in quarantine; 0 running given back: It <smells>."
+		"worker.quarantine", f"{worker} {uuid}",
+		"in quarantine; 0 running queued again: It <smells>."
 		], ["worker.resume", f"{worker} {uuid}", "takes jobs again"]])
 	sql("UPDATE gpus SET quarantined_at = UTC_TIMESTAMP(3), quarantine_reason = 'It fell off the "
 		f"bus.' WHERE uuid = '{uuid}'")

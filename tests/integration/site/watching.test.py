@@ -300,10 +300,10 @@ def a_submission_can_be_traced_from_request_to_result_by_its_ids():
 	taken = next(line for line in logged("web") if line.get("submission") == str(number))
 	equal((taken["route"], taken["user"]),
 		("/leaderboard/*/submit", sql("SELECT id FROM users WHERE name = 'ada'")[0][0]))
-	until(lambda: any("is over" in line["message"] and line.get("submission") == str(number)
-		for line in logged("worker")))
+	until(lambda: any("The job finished" in line["message"] and line.get("submission") == str(
+		number) for line in logged("worker")))
 	ended = next(line for line in logged("worker")
-		if "is over" in line["message"] and line.get("submission") == str(number))
+		if "The job finished" in line["message"] and line.get("submission") == str(number))
 	equal((ended["job"], ended["fence"], ended["worker"], ended["message"].split(": ")[1]),
 		(*job, sql("SELECT name FROM workers WHERE name <> 'gone'")[0][0], "passed."))
 	equal(ended["device"].startswith("GPU-"), True)

@@ -118,16 +118,16 @@ REFUSED = [("", "Give the receiver's address"), ("example.org/x", "begin with ht
 	("ftp://example.org/", "begin with https://"), ("http://example.org/", "begin with https://"),
 	("https://example.org:22/", "443 and 8443"),
 	("https://ann:secret@example.org/", "Leave name and password out"),
-	("https://example.org/#x", "behind # is never sent"), ("https://exämple.org/", "xn--"),
+	("https://example.org/#x", "after # is never sent"), ("https://exämple.org/", "xn--"),
 	("https://example.org/a b", "has a space"),
 	("https://" + "a" * 1000 + "/", "bytes long; 1000 are allowed"),
-	("https://127.0.0.1/", "this machine itself"), ("http://127.0.0.3/", "begin with https://"),
-	("https://2130706433/", "this machine itself"), ("https://0x7f.1/", "this machine itself"),
+	("https://127.0.0.1/", "this host"), ("http://127.0.0.3/", "begin with https://"),
+	("https://2130706433/", "this host"), ("https://0x7f.1/", "this host"),
 	("https://10.1.2.3/", "a private network"),
-	("https://169.254.169.254/", "the hosts on one cable"),
-	("https://[::1]/", "this machine itself"), ("https://[::ffff:10.0.0.1]/", "a private network"),
+	("https://169.254.169.254/", "a link-local network"), ("https://[::1]/", "this host"),
+	("https://[::ffff:10.0.0.1]/", "a private network"),
 	("https://[64:ff9b::a00:1]/", "a private network"),
-	("https://[fe80::1]/", "the hosts on one cable"), ("https://[fd00::1]/", "a private network"),
+	("https://[fe80::1]/", "a link-local network"), ("https://[fd00::1]/", "a private network"),
 	("https://100.64.1.1/", "a provider"), ("https://", "not a web address"), ]
 
 
@@ -329,8 +329,8 @@ def a_name_that_resolves_to_an_internal_address_is_refused_on_connecting():
 	hooks["inside"] = int(made.location.rsplit("/", 1)[1])
 	done(act(carl, "inside", "test"))
 	wait_for(
-		"SELECT attempts > 0 AND sentence = 'localhost leads to this machine itself, "
-		"where webhooks do not reach.' FROM webhook_deliveries "
+		"SELECT attempts > 0 AND sentence = 'localhost leads to this host, "
+		"which webhooks may not reach.' FROM webhook_deliveries "
 		f"WHERE webhook_id = {hooks['inside']}", [["1"]])
 	remove("inside")
 
@@ -465,8 +465,8 @@ def a_receiver_that_answers_410_is_switched_off_and_its_page_says_so():
 	page = whole(carl.get(f"/admin/hooks/{hooks['gone']}")).words()
 	contains(
 		page,
-		"Podium has switched this webhook off. The receiver answered 410: it is gone for good. "
-		"It hears of nothing until you resume it.")
+		"Podium has switched this webhook off. The receiver answered 410: the address no longer "
+		"exists. It hears of nothing until you resume it.")
 	contains(carl.get("/admin/leaderboard/small/hooks").words(), "switched off")
 	equal(act(carl, "gone", "test").status, 409)
 	done(act(carl, "gone", "resume"))
@@ -489,8 +489,8 @@ def a_webhook_is_switched_off_after_many_failures():
 		"UPDATE webhook_deliveries SET next_at = UTC_TIMESTAMP(3) "
 		f"WHERE webhook_id = {hooks['broken']}")
 	wait_for(f"SELECT state, reason FROM webhooks WHERE id = {hooks['broken']}", [[
-		"off", "The last 30 attempts failed. The last time: The receiver answered 404: "
-		"there is nothing at this address. Was the webhook deleted there?"
+		"off", "The last 30 attempts failed. The latest error: The receiver answered 404: "
+		"there is nothing at this address. Check whether the webhook was deleted there."
 	]])
 	remove("broken")
 
@@ -506,8 +506,8 @@ def a_delivery_is_given_up_after_a_day():
 		f"WHERE d.webhook_id = {hooks['old']}")
 	start_sender(PODIUM_WEBHOOK_RETRY_MS="3600000")
 	wait_for(f"SELECT state, sentence FROM webhook_deliveries WHERE webhook_id = {hooks['old']}", [[
-		"failed", "Given up after 13 attempts. The last time: The receiver answered 500: "
-		"something is wrong there."
+		"failed", "Podium gave up after 13 attempts. The latest error: The receiver answered 500: "
+		"the receiver itself failed."
 	]])
 	stop_senders()
 	# Podium also gives up a delivery that no sender may send, because its webhook is paused.
@@ -619,7 +619,7 @@ def a_result_hidden_or_held_before_sending_is_not_sent():
 		["job", "delivered"], ["ranked", "withheld"], ["record", "withheld"]]))
 	contains(
 		carl.get(f"/admin/hooks/{hooks['mine']}").words(),
-		"Not sent: its subject was hidden, withdrawn, deleted or taken out of the ranking "
+		"Not sent: its subject was hidden, withdrawn, deleted or removed from the ranking "
 		"meanwhile.")
 
 

@@ -137,7 +137,7 @@ def a_length_that_is_too_small_cuts_the_form_and_drops_the_rest():
 	body = multipart(("name", None, b"ada"), ("password", None, b"a long password"))
 	answer = send("/login", f"Content-Length: {len(body) - 30}", body, type=MULTIPART)
 	equal(status_of(answer), 400)
-	contains(answer, b"What was sent did not arrive whole; send it again.")
+	contains(answer, b"The request did not arrive completely. Send it again.")
 	equal(answer.count(b"HTTP/1.1 "), 1)
 
 
@@ -184,7 +184,7 @@ def a_body_that_is_too_large_is_refused_before_it_is_sent():
 		contains(answer, b"</html>")
 	answer = send("/login", f"Content-Length: {FORM_BYTES + 1}", b"x" * (FORM_BYTES + 1))
 	equal(status_of(answer), 413)
-	contains(answer, b"What was sent is larger than the 65536 bytes that are taken here.")
+	contains(answer, b"The request is larger than the limit of 65536 bytes.")
 	goes_on()
 
 
@@ -290,7 +290,7 @@ def fastcgi_status(*arguments, **options):
 @test
 def podium_web_does_not_trust_a_length():
 	equal(fastcgi_status(GOOD, len(GOOD)), WHOLE)
-	contains(fastcgi(GOOD, len(GOOD) + 1), b"What was sent did not arrive whole; send it again.")
+	contains(fastcgi(GOOD, len(GOOD) + 1), b"The request did not arrive completely. Send it again.")
 	equal(fastcgi_status(GOOD, len(GOOD) + 1), 400)
 	equal(fastcgi_status(b"", 10), 400)
 	for length in (-1, 1 << 40, 1 << 70, FORM_BYTES + 1):

@@ -200,7 +200,7 @@ def after_three_attempts_a_comparison_fails_and_the_scores_decide():
 	with worker():
 		wait_for(number, "failed", 60)
 	equal(job(number, "verdict, attempt"), ["internal error", "3"])
-	contains(job(number, "reason"), "It was tried 3 times.")
+	contains(job(number, "reason"), "All 3 attempts failed.")
 	equal(page(), "1:1 2:1")
 
 
@@ -213,7 +213,7 @@ def a_comparison_whose_entry_is_replaced_is_cancelled():
 		wait_for(better)
 	equal(job(number), "cancelled")
 	equal(page(), "1:1 2:2")
-	contains(job(number, "reason"), "replaced by a better one")
+	contains(job(number, "reason"), "A better entry replaced")
 
 
 @test
@@ -229,7 +229,7 @@ def deleting_the_leaderboard_ends_a_running_comparison():
 			"WHERE name = 'doomed'")
 		equal(sql("SELECT (SELECT COUNT(*) FROM comparisons) + (SELECT COUNT(*) FROM jobs)"),
 			[["0"]])
-		here.says("no longer this worker's")
+		here.says("no longer belongs to this worker")
 
 
 # ---- with the real podium-run ----

@@ -236,7 +236,7 @@ def a_worker_that_wakes_up_after_its_lease_does_not_overwrite_its_successor():
 		result = job(number, "verdict, attempt, fence, lease_owner, finished_at")
 		equal(result[:2] + result[3:4], ["passed", "2", "second"])
 		first.send(signal.SIGCONT)
-		first.says("no longer this worker's")
+		first.says("no longer belongs to this worker")
 		time.sleep(2)
 	equal(job(number, "verdict, attempt, fence, lease_owner, finished_at"), result)
 	equal(sql(f"SELECT COUNT(*) FROM stages WHERE job_id = {number}"), [["2"]])
@@ -254,7 +254,7 @@ def a_job_whose_podium_run_dies_each_time_fails_after_three_attempts():
 	verdict, attempt, reason, finished = job(number,
 		"verdict, attempt, reason, finished_at IS NOT NULL")
 	equal((verdict, attempt, finished), ("internal error", "3", "1"))
-	contains(reason, "tried 3 times")
+	contains(reason, "3 attempts failed")
 	contains(reason, "exited with code 7")
 
 
@@ -317,7 +317,7 @@ def after_the_time_to_drain_or_a_second_signal_the_job_is_queued_again():
 			running(number)
 			for _ in range(signals):
 				worker.send(signal.SIGTERM)
-				worker.says("Takes no new job")
+				worker.says("takes no new job")
 			equal(worker.process.wait(20), 0)
 			equal(job(number, "state, attempt"), ["queued", "0"])
 		sql(f"DELETE FROM jobs WHERE id = {number}")
@@ -341,7 +341,7 @@ def deleting_a_leaderboard_ends_its_jobs():
 		running(number)
 		sql("DELETE FROM submissions WHERE id = (SELECT submission_id FROM jobs WHERE id = %d)" %
 			number)
-		worker.says("no longer this worker's")
+		worker.says("no longer belongs to this worker")
 		until(lambda: not processes_of(worker))
 
 

@@ -249,7 +249,7 @@ static const char *read_obstacle(struct arena *arena, const struct process_resul
 		return arena_printf(arena,
 			"The task's files could not be compiled for the isolated engine: %s.",
 			result->ending < COUNT(LIMITS) && LIMITS[result->ending] ? LIMITS[result->ending]
-																	 : "the compiler was ended");
+																	 : "the compiler was stopped");
 	capture_text(&result->errors, &text);
 	return arena_printf(arena,
 		"The task's files could not be compiled for the isolated engine: %.400s",

@@ -25,7 +25,7 @@ static const struct {
 		"The task failed, not the submission: its harness could not read its case file, make an "
 		"input or check an output (exit code 113)" },
 	{ 114, VERDICT_TIME_LIMIT,
-		"The harness stopped because of a time limit of its own (exit code 114)" },
+		"The harness stopped because of its own time limit (exit code 114)" },
 };
 
 static const char *case_noun(const struct results *results)
@@ -150,7 +150,7 @@ static void judge_results(
 static void append_memory_limit(struct buffer *out, const struct process *process)
 {
 	buffer_printf(out,
-		"The program, with all that it had started and written, took more than %.1f GiB of memory",
+		"The program and everything that it started and wrote used more than %.1f GiB of memory",
 		(double)process->host->most_memory_bytes / (1 << 30));
 }
 
@@ -172,7 +172,7 @@ static bool judge_ending(
 	case PROCESS_FLOODED:
 		out->verdict = VERDICT_OUTPUT_LIMIT;
 		buffer_printf(
-			&out->message, "More than %d MiB were printed", process_most_output_bytes >> 20);
+			&out->message, "The program printed more than %d MiB", process_most_output_bytes >> 20);
 		return true;
 	case PROCESS_TOO_LARGE:
 		out->verdict = VERDICT_MEMORY_LIMIT;
@@ -180,8 +180,7 @@ static bool judge_ending(
 		return true;
 	case PROCESS_TOO_MANY:
 		out->verdict = VERDICT_RUNTIME_ERROR;
-		buffer_printf(&out->message,
-			"The program had more than %" PRId64 " processes and threads at once",
+		buffer_printf(&out->message, "The program had more than %" PRId64 " processes and threads",
 			process->host->most_processes);
 		return true;
 	case PROCESS_SIGNALLED:
@@ -191,7 +190,7 @@ static bool judge_ending(
 		else if (result->out_of_memory)
 			buffer_text(&out->message, "The machine ran out of memory and the program was killed");
 		else
-			buffer_printf(&out->message, "The program was ended by the signal SIG%s (%s)",
+			buffer_printf(&out->message, "The signal SIG%s (%s) ended the program",
 				sigabbrev_np(result->code) ? sigabbrev_np(result->code) : "RT",
 				sigdescr_np(result->code) ? sigdescr_np(result->code) : "real-time signal");
 		return true;
@@ -280,13 +279,12 @@ static const struct judge_code {
 	{ JUDGE_RAISED, VERDICT_RUNTIME_ERROR, true, "The submission raised an error" },
 	{ JUDGE_CUDA, VERDICT_RUNTIME_ERROR, true, "A CUDA call failed" },
 	{ JUDGE_TIMEOUT, VERDICT_TIME_LIMIT, true, "The submission did not answer in time" },
-	{ JUDGE_VIOLATION, VERDICT_PROTOCOL_VIOLATION, true,
-		"The submission did not keep to the protocol" },
+	{ JUDGE_VIOLATION, VERDICT_PROTOCOL_VIOLATION, true, "The submission violated the protocol" },
 	{ JUDGE_RIVAL, VERDICT_RUNTIME_ERROR, true,
 		"The submission that this one is compared with failed" },
 	{ JUDGE_CANNOT_SPLIT, VERDICT_INTERNAL_ERROR, false,
 		"The isolated engine cannot run this task" },
-	{ 2, VERDICT_INTERNAL_ERROR, false, "The judge could not do its work" },
+	{ 2, VERDICT_INTERNAL_ERROR, false, "The judge could not finish" },
 	{ 111, VERDICT_INTERNAL_ERROR, false, "The judge could not report its results" },
 	{ 113, VERDICT_INTERNAL_ERROR, false,
 		"The task failed, not the submission: a case could not be read, no input could be made "
@@ -393,7 +391,8 @@ static void judge_by_results(
 	if (out->verdict == VERDICT_RUNTIME_ERROR)
 		buffer_text(&sentence, "The judge ended before it had checked everything");
 	else
-		buffer_printf(&sentence, "The judge's results are wrong: %s", buffer_string(&out->message));
+		buffer_printf(
+			&sentence, "The judge's results are invalid: %s", buffer_string(&out->message));
 	blame_judge(judge, results, buffer_string(&sentence), out);
 }
 
@@ -414,7 +413,7 @@ static void judge_by_exit(const struct process *processes, const struct process_
 		quote_judge(results, code, out);
 		out->loser = code->code == JUDGE_RIVAL ? SIDE_RIVAL : SIDE_SUBMISSION;
 	} else {
-		blame_judge(judge, results, code ? code->sentence : "The judge broke down", out);
+		blame_judge(judge, results, code ? code->sentence : "The judge exited unexpectedly", out);
 	}
 	if (judge->code == JUDGE_CANNOT_SPLIT)
 		buffer_text(&out->message, JOB_ENGINE_ADVICE);
@@ -430,7 +429,7 @@ static void judge_by_ending(const struct process *process, const struct process_
 	if (results->verdict != VERDICT_NONE)
 		buffer_printf(&sentence, "The judge's results cannot be read: %s", results->reason);
 	else if (judge_ending(process, judge, out))
-		buffer_printf(&sentence, "The judge broke down: %s", buffer_string(&out->message));
+		buffer_printf(&sentence, "The judge failed: %s", buffer_string(&out->message));
 	blame_judge(judge, results, buffer_string(&sentence), out);
 	out->machine_failed = judge->out_of_memory;
 }

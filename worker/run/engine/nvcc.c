@@ -67,7 +67,7 @@ static int add_task_flags(struct nvcc *nvcc, const struct task *task, struct err
 	for (size_t i = 0; i < task->define_count; i++) {
 		const struct task_define *define = &task->defines[i];
 		if (!text_is_identifier(define->name))
-			return fail(error, ERROR_INPUT, "The define \"%s\" of the task is no identifier.",
+			return fail(error, ERROR_INPUT, "The define \"%s\" of the task is not an identifier.",
 				define->name);
 		nvcc_add(nvcc,
 			define->value ? arena_printf(nvcc->arena, "-D%s=%s", define->name, define->value)

@@ -27,7 +27,7 @@ int inbox_open(struct inbox *inbox, struct events *events, bool once, struct err
 		sigprocmask(SIG_BLOCK, &ends, NULL) ? -1 : signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
 	return inbox->signals >= 0
 		? 0
-		: fail(error, ERROR_SYSTEM, "Signals cannot be taken over: %s.", strerror(errno));
+		: fail(error, ERROR_SYSTEM, "Cannot receive signals: %s.", strerror(errno));
 }
 
 void inbox_close(struct inbox *inbox)
@@ -87,8 +87,8 @@ static void take_message(struct inbox *inbox, json_t *message)
 		refuse_job(inbox, job_id(message), VERDICT_INTERNAL_ERROR,
 			job_id(message) < 0
 				? "A message is neither a job with an id nor a cancellation and was skipped."
-				: "podium-run runs one job at a time, and others are waiting already; send it when "
-				  "they have ended.");
+				: "podium-run runs one job at a time, and others already wait. Send the job when "
+				  "they have finished.");
 		json_decref(message);
 	} else {
 		inbox->waiting[inbox->waiting_count++] = message;

@@ -43,9 +43,9 @@ static const struct {
 		"option NVreg_RestrictProfilingToAdminUsers=0.",
 		true },
 	{ "No kernels were profiled",
-		"There is no report of ncu: it saw no kernel inside the NVTX range custom_kernel. Either "
-		"the submission launches none (a plain copy is none), or the task's harness does not open "
-		"that range around its call.",
+		"There is no report of ncu: ncu saw no kernel inside the NVTX range custom_kernel. Either "
+		"the submission launches no kernel (a plain copy is not one), or the task's harness does "
+		"not open that range around its call.",
 		true },
 	{ "ERR_NVGPUCTRRSRC",
 		"There is no report of ncu: another program holds the performance counters of the GPU.",
@@ -78,11 +78,11 @@ struct profiler profiler_find(struct arena *arena, const struct job *job)
 {
 	struct profiler profiler = { .is_final = true };
 	if (job->device.is_cpu)
-		profiler.without =
-			"There is no report of ncu: it profiles NVIDIA GPUs, and this ran on the CPU.";
+		profiler.without = "There is no report of ncu: ncu profiles NVIDIA GPUs, and the "
+						   "submission ran on the CPU.";
 	else if (job->device.count > 1)
-		profiler.without =
-			"There is no report of ncu: it is used for one GPU at a time, and this ran on several.";
+		profiler.without = "There is no report of ncu: Podium uses ncu for one GPU at a time, and "
+						   "the submission ran on several.";
 	else if (!(profiler.ncu = find_ncu(arena, job->nvcc)))
 		profiler.without =
 			"There is no report of ncu: NVIDIA Nsight Compute is not installed on this worker.";
@@ -144,7 +144,7 @@ void profiler_explain(struct profiler *profiler, struct arena *arena, const stru
 	const char *last = find_last_words(arena, said);
 	if (result->ending == PROCESS_TIMEOUT)
 		set_reason(profiler,
-			arena_printf(arena, "There is no report of ncu: it did not end within %lld s.",
+			arena_printf(arena, "There is no report of ncu: it did not finish within %lld s.",
 				(long long)process->timeout_ms / 1000),
 			false);
 	else
@@ -195,7 +195,7 @@ static int check_file(int folder, struct error *error)
 	if (fstatat(folder, REPORT, &status, AT_SYMLINK_NOFOLLOW))
 		return fail(error, ERROR_NOT_FOUND, "There is no file.");
 	if (!S_ISREG(status.st_mode) || status.st_nlink != 1)
-		return fail(error, ERROR_INPUT, "The report is a link or no regular file.");
+		return fail(error, ERROR_INPUT, "The report is a link, or not a regular file.");
 	return 0;
 }
 

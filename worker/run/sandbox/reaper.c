@@ -183,5 +183,5 @@ int reaper_end_all(struct error *error)
 			return 0;
 	}
 	return fail(
-		error, ERROR_SYSTEM, "A process of the job could not be ended; the device may hang.");
+		error, ERROR_SYSTEM, "A process of the job could not be killed; the device may hang.");
 }
