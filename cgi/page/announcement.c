@@ -247,14 +247,14 @@ static const struct statement END =
 	COMMAND("UPDATE announcements SET until_at = UTC_TIMESTAMP(3) WHERE id = ? "
 			"AND COALESCE(until_at > UTC_TIMESTAMP(3), TRUE)");
 
-struct job_completion {
+struct announcement_ending {
 	struct request *request;
 	int64_t id;
 };
 
 static int end_body(struct database *db, void *context, struct error *error)
 {
-	const struct job_completion *ending = context;
+	const struct announcement_ending *ending = context;
 	struct request *request = ending->request;
 	struct announcement one;
 	int64_t id = ending->id;
@@ -273,7 +273,7 @@ static int end_body(struct database *db, void *context, struct error *error)
 
 int announcement_end(struct request *request, int64_t id)
 {
-	struct job_completion ending = { request, id };
+	struct announcement_ending ending = { request, id };
 	return database_transaction(request->db, end_body, &ending, request->error);
 }
 
