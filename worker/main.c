@@ -90,7 +90,7 @@ struct worker {
 	struct slot *slots;
 	size_t running;
 	struct database *db;
-	struct lease_grace contact;
+	struct lease_grace lease_grace;
 	struct cache cache;
 	int stop, drain;    /* events that the slots wait on as well */
 	struct beat *beats; /* one for each slot */
@@ -163,7 +163,7 @@ static int renew_registration(struct worker *worker, struct error *error)
 		return rc;
 	rc = registration_renew(worker->db, &worker->registration, &database_ms, error);
 	if (!rc)
-		lease_grace_note(&worker->contact, clock_ms(), database_ms, worker->config->lease_ms);
+		lease_grace_note(&worker->lease_grace, clock_ms(), database_ms, worker->config->lease_ms);
 	return rc == ERROR_NOT_FOUND ? registration_write(worker->db, &worker->registration, error)
 								 : rc;
 }
@@ -172,7 +172,7 @@ static int reclaim_jobs(struct worker *worker, struct error *error)
 {
 	size_t count = 0;
 	bool is_allowed =
-		!worker->hands_in && lease_grace_is_over(&worker->contact, worker->config->lease_ms);
+		!worker->hands_in && lease_grace_is_over(&worker->lease_grace, worker->config->lease_ms);
 	int rc = is_allowed ? job_leases_reclaim(worker->db, &count, error) : 0;
 	if (count && !rc)
 		log_warning("The workers of %zu running jobs stopped answering. Each of these jobs is "

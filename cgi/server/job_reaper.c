@@ -28,7 +28,7 @@ static const struct statement NOW =
 
 /* The time of the next reclaim, and since when the database answers. */
 struct schedule {
-	struct lease_grace contact;
+	struct lease_grace lease_grace;
 	int64_t reclaim_at_ms;
 };
 
@@ -40,8 +40,8 @@ static int reclaim_leases(struct schedule *schedule, struct error *error)
 	int rc = database_row(db, arena, &NOW, &now, error, "");
 	if (rc)
 		return rc;
-	lease_grace_note(&schedule->contact, clock_ms(), now.now_ms, lease_ms);
-	if (lease_grace_is_over(&schedule->contact, lease_ms))
+	lease_grace_note(&schedule->lease_grace, clock_ms(), now.now_ms, lease_ms);
+	if (lease_grace_is_over(&schedule->lease_grace, lease_ms))
 		rc = job_leases_reclaim(db, &count, error);
 	if (count && !rc)
 		log_warning("The workers of %zu running jobs stopped answering. Each job was queued again, "
