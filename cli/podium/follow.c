@@ -71,7 +71,7 @@ static const char *jobs_folder(void)
 	return folder && *folder ? folder : "/tmp";
 }
 
-int follow_job(const struct local_machine *here, const json_t *message, int64_t limit_ms,
+int follow_job(const struct local_machine *local, const json_t *message, int64_t limit_ms,
 	struct interrupt *interrupt, struct progress *progress, json_t *outcome, struct error *error)
 {
 	struct following following = {
@@ -82,7 +82,7 @@ int follow_job(const struct local_machine *here, const json_t *message, int64_t 
 		.limit_at_ms = clock_ms() + limit_ms,
 	};
 	progress_say(progress, "starting podium-run");
-	int rc = runner_start(&following.runner, here->runner, jobs_folder(), here->tools.python,
+	int rc = runner_start(&following.runner, local->runner, jobs_folder(), local->tools.python,
 		interrupt->descriptor, error);
 	if (!rc)
 		rc = runner_send(&following.runner, message, error);
