@@ -97,11 +97,6 @@ static void note_change(
 		buffer_printf(notes, "%s%s: %s, was %s", notes->length ? "; " : "", what, after, before);
 }
 
-static const char *yes_or_no(bool truth)
-{
-	return truth ? "yes" : "no";
-}
-
 static void note_changes(
 	const struct change *change, const struct state *before, struct buffer *notes)
 {

@@ -49,6 +49,14 @@ bool text_is_utf8(const char *bytes, size_t length)
 	return text_utf8_prefix(bytes, length) == length;
 }
 
+size_t text_count_characters(const char *text)
+{
+	size_t count = 0;
+	for (; *text; text++)
+		count += ((unsigned char)*text & 0xc0) != 0x80;
+	return count;
+}
+
 static bool is_name(const char *name, size_t least, size_t most)
 {
 	size_t length = strlen(name);

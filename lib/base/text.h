@@ -12,6 +12,9 @@
 size_t text_utf8_prefix(const char *bytes, size_t length);
 bool text_is_utf8(const char *bytes, size_t length);
 
+/* The number of code points in valid UTF-8. */
+size_t text_count_characters(const char *text);
+
 /* Whether the text is ASCII. Columns for names, GPU models and device UUIDs are ASCII, and
  * comparing one with other text is an error in MariaDB. */
 bool text_is_ascii(const char *text);

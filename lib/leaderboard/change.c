@@ -270,11 +270,6 @@ static void note_change(
 		buffer_printf(notes, "%s%s: %s, was %s", notes->length ? "; " : "", what, after, before);
 }
 
-static const char *yes_or_no(bool truth)
-{
-	return truth ? "yes" : "no";
-}
-
 static int note_quotas(
 	struct database *db, const struct change *change, struct buffer *notes, struct error *error)
 {

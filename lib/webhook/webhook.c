@@ -159,21 +159,13 @@ const char *webhook_shown_address(struct arena *arena, const char *address)
 
 /* ---- checks ---- */
 
-static size_t count_characters(const char *text)
-{
-	size_t count = 0;
-	for (; *text; text++)
-		count += ((unsigned char)*text & 0xc0) != 0x80;
-	return count;
-}
-
 static int check_name(const char *name, struct error *error)
 {
 	if (!name[strspn(name, " ")])
 		return fail_field(error, "name",
 			"Give the webhook a name that tells you what it is, such as: our channel.");
 	if (!text_is_line(name, webhook_name_most_characters * 4)
-		|| count_characters(name) > webhook_name_most_characters)
+		|| text_count_characters(name) > webhook_name_most_characters)
 		return fail_field(error, "name",
 			"A name has at most %d characters and no control characters.",
 			webhook_name_most_characters);
