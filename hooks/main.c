@@ -284,14 +284,7 @@ int main(int count, char **words)
 	int code = usage_read(&USAGE, count, words);
 	if (code >= 0)
 		return code;
-	/* Blocks the signals before the first thread starts, so all inherit it. Only
-	 * run_maintenance() takes these signals. */
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGHUP);
-	pthread_sigmask(SIG_BLOCK, &signals, NULL);
-	signal(SIGPIPE, SIG_IGN);
+	service_take_signals(&signals); /* only this thread waits for them */
 	/* The memory contains the database's password and the webhooks' secrets. */
 	prctl(PR_SET_DUMPABLE, 0);
 	if (load_settings(&error)) {

@@ -445,14 +445,7 @@ int main(int count, char **words)
 	int code = usage_read(&USAGE, count, words);
 	if (code >= 0)
 		return code;
-	/* Set before the first thread, so that all threads inherit it: only serve_until_signal takes
-	 * these signals. */
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGHUP);
-	pthread_sigmask(SIG_BLOCK, &signals, NULL);
-	signal(SIGPIPE, SIG_IGN);
+	service_take_signals(&signals); /* only this thread waits for them */
 	/* The worker holds the database's password and the secret seeds. A submission of the same user
 	 * must not read its memory. */
 	prctl(PR_SET_DUMPABLE, 0);
