@@ -1,6 +1,7 @@
 #include "lib/base/text.h"
 
 #include <ctype.h>
+#include <stdarg.h>
 #include <string.h>
 
 /* Length of the UTF-8 sequence at `s`, 0 if it is invalid. Source: table 3-7 of the Unicode
@@ -112,6 +113,18 @@ void text_append_printable(struct buffer *out, const char *text)
 			buffer_printf(out, "\\x%02x", (unsigned char)text[at + i]);
 		at += step;
 	}
+}
+
+void text_print_line(FILE *stream, const char *format, ...)
+{
+	cleanup_buffer struct buffer line = { 0 };
+	char text[4096];
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	text_append_printable(&line, text);
+	fprintf(stream, "%s\n", buffer_string(&line));
 }
 
 void text_append_valid(struct buffer *out, const char *bytes, size_t length)

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /* Length of the valid UTF-8 prefix (RFC 3629: no overlong forms, no surrogates, nothing above
  * U+10FFFF). It equals `length` when all of the text is valid. */
@@ -35,6 +36,9 @@ bool text_has_control(const char *text);
 
 /* Appends `text`. Control characters as above and invalid UTF-8 become \xNN. */
 void text_append_printable(struct buffer *out, const char *text);
+
+/* Prints one line to a terminal or a log, printable as above. */
+void text_print_line(FILE *stream, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Appends at most `length` bytes as valid UTF-8. Each invalid byte and each NUL becomes U+FFFD. */
 void text_append_valid(struct buffer *out, const char *bytes, size_t length);
