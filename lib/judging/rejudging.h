@@ -63,8 +63,8 @@ struct rejudging {
 	const char *state;              /* "open", "applied", "discarded" */
 	const char *made_by, *ended_by; /* ended_by NULL: it is open */
 	int64_t made_at_ms, ended_at_ms;
-	int64_t jobs, waiting, useless; /* waiting: not finished; useless: failed or cancelled, so the old
-	                                   result stays */
+	int64_t jobs, waiting, useless; /* waiting: not finished; useless: failed or cancelled, so the
+	                                   old result stays */
 	const char *frozen; /* a leaderboard whose frozen ranking prevents applying; NULL: none */
 };
 

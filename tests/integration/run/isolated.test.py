@@ -808,8 +808,8 @@ def the_side_that_used_up_the_time_of_a_comparison_loses_it():
 	def taking(seconds):
 		return f"import time\ntime.sleep({seconds})\n{KERNEL}"
 
-	for loser, verdict, own_s, rivals_s in (("rival", "runtime error", 2.5, 3.5),
-		("rival", "runtime error", 0, 60), ("submission", "time limit", 60, 0.5)):
+	for loser, verdict, own_s, rivals_s in (("rival", "runtime error", 2.5, 3.5), ("rival",
+		"runtime error", 0, 60), ("submission", "time limit", 60, 0.5)):
 		expect_loser(loser, verdict, "used up the time limit", submission=taking(own_s),
 			rival=taking(rivals_s), definition=split_task(ranked_timeout_s=5))
 
