@@ -317,12 +317,6 @@ static int first_registration(struct worker *worker, const sigset_t *signals, st
 	}
 }
 
-/* Distinguishes this process from all others, whatever the clocks say. */
-static int64_t random_instance(void)
-{
-	return ((int64_t)randombytes_random() << 31) + randombytes_random();
-}
-
 static int run_worker(
 	struct worker *worker, const char *runner, const sigset_t *signals, struct error *error)
 {
@@ -410,7 +404,8 @@ static int start_worker(const struct config *config, const sigset_t *signals, st
 			.tools = &tools,
 			.checks = cluster ? NULL : check_host(arena, config, runner, stop),
 			.protocol = schema_known(),
-			.instance = random_instance(),
+			/* Distinguishes this process from all others, whatever the clocks say. */
+			.instance = ((int64_t)randombytes_random() << 31) + randombytes_random(),
 		},
 	};
 	cache_open(&worker.cache, config);
