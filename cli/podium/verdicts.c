@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/* The codes are documented in check_help and docs/podium.md, and do not change. */
+/* The codes are documented in CHECK_NOTES (commands.c) and docs/podium.md, and do not change. */
 static const struct meaning {
 	int exit_code;
 	const char *advice; /* NULL: what the server says */
