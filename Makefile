@@ -1,6 +1,7 @@
 # Podium. `make help` lists what there is; everything is built under build/.
 VERSION  := 0.1.0
-# SANITIZE=1 builds the same programs with ASan and UBSan in a folder of their own, FUZZ=1 with clang for libFuzzer.
+# SANITIZE=1 builds the same programs with ASan and UBSan in a separate folder, FUZZ=1 with clang
+# for libFuzzer in another.
 SANITIZE ?=
 FUZZ     ?=
 # V=1 prints the commands.
@@ -14,15 +15,16 @@ CFLAGS   ?= -O2 -g
 override CFLAGS += -std=c17 -D_GNU_SOURCE -DPODIUM_VERSION='"$(VERSION)"' -I. -I$(B) \
   -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla -Werror \
   -fstack-protector-strong -fPIE $(shell pkg-config --cflags $(PACKAGES) pangocairo)
-# An RPATH, which also holds for what our libraries need themselves; the newer RUNPATH would not.
+# An RPATH also applies to the libraries that the programs' libraries need; the newer RUNPATH does
+# not.
 override LDFLAGS += -pie -Wl,-rpath,'$$ORIGIN/lib' -Wl,--disable-new-dtags -Wl,-z,relro,-z,now
 LIBS     := $(shell pkg-config --libs $(PACKAGES)) -lm -lpthread
-# Only what speaks with the web needs libcurl.
+# Only programs that send web requests need libcurl.
 CURL     := -Wl,--as-needed $(shell pkg-config --libs libcurl)
 WEB_LIBS := $(CURL) $(shell pkg-config --libs pangocairo fontconfig) -lfcgi -lcmark-gfm-extensions -lcmark-gfm
 ifdef FUZZ
 CC       := clang
-# What a clang of another year warns about is no reason not to fuzz; gcc has the word on warnings.
+# Another version of clang may warn about more. Only gcc's warnings are errors.
 override CFLAGS += -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined -O1 -Wno-error
 override LDFLAGS += -fsanitize=address,undefined
 else ifdef SANITIZE
@@ -34,7 +36,7 @@ endif
 
 TEMPLATES := $(wildcard templates/*.html)
 TEMPLATE_OBJECTS := $(TEMPLATES:templates/%.html=$(B)/templates/%.o)
-# The objects of a folder and of those in it.
+# The objects of a folder and of its subfolders.
 objects    = $(patsubst %.c,$(B)/%.o,$(wildcard $(1)/*.c $(1)/*/*.c))
 PROGRAMS  := $(B)/podium-web $(B)/podium-worker $(B)/podium-run $(B)/podium-hooks $(B)/podium-admin $(B)/podium
 TEST_SOURCES := $(wildcard tests/unit/test_*.c tests/integration/*/test_*.c)
@@ -101,7 +103,7 @@ bench-isolated: ## compare the isolated engine's clock with kernels' own, on the
 worker-bundle: all ## collect what a GPU host needs to run podium-worker in ./worker-bundle
 	@worker/bundle $(B) worker-bundle
 
-# Where `make install` puts things; DESTDIR= stands in front of all of it.
+# Where `make install` puts the files. DESTDIR= is put before all these paths.
 prefix     ?= /usr/local
 sysconfdir ?= /etc
 install: all ## install everything (DESTDIR=, prefix=/usr/local); then run podium-admin init
@@ -124,7 +126,7 @@ $(B)/libpodium.a: $(call objects,lib)
 	@rm -f $@
 	$(call quietly,AR)ar qcs $@ $^
 
-# Each program is a main and the rest, which unit tests link as well.
+# Each program is a main.o and a library of everything else, which unit tests link as well.
 $(B)/libweb.a: $(filter-out %/main.o,$(call objects,cgi)) $(TEMPLATE_OBJECTS)
 $(B)/libworker.a: $(filter-out %/main.o,$(patsubst %.c,$(B)/%.o,$(wildcard worker/*.c)))
 $(B)/librun.a: $(filter-out %/main.o,$(call objects,worker/run))
@@ -149,7 +151,8 @@ $(B)/podium-hooks: $(B)/hooks/main.o $(B)/sql/schema.o $(B)/sql/migrations.o $(B
 $(B)/podium-admin: $(call objects,cli/admin) $(B)/libpodium.a $(B)/sql/migrations.o $(B)/sql/rights.o
 	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-# It goes to machines that have no database, so it asks for no library that it does not call.
+# podium also runs on machines without a database, so it is linked only with the libraries that it
+# calls.
 $(B)/podium: $(B)/cli/podium/main.o $(B)/libcommand.a $(B)/libpodium.a
 	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ $(CURL) $(LIBS) -ldl
 
@@ -166,7 +169,8 @@ $(TEMPLATE_OBJECTS): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
 
 # The files that are embedded in programs.
 $(B)/cgi/api/openapi.o: docs/api.md $(wildcard docs/openapi/*.json)
-# What the pages show of the engines: SOURCE(SYMBOL, PATH) lines, the paths below harness/.
+# The sources of the engines that the pages show, as lines SOURCE(SYMBOL, PATH) with paths below
+# harness/.
 SHOWN := harness/zygote.py harness/eval.py harness/eval.cu harness/isolated/build_cu $(wildcard harness/isolated/*.py harness/isolated/*.c harness/isolated/*.h harness/isolated/*.cu)
 $(B)/cgi/page/engine_source.o: $(B)/cgi/page/engine_source.list $(SHOWN)
 $(B)/cgi/page/engine_source.list: $(SHOWN)
@@ -175,7 +179,7 @@ $(B)/cgi/page/engine_source.list: $(SHOWN)
 $(B)/lib/task/stock.o: $(filter-out %.pyc harness/isolated,$(wildcard harness/*))
 $(B)/worker/run/sandbox/zygote.o: harness/zygote.py $(B)/worker/run/sandbox/enter.so
 $(B)/worker/run/sandbox/zygote.o: override CFLAGS += -DSANDBOX_LIBRARY='"$(B)/worker/run/sandbox/enter.so"'
-# For Python: so without sanitizers, whose own libraries an interpreter does not have.
+# Python loads this library, so it has no sanitizers: their libraries are missing in Python.
 $(B)/worker/run/sandbox/enter.so: worker/run/sandbox/enter.c worker/run/sandbox/enter.h
 	@mkdir -p $(@D)
 	$(call quietly,LD)$(CC) -O2 -std=c17 -D_GNU_SOURCE -I. -fPIC -shared -o $@ $<
@@ -191,20 +195,21 @@ $(B)/sql/migrations.list: $(wildcard sql/*.sql)
 	@mkdir -p $(@D)
 	@printf 'MIGRATION(%s)\n' $(sort $(basename $(notdir $(wildcard sql/[0-9]*.sql)))) > $@
 
-# For Python too, so without sanitizers; podium-run brings it to the judge and the contestants.
+# Python loads this library too, so it has no sanitizers. podium-run gives it to the judge and the
+# contestants.
 ISOLATED := $(wildcard harness/isolated/*.c)
 $(B)/harness/isolated/native.so: $(ISOLATED) $(wildcard harness/isolated/*.h)
 	@mkdir -p $(@D)
 	$(call quietly,LD)$(CC) -O2 -std=c17 -D_GNU_SOURCE -fPIC -shared -o $@ $(ISOLATED) -ldl -lm
 $(B)/libisolated.a: $(call objects,harness/isolated)
-# The same in one object, for the programs of tasks in CUDA C++.
+# The same code in one object, for the programs of tasks in CUDA C++.
 $(B)/harness/isolated/native.o: $(ISOLATED) $(wildcard harness/isolated/*.h)
 	@mkdir -p $(@D)
 	$(call quietly,LD)$(CC) -O2 -std=c17 -D_GNU_SOURCE -fPIC -r -nostdlib -o $@ $(ISOLATED)
 $(B)/worker/run/engine/isolated_cu.o: $(wildcard harness/isolated/*.cu harness/isolated/*.h) harness/isolated/build_cu $(B)/harness/isolated/native.o
 $(B)/worker/run/engine/isolated_cu.o: override CFLAGS += -DNATIVE_OBJECT='"$(B)/harness/isolated/native.o"'
 
-# A test links the part whose headers it includes.
+# A test is linked with the library whose headers it includes.
 including = $(patsubst %.c,$(B)/%,$(if $(TEST_SOURCES),$(shell grep -lE '^#include "$(1)' $(TEST_SOURCES))))
 $(call including,(cgi|templates)/): $(B)/libweb.a
 $(filter $(B)/tests/integration/library/%,$(TESTS)): $(B)/libweb.a
@@ -213,12 +218,13 @@ $(call including,cli/podium/): $(B)/libcommand.a
 $(call including,hooks/): $(B)/libhooks.a
 $(call including,worker/[a-z_]+\.h): $(B)/libworker.a
 $(call including,harness/isolated/): $(B)/libisolated.a
-# A driver that pretends, which the test loads by its name.
+# A pretended CUDA driver, which the test loads by its name.
 $(B)/tests/unit/test_driver: | $(B)/tests/unit/libcuda.so.1
 $(B)/tests/unit/libcuda.so.1: tests/lib/pretend_cuda.c tests/lib/pretend_cuda.h harness/isolated/driver.h
 	@mkdir -p $(@D)
 	$(call quietly,LD)$(CC) $(filter-out -fPIE,$(CFLAGS)) -fPIC -shared -Wl,-soname,$(@F) -o $@ $< -lpthread
-# Two hold our declarations against NVIDIA's headers: those of the system, or those that tests/lib/tools.py fetched.
+# Two tests compare Podium's declarations with NVIDIA's headers: those of the system, or those that
+# tests/lib/tools.py fetched.
 TOOLKIT_TESTS := $(B)/tests/unit/test_driver.o $(B)/tests/unit/test_device.o
 $(TOOLKIT_TESTS): $(wildcard build/tools/cuda/nvidia/cu13/include/cuda.h build/tools/cuda/nvidia/cu13/include/nvml.h)
 $(TOOLKIT_TESTS): override CFLAGS += -idirafter build/tools/cuda/nvidia/cu13/include
@@ -226,7 +232,7 @@ $(TESTS:=.o): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
 $(TESTS): %: %.o $(B)/libpodium.a
 	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ -Wl,--start-group $^ -Wl,--end-group -lcmocka $(WEB_LIBS) $(LIBS) -ldl
 
-# libFuzzer brings the main.
+# libFuzzer provides main().
 fuzzers: $(FUZZERS)
 $(FUZZERS:=.o): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
 $(FUZZERS): %: %.o $(B)/libweb.a $(B)/libworker.a $(B)/librun.a $(B)/libcommand.a $(B)/libisolated.a $(B)/libhooks.a $(B)/libpodium.a

@@ -65,7 +65,8 @@ static size_t read_request_body(void *source, char *bytes, size_t size)
 	return got > 0 ? (size_t)got : 0;
 }
 
-/* The client's header arrives as the parameter HTTP_NAME (RFC 3875, section 4.1.18). */
+/* Reads a header of the client, which arrives as the parameter HTTP_NAME (RFC 3875,
+ * section 4.1.18). */
 static const char *read_http_header(void *source, const char *name)
 {
 	const FCGX_Request *fcgi = source;
@@ -96,7 +97,8 @@ static enum method method_from_name(const char *name)
 	return 0;
 }
 
-/* nginx's request id. Without a usable one, for example behind another proxy, a random number. */
+/* Returns nginx's request ID, or a random ID if nginx gives none that is usable, for example behind
+ * another proxy. */
 static const char *request_id(struct arena *arena, const char *given)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-";
@@ -109,7 +111,7 @@ static const char *request_id(struct arena *arena, const char *given)
 	return arena_strdup(arena, sodium_bin2hex(digits, sizeof digits, number, sizeof number));
 }
 
-/* The thread's later log lines name this request. */
+/* Makes the thread's log lines name this request from now on. */
 static void begin_log(const struct request *request)
 {
 	log_about(LOG_REQUEST, request->id);
@@ -146,7 +148,7 @@ static void fill_request(struct request *request, FCGX_Request *fcgi)
 	request->cookies = fcgi_parameter(fcgi, "HTTP_COOKIE");
 	request->read_header = read_http_header;
 	request->header_source = fcgi;
-	/* When another proxy ends TLS in front of nginx, only the public address shows it. */
+	/* If another proxy terminates TLS in front of nginx, only the setting public_url shows it. */
 	request->secure = strcmp(fcgi_parameter(fcgi, "HTTPS"), "on") == 0
 		|| strncmp(config.public_url, "https://", 8) == 0;
 	request->body_type = fcgi_parameter(fcgi, "CONTENT_TYPE");
@@ -155,7 +157,7 @@ static void fill_request(struct request *request, FCGX_Request *fcgi)
 	request->body_source = fcgi;
 }
 
-/* The reason phrase of a status (RFC 9110, section 15). */
+/* Returns the reason phrase of a status (RFC 9110, section 15). */
 static const char *phrase_of(int status)
 {
 	static const struct {
@@ -229,8 +231,8 @@ static void write_response_head(const struct request *request, struct buffer *he
 	buffer_text(head, "\r\n");
 }
 
-/* Sends a long answer piece by piece: sends each before it makes the next. False: a piece is
- * missing. */
+/* Sends a long answer piece by piece: sends each piece before it makes the next. False: a piece
+ * could not be made. */
 static bool send_pieces(struct request *request, const FCGX_Request *fcgi)
 {
 	while (request->body.length) {
@@ -258,8 +260,8 @@ static bool send_response(struct request *request, const FCGX_Request *fcgi)
 	return !is_connected || !request->stream || request->is_head || send_pieces(request, fcgi);
 }
 
-/* Reads the rest of a refused body. If nginx cannot finish writing it, nginx shows its own error
- * page instead of ours. nginx lets at most 10 MB through. */
+/* Reads the rest of a refused body, at most the 10 MB that nginx lets through. If nginx could not
+ * finish writing the body, it would show its own error page instead of ours. */
 static void drain_body(FCGX_Request *fcgi)
 {
 	char unwanted[16384];
@@ -267,9 +269,10 @@ static void drain_body(FCGX_Request *fcgi)
 		;
 }
 
-/* Breaks off an incomplete answer. Without a Content-Length, nginx takes the end of our connection
- * for the end of the answer, and the visitor gets a truncated file that looks whole. An invalid
- * FastCGI record is an error to nginx, so it breaks off the visitor's connection too. */
+/* Breaks off an incomplete answer. Without a Content-Length, nginx would take the end of our
+ * connection for the end of the answer, and the visitor would get a truncated file that looks
+ * whole. We send an invalid FastCGI record, which is an error to nginx, so nginx breaks off the
+ * visitor's connection too. */
 static void break_off(FCGX_Request *fcgi)
 {
 	static const char invalid_record[8] = { 0 };
@@ -278,8 +281,8 @@ static void break_off(FCGX_Request *fcgi)
 	shutdown(fcgi->ipcFd, SHUT_RDWR);
 }
 
-/* Keeps the memory of the page in `page` between requests, unless it is large: growing a new buffer
- * each time takes a tenth of making a page. */
+/* Answers one request. `page` keeps the memory of the response body for the next request, unless it
+ * is large: growing a new buffer takes a tenth of the time of making a page. */
 static void answer_request(
 	FCGX_Request *fcgi, struct arena *arena, struct database *db, struct buffer *page)
 {
@@ -308,7 +311,8 @@ static void answer_request(
 
 /* ---- threads ---- */
 
-/* EAGAIN: another thread was quicker. Otherwise descriptors may have run out, and a pause helps. */
+/* Pauses after accept has failed: descriptors may have run out. EAGAIN needs no pause, because it
+ * only means that another thread was quicker. */
 static void wait_after_failure(void)
 {
 	if (errno == EAGAIN)
@@ -323,7 +327,7 @@ struct server {
 	int waiter;
 };
 
-/* Each thread has its own database connection. The thread opens it before the first request,
+/* Each thread has its own database connection. The thread connects before its first request,
  * because connecting takes longest when the database does not answer. */
 static void *serve_requests(void *context)
 {
@@ -350,8 +354,8 @@ static void *serve_requests(void *context)
 
 /* ---- until the end ---- */
 
-/* Returns the next signal. Meanwhile it tells the service manager that we live, unless every thread
- * is stuck in one request. */
+/* Waits for the next signal and returns it. Meanwhile tells the service manager that this process
+ * is alive, unless every thread is stuck in a request. */
 static int next_signal(const sigset_t *signals, size_t threads)
 {
 	int64_t watch_ms = service_watch_ms(), pause_ms = watch_ms ? watch_ms : 3600 * 1000;
@@ -365,7 +369,7 @@ static int next_signal(const sigset_t *signals, size_t threads)
 	return signal;
 }
 
-/* True: a successor serves, and this process must end. */
+/* Starts a successor. True: the successor serves, and this process must end. */
 static bool hand_over(pid_t *successor)
 {
 	struct error error = { 0 };
@@ -386,7 +390,8 @@ static bool hand_over(pid_t *successor)
 	return true;
 }
 
-/* A reload does not interrupt open streams. */
+/* Waits until no stream is open, because a reload must not interrupt them, or until a signal
+ * arrives. */
 static void outlast_streams(const sigset_t *signals)
 {
 	const struct timespec pause = { .tv_nsec = 200000000 };
@@ -394,7 +399,7 @@ static void outlast_streams(const sigset_t *signals)
 		;
 }
 
-/* Returns when no thread accepts new requests. */
+/* Waits for a signal that ends this process, and returns after telling the threads to stop. */
 static void wait_for_end(const sigset_t *signals, size_t threads, pid_t *successor)
 {
 	for (;;) {
@@ -415,7 +420,7 @@ static void report_ready(size_t threads)
 	snprintf(status, sizeof status, "Serves with %zu threads", threads);
 	log_info(
 		"podium-web %s listens on %s with %zu threads", PODIUM_VERSION, listener_name(), threads);
-	/* A predecessor reports for us: the service manager does not know this process yet. */
+	/* A predecessor reports for us, because the service manager does not know this process yet. */
 	if (!graceful_reload_tell())
 		service_ready(status);
 }

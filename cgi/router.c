@@ -159,7 +159,7 @@ static const struct answer {
 
 enum { most_parameters = 4 };
 
-/* Whether `path` matches `pattern`; stores what the stars matched in `parameters`. */
+/* Whether `path` matches `pattern`. `parameters` gets the parts of the path at the stars. */
 static bool path_matches(struct arena *arena, const char *pattern, const char *path,
 	const char *parameters[most_parameters + 1])
 {
@@ -188,7 +188,7 @@ static bool path_matches(struct arena *arena, const char *pattern, const char *p
 	return !*path;
 }
 
-/* An interface's call by its position in the tables; NULL after the last. */
+/* Returns an interface's call by its position in the tables; NULL after the last call. */
 static const struct call *call_at(const struct interface *interface, size_t number)
 {
 	for (size_t i = 0; i < interface->table_count; i++) {
@@ -199,7 +199,8 @@ static const struct call *call_at(const struct interface *interface, size_t numb
 	return NULL;
 }
 
-/* Like call_at, also for pages, which have no scope and accept every parameter. */
+/* Like call_at, but also gives the routes of pages, as calls without a scope that accept every
+ * parameter. False: after the last. */
 static bool route_at(const struct interface *interface, size_t number, struct call *call)
 {
 	if (interface->tables) {
@@ -213,8 +214,9 @@ static bool route_at(const struct interface *interface, size_t number, struct ca
 	return number < COUNT(ROUTES);
 }
 
-/* Whether a route matches. `*methods`: all methods of the address, 0 for an unknown address.
- * `*place`: the route's position within the interface. */
+/* Finds the route of the request's address and method. False: there is none. `*methods` gets the
+ * methods of all routes with this address that were tried; 0: the address is unknown. `*place` gets
+ * the route's position within the interface. */
 static bool find_route(
 	struct request *request, enum method method, struct call *call, int *methods, size_t *place)
 {
@@ -236,8 +238,8 @@ static bool find_route(
 
 /* ---- pages: the steps before a handler ---- */
 
-/* Redirects to the login. After a form sent without a session, the login leads back to the form's
- * page where there is one. */
+/* Redirects to the login, which then leads back to this page. After a form that was sent without a
+ * session, it leads to the page with the same address, or to the front page if there is none. */
 static int ask_to_log_in(struct request *request)
 {
 	int methods;
@@ -310,7 +312,7 @@ static const struct call_table *const API_TABLES[] = { &API_ROUTES, &API_ADMIN_R
 	&API_DEVICE_ROUTES };
 static const struct call_table *const POPCORN_TABLES[] = { &POPCORN_ROUTES };
 
-/* The last one serves all other addresses. */
+/* The last interface, the pages, serves all addresses without the prefix of another. */
 static const struct interface INTERFACES[] = {
 	{
 		.prefix = "/api/v1",
@@ -404,8 +406,8 @@ const char *router_loggable_path(const struct request *request)
 																		   : request->path;
 }
 
-/* A form's transaction commits as a whole or not at all. When the answer to the commit is missing,
- * the outcome is unknown. */
+/* Returns the message for a visitor when the database does not answer. A form's transaction commits
+ * as a whole or not at all, but if the answer to the commit is missing, the outcome is unknown. */
 static const char *database_away_sentence(const struct request *request)
 {
 	return request->method != METHOD_GET
@@ -420,7 +422,7 @@ static void answer_error(struct request *request, int code)
 	for (size_t i = 0; i < COUNT(ANSWERS); i++)
 		if (ANSWERS[i].code == code)
 			answer = &ANSWERS[i];
-	/* A status that a handler or the form's reader has set is more exact than the table's. */
+	/* A status that a handler or the form's reader has set is more exact than that of ANSWERS. */
 	if (request->status < 400)
 		request->status = answer->status;
 	const char *sentence = request->error->text;
@@ -442,7 +444,7 @@ static void answer_error(struct request *request, int code)
 	request->interface->refuse(request, code, answer->title, sentence);
 }
 
-/* The names of methods, for the header Allow. */
+/* Returns the names of methods, for the header Allow. */
 static const char *method_names(struct request *request, int methods)
 {
 	static const struct {

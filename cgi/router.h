@@ -22,7 +22,7 @@
  * after the last route. */
 const struct route *router_route(size_t number);
 
-/* The path for a log, without secrets such as the code of a password link. */
+/* Returns the request's path for a log, without secrets such as the code of a password link. */
 const char *router_loggable_path(const struct request *request);
 
 /* Answers a request: finds interface and route, recognises the viewer, checks rights, reads the

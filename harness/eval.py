@@ -231,10 +231,18 @@ def raised_by(function, *arguments):
 		return None, error
 
 
+def is_of_device(error):
+	"""Whether the GPU is full or failed. "Torch not compiled with CUDA enabled" is not such an
+	error."""
+	return type(error).__name__ == "OutOfMemoryError" or any(
+		words in str(error)
+		for words in ("CUDA error", "CUDA out of memory", "CUDA_ERROR", "[CUDA]", "_STATUS_"))
+
+
 def blames_submission(error):
 	"""Whether the submission can cause the error from outside the check's code."""
 	return (not isinstance(error, Exception) or isinstance(error, MemoryError)
-		or type(error).__name__ == "OutOfMemoryError" or "CUDA" in str(error))
+		or is_of_device(error))
 
 
 def refuses(trace):
@@ -253,7 +261,8 @@ def is_task_fault(error, function, reference, make_input):
 	trace = error.__traceback__
 	while trace.tb_next:
 		trace = trace.tb_next
-	if isinstance(error, (NameError, ImportError)) and trace.tb_frame.f_globals is vars(reference):
+	if (isinstance(error, (NameError, ImportError)) and not isinstance(error, UnboundLocalError)
+		and trace.tb_frame.f_globals is vars(reference)):
 		return True  # a slip in the code, which no output can cause
 
 	def raises_again(output, same_text=False):

@@ -104,7 +104,7 @@ struct Outcome {
 	std::string output, results;
 };
 
-/* The lines of both pipes. Passes the output on as it arrives. */
+/* Reads both pipes to their ends. Passes the output on as it arrives. */
 void read_both(int output, int results, Outcome &outcome)
 {
 	std::array<pollfd, 2> open = { pollfd{ output, POLLIN, 0 }, pollfd{ results, POLLIN, 0 } };

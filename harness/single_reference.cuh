@@ -1,6 +1,6 @@
 /* Gives a task that is a single reference.cuh (or .cu or .cpp, also named reference_code) the
  * interface that eval.cu expects. This file is both task.h and reference.cuh, because submissions
- *of that form include the reference by this name.
+ * of that form include the reference by this name.
  *
  * reference_code.cuh defines
  *

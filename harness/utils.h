@@ -28,7 +28,7 @@ constexpr int VALIDATION = 112; /* the answer is wrong */
 constexpr int CASES = 113;      /* the cases cannot be read */
 } // namespace ExitCodes
 
-/* Ends the program with a sentence if a CUDA call failed. */
+/* If a CUDA call failed, prints the call and its error and ends the program with CUDA_API. */
 #define CUDA_CHECK(call) podium_cuda_check((call), #call, __FILE__, __LINE__)
 
 inline void podium_cuda_check(cudaError_t status, const char *call, const char *file, int line)

@@ -54,8 +54,8 @@ def load_sandbox():
 
 
 def succeed(step):
-	"""`step`: the result of worker/run/sandbox/enter.c, the name of the step that failed or
-	None."""
+	"""Raises OSError if a function of worker/run/sandbox/enter.c has failed. `step`: its result,
+	the name of the failed step or None."""
 	if step:
 		raise OSError(f"it could not {step.decode()}: {os.strerror(ctypes.get_errno())}")
 
@@ -154,7 +154,8 @@ def renew_state():
 	if "numpy" in sys.modules:
 		sys.modules["numpy"].random.seed()
 	torch, threads = sys.modules.get("torch"), os.environ.get("OMP_NUM_THREADS", "")
-	# Setting the number makes a pool of threads, and torch waits for threads that a limit forbids.
+	# Set the number only if it differs: setting it makes a pool of threads, and torch waits for
+	# threads that a limit forbids.
 	if torch and threads.isdigit() and torch.get_num_threads() != int(threads):
 		torch.set_num_threads(int(threads))
 
@@ -287,8 +288,8 @@ def spawns_interpreters(arguments):
 
 
 def say(answer, **members):
-	"""Answers podium-run. Ends the process if podium-run has stopped listening: then it has started
-	the program without the zygote."""
+	"""Answers podium-run. Ends the process if podium-run has stopped listening, because podium-run
+	has then started the program without the zygote."""
 	try:
 		os.write(answer, json.dumps(members).encode())
 	except OSError:

@@ -1,5 +1,5 @@
 /* podium-hooks: sends the deliveries of webhooks. Pages and workers only write events to the
- * database, so nobody waits for a receiver. Several podium-hooks may run, on any hosts that
+ * database, so they do not wait for a receiver. Several podium-hooks may run, on any hosts that
  * reach the database. */
 #include "hooks/outbox.h"
 #include "hooks/sending.h"
@@ -100,7 +100,7 @@ static struct outcome attempt_delivery(const struct delivery *delivery)
 	return send_delivery(&hooks.config, delivery);
 }
 
-/* Makes one delivery. False: none is due, or the database does not answer. */
+/* Makes one delivery. False: none is due, or its claim or outcome could not be stored. */
 static bool make_delivery(struct database *db, struct arena *arena)
 {
 	struct delivery delivery;
@@ -143,7 +143,7 @@ static void *run_sender(void *context)
 
 /* ---- maintenance ---- */
 
-/* When each periodic task is due again. */
+/* The periodic tasks of the main thread. The ..._at_ms say when each is due again (clock_ms). */
 struct maintenance {
 	struct database *db;
 	bool is_checked, prunes;
@@ -160,7 +160,7 @@ static bool is_time(int64_t *at_ms, int64_t every_ms)
 	return true;
 }
 
-/* Prunes one step at a time, so that deliveries do not wait for it. */
+/* Prunes old rows, one step at a time, so that deliveries do not wait for the pruning. */
 static int prune_step(struct maintenance *maintenance, struct error *error)
 {
 	bool is_done = false;
@@ -190,8 +190,8 @@ static int run_due_tasks(struct maintenance *maintenance, struct error *error)
 	return rc ? rc : prune_step(maintenance, error);
 }
 
-/* Checks the schema first. The database may start or be migrated later than this program, or be
- * unreachable for a while. */
+/* Runs the tasks that are due, but only once a check of the schema has succeeded: the database may
+ * start or be migrated later than this program, or be unreachable for a while. */
 static int check_and_run_tasks(struct maintenance *maintenance, struct error *error)
 {
 	int rc = maintenance->is_checked ? 0 : schema_check(maintenance->db, error);

@@ -18,7 +18,7 @@ static bool has_value(const json_t *data, const char *key)
 	return value && !json_is_null(value);
 }
 
-/* Names contain no characters that a URL must escape. */
+/* Escapes nothing: the names contain no characters that a URL must escape. */
 static void append_leaderboard_url(struct buffer *out, const char *site, const json_t *data)
 {
 	buffer_printf(out, "%s/", site);
@@ -235,7 +235,7 @@ static const struct wording *find_wording(const char *event)
 	return &WORDINGS[COUNT(WORDINGS) - 1];
 }
 
-/* Cuts whole characters. A cut escape only shows its backslash. */
+/* Shortens the text to `most` characters. A cut inside an escape only leaves its backslash. */
 static void cut_text(struct buffer *text, size_t most)
 {
 	size_t at = 0;
@@ -260,7 +260,7 @@ static void write_discord(
 	cut_text(&title, discord_most_title);
 	cut_text(&says, discord_most_description);
 	append_submission_url(&link, site, data);
-	/* Names may look like mentions, but must not notify anybody. */
+	/* An empty `parse` forbids mentions: a name that looks like one must not notify anybody. */
 	json_t *root = json_pack("{s:s, s:{s:[]}, s:[{s:s, s:s, s:s, s:i, s:s}]}", "content", "",
 		"allowed_mentions", "parse", "embeds", "title", buffer_string(&title), "description",
 		buffer_string(&says), "url", buffer_string(&link), "color", wording->color, "timestamp",

@@ -5,17 +5,16 @@
 #include "hooks/outbox.h"
 #include "lib/base/buffer.h"
 
-/* Increased when a receiver of the previous version could misread the new one. */
+/* To be increased when a receiver of the previous version could misread the new one. */
 enum { message_version = 1 };
 
 /* Limits of a Discord message, in characters (from Discord's API). */
 enum { discord_most_title = 256, discord_most_description = 4096 };
 
-/* Appends the body as JSON in either form. `site` is the setting public_url. */
+/* Appends the body, which is JSON in both forms. `site` is the setting public_url. */
 void message_body(struct buffer *body, const struct delivery *delivery, const char *site);
 
-/* Appends text for Discord. Markdown characters are escaped, and at most `most` characters are
- * written. */
+/* Appends text for Discord. Escapes Markdown characters and writes at most `most` characters. */
 void message_plain(struct buffer *out, const char *text, size_t most);
 
 #endif

@@ -12,7 +12,9 @@ enum { longest_pause_ms = 3600 * 1000 };
 
 /* ---- claiming ---- */
 
-/* A lease longer than any valid one dates from before the clock was set back. */
+/* SQL condition: a delivery of the webhook is due, and no sender has claimed the webhook. Ignores a
+ * lease that is longer than any valid one: such a lease dates from before the clock was set
+ * back. */
 #define WEBHOOK_IS_DUE \
 	"h.state = 'active' AND (h.retry_at IS NULL OR h.retry_at <= UTC_TIMESTAMP(3)) " \
 	"AND (h.lease_expires IS NULL OR h.lease_expires <= UTC_TIMESTAMP(3) " \
@@ -25,7 +27,8 @@ struct found {
 static const struct column FOUND_COLUMNS[] = { INTEGER(struct found, id) };
 static const struct statement FIND_DUE = SELECT(
 	struct found, FOUND_COLUMNS, "SELECT h.id FROM webhooks h WHERE " WEBHOOK_IS_DUE "LIMIT 1");
-/* The webhook whose last delivery is oldest comes first. */
+/* Takes the webhook whose last attempt is oldest; its lease_expires is the time of that attempt's
+ * end. */
 static const struct statement LOCK_WEBHOOK = SELECT(struct found, FOUND_COLUMNS,
 	"SELECT h.id FROM webhooks h WHERE " WEBHOOK_IS_DUE
 	"ORDER BY h.lease_expires, h.id LIMIT 1 FOR UPDATE SKIP LOCKED");
@@ -58,8 +61,8 @@ static const struct column DELIVERY_COLUMNS[] = {
 	SQL_MAY_HEAR("h", "l") \
 	" AND (e.job_id IS NULL OR (" SQL_MAY_BE_TOLD("s") " AND (e.event = 'job' OR " SQL_IS_RANKED( \
 		"s", "j") ")))"
-/* Since the event, its subject may have been hidden, and the webhook's creator may have lost the
- * right to see it. */
+/* Reads a webhook's next delivery. Also reads whether it may still be sent: since the event, its
+ * subject may have been hidden, and the webhook's creator may have lost the right to see it. */
 static const struct statement NEXT_DELIVERY = SELECT(struct delivery, DELIVERY_COLUMNS,
 	"SELECT d.id, h.id AS webhook_id, h.fence, d.attempts + 1 AS attempts, h.failures, "
 	"  e.id AS event_id, e.at AS at_ms, "
@@ -215,8 +218,8 @@ int outbox_note(struct database *db, const struct config *config, const struct d
 
 /* ---- cleaning ---- */
 
-/* Starts from the webhooks, which are few, and their waiting deliveries. A scan of all past
- * deliveries would be slow. */
+/* Starts from the webhooks, which are few, and joins their waiting deliveries, because a scan of
+ * all past deliveries would be slow. */
 static const struct statement GIVE_UP = COMMAND(
 	"UPDATE webhooks h STRAIGHT_JOIN webhook_deliveries d FORCE INDEX "
 	"(webhook_deliveries_due) ON d.webhook_id = h.id AND d.state = 'waiting' "

@@ -1,9 +1,10 @@
 /* The queue of deliveries: the tables webhooks, webhook_events and webhook_deliveries.
  *
  * A sender claims a webhook, so a receiver gets one delivery at a time and occupies at most one
- * sender. A claim ends with the outcome or when its lease expires. After an expired lease
- * another sender repeats the delivery. Each delivery therefore arrives at least once, under the
- * same id. The fence identifies an outcome after the lease, which then changes nothing. */
+ * sender. A claim ends when its outcome is stored or its lease expires. After an expired lease
+ * another sender repeats the delivery. A delivery may therefore arrive more than once, always with
+ * the same event ID. Each claim has its own fence. By the fence, outbox_note recognizes an outcome
+ * that comes after the next claim, and changes nothing. */
 #ifndef PODIUM_HOOKS_OUTBOX_H
 #define PODIUM_HOOKS_OUTBOX_H
 
@@ -17,12 +18,14 @@
 
 struct delivery {
 	int64_t id, webhook_id, fence;
-	/* attempts include this one; failures are the webhook's consecutive failures before it */
+	/* attempts: of this delivery, including this one. failures: the webhook's consecutive failures
+	 * before this attempt. */
 	int64_t attempts, failures;
 	int64_t event_id, at_ms, age_s;
-	const char *event, *data; /* data: JSON */
-	const char *webhook, *form, *address, *secret;
-	/* whether the webhook's creator may still see it; whether anybody may be told */
+	const char *event, *data;                      /* data: JSON */
+	const char *webhook, *form, *address, *secret; /* webhook: its name */
+	/* creator_may: the webhook's creator may still manage it. may_be_told: its receiver may still
+	 * learn of the event's subject, which may have been hidden or withdrawn. */
 	int64_t creator_may, may_be_told;
 };
 
@@ -30,10 +33,10 @@ struct delivery {
 struct outcome {
 	enum {
 		ARRIVED,
-		FAILED,
-		REFUSED_FOR_EVER,
-		WITHHELD
-	} kind;          /* REFUSED_FOR_EVER: the receiver wants no further deliveries */
+		FAILED,           /* to be retried, unless the event is too old */
+		REFUSED_FOR_EVER, /* the receiver wants no further deliveries */
+		WITHHELD          /* not sent: !creator_may or !may_be_told */
+	} kind;
 	int64_t status;  /* HTTP status; SQL_NULL_INTEGER: no answer */
 	int64_t wait_ms; /* the delay that the receiver asked for; 0: none */
 	char sentence[400];
@@ -42,20 +45,22 @@ struct outcome {
 /* Whether outbox_claim would find a delivery. Locks nothing. */
 int outbox_is_due(struct database *db, bool *answer, struct error *error);
 
-/* Claims a webhook and fills its next delivery, which counts as an attempt. ERROR_NOT_FOUND:
- * nothing is due, or other senders have it. */
+/* Claims a webhook, fills its next delivery and counts an attempt. ERROR_NOT_FOUND: no delivery is
+ * due that other senders have not claimed. */
 int outbox_claim(struct database *db, struct arena *arena, int64_t lease_ms,
 	struct delivery *delivery, struct error *error);
 
-/* Stores the outcome and ends the claim. ERROR_CONFLICT: the claim had expired. */
+/* Stores the outcome and ends the claim. ERROR_CONFLICT: another sender has claimed the webhook
+ * since, or somebody has deleted it. */
 int outbox_note(struct database *db, const struct config *config, const struct delivery *delivery,
 	const struct outcome *outcome, struct error *error);
 
-/* The delay after `failures` consecutive failures, one or more. Starts at first_ms, doubles each
- * time up to an hour, and varies by a quarter. */
+/* Returns the delay after `failures` consecutive failures (at least 1). The delay starts at
+ * first_ms, doubles with each failure up to an hour, and varies randomly by a quarter. */
 int64_t outbox_pause_ms(int64_t first_ms, int64_t failures);
 
-/* Gives up deliveries older than most_s. lib/database/retention.h removes old rows. */
+/* Gives up waiting deliveries of events older than most_s. lib/database/retention.h removes old
+ * rows. */
 int outbox_clean(struct database *db, int64_t most_s, struct error *error);
 
 #endif

@@ -30,14 +30,15 @@ static inline void scope_headers(struct curl_slist **headers)
 struct exchange {
 	const struct config *config;
 	struct webhook_address address;
-	const char *refusal; /* the forbidden host that was reached; NULL: none */
+	const char *refusal; /* kind of forbidden host that the address led to; NULL: none */
 	size_t answer_bytes;
-	bool is_cut;
+	bool is_cut; /* the answer was too long, so the transfer was stopped */
 };
 
 /* ---- callbacks of libcurl ---- */
 
-/* libcurl calls this for each address it tries, so the check uses the name's current address. */
+/* Opens a socket if webhooks may reach the address. libcurl calls this for each address that it
+ * tries, so the check sees the host name's current address. */
 static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address)
 {
 	struct exchange *exchange = context;
@@ -95,7 +96,7 @@ static struct curl_slist *make_headers(const struct delivery *delivery, const st
 static void set_limits(CURL *curl, struct exchange *exchange)
 {
 	const struct config *config = exchange->config;
-	/* http only for addresses that webhook_address_read allowed */
+	/* http only for hosts of the setting webhook_allowed: webhook_address_read has checked that */
 	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(curl, CURLOPT_PROXY, "");
@@ -119,7 +120,7 @@ static void set_limits(CURL *curl, struct exchange *exchange)
 
 /* ---- outcome ---- */
 
-/* HTTP's refusals in words, with what to do. */
+/* HTTP statuses in words, with what to do. */
 static const struct {
 	long status;
 	const char *advice;
@@ -181,7 +182,8 @@ static void judge_failure(struct outcome *outcome, const struct exchange *exchan
 			"The receiver could not be asked: %s.", curl_easy_strerror(code));
 }
 
-/* A status counts as an answer, even if the transfer failed after it. */
+/* The status decides, even if count_bytes stopped the transfer of a long answer
+ * (CURLE_WRITE_ERROR). */
 static void judge_answer(
 	struct outcome *outcome, const struct exchange *exchange, CURL *curl, CURLcode code)
 {
@@ -221,7 +223,8 @@ struct outcome send_delivery(const struct config *config, const struct delivery 
 	struct exchange exchange = { .config = config };
 	struct outcome outcome = { .kind = FAILED, .status = SQL_NULL_INTEGER };
 	struct error error = { 0 };
-	/* The operator may have changed webhook_allowed since the webhook was created. */
+	/* Checks the address again: the operator may have changed webhook_allowed since the webhook was
+	 * created. */
 	if (webhook_address_read(
 			arena, delivery->address, config->webhook_allowed, &exchange.address, &error))
 		snprintf(outcome.sentence, sizeof outcome.sentence, "%.*s",

@@ -1,4 +1,4 @@
-/* The signature of a webhook's message. With it the receiver knows that this Podium sent the
+/* The signature of a webhook's message. The signature tells the receiver that this Podium sent the
  * message. docs/webhooks.md says how a receiver verifies it. */
 #ifndef PODIUM_HOOKS_SIGNATURE_H
 #define PODIUM_HOOKS_SIGNATURE_H

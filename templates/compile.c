@@ -26,7 +26,7 @@ enum place {
 struct html {
 	enum place place;
 	char quote;
-	char tag[32]; /* of the tag being read */
+	char tag[32]; /* name of the tag being read */
 	char attribute[32];
 	bool value_begun; /* the attribute's value has bytes already */
 	bool closing;     /* reading an end tag */
@@ -38,7 +38,8 @@ enum { most_depth = 32 };
 
 struct compiler {
 	const char *path;
-	/* Removed on errors, so that make does not mistake them for finished. */
+	/* The compiler removes these files after an error, so that make does not take them for
+	 * finished. */
 	const char *outputs[2];
 	char *text;
 	size_t at;
@@ -250,8 +251,8 @@ static void write_statement(struct compiler *c, const char *format, ...)
 	fputc('\n', c->source);
 }
 
-/* `<input{{if x}} checked{{end}}>`: a block that ends after an attribute's name ends between
- * attributes. */
+/* Returns where a block ends. In `<input{{if x}} checked{{end}}>` it ends after an attribute's
+ * name, which counts as between attributes. */
 static enum place block_place(const struct html *h)
 {
 	return h->place == IN_ATTRIBUTE_NAME ? IN_TAG : h->place;
@@ -306,7 +307,8 @@ static void end_block(struct compiler *c)
 			c, "a block must end where it began: inside the same tag, attribute or text");
 	write_statement(c, "}");
 	c->depth--;
-	c->html.value_begun = c->opened[c->depth].value_begun; /* the block may not run */
+	/* The block may be skipped at run time, so its bytes do not begin the attribute's value. */
+	c->html.value_begun = c->opened[c->depth].value_begun;
 }
 
 static void begin_template(struct compiler *c, char *signature)
@@ -338,7 +340,7 @@ static void call_template(struct compiler *c, char *call)
 
 enum attribute_kind { ORDINARY, ADDRESS, REFUSED };
 
-/* What an attribute accepts: text unless listed here. */
+/* Returns what an attribute accepts. Attributes that are not listed accept any text. */
 static enum attribute_kind kind_of(const char *name)
 {
 	static const struct {
@@ -367,8 +369,8 @@ static enum attribute_kind kind_of(const char *name)
 	return ORDINARY;
 }
 
-/* The escape of this context, as in the function names of cgi/render/html.h; rejects contexts
- * without one. */
+/* Returns the escaping for this context, as in the function names of cgi/render/html.h. Rejects
+ * contexts in which no escaping is safe. */
 static const char *escape_for(const struct compiler *c, bool whole_url)
 {
 	const struct html *h = &c->html;
@@ -391,7 +393,7 @@ static const char *escape_for(const struct compiler *c, bool whole_url)
 	return whole_url ? "url" : kind == ADDRESS ? "url_part" : "attribute";
 }
 
-/* Filters that print elements, so they only work in text. */
+/* Whether the filter prints elements. Such filters only work in text. */
 static bool prints_elements(const char *filter)
 {
 	static const char *const names[] = { "time", "samples", "code", "code_of" };
@@ -401,7 +403,8 @@ static bool prints_elements(const char *filter)
 	return false;
 }
 
-/* The name after a single '|' at the end of an expression; NULL without a filter. */
+/* Returns the filter's name, which follows a single '|' at the end of an expression, or NULL
+ * without a filter. */
 static char *find_filter(char *expression)
 {
 	char *bar = strrchr(expression, '|');

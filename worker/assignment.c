@@ -11,7 +11,7 @@ struct work {
 	struct blob_value sha256;
 	const char *rival_name; /* of a comparison; else NULL */
 	struct blob_value rival_sha256;
-	const char *engine, *engine_reason; /* NULL: the version has no decision yet */
+	const char *engine, *engine_reason; /* NULL: none stored for the version yet */
 	int64_t is_dry_run;
 };
 static const struct column WORK_COLUMNS[] = {
@@ -101,8 +101,8 @@ static int read_files(
 	return rc;
 }
 
-/* A version that was uploaded by an older podium-web has no stored decision. Its files decide then,
- * as they will when podium-admin migrate runs again. */
+/* Returns the engine that the database has for the task's version. A version from an older
+ * podium-web has none: its files then decide, as they will when podium-admin migrate runs again. */
 static struct engine_choice choose_engine(struct arena *arena, const struct work *work,
 	const struct task *task, const struct file *files, size_t count)
 {
@@ -151,7 +151,7 @@ int assignment_read(struct database *db, struct arena *arena, struct cache *cach
 			.submission = { work.file_name, source.bytes, source.length },
 			.rival = { work.rival_name, rival.bytes, rival.length },
 			.tools = tools,
-			/* The author's page shows it live. */
+			/* Only a submission's page shows the output live. */
 			.is_followed = claim->submission_id != SQL_NULL_INTEGER,
 			.secret_seed = work.secret_seed,
 		},

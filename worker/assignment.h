@@ -15,7 +15,7 @@
 struct assignment {
 	json_t *message;   /* {"job": ...} of docs/podium-run.md; the caller owns it */
 	int64_t gpu_count; /* GPUs of one model that the task's cases need; 1 for most */
-	/* podium-run ends every stage before this much time has passed. */
+	/* The total time limit of the job. podium-run ends every stage earlier. */
 	int64_t limit_ms;
 };
 

@@ -31,7 +31,7 @@ void cache_open(struct cache *cache, const struct config *config)
 	else
 		snprintf(cache->path, sizeof cache->path, "%s/podium-cache-%u", config->worker_directory,
 			(unsigned int)geteuid());
-	/* The first file that is kept then prunes the folder. */
+	/* So that storing the first file also prunes the folder. */
 	cache->added_bytes = cache->most_bytes;
 	pthread_mutex_init(&cache->lock, NULL);
 }
@@ -63,8 +63,8 @@ static int open_folder(const char *path, const char **why)
 	return -1;
 }
 
-/* Returns -1 without a folder. Each call tries again, because podium-run may create the worker's
- * folder later. */
+/* Returns the open folder, or -1 if it cannot be opened. Each call tries again, because podium-run
+ * may create the folder's parent, worker_directory, later. */
 static int get_folder(struct cache *cache)
 {
 	const char *why;
@@ -124,7 +124,7 @@ bool cache_read(struct cache *cache, struct arena *arena,
 		unlinkat(folder, name, 0);
 		return false;
 	}
-	futimens(file, NULL); /* the last use, for prune */
+	futimens(file, NULL); /* records the last use for prune_folder */
 	*content = (struct blob_value){ bytes, length };
 	return true;
 }
@@ -180,8 +180,8 @@ static size_t list_kept(DIR *listing, struct kept **kept)
 	return count;
 }
 
-/* Several workers may prune at the same time. Each of them keeps at least the files that it found
- * new. */
+/* Removes the least recently used files until at most `most_bytes` remain. Several workers may
+ * prune at the same time; each of them keeps at least the newest files of its own listing. */
 static void prune_folder(int folder, int64_t most_bytes)
 {
 	int reopened = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -201,8 +201,8 @@ static void prune_folder(int folder, int64_t most_bytes)
 	closedir(listing);
 }
 
-/* The folder is pruned after each eighth of its limit, so it exceeds the limit by an eighth at
- * most. */
+/* True once an eighth of the limit was added since the folder was last pruned. The folder therefore
+ * exceeds the limit by an eighth at most. */
 static bool is_prune_due(struct cache *cache, size_t length)
 {
 	pthread_mutex_lock(&cache->lock);

@@ -22,7 +22,7 @@ struct cache {
 	int64_t added_bytes;  /* since the folder was last pruned */
 	int folder;           /* -1: not opened yet */
 	bool has_failed;      /* the log has a warning about it */
-	pthread_mutex_t lock; /* protects the last three members above */
+	pthread_mutex_t lock; /* protects added_bytes, folder and has_failed */
 };
 
 void cache_open(struct cache *cache, const struct config *config);

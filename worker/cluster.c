@@ -37,15 +37,16 @@ struct cluster {
 	struct slurm_offer *offers;
 	size_t offer_count;
 	struct error trouble;       /* set while Slurm does not answer or was not asked yet */
-	bool used[most_places + 1]; /* by number, from 1 */
+	bool used[most_places + 1]; /* which places have a Slurm job, by number from 1 */
 	const struct device *warm[most_places];
 	size_t warm_count;
 };
 
 /* ---- the environment ---- */
 
-/* The variables that programs need to find others, and Slurm to find its settings. Other SLURM_
- * variables would act as options of srun, and a worker inside a Slurm job has many of them. */
+/* Whether Slurm's programs and podium-run on a node get this variable. These variables tell how to
+ * find programs and Slurm's settings, or are settings of podium-run. Other SLURM_ variables would
+ * act as options of srun, and a worker inside a Slurm job has many of them. */
 static bool is_passed_on(const char *variable)
 {
 	static const char *const names[] = {
@@ -198,7 +199,8 @@ static bool is_used(struct cluster *cluster, int64_t number)
 	return used;
 }
 
-/* Cancels by job number: a job that a place submits at this moment keeps running. */
+/* Cancels the Slurm jobs of this worker whose place runs none. Cancels them by number, so that a
+ * job that a place submits at this moment keeps running. */
 static void cancel_leftovers(struct cluster *cluster)
 {
 	static const char *const list[] = { "squeue", "--noheader", "--me", "--format=%i|%j", NULL };
@@ -218,7 +220,7 @@ static void cancel_leftovers(struct cluster *cluster)
 	cluster_tell(cluster, words, look_ms);
 }
 
-/* NULL: the default partition. */
+/* Returns the partitions for the model's jobs. NULL: the default partition. */
 static const char *partitions_of(const struct cluster *cluster, const char *model)
 {
 	const struct slurm_options *options = cluster_options(cluster, model);
@@ -226,8 +228,8 @@ static const char *partitions_of(const struct cluster *cluster, const char *mode
 	return own ? own : slurm_options_value(&cluster->config->slurm_options, "partition");
 }
 
-/* Without models in the settings, offers what the common partition has. Otherwise offers each model
- * from its partition. */
+/* Stores the offers that sinfo's output shows. If the settings name models, each model comes from
+ * its own partition; otherwise the common partition's models are offered. */
 static void read_answer(struct cluster *cluster, const char *text)
 {
 	enum { most_kinds = (slurm_most_models + 1) * 65 };
@@ -414,7 +416,7 @@ void cluster_set_warm(struct cluster *cluster, const struct device *place, bool 
 	if (was_warm && !is_warm)
 		cluster->warm[i] = cluster->warm[--cluster->warm_count];
 	else if (!was_warm && is_warm)
-		cluster->warm[cluster->warm_count++] = place; /* holds each of most_places at most once */
+		cluster->warm[cluster->warm_count++] = place; /* has room: it holds each place once */
 	pthread_mutex_unlock(&cluster->mutex);
 }
 

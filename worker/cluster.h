@@ -19,38 +19,39 @@
 
 struct cluster;
 
-/* `stop` becomes readable when the worker stops; nobody reads it. The configuration must outlive
- * the cluster. */
+/* `stop` is a descriptor that becomes readable when the worker stops; nobody reads from it. The
+ * configuration must outlive the cluster. */
 struct cluster *cluster_new(const struct config *config, int stop);
 void cluster_free(struct cluster *cluster); /* also joins its thread; NULL is allowed */
 
-/* Asks Slurm for its nodes. ERROR_SYSTEM with a sentence when Slurm does not answer.
+/* Asks Slurm for its nodes. ERROR_SYSTEM with a message when Slurm does not answer.
  *
- * Also cancels Slurm jobs that carry this worker's prefix while their place runs none. A killed
- * worker leaves such jobs, or a controller that was away did not notice their end. */
+ * Also cancels Slurm jobs that carry this worker's prefix while their place runs none. Such jobs
+ * stay behind when a worker is killed, or when Slurm's controller was away and did not cancel
+ * them. */
 int cluster_look(struct cluster *cluster, struct error *error);
 
 /* Starts the thread that queries Slurm every few seconds. */
 int cluster_start(struct cluster *cluster, struct error *error);
 
-/* The places for the models in the settings, or else for all models that the last query found.
- * *count is 0 when both are empty. The places live in the arena. */
+/* Returns the places for the models in the settings, or else for all models that the last query
+ * found. *count is 0 if there are neither. The places live in the arena. */
 void cluster_places(
 	struct cluster *cluster, struct arena *arena, struct device **places, size_t *count);
 
-/* 0 when Slurm can take a job for this model now; else ERROR_SYSTEM with a sentence that says why
- * not. */
+/* Returns 0 when Slurm can take a job for this model now; else ERROR_SYSTEM with a message that
+ * says why not. */
 int cluster_check_model(struct cluster *cluster, const char *model, struct error *error);
 
 /* The cluster's name for GPUs of this model, such as "gpu:h200". It is "" for the CPU and for an
  * unknown model. */
 const char *cluster_gres(struct cluster *cluster, struct arena *arena, const char *model);
 
-/* The settings of one model, which override config->slurm_options; NULL: it has none. */
+/* The settings of one model, which override config->slurm_options; NULL if the model has none. */
 const struct slurm_options *cluster_options(const struct cluster *cluster, const char *model);
 
-/* The name of this worker's Slurm jobs up to the place's number: "podium-gpu1-0123abcd-". Another
- * worker or another database gives another prefix. */
+/* The beginning of the names of this worker's Slurm jobs, such as "podium-gpu1-0123abcd-"; a
+ * place's number follows. Another worker or another database gives another prefix. */
 const char *cluster_prefix(const struct cluster *cluster);
 
 /* The environment for Slurm's programs, which podium-run on a node inherits. It has none of the
@@ -58,14 +59,14 @@ const char *cluster_prefix(const struct cluster *cluster);
 char *const *cluster_environment(const struct cluster *cluster);
 
 /* Runs one of Slurm's programs: words[0] is its name, which is looked up on the PATH. Returns its
- * exit code, or -1. `answer` gets its output. cluster_ask returns early when the worker stops;
- * cluster_tell does not. */
+ * exit code, or -1 if it did not start or did not end by itself within limit_ms. `answer` gets its
+ * output. cluster_ask returns early when the worker stops; cluster_tell does not. */
 int cluster_ask(
 	struct cluster *cluster, const char *const *words, int limit_ms, struct buffer *answer);
 int cluster_tell(struct cluster *cluster, const char *const *words, int limit_ms);
 
-/* Marks the place as having a Slurm job: set before it asks Slurm for one, cleared after all of
- * that job has ended. Numbers start at 1. */
+/* Marks the place as having a Slurm job, so that cluster_look does not cancel the job. Set the mark
+ * before asking Slurm for a job, and clear it after the job has ended. Numbers start at 1. */
 void cluster_set_used(struct cluster *cluster, size_t number, bool is_used);
 
 /* Marks a place that holds a GPU without a job. A warm place takes the next job before another

@@ -1,6 +1,6 @@
-/* Counters of this worker since its start, for /metrics of podium-web. They take no lock. Each
- * renewal writes them into the worker's row, so podium-web needs no connection to the worker's
- * host. */
+/* Counters of this worker since its start, for /metrics of podium-web. Counting takes no lock. Each
+ * renewal of the registration writes the counters into the worker's row, so podium-web needs no
+ * connection to the worker's host. */
 #ifndef PODIUM_WORKER_FIGURES_H
 #define PODIUM_WORKER_FIGURES_H
 

@@ -1,6 +1,6 @@
-/* Checks a GPU through its driver. A GPU works if the driver answers and has reported no error
- * (Xid) since the last check that only a broken GPU, bus or driver causes. Errors that a program
- * can cause, such as an illegal address, do not count. */
+/* Checks a GPU through its driver. A GPU works if the driver answers and, since the last check, has
+ * reported no error (Xid) that only a broken GPU, bus or driver causes. Errors that a program can
+ * cause, such as an illegal address, do not count. */
 #ifndef PODIUM_WORKER_GPU_HEALTH_H
 #define PODIUM_WORKER_GPU_HEALTH_H
 
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Start with all zero. */
+/* Initialize with zeros. */
 struct gpu_health {
 	struct nvml_health nvml;
 	struct nvmlDevice_st *device;
@@ -25,7 +25,7 @@ struct gpu_health {
 int gpu_health_open(struct gpu_health *health, const struct device *device, struct error *error);
 void gpu_health_close(struct gpu_health *health);
 
-/* ERROR_SYSTEM with a sentence when the device does not work. The CPU always works. Opens `health`
+/* ERROR_SYSTEM with a message when the device does not work. The CPU always works. Opens `health`
  * if it is closed. Closes it after an error, so that the next check finds a GPU that was reset. */
 int gpu_health_check(struct gpu_health *health, const struct device *device, struct error *error);
 

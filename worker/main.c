@@ -40,7 +40,8 @@ static const struct usage USAGE = {
 
 /* ---- the host's facts ---- */
 
-/* Takes as long as importing torch. Returns NULL when a signal comes first. */
+/* Returns the interpreter for Python tasks, "" if there is none. Takes as long as importing torch.
+ * Returns NULL when a signal comes first. */
 static const char *find_python(
 	struct arena *arena, const struct config *config, const char *runner, const sigset_t *signals)
 {
@@ -54,7 +55,7 @@ static const char *find_python(
 	return python;
 }
 
-/* Also logs each check that found room for improvement. */
+/* Logs each check that found something to improve, with what it costs and how to mend it. */
 static void log_checks(const char *checks)
 {
 	json_t *root = json_loads(checks, 0, NULL), *check;
@@ -92,10 +93,11 @@ struct worker {
 	struct database *db;
 	struct lease_grace lease_grace;
 	struct cache cache;
-	int stop, drain;    /* events that the slots wait on as well */
+	int stop, drain;    /* event descriptors that the slots watch */
 	struct beat *beats; /* one for each slot */
 	bool hands_in;      /* podium-web completes our jobs (lib/judging/job_completion.h) */
-	bool is_too_old;    /* for the database: no job is claimed (worker/queue.h) */
+	/* This program is too old for the database and claims no job (worker/queue.h). */
+	bool is_too_old;
 	bool has_failed;
 };
 
@@ -138,8 +140,8 @@ static int start_slots(struct worker *worker, const char *runner, struct error *
 	return 0;
 }
 
-/* A program that is too old still renews its registration, so that admins see why it claims
- * nothing. Jobs that run may finish. */
+/* Checks whether this program is too old for the database. One that is too old still renews its
+ * registration, so that admins see why it claims nothing. Jobs that run may finish. */
 static int check_age(struct worker *worker, struct error *error)
 {
 	int rc = schema_check(worker->db, error);
@@ -206,7 +208,7 @@ static bool is_drained(const struct worker *worker)
 	return true;
 }
 
-/* How long a slot may take to give its job back and end podium-run, with a slow database. */
+/* How long a slot may take, even with a slow database, to give its job back and end podium-run. */
 enum { stop_ms = 90 * 1000 };
 
 /* Waits for a signal. While draining, also returns at `until_ms` or when all slots have ended.
@@ -247,7 +249,7 @@ static void drain_slots(struct worker *worker, const sigset_t *signals)
 	wait_for_signal(worker, signals, true, clock_ms() + patience_s * 1000);
 }
 
-/* Returns when a signal comes or another worker takes the name. */
+/* Returns when a signal comes or another worker takes over the name. */
 static void serve_until_signal(struct worker *worker, const sigset_t *signals)
 {
 	int signal_number = wait_for_signal(worker, signals, false, 0);
@@ -272,7 +274,8 @@ static const struct column RIGHTS_COLUMNS[] = { INTEGER(struct rights, is_full),
 static const struct statement RIGHTS =
 	SELECT(struct rights, RIGHTS_COLUMNS, "SELECT is_full, name FROM worker_rights");
 
-/* A worker host's account belongs to one name, and may use no other. */
+/* Reads what this worker's account in the database may do. The account of a registered worker host
+ * has few rights and is for one worker name only. */
 static int read_rights(struct worker *worker, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
@@ -307,7 +310,8 @@ static int first_registration(struct worker *worker, const sigset_t *signals, st
 			return rc;
 		if (!was_logged) {
 			log_warning("%s Podium retries until it works.", error->text);
-			/* Services that start after the worker need not wait too. */
+			/* Report readiness now, so that services that start after the worker need not wait as
+			 * well. */
 			service_ready("Waits for the database");
 		}
 		was_logged = true;
@@ -415,8 +419,8 @@ static int start_worker(const struct config *config, const sigset_t *signals, st
 	return rc;
 }
 
-/* podium-run reads no settings but logs into the same stream, so it gets them from the environment.
- */
+/* podium-run reads no settings but logs into the same stream, so it gets the log's format and the
+ * worker's name from the environment. */
 static int prepare_log(const struct config *config, struct error *error)
 {
 	int rc = log_set_format(config->log_format, error);

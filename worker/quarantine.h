@@ -32,10 +32,11 @@ void quarantine_pass(struct quarantine *quarantine, struct database *db);
 
 bool quarantine_has_begun(const struct quarantine *quarantine);
 
-/* ERROR_SYSTEM with a sentence while the quarantine lasts. */
+/* ERROR_SYSTEM with a message while the quarantine lasts. */
 int quarantine_error(const struct quarantine *quarantine, struct error *error);
 
-/* Whether this device of any worker is in quarantine. False when the database does not answer. */
+/* Whether the database has the device `uuid` of the worker `worker` in quarantine. False when the
+ * database does not answer. */
 bool quarantine_holds(struct database *db, const char *worker, const char *uuid);
 
 /* Whether an admin has released the device. Stores the reason first if the database does not have

@@ -7,8 +7,8 @@
 
 /* ---- statements: claiming ---- */
 
-/* Pausing (lib/fleet/fleet.c) takes this lock exclusively. A claim therefore sees the pause or
- * commits before it. The join gives a program that is too old no row. */
+/* Locks the worker's row. Pausing (lib/fleet/fleet.c) takes this lock exclusively, so a claim sees
+ * the pause or commits before it. For a program that is too old, the join returns no row. */
 struct found {
 	int64_t id;
 };
@@ -18,12 +18,12 @@ static const struct statement LOCK_WORKER = SELECT(struct found, FOUND_COLUMNS,
 	"WHERE w.name = ? LOCK IN SHARE MODE");
 
 /* Whose turn it is: the oldest waiting job of each user for this model, fewest running jobs first,
- * then the oldest first. Both statements lock nothing; the claim checks the job again under its
- * lock.
+ * then the oldest first. TURNS_OF_IDLE and TURNS lock nothing; the claim checks the job again under
+ * its lock.
  *
- * Few users have a running job, and each has at most queued_jobs_per_user waiting ones. The other
- * users' oldest jobs follow those in the index jobs_age. The statement therefore reads few rows,
- * however long the queue is. */
+ * TURNS_OF_IDLE leaves out the users who have a running job. They are few, and each has at most
+ * queued_jobs_per_user waiting jobs. In the index jobs_age the other users' oldest jobs follow
+ * those jobs. The statement therefore reads few rows, however long the queue is. */
 struct turn {
 	int64_t id, user_id;
 };
@@ -55,8 +55,8 @@ static const struct column CLAIM_COLUMNS[] = {
 #define CLAIM \
 	"SELECT id AS job_id, fence + 1 AS fence, attempt + 1 AS attempt, submission_id, rejudged_id " \
 	"FROM jobs "
-/* The oldest of these jobs that is still free. One statement for several jobs saves a try for each
- * while many devices claim. */
+/* Locks the oldest of several jobs that is still free. While many devices claim, one statement for
+ * all of them saves one try for each. */
 enum { tried_at_once = 16 };
 static const struct statement LOCK_ONE_OF = SELECT(struct claim, CLAIM_COLUMNS,
 	CLAIM "FORCE INDEX (PRIMARY) WHERE id IN (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
@@ -72,9 +72,9 @@ static const struct statement TAKE =
 			"started_at = UTC_TIMESTAMP(3), progress = 'starting', environment = NULL "
 			"WHERE id = ?");
 static const struct statement FORGET_STAGES = COMMAND("DELETE FROM stages WHERE job_id = ?");
-/* Does all of that for a worker with few rights (sql/worker_rights.sql). Takes the first of these
- * jobs that is still free, or with 0 the oldest. Returns no row without a free job or for a paused
- * device. */
+/* Does the same as the four statements above, for a worker with few rights (sql/worker_rights.sql).
+ * Takes the oldest of the given jobs that is still free, or with 0 the oldest job of all. Returns
+ * no row if no job is free or the device is paused. */
 static const struct statement TAKE_FOR_US = SELECT(struct claim, CLAIM_COLUMNS,
 	"CALL take_job(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
 static const struct statement *const TAKING[] = { &TAKE_FOR_US };
@@ -174,8 +174,8 @@ static int lock_oldest(struct database *db, const struct claiming *claiming, str
 		db, claiming->arena, &LOCK_OLDEST, claiming->claim, error, "s", claiming->claimant->model);
 }
 
-/* Reads few turns first, since the first is free unless many devices claim at the same moment. If
- * every waiting user is being served at that moment, the oldest remaining job is as fair as any. */
+/* Reads few turns first: the first job is free unless many devices claim at the same moment. If
+ * other claims hold a job of every waiting user, the oldest remaining job is as fair as any. */
 static int lock_next(struct database *db, const struct claiming *claiming, struct error *error)
 {
 	static const struct {
@@ -220,8 +220,8 @@ static int claim_body(struct database *db, void *context, struct error *error)
 	return rc ? rc : database_execute(db, &FORGET_STAGES, error, "i", claim->job_id);
 }
 
-/* An idle device asks this five times a second. It costs one round trip; an empty claim costs five,
- * and would be the first limit with many devices (docs/scale.md). */
+/* An idle device runs this statement five times a second. It costs one round trip. A claim that
+ * finds no job costs five, which would be the first limit with many devices (docs/scale.md). */
 static const struct statement ANY_WAITS =
 	SELECT(struct found, FOUND_COLUMNS, "SELECT id FROM queue_by_age WHERE gpu = ? LIMIT 1");
 
@@ -300,7 +300,7 @@ int queue_end(struct database *db, const struct claim *claim, struct job_complet
 	return database_transaction(db, end_body, &end, error);
 }
 
-/* NAN: a completion without a verdict has no figures. */
+/* Ends an attempt that has no verdict and therefore no figures: they are NAN. */
 static int end_without_figures(struct database *db, const struct claim *claim,
 	enum job_completion_kind kind, const char *reason, struct error *error)
 {

@@ -35,8 +35,8 @@ struct claimant { /* a device of a registered worker */
  * attempt's results. Among the jobs with the lowest priority number, the user with the fewest
  * running jobs is next; that user's oldest job is claimed.
  *
- * ERROR_NOT_FOUND when no job waits or the worker or this device is paused or drained
- * (lib/fleet/fleet.h). Also when this program is too old for the database (sql/schema.h). */
+ * ERROR_NOT_FOUND when no job waits, when the worker or this device is paused or drained
+ * (lib/fleet/fleet.h), or when this program is too old for the database (sql/schema.h). */
 int queue_claim(struct database *db, struct arena *arena, const struct claimant *claimant,
 	struct claim *claim, struct error *error);
 
@@ -48,7 +48,7 @@ bool queue_is_paused(struct database *db, const char *worker, const char *uuid);
 int queue_hold(
 	struct database *db, struct arena *arena, const struct claim *claim, struct error *error);
 
-/* Renews the lease and stores the progress ("test 4/12"). ERROR_CONFLICT as above. */
+/* Renews the lease and stores the progress ("test 4/12"). ERROR_CONFLICT as in queue_hold. */
 int queue_renew(struct database *db, const struct claim *claim, int64_t lease_ms,
 	const char *progress, struct error *error);
 
@@ -57,8 +57,8 @@ int queue_renew(struct database *db, const struct claim *claim, int64_t lease_ms
 int queue_let_go(struct database *db, const struct claim *claim, struct error *error);
 
 /* Completes the attempt, with a verdict or without one (lib/judging/job_completion.h). Applies the
- * completion, or hands it in where this worker may not apply it. Fills in the job and the fence of
- * `completion` from the claim. ERROR_CONFLICT as above. */
+ * completion, or hands it in to podium-web where this worker may not apply it. Fills in the job and
+ * the fence of `completion` from the claim. ERROR_CONFLICT as in queue_hold. */
 int queue_end(struct database *db, const struct claim *claim, struct job_completion completion,
 	struct error *error);
 

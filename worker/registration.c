@@ -19,7 +19,8 @@ static const struct statement ADD_WORKER =
 	COMMAND("INSERT INTO workers "
 			"(version, protocol, host, checks, instance, figures, started_at, seen_at, name) "
 			"VALUES ('" PODIUM_VERSION "', ?, ?, ?, ?, ?, UTC_TIMESTAMP(3), UTC_TIMESTAMP(3), ?)");
-/* A working device leaves quarantine. A missing one stays, so that people can see where it is. */
+/* A device that is present leaves quarantine. A missing one stays listed if it is in quarantine, so
+ * that people can see where it is. */
 static const struct statement FORGET_GPUS =
 	COMMAND("DELETE FROM gpus WHERE worker_id = ? AND quarantined_at IS NULL");
 static const struct statement CHANGE_GPU =
@@ -74,8 +75,8 @@ static int store_worker(struct database *db, const struct statement *statement,
 		registration->checks, registration->instance, figures, registration->name);
 }
 
-/* Another process of this name may insert the row at the same moment, so a conflict means: update.
- */
+/* Another process of this name may insert the row at the same moment. The insert then conflicts,
+ * and the row is updated. */
 static int write_worker(
 	struct database *db, const struct registration *registration, struct error *error)
 {

@@ -11,7 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Also finds our completed job: the answer to the write of its verdict may have been lost. */
+/* Locks the job's row. Also finds a job that this claim has completed: the database's answer to the
+ * write of the verdict may have been lost. */
 struct stored {
 	int64_t ended, written;
 };
@@ -74,8 +75,8 @@ static const struct statement PUT_PART =
 
 /* ---- members of an event ---- */
 
-/* NULL if the member is missing or out of range: a column that is too narrow would refuse the whole
- * result. */
+/* SQL_NULL_INTEGER if the member is missing or out of range: the database would refuse the whole
+ * result for a value that does not fit into its column. */
 static int64_t read_count(const json_t *event, const char *key)
 {
 	int64_t count = member_whole(event, key, SQL_NULL_INTEGER);
@@ -88,7 +89,7 @@ static int64_t read_bytes(const json_t *event, const char *key)
 	return bytes > 0 ? bytes : SQL_NULL_INTEGER;
 }
 
-/* Cuts the text to what fits into a column of type TEXT; NULL if there is none. */
+/* Cuts the text to what fits into a column of type TEXT; NULL if the event has no such text. */
 static const char *read_sentence(struct arena *arena, const json_t *event, const char *key)
 {
 	enum { most_bytes = 4000 };
@@ -197,7 +198,7 @@ static int write_log(const struct writing *to, const json_t *event, struct error
 		member_whole(event, "position", SQL_NULL_INTEGER));
 }
 
-/* Stores the event's member that has the event's name, as JSON, into a stage. */
+/* Stores, as JSON in the stage's row, the member that has the name of the event, such as "tail". */
 static int write_facts(const struct writing *to, const json_t *event,
 	const struct statement *statement, struct error *error)
 {
@@ -363,7 +364,8 @@ struct write {
 	int64_t lease_ms;
 };
 
-/* Writes the events that are not stored yet. The job's row is locked. */
+/* Writes the pending events from index `first` on; the database has the earlier ones. The caller
+ * has locked the job's row. */
 static int write_events(
 	const struct writing *to, const struct result *result, size_t first, struct error *error)
 {
@@ -372,7 +374,8 @@ static int write_events(
 	json_array_foreach(result->pending, index, event)
 	{
 		int rc = index < first ? 0 : find_kind(event)->write(to, event, error);
-		/* A conflict here does not concern the claim. */
+		/* ERROR_CONFLICT would tell the caller that the claim is lost, which this conflict does not
+		 * mean. */
 		if (rc)
 			return rc == ERROR_CONFLICT ? ERROR_SYSTEM : rc;
 	}

@@ -28,7 +28,7 @@ struct result {
 	char verdict[32]; /* the verdict's name */
 	/* The verdict blames this machine; such a verdict is not stored. */
 	bool machine_failed;
-	char reason[1024]; /* the verdict's sentence */
+	char reason[1024]; /* the verdict's reason, one sentence */
 	/* Zygotes that podium-run had started by the verdict; SQL_NULL_INTEGER: unknown. */
 	int64_t zygotes;
 };
@@ -42,10 +42,10 @@ void result_take(struct result *result, json_t *event);
 /* Whether events wait for a write. */
 bool result_is_pending(const struct result *result);
 
-/* Stores the pending events and renews the lease. With the verdict it also completes the job. A
+/* Stores the pending events and renews the lease. With the verdict it also completes the job: a
  * ranked job that passed enters the ranking, or is held for review if its times are implausible
- * (lib/judging/review.h). A comparison's result is applied there too. ERROR_CONFLICT: the claim is
- * lost and nothing was stored. */
+ * (lib/judging/review.h), and a comparison's result is applied. ERROR_CONFLICT: the claim is lost
+ * and nothing was stored. */
 int result_write(struct result *result, struct database *db, int64_t lease_ms, struct error *error);
 
 #endif

@@ -17,10 +17,10 @@
 #include <string.h>
 
 enum {
-	write_every_ms = 250, /* pages show a running job at most this late */
+	write_every_ms = 250, /* how late a page may show a running job's events */
 	try_again_ms = 1000,
 	most_pause_ms = 10 * 1000,
-	/* How long the database may refuse a finished job's result. */
+	/* How long the database may refuse a finished job's result before the job is given back. */
 	refused_ms = 30 * 1000,
 	check_every_ms = 1000, /* interval of health checks */
 	/* How long a place stays out of service after Slurm refused it an allocation. */
@@ -140,7 +140,7 @@ static void write_progress(struct run *run)
 	}
 }
 
-/* podium-run enforces each stage's limits. This ends a podium-run that does not. */
+/* podium-run enforces each stage's limits. This function ends a podium-run that fails to. */
 static bool is_overdue(struct run *run)
 {
 	if (clock_ms() < run->limit_at_ms)
@@ -153,7 +153,7 @@ static bool is_overdue(struct run *run)
 	return true;
 }
 
-/* Cancels the job when the worker stops; true once it has. */
+/* Cancels the job when the worker stops. Returns whether the worker has stopped. */
 static bool check_stop(struct run *run)
 {
 	if (!run->is_released && is_stopping(run->slot)) {
@@ -168,7 +168,7 @@ static void follow_run(struct run *run)
 {
 	while (!run->result.over && !is_overdue(run)) {
 		json_t *event;
-		/* After the first stop signal, wait only for the job's end. */
+		/* `stop` stays readable after the worker was told to stop: then wait only for events. */
 		int wake = run->is_released ? -1 : run->slot->stop;
 		beat_busy(run->slot->beat);
 		int rc = runner_next(&run->slot->runner, wake, write_every_ms, &event, &run->fault);
@@ -191,8 +191,8 @@ static void follow_run(struct run *run)
 }
 
 /* Retries until the write succeeds, the claim is lost, or the worker stops and lets the lease
- * expire. While the database is away, waiting has no limit: nobody else can claim the job either.
- */
+ * expire. Also gives up after a connected database has refused the write for refused_ms. While the
+ * database is away, waiting has no limit: nobody else can claim the job either. */
 static int write_until_done(struct run *run, int (*write)(struct run *run, struct error *error))
 {
 	struct slot *slot = run->slot;
@@ -302,7 +302,7 @@ static int choose_in_time(struct run *run, size_t wanted,
 		&& !check_stop(run) && !run->is_lost) {
 		write_progress(run);
 		pause_ms(run->slot, run->slot->config->poll_ms);
-		memset(error, 0, sizeof *error); /* waiting is no fault */
+		memset(error, 0, sizeof *error); /* having waited is no fault */
 	}
 	return rc;
 }
@@ -335,7 +335,7 @@ static int take_devices(struct run *run, struct assignment *assignment, struct e
 	cleanup_buffer struct buffer uuids = { 0 };
 	size_t wanted = (size_t)assignment->gpu_count;
 	snprintf(run->result.progress, sizeof run->result.progress, "waiting for %zu GPUs", wanted);
-	device_lock_release(&slot->lock); /* locked again below, in its order */
+	device_lock_release(&slot->lock); /* locked again below, in the common order */
 	int rc = choose_in_time(run, wanted, chosen, error);
 	if (rc == ERROR_LIMIT) {
 		memset(error, 0, sizeof *error);
@@ -373,7 +373,7 @@ static int take_allocation(struct run *run, struct assignment *assignment, struc
 	if (rc == 1 && !was_ready) {
 		struct device device = slurm_allocation_device(allocation);
 		registration_describe(slot->db, slot->config->worker_name, &device,
-			NULL); /* only pages show it, so an error is ignored */
+			NULL); /* only pages show the description, so an error is ignored */
 	}
 	if (rc == 1)
 		slurm_allocation_address(allocation, assignment->message);
@@ -387,16 +387,16 @@ static int take_allocation(struct run *run, struct assignment *assignment, struc
 	return rc < 0 ? rc : 0;
 }
 
-/* A failing GPU makes every program on it fail. Only these verdicts certainly come from the
- * submission, so any other verdict requires a health check. */
+/* Whether the verdict cannot come from a broken GPU, which makes every program on it fail. Any
+ * other verdict requires a health check. */
 static bool is_beyond_doubt(const struct result *result)
 {
 	static const char *const verdicts[] = { "passed", "compile error", "cancelled" };
 	return text_is_one_of(result->verdict, verdicts, COUNT(verdicts));
 }
 
-/* Looks for a broken GPU after a failed job. The slots of the other devices find their own GPU
- * broken without help. */
+/* Looks for a broken GPU after a failed job. Puts only this slot's own GPU into quarantine: the
+ * slots of the job's other GPUs check theirs themselves. */
 static void check_job_devices(struct run *run)
 {
 	struct slot *slot = run->slot;
@@ -451,7 +451,8 @@ static void log_outcome(const struct run *run, int64_t begun_ms)
 		log_info("The job is over after %.1f s: %s.", seconds, run->result.verdict);
 }
 
-/* False when this machine or the cluster failed. */
+/* Runs the claimed job. Returns false when podium-run blamed this machine or the cluster gave no
+ * device. */
 static bool run_claimed(struct slot *slot, struct arena *arena, const struct claim *claim)
 {
 	struct run run = { .slot = slot, .result = result_begin(claim), .written_at_ms = clock_ms() };
@@ -596,7 +597,7 @@ static void *slot_main(void *context)
 			claim_and_run(slot);
 			if (!slot->cluster)
 				device_lock_release(&slot->lock);
-		} else { /* another worker uses the device */
+		} else { /* another worker uses the device, or a warm place goes first */
 			rest_ms(slot, slot->config->poll_ms);
 		}
 	}

@@ -18,11 +18,12 @@
 struct slot {
 	const struct config *config;
 	const struct device *device;
+	/* All devices of the worker, for jobs that need several. */
 	const struct device *all;
-	size_t all_count; /* the worker's, for jobs on several devices */
+	size_t all_count;
 	const struct tools *tools;
 	const char *runner_program;
-	struct cache *cache; /* the worker's */
+	struct cache *cache; /* shared by all slots of the worker */
 	bool hands_in;       /* podium-web completes our jobs (lib/judging/job_completion.h) */
 	/* NULL: the device is this machine's. Otherwise the device is a place in this cluster. */
 	struct cluster *cluster;

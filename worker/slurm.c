@@ -53,7 +53,8 @@ static struct piece whole_text(const char *text)
 
 /* ---- names ---- */
 
-/* The spelling of words behind a product's number; all other words are in capitals. */
+/* Returns the usual spelling of a word that follows a product's number, such as "PCIe"; NULL for
+ * any other word, which stays in capitals. */
 static const char *find_spelling(const char *word)
 {
 	static const char *const words[] = { "PCIe", "Ti", "Ada", "Laptop" };
@@ -168,7 +169,8 @@ static int64_t read_count(struct piece text)
 	return good ? number : 0;
 }
 
-/* One of "gpu:h200:4(S:0-1)", "gpu:4", "mps:400". */
+/* Counts one entry of a node's list, such as "gpu:h200:4(S:0-1)", "gpu:4" or "mps:400". Skips all
+ * but GPUs. */
 static void add_gres(struct offers *offers, struct piece gres, bool usable)
 {
 	struct piece name, second, third;
@@ -186,7 +188,8 @@ static void add_gres(struct offers *offers, struct piece gres, bool usable)
 	}
 }
 
-/* Commas also occur in brackets: "gpu:h200:4(S:0,2),gpu:a100:1". */
+/* Takes the first entry off a list such as "gpu:h200:4(S:0,2),gpu:a100:1". A comma in parentheses
+ * does not end an entry. */
 static bool take_gres(struct piece *rest, struct piece *gres)
 {
 	int depth = 0;
@@ -202,7 +205,7 @@ static bool take_gres(struct piece *rest, struct piece *gres)
 	return true;
 }
 
-/* sinfo lists a node once for each of its partitions. */
+/* Whether the node was not counted yet: sinfo lists a node once for each of its partitions. */
 static bool is_new(const struct node *node, struct piece *seen, size_t *count, size_t most)
 {
 	for (size_t i = 0; i < *count; i++)

@@ -43,9 +43,8 @@ enum { slurm_number_bytes = 32 };
 #define SLURM_JOB_FORMAT "%i|%T|%r|%N"
 
 struct slurm_job {
-	char number[slurm_number_bytes], state[24], reason[64],
-		/* Such as "17", "PENDING", "Resources"; "": unknown. */
-		node[64];
+	/* As squeue prints them, such as "17", "PENDING", "Resources" and "node1"; "": unknown. */
+	char number[slurm_number_bytes], state[24], reason[64], node[64];
 };
 
 /* Reads the newest job in squeue's output. False if there is none. */
@@ -53,12 +52,12 @@ bool slurm_read_job(const char *text, struct slurm_job *job);
 
 bool slurm_is_over(const struct slurm_job *job);
 
-/* Reads lines "NUMBER|NAME". Returns how many jobs, at most `most`, have a name of `prefix` and a
- * place's number. */
+/* A Slurm job whose name has this worker's prefix and a place's number. */
 struct slurm_leftover {
 	char number[slurm_number_bytes];
 	int64_t place;
 };
+/* Reads squeue's lines "NUMBER|NAME". Fills `leftovers`; returns their number, at most `most`. */
 size_t slurm_read_leftovers(
 	const char *text, const char *prefix, struct slurm_leftover *leftovers, size_t most);
 

@@ -13,8 +13,8 @@
 
 enum {
 	moment_ms = 250,
-	ask_every_ms = 1000, /* squeue, while a job waits in the cluster */
-	squeue_ms = 2000,    /* no longer, because the lease must be renewed */
+	ask_every_ms = 1000, /* interval of squeue while a job waits in the cluster */
+	squeue_ms = 2000,    /* limit of squeue and scancel: meanwhile no lease is renewed */
 	know_end_ms = 3000,  /* how long Slurm may take to learn why a job ended */
 	spare_ms = 60 * 1000,
 };
@@ -40,8 +40,9 @@ static struct slurm_launch launch_of(const struct slurm_allocation *allocation)
 		.limit_min = allocation->limit_min };
 }
 
-/* The allocation must last until the job ends. A time limit that an admin chose is used as it is.
- */
+/* Whether the current allocation can run the job: it has the right number of GPUs and lasts until
+ * the job's time limit. If an admin chose the time limit of allocations, the remaining time need
+ * not cover the job's limit. */
 static bool allocation_suffices(
 	const struct slurm_allocation *allocation, int64_t gpu_count, int64_t limit_ms)
 {
@@ -53,8 +54,8 @@ static bool allocation_suffices(
 		&& runner_is_there(allocation->runner);
 }
 
-/* Cancels even after srun has ended. If the controller does not answer, cluster_look cancels it
- * later. */
+/* Cancels the allocation's Slurm job, even after srun has ended. If Slurm's controller does not
+ * answer, cluster_look cancels the job later. */
 static void cancel_slurm_job(struct slurm_allocation *allocation)
 {
 	char name[sizeof allocation->name + 8];
@@ -111,7 +112,7 @@ static void say_progress(struct slurm_allocation *allocation, char progress[stat
 		snprintf(progress, 65, "starting on the node %.43s", job->node);
 }
 
-/* Accept only the requested model: a GPU of another model would spoil the ranking. */
+/* Accepts only the requested model: a GPU of another model would spoil the ranking. */
 static int take_ready(struct slurm_allocation *allocation, json_t *event, struct error *error)
 {
 	json_t *given = json_object_get(event, "device");
@@ -132,7 +133,7 @@ static int take_ready(struct slurm_allocation *allocation, json_t *event, struct
 	return 1;
 }
 
-/* No job ran, so this is not an attempt. */
+/* Fails with the reason that srun printed for giving no device. */
 static int say_refusal(struct slurm_allocation *allocation, struct error *error)
 {
 	cleanup_buffer struct buffer why = { 0 };
@@ -227,7 +228,8 @@ void slurm_allocation_end(struct slurm_allocation *allocation)
 	if (!allocation->is_open)
 		return;
 	cluster_set_warm(allocation->cluster, allocation->place, false);
-	/* Until it is ready it does not read its input, so the end of that would not end it. */
+	/* podium-run does not read its input until it is ready, so closing its input would not end it.
+	 * SIGTERM ends srun, and srun ends podium-run. */
 	if (allocation->runner->pid && !allocation->is_ready)
 		kill(allocation->runner->pid, SIGTERM);
 	runner_stop(allocation->runner);

@@ -31,8 +31,8 @@ struct slurm_allocation {
 
 	char name[96];
 	struct runner_errors errors;
-	bool is_open; /* the cluster may have a Slurm job of it */
-	/* podium-run has said which devices it has, and `given` has them. */
+	bool is_open; /* the cluster may have a Slurm job for this allocation */
+	/* podium-run has named its devices, which are in `given`. */
 	bool is_ready;
 	json_t *given; /* "device" of docs/podium-run.md */
 	int64_t gpu_count, limit_min;
@@ -49,7 +49,7 @@ int slurm_allocation_ask(
 	struct slurm_allocation *allocation, int64_t gpu_count, int64_t limit_ms, struct error *error);
 
 /* Waits at most 250 ms. Returns 1 when podium-run is ready, and 0 while it is not; `progress` then
- * says why, in at most 64 bytes. ERROR_SYSTEM with a sentence when Slurm refuses or gives another
+ * says why, in at most 64 bytes. ERROR_SYSTEM with a message when Slurm refuses or gives another
  * GPU. */
 int slurm_allocation_wait(
 	struct slurm_allocation *allocation, int wake, char progress[static 65], struct error *error);
@@ -70,7 +70,7 @@ void slurm_allocation_rest(struct slurm_allocation *allocation);
 /* Call it between jobs: gives the GPU back after slurm_idle_s, or when podium-run has ended. */
 void slurm_allocation_look(struct slurm_allocation *allocation);
 
-/* Gives the allocation back, or stops waiting for it. The cluster then has no job of it, or has
+/* Gives the allocation back, or stops waiting for it. The cluster then has no job for it, or has
  * none once Slurm answers again. */
 void slurm_allocation_end(struct slurm_allocation *allocation);
 

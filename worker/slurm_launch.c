@@ -37,8 +37,8 @@ const char *slurm_launch_option(const struct slurm_launch *launch, const char *n
 	return value ? value : slurm_options_value(&launch->config->slurm_options, name);
 }
 
-/* A job has a judge, a contestant and a third program, which all busy-wait. On one core they would
- * wait for each other. */
+/* A timed stage has a judge, a contestant and at least one more program, which all busy-wait. On
+ * one core they would wait for each other. */
 static void add_cores(struct words *words, const struct slurm_launch *launch)
 {
 	if (!slurm_launch_option(launch, "cpus-per-task")
@@ -64,7 +64,7 @@ int slurm_launch(const struct slurm_launch *launch, struct runner *runner,
 	if (!srun)
 		return fail(error, ERROR_SYSTEM,
 			"There is no srun on the PATH; install Slurm's programs (Debian: slurm-client).");
-	if (setpriv) { /* A killed worker then ends srun too, even while srun waits in the queue. */
+	if (setpriv) { /* srun then ends with a killed worker, even while it waits in the queue */
 		add_word(&words, setpriv);
 		add_word(&words, "--pdeathsig=TERM");
 		add_word(&words, "--");

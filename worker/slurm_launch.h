@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-/* What a Slurm job is for. */
+/* What srun starts in a Slurm job, and what that job asks for. */
 struct slurm_launch {
 	struct cluster *cluster;
 	const struct config *config;
@@ -21,7 +21,7 @@ struct slurm_launch {
 	int64_t gpu_count, limit_min;
 };
 
-/* Starts srun as the runner's child. ERROR_SYSTEM with a sentence on failure. */
+/* Starts srun as the runner's child. ERROR_SYSTEM with a message on failure. */
 int slurm_launch(const struct slurm_launch *launch, struct runner *runner,
 	struct runner_errors *errors, struct error *error);
 

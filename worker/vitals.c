@@ -4,8 +4,8 @@
 
 enum { keep_every_ms = 60 * 1000 };
 
-/* Several calls in one minute update the same row. Updates leave its key alone, as in
- * worker/registration.c. */
+/* A row's key ends with the minute of the day, so several calls in one minute update the same row.
+ * Updates do not change the key: that would need a further right (worker/registration.c). */
 #define MINUTE "HOUR(UTC_TIMESTAMP()) * 60 + MINUTE(UTC_TIMESTAMP())"
 static const struct statement CHANGE =
 	COMMAND("UPDATE device_vitals "

@@ -9,9 +9,9 @@
 
 #include <stdint.h>
 
-struct vitals {
+struct vitals { /* initialize with zero */
 	int64_t kept_at_ms;
-}; /* start with zero */
+};
 
 /* Stores a row if the last one is a minute old or an error was reported. Ignores the CPU. A failed
  * write is tried again by the next call; no job depends on it. */

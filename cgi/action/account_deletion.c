@@ -90,7 +90,7 @@ static const struct statement DELETE_BLOB =
 			"WHERE s.sha256 = blobs.sha256) "
 			"AND NOT EXISTS (SELECT 1 FROM task_files f WHERE f.sha256 = blobs.sha256)");
 
-/* Baselines from dry runs belong to the task. */
+/* Detaches baselines from the user's dry runs, so that the task keeps them. */
 static const struct statement KEEP_BASELINES =
 	COMMAND("UPDATE baselines b JOIN jobs j ON j.id = b.job_id "
 			"JOIN submissions s ON s.id = j.submission_id AND s.dry_run "
@@ -102,8 +102,8 @@ static const struct statement EMPTY_SUBMISSIONS =
 	COMMAND("UPDATE submissions SET file_name = 'deleted.txt', sha256 = ?, note = '', "
 			"admin_note = NULL WHERE user_id = ?");
 
-/* Further rows to empty or delete; each statement binds the user's number. Stages of rejudgings and
- * comparisons have no user; the statements find them through their submissions. */
+/* Empty or delete further rows; each statement binds the user's ID. Jobs of rejudgings and
+ * comparisons name no user, so the statements find their stages through the user's submissions. */
 #define EMPTY_STAGES(from) \
 	COMMAND("UPDATE " from " SET t.command = '', t.stdout = '', t.stderr = '', t.kernels = NULL " \
 			"WHERE own.user_id = ?")
@@ -141,7 +141,7 @@ static const struct statement LEFTOVERS[] = {
 			"COLLATE utf8mb4_bin IN "
 			"(JSON_VALUE(e.data, '$.user'), JSON_VALUE(e.data, '$.user_before')) "
 			"LEFT JOIN webhook_deliveries d ON d.event_id = e.id WHERE u.id = ?"),
-	/* the counters of struct rate_limit by user name */
+	/* the rate-limit counters whose subject contains the user's name */
 	COMMAND("DELETE r FROM users u STRAIGHT_JOIN rate_limits r ON r.subject IN (CONCAT('login as "
 			"', u.name), CONCAT('make tokens ', u.name), "
 			"CONCAT('export ', u.name), CONCAT('terminal code ', u.name), "
@@ -149,7 +149,7 @@ static const struct statement LEFTOVERS[] = {
 			"CONCAT('change webhooks ', u.name)) WHERE u.id = ?"),
 };
 
-/* Columns that record the user's name; each statement binds number and name. */
+/* Replace the user's name in columns that record it. Each binds the user's ID and name. */
 #define FORGET_NAME(table, column) \
 	COMMAND("UPDATE " table " SET " column " = CONCAT('" DELETED_USER_PREFIX "', ?) WHERE " column \
 			" = ?")
@@ -186,8 +186,8 @@ static int lock_owner(struct database *db, struct arena *arena, int64_t user_id,
 		"somebody else an admin first.");
 }
 
-/* Waits for a transaction that finishes one of the jobs now, so that its result is either ranked or
- * discarded. */
+/* Cancels the user's queued and running jobs. submission_cancel waits for a transaction that is
+ * finishing one of them, so each result is either ranked before the deletion or discarded. */
 static int cancel_unfinished(
 	struct database *db, struct arena *arena, const struct owner *owner, struct error *error)
 {

@@ -6,7 +6,7 @@
  *
  * Everything else of the user is deleted:
  * - all other submissions with their results
- * - sessions, API tokens, password links, messages and seats in closed leaderboards
+ * - sessions, API tokens, password links, webhooks, notices and seats in closed leaderboards
  * - the daily submission counts
  * - the password and the name, also where pages name the user as the author of an action
  *
@@ -22,10 +22,10 @@
 #include <stdint.h>
 
 struct account_extent {
-	int64_t places;        /* rows in rankings, kept without the name */
-	int64_t kept, deleted; /* submissions */
-	int64_t unfinished;    /* queued and running jobs, which are cancelled */
-	int64_t tokens, seats;
+	int64_t places;                /* rows in rankings, kept without the name */
+	int64_t kept, deleted;         /* submissions: ranked ones are kept */
+	int64_t unfinished;            /* queued and running jobs, which are cancelled */
+	int64_t tokens, seats;         /* API tokens; memberships in closed leaderboards */
 	int64_t leaderboards, invites; /* created by the user; kept */
 	int64_t webhooks;              /* created by the user; deleted */
 };
@@ -34,8 +34,8 @@ struct account_extent {
 int account_extent(struct database *db, struct arena *arena, int64_t user_id,
 	struct account_extent *extent, struct error *error);
 
-/* Deletes the account, in one transaction with its audit entry. ERROR_CONFLICT for the only admin
- * and for an account that is already deleted. */
+/* Deletes the account and writes an audit entry, in one transaction. ERROR_CONFLICT if the user is
+ * the only admin, or if the account is already deleted. */
 int account_delete(struct database *db, int64_t user_id, struct error *error);
 
 #endif

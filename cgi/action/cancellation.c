@@ -13,7 +13,7 @@ struct job {
 	const char *state;
 };
 static const struct column JOB_COLUMNS[] = { INTEGER(struct job, id), TEXT(struct job, state) };
-/* Claiming, finishing and cancelling a job lock its row: the first wins. */
+/* Transactions that claim, finish or cancel a job lock its row, so the first of them wins. */
 static const struct statement LOCK_JOBS = SELECT(struct job, JOB_COLUMNS,
 	"SELECT id, state FROM jobs WHERE submission_id = ? ORDER BY id FOR UPDATE");
 /* Keeps the worker, device and lease: they say which worker has to stop the job. */

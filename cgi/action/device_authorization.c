@@ -80,7 +80,8 @@ static const struct column POLLED_COLUMNS[] = {
 	INTEGER(struct polled, early),
 	INTEGER(struct polled, interval_s),
 };
-/* Allows one second less: the network may have delayed the previous poll. */
+/* `early` tolerates a poll that comes up to one second before the interval ends: the network may
+ * have delayed the previous poll. */
 static const struct statement POLLED = SELECT(struct polled, POLLED_COLUMNS,
 	"SELECT id, user_id IS NOT NULL AS decided, refused, "
 	"expires_at <= UTC_TIMESTAMP(3) AS expired, "
@@ -113,7 +114,7 @@ static int check_authorization_order(
 	return 0;
 }
 
-/* Draws another code when a terminal has it already. */
+/* Stores the terminal. Draws another code while the drawn one already belongs to a terminal. */
 static int insert_terminal(struct database *db, struct arena *arena,
 	const struct device_authorization_order *order, const char *secret, char *code,
 	struct error *error)
@@ -154,7 +155,8 @@ int device_authorization_ask(struct database *db, struct arena *arena,
 
 /* ---- finding ---- */
 
-/* The letters of a code without separators; false if it is not a code. */
+/* Copies the letters of a typed code without separators, in upper case. Returns false if `typed` is
+ * not a code. */
 static bool read_code(const char *typed, char code[static device_code_letters + 1])
 {
 	size_t length = 0;
@@ -169,7 +171,7 @@ static bool read_code(const char *typed, char code[static device_code_letters + 
 	return length == device_code_letters;
 }
 
-/* Accepts `cli_id: podium_...` with or without the name and YAML quotes. */
+/* Returns the secret of a line `cli_id: podium_...`, with or without `cli_id:` and YAML quotes. */
 static const char *read_secret(struct arena *arena, const char *typed)
 {
 	static const char blank[] = " \t\r\n'\"";
@@ -294,7 +296,7 @@ int device_authorization_poll(struct database *db, struct arena *arena, const ch
 	answer->state = state_of(&row);
 	answer->interval_s = row.interval_s;
 	if (answer->state == DEVICE_AUTHORIZATION_GRANTED) {
-		/* The token may have been revoked meanwhile. */
+		/* The user may have revoked the token meanwhile. */
 		rc = token_peek(db, arena, secret, &answer->holder, error);
 		answer->state = rc ? DEVICE_AUTHORIZATION_DENIED : answer->state;
 		return rc == ERROR_NOT_FOUND ? 0 : rc;

@@ -7,8 +7,8 @@
  *
  * podium shows a code of eight letters and polls for the answer (RFC 8628; the secret is its
  * device_code). popcorn-cli has no such step: it writes the secret into ~/.popcorn.yaml and exits,
- * so its owner types the line of that file. A user may confirm a stranger's code by mistake, but
- * does not copy a stranger's secret out of their own file. */
+ * so its owner types the line of that file. A code is more dangerous: a user may confirm a
+ * stranger's code by mistake, but the user's own file never contains a stranger's secret. */
 #ifndef PODIUM_CGI_ACTION_DEVICE_AUTHORIZATION_H
 #define PODIUM_CGI_ACTION_DEVICE_AUTHORIZATION_H
 
@@ -26,7 +26,7 @@ enum {
 	/* Between two polls of podium. Polling too often makes the interval longer. */
 	device_authorization_interval_s = 5,
 	device_code_letters = 8,
-	device_code_most_bytes = 200,
+	device_code_most_bytes = 200, /* of the owner's input: a code, a secret or a line of YAML */
 };
 
 /* How long a terminal waits for its owner. popcorn's users first have to find the page, so they get
@@ -35,20 +35,20 @@ int64_t device_authorization_expires_s(enum device_client kind);
 
 struct device_authorization_order {
 	enum device_client kind;
-	const char
-		*name; /* the terminal's own name: text_is_line, at most token_name_most_characters bytes */
+	/* The terminal's own name: a line (text_is_line), at most token_name_most_characters bytes. */
+	const char *name;
 	const char *address, *user_agent;
 	int64_t scopes; /* bits of enum token_scope */
 };
 
-/* Given to the terminal and stored nowhere. The code has a dash in the middle: "BCDF-GHJK"; "" for
- * popcorn. */
+/* What the terminal receives. The database stores the code, but of the secret only a hash. The code
+ * has a dash in the middle: "BCDF-GHJK"; "" for popcorn. */
 struct device_authorization_offer {
 	token_secret secret;
 	char code[device_code_letters + 2];
 };
 
-/* Creates a request and fills `offer`. ERROR_INPUT has the field `name` or `scopes`. */
+/* Creates a terminal's request and fills `offer`. ERROR_INPUT has the field `name` or `scopes`. */
 int device_authorization_ask(struct database *db, struct arena *arena,
 	const struct device_authorization_order *order, struct device_authorization_offer *offer,
 	struct error *error);
@@ -57,25 +57,26 @@ struct device_authorization {
 	int64_t id;
 	enum device_client kind;
 	const char *code;   /* with its dash; NULL for popcorn */
-	const char *prefix; /* of the secret */
+	const char *prefix; /* the secret's first characters (token_prefix) */
 	const char *name, *address, *user_agent;
 	int64_t scopes;
 	int64_t created_at_ms, expires_at_ms;
 };
 
-/* Finds the waiting terminal by its owner's input. The input is the code, in any case and with or
- * without the dash, the secret, or the whole line of ~/.popcorn.yaml. ERROR_NOT_FOUND with a
- * sentence where no terminal waits. */
+/* Finds the waiting terminal by its owner's input. The input is the code (in any case, with or
+ * without the dash), the secret, or the whole line of ~/.popcorn.yaml. ERROR_NOT_FOUND, with a
+ * message for the owner, if no terminal waits with it. */
 int device_authorization_find(struct database *db, struct arena *arena, const char *typed,
 	struct device_authorization *terminal, struct error *error);
 
 /* Turns the secret into a token as token_create does, with the name and the days of `order`.
- * Rejects scopes that the terminal did not ask for. ERROR_NOT_FOUND when it no longer waits. */
+ * Rejects scopes that the terminal did not ask for. ERROR_NOT_FOUND if the terminal no longer
+ * waits. */
 int device_authorization_grant(struct database *db, struct arena *arena,
 	const struct device_authorization *terminal, const struct token_order *order,
 	struct error *error);
 
-/* Rejects the terminal's request for good. */
+/* Rejects the terminal's request. ERROR_NOT_FOUND if the terminal no longer waits. */
 int device_authorization_deny(struct database *db, const struct device_authorization *terminal,
 	int64_t user_id, struct error *error);
 

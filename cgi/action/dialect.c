@@ -24,8 +24,8 @@ const struct dialect dialects[] = {
 	{ NULL, NULL, NULL },
 };
 
-/* Each row matches a module and its submodules. When a source imports several, the first row wins:
- * a package precedes those that it builds on. */
+/* Each row matches a module and its submodules. If a source imports several of them, the first row
+ * wins. A package therefore precedes the packages that it builds on. */
 static const struct module {
 	const char *name;
 	int dialect;
@@ -51,8 +51,8 @@ static bool is_word(const char *text, size_t length, const char *word)
 		&& isspace((unsigned char)text[wanted]);
 }
 
-/* The start of the module list that a line imports, `*length` bytes long; NULL without an import.
- */
+/* Returns the text after a line's `import` or `from` and sets `*length` to its length. Returns NULL
+ * if the line imports nothing. */
 static const char *import_list(const char *line, size_t *length)
 {
 	while (*length && (*line == ' ' || *line == '\t'))

@@ -1,6 +1,6 @@
-/* Guesses from a source what a submission is written with: a Python task accepts Triton kernels,
- * CUDA source in strings, CuTe and so on. Only readers of a ranking see it; nothing depends on it.
- */
+/* Guesses the dialect of a submission from its source. A Python task accepts Triton kernels, CUDA
+ * source in strings, CuTe and so on. Rankings show the dialect and filter by it; nothing else
+ * depends on it. */
 #ifndef PODIUM_CGI_ACTION_DIALECT_H
 #define PODIUM_CGI_ACTION_DIALECT_H
 
@@ -12,10 +12,10 @@ struct dialect {
 	const char *language; /* language of its tasks: "py", "cu" */
 };
 
-/* All dialects; the last has no name. The first of a language is its default. */
+/* All dialects, then a row without a name. A language's first dialect is its default. */
 extern const struct dialect dialects[];
 
-/* Guesses by the modules that a Python source imports. Never NULL. */
+/* Guesses the dialect by the modules that a Python source imports. Never NULL. */
 const struct dialect *dialect_of_source(const char *language, const char *source, size_t length);
 
 /* Finds a dialect by name. NULL and unknown names give the language's default. */

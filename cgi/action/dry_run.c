@@ -22,8 +22,9 @@ struct entry {
 
 static const char EMPTY_FILE[] = "an empty file";
 
-/* Answers that a careless check accepts. An answer shaped like the last tensor raises NO_TENSOR
- * when the data has no tensor. */
+/* Trivial answers, which a careless check would accept. LIKE_LAST_TENSOR makes an answer that
+ * returns a tensor shaped like the last tensor of the data. It raises NO_TENSOR if the data has
+ * none. */
 #define NO_TENSOR "the data of this task have no tensor"
 #define LIKE_LAST_TENSOR(function) \
 	"import torch\n\n\ndef custom_kernel(data):\n" \
@@ -58,7 +59,8 @@ struct version {
 	int64_t id;
 };
 static const struct column VERSION_COLUMNS[] = { INTEGER(struct version, id) };
-/* Locks the leaderboard, so that the second of two concurrent starts sees the first. */
+/* Locks the leaderboard. If two users start a dry run at the same time, the second start waits and
+ * then finds the first run. */
 static const struct statement VERSION = SELECT(struct version, VERSION_COLUMNS,
 	"SELECT v.id FROM leaderboards l JOIN task_versions v ON v.leaderboard_id = l.id "
 	"WHERE l.id = ? AND v.number = ? FOR UPDATE");
@@ -85,7 +87,7 @@ static const struct statement INSERT_SUBMISSION =
 	COMMAND("INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, "
 			"mode, practice, dry_run) "
 			"VALUES (?, ?, ?, ?, ?, ?, TRUE, TRUE)");
-/* user_id 0: dry runs do not delay the user's own submissions. */
+/* The jobs have user_id 0, so that dry runs do not delay the user's own submissions. */
 static const struct statement INSERT_JOBS =
 	COMMAND("INSERT INTO jobs (submission_id, user_id, gpu, priority) SELECT ?, 0, gpu, ? "
 			"FROM leaderboard_gpus WHERE leaderboard_id = ? ORDER BY position");
@@ -110,7 +112,7 @@ static const struct column ROW_COLUMNS[] = {
 	INTEGER(struct dry_run_row, devices),
 	TEXT(struct dry_run_row, untried),
 };
-/* Peak memory of the answer without its compiler, if the answer ran at all. */
+/* Peak memory of the answer without its compiler. If the answer never ran: that of the compiler. */
 #define PEAK(column) \
 	"(SELECT COALESCE(MAX(IF(t.name = 'compile', NULL, t." column ")), MAX(t." column \
 	")) FROM stages t " \
@@ -138,7 +140,7 @@ bool dry_run_has_ended(const struct dry_run_row *row)
 	return strcmp(row->state, "queued") != 0 && strcmp(row->state, "running") != 0;
 }
 
-/* Platform failures and cancelled jobs say nothing about the task. */
+/* Platform failures and cancelled jobs say nothing about the task, so they meet no expectation. */
 bool dry_run_is_met(const struct dry_run_row *row)
 {
 	enum verdict verdict = verdict_from_name(row->verdict);
@@ -156,7 +158,7 @@ bool dry_run_says_nothing(const struct dry_run_row *row)
 		|| (row->reason && strstr(row->reason, NO_TENSOR));
 }
 
-/* ---- what is tried ---- */
+/* ---- choosing the entries ---- */
 
 struct plan {
 	struct arena *arena;
@@ -180,7 +182,8 @@ static void add_dry_run_entry(struct plan *plan, struct entry entry)
 		plan->left_out++;
 }
 
-/* Copies the reference's result where the answer must fill memory that it was given. */
+/* Appended to the reference of a task whose answer must fill given memory: copies the reference's
+ * result into that memory. */
 static const char FILLS_OUTPUT[] =
 	"\n\ndef custom_kernel(data):\n"
 	"    result = ref_kernel(data)\n"
@@ -189,8 +192,9 @@ static const char FILLS_OUTPUT[] =
 	"            return part.copy_(result)\n"
 	"    return result\n";
 
-/* Makes a submission from the reference. In Python, the file gets a second name for its function.
- * In CUDA, the submission calls the reference when both are compiled as one source. */
+/* Makes a submission from the reference; NULL: impossible. In Python, it is the reference's file
+ * with a function custom_kernel added. In CUDA, it calls the reference, which works only if both
+ * are compiled as one source. */
 static const char *reference_as_answer(struct plan *plan, const struct task *task, const char *text)
 {
 	if (task->language == TASK_PY) {

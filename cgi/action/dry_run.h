@@ -22,21 +22,22 @@ struct dry_run_row {                                  /* one entry on one device
 	const char *untried;                        /* what the run did not test: one sentence a line */
 };
 
-/* Whether the row's job has finished, and whether with the expected verdict. */
+/* dry_run_has_ended: the row's job has finished. dry_run_is_met: it finished with the expected
+ * verdict. */
 bool dry_run_has_ended(const struct dry_run_row *row);
 bool dry_run_is_met(const struct dry_run_row *row);
 
-/* Whether the expected failure says nothing about the check: a trivial answer did not fit the
- * task's types, so the check never ran. */
+/* Whether the row's expected failure says nothing about the task's check: the trivial answer did
+ * not fit the task's types, so the check never ran. */
 bool dry_run_says_nothing(const struct dry_run_row *row);
 
-/* Stores the submissions, in one transaction, with an audit entry. ERROR_NOT_FOUND for an unknown
- * version, ERROR_CONFLICT while another dry run of it is running, ERROR_INPUT when the leaderboard
- * has no device. */
+/* Starts a dry run: stores its submissions and an audit entry, in one transaction. ERROR_NOT_FOUND
+ * for an unknown version, ERROR_CONFLICT while another dry run of this version is running,
+ * ERROR_INPUT if the leaderboard has no device. */
 int dry_run_start(struct database *db, struct arena *arena, const struct leaderboard *leaderboard,
 	int64_t version_number, const struct actor *actor, struct error *error);
 
-/* The last dry run of a version, ordered by device and entry. Count 0 without one. */
+/* Reads a version's last dry run, sorted by device and entry. `*count` is 0 if there was none. */
 int dry_run_read(struct database *db, struct arena *arena, int64_t leaderboard_id,
 	int64_t version_number, struct dry_run_row **rows, size_t *count, struct error *error);
 

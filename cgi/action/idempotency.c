@@ -3,8 +3,8 @@
 #include <sodium.h>
 #include <string.h>
 
-/* Serializes a user's requests with keys. Without this lock, each insert of a key share-locks the
- * user's row (its foreign key), and two such requests can deadlock. */
+/* Serializes a user's requests that carry keys. Without this lock, each insert of a key share-locks
+ * the user's row because of the foreign key, and two such requests can deadlock. */
 struct owner {
 	int64_t id;
 };

@@ -13,25 +13,27 @@
 
 enum { idempotency_least_bytes = 8, idempotency_most_bytes = 128 };
 
-/* The hash of a request. Parts are added one by one and cannot run into each other. */
+/* The hash of a request, to which idempotency_add adds one part after the other. The hash also
+ * covers the parts' lengths, so "ab", "c" and "a", "bc" give different hashes. */
 struct idempotency_hash {
 	unsigned char bytes[32];
 };
 void idempotency_add(struct idempotency_hash *hash, const void *bytes, size_t length);
 
-/* Accepts 8 to 128 printable ASCII characters, else ERROR_INPUT. */
+/* ERROR_INPUT unless the key is 8 to 128 printable ASCII characters without spaces. */
 int idempotency_check(const char *key, struct error *error);
 
-/* Call both inside the request's transaction: take the key first, and at the end keep what the
- * request created. ERROR_CONFLICT when the key is taken; a concurrent transaction with the same key
- * is waited for. A failed transaction leaves the key free. */
+/* Call both inside the request's transaction: idempotency_take first, and idempotency_keep at the
+ * end to store which submission the request created. idempotency_take waits for a concurrent
+ * transaction with the same key, and returns ERROR_CONFLICT if the key is taken. A failed
+ * transaction leaves the key free. */
 int idempotency_take(struct database *db, int64_t user_id, const char *key,
 	const struct idempotency_hash *hash, struct error *error);
 int idempotency_keep(struct database *db, int64_t user_id, const char *key, int64_t submission_id,
 	struct error *error);
 
-/* What the request with this key created. ERROR_CONFLICT with a sentence when that request was
- * different. */
+/* Finds the submission that the request with this key created. ERROR_CONFLICT with a message if
+ * that request was different, or if the submission was deleted meanwhile. */
 int idempotency_find(struct database *db, struct arena *arena, int64_t user_id, const char *key,
 	const struct idempotency_hash *hash, int64_t *submission_id, struct error *error);
 

@@ -1,6 +1,6 @@
-/* Whether the site accepts submissions at all. An admin can pause intake for all leaderboards and
- * all users; stored submissions continue. Each leaderboard can also be closed separately
- * (lib/leaderboard/leaderboard.h). */
+/* Intake: whether the site accepts submissions at all. An admin can stop intake for all
+ * leaderboards and all users; stored submissions continue. Each leaderboard can also be closed
+ * separately (lib/leaderboard/leaderboard.h). */
 #ifndef PODIUM_CGI_ACTION_INTAKE_H
 #define PODIUM_CGI_ACTION_INTAKE_H
 
@@ -16,20 +16,21 @@ struct intake_stop {
 	const char *stopped_by;
 };
 
-/* One row while intake is stopped. Callers bundle it with other statements; it binds nothing. */
+/* Selects one row while intake is stopped, else none. It binds nothing, so that callers can bundle
+ * it with other statements. */
 extern const struct statement intake_reading;
 #define INTAKE_STOPPED_SENTENCE \
 	"Podium takes no submissions just now: an admin has stopped that for all leaderboards. Try " \
 	"again later."
 
-/* ERROR_NOT_FOUND while the site accepts submissions. */
+/* Reads who stopped intake, and when. ERROR_NOT_FOUND while the site accepts submissions. */
 int intake_read(
 	struct database *db, struct arena *arena, struct intake_stop *stop, struct error *error);
 
-/* Writes an audit entry. Setting the same state again changes nothing. */
+/* Starts or stops intake, with an audit entry. Setting the current state again changes nothing. */
 int intake_set(struct database *db, bool accepts, const struct actor *by, struct error *error);
 
-/* A condition for a statement. */
+/* SQL condition: intake is stopped. */
 #define SQL_INTAKE_IS_STOPPED "EXISTS (SELECT 1 FROM intake_stops)"
 
 #endif

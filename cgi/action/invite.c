@@ -24,13 +24,13 @@ static const struct column INVITE_COLUMNS[] = {
 	TIME(struct invite, created_at_ms),
 	TEXT(struct invite, leaderboards),
 };
-/* Condition: the creator of a code may invite to this leaderboard. `maker` is a row of users, NULL
- * for codes of the command line. */
+/* SQL condition: the creator of a code may invite to this leaderboard. `maker` is the creator's row
+ * in users; its columns are NULL if the code has no creator. */
 #define SQL_MAY_INVITE(maker, leaderboard) \
 	"(" maker ".id IS NULL OR " maker ".deleted_at IS NOT NULL OR (" maker \
 	".banned_at IS NULL AND (" maker ".role = 'admin' OR (" maker \
 	".role = 'creator' AND " leaderboard ".creator_id = " maker ".id))))"
-/* The leaderboards of a code, with its creator. */
+/* Joins a code `c` with its leaderboards `l` and its creator `maker`. */
 #define OF_CODE \
 	"invites c JOIN invite_leaderboards b ON b.invite_id = c.id " \
 	"JOIN leaderboards l ON l.id = b.leaderboard_id " \
@@ -55,7 +55,7 @@ static const struct statement LOCK_CODE = INVITES_WHERE("i.code = ? FOR UPDATE")
 static const struct statement LOCK_ID =
 	INVITES_WHERE("i.id = ? AND ? IN (0, i.created_by) FOR UPDATE");
 
-/* Binds the user. */
+/* SQL condition: the code gives the user a seat in the leaderboard `l`. Binds the user's ID. */
 #define GIVES_SEAT \
 	MAKER_MAY_INVITE " AND NOT EXISTS (SELECT 1 FROM leaderboard_removals gone " \
 					 "WHERE gone.leaderboard_id = l.id AND gone.user_id = ?)"
@@ -115,7 +115,7 @@ const char *invite_state(const struct invite *invite)
 																					  : "open";
 }
 
-/* ---- making one ---- */
+/* ---- creating a code ---- */
 
 struct creation {
 	struct arena *arena;
@@ -154,7 +154,8 @@ static int check_request(
 	return 0;
 }
 
-/* For the audit log. The code stays out, because many admins read the log. */
+/* Describes the code for the audit log. The code itself stays out, because many admins read the
+ * log. */
 static const char *invite_words(struct arena *arena, const char *leaderboards, const char *note)
 {
 	return arena_printf(arena, "for %s%s%s", leaderboards, *note ? ": " : "", note);
@@ -215,7 +216,7 @@ int invites_list(struct database *db, struct arena *arena, int64_t creator_id,
 	return database_rows(db, arena, &INVITES, invites, count, error, "i", creator_id);
 }
 
-/* ---- revoking ---- */
+/* ---- revoking a code ---- */
 
 struct revocation {
 	struct arena *arena;
@@ -253,7 +254,7 @@ int invite_revoke(struct database *db, struct arena *arena, int64_t id, int64_t 
 	return database_transaction(db, revoke_body, &revocation, error);
 }
 
-/* ---- using it ---- */
+/* ---- redeeming a code ---- */
 
 struct redemption {
 	struct arena *arena;
@@ -281,7 +282,7 @@ static int refuse_closed(const struct invite *invite, struct error *error)
 	return 0;
 }
 
-/* The code is open but gives this user no seat. */
+/* Fails if the code, although open, gives this user no seat. */
 static int refuse_seat(const struct missing *missing, struct error *error)
 {
 	if (missing->seats)
@@ -294,7 +295,7 @@ static int refuse_seat(const struct missing *missing, struct error *error)
 								"leaderboards any more; ask an admin for another.");
 }
 
-/* Takes the seats of a user who is not a member of all its leaderboards. */
+/* Gives the user the seats that are missing. Called only if some are. */
 static int take_seats(struct database *db, const struct redemption *redemption,
 	const struct invite *invite, const struct missing *missing, struct error *error)
 {

@@ -1,4 +1,4 @@
-/* Invite codes: a user who enters one becomes a member of its closed leaderboards. */
+/* Invite codes: a user who enters a code becomes a member of the code's leaderboards. */
 #ifndef PODIUM_CGI_ACTION_INVITE_H
 #define PODIUM_CGI_ACTION_INVITE_H
 
@@ -9,13 +9,13 @@ enum { invite_code_length = 20, invite_most_note_bytes = 80, invite_most_uses = 
 struct invite {
 	int64_t id;
 	const char *code, *note;
-	const char *leaderboards; /* "a, b": those that still exist; NULL: none */
+	const char *leaderboards; /* "a, b"; without deleted leaderboards; NULL: none is left */
 	int64_t most_uses;        /* SQL_NULL_INTEGER: unlimited */
 	int64_t uses;
 	int64_t expires_at_ms, revoked_at_ms; /* TIME_NULL: never */
 	int64_t expired;
-	int64_t suspended;   /* its creator may no longer invite to any of its leaderboards */
-	const char *creator; /* NULL: the account was deleted */
+	int64_t suspended;   /* the creator may no longer invite to any of the leaderboards */
+	const char *creator; /* NULL: the code has no creator */
 	int64_t created_at_ms;
 };
 
@@ -25,11 +25,11 @@ const char *invite_state(const struct invite *invite);
 
 struct invite_request {
 	const char *note;
-	const char **leaderboards;
-	size_t leaderboard_count; /* names */
-	int64_t most_uses;        /* 0: unlimited */
-	int64_t expires_at_ms;    /* TIME_NULL: never */
-	bool may_all;             /* else only for leaderboards of the actor */
+	const char **leaderboards; /* names */
+	size_t leaderboard_count;
+	int64_t most_uses;     /* 0: unlimited */
+	int64_t expires_at_ms; /* TIME_NULL: never */
+	bool may_all;          /* the actor may invite to all leaderboards, not only to their own */
 };
 
 /* Creates a code, with an audit entry. ERROR_INPUT has the field leaderboard, note, uses or
@@ -37,19 +37,20 @@ struct invite_request {
 int invite_create(struct database *db, struct arena *arena, const struct invite_request *request,
 	const struct actor *actor, const char **code, struct error *error);
 
-/* The codes of one creator (0: of all), newest first. */
+/* Lists the newest 500 codes of one creator (0: of all), newest first. */
 int invites_list(struct database *db, struct arena *arena, int64_t creator_id,
 	struct invite **invites, size_t *count, struct error *error);
 
-/* A revoked code admits no new members; existing ones stay. `creator_id` 0: any creator. */
+/* Revokes a code of this creator (0: of any). The code then admits no new members; existing members
+ * stay. */
 int invite_revoke(struct database *db, struct arena *arena, int64_t id, int64_t creator_id,
 	const struct actor *actor, struct error *error);
 
-/* Makes the user a member of the code's leaderboards. It skips those to which the code's creator
- * may no longer invite, and those that the user was removed from (cgi/action/publishing.h).
- * `leaderboards` lists the code's leaderboards that the user is a member of now. A use counts only
- * if it gave a seat. ERROR_INPUT with field code when the code is unknown, not open, or gives this
- * user no seat. */
+/* Makes the user a member of the code's leaderboards. Skips leaderboards to which the code's
+ * creator may no longer invite, and leaderboards from which the user was removed
+ * (cgi/action/publishing.h). `leaderboards` lists the code's leaderboards of which the user is now
+ * a member. A use counts only if it gives a seat. ERROR_INPUT has the field `code`: the code is
+ * unknown, or the user lacks a seat and the code is not open or gives none. */
 struct invite_leaderboard {
 	const char *name;
 };

@@ -31,15 +31,15 @@ static const struct statement NOTE = COMMAND("UPDATE submissions SET admin_note 
 
 /* One change to a submission; `text` is the reason or the note. */
 struct moderation {
-	const char *action, *detail;    /* for the audit log; detail NULL: the text */
+	const char *action, *detail;    /* for the audit log; detail NULL: log `text` */
 	const struct statement *change; /* binds text, id */
 	const char *text;
 	int64_t submission_id;
 	const struct actor *by;
-	bool ranks; /* refreshes the rankings */
+	bool ranks; /* the change refreshes the rankings */
 	int (*check)(
 		const struct moderation *moderation, const struct target *target, struct error *error);
-	const char *unchanged; /* the sentence when no row matched; or NULL */
+	const char *unchanged; /* message of ERROR_CONFLICT if no row matched, or NULL: no error */
 };
 
 static int apply_moderation(struct database *db, const struct moderation *moderation,

@@ -1,8 +1,8 @@
-/* What admins do to single submissions besides cancelling and rejudging: hide one, hold its results
- * for review, or write a note about it. Each action is one transaction with its audit entry.
+/* Moderation of single submissions: an admin hides a submission, holds its results for review, or
+ * writes a note about it. Each action is one transaction with its audit entry.
  *
- * Only the author, who reads the reason, and admins see a hidden submission. It is not ranked. Its
- * running jobs finish normally. */
+ * Only admins and the author see a hidden submission, and the author reads the reason. A hidden
+ * submission is not ranked. Its running jobs finish normally. */
 #ifndef PODIUM_CGI_ACTION_MODERATION_H
 #define PODIUM_CGI_ACTION_MODERATION_H
 
@@ -14,9 +14,9 @@
 
 enum { admin_note_most_bytes = 2000 };
 
-/* ERROR_NOT_FOUND when there is no such submission, ERROR_CONFLICT when it already has this state.
- * ERROR_INPUT with the field `reason`: the reason must be one line of at most
- * review_most_reason_bytes. */
+/* Hide a submission, or show it again. ERROR_NOT_FOUND if there is no such submission,
+ * ERROR_CONFLICT if it already has this state. ERROR_INPUT with the field `reason`: the reason must
+ * be one line of at most review_most_reason_bytes. */
 int submission_hide(struct database *db, int64_t submission_id, const char *reason,
 	const struct actor *by, struct error *error);
 int submission_show(
@@ -27,7 +27,7 @@ int submission_show(
 int submission_hold(struct database *db, int64_t submission_id, const char *reason,
 	const struct actor *by, struct error *error);
 
-/* The note is for admins only; "" deletes it. ERROR_INPUT has the field `note`. */
+/* Stores a note that only admins read; "" deletes it. ERROR_INPUT has the field `note`. */
 int submission_admin_note(struct database *db, int64_t submission_id, const char *note,
 	const struct actor *by, struct error *error);
 

@@ -21,13 +21,14 @@ typedef char password_link_text[2 * password_link_bytes + 1];
 int password_link_make(struct database *db, int64_t user_id, const char *made_by,
 	password_link_text text, struct error *error);
 
-/* The user of a link. ERROR_NOT_FOUND when the link is unknown, used or expired, or the account was
- * banned. */
+/* Finds the user of a link. ERROR_NOT_FOUND if the link is unknown, used or expired, or the account
+ * is banned. */
 int password_link_find(struct database *db, struct arena *arena, const char *text,
 	struct user *user, struct error *error);
 
-/* Stores the password, ends the user's sessions and links, and writes an audit entry. Errors as
- * above, and ERROR_INPUT with the field `password`. Of two concurrent uses the first wins. */
+/* Stores the password, ends the user's sessions and links, and writes an audit entry. Errors as in
+ * password_link_find, and ERROR_INPUT with the field `password`. Of two concurrent uses the first
+ * wins. */
 int password_link_use(struct database *db, struct arena *arena, const char *text,
 	const char *password, const char *address, struct user *user, struct error *error);
 

@@ -56,8 +56,9 @@ static const struct statement REMOVED = SELECT(struct removed_member, REMOVED_CO
 	"JOIN users u ON u.id = r.user_id "
 	"WHERE r.leaderboard_id = ? ORDER BY u.name LIMIT ?");
 
-/* Moves a row from one table to the other. The removal is stored before the seat is deleted, so a
- * concurrent invite code reads the removal first. */
+/* MOVE copies a user's row into the other table, and TAKE then deletes the original. The removal is
+ * stored before the seat is deleted, so that a concurrent use of an invite code finds the removal
+ * and gives no new seat. */
 #define MOVE(into, from) \
 	COMMAND("INSERT IGNORE INTO " into \
 			" (leaderboard_id, user_id) SELECT f.leaderboard_id, f.user_id FROM " from " f " \

@@ -1,5 +1,5 @@
-/* How a leaderboard is published: who sees it, what happens after its deadline, whether its public
- * ranking is frozen, whether it is archived. */
+/* How a leaderboard is published: who sees it, whether it accepts practice after its deadline,
+ * whether its public ranking is frozen, and whether it is archived. */
 #ifndef PODIUM_CGI_ACTION_PUBLISHING_H
 #define PODIUM_CGI_ACTION_PUBLISHING_H
 
@@ -8,20 +8,21 @@
 struct publishing {
 	const char *visibility; /* "public", "closed", "hidden" */
 	bool practice;          /* accepts unranked submissions after the deadline */
-	/* Results that finish later are not ranked; may lie in the future. TIME_NULL: not frozen. */
+	/* Results that finish after this time are not ranked. The time may lie in the future.
+	 * TIME_NULL: not frozen. */
 	int64_t frozen_at_ms;
 	bool archived;
 };
 
-/* Applies the changes in one transaction, with an audit entry of old and new values; writes nothing
- * without changes. When a leaderboard becomes closed, users with submissions to it become members.
- * A changed freeze rebuilds the ranking. ERROR_INPUT has the field visibility. */
+/* Stores the changed settings in one transaction, with an audit entry of old and new values. Writes
+ * nothing if nothing changed. When a leaderboard becomes closed, users with submissions to it
+ * become members. A changed freeze rebuilds the ranking. ERROR_INPUT has the field `visibility`. */
 int publishing_change(struct database *db, struct arena *arena,
 	const struct leaderboard *leaderboard, const struct publishing *after,
 	const struct actor *actor, struct error *error);
 
-/* Members of a closed leaderboard, and removed ones. Neither an invite code nor closing the
- * leaderboard makes a removed user a member again. */
+/* Members of a closed leaderboard, and users who were removed from it. Neither an invite code nor
+ * closing the leaderboard makes a removed user a member again. */
 struct member {
 	const char *name;
 	int64_t joined_at_ms, submissions;
@@ -39,8 +40,8 @@ struct members {
 int publishing_members(struct database *db, struct arena *arena, int64_t leaderboard_id,
 	struct members *members, struct error *error);
 
-/* Remove a member, or readmit a removed one, with an audit entry. ERROR_NOT_FOUND when there is
- * none of that name. */
+/* Remove a member, or readmit a removed one, with an audit entry. ERROR_NOT_FOUND if no member or
+ * removed member has that name. */
 int publishing_remove_member(struct database *db, struct arena *arena,
 	const struct leaderboard *leaderboard, const char *name, const struct actor *actor,
 	struct error *error);

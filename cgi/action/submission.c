@@ -49,7 +49,8 @@ static const struct statement STATE = SELECT(struct state, STATE_COLUMNS,
 	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id "
 	"WHERE l.id = ? LOCK IN SHARE MODE");
 
-/* Compares with the database's clock; nobody is exempt. */
+/* Fails if the leaderboard or the site takes no submissions. The deadline counts by the database's
+ * clock. No role is exempt. */
 static int check_open(
 	struct database *db, const struct intake *intake, struct state *state, struct error *error)
 {
@@ -106,7 +107,8 @@ static bool contains_gpu(const char *const *names, size_t count, const char *nam
 	return false;
 }
 
-/* "A100, H200 and CPU". Names from a header may be any text of one line. */
+/* Returns "A100, H200 and CPU". Makes the names printable, because names from a header may be any
+ * text of one line. */
 static const char *join_names(struct arena *arena, const char *const *names, size_t count)
 {
 	cleanup_buffer struct buffer text = { 0 };
@@ -120,7 +122,7 @@ static const char *join_names(struct arena *arena, const char *const *names, siz
 static int read_submission_header(
 	const struct intake *intake, struct directives *directives, struct error *error)
 {
-	/* The caller's bytes may lack a final NUL. */
+	/* directives_parse needs a final NUL, which the caller's bytes may lack. */
 	const char *source =
 		arena_strndup(intake->arena, intake->request->source, intake->request->length);
 	int rc = directives_parse(intake->arena, source, directives, error);
@@ -148,7 +150,7 @@ static bool same_gpus(const char *const *a, size_t a_count, const char *const *b
 	return true;
 }
 
-/* Chooses the wanted GPUs in the leaderboard's order; ERROR_INPUT for one that it lacks. */
+/* Takes the wanted GPUs in the leaderboard's order. ERROR_INPUT if the leaderboard lacks one. */
 static int take_wanted_gpus(struct intake *intake, const char *const *offered, size_t offered_count,
 	const char *const *wanted, size_t wanted_count, struct error *error)
 {
@@ -206,7 +208,7 @@ struct author {
 static const struct column AUTHOR_COLUMNS[] = { INTEGER(struct author, banned) };
 static const struct statement AUTHOR = SELECT(struct author, AUTHOR_COLUMNS,
 	"SELECT banned_at IS NOT NULL OR deleted_at IS NOT NULL AS banned FROM users WHERE id = ?");
-/* Serializes a user's submissions, so that each counts those before it. */
+/* Serializes a user's submissions, so that the quota check of each counts the ones before it. */
 static const struct statement LOCK_AUTHOR = SELECT(struct author, AUTHOR_COLUMNS,
 	"SELECT banned_at IS NOT NULL OR deleted_at IS NOT NULL AS banned FROM users "
 	"WHERE id = ? FOR UPDATE");
@@ -218,8 +220,9 @@ static const struct statement INSERT_JOB =
 	COMMAND("INSERT INTO jobs (submission_id, user_id, gpu) SELECT ?, ?, gpu FROM leaderboard_gpus "
 			"WHERE leaderboard_id = ? AND gpu = ?");
 
-/* The author's first submission adds a participant. This statement comes last, because all
- * submissions to the leaderboard wait for this row. The author's row is already locked. */
+/* Counts the submission, and its author as a participant if it is the author's first. Comes last,
+ * because all submissions to the leaderboard wait for this row. The author's row is locked
+ * already. */
 static const struct statement COUNT_SUBMISSION = COMMAND(
 	"INSERT INTO leaderboard_counts (leaderboard_id, submissions, participants) VALUES (?, 1, 1) "
 	"ON DUPLICATE KEY UPDATE submissions = submissions + 1, "

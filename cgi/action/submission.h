@@ -13,15 +13,15 @@
 
 struct submission_request {
 	int64_t user_id;
-	/* As sent; only the last path component is stored. NULL or "": pasted code. */
+	/* As the client sent it; only the last path component is stored. NULL or "": pasted code. */
 	const char *file_name;
 	const char *source;
 	size_t length;    /* unchecked bytes */
 	const char *mode; /* "test", "benchmark", "ranked", "profile" */
 	const char **gpus;
 	size_t gpu_count;            /* 0: the header's GPUs, else the leaderboard's only one */
-	bool gpus_win;               /* overrides the header's GPUs; otherwise both must match */
-	const struct config *config; /* holds the site's quotas; NULL: none */
+	bool gpus_win;               /* `gpus` override the header's; otherwise both must match */
+	const struct config *config; /* has the site's quotas; NULL: no site quotas apply */
 };
 
 /* Checks the request and stores the submission, with one job per GPU, in one transaction. Errors

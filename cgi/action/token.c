@@ -99,7 +99,7 @@ static const struct statement DELETE_TOKENS = COMMAND("DELETE FROM api_tokens WH
 static const struct statement DELETE_TOKEN =
 	COMMAND("DELETE FROM api_tokens WHERE user_id = ? AND id = ?");
 
-/* ---- making one ---- */
+/* ---- creating a token ---- */
 
 static int check_name(const char *name, struct error *error)
 {
@@ -192,7 +192,7 @@ int token_create(struct database *db, struct arena *arena, const struct token_or
 	return token_adopt(db, arena, order, hash, token_prefix(arena, secret), error);
 }
 
-/* ---- using, listing, ending ---- */
+/* ---- using, listing and revoking tokens ---- */
 
 int token_peek(struct database *db, struct arena *arena, const char *secret,
 	struct token_holder *holder, struct error *error)

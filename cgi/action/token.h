@@ -26,7 +26,7 @@ enum { token_name_most_characters = 64, tokens_most = 50, token_most_days = 3660
 
 /* "podium_" and 256 random bits in base64url */
 typedef char token_secret[7 + 43 + 1];
-typedef unsigned char token_hash[32]; /* its SHA-256 */
+typedef unsigned char token_hash[32]; /* SHA-256 of a token_secret */
 
 struct token {
 	int64_t id;
@@ -39,7 +39,7 @@ struct token {
 
 struct token_order {
 	int64_t user_id;
-	enum role role; /* of that user */
+	enum role role; /* the user's */
 	const char *name;
 	int64_t scopes;
 	int64_t days; /* until it expires; 0: never */
@@ -61,8 +61,8 @@ const char *token_prefix(struct arena *arena, const char *secret);
 int token_adopt(struct database *db, struct arena *arena, const struct token_order *order,
 	const token_hash hash, const char *prefix, struct error *error);
 
-/* Finds a token's holder and notes the use, once a minute. ERROR_NOT_FOUND with a sentence for a
- * token that is unknown, revoked or expired, or whose user was banned or deleted. The sentence does
+/* Finds a token's holder and records the time of this use, at most once a minute. ERROR_NOT_FOUND
+ * if the token is unknown, revoked or expired, or its user was banned or deleted. The message does
  * not say which, because a stranger may read it. */
 struct token_holder {
 	struct token token;
@@ -73,20 +73,20 @@ struct token_holder {
 int token_find(struct database *db, struct arena *arena, const char *secret,
 	struct token_holder *holder, struct error *error);
 
-/* token_find without noting the use. */
+/* Like token_find, but does not record the use. */
 int token_peek(struct database *db, struct arena *arena, const char *secret,
 	struct token_holder *holder, struct error *error);
 
-/* A user's tokens, newest first, including expired ones. */
+/* Lists a user's tokens, newest first, including expired ones. */
 int token_list(struct database *db, struct arena *arena, int64_t user_id, struct token **tokens,
 	size_t *count, struct error *error);
 
-/* token_count includes expired tokens. token_revoke_all deletes all tokens of a user. */
+/* token_count counts a user's tokens, including expired ones. token_revoke_all deletes them all. */
 int token_count(
 	struct database *db, struct arena *arena, int64_t user_id, int64_t *count, struct error *error);
 int token_revoke_all(struct database *db, int64_t user_id, struct error *error);
 
-/* ERROR_NOT_FOUND if the user has no such token. */
+/* Deletes a token. ERROR_NOT_FOUND if the user has no such token. */
 int token_revoke(struct database *db, int64_t user_id, int64_t id, struct error *error);
 
 #endif

@@ -1,14 +1,14 @@
-/* What admins change about other users' accounts. Each change is one transaction with its audit
- * entry. ERROR_FORBIDDEN when the actor is no longer an admin. */
+/* Admins change other users' accounts. Each change is one transaction with its audit entry.
+ * ERROR_FORBIDDEN if the actor is no longer an admin. */
 #ifndef PODIUM_CGI_ACTION_USER_CHANGE_H
 #define PODIUM_CGI_ACTION_USER_CHANGE_H
 
 #include "lib/account/user.h"
 #include "lib/leaderboard/leaderboard.h"
 
-/* The user of this name, if the actor may change the account. ERROR_INPUT for the actor's own
- * account: the last admin could otherwise lock everybody out. ERROR_CONFLICT for a deleted account.
- */
+/* Finds the user of this name, if the actor may change the account. ERROR_INPUT for the actor's own
+ * account: the last admin could otherwise lock everybody out. ERROR_CONFLICT for a deleted
+ * account. */
 int user_find_other(struct database *db, struct arena *arena, const char *name,
 	const struct actor *actor, struct user *user, struct error *error);
 

@@ -9,12 +9,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* One transaction each; repeating one changes nothing. ERROR_CONFLICT with a sentence while one of
- * its jobs is queued or running: such a submission is cancelled, not withdrawn. */
+/* Withdraw a submission, or restore it, in one transaction. Repeating the call changes nothing.
+ * submission_withdraw returns ERROR_CONFLICT with a message while a job of the submission is queued
+ * or running: such a submission must be cancelled instead. */
 int submission_withdraw(struct database *db, int64_t submission_id, struct error *error);
 int submission_restore(struct database *db, int64_t submission_id, struct error *error);
 
-/* The author's private note, one paragraph. ERROR_INPUT has the field `note`. */
+/* Stores the author's private note, one paragraph. ERROR_INPUT has the field `note`. */
 enum { note_most_bytes = 500 };
 int submission_note(
 	struct database *db, int64_t submission_id, const char *note, struct error *error);

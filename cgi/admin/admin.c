@@ -96,7 +96,7 @@ static const struct statement RECENT_CHANGES = SELECT(struct audit_row, AUDIT_CO
 	"SELECT id, at AS at_ms, actor, address, action, subject, detail FROM audit_log "
 	"ORDER BY id DESC LIMIT 10");
 
-/* Only admins get the last answer. */
+/* Only admins read the last answer; OVERVIEW_OF_CREATOR omits it. */
 enum { ANSWER_LEADERBOARDS, ANSWER_WORKERS, ANSWER_DEVICES, ANSWER_QUARANTINE, ANSWER_CHANGES };
 static const struct statement *const OVERVIEW_PARTS[] = {
 	[ANSWER_LEADERBOARDS] = &LEADERBOARDS,
@@ -165,12 +165,12 @@ int action_gpu_release(struct request *request)
 
 /* ---- the audit log ---- */
 
-/* "" matches anything. Names of users and actions match as a whole, through an index. The search
- * text may match anywhere in a row, so only the most_looked newest candidates are read; the next
- * page continues behind them.
+/* An empty filter matches anything. Names of users and actions match as a whole, through an index.
+ * The search text may match anywhere in a row, so a search by text reads only the most_looked
+ * newest candidates; the next page continues with older ones.
  *
- * Each combination of filters has its own statement, which names its index: with ORDER BY and
- * LIMIT, the server often picks a worse one. */
+ * Each combination of filters has its own statements, which name their index: with ORDER BY and
+ * LIMIT, MariaDB often picks a worse index. */
 struct audit_edge {
 	int64_t id;
 };
@@ -200,8 +200,8 @@ static const struct audit_search {
 	SEARCH(false, true, "audit_log_action", "'' IN (?) AND action = ?"),
 	SEARCH(true, true, "audit_log_actor_action", "actor = ? AND action = ?"),
 };
-/* IDs grow with time, except between rows written at the same moment. A day is therefore a range
- * of IDs with some slack. */
+/* IDs grow with time, except between rows written at the same moment. The days of a search
+ * therefore give a range of IDs, which `slack` more IDs widen at both ends. */
 enum { slack = 1000 };
 struct audit_range {
 	int64_t first, last;
@@ -224,12 +224,12 @@ static int read_day(const char *text, int64_t *day_ms, const char **wrong)
 	return *wrong != NULL;
 }
 
-/* The search: the days, and the IDs between which they lie. */
+/* What to search: IDs between `after` and `before` (both excluded), and days, or TIME_NULL. */
 struct audit_question {
 	int64_t before, after, from_ms, to_ms;
 };
 
-/* Narrows the range of IDs to the days. */
+/* Narrows the range of IDs to the days of the search. */
 static void narrow_to_days(const struct audit_range *range, struct audit_question *question)
 {
 	if (question->from_ms != TIME_NULL)
@@ -262,7 +262,8 @@ static int read_choices(
 	return 0;
 }
 
-/* Finds the last row that the search reads. ERROR_NOT_FOUND: there are fewer rows. */
+/* Finds the oldest row that a search by text may read. ERROR_NOT_FOUND: there are fewer candidates,
+ * so the search reads all. */
 static int find_last_candidate(struct request *request, const struct audit_search *search,
 	const struct audit_view *view, const struct audit_question *question, struct audit_edge *edge)
 {

@@ -8,7 +8,7 @@
 
 struct admin_leaderboard {
 	int64_t id;
-	const char *name, *creator; /* creator NULL: none, or the account is deleted */
+	const char *name, *creator; /* creator NULL: none */
 	int64_t creator_id, deadline_ms, ended, accepting, archived, version, submissions;
 	const char *visibility;
 	const char *gpus; /* "H200, CPU"; NULL: none chosen */
@@ -18,9 +18,8 @@ struct admin_worker {
 	int64_t id;
 	const char *name, *version;
 	int64_t started_at_ms, seen_at_ms, online, running;
-	int64_t warnings,
-		faults;    /* checks of its host that failed; SQL_NULL_INTEGER: not checked yet */
-	int64_t pause; /* enum pause of lib/fleet/fleet.h, for the whole worker */
+	int64_t warnings, faults; /* failed checks of the host; SQL_NULL_INTEGER: not checked yet */
+	int64_t pause;            /* enum pause of lib/fleet/fleet.h, for the whole worker */
 };
 
 struct admin_device {
@@ -67,15 +66,15 @@ struct users_view {
 	int64_t number;     /* page number, from 1 */
 	bool has_next;
 	int64_t viewer_id;
-	const char *error;            /* a sentence, or NULL */
-	bool asks;                    /* the page already asks for confirmation */
+	const char *error;            /* a message, or NULL */
+	bool asks;                    /* the response is already the confirmation page */
 	const char *link_name, *link; /* link to choose a password, shown only once; or NULL */
-	const char *invited_name;     /* as typed, "" at first */
+	const char *invited_name;     /* as typed in the form for a new account, "" at first */
 };
 
 struct ban_form {
 	const char *name, *typed, *error;   /* error NULL: none */
-	int64_t sessions, waiting, running; /* running jobs finish normally */
+	int64_t sessions, waiting, running; /* waiting and running jobs; running ones finish normally */
 	int64_t codes;                      /* open invite codes */
 };
 
@@ -86,16 +85,16 @@ struct audit_view {
 	bool looked_at_all; /* false: the search stopped at `before` */
 	bool is_first;
 	const char *actor, *action, *words, *from, *to; /* search terms as typed; "": anything */
-	const char *error;                              /* a sentence, or NULL */
+	const char *error;                              /* a message, or NULL */
 	struct audit_action {
 		const char *name;
 	} * actions;
 	size_t action_count; /* all actions to choose from */
 };
 
-/* Fills rows and count; count is audit_page_rows + 1 if there are more. `before` is the ID of
- * the last row on the previous page, INT64_MAX for the first page. Invalid dates set
- * view->error. */
+/* Searches the audit log with the view's search terms and fills the view's results. `count` is
+ * audit_page_rows + 1 if there are more rows. `before` is the ID of the last row on the previous
+ * page, INT64_MAX for the first page. Invalid dates set view->error. */
 enum { audit_page_rows = 100 };
 struct request;
 int audit_find(struct request *request, struct audit_view *view, int64_t before);

@@ -22,7 +22,7 @@ static void count_rows(struct dry_run_view *view)
 	}
 }
 
-/* Splits the column at its lines; each holds one sentence. */
+/* Splits the text of the column `untried` into its lines; each holds one sentence. */
 static void split_untried(struct arena *arena, struct dry_run_view *view)
 {
 	const char *text = view->count ? view->rows->untried : "";
@@ -76,7 +76,7 @@ int page_dry_run(struct request *request)
 	return rc ? rc : show_report(request, &leaderboard, NULL);
 }
 
-/* Returns the changing part of the report as JSON, for live.js. */
+/* Answers with the changing part of the report as JSON, for live.js. */
 int page_dry_run_status(struct request *request)
 {
 	struct leaderboard leaderboard;

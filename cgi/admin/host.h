@@ -10,7 +10,7 @@
 struct host_row {
 	const char *state; /* "good", "warning", "fault" */
 	const char *name, *found;
-	const char *costs, *mend; /* "" where the state is good */
+	const char *costs, *mend; /* what the problem costs, how to fix it; "" if the state is good */
 };
 
 struct host_view {
@@ -21,8 +21,8 @@ struct host_view {
 	size_t warnings, faults;
 };
 
-/* Fills rows, warnings and faults from workers.checks, which the worker stored; NULL: nothing
- * yet. */
+/* Fills rows, warnings and faults from `json`, the column workers.checks, which the worker stores.
+ * NULL: the worker has stored no checks yet. */
 void host_read(struct arena *arena, const char *json, struct host_view *view);
 
 #endif

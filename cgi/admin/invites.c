@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A code of 98 bits cannot be guessed. This limits the load of those who try. */
+/* A code of 98 bits cannot be guessed. The limit only keeps the load of attempts low. */
 static const struct rate_limit REDEMPTIONS = { "invite code", 30, 600 };
 
 struct leaderboard_row {
@@ -118,8 +118,9 @@ static int create_invite_from_form(struct request *request)
 			  : invite_create(request->db, request->arena, &wanted, &actor, &code, request->error);
 }
 
-/* Asks for confirmation. *asked: the user has not confirmed yet, so the caller does nothing. An
- * unknown invite needs no question; the action reports it. */
+/* If the user has not confirmed, shows the confirmation page and sets *asked. The caller then
+ * returns without acting. For an unknown invite it asks nothing, and invite_revoke reports the
+ * error. */
 static int check_revoking(struct request *request, int64_t id, bool *asked)
 {
 	struct invite *invites;
@@ -171,7 +172,7 @@ int action_invites(struct request *request)
 	return show_invites(request);
 }
 
-/* ---- redeeming one ---- */
+/* ---- redeeming a code ---- */
 
 enum { most_memberships = 200 };
 static const struct column MEMBERSHIP_COLUMNS[] = { TEXT(struct membership, leaderboard) };
@@ -205,7 +206,7 @@ int page_join(struct request *request)
 	return show_join(request, code ? code : "");
 }
 
-/* Users often paste a code with surrounding white space. */
+/* Returns the typed code without the white space that users often paste around it. */
 static const char *typed_code(struct request *request)
 {
 	char *code = arena_strdup(request->arena, request_form_or(request, "code", ""));

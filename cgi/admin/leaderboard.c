@@ -57,10 +57,9 @@ static int read_deadline(
 	format_text unchanged;
 	format_datetime_local(unchanged, leaderboard ? leaderboard->deadline_ms : TIME_NULL);
 	*deadline_ms = TIME_NULL;
+	/* An unchanged field keeps the fraction of a second that it does not show. */
 	if (leaderboard && strcmp(text, unchanged) == 0)
-		*deadline_ms =
-			leaderboard
-				->deadline_ms; /* keeps the fraction of a second that the field does not show */
+		*deadline_ms = leaderboard->deadline_ms;
 	else if (*text && parse_utc(text, deadline_ms))
 		return fail_field(request->error, "deadline",
 			"This is no date and time; write it as 2026-11-21 06:10, in UTC, or leave the field "
@@ -83,7 +82,8 @@ static int read_quota_number(
 		quota_most, quota_most_hours, quote(request->arena, text));
 }
 
-/* Other programs may send a form without these fields; the quotas then stay as they are. */
+/* Whether the form has quotas. Other programs may send a form without them; the quotas then stay as
+ * they are. */
 static bool has_quotas(struct request *request)
 {
 	bool any = false;
@@ -107,7 +107,7 @@ static int read_form_quotas(struct request *request, struct quota quotas[static 
 	return rc;
 }
 
-/* Reads the ticked models and those typed into the text field. */
+/* Reads the ticked GPU models and the models typed into the text field. */
 static void read_gpus(struct request *request, struct leaderboard_settings *settings)
 {
 	const char **ticked;
@@ -167,7 +167,7 @@ static int read_input(
 
 /* ---- showing the form ---- */
 
-/* Lists the models that workers offer now, and chosen models that no worker offers. */
+/* Lists the GPU models that workers offer now, and the chosen models that no worker offers. */
 static int list_devices(struct request *request, struct leaderboard_form *form, const char **chosen,
 	size_t chosen_count)
 {
@@ -194,7 +194,7 @@ static int list_devices(struct request *request, struct leaderboard_form *form, 
 	return 0;
 }
 
-/* Fills the quota fields with `quotas`, or with the typed values if it is NULL. */
+/* Fills the quota fields with `quotas`, or with the typed values if `quotas` is NULL. */
 static void list_quotas(
 	struct request *request, struct leaderboard_form *form, const struct quota *quotas)
 {
@@ -238,7 +238,8 @@ static int show_leaderboard_form(struct request *request, struct leaderboard_for
 	return 0;
 }
 
-/* Shows the form again as typed, with the error. The router handles other errors. */
+/* Shows the form again as typed, with the message of an input error. Leaves other errors to the
+ * router. */
 static int show_leaderboard_form_again(struct request *request,
 	const struct leaderboard *leaderboard, const struct leaderboard_input *input, int rc)
 {

@@ -37,16 +37,16 @@ int leaderboard_read_zip(
 	struct request *request, const char *field, bool required, struct leaderboard_input *input);
 
 struct leaderboard_form {
-	const struct leaderboard *leaderboard;   /* NULL: a new one */
+	const struct leaderboard *leaderboard;   /* NULL: a new leaderboard */
 	const char *name, *deadline, *gpu_other; /* as typed */
 	bool accepting, sources_public;
 	struct device_choice *devices;
 	size_t device_count;
 	struct quota_field quotas[quota_modes];
-	const char *quota_error; /* a sentence, or NULL */
-	const char *name_error, *deadline_error, *task_error, *gpu_error,
-		*form_error;           /* sentences, or NULL */
-	struct task_faults faults; /* of the task, one sentence each */
+	const char *quota_error; /* a message, or NULL */
+	/* Messages, or NULL. */
+	const char *name_error, *deadline_error, *task_error, *gpu_error, *form_error;
+	struct task_faults faults; /* of the uploaded task, one sentence each */
 };
 
 struct deletion_form {
@@ -55,14 +55,14 @@ struct deletion_form {
 	const char *typed, *name_error;
 };
 
-/* Reads the first leaderboard in the address, if the viewer may change it. Admins may change all
- * leaderboards, creators their own. */
+/* Read a leaderboard if the viewer may change it. Admins may change all leaderboards, creators
+ * their own. leaderboard_of_admin takes the name from the first `*` of the address. */
 int leaderboard_of_admin(struct request *request, struct leaderboard *leaderboard);
 int leaderboard_of_admin_named(
 	struct request *request, const char *name, struct leaderboard *leaderboard);
 
-/* Does the same with an answer to leaderboard_reading (lib/leaderboard/leaderboard.h) that is
- * part of a larger query. */
+/* Like leaderboard_of_admin, with the answer to leaderboard_reading (lib/leaderboard/leaderboard.h)
+ * from a larger query. */
 int leaderboard_of_admin_read(
 	struct request *request, const struct database_answer *answer, struct leaderboard *leaderboard);
 

@@ -1,6 +1,6 @@
-/* /metrics for Prometheus: this process's requests (cgi/http/meter.h), and the database's
- * figures about queue, jobs, workers, devices and webhooks. Every podium-web reports the same
- * database figures. One round trip reads them, from counters or small tables.
+/* /metrics for Prometheus: this process's requests (cgi/http/meter.h), and figures from the
+ * database about queue, jobs, workers, devices and webhooks. Every podium-web reports the same
+ * database figures. It reads them in one round trip, from counters or small tables.
  *
  * Labels are models, outcomes, routes, worker names and device numbers, never text that a
  * visitor chooses. */
@@ -17,8 +17,8 @@
 
 /* ---- queries ---- */
 
-/* One row for each model with queued, running or finished jobs, or with a worker. Queued and
- * running jobs are found by their state. */
+/* One row for each GPU model with a worker or with queued, running or finished jobs. The statement
+ * finds queued and running jobs through the index on their state. */
 struct queue_row {
 	const char *gpu;
 	int64_t waiting, running;
@@ -42,7 +42,7 @@ static const struct statement QUEUE = SELECT(struct queue_row, QUEUE_COLUMNS,
 	"UNION ALL SELECT model, 0, 0, NULL FROM gpus "
 	"UNION ALL SELECT gpu, 0, 0, NULL FROM job_counts) parts GROUP BY gpu ORDER BY gpu");
 
-/* Outcomes of a model, or of a worker that still exists. */
+/* Job counts by outcome, of a GPU model or of a worker that still exists. */
 struct outcome_row {
 	const char *whose, *outcome;
 	int64_t jobs;
@@ -77,7 +77,7 @@ static const struct statement WORKERS = SELECT(struct worker_row, WORKER_COLUMNS
 	"SELECT name, version, figures, " SINCE_SEEN " AS silence_s, " SINCE_START " AS age_s "
 	"FROM workers ORDER BY name");
 
-/* Delay of the oldest delivery to an active webhook, counted from its first due time. */
+/* Webhooks in one state. late_s: how long the most overdue of their deliveries has been due. */
 struct hook_row {
 	const char *state;
 	int64_t webhooks, waiting;
@@ -125,7 +125,7 @@ static const struct bundle FIGURES = BUNDLE(PARTS);
 
 /* ---- writing ---- */
 
-/* If the database's clock was set back, the difference is negative; report zero. */
+/* Reports a negative difference as zero: somebody may have set the database's clock back. */
 static double seconds_since(double seconds)
 {
 	return seconds > 0 ? seconds : 0;
@@ -206,7 +206,8 @@ static json_t **read_figures(struct arena *arena, const struct worker_row *rows,
 	return figures;
 }
 
-/* Writes the number of stages of each kind, or their total seconds. */
+/* Writes, for each worker and kind of stage, the number at `place` in its pair: the count of stages
+ * or their total time. */
 static void write_stages(struct buffer *out, const char *name, size_t place, double unit,
 	const struct worker_row *rows, json_t *const *figures, size_t count)
 {
@@ -257,7 +258,8 @@ static void write_workers(
 		json_decref(figures[i]);
 }
 
-/* A device with several jobs' leases has one row for each; count it once. */
+/* Whether row `i` is the first of its device. A device with leases of several jobs has several
+ * adjacent rows but must count once. */
 static bool is_device(const struct fleet_device *devices, size_t i)
 {
 	return devices[i].uuid
@@ -373,7 +375,7 @@ static void write_site(struct buffer *out, const struct database_answer *answer)
 	exposition_count(out, "podium_schema_version", (uint64_t)site->version, NULL);
 }
 
-/* Without the database, still report the figures of this process. */
+/* Without the database, still reports the figures of this process. */
 int page_metrics(struct request *request)
 {
 	struct buffer *out = &request->body;

@@ -14,7 +14,8 @@
 
 /* ---- uploads ---- */
 
-/* Each creator has one upload; a new one replaces it. */
+/* Deletes a creator's previous upload, because each creator has only one, and expired uploads of
+ * all. */
 static const struct statement DELETE_OLD =
 	COMMAND("DELETE FROM uploads WHERE creator_id = ? OR expires_at < UTC_TIMESTAMP(3)");
 static const struct statement INSERT_UPLOAD =
@@ -115,7 +116,7 @@ int action_set_new(struct request *request)
 	return show_set_form(request);
 }
 
-/* ---- its plan ---- */
+/* ---- the plan of an upload ---- */
 
 struct plan_input {
 	struct kept_upload kept;
@@ -146,8 +147,7 @@ static int read_upload(struct request *request, struct plan_input *input, struct
 	return rc;
 }
 
-/* Fills the view as far as possible. There is no plan without a chosen set, or if the set has
- * faults. */
+/* Fills the view as far as possible. Makes no plan if no set is chosen or if the set has faults. */
 static int make_plan(
 	struct request *request, struct plan_input *input, const char *path, struct set_view *view)
 {
@@ -187,7 +187,7 @@ int page_set(struct request *request)
 	return rc ? rc : show_plan(request, &view);
 }
 
-/* ---- applying it ---- */
+/* ---- applying the plan ---- */
 
 /* Each leaderboard has its own transaction, so a failure does not undo the others. */
 static int apply_plan(

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 
 struct set_form {
-	const char *file_error;
-}; /* a sentence, or NULL */
+	const char *file_error; /* a message, or NULL */
+};
 
 struct set_view {
 	int64_t id; /* ID of the upload */
@@ -17,11 +17,11 @@ struct set_view {
 	const char **paths;
 	size_t path_count;             /* sets in the zip; if there are several, the user chooses one */
 	struct task_faults faults;     /* in the set's YAML */
-	const struct problem_set *set; /* NULL: none is chosen, or it has faults */
+	const struct problem_set *set; /* NULL: no set is chosen, or the set has faults */
 	struct problem_plan plan;
-	const char *error; /* a sentence, or NULL */
-	const char **failures;
-	size_t failure_count; /* changes that failed, one sentence each */
+	const char *error;     /* a message, or NULL */
+	const char **failures; /* messages, one for each change that failed */
+	size_t failure_count;
 };
 
 /* Returns whether applying the plan would change anything. */

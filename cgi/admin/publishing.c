@@ -63,7 +63,8 @@ static void say_visibility(struct request *request, struct confirmation *questio
 			"to it lead nowhere for all others.");
 }
 
-/* A future freeze takes nothing away from the public yet, and neither does lifting one. */
+/* Adds to the question what a changed freeze does now. A freeze in the future changes nothing for
+ * the public yet, and neither does lifting one. */
 static void say_freeze(struct request *request, struct confirmation *question,
 	const struct leaderboard *before, int64_t after_ms)
 {
@@ -82,8 +83,8 @@ static void say_freeze(struct request *request, struct confirmation *question,
 			since);
 }
 
-/* Lists what people lose by a change; an empty list needs no confirmation. Every change can be
- * undone. */
+/* Makes a question that lists what people lose by the change; with an empty list, the change needs
+ * no confirmation. Users confirm with a button only, because every change can be undone. */
 static struct confirmation publishing_question(
 	struct request *request, const struct leaderboard *before, const struct publishing *after)
 {
@@ -188,7 +189,7 @@ static int readmit_member(
 		request_form_or(request, "member", ""), &actor, request->error);
 }
 
-/* Each action starts from the stored settings and changes one of them. */
+/* Each action gets the stored settings in `after`. Actions on settings change and store `after`. */
 static const struct {
 	const char *name;
 	int (*run)(

@@ -10,11 +10,11 @@ struct publishing_form {
 	const char *visibility; /* as chosen */
 	const char *frozen;     /* as typed */
 	bool practice, archived;
-	const struct member *members;
-	size_t member_count; /* of a closed leaderboard */
+	const struct member *members; /* of a closed leaderboard */
+	size_t member_count;
 	const struct removed_member *removed;
 	size_t removed_count;
-	const char *visibility_error, *frozen_error; /* sentences, or NULL */
+	const char *visibility_error, *frozen_error; /* messages, or NULL */
 };
 
 struct invite_choice {
@@ -25,20 +25,20 @@ struct invite_choice {
 struct invites_view {
 	const struct invite *invites;
 	size_t count;
-	struct invite_choice *leaderboards;
-	size_t leaderboard_count;          /* leaderboards to which the viewer may invite */
+	struct invite_choice *leaderboards; /* to which the viewer may invite */
+	size_t leaderboard_count;
 	const char *note, *uses, *expires; /* as typed */
 	const char *note_error, *uses_error, *expires_error, *leaderboard_error;
 	bool is_admin;
 };
 
 struct membership {
-	const char *leaderboard;
-}; /* of a closed leaderboard */
+	const char *leaderboard; /* the name of a closed leaderboard */
+};
 struct join_form {
 	const char *code, *code_error;
-	const struct membership *memberships;
-	size_t membership_count; /* the visitor's */
+	const struct membership *memberships; /* the visitor's */
+	size_t membership_count;
 };
 
 #endif

@@ -55,7 +55,7 @@ static int show_rejudgings(struct request *request, struct rejudgings_view *view
 	return 0;
 }
 
-/* Links on other pages prefill the form. */
+/* Fills the form from the query, because links on other pages prefill it. */
 int page_rejudgings(struct request *request)
 {
 	struct rejudgings_view view = {
@@ -108,13 +108,13 @@ int action_rejudgings(struct request *request)
 	return show_rejudgings(request, &view);
 }
 
-/* ---- one ---- */
+/* ---- one rejudging ---- */
 
 static int read_preview(struct request *request, struct rejudging_view *view, struct error *error)
 {
 	struct rank_change *changes;
 	const struct rejudging *one = view->rejudging;
-	/* The preview writes as much as applying does, so only the first page shows it. */
+	/* Making the preview writes as much as applying the rejudging, so only page 1 shows it. */
 	view->has_preview =
 		strcmp(one->state, "open") == 0 && !one->waiting && !one->frozen && view->paging.page == 1;
 	if (!view->has_preview)
@@ -175,7 +175,7 @@ int page_rejudging(struct request *request)
 	return show_rejudging(request, &view);
 }
 
-/* Applying and discarding both need the name of the leaderboard or the user, typed. */
+/* To apply or discard a rejudging, an admin types the name of its leaderboard or user. */
 static int apply_or_discard(struct request *request, const char *typed)
 {
 	static const struct {

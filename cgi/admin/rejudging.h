@@ -17,7 +17,7 @@ struct rejudgings_view {
 	size_t leaderboard_count;
 	const struct rejudging_choice *gpus;
 	size_t gpu_count;
-	/* as typed, or from the query */
+	/* The form's fields as typed, or from the query. */
 	const char *scope, *leaderboard, *submission, *user, *top, *gpu;
 	const char *field, *error; /* the rejected field and the reason, or NULL */
 };

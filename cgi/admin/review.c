@@ -47,7 +47,7 @@ int page_review(struct request *request)
 	return show_held(request, &view);
 }
 
-/* A rejection is final and takes a result away from its author. */
+/* Asks before a rejection, because it is final and takes a result away from its author. */
 static struct confirmation rejection_question(
 	struct request *request, const struct review_view *view, const char *reason)
 {
@@ -68,8 +68,9 @@ static struct confirmation rejection_question(
 	return question;
 }
 
-/* Sets `waits` if the result still waits, or if the list is full. If not, nothing asks for
- * confirmation, and review_reject reports the error. */
+/* Sets `waits` if the result still waits for review. Also sets it if the list is full, because the
+ * result may be beyond the end of the list. Otherwise the caller asks nothing, and review_reject
+ * reports the error. */
 static int find_waiting(struct request *request, const struct review *review, bool *waits)
 {
 	struct held_result *results;

@@ -27,8 +27,8 @@ static const struct column SUBMISSION_COLUMNS[] = {
 	TEXT(struct admin_submission, note),
 	TEXT(struct admin_submission, results),
 };
-/* A subquery finds the IDs of the page's rows in the index that suits the search. The other
- * columns are then read for these rows only. */
+/* The subquery `numbers` finds the IDs of the page's rows in the index that suits the search. The
+ * statement then reads the other columns of these rows only. */
 #define SUBMISSIONS(numbers) \
 	SELECT(struct admin_submission, SUBMISSION_COLUMNS, \
 		"SELECT s.id, s.submitted_at AS submitted_at_ms, s.hidden_at AS hidden_at_ms, u.name AS " \
@@ -46,8 +46,8 @@ static const struct column SUBMISSION_COLUMNS[] = {
 #define OF_LEADERBOARD "s.leaderboard_id = ?"
 static const struct statement ONE = SUBMISSIONS("SELECT s.id FROM submissions s WHERE s.id = ?");
 
-/* Binds IDs, not names: MariaDB starts in the middle of an index only for an ID that it knows in
- * advance. */
+/* Looks up the IDs first, so that searches bind IDs, not names: MariaDB can start in the middle of
+ * an index only for an ID that it knows in advance. */
 struct ids {
 	int64_t user, leaderboard;
 };
@@ -57,7 +57,7 @@ static const struct statement IDS = SELECT(struct ids, ID_COLUMNS,
 	"SELECT COALESCE((SELECT id FROM users WHERE name = ?), 0) AS user, COALESCE((SELECT id "
 	"FROM leaderboards WHERE name = ?), 0) AS leaderboard");
 
-/* Each binds the user's ID and the leaderboard's ID, 0 if the search does not restrict it. */
+/* Each statement binds the user's ID and the leaderboard's ID; 0: any. */
 static const struct search {
 	bool user, leaderboard, hidden;
 	struct statement statement;
@@ -80,7 +80,7 @@ static const struct search {
 
 /* ---- search ---- */
 
-/* The name columns are ASCII; a text that is no valid name matches nothing. */
+/* Whether both names are valid. Other names match nothing, and the name columns are ASCII. */
 static bool can_be_found(const struct submissions_view *view)
 {
 	return (!*view->user || text_is_user_name(view->user))
@@ -133,7 +133,7 @@ int page_admin_submissions(struct request *request)
 	return 0;
 }
 
-/* ---- one ---- */
+/* ---- one submission ---- */
 
 static const char *submission_notice(const struct request *request)
 {
@@ -179,7 +179,8 @@ int page_admin_submission(struct request *request)
 	return show_submission(request, &view);
 }
 
-/* Actions that remove a submission from the ranking, with their questions. Both can be undone. */
+/* Actions that remove a submission from the ranking, with the texts of their questions. An admin
+ * can undo each of them. */
 static const struct removal {
 	const char *action, *verb, *purpose, *effect, *back;
 } REMOVALS[] = {
@@ -225,7 +226,8 @@ static int ask_to_remove(struct request *request, const struct removal *removal,
 	return confirmation_ask(request, &question);
 }
 
-/* *asked: the user has not confirmed yet. The page asks, and the caller does nothing. */
+/* If the action is a removal that the user has not confirmed, shows the confirmation page and sets
+ * *asked. The caller then returns without acting. */
 static int check_removal(struct request *request, const char *action, bool *asked)
 {
 	const char *reason;

@@ -20,7 +20,7 @@ struct submissions_view {
 	size_t count;
 	const char *user, *leaderboard, *number; /* as typed; "": any */
 	bool hidden;                             /* only hidden submissions */
-	int64_t before; /* the next page has IDs below this; 0: there is none */
+	int64_t before; /* the next page has IDs below this; 0: there is no next page */
 };
 
 struct admin_submission_view {

@@ -29,7 +29,7 @@ static const struct column USER_COLUMNS[] = {
 	TIME(struct admin_user, seen_at_ms),
 	INTEGER(struct admin_user, submissions),
 };
-/* The inner query selects the page before the outer one counts submissions. */
+/* The inner query selects the page's users; the outer query then counts only their submissions. */
 static const struct statement USERS = SELECT(struct admin_user, USER_COLUMNS,
 	"SELECT u.id, u.name, u.role, u.must_change_password, u.banned_at AS banned_at_ms, "
 	"u.deleted_at AS deleted_at_ms, "
@@ -87,7 +87,7 @@ static int audit_user_change(struct database *db, const struct user_change *chan
 		change->user->name, detail, error);
 }
 
-/* Lists what the user may do after the change and what no longer. */
+/* Says what the user may do with the new role, and which role the user has now. */
 static struct confirmation question_about_role(const struct user_change *change)
 {
 	static const char *const may[] = {
@@ -147,7 +147,7 @@ static int store_link(struct database *db, void *context, struct error *error)
 	return rc ? rc : audit_user_change(db, change, "user.link", detail, error);
 }
 
-/* Only the page that answers this form shows the link. */
+/* The response to this form shows the link; no other page does. */
 static int make_link(struct user_change *change, struct users_view *view)
 {
 	struct request *request = change->request;
@@ -191,7 +191,7 @@ static int run_user_action(struct request *request, struct users_view *view)
 		request->error, ERROR_INPUT, "This page has no such action; reload it and try again.");
 }
 
-/* Shows the page again with the outcome: a link that appears only once, or a sentence. */
+/* Shows the page again with the outcome: a link that appears only once, or an error message. */
 static int show_outcome(struct request *request, int rc, struct users_view *view)
 {
 	if (rc && rc != ERROR_INPUT && rc != ERROR_CONFLICT)

@@ -1,5 +1,5 @@
-/* The versions of a leaderboard's task: the list, the diff of two, switching between them; and
- * cloning the leaderboard. */
+/* The versions of a leaderboard's task: lists them, compares two, switches to one. Also clones the
+ * leaderboard. */
 #include "cgi/admin/versions.h"
 
 #include "cgi/admin/leaderboard.h"
@@ -79,7 +79,7 @@ int versions_read(struct request *request, struct leaderboard *leaderboard,
 {
 	const char *name = request->path_parameters[0];
 	struct database_answer answers[COUNT(LIST_PARTS)] = { 0 };
-	/* The column is ASCII; a text that is no valid name needs no query. */
+	/* Skips the query for a text that is no valid name; the column is ASCII. */
 	int rc = text_is_leaderboard_name(name) ? database_answers(request->db, request->arena, &LIST,
 				 answers, request->error, "sis", name, request->viewer.id, name)
 											: 0;
@@ -98,7 +98,7 @@ static int find_version(struct request *request, const struct leaderboard *leade
 		leaderboard->name);
 }
 
-/* Returns the notice of an action that redirected here, or NULL. */
+/* Returns the notice about the action that redirected here, or NULL. */
 static const char *versions_notice(struct request *request, const struct leaderboard *leaderboard,
 	const struct version_row *newest)
 {
@@ -131,7 +131,7 @@ int page_versions(struct request *request)
 	return 0;
 }
 
-/* ---- the diff of two ---- */
+/* ---- the diff of two versions ---- */
 
 static struct blob_value side_of(const struct blob_value *content)
 {

@@ -7,13 +7,13 @@
 
 struct version_row {
 	int64_t id, number, revision, created_at_ms, is_current, draft;
-	const char *creator; /* NULL: none, or the account is deleted */
+	const char *creator; /* NULL: none */
 	int64_t files, submissions, ranked, waiting;
-	const char *engine, *engine_reason; /* of most GPU models; NULL: not decided */
+	const char *engine, *engine_reason; /* default of all GPU models; NULL: not decided */
 };
 
-/* Reads the first leaderboard in the address and its versions, newest first. The viewer must be
- * allowed to change it. */
+/* Reads the leaderboard at the first `*` of the address and its versions, newest first. Fails if
+ * the viewer may not change the leaderboard. */
 struct request;
 int versions_read(struct request *request, struct leaderboard *leaderboard,
 	struct version_row **versions, size_t *count);

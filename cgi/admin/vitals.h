@@ -4,9 +4,10 @@
 
 #include "cgi/http/request.h"
 
+/* One reading; SQL_NULL_INTEGER: unknown. */
 struct vital_row {
 	int64_t at_ms, temperature_c, sm_mhz, memory_mhz, errors;
-}; /* SQL_NULL_INTEGER: unknown */
+};
 
 /* An hour of the day. The arrays hold the minimum and the maximum, SQL_NULL_INTEGER if unknown. */
 struct vital_hour {
@@ -15,10 +16,10 @@ struct vital_hour {
 };
 
 enum {
-	vital_hours = 25,
-	vital_width = 1440,
+	vital_hours = 25,   /* a day touches 25 clock hours */
+	vital_width = 1440, /* one unit is a minute */
 	vital_height = 100
-}; /* vital_width: one unit is a minute */
+};
 
 struct vitals_view {
 	const char *worker, *uuid, *model;

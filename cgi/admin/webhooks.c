@@ -18,7 +18,7 @@
 /* This cookie carries the secret of a new webhook to the webhook's page. */
 static const char NEW_SECRET[] = "podium-new-webhook";
 
-/* An empty form ticks the rare events. */
+/* The events that an empty form ticks: those that are rare. */
 enum { HEARS_AT_FIRST = HEARS_RECORD | HEARS_OPENED | HEARS_ENDED };
 
 static const struct rate_limit CHANGES_OF_USER = { "change webhooks", 120, 3600 };
@@ -133,7 +133,7 @@ int action_site_hooks(struct request *request)
 	return create_webhook(request, NULL);
 }
 
-/* ---- one ---- */
+/* ---- one webhook ---- */
 
 int webhook_of_viewer(struct request *request, int64_t id, struct webhook *webhook)
 {
@@ -234,7 +234,7 @@ int page_hook(struct request *request)
 	return rc ? rc : show_webhook(request, &view);
 }
 
-/* Returns the changing part of the page as JSON, for live.js. */
+/* Answers with the changing part of the page as JSON, for live.js. */
 int page_hook_status(struct request *request)
 {
 	struct webhook webhook;

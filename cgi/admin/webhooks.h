@@ -12,10 +12,11 @@ struct webhooks_view {
 	const struct leaderboard *leaderboard; /* NULL: webhooks of the whole site */
 	const struct webhook *webhooks;
 	size_t count;
+	/* The new webhook, as typed. */
 	const char *name, *address, *form;
-	int64_t events; /* of the new webhook, as typed */
-	const char *name_error, *address_error, *form_error, *event_error,
-		*refusal; /* sentences, or NULL */
+	int64_t events;
+	/* Messages, or NULL. */
+	const char *name_error, *address_error, *form_error, *event_error, *refusal;
 };
 
 struct webhook_view {
@@ -24,16 +25,17 @@ struct webhook_view {
 	const struct webhook_delivery *deliveries;
 	size_t count;
 	int64_t kept_days;  /* days for which deliveries are kept; 0: no limit */
-	int64_t older;      /* ?before= of the next page; 0: there is none */
+	int64_t older;      /* ?before= of the next page; 0: there is no next page */
 	const char *secret; /* shown only once; or NULL */
+	/* The form's fields, as typed. */
 	const char *name;
-	int64_t events;                                 /* as typed */
-	const char *name_error, *event_error, *refusal; /* sentences, or NULL */
+	int64_t events;
+	const char *name_error, *event_error, *refusal; /* messages, or NULL */
 	bool is_waiting; /* a delivery is due: the page refreshes automatically */
 };
 
-/* Finds a webhook that the viewer may change: an admin any, a creator those of their leaderboards.
- * Any other is ERROR_NOT_FOUND. */
+/* Finds a webhook that the viewer may change. Admins may change all webhooks, creators the webhooks
+ * of their leaderboards. ERROR_NOT_FOUND for any other webhook. */
 int webhook_of_viewer(struct request *request, int64_t id, struct webhook *webhook);
 
 #endif

@@ -52,9 +52,9 @@ bool workers_run(const struct workers_view *view, size_t first)
 
 /* ---- vitals ---- */
 
-/* Reads the newest reading of each device and the extremes of the last day, each through its own
- * index. Grouping materialises the list of devices, and the straight join begins with it, so that
- * MariaDB looks up each newest reading directly. */
+/* Reads the newest reading, the highest temperature and the errors of each device within the last
+ * day, each through its own index. Grouping materializes the list of devices, and the straight join
+ * starts with that list, so that MariaDB looks up each newest reading directly. */
 #define SQL_OF_DAY "at >= UTC_TIMESTAMP(3) - INTERVAL 1 DAY"
 static const struct column VITALS_COLUMNS[] = {
 	TEXT(struct worker_vitals, worker),
@@ -166,8 +166,8 @@ static const struct pausing {
 };
 
 struct target {
-	const char *worker, *uuid;
-}; /* uuid "": the whole worker */
+	const char *worker, *uuid; /* uuid "": the whole worker */
+};
 
 static bool is_selected(const struct target *target, const struct fleet_device *device)
 {
@@ -194,8 +194,9 @@ static void say_what_stops(
 		confirmation_says(request, question, "Nothing runs on it now.");
 }
 
-/* Asks for confirmation. *asked: the user has not confirmed yet, so the caller does nothing. An
- * unknown worker needs no question; the action reports it. */
+/* If the user has not confirmed, shows the confirmation page and sets *asked. The caller then
+ * returns without acting. Resuming needs no confirmation. For an unknown worker or an invalid
+ * reason it asks nothing, and the action reports the error. */
 static int check_pausing(struct request *request, const struct pausing *pausing,
 	const struct target *target, bool *asked)
 {

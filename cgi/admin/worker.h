@@ -6,13 +6,15 @@
 #include "lib/fleet/fleet.h"
 #include "lib/job/wait.h"
 
-/* A device's newest reading and the extremes within the last day; SQL_NULL_INTEGER: unknown. */
+/* A device's newest reading, and its highest temperature and errors within the last day.
+ * SQL_NULL_INTEGER: unknown. */
 struct worker_vitals {
 	const char *worker, *uuid;
 	int64_t at_ms, temperature_c, sm_mhz, memory_mhz, most_temperature_c, errors;
 };
 
-/* Reads the vitals of all devices that have any. Part of a query; binds nothing. */
+/* Reads the vitals of all devices with a reading within the last day. Binds nothing, so that
+ * callers can bundle it with other statements. */
 extern const struct statement workers_vitals;
 
 struct workers_view {
@@ -24,7 +26,7 @@ struct workers_view {
 	size_t host_count;
 	const struct wait_line *lines;
 	size_t line_count;
-	const char *error; /* a sentence, or NULL */
+	const char *error; /* a message, or NULL */
 };
 
 /* Returns the stronger of the device's and its worker's pause. */

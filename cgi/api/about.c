@@ -1,4 +1,4 @@
-/* The API itself, and the holder of a token. */
+/* Describes the API itself, and the holder of the request's token. */
 #include "cgi/api/api.h"
 #include "cgi/api/calls.h"
 #include "lib/base/scope.h"

@@ -29,7 +29,7 @@ int api_confirm(struct request *request, const char *what, const char *word)
 		"This cannot be undone, so the member confirm must be %s: %s.", what, word);
 }
 
-/* Parses "2026-11-22T03:17:26.123Z": parse_utc plus fractions of a second. */
+/* Parses a time such as "2026-11-22T03:17:26.123Z". parse_utc accepts no fraction of a second. */
 static int read_moment(struct arena *arena, const char *text, int64_t *ms)
 {
 	const char *dot = strchr(text, '.');

@@ -1,6 +1,6 @@
-/* Handlers of /api/v1/admin, by the file that holds them, and what they share. The addresses are in
- * cgi/api/admin_routes.c. Each handler calls the same function as the panel's form, so checks and
- * audit entries are the same. */
+/* Handlers of /api/v1/admin, by the file that has them, and functions that they share. The
+ * addresses are in cgi/api/admin_routes.c. Each handler calls the same function as the admin
+ * panel's form, so checks and audit entries are the same. */
 #ifndef PODIUM_CGI_API_ADMIN_H
 #define PODIUM_CGI_API_ADMIN_H
 
@@ -28,17 +28,18 @@ handler api_admin_workers, api_admin_worker_pause, api_admin_worker_drain, api_a
 handler api_admin_webhooks, api_admin_webhook_make, api_admin_webhook, api_admin_webhook_change,
 	api_admin_webhook_delete, api_admin_webhook_test, api_admin_deliveries;
 
-/* Requires that the member `confirm` is `word`, for the same reason as the panel's typed
- * confirmation. `what` names it: "the leaderboard's name". */
+/* Fails unless the body's member `confirm` is `word`. As in the admin panel, where users type a
+ * word, this prevents accidents. `what` describes the word for the message: "the leaderboard's
+ * name". */
 int api_confirm(struct request *request, const char *what, const char *word);
 
 /* Whether the body has the member, even as null. */
 bool api_has(const struct request *request, const char *name);
 
-/* api_text with "" for a missing member. */
+/* Like api_text, but gives "" for a missing member. */
 int api_text_or_nothing(struct request *request, const char *name, const char **value);
 
-/* A time in ms. TIME_NULL for null or "", `otherwise` for a missing member. */
+/* Reads a member that is a time. Null or "" gives TIME_NULL, a missing member `otherwise`. */
 int api_moment(struct request *request, const char *name, int64_t otherwise, int64_t *ms);
 
 #endif

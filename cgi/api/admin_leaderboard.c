@@ -18,7 +18,7 @@ static json_t *texts_json(const char **names, size_t count)
 	return list;
 }
 
-/* Quotas that the leaderboard sets itself. */
+/* Lists the quotas that the leaderboard sets itself. Other modes use the site's. */
 static json_t *own_quotas(const struct quota quotas[static quota_modes])
 {
 	json_t *list = json_array();
@@ -66,7 +66,7 @@ int api_admin_leaderboard(struct request *request)
 
 /* ---- creating ---- */
 
-/* Appends a sentence for each fault of the task. */
+/* If the task has faults, fails with a message that lists them. Otherwise returns `rc`. */
 static int refuse_task(struct request *request, const struct leaderboard_input *input, int rc)
 {
 	cleanup_buffer struct buffer sentences = { 0 };
@@ -126,7 +126,7 @@ int api_admin_leaderboard_create(struct request *request)
 
 /* ---- changing ---- */
 
-/* Modes that are not listed use the site's quota. */
+/* Reads the member `quotas`. Modes that it does not list get the site's quota. */
 static int read_json_quotas(struct request *request, struct quota quotas[static quota_modes])
 {
 	json_t *list = json_object_get(request->json, "quotas"), *one;
@@ -154,7 +154,7 @@ static int read_json_quotas(struct request *request, struct quota quotas[static 
 		: fail_field(request->error, "quotas", "The member quotas must be an array.");
 }
 
-/* Members that are missing stay unchanged. */
+/* Reads the settings. Settings whose member is missing stay unchanged. */
 static int read_settings(
 	struct request *request, const struct leaderboard *leaderboard, struct leaderboard_input *input)
 {
@@ -197,7 +197,7 @@ struct change {
 	const struct publishing *after;
 };
 
-/* Stores all changes or none. */
+/* Runs in a transaction, so that Podium stores all changes or none. */
 static int leaderboard_change_body(struct database *db, void *context, struct error *error)
 {
 	const struct change *change = context;
@@ -300,8 +300,8 @@ int api_admin_switch(struct request *request)
 	return rc ? rc : respond_leaderboard(request, leaderboard.name);
 }
 
-/* A task that runs differently becomes a new version. New submissions use it unless it is a draft.
- */
+/* Uploads a task. If it runs differently, it becomes a new version, which new submissions use
+ * unless it is a draft. */
 int api_admin_task(struct request *request)
 {
 	struct leaderboard leaderboard;

@@ -9,7 +9,7 @@ enum { most_rejudgings = 100, results_at_once = 100 };
 
 /* ---- single submissions ---- */
 
-/* `reason` is shown to the author. */
+/* An action on a submission. The author reads `reason`. */
 typedef int reasoned_action(struct database *db, int64_t id, const char *reason,
 	const struct actor *by, struct error *error);
 static int run_with_reason(struct request *request, reasoned_action *act)
@@ -182,7 +182,7 @@ static json_t *rejudged_result_json(const struct rejudged_result *one)
 		(int)one->differs);
 }
 
-/* Includes the first results; those with a changed verdict come first. */
+/* Answers with a rejudging and its first results, changed verdicts first. */
 static int respond_rejudging(struct request *request, const struct rejudging *one)
 {
 	struct rejudged_result *results;

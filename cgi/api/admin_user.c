@@ -56,7 +56,7 @@ int api_admin_users(struct request *request)
 		request, items, has_more ? api_cursor(request, rows[count - 1].id, 0) : NULL);
 }
 
-/* The user named in the address, if the actor may change the account. */
+/* Finds the user named in the address, if the actor may change the account. */
 static int find_user_of_path(struct request *request, const struct actor *actor, struct user *user)
 {
 	return user_find_other(

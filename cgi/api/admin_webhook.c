@@ -26,8 +26,8 @@ static json_t *webhook_json(struct request *request, const struct webhook *one)
 		json_moment(one->created_at_ms));
 }
 
-/* The leaderboard of this name, if the viewer may change it. "" is the whole site, for admins only,
- * with *id SQL_NULL_INTEGER. */
+/* Finds the leaderboard of this name, if the viewer may change it. "" means the whole site, which
+ * only admins may choose; *id is then SQL_NULL_INTEGER. */
 static int find_webhook_leaderboard(
 	struct request *request, const char *name, struct leaderboard *leaderboard, int64_t *id)
 {
@@ -77,7 +77,7 @@ static int read_json_events(struct request *request, int64_t *events)
 	return rc;
 }
 
-/* Only this answer contains the secret. */
+/* Answers with the new webhook and its secret, which no other answer contains. */
 static int answer_made(struct request *request, int64_t id, const char *secret)
 {
 	struct webhook one;
@@ -136,7 +136,7 @@ int api_admin_webhook(struct request *request)
 	return rc ? rc : respond_json(request, webhook_json(request, &one));
 }
 
-/* Pauses or resumes the webhook if `state` differs. */
+/* Pauses or resumes the webhook if the member `state` differs from its state. */
 static int change_state(
 	struct request *request, const struct webhook *one, const struct actor *actor)
 {

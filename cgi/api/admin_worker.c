@@ -29,7 +29,7 @@ static json_t *worker_gpu_json(const struct fleet_device *device)
 		runs ? json_text(device->progress) : json_null());
 }
 
-/* The rows of a worker's devices are adjacent, starting at `first`. */
+/* Describes a worker. The rows of its devices are adjacent and start at `first`. */
 static json_t *worker_json(const struct fleet_device *devices, size_t count, size_t first)
 {
 	const struct fleet_device *worker = &devices[first];
@@ -57,7 +57,7 @@ int api_admin_workers(struct request *request)
 	return respond_list(request, items, NULL);
 }
 
-/* The second `*` of the address, the device; "" for the whole worker. */
+/* Returns the device, which is the second `*` of the address; "" for the whole worker. */
 static const char *device_of_path(const struct request *request)
 {
 	return request->path_parameters[1] ? request->path_parameters[1] : "";
@@ -124,8 +124,8 @@ int api_admin_gpu_quarantine(struct request *request)
 			  : respond_json(request, json_pack("{s:I}", "queued_again", (json_int_t)given_back));
 }
 
-/* Releases a device that Podium took out because it failed. An admin's quarantine ends with resume.
- */
+/* Releases a device that Podium quarantined because it failed. To end a quarantine by an admin,
+ * call api_admin_gpu_resume. */
 int api_admin_gpu_release(struct request *request)
 {
 	struct actor actor = actor_of(request);

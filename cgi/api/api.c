@@ -58,7 +58,8 @@ int api_take_token(struct request *request, const char *secret)
 	return 0;
 }
 
-/* An IPv6 client controls a whole /64 network, so the limit counts the network. */
+/* Returns the client's address for the limit; for IPv6 the whole /64 network, because a client
+ * controls all its addresses. */
 static const char *network_of(struct request *request)
 {
 	struct in6_addr address;
@@ -69,7 +70,8 @@ static const char *network_of(struct request *request)
 		bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7]);
 }
 
-/* Counts the request against the per-minute limit of the token, or of the address without one. */
+/* Counts the request against the per-minute limit of its token, or of the client's address if it
+ * has no token. */
 static int count_request(struct request *request)
 {
 	const char *whom = request->token
@@ -98,7 +100,7 @@ int api_recognise(struct request *request)
 	int rc = api_bearer(request, &secret);
 	if (!rc && secret)
 		rc = api_take_token(request, secret);
-	/* Failed tokens count against the address, to slow down guessing. */
+	/* A request with a wrong token counts against the client's address, to slow down guessing. */
 	if (rc && rc != ERROR_FORBIDDEN)
 		return rc;
 	struct error refused = *request->error;
@@ -211,7 +213,7 @@ static int check_members(struct request *request, const char *names)
 	return 0;
 }
 
-/* The parser's reason quotes the input. */
+/* Makes the parser's reason printable first, because it quotes the input. */
 static int refuse_json(struct request *request, const json_error_t *reason)
 {
 	cleanup_buffer struct buffer valid = { 0 }, shown = { 0 };
@@ -222,7 +224,7 @@ static int refuse_json(struct request *request, const json_error_t *reason)
 		buffer_string(&shown));
 }
 
-/* Parses strictly: one object, no repeated name, and no NUL in strings (jansson rejects those). */
+/* Reads the body as one JSON object. Rejects repeated names; jansson rejects NUL in strings. */
 static int read_json(struct request *request, size_t most_bytes)
 {
 	cleanup_buffer struct buffer body = { 0 };
@@ -270,7 +272,7 @@ int api_read(struct request *request, const struct call *call)
 
 /* ---- caching ---- */
 
-/* Hashes the body, so that the tag is the same on every host and after every restart. */
+/* The ETag is a hash of the body, so that it is the same on every host and after every restart. */
 static void make_etag(struct request *request)
 {
 	unsigned char hash[16];
@@ -281,8 +283,8 @@ static void make_etag(struct request *request)
 		request->arena, "\"%s\"", sodium_bin2hex(text, sizeof text, hash, sizeof hash));
 }
 
-/* Whether If-None-Match names the tag. The comparison is weak (RFC 9110, section 13.1.2), because
- * nginx turns the tag of compressed responses into a weak one. */
+/* Whether the header If-None-Match names the ETag. The comparison is weak (RFC 9110,
+ * section 13.1.2), because nginx turns the ETag of compressed responses into a weak one. */
 static bool is_known(const struct request *request)
 {
 	const char *known = request_header(request, "If-None-Match");
@@ -295,8 +297,8 @@ static void append_limits(struct request *request)
 		buffer_text(&request->headers, request->limits);
 }
 
-/* nginx caches anonymous responses for a second. It answers 304 from its cache, so it needs the
- * whole response. */
+/* nginx caches anonymous responses for 1 s and itself answers 304 from its cache. It therefore gets
+ * the whole response, and only other responses become 304 here. */
 void api_finish(struct request *request)
 {
 	bool is_whole = request->method == METHOD_GET && request->status == 200 && !request->stream;
@@ -314,8 +316,8 @@ void api_finish(struct request *request)
 
 /* ---- errors ---- */
 
-/* Problem codes for programs, and titles. RFC 9457 wants the status phrase as the title of a
- * problem without a type. */
+/* Problem codes for programs, and titles. The title is the status phrase, as RFC 9457 wants for a
+ * problem whose type is "about:blank". */
 static const struct {
 	int status;
 	const char *problem, *title;

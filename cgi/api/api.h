@@ -11,13 +11,13 @@
  * - api_read parses the query into request->query, and the body into request->json, or into form
  *   and uploads for multipart. It rejects names that the row does not list.
  *
- * The handler returns 0 after it has filled the answer with respond_json or a function below; a GET
- * then gets its ETag. Any other return value becomes problem details, with the sentence and the
- * field of request->error.
+ * The handler fills the answer with respond_json or a function below and returns 0. A GET then gets
+ * its ETag. Any other return value is an error, and the answer is problem details (RFC 9457) with
+ * the message and the field of request->error.
  *
  * docs/openapi describes each call, in the file of its area, which cgi/api/openapi.c names. Tests
  * compare the descriptions with the tables and with every answer that tests/lib/programs.py gets.
- * docs/openapi/reference makes docs/api.md from them. */
+ * docs/openapi/reference generates docs/api.md from the descriptions. */
 #ifndef PODIUM_CGI_API_API_H
 #define PODIUM_CGI_API_API_H
 
@@ -27,8 +27,8 @@
 
 #include <jansson.h>
 
-/* routes.c: reading and submissions; admin_routes.c: what the panel does;
- * device_authorization_routes.c: signing in. */
+/* routes.c: reading and submitting; admin_routes.c: the actions of the admin panel;
+ * device_authorization_routes.c: signing in a terminal. */
 extern const struct call_table API_ROUTES, API_ADMIN_ROUTES, API_DEVICE_ROUTES;
 
 enum { api_json_bytes = 64 * 1024 }; /* a body of a few members */
@@ -41,10 +41,11 @@ int api_read(struct request *request, const struct call *call);
 void api_finish(struct request *request);
 void api_refuse(struct request *request, int code, const char *title, const char *sentence);
 
-/* The token of "Authorization: Bearer TOKEN"; NULL without the header. ERROR_INPUT, with status
- * 401, for another scheme. */
+/* Reads the token of "Authorization: Bearer TOKEN"; NULL without the header. ERROR_INPUT, with
+ * status 401, for another scheme. */
 int api_bearer(struct request *request, const char **secret);
-/* Fills token and viewer. ERROR_FORBIDDEN, with status 401, for an unknown token. */
+/* Finds the token and fills request->token and request->viewer. ERROR_FORBIDDEN, with status 401,
+ * for a token that does not work. */
 int api_take_token(struct request *request, const char *secret);
 /* Checks the viewer's role and the token's scope against the call's row. */
 int api_check_rights(struct request *request, const struct call *call);
@@ -52,34 +53,34 @@ int api_check_rights(struct request *request, const struct call *call);
 int api_read_query(struct request *request);
 int api_read_body(struct request *request, size_t most_bytes);
 
-/* Whether the token also has this scope. */
+/* Whether the request has a token with this scope. */
 bool api_may(const struct request *request, enum token_scope scope);
 
 /* ---- input ---- */
 
-/* Members of request->json. A missing or null member gives NULL, `otherwise` or none. ERROR_INPUT
- * with the member's name for another type. Without JSON, text comes from the fields of a multipart
- * body. */
+/* Read a member of request->json. A missing or null member gives NULL, an empty array or
+ * `otherwise`. ERROR_INPUT, with the member's name as field, for another type. If the body is not
+ * JSON, they read the field of a multipart body that has the member's name. */
 int api_text(struct request *request, const char *name, const char **value);
-/* An array of strings. */
+/* Reads an array of strings, or all form fields with this name. */
 int api_texts(struct request *request, const char *name, const char ***values, size_t *count);
 int api_integer(struct request *request, const char *name, int64_t otherwise, int64_t *value);
 int api_boolean(struct request *request, const char *name, bool otherwise, bool *value);
 
-/* A query parameter that is a whole number from `least` to `most`; `otherwise` if it is missing. */
+/* Reads a query parameter, a whole number from `least` to `most`; `otherwise` if it is missing. */
 int api_query_integer(struct request *request, const char *name, int64_t least, int64_t most,
 	int64_t otherwise, int64_t *value);
 
-/* A `*` of the path as a number, such as a submission's. ERROR_NOT_FOUND, naming `what`, if it is
- * not a number. */
+/* Reads the ID at a `*` of the path, such as a submission's. ERROR_NOT_FOUND, with a message that
+ * names `what`, if the text there is no ID. */
 int api_path_id(struct request *request, size_t star, const char *what, int64_t *id);
 
 /* ---- lists ---- */
 
-/* Parses ?limit and ?cursor. A list is ordered by one or two numbers that no two rows share. A
- * cursor holds those of the last returned row, so rows that are inserted in between move nothing.
- * Query limit + 1 rows after `after`: the extra row only shows that there are more. On the first
- * page list.is_first is true and there is no `after`.
+/* Parses ?limit and ?cursor. A list is sorted by one or two numbers that no two rows share. A
+ * cursor has these numbers of the last returned row, so new rows do not shift the next page. Query
+ * limit + 1 rows after `after`: the extra row only shows that there are more. On the first page
+ * list.is_first is true and `after` is 0, 0.
  *
  *	struct api_list list;
  *	int rc = api_list_read(request, &list);
@@ -92,22 +93,22 @@ struct api_list {
 };
 int api_list_read(struct request *request, struct api_list *list);
 const char *api_cursor(struct request *request, int64_t first, int64_t second);
-/* {"items": [...], "next": cursor or null} and the Link header. Releases `items`. */
+/* Answers {"items": [...], "next": cursor or null}, with the header Link. Releases `items`. */
 int respond_list(struct request *request, json_t *items, const char *next);
-/* respond_list with the members of `about`. Releases both. */
+/* Like respond_list, with the members of `about` added. Releases `about` and `items`. */
 int respond_list_about(struct request *request, json_t *about, json_t *items, const char *next);
 
 /* ---- output ---- */
 
-/* 201 with the header Location. Releases `json`. */
+/* Answers 201 Created; `format` gives the header Location. Releases `json`. */
 int respond_created(struct request *request, json_t *json, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* 204 No Content. */
+/* Answers 204 No Content. */
 int respond_nothing(struct request *request);
 /* Sends bytes unchanged: a source, a file of a task. */
 int respond_text(struct request *request, const char *file_name, const void *bytes, size_t length);
 
-/* Fails with a status, an error code and a problem code for programs (request->problem). */
+/* Fails with an HTTP status, an error code and a problem code for programs (request->problem). */
 int api_fail(struct request *request, int status, int code, const char *problem, const char *format,
 	...) __attribute__((format(printf, 5, 6)));
 

@@ -6,7 +6,7 @@
 
 /* ---- members ---- */
 
-/* NULL if the member is missing or null. */
+/* Returns NULL if the member is missing or null. */
 static json_t *find_member(const struct request *request, const char *name)
 {
 	json_t *value = json_object_get(request->json, name);

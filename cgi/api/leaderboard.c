@@ -37,7 +37,7 @@ static const struct column ITEM_COLUMNS[] = {
 	TEXT(struct leaderboard_item, language),
 	TEXT(struct leaderboard_item, gpus),
 };
-/* leaderboard_state_of (cgi/page/shown_leaderboard.h) as SQL, for the filter ?state=. */
+/* Does the same as leaderboard_state_of (cgi/page/shown_leaderboard.h), for the filter ?state=. */
 #define LEADERBOARD_STATE \
 	"CASE WHEN o.archived_at IS NOT NULL THEN 'archived' " \
 	"WHEN o.deadline <= UTC_TIMESTAMP(3) " \
@@ -114,7 +114,7 @@ int api_leaderboards(struct request *request)
 		(int64_t)count > list.limit ? api_cursor(request, items[list.limit - 1].id, 0) : NULL);
 }
 
-/* ---- one ---- */
+/* ---- one leaderboard ---- */
 
 static json_t *lines_json(const char *const *lines, size_t count)
 {
@@ -201,7 +201,7 @@ int api_leaderboard(struct request *request)
 	return rc ? rc : respond_json(request, leaderboard_json(&shown, view, is_known ? uses : NULL));
 }
 
-/* ---- its rankings ---- */
+/* ---- a leaderboard's rankings ---- */
 
 static json_t *rank_json(const struct shown_leaderboard *shown, const struct ranking_row *row,
 	const struct speed_of_light *light)
@@ -259,7 +259,7 @@ int api_rankings(struct request *request)
 		has_more ? api_cursor(request, ranking.rows[ranking.row_count - 1].position, 0) : NULL);
 }
 
-/* ---- its task ---- */
+/* ---- a leaderboard's task ---- */
 
 static json_t *file_json(const struct task_view_file *file)
 {

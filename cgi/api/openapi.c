@@ -1,5 +1,5 @@
-/* The OpenAPI description of all calls, written by hand in a file per area (docs/openapi). Each
- * file has the members of an OpenAPI document, and this module merges their paths and schemas. */
+/* The OpenAPI description of all calls, written by hand in one file per area (docs/openapi). Each
+ * file is a part of an OpenAPI document, and this module merges the parts. */
 #include "cgi/api/api.h"
 #include "cgi/api/calls.h"
 #include "lib/base/embed.h"

@@ -44,7 +44,7 @@ const char *api_cursor(struct request *request, int64_t first, int64_t second)
 		length, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
 }
 
-/* The address of the next page: this address with another cursor. */
+/* Adds the header Link to the next page: the request's address with another cursor. */
 static void link_next(struct request *request, const char *next)
 {
 	cleanup_buffer struct buffer link = { 0 };

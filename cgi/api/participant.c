@@ -5,7 +5,7 @@
 #include "cgi/api/calls.h"
 #include "cgi/api/submission.h"
 
-/* Another user's submission needs the scope admin. */
+/* Fails if the submission is another user's and the token lacks the scope admin. */
 static int check_owner(struct request *request, const struct submission_row *row)
 {
 	if (request->viewer.id == row->user_id || api_may(request, TOKEN_ADMIN))

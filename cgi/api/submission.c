@@ -1,5 +1,5 @@
-/* Reads submissions: one with its results, its state for polling, samples, source and output; and
- * lists of the viewer's own. */
+/* Reads a submission: its results, its state for polling, its samples, source and output. Lists the
+ * viewer's submissions. */
 #include "cgi/api/submission.h"
 
 #include "cgi/api/api.h"
@@ -18,7 +18,7 @@
 #include <math.h>
 #include <string.h>
 
-/* "done" becomes "failed" or "cancelled" when no job finished. */
+/* Like submission_state, but if no job finished, "done" becomes "failed" or "cancelled". */
 const char *submission_outcome(const struct job_row *jobs, size_t count)
 {
 	const char *state = submission_state(jobs, count);
@@ -34,7 +34,8 @@ const char *submission_outcome(const struct job_row *jobs, size_t count)
 
 /* ---- jobs ---- */
 
-/* The estimate, rounded up so that repeated polls give the same answer. */
+/* Returns when the job is expected to start, rounded up to 10 s so that repeated polls give the
+ * same answer; null: unknown. */
 static json_t *expected_start(const struct job_row *job)
 {
 	enum { step_ms = 10000 };
@@ -54,7 +55,7 @@ static const char *stage_of(const struct job_row *job)
 	return job->stopping == 1 ? "cancelling" : *job->progress ? job->progress : NULL;
 }
 
-/* "test 4/12": finished and total cases. */
+/* Reads the finished and all cases from a progress such as "test 4/12". */
 static json_t *progress_of(const struct job_row *job)
 {
 	long long done, all;
@@ -104,7 +105,7 @@ static json_t *artifacts_json(const struct stage_row *stage)
 	return list;
 }
 
-/* stdout, then stderr. null for other users' submissions. */
+/* Returns the stage's stdout followed by its stderr; null if the viewer may not see the output. */
 static json_t *output_json(
 	struct arena *arena, const struct submission_view *view, const struct stage_row *stage)
 {
@@ -137,7 +138,7 @@ static json_t *stage_json(struct request *request, const struct submission_view 
 		"artifacts", artifacts_json(stage));
 }
 
-/* The job's environment, with the names that the page uses. */
+/* Returns the job's environment. The members have the same names as on the submission's page. */
 static json_t *environment_json(struct arena *arena, const struct job_row *job)
 {
 	struct fact *facts;
@@ -218,7 +219,8 @@ int api_submission(struct request *request)
 	return respond_submission(request);
 }
 
-/* When to poll next: a running job changes within seconds, a job far back in the queue does not. */
+/* Returns when to poll next, in seconds. A running job changes soon, a job far back in the queue
+ * does not. */
 static int poll_s(const struct submission_view *view)
 {
 	enum { when_running = 1, when_next = 2, when_waiting = 5, when_ended = 30 };
@@ -256,7 +258,7 @@ int api_submission_status(struct request *request)
 
 /* ---- parts of a submission ---- */
 
-/* The job of ?gpu=; without the parameter, the only job. */
+/* Finds the job for the parameter ?gpu=, or without the parameter the submission's only job. */
 static int chosen_job(
 	struct request *request, const struct submission_view *view, const struct job_row **job)
 {
@@ -323,7 +325,7 @@ int api_submission_source(struct request *request)
 	return rc ? rc : respond_text(request, row.file_name, content.bytes, content.length);
 }
 
-/* While a stage runs this returns its last lines, afterwards all stored output. */
+/* Answers with a job's latest output: a running stage's last lines, or all stored output. */
 int api_submission_output(struct request *request)
 {
 	struct submission_row row;
@@ -352,7 +354,7 @@ int api_submission_output(struct request *request)
 
 /* ---- the viewer's submissions ---- */
 
-/* A state or a verdict; the statement filters both in one column. */
+/* Reads ?state= or ?verdict= into one value, because the statement binds one value for both. */
 static int read_result_filter(struct request *request, const char **result)
 {
 	static const char *const states[] = { "queued", "running", "done", "failed", "cancelled" };
@@ -402,7 +404,8 @@ static json_t *own_job_json(const struct history_job *job)
 		json_count(job->place), "held", (int)(job->is_held == 1));
 }
 
-/* Builds job rows with the members that submission_outcome and submission_verdict read. */
+/* Describes a submission in the list. Makes job rows with only the members that submission_outcome
+ * and submission_verdict read. */
 static json_t *own_json(struct arena *arena, const struct history_submission *submission)
 {
 	const struct history_job *first = submission->jobs;

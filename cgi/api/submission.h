@@ -4,14 +4,14 @@
 
 #include "cgi/page/submission.h"
 
-/* "queued", "running", "done", "failed" (the platform failed on all devices) or "cancelled" (on all
- * devices that had not finished). */
+/* Returns "queued", "running" or "done". If no job has a result, "done" becomes "cancelled" (all
+ * jobs were cancelled) or "failed" (the platform failed on at least one device). */
 const char *submission_outcome(const struct job_row *jobs, size_t count);
 
-/* The whole submission with its results; never NULL. */
+/* Returns the submission with all its results; never NULL. */
 json_t *submission_json(struct request *request, const struct submission_view *view);
 
-/* Responds with the submission of the address. */
+/* Answers with the submission in the address. */
 int respond_submission(struct request *request);
 
 #endif

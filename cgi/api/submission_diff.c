@@ -9,8 +9,8 @@
 
 enum { context_lines = 3, most_diff_rows = 20000 };
 
-/* b relative to a: a ratio below 1 is faster. The ratio's interval comes from both standard errors.
- */
+/* Compares the times of submission b with those of a. A ratio below 1 means that b is faster. Its
+ * interval combines both standard errors. */
 static json_t *times_json(const struct submission_diff_times *times)
 {
 	double a = times->a_ns, b = times->b_ns, ratio = b / a,
@@ -55,7 +55,7 @@ static json_t *side_json(const struct submission_diff_side *side)
 
 /* ---- the sources ---- */
 
-/* The head of a hunk: first line and line count in each text. */
+/* Writes the head of a hunk: its first line and line count in each text. */
 static void append_hunk_head(struct buffer *out, const struct diff_row *rows, size_t count)
 {
 	size_t a = 0, b = 0, a_first = 0, b_first = 0;
@@ -84,7 +84,7 @@ static size_t append_hunk(struct buffer *out, const struct diff_row *rows, size_
 	return length;
 }
 
-/* A unified diff of both sources, if the viewer may see both. */
+/* Returns a unified diff of both sources, or NULL if the viewer may not see both. */
 static const char *diff_text(struct request *request, const struct submission_diff_side *a,
 	const struct submission_diff_side *b, bool *is_cut)
 {

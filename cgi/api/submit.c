@@ -21,7 +21,7 @@ struct intake {
 
 /* ---- input ---- */
 
-/* The source is a file of a form or a string in JSON. */
+/* Reads the source: the file of a form or a string in JSON. */
 static int read_api_source(struct request *request, struct submission_request *submission)
 {
 	const struct upload *upload = request_upload(request, "file");
@@ -43,8 +43,8 @@ static int read_api_source(struct request *request, struct submission_request *s
 	return 0;
 }
 
-/* A form repeats the field `gpu`, and JSON has the array `gpus`. Rejects the wrong name instead of
- * ignoring it. */
+/* Reads the GPUs: a form repeats the field `gpu`, and JSON has the array `gpus`. Rejects the other
+ * name instead of ignoring it. */
 static int read_wanted_gpus(struct request *request, struct submission_request *submission)
 {
 	const char *right = request->json ? "gpus" : "gpu", *wrong = request->json ? "gpu" : "gpus";
@@ -110,7 +110,8 @@ static int store_intake_body(struct database *db, void *context, struct error *e
 	return rc || !intake->key ? rc : idempotency_keep(db, user_id, intake->key, intake->id, error);
 }
 
-/* A request with this key came before. Answers as then, with the submission's current state. */
+/* Finds the submission that an earlier request with the same key created. The answer shows its
+ * current state. */
 static int find_earlier(struct intake *intake)
 {
 	struct request *request = intake->request;

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <time.h>
 
-/* A counter is in one of `chain` consecutive slots. When subjects of this minute fill them all, the
- * one with the fewest hits is evicted. */
+/* A counter is in one of `chain` consecutive slots, starting at its hash. If counters of the
+ * current minute fill them all, a new one replaces the counter with the fewest hits. */
 enum { window_s = 60, table_size = 8192, chain = 8, share_every_ms = 1000 };
 
 struct counter {

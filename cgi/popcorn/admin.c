@@ -49,7 +49,7 @@ static const struct column TOTAL_COLUMNS[] = {
 	INTEGER(struct totals, users),
 	INTEGER(struct totals, codes),
 };
-/* Binds whether to count only the last day, and a leaderboard's name or "" for all. */
+/* SQL condition. Binds whether to count only the last day, and a leaderboard's name; "": all. */
 #define SINCE \
 	"s.submitted_at > IF(?, UTC_TIMESTAMP(3) - INTERVAL 1 DAY, '1000-01-01') AND ? IN ('', " \
 	"l.name) AND NOT s.dry_run"

@@ -1,4 +1,4 @@
-/* popcorn-cli's admin commands. They do what the panel does, with the same checks and audit
+/* popcorn-cli's admin commands. They do what the admin panel does, with the same checks and audit
  * entries. */
 #ifndef PODIUM_CGI_POPCORN_ADMIN_H
 #define PODIUM_CGI_POPCORN_ADMIN_H
@@ -6,7 +6,7 @@
 #include "cgi/http/route.h"
 #include "lib/leaderboard/leaderboard.h"
 
-/* Responds with {"status": "ok"} and `members`, which it releases; NULL: no members. */
+/* Responds with {"status": "ok"} and the members of `members`, if not NULL. Releases `members`. */
 int popcorn_ok(struct request *request, json_t *members);
 
 /* admin.c: the site and its submissions */

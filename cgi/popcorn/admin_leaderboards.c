@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* The leaderboard of the address, if the viewer may change it. */
+/* Finds the leaderboard in the address, if the viewer may change it. */
 static int find_own_leaderboard(struct request *request, struct leaderboard *leaderboard)
 {
 	int rc = popcorn_leaderboard(request, 0, leaderboard);
@@ -198,7 +198,7 @@ int popcorn_admin_quota_set(struct request *request)
 	const struct category *category = category_of(name);
 	if (!category)
 		return fail_category(request);
-	/* For Podium, 0 means no limit. Closing the leaderboard stops submissions. */
+	/* In Podium, a quota of 0 means no limit, so 0 cannot stop submissions. */
 	if (most < 1)
 		return fail(request->error, ERROR_INPUT,
 			"max_submissions_per_hour must be a whole number above 0. To stop submissions, close "

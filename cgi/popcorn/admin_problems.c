@@ -1,5 +1,5 @@
 /* popcorn-cli's admin commands for leaderboards from a folder of problems. Podium fetches nothing
- * from other servers: the setting `problems` names a checkout that its operator maintains. */
+ * from other servers: the setting `problems` names a checkout, which the operator maintains. */
 #include "cgi/popcorn/admin.h"
 
 #include "cgi/action/publishing.h"
@@ -124,7 +124,7 @@ static int take_item(struct update *update, const struct plan_item *item)
 	return 0;
 }
 
-/* Applies each leaderboard separately: a failure does not stop the others. */
+/* Applies the set's plan one leaderboard at a time: a failure does not stop the others. */
 static int take_set(struct update *update, const char *path)
 {
 	struct request *request = update->request;
@@ -156,9 +156,9 @@ static json_t *lists_json(struct update *update)
 		"skipped", update->skipped, "errors", update->errors);
 }
 
-/* ---- all sets, or one ---- */
+/* ---- all sets, or one set ---- */
 
-/* "nvidia" matches nvidia.yaml in any folder. */
+/* Whether the file is a wanted set: "nvidia" is nvidia.yaml in any folder, NULL is any file. */
 static bool is_wanted(const char *path, const char *set)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -204,8 +204,8 @@ static bool is_plain_path(const char *path)
 	return *path && !path_fault(path, strlen(path)) && !path[strspn(path, plain)];
 }
 
-/* The parent folder of the task: the top, or `problems` as in the reference repositories. NULL: not
- * found. */
+/* Returns the parent folder of the task: the top, or `problems` as in the reference repositories.
+ * NULL: neither has the task. */
 static const char *find_directory(const struct update *update, const char *directory)
 {
 	static const char *const places[] = { "", "problems/" };
@@ -218,8 +218,8 @@ static const char *find_directory(const struct update *update, const char *direc
 	return NULL;
 }
 
-/* Adds a set with one problem next to the task: the leaderboard NAME-dev, with a deadline in one
- * year. */
+/* Adds a set beside the task's folder. Its only problem makes the leaderboard NAME-dev, with a
+ * deadline in one year. */
 static int add_set(struct update *update, const char *place, const char *directory,
 	const char *name, const char **path)
 {

@@ -14,11 +14,12 @@
 
 void popcorn_event_status(struct buffer *out, double elapsed_s, const char *words);
 void popcorn_event_error(struct buffer *out, int status, const char *sentence);
-/* Appends the result of a finished submission, or an error when none of its jobs ran. */
+/* Appends the result of a finished submission, or an error event if all jobs were cancelled or
+ * failed. */
 int popcorn_event_result(struct buffer *out, const struct config *config, struct database *db,
 	struct arena *arena, int64_t submission_id, struct error *error);
 
-/* The progress of many submissions in one query. `ids` is a JSON list of numbers. */
+/* Reads the jobs of many submissions in one query. `ids` is a JSON list of submission IDs. */
 struct popcorn_progress {
 	int64_t submission_id, open, queued;
 	const char *gpu, *progress;

@@ -1,5 +1,5 @@
-/* /popcorn, for popcorn-cli: authentication and errors. A call is a handler like that of a page,
- * and a row of POPCORN_ROUTES (cgi/popcorn/routes.c). cgi/api/api.h has the functions that both
+/* /popcorn, for popcorn-cli: authentication and errors. A call is a handler, like a page's, and a
+ * row of POPCORN_ROUTES (cgi/popcorn/routes.c). cgi/api/api.h has the functions that both
  * interfaces share. docs/popcorn.md is for its users. */
 #ifndef PODIUM_CGI_POPCORN_POPCORN_H
 #define PODIUM_CGI_POPCORN_POPCORN_H
@@ -9,16 +9,18 @@
 
 extern const struct call_table POPCORN_ROUTES;
 
-/* Recognises X-Popcorn-Cli-Id, else a bearer token. Without either, or with an id that no account
- * has linked, the viewer is anonymous. */
+/* Finds the viewer by the header X-Popcorn-Cli-Id, or without that header by a bearer token. With
+ * neither, or with one that is no token, such as an id that no account has linked, the viewer is
+ * anonymous. */
 int popcorn_recognise(struct request *request);
 int popcorn_admit(struct request *request, const struct call *call);
 int popcorn_read(struct request *request, const struct call *call);
-/* Responds with {"detail": sentence}. A poll instead gets the last known state: popcorn-cli stops
- * waiting at any error. */
+/* Responds with {"detail": sentence}. If the error is temporary (ERROR_DATABASE, ERROR_SYSTEM,
+ * ERROR_LIMIT), a poll instead gets the last known state, because popcorn-cli stops waiting at any
+ * error. */
 void popcorn_refuse(struct request *request, int code, const char *title, const char *sentence);
 
-/* The leaderboard in a `*` of the path, if the viewer may see it; case does not matter. */
+/* Finds the leaderboard at a `*` of the path, if the viewer may see it. Case does not matter. */
 struct leaderboard;
 int popcorn_leaderboard(struct request *request, size_t star, struct leaderboard *leaderboard);
 

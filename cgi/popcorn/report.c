@@ -1,4 +1,4 @@
-/* Complete results for terminals on an open connection. */
+/* Complete results for terminals that wait on an open connection. */
 #include "cgi/popcorn/report.h"
 
 #include "cgi/render/zip_pack.h"
@@ -8,7 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Limit on profiler files in the answer; larger files are downloaded. */
+/* Limit on all profiler files in one answer. A stage whose files do not fit gets the address of the
+ * submission's page, where users download them. */
 enum { most_trace_bytes = 8 << 20 };
 
 /* ---- the files of a profiler ---- */
@@ -43,10 +44,10 @@ struct context {
 	struct arena *arena;
 	const struct config *config;
 	const struct popcorn_result *result;
-	size_t trace_bytes; /* included so far */
+	size_t trace_bytes; /* of profiler files in the answer so far */
 };
 
-/* The stage's files as a base64 zip. */
+/* Packs the stage's profiler files into a zip, in base64. */
 static int read_trace(
 	struct context *context, int64_t stage_id, json_t **trace, struct error *error)
 {
@@ -113,8 +114,8 @@ static json_t *program_json(const struct popcorn_stage *stage)
 		popcorn_stage_result(stage));
 }
 
-/* Each of kernelbot's runs compiles. Podium compiles once, so the first run reports the
- * compilation. */
+/* Adds a run for each stage. In kernelbot each run compiles; Podium compiles once, so only the
+ * first run reports the compilation. */
 static int add_report_runs(
 	struct context *context, const struct popcorn_job *job, json_t *runs, struct error *error)
 {
@@ -170,7 +171,7 @@ static json_t *system_json(const struct popcorn_job *job)
 	return out;
 }
 
-/* ---- the same as text ---- */
+/* ---- the results as text ---- */
 
 static void report_case(struct buffer *out, struct arena *arena, const struct popcorn_case *one)
 {

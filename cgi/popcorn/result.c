@@ -36,8 +36,8 @@ static const struct statement RESULT =
 	RESULT_WITH("(SELECT b.content FROM blobs b WHERE b.sha256 = s.sha256)", SQL_MAY_SEE("l"));
 static const struct statement RESULT_ALONE = RESULT_WITH("NULL", "1");
 
-/* One statement reads all jobs' states, so a submission that reads as done also has its verdicts.
- */
+/* One statement reads the states and verdicts of all jobs, so a submission that reads as done also
+ * has its verdicts. */
 static const struct column JOB_COLUMNS[] = {
 	INTEGER(struct popcorn_job, id),
 	TEXT(struct popcorn_job, gpu),
@@ -208,7 +208,7 @@ bool popcorn_has_passed(const char *verdict)
 	return verdict && strcmp(verdict, verdict_name(VERDICT_PASSED)) == 0;
 }
 
-/* The first job that did not pass; NULL: all passed. */
+/* Returns the first job that did not pass; NULL: all passed. */
 static const struct popcorn_job *first_failed(const struct popcorn_result *result)
 {
 	for (size_t i = 0; i < result->job_count; i++)

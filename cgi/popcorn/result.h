@@ -24,9 +24,9 @@ struct popcorn_case {
 struct popcorn_stage {
 	int64_t id, job_id, exit_code, duration_ms;
 	const char *name, *verdict, *message;
-	const char *command, *out, *err; /* "" unless read whole */
-	struct popcorn_case *cases;
-	size_t case_count; /* filled after reading */
+	const char *command, *out, *err; /* "" unless popcorn_result_read_whole read them */
+	struct popcorn_case *cases;      /* attached after the stages were read */
+	size_t case_count;
 };
 
 struct popcorn_job {
@@ -34,15 +34,15 @@ struct popcorn_job {
 	const char *gpu, *state, *verdict, *reason, *progress;
 	double score_ns;
 	const char *environment; /* JSON; NULL: unknown */
-	/* heartbeat: when its worker was last seen; TIME_NULL: not running */
+	/* heartbeat_ms: when the job's worker was last seen; TIME_NULL: the job is not running */
 	int64_t started_at_ms, finished_at_ms, heartbeat_ms;
 	int64_t open; /* queued, running or stopping */
 	int64_t queued;
-	/* Jobs ahead in the same device's queue; SQL_NULL_INTEGER: not queued. */
+	/* Older queued jobs for the same GPU model; SQL_NULL_INTEGER: this job is not queued. */
 	int64_t before;
-	int64_t held; /* passed, but held for review */
-	struct popcorn_stage *stages;
-	size_t stage_count; /* filled after reading */
+	int64_t held;                 /* passed, but held for review */
+	struct popcorn_stage *stages; /* attached after the jobs were read */
+	size_t stage_count;
 };
 
 struct popcorn_result {
@@ -53,42 +53,45 @@ struct popcorn_result {
 	size_t job_count;
 };
 
-/* Reads a result for a viewer, with the source. `sees`: whether the viewer may see the leaderboard.
- * `user_id`: the author. ERROR_NOT_FOUND for an unknown submission. */
+/* Reads a result for a viewer, with the source. It does not check the viewer's rights: the caller
+ * does, by `sees` (whether the viewer may see the leaderboard) and `user_id` (the author).
+ * ERROR_NOT_FOUND for an unknown submission. */
 int popcorn_result_read(struct database *db, struct arena *arena, int64_t id, int64_t viewer_id,
 	struct popcorn_result *result, struct error *error);
 
-/* Reads a result with output and profilers' reports but without the source, for a viewer whose
- * rights were checked before. */
+/* Reads a result with output and profilers' reports but without the source. The caller has already
+ * checked the viewer's rights. */
 int popcorn_result_read_whole(struct database *db, struct arena *arena, int64_t id,
 	struct popcorn_result *result, struct error *error);
 
-/* popcorn-cli's name of our mode ("ranked" is "leaderboard"); NULL for an unknown mode. */
+/* popcorn_mode gives popcorn-cli's name of our mode: "ranked" is "leaderboard".
+ * popcorn_mode_of_ours gives our name of popcorn-cli's mode; case does not matter. NULL for an
+ * unknown mode. */
 const char *popcorn_mode(const char *mode);
-const char *popcorn_mode_of_ours(const char *mode); /* our name of its mode; case does not matter */
+const char *popcorn_mode_of_ours(const char *mode);
 
 bool popcorn_is_done(const struct popcorn_result *result);
-/* "pending", "running", "succeeded", "failed", "timed_out" */
+/* Returns "pending", "running", "succeeded", "failed" or "timed_out". */
 const char *popcorn_status(const struct popcorn_result *result);
-/* Why the submission failed, with the address of its page; NULL: it did not fail. */
+/* Returns why the submission failed, with the address of its page; NULL: it did not fail. */
 const char *popcorn_failure(
 	struct arena *arena, const struct config *config, const struct popcorn_result *result);
 
 json_t *popcorn_time(int64_t ms);   /* ISO 8601; null for TIME_NULL */
 json_t *popcorn_seconds(double ns); /* null for NAN */
-const char *popcorn_ascii(
-	struct arena *arena, const char *text); /* replaces other characters with '_' */
+/* Replaces each character that is not printable ASCII with '_'. */
+const char *popcorn_ascii(struct arena *arena, const char *text);
 
-/* The member `runner_queue`: how many jobs wait ahead; null when no job is queued. */
+/* Makes the member `runner_queue`: how many jobs wait ahead. It is null if no job is queued. */
 json_t *popcorn_queue(const struct popcorn_result *result);
 
-/* The list `runs` of a polled submission. */
+/* Makes the list `runs` of a polled submission. */
 json_t *popcorn_runs(const struct popcorn_result *result);
 
-/* A stage's result with kernelbot's keys. Numbers are strings, except counts. */
+/* Makes a stage's result with kernelbot's keys. Numbers are strings, except counts. */
 json_t *popcorn_stage_result(const struct popcorn_stage *stage);
 const char *popcorn_stage_mode(const struct popcorn_stage *stage); /* NULL for the compile stage */
-bool popcorn_has_passed(const char *verdict);                      /* NULL: not finished */
+bool popcorn_has_passed(const char *verdict);                      /* verdict may be NULL: false */
 json_t *popcorn_base64(const void *bytes, size_t length);
 
 #endif

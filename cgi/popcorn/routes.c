@@ -1,4 +1,5 @@
-/* Calls under /popcorn. The row that matches any three parts comes last. */
+/* Calls under /popcorn. The first row that matches wins, so the row that matches any three parts
+ * comes last. */
 #include "cgi/api/api.h"
 #include "cgi/popcorn/admin.h"
 #include "cgi/popcorn/popcorn.h"

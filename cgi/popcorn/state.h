@@ -1,7 +1,7 @@
-/* The last answer to each poll. popcorn-cli gives a submission up at the first error. While the
- * database is away, it therefore gets the last answer again, or "pending" when this process has
- * none. The cache is in memory and bounded: a few hundred short answers, each for the id that
- * received it. */
+/* The last answer to each poll. popcorn-cli gives up a submission at the first error. After a
+ * temporary error, such as a database that does not answer, a poll therefore gets the last answer
+ * again, or "pending" if this process has none. The cache is in memory and bounded: a few hundred
+ * short answers. Each answer goes only to the id (`secret`) that received it before. */
 #ifndef PODIUM_CGI_POPCORN_STATE_H
 #define PODIUM_CGI_POPCORN_STATE_H
 
@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-/* Keeps a JSON answer unless it is long. Thread-safe. */
+/* Keeps a JSON answer, unless it is longer than 4 KiB. Thread-safe. */
 void popcorn_state_keep(const char *secret, int64_t submission_id, const char *json);
 
 /* Appends the kept answer, or a "pending" one. Thread-safe. */

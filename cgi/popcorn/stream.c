@@ -17,23 +17,24 @@
 
 enum {
 	check_every_ms = 1000,
-	/* Interval of status events. popcorn-cli prints each one. nginx closes a silent connection
-	 * after fastcgi_read_timeout. */
+	/* Interval of status events. Not shorter, because popcorn-cli prints each event; not longer,
+	 * because nginx closes a silent connection after fastcgi_read_timeout. */
 	status_every_ms = 15000,
-	most_stuck_ms = 60000,      /* disconnects a reader that takes nothing */
-	most_open_ms = 3600 * 1000, /* popcorn-cli gives up after this */
-	stop_within_ms = 2000,      /* for the last events when the server stops */
-	/* Limit on unsent results in memory. The thread makes the next result when there is room. */
+	most_stuck_ms = 60000,      /* after this, disconnects a reader that takes nothing */
+	most_open_ms = 3600 * 1000, /* popcorn-cli gives up after this time */
+	stop_within_ms = 2000,      /* time for the last events when the server stops */
+	/* Limit on unsent bytes in memory. Above it, the thread makes no further result. */
 	most_waiting_bytes = 64 << 20,
 };
 
 struct stream {
 	int connection, request_id;
 	int64_t submission_id, user_id;
-	/* moved: when the reader last took bytes, or had none to take */
+	/* told_ms: when the last status event was made. moved_ms: when the reader last took bytes, or
+	 * had none to take. */
 	int64_t began_ms, told_ms, moved_ms;
 	enum popcorn_phase phase; /* of the last status event */
-	bool has_ended;           /* `out` holds everything; close after sending it */
+	bool has_ended;           /* `out` has the last event; close after sending it */
 	bool is_gone;             /* the client has gone */
 	struct buffer out;
 	size_t sent;
@@ -160,7 +161,7 @@ static void close_stream(struct stream *stream)
 	stream_give_back(stream->user_id);
 }
 
-/* Closes streams whose reader has gone or has everything. */
+/* Closes streams whose reader has gone or has received everything. */
 static void close_done(struct open_streams *open)
 {
 	for (size_t i = 0; i < open->count;) {
@@ -200,7 +201,7 @@ static void end_with_error(struct stream *stream, int status, const char *senten
 	end_stream(stream, &event);
 }
 
-/* Sends what the socket has room for. */
+/* Sends as much as the socket takes. Disconnects a reader that took nothing for too long. */
 static void write_some(struct stream *stream, int64_t now)
 {
 	size_t left = stream->out.length - stream->sent;
@@ -216,7 +217,7 @@ static void write_some(struct stream *stream, int64_t now)
 	stream->is_gone = stream->is_gone || failed || is_stuck;
 }
 
-/* Detects a client that has gone: nginx then closes the connection, and sends nothing else. */
+/* Detects that the client has gone: nginx then closes the connection. nginx sends nothing else. */
 static void notice_end(struct stream *stream)
 {
 	char unwanted[256];
@@ -225,7 +226,8 @@ static void notice_end(struct stream *stream)
 		stream->is_gone = true;
 }
 
-/* Waits for activity on a connection, at most until `until` (clock_ms). */
+/* Waits until a connection is ready or wake_up was called, at most until `until` (clock_ms);
+ * without connections there is no limit. Then writes to all connections. */
 static void wait_and_write(struct open_streams *open, struct pollfd *places, int64_t until)
 {
 	places[0] = (struct pollfd){ .fd = shared.wake, .events = POLLIN };
@@ -249,7 +251,7 @@ static void wait_and_write(struct open_streams *open, struct pollfd *places, int
 
 /* ---- progress and results ---- */
 
-/* The statement takes the submission numbers as one JSON list. */
+/* Reads the progress of all streams' submissions. The statement takes the IDs as a JSON list. */
 static int read_progress(struct arena *arena, const struct open_streams *open,
 	struct popcorn_progress **rows, size_t *count, struct error *error)
 {
@@ -273,7 +275,7 @@ static void send_status(
 	stream->phase = phase;
 }
 
-/* A database error is retried at the next check. */
+/* Sends the result and ends the stream. After a database error the next check tries again. */
 static void send_result(struct arena *arena, struct stream *stream)
 {
 	cleanup_buffer struct buffer event = { 0 };

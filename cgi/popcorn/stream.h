@@ -23,17 +23,17 @@ enum { stream_most_of_user = 8 };
 /* The thread owns `db` until stream_stop. */
 int stream_start(const struct config *config, struct database *db, struct error *error);
 
-/* Reserves a place for a stream before the caller stores the submission. ERROR_LIMIT with a
- * sentence when all are taken. stream_take uses the reservation, or stream_give_back returns it.
- * Thread-safe. */
+/* Reserves a place for a stream before the caller stores the submission. ERROR_LIMIT with a message
+ * if all places are taken. The caller then uses the reservation with stream_take or returns it with
+ * stream_give_back. Thread-safe. */
 int stream_reserve(int64_t user_id, struct error *error);
 void stream_give_back(int64_t user_id);
 
-/* Takes the connection of a request whose head was already sent. The submission must be the user's.
- */
+/* Takes over the connection of a request whose response head was already sent. The submission must
+ * be the user's. */
 void stream_take(FCGX_Request *request, int64_t submission_id, int64_t user_id);
 
-/* Open and reserved streams. */
+/* Returns the number of open and reserved streams. */
 size_t stream_count(void);
 
 /* Tells waiting terminals that the server stops, and ends the thread. The submissions continue. */

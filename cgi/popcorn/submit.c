@@ -32,8 +32,8 @@ static int take_mode(struct request *request, struct intake *intake)
 		quote(request->arena, mode));
 }
 
-/* Chooses the GPU, spelled as in the leaderboard. The address overrides GPUs in the file's header.
- */
+/* Takes the GPU from the address, which overrides GPUs in the file's header. Spells it as in the
+ * leaderboard. */
 static int take_gpu(struct request *request, struct intake *intake)
 {
 	const char *wanted = request->path_parameters[1];
@@ -136,7 +136,7 @@ static void begin_events(struct request *request)
 	response_header(request, "X-Accel-Buffering", "no");
 }
 
-/* Errors of the submission itself become an event. */
+/* Turns an error of the submission itself into an event and returns 0. Returns other errors. */
 static int refuse_by_event(struct request *request, int rc)
 {
 	static const struct {

@@ -8,7 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-/* An idle database answers in well under a millisecond, a busy one in a few. */
+/* A ping is late after late_after_ms: an idle database answers in well under a millisecond, a busy
+ * one in a few. */
 enum { ping_every_ms = 200, check_every_ms = 50, late_after_ms = 700 };
 
 static struct database *ping_db;
@@ -43,7 +44,8 @@ static void suspend_all(bool suspended)
 		database_suspend(watched[i], suspended);
 }
 
-/* An error needs no action here: the pages' own statements fail in the same way. */
+/* Suspends the connections while a ping is late. After a ping that returns an error it does
+ * nothing: the pages' own statements fail in the same way. */
 static void *watch_pings(void *unused)
 {
 	(void)unused;

@@ -5,11 +5,11 @@
 #include <string.h>
 #include <sys/uio.h>
 
-/* https://fastcgi-archives.github.io/FastCGI_Specification.html, section 3.3. */
+/* Records: https://fastcgi-archives.github.io/FastCGI_Specification.html, section 3.3. */
 enum { version = 1, type_end = 3, type_stdout = 6, header_bytes = 8, most_content_bytes = 65528 };
 enum { most_records = 32 };
 
-/* Records to write: each a header and its content. */
+/* Records to write. In `parts`, each record is a header and its content. */
 struct batch {
 	const FCGX_Request *request;
 	unsigned char headers[most_records][header_bytes];
@@ -95,7 +95,8 @@ void fastcgi_add(struct buffer *out, int request_id, const void *bytes, size_t l
 	}
 }
 
-/* An empty record ends the output. The second record reports success (sections 5.3 and 5.5). */
+/* The first record is empty and ends the output. The second reports success. See sections 5.3 and
+ * 5.5. */
 void fastcgi_add_end(struct buffer *out, int request_id)
 {
 	static const unsigned char complete[8] = { 0 };

@@ -1,6 +1,6 @@
-/* Sends an answer as records of FastCGI's standard output. libfcgi writes 8 KiB at a time, and
- * nginx wakes up for each write; here a page takes one system call. libfcgi still ends the request.
- */
+/* Sends an answer as records of FastCGI's standard output. libfcgi would write 8 KiB at a time, and
+ * nginx would wake up for each write; fastcgi_send writes a page with one system call. libfcgi
+ * still ends the request. */
 #ifndef PODIUM_CGI_SERVER_FASTCGI_H
 #define PODIUM_CGI_SERVER_FASTCGI_H
 
@@ -19,13 +19,13 @@ struct span {
  * client has gone. */
 bool fastcgi_send(const FCGX_Request *request, const struct span *spans, size_t count);
 
-/* For callers that write to a connection when it has room: append the same records, and the end of
- * the answer, to a buffer. */
+/* For callers that write to a connection only when it has room: append the same records to a
+ * buffer, and at last the end of the answer. */
 void fastcgi_add(struct buffer *out, int request_id, const void *bytes, size_t length);
 void fastcgi_add_end(struct buffer *out, int request_id);
 
 /* Takes the connection over from libfcgi, which then neither ends nor closes it, and frees the
- * request. The caller closes it. */
+ * request. Returns the connection, which the caller closes. */
 int fastcgi_take(FCGX_Request *request);
 
 #endif

@@ -11,7 +11,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-/* Descriptors of the successor, and the variable that announces them: "own" or "given". */
+/* Descriptors that the successor inherits. VARIABLE tells it so; its value is "own" if podium-web
+ * opened the listening socket, "given" if the service manager did. */
 enum { listener_at = 3, answer_at = 4 };
 enum { ready_within_ms = 20000 };
 static const char VARIABLE[] = "PODIUM_PREDECESSOR";
@@ -24,7 +25,8 @@ static bool entry_has_name(const char *entry, const char *name)
 	return strncmp(entry, name, length) == 0 && entry[length] == '=';
 }
 
-/* Our environment without variables that concern only this process, plus `line`. */
+/* Returns our environment without the variables that concern only this process, plus `line`. The
+ * caller frees the array, not its strings. */
 static char **make_environment(char *line)
 {
 	static const char *const DROPPED[] = { "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES",
@@ -45,9 +47,9 @@ static char **make_environment(char *line)
 	return made;
 }
 
-/* The new process. Between fork and exec, only async-signal-safe functions may run in a program
- * with threads. dup2 onto the same number would keep FD_CLOEXEC, so both descriptors come from
- * higher numbers. */
+/* Runs in the new process. In a program with threads, only async-signal-safe functions may run
+ * between fork and exec. dup2 onto the same number would keep FD_CLOEXEC, so both descriptors come
+ * with higher numbers. */
 static void exec_successor(const char *program, int listener, int answer, char **variables)
 {
 	char *const words[] = { (char *)(uintptr_t)program, NULL };
@@ -59,9 +61,9 @@ static void exec_successor(const char *program, int listener, int answer, char *
 	_exit(EXIT_FAILURE);
 }
 
-/* An intermediate process forks the successor and exits, so that the service manager becomes the
- * successor's parent before it hears of it. systemd does not wait for a main process that is not
- * its child: it would kill such a process as soon as the service stops. */
+/* An intermediate process forks the successor and exits. The service manager thus becomes the
+ * successor's parent before we announce the successor as main process. systemd does not wait for a
+ * main process that is not its child: it would kill such a process as soon as the service stops. */
 static int spawn_successor(const char *program, int listener, int answer, char **variables)
 {
 	enum { above_all = 10 };
@@ -80,7 +82,8 @@ static int spawn_successor(const char *program, int listener, int answer, char *
 	return waitpid(between, &status, 0) == between && status == 0 ? 0 : -1;
 }
 
-/* The child writes its pid, then one byte once it accepts requests. EOF means it died first. */
+/* The intermediate process writes the successor's pid. The successor writes one byte once it
+ * accepts requests; EOF means that it died first. */
 static int wait_for_answer(int answer, pid_t *child, struct error *error)
 {
 	struct pollfd place = { .fd = answer, .events = POLLIN };

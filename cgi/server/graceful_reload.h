@@ -10,14 +10,15 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Starts `program` with the socket `listener` and waits until it serves, at most 20 s. `is_own`:
- * the last process removes the socket's file. */
+/* Starts `program` with the socket `listener` and waits at most 20 s until the new process serves.
+ * `is_own`: podium-web opened the socket, so its last process removes the socket's file. */
 int graceful_reload_start(
 	const char *program, int listener, bool is_own, pid_t *successor, struct error *error);
 
-/* For the successor: take the predecessor's socket, -1 without a predecessor; and report that we
- * serve. */
+/* For the successor. graceful_reload_take gives the predecessor's socket, or -1 without a
+ * predecessor. graceful_reload_tell tells the predecessor that we serve; false: there is no
+ * predecessor. */
 int graceful_reload_take(int *listener, bool *is_own, struct error *error);
-bool graceful_reload_tell(void); /* false: there is no predecessor */
+bool graceful_reload_tell(void);
 
 #endif

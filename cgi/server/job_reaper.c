@@ -26,7 +26,8 @@ static const struct column TIME_COLUMNS[] = { TIME(struct time_row, now_ms) };
 static const struct statement NOW =
 	SELECT(struct time_row, TIME_COLUMNS, "SELECT UTC_TIMESTAMP(3) AS now_ms");
 
-/* The time of the next reclaim, and since when the database answers. */
+/* reclaim_at_ms: when to reclaim expired leases next (clock_ms). contact: since when the database
+ * has answered without a gap. */
 struct schedule {
 	struct lease_grace lease_grace;
 	int64_t reclaim_at_ms;

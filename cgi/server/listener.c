@@ -147,7 +147,7 @@ void listener_stop(void)
 	if (listener.is_own)
 		unlink(listener.address.sun_path);
 	listener.stopping = true;
-	eventfd_write(listener.stop, 1); /* it cannot be full */
+	eventfd_write(listener.stop, 1); /* cannot fail: the eventfd is not full */
 }
 
 void listener_leave(void)

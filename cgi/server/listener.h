@@ -1,8 +1,9 @@
-/* The socket that nginx connects to. The service manager passes it (podium-web.socket), a
- * predecessor does (cgi/server/graceful_reload.h), or we open one at the setting fastcgi_socket.
+/* The socket that nginx connects to. The service manager passes the socket (podium-web.socket), or
+ * a predecessor does (cgi/server/graceful_reload.h). Otherwise we open one at the path in the
+ * setting fastcgi_socket.
  *
- * Threads wait for connections here, not in libfcgi's accept. Only shutting the socket down ends
- * that accept, and a shutdown would close a shared socket for the other processes too. */
+ * Threads wait for connections here, not in libfcgi's accept. Only shutdown() of the socket would
+ * end that accept, and would also close a shared socket for the other processes. */
 #ifndef PODIUM_CGI_SERVER_LISTENER_H
 #define PODIUM_CGI_SERVER_LISTENER_H
 
@@ -13,25 +14,26 @@
 
 int listener_open(const struct config *config, struct error *error);
 
-/* For libfcgi, which accepts without blocking, and for a successor. */
+/* Returns the socket, for libfcgi, which accepts without blocking, and for a successor. */
 int listener_fd(void);
 
-/* Whether we remove the socket's file, because no other process opens it. */
+/* Whether podium-web opened the socket, not the service manager. The last podium-web then removes
+ * the socket's file. */
 bool listener_is_own(void);
 const char *listener_name(void); /* for the log */
 
-/* A descriptor for one thread to wait with; -1 on failure. The caller closes it. */
+/* Makes a descriptor with which one thread waits; -1 on failure. The caller closes it. */
 int listener_waiter(void);
 
-/* Waits for a connection. If accept then fails with EAGAIN, another thread was quicker. False: time
- * to stop. */
+/* Waits for a connection. If accept then fails with EAGAIN, another thread was quicker. False: the
+ * thread must stop. */
 bool listener_wait(int waiter);
 
-/* Ends all waiting. Threads still answer pending connections of our own socket. On a shared socket,
- * the successor answers them. */
+/* Ends all waiting. Threads still answer the pending connections of a socket that podium-web
+ * opened. Pending connections of the service manager's socket wait for the next podium-web. */
 void listener_stop(void);
 
-/* The same, but leaves the socket's file for the successor. */
+/* Like listener_stop, but leaves the socket's file and all pending connections to the successor. */
 void listener_leave(void);
 
 #endif

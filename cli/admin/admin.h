@@ -1,6 +1,6 @@
-/* What the commands of podium-admin share. A command receives its name as argv[0] and its arguments
- * after it. It reports on stdout and returns the exit code: 0 done, 1 failed (one sentence on
- * stderr), 2 wrong usage. */
+/* Functions that the commands of podium-admin share. A command receives its name as argv[0],
+ * followed by its arguments. The command reports on stdout and returns the exit code: 0 done,
+ * 1 failed (the error message is on stderr), 2 wrong usage. */
 #ifndef PODIUM_CLI_ADMIN_ADMIN_H
 #define PODIUM_CLI_ADMIN_ADMIN_H
 
@@ -35,14 +35,14 @@ admin_command worker_invite_command, worker_revoke_command,
 admin_command gpu_list_command, gpu_release_command, port_free_command,
 	healthy_command; /* host.c */
 
-/* Prints the error's sentence on stderr and returns admin_failed. */
+/* Prints the error message on stderr and returns admin_failed. */
 int admin_complain(const struct error *error);
 
 /* Prints the command's usage on stderr and returns admin_misused. */
 int admin_usage(const char *command);
 
-/* Like database_open. If MariaDB authenticates users by their account on this host, root connects
- * as the database's user. */
+/* Opens the database as database_open does. If MariaDB authenticates users by their account on this
+ * host, root temporarily becomes the settings' database user in order to connect. */
 struct database *admin_open(const struct config *config, struct error *error);
 
 /* Opens the database that the settings name. On failure, prints the error and returns NULL. */
@@ -58,7 +58,7 @@ extern const struct actor admin_actor;
 /* Prints one line on stdout, with control characters escaped. */
 #define admin_say(...) text_print_line(stdout, __VA_ARGS__)
 
-/* Reads a number. Returns -1, which is no row's number and no quota, if the text is not one. */
+/* Parses a whole number. Returns -1 if the text is not a number; no ID and no quota is -1. */
 int64_t admin_number(const char *text);
 
 #endif

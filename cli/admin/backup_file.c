@@ -139,8 +139,8 @@ int backup_create(
 		writer->fresh[0] = '\0';
 		return cannot_write(writer, errno, error);
 	}
-	int copy = fcntl(writer->file, F_DUPFD_CLOEXEC,
-		3); /* gzclose() closes its own, and the other is for fsync() */
+	/* gzclose() closes the copy; backup_complete still syncs writer->file afterwards. */
+	int copy = fcntl(writer->file, F_DUPFD_CLOEXEC, 3);
 	writer->gzip = copy < 0 ? NULL : gzdopen(copy, "wb");
 	if (!writer->gzip)
 		return cannot_write(writer, errno, error);
@@ -179,7 +179,7 @@ static int write_manifest(struct backup_writer *writer, struct error *error)
 	return write_bytes(writer, line.data, line.length, error);
 }
 
-/* The folder entry must also reach the disk. */
+/* Syncs the backup's folder, so that the new name of the file also reaches the disk. */
 static int sync_folder(const struct backup_writer *writer, struct error *error)
 {
 	char path[PATH_MAX];
@@ -218,7 +218,8 @@ void backup_abandon(struct backup_writer *writer)
 
 /* ---- reading ---- */
 
-/* The last line is only known at the end, so its maximum length is held back. */
+/* Only the end of the file shows where its last line, the manifest, begins. `held` therefore keeps
+ * back the newest bytes, as many as a manifest may have. */
 struct reading {
 	const char *path;
 	backup_sink *sink;
@@ -258,7 +259,8 @@ static int read_pieces(struct reading *reading, gzFile gzip, struct error *error
 			  : fail_damaged(reading->path, "damaged or cut: it is no complete gzip file", error);
 }
 
-/* Offset of the last line in the held-back bytes; their length if there is none. */
+/* Returns the offset of the manifest's line in the held-back bytes, or their length if there is no
+ * such line. */
 static size_t find_mark(const struct buffer *held)
 {
 	size_t at = held->length;

@@ -28,7 +28,8 @@ struct backup_writer {
 	crypto_hash_sha256_state hash;
 };
 
-/* Creates a temporary file beside `path` that only its owner may read. "-": standard output. */
+/* Creates a temporary file beside `path` that only its owner may read. If `path` is "-", writes to
+ * standard output instead. */
 int backup_create(
 	struct backup_writer *writer, const char *path, struct manifest *manifest, struct error *error);
 int backup_write(
@@ -37,16 +38,16 @@ int backup_write(
 /* Writes the manifest, syncs the file to disk, and renames it to its final name. */
 int backup_complete(struct backup_writer *writer, struct error *error);
 
-/* Removes an incomplete file. */
+/* Closes the file, and removes it if backup_complete has not completed it. */
 void backup_abandon(struct backup_writer *writer);
 
 /* ---- reading ---- */
 
-/* Receives the SQL in pieces; may be NULL. A result other than 0 stops the reading. */
+/* Receives a piece of the backup's SQL. A result other than 0 stops the reading. */
 typedef int backup_sink(void *context, const char *bytes, size_t length, struct error *error);
 
-/* Reads and checks a whole backup and fills the manifest. ERROR_INPUT: the file is damaged,
- * truncated, or no backup. */
+/* Reads and checks a whole backup, passes its SQL to `sink` unless that is NULL, and fills the
+ * manifest. ERROR_INPUT: the file is damaged, truncated, or no backup. */
 int backup_read(const char *path, struct manifest *manifest, backup_sink *sink, void *context,
 	struct error *error);
 

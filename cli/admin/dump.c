@@ -36,8 +36,8 @@ static const struct statement TABLES = SELECT(struct table, TABLE_COLUMNS,
 	"AND table_name <> '" RESTORING_TABLE
 	"' ORDER BY table_name = 'schema_migrations', table_name");
 
-/* Written without the database's name and without the definer, whose account another server may
- * lack. */
+/* The dump writes views without the database's name, so that a database of another name can get
+ * them. */
 struct view {
 	const char *name, *security, *definition;
 };
@@ -83,9 +83,9 @@ int restoring_check(struct database *db, struct error *error)
 			"Wait for it to finish, or restore again with --replace.");
 }
 
-/* A snapshot without locks (--single-transaction), row by row (--quick). Rows are sorted by primary
- * key, so that equal rows give equal text. No LOCK TABLES: accounts may lack the right, and Galera
- * rejects it. */
+/* Dumps a snapshot without locks (--single-transaction), row by row (--quick). Rows are sorted by
+ * primary key, so that equal rows give equal text. The dump contains no LOCK TABLES: accounts may
+ * lack the right to it, and Galera rejects it. */
 static const char *const WORDS[] = {
 	"mariadb-dump",
 	"--single-transaction",
@@ -133,7 +133,8 @@ static int read_all(struct tool *tool, dump_sink *sink, void *context, struct er
 	return rc ? rc : interruption_check(error);
 }
 
-/* mariadb-dump would write the definer, which few accounts have the right to restore. */
+/* Writes the views here because mariadb-dump would name their definer. Few accounts have the right
+ * to restore a definer, and another server may lack that account. */
 static int write_views(struct database *db, dump_sink *sink, void *context, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
@@ -171,8 +172,8 @@ int dump_database(struct database *db, const struct config *config, dump_sink *s
 	const char **all = arena_array(arena, const char *, COUNT(WORDS) + count + 4);
 	memcpy(all, WORDS, sizeof WORDS);
 	if (number.binary_log)
-		all[words++] =
-			"--master-data=2"; /* adds a comment with the binary log's position at the snapshot */
+		/* adds a comment with the binary log's position at the snapshot */
+		all[words++] = "--master-data=2";
 	all[words++] = "--";
 	all[words++] = config->database_name;
 	for (size_t i = 0; i < count; i++)

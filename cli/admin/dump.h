@@ -6,8 +6,8 @@
 #include "lib/base/error.h"
 #include "lib/database/database.h"
 
-/* A database with this table is being restored. No one else migrates it, and no Podium program uses
- * it. */
+/* This table marks a database that is being restored. podium-admin then neither migrates the
+ * database nor backs it up, and no Podium program uses it. */
 #define RESTORING_TABLE "podium_restoring"
 
 /* Lets one podium-admin at a time change or copy a database's tables. The connection holds the lock
@@ -20,10 +20,13 @@ int dump_count_tables(struct database *db, int64_t *count, struct error *error);
 /* ERROR_CONFLICT if RESTORING_TABLE exists. */
 int restoring_check(struct database *db, struct error *error);
 
-/* Runs mariadb-dump and passes its output to `sink`. Tables are sorted by name, but
- * schema_migrations comes last: no Podium program uses a database without it. ERROR_INPUT: a table
- * is not InnoDB, so a consistent snapshot is impossible. */
+/* Receives a piece of the dump. A result other than 0 stops the dump. */
 typedef int dump_sink(void *context, const char *bytes, size_t length, struct error *error);
+
+/* Runs mariadb-dump and passes its output to `sink`. Tables are sorted by name, but
+ * schema_migrations comes last: no Podium program uses a database without that table, so a partly
+ * restored database stays unused. ERROR_INPUT: a table is not InnoDB, so a consistent snapshot is
+ * impossible. */
 int dump_database(struct database *db, const struct config *config, dump_sink *sink, void *context,
 	struct error *error);
 

@@ -41,7 +41,7 @@ struct init {
 
 /* ---- checking answers ---- */
 
-/* One place for both: a path is MariaDB's socket, anything else its host. */
+/* One answer says where MariaDB is: a path is its socket, anything else is its host. */
 static int check_place(answer_text answer, struct error *error)
 {
 	struct stat there;
@@ -190,8 +190,8 @@ static int try_database(const struct init *init, struct error *error)
 	return db ? database_ping(db, error) : error->code;
 }
 
-/* CREATE and GRANT take no parameters; check_identifier has checked the names. In a GRANT, _
- * matches any character. */
+/* CREATE and GRANT take no parameters, so the names become part of the text; check_identifier has
+ * checked them. In a GRANT an unescaped _ would match any character. */
 static void write_statements(const struct config *config, struct buffer *sql)
 {
 	buffer_printf(sql,
@@ -204,7 +204,8 @@ static void write_statements(const struct config *config, struct buffer *sql)
 	buffer_printf(sql, "`.* TO '%s'@'localhost'", config->database_user);
 }
 
-/* Connects as MariaDB's administrator: MariaDB trusts root on its host. */
+/* Creates the database and its user as MariaDB's root, whom MariaDB trusts if the system's root
+ * connects. */
 static int make_database(const struct config *config, struct error *error)
 {
 	struct config root = *config;
@@ -430,7 +431,7 @@ static int read_arguments(int argc, char **argv, struct init *init, const char *
 {
 	static const struct option OPTIONS[] = { { "answers-from", required_argument, NULL, 'a' },
 		{ "yes", no_argument, NULL, 'y' }, { 0 } };
-	opterr = 0; /* the usage line is enough */
+	opterr = 0; /* getopt prints no message, because the usage line is enough */
 	for (int option; (option = getopt_long(argc, argv, "", OPTIONS, NULL)) != -1;) {
 		if (option == 'a')
 			*answers = optarg;
@@ -451,8 +452,8 @@ int init_command(int argc, char **argv)
 		return admin_usage("init");
 	snprintf(
 		init.path, sizeof init.path, "%s", *config_file() ? config_file() : config_default_file);
-	setenv("PODIUM_CONFIG", access(init.path, F_OK) == 0 ? init.path : "",
-		1); /* the file does not exist until then */
+	/* config_load fails if PODIUM_CONFIG names a missing file. */
+	setenv("PODIUM_CONFIG", access(init.path, F_OK) == 0 ? init.path : "", 1);
 	if (sodium_init() < 0 || config_load(&init.config, &error)
 		|| (answers && question_read_file(&init.questions, answers, KEYS, &error))
 		|| set_up_site(&init, &error)) {

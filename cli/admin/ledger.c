@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* mariadb-dump writes each row on a line of its own, and newlines in values as \n: so the beginning
- * of a line says what the line is. */
+/* mariadb-dump writes each row on a separate line, and newlines in values as \n. The beginning of a
+ * line therefore says what the line is. */
 static const char CREATE[] = "CREATE TABLE `", INSERT[] = "INSERT INTO `",
 				  POSITION[] = "-- CHANGE MASTER TO MASTER_LOG_FILE='";
 
@@ -40,7 +40,7 @@ static void begin_table(struct ledger *ledger, const char *name)
 	end_table(ledger);
 	crypto_hash_sha256_init(&ledger->hash);
 	if (ledger->count == ledger_most_tables)
-		return; /* the counts will not agree */
+		return; /* ledger_compare will find different tables */
 	struct ledger_table *table = &ledger->tables[ledger->count++];
 	snprintf(table->name, sizeof table->name, "%.*s", (int)strcspn(name, "`"), name);
 }
@@ -58,7 +58,7 @@ static bool line_begins_with(const struct ledger *ledger, const char *words)
 	return strncmp(ledger->line, words, strlen(words)) == 0;
 }
 
-/* The statement's bytes are counted from its INSERT to the line that ends with a semicolon. */
+/* Counts a statement's bytes from its INSERT to the line that ends with a semicolon. */
 static void count_statement(struct ledger *ledger)
 {
 	if (line_begins_with(ledger, INSERT))

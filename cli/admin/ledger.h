@@ -1,4 +1,4 @@
-/* Counts and hashes (SHA-256) the rows of each table in the output of mariadb-dump, as a stream.
+/* Counts and hashes (SHA-256) the rows of each table while the output of mariadb-dump passes by.
  * Two dumps with the same ledger have the same rows. */
 #ifndef PODIUM_CLI_ADMIN_LEDGER_H
 #define PODIUM_CLI_ADMIN_LEDGER_H
@@ -26,9 +26,9 @@ struct ledger {
 	size_t count;
 	int64_t rows;
 	size_t longest_statement_bytes;
-	char binary_log[256]; /* binary log at the snapshot; "": not in the dump */
+	char binary_log[256]; /* name of the binary log at the snapshot; "": not in the dump */
 	int64_t binary_log_position;
-	bool has_inline_rows; /* several rows on a line: written by an older mariadb-dump */
+	bool has_inline_rows; /* a line has several rows, as an older mariadb-dump writes them */
 
 	/* State while a dump is read. */
 	crypto_hash_sha256_state hash;
@@ -41,10 +41,10 @@ void ledger_begin(struct ledger *ledger);
 void ledger_add(struct ledger *ledger, const char *bytes, size_t length);
 void ledger_end(struct ledger *ledger);
 
-/* ERROR_INPUT if the rows could not be separated; the ledger is then useless. */
+/* Returns ERROR_INPUT if the ledger has_inline_rows: its counts and hashes are then useless. */
 int ledger_check(const struct ledger *ledger, struct error *error);
 
-/* ERROR_INPUT names the first table that differs. */
+/* Returns ERROR_INPUT if the ledgers differ; the message names the first such table. */
 int ledger_compare(const struct ledger *expected, const struct ledger *found, struct error *error);
 
 #endif

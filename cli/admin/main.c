@@ -227,7 +227,8 @@ int manual_command(int argc, char **argv)
 	return admin_done;
 }
 
-/* The number of leading arguments that are this command's words, or 0. */
+/* Returns how many of the first arguments form this command's name, such as 2 for "user add", or
+ * 0 if they name another command. */
 static int words_matched(const struct command *command, int argc, char **argv)
 {
 	const char *rest = command->name;

@@ -106,7 +106,8 @@ static const struct statement MIXED = SELECT(struct mixed, MIXED_COLUMNS,
 	"SELECT DISTINCT r.leaderboard_id FROM ranking r JOIN task_engines e "
 	"ON e.task_version_id = r.task_version_id AND e.gpu = r.gpu WHERE r.engine <> e.engine");
 
-/* Gives each version of a task its engine, and takes results of the other one out of rankings. */
+/* Gives each version of a task its engine for each GPU, and takes results of the other engine out
+ * of the rankings. */
 static int settle_engines(struct database *db, struct arena *arena, struct error *error)
 {
 	struct mixed *mixed;

@@ -7,7 +7,8 @@
 
 #include <stdint.h>
 
-/* Applies the missing files in order and reports each. Holds schema_lock() meanwhile. */
+/* Applies the missing files in order and reports each on stdout. Takes schema_lock(). `name` is the
+ * database's name. */
 int migrate(struct database *db, const char *name, struct error *error);
 
 /* Returns the newest version that this program knows. */

@@ -69,7 +69,7 @@ static struct given_answer *find_given(const struct questions *questions, const 
 
 /* ---- answers from people ---- */
 
-/* On a terminal, echo is off for secrets. */
+/* Turns a terminal's echo off. Returns false if standard input is no terminal. */
 static bool hide_typing(struct termios *before)
 {
 	struct termios quiet;
@@ -107,7 +107,8 @@ static int read_line(const struct question *question, answer_text answer, struct
 	return 0;
 }
 
-/* Reads one answer from any source; an empty answer means the fallback. */
+/* Reads one answer from the file of answers, else from standard input, and checks it. An empty
+ * answer means the fallback. */
 static int get_answer(struct questions *questions, const struct question *question,
 	answer_text answer, struct error *error)
 {

@@ -16,7 +16,7 @@ struct questions {
 		char key[48];
 		answer_text value;
 		bool is_used;
-	} given[16]; /* --answers-from */
+	} given[16]; /* the lines of the file that --answers-from names */
 	int given_count;
 };
 
@@ -25,20 +25,21 @@ int question_read_file(
 	struct questions *questions, const char *path, const char *const *keys, struct error *error);
 
 struct question {
-	const char *key, *text; /* `text` without the colon */
-	const char *fallback;   /* for an empty answer; NULL: an answer is required */
+	const char *key, *text; /* `text` is printed with a colon after it */
+	const char *fallback;   /* replaces an empty answer; NULL: an answer is required */
 	bool is_secret;         /* read without echo; the fallback is not shown */
-	/* Returns 0, or an error that says why the answer is invalid. May normalise the answer. NULL
+	/* Returns 0, or an error that says why the answer is invalid. May normalize the answer. NULL
 	 * accepts every answer. */
 	int (*check)(answer_text answer, struct error *error);
 };
 
-/* Asks until the answer is valid. An invalid answer is an error if the question cannot be asked
- * again. */
+/* Asks until the answer is valid. If the question cannot be asked again (question_may_repeat), an
+ * invalid answer is an error. */
 int question_ask(struct questions *questions, const struct question *question, answer_text answer,
 	struct error *error);
 
-/* Whether the question can be asked again after a later check rejected its answer. */
+/* Whether the question can be asked again after a wrong answer. An answer from --answers-from or
+ * --yes would only repeat itself, and standard input may have ended. */
 bool question_may_repeat(const struct questions *questions, const char *key);
 
 #endif

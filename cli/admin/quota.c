@@ -22,7 +22,8 @@ static int find_leaderboard(struct database *db, struct arena *arena, const char
 
 /* ---- quota show ---- */
 
-/* The site's quotas are podium-web's settings; they may be in the same file, so read them here. */
+/* Where the leaderboard has no quota, prints the site's quota. podium-web enforces that quota from
+ * its settings, which may differ from those that this command reads. */
 static void say_quotas(struct arena *arena, const struct config *config, const struct quota *quotas)
 {
 	for (size_t mode = 0; quota_mode(mode); mode++) {

@@ -18,7 +18,7 @@ int ranking_rebuild_command(int argc, char **argv)
 	cleanup_database struct database *db = admin_connect();
 	if (!db)
 		return admin_failed;
-	if (rebuild_rankings(db, argv[1], &error)) /* argv ends with NULL */
+	if (rebuild_rankings(db, argv[1], &error)) /* NULL: all leaderboards */
 		return admin_complain(&error);
 	admin_say("The ranking of %s is recomputed.", argv[1] ? argv[1] : "every leaderboard");
 	return admin_done;

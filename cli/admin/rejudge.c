@@ -14,7 +14,7 @@ enum { most_listed = 50 };
 
 enum word { NO_WORD, SUBMISSION, USER, LEADERBOARD, TOP, GPU };
 
-/* The arguments of each scope. The GPU may be missing where it is not needed. */
+/* The arguments that follow each scope. The first `least` are required. */
 static const struct form {
 	const char *scope;
 	enum word words[3];
@@ -195,7 +195,7 @@ int rejudge_show_command(int argc, char **argv)
 typedef int rejudging_end(
 	struct database *db, int64_t id, const struct actor *by, struct error *error);
 
-/* NUMBER NAME */
+/* The arguments are NUMBER and NAME; the name confirms that the number is the intended one. */
 static int end_rejudging(
 	const char *command, int argc, char **argv, rejudging_end *run, const char *outcome)
 {

@@ -14,8 +14,8 @@
 #include <string.h>
 #include <time.h>
 
-/* Workers, webhook receivers and people know numbers that were assigned after the backup. To
- * assign none of them again, fences and the numbers of new rows continue this much higher. */
+/* Workers, webhook receivers and people know numbers that Podium assigned after the backup. The
+ * fences and the IDs of new rows continue this much higher, so that none is assigned again. */
 #define GAP "1000000"
 
 struct wanted {
@@ -45,8 +45,8 @@ struct number {
 	int64_t count;
 };
 static const struct column NUMBER_COLUMNS[] = { INTEGER(struct number, count) };
-/* Without the right to see all connections, an account sees its own; the others use the same
- * account. */
+/* Counts other connections to the database. An account without the right to see all connections
+ * sees those of its own name, which suffices: Podium's other programs use the same account. */
 static const struct statement OTHERS = SELECT(struct number, NUMBER_COLUMNS,
 	"SELECT COUNT(*) AS count FROM information_schema.processlist WHERE db = DATABASE() "
 	"AND id <> CONNECTION_ID()");
@@ -66,12 +66,13 @@ static const struct statement NUMBERED_TABLES = SELECT(struct name_row, NAME_COL
 	"SELECT table_name AS name, auto_increment AS next FROM information_schema.tables "
 	"WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE' AND auto_increment IS NOT NULL");
 
-/* Late reports of an earlier worker or podium-hooks carry a fence that no row has any more. */
+/* Workers and podium-hooks that ran before the restore may still report. Their fences then match no
+ * row. */
 static const struct statement RAISE_FENCES[] = {
 	COMMAND("UPDATE jobs SET fence = fence + " GAP),
 	COMMAND("UPDATE webhooks SET fence = fence + " GAP ", lease_expires = NULL"),
 };
-/* A restore would reopen sessions and links that ended after the backup. */
+/* Otherwise a restore would reopen sessions and links that ended after the backup. */
 static const struct statement END_SESSIONS[] = {
 	COMMAND("DELETE FROM sessions"),
 	COMMAND("DELETE FROM password_links"),
@@ -80,7 +81,7 @@ static const struct statement END_SESSIONS[] = {
 
 /* ---- tables ---- */
 
-/* `name` between backticks. */
+/* Appends `name` between backticks. */
 static void append_name(struct buffer *sql, const char *name)
 {
 	buffer_byte(sql, '`');
@@ -249,7 +250,7 @@ static int fill_database(
 	}
 	int end = tool_finish(&tool, &ending);
 	if (end)
-		*error = ending; /* why writing failed */
+		*error = ending; /* the client's own message says why writing to it failed */
 	return end ? end : rc;
 }
 
@@ -262,7 +263,7 @@ static int add_piece(void *ledger, const char *bytes, size_t length, struct erro
 	return 0;
 }
 
-/* Reads the database back in the way that the backup was made. */
+/* Dumps the restored database again and compares its ledger with the backup's. */
 static int compare_with_backup(struct database *db, const struct config *config,
 	const struct manifest *manifest, struct error *error)
 {
@@ -291,7 +292,7 @@ static int load_backup(struct database *db, const struct config *config,
 	return rc;
 }
 
-/* After the client is killed, the server may still run its last statement. */
+/* Waits until the killed client's last statement has ended: the server may still run it. */
 static void await_alone(struct database *db)
 {
 	enum { looks = 600 };
@@ -301,8 +302,8 @@ static void await_alone(struct database *db)
 		nanosleep(&pause, NULL);
 }
 
-/* An empty database is better than a partial one. If emptying fails, RESTORING_TABLE still marks
- * the database. */
+/* Empties the database after a failed restore, since an empty database is better than a partial
+ * one. If that fails, RESTORING_TABLE still marks the database as incomplete. */
 static void empty_again(struct database *db, struct error *error)
 {
 	struct error ignored = { 0 }, why = *error;
@@ -372,7 +373,7 @@ int restore_command(int argc, char **argv)
 	if (!manifest)
 		return admin_failed;
 	interruption_catch();
-	/* Checks the whole backup before it changes anything. */
+	/* Checks the whole backup before the restore changes anything. */
 	if (config_load(&config, &error) || backup_read(wanted.file, manifest, NULL, NULL, &error))
 		return admin_complain(&error);
 	cleanup_database struct database *db = admin_connect();

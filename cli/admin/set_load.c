@@ -49,7 +49,7 @@ static void describe_plan(const struct problem_plan *plan, bool dry_run)
 
 struct load {
 	struct fileset upload, stock;
-	const char *yaml; /* of the set in the upload; NULL: the only one */
+	const char *yaml; /* path of the set's YAML in the upload; NULL: the upload has only one */
 	struct problem_set *set;
 	struct problem_plan plan;
 };

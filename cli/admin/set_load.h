@@ -6,12 +6,12 @@
 
 #include <stdbool.h>
 
-/* Whether the path is a file. A file must be a set: its YAML, or a zip with it. */
+/* Whether the path is a regular file and not a folder. */
 bool is_set_path(const char *path);
 
-/* `path` is a set's YAML, or a zip or folder that contains one. The folder of a YAML is its upload.
- * `chosen` names the YAML if there are several, else NULL. Returns the number of failures, each
- * reported on stderr. */
+/* Loads the set at `path`, which is a set's YAML, or a zip or folder that contains one. With a YAML
+ * file, loads the whole folder around it. `chosen` names the YAML if there are several, else NULL.
+ * Returns the number of failures, each reported on stderr. */
 int load_set(struct database *db, const char *path, const char *chosen, bool dry_run);
 
 #endif

@@ -87,7 +87,7 @@ static int give_to_group(int file)
 	return fchmod(file, 0640) || (group && fchown(file, 0, group->gr_gid));
 }
 
-/* A rename is durable once its folder is synced. */
+/* Syncs the folder of the file, so that the rename survives a crash. */
 static void sync_folder(const char *path)
 {
 	char copy[PATH_MAX];

@@ -11,8 +11,8 @@ struct setting {
 };
 
 /* Sets these keys and keeps every other line. A missing file is created with every other key
- * commented out. The new file replaces the old one atomically, with mode 0640. If root writes it,
- * it belongs to root and to the group podium, if that exists. */
+ * commented out. The new file replaces the old one atomically and has mode 0640. A file that root
+ * writes belongs to root and, if it exists, to the group podium. */
 int settings_write(
 	const char *path, const struct setting *settings, size_t count, struct error *error);
 

@@ -1,6 +1,7 @@
-/* `task load`: turns tasks into leaderboards with the names of their folders or files and updates
- * them later; set_load.c handles problem sets. The web panel wins: a task uploaded there is not
- * replaced. A leaderboard deleted there returns only if the command names its folder. */
+/* `task load`: makes a leaderboard of each task, named after its folder or file, or updates the
+ * leaderboard; set_load.c handles problem sets. The web panel has precedence: the command replaces
+ * no task that was uploaded there, and recreates a leaderboard that was deleted there only if an
+ * argument names the task itself. */
 #include "cli/admin/admin.h"
 #include "cli/admin/set_load.h"
 #include "lib/base/scope.h"
@@ -19,10 +20,10 @@
 #include <sys/stat.h>
 
 struct source {
-	const char *name; /* of the leaderboard */
-	bool named;       /* the task was named on the command line, not found in a folder */
+	const char *name; /* the leaderboard's name */
+	bool named;       /* an argument named the task; false: it was found in a folder of tasks */
 	bool dry_run;
-	const char *root; /* the tree of the task's files, or NULL */
+	const char *root; /* the tree that contains the task's files (task_from_path), or NULL */
 	struct fileset upload, stock;
 	struct task *task;
 };
@@ -57,7 +58,8 @@ static int read_source(
 
 /* ---- the leaderboard ---- */
 
-/* The GPUs that the task names, else those of current workers that can run its language. */
+/* Chooses the GPU models that the task names, else those of the workers that can run the task's
+ * language. */
 static int choose_gpus(struct database *db, struct arena *arena, const struct task *task,
 	struct leaderboard_settings *settings, struct error *error)
 {
@@ -136,7 +138,8 @@ static void say_difference(struct arena *arena, const struct source *source,
 			number + runs, devices);
 }
 
-/* Devices are chosen only for a leaderboard that has none. */
+/* Keeps a leaderboard's settings, but chooses GPUs if it has none. *devices says so in the report.
+ */
 static int choose_settings(struct database *db, struct arena *arena, const struct source *source,
 	const struct leaderboard *before, struct leaderboard_settings *settings, const char **devices,
 	struct error *error)
@@ -257,7 +260,7 @@ static int load_inside(struct database *db, const char *path, const struct optio
 	return refused;
 }
 
-/* Whether a file is one task, and not a problem set or a part of one. */
+/* Whether a file is one task and not a problem set. An unreadable file counts as a task. */
 static bool is_task_file(const char *path)
 {
 	cleanup_arena struct arena *arena = arena_new();
@@ -269,13 +272,13 @@ static bool is_task_file(const char *path)
 	if (text_ends_with(path, ".yml") || text_ends_with(path, ".yaml"))
 		return false;
 	if (fileset_from_path(&upload, path, &error))
-		return true; /* loading it says what is wrong */
+		return true; /* loading the task reports what is wrong */
 	return !task_check(arena, &upload, &stock, &task, &faults)
 		|| !problem_set_paths(arena, &upload, &sets);
 }
 
-/* The name of a leaderboard for a task in one file: that of a zip, or of the folder around a
- * reference.py. */
+/* Returns the name of the leaderboard for a task in one file: the name of the file without its
+ * ending, or of the folder around a reference.py. */
 static const char *name_of_file(struct arena *arena, const char *path)
 {
 	const char *name = strrchr(path, '/') + 1;

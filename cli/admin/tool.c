@@ -28,7 +28,8 @@ static void end_running(void)
 		kill(running, SIGTERM);
 }
 
-/* A signal just before a read or write does not interrupt it, but stopping the tool does. */
+/* A signal that arrives just before read() or write() does not interrupt that call. Stopping the
+ * tool ends the call too, because the tool's end of the pipe closes. */
 static void note_signal(int number)
 {
 	const int before = errno;
@@ -81,7 +82,7 @@ static void write_option(struct buffer *out, const char *name, const char *value
 	buffer_text(out, "\"\n");
 }
 
-/* Same as our own connections (lib/database/database.h). */
+/* Asks for TLS as podium-admin's own connections do (lib/database/database.h). */
 static void write_tls(struct buffer *out, const struct config *config)
 {
 	const struct {
@@ -115,13 +116,14 @@ static void write_options(struct buffer *out, const struct config *config)
 	}
 	struct database_hosts hosts;
 	if (database_hosts_read(config, &hosts, NULL) == 0)
-		write_option(out, "host",
-			hosts.names[database_hosts_first(&hosts)]); /* the node that we use ourselves */
+		/* the same node of a cluster that podium-admin itself uses */
+		write_option(out, "host", hosts.names[database_hosts_first(&hosts)]);
 	buffer_printf(out, "port=%lld\nprotocol=tcp\n", (long long)config->database_port);
 	write_tls(out, config);
 }
 
-/* A memfd starts world-writable, and MariaDB ignores such an option file. */
+/* Makes the option file in memory. Its mode becomes 0600, because a new memfd is world-writable and
+ * MariaDB ignores world-writable option files. */
 static int options_file(const struct config *config, struct error *error)
 {
 	cleanup_buffer struct buffer text = { 0 };
@@ -137,7 +139,8 @@ static int options_file(const struct config *config, struct error *error)
 
 /* ---- running ---- */
 
-/* Called with signals blocked: signals since the fork terminate the program. */
+/* Turns the forked child into the tool. The caller has blocked signals; a signal that arrived since
+ * the fork terminates the child once it unblocks them. */
 static void become_tool(const char *const *words, const sigset_t *signals, int options, int theirs,
 	int standard, int complaints)
 {
@@ -187,7 +190,7 @@ int tool_start(struct tool *tool, const struct config *config, enum tool_directi
 		: fail(error, ERROR_SYSTEM, "Cannot start %s: %s.", words[0], strerror(errno));
 }
 
-/* The last non-empty line, without the leading program name. */
+/* Appends the last line of the tool's standard error, without the tool's name before it. */
 static void last_complaint(const struct tool *tool, struct buffer *out)
 {
 	char text[4096] = "";
@@ -227,7 +230,7 @@ static int end_tool(struct tool *tool, struct error *error)
 	siginfo_t ended;
 	while (waitid(P_PID, (id_t)tool->pid, &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR)
 		;
-	running = 0; /* before its process id can be reused */
+	running = 0; /* before waitpid() allows the reuse of the process ID */
 	waitpid(tool->pid, &status, 0);
 	int rc = status ? say_how_it_ended(tool, status, error) : 0;
 	close(tool->complaints);
@@ -238,8 +241,8 @@ static int end_tool(struct tool *tool, struct error *error)
 int tool_finish(struct tool *tool, struct error *error)
 {
 	int rc = end_tool(tool, error);
-	return rc && interruption_check(NULL) ? interruption_check(error)
-										  : rc; /* Ctrl-C also reaches it */
+	/* Ctrl-C also reaches the tool, whose failure is then not the reason. */
+	return rc && interruption_check(NULL) ? interruption_check(error) : rc;
 }
 
 void tool_stop(struct tool *tool)

@@ -1,5 +1,6 @@
-/* Runs mariadb-dump and mariadb with the settings of this Podium only. They read a single option
- * file, which has no name. It holds the password, so that no process list shows it. */
+/* Runs mariadb-dump and mariadb. Podium passes its settings in an option file in memory, the only
+ * option file that the programs read. The file also holds the password, so no process list shows
+ * the password. */
 #ifndef PODIUM_CLI_ADMIN_TOOL_H
 #define PODIUM_CLI_ADMIN_TOOL_H
 
@@ -9,22 +10,24 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Read from the program's standard output, or write to its standard input. */
+/* Whether podium-admin reads the program's standard output or writes to its standard input. */
 enum tool_direction { TOOL_READ, TOOL_WRITE };
 
 struct tool {
 	const char *name;
 	pid_t pid;      /* 0: none */
-	int pipe;       /* our end */
-	int complaints; /* its standard error */
+	int pipe;       /* podium-admin's end of the pipe to the program */
+	int complaints; /* a file in memory with the program's standard error */
 };
 
-/* Starts words[0] with the following words as arguments (ended by NULL, at most 400). */
+/* Starts the program words[0] with the following words as arguments (ended by NULL, at most 400).
+ */
 int tool_start(struct tool *tool, const struct config *config, enum tool_direction direction,
 	const char *const *words, struct error *error);
 
-/* Closes our end and waits for the program. ERROR_DATABASE with the program's last message if it
- * failed; ERROR_SYSTEM if it is not installed. */
+/* Closes the pipe and waits until the program exits. If the program failed, returns ERROR_DATABASE
+ * with the last line of its standard error, or ERROR_SYSTEM if there is no such line or the program
+ * is not installed. If a signal interrupted podium-admin meanwhile, returns ERROR_CONFLICT. */
 int tool_finish(struct tool *tool, struct error *error);
 
 /* Kills a program that is no longer needed. Does nothing after tool_finish. */

@@ -26,7 +26,7 @@ static int read_arguments(int argc, char **argv, int takes, struct arguments *ar
 		{ "password-file", required_argument, NULL, takes_password_file },
 		{ 0 },
 	};
-	opterr = 0; /* the usage line says enough */
+	opterr = 0; /* getopt prints no message, because the usage line is enough */
 	for (int option; (option = getopt_long(argc, argv, "", OPTIONS, NULL)) != -1;) {
 		if (option == '?' || !(option & takes))
 			return -1;

@@ -57,7 +57,7 @@ static void say_done(enum pause pause, const char *worker, const char *uuid, int
 			(long long)given_back, given_back == 1 ? "one is" : "ones are");
 }
 
-/* WORKER [DEVICE] */
+/* The arguments are WORKER [DEVICE]. */
 static int change_pause(const char *name, int argc, char **argv, enum pause pause)
 {
 	if (argc != 2 && argc != 3)

@@ -45,7 +45,7 @@ static const struct statement SET_USER =
 	COMMAND("UPDATE worker_accounts SET user = ? WHERE id = ?");
 static const struct statement FORGET = COMMAND("DELETE FROM worker_accounts WHERE id = ?");
 
-/* ---- database users; their names and passwords only have safe characters ---- */
+/* ---- database users; their names and passwords have only characters that need no quoting ---- */
 
 static int make_user(struct database *db, const struct worker_invitation *invitation,
 	bool needs_tls, struct error *error)
@@ -61,7 +61,8 @@ static int make_user(struct database *db, const struct worker_invitation *invita
 	return rc ? fail_context(error, "Cannot create the database user") : 0;
 }
 
-/* Without its row the user sees no data; this also closes its connections. */
+/* Drops the user and closes its connections. The user sees no data even before that, because the
+ * caller has deleted its row of worker_accounts. */
 static int drop_user(struct database *db, const char *user, struct error *error)
 {
 	cleanup_buffer struct buffer drop = { 0 }, end = { 0 };
@@ -71,8 +72,8 @@ static int drop_user(struct database *db, const char *user, struct error *error)
 	buffer_printf(&end, "KILL USER '%s'", user);
 	int rc = database_script(db, buffer_string(&drop), error);
 	if (!rc)
-		database_script(
-			db, buffer_string(&end), NULL); /* it may have none, or we may lack the right */
+		/* fails if the user has no connection or this account lacks the right */
+		database_script(db, buffer_string(&end), NULL);
 	return rc;
 }
 
@@ -109,7 +110,8 @@ static int read_order(int argc, char **argv, struct order *order)
 	return order->name && optind == argc ? 0 : -1;
 }
 
-/* HOST, HOST:PORT or [IPv6 ADDRESS]:PORT; a cluster's hosts with commas between them */
+/* Reads the database's address: HOST, HOST:PORT or [IPv6 ADDRESS]:PORT. HOST may be a cluster's
+ * hosts, separated by commas. */
 static int read_place(const char *at, struct config *config, struct error *error)
 {
 	bool has_brackets = *at == '[';
@@ -126,7 +128,7 @@ static int read_place(const char *at, struct config *config, struct error *error
 	return 0;
 }
 
-/* The settings that the other host will use. */
+/* Changes this host's settings of the database into those that the invited host will use. */
 static int as_from_there(const struct order *order, struct config *config, struct error *error)
 {
 	int rc = 0;
@@ -159,7 +161,8 @@ static int read_certificates(
 					  file ? "the file has none" : strerror(errno));
 }
 
-/* A new invitation replaces an unused one. */
+/* Removes an unused invitation of this name, so that a new one can replace it. ERROR_CONFLICT if a
+ * host is registered under the name. */
 static int make_way(struct database *db, struct arena *arena, const char *name, struct error *error)
 {
 	struct account there;
@@ -175,7 +178,8 @@ static int make_way(struct database *db, struct arena *arena, const char *name, 
 	return rc ? rc : drop_user(db, there.user, error);
 }
 
-/* The row has no user at first, since MariaDB creates users outside transactions. */
+/* Adds the account's row, then creates the database user and stores the user's name in the row. No
+ * transaction covers these steps, since MariaDB creates users outside transactions. */
 static int add_account(struct database *db, struct arena *arena, const struct order *order,
 	struct worker_invitation *invitation, bool needs_tls, struct error *error)
 {

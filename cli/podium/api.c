@@ -10,7 +10,7 @@
 
 /* ---- errors from the server ---- */
 
-/* Appends the errors of single fields that the general sentence does not contain. */
+/* Appends the errors of single fields, unless the general message already contains them. */
 static void add_fields(struct buffer *out, const json_t *problem)
 {
 	size_t i;
@@ -23,7 +23,7 @@ static void add_fields(struct buffer *out, const json_t *problem)
 	}
 }
 
-/* Where to look, and what to do. */
+/* Appends advice what to do next, such as signing in again. */
 static void add_advice(struct buffer *out, const struct session *session,
 	const struct http_answer *answer, const json_t *problem)
 {
@@ -92,7 +92,8 @@ static int send_request(struct session *session, const struct http_request *requ
 	return answer->status < 400 ? 0 : tell_problem(session, answer, error);
 }
 
-/* "application/json; charset=utf-8" and "application/problem+json" are JSON; a page is not. */
+/* Whether a Content-Type such as "application/json; charset=utf-8" or "application/problem+json"
+ * means JSON. */
 static bool is_json(const char *type)
 {
 	size_t length = strcspn(type, "; ");

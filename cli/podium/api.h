@@ -1,5 +1,5 @@
 /* Sends requests to /api/v1 and reads its JSON answers. A problem document (RFC 9457) from the
- * server becomes an error: the server's sentence, and where to look. */
+ * server becomes an error with the server's message and advice what to do. */
 #ifndef PODIUM_CLI_PODIUM_API_H
 #define PODIUM_CLI_PODIUM_API_H
 
@@ -7,8 +7,9 @@
 
 #include <jansson.h>
 
-/* `path` is relative to /api/v1. The caller releases *json with json_decref. ERROR_SYSTEM if the
- * answer is not JSON. After a refusal, session->status holds the HTTP status. */
+/* Fetches `path`, which is relative to /api/v1. The caller releases *json with json_decref.
+ * ERROR_SYSTEM if the answer is not JSON. If the server refuses, session->status holds the HTTP
+ * status. */
 int api_get(struct session *session, const char *path, json_t **json, struct error *error);
 
 /* Sends `body` as JSON; the caller keeps it. NULL sends no body. `key` is the idempotency key, or
@@ -24,7 +25,7 @@ int api_ask(struct session *session, const struct http_request *request, struct 
 int api_text(
 	struct session *session, const char *path, struct http_answer *answer, struct error *error);
 
-/* Joins the `items` of all pages, up to `most` of them. */
+/* Fetches a list page by page and returns its first `most` items. */
 int api_list(
 	struct session *session, const char *path, size_t most, json_t **items, struct error *error);
 

@@ -182,9 +182,9 @@ static bool is_measured(const json_t *one)
 
 /* ---- the tables ---- */
 
-/* A table of cases: which cases it lists, and its columns. Empty columns are left out. */
+/* A kind of table: which cases it lists, and its columns. A table leaves out empty columns. */
 struct layout {
-	bool (*takes)(const json_t *one); /* NULL: all */
+	bool (*takes)(const json_t *one); /* whether the table lists the case; NULL: lists all cases */
 	struct layout_column {
 		const char *heading;
 		bool is_number; /* as in struct table_column */
@@ -210,7 +210,7 @@ static const struct layout TIMES = {
 		{ "Compute", true, compute_cell },
 	},
 };
-/* The isolated engine's table; its best and worst are of blocks of calls. */
+/* For the isolated engine, whose best and worst times are those of blocks of calls. */
 static const struct layout JUDGED_TIMES = {
 	.columns = {
 		{ "#", true, number_cell },
@@ -250,7 +250,8 @@ static size_t make_columns(const struct layout *layout, struct table_column *col
 	return count;
 }
 
-/* Returns false if the stage has no case for such a table. */
+/* Appends the title and the table. Returns false and appends nothing if the table would list no
+ * case. */
 static bool write_cases(struct buffer *out, struct arena *arena, const struct report *report,
 	const json_t *stage, const struct layout *layout, const char *title)
 {
@@ -284,7 +285,7 @@ static bool is_judged(const json_t *stage)
 	return false;
 }
 
-/* The judge's notes on the times that it measured. */
+/* Prints the judge's notes on the times that the judge measured. */
 static void write_notes(struct buffer *out, const json_t *stage)
 {
 	size_t i;

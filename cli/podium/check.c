@@ -60,7 +60,7 @@ static int read_options(const struct call *call, struct options *options, struct
 	return 0;
 }
 
-/* Drawn as a leaderboard draws its seed. */
+/* Reads the seed of --seed, or without it draws one from the range of a leaderboard's seeds. */
 static int choose_seed(const char *text, int64_t *seed, struct error *error)
 {
 	char *end;
@@ -75,8 +75,8 @@ static int choose_seed(const char *text, int64_t *seed, struct error *error)
 	return 0;
 }
 
-/* Resolves a program as a shell would, since podium-run starts it in another folder. Links are not
- * resolved: a virtual environment's Python is a link. */
+/* Returns the whole path of a program, found as a shell finds it: podium-run starts the program in
+ * another folder. Does not follow links, because a virtual environment's Python is a link. */
 static const char *whole_path(struct arena *arena, const char *program)
 {
 	cleanup_free char *here = getcwd(NULL, 0);
@@ -101,7 +101,8 @@ static int load_config(struct check *check, struct error *error)
 
 /* ---- the job ---- */
 
-/* The engine that a new version of the task would get, or the one of the option. */
+/* Returns the engine of the option --engine, else the one that a new version of the task would get.
+ */
 static struct engine_choice check_engine(const struct check *check)
 {
 	const char *engine = check->options->engine;
@@ -137,7 +138,7 @@ static json_t *make_message(const struct check *check, struct error *error)
 	return message;
 }
 
-/* The first members of the JSON: the task, file and machine of the result. */
+/* Makes the first members of the outcome: the task, file and device that it is about. */
 static json_t *describe_run(const struct check *check)
 {
 	const struct device *device = check->local.devices[0];

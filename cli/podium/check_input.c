@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The task's files that podium-run receives. */
+/* Sets input->files to the task's files that podium-run receives. */
 static int take_files(struct arena *arena, struct check_input *input, struct error *error)
 {
 	struct task_content *contents;
@@ -42,7 +42,7 @@ int check_input_read_task(struct arena *arena, const char *path, const char *roo
 	return take_files(arena, input, error);
 }
 
-/* Reading one byte beyond the limit is enough to reject the file. */
+/* Stops reading once the file exceeds the limit, which is enough to reject it. */
 static int read_bytes(struct arena *arena, int descriptor, const char *path, const char **bytes,
 	size_t *length, struct error *error)
 {
@@ -75,9 +75,9 @@ int check_input_read_file(struct arena *arena, const char *language, const char 
 	int rc = read_bytes(arena, descriptor, path, &bytes, &length, error);
 	if (rc)
 		return rc;
+	/* A file beyond the limit is refused unread; the message needs only its size. */
 	if (length > submission_most_bytes && (size_t)about.st_size > length)
-		length =
-			(size_t)about.st_size; /* enough to report the size: such a file is refused unread */
+		length = (size_t)about.st_size;
 	rc = submission_file_take(arena, language, path, bytes, length, file, error);
 	if (!rc)
 		rc = directives_parse(arena, bytes, directives, error);
@@ -92,7 +92,7 @@ int check_input_read_submission(
 		&input->submission, &directives, error);
 }
 
-/* The endings match submission_file.h. */
+/* The endings are those that submission_file_take accepts. */
 int check_input_language(const char *path, const char **language, struct error *error)
 {
 	static const struct {

@@ -1,5 +1,5 @@
-/* Reads the task and the file that `podium check` runs. Both are validated as the server validates
- * an upload. */
+/* Reads the task and the submission's file that `podium check` runs. Validates them as the server
+ * validates uploads. */
 #ifndef PODIUM_CLI_PODIUM_CHECK_INPUT_H
 #define PODIUM_CLI_PODIUM_CHECK_INPUT_H
 

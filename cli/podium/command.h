@@ -20,24 +20,25 @@ enum word_kind { WORD_ANY, WORD_FILE, WORD_FOLDER, WORD_CHOICE };
 
 struct command_option {
 	const char *name;  /* without the dashes */
-	const char *value; /* its name in the help, as "MODE"; NULL: takes no value */
+	const char *value; /* the value's name in the help, such as "MODE"; NULL: takes no value */
 	const char *meaning;
-	enum word_kind kind;
-	const char *const *choices; /* of WORD_CHOICE, ended by NULL */
+	enum word_kind kind;        /* how a shell completes the value */
+	const char *const *choices; /* ended by NULL; if `kind` is WORD_CHOICE */
 };
 
 struct call;
 struct command {
 	const char *name;
 	int (*run)(const struct call *call);
-	const char *arguments; /* "FILE", "A B"; "" */
+	const char *arguments; /* their names in the help, such as "FILE" or "A B"; "": none */
 	size_t least, most;    /* number of arguments */
-	const char *lacking;   /* the error for too few arguments */
-	const char
-		*surplus; /* the error for too many, without its full stop: "podium check takes one file" */
+	const char *lacking;   /* the error message for too few arguments */
+	/* The error message for too many arguments, without its full stop, such as "podium check takes
+	 * one file". */
+	const char *surplus;
 	enum word_kind kind;        /* how a shell completes the arguments */
-	const char *const *choices; /* if `kind` is WORD_CHOICE */
-	bool talks;                 /* to a server, so it also takes SERVER_OPTIONS */
+	const char *const *choices; /* ended by NULL; if `kind` is WORD_CHOICE */
+	bool talks;                 /* the command talks to a server, so it takes SERVER_OPTIONS */
 	const char *meaning;        /* for the list of commands */
 	const char *about;          /* paragraphs of the help, at most 79 columns wide */
 	const char *notes;          /* printed after the options; or NULL */
@@ -48,7 +49,7 @@ struct command {
 /* All commands, ended by a row without a name; defined in commands.c. */
 extern const struct command COMMANDS[];
 
-/* The options of every command that talks to a server, ended likewise. */
+/* The options of every command that talks to a server, ended by a row without a name. */
 extern const struct command_option SERVER_OPTIONS[];
 
 /* Returns NULL if no command has that name. */
@@ -82,10 +83,12 @@ const char *call_value(const struct call *call, const char *option);
 /* Lists all values of the option in order, at most `most`, and returns their number. */
 size_t call_values(const struct call *call, const char *option, const char **values, size_t most);
 
-/* Reads an argument that names a submission: 12, #12, or the address of its page. ERROR_INPUT. */
+/* Reads an argument that names a submission: 12, #12, or the address of the submission's page.
+ * ERROR_INPUT if the argument has another form. */
 int call_id(const struct call *call, size_t argument, long long *id, struct error *error);
 
-/* Reads a whole number from `least` to `most`; `fallback` if the option is missing. ERROR_INPUT. */
+/* Reads the option's value, a whole number from `least` to `most`. A missing option has the value
+ * `fallback`. ERROR_INPUT if the value is no such number. */
 int call_number(const struct call *call, const char *option, long long least, long long most,
 	long long fallback, long long *number, struct error *error);
 

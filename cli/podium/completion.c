@@ -78,7 +78,8 @@ static void write_bash(struct buffer *out)
 
 /* ---- zsh ---- */
 
-/* Escapes for single quotes, where [ ] and : have a meaning for _arguments. */
+/* Escapes text for zsh's _arguments: inside single quotes, and with backslashes before [ ] : \,
+ * which have a meaning there. */
 static void zsh_text(struct buffer *out, const char *text)
 {
 	for (; *text; text++)

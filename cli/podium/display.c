@@ -10,7 +10,8 @@
 #include <unistd.h>
 #include <wchar.h>
 
-/* wcwidth depends on the locale, and the user's may only know ASCII. */
+/* Changes the thread's locale, because wcwidth depends on it and the user's locale may only know
+ * ASCII. */
 static void know_unicode(void)
 {
 	static locale_t unicode;
@@ -18,8 +19,8 @@ static void know_unicode(void)
 		uselocale(unicode);
 }
 
-/* Decodes the next character and returns its bytes. Each byte of invalid UTF-8 counts as a
- * character. */
+/* Decodes the next character and returns its length in bytes. Each byte of invalid UTF-8 counts as
+ * a character. */
 static size_t take_character(const char *text, size_t *columns)
 {
 	wchar_t wide;

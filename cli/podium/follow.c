@@ -25,8 +25,8 @@ static void say_progress(struct following *following, const json_t *event)
 		progress_say(following->progress, "%s", member_text(event, "text"));
 }
 
-/* The first interrupt asks podium-run to cancel the job and waits for its answer. The second does
- * not wait. */
+/* At the first interrupt, asks podium-run to cancel the job, whose verdict may then take cancel_ms.
+ * At the second, sets is_killed, so that podium-run is stopped without a verdict. */
 static int see_interrupt(struct following *following, struct error *error)
 {
 	if (!interrupt_wait(following->interrupt, 0))

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* Options that become query parameters unchanged. */
+/* Returns the path of the request. Each option becomes the query parameter of the same name. */
 static const char *history_path(const struct call *call)
 {
 	static const char *const PARTS[] = { "leaderboard", "gpu", "mode", "verdict", "state" };

@@ -131,7 +131,8 @@ const char *http_escape(struct arena *arena, const char *text)
 
 /* ---- opening ---- */
 
-/* Times that tests, and people with unusual networks, override. */
+/* Returns a time that an environment variable may override, for tests and for people with unusual
+ * networks. Ignores values outside the range. */
 static long timing_setting(const char *name, long least, long most, long usual)
 {
 	const char *text = getenv(name);
@@ -160,7 +161,7 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *context)
 	return size * count;
 }
 
-/* Options that are the same for every request. */
+/* Sets the options that are the same for every request. */
 static void set_options(struct http *http)
 {
 	const struct http_server *server = http->server;
@@ -168,8 +169,8 @@ static void set_options(struct http *http)
 	curl_easy_setopt(http->easy, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(http->easy, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(http->easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-	curl_easy_setopt(http->easy, CURLOPT_HEADEROPT,
-		(long)CURLHEADER_SEPARATE); /* send our headers to no proxy */
+	/* Send the headers, which include the token, to no proxy. */
+	curl_easy_setopt(http->easy, CURLOPT_HEADEROPT, (long)CURLHEADER_SEPARATE);
 	curl_easy_setopt(http->easy, CURLOPT_USERAGENT, "podium/" PODIUM_VERSION);
 	curl_easy_setopt(http->easy, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(http->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_ms);
@@ -238,12 +239,12 @@ static void set_request(struct http *http, const struct http_request *request)
 	http->headers = NULL;
 	add_header(http, "Authorization", http->server->token ? bearer.data : NULL);
 	add_header(http, "Accept", "application/json, application/problem+json, text/plain");
-	add_header(http, "Content-Type",
-		request->content_type ? request->content_type
-							  : ""); /* otherwise libcurl would send the type of a form */
+	/* Without this header libcurl would send the type of a form. */
+	add_header(http, "Content-Type", request->content_type ? request->content_type : "");
 	add_header(http, "Idempotency-Key", request->idempotency_key);
 	add_header(http, "If-None-Match", request->if_none_match);
-	add_header(http, "Expect", ""); /* a server that ignores it costs a second */
+	/* Send no "Expect: 100-continue": libcurl waits a second for a server that ignores it. */
+	add_header(http, "Expect", "");
 	curl_easy_setopt(http->easy, CURLOPT_URL, url.data);
 	curl_easy_setopt(http->easy, CURLOPT_HTTPHEADER, http->headers);
 	curl_easy_setopt(http->easy, CURLOPT_HTTPGET, 1L);
@@ -299,7 +300,9 @@ static void take_answer(struct http *http, struct arena *arena, struct http_answ
 
 /* ---- retries ---- */
 
-/* Classifies a network failure. A request that was never sent can always be retried. */
+/* The kinds of network failures. A request that was never sent (UNSENT) can always be repeated.
+ * After a PASSING failure, podium repeats only a request that is safe to repeat; after a LASTING
+ * failure, none. */
 static const struct failure {
 	CURLcode code;
 	enum { LASTING, PASSING, UNSENT } kind;

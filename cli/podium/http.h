@@ -1,9 +1,9 @@
 /* Sends HTTP requests to one server, with libcurl.
  *
- * If the network or the server fails temporarily, a request that is safe to repeat is retried, and
- * the progress says so. The token goes only to its server: redirects are not followed. Over plain
- * http the token goes only to this machine, unless `allows_plain` is set. An interrupt stops the
- * request in progress. */
+ * If the network or the server fails temporarily, a request that is safe to repeat or that never
+ * reached the server is retried, and `progress` says so. The token goes only to its server:
+ * redirects are not followed. Over plain http the token goes only to this machine, unless
+ * `allows_plain` is set. An interrupt stops the request in progress. */
 #ifndef PODIUM_CLI_PODIUM_HTTP_H
 #define PODIUM_CLI_PODIUM_HTTP_H
 
@@ -32,16 +32,16 @@ struct http_server {
 
 struct http_request {
 	const char *method;       /* NULL: GET */
-	const char *path;         /* relative to the server's address, with the query: "/api/v1/me" */
+	const char *path;         /* below the server's address, with its query: "/api/v1/me" */
 	const char *content_type; /* NULL: no body */
 	const void *body;
 	size_t length;
 	const char *idempotency_key, *if_none_match; /* NULL: none */
-	bool is_safe_to_repeat; /* GET, and any request with an idempotency_key, always is */
-	int64_t patience_ms;    /* retry for this long; 0: http_attempts times */
+	bool is_safe_to_repeat;                      /* not needed for GET or with an idempotency_key */
+	int64_t patience_ms;                         /* retry for this long; 0: http_attempts times */
 };
 
-/* Lives in the arena that http_send received. */
+/* The texts live in the arena that http_send received. */
 struct http_answer {
 	long status;
 	const char *body;
@@ -52,8 +52,8 @@ struct http_answer {
 
 struct http;
 
-/* `interrupt` and `progress` must outlive *http. ERROR_INPUT if the token would travel over plain
- * http. */
+/* `server`, `interrupt` and `progress` must outlive *http. ERROR_INPUT if the token would travel
+ * over plain http although `allows_plain` is not set. */
 int http_open(const struct http_server *server, struct interrupt *interrupt,
 	struct progress *progress, struct http **http, struct error *error);
 void http_close(struct http **http);
@@ -69,7 +69,7 @@ int http_send(struct http *http, struct arena *arena, const struct http_request 
  * password, a query or a fragment. */
 int http_address(struct arena *arena, const char *text, const char **url, struct error *error);
 bool http_is_loopback(const char *url);
-const char *http_host(struct arena *arena, const char *url); /* "example.org:8080", for sentences */
+const char *http_host(struct arena *arena, const char *url); /* "example.org:8080", for messages */
 
 /* Escapes `text` for a path or a query: all but letters, digits, "-", ".", "_" and "~" become %XX.
  */

@@ -1,5 +1,5 @@
-/* Catches Ctrl-C and similar signals on a descriptor, so that the program can stop its job before
- * it exits. */
+/* Makes Ctrl-C and similar signals readable from a descriptor, so that the program can stop its job
+ * before it exits. */
 #ifndef PODIUM_CLI_PODIUM_INTERRUPT_H
 #define PODIUM_CLI_PODIUM_INTERRUPT_H
 

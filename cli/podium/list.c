@@ -1,4 +1,4 @@
-/* `podium list` and `podium ranking`: list the leaderboards, and who leads them. */
+/* `podium list` and `podium ranking`: list the leaderboards, and the ranking of one. */
 #include "cli/podium/commands.h"
 
 #include "cli/podium/api.h"
@@ -105,7 +105,7 @@ static void write_ranking(struct buffer *out, struct arena *arena, const json_t 
 	print_table(out, &table);
 }
 
-/* The requested GPUs, else all of the leaderboard's. */
+/* Chooses the GPU of the option --gpu, else all GPUs of the leaderboard. */
 static int choose_gpus(
 	struct session *session, const char *leaderboard, json_t **gpus, struct error *error)
 {

@@ -25,7 +25,8 @@ static const char *list_of(struct arena *arena, const struct machine *machine)
 	return arena_strdup(arena, buffer_string(&list));
 }
 
-/* The named device, else the first that can run the language. The CPU comes last. */
+/* Returns the device whose UUID is `gpu`. If `gpu` is NULL, returns the first device that can run
+ * the task's language; the CPU comes last. Returns NULL if there is none. */
 static const struct device *choose_device(
 	const struct machine *machine, const struct task *task, const char *gpu)
 {
@@ -36,7 +37,8 @@ static const struct device *choose_device(
 	return NULL;
 }
 
-/* Devices of the first one's model. All programs lock devices in this order, to avoid deadlock. */
+/* Adds devices of the first device's model until there are `wanted`, and sorts all of them by UUID.
+ * All programs lock devices in this order, to avoid deadlock. */
 static int add_others(
 	struct local_machine *local, const struct machine *machine, size_t wanted, struct error *error)
 {
@@ -126,7 +128,8 @@ static int find_nvcc(struct arena *arena, const struct config *config, struct lo
 		config->nvcc[0] ? " at " : " on the PATH or in /usr/local/cuda/bin", config->nvcc);
 }
 
-/* The other language's tool is optional, but a harness may call it. */
+/* Finds the tools of both languages. Only the tool of the task's language is required, but a task's
+ * harness may call nvcc from Python. */
 static int find_tools(struct arena *arena, const struct config *config, const struct task *task,
 	struct interrupt *interrupt, struct local_machine *local, struct error *error)
 {
@@ -173,6 +176,6 @@ int local_machine_lock(struct local_machine *local, const struct config *config,
 void local_machine_unlock(struct local_machine *local)
 {
 	for (size_t i = 0; i < local->lock_count; i++)
-		device_lock_close(&local->locks[i]); /* closing it releases the lock */
+		device_lock_close(&local->locks[i]); /* releases the lock */
 	local->lock_count = 0;
 }

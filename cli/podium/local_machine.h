@@ -1,5 +1,5 @@
-/* Finds what this machine needs to run a job: podium-run, devices, Python or nvcc. It searches as a
- * worker does. */
+/* Finds what this machine needs to run a job: podium-run, devices, Python or nvcc. Searches where a
+ * worker searches. */
 #ifndef PODIUM_CLI_PODIUM_LOCAL_MACHINE_H
 #define PODIUM_CLI_PODIUM_LOCAL_MACHINE_H
 
@@ -18,7 +18,7 @@ enum { local_machine_most_devices = 16 };
 
 struct local_machine {
 	const char *runner; /* podium-run */
-	/* All of one model, sorted by UUID; most tasks use one. */
+	/* The devices for the job: all of one model, sorted by UUID. Most tasks use one device. */
 	const struct device *devices[local_machine_most_devices];
 	struct device_lock locks[local_machine_most_devices];
 	size_t device_count, lock_count;

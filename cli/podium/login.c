@@ -25,7 +25,7 @@ enum {
 	most_expiry_s = 3600
 };
 
-/* The token that the server granted. */
+/* The token that the server granted, and what the server says about it. */
 struct grant {
 	const char *token, *user, *scopes, *expires;
 };
@@ -42,7 +42,8 @@ static const char *server_name(struct arena *arena, const char *url)
 	return arena_strndup(arena, name + strspn(name, "-."), 64);
 }
 
-/* Finds the server by address or by name in the settings; without either, the default server. */
+/* Finds the server that the arguments name, by its address or its name in the settings; without
+ * arguments, the default server. */
 static int choose_server(
 	struct session *session, struct settings_server *server, struct error *error)
 {
@@ -69,7 +70,8 @@ static int choose_server(
 	return 0;
 }
 
-/* Checks that a token may travel to this address before requesting one. */
+/* Connects to the server. Before that, checks that a token may travel to this address, so that none
+ * is granted that cannot be used. */
 static int connect_for_token(
 	struct session *session, const struct settings_server *server, struct error *error)
 {
@@ -128,7 +130,7 @@ static void say_code(struct session *session, const json_t *code)
 	print_line("  ", *complete ? complete : member_text(code, "verification_uri"), "\n\n");
 }
 
-/* The server's answers before the user confirms. */
+/* The server's answers to a request for the token. */
 enum waiting { GRANTED, PENDING, SLOW_DOWN, REFUSED };
 static enum waiting waiting_state(const json_t *problem)
 {
@@ -139,7 +141,8 @@ static enum waiting waiting_state(const json_t *problem)
 													  : REFUSED;
 }
 
-/* Returns 0 with *grant once granted, else the server's answer. */
+/* Asks the server for the token and sets *state. Returns 0 and, if the state is GRANTED, *grant.
+ * Returns an error if the server refuses or does not answer. */
 static int ask_for_token(struct session *session, const char *device_code, enum waiting *state,
 	json_t **grant, struct error *error)
 {
@@ -159,9 +162,8 @@ static int ask_for_token(struct session *session, const char *device_code, enum 
 		return rc;
 	problem = json_loadb(answer.body, answer.length, 0, NULL);
 	*state = waiting_state(problem);
-	session->status = *state == REFUSED
-		? 403
-		: session->status; /* whatever the status, the user is not signed in */
+	/* A refusal has several statuses. podium exits with podium_denied after each of them. */
+	session->status = *state == REFUSED ? 403 : session->status;
 	return *state == REFUSED ? rc : 0;
 }
 
@@ -221,7 +223,7 @@ static bool is_token(const char *text)
 		== '\0';
 }
 
-/* Asks the server whose token it is. */
+/* Checks the token by asking the server whose token it is. Fills the rest of `grant`. */
 static int check_token(struct session *session, struct settings_server *server, struct grant *grant,
 	struct error *error)
 {

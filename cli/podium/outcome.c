@@ -19,7 +19,7 @@ bool outcome_is_over(const json_t *outcome)
 	return json_object_get(outcome, "verdict") != NULL;
 }
 
-/* Copies an event's members, except those that identify its place. */
+/* Copies an event's members, except those that say where the event belongs. */
 static void copy_members(json_t *to, const json_t *event)
 {
 	static const char *const places[] = { "event", "job", "position" };
@@ -35,7 +35,7 @@ static json_t *stage_of(const json_t *outcome, const json_t *event)
 	return index < 0 ? NULL : json_array_get(json_object_get(outcome, "stages"), (size_t)index);
 }
 
-/* ---- one function per kind of event; those of a stage get it ---- */
+/* ---- one function per kind of event: `to` is the event's stage or the whole outcome ---- */
 
 static void take_members(json_t *to, const json_t *event)
 {

@@ -11,8 +11,8 @@
 
 enum { outcome_job_id = 1 };
 
-/* Creates the document of a job that has not started. The members of `about` come first; the
- * document takes over `about`. */
+/* Creates the document of a job that has not started. The members of `about` come first. The
+ * document takes ownership of `about`. */
 json_t *outcome_begin(json_t *about);
 
 /* Adds an event to the document; the caller keeps the event. Ignores events of other jobs, events

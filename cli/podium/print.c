@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Longer than anybody reads of one line. */
+/* The most bytes of a line that are printed: nobody reads more. */
 enum { most_line_bytes = 1000 };
 
 static void print_line(struct buffer *out, const char *indent, const char *line, size_t length)

@@ -10,8 +10,8 @@
 
 enum { print_tail_lines = 20 };
 
-/* Appends the last print_tail_lines lines, each behind `indent`, and the number of lines left out.
- */
+/* Appends the last print_tail_lines lines of the text, each behind `indent`, and says how many
+ * lines it leaves out. */
 void print_tail(struct buffer *out, const char *indent, const char *text);
 
 /* Appends a line "  name       value"; nothing if the value is NULL or "". */

@@ -14,7 +14,7 @@ struct progress progress_begin(bool only_terminal)
 	return (struct progress){ .rewrites = rewrites, .is_silent = only_terminal && !rewrites };
 }
 
-/* A line that wraps cannot be rewritten. */
+/* Cuts the line to the terminal's width, because a line that wraps cannot be rewritten. */
 static void write_cut(const char *line)
 {
 	size_t columns = display_columns(STDERR_FILENO);

@@ -12,7 +12,7 @@ enum { progress_most_lines = 20 };
 
 struct progress {
 	bool is_silent, rewrites;
-	size_t lines;    /* now on the terminal; the cursor is at the start of the first */
+	size_t lines;    /* number of lines on the terminal; the cursor is at the start of the first */
 	char shown[256]; /* the newest text of progress_say */
 };
 

@@ -72,7 +72,7 @@ static void write_failure(
 	print_fact(out, "tolerance", mismatch.tolerance ? mismatch.tolerance : tolerance);
 }
 
-/* By the sentence below the verdict. */
+/* Whether the reason that is printed below the verdict already gives the case's message. */
 static bool is_told(const struct report *report, const json_t *one)
 {
 	return strcmp(member_text(one, "message"), member_text(report->outcome, "reason")) == 0;
@@ -208,7 +208,8 @@ static void write_environment(struct buffer *out, struct arena *arena, const str
 	print_fact(out, "With", buffer_string(&words));
 }
 
-/* The server's notice for a ranked result that exceeds what its GPU can reach. */
+/* Warns that the server would hold a ranked result for review, because it is faster than the GPU
+ * can be. */
 static void write_objection(struct buffer *out, struct arena *arena, const struct report *report)
 {
 	bool warm = strcmp(member_text(report->outcome, "engine"), "isolated") != 0;
@@ -240,7 +241,7 @@ static bool is_asked_for(const struct report *report)
 	return !task->gpu_count || text_is_one_of(report->device->model, task->gpus, task->gpu_count);
 }
 
-/* How this measurement differs from the server's. */
+/* Prints how this measurement differs from the server's. */
 static void write_differences(struct buffer *out, const struct report *report)
 {
 	const json_t *seed = json_object_get(report->outcome, "secret_seed");

@@ -1,5 +1,5 @@
-/* Reads a secret from the terminal or a pipe. A secret is never an argument, since ps shows those.
- */
+/* Reads a secret from the terminal or a pipe. No command takes a secret as an argument, since ps
+ * shows arguments. */
 #ifndef PODIUM_CLI_PODIUM_SECRET_H
 #define PODIUM_CLI_PODIUM_SECRET_H
 

@@ -48,7 +48,7 @@ void session_close(struct session *session)
 	interrupt_close(&session->interrupt);
 }
 
-/* docs/podium.md documents these codes; do not change them. */
+/* Returns the exit code for an error. docs/podium.md documents these codes; do not change them. */
 static int exit_code(const struct session *session, int rc)
 {
 	static const struct {

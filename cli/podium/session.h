@@ -17,7 +17,7 @@ struct session {
 	const struct call *call;
 	struct settings settings;
 	struct settings_server server;
-	struct http_server address; /* of `server`, for http_open */
+	struct http_server address; /* the part of `server` that http_open takes */
 	struct http *http;
 	struct interrupt interrupt;
 	struct progress progress;
@@ -29,7 +29,8 @@ struct session {
  * session afterwards: the connection points into it. */
 int session_open(struct session *session, const struct call *call, struct error *error);
 
-/* The two halves of session_open, for a command that does not know the server yet. */
+/* The two halves of session_open: session_begin reads the settings, session_connect prepares the
+ * connection. For commands that choose the server in another way. */
 int session_begin(struct session *session, const struct call *call, struct error *error);
 int session_connect(
 	struct session *session, const struct settings_server *server, struct error *error);
@@ -38,7 +39,7 @@ void session_close(struct session *session);
 /* Erases the progress, prints the error if `rc` is one, and returns the exit code for `rc`. */
 int session_end(struct session *session, int rc, const struct error *error);
 
-/* Returns the address of a page of the site. */
+/* Returns the full address of the site's page `path`. */
 const char *session_page(const struct session *session, const char *path);
 
 #define cleanup_session __attribute__((cleanup(session_close)))

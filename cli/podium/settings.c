@@ -147,7 +147,7 @@ static int read_all(const char *path, int descriptor, struct buffer *text, struc
 	return 0;
 }
 
-/* The file's tokens let anybody act for its owner. */
+/* Refuses a file that others can read: its tokens let anybody act for their owner. */
 static int check_privacy(const char *path, int descriptor, struct error *error)
 {
 	struct stat about;
@@ -222,7 +222,7 @@ static const struct settings_server *find_by_url(const struct settings *settings
 	return NULL;
 }
 
-/* A name in the file, or any address. */
+/* Finds a server by its name in the file or by its address, which the file need not contain. */
 static int find_wish(const struct settings *settings, const char *wish,
 	struct settings_server *server, struct error *error)
 {
@@ -335,7 +335,8 @@ static void make_folders(struct arena *arena, const char *path)
 	}
 }
 
-/* If the file is a link, for settings kept elsewhere, write to its target and keep the link. */
+/* If the file is a link to settings that are kept elsewhere, returns the link's target, so that
+ * writing keeps the link. */
 static const char *real_path(struct arena *arena, const char *path)
 {
 	cleanup_free char *real = realpath(path, NULL);
@@ -359,7 +360,7 @@ int settings_save(const struct settings *settings, struct error *error)
 	const char *path = real_path(settings->arena, settings->path);
 	const char *fresh = arena_printf(settings->arena, "%s.new", path);
 	write_all(&text, settings);
-	unlink(fresh); /* a new file, so that nobody who has the old one open can read it */
+	unlink(fresh); /* whoever has an old file of this name open must not read the new one */
 	int rc = write_file(fresh, &text) || rename(fresh, path) ? ERROR_SYSTEM : 0;
 	if (rc)
 		fail(error, rc, "Cannot write %s: %s.", path, strerror(errno));

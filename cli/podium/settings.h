@@ -1,8 +1,9 @@
 /* Reads and writes the servers that a user signed in to.
  *
  * The file is $PODIUM_SERVERS, else podium/config in $XDG_CONFIG_HOME or ~/.config. Only its owner
- * may read it. PODIUM_SERVER, a name in the file or an address, chooses a server. PODIUM_TOKEN is
- * the token of that server and is sent to no other. For example:
+ * may read the file. The environment variable PODIUM_SERVER chooses a server by its name in the
+ * file or by its address. PODIUM_TOKEN is the token of that server and is sent to no other. An
+ * example of the file:
  *
  *	default = lab
  *
@@ -46,12 +47,12 @@ int settings_load(struct arena *arena, struct settings *settings, struct error *
 /* Replaces the whole file; only the owner may read it. */
 int settings_save(const struct settings *settings, struct error *error);
 
-/* Finds the server that `wish` names, by name or address. NULL: the server that the environment or
- * the file chooses. ERROR_NOT_FOUND. */
+/* Finds the server that `wish` names, by name or address. If `wish` is NULL, finds the server that
+ * PODIUM_SERVER or the file chooses. ERROR_NOT_FOUND if there is no such server. */
 int settings_choose(const struct settings *settings, const char *wish,
 	struct settings_server *server, struct error *error);
 
-/* Returns NULL if no server has that name. */
+/* Returns the server with that name, or NULL. */
 struct settings_server *settings_find(struct settings *settings, const char *name);
 
 /* Adds a server, or replaces the one with the same name. The first server becomes the default.

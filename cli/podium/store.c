@@ -82,7 +82,7 @@ static bool read_file(int folder, const char *name, size_t most, struct buffer *
 	return true;
 }
 
-/* "" if there is no readable file. */
+/* Sets `digest` to the file's digest, or to "" if there is no readable file. */
 static void digest_of_file(int folder, const char *name, store_digest digest)
 {
 	cleanup_buffer struct buffer bytes = { 0 };
@@ -143,7 +143,7 @@ int store_open(struct arena *arena, const char *path, const char *server, const 
 
 /* ---- writing ---- */
 
-/* Writes under a temporary name first, so that nobody sees a partial file. */
+/* Writes the bytes under a temporary name, so that nobody sees a partial file. */
 static int write_beside(int folder, const char *temporary, const void *bytes, size_t length)
 {
 	unlinkat(folder, temporary, 0);

@@ -1,5 +1,5 @@
-/* Writes a server's files to a folder. It does not trust their paths and never overwrites the
- * user's work.
+/* Writes a server's files to a folder. Does not trust the paths that the server sends, and never
+ * overwrites the user's work.
  *
  * The folder's .podium-task.json records the origin and SHA-256 of each file. A newer version
  * replaces an unchanged file; every other file is kept. Links below the folder are not followed. */
@@ -22,7 +22,8 @@ struct store {
 	json_t *known; /* {"server", "leaderboard", "files": {PATH: SHA-256}} */
 };
 
-/* Creates a missing folder. ERROR_CONFLICT if it holds another leaderboard's task. */
+/* Opens the folder `path` and creates it if it is missing. ERROR_CONFLICT if the folder holds
+ * another leaderboard's task. */
 int store_open(struct arena *arena, const char *path, const char *server, const char *leaderboard,
 	struct store *store, struct error *error);
 
@@ -33,11 +34,12 @@ enum store_outcome {
 	STORE_KEPT /* changed locally, so not overwritten */
 };
 
-/* ERROR_INPUT if store_path_fault objects to the path. */
+/* Writes a file unless the outcome is STORE_SAME or STORE_KEPT. ERROR_INPUT if store_path_fault
+ * finds a fault in the path. */
 int store_put(struct store *store, const char *path, const void *bytes, size_t length,
 	enum store_outcome *outcome, struct error *error);
 
-/* Returns what is wrong with a server's path, as the end of a sentence; NULL if nothing is. */
+/* Returns what is wrong with a server's path, as the end of an error message, or NULL. */
 const char *store_path_fault(const char *path);
 
 /* Whether the local file already has this digest, so that it need not be fetched. */

@@ -69,7 +69,8 @@ static void write_verdict(struct buffer *out, const struct submission_view *view
 	buffer_printf(out, "%s%s\n", verdict ? " " : "", verdict ? verdict_advice(verdict) : "");
 }
 
-/* Actions of an admin or the participant. */
+/* Prints what keeps the submission out of the ranking: it is withdrawn, hidden or held for review.
+ */
 static void write_standing(struct buffer *out, const struct submission_view *view)
 {
 	const json_t *held = json_object_get(view->submission, "held");
@@ -204,7 +205,7 @@ static bool is_timed(const json_t *cases)
 	return false;
 }
 
-/* Unless the job's sentence already says so. */
+/* Prints the first failing case unless the job's reason or message already contains its message. */
 static void write_first_failure(struct buffer *out, const json_t *job, const json_t *cases)
 {
 	size_t i;

@@ -14,8 +14,8 @@
 struct submission_view {
 	struct arena *arena;
 	const json_t *submission; /* the answer of GET /submissions/{id} */
-	const char *page;         /* its address; NULL: do not print one */
-	size_t columns;           /* of the terminal; 0: no limit */
+	const char *page;         /* address of the submission's page; NULL: print no address */
+	size_t columns;           /* width of the terminal; 0: no limit */
 	bool in_colour;
 	bool is_whole; /* also print passed cases, their output, and how they were measured */
 };

@@ -36,7 +36,7 @@ static int add_gpu(struct order *order, const char *gpu, struct error *error)
 	return 0;
 }
 
-/* --gpu H200 --gpu B200, or --gpu H200,B200 */
+/* Takes the GPUs from --gpu H200 --gpu B200 or --gpu H200,B200, else from the file's directives. */
 static int take_gpus(const struct call *call, struct order *order, struct error *error)
 {
 	const char *values[command_most_values];
@@ -73,7 +73,7 @@ static int read_order(const struct call *call, struct order *order, struct error
 	return take_gpus(call, order, error);
 }
 
-/* A leaderboard's only GPU need not be named. */
+/* Chooses the leaderboard's only GPU if the user named none. */
 static int choose_gpus(struct session *session, struct order *order, struct error *error)
 {
 	cleanup_json json_t *leaderboard = NULL;
@@ -106,7 +106,8 @@ static json_t *make_body(const struct order *order)
 	return body;
 }
 
-/* A retry whose first attempt may have arrived must not create a second submission. */
+/* Makes an idempotency key. The first attempt may have arrived although its answer was lost; with
+ * the same key, a retry does not create a second submission. */
 static const char *make_key(struct arena *arena)
 {
 	unsigned char random[16];
@@ -115,7 +116,7 @@ static const char *make_key(struct arena *arena)
 	return arena_strdup(arena, sodium_bin2hex(text, sizeof text, random, sizeof random));
 }
 
-/* Without an answer, the submission may still have arrived. */
+/* Adds to the error that the submission may have arrived although there was no answer. */
 static int add_doubt(struct error *error)
 {
 	struct error reason = *error;

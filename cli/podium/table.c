@@ -29,7 +29,7 @@ void table_add(struct table *table, const char *const *cells)
 	}
 }
 
-/* 0: the column is empty in every row. */
+/* Returns the width of the column, or 0 if the column is empty in every row. */
 static size_t column_width(const struct table *table, size_t column)
 {
 	size_t widest = 0;
@@ -51,7 +51,8 @@ static size_t whole_width(const struct table *table, const size_t *widths, size_
 	return whole;
 }
 
-/* Numbers are never cut: a cut number is a wrong number. */
+/* Narrows the widest text columns until the table fits. Numbers are never cut, because a cut number
+ * is a wrong number. */
 static void make_fit(const struct table *table, size_t *widths, size_t indent)
 {
 	while (table->most_width && whole_width(table, widths, indent) > table->most_width) {
@@ -69,7 +70,7 @@ static void make_fit(const struct table *table, size_t *widths, size_t indent)
 static void write_row(struct buffer *out, const struct table *table, const size_t *widths,
 	const char *const *cells, const char *indent)
 {
-	size_t owed = 0; /* spaces to write if another cell follows */
+	size_t owed = 0; /* spaces to write before the next cell that is not empty */
 	buffer_text(out, indent);
 	for (size_t i = 0; i < table->column_count; i++) {
 		if (!widths[i])

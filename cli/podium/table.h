@@ -1,6 +1,6 @@
-/* Prints a plain-text table. Columns fit their contents, numbers align right, empty columns are
- * left out. To fit a width, the widest text columns are cut with "…". Everything lives in the
- * arena. */
+/* Prints a plain-text table. Columns fit their contents, numbers align right, and empty columns are
+ * left out. If the table is too wide, its widest text columns are cut with "…". The table and its
+ * cells live in the arena. */
 #ifndef PODIUM_CLI_PODIUM_TABLE_H
 #define PODIUM_CLI_PODIUM_TABLE_H
 
@@ -14,7 +14,7 @@ enum { table_most_columns = 12 };
 
 struct table_column {
 	const char *heading;
-	bool is_number; /* or another value that must not be cut, such as a time */
+	bool is_number; /* the column has numbers, or other values that must not be cut */
 };
 
 struct table {
@@ -23,7 +23,7 @@ struct table {
 	size_t column_count;
 	const char *(*rows)[table_most_columns];
 	size_t row_count, most_rows;
-	size_t most_width; /* columns of the terminal; 0: no limit */
+	size_t most_width; /* the terminal's columns; 0: no limit */
 };
 
 struct table table_make(

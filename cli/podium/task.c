@@ -20,7 +20,7 @@
 /* One file to fetch. */
 struct fetch {
 	const char *path;    /* in the folder */
-	const char *address; /* behind /api/v1 */
+	const char *address; /* relative to /api/v1 */
 	const char *digest;  /* expected SHA-256; "": unknown */
 };
 
@@ -64,7 +64,8 @@ static void plan_files(struct plan *plan, const json_t *task)
 	}
 }
 
-/* A template may also be a task file, or serve two languages. */
+/* Whether the plan already fetches the path: a template may also be a task file, or serve two
+ * languages. */
 static bool is_planned(const struct plan *plan, const char *path)
 {
 	for (size_t i = 0; i < plan->count; i++)
@@ -73,7 +74,8 @@ static bool is_planned(const struct plan *plan, const char *path)
 	return false;
 }
 
-/* Templates of the requested languages; all if none is requested. */
+/* Plans the templates of the language that --language names, or without that option all templates.
+ */
 static int plan_templates(struct plan *plan, const json_t *task, struct error *error)
 {
 	struct arena *arena = plan->session->arena;

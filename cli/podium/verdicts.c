@@ -5,10 +5,10 @@
 
 #include <stddef.h>
 
-/* The codes are documented in CHECK_NOTES (commands.c) and docs/podium.md, and do not change. */
+/* docs/podium.md and the help of `podium check` document the exit codes, which do not change. */
 static const struct meaning {
 	int exit_code;
-	const char *advice; /* NULL: what the server says */
+	const char *advice; /* NULL: the server's advice (verdict_advice) fits here too */
 } MEANINGS[] = {
 	[VERDICT_NONE] = { podium_failed,
 		"podium-run reported a verdict that this program does not know. Install podium and "

@@ -1,4 +1,4 @@
-/* The exit code and the advice for each verdict of `podium check`. */
+/* The exit code for each verdict, and the advice that `podium check` prints with it. */
 #ifndef PODIUM_CLI_PODIUM_VERDICTS_H
 #define PODIUM_CLI_PODIUM_VERDICTS_H
 

@@ -95,7 +95,7 @@ static void show_on_terminal(struct session *session, struct arena *arena, const
 	progress_show(&session->progress, lines, count);
 }
 
-/* In a pipe, an unchanged state is not printed again. */
+/* Prints the jobs whose state has changed since `before`, for output that is no terminal. */
 static void say_changes(
 	struct session *session, struct arena *arena, const json_t *jobs, const json_t *before)
 {
@@ -130,7 +130,8 @@ static bool is_over(const json_t *status)
 	return *state && strcmp(state, "queued") != 0 && strcmp(state, "running") != 0;
 }
 
-/* A failure to fetch the status must not suggest that the submission is lost. */
+/* Adds to the error that the submission continues and how to wait again. A failure to fetch the
+ * status must not suggest that the submission is lost. */
 static int add_how_to_go_on(struct session *session, long long id, struct error *error)
 {
 	const char *server = call_value(session->call, "server");
@@ -152,7 +153,7 @@ static int64_t patience_ms(void)
 	return 1000 * (int64_t)(seconds > 0 && seconds <= 24 * 3600 ? seconds : patience_s);
 }
 
-/* Replaces the state if it changed. */
+/* Polls the status. If it has changed since *etag, shows it and replaces *status and *etag. */
 static int ask_status(struct session *session, struct arena *arena, long long id, char **etag,
 	json_t **status, struct error *error)
 {
@@ -167,7 +168,7 @@ static int ask_status(struct session *session, struct arena *arena, long long id
 		&answer, &fresh, error);
 	session->arena = kept;
 	if (!rc && !fresh && *status)
-		show_status(session, *status, *status); /* replaces the message about the network */
+		show_status(session, *status, *status); /* overwrites a message about a failed attempt */
 	if (rc || !fresh)
 		return rc;
 	show_status(session, fresh, *status);

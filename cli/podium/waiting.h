@@ -1,5 +1,5 @@
-/* Waits for a submission to finish and shows its progress. An error never affects the submission;
- * the message says how to resume waiting. */
+/* Waits for a submission to finish and shows its progress. An error only ends the waiting: the
+ * submission continues, and the error message says how to wait again. */
 #ifndef PODIUM_CLI_PODIUM_WAITING_H
 #define PODIUM_CLI_PODIUM_WAITING_H
 
@@ -7,8 +7,8 @@
 
 #include <jansson.h>
 
-/* Returns the finished submission, or an error. After an interrupt, session->interrupt.signal is
- * set. */
+/* Waits, then stores the finished submission in *submission or returns an error. After an interrupt
+ * session->interrupt.signal is set. */
 int waiting_for(struct session *session, long long id, json_t **submission, struct error *error);
 
 /* Prints a submission, as JSON with --json, and returns the exit code of its verdict. */

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* These requests are idempotent, so a lost connection is retried. */
+/* Sends a request that is idempotent, so that podium can repeat it after a lost connection. */
 static int change_submission(const struct call *call, const char *what, const char *words)
 {
 	cleanup_session struct session session = { 0 };

@@ -9,10 +9,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Milliseconds since 1970; -1 if the text is not a time. */
+/* Returns milliseconds since 1970, or -1 if the text is not a time. */
 static int64_t time_ms(const char *text)
 {
-	char minutes[20]; /* parse_utc accepts no fractions of a second */
+	char minutes[20]; /* the text without fractions of a second, which parse_utc does not accept */
 	int64_t ms;
 	if (strlen(text) < 19 || text[10] != 'T')
 		return -1;

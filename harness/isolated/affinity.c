@@ -9,7 +9,7 @@
 _Static_assert(sizeof(cpu_set_t) == sizeof((struct isolated_affinity *)0)->cpus,
 	"cpu_set_t has another size.");
 
-/* The lowest CPU of the core identifies it for all of its threads. */
+/* Returns the lowest CPU of the core, which identifies the core for all of its threads. */
 static int core_of(int cpu)
 {
 	char path[96];
@@ -23,7 +23,8 @@ static int core_of(int cpu)
 	return is_there ? first : cpu;
 }
 
-/* A random CPU of the set on another core than this; -1: none. */
+/* Returns a random CPU of the set that is not on the core `not_on_core` (-1: on any core); -1 if
+ * there is none. */
 static int choose_cpu(const cpu_set_t *set, int not_on_core)
 {
 	int chosen = -1;

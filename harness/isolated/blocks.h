@@ -1,4 +1,5 @@
-/* What the CUDA judge keeps of the calls of a case, and statistics.h for std::vector. */
+/* What the CUDA judge keeps about the calls of a case, and the functions of statistics.h for
+ * std::vector. */
 #ifndef PODIUM_ISOLATED_BLOCKS_H
 #define PODIUM_ISOLATED_BLOCKS_H
 
@@ -36,7 +37,7 @@ inline double center(const Values &values)
 	return isolated_center(view(values));
 }
 
-/* isolated_block with arrays of its own. */
+/* An isolated_block that owns its arrays. */
 struct Block {
 	std::vector<Timing> calls, null;
 	Values heads, null_heads, bells, controls;
@@ -83,7 +84,7 @@ struct Block {
 
 using Blocks = std::vector<Block>;
 
-/* isolated_blocks of Blocks, which must live as long. */
+/* A view of Blocks as isolated_blocks. The Blocks must outlive the view. */
 class BlocksView
 {
   public:
@@ -134,7 +135,7 @@ inline bool delays_probes(const Blocks &blocks, const Rule &rule)
 	return isolated_delays_probes(BlocksView(blocks), &rule);
 }
 
-/* The figures of a case, and what each call is charged. */
+/* The figures of a case; `samples` has what each call is charged. */
 struct Summary : isolated_summary {
 	Values samples;
 

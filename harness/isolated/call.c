@@ -122,7 +122,8 @@ int isolated_arm(struct isolated_call *call)
 
 enum { awake_in_calls_ns = 100 * isolated_ns_per_ms };
 
-/* The clock starts at the end of the head, even if the contestant has ended or is done already. */
+/* Waits for the head, the end of the judge's own work on the GPU. The clock starts then, even if
+ * the contestant has ended or is done already. */
 static int wait_for_head(struct isolated_call *call, int64_t rung_ns)
 {
 	struct waiting waiting = begin_waiting(call, rung_ns, awake_in_calls_ns);
@@ -157,7 +158,7 @@ static int take_result(struct isolated_call *call)
 			"The submission's process ended a call with the unknown status %u.", call->status);
 }
 
-/* The input comes between the start of the clock and the bell. */
+/* Hands over the input and opens the gate, after the clock has started and before the bell. */
 static int hand_over(struct isolated_call *call)
 {
 	const int rc = call->handed ? isolated_hand_over(call->socket, call->handed) : 0;

@@ -95,18 +95,20 @@ class Writer
 		number(count);
 	}
 
+	/* The length of the whole stream, which may be more than there is room for. */
 	std::size_t length() const
 	{
 		return length_;
-	} /* of the whole stream, */
+	}
 	bool fits() const
 	{
 		return length_ <= capacity_;
-	} /* perhaps more than there is room for */
+	}
+	/* The bytes of the pieces that are none of the input. */
 	std::size_t device_bytes() const
 	{
 		return device_bytes_;
-	} /* of the pieces that are none of the input */
+	}
 	const std::vector<Piece> &pieces() const
 	{
 		return pieces_;
@@ -195,10 +197,11 @@ class Reader
 		return pieces_.back();
 	}
 
+	/* How many bytes of the stream were read. */
 	std::size_t used() const
 	{
 		return static_cast<std::size_t>(first_ - begin_);
-	} /* bytes of the stream */
+	}
 	const std::vector<Piece> &pieces() const
 	{
 		return pieces_;
@@ -238,7 +241,7 @@ template <class T, std::size_t... I> constexpr bool can_begin_with(std::index_se
 	};
 }
 
-/* The same with braces around the members after the first P and before the last R. */
+/* Like can_begin_with, with braces around the members after the first P and before the last R. */
 template <class T, std::size_t... P, std::size_t... I, std::size_t... R>
 constexpr bool can_nest(
 	std::index_sequence<P...>, std::index_sequence<I...>, std::index_sequence<R...>)
@@ -260,8 +263,8 @@ template <class T, std::size_t N = most_flat_members> constexpr std::size_t flat
 		return flat_members<T, N - 1>();
 }
 
-/* How many of these values belong to the member at P: more than one only for a C array, because
- * only an array in braces of its own makes room for no further value. */
+/* How many of these values belong to the member at P: more than one only for a C array. If an array
+ * has N values, braces around them leave room for flat - P - N further values and no more. */
 template <class T, std::size_t flat, std::size_t P, std::size_t N>
 constexpr std::size_t member_extent()
 {
@@ -445,7 +448,7 @@ requires(Number<T> || Opaque<T>) struct Carrier<T> {
 	}
 };
 
-/* Elements without a count. */
+/* Writes the elements of a sequence without their count. */
 template <class T> void write_elements(Writer &to, const T *first, std::size_t count)
 {
 	if constexpr (Carrier<T>::is_flat)
@@ -623,7 +626,7 @@ template <DeviceMemory T>
 requires(!std::is_aggregate_v<T>) struct Carrier<T> {
 	using Element = typename T::value_type;
 	static constexpr bool is_flat = false;
-	/* The task must deal with wrong bytes of a bool on the device. */
+	/* The bytes of a bool on the device may be wrong; the task must deal with that. */
 	static constexpr bool possible = Carrier<Element>::is_flat || std::is_same_v<Element, bool>;
 	static constexpr std::size_t least_bytes = 3 * stream_alignment;
 	static std::string blame()

@@ -94,7 +94,8 @@ int isolated_send(int socket, const struct isolated_frame *frame, const int *des
 	return send_message(socket, &message);
 }
 
-/* Of a message that hands memory over. Its content says nothing: the descriptor is the message. */
+/* The size of a message that hands memory over. Its content means nothing: the descriptor is the
+ * message. */
 enum { handed_bytes = 1 };
 
 int isolated_hand_over(int socket, const struct isolated_memory *memory)
@@ -192,7 +193,8 @@ int isolated_receive_handed(int socket)
 	return -1;
 }
 
-/* An empty message looks like the end of the channel. */
+/* Checks a received frame. An empty message looks like the end of the channel, so the end counts
+ * only if the other side has hung up. */
 static int check_frame(
 	int socket, const struct isolated_frame *frame, const struct received *received)
 {

@@ -32,8 +32,8 @@ namespace
 {
 
 constexpr int channel = 3;
-constexpr std::int64_t wait_ns =
-	INT64_C(3600) * 1000000000; /* for the judge, which makes inputs meanwhile */
+/* The time limit for the judge's next frame: the judge makes inputs meanwhile. */
+constexpr std::int64_t wait_ns = INT64_C(3600) * 1000000000;
 /* Calls of a case measured by CUDA events. These calls do not count, because events cost time. */
 constexpr int own_calls = 25;
 
@@ -155,7 +155,7 @@ class Stopwatch
 class Contestant
 {
   public:
-	/* Before the submission is loaded. */
+	/* Call it before the submission is loaded. */
 	Contestant(Mail &mail, isolated_page *page, isolated_gate *gate, bool is_null)
 		: mail_(mail), page_(page), gate_(gate), is_cuda_(gate), is_null_(is_null), watch_(is_cuda_)
 	{
@@ -356,8 +356,8 @@ class Contestant
 	Memory room_; /* on the device, for inputs */
 	Slots inputs_, outputs_;
 	Memory scratch_;           /* memory for the null contestant's output */
-	std::vector<Piece> given_; /* the parts of the last input, */
-	bool knows_parts_ = false; /* if there was one */
+	std::vector<Piece> given_; /* the parts of the last input */
+	bool knows_parts_ = false; /* given_ has the parts of an input of this case */
 	std::optional<output_t> output_;
 	Ending ending_;
 	Needs needs_ = {}; /* of the output */

@@ -27,7 +27,9 @@ import podium_wire as wire
 from podium_words import accuse
 
 SOCKET = 3
-WAIT_S = 3600.0  # for the judge, which makes inputs meanwhile; its end ends this process
+# The time limit for the judge's next frame: the judge makes inputs meanwhile. If the judge ends,
+# this process ends too.
+WAIT_S = 3600.0
 # While a call or a frame may come: the pause between looks, up to QUICK_S after a call and later.
 LOOK_S, QUICK_S, LATER_LOOK_S = 0.00005, 0.05, 0.005
 MOST_TEXT_BYTES = 32768
@@ -80,8 +82,8 @@ class Input:
 		self._roots[slot] = root
 
 	def prepare(self, slot):
-		"""A function that returns the data. Everything that is no secret is prepared before the
-		bell."""
+		"""Returns a function that returns the data. Everything that is no secret is prepared here,
+		before the bell."""
 		root, area = self._roots[slot], self.area
 		leaves = root.leaves()
 		made = {id(node): area.view(node, slot) for node in leaves if node.kind == tree.TENSOR}
@@ -99,7 +101,7 @@ class Input:
 		return lambda: tree.build(root, leaf, classes)
 
 	def bounds(self, slot):
-		"""For the device and the host: the address of the slot and its end."""
+		"""(the address of the slot, its end) on the device, and the same on the host."""
 		begins = [self.area.address(slot, place) for place in (0, 1)]
 		return [(begin, begin + self.area.strides[place] if begin else 0)
 			for place, begin in enumerate(begins)]
@@ -229,6 +231,7 @@ class NullKernel:
 
 	def __init__(self):
 		self._known, self._output = {}, None
+		self.fault = ""  # why it cannot answer calls; the judge finds out whose fault that is
 		self.forget()
 
 	def forget(self):
@@ -281,8 +284,8 @@ class Contestant:
 	def __init__(self, page, gate, null):
 		"""`gate`: None without a GPU."""
 		self.page, self.gate, self.is_cuda, self.null = page, gate, gate is not None, null
-		# Of the call: its number, the address of its input, whether the GPU waits at the gate
-		# already.
+		# Of the current call: its number, the address of its input, and whether the GPU already
+		# waits at the gate.
 		self.number, self.slot, self.is_ahead = 0, 0, False
 		self.tensors, self.synchronize, self.event = None, None, None
 		self.kernel, self.input, self.outputs, self.room = None, None, None, None
@@ -363,13 +366,18 @@ class Contestant:
 		if self.null and not descriptors and self.null.return_to(
 			podium_area.HEAD.unpack_from(content)[0]):
 			return
-		number, area, rest = podium_area.Area.take(content, descriptors, self.tensors)
-		root = tree.decode(rest)
-		if self.null:
-			self.null.follow(number, root, self.tensors)
-			output = self.null.prepare(0, self.input.area, {})
-			self.outputs.pending = self.outputs.key(output, [], self.input.bounds(0))
-		self.outputs.specs[self.outputs.pending] = Spec(number, area, root)
+		try:
+			number, area, rest = podium_area.Area.take(content, descriptors, self.tensors)
+			root = tree.decode(rest)
+			if self.null:
+				self.null.follow(number, root, self.tensors)
+				output = self.null.prepare(0, self.input.area, {})
+				self.outputs.pending = self.outputs.key(output, [], self.input.bounds(0))
+			self.outputs.specs[self.outputs.pending] = Spec(number, area, root)
+		except Exception as error:  # as when a submission has filled the GPU
+			if not self.null:
+				raise
+			self.null.fault = accuse("The empty kernel", error)
 
 	# Calls.
 
@@ -442,7 +450,10 @@ class Contestant:
 			gc.enable()
 
 	def answer(self, run, data, bounds, slot):
-		"""(status, spec, own_ns). Frames that belong to them are sent before "done"."""
+		"""(status, spec, own_ns). Sends the frames that belong to these values before "done"."""
+		if self.null and self.null.fault:
+			say(self.null.fault)
+			return wire.RAISED, 0, 0.0
 		try:
 			output, own_ns = run(data())
 		except wire.Gone:
@@ -515,7 +526,8 @@ class Contestant:
 			raise wire.last_failure()
 
 	def loss(self):
-		"""A line if an error left the GPU unusable, which tells the judge so as well."""
+		"""Returns a line for the message if an error left the GPU unusable. The line also tells the
+		judge so."""
 		if not self.is_cuda:
 			return ""
 		try:

@@ -20,11 +20,12 @@ enum {
 	CUDA_ACCESS_READ_WRITE = 3, /* CU_MEM_ACCESS_FLAGS_PROT_READWRITE */
 	CUDA_LEAST_GRANULARITY = 0, /* CU_MEM_ALLOC_GRANULARITY_MINIMUM */
 	CUDA_STREAM_ON_ITS_OWN = 1, /* CU_STREAM_NON_BLOCKING */
+	/* CU_MEMHOSTALLOC_PORTABLE and CU_MEMHOSTREGISTER_PORTABLE, and the same with _DEVICEMAP. */
 	CUDA_HOST_FOR_ALL_CONTEXTS = 1,
-	CUDA_HOST_FOR_DEVICE = 2, /* CU_MEMHOSTALLOC_ and CU_MEMHOSTREGISTER_PORTABLE, _DEVICEMAP */
+	CUDA_HOST_FOR_DEVICE = 2,
+	/* CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT and _MAX_THREADS_PER_MULTIPROCESSOR. */
 	CUDA_DEVICE_SMS = 16,
-	CUDA_DEVICE_SM_THREADS =
-		39, /* CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, _MAX_THREADS_PER_MULTIPROCESSOR */
+	CUDA_DEVICE_SM_THREADS = 39,
 	CUDA_WRITE_AFTER_ALL = 0, /* CU_STREAM_WRITE_VALUE_DEFAULT: earlier writes are visible first */
 };
 
@@ -33,14 +34,14 @@ struct CUstream_st;
 struct CUmod_st;
 struct CUfunc_st;
 
-struct cuda_place {
+struct cuda_place { /* CUmemLocation */
 	unsigned int kind;
 	int device;
-}; /* CUmemLocation */
-struct cuda_access {
+};
+struct cuda_access { /* CUmemAccessDesc */
 	struct cuda_place place;
 	unsigned int access;
-};                        /* CUmemAccessDesc */
+};
 struct cuda_memory_kind { /* CUmemAllocationProp */
 	unsigned int kind, handle;
 	struct cuda_place place;
@@ -110,7 +111,7 @@ struct cuda_driver {
 /* Bound by isolated_cuda_open, which every user calls first. */
 extern struct cuda_driver isolated_cuda;
 
-/* Calls a member. Returns 0, or ISOLATED_FAILED with a sentence. */
+/* Calls a member. Returns 0, or ISOLATED_FAILED with a message. */
 #define CUDA_DO(member, ...) \
 	isolated_cuda_check(isolated_cuda.member(__VA_ARGS__), offsetof(struct cuda_driver, member))
 int isolated_cuda_check(unsigned int status, size_t member);

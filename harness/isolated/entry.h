@@ -33,8 +33,8 @@ constexpr const char *call_name = "podium_call", *settle_name = "podium_settle";
 
 } // namespace podium
 
-/* The two functions, for use after the declaration of custom_kernel. Reading an error clears it if
- * a launch failed; the error of a kernel that ran stays. */
+/* Defines podium_call and podium_settle; use it after the declaration of custom_kernel. Reading an
+ * error clears it if a launch failed; the error of a kernel that ran stays. */
 #define PODIUM_ENTRY \
 	extern "C" __attribute__((visibility("default"))) void podium_call( \
 		input_t &&data, std::optional<output_t> &output, podium::Ending &ending) \

@@ -7,7 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* On 64-bit systems pinned memory has one address for the host and all contexts. */
+/* Checks that the GPU has the host's address for pinned memory. On 64-bit systems pinned memory has
+ * one address for the host and all contexts. */
 static int has_one_address(void *address)
 {
 	unsigned long long on_device = 0;
@@ -51,8 +52,8 @@ int isolated_head_mark(uint64_t stream, uint32_t *word, uint32_t value)
 
 /* The kernel below depends on these offsets. */
 struct isolated_gate {
-	/* The number of the call in the lower half and the count of lines in the upper: read at once.
-	 */
+	/* The number of the call in the lower half and the count of lines in the upper: one read gives
+	 * both. */
 	uint64_t number_and_count;
 	uint64_t unused[7];
 	uint64_t places[isolated_most_lines];
@@ -154,7 +155,7 @@ static const char WAIT[] =
 static struct {
 	struct CUfunc_st *wait, *empty;
 	struct isolated_memory opened;
-	unsigned int blocks; /* that the GPU holds of `wait` */
+	unsigned int blocks; /* how many blocks of `wait` the GPU holds */
 } kernel;
 
 static int count_blocks(void)
@@ -170,7 +171,7 @@ static int count_blocks(void)
 	return rc;
 }
 
-/* For this process alone, so without an exportable handle. */
+/* Allocates `opened`. Only this process uses that memory, so its descriptor is closed. */
 static int make_opened(void)
 {
 	int rc = isolated_memory_make(&kernel.opened, 1, sizeof(uint64_t));

@@ -1,5 +1,5 @@
-/* The judge's own work on the GPU: laying out an input without waiting, copying outputs, and the
- * time that takes. Unused without a GPU. */
+/* The judge's own work on the GPU: laying out an input without waiting, copying outputs, and
+ * measuring how long that takes. Unused without a GPU. */
 #ifndef PODIUM_ISOLATED_GPU_H
 #define PODIUM_ISOLATED_GPU_H
 
@@ -37,7 +37,7 @@ inline void cuda(cudaError_t status, const char *what)
 			+ cudaGetErrorName(status) + ")");
 }
 
-/* 64 mixed bits for each (seed, index): the finaliser of SplitMix64 (Steele, Lea, Flood 2014). */
+/* 64 mixed bits for each (seed, index): the finalizer of SplitMix64 (Steele, Lea, Flood 2014). */
 __host__ __device__ inline std::uint64_t mixed(std::uint64_t seed, std::uint64_t index)
 {
 	std::uint64_t z = seed * 0xd1342543de82ef95ull + (index + 1) * 0x9e3779b97f4a7c15ull;
@@ -46,9 +46,8 @@ __host__ __device__ inline std::uint64_t mixed(std::uint64_t seed, std::uint64_t
 	return z ^ (z >> 31);
 }
 
-/* Random bits. For floating point they are NaN with a random payload as words of 16, 32 and 64
- * bits.
- */
+/* Returns random bits. With `is_floating` they are NaN with a random payload, as words of 16, 32
+ * and 64 bits. */
 __host__ __device__ inline std::uint64_t poison_word(
 	std::uint64_t seed, std::uint64_t index, bool is_floating)
 {
@@ -147,7 +146,7 @@ class Device
 		return free;
 	}
 
-	/* Leaves the bytes after the last whole word. */
+	/* Poisons all whole words. Leaves the bytes after the last one. */
 	void poison(std::byte *at, std::size_t bytes, bool is_floating, std::uint64_t seed)
 	{
 		if (bytes >= sizeof(std::uint64_t))
@@ -162,7 +161,8 @@ class Device
 			cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_), "a copy");
 	}
 
-	/* Copies one line of so many bytes in each pitch. `to` or `from` may be on the host. */
+	/* Copies `lines` lines of `bytes` bytes each. A pitch is the distance between the starts of two
+	 * lines. `to` or `from` may be on the host. */
 	void copy_lines(std::byte *to, std::size_t to_pitch, const std::byte *from,
 		std::size_t from_pitch, std::size_t bytes, std::size_t lines)
 	{
@@ -192,14 +192,14 @@ class Device
 		wait();
 	}
 
-	/* Notes how long a touch took after a contestant that has finished with the GPU. Only before a
-	 * submission is loaded: later it could make a switch look dear. */
+	/* Notes how long a touch took after a contestant that has finished with the GPU. Call it only
+	 * before a submission is loaded: later the submission could make a switch look expensive. */
 	void note_switch(double touch_ns)
 	{
 		switches_.push_back(touch_ns);
 	}
 
-	/* How long so many copies of so many bytes in all take on the device, at most. */
+	/* Returns the most ns that `copies` copies of `bytes` bytes in all take on the device. */
 	double copy_ns(std::size_t bytes, std::size_t copies)
 	{
 		if (!copies)
@@ -210,8 +210,8 @@ class Device
 			+ launch_ns * static_cast<double>(copies);
 	}
 
-	/* Leaves the GPU to interrupted work of a call until no other process uses it. Returns how long
-	 * that took, ns; 0 while the cost of a switch is unknown. */
+	/* Leaves the GPU to interrupted work of a call until no other process uses it. Returns how many
+	 * ns that took; 0 while the cost of a switch is unknown. */
 	double rest()
 	{
 		if (switches_.empty())
@@ -291,16 +291,17 @@ class Device
 
 	using Clock = std::chrono::steady_clock;
 
-	/* How long the judge leaves the GPU alone after a call: at a time, and in all. */
+	/* How long the judge leaves the GPU alone after a call, in ns: at a time, and in all. */
 	static constexpr double rest_ns = 120'000, most_rest_ns = 20'000'000;
-	/* To know what a copy on the device takes at most, and a launch more. */
+	/* For copy_ns: how many copies measure the time, the margin on it, and what each launch takes
+	 * in addition, at most. */
 	static constexpr int copies = 5;
 	static constexpr double copy_margin = 1.25, launch_ns = 3000;
 
 	cudaStream_t stream_ = nullptr;
 	Values switches_;
 	double copy_ns_per_byte_ = 0;
-	double quickest_ns_ = std::numeric_limits<double>::infinity(); /* touch */
+	double quickest_ns_ = std::numeric_limits<double>::infinity(); /* of all touches */
 	std::size_t l2_bytes_ = 0;
 	std::byte *cache_ = nullptr;
 	unsigned *differs_ = nullptr;

@@ -49,7 +49,7 @@ void isolated_sleep(int64_t ns)
 void isolated_make_way(void)
 {
 	enum { enough = 3 }; /* a judge, a contestant, and all else */
-	static long count;   /* not those of this thread, which is bound to one CPU during a call */
+	static long count;   /* of all CPUs: during a call this thread is bound to one */
 	if (!count)
 		count = sysconf(_SC_NPROCESSORS_ONLN);
 	if (count > 0 && count < enough)

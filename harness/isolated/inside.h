@@ -13,7 +13,7 @@
 
 enum { isolated_ns_per_us = 1000, isolated_ns_per_ms = 1000 * 1000 };
 
-/* Keeps the sentence for isolated_why and returns the error. */
+/* Keeps the message for isolated_why and returns the error. */
 int isolated_fail(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The same for a failed system call; appends ": " and the meaning of errno. */
 int isolated_fail_errno(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -43,7 +43,8 @@ void isolated_sleep(int64_t ns);
  * it waits for. */
 void isolated_make_way(void);
 
-/* Whether the other process has closed its socket or ended. -1: there is none. */
+/* Whether the other process has closed its socket or ended. False for the socket -1, which means
+ * that there is no other process. */
 bool isolated_hung_up(int socket);
 
 /* Maps the first bytes of a memfd, populated. NULL: see isolated_why. */
@@ -61,7 +62,7 @@ int isolated_pinned_make(void **address, uint64_t bytes);
 int isolated_hand_over(int socket, const struct isolated_memory *memory);
 int isolated_receive_handed(int socket);
 
-/* memory_cuda.c: like the functions of native.h. */
+/* memory_cuda.c: the functions of native.h for memory on the GPU. */
 int isolated_cuda_make(struct isolated_memory *memory, uint64_t bytes);
 int isolated_cuda_import(struct isolated_memory *memory, uint64_t bytes, int descriptor);
 void isolated_cuda_release(struct isolated_memory *memory);

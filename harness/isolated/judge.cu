@@ -22,13 +22,14 @@
  * 115    the task cannot be split
  * 116    protocol violation
  * 117    the contestant's process ended
+ * 118    the rival failed, in a comparison
  *
  * From 113 on the last result line is `error:`. */
 #include <cstdint>
 
 #include "utils.h"
 
-/* What eval.cu needs from utils.h, for tasks with an own utils.h. */
+/* What eval.cu needs from utils.h, for tasks with their own utils.h. */
 namespace podium_eval
 {
 namespace ExitCodes
@@ -75,21 +76,20 @@ using podium_eval::Report;
 using podium_eval::stop;
 
 constexpr double usual_limit_s = 120; /* of a mode, unless PODIUM_TIME_LIMIT_S has another */
-constexpr double share_for_cases =
-	0.85; /* of the time limit; the rest is for the start and for delays */
-/* Limits of one call. The first call of a case may load and tune: it may take half of the time
- * left.
- */
+/* Of the time limit; the rest is for the start and for delays. */
+constexpr double share_for_cases = 0.85;
+/* Limits of one call. The first call of a case may load and tune, so it may take half of the time
+ * left. */
 constexpr double first_call_s = 30, call_s = 10, call_factor = 3;
 constexpr std::size_t most_host_bytes = std::size_t(2) << 30; /* of an output */
 constexpr int most_specs = 8; /* how often the outputs of a case may need more memory */
-constexpr std::size_t quiet_warm_calls =
-	26; /* a contestant measures its first calls of a case itself, which takes time */
-constexpr double ready_factor =
-	20; /* a submission may take so much longer than the null contestant to get ready */
+/* A contestant measures its first calls of a case itself, which takes time. */
+constexpr std::size_t quiet_warm_calls = 26;
+/* How many times longer than the null contestant a submission may take to get ready. */
+constexpr double ready_factor = 20;
 constexpr std::int64_t leave_s = 10; /* for a dismissed process to end */
-constexpr int unpinned_calls =
-	2; /* of a case, so that libraries do not start all threads on one core */
+/* The first calls of a case are not pinned: libraries then do not start all threads on one core. */
+constexpr int unpinned_calls = 2;
 
 struct Mode {
 	const char *name, *noun;
@@ -232,28 +232,29 @@ template <class Has> bool any_of(const Parts &parts, Has has)
 		parts.begin(), parts.end(), [&](const Part &part) { return part.mode.*has; });
 }
 
-/* An input has another part on the host than the ones before the submission was loaded. */
+/* An input's part on the host differs from that of the inputs before the submission was loaded. */
 struct HostPartVaries {
 };
 
-/* What the judge knows of a case and has taken for it before it loads a submission. */
+/* What the judge knows about a case and has reserved for it before it loads a submission. */
 struct Plan {
 	std::vector<std::byte> stream; /* of an input */
 	std::size_t device_bytes = 0;
 	std::uint32_t slots = 1;
-	bool is_handed = false; /* the stream is another in each input, so it must not be there before
-	                           the clock runs. What never changes is no secret. */
+	/* The stream differs from input to input, so the contestant must not have it before the clock
+	 * runs. A stream that never changes is no secret. */
+	bool is_handed = false;
 	isolated_quiet quiet = { 0, std::numeric_limits<double>::quiet_NaN(), 0, {}, {}, {} };
 };
 
 /* The measurements of a contestant in a case. */
 struct Measurement {
 	Blocks blocks;
-	Values own; /* what it measured itself */
-	std::map<std::string, int>
-		disturbed;    /* how many blocks count in spite of a disturbance, by reason */
+	Values own; /* what the contestant measured itself */
+	/* How many blocks count in spite of a disturbance, by reason. */
+	std::map<std::string, int> disturbed;
 	int repeated = 0; /* blocks that were measured again */
-	int late = 0;     /* calls for which it was late to get ready */
+	int late = 0;     /* calls for which the contestant was late to get ready */
 	Watch watch;
 };
 
@@ -277,8 +278,8 @@ class Judge
 		succeed(isolated_pin(own_cpu, &before));
 	}
 
-	/* The order of the sockets. Takes what the run needs before it loads a submission, so that none
-	 * can be in the way. */
+	/* Greets the sides in the order of their sockets. Takes what the run needs before it loads a
+	 * submission, so that no submission can be in the way. */
 	void meet()
 	{
 		const char *names[] = { "submission", "null contestant", "rival" };
@@ -352,7 +353,7 @@ class Judge
 		return *sides_[2];
 	}
 
-	/* The side whose calls the null contestant's are compared with. */
+	/* The side whose calls are compared with those of the null contestant. */
 	Side &leader()
 	{
 		return *players_[0];
@@ -399,8 +400,8 @@ class Judge
 		room_bytes_ = device_ ? device_->free_bytes() : 0;
 	}
 
-	/* Measures the null contestant's calls in each timed case, in turns with the other sides, as
-	 * later. */
+	/* Measures the null contestant's calls in each timed case, in turns with the other sides, as in
+	 * the later measurements. */
 	void measure_quiet()
 	{
 		if (!rule_.calibrations)
@@ -463,7 +464,8 @@ class Judge
 		}
 	}
 
-	/* Reports a failure. Begins again if the inputs' part on the host varies after all. */
+	/* Calls `act` for a case and reports a failure. Calls it again if the inputs' part on the host
+	 * varies after all. */
 	template <class Do> void try_case(const std::string &key, const Case &one, Do &&act)
 	{
 		plan_ = &plans_[&one];
@@ -554,7 +556,8 @@ class Judge
 	}
 
 	/* Measures how much longer an empty kernel takes in each contestant's process than in the null
-	 * contestant's, before a submission is loaded. The first block only sets the gates. */
+	 * contestant's, before a submission is loaded. The first block only decides when the gates
+	 * open. */
 	void calibrate()
 	{
 		for (auto &side : sides_) {
@@ -604,7 +607,7 @@ class Judge
 
 	/* ---- failures of a side ---- */
 
-	/* A contestant that violates the protocol or ends also ends the run. */
+	/* Calls `act` for a side. A contestant that violates the protocol or ends also ends the run. */
 	template <class Do> void attempt(Side &side, Do &&act)
 	{
 		double began_s = budget_.passed_s();
@@ -649,7 +652,8 @@ class Judge
 		}
 	}
 
-	/* A side was given less time than usual: the fault is of the side that has spent more. */
+	/* Ends a comparison in which a side timed out with less time than usual. The side that has
+	 * spent more time loses. */
 	[[noreturn]] void stop_for_time()
 	{
 		Side &slower = spent_s_[&entry()] < spent_s_[&rival()] ? rival() : entry();
@@ -657,8 +661,8 @@ class Judge
 			"The " + slower.name() + " used up the time limit.");
 	}
 
-	/* Ends the run because the rival's process failed. Before the rival's code is loaded there, the
-	 * machine is at fault. */
+	/* Ends the run because the rival's process failed. Before the rival's code is loaded in that
+	 * process, the machine is at fault. */
 	[[noreturn]] void lose(Side &side, const std::string &sentence)
 	{
 		allow_for_memory(side);
@@ -683,8 +687,8 @@ class Judge
 		}
 	}
 
-	/* If the null contestant works once the submission has gone, or the submission does not go, its
-	 * failure was the submission's doing. */
+	/* Ends the run because the null contestant failed. If it works once the submission has gone, or
+	 * if the submission does not go, the failure was the submission's doing. */
 	[[noreturn]] void blame(const std::string &failure)
 	{
 		if (loaded_.size() != 1)
@@ -764,8 +768,8 @@ class Judge
 			*message = reporter.message();
 	}
 
-	/* Returns nothing if the contestant first needed other memory: the next call has another input.
-	 */
+	/* Makes one call. Returns nothing if the contestant needs larger memory for its output first:
+	 * the caller then calls again, with another input. */
 	std::optional<Called> call(
 		Side &side, const Input &input, int cpu, std::string *message = nullptr)
 	{
@@ -805,7 +809,8 @@ class Judge
 		return side.is_null() ? std::min(rule_.wait_ns, leader().latest_ns()) : 0;
 	}
 
-	/* A measured call, for which all memory is there. */
+	/* Makes a call that counts. The warm-up calls have shown how much memory the output needs, so a
+	 * contestant that needs more now violates the protocol. */
 	Called measured(Side &side, const Input &input)
 	{
 		auto called = call(side, input, contestants_cpu_);
@@ -880,8 +885,8 @@ class Judge
 		return text;
 	}
 
-	/* Gets the first right answer of every player. Memory comes only then: a side without calls
-	 * would not read its frames. */
+	/* Gets the first right answer of every player. Gives memory to a side only when it is called: a
+	 * side without calls would not read its frames. */
 	void begin_case(const Case &one)
 	{
 		if (lost_)
@@ -947,8 +952,8 @@ class Judge
 
 	/* ---- blocks ---- */
 
-	/* One call of a side. The head of the next call shows what this one left on the device. Returns
-	 * how long the side took to get ready. */
+	/* Makes one call of a side. The head of the next call shows what this call left on the device.
+	 * Returns how long the side took to get ready. */
 	double note(Side &side, const Input &input, std::vector<Timing> &calls, Values &heads)
 	{
 		Called called = measured(side, input);
@@ -978,7 +983,7 @@ class Judge
 		end_block(made.watch, ours, theirs);
 	}
 
-	/* Calls for which a submission was late to get ready do not count. */
+	/* Drops the last calls, because a submission was late to get ready for them. */
 	void drop_late(Measurement &made, Block &ours, Block *theirs)
 	{
 		ours.calls.pop_back();
@@ -994,7 +999,8 @@ class Judge
 			});
 	}
 
-	/* Returns whether all were ready in time. */
+	/* Calls all players and the null contestant in random order. Returns whether all were ready in
+	 * time. */
 	bool call_all(const Input &input, Block &ours, Block *theirs)
 	{
 		double ready_ns = 0, null_ready_ns = 0;
@@ -1012,7 +1018,8 @@ class Judge
 		return ready_ns <= std::max(rule_.ready_ns, ready_factor * null_ready_ns);
 	}
 
-	/* The sides that have been called with this input show whose calls came before. */
+	/* Calls the null contestant. A side that has been called with this input more often than the
+	 * null contestant came before it. */
 	double note_null(const Input &input, Block &ours, Block *theirs)
 	{
 		bool is_after_ours = ours.calls.size() > ours.null.size(),
@@ -1131,7 +1138,7 @@ class Judge
 
 	/* ---- results ---- */
 
-	/* The samples as little-endian float32. */
+	/* Encodes the samples as little-endian float32 in base64. */
 	static std::string base64(const Values &samples)
 	{
 		static_assert(std::endian::native == std::endian::little);
@@ -1220,8 +1227,8 @@ class Judge
 	std::vector<std::unique_ptr<Side>> sides_; /* the entry, the null contestant, the rival */
 	Budget budget_;
 	double limit_s_ = 0; /* of the last call */
-	double quiet_ns_ =
-		0; /* an empty kernel of the null contestant before a submission was loaded */
+	/* How long an empty kernel of the null contestant took before a submission was loaded. */
+	double quiet_ns_ = 0;
 	std::int32_t contestants_cpu_ = -1;
 	std::size_t room_bytes_ = 0; /* of the GPU's memory, for the submissions */
 	std::map<const Case *, Plan> plans_;
@@ -1229,7 +1236,7 @@ class Judge
 	std::vector<Side *> loaded_;             /* the sides where code of a submission may run */
 	std::map<const Side *, double> spent_s_; /* in their calls */
 	std::vector<Side *> players_;            /* the sides called now, with the null contestant */
-	std::string series_;       /* separates their inputs from those of other measurements */
+	std::string series_;       /* separates the players' inputs from those of other measurements */
 	std::uint64_t number_ = 0; /* of inputs in this case */
 	std::string message_;      /* the check's message about the first output */
 	Values *after_ = nullptr;  /* the list for the duration of the next head */

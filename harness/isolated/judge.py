@@ -28,12 +28,13 @@ Exit codes of the submission:
 116  the submission violated the protocol
 117  the submission's process ended
 118  the rival failed, in a comparison
+119  the rival's process ended, in a comparison
 
 Exit codes that are not the submission's fault:
 
 2    wrong usage, or the task's files cannot be imported
 111  the results cannot be written
-113  a case cannot be read, or generate_input fails
+113  a case cannot be read, or the task's generate_input or check fails
 115  the task cannot be judged in two processes; no case was judged
 """
 import base64
@@ -59,9 +60,9 @@ import podium_tree as tree
 import podium_wire as wire
 from podium_area import strides_of
 from podium_eval import (EXIT_CASE, EXIT_CUDA, EXIT_RAISED, EXIT_REPORT, EXIT_USAGE, EXIT_WRONG,
-	INTEGER, CaseError, CaseFailed, asking_task, read_answer, read_cases, say)
-from podium_side import (EXIT_GONE, EXIT_RIVAL, EXIT_TIME, EXIT_UNSPLITTABLE, EXIT_VIOLATION,
-	MOST_TEXT, NullFailed, Side, Stop)
+	INTEGER, CaseError, CaseFailed, asking_task, is_of_device, read_answer, read_cases, say)
+from podium_side import (EXIT_GONE, EXIT_RIVAL, EXIT_RIVAL_GONE, EXIT_TIME, EXIT_UNSPLITTABLE,
+	MOST_TEXT, NullFailed, Side, Stop, is_full)
 from podium_words import accuse, explain
 
 ENTRY, NULL, RIVAL = 4, 5, 6
@@ -70,6 +71,8 @@ MODES = {
 }
 WITH_NONCE = ("leaderboard", "compare")
 KEPT_FROM_CONTESTANTS = ("reference", "reference_code")
+# No side is charged for a failure with one of these codes.
+NOT_CHARGED = (EXIT_USAGE, EXIT_REPORT, EXIT_CASE, EXIT_UNSPLITTABLE, EXIT_RIVAL, EXIT_RIVAL_GONE)
 LIMIT_S = 120.0
 # Limits of one call. The first call of a case compiles and tunes: it may take half of the time
 # left.
@@ -126,32 +129,24 @@ class Report:
 
 @contextlib.contextmanager
 def failing_with(code, what):
-	"""Turns what the task's own code raises into a CaseFailed."""
+	"""Turns an exception, also of the task's own code, into a CaseFailed."""
 	try:
 		yield
 	except (CaseFailed, Stop, KeyboardInterrupt):
 		raise
 	except BaseException as error:
-		need_memory(error)
+		if code != EXIT_CASE and is_of_device(error):
+			raise
 		raise CaseFailed(code, accuse(what, error)) from None
 
 
-def need_memory(error):
-	"""Blames the submission for a full GPU: before it was loaded there was room for the task."""
-	if type(error).__name__ == "OutOfMemoryError":
-		raise CaseFailed(
-			EXIT_RAISED,
-			"The GPU's memory is full: the judge found no room for inputs and outputs. A "
-			"submission must leave room for them.") from None
-
-
-def ask(function, *arguments):
-	"""Calls a function of the task with what a submission returned."""
-	try:
-		return function(*arguments)
-	except BaseException as error:
-		need_memory(error)
-		raise
+def device_failure(error):
+	"""The Stop for an error of the GPU in the judge itself: a submission has filled or lost it."""
+	if is_full(error):
+		return Stop(
+			EXIT_RAISED, "The GPU's memory is full: the judge found no room for inputs and outputs. "
+			"A submission must leave room for them.")
+	return Stop(EXIT_CUDA, f"The judge could not use the GPU: {type(error).__name__}: {error}")
 
 
 class Task:
@@ -203,14 +198,13 @@ class Task:
 		if self._is_output_of:
 			given, tensors = snapshot.input_tree(image, self.classes)
 			with asking_task(self._is_output_of, self._reference, make_input):
-				is_given = ask(self._is_output_of, given,
-					snapshot.output_tree(self.classes, tensors))
+				is_given = self._is_output_of(given, snapshot.output_tree(self.classes, tensors))
 			if not is_given:
 				raise CaseFailed(
 					EXIT_WRONG,
 					"custom_kernel did not return the output that it was given to fill.")
 		with asking_task(self._check, self._reference, make_input):
-			good, text = read_answer(ask(self._check, data, output))
+			good, text = read_answer(self._check(data, output))
 		if not good:
 			raise CaseFailed(
 				EXIT_WRONG, text or "the output is wrong; check_implementation does not say where.")
@@ -260,9 +254,10 @@ class Budget:
 	def __init__(self, limit_s):
 		self._end = monotonic() + limit_s * 0.97
 		self._end_of_cases = monotonic() + limit_s * SHARE_FOR_CASES
+		self._least_s = limit_s * 0.01  # the judge ends before podium-run ends it
 
 	def left_s(self):
-		return max(1.0, self._end - monotonic())
+		return max(self._least_s, self._end - monotonic())
 
 	def share_s(self, cases_left):
 		"""When the next of `cases_left` equal shares of the time ends."""
@@ -291,15 +286,16 @@ class Patience:
 
 
 class HostPartVaries(Exception):
-	"""An input has another part on the host than the ones before the submission was loaded."""
+	"""An input's part on the host differs from that of the inputs before the submission was
+	loaded."""
 
 
 class Plan:
-	"""What the judge knows of a case and has taken for it before it loads a submission.
+	"""What the judge knows about a case and has reserved for it before it loads a submission.
 
-	`image`: an input. `slots`: for inputs. `is_handed`: the part on the host is another in each
-	input, so it must not be there before the clock runs. What never changes is no secret. `quiet`:
-	what the null contestant's calls take.
+	`image`: an input. `slots`: for inputs. `is_handed`: the part on the host differs from input to
+	input, so the contestant must not have it before the clock runs. A part that never changes is no
+	secret. `quiet`: what the null contestant's calls take.
 	"""
 
 	def __init__(self, image, slots):
@@ -329,7 +325,7 @@ class Measurement:
 		self.own += other.own
 
 	def is_enough(self, rule):
-		"""Computes values only at a look, because they take time."""
+		"""Whether the case may end. Computes values only at a look, because they take time."""
 		return len(self.blocks) in rule.looks and statistics.is_enough(self.values(rule), rule)
 
 
@@ -368,16 +364,10 @@ class Trial:
 		form."""
 		try:
 			return self._play(side, data, image, pinned)
-		except CaseFailed as failure:
-			if side is not self.judge.rival or failure.code == EXIT_CASE:
-				raise
-			raise of_rival(side, f"{side.noun} failed: {failure.text}") from None
-		except Stop as end:
-			if self.judge.rival and end.code == EXIT_TIME and self.patience[side].is_short:
-				raise self.judge.time_is_up() from None
-			if side is not self.judge.rival or end.code in (EXIT_GONE, EXIT_UNSPLITTABLE):
-				raise
-			raise of_rival(side, end.sentence) from None
+		except (CaseFailed, Stop) as failure:
+			if failure.code == EXIT_TIME and self.patience[side].is_short:
+				raise self.judge.time_is_up(failure, side) from None
+			raise self.judge.charge(failure, side) from None
 
 	def _play(self, side, data, image, pinned):
 		patience = self.patience[side]
@@ -394,8 +384,8 @@ class Trial:
 			side.learn_spec(self.task.classes)
 			return None, ""
 		self._note_head(taken, None)
-		message = self.task.check(data, image, taken.snapshot,
-			lambda: self.judge.make(*self.case.fresh("again", 0))[0])
+		message = self.judge.ask_task(lambda: self.task.check(data, image, taken.snapshot, lambda:
+			self.judge.generate(*self.case.fresh("again", 0))))
 		side.examine_late(taken)
 		return taken, message
 
@@ -412,8 +402,8 @@ class Trial:
 		return taken
 
 	def _note_head(self, taken, heads):
-		"""Files a head's duration under the call before it, whose leftovers on the device it
-		shows."""
+		"""Appends a head's duration to the list of the call before it: the head shows what that
+		call left on the device."""
 		if self._after is not None:
 			self._after.append(taken.head_ns)
 		self._after = heads
@@ -435,8 +425,8 @@ class Trial:
 				return message
 
 	def warm_up(self, measurement):
-		"""Calls that do not count. The second shows what a call costs: at the first, the null
-		contestant maps its memory."""
+		"""Makes calls that do not count. The second call shows what a call costs: in the first, the
+		null contestant maps its memory."""
 		began, self.rule = monotonic(), self.judge.rule
 		for number in range(self.rule.most_warm_calls):
 			calling = monotonic()
@@ -471,8 +461,10 @@ class Trial:
 			return True
 		measurement.late += 1
 		if measurement.late > statistics.MOST_LATE:
-			raise measurement.side.violation(
-				f"took {entry.ready_ns / 1e6:.0f} ms to get ready for a call, again and again")
+			raise self.judge.charge(
+				measurement.side.violation(
+				f"took {entry.ready_ns / 1e6:.0f} ms to get ready for a call, again and again"),
+				measurement.side)
 		return False
 
 	def is_over(self, calls):
@@ -480,8 +472,8 @@ class Trial:
 		return monotonic() >= self.until and calls >= statistics.LEAST_CALLS
 
 	def block(self, measurement, first=None):
-		"""Measures a block. `first`: the number of its first input if another block uses the
-		same."""
+		"""Measures a block. `first`: the number of its first input if another block uses the same
+		inputs."""
 		block = statistics.Block(measurement.side.delta_ns)
 		before = sum(len(other.calls) for other in measurement.blocks)
 		numbers = itertools.count(first) if first is not None else itertools.repeat(None)
@@ -529,9 +521,10 @@ class Trial:
 				kept, other = other, kept
 			kept.stand_for(other)
 		if statistics.delays_probes(kept.blocks, self.rule):
-			raise side.violation(
+			raise self.judge.charge(
+				side.violation(
 				"said that its output was complete, and kept the GPU from showing it to the judge "
-				"until it was")
+				"until it was"), side)
 		return kept
 
 	def attempt(self, side):
@@ -570,7 +563,8 @@ class Trial:
 				return both
 
 	def is_decided(self, both):
-		"""Computes values only at a look, because they take time."""
+		"""Whether the comparison may end. Computes values only at a look, because they take
+		time."""
 		return len(both[0].blocks) in self.rule.pair_looks and statistics.is_decided(
 			*(one.values(self.rule) for one in both), self.rule)
 
@@ -628,10 +622,13 @@ class Judge:
 	def begin(self, part):
 		self.part, self.budget = part, Budget(part.limit_s)
 
+	def generate(self, arguments, generators_seed):
+		with failing_with(EXIT_CASE, "generate_input"):
+			return self.inputs.make(arguments, generators_seed)
+
 	def make(self, arguments, generators_seed):
 		"""(data, image): a new input and its bytes."""
-		with failing_with(EXIT_CASE, "generate_input"):
-			data = self.inputs.make(arguments, generators_seed)
+		data = self.ask_task(lambda: self.generate(arguments, generators_seed))
 		try:
 			description = podium_cases.describe(data, self.device.tensors, self.task.can_import)
 			return data, staging.Image(description, self.device)
@@ -641,8 +638,8 @@ class Judge:
 	def look_at_inputs(self, sides):
 		"""Makes the plans of all cases. Raises Stop if the task cannot be split.
 
-		Makes one input for each case, and a second if it needs to know what changes, otherwise
-		while time permits.
+		Makes one input for each case. Makes a second one if the judge needs to know what changes
+		between inputs; for the other cases only while time permits.
 		"""
 		end = monotonic() + LOOK_S
 		for part in self.parts:
@@ -691,7 +688,7 @@ class Judge:
 
 	def measure_quiet(self, null, others):
 		"""Measures the null contestant's calls in each timed case, in turns with the other sides,
-		as later."""
+		as in the later measurements."""
 		if not self.rule.calibrations:
 			return
 		for case in itertools.chain.from_iterable(part.cases for part in self.parts
@@ -710,9 +707,9 @@ class Judge:
 			plan.forget_device()
 
 	def calibrate(self, side, null):
-		"""Measures how much longer an empty kernel takes in this process than in the null
-		contestant's, before a submission is loaded. The first block only sets the gates: they open
-		shortly before a contestant has the GPU to itself."""
+		"""Measures how much longer an empty kernel takes in the side's process than in the null
+		contestant's, before a submission is loaded. The first block only decides when the gates
+		open: shortly before a contestant has the GPU to itself."""
 		if not self.rule.calibrations:
 			return
 		deltas, quiet = [], []
@@ -727,9 +724,8 @@ class Judge:
 				one.open_at(max(0.0, quiet[0] - self.rule.open_before_ns))
 		side.delta_ns, null.quiet_ns = statistics.mean(deltas[1:]), statistics.mean(quiet[1:])
 
-	def run(self, entry, null, rival):
+	def run(self, entry, null):
 		"""Runs the parts until one has a failed case. Returns the exit code."""
-		self.entry, self.rival = entry, rival
 		for part in self.parts:
 			if part is not self.part:
 				self.report.settle()
@@ -781,7 +777,9 @@ class Judge:
 			return self.try_once(trial, *sides)
 		except HostPartVaries:
 			trial.plan.is_handed = True
-			return self.try_once(make_trial(), *sides)
+			again = make_trial()
+			again.series += " again"
+			return self.try_once(again, *sides)
 
 	def try_once(self, trial, *sides):
 		try:
@@ -790,11 +788,6 @@ class Judge:
 				return trial.test(sides[0])
 			trial.until = min(trial.until, monotonic() + self.rule.most_s)
 			return trial.measure(*sides) if len(sides) == 1 else trial.compare(*sides)
-		except (CaseFailed, Stop, HostPartVaries):
-			raise
-		except Exception as error:
-			need_memory(error)
-			raise
 		finally:
 			trial.end()
 
@@ -820,7 +813,7 @@ class Judge:
 			for index, case in enumerate(self.part.cases):
 				parts_left = sum(map(len, steps[step + 1:])) * len(
 					self.part.cases) + len(sides) * (len(self.part.cases) - index)
-				with self.reporting(index, case), self.allowing_for_memory(sides):
+				with self.reporting(index, case):
 					found[case].append(
 						self.try_case(
 						lambda: Trial(self, case, null, self.budget.share_s(parts_left / len(
@@ -830,64 +823,129 @@ class Judge:
 				if self.code:
 					return
 
-	@contextlib.contextmanager
-	def allowing_for_memory(self, sides):
-		"""Turns the failure of one of two loaded sides into a failure of the run where the other
-		one holds over half of the GPU's memory: the first may have found no room."""
+	# ---- whose fault a failure is ----
+
+	def loaded(self):
+		return [side for side in (self.rival, self.entry) if side and side.is_loaded]
+
+	def charge(self, failure, side=None):
+		"""The exception for a failure (a CaseFailed or Stop) that `side` caused. `side`: None if
+		the judge could not work for want of what a submission may have taken.
+
+		The rival's failure ends the comparison. Nobody is charged before a submission is loaded, nor
+		if the other one holds so much memory that the first may have found no room.
+		"""
+		if failure.code in NOT_CHARGED:
+			return failure
+		loaded = self.loaded()
+		if side is None and len(loaded) == 1:
+			side = loaded[0]
+		if len(loaded) == 2:
+			hog = self.find_hog([one for one in loaded if one is not side])
+			if side and hog:
+				return Stop(
+					EXIT_USAGE, f"{hog.noun} holds over half of the GPU's memory, so the failure "
+					f"of the other one decides nothing. {failure}")
+			side = side or hog
+		if side not in loaded:
+			return Stop(EXIT_USAGE, str(failure))
+		if side is not self.rival:
+			return failure
+		if failure.code == EXIT_GONE:
+			return Stop(EXIT_RIVAL_GONE, str(failure))
+		return Stop(EXIT_RIVAL, f"{side.noun} failed: {failure}" if isinstance(
+			failure, CaseFailed) else str(failure))
+
+	def find_hog(self, suspects):
+		"""The side that holds over half of the memory that submissions may use, or None. Dismisses
+		the suspects to find out, so it ends the run."""
+		for side in suspects if self.device.is_cuda else ():
+			before = self.device.free_bytes()
+			if not side.leave(LEAVE_S) or self.device.free_bytes() - before > self.room_bytes / 2:
+				return side
+		return None
+
+	def ask_task(self, ask):
+		"""Runs the task's own code. If that fails and a submission is loaded, the submission may
+		have taken what the code needs: then the code runs again without it."""
 		try:
-			yield
-		except (CaseFailed, Stop) as failure:
-			if len(sides) < 2 or not self.device.is_cuda or failure.code in (EXIT_CASE, EXIT_USAGE):
+			return ask()
+		except CaseFailed as failure:
+			error, loaded = failure.__context__, self.loaded()
+			if failure.code != EXIT_CASE or not self.device.is_cuda or not loaded:
 				raise
-			suspects = {EXIT_GONE: sides, EXIT_RIVAL: sides[:1]}.get(failure.code, sides[1:])
-			for side in suspects:
-				before = self.device.free_bytes()
-				if not side.leave(
-					LEAVE_S) or self.device.free_bytes() - before > self.room_bytes / 2:
-					raise Stop(
-						EXIT_USAGE,
-						f"{side.noun} holds over half of the GPU's memory, so the failure of the "
-						f"other one decides nothing. {failure}") from None
-			raise
+			end = Stop(EXIT_CASE, failure.text)
+			charged = self.charge_if_mended(end, lambda: self.succeeds(ask))
+			if charged is end and error and is_of_device(error) and len(loaded) == 1:
+				charged = self.charge_alone(loaded[0], device_failure(error))
+			raise charged from None
+
+	@staticmethod
+	def succeeds(ask):
+		"""Whether the task's code no longer fails by itself."""
+		try:
+			ask()
+		except CaseFailed as failure:
+			return failure.code != EXIT_CASE
+		except Exception:
+			return False
+		return True
+
+	def charge_if_mended(self, failure, works):
+		"""`failure`, or the charge for it if `works()` once one of the loaded submissions has gone,
+		or does not go. Ends the run."""
+		for side in self.loaded():
+			charged = self.charge_alone(side, failure)
+			if not side.leave(LEAVE_S) or works():
+				return charged
+		return failure
+
+	def charge_alone(self, side, failure):
+		return Stop(
+			EXIT_RIVAL if side is self.rival else EXIT_RAISED,
+			f"{side.noun} kept the judge from working, which works without it. {failure}")
+
+	def blame(self, failure, null):
+		"""The Stop for a null contestant that failed. If it works once a submission has gone, that
+		was the submission's doing."""
+
+		def works():
+			sleep(SETTLE_S / 4)  # the null contestant may still finish an earlier call
+			try:
+				null.run_empty(self.device if self.device.is_cuda else None)
+			except NullFailed:
+				return False
+			return True
+
+		return self.charge_if_mended(Stop(EXIT_USAGE, str(failure)), works)
 
 	def see_off_rival(self):
 		if not self.rival.leave(LEAVE_S):
-			raise of_rival(
-				self.rival,
-				f"{self.rival.noun}'s process did not end within {LEAVE_S:.0f} s of being "
-				"dismissed.")
+			raise Stop(
+				EXIT_RIVAL, f"{self.rival.noun}'s process did not end within {LEAVE_S:.0f} s of "
+				"being dismissed.")
 
-	def blame(self, failure, sides, null):
-		"""The Stop for a null contestant that failed. If it works once the submission has gone, or
-		the submission does not go, that was the submission's doing."""
-		loaded = [side for side in sides if side.is_loaded]
-		if len(loaded) != 1:
-			return Stop(EXIT_USAGE, str(failure))
-		try:
-			if loaded[0].leave(LEAVE_S):
-				null.run_empty(self.device if self.device.is_cuda else None)
-		except NullFailed as again:
-			return Stop(EXIT_USAGE, str(again))
-		return Stop(
-			EXIT_RAISED, f"{loaded[0].noun} kept the judge's own process from working, which works "
-			f"without it. {failure}")
+	def load(self, *sides):
+		for side in sides:
+			side.load()
+		for side in sides:
+			began = monotonic()
+			try:
+				side.await_ready(self.budget.left_s())
+			except (CaseFailed, Stop) as failure:
+				side.spent_s += monotonic() - began
+				if failure.code == EXIT_TIME:
+					raise self.time_is_up(failure, side) from None
+				raise self.charge(failure, side) from None
+			side.spent_s += monotonic() - began
 
-	def load(self, entry):
-		"""Loads the submission while the rival is loaded."""
-		began = monotonic()
-		entry.load()
-		try:
-			entry.await_ready(self.budget.left_s())
-		except Stop as end:
-			entry.spent_s += monotonic() - began
-			raise self.time_is_up() if end.code == EXIT_TIME else end from None
-
-	def time_is_up(self):
-		"""The Stop for a side that was given less time than usual: the fault is of the side that
-		has spent more."""
-		slower = max(self.entry, self.rival, key=lambda side: side.spent_s)
-		sentence = f"{slower.noun} used up the time limit."
-		return of_rival(slower, sentence) if slower is self.rival else Stop(EXIT_TIME, sentence)
+	def time_is_up(self, failure, side):
+		"""The Stop for a side that was given less time than usual: in a comparison the fault is of
+		the side that has spent more."""
+		if not self.rival:
+			return self.charge(failure, side)
+		slower = max(self.entry, self.rival, key=lambda one: one.spent_s)
+		return self.charge(Stop(EXIT_TIME, f"{slower.noun} used up the time limit."), slower)
 
 	def tell(self, index, case, lines):
 		for name, value in [("spec", case.spec), *lines]:
@@ -1016,30 +1074,6 @@ def hide():
 		ctypes.CDLL(None).prctl(pr_set_dumpable, 0, 0, 0, 0)
 
 
-def of_rival(rival, sentence):
-	"""A failure of the rival's process. Before the rival's code is loaded there, the machine is at
-	fault."""
-	return Stop(EXIT_RIVAL if rival.is_loaded else EXIT_USAGE, sentence)
-
-
-def await_loaded(sides, rival, budget):
-	for side in sides:
-		began = monotonic()
-		try:
-			side.await_ready(budget.left_s())
-			side.spent_s += monotonic() - began
-		except CaseFailed as failure:
-			if side is not rival:
-				raise
-			raise of_rival(side, f"{side.noun} failed: {failure.text}") from None
-		except Stop as end:
-			if side is not rival or end.code == EXIT_GONE:
-				raise
-			raise of_rival(
-				side, f"{side.noun} used up the time limit."
-				if end.code == EXIT_TIME else end.sentence) from None
-
-
 def read_parts(arguments):
 	"""`arguments`: the mode and the case file of each part."""
 	secret, limits = read_secret(), os.environ.get("PODIUM_TIME_LIMIT_S", "").split()
@@ -1055,6 +1089,7 @@ def judge(arguments, report, sides):
 	run = Judge(report, parts)
 	need_one_gpu()
 	entry, null, rival = open_sides(parts)
+	run.entry, run.rival = entry, rival
 	sides.extend(side for side in (entry, null, rival) if side)
 	torch, is_cuda = find_torch()
 	for side in sides:
@@ -1066,19 +1101,23 @@ def judge(arguments, report, sides):
 	run.open(torch, is_cuda, task)
 	try:
 		prepare(run, sides, null, entry)
-		first = [side for side in sides if not side.is_null and (side is not entry or not rival)]
 		run.device.is_disturbed = True
-		for side in first:
-			side.load()
-		await_loaded(first, rival, run.budget)
-		return run.run(entry, null, rival)
+		run.load(rival or entry)
+		return run.run(entry, null)
 	except CaseFailed as failure:
 		report.line("error", failure.text[:MOST_TEXT])
 		report.line("check", "fail")
 		say(failure.text)
 		return failure.code
 	except NullFailed as failure:
-		raise run.blame(failure, sides, null) from None
+		raise run.blame(failure, null) from None
+	except (CaseError, Stop):
+		raise
+	except Exception as error:
+		say(traceback.format_exc())
+		if is_of_device(error):
+			raise run.charge(device_failure(error)) from None
+		raise
 
 
 def prepare(run, sides, null, entry):
@@ -1113,8 +1152,7 @@ def main(arguments):
 		code, sentence = end.code, end.sentence
 	except Exception as error:
 		say(traceback.format_exc())
-		code = EXIT_CUDA if "CUDA error" in str(error) else EXIT_USAGE
-		sentence = f"The judge failed: {type(error).__name__}: {error}"
+		code, sentence = EXIT_USAGE, f"The judge failed: {type(error).__name__}: {error}"
 	finally:
 		for side in sides:
 			side.dismiss()

@@ -34,7 +34,7 @@ static int make_file(uint64_t bytes)
 	return -1;
 }
 
-/* Reading a mapping beyond the end of its file raises a signal. */
+/* Checks the file's size first: reading a mapping beyond the end of its file raises a signal. */
 void *isolated_memfd_map(int descriptor, uint64_t bytes)
 {
 	struct stat status;

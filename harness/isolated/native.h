@@ -10,7 +10,7 @@
  * else is the same, so the protocol is tested without a GPU.
  *
  * The C code becomes native.so, which Python loads by ctypes, and a part of the programs of CUDA
- * C++ tasks. Functions return 0 or one of enum isolated_error; then isolated_why() has a sentence.
+ * C++ tasks. Functions return 0 or one of enum isolated_error; then isolated_why() has a message.
  * None of them is thread-safe. */
 #ifndef PODIUM_ISOLATED_NATIVE_H
 #define PODIUM_ISOLATED_NATIVE_H
@@ -30,7 +30,7 @@ enum isolated_error {
 	ISOLATED_VIOLATION, /* the contestant violated the protocol */
 };
 
-/* The sentence of the last failure; "" if there was none. */
+/* The message of the last failure; "" if there was none. */
 const char *isolated_why(void);
 
 /* ---- the page ----
@@ -47,12 +47,11 @@ const char *isolated_why(void);
  *	            own_ns; done = n; sleeps
  *	judge       takes the time; probes
  *
- * The contestant can write every byte of the page at any time, so the judge trusts none. The judge
- * never reads its own fields; n is in struct isolated_call. It reads each field of the contestant
- * once. `ready` and `done` must be n - 1 (not yet) or n (now): any other number is a violation, and
- * so is `done` before the bell. Nothing else on the page affects the judge, which never waits for a
- * futex.
- */
+ * The contestant can write every byte of the page at any time, so the judge trusts none of them.
+ * The judge never reads its own fields; n is in struct isolated_call. It reads each field of the
+ * contestant once. `ready` and `done` must be n - 1 (not yet) or n (now): any other number is a
+ * violation, and so is `done` before the bell. Nothing else on the page affects the judge, which
+ * never waits for a futex. */
 enum { isolated_page_bytes = 4096 };
 
 /* ISOLATED_NOTHING and ISOLATED_EMPTY are for the null contestant at any time, and for the others
@@ -64,8 +63,9 @@ enum isolated_command {
 	ISOLATED_LEAVE,
 	ISOLATED_NOTHING, /* say done without any work on the device */
 	ISOLATED_EMPTY,   /* launch the empty kernel, wait for it, say done */
-	/* CALL for an input on the host. The GPU waits at the gate before the bell; otherwise the CPU
-	 * would have free time while the GPU switches from the judge to the contestant. */
+	/* CALL for an input whose part on the host comes with the call. The GPU waits at the gate
+	 * before the bell; otherwise the CPU would have free time while the GPU switches from the judge
+	 * to the contestant. */
 	ISOLATED_CALL_AHEAD,
 	ISOLATED_COMMANDS,
 };
@@ -79,7 +79,8 @@ enum isolated_status {
 };
 
 struct isolated_page {
-	/* the judge's fields; words that one process writes while another spins have own cache lines */
+	/* The judge's fields. Words that one process writes while the other spins on them have their
+	 * own cache lines. */
 	__attribute__((aligned(64))) uint32_t armed;
 	uint32_t command, slot;
 	int32_t cpu; /* for the contestant's main thread during the call; -1: any */
@@ -119,17 +120,18 @@ struct isolated_withheld {
 
 enum { isolated_line_bytes = 128, isolated_most_lines = 256 };
 
-/* One for each contestant, kept from call to call. Zero all other fields. */
+/* The judge keeps one for each contestant from call to call. Set all fields that are not used to
+ * zero. */
 struct isolated_call {
 	struct isolated_page *page;
 	int32_t socket;   /* shows the end of the contestant; -1: none */
 	uint32_t number;  /* of the last call on this page; isolated_arm increments it; 0 at first */
 	uint32_t command; /* any but ISOLATED_LEAVE */
 	uint32_t slot;
-	int32_t cpu;          /* for the contestant's main thread; -1: any */
-	int64_t limit_ns;     /* from arming to "ready", and again from the bell to "done" */
-	const uint32_t *head; /* from isolated_head_make; the clock starts when it is head_value. NULL:
-	                         at the bell */
+	int32_t cpu;      /* for the contestant's main thread; -1: any */
+	int64_t limit_ns; /* from arming to "ready", and again from the bell to "done" */
+	/* From isolated_head_make. The clock starts when the word is head_value; NULL: at the bell. */
+	const uint32_t *head;
 	uint32_t head_value;
 	uint32_t probe_count; /* 0: none */
 	const struct isolated_probe *probes;
@@ -137,24 +139,27 @@ struct isolated_call {
 	struct isolated_gate *gate; /* of the contestant; NULL: none, and no withheld lines */
 	uint32_t is_announced;      /* set by isolated_announce; 0 at first */
 	int64_t announced_ns;       /* set by isolated_announce */
-	int64_t open_ns;  /* when the gate opens, from the end of the head; without a head before the
-	                     bell */
-	int64_t least_ns; /* the judge waits at least so long from the start of the clock, even after
-	                   * "done", so that its caches are as cold as after a call of this length. Not
-	                   * included in elapsed_ns */
+	/* When the gate opens, from the end of the head. Without a head it opens before the bell. */
+	int64_t open_ns;
+	/* The judge waits at least this long from the start of the clock, even after "done", so that
+	 * its caches are as cold as after a call of this length. elapsed_ns does not include the wait.
+	 */
+	int64_t least_ns;
 	struct isolated_withheld withheld;
 	/* The input on the host, in memory that the contestant gets after the clock has started. Only
 	 * without a head. NULL: none */
 	const struct isolated_memory *handed;
 	/* the results, from CLOCK_MONOTONIC_RAW: */
-	int64_t ready_ns;   /* from the announcement to "ready" */
-	int64_t head_ns;    /* from the bell to the end of the head; near 0 if it had ended before; 0
-	                       without a head */
-	int64_t elapsed_ns; /* from the end of the head, or the bell, to "done"; 0: "done" came before
-	                       the end of the head */
-	int64_t probed_ns;  /* how long the probes took */
-	uint32_t status,
-		spec;      /* from the contestant; status is below ISOLATED_STATUSES, spec is unchecked */
+	int64_t ready_ns; /* from the announcement to "ready" */
+	/* From the bell to the end of the head; near 0 if the head had ended before; 0 without a head.
+	 */
+	int64_t head_ns;
+	/* From the end of the head, or from the bell, to "done"; 0: "done" came before the end of the
+	 * head. */
+	int64_t elapsed_ns;
+	int64_t probed_ns; /* how long the probes took */
+	/* From the contestant: status is below ISOLATED_STATUSES, spec is unchecked. */
+	uint32_t status, spec;
 	double own_ns; /* NAN unless it is positive and finite */
 };
 
@@ -170,7 +175,8 @@ int isolated_announce(struct isolated_call *call);
  * milliseconds. */
 int isolated_ring(struct isolated_call *call);
 
-/* A word in pinned memory for struct isolated_call, which the GPU writes. Never freed. */
+/* Makes a word in pinned memory that the GPU writes, for `head` of struct isolated_call. Never
+ * freed. */
 int isolated_head_make(uint32_t **word);
 /* Enqueues on a stream (a cudaStream_t as a number; 0: the legacy default stream) a write of the
  * word, behind all earlier work there. The value must differ from the last one. */
@@ -216,8 +222,9 @@ struct isolated_affinity {
 	uint32_t is_pinned, unused;
 };
 
-/* Binds the calling thread to this CPU, and restores its CPUs. A contestant is bound only from
- * await to done, or else all threads of a library would start on one core. cpu -1: does nothing. */
+/* isolated_pin binds the calling thread to this CPU (-1: does nothing), and isolated_unpin restores
+ * its CPUs. A contestant is bound only from await to done, or else all threads of a library would
+ * start on one core. */
 int isolated_pin(int32_t cpu, struct isolated_affinity *saved);
 void isolated_unpin(const struct isolated_affinity *saved);
 
@@ -231,8 +238,8 @@ enum {
 
 enum isolated_frame_kind {
 	/* from the judge */
-	ISOLATED_HELLO =
-		1, /* descriptors of the page and, on a GPU, of the gate; content: struct isolated_hello */
+	/* Descriptors of the page and, on a GPU, of the gate; content: struct isolated_hello. */
+	ISOLATED_HELLO = 1,
 	ISOLATED_INPUTS,  /* descriptors of memories; content: their layout */
 	ISOLATED_OUTPUTS, /* the same for a spec */
 	ISOLATED_INPUT,   /* the input in one slot has a new form */
@@ -287,8 +294,9 @@ int isolated_memory_import(
 	struct isolated_memory *memory, uint32_t is_cuda, uint64_t bytes, int descriptor);
 /* For the contestant: a place on the host for isolated_take_over. Reading it before is an error. */
 int isolated_memory_reserve(struct isolated_memory *memory, uint64_t bytes);
-/* Does nothing if `bytes` is 0, as after a release or a failure. The judge's host memory is then
- * empty for everyone: a contestant that keeps it mapped holds no memory of the judge's. */
+/* Does nothing if `bytes` is 0, as after a release or a failure. Host memory that the judge has
+ * released is empty for everyone: a contestant that keeps it mapped holds no memory of the judge's.
+ */
 void isolated_memory_release(struct isolated_memory *memory);
 
 /* ---- the gate ----
@@ -308,7 +316,7 @@ int isolated_gate_map(int descriptor, struct isolated_gate **gate);
 /* Enqueues on the legacy default stream a kernel that waits for the call of this number and
  * completes its input in the slot at this address. */
 int isolated_gate_wait(struct isolated_gate *gate, uint32_t number, uint64_t slot);
-/* Enqueues there a kernel that does nothing. isolated_gate_map loads it. */
+/* Enqueues on the same stream a kernel that does nothing. isolated_gate_map loads it. */
 int isolated_empty_launch(void);
 /* Gate and kernels are never freed. */
 

@@ -65,8 +65,8 @@ int isolated_await(struct isolated_page *page, int socket, struct isolated_order
 	return 0;
 }
 
-/* The bell rings soon, because the judge is already staging the input. On few cores the judge may
- * need this one. */
+/* Spins, because the bell rings soon: the judge is already staging the input. Yields after a while,
+ * because on few cores the judge may need this core. */
 int isolated_stand_by(struct isolated_page *page, int socket)
 {
 	enum {

@@ -6,7 +6,7 @@ begin with the head below. A tree follows (podium_tree.py). An OUTPUTS that reus
 only the head, and all its fields but `number` are 0.
 
 The device memory of INPUTS is the room, which a frame ROOM has brought before: it lasts for many
-cases. Host memory of INPUTS with a stride and no size comes anew with each call, see
+cases. If host memory of INPUTS has a stride and no size, each call brings new host memory: see
 native.h about `handed`.
 
 	number    u32     OUTPUTS: the spec's number; INPUT: the slot's number; INPUTS: as `slots`
@@ -28,9 +28,9 @@ def strides_of(used):
 
 
 class Area:
-	"""`memories`: of the device and of the host, None for none. Slot numbers wrap around, so an
-	area for large outputs may have fewer slots than that of the inputs. `has_room`: whether the
-	device memory belongs to somebody else."""
+	"""`memories`: on the device and on the host, None where there is none. Slot numbers wrap
+	around, so an area for large outputs may have fewer slots than that of the inputs. `has_room`:
+	whether the device memory belongs to somebody else."""
 
 	def __init__(self, memories, strides, slots, tensors, has_room=False):
 		self.memories, self.strides, self.slots = list(memories), strides, slots

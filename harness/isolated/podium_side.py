@@ -13,7 +13,8 @@ import podium_tree as tree
 import podium_wire as wire
 from podium_eval import EXIT_CUDA, EXIT_RAISED, EXIT_USAGE, EXIT_WRONG, CaseFailed
 
-EXIT_TIME, EXIT_UNSPLITTABLE, EXIT_VIOLATION, EXIT_GONE, EXIT_RIVAL = 114, 115, 116, 117, 118
+EXIT_TIME, EXIT_UNSPLITTABLE, EXIT_VIOLATION = 114, 115, 116
+EXIT_GONE, EXIT_RIVAL, EXIT_RIVAL_GONE = 117, 118, 119
 MOST_SPECS = 16  # forms of outputs in a case, and changes from one form to another
 MOST_TEXT = 6000
 WIRE_ERRORS = (wire.Failed, wire.Gone, wire.TimedOut, wire.Violation)
@@ -34,6 +35,11 @@ class Stop(Exception):
 
 class NullFailed(Exception):
 	"""The null contestant failed: because of the machine, or of a submission that disturbs it."""
+
+
+def is_full(error):
+	"""Whether the GPU has no memory left."""
+	return type(error).__name__ == "OutOfMemoryError" or "OUT_OF_MEMORY" in str(error)
 
 
 def clean(raw):
@@ -84,19 +90,25 @@ class Side:
 		call."""
 		if self.is_null:
 			return NullFailed(f"The null contestant failed: {error}")
+		code, sentence = self._describe(error, limit_s)
+		return Stop(code if self.is_loaded else EXIT_USAGE, sentence)
+
+	def _describe(self, error, limit_s):
+		"""(exit code, sentence). Before a submission is loaded here, the machine is at fault."""
 		if isinstance(error, wire.Gone):
 			words = self._last_words()
-			return Stop(EXIT_GONE, f"{self.noun}'s process ended{': ' + words if words else '.'}")
+			return EXIT_GONE, f"{self.noun}'s process ended{': ' + words if words else '.'}"
 		if isinstance(error, wire.TimedOut):
-			return Stop(
-				EXIT_TIME,
-				f"{self.noun} did not answer within {limit_s or self._call.limit_ns / 1e9:.3g} s.")
+			limit_s = limit_s or self._call.limit_ns / 1e9
+			return EXIT_TIME, f"{self.noun} did not answer within {limit_s:.3g} s."
 		if isinstance(error, wire.Violation):
 			said, usual = str(error), "The submission's process"
 			said = said if said.startswith(
 				(usual, self.noun)) else f"{usual} broke the protocol: {said}"
-			return Stop(EXIT_VIOLATION, said.replace(usual, f"{self.noun}'s process"))
-		return Stop(EXIT_RAISED, f"The judge failed: {error}")
+			return EXIT_VIOLATION, said.replace(usual, f"{self.noun}'s process")
+		if is_full(error):
+			return EXIT_RAISED, f"{self.noun} left no room on the GPU for the judge: {error}"
+		return EXIT_RAISED, f"The judge failed: {error}"
 
 	def _last_words(self):
 		try:
@@ -135,7 +147,7 @@ class Side:
 	def await_ready(self, limit_s):
 		"""Raises CaseFailed where the submission cannot be imported."""
 		kind, content = self._receive(limit_s)
-		if kind == wire.TEXT and not self.is_null:
+		if kind == wire.TEXT and self.is_loaded:
 			raise CaseFailed(EXIT_RAISED, clean(content))
 		if kind != wire.READY:
 			raise self.violation(
@@ -158,6 +170,7 @@ class Side:
 			try:
 				wire.receive(self._socket, max(0.0, end - monotonic()))
 			except wire.Gone:
+				self.is_loaded = False
 				return True
 			except WIRE_ERRORS:
 				continue
@@ -223,14 +236,19 @@ class Side:
 		try:
 			most = int(self.device.free_bytes() * MOST_OUTPUT_SHARE / 2)
 			spec = staging.Spec(len(self.specs), content, self.area, classes, self.device, most)
+			tree.encode(spec.root)
 		except tree.Malformed as fault:
 			raise self.violation(f"described its output wrongly: {fault}") from None
+		except tree.Unsplittable as fault:
+			raise self.violation(fault.sentence("described an output that") + ".") from None
 		except staging.TooLarge as fault:
 			raise CaseFailed(EXIT_WRONG, str(fault)) from None
 		except wire.Failed as error:
 			raise self._because(error) from None
 		except (RuntimeError, ValueError,
 			OverflowError) as error:  # torch refuses some shapes that decode() accepts
+			if is_full(error):
+				raise
 			raise self.violation(
 				f"described an output that cannot be made: {clean(str(error).encode())}") from None
 		self.specs.append(spec)
@@ -253,7 +271,8 @@ class Side:
 			self._send(wire.OUTPUTS, podium_area.HEAD.pack(known[0].number, 0, 0, 0, 0, 0))
 			self.spec = known[0]
 			return
-		spec = staging.Spec(len(self.specs), form, self.area, classes, self.device, 1 << 62)
+		spec = self._try(staging.Spec, len(self.specs), form, self.area, classes, self.device,
+			1 << 62)
 		self.specs.append(spec)
 		self._offer(spec)
 
@@ -360,8 +379,8 @@ class Side:
 				raise self.violation("sent an unexpected frame")
 			self._owed -= 1
 
-	# Both fill the slot, ring, and wait for "done". They return the events at the begin and the end
-	# of the judge's own work.
+	# _ring_behind and _ring_after fill the slot, ring, and wait for "done". They return the events
+	# at the begin and the end of the judge's own work.
 
 	def _ring_behind(self, image, slot):
 		"""On a GPU: enqueues the work and rings. The clock starts when the GPU has finished that
@@ -408,6 +427,8 @@ class Side:
 		if kind != wire.TEXT:
 			raise self.violation("announced a reason and sent something else")
 		text = clean(content)
+		if self.is_null:
+			raise NullFailed(f"The null contestant failed: {text}")
 		if status == wire.NO_OUTPUT:
 			raise CaseFailed(EXIT_WRONG, text
 				or "custom_kernel returned nothing that can be checked.")

@@ -22,7 +22,7 @@ import podium_wire as wire
 from podium_area import Area
 
 LINE_BYTES = wire.LINE_BYTES  # a cache line: the judge copies, compares and poisons whole lines
-SOME_LINES = 64  # withheld of a tensor at most, where not all lines are; each costs time
+SOME_LINES = 64  # the most withheld of a tensor, unless all lines are; each costs time
 MOST_SLOTS, CPU_SLOTS = 64, 4
 LARGE_BYTES = 64 << 20  # on the CPU device, larger slots are fewer
 ALIGNMENT = 256
@@ -128,8 +128,9 @@ class Device:
 			self.synchronize()
 
 	def note_switch(self, touch_ns):
-		"""Notes how long a touch took after a contestant that has finished with the GPU. Only
-		before a submission is loaded: later it could make a switch look dear."""
+		"""Notes how long a touch took after a contestant that has finished with the GPU. Call it
+		only before a submission is loaded: later the submission could make a switch look
+		expensive."""
 		self._switches.append(touch_ns)
 
 	def copy_ns(self, count):
@@ -307,13 +308,14 @@ def spread(count, wanted, random):
 
 
 class Last:
-	"""The withheld lines of an input on the device, from a random start, which come at the last
-	moment.
+	"""The withheld lines of an input on the device, which come at the last moment. The choice of
+	lines starts at a random line.
 
-	Until then a contestant could read its memory, and copy engines could work for it. `flat`: the
-	input with decoys in their places: noise if every line of a tensor is withheld, else other
-	lines of the tensor, which do not look wrong. `spans`: (first byte, bytes) of each tensor.
-	Every tensor has its share, so that a large buffer for the output does not use them up.
+	Before that moment a contestant could read the slot's memory, and copy engines could work for
+	it. `flat`: the input with decoys in place of the withheld lines: noise if every line of a
+	tensor is withheld, else other lines of the tensor, which do not look wrong. `spans`: (first
+	byte, bytes) of each tensor. Every tensor has its share of the lines, so that a large buffer for
+	the output does not use up all.
 	"""
 
 	def __init__(self, flat, spans, device):
@@ -330,7 +332,8 @@ class Last:
 		self._lines(self.flat)[self._chosen] = torch.where(is_noise[:, None], noise, decoy_lines)
 
 	def _choose(self, spans, count):
-		"""The withheld lines, and for each a line that takes its place, itself for noise."""
+		"""Returns the withheld lines, and for each a line that takes its place; the same line means
+		noise."""
 		if count <= wire.MOST_LINES:
 			return list(range(count)), list(range(count))
 		random, chosen, decoys = self._device.random, [], []

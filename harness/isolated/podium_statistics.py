@@ -163,7 +163,7 @@ def quiet_of(calls):
 
 
 def no_quiet():
-	"""Where nobody has measured the null contestant's calls alone."""
+	"""The figures where nobody has measured the null contestant's calls alone."""
 	return Quiet(0.0, math.nan, 0.0, *[Usual(math.nan, math.nan)] * 3)
 
 
@@ -206,7 +206,8 @@ def values_of(blocks, rule):
 
 
 class Summary:
-	"""struct isolated_summary, and `samples`: what each call is charged. `own_ns` None: nothing."""
+	"""struct isolated_summary, and `samples`: what each call is charged. `own_ns` is None if the
+	submission measured nothing."""
 
 	def __init__(self, blocks, own, rule):
 		samples = (_double * sum(len(block.calls) for block in blocks))()

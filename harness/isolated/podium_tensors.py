@@ -132,8 +132,8 @@ class Tensors:
 			device=self.device_of(node))
 
 	def copy_bits(self, to, tensor):
-		"""Copies by a kernel. torch would use a copy engine of the GPU for dense tensors, whose
-		time depends on its other work. `to`: a result of bits()."""
+		"""Copies by a kernel. For dense tensors torch would use a copy engine of the GPU,
+		whose copies take longer while the engine has other work. `to`: a result of bits()."""
 		if tensor.element_size() in self._integers:
 			self._or(tensor.view(to.dtype), 0, out=to)
 		else:

@@ -1,7 +1,7 @@
 /* Probes of an output.
  *
  * The copy engine reads while another process still computes, so it can see an unfinished output.
- * The probes must follow "done" directly, so their stream and memory are made before. */
+ * The probes must follow "done" directly, so their stream and memory are made before the call. */
 #include "inside.h"
 
 #include "driver.h"

@@ -129,8 +129,8 @@ class Side
 		return is_null_;
 	}
 
-	double delta_ns =
-		0; /* how much longer an empty kernel takes in this process than in the null contestant's */
+	/* How much longer an empty kernel takes in this process than in the null contestant's. */
+	double delta_ns = 0;
 
 	/* Sets how long after the judge's own work the gate opens. */
 	void open_at(double after_ns)
@@ -154,7 +154,7 @@ class Side
 		} catch (const Broken &what) {
 			broken = what;
 		}
-		/* A frame that was sent before the end is still there. */
+		/* A frame that the contestant sent before its end can still be received. */
 		std::optional<Said> said;
 		try {
 			said = wait_until_ready();
@@ -203,8 +203,8 @@ class Side
 		unanswered_++;
 	}
 
-	/* Lays out the memory for the inputs of a case and releases the host's part of the previous.
-	 * `is_handed`: the part on the host comes with each call. */
+	/* Lays out the memory for the inputs of a case and releases the host's part of the previous
+	 * case. `is_handed`: the part on the host comes with each call. */
 	void give_inputs(
 		std::size_t host_bytes, std::size_t device_bytes, std::uint32_t slots, bool is_handed)
 	{
@@ -421,8 +421,8 @@ class Side
 
   private:
 	static constexpr std::size_t most_words = 6000; /* of a contestant's text, in bytes */
-	static constexpr std::int64_t answer_limit_ns =
-		10 * second_ns; /* for a frame that the contestant sends before "done" */
+	/* For a frame that the contestant sends before "done". */
+	static constexpr std::int64_t answer_limit_ns = 10 * second_ns;
 
 	/* A part of the output in the private copy. Parts of the input that were returned follow the
 	 * outputs. */
@@ -436,7 +436,7 @@ class Side
 		bool is_cuda;
 	};
 
-	/* Some of so many lines at random places: one in each pitch, from `first` on. */
+	/* `count` of a part's lines at random places: one in each pitch, from `first` on. */
 	struct Spread {
 		std::size_t count, pitch, first;
 
@@ -458,11 +458,11 @@ class Side
 		Spread lines;
 	};
 
-	static constexpr double ahead_ns =
-		400'000; /* enough for a GPU to switch from the judge to a contestant */
+	/* Enough for a GPU to switch from the judge to a contestant. */
+	static constexpr double ahead_ns = 400'000;
 	static constexpr std::size_t line_bytes = isolated_line_bytes;
-	static constexpr std::size_t some_lines =
-		64; /* withheld of a part at most, where not all lines are; each line costs time */
+	/* The most lines of a part that are withheld, unless all are. Each line costs time. */
+	static constexpr std::size_t some_lines = 64;
 
 	static void expect(std::uint32_t kind, std::uint32_t wanted)
 	{
@@ -499,7 +499,8 @@ class Side
 		return layout;
 	}
 
-	/* The contestant maps new memories at its next call. */
+	/* Announces a call and waits until the contestant is ready. The contestant also maps new
+	 * memories then. */
 	void arm(std::uint32_t command, std::int64_t limit_ns, int cpu, std::uint32_t slot)
 	{
 		call_.command = command;
@@ -513,9 +514,9 @@ class Side
 
 	/* ---- before a call ---- */
 
-	/* Both fill the slot, ring, and wait for "done".
+	/* ring_behind and ring_after fill the slot, ring, and wait for "done".
 	 *
-	 * On a GPU this one only enqueues the work and rings. The clock starts when the GPU has
+	 * ring_behind only enqueues the work on the GPU and rings. The clock starts when the GPU has
 	 * finished that work; meanwhile the contestant launches its own. */
 	template <class Input>
 	void ring_behind(const Drawn<Input> &drawn, std::int64_t limit_ns, int cpu)
@@ -531,8 +532,8 @@ class Side
 		succeed(isolated_ring(&call_));
 	}
 
-	/* For an input with a part on the host: waits for all work, starts the clock, hands that part
-	 * over and rings. By then the GPU has switched to the contestant. */
+	/* ring_after is for an input with a part on the host: it waits for all work, starts the clock,
+	 * hands that part over and rings. By then the GPU has switched to the contestant. */
 	template <class Input>
 	void ring_after(const Drawn<Input> &drawn, std::int64_t limit_ns, int cpu)
 	{
@@ -616,8 +617,8 @@ class Side
 			places_.size() };
 	}
 
-	/* Decoys: noise if the whole part is withheld, else other lines of the input, which do not look
-	 * wrong. */
+	/* Puts decoys in place of the withheld lines: noise if the whole part is withheld, else other
+	 * lines of the input, which do not look wrong. */
 	void spoil_withheld(std::uint64_t seed)
 	{
 		for (const auto &[piece, last] : hidden_) {
@@ -652,8 +653,8 @@ class Side
 			words[i] = poison_word(seed, i, false);
 	}
 
-	/* Poisons the place of the output: each part by its type, as the last output was laid out; with
-	 * random bits before the first. */
+	/* Poisons the place of the output: each part by its type, as the last output was laid out; all
+	 * of it with NaN before the first output. */
 	void poison_device(std::uint64_t seed)
 	{
 		std::byte *slot = outputs_.device_at(slot_);
@@ -751,9 +752,9 @@ class Side
 	isolated_call call_ = {};
 	std::uint32_t *head_ = nullptr;
 	isolated_gate *gate_ = nullptr;
-	std::vector<Hidden> hidden_;        /* the withheld places, */
-	std::vector<std::uint64_t> places_; /* one for each line, */
-	std::vector<std::byte> lines_;      /* and their right bytes */
+	std::vector<Hidden> hidden_;        /* the parts with withheld lines */
+	std::vector<std::uint64_t> places_; /* the place of each withheld line */
+	std::vector<std::byte> lines_;      /* the right bytes of the withheld lines */
 	Memory room_;                       /* on the device, for inputs */
 	Slots inputs_, outputs_;
 	std::uint32_t slot_ = 0;

@@ -236,7 +236,7 @@ static double probed_ns(const struct isolated_timing *call)
 	return call->probed_ns;
 }
 
-/* Scratch, which the caller frees. */
+/* Returns the figure of each call, in scratch memory that the caller frees. */
 static double *figures_of(struct isolated_timings calls, timing_figure *figure)
 {
 	double *figures = allocate_scratch(calls.count);
@@ -271,8 +271,8 @@ struct isolated_quiet isolated_quiet_of(struct isolated_timings null)
 	};
 }
 
-/* How long the null contestant took after calls of the submission, or before them. Returns how
- * many of its calls there are. */
+/* Writes how long the null contestant took after calls of the submission, or before them, into
+ * `elapsed`. Returns how many of its calls there are. */
 static size_t null_by_order(const struct isolated_block *block, bool is_after, double *elapsed)
 {
 	size_t count = 0;
@@ -320,8 +320,9 @@ double isolated_disturbance(const struct isolated_block *block, const struct iso
 	return fmax(over, excess_beyond(block_noise(block, rule), isolated_order_over(block)));
 }
 
-/* What a call of the null contestant takes. A submission that delays it knows that it follows when
- * the submission was called first; so in that case only the others count. */
+/* What a call of the null contestant takes. A submission that was called first knows that this call
+ * follows, and could delay it. If the calls after the submission take longer than those before it,
+ * only those before it count. */
 static double null_estimate(const struct isolated_block *block, const struct isolated_rule *rule)
 {
 	cleanup_scratch double *elapsed = figures_of(block->null, elapsed_ns);
@@ -337,14 +338,14 @@ static double null_head(const struct isolated_block *block)
 	return fmin(center_of(block->null, head_ns), isolated_center(block->null_heads));
 }
 
-/* The constant of a block that no other block limits. */
+/* The constant of a block, before the other blocks limit it. */
 static double own_constant(const struct isolated_block *block, const struct isolated_rule *rule)
 {
 	return null_estimate(block, rule) + block->delta_ns - rule->empty_ns;
 }
 
-/* The least of a figure of the null contestant, and what it may take longer elsewhere in the case:
- * a machine changes its pace within seconds, and all of a block with it. */
+/* The most that a figure of the null contestant may be in a block of the case, from its least value
+ * in the case: a machine changes its pace within seconds, and all of a block with it. */
 static double with_pace(double least, double allowed_ns, double allowed_share)
 {
 	return least + fmax(allowed_ns, allowed_share * least);
@@ -413,8 +414,9 @@ static double excess_over(
 		fmax(rule->overrun_ns, fmax(rule->overrun_share * expected, 5 * spread)), over);
 }
 
-/* What the null contestant shows of a figure in this block, as far as it may differ from before. A
- * submission can widen the spread, but not that before it was loaded. */
+/* The null contestant's usual values of a figure in this block, limited by what may have changed
+ * since the time before a submission was loaded. A submission can widen the spread, but not the
+ * spread of that time. */
 static struct isolated_usual bounded_usual(const struct isolated_block *block,
 	timing_figure *figure, double most_ns, double quiet_spread_ns)
 {
@@ -496,7 +498,7 @@ void isolated_values_of(
 		values[i] = value_of(&blocks.at[i], rule, &limits);
 }
 
-/* Of the interval at a look before the last. */
+/* The confidence level of the interval at a look before the last. */
 static const double early_level = 0.99;
 
 static size_t last_look(const struct isolated_looks *looks)
@@ -504,7 +506,7 @@ static size_t last_look(const struct isolated_looks *looks)
 	return looks->blocks[looks->count - 1];
 }
 
-/* After the last there is one more look, when a case has had as many blocks again. */
+/* After the last look there is one more, when a case has twice as many blocks. */
 bool isolated_is_look(const struct isolated_looks *looks, size_t blocks)
 {
 	for (size_t i = 0; i < looks->count; i++)
@@ -534,8 +536,8 @@ bool isolated_is_enough(struct isolated_values values, const struct isolated_rul
 	return isolated_half_width(values, early_level) <= allowed;
 }
 
-/* Appends the controls of all blocks that no disturbance spoils. Scratch, which the caller frees.
- */
+/* Returns how much longer than before the controls took, of all blocks that no disturbance spoils.
+ * They are in scratch memory that the caller frees. */
 static double *pool_controls(
 	struct isolated_blocks blocks, const struct isolated_rule *rule, size_t *count)
 {
@@ -566,7 +568,7 @@ static double mean_order_over(struct isolated_blocks blocks, const struct isolat
 	return count >= isolated_least_blocks ? total / (double)count : 0;
 }
 
-/* The controls of four blocks, so that the center has its full breakdown point. */
+/* Needs the controls of four blocks, so that the center has its full breakdown point. */
 double isolated_steady_disturbance(struct isolated_blocks blocks, const struct isolated_rule *rule)
 {
 	size_t count;
@@ -632,7 +634,8 @@ static void sum_up_corrections(struct isolated_blocks blocks, const struct isola
 }
 
 /* With a single block, only its calls say how far it may be off. Noise must not help in a tie: if
- * half of the interval is larger than allowed, the upper end counts, with what is allowed. */
+ * half of the interval is larger than allowed, the upper end is the case's time, with the error
+ * that is allowed. */
 static void sum_up_time(struct isolated_values values, struct isolated_values samples,
 	const struct isolated_rule *rule, struct isolated_summary *summary)
 {
@@ -707,7 +710,7 @@ static struct isolated_comparison compare_by(
 	};
 }
 
-/* Scratch, which the caller frees. */
+/* Returns the logarithm of each pair's ratio, in scratch memory that the caller frees. */
 static double *logs_of(struct isolated_values ours, struct isolated_values theirs)
 {
 	double *logs = allocate_scratch(ours.count);

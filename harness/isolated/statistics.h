@@ -1,7 +1,7 @@
 /* Statistics of the isolated engine: a case's time, its uncertainty, and when to stop measuring.
  *
- * Both judges use them: judge.cu links native.o, judge.py calls native.so (podium_statistics.py).
- * docs/judge.md explains the method and the reasons for it.
+ * Both judges use these functions: judge.cu links native.o, judge.py calls native.so
+ * (podium_statistics.py). docs/judge.md explains the method and the reasons for it.
  *
  * Functions are pure: they read what they are given and keep nothing. Arrays stay the caller's.
  * Times are ns and positive. `share` in a name means a fraction of a time. Functions free their
@@ -72,8 +72,8 @@ struct isolated_rule {
 	/* a case */
 	struct isolated_looks looks, pair_looks; /* of its blocks; of pairs of blocks in a comparison */
 	double most_s;                           /* for its blocks */
-	size_t least_warm_calls, most_warm_calls; /* verified, not counted; */
-	double warm_s;                            /* between the two limits, as many as fit in here */
+	size_t least_warm_calls, most_warm_calls; /* calls that are verified but do not count */
+	double warm_s; /* within these limits, as many as fit into this time */
 
 	/* the order of the judge's work */
 	size_t calibrations;   /* blocks of empty kernels before a submission is loaded */
@@ -82,7 +82,7 @@ struct isolated_rule {
 
 	/* corrections */
 	double empty_ns; /* what the empty kernel itself takes: no part of the constant */
-	double process_ns, process_share; /* standard deviation between processes: what each adds */
+	double process_ns, process_share; /* standard deviation of what each process adds to a time */
 
 	/* noise, beyond which a difference counts; INFINITY: ignored */
 	double overrun_ns, overrun_share;             /* of the judge's own work */
@@ -90,19 +90,19 @@ struct isolated_rule {
 	double ready_ns;                              /* from the announcement to "ready" */
 	double disturbance_ns, steady_disturbance_ns; /* of empty kernels: in a block; in all of them */
 	double moved_ns, moved_share;                 /* of the constant, between halves of a block */
-	double half_ns, half_share; /* of half of a case's interval, less the processes' part: at most
-	                               their sum counts */
+	/* Their sum limits half of a case's interval, without the processes' part. */
+	double half_ns, half_share;
 
-	isolated_estimate *null_estimate;  /* the null contestant's calls to the constant */
-	isolated_estimate *block_estimate; /* what the calls are charged to the value of their block */
+	isolated_estimate *null_estimate;  /* from the null contestant's calls to the constant */
+	isolated_estimate *block_estimate; /* from what the calls are charged to their block's value */
 };
 
 extern const struct isolated_rule isolated_cuda_rule;
 /* The rule for a case in which a call takes `call_s` together with making its input and checking
  * its output. If that is long, the case gets fewer calls: a long call varies little. */
 struct isolated_rule isolated_rule_for(const struct isolated_rule *rule, double call_s);
-/* For trying things out: a case ends within seconds. Work that continues after a call goes unseen,
- * because it runs on another core. */
+/* The rule for the CPU, which is for trying things out: a case ends within seconds. Work that
+ * continues after a call goes unseen, because it runs on another core. */
 extern const struct isolated_rule isolated_cpu_rule;
 
 /* ---- blocks ---- */
@@ -147,7 +147,8 @@ struct isolated_block {
 	struct isolated_values bells;             /* calls without work */
 	struct isolated_values controls;          /* the null contestant's empty kernels */
 	struct isolated_quiet quiet;
-	double delta_ns; /* how much longer a call takes in this process than in the null's */
+	/* How much longer a call takes in this process than in the null contestant's. */
+	double delta_ns;
 };
 
 struct isolated_blocks {
@@ -155,12 +156,13 @@ struct isolated_blocks {
 	size_t count;
 };
 
-/* What the blocks of a case say about its null contestant: in its best block, which a submission
- * that disturbs others by chance has missed. Each block is held against these limits. */
+/* Limits for each block of a case, from the best block of the null contestant: a submission that
+ * disturbs others by chance has missed that block. */
 struct isolated_limits {
-	double constant_ns;                 /* the most that a block may subtract */
-	double head_ns, take_ns, probed_ns; /* the most that the judge's own work may take for the null
-	                                       contestant; what the submission's takes longer counts */
+	double constant_ns; /* the most that a block may subtract */
+	/* The most that the judge's own work may take for the null contestant. If it takes longer for
+	 * the submission, the difference counts. */
+	double head_ns, take_ns, probed_ns;
 };
 
 struct isolated_limits isolated_limits_of(
@@ -183,13 +185,13 @@ bool isolated_is_uneven(const struct isolated_block *block, const struct isolate
  * probes; 0 within noise. */
 double isolated_overrun(const struct isolated_block *block, const struct isolated_rule *rule,
 	const struct isolated_limits *limits);
-/* What each call is charged, into `samples`, which has room for block->calls.count. */
+/* Writes what each call is charged into `samples`, which has room for block->calls.count. */
 void isolated_samples(const struct isolated_block *block, const struct isolated_rule *rule,
 	const struct isolated_limits *limits, double *samples);
 
 /* ---- a case ---- */
 
-/* What each block is charged, into `values`, which has room for blocks.count. */
+/* Writes what each block is charged into `values`, which has room for blocks.count. */
 void isolated_values_of(
 	struct isolated_blocks blocks, const struct isolated_rule *rule, double *values);
 /* Whether to look after so many blocks: computing the values takes time. */
@@ -199,10 +201,11 @@ bool isolated_is_look(const struct isolated_looks *looks, size_t blocks);
  * the last look half of the interval must be within the rule's limit. Otherwise the case gets as
  * many blocks again. */
 bool isolated_is_enough(struct isolated_values values, const struct isolated_rule *rule);
-/* The disturbance that one block is too short to show and all together do; 0 within noise. */
+/* The disturbance that all blocks together show, and one block is too short to show; 0 within
+ * noise. */
 double isolated_steady_disturbance(struct isolated_blocks blocks, const struct isolated_rule *rule);
 /* Whether the probes came late in most blocks: the submission says "done" too early and keeps the
- * copy engine busy until it is. */
+ * copy engine busy until its output is complete. */
 bool isolated_delays_probes(struct isolated_blocks blocks, const struct isolated_rule *rule);
 
 /* The figures of a case, over its blocks where nothing else is said. */
@@ -236,15 +239,15 @@ struct isolated_comparison {
 	bool is_apart; /* each was measured by itself */
 };
 
-/* From pairs of blocks with the same inputs, as many of ours as of theirs. */
+/* Compares pairs of blocks with the same inputs, as many of ours as of theirs. */
 struct isolated_comparison isolated_in_turns(
 	struct isolated_values ours, struct isolated_values theirs, const struct isolated_rule *rule);
-/* From blocks that were measured separately, any number of each. */
+/* Compares blocks that were measured separately, any number of each. */
 struct isolated_comparison isolated_apart(
 	struct isolated_values ours, struct isolated_values theirs, const struct isolated_rule *rule);
-/* The one that counts. In turns, drift affects both alike, but each can slow the other down;
- * separately it cannot. So the ratio nearer to 1 counts, and the interval covers both: neither
- * drift nor a trick makes a submission faster. */
+/* Chooses the comparison that counts. In turns, drift affects both submissions alike, but each can
+ * slow the other down; separately it cannot. So the ratio nearer to 1 counts, and the interval
+ * covers both: neither drift nor a trick makes a submission faster. */
 struct isolated_comparison isolated_compared(
 	struct isolated_comparison in_turns, struct isolated_comparison apart);
 /* Whether the intervals overlap. */

@@ -35,7 +35,7 @@ struct Room {
 
 /* The content of INPUTS and OUTPUTS: `slots` slots in host memory and, unless its size is 0, in
  * device memory. The descriptors come in this order, but the device memory of INPUTS is the room.
- * Host memory of INPUTS with a stride and no size comes anew with each call. In OUTPUTS for the
+ * Host memory of INPUTS with a stride and no size comes again with each call. In OUTPUTS for the
  * null contestant an output of the entry follows the last slot in host memory: the null contestant
  * returns its form. */
 struct Layout {
@@ -71,7 +71,7 @@ class Mail
 		send_bytes(kind, nullptr, 0, nullptr, 0);
 	}
 
-	/* Cuts longer text. */
+	/* Sends a complaint. Cuts text that is too long. */
 	void complain(Complaint complaint, const std::string &text)
 	{
 		std::string content = std::string(1, complaint) + text.substr(0, most_text_bytes);
@@ -139,7 +139,7 @@ class Memory
 	{
 		succeed(isolated_memory_import(&memory_, is_cuda, bytes, descriptor));
 	}
-	/* Host memory that comes with each call. */
+	/* Reserves a place for host memory that comes with each call. */
 	static Memory reserve(std::uint64_t bytes)
 	{
 		Memory made;

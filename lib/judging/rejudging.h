@@ -57,14 +57,14 @@ int rejudging_start(struct database *db, struct arena *arena, const struct rejud
 struct rejudging {
 	int64_t id;
 	const char *leaderboard; /* NULL: every leaderboard with results of the user */
-	const char
-		*subject; /* the leaderboard or the user; an admin types this name to apply or discard */
+	/* The leaderboard or the user. An admin types this name to apply or discard. */
+	const char *subject;
 	const char *scope;              /* "the top 10 of H200" */
 	const char *state;              /* "open", "applied", "discarded" */
 	const char *made_by, *ended_by; /* ended_by NULL: it is open */
 	int64_t made_at_ms, ended_at_ms;
-	int64_t jobs, waiting, useless; /* waiting: not finished; useless: failed or cancelled, so the
-	                                   old result stays */
+	/* waiting: not finished; useless: failed or cancelled, so the old result stays. */
+	int64_t jobs, waiting, useless;
 	const char *frozen; /* a leaderboard whose frozen ranking prevents applying; NULL: none */
 };
 

@@ -29,8 +29,8 @@ static const struct column ROW_COLUMNS[] = {
 	INTEGER(struct row, submission_id),
 	TIME(struct row, submitted_at_ms),
 };
-/* With a range of positions MariaDB walks the index. With LIMIT it sorts the whole ranking, which
- * takes three times as long. */
+/* The query asks for a range of positions, for which MariaDB walks the index. With LIMIT, MariaDB
+ * would sort the whole ranking, which takes three times as long. */
 static const struct statement BOARD = SELECT(struct row, ROW_COLUMNS,
 	"SELECT r.place, u.name, r.score_ns, r.score_err_ns, r.submission_id, "
 	"r.submitted_at AS submitted_at_ms "

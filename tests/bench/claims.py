@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""`make bench-claims`: the cost of a claim with 100,000 queued jobs, as a ratio to a claim of the
-oldest job that ignores whose turn it is, in alternating rounds.
+"""`make bench-claims`: the cost of a claim with 100,000 queued jobs. The result is a ratio to a
+plain claim, which takes the oldest job without asking whose turn it is. The two kinds of claims
+alternate in rounds.
 
 	tests/bench/claims.py [THREADS [CLAIMS]]      default: 64 claimers with 4 claims each
 
-The queue has 100 jobs of each of 1,000 users. Measured are one claimer, many claimers that claim
-again immediately, and many whose jobs take JOB_S (6) seconds. A last measurement puts 6,400 jobs of
-64 users who already have a running job at the head of the queue.
+The queue has 100 jobs of each of 1,000 users. The program measures one claimer, many claimers that
+claim again immediately, and many whose jobs take JOB_S (6) seconds. Finally it puts a flood at the
+head of the queue: 6,400 jobs of 64 users who already have a running job.
 """
 import os
 import pathlib
@@ -41,7 +42,7 @@ def fill(flooded):
 
 
 def claims(how, threads, count, pause_ms=0):
-	"""The milliseconds of each claim."""
+	"""Returns the milliseconds that each claim took."""
 	answer = subprocess.run(
 		[PROGRAM, "time",
 		str(threads), str(count), "one", "CPU", how,

@@ -17,7 +17,7 @@ CREATE OR REPLACE FUNCTION one_of(n BIGINT, what VARCHAR(16),
 	seq BIGINT) RETURNS BIGINT DETERMINISTIC NO SQL
   RETURN CRC32(CONCAT(what, ' ', seq)) % n;
 
--- This machine's worker must not claim any of the jobs.
+-- Pause this machine's worker, because it must not claim any of the jobs.
 INSERT INTO pauses (worker, kind, paused_by) SELECT name, 'drain', 'bench' FROM workers;
 
 -- ---- people and leaderboards ----
@@ -33,10 +33,12 @@ UPDATE users SET must_change_password = FALSE WHERE id = @admin;
 INSERT INTO password_links (token_hash, user_id, made_by, expires_at)
   SELECT UNHEX(SHA2(UNHEX(SHA2(CONCAT(@secret, ' link ', name), 256)), 256)), id, 'admin',
   	@now + INTERVAL 300 DAY FROM users;
+-- In one transaction: podium-hooks removes blobs that nothing refers to.
+START TRANSACTION;
 INSERT INTO blobs (sha256, size, content)
   SELECT UNHEX(SHA2(content, 256)), LENGTH(content), content FROM (SELECT CONCAT('# Source ', seq,
   	'\nimport torch\n\n',
-    -- A source of four kilobytes, as long as real ones.
+    -- About four kilobytes, as long as real sources.
     REPEAT('def kernel(x: torch.Tensor, factor: float = 2.0) -> torch.Tensor:\n\t'
     'return x.mul_(factor)  # in place\n\n', 40)) AS content FROM seq_0_to_999) sources;
 CREATE TEMPORARY TABLE sources (seq INT PRIMARY KEY, sha256 BINARY(32))
@@ -99,6 +101,7 @@ INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sh
   	one_of(@leaderboards, 'other', q.seq))
   JOIN sources s ON s.seq = one_of(1000, 'source', q.seq)
   WHERE q.seq < @submissions ORDER BY q.seq;
+COMMIT;
 SET @first = (SELECT MIN(id) FROM submissions WHERE leaderboard_id >= @leaderboard),
 	@last = (SELECT MAX(id) FROM submissions);
 
@@ -138,7 +141,7 @@ INSERT INTO artifacts (stage_id, name, size)
 INSERT INTO artifact_parts (artifact_id, part, content) VALUES (LAST_INSERT_ID(), 0,
 	UNHEX('1f8b08000000000000030300000000000000000000'));
 
--- Some are held, hidden, withdrawn or have a note.
+-- Some submissions are held, hidden, withdrawn or have a note.
 UPDATE jobs SET held_at = finished_at, held_reason = 'It is faster than the device can be.'
   WHERE submission_id >= @first AND verdict = 'passed' AND id % 2000 = 0;
 UPDATE submissions SET hidden_at = @now, hidden_reason = 'It is a copy.' WHERE id >= @first AND id
@@ -146,7 +149,7 @@ UPDATE submissions SET hidden_at = @now, hidden_reason = 'It is a copy.' WHERE i
 UPDATE submissions SET withdrawn_at = @now WHERE id >= @first AND id % 1000 = 2;
 UPDATE submissions SET note = 'with wider loads' WHERE id >= @first AND id % 10 = 3;
 
--- Comparisons of neighbours among each user's best times on `bench`.
+-- Comparisons of users whose best times on `bench` are neighbors.
 CREATE TEMPORARY TABLE best SELECT submission_id, job_id, task_version_id,
 	ROW_NUMBER() OVER (ORDER BY score_ns) AS position
   FROM (SELECT s.id AS submission_id, j.id AS job_id, s.task_version_id, j.score_ns,

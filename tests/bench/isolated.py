@@ -1,9 +1,11 @@
 #!/usr/bin/python3
-"""How well the isolated engine's clock agrees with the kernel's own, on the CPU device.
+"""Measures how well the isolated engine's clock agrees with the kernel's own clock, on the CPU
+device.
 
-The kernels are C functions that spin by clock_gettime and return how long that took. Judge, null
-contestant and contestant are processes as podium-run starts them, without sandboxes. The charge is
-a little more than the kernel measures, because custom_kernel calls it through ctypes.
+The kernels are C functions that spin until a duration is over by clock_gettime, and return how long
+they took. Judge, null contestant and contestant are processes as podium-run starts them, but
+without sandboxes. The engine charges a little more than the kernel measures, because custom_kernel
+calls the C function through ctypes.
 
 `make bench-isolated` runs this on an idle machine. tests/harness/isolated_clock.test.py runs a
 short form with the tests. """

@@ -34,7 +34,7 @@ struct connection {
 	bool is_busy, closes, is_chunked;
 	enum part part;
 	int status;
-	size_t left; /* left of the body or the chunk */
+	size_t left; /* bytes left of the body or the chunk */
 	char line[most_line_bytes];
 	size_t length;
 	double arrived_ms;
@@ -46,7 +46,7 @@ struct load {
 	struct connection *connections, **free;
 	size_t free_count;
 	double *waiting;
-	size_t first, count; /* arrivals [first, count) have not asked yet */
+	size_t first, count; /* the visitors in waiting[first, count) have no connection yet */
 	double *times;
 	size_t answered;
 	size_t late; /* visitors who had to wait for a connection */
@@ -75,7 +75,7 @@ static bool has_value(const char *line, const char *name, const char *value)
 		&& strncasecmp(line + length + strspn(line + length, " "), value, strlen(value)) == 0;
 }
 
-/* Reads a line of the head, which ends with an empty line. */
+/* Reads a line of the answer's head, which ends with an empty line. */
 static void take_head_line(struct connection *c)
 {
 	if (!c->status)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The cost of a sandbox: the same small job with all walls, and without the walls that need the
-right to create namespaces, alternately in one run. Needs root.
+"""Measures the cost of a sandbox: the same small job runs alternately with all walls, and without
+those walls that need the right to create namespaces. Needs root.
 
 	B=build/release tests/bench/sandbox.py [JOBS]
 """
@@ -17,7 +17,7 @@ from runner import PYTHON, Runner  # noqa: E402
 NO_NAMESPACES = ["setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin"]
 HARNESS = ("import os\nos.write(3, b'test-count: 2\\ntest.0.status: pass\\n"
 	"test.1.status: pass\\ncheck: pass\\n')\n")
-PROGRAMS = 2  # per job: the check of the file, and the harness
+PROGRAMS = 2  # programs per job: the check of the file, and the harness
 
 
 def timed(runner):
@@ -45,7 +45,7 @@ def compare(what, *options):
 		times = [(timed(walled), timed(bare)) for _ in range(jobs)]
 	with_walls, without = (
 		statistics.quantiles(column, n=10)[0]
-		# the fastest tenth, because other load of the machine only adds time
+		# The limit of the fastest tenth, because other load of the machine only adds time.
 		for column in zip(*times))
 	print(f"{what}: {with_walls:.2f} ms with walls, {without:.2f} ms without, "
 		f"{with_walls / without:.2f} times; "

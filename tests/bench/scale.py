@@ -34,7 +34,8 @@ SECONDS, CONNECTIONS, WORKERS = (int(os.environ.get(name, usual))
 BUILD = ROOT / os.environ.get("B", "build/release")
 CLAIMS = BUILD / "tests" / "integration" / "worker" / "test_claims"
 BOARD = "/leaderboard/bench?gpu=H200"
-# An interrupted run can be repeated: the statement that removes the leaderboard comes last.
+# Removes this program's data. If it is interrupted, it can run again, because the statement that
+# removes the leaderboard comes last.
 CLEAR = (
 	"DELETE c FROM comparisons c JOIN leaderboards l ON l.id = c.leaderboard_id WHERE l.name = "
 	"'scale'; "
@@ -48,7 +49,7 @@ TICK = os.sysconf("SC_CLK_TCK")
 
 
 def processor_s(name):
-	"""Processor seconds of all our processes with this name."""
+	"""Processor seconds of all of this user's processes with this name."""
 	total = 0
 	for status in pathlib.Path("/proc").glob("[0-9]*/stat"):
 		try:
@@ -62,7 +63,8 @@ def processor_s(name):
 
 
 class Load:
-	"""The processor time that something takes. On a busy machine it says more than the rate."""
+	"""Measures the processor time that a `with` block takes. On a busy machine this time says more
+	than the rate."""
 	NAMES = ("mariadbd", "podium-web", "podium-worker")
 
 	def __enter__(self):
@@ -133,7 +135,7 @@ class Scale:
 			"SELECT @l, 1, 'py', '', definition FROM task_versions WHERE leaderboard_id = (SELECT "
 			"id FROM leaderboards WHERE name = 'bench') AND number = 1; "
 			"UPDATE leaderboards SET task_version_id = LAST_INSERT_ID() WHERE id = @l; "
-			# queued jobs have sources that the pretended podium-run cannot read, so they must wait
+			# The other queued jobs must wait: the pretended podium-run cannot read their sources.
 			"UPDATE jobs SET priority = priority + 100 WHERE state = 'queued'; "
 			"INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('scale', '0', "
 			"'{}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3))")
@@ -174,7 +176,8 @@ class Scale:
 				flush=True)
 
 	def claims(self):
-		"""Claims with as many running jobs as devices, then ends the jobs."""
+		"""Measures claims by several numbers of devices, each with a running job, and ends the
+		jobs."""
 		self.queue(20000, "MANY")
 		self.sql("ANALYZE TABLE jobs")
 		for threads in (1, 8, 64, 128):

@@ -28,7 +28,7 @@ SECONDS, TURNS, CONNECTIONS = (int(os.environ.get(name, usual))
 	for name, usual in (("SECONDS_PER_TURN", 10), ("TURNS", 3), ("CONNECTIONS", 64)))
 BUILD = ROOT / os.environ.get("B", "build/release")
 BOARD = "/leaderboard/bench?gpu=H200"
-BUDGET_MS = 20  # for any public page
+BUDGET_MS = 20  # the time that any public page may take
 THREADS = 8
 
 
@@ -73,8 +73,8 @@ class Terminals:
 		self.streams = []
 
 	def open_streams(self):
-		"""No worker here has an H200, so the jobs wait until the terminals close the
-		connections."""
+		"""Submits from each terminal with an open connection. No worker here has an H200, so the
+		jobs wait until the terminals close the connections."""
 		for number in range(STREAMS):
 			popcorn = Popcorn(self.site.url + "/popcorn", self.rows[number][1])
 			self.streams.append(
@@ -93,7 +93,7 @@ class Terminals:
 				try:
 					answer = Popcorn(self.site.url + "/popcorn", token).poll(submission)
 					assert answer["id"] == int(submission) and answer["code"]
-				except Exception as reason:  # any error would end a client
+				except Exception as reason:  # popcorn-cli exits after any error
 					self.wrong.append(repr(reason)[:200])
 				self.polls.append((time.monotonic() - began) * 1000)
 

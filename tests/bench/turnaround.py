@@ -19,7 +19,8 @@ from client import Client  # noqa: E402
 from instance import Instance  # noqa: E402
 from runner import Runner, task  # noqa: E402
 
-# A harness that only starts: the times until torch is imported and until the device has answered.
+# A harness that only starts up. It reports the times until torch is imported and until the device
+# has answered.
 PROBE = """
 import os, time
 began = time.clock_gettime(time.CLOCK_BOOTTIME)
@@ -48,7 +49,7 @@ class Probe(Runner):
 		self.python, self.device, self.tools = python, device, tools
 
 	def start_up(self):
-		"""(interpreter, importing torch, starting CUDA), in seconds."""
+		"""Returns the seconds for (starting the interpreter, importing torch, starting CUDA)."""
 		result = self.run("def answer(case): pass\n", PROBE, definition=task(tests=["a: 1"]),
 			device=self.device, python=self.python)
 		if result.verdict != "passed":
@@ -65,7 +66,7 @@ class Probe(Runner):
 			time.sleep(0.2)
 
 	def ranked(self, job):
-		"""Seconds of each stage and of the whole job, by the events' arrival."""
+		"""Returns the seconds of each stage and of the whole job, measured when events arrive."""
 		began = time.monotonic()
 		self.send({"job": {**job, "device": self.device, "python": self.python, **self.tools}})
 		result = self.result(job["id"])
@@ -80,7 +81,8 @@ class Probe(Runner):
 
 
 def job_of(site, name):
-	"""The job that a worker would make of the task's first sample that passes as ranked."""
+	"""Returns the job that a worker would make from the first sample of the task that passes in
+	mode `ranked`."""
 	version, definition = site.sql(
 		"SELECT v.id, TO_BASE64(v.definition) FROM leaderboards l JOIN task_versions v ON v.id = "
 		"l.task_version_id "

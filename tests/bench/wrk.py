@@ -9,7 +9,7 @@ UNIT_MS = {"us": 1e-3, "ms": 1, "s": 1e3, "m": 6e4}
 
 
 class Answers(NamedTuple):
-	rate: float  # a second
+	rate: float  # answers a second
 	p50_ms: float  # the median
 	p99_ms: float
 	count: int

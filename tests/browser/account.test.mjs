@@ -226,7 +226,7 @@ for (const scripts of [true, false]) {
 		await look(first);
 		await first.goto(`/leaderboard/${board}?gpu=CPU`);
 		await main(first).getByText(/^deleted-user-\d+$/).first().waitFor();
-		// the chart may be a few seconds old
+		// The chart is cached for a few seconds, so the deleted name may still be there.
 		while (await main(first).getByText(`olga-${suffix}`).count())
 			await first.reload();
 		await first.getByRole('link', { name: 'Log in' }).waitFor();

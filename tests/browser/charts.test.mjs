@@ -30,7 +30,7 @@ async function ranked(name) {
 	await context.close();
 }
 
-// The trend may be a few seconds old.
+// Opens the page and reloads it until the trend is there, which is cached for a few seconds.
 async function openTrend(page) {
 	await furnish();
 	const chart = page.getByRole('img', { name: /^Best times on CPU/ });
@@ -48,7 +48,7 @@ scene('without scripts, the page has the trend and its table', async (come) => {
 	await page.getByText('The trend as a table').focus();
 	await page.keyboard.press('Enter');
 	await table.getByRole('rowheader', { name: 'first' }).waitFor();
-	// axe needs scripts.
+	// This scene has no scripts, and axe needs them. Run only the other checks.
 	assert.deepEqual([...await page.evaluate(structureFaults), ...await page.evaluate(overflow)],
 		[]);
 });
@@ -107,7 +107,7 @@ scene('the projector view has large text and fits its screen', async (come) => {
 		const page = await come(size);
 		await page.goto(`/leaderboard/${BOARD}?view=live`);
 		await page.getByText('Newest record: first').waitFor();
-		// In one step, because the page replaces the cell when it changes.
+		// Find and measure the cell in one step, because the page replaces it when it changes.
 		const letters =
 			await page.evaluate(
 			() => parseFloat(getComputedStyle([...document.querySelectorAll('th[scope=row]')]

@@ -1,4 +1,4 @@
-// Checks that every page must pass. Each returns the page's faults as sentences.
+// Checks that every page must pass. Each check returns the page's faults as texts.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -86,9 +86,9 @@ async function violationsOf(page, options) {
 const html = new HtmlValidate(
 		{ root: true, extends: ['html-validate:recommended', 'html-validate:document',
 		'html-validate:a11y'], rules: {
-	// both are HTML; we use one of them everywhere
+	// HTML allows both spellings; Podium uses lower case everywhere
 	'doctype-style': ['error', { style: 'lowercase' }],
-	// the Content-Security-Policy forbids it
+	// the Content-Security-Policy forbids inline styles
 	'no-inline-style': ['error', { allowedProperties: [] }],
 	// in noscript: a page that changes reloads itself where live.js cannot run
 	'meta-refresh': 'off',
@@ -99,7 +99,7 @@ const html = new HtmlValidate(
 	'form-dup-name': ['error', { shared: ['radio', 'button', 'reset', 'submit', 'checkbox'] }],
 	// some ids are file names; HTML only forbids spaces in them
 	'valid-id': ['error', { relaxed: true }],
-	'void-style': 'off', // both are HTML; the Markdown renderer writes <br />
+	'void-style': 'off', // HTML allows <br> and <br />; the Markdown renderer writes <br />
 	'no-trailing-whitespace': 'off', // a user's text may end a line with a space
 	'long-title': 'off', // a title contains a leaderboard's name of up to 64 characters
 } });

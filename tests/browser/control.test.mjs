@@ -43,7 +43,7 @@ for (const scripts of [true, false]) {
 		await page.getByText('The submission was cancelled.').waitFor();
 		assert.equal(await verdictOf(page), 'cancelled');
 		await page.getByText('Cancelled by its author while it ran.').waitFor();
-		// the worker has stopped the job
+		// This text appears once the worker has stopped the job.
 		await page.getByText('The job was cancelled before it ended.').waitFor();
 		assert.equal(await page.getByRole('link', { name: 'Cancel…' }).count(), 0);
 		if (scripts)

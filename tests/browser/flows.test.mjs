@@ -13,7 +13,8 @@ const sample = (name) =>
 	readFileSync(new URL(`../../tasks/vectoradd_py/samples/${name}.py`, import.meta.url), 'utf8');
 const HOSTILE = '<b title="">Tom & "Jerry"</b></textarea><script>alert(1)</script>';
 
-// The error at a field. The field must be marked invalid and name the error as its description.
+// Returns the error at a field. The field must be marked invalid and name the error as its
+// description.
 async function errorAt(page, field) {
 	assert.equal(await field.getAttribute('aria-invalid'), 'true');
 	const ids = (await field.getAttribute('aria-describedby')).split(' ');
@@ -81,7 +82,7 @@ for (const scripts of [true, false]) {
 		const name = page.getByLabel('Name', { exact: true });
 		assert.match(await errorAt(page, name), /taken/);
 		assert.equal(await name.inputValue(), 'ADMIN');
-		// With validation on, the browser would not send these.
+		// With its own validation, the browser would not send these values.
 		await page.locator('main form').evaluate((form) => { form.noValidate = true; });
 		await fillAndSend(page, { Name: `someone${suffix}`, Password: 'short' }, 'Register');
 		assert.match(await errorAt(page, page.getByLabel('Password', { exact: true })), /8/);
@@ -251,7 +252,7 @@ scene('a slow submission shows its progress, and opened parts stay open', async 
 	await submit(page, 'slow',
 		{ code: 'print("a word")\n' + SLOW.replace('1.5', '1.5 if number < 1000 else 12'),
 		mode: 'Ranked' });
-	// the tests' output appears when the benchmark has started
+	// The tests' output appears once the benchmark has started.
 	await page.getByText('Standard output').first().waitFor({ timeout: RUN_LIMIT_MS });
 	await page.getByText('Standard output').first().focus();
 	await page.keyboard.press('Enter');

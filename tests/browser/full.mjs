@@ -1,6 +1,6 @@
 // Fills a site with everything that is hard to show: the longest names, many participants, and
-// every state of a submission, a leaderboard and a device. SQL writes what would take long through
-// forms.
+// every state of a submission, a leaderboard and a device. Writes with SQL what would take long
+// through forms.
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -293,7 +293,7 @@ UPDATE leaderboards SET archived_at = UTC_TIMESTAMP(3) WHERE name = 'archived';`
 
 // ---- making it ----
 
-// Leaderboards and submissions that really run, through their forms.
+// Creates leaderboards, and submissions that really run, through the forms.
 async function fillForms(admin, page) {
 	await createLeaderboard(admin, LONG_BOARD,
 		{ task: taskZip(DESCRIPTION), deadline: '2090-01-01T00:00' });

@@ -13,7 +13,7 @@ import { closeBrowser, logInAsAdmin, register, scene, submit, taskZip, verdictOf
 
 test.after(closeBrowser);
 
-// The longest possible name.
+// BOARD has the longest name that is allowed.
 const BOARD = 'judged'.padEnd(64, '_judged'),
 	SIZES = [{ width: 360, height: 740 }, { width: 1440, height: 900 }], MOST_BYTES = 100_000;
 const TASK = `lang: py
@@ -31,7 +31,7 @@ podium:
 
 const pack = (numbers) => Buffer.from(new Float32Array(numbers).buffer).toString('base64');
 
-// A judge's result of a case: `calls` times around `ns`, a few of them far off.
+// A judge's result of a case: `calls` times near `ns`, of which a few are far away.
 const judged = (ns,
 	calls) => ({ runs: calls, mean_ns: ns, std_ns: 90, err_ns: 15, best_ns: ns - 80,
 	worst_ns: ns + 110, median_ns: ns - 10,
@@ -57,8 +57,8 @@ const main = (page) => page.locator('main');
 
 let furnished;
 
-// Creates, once for this file, the leaderboard and three results: an ordinary one, one with the
-// most calls, and one of the other engine, which is not ranked.
+// Creates, once for this file, the leaderboard and three results: an ordinary one, one with as many
+// calls as possible, and one of the custom engine, which is not ranked.
 function furnish() {
 	furnished ??= (async () => {
 		const { page: admin, context } = await visit({ watch: false });

@@ -65,7 +65,7 @@ async function step(page) {
 	const focus = await page.evaluate(describeFocus).catch((error) => {
 		if (!/because of a navigation/.test(error.message))
 			throw error;
-		// without scripts, the page reloads itself every few seconds
+		// Without scripts, the page reloads itself every few seconds, which may happen here.
 		return { what: 'a page that has loaded itself again', faults: [] };
 	});
 	assert.deepEqual(focus?.faults ?? [], []);
@@ -77,8 +77,8 @@ const hasFocus = (locator) => locator.evaluate((element) => element === document
 // Presses Tab until the element has the focus.
 async function tabTo(page, locator) {
 	await locator.waitFor();
-	// One end is allowed: a page that changes may remove the focused element, and Tab then starts
-	// at the top.
+	// Tab may reach the end of the page once: a page that changes may remove the focused element,
+	// and Tab then starts at the top.
 	let ends = 0;
 	for (let i = 0; i < MOST_STOPS; i++) {
 		if (await hasFocus(locator))
@@ -99,7 +99,7 @@ async function type(page, locator, text) {
 	await page.keyboard.insertText(text);
 }
 
-// Chooses one of the radio buttons of a name with the arrow keys.
+// Chooses the radio button with this name and value by the arrow keys.
 async function choose(page, name, value) {
 	const group = page.locator(`input[type=radio][name=${name}]`),
 		wanted = page.locator(`input[type=radio][name=${name}][value="${value}"]`);

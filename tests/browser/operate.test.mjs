@@ -8,7 +8,7 @@ import { RIGHT, closeBrowser, createLeaderboard, fillAndSend, logInAsAdmin, regi
 
 test.after(closeBrowser);
 
-// axe needs scripts: its timers never fire without them.
+// Runs axe only with scripts: without them, its timers never fire.
 const faultsOf = async (page, { scripts }) =>
 	[...await page.evaluate(structureFaults), ...await page.evaluate(overflow),
 	...(scripts ? await axeFaults(page) : [])];

@@ -1,7 +1,7 @@
 // The checks that every page must pass. Each role opens every GET address of cgi/router.c that it
-// may see, on an empty and on a full site. Checked are axe in light and dark, the HTML, the
-// structure, the width at 360 and 1440 px, and the console. An address without an example here, or
-// without a link to it, fails the test.
+// may see, on an empty and on a full site. The checks are axe in light and dark, the HTML, the
+// structure, the width at 360 and 1440 px, and the console. An address without an example in this
+// file, or without a link to it, fails the test.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after } from 'node:test';
@@ -50,7 +50,7 @@ const NO_PAGES = ['/leaderboard/*.json', '/leaderboard/*.csv', '/leaderboard/*.a
 	'/comparison/*/status', '/queue/status', '/language/*/*', '/account/export', '/healthz',
 	'/metrics'];
 
-// Only these roles look at the paths, of the roles that the router admits.
+// Lets only these roles look at the paths, if the router admits them.
 const only = (roles, ...paths) => paths.map((path) => ({ path, roles }));
 const VISITOR = ['a visitor'], AUTHOR = ['a participant'], ADMIN = ['an admin'],
 	OWNERS = ['a creator', 'an admin'], MEMBERS = ['a participant', ...OWNERS];
@@ -280,7 +280,7 @@ scene(`the first visit to a page costs at most ${FIRST_VISIT_BYTES / 1000} KB`, 
 	const paths = pathsOf(FULL(await furnish()), 'a visitor'), heavy = [];
 	for (const path of paths.filter(
 			(path, i) => paths.findIndex((other) => routeOf(other) === routeOf(path)) === i)) {
-		const { page, context } = await visit({ watch: false }); // nothing in its cache
+		const { page, context } = await visit({ watch: false }); // with an empty cache
 		const network = await context.newCDPSession(page);
 		let bytes = 0;
 		network.on('Network.loadingFinished', (load) => { bytes += load.encodedDataLength; });
@@ -312,8 +312,8 @@ scene('a reader whose system is dark gets dark pages', async (come) => {
 	assert.ok(colours[0].ground > 600 && colours[1].ground < 150, JSON.stringify(colours));
 });
 
-// The stops of Tab from the top of the page to its end, each as a description, which says so if the
-// focus is invisible there.
+// Presses Tab from the top of the page to its end. Returns a description of each stop, which says
+// so if the focus is invisible there.
 async function tabStops(page) {
 	const stops = [];
 	await page.evaluate(() => { document.activeElement?.blur(); window.scrollTo(0, 0); });

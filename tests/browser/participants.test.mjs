@@ -129,7 +129,8 @@ scene('a participant submits again and withdraws without scripts', async (come) 
 	await main(page).getByText('The submission counts again.').waitFor();
 });
 
-// The outputs of a running job, one a second. The job ends when the file `name` exists.
+// printing() makes the source of a job that prints these outputs, one a second. The job ends once
+// the file `name` exists.
 const ending = (name) => join(dirname(process.env.PODIUM_ADMIN_PASSWORD_FILE), name);
 const printing = (name, ...prints) => `# ${JSON.stringify({ until: ending(name), prints })}\n`;
 const lines = (count) => Array.from({ length: count }, (_, i) => `line ${i} <b> of \u00b5\n`)

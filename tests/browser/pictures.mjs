@@ -13,7 +13,8 @@ if (!folder) {
 }
 
 const READER = 'grace', WIDTH = 1280;
-// Each user's final time relative to the best. In earlier rounds, times were longer by ROUNDS.
+// Each user's final time relative to the best user's. ROUNDS are the factors by which times were
+// longer in each round, the last round being the final one.
 const BEHIND = { ada: 1.45, barbara: 1, edsger: 1.28, katherine: 1.004, linus: 1.52, grace: 1.07,
 	ken: 2.4, frances: 1.73, alan: 1.38, margaret: 1.19, donald: 2.05, radia: 1.61 };
 const ROUNDS = [2.6, 1.6, 1.2, 1];
@@ -133,8 +134,8 @@ function furnish() {
 	rebuildRanking();
 }
 
-// Podium computes a leaderboard's trend after the first view, so reload each page until it is
-// there.
+// Takes a picture of a page. Podium computes a leaderboard's trend after the first view, so reloads
+// the page until the trend is there.
 async function takePicture(page, name, path, whole) {
 	do
 		await page.goto(path);

@@ -1,5 +1,5 @@
-// Ways through the pages that no other scene takes, by links, buttons and fields alone, with and
-// without scripts. No page depends on scripts.
+// Ways through the pages that no other test takes, by links, buttons and fields alone, with and
+// without scripts. They show that no page depends on scripts.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
@@ -8,7 +8,7 @@ import { closeBrowser, createLeaderboard, EVAL, fillAndSend, logInAsAdmin, regis
 
 test.after(closeBrowser);
 
-// A button that needs a script must be hidden when scripts are off.
+// Checks that nothing visible needs a script if scripts are off: no button, link or form.
 async function waitsForNoScript(page) {
 	if (page.hasScripts)
 		return;
@@ -30,7 +30,7 @@ async function press(page, button) {
 	await waitsForNoScript(page);
 }
 
-// Bypasses nginx's cache, which keeps pages for one second for visitors without a session.
+// fresh() bypasses nginx's cache, which keeps pages for one second for visitors without a session.
 let visits = 0;
 const fresh = (path) => `${path}${path.includes('?') ? '&' : '?'}fresh=${visits++}`;
 

@@ -8,10 +8,10 @@ import { closeBrowser, createLeaderboard, EVAL, fillAndSend, logInAsAdmin, regis
 
 after(closeBrowser);
 
-// Checks each page, narrow and wide, light and dark.
+// Opens the page and checks it narrow and wide, light and dark.
 async function owes(page, path) {
 	await page.goto(path);
-	// before axe runs, because axe leaves a style behind
+	// This check comes before axe, because axe leaves a style behind.
 	const faults = (await page.evaluate(structureFaults)).map((fault) => `${path}: ${fault}`);
 	for (const colorScheme of ['light', 'dark'])
 		for (const width of [360, 1440]) {

@@ -77,7 +77,7 @@ export async function visit(
 	return { page, context, faults };
 }
 
-// A test whose visitors leave at its end. It also fails if a visitor saw a fault. With
+// Adds a test whose visitors leave at its end. The test also fails if a visitor saw a fault. With
 // FAILURES=FOLDER, a failed scene writes a picture and the text of each visitor's last page.
 export function scene(name, body, limitMs = SCENE_LIMIT_MS) {
 	test(name, { timeout: limitMs }, async () => {
@@ -138,7 +138,7 @@ export const oneTimePassword = () => readFileSync(process.env.PODIUM_ADMIN_PASSW
 
 let adminHasOwnPassword = false;
 
-// The first time, the admin logs in with the one-time password and must choose another.
+// Logs in as the admin. The first time, the admin must replace the one-time password.
 export async function logInAsAdmin(page) {
 	await logIn(page, 'admin', adminHasOwnPassword ? PASSWORD : oneTimePassword());
 	if (adminHasOwnPassword)
@@ -154,7 +154,7 @@ export async function logInAsAdmin(page) {
 
 export const RIGHT = 'def custom_kernel(number):\n    return number + 1\n';
 export const WRONG = 'def custom_kernel(number):\n    return number\n';
-// Slow enough to see one case after the other.
+// A right submission that is so slow that its page shows one case after the other.
 export const SLOW =
 	'import time\n\ndef custom_kernel(number):\n    time.sleep(1.5)\n    return number + 1\n';
 

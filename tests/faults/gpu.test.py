@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""GPUs that fail, as a pretended driver reports. The worker quarantines the GPU and runs its job on
-another one without counting an attempt. Other errors do not quarantine a GPU."""
+"""GPUs that fail, as a pretended driver reports. The worker quarantines such a GPU and runs its job
+on another GPU without counting an attempt. Other errors do not quarantine a GPU."""
 import pathlib
 import subprocess
 import sys
@@ -49,8 +49,8 @@ def device_of(number):
 		f"SELECT JSON_VALUE(environment, '$.device_uuid') FROM jobs WHERE id = {number}")[0][0]
 
 
-# Fails while the job's device is a named one. A contestant cannot reach the driver, so the job
-# waits a second in which the test tells the driver the cause.
+# A submission that fails on the devices {devices}. It waits a second before it fails, so that the
+# test can make the pretended driver report a cause; a submission cannot reach that driver.
 FAILS_ON = """
 import os, time
 
@@ -130,7 +130,7 @@ def a_job_whose_gpu_breaks_runs_on_another_without_losing_an_attempt():
 	assert device_of(number) in UUIDS and device_of(number) != broken
 	equal(job(number, "verdict, attempt, lost_gpus"), ["runtime error", "1", "1"])
 	one.says("gets no jobs until it is released")
-	# Releasing a broken GPU has no effect; releasing it after the repair does.
+	# A GPU that is released while broken is quarantined again; after the repair it stays released.
 	happens(f"{UUIDS.index(broken)} lost")
 	contains(admin("gpu", "release", broken), "is released")
 	until(

@@ -1,5 +1,5 @@
 /* A library for LD_PRELOAD that shifts a program's wall clock by the number of seconds in the file
- * JUMP_FILE. Clocks that nobody can set stay unchanged. */
+ * JUMP_FILE. The monotonic clocks, which nobody can set, stay unchanged. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdlib.h>

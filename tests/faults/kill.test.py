@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Kills every process with kill -9 in every stage of a job (kill_lane.py). Most of the time these
-tests wait for leases, so they run in lanes side by side, each with its own database."""
+"""Kills every process with kill -9 in every stage of a job. These tests mostly wait for leases to
+expire, so they run in lanes side by side (kill_lane.py), each with its own database."""
 import concurrent.futures
 import pathlib
 import subprocess

@@ -45,7 +45,7 @@ def kill(find):
 	return kill_it
 
 
-# process: (how to kill it, {stage: the job's verdict, if it is not `passed`})
+# {process: (function that kills it, {stage: the job's verdict, if that is not `passed`})}
 PROCESSES = {
 	"the worker": (kill_worker, {}), "podium-run": (kill(runner_of), {}),
 	"the zygote": (kill(zygote_of), {}),
@@ -74,7 +74,7 @@ def go_on():
 def one_round(stage, kill_it, verdict):
 	go_on()
 	with stage(now) as held:
-		held.heal()  # another attempt may start right after the kill
+		held.heal()  # before the kill, because another attempt may start right after it
 		kill_it()
 		held.let_go()
 	before = now

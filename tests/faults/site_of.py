@@ -60,7 +60,7 @@ class Site:
 		self.web.wait()
 
 	def kill_nginx(self):
-		"""Kills nginx's workers too, as kill -9 of the whole service does."""
+		"""Kills nginx and its workers, as kill -9 of the whole service does."""
 		os.killpg(self.nginx.pid, signal.SIGKILL)
 		self.nginx.wait()
 

@@ -39,7 +39,7 @@ def kill(pid, number=signal.SIGKILL):
 	try:
 		os.kill(pid, number)
 	except (ProcessLookupError, TypeError):
-		return False  # it had just ended
+		return False  # the process had just ended
 	return True
 
 
@@ -81,8 +81,8 @@ def cancel():
 	return not answer.returncode
 
 
-# (name, what it does, relative frequency, whether the measured programs survive it). In the later
-# part of the run, which measures the programs, only faults that they survive strike.
+# (name, function, relative frequency, whether the measured programs survive the fault). In the
+# later part of the run, which measures the programs, only faults that they survive strike.
 FAULTS = (("the contestant is killed", lambda: kill(contestant()), 6,
 	True), ("the zygote is killed", lambda: kill(zygote_of(now)), 4, True), ("a job is cancelled",
 	cancel, 6, True), ("the database is killed or stopped, and started", restart_database, 1, True),
@@ -94,8 +94,8 @@ EVERY, SOON = 5, 3  # jobs between two faults; SOON until each fault has struck 
 
 
 def choose(over):
-	"""Chooses each fault once first, starting with those that the measured programs do not
-	survive."""
+	"""Chooses the next fault. Each fault strikes once before any strikes again; those that the
+	measured programs do not survive come first."""
 	missing = [fault for fault in FAULTS if fault[0] not in done]
 	if missing:
 		return dice.choice([fault for fault in missing if not fault[3]] or missing)
@@ -124,12 +124,13 @@ def measure(over):
 		try:
 			samples.setdefault((program, pid), []).append((over, *size_of(pid)))
 		except (OSError, StopIteration):
-			pass  # it was just killed
+			pass  # the program was just killed
 
 
 def halves(program):
-	"""Of the process of this name that lived longest: its median memory in KiB in the first and the
-	second half of its samples. The first fifth of the samples is left out."""
+	"""Returns the median memory in KiB in the first and in the second half of the samples, and the
+	number of samples, for the process of this program that lived longest. The first fifth of the
+	samples is left out of the medians."""
 	series = max((rows for (name, _), rows in samples.items() if name == program), key=len)
 	rows = series[len(series) // 5:]
 	middle = len(rows) // 2
@@ -138,8 +139,8 @@ def halves(program):
 
 
 def descriptors_at_rest():
-	"""{program: open descriptors} when there are no jobs and nothing has changed for a second. A
-	running job has about ten descriptors open, which would hide a leak."""
+	"""Returns {program: open descriptors} once there are no jobs and the numbers have not changed
+	for a second. A running job has about ten descriptors open, which would hide a leak."""
 	until(lambda: sql("SELECT COUNT(*) FROM jobs WHERE state IN ('queued', 'running')") == [["0"]])
 	counts, since = None, time.monotonic()
 	while time.monotonic() - since < 1:
@@ -210,7 +211,7 @@ def each_job_has_one_result_and_the_ranking_matches():
 		sql("SELECT j.id FROM jobs j WHERE j.verdict = 'passed' AND (SELECT COUNT(*) FROM stages t "
 		"WHERE t.job_id = j.id) <> "
 		"(SELECT IF(s.mode = 'test', 2, 3) FROM submissions s WHERE s.id = j.submission_id)"), [])
-	# A killed compiler yields its own verdict.
+	# `compile error` is among the verdicts because a fault may kill the compiler.
 	equal(
 		sql("SELECT verdict FROM jobs WHERE verdict NOT IN ('passed', 'wrong answer', 'compile "
 		"error', 'runtime error', 'cancelled', 'internal error')"), [])
@@ -227,9 +228,9 @@ def memory_does_not_grow():
 	for program in ("podium-worker", "podium-run", "podium-web"):
 		(kib, kib_after), count = halves(program)
 		print(f"# {program:15} {count:8} {kib:12.0f} {kib_after:10.0f}", flush=True)
-		# A long run would show a leak of a kilobyte a job; allocators settle within a few hundred
-		# jobs. AddressSanitizer keeps freed memory for a while, so its memory grows at first, but
-		# it reports leaks itself when a program ends.
+		# Allocators settle within a few hundred jobs, and a long run shows a leak of a kilobyte a
+		# job. With AddressSanitizer the memory grows at first, because it keeps freed memory for a
+		# while; it reports leaks itself when a program ends.
 		assert IS_SANITIZED or kib_after <= kib * 1.10 + max(512, 0.25 * JOBS), (program, kib,
 			kib_after)
 
@@ -246,7 +247,7 @@ def no_descriptor_is_left_open():
 	for program in files:
 		assert files[program] <= fresh[program] + 1, (program, files, fresh)
 	web = max((rows for (name, _), rows in samples.items() if name == "podium-web"), key=len)
-	# Apart from the request itself, requests must not leave descriptors open.
+	# Requests must not leave descriptors open, except the one that is open while it is measured.
 	assert min(row[2] for row in web[-10:]) <= web[len(web) // 5][2] + 1, web
 
 

@@ -33,7 +33,7 @@ def worker(name="first", lease_ms=LEASE_MS, **settings):
 
 
 def is_held(pid):
-	"""Whether the process waits in HOLD, which blocks SIGUSR2 to be recognised from outside."""
+	"""Whether the process waits in HOLD. HOLD blocks SIGUSR2, which shows in /proc."""
 	try:
 		status = pathlib.Path(f"/proc/{pid}/status").read_text()
 	except OSError:
@@ -86,7 +86,7 @@ def custom_kernel(data):
 
 class Locker:
 	"""A connection that holds a lock until release(), the end of its `with` block, or the
-	database's death. A failed test must release the lock, because it would block the next test."""
+	database's death. A failed test must release the lock, or it would block the next test."""
 
 	def __init__(self, statement):
 		self.client = subprocess.Popen(
@@ -121,8 +121,9 @@ def somebody_waits():
 
 
 class Stage:
-	"""One job, held in a stage. let_go() lets it continue; later attempts are not held. Use a stage
-	in a `with` block: if the test fails there, the block releases the lock and the contestant."""
+	"""One job that is held in a stage. let_go() lets the job continue; later attempts are not held.
+	Use a stage in a `with` block: if the test fails there, the block releases the lock and the
+	contestant."""
 	name = None
 
 	def __init__(self, one):
@@ -148,7 +149,7 @@ class Stage:
 		raise NotImplementedError
 
 	def heal(self):
-		"""Lets later attempts run without being held. Needs the database."""
+		"""Replaces the source, so that nothing holds later attempts. Needs the database."""
 		if self.program() != RIGHT:
 			sql(f"UPDATE blobs SET content = {quoted(RIGHT)} WHERE sha256 = "
 				f"UNHEX(SHA2({quoted(self.source)}, 256))")
@@ -158,7 +159,7 @@ class Stage:
 		self.release()
 
 	def release(self):
-		"""Ends the lock and the contestant's waiting, without the database."""
+		"""Releases the lock and the waiting contestant. Does not need the database."""
 		if self.locker:
 			self.locker.release()
 		if held := contestant_of(self.worker):
@@ -167,7 +168,7 @@ class Stage:
 
 
 class Locked(Stage):
-	"""A stage that waits for a lock."""
+	"""A stage in which a lock in the database holds the worker."""
 
 	def lock(self, number):
 		raise NotImplementedError
@@ -181,7 +182,8 @@ class Locked(Stage):
 
 
 class Claiming(Locked):
-	"""The transaction that claims the job and deletes the stages of an earlier attempt."""
+	"""The worker is in the transaction that claims the job and deletes an earlier attempt's
+	stages."""
 	name = "claiming"
 
 	def lock(self, number):
@@ -191,7 +193,7 @@ class Claiming(Locked):
 
 
 class Starting(Locked):
-	"""The job is claimed, and the worker reads its files."""
+	"""The worker has claimed the job and reads the task's files."""
 	name = "starting"
 
 	def lock(self, number):
@@ -199,7 +201,7 @@ class Starting(Locked):
 
 
 class Compiling(Stage):
-	"""The source has so many lines that Python needs a while to check it."""
+	"""Python checks the source, which has so many lines that the check takes a while."""
 	name = "compile"
 
 	def enter(self):
@@ -232,7 +234,8 @@ class Timing(InProgram):
 
 
 class Storing(Timing):
-	"""The transaction that ends the job, which waits to insert the rank of a new user."""
+	"""The worker is in the transaction that ends the job, and waits to insert a new user into the
+	ranking."""
 	name, users = "storing", iter(range(100, 100000))
 
 	def enter(self):

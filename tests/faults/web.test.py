@@ -66,7 +66,7 @@ def submitting(name, kill, restart):
 	def cell():
 		for number in range(ROUNDS):
 			before, source = stored(), RIGHT + f"# {name} {number}\n"
-			token = author.csrf("/account")  # before the lock, because the page reads the tables
+			token = author.csrf("/account")  # before the lock, because the page reads locked tables
 			with Locker("LOCK TABLES blobs WRITE, submissions WRITE, jobs WRITE"):
 				answers = []
 				thread = threading.Thread(target=lambda: answers.append(attempt(source, token)))
@@ -77,11 +77,12 @@ def submitting(name, kill, restart):
 				assert answers[0] in (None, 502, 503, 504), answers
 			restart()
 			comes_back()
-			# podium-web's connection broke, so the database rolled its transaction back
+			# With podium-web, its connection ended, so the database rolled the transaction back.
 			if name == "podium-web":
 				equal(stored(), before)
 			whole = stored()
-			equal(whole[0], whole[1])  # without nginx, podium-web may have stored the submission
+			# If nginx was killed, podium-web may have stored the submission, but then completely.
+			equal(whole[0], whole[1])
 			again = post(source)
 			equal(again.status, 303)
 			number = int(again.location.rsplit("/", 1)[1])
@@ -94,7 +95,7 @@ def submitting(name, kill, restart):
 
 
 def attempt(source, token):
-	"""The status of the answer, or None if there was no answer."""
+	"""Submits the source. Returns the status of the answer, or None without an answer."""
 	try:
 		return author.post("/leaderboard/small/submit", [("mode", "ranked"), ("gpu", "CPU"),
 			("code", source)], csrf=token).status

@@ -47,7 +47,8 @@ def python_call():
 
 
 def cuda_call():
-	"""The kernels of the sample as a library."""
+	"""Compiles the sample's kernels as a library. Returns functions that run a row and an empty
+	kernel."""
 	folder = pathlib.Path(tempfile.mkdtemp(prefix="podium-beside."))
 	(folder / "wrapper.cu").write_text(WRAPPER)
 	subprocess.run([
@@ -70,9 +71,9 @@ def kernels_of(recorded):
 
 
 def print_empty(language, run_empty):
-	"""Prints the duration of the null contestant's empty kernel: when it runs again immediately,
-	and after a flush of the L2 cache, when the GPU must fetch the instructions first, as in the
-	engine."""
+	"""Prints the durations of the null contestant's empty kernel: when it runs again immediately,
+	and after a flush of the L2 cache. After a flush the GPU must first fetch the kernel's
+	instructions, as in the engine."""
 	flush = torch.empty(FLUSH_BYTES // 4, dtype=torch.int32, device="cuda")
 	for is_cold in (False, True):
 		with profile(activities=[ProfilerActivity.CUDA]) as recorded:

@@ -28,7 +28,7 @@ def find_python():
 
 
 def find_device(index=0):
-	"""The first GPU, in the form that podium-run expects."""
+	"""Returns the GPU with this index, in the form that podium-run expects."""
 	query = ["nvidia-smi", "--query-gpu=name,uuid,compute_cap", "--format=csv,noheader"]
 	answer = subprocess.run(query, capture_output=True, text=True, check=True)
 	name, uuid, capability = answer.stdout.splitlines()[index].split(", ")
@@ -39,7 +39,7 @@ def find_device(index=0):
 
 
 def behind_reference(job, addition):
-	"""The job with this code appended to the reference, which the judge imports."""
+	"""Returns the job with this code appended to its reference, which the judge imports."""
 	return {
 		**job, "files": [{**file, "text": file["text"] +
 		addition} if file["path"] == "reference.py" else file for file in job["files"]]
@@ -47,7 +47,8 @@ def behind_reference(job, addition):
 
 
 def groups_of(event, count):
-	"""The numbers that the judge reported instead of each call's time, in groups of `count`."""
+	"""Returns the numbers that the judge reported in place of the calls' times, in groups of
+	`count`."""
 	raw = base64.b64decode(event["samples"])
 	values = struct.unpack(f"<{len(raw) // 4}f", raw)
 	return [values[first:first + count] for first in range(0, len(values), count)]

@@ -44,7 +44,8 @@ class Participant(Client):
 
 
 def expected_samples(folder):
-	"""(sample, mode, verdict) of a task folder; the folder may state them in two ways."""
+	"""Yields (sample, mode, verdict) of a task folder. They come from its task.yml, or else from
+	the samples' names."""
 	definition = folder / "task.yml"
 	if definition.exists():
 		for entry in (yaml.safe_load(definition.read_text()).get("podium")

@@ -1,5 +1,6 @@
-/* Compares our declarations of NVIDIA's management library with its header: a difference does not
- * compile. The whole test is `cc -fsyntax-only -Werror -I. -x c tests/gpu/declarations.h`. */
+/* Compares Podium's declarations of NVIDIA's management library with the library's header: a
+ * difference does not compile. The whole test is
+ * `cc -fsyntax-only -Werror -I. -x c tests/gpu/declarations.h`. */
 #ifndef PODIUM_TESTS_GPU_DECLARATIONS_H
 #define PODIUM_TESTS_GPU_DECLARATIONS_H
 
@@ -101,8 +102,8 @@ _Static_assert(sizeof(nvmlEnableState_t) == sizeof(unsigned int)
 		&& sizeof(nvmlComputeMode_t) == sizeof(unsigned int),
 	"enums");
 
-/* Functions with pointers to enums, and the list of processes, have other types for the
- * compiler. */
+/* Podium declares pointers to enums, and the list of processes, with other types than the header,
+ * so these functions are compared with declarations of the header's types. */
 static inline struct nvml_host host_declarations_from_library(void)
 {
 	__typeof__(&nvmlDeviceGetMinorNumber) device_minor = NULL;

@@ -13,8 +13,8 @@ author = Client(sys.argv[1])
 RIGHT = ("import torch\n\ndef custom_kernel(data):\n\tA, B, output = data\n"
 	"\treturn torch.add(A, B, out=output)\n")
 SLOW = RIGHT.replace("\treturn", "\timport time; time.sleep(2)\n\treturn")
-# An index far beyond the end, which stops torch's kernel. It causes an Xid that any program can
-# cause.
+# A submission with an index far beyond the end, which makes torch's kernel fail. The driver then
+# reports an Xid that any program can cause, so the GPU is not at fault.
 ILLEGAL = """
 import torch
 

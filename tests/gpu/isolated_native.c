@@ -29,8 +29,8 @@ enum {
 	FINISHED = 0x3f800000,
 };
 
-/* The contestant's work in a call: the low bits of the slot. The other bits are the duration in
- * us. */
+/* What the contestant does in a call: the low bits of the slot. The slot's other bits are the
+ * duration in us. */
 enum work { HONEST = 1, EARLY, COPY, COPY_AND_KERNEL, WORK = 0x7f, GATED = 0x80 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -85,7 +85,8 @@ static void write_file(const char *path, const char *text)
 	close(file);
 }
 
-/* The caller becomes the parent that waits. Its child continues in the namespaces. */
+/* Forks a child that continues in new namespaces. The calling process waits for the child and exits
+ * with its exit code. */
 static void enter_namespaces(char *names, size_t bytes)
 {
 	int status;
@@ -94,8 +95,8 @@ static void enter_namespaces(char *names, size_t bytes)
 	write_file("/proc/self/setgroups", "deny");
 	write_file("/proc/self/uid_map", "0 0 1");
 	write_file("/proc/self/gid_map", "0 0 1");
-	pid_t inside =
-		fork(); /* the first process there; before it, the process namespace is not complete */
+	/* The process namespace is complete only once it has a first process. */
+	pid_t inside = fork();
 	if (inside < 0)
 		give_up("no process can be started: %m");
 	name_namespaces(names, bytes);
@@ -103,8 +104,8 @@ static void enter_namespaces(char *names, size_t bytes)
 		waitpid(inside, &status, 0);
 		exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
 	}
-	/* The driver reads its own files in /proc. A container with masked files refuses a new mount;
-	 * the old one works too. */
+	/* The driver reads its own files in /proc. A container that masks files in /proc refuses a new
+	 * mount, but the old one works too. */
 	if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL)
 		|| mount("proc", "/proc", "proc", 0, NULL))
 		fprintf(stderr, "isolated_native: the contestant keeps the judge's /proc\n");
@@ -236,7 +237,7 @@ struct judge {
 	struct isolated_memory output;
 	struct isolated_gate *gate;
 	CUdeviceptr cache;
-	uint64_t places[isolated_most_lines]; /* of the withheld lines */
+	uint64_t places[isolated_most_lines]; /* the places of the withheld lines */
 	uint8_t lines[isolated_most_lines][isolated_line_bytes];
 	uint32_t *head, head_value;
 	struct isolated_probe probes[2];
@@ -320,8 +321,8 @@ static void open_judge(struct judge *judge, int socket)
 	expect(socket, ISOLATED_MAPPED, &frame);
 	close(judge->output.descriptor);
 	judge->output.descriptor = -1;
-	MUST(isolated_pin(
-		own_cpu, &affinity)); /* set late, because the driver's threads would inherit it */
+	/* Pin this process late, because the driver's threads would inherit the setting. */
+	MUST(isolated_pin(own_cpu, &affinity));
 	printf("judge on CPU %d, contestants on CPU %d; %llu KiB of GPU memory in both\n", own_cpu, cpu,
 		(unsigned long long)judge->output.bytes >> 10);
 }
@@ -335,8 +336,8 @@ struct way {
 	uint32_t open_us; /* when the gate opens, counted from the end of the head */
 };
 
-/* Poisons the output, flushes the cache and writes the mark. Without a head, waits for all of
- * that. */
+/* Makes one call. Before it, poisons the output, flushes the cache and writes the mark. Waits for
+ * this work only if the call has no head. */
 static void one_call(struct judge *judge, const struct way *way)
 {
 	struct isolated_call *call = &judge->call;
@@ -377,7 +378,7 @@ static double print_times(const char *name, double *us, size_t count)
 	return us[count / 2];
 }
 
-/* The median duration of the calls, in us. */
+/* Makes calls and returns their median duration in us. */
 static double time_calls(struct judge *judge, const struct way *way)
 {
 	double elapsed[rounds], head[rounds], probed[rounds];
@@ -448,8 +449,8 @@ static bool is_unfinished(const struct judge *judge)
 	return false;
 }
 
-/* The difference between the contestant's clock at "done" and the clock value that the copy engine
- * read from 8 bytes that a kernel writes all the time. */
+/* Returns the difference in us between the contestant's clock at "done" and the clock value that
+ * the copy engine has read, from 8 bytes that a kernel writes all the time. */
 static double copy_engine_delay_us(const struct judge *judge)
 {
 	uint64_t read;

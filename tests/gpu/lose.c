@@ -1,7 +1,7 @@
 /* A library for LD_PRELOAD on a host with a real GPU: makes the driver report to podium-worker a
  * GPU that has fallen off the bus while the file LOSE_FILE exists. The file contains "lost", or
- * "xid 79" for one report. All other calls reach the real library. A rented machine allows no more
- * than that, because its GPU cannot be unplugged. */
+ * "xid 79" for one report. All other calls reach the real library. Nobody can unplug the GPU of a
+ * rented machine, so this is as close as a test gets. */
 #include "lib/gpu/nvml.h"
 
 #include <dlfcn.h>
@@ -45,7 +45,7 @@ static unsigned int wait_or_xid(
 	return real_wait(set, event, timeout_ms);
 }
 
-/* Podium looks the functions up by name, so this is the place to replace them. */
+/* Replaces functions of NVML, because Podium looks them up with dlsym(). */
 void *dlsym(void *library, const char *name)
 {
 	static void *(*real_dlsym)(void *library, const char *name);

@@ -27,7 +27,8 @@ def rows(leaderboard):
 
 
 def with_formula(flops):
-	"""The task's folder as a zip, with this number of operations in a case."""
+	"""Returns the task's folder as a zip. Its task.yml claims this number of operations for a
+	case."""
 	archive = io.BytesIO()
 	with zipfile.ZipFile(archive, "w") as pack:
 		for path in sorted(TASK.rglob("*")):

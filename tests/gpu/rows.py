@@ -5,7 +5,7 @@ import collections
 Row = collections.namedtuple("Row", "group name work size amount")
 
 MIB = 1 << 20
-CYCLES_PER_US = 1980  # of an H200; only an estimate, because the durations are measured
+CYCLES_PER_US = 1980  # of an H200; an estimate is enough, because the durations are measured
 
 
 def memory(name, size, passes=1):
@@ -34,7 +34,8 @@ ROWS = [
 
 
 def bytes_moved(row):
-	"""Each pass reads and writes each byte once. None if memory does not limit the kernel."""
+	"""Returns the bytes that the kernel reads and writes: each pass does so once with each byte.
+	None if memory does not limit the kernel."""
 	return 8 * row.size * row.amount if row.group == "memory" else None
 
 
@@ -43,7 +44,8 @@ def case(row):
 
 
 def chosen(words):
-	"""The rows of these groups and those whose name contains a word."""
+	"""Returns the rows whose group is one of the words or whose name contains one. Without words,
+	returns all rows."""
 	return [
 		row for row in ROWS
 		if not words or any(word == row.group or word in row.name for word in words)

@@ -8,7 +8,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 import tap  # noqa: E402
 from client import Client  # noqa: E402, F401
 
-# The first GPU that a worker has reported, or the CPU if there is none, to try a drill.
+# The first GPU that a worker has reported. Without one it is the CPU, with which a drill can be
+# tried out.
 MODELS = [
 	line.split()[0] for line in subprocess.run([os.environ["ADMIN"], "gpu", "list"],
 	capture_output=True, text=True).stdout.splitlines()
@@ -59,5 +60,5 @@ def ended(client, submission):
 
 
 def verdict_of_all():
-	"""The drill's exit code."""
+	"""Returns the drill's exit code."""
 	return 1 if wrong else 0

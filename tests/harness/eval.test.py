@@ -18,7 +18,7 @@ import engine  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 try:
-	import torch  # noqa: F401  # so that the runs that are forked from here have it
+	import torch  # noqa: F401  # runs are forked from this process and then need not import torch
 except ImportError:
 	pass
 
@@ -97,7 +97,7 @@ def fork(folder, words, descriptor, **environment):
 
 
 def evaluate(submission=RIGHT, mode="test", cases=CASES, secret=None, reference=REFERENCE, **files):
-	"""One run of eval.py. `files`: more files; an `_` in their names stands for the dot."""
+	"""Runs eval.py once. `files`: the texts of more files, with `_py` for `.py` in their names."""
 	named = {name.replace("_py", ".py"): text for name, text in files.items()}
 	with folder_with(
 		{"reference.py": reference, "submission.py": submission, "cases": cases,
@@ -119,7 +119,7 @@ def ends_with(result, code, *sentences):
 
 
 def in_utils(code):
-	"""Runs code that imports utils.py. Raises if it fails."""
+	"""Runs the code after an import of utils.py. Raises if the code fails."""
 	with folder_with({"code.py": "import torch\nfrom utils import *\n" + code}) as folder:
 		process = subprocess.run([PYTHON, "code.py"], cwd=folder, env=clean_environment(),
 			capture_output=True, text=True, timeout=120)
@@ -296,7 +296,7 @@ def checks_may_answer_in_all_forms_that_tasks_use():
 		equal((answer, evaluate(reference=reference, cases="size: 3\n").code), (answer, code))
 
 
-# The format's example, and how its readers use the list.
+# A check as in the examples of the format, which uses the list that verbose_allclose returns.
 ASKS_FOR_REASONS = """
 from utils import verbose_allclose
 
@@ -366,7 +366,7 @@ def an_error_of_the_task_s_ref_kernel_is_the_task_s():
 
 @test
 def a_full_memory_is_never_the_task_s():
-	"""A submission could take all of it."""
+	"""A submission could fill the memory, so a MemoryError does not show a fault of the task."""
 	reference = (REFERENCE.split("def check")[0] + KERNEL +
 		"def check_implementation(data, output): raise MemoryError()\n")
 	ends_with(evaluate(reference=reference), 1, "could not work with")

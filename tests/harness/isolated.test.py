@@ -29,11 +29,11 @@ import podium_wire as wire  # noqa: E402
 from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
 
 try:
-	import torch  # noqa: F401  # so that the programs that are forked from here have it
+	import torch  # noqa: F401  # programs forked from this process then need not import torch
 except ImportError:
 	torch = None
 
-# Doubles whole numbers and writes down the seed of each input.
+# A reference that doubles whole numbers and notes the seed of each input.
 DOUBLES = """
 import torch
 
@@ -46,7 +46,7 @@ def check_implementation(data, output):
 	good = isinstance(output, torch.Tensor) and torch.equal(output, 2 * data)
 	return good, "" if good else "not twice the input\\nsee the description"
 """
-# A task without torch.
+# A reference without torch, which adds numbers.
 ADDS = """
 import random
 
@@ -69,7 +69,7 @@ def judge(submission=RIGHT, reference=DOUBLES, mode="test", cases=ONE, **more):
 
 
 def adds(submission=SUM, mode="test", cases=COUNTS, **more):
-	"""One run without torch, which is faster."""
+	"""Judges a submission to ADDS. Without torch, a run is faster."""
 	return engine.judge(ENGINE, submission, ADDS, mode, cases, **more)
 
 
@@ -142,7 +142,7 @@ def a_comparison_reports_the_ratio_with_its_interval():
 	assert 0 < low <= ratio <= high and err >= 0 and rival >= 1, (low, ratio, high, err, rival)
 
 
-# Writes down when it is loaded and called.
+# A submission that notes when it is loaded and called.
 NOTING = """
 import time
 with open("noted", "a") as file:
@@ -250,7 +250,7 @@ def a_contestant_knows_no_seed_pipe_or_reference():
 
 # ---- forms of data ----
 
-# name: (the input, the right output, the kernel's output)
+# {name: (the input, the right output, the kernel's output)}, as Python expressions
 FORMS = {
 	"in place": ("torch.randn(33), torch.empty(33)", "2 * data[0]", "data[1].copy_(2 * data[0])"),
 	"view of all": ("torch.randn(33), torch.empty(33)", "2 * data[0]",
@@ -353,7 +353,8 @@ def every_form_of_data_is_carried_both_ways():
 			raise AssertionError(f"{name}: {result.text}\n{result.complaints}")
 
 
-# These types have no arithmetic, so the test uses other types and compares bits.
+# torch has no arithmetic for the types of 8 bits, so this reference calculates with float32 and
+# compares bits.
 EIGHT_BITS = """import torch
 def generate_input(size, seed):
 	torch.manual_seed(seed)
@@ -418,7 +419,7 @@ VERDICTS = {"passed": 0, "wrong answer": 112, "runtime error": 1}
 
 
 def samples(name):
-	"""(submission, exit code) of each sample that can run here."""
+	"""Yields (path, text, the judge's exit code) for each sample that can run here."""
 	folder = ROOT / "tasks" / name
 	for line in (folder / "task.yml").read_text().splitlines():
 		if "samples/" in line and "compile error" not in line:
@@ -610,7 +611,8 @@ def a_submission_that_exits_or_hangs_is_named():
 		lacks(result.lines, "check")
 	hangs = "import time\ndef custom_kernel(data):\n\ttime.sleep(600)\n"
 	late = adds(hangs, limit_s=3)
-	ends_with(late, 114, "The submission did not answer within 2.")  # the rest of the time limit
+	# The judge waits for the rest of the time limit of 3 s, which is 2.x s.
+	ends_with(late, 114, "The submission did not answer within 2.")
 
 
 @test
@@ -631,7 +633,7 @@ def threads_and_exit_handlers_do_not_delay_the_end():
 
 # ---- contestants that violate the protocol ----
 
-# Uses the engine's own modules and violates the protocol in one way.
+# A contestant that uses the engine's own modules and violates the protocol in the named way.
 LIAR = """
 import ctypes, os, socket, struct, sys, time
 import contestant, podium_tree as tree, podium_wire as wire
@@ -727,7 +729,8 @@ def an_output_must_lie_in_its_memory():
 		112, "there is memory for")
 
 
-# In a check: reports its start and waits until the contestant has written again.
+# The start of a check: it reports that it has started, and waits until the contestant has written
+# its output again.
 WAITS = """import os, time
 	open("noted", "w").close()
 	end = time.monotonic() + 60
@@ -747,7 +750,7 @@ def a_write_after_done_does_not_count():
 @test
 def a_contestant_that_exits_or_is_silent_ends_the_run():
 	ends_with(lies("goes"), 117, "process ended")
-	ends_with(lies("deaf", limit_s=3), 114, "did not answer")
+	ends_with(lies("deaf", limit_s=3), 2, "did not answer")  # no submission is loaded yet
 
 
 @test
@@ -918,7 +921,7 @@ CUDA, CPU = statistics.RULES["cuda"], statistics.RULES["cpu"]
 def all_figures_of_a_block_reach_the_statistics():
 	block = block_of([100e3] * 12 + [90e3], [10e3] * 6, delta_ns=1e3, quiet=quiet(150e3),
 		heads=[170e3] * 13, null_heads=[70e3] * 13, bells=[5e3] * 2, controls=[151e3] * 3)
-	# the call did not use the GPU, so the bell is subtracted, not the constant
+	# This call did not use the GPU, so the bell is subtracted from it instead of the constant.
 	block.calls[-1].touch_ns = 10e3
 	block.null += [call_of(19e3, is_after=True) for _ in range(7)]
 	equal((block.order_over(), block.disturbance(CUDA), block.constant_moved(CUDA)),
@@ -944,8 +947,9 @@ def too_many_samples_are_thinned_out():
 
 
 def measured(over_of_blocks):
-	"""Measures a case whose blocks show that empty kernels took so much longer, in us. The time
-	limit ends with the last block. Returns (blocks, repeated, disturbance in us, blocks left)."""
+	"""Measures a case. `over_of_blocks` lists, in us, how much longer empty kernels take in each
+	block. The time limit ends with the last block. Returns (blocks, repeated, disturbance in us,
+	blocks left)."""
 	trial = judge_module.Trial.__new__(judge_module.Trial)
 	left = list(over_of_blocks)
 
@@ -995,8 +999,8 @@ def the_judge_waits_equally_long_after_calls_of_null_and_submission():
 
 @contextlib.contextmanager
 def clock_of_our_own():
-	"""Gives the judge a clock that only waiting advances, because a busy machine would look like a
-	busy GPU. Yields the function that waits."""
+	"""Gives the judge a clock that only waiting advances: with the real clock, a busy machine would
+	look like a busy GPU. Yields the function that waits."""
 	now, kept = [0], (staging.perf_counter_ns, staging.wait_ns)
 
 	def wait(duration_ns):
@@ -1013,7 +1017,7 @@ def clock_of_our_own():
 def the_judge_waits_for_leftover_work_of_a_call():
 
 	def rested(device, *touches_ns):
-		"""(how long the device rested, the touches that it needed)"""
+		"""Returns (how long the device rested, the touches that the judge made until then)."""
 		left, taken = list(touches_ns), []
 
 		def touch():
@@ -1034,7 +1038,7 @@ def the_judge_waits_for_leftover_work_of_a_call():
 		# The judge does not wait for endless work.
 		equal(rested(device, 15e6, 15e6), (2 * once + 30e6, [15e6, 15e6]))
 
-		# A switch as short as a touch is invisible.
+		# If a switch takes no longer than a touch, leftover work does not show.
 		device = staging.Device(None)
 		for _ in range(13):
 			device.note_switch(20e3)
@@ -1139,7 +1143,7 @@ def a_rival_s_failure_is_named_and_not_the_submission_s_fault():
 		"The other submission failed: expected")
 	ends_with(adds(mode="compare", rival="raise KeyError\n"), 118,
 		"The other submission failed: submission.py raised KeyError")
-	ends_with(adds(mode="compare", rival="import os\ndef custom_kernel(data): os._exit(0)\n"), 117,
+	ends_with(adds(mode="compare", rival="import os\ndef custom_kernel(data): os._exit(0)\n"), 119,
 		"The other submission's process ended")
 
 

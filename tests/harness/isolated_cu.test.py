@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The judge and the contestants of CUDA C++ tasks (harness/isolated/*.cu), built with nvcc and run
-without a GPU; and the statistics of both judges."""
+without a GPU. Also compares the statistics of this judge with those of the judge in Python."""
 import base64
 import concurrent.futures
 import contextlib
@@ -78,7 +78,7 @@ inline void check_implementation(
 		&& pieces[0].table[2] == 3 && text == "seed " + std::to_string(seed));
 }
 """
-# Environment variables choose the behaviour, so that one compilation is enough.
+# An environment variable chooses what the submission does, so that one compilation is enough.
 SUBMISSION = """#include "task.h"
 #include <cstdio>
 #include <cstring>
@@ -146,7 +146,8 @@ def headers(task):
 	return {path.name: path.read_text() for path in task.glob("*.*h")}
 
 
-# Appended to a reference, this pretends drift in the first attempts. The CPU device has no drift.
+# Appended to a reference, this makes the judge see drift in as many attempts as DRIFTS says. The
+# CPU device itself has no drift.
 DRIFTING = """
 #include "isolated/blocks.h"
 #include <cstdlib>
@@ -164,7 +165,7 @@ inline double pretended_disturbance(const Blocks &, const Rule &)
 
 
 class Work:
-	"""A folder for each program, made as podium-run makes it, and nvcc's result there."""
+	"""Compiles the programs, each in a folder that is made as podium-run makes it."""
 
 	def __init__(self):
 		self.path = pathlib.Path(tempfile.mkdtemp(prefix="podium-isolated-cu."))
@@ -220,7 +221,7 @@ class Work:
 
 
 WORK = Work()
-# Like podium-run: the modules and the native part are in one folder.
+# As in podium-run, the modules and the native part are in one folder.
 for module in (ISOLATED / "podium_statistics.py", ISOLATED / "podium_wire.py",
 	BUILD / "harness" / "isolated" / "native.so"):
 	shutil.copy(module, WORK.path)
@@ -253,7 +254,7 @@ class Judged:
 
 
 def run_folder(mode):
-	"""A contestant's folder and environment."""
+	"""Makes a contestant's folder. Returns the folder and the contestant's environment."""
 	folder = pathlib.Path(tempfile.mkdtemp(prefix="contestant.", dir=WORK.path))
 	shutil.copy(WORK.built("contestant", "contestant.out"), folder)
 	shutil.copy(WORK.built("submission", "submission.so"), folder)
@@ -263,8 +264,8 @@ def run_folder(mode):
 def judge(
 		mode="test", submission="", cases=CASES, rival=None, liar=None, program="judge",
 		**environment):
-	"""One run of a judge. `submission`: the mode of the compiled submission. `liar`: a function
-	that gets a Liar and replaces the submission."""
+	"""Runs a judge once. `submission`: what the compiled submission does (MODE). `liar`: a function
+	that gets a Liar and plays the submission instead."""
 	folder = pathlib.Path(tempfile.mkdtemp(prefix="judge.", dir=WORK.path))
 	(folder / "cases.txt").write_text(cases)
 	reading, writing = os.pipe()
@@ -304,7 +305,7 @@ def judge(
 		return Judged(process.wait(), text)
 
 
-# Moves these descriptors to 3, 4, ...
+# Moves the descriptors that the first argument lists to 3, 4, ... and executes the other arguments.
 BECOME = """
 import fcntl, json, os, sys
 given = [fcntl.fcntl(descriptor, fcntl.F_DUPFD, 100) for descriptor in json.loads(sys.argv[1])]
@@ -495,7 +496,7 @@ def a_plain_kernel_is_wrapped_and_must_have_the_declared_parameters():
 
 
 class Liar:
-	"""A contestant that follows the protocol until the test lies."""
+	"""A contestant in this process. It follows the protocol until the test makes it lie."""
 
 	def __init__(self, end):
 		self.end, self.socket = end, end.fileno()
@@ -526,7 +527,7 @@ class Liar:
 		self.stand_by()
 
 	def stand_by(self):
-		"""The input comes with the bell."""
+		"""Waits for the bell and drops the input that comes with it."""
 		wire.stand_by(self.page, self.socket)
 		for descriptor in socket.recv_fds(self.end, 1, 1)[1]:
 			os.close(descriptor)
@@ -544,7 +545,8 @@ class Liar:
 
 
 def tell_lies(lie, end, over):
-	"""Keeps the socket open, so that the judge does not see the end of the process."""
+	"""Plays the liar, then keeps the socket open, so that the judge does not see the contestant
+	exit."""
 	with end, contextlib.suppress(wire.Gone, wire.Failed, OSError):
 		lie(Liar(end))
 		over.wait()
@@ -723,7 +725,7 @@ def quiet_of_tests():
 
 
 def made_up_block():
-	"""A block in which each figure counts."""
+	"""Makes a block in which every figure influences the result."""
 	chance, block = random.Random(7), statistics.Block(800.0, quiet_of_tests())
 	for index in range(13):
 		noise = [chance.gauss(0, 300) for _ in range(6)]

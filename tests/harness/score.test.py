@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""score_eval.py and score_eval.cu, which run evaluations of the oldest form. Both must treat them
-alike. The C++ evaluations here need no GPU, so any C++20 compiler works."""
+"""score_eval.py and score_eval.cu, which run evaluations of the oldest form. The two must treat
+evaluations alike. The C++ evaluations of this test need no GPU, so any C++20 compiler works."""
 import contextlib
 import functools
 import os
@@ -16,7 +16,8 @@ from tap import Skip, contains, equal, run, test  # noqa: E402
 
 PYTHON, COMPILER = "/usr/bin/python3", shutil.which("g++") or shutil.which("c++")
 
-# Both evaluations print the given lines to the output (o) or the result pipe (r), then exit.
+# The evaluations in Python and in C++ print given lines to the output (o) or to the result pipe
+# (r), then exit.
 PY_EVALUATION = """
 import os, signal, sys
 results = open(int(os.environ["POPCORN_FD"]), "w")

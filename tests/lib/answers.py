@@ -1,5 +1,5 @@
-"""Answers of the command-line programs. podium-admin answers with a result, or with one line that
-says why there is none, never with both."""
+"""What the command-line programs print. podium-admin prints either a result on stdout or one line
+with the reason of its failure on stderr."""
 import json
 
 from tap import equal

@@ -7,8 +7,8 @@ def openssl(folder, *words):
 
 
 def make_certificates(folder, name, addresses=("127.0.0.1", )):
-	"""Writes ca.pem; server.pem for `name` and the addresses, signed by ca.pem; and other.pem, a CA
-	that signed nothing."""
+	"""Writes three certificates and their keys: ca.pem, a CA; server.pem for `name` and the
+	addresses, signed by that CA; and other.pem, a CA that has signed nothing."""
 	folder.mkdir(exist_ok=True)
 	for who in ("ca", "other"):
 		openssl(folder, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",

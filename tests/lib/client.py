@@ -37,7 +37,8 @@ class Answer:
 
 
 class Page(html.parser.HTMLParser):
-	"""A page's text, the form token, the links, and whether its elements nest."""
+	"""Parses a page: its text, its form token, its links, and faults such as elements that do not
+	nest."""
 	VOID = {
 		"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source",
 		"track", "wbr"
@@ -49,7 +50,7 @@ class Page(html.parser.HTMLParser):
 	def __init__(self):
 		super().__init__()
 		self.texts, self.links, self.stack, self.faults, self.ids = [], [], [], [], []
-		self.seamless = []  # nesting depth inside such an element
+		self.seamless = []  # the nesting depths at which SEAMLESS elements are open
 		self.is_gap = True  # the next text starts a new word
 		self.csrf = None
 
@@ -94,7 +95,7 @@ class Page(html.parser.HTMLParser):
 
 
 def whole(answer):
-	"""The parsed page. Fails if its elements do not nest or an id occurs twice."""
+	"""Returns the page after checking that its elements nest and no id occurs twice."""
 	reader = Page()
 	reader.feed(answer.text)
 	equal((reader.faults, reader.stack, len(reader.ids)), ([], [], len(set(reader.ids))))
@@ -136,7 +137,7 @@ class Client:
 		return self.request("GET", path, headers=headers)
 
 	def fresh(self, path):
-		"""The page past every cache."""
+		"""Gets the page from podium-web and not from a cache."""
 		return self.get(fresh(path))
 
 	def register(self, name, password="a long password"):

@@ -1,6 +1,6 @@
-"""A Galera cluster of three MariaDB nodes with the settings of docs/cluster.md, each on its own
-host (network.py). Import this module before tests/lib/workers.py or hosts.py, so that they use the
-cluster."""
+"""A Galera cluster of three MariaDB nodes with the settings of docs/cluster.md. Each node has its
+own host (network.py). Import this module before workers.py or hosts.py, so that their database is
+the cluster."""
 import os
 import pathlib
 import re
@@ -15,7 +15,8 @@ from certificates import make_certificates
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PROVIDERS = ("/usr/lib/galera/libgalera_smm.so", "/usr/lib/libgalera_smm.so")
-# A node gets its first data by rsync, which gives up root's rights and may then not write.
+# The nodes run as this user and not as root: a node gets its first data through rsync, which gives
+# up root's rights and could then not write to root's folders.
 USER = "mysql"
 GUIDE = ROOT / "docs" / "cluster.md"
 
@@ -34,7 +35,7 @@ def lack():
 
 
 def settings_of_guide():
-	"""The lines of [mariadbd] in the guide, as options of the program."""
+	"""The settings in the section [mariadbd] of the guide, by name."""
 	block = re.search(r"```ini\n# /etc/mysql/mariadb\.conf\.d/60-galera\.cnf\n(.*?)```",
 		GUIDE.read_text(), re.DOTALL)[1]
 	return dict(re.findall(r"^(\w+)\s*=\s*(.*?)\s*$", block, re.MULTILINE))
@@ -83,7 +84,8 @@ class Node:
 		return mariadb.ask(self.socket, database, statements)
 
 	def state(self):
-		"""Galera's name of the node's state: Synced if it takes part."""
+		"""Galera's name of the node's state, which is Synced if the node takes part in the
+		cluster."""
 		said = dict(
 			line.split("\t")
 			for line in self.client("", "SHOW STATUS LIKE 'wsrep_%'").stdout.splitlines()
@@ -143,7 +145,7 @@ class Cluster:
 			raise SystemExit("Bail out! " + answer.stderr)
 
 	def hosts_from(self, number):
-		"""The setting database_host with the given node first."""
+		"""The value of the setting database_host that lists node `number` first, counted from 0."""
 		addresses = [node.host.address for node in self.nodes]
 		return ",".join(addresses[number % 3:] + addresses[:number % 3])
 

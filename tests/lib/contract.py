@@ -43,7 +43,8 @@ def matcher(path):
 
 
 def operation(method, path):
-	"""The description of a call and its address there, or None if there is no such call."""
+	"""Returns the call's address as docs/openapi writes it and its description, or None if the call
+	is not described."""
 	bare = urllib.parse.urlsplit(path).path
 	named = [one for one in document()["paths"] if matcher(one).match(bare)]
 	for one in sorted(named, key=lambda one: one.count("{")):

@@ -1,6 +1,6 @@
-"""A site with much data (tests/bench/data.sql) and a list of every address that can be read.
+"""A site with much data (tests/bench/data.sql), and a list of every address that can be read.
 
-The tests that count the database's queries and `make bench` use the same list.
+`make bench` and the tests that count the database's queries share the list.
 """
 import base64
 import hashlib
@@ -14,7 +14,8 @@ from small_task import zip_of
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
-# (visitor, route in cgi/router.c, an address of the route). The data replace the words in braces.
+# (visitor, route in cgi/router.c, an address of the route). IDs from the data replace the words in
+# braces.
 ADDRESSES = [("anyone", "/", "/"), ("anyone", "/leaderboard/*", "/leaderboard/bench?gpu=H200"),
 	("anyone", "/leaderboard/*", "/leaderboard/bench?gpu=H200&page=9"),
 	("anyone", "/leaderboard/*",
@@ -120,7 +121,8 @@ CALLS = [("anyone", call) for call in ("/leaderboards?limit=100", "/leaderboards
 	"/submissions/{own}/output?gpu=H200", "/compare?a={own}&b={own_other}", "/queue",
 																			)]
 
-# Nobody reads these often: a full download, and a preview that does everything and rolls it back.
+# Slow pages that nobody reads often, so they are measured only once: the export of all of a user's
+# data, and the preview of a rejudging, which does the whole work and rolls it back.
 MEASURED_ONCE = {"/account/export", "/admin/rejudgings/*"}
 
 SET = "name: Autumn\nproblems:\n  - {directory: small, name: small, gpus: [CPU]}\n"
@@ -134,10 +136,10 @@ benchmarks: [{size: 1}]
 
 
 class Crowd:
-	"""The data of `site` after loading."""
+	"""The data of `site`, which the constructor loads."""
 
 	def __init__(self, site, submissions=100000, known=None):
-		"""`known`: the result of known() of another Crowd that has loaded the data."""
+		"""`known`: the result of another Crowd's known() if that has already loaded the data."""
 		self.site = site
 		if known:
 			self.secret, self.numbers = known["secret"], known["numbers"]
@@ -150,8 +152,8 @@ class Crowd:
 
 	def load(self, submissions):
 		site, self.secret = self.site, secrets.token_hex(32)
-		# Each statement writes a whole table. For large sizes the server gets more memory until it
-		# restarts; otherwise the statements take hours.
+		# Each statement writes a whole table. For large sizes the server gets more memory, which it
+		# keeps until it restarts; without that memory the statements take hours.
 		large = ("SET GLOBAL innodb_buffer_pool_size = 4 << 30, "
 			"GLOBAL innodb_flush_log_at_trx_commit = 2;")
 		site.sql((large if submissions > 200000 else "") +
@@ -160,14 +162,14 @@ class Crowd:
 			f"@secret = '{self.secret}';" + (ROOT / "tests" / "bench" / "data.sql").read_text())
 		site.manage("ranking", "rebuild")
 		site.sql("ANALYZE TABLE ranking, records, baselines"
-					)  # the optimizer chooses its plans by these figures
+					)  # updates the figures by which the optimizer chooses its plans
 		self.numbers = self.find()
 
 	def token(self, subject):
 		return hashlib.sha256(f"{self.secret} {subject}".encode()).digest()
 
 	def client(self, who):
-		"""A visitor: "anyone", or "admin", user1, user2, ..., who are logged in."""
+		"""Returns a visitor: "anyone" is anonymous; "admin", "user1", ... are logged in."""
 		client = Client(self.site.url)
 		name, _, value = self.cookie(who).partition("=")
 		client.cookies = {name: value} if name else {}
@@ -195,7 +197,7 @@ class Crowd:
 		return answer.location.rsplit("/", 1)[1]
 
 	def find(self):
-		"""The ids in addresses."""
+		"""Finds the IDs and names that replace the words in braces."""
 		one = lambda question: self.site.sql(question)[0]
 		ranked = ("SELECT r.submission_id FROM ranking r JOIN users u ON u.id = r.user_id JOIN "
 			"leaderboards l ON l.id = r.leaderboard_id "

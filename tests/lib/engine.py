@@ -1,4 +1,4 @@
-"""The isolated engine as podium-run starts it, but without sandboxes: a judge and its contestants,
+"""Runs the isolated engine as podium-run does, but without sandboxes: a judge and its contestants,
 each in its own folder, connected by sockets. The device is the CPU. For tests and benchmarks of
 harness/isolated."""
 import contextlib
@@ -18,12 +18,12 @@ import types
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PYTHON = os.environ.get("PODIUM_TEST_PYTHON", "/usr/bin/python3")
 ENTRY, NULL, RIVAL = 4, 5, 6
-HIGH = 40  # our descriptors start here, away from the numbers that the programs expect
+HIGH = 40  # this program's descriptors start here, above the numbers that the engine expects
 
 
 def build_engine():
 	"""Makes a folder with the engine's files and its native part. The native part is built without
-	sanitizers, because the interpreter has none."""
+	sanitizers, because it is loaded into an interpreter that has none."""
 	folder = pathlib.Path(tempfile.mkdtemp(prefix="podium-engine."))
 	for source in (ROOT / "harness" / "isolated").glob("*.py"):
 		shutil.copy(source, folder)
@@ -55,7 +55,8 @@ def environment_of(**more):
 
 
 def start(folder, words, descriptors, **environment):
-	"""Starts a program in a folder. `descriptors`: number in the program -> number here."""
+	"""Starts a program in a folder. `descriptors` maps the descriptor's number in the program to
+	its number in this process."""
 	moves = " ".join(f"{there}<&{here} {here}<&-" for there, here in descriptors.items())
 	with open(folder / "stdout", "w") as output, open(folder / "stderr", "w") as errors:
 		return subprocess.Popen(["bash", "-c", f'exec "$0" "$@" {moves}', *map(str, words)],
@@ -99,8 +100,8 @@ def become(folder, words, descriptors, environment):
 
 
 class Forked:
-	"""A program forked from this one, as the zygote forks programs. It has the interface of a
-	subprocess."""
+	"""A Python program that runs in a fork of this process, as the zygote of podium-run forks
+	programs. It has the methods of subprocess.Popen that Match needs."""
 
 	def __init__(self, folder, words, descriptors, **environment):
 		self.code = None
@@ -144,7 +145,7 @@ class Result:
 		self.stderr = (folder / "judge" / "stderr").read_text()
 		self.said = {path.parent.name: path.read_text() for path in folder.glob("*/stdout")}
 		self.complaints = {path.parent.name: path.read_text() for path in folder.glob("*/stderr")}
-		noted = folder / "judge" / "noted"  # references in tests note their arguments here
+		noted = folder / "judge" / "noted"  # where the references of some tests note arguments
 		self.noted = noted.read_text().splitlines() if noted.exists() else []
 
 
@@ -153,9 +154,10 @@ class Match:
 
 	def __init__(self, engine, mode, cases, task, submissions, limit_s, secret=None, programs=None,
 		start=Forked, slot="submission.py", **environment):
-		"""`task`: files. `submissions`: name -> text. `programs`: name -> a command that replaces
-		contestant.py. `start`: Forked, or `start` for separate interpreters. `slot`: the name of
-		the submission's file."""
+		"""`task`: the text of each of the task's files. `submissions`: the source of each
+		contestant. `programs`: for some contestants, a command that replaces contestant.py.
+		`start`: Forked, or the function start() for separate interpreters. `slot`: the name of the
+		submission's file."""
 		self.folder = pathlib.Path(tempfile.mkdtemp(prefix="podium-match."))
 		self.processes, self.start, self.slot = {}, start, slot
 		given = {

@@ -1,5 +1,6 @@
-"""A server that fails as real networks and servers do. A list of functions says how it treats each
-request, one after the other; the last function stays. The server records all requests."""
+"""A server that fails as real networks and servers do. It takes a list of functions: the first
+treats the first request, and so on; the last treats all further requests. The server records all
+requests."""
 import http.client
 import json
 import socket
@@ -69,7 +70,7 @@ def redirects(to, status=302):
 
 
 def passes_on(url, share=1.0):
-	"""Forwards the request to a real server and returns up to this share of the answer."""
+	"""Forwards the request to a real server and sends this share of its answer, 1.0 being all."""
 
 	def ask(connection, request):
 		host = urllib.parse.urlsplit(url).netloc
@@ -91,8 +92,8 @@ def passes_on(url, share=1.0):
 
 
 def routes(**by_word):
-	"""Chooses the function by the first word that the path contains; `other` for all other
-	paths."""
+	"""Chooses the function by the first of the words that the request's path contains, or takes
+	`other`. A list of functions treats the requests one after the other."""
 
 	def choose(connection, request):
 		for word, does in by_word.items():
@@ -123,8 +124,8 @@ class Faulty:
 		threading.Thread(target=self.accept, args=(self.socket, ), daemon=True).start()
 
 	def close(self):
-		"""Stops answering. Shuts the socket down first, because a thread in accept would keep it
-		open."""
+		"""Stops answering. Shuts the socket down before closing it, because a thread in accept()
+		would keep the socket open."""
 		try:
 			self.socket.shutdown(socket.SHUT_RDWR)
 		except OSError:

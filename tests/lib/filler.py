@@ -1,6 +1,6 @@
-"""Makes rows for every table of a database from its columns alone: hostile text, every byte, NULL,
-the limits of numbers, each member of an ENUM. Row `i` of a table refers to row `i` of the others,
-so that foreign keys are satisfied."""
+"""Makes rows for every table of a database and needs to know only the tables' columns. The values
+are hostile text, every byte, NULL, the limits of numbers, and each member of an ENUM. Row `i` of a
+table refers to row `i` of other tables, so that foreign keys are satisfied."""
 import hashlib
 import re
 
@@ -11,7 +11,8 @@ DOUBLES = [
 	"0", "0.1", "1e308", "-1.7976931348623157e308", "4.9e-324", "1234567.000000001",
 	"3.3333333333333335"
 ]
-# Constraints of the schema: a job has one owner, a rejudging one subject.
+# Columns that stay NULL because of the schema's constraints: a job belongs to a submission, or else
+# to a comparison or a rejudging; a rejudging has one subject.
 ALWAYS_NULL = {("jobs", "comparison_id"), ("jobs", "rejudged_id"), ("rejudgings", "user_id")}
 NOT_OURS = {"schema_migrations"}
 
@@ -26,7 +27,7 @@ def one_row(sql, database):
 
 
 def columns(sql, database):
-	"""{table: [column, ...]} with the properties that a value of each column needs."""
+	"""Returns {table: [column, ...]}. A column is a tuple of what value() needs to know."""
 	found, single = {}, one_row(sql, database)
 	rows = sql("SELECT table_name, column_name, data_type, COALESCE(character_maximum_length, 0), "
 		"COALESCE(character_set_name, ''), is_nullable, "
@@ -81,7 +82,7 @@ def value(table, column, i, number):
 
 
 def insert(table, table_columns, first, count):
-	single = table_columns[0][-1]  # a constraint allows one row at most
+	single = table_columns[0][-1]  # a constraint allows at most one row in this table
 	if single:
 		first, count = 1, 1
 	rows = ",".join("(" +
@@ -98,7 +99,7 @@ def fill(run, tables, first, count):
 
 
 def contents(sql, tables):
-	"""{table: rows} with the columns in `tables`, each value in hexadecimal."""
+	"""Returns {table: rows} with the columns in `tables`, each value in hexadecimal."""
 	rows, questions = {table: [] for table in tables}, []
 	for table, known in tables.items():
 		names = ", '|', ".join(f"COALESCE(HEX(`{column[0]}`), 'NULL')" for column in known)
@@ -109,6 +110,6 @@ def contents(sql, tables):
 
 
 def definitions(sql, tables):
-	"""{table: CREATE TABLE} without the next AUTO_INCREMENT values."""
+	"""Returns each table's CREATE TABLE statement without its next AUTO_INCREMENT value."""
 	shown = sql(" ".join(f"SHOW CREATE TABLE `{table}`;" for table in tables))
 	return {row[0]: re.sub(r" AUTO_INCREMENT=\d+", "", row[1]) for row in shown}

@@ -1,10 +1,10 @@
-"""Makes two requests collide: a transaction holds a row until all of them wait for it."""
+"""Makes requests collide: a transaction holds a row until all of the requests wait for it."""
 import subprocess
 import threading
 import time
 
-# InnoDB repeats its previous answer about waiting transactions to anyone who asks again within a
-# tenth of a second.
+# The pause between two questions about waiting transactions: InnoDB repeats its previous answer to
+# anyone who asks again within a tenth of a second.
 QUIET_S = 0.15
 
 

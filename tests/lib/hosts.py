@@ -1,5 +1,5 @@
-"""A MariaDB reached over TCP and TLS, with certificates made by the test, and worker hosts that use
-it."""
+"""A MariaDB that is reached over TCP and TLS with certificates of the test, and worker hosts that
+use this MariaDB."""
 import os
 import pathlib
 import re
@@ -11,13 +11,14 @@ import mariadb
 from certificates import make_certificates
 from instance import free_port
 
-# another spelling of 127.0.0.1, which string comparison does not take for this host
+# Another spelling of 127.0.0.1. Podium compares host names as strings, so this looks like another
+# host.
 FAR = "127.1"
 
 
 class NetworkedMariaDB(mariadb.MariaDB):
-	"""A MariaDB that also listens on 127.0.0.1:`port` with TLS. It resolves no names, as on most
-	sites."""
+	"""A MariaDB that also listens on 127.0.0.1:`port` with TLS. As on most sites, the server does
+	not look up the names of its clients."""
 
 	def start(self):
 		if not hasattr(self, "port"):
@@ -47,13 +48,14 @@ class NetworkedMariaDB(mariadb.MariaDB):
 		return answer.stdout, answer.stderr
 
 
-# Must come before tests/lib/workers.py makes its database. cluster.py chooses its own kind earlier.
+# This must come before workers.py is imported, which makes its database. If cluster.py was imported
+# earlier, its choice stays.
 mariadb.use_own_server(NetworkedMariaDB)
 from workers import BUILD, Worker, admin, database, scratch  # noqa: E402
 
 
 def environment(**settings):
-	"""The environment of a host without settings."""
+	"""The environment of a host whose only settings are `settings`."""
 	return {
 		**{name: value
 		for name, value in os.environ.items() if not name.startswith("PODIUM_")}, **settings

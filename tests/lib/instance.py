@@ -138,7 +138,7 @@ def main(command):
 	if not command:
 		sys.exit(__doc__)
 	pretends = command[0] == "--pretend"
-	# with the machine's Python, which imports torch
+	# An empty PODIUM_PYTHON selects the machine's Python, which can import torch.
 	instance = Instance(pretends=pretends, PODIUM_PYTHON="")
 	command = command[pretends:]
 	try:

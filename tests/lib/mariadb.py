@@ -36,7 +36,7 @@ def ask(socket, database, statements):
 
 # ---- connections that stay open ----
 
-library = ctypes.CDLL("libmariadb.so.3")  # Podium links it too
+library = ctypes.CDLL("libmariadb.so.3")  # Podium's programs need this library too
 for function in (library.mysql_init, library.mysql_real_connect, library.mysql_store_result):
 	function.restype = ctypes.c_void_p
 for function in (library.mysql_error, library.mysql_sqlstate):
@@ -47,8 +47,8 @@ SET_CHARSET_NAME, MULTI_STATEMENTS = 7, 1 << 16  # values from mysql.h
 
 
 class Connection:
-	"""An open connection, because starting the program mariadb takes ten milliseconds. Each run()
-	gets a fresh session."""
+	"""A connection that stays open, because starting the program mariadb for each statement takes
+	ten milliseconds. Each run() gets a fresh session."""
 
 	def __init__(self, socket, database):
 		self.handle = ctypes.c_void_p(library.mysql_init(None))
@@ -70,7 +70,7 @@ class Connection:
 		return AssertionError(f"ERROR {number} ({state.decode()}): {text}")
 
 	def next_rows(self):
-		"""The rows of one result, if the statement has a result."""
+		"""Yields the rows of the current statement, if it returns rows."""
 		result = ctypes.c_void_p(library.mysql_store_result(self.handle))
 		if not result:
 			return
@@ -93,15 +93,15 @@ class Connection:
 			return found
 		finally:
 			library.mysql_reset_connection(
-				self.handle)  # rolls back, as the program does when it ends
+				self.handle)  # rolls back an open transaction, as the end of the program would
 
 
 connections = {}
 
 
 def rows(socket, database, statements):
-	"""Rows of all results as lists of strings, in the form that the program mariadb prints. Retries
-	as ask() does."""
+	"""Returns the rows of all results as lists of strings, formatted as the program mariadb prints
+	them. Retries as ask() does."""
 	place = threading.get_ident(), str(socket), database
 	for attempt in range(1, RETRIES + 1):
 		if place not in connections or not connections[place].is_open():
@@ -203,8 +203,8 @@ own_kind = None
 
 
 def use_own_server(kind=MariaDB):
-	"""Makes new_database() start a server, for tests that stop, lock or configure it. The first
-	chosen kind stays."""
+	"""Makes new_database() start a server of this kind, for tests that stop, lock or configure
+	their server. Later calls change nothing."""
 	global own_kind
 	own_kind = own_kind or kind
 

@@ -1,8 +1,8 @@
 """Hosts for tests on one machine: network namespaces on one switch, whose cables a test can pull.
-They are cut off from the outside.
+The switch has no connection to the outside.
 
-enter() restarts the calling program in new namespaces for processes, mounts and the network. All
-processes end with it.
+enter() restarts the calling program in new namespaces for processes, mounts and the network. When
+the program ends, all processes in the namespaces end too.
 """
 import os
 import pathlib
@@ -65,7 +65,7 @@ class Host:
 		return subprocess.Popen([*self.before(), *command], stdin=subprocess.DEVNULL, **options)
 
 	def kill(self):
-		"""Kills everything that runs there, as a power failure does."""
+		"""Kills everything that runs on the host, as a power failure does."""
 		for pid in subprocess.run(["ip", "netns", "pids", self.name], capture_output=True,
 			text=True, check=True).stdout.split():
 			try:
@@ -74,7 +74,7 @@ class Host:
 				pass
 
 	def cut(self):
-		"""Drops all packets. A client gets no answer and no error."""
+		"""Pulls the host's cable: packets vanish, and a client gets neither answer nor error."""
 		ip("link", "set", self.cable, "down")
 
 	def heal(self):

@@ -28,7 +28,7 @@ def document():
 
 
 def resolved(node):
-	"""Follows a reference."""
+	"""Returns the node, or what it refers to if it is a reference."""
 	while "$ref" in node:
 		found = document()
 		for name in node["$ref"].removeprefix("#/").split("/"):

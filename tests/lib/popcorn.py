@@ -9,7 +9,7 @@ import uuid
 
 
 class Refused(Exception):
-	"""What the client prints before it exits with 1."""
+	"""A refusal by the server, which popcorn-cli prints before it exits with 1."""
 
 	def __init__(self, status, detail):
 		super().__init__(f"{status}: {detail}")
@@ -85,7 +85,8 @@ class Popcorn:
 	# ---- registration ----
 
 	def register(self, provider="discord"):
-		"""Writes the state into ~/.popcorn.yaml and ends. Sends no header."""
+		"""Registers as popcorn-cli does, which stores the state of the answer as its cli_id in
+		~/.popcorn.yaml. The request has no header with an ID. Returns that file's text."""
 		self.cli_id = None
 		self.cli_id = required(
 			self.ask("GET", f"/auth/init?provider={provider}").get("state"), str, "state")
@@ -145,7 +146,7 @@ class Popcorn:
 		return None
 
 	def poll(self, number):
-		"""The client ends at any error here."""
+		"""Returns the submission once. popcorn-cli exits after any error of this request."""
 		return self.read_submission(self.ask("GET", f"/user/submissions/{number}"))
 
 	@staticmethod
@@ -240,7 +241,7 @@ class Events:
 		self.connection, self.response, self.text, self.seen = connection, response, "", []
 
 	def next(self):
-		"""The next (event, data), or None at the end."""
+		"""Returns the next (event, data), or None at the end of the stream."""
 		pieces, newest = [self.text], self.text
 		while "\n\n" not in newest:
 			piece = self.response.read1(1 << 16)
@@ -248,7 +249,7 @@ class Events:
 				self.text = "".join(pieces)
 				return None
 			pieces.append(piece.decode(errors="replace"))
-			# so that each piece of a large event is searched once
+			# The loop searches only this, so that it searches each byte of a large event once.
 			newest = newest[-1:] + pieces[-1]
 		block, _, self.text = "".join(pieces).partition("\n\n")
 		event = data = None
@@ -264,7 +265,8 @@ class Events:
 		return self.seen[-1]
 
 	def result(self):
-		"""The data of the event `result`. Raises Refused for `error`."""
+		"""Reads events until `result`, whose data it returns, or `error`, for which it raises
+		Refused."""
 		while True:
 			got = self.next()
 			if got is None:

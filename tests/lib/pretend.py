@@ -1,5 +1,5 @@
-"""Replacements of things that a test machine lacks: NVIDIA's driver library with two H200, ncu, and
-a podium-run whose results the test chooses."""
+"""Replacements for what a test machine lacks: NVIDIA's library NVML with two H200, ncu, and a
+podium-run whose results the test chooses."""
 import json
 import os
 import pathlib
@@ -33,7 +33,8 @@ echo "$*" >> $calls
 while [ "$1" != -- ]; do shift; done
 shift
 """
-# A successful ncu: it writes profile.ncu-rep and exits as the profiled program does.
+# The end of the script of an ncu that succeeds: it writes profile.ncu-rep and exits with the
+# profiled program's exit code.
 PROFILES = """
 echo "==PROF== Connected to process 1"
 "$@"; code=$?
@@ -63,8 +64,8 @@ sleep 600
 
 
 class Calls:
-	"""The calls of the pretended ncu. They come through a pipe, because sandboxed programs cannot
-	write to files outside."""
+	"""The calls of the pretended ncu. The script writes them to a named pipe, because a sandboxed
+	program cannot write to files outside its sandbox."""
 
 	def __init__(self, path):
 		path.unlink(missing_ok=True)
@@ -222,10 +223,12 @@ def pretend_runner(folder, program):
 	return {"PODIUM_WORKER_RUNNER": str(runner)}
 
 
-# For each job, reports the members of the verdict that the file `says` has for the job's mode.
-# Special members: "cases" (earlier events), "environment", "tail" (the output so far), "hang" (wait
-# for the cancellation), "die" (exit without an answer), "die once" (the first time only). It finds
-# no Python, because that takes seconds. All other calls go to the real podium-run.
+# Replaces podium-run. The file `says` has an object for each mode. Its members become the members
+# of the verdict that a job of this mode gets. Some members have another meaning: "stage" (the
+# stage's name), "cases" and "environment" (events before the verdict), "tail" (the output so far),
+# "hang" (waits until the job is cancelled), "die" (exits without a verdict), "die once" (the same,
+# but only for the first job). The program claims to find no Python, because a search takes seconds.
+# It passes all other calls on to the real podium-run.
 RUN = """#!/usr/bin/python3
 import json, os, pathlib, sys
 folder = pathlib.Path({folder!r})
@@ -293,6 +296,6 @@ class PretendedRun:
 		fresh.rename(self.folder / "says")
 
 	def jobs(self):
-		"""The jobs that it got, in order."""
+		"""The jobs that the pretended podium-run got, in order."""
 		path = self.folder / "jobs"
 		return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []

@@ -1,7 +1,7 @@
 /* A libcuda.so.1 for tests without a GPU: the driver's functions that the isolated engine calls,
- * working on host memory. A stream is a thread that does one thing after the other, so that work is
- * really asynchronous. The library counts objects, so that tests see leaks, and fails a named call
- * if a test wants that. */
+ * working on host memory. Each stream has a thread that does the stream's work in order, so that
+ * work is really asynchronous. The library counts objects, so that tests see leaks. A test can make
+ * a named call fail. */
 #include "tests/lib/pretend_cuda.h"
 #include "harness/isolated/driver.h"
 
@@ -194,13 +194,14 @@ struct work {
 	uint32_t value;
 };
 
-/* One thread adds work, another does it. */
+/* The caller's thread adds work to the ring, and the stream's thread does the work. */
 struct CUstream_st {
 	struct work work[most_work];
 	unsigned int added, did;
 };
 
-/* Does what the kernel in gate.c does. */
+/* Does what the kernel in harness/isolated/gate.c does: waits until the gate shows the call's
+ * number, then copies the lines behind the gate to their places in `slot`. */
 static void wait_for_gate(const uint64_t *gate, uint32_t number, char *slot)
 {
 	enum { places_at = 64, lines_at = 2112, line_bytes = 128 };
@@ -294,7 +295,7 @@ unsigned int cuMemcpyDtoHAsync_v2(
 		stream, (struct work){ .what = COPY, .from = device, .to = host, .bytes = bytes });
 }
 
-/* ---- kernels: there is one ---- */
+/* ---- kernels: the module has "wait_for_gate" and "empty" ---- */
 
 unsigned int cuModuleLoadData(struct CUmod_st **module, const void *image)
 {

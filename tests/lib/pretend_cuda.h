@@ -1,4 +1,4 @@
-/* What tests read of tests/lib/pretend_cuda.c, and how they make a call fail. */
+/* The state of tests/lib/pretend_cuda.c: tests read its counters and set `refuses`. */
 #ifndef PODIUM_TESTS_LIB_PRETEND_CUDA_H
 #define PODIUM_TESTS_LIB_PRETEND_CUDA_H
 

@@ -1,4 +1,5 @@
-"""Processes of this machine, read from /proc. A process may end during the reading."""
+"""Processes of this machine, read from /proc. The functions expect that a process may end while
+they read."""
 import contextlib
 import fcntl
 import os
@@ -13,7 +14,7 @@ def all_pids():
 
 
 def stat_of(pid):
-	"""(state, parent, start time in ticks), or None if there is no such process."""
+	"""Returns (state, parent, start time in ticks), or None if there is no such process."""
 	try:
 		fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
 	except (FileNotFoundError,
@@ -80,8 +81,8 @@ def most_memory_kib(pid):
 
 @contextlib.contextmanager
 def as_only_bomb():
-	"""Serialises tests that create as many processes as they can. Without control groups, the
-	processes of all submissions of one user count together."""
+	"""Lets only one test at a time create as many processes as it can. Without control groups, all
+	submissions of one user share one limit on processes."""
 	descriptor = os.open(
 		pathlib.Path(tempfile.gettempdir()) / "podium-test-bomb.lock",
 		os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)

@@ -61,7 +61,7 @@ class Program(Client):
 
 
 def make_token(client, name, *scopes, days="0"):
-	"""Creates a token in the session of the client and returns it, as its page shows it once."""
+	"""Creates a token in the client's session and returns it. The page shows a token only once."""
 	answer = client.post("/account/tokens", [("name", name),
 		("days", days), *(("scope", scope) for scope in scopes)])
 	answer = client.get(answer.location) if answer.status == 303 else answer

@@ -7,8 +7,8 @@ import sys
 
 def quick_python(
 		folder, torch="def get_num_threads(): return 0\ndef set_num_threads(count): pass\n"):
-	"""Makes, on the first call, a virtual environment in `folder` whose torch is a nearly empty
-	module."""
+	"""Returns the interpreter of a virtual environment in `folder`, whose torch is a nearly empty
+	module. The first call makes the environment."""
 	python = folder / "python" / "bin" / "python3"
 	if not python.exists():
 		system = next(path for path in ("/usr/bin/python3", sys.executable)

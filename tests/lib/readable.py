@@ -8,7 +8,8 @@ import tempfile
 
 
 def readable_copy(folder, *paths):
-	"""Copies these paths of `folder` into a new folder, which is removed when the test ends."""
+	"""Copies these paths, relative to `folder`, into a new folder, which is removed when the test
+	ends."""
 	copy = pathlib.Path(tempfile.mkdtemp(prefix="podium-copy."))
 	atexit.register(shutil.rmtree, copy, ignore_errors=True)
 	subprocess.run(["cp", "-r", "--parents", *paths, copy], cwd=folder, check=True)

@@ -7,8 +7,8 @@ import time
 
 class Receiver:
 	"""`url` is the receiver's address. `got` lists (path, headers, bytes) of each request. `acts`
-	maps a path to a function of the handler, or to a list of functions, one per request; the last
-	one stays."""
+	maps a path to a function that takes the handler and answers the request. A list of functions
+	answers one request each; the last function answers all further requests."""
 
 	def __init__(self, host="127.0.0.2"):
 		self.got, self.acts, self.changed = [], {}, threading.Condition()
@@ -26,7 +26,7 @@ class Receiver:
 					receiver.changed.notify_all()
 				try:
 					act(self)
-				except OSError:  # the client has gone
+				except OSError:  # the client has closed the connection
 					self.close_connection = True
 
 			def do_GET(self):

@@ -21,8 +21,8 @@ ranking_by: geom
 
 
 def isolated(task=TASK):
-	"""The same with files that get the isolated engine, of which a pretended podium-run makes no
-	use."""
+	"""Returns the task with files for which Podium chooses the isolated engine. A pretended
+	podium-run does not use the files."""
 	return task.replace(
 		"  - {name: eval.py, source: eval.py}\n", '''  - {name: eval.py, source: "@STOCK@"}
   - {name: utils.py, source: "@STOCK@"}
@@ -30,7 +30,7 @@ def isolated(task=TASK):
 ''')
 
 
-# What the source eval.py holds in both.
+# The content of eval.py in the upload of either task.
 EVAL = "# generate_input, check_implementation\n"
 # The same task with a template.
 TEMPLATE_TASK = TASK.replace("config:", "templates: {Python: submission.py}\nconfig:")
@@ -84,7 +84,7 @@ def make_board(client, name, task=TASK, **fields):
 
 
 def case(mean_ns, err_ns=10.0, spread_ns=0, std_ns=5.0):
-	"""The figures of a case."""
+	"""The figures of a timed case, for source_of()."""
 	return {
 		"runs": 101, "mean_ns": mean_ns, "std_ns": std_ns, "err_ns": err_ns,
 		"best_ns": mean_ns - spread_ns, "worst_ns": mean_ns + spread_ns
@@ -92,7 +92,8 @@ def case(mean_ns, err_ns=10.0, spread_ns=0, std_ns=5.0):
 
 
 def source_of(*cases, **told):
-	"""A submission with this result; pretend.py lists further members."""
+	"""The source of a submission for which a pretended podium-run reports these cases; RUNNER in
+	pretend.py lists the further members."""
 	return "# " + json.dumps({"cases": cases, **told}) + "\n"
 
 

@@ -9,22 +9,23 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 TESTS = ROOT / "tests"
 KINDS = ("release", "sanitize")
 
-# Sanitizers would find little in these suites, because others run the same C code. The browser
-# suites run about forty lines of C that integration/ does not, and unit/ covers most of those. The
-# sandbox's walls are the kernel's.
+# Suites that run only with the release build. Sanitizers would find little in them, because other
+# suites run the same C code. The browser suites run about forty lines of C that integration/ does
+# not, and unit/ covers most of those. The walls of the sandbox are the kernel's work.
 ONLY_RELEASE = ("browser/", "faults/soak", "integration/check/same", "integration/dev/",
 	"integration/docs/", "integration/formats/", "integration/harness/", "integration/install/",
 	"integration/sandbox/")
 
-# These suites show the same with sanitizers, and more. The browser suites and the soak test cover
-# the release build; the suites of the sandbox and the attacks test its hardening.
+# Suites that run only with sanitizers, where they find all that they would find in the release
+# build, and more. In the release build, the browser suites and the soak test run the same programs,
+# and the suites of the sandbox and the attacks test the hardening.
 ONLY_SANITIZE = ("integration/site/", "integration/uploads/", "integration/worker/",
 	"integration/service/", "integration/library/", "integration/templates/", "integration/admin/",
 	"integration/command/", "integration/check/check", "integration/hosts/",
 	"integration/check/words", "integration/run/", "faults/gpu", "faults/kill", "faults/outage",
 	"faults/web")
 
-# These compile CUDA C++ or compare our declarations with NVIDIA's headers.
+# Suites that compile CUDA C++ or compare Podium's declarations with NVIDIA's headers.
 NEEDS_NVCC = ("harness/isolated_cu", "integration/formats/", "integration/harness/",
 	"integration/run/", "integration/sandbox/", "redteam/attacks", "unit/device", "unit/driver")
 
@@ -92,8 +93,8 @@ def all_suites(kind):
 
 # ---- the last run ----
 
-# Seconds of the slowest suites, used until a run here has timed them. A slow suite must not start
-# last and run alone at the end. Only the order matters.
+# Durations of the slowest suites in seconds, used until a run on this machine has timed them. Slow
+# suites start first, so that none runs alone at the end; therefore only the order matters.
 USUAL_S = {
 	"redteam/attacks": 555, "integration/formats/formats": 300,
 	"integration/formats/extensions": 170, "browser/pages": 265, "fuzz/answer": 205,
@@ -117,7 +118,8 @@ class Record:
 		self.suites = json.loads(path.read_text()) if path.exists() else {}
 
 	def note(self, suite, has_failed, seconds=None):
-		"""A failed suite may have ended early, so its time does not count."""
+		"""Notes how a suite ended. A failed suite may have ended early, so its time does not
+		count."""
 		entry = self.suites.setdefault(suite.title(), {})
 		entry["failed"] = has_failed
 		if seconds is not None and not has_failed:

@@ -1,5 +1,5 @@
-"""Functions marked with @test run in order and print TAP. Words on the command line choose the
-tests whose names contain one of them."""
+"""Runs the functions marked with @test in order and prints TAP. Words on the command line choose
+the tests whose names contain one of them."""
 import os
 import sys
 import time

@@ -1,5 +1,5 @@
-"""Tools that tests need and the distribution lacks. tests/requirements.txt pins them, and pip
-installs them in build/tools. They are fetched again only when the pins change."""
+"""Tools that tests need and the distribution lacks. tests/requirements.txt pins their versions, and
+pip installs them in build/tools, again only after the pins have changed."""
 import atexit
 import os
 import pathlib
@@ -62,13 +62,13 @@ def system_nvcc():
 
 
 def nvcc_lack():
-	"""The reason why a test cannot compile CUDA C++ here, or None. tests/run knows why there is no
-	nvcc."""
+	"""The reason why a test cannot compile CUDA C++ here, or None. tests/run passes the reason in
+	NVCC_LACK."""
 	return None if system_nvcc() else os.environ.get("NVCC_LACK", "nvcc is not installed")
 
 
 def nvcc_environment():
-	"""Variables that tell tests where nvcc is, or why there is none."""
+	"""Environment variables for tests that say where nvcc is, or why there is none."""
 	if system_nvcc():
 		return {}
 	try:
@@ -79,8 +79,8 @@ def nvcc_environment():
 
 
 def enterable(folder):
-	"""The folder, or a copy if other users may not enter the tree. podium-run starts nvcc as such a
-	user."""
+	"""Returns the folder, or a copy of it if other users may not enter the tree, because podium-run
+	starts nvcc as another user."""
 	if all(path.stat().st_mode & 0o001 for path in (folder, *folder.parents)):
 		return folder
 	copy = pathlib.Path(tempfile.mkdtemp(prefix="cuda-toolkit."))

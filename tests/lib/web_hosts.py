@@ -1,5 +1,5 @@
-"""Web hosts of one site and the front before them: nginx and podium-web with the files of
-docs/web-hosts.md."""
+"""Several web hosts of one site, and the front: the nginx that distributes requests to them. Both
+use the files that docs/web-hosts.md shows."""
 import os
 import re
 import subprocess
@@ -36,9 +36,9 @@ def start_nginx(folder, text, before=()):
 
 
 class WebHost:
-	"""A podium-web, and nginx.conf filled in as the guide says. `before`: the start of their
-	commands; `address`: the host's address; `front_address`: the front's address; `settings`:
-	podium-web's."""
+	"""A podium-web and its nginx, whose nginx.conf is filled in as the guide says. `before`: words
+	to put before both commands; `address`: the host's address; `front_address`: the front's
+	address; `settings`: podium-web's settings."""
 
 	def __init__(
 			self, name, front, address="127.0.0.1", front_address="127.0.0.1", before=(),
@@ -74,7 +74,7 @@ class WebHost:
 
 
 def start_front(front, hosts, before=()):
-	"""Starts the guide's front, without TLS, at the address `front`."""
+	"""Starts the front with the guide's configuration, but without TLS, at the address `front`."""
 	place = urllib.parse.urlsplit(front).netloc
 	block = re.search(r"```nginx\n(upstream podium_hosts.*?)```", GUIDE, re.DOTALL)[1]
 	for number, host in enumerate(hosts, 1):

@@ -40,8 +40,8 @@ def load_task(name="small", definition=TASK, harness=HARNESS):
 
 class Worker:
 	"""A podium-worker process with its own folders for jobs and locks, so that it does not wait for
-	another worker's device. Its interpreter has no torch; PODIUM_PYTHON="" means the machine's.
-	`before`: the start of its command."""
+	another worker's device. Its interpreter has no torch; PODIUM_PYTHON="" selects the machine's
+	interpreter. `before`: words to put before the command."""
 	all = []
 
 	def __init__(self, name="first", program=BUILD / "podium-worker", before=(), **settings):
@@ -109,13 +109,13 @@ def wait_for(number, state="done", limit_s=30):
 
 
 def running(number):
-	"""Waits until the submission itself runs."""
+	"""Waits until the job runs and its test stage, with the submission in it, has started."""
 	until(lambda: job(number, "state, progress")[0] == "running" and sql(
 		f"SELECT 1 FROM stages WHERE job_id = {number} AND name = 'test'"))
 
 
 def processes_of(worker):
-	"""The commands that run in the worker's folder for jobs."""
+	"""The commands of harnesses that run in the folders of this module's workers."""
 	found = []
 	for status in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
 		try:

@@ -35,7 +35,8 @@ CHARACTER, BLOCK, PIPE, SOCKET = 0o020666, 0o060660, 0o010644, 0o140777
 
 @dataclasses.dataclass
 class Entry:
-	"""A file in the zip. Values in `local` or `central` replace the true ones in that header."""
+	"""A file in the zip. `local` and `central` hold false values for the fields of the local header
+	and of the entry in the central directory."""
 	name: bytes
 	content: bytes = b"x\n"
 	mode: int = FILE
@@ -43,7 +44,7 @@ class Entry:
 	flags: int = 0
 	packed: bytes = None  # default: made from the content
 	extra: bytes = b""  # in both headers
-	descriptor: bytes = b""  # after the data
+	descriptor: bytes = b""  # data descriptor, which follows the data
 	local: dict = dataclasses.field(default_factory=dict)
 	central: dict = dataclasses.field(default_factory=dict)
 
@@ -98,8 +99,8 @@ def end_record_64(count, size, offset, at):
 
 
 def pack(*entries, before=b"", between=b"", shift=0, **end):
-	"""Makes the zip. `before` comes first and `between` precedes the end record; `shift` is added
-	to offsets."""
+	"""Makes the zip. The bytes `before` come first, and the bytes `between` precede the end record.
+	`shift` is added to all offsets; `end` replaces fields of the end record."""
 	body, offsets = before, []
 	for entry in entries:
 		offsets.append(len(body) + shift)
@@ -151,8 +152,8 @@ def quoting():
 
 
 def two_directories():
-	"""A whole zip as the comment of another one. A reader from the front finds the first, a reader
-	from the back the second."""
+	"""A zip whose comment is a second zip. A program that reads from the front finds the first one,
+	a program that reads from the back the second."""
 	first = local_header(Entry(b"shown.py", b"first\n"))
 	table = central_header(Entry(b"shown.py", b"first\n"), 0)
 	head = first + table
@@ -206,7 +207,8 @@ def crowd(count):
 
 
 def heavy():
-	"""Five files of 4 MiB. Each alone is accepted. They compress about as well as text."""
+	"""Five files of 4 MiB that compress about as well as text. Podium would accept each file alone.
+	"""
 	block, word, state = bytearray(4 * 1024 * 1024), 0, 7
 	for word in range(0, len(block), 64):
 		state = state * 1103515245 + 12345 & 0x7fffffff

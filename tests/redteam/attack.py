@@ -1,6 +1,5 @@
-"""Helpers of the attacks. A line `could: ...` on the standard output reports that an attack was
-able to do something. A line with the number of attempts proves that the attack ran. The runner
-reads both."""
+"""Helpers of the attacks. A line `could: ...` on the standard output reports what an attack was
+able to do. A line `attempts: N` proves that the attack ran. attacks.test.py reads these lines."""
 import ctypes
 import errno
 import os
@@ -8,13 +7,13 @@ import sys
 
 libc = ctypes.CDLL(None, use_errno=True)
 libc.syscall.restype = ctypes.c_long
-# A forged benchmark result, and the case that it is for where a contestant does not know the cases:
-# on a GPU, and elsewhere.
+# A forged benchmark result, and the case that it claims to be for. A contestant does not know the
+# cases, so CASE is the task's benchmark on a GPU, or elsewhere on the CPU.
 FORGED = {"runs": 30, "mean": 7.25, "std": 0.25, "err": 0.05, "best": 7, "worst": 7.5}
 CASE = f"size: {262144 if os.environ.get('CUDA_VISIBLE_DEVICES') else 8192}; seed: 54352"
 attempts = 0
 shown = 0
-MOST_SHOWN = 60  # denials shown, so that the log keeps every success
+MOST_SHOWN = 60  # denials to print; more would push successes out of the log
 
 
 def say(line):
@@ -36,7 +35,8 @@ def denied(what, reason=""):
 
 
 def attempt(what, function, *arguments):
-	"""The attempt succeeded if the function returns something other than None or False."""
+	"""Calls the function and reports whether the attempt succeeded: the function then returns
+	something other than None or False."""
 	try:
 		result = function(*arguments)
 	except Exception as reason:
@@ -60,8 +60,8 @@ def syscall(number, *arguments):
 
 
 def in_child(function, *arguments):
-	"""Makes the attempt in a child process, because it would change this process. True if it
-	returned something."""
+	"""Calls the function in a child process, because it would change this process. Returns True if
+	the attempt succeeded; raises an error if it failed."""
 	child = os.fork()
 	if child == 0:
 		try:
@@ -85,8 +85,7 @@ def pids():
 
 def forgery(mode=None, path="../cases.txt"):
 	"""Result lines that agree with each other and with the cases: everything passed, in 7.25 ns."""
-	mode = mode or (sys.argv[1:]
-		or ["leaderboard"])[0]  # a contestant knows neither the mode nor the cases
+	mode = mode or (sys.argv[1:] or ["leaderboard"])[0]  # a contestant is not told the mode
 	cases = [CASE]
 	if os.path.exists(path):
 		cases = [line for line in open(path).read().splitlines() if line.strip()]
@@ -115,7 +114,7 @@ def result_pipes():
 
 
 def custom_kernel(data):
-	"""A right answer, for attacks that do not attack the answer."""
+	"""Gives the right answer, for attacks that do not aim at the answer."""
 	global told
 	if not told:
 		told = True

@@ -42,13 +42,13 @@ from tools import nvcc_lack  # noqa: E402
 
 FASTEST_NS = 1000  # no task here can take less time
 MOST_LOG_BYTES = 70 * 1024
-# Numbers in the catalogue: the attacks that a CPU suffices for, and those that need a GPU or do
-# more on one.
+# The catalogue's numbers of the attacks for which a CPU suffices. GPU_CATALOGUE has the attacks
+# that need a GPU or do more on one.
 CATALOGUE = [*range(1, 35), *range(36, 51), 52, 53, 55, 56, 57, 58, 59, 62, 63, 70]
-# With sanitizers, run only the attacks that reach our C code on a path of their own: result lines,
-# logs and artifacts, ends of programs, limits, messages, compilers, removal of folders; and
-# submissions that pass, timed and not. Most other attacks aim at Python, the kernel, or the parts
-# loaded into an interpreter, which have no sanitizers.
+# The attacks that run with sanitizers: those that reach paths of podium-run's C code that no other
+# attack reaches (result lines, logs and artifacts, ends of programs, limits, messages, compilers,
+# removal of folders), and submissions that pass, timed and not. Most other attacks aim at Python,
+# the kernel, or the parts that are loaded into an interpreter, which have no sanitizers.
 IN_C = {
 	"6", "8b", "9", "9c", "9d", "12", "14", "16", "25", "28", "33", "37",
 	*map(str, range(101, 108))
@@ -71,7 +71,7 @@ OPTIONS = read_arguments(sys.argv[1:])
 if OPTIONS.write_jobs:
 	sys.exit(write_jobs(OPTIONS.write_jobs))
 ON, WORDS = OPTIONS.on, OPTIONS.words
-IN_BOTH_BUILDS = "IN_BOTH_BUILDS" in os.environ  # tests/run runs this with both
+IN_BOTH_BUILDS = "IN_BOTH_BUILDS" in os.environ  # tests/run runs this suite with both builds
 
 
 @functools.lru_cache(None)
@@ -101,7 +101,7 @@ def lacks_here(one):
 		return "needs a GPU: tests/gpu/check runs it" if ON == "cpu" else "is made on the CPU"
 	if one.form == "cu" and "nvcc" not in one.programs and nvcc_lack():
 		return nvcc_lack()
-	host()  # raises if there is nothing to attack
+	host()  # raises Skip if there is no podium-run to attack
 	missing = [f"{wall} ({host().walls[wall]})" for wall in one.needs if host().walls[wall]]
 	return f"would harm this host, which lacks the wall {', '.join(missing)}" if missing else None
 
@@ -118,8 +118,8 @@ def figures(result):
 
 
 def is_time_defended(one):
-	"""Whether times are defended. On the CPU device they are not: a submission, or anything else on
-	the machine, can slow down what the isolated engine subtracts."""
+	"""Whether Podium defends the times of this attack. It does not for the isolated engine on the
+	CPU device, where anything on the machine can slow down what the engine subtracts."""
 	return ON == "gpu" or one.engine == "custom"
 
 
@@ -135,7 +135,7 @@ def lines_of(result):
 
 
 def texts_of(result):
-	"""All text of the events and their artifacts."""
+	"""Returns the text of all events and of the artifacts in them."""
 	packed = {}
 	for event in result.events:
 		if event["event"] == "artifact":
@@ -146,14 +146,14 @@ def texts_of(result):
 
 
 def unwanted(one):
-	"""Yields (description, a word that must not appear)."""
+	"""Returns a list of (description, a text that must not appear in the events)."""
 	never = [("what must never be there", host().fill_in(one.never))] if one.never else []
 	return [("a secret of the host", host().nonce),
 		("a file of the host", host().line_of_passwords)] + never
 
 
 def unmet(one, variant, result):
-	"""Yields sentences: how the attack succeeded."""
+	"""Returns messages that say how the attack succeeded; none if it failed."""
 	found = []
 	if result.stages and result.engine != one.engine:
 		found.append(f"it ran on the engine {result.engine}: {result.engine_reason}")
@@ -180,7 +180,7 @@ def unmet(one, variant, result):
 
 
 def times(result):
-	"""{case: ns}"""
+	"""Returns {case: time in ns}."""
 	return {
 		event["spec"]: event["mean_ns"]
 		for event in result.events if event["event"] == "case" and "mean_ns" in event
@@ -189,7 +189,7 @@ def times(result):
 
 @functools.lru_cache(None)
 def measure(one, task, variant):
-	"""The times that an honest variant is charged."""
+	"""Runs an honest variant and returns the times that it is charged."""
 	result = submit(one, one.text, task, variant)
 	if result.verdict != "passed":
 		raise AssertionError(
@@ -198,7 +198,8 @@ def measure(one, task, variant):
 
 
 def measure_truth(one, task, variant):
-	"""The times of the honest variant that the attack must be charged for."""
+	"""Returns the times of the honest variant, which the attack must be charged too. Empty if the
+	case names no such variant, or on a CPU."""
 	return measure(one, task, one.truth_of(variant)) if one.truth and ON == "gpu" else {}
 
 
@@ -208,7 +209,7 @@ def least_charge(one, honest_ns):
 
 
 def faults_of_time(one, truth, event):
-	"""Yields sentences: what is wrong with a case's time."""
+	"""Yields messages that say what is wrong with a case's time."""
 	charged_ns, honest_ns = event["mean_ns"], truth.get(event["spec"])
 	beside = ""
 	if honest_ns:
@@ -225,8 +226,8 @@ def faults_of_time(one, truth, event):
 
 
 def too_wide(result):
-	"""Cases whose error is larger than may decide a tie (docs/judge.md): sentences. On a GPU, where
-	that is limited."""
+	"""Yields messages about cases whose error is larger than the limit for ties (docs/judge.md).
+	Only for a GPU: on a CPU the error has no limit."""
 	for event in result.events:
 		if event["event"] == "case" and "err_ns" in event and ON == "gpu":
 			most_ns = 400 + 0.01 * event["mean_ns"]
@@ -235,7 +236,7 @@ def too_wide(result):
 
 
 def undercharged(one, truth, result):
-	"""Yields sentences about cases with wrong times."""
+	"""Returns messages about cases with wrong times."""
 	if result.verdict != "passed" or not (one.floor_ns or truth or one.named or one.runs):
 		return []
 	timed = [event for event in result.events if event["event"] == "case" and "mean_ns" in event]
@@ -246,7 +247,7 @@ def undercharged(one, truth, result):
 
 
 def excess(result):
-	"""Yields sentences about logs that are longer than their limit."""
+	"""Returns messages about logs that are longer than their limit."""
 	return [
 		f"the {stream} of stage {position} has {len(result.log(stream, position).encode())} bytes"
 		for stream in ("stdout", "stderr") for position in range(len(result.stages))
@@ -262,7 +263,8 @@ def submit(one, text, task, variant, beside=""):
 
 
 def start_beside(one):
-	"""Starts the program on the host. Returns it and the first line that it printed."""
+	"""Starts the program that the case runs on the host (`beside`). Returns the program and the
+	first line that it printed."""
 	if not one.beside:
 		return None, ""
 	program = subprocess.Popen([PYTHON, cases.CASES / one.beside], stdin=subprocess.PIPE,
@@ -317,7 +319,7 @@ def stage(one):
 
 
 def run_variant(one, variant, task, what):
-	"""Yields sentences: how the variant succeeded."""
+	"""Returns messages that say how the variant succeeded. Raises if it harmed the host."""
 	truth, began = measure_truth(one, task, variant), time.monotonic()
 	result, harm = attack(one, variant, task)
 	print(f"# {what}: {result.verdict}: {result.reason[:150]!r}, {time.monotonic() - began:.1f} s",

@@ -130,8 +130,7 @@ def task_of(path, head):
 
 
 def can_be_split(path, head):
-	"""Whether the isolated engine can run the case's task. For `every` it runs the tasks that it
-	can."""
+	"""Whether the isolated engine can run the case's task, or some of the tasks of `every`."""
 	task = task_of(path, head)
 	return head.get("mode") != "profile" and (task == "every" or any(
 		(top / task / "reference.py").exists() for top in TASKS))
@@ -176,8 +175,8 @@ def read(path):
 
 
 def every():
-	"""All cases, by number, for each engine. Files with a leading underscore are helpers of
-	cases."""
+	"""Returns all cases, once for each of their engines, sorted by number. Files with a leading
+	underscore are helpers of cases."""
 	paths = [
 		path for path in CASES.iterdir()
 		if path.suffix in (".py", ".cu") and not path.name.startswith("_")

@@ -22,8 +22,8 @@ PAGE_BYTES = 4096
 
 
 def shared():
-	"""[(address, bytes)] of all mappings that this process shares with another one, the page
-	first."""
+	"""Returns [(address, bytes)] of all mappings that this process shares with another one. The
+	page comes first."""
 	found = []
 	for line in open("/proc/self/maps"):
 		words = re.match(r"([0-9a-f]+)-([0-9a-f]+) rw-s .*/memfd:", line)
@@ -49,7 +49,7 @@ class Page:
 		self.words[name].value = value
 
 	def say_done(self, status=RETURNED, spec=0, own_ns=1.0):
-		"""Reports "done" as the contestant would, true or not."""
+		"""Reports "done" as the contestant does, but possibly with false values."""
 		self.put("status", status)
 		self.put("spec", spec)
 		ctypes.c_double.from_address(self.address + OWN_NS).value = own_ns

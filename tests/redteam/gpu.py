@@ -5,7 +5,7 @@ import ctypes
 try:
 	cuda = ctypes.CDLL("libcuda.so.1")
 except OSError:
-	cuda = None  # stays None for cases that also run on a CPU
+	cuda = None  # without a GPU; some cases also run on a CPU
 
 PTX = b"""
 .version 7.0
@@ -76,7 +76,7 @@ def cycles(seconds):
 
 
 class Flag:
-	"""A word in host memory that the GPU writes when its stream reaches the command."""
+	"""A word in host memory that the GPU writes when a stream reaches the command of write()."""
 
 	def __init__(self):
 		place = ctypes.c_void_p()

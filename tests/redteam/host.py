@@ -24,20 +24,20 @@ from tap import until  # noqa: E402
 
 BUILD = ROOT / os.environ.get("B", "build/release")
 PYTHON = os.environ.get("PODIUM_PYTHON", runner.PYTHON)
-# the GPU of this run; several runs may use one host, each its own GPU
+# The GPU of this run. Several runs may use one host, each with another GPU.
 GPU_INDEX = int(os.environ.get("PODIUM_REDTEAM_GPU", 0))
 SEED = 271828182845
 IS_SANITIZED = os.environ.get("B", "").endswith("sanitize")
-# Submissions run as a user that nothing else here uses, so that everything of that user is an
-# attack's. Each build has its own user, because a user's processes count together.
+# Submissions run as a user whom nothing else on this host uses, so that everything of that user
+# comes from an attack. Each build has its own user, because a user's processes share one limit.
 USER = ("news" if IS_SANITIZED else "games") if os.geteuid() == 0 else pwd.getpwuid(
 	os.geteuid()).pw_name
 OPEN_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run", "/run/lock", "/var/lock",
 	"/run/user")
 SETTLE_S = 10
 HELPERS = ("attack.py", "gpu.py", "channel.py")
-# Small limits, so that bombs burst soon. A compiler and torch need less; on a GPU the driver needs
-# more.
+# Small limits, so that attacks that exhaust a resource end soon. A compiler and torch need less. On
+# a GPU the driver needs more.
 LIMITS = {"CPU": ("--memory", "2048", "--disk", "512", "--processes", "256")}
 LIMITS_ON_GPU = ("--memory", "16384", "--disk", "2048", "--processes", "1024")
 # Prints whether the program was forked from the zygote.
@@ -46,8 +46,8 @@ LOOK = ("from attack import custom_kernel, say\n"
 
 
 def jobs_of(folder):
-	"""The jobs of a task folder, from the code that reads uploads, or from the file that
-	write_jobs() wrote on another host."""
+	"""Returns the jobs of a task folder. They come from the code that reads uploads, or from the
+	file that write_jobs() wrote on another host."""
 	kept = os.environ.get("PODIUM_REDTEAM_JOBS")
 	if kept:
 		return [
@@ -62,7 +62,7 @@ def jobs_of(folder):
 
 
 def own_folder(name, top):
-	"""One of the attacks' task folders, with the shared files."""
+	"""Copies one of the attacks' task folders below `top` and adds the shared helpers."""
 	folder = top / name
 	shutil.copytree(HERE / "tasks" / name, folder)
 	for helper in HELPERS:
@@ -71,8 +71,8 @@ def own_folder(name, top):
 
 
 def write_jobs(out):
-	"""Writes the jobs of these folders, and of others that the scripts of tests/gpu submit, for a
-	host without the program that reads task folders."""
+	"""Writes the jobs of all task folders of the attacks, and of the folders that the scripts of
+	tests/gpu submit, for a host without the program that reads task folders."""
 	out.mkdir(parents=True, exist_ok=True)
 	with tempfile.TemporaryDirectory() as top:
 		folders = [
@@ -86,7 +86,7 @@ def write_jobs(out):
 
 
 def merge(base, change):
-	"""Merges `change` into `base`."""
+	"""Merges `change` into `base`. The list `name+` is appended to the list `name`."""
 	for key, value in change.items():
 		if key.endswith("+"):
 			base[key[:-1]] = base[key[:-1]] + value
@@ -97,9 +97,9 @@ def merge(base, change):
 
 
 def started_by(pid):
-	"""(pid, start time) of everything below a process. podium-run adopts orphans of its children,
-	so all processes of a job are here. Process ids that a job prints are valid only inside its
-	sandbox."""
+	"""Returns (pid, start time) of all processes below this one. They include all processes of a
+	job, because podium-run adopts orphans of its children. The process IDs that a job itself prints
+	are valid only inside its sandbox."""
 	return {(one, stat[2]) for one in descendants(pid) if (stat := stat_of(one))}
 
 
@@ -108,7 +108,8 @@ def commands(processes):
 
 
 def snapshot(folder):
-	"""A folder's contents, so that any change shows."""
+	"""Returns a folder's contents and the files' properties, so that a comparison shows any
+	change."""
 	seen = {}
 	for path in [folder, *sorted(folder.rglob("*"))]:
 		status = path.lstat()
@@ -120,8 +121,7 @@ def snapshot(folder):
 
 
 def marked(mark):
-	"""Files with the mark in their names, anywhere a submission can write, and the files of its
-	user there."""
+	"""Returns the files with the mark in their names in the folders where every user can write."""
 	found = []
 	for top in OPEN_FOLDERS:
 		for folder, folders, files in os.walk(top):
@@ -144,7 +144,7 @@ def ipc_objects():
 
 
 def on_gpu():
-	"""(processes on the GPU, MiB in use on it), or empty values without a GPU."""
+	"""Returns (processes on the GPU, MiB of its memory in use), or empty values without a GPU."""
 	if not shutil.which("nvidia-smi"):
 		return set(), []
 
@@ -159,7 +159,7 @@ def on_gpu():
 
 
 def walls_of(directory):
-	"""podium-run's report on its sandbox: {wall: None, or why it is missing}."""
+	"""Returns {wall: None, or the reason why the wall is missing}, as podium-run reports it."""
 	answer = subprocess.run([runner.PROGRAM, "--walls", "--user", USER, "--directory", directory],
 		capture_output=True, text=True)
 	if answer.returncode:
@@ -171,7 +171,7 @@ def walls_of(directory):
 
 
 class Attacked(Runner):
-	"""A podium-run with its zygote; a thread reads its error output."""
+	"""A podium-run with its zygote. said() returns its new error output without waiting."""
 
 	def __init__(self, directory, environment, limits):
 		super().__init__("--python", PYTHON, "--user", USER, *limits, directory=directory,
@@ -206,8 +206,8 @@ class Host:
 	# ---- the surroundings ----
 
 	def make_victim(self):
-		"""A carelessly kept folder: its modes protect nothing, so an attack must fail for another
-		reason."""
+		"""Makes the folder that attacks aim at. Its modes protect nothing, so only the sandbox can
+		stop an attack."""
 		self.victim = self.top / "victim"
 		(self.victim / "open").mkdir(parents=True)
 		for name, content, mode in (("secret", self.nonce, 0o644), ("open/keep", "keep", 0o666),
@@ -220,7 +220,8 @@ class Host:
 		(self.victim / "id").chmod(0o6755)
 
 	def listen(self):
-		"""Listens on the host by TCP, UDP and an abstract Unix socket, all of one name."""
+		"""Listens on the host with TCP and UDP sockets of one port and with an abstract Unix socket
+		whose name is the mark."""
 		self.sockets = [socket.create_server(("127.0.0.1", 0))]
 		self.port = self.sockets[0].getsockname()[1]
 		for family, kind, name in ((socket.AF_INET, socket.SOCK_DGRAM, ("127.0.0.1", self.port)),
@@ -232,11 +233,11 @@ class Host:
 			self.sockets.append(one)
 
 	def heard(self):
-		"""Whether anybody connected."""
+		"""Whether anything has connected to the sockets."""
 		return bool(select.select(self.sockets, [], [], 0)[0])
 
 	def settle_down(self):
-		"""Waits until programs are forked from the zygote and no more processes start."""
+		"""Waits until programs are forked from the zygote, then notes the host's state."""
 		until(self.is_warm, 300)
 		self.running = started_by(self.runner.process.pid)
 		self.before, self.objects, self.gpus = snapshot(self.victim), ipc_objects(), on_gpu()
@@ -267,7 +268,8 @@ class Host:
 		return jobs_of(ROOT / "tasks" / name)[0]
 
 	def fill_in(self, text, task="", variant="", beside="", engine=""):
-		"""A variant may contain other @WORDS@, so it is filled in first."""
+		"""Replaces the @WORDS@ in the text. @VARIANT@ comes first, because a variant may contain
+		other @WORDS@."""
 		right = next((path.read_text() for name in ("right.py", "passed.py")
 			if (path := ROOT / "tasks" / task / "samples" / name).exists()), "")
 		for word, value in (("VARIANT", variant), ("MARK", self.mark), ("VICTIM", str(self.victim)),
@@ -299,7 +301,7 @@ class Host:
 		return self.runner.result(self.count)
 
 	def expect_honest(self, engine):
-		"""The next job is honest and must pass."""
+		"""Runs an honest job, which must pass."""
 		result = self.run("probe_py", "def custom_kernel(data): return data + data\n",
 			engine=engine)
 		if result.verdict != "passed":
@@ -323,7 +325,7 @@ class Host:
 				path.unlink(missing_ok=True)
 
 	def harm(self):
-		"""Sentences: what has changed on the host."""
+		"""Returns messages that say what has changed on the host."""
 		found = []
 		if self.runner.process.poll() is not None:
 			return [
@@ -361,7 +363,7 @@ class Host:
 		if words := self.runner.said():
 			found.append(f"podium-run said: {words}")
 		if left or gone:
-			self.settle_down()  # so that the next attack is not blamed for it
+			self.settle_down()  # notes the new state, so that the next attack is not blamed for it
 		return found
 
 	def harm_to_gpus(self):

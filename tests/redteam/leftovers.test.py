@@ -63,7 +63,7 @@ class Place:
 
 
 def wait_gone(processes):
-	"""Waits until the kernel has ended the processes that die with podium-run."""
+	"""Waits for these processes to end: the kernel kills them when podium-run dies."""
 	for pid, started in processes:
 		try:
 			descriptor = os.pidfd_open(pid)
@@ -74,7 +74,8 @@ def wait_gone(processes):
 
 
 def kill_in_the_middle(place):
-	"""Leaves the leftovers of a killed podium-run, and returns the processes that it had."""
+	"""Kills a podium-run in the middle of a job, which leaves its files behind. Returns the
+	processes that it had."""
 	with Runner("--user", USER, directory=place.jobs) as runner:
 		runner.ready = runner.event()
 		runner.send(job(submission=STAYS % str(place.victim), definition=task(test_timeout_s=600)))

@@ -57,7 +57,7 @@ static inline void put_name(struct buffer *out, const struct zip_entry *entry)
 	buffer_append(out, entry->name, entry->name_length ? entry->name_length : strlen(entry->name));
 }
 
-/* Stored entries with exactly the given fields. */
+/* Appends a zip of stored entries that have exactly the given fields. */
 static inline void make_zip(struct buffer *out, const struct zip_entry *entries, size_t count)
 {
 	cleanup_buffer struct buffer directory = { 0 };
@@ -90,7 +90,7 @@ static inline void make_zip(struct buffer *out, const struct zip_entry *entries,
 	put(out, 0, 2);
 }
 
-/* Deflated entries, as zip programs write them. False if libzip refuses. */
+/* Appends a zip of deflated entries as libzip writes it. Returns false if libzip refuses. */
 static inline bool make_deflated_zip(
 	struct buffer *out, const struct zip_entry *entries, size_t count)
 {
@@ -127,7 +127,8 @@ static inline uint64_t next_random(uint64_t *state)
 	return *state;
 }
 
-/* Changes, removes, repeats or inserts a few bytes. */
+/* Copies the bytes to `out` and changes or removes a few of them, or overwrites a few with others.
+ */
 static inline void mutate(struct buffer *out, const char *bytes, size_t length, uint64_t *state)
 {
 	buffer_clear(out);

@@ -28,10 +28,10 @@ struct match {
 	struct isolated_call call;
 	int page_descriptor;
 	pid_t contestant;
-	uint32_t *shared; /* words that both see; not part of the protocol */
+	uint32_t *shared; /* words through which test and contestant talk, outside the protocol */
 };
 
-/* A contestant's resources. */
+/* What a contestant has: its end of the page, the channel and the shared words. */
 struct hands {
 	struct isolated_page *page;
 	int page_descriptor, socket;
@@ -43,7 +43,7 @@ static inline void sleep_ms(long ms)
 	nanosleep(&(struct timespec){ .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 }, NULL);
 }
 
-/* Starts the contestant. Its result becomes its exit code. */
+/* Starts the contestant in a child. The function's result becomes the child's exit code. */
 static inline void begin(struct match *match, int (*contestant)(struct hands *))
 {
 	int ends[2];
@@ -69,8 +69,8 @@ static inline void begin(struct match *match, int (*contestant)(struct hands *))
 	match->call.socket = ends[0];
 }
 
-/* Closes the judge's side and returns the contestant's exit code. A contestant that does not notice
- * the end is not killed, so the test hangs. */
+/* Closes the judge's side, waits for the contestant and returns its exit code. A contestant that
+ * does not notice the closing is not killed, so the test hangs. */
 static inline int end(struct match *match)
 {
 	int status = 0;
@@ -100,7 +100,7 @@ static inline void assert_violation(int rc, const char *words)
 	assert_non_null(strstr(isolated_why(), words));
 }
 
-/* Continues one call up to the bell. */
+/* Plays the contestant's part of one call up to the bell. Exits if the judge is gone. */
 static inline struct isolated_order stand_by(struct hands *hands)
 {
 	struct isolated_order order;
@@ -142,7 +142,8 @@ static inline struct isolated_frame *frame_of(uint32_t kind, const char *content
 	return frame;
 }
 
-/* The lowest free descriptor, which shows whether any was left open. */
+/* Returns the lowest free descriptor. If it is the same before and after a step, the step has left
+ * no descriptor open. */
 static inline int next_descriptor(void)
 {
 	int next = dup(0);

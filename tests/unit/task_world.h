@@ -1,5 +1,5 @@
-/* Helpers for tests of task definitions: a good task.yml in parts, the stock files, and uploads
- * that are parsed with them. */
+/* Helpers for tests of task definitions: the parts of a valid task.yml (GOOD is the whole), stock
+ * files, and functions that parse an upload together with the stock files. */
 #ifndef PODIUM_TESTS_TASK_WORLD_H
 #define PODIUM_TESTS_TASK_WORLD_H
 
@@ -61,7 +61,7 @@ static inline struct world make_world(struct arena *arena)
 	return world;
 }
 
-/* An upload with this task.yml and the files that it may name. */
+/* Makes an upload with this task.yml and every file that the tests' task.yml name. */
 static inline struct world upload_with(struct arena *arena, const char *yaml)
 {
 	struct world world = make_world(arena);

@@ -1,4 +1,4 @@
-/* Days are added up to weeks, and weeks become bars. */
+/* The activity chart of a profile: days are added up to weeks, and weeks become bars. */
 #include "cgi/page/activity.h"
 #include "lib/base/scope.h"
 

@@ -44,7 +44,7 @@ static size_t times(const char *text, const char *part)
 	return count;
 }
 
-/* The labels of a scale's ticks, as "20 µs, 40 µs". The caller frees them. */
+/* Returns the labels of a scale's ticks, such as "20 µs, 40 µs". The caller frees the text. */
 static char *labels(
 	const struct chart_scale *scale, void (*label)(format_text, const struct chart_scale *, double))
 {
@@ -244,7 +244,7 @@ static void without_data_there_is_no_chart(void **state)
 	}
 }
 
-/* The text between class="line-N" and the path's data must differ between all lines. */
+/* In the key, the attributes after class="line-N" must differ between all styles. */
 static void every_line_is_distinguishable_without_colour(void **state)
 {
 	(void)state;
@@ -288,8 +288,8 @@ static void your_own_line_differs_in_more_than_its_colour(void **state)
 		svg, "<path class=\"line-1\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"2\"");
 	assert_contains(
 		svg, "<path class=\"line-2\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"4\"");
-	assert_true(strstr(svg, "<path class=\"line-1\"")
-		< strstr(svg, "<path class=\"line-2\"")); /* drawn above the first line */
+	/* The user's own line comes later, so it is drawn above the other one. */
+	assert_true(strstr(svg, "<path class=\"line-1\"") < strstr(svg, "<path class=\"line-2\""));
 	assert_int_equal(times(svg, "<circle"), 3);
 	assert_int_equal(times(svg, ">you</text>"), 1);
 	cleanup_buffer struct buffer own = { 0 }, other = { 0 };

@@ -92,7 +92,7 @@ static void a_password_that_everybody_can_read_is_refused_with_its_place(void **
 		load("web_threads = 3\ndatabase_password = secret\n", &config, &error), ERROR_FORBIDDEN);
 	assert_non_null(strstr(error.text, "line 2 holds a password"));
 	assert_null(strstr(error.text, "secret"));
-	assert_int_equal(load("database_password =\n", &config, &error), 0); /* none is in it */
+	assert_int_equal(load("database_password =\n", &config, &error), 0); /* an empty password */
 	assert_int_equal(chmod(path, 0640), 0);
 	assert_int_equal(load("database_password = secret\n", &config, &error), 0);
 	assert_string_equal(config.database_password, "secret");

@@ -21,7 +21,7 @@ static void text_is_quoted_if_necessary(void **state)
 {
 	(void)state;
 	expect_text("ada", "ada");
-	expect_text("", "\"\""); /* otherwise the next field would seem to be the first */
+	expect_text("", "\"\""); /* without quotes, the next field would get no comma before it */
 	expect_text("two words", "two words");
 	expect_text("a,b", "\"a,b\"");
 	expect_text("say \"hi\"", "\"say \"\"hi\"\"\"");

@@ -48,7 +48,7 @@ static void the_imports_decide_the_dialect_of_python(void **state)
 			SOURCES[i].name);
 }
 
-/* Bytes after the source's length must be ignored. */
+/* Bytes beyond the source's length must be ignored. */
 static void nothing_after_the_source_is_read(void **state)
 {
 	(void)state;

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-/* The rows as text: " x", "-x", "+x", "@5" for a gap of five lines. */
+/* Compares the diff's rows, written as text: " x", "-x", "+x", and "@5" for a gap of five lines. */
 static void expect_rows(const char *a, const char *b, size_t context, const char *expected)
 {
 	cleanup_arena struct arena *arena = arena_new();

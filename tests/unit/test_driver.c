@@ -40,7 +40,7 @@ static void declarations_match_the_library(void **state)
 #endif
 }
 
-/* Loads the pretended driver, so that a later request for libcuda.so.1 gets it. */
+/* Loads the pretended driver, so that a later dlopen() of libcuda.so.1 gets it. */
 static int load(void **state)
 {
 	(void)state;
@@ -71,7 +71,7 @@ static int next_descriptor(void)
 	return next;
 }
 
-/* Open descriptors, including one for each handle. */
+/* Counts the open descriptors. Each handle of the pretended driver is one of them. */
 static int count_descriptors(void)
 {
 	int count = 0;
@@ -134,7 +134,7 @@ static void a_failed_allocation_leaves_nothing_behind(void **state)
 			assert_int_equal(isolated_memory_make(&memory, 1, 1), 0);
 		}
 		pretends->refuses = calls[i];
-		const bool is_imported = i == 0 || i == 4; /* calls that an import does not make */
+		const bool is_imported = i == 0 || i == 4; /* an import does not make these calls */
 		assert_int_equal(isolated_memory_import(&imported, 1, memory.bytes, dup(memory.descriptor)),
 			is_imported ? 0 : ISOLATED_FAILED);
 		pretends->refuses = NULL;
@@ -155,8 +155,8 @@ struct match {
 };
 enum { UNFINISHED = 0x7f, FINISHED = 0x11, LAST = 65536 };
 
-/* Slot 0: writes, then rings "done". Slot 1: rings "done" without writing. Slot 2: never
- * answers. */
+/* A contestant whose slots behave differently. Slot 0 writes the output, then rings "done". Slot 1
+ * rings "done" without writing. Slot 2 never answers. */
 static int contestant(int page_descriptor, int socket, int memory_descriptor, int gate_descriptor)
 {
 	(void)gate_descriptor;
@@ -175,7 +175,8 @@ static int contestant(int page_descriptor, int socket, int memory_descriptor, in
 	return 0;
 }
 
-/* A contestant with the descriptors of the page, the channel, the memory and the gate. */
+/* A contestant's function. Its arguments are the descriptors of the page, the channel, the output
+ * and the gate. */
 typedef int role(int page, int socket, int memory, int gate);
 
 static void begin_with(struct match *match, role *play)
@@ -316,8 +317,8 @@ static void the_end_of_the_head_is_marked_in_its_stream(void **state)
 
 enum { LINES = 3, PITCH = 4096 };
 
-/* Its GPU waits for the gate. Rings "done" with the number of lines that were right then as its
- * spec. */
+/* A contestant that lets the GPU wait for the gate and for the withheld lines. Rings "done" and
+ * returns, as the spec, how many lines were right by then. */
 static int wait_at_the_gate(
 	int page_descriptor, int socket, int memory_descriptor, int gate_descriptor)
 {

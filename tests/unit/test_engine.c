@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-/* These take the place of the real table: the SHA-256 of "call\n" and so on. */
+/* Replaces the real table. The digests are the SHA-256 of "call\n" and of similar texts. */
 const struct public_harness public_harnesses[] = {
 	{ "472df7efe735cdadef5a6a25ffaee398cbf49d418d82330cd857dea648f09550", HARNESS_CALL },
 	{ "539b9f77a4c9840da32d59e50ed831be29f06bedd25b62c21029078cfb1712a0", HARNESS_BATCH },
@@ -40,7 +40,7 @@ static int close_arena(void **state)
 
 static const char REFERENCE[] = "def generate_input(): ...\ndef check_implementation(): ...\n";
 
-/* A task with its files. */
+/* A task and the contents of its files. */
 struct world {
 	struct task task;
 	struct task_file files[8];

@@ -30,7 +30,8 @@ static void every_route_has_its_own_slot_and_unknown_addresses_share_one(void **
 	size_t count = 1;
 	while (router_route(count))
 		count++;
-	assert_true(count > 200 && count < 512); /* cgi/http/meter.c has room for 512 routes */
+	/* cgi/http/meter.c has room for 512 routes. */
+	assert_true(count > 200 && count < 512);
 	assert_null(router_route(0));
 	meter_start(8, router_route);
 	for (size_t i = 0; i < count; i++)

@@ -95,7 +95,7 @@ static void deflated_files_are_unpacked(void **state)
 	assert_non_null(fileset_find(&set, "µ.txt"));
 }
 
-/* One or two entries that make a zip bad, and a part of the message. */
+/* Entries that make a zip invalid, and a part of the error message. */
 static const struct {
 	struct zip_entry entries[2];
 	const char *part;
@@ -287,10 +287,10 @@ static void mutated_zips_never_give_a_bad_path(void **state)
 		for (size_t file = 0; file < set.count; file++)
 			assert_null(path_fault(set.files[file].path, strlen(set.files[file].path)));
 	}
-	assert_true(accepted > 0); /* changing a time stamp does no harm */
+	assert_true(accepted > 0); /* some changes do no harm, such as that of a time stamp */
 }
 
-/* Folders. */
+/* ---- folders ---- */
 
 struct folder {
 	char path[64];

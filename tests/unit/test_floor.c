@@ -47,7 +47,8 @@ static void bytes_beyond_the_cache_take_memory_time(void **state)
 	assert_false(is_held(&one, 5940 * mib / 4800 / 1.049));
 }
 
-/* Cached inputs make room for outputs that stay in the cache. */
+/* A warm cache may already hold a cache's size of inputs, and outputs of the same size may stay in
+ * the cache afterwards. */
 static void a_warm_cache_saves_twice_its_size(void **state)
 {
 	(void)state;
@@ -70,7 +71,8 @@ static void bytes_that_fit_into_the_cache_take_cache_time(void **state)
 	assert_near(floor_ns(&one), floor_launch_ns);
 }
 
-/* Units for other types may do fp64 work, but no unit is faster than the fastest. */
+/* A submission may use the units of other types for fp64 work, so the fastest units of the GPU set
+ * the floor. */
 static void operations_take_the_time_of_the_fastest_units(void **state)
 {
 	(void)state;
@@ -98,8 +100,9 @@ static void the_larger_of_two_floors_counts(void **state)
 	assert_near(floor_ns(&one), (1e10 - 60 * mib) / 4800);
 }
 
-/* Realistic times must pass on every board and in both engines. They are 90 % of the memory's rate,
- * with as much help from the cache as possible, and 80 % of the fastest units. */
+/* Realistic times must not be held on any GPU, in either engine. The tested times reach 90 % of the
+ * memory's rate, with as much help from the cache as possible, and 80 % of the fastest units' rate.
+ */
 static void honest_times_are_never_held(void **state)
 {
 	(void)state;
@@ -133,8 +136,8 @@ static void honest_times_are_never_held(void **state)
 	}
 }
 
-/* Measured times of float16 addition of size * size on an H200. In one of them the null had
- * drifted. */
+/* Measured times of the float16 addition of two size * size matrices on an H200. In one measurement
+ * the constant had drifted. */
 static void measured_times_are_not_held(void **state)
 {
 	(void)state;
@@ -168,7 +171,7 @@ static void without_formulas_the_floor_is_a_launch(void **state)
 		{ .bytes = "8 * other",
 			.flops = "n",
 			.case_line = "size: 5",
-			.gpu = "H200" }, /* formulas that do not fit the case */
+			.gpu = "H200" }, /* the formulas use names that the case lacks */
 		{ .bytes = "1e15 * size", .flops = "1e18 * size", .case_line = "size: 5", .gpu = "MI300X" },
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {

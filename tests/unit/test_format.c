@@ -35,7 +35,7 @@ static void a_duration_has_four_digits_and_a_fitting_unit(void **state)
 	}
 }
 
-/* Includes values in the middle between two texts, as far as a double can be. */
+/* Includes values halfway between two printable values, as near as a double can be to them. */
 static void a_duration_is_rounded_as_printf_does(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* The words of pages about a comparison, and the comparisons that an entry of a ranking shows. */
+/* The texts about a comparison on the pages, and which comparisons an entry of a ranking shows. */
 #include "cgi/page/ranking_notes.h"
 #include "lib/base/scope.h"
 

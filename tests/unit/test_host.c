@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-/* A host made of files. */
+/* A host whose /proc, /sys and other files are in a folder of the test. */
 struct fake_host {
 	char root[64];
 	struct host host;
@@ -73,7 +73,7 @@ static const char *find_check(const struct fake_host *fake, const char *name)
 			continue;
 		said = arena_printf(
 			fake->host.arena, "%s: %s", state, json_string_value(json_object_get(check, "found")));
-		/* Each warning and each fault says what it costs and how to fix it. */
+		/* Each warning and each fault says what the finding costs and how to fix it. */
 		assert_int_equal(
 			json_is_string(json_object_get(check, "costs")), strcmp(state, "good") != 0);
 		assert_int_equal(

@@ -1,5 +1,5 @@
 /* Calls of the isolated engine: answers that come in time, late, out of turn or never; the head
- * before a call and the probes after it. */
+ * before a call, and the probes after a call. */
 #include "harness/isolated/native.h"
 
 #include "lib/base/clock.h"
@@ -98,7 +98,7 @@ static void an_announced_call_is_ready_when_it_is_armed(void **state)
 		assert_int_equal(call_once(&match), 0);
 		assert_int_equal(match.call.number, i);
 	}
-	assert_int_equal(call_once(&match), 0); /* a call that was not announced */
+	assert_int_equal(call_once(&match), 0); /* this call was not announced */
 	assert_int_equal(match.call.number, 4);
 	end(&match);
 }
@@ -212,7 +212,7 @@ static void the_judge_waits_until_its_limit(void **state)
 	const int64_t began_ms = clock_ms();
 	assert_int_equal(call_once(&match), 0);
 	assert_true(clock_ms() - began_ms >= 1000);
-	/* Neither the call nor the probes took that time. */
+	/* The judge's wait counts neither for the call nor for the probes. */
 	assert_true(match.call.elapsed_ns > 0 && match.call.elapsed_ns < least_ns);
 	assert_true(match.call.probed_ns < least_ns);
 	end_by_force(&match);
@@ -292,7 +292,8 @@ static void answers_out_of_turn_are_violations(void **state)
 	}
 }
 
-/* Writes the next answer early on request, and reports it. */
+/* Answers one call. Then, when the test asks for it, writes the answer of the next call too early
+ * and tells the test. */
 static int answer_ahead(struct hands *hands)
 {
 	uint32_t *word = hands->shared[1] ? &hands->page->ready : &hands->page->done;
@@ -357,7 +358,8 @@ static void the_state_after_a_call_is_checked(void **state)
 
 /* ---- the head ---- */
 
-/* Answers after the head. The first shared word is the head, which a GPU would write. */
+/* A contestant that answers after the head has ended. The test's head is the first shared word,
+ * which the contestant writes in place of a GPU. */
 static int answer_after_the_head(struct hands *hands)
 {
 	for (uint32_t number = 1;; number++) {
@@ -369,7 +371,8 @@ static int answer_after_the_head(struct hands *hands)
 	return 0;
 }
 
-/* Answers before the head once. */
+/* A contestant that answers before the head has ended. In slot 1 it also exits, and a child writes
+ * the head. */
 static int answer_before_the_head(struct hands *hands)
 {
 	for (uint32_t number = 1;; number++) {
@@ -453,7 +456,7 @@ static void a_head_that_never_ends_times_out(void **state)
 
 /* ---- probes ---- */
 
-/* Writes its output; in one call only after "done". */
+/* A contestant that writes its output before "done" in slot 0, and after "done" in slot 1. */
 static int finish_late(struct hands *hands)
 {
 	for (uint32_t number = 1;; number++) {

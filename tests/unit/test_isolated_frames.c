@@ -49,7 +49,7 @@ static void descriptors_arrive_with_a_frame(void **state)
 	close_channel(ends);
 }
 
-/* Sends a frame that isolated_send refuses. */
+/* Sends any bytes and any number of descriptors, including frames that isolated_send refuses. */
 static void send_raw(int socket, const void *bytes, size_t length, size_t descriptor_count)
 {
 	char control[CMSG_SPACE(sizeof(int) * 64)] = "";

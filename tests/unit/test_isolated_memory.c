@@ -1,4 +1,4 @@
-/* Memory that judge and contestants share, and their separate CPUs. */
+/* Memory that the judge and its contestants share, and the separate CPUs that they get. */
 #include "harness/isolated/native.h"
 
 #include "lib/base/scope.h"
@@ -58,7 +58,8 @@ static void both_processes_see_the_memory(void **state)
 
 /* ---- memory that comes with the bell ---- */
 
-/* Answers each call with the first byte of its input, and keeps the input of the first. */
+/* Answers each call with the first byte of its input. In the third call, does not take over the new
+ * input but reads what is left of the previous one. */
 static int read_what_is_handed_over(struct hands *hands)
 {
 	struct isolated_memory memory;
@@ -69,7 +70,7 @@ static int read_what_is_handed_over(struct hands *hands)
 		struct isolated_order order = stand_by(hands);
 		if (order.command == ISOLATED_LEAVE)
 			return 42;
-		if (i == 2) { /* keeps what the call before has left */
+		if (i == 2) {
 			hands->shared[0] = bytes[0];
 			hands->shared[1] = 1;
 		} else if (isolated_take_over(hands->socket, &memory)) {
@@ -79,7 +80,7 @@ static int read_what_is_handed_over(struct hands *hands)
 	}
 }
 
-/* One call with memory full of this byte, which is released afterwards. */
+/* Makes one call whose input is memory full of this byte, and releases the memory afterwards. */
 static void call_with(struct match *match, uint8_t byte)
 {
 	struct isolated_memory memory;
@@ -99,7 +100,7 @@ static void an_input_comes_with_the_bell(void **state)
 		call_with(&match, byte);
 		assert_int_equal(match.call.spec, byte);
 	}
-	/* A contestant that keeps an earlier input has an empty one: its pages were freed. */
+	/* A contestant that keeps an earlier input reads zeros: the judge has freed its pages. */
 	call_with(&match, 9);
 	assert_int_equal(match.shared[1], 1);
 	assert_int_equal(match.shared[0], 0);
@@ -177,7 +178,7 @@ static void memory_smaller_than_announced_is_refused(void **state)
 	assert_int_equal(next_descriptor(), before);
 	open_channel(ends);
 	assert_int_equal(isolated_memory_import(&imported, 0, 4096, ends[0]), ISOLATED_FAILED);
-	assert_int_equal(close(ends[0]), -1); /* it was closed */
+	assert_int_equal(close(ends[0]), -1); /* isolated_memory_import has closed the descriptor */
 	close(ends[1]);
 	assert_int_equal(
 		isolated_memory_import(&imported, 0, 0, dup(memory.descriptor)), ISOLATED_FAILED);

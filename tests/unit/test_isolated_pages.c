@@ -9,7 +9,8 @@
 #include <sched.h>
 #include <sys/syscall.h>
 
-/* Follows the protocol, but overwrites every byte of the judge's fields. */
+/* A contestant that follows the protocol but overwrites the judge's fields and the page's unused
+ * bytes. */
 static int write_over_what_is_the_judges(struct hands *hands)
 {
 	struct isolated_page *page = hands->page;
@@ -73,7 +74,7 @@ static void a_page_of_random_bytes_does_no_harm(void **state)
 			assert_true(
 				rc || (match.call.status < ISOLATED_STATUSES && match.call.elapsed_ns >= 0));
 		}
-		/* The contestant may have written the command to exit itself. */
+		/* GONE is possible because the random bytes may form the command to exit. */
 		assert_true(
 			rc == 0 || rc == ISOLATED_VIOLATION || rc == ISOLATED_TIMEOUT || rc == ISOLATED_GONE);
 		end_by_force(&match);

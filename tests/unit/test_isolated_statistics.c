@@ -18,7 +18,8 @@
 
 static const struct isolated_rule *const CUDA = &isolated_cuda_rule,
 										 *const CPU = &isolated_cpu_rule;
-/* The empty kernel's own time does not belong to the constant, so each call is charged for it. */
+/* The empty kernel's own time in ns. It does not belong to the constant, so every call is charged
+ * for it. */
 static const double EMPTY = 600;
 
 static void assert_near(double value, double expected, double tolerance)
@@ -32,7 +33,7 @@ static void assert_is(double value, double expected)
 	assert_near(value, expected, 1e-9 * fabs(expected));
 }
 
-/* Normal noise by Box and Muller, from a linear congruential generator that starts at `seed`. */
+/* Returns normal noise (Box-Muller) from a linear congruential generator with the state `seed`. */
 static double gauss(uint64_t *seed)
 {
 	double uniform[2];
@@ -47,7 +48,7 @@ static double gauss(uint64_t *seed)
 
 enum { most_calls = 25, most_blocks = 12 };
 
-/* A block with its own memory. */
+/* A block and the memory for its values. */
 struct made {
 	struct isolated_timing calls[most_calls], null[most_calls];
 	double heads[most_calls], null_heads[most_calls], bells[3], controls[5];
@@ -61,7 +62,8 @@ static void fill(struct isolated_values *values, double *at, size_t count, doubl
 	*values = (struct isolated_values){ at, count };
 }
 
-/* Calls that all take `call_ns`, among calls of the null contestant that all take `null_ns`. */
+/* Makes a block whose calls all take `call_ns`. The calls of its null contestant, which runs an
+ * empty kernel, all take `null_ns`. */
 static void make(struct made *made, size_t count, double call_ns, double null_ns)
 {
 	const struct isolated_timing usual = {
@@ -79,21 +81,23 @@ static void make(struct made *made, size_t count, double call_ns, double null_ns
 	made->block.quiet.call_ns = NAN;
 }
 
-/* Empty kernels take `quiet_ns` before the submission is loaded, and `control_ns` in the block. */
+/* Adds control times: empty kernels took `quiet_ns` before the submission was loaded, and take
+ * `control_ns` in the block. */
 static void control(struct made *made, size_t count, double quiet_ns, double control_ns)
 {
 	made->block.quiet.empty_ns = quiet_ns;
 	fill(&made->block.controls, made->controls, count, control_ns);
 }
 
-/* A call of the null contestant takes `call_ns` before the submission is loaded. */
+/* Notes that calls of the null contestant took `call_ns` before the submission was loaded. */
 static void calm(struct made *made, double call_ns)
 {
 	made->block.quiet.empty_ns = 150e3;
 	made->block.quiet.call_ns = call_ns;
 }
 
-/* From this call of the null contestant on, it is called after the submission and takes longer. */
+/* From its call number `first` on, the null contestant is called after the submission and takes
+ * `over_ns` longer. */
 static void delay_after(struct made *made, size_t first, double over_ns)
 {
 	for (size_t i = first; i < made->block.null.count; i++) {
@@ -129,7 +133,7 @@ static double overrun_of(const struct made *made)
 	return isolated_overrun(&made->block, CUDA, &limits);
 }
 
-/* The figures of `count` blocks like this one. */
+/* Returns the figures of a case with `count` blocks like this one. */
 static struct isolated_summary summary_of(
 	const struct made *made, size_t count, const struct isolated_rule *rule)
 {
@@ -258,7 +262,8 @@ static void a_block_is_charged_the_center_of_its_calls_minus_the_constant(void *
 	assert_is(isolated_constant(&made.block, CUDA, &limits), 9e3);
 	made.block.null.count = 1;
 	assert_is(value_of(&made, CUDA), 92e3 + EMPTY);
-	/* On the CPU: the median of the calls less the shortest call of the null contestant. */
+	/* On the CPU, a block is charged the median of its calls minus the shortest call of the null
+	 * contestant. */
 	double samples[COUNT(calls)];
 	assert_is(value_of(&made, CPU), 91e3);
 	const struct isolated_limits none = { INFINITY, INFINITY, INFINITY, INFINITY };
@@ -293,8 +298,8 @@ static void a_submission_that_does_not_use_the_gpu_is_charged_all_but_the_bell(v
 	fill(&made.block.bells, made.bells, 3, 5e3);
 	assert_is(value_of(&made, CUDA), 1);
 	for (size_t i = 0; i < 25; i++)
-		made.calls[i].touch_ns = 40e3; /* the null contestant's take 150 us */
-	made.bells[2] = 50e3;              /* the least counts */
+		made.calls[i].touch_ns = 40e3; /* for the null contestant, touch_ns is 150 us */
+	made.bells[2] = 50e3;              /* the shortest bell counts */
 	assert_is(value_of(&made, CUDA), 35e3);
 	made.block.bells.count = 0;
 	assert_is(value_of(&made, CUDA), 1);
@@ -364,7 +369,8 @@ static void noise_of_the_null_contestant_excuses_five_times_its_spread(void **st
 	}
 	made.block.quiet.touch.spread_ns = 20e3;
 	assert_true(overrun_of(&made) == 0);
-	/* A submission can make the null contestant noisy, but not before it is loaded. */
+	/* A submission can make the null contestant noisy once it is loaded. Only the noise from before
+	 * that (quiet) therefore counts. */
 	made.block.quiet.touch.spread_ns = 1e3;
 	assert_is(overrun_of(&made), 40e3);
 }
@@ -377,7 +383,8 @@ static void a_block_may_differ_from_the_best_only_by_the_pace_of_the_machine(voi
 	best = slow;
 	best.block.calls.at = best.block.null.at = best.null;
 	const struct isolated_block blocks[] = { slow.block, best.block };
-	/* Everything takes longer for both: nobody is charged. */
+	/* Everything takes longer for the submission and for the null: the machine is slow, so the
+	 * submission is not charged. */
 	for (size_t i = 0; i < 13; i++) {
 		slow.calls[i].head_ns = slow.null[i].head_ns = 130e3;
 		slow.calls[i].take_ns = slow.null[i].take_ns = 200e3;
@@ -386,7 +393,7 @@ static void a_block_may_differ_from_the_best_only_by_the_pace_of_the_machine(voi
 	}
 	struct isolated_limits limits = isolated_limits_of((struct isolated_blocks){ blocks, 2 }, CUDA);
 	assert_true(isolated_overrun(&slow.block, CUDA, &limits) == 0);
-	/* No machine is that slow: the rest is the submission's. */
+	/* No machine is that slow, so the submission is charged for what exceeds a slow machine. */
 	for (size_t i = 0; i < 13; i++)
 		slow.calls[i].head_ns = slow.null[i].head_ns = slow.calls[i].take_ns =
 			slow.null[i].take_ns = slow.calls[i].rest_ns = slow.null[i].rest_ns = 500e3;
@@ -406,7 +413,7 @@ static void probes_that_come_late_are_charged(void **state)
 		made.calls[i].probed_ns = 8.9e3;
 	assert_true(overrun_of(&made) == 0);
 	for (size_t i = 0; i < 13; i++)
-		made.calls[i].probed_ns = i < 3 ? 900e3 : 8.9e3; /* chance, not most of the calls */
+		made.calls[i].probed_ns = i < 3 ? 900e3 : 8.9e3; /* a few calls may be late by chance */
 	assert_true(overrun_of(&made) == 0);
 	for (size_t i = 0; i < 13; i++)
 		made.calls[i].probed_ns = 306e3;
@@ -444,7 +451,7 @@ static void work_before_during_and_after_the_copy_adds_up(void **state)
 	for (size_t i = 0; i < 13; i++)
 		made.calls[i].head_ns = 2700e3;
 	assert_is(overrun_of(&made), 800e3 + 2630e3);
-	/* The same work shows in both heads but is charged once. */
+	/* The same work shows in the calls' head_ns and in the block's heads, but is charged once. */
 	fill(&made.block.heads, made.heads, 13, 170e3);
 	fill(&made.block.null_heads, made.null_heads, 13, 70e3);
 	assert_is(overrun_of(&made), 800e3 + 2630e3);
@@ -466,13 +473,14 @@ static void no_block_subtracts_more_than_the_null_took_alone(void **state)
 	calm(&made, 150e3);
 	assert_is(isolated_disturbance(&made.block, CUDA), 40e3);
 	assert_is(value_of(&made, CUDA), 50e3 - noise + EMPTY);
-	/* It may take longer by what copying an output takes. */
+	/* The null may take longer by the time that copying an output takes. */
 	made.block.quiet.copy_ns = 36e3;
 	assert_true(isolated_disturbance(&made.block, CUDA) == 0);
 	assert_is(value_of(&made, CUDA), 10e3 + EMPTY);
 }
 
-/* Four of 13 are enough to move the center; every guard uses the same one. */
+/* Disturbs 5 of 13 calls; four are already enough to move the center. Every guard must use the same
+ * center. */
 static void disturbing_every_third_call_of_the_null_gains_no_more_than_noise(void **state)
 {
 	(void)state;
@@ -512,7 +520,7 @@ static void disturbing_the_null_only_after_its_own_calls_gains_nothing(void **st
 	assert_is(value_of(&made, CUDA), 10e3 + EMPTY);
 	make(&made, 5, 200e3, 190e3);
 	control(&made, 5, 150e3, 150e3);
-	delay_after(&made, 3, 9e3); /* two calls are too few to show it */
+	delay_after(&made, 3, 9e3); /* two delayed calls are too few to show a disturbance */
 	assert_true(isolated_disturbance(&made.block, CUDA) == 0);
 }
 
@@ -528,7 +536,8 @@ static void a_disturbance_below_the_noise_of_a_block_shows_in_four(void **state)
 	assert_true(summary_of(&made, 3, CUDA).disturbance_ns == 0);
 	control(&made, 5, 150e3, 151.5e3);
 	assert_true(summary_of(&made, 8, CUDA).disturbance_ns == 0);
-	/* Half of such a delay does not belong to the constant, so the submission loses. */
+	/* Such a delay moves the constant by only half of the delay, but the whole delay is charged, so
+	 * that the submission loses. */
 	control(&made, 5, 150e3, 150e3);
 	delay_after(&made, 12, 4e3);
 	assert_true(isolated_disturbance(&made.block, CUDA) == 0);
@@ -550,7 +559,7 @@ static void a_disturbed_block_says_nothing_about_the_steady_disturbance(void **s
 		quiet.block };
 	assert_true(isolated_steady_disturbance((struct isolated_blocks){ blocks, 4 }, CUDA) == 0);
 	assert_is(isolated_steady_disturbance((struct isolated_blocks){ blocks, 5 }, CUDA), 2500);
-	/* The center of all controls: three of twelve do not move it. */
+	/* The center of all twelve controls counts, and three of them do not move it. */
 	struct made last = quiet;
 	control(&last, 3, 150e3, 900e3);
 	const struct isolated_block spoiled[] = { quiet.block, quiet.block, quiet.block, last.block };
@@ -574,7 +583,7 @@ static void no_block_subtracts_more_than_the_smallest_constant(void **state)
 	isolated_values_of((struct isolated_blocks){ blocks, 2 }, CUDA, values);
 	assert_is(values[0], 30e3 + EMPTY - noise);
 	assert_is(values[1], 30e3 + EMPTY);
-	/* On a busy CPU there is no such bound. */
+	/* On the CPU there is no such bound, because the CPU may be busy. */
 	assert_true(isinf(isolated_limits_of((struct isolated_blocks){ blocks, 2 }, CPU).constant_ns));
 }
 
@@ -591,12 +600,12 @@ static void a_case_ends_at_fixed_looks_when_its_mean_is_known(void **state)
 	for (size_t count = 1; count <= COUNT(steady); count++)
 		assert_int_equal(isolated_is_enough((struct isolated_values){ steady, count }, CUDA),
 			count >= 6 && count != 9 && count != 11);
-	/* At the last look the interval is narrow enough for a tie, */
+	/* At the last look, a case ends if its interval is narrow enough for a tie. */
 	for (size_t count = 1; count <= 76; count++)
 		assert_int_equal(
 			isolated_is_enough((struct isolated_values){ loose, count }, CUDA), count == 76);
 	assert_true(isolated_is_enough((struct isolated_values){ loose, 4 }, CPU));
-	/* or the case gets as many blocks again. */
+	/* Otherwise the case gets as many blocks again. */
 	for (size_t i = 0; i < COUNT(loose); i++)
 		loose[i] = i % 26 == 3 ? 500e3 : 100e3;
 	for (size_t count = 76; count <= COUNT(loose); count++)
@@ -611,7 +620,7 @@ static void a_case_with_long_calls_gets_fewer(void **state)
 	assert_memory_equal(&rule, CUDA, sizeof rule);
 	rule = isolated_rule_for(CUDA, 0.05);
 	assert_int_equal(rule.calls * rule.looks.blocks[0], 20);
-	/* Enough for a remark about the time limit to mean something. */
+	/* There are enough calls that a remark about the time limit means something. */
 	assert_true(rule.looks.blocks[0] >= isolated_least_blocks);
 	assert_true(rule.calls >= rule.controls && rule.calls >= isolated_least_calls);
 	rule = isolated_rule_for(CPU, 10);
@@ -698,7 +707,7 @@ static void a_single_block_is_as_uncertain_as_its_calls(void **state)
 	assert_is(summary.err_ns, sqrt(2e6 / 5));
 	assert_near(summary.high_ns - summary.mean_ns, 2.7764 * summary.err_ns, 0.1);
 	assert_true(isnan(summary.own_ns));
-	made.block.calls.count = 1; /* a single call does not even say that */
+	made.block.calls.count = 1; /* a single call does not show any uncertainty */
 	assert_is(summary_of(&made, 1, CPU).high_ns, summary_of(&made, 1, CPU).mean_ns);
 }
 
@@ -716,7 +725,8 @@ static void variation_between_processes_widens_the_interval(void **state)
 	assert_true(summary_of(&made, 4, CUDA).low_ns == 1);
 }
 
-/* Two slow blocks raise the error as much as the mean: without a limit, that is a tie. */
+/* Two slow blocks raise the error as much as the mean. Without a limit of the error, the case would
+ * tie with a case without slow blocks. */
 static void with_a_wide_interval_its_upper_end_counts(void **state)
 {
 	(void)state;
@@ -738,7 +748,7 @@ static void with_a_wide_interval_its_upper_end_counts(void **state)
 	assert_near(summary.mean_ns, mean + half, 2);
 	assert_near(summary.surcharge_ns, half, 2);
 	assert_is(summary.err_ns, hypot(allowed / 2, hypot(200, 0.0008 * mean)));
-	/* So the interval that decides ties begins above the mean. */
+	/* The interval that decides ties therefore begins above the blocks' mean. */
 	assert_true(summary.mean_ns - 2 * summary.err_ns > mean);
 	assert_near(summary.low_ns, fmax(1, mean - half), 2);
 	assert_true(summary_of(&made[3], 6, CUDA).surcharge_ns == 0);
@@ -760,7 +770,7 @@ static void samples_are_thinned_evenly(void **state)
 
 enum { pairs = 12 };
 
-/* `first` and `second` alternating. */
+/* Fills `at` with `first` and `second` in turns. */
 static struct isolated_values by_turns(double *at, size_t count, double first, double second)
 {
 	for (size_t i = 0; i < count; i++)
@@ -844,7 +854,8 @@ static void two_processes_differ_by_more_than_their_blocks_show(void **state)
 	assert_true(isolated_apart(ours, theirs, CUDA).low > 1);
 }
 
-/* `entry` and `rival` have slowed each other down, so the two comparisons contradict each other. */
+/* One of entry and rival slows the other down while they run in turns, so that this comparison
+ * contradicts the one of their separate runs. */
 static void disturb(double our_in_turns_ns, double their_in_turns_ns)
 {
 	double our[pairs], their[pairs], our_alone[pairs], their_alone[pairs];
@@ -902,11 +913,11 @@ static void a_comparison_ends_when_the_ratio_is_clear(void **state)
 	assert_true(is_decided(12, 100e3, 100.1e3, 100.1e3, 100e3)); /* equal */
 	assert_true(is_decided(12, 90e3, 91e3, 100e3, 100e3));       /* faster */
 	assert_false(is_decided(12, 90e3, 110e3, 100e3, 100e3));
-	/* The difference is clear, but may come from the two processes, which matters less in a long
-	 * call. */
+	/* The difference is clear, but may be one between the two processes. In a long call that
+	 * difference matters less. */
 	assert_false(is_decided(12, 15e3, 15.6e3, 15e3, 15e3));
 	assert_true(is_decided(12, 15e5, 15.6e5, 15e5, 15e5));
-	assert_false(is_decided(10, 90e3, 91e3, 100e3, 100e3)); /* not a look */
+	assert_false(is_decided(10, 90e3, 91e3, 100e3, 100e3)); /* 10 pairs: no look at this count */
 	assert_true(is_decided(38, 90e3, 110e3, 100e3, 100e3)); /* the last look */
 }
 

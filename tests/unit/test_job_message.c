@@ -20,7 +20,7 @@ static const struct tools TOOLS = { .python = "/usr/bin/python3", .nvcc = "" };
 static const struct file FILES[] = { { "reference.py", "x = 'ü'\n", 9 },
 	{ "data.bin", "\0\xff", 2 }, { "empty.txt", NULL, 0 } };
 
-/* The member "job" of a valid message. */
+/* Returns the member "job" of a valid message. */
 static json_t *make_job(const struct job_message *changes)
 {
 	struct error error = { 0 };

@@ -10,7 +10,8 @@
 
 enum { lease_ms = 30000, second = 1000, day = 24 * 3600 * 1000 };
 
-/* Answers once a second from `here` to just before `end`, with the database's clock `ahead`. */
+/* Notes an answer of the database once a second, from the time `here` to just before `end`. The
+ * database's clock is `ahead` of the local clock. All times are in ms. */
 static void answers(struct lease_grace *contact, int64_t here, int64_t end, int64_t ahead)
 {
 	for (; here < end; here += second)

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-/* The lines logged between begin and end. The caller frees them. */
+/* Captures the lines that are logged between begin() and end(). */
 struct capture {
 	int old, ends[2];
 };
@@ -87,7 +87,8 @@ static void any_text_becomes_one_line(void **state)
 	log_about(LOG_DEVICE, NULL);
 }
 
-/* The value of a logfmt member as a reader parses it, or NULL if the line is incomplete. */
+/* Returns the value of a logfmt member as a program that reads logs parses it, or NULL if the line
+ * is incomplete. */
 static const char *member(const char *line, const char *wanted, char value[static 8192])
 {
 	const char *found = NULL;

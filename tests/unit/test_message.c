@@ -1,4 +1,4 @@
-/* The text of a delivery in each form, its signature, and the pauses after failures. */
+/* The text of a webhook's delivery in each form, its signature, and the pauses after failures. */
 #include "hooks/message.h"
 #include "hooks/signature.h"
 #include "lib/base/scope.h"
@@ -124,7 +124,7 @@ static void the_signature_covers_the_time_a_dot_and_the_body(void **state)
 	struct buffer body = { .data = (char[]){ "{\"a\":1}" }, .length = 7 };
 	signature_text signature;
 	signature_make(signature, "whsec_test", 1795316246, &body);
-	/* printf '1795316246.{"a":1}' | openssl dgst -sha256 -hmac whsec_test */
+	/* From: printf '1795316246.{"a":1}' | openssl dgst -sha256 -hmac whsec_test */
 	assert_string_equal(signature,
 		"t=1795316246,v1=5a9aa2628656006b47ffdf2f11a86f6664fcdf85c516948a4614611a99fe7ca0");
 }

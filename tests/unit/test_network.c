@@ -1,5 +1,5 @@
-/* Addresses of the internet, parsing of networks and lists of them, and where webhooks may send
- * to. */
+/* Which addresses belong to the public internet, how networks and lists of networks are parsed, and
+ * where webhooks may send to. */
 #include "lib/base/network.h"
 #include "lib/base/scope.h"
 #include "lib/webhook/address.h"
@@ -165,7 +165,7 @@ static void networks_are_read_exactly(void **state)
 	unsigned char address[16];
 	struct sockaddr_storage inside = socket_of("10.1.255.255"), outside = socket_of("10.2.0.0");
 	assert_int_equal(
-		network_parse("10.1.2.3/16", &network), 0); /* bits after the network's are ignored */
+		network_parse("10.1.2.3/16", &network), 0); /* ignores the bits after the prefix */
 	assert_true(network_of_socket((const struct sockaddr *)(const void *)&inside, address)
 		&& network_holds(&network, address));
 	assert_true(network_of_socket((const struct sockaddr *)(const void *)&outside, address)

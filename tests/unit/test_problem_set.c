@@ -1,5 +1,5 @@
-/* Problem sets: the place of the YAML, its keys, and faults with file and line. Also the part of an
- * upload that becomes the task of a folder deep in a tree. */
+/* Problem sets: the place of the YAML, its keys, and faults with file and line. Also which part of
+ * an upload becomes the task of a folder deep in a tree. */
 #include "lib/leaderboard/problem_set.h"
 
 #include "lib/base/format.h"
@@ -42,7 +42,7 @@ static void add_task(struct world *world, const char *folder, const char *yaml)
 		"def check_implementation(a, b): ...\n");
 }
 
-/* A tree as in real competitions, with the set at `path`. */
+/* Makes an upload with folders as in real competitions, and with the set's YAML at `path`. */
 static struct world make_tree(struct arena *arena, const char *path, const char *yaml)
 {
 	struct world world = {

@@ -1,4 +1,5 @@
-/* Comparisons change the order and the ties of a ranking, and rivals are the entries to compare. */
+/* How comparisons change the order and the ties of a ranking, and which entries are an entry's
+ * rivals, with which it is compared. */
 #include "lib/base/scope.h"
 #include "lib/ranking/ranking.h"
 
@@ -32,7 +33,8 @@
 		(number), (challenger), (incumbent), 0.99, 1.01 \
 	}
 
-/* "3:1 1:2" is submission 3 at place 1 before submission 1 at place 2. */
+/* Compares the order and the places: "3:1 1:2" means submission 3 at place 1, then submission 1 at
+ * place 2. */
 static void assert_page(struct ranking_entry *entries, size_t count,
 	const struct ranking_head_to_head *comparisons, size_t comparison_count, const char *page)
 {
@@ -73,7 +75,7 @@ static void an_interval_that_contains_1_is_a_tie_and_the_earlier_submission_come
 	void **state)
 {
 	(void)state;
-	/* 0.9 apart with errors of 0.1: without the comparison this is no tie. */
+	/* The scores are 0.9 apart with errors of 0.1: without a comparison there is no tie. */
 	struct ranking_entry entries[] = { ENTRY(1, 100.9, 0.1), ENTRY(2, 100, 0.1) };
 	struct ranking_head_to_head neither[] = { NEITHER(1, 2, 1) },
 								touches[] = { { 1, 2, 1, 0.98, 1 } };
@@ -122,7 +124,7 @@ static void comparisons_of_other_submissions_are_ignored(void **state)
 static void a_third_entry_does_not_make_winner_and_loser_share_a_place(void **state)
 {
 	(void)state;
-	/* All three are within noise of the first; 3 beat 2, so 2 is out of the group. */
+	/* All three are within noise of submission 1. 3 beat 2, so 2 leaves the group of ties. */
 	struct ranking_entry entries[] = { ENTRY(1, 100, 1), ENTRY(2, 100.2, 1), ENTRY(3, 100.4, 1) };
 	struct ranking_head_to_head faster[] = { FASTER(1, 3, 2) };
 	assert_page(entries, 3, NULL, 0, "1:1 2:1 3:1");
@@ -132,7 +134,7 @@ static void a_third_entry_does_not_make_winner_and_loser_share_a_place(void **st
 static void a_win_does_not_pass_a_third_entry_without_a_comparison(void **state)
 {
 	(void)state;
-	/* 3 beat 1. 3 was not compared with 2 and does not pass it, so 1 moves back. */
+	/* 3 beat 1, but was not compared with 2 and does not pass 2. Therefore 1 moves behind 3. */
 	struct ranking_entry entries[] = { ENTRY(1, 100, 0.01), ENTRY(2, 100.3, 0.01),
 		ENTRY(3, 100.6, 0.01) };
 	struct ranking_head_to_head faster[] = { FASTER(1, 3, 1) };
@@ -161,7 +163,7 @@ static void ties_do_not_chain(void **state)
 static void a_tie_with_the_first_passes_entries_without_a_comparison(void **state)
 {
 	(void)state;
-	/* 2 was slower than 3, and 1 was not. That outweighs the better score of 2. */
+	/* 2 was slower than 3, and 1 was not slower. This outweighs the better score of 2. */
 	struct ranking_entry entries[] = { ENTRY(3, 100, 0.1), ENTRY(2, 100.4, 0.1),
 		ENTRY(1, 100.8, 0.1), ENTRY(4, 102, 0.1) };
 	struct ranking_head_to_head comparisons[] = { SLOWER(1, 2, 3), NEITHER(2, 1, 3) };
@@ -183,7 +185,7 @@ static void in_a_circle_the_best_score_comes_first_and_comparisons_order_the_res
 	(void)state;
 	struct ranking_entry entries[] = { ENTRY(1, 100.4, 1), ENTRY(2, 100, 1), ENTRY(3, 100.2, 1),
 		ENTRY(4, 99.9, 1) };
-	/* 1 before 2 before 3 before 1; 4 has the best score but lost to 3. */
+	/* 1 beat 2, 2 beat 3, and 3 beat 1. 4 has the best score but lost to 3. */
 	struct ranking_head_to_head circle[] = { FASTER(1, 1, 2), FASTER(2, 2, 3), FASTER(3, 3, 1),
 		SLOWER(4, 4, 3) };
 	ASSERT_PAGE(entries, circle, "2:1 3:2 1:3 4:3");
@@ -206,7 +208,7 @@ static const struct ranking_head_to_head *newest_of(
 	return newest;
 }
 
-/* Whether `a` must rank before `b` at a better place. */
+/* Whether `a` won the newest comparison with `b`, and so must have a better place than `b`. */
 static bool won_against(const struct ranking_head_to_head *comparisons, size_t count,
 	const struct ranking_entry *a, const struct ranking_entry *b)
 {
@@ -218,7 +220,7 @@ static bool won_against(const struct ranking_head_to_head *comparisons, size_t c
 													 : newest->ratio_low > 1;
 }
 
-/* Adds the wins that follow from others. */
+/* Adds indirect wins: if i won against k and k against j, then i won against j. */
 static void add_indirect_wins(bool wins[most_entries][most_entries], size_t count)
 {
 	for (size_t k = 0; k < count; k++)
@@ -355,7 +357,7 @@ static void rivals_are_the_next_close_scores_on_both_sides(void **state)
 	assert_rivals(entries, COUNT(entries), 2, 1, 3);
 	assert_rivals(entries, COUNT(entries), 3, 2, 0);
 	assert_rivals(entries, COUNT(entries), 4, 0, 0);
-	/* 2.6 % apart, but 1.96 * sqrt(2) = 2.77 */
+	/* 2.6 % apart, but close because of noise: 1.96 * sqrt(1^2 + 1^2) = 2.77 > 2.7 */
 	assert_rivals(entries, COUNT(entries), 5, 0, 6);
 	assert_rivals(entries, COUNT(entries), 77, 0, 0);
 	assert_rivals(entries, 0, 1, 0, 0);
@@ -364,7 +366,7 @@ static void rivals_are_the_next_close_scores_on_both_sides(void **state)
 static void among_ties_the_rival_has_the_nearest_score_not_the_nearest_position(void **state)
 {
 	(void)state;
-	/* The newest is the fastest, but the page lists it last of the group. */
+	/* Submission 4 is the newest and the fastest; the page lists the newest of a group last. */
 	struct ranking_entry entries[] = { ENTRY(1, 100.4, 1), ENTRY(2, 100.2, 1), ENTRY(3, 100.6, 1),
 		ENTRY(4, 100, 1) };
 	ranking_order(entries, COUNT(entries), NULL, 0);

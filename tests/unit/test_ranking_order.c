@@ -60,8 +60,8 @@ static void within_noise_the_earlier_submission_comes_first_and_the_place_is_sha
 static void ties_are_with_the_fastest_of_a_group_so_they_do_not_chain(void **state)
 {
 	(void)state;
-	/* Each is within noise of its neighbour (1.96 * sqrt(2) = 2.77), but 104 is not within noise of
-	 * 100. */
+	/* Each score is within noise of its neighbor (1.96 * sqrt(2) = 2.77), but 104 is not within
+	 * noise of 100. */
 	struct ranking_entry entries[] = { ENTRY(3, 100, 1), ENTRY(2, 102, 1), ENTRY(1, 104, 1),
 		ENTRY(4, 106, 1) };
 	assert_order(

@@ -10,8 +10,8 @@
 
 enum { most = 5 };
 
-/* Takes one request for each of `count`, repeatedly until no minute ended meanwhile. Returns the
- * last result. */
+/* Takes `count` requests of one visitor, and starts again with another visitor if a minute ends
+ * meanwhile. *first gets the result of the first request; returns that of the last. */
 static struct request_rate take_within_a_minute(
 	const char *prefix, int count, struct request_rate *first)
 {

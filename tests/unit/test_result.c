@@ -53,7 +53,7 @@ static const struct {
 		{ "custom_kernel raised ValueError: no", NULL, NULL, NULL, NULL, NULL, true } },
 	{ "  \n first\n\n", { "first", NULL, NULL, NULL, NULL, NULL, false } },
 	{ "", { "", NULL, NULL, NULL, NULL, NULL, false } },
-	/* messages that only look like a mismatch */
+	/* These messages only resemble a mismatch. */
 	{ "ERROR AT (1", { "ERROR AT (1", NULL, NULL, NULL, NULL, NULL, false } },
 	{ "ERROR AT (1): 5", { "ERROR AT (1): 5", NULL, NULL, NULL, NULL, NULL, false } },
 	{ "a, the first at b: expected , got x",

@@ -291,7 +291,7 @@ static void a_judge_reports_how_it_measured(void **state)
 
 static void a_judge_s_values_are_checked(void **state)
 {
-	/* Samples: not base64; not whole floats; none; NaN; below 0. */
+	/* The wrong samples are no base64, no whole number of floats, none at all, NaN, and below 0. */
 	static const char *const wrong[] = {
 		"median: 0",
 		"low: -1",
@@ -339,7 +339,7 @@ static void a_judge_s_values_are_ignored_from_a_harness(void **state)
 	assert_false(add_text(results, "nonce: 0badcafe\n"));
 }
 
-/* Adds the text in one piece, and byte by byte. */
+/* Adds the text twice: in one piece, and byte by byte. */
 static void lines_after_the_check_belong_to_the_next_results(void **state)
 {
 	static const char lines[] =

@@ -25,7 +25,8 @@ static char *picture_of(const struct samples *samples)
 	return out.data ? out.data : strdup("");
 }
 
-/* The path of a class; "" if there is none. The caller frees it. */
+/* Returns the data of the picture's path with this class, or "" if there is none. The caller frees
+ * the text. */
 static char *path_of(const char *picture, const char *class)
 {
 	cleanup_buffer struct buffer before = { 0 };
@@ -57,7 +58,7 @@ static void numbers_are_read_as_the_judge_writes_them(void **state)
 		0x38, 0xf9, 0x46, 0x01 };
 	size_t count;
 	const double *numbers = samples_read(arena, bytes, sizeof bytes, &count);
-	assert_int_equal(count, 3); /* ignores the odd byte */
+	assert_int_equal(count, 3); /* the bytes after the third float are ignored */
 	assert_true(numbers[0] == 1 && isnan(numbers[1]) && numbers[2] == 31900);
 	samples_read(arena, NULL, 0, &count);
 	assert_int_equal(count, 0);
@@ -151,7 +152,7 @@ static void the_interval_is_visible_if_it_is_wider_than_the_calls(void **state)
 	samples.low_ns = 995, samples.high_ns = 1010;
 	assert_true(samples_range(&samples, &range));
 	assert_true(range.bottom_ns == 995 && range.top_ns == 1010 && !range.below && !range.above);
-	samples.low_ns = 100, samples.high_ns = 9000; /* too wide: it would squash the calls */
+	samples.low_ns = 100, samples.high_ns = 9000; /* an interval so wide would squash the calls */
 	assert_true(samples_range(&samples, &range));
 	assert_true(range.bottom_ns == 1000 && range.top_ns == 1003);
 }

@@ -17,7 +17,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-/* The text of driver 580. */
+/* What driver 580 writes about a GPU in /proc/driver/nvidia/gpus. */
 static const char INFORMATION[] =
 	"Model: \t\t NVIDIA H200\nIRQ:   \t\t 41\nGPU UUID: \t "
 	"GPU-ee313527-c407-5a04-a2d4-10baf3084d3c\nVideo BIOS: \t 96.00.a5.00.1a\n"

@@ -96,8 +96,8 @@ static bool near(double a, double b)
 static void a_comparison_weighs_the_cases_as_the_score_does(void **state)
 {
 	(void)state;
-	/* Twice as fast at 10 ns and equal at 90 ns, with intervals of 1 % and 3 %. The second interval
-	 * is wider below. */
+	/* The entry is twice as fast in a case of 10 ns and equally fast in a case of 90 ns. Their
+	 * intervals reach 1 % and 3 %; the second one reaches farther down than up. */
 	const struct task_ratio cases[] = {
 		{ .ratio = 0.5, .low = 0.5 / 1.01, .high = 0.5 * 1.01, .other_ns = 10 },
 		{ .ratio = 1, .low = 1 / 1.03, .high = 1.02, .other_ns = 90 },

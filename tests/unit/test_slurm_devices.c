@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-/* In the driver's order, which differs from the order of their nodes. */
+/* The GPUs in the driver's order, which differs from the order of their device nodes. */
 static const struct slurm_gpu GPUS[] = { { "GPU-a", 3 }, { "GPU-b", 0 }, { "GPU-c", 1 },
 	{ "GPU-d", 2 } };
 
@@ -60,8 +60,8 @@ static void numbers_name_nodes_if_all_gpus_are_visible(void **state)
 	(void)state;
 	assert_chosen("0", "0", 4, "b");
 	assert_chosen("3", "3", 4, "a");
-	assert_chosen("0,1", "1,2", 4,
-		"cd"); /* the cluster counts each job's GPUs from 0, and the nodes are also known */
+	/* The cluster counts each job's GPUs from 0, so the numbers of the nodes decide. */
+	assert_chosen("0,1", "1,2", 4, "cd");
 	assert_chosen("1,2", NULL, 4, "cd");
 	assert_refused("7", "7", 4, "\"7\"");
 }

@@ -1,4 +1,4 @@
-/* Two submissions side by side: which cases are paired, and the words about two times. */
+/* Two submissions side by side: which cases are paired, and how two times are compared in words. */
 #include "cgi/page/submission_diff.h"
 #include "lib/base/scope.h"
 

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-/* The tail of bytes that arrive in one piece, as it is sent. */
+/* Writes to `out` the tail that is sent after these bytes have arrived in one piece. */
 static void tail_of(
 	struct buffer *out, const char *bytes, size_t length, bool only_kept, const char *secret)
 {

@@ -130,7 +130,7 @@ static void case_values_have_python_s_form(void **state)
 		"bf16");
 }
 
-/* The line of a case with truth values for this evaluation. */
+/* Returns the line of a case with truth values, as Podium writes it for this evaluation. */
 static const char *truth_line(
 	struct arena *arena, const char *eval, const char *reference, const char *more)
 {
@@ -148,8 +148,8 @@ static const char *truth_line(
 	return world.task->benchmarks[0];
 }
 
-/* An evaluation that knows no truth values takes "False" for a text, which counts as true; 0 does
- * not. */
+/* An evaluation that does not know truth values reads "False" as a text, which counts as true.
+ * Podium therefore gives it 0 and 1. */
 static void truth_values_have_the_form_that_the_evaluation_reads(void **state)
 {
 	(void)state;
@@ -443,7 +443,7 @@ static void shared_files_next_to_the_task_s_folder_are_found(void **state)
 		strstr(world.error.text, "there are several (\"add/task.yml\" and \"mul/task.yml\")"));
 }
 
-/* Contents. */
+/* ---- contents ---- */
 
 static void contents_come_from_the_upload_and_the_stock(void **state)
 {
@@ -483,7 +483,7 @@ static void a_stock_file_can_have_another_name(void **state)
 	assert_string_equal(content(contents, count, ROLE_FILE, "harness.h")->bytes, "stock utils.h\n");
 }
 
-/* JSON. */
+/* ---- JSON ---- */
 
 static void json_round_trips_exactly(void **state)
 {

@@ -136,7 +136,8 @@ static void the_first_comment_of_a_single_file_is_its_description(void **state)
 	}
 }
 
-/* Where the reference or the evaluation imports the submission, and where that puts it. */
+/* The lines with which the reference or the evaluation imports the submission, and the name that
+ * the submission's file gets from them. */
 static void the_submission_gets_the_name_under_which_it_is_imported(void **state)
 {
 	(void)state;

@@ -19,9 +19,11 @@ struct raw_use {
 };
 
 static const struct raw_use ALLOWED[] = {
-	/* markdown_render (cgi/render/markdown.c) made it; test_markdown.c covers hostile input. */
+	/* markdown_render (cgi/render/markdown.c) made this HTML; test_markdown.c covers hostile input.
+	 */
 	{ "leaderboard.html", "view->task->description_html" },
-	/* The template trend_part printed it with escaping; cgi/page/leaderboard_trend.c caches it. */
+	/* The template trend_part printed this HTML, with escaping; cgi/page/leaderboard_trend.c caches
+	 * it. */
 	{ "leaderboard.html", "view->charts_html" },
 };
 

@@ -77,8 +77,8 @@ static void bytes_become_valid_utf8(void **state)
 	assert_true(text_is_utf8(out.data, out.length));
 }
 
-/* A submission may print nothing but such bytes. If each required a look at all others, this test
- * would take hours. */
+/* A submission may print nothing but invalid bytes. If each byte required a look at all others,
+ * this test would take hours. */
 static void invalid_bytes_cost_no_more_than_others(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* Names of programs according to their User-Agent header. */
+/* The name of a browser or another program, taken from its User-Agent header. */
 #include "cgi/page/user_agent.h"
 #include "lib/base/scope.h"
 

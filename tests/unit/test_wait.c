@@ -1,4 +1,4 @@
-/* The order of a queue, and the starts of its jobs on the devices. */
+/* The order of a queue, and the estimated starts of its jobs on the devices. */
 #include "lib/base/scope.h"
 #include "lib/job/wait.h"
 

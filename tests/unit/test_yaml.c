@@ -49,7 +49,7 @@ static void maps_and_lists_keep_their_order_and_lines(void **state)
 	assert_null(yaml_find(root, "x"));
 }
 
-/* PyYAML 6's value of a scalar, as Python's str() writes it. */
+/* The value that PyYAML 6 gives to each scalar, as Python's str() writes it. */
 static const struct {
 	const char *text;
 	enum yaml_kind kind;

@@ -22,7 +22,7 @@ static void add(struct zip_pack *zip, const char *name, const void *bytes, size_
 	assert_int_equal(zip_pack_gzip(zip, name, gzip.data, gzip.length, &error), 0);
 }
 
-/* The content as libzip reads it, which verifies the checksum. */
+/* Checks a file's content as libzip reads it. libzip verifies the checksum. */
 static void assert_holds(zip_t *archive, const char *name, const void *bytes, size_t length)
 {
 	cleanup_free char *got = malloc(length + 1);

@@ -50,7 +50,8 @@ static const char *size_words(const struct host *host, uint64_t bytes)
 	return arena_strdup(host->arena, text);
 }
 
-/* "MemTotal: 24684084 kB" in bytes; 0 if the line is missing. */
+/* Returns the number of bytes in a line of /proc/meminfo such as "MemTotal: 24684084 kB"; 0 if the
+ * line is missing. */
 static uint64_t memory_line(const struct host *host, const char *key)
 {
 	const char *text = host_file(host, "/proc/meminfo"), *found = text ? strstr(text, key) : NULL;
@@ -146,8 +147,8 @@ static struct host_finding look_at_time(const struct host *host)
 				: host_found(host, HOST_WARNING, "no time service keeps it");
 }
 
-/* The content of one file of each processor, if all agree; "" if there is none, NULL if they
- * differ. */
+/* Returns the content of a file that each processor has in /sys, if all processors agree. Returns
+ * "" if none has the file, and NULL if the contents differ or one cannot be read. */
 static const char *read_of_all_processors(const struct host *host, const char *file)
 {
 	glob_t found;

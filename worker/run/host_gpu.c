@@ -16,7 +16,7 @@ enum { most_gpus = 64 };
 
 struct gpus {
 	struct nvml_host nvml;
-	unsigned int status; /* of the library's start; 0: the other members are valid */
+	unsigned int status; /* of NVML's start; 0: the other members are valid */
 	struct nvmlDevice_st *devices[most_gpus];
 	unsigned int count;
 };
@@ -57,8 +57,8 @@ static bool has_driver(const struct host *host)
 
 static const struct host_finding nothing = { HOST_GOOD, NULL };
 
-/* Warns with `sentence` and names the GPUs for which `holds` is true; without any, returns good and
- * `otherwise`. */
+/* Returns a warning with `sentence` that names the GPUs for which `holds` is true. If there is
+ * none, returns a good finding with `otherwise`. */
 static struct host_finding check_each_gpu(const struct host *host,
 	bool (*holds)(const struct gpus *gpus, struct nvmlDevice_st *device), const char *otherwise,
 	const char *sentence)

@@ -12,7 +12,7 @@
 
 enum { answer_ms = 20 * 1000, import_ms = 120 * 1000 };
 
-/* Importing torch takes seconds, so this reads its version from its files. */
+/* Importing torch takes seconds, so this program reads the versions from the packages' files. */
 static const char PYTHON_FACTS[] =
 	"import importlib.util, json, platform, re\n"
 	"from importlib import metadata\n"
@@ -43,7 +43,7 @@ void machine_free(struct machine *machine)
 }
 
 /* Runs a program of the host, such as nvcc, in a sandbox that contains nothing from a submission.
- * Returns its output, or "" if it failed. */
+ * Returns its output, or "" if it failed (*good is false). The caller frees the text. */
 static char *run_question(
 	const struct sandbox_host *host, const char *const *arguments, int64_t timeout_ms, bool *good)
 {

@@ -1,4 +1,5 @@
-/* The facts about what a job runs on. podium-run asks each program once and keeps the answer. */
+/* Facts about the machine, the programs and the device that a job runs on. podium-run asks each
+ * program once and keeps the answer. */
 #ifndef PODIUM_WORKER_RUN_MACHINE_H
 #define PODIUM_WORKER_RUN_MACHINE_H
 

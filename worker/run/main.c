@@ -158,7 +158,8 @@ static int read_options(int count, char **words, struct options *options)
 	return EXIT_WRONG_USAGE;
 }
 
-/* Reads a whole number above 0 from the option, or else from the variable. 0 if neither is set. */
+/* Reads a limit, a whole number of `unit` above 0, from the option, or else from the variable.
+ * Leaves *limit as it is if neither is set. */
 static int read_limit(
 	const char *option, const char *variable, int64_t unit, int64_t *limit, struct error *error)
 {
@@ -230,7 +231,7 @@ static int check_host(struct sandbox_host *sandbox, const struct options *option
 	return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-/* Whether the caller still waits for the device. */
+/* Sends the event "waiting". Returns whether the caller still waits for the device. */
 static bool is_still_wanted(void *context)
 {
 	struct events *events = context;
@@ -239,7 +240,8 @@ static bool is_still_wanted(void *context)
 	return !events->lost && (poll(&input, 1, 0) <= 0 || !(input.revents & (POLLHUP | POLLERR)));
 }
 
-/* False when it stopped because of a fault. */
+/* Runs jobs until the end of input. Returns false if podium-run must end because of a fault: a
+ * process of a job could not be killed, or the reader of the events is gone. */
 static bool run_jobs(struct inbox *inbox, struct events *events, int base,
 	const struct options *options, const struct sandbox_host *host, const json_t *devices)
 {
@@ -300,8 +302,8 @@ int main(int count, char **words)
 	if (code >= 0)
 		return code;
 	signal(SIGPIPE, SIG_IGN);
-	/* A submission may run as the same Unix user. This call keeps it from reading this process and
-	 * from writing events to its pipe through /proc. */
+	/* A submission may run as the same Unix user. This call keeps it from reading this process's
+	 * memory, and from writing events to this process's pipe through /proc. */
 	prctl(PR_SET_DUMPABLE, 0);
 	if (sodium_init() < 0 || account_find(options.user, &account, &error) || reaper_open(&error)
 		|| prepare_host(&options, &account, &host, &error)) {

@@ -1,4 +1,4 @@
-/* A running job: what its stages and its engine share. */
+/* Runs one job: reads its message, runs its stages and sends its events. */
 #ifndef PODIUM_WORKER_RUN_RUN_H
 #define PODIUM_WORKER_RUN_RUN_H
 

@@ -1,4 +1,4 @@
-/* Finds and locks the devices that a scheduler gave to this process, if one started podium-run.
+/* Finds and locks the devices that a scheduler such as Slurm has given to this process.
  *
  * Slurm names GPUs in CUDA_VISIBLE_DEVICES, by UUID or by number. If the cluster hides the other
  * GPUs (ConstrainDevices), the numbers count the GPUs that the process can see. Otherwise they are
@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The environment's variables; NULL: not set. */
+/* CUDA_VISIBLE_DEVICES, and SLURM_STEP_GPUS or else SLURM_JOB_GPUS. NULL: not set. */
 struct slurm_device_words {
 	const char *visible, *nodes;
 };

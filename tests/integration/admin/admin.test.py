@@ -241,7 +241,7 @@ def the_terminal_asks_twice_and_shows_nothing():
 		try:
 			while piece := os.read(terminal, 1000):
 				shown += piece
-		except OSError:  # the other end has closed the terminal
+		except OSError:  # podium-admin has exited, which closes the terminal
 			pass
 		os.close(terminal)
 		return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), shown.decode()
@@ -395,7 +395,8 @@ def zip_of(path, **files):
 
 @test
 def what_task_check_calls_good_task_load_takes():
-	"""A zip of one task, a zip of the folder above, a reference alone, and a folder in a tree."""
+	"""The forms of a task that both commands take: a zip of one task, a zip of the folder above, a
+	reference alone, and a folder in a tree."""
 	folder = make_task(scratch / "in-tree", "leaf")
 	text = (folder / "task.yml").read_text()
 	above = text.replace('utils.py, source: "@STOCK@"', "utils.py, source: ../utils.py")

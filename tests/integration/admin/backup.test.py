@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""podium-admin backup and restore: what a restore brings back, what both refuse, and what remains
-when something fails midway."""
+"""podium-admin backup and restore: what a restore brings back, what the two commands refuse, and
+what remains when something fails midway."""
 import gzip
 import hashlib
 import os
@@ -46,7 +46,7 @@ def refused(*arguments, **rest):
 
 
 def of(database):
-	"""A function that runs SQL in that database."""
+	"""Returns a function that runs SQL in that database."""
 
 	def sql(statements):
 		answer = server.client(database, statements)
@@ -332,7 +332,7 @@ def a_backup_can_go_to_standard_output():
 
 
 def slow_tool(name, then):
-	"""A folder with a program of that name that does part of the work and then runs `then`."""
+	"""Makes a folder with a shell script `then` that has the name of a program, such as mariadb."""
 	folder = pathlib.Path(tempfile.mkdtemp(prefix=f"slow-{name}-", dir=scratch))
 	(folder / name).write_text(f"#!/bin/bash\n{then}\n")
 	(folder / name).chmod(0o755)

@@ -3,8 +3,8 @@
 run again after an interruption, and keeps all data.
 
 An upgrade migrates the database while programs of the previous version still use it. A migration
-that removes, narrows or renames something would break them. EXCEPTIONS lists the statements that do
-so all the same, and why no program minds."""
+that removes, narrows or renames something could break these programs. EXCEPTIONS lists such
+statements, each with the reason why it breaks no program."""
 import functools
 import hashlib
 import os
@@ -25,8 +25,8 @@ PROGRAM = ROOT / os.environ.get("B", "build/release") / "podium-admin"
 FILES = sorted((ROOT / "sql").glob("[0-9]*.sql"))
 AT_ONCE = 3  # rows that each step inserts into each table
 
-# Statements that do not only add, and why the previous version of the programs still works with
-# each: (migration, beginning of the statement, reason).
+# Statements that do more than add something, and why programs of the previous version still work
+# after them: (migration, beginning of the statement, reason).
 EXCEPTIONS = [("0003_results", "MODIFY mode ENUM(", "adds one member at the end"),
 	("0003_results", "MODIFY name ENUM(", "adds one member at the end"),
 	("0004_control", "DROP KEY IF EXISTS jobs_claim",
@@ -64,7 +64,7 @@ CREATES = re.compile(r"CREATE\s+TABLE\s+IF\s+NOT\s+EXISTS\s.*?(?=;)", re.I | re.
 
 
 def plain(file):
-	"""The statements without comments of either kind (-- and COMMENT '...')."""
+	"""The file's statements without comments of either kind (-- and COMMENT '...')."""
 	text = re.sub(r"^\s*--.*$", "", file.read_text(), flags=re.M)
 	return re.sub(r"\bCOMMENT\s+'(?:[^']|'')*'", "", text)
 
@@ -178,7 +178,7 @@ def note(sql, file):
 
 
 def kept(sql, before, rows):
-	"""Checks that every old row still has the same values, apart from the columns that migrations
+	"""Checks that every old row still has the same values, except in columns that migrations
 	rewrite on purpose."""
 	same = {
 		table: [column for column in known if (table, column[0]) not in REWRITTEN]
@@ -262,7 +262,8 @@ def a_migration_that_fails_says_what_to_do_and_is_finished_later():
 
 @test
 def every_earlier_schema_can_be_migrated():
-	"""make test-scale tries all schemas. Here it is the first one and the last but one."""
+	"""Tries the first schema and the last but one. `make test-scale` sets EVERY_SCHEMA, which tries
+	all of them."""
 	ends = range(1, len(FILES)) if os.environ.get("EVERY_SCHEMA") else (1, len(FILES) - 1)
 	for end in ends:
 		sql = make(f"from_{end}")

@@ -31,7 +31,7 @@ def admin(*words, **settings):
 
 
 def prune(*words, **settings):
-	"""The counts that it prints: {kind: count}."""
+	"""Runs podium-admin prune. Returns {kind: the count that it prints}."""
 	return {
 		kind: int(count)
 		for count, kind in re.findall(r"^ *(\d+) (.+?)(?: deleted)?$",
@@ -122,7 +122,7 @@ def a_period_of_zero_keeps_everything():
 def unreferenced_rows_were_removed_too():
 	equal((count("sessions"), count("uploads"), count("api_requests"), count("idempotency_keys")),
 		(3, 1, 1, 1))
-	# Of 124 contents, 120 are sources and one is a task's file.
+	# 120 of the 124 contents are sources and one is a task's file. Nothing uses the other three.
 	equal(count("blobs"), JOBS + 1)
 
 
@@ -149,7 +149,7 @@ def several_prunes_at_once_remove_what_one_would():
 	for said, _ in told:
 		for number, kind in re.findall(r"^ *(\d+) (.+) deleted$", said, re.M):
 			sums[kind] = sums.get(kind, 0) + int(number)
-	# A delivery counts as part of its event here.
+	# Deliveries are part of their event, so the two kinds would be counted twice.
 	del sums["events of webhooks"]
 	equal(sums, {
 		kind: number

@@ -31,7 +31,7 @@ def check(*words, **more):
 def a_right_submission_passes():
 	if torch_lack():
 		raise Skip(torch_lack())
-	# the interpreter that podium finds on this machine
+	# An empty PODIUM_PYTHON selects the interpreter that podium finds on this machine.
 	answer = check(file(RIGHT), PODIUM_PYTHON="")
 	equal(answer.code, 0)
 	contains(answer.out, "Passed. Every case was right.\n")

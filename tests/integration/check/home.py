@@ -28,7 +28,8 @@ LOCKS.mkdir()
 VERDICT = {
 	"event": "verdict", "verdict": "passed", "reason": "Every case was right.", "engine": "custom"
 }
-# Prints the lines of JSON in the file `says` next to it, and keeps the messages that it gets.
+# A podium-run that prints the lines of the file `says` in its folder, and stores the messages that
+# it gets. It executes lines that begin with "!".
 STAND_IN = f"""#!{PYTHON}
 import json, pathlib, signal, sys, time
 folder = pathlib.Path(__file__).parent
@@ -116,7 +117,8 @@ def podium(*words, **variables):
 
 
 def terminal(source, *options, folder=None, program=None, **variables):
-	"""Runs it in a terminal of 80 columns. Returns the exit code and the terminal's contents."""
+	"""Runs podium check in a terminal of 80 columns. Returns the exit code and the terminal's
+	contents."""
 	master, slave = pty.openpty()
 	process = subprocess.Popen(
 		arguments(source, *options,
@@ -127,7 +129,7 @@ def terminal(source, *options, folder=None, program=None, **variables):
 	try:
 		while piece := os.read(master, 65536):
 			shown += piece
-	except OSError:  # the other side has closed the terminal
+	except OSError:  # podium has exited, which closes the terminal
 		pass
 	os.close(master)
 	return process.wait(HANG_S), shown.decode()

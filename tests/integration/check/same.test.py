@@ -2,8 +2,8 @@
 """podium check on a sample gives what a worker stores for the same file and task: the same verdict,
 reason and cases.
 
-The test takes the samples of one of the shipped Python tasks, on the CPU. With
-PODIUM_EVERY_SAMPLE=1 it takes those of all tasks, which needs minutes."""
+The test takes the samples of one shipped Python task, on the CPU. With PODIUM_EVERY_SAMPLE=1 it
+takes the samples of all shipped Python tasks, which needs minutes."""
 import json
 import os
 import subprocess
@@ -41,7 +41,7 @@ def start():
 
 
 def hex_of(text):
-	"""The text in hex, because the database's client escapes line ends otherwise."""
+	"""The text in hexadecimal, as HEX() gives it: the database's client would escape line ends."""
 	return text.encode().hex().upper()
 
 

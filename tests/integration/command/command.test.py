@@ -59,7 +59,7 @@ def submitted(source=RIGHT, *options):
 
 
 def reads(process, words):
-	"""Its standard error up to a line that contains these words."""
+	"""Returns the process's standard error up to a line that contains these words."""
 	said = ""
 	while words not in said:
 		line = process.stderr.readline()
@@ -97,7 +97,7 @@ def a_token_is_pasted_once_and_kept_for_its_owner():
 
 
 def confirmed(process, **answer):
-	"""Does what ada's browser does with the page that the terminal names."""
+	"""Confirms the sign-in as ada does in her browser, on the page that the terminal names."""
 	page = re.search(r"http\S+/device\?code=(\S+)", reads(process, "/device?code="))
 	contains(ada.post("/device", [("code", page[1])]).words(), "Is this your terminal?")
 	return ada.post(
@@ -391,7 +391,7 @@ def the_program_links_no_database_library():
 
 
 def commands_of(document):
-	"""The commands in its console blocks, each with the lines that it prints."""
+	"""The commands in the document's console blocks, each with the lines that it prints."""
 	found = []
 	for block in re.findall(r"^```console\n(.*?)^```", (ROOT / "docs" / document).read_text(),
 		re.M | re.S):

@@ -47,8 +47,8 @@ def podium(*words, stdin="", **variables):
 
 
 def in_terminal(*words, columns=80, typed="", **variables):
-	"""Runs it in a terminal of that many columns. Returns the exit code and the terminal's
-	contents. `typed`: text to type after each colon."""
+	"""Runs podium in a terminal of that many columns. Returns the exit code and the terminal's
+	contents. `typed`: text to type once podium has printed a colon."""
 	master, slave = pty.openpty()
 	fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
 	process = subprocess.Popen([PODIUM, *map(str, words)], stdin=slave, stdout=slave, stderr=slave,
@@ -61,7 +61,7 @@ def in_terminal(*words, columns=80, typed="", **variables):
 			if typed and shown.endswith(b": "):
 				os.write(master, typed.encode())
 				typed = ""
-	except OSError:  # the other side has closed the terminal
+	except OSError:  # podium has exited, which closes the terminal
 		pass
 	os.close(master)
 	return process.wait(HANG_S), shown.decode()

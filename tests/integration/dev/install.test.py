@@ -2,8 +2,9 @@
 """./dev on a made-up system: which packages it finds missing, what it prints, what it runs as root,
 and what it leaves behind.
 
-A copy of ./dev runs with scripts in place of apt-get, dpkg-query, sudo and make; they log how they
-were called. Empty folders cover /usr/sbin and apt's lists, in a private mount namespace."""
+A copy of ./dev runs with scripts in place of apt-get, dpkg-query, sudo and make. The scripts log
+how they were called. In a private mount namespace, empty folders cover /usr/sbin and apt's
+lists."""
 import os
 import pathlib
 import shutil
@@ -23,8 +24,8 @@ RUN_PACKAGES = {
 }
 scratch = pathlib.Path(tempfile.mkdtemp(prefix="podium-dev-test."))
 
-# Plays the system's programs. It logs its calls and reads the files `installed`, `unavailable` and
-# `snaps`.
+# Scripts that play the system's programs. They log their calls and read the files `installed`,
+# `unavailable` and `snaps`.
 FAKES = {
 	"dpkg-query": "sed 's/$/ installed/' installed", "apt-get":
 	'echo "apt-get $*" >> calls; [ ! -e broken ] || exit 100; [ "$1" != update ] || touch '
@@ -42,8 +43,8 @@ TOOLS = "sh sed cut tr dirname ls cat rm chmod grep touch nproc mount mkdir env"
 
 def system(arguments, installed=(), without=(), unavailable=(), snaps=(), lists=True, root=False,
 	broken=False, policy=None):
-	"""Runs ./dev there. Returns its output, its exit code, the calls, and the contents of /usr/sbin
-	afterwards."""
+	"""Runs ./dev on a made-up system. Returns its output, its exit code, the logged calls, and the
+	contents of /usr/sbin afterwards."""
 	if subprocess.run([*NAMESPACE, "true"], capture_output=True).returncode:
 		raise Skip("this system allows no mount namespace here")
 	home = pathlib.Path(tempfile.mkdtemp(dir=scratch))

@@ -21,7 +21,8 @@ from tap import Skip, contains, equal, lacks, run, test, until  # noqa: E402
 
 BUILD = os.environ.get("B", "build/release")
 scratch = pathlib.Path(tempfile.mkdtemp(prefix="podium-run-test."))
-# A shell that starts this test in the background ignores Ctrl-C, and ./run would inherit that.
+# A shell that starts this test in the background makes it ignore Ctrl-C, and ./run would inherit
+# that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 podium = Instance(private=True)
 # The instances below use an interpreter without torch, because importing torch takes longer than
@@ -45,7 +46,7 @@ def output(instance):
 
 
 def refused(before=(), **settings):
-	"""The message of a ./run that does not start. It must exit by itself."""
+	"""Runs a ./run that must refuse to start and exit. Returns its message."""
 	environment = {
 		**os.environ, "B": BUILD, "PODIUM_VAR": str(scratch / "refused"),
 		"PODIUM_PORT": str(free_port()), **settings

@@ -35,7 +35,7 @@ SUITES = {
 
 
 def tree():
-	"""A folder that looks like this repository to tests/run."""
+	"""Makes a folder that looks like this repository to tests/run."""
 	folder = pathlib.Path(tempfile.mkdtemp(dir=scratch))
 	(folder / "Makefile").write_text(MAKEFILE)
 	shutil.copytree(ROOT / "tests" / "lib", folder / "tests" / "lib")

@@ -23,7 +23,7 @@ WORDS = {
 	"COUNT": "3", "SUBMISSION": "1"
 }
 
-# podium-admin commands that do not run here, and why. The test compares them with the help.
+# podium-admin commands that this test does not run, and why. It only compares them with the help.
 NOT_RUN = {
 	"podium-admin review release SUBMISSION GPU": "needs a result that is held; "
 	"tests/integration/admin", "podium-admin review reject SUBMISSION GPU REASON": "likewise",
@@ -41,7 +41,7 @@ NOT_RUN = {
 	"podium-admin restore": "likewise", "podium-admin restored": "likewise",
 	"podium-admin doctor": "takes as long as starting torch; tests/integration/run/host",
 }
-# Other programs. The test checks only their name, or an address.
+# Other programs. The test checks only that it knows their name, or an address in their arguments.
 OTHERS = {"curl", "mariadb", "grep", "promtool", "export", "sed", "ncu", "git"}
 
 
@@ -67,8 +67,8 @@ class Command:
 
 
 def blocks(page):
-	"""(line, text) of each command: indented and fenced lines, with the lines that a backslash
-	continues."""
+	"""Yields (line, text) of each command: an indented or fenced line, joined with the lines that a
+	backslash continues."""
 	lines, fence, before = page.read_text().splitlines(), None, ""
 	for number, line in enumerate(lines, 1):
 		if line.lstrip().startswith("```"):
@@ -94,7 +94,7 @@ def commands():
 			command = Command(page, number, text)
 			if command.is_one():
 				yield command
-		# In a sentence: `podium-admin gpu release UUID`.
+		# Commands in a sentence, such as `podium-admin gpu release UUID`.
 		for number, line in enumerate(page.read_text().splitlines(), 1):
 			for text in re.findall(r"`((?:podium(?:-[a-z]+)?|make|\./dev) [^`]+)`", line):
 				command = Command(page, number, text, in_sentence=True)
@@ -182,8 +182,8 @@ def check_curl(command):
 
 
 def check_sql(command):
-	"""Runs it in a transaction and rolls back. A statement that makes a database gets another
-	name."""
+	"""Runs the command's SQL in a transaction and rolls back. A statement that creates the database
+	`podium` creates one of another name."""
 	statement = command.words[command.words.index("-e") + 1].replace(
 		"CREATE DATABASE podium ", "CREATE OR REPLACE DATABASE of_the_book ")
 	sql(f"START TRANSACTION; {statement}; ROLLBACK")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Submissions that build a library of their own while they are imported, in every usual way, judged
-by the isolated engine on the CPU."""
+"""Submissions that build a library while they are imported, in every usual way. The isolated engine
+judges them on the CPU."""
 import functools
 import pathlib
 import subprocess
@@ -27,7 +27,7 @@ def check_implementation(data, output):
     reasons = verbose_allclose(output, ref_kernel(data))
     return reasons[0] if len(reasons) > 0 else ""
 """
-# What the libraries below compute is right, but for FACTOR.
+# The function of all libraries below. With FACTOR 1 its result is right, with another factor wrong.
 ADD = """
 #define FACTOR 1
 extern "C" void add(const float *a, const float *b, float *sum, long size)
@@ -116,7 +116,7 @@ BY_NVCC = by_ctypes('["nvcc", "-Xcompiler", "-fPIC"]', ".cu")
 
 @functools.lru_cache(None)
 def headers_lack(header):
-	"""Why a library that includes the header cannot be built here, or None."""
+	"""The reason why a library that includes the header cannot be built here, or None."""
 	find = ("import sysconfig; from torch.utils.cpp_extension import include_paths; "
 		"print(' '.join('-I' + path for path in [*include_paths(), "
 		"sysconfig.get_paths()['include']]))")
@@ -155,7 +155,8 @@ def expect(text):
 
 
 def expect_own(text):
-	"""The submission passes, and with another factor it is wrong: its library is what ran."""
+	"""Checks that the submission passes, and that another FACTOR makes it wrong, which proves that
+	its own library ran."""
 	expect(text)
 	result = judge(text.replace("FACTOR 1", "FACTOR 2"))
 	equal(result.verdict, "wrong answer")

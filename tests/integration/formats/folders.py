@@ -10,25 +10,25 @@ import textwrap
 
 EVALS = pathlib.Path(__file__).resolve().parent / "evals"
 
-# Defaults for how an eval reads cases and repeats calls.
+# The variants of evals and their defaults: how an eval reads cases, repeats calls and reports.
 TRAITS = {
 	"KEY": "[a-zA-Z]+",
 	"VALUE": r"[a-zA-Z]+|-?\d+",  # the values that a case may have
-	"WORDS": {},  # what these words become
-	"LISTS": False,  # [1, 2] and (1, 2) become tuples
-	"SKIPS_EMPTY": False,  # empty lines and parts of cases
+	"WORDS": {},  # values that the eval replaces, such as words for truth values
+	"LISTS": False,  # whether [1, 2] and (1, 2) become tuples
+	"SKIPS_EMPTY": False,  # whether empty lines and empty parts of cases are skipped
 	"POOL": 1,  # number of processes
 	"REPEATS": {"benchmark": 4, "leaderboard": 4},
 	"GROUP": 1,  # calls between two looks at the clock
 	"WARMS_ALL": False,  # whether a ranked run warms up with all cases
-	"CATCHES": False,  # exceptions of the submission
-	"CLOCK": False,  # a real clock instead of the table
-	"ESCAPES": True,  # line breaks in errors become \n
+	"CATCHES": False,  # whether the eval catches exceptions of the submission
+	"CLOCK": False,  # whether times come from a real clock instead of the table
+	"ESCAPES": True,  # whether line breaks in errors become \n
 	"RETURNS_CODE": True,
 	"GREETS": False,
 	"LEADERBOARD_FAILS_WITH": 112,
-	"LEADERBOARD_CHECKS": False,  # a wrong answer of a ranked run is followed by `check: fail`
-	"SAYS": (),  # lines that it prints
+	"LEADERBOARD_CHECKS": False,  # whether `check: fail` follows a ranked run's wrong answer
+	"SAYS": (),  # lines that the eval prints
 	"DEVICE": True,
 }
 
@@ -54,7 +54,7 @@ def check_implementation(data, output):
 '''
 MISMATCH = 'f"mismatch found! element {index}: wanted {wanted}, got {got}"'
 MISMATCH_LINES = 'f"mismatch found!\\n  element {index}: wanted {wanted}, got {got}"'
-ANSWERS = {  # what check_implementation returns: wrong, right
+ANSWERS = {  # what check_implementation returns for (a wrong answer, a right answer)
 	"tuple": ("False, " + MISMATCH_LINES, 'True, ""'),
 	"message": ("False, " + MISMATCH, 'True, f"the first is {data[0]}"'),
 	"text": (MISMATCH_LINES, '""'),
@@ -68,7 +68,7 @@ TYPES = ("from typing import TypedDict\n"
 	"\tsize: int\n"
 	"\tseed: int\n")
 
-# Submissions.
+# ---- submissions ----
 RIGHT = ("from task import input_t, output_t\n"
 	"\n"
 	"def custom_kernel(data: input_t) -> output_t:\n"
@@ -80,7 +80,7 @@ WRONG_WHEN_TIMED = ("def custom_kernel(data):\n"
 	"\treturn [2 * value if len(data) < 100 else -1 for value in data]\n")
 RAISING = "def custom_kernel(data):\n\treturn [1 // 0 for value in data]\n"
 
-# The same in CUDA C++. The code runs on the host, so that a test needs nvcc but no GPU.
+# The same task in CUDA C++. The code runs on the host, so that a test needs nvcc but no GPU.
 CU_TYPES = '''#pragma once
 #include <array>
 #include <string>
@@ -133,7 +133,8 @@ def traits(**changes):
 
 def definition(files, main="eval.py", tests=TESTS, benchmarks=BENCHMARKS,
 	templates="{Python: submission.py}", **keys):
-	"""A task.yml. Cases are in JSON, which is valid YAML, as most authors write them."""
+	"""Returns a task.yml. Its cases are in JSON, which is valid YAML, because most authors write
+	cases like this."""
 	config = keys.pop("config", f"\n  main: {main}")
 	text = textwrap.dedent("""\
 		# name: numbers
@@ -169,7 +170,7 @@ def make(top, eval, answers="tuple", helpers=True, **rest):
 	changes = {name: rest.pop(name) for name in list(rest) if name in TRAITS}
 	files = [("submission.py", "@SUBMISSION@"), ("reference.py", "reference.py"),
 		("traits.py", "traits.py"), ("eval.py", f"../common/{eval}")]
-	# The eval itself defines WORDS, so the value goes there.
+	# The eval itself, and not traits.py, contains the value of WORDS.
 	common = {
 		f"common/{eval}": (EVALS / eval).read_text().replace("traits.WORDS",
 		repr(changes.pop("WORDS", {})))

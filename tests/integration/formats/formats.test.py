@@ -51,8 +51,8 @@ cold, warm = Runner(), Runner("--python", PYTHON)
 
 
 class Task:
-	"""A folder that was read. Jobs use the custom engine, because these tests are about the evals,
-	unless a test asks for another one."""
+	"""A task folder that was read. Its jobs use the custom engine unless a test asks for another
+	one, because these tests are about the evals."""
 
 	def __init__(self, folder, engine="custom"):
 		self.jobs = read(folder)
@@ -73,7 +73,7 @@ class Task:
 
 @functools.lru_cache(None)
 def folder_of(name):
-	"""The folder of a variant."""
+	"""Writes the folder of a variant."""
 	return folders.make(
 		scratch / name,
 		**{key: value
@@ -115,15 +115,15 @@ def cases(result, position):
 
 
 def near(got, wanted):
-	"""Equal except for rounding of sums."""
+	"""Checks that the numbers are equal except for the rounding of sums."""
 	if abs(got - wanted) > 1e-9 * abs(wanted):
 		raise AssertionError(f"got {got!r}, expected {wanted!r}")
 
 
 # ---- the variants ----
 
-# Four runs alternate between 1 ns below and 1 ns above the mean. All deviations are 1, so std =
-# sqrt(4 / 3) and err = std / sqrt(4).
+# The times of four runs alternate between 1 ns below and 1 ns above the mean. All deviations are
+# 1 ns, so std = sqrt(4 / 3) and err = std / sqrt(4).
 STD, ERR = 1.1547005383792515, 0.5773502691896258
 FOUR = {"runs": 4, "std_ns": STD, "err_ns": ERR}
 ONE = {"runs": 1, "std_ns": 0.0, "err_ns": 0.0}
@@ -137,7 +137,7 @@ def with_all(cases, **arguments):
 	return [{**case, **arguments} for case in cases]
 
 
-# By name: an eval, its traits, and keys of task.yml. Keys with an underscore give the expected
+# {name: an eval, its traits, and keys of task.yml}. Keys with an underscore give the expected
 # outcome where it is unusual.
 VARIANTS = {
 	"a pool with a process for each GPU": dict(eval="pooled.py", KEY="[a-zA-Z_]+",
@@ -186,7 +186,7 @@ def figures_of(name, size):
 
 
 def score_of(ranking_by, means):
-	"""The score computed by hand: last time, arithmetic mean or geometric mean."""
+	"""Computes the expected score: the last time, the arithmetic mean or the geometric mean."""
 	if ranking_by == "mean":
 		return (means[0] + means[1] + means[2]) / 3
 	if ranking_by == "geom":
@@ -505,7 +505,7 @@ def every_case_of_a_task_for_several_devices_needs_its_world_size():
 
 
 def harness(body, **rest):
-	"""A task whose eval is `body`."""
+	"""Makes a task whose eval runs `body`."""
 	head = (
 		"import os, sys, time\nmode, path = sys.argv[1:]\ncases = open(path).read().splitlines()\n"
 		"out = os.fdopen(int(os.environ['POPCORN_FD']), 'w')\nfamily = 'test' if mode == 'test' "
@@ -759,7 +759,7 @@ def with_stock_files(engine, reference):
 
 @test
 def an_error_of_the_task_s_own_files_is_never_the_submission_s():
-	on = Runner("--python", PYTHON)  # podium-run warns of what follows
+	on = Runner("--python", PYTHON)  # not a shared runner: podium-run warns of what follows
 	try:
 		for engine in ("custom", ""):
 			right = with_stock_files(engine, STOCK_REFERENCE)

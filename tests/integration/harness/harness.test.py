@@ -2,7 +2,8 @@
 """podium-run runs the shipped tasks, and the tasks in folders/ for forms that no shipped task has.
 Each sample must get the verdict that its task states, and each template must pass.
 
-Python runs on the CPU. CUDA C++ needs a GPU; without one the test compiles it, if nvcc is there."""
+Python runs on the CPU. CUDA C++ needs a GPU; without a GPU the test only compiles it, if there is
+nvcc."""
 import functools
 import json
 import os
@@ -35,7 +36,7 @@ def jobs_of(folder):
 
 @functools.lru_cache(None)
 def python_lack():
-	"""Why Python tasks cannot run here, or None."""
+	"""The reason why Python tasks cannot run here, or None."""
 	if subprocess.run([PYTHON, "-c", "import torch"], capture_output=True).returncode:
 		return f"{PYTHON} cannot import torch"
 	return None
@@ -43,7 +44,7 @@ def python_lack():
 
 @functools.lru_cache(None)
 def gpu():
-	"""The first GPU as podium-run names it, or None."""
+	"""The first GPU in the form that podium-run expects, or None."""
 	if not shutil.which("nvidia-smi"):
 		return None
 	answer = subprocess.run(["nvidia-smi", "--query-gpu=uuid,compute_cap", "--format=csv,noheader"],
@@ -72,7 +73,7 @@ def run(job, device):
 	try:
 		runner().send({"job": message})
 		return runner().result()
-	except AssertionError:  # its later output would count as the next job's
+	except AssertionError:  # later output of this podium-run would count for the next job
 		runner().__exit__()
 		runner.cache_clear()
 		raise

@@ -1,12 +1,12 @@
-/* No test itself: prints the jobs that tests/integration/harness/harness.test.py hands to
- *podium-run, made from a task's folder by the code that makes real ones. One line of JSON each:
+/* A helper of tests, not a test: reads a task's folder with the code that reads uploads, and prints
+ * the jobs that tests pass to podium-run. Each job is a line of JSON:
  *
- *	{"source": "samples/right.py", "mode": "ranked", "verdict": "passed", "engine": "isolated",
- *"engine_reason": ..., "task": ..., "files":
- *[{"path", "text"}], "submission": {"name", "text"}}
+ *	{"source": "samples/right.py", "mode": "ranked", "verdict": "passed", "language": null,
+ *	 "engine": "isolated", "engine_reason": ..., "task": ..., "files": [{"path", "text"}],
+ *	 "submission": {"name", "text"}}
  *
- * for each sample with its verdict, and for each template in mode "test" with its "language" and no
- *verdict. */
+ * There is a job for each sample, with the verdict that the task expects, and for each template in
+ * mode "test", with its language and no verdict. */
 #include "lib/base/scope.h"
 #include "lib/files/fileset.h"
 #include "lib/task/stock.h"
@@ -48,7 +48,7 @@ static json_t *files_of(const struct folder *folder)
 	return files;
 }
 
-/* 0, or -1 if the sample is no text. */
+/* Prints a job. Returns 0, or -1 if the sample is not valid text. */
 static int print_job(const struct folder *folder, const char *source, const char *mode,
 	const char *verdict, const char *language)
 {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The connection from a worker host to the database: TLS, files fetched once, versions that are
-neighbours or too old, and a connection that breaks.
+"""The connection from a worker host to the database: TLS, files that are fetched only once,
+versions that are adjacent or too old, and a connection that breaks.
 
 podium-web runs too, because it finishes the host's jobs and shows the host to admins."""
 import os
@@ -25,7 +25,7 @@ path, cache = scratch / "host.conf", scratch / "cache"
 
 
 def asks(**settings):
-	"""The exit code and errors of podium-admin with these settings, over TCP."""
+	"""Runs podium-admin with these settings, over TCP. Returns its exit code and errors."""
 	own = dict(PODIUM_DATABASE_PORT=str(database.port), PODIUM_DATABASE_USER="probe",
 		PODIUM_DATABASE_PASSWORD="probe", PODIUM_DATABASE_HOST=FAR)
 	answer = subprocess.run([BUILD / "podium-admin", "user", "list"], capture_output=True,
@@ -48,7 +48,7 @@ def a_remote_database_needs_tls_with_the_right_certificate():
 	code, said = asks(PODIUM_DATABASE_TLS_CA=str(database.certificates / "other.pem"))
 	equal(code, 1)
 	contains(said, "certificate")
-	# Another name for the same address, which the certificate does not cover.
+	# Another spelling of the same address, for which the certificate is not valid.
 	code, said = asks(PODIUM_DATABASE_TLS_CA=ca, PODIUM_DATABASE_HOST="127.0.1")
 	equal(code, 1)
 	contains(said, "ertificate")
@@ -137,7 +137,7 @@ def start_worker():
 
 
 def fetched(work):
-	"""The statements that fetched contents meanwhile."""
+	"""Calls work(). Returns the statements that fetched contents during the call."""
 	sql("TRUNCATE mysql.general_log; SET GLOBAL log_output = 'TABLE'; SET GLOBAL general_log = 1")
 	work()
 	sql("SET GLOBAL general_log = 0")

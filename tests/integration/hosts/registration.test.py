@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A host becomes a worker with one word that an admin copies to it, and stops being one."""
+"""A host becomes a worker with an invitation code that an admin copies to it, and stops being a
+worker when an admin revokes its account."""
 import pathlib
 import stat
 import subprocess

@@ -30,7 +30,7 @@ def stop_web():
 
 
 def host_worker(name="host", **settings):
-	"""A podium-worker with only the settings of its registration."""
+	"""Starts a podium-worker with only the settings of its registration."""
 	return start_host(name, hosts.get(name) or hosts.setdefault(name, make_host(name)), **settings)
 
 
@@ -168,8 +168,8 @@ def an_impossible_verdict_is_an_internal_error():
 
 
 def world():
-	"""Two running jobs, one of them the host's, and one queued job, with everything that the host
-	must not see."""
+	"""Makes two running jobs, of which one is the host's, a queued job and a ranked one, with
+	everything that the host must not see. Returns the jobs' numbers."""
 	sql("DELETE FROM submissions; DELETE FROM ranking; INSERT IGNORE INTO users (id, name, "
 		"password_hash) VALUES (50, 'victim', 'the-hash'), (51, 'rival', 'x')")
 	mine, other, waiting = submit("mine = 1\n", user=51), submit("secret_source = 42\n",
@@ -191,7 +191,7 @@ def world():
 
 
 def everything():
-	"""Hashes of all that none of this may change."""
+	"""Checksums of the tables that the host's attempts must not change."""
 	return sql("CHECKSUM TABLE ranking, records, users, jobs, stages, measurements, submissions, "
 		"workers, gpus, worker_accounts, compatibility, pauses, endings, "
 		"audit_log, schema_migrations")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Two web hosts behind the load balancer of docs/web-hosts.md. Each knows what the other knows
-about a visitor."""
+"""Two web hosts behind the load balancer of docs/web-hosts.md. A visitor may reach either host with
+each request, and each host knows what the other knows about the visitor."""
 import pathlib
 import sys
 import time
@@ -46,8 +46,7 @@ def a_login_at_one_host_works_at_the_other():
 		("gpu", "CPU")], csrf=page.csrf)
 	equal(answer.status, 303)
 	equal((here.get(answer.location).status, there.get(answer.location).status), (200, 200))
-	# The form's token also works before there is a session: the form comes from one host and goes
-	# to the other.
+	# Without a session too, one host accepts the token of a form that comes from the other.
 	stranger = Client(one.url)
 	page = Page()
 	page.feed(stranger.get("/login").text)

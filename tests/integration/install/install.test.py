@@ -157,7 +157,7 @@ def the_package_has_sane_file_modes_and_depends_on_its_libraries():
 		equal(owner, "root/root")
 		assert mode in ("drwxr-xr-x", "-rw-r--r--") or (mode == "-rwxr-xr-x"
 			and path.startswith("./usr/bin/")), line
-		lacks(path, "/etc/podium")  # the settings are the host's, not the package's
+		lacks(path, "/etc/podium")  # the settings belong to the host and not to the package
 
 
 @test

@@ -1,4 +1,4 @@
-/* What the tests of rankings share: numbered users, a leaderboard of its own for each test, and
+/* Helpers of the tests of rankings: numbered users, a new leaderboard for each test, and
  * submissions that have passed. */
 #ifndef PODIUM_TESTS_CONTEST_H
 #define PODIUM_TESTS_CONTEST_H
@@ -15,7 +15,7 @@ static struct {
 	int64_t user_ids[contest_most_users];
 } contest;
 
-/* NAME-0, NAME-1, ... */
+/* Opens the database and creates the users NAME-0, NAME-1, ... */
 static inline int contest_open(void **state, const char *name, int users)
 {
 	if (fixture_open(state))
@@ -47,7 +47,7 @@ static inline int contest_begin(const char **gpus, size_t gpu_count)
 	return 0;
 }
 
-/* As a dry run stores it. */
+/* Stores the engine of the leaderboard's task for a GPU, as a dry run does. */
 static inline void contest_use_engine(const char *gpu, const char *engine)
 {
 	static const struct statement put = COMMAND("INSERT INTO task_engines VALUES (?, ?, ?, '')");
@@ -55,7 +55,7 @@ static inline void contest_use_engine(const char *gpu, const char *engine)
 		database_execute(db, &put, &error, "iss", contest.board.task_version_id, gpu, engine));
 }
 
-/* Only the leaderboards of this test are left, empty ones. */
+/* Deletes the test's leaderboard. */
 static inline int contest_end(void **state)
 {
 	(void)state;
@@ -63,7 +63,7 @@ static inline int contest_end(void **state)
 	return leaderboard_delete(db, &contest.board, &actor, &error);
 }
 
-/* A ranked submission for one device; returns its number. */
+/* Creates a ranked submission for one device and returns its number. */
 static inline int64_t contest_submit(const char **gpu, int user)
 {
 	struct submission_request request = { .user_id = contest.user_ids[user],
@@ -91,7 +91,7 @@ static inline int contest_rank_body(struct database *connection, void *context, 
 	return ranking_insert(connection, arena, *(int64_t *)context, why);
 }
 
-/* What a worker does when a job has passed. */
+/* Ranks a job that has passed, as a worker does. */
 static inline void contest_rank(int64_t job_id)
 {
 	assert_done(database_transaction(db, contest_rank_body, &job_id, &error));

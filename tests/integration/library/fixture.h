@@ -1,5 +1,5 @@
-/* What the tests of leaderboards and submissions share: a connection, users, a small task, and one
- * number from the database. */
+/* Helpers of the tests of leaderboards and submissions: a connection, users, a small task, and
+ * queries that return one number. */
 #ifndef PODIUM_TESTS_FIXTURE_H
 #define PODIUM_TESTS_FIXTURE_H
 
@@ -43,7 +43,7 @@ static int fixture_close(void **state)
 	return 0;
 }
 
-/* A user without a password that works: hashing one takes long, and these tests need none. */
+/* Creates a user who cannot log in: hashing a password takes long, and these tests need none. */
 static inline int64_t make_user(const char *name)
 {
 	static const struct statement insert =

@@ -1,4 +1,5 @@
-/* Comparisons and the ranking they decide, against a real MariaDB; library.test starts one. */
+/* Comparisons and the ranking that they decide, against a real MariaDB, which library.test starts.
+ */
 #include "tests/integration/library/contest.h"
 
 #include "lib/ranking/head_to_head.h"
@@ -30,7 +31,7 @@ static const struct statement RANKED = NUMBER("SELECT COUNT(*) AS number FROM ra
 
 /* ---- what workers do ---- */
 
-/* A submission of the user's that has run and passed; returns its number. */
+/* Makes a submission of the user that has run and passed. Returns its number. */
 static int64_t pass_as(int user, double score_ns, double err_ns, const char *engine)
 {
 	int64_t id = contest_submit(cpu, user);
@@ -43,7 +44,7 @@ static int64_t pass(int user, double score_ns, double err_ns)
 	return pass_as(user, score_ns, err_ns, "isolated");
 }
 
-/* The job that compares the two, 0 if there is none. */
+/* Returns the job that compares the two submissions, or 0 if there is none. */
 static int64_t comparison_of(int64_t challenger, int64_t incumbent)
 {
 	static const struct statement job = NUMBER(
@@ -76,9 +77,10 @@ static void compared(int64_t challenger, int64_t incumbent, double low, double h
 	assert_done(database_transaction(db, compare_body, &ended, &error));
 }
 
-/* ---- what is there then ---- */
+/* ---- the ranking ---- */
 
-/* "0:1 3:2": the user with the number 0 at place 1, 3 at place 2. */
+/* Returns the ranking as text: "0:1 3:2" means user 0 at place 1, then user 3 at place 2. Checks
+ * that the positions have no gap. */
 static const char *page(void)
 {
 	static const struct statement rows = SELECT(struct text_row, TEXT_COLUMNS,
@@ -96,7 +98,7 @@ static const char *page(void)
 	return row.text;
 }
 
-/* The page, and that a rebuilding changes nothing of any row. */
+/* Checks the ranking, and that rebuilding it changes no row. */
 static void assert_page(const char *expected)
 {
 	static const struct statement all = SELECT(struct text_row, TEXT_COLUMNS,
@@ -112,7 +114,7 @@ static void assert_page(const char *expected)
 	assert_string_equal(after.text, before.text);
 }
 
-/* ---- which comparisons are asked for ---- */
+/* ---- which comparisons are queued ---- */
 
 static void a_new_entry_is_compared_with_its_neighbours_within_noise(void **state)
 {
@@ -120,7 +122,7 @@ static void a_new_entry_is_compared_with_its_neighbours_within_noise(void **stat
 	int64_t slow = pass(0, 1010, 1), fast = pass(1, 990, 1), far = pass(2, 2000, 1);
 	assert_int_equal(number_of(&OPEN), 0);
 	int64_t new = pass(3, 1000.5, 1);
-	assert_int_equal(number_of(&OPEN), 1); /* 990 is 1.06 % off */
+	assert_int_equal(number_of(&OPEN), 1); /* 990 is 1.06 % away, which is not close */
 	assert_true(comparison_of(new, slow) > 0);
 	assert_int_equal(comparison_of(new, fast), 0);
 	int64_t between = pass(4, 999, 1);
@@ -230,7 +232,7 @@ static void one_that_runs_already_may_end(void **state)
 	assert_page("1:1 0:2");
 }
 
-/* ---- what they decide ---- */
+/* ---- what comparisons decide ---- */
 
 static void the_faster_one_stands_first_and_a_tie_is_a_tie(void **state)
 {
@@ -247,7 +249,7 @@ static void the_faster_one_stands_first_and_a_tie_is_a_tie(void **state)
 	assert_page("1:1 3:1 0:3 2:4");
 }
 
-/* "0<1": the user with the number 0 is told that 1 has come before him. */
+/* Returns the notices as text: "0<1" tells user 0 that user 1 has overtaken them. */
 static const char *told(void)
 {
 	static const struct statement rows = SELECT(struct text_row, TEXT_COLUMNS,
@@ -344,7 +346,7 @@ static void any_course_of_events_leaves_the_rows_that_a_rebuilding_gives(void **
 	assert_true(number_of(&decided) > 20);
 }
 
-/* ---- what is deleted ---- */
+/* ---- deletion ---- */
 
 static void a_comparison_and_its_job_go_with_either_submission(void **state)
 {

@@ -1,5 +1,5 @@
-/* lib/database/database.h against a real MariaDB; tests/integration/library/library.test starts
- * one. */
+/* lib/database/database.h against a real MariaDB, which tests/integration/library/library.test
+ * starts. */
 #include "lib/base/scope.h"
 #include "lib/database/database.h"
 
@@ -96,7 +96,7 @@ static void a_row_comes_back_as_it_was_stored(void **state)
 	struct error error = { 0 };
 	char *large = arena_alloc(arena, 300001);
 	memset(large, 'x', 300000);
-	large[299999] = '\0'; /* inside the blob */
+	large[299999] = '\0'; /* the blob may contain a NUL */
 	assert_int_equal(database_execute(db, &INSERT, &error, "idsbt", (int64_t)-5, 0.1, "µ 'x'; --",
 						 large, (size_t)300000, (int64_t)1795241400123),
 		0);
@@ -272,8 +272,8 @@ static int add_both(struct database *connection, void *context, struct error *er
 	return rc ? rc : database_execute(connection, &ADD, error, "i", c->second);
 }
 
-/* Makes a deadlock appear while rows arrive. The server has already sent a row when it must wait
- * for a lock. */
+/* Provokes a deadlock that the server reports while rows arrive: it has already sent a row when it
+ * must wait for a lock. */
 static int add_and_lock(struct database *connection, void *context, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
@@ -311,7 +311,7 @@ static void cross_each_other(database_body *body, int64_t one, int64_t other)
 	pthread_barrier_destroy(&barrier);
 	assert_int_equal(crossings[0].rc, 0);
 	assert_int_equal(crossings[1].rc, 0);
-	assert_int_equal(crossings[0].tries + crossings[1].tries, 3); /* one of them went twice */
+	assert_int_equal(crossings[0].tries + crossings[1].tries, 3); /* one of them ran twice */
 }
 
 static void two_transactions_that_deadlock_both_succeed_in_the_end(void **state)
@@ -331,7 +331,7 @@ static void a_deadlock_that_is_told_among_rows_is_tried_again_as_well(void **sta
 	cross_each_other(add_and_lock, 300, 310);
 }
 
-/* Passes over what came of the second, as no body should. */
+/* A faulty body, which ignores an error of its second statement and continues. */
 static int add_both_and_go_on(struct database *connection, void *context, struct error *error)
 {
 	struct crossing *c = context;
@@ -366,7 +366,8 @@ static void what_a_body_does_behind_a_deadlock_does_not_stand(void **state)
 	assert_true(real_of(4005) == 1 && real_of(4015) == 1);
 }
 
-/* As a cluster's node might, or a statement that ends a transaction by itself. */
+/* Rolls the transaction back in the middle, as a cluster's node might do, or a statement that ends
+ * a transaction implicitly. */
 static int roll_back_and_go_on(struct database *connection, void *context, struct error *error)
 {
 	int *tries = context;
@@ -454,8 +455,8 @@ static void a_suspended_connection_fails_at_once_until_it_is_resumed(void **stat
 	struct timespec began, ended;
 	clock_gettime(CLOCK_MONOTONIC, &began);
 	assert_int_equal(pthread_create(&thread, NULL, suspend_soon, connection), 0);
-	assert_int_equal(database_row(connection, arena, &SLEEP, &thing, &error, ""),
-		ERROR_DATABASE); /* it would take 30 s */
+	/* Without the suspension the statement would take 30 s. */
+	assert_int_equal(database_row(connection, arena, &SLEEP, &thing, &error, ""), ERROR_DATABASE);
 	clock_gettime(CLOCK_MONOTONIC, &ended);
 	assert_true(ended.tv_sec - began.tv_sec < 25);
 	pthread_join(thread, NULL);
@@ -476,8 +477,8 @@ static void assert_time_comes_back(struct arena *arena, int64_t number, int64_t 
 	assert_int_equal(thing.at_ms, at_ms);
 }
 
-/* gmtime_r says what day is stored, so it and the reading agree over all years that the database
- * knows. */
+/* Times are stored with the help of gmtime_r and read with other code. The two must agree in all
+ * years that the database knows. */
 static void a_time_comes_back_in_every_century(void **state)
 {
 	(void)state;
@@ -488,7 +489,7 @@ static void a_time_comes_back_in_every_century(void **state)
 	for (int64_t at = begin; at < end; at += step)
 		assert_time_comes_back(arena, number++, at);
 	static const int64_t march_firsts[] = { 951868800000, 4107542400000, 1709251200000,
-		1772323200000 }; /* 2000, 2100, 2024, 2026 */
+		1772323200000 }; /* in 2000, 2100, 2024 and 2026 */
 	for (size_t i = 0; i < sizeof march_firsts / sizeof *march_firsts; i++)
 		for (int64_t back = 0; back < 3; back++)
 			assert_time_comes_back(arena, number++, march_firsts[i] - back * day - 1);

@@ -1,4 +1,4 @@
-/* Creating, editing and deleting leaderboards against a real MariaDB; library.test starts one. */
+/* Creating, editing and deleting leaderboards in a real MariaDB, which library.test starts. */
 #include "tests/integration/library/fixture.h"
 
 #include "cgi/action/submission.h"
@@ -286,8 +286,8 @@ static void deleting_twice_says_so(void **state)
 		ERROR_NOT_FOUND, "", "deleted meanwhile");
 }
 
-/* Others submit the same file to another leaderboard all the time while leaderboards with it come
- * and go. */
+/* Threads that keep submitting a file to another leaderboard, while the test creates and deletes
+ * leaderboards with the same file. */
 enum { rounds = 25, submitters = 2 };
 struct submitter {
 	struct leaderboard board;

@@ -1,5 +1,5 @@
-/* Plans of problem sets against a real MariaDB: what they say, that making one changes nothing, and
- * that what was planned is what is applied. library.test starts the database. */
+/* Plans of problem sets against a real MariaDB, which library.test starts: what a plan says, that
+ * making a plan changes nothing, and that applying it does exactly what it says. */
 #include "tests/integration/library/fixture.h"
 
 #include "lib/base/format.h"
@@ -262,7 +262,7 @@ static void a_closed_leaderboard_stays_closed(void **state)
 	assert_done(apply(&tree, &ada));
 	assert_int_equal(find("set-scan").accepting, 0);
 	assert_int_equal(find("set-scan").sources_public_after_deadline, 0);
-	/* A set that names no devices leaves those that there are. */
+	/* A set that names no devices keeps the leaderboard's devices. */
 	tree.set = PLAIN.set;
 	plan(&tree, &ada);
 	assert_counts(&tree, 0, 0, 2, 0);
@@ -284,7 +284,7 @@ static void a_creator_may_not_change_what_is_somebody_elses_and_an_admin_may(voi
 	assert_int_equal(number_of(&EVERYTHING), before);
 	plan(&tree, &admin);
 	assert_counts(&tree, 0, 1, 1, 0);
-	/* A plan of an admin is not one of bob. */
+	/* bob cannot apply the plan of an admin. */
 	assert_int_equal(apply(&tree, &bob), ERROR_CONFLICT);
 	assert_int_equal(number_of(&EVERYTHING), before);
 }
@@ -307,7 +307,7 @@ static void what_a_leaderboard_may_not_be_is_refused_with_its_reason(void **stat
 	assert_int_equal(leaderboard_by_name(db, arena, "set-late", &none, &error), ERROR_NOT_FOUND);
 }
 
-/* ---- between the plan and its application ---- */
+/* ---- changes between the plan and its application ---- */
 
 static void a_change_in_between_is_not_overwritten(void **state)
 {

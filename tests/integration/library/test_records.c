@@ -1,4 +1,4 @@
-/* How the best times of a ranking came about, against a real MariaDB; library.test starts one. */
+/* Records, the history of a ranking's best times, in a real MariaDB, which library.test starts. */
 #include "tests/integration/library/contest.h"
 
 #include "cgi/action/account_deletion.h"
@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-enum { users = 5, leaves = users - 1 }; /* the last deletes his account */
+enum { users = 5, leaves = users - 1 }; /* the last user deletes their account */
 static const char *gpus[] = { "CPU", "H200" };
 
 static int open_all(void **state)
@@ -22,7 +22,7 @@ static int begin(void **state)
 
 /* ---- what workers do ---- */
 
-/* The number of the job. */
+/* Creates a submission and returns the number of its job. */
 static int64_t submit_on(const char **gpu, int user)
 {
 	return contest_job_of(contest_submit(gpu, user));
@@ -38,7 +38,7 @@ static void pass(int64_t job_id, double score_ns)
 	contest_pass(job_id, score_ns, 0.001, NULL);
 }
 
-/* ---- what is there then ---- */
+/* ---- the records ---- */
 
 static const char *all_rows(void)
 {
@@ -52,8 +52,8 @@ static const char *all_rows(void)
 	return row.text;
 }
 
-/* "0:90 1:80": the times of a line, each behind its user; and that a rebuilding changes nothing of
- * any row. */
+/* Checks the records of a line, and that rebuilding the ranking changes no record. "0:90 1:80"
+ * means a time of 90 by user 0, then one of 80 by user 1. */
 static void assert_line(const char *gpu, int64_t line, const char *expected)
 {
 	static const struct statement points = SELECT(struct text_row, TEXT_COLUMNS,
@@ -174,8 +174,8 @@ static void any_course_of_events_leaves_the_rows_that_a_rebuilding_gives(void **
 	assert_true(number_of(&many) > 10);
 }
 
-/* Under the name of a deleted user, his best stays; what his other submissions had beaten is a
- * record again. */
+/* The best result of a deleted user stays, under the name deleted-user-N. What the user's other
+ * submissions had beaten is a record again. */
 static void an_account_that_is_deleted_gives_back_what_its_submissions_had_beaten(void **state)
 {
 	(void)state;
@@ -189,8 +189,8 @@ static void an_account_that_is_deleted_gives_back_what_its_submissions_had_beate
 	char line[64];
 	const int64_t gone = contest.user_ids[leaves];
 	int64_t first = submit(0), beaten = submit(1);
-	assert_done(database_execute(db, &make_sample, &error, "i",
-		contest.board.id)); /* all of these are the sample as it is */
+	/* All submissions of this test have the sample's source. */
+	assert_done(database_execute(db, &make_sample, &error, "i", contest.board.id));
 	pass(first, 100);
 	pass(submit(leaves), 70);
 	pass(beaten, 90);
@@ -208,8 +208,8 @@ static void an_account_that_is_deleted_gives_back_what_its_submissions_had_beate
 	assert_string_equal(all_rows(), left);
 	assert_int_equal(number_of(&attempts), 5);
 	assert_int_equal(number_of(&baselines), 1);
-	snprintf(line, sizeof line, "0:100 1:90 1:80 user-%lld:50",
-		(long long)gone); /* "deleted-user-5", from its ninth letter on */
+	/* assert_line drops the first eight letters of "deleted-user-5". */
+	snprintf(line, sizeof line, "0:100 1:90 1:80 user-%lld:50", (long long)gone);
 	assert_line("CPU", records_everybody, line);
 }
 

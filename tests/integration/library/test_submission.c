@@ -1,4 +1,4 @@
-/* Taking submissions in, against a real MariaDB; library.test starts one. */
+/* Creating submissions in a real MariaDB, which library.test starts. */
 #include "tests/integration/library/fixture.h"
 
 #include "cgi/action/submission.h"

@@ -1,4 +1,4 @@
-/* API tokens against a real MariaDB; library.test starts one. */
+/* API tokens in a real MariaDB, which library.test starts. */
 #include "tests/integration/library/fixture.h"
 
 #include "cgi/action/token.h"

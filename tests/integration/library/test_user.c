@@ -1,4 +1,4 @@
-/* Accounts and the audit log against a real MariaDB; library.test starts one. */
+/* Accounts and the audit log in a real MariaDB, which library.test starts. */
 #include "lib/account/user.h"
 #include "lib/base/scope.h"
 

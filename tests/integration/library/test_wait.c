@@ -1,4 +1,5 @@
-/* How long jobs wait, as the database says it; library.test starts one. */
+/* How long queued jobs will wait, estimated from the data in a real MariaDB, which library.test
+ * starts. */
 #include "tests/integration/library/fixture.h"
 
 #include "cgi/action/submission.h"
@@ -15,7 +16,7 @@ static void script(const char *sql)
 	assert_done(database_script(db, sql, &error));
 }
 
-/* A leaderboard of its own with one H200 that takes jobs. */
+/* Creates a leaderboard for H200, and a worker with one H200 that takes jobs. */
 static int begin(void **state)
 {
 	if (fixture_open(state))
@@ -63,7 +64,7 @@ static int64_t submit(int64_t user, const char *mode)
 	return number_of(&job);
 }
 
-/* A job that ran so long and has ended; its time is kept. */
+/* Makes a job that ran for `took_ms` and has finished, and stores its duration for estimates. */
 static void run(int64_t user, const char *mode, int64_t took_ms)
 {
 	static const struct statement finish =
@@ -92,7 +93,7 @@ static struct wait next_of(int64_t user)
 	return wait;
 }
 
-/* ---- what is kept ---- */
+/* ---- the stored durations ---- */
 
 static const struct statement MEDIAN =
 	NUMBER("SELECT median_ms AS number FROM job_times WHERE mode = 'benchmark'");
@@ -102,7 +103,7 @@ static void the_median_follows_the_last_jobs_of_a_kind(void **state)
 {
 	(void)state;
 	run(ada, "benchmark", 100);
-	assert_in_range(number_of(&MEDIAN), 100, 102); /* two readings of the clock */
+	assert_in_range(number_of(&MEDIAN), 100, 102); /* the test reads the clock twice */
 	for (int i = 0; i < 31; i++)
 		run(ada, "benchmark", 60000);
 	assert_in_range(number_of(&MEDIAN), 60000, 60002);
@@ -124,7 +125,7 @@ static void a_job_that_never_began_leaves_nothing(void **state)
 	assert_int_equal(number_of(&KINDS), before);
 }
 
-/* ---- what is said ---- */
+/* ---- the estimates ---- */
 
 static void a_job_starts_when_those_before_it_have_ended(void **state)
 {
@@ -139,7 +140,7 @@ static void a_job_starts_when_those_before_it_have_ended(void **state)
 	assert_false(wait_for(second).at_least);
 	assert_int_equal(next_of(ada).position, 3);
 	assert_in_range((int64_t)next_of(ada).start_ms, 39000, 39004);
-	assert_int_equal(next_of(bob).position, 2); /* whose turn it is behind the first of the other */
+	assert_int_equal(next_of(bob).position, 2); /* bob's turn comes after ada's first job */
 }
 
 static void what_runs_or_has_ended_does_not_wait(void **state)

@@ -22,7 +22,7 @@ def check_implementation(data, output):
     return output == sum(data), f"expected {sum(data)}, got {output}"
 '''
 KERNEL = "def custom_kernel(data):\n    return data[0] + data[1]\n"
-# Works with the custom engine's harness (EVAL) too.
+# A submission that works with the isolated engine and with the custom engine's harness (EVAL).
 BOTH = KERNEL + ("def answer(case): "
 	"return sum(int(part.split(':')[1]) for part in case.split(';'))\n")
 ADVICE = "An admin can start a dry run of this version"
@@ -98,7 +98,7 @@ def expect(verdict, *parts, runners=None, **members):
 
 
 def left(runner):
-	"""The processes below podium-run, apart from its zygote."""
+	"""The processes below podium-run except its zygote, once they have had time to end."""
 	end = time.monotonic() + 10
 	while True:
 		found = [
@@ -270,7 +270,8 @@ def a_judge_that_cannot_split_the_task_starts_no_other_engine():
 
 @test
 def what_a_submission_does_never_makes_its_job_fall_back():
-	"""It ends like a judge that cannot split the task. Its own harness would let it pass."""
+	"""The submission exits with the codes of a judge that cannot split the task. With the custom
+	engine it would pass."""
 	for code in (2, 111, 113, 115, 117):
 		result = one().judge(f"import os\nos._exit({code})\n" + BOTH, mode="ranked")
 		equal((result.verdict, result.engine), ("runtime error", "isolated"))
@@ -289,7 +290,7 @@ def a_dry_run_finds_out_that_the_custom_engine_is_needed():
 			for stage in result.stages[1:]:
 				contains(stage["command"], "eval.py")
 			equal((len(result.ends), "score_ns" in verdict), (stages, mode == "ranked"))
-			# The failed attempt leaves no event.
+			# The attempt with the isolated engine, which failed, leaves no event.
 			equal((result.progress.count("test 0/2"), result.progress.count("test 2/2")), (1, 1))
 
 
@@ -452,7 +453,7 @@ def contestants_share_no_cache():
 	spy = ("import os\n"
 		"assert not os.path.exists(os.environ['XDG_CACHE_HOME'] + '/kept')\n") + REFERENCE
 	for runner in each():
-		for _ in range(2):  # the next job does not see it either
+		for _ in range(2):  # the second job must not see what the first one left
 			result = runner.judge(keep, spy, mode="benchmark")
 			equal((result.verdict, result.log(position=1)), ("passed", "before []\n"))
 
@@ -770,6 +771,20 @@ def a_rivals_processes_are_gone_before_the_submission_runs_alone():
 
 
 WRONG = "def custom_kernel(data): return -1\n"
+# Sends a form that the judge can decode but not encode: 60 parts share one long text.
+TOO_LONG_A_FORM = """
+import gc
+import podium_tree as tree, podium_wire as wire
+engine = type(next(one for one in gc.get_objects() if type(one).__name__ == "Contestant"))
+def part(kind, children=0, text_bytes=0):
+    return tree.NODE.pack(kind, 0, 0, 0, 0, 0, 0, 0, children, 0, 0, 0, text_bytes, *[0] * 15)
+form = tree.HEAD.pack(61, 2000) + part(tree.LIST, 60) + part(tree.OTHER, 0, 2000) * 60 + b"x" * 2000
+def answer(self, *of_the_call):
+    wire.send(3, wire.SPEC, form)
+    return wire.NEW_SPEC, 0, 0.0
+engine.answer = answer
+def custom_kernel(data): return 0
+"""
 EXITS = "import os\ndef custom_kernel(data): os._exit(1)\n"
 CRASHES = "import os\ndef custom_kernel(data): os.kill(os.getpid(), 11)\n"
 FAILED = "The submission that this one is compared with failed: "
@@ -793,7 +808,19 @@ def the_side_that_fails_in_a_comparison_loses_it():
 		rival="raise ValueError\n")
 	expect_loser("rival", "runtime error", "broke the protocol",
 		rival="import os\nos.write(3, b'x' * 100)\n" + KERNEL)
+	quits = "import os\ndef custom_kernel(data): os._exit(0)\n"
+	for rival in (quits, "import os\nos._exit(0)\n"):
+		expect_loser("rival", "runtime error", FAILED, "exit code 0", rival=rival)
+	expect_loser("submission", "runtime error", "exit code 0", submission=quits)
+	expect_loser("rival", "runtime error", FAILED, "closed its channel", rival=
+		"import os, time\ndef custom_kernel(data):\n    os.close(3)\n    time.sleep(600)\n")
+	expect_loser("rival", "runtime error", "described", rival=TOO_LONG_A_FORM)
 	equal(one().judge(WRONG).verdicts[0].get("loser"), None)
+
+
+@test
+def a_form_that_cannot_be_described_violates_the_protocol():
+	expect("protocol violation", "described", submission=TOO_LONG_A_FORM, runners=[one()])
 
 
 @test

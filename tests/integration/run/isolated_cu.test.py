@@ -11,7 +11,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "lib"))
 from runner import GPU, Runner, cu_task, job  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
-# The compiled programs are scripts. The contents of their sources decide how they behave.
+# The nvcc of this test. Its "compiled" programs are scripts; the contents of the sources decide
+# what a script does.
 NVCC = r"""#!/bin/sh
 name=$(expr "$*" : '.*-o \([^ ]*\)$')
 made() { cat > "$name"; chmod 755 "$name"; }

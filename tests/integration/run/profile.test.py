@@ -134,7 +134,7 @@ def a_host_that_forbids_counters_is_tried_once():
 		contains(case["message"], "ERR_NVGPUCTRPERM")
 		contains(case["message"], "NVreg_RestrictProfilingToAdminUsers=0")
 	contains(report(result, 0), "a report with")
-	# The output of the failed attempt is dropped, because another run made the result.
+	# podium-run drops the output of the failed attempt, because another run made the result.
 	equal(result.log(position=2), "POPCORN_NCU is None\n")
 
 

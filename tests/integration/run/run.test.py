@@ -197,7 +197,7 @@ def a_harness_fault_counts_only_if_the_harness_also_fails_without_the_submission
 				f"The submission ended the program with exit code {code}{where}")
 			equal([(end["verdict"], end["exit_code"]) for end in result.ends], [("passed", 0),
 				("runtime error", code)])
-	# The harness reports all cases, and the first one that failed is a case that it cannot make.
+	# The harness reports all cases; the first that fails is one whose input it cannot make.
 	for error, verdict in (("'cannot be made'", "internal error"), ("repr(submission.answer)",
 		"runtime error")):
 		expect(
@@ -990,7 +990,8 @@ def a_cuda_program_blames_its_harness_only_if_the_harness_says_why():
 		result = run_cu(leaves.replace("{says}", "0"), nvcc=nvcc)
 		equal(result.verdict, "runtime error")
 		contains(result.reason, "The submission ended the program with exit code 113")
-		# A harness that says why. A submission could print the same, because both are one program.
+		# A harness that reports an error of the task. A submission could print the same text,
+		# because harness and submission are one program.
 		result = run_cu(leaves.replace("{says}", "dprintf(3, \"error: no cases\\n\")"), nvcc=nvcc)
 		equal(result.verdict, "internal error")
 

@@ -27,7 +27,7 @@ GPU = {
 	"compute_capability": "9.0"
 }
 
-# A harness as tasks usually have it. Faults of the submission reach it through the import.
+# A harness as most tasks have it. It imports the submission, so faults of the submission reach it.
 EVAL = r'''
 import os, sys
 mode, path = sys.argv[1:]
@@ -81,7 +81,8 @@ def cu_task(**changes):
 
 
 def job(submission=RIGHT, harness=EVAL, id=17, mode="test", files=None, definition=None, **changes):
-	"""The engine is the one of the definition, or else the isolated one."""
+	"""Returns a job as podium-run gets it. Its engine is the definition's, or else the isolated
+	engine."""
 	definition = definition or task()
 	engine = "custom" if mode == "profile" else definition["engine"] or "isolated"
 	main = "eval.py" if definition["language"] == "py" else "eval.cu"
@@ -171,7 +172,7 @@ class Runner:
 		return json.loads(line.decode())
 
 	def until(self, kind, **members):
-		"""The events up to the first one of this kind."""
+		"""Returns the events up to the first one of this kind with these members."""
 		events = []
 		while not events or events[-1]["event"] != kind or any(events[-1].get(k) != v
 			for k, v in members.items()):

@@ -207,8 +207,8 @@ def the_zygote_cannot_be_reached():
 
 @test
 def a_forked_program_starts_without_extra_threads():
-	"""torch starts threads if a setting asks for several. It would wait for ever for threads that
-	the user's limit does not allow."""
+	"""torch starts threads if a setting asks for several. If the user's limit does not allow these
+	threads, torch waits for them without end."""
 	if subprocess.run([PYTHON, "-c", "import torch"], capture_output=True).returncode:
 		raise Skip(f"{PYTHON} cannot import torch")
 	equal(
@@ -217,8 +217,8 @@ def a_forked_program_starts_without_extra_threads():
 
 
 def is_replaced_after(signal_number):
-	"""Checks that the next program runs after this signal, and later ones run with a new zygote.
-	Returns the error output of podium-run."""
+	"""Sends the zygote this signal. Checks that the next program runs, and that later programs run
+	with a new zygote. Returns podium-run's error output."""
 	with Warm() as harmed:
 		zygote = processes(harmed.process.pid)
 		equal(len(zygote), 1)

@@ -8,8 +8,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "run"), str(HERE.parents[1] / "lib")]
 from runner import Runner  # noqa: E402
 
-# The head of each program in the sandbox. `attempt` returns the outcome of a call; `call` makes a
-# system call by its number and returns the same.
+# The head of each program in the sandbox. attempt() calls a function and returns "done" or the name
+# of the error. call() makes a system call by its number and returns the same.
 HEAD = r'''
 import ctypes, errno, json, os, socket, subprocess, sys, time
 fd = int(os.environ["POPCORN_FD"])
@@ -38,8 +38,8 @@ for i, case in enumerate(cases):
 say("check", "pass")
 '''
 RIGHT = "def answer(case): return 0\n"
-# podium-run as root with submissions as nobody, and as an ordinary user with submissions as the
-# same user.
+# The users that run podium-run. None: root, which runs submissions as nobody. An ordinary user runs
+# submissions as the same user.
 USERS = (None, "nobody") if os.geteuid() == 0 else (None, )
 
 
@@ -68,7 +68,7 @@ class Inside:
 
 
 def as_each_user(*options, **members):
-	"""Yields (user of podium-run, a podium-run) for each kind."""
+	"""Yields (user, a podium-run) for each of USERS."""
 	for user in USERS:
 		with Inside(*options, user=user, **members) as inside:
 			yield user, inside

@@ -439,8 +439,8 @@ def system_calls_of_another_architecture_end_the_program():
 
 # ---- limits ----
 
-# Each program keeps its memory until podium-run notices. Without a control group podium-run looks
-# ten times a second.
+# Programs that exceed a limit. Each keeps its memory until podium-run notices; without a control
+# group, podium-run looks ten times a second.
 BOMBS = {
 	"memory": "x = bytearray(1 << 30)\nfor i in range(0, 1 << 30, 4096): x[i] = "
 	"1\ntime.sleep(600)\n",

@@ -117,7 +117,7 @@ class Manager:
 		return self
 
 	def hear(self, word, limit_s=30):
-		"""The next notification with this word. Drops the others before it."""
+		"""Waits for a notification with this word and returns it. Drops earlier notifications."""
 		end = time.monotonic() + limit_s
 		while True:
 			self.ear.settimeout(max(0.01, end - time.monotonic()))
@@ -257,7 +257,7 @@ def on_its_own_socket_podium_web_answers_all_connections_before_it_ends():
 		**os.environ, "PODIUM_DATABASE_SOCKET": str(scratch / "nowhere"), "PODIUM_WEB_THREADS": "1",
 		"PODIUM_FASTCGI_SOCKET": str(path)
 		}, stdin=subprocess.DEVNULL, stderr=open(log, "ab"))
-	# the socket's file exists a moment before anybody can connect
+	# The log is checked because the socket's file exists a moment before anybody can connect.
 	until(lambda: "listens on" in log.read_text())
 	with connect(path) as held, connect(path) as second, connect(path) as third:
 		for connection in (held, second, third):

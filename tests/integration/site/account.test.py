@@ -345,7 +345,7 @@ def choosing_a_password_through_a_link_can_revoke_the_tokens_too():
 
 
 def leave_traces():
-	"""Stores what only others or other programs can store about ada."""
+	"""Stores data about ada that only other users or other programs can store."""
 	number = user_id("ada")
 	first = number_of(f"SELECT MIN(s.id) FROM submissions s WHERE s.user_id = {number}")
 	content = gzip.compress(b"a profile").hex()
@@ -624,7 +624,7 @@ def a_deleted_account_keeps_only_its_ranks():
 	equal([(row["user"], row["rank"]) for row in rows], [(f"deleted-user-{number}", 1), ("bob", 2),
 		("carol", 3)])
 	equal(rows[0]["submission"], place["submission"])
-	# bob has one of these sources too
+	# bob has submitted one of the deleted sources too, so it stays.
 	equal(number_of("SELECT COUNT(*) FROM blobs"), sources - 24 + 1)
 	contains(carol.get(f"/submission/{shared}/source").text, "shared")
 	equal(sql("SELECT actor, subject FROM audit_log WHERE action = 'account.delete'"),
@@ -703,8 +703,8 @@ def no_login_token_or_registration_revives_a_deleted_account():
 
 
 def rows_read(client, path):
-	"""How many rows the database reads for a page. The least of several tries, because the worker
-	reads too."""
+	"""Returns how many rows the database reads for a page: the smallest number of several tries,
+	because the worker reads too."""
 	count, reads = ("SELECT SUM(variable_value) FROM information_schema.global_status "
 		"WHERE variable_name LIKE 'Handler_read%'"), []
 	for _ in range(5):

@@ -18,7 +18,7 @@ admin = Client(site.url)
 
 
 def rows_read(path):
-	"""How many rows the database reads for a page, and the answer."""
+	"""Requests a page. Returns how many rows the database reads for it, and the answer."""
 	count = ("SELECT SUM(variable_value) FROM information_schema.global_status "
 		"WHERE variable_name LIKE 'Handler_read%'")
 	equal(admin.get(path).status, 200)  # prepares the statements
@@ -29,8 +29,8 @@ def rows_read(path):
 
 
 def reads_at_most(most, path):
-	"""Other programs also read, ten times a second, so a slow page counts more rows. Therefore
-	there are three tries."""
+	"""Checks in three tries how many rows the database reads for a page. Other programs also read,
+	ten times a second, so a slow request counts more rows."""
 	found = []
 	for _ in range(3):
 		read, answer = rows_read(path)
@@ -116,7 +116,7 @@ def a_rejudging_is_read_once_however_many_others_exist():
 	contains(admin.get(f"/admin/rejudgings/{number}").words(), "4500 jobs of 5000 have not ended")
 	result = sql("SELECT MAX(id) FROM rejudged_jobs")[0][0]
 	reads_at_most(40000, f"/admin/rejudgings/{number}/{result}")
-	# The list counts nothing of rejudgings that have ended.
+	# The list does not count the results of rejudgings that have ended.
 	reads_at_most(30000, "/admin/rejudgings")
 
 

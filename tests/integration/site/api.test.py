@@ -798,7 +798,7 @@ def requests_are_counted_per_token_across_all_hosts():
 	equal((answer.headers["RateLimit-Remaining"], answer.headers["Retry-After"]),
 		("0", answer.headers["RateLimit-Reset"]))
 	equal(program("ada").ask("GET", "/api/v1").status, 200)
-	# A cached answer contains no limits of the client that asked first.
+	# A cached answer does not contain the limits of the client that asked first.
 	equal((nobody.ask("GET", "/api/v1").headers["RateLimit-Remaining"], "RateLimit-Remaining"
 		in nobody.ask("GET", "/api/v1/me").headers), (None, True))
 
@@ -807,13 +807,13 @@ def requests_are_counted_per_token_across_all_hosts():
 
 
 def calls():
-	"""Every row of the route tables: {(method, pattern): (access, scope, names)}."""
+	"""Returns every row of the route tables as {(method, pattern): (access, scope, names)}."""
 	return {(method, pattern): (access, scope, None if names is None else set(names))
 		for method, pattern, access, scope, names in route_table.calls()}
 
 
 def described():
-	"""The same, from the API description."""
+	"""Returns what calls() returns, but read from the API description."""
 	found = {}
 	for path, methods in contract.document()["paths"].items():
 		for method, call in methods.items():

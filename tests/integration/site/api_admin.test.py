@@ -45,7 +45,7 @@ def multipart(fields, files):
 
 
 def ask(who, method, path, body=None, headers=None):
-	"""The answer, which programs.py checks against the description."""
+	"""Sends a request. programs.py checks the answer against the description."""
 	return programs[who].ask(method, A + path.format(**made), body, headers)
 
 

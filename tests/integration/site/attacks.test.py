@@ -72,7 +72,8 @@ def the_fixtures_are_created():
 
 
 def addresses_of_all():
-	"""Where a crawl starts: every address of every submission, and all lists of them."""
+	"""Yields where a crawl starts: every address of every submission, and all lists of
+	submissions."""
 	numbers = [int(row[0]) for row in sql("SELECT id FROM submissions")]
 	yield from ("/", "/queue", "/queue/status", "/archive", "/submit", "/mine", "/account",
 		"/account/sessions", "/account/tokens", "/account/export", "/admin", "/admin/submissions",
@@ -109,7 +110,7 @@ def links_of(answer):
 
 
 def crawl(client, most=300):
-	"""Every answer that this visitor can reach, with its address."""
+	"""Yields (address, answer) for every answer that this visitor can reach by links."""
 	waiting, seen = list(addresses_of_all()), set()
 	while waiting and len(seen) < most:
 		address = waiting.pop(0)
@@ -127,7 +128,7 @@ def canaries(*names):
 	return re.compile("|".join(names).encode(), re.S)
 
 
-# Who may read each word besides admins: only its author.
+# Words that only their author and admins may read.
 HIDDEN = canaries("hiddencanary", "reasoncanary", "holdcanary", "notecanary", "admincanary",
 	"heldcanary", "withheldcanary", r"2934\.5", r"2834\.5", r"2734\.5",
 	*(f"{time}.{{0,8}}µs" for time in (r"2\.93", r"2\.83", r"2\.73")))
@@ -189,7 +190,7 @@ ODD = [
 	"10000-01-01 00:00", "2026-02-30", "../../etc/passwd", "\r\nX-Injected: 1", "x" * 3000
 ]
 
-# Each of these forms does different things depending on one field.
+# Forms that do different things depending on one field, and that field's values.
 ACTIONS = {
 	"/admin/invites": ["make", "revoke"], "/admin/users": ["role", "link",
 	"unban"], "/admin/workers": ["pause", "resume"], "/admin/announcements": ["make",
@@ -354,7 +355,7 @@ def make_everything_hostile():
 
 
 class Danger(Page):
-	"""Collects what would run, or lead outside, in a page."""
+	"""Collects what would run in a page, or lead to another site."""
 
 	def __init__(self):
 		super().__init__()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The audit log: every form of the panel writes an entry with the actor, the action and the
-subject, and the log can be searched by these and by date. A stand-in plays podium-run."""
+subject. The log can be searched by actor, action, subject and date. A stand-in plays podium-run."""
 import pathlib
 import re
 import sys
@@ -47,7 +47,7 @@ def hidden(name):
 		admin.get(f"/admin/sets/{value(NAMED['set'])}").text)[1]
 
 
-# Values for the braces below, read when a form is sent.
+# Queries for the words in braces below; they run when a form is sent.
 NAMED = {
 	"submission": "SELECT MIN(id) FROM submissions", "worker": "SELECT name FROM workers LIMIT 1",
 	"device": "SELECT uuid FROM gpus ORDER BY uuid LIMIT 1",
@@ -72,8 +72,8 @@ def rejudged():
 		explain=lambda: sql("SELECT * FROM jobs"))
 
 
-# Each action of each form, in this order: the route, the form as it is sent, and the expected
-# entry: action, subject, and part of the details.
+# Each action of each form: the route, the address and the fields to send, then the expected entry
+# (action, subject, part of the details).
 PUBLISHING = "/admin/leaderboard/*/publishing", "/admin/leaderboard/club/publishing"
 WORKERS = "/admin/workers", "/admin/workers"
 REVIEW = "/admin/review", "/admin/review"
@@ -182,7 +182,7 @@ DEEDS = [
 	*YES], "submission.hold", "submission {submission}", "Far too quick."),
 	(*REVIEW, [("action", "reject"), *RESULT, ("reason", "No sort."),
 	("confirm", "{submission}")], "review.reject", "submission {submission} on H200", "No sort."),
-	# What users may do with their own things, and admins with those of others.
+	# Actions that users may take on what is their own, and admins on what belongs to others.
 	("/submission/*/cancel", "/submission/{submission}/cancel", [("number", "{submission}")],
 	"submission.cancel", "submission {submission}", "1 waiting"),
 	("/admin/announcements", "/admin/announcements", [("action", "make"),
@@ -203,7 +203,7 @@ DEEDS = [
 	("/admin/leaderboard/*/delete", "/admin/leaderboard/twin/delete", [("name", "twin")],
 	"leaderboard.delete", "twin", "Deleted with "),
 ]
-# Forms that change nothing themselves: the reason, and the tables that may differ afterwards.
+# Forms that write no entry: the reason, and the tables that may differ afterwards.
 WITHOUT_ENTRY = {
 	"/admin/sets/new":
 	("the zip is kept for an hour, for the page that says what it would do; what it does has "

@@ -83,7 +83,7 @@ def ranked(board, name, gpu, score_ns, cases=(), source="x"):
 
 
 def page_of(path):
-	"""The page, past nginx's cache of one second."""
+	"""Gets the page from podium-web, past nginx's cache of one second."""
 	answer = anyone.fresh(path)
 	equal(answer.status, 200)
 	page = Page()
@@ -93,7 +93,7 @@ def page_of(path):
 
 
 def trend_of(path, expected):
-	"""The trend, once it shows the expected text: it is cached for a few seconds."""
+	"""Waits until the trend shows the expected text, because it is cached for a few seconds."""
 	page = lambda: page_of(path)[0]
 	until(lambda: expected in page().words(), explain=lambda: (expected, page().words()))
 	return page()
@@ -356,7 +356,8 @@ def the_viewers_line_and_rows_are_marked_even_below_the_first_ten():
 	contains(
 		shown(me, "/leaderboard/own?view=gpus").words(),
 		"me (you) 3.000 µs 12th 1.500 µs 1st, 2.00× faster none")
-	# A viewer who is in no device's first ten follows below them, on the viewer's own page only.
+	# A viewer who is not among the first ten of any device is listed below them, but only on the
+	# page that the viewer sees.
 	late = Client(site.url)
 	equal(
 		late.post("/register", [("name", "late"), ("password", "a long password")],

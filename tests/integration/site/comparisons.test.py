@@ -52,8 +52,8 @@ def comparison(column="state"):
 
 
 def two_that_are_close(**compare):
-	"""ada's entry and dora's, which is the challenger. The argument says how the comparison
-	ends."""
+	"""Makes an entry of ada and a close one of dora, who is the challenger. `compare` says how the
+	comparison ends."""
 	sql("UPDATE jobs SET state = 'cancelled', lease_expires = NULL WHERE comparison_id IS NOT "
 		"NULL AND state <> 'done'")
 	sql("DELETE FROM submissions; DELETE FROM pauses")
@@ -62,7 +62,7 @@ def two_that_are_close(**compare):
 
 
 def fresh(client, path):
-	"""The page, past the caches of nginx and podium-web, which keep it for a second."""
+	"""Gets the page past the caches of nginx and podium-web, which keep it for a second."""
 	if path == "/leaderboard/small":
 		time.sleep(KEPT_S)
 	return client.fresh(path)

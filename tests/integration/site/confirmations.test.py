@@ -17,8 +17,8 @@ sql, value = site.sql, site.value
 ada, bob, admin = (Client(site.url) for _ in range(3))
 PASSWORD = "a long password"
 
-# Every address of the router that takes a form: what is lost, and how the page asks. A missing
-# address fails the test. "here": the tests below; otherwise the suite that tests it.
+# Every address of the router that takes a form with which something may be lost, and the suite that
+# tests that the page asks first. "here": the tests below. A missing address fails the test.
 ASKS = {
 	"/account/sessions": "here", "/account/tokens/revoke": "here", "/admin/announcements": "here",
 	"/admin/invites": "here", "/admin/intake": "here", "/admin/leaderboard/*/publishing": "here",
@@ -186,7 +186,7 @@ def changing_visibility_says_who_loses_access_and_names_members():
 		"its authors do not see their own submissions on it",
 		"It takes no submissions any more and leaves the front page for the archive."
 	])
-	# Changes that take nothing away ask nothing.
+	# Changes that take nothing away need no confirmation.
 	for fields in ([("visibility", "hidden")], [("visibility", "closed")], [("visibility",
 		"public"), ("frozen", "2100-01-01 00:00")], [("visibility", "public")]):
 		equal((fields, admin.post(address, fields).status), (fields, 303))

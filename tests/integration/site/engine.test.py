@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Which engine a task gets, from its upload to its ranking: the version has it, a dry run may find
-another one, and nothing that a submission does changes it. Jobs run on this machine's processor."""
+"""Which engine a task gets, from its upload to its ranking. Each version has an engine, a dry run
+may change it, and nothing that a submission does changes it. Jobs run on this machine's CPU."""
 import pathlib
 import sys
 import time
@@ -11,7 +11,7 @@ from instance import ROOT, Instance  # noqa: E402
 from small_task import done as ok, send_source, status_of, zip_of  # noqa: E402
 from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
-site = Instance(PODIUM_PYTHON="")  # the one that imports torch
+site = Instance(PODIUM_PYTHON="")  # an empty value selects the Python that has torch
 sql = site.sql
 carl, dora = Client(site.url), Client(site.url)
 REFERENCE = """
@@ -46,7 +46,7 @@ def check_implementation(data, output):
 RIGHT = "def custom_kernel(data):\n    return data + 1\n"
 OPENS = "def custom_kernel(data):\n    return data.value + 1\n"
 STOCK = (ROOT / "harness" / "eval.py").read_text()
-# Reports through the pipe, whatever the submission does.
+# Reports a failure through the result pipe, whatever the submission does.
 FAILS = """import os
 os.write(int(os.environ["POPCORN_FD"]), b"test-count: 1\\ntest.0.status: fail\\ncheck: fail\\n")
 """
@@ -83,12 +83,12 @@ def upload(name, task, reference=REFERENCE, **files):
 
 
 def make_board(name, *arguments, **files):
-	"""What its creator reads after the upload."""
+	"""Creates a leaderboard. Returns the words that its creator reads after the upload."""
 	return whole(carl.get(ok(upload(name, *arguments, **files)).location)).words()
 
 
 def judged(name, source=RIGHT, mode="ranked"):
-	"""The job of a submission that has ended."""
+	"""Submits, waits for the end and returns the job."""
 	number = send_source(dora, source, board=name, mode=mode, gpus=("CPU", ))
 	until(lambda: status_of(dora, number)["state"] in ("done", "failed"), 120,
 		lambda: status_of(dora, number))
@@ -232,7 +232,7 @@ def a_result_of_another_engine_is_not_ranked_and_its_page_says_why():
 def a_dry_run_changes_no_engine_that_has_ranked():
 	sql("UPDATE task_engines e JOIN leaderboards l ON l.task_version_id = e.task_version_id "
 		"SET e.engine = IF(e.gpu = '', 'isolated', 'custom') WHERE l.name = 'stock'")
-	dry_run("stock")  # it would be isolated, as what is ranked
+	dry_run("stock")  # finds the isolated engine again, as for the ranked results
 	equal([row[:2] for row in stored("stock")], [["", "isolated"], ["CPU", "isolated"]])
 	sql("UPDATE ranking r JOIN leaderboards l ON l.id = r.leaderboard_id SET r.engine = 'custom' "
 		"WHERE l.name = 'stock'; "
@@ -266,7 +266,7 @@ def a_migration_gives_older_versions_the_engine_of_their_ranking():
 		INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id,
 				score_ns, submitted_at, engine, position, place)
 			VALUES (@l, @v, 'CPU', @u, @s, @j, 7, UTC_TIMESTAMP(3), 'custom', 2, 2);
-		DELETE FROM schema_migrations WHERE version = 30
+		DELETE FROM schema_migrations WHERE version >= 30
 	""")
 	equal(len(ranked("older")), 2)
 	site.manage("migrate")

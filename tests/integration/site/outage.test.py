@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The pages while MariaDB is frozen, killed and restarted. Each page answers 503 with a sentence
-while the database is away, nothing is half done, and everything works again without help. The test
-prints as comments how long each took."""
+"""The pages while MariaDB is frozen, killed and restarted. Each page answers 503 with a message
+while the database is away, nothing stays half done, and everything works again without help. The
+test prints how long each answer and each recovery took."""
 import concurrent.futures
 import http.client
 import os

@@ -25,7 +25,8 @@ os.chmod(scratch.name, 0o755)
 mariadb.use_own_server()
 site = Instance(PODIUM_WORKER_NAME="here", **podium_run.environment)
 sql = site.sql
-# The log starts first, because a statement prepared earlier is logged without its values.
+# The log starts before anything else, because a statement prepared earlier is logged without its
+# values.
 log = pathlib.Path(*sql("SET GLOBAL general_log = ON; SELECT @@datadir, @@general_log_file")[0])
 anyone, ada, dora, admin = (Client(site.url) for _ in range(4))
 PASSWORD = "a long password"
@@ -46,7 +47,7 @@ def submit(client, code="x = 1\n", mode="ranked", name=None):
 
 def ended(client, times_ns=(1000.0, 2000.0), score_ns=None, err_ns=1.0, code="x = 1\n",
 	mode="ranked", name=None, **says):
-	"""Submits, lets it finish with these times, and returns its number."""
+	"""Makes a submission and waits until it has finished with these times. Returns its number."""
 	cases = [{
 		"spec": f"size: {64 << i}", "runs": 100, "mean_ns": ns, "std_ns": 1.0, "err_ns": err_ns,
 		"best_ns": ns, "worst_ns": ns
@@ -60,14 +61,15 @@ def ended(client, times_ns=(1000.0, 2000.0), score_ns=None, err_ns=1.0, code="x 
 
 
 def all_ended():
-	"""Waits for all submissions, so that none of them takes the answer meant for the next one."""
+	"""Waits until all submissions have ended, so that none takes the results that the test sets for
+	the next one."""
 	until(
 		lambda: sql("SELECT COUNT(*) FROM jobs WHERE gpu = 'CPU' AND state IN ('queued', 'running')"
 					) == [["0"]])
 
 
 def fresh(client, path):
-	"""The page, past nginx's cache of one second."""
+	"""Gets the page from podium-web, past nginx's cache of one second."""
 	answer = client.fresh(path)
 	page = Page()
 	page.feed(answer.text)
@@ -404,7 +406,7 @@ def pages_of_the_history_keep_its_filters():
 		"mode) "
 		f"SELECT {ids[0]}, {ids[1]}, {ids[2]}, CONCAT('many-', seq, '.py'), UNHEX('{ids[3]}'), "
 		"'benchmark' FROM seq_1_to_120")
-	# A search by days sorts by time, and many times here are equal.
+	# A search by days sorts by time, so give many submissions the same time.
 	sql("UPDATE submissions SET submitted_at = submitted_at - INTERVAL (id DIV 7 % 11) SECOND "
 		"WHERE mode = 'benchmark'")
 	in_time = [

@@ -61,8 +61,8 @@ def source(directives="", **told):
 
 
 def refused(status, *words):
-	"""For a `with` block that must be refused with this status: the answer is JSON with one
-	sentence in `detail`."""
+	"""For a `with` block whose request must be refused with this status. The answer must be JSON
+	with one sentence in `detail`, which contains the words."""
 
 	class Expected:
 
@@ -489,7 +489,7 @@ def errors_before_the_stream_are_json_and_later_ones_are_events():
 
 
 def open_streams():
-	"""The number of open connections that the threads of the pages have handed over."""
+	"""The number of podium-web's sockets, among them the connections of waiting terminals."""
 	connections = pathlib.Path(f"/proc/{find(site.process.pid, 'podium-web')}/fd")
 	return sum(is_socket(path) for path in connections.iterdir())
 
@@ -514,7 +514,7 @@ def a_closed_connection_makes_room_and_connections_are_limited_per_user_and_in_t
 	with refused(503, f"{STREAMS} terminals already wait", "Nothing was submitted"):
 		program("bob").stream("Small", "H200", "test", gate.source())
 	equal(number_of("SELECT COUNT(*) FROM submissions"), submissions)
-	# Pages still answer, because no thread of theirs waits.
+	# Pages still answer, because no thread waits with the terminals.
 	for _ in range(20):
 		equal(ada.get("/").status, 200)
 	for events in streams[:6]:
@@ -529,7 +529,7 @@ def a_closed_connection_makes_room_and_connections_are_limited_per_user_and_in_t
 
 @test
 def a_slow_reader_delays_no_one():
-	"""The client leaves more unread than nginx and the sockets can buffer."""
+	"""One client does not read, and its answer is larger than nginx and the sockets can buffer."""
 	slow = program("ada").stream("Small", "H200", "profile", source(trace=6_000_000, report="x"),
 		timeout=120)
 	number = int(re.search(r"submission (\d+)", slow.next()[1]["message"])[1])
@@ -650,7 +650,7 @@ def ask_again(offer):
 
 
 def age(offer, seconds):
-	"""Makes the request that many seconds older."""
+	"""Makes the last poll of the sign-in that many seconds older."""
 	sql(f"UPDATE terminals SET polled_at = polled_at - INTERVAL {seconds} SECOND WHERE "
 		f"secret_hash = UNHEX(SHA2('{offer['device_code']}', 256))")
 
@@ -773,7 +773,7 @@ def panel():
 
 
 def command(method, path, body=None):
-	"""The answer of an admin command: an object with `status`."""
+	"""Runs an admin command. Returns its answer, an object whose `status` is "ok"."""
 	answer = panel().ask(method, path, body, admin=True)
 	equal(answer["status"], "ok")
 	return answer

@@ -167,7 +167,7 @@ def prepare_rows():
 
 
 def sees(client, table):
-	"""The status of each address, and whether the answer names the leaderboard."""
+	"""Returns the client's answer for each address of the table."""
 	return {address: client.get(fresh(address)) for address in addresses(table)}
 
 
@@ -539,8 +539,8 @@ WITHHELD = re.compile(
 
 
 def unseen(address):
-	"""The address past nginx's cache. The parameter contains letters only, because digits could
-	look like the time."""
+	"""The address with a new parameter, which bypasses nginx's cache. The parameter contains only
+	letters, because digits could look like the withheld time."""
 	query = "".join(random.choices(string.ascii_letters, k=20))
 	return f"{address}{'&' if '?' in address else '?'}{query}"
 
@@ -561,7 +561,7 @@ def tells_nothing_withheld(client, who):
 
 
 def public_exports():
-	"""The public exports, which must stay identical apart from their date."""
+	"""The public exports without their date. They must stay identical during a freeze."""
 	return {
 		address: re.sub(rb"<updated>[^<]*</updated>", b"",
 		anyone.get(unseen(address)).bytes)

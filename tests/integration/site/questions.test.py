@@ -14,14 +14,15 @@ from instance import Instance  # noqa: E402
 import mariadb  # noqa: E402
 from tap import equal, run, test  # noqa: E402
 
-# podium-web has one thread, so that a second request meets the data that the first one cached.
+# podium-web gets one thread, so that a second request uses the data that the first one cached.
 mariadb.use_own_server()
 site = Instance(PODIUM_WEB_THREADS="1")
 sql = site.sql
-# The log starts first, because a statement prepared earlier is logged without its values.
+# The log starts before the pages are requested, because a statement prepared earlier is logged
+# without its values.
 log = pathlib.Path(*sql("SET GLOBAL general_log = ON; SELECT @@datadir, @@general_log_file")[0])
-# The optimizer keeps the statistics of the empty tables, as it may for a while in a site that grew
-# quickly. What it chooses then must not depend on when the server counts again.
+# The optimizer keeps the statistics of the empty tables, as it may for a while on a site that grew
+# quickly. The plans that it chooses must not depend on when the server counts again.
 sql("SET GLOBAL innodb_stats_auto_recalc = OFF")
 crowd = Crowd(site)
 # Each mode has a quota, so that the form must count submissions.
@@ -33,7 +34,7 @@ ENTRY = re.compile(r"^(?:\d{6} [ \d]\d:\d\d:\d\d)?\t+ *(\d+) (\w[\w ]*)\t", re.M
 
 # Queries that an answer may make, besides the one for the session.
 MOST_QUESTIONS = 2
-# Pages for signed-in users that may make more.
+# Pages for signed-in users that may make more queries.
 MORE_QUESTIONS = {
 	"/submission/*/withdraw": 3, "/submission/*/artifact/*": 3, "/admin/sets/*": 3,
 	"/admin/rejudgings/*/*": 4, "/admin/audit": 3,
@@ -46,9 +47,9 @@ REHEARSALS = {"/admin/rejudgings/*": 60}
 # A page may read a few rows for each of 50 leaderboards with two devices and three places, 200
 # queued jobs and 2,000 ranking entries.
 MOST_ROWS = 4500
-# Pages that may read more: exact counts before a large change, lists of users and jobs, the 10,000
-# entries that a search for words reads, exports of whole rankings, and blocks of queries that count
-# as one.
+# Pages that may read more rows: exact counts before a large change, lists of users and jobs, the
+# 10,000 entries that a search for words reads, exports of whole rankings, and blocks of queries
+# that count as one.
 MORE_ROWS = {
 	"/admin/leaderboard/*/delete": 70000, "/admin/leaderboard/*/versions": 70000,
 	"/admin/leaderboard/*/diff": 70000, "/admin/leaderboard/*/switch": 70000, "/admin/users": 10000,
@@ -60,7 +61,7 @@ BESIDE = ("/static/style.css", "/static/podium.js", "/static/live.js", "/static/
 
 
 def asked_since(begin):
-	"""(connection, query) of each query since this position of the log."""
+	"""Returns (connection, query) of each query since this position in the log."""
 	with open(log, "rb") as file:
 		file.seek(begin)
 		text = file.read().decode(errors="replace")
@@ -83,8 +84,8 @@ bearers = {}
 
 
 def fetch(who, address, **headers):
-	"""The page past nginx's cache: pages get a new parameter, and calls of /api/v1, which refuse
-	unknown parameters, get a cookie or token that bypasses it."""
+	"""Gets an address past nginx's cache. Pages get a new parameter. Calls of /api/v1 refuse
+	unknown parameters, so they get a cookie or a token, which bypasses the cache too."""
 	if address.startswith("/api/v1"):
 		own = {"Cookie": "of=nobody"} if who == "anyone" else {
 			"Authorization": f"Bearer {bearers.setdefault(who, crowd.bearer(who))}"
@@ -95,8 +96,9 @@ def fetch(who, address, **headers):
 
 
 def questions_of(who, address):
-	"""The queries of a page; a block counts as one. A thread caches slowly changing data for a
-	second or two and refreshes it meanwhile, so the shortest of several tries counts."""
+	"""Returns the queries of a page; a block of queries counts as one. Returns the shortest list of
+	several tries, because the thread also refreshes its cache of slowly changing data every second
+	or two."""
 	fetch(who, address)
 	tries = []
 	for _ in range(3):
@@ -111,7 +113,7 @@ def questions_of(who, address):
 	return min(tries, key=len)
 
 
-asked = {}  # (who, route, address): its queries
+asked = {}  # {(who, route, address): queries}
 
 
 def rows_read_by(questions):
@@ -127,8 +129,9 @@ def rows_read_by(questions):
 
 
 def rows_read_beside(who, address, known):
-	"""The rows that the blocks of a page read. Their values are not in the log, so this counts all
-	rows read during the request, less the known rows of its other queries."""
+	"""Returns how many rows the blocks of a page read. The log lacks the values of these queries,
+	so the function counts all rows read during the request and subtracts the `known` rows of the
+	page's other queries."""
 	read = lambda: sum(int(number) for _, number in sql("SHOW GLOBAL STATUS LIKE 'Handler_read%'"))
 	counts = []
 	for _ in range(3):

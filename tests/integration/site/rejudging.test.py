@@ -38,7 +38,7 @@ def rejudge(client=admin, **fields):
 
 
 def rejudged(**fields):
-	"""The number of a rejudging whose jobs have all ended."""
+	"""Starts a rejudging and waits until its jobs have ended. Returns its number."""
 	answer = rejudge(**fields)
 	equal((answer.status, answer.words() if answer.status != 303 else ""), (303, ""))
 	number = int(answer.location.rsplit("/", 1)[1])

@@ -35,7 +35,8 @@ tokens, kept_cookies, made = {}, {}, {}
 
 
 def rights(outside, author, other, creator, stranger, admin, onetime="account"):
-	"""The expected answers: `ok`, `login` or `account` for a redirect there, or a status."""
+	"""Returns the expected answer for each of PEOPLE: `ok`, `login` or `account` for a redirect to
+	that page, or a status. `outside` is for all who have no account."""
 	return dict(
 		zip(PEOPLE, (outside, outside, outside, author, other, creator, stranger, admin, onetime)))
 
@@ -144,7 +145,7 @@ HOOK = [("name", "ours"), ("address", "https://chat.example.org/"), ("form", "js
 	("event", "ended")]
 SOURCE_SENT = [("mode", "test"), ("code", "#!POPCORN leaderboard small\na = 1\n"), ("gpu", "H200")]
 
-# Each form as a user with the right would send it, so that it does something if it is not refused.
+# Each form as a user who has the right sends it, so that it does something unless it is refused.
 FORMS = {
 	"/submit": ("/submit", SOURCE_SENT, MEMBERS), "/leaderboard/*/submit":
 	("/leaderboard/small/submit", SOURCE_SENT, MEMBERS), "/submission/*/cancel":
@@ -209,8 +210,8 @@ NOTHING_TO_DO = {
 
 # ---- the database before and after ----
 
-# The worker and podium-hooks write these at any time. Neither do request counts and a session's
-# last use matter.
+# Tables that the worker and podium-hooks write at any time, and the counts of requests. They may
+# change. So may the time of a session's last use.
 BUSY = [
 	"workers", "gpus", "device_vitals", "rate_limits", "webhook_told", "webhook_events",
 	"webhook_deliveries"
@@ -225,7 +226,7 @@ def tables():
 
 
 def state():
-	"""A checksum that differs if anything was changed."""
+	"""Returns checksums and rows that differ if anything was changed."""
 	exact = [name for name in tables() if name != "sessions"]
 	return sql(
 		f"CHECKSUM TABLE {', '.join(exact)}; SELECT HEX(token_hash), user_id, expires_at FROM "
@@ -292,7 +293,7 @@ def make_leaderboards():
 
 
 def make_papers():
-	"""Makes what forms name: links, codes, uploads, tokens."""
+	"""Makes what the forms refer to: links, codes, uploads and tokens."""
 	creator, admin = clients["creator"], clients["admin"]
 	ok(creator.post("/admin/invites", [("action", "make"), ("leaderboard", "club")]))
 	made["invite"], made["code"] = sql("SELECT id, code FROM invites")[0]
@@ -351,7 +352,8 @@ def make_jobs():
 
 
 def end_some():
-	"""Ends the accounts "banned", "deleted" and "onetime", and keeps a session of each."""
+	"""Bans "banned", deletes "deleted" and gives "onetime" a one-time password. Keeps a session of
+	each."""
 	sessions = {
 		who: sql(
 		"SELECT HEX(s.token_hash), u.id FROM sessions s JOIN users u ON u.id = s.user_id WHERE "

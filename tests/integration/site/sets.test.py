@@ -357,7 +357,7 @@ def a_dry_run_of_task_folders_prints_what_would_change():
 
 
 def rank(version, user, score_ns):
-	"""A ranked result of that version, without a worker."""
+	"""Stores a ranked result of that task version, without a worker."""
 	site.sql(f"""
 		SET @v = (SELECT v.id FROM task_versions v JOIN leaderboards l ON l.id = v.leaderboard_id
 			WHERE l.name = 'sort' AND v.number = {version});
@@ -379,7 +379,7 @@ def rank(version, user, score_ns):
 def the_ranking_of_a_replaced_version_stays_readable():
 	rank(1, "carl", 1000)
 	rank(1, "dora", 2000)
-	# Now the leaderboard has only another device.
+	# Now the leaderboard has another device, and no longer the one of these results.
 	equal(
 		site.sql(
 		"SELECT gpu FROM leaderboard_gpus g JOIN leaderboards l ON l.id = g.leaderboard_id WHERE "

@@ -90,7 +90,7 @@ def the_page_lists_every_file_by_its_role_with_a_view_and_a_download():
 
 
 def quoted_again(link):
-	"""The same address, percent-encoded as Python does it."""
+	"""Decodes the address and percent-encodes it as Python does."""
 	path, mark, query = link.partition("?")
 	return urllib.parse.quote(urllib.parse.unquote(path)) + mark + query
 
@@ -185,7 +185,7 @@ def the_files_that_run_and_no_others_are_listed_and_can_be_read():
 	equal({name
 		for name in listed if not name.endswith(".h")},
 		library | judge | {"podium_eval.py", "zygote.py"})
-	# Headers are those of the library. What only CUDA C++ needs is not there.
+	# The listed headers are those of the native library, and not those that only CUDA C++ needs.
 	equal(("native.h" in listed, "carry.h" in listed), (True, False))
 	for name in listed:
 		file = {"podium_eval.py": harness / "eval.py",

@@ -38,7 +38,7 @@ def section(client, path, heading):
 
 
 def board(name, gpus=("H200", ), deadline="NULL"):
-	"""A leaderboard for devices that no worker has, so that its submissions stay queued."""
+	"""Creates a leaderboard for devices that no worker has, so that its submissions stay queued."""
 	devices = "".join(
 		f"INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, '{gpu}', "
 		f"{position} FROM leaderboards WHERE name = '{name}';" for position, gpu in enumerate(gpus))

@@ -191,8 +191,8 @@ def firing():
 
 @test
 def every_metric_that_alerts_and_dashboard_use_exists():
-	# Metrics of webhooks exist once there is a webhook, those of histograms once there was a
-	# request.
+	# Metrics of webhooks exist only once there is a webhook, and histograms of requests only after
+	# the first request.
 	sql("INSERT INTO webhooks (name, address, form, events, secret) VALUES ('hook', "
 		"'https://example.org/', 'json', 'job', 'x')")
 	names = scrape().names()
@@ -330,7 +330,8 @@ def logs_have_no_forged_line_and_no_secret_even_while_the_database_is_away():
 	try:
 		until(lambda: scrape().value("podium_database_up") == 0, 20)
 		for path in [link, *hostile]:
-			# with a session, podium-web asks the database before it looks at the address
+			# ada has a session, with which podium-web queries the database before it looks at the
+			# address.
 			for who in (ada, nobody):
 				answer = who.get(
 					path, **{

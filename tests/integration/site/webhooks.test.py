@@ -62,7 +62,7 @@ def fields(name, address, form="json", events=("record", "ranked", "job", "opene
 
 
 def make_hook(client, page, name, path=None, **more):
-	"""A webhook whose receiver's path is /NAME."""
+	"""Creates a webhook. The path of its address is /NAME unless `path` is given."""
 	made = done(client.post(page, fields(name, receiver.url + (path or f"/{name}"), **more)))
 	hooks[name] = int(made.location.rsplit("/", 1)[1])
 	page = client.get(made.location)
@@ -510,7 +510,7 @@ def a_delivery_is_given_up_after_a_day():
 		"something is wrong there."
 	]])
 	stop_senders()
-	# A delivery that no sender can send is given up too.
+	# Podium also gives up a delivery that no sender may send, because its webhook is paused.
 	done(act(carl, "old", "test"))
 	done(act(carl, "old", "pause", confirm="yes"))
 	sql("UPDATE webhook_events e JOIN webhook_deliveries d ON d.event_id = e.id "

@@ -57,7 +57,8 @@ cli/admin            lib/* sql
 cli/podium           lib/base lib/files lib/result lib/submission lib/task lib/gpu lib/job
 """
 
-# Folders that other folders use. Their headers that others do not use say that they are private.
+# Folders that other folders use. If no other folder uses a header of such a folder, the header must
+# say that it is private.
 SHARED = re.compile(r"(lib/\w+|cgi/(http|render|action)|worker/run/\w+)$")
 
 # Tests that may include private headers of a folder.
@@ -116,8 +117,8 @@ def may_include(folder, other):
 
 
 def cycles(arrows):
-	"""The cycles in a map from each name to the names that it points at, one per strongly connected
-	part."""
+	"""Returns a cycle for each strongly connected part of a graph. `arrows` maps each name to the
+	names to which its arrows point."""
 	done, found = set(), []
 
 	def walk(name, path):

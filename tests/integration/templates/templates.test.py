@@ -20,8 +20,8 @@ HOSTILE = "<script>&\"' ?#/%"
 
 
 class Compiled:
-	"""A template compiled to C in a new folder. `body` becomes one {{template}} block unless it has
-	some."""
+	"""A template compiled to C in a new folder. A `body` without a {{template}} block becomes
+	one."""
 
 	def __init__(self, body, parameters="const char *x"):
 		self.folder = tempfile.TemporaryDirectory(prefix="podium-templates.")
@@ -33,8 +33,8 @@ class Compiled:
 			capture_output=True, text=True)
 
 	def build(self, arguments='"x"'):
-		"""Compiles the C into a program that prints the page, and runs it. Returns its result, or
-		the C compiler's."""
+		"""Compiles the C into a program that prints the page, and runs the program. Returns the
+		program's result, or that of the C compiler if it fails."""
 		self.c.write_text(self.c.read_text().replace('"templates/page.h"', '"page.h"') + """
 			#include <stdio.h>
 			int main(void)

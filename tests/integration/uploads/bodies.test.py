@@ -21,13 +21,14 @@ site = Instance()
 web = find(site.process.pid, "podium-web")
 admin = Client(site.url)
 web_socket = str(site.var / "run" / "web.sock")
-# the limit of podium-web at /login, and that of nginx
+# The limit of podium-web at /login, and the limit of nginx.
 FORM_BYTES, UPLOAD_BYTES = 64 * 1024, 10 * 1024 * 1024
 BOUNDARY = "xyz"
 MULTIPART = f"multipart/form-data; boundary={BOUNDARY}"
 URLENCODED = "application/x-www-form-urlencoded"
 GOOD = b"name=ada&password=a+long+password"
-# A body that was read completely reaches the check of the form's token, which these bodies lack.
+# The status for a body that podium-web has read completely: it then checks the form's token, which
+# these bodies lack.
 WHOLE = 403
 SANITIZED = os.environ.get("B", "").endswith("sanitize")
 stalled = []
@@ -66,7 +67,7 @@ def connect(sent):
 
 
 def read_to_end(connection):
-	"""What arrives until the other side closes. A reset counts as an end."""
+	"""Returns what arrives until the other side closes or resets the connection."""
 	received = b""
 	try:
 		while piece := connection.recv(65536):
@@ -82,7 +83,8 @@ def status_of(answer):
 
 
 def send(*sent, then_end=False, **rest):
-	"""The whole answer. `then_end`: closes the sending side after the data."""
+	"""Sends the data and returns the whole answer. `then_end`: closes the sending side after the
+	data."""
 	with connect(head(*sent[:-1], **rest) + sent[-1]) as connection:
 		if then_end:
 			connection.shutdown(socket.SHUT_WR)
@@ -247,7 +249,7 @@ def record(kind, content=b""):
 
 
 def fastcgi(body, length, *, end=True, path="/login", type=URLENCODED):
-	"""podium-web's answer, b"" if there is none."""
+	"""Sends podium-web a request. Returns its answer, or b"" if there is none."""
 	parameters = {
 		"REQUEST_METHOD": "POST", "REQUEST_URI": path, "QUERY_STRING": "", "CONTENT_TYPE": type,
 		"REMOTE_ADDR": "127.0.0.1", "REQUEST_ID": "0" * 32, "HTTP_HOST": "localhost",

@@ -1,5 +1,5 @@
-/* No test itself: tells tests/integration/uploads/zips.test.py what the reader makes of each zip
- *that it is given the path of. One line of JSON each:
+/* A helper of tests/integration/uploads/zips.test.py, not a test: reads each zip that an argument
+ * names with the code that reads uploads, and prints a line of JSON for it:
  *
  *	{"path": "...", "error": "..."} or {"path": "...", "files": ["a/b.py", ...], "bytes": 1234}
  */

@@ -19,7 +19,8 @@ from tap import contains, equal, run, test  # noqa: E402
 from zips import READ, REFUSED, TASK_FILES, Entry, main as write_zips, task  # noqa: E402
 
 BUILD = ROOT / os.environ.get("B", "build/release")
-# The zip, its contents and the copies in between. A sanitizer keeps freed memory for a while.
+# Enough for a zip, its contents and the copies in between. A sanitizer keeps freed memory for a
+# while, so its limit is higher.
 MOST_MEMORY_KIB = (1024 if BUILD.name == "sanitize" else 160) * 1024
 scratch = tempfile.TemporaryDirectory(prefix="podium-zips.")
 folder = pathlib.Path(scratch.name) / "a" / "b"
@@ -30,7 +31,8 @@ admin = Client(site.url)
 
 
 def each(check):
-	"""Calls check(name, content, wanted) for every zip, and reports all failures by name."""
+	"""Calls check(name, content, wanted) for every zip. Reports each failure with the zip's name.
+	"""
 	faults = []
 	for name, (content, wanted) in {**REFUSED, **READ}.items():
 		try:
@@ -143,7 +145,8 @@ def podium_web_still_runs_and_used_bounded_memory():
 
 
 class Pipe(io.RawIOBase):
-	"""An output that cannot seek, so that a zip's sizes follow its data."""
+	"""An output that cannot seek, so that Python writes the sizes of a zip's files after their
+	data."""
 
 	def __init__(self):
 		super().__init__()

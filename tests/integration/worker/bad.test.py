@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""A bad submission or a bad task does not harm a worker. One podium-worker takes them all. Each
+"""A bad submission or a bad task does not harm a worker. One podium-worker runs all of them. Each
 gets its verdict, and afterwards an ordinary job passes.
 
 If the tests run as root, the worker gets its own process and mount namespaces, a small disk for
-jobs and a memory limit. So a submission can kill and fill only what belongs to the test."""
+jobs and a memory limit. A submission can then kill and fill only what belongs to the test."""
 import os
 import pathlib
 import subprocess
@@ -23,7 +23,7 @@ SHORT_TASK = TASK.replace("gpus:", "test_timeout: 1\ngpus:")
 
 
 def memory_group():
-	"""A control group with a limit, of either version, or None."""
+	"""Makes a control group with a memory limit, of version 1 or 2. Returns None if it cannot."""
 	for root, limit in (("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup",
 		"memory.max")):
 		group = pathlib.Path(root, f"podium-worker-test-{os.getpid()}")
@@ -69,7 +69,7 @@ def children(pid):
 
 
 def start():
-	"""Starts the worker once. Returns it and the process ids of the worker and its podium-run."""
+	"""Starts the worker. Returns it and the process IDs of the worker and its podium-run."""
 	global worker
 	worker = Worker(before=before, GROUP=str(group or ""),
 		PODIUM_SANDBOX_DISK_MIB=str(DISK_BYTES >> 20))
@@ -117,7 +117,7 @@ def ordinary():
 
 
 def kernel(body, head=""):
-	"""A submission whose kernel runs `body` and then answers correctly."""
+	"""Returns a submission whose kernel runs `body` and then answers correctly."""
 	return "import os, sys, time\n" + head + "\ndef custom_kernel(data):\n" + "".join(f"\t{line}\n"
 		for line in body.splitlines()) + "\treturn data\n"
 

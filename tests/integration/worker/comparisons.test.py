@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Podium compares entries that are too close to rank: what podium-run gets, what the worker stores
+"""Comparisons of entries that are too close to rank: what podium-run gets, what the worker stores
 of its answer, and what happens when a comparison fails, is cancelled or is interrupted.
 
 podium-worker and MariaDB are real. podium-run is a stand-in whose answer the test writes."""
@@ -46,8 +46,8 @@ def page():
 
 
 def two_that_are_close():
-	"""Makes two close entries. Returns their numbers and that of the comparison's job, which has
-	not run."""
+	"""Makes two close entries. Returns their numbers and the number of the job that compares them,
+	which is queued."""
 	fresh()
 	with worker():
 		first, second = ranked(1, 1000.0), ranked(2, 1001.0)
@@ -244,7 +244,7 @@ def the_isolated_engine_compares_two_submissions_that_it_ranked():
 		for number in numbers:
 			wait_for(number, limit_s=120)
 			equal(job(number, "verdict, engine"), ["passed", "isolated"])
-		# Their times are close only by chance, so the test asks for the comparison itself.
+		# The two times are close only by chance. If they are not, the test queues the comparison.
 		if not comparisons():
 			sql("INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, "
 				"challenger_id, challenger_job_id, incumbent_id, incumbent_job_id) "

@@ -1,6 +1,6 @@
 /* Stands in for libnvidia-ml.so.1 in tests: a driver with FAKE_GPUS GPUs (default 2) of the model
- * FAKE_MODEL. Each time the clock is asked for it has fallen by 10 MHz, from 1980 MHz on. The file
- * FAKE_FAULTS says what happens to them, a line each: "1 lost", "1 xid 79". */
+ * FAKE_MODEL. The clock is 1980 MHz and falls by 10 MHz with each reading. Each line of the file
+ * FAKE_FAULTS reports a fault of a GPU: "1 lost", "1 xid 79". */
 #include "lib/gpu/nvml.h"
 
 #include <stdio.h>
@@ -18,7 +18,7 @@ static unsigned int gpus(void)
 	return count ? (unsigned int)atoi(count) : 2;
 }
 
-/* ---- what happens to them ---- */
+/* ---- faults of the GPUs ---- */
 
 struct nvmlEventSet_st {
 	unsigned int index;
@@ -43,7 +43,8 @@ static int is_lost(unsigned int index)
 	return found;
 }
 
-/* The next Xid of the device behind `heard`, which moves on; 0: none. */
+/* Returns the device's next Xid after the position `heard` in the file, or 0 if there is none.
+ * Moves `heard` behind what it has read. */
 static unsigned long long next_xid(unsigned int index, long *heard)
 {
 	FILE *file = open_faults();
@@ -80,7 +81,7 @@ unsigned int nvmlDeviceRegisterEvents(
 	struct nvmlDevice_st *device, unsigned long long kinds, struct nvmlEventSet_st *set)
 {
 	set->index = device->index;
-	while (next_xid(set->index, &set->heard)) /* skips earlier errors */
+	while (next_xid(set->index, &set->heard)) /* skips errors from before the registration */
 		;
 	return kinds != NVML_EVENT_XID;
 }
@@ -200,7 +201,7 @@ unsigned int nvmlDeviceGetTemperature(
 	return sensor != NVML_GPU_SENSOR;
 }
 
-/* "Not supported", as some boards answer. */
+/* Answers "not supported", as some boards do. */
 unsigned int nvmlDeviceGetPowerUsage(struct nvmlDevice_st *device, unsigned int *milliwatts);
 unsigned int nvmlDeviceGetPowerUsage(struct nvmlDevice_st *device, unsigned int *milliwatts)
 {
@@ -215,11 +216,11 @@ unsigned int nvmlDeviceGetCurrentClocksThrottleReasons(
 	struct nvmlDevice_st *device, unsigned long long *reasons)
 {
 	(void)device;
-	*reasons = 0x1 | NVML_SLOWED_BY_POWER_CAP; /* the first bit says that it is idle */
+	*reasons = 0x1 | NVML_SLOWED_BY_POWER_CAP; /* 0x1: the GPU is idle */
 	return 0;
 }
 
-/* ---- what podium-run asks about its host; each is FAKE_... or what is healthy ---- */
+/* ---- what podium-run asks about its host; FAKE_... variables replace the healthy values ---- */
 
 static unsigned int fake(const char *name, unsigned int otherwise)
 {

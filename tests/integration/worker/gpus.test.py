@@ -42,7 +42,7 @@ SHOWS = HARNESS.replace('case.split(":")[1]', 'case.split(":")[1].split(";")[0]'
 
 
 def shown(number):
-	"""(devices, POPCORN_GPUS, start, end) of a test stage."""
+	"""Returns (devices, POPCORN_GPUS, start, end), which the test stage of the job printed."""
 	return sql(
 		f"SELECT REPLACE(stdout, '\\n', ' ') FROM stages WHERE job_id = {number} AND name = 'test'"
 	)[0][0].split()

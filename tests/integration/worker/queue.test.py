@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Which job a worker claims next, by its own statements against a real MariaDB: fair between users,
-each job once, nothing for paused workers or devices, and without reading the whole queue."""
+"""Which job a worker claims next, tested with the worker's own statements against a real MariaDB.
+Claims are fair between users, claim each job once and nothing for paused workers or devices, and do
+not read the whole queue."""
 import collections
 import pathlib
 import subprocess
@@ -263,7 +264,7 @@ def pausing_requeues_running_jobs_without_counting_the_attempt():
 
 
 def examined(model, device="GPU-0"):
-	"""What one claim reads, per statement."""
+	"""Makes one claim. Returns what each of its statements reads."""
 	sql("TRUNCATE mysql.slow_log; SET GLOBAL slow_query_log = 1; SET GLOBAL log_output = 'TABLE'; "
 		"SET GLOBAL long_query_time = 0")
 	claimed = claim(1, "one", model, device)
@@ -290,8 +291,8 @@ def a_claim_reads_little_of_a_hundred_thousand_queued_jobs():
 	_, statements = examined("CPU")
 	if statements[0][0] > 500:
 		raise AssertionError(f"a claim among many users read {statements[:3]}")
-	# Sixty users each have a running job, and as many queued jobs ahead of the others as one user
-	# may have.
+	# Each of sixty users gets a running job and, ahead of all other jobs, as many queued jobs as
+	# one user may have.
 	sql("SET @first = (SELECT MIN(id) FROM jobs WHERE state = 'queued'); UPDATE jobs SET user_id "
 		"= 1001 + id % 60 WHERE id BETWEEN @first AND @first + 6059;"
 		"UPDATE jobs SET state = 'running', lease_expires = UTC_TIMESTAMP(3) + INTERVAL 1 DAY "

@@ -1,12 +1,16 @@
-/* Claims as workers make them, for queue.test.py and tests/bench/claims.py, which start a database
- *for it.
+/* Claims jobs as workers do, for queue.test.py and tests/bench/claims.py, which start a database.
  *
- *	test_claims claim COUNT WORKER MODEL DEVICE       one after the other; prints a job's number a
- *line, or "none" test_claims race THREADS COUNT WORKER MODEL       as many at once, each COUNT
- *times, each for a device of its own test_claims time THREADS COUNT WORKER MODEL HOW [PAUSE_MS] the
- *same once each has made a claim that does not count, on the connection that it keeps, and prints
- *"JOB MICROSECONDS"; HOW is `fair`, or `plain` for the oldest job, whoever it is of; before a claim
- *it waits so long on average, as while a job runs
+ *	test_claims claim COUNT WORKER MODEL DEVICE
+ *		makes COUNT claims one after the other; prints a job's number a line, or "none"
+ *
+ *	test_claims race THREADS COUNT WORKER MODEL
+ *		THREADS threads do so at the same time, each for another device
+ *
+ *	test_claims time THREADS COUNT WORKER MODEL HOW [PAUSE_MS]
+ *		the same, but prints "JOB MICROSECONDS"; each thread first makes a claim that is not
+ *		printed, on the connection that it keeps
+ *		HOW: `fair` claims as workers do; `plain` claims the oldest job of any user
+ *		PAUSE_MS: average pause before each claim, as if a job ran meanwhile
  */
 #include "lib/base/scope.h"
 #include "worker/queue.h"
@@ -37,7 +41,7 @@ static double clock_us(void)
 	return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
 }
 
-/* ---- the claim without turns ---- */
+/* ---- the plain claim, which ignores whose turn it is ---- */
 
 static const struct column CLAIM_COLUMNS[] = {
 	INTEGER(struct claim, job_id),
@@ -96,7 +100,8 @@ static int claim_once(
 	return 0;
 }
 
-/* Evenly between nothing and twice the average, so that they do not come together. */
+/* Waits a random time between 0 and twice the average pause, so that the threads do not claim in
+ * step. */
 static void pause_for(const struct racer *racer, unsigned int *state)
 {
 	double ms = 2.0 * racer->pause_ms * rand_r(state) / RAND_MAX;

@@ -49,7 +49,7 @@ static int check_requirements(const struct job *job, struct error *error)
 	return 0;
 }
 
-/* ptxas writes to nvcc's standard error. */
+/* Sends what ptxas reported about the kernels. ptxas writes to nvcc's standard error. */
 static void send_kernels(
 	struct run *run, const struct stage *stage, const struct process_result *result)
 {

@@ -8,8 +8,8 @@
 enum { limit_ms = task_compile_timeout_s * 1000 };
 static const uint64_t most_memory_bytes = UINT64_C(4) << 30;
 
-/* -I keeps the job's folder out of the module path, so that this imports nothing of the submission.
- */
+/* -I keeps the job's folder out of the module path, so that the checker imports nothing of the
+ * submission. */
 static const char CHECKER[] =
 	"import sys\n"
 	"name = sys.argv[1]\n"

@@ -116,7 +116,7 @@ static bool fails_alike(const struct process_result *with, const struct results 
 
 /* The exit code says that the harness failed, but any code in the program may call exit. The code
  * therefore counts only if the harness also fails without the submission. A CUDA C++ program cannot
- * run without it, so its harness must have reported an error. */
+ * run without the submission, so there the harness must have reported an error. */
 static int find_who_failed(struct run *run, struct stage *stage, struct evaluation *evaluation,
 	const struct process_result *result, struct error *error)
 {

@@ -79,7 +79,8 @@ void evaluation_tell_progress(const struct evaluation *evaluation)
 		evaluation->first + evaluation->results.finished, evaluation->all);
 }
 
-/* Called before the progress is sent, so that the reader has no unread events. */
+/* Sends the latest output. Called before the progress event is sent: while an event is unread,
+ * event_tail sends nothing. */
 static void tell_printed(struct evaluation *evaluation)
 {
 	if (!evaluation->printed || clock_ms() < evaluation->printed_told_ms + process_tell_ms)
@@ -88,7 +89,8 @@ static void tell_printed(struct evaluation *evaluation)
 	evaluation->printed_told_ms = clock_ms();
 }
 
-/* When the harness reports a case, the device has just finished it. */
+/* Reads the device's state and memory use. Called when the harness reports a case, because the
+ * device has just finished that case. */
 static void read_device(struct evaluation *evaluation)
 {
 	struct gauge *gauge = evaluation->run->gauge;
@@ -172,8 +174,8 @@ void evaluation_send_cases(const struct evaluation *evaluation, const struct sta
 	struct run *run = evaluation->run;
 	const struct results *results = &evaluation->results;
 	enum verdict verdict = stage->judgement.verdict;
-	/* A harness that violates the protocol may do so in any case; a judge says in which case it is.
-	 */
+	/* The results of a judge show in which case the submission violated the protocol or printed too
+	 * much. A harness may violate the protocol in any case, so no case is blamed. */
 	bool broke_down = verdict == VERDICT_RUNTIME_ERROR || verdict == VERDICT_TIME_LIMIT
 		|| verdict == VERDICT_MEMORY_LIMIT
 		|| (results->is_judge
@@ -296,7 +298,7 @@ static void compare_stage(
 
 /* ---- stages ---- */
 
-/* A stage's case lines. If only the last benchmark ranks, it is the only one. */
+/* Returns a stage's case lines. If only the last benchmark ranks, its line is the only one. */
 static const char *const *stage_cases(
 	const struct task *task, const struct stage_kind *kind, size_t *count)
 {
@@ -337,7 +339,7 @@ int evaluation_reopen_stage(struct run *run, struct evaluation *evaluation, stru
 }
 
 /* Runs the cases with the job's engine. Only a dry run, which finds out which engine can run a
- * task, goes on with the custom one if the judge cannot split the task. */
+ * task, continues with the custom engine if the judge cannot split the task. */
 static int run_cases(struct run *run, struct evaluation *evaluation, struct error *error)
 {
 	int rc = 0;
@@ -350,7 +352,7 @@ static int run_cases(struct run *run, struct evaluation *evaluation, struct erro
 	return rc ? rc : engine_custom(run, evaluation->stage, evaluation, error);
 }
 
-/* A stage has all cases of its kind, but a profiled stage has one. */
+/* Fills *evaluation with all cases of the stage's kind. A profiled stage has one case. */
 static int prepare_evaluation(struct run *run, struct stage *stage, struct profiler *profiler,
 	struct evaluation *evaluation, struct error *error)
 {
@@ -397,7 +399,7 @@ static int compile_stage(struct run *run, struct stage *stage, struct error *err
 											   : compile_cu(run, stage, error);
 }
 
-/* A failure on our side is never the submission's fault. */
+/* Turns an error of podium-run into an internal error, so that the submission is not blamed. */
 static void set_internal_error(struct judgement *judgement, const struct error *error)
 {
 	judgement->verdict = VERDICT_INTERNAL_ERROR;
@@ -425,7 +427,7 @@ static const struct stage *run_stage(
 	return last;
 }
 
-/* The number of stages of a kind. */
+/* Returns the number of stages of a kind: one for each benchmark if they are profiled, else one. */
 static size_t stage_parts(const struct task *task, const struct stage_kind *kind)
 {
 	size_t cases = 1;
@@ -460,7 +462,8 @@ static size_t list_stages(const struct job *job, struct arena *arena, struct sta
 	return count;
 }
 
-/* The programs that ran the tests also run the timed stage. */
+/* Returns the timed stage that follows a test stage, or NULL. The isolated engine runs such a pair
+ * of stages with the same programs. */
 static struct stage *find_next(struct stage *stages, size_t count, size_t index)
 {
 	bool is_pair = index + 1 < count && stages[index].kind == &KINDS[KIND_TEST]

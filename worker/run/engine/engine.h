@@ -18,24 +18,25 @@ struct evaluation {
 	size_t told;              /* finished cases that the progress has counted */
 	const char *const *cases; /* the case lines that the harness gets */
 	size_t count;
-	/* The index of the first case among those of all stages of this kind, and their number. */
+	/* The index of this stage's first case among the cases of all stages of this kind, and the
+	 * number of those cases. */
 	size_t first, all;
 	struct profiler *profiler;
 	struct stage *stage;
-	/* Of the stage that the same judge runs after this one has passed; NULL: none. */
+	/* Of the stage that the same judge runs after this stage has passed; NULL: none. */
 	struct evaluation *next;
 	bool is_over; /* the judge has started `next`, and all events of this stage were sent */
 	/* The output of the submission's program, to be sent when a timed case ends; NULL: never. */
 	const struct process_result *printed;
 	int64_t printed_told_ms;
-	/* The process whose command the event "stage" shows; NULL: the event was sent, or is sent
-	 * later. */
+	/* The judge, whose command the event "stage" shows. The event is sent once the judge has
+	 * reported the number of its cases. NULL: other code sends the event. */
 	const struct process *judge;
 	/* The device's state before a timed stage, if has_gauge. */
 	struct gauge_reading before;
 	bool has_gauge;
-	bool is_measured;          /* `busy` has a reading from when a case ended */
-	struct gauge_reading busy; /* the worst readings then */
+	bool is_measured;          /* `busy` has a reading */
+	struct gauge_reading busy; /* the worst of the readings at the ends of cases */
 	/* The device's peak memory use at the ends of cases, in bytes; NAN: unknown. */
 	double used_bytes;
 };
@@ -44,9 +45,9 @@ struct evaluation {
  * frees the judgement's message. */
 void engine_run(struct run *run, struct judgement *judgement);
 
-/* Runs and judges a stage's cases; the stage's folder is open and empty. An error is an internal
- * one. For a profiled stage it also sends the cases, because the reports that follow belong to
- * them. */
+/* Runs and judges a stage's cases; the stage's folder is open and empty. A returned error means an
+ * internal error. For a profiled stage it also sends the cases, because the reports that follow
+ * belong to them. */
 int engine_custom(
 	struct run *run, struct stage *stage, struct evaluation *evaluation, struct error *error);
 
@@ -70,7 +71,7 @@ bool evaluation_take(void *evaluation, const char *bytes, size_t length);
 void evaluation_note(struct evaluation *evaluation);
 void evaluation_tell_progress(const struct evaluation *evaluation);
 
-/* Discards all results. */
+/* Discards all results, so that the cases can run. */
 void evaluation_open_results(struct evaluation *evaluation);
 
 /* Discards the stage's judgement, results and folder, so that the stage can run again. */
@@ -80,7 +81,8 @@ int evaluation_reopen_stage(struct run *run, struct evaluation *evaluation, stru
  * frees the results. */
 void evaluation_close(struct evaluation *evaluation);
 
-/* Reads the device's state before the program starts, and sends the event about it afterwards. */
+/* evaluation_look_before reads the device's state before the program starts.
+ * evaluation_send_conditions sends the event "conditions" after the program has ended. */
 void evaluation_look_before(struct evaluation *evaluation);
 void evaluation_send_conditions(struct evaluation *evaluation, const struct stage *stage);
 

@@ -23,7 +23,7 @@ static const struct {
 	{ "native.so", embedded_native, embedded_native_end },
 };
 
-/* No secret is in these; a contestant has no use for them. */
+/* The files that only a judge gets. They hold no secret, but a contestant has no use for them. */
 static const char *const OF_JUDGE[] = { "judge.py", "podium_cases.py", "podium_eval.py",
 	"podium_side.py", "podium_staging.py", "podium_statistics.py" };
 

@@ -1,7 +1,7 @@
 /* The engine that keeps the submission apart from its judge. It runs a judge and a contestant with
  * the submission. Timed stages add a contestant with an empty kernel, comparisons one with the
- * rival. Each program has its own sandbox and its own part of the job's folder. The programs that
- * ran the tests also run the timed stage. */
+ * rival. Each program has its own sandbox and its own part of the job's folder. A test stage and
+ * the timed stage after it share their programs, which start once. */
 #include "worker/run/engine/engine.h"
 
 #include "lib/base/clock.h"
@@ -103,7 +103,8 @@ static int fill_part(struct run *run, const struct evaluation *evaluation,
 											   : fill_cu_part(run, part, who, error);
 }
 
-/* The first stage that needs a part creates it; it then lives as long as the job. */
+/* Fills the folder of each program. The first stage that needs a part of the job's folder creates
+ * it; the part then lives as long as the job. */
 static int fill_parts(struct run *run, const struct evaluation *evaluation, struct error *error)
 {
 	int rc = 0;
@@ -178,10 +179,11 @@ static struct process describe_program(
 	struct process process = {
 		.arguments = build_command(run, evaluation, who),
 		.environment = build_environment(run, evaluation, who),
-		.timeout_ms = evaluation_limit_s(evaluation) * 1000,
+		.timeout_ms = evaluation_limit_s(evaluation) * 1000 + judge_grace_ms,
 		.zygote = run->zygote,
 		.is_trusted = who == PROGRAM_JUDGE || who == PROGRAM_NULL,
-		/* The rival must be gone before the submission is measured alone. */
+		/* When the rival's channel closes, the judge measures the submission alone. The channel
+		 * therefore stays open until the rival's sandbox is empty. */
 		.holds_channel = who == PROGRAM_RIVAL,
 		.view = { .gpus = job->device.uuid, .programs = { job->python, job->nvcc } },
 	};
@@ -194,7 +196,7 @@ static struct process describe_program(
 /* ---- the outcome ---- */
 
 /* Whether the judge said before its first case that the task cannot be split, in a job that may try
- * the other engine. For CUDA C++ this was decided at compile time. */
+ * the other engine. For CUDA C++ the compile stage has found that out. */
 static bool cannot_split(
 	const struct run *run, const struct stage *stage, const struct process_result *judge)
 {
@@ -277,10 +279,11 @@ static void start_next_stage(struct series *series)
 {
 	struct evaluation *next = series->current->next;
 	end_stage(series);
-	/* An onlooker must not disturb a measurement. */
+	/* Stop following the output: an onlooker must not disturb a measurement. */
 	series->processes[PROGRAM_ENTRY].on_output = NULL;
 	series->processes[PROGRAM_JUDGE].spent_ms = series->current->stage->duration_ms;
-	series->processes[PROGRAM_JUDGE].timeout_ms = evaluation_limit_s(next) * 1000;
+	series->processes[PROGRAM_JUDGE].timeout_ms =
+		evaluation_limit_s(next) * 1000 + judge_grace_ms;
 	begin_stage(series, next);
 	evaluation_tell_progress(next);
 }
@@ -290,7 +293,7 @@ static bool has_passed(const struct results *results)
 	return results->check && strcmp(results->check, "pass") == 0;
 }
 
-/* The judge's on_result. */
+/* The judge's on_result: reads result lines, and starts the next stage once this one has passed. */
 static bool take_results(void *context, const char *bytes, size_t length)
 {
 	struct series *series = context;
@@ -322,7 +325,8 @@ static int run_programs(struct series *series, struct evaluation *evaluation, st
 	return process_run_all(series->processes, series->ended, run->part_count, error);
 }
 
-/* Sends the stage's events now that the stage counts. */
+/* Sends the stage's events "stage", "log" and "conditions", which waited until it was certain that
+ * the custom engine does not repeat the stage. */
 static void tell_outcome(const struct series *series, struct stage *stage)
 {
 	if (!stage->begun)
@@ -350,7 +354,7 @@ int engine_isolated(struct run *run, struct evaluation *evaluation, struct error
 	tell_outcome(&series, stage);
 	judge_isolated(series.processes, ended, run->part_count, &last->results, &stage->judgement);
 	note_end(stage, series.processes, ended);
-	/* What the judge says of a task that cannot be split is the verdict's reason. */
+	/* If the task cannot be split, the verdict's reason already tells what the judge said. */
 	if (stage->judgement.verdict == VERDICT_INTERNAL_ERROR
 		&& ended[PROGRAM_JUDGE].code != JUDGE_CANNOT_SPLIT)
 		log_judge(&ended[PROGRAM_JUDGE]);

@@ -31,7 +31,7 @@ EMBED(native_h, "harness/isolated/native.h");
 EMBED(build_cu, "harness/isolated/build_cu");
 EMBED(native_o, NATIVE_OBJECT);
 
-/* They go into a folder that has no file of a task. */
+/* The engine's files go into a folder of their own, isolated/, which has no file of a task. */
 #define ENGINE_FILE(file, symbol) \
 	{ \
 		"isolated/" file, embedded_##symbol, embedded_##symbol##_end \
@@ -61,9 +61,9 @@ static const struct {
 
 /* ---- the forms of tasks ---- */
 
-/* The engine's replacement for the main source of each form. If `slot` is set, the entry includes
- * the submission by that name. Otherwise the submission is a source file, and the entry is compiled
- * once, into the kit. */
+/* For each form of task: its main source, and the engine's entry that replaces it. If `slot` is
+ * set, the entry includes the submission by that name. Otherwise the submission is a source file,
+ * and the entry is compiled once, into the kit. */
 static const struct form {
 	const char *main, *entry, *slot;
 } FORMS[] = {
@@ -72,7 +72,7 @@ static const struct form {
 	[ENGINE_FORM_SINGLE] = { "single_main.cu", "isolated/entry_single.cu", "train.cuh" },
 };
 
-/* The job's engine is isolated only if its task has one of the forms. */
+/* The job's engine is isolated only if its task has one of the forms, so a form is always found. */
 static const struct form *find_form(const struct job *job)
 {
 	return &FORMS[engine_form(job->task)];
@@ -80,7 +80,7 @@ static const struct form *find_form(const struct job *job)
 
 /* ---- nvcc's folder ---- */
 
-/* Submissions may include reference.cuh for its types. */
+/* Replaces reference.cuh, which submissions may include for its types. */
 static const char STAND_IN[] = "/* The reference stays with the judge. */\n#include \"task.h\"\n";
 
 static bool is_stock(const struct task *task, const char *name)
@@ -109,7 +109,8 @@ static int write_utils(
 		stock ? (size_t)(stock->end - stock->bytes) : file->length, 0444, error);
 }
 
-/* Without `with_reference`, writes only STAND_IN under the reference's name. */
+/* Writes the task's files. Without `with_reference`, leaves out eval.cu and writes STAND_IN instead
+ * of the reference. */
 static int write_task(struct run *run, bool with_reference, struct error *error)
 {
 	int rc = 0, folder = run->workspace.run;
@@ -270,7 +271,8 @@ static int read_kit(struct run *run, struct kit *kit, struct error *error)
 	return 0;
 }
 
-/* The folder has nothing of the submission, so the compiler is trusted. Sends no events. */
+/* Builds the kit. The folder has nothing of the submission, so the compiler is trusted. Sends no
+ * events. */
 static int build_kit(struct run *run, struct stage *stage, const struct nvcc *nvcc, struct kit *kit,
 	struct error *error)
 {
@@ -285,7 +287,7 @@ static int build_kit(struct run *run, struct stage *stage, const struct nvcc *nv
 	memcpy(words + 3, nvcc->words, nvcc->count * sizeof *words);
 	struct process process = nvcc_process(run, nvcc);
 	process.arguments = words;
-	process.timeout_ms *= 2; /* this compiles several programs */
+	process.timeout_ms *= 2; /* build_cu compiles several programs */
 	process.is_trusted = true;
 	struct process_result *result = arena_alloc(run->arena, sizeof *result);
 	struct stage scratch = *stage;
@@ -314,7 +316,7 @@ static void copy_programs(struct run *run, const struct kit *kit)
 			kit->programs[i].length };
 }
 
-/* On success *found has either an obstacle or programs. */
+/* Finds the kit in memory, or builds it. On success *found has either an obstacle or programs. */
 static int get_kit(struct run *run, struct stage *stage, const struct nvcc *nvcc,
 	const struct kit **found, struct error *error)
 {
@@ -341,7 +343,8 @@ static int get_kit(struct run *run, struct stage *stage, const struct nvcc *nvcc
 
 /* ---- the submission ---- */
 
-/* Writes the submission and what it needs to compile. Compile errors are then the participant's. */
+/* Writes the submission and what it needs to compile. The task's own files have compiled in the
+ * kit, so compile errors are now the participant's. */
 static int write_submission(
 	struct run *run, const struct kit *kit, const char *text, size_t length, struct error *error)
 {

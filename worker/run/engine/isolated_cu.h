@@ -3,7 +3,7 @@
  *
  * - judge.out, with the task's reference.cuh.
  * - contestant.out, with the task's task.h.
- * - submission.so, the submission behind an entry.
+ * - submission.so, the submission and the entry that calls it.
  *
  * judge.out and contestant.out are the same for all submissions to a version of a task. This module
  * keeps them, as the kit, in memory from one job to the next. */

@@ -33,8 +33,8 @@ static const char *case_noun(const struct results *results)
 	return results->family == RESULT_TESTS ? "test" : "benchmark";
 }
 
-/* Appends " in test 3 of 12 (size: 128; seed: 5)" for the first case without a result: the one that
- * ran. */
+/* Appends " in test 3 of 12 (size: 128; seed: 5)" for the first case without a result, which is the
+ * case that ran. */
 static void append_where(struct buffer *out, const struct results *results)
 {
 	for (size_t i = 0; i < results->count; i++) {
@@ -269,7 +269,8 @@ void judge_compiler(
 
 /* ---- the isolated engine ---- */
 
-/* A judge's other exit codes. With `is_of_submission`, the judge's own sentence says more. */
+/* The judge's exit codes except 0, JUDGE_WRONG and JUDGE_LOSS. With `is_of_submission`, the judge's
+ * own error replaces `sentence` if there is one. */
 static const struct judge_code {
 	int code;
 	enum verdict verdict;
@@ -336,29 +337,22 @@ static void quote_judge(
 	buffer_text(&out->message, text_ends_with(buffer_string(&out->message), ".") ? "" : ".");
 }
 
-/* A contestant that the judge dismissed ends like this, but a submission may also choose to. */
+/* Whether the program ended as a contestant does that the judge has dismissed. A submission may
+ * also choose to end so. */
 static bool is_orderly(const struct process_result *result)
 {
 	return result->ending == PROCESS_LEFT
 		|| (result->ending == PROCESS_EXITED && result->code == 0);
 }
 
-/* Finds the program whose end the judge noticed: the first with a disorderly end. PROGRAM_JUDGE:
- * none. */
-static enum isolated_program find_lost(const struct process_result *ended, size_t count)
-{
-	enum isolated_program lost = PROGRAM_JUDGE;
-	for (size_t i = PROGRAM_JUDGE + 1; i < count; i++)
-		if (!is_orderly(&ended[i]) && (!lost || ended[i].duration_ms < ended[lost].duration_ms))
-			lost = (enum isolated_program)i;
-	return lost || ended[PROGRAM_ENTRY].ending == PROCESS_LEFT ? lost : PROGRAM_ENTRY;
-}
-
-/* Judges a contestant that ended on its own or at a limit. */
+/* Judges a contestant that ended on its own or at a limit, or left the judge. */
 static void judge_contestant(const struct process *process, const struct process_result *result,
 	const struct results *results, struct judgement *out)
 {
-	if (!judge_ending(process, result, out)) {
+	if (result->ending == PROCESS_LEFT) { /* it still ran when the judge had ended */
+		out->verdict = VERDICT_PROTOCOL_VIOLATION;
+		buffer_text(&out->message, "The submission closed its channel to the judge");
+	} else if (!judge_ending(process, result, out)) {
 		judge_own_exit(result, results, out);
 		return;
 	}
@@ -369,31 +363,22 @@ static void judge_contestant(const struct process *process, const struct process
 		buffer_byte(&out->message, '.');
 }
 
-static void judge_loss(const struct process *processes, const struct process_result *ended,
-	size_t count, const struct results *results, struct judgement *out)
+/* `lost`: the contestant whose end the judge reported. */
+static void judge_loss(const struct process *process, const struct process_result *lost,
+	enum side side, const struct results *results, struct judgement *out)
 {
-	enum isolated_program lost = find_lost(ended, count);
-	bool machine_was_full = ended[lost].out_of_memory && processes[lost].host->groups.folder < 0;
-	if (lost != PROGRAM_NULL && !machine_was_full)
-		out->loser = lost == PROGRAM_RIVAL ? SIDE_RIVAL : SIDE_SUBMISSION;
-	if (lost == PROGRAM_ENTRY) {
-		judge_contestant(&processes[lost], &ended[lost], results, out);
-	} else if (lost == PROGRAM_JUDGE) {
-		out->verdict = VERDICT_PROTOCOL_VIOLATION;
-		buffer_text(&out->message, "The submission closed its channel to the judge");
-		append_where(&out->message, results);
-		buffer_byte(&out->message, '.');
-	} else if (lost == PROGRAM_RIVAL) {
-		cleanup_buffer struct buffer sentence = { 0 };
-		judge_contestant(&processes[lost], &ended[lost], results, out);
-		buffer_printf(&sentence, "The submission that this one is compared with failed: %s",
-			buffer_string(&out->message));
-		buffer_clear(&out->message);
-		buffer_append(&out->message, sentence.data, sentence.length);
-	} else {
-		blame_judge(&ended[PROGRAM_JUDGE], results,
-			"The contestant with the empty kernel ended too early", out);
-	}
+	bool machine_was_full = lost->out_of_memory && process->host->groups.folder < 0;
+	out->loser = machine_was_full ? SIDE_NONE : side;
+	judge_contestant(process, lost, results, out);
+	if (side != SIDE_RIVAL)
+		return;
+	cleanup_buffer struct buffer sentence = { 0 };
+	buffer_printf(&sentence, "The submission that this one is compared with failed: %s",
+		buffer_string(&out->message));
+	buffer_clear(&out->message);
+	buffer_append(&out->message, sentence.data, sentence.length);
+	if (out->verdict == VERDICT_PROTOCOL_VIOLATION)
+		out->verdict = VERDICT_RUNTIME_ERROR;
 }
 
 /* Incomplete or contradictory results are the judge's own fault: no other program can write them.
@@ -420,8 +405,11 @@ static void judge_by_exit(const struct process *processes, const struct process_
 	if (judge->code == 0 || judge->code == JUDGE_WRONG) {
 		judge_by_results(judge, results, out);
 		out->loser = out->verdict == VERDICT_WRONG_ANSWER ? SIDE_SUBMISSION : SIDE_NONE;
-	} else if (judge->code == JUDGE_LOSS) {
-		judge_loss(processes, ended, count, results, out);
+	} else if (judge->code == JUDGE_LOSS || (judge->code == JUDGE_RIVAL_LOSS && count == PROGRAMS)) {
+		bool is_rival = judge->code == JUDGE_RIVAL_LOSS;
+		enum isolated_program lost = is_rival ? PROGRAM_RIVAL : PROGRAM_ENTRY;
+		judge_loss(&processes[lost], &ended[lost], is_rival ? SIDE_RIVAL : SIDE_SUBMISSION, results,
+			out);
 	} else if (code && code->is_of_submission) {
 		quote_judge(results, code, out);
 		out->loser = code->code == JUDGE_RIVAL ? SIDE_RIVAL : SIDE_SUBMISSION;
@@ -434,7 +422,7 @@ static void judge_by_exit(const struct process *processes, const struct process_
 		out->machine_failed = true;
 }
 
-/* The judge was ended, by anybody. */
+/* Judges a stage whose judge did not exit, or whose result lines are malformed. */
 static void judge_by_ending(const struct process *process, const struct process_result *judge,
 	const struct results *results, struct judgement *out)
 {
@@ -453,10 +441,14 @@ void judge_isolated(const struct process processes[static PROGRAMS],
 {
 	const struct process *process = &processes[PROGRAM_JUDGE];
 	const struct process_result *judge = &ended[PROGRAM_JUDGE];
-	if (judge->ending == PROCESS_STOPPED || judge->ending == PROCESS_TIMEOUT) {
+	if (judge->ending == PROCESS_STOPPED) {
 		judge_ending(process, judge, out);
-		if (judge->ending == PROCESS_TIMEOUT)
-			append_where(&out->message, results);
+		buffer_byte(&out->message, '.');
+	} else if (judge->ending == PROCESS_TIMEOUT) {
+		out->verdict = VERDICT_TIME_LIMIT;
+		buffer_printf(&out->message, "The limit of %" PRId64 " s was reached",
+			(process->timeout_ms - judge_grace_ms) / 1000);
+		append_where(&out->message, results);
 		buffer_byte(&out->message, '.');
 	} else if (judge->ending == PROCESS_EXITED && results->verdict == VERDICT_NONE) {
 		judge_by_exit(processes, ended, count, results, out);

@@ -20,7 +20,7 @@ struct judgement {
 void judge_harness(const struct process *process, const struct process_result *result,
 	struct results *results, struct judgement *judgement);
 
-/* Judges a program that exited with a code of the harness, where the submission chose that code. */
+/* Judges an exit with a code that the submission chose itself. */
 void judge_own_exit(const struct process_result *result, const struct results *results,
 	struct judgement *judgement);
 
@@ -38,8 +38,10 @@ enum isolated_program {
 	PROGRAMS,
 };
 
-/* The descriptors that a program gets as 0, 1, 2 and so on. Each source lies above those numbers.
- */
+/* The judge keeps the time limit itself and says who used it up. podium-run ends it so much later. */
+enum { judge_grace_ms = 2000 };
+
+/* The judge's exit codes (docs/podium-run.md). */
 enum {
 	JUDGE_RAISED = 1,
 	JUDGE_CUDA = 110,
@@ -49,6 +51,7 @@ enum {
 	JUDGE_VIOLATION = 116,
 	JUDGE_LOSS = 117,
 	JUDGE_RIVAL = 118,
+	JUDGE_RIVAL_LOSS = 119,
 };
 
 /* Sets the verdict on a stage. Call results_finish() first. A failure of the judge is never the

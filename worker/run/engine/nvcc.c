@@ -37,7 +37,7 @@ void nvcc_add(struct nvcc *nvcc, const char *word)
 	nvcc->words[nvcc->count++] = word;
 }
 
-/* "-gencode=arch=compute_90a,code=sm_90a" for "9.0". */
+/* Adds the device's architecture, such as "-gencode=arch=compute_90a,code=sm_90a" for "9.0". */
 static int add_architecture(struct nvcc *nvcc, const char *capability, struct error *error)
 {
 	int major, minor, end = 0;

@@ -1,5 +1,5 @@
-/* Private to worker/run/engine: nvcc's command line: the field's usual flags, the task's flags and
- * the device's architecture. nvcc runs in a sandbox that shows no GPU, with its own limits. */
+/* Private to worker/run/engine: nvcc's command line, which has the usual flags, the task's flags
+ * and the device's architecture. nvcc runs in a sandbox that shows no GPU, with its own limits. */
 #ifndef PODIUM_WORKER_RUN_ENGINE_NVCC_H
 #define PODIUM_WORKER_RUN_ENGINE_NVCC_H
 

@@ -411,7 +411,7 @@ static char *trim_blanks(char *text)
 	return text;
 }
 
-/* Takes one line, without its end. Some harnesses write blank lines. */
+/* Takes one line, without its end. Skips blank lines, which some harnesses write. */
 static bool take_line(struct results *results, const char *bytes, size_t length)
 {
 	cleanup_buffer struct buffer line = { 0 }, copy = { 0 };

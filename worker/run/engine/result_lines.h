@@ -75,14 +75,15 @@ struct results {
 	bool untimed;              /* profiled benchmarks: a case passes without figures */
 	bool is_judge;             /* the writer is a judge of the isolated engine */
 	struct result_case *cases; /* `count` of them */
-	/* The field's stock CUDA harness reports a wrong answer in a ranked run as its test 0. */
+	/* A test that a timed stage reports: a widely used CUDA harness reports a wrong answer in a
+	 * ranked run as its test 0. */
 	struct result_case other;
 	const char *counts[2]; /* test-count, benchmark-count */
 	const char *check;     /* "pass", "fail" or NULL */
 	const char *error;     /* of the whole run */
 	const char *nonce;     /* the judge's, which it mixed into its seeds */
 	size_t finished;       /* cases that have a result, for the progress */
-	struct results *next;  /* the results that lines belong to after `check`; NULL: none */
+	struct results *next;  /* gets the lines after `check`, of the next stage; NULL: none */
 
 	enum verdict verdict; /* VERDICT_NONE, or the verdict on malformed lines */
 	char reason[512];     /* the sentence for that verdict */

@@ -1,4 +1,4 @@
-/* A job being run: what its stages and its engine share. */
+/* A running job, and its stages. */
 #ifndef PODIUM_WORKER_RUN_ENGINE_STAGE_H
 #define PODIUM_WORKER_RUN_ENGINE_STAGE_H
 
@@ -33,12 +33,12 @@ struct run {
 	struct events *events;
 	struct inbox *inbox;
 	struct workspace workspace;
-	enum task_engine engine;          /* the job's; custom instead if may_fall_back */
+	enum task_engine engine;          /* the job's engine, or custom after a fallback */
 	struct workspace parts[PROGRAMS]; /* one for each program of the isolated engine */
 	size_t part_count;                /* how many of them are open */
-	const char *engine_reason;        /* why it is custom; NULL: not said, or not custom */
-	struct compiled
-		programs[COMPILED_KINDS]; /* cu: nvcc's output, once the compile stage has passed */
+	const char *engine_reason;        /* why the engine is custom; NULL: unknown, or isolated */
+	/* For a cu task: nvcc's output, once the compile stage has passed. */
+	struct compiled programs[COMPILED_KINDS];
 	struct zygote *zygote;
 	struct gauge *gauge;           /* for the machine's GPUs */
 	double score_ns, score_err_ns; /* NAN until a ranked stage has passed */
@@ -48,11 +48,11 @@ struct run {
 struct stage_kind {
 	const char *name;
 	const char *argument; /* the harness's name for the stage */
-	const char *progress; /* "timing 2/5" */
+	const char *progress; /* the word in the progress, as in "timing 2/5" */
 	enum result_family family;
 	size_t timeout_offset; /* offset in struct task of the limit, in seconds */
 	bool is_timed;
-	bool is_profiled; /* adds the node that profilers use */
+	bool is_profiled; /* a profiler may run the program, so there are no figures */
 };
 
 /* One stage: a folder, and either one program or a judge with its contestants. */
@@ -66,11 +66,11 @@ struct stage {
 	bool exited;
 	int exit_code;
 	int64_t duration_ms;
-	int64_t
-		peak_host_bytes; /* the most that a process of the submission had resident; 0: not known */
-	int64_t
-		peak_device_bytes; /* the most that was in use on the GPU, whoever used it; 0: not known */
-	const char *nonce;     /* the judge's, which it mixed into its seeds; NULL: none */
+	/* The largest resident memory of one process of the submission; 0: unknown. */
+	int64_t peak_host_bytes;
+	/* The most memory in use on the GPU, whoever used it; 0: unknown. */
+	int64_t peak_device_bytes;
+	const char *nonce; /* the judge's, which it mixed into its seeds; NULL: none */
 };
 
 /* stage_write_task writes the task's files, read-only, into the run folder of a workspace's open

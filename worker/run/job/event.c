@@ -226,8 +226,8 @@ void event_report(
 	send_text(events, "report", position, "index", json_integer((json_int_t)index), text, length);
 }
 
-/* A pipe reports how many of its bytes are unread. A descriptor that is no pipe has no slow reader.
- */
+/* Whether the reader has read all events. A pipe reports how many of its bytes are unread. A
+ * descriptor that is no pipe has no slow reader. */
 static bool has_reader_caught_up(const struct events *events)
 {
 	int unread;

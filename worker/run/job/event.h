@@ -55,11 +55,11 @@ struct verdict_event {
 };
 
 void event_ready(struct events *events, const json_t *devices); /* NULL: each job brings its own */
-void event_waiting(struct events *events, const char *text);    /* before it is ready */
+void event_waiting(struct events *events, const char *text);    /* sent before "ready" */
 /* Takes another reference to `environment`. */
 void event_environment(struct events *events, json_t *environment);
 void event_stage(struct events *events, int position, const char *stage, const char *command);
-/* These two also take another reference. */
+/* event_kernels and event_conditions also take another reference to their object. */
 void event_kernels(struct events *events, int position, json_t *kernels);
 void event_conditions(struct events *events, int position, json_t *conditions);
 void event_progress(struct events *events, const char *format, ...)

@@ -38,7 +38,8 @@ void inbox_close(struct inbox *inbox)
 	close(inbox->signals);
 }
 
-/* A malformed job still gets a verdict if its message names its id. */
+/* Answers a message whose job never runs: with a verdict if the message names its id, else in the
+ * log. */
 static void refuse_job(struct inbox *inbox, int64_t id, enum verdict verdict, const char *sentence)
 {
 	if (id < 0) {
@@ -106,7 +107,7 @@ static void take_line(struct inbox *inbox, const char *line, size_t length)
 	}
 	struct error error;
 	cleanup_buffer struct buffer reason = { 0 };
-	/* The text quotes the message, which may hold any bytes. */
+	/* The parser's text quotes the message, which may hold any bytes. */
 	text_append_printable(&reason, fault.text);
 	fail(&error, ERROR_INPUT, "A message is not JSON (%s at byte %d) and was skipped.",
 		buffer_string(&reason), fault.position);

@@ -25,14 +25,14 @@ struct inbox {
 	bool cancelled;      /* the running job is cancelled */
 	int64_t running;     /* its id; -1: none */
 	struct buffer bytes; /* input without a line end yet */
-	size_t scanned;      /* how many of `bytes` have no line end */
+	size_t scanned;      /* how many of `bytes` were searched for a line end */
 	bool skipping;       /* skips the rest of a line that was too long */
 	json_t *waiting[inbox_most_waiting];
 	size_t waiting_count;
 	struct events *events; /* for the verdict on a malformed message */
 };
 
-/* Reads from descriptor 0. From now on SIGTERM, SIGINT and SIGHUP mean the end. */
+/* Reads from descriptor 0. From now on SIGTERM, SIGINT and SIGHUP tell podium-run to end. */
 int inbox_open(struct inbox *inbox, struct events *events, bool once, struct error *error);
 void inbox_close(struct inbox *inbox);
 

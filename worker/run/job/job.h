@@ -13,7 +13,7 @@
 
 enum job_mode { JOB_TEST, JOB_BENCHMARK, JOB_RANKED, JOB_PROFILE, JOB_COMPARE };
 
-/* The end of a sentence about a job whose engine cannot run its task. */
+/* The end of a message about a job whose engine cannot run its task. */
 #define JOB_ENGINE_ADVICE \
 	" An admin can start a dry run of this version, which then chooses the engine, or write " \
 	"`podium: {engine: custom}` in task.yml."
@@ -33,8 +33,8 @@ struct job {
 	struct task *task;
 	enum task_engine engine;   /* isolated or custom */
 	const char *engine_reason; /* why it is custom; NULL: not said */
-	/* Whether the job may go on with the custom engine when the isolated one cannot run the task.
-	 * Only dry runs may: all that they run is the task author's. */
+	/* Whether the job may continue with the custom engine when the isolated one cannot run the
+	 * task. Only dry runs may: all that they run is the task author's. */
 	bool may_fall_back;
 	struct fileset files; /* the task's, without the submission; plain paths */
 	const char *slot;     /* the submission's file name in the task */

@@ -58,8 +58,8 @@ static int host_threads(const struct device *device)
 	return !device->is_cpu && count > most_beside_gpu ? most_beside_gpu : count;
 }
 
-/* How many devices a harness may use. On the CPU the task's ranks are processes, so their number
- * limits them. */
+/* Returns how many devices a harness may use. On the CPU each rank of the task is a process, so the
+ * largest number of ranks counts, up to most_ranks. */
 static int device_count(const struct job *job)
 {
 	enum { most_ranks = 64 };

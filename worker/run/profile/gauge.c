@@ -19,8 +19,8 @@ static const struct {
 	{ NVML_SLOWED_BY_SYNC_BOOST, "sync boost" },
 };
 
-/* False without an NVIDIA driver. Tried only once, since a driver does not appear in a running
- * system. */
+/* Loads NVML. Returns false without an NVIDIA driver. Tries only once, since a driver does not
+ * appear in a running system. */
 static bool open_library(struct gauge *gauge)
 {
 	if (gauge->is_open || gauge->has_failed)

@@ -8,7 +8,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* Start with all zero. The first use loads the library, which then stays loaded. */
+/* Initialize with zeros. The first use loads the library, which then stays loaded. */
 struct gauge {
 	struct nvml_gauge nvml;
 	bool is_open, has_failed;

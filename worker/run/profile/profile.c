@@ -32,7 +32,7 @@ static const char *const NCU_OPTIONS[] = {
 	"--",
 };
 
-/* Signs in ncu's output, and what they mean. */
+/* The reasons for a missing report, with the sign of each in ncu's output. */
 static const struct {
 	const char *sign, *sentence;
 	bool is_final;
@@ -179,7 +179,7 @@ static void print_report(struct profile *profile, struct arena *arena,
 		.timeout_ms = text_ms,
 		.watch = process->watch,
 	};
-	import.view.freeze = false; /* the files there now are not all ours */
+	import.view.freeze = false; /* not all files there are podium-run's now */
 	import.view.gpus = NULL;
 	struct process_result *result = arena_alloc(arena, sizeof *result);
 	if (process_run(&import, result, NULL) == 0 && result->ending == PROCESS_EXITED
@@ -187,8 +187,8 @@ static void print_report(struct profile *profile, struct arena *arena,
 		capture_text(&result->output, &profile->text);
 }
 
-/* Refuse a link: it could publish another user's file. No process is left that could replace the
- * file after this check. */
+/* Checks that the report is a regular file: a link could publish another user's file. No process is
+ * left that could replace the file after this check. */
 static int check_file(int folder, struct error *error)
 {
 	struct stat status;
@@ -203,8 +203,8 @@ bool profile_collect(struct profile *profile, struct profiler *profiler, struct 
 	const struct process *process)
 {
 	struct error error;
-	cleanup_arena struct arena *own = arena_new(); /* a short-lived arena: the file is large, and
-	                                                  `arena` lives as long as the job */
+	/* A short-lived arena: the file is large, and `arena` lives as long as the job. */
+	cleanup_arena struct arena *own = arena_new();
 	const char *bytes;
 	size_t length;
 	int rc = check_file(process->folder, &error);

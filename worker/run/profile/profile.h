@@ -1,6 +1,6 @@
 /* Profiling of a submission. NVIDIA's ncu profiles the program from outside and leaves a file and a
- * text. If it cannot, the harness may use torch's profiler, and one sentence says why ncu has no
- * report. */
+ * text. If ncu cannot do that, the harness may use torch's profiler, and one sentence says why ncu
+ * has no report. */
 #ifndef PODIUM_WORKER_RUN_PROFILE_PROFILE_H
 #define PODIUM_WORKER_RUN_PROFILE_PROFILE_H
 
@@ -30,7 +30,7 @@ struct profiler {
  * /usr/local/cuda/bin. */
 struct profiler profiler_find(struct arena *arena, const struct job *job);
 
-/* `command` run by ncu; in the arena. */
+/* Returns the command that runs `command` under ncu, in the arena. */
 const char *const *profiler_command(
 	struct arena *arena, const struct profiler *profiler, const char *const *command);
 
@@ -46,7 +46,7 @@ struct profile {
 };
 void profile_free(struct profile *profile);
 
-/* Packs the report and lets ncu print it as text. `process` is the one that ncu ran; its account,
+/* Packs the report and lets ncu print it as text. `process` is the run under ncu; its account,
  * folder and variables are used again. False if there is no report; the profiler may then have the
  * reason. */
 bool profile_collect(struct profile *profile, struct profiler *profiler, struct arena *arena,

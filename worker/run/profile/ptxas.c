@@ -45,7 +45,7 @@ static const struct {
 
 static bool read_name(struct symbol *symbol);
 
-/* "5inner": a length and that many letters. */
+/* Reads an identifier such as "5inner": a length and that many letters. */
 static bool read_identifier(struct symbol *symbol)
 {
 	char *end;
@@ -63,10 +63,10 @@ static bool read_identifier(struct symbol *symbol)
 	return true;
 }
 
-/* "Li256E", "Lb1E", "Lin3E" */
+/* Reads a literal such as "Li256E", "Lb1E" or "Lin3E": 256, true or -3. */
 static bool read_literal(struct symbol *symbol)
 {
-	if (!islower((unsigned char)symbol->at[1])) /* or the symbol ends here */
+	if (!islower((unsigned char)symbol->at[1])) /* no plain type, or the symbol ends here */
 		return false;
 	const char *digits = symbol->at + 2;
 	bool is_negative = *digits == 'n';
@@ -100,7 +100,8 @@ static bool read_argument(struct symbol *symbol)
 	return false;
 }
 
-/* "If...E". At an argument that it cannot read, writes "..." for the rest and ends the name. */
+/* Reads template arguments, "If...E". At an argument that it cannot read, writes "..." for the rest
+ * and ends the name. */
 static bool read_template(struct symbol *symbol)
 {
 	if (++symbol->depth > deepest_template)
@@ -122,8 +123,8 @@ static bool read_template(struct symbol *symbol)
 	return true;
 }
 
-/* An identifier with its template arguments, or several inside "N...E". False if it stops in the
- * middle. */
+/* Reads an identifier with its template arguments, or several inside "N...E". False if it stops in
+ * the middle. */
 static bool read_name(struct symbol *symbol)
 {
 	bool is_nested = *symbol->at == 'N';
@@ -199,8 +200,8 @@ static void take_figures(json_t *kernel, const char *line, size_t length)
 	}
 }
 
-/* The text between `before` and `end` in the line, in the arena. NULL if the line does not start
- * with `before`. */
+/* Returns the text between `before` and `end` in the line, in the arena. NULL if the line does not
+ * start with `before`. */
 static const char *name_after(
 	struct arena *arena, const char *line, size_t length, const char *before, char end)
 {
@@ -221,7 +222,8 @@ struct reading {
 	bool is_own;
 };
 
-/* The following lines describe this kernel. Uses its entry, or adds one if there is room. */
+/* Makes `symbol` the kernel that the following lines describe. Uses its entry, or adds one if there
+ * is room. */
 static void open_kernel(struct reading *reading, const char *symbol)
 {
 	size_t count = json_array_size(reading->kernels), i = 0;

@@ -1,5 +1,5 @@
-/* The user that submissions run as. Only root can choose one; an ordinary user runs them as itself.
- */
+/* The user that submissions run as. If podium-run is root, it can choose that user. Otherwise
+ * submissions run as podium-run's own user. */
 #ifndef PODIUM_WORKER_RUN_SANDBOX_ACCOUNT_H
 #define PODIUM_WORKER_RUN_SANDBOX_ACCOUNT_H
 
@@ -20,7 +20,7 @@ struct account {
 };
 
 /* Finds the user `name` if podium-run is root, else the user that podium-run runs as. ERROR_INPUT
- * for an unknown user and for root. */
+ * if the user `name` does not exist or is root. */
 int account_find(const char *name, struct account *account, struct error *error);
 
 /* Call it in a child: becomes that user for good. Returns 0, or -1 with errno. */

@@ -49,7 +49,7 @@ void capture_stretch(const struct capture *capture, uint64_t end, size_t most, s
 		buffer_byte(out, kept_byte(capture, at));
 }
 
-/* Copies the ring in order. Returns how many bytes of `straight` are filled. */
+/* Copies the ring buffer in order. Returns how many bytes of `straight` are filled. */
 static size_t unwrap_ring(const struct capture *capture, char straight[static capture_half_bytes])
 {
 	uint64_t behind = capture->total - capture_half_bytes;

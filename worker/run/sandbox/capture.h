@@ -13,7 +13,7 @@ enum {
 	capture_line_bytes = 1024,
 };
 
-struct capture { /* start with all zero */
+struct capture { /* initialize with zeros */
 	char head[capture_half_bytes];
 	char tail[capture_half_bytes]; /* a ring buffer for what follows the head */
 	uint64_t total;                /* bytes received so far */
@@ -22,8 +22,8 @@ struct capture { /* start with all zero */
 void capture_clear(struct capture *capture);
 void capture_add(struct capture *capture, const char *bytes, size_t length);
 
-/* Appends at most `most` bytes, and at most half of what is kept, that end at byte `end` of the
- * output. */
+/* Appends the bytes of the output that end before byte `end`: at most `most`, and at most
+ * capture_half_bytes. They must be kept. */
 void capture_stretch(const struct capture *capture, uint64_t end, size_t most, struct buffer *out);
 
 /* Appends the kept output as valid UTF-8. A line in the gap says how many bytes are missing. */

@@ -49,7 +49,8 @@ static bool lists_controllers(int folder, const char *file)
 
 /* ---- finding a place ---- */
 
-/* Finds the mount of version 2 and the part of the hierarchy that is mounted there. */
+/* Finds where control groups of version 2 are mounted, and the part of the hierarchy that is
+ * mounted there. */
 static bool find_mount(char mount[static PATH_MAX], char root[static PATH_MAX])
 {
 	cleanup_file FILE *file = fopen("/proc/self/mountinfo", "re");
@@ -96,9 +97,9 @@ static void move_processes_aside(int folder)
 	if (!read_text(folder, "cgroup.procs", text, sizeof text))
 		return;
 	for (char *rest = text, *line; (line = strsep(&rest, "\n")) && *line;)
+		/* Without the move, the controllers cannot be passed on either: can_hold_groups notices. */
 		if (write_text(folder, "podium/cgroup.procs", line))
-			return; /* the controllers then cannot be passed on either, which can_hold_groups
-			           notices */
+			return;
 }
 
 /* Whether the folder can have groups with limits. */
@@ -198,8 +199,8 @@ int control_group_make(const struct control_group_base *base, int64_t most_memor
 		control_group_remove(base, group);
 		return rc;
 	}
-	/* Errors are ignored: a kernel without swap lacks the first file. The second makes the kernel
-	 * kill the group as a whole. */
+	/* Errors are ignored: a kernel without swap lacks memory.swap.max. memory.oom.group makes the
+	 * kernel kill the group as a whole. */
 	write_text(group->folder, "memory.swap.max", "0");
 	write_text(group->folder, "memory.oom.group", "1");
 	group->processes = openat(group->folder, "cgroup.procs", O_WRONLY | O_CLOEXEC);
@@ -233,9 +234,9 @@ bool control_group_out_of_processes(const struct control_group *group)
 
 void control_group_kill(const struct control_group *group)
 {
+	/* Before Linux 5.14 the file is missing, and the end of process 1 kills the others. */
 	if (group->folder >= 0)
-		write_text(group->folder, "cgroup.kill",
-			"1"); /* missing before Linux 5.14, where the end of process 1 kills the others */
+		write_text(group->folder, "cgroup.kill", "1");
 }
 
 void control_group_remove(const struct control_group_base *base, struct control_group *group)

@@ -1,8 +1,8 @@
-/* Private to worker/run/sandbox: control groups (cgroup v2): the kernel's limit on the memory and
+/* Private to worker/run/sandbox: control groups (cgroup v2), the kernel's limit on the memory and
  * the processes of everything that a program starts.
  *
- * They need a part of the hierarchy that podium-run may write: systemd's Delegate=yes, or a machine
- * without systemd where podium-run is root. Version 1 is not used. */
+ * Control groups need a part of the hierarchy that podium-run may write: systemd's Delegate=yes, or
+ * a machine without systemd where podium-run is root. Version 1 is not used. */
 #ifndef PODIUM_WORKER_RUN_SANDBOX_CONTROL_GROUP_H
 #define PODIUM_WORKER_RUN_SANDBOX_CONTROL_GROUP_H
 

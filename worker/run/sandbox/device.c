@@ -66,7 +66,7 @@ static int find_minor(const char *uuid, size_t length)
 	return minor;
 }
 
-/* Adds every "nvidia7", or with `folder` every "nvidia-caps/nvidia-cap2". */
+/* Adds every node like "nvidia7", or with `folder` every node like "nvidia-caps/nvidia-cap2". */
 static void add_all(struct names *names, const char *folder, const char *prefix)
 {
 	char path[64];
@@ -83,7 +83,7 @@ static void add_all(struct names *names, const char *folder, const char *prefix)
 		closedir(stream);
 }
 
-/* False if the GPU's node is unknown. */
+/* Adds the GPU's node. False if the node is unknown. */
 static bool add_gpu(struct names *names, const char *uuid, size_t length)
 {
 	int minor = find_minor(uuid, length);

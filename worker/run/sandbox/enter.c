@@ -107,8 +107,8 @@ int sandbox_give_up(const struct sandbox_entry *entry)
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
-/* A change of user clears the death signal, so this runs after it. A parent that died earlier sends
- * no signal, hence the check. */
+/* Lets the process die with its parent. A change of user clears the death signal, so call it after
+ * the change. A parent that died earlier sends no signal, so its number is checked. */
 static int die_with(pid_t parent)
 {
 	if (!parent)
@@ -119,7 +119,7 @@ static int die_with(pid_t parent)
 	return getppid() == parent ? 0 : -1;
 }
 
-/* Filters all threads, although there should be only one. */
+/* Filters the system calls of all threads, although there should be only one. */
 static int filter_calls(const struct sandbox_entry *entry)
 {
 	struct sock_fprog program = { (unsigned short)entry->instruction_count,

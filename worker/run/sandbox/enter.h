@@ -35,32 +35,32 @@ enum sandbox_place {
 };
 
 struct sandbox_limit {
-	int32_t what;
+	int32_t what; /* RLIMIT_... */
 	uint32_t unused;
 	uint64_t most;
-}; /* RLIMIT_... */
+};
 
 struct sandbox_entry {
 	uint32_t size; /* of this struct, so that two builds notice a difference */
-	/* Dies with this process, where no process namespace ends it; 0: a namespace does. */
+	/* The process whose death ends this one; 0: a process namespace ends it. */
 	int32_t parent;
 	uint32_t is_dumpable; /* the program starts without an exec and reads its own /proc */
 	uint32_t change_user, uid, gid, group_count, groups[sandbox_most_groups];
 	uint32_t limit_count;
 	struct sandbox_limit limits[sandbox_most_limits];
-	/* The start folder, as a path in the sandbox; "": the given descriptor. */
+	/* The start folder, as a path in the sandbox; "": the caller gives a descriptor instead. */
 	char folder[sandbox_most_folder_bytes];
 	uint32_t instruction_count; /* 0: no filter */
 	struct sock_filter instructions[sandbox_most_instructions];
 };
 
-/* Joins the control group and the namespaces. The caller must have one thread. Only children of the
- * caller enter a process namespace, so the caller has to fork. The child's parent is then 0 from
- * the inside. */
+/* Joins the control group and the namespaces. The caller must have one thread. Only later children
+ * of the caller are inside the process namespace, so the caller has to fork. Inside, the child's
+ * parent has the number 0. */
 const char *sandbox_join(const struct sandbox_entry *entry, const int places[SANDBOX_PLACES]);
 
-/* Gives up user, capabilities and the way to new ones: the part of sandbox_confine that process 1
- * needs. */
+/* Gives up the user, the capabilities and every way to new ones. sandbox_confine does the same;
+ * process 1 needs only this part. Returns 0, or -1 with errno. */
 int sandbox_give_up(const struct sandbox_entry *entry);
 
 /* Confines the caller for good: new session, limits, user, folder, no privileges and no way to get

@@ -158,8 +158,9 @@ static int add_personality(scmp_filter_ctx context)
 		context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(personality), 1, SCMP_A0(SCMP_CMP_NE, 0));
 }
 
-/* A filter that allows by default cannot say "all but these", so it refuses each family by number,
- * and all above. */
+/* Allows Unix sockets, and with `loopback` also Internet and netlink sockets. A filter that allows
+ * by default cannot say "all but these", so it refuses each other family by number, and all numbers
+ * from `families` on. */
 static int add_sockets(scmp_filter_ctx context, bool loopback)
 {
 	enum { families = 64 }; /* the kernel has 46 */
@@ -171,7 +172,7 @@ static int add_sockets(scmp_filter_ctx context, bool loopback)
 			rc = seccomp_rule_add(context, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 1,
 				SCMP_A0(SCMP_CMP_EQ, family));
 	}
-	/* NCCL lists the interfaces of its network this way. */
+	/* NCCL needs NETLINK_ROUTE to list its network's interfaces; refuse the other protocols. */
 	if (loopback && !rc)
 		rc = seccomp_rule_add(context, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 2,
 			SCMP_A0(SCMP_CMP_EQ, AF_NETLINK), SCMP_A2(SCMP_CMP_NE, NETLINK_ROUTE));

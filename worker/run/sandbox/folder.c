@@ -61,7 +61,8 @@ bool folder_is_plain_path(const char *path)
 	}
 }
 
-/* Opens the folder of `path` and creates missing ones. *name becomes the path's last part. */
+/* Opens the folder that `path` leads to and creates missing ones. *name becomes the path's last
+ * part. */
 static int open_parent(int folder, const char *path, const char **name, struct error *error)
 {
 	cleanup_fd int parent = fcntl(folder, F_DUPFD_CLOEXEC, 0);
@@ -147,8 +148,8 @@ static int move_up(int top, int folder, const char *name, unsigned long *moved)
 	return rc;
 }
 
-/* Moves a folder that is not empty up to `top`, to be emptied there, so that depth costs neither
- * stack nor descriptors. */
+/* Removes one entry. A folder that is not empty moves up to `top` and is emptied there, so that
+ * depth costs neither stack nor descriptors. */
 static int remove_entry(int top, int folder, const char *name, unsigned long *moved)
 {
 	if (unlinkat(folder, name, 0) == 0 || unlinkat(folder, name, AT_REMOVEDIR) == 0)
@@ -183,7 +184,7 @@ int folder_remove(int parent, const char *name, struct error *error)
 	if (folder < 0)
 		return folder;
 	unsigned long moved = 0;
-	/* The listing may miss folders that moved up meanwhile, so repeat until it is empty. */
+	/* The listing may miss folders that moved up meanwhile, so repeat until the folder is empty. */
 	for (;;) {
 		if (empty_folder(folder, folder, &moved))
 			return fail(error, ERROR_SYSTEM, "The folder \"%s\" cannot be emptied: %s.", name,

@@ -21,7 +21,7 @@ int folder_open(int parent, const char *name, struct error *error);
  * ".", ".." or has control characters. */
 bool folder_is_plain_path(const char *path);
 
-/* Writes a new file and creates missing folders on its path. `path` is plain. */
+/* Writes a new file and creates missing folders on its path. `path` must be plain. */
 int folder_write(int folder, const char *path, const void *bytes, size_t length, mode_t mode,
 	struct error *error);
 

@@ -15,8 +15,8 @@
 enum {
 	process_result_descriptor = 3, /* the descriptor that POPCORN_FD names */
 	process_most_together = 4,
-	process_most_output_bytes =
-		64 * 1024 * 1024,   /* the limit on what a program prints; less is kept */
+	/* The limit on what a program prints; less is kept. */
+	process_most_output_bytes = 64 * 1024 * 1024,
 	process_tell_ms = 1000, /* the shortest time between two calls of on_output */
 };
 
@@ -38,10 +38,11 @@ struct process {
 	const char *const *environment; /* NULL at the end; all of it */
 	/* The program runs in its own sandbox on this host, as the host's account. */
 	const struct sandbox_host *host;
-	struct sandbox_view view; /* what it sees in the sandbox */
-	int folder;               /* descriptor of the folder that it starts in */
+	struct sandbox_view view; /* what the program sees in the sandbox */
+	int folder;               /* descriptor of the program's start folder */
 	const char *inside; /* the same folder as a path in the sandbox, if that has its own root */
-	/* The limit, counted from when the program has run for spent_ms. on_result may change both. */
+	/* The time limit, which counts from when the program has run for spent_ms. on_result may change
+	 * timeout_ms and spent_ms. */
 	int64_t timeout_ms;
 	int64_t spent_ms;
 	uint64_t most_address_space; /* bytes; 0: no limit, as CUDA needs */
@@ -54,7 +55,7 @@ struct process {
 	 * later. NULL: no onlooker. */
 	bool (*on_output)(void *onlooker, const struct process_result *result);
 	void *onlooker;
-	/* Nothing of a submission runs in it, and no submission may read its memory. */
+	/* The program runs nothing of a submission, and no submission may read its memory. */
 	bool is_trusted;
 	/* Only for followers: the channel closes when the sandbox has no process left, not when the
 	 * program closes it. */
@@ -83,7 +84,7 @@ struct process_result {
 	/* Peak resident memory of the program or of a process that it waited for; 0: unknown. */
 	int64_t peak_bytes;
 	struct capture output, errors;
-	pid_t program;    /* our child inside, not waited for yet; 0: none */
+	pid_t program;    /* our child in the sandbox, not waited for yet; 0: none */
 	int64_t began_ms; /* clock_ms */
 };
 
@@ -91,10 +92,10 @@ struct process_result {
 int64_t process_peak_bytes(const struct process_result *result);
 
 /* Runs a program in its own sandbox. The program leads a new session and gets /dev/null, two pipes,
- * the result pipe if wanted, and no other descriptor. When it ends or is ended, podium-run kills
- * everything in its sandbox and all its descendants. It then reads the rest of the pipes, without
- * waiting for other holders. An error means that the program could not be started or not be ended.
- */
+ * the result pipe if wanted, and no other descriptor. When the program ends or is ended, podium-run
+ * kills everything in its sandbox and all its descendants. It then reads what is left in the pipes,
+ * without waiting for processes that still hold them open. An error means that the program could
+ * not be started or not be ended. */
 int process_run(const struct process *process, struct process_result *result, struct error *error);
 
 /* Runs several programs at the same time, each in its own sandbox. The first leads: the others
@@ -103,12 +104,12 @@ int process_run(const struct process *process, struct process_result *result, st
  *
  * A channel, a connected pair of sockets (SOCK_SEQPACKET), joins the leader with each follower. A
  * follower has its end as descriptor 3. The leader has its ends after its result pipe, in the
- * followers' order. No other process holds one, so each side notices when the other closes. With
+ * followers' order. No other process holds an end, so each side notices when the other closes. With
  * holds_channel, the follower's end closes only after everything in its sandbox was killed.
  *
- * A follower may end first: everything in its sandbox is killed, and the leader notices by the
- * channel. If the leader then ends with its `loss_code`, the followers get up to 10 s to end, so
- * that the result says how the lost one ended. */
+ * A follower may end first: everything in its sandbox is killed, and the leader notices that the
+ * channel closes. If the leader then ends with its `loss_code`, the followers get up to 10 s to
+ * end, so that the result says how the lost one ended. */
 int process_run_all(const struct process *processes, struct process_result *results, size_t count,
 	struct error *error);
 

@@ -21,7 +21,7 @@ struct relative {
 	pid_t pid, parent;
 	char state; /* R, S, D, T, Z ... of proc(5) */
 	bool descendant;
-	/* Among several programs: the one that it is or descends from; 0: none. */
+	/* The running program that this process is or descends from; 0: none. */
 	pid_t program;
 };
 
@@ -82,7 +82,7 @@ static size_t list_processes(struct buffer *list)
 	return list->length / sizeof(struct relative);
 }
 
-/* NULL: not a descendant */
+/* Returns the process `pid` if it is marked as a descendant, else NULL. */
 static const struct relative *find_marked(const struct relative *all, size_t count, pid_t pid)
 {
 	for (size_t i = 0; i < count; i++)
@@ -150,8 +150,8 @@ static size_t signal_descendants(int number)
 	return running;
 }
 
-/* Stopped processes still count against the process limit, so a fork bomb cannot grow back. It
- * could if its processes were killed one by one. */
+/* Stops all descendants before they are killed. Stopped processes still count against the process
+ * limit, so a fork bomb cannot grow back. It could if its processes were killed one by one. */
 static void freeze_descendants(void)
 {
 	for (int round = 0; round < most_freezing_rounds; round++)
@@ -159,7 +159,7 @@ static void freeze_descendants(void)
 			return;
 }
 
-/* False when no child is left except the spared one. */
+/* Reaps the children that have ended. False when no child is left except the spared one. */
 static bool reap_children(void)
 {
 	pid_t pid;

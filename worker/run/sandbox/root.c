@@ -28,7 +28,7 @@
 enum {
 	READ_ONLY = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV,
 	WRITABLE = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV,
-	/* The bytes of a device remain writable. */
+	/* A read-only mount of a device node: the bytes of the device remain writable. */
 	NODE = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC,
 	most_pieces = 4096,
 };
@@ -93,7 +93,7 @@ static const struct {
 	{ "var/tmp", "/tmp" },
 };
 
-/* A part of the new root, cloned from the old root before that is hidden. */
+/* A part of the new root, cloned from the old root before the old root is hidden. */
 struct piece {
 	int tree;           /* a detached mount */
 	const char *target; /* path in the new root, without a leading slash */
@@ -195,8 +195,8 @@ static int show_path(struct root *root, const char *path)
 	return realpath(path, resolved) ? show_path(root, resolved) : 0;
 }
 
-/* "/home/eve/venv/bin/python3" needs /home/eve/venv/bin, lib and others of INSTALLATION;
- * "/srv/tools/ncu" needs /srv/tools. */
+/* Shows what a program needs. "/home/eve/venv/bin/python3" needs /home/eve/venv/bin, lib and others
+ * of INSTALLATION; "/srv/tools/ncu" needs /srv/tools. */
 static int show_installation(struct root *root, const char *program)
 {
 	if (is_covered(root, program))
@@ -214,8 +214,8 @@ static int show_installation(struct root *root, const char *program)
 	return 0;
 }
 
-/* A program may be a link into another installation, such as a virtual environment's interpreter.
- */
+/* Shows a program and the targets of its links. A program may be a link into another installation,
+ * such as a virtual environment's interpreter. */
 static int show_program(struct root *root, const char *program)
 {
 	enum { most_links = 16 };
@@ -262,7 +262,8 @@ static int cut_shown(struct root *root)
 		: cut_piece(root, "/proc", "proc", MOUNT_ATTR_RDONLY | WRITABLE, false);
 }
 
-/* The settings file has the database's password, and may lie in an installation that is shown. */
+/* Covers the settings file, which has the database's password and may lie in an installation that
+ * is shown. */
 static int hide_settings(struct root *root)
 {
 	const char *settings = getenv("PODIUM_CONFIG");
@@ -422,7 +423,7 @@ static int put_proc(struct root *root)
 		return 0;
 	if (make_place(root, "proc", true))
 		return fail_step(root, "make a place for /proc");
-	/* hidepid only adds to the namespace: process 1 is the only other process. */
+	/* A refused hidepid costs little: the namespace shows no other process than process 1. */
 	if (mount("proc", "proc", "proc", flags, "hidepid=2")
 		&& mount("proc", "proc", "proc", flags, NULL))
 		return fail_step(root, "mount its /proc");
@@ -466,7 +467,8 @@ static int build_root(struct root *root)
 	umask(022);
 	if (cut_shown(root) || hide_settings(root) || cut_nodes(root) || cut_job(root))
 		return -1;
-	/* Build the root over --directory, because that exists; its contents were already cloned. */
+	/* Build the root over --directory, because that folder exists; its contents were already
+	 * cloned. */
 	if (mount("podium", root->host->directory, "tmpfs", MS_NOSUID | MS_NODEV,
 			"size=16m,nr_inodes=16384,mode=755")
 		|| chdir(root->host->directory))
@@ -487,7 +489,7 @@ int sandbox_map_user(uid_t uid, gid_t gid)
 	char users[64], groups[64];
 	snprintf(users, sizeof users, "%u %u 1", uid, uid);
 	snprintf(groups, sizeof groups, "%u %u 1", gid, gid);
-	/* While the process is not dumpable, root owns these files. */
+	/* Unless the process is dumpable, root owns the files that it writes below. */
 	if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0))
 		return -1;
 	int rc = write_file("/proc/self/setgroups", "deny") || write_file("/proc/self/uid_map", users)
@@ -554,7 +556,7 @@ static int set_up_namespaces(struct root *root, int places[static SANDBOX_PLACES
 	return host->stands[WALL_FILES] ? build_root(root) : 0;
 }
 
-/* False when podium-run is gone. */
+/* Sends the report with the open descriptors of `found`. False when podium-run is gone. */
 static bool send_report(
 	const struct root *root, int channel, int error, const int *found, size_t count)
 {
@@ -583,8 +585,8 @@ static bool send_report(
 	return sendmsg(channel, &message, MSG_NOSIGNAL) == (ssize_t)sizeof report;
 }
 
-/* This process was a fork of podium-run, with its files and rights, and gives up both. The kernel
- * reaps its children. */
+/* Process 1 was a fork of podium-run, with podium-run's files and rights. It gives up both and then
+ * only waits. The kernel reaps its children. */
 static _Noreturn void wait_forever(void)
 {
 	static const struct sandbox_entry nothing = { .size = sizeof nothing };

@@ -32,7 +32,7 @@ const struct sandbox sandbox_none = {
 };
 
 /* Limits for every program. CUDA reserves more addresses than there is memory, so there is no
- * general limit on those; a stage may set one. */
+ * general limit on addresses; a stage may set one. */
 static const struct {
 	int what;
 	uint64_t most;
@@ -78,8 +78,8 @@ static int try_unshare(const void *context)
 	return unshare(*(const int *)context);
 }
 
-/* A user namespace may come without any rights in it (AppArmor on Ubuntu 24.04), so this tries them
- * too. */
+/* Enters a user namespace and uses a right in it, because a user namespace may come without any
+ * rights (AppArmor on Ubuntu 24.04). */
 static int enter_users(const void *context)
 {
 	const struct account *account = context;
@@ -129,7 +129,6 @@ static void check_namespaces(struct sandbox_host *host)
 	}
 }
 
-/* Whether a sandbox can be opened. */
 static bool can_open(const struct sandbox_host *host, struct error *error)
 {
 	struct sandbox sandbox;
@@ -372,8 +371,9 @@ int sandbox_open(const struct sandbox_host *host, const struct sandbox_view *vie
 	return rc;
 }
 
-/* Process 1 ends when all others inside were waited for; the entered program is our child. Waits
- * for no other child, because the owners of other sandboxes need their exit statuses. */
+/* Process 1 ends when all others inside were waited for, and the program that entered is our child.
+ * Waits for these two and for no other child, because the owners of other sandboxes need their exit
+ * statuses. */
 static int64_t wait_for_all(const struct sandbox *sandbox)
 {
 	struct rusage usage;
@@ -394,7 +394,8 @@ static int64_t wait_for_all(const struct sandbox *sandbox)
 int64_t sandbox_end(struct sandbox *sandbox)
 {
 	int64_t peak_bytes = 0;
-	/* Without namespaces and groups, only the program's session can be killed; it leads one. */
+	/* Without namespaces and groups, only the program's session can be killed; the program leads
+	 * one. */
 	if (sandbox->program > 0) {
 		kill(-sandbox->program, SIGKILL);
 		kill(sandbox->program, SIGKILL);

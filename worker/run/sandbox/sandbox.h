@@ -53,8 +53,8 @@ static inline int64_t sandbox_resident_bytes(const struct rusage *usage)
 	return (int64_t)usage->ru_maxrss * 1024;
 }
 
-/* Fills in what a program needs to enter. `inside` is its folder there, NULL: set later;
- * `most_address_space` 0: no limit. */
+/* Fills in what a program needs to enter the sandbox. `inside` is its start folder in the sandbox
+ * (NULL: the caller sets it later). `most_address_space` is in bytes (0: no limit). */
 void sandbox_entry(const struct sandbox *sandbox, const char *inside, uint64_t most_address_space,
 	struct sandbox_entry *entry);
 

@@ -1,5 +1,4 @@
-/* Private to worker/run/sandbox: starts the child of process_run: everything between fork and exec.
- */
+/* Private to worker/run/sandbox: starts a program for process_run, from fork to exec. */
 #ifndef PODIUM_WORKER_RUN_SANDBOX_SPAWN_H
 #define PODIUM_WORKER_RUN_SANDBOX_SPAWN_H
 
@@ -16,9 +15,9 @@ struct child {
 
 extern const struct child child_none;
 
-/* Returns when exec has succeeded. On failure, the sentence names the failed step. `channels`
- * follow the standard descriptors and the result pipe. They lie above spawn_above and remain the
- * caller's. */
+/* Returns when exec has succeeded. On failure, the message names the failed step. The program gets
+ * `channels` after the standard descriptors and the result pipe. They lie above spawn_above and
+ * remain the caller's. */
 int spawn(const struct process *process, const struct sandbox *sandbox, const int *channels,
 	size_t channel_count, struct child *child, struct error *error);
 

@@ -26,11 +26,11 @@ struct running {
 	struct sandbox sandbox;
 	struct watchdog watchdog;
 	int64_t started_ms;
-	int64_t told_ms;     /* when its onlooker was last called, */
-	uint64_t told_bytes; /* and how much it had printed by then */
+	int64_t told_ms;     /* when its onlooker was last called */
+	uint64_t told_bytes; /* how much it had printed when the onlooker last took its output */
 	bool over;           /* it has ended, or must end */
 	bool is_gone;        /* its sandbox is gone */
-	int held;            /* its end of its channel, held until then; -1: not held */
+	int held;            /* its end of its channel, closed when its sandbox is gone; -1: not held */
 };
 
 /* Programs that run together. The first leads. */
@@ -91,7 +91,7 @@ static bool take_piece(struct running *running, enum spawn_pipe pipe)
 	return false;
 }
 
-/* A process that has just ended shows nothing here; wait4 then reports its peak. */
+/* Reads /proc, which shows nothing of a process that has ended; wait4 then reports its peak. */
 int64_t process_peak_bytes(const struct process_result *result)
 {
 	char path[32], line[128];
@@ -252,7 +252,7 @@ static void wait_and_handle(struct group *group)
 	if ((ready[INPUT].revents || ready[OTHER_INPUT].revents || ready[OUTPUT].revents)
 		&& watch->look(watch->context)) {
 		end_program(leader, PROCESS_STOPPED);
-		/* This holds even if the leader had ended while another program was awaited. */
+		/* Set the ending even if the leader has already ended and another program is awaited. */
 		leader->result->ending = PROCESS_STOPPED;
 	}
 	if (ready[EXITED].revents)
@@ -359,8 +359,8 @@ static bool was_killed_for_memory(const struct running *running, long long kills
 		&& (control_group_out_of_memory(&running->sandbox.group) || memory_kills() > kills_before);
 }
 
-/* Kills what is left in the sandbox before its channel closes, because that may hold the channel
- * too. */
+/* Kills what is left in the sandbox, and only then closes the held end of the channel: processes in
+ * the sandbox may hold that end too. */
 static void end_sandbox(struct group *group, struct running *running)
 {
 	running->result->out_of_memory = was_killed_for_memory(running, group->kills);
@@ -393,8 +393,9 @@ static bool has_lost_all(const struct group *group)
 	return true;
 }
 
-/* A program closes its channel before it has ended, and one that uses a GPU takes a while to end.
- * Waiting also ends the others, because their leader has gone. */
+/* If the leader ended with its loss_code, waits until all followers have ended. A program closes
+ * its channel before it has ended, and one that uses a GPU takes a while to end. The other
+ * followers end too, because their leader has gone. */
 static void await_loss(struct group *group)
 {
 	enum { most_ms = 10 * 1000 };

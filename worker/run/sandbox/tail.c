@@ -45,7 +45,7 @@ static void restart_line(struct buffer *out, size_t since)
 }
 
 /* "\r\n" ends a line. After "\r" alone the next bytes overwrite the line, so a final "\r" leaves
- * it. */
+ * the line as it is. */
 static void append_plain(struct buffer *out, const char *text)
 {
 	size_t since = out->length;
@@ -59,8 +59,8 @@ static void append_plain(struct buffer *out, const char *text)
 	}
 }
 
-/* The head of the output is always kept, but capture.c may cut near its end: keep whole lines
- * there. */
+/* Drops an unfinished line near the end of the head: capture_text always keeps the head, but may
+ * cut it at a line end there. */
 static void keep_whole_lines(struct buffer *bytes, uint64_t end)
 {
 	const char *newline = bytes->length && end + capture_line_bytes > capture_half_bytes

@@ -19,9 +19,9 @@ enum { tail_most_bytes = 2 * 1024 };
  * tail of an output that grows beyond that then no longer changes. */
 void tail_append(struct buffer *out, const struct capture *capture, bool only_kept);
 
-/* Cuts such a text to its last tail_most_bytes, at the start of a line if there is one. Also
- * removes an unfinished `secret` at the end ("": no secret), because the rest of it may still be
- * printed. */
+/* Cuts a text of tail_append to its last tail_most_bytes, at the start of a line if there is one.
+ * Also removes an unfinished `secret` at the end ("": no secret), because the rest of it may still
+ * be printed. */
 void tail_cut(struct buffer *text, const char *secret);
 
 #endif

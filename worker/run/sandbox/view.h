@@ -31,28 +31,30 @@ enum { sandbox_most_inodes = 100000 };
 
 struct sandbox_host {
 	const struct account *account;
-	char directory[PATH_MAX]; /* from the root: --directory, over which each new root is mounted,
-	                             out of others' sight */
+	/* --directory as an absolute path. Each new root is mounted over it, out of others' sight. */
+	char directory[PATH_MAX];
 	bool stands[WALLS];
 	char why_not[WALLS][200]; /* "" if the wall is available */
 	struct control_group_base groups;
 	int64_t most_memory_bytes, most_disk_bytes, most_processes;
-	const char *shown;               /* more paths that programs see, separated by colons */
-	struct sandbox_entry entries[2]; /* what all programs have in common, with the filter; [1]: with
-	                                    a loopback network */
+	const char *shown; /* more paths that programs see, separated by colons */
+	/* What all programs have in common, with the filter; [1]: with a loopback network. */
+	struct sandbox_entry entries[2];
 };
 
 /* What one program sees in its sandbox. */
 struct sandbox_view {
-	const char
-		*job; /* its job's folder, from the root of the host; NULL: none. It stands as /job */
-	const char *stage;       /* the open stage's name in it */
-	bool freeze;             /* the files now in the stage's run folder must not change */
-	const char *gpus;        /* UUIDs separated by commas; NULL or "": none */
-	bool is_profiled;        /* adds the node that profilers use */
-	bool loopback;           /* programs inside talk to each other by TCP */
-	const char *programs[4]; /* paths whose folders it needs, where they lie apart from the
-	                            system's; NULL: no more */
+	/* The folder of the job, as an absolute path on the host; NULL: none. The program sees it as
+	 * /job. */
+	const char *job;
+	const char *stage; /* name of the open stage in the job's folder */
+	bool freeze;       /* the files now in the stage's run folder must not change */
+	const char *gpus;  /* UUIDs separated by commas; NULL or "": none */
+	bool is_profiled;  /* adds the node that profilers use */
+	bool loopback;     /* programs inside talk to each other by TCP */
+	/* Paths of programs whose folders it needs, where they lie apart from the system's; NULL: no
+	 * more. */
+	const char *programs[4];
 };
 
 #endif

@@ -22,7 +22,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-/* What the outside leaves for the inside to find. */
+/* What the tests inside the sandbox look for or compare with. */
 struct bait {
 	const struct sandbox_host *host;
 	int queue; /* a message queue */
@@ -234,7 +234,7 @@ static _Noreturn void enter_sandbox(const struct bait *bait, const struct sandbo
 {
 	if (sandbox_join(entry, sandbox->places))
 		_exit(1);
-	/* Process 1 in there cannot end before somebody has waited for this one. */
+	/* Process 1 of the sandbox cannot end before somebody has waited for the test's process. */
 	pid_t inside = sandbox_has_processes(sandbox) ? fork() : 0;
 	if (inside) {
 		waitpid(inside, NULL, 0);

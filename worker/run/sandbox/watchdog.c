@@ -77,7 +77,7 @@ static void add_file(struct sum *sum, const struct stat *status)
 	sum->file_bytes += status->st_blocks * INT64_C(512);
 }
 
-/* No other figure includes memory files that are open but not mapped. */
+/* Adds the process's memory files: no other figure includes those that are open but not mapped. */
 static void add_files(struct sum *sum, int proc, const char *process)
 {
 	char path[64];
@@ -164,8 +164,8 @@ static int64_t sum_memory(struct sum *sum)
 	return sum->private_bytes + (stored > sum->shared_bytes ? stored : sum->shared_bytes);
 }
 
-/* The quick figure counts pages that forked processes share once for each. The exact one takes the
- * kernel longer, so it is read only above the limit. */
+/* The quick figure counts a page that forked processes share once for each process. The exact
+ * figure takes the kernel longer, so it is read only above the limit. */
 static enum watchdog_finding check_sandbox(const struct watchdog *watchdog)
 {
 	static struct sum sum;

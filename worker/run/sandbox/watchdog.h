@@ -16,8 +16,8 @@ struct watchdog {
 	int64_t next_ms;       /* in terms of clock_ms(); -1: never, a control group watches */
 };
 
-/* `programs` are the `count` programs that run at the same time. `with_orphans`: processes of none
- * of them count here. */
+/* `programs` are the `count` programs that run at the same time. With `with_orphans`, processes
+ * that belong to none of them count for this sandbox. */
 void watchdog_start(struct watchdog *watchdog, const struct sandbox *sandbox, const pid_t *programs,
 	size_t count, bool with_orphans);
 

@@ -43,7 +43,7 @@ static int make_user_folder(
 	return folder < 0 ? folder : 0;
 }
 
-/* A running podium-run locks its job's folder. */
+/* Removes a job's folder unless a running podium-run has locked it. */
 static void remove_if_left_behind(int base, const char *name)
 {
 	struct error error;

@@ -1,8 +1,8 @@
 /* A job's folder under --directory, removed when the job ends. If the sandbox has the disk wall, a
- * limited file system in memory is mounted over it, which no other process sees. Programs know it
- * as /job.
+ * limited file system in memory is mounted over the folder, and no other process sees that file
+ * system. Programs know the folder as /job.
  *
- *     podium-job-17-Xb3kq9/   podium-run's; the job's user may only pass through
+ *     podium-job-17-5f3a90c2/ podium-run's; the job's user may only pass through
  *       cache/                the user's: compiled kernels, kept between one job's stages
  *       test/                 one per stage, created for it and removed after it
  *         cases.txt           podium-run's, read-only
@@ -30,9 +30,9 @@ struct workspace {
 	/* Descriptors of --directory, and of the job's folder in it, which is locked. */
 	int base, lock;
 	int job, stage, run;  /* descriptors of the job's folder, the open stage and its run/ */
-	char name[64];        /* the job's folder's name */
-	char place[PATH_MAX]; /* its absolute path on the host, */
-	const char *path;     /* and its path for programs */
+	char name[64];        /* the name of the job's folder */
+	char place[PATH_MAX]; /* the folder's absolute path on the host */
+	const char *path;     /* the folder's path for programs */
 	bool is_mounted;
 	const char *stage_name; /* NULL: no stage is open */
 };
@@ -50,8 +50,8 @@ int workspace_open(struct workspace *workspace, int base, int64_t job,
 	const struct sandbox_host *host, struct error *error);
 void workspace_close(struct workspace *workspace); /* logs what it cannot remove */
 
-/* Opens a part of an open workspace, which must stay open for as long. The part is a workspace with
- * its own limits. */
+/* Opens a part of an open workspace, which must stay open as long as the part. The part is a
+ * workspace with its own limits. */
 int workspace_open_part(
 	const struct workspace *whole, const char *name, struct workspace *part, struct error *error);
 

@@ -34,7 +34,8 @@ const struct zygote zygote_none = { .control = -1 };
 
 /* ---- starting and ending ---- */
 
-/* enter.c as a shared object, which the interpreter loads by its descriptor; -1: not available. */
+/* Returns a descriptor of enter.c as a shared object, which the interpreter loads; -1: not
+ * available. */
 static int open_library(void)
 {
 	size_t length = (size_t)(embedded_zygote_library_end - embedded_zygote_library);
@@ -237,8 +238,8 @@ static int send_message(
 
 /* ---- one program ---- */
 
-/* A program does not wait for the imports: without them it starts sooner if it needs no torch, and
- * no later if it does. */
+/* Whether the zygote has imported everything. A program does not wait for the imports: without the
+ * zygote it starts sooner if it needs no torch, and no later if it does. */
 static bool has_imported(struct zygote *zygote)
 {
 	if (!zygote->is_ready) {
@@ -282,8 +283,8 @@ static int read_answers(const struct zygote *zygote, pid_t *pid, struct error *e
 	return 0;
 }
 
-/* A half-started program must not run next to its replacement. It ends when it cannot send
- * "begins". */
+/* Ends the zygote and a program that it has half started, which must not run next to its
+ * replacement. A program whose number is unknown ends when it cannot send "begins". */
 static void end_failed_zygote(struct zygote *zygote, pid_t program)
 {
 	shutdown(zygote->control, SHUT_RDWR);

@@ -12,7 +12,7 @@
 
 struct zygote {
 	char *python;  /* NULL: no zygote was ever started */
-	pid_t pid;     /* its own child, which continues in its place; */
+	pid_t pid;     /* the zygote's process */
 	int control;   /* the socket; -1: none */
 	bool is_ready; /* it has imported everything */
 };

@@ -4,7 +4,7 @@ from utils import set_seed
 
 
 def generate_input(work, size, amount, seed):
-	"""Large inputs come often here, so they are made in one pass."""
+	"""Makes an input in one pass, because this task needs large inputs often."""
 	set_seed(seed)
 	source = torch.rand(size, device="cuda" if torch.cuda.is_available() else "cpu")
 	return work, amount, source, torch.full_like(source, float("nan"))

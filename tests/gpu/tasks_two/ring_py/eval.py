@@ -1,5 +1,5 @@
-"""One process per GPU, as tasks for several GPUs have it: a pool that spawns, NCCL over
-loopback."""
+"""An eval with one process per GPU, as in tasks for several GPUs: a `spawn` pool, and NCCL over the
+loopback network."""
 import multiprocessing
 import os
 import sys
@@ -10,7 +10,7 @@ import torch.distributed as dist
 
 
 def one_rank(rank, world_size, size, seed, runs):
-	"""(right, times in ns) of a rank."""
+	"""Runs one rank. Returns (whether all outputs are right, times in ns)."""
 	os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="12366", NCCL_NVLS_ENABLE="0")
 	torch.cuda.set_device(rank)
 	dist.init_process_group("nccl", rank=rank, world_size=world_size,

@@ -1,7 +1,7 @@
 """An eval of the oldest form, which imports the submission into its own process.
 
-Seeds are those of the cases. A ranked run times only the last case and reports it as the only
-benchmark. A wrong answer there is reported as test 0."""
+Inputs have the seeds of the cases. A ranked run times only the last case and reports it as the only
+benchmark. It reports a wrong answer to that case as test 0."""
 import math
 import os
 import re
@@ -31,7 +31,7 @@ def parse(spec):
 
 
 def once(arguments):
-	"""The error, or an empty text."""
+	"""Checks one answer. Returns the error, or an empty text."""
 	from submission import custom_kernel
 	data = generate_input(**arguments)
 	return check_implementation(data, custom_kernel(data))

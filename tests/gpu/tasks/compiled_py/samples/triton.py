@@ -1,4 +1,5 @@
-"""Compiled by Triton at the first call of the stage that comes first; the stages after it find it in the cache."""
+"""Triton compiles this submission's kernel at the first call of the first stage. Later stages find
+the kernel in the cache."""
 import os
 
 import torch
@@ -7,7 +8,7 @@ import triton.language as tl
 
 cache = os.environ["TRITON_CACHE_DIR"]
 kept = [name for _, _, names in os.walk(cache) for name in names if name.endswith(".cubin")]
-RANKED_SIZE = 1048576  # which only the second stage has: a submission is not told the stage
+RANKED_SIZE = 1048576  # only the second stage has this size; nothing else tells the stage
 
 
 @triton.jit
