@@ -16,6 +16,7 @@ POPCORN_FD             an open descriptor for the results, one `key: value` a li
 POPCORN_SEED           the secret behind all seeds
 PODIUM_DEVICE_UUID     the GPU whose clocks and temperature the judge asks for
 PODIUM_HIDE            if set, the judge makes itself unreadable for other processes of its user
+PODIUM_MEMORY_MIB      the most memory that the judge may take; nothing: no limit but the machine's
 PODIUM_TIME_LIMIT_S    the time limits of the modes in their order ("120 180"); 120 s by default
 
 Exit codes of the submission:
@@ -435,6 +436,7 @@ class Trial:
 			self.pair(measurement, None)
 			if number == 1:
 				self.rule = statistics.rule_for(self.judge.rule, monotonic() - calling)
+		return self.rule
 
 	def pair(self, measurement, block, number=None):
 		"""Calls the contestant and the null contestant in random order with one input. `block`:
@@ -532,7 +534,10 @@ class Trial:
 		self.warm_up(measurement)
 		self.conditions.look()
 		while not measurement.is_enough(self.rule):
+			began = monotonic()
 			block = self.block(measurement)
+			if not measurement.blocks and self.is_faster(block, monotonic() - began):
+				continue
 			if len(block.calls) < statistics.LEAST_CALLS and measurement.blocks:
 				break
 			why = self.why_again(block, measurement.blocks)
@@ -546,11 +551,20 @@ class Trial:
 				break
 		return measurement
 
+	def is_faster(self, block, took_s):
+		"""Whether the calls of the first block were faster than those of the warm-up, by which a
+		submission could choose to be called less often. Then measures as many as usual."""
+		usual = statistics.rule_for(self.judge.rule, took_s / max(1, len(block.calls)))
+		if usual.calls <= self.rule.calls:
+			return False
+		self.rule = usual
+		return True
+
 	def compare(self, entry, rival):
 		"""Blocks in the order ABBA, each pair with the same inputs. Returns both measurements."""
 		both = [Measurement(side, self.conditions) for side in (entry, rival)]
-		for measurement in both:
-			self.warm_up(measurement)
+		self.rule = max([self.warm_up(measurement) for measurement in both],
+			key=lambda rule: rule.calls)
 		self.conditions.look()
 		first = 1 << 20
 		for pair in itertools.count():
@@ -691,6 +705,7 @@ class Judge:
 		as in the later measurements."""
 		if not self.rule.calibrations:
 			return
+		self.device.measure_copies()
 		for case in itertools.chain.from_iterable(part.cases for part in self.parts
 			if part.is_timed):
 			plan = self.plans[case]
@@ -698,11 +713,14 @@ class Judge:
 			null.return_nothing()
 			calls = []
 			for _ in range(QUIET_WARM_CALLS + self.rule.calls):
-				calls.append(null.play(plan.image, FIRST_CALL_S))
+				calls.append(null.play(plan.image, FIRST_CALL_S, probes_input=True))
 				for side in others:
 					side.run_empty(self.device)
-			plan.quiet = statistics.quiet_of(calls[QUIET_WARM_CALLS:])
+			calls = calls[QUIET_WARM_CALLS:]
+			plan.quiet = statistics.quiet_of(calls)
 			plan.quiet.empty_ns = null.quiet_ns
+			if plan.image.slot_bytes()[0]:
+				plan.quiet.probed_ns = statistics.center([call.probed_ns for call in calls])
 			null.end()
 			plan.forget_device()
 

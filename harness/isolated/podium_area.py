@@ -133,5 +133,14 @@ class Area:
 		memory = self.memories[place]
 		return memory.address + self._offset(slot, place) if memory else 0
 
+	def probe_all(self, slot):
+		"""As many probes of the device's part as a call may have, evenly spread."""
+		size = min(wire.PROBE_BYTES, self.strides[0])
+		begin, last = self.address(slot, 0), self.strides[0] - size
+		return (wire.Probe * wire.MOST_PROBES)(*[
+			wire.Probe(begin + last * place // (wire.MOST_PROBES - 1), size, 1)
+			for place in range(wire.MOST_PROBES)
+		])
+
 	def host_offset(self, slot):
 		return self._offset(slot, 1)

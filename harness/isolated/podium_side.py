@@ -296,9 +296,10 @@ class Side:
 		"""How long the last call took."""
 		return float(self._call.elapsed_ns)
 
-	def play(self, image, limit_s, pinned=True, least_ns=0.0):
+	def play(self, image, limit_s, pinned=True, least_ns=0.0, probes_input=False):
 		"""One call with this input. Returns Taken, or None if the output has a new form, which
-		learn_spec() receives. `least_ns`: the judge waits at least so long after the start."""
+		learn_spec() receives. `least_ns`: the judge waits at least so long after the start.
+		`probes_input`: probes the input instead of the output, which must be empty."""
 		if not self._room_for(image):
 			self.begin(image, self.device, self.area.slots, self.area.is_handed)
 		call, slot = self._call, self._choose_slot(image)
@@ -307,6 +308,9 @@ class Side:
 		handed = self.area.renew_host() if self.area.is_handed else None
 		call.handed = ctypes.pointer(handed) if handed else None
 		chosen = self._aim(slot)
+		if probes_input and self.area.strides[0]:
+			self._probes = self.area.probe_all(slot)
+			self._call.probes, self._call.probe_count = self._probes, wire.MOST_PROBES
 		is_behind = self.device.is_cuda and not self.area.is_handed
 		if is_behind:  # the contestant gets ready meanwhile
 			call.command = wire.CALL

@@ -12,6 +12,7 @@ The contestant can reach the slots at all times, so the judge reads each byte of
 """
 import ctypes
 import math
+import operator
 import os
 import random
 from time import perf_counter_ns
@@ -30,18 +31,27 @@ RANDOM_PROBES = 3
 BUSY_CYCLES = 500_000  # about 250 us, in which Python enqueues a dozen operations
 # How long the judge leaves the GPU alone after a call: at a time, and in all.
 REST_NS, MOST_REST_NS = 120_000, 20_000_000
-COPIES, COPY_MARGIN = 5, 1.25  # to know what a copy on the device takes at most
+# To know what a copy takes at most, on the device and on the host.
+COPIES, COPY_MARGINS, HOST_COPY_BYTES = 5, (1.25, 4.0), 8 << 20
+HOST_COPIES = 6  # of a host output in the judge: its own, poison, noise, what the check makes
 LAUNCH_NS = 3000  # of one more copy in a call, at most
 
 
 def available_bytes():
-	"""The host memory that programs can have, the page cache included."""
+	"""The host memory that the judge can still have: what the machine has left, the page cache
+	included, but no more than podium-run allows."""
 	try:
 		with open("/proc/meminfo") as file:
-			return next(
+			left = next(
 				int(line.split()[1]) << 10 for line in file if line.startswith("MemAvailable:"))
 	except (OSError, StopIteration):
-		return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+		left = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+	limit = int(os.environ.get("PODIUM_MEMORY_MIB", "0")) << 20
+	if not limit:
+		return left
+	with open("/proc/self/statm") as file:
+		used = int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+	return max(0, min(left, limit - used))
 
 
 def wait_ns(duration):
@@ -62,7 +72,7 @@ class Device:
 		self.is_cuda = bool(tensors and tensors.is_cuda)
 		self.random = random.Random(os.urandom(32))
 		self._generators, self._noise, self._flush, self._is_poisoning = {}, {}, None, False
-		self._copy_ns_per_byte = None
+		self._copy_ns_per_byte = [0.0, 0.0]  # on the device, on the host
 		self.is_disturbed = False  # whether a submission has been loaded
 		# The function behind torch.cuda.synchronize.
 		self._synchronize = getattr(tensors.torch._C, "_cuda_synchronize",
@@ -133,19 +143,25 @@ class Device:
 		expensive."""
 		self._switches.append(touch_ns)
 
-	def copy_ns(self, count):
-		"""How long copying so many bytes takes on the device, at most."""
-		if self._copy_ns_per_byte is None:
-			half = self._flush.numel() // 2
-			took = []
-			for _ in range(COPIES):
-				began = self.event()
-				self._flush[:half].copy_(self._flush[half:2 * half])
-				ended = self.event()
-				self.synchronize()
-				took.append(began.elapsed_time(ended) * 1e6)
-			self._copy_ns_per_byte = statistics.center(took) / (8 * half)
-		return COPY_MARGIN * self._copy_ns_per_byte * count
+	def measure_copies(self):
+		"""Measures how long copies take, before a submission that could slow them is loaded."""
+		half, took = self._flush.numel() // 2, ([], [])
+		source = bytes(HOST_COPY_BYTES)
+		for _ in range(COPIES):
+			began = self.event()
+			self._flush[:half].copy_(self._flush[half:2 * half])
+			ended = self.event()
+			self.synchronize()
+			took[0].append(began.elapsed_time(ended) * 1e6 / (8 * half))
+			began_ns = perf_counter_ns()
+			bytearray(source)  # into new memory, as in a contestant's first use of a slot
+			took[1].append((perf_counter_ns() - began_ns) / HOST_COPY_BYTES)
+		self._copy_ns_per_byte = [statistics.center(rates) for rates in took]
+
+	def copy_ns(self, used):
+		"""How long copying so many bytes takes on the device and on the host, at most."""
+		rates = map(operator.mul, self._copy_ns_per_byte, COPY_MARGINS)
+		return sum(map(operator.mul, rates, used))
 
 	def rest(self):
 		"""Leaves the GPU to interrupted work of a call until no other process uses it.
@@ -383,11 +399,18 @@ class Spec:
 		self.ranges = [(node.memory
 			< tree.OUT_DEVICE, node.memory & 1, node.offset, node.offset + node.extent_bytes())
 			for node in self.leaves if node.kind == tree.TENSOR and node.extent_bytes()]
-		self.area = Area.make(self.used, min(inputs.slots, device.slots_for(sum(self.used), 2)),
+		self.area = Area.make(
+			self.used,
+			min(inputs.slots, device.slots_for(sum(self.used), 2), self._most_host_slots()),
 			device.tensors)
 		self._patterns = [self._pattern(place) for place in (0, 1)]
 		self._private = {}
 		self.check_changes_outputs = False
+
+	def _most_host_slots(self):
+		"""For how many slots the judge has memory on the host, beside its copies of one."""
+		left = available_bytes() // (4 * max(1, self.used[1])) - HOST_COPIES
+		return max(1, min(MOST_SLOTS, left))
 
 	def copy_ns(self):
 		"""How long a contestant takes at most to copy these outputs into the judge's memory."""
@@ -395,9 +418,7 @@ class Spec:
 			node for node in self.leaves
 			if node.kind == tree.TENSOR and node.memory >= tree.OUT_DEVICE
 		]
-		if any(node.memory == tree.OUT_HOST for node in copied):
-			return math.inf  # a copy to the host has no such bound
-		return self.device.copy_ns(self.used[0]) + LAUNCH_NS * len(copied) if copied else 0.0
+		return self.device.copy_ns(self.used) + LAUNCH_NS * len(copied) if copied else 0.0
 
 	def _without_tensors(self):
 		for node in self.leaves:
@@ -430,6 +451,11 @@ class Spec:
 			raise TooLarge(
 				f"custom_kernel returned {sum(ends) / 2**20:,.0f} MiB; there is memory for "
 				f"{most_bytes / 2**20:,.0f} MiB.")
+		most_host_bytes = available_bytes() // (HOST_COPIES + 1)
+		if self.used[1] > most_host_bytes:
+			raise TooLarge(
+				f"custom_kernel returned {ends[1] / 2**20:,.0f} MiB on the host; there is memory "
+				f"for {most_host_bytes / 2**20:,.0f} MiB.")
 
 	def _begin(self, place):
 		return self.host_begins if place else 0

@@ -73,7 +73,8 @@ class Usual(ctypes.Structure):
 
 
 class Quiet(ctypes.Structure):
-	_fields_ = [*_fields(_double, "empty_ns call_ns copy_ns"), *_fields(Usual, "head touch rest")]
+	_fields_ = [*_fields(_double, "empty_ns call_ns copy_ns probed_ns"), *_fields(
+		Usual, "head touch rest")]
 
 
 class BlockStructure(ctypes.Structure):
@@ -164,7 +165,7 @@ def quiet_of(calls):
 
 def no_quiet():
 	"""The figures where nobody has measured the null contestant's calls alone."""
-	return Quiet(0.0, math.nan, 0.0, *[Usual(math.nan, math.nan)] * 3)
+	return Quiet(0.0, math.nan, 0.0, 0.0, *[Usual(math.nan, math.nan)] * 3)
 
 
 def with_copy(quiet, copy_ns):

@@ -271,6 +271,11 @@ struct isolated_quiet isolated_quiet_of(struct isolated_timings null)
 	};
 }
 
+static double known(double figure_ns)
+{
+	return figure_ns > 0 ? figure_ns : INFINITY;
+}
+
 /* Writes how long the null contestant took after calls of the submission, or before them, into
  * `elapsed`. Returns how many of its calls there are. */
 static size_t null_by_order(const struct isolated_block *block, bool is_after, double *elapsed)
@@ -437,7 +442,8 @@ static double excess_of(const struct isolated_block *block, timing_figure *figur
 static double probe_over(const struct isolated_block *block, const struct isolated_rule *rule,
 	const struct isolated_limits *limits)
 {
-	const double expected = fmin(limits->probed_ns, center_of(block->null, probed_ns));
+	const double quiet = with_pace(known(block->quiet.probed_ns), rule->probe_ns, 1),
+				 expected = fmin(fmin(quiet, limits->probed_ns), center_of(block->null, probed_ns));
 	return excess_beyond(rule->probe_ns, center_of(block->calls, probed_ns) - expected);
 }
 
@@ -447,14 +453,26 @@ static double most_rest(const struct isolated_block *block, const struct isolate
 	return with_pace(block->quiet.rest.center_ns, rule->overrun_ns, 2);
 }
 
+/* The most that the judge's own work may take for the null contestant. The work grows with the
+ * output, which the judge poisons before a call and copies after it. */
+static double most_work(const struct isolated_quiet *quiet, struct isolated_usual before,
+	double limit_ns, const struct isolated_rule *rule)
+{
+	return isnan(quiet->call_ns)
+		? limit_ns
+		: fmin(limit_ns, with_pace(before.center_ns + quiet->copy_ns, rule->overrun_ns, 1));
+}
+
 double isolated_overrun(const struct isolated_block *block, const struct isolated_rule *rule,
 	const struct isolated_limits *limits)
 {
 	const struct isolated_quiet *quiet = &block->quiet;
-	const struct isolated_usual head = bounded_usual(
-									block, head_ns, limits->head_ns, quiet->head.spread_ns),
-								take = bounded_usual(block, touch_and_take_ns, limits->take_ns,
-									quiet->touch.spread_ns),
+	const double most_head = most_work(quiet, quiet->head, limits->head_ns, rule),
+				 most_take = most_work(quiet, quiet->touch, limits->take_ns, rule);
+	const struct isolated_usual head =
+									bounded_usual(block, head_ns, most_head, quiet->head.spread_ns),
+								take = bounded_usual(
+									block, touch_and_take_ns, most_take, quiet->touch.spread_ns),
 								rest = bounded_usual(
 									block, rest_ns, most_rest(block, rule), quiet->rest.spread_ns);
 	const double behind = fmin(head.center_ns, isolated_center(block->null_heads));
@@ -730,24 +748,50 @@ struct isolated_comparison isolated_in_turns(
 		isolated_standard_error(logs), rival_ns);
 }
 
+struct side_time {
+	double mean_ns, half_ns; /* half of its interval; INFINITY: unknown */
+};
+
+static struct side_time time_of_side(
+	struct isolated_values values, const struct isolated_rule *rule)
+{
+	const double mean = isolated_mean(values), half = isolated_half_width(values, 0.95),
+				 most = most_half(mean, rule);
+	const bool is_wide = isfinite(half) && half > most;
+	return (struct side_time){ is_wide ? mean + half : mean, is_wide ? most : half };
+}
+
 struct isolated_comparison isolated_apart(
 	struct isolated_values ours, struct isolated_values theirs, const struct isolated_rule *rule)
 {
-	const double our_ns = isolated_mean(ours), their_ns = isolated_mean(theirs);
-	const long double our_half = isolated_half_width(ours, 0.95) / our_ns,
-					  their_half = isolated_half_width(theirs, 0.95) / their_ns,
-					  process = unseen_difference(their_ns, rule);
-	struct isolated_comparison apart = compare_by(log(our_ns / their_ns),
-		(double)sqrtl(our_half * our_half + their_half * their_half + process * process),
-		hypot(isolated_standard_error(ours) / our_ns, isolated_standard_error(theirs) / their_ns),
-		their_ns);
+	const struct side_time our = time_of_side(ours, rule), their = time_of_side(theirs, rule);
+	const double process = unseen_difference(their.mean_ns, rule);
+	struct isolated_comparison apart = compare_by(log(our.mean_ns / their.mean_ns),
+		hypot(hypot(our.half_ns / our.mean_ns, their.half_ns / their.mean_ns), process),
+		hypot(isolated_standard_error(ours) / our.mean_ns,
+			isolated_standard_error(theirs) / their.mean_ns),
+		their.mean_ns);
 	apart.is_apart = true;
 	return apart;
+}
+
+/* Half of the interval, as a logarithm. */
+static double half_of(struct isolated_comparison one)
+{
+	return log(one.high / one.low) / 2;
 }
 
 struct isolated_comparison isolated_compared(
 	struct isolated_comparison in_turns, struct isolated_comparison apart)
 {
+	const double drift = 0.01; /* of a machine within a run, as a logarithm */
+	const double turns_half = half_of(in_turns), apart_half = half_of(apart);
+	if (!isolated_agree(in_turns, apart) || turns_half > fmax(drift, apart_half)) {
+		const double half = hypot(apart_half, drift);
+		apart.low = apart.ratio * exp(-half);
+		apart.high = apart.ratio * exp(half);
+		return apart;
+	}
 	const bool is_apart_nearer = fabs(log(apart.ratio)) < fabs(log(in_turns.ratio));
 	struct isolated_comparison found = is_apart_nearer ? apart : in_turns;
 	found.low = fmin(in_turns.low, apart.low);

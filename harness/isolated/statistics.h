@@ -133,7 +133,8 @@ struct isolated_usual {
 struct isolated_quiet {
 	double empty_ns; /* an empty kernel without data */
 	double call_ns;  /* a call with an input of the case and no output */
-	double copy_ns;  /* at most, to copy the outputs of a call */
+	double copy_ns;  /* at most, to copy the outputs of a call; INFINITY: unknown */
+	double probed_ns; /* as many probes as a call may have; 0: unknown */
 	struct isolated_usual head, touch, rest;
 };
 
@@ -242,12 +243,14 @@ struct isolated_comparison {
 /* Compares pairs of blocks with the same inputs, as many of ours as of theirs. */
 struct isolated_comparison isolated_in_turns(
 	struct isolated_values ours, struct isolated_values theirs, const struct isolated_rule *rule);
-/* Compares blocks that were measured separately, any number of each. */
+/* Compares blocks that were measured separately, any number of each. A side's noise beyond the
+ * rule's limit counts as time of that side, as in isolated_summarize. */
 struct isolated_comparison isolated_apart(
 	struct isolated_values ours, struct isolated_values theirs, const struct isolated_rule *rule);
 /* Chooses the comparison that counts. In turns, drift affects both submissions alike, but each can
- * slow the other down; separately it cannot. So the ratio nearer to 1 counts, and the interval
- * covers both: neither drift nor a trick makes a submission faster. */
+ * slow the other down; separately it cannot. If both agree, the ratio nearer to 1 counts, and the
+ * interval covers both. If they disagree, or the turns are the noisier ones, somebody may have
+ * disturbed the turns: then the separate ratio counts, with an allowance for drift. */
 struct isolated_comparison isolated_compared(
 	struct isolated_comparison in_turns, struct isolated_comparison apart);
 /* Whether the intervals overlap. */

@@ -145,6 +145,14 @@ static const struct column WINDOW_COLUMNS[] = {
 	INTEGER(struct window, used),
 	INTEGER(struct window, oldest_us),
 };
+/* The job failed in the platform, and so did an earlier one of the same source within a day. Then the
+ * source is the likelier reason, and nobody may try such a source without end. */
+#define FAILED_AGAIN \
+	"(j.verdict = 'internal error' AND EXISTS (SELECT 1 " \
+	"  FROM submissions e FORCE INDEX (submissions_quota) JOIN jobs f ON f.submission_id = e.id " \
+	"  WHERE e.user_id = s.user_id AND e.leaderboard_id = s.leaderboard_id AND e.mode = s.mode " \
+	"  AND e.submitted_at BETWEEN s.submitted_at - INTERVAL 1 DAY AND s.submitted_at " \
+	"  AND e.id < s.id AND e.sha256 = s.sha256 AND f.verdict = 'internal error'))"
 #define WINDOW(mode) \
 	SELECT(struct window, WINDOW_COLUMNS, \
 		"SELECT COUNT(*) AS used, " \
@@ -154,7 +162,7 @@ static const struct column WINDOW_COLUMNS[] = {
 		"  AND s.submitted_at > UTC_TIMESTAMP(3) - INTERVAL ? HOUR AND NOT s.dry_run " \
 		"  AND EXISTS (SELECT 1 FROM jobs j WHERE j.submission_id = s.id " \
 		"    AND (j.verdict IS NULL OR j.verdict NOT IN ('internal error', 'cancelled') " \
-		"      OR (j.verdict = 'cancelled' AND j.started_at IS NOT NULL " \
+		"      OR " FAILED_AGAIN " OR (j.verdict = 'cancelled' AND j.started_at IS NOT NULL " \
 		"        AND j.cancelled_by = s.user_id))) " \
 		"  ORDER BY s.submitted_at DESC LIMIT ?) counted")
 const struct statement quota_windows[quota_modes] = { WINDOW("test"), WINDOW("benchmark"),

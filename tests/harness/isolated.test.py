@@ -904,7 +904,7 @@ def call_of(elapsed_ns, **more):
 
 def quiet(empty_ns, call_ns=math.nan):
 	"""The null contestant's figures before a submission is loaded."""
-	return statistics.Quiet(empty_ns, call_ns, 0.0, *[statistics.Usual(60e3, 0.0)] * 3)
+	return statistics.Quiet(empty_ns, call_ns, 0.0, 0.0, *[statistics.Usual(60e3, 0.0)] * 3)
 
 
 def block_of(calls, null, **more):
@@ -946,10 +946,10 @@ def too_many_samples_are_thinned_out():
 	equal(statistics.thinned([1, 2]), [1, 2])
 
 
-def measured(over_of_blocks):
+def measured(over_of_blocks, warm_s=0.0):
 	"""Measures a case. `over_of_blocks` lists, in us, how much longer empty kernels take in each
-	block. The time limit ends with the last block. Returns (blocks, repeated, disturbance in us,
-	blocks left)."""
+	block. The time limit ends with the last block. `warm_s`: what a call takes in the warm-up.
+	Returns (blocks, repeated, disturbance in us, blocks left)."""
 	trial = judge_module.Trial.__new__(judge_module.Trial)
 	left = list(over_of_blocks)
 
@@ -959,7 +959,8 @@ def measured(over_of_blocks):
 		return block_of([200e3] * 25, [150e3] * 25, quiet=quiet(150e3),
 			controls=[150e3 + over_ns] * 5)
 
-	trial.rule, trial.until = CUDA, math.inf
+	trial.judge = types.SimpleNamespace(rule=CUDA)
+	trial.rule, trial.until = statistics.rule_for(CUDA, warm_s), math.inf
 	trial.block, trial.warm_up = block, lambda measurement: None
 	trial.conditions = types.SimpleNamespace(look=lambda: 0)
 	measurement = trial.measure(None)
@@ -974,6 +975,13 @@ def blocks_that_all_show_a_small_disturbance_are_repeated():
 	equal(measured([2.5] * count + [0.5] * count + [0]), (count, count, 0.0, 1))
 	equal(measured([2.5] * count + [2.25] * count + [0] * count + [0]), (count, 2 * count, 0.0, 1))
 	equal(measured([2.5] * count * 2 + [2.25] * count + [0]), (count, 2 * count, 2.25, 1))
+
+
+@test
+def a_slow_warm_up_does_not_choose_how_many_calls_count():
+	count, few = CUDA.looks.blocks[0], statistics.rule_for(CUDA, 1.0)
+	assert few.calls < CUDA.calls and few.looks.blocks[0] < count
+	equal(measured([0] * (1 + count), warm_s=1.0), (count, 0, 0.0, 0))
 
 
 @test

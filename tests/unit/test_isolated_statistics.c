@@ -375,6 +375,30 @@ static void noise_of_the_null_contestant_excuses_five_times_its_spread(void **st
 	assert_is(overrun_of(&made), 40e3);
 }
 
+/* A submission that works on the GPU during all calls, also the null contestant's, in all blocks. */
+static void steady_work_beside_all_calls_is_charged_beyond_the_quiet_figures(void **state)
+{
+	(void)state;
+	struct made made;
+	make(&made, 13, 200e3, 150e3);
+	calm(&made, 150e3);
+	made.block.quiet.probed_ns = 6e3;
+	for (size_t i = 0; i < 13; i++) {
+		made.calls[i].head_ns = made.null[i].head_ns = 200e3;
+		made.calls[i].touch_ns = made.null[i].touch_ns = 500e3;
+		made.calls[i].probed_ns = made.null[i].probed_ns = 90e3;
+	}
+	const struct isolated_limits limits =
+		isolated_limits_of((struct isolated_blocks){ &made.block, 1 }, CUDA);
+	/* Twice the figures from before the submission was loaded are excused. */
+	const double head = 200e3 - 140e3, take = 500e3 + 30e3 - 300e3, probes = 90e3 - 12e3;
+	assert_is(isolated_overrun(&made.block, CUDA, &limits), head + take + probes);
+	made.block.quiet.probed_ns = 0;
+	assert_is(isolated_overrun(&made.block, CUDA, &limits), head + take);
+	made.block.quiet.copy_ns = INFINITY;
+	assert_true(isolated_overrun(&made.block, CUDA, &limits) == 0);
+}
+
 static void a_block_may_differ_from_the_best_only_by_the_pace_of_the_machine(void **state)
 {
 	(void)state;
@@ -796,7 +820,8 @@ static void a_comparison_in_turns_averages_logarithms(void **state)
 static void a_comparison_of_separate_runs_is_the_ratio_of_means(void **state)
 {
 	(void)state;
-	const struct isolated_values ours = VALUES(90e3, 91e3, 95e3), theirs = VALUES(100e3, 102e3);
+	const struct isolated_values ours = VALUES(91.8e3, 91.9e3, 92.3e3),
+								 theirs = VALUES(100.95e3, 101.05e3);
 	const struct isolated_comparison found = isolated_apart(ours, theirs, CUDA);
 	const double our_half = isolated_half_width(ours, 0.95) / 92e3,
 				 their_half = isolated_half_width(theirs, 0.95) / 101e3,
@@ -809,6 +834,21 @@ static void a_comparison_of_separate_runs_is_the_ratio_of_means(void **state)
 		hypot(isolated_standard_error(ours) / 92e3, isolated_standard_error(theirs) / 101e3));
 	assert_is(found.rival_ns, 101e3);
 	assert_true(found.is_apart);
+}
+
+/* An incumbent of 100 us with a few slow blocks would tie with a challenger of 96 us. */
+static void noise_in_a_comparison_counts_as_time(void **state)
+{
+	(void)state;
+	double our[pairs], their[pairs];
+	const struct isolated_values ours = by_turns(our, pairs, 96e3, 96.1e3),
+								 noisy = by_turns(their, pairs, 94e3, 106e3);
+	const double half = isolated_half_width(noisy, 0.95);
+	assert_true(half > CUDA->half_ns + CUDA->half_share * 100e3);
+	const struct isolated_comparison found = isolated_apart(ours, noisy, CUDA);
+	assert_is(found.rival_ns, 100e3 + half);
+	assert_true(found.high < 1);
+	assert_true(isolated_compared(isolated_in_turns(ours, noisy, CUDA), found).high < 1);
 }
 
 static void separate_runs_compare_like_alternating_ones(void **state)
@@ -870,8 +910,9 @@ static void disturb(double our_in_turns_ns, double their_in_turns_ns)
 	assert_is(found.ratio, apart.ratio);
 	assert_is(found.err, apart.err);
 	assert_is(found.rival_ns, apart.rival_ns);
-	assert_is(found.low, fmin(in_turns.low, apart.low));
-	assert_is(found.high, fmax(in_turns.high, apart.high));
+	const double half = hypot(log(apart.high / apart.low) / 2, 0.01);
+	assert_is(log(found.ratio / found.low), half);
+	assert_is(log(found.high / found.ratio), half);
 	assert_false(isolated_agree(in_turns, apart) || isolated_agree(apart, in_turns));
 }
 
@@ -940,6 +981,7 @@ int main(void)
 		cmocka_unit_test(leftover_work_is_charged_beyond_noise),
 		cmocka_unit_test(work_of_up_to_15_percent_of_the_judge_s_own_is_noise),
 		cmocka_unit_test(noise_of_the_null_contestant_excuses_five_times_its_spread),
+		cmocka_unit_test(steady_work_beside_all_calls_is_charged_beyond_the_quiet_figures),
 		cmocka_unit_test(a_block_may_differ_from_the_best_only_by_the_pace_of_the_machine),
 		cmocka_unit_test(probes_that_come_late_are_charged),
 		cmocka_unit_test(probes_that_come_late_in_most_blocks_are_a_violation),
@@ -963,6 +1005,7 @@ int main(void)
 		cmocka_unit_test(samples_are_thinned_evenly),
 		cmocka_unit_test(a_comparison_in_turns_averages_logarithms),
 		cmocka_unit_test(a_comparison_of_separate_runs_is_the_ratio_of_means),
+		cmocka_unit_test(noise_in_a_comparison_counts_as_time),
 		cmocka_unit_test(separate_runs_compare_like_alternating_ones),
 		cmocka_unit_test(one_block_per_side_leaves_a_factor_of_two),
 		cmocka_unit_test(two_processes_differ_by_more_than_their_blocks_show),

@@ -490,6 +490,20 @@ def attempts_broken_by_the_platform_or_cancelled_before_they_started_do_not_coun
 
 
 @test
+def the_second_internal_error_of_the_same_source_counts():
+	clean()
+	quota("test", 1)
+	for number in (1, 2):
+		broken = submit(ada)
+		ended(broken)
+		sql("UPDATE jobs SET state = 'failed', verdict = 'internal error' "
+			f"WHERE submission_id = {broken}")
+	equal(send(ada).status, 429)
+	sql(f"UPDATE submissions SET sha256 = (SELECT MAX(sha256) FROM blobs) WHERE id = {broken}")
+	ended(submit(ada))
+
+
+@test
 def a_submission_to_several_devices_counts_once():
 	clean()
 	quota("test", 2)
