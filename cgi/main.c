@@ -445,11 +445,7 @@ static size_t start_servers(
 static int run_threads(void)
 {
 	sigset_t signals;
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGHUP);
-	pthread_sigmask(SIG_BLOCK, &signals, NULL);
+	service_take_signals(&signals);
 	pthread_t threads[most_threads];
 	struct server servers[most_threads];
 	struct database *databases[most_threads + 1]; /* the last one is for the streams */
@@ -509,7 +505,6 @@ int main(int argc, char **argv)
 		log_error("Cannot initialize libsodium or libfcgi.");
 		return 1;
 	}
-	signal(SIGPIPE, SIG_IGN);
 	password_limit(config.password_hashes_at_once);
 	status = run_threads();
 	log_info("stopped");

@@ -80,7 +80,7 @@ static bool must_stop(void)
 	return stops;
 }
 
-static struct outcome withhold(const char *sentence)
+static struct outcome withhold_delivery(const char *sentence)
 {
 	struct outcome outcome = { .kind = WITHHELD, .status = SQL_NULL_INTEGER };
 	snprintf(outcome.sentence, sizeof outcome.sentence, "%s", sentence);
@@ -90,11 +90,13 @@ static struct outcome withhold(const char *sentence)
 static struct outcome attempt_delivery(const struct delivery *delivery)
 {
 	if (!delivery->creator_may)
-		return withhold("Not sent: the webhook's creator may no longer see the leaderboard's "
-						"panel, or has no account.");
+		return withhold_delivery(
+			"Not sent: the webhook's creator may no longer see the leaderboard's "
+			"panel, or has no account.");
 	if (!delivery->may_be_told)
-		return withhold("Not sent: its subject was hidden, withdrawn, deleted or removed from the "
-						"ranking meanwhile.");
+		return withhold_delivery(
+			"Not sent: its subject was hidden, withdrawn, deleted or removed "
+			"from the ranking meanwhile.");
 	return send_delivery(&hooks.config, delivery);
 }
 
@@ -282,14 +284,7 @@ int main(int count, char **words)
 	int code = usage_read(&USAGE, count, words);
 	if (code >= 0)
 		return code;
-	/* Blocks the signals before the first thread starts, so that all threads inherit the mask. Only
-	 * run_maintenance() takes these signals. */
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGHUP);
-	pthread_sigmask(SIG_BLOCK, &signals, NULL);
-	signal(SIGPIPE, SIG_IGN);
+	service_take_signals(&signals); /* only this thread waits for them */
 	/* The memory contains the database's password and the webhooks' secrets. */
 	prctl(PR_SET_DUMPABLE, 0);
 	if (load_settings(&error)) {

@@ -42,14 +42,14 @@ static void append_submission_url(struct buffer *out, const char *site, const js
 static void write_json(
 	struct buffer *body, const struct delivery *delivery, json_t *data, const char *site)
 {
-	cleanup_buffer struct buffer board = { 0 }, submission = { 0 };
+	cleanup_buffer struct buffer leaderboard = { 0 }, submission = { 0 };
 	format_text at;
 	format_iso(at, delivery->at_ms);
-	append_leaderboard_url(&board, site, data);
+	append_leaderboard_url(&leaderboard, site, data);
 	append_submission_url(&submission, site, data);
 	json_object_set_new(data, "url",
-		json_string(
-			has_value(data, "submission") ? buffer_string(&submission) : buffer_string(&board)));
+		json_string(has_value(data, "submission") ? buffer_string(&submission)
+												  : buffer_string(&leaderboard)));
 	json_t *root = json_pack("{s:i, s:I, s:s, s:s, s:s, s:s, s:O}", "version", message_version,
 		"id", (json_int_t)delivery->event_id, "event", delivery->event, "at", at, "webhook",
 		delivery->webhook, "site", site, "data", data);

@@ -55,9 +55,9 @@ struct compiler {
 	char last; /* last literal byte that was kept */
 };
 
-static void refuse(const struct compiler *c, const char *format, ...)
+static void refuse_template(const struct compiler *c, const char *format, ...)
 	__attribute__((noreturn, format(printf, 2, 3)));
-static void refuse(const struct compiler *c, const char *format, ...)
+static void refuse_template(const struct compiler *c, const char *format, ...)
 {
 	va_list arguments;
 	va_start(arguments, format);
@@ -102,7 +102,7 @@ static void open_tag(struct compiler *c, const char *next)
 		return;
 	}
 	if (!isalpha((unsigned char)*next) && *next != '/' && *next != '!')
-		refuse(c, "\"<\" begins no element; write &lt;");
+		refuse_template(c, "\"<\" begins no element; write &lt;");
 	h->place = IN_TAG_NAME;
 	h->closing = next[0] == '/';
 	h->tag[0] = '\0';
@@ -138,7 +138,7 @@ static void step_html(struct compiler *c, const char *at)
 		if (byte == '<' && at[1] == '/')
 			open_tag(c, at + 1);
 		else if (!isspace((unsigned char)byte))
-			refuse(c, "<%s> must be empty: put scripts and styles into files", h->tag);
+			refuse_template(c, "<%s> must be empty: put scripts and styles into files", h->tag);
 		break;
 	case IN_COMMENT:
 		if (byte == '>' && at[-1] == '-' && at[-2] == '-')
@@ -156,7 +156,7 @@ static void step_html(struct compiler *c, const char *at)
 	case IN_ATTRIBUTE_NAME: step_in_tag(c, byte); break;
 	case BEFORE_VALUE:
 		if (byte != '"' && byte != '\'')
-			refuse(c, "the value of %s must be in quotes", h->attribute);
+			refuse_template(c, "the value of %s must be in quotes", h->attribute);
 		h->quote = byte;
 		h->value_begun = false;
 		h->place = IN_VALUE;
@@ -216,7 +216,7 @@ static void literal_byte(struct compiler *c)
 	char byte = c->text[c->at];
 	if (!c->in_template) {
 		if (!isspace((unsigned char)byte))
-			refuse(c, "text outside a {{template}} block");
+			refuse_template(c, "text outside a {{template}} block");
 	} else {
 		keep_byte(c, byte);
 		step_html(c, c->text + c->at);
@@ -228,7 +228,7 @@ static void literal_byte(struct compiler *c)
 
 /* ---- commands ---- */
 
-static char *trimmed(char *text)
+static char *trimmed_text(char *text)
 {
 	while (isspace((unsigned char)*text))
 		text++;
@@ -273,7 +273,7 @@ static bool same_place(const struct html *a, const struct html *b)
 static void open_block(struct compiler *c, const char *keyword, const char *condition)
 {
 	if (c->depth == most_depth)
-		refuse(c, "blocks are nested too deeply");
+		refuse_template(c, "blocks are nested too deeply");
 	write_statement(c, "%s (%s) {", keyword, condition);
 	if (c->html.place == IN_TAG_NAME && c->html.tag[0])
 		c->html.place = IN_TAG; /* `<details{{if x}} open{{end}}>`: the tag name ends */
@@ -283,9 +283,10 @@ static void open_block(struct compiler *c, const char *keyword, const char *cond
 static void next_branch(struct compiler *c, const char *code)
 {
 	if (!c->depth)
-		refuse(c, "{{else}} without {{if}}");
+		refuse_template(c, "{{else}} without {{if}}");
 	if (!same_place(&c->html, &c->opened[c->depth - 1]))
-		refuse(c, "a branch must end where it began: inside the same tag, attribute or text");
+		refuse_template(
+			c, "a branch must end where it began: inside the same tag, attribute or text");
 	write_statement(c, "%s", code);
 	c->html = c->opened[c->depth - 1];
 }
@@ -294,15 +295,16 @@ static void end_block(struct compiler *c)
 {
 	if (!c->depth) {
 		if (!c->in_template)
-			refuse(c, "{{end}} without a block");
+			refuse_template(c, "{{end}} without a block");
 		if (c->html.place != IN_TEXT)
-			refuse(c, "the template ends inside a tag");
+			refuse_template(c, "the template ends inside a tag");
 		write_statement(c, "}");
 		c->in_template = false;
 		return;
 	}
 	if (!same_place(&c->html, &c->opened[c->depth - 1]))
-		refuse(c, "a block must end where it began: inside the same tag, attribute or text");
+		refuse_template(
+			c, "a block must end where it began: inside the same tag, attribute or text");
 	write_statement(c, "}");
 	c->depth--;
 	/* The block may be skipped at run time, so its bytes do not begin the attribute's value. */
@@ -313,14 +315,14 @@ static void begin_template(struct compiler *c, char *signature)
 {
 	char *parenthesis = strchr(signature, '(');
 	if (c->in_template || !parenthesis)
-		refuse(c, "expected {{template NAME(PARAMETERS)}} outside of another template");
+		refuse_template(c, "expected {{template NAME(PARAMETERS)}} outside of another template");
 	*parenthesis = '\0';
-	char *parameters = trimmed(parenthesis + 1);
+	char *parameters = trimmed_text(parenthesis + 1);
 	bool none = *parameters == ')';
-	fprintf(c->header, "void %s(struct buffer *out%s%s;\n", trimmed(signature), none ? "" : ", ",
-		parameters);
+	fprintf(c->header, "void %s(struct buffer *out%s%s;\n", trimmed_text(signature),
+		none ? "" : ", ", parameters);
 	fprintf(c->source, "#line %d \"%s\"\nvoid %s(struct buffer *out%s%s\n{\n", c->line, c->path,
-		trimmed(signature), none ? "" : ", ", parameters);
+		trimmed_text(signature), none ? "" : ", ", parameters);
 	memset(&c->html, 0, sizeof c->html);
 	c->in_template = true;
 	c->last = '\0';
@@ -330,10 +332,10 @@ static void call_template(struct compiler *c, char *call)
 {
 	char *parenthesis = strchr(call, '(');
 	if (!parenthesis || c->html.place != IN_TEXT)
-		refuse(c, "expected {{call NAME(ARGUMENTS)}} between tags");
+		refuse_template(c, "expected {{call NAME(ARGUMENTS)}} between tags");
 	*parenthesis = '\0';
-	char *arguments = trimmed(parenthesis + 1);
-	write_statement(c, "%s(out%s%s;", trimmed(call), *arguments == ')' ? "" : ", ", arguments);
+	char *arguments = trimmed_text(parenthesis + 1);
+	write_statement(c, "%s(out%s%s;", trimmed_text(call), *arguments == ')' ? "" : ", ", arguments);
 }
 
 enum attribute_kind { ORDINARY, ADDRESS, REFUSED };
@@ -375,16 +377,18 @@ static const char *escape_for(const struct compiler *c, bool whole_url)
 	if (h->place == IN_TEXT && !whole_url)
 		return "text";
 	if (h->place != IN_VALUE)
-		refuse(c, "%s",
+		refuse_template(c, "%s",
 			whole_url ? "{{url}} may only be in a quoted attribute"
 					  : "an expression may only be in text or in a quoted attribute");
 	enum attribute_kind kind = kind_of(h->attribute);
 	if (kind == REFUSED)
-		refuse(c, "the attribute %s accepts no expression", h->attribute);
+		refuse_template(c, "the attribute %s accepts no expression", h->attribute);
 	if (whole_url && (kind != ADDRESS || h->value_begun))
-		refuse(c, "{{url}} gives a whole address: it must begin the value of href, src or action");
+		refuse_template(
+			c, "{{url}} gives a whole address: it must begin the value of href, src or action");
 	if (kind == ADDRESS && !whole_url && !h->value_begun)
-		refuse(c, "%s begins with an expression: write {{url x}} for an address of our own",
+		refuse_template(c,
+			"%s begins with an expression: write {{url x}} for an address of our own",
 			h->attribute);
 	return whole_url ? "url" : kind == ADDRESS ? "url_part" : "attribute";
 }
@@ -406,7 +410,7 @@ static char *find_filter(char *expression)
 	char *bar = strrchr(expression, '|');
 	if (!bar || bar == expression || bar[-1] == '|' || !isspace((unsigned char)bar[1]))
 		return NULL;
-	char *name = trimmed(bar + 1);
+	char *name = trimmed_text(bar + 1);
 	for (const char *letter = name; *letter; letter++)
 		if (!islower((unsigned char)*letter) && *letter != '_')
 			return NULL;
@@ -419,11 +423,11 @@ static void write_expression(struct compiler *c, char *expression, bool whole_ur
 	const char *escape = escape_for(c, whole_url);
 	char *filter = find_filter(expression);
 	if (filter && (strcmp(escape, "url") == 0 || strcmp(escape, "url_part") == 0))
-		refuse(c, "an address accepts no filter");
+		refuse_template(c, "an address accepts no filter");
 	if (filter && c->html.place != IN_TEXT && prints_elements(filter))
-		refuse(c, "the filter %s prints elements, so it may only be in text", filter);
+		refuse_template(c, "the filter %s prints elements, so it may only be in text", filter);
 	if (filter)
-		write_statement(c, "html_%s(out, %s);", filter, trimmed(expression));
+		write_statement(c, "html_%s(out, %s);", filter, trimmed_text(expression));
 	else if (whole_url)
 		write_statement(c, "html_url(out, %s);", expression);
 	else
@@ -435,7 +439,7 @@ static void write_expression(struct compiler *c, char *expression, bool whole_ur
 static void write_raw(struct compiler *c, const char *expression)
 {
 	if (c->html.place != IN_TEXT)
-		refuse(c, "{{raw}} may only be in text");
+		refuse_template(c, "{{raw}} may only be in text");
 	write_statement(c, "buffer_text(out, %s);", expression);
 	c->last = 'x';
 }
@@ -446,7 +450,7 @@ static char *after_word(char *command, const char *word)
 	if (strncmp(command, word, length) != 0
 		|| (command[length] && !isspace((unsigned char)command[length])))
 		return NULL;
-	return trimmed(command + length);
+	return trimmed_text(command + length);
 }
 
 static void run_command(struct compiler *c, char *command)
@@ -463,7 +467,7 @@ static void run_command(struct compiler *c, char *command)
 		return;
 	}
 	if (!c->in_template)
-		refuse(c, "{{%s}} outside a {{template}} block", command);
+		refuse_template(c, "{{%s}} outside a {{template}} block", command);
 	if ((rest = after_word(command, "if")))
 		open_block(c, "if", rest);
 	else if ((rest = after_word(command, "for")))
@@ -488,20 +492,20 @@ static void run_command(struct compiler *c, char *command)
 	else if (*command)
 		write_expression(c, command, false);
 	else
-		refuse(c, "{{}} is empty");
+		refuse_template(c, "{{}} is empty");
 }
 
 static void read_command(struct compiler *c)
 {
 	char *end = strstr(c->text + c->at, "}}");
 	if (!end)
-		refuse(c, "{{ without }}");
+		refuse_template(c, "{{ without }}");
 	*end = '\0';
 	char *inside = c->text + c->at + 2;
 	int lines = 0;
 	for (const char *byte = inside; *byte; byte++)
 		lines += *byte == '\n';
-	run_command(c, trimmed(inside));
+	run_command(c, trimmed_text(inside));
 	c->line += lines;
 	c->at = (size_t)(end + 2 - c->text);
 }
@@ -518,7 +522,7 @@ static void compile_template(struct compiler *c)
 			literal_byte(c);
 	}
 	if (c->in_template)
-		refuse(c, "the last {{template}} has no {{end}}");
+		refuse_template(c, "the last {{template}} has no {{end}}");
 	free(c->literal);
 }
 

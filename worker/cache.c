@@ -2,6 +2,7 @@
 
 #include "lib/base/log.h"
 #include "lib/base/scope.h"
+#include "lib/base/write.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -223,11 +224,8 @@ static bool write_file(int folder, const char *name, const struct blob_value *co
 		openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (file < 0)
 		return false;
-	const char *bytes = content->bytes;
-	size_t done = 0;
-	for (ssize_t put = 1; done < content->length && put > 0; done += put > 0 ? (size_t)put : 0)
-		put = write(file, bytes + done, content->length - done);
-	if (done == content->length && renameat(folder, temporary, folder, name) == 0)
+	if (write_fully(file, content->bytes, content->length) == 0
+		&& renameat(folder, temporary, folder, name) == 0)
 		return true;
 	unlinkat(folder, temporary, 0);
 	return false;

@@ -305,7 +305,7 @@ static void add_places(
 		};
 }
 
-static int64_t smaller(int64_t left, int64_t right)
+static int64_t smaller_count(int64_t left, int64_t right)
 {
 	return left < right ? left : right;
 }
@@ -332,7 +332,7 @@ static void add_found(
 		else if (!is_offered_before(cluster, i) && offer->devices
 			&& (!is_cpu || cluster->config->worker_cpu || !*count))
 			add_places(arena, places, count, offer->model,
-				smaller(cluster->config->slurm_jobs, offer->devices));
+				smaller_count(cluster->config->slurm_jobs, offer->devices));
 	}
 }
 

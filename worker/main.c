@@ -91,7 +91,7 @@ struct worker {
 	struct slot *slots;
 	size_t running;
 	struct database *db;
-	struct lease_grace contact;
+	struct lease_grace lease_grace;
 	struct cache cache;
 	int stop, drain;    /* event descriptors that the slots watch */
 	struct beat *beats; /* one for each slot */
@@ -165,7 +165,7 @@ static int renew_registration(struct worker *worker, struct error *error)
 		return rc;
 	rc = registration_renew(worker->db, &worker->registration, &database_ms, error);
 	if (!rc)
-		lease_grace_note(&worker->contact, clock_ms(), database_ms, worker->config->lease_ms);
+		lease_grace_note(&worker->lease_grace, clock_ms(), database_ms, worker->config->lease_ms);
 	return rc == ERROR_NOT_FOUND ? registration_write(worker->db, &worker->registration, error)
 								 : rc;
 }
@@ -174,7 +174,7 @@ static int reclaim_jobs(struct worker *worker, struct error *error)
 {
 	size_t count = 0;
 	bool is_allowed =
-		!worker->hands_in && lease_grace_is_over(&worker->contact, worker->config->lease_ms);
+		!worker->hands_in && lease_grace_is_over(&worker->lease_grace, worker->config->lease_ms);
 	int rc = is_allowed ? job_leases_reclaim(worker->db, &count, error) : 0;
 	if (count && !rc)
 		log_warning("The workers of %zu running jobs stopped answering. Each of these jobs is "
@@ -322,12 +322,6 @@ static int first_registration(struct worker *worker, const sigset_t *signals, st
 	}
 }
 
-/* Distinguishes this process from all others, whatever the clocks say. */
-static int64_t random_instance(void)
-{
-	return ((int64_t)randombytes_random() << 31) + randombytes_random();
-}
-
 static int run_worker(
 	struct worker *worker, const char *runner, const sigset_t *signals, struct error *error)
 {
@@ -415,7 +409,8 @@ static int start_worker(const struct config *config, const sigset_t *signals, st
 			.tools = &tools,
 			.checks = cluster ? NULL : check_host(arena, config, runner, stop),
 			.protocol = schema_known(),
-			.instance = random_instance(),
+			/* Distinguishes this process from all others, whatever the clocks say. */
+			.instance = ((int64_t)randombytes_random() << 31) + randombytes_random(),
 		},
 	};
 	cache_open(&worker.cache, config);
@@ -450,14 +445,7 @@ int main(int count, char **words)
 	int code = usage_read(&USAGE, count, words);
 	if (code >= 0)
 		return code;
-	/* Block the signals before the first thread starts, so that all threads inherit the mask: only
-	 * the main thread waits for these signals. */
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGHUP);
-	pthread_sigmask(SIG_BLOCK, &signals, NULL);
-	signal(SIGPIPE, SIG_IGN);
+	service_take_signals(&signals); /* only this thread waits for them */
 	/* The worker holds the database's password and the secret seeds. A submission of the same user
 	 * must not read its memory. */
 	prctl(PR_SET_DUMPABLE, 0);

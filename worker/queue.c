@@ -274,11 +274,11 @@ int queue_let_go(struct database *db, const struct claim *claim, struct error *e
 	return database_execute(db, &LET_GO, error, "ii", claim->job_id, claim->fence);
 }
 
-/* ---- ending ---- */
+/* ---- completion ---- */
 
 struct end {
 	const struct claim *claim;
-	struct job_completion ending;
+	struct job_completion completion;
 };
 
 static int end_body(struct database *db, void *context, struct error *error)
@@ -286,17 +286,17 @@ static int end_body(struct database *db, void *context, struct error *error)
 	const struct end *end = context;
 	cleanup_arena struct arena *arena = arena_new();
 	if (!end->claim->hands_in)
-		return job_completion_apply(db, arena, &end->ending, error);
+		return job_completion_apply(db, arena, &end->completion, error);
 	int rc = queue_hold(db, arena, end->claim, error);
-	return rc ? rc : job_completion_hand_in(db, &end->ending, error);
+	return rc ? rc : job_completion_hand_in(db, &end->completion, error);
 }
 
-int queue_end(struct database *db, const struct claim *claim, struct job_completion ending,
+int queue_end(struct database *db, const struct claim *claim, struct job_completion completion,
 	struct error *error)
 {
-	ending.job_id = claim->job_id;
-	ending.fence = claim->fence;
-	struct end end = { claim, ending };
+	completion.job_id = claim->job_id;
+	completion.fence = claim->fence;
+	struct end end = { claim, completion };
 	return database_transaction(db, end_body, &end, error);
 }
 
@@ -304,14 +304,14 @@ int queue_end(struct database *db, const struct claim *claim, struct job_complet
 static int end_without_figures(struct database *db, const struct claim *claim,
 	enum job_completion_kind kind, const char *reason, struct error *error)
 {
-	const struct job_completion ending = { .kind = kind,
+	const struct job_completion completion = { .kind = kind,
 		.reason = reason,
 		.score_ns = NAN,
 		.score_err_ns = NAN,
 		.ratio = NAN,
 		.ratio_low = NAN,
 		.ratio_high = NAN };
-	return queue_end(db, claim, ending, error);
+	return queue_end(db, claim, completion, error);
 }
 
 int queue_give_back(

@@ -58,8 +58,8 @@ int queue_let_go(struct database *db, const struct claim *claim, struct error *e
 
 /* Completes the attempt, with a verdict or without one (lib/judging/job_completion.h). Applies the
  * completion, or hands it in to podium-web where this worker may not apply it. Fills in the job and
- * the fence of `ending` from the claim. ERROR_CONFLICT as in queue_hold. */
-int queue_end(struct database *db, const struct claim *claim, struct job_completion ending,
+ * the fence of `completion` from the claim. ERROR_CONFLICT as in queue_hold. */
+int queue_end(struct database *db, const struct claim *claim, struct job_completion completion,
 	struct error *error);
 
 /* The attempt failed through no fault of the submission. The job is queued again, or fails with the

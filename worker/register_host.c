@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <sodium.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -176,20 +175,6 @@ static int read_invitation(struct arena *arena, const char *word,
 	return worker_invitation_read(arena, line, invitation, error);
 }
 
-/* Anybody may have written the invitation's words, so escape what could control the terminal. */
-static void print_line(FILE *stream, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void print_line(FILE *stream, const char *format, ...)
-{
-	char text[2048];
-	va_list arguments;
-	va_start(arguments, format);
-	vsnprintf(text, sizeof text, format, arguments);
-	va_end(arguments);
-	cleanup_buffer struct buffer line = { 0 };
-	text_append_printable(&line, text);
-	fprintf(stream, "%s\n", buffer_string(&line));
-}
-
 static int register_with(const char *option, const char *word, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
@@ -200,8 +185,8 @@ static int register_with(const char *option, const char *word, struct error *err
 		rc = read_invitation(arena, word, &invitation, error);
 	if (!rc)
 		rc = register_host(&invitation, &paths, error);
-	if (!rc)
-		print_line(stdout,
+	if (!rc) /* anybody may have written the invitation's words */
+		text_print_line(stdout,
 			"This host is registered as the worker %s. It starts with: PODIUM_CONFIG=%s "
 			"podium-worker",
 			invitation.name, paths.path);
@@ -228,6 +213,6 @@ int register_command(int count, char **words)
 		fail(&error, ERROR_SYSTEM, "The library for random numbers cannot be used.");
 	else if (!register_with(path, words[optind], &error))
 		return EXIT_SUCCESS;
-	print_line(stderr, "podium-worker: %s", error.text);
+	text_print_line(stderr, "podium-worker: %s", error.text);
 	return EXIT_FAILURE;
 }

@@ -360,7 +360,7 @@ static int take_devices(struct run *run, struct assignment *assignment, struct e
 /* Waits for Slurm, perhaps for hours. ERROR_SYSTEM when Slurm refuses. A refused job for one GPU is
  * released, and the attempt does not count. A refused job for several GPUs counts as an attempt:
  * the cluster may have no such node, and the job would be retried forever. */
-static int take_allotment(struct run *run, struct assignment *assignment, struct error *error)
+static int take_allocation(struct run *run, struct assignment *assignment, struct error *error)
 {
 	struct slot *slot = run->slot;
 	struct slurm_allocation *allocation = &slot->allocation;
@@ -464,7 +464,7 @@ static bool run_claimed(struct slot *slot, struct arena *arena, const struct cla
 	int rc = assignment_read(
 		slot->db, arena, slot->cache, claim, slot->device, slot->tools, &assignment, &run.fault);
 	if (!rc && slot->cluster)
-		rc = take_allotment(&run, &assignment, &run.fault);
+		rc = take_allocation(&run, &assignment, &run.fault);
 	else if (!rc && assignment.gpu_count > 1)
 		rc = take_devices(&run, &assignment, &run.fault);
 	bool can_run = !rc && !run.is_lost && !run.is_released;

@@ -84,8 +84,8 @@ int slurm_launch(const struct slurm_launch *launch, struct runner *runner,
 	add_options(&words, cluster_options(launch->cluster, launch->model));
 	add_word(&words, launch->runner_program);
 	add_word(&words,
-		*config->device_locks ? arena_printf(arena, "--allotted=%s", config->device_locks)
-							  : "--allotted");
+		*config->device_locks ? arena_printf(arena, "--slurm-allocation=%s", config->device_locks)
+							  : "--slurm-allocation");
 	add_word(&words, "--directory");
 	add_word(&words, config->worker_directory);
 	if (*launch->tools->python) {

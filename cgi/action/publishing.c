@@ -91,30 +91,18 @@ static const char *time_text(struct arena *arena, int64_t ms)
 	return ms == TIME_NULL ? "never" : arena_strdup(arena, text);
 }
 
-static void note_change(
-	struct buffer *notes, bool differs, const char *what, const char *before, const char *after)
-{
-	if (differs)
-		buffer_printf(notes, "%s%s: %s, was %s", notes->length ? "; " : "", what, after, before);
-}
-
-static const char *yes_or_no(bool truth)
-{
-	return truth ? "yes" : "no";
-}
-
 static void note_changes(
 	const struct change *change, const struct state *before, struct buffer *notes)
 {
 	const struct publishing *after = change->after;
-	note_change(notes, strcmp(before->visibility, after->visibility) != 0, "visibility",
+	audit_note_change(notes, strcmp(before->visibility, after->visibility) != 0, "visibility",
 		before->visibility, after->visibility);
-	note_change(notes, before->practice != after->practice, "practice after the deadline",
+	audit_note_change(notes, before->practice != after->practice, "practice after the deadline",
 		yes_or_no(before->practice), yes_or_no(after->practice));
-	note_change(notes, before->frozen_at_ms != after->frozen_at_ms, "ranking frozen from",
+	audit_note_change(notes, before->frozen_at_ms != after->frozen_at_ms, "ranking frozen from",
 		time_text(change->arena, before->frozen_at_ms),
 		time_text(change->arena, after->frozen_at_ms));
-	note_change(notes, before->archived != after->archived, "in the archive",
+	audit_note_change(notes, before->archived != after->archived, "in the archive",
 		yes_or_no(before->archived), yes_or_no(after->archived));
 }
 

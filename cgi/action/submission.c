@@ -274,8 +274,11 @@ static int store_submission_body(struct database *db, void *context, struct erro
 {
 	struct intake *intake = context;
 	const struct submission_request *request = intake->request;
-	const struct quota_request attempt = { intake->leaderboard->id, request->user_id,
-		intake->leaderboard->name, request->mode, intake->gpu_count };
+	const struct quota_request attempt = { .leaderboard_id = intake->leaderboard->id,
+		.user_id = request->user_id,
+		.leaderboard = intake->leaderboard->name,
+		.mode = request->mode,
+		.jobs = intake->gpu_count };
 	struct state state;
 	unsigned char hash[sha256_bytes];
 	int rc = check_open(db, intake, &state, error);

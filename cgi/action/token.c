@@ -101,30 +101,13 @@ static const struct statement DELETE_TOKEN =
 
 /* ---- creating a token ---- */
 
-static bool has_control_character(const char *text)
-{
-	for (; *text; text++)
-		if (text_control_length(text))
-			return true;
-	return false;
-}
-
-/* Counts all bytes of valid UTF-8 except continuation bytes. */
-static size_t count_characters(const char *text)
-{
-	size_t count = 0;
-	for (; *text; text++)
-		count += ((unsigned char)*text & 0xc0) != 0x80;
-	return count;
-}
-
 static int check_name(const char *name, struct error *error)
 {
 	if (!name[strspn(name, " ")])
 		return fail_field(error, "name",
 			"Give the token a name by which you will know it, such as laptop or nightly run.");
-	if (!text_is_utf8(name, strlen(name)) || has_control_character(name)
-		|| count_characters(name) > token_name_most_characters)
+	if (!text_is_utf8(name, strlen(name)) || text_has_control(name)
+		|| text_count_characters(name) > token_name_most_characters)
 		return fail_field(error, "name",
 			"A name has at most %d characters and no control characters.",
 			token_name_most_characters);

@@ -116,10 +116,10 @@ static int take_part(void *context, const struct multipart_part *part, struct er
 	cleanup_buffer struct buffer name = { 0 };
 	text_append_valid(&name, part->file_name, strlen(part->file_name));
 	request->uploads[request->upload_count++] = (struct upload){
-		part->name,
-		arena_strdup(request->arena, buffer_string(&name)),
-		part->bytes,
-		part->length,
+		.field = part->name,
+		.file_name = arena_strdup(request->arena, buffer_string(&name)),
+		.bytes = part->bytes,
+		.length = part->length,
 	};
 	return 0;
 }

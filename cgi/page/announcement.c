@@ -50,23 +50,25 @@ static const struct statement LEADERBOARDS = SELECT(
 
 /* The cache holds all current and future announcements, so most pages need no query for them. */
 enum { kept_ms = 1000 };
-struct kept {
+struct cached_announcements {
 	struct arena *arena;
 	struct announcement *rows;
 	size_t count;
 	int64_t read_at_ms;
 };
 
-static void free_kept_announcements(void *value)
+static void free_cached_announcements(void *value)
 {
-	struct kept *kept = value;
-	arena_free(kept->arena);
-	free(kept);
+	struct cached_announcements *cached = value;
+	arena_free(cached->arena);
+	free(cached);
 }
 
-static struct thread_cache keep = THREAD_CACHE(sizeof(struct kept), free_kept_announcements);
+static struct thread_cache cache =
+	THREAD_CACHE(sizeof(struct cached_announcements), free_cached_announcements);
 
-static int refresh_kept_announcements(struct request *request, struct kept *kept)
+static int refresh_cached_announcements(
+	struct request *request, struct cached_announcements *cached)
 {
 	struct arena *arena = arena_new();
 	struct announcement *rows;
@@ -77,8 +79,8 @@ static int refresh_kept_announcements(struct request *request, struct kept *kept
 		arena_free(arena);
 		return rc;
 	}
-	arena_free(kept->arena);
-	*kept = (struct kept){ arena, rows, count, asked_at_ms };
+	arena_free(cached->arena);
+	*cached = (struct cached_announcements){ arena, rows, count, asked_at_ms };
 	return 0;
 }
 
@@ -93,18 +95,18 @@ static bool announcement_is_shown(
 
 int announcements_read(struct request *request, int64_t leaderboard_id, struct page *page)
 {
-	struct kept *kept = thread_cache_get(&keep);
-	int rc = kept && (!kept->arena || !thread_cache_is_fresh(kept->read_at_ms, kept_ms))
-		? refresh_kept_announcements(request, kept)
+	struct cached_announcements *cached = thread_cache_get(&cache);
+	int rc = cached && (!cached->arena || !thread_cache_is_fresh(cached->read_at_ms, kept_ms))
+		? refresh_cached_announcements(request, cached)
 		: 0;
-	if (rc || !kept)
+	if (rc || !cached)
 		return rc;
 	struct announcement *shown = arena_array(request->arena, struct announcement, most_shown);
-	for (size_t i = 0; i < kept->count && page->announcement_count < most_shown; i++)
-		if (announcement_is_shown(&kept->rows[i], leaderboard_id, page->now_ms)) {
-			shown[page->announcement_count] = kept->rows[i];
+	for (size_t i = 0; i < cached->count && page->announcement_count < most_shown; i++)
+		if (announcement_is_shown(&cached->rows[i], leaderboard_id, page->now_ms)) {
+			shown[page->announcement_count] = cached->rows[i];
 			shown[page->announcement_count++].text =
-				arena_strdup(request->arena, kept->rows[i].text);
+				arena_strdup(request->arena, cached->rows[i].text);
 		}
 	page->announcements = shown;
 	return 0;
@@ -247,14 +249,14 @@ static const struct statement END =
 	COMMAND("UPDATE announcements SET until_at = UTC_TIMESTAMP(3) WHERE id = ? "
 			"AND COALESCE(until_at > UTC_TIMESTAMP(3), TRUE)");
 
-struct job_completion {
+struct announcement_ending {
 	struct request *request;
 	int64_t id;
 };
 
 static int end_body(struct database *db, void *context, struct error *error)
 {
-	const struct job_completion *ending = context;
+	const struct announcement_ending *ending = context;
 	struct request *request = ending->request;
 	struct announcement one;
 	int64_t id = ending->id;
@@ -273,7 +275,7 @@ static int end_body(struct database *db, void *context, struct error *error)
 
 int announcement_end(struct request *request, int64_t id)
 {
-	struct job_completion ending = { request, id };
+	struct announcement_ending ending = { request, id };
 	return database_transaction(request->db, end_body, &ending, request->error);
 }
 

@@ -5,7 +5,7 @@
 #include "cgi/http/rate_limit.h"
 #include "cgi/page/account.h"
 #include "cgi/page/pages.h"
-#include "templates/terminal.h"
+#include "templates/device_authorization.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static int show_device(struct request *request, struct device_authorization_view
 	struct page page = page_make(request, "Sign a terminal in", "account");
 	if (request_query(request, "refused"))
 		page.notice = "The terminal was refused. It was given nothing.";
-	terminal_page(&request->body, &page, view);
+	device_authorization_page(&request->body, &page, view);
 	return 0;
 }
 

@@ -95,7 +95,7 @@ static bool is_run(const struct task *task, enum task_engine engine, const char 
 		|| (task->language == TASK_PY ? is_py : is_cu && !is_other_entry(task, path));
 }
 
-static bool includes(const struct engine_source *file, const char *header)
+static bool includes_header(const struct engine_source *file, const char *header)
 {
 	char line[80];
 	snprintf(line, sizeof line, "#include \"%s\"", header);
@@ -108,7 +108,7 @@ static size_t add_headers(struct engine_source *sources, size_t count, bool *tak
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; k < COUNT(FILES); k++) {
 			const char *path = shown_path(FILES[k].path);
-			if (taken[k] || !text_ends_with(path, ".h") || !includes(&sources[i], path))
+			if (taken[k] || !text_ends_with(path, ".h") || !includes_header(&sources[i], path))
 				continue;
 			taken[k] = true;
 			sources[count++] = source_at(k);

@@ -4,7 +4,7 @@
 #include "cgi/http/paging.h"
 #include "cgi/page/pages.h"
 #include "lib/leaderboard/visibility.h"
-#include "templates/comparison.h"
+#include "templates/head_to_head.h"
 
 #include <jansson.h>
 
@@ -101,7 +101,7 @@ static int find_comparison(struct request *request, struct comparison_found *fou
 			found->compared.leaderboard);
 }
 
-int page_comparison(struct request *request)
+int page_head_to_head(struct request *request)
 {
 	struct comparison_found found;
 	struct head_to_head_case *cases;
@@ -123,13 +123,13 @@ int page_comparison(struct request *request)
 		page.live_url =
 			arena_printf(request->arena, "/comparison/%lld/status", (long long)found.compared.id);
 	}
-	comparison_page(&request->body, &page, &view, request->arena);
+	head_to_head_page(&request->body, &page, &view, request->arena);
 	request->may_be_cached = true;
 	return 0;
 }
 
 /* Returns the parts that change while the comparison waits and runs, for live.js. */
-int page_comparison_status(struct request *request)
+int page_head_to_head_status(struct request *request)
 {
 	struct comparison_found found;
 	int rc = find_comparison(request, &found);

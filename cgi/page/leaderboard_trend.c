@@ -207,32 +207,33 @@ static int read_trend(struct request *request, struct trend *trend)
 
 /* Caches the trend's HTML, because pages are viewed far more often than records change. Viewers
  * with a line in the chart have a cached trend of their own. */
-enum { kept_trends = 32, kept_ms = 2000 };
-struct kept {
+enum { cached_trends = 32, kept_ms = 2000 };
+struct cached_trend {
 	int64_t leaderboard_id, version_id, own_id, read_at_ms;
 	char gpu[64];
 	struct buffer html;
 };
 
-static void free_kept_trends(void *value)
+static void free_cached_trends(void *value)
 {
-	struct kept *kept = value;
-	for (size_t i = 0; i < kept_trends; i++)
-		buffer_free(&kept[i].html);
-	free(kept);
+	struct cached_trend *cached = value;
+	for (size_t i = 0; i < cached_trends; i++)
+		buffer_free(&cached[i].html);
+	free(cached);
 }
 
-static struct thread_cache keep = THREAD_CACHE(kept_trends * sizeof(struct kept), free_kept_trends);
+static struct thread_cache cache =
+	THREAD_CACHE(cached_trends * sizeof(struct cached_trend), free_cached_trends);
 
 static size_t trend_slot(const struct trend *trend)
 {
 	size_t hash = (size_t)trend->shown->leaderboard.task_version_id * 31 + (size_t)trend->own_id;
 	for (const char *gpu = trend->gpu->name; *gpu; gpu++)
 		hash = hash * 31 + (unsigned char)*gpu;
-	return hash % kept_trends;
+	return hash % cached_trends;
 }
 
-static bool trend_is_fresh(const struct kept *slot, const struct trend *trend)
+static bool trend_is_fresh(const struct cached_trend *slot, const struct trend *trend)
 {
 	return slot->html.length && slot->leaderboard_id == trend->shown->leaderboard.id
 		&& slot->version_id == trend->shown->leaderboard.task_version_id
@@ -248,7 +249,7 @@ static int write_trend(struct request *request, struct trend *trend, struct buff
 	return rc;
 }
 
-static int keep_trend(struct request *request, struct trend *trend, struct kept *slot)
+static int cache_trend(struct request *request, struct trend *trend, struct cached_trend *slot)
 {
 	buffer_clear(&slot->html);
 	slot->leaderboard_id = trend->shown->leaderboard.id;
@@ -261,15 +262,15 @@ static int keep_trend(struct request *request, struct trend *trend, struct kept 
 
 int leaderboard_trend(struct request *request, struct trend *trend, const char **html)
 {
-	struct kept *kept = thread_cache_get(&keep);
-	if (!kept || strlen(trend->gpu->name) >= sizeof kept->gpu) {
+	struct cached_trend *cached = thread_cache_get(&cache);
+	if (!cached || strlen(trend->gpu->name) >= sizeof cached->gpu) {
 		cleanup_buffer struct buffer fresh = { 0 };
 		int rc = write_trend(request, trend, &fresh);
 		*html = arena_strdup(request->arena, buffer_string(&fresh));
 		return rc;
 	}
-	struct kept *slot = &kept[trend_slot(trend)];
-	int rc = trend_is_fresh(slot, trend) ? 0 : keep_trend(request, trend, slot);
+	struct cached_trend *slot = &cached[trend_slot(trend)];
+	int rc = trend_is_fresh(slot, trend) ? 0 : cache_trend(request, trend, slot);
 	*html = buffer_string(&slot->html);
 	return rc;
 }

@@ -18,9 +18,9 @@ handler page_task, page_task_file, page_task_raw, page_template_raw, page_langua
 /* submit.c */
 handler page_submit, action_submit, page_submit_anywhere, action_submit_anywhere;
 /* submission_diff.c: compares any two submissions */
-handler page_compare;
+handler page_submission_diff;
 /* head_to_head_page.c */
-handler page_comparison, page_comparison_status;
+handler page_head_to_head, page_head_to_head_status;
 /* submission.c, submission_cancel.c */
 handler page_submission, page_submission_status, page_submission_source, page_submission_artifact,
 	page_submission_cancel, action_submission_cancel;

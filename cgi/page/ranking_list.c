@@ -235,18 +235,13 @@ static double best_of(const struct answer *answer)
 	return answer->count && answer->rows[0].position == 1 ? answer->rows[0].score_ns : NAN;
 }
 
-static void set_gaps(struct ranking_row *rows, size_t known)
-{
-	for (size_t i = 0; i < known; i++)
-		rows[i].above_ns = i ? rows[i - 1].score_ns : NAN;
-}
-
 static void take_page(struct answer answer, struct ranking_list *list)
 {
 	qsort(answer.rows, answer.count, sizeof *answer.rows, by_position);
 	list->best_ns = best_of(&answer);
 	keep_page(&answer, &list->paging);
-	set_gaps(answer.rows, answer.count);
+	for (size_t i = 0; i < answer.count; i++)
+		answer.rows[i].above_ns = i ? answer.rows[i - 1].score_ns : NAN;
 	size_t before = answer.count && answer.rows[0].position < list->paging.first;
 	list->rows = answer.rows + before;
 	list->row_count = 0;

@@ -78,45 +78,45 @@ const struct head_to_head_row *comparisons_of_job(
 
 /* ---- the cache of a thread ---- */
 
-enum { kept_rankings = 32, kept_ms = 1000 };
-struct kept {
+enum { cached_rankings = 32, kept_ms = 1000 };
+struct cached_notes {
 	struct arena *arena;
 	struct ranking_notes notes;
 	const char *gpu;
 	int64_t version_id, read_at_ms;
 };
 
-static void free_kept_notes(void *value)
+static void free_cached_notes(void *value)
 {
-	struct kept *kept = value;
-	for (size_t i = 0; i < kept_rankings; i++)
-		arena_free(kept[i].arena);
-	free(kept);
+	struct cached_notes *cached = value;
+	for (size_t i = 0; i < cached_rankings; i++)
+		arena_free(cached[i].arena);
+	free(cached);
 }
 
-static struct thread_cache keep =
-	THREAD_CACHE(kept_rankings * sizeof(struct kept), free_kept_notes);
+static struct thread_cache cache =
+	THREAD_CACHE(cached_rankings * sizeof(struct cached_notes), free_cached_notes);
 
-static struct kept *notes_slot(
-	struct kept *kept, const struct shown_leaderboard *shown, const struct ranked_gpu *gpu)
+static struct cached_notes *notes_slot(struct cached_notes *cached,
+	const struct shown_leaderboard *shown, const struct ranked_gpu *gpu)
 {
 	size_t hash = (size_t)shown->leaderboard.task_version_id;
 	for (const char *letter = gpu->name; *letter; letter++)
 		hash = hash * 31 + (unsigned char)*letter;
-	return &kept[hash % kept_rankings];
+	return &cached[hash % cached_rankings];
 }
 
-static bool notes_are_fresh(
-	const struct kept *slot, const struct shown_leaderboard *shown, const struct ranked_gpu *gpu)
+static bool notes_are_fresh(const struct cached_notes *slot, const struct shown_leaderboard *shown,
+	const struct ranked_gpu *gpu)
 {
 	return slot->arena && slot->version_id == shown->leaderboard.task_version_id
 		&& strcmp(slot->gpu, gpu->name) == 0 && thread_cache_is_fresh(slot->read_at_ms, kept_ms);
 }
 
-static int refresh_kept_notes(struct request *request, const struct shown_leaderboard *shown,
-	const struct ranked_gpu *gpu, struct kept *slot)
+static int refresh_cached_notes(struct request *request, const struct shown_leaderboard *shown,
+	const struct ranked_gpu *gpu, struct cached_notes *slot)
 {
-	struct kept fresh = { .arena = arena_new(),
+	struct cached_notes fresh = { .arena = arena_new(),
 		.version_id = shown->leaderboard.task_version_id,
 		.read_at_ms = clock_ms() };
 	fresh.gpu = arena_strdup(fresh.arena, gpu->name);
@@ -133,13 +133,13 @@ static int refresh_kept_notes(struct request *request, const struct shown_leader
 int ranking_notes_read(struct request *request, const struct shown_leaderboard *shown,
 	const struct ranked_gpu *gpu, const struct ranking_notes **notes)
 {
-	struct kept *kept = thread_cache_get(&keep);
-	if (!kept) {
-		struct ranking_notes *unkept = arena_alloc(request->arena, sizeof *unkept);
-		*notes = unkept;
-		return read_notes(request, request->arena, shown, gpu, unkept);
+	struct cached_notes *cached = thread_cache_get(&cache);
+	if (!cached) {
+		struct ranking_notes *uncached = arena_alloc(request->arena, sizeof *uncached);
+		*notes = uncached;
+		return read_notes(request, request->arena, shown, gpu, uncached);
 	}
-	struct kept *slot = notes_slot(kept, shown, gpu);
+	struct cached_notes *slot = notes_slot(cached, shown, gpu);
 	*notes = &slot->notes;
-	return notes_are_fresh(slot, shown, gpu) ? 0 : refresh_kept_notes(request, shown, gpu, slot);
+	return notes_are_fresh(slot, shown, gpu) ? 0 : refresh_cached_notes(request, shown, gpu, slot);
 }

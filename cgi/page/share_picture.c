@@ -60,11 +60,18 @@ static void draw_head(
 	picture_box(picture, margin, 92, 20, 28, INK_ACCENT);
 	picture_box(picture, margin + 20, 70, 20, 50, INK_ACCENT);
 	picture_box(picture, margin + 40, 101, 20, 19, INK_ACCENT);
-	picture_text(
-		picture, &(struct picture_text){ margin + 80, 116, 44, wide, INK_TEXT, false }, "Podium");
-	picture_text(picture, &(struct picture_text){ margin, 232, 84, wide, INK_TEXT, false },
+	picture_text(picture,
+		&(struct picture_text){
+			.x = margin + 80, .baseline = 116, .size = 44, .most_width = wide, .ink = INK_TEXT },
+		"Podium");
+	picture_text(picture,
+		&(struct picture_text){
+			.x = margin, .baseline = 232, .size = 84, .most_width = wide, .ink = INK_TEXT },
 		shown->leaderboard.name);
-	picture_text(picture, &(struct picture_text){ margin, 292, 36, wide, INK_MUTED, false }, words);
+	picture_text(picture,
+		&(struct picture_text){
+			.x = margin, .baseline = 292, .size = 36, .most_width = wide, .ink = INK_MUTED },
+		words);
 	picture_box(picture, margin, 330, wide, 3, INK_LINE);
 }
 
@@ -84,15 +91,33 @@ static void draw_row(
 	enum ink ink = inks[row->place <= 3 ? row->place : 0];
 	format_text time;
 	format_duration_ns(time, row->score_ns);
-	picture_text(picture, &(struct picture_text){ margin, baseline, 46, 60, ink, false },
+	picture_text(picture,
+		&(struct picture_text){
+			.x = margin, .baseline = baseline, .size = 46, .most_width = 60, .ink = ink },
 		arena_printf(arena, "%lld", (long long)row->place));
 	if (is_tie(first, index))
 		picture_text(picture,
-			&(struct picture_text){ margin + 36, baseline, 22, 40, INK_MUTED, false }, "tie");
-	picture_text(picture, &(struct picture_text){ margin + 80, baseline, 46, 640, INK_TEXT, false },
+			&(struct picture_text){ .x = margin + 36,
+				.baseline = baseline,
+				.size = 22,
+				.most_width = 40,
+				.ink = INK_MUTED },
+			"tie");
+	picture_text(picture,
+		&(struct picture_text){ .x = margin + 80,
+			.baseline = baseline,
+			.size = 46,
+			.most_width = 640,
+			.ink = INK_TEXT },
 		row->user);
-	picture_text(
-		picture, &(struct picture_text){ width - margin, baseline, 46, 300, INK_TEXT, true }, time);
+	picture_text(picture,
+		&(struct picture_text){ .x = width - margin,
+			.baseline = baseline,
+			.size = 46,
+			.most_width = 300,
+			.ink = INK_TEXT,
+			.ends_at_x = true },
+		time);
 }
 
 static void draw_rows(struct picture *picture, struct arena *arena, const struct first_rows *first)
@@ -100,7 +125,9 @@ static void draw_rows(struct picture *picture, struct arena *arena, const struct
 	for (size_t i = 0; i < first->count && i < shown_rows; i++)
 		draw_row(picture, arena, first, i);
 	if (!first->count)
-		picture_text(picture, &(struct picture_text){ margin, 420, 46, wide, INK_MUTED, false },
+		picture_text(picture,
+			&(struct picture_text){
+				.x = margin, .baseline = 420, .size = 46, .most_width = wide, .ink = INK_MUTED },
 			"Nobody is ranked yet.");
 }
 

@@ -8,7 +8,7 @@
 #include "cgi/render/html.h"
 #include "lib/base/interval.h"
 #include "lib/leaderboard/visibility.h"
-#include "templates/compare.h"
+#include "templates/submission_diff.h"
 
 #include <math.h>
 #include <string.h>
@@ -292,7 +292,7 @@ static int show_choice(struct request *request, struct submission_diff_view *vie
 		|| (*view->b_text && !query_number(request, "b", 0)))
 		view->problem = "The number of a submission is digits only, as in its address.";
 	struct page page = page_make(request, "Compare two submissions", "leaderboards");
-	compare_choice_page(&request->body, &page, view);
+	submission_diff_choice_page(&request->body, &page, view);
 	return 0;
 }
 
@@ -302,7 +302,7 @@ static const char *query_text(const struct request *request, const char *name)
 	return text ? text : "";
 }
 
-int page_compare(struct request *request)
+int page_submission_diff(struct request *request)
 {
 	int64_t a_id = query_number(request, "a", 0), b_id = query_number(request, "b", 0);
 	struct submission_diff_view view = { .a_text = query_text(request, "a"),
@@ -317,7 +317,7 @@ int page_compare(struct request *request)
 		arena_printf(
 			request->arena, "Submissions %lld and %lld compared", (long long)a_id, (long long)b_id),
 		"leaderboards");
-	compare_page(&request->body, &page, &view, request->arena);
+	submission_diff_page(&request->body, &page, &view, request->arena);
 	request->may_be_cached = true;
 	return 0;
 }

@@ -150,24 +150,24 @@ static int read_task_view(struct request *request, struct arena *arena, struct t
 
 /* ---- the cache of a thread ---- */
 
-enum { kept_versions = 16 };
-struct kept {
+enum { cached_versions = 16 };
+struct cached_task {
 	struct arena *arena;
 	struct task_view view;
 };
 
-static void free_kept_tasks(void *value)
+static void free_cached_tasks(void *value)
 {
-	struct kept *kept = value;
-	for (size_t i = 0; i < kept_versions; i++)
-		arena_free(kept[i].arena);
-	free(kept);
+	struct cached_task *cached = value;
+	for (size_t i = 0; i < cached_versions; i++)
+		arena_free(cached[i].arena);
+	free(cached);
 }
 
-static struct thread_cache keep =
-	THREAD_CACHE(kept_versions * sizeof(struct kept), free_kept_tasks);
+static struct thread_cache cache =
+	THREAD_CACHE(cached_versions * sizeof(struct cached_task), free_cached_tasks);
 
-static int read_unkept(struct request *request, int64_t task_version_id, int64_t revision,
+static int read_uncached(struct request *request, int64_t task_version_id, int64_t revision,
 	const struct task_view **view)
 {
 	struct task_view *fresh = arena_alloc(request->arena, sizeof *fresh);
@@ -180,15 +180,15 @@ static int read_unkept(struct request *request, int64_t task_version_id, int64_t
 int task_view_get(struct request *request, int64_t task_version_id, int64_t revision,
 	const struct task_view **view)
 {
-	struct kept *kept = thread_cache_get(&keep);
-	if (!kept)
-		return read_unkept(request, task_version_id, revision, view);
-	struct kept *slot = &kept[task_version_id % kept_versions];
+	struct cached_task *cached = thread_cache_get(&cache);
+	if (!cached)
+		return read_uncached(request, task_version_id, revision, view);
+	struct cached_task *slot = &cached[task_version_id % cached_versions];
 	*view = &slot->view;
 	if (slot->arena && slot->view.version_id == task_version_id && slot->view.revision == revision)
 		return 0;
 	arena_free(slot->arena);
-	*slot = (struct kept){ .arena = arena_new(),
+	*slot = (struct cached_task){ .arena = arena_new(),
 		.view = { .version_id = task_version_id, .revision = revision } };
 	int rc = read_task_view(request, slot->arena, &slot->view);
 	if (rc) {

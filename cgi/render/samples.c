@@ -56,7 +56,7 @@ static double *sorted_times(const struct samples *samples, size_t *count)
 	return numbers;
 }
 
-static double quantile(const double *numbers, size_t count, double part)
+static double sorted_quantile(const double *numbers, size_t count, double part)
 {
 	double place = part * (double)(count - 1);
 	size_t below = (size_t)place;
@@ -71,7 +71,8 @@ static double quantile(const double *numbers, size_t count, double part)
 static void find_edges(
 	const struct samples *samples, const double *numbers, size_t count, struct samples_range *range)
 {
-	double lower = quantile(numbers, count, .25), upper = quantile(numbers, count, .75);
+	double lower = sorted_quantile(numbers, count, .25),
+		   upper = sorted_quantile(numbers, count, .75);
 	double reach = fmax(3 * (upper - lower), .01 * fabs(range->median_ns));
 	size_t first = 0, last = count - 1;
 	while (numbers[first] < lower - reach)
@@ -97,7 +98,7 @@ bool samples_range(const struct samples *samples, struct samples_range *range)
 		return false;
 	range->least_ns = numbers[0];
 	range->most_ns = numbers[count - 1];
-	range->median_ns = quantile(numbers, count, .5);
+	range->median_ns = sorted_quantile(numbers, count, .5);
 	find_edges(samples, numbers, count, range);
 	for (size_t i = 0; i < count; i++) {
 		range->below += numbers[i] < range->bottom_ns;

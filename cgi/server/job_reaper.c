@@ -29,7 +29,7 @@ static const struct statement NOW =
 /* reclaim_at_ms: when to reclaim expired leases next (clock_ms). contact: since when the database
  * has answered without a gap. */
 struct schedule {
-	struct lease_grace contact;
+	struct lease_grace lease_grace;
 	int64_t reclaim_at_ms;
 };
 
@@ -41,8 +41,8 @@ static int reclaim_leases(struct schedule *schedule, struct error *error)
 	int rc = database_row(db, arena, &NOW, &now, error, "");
 	if (rc)
 		return rc;
-	lease_grace_note(&schedule->contact, clock_ms(), now.now_ms, lease_ms);
-	if (lease_grace_is_over(&schedule->contact, lease_ms))
+	lease_grace_note(&schedule->lease_grace, clock_ms(), now.now_ms, lease_ms);
+	if (lease_grace_is_over(&schedule->lease_grace, lease_ms))
 		rc = job_leases_reclaim(db, &count, error);
 	if (count && !rc)
 		log_warning("The workers of %zu running jobs stopped answering. Each job was queued again, "

@@ -5,6 +5,7 @@
 #define PODIUM_CLI_ADMIN_ADMIN_H
 
 #include "lib/base/error.h"
+#include "lib/base/text.h"
 #include "lib/database/database.h"
 #include "lib/leaderboard/leaderboard.h"
 
@@ -55,7 +56,7 @@ int migrate(struct database *db, const char *name, struct error *error);
 extern const struct actor admin_actor;
 
 /* Prints one line on stdout, with control characters escaped. */
-void admin_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+#define admin_say(...) text_print_line(stdout, __VA_ARGS__)
 
 /* Parses a whole number. Returns -1 if the text is not a number; no ID and no quota is -1. */
 int64_t admin_number(const char *text);

@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <pwd.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,9 +116,7 @@ const struct actor admin_actor = { .id = 0, .name = "podium-admin", .address = "
 
 int admin_complain(const struct error *error)
 {
-	cleanup_buffer struct buffer line = { 0 };
-	text_append_printable(&line, error->text);
-	fprintf(stderr, "podium-admin: %s\n", buffer_string(&line));
+	text_print_line(stderr, "podium-admin: %s", error->text);
 	return admin_failed;
 }
 
@@ -128,18 +125,6 @@ int64_t admin_number(const char *text)
 	char *end;
 	long long number = strtoll(text, &end, 10);
 	return end == text || *end ? -1 : number;
-}
-
-void admin_say(const char *format, ...)
-{
-	char text[4096];
-	va_list arguments;
-	va_start(arguments, format);
-	vsnprintf(text, sizeof text, format, arguments);
-	va_end(arguments);
-	cleanup_buffer struct buffer line = { 0 };
-	text_append_printable(&line, text);
-	puts(buffer_string(&line));
 }
 
 struct database *admin_open(const struct config *config, struct error *error)

@@ -3,6 +3,7 @@
 #include "lib/base/buffer.h"
 #include "lib/base/config.h"
 #include "lib/base/scope.h"
+#include "lib/base/write.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -86,17 +87,6 @@ static int give_to_group(int file)
 	return fchmod(file, 0640) || (group && fchown(file, 0, group->gr_gid));
 }
 
-static int write_all(int file, const struct buffer *text)
-{
-	for (size_t at = 0; at < text->length;) {
-		ssize_t written = write(file, text->data + at, text->length - at);
-		if (written <= 0)
-			return -1;
-		at += (size_t)written;
-	}
-	return fsync(file);
-}
-
 /* Syncs the folder of the file, so that the rename survives a crash. */
 static void sync_folder(const char *path)
 {
@@ -116,7 +106,8 @@ static int replace_file(const char *path, const struct buffer *text, struct erro
 	if (file < 0)
 		return fail(error, ERROR_SYSTEM, "Cannot write %s: %s.%s", path, strerror(errno),
 			errno == EACCES ? " Run this as root." : "");
-	if (write_all(file, text) || give_to_group(file) || rename(fresh, path)) {
+	if (write_fully(file, text->data, text->length) || fsync(file) || give_to_group(file)
+		|| rename(fresh, path)) {
 		fail(error, ERROR_SYSTEM, "Cannot write %s: %s.", path, strerror(errno));
 		unlink(fresh);
 		return error->code;

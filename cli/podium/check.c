@@ -31,9 +31,9 @@ struct check {
 	struct arena *arena;
 	const struct options *options;
 	struct config config;
-	struct check_input given;
+	struct check_input input;
 	struct task_faults faults;
-	struct local_machine here;
+	struct local_machine local;
 	struct interrupt interrupt;
 	int64_t secret_seed;
 };
@@ -107,7 +107,7 @@ static struct engine_choice check_engine(const struct check *check)
 {
 	const char *engine = check->options->engine;
 	if (!engine)
-		return check->given.task->choice;
+		return check->input.task->choice;
 	return (struct engine_choice){
 		strcmp(engine, "isolated") == 0 ? ENGINE_ISOLATED : ENGINE_CUSTOM, "--engine chose it."
 	};
@@ -115,37 +115,37 @@ static struct engine_choice check_engine(const struct check *check)
 
 static json_t *make_message(const struct check *check, struct error *error)
 {
-	const struct check_input *given = &check->given;
-	json_t *definition = task_to_json(given->task);
+	const struct check_input *input = &check->input;
+	json_t *definition = task_to_json(input->task);
 	json_t *message = job_message_make(
 		&(struct job_message){
 			.id = outcome_job_id,
 			.mode = check->options->mode,
-			.device = check->here.devices[0],
+			.device = check->local.devices[0],
 			.task = definition,
 			.engine = check_engine(check),
-			.files = given->files,
-			.file_count = given->file_count,
-			.tools = &check->here.tools,
+			.files = input->files,
+			.file_count = input->file_count,
+			.tools = &check->local.tools,
 			.secret_seed = check->secret_seed,
-			.submission = { given->submission.name, given->submission.source,
-				given->submission.length },
+			.submission = { input->submission.name, input->submission.source,
+				input->submission.length },
 		},
 		error);
 	json_decref(definition);
-	if (message && check->here.device_count > 1)
-		job_message_set_uuids(message, local_machine_uuids(check->arena, &check->here));
+	if (message && check->local.device_count > 1)
+		job_message_set_uuids(message, local_machine_uuids(check->arena, &check->local));
 	return message;
 }
 
 /* Makes the first members of the outcome: the task, file and device that it is about. */
 static json_t *describe_run(const struct check *check)
 {
-	const struct device *device = check->here.devices[0];
+	const struct device *device = check->local.devices[0];
 	json_t *about = json_pack("{s:s, s:s, s:s, s:s, s:{s:s, s:s, s:s, s:s}}", "podium",
-		PODIUM_VERSION, "task", check->options->task, "file", check->given.submission.name, "mode",
+		PODIUM_VERSION, "task", check->options->task, "file", check->input.submission.name, "mode",
 		check->options->mode, "device", "model", device->model, "product", device->product, "uuid",
-		local_machine_uuids(check->arena, &check->here), "compute_capability",
+		local_machine_uuids(check->arena, &check->local), "compute_capability",
 		device->compute_capability);
 	if (strcmp(check->options->mode, "ranked") == 0)
 		json_object_set_new(about, "secret_seed", json_integer(check->secret_seed));
@@ -164,8 +164,8 @@ static int print_outcome(const struct check *check, json_t *outcome)
 	}
 	report_write(&text, check->arena,
 		&(struct report){ .outcome = outcome,
-			.task = check->given.task,
-			.device = check->here.devices[0],
+			.task = check->input.task,
+			.device = check->local.devices[0],
 			.in_colour = display_wants_colour(STDOUT_FILENO) });
 	fputs(buffer_string(&text), stdout);
 	return code;
@@ -175,14 +175,14 @@ static int run_job(
 	struct check *check, struct progress *progress, json_t *outcome, struct error *error)
 {
 	json_t *message = make_message(check, error);
-	int64_t limit_ms = job_limit_ms(check->given.task, check->options->mode);
+	int64_t limit_ms = job_limit_ms(check->input.task, check->options->mode);
 	int rc = message
-		? local_machine_lock(&check->here, &check->config, &check->interrupt, progress, error)
+		? local_machine_lock(&check->local, &check->config, &check->interrupt, progress, error)
 		: ERROR_SYSTEM;
 	if (!rc && !check->interrupt.signal)
 		rc = follow_job(
-			&check->here, message, limit_ms, &check->interrupt, progress, outcome, error);
-	local_machine_unlock(&check->here);
+			&check->local, message, limit_ms, &check->interrupt, progress, outcome, error);
+	local_machine_unlock(&check->local);
 	json_decref(message);
 	return rc;
 }
@@ -199,8 +199,8 @@ static int perform_check(struct check *check, struct error *error)
 {
 	struct progress progress = progress_begin(check->options->as_json);
 	progress_say(&progress, "looking for the device and programs that the task needs");
-	int rc = local_machine_find(check->arena, &check->config, check->given.task,
-		check->options->gpu, &check->interrupt, &check->here, error);
+	int rc = local_machine_find(check->arena, &check->config, check->input.task,
+		check->options->gpu, &check->interrupt, &check->local, error);
 	json_t *outcome = rc ? NULL : outcome_begin(describe_run(check));
 	interrupt_wait(&check->interrupt, 0);
 	if (!rc && !check->interrupt.signal)
@@ -239,8 +239,8 @@ int check_command(const struct call *call)
 		(struct check){ .arena = arena, .options = &options, .interrupt = { .descriptor = -1 } };
 	if (read_options(call, &options, &error)
 		|| check_input_read_task(
-			arena, options.task, options.root, &check->given, &check->faults, &error)
-		|| check_input_read_submission(arena, options.file, &check->given, &error)
+			arena, options.task, options.root, &check->input, &check->faults, &error)
+		|| check_input_read_submission(arena, options.file, &check->input, &error)
 		|| choose_seed(options.seed, &check->secret_seed, &error))
 		return report_error(check, &error);
 	signal(SIGPIPE, SIG_IGN);

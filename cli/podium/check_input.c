@@ -11,35 +11,35 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Sets given->files to the task's files that podium-run receives. */
-static int take_files(struct arena *arena, struct check_input *given, struct error *error)
+/* Sets input->files to the task's files that podium-run receives. */
+static int take_files(struct arena *arena, struct check_input *input, struct error *error)
 {
 	struct task_content *contents;
 	size_t count;
 	int rc =
-		task_contents(arena, given->task, &given->upload, &given->stock, &contents, &count, error);
+		task_contents(arena, input->task, &input->upload, &input->stock, &contents, &count, error);
 	if (rc)
 		return rc;
-	given->files = arena_array(arena, struct file, count);
+	input->files = arena_array(arena, struct file, count);
 	for (size_t i = 0; i < count; i++)
 		if (contents[i].role == ROLE_FILE)
-			given->files[given->file_count++] =
+			input->files[input->file_count++] =
 				(struct file){ contents[i].path, contents[i].bytes, contents[i].length };
 	return 0;
 }
 
 int check_input_read_task(struct arena *arena, const char *path, const char *root,
-	struct check_input *given, struct task_faults *faults, struct error *error)
+	struct check_input *input, struct task_faults *faults, struct error *error)
 {
-	given->upload = fileset_make(arena);
-	given->stock = stock_fileset(arena);
-	int rc = task_from_path(&given->upload, path, root, error);
+	input->upload = fileset_make(arena);
+	input->stock = stock_fileset(arena);
+	int rc = task_from_path(&input->upload, path, root, error);
 	if (rc) /* errors inside a zip do not name the zip */
 		return rc == ERROR_INPUT && !strstr(error->text, path) ? fail_context(error, "%s", path)
 															   : rc;
-	if (task_check(arena, &given->upload, &given->stock, &given->task, faults))
+	if (task_check(arena, &input->upload, &input->stock, &input->task, faults))
 		return fail(error, ERROR_INPUT, "%s is not a valid task:", path);
-	return take_files(arena, given, error);
+	return take_files(arena, input, error);
 }
 
 /* Stops reading once the file exceeds the limit, which is enough to reject it. */
@@ -85,11 +85,11 @@ int check_input_read_file(struct arena *arena, const char *language, const char 
 }
 
 int check_input_read_submission(
-	struct arena *arena, const char *path, struct check_input *given, struct error *error)
+	struct arena *arena, const char *path, struct check_input *input, struct error *error)
 {
 	struct directives directives;
-	return check_input_read_file(arena, task_language_name(given->task->language), path,
-		&given->submission, &directives, error);
+	return check_input_read_file(arena, task_language_name(input->task->language), path,
+		&input->submission, &directives, error);
 }
 
 /* The endings are those that submission_file_take accepts. */

@@ -23,7 +23,7 @@ struct check_input {
 /* Reads the task's folder, zip or single file; `root` as in task_from_path. On ERROR_INPUT,
  * `faults` may list what is wrong with the task. */
 int check_input_read_task(struct arena *arena, const char *path, const char *root,
-	struct check_input *given, struct task_faults *faults, struct error *error);
+	struct check_input *input, struct task_faults *faults, struct error *error);
 
 /* Reads a submission's file, written in `language`, and the directives at the top of the file. */
 int check_input_read_file(struct arena *arena, const char *language, const char *path,
@@ -32,8 +32,8 @@ int check_input_read_file(struct arena *arena, const char *language, const char 
 /* Finds the language by the ending of the file's name. */
 int check_input_language(const char *path, const char **language, struct error *error);
 
-/* Like check_input_read_file, but takes the language from the task that `given` holds. */
+/* Like check_input_read_file, but takes the language from the task that `input` holds. */
 int check_input_read_submission(
-	struct arena *arena, const char *path, struct check_input *given, struct error *error);
+	struct arena *arena, const char *path, struct check_input *input, struct error *error);
 
 #endif

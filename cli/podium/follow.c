@@ -64,14 +64,7 @@ static int collect_events(struct following *following, struct error *error)
 	return 0;
 }
 
-/* Returns the folder for temporary files, in which podium-run creates the job's folder. */
-static const char *jobs_folder(void)
-{
-	const char *folder = getenv("TMPDIR");
-	return folder && *folder ? folder : "/tmp";
-}
-
-int follow_job(const struct local_machine *here, const json_t *message, int64_t limit_ms,
+int follow_job(const struct local_machine *local, const json_t *message, int64_t limit_ms,
 	struct interrupt *interrupt, struct progress *progress, json_t *outcome, struct error *error)
 {
 	struct following following = {
@@ -81,8 +74,10 @@ int follow_job(const struct local_machine *here, const json_t *message, int64_t 
 		.outcome = outcome,
 		.limit_at_ms = clock_ms() + limit_ms,
 	};
+	const char *folder = getenv("TMPDIR");
+	folder = folder && *folder ? folder : "/tmp";
 	progress_say(progress, "starting podium-run");
-	int rc = runner_start(&following.runner, here->runner, jobs_folder(), here->tools.python,
+	int rc = runner_start(&following.runner, local->runner, folder, local->tools.python,
 		interrupt->descriptor, error);
 	if (!rc)
 		rc = runner_send(&following.runner, message, error);

@@ -107,7 +107,7 @@ static void write_ranking(struct buffer *out, struct arena *arena, const json_t 
 
 /* Chooses the GPU of the option --gpu, else all GPUs of the leaderboard. */
 static int choose_gpus(
-	struct session *session, const char *board, json_t **gpus, struct error *error)
+	struct session *session, const char *leaderboard, json_t **gpus, struct error *error)
 {
 	const char *gpu = call_value(session->call, "gpu");
 	cleanup_json json_t *about = NULL;
@@ -115,18 +115,18 @@ static int choose_gpus(
 		*gpus = json_pack("[s]", gpu);
 		return *gpus ? 0 : fail(error, ERROR_INPUT, "The name of the GPU is not valid UTF-8.");
 	}
-	int rc =
-		api_get(session, arena_printf(session->arena, "/leaderboards/%s", board), &about, error);
+	int rc = api_get(
+		session, arena_printf(session->arena, "/leaderboards/%s", leaderboard), &about, error);
 	*gpus = rc ? NULL : json_incref(json_object_get(about, "gpus"));
 	return rc;
 }
 
-static int tell_ranking(struct session *session, const char *board, const char *gpu, size_t most,
-	json_t *all, struct buffer *out, struct error *error)
+static int tell_ranking(struct session *session, const char *leaderboard, const char *gpu,
+	size_t most, json_t *all, struct buffer *out, struct error *error)
 {
 	cleanup_json json_t *items = NULL;
 	int rc = api_list(session,
-		arena_printf(session->arena, "/leaderboards/%s/rankings?gpu=%s", board,
+		arena_printf(session->arena, "/leaderboards/%s/rankings?gpu=%s", leaderboard,
 			http_escape(session->arena, gpu)),
 		most, &items, error);
 	if (rc)
@@ -147,15 +147,15 @@ int ranking_command(const struct call *call)
 	cleanup_buffer struct buffer out = { 0 };
 	struct error error = { 0 };
 	cleanup_json json_t *gpus = NULL, *all = json_object();
-	const char *board = http_escape(call->arena, call->arguments[0]);
+	const char *leaderboard = http_escape(call->arena, call->arguments[0]);
 	long long most;
 	if (call_number(call, "limit", 1, 10000, 20, &most, &error))
 		return podium_complain(&error, podium_misused);
 	int rc = session_open(&session, call, &error);
-	rc = rc ? rc : choose_gpus(&session, board, &gpus, &error);
+	rc = rc ? rc : choose_gpus(&session, leaderboard, &gpus, &error);
 	for (size_t i = 0; !rc && i < json_array_size(gpus); i++)
-		rc = tell_ranking(&session, board, json_string_value(json_array_get(gpus, i)), (size_t)most,
-			all, &out, &error);
+		rc = tell_ranking(&session, leaderboard, json_string_value(json_array_get(gpus, i)),
+			(size_t)most, all, &out, &error);
 	if (rc)
 		return session_end(&session, rc, &error);
 	if (session.as_json)

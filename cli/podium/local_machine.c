@@ -40,28 +40,28 @@ static const struct device *choose_device(
 /* Adds devices of the first device's model until there are `wanted`, and sorts all of them by UUID.
  * All programs lock devices in this order, to avoid deadlock. */
 static int add_others(
-	struct local_machine *here, const struct machine *machine, size_t wanted, struct error *error)
+	struct local_machine *local, const struct machine *machine, size_t wanted, struct error *error)
 {
-	const struct device *first = here->devices[0];
+	const struct device *first = local->devices[0];
 	size_t there = 0;
 	for (size_t i = 0; i < machine->count; i++) {
 		const struct device *device = &machine->devices[i];
 		bool fits = strcmp(device->model, first->model) == 0;
 		there += fits;
-		if (fits && device != first && here->device_count < wanted
-			&& here->device_count < local_machine_most_devices)
-			here->devices[here->device_count++] = device;
+		if (fits && device != first && local->device_count < wanted
+			&& local->device_count < local_machine_most_devices)
+			local->devices[local->device_count++] = device;
 	}
-	if (here->device_count < wanted)
+	if (local->device_count < wanted)
 		return fail(error, ERROR_NOT_FOUND,
 			"The task needs %zu GPUs of one model, but this machine has %zu of the model %s.",
 			wanted, there, first->model);
-	qsort(here->devices, here->device_count, sizeof *here->devices, device_compare_uuid);
+	qsort(local->devices, local->device_count, sizeof *local->devices, device_compare_uuid);
 	return 0;
 }
 
 static int find_devices(struct arena *arena, const struct task *task, const char *gpu,
-	struct local_machine *here, struct error *error)
+	struct local_machine *local, struct error *error)
 {
 	struct machine machine;
 	devices_find(arena, true, &machine.devices, &machine.count);
@@ -73,37 +73,37 @@ static int find_devices(struct arena *arena, const struct task *task, const char
 		return fail(error, ERROR_NOT_FOUND, "The task is in CUDA C++, which needs an NVIDIA GPU%s.",
 			device ? ". Name one with --gpu, or leave out --gpu"
 				   : ", and this machine has none. Check whether nvidia-smi lists one");
-	here->devices[0] = device;
-	here->device_count = 1;
-	return add_others(here, &machine, (size_t)job_gpu_count(task, device), error);
+	local->devices[0] = device;
+	local->device_count = 1;
+	return add_others(local, &machine, (size_t)job_gpu_count(task, device), error);
 }
 
-const char *local_machine_uuids(struct arena *arena, const struct local_machine *here)
+const char *local_machine_uuids(struct arena *arena, const struct local_machine *local)
 {
 	cleanup_buffer struct buffer uuids = { 0 };
-	for (size_t i = 0; i < here->device_count; i++)
-		buffer_printf(&uuids, "%s%s", i ? "," : "", here->devices[i]->uuid);
+	for (size_t i = 0; i < local->device_count; i++)
+		buffer_printf(&uuids, "%s%s", i ? "," : "", local->devices[i]->uuid);
 	return arena_strdup(arena, buffer_string(&uuids));
 }
 
 /* ---- programs ---- */
 
-static int find_runner(struct arena *arena, const struct config *config, struct local_machine *here,
-	struct error *error)
+static int find_runner(struct arena *arena, const struct config *config,
+	struct local_machine *local, struct error *error)
 {
-	here->runner = tools_find_runner(arena, config);
-	if (access(here->runner, X_OK) == 0)
+	local->runner = tools_find_runner(arena, config);
+	if (access(local->runner, X_OK) == 0)
 		return 0;
 	return fail(error, ERROR_NOT_FOUND, "There is no podium-run at %s%s. podium check needs it.",
-		here->runner,
+		local->runner,
 		config->worker_runner[0] ? " (the setting worker_runner)" : " or on the PATH");
 }
 
 static int find_python(struct arena *arena, const struct config *config,
-	struct interrupt *interrupt, struct local_machine *here, struct error *error)
+	struct interrupt *interrupt, struct local_machine *local, struct error *error)
 {
-	const char *python = tools_find_python(arena, config, here->runner, interrupt->descriptor);
-	here->tools.python = python ? python : "";
+	const char *python = tools_find_python(arena, config, local->runner, interrupt->descriptor);
+	local->tools.python = python ? python : "";
 	if (!python || *python)
 		return 0;
 	if (config->python[0])
@@ -116,11 +116,11 @@ static int find_python(struct arena *arena, const struct config *config,
 		"Install it (Debian: python3-torch), or name an interpreter that has it with --python.");
 }
 
-static int find_nvcc(struct arena *arena, const struct config *config, struct local_machine *here,
+static int find_nvcc(struct arena *arena, const struct config *config, struct local_machine *local,
 	struct error *error)
 {
-	here->tools.nvcc = tools_find_nvcc(arena, config);
-	if (access(here->tools.nvcc, X_OK) == 0)
+	local->tools.nvcc = tools_find_nvcc(arena, config);
+	if (access(local->tools.nvcc, X_OK) == 0)
 		return 0;
 	return fail(error, ERROR_NOT_FOUND,
 		"The task is in CUDA C++, and there is no nvcc%s%s. Install the CUDA toolkit, or name its "
@@ -131,20 +131,20 @@ static int find_nvcc(struct arena *arena, const struct config *config, struct lo
 /* Finds the tools of both languages. Only the tool of the task's language is required, but a task's
  * harness may call nvcc from Python. */
 static int find_tools(struct arena *arena, const struct config *config, const struct task *task,
-	struct interrupt *interrupt, struct local_machine *here, struct error *error)
+	struct interrupt *interrupt, struct local_machine *local, struct error *error)
 {
-	here->tools = (struct tools){ .python = "", .nvcc = tools_find_nvcc(arena, config) };
-	return task->language == TASK_CU ? find_nvcc(arena, config, here, error)
-									 : find_python(arena, config, interrupt, here, error);
+	local->tools = (struct tools){ .python = "", .nvcc = tools_find_nvcc(arena, config) };
+	return task->language == TASK_CU ? find_nvcc(arena, config, local, error)
+									 : find_python(arena, config, interrupt, local, error);
 }
 
 int local_machine_find(struct arena *arena, const struct config *config, const struct task *task,
-	const char *gpu, struct interrupt *interrupt, struct local_machine *here, struct error *error)
+	const char *gpu, struct interrupt *interrupt, struct local_machine *local, struct error *error)
 {
-	int rc = find_runner(arena, config, here, error);
+	int rc = find_runner(arena, config, local, error);
 	if (!rc)
-		rc = find_devices(arena, task, gpu, here, error);
-	return rc ? rc : find_tools(arena, config, task, interrupt, here, error);
+		rc = find_devices(arena, task, gpu, local, error);
+	return rc ? rc : find_tools(arena, config, task, interrupt, local, error);
 }
 
 /* ---- locks ---- */
@@ -160,22 +160,22 @@ static void lock_one(struct device_lock *lock, const struct device *device,
 	}
 }
 
-int local_machine_lock(struct local_machine *here, const struct config *config,
+int local_machine_lock(struct local_machine *local, const struct config *config,
 	struct interrupt *interrupt, struct progress *progress, struct error *error)
 {
-	for (size_t i = 0; i < here->device_count && !interrupt->signal; i++) {
-		int rc = device_lock_open(&here->locks[i], here->devices[i], config->device_locks, error);
+	for (size_t i = 0; i < local->device_count && !interrupt->signal; i++) {
+		int rc = device_lock_open(&local->locks[i], local->devices[i], config->device_locks, error);
 		if (rc)
 			return rc;
-		here->lock_count++;
-		lock_one(&here->locks[i], here->devices[i], interrupt, progress);
+		local->lock_count++;
+		lock_one(&local->locks[i], local->devices[i], interrupt, progress);
 	}
 	return 0;
 }
 
-void local_machine_unlock(struct local_machine *here)
+void local_machine_unlock(struct local_machine *local)
 {
-	for (size_t i = 0; i < here->lock_count; i++)
-		device_lock_close(&here->locks[i]); /* releases the lock */
-	here->lock_count = 0;
+	for (size_t i = 0; i < local->lock_count; i++)
+		device_lock_close(&local->locks[i]); /* releases the lock */
+	local->lock_count = 0;
 }

@@ -29,15 +29,15 @@ struct local_machine {
  * device, else the CPU. The error says what is missing. Finding a Python takes as long as importing
  * torch. An interrupt stops the search; the function then returns 0. */
 int local_machine_find(struct arena *arena, const struct config *config, const struct task *task,
-	const char *gpu, struct interrupt *interrupt, struct local_machine *here, struct error *error);
+	const char *gpu, struct interrupt *interrupt, struct local_machine *local, struct error *error);
 
 /* Waits until no worker measures on these devices, and keeps workers off them until
  * local_machine_unlock. An interrupt stops the wait; the function then returns 0. */
-int local_machine_lock(struct local_machine *here, const struct config *config,
+int local_machine_lock(struct local_machine *local, const struct config *config,
 	struct interrupt *interrupt, struct progress *progress, struct error *error);
-void local_machine_unlock(struct local_machine *here);
+void local_machine_unlock(struct local_machine *local);
 
 /* Returns the UUIDs of all devices, separated by commas. */
-const char *local_machine_uuids(struct arena *arena, const struct local_machine *here);
+const char *local_machine_uuids(struct arena *arena, const struct local_machine *local);
 
 #endif

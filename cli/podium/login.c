@@ -249,13 +249,9 @@ static int check_token(struct session *session, struct settings_server *server, 
 
 static void say_signed_in(const struct session *session, const struct grant *grant)
 {
-	cleanup_buffer struct buffer line = { 0 };
-	text_append_printable(&line,
-		arena_printf(session->arena, "Signed in to %s as %s. The token may: %s. It %s%s.",
-			session->address.url, grant->user, grant->scopes ? grant->scopes : "nothing",
-			grant->expires ? "expires on " : "does not expire",
-			grant->expires ? grant->expires : ""));
-	printf("%s\n", buffer_string(&line));
+	text_print_line(stdout, "Signed in to %s as %s. The token may: %s. It %s%s.",
+		session->address.url, grant->user, grant->scopes ? grant->scopes : "nothing",
+		grant->expires ? "expires on " : "does not expire", grant->expires ? grant->expires : "");
 }
 
 static int sign_in(struct session *session, struct error *error)

@@ -59,11 +59,16 @@ void print_tail(struct buffer *out, const char *indent, const char *text)
 
 void print_fact(struct buffer *out, const char *name, const char *value)
 {
+	print_padded_fact(out, 10, name, value);
+}
+
+void print_padded_fact(struct buffer *out, int width, const char *name, const char *value)
+{
 	if (!value || !*value)
 		return;
 	cleanup_buffer struct buffer heading = { 0 };
 	text_append_printable(&heading, name);
-	buffer_printf(out, "  %-10s ", buffer_string(&heading));
+	buffer_printf(out, "  %-*s ", width, buffer_string(&heading));
 	text_append_printable(out, value);
 	buffer_byte(out, '\n');
 }
@@ -104,8 +109,6 @@ int print_file(const char *bytes, size_t length)
 
 int podium_complain(const struct error *error, int code)
 {
-	cleanup_buffer struct buffer line = { 0 };
-	text_append_printable(&line, error->text);
-	fprintf(stderr, "podium: %s\n", buffer_string(&line));
+	text_print_line(stderr, "podium: %s", error->text);
 	return code;
 }

@@ -241,7 +241,7 @@ static int find_wish(const struct settings *settings, const char *wish,
 	return 0;
 }
 
-static const char *variable(const char *name)
+static const char *read_variable(const char *name)
 {
 	const char *value = getenv(name);
 	return value && *value ? value : NULL;
@@ -250,7 +250,7 @@ static const char *variable(const char *name)
 int settings_choose(const struct settings *settings, const char *wish,
 	struct settings_server *server, struct error *error)
 {
-	const char *usual = variable("PODIUM_SERVER"), *token = variable("PODIUM_TOKEN");
+	const char *usual = read_variable("PODIUM_SERVER"), *token = read_variable("PODIUM_TOKEN");
 	const char *fallback = settings->standard ? settings->standard
 		: settings->count == 1                ? settings->servers[0].name
 											  : NULL;

@@ -5,6 +5,7 @@
 #include "lib/base/member.h"
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
+#include "lib/base/write.h"
 #include "lib/files/fileset.h"
 #include "lib/files/path_rule.h"
 
@@ -148,15 +149,7 @@ static int write_beside(int folder, const char *temporary, const void *bytes, si
 	unlinkat(folder, temporary, 0);
 	cleanup_fd int descriptor =
 		openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-	if (descriptor < 0)
-		return -1;
-	for (size_t at = 0; at < length;) {
-		ssize_t done = write(descriptor, (const char *)bytes + at, length - at);
-		if (done < 0)
-			return -1;
-		at += (size_t)done;
-	}
-	return 0;
+	return descriptor < 0 ? -1 : write_fully(descriptor, bytes, length);
 }
 
 static int put_in_place(int folder, const char *name, bool over, const void *bytes, size_t length)

@@ -272,13 +272,7 @@ static void write_reason(struct buffer *out, const struct submission_view *view,
 
 static void write_fact(struct buffer *out, const char *name, const char *value)
 {
-	cleanup_buffer struct buffer heading = { 0 };
-	if (!value || !*value)
-		return;
-	text_append_printable(&heading, name);
-	buffer_printf(out, "  %-13s ", buffer_string(&heading));
-	text_append_printable(out, value);
-	buffer_byte(out, '\n');
+	print_padded_fact(out, 13, name, value);
 }
 
 static void write_circumstances(

@@ -76,17 +76,17 @@ static int read_order(const struct call *call, struct order *order, struct error
 /* Chooses the leaderboard's only GPU if the user named none. */
 static int choose_gpus(struct session *session, struct order *order, struct error *error)
 {
-	cleanup_json json_t *board = NULL;
+	cleanup_json json_t *leaderboard = NULL;
 	if (order->gpu_count)
 		return 0;
 	int rc = api_get(session,
 		arena_printf(
 			session->arena, "/leaderboards/%s", http_escape(session->arena, order->leaderboard)),
-		&board, error);
+		&leaderboard, error);
 	if (rc)
 		return rc;
-	const json_t *gpus = json_object_get(board, "gpus");
-	const char *all = words_list(session->arena, board, "gpus");
+	const json_t *gpus = json_object_get(leaderboard, "gpus");
+	const char *all = words_list(session->arena, leaderboard, "gpus");
 	if (json_array_size(gpus) != 1)
 		return fail(error, ERROR_INPUT, "Name the GPUs with --gpu; %s has %s.", order->leaderboard,
 			all ? all : "none");

@@ -49,7 +49,7 @@ static const char *escape_path(struct arena *arena, const char *path)
 static void plan_files(struct plan *plan, const json_t *task)
 {
 	struct arena *arena = plan->session->arena;
-	const char *board = http_escape(arena, plan->leaderboard);
+	const char *leaderboard = http_escape(arena, plan->leaderboard);
 	size_t i;
 	json_t *file;
 	json_array_foreach(json_object_get(task, "files"), i, file)
@@ -59,8 +59,8 @@ static void plan_files(struct plan *plan, const json_t *task)
 			continue;
 		plan->fetches[plan->count++] = (struct fetch){ .path = path,
 			.digest = member_text(file, "sha256"),
-			.address =
-				arena_printf(arena, "/leaderboards/%s/files/%s", board, escape_path(arena, path)) };
+			.address = arena_printf(
+				arena, "/leaderboards/%s/files/%s", leaderboard, escape_path(arena, path)) };
 	}
 }
 

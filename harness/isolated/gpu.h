@@ -64,7 +64,7 @@ static __global__ void write_poison(
 		words[i] = poison_word(seed, i, is_floating);
 }
 
-static __global__ void spin(long long cycles)
+static __global__ void spin_gpu(long long cycles)
 {
 	for (long long began = clock64(); clock64() - began < cycles;)
 		;
@@ -181,7 +181,7 @@ class Device
 	 * work might end before the contestant has launched, and the call would include the launch. */
 	void keep_busy()
 	{
-		spin<<<1, 1, 0, stream_>>>(busy_cycles);
+		spin_gpu<<<1, 1, 0, stream_>>>(busy_cycles);
 		cuda(cudaGetLastError(), "a kernel of the judge");
 	}
 

@@ -57,8 +57,8 @@ void *isolated_memfd_share(uint64_t bytes, int *descriptor);
 void isolated_gate_open(const struct isolated_call *call, int64_t at_ns);
 int isolated_pinned_make(void **address, uint64_t bytes);
 
-/* channel.c: hand_over sends the memory's descriptor and never waits. receive_handed returns a
- * descriptor, or -1. */
+/* channel.c: isolated_hand_over sends the memory's descriptor and never waits.
+ * isolated_receive_handed returns a descriptor, or -1. */
 int isolated_hand_over(int socket, const struct isolated_memory *memory);
 int isolated_receive_handed(int socket);
 

@@ -251,7 +251,7 @@ static double center_of(struct isolated_timings calls, timing_figure *figure)
 	return isolated_center(values_at(figures, calls.count));
 }
 
-static struct isolated_usual usual(struct isolated_timings calls, timing_figure *figure)
+static struct isolated_usual usual_figure(struct isolated_timings calls, timing_figure *figure)
 {
 	cleanup_scratch double *figures = figures_of(calls, figure);
 	const struct isolated_values values = values_at(figures, calls.count);
@@ -265,9 +265,9 @@ struct isolated_quiet isolated_quiet_of(struct isolated_timings null)
 {
 	return (struct isolated_quiet){
 		.call_ns = center_of(null, elapsed_ns),
-		.head = usual(null, head_ns),
-		.touch = usual(null, touch_ns),
-		.rest = usual(null, rest_ns),
+		.head = usual_figure(null, head_ns),
+		.touch = usual_figure(null, touch_ns),
+		.rest = usual_figure(null, rest_ns),
 	};
 }
 
@@ -305,7 +305,7 @@ static double block_noise(const struct isolated_block *block, const struct isola
 	return fmax(rule->disturbance_ns, rule->moved_share * block->quiet.empty_ns);
 }
 
-static double beyond(double limit, double over)
+static double excess_beyond(double limit, double over)
 {
 	return over > limit ? over : 0;
 }
@@ -322,7 +322,7 @@ double isolated_disturbance(const struct isolated_block *block, const struct iso
 {
 	const double most = most_quiet(block, rule), took = center_of(block->null, elapsed_ns);
 	const double over = took > most ? took - block->quiet.call_ns - block->quiet.copy_ns : 0;
-	return fmax(over, beyond(block_noise(block, rule), isolated_order_over(block)));
+	return fmax(over, excess_beyond(block_noise(block, rule), isolated_order_over(block)));
 }
 
 /* What a call of the null contestant takes. A submission that was called first knows that this call
@@ -332,7 +332,7 @@ static double null_estimate(const struct isolated_block *block, const struct iso
 {
 	cleanup_scratch double *elapsed = figures_of(block->null, elapsed_ns);
 	size_t count = block->null.count;
-	if (beyond(block_noise(block, rule), isolated_order_over(block)) > 0)
+	if (excess_beyond(block_noise(block, rule), isolated_order_over(block)) > 0)
 		count = null_by_order(block, false, elapsed);
 	return fmin(most_quiet(block, rule), rule->null_estimate(values_at(elapsed, count)));
 }
@@ -415,17 +415,18 @@ static double excess_over(
 {
 	const double over = isolated_center(ours) - expected;
 	/* The comparison is false for NAN, the center of no values. */
-	return beyond(fmax(rule->overrun_ns, fmax(rule->overrun_share * expected, 5 * spread)), over);
+	return excess_beyond(
+		fmax(rule->overrun_ns, fmax(rule->overrun_share * expected, 5 * spread)), over);
 }
 
 /* The null contestant's usual values of a figure in this block, limited by what may have changed
  * since the time before a submission was loaded. A submission can widen the spread, but not the
  * spread of that time. */
-static struct isolated_usual bounded(const struct isolated_block *block, timing_figure *figure,
-	double most_ns, double quiet_spread_ns)
+static struct isolated_usual bounded_usual(const struct isolated_block *block,
+	timing_figure *figure, double most_ns, double quiet_spread_ns)
 {
 	const double most_spread = 4;
-	const struct isolated_usual found = usual(block->null, figure);
+	const struct isolated_usual found = usual_figure(block->null, figure);
 	return (struct isolated_usual){ fmin(most_ns, found.center_ns),
 		fmin(most_spread * quiet_spread_ns, found.spread_ns) };
 }
@@ -443,7 +444,7 @@ static double probe_over(const struct isolated_block *block, const struct isolat
 {
 	const double quiet = with_pace(known(block->quiet.probed_ns), rule->probe_ns, 1),
 				 expected = fmin(fmin(quiet, limits->probed_ns), center_of(block->null, probed_ns));
-	return beyond(rule->probe_ns, center_of(block->calls, probed_ns) - expected);
+	return excess_beyond(rule->probe_ns, center_of(block->calls, probed_ns) - expected);
 }
 
 /* The wait for other work on the GPU may take up to three times as long as before. */
@@ -468,10 +469,11 @@ double isolated_overrun(const struct isolated_block *block, const struct isolate
 	const struct isolated_quiet *quiet = &block->quiet;
 	const double most_head = most_work(quiet, quiet->head, limits->head_ns, rule),
 				 most_take = most_work(quiet, quiet->touch, limits->take_ns, rule);
-	const struct isolated_usual head = bounded(block, head_ns, most_head, quiet->head.spread_ns),
-								take = bounded(
+	const struct isolated_usual head =
+									bounded_usual(block, head_ns, most_head, quiet->head.spread_ns),
+								take = bounded_usual(
 									block, touch_and_take_ns, most_take, quiet->touch.spread_ns),
-								rest = bounded(
+								rest = bounded_usual(
 									block, rest_ns, most_rest(block, rule), quiet->rest.spread_ns);
 	const double behind = fmin(head.center_ns, isolated_center(block->null_heads));
 	return probe_over(block, rule, limits) + excess_of(block, touch_and_take_ns, take, rule)
@@ -592,7 +594,7 @@ double isolated_steady_disturbance(struct isolated_blocks blocks, const struct i
 	const double over = count && count >= isolated_least_blocks * rule->controls
 		? isolated_center(values_at(controls, count))
 		: 0;
-	return beyond(rule->steady_disturbance_ns, fmax(over, mean_order_over(blocks, rule)));
+	return excess_beyond(rule->steady_disturbance_ns, fmax(over, mean_order_over(blocks, rule)));
 }
 
 bool isolated_delays_probes(struct isolated_blocks blocks, const struct isolated_rule *rule)

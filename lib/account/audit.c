@@ -13,3 +13,10 @@ int audit(struct database *db, int64_t actor_id, const char *actor, const char *
 		actor_id ? actor_id : SQL_NULL_INTEGER, actor, address, action, subject, detail);
 	return rc ? rc : database_execute(db, &KNOW_ACTION, error, "s", action);
 }
+
+void audit_note_change(
+	struct buffer *notes, bool differs, const char *what, const char *before, const char *after)
+{
+	if (differs)
+		buffer_printf(notes, "%s%s: %s, was %s", notes->length ? "; " : "", what, after, before);
+}

@@ -2,9 +2,11 @@
 #ifndef PODIUM_LIB_ACCOUNT_AUDIT_H
 #define PODIUM_LIB_ACCOUNT_AUDIT_H
 
+#include "lib/base/buffer.h"
 #include "lib/base/error.h"
 #include "lib/database/database.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* The user who acts. With id 0 it is a program such as podium-admin, whose `name` it has. */
@@ -17,5 +19,9 @@ struct actor {
  * a user passes `actor_id` 0 and `address` "". */
 int audit(struct database *db, int64_t actor_id, const char *actor, const char *address,
 	const char *action, const char *subject, const char *detail, struct error *error);
+
+/* Appends "WHAT: AFTER, was BEFORE" to the detail of an entry if the two differ. */
+void audit_note_change(
+	struct buffer *notes, bool differs, const char *what, const char *before, const char *after);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void grow(struct buffer *buffer, size_t needed)
+static void grow_buffer(struct buffer *buffer, size_t needed)
 {
 	size_t capacity = buffer->capacity ? buffer->capacity : 256;
 	while (capacity < needed)
@@ -19,16 +19,16 @@ static void grow(struct buffer *buffer, size_t needed)
 	buffer->capacity = capacity;
 }
 
-static inline void reserve(struct buffer *buffer, size_t more)
+static inline void reserve_bytes(struct buffer *buffer, size_t more)
 {
 	size_t needed = buffer->length + more + 1;
 	if (needed > buffer->capacity)
-		grow(buffer, needed);
+		grow_buffer(buffer, needed);
 }
 
 void buffer_append(struct buffer *buffer, const void *bytes, size_t length)
 {
-	reserve(buffer, length);
+	reserve_bytes(buffer, length);
 	if (length)
 		memcpy(buffer->data + buffer->length, bytes, length);
 	buffer->length += length;
@@ -42,7 +42,7 @@ void buffer_text(struct buffer *buffer, const char *text)
 
 void buffer_byte(struct buffer *buffer, char byte)
 {
-	reserve(buffer, 1);
+	reserve_bytes(buffer, 1);
 	buffer->data[buffer->length++] = byte;
 	buffer->data[buffer->length] = '\0';
 }
@@ -53,12 +53,12 @@ void buffer_printf(struct buffer *buffer, const char *format, ...)
 	va_list arguments, again;
 	va_start(arguments, format);
 	va_copy(again, arguments);
-	reserve(buffer, 0);
+	reserve_bytes(buffer, 0);
 	size_t room = buffer->capacity - buffer->length;
 	int length = vsnprintf(buffer->data + buffer->length, room, format, arguments);
 	va_end(arguments);
 	if (length > 0 && (size_t)length >= room) {
-		reserve(buffer, (size_t)length);
+		reserve_bytes(buffer, (size_t)length);
 		vsnprintf(buffer->data + buffer->length, (size_t)length + 1, format, again);
 	}
 	if (length > 0)

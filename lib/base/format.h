@@ -5,6 +5,7 @@
 
 #include "lib/base/arena.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -47,5 +48,7 @@ int parse_utc(const char *text, int64_t *ms);
 
 /* "1 job", "0 jobs", "3 queued jobs", in the arena. Works for nouns whose plural only adds an s. */
 const char *plural(struct arena *arena, int64_t count, const char *noun);
+
+const char *yes_or_no(bool truth);
 
 #endif

@@ -13,6 +13,16 @@
 #include <sys/un.h>
 #include <time.h>
 
+void service_take_signals(sigset_t *signals)
+{
+	sigemptyset(signals);
+	sigaddset(signals, SIGTERM);
+	sigaddset(signals, SIGINT);
+	sigaddset(signals, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, signals, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
 /* ---- notifications ---- */
 
 bool service_is_followed(void)

@@ -12,11 +12,16 @@
 
 #include "lib/base/error.h"
 
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+/* Fills `signals` with SIGTERM, SIGINT and SIGHUP and blocks them, for sigtimedwait. Ignores
+ * SIGPIPE. Call it before the first thread starts, so that all threads inherit it. */
+void service_take_signals(sigset_t *signals);
 
 /* Whether a service manager receives this process's notifications, including service_hand_over. */
 bool service_is_followed(void);

@@ -1,6 +1,7 @@
 #include "lib/base/text.h"
 
 #include <ctype.h>
+#include <stdarg.h>
 #include <string.h>
 
 /* Length of the UTF-8 sequence at `s`, 0 if it is invalid. Source: table 3-7 of the Unicode
@@ -47,6 +48,14 @@ size_t text_utf8_prefix(const char *bytes, size_t length)
 bool text_is_utf8(const char *bytes, size_t length)
 {
 	return text_utf8_prefix(bytes, length) == length;
+}
+
+size_t text_count_characters(const char *text)
+{
+	size_t count = 0;
+	for (; *text; text++)
+		count += ((unsigned char)*text & 0xc0) != 0x80;
+	return count;
 }
 
 static bool is_name(const char *name, size_t least, size_t most)
@@ -104,6 +113,18 @@ void text_append_printable(struct buffer *out, const char *text)
 			buffer_printf(out, "\\x%02x", (unsigned char)text[at + i]);
 		at += step;
 	}
+}
+
+void text_print_line(FILE *stream, const char *format, ...)
+{
+	cleanup_buffer struct buffer line = { 0 };
+	char text[4096];
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	text_append_printable(&line, text);
+	fprintf(stream, "%s\n", buffer_string(&line));
 }
 
 void text_append_valid(struct buffer *out, const char *bytes, size_t length)

@@ -6,11 +6,15 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /* Length of the valid UTF-8 prefix (RFC 3629: no overlong forms, no surrogates, nothing above
  * U+10FFFF). It equals `length` when all of the text is valid. */
 size_t text_utf8_prefix(const char *bytes, size_t length);
 bool text_is_utf8(const char *bytes, size_t length);
+
+/* The number of code points in valid UTF-8. */
+size_t text_count_characters(const char *text);
 
 /* Whether the text is ASCII. Columns for names, GPU models and device UUIDs are ASCII, and
  * comparing one with other text is an error in MariaDB. */
@@ -32,6 +36,9 @@ bool text_has_control(const char *text);
 
 /* Appends `text`. Control characters as above and invalid UTF-8 become \xNN. */
 void text_append_printable(struct buffer *out, const char *text);
+
+/* Prints one line to a terminal or a log, printable as above. */
+void text_print_line(FILE *stream, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Appends at most `length` bytes as valid UTF-8. Each invalid byte and each NUL becomes U+FFFD. */
 void text_append_valid(struct buffer *out, const char *bytes, size_t length);

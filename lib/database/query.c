@@ -150,7 +150,7 @@ static int execute_once(struct database *db, const struct question *question,
 	return 0;
 }
 
-static int reconnect(struct database *db, struct error *error)
+static int reconnect_database(struct database *db, struct error *error)
 {
 	database_disconnect(db);
 	return database_connect(db, error);
@@ -190,7 +190,8 @@ static int execute_statement(struct database *db, const struct question *questio
 	if (db->is_rolled_back)
 		return fail_rolled_back(db, error);
 	if (!db->mysql) {
-		int rc = db->in_transaction ? fail_connection_lost(db, error) : reconnect(db, error);
+		int rc =
+			db->in_transaction ? fail_connection_lost(db, error) : reconnect_database(db, error);
 		if (rc)
 			return rc;
 	}
@@ -475,7 +476,7 @@ int database_transaction(
 
 int database_script(struct database *db, const char *sql, struct error *error)
 {
-	int rc = !db->mysql ? reconnect(db, error) : 0;
+	int rc = !db->mysql ? reconnect_database(db, error) : 0;
 	if (rc)
 		return rc;
 	int status = mysql_real_query(db->mysql, sql, strlen(sql));
@@ -493,5 +494,5 @@ int database_ping(struct database *db, struct error *error)
 {
 	if (db->mysql && mysql_ping(db->mysql) == 0)
 		return 0;
-	return reconnect(db, error);
+	return reconnect_database(db, error);
 }

@@ -28,14 +28,14 @@ struct reader {
 	struct error *error;
 };
 
-static unsigned int little16(const unsigned char *at)
+static unsigned int read_uint16(const unsigned char *at)
 {
 	return (unsigned int)at[0] | (unsigned int)at[1] << 8;
 }
 
-static uint32_t little32(const unsigned char *at)
+static uint32_t read_uint32(const unsigned char *at)
 {
-	return (uint32_t)little16(at) | (uint32_t)little16(at + 2) << 16;
+	return (uint32_t)read_uint16(at) | (uint32_t)read_uint16(at + 2) << 16;
 }
 
 static bool has_record(const struct reader *reader, size_t at, size_t size, const char *signature)
@@ -122,7 +122,7 @@ static int find_end(const struct reader *reader, size_t *end)
 		size_t at = reader->length - behind;
 		if (!has_record(reader, at, end_bytes, "PK\5\6"))
 			continue;
-		size_t length = end_bytes + little16(reader->bytes + at + 20);
+		size_t length = end_bytes + read_uint16(reader->bytes + at + 20);
 		continues = continues || length < behind;
 		found += length == behind;
 		if (length == behind)
@@ -144,14 +144,14 @@ static int read_end(struct reader *reader, size_t most_entries)
 	const unsigned char *record = reader->bytes + end;
 	bool has_locator =
 		end >= locator_bytes && has_record(reader, end - locator_bytes, locator_bytes, "PK\6\7");
-	size_t size = little32(record + 12);
-	reader->table = little32(record + 16);
-	reader->layout->count = little16(record + 10);
+	size_t size = read_uint32(record + 12);
+	reader->table = read_uint32(record + 16);
+	reader->layout->count = read_uint16(record + 10);
 	if (size == UINT32_MAX || reader->table == UINT32_MAX
 		|| (has_locator && reader->layout->count == UINT16_MAX))
 		return refuse_zip64(reader);
-	if (little16(record + 4) || little16(record + 6)
-		|| little16(record + 8) != reader->layout->count)
+	if (read_uint16(record + 4) || read_uint16(record + 6)
+		|| read_uint16(record + 8) != reader->layout->count)
 		return refuse_file(reader, "The zip is one part of several.");
 	reader->table_end = reader->table + size;
 	if (reader->table > end || size > end - reader->table)
@@ -175,7 +175,7 @@ static int find_data(struct reader *reader, struct zip_place *place, size_t pack
 	if (place->begin >= reader->table || !has_record(reader, place->begin, local_bytes, "PK\3\4"))
 		return refuse_place(reader, place, elsewhere);
 	const unsigned char *header = reader->bytes + place->begin;
-	place->end = place->begin + local_bytes + little16(header + 26) + little16(header + 28);
+	place->end = place->begin + local_bytes + read_uint16(header + 26) + read_uint16(header + 28);
 	if (place->end > reader->table || packed > reader->table - place->end)
 		return refuse_place(reader, place, elsewhere);
 	place->end += packed;
@@ -184,13 +184,13 @@ static int find_data(struct reader *reader, struct zip_place *place, size_t pack
 
 static int read_place(struct reader *reader, struct zip_place *place, const unsigned char *entry)
 {
-	place->name_length = little16(entry + 28);
+	place->name_length = read_uint16(entry + 28);
 	place->name = arena_copy(reader->arena, entry + entry_bytes, place->name_length);
-	place->flags = little16(entry + 8);
-	place->method = little16(entry + 10);
-	place->begin = little32(entry + 42);
-	size_t packed = little32(entry + 20);
-	if (packed == UINT32_MAX || little32(entry + 24) == UINT32_MAX || place->begin == UINT32_MAX)
+	place->flags = read_uint16(entry + 8);
+	place->method = read_uint16(entry + 10);
+	place->begin = read_uint32(entry + 42);
+	size_t packed = read_uint32(entry + 20);
+	if (packed == UINT32_MAX || read_uint32(entry + 24) == UINT32_MAX || place->begin == UINT32_MAX)
 		return refuse_zip64(reader);
 	return find_data(reader, place, packed);
 }
@@ -204,8 +204,8 @@ static int read_table(struct reader *reader)
 		if (reader->table_end - at < entry_bytes || !has_record(reader, at, entry_bytes, "PK\1\2"))
 			return refuse_table(reader);
 		const unsigned char *entry = reader->bytes + at;
-		size_t size = (size_t)entry_bytes + little16(entry + 28) + little16(entry + 30)
-			+ little16(entry + 32);
+		size_t size = (size_t)entry_bytes + read_uint16(entry + 28) + read_uint16(entry + 30)
+			+ read_uint16(entry + 32);
 		if (size > reader->table_end - at)
 			return refuse_table(reader);
 		int rc = read_place(reader, &reader->layout->places[i], entry);
@@ -245,12 +245,12 @@ static int check_overlaps(struct reader *reader)
 static int check_header(struct reader *reader, const struct zip_place *place)
 {
 	const unsigned char *header = reader->bytes + place->begin;
-	if (little16(header + 26) != place->name_length
+	if (read_uint16(header + 26) != place->name_length
 		|| memcmp(header + local_bytes, place->name, place->name_length) != 0)
 		return refuse_place(reader, place,
 			"has another name in its own header than in the zip's table of contents.");
-	if (little16(header + 8) != place->method
-		|| ((little16(header + 6) ^ place->flags) & encrypted_flags))
+	if (read_uint16(header + 8) != place->method
+		|| ((read_uint16(header + 6) ^ place->flags) & encrypted_flags))
 		return refuse_place(reader, place,
 			"has another compression in its own header than in the zip's table of contents.");
 	return 0;

@@ -3,6 +3,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
 #include "lib/base/scope.h"
+#include "lib/base/write.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -161,24 +162,13 @@ static void close_errors(struct runner_errors *errors)
 
 /* ---- messages and events ---- */
 
-static int write_all(int descriptor, const char *bytes, size_t length)
-{
-	while (length) {
-		ssize_t written = write(descriptor, bytes, length);
-		if (written < 0 && errno != EINTR)
-			return -1;
-		if (written > 0)
-			bytes += written, length -= (size_t)written;
-	}
-	return 0;
-}
-
 int runner_send(struct runner *runner, const json_t *message, struct error *error)
 {
 	cleanup_free char *text = json_dumps(message, JSON_COMPACT);
 	if (!text)
 		return fail(error, ERROR_SYSTEM, "A message to podium-run could not be written as JSON.");
-	if (write_all(runner->input, text, strlen(text)) == 0 && write_all(runner->input, "\n", 1) == 0)
+	if (write_fully(runner->input, text, strlen(text)) == 0
+		&& write_fully(runner->input, "\n", 1) == 0)
 		return 0;
 	int rc =
 		fail(error, ERROR_SYSTEM, "podium-run did not accept the message: %s.", strerror(errno));

@@ -243,7 +243,7 @@ static const struct statement LOCK_ENDING = SELECT(struct job_completion, JOB_CO
 static const struct statement DELETE_ENDING =
 	COMMAND("DELETE FROM endings WHERE job_id = ? AND fence = ?");
 
-struct settling {
+struct pending_completion {
 	const struct handed_in *which;
 	bool is_refused;
 };
@@ -261,10 +261,10 @@ static const struct job_completion *completion_or_fault(
 	return fault;
 }
 
-static int settle_body(struct database *db, void *context, struct error *error)
+static int pending_completion_body(struct database *db, void *context, struct error *error)
 {
-	const struct settling *settling = context;
-	const struct handed_in *which = settling->which;
+	const struct pending_completion *pending = context;
+	const struct handed_in *which = pending->which;
 	cleanup_arena struct arena *arena = arena_new();
 	struct claimed_job job;
 	struct job_completion completion;
@@ -277,7 +277,7 @@ static int settle_body(struct database *db, void *context, struct error *error)
 	if (rc)
 		return rc;
 	rc = job_completion_apply(
-		db, arena, completion_or_fault(arena, &completion, settling->is_refused), error);
+		db, arena, completion_or_fault(arena, &completion, pending->is_refused), error);
 	/* A completion of a lost claim does not count and is deleted. */
 	return rc && rc != ERROR_CONFLICT
 		? rc
@@ -286,14 +286,14 @@ static int settle_body(struct database *db, void *context, struct error *error)
 
 static int settle_one(struct database *db, const struct handed_in *which, struct error *error)
 {
-	struct settling settling = { .which = which };
-	int rc = database_transaction(db, settle_body, &settling, error);
+	struct pending_completion pending = { .which = which };
+	int rc = database_transaction(db, pending_completion_body, &pending, error);
 	if (!rc || rc == ERROR_NOT_FOUND || !which->is_old || !database_is_connected(db))
 		return rc;
 	log_error(
 		"job %lld: %s Podium gives up on this attempt.", (long long)which->job_id, error->text);
-	settling.is_refused = true;
-	return database_transaction(db, settle_body, &settling, error);
+	pending.is_refused = true;
+	return database_transaction(db, pending_completion_body, &pending, error);
 }
 
 /* A completion that fails does not delay the others. */

@@ -263,18 +263,6 @@ static const struct statement SETTINGS = SELECT(struct settings_row, SETTINGS_CO
 	"SELECT deadline AS deadline_ms, accepting, sources_public_after_deadline "
 	"FROM leaderboards WHERE id = ?");
 
-static void note_change(
-	struct buffer *notes, bool differs, const char *what, const char *before, const char *after)
-{
-	if (differs)
-		buffer_printf(notes, "%s%s: %s, was %s", notes->length ? "; " : "", what, after, before);
-}
-
-static const char *yes_or_no(bool truth)
-{
-	return truth ? "yes" : "no";
-}
-
 static int note_quotas(
 	struct database *db, const struct change *change, struct buffer *notes, struct error *error)
 {
@@ -283,7 +271,7 @@ static int note_quotas(
 	struct quota before[quota_modes];
 	int rc = after ? quotas_of_leaderboard(db, arena, change->id, before, error) : 0;
 	for (size_t i = 0; after && i < quota_modes && !rc; i++)
-		note_change(notes,
+		audit_note_change(notes,
 			before[i].most != after[i].most || (after[i].most && before[i].hours != after[i].hours),
 			arena_printf(arena, "%s quota", quota_mode(i)), quota_own_words(arena, &before[i]),
 			quota_own_words(arena, &after[i]));
@@ -306,15 +294,17 @@ static int note_settings(
 		return rc;
 	const char *devices_before = leaderboard_gpu_words(arena, gpus, gpu_count),
 			   *devices = leaderboard_gpu_words(arena, change->gpus, change->gpu_count);
-	note_change(notes, before.deadline_ms != after->deadline_ms, "deadline",
+	audit_note_change(notes, before.deadline_ms != after->deadline_ms, "deadline",
 		leaderboard_deadline_words(arena, before.deadline_ms),
 		leaderboard_deadline_words(arena, after->deadline_ms));
-	note_change(notes, before.accepting != after->accepting, "takes submissions",
+	audit_note_change(notes, before.accepting != after->accepting, "takes submissions",
 		yes_or_no(before.accepting), yes_or_no(after->accepting));
-	note_change(notes, before.sources_public_after_deadline != after->sources_public_after_deadline,
+	audit_note_change(notes,
+		before.sources_public_after_deadline != after->sources_public_after_deadline,
 		"sources public after the deadline", yes_or_no(before.sources_public_after_deadline),
 		yes_or_no(after->sources_public_after_deadline));
-	note_change(notes, strcmp(devices_before, devices) != 0, "devices", devices_before, devices);
+	audit_note_change(
+		notes, strcmp(devices_before, devices) != 0, "devices", devices_before, devices);
 	return note_quotas(db, change, notes, error);
 }
 

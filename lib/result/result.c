@@ -10,7 +10,7 @@
 
 /* ---- cases ---- */
 
-static const char *trimmed(struct arena *arena, const char *text, size_t length)
+static const char *trimmed_text(struct arena *arena, const char *text, size_t length)
 {
 	while (length && strchr(" \t\r\n", text[length - 1]))
 		length--;
@@ -30,8 +30,8 @@ size_t result_arguments(struct arena *arena, const char *spec, struct argument *
 		size_t length = strcspn(spec, ";");
 		const char *colon = memchr(spec, ':', length), *value = colon ? colon + 1 : spec;
 		struct argument *one = &(*arguments)[count];
-		one->name = colon ? trimmed(arena, spec, (size_t)(colon - spec)) : "";
-		one->value = trimmed(arena, value, length - (size_t)(value - spec));
+		one->name = colon ? trimmed_text(arena, spec, (size_t)(colon - spec)) : "";
+		one->value = trimmed_text(arena, value, length - (size_t)(value - spec));
 		count += *one->name || *one->value;
 		spec += length + (spec[length] == ';');
 	}
@@ -48,7 +48,7 @@ static const char *text_between(
 		return NULL;
 	found += strlen(before);
 	size_t length = strcspn(found, ends);
-	return length ? trimmed(arena, found, length) : NULL;
+	return length ? trimmed_text(arena, found, length) : NULL;
 }
 
 /* "5 of 1024 elements are wrong, the first at [3, 0]: expected 1, got 2 (off by 1, tolerance
@@ -80,7 +80,7 @@ static bool read_verbose_allclose(
 	const char *colon = found ? strchr(found, ':') : NULL;
 	if (!colon || memchr(found, '\n', (size_t)(colon - found)))
 		return false;
-	const char *values = trimmed(arena, colon + 1, strcspn(colon + 1, "\n"));
+	const char *values = trimmed_text(arena, colon + 1, strcspn(colon + 1, "\n"));
 	size_t got = strcspn(values, " "),
 		   expected = strcspn(values + got + strspn(values + got, " "), " ");
 	if (!got || !expected)
@@ -88,7 +88,7 @@ static bool read_verbose_allclose(
 	const char *count = text_between(arena, message, "mismatched elements: ", " \n");
 	*mismatch = (struct mismatch){
 		.summary = count ? arena_printf(arena, "%s elements are wrong", count) : NULL,
-		.place = trimmed(
+		.place = trimmed_text(
 			arena, found + strlen("ERROR AT "), (size_t)(colon - found) - strlen("ERROR AT ")),
 		.got = arena_strndup(arena, values, got),
 		.expected = arena_strndup(arena, values + got + strspn(values + got, " "), expected),
@@ -100,12 +100,13 @@ struct mismatch result_mismatch(struct arena *arena, const char *message)
 {
 	struct mismatch mismatch = { 0 };
 	message += strspn(message, " \t\r\n");
-	const char *line = trimmed(arena, message, strcspn(message, "\n"));
+	const char *line = trimmed_text(arena, message, strcspn(message, "\n"));
 	bool is_stock = read_stock_message(arena, line, &mismatch);
 	if (!is_stock && !read_verbose_allclose(arena, message, &mismatch))
 		mismatch = (struct mismatch){ .summary = line };
 	bool is_line = is_stock || !mismatch.place;
-	mismatch.has_more = !is_line || strlen(trimmed(arena, message, strlen(message))) > strlen(line);
+	mismatch.has_more =
+		!is_line || strlen(trimmed_text(arena, message, strlen(message))) > strlen(line);
 	return mismatch;
 }
 

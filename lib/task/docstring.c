@@ -35,7 +35,7 @@ static const char *trim_lines(struct arena *arena, struct buffer *text)
 }
 
 /* Removes the common indentation of all lines after the first, as Python's help() does. */
-static const char *dedent(struct arena *arena, const char *text, size_t length)
+static const char *dedent_docstring(struct arena *arena, const char *text, size_t length)
 {
 	const char *copy = arena_strndup(arena, text, length);
 	size_t least = SIZE_MAX;
@@ -68,7 +68,7 @@ static const char *python_docstring(struct arena *arena, const char *code)
 		return "";
 	const char mark[] = { *at, *at, *at, '\0' };
 	const char *end = strstr(at + 3, mark);
-	return end ? dedent(arena, at + 3, (size_t)(end - at) - 3) : "";
+	return end ? dedent_docstring(arena, at + 3, (size_t)(end - at) - 3) : "";
 }
 
 /* Copies comment lines without the leading slashes or star and one blank. */

@@ -147,7 +147,7 @@ static enum harness_kind find_harness(
 
 /* ---- what the isolated engine needs ---- */
 
-static bool contains(const struct file *file, const char *word)
+static bool file_contains(const struct file *file, const char *word)
 {
 	return memmem(file->bytes, file->length, word, strlen(word));
 }
@@ -180,7 +180,8 @@ const char *engine_obstacle(const struct task *task, const struct fileset *files
 		return "The task's main file or its submission is not a Python file.";
 	if (!reference)
 		return "The task has no reference.py.";
-	return contains(reference, "generate_input") && contains(reference, "check_implementation")
+	return file_contains(reference, "generate_input")
+			&& file_contains(reference, "check_implementation")
 		? NULL
 		: "The task's reference.py does not offer generate_input and check_implementation.";
 }

@@ -1,6 +1,7 @@
 #include "lib/task/reader.h"
 
 #include "lib/base/buffer.h"
+#include "lib/base/nearest.h"
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
@@ -31,40 +32,14 @@ void task_fault(struct task_reader *reader, const struct yaml_node *at, const ch
 
 /* ---- keys ---- */
 
-enum { longest_known_word = 40, most_texts = 512 };
-
-static size_t least_of(size_t a, size_t b, size_t c)
-{
-	size_t least = a < b ? a : b;
-	return least < c ? least : c;
-}
-
-/* Levenshtein distance. SIZE_MAX for words longer than any key. */
-static size_t word_distance(const char *a, const char *b)
-{
-	size_t row[longest_known_word + 1], length = strlen(b);
-	if (strlen(a) > longest_known_word || length > longest_known_word)
-		return SIZE_MAX;
-	for (size_t j = 0; j <= length; j++)
-		row[j] = j;
-	for (size_t i = 1; a[i - 1]; i++) {
-		size_t diagonal = row[0];
-		row[0] = i;
-		for (size_t j = 1; j <= length; j++) {
-			size_t above = row[j];
-			row[j] = least_of(row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
-			diagonal = above;
-		}
-	}
-	return row[length];
-}
+enum { most_texts = 512 };
 
 static const char *nearest_key(const char *word, const struct task_key *keys, size_t count)
 {
 	const char *best = NULL;
 	size_t least = 3; /* do not suggest a key that differs in three letters */
 	for (size_t i = 0; i < count; i++) {
-		size_t apart = word_distance(word, keys[i].name);
+		size_t apart = nearest_distance(word, keys[i].name);
 		if (apart < least && apart < strlen(keys[i].name)) {
 			least = apart;
 			best = keys[i].name;

@@ -177,7 +177,7 @@ static bool is_text_file(const struct file *file)
 
 /* Whether the check in a C++ reference reports to a TestReporter, as in a task with a task.yml.
  * Such a reference needs no ref_kernel. */
-static bool reports(const struct single *single)
+static bool uses_test_reporter(const struct single *single)
 {
 	return single->reader->task->language == TASK_CU
 		&& contains_word(single->code->bytes, "TestReporter");
@@ -190,14 +190,14 @@ static void check_code(struct single *single)
 		task_fault(reader, NULL, NULL, "the file is not UTF-8 text.");
 		return;
 	}
-	if (single->form == &KERNEL_ALONE && !reports(single)
+	if (single->form == &KERNEL_ALONE && !uses_test_reporter(single)
 		&& !contains_word(single->code->bytes, "ref_kernel"))
 		task_fault(reader, NULL, NULL,
 			"it has no ref_kernel; a check_implementation without a TestReporter compares with "
 			"what ref_kernel returns.");
 	for (const char *const *word = single->form->needs; !single->evaluation && *word; word++)
 		if (!contains_word(single->code->bytes, *word)
-			&& !(reports(single) && strcmp(*word, "ref_kernel") == 0))
+			&& !(uses_test_reporter(single) && strcmp(*word, "ref_kernel") == 0))
 			task_fault(reader, NULL, NULL,
 				"it has no %s; the single-file form needs generate_input(), ref_kernel and "
 				"check_implementation(custom_output, ref_output)%s.",
@@ -387,7 +387,7 @@ static void add_defines(struct single *single)
 	if (contains_word(single->code->bytes, "ArgumentNames"))
 		task->defines[task->define_count++] =
 			(struct task_define){ .name = "PODIUM_HAS_ARGUMENTS" };
-	if (reports(single))
+	if (uses_test_reporter(single))
 		task->defines[task->define_count++] = (struct task_define){ .name = "PODIUM_HAS_REPORTER" };
 }
 

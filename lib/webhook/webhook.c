@@ -159,21 +159,13 @@ const char *webhook_shown_address(struct arena *arena, const char *address)
 
 /* ---- checks ---- */
 
-static size_t count_characters(const char *text)
-{
-	size_t count = 0;
-	for (; *text; text++)
-		count += ((unsigned char)*text & 0xc0) != 0x80;
-	return count;
-}
-
 static int check_name(const char *name, struct error *error)
 {
 	if (!name[strspn(name, " ")])
 		return fail_field(error, "name",
 			"Give the webhook a name by which you recognize it, such as: our channel.");
 	if (!text_is_line(name, webhook_name_most_characters * 4)
-		|| count_characters(name) > webhook_name_most_characters)
+		|| text_count_characters(name) > webhook_name_most_characters)
 		return fail_field(error, "name",
 			"A name has at most %d characters and no control characters.",
 			webhook_name_most_characters);
@@ -211,7 +203,7 @@ static const char *event_names(struct arena *arena, int64_t events)
 
 struct edit {
 	struct arena *arena;
-	const char *action, *board, *detail; /* board NULL: the whole site */
+	const char *action, *leaderboard, *detail; /* leaderboard NULL: the whole site */
 	const struct actor *actor;
 	const struct webhook *webhook;     /* NULL while it is created */
 	const struct webhook_order *order; /* set only to create one */
@@ -227,23 +219,23 @@ static int write_audit(struct database *db, const struct edit *edit, struct erro
 {
 	const struct actor *actor = edit->actor;
 	return audit(db, actor->id, actor->name, actor->address, edit->action,
-		edit->board ? edit->board : "the whole site", edit->detail, error);
+		edit->leaderboard ? edit->leaderboard : "the whole site", edit->detail, error);
 }
 
 static int insert_webhook(struct database *db, void *context, struct error *error)
 {
 	struct edit *edit = context;
 	const struct webhook_order *order = edit->order;
-	int64_t board = order->leaderboard ? order->leaderboard->id : SQL_NULL_INTEGER;
+	int64_t leaderboard = order->leaderboard ? order->leaderboard->id : SQL_NULL_INTEGER;
 	struct counted counted;
-	int rc = database_row(db, edit->arena, &COUNT_ALL, &counted, error, "i", board);
+	int rc = database_row(db, edit->arena, &COUNT_ALL, &counted, error, "i", leaderboard);
 	if (!rc && counted.webhooks >= webhooks_most)
 		return fail(error, ERROR_LIMIT,
 			"There are %d webhooks here already, which is the limit; delete one first.",
 			webhooks_most);
 	if (!rc)
-		rc = database_execute(db, &INSERT, error, "isssisi", board, order->name, order->address,
-			order->form, order->events, edit->secret,
+		rc = database_execute(db, &INSERT, error, "isssisi", leaderboard, order->name,
+			order->address, order->form, order->events, edit->secret,
 			edit->actor->id ? edit->actor->id : SQL_NULL_INTEGER);
 	edit->id = (int64_t)database_insert_id(db);
 	return rc ? rc : write_audit(db, edit, error);
@@ -269,7 +261,7 @@ static struct edit describe_change(struct arena *arena, const char *action,
 	return (struct edit){
 		.arena = arena,
 		.action = action,
-		.board = webhook->leaderboard,
+		.leaderboard = webhook->leaderboard,
 		.actor = actor,
 		.webhook = webhook,
 		.detail = arena_printf(arena, "%s (%s) %s", webhook->name,
@@ -283,7 +275,7 @@ int webhook_create(struct database *db, struct arena *arena, const struct webhoo
 	unsigned char random[32];
 	struct edit edit = { .arena = arena,
 		.action = "webhook.create",
-		.board = order->leaderboard ? order->leaderboard->name : NULL,
+		.leaderboard = order->leaderboard ? order->leaderboard->name : NULL,
 		.actor = actor,
 		.order = order,
 		.secret = secret };

@@ -6,7 +6,7 @@ import sys
 import time
 import uuid
 
-from steps import MODEL, Client, sql, step, until, verdict_of_all
+from steps import MODEL, Client, ended, job, sql, step, submit, until, verdict_of_all
 
 lose = pathlib.Path(os.environ["LOSE_FILE"])
 author = Client(sys.argv[1])
@@ -27,19 +27,12 @@ def custom_kernel(data):
 """
 
 
-def submit(source):
-	answer = author.post("/leaderboard/vectoradd_py/submit", [("mode", "test"), ("gpu", MODEL),
-		("code", source)])
-	return int(answer.location.rsplit("/", 1)[1])
-
-
-def job(submission):
-	return author.get(f"/submission/{submission}/status").json["jobs"][0]
+def send(source):
+	return submit(author, "vectoradd_py", source, "test")
 
 
 def ends(submission):
-	return until(lambda: job(submission)["state"] in
-		("done", "failed") and job(submission)) or job(submission)
+	return ended(author, submission) or job(author, submission)
 
 
 def stored(submission):
@@ -60,28 +53,29 @@ def release_all():
 
 name = "drill-" + uuid.uuid4().hex[:8]
 author.post("/register", [("name", name), ("password", uuid.uuid4().hex)])
-step("a right kernel passes", ends(submit(RIGHT))["verdict"] == "passed")
+step("a right kernel passes", ends(send(RIGHT))["verdict"] == "passed")
 
-result = ends(submit(ILLEGAL))
+result = ends(send(ILLEGAL))
 step("an illegal address is the submission's runtime error", result["verdict"] == "runtime error",
 	result["reason"])
 step("and puts no GPU into quarantine", not quarantined(), str(quarantined() or ""))
-step("the next job passes", ends(submit(RIGHT))["verdict"] == "passed")
+step("the next job passes", ends(send(RIGHT))["verdict"] == "passed")
 
 lose.write_text("lost\n")
 step("a GPU that is lost while idle goes into quarantine", bool(until(quarantined, 30)),
 	str(quarantined()))
-waiting = submit(RIGHT)
+waiting = send(RIGHT)
 time.sleep(3)
 if len(quarantined()) == len(sql(f"SELECT uuid FROM gpus WHERE model = '{MODEL}'")):
-	step("a job waits while there is no other GPU", job(waiting)["state"] == "queued")
+	step("a job waits while there is no other GPU", job(author, waiting)["state"] == "queued")
 release_all()
 step("after its release the GPU works", ends(waiting)["verdict"] == "passed")
 
-broken = submit(
+broken = send(
 	SLOW.replace("return torch.add(A, B, out=output)",
 	"raise RuntimeError('CUDA error: device lost')"))
-until(lambda: job(broken)["state"] == "running" and job(broken)["stage"].startswith("test"))
+until(lambda: job(author, broken)["state"] == "running" and job(author, broken)["stage"].startswith(
+	"test"))
 lose.write_text("xid 79\n")
 step("Xid 79 under a job puts its GPU into quarantine", bool(until(quarantined)),
 	str(quarantined()))

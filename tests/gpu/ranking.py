@@ -6,7 +6,7 @@ import sys
 import uuid
 import zipfile
 
-from steps import MODEL, Client, sql, step, until, verdict_of_all
+from steps import MODEL, Client, ended, sql, step, submit, until, verdict_of_all
 
 TASK = pathlib.Path("tasks/vectoradd_py")
 url, IS_GPU = sys.argv[1], MODEL != "CPU"
@@ -20,21 +20,6 @@ def someone(role="participant"):
 	client.post("/register", [("name", name), ("password", uuid.uuid4().hex)])
 	sql(f"UPDATE users SET role = '{role}' WHERE name = '{name}'")
 	return client
-
-
-def submit(client, leaderboard, source, mode="ranked"):
-	answer = client.post(f"/leaderboard/{leaderboard}/submit", [("mode", mode), ("gpu", MODEL),
-		("code", source)])
-	return int(answer.location.rsplit("/", 1)[1])
-
-
-def ends(client, submission):
-
-	def state():
-		job = client.get(f"/submission/{submission}/status").json["jobs"][0]
-		return job["state"] in ("done", "failed") and job
-
-	return until(state)
 
 
 def rows(leaderboard):
@@ -59,7 +44,7 @@ def with_formula(flops):
 
 first, second, third = someone(), someone(), someone()
 one = submit(first, "vectoradd_py", KERNEL)
-result = ends(first, one)
+result = ended(first, one)
 step("a ranked kernel passes", result["verdict"] == "passed",
 	f"{result['score_ns'] / 1000:.2f} us" if result["score_ns"] else result["reason"])
 page = first.get(f"/submission/{one}").text
@@ -75,7 +60,7 @@ step("clocks, temperature and power were noted", not IS_GPU or {"before", "after
 # ---- a tie ----
 
 two = submit(second, "vectoradd_py", KERNEL + "# the same\n")
-step("the same kernel of somebody else passes", ends(second, two)["verdict"] == "passed")
+step("the same kernel of somebody else passes", ended(second, two)["verdict"] == "passed")
 compared = until(
 	lambda: sql(
 	f"SELECT c.id, c.ratio_low, c.ratio_high FROM comparisons c WHERE {two} IN (c.challenger_id, "
@@ -88,7 +73,7 @@ step("and are told apart by nothing",
 ranks = {row["submission"]: row["rank"] for row in rows("vectoradd_py")}
 step("both share a rank", ranks.get(one) == ranks.get(two), str(ranks))
 three = submit(third, "vectoradd_py", SLOWER)
-step("one that is longer passes", ends(third, three)["verdict"] == "passed")
+step("one that is longer passes", ended(third, three)["verdict"] == "passed")
 until(lambda: not sql("SELECT id FROM jobs WHERE state IN ('queued', 'running')"), 60)
 ranks = {row["submission"]: row["rank"] for row in rows("vectoradd_py")}
 step("and comes behind them", ranks[three] > ranks[one], str(ranks))
@@ -99,7 +84,7 @@ boss = someone("admin")
 boss.post("/admin/leaderboards/new", [("name", "impossible"), ("gpu", MODEL), ("accepting", "1")],
 	[("task", "task.zip", with_formula(b"flops: 1000000000 * size * size"))])
 held = submit(first, "impossible", KERNEL)
-ends(first, held)
+ended(first, held)
 said = sql(
 	f"SELECT held_at IS NOT NULL, COALESCE(held_reason, '') FROM jobs WHERE submission_id = {held}"
 )[0]

@@ -3,9 +3,9 @@ import os
 import pathlib
 import subprocess
 import sys
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
+import tap  # noqa: E402
 from client import Client  # noqa: E402, F401
 
 # The first GPU that a worker has reported. Without one it is the CPU, with which a drill can be
@@ -31,12 +31,32 @@ def step(what, good, seen=""):
 
 
 def until(condition, limit_s=120):
-	end = time.monotonic() + limit_s
-	while time.monotonic() < end:
-		if value := condition():
-			return value
-		time.sleep(0.1)
-	return None
+	"""Waits as tap.until does, but returns None if the condition does not hold in time: a drill
+	goes on after a failed step."""
+	try:
+		return tap.until(condition, limit_s)
+	except AssertionError:
+		return None
+
+
+def submit(client, leaderboard, source, mode="ranked"):
+	answer = client.post(f"/leaderboard/{leaderboard}/submit", [("mode", mode), ("gpu", MODEL),
+		("code", source)])
+	return int(answer.location.rsplit("/", 1)[1])
+
+
+def job(client, submission):
+	return client.get(f"/submission/{submission}/status").json["jobs"][0]
+
+
+def ended(client, submission):
+	"""Waits until the submission's job has finished. Returns its status, or None."""
+
+	def finished():
+		status = job(client, submission)
+		return status["state"] in ("done", "failed") and status
+
+	return until(finished)
 
 
 def verdict_of_all():

@@ -56,6 +56,25 @@ def done(answer):
 	return answer
 
 
+def load_task(site, task=TASK, name="small", more=()):
+	"""Creates the leaderboard `name` of this task with podium-admin, for the devices that workers
+	offer. `more`: the contents of further files by name."""
+	folder = site.var / "tasks" / name
+	folder.mkdir(parents=True)
+	for path, text in {"task.yml": task, "eval.py": EVAL, **dict(more)}.items():
+		(folder / path).write_text(text)
+	site.manage("task", "load", folder)
+
+
+def register(site, clients):
+	"""Registers users, given as clients by name: "root-of-all" becomes an admin, "carl" a
+	creator."""
+	for name, client in clients.items():
+		client.register(name)
+	site.sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; "
+		"UPDATE users SET role = 'creator' WHERE name = 'carl'")
+
+
 def make_board(client, name, task=TASK, **fields):
 	"""Creates a leaderboard of this task for the device H200, with these fields in addition to the
 	usual ones."""
@@ -111,3 +130,32 @@ def submit_source(client, source, **how):
 def submit_time(client, mean_ns, board="small", mode="ranked", **told):
 	"""Submits a kernel of this duration, and waits until the submission has finished."""
 	return submit_source(client, source_of(case(mean_ns), **told), board=board, mode=mode)
+
+
+# ---- rows that a test puts into the database ----
+
+
+def store_waiting(site, submission, file_name, gpu):
+	"""Queues a copy of a submission as a test on this GPU. Returns the copy's number."""
+	site.sql(f"""
+		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode)
+			SELECT leaderboard_id, task_version_id, user_id, '{file_name}', sha256, 'test'
+				FROM submissions WHERE id = {submission};
+		INSERT INTO jobs (submission_id, user_id, gpu) SELECT id, user_id, '{gpu}' FROM submissions
+			WHERE file_name = '{file_name}'""")
+	return int(site.value(f"SELECT id FROM submissions WHERE file_name = '{file_name}'"))
+
+
+def store_comparison(site, challenger, incumbent):
+	"""Compares two ranked submissions; the challenger is slower. Returns the comparison's
+	number."""
+	site.sql(f"""
+		INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, challenger_id,
+			challenger_job_id, incumbent_id, incumbent_job_id, ratio, ratio_low, ratio_high)
+			SELECT a.leaderboard_id, a.task_version_id, a.gpu, a.submission_id, a.job_id,
+				b.submission_id, b.job_id, 1.5, 1.4, 1.6
+			FROM ranking a JOIN ranking b ON b.leaderboard_id = a.leaderboard_id
+				WHERE a.submission_id = {challenger} AND b.submission_id = {incumbent};
+		INSERT INTO jobs (comparison_id, user_id, gpu, state, finished_at)
+			SELECT id, 0, gpu, 'done', UTC_TIMESTAMP(3) FROM comparisons""")
+	return int(site.value("SELECT MAX(id) FROM comparisons"))

@@ -7,7 +7,9 @@ import subprocess
 import tempfile
 
 import mariadb
+import quick_task
 from quick import quick_python
+from quick_task import HARNESS, RIGHT, write_task
 from tap import equal, lacks, until
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -17,61 +19,10 @@ scratch = pathlib.Path(tempfile.mkdtemp(prefix="podium-worker-test."))
 scratch.chmod(0o755)
 sql = database.sql
 LEASE_MS = 5000  # longer than a busy machine's delays
+TASK = quick_task.TASK + "gpus: [CPU]\n"
 
-RIGHT = "def custom_kernel(data):\n    return data\n"
 WRONG = "def custom_kernel(data):\n    return 'wrong'\n"
 SLOW = "import time\n\ndef custom_kernel(data):\n    time.sleep(30)\n    return data\n"
-REFERENCE = """
-def generate_input(seed):
-    return seed
-
-def check_implementation(data, output):
-    return output == data, f"expected {data}, got {output}"
-"""
-# A harness that needs no torch, so that tests wait for the worker and not for an import. The task
-# asks for the custom engine, which runs this harness; the figures that it reports are made up.
-HARNESS = """
-import os, sys, time
-from reference import check_implementation, generate_input
-mode, cases = sys.argv[1], open(sys.argv[2]).read().splitlines()
-out = os.fdopen(int(os.environ["POPCORN_FD"]), "w")
-kind = "test" if mode == "test" else "benchmark"
-print("printed by the harness")
-out.write(f"{kind}-count: {len(cases)}\\n")
-from submission import custom_kernel
-passed = True
-for index, case in enumerate(cases):
-    data = generate_input(int(case.split(":")[1]))
-    good, message = check_implementation(data, custom_kernel(data))
-    out.write(f"{kind}.{index}.spec: {case}\\n")
-    passed = passed and good
-    if kind == "test" or not good:
-        out.write(f"{kind}.{index}.status: {'pass' if good else 'fail'}\\n")
-        if not good:
-            out.write(f"{kind}.{index}.error: {message}\\n")
-    else:
-        time.sleep(0.01)
-        figures = dict(runs=3, mean=2000000, std=10, err=5, best=1999990, worst=2000010)
-        for name, value in figures.items():
-            out.write(f"benchmark.{index}.{name}: {value}\\n")
-    out.flush()
-out.write(f"check: {'pass' if passed else 'fail'}\\n")
-out.close()
-sys.exit(0 if passed else 112)
-"""
-TASK = """
-lang: py
-description: A small task.
-files:
-  - {name: submission.py, source: "@SUBMISSION@"}
-  - {name: reference.py, source: reference.py}
-  - {name: eval.py, source: eval.py}
-config: {main: eval.py}
-tests: [{seed: 1}, {seed: 2}]
-benchmarks: [{seed: 3}]
-gpus: [CPU]
-podium: {engine: custom}
-"""
 
 
 def admin(*arguments):
@@ -83,10 +34,7 @@ def admin(*arguments):
 
 def load_task(name="small", definition=TASK, harness=HARNESS):
 	task = scratch / "tasks" / name
-	task.mkdir(parents=True)
-	(task / "task.yml").write_text(definition)
-	(task / "reference.py").write_text(REFERENCE)
-	(task / "eval.py").write_text(harness)
+	write_task(task, definition, harness)
 	admin("task", "load", str(task))
 
 

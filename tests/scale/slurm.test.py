@@ -205,7 +205,7 @@ def programs_on_a_node_do_not_get_the_worker_s_settings():
 			text = environ.read_bytes()
 		except OSError:
 			continue
-		if cluster.folder.name.encode() in text and (b"--allotted" in command
+		if cluster.folder.name.encode() in text and (b"--slurm-allocation" in command
 			or command.startswith(b"srun")):
 			found += 1
 			lacks(text.decode(errors="replace"), "not-for-nodes")
@@ -553,7 +553,7 @@ def the_settings_in_the_handbook_are_accepted():
 @test
 def podium_run_in_a_slurm_job_names_its_device():
 	answer = cluster.ask("srun", "--quiet", "--chdir=/", str(BUILD / "podium-run"),
-		f"--allotted={scratch}")
+		f"--slurm-allocation={scratch}")
 	ready = json.loads(answer.stdout)
 	equal((ready["event"], ready["device"]["model"], ready["device"]["uuid"],
 		ready["device"]["host"]), ("ready", "CPU", "CPU", "one"))

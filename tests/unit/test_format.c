@@ -280,6 +280,15 @@ static void resource_use_has_as_many_digits_as_were_measured(void **state)
 	}
 }
 
+static void one_is_singular_and_none_and_many_are_plural(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	assert_string_equal(plural(arena, 1, "queued job"), "1 queued job");
+	assert_string_equal(plural(arena, 0, "file"), "0 files");
+	assert_string_equal(plural(arena, 20000, "submission"), "20000 submissions");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -298,6 +307,7 @@ int main(void)
 		cmocka_unit_test(a_date_that_does_not_exist_is_refused),
 		cmocka_unit_test(relative_times_read_as_words),
 		cmocka_unit_test(sizes_are_in_powers_of_a_thousand),
+		cmocka_unit_test(one_is_singular_and_none_and_many_are_plural),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,6 +32,14 @@ static void utf8_ends_at_the_first_bad_byte(void **state)
 		assert_int_equal(text_utf8_prefix(cases[i].bytes, cases[i].length), cases[i].good);
 }
 
+static void characters_are_counted_not_bytes(void **state)
+{
+	(void)state;
+	assert_int_equal(text_count_characters(""), 0);
+	assert_int_equal(text_count_characters("name"), 4);
+	assert_int_equal(text_count_characters("µs \xf0\x9f\xa5\x87"), 4);
+}
+
 static void names_are_ascii_words(void **state)
 {
 	(void)state;
@@ -111,6 +119,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(utf8_ends_at_the_first_bad_byte),
+		cmocka_unit_test(characters_are_counted_not_bytes),
 		cmocka_unit_test(names_are_ascii_words),
 		cmocka_unit_test(control_characters_are_written_in_hexadecimal),
 		cmocka_unit_test(bytes_become_valid_utf8),

@@ -26,7 +26,7 @@ enum { EXIT_WRONG_USAGE = 2 };
 
 static const char USAGE[] =
 	"Usage: podium-run [--directory DIR] [--user NAME] [--python PATH] [--once]\n"
-	"                  [--allotted[=LOCKS]] [LIMITS]\n"
+	"                  [--slurm-allocation[=LOCKS]] [LIMITS]\n"
 	"       podium-run --find-python[=PATH] [--user NAME]\n"
 	"       podium-run --check-host[=json] [--directory DIR] [--user NAME]\n"
 	"       podium-run --walls [--user NAME]\n"
@@ -39,7 +39,8 @@ static const char USAGE[] =
 	"                        (default: nobody)\n"
 	"  --python PATH         the interpreter to preload: it imports torch before the first job\n"
 	"  --once                end after one job; the end of input does not cancel it\n"
-	"  --allotted[=LOCKS]    use the devices that a scheduler (Slurm) gave to this process, lock\n"
+	"  --slurm-allocation[=LOCKS]\n"
+	"                        use the devices that a scheduler (Slurm) gave to this process, lock\n"
 	"                        them in the folder LOCKS, and name them in the event \"ready\"\n"
 	"  --find-python[=PATH]  print the interpreter for Python tasks: PATH, or the first python3\n"
 	"                        on the PATH or in /usr/bin, that this user can start and that can\n"
@@ -66,7 +67,7 @@ static const char USAGE[] =
 
 struct options {
 	const char *directory, *user, *python;
-	bool once, find_python, check_host, as_json, walls, allotted;
+	bool once, find_python, check_host, as_json, walls, in_slurm_allocation;
 	const char *locks;
 	const char *show, *memory, *disk, *processes;
 };
@@ -86,7 +87,7 @@ enum {
 	OPTION_HELP,
 	OPTION_VERSION,
 	OPTION_MANUAL,
-	OPTION_ALLOTTED,
+	OPTION_SLURM_ALLOCATION,
 };
 
 static int print_manual(void)
@@ -112,7 +113,7 @@ static int read_options(int count, char **words, struct options *options)
 		{ "find-python", optional_argument, NULL, OPTION_FIND_PYTHON },
 		{ "check-host", optional_argument, NULL, OPTION_CHECK_HOST },
 		{ "walls", no_argument, NULL, OPTION_WALLS },
-		{ "allotted", optional_argument, NULL, OPTION_ALLOTTED },
+		{ "slurm-allocation", optional_argument, NULL, OPTION_SLURM_ALLOCATION },
 		{ "show", required_argument, NULL, OPTION_SHOW },
 		{ "memory", required_argument, NULL, OPTION_MEMORY },
 		{ "disk", required_argument, NULL, OPTION_DISK },
@@ -137,8 +138,8 @@ static int read_options(int count, char **words, struct options *options)
 			options->as_json = optarg != NULL;
 			break;
 		case OPTION_WALLS: options->walls = true; break;
-		case OPTION_ALLOTTED:
-			options->allotted = true;
+		case OPTION_SLURM_ALLOCATION:
+			options->in_slurm_allocation = true;
 			options->locks = optarg ? optarg : "";
 			break;
 		case OPTION_SHOW: options->show = optarg; break;
@@ -273,7 +274,7 @@ static int serve_jobs(
 	cleanup_fd int base = workspace_base(options->directory, host->account, error);
 	json_t *devices = NULL;
 	if (base < 0
-		|| (options->allotted
+		|| (options->in_slurm_allocation
 			&& slurm_devices_take(options->locks, is_still_wanted, &events, &devices, error)))
 		return error->code;
 	if (inbox_open(&inbox, &events, options->once, error)) {

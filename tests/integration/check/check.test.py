@@ -82,7 +82,7 @@ def the_time_limit_of_the_task_applies():
 	answer = check(file(SLOW), folder=task("short", TASK + "test_timeout: 1\n"))
 	equal(answer.code, 13)
 	contains(answer.out, "The limit of 1 s was reached")
-	contains(answer.out, "\nStandard output of test:\n  | began\n")
+	contains(answer.out, "\nStandard output of test:\n  | printed by the harness\n  | began\n")
 
 
 @test

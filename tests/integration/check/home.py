@@ -14,6 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
 from answers import Answer  # noqa: E402
 from pretend import pretend_driver  # noqa: E402
+from quick_task import HARNESS, REFERENCE, RIGHT, TASK, write_task  # noqa: E402, F401
 
 BUILD = ROOT / os.environ.get("B", "build/release")
 PODIUM = BUILD / "podium"
@@ -24,57 +25,9 @@ scratch.chmod(0o755)
 LOCKS = scratch / "locks"
 LOCKS.mkdir()
 
-REFERENCE = """
-def generate_input(seed):
-    return seed
-
-def check_implementation(data, output):
-    return output == data, f"expected {data}, got {output}"
-"""
-# A harness without torch, because importing torch takes seconds.
-HARNESS = """
-import os, sys
-from reference import check_implementation, generate_input
-mode, cases = sys.argv[1], open(sys.argv[2]).read().splitlines()
-out = os.fdopen(int(os.environ["POPCORN_FD"]), "w")
-kind = "test" if mode == "test" else "benchmark"
-out.write(f"{kind}-count: {len(cases)}\\n")
-from submission import custom_kernel
-passed = True
-for index, case in enumerate(cases):
-    data = generate_input(int(case.split(":")[1]))
-    good, message = check_implementation(data, custom_kernel(data))
-    passed = passed and good
-    out.write(f"{kind}.{index}.spec: {case}\\n")
-    if kind == "test" or not good:
-        out.write(f"{kind}.{index}.status: {'pass' if good else 'fail'}\\n")
-    if not good:
-        out.write(f"{kind}.{index}.error: {message}\\n")
-    elif kind == "benchmark":
-        numbers = dict(runs=3, mean=2000000, std=10, err=5000, best=1999990, worst=2000010)
-        for name, value in numbers.items():
-            out.write(f"benchmark.{index}.{name}: {value}\\n")
-    out.flush()
-out.write(f"check: {'pass' if passed else 'fail'}\\n")
-out.close()
-sys.exit(0 if passed else 112)
-"""
-TASK = """
-lang: py
-description: A small task.
-files:
-  - {name: submission.py, source: "@SUBMISSION@"}
-  - {name: reference.py, source: reference.py}
-  - {name: eval.py, source: eval.py}
-config: {main: eval.py}
-tests: [{seed: 1}, {seed: 2}]
-benchmarks: [{seed: 3}]
-podium: {engine: custom}
-"""
 VERDICT = {
 	"event": "verdict", "verdict": "passed", "reason": "Every case was right.", "engine": "custom"
 }
-RIGHT = "def custom_kernel(data):\n    return data\n"
 # A podium-run that prints the lines of the file `says` in its folder, and stores the messages that
 # it gets. It executes lines that begin with "!".
 STAND_IN = f"""#!{PYTHON}
@@ -98,12 +51,7 @@ def task(name="small", definition=TASK, harness=HARNESS, more=()):
 	"""Writes a task folder. `more`: the contents of further files by name."""
 	folder = scratch / "tasks" / name
 	if not folder.exists():
-		folder.mkdir(parents=True)
-		(folder / "task.yml").write_text(definition)
-		(folder / "reference.py").write_text(REFERENCE)
-		(folder / "eval.py").write_text(harness)
-		for path, text in dict(more).items():
-			(folder / path).write_text(text)
+		write_task(folder, definition, harness, more)
 	return folder
 
 

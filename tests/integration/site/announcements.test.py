@@ -7,6 +7,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client, whole  # noqa: E402
 from instance import Instance  # noqa: E402
+from small_task import register  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 site = Instance()
@@ -17,11 +18,8 @@ anyone, ada, admin, creator = (Client(site.url) for _ in range(4))
 
 
 def prepare():
-	for client, name in ((ada, "ada"), (admin, "root-of-all"), (creator, "carl")):
-		client.register(name)
-	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = "
-		"'creator' WHERE name = 'carl'; "
-		"INSERT INTO leaderboards (name, secret_seed) VALUES ('small', 1), ('other', 1); INSERT "
+	register(site, {"ada": ada, "root-of-all": admin, "carl": creator})
+	sql("INSERT INTO leaderboards (name, secret_seed) VALUES ('small', 1), ('other', 1); INSERT "
 		"INTO task_versions (leaderboard_id, number, language, description, definition) "
 		"SELECT l.id, 1, 'py', '', v.definition FROM leaderboards l JOIN (SELECT definition FROM "
 		"task_versions ORDER BY id LIMIT 1) v WHERE l.name IN ('small', 'other'); "

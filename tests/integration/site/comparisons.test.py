@@ -12,7 +12,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "
 from client import Client, Page  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
 from pretend import PretendedRun  # noqa: E402
-from small_task import EVAL, isolated, ended, send_source  # noqa: E402
+from small_task import ended, isolated, load_task, register, send_source  # noqa: E402
 from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
 scratch = tempfile.TemporaryDirectory(prefix="podium-compare.")
@@ -25,29 +25,13 @@ sql = site.sql
 anyone, ada, dora, admin = (Client(site.url) for _ in range(4))
 PASSWORD = "a long password"
 KEPT_S = 1.1  # cgi/page/ranking_notes.h caches for a second
-TASK = """
-lang: py
-description: A small task.
-files:
-  - {name: submission.py, source: "@SUBMISSION@"}
-  - {name: eval.py, source: eval.py}
-config: {main: eval.py}
-tests: [{seed: 1}]
-benchmarks: [{seed: 1}]
-"""
 TIE = {"ratio": 0.998, "ratio_low": 0.994, "ratio_high": 1.003}
 FASTER = {"ratio": 0.988, "ratio_low": 0.985, "ratio_high": 0.991}
 
 
 def prepare():
-	folder = site.var / "tasks" / "small"
-	folder.mkdir(parents=True)
-	(folder / "task.yml").write_text(isolated(TASK))
-	(folder / "eval.py").write_text(EVAL)
-	site.manage("task", "load", str(folder))
-	for client, name in ((ada, "ada"), (dora, "dora"), (admin, "root-of-all")):
-		client.register(name)
-	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'")
+	load_task(site, isolated())
+	register(site, {"ada": ada, "dora": dora, "root-of-all": admin})
 
 
 def submit(client, mode="ranked"):

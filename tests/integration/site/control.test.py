@@ -10,7 +10,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client  # noqa: E402
 from instance import Instance  # noqa: E402
-from small_task import send_source  # noqa: E402
+from small_task import load_task, register, send_source  # noqa: E402
 from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
 site = Instance(PODIUM_QUEUED_JOBS_PER_USER="12", PODIUM_QUOTA_PROFILE="2", PODIUM_QUOTA_HOURS="5",
@@ -24,11 +24,12 @@ HARNESS = """
 import os, sys
 from submission import custom_kernel
 kind = "test" if sys.argv[1] == "test" else "benchmark"
+case = open(sys.argv[2]).read().strip()
 out = os.fdopen(int(os.environ["POPCORN_FD"]), "w")
 out.write(f"{kind}-count: 1\\n")
 out.flush()
 assert custom_kernel(1) == 1
-out.write(f"{kind}.0.spec: seed: 1\\n")
+out.write(f"{kind}.0.spec: {case}\\n")
 if kind == "test":
     out.write("test.0.status: pass\\n")
 else:
@@ -36,28 +37,11 @@ else:
         out.write(f"benchmark.0.{name}: {value}\\n")
 out.write("check: pass\\n")
 """
-TASK = """
-lang: py
-description: A small task.
-files:
-  - {name: submission.py, source: "@SUBMISSION@"}
-  - {name: eval.py, source: eval.py}
-config: {main: eval.py}
-tests: [{seed: 1}]
-benchmarks: [{seed: 1}]
-"""
 
 
 def prepare():
-	folder = site.var / "tasks" / "small"
-	folder.mkdir(parents=True)
-	(folder / "task.yml").write_text(TASK)
-	(folder / "eval.py").write_text(HARNESS)
-	answer = site.admin("task", "load", str(folder))
-	equal((answer.returncode, answer.stderr), (0, ""))
-	for client, name in ((ada, "ada"), (bob, "bob"), (admin, "root-of-all")):
-		client.register(name)
-	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'")
+	load_task(site, more={"eval.py": HARNESS})
+	register(site, {"ada": ada, "bob": bob, "root-of-all": admin})
 
 
 def send(client, code=RIGHT, mode="test", gpu=("CPU", ), board="small"):

@@ -14,7 +14,8 @@ from client import Client, Page  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
 import mariadb  # noqa: E402
 from pretend import PretendedRun  # noqa: E402
-from small_task import EVAL, isolated, send_source, status_of  # noqa: E402
+from small_task import (  # noqa: E402
+	TEMPLATE_TASK, isolated, load_task, register, send_source, status_of)
 from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
 scratch = tempfile.TemporaryDirectory(prefix="podium-participants.")
@@ -30,30 +31,14 @@ log = pathlib.Path(*sql("SET GLOBAL general_log = ON; SELECT @@datadir, @@genera
 anyone, ada, dora, admin = (Client(site.url) for _ in range(4))
 PASSWORD = "a long password"
 HOSTILE = "<script>alert(1)</script>\"'&"
-TASK = """
-lang: py
-description: A small task.
-files:
-  - {name: submission.py, source: "@SUBMISSION@"}
-  - {name: eval.py, source: eval.py}
-config: {main: eval.py}
-templates: {Python: template.py}
-tests: [{seed: 1}]
-benchmarks: [{size: 64}, {size: 128}]
-"""
+TASK = TEMPLATE_TASK.replace("{size: 1024}",
+	"{size: 64}, {size: 128}").replace("ranking_by: geom\n", "")
 TEMPLATE = "def custom_kernel(data):\n    return data  # <from the template>\n"
 
 
 def prepare():
-	folder = site.var / "tasks" / "small"
-	folder.mkdir(parents=True)
-	(folder / "task.yml").write_text(isolated(TASK))
-	(folder / "eval.py").write_text(EVAL)
-	(folder / "template.py").write_text(TEMPLATE)
-	site.manage("task", "load", folder)
-	for client, name in ((ada, "ada"), (dora, "dora"), (admin, "root-of-all")):
-		client.register(name)
-	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'")
+	load_task(site, isolated(TASK), more={"submission.py": TEMPLATE})
+	register(site, {"ada": ada, "dora": dora, "root-of-all": admin})
 
 
 def submit(client, code="x = 1\n", mode="ranked", name=None):

@@ -13,7 +13,8 @@ import route_table  # noqa: E402
 from client import Client, fresh, whole  # noqa: E402
 from instance import Instance  # noqa: E402
 import small_task  # noqa: E402
-from small_task import TEMPLATE_TASK, done as ok, submit_time  # noqa: E402
+from small_task import (  # noqa: E402
+	TEMPLATE_TASK, done as ok, store_comparison, store_waiting, submit_time)
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 site = Instance(pretends=True)
@@ -161,22 +162,8 @@ def the_tables_of_this_test_list_every_address():
 
 def prepare_rows():
 	"""Queues a job that no worker claims, and makes a comparison."""
-	sql(f"""INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256,
-		mode)
-		SELECT leaderboard_id, task_version_id, user_id, 'small-secret.py', sha256, 'test'
-			FROM submissions WHERE id = {made['ada']};
-		INSERT INTO jobs (submission_id, user_id, gpu) SELECT id, user_id, 'Z9000' FROM submissions
-			WHERE file_name = 'small-secret.py';
-		INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, challenger_id,
-			challenger_job_id, incumbent_id, incumbent_job_id, ratio, ratio_low, ratio_high)
-		SELECT a.leaderboard_id, a.task_version_id, a.gpu, a.submission_id, a.job_id,
-			b.submission_id, b.job_id, 1.5, 1.4, 1.6
-		FROM ranking a JOIN ranking b ON b.leaderboard_id = a.leaderboard_id
-			WHERE a.submission_id = {made['bob']} AND b.submission_id = {made['ada']};
-		INSERT INTO jobs (comparison_id, user_id, gpu, state, finished_at)
-			SELECT id, 0, gpu, 'done', UTC_TIMESTAMP(3) FROM comparisons""")
-	made["comparison"] = int(value("SELECT MAX(id) FROM comparisons"))
-	made["waiting"] = int(value("SELECT id FROM submissions WHERE file_name = 'small-secret.py'"))
+	made["waiting"] = store_waiting(site, made["ada"], "small-secret.py", "Z9000")
+	made["comparison"] = store_comparison(site, made["bob"], made["ada"])
 
 
 def sees(client, table):

@@ -8,7 +8,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client, whole  # noqa: E402
 from instance import Instance  # noqa: E402
-from small_task import case, make_board, source_of, status_of, submit_source  # noqa: E402
+from small_task import case, make_board, register, source_of, status_of, submit_source  # noqa: E402
 from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
 site = Instance(pretends=True)
@@ -19,11 +19,7 @@ again = site.var / "again"  # once this file exists, submissions behave as their
 
 
 def prepare():
-	for client, name in ((ada, "ada"), (bob, "bob"), (eve, "eve"), (admin, "root-of-all"), (creator,
-		"carl")):
-		client.register(name)
-	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = "
-		"'creator' WHERE name = 'carl'")
+	register(site, {"ada": ada, "bob": bob, "eve": eve, "root-of-all": admin, "carl": creator})
 	make_board(admin, "small")
 
 

@@ -14,26 +14,16 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client, whole  # noqa: E402
 from instance import Instance  # noqa: E402
-from small_task import isolated, make_board, source_of, status_of, submit_source  # noqa: E402
+from small_task import (  # noqa: E402
+	TASK, isolated, make_board, register, source_of, status_of, submit_source)
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 site = Instance(pretends=True)
 sql = site.sql
 anyone, ada, bob, admin, creator = (Client(site.url) for _ in range(5))
 PASSWORD = "a long password"
-TASK = """
-lang: py
-description: A small task.
-files:
-  - {name: submission.py, source: "@SUBMISSION@"}
-  - {name: eval.py, source: eval.py}
-config: {main: eval.py}
-tests: [{size: 1}]
-benchmarks: [{size: 1024}, {size: 4096}]
-ranking_by: geom
-podium:
-  bytes: 6 * size * size
-"""
+TWO_SIZES = TASK.replace("{size: 1024}",
+	"{size: 1024}, {size: 4096}") + "podium: {bytes: 6 * size * size}\n"
 SAMPLES = [31900 + 10 * math.sin(i) for i in range(100)] + [90000]
 HONEST = {
 	"runs": 101, "mean_ns": 31900.0, "std_ns": 5.0, "err_ns": 20.0, "best_ns": 31880.0,
@@ -51,11 +41,8 @@ FAST = {**JUDGED, "mean_ns": 4100.0, "low_ns": 4050.0, "high_ns": 4150.0}
 
 
 def prepare():
-	for client, name in ((ada, "ada"), (bob, "bob"), (admin, "root-of-all"), (creator, "carl")):
-		client.register(name)
-	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = "
-		"'creator' WHERE name = 'carl'")
-	make_board(admin, "small", isolated(TASK))
+	register(site, {"ada": ada, "bob": bob, "root-of-all": admin, "carl": creator})
+	make_board(admin, "small", isolated(TWO_SIZES))
 
 
 def submit(client, *cases, **verdict):

@@ -12,24 +12,14 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "
 import route_table  # noqa: E402
 from client import Client  # noqa: E402
 from instance import Instance  # noqa: E402
-from small_task import done as ok, submit_time, task_zip, zip_of  # noqa: E402
+from small_task import (  # noqa: E402
+	TEMPLATE_TASK, done as ok, store_comparison, store_waiting, submit_time, task_zip, zip_of)
 from tap import equal, run, test  # noqa: E402
 
 site = Instance(pretends=True, PODIUM_WEBHOOK_SENDERS="0")
 sql, value = site.sql, site.value
 PASSWORD = "a long password"
-TASK = """
-lang: py
-description: A %s task.
-files:
-  - {name: submission.py, source: "@SUBMISSION@"}
-  - {name: eval.py, source: eval.py}
-templates: {Python: submission.py}
-config: {main: eval.py}
-tests: [{size: 1}]
-benchmarks: [{size: %d}]
-ranking_by: geom
-"""
+TASK = TEMPLATE_TASK.replace("A small", "A %s").replace("1024", "%d")
 
 # Each user has a browser session. "nobody" has none. The test puts the sessions of "banned" and
 # "deleted" back into the database, so that the refusal depends on the account.
@@ -345,19 +335,6 @@ def make_jobs():
 	made["result"] = value("SELECT MAX(id) FROM rejudged_jobs")
 	sql(f"""UPDATE jobs SET state = 'done', verdict = 'passed', score_ns = 2000, score_err_ns = 20,
 		engine = 'custom', finished_at = UTC_TIMESTAMP(3) WHERE rejudged_id IS NOT NULL;
-		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode)
-			SELECT leaderboard_id, task_version_id, user_id, 'waits.py', sha256, 'test'
-				FROM submissions WHERE id = {made['ada']};
-		INSERT INTO jobs (submission_id, user_id, gpu) SELECT id, user_id, 'H200' FROM submissions
-			WHERE file_name = 'waits.py';
-		INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, challenger_id,
-			challenger_job_id, incumbent_id, incumbent_job_id, ratio, ratio_low, ratio_high)
-			SELECT a.leaderboard_id, a.task_version_id, a.gpu, a.submission_id, a.job_id,
-				b.submission_id, b.job_id, 1.5, 1.4, 1.6
-			FROM ranking a JOIN ranking b ON b.leaderboard_id = a.leaderboard_id
-				WHERE a.submission_id = {made['bob']} AND b.submission_id = {made['ada']};
-		INSERT INTO jobs (comparison_id, user_id, gpu, state, finished_at)
-			SELECT id, 0, gpu, 'done', UTC_TIMESTAMP(3) FROM comparisons;
 		INSERT INTO artifacts (stage_id, name, size) SELECT MIN(t.id), 'profile-1.ncu-rep', 5
 			FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = {made['ada']};
 		INSERT INTO workers (name, version, host, started_at, seen_at)
@@ -366,8 +343,8 @@ def make_jobs():
 			seen_at)
 			SELECT id, 'GPU-broken', 'H200', 'NVIDIA H200', 1, '1', '9.0', UTC_TIMESTAMP(3)
 				FROM workers WHERE name = 'elsewhere'""")
-	made["waiting"] = int(value("SELECT id FROM submissions WHERE file_name = 'waits.py'"))
-	made["comparison"] = int(value("SELECT MAX(id) FROM comparisons"))
+	made["waiting"] = store_waiting(site, made["ada"], "waits.py", "H200")
+	made["comparison"] = store_comparison(site, made["bob"], made["ada"])
 	made["artifact"] = int(value("SELECT MAX(id) FROM artifacts"))
 	content = gzip.compress(b"hello").hex()
 	sql(f"INSERT INTO artifact_parts (artifact_id, part, content) VALUES ({made['artifact']}, 0, "

@@ -400,7 +400,7 @@ static bool ends_text(const struct results *results, const char *key)
 	return kind != LINE_UNKNOWN && !(kind == LINE_ERROR && results->error);
 }
 
-static char *trim(char *text)
+static char *trim_blanks(char *text)
 {
 	static const char blank[] = " \t\r\v\f";
 	text += strspn(text, blank);
@@ -422,13 +422,13 @@ static bool take_line(struct results *results, const char *bytes, size_t length)
 	char *colon = strchr(copy.data, ':');
 	if (colon)
 		*colon = '\0';
-	char *key = trim(copy.data);
+	char *key = trim_blanks(copy.data);
 	if (results->text_place && !(colon && ends_text(results, key))) {
 		append_text(results, "\n");
 		append_text(results, line.data);
 		return true;
 	}
-	return take_pair(results, key, colon ? trim(colon + 1) : "");
+	return take_pair(results, key, colon ? trim_blanks(colon + 1) : "");
 }
 
 static bool set_output_limit(struct results *results, const char *what, size_t most)

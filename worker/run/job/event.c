@@ -3,9 +3,9 @@
 #include "lib/base/buffer.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
+#include "lib/base/write.h"
 #include "worker/run/sandbox/tail.h"
 
-#include <errno.h>
 #include <math.h>
 #include <sodium.h>
 #include <stdarg.h>
@@ -23,21 +23,6 @@ enum {
 	file_piece_bytes = 512 * 1024
 };
 
-static void write_line(struct events *events, const char *bytes, size_t length)
-{
-	while (length && !events->lost) {
-		ssize_t written = write(events->descriptor, bytes, length);
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written < 0) {
-			events->lost = true;
-			return;
-		}
-		bytes += written;
-		length -= (size_t)written;
-	}
-}
-
 static void send_event(struct events *events, json_t *event)
 {
 	cleanup_free char *line = json_dumps(event, JSON_COMPACT);
@@ -48,7 +33,7 @@ static void send_event(struct events *events, json_t *event)
 	}
 	size_t length = strlen(line);
 	line[length] = '\n';
-	write_line(events, line, length + 1);
+	events->lost = events->lost || write_fully(events->descriptor, line, length + 1);
 }
 
 /* Only the leaderboard may know the secret seed, but a harness may print it in an error. */

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static size_t smaller(size_t a, size_t b)
+static size_t smaller_length(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
@@ -18,7 +18,7 @@ void capture_clear(struct capture *capture)
 void capture_add(struct capture *capture, const char *bytes, size_t length)
 {
 	if (capture->total < capture_half_bytes) {
-		size_t part = smaller(length, capture_half_bytes - (size_t)capture->total);
+		size_t part = smaller_length(length, capture_half_bytes - (size_t)capture->total);
 		memcpy(capture->head + capture->total, bytes, part);
 		capture->total += part;
 		bytes += part;
@@ -26,7 +26,7 @@ void capture_add(struct capture *capture, const char *bytes, size_t length)
 	}
 	while (length) {
 		size_t at = (size_t)((capture->total - capture_half_bytes) % capture_half_bytes);
-		size_t part = smaller(length, capture_half_bytes - at);
+		size_t part = smaller_length(length, capture_half_bytes - at);
 		memcpy(capture->tail + at, bytes, part);
 		capture->total += part;
 		bytes += part;
@@ -44,7 +44,7 @@ static char kept_byte(const struct capture *capture, uint64_t before)
 
 void capture_stretch(const struct capture *capture, uint64_t end, size_t most, struct buffer *out)
 {
-	size_t length = smaller(most, capture_half_bytes);
+	size_t length = smaller_length(most, capture_half_bytes);
 	for (uint64_t at = end > length ? end - length : 0; at < end; at++)
 		buffer_byte(out, kept_byte(capture, at));
 }

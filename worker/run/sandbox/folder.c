@@ -1,6 +1,7 @@
 #include "worker/run/sandbox/folder.h"
 
 #include "lib/base/scope.h"
+#include "lib/base/write.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -84,20 +85,6 @@ static int open_parent(int folder, const char *path, const char **name, struct e
 	return steal_fd(&parent);
 }
 
-static int write_all(int file, const char *bytes, size_t length)
-{
-	while (length) {
-		ssize_t written = write(file, bytes, length);
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written < 0)
-			return -1;
-		bytes += written;
-		length -= (size_t)written;
-	}
-	return 0;
-}
-
 int folder_write(int folder, const char *path, const void *bytes, size_t length, mode_t mode,
 	struct error *error)
 {
@@ -107,7 +94,7 @@ int folder_write(int folder, const char *path, const void *bytes, size_t length,
 		return parent;
 	cleanup_fd int file =
 		openat(parent, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (file < 0 || write_all(file, bytes, length) || fchmod(file, mode))
+	if (file < 0 || write_fully(file, bytes, length) || fchmod(file, mode))
 		return fail(
 			error, ERROR_SYSTEM, "The file \"%s\" cannot be written: %s.", path, strerror(errno));
 	return 0;

@@ -1,0 +1,60 @@
+"""A task without torch, whose import takes seconds. Its harness makes up the figures, so the task
+asks for the custom engine, which runs it."""
+RIGHT = "def custom_kernel(data):\n    return data\n"
+REFERENCE = """
+def generate_input(seed):
+    return seed
+
+def check_implementation(data, output):
+    return output == data, f"expected {data}, got {output}"
+"""
+HARNESS = """
+import os, sys, time
+from reference import check_implementation, generate_input
+mode, cases = sys.argv[1], open(sys.argv[2]).read().splitlines()
+out = os.fdopen(int(os.environ["POPCORN_FD"]), "w")
+kind = "test" if mode == "test" else "benchmark"
+print("printed by the harness")
+out.write(f"{kind}-count: {len(cases)}\\n")
+from submission import custom_kernel
+passed = True
+for index, case in enumerate(cases):
+    data = generate_input(int(case.split(":")[1]))
+    good, message = check_implementation(data, custom_kernel(data))
+    out.write(f"{kind}.{index}.spec: {case}\\n")
+    passed = passed and good
+    if kind == "test" or not good:
+        out.write(f"{kind}.{index}.status: {'pass' if good else 'fail'}\\n")
+        if not good:
+            out.write(f"{kind}.{index}.error: {message}\\n")
+    else:
+        time.sleep(0.01)
+        figures = dict(runs=3, mean=2000000, std=10, err=5000, best=1999990, worst=2000010)
+        for name, value in figures.items():
+            out.write(f"benchmark.{index}.{name}: {value}\\n")
+    out.flush()
+out.write(f"check: {'pass' if passed else 'fail'}\\n")
+out.close()
+sys.exit(0 if passed else 112)
+"""
+TASK = """
+lang: py
+description: A small task.
+files:
+  - {name: submission.py, source: "@SUBMISSION@"}
+  - {name: reference.py, source: reference.py}
+  - {name: eval.py, source: eval.py}
+config: {main: eval.py}
+tests: [{seed: 1}, {seed: 2}]
+benchmarks: [{seed: 3}]
+podium: {engine: custom}
+"""
+
+
+def write_task(folder, definition=TASK, harness=HARNESS, more=()):
+	"""Writes the task into a new folder. `more`: the contents of further files by name."""
+	folder.mkdir(parents=True)
+	for name, text in {
+		"task.yml": definition, "reference.py": REFERENCE, "eval.py": harness, **dict(more)
+	}.items():
+		(folder / name).write_text(text)
