@@ -21,7 +21,11 @@
  * 114    the contestant did not answer in time
  * 115    the task cannot be split
  * 116    protocol violation
- * 117    the contestant's process ended
+ * 117    the submission's process ended
+ * 118    the rival failed, in a comparison
+ * 119    the rival's process ended
+ *
+ * What fails before a submission is loaded is never the submission's fault (2, 113, 115).
  *
  * From 113 on the last result line is `error:`. */
 #include <cstdint>
@@ -34,7 +38,8 @@ namespace podium_eval
 namespace ExitCodes
 {
 constexpr int RAISED = 1, USAGE = 2, CUDA_API = 110, REPORT = 111, VALIDATION = 112, CASES = 113,
-			  SLOW = 114, NOT_SPLIT = 115, VIOLATION = 116, GONE = 117, RIVAL = 118;
+			  SLOW = 114, NOT_SPLIT = 115, VIOLATION = 116, GONE = 117, RIVAL = 118,
+			  RIVAL_GONE = 119;
 }
 inline std::uint64_t random_bits(std::uint64_t seed, std::uint64_t index);
 } // namespace podium_eval
@@ -548,9 +553,9 @@ class Judge
 		std::optional<Said> said;
 		attempt(side, [&] { said = (side.*act)(); });
 		if (said && &side != &entry())
-			lose(side, "The " + side.name() + " cannot be loaded: " + said->text);
+			lose(side, Code::RIVAL, "The " + side.name() + " cannot be loaded: " + said->text);
 		if (said)
-			stop(Code::RAISED, said->text);
+			lose(side, Code::RAISED, said->text);
 	}
 
 	/* Measures how much longer an empty kernel takes in each contestant's process than in the null
@@ -602,7 +607,16 @@ class Judge
 		return elapsed_ns;
 	}
 
-	/* ---- failures of a side ---- */
+	/* ---- failures ----
+	 *
+	 * A failure is charged to the side that caused it. While no submission is loaded, the machine
+	 * or the task is at fault; while one is, that one. Of two the side whose process or output
+	 * failed is, unless the other one has left it no memory. */
+
+	bool is_loaded(const Side &side) const
+	{
+		return std::find(loaded_.begin(), loaded_.end(), &side) != loaded_.end();
+	}
 
 	/* A contestant that violates the protocol or ends also ends the run. */
 	template <class Do> void attempt(Side &side, Do &&act)
@@ -623,8 +637,10 @@ class Judge
 					std::string("The contestant left no output that can be read: ") + fault.what()
 						+ "." });
 		} catch (const CaseFailed &failure) {
+			if (failure.code == Code::CASES)
+				throw;
 			if (&side != &entry())
-				lose(side, "The " + side.name() + " failed: " + failure.text);
+				lose(side, Code::RIVAL, "The " + side.name() + " failed: " + failure.text);
 			allow_for_memory(side);
 			throw;
 		}
@@ -636,46 +652,50 @@ class Judge
 		if (side.is_null())
 			blame("The null contestant failed: " + broken.why);
 		if (&side != &entry())
-			lose(side, "The " + side.name() + " failed: " + broken.why);
-		allow_for_memory(side);
+			lose(side, broken.code == ISOLATED_GONE ? Code::RIVAL_GONE : Code::RIVAL,
+				"The " + side.name() + " failed: " + broken.why);
 		switch (broken.code) {
-		case ISOLATED_GONE: stop(Code::GONE, "The submission's process ended.");
+		case ISOLATED_GONE: lose(side, Code::GONE, "The submission's process ended.");
 		case ISOLATED_TIMEOUT:
 			std::snprintf(
 				late, sizeof late, "The submission did not answer within %.3g s.", limit_s_);
-			stop(Code::SLOW, late);
-		case ISOLATED_VIOLATION: stop(Code::VIOLATION, broken.why);
-		default: stop(Code::CASES, broken.why);
+			lose(side, Code::SLOW, late);
+		case ISOLATED_VIOLATION: lose(side, Code::VIOLATION, broken.why);
+		default: lose(side, Code::RAISED, "The judge failed: " + broken.why);
 		}
 	}
 
 	/* A side was given less time than usual: the fault is of the side that has spent more. */
 	[[noreturn]] void stop_for_time()
 	{
-		Side &slower = spent_s_[&entry()] < spent_s_[&rival()] ? rival() : entry();
-		stop(&slower == &entry() ? Code::SLOW : Code::RIVAL,
+		bool is_rival = !is_loaded(entry()) || spent_s_[&entry()] < spent_s_[&rival()];
+		Side &slower = is_rival ? rival() : entry();
+		stop(loaded_.empty() ? Code::USAGE
+				: is_rival   ? Code::RIVAL
+							 : Code::SLOW,
 			"The " + slower.name() + " used up the time limit.");
 	}
 
-	/* Ends the run because the rival's process failed. Before the rival's code is loaded there, the
-	 * machine is at fault. */
-	[[noreturn]] void lose(Side &side, const std::string &sentence)
+	/* Ends the run because this side's process or output failed. Before a submission's code is
+	 * loaded there, the machine is at fault. */
+	[[noreturn]] void lose(Side &side, int code, const std::string &sentence)
 	{
 		allow_for_memory(side);
-		bool is_loaded = std::find(loaded_.begin(), loaded_.end(), &side) != loaded_.end();
-		stop(is_loaded ? Code::RIVAL : Code::USAGE, sentence);
+		stop(is_loaded(side) ? code : Code::USAGE, sentence);
 	}
 
 	/* If one of two loaded sides failed while the other one holds over half of the GPU's memory,
-	 * ends the run without a loser: the side that failed may have found no room. */
-	void allow_for_memory(const Side &failed)
+	 * ends the run without a loser: the side that failed may have found no room. The side that
+	 * failed leaves first, so that its own memory does not count. */
+	void allow_for_memory(Side &failed)
 	{
 		for (Side *side : loaded_) {
-			if (side == &failed || !device_ || players_.size() < 2)
+			if (side == &failed || !device_ || !is_loaded(failed))
 				continue;
-			std::size_t before = device_->free_bytes();
+			failed.leave(leave_s * second_ns);
+			std::size_t before = settled_free_bytes();
 			if (!side->leave(leave_s * second_ns)
-				|| device_->free_bytes() > before + room_bytes_ / 2)
+				|| settled_free_bytes() > before + room_bytes_ / 2)
 				stop(Code::USAGE,
 					"The " + side->name()
 						+ " holds over half of the GPU's memory, so the failure of the other one "
@@ -683,20 +703,43 @@ class Judge
 		}
 	}
 
-	/* If the null contestant works once the submission has gone, or the submission does not go, its
-	 * failure was the submission's doing. */
+	/* The GPU's free memory once it no longer changes: the driver frees what a process held after
+	 * its channel has closed. */
+	std::size_t settled_free_bytes() const
+	{
+		constexpr int most_looks = 20, pause_us = 50'000;
+		std::size_t free = device_->free_bytes(), before = free + 1;
+		for (int i = 0; i < most_looks && free != before; i++) {
+			usleep(pause_us);
+			before = std::exchange(free, device_->free_bytes());
+		}
+		return free;
+	}
+
+	/* If the null contestant works once a submission has gone, or the submission does not go, its
+	 * failure was that submission's doing. */
 	[[noreturn]] void blame(const std::string &failure)
 	{
-		if (loaded_.size() != 1)
-			stop(Code::USAGE, failure);
-		Side &suspect = *loaded_[0];
-		loaded_.clear(); /* another failure now is the machine's */
-		if (suspect.leave(leave_s * second_ns))
-			attempt(null(),
-				[&] { null().call_without_data(ISOLATED_EMPTY, limit_ns(), contestants_cpu_); });
-		stop(Code::RAISED,
-			"The " + suspect.name()
-				+ " kept the judge's own process from working, which works without it. " + failure);
+		std::vector<Side *> suspects = loaded_;
+		for (Side *suspect : suspects) {
+			if (suspect->leave(leave_s * second_ns) && !null_works())
+				continue;
+			lose(*suspect, suspect == &entry() ? Code::RAISED : Code::RIVAL,
+				"The " + suspect->name()
+					+ " kept the judge's own process from working, which works without it. "
+					+ failure);
+		}
+		stop(Code::USAGE, failure);
+	}
+
+	bool null_works()
+	{
+		try {
+			null().call_without_data(ISOLATED_EMPTY, limit_ns(), contestants_cpu_);
+			return true;
+		} catch (const Broken &) {
+			return false;
+		}
 	}
 
 	/* Throws the failure that a contestant reports of a call. */
