@@ -56,7 +56,10 @@ inline std::uint64_t random_bits(std::uint64_t seed, std::uint64_t index);
 
 #include <algorithm>
 #include <bit>
+#include <functional>
+#include <new>
 #include <sstream>
+#include <typeinfo>
 #include <utility>
 
 #include <sys/ioctl.h>
@@ -116,6 +119,49 @@ constexpr bool wants_given_memory = requires(const Given &data, const Output &ou
 	is_output_of(data, output);
 };
 
+/* ---- the task's code ---- */
+
+/* What to do when the task's code ends the process, as CUDA_CHECK does. Empty while other code
+ * runs. */
+std::function<void(int code)> on_end_by_task;
+
+/* Lives while the task's code runs. */
+class TaskRuns
+{
+  public:
+	explicit TaskRuns(std::function<void(int code)> on_end)
+	{
+		on_end_by_task = std::move(on_end);
+	}
+	TaskRuns(const TaskRuns &) = delete;
+	~TaskRuns()
+	{
+		on_end_by_task = nullptr;
+	}
+};
+
+void end_by_task(int code)
+{
+	auto act = std::exchange(on_end_by_task, nullptr);
+	if (act)
+		act(code);
+}
+
+/* What happened to the GPU when the task's code ended the process with this code. */
+std::string ended_by_task(int code)
+{
+	cudaError_t status = cudaPeekAtLastError();
+	std::string text = "the process ended with exit code " + std::to_string(code);
+	return status == cudaSuccess ? text : text + ": " + cudaGetErrorString(status);
+}
+
+/* Whether memory was missing. */
+bool is_about_memory(const std::exception &error)
+{
+	return dynamic_cast<const std::bad_alloc *>(&error)
+		|| std::strstr(error.what(), "out of memory");
+}
+
 /* ---- inputs ---- */
 
 class Inputs
@@ -129,6 +175,9 @@ class Inputs
 			PODIUM_FRESH_MEMORY = poison_fresh_memory;
 #endif
 	}
+
+	/* What to do when generate_input ends the process. */
+	static inline std::function<void(int code)> on_end = nullptr;
 
 	std::string nonce() const
 	{
@@ -154,6 +203,7 @@ class Inputs
   private:
 	template <class Arguments> Input make(const Arguments &arguments, unsigned seed) const
 	{
+		TaskRuns runs(on_end);
 		std::srand(seed);
 		input_t data = std::apply(
 			[](const auto &...argument) { return generate_input(argument...); }, arguments);
@@ -274,6 +324,9 @@ class Judge
 	{
 		std::int32_t own_cpu;
 		isolated_affinity before;
+		Inputs::on_end = [this](int code) {
+			lose_own("generate_input failed: " + ended_by_task(code) + ".", Code::CUDA_API);
+		};
 		if (is_cuda)
 			succeed(isolated_cuda_open());
 		if (is_cuda)
@@ -320,6 +373,33 @@ class Judge
 				break;
 		}
 		return code_;
+	}
+
+	/* Ends the run because the judge's own work failed, which worked before a submission was
+	 * loaded. The only loaded side is at fault; of two the one that gives back over half of the
+	 * GPU's memory when it leaves. `code`: if that is the submission. */
+	[[noreturn]] void lose_own(const std::string &failure, int code)
+	{
+		for (Side *suspect : loaded_) {
+			auto before = loaded_.size() > 1 ? settled_free_bytes() : std::nullopt;
+			bool is_it = loaded_.size() == 1 || !suspect->leave(leave_s * second_ns);
+			auto after = is_it ? std::nullopt : settled_free_bytes();
+			if (is_it || (before && after && *after > *before + room_bytes_ / 2))
+				stop(suspect == &entry() ? code : Code::RIVAL,
+					"The " + suspect->name()
+						+ " kept the judge from its own work, which was possible before the "
+						+ suspect->name() + " was loaded. " + failure);
+		}
+		stop(Code::USAGE, failure);
+	}
+
+	/* Ends the run because the task's code threw something where no submission's output was looked
+	 * at. */
+	[[noreturn]] void lose_by_task(const std::exception &error)
+	{
+		if (is_about_memory(error))
+			lose_own(std::string("The task's reference.cuh threw: ") + error.what(), Code::RAISED);
+		stop(Code::CASES, std::string("The task's reference.cuh threw: ") + error.what());
 	}
 
   private:
@@ -643,6 +723,16 @@ class Judge
 				lose(side, Code::RIVAL, "The " + side.name() + " failed: " + failure.text);
 			allow_for_memory(side);
 			throw;
+		} catch (const GpuLost &lost) {
+			if (side.is_null() || !is_loaded(side))
+				throw;
+			lose(side, &side == &entry() ? Code::CUDA_API : Code::RIVAL,
+				"The judge could not work with the " + side.name() + "'s output: " + lost.what());
+		} catch (const std::bad_alloc &) {
+			if (side.is_null() || !is_loaded(side))
+				throw;
+			lose(side, &side == &entry() ? Code::RAISED : Code::RIVAL,
+				"The judge found no memory for the " + side.name() + "'s output.");
 		}
 	}
 
@@ -693,9 +783,10 @@ class Judge
 			if (side == &failed || !device_ || !is_loaded(failed))
 				continue;
 			failed.leave(leave_s * second_ns);
-			std::size_t before = settled_free_bytes();
-			if (!side->leave(leave_s * second_ns)
-				|| settled_free_bytes() > before + room_bytes_ / 2)
+			auto before = settled_free_bytes();
+			bool has_left = side->leave(leave_s * second_ns);
+			auto after = settled_free_bytes();
+			if (!has_left || (before && after && *after > *before + room_bytes_ / 2))
 				stop(Code::USAGE,
 					"The " + side->name()
 						+ " holds over half of the GPU's memory, so the failure of the other one "
@@ -704,16 +795,22 @@ class Judge
 	}
 
 	/* The GPU's free memory once it no longer changes: the driver frees what a process held after
-	 * its channel has closed. */
-	std::size_t settled_free_bytes() const
+	 * its channel has closed. Nothing without a working GPU. */
+	std::optional<std::size_t> settled_free_bytes() const
 	{
 		constexpr int most_looks = 20, pause_us = 50'000;
-		std::size_t free = device_->free_bytes(), before = free + 1;
-		for (int i = 0; i < most_looks && free != before; i++) {
-			usleep(pause_us);
-			before = std::exchange(free, device_->free_bytes());
+		if (!device_)
+			return std::nullopt;
+		try {
+			std::size_t free = device_->free_bytes(), before = free + 1;
+			for (int i = 0; i < most_looks && free != before; i++) {
+				usleep(pause_us);
+				before = std::exchange(free, device_->free_bytes());
+			}
+			return free;
+		} catch (const GpuLost &) {
+			return std::nullopt;
 		}
-		return free;
 	}
 
 	/* If the null contestant works once a submission has gone, or the submission does not go, its
@@ -1346,12 +1443,28 @@ int judge(const Report &report, char **words, int count)
 		stop(Code::NOT_SPLIT, why);
 	Parts parts = read_parts(words, count, is_cuda);
 	Judge judge(report, parts, is_cuda);
-	judge.meet();
-	return judge.all_parts();
+	try {
+		judge.meet();
+		return judge.all_parts();
+	} catch (const GpuLost &lost) {
+		judge.lose_own(
+			std::string("The judge could not use the GPU: ") + lost.what(), Code::CUDA_API);
+	} catch (const Broken &broken) {
+		judge.lose_own("The judge failed: " + broken.why, Code::RAISED);
+	} catch (const std::exception &error) {
+		judge.lose_by_task(error);
+	}
 }
 
 } // namespace
 } // namespace podium
+
+/* Replaces the C library's, because CUDA_CHECK of a task calls it. */
+extern "C" void _Exit(int code) noexcept
+{
+	podium::end_by_task(code);
+	_exit(code);
+}
 
 int main(int argc, char **argv)
 {
@@ -1363,12 +1476,13 @@ int main(int argc, char **argv)
 			"usage: judge.out test|benchmark|leaderboard|compare CASEFILE [MODE CASEFILE]");
 	Report report;
 	int code = Code::CASES;
+	on_exit([](int status, void *) { end_by_task(status); }, nullptr);
 	try {
 		code = judge(report, argv + 1, argc - 1);
 	} catch (const Broken &broken) {
-		stop(Code::CASES, broken.why);
+		stop(Code::USAGE, broken.why);
 	} catch (const GpuLost &error) {
-		stop(Code::CUDA_API, error.what());
+		stop(Code::USAGE, error.what());
 	} catch (const std::exception &error) {
 		stop(Code::CASES, std::string("The task's reference.cuh threw: ") + error.what());
 	}

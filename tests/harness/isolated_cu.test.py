@@ -679,6 +679,21 @@ def a_process_that_ends_is_told_apart_from_other_failures():
 		ends_with(pretended(submission=when), 117, "error: The submission's process ended.")
 
 
+@test
+def a_gpu_that_fails_the_judge_is_charged_to_the_loaded_side():
+	for mode, socket_of, code in (("benchmark", "4", 110), ("compare", "4", 110), ("compare", "6",
+		118)):
+		ends_with(pretended(mode, GPU_LOST_WITH=socket_of), code, "waiting for the GPU")
+
+
+@test
+def a_task_that_finds_no_memory_is_charged_to_the_loaded_side():
+	for how, code in (("throws", 113), ("memory", 1), ("CUDA_CHECK", 110), ("exit", 110)):
+		ends_with(pretended("benchmark", INPUT=how), code)
+	for held, code in (({"HELD_4": "60"}, 110), ({"HELD_6": "60"}, 118), ({}, 2)):
+		ends_with(pretended("compare", INPUT="CUDA_CHECK", **held), code)
+
+
 # ---- contestants that violate the protocol ----
 
 
