@@ -239,6 +239,13 @@ class Budget
 		return passed_s() >= end_of_case_s_;
 	}
 
+	/* All the time that is left, for a submission to load. */
+	double left_s()
+	{
+		is_short_ = true;
+		return std::max(1.0, limit_s_ * 0.97 - passed_s());
+	}
+
 	/* The limit of the contestant's next call. */
 	double call_limit_s()
 	{
@@ -628,10 +635,13 @@ class Judge
 	}
 
 	/* Calls `act`, after which a contestant is ready or says why not. */
-	void ready(Side &side, std::optional<Said> (Side::*act)())
+	void ready(Side &side, std::optional<Said> (Side::*act)(std::int64_t limit_ns))
 	{
 		std::optional<Said> said;
-		attempt(side, [&] { said = (side.*act)(); });
+		attempt(side, [&] {
+			limit_s_ = budget_.left_s();
+			said = (side.*act)(static_cast<std::int64_t>(limit_s_ * second_ns));
+		});
 		if (said && &side != &entry())
 			lose(side, Code::RIVAL, "The " + side.name() + " cannot be loaded: " + said->text);
 		if (said)
@@ -763,7 +773,8 @@ class Judge
 		stop(loaded_.empty() ? Code::USAGE
 				: is_rival   ? Code::RIVAL
 							 : Code::SLOW,
-			"The " + slower.name() + " used up the time limit.");
+			loaded_.empty() ? "The time limit was over before the submission could be loaded."
+							: "The " + slower.name() + " used up the time limit.");
 	}
 
 	/* Ends the run because this side's process or output failed. Before a submission's code is

@@ -20,7 +20,6 @@ namespace podium
 {
 
 constexpr std::int64_t second_ns = 1000000000;
-constexpr std::int64_t load_limit_ns = 120 * second_ns; /* until the submission is loaded */
 constexpr std::size_t probe_bytes = isolated_most_probe_bytes, page_bytes = 4096;
 
 /* An input in the judge's own memory, which no contestant can change. */
@@ -139,25 +138,25 @@ class Side
 	}
 
 	/* Waits until the process is ready, without a submission. Returns its complaint, if any. */
-	std::optional<Said> greet()
+	std::optional<Said> greet(std::int64_t limit_ns)
 	{
-		return wait_until_ready();
+		return wait_until_ready(limit_ns);
 	}
 
 	/* Makes the contestant load the submission. Returns its complaint, if any. */
-	std::optional<Said> load()
+	std::optional<Said> load(std::int64_t limit_ns)
 	{
 		std::optional<Broken> broken;
 		mail_->send(ISOLATED_LOAD);
 		try {
-			arm(ISOLATED_NOTHING, load_limit_ns, -1, 0);
+			arm(ISOLATED_NOTHING, limit_ns, -1, 0);
 		} catch (const Broken &what) {
 			broken = what;
 		}
 		/* A frame that was sent before the end is still there. */
 		std::optional<Said> said;
 		try {
-			said = wait_until_ready();
+			said = wait_until_ready(broken ? 0 : limit_ns);
 		} catch (const Broken &what) {
 			throw broken ? *broken : what;
 		}
@@ -470,9 +469,9 @@ class Side
 			throw Broken{ ISOLATED_VIOLATION, "The contestant sent an unexpected frame." };
 	}
 
-	std::optional<Said> wait_until_ready()
+	std::optional<Said> wait_until_ready(std::int64_t limit_ns)
 	{
-		std::uint32_t kind = mail_->receive(load_limit_ns);
+		std::uint32_t kind = mail_->receive(limit_ns);
 		if (kind == ISOLATED_TEXT)
 			return said();
 		expect(kind, ISOLATED_READY);

@@ -694,6 +694,15 @@ def a_task_that_finds_no_memory_is_charged_to_the_loaded_side():
 		ends_with(pretended("compare", INPUT="CUDA_CHECK", **held), code)
 
 
+@test
+def a_submission_that_loads_too_long_runs_out_of_time():
+	ends_with(pretended("test", submission="loads long", PODIUM_TIME_LIMIT_S="3"), 114,
+		"error: The submission did not answer within ")
+	ends_with(pretended(rival="loads long", PODIUM_TIME_LIMIT_S="4"), 118, "used up the time limit")
+	ends_with(pretended(submission="loads long", PODIUM_TIME_LIMIT_S="20"), 114,
+		"error: The submission used up the time limit.")
+
+
 # ---- contestants that violate the protocol ----
 
 
