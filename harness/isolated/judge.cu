@@ -960,9 +960,12 @@ class Judge
 	Called measured(Side &side, const Input &input)
 	{
 		auto called = call(side, input, contestants_cpu_);
-		return called ? *called
-					  : throw Broken{ ISOLATED_VIOLATION,
-							"The outputs of a case become larger while it is measured." };
+		if (!called)
+			attempt(side, [] {
+				throw Broken{ ISOLATED_VIOLATION,
+					"The outputs of a case become larger while it is measured." };
+			});
+		return *called;
 	}
 
 	/* ---- a case ---- */

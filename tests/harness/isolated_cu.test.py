@@ -703,6 +703,13 @@ def a_submission_that_loads_too_long_runs_out_of_time():
 		"error: The submission used up the time limit.")
 
 
+@test
+def an_output_that_grows_while_it_is_measured_is_a_violation():
+	ends_with(pretended("benchmark", submission="returns more when timed"), 116,
+		"become larger while it is measured")
+	ends_with(pretended(rival="returns more when timed"), 118, "error: The rival failed: ")
+
+
 # ---- contestants that violate the protocol ----
 
 
