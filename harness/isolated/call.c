@@ -202,3 +202,15 @@ int isolated_ring(struct isolated_call *call)
 	int rc = ring_and_wait(call);
 	return rc ? rc : take_result(call);
 }
+
+int isolated_resume(struct isolated_call *call)
+{
+	int rc = wait_until_ready(call);
+	if (!rc && call->handed && load_word(&call->page->called) != call->number)
+		rc = hand_over(call);
+	if (rc)
+		return rc;
+	isolated_gate_open(call, 0);
+	__atomic_store_n(&call->page->called, call->number, __ATOMIC_RELEASE);
+	return wait_until_done(call, isolated_clock_ns());
+}

@@ -505,7 +505,10 @@ class Judge
 				attempt(null(), [&] {
 					give_inputs(null(), input, plan);
 					for (std::size_t k = 0; k < quiet_warm_calls + rule_.calls; k++) {
-						Timing timing = null().call(input, limit_ns(), contestants_cpu_, 0).timing;
+						Called called = null().call(input, limit_ns(), contestants_cpu_, 0);
+						if (called.status != ISOLATED_RETURNED)
+							fail(null());
+						Timing timing = called.timing;
 						device_->note_switch(timing.touch_ns);
 						timing.rest_ns = device_->rest();
 						calls.push_back(timing);
@@ -843,6 +846,7 @@ class Judge
 	bool null_works()
 	{
 		try {
+			null().resume(limit_ns());
 			null().call_without_data(ISOLATED_EMPTY, limit_ns(), contestants_cpu_);
 			return true;
 		} catch (const Broken &) {

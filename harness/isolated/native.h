@@ -170,6 +170,11 @@ int isolated_announce(struct isolated_call *call);
  * milliseconds. */
 int isolated_ring(struct isolated_call *call);
 
+/* Brings a call of the null contestant to its end that timed out, so that another can follow. Waits
+ * for limit_ns for "ready" and for "done". Does nothing if the last call is done. Takes no time and
+ * no result; the contestant may have sent frames. */
+int isolated_resume(struct isolated_call *call);
+
 /* A word in pinned memory for struct isolated_call, which the GPU writes. Never freed. */
 int isolated_head_make(uint32_t **word);
 /* Enqueues on a stream (a cudaStream_t as a number; 0: the legacy default stream) a write of the

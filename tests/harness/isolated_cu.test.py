@@ -651,11 +651,18 @@ def the_side_that_is_late_to_get_ready_loses():
 
 @test
 def the_side_without_which_the_null_contestant_works_loses():
-	for how in ("NULL_FAILS_WITH", ):
+	for how in ("NULL_FAILS_WITH", "NULL_HANGS_WITH"):
 		for mode, socket_of, code, name in (("benchmark", "4", 1, "submission"), ("compare", "4", 1,
 			"submission"), ("compare", "6", 118, "rival")):
 			ends_with(pretended(mode, **{how: socket_of}), code,
 				f"error: The {name} kept the judge's own process from working")
+
+
+@test
+def a_null_contestant_without_memory_goes_on():
+	full = {"MEMORY_FULL": "1"}
+	ends_with(pretended("benchmark", null_environment=full), 1,
+		"error: The submission kept the judge's own process from working", "cannot be mapped")
 
 
 @test
