@@ -119,6 +119,31 @@ constexpr bool wants_given_memory = requires(const Given &data, const Output &ou
 	is_output_of(data, output);
 };
 
+/* Whether the task shows what a right output is. */
+template <class Given, class Output> constexpr bool has_reference = requires(const Given &data)
+{
+	{
+		ref_kernel(data)
+		} -> std::convertible_to<Output>;
+};
+
+/* Whether the task's check throws an error of this type for the right output, too. */
+template <class Given, class Output>
+bool check_throws_by_itself(const Given &data, const std::type_info &type)
+{
+	if constexpr (has_reference<Given, Output>) {
+		try {
+			TestReporter reporter;
+			Output right = ref_kernel(podium_eval::copy_of(data));
+			check_implementation(reporter, data, right);
+		} catch (const std::exception &error) {
+			return typeid(error) == type;
+		} catch (...) {
+		}
+	}
+	return false;
+}
+
 /* ---- the task's code ---- */
 
 /* What to do when the task's code ends the process, as CUDA_CHECK does. Empty while other code
@@ -897,6 +922,33 @@ class Judge
 		side.give_outputs(needs, nullptr);
 	}
 
+	/* Calls a function of the task with what a submission returned. What it throws is the output's
+	 * fault, unless it throws the same for the right output. */
+	template <class Ask>
+	void ask_task(Side &side, const Input &input, const std::string &name, Ask &&ask)
+	{
+		auto sentence = [&](const std::string &why) {
+			return name + " could not work with what custom_kernel returned: " + why;
+		};
+		try {
+			TaskRuns runs([&](int code) {
+				lose(side, &side == &entry() ? Code::CUDA_API : Code::RIVAL,
+					sentence(ended_by_task(code)) + ".");
+			});
+			ask();
+		} catch (const std::bad_alloc &) {
+			throw;
+		} catch (const std::exception &error) {
+			if (check_throws_by_itself<input_t, output_t>(input.data, typeid(error)))
+				throw CaseFailed{ Code::CASES,
+					"The task's " + name + " fails by itself, which is no fault of the submission: "
+						+ error.what() };
+			throw CaseFailed{ Code::RAISED, sentence(error.what()) };
+		} catch (...) {
+			throw CaseFailed{ Code::RAISED, sentence("it threw no std::exception") };
+		}
+	}
+
 	void check(Side &side, const Input &input, const output_t &output, std::string *message)
 	{
 		if (!side.probes_agree())
@@ -904,12 +956,16 @@ class Judge
 				"The submission said that it was done before its output was complete." };
 		if constexpr (wants_given_memory<input_t, output_t>) {
 			auto [given, returned] = side.in_place<output_t>(input);
-			if (!podium_eval::returned_what_was_given(given, returned))
+			bool is_given = false;
+			ask_task(side, input, "is_output_of",
+				[&] { is_given = podium_eval::returned_what_was_given(given, returned); });
+			if (!is_given)
 				throw CaseFailed{ Code::VALIDATION,
 					"custom_kernel did not return the output that it was given to fill." };
 		}
 		TestReporter reporter;
-		check_implementation(reporter, input.data, output);
+		ask_task(side, input, "check_implementation",
+			[&] { check_implementation(reporter, input.data, output); });
 		if (!reporter.has_passed())
 			throw CaseFailed{ Code::VALIDATION, reporter.message() };
 		if (!side.is_unchanged())

@@ -702,6 +702,21 @@ def a_task_that_finds_no_memory_is_charged_to_the_loaded_side():
 
 
 @test
+def a_check_that_cannot_work_with_an_output_is_the_outputs_fault():
+	for mode, more, code in (("test", {}, 1), ("compare", {"rival": ""}, 1)):
+		ends_with(pretended(mode, submission="returns too little", **more), code,
+			"check_implementation could not work with what custom_kernel returned: ")
+	ends_with(pretended(rival="returns too little"), 118, "error: The rival failed: check_impl")
+	ends_with(pretended("test", CHECK="CUDA_CHECK"), 110, "could not work with what custom_kernel")
+
+
+@test
+def a_check_that_throws_for_the_right_output_is_the_tasks_fault():
+	for mode in ("test", "compare"):
+		ends_with(pretended(mode, CHECK="throws"), 113, "fails by itself")
+
+
+@test
 def a_submission_that_loads_too_long_runs_out_of_time():
 	ends_with(pretended("test", submission="loads long", PODIUM_TIME_LIMIT_S="3"), 114,
 		"error: The submission did not answer within ")
