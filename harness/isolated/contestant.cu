@@ -265,8 +265,8 @@ class Contestant
 		std::vector<Piece> given = given_;
 		for (Piece &piece : given)
 			piece.data = inputs_.device_at(slot) + piece.place;
-		Reader reader(outputs_.host_at(outputs_.layout.slots), outputs_.layout.host_stride,
-			scratch_.data(), outputs_.layout.device_stride, &given);
+		Reader reader(outputs_.form_at(), outputs_.layout.host_stride, scratch_.data(),
+			outputs_.layout.device_stride, &given);
 		null_output = read_value<output_t>(reader);
 	}
 

@@ -50,6 +50,7 @@ inline std::uint64_t random_bits(std::uint64_t seed, std::uint64_t index);
 #include "blocks.h"
 #include "carry.h"
 #include "gpu.h"
+#include "host.h"
 #include "seeds.h"
 #include "side.h"
 #include "watch.h"
@@ -89,7 +90,9 @@ constexpr double share_for_cases =
  * left.
  */
 constexpr double first_call_s = 30, call_s = 10, call_factor = 3;
-constexpr std::size_t most_host_bytes = std::size_t(2) << 30; /* of an output */
+constexpr std::size_t private_outputs =
+	3; /* copies of an output on the host, besides its slots: the judge's, the one for the check,
+          and the null contestant's form */
 constexpr int most_specs = 8; /* how often the outputs of a case may need more memory */
 constexpr std::size_t quiet_warm_calls =
 	26; /* a contestant measures its first calls of a case itself, which takes time */
@@ -910,8 +913,8 @@ class Judge
 		if (needs.device_bytes && !device_)
 			throw Broken{ ISOLATED_VIOLATION,
 				"The contestant asked for memory of a GPU, and there is none." };
-		if (needs.host_bytes > most_host_bytes || needs.device_bytes > most_device_bytes)
-			throw CaseFailed{ Code::RAISED,
+		if (!output_slots(needs) || needs.device_bytes > most_device_bytes)
+			throw CaseFailed{ Code::VALIDATION,
 				"custom_kernel returned "
 					+ std::to_string((needs.host_bytes + needs.device_bytes) >> 20)
 					+ " MiB, for which there is no memory." };
@@ -919,7 +922,25 @@ class Judge
 			needs.host_bytes += needs.host_bytes / 4;
 			needs.device_bytes += needs.device_bytes / 4;
 		}
-		side.give_outputs(needs, nullptr);
+		give_outputs(side, needs, nullptr);
+	}
+
+	/* How many slots the outputs get: as many as the inputs, fewer if the host lacks memory for
+	 * them; 0 if it lacks memory for one. */
+	std::uint32_t output_slots(const Needs &needs) const
+	{
+		std::size_t stride = Side::host_stride(needs.host_bytes),
+					in_memory = host_bytes_ / sides_.size() / stride,
+					in_file = most_file_bytes() / stride;
+		in_memory -= std::min(in_memory, private_outputs);
+		in_file -= std::min<std::size_t>(in_file, 1); /* the form */
+		return static_cast<std::uint32_t>(
+			std::min({ std::size_t(plan_->slots), in_memory, in_file }));
+	}
+
+	void give_outputs(Side &side, const Needs &needs, const std::vector<std::byte> *form)
+	{
+		side.give_outputs(needs, std::max<std::uint32_t>(1, output_slots(needs)), form);
 	}
 
 	/* Calls a function of the task with what a submission returned. What it throws is the output's
@@ -1142,7 +1163,7 @@ class Judge
 			Input input = inputs().fresh(one, "warm" + series_, number_++);
 			attempt(side, [&] {
 				give_inputs(side, input, *plan_);
-				side.give_outputs(leader().form_needs(), &leader().form());
+				give_outputs(side, leader().form_needs(), &leader().form());
 			});
 		}
 		for (std::size_t i = 0; i < rule_.most_warm_calls; i++) {
@@ -1437,7 +1458,8 @@ class Judge
 	double quiet_ns_ =
 		0; /* an empty kernel of the null contestant before a submission was loaded */
 	std::int32_t contestants_cpu_ = -1;
-	std::size_t room_bytes_ = 0; /* of the GPU's memory, for the submissions */
+	std::size_t room_bytes_ = 0;                 /* of the GPU's memory, for the submissions */
+	const std::size_t host_bytes_ = host_room(); /* of the host's memory, for outputs */
 	std::map<const Case *, Plan> plans_;
 	Plan *plan_ = nullptr;                   /* of the current case */
 	std::vector<Side *> loaded_;             /* the sides where code of a submission may run */

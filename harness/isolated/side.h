@@ -236,10 +236,15 @@ class Side
 			&& device_bytes <= inputs_.layout.device_stride;
 	}
 
-	/* `form`: an output of the entry, for the null contestant to return. */
-	void give_outputs(const Needs &needs, const std::vector<std::byte> *form)
+	/* What an output takes in a slot on the host. */
+	static std::size_t host_stride(std::size_t bytes)
 	{
-		std::uint32_t count = inputs_.layout.slots;
+		return round_up(bytes + 1, page_bytes);
+	}
+
+	/* `form`: an output of the entry, for the null contestant to return. */
+	void give_outputs(const Needs &needs, std::uint32_t count, const std::vector<std::byte> *form)
+	{
 		Layout layout = layout_of(needs.host_bytes, needs.device_bytes, count);
 		layout.has_form = form != nullptr;
 		outputs_ = {};
@@ -250,7 +255,7 @@ class Side
 		layout.device_bytes = outputs_.device.bytes();
 		outputs_.layout = layout;
 		if (form)
-			std::memcpy(outputs_.host_at(count), form->data(),
+			std::memcpy(outputs_.form_at(), form->data(),
 				std::min<std::size_t>(form->size(), layout.host_stride));
 		int descriptors[] = { outputs_.host.descriptor(), outputs_.device.descriptor() };
 		mail_->send(ISOLATED_OUTPUTS, layout, descriptors, needs.device_bytes ? 2 : 1);
@@ -501,7 +506,7 @@ class Side
 	{
 		Layout layout = {};
 		layout.slots = slots;
-		layout.host_stride = round_up(host_bytes + 1, page_bytes);
+		layout.host_stride = host_stride(host_bytes);
 		layout.device_stride = round_up(device_bytes, piece_alignment);
 		return layout;
 	}

@@ -856,7 +856,18 @@ def asking_for_all_the_memory_is_refused():
 		liar.begin()
 		liar.ask_for(1 << 60)
 
-	ends_with(judge(liar=lie, cases="size: 3; seed: 5\n"), 1, "for which there is no memory")
+	ends_with(judge(liar=lie, cases="size: 3; seed: 5\n"), 112, "for which there is no memory")
+
+
+@test
+def large_outputs_have_fewer_slots():
+	"""Four slots of 400 KB do not fit into a file of 1 MB; the check refuses what fits."""
+	ends_with(
+		judge("benchmark", submission="returns 400 KB", most_file_bytes=1 << 20,
+		cases="size: 3; seed: 5\n"), 112, "a count is 100000")
+	ends_with(
+		judge("benchmark", submission="returns 400 KB", most_file_bytes=1 << 19,
+		cases="size: 3; seed: 5\n"), 112, "for which there is no memory")
 
 
 @test

@@ -22,6 +22,7 @@ EMBED(entry_h, "harness/isolated/entry.h");
 EMBED(blocks_h, "harness/isolated/blocks.h");
 EMBED(carry_h, "harness/isolated/carry.h");
 EMBED(gpu_h, "harness/isolated/gpu.h");
+EMBED(host_h, "harness/isolated/host.h");
 EMBED(seeds_h, "harness/isolated/seeds.h");
 EMBED(side_h, "harness/isolated/side.h");
 EMBED(statistics_h, "harness/isolated/statistics.h");
@@ -49,6 +50,7 @@ static const struct {
 	ENGINE_FILE("blocks.h", blocks_h),
 	ENGINE_FILE("carry.h", carry_h),
 	ENGINE_FILE("gpu.h", gpu_h),
+	ENGINE_FILE("host.h", host_h),
 	ENGINE_FILE("seeds.h", seeds_h),
 	ENGINE_FILE("side.h", side_h),
 	ENGINE_FILE("statistics.h", statistics_h),
