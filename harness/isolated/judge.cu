@@ -93,7 +93,7 @@ constexpr double first_call_s = 30, call_s = 10, call_factor = 3;
 constexpr std::size_t private_outputs =
 	3; /* copies of an output on the host, besides its slots: the judge's, the one for the check,
           and the null contestant's form */
-constexpr int most_specs = 8; /* how often the outputs of a case may need more memory */
+constexpr int most_specs = 16; /* how often the outputs of a case may need more memory */
 constexpr std::size_t quiet_warm_calls =
 	26; /* a contestant measures its first calls of a case itself, which takes time */
 constexpr double ready_factor =
@@ -908,8 +908,9 @@ class Judge
 		Needs needs = side.needs();
 		std::size_t most_device_bytes = device_ ? device_->free_bytes() / 4 / plan_->slots : 0;
 		if (side.specs() > most_specs)
-			throw Broken{ ISOLATED_VIOLATION,
-				"The outputs of a case become larger again and again." };
+			throw CaseFailed{ Code::VALIDATION,
+				"The outputs of a case become larger again and again. At most "
+					+ std::to_string(most_specs) + " times are allowed." };
 		if (needs.device_bytes && !device_)
 			throw Broken{ ISOLATED_VIOLATION,
 				"The contestant asked for memory of a GPU, and there is none." };
@@ -1169,15 +1170,27 @@ class Judge
 		for (std::size_t i = 0; i < rule_.most_warm_calls; i++) {
 			auto calling = std::chrono::steady_clock::now();
 			Input input = inputs().fresh(one, "warm" + series_, number_++);
+			if (side.is_null())
+				calling = std::chrono::steady_clock::now();
 			auto called = call(side, input, i < unpinned_calls ? -1 : contestants_cpu_);
 			if (called && &side == &leader() && called->own_ns > 0)
 				made.own.push_back(called->own_ns);
-			/* The first call may still load something. */
-			if (i == 1 && &side == &leader())
-				rule_ = isolated_rule_for(&usual_rule_, ns_since(calling) / 1e9);
+			if (i == 1)
+				note_pair(side, ns_since(calling) / 1e9);
 			if (i + 1 >= rule_.least_warm_calls && ns_since(began) > rule_.warm_s * 1e9)
 				break;
 		}
+	}
+
+	/* Chooses the rule by how long a pair of calls takes: the leader's with its input and its
+	 * check, then the null contestant's. Not by the first call, which may still load something. */
+	void note_pair(const Side &side, double took_s)
+	{
+		if (&side == &leader())
+			pair_s_ = took_s;
+		else if (side.is_null())
+			pair_s_ += took_s;
+		rule_ = isolated_rule_for(&usual_rule_, pair_s_);
 	}
 
 	/* ---- blocks ---- */
@@ -1288,25 +1301,32 @@ class Judge
 		theirs->delta_ns = rival().delta_ns;
 	}
 
-	/* Whether a block must be measured again, because it was disturbed. After enough repeats a
-	 * disturbed block counts, and the page says so. */
-	bool is_disturbed(Measurement &made, const Block &block)
+	/* Why a block must be measured again; "" if it was not disturbed. `others`: the other blocks of
+	 * the same side. */
+	std::string disturbance_of(const Block &block, const Blocks &others) const
 	{
 		const char *overrun = "the GPU was at work before or after the calls";
-		std::string why = block.slowed_by
-			? "the GPU was slowed down (" + Watch::reasons(block.slowed_by) + ")"
-			: block.disturbance(rule_) > 0              ? "empty kernels took longer than before"
-			: block.constant_moved(rule_)               ? "the constant moved"
-			: overrun_of(block, made.blocks, rule_) > 0 ? overrun
-			: block.is_uneven(rule_) ? "some calls took another time than the rest"
-									 : "";
-		if (why.empty())
-			return false;
-		if (made.repeated < isolated_most_repeats && !budget_.is_case_over()) {
+		return block.slowed_by ? "the GPU was slowed down (" + Watch::reasons(block.slowed_by) + ")"
+			: block.disturbance(rule_) > 0         ? "empty kernels took longer than before"
+			: block.constant_moved(rule_)          ? "the constant moved"
+			: overrun_of(block, others, rule_) > 0 ? overrun
+			: block.is_uneven(rule_)               ? "some calls took another time than the rest"
+												   : "";
+	}
+
+	/* Whether blocks with these disturbances must be measured again. After enough repeats disturbed
+	 * blocks count, and the page says so. */
+	bool must_repeat(Measurement &made, const std::vector<std::string> &whys)
+	{
+		bool is_disturbed = std::any_of(
+			whys.begin(), whys.end(), [](const std::string &why) { return !why.empty(); });
+		if (is_disturbed && made.repeated < isolated_most_repeats && !budget_.is_case_over()) {
 			made.repeated++;
 			return true;
 		}
-		made.disturbed[why]++;
+		for (const std::string &why : whys)
+			if (!why.empty())
+				made.disturbed[why]++;
 		return false;
 	}
 
@@ -1340,7 +1360,7 @@ class Judge
 		while (made.blocks.empty() || !(is_enough(made.blocks, rule_) || budget_.is_case_over())) {
 			Block block;
 			run_block(one, made, block, nullptr);
-			if (!is_disturbed(made, block))
+			if (!must_repeat(made, { disturbance_of(block, made.blocks) }))
 				made.blocks.push_back(std::move(block));
 		}
 		return made;
@@ -1357,7 +1377,9 @@ class Judge
 		while (duel.theirs.empty() || !is_over()) {
 			Block ours, theirs;
 			run_block(duel.one, duel.ours, ours, &theirs);
-			if (is_disturbed(duel.ours, ours))
+			if (must_repeat(duel.ours,
+					{ disturbance_of(ours, duel.ours.blocks),
+						disturbance_of(theirs, duel.theirs) }))
 				continue;
 			duel.ours.blocks.push_back(std::move(ours));
 			duel.theirs.push_back(std::move(theirs));
@@ -1455,6 +1477,7 @@ class Judge
 	std::vector<std::unique_ptr<Side>> sides_; /* the entry, the null contestant, the rival */
 	Budget budget_;
 	double limit_s_ = 0; /* of the last call */
+	double pair_s_ = 0;  /* how long a call of the leader and one of the null contestant take */
 	double quiet_ns_ =
 		0; /* an empty kernel of the null contestant before a submission was loaded */
 	std::int32_t contestants_cpu_ = -1;

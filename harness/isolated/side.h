@@ -472,6 +472,7 @@ class Side
 
 	static constexpr double ahead_ns =
 		400'000; /* enough for a GPU to switch from the judge to a contestant */
+	static constexpr std::size_t random_probes = 3;
 	static constexpr std::size_t line_bytes = isolated_line_bytes;
 	static constexpr std::size_t some_lines =
 		64; /* withheld of a part at most, where not all lines are; each line costs time */
@@ -676,21 +677,44 @@ class Side
 					slot + piece.place, piece.bytes, piece.is_floating, seed + piece.place);
 	}
 
-	/* Chooses the last bytes of each part of the last output, and random pieces. */
+	/* A part of the last output. */
+	struct Part {
+		bool is_cuda;
+		std::size_t region, bytes;
+	};
+
+	/* Chooses the last bytes of each part of the last output, or of as many as there are probes
+	 * for, and random pieces: of each part in proportion to its size. */
 	void choose_probes()
 	{
-		looked_.clear();
-		if (host_bytes_) {
-			add_probe(false, 0, host_bytes_, host_bytes_ - std::min(host_bytes_, probe_bytes));
-			add_probe(false, 0, host_bytes_, unforeseen() % host_bytes_);
-		}
-		for (const Piece &piece : probed_)
-			add_probe(true, region_of(piece), piece.bytes,
-				piece.bytes - std::min(piece.bytes, probe_bytes));
+		constexpr std::size_t most_ends = isolated_most_probes - random_probes;
+		std::vector<Part> parts;
+		std::size_t all = 0;
+		if (host_bytes_)
+			parts.push_back({ false, 0, host_bytes_ });
 		for (const Piece &piece : probed_)
 			if (piece.bytes)
-				add_probe(true, region_of(piece), piece.bytes, unforeseen() % piece.bytes);
+				parts.push_back({ true, region_of(piece), piece.bytes });
+		for (const Part &part : parts)
+			all += part.bytes;
+		looked_.clear();
+		for (std::size_t i = 0; i < random_probes && all; i++)
+			add_random_probe(parts, unforeseen() % all);
+		for (std::size_t i = 0; i < std::min(parts.size(), most_ends); i++) {
+			std::swap(parts[i], parts[i + unforeseen() % (parts.size() - i)]);
+			add_probe(parts[i], parts[i].bytes - std::min(parts[i].bytes, probe_bytes));
+		}
 		call_.probe_count = static_cast<std::uint32_t>(looked_.size());
+	}
+
+	/* A piece of the part that has this byte of the whole output. */
+	void add_random_probe(const std::vector<Part> &parts, std::size_t byte)
+	{
+		std::size_t i = 0;
+		for (; byte >= parts[i].bytes; i++)
+			byte -= parts[i].bytes;
+		add_probe(
+			parts[i], unforeseen() % (parts[i].bytes - std::min(parts[i].bytes, probe_bytes) + 1));
 	}
 
 	/* The place of a part of the output in the private copy. */
@@ -699,18 +723,16 @@ class Side
 		return piece.place + (piece.given < 0 ? 0 : outputs_.layout.device_stride);
 	}
 
-	void add_probe(bool is_cuda, std::size_t region, std::size_t bytes, std::size_t at)
+	void add_probe(const Part &part, std::size_t at)
 	{
-		constexpr std::size_t most = isolated_most_probes / 2;
-		if (looked_.size() >= most || !bytes)
-			return;
-		auto length = static_cast<std::uint32_t>(std::min(bytes - at, probe_bytes));
-		std::size_t place = region + at, stride = outputs_.layout.device_stride;
-		const std::byte *address = !is_cuda ? outputs_.host_at(slot_) + place
-			: place < stride                ? outputs_.device_at(slot_) + place
-											: inputs_.device_at(slot_) + (place - stride);
-		probes_[looked_.size()] = { reinterpret_cast<std::uint64_t>(address), length, is_cuda };
-		looked_.push_back({ place, length, is_cuda });
+		auto length = static_cast<std::uint32_t>(std::min(part.bytes - at, probe_bytes));
+		std::size_t place = part.region + at, stride = outputs_.layout.device_stride;
+		const std::byte *address = !part.is_cuda ? outputs_.host_at(slot_) + place
+			: place < stride                     ? outputs_.device_at(slot_) + place
+												 : inputs_.device_at(slot_) + (place - stride);
+		probes_[looked_.size()] = { reinterpret_cast<std::uint64_t>(address), length,
+			part.is_cuda };
+		looked_.push_back({ place, length, part.is_cuda });
 	}
 
 	/* ---- after a call ---- */

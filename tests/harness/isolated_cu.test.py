@@ -570,7 +570,7 @@ def a_submission_that_hangs_runs_out_of_time():
 
 @test
 def outputs_may_change_their_size_a_few_times():
-	ends_with(judge(submission="returns more and more"), 116, "become larger")
+	ends_with(judge(submission="returns more and more"), 112, "become larger", "At most 16 times")
 
 
 @test
@@ -730,6 +730,13 @@ def an_output_that_grows_while_it_is_measured_is_a_violation():
 	ends_with(pretended("benchmark", submission="returns more when timed"), 116,
 		"become larger while it is measured")
 	ends_with(pretended(rival="returns more when timed"), 118, "error: The rival failed: ")
+
+
+@test
+def every_part_of_an_output_is_probed_at_its_end_and_at_random_places():
+	result, counts = noted("PROBES", "benchmark")
+	ends_with(result, 0)
+	equal(max(counts), 2 + 3)
 
 
 # ---- contestants that violate the protocol ----
