@@ -1020,8 +1020,10 @@ class Judge
 				output_t output = side.output<output_t>(input, &called->timing.take_ns);
 				if (device_)
 					called->timing.rest_ns = device_->rest();
-				if (!side.is_null())
+				if (!side.is_null()) {
 					check(side, input, output, message);
+					side.note_write(output);
+				}
 			} else if (!side.is_null()) {
 				throw Broken{ ISOLATED_VIOLATION,
 					"The submission returned an output for which it has no memory yet." };

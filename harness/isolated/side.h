@@ -208,6 +208,7 @@ class Side
 		std::size_t host_bytes, std::size_t device_bytes, std::uint32_t slots, bool is_handed)
 	{
 		outputs_ = {};
+		write_ns_ = 0;
 		probed_.clear();
 		host_bytes_ = 0;
 		specs_ = 0;
@@ -245,6 +246,7 @@ class Side
 	/* `form`: an output of the entry, for the null contestant to return. */
 	void give_outputs(const Needs &needs, std::uint32_t count, const std::vector<std::byte> *form)
 	{
+		write_ns_ = 0;
 		Layout layout = layout_of(needs.host_bytes, needs.device_bytes, count);
 		layout.has_form = form != nullptr;
 		outputs_ = {};
@@ -333,7 +335,26 @@ class Side
 				bytes += piece.bytes;
 				copies++;
 			}
-		return device_ ? device_->copy_ns(bytes, copies) : 0;
+		return device_ ? device_->copy_ns(bytes, copies) + write_ns_ : 0;
+	}
+
+	/* Measures once for each memory how long the output's part on the host takes to write, at
+	 * most. */
+	template <class Output> void note_write(const Output &output)
+	{
+		constexpr int writes = 5;
+		constexpr double margin = 2; /* the null contestant's caches may be colder */
+		if (!device_ || write_ns_ > 0)
+			return;
+		Values took;
+		std::vector<std::byte> there(host_bytes_);
+		for (int i = 0; i < writes; i++) {
+			auto began = std::chrono::steady_clock::now();
+			Writer writer(there.data(), there.size());
+			write_value(writer, output);
+			took.push_back(ns_since(began));
+		}
+		write_ns_ = margin * center(took);
 	}
 
 	/* After NEW_SPEC: the memory that the output needs. */
@@ -797,6 +818,7 @@ class Side
 	std::vector<Probed> looked_;
 	std::vector<Piece> probed_;   /* the parts of the last output */
 	std::size_t host_bytes_ = 0;  /* bytes of its stream */
+	double write_ns_ = 0;         /* to write that stream, at most; 0: unknown */
 	std::vector<std::byte> host_; /* the private copies */
 	PrivateMemory snapshot_;
 	std::vector<Copied> copied_;

@@ -739,6 +739,13 @@ def every_part_of_an_output_is_probed_at_its_end_and_at_random_places():
 	equal(max(counts), 2 + 3)
 
 
+@test
+def copying_an_output_on_the_host_is_expected_of_the_null_contestant():
+	result, most_ns = noted("COPY_NS", "benchmark")
+	ends_with(result, 0)
+	assert min(most_ns) > 0, most_ns
+
+
 # ---- contestants that violate the protocol ----
 
 
