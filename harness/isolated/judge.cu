@@ -590,11 +590,13 @@ class Judge
 	template <class Do> void try_case(const std::string &key, const Case &one, Do &&act)
 	{
 		plan_ = &plans_[&one];
+		again_.clear();
 		try {
 			try {
 				act();
 			} catch (const HostPartVaries &) {
 				plan_->is_handed = true;
+				again_ = " again";
 				act();
 			}
 		} catch (const CaseFailed &failure) {
@@ -1136,8 +1138,9 @@ class Judge
 	{
 		bool is_first = true;
 		for (std::optional<Called> called; !called; is_first = false) {
-			Input input = mode().is_timed ? inputs().fresh(one, "warm" + series_, number_++)
-										  : inputs().as_written(one);
+			Input input = mode().is_timed
+				? inputs().fresh(one, "warm" + series_ + again_, number_++)
+				: inputs().as_written(one);
 			if (is_first)
 				attempt(side, [&] { give_inputs(side, input, *plan_); });
 			called = call(side, input, -1, &side == &entry() ? &message_ : nullptr);
@@ -1163,7 +1166,7 @@ class Judge
 	{
 		auto began = std::chrono::steady_clock::now();
 		if (side.is_null()) {
-			Input input = inputs().fresh(one, "warm" + series_, number_++);
+			Input input = inputs().fresh(one, "warm" + series_ + again_, number_++);
 			attempt(side, [&] {
 				give_inputs(side, input, *plan_);
 				give_outputs(side, leader().form_needs(), &leader().form());
@@ -1171,7 +1174,7 @@ class Judge
 		}
 		for (std::size_t i = 0; i < rule_.most_warm_calls; i++) {
 			auto calling = std::chrono::steady_clock::now();
-			Input input = inputs().fresh(one, "warm" + series_, number_++);
+			Input input = inputs().fresh(one, "warm" + series_ + again_, number_++);
 			if (side.is_null())
 				calling = std::chrono::steady_clock::now();
 			auto called = call(side, input, i < unpinned_calls ? -1 : contestants_cpu_);
@@ -1216,7 +1219,7 @@ class Judge
 		after_ = nullptr;
 		for (std::size_t i = 0;
 			 i < rule_.calls && !(i >= isolated_least_calls && budget_.is_case_over());) {
-			Input input = inputs().fresh(one, "timed" + series_, number_++);
+			Input input = inputs().fresh(one, "timed" + series_ + again_, number_++);
 			if (!call_all(input, ours, theirs)) {
 				drop_late(made, ours, theirs);
 				continue;
@@ -1490,7 +1493,8 @@ class Judge
 	std::vector<Side *> loaded_;             /* the sides where code of a submission may run */
 	std::map<const Side *, double> spent_s_; /* in their calls */
 	std::vector<Side *> players_;            /* the sides called now, with the null contestant */
-	std::string series_;       /* separates their inputs from those of other measurements */
+	std::string series_;       /* separates their inputs from those of other measurements, */
+	std::string again_;        /* and the inputs of a case that began again from the first ones */
 	std::uint64_t number_ = 0; /* of inputs in this case */
 	std::string message_;      /* the check's message about the first output */
 	Values *after_ = nullptr;  /* the list for the duration of the next head */

@@ -746,6 +746,14 @@ def copying_an_output_on_the_host_is_expected_of_the_null_contestant():
 	assert min(most_ns) > 0, most_ns
 
 
+@test
+def a_case_that_begins_again_has_other_inputs():
+	result, seeds = noted("SEEDS", "benchmark", VARIES_FROM="8")
+	ends_with(result, 0)
+	looks = 2
+	equal(len(set(seeds[looks:])), len(seeds[looks:]))
+
+
 # ---- contestants that violate the protocol ----
 
 
