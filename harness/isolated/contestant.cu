@@ -280,13 +280,14 @@ class Contestant
 		with_events_ = calls_++ < own_calls;
 		isolated_affinity saved;
 		isolated_pin(order.cpu, &saved);
-		bool is_ahead = order.command == ISOLATED_CALL_AHEAD;
-		if (is_ahead && lack_.empty())
-			begin(inputs_.device_at(order.slot));
 		succeed(isolated_stand_by(page_, channel));
 		double own_ns = NAN;
 		std::uint32_t status = ISOLATED_RETURNED;
-		bool is_call = is_ahead || order.command == ISOLATED_CALL;
+		bool is_call = order.command == ISOLATED_CALL;
+		/* The GPU waits at the gate when the input's part on the host comes. */
+		bool is_ahead = is_call && is_cuda_ && inputs_.is_handed() && lack_.empty();
+		if (is_ahead)
+			begin(inputs_.device_at(order.slot));
 		if (is_call && inputs_.is_handed())
 			succeed(isolated_take_over(channel, inputs_.host.native()));
 		if (is_call && !lack_.empty())

@@ -138,13 +138,14 @@ struct isolated_call {
 	uint32_t is_announced;      /* set by isolated_announce; 0 at first */
 	int64_t announced_ns;       /* set by isolated_announce */
 	int64_t open_ns;  /* when the gate opens, from the end of the head; without a head before the
-	                     bell */
+	                     bell. With a head `handed` comes just before, after the bell */
 	int64_t least_ns; /* the judge waits at least so long from the start of the clock, even after
 	                   * "done", so that its caches are as cold as after a call of this length. Not
 	                   * included in elapsed_ns */
 	struct isolated_withheld withheld;
-	/* The input on the host, in memory that the contestant gets after the clock has started. Only
-	 * without a head. NULL: none */
+	/* The input on the host, in memory that the contestant gets after the clock has started: with a
+	 * head when the gate opens, otherwise before the bell. NULL: none. Handing it over clears it.
+	 */
 	const struct isolated_memory *handed;
 	/* the results, from CLOCK_MONOTONIC_RAW: */
 	int64_t ready_ns;   /* from the announcement to "ready" */
@@ -198,7 +199,8 @@ int isolated_await(struct isolated_page *page, int socket, struct isolated_order
 
 /* Says ready and returns when the bell rings. */
 int isolated_stand_by(struct isolated_page *page, int socket);
-/* Maps the memory that came with the bell to `memory`, from isolated_memory_reserve. */
+/* Waits for the memory that comes with the bell or later, and maps it to `memory`, from
+ * isolated_memory_reserve. */
 int isolated_take_over(int socket, const struct isolated_memory *memory);
 void isolated_done(struct isolated_page *page, uint32_t status, uint32_t spec, double own_ns);
 

@@ -281,10 +281,10 @@ class Side
 		withhold_nothing(true);
 		slot_ = static_cast<std::uint32_t>(unforeseen() % inputs_.layout.slots);
 		choose_probes();
-		if (device_ && !inputs_.is_handed())
+		if (device_)
 			ring_behind(drawn, limit_ns, cpu);
 		else
-			ring_after(drawn, limit_ns, cpu);
+			ring_on_host(drawn, limit_ns, cpu);
 		Called called = { call_.status, {}, call_.own_ns, static_cast<double>(call_.ready_ns) };
 		called.timing.elapsed_ns = static_cast<double>(call_.elapsed_ns);
 		called.timing.probed_ns = static_cast<double>(call_.probed_ns);
@@ -491,8 +491,6 @@ class Side
 		Spread lines;
 	};
 
-	static constexpr double ahead_ns =
-		400'000; /* enough for a GPU to switch from the judge to a contestant */
 	static constexpr std::size_t random_probes = 3;
 	static constexpr std::size_t line_bytes = isolated_line_bytes;
 	static constexpr std::size_t some_lines =
@@ -550,44 +548,48 @@ class Side
 	/* Both fill the slot, ring, and wait for "done".
 	 *
 	 * On a GPU this one only enqueues the work and rings. The clock starts when the GPU has
-	 * finished that work; meanwhile the contestant launches its own. */
+	 * finished that work; meanwhile the contestant launches its own. An input's part on the host
+	 * that must not be there earlier comes when the gate opens: by then the GPU has switched to the
+	 * contestant, so that the CPU has no free time with it. The contestant is ready before any part
+	 * of the input is there. */
 	template <class Input>
 	void ring_behind(const Drawn<Input> &drawn, std::int64_t limit_ns, int cpu)
 	{
 		std::uint64_t seed = unforeseen();
+		if (inputs_.is_handed())
+			put_on_host(drawn);
 		arm(ISOLATED_CALL, limit_ns, cpu, slot_);
 		if (has_outputs())
 			poison_host(outputs_.host_at(slot_), outputs_.layout.host_stride, seed);
-		std::memcpy(inputs_.host_at(slot_), drawn.stream.data(), drawn.stream.size());
+		if (!inputs_.is_handed())
+			put_on_host(drawn);
 		choose_withheld(drawn.pieces);
 		lay_out_device(drawn.pieces, seed);
 		mark_head();
 		succeed(isolated_ring(&call_));
 	}
 
-	/* For an input with a part on the host: waits for all work, starts the clock, hands that part
-	 * over and rings. By then the GPU has switched to the contestant. */
+	/* Without a GPU the clock starts with the bell. */
 	template <class Input>
-	void ring_after(const Drawn<Input> &drawn, std::int64_t limit_ns, int cpu)
+	void ring_on_host(const Drawn<Input> &drawn, std::int64_t limit_ns, int cpu)
 	{
-		std::uint64_t seed = unforeseen();
 		call_.head = nullptr;
 		if (has_outputs())
-			poison_host(outputs_.host_at(slot_), outputs_.layout.host_stride, seed);
-		if (device_) {
-			choose_withheld(drawn.pieces);
-			lay_out_device(drawn.pieces, seed);
-			device_->wait();
-		}
+			poison_host(outputs_.host_at(slot_), outputs_.layout.host_stride, unforeseen());
+		put_on_host(drawn);
+		arm(ISOLATED_CALL, limit_ns, cpu, slot_);
+		succeed(isolated_ring(&call_));
+	}
+
+	/* Writes the input's part on the host: into memory that nobody else has yet, where each call
+	 * brings new memory. */
+	template <class Input> void put_on_host(const Drawn<Input> &drawn)
+	{
 		if (inputs_.is_handed()) {
 			inputs_.host = Memory(false, inputs_.layout.host_stride);
 			call_.handed = inputs_.host.native();
 		}
 		std::memcpy(inputs_.host_at(slot_), drawn.stream.data(), drawn.stream.size());
-		arm(device_ ? ISOLATED_CALL_AHEAD : ISOLATED_CALL, limit_ns, cpu, slot_);
-		for (auto began = std::chrono::steady_clock::now(); device_ && ns_since(began) < ahead_ns;)
-			;
-		succeed(isolated_ring(&call_));
 	}
 
 	void lay_out_device(const std::vector<Piece> &pieces, std::uint64_t seed)

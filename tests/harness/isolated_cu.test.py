@@ -747,6 +747,15 @@ def copying_an_output_on_the_host_is_expected_of_the_null_contestant():
 
 
 @test
+def no_part_of_an_input_is_there_before_the_contestant_is_ready():
+	"""1: a contestant is ready; 2: the judge begins to lay out the input on the GPU."""
+	for more in ({}, {"VARIES_FROM": "1000"}):  # with and without a part on the host that varies
+		result, order = noted("ORDER", "benchmark", **more)
+		ends_with(result, 0)
+		equal(order, [1, 2] * (len(order) // 2))
+
+
+@test
 def a_case_that_begins_again_has_other_inputs():
 	result, seeds = noted("SEEDS", "benchmark", VARIES_FROM="8")
 	ends_with(result, 0)

@@ -98,6 +98,8 @@ inline int arm(isolated_call *call)
 		note("PROBES", call->probe_count);
 	int rc = isolated_arm(call);
 	bool is_call = call->command == ISOLATED_CALL || call->command == ISOLATED_CALL_AHEAD;
+	if (is_call)
+		note("ORDER", 1);
 	if (is_call && names("LATE", call->socket))
 		call->ready_ns = INT64_C(1000000000000);
 	return rc;
@@ -266,6 +268,7 @@ namespace pretended
 struct Span {
 	void begin(cudaStream_t)
 	{
+		note("ORDER", 2);
 	}
 	void end(cudaStream_t)
 	{
