@@ -343,7 +343,7 @@ struct Measurement {
 	std::map<std::string, int>
 		disturbed;    /* how many blocks count in spite of a disturbance, by reason */
 	int repeated = 0; /* blocks that were measured again */
-	int late = 0;     /* calls for which it was late to get ready */
+	std::map<const Side *, int> late; /* calls for which a side was late to get ready */
 	Watch watch;
 };
 
@@ -360,6 +360,10 @@ class Judge
 		std::int32_t own_cpu;
 		isolated_affinity before;
 		Inputs::on_end = [this](int code) {
+			if (code != Code::CUDA_API)
+				stop(Code::CASES,
+					"The task's generate_input ended the process with exit code "
+						+ std::to_string(code) + ".");
 			lose_own("generate_input failed: " + ended_by_task(code) + ".", Code::CUDA_API);
 		};
 		if (is_cuda)
@@ -921,10 +925,10 @@ class Judge
 				"custom_kernel returned "
 					+ std::to_string((needs.host_bytes + needs.device_bytes) >> 20)
 					+ " MiB, for which there is no memory." };
-		if (side.specs() > 1) {
-			needs.host_bytes += needs.host_bytes / 4;
-			needs.device_bytes += needs.device_bytes / 4;
-		}
+		Needs more = { needs.host_bytes + needs.host_bytes / 4,
+			needs.device_bytes + needs.device_bytes / 4 };
+		if (side.specs() > 1 && output_slots(more))
+			needs = more;
 		give_outputs(side, needs, nullptr);
 	}
 
@@ -954,15 +958,18 @@ class Judge
 		auto sentence = [&](const std::string &why) {
 			return name + " could not work with what custom_kernel returned: " + why;
 		};
+		auto on_end = [&](int code) {
+			bool is_entry = &side == &entry();
+			lose(side, is_entry ? Code::CUDA_API : Code::RIVAL,
+				(is_entry ? "" : "The rival failed: ") + sentence(ended_by_task(code)) + ".");
+		};
 		try {
-			TaskRuns runs([&](int code) {
-				lose(side, &side == &entry() ? Code::CUDA_API : Code::RIVAL,
-					sentence(ended_by_task(code)) + ".");
-			});
+			TaskRuns runs(on_end);
 			ask();
 		} catch (const std::bad_alloc &) {
 			throw;
 		} catch (const std::exception &error) {
+			TaskRuns runs(on_end);
 			if (check_throws_by_itself<input_t, output_t>(input.data, typeid(error)))
 				throw CaseFailed{ Code::CASES,
 					"The task's " + name + " fails by itself, which is no fault of the submission: "
@@ -1220,8 +1227,11 @@ class Judge
 		for (std::size_t i = 0;
 			 i < rule_.calls && !(i >= isolated_least_calls && budget_.is_case_over());) {
 			Input input = inputs().fresh(one, "timed" + series_ + again_, number_++);
-			if (!call_all(input, ours, theirs)) {
-				drop_late(made, ours, theirs);
+			std::vector<Side *> late = call_all(input, ours, theirs);
+			if (!late.empty()) {
+				drop_calls(ours, theirs);
+				for (Side *side : late)
+					note_late(made, *side);
 				continue;
 			}
 			/* Choose the remaining controls at random from the remaining places. */
@@ -1232,7 +1242,7 @@ class Judge
 	}
 
 	/* Calls for which a submission was late to get ready do not count. */
-	void drop_late(Measurement &made, Block &ours, Block *theirs)
+	static void drop_calls(Block &ours, Block *theirs)
 	{
 		ours.calls.pop_back();
 		ours.null.pop_back();
@@ -1240,29 +1250,39 @@ class Judge
 			theirs->calls.pop_back();
 			theirs->null.pop_back();
 		}
-		if (++made.late > isolated_most_late)
-			attempt(leader(), [] {
+	}
+
+	void note_late(Measurement &made, Side &side)
+	{
+		if (++made.late[&side] > isolated_most_late)
+			attempt(side, [] {
 				throw Broken{ ISOLATED_VIOLATION,
 					"The submission took too long to get ready for a call, again and again." };
 			});
 	}
 
-	/* Returns whether all were ready in time. */
-	bool call_all(const Input &input, Block &ours, Block *theirs)
+	/* Returns the sides that were late to get ready. */
+	std::vector<Side *> call_all(const Input &input, Block &ours, Block *theirs)
 	{
-		double ready_ns = 0, null_ready_ns = 0;
-		std::vector<Side *> turns = players_;
+		std::vector<double> ready_ns;
+		double null_ready_ns = 0;
+		std::vector<Side *> turns = players_, late;
 		turns.push_back(&null());
 		for (std::size_t left = turns.size(); left > 1; left--)
 			std::swap(turns[left - 1], turns[unforeseen() % left]);
-		for (Side *side : turns)
+		for (Side *side : turns) {
 			if (side->is_null()) {
-				null_ready_ns = note_null(input, ours, theirs);
+				ready_ns.push_back(null_ready_ns = note_null(input, ours, theirs));
 			} else {
 				Block &block = side == &leader() ? ours : *theirs;
-				ready_ns = std::max(ready_ns, note(*side, input, block.calls, block.heads));
+				ready_ns.push_back(note(*side, input, block.calls, block.heads));
 			}
-		return ready_ns <= std::max(rule_.ready_ns, ready_factor * null_ready_ns);
+		}
+		double most_ns = std::max(rule_.ready_ns, ready_factor * null_ready_ns);
+		for (std::size_t i = 0; i < turns.size(); i++)
+			if (!turns[i]->is_null() && ready_ns[i] > most_ns)
+				late.push_back(turns[i]);
+		return late;
 	}
 
 	/* The sides that have been called with this input show whose calls came before. */

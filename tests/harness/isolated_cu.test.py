@@ -647,6 +647,8 @@ def a_pretended_gpu_runs_every_mode():
 def the_side_that_is_late_to_get_ready_loses():
 	ends_with(pretended(LATE="4"), 116, "took too long to get ready")
 	ends_with(pretended(LATE="6"), 118, "error: The rival failed: ", "took too long to get ready")
+	ends_with(pretended(LATE_IN_TURNS="4"), 116, "took too long to get ready")
+	ends_with(pretended(LATE_IN_TURNS="6"), 118, "error: The rival failed: ")
 
 
 @test
@@ -695,7 +697,7 @@ def a_gpu_that_fails_the_judge_is_charged_to_the_loaded_side():
 
 @test
 def a_task_that_finds_no_memory_is_charged_to_the_loaded_side():
-	for how, code in (("throws", 113), ("memory", 1), ("CUDA_CHECK", 110), ("exit", 110)):
+	for how, code in (("throws", 113), ("memory", 1), ("CUDA_CHECK", 110), ("exit", 113)):
 		ends_with(pretended("benchmark", INPUT=how), code)
 	for held, code in (({"HELD_4": "60"}, 110), ({"HELD_6": "60"}, 118), ({}, 2)):
 		ends_with(pretended("compare", INPUT="CUDA_CHECK", **held), code)

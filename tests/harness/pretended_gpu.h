@@ -80,8 +80,8 @@ inline void probe_as_host(isolated_call *call)
 constexpr int entry = 4, null = 5, rival = 6;
 
 /* NULL_FAILS_WITH=46, NULL_HANGS_WITH=46: the null contestant does while one of these sides is
- * loaded. LATE=6: this
- * side is late to get ready for its calls. */
+ * loaded. LATE=6,
+ * LATE_IN_TURNS=6: this side is late to get ready for its calls, or for those with both loaded. */
 inline int arm(isolated_call *call)
 {
 	for (int side : { entry, rival })
@@ -100,7 +100,9 @@ inline int arm(isolated_call *call)
 	bool is_call = call->command == ISOLATED_CALL || call->command == ISOLATED_CALL_AHEAD;
 	if (is_call)
 		note("ORDER", 1);
-	if (is_call && names("LATE", call->socket))
+	bool in_turns = is_loaded(entry) && is_loaded(rival);
+	if (is_call
+		&& (names("LATE", call->socket) || (in_turns && names("LATE_IN_TURNS", call->socket))))
 		call->ready_ns = INT64_C(1000000000000);
 	return rc;
 }
