@@ -158,19 +158,24 @@ static int take_result(struct isolated_call *call)
 			"The submission's process ended a call with the unknown status %u.", call->status);
 }
 
-/* Hands over the input and opens the gate, after the clock has started and before the bell. */
-static int hand_over(struct isolated_call *call)
+/* The input comes at this time, after the start of the clock, and the gate opens. */
+static int hand_over(struct isolated_call *call, int64_t at_ns)
 {
-	const int rc = call->handed ? isolated_hand_over(call->socket, call->handed) : 0;
+	int rc = 0;
+	if (call->handed) {
+		isolated_spin_until(at_ns);
+		rc = isolated_hand_over(call->socket, call->handed);
+		call->handed = NULL;
+	}
 	if (!rc)
-		isolated_gate_open(call, 0);
+		isolated_gate_open(call, at_ns);
 	return rc;
 }
 
 static int ring_and_wait(struct isolated_call *call)
 {
 	const int64_t rung_ns = isolated_clock_ns();
-	int rc = call->head ? 0 : hand_over(call);
+	int rc = call->head ? 0 : hand_over(call, 0);
 	if (rc)
 		return rc;
 	__atomic_store_n(&call->page->called, call->number, __ATOMIC_RELEASE);
@@ -178,7 +183,7 @@ static int ring_and_wait(struct isolated_call *call)
 	const int64_t start_ns = call->head ? isolated_clock_ns() : rung_ns;
 	const bool was_early = call->head && load_word(&call->page->done) == call->number;
 	if (!rc && call->head)
-		isolated_gate_open(call, start_ns + call->open_ns);
+		rc = hand_over(call, start_ns + call->open_ns);
 	if (!rc)
 		rc = wait_until_done(call, rung_ns);
 	const int64_t done_ns = isolated_clock_ns();
@@ -202,4 +207,17 @@ int isolated_ring(struct isolated_call *call)
 									: wrote_over("done", done);
 	int rc = ring_and_wait(call);
 	return rc ? rc : take_result(call);
+}
+
+int isolated_resume(struct isolated_call *call)
+{
+	if (load_word(&call->page->done) == call->number)
+		return 0;
+	int rc = wait_until_ready(call);
+	if (!rc)
+		rc = hand_over(call, 0);
+	if (rc)
+		return rc;
+	__atomic_store_n(&call->page->called, call->number, __ATOMIC_RELEASE);
+	return wait_until_done(call, isolated_clock_ns());
 }

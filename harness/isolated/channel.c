@@ -172,17 +172,32 @@ static int receive_within(int socket, struct isolated_frame *frame, bool with_de
 	return 0;
 }
 
+/* The input may come some time after the bell. */
+static bool must_wait_for_input(int socket, unsigned int look)
+{
+	enum { looks = 64 };
+	if (errno != EAGAIN && errno != EINTR)
+		return false;
+	isolated_make_way();
+	return look % looks || !isolated_hung_up(socket);
+}
+
 int isolated_receive_handed(int socket)
 {
 	char content[handed_bytes];
 	union control control;
 	struct iovec bytes = { .iov_base = content, .iov_len = sizeof content };
-	struct msghdr message = { .msg_iov = &bytes,
-		.msg_iovlen = 1,
-		.msg_control = control.bytes,
-		.msg_controllen = sizeof control.bytes };
+	struct msghdr message;
 	struct received received = { 0 };
-	if (recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) != handed_bytes) {
+	unsigned int look = 0;
+	do {
+		message = (struct msghdr){ .msg_iov = &bytes,
+			.msg_iovlen = 1,
+			.msg_control = control.bytes,
+			.msg_controllen = sizeof control.bytes };
+		received.bytes = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	} while (received.bytes < 0 && must_wait_for_input(socket, ++look));
+	if (received.bytes != handed_bytes) {
 		isolated_fail_errno("The input was not handed over");
 		return -1;
 	}

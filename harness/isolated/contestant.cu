@@ -204,10 +204,23 @@ class Contestant
 		mail_.send(ISOLATED_READY);
 	}
 
+	/* What no memory was found for, the next call complains of. The process goes on, so that the
+	 * judge can call it again when there is room. */
+	template <class Map> static void try_to_map(std::string &lack, Map &&map)
+	{
+		try {
+			map();
+		} catch (const Broken &broken) {
+			lack = broken.why;
+		}
+	}
+
 	void take_room(int descriptor)
 	{
 		room_ = Memory();
-		room_ = Memory(true, mail_.content<Room>().bytes, descriptor);
+		room_lack_.clear();
+		try_to_map(
+			room_lack_, [&] { room_ = Memory(true, mail_.content<Room>().bytes, descriptor); });
 	}
 
 	void take_inputs(const Layout &layout, int descriptor)
@@ -219,19 +232,26 @@ class Contestant
 		knows_parts_ = false;
 		inputs_.layout = layout;
 		inputs_.room = &room_;
-		inputs_.host = inputs_.is_handed() ? Memory::reserve(layout.host_stride)
-										   : Memory(false, layout.host_bytes, descriptor);
+		lack_ = room_lack_;
+		try_to_map(lack_, [&] {
+			inputs_.host = inputs_.is_handed() ? Memory::reserve(layout.host_stride)
+											   : Memory(false, layout.host_bytes, descriptor);
+		});
 	}
 
 	void take_outputs(const Layout &layout, const int *descriptors)
 	{
 		outputs_ = {};
 		outputs_.layout = layout;
-		outputs_.host = Memory(false, layout.host_bytes, descriptors[0]);
-		if (layout.device_bytes)
-			outputs_.device = Memory(true, layout.device_bytes, descriptors[1]);
-		if (is_null_ && layout.has_form && layout.device_stride)
+		try_to_map(lack_, [&] {
+			outputs_.host = Memory(false, layout.host_bytes, descriptors[0]);
+			if (layout.device_bytes)
+				outputs_.device = Memory(true, layout.device_bytes, descriptors[1]);
+			if (!is_null_ || !layout.has_form || !layout.device_stride)
+				return;
+			scratch_ = Memory();
 			scratch_ = Memory(true, layout.device_stride);
+		});
 	}
 
 	/* ---- calls ---- */
@@ -240,13 +260,13 @@ class Contestant
 	void make_null_output(std::uint32_t slot)
 	{
 		null_output.reset();
-		if (!outputs_.layout.has_form)
+		if (!outputs_.layout.has_form || !lack_.empty())
 			return;
 		std::vector<Piece> given = given_;
 		for (Piece &piece : given)
 			piece.data = inputs_.device_at(slot) + piece.place;
-		Reader reader(outputs_.host_at(outputs_.layout.slots), outputs_.layout.host_stride,
-			scratch_.data(), outputs_.layout.device_stride, &given);
+		Reader reader(outputs_.form_at(), outputs_.layout.host_stride, scratch_.data(),
+			outputs_.layout.device_stride, &given);
 		null_output = read_value<output_t>(reader);
 	}
 
@@ -260,16 +280,19 @@ class Contestant
 		with_events_ = calls_++ < own_calls;
 		isolated_affinity saved;
 		isolated_pin(order.cpu, &saved);
-		bool is_ahead = order.command == ISOLATED_CALL_AHEAD;
-		if (is_ahead)
-			begin(inputs_.device_at(order.slot));
 		succeed(isolated_stand_by(page_, channel));
 		double own_ns = NAN;
 		std::uint32_t status = ISOLATED_RETURNED;
-		bool is_call = is_ahead || order.command == ISOLATED_CALL;
+		bool is_call = order.command == ISOLATED_CALL;
+		/* The GPU waits at the gate when the input's part on the host comes. */
+		bool is_ahead = is_call && is_cuda_ && inputs_.is_handed() && lack_.empty();
+		if (is_ahead)
+			begin(inputs_.device_at(order.slot));
 		if (is_call && inputs_.is_handed())
 			succeed(isolated_take_over(channel, inputs_.host.native()));
-		if (is_call)
+		if (is_call && !lack_.empty())
+			status = lack_memory();
+		else if (is_call)
 			status = run(order.slot, is_ahead, own_ns);
 		else if (order.command == ISOLATED_EMPTY && (is_null_ || !kernel_.call))
 			run_empty();
@@ -329,6 +352,12 @@ class Contestant
 		return ISOLATED_RAISED;
 	}
 
+	std::uint32_t lack_memory()
+	{
+		mail_.complain(THREW, "The memory of the call cannot be mapped: " + lack_);
+		return ISOLATED_RAISED;
+	}
+
 	/* Copies the output into the judge's memory. Returns false if there is too little room. */
 	bool put(std::uint32_t slot)
 	{
@@ -355,9 +384,10 @@ class Contestant
 	Stopwatch watch_;
 	Memory room_; /* on the device, for inputs */
 	Slots inputs_, outputs_;
-	Memory scratch_;           /* memory for the null contestant's output */
-	std::vector<Piece> given_; /* the parts of the last input */
-	bool knows_parts_ = false; /* given_ has the parts of an input of this case */
+	Memory scratch_;               /* memory for the null contestant's output */
+	std::string room_lack_, lack_; /* why the room or other memory is missing; "": it is there */
+	std::vector<Piece> given_;     /* the parts of the last input, */
+	bool knows_parts_ = false;     /* if there was one */
 	std::optional<output_t> output_;
 	Ending ending_;
 	Needs needs_ = {}; /* of the output */

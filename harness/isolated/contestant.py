@@ -387,7 +387,7 @@ class Contestant:
 			self.read_frames()
 			if order.command == wire.LEAVE:
 				return
-			if order.command in (wire.CALL, wire.CALL_AHEAD):
+			if order.command == wire.CALL:
 				self.call(order)
 			elif self.null:
 				self.calibrate(order)
@@ -431,8 +431,9 @@ class Contestant:
 		if self.null:
 			self.null.prepare(slot, self.input.area, {})
 		data, bounds = self.input.prepare(slot), self.input.bounds(slot)
-		self.number, self.slot, self.is_ahead = order.number, bounds[0][
-			0], order.command == wire.CALL_AHEAD
+		is_handed = self.input.area.is_handed
+		self.number, self.slot = order.number, bounds[0][0]
+		self.is_ahead = self.is_cuda and is_handed
 		with_events = self.is_cuda and self.calls < OWN_CALLS
 		self.calls += 1
 		on_device = self.run_on_cuda if self.is_cuda else self.run_on_cpu
@@ -440,10 +441,10 @@ class Contestant:
 		gc.disable()  # the garbage collector would interrupt the call and count as its time
 		try:
 			with wire.Pinned(order.cpu):
-				if self.is_ahead:
-					self.wait_at_gate()
 				wire.stand_by(self.page, SOCKET)
-				if self.input.area.is_handed:
+				if self.is_ahead:  # the GPU waits at the gate when the part on the host comes
+					self.wait_at_gate()
+				if is_handed:
 					wire.take_over(SOCKET, self.input.area.memories[1])
 				self.finish(*self.answer(run, data, bounds, slot))
 		finally:

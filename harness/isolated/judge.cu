@@ -21,8 +21,11 @@
  * 114    the contestant did not answer in time
  * 115    the task cannot be split
  * 116    protocol violation
- * 117    the contestant's process ended
+ * 117    the submission's process ended
  * 118    the rival failed, in a comparison
+ * 119    the rival's process ended
+ *
+ * What fails before a submission is loaded is never the submission's fault (2, 113, 115).
  *
  * From 113 on the last result line is `error:`. */
 #include <cstdint>
@@ -35,7 +38,8 @@ namespace podium_eval
 namespace ExitCodes
 {
 constexpr int RAISED = 1, USAGE = 2, CUDA_API = 110, REPORT = 111, VALIDATION = 112, CASES = 113,
-			  SLOW = 114, NOT_SPLIT = 115, VIOLATION = 116, GONE = 117, RIVAL = 118;
+			  SLOW = 114, NOT_SPLIT = 115, VIOLATION = 116, GONE = 117, RIVAL = 118,
+			  RIVAL_GONE = 119;
 }
 inline std::uint64_t random_bits(std::uint64_t seed, std::uint64_t index);
 } // namespace podium_eval
@@ -46,13 +50,17 @@ inline std::uint64_t random_bits(std::uint64_t seed, std::uint64_t index);
 #include "blocks.h"
 #include "carry.h"
 #include "gpu.h"
+#include "host.h"
 #include "seeds.h"
 #include "side.h"
 #include "watch.h"
 
 #include <algorithm>
 #include <bit>
+#include <functional>
+#include <new>
 #include <sstream>
+#include <typeinfo>
 #include <utility>
 
 #include <sys/ioctl.h>
@@ -81,12 +89,14 @@ constexpr double share_for_cases = 0.85;
 /* Limits of one call. The first call of a case may load and tune, so it may take half of the time
  * left. */
 constexpr double first_call_s = 30, call_s = 10, call_factor = 3;
-constexpr std::size_t most_host_bytes = std::size_t(2) << 30; /* of an output */
-constexpr int most_specs = 8; /* how often the outputs of a case may need more memory */
-/* A contestant measures its first calls of a case itself, which takes time. */
-constexpr std::size_t quiet_warm_calls = 26;
-/* How many times longer than the null contestant a submission may take to get ready. */
-constexpr double ready_factor = 20;
+constexpr std::size_t private_outputs =
+	3; /* copies of an output on the host, besides its slots: the judge's, the one for the check,
+          and the null contestant's form */
+constexpr int most_specs = 16; /* how often the outputs of a case may need more memory */
+constexpr std::size_t quiet_warm_calls =
+	26; /* a contestant measures its first calls of a case itself, which takes time */
+constexpr double ready_factor =
+	20; /* a submission may take so much longer than the null contestant to get ready */
 constexpr std::int64_t leave_s = 10; /* for a dismissed process to end */
 /* The first calls of a case are not pinned: libraries then do not start all threads on one core. */
 constexpr int unpinned_calls = 2;
@@ -111,6 +121,74 @@ constexpr bool wants_given_memory = requires(const Given &data, const Output &ou
 	is_output_of(data, output);
 };
 
+/* Whether the task shows what a right output is. */
+template <class Given, class Output> constexpr bool has_reference = requires(const Given &data)
+{
+	{
+		ref_kernel(data)
+		} -> std::convertible_to<Output>;
+};
+
+/* Whether the task's check throws an error of this type for the right output, too. */
+template <class Given, class Output>
+bool check_throws_by_itself(const Given &data, const std::type_info &type)
+{
+	if constexpr (has_reference<Given, Output>) {
+		try {
+			TestReporter reporter;
+			Output right = ref_kernel(podium_eval::copy_of(data));
+			check_implementation(reporter, data, right);
+		} catch (const std::exception &error) {
+			return typeid(error) == type;
+		} catch (...) {
+		}
+	}
+	return false;
+}
+
+/* ---- the task's code ---- */
+
+/* What to do when the task's code ends the process, as CUDA_CHECK does. Empty while other code
+ * runs. */
+std::function<void(int code)> on_end_by_task;
+
+/* Lives while the task's code runs. */
+class TaskRuns
+{
+  public:
+	explicit TaskRuns(std::function<void(int code)> on_end)
+	{
+		on_end_by_task = std::move(on_end);
+	}
+	TaskRuns(const TaskRuns &) = delete;
+	~TaskRuns()
+	{
+		on_end_by_task = nullptr;
+	}
+};
+
+void end_by_task(int code)
+{
+	auto act = std::exchange(on_end_by_task, nullptr);
+	if (act)
+		act(code);
+}
+
+/* What happened to the GPU when the task's code ended the process with this code. */
+std::string ended_by_task(int code)
+{
+	cudaError_t status = cudaPeekAtLastError();
+	std::string text = "the process ended with exit code " + std::to_string(code);
+	return status == cudaSuccess ? text : text + ": " + cudaGetErrorString(status);
+}
+
+/* Whether memory was missing. */
+bool is_about_memory(const std::exception &error)
+{
+	return dynamic_cast<const std::bad_alloc *>(&error)
+		|| std::strstr(error.what(), "out of memory");
+}
+
 /* ---- inputs ---- */
 
 class Inputs
@@ -124,6 +202,9 @@ class Inputs
 			PODIUM_FRESH_MEMORY = poison_fresh_memory;
 #endif
 	}
+
+	/* What to do when generate_input ends the process. */
+	static inline std::function<void(int code)> on_end = nullptr;
 
 	std::string nonce() const
 	{
@@ -149,6 +230,7 @@ class Inputs
   private:
 	template <class Arguments> Input make(const Arguments &arguments, unsigned seed) const
 	{
+		TaskRuns runs(on_end);
 		std::srand(seed);
 		input_t data = std::apply(
 			[](const auto &...argument) { return generate_input(argument...); }, arguments);
@@ -182,6 +264,13 @@ class Budget
 	bool is_case_over() const
 	{
 		return passed_s() >= end_of_case_s_;
+	}
+
+	/* All the time that is left, for a submission to load. */
+	double left_s()
+	{
+		is_short_ = true;
+		return std::max(1.0, limit_s_ * 0.97 - passed_s());
 	}
 
 	/* The limit of the contestant's next call. */
@@ -254,7 +343,7 @@ struct Measurement {
 	/* How many blocks count in spite of a disturbance, by reason. */
 	std::map<std::string, int> disturbed;
 	int repeated = 0; /* blocks that were measured again */
-	int late = 0;     /* calls for which the contestant was late to get ready */
+	std::map<const Side *, int> late; /* calls for which a side was late to get ready */
 	Watch watch;
 };
 
@@ -270,6 +359,13 @@ class Judge
 	{
 		std::int32_t own_cpu;
 		isolated_affinity before;
+		Inputs::on_end = [this](int code) {
+			if (code != Code::CUDA_API)
+				stop(Code::CASES,
+					"The task's generate_input ended the process with exit code "
+						+ std::to_string(code) + ".");
+			lose_own("generate_input failed: " + ended_by_task(code) + ".", Code::CUDA_API);
+		};
 		if (is_cuda)
 			succeed(isolated_cuda_open());
 		if (is_cuda)
@@ -316,6 +412,33 @@ class Judge
 				break;
 		}
 		return code_;
+	}
+
+	/* Ends the run because the judge's own work failed, which worked before a submission was
+	 * loaded. The only loaded side is at fault; of two the one that gives back over half of the
+	 * GPU's memory when it leaves. `code`: if that is the submission. */
+	[[noreturn]] void lose_own(const std::string &failure, int code)
+	{
+		for (Side *suspect : loaded_) {
+			auto before = loaded_.size() > 1 ? settled_free_bytes() : std::nullopt;
+			bool is_it = loaded_.size() == 1 || !suspect->leave(leave_s * second_ns);
+			auto after = is_it ? std::nullopt : settled_free_bytes();
+			if (is_it || (before && after && *after > *before + room_bytes_ / 2))
+				stop(suspect == &entry() ? code : Code::RIVAL,
+					"The " + suspect->name()
+						+ " kept the judge from its own work, which was possible before the "
+						+ suspect->name() + " was loaded. " + failure);
+		}
+		stop(Code::USAGE, failure);
+	}
+
+	/* Ends the run because the task's code threw something where no submission's output was looked
+	 * at. */
+	[[noreturn]] void lose_by_task(const std::exception &error)
+	{
+		if (is_about_memory(error))
+			lose_own(std::string("The task's reference.cuh threw: ") + error.what(), Code::RAISED);
+		stop(Code::CASES, std::string("The task's reference.cuh threw: ") + error.what());
 	}
 
   private:
@@ -414,7 +537,10 @@ class Judge
 				attempt(null(), [&] {
 					give_inputs(null(), input, plan);
 					for (std::size_t k = 0; k < quiet_warm_calls + rule_.calls; k++) {
-						Timing timing = null().call(input, limit_ns(), contestants_cpu_, 0).timing;
+						Called called = null().call(input, limit_ns(), contestants_cpu_, 0);
+						if (called.status != ISOLATED_RETURNED)
+							fail(null());
+						Timing timing = called.timing;
 						device_->note_switch(timing.touch_ns);
 						timing.rest_ns = device_->rest();
 						calls.push_back(timing);
@@ -469,11 +595,13 @@ class Judge
 	template <class Do> void try_case(const std::string &key, const Case &one, Do &&act)
 	{
 		plan_ = &plans_[&one];
+		again_.clear();
 		try {
 			try {
 				act();
 			} catch (const HostPartVaries &) {
 				plan_->is_handed = true;
+				again_ = " again";
 				act();
 			}
 		} catch (const CaseFailed &failure) {
@@ -545,14 +673,17 @@ class Judge
 	}
 
 	/* Calls `act`, after which a contestant is ready or says why not. */
-	void ready(Side &side, std::optional<Said> (Side::*act)())
+	void ready(Side &side, std::optional<Said> (Side::*act)(std::int64_t limit_ns))
 	{
 		std::optional<Said> said;
-		attempt(side, [&] { said = (side.*act)(); });
+		attempt(side, [&] {
+			limit_s_ = budget_.left_s();
+			said = (side.*act)(static_cast<std::int64_t>(limit_s_ * second_ns));
+		});
 		if (said && &side != &entry())
-			lose(side, "The " + side.name() + " cannot be loaded: " + said->text);
+			lose(side, Code::RIVAL, "The " + side.name() + " cannot be loaded: " + said->text);
 		if (said)
-			stop(Code::RAISED, said->text);
+			lose(side, Code::RAISED, said->text);
 	}
 
 	/* Measures how much longer an empty kernel takes in each contestant's process than in the null
@@ -605,7 +736,16 @@ class Judge
 		return elapsed_ns;
 	}
 
-	/* ---- failures of a side ---- */
+	/* ---- failures ----
+	 *
+	 * A failure is charged to the side that caused it. While no submission is loaded, the machine
+	 * or the task is at fault; while one is, that one. Of two the side whose process or output
+	 * failed is, unless the other one has left it no memory. */
+
+	bool is_loaded(const Side &side) const
+	{
+		return std::find(loaded_.begin(), loaded_.end(), &side) != loaded_.end();
+	}
 
 	/* Calls `act` for a side. A contestant that violates the protocol or ends also ends the run. */
 	template <class Do> void attempt(Side &side, Do &&act)
@@ -626,10 +766,22 @@ class Judge
 					std::string("The contestant left no output that can be read: ") + fault.what()
 						+ "." });
 		} catch (const CaseFailed &failure) {
+			if (failure.code == Code::CASES)
+				throw;
 			if (&side != &entry())
-				lose(side, "The " + side.name() + " failed: " + failure.text);
+				lose(side, Code::RIVAL, "The " + side.name() + " failed: " + failure.text);
 			allow_for_memory(side);
 			throw;
+		} catch (const GpuLost &lost) {
+			if (side.is_null() || !is_loaded(side))
+				throw;
+			lose(side, &side == &entry() ? Code::CUDA_API : Code::RIVAL,
+				"The judge could not work with the " + side.name() + "'s output: " + lost.what());
+		} catch (const std::bad_alloc &) {
+			if (side.is_null() || !is_loaded(side))
+				throw;
+			lose(side, &side == &entry() ? Code::RAISED : Code::RIVAL,
+				"The judge found no memory for the " + side.name() + "'s output.");
 		}
 	}
 
@@ -639,16 +791,16 @@ class Judge
 		if (side.is_null())
 			blame("The null contestant failed: " + broken.why);
 		if (&side != &entry())
-			lose(side, "The " + side.name() + " failed: " + broken.why);
-		allow_for_memory(side);
+			lose(side, broken.code == ISOLATED_GONE ? Code::RIVAL_GONE : Code::RIVAL,
+				"The " + side.name() + " failed: " + broken.why);
 		switch (broken.code) {
-		case ISOLATED_GONE: stop(Code::GONE, "The submission's process ended.");
+		case ISOLATED_GONE: lose(side, Code::GONE, "The submission's process ended.");
 		case ISOLATED_TIMEOUT:
 			std::snprintf(
 				late, sizeof late, "The submission did not answer within %.3g s.", limit_s_);
-			stop(Code::SLOW, late);
-		case ISOLATED_VIOLATION: stop(Code::VIOLATION, broken.why);
-		default: stop(Code::CASES, broken.why);
+			lose(side, Code::SLOW, late);
+		case ISOLATED_VIOLATION: lose(side, Code::VIOLATION, broken.why);
+		default: lose(side, Code::RAISED, "The judge failed: " + broken.why);
 		}
 	}
 
@@ -656,30 +808,36 @@ class Judge
 	 * spent more time loses. */
 	[[noreturn]] void stop_for_time()
 	{
-		Side &slower = spent_s_[&entry()] < spent_s_[&rival()] ? rival() : entry();
-		stop(&slower == &entry() ? Code::SLOW : Code::RIVAL,
-			"The " + slower.name() + " used up the time limit.");
+		bool is_rival = !is_loaded(entry()) || spent_s_[&entry()] < spent_s_[&rival()];
+		Side &slower = is_rival ? rival() : entry();
+		stop(loaded_.empty() ? Code::USAGE
+				: is_rival   ? Code::RIVAL
+							 : Code::SLOW,
+			loaded_.empty() ? "The time limit was over before the submission could be loaded."
+							: "The " + slower.name() + " used up the time limit.");
 	}
 
-	/* Ends the run because the rival's process failed. Before the rival's code is loaded in that
-	 * process, the machine is at fault. */
-	[[noreturn]] void lose(Side &side, const std::string &sentence)
+	/* Ends the run because this side's process or output failed. Before a submission's code is
+	 * loaded there, the machine is at fault. */
+	[[noreturn]] void lose(Side &side, int code, const std::string &sentence)
 	{
 		allow_for_memory(side);
-		bool is_loaded = std::find(loaded_.begin(), loaded_.end(), &side) != loaded_.end();
-		stop(is_loaded ? Code::RIVAL : Code::USAGE, sentence);
+		stop(is_loaded(side) ? code : Code::USAGE, sentence);
 	}
 
 	/* If one of two loaded sides failed while the other one holds over half of the GPU's memory,
-	 * ends the run without a loser: the side that failed may have found no room. */
-	void allow_for_memory(const Side &failed)
+	 * ends the run without a loser: the side that failed may have found no room. The side that
+	 * failed leaves first, so that its own memory does not count. */
+	void allow_for_memory(Side &failed)
 	{
 		for (Side *side : loaded_) {
-			if (side == &failed || !device_ || players_.size() < 2)
+			if (side == &failed || !device_ || !is_loaded(failed))
 				continue;
-			std::size_t before = device_->free_bytes();
-			if (!side->leave(leave_s * second_ns)
-				|| device_->free_bytes() > before + room_bytes_ / 2)
+			failed.leave(leave_s * second_ns);
+			auto before = settled_free_bytes();
+			bool has_left = side->leave(leave_s * second_ns);
+			auto after = settled_free_bytes();
+			if (!has_left || (before && after && *after > *before + room_bytes_ / 2))
 				stop(Code::USAGE,
 					"The " + side->name()
 						+ " uses over half of the GPU's memory, so the failure of the other one "
@@ -687,26 +845,55 @@ class Judge
 		}
 	}
 
-	/* Ends the run because the null contestant failed. If it works once the submission has gone, or
-	 * if the submission does not go, the failure was the submission's doing. */
+	/* The GPU's free memory once it no longer changes: the driver frees what a process held after
+	 * its channel has closed. Nothing without a working GPU. */
+	std::optional<std::size_t> settled_free_bytes() const
+	{
+		constexpr int most_looks = 20, pause_us = 50'000;
+		if (!device_)
+			return std::nullopt;
+		try {
+			std::size_t free = device_->free_bytes(), before = free + 1;
+			for (int i = 0; i < most_looks && free != before; i++) {
+				usleep(pause_us);
+				before = std::exchange(free, device_->free_bytes());
+			}
+			return free;
+		} catch (const GpuLost &) {
+			return std::nullopt;
+		}
+	}
+
+	/* If the null contestant works once a submission has gone, or the submission does not go, its
+	 * failure was that submission's doing. */
 	[[noreturn]] void blame(const std::string &failure)
 	{
-		if (loaded_.size() != 1)
-			stop(Code::USAGE, failure);
-		Side &suspect = *loaded_[0];
-		loaded_.clear(); /* another failure now is the machine's */
-		if (suspect.leave(leave_s * second_ns))
-			attempt(null(),
-				[&] { null().call_without_data(ISOLATED_EMPTY, limit_ns(), contestants_cpu_); });
-		if (failure.find("CUDA_ERROR_OUT_OF_MEMORY") != std::string::npos)
-			stop(Code::RAISED,
-				"The GPU's memory is full: the judge found no room for inputs and outputs. A "
-				"submission must leave room for them. "
+		std::vector<Side *> suspects = loaded_;
+		for (Side *suspect : suspects) {
+			if (suspect->leave(leave_s * second_ns) && !null_works())
+				continue;
+			bool is_full = failure.find("CUDA_ERROR_OUT_OF_MEMORY") != std::string::npos;
+			lose(*suspect, suspect == &entry() ? Code::RAISED : Code::RIVAL,
+				(is_full ? std::string("The GPU's memory is full: the judge found no room for "
+									   "inputs and outputs. A submission must leave room for "
+									   "them. ")
+						 : "The " + suspect->name()
+							+ " kept the judge's own process from working; without it, that "
+							  "process works. ")
 					+ failure);
-		stop(Code::RAISED,
-			"The " + suspect.name()
-				+ " kept the judge's own process from working; without it, that process works. "
-				+ failure);
+		}
+		stop(Code::USAGE, failure);
+	}
+
+	bool null_works()
+	{
+		try {
+			null().resume(limit_ns());
+			null().call_without_data(ISOLATED_EMPTY, limit_ns(), contestants_cpu_);
+			return true;
+		} catch (const Broken &) {
+			return false;
+		}
 	}
 
 	/* Throws the failure that a contestant reports of a call. */
@@ -735,20 +922,70 @@ class Judge
 		Needs needs = side.needs();
 		std::size_t most_device_bytes = device_ ? device_->free_bytes() / 4 / plan_->slots : 0;
 		if (side.specs() > most_specs)
-			throw Broken{ ISOLATED_VIOLATION, "The outputs of a case become larger repeatedly." };
+			throw CaseFailed{ Code::VALIDATION,
+				"The outputs of a case become larger repeatedly. At most "
+					+ std::to_string(most_specs) + " times are allowed." };
 		if (needs.device_bytes && !device_)
 			throw Broken{ ISOLATED_VIOLATION,
 				"The contestant asked for memory of a GPU, and there is none." };
-		if (needs.host_bytes > most_host_bytes || needs.device_bytes > most_device_bytes)
-			throw CaseFailed{ Code::RAISED,
+		if (!output_slots(needs) || needs.device_bytes > most_device_bytes)
+			throw CaseFailed{ Code::VALIDATION,
 				"custom_kernel returned "
 					+ std::to_string((needs.host_bytes + needs.device_bytes) >> 20)
 					+ " MiB, for which there is no memory." };
-		if (side.specs() > 1) {
-			needs.host_bytes += needs.host_bytes / 4;
-			needs.device_bytes += needs.device_bytes / 4;
+		Needs more = { needs.host_bytes + needs.host_bytes / 4,
+			needs.device_bytes + needs.device_bytes / 4 };
+		if (side.specs() > 1 && output_slots(more))
+			needs = more;
+		give_outputs(side, needs, nullptr);
+	}
+
+	/* How many slots the outputs get: as many as the inputs, fewer if the host lacks memory for
+	 * them; 0 if it lacks memory for one. */
+	std::uint32_t output_slots(const Needs &needs) const
+	{
+		std::size_t stride = Side::host_stride(needs.host_bytes),
+					in_memory = host_bytes_ / sides_.size() / stride,
+					in_file = most_file_bytes() / stride;
+		in_memory -= std::min(in_memory, private_outputs);
+		in_file -= std::min<std::size_t>(in_file, 1); /* the form */
+		return static_cast<std::uint32_t>(
+			std::min({ std::size_t(plan_->slots), in_memory, in_file }));
+	}
+
+	void give_outputs(Side &side, const Needs &needs, const std::vector<std::byte> *form)
+	{
+		side.give_outputs(needs, std::max<std::uint32_t>(1, output_slots(needs)), form);
+	}
+
+	/* Calls a function of the task with what a submission returned. What it throws is the output's
+	 * fault, unless it throws the same for the right output. */
+	template <class Ask>
+	void ask_task(Side &side, const Input &input, const std::string &name, Ask &&ask)
+	{
+		auto sentence = [&](const std::string &why) {
+			return name + " could not work with what custom_kernel returned: " + why;
+		};
+		auto on_end = [&](int code) {
+			bool is_entry = &side == &entry();
+			lose(side, is_entry ? Code::CUDA_API : Code::RIVAL,
+				(is_entry ? "" : "The rival failed: ") + sentence(ended_by_task(code)) + ".");
+		};
+		try {
+			TaskRuns runs(on_end);
+			ask();
+		} catch (const std::bad_alloc &) {
+			throw;
+		} catch (const std::exception &error) {
+			TaskRuns runs(on_end);
+			if (check_throws_by_itself<input_t, output_t>(input.data, typeid(error)))
+				throw CaseFailed{ Code::CASES,
+					"The task's " + name + " fails by itself, which is no fault of the submission: "
+						+ error.what() };
+			throw CaseFailed{ Code::RAISED, sentence(error.what()) };
+		} catch (...) {
+			throw CaseFailed{ Code::RAISED, sentence("it threw no std::exception") };
 		}
-		side.give_outputs(needs, nullptr);
 	}
 
 	void check(Side &side, const Input &input, const output_t &output, std::string *message)
@@ -758,12 +995,16 @@ class Judge
 				"The submission said that it was done before its output was complete." };
 		if constexpr (wants_given_memory<input_t, output_t>) {
 			auto [given, returned] = side.in_place<output_t>(input);
-			if (!podium_eval::returned_what_was_given(given, returned))
+			bool is_given = false;
+			ask_task(side, input, "is_output_of",
+				[&] { is_given = podium_eval::returned_what_was_given(given, returned); });
+			if (!is_given)
 				throw CaseFailed{ Code::VALIDATION,
 					"custom_kernel did not return the output that it was given to fill." };
 		}
 		TestReporter reporter;
-		check_implementation(reporter, input.data, output);
+		ask_task(side, input, "check_implementation",
+			[&] { check_implementation(reporter, input.data, output); });
 		if (!reporter.has_passed())
 			throw CaseFailed{ Code::VALIDATION, reporter.message() };
 		if (!side.is_unchanged())
@@ -796,8 +1037,10 @@ class Judge
 				output_t output = side.output<output_t>(input, &called->timing.take_ns);
 				if (device_)
 					called->timing.rest_ns = device_->rest();
-				if (!side.is_null())
+				if (!side.is_null()) {
 					check(side, input, output, message);
+					side.note_write(output);
+				}
 			} else if (!side.is_null()) {
 				throw Broken{ ISOLATED_VIOLATION,
 					"The submission returned an output for which it has no memory yet." };
@@ -819,9 +1062,12 @@ class Judge
 	Called measured(Side &side, const Input &input)
 	{
 		auto called = call(side, input, contestants_cpu_);
-		return called ? *called
-					  : throw Broken{ ISOLATED_VIOLATION,
-							"The outputs of a case become larger while it is measured." };
+		if (!called)
+			attempt(side, [] {
+				throw Broken{ ISOLATED_VIOLATION,
+					"The outputs of a case become larger while it is measured." };
+			});
+		return *called;
 	}
 
 	/* ---- a case ---- */
@@ -907,8 +1153,9 @@ class Judge
 	{
 		bool is_first = true;
 		for (std::optional<Called> called; !called; is_first = false) {
-			Input input = mode().is_timed ? inputs().fresh(one, "warm" + series_, number_++)
-										  : inputs().as_written(one);
+			Input input = mode().is_timed
+				? inputs().fresh(one, "warm" + series_ + again_, number_++)
+				: inputs().as_written(one);
 			if (is_first)
 				attempt(side, [&] { give_inputs(side, input, *plan_); });
 			called = call(side, input, -1, &side == &entry() ? &message_ : nullptr);
@@ -934,24 +1181,36 @@ class Judge
 	{
 		auto began = std::chrono::steady_clock::now();
 		if (side.is_null()) {
-			Input input = inputs().fresh(one, "warm" + series_, number_++);
+			Input input = inputs().fresh(one, "warm" + series_ + again_, number_++);
 			attempt(side, [&] {
 				give_inputs(side, input, *plan_);
-				side.give_outputs(leader().form_needs(), &leader().form());
+				give_outputs(side, leader().form_needs(), &leader().form());
 			});
 		}
 		for (std::size_t i = 0; i < rule_.most_warm_calls; i++) {
 			auto calling = std::chrono::steady_clock::now();
-			Input input = inputs().fresh(one, "warm" + series_, number_++);
+			Input input = inputs().fresh(one, "warm" + series_ + again_, number_++);
+			if (side.is_null())
+				calling = std::chrono::steady_clock::now();
 			auto called = call(side, input, i < unpinned_calls ? -1 : contestants_cpu_);
 			if (called && &side == &leader() && called->own_ns > 0)
 				made.own.push_back(called->own_ns);
-			/* The first call may still load something. */
-			if (i == 1 && &side == &leader())
-				rule_ = isolated_rule_for(&usual_rule_, ns_since(calling) / 1e9);
+			if (i == 1)
+				note_pair(side, ns_since(calling) / 1e9);
 			if (i + 1 >= rule_.least_warm_calls && ns_since(began) > rule_.warm_s * 1e9)
 				break;
 		}
+	}
+
+	/* Chooses the rule by how long a pair of calls takes: the leader's with its input and its
+	 * check, then the null contestant's. Not by the first call, which may still load something. */
+	void note_pair(const Side &side, double took_s)
+	{
+		if (&side == &leader())
+			pair_s_ = took_s;
+		else if (side.is_null())
+			pair_s_ += took_s;
+		rule_ = isolated_rule_for(&usual_rule_, pair_s_);
 	}
 
 	/* ---- blocks ---- */
@@ -975,9 +1234,12 @@ class Judge
 		after_ = nullptr;
 		for (std::size_t i = 0;
 			 i < rule_.calls && !(i >= isolated_least_calls && budget_.is_case_over());) {
-			Input input = inputs().fresh(one, "timed" + series_, number_++);
-			if (!call_all(input, ours, theirs)) {
-				drop_late(made, ours, theirs);
+			Input input = inputs().fresh(one, "timed" + series_ + again_, number_++);
+			std::vector<Side *> late = call_all(input, ours, theirs);
+			if (!late.empty()) {
+				drop_calls(ours, theirs);
+				for (Side *side : late)
+					note_late(made, *side);
 				continue;
 			}
 			/* Choose the remaining controls at random from the remaining places. */
@@ -987,8 +1249,8 @@ class Judge
 		end_block(made.watch, ours, theirs);
 	}
 
-	/* Drops the last calls, because a submission was late to get ready for them. */
-	void drop_late(Measurement &made, Block &ours, Block *theirs)
+	/* Calls for which a submission was late to get ready do not count. */
+	static void drop_calls(Block &ours, Block *theirs)
 	{
 		ours.calls.pop_back();
 		ours.null.pop_back();
@@ -996,30 +1258,39 @@ class Judge
 			theirs->calls.pop_back();
 			theirs->null.pop_back();
 		}
-		if (++made.late > isolated_most_late)
-			attempt(leader(), [] {
+	}
+
+	void note_late(Measurement &made, Side &side)
+	{
+		if (++made.late[&side] > isolated_most_late)
+			attempt(side, [] {
 				throw Broken{ ISOLATED_VIOLATION,
 					"The submission took too long to get ready for a call, several times." };
 			});
 	}
 
-	/* Calls all players and the null contestant in random order. Returns whether all were ready in
-	 * time. */
-	bool call_all(const Input &input, Block &ours, Block *theirs)
+	/* Returns the sides that were late to get ready. */
+	std::vector<Side *> call_all(const Input &input, Block &ours, Block *theirs)
 	{
-		double ready_ns = 0, null_ready_ns = 0;
-		std::vector<Side *> turns = players_;
+		std::vector<double> ready_ns;
+		double null_ready_ns = 0;
+		std::vector<Side *> turns = players_, late;
 		turns.push_back(&null());
 		for (std::size_t left = turns.size(); left > 1; left--)
 			std::swap(turns[left - 1], turns[unforeseen() % left]);
-		for (Side *side : turns)
+		for (Side *side : turns) {
 			if (side->is_null()) {
-				null_ready_ns = note_null(input, ours, theirs);
+				ready_ns.push_back(null_ready_ns = note_null(input, ours, theirs));
 			} else {
 				Block &block = side == &leader() ? ours : *theirs;
-				ready_ns = std::max(ready_ns, note(*side, input, block.calls, block.heads));
+				ready_ns.push_back(note(*side, input, block.calls, block.heads));
 			}
-		return ready_ns <= std::max(rule_.ready_ns, ready_factor * null_ready_ns);
+		}
+		double most_ns = std::max(rule_.ready_ns, ready_factor * null_ready_ns);
+		for (std::size_t i = 0; i < turns.size(); i++)
+			if (!turns[i]->is_null() && ready_ns[i] > most_ns)
+				late.push_back(turns[i]);
+		return late;
 	}
 
 	/* Calls the null contestant. A side that has been called with this input more often than the
@@ -1064,25 +1335,32 @@ class Judge
 		theirs->delta_ns = rival().delta_ns;
 	}
 
-	/* Whether a block must be measured again, because it was disturbed. After enough repeats a
-	 * disturbed block counts, and the page says so. */
-	bool is_disturbed(Measurement &made, const Block &block)
+	/* Why a block must be measured again; "" if it was not disturbed. `others`: the other blocks of
+	 * the same side. */
+	std::string disturbance_of(const Block &block, const Blocks &others) const
 	{
 		const char *overrun = "the GPU was at work before or after the calls";
-		std::string why = block.slowed_by
-			? "the GPU was slowed down (" + Watch::reasons(block.slowed_by) + ")"
-			: block.disturbance(rule_) > 0              ? "empty kernels took longer than before"
-			: block.constant_moved(rule_)               ? "the constant changed"
-			: overrun_of(block, made.blocks, rule_) > 0 ? overrun
-			: block.is_uneven(rule_) ? "some calls took another time than the rest"
-									 : "";
-		if (why.empty())
-			return false;
-		if (made.repeated < isolated_most_repeats && !budget_.is_case_over()) {
+		return block.slowed_by ? "the GPU was slowed down (" + Watch::reasons(block.slowed_by) + ")"
+			: block.disturbance(rule_) > 0         ? "empty kernels took longer than before"
+			: block.constant_moved(rule_)          ? "the constant changed"
+			: overrun_of(block, others, rule_) > 0 ? overrun
+			: block.is_uneven(rule_)               ? "some calls took another time than the rest"
+												   : "";
+	}
+
+	/* Whether blocks with these disturbances must be measured again. After enough repeats disturbed
+	 * blocks count, and the page says so. */
+	bool must_repeat(Measurement &made, const std::vector<std::string> &whys)
+	{
+		bool is_disturbed = std::any_of(
+			whys.begin(), whys.end(), [](const std::string &why) { return !why.empty(); });
+		if (is_disturbed && made.repeated < isolated_most_repeats && !budget_.is_case_over()) {
 			made.repeated++;
 			return true;
 		}
-		made.disturbed[why]++;
+		for (const std::string &why : whys)
+			if (!why.empty())
+				made.disturbed[why]++;
 		return false;
 	}
 
@@ -1116,7 +1394,7 @@ class Judge
 		while (made.blocks.empty() || !(is_enough(made.blocks, rule_) || budget_.is_case_over())) {
 			Block block;
 			run_block(one, made, block, nullptr);
-			if (!is_disturbed(made, block))
+			if (!must_repeat(made, { disturbance_of(block, made.blocks) }))
 				made.blocks.push_back(std::move(block));
 		}
 		return made;
@@ -1133,7 +1411,9 @@ class Judge
 		while (duel.theirs.empty() || !is_over()) {
 			Block ours, theirs;
 			run_block(duel.one, duel.ours, ours, &theirs);
-			if (is_disturbed(duel.ours, ours))
+			if (must_repeat(duel.ours,
+					{ disturbance_of(ours, duel.ours.blocks),
+						disturbance_of(theirs, duel.theirs) }))
 				continue;
 			duel.ours.blocks.push_back(std::move(ours));
 			duel.theirs.push_back(std::move(theirs));
@@ -1230,16 +1510,19 @@ class Judge
 	std::vector<std::unique_ptr<Side>> sides_; /* the entry, the null contestant, the rival */
 	Budget budget_;
 	double limit_s_ = 0; /* of the last call */
-	/* How long an empty kernel of the null contestant took before a submission was loaded. */
-	double quiet_ns_ = 0;
+	double pair_s_ = 0;  /* how long a call of the leader and one of the null contestant take */
+	double quiet_ns_ =
+		0; /* an empty kernel of the null contestant before a submission was loaded */
 	std::int32_t contestants_cpu_ = -1;
-	std::size_t room_bytes_ = 0; /* of the GPU's memory, for the submissions */
+	std::size_t room_bytes_ = 0;                 /* of the GPU's memory, for the submissions */
+	const std::size_t host_bytes_ = host_room(); /* of the host's memory, for outputs */
 	std::map<const Case *, Plan> plans_;
 	Plan *plan_ = nullptr;                   /* of the current case */
 	std::vector<Side *> loaded_;             /* the sides where code of a submission may run */
 	std::map<const Side *, double> spent_s_; /* in their calls */
 	std::vector<Side *> players_;            /* the sides called now, with the null contestant */
-	std::string series_;       /* separates the players' inputs from those of other measurements */
+	std::string series_;       /* separates their inputs from those of other measurements, */
+	std::string again_;        /* and the inputs of a case that began again from the first ones */
 	std::uint64_t number_ = 0; /* of inputs in this case */
 	std::string message_;      /* the check's message about the first output */
 	Values *after_ = nullptr;  /* the list for the duration of the next head */
@@ -1313,12 +1596,28 @@ int judge(const Report &report, char **words, int count)
 		stop(Code::NOT_SPLIT, why);
 	Parts parts = read_parts(words, count, is_cuda);
 	Judge judge(report, parts, is_cuda);
-	judge.meet();
-	return judge.all_parts();
+	try {
+		judge.meet();
+		return judge.all_parts();
+	} catch (const GpuLost &lost) {
+		judge.lose_own(
+			std::string("The judge could not use the GPU: ") + lost.what(), Code::CUDA_API);
+	} catch (const Broken &broken) {
+		judge.lose_own("The judge failed: " + broken.why, Code::RAISED);
+	} catch (const std::exception &error) {
+		judge.lose_by_task(error);
+	}
 }
 
 } // namespace
 } // namespace podium
+
+/* Replaces the C library's, because CUDA_CHECK of a task calls it. */
+extern "C" void _Exit(int code) noexcept
+{
+	podium::end_by_task(code);
+	_exit(code);
+}
 
 int main(int argc, char **argv)
 {
@@ -1330,12 +1629,13 @@ int main(int argc, char **argv)
 			"usage: judge.out test|benchmark|leaderboard|compare CASEFILE [MODE CASEFILE]");
 	Report report;
 	int code = Code::CASES;
+	on_exit([](int status, void *) { end_by_task(status); }, nullptr);
 	try {
 		code = judge(report, argv + 1, argc - 1);
 	} catch (const Broken &broken) {
-		stop(Code::CASES, broken.why);
+		stop(Code::USAGE, broken.why);
 	} catch (const GpuLost &error) {
-		stop(Code::CUDA_API, error.what());
+		stop(Code::USAGE, error.what());
 	} catch (const std::exception &error) {
 		stop(Code::CASES, std::string("The task's reference.cuh threw: ") + error.what());
 	}

@@ -919,7 +919,7 @@ class Judge:
 	def charge_alone(self, side, failure):
 		return Stop(
 			EXIT_RIVAL if side is self.rival else EXIT_RAISED,
-			f"{side.noun} kept the judge from working, which works without it. {failure}")
+			f"{side.noun} kept the judge from working; without it, the judge works. {failure}")
 
 	def blame(self, failure, null):
 		"""The Stop for a null contestant that failed. If it works once a submission has gone, that

@@ -63,10 +63,6 @@ enum isolated_command {
 	ISOLATED_LEAVE,
 	ISOLATED_NOTHING, /* say done without any work on the device */
 	ISOLATED_EMPTY,   /* launch the empty kernel, wait for it, say done */
-	/* CALL for an input whose part on the host comes with the call. The GPU waits at the gate
-	 * before the bell; otherwise the CPU would have free time while the GPU switches from the judge
-	 * to the contestant. */
-	ISOLATED_CALL_AHEAD,
 	ISOLATED_COMMANDS,
 };
 
@@ -139,15 +135,15 @@ struct isolated_call {
 	struct isolated_gate *gate; /* of the contestant; NULL: none, and no withheld lines */
 	uint32_t is_announced;      /* set by isolated_announce; 0 at first */
 	int64_t announced_ns;       /* set by isolated_announce */
-	/* When the gate opens, from the end of the head. Without a head it opens before the bell. */
-	int64_t open_ns;
-	/* The judge waits at least this long from the start of the clock, even after "done", so that
-	 * its caches are as cold as after a call of this length. elapsed_ns does not include the wait.
-	 */
-	int64_t least_ns;
+	int64_t open_ns;  /* when the gate opens, from the end of the head; without a head before the
+	                     bell. With a head `handed` comes just before, after the bell */
+	int64_t least_ns; /* the judge waits at least so long from the start of the clock, even after
+	                   * "done", so that its caches are as cold as after a call of this length. Not
+	                   * included in elapsed_ns */
 	struct isolated_withheld withheld;
-	/* The input on the host, in memory that the contestant gets after the clock has started. Only
-	 * without a head. NULL: none */
+	/* The input on the host, in memory that the contestant gets after the clock has started: with a
+	 * head when the gate opens, otherwise before the bell. NULL: none. Handing it over clears it.
+	 */
 	const struct isolated_memory *handed;
 	/* the results, from CLOCK_MONOTONIC_RAW: */
 	int64_t ready_ns; /* from the announcement to "ready" */
@@ -175,8 +171,12 @@ int isolated_announce(struct isolated_call *call);
  * milliseconds. */
 int isolated_ring(struct isolated_call *call);
 
-/* Makes a word in pinned memory that the GPU writes, for `head` of struct isolated_call. Never
- * freed. */
+/* Brings a call of the null contestant to its end that timed out, so that another can follow. Waits
+ * for limit_ns for "ready" and for "done". Does nothing if the last call is done. Takes no time and
+ * no result; the contestant may have sent frames. */
+int isolated_resume(struct isolated_call *call);
+
+/* A word in pinned memory for struct isolated_call, which the GPU writes. Never freed. */
 int isolated_head_make(uint32_t **word);
 /* Enqueues on a stream (a cudaStream_t as a number; 0: the legacy default stream) a write of the
  * word, behind all earlier work there. The value must differ from the last one. */
@@ -199,7 +199,8 @@ int isolated_await(struct isolated_page *page, int socket, struct isolated_order
 
 /* Says ready and returns when the bell rings. */
 int isolated_stand_by(struct isolated_page *page, int socket);
-/* Maps the memory that came with the bell to `memory`, from isolated_memory_reserve. */
+/* Waits for the memory that comes with the bell or later, and maps it to `memory`, from
+ * isolated_memory_reserve. */
 int isolated_take_over(int socket, const struct isolated_memory *memory);
 void isolated_done(struct isolated_page *page, uint32_t status, uint32_t spec, double own_ns);
 

@@ -21,7 +21,6 @@ WIRE_ERRORS = (wire.Failed, wire.Gone, wire.TimedOut, wire.Violation)
 FRAME_LIMIT_S = 5.0  # for a frame that the contestant sends before "done"
 MAP_LIMIT_S = 30.0
 MOST_OWN_NS = 3600e9
-AHEAD_NS = 400_000  # enough for a GPU to switch from the judge to a contestant
 MOST_OUTPUT_SHARE = 0.25  # of the free memory
 FULL_GPU = ("The GPU's memory is full: the judge found no room for inputs and outputs. A "
 	"submission must leave room for them.")
@@ -313,14 +312,13 @@ class Side:
 		if probes_input and self.area.strides[0]:
 			self._probes = self.area.probe_all(slot)
 			self._call.probes, self._call.probe_count = self._probes, wire.MOST_PROBES
-		is_behind = self.device.is_cuda and not self.area.is_handed
-		if is_behind:  # the contestant gets ready meanwhile
+		if self.device.is_cuda:  # the contestant gets ready meanwhile
 			call.command = wire.CALL
 			self._try(wire.announce, call)
 		image.prepare()
 		self.device.synchronize()
 		self._withhold(image.withheld())
-		events = (self._ring_behind if is_behind else self._ring_after)(image, slot)
+		events = (self._ring_behind if self.device.is_cuda else self._ring_on_host)(image, slot)
 		if call.status in (wire.RAISED, wire.NO_OUTPUT):
 			self._hear(call.status)
 		if call.status == wire.NEW_SPEC:
@@ -385,12 +383,14 @@ class Side:
 				raise self.violation("sent an unexpected frame")
 			self._owed -= 1
 
-	# _ring_behind and _ring_after fill the slot, ring, and wait for "done". They return the events
+	# _ring_behind and _ring_on_host fill the slot, ring, and wait for "done". They return the events
 	# at the begin and the end of the judge's own work.
 
 	def _ring_behind(self, image, slot):
 		"""On a GPU: enqueues the work and rings. The clock starts when the GPU has finished that
-		work; meanwhile the contestant launches its own."""
+		work; meanwhile the contestant launches its own. A part on the host that differs from input
+		to input comes when the gate opens: by then the GPU has switched to the contestant, so the
+		CPU has no free time with it."""
 		call, device = self._call, self.device
 		self._arm()
 		with wire.Pinned(self._cpus[0]):
@@ -401,19 +401,14 @@ class Side:
 			self._try(wire.ring, call)
 		return events
 
-	def _ring_after(self, image, slot):
-		"""For an input with a part on the host: waits for all work, starts the clock, hands that
-		part over and rings. By then the GPU has switched to the contestant."""
-		call, device = self._call, self.device
-		call.command = wire.CALL_AHEAD if device.is_cuda else wire.CALL
-		call.head, call.head_value = None, 0
+	def _ring_on_host(self, image, slot):
+		"""Without a GPU the clock starts with the bell."""
+		call = self._call
+		call.command, call.head, call.head_value = wire.CALL, None, 0
 		events = self._enqueue(image, slot)
-		device.synchronize()
 		image.put_on_host(self.area, slot)
 		self._arm()
 		with wire.Pinned(self._cpus[0]):
-			if device.is_cuda:
-				staging.wait_ns(AHEAD_NS)
 			self._try(wire.ring, call)
 		return events
 

@@ -20,7 +20,6 @@ namespace podium
 {
 
 constexpr std::int64_t second_ns = 1000000000;
-constexpr std::int64_t load_limit_ns = 120 * second_ns; /* until the submission is loaded */
 constexpr std::size_t probe_bytes = isolated_most_probe_bytes, page_bytes = 4096;
 
 /* An input in the judge's own memory, which no contestant can change. */
@@ -139,25 +138,25 @@ class Side
 	}
 
 	/* Waits until the process is ready, without a submission. Returns its complaint, if any. */
-	std::optional<Said> greet()
+	std::optional<Said> greet(std::int64_t limit_ns)
 	{
-		return wait_until_ready();
+		return wait_until_ready(limit_ns);
 	}
 
 	/* Makes the contestant load the submission. Returns its complaint, if any. */
-	std::optional<Said> load()
+	std::optional<Said> load(std::int64_t limit_ns)
 	{
 		std::optional<Broken> broken;
 		mail_->send(ISOLATED_LOAD);
 		try {
-			arm(ISOLATED_NOTHING, load_limit_ns, -1, 0);
+			arm(ISOLATED_NOTHING, limit_ns, -1, 0);
 		} catch (const Broken &what) {
 			broken = what;
 		}
 		/* A frame that the contestant sent before its end can still be received. */
 		std::optional<Said> said;
 		try {
-			said = wait_until_ready();
+			said = wait_until_ready(broken ? 0 : limit_ns);
 		} catch (const Broken &what) {
 			throw broken ? *broken : what;
 		}
@@ -209,6 +208,7 @@ class Side
 		std::size_t host_bytes, std::size_t device_bytes, std::uint32_t slots, bool is_handed)
 	{
 		outputs_ = {};
+		write_ns_ = 0;
 		probed_.clear();
 		host_bytes_ = 0;
 		specs_ = 0;
@@ -237,10 +237,16 @@ class Side
 			&& device_bytes <= inputs_.layout.device_stride;
 	}
 
-	/* `form`: an output of the entry, for the null contestant to return. */
-	void give_outputs(const Needs &needs, const std::vector<std::byte> *form)
+	/* What an output takes in a slot on the host. */
+	static std::size_t host_stride(std::size_t bytes)
 	{
-		std::uint32_t count = inputs_.layout.slots;
+		return round_up(bytes + 1, page_bytes);
+	}
+
+	/* `form`: an output of the entry, for the null contestant to return. */
+	void give_outputs(const Needs &needs, std::uint32_t count, const std::vector<std::byte> *form)
+	{
+		write_ns_ = 0;
 		Layout layout = layout_of(needs.host_bytes, needs.device_bytes, count);
 		layout.has_form = form != nullptr;
 		outputs_ = {};
@@ -251,7 +257,7 @@ class Side
 		layout.device_bytes = outputs_.device.bytes();
 		outputs_.layout = layout;
 		if (form)
-			std::memcpy(outputs_.host_at(count), form->data(),
+			std::memcpy(outputs_.form_at(), form->data(),
 				std::min<std::size_t>(form->size(), layout.host_stride));
 		int descriptors[] = { outputs_.host.descriptor(), outputs_.device.descriptor() };
 		mail_->send(ISOLATED_OUTPUTS, layout, descriptors, needs.device_bytes ? 2 : 1);
@@ -275,10 +281,10 @@ class Side
 		withhold_nothing(true);
 		slot_ = static_cast<std::uint32_t>(unforeseen() % inputs_.layout.slots);
 		choose_probes();
-		if (device_ && !inputs_.is_handed())
+		if (device_)
 			ring_behind(drawn, limit_ns, cpu);
 		else
-			ring_after(drawn, limit_ns, cpu);
+			ring_on_host(drawn, limit_ns, cpu);
 		Called called = { call_.status, {}, call_.own_ns, static_cast<double>(call_.ready_ns) };
 		called.timing.elapsed_ns = static_cast<double>(call_.elapsed_ns);
 		called.timing.probed_ns = static_cast<double>(call_.probed_ns);
@@ -312,6 +318,14 @@ class Side
 		return static_cast<double>(call_.elapsed_ns);
 	}
 
+	/* Brings a call that timed out to its end, so that another can follow. Only for the null
+	 * contestant, which does not choose to be late. */
+	void resume(std::int64_t limit_ns)
+	{
+		call_.limit_ns = limit_ns;
+		succeed(isolated_resume(&call_));
+	}
+
 	/* How long the null contestant takes at most to copy the last output. */
 	double copy_ns() const
 	{
@@ -321,7 +335,26 @@ class Side
 				bytes += piece.bytes;
 				copies++;
 			}
-		return device_ ? device_->copy_ns(bytes, copies) : 0;
+		return device_ ? device_->copy_ns(bytes, copies) + write_ns_ : 0;
+	}
+
+	/* Measures once for each memory how long the output's part on the host takes to write, at
+	 * most. */
+	template <class Output> void note_write(const Output &output)
+	{
+		constexpr int writes = 5;
+		constexpr double margin = 2; /* the null contestant's caches may be colder */
+		if (!device_ || write_ns_ > 0)
+			return;
+		Values took;
+		std::vector<std::byte> there(host_bytes_);
+		for (int i = 0; i < writes; i++) {
+			auto began = std::chrono::steady_clock::now();
+			Writer writer(there.data(), there.size());
+			write_value(writer, output);
+			took.push_back(ns_since(began));
+		}
+		write_ns_ = margin * center(took);
 	}
 
 	/* After NEW_SPEC: the memory that the output needs. */
@@ -458,8 +491,7 @@ class Side
 		Spread lines;
 	};
 
-	/* Enough for a GPU to switch from the judge to a contestant. */
-	static constexpr double ahead_ns = 400'000;
+	static constexpr std::size_t random_probes = 3;
 	static constexpr std::size_t line_bytes = isolated_line_bytes;
 	/* The most lines of a part that are withheld, unless all are. Each line costs time. */
 	static constexpr std::size_t some_lines = 64;
@@ -470,9 +502,9 @@ class Side
 			throw Broken{ ISOLATED_VIOLATION, "The contestant sent an unexpected frame." };
 	}
 
-	std::optional<Said> wait_until_ready()
+	std::optional<Said> wait_until_ready(std::int64_t limit_ns)
 	{
-		std::uint32_t kind = mail_->receive(load_limit_ns);
+		std::uint32_t kind = mail_->receive(limit_ns);
 		if (kind == ISOLATED_TEXT)
 			return said();
 		expect(kind, ISOLATED_READY);
@@ -494,7 +526,7 @@ class Side
 	{
 		Layout layout = {};
 		layout.slots = slots;
-		layout.host_stride = round_up(host_bytes + 1, page_bytes);
+		layout.host_stride = host_stride(host_bytes);
 		layout.device_stride = round_up(device_bytes, piece_alignment);
 		return layout;
 	}
@@ -516,45 +548,49 @@ class Side
 
 	/* ring_behind and ring_after fill the slot, ring, and wait for "done".
 	 *
-	 * ring_behind only enqueues the work on the GPU and rings. The clock starts when the GPU has
-	 * finished that work; meanwhile the contestant launches its own. */
+	 * On a GPU this one only enqueues the work and rings. The clock starts when the GPU has
+	 * finished that work; meanwhile the contestant launches its own. An input's part on the host
+	 * that must not be there earlier comes when the gate opens: by then the GPU has switched to the
+	 * contestant, so that the CPU has no free time with it. The contestant is ready before any part
+	 * of the input is there. */
 	template <class Input>
 	void ring_behind(const Drawn<Input> &drawn, std::int64_t limit_ns, int cpu)
 	{
 		std::uint64_t seed = unforeseen();
+		if (inputs_.is_handed())
+			put_on_host(drawn);
 		arm(ISOLATED_CALL, limit_ns, cpu, slot_);
 		if (has_outputs())
 			poison_host(outputs_.host_at(slot_), outputs_.layout.host_stride, seed);
-		std::memcpy(inputs_.host_at(slot_), drawn.stream.data(), drawn.stream.size());
+		if (!inputs_.is_handed())
+			put_on_host(drawn);
 		choose_withheld(drawn.pieces);
 		lay_out_device(drawn.pieces, seed);
 		mark_head();
 		succeed(isolated_ring(&call_));
 	}
 
-	/* ring_after is for an input with a part on the host: it waits for all work, starts the clock,
-	 * hands that part over and rings. By then the GPU has switched to the contestant. */
+	/* Without a GPU the clock starts with the bell. */
 	template <class Input>
-	void ring_after(const Drawn<Input> &drawn, std::int64_t limit_ns, int cpu)
+	void ring_on_host(const Drawn<Input> &drawn, std::int64_t limit_ns, int cpu)
 	{
-		std::uint64_t seed = unforeseen();
 		call_.head = nullptr;
 		if (has_outputs())
-			poison_host(outputs_.host_at(slot_), outputs_.layout.host_stride, seed);
-		if (device_) {
-			choose_withheld(drawn.pieces);
-			lay_out_device(drawn.pieces, seed);
-			device_->wait();
-		}
+			poison_host(outputs_.host_at(slot_), outputs_.layout.host_stride, unforeseen());
+		put_on_host(drawn);
+		arm(ISOLATED_CALL, limit_ns, cpu, slot_);
+		succeed(isolated_ring(&call_));
+	}
+
+	/* Writes the input's part on the host: into memory that nobody else has yet, where each call
+	 * brings new memory. */
+	template <class Input> void put_on_host(const Drawn<Input> &drawn)
+	{
 		if (inputs_.is_handed()) {
 			inputs_.host = Memory(false, inputs_.layout.host_stride);
 			call_.handed = inputs_.host.native();
 		}
 		std::memcpy(inputs_.host_at(slot_), drawn.stream.data(), drawn.stream.size());
-		arm(device_ ? ISOLATED_CALL_AHEAD : ISOLATED_CALL, limit_ns, cpu, slot_);
-		for (auto began = std::chrono::steady_clock::now(); device_ && ns_since(began) < ahead_ns;)
-			;
-		succeed(isolated_ring(&call_));
 	}
 
 	void lay_out_device(const std::vector<Piece> &pieces, std::uint64_t seed)
@@ -665,21 +701,44 @@ class Side
 					slot + piece.place, piece.bytes, piece.is_floating, seed + piece.place);
 	}
 
-	/* Chooses the last bytes of each part of the last output, and random pieces. */
+	/* A part of the last output. */
+	struct Part {
+		bool is_cuda;
+		std::size_t region, bytes;
+	};
+
+	/* Chooses the last bytes of each part of the last output, or of as many as there are probes
+	 * for, and random pieces: of each part in proportion to its size. */
 	void choose_probes()
 	{
-		looked_.clear();
-		if (host_bytes_) {
-			add_probe(false, 0, host_bytes_, host_bytes_ - std::min(host_bytes_, probe_bytes));
-			add_probe(false, 0, host_bytes_, unforeseen() % host_bytes_);
-		}
-		for (const Piece &piece : probed_)
-			add_probe(true, region_of(piece), piece.bytes,
-				piece.bytes - std::min(piece.bytes, probe_bytes));
+		constexpr std::size_t most_ends = isolated_most_probes - random_probes;
+		std::vector<Part> parts;
+		std::size_t all = 0;
+		if (host_bytes_)
+			parts.push_back({ false, 0, host_bytes_ });
 		for (const Piece &piece : probed_)
 			if (piece.bytes)
-				add_probe(true, region_of(piece), piece.bytes, unforeseen() % piece.bytes);
+				parts.push_back({ true, region_of(piece), piece.bytes });
+		for (const Part &part : parts)
+			all += part.bytes;
+		looked_.clear();
+		for (std::size_t i = 0; i < random_probes && all; i++)
+			add_random_probe(parts, unforeseen() % all);
+		for (std::size_t i = 0; i < std::min(parts.size(), most_ends); i++) {
+			std::swap(parts[i], parts[i + unforeseen() % (parts.size() - i)]);
+			add_probe(parts[i], parts[i].bytes - std::min(parts[i].bytes, probe_bytes));
+		}
 		call_.probe_count = static_cast<std::uint32_t>(looked_.size());
+	}
+
+	/* A piece of the part that has this byte of the whole output. */
+	void add_random_probe(const std::vector<Part> &parts, std::size_t byte)
+	{
+		std::size_t i = 0;
+		for (; byte >= parts[i].bytes; i++)
+			byte -= parts[i].bytes;
+		add_probe(
+			parts[i], unforeseen() % (parts[i].bytes - std::min(parts[i].bytes, probe_bytes) + 1));
 	}
 
 	/* The place of a part of the output in the private copy. */
@@ -688,18 +747,16 @@ class Side
 		return piece.place + (piece.given < 0 ? 0 : outputs_.layout.device_stride);
 	}
 
-	void add_probe(bool is_cuda, std::size_t region, std::size_t bytes, std::size_t at)
+	void add_probe(const Part &part, std::size_t at)
 	{
-		constexpr std::size_t most = isolated_most_probes / 2;
-		if (looked_.size() >= most || !bytes)
-			return;
-		auto length = static_cast<std::uint32_t>(std::min(bytes - at, probe_bytes));
-		std::size_t place = region + at, stride = outputs_.layout.device_stride;
-		const std::byte *address = !is_cuda ? outputs_.host_at(slot_) + place
-			: place < stride                ? outputs_.device_at(slot_) + place
-											: inputs_.device_at(slot_) + (place - stride);
-		probes_[looked_.size()] = { reinterpret_cast<std::uint64_t>(address), length, is_cuda };
-		looked_.push_back({ place, length, is_cuda });
+		auto length = static_cast<std::uint32_t>(std::min(part.bytes - at, probe_bytes));
+		std::size_t place = part.region + at, stride = outputs_.layout.device_stride;
+		const std::byte *address = !part.is_cuda ? outputs_.host_at(slot_) + place
+			: place < stride                     ? outputs_.device_at(slot_) + place
+												 : inputs_.device_at(slot_) + (place - stride);
+		probes_[looked_.size()] = { reinterpret_cast<std::uint64_t>(address), length,
+			part.is_cuda };
+		looked_.push_back({ place, length, part.is_cuda });
 	}
 
 	/* ---- after a call ---- */
@@ -764,6 +821,7 @@ class Side
 	std::vector<Probed> looked_;
 	std::vector<Piece> probed_;   /* the parts of the last output */
 	std::size_t host_bytes_ = 0;  /* bytes of its stream */
+	double write_ns_ = 0;         /* to write that stream, at most; 0: unknown */
 	std::vector<std::byte> host_; /* the private copies */
 	PrivateMemory snapshot_;
 	std::vector<Copied> copied_;

@@ -203,12 +203,24 @@ struct Slots {
 	}
 	std::byte *host_at(std::uint32_t slot) const
 	{
-		return host.data() + (is_handed() ? 0 : slot * layout.host_stride);
+		return host.data() + (is_handed() ? 0 : place_of(slot) * layout.host_stride);
+	}
+	/* The output whose form the null contestant returns. */
+	std::byte *form_at() const
+	{
+		return host.data() + layout.slots * layout.host_stride;
 	}
 	std::byte *device_at(std::uint32_t slot) const
 	{
 		std::byte *first = layout.device_bytes ? (room ? *room : device).data() : nullptr;
-		return first ? first + slot * layout.device_stride : nullptr;
+		return first ? first + place_of(slot) * layout.device_stride : nullptr;
+	}
+
+  private:
+	/* Outputs may have fewer slots than inputs. */
+	std::size_t place_of(std::uint32_t slot) const
+	{
+		return layout.slots ? slot % layout.slots : 0;
 	}
 };
 

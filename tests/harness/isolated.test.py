@@ -1108,7 +1108,7 @@ def python_s_structures_match_c_s():
 	numbers = {
 		**{
 		f"ISOLATED_{name}": getattr(wire, name)
-		for name in "CALL LEAVE NOTHING EMPTY CALL_AHEAD LOAD RETURNED NEW_SPEC RAISED NO_OUTPUT"
+		for name in "CALL LEAVE NOTHING EMPTY LOAD RETURNED NEW_SPEC RAISED NO_OUTPUT"
 		" HELLO INPUTS OUTPUTS INPUT READY MAPPED SPEC TEXT".split()
 		}, **{
 		f"isolated_{name.lower()}": getattr(statistics, name)

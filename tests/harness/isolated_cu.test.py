@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import random
+import resource
 import shutil
 import socket
 import subprocess
@@ -112,6 +113,8 @@ output_t custom_kernel(input_t data)
 		made.values.push_back(value * (is_wrong ? 3 : 2));
 	made.counts.assign(2, std::vector<int>(static_cast<std::size_t>(size % 5)));
 	made.rest = {pieces[1].weights[1], kind == Kind::odd};
+	if (is("returns 400 KB"))
+		made.counts[0].resize(100000);
 	if (is("changes its input"))
 		values.assign(values.size(), 0), pieces[1].weights = {};
 	if (is("raises"))
@@ -122,10 +125,120 @@ output_t custom_kernel(input_t data)
 		for (;;)
 			sleep(1);
 	if (is("returns more and more"))
-		made.values.resize(std::size_t(1000) << calls);
+		made.values.resize(std::size_t(64) << calls);
 	if (is("reads the environment"))
 		throw std::runtime_error(getenv("POPCORN_SEED") ? "seed there" : "seed not there");
 	return made;
+}
+"""
+# The same for a GPU that pretended_gpu.h pretends.
+PRETENDED_TASK = """#pragma once
+#include "pretended_gpu.h"
+#include "utils.h"
+#include <array>
+#include <tuple>
+#include <vector>
+using input_t = std::tuple<pretended::Buffer<float>, std::vector<unsigned>>;
+struct output_t {
+	pretended::Buffer<float> values;
+	std::vector<unsigned> codes;
+};
+constexpr std::array<const char *, 2> ArgumentNames = {"size", "seed"};
+"""
+PRETENDED_REFERENCE = """#pragma once
+#include "task.h"
+#include <stdexcept>
+#include <unistd.h>
+inline bool is(const char *name, const char *value)
+{
+	const char *given = std::getenv(name);
+	return given && std::strcmp(given, value) == 0;
+}
+inline void fail(const char *name)
+{
+	if (is(name, "throws"))
+		throw std::runtime_error("no such luck");
+	if (is(name, "memory"))
+		throw std::runtime_error("cudaErrorMemoryAllocation: out of memory");
+	if (is(name, "CUDA_CHECK"))
+		CUDA_CHECK(cudaErrorMemoryAllocation);
+	if (is(name, "exit"))
+		std::exit(1);
+}
+inline input_t generate_input(int size, unsigned seed)
+{
+	static unsigned calls;
+	pretended::Buffer<float> values(static_cast<std::size_t>(size));
+	for (std::size_t i = 0; i < values.size(); i++)
+		values.data()[i] = static_cast<float>(random_bits(seed, i) >> 40);
+	if (pretended::is_loaded(pretended::entry))
+		fail("INPUT");
+	pretended::note("SEEDS", seed);
+	bool is_other = ++calls > pretended::number("VARIES_FROM");
+	return {values, {is_other ? seed : 1, static_cast<unsigned>(size)}};
+}
+inline output_t ref_kernel(input_t data)
+{
+	auto &[values, codes] = data;
+	pretended::Buffer<float> doubled(values.size());
+	for (std::size_t i = 0; i < values.size(); i++)
+		doubled.data()[i] = 2 * values.data()[i];
+	return {doubled, codes};
+}
+inline void check_implementation(
+	TestReporter &reporter, const input_t &data, const output_t &output)
+{
+	const auto &[values, codes] = data;
+	fail("CHECK");
+	reporter.check_equal("code 0", output.codes.at(0), codes[0]);
+	reporter.check_equal("code 1", output.codes.at(1), codes[1]);
+	reporter.check_equal("the number of values", output.values.size(), values.size());
+	for (std::size_t i = 0; i < values.size() && reporter.has_passed(); i++)
+		reporter.check_equal("a value", output.values.data()[i], 2 * values.data()[i]);
+}
+"""
+PRETENDED_SUBMISSION = """#include "task.h"
+#include <cstdio>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <unistd.h>
+static const char *mode = getenv("MODE") ? getenv("MODE") : "";
+static bool is(const char *name) { return std::strcmp(mode, name) == 0; }
+static const char *behind(const char *name)
+{
+	return std::strncmp(mode, name, std::strlen(name)) ? nullptr : mode + std::strlen(name);
+}
+struct Early {
+	Early()
+	{
+		if (is("ends while it is loaded"))
+			_exit(0);
+		if (is("loads long"))
+			sleep(100);
+		if (behind("says in "))
+			std::fclose(std::fopen(behind("says in "), "w"));
+	}
+} early;
+output_t custom_kernel(input_t data)
+{
+	static int calls;
+	calls++;
+	auto &[values, codes] = data;
+	pretended::Buffer<float> doubled(values.size());
+	for (std::size_t i = 0; i < values.size(); i++)
+		doubled.data()[i] = 2 * values.data()[i];
+	if (is("raises") || (behind("raises after ") && access(behind("raises after "), F_OK) == 0))
+		throw std::runtime_error("no such luck");
+	if (is("ends"))
+		_exit(0);
+	if (is("returns too little"))
+		codes.resize(1);
+	if (is("returns more when timed") && calls > 6)
+		codes.resize(100000);
+	if (is("returns much"))
+		codes.resize(1000000);
+	return {doubled, codes};
 }
 """
 UNCARRIED = {
@@ -139,6 +252,7 @@ inline void check_implementation(TestReporter &reporter, const input_t &, const 
 }
 """
 }
+PRETENDED_GPU = (ROOT / "tests" / "harness" / "pretended_gpu.h").read_text()
 GPU_TASK, KERNEL_TASK = (ROOT / "tasks" / name for name in ("vectoradd_cu", "vectoradd_kernel_cu"))
 
 
@@ -209,6 +323,13 @@ class Work:
 			("uncarried", UNCARRIED, "isolated/judge.cu", "isolated/native.o", "-o", "judge.out"),
 			("judge of a machine that drifts", {**task, "reference.cuh": REFERENCE + DRIFTING},
 			"isolated/judge.cu", "isolated/native.o", "-o", "judge.out")]
+		pretended = {"task.h": PRETENDED_TASK, "pretended_gpu.h": PRETENDED_GPU}
+		jobs += [("pretended judge", {**pretended, "reference.cuh": PRETENDED_REFERENCE},
+			"isolated/judge.cu", "isolated/native.o", "-o", "judge.out"),
+			("pretended contestant", pretended, "isolated/contestant.cu", "isolated/native.o", "-o",
+			"contestant.out"),
+			("pretended submission", {**pretended, "submission.cu": PRETENDED_SUBMISSION}, *shared,
+			"isolated/entry.cu", "submission.cu", "isolated/native.o")]
 		jobs.append(("judge on a GPU", headers(GPU_TASK), "isolated/judge.cu", "isolated/native.o",
 			"-o", "judge.out"))
 		jobs += [(f"wrapped {sample}", {
@@ -253,19 +374,19 @@ class Judged:
 		equal(len(self.lines), len(pairs))  # no key may come twice
 
 
-def run_folder(mode):
-	"""Makes a contestant's folder. Returns the folder and the contestant's environment."""
+def run_folder(mode, kind):
+	"""A contestant's folder and environment."""
 	folder = pathlib.Path(tempfile.mkdtemp(prefix="contestant.", dir=WORK.path))
-	shutil.copy(WORK.built("contestant", "contestant.out"), folder)
-	shutil.copy(WORK.built("submission", "submission.so"), folder)
+	shutil.copy(WORK.built(f"{kind}contestant", "contestant.out"), folder)
+	shutil.copy(WORK.built(f"{kind}submission", "submission.so"), folder)
 	return folder, {"MODE": mode}
 
 
-def judge(
-		mode="test", submission="", cases=CASES, rival=None, liar=None, program="judge",
-		**environment):
-	"""Runs a judge once. `submission`: what the compiled submission does (MODE). `liar`: a function
-	that gets a Liar and plays the submission instead."""
+def judge(mode="test", submission="", cases=CASES, rival=None, liar=None, program="judge",
+	most_file_bytes=None, null_environment=None, **environment):
+	"""One run of a judge. `submission`: the mode of the compiled submission. `liar`: a function
+	that gets a Liar and replaces the submission."""
+	kind = "pretended " if program.startswith("pretended ") else ""
 	folder = pathlib.Path(tempfile.mkdtemp(prefix="judge.", dir=WORK.path))
 	(folder / "cases.txt").write_text(cases)
 	reading, writing = os.pipe()
@@ -280,7 +401,8 @@ def judge(
 			if index == 0 and liar:
 				threading.Thread(target=tell_lies, args=[liar, end, over], daemon=True).start()
 				continue
-			where, variables = run_folder([submission, "", rival][index])
+			where, variables = run_folder([submission, "", rival][index], kind)
+			variables.update((null_environment or {}) if index == 1 else {})
 			stack.enter_context(
 				contestant(["./contestant.out", *(["--null"] if index == 1 else [])], where, end,
 				**variables))
@@ -293,7 +415,8 @@ def judge(
 			json.dumps(descriptors),
 			str(WORK.built(program, "judge.out")), mode, "cases.txt"
 			], cwd=folder, pass_fds=descriptors, stdin=subprocess.DEVNULL,
-			stderr=subprocess.DEVNULL, env={
+			preexec_fn=(lambda: resource.setrlimit(resource.RLIMIT_FSIZE,
+			(most_file_bytes, ) * 2)) if most_file_bytes else None, stderr=subprocess.DEVNULL, env={
 			"PATH": os.environ["PATH"], "POPCORN_FD": "3", "POPCORN_SEED": "77",
 			"CUDA_VISIBLE_DEVICES": "", **environment
 			}))
@@ -448,7 +571,7 @@ def a_submission_that_hangs_runs_out_of_time():
 
 @test
 def outputs_may_change_their_size_a_few_times():
-	ends_with(judge(submission="returns more and more"), 116, "become larger")
+	ends_with(judge(submission="returns more and more"), 112, "become larger", "At most 16 times")
 
 
 @test
@@ -456,6 +579,7 @@ def the_side_that_fails_in_a_comparison_is_named():
 	ends_with(judge("compare", rival="is wrong"), 118, "error: The rival failed: ")
 	ends_with(judge("compare", submission="is wrong", rival=""), 112, "benchmark.0.status: fail")
 	ends_with(judge("compare", rival="raises"), 118, "error: The rival failed: custom_kernel threw")
+	ends_with(judge("compare", rival="ends"), 119, "error: The rival failed: ")
 
 
 @test
@@ -490,6 +614,156 @@ def a_plain_kernel_is_wrapped_and_must_have_the_declared_parameters():
 	WORK.built("wrapped right", "submission.so")
 	assert WORK.results["wrapped other_parameters"].returncode, "it was linked"
 	contains(WORK.results["wrapped other_parameters"].stderr, "vector_add")
+
+
+# ---- which side a failure is charged to ----
+
+ONE_CASE = "size: 3; seed: 5\n"
+
+
+def pretended(mode="compare", **more):
+	"""A run on a pretended GPU, which fails as pretended_gpu.h says."""
+	rival = more.pop("rival", "") if mode == "compare" else None
+	return judge(mode, cases=ONE_CASE, rival=rival, program="pretended judge",
+		**{"CUDA_VISIBLE_DEVICES": "0", **more})
+
+
+def noted(name, *arguments, **more):
+	"""(the result of a run, the numbers that pretended_gpu.h noted under this name)"""
+	file = pathlib.Path(tempfile.mkdtemp(prefix="noted.", dir=WORK.path)) / name
+	result = pretended(*arguments, **{name: str(file), **more})
+	return result, [float(line) for line in file.read_text().splitlines()]
+
+
+@test
+def a_pretended_gpu_runs_every_mode():
+	for mode in ("test", "benchmark"):
+		ends_with(pretended(mode), 0)
+	result = pretended()
+	ends_with(result, 0)
+	contains(result.lines, "benchmark.0.ratio_err")
+
+
+@test
+def the_side_that_is_late_to_get_ready_loses():
+	ends_with(pretended(LATE="4"), 116, "took too long to get ready")
+	ends_with(pretended(LATE="6"), 118, "error: The rival failed: ", "took too long to get ready")
+	ends_with(pretended(LATE_IN_TURNS="4"), 116, "took too long to get ready")
+	ends_with(pretended(LATE_IN_TURNS="6"), 118, "error: The rival failed: ")
+
+
+@test
+def the_side_without_which_the_null_contestant_works_loses():
+	for how in ("NULL_FAILS_WITH", "NULL_HANGS_WITH"):
+		for mode, socket_of, code, name in (("benchmark", "4", 1, "submission"), ("compare", "4", 1,
+			"submission"), ("compare", "6", 118, "rival")):
+			ends_with(pretended(mode, **{how: socket_of}), code,
+				f"error: The {name} kept the judge's own process from working")
+
+
+@test
+def a_null_contestant_without_memory_goes_on():
+	full = {"MEMORY_FULL": "1"}
+	ends_with(pretended("benchmark", null_environment=full), 1,
+		"error: The submission kept the judge's own process from working", "cannot be mapped")
+
+
+@test
+def a_side_that_fails_beside_one_that_holds_most_of_the_memory_does_not_lose():
+	beside = "holds over half of the GPU's memory, so the failure of the other one decides nothing"
+	file = pathlib.Path(tempfile.mkdtemp(dir=WORK.path)) / "loaded"
+	ends_with(pretended(submission=f"says in {file}", rival=f"raises after {file}", HELD_4="60"), 2,
+		f"The submission {beside}")
+	ends_with(pretended(submission="raises", HELD_6="60"), 2, f"The rival {beside}")
+	ends_with(pretended(submission="ends while it is loaded", HELD_6="60"), 2,
+		f"The rival {beside}")
+	ends_with(pretended(submission="raises", HELD_4="60"), 1,
+		"benchmark.0.error: custom_kernel threw")
+	ends_with(pretended(submission="ends", HELD_4="60"), 117)
+
+
+@test
+def a_process_that_ends_is_told_apart_from_other_failures():
+	for when in ("ends", "ends while it is loaded"):
+		ends_with(pretended(rival=when), 119, "error: The rival failed: ")
+		ends_with(pretended(submission=when), 117, "error: The submission's process ended.")
+
+
+@test
+def a_gpu_that_fails_the_judge_is_charged_to_the_loaded_side():
+	for mode, socket_of, code in (("benchmark", "4", 110), ("compare", "4", 110), ("compare", "6",
+		118)):
+		ends_with(pretended(mode, GPU_LOST_WITH=socket_of), code, "waiting for the GPU")
+
+
+@test
+def a_task_that_finds_no_memory_is_charged_to_the_loaded_side():
+	for how, code in (("throws", 113), ("memory", 1), ("CUDA_CHECK", 110), ("exit", 113)):
+		ends_with(pretended("benchmark", INPUT=how), code)
+	for held, code in (({"HELD_4": "60"}, 110), ({"HELD_6": "60"}, 118), ({}, 2)):
+		ends_with(pretended("compare", INPUT="CUDA_CHECK", **held), code)
+
+
+@test
+def a_check_that_cannot_work_with_an_output_is_the_outputs_fault():
+	for mode, more, code in (("test", {}, 1), ("compare", {"rival": ""}, 1)):
+		ends_with(pretended(mode, submission="returns too little", **more), code,
+			"check_implementation could not work with what custom_kernel returned: ")
+	ends_with(pretended(rival="returns too little"), 118, "error: The rival failed: check_impl")
+	ends_with(pretended("test", CHECK="CUDA_CHECK"), 110, "could not work with what custom_kernel")
+
+
+@test
+def a_check_that_throws_for_the_right_output_is_the_tasks_fault():
+	for mode in ("test", "compare"):
+		ends_with(pretended(mode, CHECK="throws"), 113, "fails by itself")
+
+
+@test
+def a_submission_that_loads_too_long_runs_out_of_time():
+	ends_with(pretended("test", submission="loads long", PODIUM_TIME_LIMIT_S="3"), 114,
+		"error: The submission did not answer within ")
+	ends_with(pretended(rival="loads long", PODIUM_TIME_LIMIT_S="4"), 118, "used up the time limit")
+	ends_with(pretended(submission="loads long", PODIUM_TIME_LIMIT_S="20"), 114,
+		"error: The submission used up the time limit.")
+
+
+@test
+def an_output_that_grows_while_it_is_measured_is_a_violation():
+	ends_with(pretended("benchmark", submission="returns more when timed"), 116,
+		"become larger while it is measured")
+	ends_with(pretended(rival="returns more when timed"), 118, "error: The rival failed: ")
+
+
+@test
+def every_part_of_an_output_is_probed_at_its_end_and_at_random_places():
+	result, counts = noted("PROBES", "benchmark")
+	ends_with(result, 0)
+	equal(max(counts), 2 + 3)
+
+
+@test
+def copying_an_output_on_the_host_is_expected_of_the_null_contestant():
+	result, most_ns = noted("COPY_NS", "benchmark")
+	ends_with(result, 0)
+	assert min(most_ns) > 0, most_ns
+
+
+@test
+def no_part_of_an_input_is_there_before_the_contestant_is_ready():
+	"""1: a contestant is ready; 2: the judge begins to lay out the input on the GPU."""
+	for more in ({}, {"VARIES_FROM": "1000"}):  # with and without a part on the host that varies
+		result, order = noted("ORDER", "benchmark", **more)
+		ends_with(result, 0)
+		equal(order, [1, 2] * (len(order) // 2))
+
+
+@test
+def a_case_that_begins_again_has_other_inputs():
+	result, seeds = noted("SEEDS", "benchmark", VARIES_FROM="8")
+	ends_with(result, 0)
+	looks = 2
+	equal(len(set(seeds[looks:])), len(seeds[looks:]))
 
 
 # ---- contestants that violate the protocol ----
@@ -617,7 +891,18 @@ def asking_for_all_the_memory_is_refused():
 		liar.begin()
 		liar.ask_for(1 << 60)
 
-	ends_with(judge(liar=lie, cases="size: 3; seed: 5\n"), 1, "for which there is no memory")
+	ends_with(judge(liar=lie, cases="size: 3; seed: 5\n"), 112, "for which there is no memory")
+
+
+@test
+def large_outputs_have_fewer_slots():
+	"""Four slots of 400 KB do not fit into a file of 1 MB; the check refuses what fits."""
+	ends_with(
+		judge("benchmark", submission="returns 400 KB", most_file_bytes=1 << 20,
+		cases="size: 3; seed: 5\n"), 112, "a count is 100000")
+	ends_with(
+		judge("benchmark", submission="returns 400 KB", most_file_bytes=1 << 19,
+		cases="size: 3; seed: 5\n"), 112, "for which there is no memory")
 
 
 @test

@@ -454,6 +454,85 @@ static void a_head_that_never_ends_times_out(void **state)
 	end_by_force(&match);
 }
 
+/* ---- inputs that are handed over ---- */
+
+/* Takes the input, which must not be there before the head has ended. Answers with its first word.
+ */
+static int take_behind_the_head(struct hands *hands)
+{
+	struct isolated_memory memory;
+	char byte;
+	stand_by(hands);
+	if (isolated_memory_reserve(&memory, 4096))
+		return 1;
+	sleep_ms(20);
+	if (recv(hands->socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0)
+		return 2;
+	__atomic_store_n(&hands->shared[0], 101, __ATOMIC_RELEASE);
+	if (isolated_take_over(hands->socket, &memory))
+		return 3;
+	isolated_done(hands->page, ISOLATED_RETURNED, *(const uint32_t *)(uintptr_t)memory.address, 1);
+	return stay_silent(hands);
+}
+
+static void an_input_is_handed_over_after_the_head(void **state)
+{
+	(void)state;
+	struct match match;
+	struct isolated_memory memory;
+	begin(&match, take_behind_the_head);
+	assert_int_equal(isolated_memory_make(&memory, 0, 4096), 0);
+	*(uint32_t *)(uintptr_t)memory.address = 77;
+	match.call.handed = &memory;
+	match.call.head = match.shared;
+	match.call.head_value = 101;
+	match.call.open_ns = 30 * 1000000;
+	assert_int_equal(call_once(&match), 0);
+	assert_int_equal(match.call.spec, 77);
+	assert_true(match.call.elapsed_ns >= 30 * 1000000);
+	assert_null(match.call.handed);
+	end_by_force(&match);
+	isolated_memory_release(&memory);
+}
+
+/* ---- calls that time out ---- */
+
+/* Takes its time at the first call: before it is ready in slot 0, before it is done in slot 1. */
+static int hesitate(struct hands *hands)
+{
+	for (int calls = 0;; calls++) {
+		struct isolated_order order;
+		if (isolated_await(hands->page, hands->socket, &order))
+			return 1;
+		if (!calls && order.slot == 0)
+			sleep_ms(100);
+		if (isolated_stand_by(hands->page, hands->socket))
+			return 2;
+		if (!calls && order.slot == 1)
+			sleep_ms(100);
+		isolated_done(hands->page, ISOLATED_RETURNED, 9, 1);
+	}
+	return 0;
+}
+
+static void a_call_that_timed_out_can_be_resumed(void **state)
+{
+	(void)state;
+	for (uint32_t slot = 0; slot < 2; slot++) {
+		struct match match;
+		begin(&match, hesitate);
+		match.call.slot = slot;
+		match.call.limit_ns = 20 * 1000000;
+		assert_int_equal(call_once(&match), ISOLATED_TIMEOUT);
+		match.call.limit_ns = plenty_ms * INT64_C(1000000);
+		assert_int_equal(isolated_resume(&match.call), 0);
+		assert_int_equal(isolated_resume(&match.call), 0);
+		assert_int_equal(call_once(&match), 0);
+		assert_int_equal(match.call.spec, 9);
+		end_by_force(&match);
+	}
+}
+
 /* ---- probes ---- */
 
 /* A contestant that writes its output before "done" in slot 0, and after "done" in slot 1. */
@@ -537,6 +616,8 @@ int main(void)
 		cmocka_unit_test(done_before_the_end_of_the_head_takes_no_time),
 		cmocka_unit_test(an_invalid_answer_is_invalid_before_the_head_too),
 		cmocka_unit_test(a_head_that_never_ends_times_out),
+		cmocka_unit_test(an_input_is_handed_over_after_the_head),
+		cmocka_unit_test(a_call_that_timed_out_can_be_resumed),
 		cmocka_unit_test(a_probe_shows_the_memory_at_done),
 		cmocka_unit_test(a_probe_must_have_a_size),
 	};

@@ -181,10 +181,18 @@ def a_comparison_builds_both_submissions():
 	result = one(mode="compare", rival={"name": "other.cu", "text": "another kernel"},
 		secret_seed=5)
 	equal((result.stages[1]["stage"], result.verdicts[0]["engine"]), ("compare", "isolated"))
+
+
+@test
+def the_side_that_compiles_no_longer_loses_a_comparison():
 	result = one(mode="compare", rival={"name": "other.cu", "text": "WRONG"}, secret_seed=5)
-	equal(result.verdict, "internal error")
+	equal((result.verdict, result.verdicts[0]["loser"]), ("compile error", "rival"))
 	contains(result.reason, "The submission that this one is compared with could not be compiled")
 	lacks(result.reason, "WRONG")
+	result = one("WRONG", mode="compare", rival={"name": "other.cu", "text": "another kernel"},
+		secret_seed=5)
+	equal((result.verdict, result.verdicts[0]["loser"]), ("compile error", "submission"))
+	contains(result.reason, 'identifier "WRONG" is undefined')
 
 
 make_nvcc()

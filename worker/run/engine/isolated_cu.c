@@ -22,6 +22,7 @@ EMBED(entry_h, "harness/isolated/entry.h");
 EMBED(blocks_h, "harness/isolated/blocks.h");
 EMBED(carry_h, "harness/isolated/carry.h");
 EMBED(gpu_h, "harness/isolated/gpu.h");
+EMBED(host_h, "harness/isolated/host.h");
 EMBED(seeds_h, "harness/isolated/seeds.h");
 EMBED(side_h, "harness/isolated/side.h");
 EMBED(statistics_h, "harness/isolated/statistics.h");
@@ -49,6 +50,7 @@ static const struct {
 	ENGINE_FILE("blocks.h", blocks_h),
 	ENGINE_FILE("carry.h", carry_h),
 	ENGINE_FILE("gpu.h", gpu_h),
+	ENGINE_FILE("host.h", host_h),
 	ENGINE_FILE("seeds.h", seeds_h),
 	ENGINE_FILE("side.h", side_h),
 	ENGINE_FILE("statistics.h", statistics_h),
@@ -372,6 +374,22 @@ static void add_submission(struct nvcc *nvcc, const struct job *job)
 	nvcc_add(nvcc, "submission.so");
 }
 
+/* The rival loses if it compiles no longer: its source may ask for the date. The sentence quotes
+ * nothing of that source. */
+static void judge_rival_compiler(
+	const struct process *process, const struct process_result *result, struct judgement *judgement)
+{
+	bool machine_was_full = result->out_of_memory && process->host->groups.folder < 0;
+	judge_compiler(process, result, judgement);
+	if (judgement->verdict == VERDICT_PASSED || judgement->verdict == VERDICT_CANCELLED)
+		return;
+	judgement->verdict = machine_was_full ? VERDICT_INTERNAL_ERROR : VERDICT_COMPILE_ERROR;
+	judgement->loser = machine_was_full ? SIDE_NONE : SIDE_RIVAL;
+	buffer_clear(&judgement->message);
+	buffer_text(&judgement->message,
+		"The submission that this one is compared with could not be compiled.");
+}
+
 /* Compiles the rival, which compiled before, so a failure is not the submission's fault. */
 static int compile_rival(struct run *run, struct stage *stage, const struct nvcc *nvcc,
 	const struct kit *kit, struct error *error)
@@ -385,9 +403,9 @@ static int compile_rival(struct run *run, struct stage *stage, const struct nvcc
 	struct stage scratch = *stage;
 	if ((rc = stage_try_program(run, &scratch, &process, result, error)))
 		return rc;
-	if (result->ending != PROCESS_EXITED || result->code)
-		return fail(error, ERROR_INPUT,
-			"The submission that this one is compared with could not be compiled.");
+	judge_rival_compiler(&process, result, &stage->judgement);
+	if (stage->judgement.verdict != VERDICT_PASSED)
+		return 0;
 	struct compiled *program = &run->programs[COMPILED_RIVAL];
 	return folder_read(run->workspace.run, "submission.so", nvcc_most_program_bytes, run->arena,
 		&program->bytes, &program->length, error);
@@ -420,7 +438,11 @@ int isolated_cu_compile(struct run *run, struct stage *stage, struct error *erro
 		|| (rc =
 				compile_cu_program(run, stage, &nvcc, "submission.so", COMPILED_SUBMISSION, error)))
 		return rc;
-	if (stage->judgement.verdict == VERDICT_PASSED && run->job->mode == JOB_COMPARE)
+	if (run->job->mode != JOB_COMPARE)
+		return 0;
+	if (stage->judgement.verdict == VERDICT_PASSED)
 		return compile_rival(run, stage, &nvcc, kit, error);
+	if (stage->judgement.verdict == VERDICT_COMPILE_ERROR)
+		stage->judgement.loser = SIDE_SUBMISSION;
 	return 0;
 }

@@ -1,0 +1,60 @@
+/* How much of the host's memory the judge may use. */
+#ifndef PODIUM_ISOLATED_HOST_H
+#define PODIUM_ISOLATED_HOST_H
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <fstream>
+#include <limits>
+#include <string>
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace podium
+{
+
+inline std::size_t limit_of(int resource)
+{
+	rlimit limit;
+	bool is_known = getrlimit(static_cast<__rlimit_resource_t>(resource), &limit) == 0;
+	return is_known && limit.rlim_cur != RLIM_INFINITY ? static_cast<std::size_t>(limit.rlim_cur)
+													   : std::numeric_limits<std::size_t>::max();
+}
+
+/* The largest memory that both processes can map: it is a file. */
+inline std::size_t most_file_bytes()
+{
+	return limit_of(RLIMIT_FSIZE);
+}
+
+/* What programs can still have, the page cache included. */
+inline std::size_t available_bytes()
+{
+	std::ifstream file("/proc/meminfo");
+	std::string name, unit;
+	for (std::size_t kib; file >> name >> kib && std::getline(file, unit);)
+		if (name == "MemAvailable:")
+			return kib << 10;
+	return static_cast<std::size_t>(sysconf(_SC_AVPHYS_PAGES))
+		* static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+/* The limit of the control group, where the sandbox shows one. */
+inline std::size_t group_bytes()
+{
+	std::ifstream file("/sys/fs/cgroup/memory.max");
+	std::size_t bytes;
+	return file >> bytes ? bytes : std::numeric_limits<std::size_t>::max();
+}
+
+/* For the outputs of all sides. The rest is for inputs and for the task's code. */
+inline std::size_t host_room()
+{
+	return std::min({ available_bytes(), group_bytes(), limit_of(RLIMIT_AS) }) / 4;
+}
+
+} // namespace podium
+
+#endif
