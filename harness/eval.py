@@ -234,8 +234,7 @@ def raised_by(function, *arguments):
 def is_of_device(error):
 	"""Whether the GPU is full or failed. "Torch not compiled with CUDA enabled" is not such an
 	error."""
-	return type(error).__name__ == "OutOfMemoryError" or any(
-		words in str(error)
+	return type(error).__name__ == "OutOfMemoryError" or any(words in str(error)
 		for words in ("CUDA error", "CUDA out of memory", "CUDA_ERROR", "[CUDA]", "_STATUS_"))
 
 

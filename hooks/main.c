@@ -94,9 +94,8 @@ static struct outcome attempt_delivery(const struct delivery *delivery)
 			"Not sent: the webhook's creator may no longer see the leaderboard's "
 			"panel, or has no account.");
 	if (!delivery->may_be_told)
-		return withhold_delivery(
-			"Not sent: its subject was hidden, withdrawn, deleted or removed "
-			"from the ranking meanwhile.");
+		return withhold_delivery("Not sent: its subject was hidden, withdrawn, deleted or removed "
+								 "from the ranking meanwhile.");
 	return send_delivery(&hooks.config, delivery);
 }
 

@@ -342,7 +342,7 @@ struct Measurement {
 	Values own; /* what the contestant measured itself */
 	/* How many blocks count in spite of a disturbance, by reason. */
 	std::map<std::string, int> disturbed;
-	int repeated = 0; /* blocks that were measured again */
+	int repeated = 0;                 /* blocks that were measured again */
 	std::map<const Side *, int> late; /* calls for which a side was late to get ready */
 	Watch watch;
 };

@@ -383,8 +383,8 @@ class Trial:
 			side.learn_spec(self.task.classes)
 			return None, ""
 		self._note_head(taken, None)
-		message = self.judge.ask_task(lambda: self.task.check(data, image, taken.snapshot, lambda:
-			self.judge.generate(*self.case.fresh("again", 0))))
+		message = self.judge.ask_task(lambda: self.task.check(
+			data, image, taken.snapshot, lambda: self.judge.generate(*self.case.fresh("again", 0))))
 		side.examine_late(taken)
 		return taken, message
 
@@ -848,8 +848,8 @@ class Judge:
 		"""The exception for a failure (a CaseFailed or Stop) that `side` caused. `side`: None if
 		the judge could not work for want of what a submission may have taken.
 
-		The rival's failure ends the comparison. Nobody is charged before a submission is loaded, nor
-		if the other one holds so much memory that the first may have found no room.
+		The rival's failure ends the comparison. Nobody is charged before a submission is loaded,
+		nor if the other one holds so much memory that the first may have found no room.
 		"""
 		if failure.code in NOT_CHARGED:
 			return failure
@@ -869,8 +869,9 @@ class Judge:
 			return failure
 		if failure.code == EXIT_GONE:
 			return Stop(EXIT_RIVAL_GONE, str(failure))
-		return Stop(EXIT_RIVAL, f"{side.noun} failed: {failure}" if isinstance(
-			failure, CaseFailed) else str(failure))
+		return Stop(
+			EXIT_RIVAL,
+			f"{side.noun} failed: {failure}" if isinstance(failure, CaseFailed) else str(failure))
 
 	def find_hog(self, suspects):
 		"""The side that holds over half of the memory that submissions may use, or None. Dismisses

@@ -383,7 +383,7 @@ class Side:
 				raise self.violation("sent an unexpected frame")
 			self._owed -= 1
 
-	# _ring_behind and _ring_on_host fill the slot, ring, and wait for "done". They return the events
+	# _ring_behind and _ring_on_host fill the slot, ring, and wait for "done". They return events
 	# at the begin and the end of the judge's own work.
 
 	def _ring_behind(self, image, slot):

@@ -73,8 +73,9 @@ class Usual(ctypes.Structure):
 
 
 class Quiet(ctypes.Structure):
-	_fields_ = [*_fields(_double, "empty_ns call_ns copy_ns probed_ns"), *_fields(
-		Usual, "head touch rest")]
+	_fields_ = [
+		*_fields(_double, "empty_ns call_ns copy_ns probed_ns"), *_fields(Usual, "head touch rest")
+	]
 
 
 class BlockStructure(ctypes.Structure):

@@ -131,9 +131,9 @@ struct isolated_usual {
 /* What the null contestant's calls take while no submission is loaded. No submission can change
  * these figures, so they bound what one may change later. `call_ns` NAN: unknown. */
 struct isolated_quiet {
-	double empty_ns; /* an empty kernel without data */
-	double call_ns;  /* a call with an input of the case and no output */
-	double copy_ns;  /* at most, to copy the outputs of a call; INFINITY: unknown */
+	double empty_ns;  /* an empty kernel without data */
+	double call_ns;   /* a call with an input of the case and no output */
+	double copy_ns;   /* at most, to copy the outputs of a call; INFINITY: unknown */
 	double probed_ns; /* as many probes as a call may have; 0: unknown */
 	struct isolated_usual head, touch, rest;
 };

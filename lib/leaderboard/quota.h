@@ -3,8 +3,8 @@
  *
  * A submission counts once, however many devices it runs on, from the time of submission. A
  * submission does not count if the author caused none of its outcomes: each of its jobs failed
- * through the platform (internal error), was cancelled before its start, or was cancelled by another
- * person. But the second internal error of the same source in a day counts. */
+ * through the platform (internal error), was cancelled before its start, or was cancelled by
+ * another person. But the second internal error of the same source in a day counts. */
 #ifndef PODIUM_LIB_LEADERBOARD_QUOTA_H
 #define PODIUM_LIB_LEADERBOARD_QUOTA_H
 

@@ -375,7 +375,8 @@ static void noise_of_the_null_contestant_excuses_five_times_its_spread(void **st
 	assert_is(overrun_of(&made), 40e3);
 }
 
-/* A submission that works on the GPU during all calls, also the null contestant's, in all blocks. */
+/* A submission that works on the GPU during all calls, also the null contestant's, in all blocks.
+ */
 static void steady_work_beside_all_calls_is_charged_beyond_the_quiet_figures(void **state)
 {
 	(void)state;

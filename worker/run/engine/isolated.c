@@ -282,8 +282,7 @@ static void start_next_stage(struct series *series)
 	/* Stop following the output: an onlooker must not disturb a measurement. */
 	series->processes[PROGRAM_ENTRY].on_output = NULL;
 	series->processes[PROGRAM_JUDGE].spent_ms = series->current->stage->duration_ms;
-	series->processes[PROGRAM_JUDGE].timeout_ms =
-		evaluation_limit_s(next) * 1000 + judge_grace_ms;
+	series->processes[PROGRAM_JUDGE].timeout_ms = evaluation_limit_s(next) * 1000 + judge_grace_ms;
 	begin_stage(series, next);
 	evaluation_tell_progress(next);
 }

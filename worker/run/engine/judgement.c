@@ -404,11 +404,12 @@ static void judge_by_exit(const struct process *processes, const struct process_
 	if (judge->code == 0 || judge->code == JUDGE_WRONG) {
 		judge_by_results(judge, results, out);
 		out->loser = out->verdict == VERDICT_WRONG_ANSWER ? SIDE_SUBMISSION : SIDE_NONE;
-	} else if (judge->code == JUDGE_LOSS || (judge->code == JUDGE_RIVAL_LOSS && count == PROGRAMS)) {
+	} else if (judge->code == JUDGE_LOSS
+		|| (judge->code == JUDGE_RIVAL_LOSS && count == PROGRAMS)) {
 		bool is_rival = judge->code == JUDGE_RIVAL_LOSS;
 		enum isolated_program lost = is_rival ? PROGRAM_RIVAL : PROGRAM_ENTRY;
-		judge_loss(&processes[lost], &ended[lost], is_rival ? SIDE_RIVAL : SIDE_SUBMISSION, results,
-			out);
+		judge_loss(
+			&processes[lost], &ended[lost], is_rival ? SIDE_RIVAL : SIDE_SUBMISSION, results, out);
 	} else if (code && code->is_of_submission) {
 		quote_judge(results, code, out);
 		out->loser = code->code == JUDGE_RIVAL ? SIDE_RIVAL : SIDE_SUBMISSION;
