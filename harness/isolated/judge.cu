@@ -59,6 +59,7 @@ inline std::uint64_t random_bits(std::uint64_t seed, std::uint64_t index);
 #include <bit>
 #include <functional>
 #include <new>
+#include <set>
 #include <sstream>
 #include <typeinfo>
 #include <utility>
@@ -1350,17 +1351,15 @@ class Judge
 
 	/* Whether blocks with these disturbances must be measured again. After enough repeats disturbed
 	 * blocks count, and the page says so. */
-	bool must_repeat(Measurement &made, const std::vector<std::string> &whys)
+	bool must_repeat(Measurement &made, std::set<std::string> whys)
 	{
-		bool is_disturbed = std::any_of(
-			whys.begin(), whys.end(), [](const std::string &why) { return !why.empty(); });
-		if (is_disturbed && made.repeated < isolated_most_repeats && !budget_.is_case_over()) {
+		whys.erase("");
+		if (!whys.empty() && made.repeated < isolated_most_repeats && !budget_.is_case_over()) {
 			made.repeated++;
 			return true;
 		}
 		for (const std::string &why : whys)
-			if (!why.empty())
-				made.disturbed[why]++;
+			made.disturbed[why]++;
 		return false;
 	}
 

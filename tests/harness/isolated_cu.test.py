@@ -697,6 +697,12 @@ def a_gpu_that_fails_the_judge_is_charged_to_the_loaded_side():
 
 
 @test
+def a_gpu_that_fails_before_a_submission_is_loaded_is_the_machines_fault():
+	for mode in ("benchmark", "compare"):
+		ends_with(pretended(mode, GPU_LOST="1"), 2, "error: The judge could not use the GPU")
+
+
+@test
 def a_task_that_finds_no_memory_is_charged_to_the_loaded_side():
 	for how, code in (("throws", 113), ("memory", 1), ("CUDA_CHECK", 110), ("exit", 113)):
 		ends_with(pretended("benchmark", INPUT=how), code)

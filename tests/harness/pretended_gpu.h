@@ -282,7 +282,8 @@ struct Span {
 };
 
 /* HELD_4=60: this side holds so much of the GPU's memory, in percent, once it is loaded.
- * GPU_LOST_WITH=46: the judge's own work fails while one of these sides is loaded. */
+ * GPU_LOST_WITH=46: the judge's own work fails while one of these sides is loaded. GPU_LOST=1: it
+ * always fails. */
 class Device
 {
   public:
@@ -328,6 +329,8 @@ class Device
 	}
 	void touch()
 	{
+		if (number("GPU_LOST") > 0)
+			throw podium::GpuLost("waiting for the GPU");
 		for (int side : { entry, rival })
 			if (names("GPU_LOST_WITH", side) && is_loaded(side))
 				throw podium::GpuLost("waiting for the GPU: out of memory");
