@@ -99,6 +99,7 @@ constexpr std::size_t quiet_warm_calls =
 constexpr double ready_factor =
 	20; /* a submission may take so much longer than the null contestant to get ready */
 constexpr std::int64_t leave_s = 10; /* for a dismissed process to end */
+constexpr std::int64_t failed_leave_s = 2; /* the same after a failure: time may be short */
 /* The first calls of a case are not pinned: libraries then do not start all threads on one core. */
 constexpr int unpinned_calls = 2;
 
@@ -834,7 +835,7 @@ class Judge
 		for (Side *side : loaded_) {
 			if (side == &failed || !device_ || !is_loaded(failed))
 				continue;
-			failed.leave(leave_s * second_ns);
+			failed.leave(failed_leave_s * second_ns);
 			auto before = settled_free_bytes();
 			bool has_left = side->leave(leave_s * second_ns);
 			auto after = settled_free_bytes();
