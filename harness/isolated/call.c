@@ -165,7 +165,7 @@ static int hand_over(struct isolated_call *call, int64_t at_ns)
 	if (call->handed) {
 		isolated_spin_until(at_ns);
 		rc = isolated_hand_over(call->socket, call->handed);
-		call->handed = NULL;
+		call->announced_ns = 0;
 	}
 	if (!rc)
 		isolated_gate_open(call, at_ns);
@@ -214,10 +214,11 @@ int isolated_resume(struct isolated_call *call)
 	if (load_word(&call->page->done) == call->number)
 		return 0;
 	int rc = wait_until_ready(call);
-	if (!rc)
+	if (!rc && call->announced_ns)
 		rc = hand_over(call, 0);
 	if (rc)
 		return rc;
+	isolated_gate_open(call, 0);
 	__atomic_store_n(&call->page->called, call->number, __ATOMIC_RELEASE);
 	return wait_until_done(call, isolated_clock_ns());
 }

@@ -134,7 +134,7 @@ struct isolated_call {
 	uint8_t *seen;              /* the bytes of probes, isolated_most_probe_bytes for each */
 	struct isolated_gate *gate; /* of the contestant; NULL: none, and no withheld lines */
 	uint32_t is_announced;      /* set by isolated_announce; 0 at first */
-	int64_t announced_ns;       /* set by isolated_announce */
+	int64_t announced_ns;       /* set by isolated_announce; 0 after `handed` was handed over */
 	int64_t open_ns;  /* when the gate opens, from the end of the head; without a head before the
 	                     bell. With a head `handed` comes just before, after the bell */
 	int64_t least_ns; /* the judge waits at least so long from the start of the clock, even after
@@ -142,8 +142,7 @@ struct isolated_call {
 	                   * included in elapsed_ns */
 	struct isolated_withheld withheld;
 	/* The input on the host, in memory that the contestant gets after the clock has started: with a
-	 * head when the gate opens, otherwise before the bell. NULL: none. Handing it over clears it.
-	 */
+	 * head when the gate opens, otherwise before the bell. NULL: none */
 	const struct isolated_memory *handed;
 	/* the results, from CLOCK_MONOTONIC_RAW: */
 	int64_t ready_ns; /* from the announcement to "ready" */
