@@ -335,7 +335,7 @@ struct Plan {
 	/* The stream differs from input to input, so the contestant must not have it before the clock
 	 * runs. A stream that never changes is no secret. */
 	bool is_handed = false;
-	isolated_quiet quiet = { 0, std::numeric_limits<double>::quiet_NaN(), 0, {}, {}, {} };
+	isolated_quiet quiet = { 0, std::numeric_limits<double>::quiet_NaN(), 0, 0, {}, {}, {} };
 };
 
 /* The measurements of a contestant in a case. */
@@ -531,6 +531,7 @@ class Judge
 	{
 		if (!rule_.calibrations)
 			return;
+		device_->copy_ns(1, 1); /* measures the rate while no submission can slow it */
 		for (const Part &part : parts_)
 			for (std::size_t i = 0; part.mode.is_timed && i < part.cases.size(); i++) {
 				std::vector<Timing> calls;

@@ -590,7 +590,7 @@ class Trial:
 		if min(len(block.calls)
 			for block in blocks.values()) < statistics.LEAST_CALLS and both[0].blocks:
 			return
-		both[0].notes.extend(whys)
+		both[0].notes.extend(dict.fromkeys(whys))
 		for measurement in both:
 			measurement.blocks.append(blocks[measurement])
 
@@ -860,7 +860,7 @@ class Judge:
 			hog = self.find_hog([one for one in loaded if one is not side])
 			if side and hog:
 				return Stop(
-					EXIT_USAGE, f"{hog.noun} holds over half of the GPU's memory, so the failure "
+					EXIT_USAGE, f"{hog.noun} uses over half of the GPU's memory, so the failure "
 					f"of the other one decides nothing. {failure}")
 			side = side or hog
 		if side not in loaded:
@@ -927,8 +927,8 @@ class Judge:
 		was the submission's doing."""
 
 		def works():
-			sleep(SETTLE_S / 4)  # the null contestant may still finish an earlier call
 			try:
+				null.resume()
 				null.run_empty(self.device if self.device.is_cuda else None)
 			except NullFailed:
 				return False

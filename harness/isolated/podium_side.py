@@ -325,6 +325,11 @@ class Side:
 			return None
 		return self._take(slot, chosen, events)
 
+	def resume(self):
+		"""Brings a call that timed out to its end, so that another can follow."""
+		self._call.limit_ns = int(MAP_LIMIT_S * 1e9)
+		self._try(wire.resume, self._call)
+
 	def do_nothing(self):
 		"""The cost of the bell alone, ns."""
 		return self._command(wire.NOTHING, None)

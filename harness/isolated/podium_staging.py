@@ -34,7 +34,9 @@ REST_NS, MOST_REST_NS = 120_000, 20_000_000
 # To know what a copy takes at most, on the device and on the host.
 COPIES, COPY_MARGINS, HOST_COPY_BYTES = 5, (1.25, 4.0), 8 << 20
 HOST_COPIES = 6  # of a host output in the judge: its own, poison, noise, what the check makes
-LAUNCH_NS = 3000  # of one more copy in a call, at most
+# What one more copy in a call costs at most: launched before the gate opens, and after it, as with an
+# input whose part on the host comes with the gate.
+LAUNCH_NS, LATE_LAUNCH_NS = 3000, 30_000
 
 
 def available_bytes():
@@ -418,7 +420,8 @@ class Spec:
 			node for node in self.leaves
 			if node.kind == tree.TENSOR and node.memory >= tree.OUT_DEVICE
 		]
-		return self.device.copy_ns(self.used) + LAUNCH_NS * len(copied) if copied else 0.0
+		launch_ns = LATE_LAUNCH_NS if self.inputs.is_handed else LAUNCH_NS
+		return self.device.copy_ns(self.used) + launch_ns * len(copied) if copied else 0.0
 
 	def _without_tensors(self):
 		for node in self.leaves:

@@ -94,6 +94,7 @@ _pointer, _page = ctypes.POINTER, ctypes.c_void_p
 _FUNCTIONS = {
 	"page_make": [_pointer(_page), _pointer(_int)], "page_map": [_int, _pointer(_page)],
 	"announce": [_pointer(Call)], "arm": [_pointer(Call)], "ring": [_pointer(Call)],
+	"resume": [_pointer(Call)],
 	"head_make": [_pointer(_pointer(_u32))], "head_mark": [_u64, _pointer(_u32),
 	_u32], "choose_cpus": [_pointer(ctypes.c_int32),
 	_pointer(ctypes.c_int32)], "pin": [ctypes.c_int32,
@@ -190,6 +191,10 @@ def announce(call):
 
 def arm(call):
 	_succeed(_native.isolated_arm(ctypes.byref(call)))
+
+
+def resume(call):
+	_succeed(_native.isolated_resume(ctypes.byref(call)))
 
 
 def ring(call):

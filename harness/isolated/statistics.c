@@ -182,6 +182,7 @@ const struct isolated_rule isolated_cpu_rule = {
 	.probe_ns = INFINITY,
 	.ready_ns = INFINITY,
 	.disturbance_ns = INFINITY,
+	.steady_disturbance_ns = INFINITY,
 	.moved_ns = 5000,
 	.moved_share = 0.5,
 	.half_ns = INFINITY,
@@ -191,7 +192,7 @@ const struct isolated_rule isolated_cpu_rule = {
 
 struct isolated_rule isolated_rule_for(const struct isolated_rule *rule, double call_s)
 {
-	const double long_s = 0.05;
+	const double long_s = 0.025; /* then the fewest calls of a case take 2 s */
 	struct isolated_rule made = *rule;
 	if (!rule->calibrations || call_s < long_s)
 		return made;
@@ -574,16 +575,38 @@ static double *pool_controls(
 	return overs;
 }
 
-static double mean_order_over(struct isolated_blocks blocks, const struct isolated_rule *rule)
+/* Adds by how much each call of the null contestant differs from the center of its block. */
+static void pool_by_order(const struct isolated_block *block, bool is_after, double *pool,
+	size_t *count)
 {
-	double total = 0;
-	size_t count = 0;
+	const double center = center_of(block->null, elapsed_ns);
+	const size_t first = *count;
+	*count += null_by_order(block, is_after, pool + first);
+	for (size_t i = first; i < *count; i++)
+		pool[i] -= center;
+}
+
+/* The calls of all blocks together: a block of few calls cannot show what order costs. */
+static double pooled_order_over(struct isolated_blocks blocks, const struct isolated_rule *rule)
+{
+	size_t most = 0, after_count = 0, before_count = 0, used = 0;
 	for (size_t i = 0; i < blocks.count; i++)
-		if (!(isolated_disturbance(&blocks.at[i], rule) > 0)) {
-			total += isolated_order_over(&blocks.at[i]);
-			count++;
-		}
-	return count >= isolated_least_blocks ? total / (double)count : 0;
+		most += blocks.at[i].null.count;
+	cleanup_scratch double *after = allocate_scratch(most);
+	cleanup_scratch double *before = allocate_scratch(most);
+	for (size_t i = 0; i < blocks.count; i++) {
+		const struct isolated_block *block = &blocks.at[i];
+		if (!block->null.count || isolated_disturbance(block, rule) > 0)
+			continue;
+		pool_by_order(block, true, after, &after_count);
+		pool_by_order(block, false, before, &before_count);
+		used++;
+	}
+	if (used < isolated_least_blocks || after_count < isolated_least_calls
+		|| before_count < isolated_least_calls)
+		return 0;
+	return isolated_center(values_at(after, after_count))
+		- isolated_center(values_at(before, before_count));
 }
 
 /* Needs the controls of four blocks, so that the center has its full breakdown point. */
@@ -594,7 +617,7 @@ double isolated_steady_disturbance(struct isolated_blocks blocks, const struct i
 	const double over = count && count >= isolated_least_blocks * rule->controls
 		? isolated_center(values_at(controls, count))
 		: 0;
-	return excess_beyond(rule->steady_disturbance_ns, fmax(over, mean_order_over(blocks, rule)));
+	return excess_beyond(rule->steady_disturbance_ns, fmax(over, pooled_order_over(blocks, rule)));
 }
 
 bool isolated_delays_probes(struct isolated_blocks blocks, const struct isolated_rule *rule)

@@ -670,7 +670,7 @@ def a_null_contestant_without_memory_goes_on():
 
 @test
 def a_side_that_fails_beside_one_that_holds_most_of_the_memory_does_not_lose():
-	beside = "holds over half of the GPU's memory, so the failure of the other one decides nothing"
+	beside = "uses over half of the GPU's memory, so the failure of the other one decides nothing"
 	file = pathlib.Path(tempfile.mkdtemp(dir=WORK.path)) / "loaded"
 	ends_with(pretended(submission=f"says in {file}", rival=f"raises after {file}", HELD_4="60"), 2,
 		f"The submission {beside}")
@@ -992,7 +992,7 @@ int main()
 	block.heads = read_values(), block.null_heads = read_values();
 	block.bells = read_values(), block.controls = read_values();
 	block.delta_ns = read();
-	block.quiet = { read(), read(), read(), { read(), read() }, { read(), read() },
+	block.quiet = { read(), read(), read(), 0, { read(), read() }, { read(), read() },
 		{ read(), read() } };
 	const Rule &rule = isolated_cuda_rule;
 	Blocks blocks(4, block);
@@ -1012,7 +1012,7 @@ LISTS = "heads null_heads bells controls".split()
 
 def quiet_of_tests():
 	usual = statistics.Usual(60e3, 300.0)
-	return statistics.Quiet(19_000.0, 19_500.0, 800.0, usual, usual, usual)
+	return statistics.Quiet(19_000.0, 19_500.0, 800.0, 0.0, usual, usual, usual)
 
 
 def made_up_block():

@@ -547,6 +547,8 @@ static void disturbing_the_null_only_after_its_own_calls_gains_nothing(void **st
 	control(&made, 5, 150e3, 150e3);
 	delay_after(&made, 3, 9e3); /* two delayed calls are too few to show a disturbance */
 	assert_true(isolated_disturbance(&made.block, CUDA) == 0);
+	/* In four such blocks they are enough. */
+	assert_is(summary_of(&made, 4, CUDA).disturbance_ns, 9e3);
 }
 
 static void a_disturbance_below_the_noise_of_a_block_shows_in_four(void **state)
@@ -641,9 +643,9 @@ static void a_case_ends_at_fixed_looks_when_its_mean_is_known(void **state)
 static void a_case_with_long_calls_gets_fewer(void **state)
 {
 	(void)state;
-	struct isolated_rule rule = isolated_rule_for(CUDA, 0.049);
+	struct isolated_rule rule = isolated_rule_for(CUDA, 0.024);
 	assert_memory_equal(&rule, CUDA, sizeof rule);
-	rule = isolated_rule_for(CUDA, 0.05);
+	rule = isolated_rule_for(CUDA, 0.025);
 	assert_int_equal(rule.calls * rule.looks.blocks[0], 20);
 	/* There are enough calls that a remark about the time limit means something. */
 	assert_true(rule.looks.blocks[0] >= isolated_least_blocks);

@@ -69,7 +69,7 @@ least_lines = 20
 SHORT = {"lib/base/write.c": "one loop, which files of every program need", }
 
 # Judge and task files are compiled together in one folder, outside the tree.
-NOT_FROM_THE_ROOT = re.compile("harness/|(tests/.*)?tasks/")
+NOT_FROM_THE_ROOT = re.compile("(tests/)?harness/|(tests/.*)?tasks/")
 
 
 def tracked(*patterns):
