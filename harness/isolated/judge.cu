@@ -98,7 +98,7 @@ constexpr std::size_t quiet_warm_calls =
 	26; /* a contestant measures its first calls of a case itself, which takes time */
 constexpr double ready_factor =
 	20; /* a submission may take so much longer than the null contestant to get ready */
-constexpr std::int64_t leave_s = 10; /* for a dismissed process to end */
+constexpr std::int64_t leave_s = 10;       /* for a dismissed process to end */
 constexpr std::int64_t failed_leave_s = 2; /* the same after a failure: time may be short */
 /* The first calls of a case are not pinned: libraries then do not start all threads on one core. */
 constexpr int unpinned_calls = 2;

@@ -92,10 +92,10 @@ class DeviceState(ctypes.Structure):
 _int, _u32, _i64, _u64 = ctypes.c_int, ctypes.c_uint32, ctypes.c_int64, ctypes.c_uint64
 _pointer, _page = ctypes.POINTER, ctypes.c_void_p
 _FUNCTIONS = {
-	"page_make": [_pointer(_page), _pointer(_int)], "page_map": [_int, _pointer(_page)],
-	"announce": [_pointer(Call)], "arm": [_pointer(Call)], "ring": [_pointer(Call)],
-	"resume": [_pointer(Call)],
-	"head_make": [_pointer(_pointer(_u32))], "head_mark": [_u64, _pointer(_u32),
+	"page_make": [_pointer(_page), _pointer(_int)], "page_map": [_int,
+	_pointer(_page)], "announce": [_pointer(Call)], "arm": [_pointer(Call)],
+	"ring": [_pointer(Call)], "resume": [_pointer(Call)], "head_make": [_pointer(_pointer(_u32))],
+	"head_mark": [_u64, _pointer(_u32),
 	_u32], "choose_cpus": [_pointer(ctypes.c_int32),
 	_pointer(ctypes.c_int32)], "pin": [ctypes.c_int32,
 	_pointer(Affinity)], "await": [_page, _int, _pointer(Order)], "stand_by": [_page, _int],

@@ -576,8 +576,8 @@ static double *pool_controls(
 }
 
 /* Adds by how much each call of the null contestant differs from the center of its block. */
-static void pool_by_order(const struct isolated_block *block, bool is_after, double *pool,
-	size_t *count)
+static void pool_by_order(
+	const struct isolated_block *block, bool is_after, double *pool, size_t *count)
 {
 	const double center = center_of(block->null, elapsed_ns);
 	const size_t first = *count;
