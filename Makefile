@@ -25,7 +25,8 @@ WEB_LIBS := $(CURL) $(shell pkg-config --libs pangocairo fontconfig) -lfcgi -lcm
 ifdef FUZZ
 CC       := clang
 # Another version of clang may warn about more. Only gcc's warnings are errors.
-override CFLAGS += -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined -O1 -Wno-error
+FUZZ_O   ?= -O1
+override CFLAGS += -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined $(FUZZ_O) -Wno-error
 override LDFLAGS += -fsanitize=address,undefined
 else ifdef SANITIZE
 override CFLAGS += -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined -O1 -g1
