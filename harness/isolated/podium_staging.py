@@ -15,6 +15,8 @@ import math
 import operator
 import os
 import random
+import resource
+import sys
 from time import perf_counter_ns
 
 import podium_statistics as statistics
@@ -34,8 +36,8 @@ REST_NS, MOST_REST_NS = 120_000, 20_000_000
 # To know what a copy takes at most, on the device and on the host.
 COPIES, COPY_MARGINS, HOST_COPY_BYTES = 5, (1.25, 4.0), 8 << 20
 HOST_COPIES = 6  # of a host output in the judge: its own, poison, noise, what the check makes
-# What one more copy in a call costs at most: launched before the gate opens, and after it, as with an
-# input whose part on the host comes with the gate.
+# What one more copy in a call costs at most: launched before the gate opens, and after it, as with
+# an input whose part on the host comes with the gate.
 LAUNCH_NS, LATE_LAUNCH_NS = 3000, 30_000
 
 
@@ -54,6 +56,12 @@ def available_bytes():
 	with open("/proc/self/statm") as file:
 		used = int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 	return max(0, min(left, limit - used))
+
+
+def most_file_bytes():
+	"""The largest memory on the host that both processes can map: it is a file."""
+	limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+	return sys.maxsize if limit == resource.RLIM_INFINITY else limit
 
 
 def wait_ns(duration):
@@ -411,8 +419,9 @@ class Spec:
 
 	def _most_host_slots(self):
 		"""For how many slots the judge has memory on the host, beside its copies of one."""
-		left = available_bytes() // (4 * max(1, self.used[1])) - HOST_COPIES
-		return max(1, min(MOST_SLOTS, left))
+		size = max(1, self.used[1])
+		left = available_bytes() // (4 * size) - HOST_COPIES
+		return max(1, min(MOST_SLOTS, left, most_file_bytes() // size))
 
 	def copy_ns(self):
 		"""How long a contestant takes at most to copy these outputs into the judge's memory."""
@@ -454,7 +463,7 @@ class Spec:
 			raise TooLarge(
 				f"custom_kernel returned {sum(ends) / 2**20:,.0f} MiB; there is memory for "
 				f"{most_bytes / 2**20:,.0f} MiB.")
-		most_host_bytes = available_bytes() // (HOST_COPIES + 1)
+		most_host_bytes = min(available_bytes() // (HOST_COPIES + 1), most_file_bytes())
 		if self.used[1] > most_host_bytes:
 			raise TooLarge(
 				f"custom_kernel returned {ends[1] / 2**20:,.0f} MiB on the host; there is memory "
