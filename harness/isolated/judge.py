@@ -80,7 +80,8 @@ LIMIT_S = 120.0
 FIRST_CALL_S, CALL_S, CALL_FACTOR = 30.0, 10.0, 3.0
 SHARE_FOR_CASES = 0.85  # of the time limit; the rest is for the start and for delays
 MOST_TEST_SLOTS = 2  # in a mode without timing
-SETTLE_S = 2.0  # for podium-run to read the results
+SETTLE_S = 2.0  # for podium-run to read the results, and for the driver to free memory
+MOST_LOOKS = 20  # at the GPU's free memory
 LOOK_S = 2.0  # for second inputs of all cases before the first is judged
 QUIET_WARM_CALLS = 10  # a contestant measures its first calls of a case itself, which takes time
 READY_FACTOR = 20.0  # a submission may take so much longer than the null contestant to get ready
@@ -877,10 +878,21 @@ class Judge:
 		"""The side that holds over half of the memory that submissions may use, or None. Dismisses
 		the suspects to find out, so it ends the run."""
 		for side in suspects if self.device.is_cuda else ():
-			before = self.device.free_bytes()
-			if not side.leave(LEAVE_S) or self.device.free_bytes() - before > self.room_bytes / 2:
+			before = self.settled_free_bytes()
+			if not side.leave(LEAVE_S) or self.settled_free_bytes() - before > self.room_bytes / 2:
 				return side
 		return None
+
+	def settled_free_bytes(self):
+		"""The GPU's free memory once it no longer changes: the driver frees what a process held
+		after its channel has closed."""
+		free = self.device.free_bytes()
+		for _ in range(MOST_LOOKS):
+			sleep(SETTLE_S / MOST_LOOKS)
+			before, free = free, self.device.free_bytes()
+			if free == before:
+				break
+		return free
 
 	def ask_task(self, ask):
 		"""Runs the task's own code. If that fails and a submission is loaded, the submission may
@@ -913,7 +925,11 @@ class Judge:
 		or does not go. Ends the run."""
 		for side in self.loaded():
 			charged = self.charge_alone(side, failure)
-			if not side.leave(LEAVE_S) or works():
+			if not side.leave(LEAVE_S):
+				return charged
+			if self.device.is_cuda:
+				self.settled_free_bytes()
+			if works():
 				return charged
 		return failure
 
@@ -942,19 +958,17 @@ class Judge:
 				EXIT_RIVAL, f"{self.rival.noun}'s process did not end within {LEAVE_S:.0f} s "
 				"after its dismissal.")
 
-	def load(self, *sides):
-		for side in sides:
-			side.load()
-		for side in sides:
-			began = monotonic()
-			try:
-				side.await_ready(self.budget.left_s())
-			except (CaseFailed, Stop) as failure:
-				side.spent_s += monotonic() - began
-				if failure.code == EXIT_TIME:
-					raise self.time_is_up(failure, side) from None
-				raise self.charge(failure, side) from None
+	def load(self, side):
+		began = monotonic()
+		side.load()
+		try:
+			side.await_ready(self.budget.left_s())
+		except (CaseFailed, Stop) as failure:
 			side.spent_s += monotonic() - began
+			if failure.code == EXIT_TIME:
+				raise self.time_is_up(failure, side) from None
+			raise self.charge(failure, side) from None
+		side.spent_s += monotonic() - began
 
 	def time_is_up(self, failure, side):
 		"""The Stop for a side that was given less time than usual: in a comparison the fault is of
