@@ -645,6 +645,117 @@ def threads_and_exit_handlers_do_not_delay_the_end():
 		equal(made.processes["entry"].wait(20), 0)
 
 
+# ---- whose fault a failure is ----
+
+
+class Loaded:
+	"""A side for the judge's decisions. `held`: bytes of the GPU that it frees when it leaves."""
+
+	def __init__(self, noun, device, is_loaded=True, held=0):
+		self.noun, self.is_loaded, self._device, self._held = noun, is_loaded, device, held
+
+	def leave(self, limit_s):
+		self.is_loaded = False
+		self._device.free += self._held
+		return True
+
+
+def deciding_judge(entry=None, rival=None):
+	"""A judge on a pretended GPU with 100 bytes for submissions. `entry`, `rival`: the bytes that
+	a loaded side holds; None: it is not loaded."""
+	device = types.SimpleNamespace(is_cuda=True, free=100)
+	device.free_bytes = lambda: device.free
+	judge = judge_module.Judge.__new__(judge_module.Judge)
+	judge.device, judge.room_bytes = device, 100
+	judge.entry = Loaded("The submission", device, entry is not None, entry or 0)
+	judge.rival = Loaded("The other submission", device, rival is not None, rival or 0)
+	return judge
+
+
+@contextlib.contextmanager
+def without_pauses():
+	sleep, judge_module.sleep = judge_module.sleep, lambda duration_s: None
+	try:
+		yield
+	finally:
+		judge_module.sleep = sleep
+
+
+@test
+def a_failure_is_charged_to_the_side_that_caused_it():
+	none, alone = {}, {"entry": 0}
+	for loaded, who, code, expected in ((none, "entry", 116, 2), (alone, "entry", 116, 116), (alone,
+		None, 1, 1), ({"rival": 0}, None, 1, 118), ({"rival": 0}, "rival", 116, 118), ({"rival": 0},
+		"rival", 117, 119), ({"entry": 0, "rival": 0}, "entry", 1, 1), ({"entry": 0,
+		"rival": 60}, "entry", 1, 2), ({"entry": 60,
+		"rival": 0}, "entry", 1, 1), ({"entry": 60,
+		"rival": 0}, "rival", 117, 2), ({"entry": 0,
+		"rival": 60}, None, 1, 118), ({"entry": 60,
+		"rival": 0}, None, 1, 1), ({"entry": 0,
+		"rival": 0}, None, 1, 2), (alone, "entry", 113, 113),
+										):
+		judge = deciding_judge(**loaded)
+		with without_pauses():
+			failure = judge.charge(judge_module.Stop(code, "It failed."),
+				getattr(judge, who) if who else None)
+		equal((loaded, who, code, failure.code), (loaded, who, code, expected))
+
+
+@test
+def the_task_s_code_runs_again_without_the_submission_that_may_have_filled_the_gpu():
+
+	def asked(mends, loaded, error=None):
+		judge = deciding_judge(**loaded)
+
+		def ask():
+			if not (mends and not judge.loaded()):
+				try:
+					raise error or ValueError("too small")
+				except Exception:
+					raise judge_module.CaseFailed(113, "generate_input raised an error.")
+
+		with without_pauses():
+			return code_of(lambda: judge.ask_task(ask))
+
+	full = RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED")
+	equal(asked(False, {}), 113)
+	equal(asked(True, {"entry": 0}), 1)
+	equal(asked(True, {"rival": 0}), 118)
+	equal(asked(False, {"entry": 0}), 113)
+	equal(asked(False, {"entry": 0}, full), 1)
+	equal(asked(False, {"entry": 0, "rival": 0}, full), 113)
+
+
+@test
+def a_null_contestant_that_works_without_a_submission_is_that_submissions_fault():
+
+	def blamed(works, **loaded):
+		judge = deciding_judge(**loaded)
+
+		def run_empty(device):
+			if not works(judge):
+				raise judge_module.NullFailed("It has no memory.")
+
+		null = types.SimpleNamespace(resume=lambda: None, run_empty=run_empty)
+		with without_pauses():
+			return judge.blame(judge_module.NullFailed("It failed."), null).code
+
+	equal(blamed(lambda judge: not judge.loaded(), entry=0), 1)
+	equal(blamed(lambda judge: not judge.loaded(), rival=0), 118)
+	equal(blamed(lambda judge: not judge.rival.is_loaded, entry=0, rival=0), 118)
+	equal(blamed(lambda judge: not judge.entry.is_loaded, entry=0, rival=0), 1)
+	equal(blamed(lambda judge: False, entry=0), 2)
+
+
+def code_of(call):
+	"""The exit code that the call leads to; 0: none."""
+	try:
+		call()
+	except (judge_module.CaseFailed, judge_module.Stop) as failure:
+		return failure.code
+	return 0
+
+
 # ---- contestants that violate the protocol ----
 
 # A contestant that uses the engine's own modules and violates the protocol in the named way.
