@@ -37,8 +37,8 @@ struct rejudging_view {
 	const char *typed, *error;
 };
 
-/* The job of a rejudging that is not the submission's current one: the new job before the rejudging
- * is applied, and the old job afterwards. */
+/* A rejudging has an old and a new job for each submission. This is the job that does not count:
+ * the new one until the rejudging is applied, then the old one. */
 struct rejudged_view {
 	const struct rejudging *rejudging;
 	const struct rejudged_result *result;

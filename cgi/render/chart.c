@@ -260,7 +260,7 @@ static bool point_is_shown(const struct chart_point *point)
 	return isfinite(point->x) && isfinite(point->ns) && point->ns > 0;
 }
 
-/* Finds the inner point whose time is closest to that of the point before it, as a ratio. */
+/* Finds the inner point that improves least on the point before it, by the ratio of their times. */
 static size_t least_fall(const struct chart_point *points, size_t count)
 {
 	size_t least = 1;

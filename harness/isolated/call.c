@@ -158,7 +158,7 @@ static int take_result(struct isolated_call *call)
 			"The submission's process ended a call with the unknown status %u.", call->status);
 }
 
-/* The input comes at this time, after the start of the clock, and the gate opens. */
+/* Hands over the input at `at_ns`, when the clock already runs, and opens the gate. */
 static int hand_over(struct isolated_call *call, int64_t at_ns)
 {
 	int rc = 0;

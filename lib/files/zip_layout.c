@@ -167,8 +167,8 @@ static int read_end(struct reader *reader, size_t most_entries)
 
 /* ---- the entries ---- */
 
-/* Finds where the entry ends: its own header, then `packed` bytes of data, as the table of contents
- * says. */
+/* Computes where the entry ends: after its local header and its data. The table of contents gives
+ * the data's length, `packed`. */
 static int find_data(struct reader *reader, struct zip_place *place, size_t packed)
 {
 	static const char elsewhere[] = "is not where the zip's table of contents says.";

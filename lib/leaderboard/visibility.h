@@ -40,8 +40,8 @@
 	"((" submission ".hidden_at IS NULL AND NOT " submission \
 	".dry_run) OR " SQL_IS_OWNER(submission) ")"
 
-/* The visitor may see the page of a submission, which for a dry run (cgi/action/dry_run.h) includes
- * the leaderboard's creator. Everyone else gets "not found". */
+/* The visitor may see the submission's page. Only the author, the leaderboard's creator and admins
+ * see that of a dry run (cgi/action/dry_run.h). Everyone else gets "not found". */
 #define SQL_MAY_SEE_TRIAL(submission, leaderboard) \
 	"(NOT " submission ".dry_run OR EXISTS (SELECT 1 FROM users tester WHERE tester.id = ? " \
 	"AND (tester.id IN (" submission ".user_id, " leaderboard \

@@ -44,7 +44,7 @@ struct task_comparison {
 int task_draft_compare(struct database *db, struct arena *arena, const struct task_draft *draft,
 	int64_t version_id, struct task_comparison *comparison, struct error *error);
 
-/* The parts in a list for sentences: "tests, eval.py and 3 more". */
+/* Lists the parts for use in a sentence: "tests, eval.py and 3 more". */
 const char *task_comparison_words(struct arena *arena, const struct task_comparison *comparison);
 
 /* Stores the draft as the leaderboard's next version, with the engine that its files decide, in the

@@ -182,7 +182,7 @@ DEEDS = [
 	*YES], "submission.hold", "submission {submission}", "Far too quick."),
 	(*REVIEW, [("action", "reject"), *RESULT, ("reason", "No sort."),
 	("confirm", "{submission}")], "review.reject", "submission {submission} on H200", "No sort."),
-	# Actions that users may take on what is their own, and admins on what belongs to others.
+	# Actions that owners take on their own things, and admins on other people's.
 	("/submission/*/cancel", "/submission/{submission}/cancel", [("number", "{submission}")],
 	"submission.cancel", "submission {submission}", "1 waiting"),
 	("/admin/announcements", "/admin/announcements", [("action", "make"),
