@@ -241,7 +241,7 @@ class Side:
 		except tree.Malformed as fault:
 			raise self.violation(f"described its output wrongly: {fault}") from None
 		except tree.Unsplittable as fault:
-			raise self.violation(fault.sentence("described an output that") + ".") from None
+			raise self.violation(fault.sentence("described an output that")) from None
 		except staging.TooLarge as fault:
 			raise CaseFailed(EXIT_WRONG, str(fault)) from None
 		except wire.Failed as error:
