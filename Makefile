@@ -95,8 +95,10 @@ bench-scale: tests ## measure claimers, whole jobs and viewers with 1,000,000 su
 bench-growth: tests ## measure pages and claims with 1,000 to 1,000,000 submissions, and draw docs/growth.svg (needs wrk)
 	@B=$(B) tests/bench/growth.py
 
-bench-turnaround: all ## print where each second of a ranked job goes
+bench-turnaround: all test-programs ## print where each second of a ranked job goes
 	@B=$(B) tests/bench/turnaround.py
+	@if command -v nvidia-smi > /dev/null; then tests/gpu/cost $(B) --only heavy; \
+		else echo "Tasks whose own code takes long are measured only on a GPU."; fi
 
 bench-isolated: ## compare the isolated engine's clock with kernels' own, on the CPU
 	@tests/bench/isolated.py

@@ -130,6 +130,11 @@ inline double steady_disturbance(const Blocks &blocks, const Rule &rule)
 	return isolated_steady_disturbance(BlocksView(blocks), &rule);
 }
 
+inline double negligible(const Blocks &blocks, const Rule &rule)
+{
+	return isolated_negligible(BlocksView(blocks), &rule);
+}
+
 inline bool delays_probes(const Blocks &blocks, const Rule &rule)
 {
 	return isolated_delays_probes(BlocksView(blocks), &rule);

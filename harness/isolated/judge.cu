@@ -335,7 +335,7 @@ struct Plan {
 	/* The stream differs from input to input, so the contestant must not have it before the clock
 	 * runs. A stream that never changes is no secret. */
 	bool is_handed = false;
-	isolated_quiet quiet = { 0, std::numeric_limits<double>::quiet_NaN(), 0, 0, {}, {}, {} };
+	isolated_quiet quiet = { 0, std::numeric_limits<double>::quiet_NaN(), 0, 0, 0, {}, {}, {} };
 };
 
 /* The measurements of a contestant in a case. */
@@ -1328,6 +1328,7 @@ class Judge
 		ours.delta_ns = leader().delta_ns;
 		ours.quiet = plan_->quiet;
 		ours.quiet.copy_ns = leader().copy_ns();
+		ours.quiet.take_ns = leader().take_ns();
 		ours.slowed_by = watch.look();
 		if (!theirs)
 			return;
@@ -1343,12 +1344,13 @@ class Judge
 	std::string disturbance_of(const Block &block, const Blocks &others) const
 	{
 		const char *overrun = "the GPU was at work before or after the calls";
+		const double least = negligible({ block }, rule_);
 		return block.slowed_by ? "the GPU was slowed down (" + Watch::reasons(block.slowed_by) + ")"
-			: block.disturbance(rule_) > 0         ? "empty kernels took longer than before"
-			: block.constant_moved(rule_)          ? "the constant changed"
-			: overrun_of(block, others, rule_) > 0 ? overrun
-			: block.is_uneven(rule_)               ? "some calls took another time than the rest"
-												   : "";
+			: block.disturbance(rule_) > least         ? "empty kernels took longer than before"
+			: block.constant_moved(rule_)              ? "the constant changed"
+			: overrun_of(block, others, rule_) > least ? overrun
+			: block.is_uneven(rule_) ? "some calls took another time than the rest"
+									 : "";
 	}
 
 	/* Whether blocks with these disturbances must be measured again. After enough repeats disturbed
@@ -1370,7 +1372,8 @@ class Judge
 	Measurement measure(const Case &one)
 	{
 		Measurement kept = attempt_at(one);
-		for (int i = 1; i < isolated_most_attempts && steady_disturbance(kept.blocks, rule_) > 0
+		for (int i = 1; i < isolated_most_attempts
+			 && steady_disturbance(kept.blocks, rule_) > negligible(kept.blocks, rule_)
 			 && !budget_.is_case_over();
 			 i++) {
 			Measurement other = attempt_at(one);

@@ -389,13 +389,13 @@ class Trial:
 		side.examine_late(taken)
 		return taken, message
 
-	def play_null(self, side, image, heads=None):
+	def play_null(self, side, image, heads=None, waits=True):
 		self.need_slots(self.null, image)
 		self.null.follow(side, self.task.classes)
 		# Wait as long as for the submission's call: a judge that has waited is slower afterwards,
 		# and what follows must show only what the submission left on the device.
-		taken = self.null.play(image, FIRST_CALL_S, least_ns=min(self.rule.wait_ns,
-			side.latest_ns()))
+		taken = self.null.play(image, FIRST_CALL_S,
+			least_ns=min(self.rule.wait_ns, side.latest_ns()) if waits else 0.0)
 		if taken is None:
 			raise Stop(EXIT_USAGE, "The null contestant does not know what to return.")
 		self._note_head(taken, heads)
@@ -435,7 +435,17 @@ class Trial:
 			self.pair(measurement, None)
 			if number == 1:
 				self.rule = statistics.rule_for(self.judge.rule, monotonic() - calling)
+		if self.rule.least_warm_calls < self.judge.rule.least_warm_calls:
+			self.warm_null(measurement.side)
 		return self.rule
+
+	def warm_null(self, side):
+		"""Calls the null contestant as often as a case with short calls does: its first calls take
+		longer."""
+		_, image = self.fresh("timed")
+		for _ in range(self.judge.rule.least_warm_calls):
+			self.play_null(side, image, waits=False)
+		self._after = None
 
 	def pair(self, measurement, block, number=None):
 		"""Calls the contestant and the null contestant in random order with one input. `block`:
@@ -489,9 +499,9 @@ class Trial:
 		for _ in range(self.rule.bells):
 			block.bells.append(self.null.do_nothing())
 		self._after = None
-		block.quiet = statistics.with_copy(
-			self.plan.quiet,
-			self.null.spec.copy_ns() if self.rule.calibrations else 0.0)
+		if self.rule.calibrations:
+			spec = self.null.spec
+			block.quiet = statistics.with_copies(self.plan.quiet, spec.copy_ns(), spec.take_ns())
 		block.slowed_by = self.conditions.look()
 		for call in block.calls + block.null:
 			call.snapshot = None
@@ -501,11 +511,12 @@ class Trial:
 		"""Why a block should be measured again, or None. `others`: the case's other blocks."""
 		if block.slowed_by:
 			return f"the GPU was slowed down ({', '.join(names_of(block.slowed_by))})"
-		if block.disturbance(self.rule):
+		least = statistics.negligible([block], self.rule)
+		if block.disturbance(self.rule) > least:
 			return "empty kernels took longer than before"
 		if block.constant_moved(self.rule):
 			return "the constant changed"
-		if block.overrun(others, self.rule):
+		if block.overrun(others, self.rule) > least:
 			return "the GPU was at work before or after the calls"
 		return "some calls took another time than the rest" if block.is_uneven(self.rule) else None
 
@@ -514,7 +525,8 @@ class Trial:
 		drifted and recovered. An attempt cut short by the time limit never replaces a full one."""
 		kept = self.attempt(side)
 		for _ in range(1, statistics.MOST_ATTEMPTS):
-			if not statistics.steady_disturbance(kept.blocks,
+			disturbance = statistics.steady_disturbance(kept.blocks, self.rule)
+			if disturbance <= statistics.negligible(kept.blocks,
 				self.rule) or monotonic() >= self.until:
 				break
 			other = self.attempt(side)

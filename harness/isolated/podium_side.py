@@ -257,8 +257,10 @@ class Side:
 		return spec
 
 	def follow(self, side, classes):
-		"""Makes the null contestant return the same form as that side's last output."""
+		"""Makes the null contestant return the same form as that side's last output, and the judge
+		copy it as often."""
 		self.return_form(tree.encode(side.spec.root), classes)
+		self.spec.check_changes_outputs = side.spec.check_changes_outputs
 
 	def return_nothing(self):
 		"""Makes the null contestant return None."""

@@ -432,6 +432,14 @@ class Spec:
 		launch_ns = LATE_LAUNCH_NS if self.inputs.is_handed else LAUNCH_NS
 		return self.device.copy_ns(self.used) + launch_ns * len(copied) if copied else 0.0
 
+	def take_ns(self):
+		"""How long the judge takes at most to copy these outputs, which may lie in the input's
+		memory."""
+		copied = [0, 0]
+		for _, place, first, end in self.ranges:
+			copied[place] += (2 if self.check_changes_outputs else 1) * (end - first)
+		return self.device.copy_ns(copied) + LAUNCH_NS * len(self.ranges)
+
 	def _without_tensors(self):
 		for node in self.leaves:
 			if node.kind in (tree.TENSOR, tree.DTYPE, tree.DEVICE):
@@ -563,9 +571,10 @@ class Snapshot:
 		for of_input, place, first, last in spec.ranges:
 			self._flat(of_input,
 				place)[first:last].copy_(spec.range_bytes(slot, of_input, place, first, last))
-		keys = {(of_input, place) for of_input, place, _, _ in spec.ranges}
-		self._kept = {key: self._flat(*key).clone()
-			for key in keys} if spec.check_changes_outputs else None
+		self._kept = [
+			self._flat(of_input, place)[first:last].clone()
+			for of_input, place, first, last in spec.ranges
+		] if spec.check_changes_outputs else None
 
 	def _flat(self, of_input, place):
 		return self.spec.private(of_input, place)
@@ -600,10 +609,12 @@ class Snapshot:
 			for tensor, version in self._versions):
 			spec.check_changes_outputs = True  # the next snapshot keeps a copy to compare with
 			return False
-		return any(not spec.device.tensors.torch.equal(
-			spec.range_bytes(self.slot, of_input, place, first, last), (self._kept[of_input,
-			place] if self._kept else self._flat(of_input, place))[first:last])
-			for of_input, place, first, last in spec.ranges)
+		copies = self._kept or [
+			self._flat(of_input, place)[first:last] for of_input, place, first, last in spec.ranges
+		]
+		return not all(
+			spec.device.tensors.torch.equal(spec.range_bytes(self.slot, *found), copy)
+			for found, copy in zip(spec.ranges, copies))
 
 	# Trees over the copy.
 

@@ -74,7 +74,8 @@ class Usual(ctypes.Structure):
 
 class Quiet(ctypes.Structure):
 	_fields_ = [
-		*_fields(_double, "empty_ns call_ns copy_ns probed_ns"), *_fields(Usual, "head touch rest")
+		*_fields(_double, "empty_ns call_ns copy_ns take_ns probed_ns"),
+		*_fields(Usual, "head touch rest")
 	]
 
 
@@ -144,6 +145,7 @@ _quiet_of = _bind(Quiet, "quiet_of", Timings)
 _is_look = _bind(_bool, "is_look", _pointer(Looks), _size)
 _values_of = _bind(None, "values_of", Blocks, _rule, _out)
 is_enough = _bind(_bool, "is_enough", Values, _rule)
+negligible = _bind(_double, "negligible", Blocks, _rule)
 steady_disturbance = _bind(_double, "steady_disturbance", Blocks, _rule)
 delays_probes = _bind(_bool, "delays_probes", Blocks, _rule)
 _summarize = _bind(SummaryStructure, "summarize", Blocks, Values, _rule, _out)
@@ -166,12 +168,12 @@ def quiet_of(calls):
 
 def no_quiet():
 	"""The figures where nobody has measured the null contestant's calls alone."""
-	return Quiet(0.0, math.nan, 0.0, 0.0, *[Usual(math.nan, math.nan)] * 3)
+	return Quiet(0.0, math.nan, 0.0, 0.0, 0.0, *[Usual(math.nan, math.nan)] * 3)
 
 
-def with_copy(quiet, copy_ns):
+def with_copies(quiet, copy_ns, take_ns):
 	made = Quiet.from_buffer_copy(quiet)
-	made.copy_ns = copy_ns
+	made.copy_ns, made.take_ns = copy_ns, take_ns
 	return made
 
 

@@ -329,17 +329,19 @@ class Side
 	/* How long the null contestant takes at most to copy the last output. */
 	double copy_ns() const
 	{
-		std::size_t bytes = 0, copies = 0;
-		for (const Piece &piece : probed_)
-			if (piece.given < 0 && piece.bytes) {
-				bytes += piece.bytes;
-				copies++;
-			}
+		auto [bytes, copies] = count_pieces(false);
 		/* After the gate, when a part of the input on the host comes with it, launches are not
 		 * hidden. */
 		constexpr double late_launch_ns = 10'000;
 		double late_ns = inputs_.is_handed() ? late_launch_ns * static_cast<double>(copies) : 0;
 		return device_ ? device_->copy_ns(bytes, copies) + write_ns_ + late_ns : 0;
+	}
+
+	/* How long the judge takes at most to copy the last output, which may lie in the input. */
+	double take_ns() const
+	{
+		auto [bytes, copies] = count_pieces(true);
+		return device_ ? device_->copy_ns(bytes, copies) + write_ns_ : 0;
 	}
 
 	/* Measures once for each memory how long the output's part on the host takes to write, at
@@ -733,6 +735,19 @@ class Side
 			add_probe(parts[i], parts[i].bytes - std::min(parts[i].bytes, probe_bytes));
 		}
 		call_.probe_count = static_cast<std::uint32_t>(looked_.size());
+	}
+
+	/* Returns the bytes of the last output on the device, and in how many pieces they lie.
+	 * `with_given`: also those in the input's memory. */
+	std::pair<std::size_t, std::size_t> count_pieces(bool with_given) const
+	{
+		std::size_t bytes = 0, pieces = 0;
+		for (const Piece &piece : probed_)
+			if (piece.bytes && (with_given || piece.given < 0)) {
+				bytes += piece.bytes;
+				pieces++;
+			}
+		return { bytes, pieces };
 	}
 
 	/* A piece of the part that has this byte of the whole output. */

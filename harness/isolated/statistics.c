@@ -300,6 +300,15 @@ double isolated_order_over(const struct isolated_block *block)
 		- isolated_center(values_at(before, before_count));
 }
 
+double isolated_negligible(struct isolated_blocks blocks, const struct isolated_rule *rule)
+{
+	const double part_of_interval = 0.25;
+	double shortest = INFINITY;
+	for (size_t i = 0; i < blocks.count; i++)
+		shortest = fmin(shortest, center_of(blocks.at[i].calls, elapsed_ns));
+	return blocks.count ? part_of_interval * rule->half_share * shortest : 0;
+}
+
 /* How much a time of the null contestant may differ without anybody's doing. */
 static double block_noise(const struct isolated_block *block, const struct isolated_rule *rule)
 {
@@ -392,7 +401,8 @@ bool isolated_constant_moved(const struct isolated_block *block, const struct is
 	const struct isolated_timings first = { block->null.at, half },
 								  last = { block->null.at + block->null.count - half, half };
 	const double moved_ns = fabs(center_of(first, elapsed_ns) - center_of(last, elapsed_ns));
-	return moved_ns > fmax(rule->moved_ns, rule->moved_share * null_estimate(block, rule));
+	return moved_ns > fmax(isolated_negligible((struct isolated_blocks){ block, 1 }, rule),
+			   fmax(rule->moved_ns, rule->moved_share * null_estimate(block, rule)));
 }
 
 static bool are_uneven(
@@ -406,7 +416,8 @@ static bool are_uneven(
 
 bool isolated_is_uneven(const struct isolated_block *block, const struct isolated_rule *rule)
 {
-	const double noise_ns = block_noise(block, rule);
+	const double noise_ns = fmax(
+		block_noise(block, rule), isolated_negligible((struct isolated_blocks){ block, 1 }, rule));
 	return are_uneven(block->calls, noise_ns, rule) || are_uneven(block->null, noise_ns, rule);
 }
 
@@ -454,22 +465,23 @@ static double most_rest(const struct isolated_block *block, const struct isolate
 	return with_pace(block->quiet.rest.center_ns, rule->overrun_ns, 2);
 }
 
-/* The most that the judge's own work may take for the null contestant. The work grows with the
- * output, which the judge poisons before a call and copies after it. */
+/* The most that the judge's own work may take for the null contestant. `output_ns`: at most, what
+ * the output adds to the work without an output. */
 static double most_work(const struct isolated_quiet *quiet, struct isolated_usual before,
-	double limit_ns, const struct isolated_rule *rule)
+	double output_ns, double limit_ns, const struct isolated_rule *rule)
 {
 	return isnan(quiet->call_ns)
 		? limit_ns
-		: fmin(limit_ns, with_pace(before.center_ns + quiet->copy_ns, rule->overrun_ns, 1));
+		: fmin(limit_ns, with_pace(before.center_ns + output_ns, rule->overrun_ns, 1));
 }
 
 double isolated_overrun(const struct isolated_block *block, const struct isolated_rule *rule,
 	const struct isolated_limits *limits)
 {
 	const struct isolated_quiet *quiet = &block->quiet;
-	const double most_head = most_work(quiet, quiet->head, limits->head_ns, rule),
-				 most_take = most_work(quiet, quiet->touch, limits->take_ns, rule);
+	/* Before a call the judge poisons what the contestant will copy. */
+	const double most_head = most_work(quiet, quiet->head, quiet->copy_ns, limits->head_ns, rule),
+				 most_take = most_work(quiet, quiet->touch, quiet->take_ns, limits->take_ns, rule);
 	const struct isolated_usual head =
 									bounded_usual(block, head_ns, most_head, quiet->head.spread_ns),
 								take = bounded_usual(

@@ -133,12 +133,13 @@ struct isolated_usual {
 struct isolated_quiet {
 	double empty_ns;  /* an empty kernel without data */
 	double call_ns;   /* a call with an input of the case and no output */
-	double copy_ns;   /* at most, to copy the outputs of a call; INFINITY: unknown */
+	double copy_ns;   /* at most, for the null contestant to copy the outputs of a call */
+	double take_ns;   /* at most, for the judge to copy the outputs; INFINITY: unknown, both */
 	double probed_ns; /* as many probes as a call may have; 0: unknown */
 	struct isolated_usual head, touch, rest;
 };
 
-/* Computes all but empty_ns and copy_ns. Needs at least one call. */
+/* Computes all but empty_ns, copy_ns and take_ns. Needs at least one call. */
 struct isolated_quiet isolated_quiet_of(struct isolated_timings null);
 
 /* Consecutive calls of one case. */
@@ -172,6 +173,9 @@ struct isolated_limits isolated_limits_of(
 /* What is subtracted from each call. */
 double isolated_constant(const struct isolated_block *block, const struct isolated_rule *rule,
 	const struct isolated_limits *limits);
+/* How far off a figure may be that is still not worth measuring again: little beside the calls'
+ * time. */
+double isolated_negligible(struct isolated_blocks blocks, const struct isolated_rule *rule);
 /* By how much the submission delays the null contestant's calls; 0 within noise. */
 double isolated_disturbance(const struct isolated_block *block, const struct isolated_rule *rule);
 /* By how much the null contestant takes longer after a call of the submission than before one; 0

@@ -1002,6 +1002,24 @@ def no_description_reaches_outside_the_contestant_s_memory():
 
 
 @test
+def the_judge_copies_outputs_that_lie_in_the_input_and_the_null_contestant_does_not():
+	if not torch:
+		return
+	device = staging.Device(podium_tensors.Tensors(torch, False))
+	device.copy_ns = lambda used: 1e6 * sum(used)
+	area = podium_area.Area.make((0, 4096), 2, device.tensors)
+	for memory, null_ns, judge_ns in ((tree.OUT_HOST, 1024e6, 1000e6), (tree.IN_HOST, 0, 1000e6)):
+		node = tree.Node(tree.TENSOR)
+		node.dtype, node.memory, node.sizes, node.strides = "float32", memory, (250, ), (1, )
+		spec = staging.Spec(0, tree.encode(node), area, {}, device, 1 << 24)
+		equal((spec.copy_ns() // 1e6 * 1e6, spec.take_ns() // 1e6 * 1e6), (null_ns, judge_ns))
+		spec.check_changes_outputs = True
+		equal(spec.take_ns() // 1e6 * 1e6, 2 * judge_ns)
+		spec.release()
+	area.release()
+
+
+@test
 def poison_is_nan_or_no_bool_and_changes():
 	if not torch:
 		return
@@ -1029,7 +1047,7 @@ def call_of(elapsed_ns, **more):
 
 def quiet(empty_ns, call_ns=math.nan):
 	"""The null contestant's figures before a submission is loaded."""
-	return statistics.Quiet(empty_ns, call_ns, 0.0, 0.0, *[statistics.Usual(60e3, 0.0)] * 3)
+	return statistics.Quiet(empty_ns, call_ns, 0.0, 0.0, 0.0, *[statistics.Usual(60e3, 0.0)] * 3)
 
 
 def block_of(calls, null, **more):
@@ -1071,9 +1089,10 @@ def too_many_samples_are_thinned_out():
 	equal(statistics.thinned([1, 2]), [1, 2])
 
 
-def measured(over_of_blocks, warm_s=0.0):
+def measured(over_of_blocks, warm_s=0.0, call_ns=200e3):
 	"""Measures a case. `over_of_blocks` lists, in us, how much longer empty kernels take in each
 	block. The time limit ends with the last block. `warm_s`: what a call takes in the warm-up.
+	`call_ns`: what it takes in a block.
 	Returns (blocks, repeated, disturbance in us, blocks left)."""
 	trial = judge_module.Trial.__new__(judge_module.Trial)
 	left = list(over_of_blocks)
@@ -1081,7 +1100,7 @@ def measured(over_of_blocks, warm_s=0.0):
 	def block(measurement):
 		over_ns = left.pop(0) * 1000
 		trial.until = math.inf if left else 0
-		return block_of([200e3] * 25, [150e3] * 25, quiet=quiet(150e3),
+		return block_of([call_ns] * 25, [150e3] * 25, quiet=quiet(150e3),
 			controls=[150e3 + over_ns] * 5)
 
 	trial.judge = types.SimpleNamespace(rule=CUDA)
@@ -1100,6 +1119,32 @@ def blocks_that_all_show_a_small_disturbance_are_repeated():
 	equal(measured([2.5] * count + [0.5] * count + [0]), (count, count, 0.0, 1))
 	equal(measured([2.5] * count + [2.25] * count + [0] * count + [0]), (count, 2 * count, 0.0, 1))
 	equal(measured([2.5] * count * 2 + [2.25] * count + [0]), (count, 2 * count, 2.25, 1))
+
+
+@test
+def a_disturbance_that_is_little_beside_the_calls_is_charged_and_not_repeated():
+	count = CUDA.looks.blocks[0]
+	equal(measured([2.5] * count + [0], call_ns=20e6), (count, 0, 2.5, 1))
+
+
+@test
+def the_null_contestant_warms_up_alone_where_calls_are_long():
+	kept = judge_module.monotonic
+	for call_s, alone in ((0.001, 0), (1.0, CUDA.least_warm_calls)):
+		now, asked, trial = [0.0], [], judge_module.Trial.__new__(judge_module.Trial)
+
+		def pair(*_):
+			now[0] += call_s
+
+		trial.judge, trial.pair = types.SimpleNamespace(rule=CUDA), pair
+		trial.fresh = lambda purpose: (None, "image")
+		trial.play_null = lambda side, image, **named: asked.append((side, image, named))
+		judge_module.monotonic = lambda: now[0]
+		try:
+			trial.warm_up(types.SimpleNamespace(side="side"))
+		finally:
+			judge_module.monotonic = kept
+		equal(asked, [("side", "image", {"waits": False})] * alone)
 
 
 @test

@@ -992,7 +992,7 @@ int main()
 	block.heads = read_values(), block.null_heads = read_values();
 	block.bells = read_values(), block.controls = read_values();
 	block.delta_ns = read();
-	block.quiet = { read(), read(), read(), 0, { read(), read() }, { read(), read() },
+	block.quiet = { read(), read(), read(), read(), 0, { read(), read() }, { read(), read() },
 		{ read(), read() } };
 	const Rule &rule = isolated_cuda_rule;
 	Blocks blocks(4, block);
@@ -1012,7 +1012,7 @@ LISTS = "heads null_heads bells controls".split()
 
 def quiet_of_tests():
 	usual = statistics.Usual(60e3, 300.0)
-	return statistics.Quiet(19_000.0, 19_500.0, 800.0, 0.0, usual, usual, usual)
+	return statistics.Quiet(19_000.0, 19_500.0, 800.0, 900.0, 0.0, usual, usual, usual)
 
 
 def made_up_block():
@@ -1044,7 +1044,7 @@ def as_input(block, own):
 		for calls in (block.calls, block.null)]
 	numbers = [
 		*calls, *(listed(getattr(block, name)) for name in LISTS), [block.delta_ns],
-		[block.quiet.empty_ns, block.quiet.call_ns, block.quiet.copy_ns],
+		[block.quiet.empty_ns, block.quiet.call_ns, block.quiet.copy_ns, block.quiet.take_ns],
 		*([one.center_ns, one.spread_ns]
 		for one in (block.quiet.head, block.quiet.touch, block.quiet.rest)),
 		listed(own)

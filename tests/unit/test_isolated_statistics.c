@@ -396,7 +396,10 @@ static void steady_work_beside_all_calls_is_charged_beyond_the_quiet_figures(voi
 	assert_is(isolated_overrun(&made.block, CUDA, &limits), head + take + probes);
 	made.block.quiet.probed_ns = 0;
 	assert_is(isolated_overrun(&made.block, CUDA, &limits), head + take);
+	/* What the output adds is excused: poisoning what the contestant copies, and copying all. */
 	made.block.quiet.copy_ns = INFINITY;
+	assert_is(isolated_overrun(&made.block, CUDA, &limits), take);
+	made.block.quiet.take_ns = 160e3;
 	assert_true(isolated_overrun(&made.block, CUDA, &limits) == 0);
 }
 
@@ -531,6 +534,30 @@ static void a_block_whose_calls_take_two_different_times_is_uneven(void **state)
 		made.calls[i].elapsed_ns = 400e3;
 	assert_true(isolated_is_uneven(&made.block, CUDA));
 	assert_false(isolated_is_uneven(&made.block, CPU));
+}
+
+/* Of a call of 20 ms, 50 us are a quarter of what its interval may be. */
+static void what_is_little_beside_the_calls_is_not_worth_measuring_again(void **state)
+{
+	(void)state;
+	struct made brief, lengthy;
+	make(&brief, 13, 200e3, 150e3);
+	for (size_t i = 0; i < 6; i++)
+		brief.null[i].elapsed_ns += 40e3;
+	lengthy = brief;
+	lengthy.block.calls.at = lengthy.calls;
+	lengthy.block.null.at = lengthy.null;
+	for (size_t i = 0; i < 13; i++)
+		lengthy.calls[i].elapsed_ns = 20e6;
+	assert_is(isolated_negligible((struct isolated_blocks){ &lengthy.block, 1 }, CUDA), 50e3);
+	assert_true(isolated_constant_moved(&brief.block, CUDA));
+	assert_false(isolated_constant_moved(&lengthy.block, CUDA));
+	assert_true(isolated_is_uneven(&brief.block, CUDA));
+	assert_false(isolated_is_uneven(&lengthy.block, CUDA));
+	/* The shortest calls decide, so one slow block excuses nothing in the others. */
+	const struct isolated_block blocks[] = { lengthy.block, brief.block };
+	assert_is(isolated_negligible((struct isolated_blocks){ blocks, 2 }, CUDA), 500);
+	assert_true(isolated_negligible((struct isolated_blocks){ blocks, 2 }, CPU) == 0);
 }
 
 static void disturbing_the_null_only_after_its_own_calls_gains_nothing(void **state)
@@ -992,6 +1019,7 @@ int main(void)
 		cmocka_unit_test(no_block_subtracts_more_than_the_null_took_alone),
 		cmocka_unit_test(disturbing_every_third_call_of_the_null_gains_no_more_than_noise),
 		cmocka_unit_test(a_block_whose_calls_take_two_different_times_is_uneven),
+		cmocka_unit_test(what_is_little_beside_the_calls_is_not_worth_measuring_again),
 		cmocka_unit_test(disturbing_the_null_only_after_its_own_calls_gains_nothing),
 		cmocka_unit_test(a_disturbance_below_the_noise_of_a_block_shows_in_four),
 		cmocka_unit_test(a_disturbed_block_says_nothing_about_the_steady_disturbance),
