@@ -71,15 +71,15 @@ def own_folder(name, top):
 
 
 def write_jobs(out):
-	"""Writes the jobs of all task folders of the attacks, and of the folders that the scripts of
-	tests/gpu submit, for a host without the program that reads task folders."""
+	"""Writes the jobs of all task folders, also those of the attacks and of the scripts of
+	tests/gpu, for a host without the program that reads task folders."""
 	out.mkdir(parents=True, exist_ok=True)
 	with tempfile.TemporaryDirectory() as top:
 		folders = [
 			own_folder(folder.name, pathlib.Path(top)) for folder in (HERE / "tasks").iterdir()
 		]
 		for folder in [
-			*folders, *(ROOT / "tests" / "gpu" / "tasks").iterdir(), ROOT / "tasks" / "vectoradd_py"
+			*folders, *(ROOT / "tests" / "gpu" / "tasks").iterdir(), *(ROOT / "tasks").iterdir()
 		]:
 			(out / f"{folder.name}.jsonl").write_text("".join(
 				json.dumps(job) + "\n" for job in jobs_of(folder)))
