@@ -54,7 +54,7 @@ IN_C = {
 	*map(str, range(101, 108))
 }
 BOMBS = {"14"}
-GPU_CATALOGUE = [29, 35, 38, *range(41, 45), 47, 48, 51, 52, *range(54, 71), *range(113, 122)]
+GPU_CATALOGUE = [29, 35, 38, *range(41, 45), 47, 48, 51, 52, *range(54, 71), *range(113, 123)]
 
 
 def read_arguments(words):
