@@ -41,6 +41,7 @@ inline double center(const Values &values)
 struct Block {
 	std::vector<Timing> calls, null;
 	Values heads, null_heads, bells, controls;
+	Values pair_s; /* how long the calls with one input took, with making and checking it */
 	isolated_quiet quiet = {};
 	double delta_ns = 0;
 	std::uint64_t slowed_by = 0; /* NVML's bits at the end of the block */

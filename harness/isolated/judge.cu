@@ -59,6 +59,7 @@ inline std::uint64_t random_bits(std::uint64_t seed, std::uint64_t index);
 #include <bit>
 #include <functional>
 #include <new>
+#include <numeric>
 #include <set>
 #include <sstream>
 #include <typeinfo>
@@ -1237,14 +1238,17 @@ class Judge
 		after_ = nullptr;
 		for (std::size_t i = 0;
 			 i < rule_.calls && !(i >= isolated_least_calls && budget_.is_case_over());) {
+			auto began = std::chrono::steady_clock::now();
 			Input input = inputs().fresh(one, "timed" + series_ + again_, number_++);
-			std::vector<Side *> late = call_all(input, ours, theirs);
+			double ready_ns = 0;
+			std::vector<Side *> late = call_all(input, ours, theirs, ready_ns);
 			if (!late.empty()) {
 				drop_calls(ours, theirs);
 				for (Side *side : late)
 					note_late(made, *side);
 				continue;
 			}
+			ours.pair_s.push_back((ns_since(began) - ready_ns) / 1e9);
 			/* Choose the remaining controls at random from the remaining places. */
 			if (unforeseen() % (rule_.calls - i++) < rule_.controls - ours.controls.size())
 				control(ours);
@@ -1272,8 +1276,9 @@ class Judge
 			});
 	}
 
-	/* Returns the sides that were late to get ready. */
-	std::vector<Side *> call_all(const Input &input, Block &ours, Block *theirs)
+	/* Returns the sides that were late to get ready. `all_ready_ns`: how long all sides took. */
+	std::vector<Side *> call_all(
+		const Input &input, Block &ours, Block *theirs, double &all_ready_ns)
 	{
 		std::vector<double> ready_ns;
 		double null_ready_ns = 0;
@@ -1293,6 +1298,7 @@ class Judge
 		for (std::size_t i = 0; i < turns.size(); i++)
 			if (!turns[i]->is_null() && ready_ns[i] > most_ns)
 				late.push_back(turns[i]);
+		all_ready_ns = std::accumulate(ready_ns.begin(), ready_ns.end(), 0.0);
 		return late;
 	}
 
@@ -1398,10 +1404,24 @@ class Judge
 		while (made.blocks.empty() || !(is_enough(made.blocks, rule_) || budget_.is_case_over())) {
 			Block block;
 			run_block(one, made, block, nullptr);
+			if (made.blocks.empty() && is_faster(block))
+				continue;
 			if (!must_repeat(made, { disturbance_of(block, made.blocks) }))
 				made.blocks.push_back(std::move(block));
 		}
 		return made;
+	}
+
+	/* Whether the calls of the first block were faster than those of the warm-up, by which a
+	 * submission could choose to be called less often. Then measures as many as usual. Getting
+	 * ready does not count, because it is not charged. */
+	bool is_faster(const Block &block)
+	{
+		Rule usual = isolated_rule_for(&usual_rule_, median(block.pair_s));
+		if (usual.calls <= rule_.calls)
+			return false;
+		rule_ = usual;
+		return true;
 	}
 
 	void measure_both(Duel &duel)
@@ -1415,6 +1435,8 @@ class Judge
 		while (duel.theirs.empty() || !is_over()) {
 			Block ours, theirs;
 			run_block(duel.one, duel.ours, ours, &theirs);
+			if (duel.theirs.empty() && is_faster(ours))
+				continue;
 			if (must_repeat(duel.ours,
 					{ disturbance_of(ours, duel.ours.blocks),
 						disturbance_of(theirs, duel.theirs) }))

@@ -450,6 +450,7 @@ class Trial:
 	def pair(self, measurement, block, number=None):
 		"""Calls the contestant and the null contestant in random order with one input. `block`:
 		None if the calls do not count."""
+		began = monotonic()
 		data, image = self.fresh("timed", number)
 		entry, null = None, None
 		for is_null in self.device.random.sample((False, True), 2):
@@ -465,6 +466,7 @@ class Trial:
 			measurement, entry, null):
 			block.calls.append(entry)
 			block.null.append(null)
+			block.pair_s.append(monotonic() - began - entry.ready_ns / 1e9)
 
 	def is_ready(self, measurement, entry, null):
 		"""Whether the submission was ready in time. A call for which it was not does not count."""
@@ -486,6 +488,7 @@ class Trial:
 		"""Measures a block. `first`: the number of its first input if another block uses the same
 		inputs."""
 		block = statistics.Block(measurement.side.delta_ns)
+		measurement.side.settle_form()
 		before = sum(len(other.calls) for other in measurement.blocks)
 		numbers = itertools.count(first) if first is not None else itertools.repeat(None)
 		controls = set(self.device.random.sample(range(self.rule.calls), self.rule.controls))
@@ -545,9 +548,8 @@ class Trial:
 		self.warm_up(measurement)
 		self.conditions.look()
 		while not measurement.is_enough(self.rule):
-			began = monotonic()
 			block = self.block(measurement)
-			if not measurement.blocks and self.is_faster(block, monotonic() - began):
+			if not measurement.blocks and self.is_faster(block):
 				continue
 			if len(block.calls) < statistics.LEAST_CALLS and measurement.blocks:
 				break
@@ -562,10 +564,12 @@ class Trial:
 				break
 		return measurement
 
-	def is_faster(self, block, took_s):
+	def is_faster(self, block):
 		"""Whether the calls of the first block were faster than those of the warm-up, by which a
-		submission could choose to be called less often. Then measures as many as usual."""
-		usual = statistics.rule_for(self.judge.rule, took_s / max(1, len(block.calls)))
+		submission could choose to be called less often. Then measures as many as usual. Getting
+		ready does not count, because it is not charged."""
+		usual = statistics.rule_for(self.judge.rule,
+			statistics.median(block.pair_s) if block.pair_s else 0.0)
 		if usual.calls <= self.rule.calls:
 			return False
 		self.rule = usual

@@ -16,6 +16,7 @@ from podium_eval import EXIT_CUDA, EXIT_RAISED, EXIT_USAGE, EXIT_WRONG, CaseFail
 EXIT_TIME, EXIT_UNSPLITTABLE, EXIT_VIOLATION = 114, 115, 116
 EXIT_GONE, EXIT_RIVAL, EXIT_RIVAL_GONE = 117, 118, 119
 MOST_SPECS = 16  # forms of outputs in a case, and changes from one form to another
+MOST_LATER_CHANGES = 2  # of them once calls count
 MOST_TEXT = 6000
 WIRE_ERRORS = (wire.Failed, wire.Gone, wire.TimedOut, wire.Violation)
 FRAME_LIMIT_S = 5.0  # for a frame that the contestant sends before "done"
@@ -284,6 +285,11 @@ class Side:
 		self._send(wire.OUTPUTS, head + tree.encode(spec.root), descriptors)
 		self.spec = spec
 
+	def settle_form(self):
+		"""Allows only a few more changes of the output's form. A call with such a change does not
+		count, so a submission could choose which calls count after it has measured them."""
+		self._changes = max(self._changes, MOST_SPECS - MOST_LATER_CHANGES)
+
 	def _note_change(self):
 		self._changes += 1
 		if self._changes > MOST_SPECS:
@@ -291,7 +297,8 @@ class Side:
 				EXIT_WRONG,
 				"custom_kernel keeps changing the form of its output: shapes, strides, types, or "
 				f"whether it is memory of the input. At most {MOST_SPECS} changes in a case are "
-				"allowed. Return the same form each time.")
+				f"allowed, and {MOST_LATER_CHANGES} once calls count. Return the same form each "
+				"time.")
 
 	# ---- a call ----
 

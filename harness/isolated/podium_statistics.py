@@ -185,6 +185,7 @@ class Block:
 		self.calls, self.null, self.heads, self.null_heads = [], [], [], []
 		self.bells, self.controls = [], []
 		self.slowed_by = 0  # NVML's bits at the end of the block
+		self.pair_s = []  # how long each pair of calls took, with input and check
 
 	def disturbance(self, rule):
 		return _disturbance(self, rule)

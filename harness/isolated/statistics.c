@@ -320,31 +320,31 @@ static double excess_beyond(double limit, double over)
 	return over > limit ? over : 0;
 }
 
-/* The most that a call of the null contestant takes without anybody's doing. */
-static double most_quiet(const struct isolated_block *block, const struct isolated_rule *rule)
+/* What a call of the null contestant took before a submission was loaded, with its copy. */
+static double quiet_call(const struct isolated_block *block)
 {
-	const struct isolated_quiet *quiet = &block->quiet;
-	return isnan(quiet->call_ns) ? INFINITY
-								 : quiet->call_ns + quiet->copy_ns + block_noise(block, rule);
+	return isnan(block->quiet.call_ns) ? INFINITY : block->quiet.call_ns + block->quiet.copy_ns;
 }
 
 double isolated_disturbance(const struct isolated_block *block, const struct isolated_rule *rule)
 {
-	const double most = most_quiet(block, rule), took = center_of(block->null, elapsed_ns);
-	const double over = took > most ? took - block->quiet.call_ns - block->quiet.copy_ns : 0;
-	return fmax(over, excess_beyond(block_noise(block, rule), isolated_order_over(block)));
+	const double noise = block_noise(block, rule),
+				 over = center_of(block->null, elapsed_ns) - quiet_call(block);
+	return fmax(excess_beyond(noise, over), excess_beyond(noise, isolated_order_over(block)));
 }
 
 /* What a call of the null contestant takes. A submission that was called first knows that this call
  * follows, and could delay it. If the calls after the submission take longer than those before it,
- * only those before it count. */
+ * only those before it count. Noise excuses nothing in a disturbed block, because the steady
+ * disturbance leaves that block out. */
 static double null_estimate(const struct isolated_block *block, const struct isolated_rule *rule)
 {
 	cleanup_scratch double *elapsed = figures_of(block->null, elapsed_ns);
 	size_t count = block->null.count;
 	if (excess_beyond(block_noise(block, rule), isolated_order_over(block)) > 0)
 		count = null_by_order(block, false, elapsed);
-	return fmin(most_quiet(block, rule), rule->null_estimate(values_at(elapsed, count)));
+	const double estimate = rule->null_estimate(values_at(elapsed, count));
+	return isolated_disturbance(block, rule) > 0 ? fmin(quiet_call(block), estimate) : estimate;
 }
 
 /* The judge's own work before a call, as the null contestant shows it. */
@@ -366,14 +366,27 @@ static double with_pace(double least, double allowed_ns, double allowed_share)
 	return least + fmax(allowed_ns, allowed_share * least);
 }
 
+static size_t count_undisturbed(struct isolated_blocks blocks, const struct isolated_rule *rule)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < blocks.count; i++)
+		count += isolated_disturbance(&blocks.at[i], rule) == 0;
+	return count;
+}
+
 struct isolated_limits isolated_limits_of(
 	struct isolated_blocks blocks, const struct isolated_rule *rule)
 {
 	const double share = 1;
+	/* The steady disturbance of so few blocks is unknown, so noise excuses nothing. A submission
+	 * can bring this about: it uses up the time limit in calls that do not count. */
+	const bool are_few = count_undisturbed(blocks, rule) < isolated_least_blocks;
 	double constant = INFINITY, head = INFINITY, take = INFINITY, probed = INFINITY;
 	for (size_t i = 0; i < blocks.count; i++) {
 		const struct isolated_block *block = &blocks.at[i];
 		constant = fmin(constant, own_constant(block, rule) + block_noise(block, rule));
+		if (are_few)
+			constant = fmin(constant, quiet_call(block) + block->delta_ns - rule->empty_ns);
 		/* fmin ignores NAN, the center of no heads. */
 		head = fmin(head, null_head(block));
 		take = fmin(take, center_of(block->null, touch_and_take_ns));

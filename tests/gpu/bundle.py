@@ -63,8 +63,8 @@ class Engine:
 		self.tools = {"device": device, "python": self.python, "nvcc": NVCC}
 		self.runner = Runner("--python", self.python, *MOST)
 
-	def run(self, job, mode, task, **members):
-		"""Returns the result. Exits if the job does not pass."""
+	def try_run(self, job, mode, task, **members):
+		"""Returns the result, whatever the verdict."""
 		self.count += 1
 		self.runner.send({
 			"job": {
@@ -72,7 +72,11 @@ class Engine:
 			**members
 			}
 		})
-		result = self.runner.result(self.count)
+		return self.runner.result(self.count)
+
+	def run(self, job, mode, task, **members):
+		"""Returns the result. Exits if the job does not pass."""
+		result = self.try_run(job, mode, task, **members)
 		if result.verdict != "passed":
 			raise SystemExit(f"a job got {result.verdict} on the engine {result.engine}: "
 				f"{result.reason}\n{result.log('stderr')}")

@@ -11,6 +11,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import time
 import types
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -547,6 +548,10 @@ def outputs_may_change_their_form_a_few_times():
 	twice = ("calls = 0\ndef custom_kernel(data):\n\tglobal calls\n\tcalls += 1\n"
 		"\treturn sum(data) + (0.0 if calls % 2 else 0)\n")
 	ends_with(adds(twice, "leaderboard"), 112, "keeps changing the form")
+	# A call that counts must not be left out because the submission changes the form afterwards.
+	chosen = twice.replace("calls % 2", "calls not in (5, 9)")
+	ends_with(adds(chosen.replace("5, 9", "5, 6"), "leaderboard"), 0)
+	ends_with(adds(chosen, "leaderboard"), 112, "and 2 once calls count")
 
 
 @test
@@ -1101,7 +1106,7 @@ def measured(over_of_blocks, warm_s=0.0, call_ns=200e3):
 		over_ns = left.pop(0) * 1000
 		trial.until = math.inf if left else 0
 		return block_of([call_ns] * 25, [150e3] * 25, quiet=quiet(150e3),
-			controls=[150e3 + over_ns] * 5)
+			controls=[150e3 + over_ns] * 5, pair_s=[0.001] * 25)
 
 	trial.judge = types.SimpleNamespace(rule=CUDA)
 	trial.rule, trial.until = statistics.rule_for(CUDA, warm_s), math.inf
@@ -1152,6 +1157,29 @@ def a_slow_warm_up_does_not_choose_how_many_calls_count():
 	count, few = CUDA.looks.blocks[0], statistics.rule_for(CUDA, 1.0)
 	assert few.calls < CUDA.calls and few.looks.blocks[0] < count
 	equal(measured([0] * (1 + count), warm_s=1.0), (count, 0, 0.0, 0))
+
+
+@test
+def getting_ready_slowly_is_no_slow_call():
+	"""The first call is late and does not count. The others are just in time."""
+	ready_s = [0.1, 0.03, 0.03, 0.03]
+	trial = judge_module.Trial.__new__(judge_module.Trial)
+	trial.judge, trial._after = types.SimpleNamespace(rule=CUDA), None
+	trial.rule = statistics.Rule.from_buffer_copy(statistics.rule_for(CUDA, 1.0))
+	trial.rule.ready_ns = 0.05e9
+	trial.device, trial.fresh = types.SimpleNamespace(random=random), lambda *_: (None, None)
+
+	def play(*_):
+		time.sleep(ready_s[0])
+		return call_of(200e3, ready_ns=ready_s.pop(0) * 1e9, is_steady=True, own_ns=None), ""
+
+	trial.play, trial.play_null = play, lambda *_: call_of(150e3, ready_ns=0.0, is_steady=True)
+	measurement = judge_module.Measurement(types.SimpleNamespace(spec=object()), None)
+	block = block_of([], [])
+	while ready_s:
+		trial.pair(measurement, block)
+	equal((measurement.late, len(block.calls)), (1, 3))
+	assert trial.is_faster(block)
 
 
 @test

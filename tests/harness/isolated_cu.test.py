@@ -232,6 +232,8 @@ output_t custom_kernel(input_t data)
 		throw std::runtime_error("no such luck");
 	if (is("ends"))
 		_exit(0);
+	if (is("is slow at first") && calls <= 4)
+		usleep(60000);
 	if (is("returns too little"))
 		codes.resize(1);
 	if (is("returns more when timed") && calls > 6)
@@ -642,6 +644,14 @@ def a_pretended_gpu_runs_every_mode():
 	result = pretended()
 	ends_with(result, 0)
 	contains(result.lines, "benchmark.0.ratio_err")
+
+
+@test
+def slow_first_calls_do_not_choose_how_many_calls_count():
+	for submission in ("", "is slow at first"):
+		result = pretended("benchmark", submission=submission, CALLS="13", CALIBRATIONS="1")
+		ends_with(result, 0)
+		equal(result.lines["benchmark.0.runs"], "52")
 
 
 @test

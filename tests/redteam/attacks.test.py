@@ -54,7 +54,7 @@ IN_C = {
 	*map(str, range(101, 108))
 }
 BOMBS = {"14"}
-GPU_CATALOGUE = [29, 35, 38, *range(41, 45), 47, 48, 51, 52, *range(54, 71), *range(113, 119)]
+GPU_CATALOGUE = [29, 35, 38, *range(41, 45), 47, 48, 51, 52, *range(54, 71), *range(113, 123)]
 
 
 def read_arguments(words):
@@ -246,6 +246,17 @@ def undercharged(one, truth, result):
 	]
 
 
+def won(one, side, result):
+	"""Returns messages about a comparison that the attack, on this side, has won."""
+	verdict = result.verdicts[0]
+	if verdict.get("loser") not in (None, side):
+		return [f"the other side lost: {result.reason}"]
+	if "ratio" not in verdict or not is_time_defended(one):
+		return []
+	is_faster = verdict["ratio_high"] < 1 if side == "submission" else verdict["ratio_low"] > 1
+	return [f"it won with a ratio of {verdict['ratio']:.3f}"] if is_faster else []
+
+
 def excess(result):
 	"""Returns messages about logs that are longer than their limit."""
 	return [
@@ -255,14 +266,14 @@ def excess(result):
 	]
 
 
-def submit(one, text, task, variant, beside=""):
-	words = (task, variant, beside, one.engine)
+def submit(one, text, task, variant, beside="", side=""):
+	words = (task, variant, beside, one.engine, side)
 	change = json.loads(host().fill_in(one.change, *words))
 	# A check that refuses an answer does so in the first tests; a processor takes long for all.
 	most_tests = 2 if one.task == "every" and ON == "cpu" else None
 	return host().run(task,
 		host().fill_in(text, *words), one.mode, device_of(one), change, one.engine, one.cpu_size,
-		most_tests)
+		most_tests, side)
 
 
 def start_beside(one):
@@ -278,7 +289,7 @@ def start_beside(one):
 	return program, words
 
 
-def attack(one, variant, task):
+def attack(one, variant, task, side):
 	"""Returns (the job's result, what the attack did to the host)."""
 	if one.before:
 		first = submit(one, (cases.CASES / one.before).read_text(), task, variant)
@@ -289,7 +300,7 @@ def attack(one, variant, task):
 	program, words = start_beside(one)
 	try:
 		with as_only_bomb() if one.number in BOMBS else contextlib.nullcontext():
-			result = submit(one, one.text, task, variant, words)
+			result = submit(one, one.text, task, variant, words, side)
 	finally:
 		if program:
 			program.communicate()
@@ -314,20 +325,23 @@ def stage(one):
 	open_ways, stopped = [], []
 	for task in python_tasks(one.engine) if one.task == "every" else [one.task]:
 		for variant in one.variants * (OPTIONS.repeats if one.is_repeatable else 1):
-			what = f"{one.title(variant)}{' against ' + task if one.task == 'every' else ''}"
-			missed = run_variant(one, variant, task, what)
-			(open_ways if missed else stopped).append((what, missed))
+			for side in one.sides:
+				what = (f"{one.title(variant)}{' as the ' + side if side else ''}"
+					f"{' against ' + task if one.task == 'every' else ''}")
+				missed = run_variant(one, variant, task, what, side)
+				(open_ways if missed else stopped).append((what, missed))
 	host().expect_honest(one.engine)
 	report(one, open_ways, stopped)
 
 
-def run_variant(one, variant, task, what):
+def run_variant(one, variant, task, what, side):
 	"""Returns messages that say how the variant succeeded. Raises if it harmed the host."""
 	truth, began = measure_truth(one, task, variant), time.monotonic()
-	result, harm = attack(one, variant, task)
+	result, harm = attack(one, variant, task, side)
 	print(f"# {what}: {result.verdict}: {result.reason[:150]!r}, {time.monotonic() - began:.1f} s",
 		flush=True)
 	missed = [*unmet(one, variant, result), *undercharged(one, truth, result), *too_wide(result)]
+	missed += won(one, side, result) if side else []
 	if harm:
 		raise AssertionError("\n".join([f"{what}: the host was harmed:", *harm]))
 	return missed

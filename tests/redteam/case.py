@@ -18,7 +18,10 @@ indented further. The first line has the attack's number in the catalogue and it
 	form         py or cu; default: by the file's ending
 	task         a folder in tasks/ next to the cases, or in the project's tasks/; `every`: each
 	             shipped Python task; default: probe_py, and for cu plain_cu
-	mode         test (default), benchmark, ranked, profile
+	mode         test (default), benchmark, ranked, profile, compare
+	against      honest: in mode compare the attack plays against the task's template, first as the
+	             submission, then as the rival; @SIDE@ says which. It must not win, and the other
+	             side must not lose
 	on           cpu (default), gpu, or both; `compiler`: compile as for a GPU, but run without one
 	             (default for cu)
 	variants     words; the attack runs once with each, which replaces @VARIANT@ in the file
@@ -66,7 +69,7 @@ The required outcomes:
 In the file, @MARK@ is a word that marks everything this run leaves behind, @VICTIM@ a folder on
 the host that the attack aims at, @SECRET@ a file there with a secret, @PORT@ a port on the host's
 loopback, @TASK@ the task, @RIGHT@ a right submission to it, @PROGRAMS@ a folder, @ENGINE@ the
-engine; @VARIANT@ and @BESIDE@ are as above.
+engine; @VARIANT@, @SIDE@ and @BESIDE@ are as above.
 """
 import pathlib
 import re
@@ -78,7 +81,7 @@ ENGINES = ("isolated", "custom")
 KEYS = {
 	"attempts", "required", "verdict", "form", "task", "mode", "on", "variants", "change", "before",
 	"beside", "programs", "never", "needs", "cannot-stop", "cpu-size", "floor", "truth", "charged",
-	"spared", "named", "runs", "repeatable", "unanswered"
+	"spared", "named", "runs", "repeatable", "unanswered", "against"
 }
 REQUIREMENTS = {"VERDICT", "DENIED", "FORGE-IGNORED"}
 COMMENT = {".py": "# ", ".cu": "// "}
@@ -113,6 +116,7 @@ class Case:
 		self.floor_ns, self.named, self.runs = float(said("floor", "0")) * 1000, said("named"), int(
 			said("runs", "0"))
 		self.is_repeatable = said("repeatable") == "yes"
+		self.sides = ("submission", "rival") if said("against") == "honest" else ("", )
 
 	def truth_of(self, variant):
 		return self.truth and self.truth.replace("*", variant.rpartition("-")[0])

@@ -71,15 +71,15 @@ def own_folder(name, top):
 
 
 def write_jobs(out):
-	"""Writes the jobs of all task folders of the attacks, and of the folders that the scripts of
-	tests/gpu submit, for a host without the program that reads task folders."""
+	"""Writes the jobs of all task folders, also those of the attacks and of the scripts of
+	tests/gpu, for a host without the program that reads task folders."""
 	out.mkdir(parents=True, exist_ok=True)
 	with tempfile.TemporaryDirectory() as top:
 		folders = [
 			own_folder(folder.name, pathlib.Path(top)) for folder in (HERE / "tasks").iterdir()
 		]
 		for folder in [
-			*folders, *(ROOT / "tests" / "gpu" / "tasks").iterdir(), ROOT / "tasks" / "vectoradd_py"
+			*folders, *(ROOT / "tests" / "gpu" / "tasks").iterdir(), *(ROOT / "tasks").iterdir()
 		]:
 			(out / f"{folder.name}.jsonl").write_text("".join(
 				json.dumps(job) + "\n" for job in jobs_of(folder)))
@@ -263,24 +263,28 @@ class Host:
 		return self.tasks[name]
 
 	def read_task(self, name):
-		if (HERE / "tasks" / name).is_dir():
-			return jobs_of(own_folder(name, self.top))[0]
-		return jobs_of(ROOT / "tasks" / name)[0]
+		"""Returns a job of the task, and in `template` its first template."""
+		is_own = (HERE / "tasks" / name).is_dir()
+		jobs = jobs_of(own_folder(name, self.top) if is_own else ROOT / "tasks" / name)
+		template = next((job["submission"] for job in jobs if job["language"]), None)
+		return {**jobs[0], "template": template}
 
-	def fill_in(self, text, task="", variant="", beside="", engine=""):
+	def fill_in(self, text, task="", variant="", beside="", engine="", side=""):
 		"""Replaces the @WORDS@ in the text. @VARIANT@ comes first, because a variant may contain
 		other @WORDS@."""
 		right = next((path.read_text() for name in ("right.py", "passed.py")
 			if (path := ROOT / "tasks" / task / "samples" / name).exists()), "")
 		for word, value in (("VARIANT", variant), ("MARK", self.mark), ("VICTIM", str(self.victim)),
 			("SECRET", str(self.victim / "secret")), ("PORT", str(self.port)), ("PROGRAMS",
-			str(self.programs)), ("BESIDE", beside), ("ENGINE", engine), ("TASK", task), ("RIGHT",
-			right)):
+			str(self.programs)), ("BESIDE", beside), ("ENGINE", engine), ("SIDE", side), ("TASK",
+			task), ("RIGHT", right)):
 			text = text.replace(f"@{word}@", value)
 		return text
 
 	def run(self, task, submission, mode="test", device=None, change=None, engine="custom",
-		cpu_size=None, most_tests=None):
+		cpu_size=None, most_tests=None, side=""):
+		"""`side`: the side of a comparison that the submission is; the task's template is the
+		other."""
 		kind = self.task(task)
 		self.count += 1
 		message = {
@@ -289,8 +293,13 @@ class Host:
 			"submission": {"name": kind["submission"]["name"],
 			"text": submission}, "python": PYTHON, "nvcc": NVCC
 		}
-		if mode == "ranked":
+		if mode in ("ranked", "compare"):
 			message["secret_seed"] = SEED
+		if side:
+			message["rival"] = dict(kind["template"] if side ==
+				"submission" else message["submission"])
+		if side == "rival":
+			message["submission"] = kind["template"]
 		message = merge(json.loads(json.dumps(message)), change or {})
 		if cpu_size and message["device"]["model"] == "CPU":
 			message["task"]["benchmarks"] = [

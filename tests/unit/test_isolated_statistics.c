@@ -106,11 +106,15 @@ static void delay_after(struct made *made, size_t first, double over_ns)
 	}
 }
 
+/* Returns what the block is charged in a case of as many blocks as the judge needs. */
 static double value_of(const struct made *made, const struct isolated_rule *rule)
 {
-	double value;
-	isolated_values_of((struct isolated_blocks){ &made->block, 1 }, rule, &value);
-	return value;
+	struct isolated_block blocks[isolated_least_blocks];
+	double values[isolated_least_blocks];
+	for (size_t i = 0; i < isolated_least_blocks; i++)
+		blocks[i] = made->block;
+	isolated_values_of((struct isolated_blocks){ blocks, isolated_least_blocks }, rule, values);
+	return values[0];
 }
 
 static struct isolated_values null_times(const struct made *made, double *at)
@@ -492,7 +496,6 @@ static void no_block_subtracts_more_than_the_null_took_alone(void **state)
 {
 	(void)state;
 	struct made made;
-	const double noise = 0.03 * 150e3;
 	make(&made, 13, 200e3, 154e3);
 	calm(&made, 150e3);
 	assert_true(isolated_disturbance(&made.block, CUDA) == 0);
@@ -500,7 +503,7 @@ static void no_block_subtracts_more_than_the_null_took_alone(void **state)
 	make(&made, 13, 200e3, 190e3);
 	calm(&made, 150e3);
 	assert_is(isolated_disturbance(&made.block, CUDA), 40e3);
-	assert_is(value_of(&made, CUDA), 50e3 - noise + EMPTY);
+	assert_is(value_of(&made, CUDA), 50e3 + EMPTY);
 	/* The null may take longer by the time that copying an output takes. */
 	made.block.quiet.copy_ns = 36e3;
 	assert_true(isolated_disturbance(&made.block, CUDA) == 0);
@@ -509,7 +512,7 @@ static void no_block_subtracts_more_than_the_null_took_alone(void **state)
 
 /* Disturbs 5 of 13 calls; four are already enough to move the center. Every guard must use the same
  * center. */
-static void disturbing_every_third_call_of_the_null_gains_no_more_than_noise(void **state)
+static void disturbing_every_third_call_of_the_null_gains_nothing(void **state)
 {
 	(void)state;
 	struct made made;
@@ -521,7 +524,7 @@ static void disturbing_every_third_call_of_the_null_gains_no_more_than_noise(voi
 	assert_true(isolated_center(null_times(&made, times)) > 180e3);
 	assert_true(isolated_disturbance(&made.block, CUDA) > 0);
 	assert_true(isolated_is_uneven(&made.block, CUDA));
-	assert_is(value_of(&made, CUDA), 30e3 - 0.03 * 150e3 + EMPTY);
+	assert_is(value_of(&made, CUDA), 30e3 + EMPTY);
 }
 
 static void a_block_whose_calls_take_two_different_times_is_uneven(void **state)
@@ -618,6 +621,58 @@ static void a_disturbed_block_says_nothing_about_the_steady_disturbance(void **s
 	control(&last, 3, 150e3, 900e3);
 	const struct isolated_block spoiled[] = { quiet.block, quiet.block, quiet.block, last.block };
 	assert_is(isolated_steady_disturbance((struct isolated_blocks){ spoiled, 4 }, CUDA), 2500);
+}
+
+/* Whether a submission delays the null contestant a little or much, and before or after its own
+ * calls, it must not gain more than what no number of calls shows. */
+static void no_steady_delay_of_the_null_gains_more_than_its_noise(void **state)
+{
+	(void)state;
+	const double call = 200e3, alone = 150e3, honest = call - alone + EMPTY;
+	for (double delay = 0; delay < 20e3; delay += 500) {
+		struct made made;
+		make(&made, 13, call, alone + delay);
+		calm(&made, alone);
+		control(&made, 3, alone, alone + delay);
+		const double gain = honest - summary_of(&made, 6, CUDA).mean_ns;
+		if (gain > CUDA->steady_disturbance_ns)
+			fail_msg("a delay of %g ns gains %g ns", delay, gain);
+	}
+	/* 4 us before its own calls, and more after them. */
+	struct made made;
+	make(&made, 13, call, alone + 4e3);
+	calm(&made, alone);
+	control(&made, 3, alone, alone + 4e3);
+	delay_after(&made, 7, 6e3);
+	assert_true(isolated_disturbance(&made.block, CUDA) > 0);
+	assert_is(summary_of(&made, 6, CUDA).mean_ns, honest);
+}
+
+/* A submission can use up the time limit in calls that do not count, so that few calls are left,
+ * which cannot show a small disturbance. */
+static void too_few_blocks_subtract_no_more_than_the_null_took_alone(void **state)
+{
+	(void)state;
+	struct made made;
+	make(&made, 3, 200e3, 154e3);
+	calm(&made, 150e3);
+	control(&made, 3, 150e3, 150e3);
+	for (size_t count = 1; count < isolated_least_blocks; count++)
+		assert_is(summary_of(&made, count, CUDA).mean_ns, 50e3 + EMPTY);
+	assert_is(summary_of(&made, isolated_least_blocks, CUDA).mean_ns, 46e3 + EMPTY);
+	made.block.quiet.copy_ns = 1e3; /* if the null contestant copies an output */
+	assert_is(summary_of(&made, 1, CUDA).mean_ns, 49e3 + EMPTY);
+	/* It can also disturb most blocks so much that they show nothing. */
+	make(&made, 13, 200e3, 154e3);
+	calm(&made, 150e3);
+	struct made spoiled = made;
+	spoiled.block.null.at = spoiled.null;
+	delay_after(&spoiled, 7, 9e3);
+	const struct isolated_block blocks[] = { made.block, made.block, made.block, spoiled.block,
+		spoiled.block, spoiled.block };
+	double values[COUNT(blocks)];
+	isolated_values_of((struct isolated_blocks){ blocks, COUNT(blocks) }, CUDA, values);
+	assert_is(values[0], 50e3 + EMPTY);
 }
 
 static void no_block_subtracts_more_than_the_smallest_constant(void **state)
@@ -1017,12 +1072,14 @@ int main(void)
 		cmocka_unit_test(probes_that_come_late_in_most_blocks_are_a_violation),
 		cmocka_unit_test(work_before_during_and_after_the_copy_adds_up),
 		cmocka_unit_test(no_block_subtracts_more_than_the_null_took_alone),
-		cmocka_unit_test(disturbing_every_third_call_of_the_null_gains_no_more_than_noise),
+		cmocka_unit_test(disturbing_every_third_call_of_the_null_gains_nothing),
 		cmocka_unit_test(a_block_whose_calls_take_two_different_times_is_uneven),
 		cmocka_unit_test(what_is_little_beside_the_calls_is_not_worth_measuring_again),
 		cmocka_unit_test(disturbing_the_null_only_after_its_own_calls_gains_nothing),
 		cmocka_unit_test(a_disturbance_below_the_noise_of_a_block_shows_in_four),
 		cmocka_unit_test(a_disturbed_block_says_nothing_about_the_steady_disturbance),
+		cmocka_unit_test(no_steady_delay_of_the_null_gains_more_than_its_noise),
+		cmocka_unit_test(too_few_blocks_subtract_no_more_than_the_null_took_alone),
 		cmocka_unit_test(no_block_subtracts_more_than_the_smallest_constant),
 		cmocka_unit_test(a_case_ends_at_fixed_looks_when_its_mean_is_known),
 		cmocka_unit_test(a_case_with_long_calls_gets_fewer),
