@@ -1029,7 +1029,8 @@ class Judge
 			if (!side.has_room(input.stream.size(), input.device_bytes))
 				give_inputs(side, input, *plan_);
 			double began_s = budget_.passed_s();
-			called = side.call(input, limit_ns(), cpu, wait_ns(side));
+			called =
+				side.call(input, limit_ns(), cpu, side.is_null() ? wait_ns_after(leader()) : 0);
 			budget_.note_call(budget_.passed_s() - began_s);
 			if (called->status == ISOLATED_NEW_SPEC) {
 				grow(side);
@@ -1052,12 +1053,12 @@ class Judge
 		return called;
 	}
 
-	/* How long the judge waits after a call of the null contestant: as long as for the
-	 * submission's. A judge that has waited is slower, and what follows must show only the
-	 * submission's leftovers. */
-	double wait_ns(const Side &side) const
+	/* How long the judge waits after a call of the null contestant that follows one of this side:
+	 * as long as for the side's. A judge that has waited is slower, and what follows must show only
+	 * what the side left on the GPU. */
+	double wait_ns_after(const Side &side) const
 	{
-		return side.is_null() ? std::min(rule_.wait_ns, leader().latest_ns()) : 0;
+		return std::min(rule_.wait_ns, side.latest_ns());
 	}
 
 	/* Makes a call that counts. The warm-up calls have shown how much memory the output needs, so a
@@ -1170,19 +1171,30 @@ class Judge
 		side.give_inputs(input.stream.size(), input.device_bytes, plan.slots, plan.is_handed);
 	}
 
-	/* Makes calls that are verified but do not count. */
+	/* Makes calls that are verified but do not count. Chooses the rule by how long a pair of calls
+	 * takes: a side's with its input and its check, and the null contestant's, for which the judge
+	 * waits as long as for the side's. In a comparison the shorter pair counts, so that no side can
+	 * choose to be called less often by being slow now. */
 	void warm_up(Measurement &made, const Case &one)
 	{
 		made.watch.look();
-		warm_up(leader(), made, one);
-		warm_up(null(), made, one);
-		for (std::size_t i = 1; i < players_.size(); i++)
-			warm_up(*players_[i], made, one);
+		double null_s = 0, pair_s = std::numeric_limits<double>::infinity();
+		for (Side *side : players_) {
+			double side_s = warm_up(*side, made, one, null_s), wait_s = wait_ns_after(*side) / 1e9;
+			if (side == &leader())
+				null_s = warm_up(null(), made, one, side_s) - wait_s;
+			pair_s = std::min(pair_s, side_s + wait_s);
+		}
+		rule_ = isolated_rule_for(&usual_rule_, pair_s + null_s);
 	}
 
-	void warm_up(Side &side, Measurement &made, const Case &one)
+	/* `others_s`: how long the other calls of a pair take. Returns how long the second call takes:
+	 * the first may still load something. */
+	double warm_up(Side &side, Measurement &made, const Case &one, double others_s)
 	{
 		auto began = std::chrono::steady_clock::now();
+		double took_s = 0;
+		rule_ = usual_rule_;
 		if (side.is_null()) {
 			Input input = inputs().fresh(one, "warm" + series_ + again_, number_++);
 			attempt(side, [&] {
@@ -1198,22 +1210,26 @@ class Judge
 			auto called = call(side, input, i < unpinned_calls ? -1 : contestants_cpu_);
 			if (called && &side == &leader() && called->own_ns > 0)
 				made.own.push_back(called->own_ns);
-			if (i == 1)
-				note_pair(side, ns_since(calling) / 1e9);
+			if (i == 1) {
+				took_s = ns_since(calling) / 1e9;
+				rule_ = isolated_rule_for(&usual_rule_, others_s + took_s);
+			}
 			if (i + 1 >= rule_.least_warm_calls && ns_since(began) > rule_.warm_s * 1e9)
 				break;
 		}
+		return took_s;
 	}
 
-	/* Chooses the rule by how long a pair of calls takes: the leader's with its input and its
-	 * check, then the null contestant's. Not by the first call, which may still load something. */
-	void note_pair(const Side &side, double took_s)
+	/* Whether the calls of the first block were faster than those of the warm-up, by which a
+	 * submission could choose to be called less often. Then the judge measures as many as usual. */
+	bool is_faster(const Block &block, double took_s)
 	{
-		if (&side == &leader())
-			pair_s_ = took_s;
-		else if (side.is_null())
-			pair_s_ += took_s;
-		rule_ = isolated_rule_for(&usual_rule_, pair_s_);
+		Rule usual =
+			isolated_rule_for(&usual_rule_, took_s / static_cast<double>(block.calls.size()));
+		if (usual.calls <= rule_.calls)
+			return false;
+		rule_ = usual;
+		return true;
 	}
 
 	/* ---- blocks ---- */
@@ -1394,7 +1410,10 @@ class Judge
 		warm_up(made, one);
 		while (made.blocks.empty() || !(is_enough(made.blocks, rule_) || budget_.is_case_over())) {
 			Block block;
+			auto began = std::chrono::steady_clock::now();
 			run_block(one, made, block, nullptr);
+			if (made.blocks.empty() && is_faster(block, ns_since(began) / 1e9))
+				continue;
 			if (!must_repeat(made, { disturbance_of(block, made.blocks) }))
 				made.blocks.push_back(std::move(block));
 		}
@@ -1511,7 +1530,6 @@ class Judge
 	std::vector<std::unique_ptr<Side>> sides_; /* the entry, the null contestant, the rival */
 	Budget budget_;
 	double limit_s_ = 0; /* of the last call */
-	double pair_s_ = 0;  /* how long a call of the leader and one of the null contestant take */
 	double quiet_ns_ =
 		0; /* an empty kernel of the null contestant before a submission was loaded */
 	std::int32_t contestants_cpu_ = -1;

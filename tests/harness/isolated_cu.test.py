@@ -228,6 +228,8 @@ output_t custom_kernel(input_t data)
 	pretended::Buffer<float> doubled(values.size());
 	for (std::size_t i = 0; i < values.size(); i++)
 		doubled.data()[i] = 2 * values.data()[i];
+	if ((is("is slow at first") && calls <= 5) || is("is slow"))
+		usleep(400000);
 	if (is("raises") || (behind("raises after ") && access(behind("raises after "), F_OK) == 0))
 		throw std::runtime_error("no such luck");
 	if (is("ends"))
@@ -739,6 +741,15 @@ def an_output_that_grows_while_it_is_measured_is_a_violation():
 	ends_with(pretended("benchmark", submission="returns more when timed"), 116,
 		"become larger while it is measured")
 	ends_with(pretended(rival="returns more when timed"), 118, "error: The rival failed: ")
+
+
+@test
+def a_submission_that_is_slow_in_the_warm_up_is_called_as_often_as_others():
+	for mode, submission, calls in (("benchmark", "is slow", {3, 4,
+		5}), ("benchmark", "is slow at first", {13}), ("compare", "is slow at first", {13})):
+		result, counts = noted("CALLS", mode, submission=submission, CALIBRATIONS="1", LONG_S="0.3")
+		ends_with(result, 0)
+		assert calls >= set(counts), (mode, submission, counts)
 
 
 @test

@@ -227,20 +227,35 @@ template <class T> class Buffer
 	std::size_t size_ = 0;
 };
 
+/* CALIBRATIONS=1: the judge measures the null contestant before it loads a submission.
+ * LONG_S as below. */
 inline isolated_rule make_rule(const isolated_rule &like)
 {
 	isolated_rule made = like;
 	made.ready_ns = 1e9;
 	made.calibrations = static_cast<std::size_t>(number("CALIBRATIONS"));
+	if (number("LONG_S") > 0) {
+		made.calls = isolated_cuda_rule.calls;
+		made.least_warm_calls = made.most_warm_calls = 3;
+		made.most_s = 8;
+		made.wait_ns = 1e9;
+	}
 	return made;
 }
 
 inline const isolated_rule rule = make_rule(isolated_cpu_rule);
 
+/* LONG_S=0.3: a call is long from then on, and a case with long calls gets fewer. */
+inline isolated_rule rule_for(const isolated_rule *usual, double call_s)
+{
+	return isolated_rule_for(usual, call_s < number("LONG_S", 1) ? 0 : 1);
+}
+
 } // namespace pretended
 
 #define isolated_send pretended::send
 #define isolated_arm pretended::arm
+#define isolated_rule_for pretended::rule_for
 #define isolated_cuda_open() 0
 #define isolated_gate_map pretended::gate_map
 #define isolated_gate_wait pretended::gate_wait
@@ -359,6 +374,11 @@ class Device
 };
 
 struct Block : podium::Block {
+	double disturbance(const podium::Rule &rule) const
+	{
+		note("CALLS", static_cast<double>(calls.size()));
+		return podium::Block::disturbance(rule);
+	}
 	bool is_uneven(const podium::Rule &rule) const
 	{
 		note("COPY_NS", quiet.copy_ns);
