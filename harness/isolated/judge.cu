@@ -535,18 +535,21 @@ class Judge
 		for (const Part &part : parts_)
 			for (std::size_t i = 0; part.mode.is_timed && i < part.cases.size(); i++) {
 				std::vector<Timing> calls;
+				Values probed;
 				Plan &plan = plans_[&part.cases[i]];
 				Input input = part.inputs.fresh(part.cases[i], "look", 0);
 				attempt(null(), [&] {
 					give_inputs(null(), input, plan);
 					for (std::size_t k = 0; k < quiet_warm_calls + rule_.calls; k++) {
-						Called called = null().call(input, limit_ns(), contestants_cpu_, 0);
+						Called called = null().call(input, limit_ns(), contestants_cpu_, 0, true);
 						if (called.status != ISOLATED_RETURNED)
 							fail(null());
 						Timing timing = called.timing;
 						device_->note_switch(timing.touch_ns);
 						timing.rest_ns = device_->rest();
 						calls.push_back(timing);
+						if (k >= quiet_warm_calls)
+							probed.push_back(timing.probed_ns);
 						for (auto &side : sides_)
 							if (!side->is_null())
 								run_empty(*side);
@@ -554,6 +557,8 @@ class Judge
 				});
 				plan.quiet = isolated_quiet_of({ calls.data() + quiet_warm_calls, rule_.calls });
 				plan.quiet.empty_ns = quiet_ns_;
+				if (input.device_bytes)
+					plan.quiet.probed_ns = center(probed);
 			}
 	}
 

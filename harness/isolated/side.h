@@ -273,14 +273,18 @@ class Side
 	}
 
 	/* `limit_ns`: for the contestant. `cpu`: for its main thread, or -1. `least_ns`: the judge
-	 * waits at least so long after the start. */
+	 * waits at least so long after the start. `probes_input`: probes the input instead of the
+	 * output, which must be empty. */
 	template <class Input>
-	Called call(const Drawn<Input> &drawn, std::int64_t limit_ns, int cpu, double least_ns)
+	Called call(const Drawn<Input> &drawn, std::int64_t limit_ns, int cpu, double least_ns,
+		bool probes_input = false)
 	{
 		call_.least_ns = static_cast<std::int64_t>(least_ns);
 		withhold_nothing(true);
 		slot_ = static_cast<std::uint32_t>(unforeseen() % inputs_.layout.slots);
 		choose_probes();
+		if (probes_input && inputs_.layout.device_stride)
+			probe_input();
 		if (device_)
 			ring_behind(drawn, limit_ns, cpu);
 		else
@@ -733,6 +737,19 @@ class Side
 			add_probe(parts[i], parts[i].bytes - std::min(parts[i].bytes, probe_bytes));
 		}
 		call_.probe_count = static_cast<std::uint32_t>(looked_.size());
+	}
+
+	/* Chooses as many probes of the input's part on the device as a call may have, evenly
+	 * spread. */
+	void probe_input()
+	{
+		constexpr std::size_t last = isolated_most_probes - 1;
+		std::size_t stride = inputs_.layout.device_stride, length = std::min(stride, probe_bytes);
+		for (std::size_t i = 0; i <= last; i++)
+			probes_[i] = { reinterpret_cast<std::uint64_t>(
+							   inputs_.device_at(slot_) + (stride - length) * i / last),
+				static_cast<std::uint32_t>(length), true };
+		call_.probe_count = isolated_most_probes;
 	}
 
 	/* A piece of the part that has this byte of the whole output. */

@@ -753,6 +753,15 @@ def a_submission_that_is_slow_in_the_warm_up_is_called_as_often_as_others():
 
 
 @test
+def a_submission_that_delays_all_probes_violates_the_protocol():
+	late = {"CALIBRATIONS": "1", "PROBES_LATE_NS": "1e9"}
+	ends_with(pretended("benchmark", **late), 116, "kept the GPU from showing it")
+	result, counts = noted("QUIET_PROBES", "benchmark", CALIBRATIONS="1")
+	ends_with(result, 0)
+	equal(set(counts), {16})
+
+
+@test
 def every_part_of_an_output_is_probed_at_its_end_and_at_random_places():
 	result, counts = noted("PROBES", "benchmark")
 	ends_with(result, 0)

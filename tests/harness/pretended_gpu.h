@@ -96,6 +96,8 @@ inline int arm(isolated_call *call)
 	probe_as_host(call);
 	if (call->socket == entry && call->command != ISOLATED_NOTHING)
 		note("PROBES", call->probe_count);
+	if (call->socket == null && call->command == ISOLATED_CALL && !is_loaded(entry))
+		note("QUIET_PROBES", call->probe_count);
 	int rc = isolated_arm(call);
 	bool is_call = call->command == ISOLATED_CALL;
 	if (is_call)
@@ -104,6 +106,15 @@ inline int arm(isolated_call *call)
 	if (is_call
 		&& (names("LATE", call->socket) || (in_turns && names("LATE_IN_TURNS", call->socket))))
 		call->ready_ns = INT64_C(1000000000000);
+	return rc;
+}
+
+/* PROBES_LATE_NS=1e9: once the submission is loaded, all probes take so much longer. */
+inline int ring(isolated_call *call)
+{
+	int rc = isolated_ring(call);
+	if (is_loaded(entry))
+		call->probed_ns += static_cast<std::int64_t>(number("PROBES_LATE_NS"));
 	return rc;
 }
 
@@ -228,12 +239,16 @@ template <class T> class Buffer
 };
 
 /* CALIBRATIONS=1: the judge measures the null contestant before it loads a submission.
- * LONG_S as below. */
+ * PROBES_LATE_NS as above, LONG_S as below. */
 inline isolated_rule make_rule(const isolated_rule &like)
 {
 	isolated_rule made = like;
 	made.ready_ns = 1e9;
 	made.calibrations = static_cast<std::size_t>(number("CALIBRATIONS"));
+	if (number("PROBES_LATE_NS") > 0) {
+		made.probe_ns = number("PROBES_LATE_NS") / 100;
+		made.overrun_ns = number("PROBES_LATE_NS") / 10;
+	}
 	if (number("LONG_S") > 0) {
 		made.calls = isolated_cuda_rule.calls;
 		made.least_warm_calls = made.most_warm_calls = 3;
@@ -255,6 +270,7 @@ inline isolated_rule rule_for(const isolated_rule *usual, double call_s)
 
 #define isolated_send pretended::send
 #define isolated_arm pretended::arm
+#define isolated_ring pretended::ring
 #define isolated_rule_for pretended::rule_for
 #define isolated_cuda_open() 0
 #define isolated_gate_map pretended::gate_map
