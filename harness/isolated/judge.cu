@@ -1067,7 +1067,8 @@ class Judge
 	}
 
 	/* Makes a call that counts. The warm-up calls have shown how much memory the output needs, so a
-	 * contestant that needs more now violates the protocol. */
+	 * contestant that needs more now violates the protocol. They have also shown which parts of the
+	 * input the output is in: the probes and the null contestant expect it there. */
 	Called measured(Side &side, const Input &input)
 	{
 		auto called = call(side, input, contestants_cpu_);
@@ -1075,6 +1076,12 @@ class Judge
 			attempt(side, [] {
 				throw Broken{ ISOLATED_VIOLATION,
 					"The outputs of a case become larger while it is measured." };
+			});
+		if (side.has_moved())
+			attempt(side, [] {
+				throw CaseFailed{ Code::VALIDATION,
+					"custom_kernel returned a part of its input in one call and memory of its own "
+					"in another. Return the same memory in each call of a case." };
 			});
 		return *called;
 	}

@@ -449,6 +449,12 @@ class Side
 		return true;
 	}
 
+	/* Whether the last output is in other memory than the one before, where it was not probed. */
+	bool has_moved() const
+	{
+		return has_moved_;
+	}
+
 	/* Whether the output still agrees with the private copy: whether nobody wrote after "done". */
 	bool is_unchanged()
 	{
@@ -798,9 +804,20 @@ class Side
 		return made;
 	}
 
+	/* Whether two outputs are in the same memory: in the same parts of the input, or in memory of
+	 * their own. Parts without content are in no memory. */
+	static bool are_in_same_memory(const std::vector<Piece> &left, const std::vector<Piece> &right)
+	{
+		return std::equal(left.begin(), left.end(), right.begin(), right.end(),
+			[](const Piece &one, const Piece &other) {
+				return one.given == other.given || !one.bytes || !other.bytes;
+			});
+	}
+
 	/* Makes the private copy of the output on the device. */
 	void snap(const std::vector<Piece> &pieces, const std::vector<Piece> &given)
 	{
+		has_moved_ = !probed_.empty() && !are_in_same_memory(pieces, probed_);
 		probed_ = pieces;
 		for (Piece &piece : probed_)
 			if (piece.given >= 0)
@@ -837,6 +854,7 @@ class Side
 	Slots inputs_, outputs_;
 	std::uint32_t slot_ = 0;
 	int unanswered_ = 0, specs_ = 0;
+	bool has_moved_ = false;
 	std::array<isolated_probe, isolated_most_probes> probes_ = {};
 	std::array<std::uint8_t, isolated_most_probes *probe_bytes> seen_ = {};
 	std::vector<Probed> looked_;
