@@ -100,6 +100,8 @@ constexpr double ready_factor =
 	20; /* a submission may take so much longer than the null contestant to get ready */
 constexpr std::int64_t leave_s = 10;       /* for a dismissed process to end */
 constexpr std::int64_t failed_leave_s = 2; /* the same after a failure: time may be short */
+/* A longer time of a submission's own is no measurement. */
+constexpr double most_own_ns = 3600e9;
 /* The first calls of a case are not pinned: libraries then do not start all threads on one core. */
 constexpr int unpinned_calls = 2;
 
@@ -1220,7 +1222,7 @@ class Judge
 			if (side.is_null())
 				calling = std::chrono::steady_clock::now();
 			auto called = call(side, input, i < unpinned_calls ? -1 : contestants_cpu_);
-			if (called && &side == &leader() && called->own_ns > 0)
+			if (called && &side == &leader() && called->own_ns < most_own_ns)
 				made.own.push_back(called->own_ns);
 			if (i == 1) {
 				took_s = ns_since(calling) / 1e9;

@@ -763,6 +763,14 @@ def an_output_must_stay_in_the_same_memory_while_it_is_measured():
 
 
 @test
+def a_submission_s_own_time_is_reported_only_where_it_is_possible():
+	for claimed, is_shown in (("1e12", True), ("1e13", False)):
+		result = pretended("benchmark", submission=f"claims {claimed} ns")
+		ends_with(result, 0)
+		equal("benchmark.0.own" in result.lines, is_shown)
+
+
+@test
 def a_submission_that_delays_all_probes_violates_the_protocol():
 	late = {"CALIBRATIONS": "1", "PROBES_LATE_NS": "1e9"}
 	ends_with(pretended("benchmark", **late), 116, "kept the GPU from showing it")

@@ -166,8 +166,12 @@ inline int stand_by(isolated_page *page, int socket)
 	return rc;
 }
 
+/* MODE="claims 1e30 ns", for a contestant: it says that all calls took so long. */
 inline void done(isolated_page *page, std::uint32_t status, std::uint32_t spec, double own_ns)
 {
+	const char *mode = std::getenv("MODE");
+	if (mode)
+		std::sscanf(mode, "claims %lf ns", &own_ns);
 	is_rung = false;
 	isolated_done(page, status, spec, own_ns);
 }
