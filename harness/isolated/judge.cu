@@ -101,6 +101,8 @@ constexpr double ready_factor =
 	20; /* a submission may take so much longer than the null contestant to get ready */
 constexpr std::int64_t leave_s = 10;       /* for a dismissed process to end */
 constexpr std::int64_t failed_leave_s = 2; /* the same after a failure: time may be short */
+/* A longer time of a submission's own is no measurement. */
+constexpr double most_own_ns = 3600e9;
 /* The first calls of a case are not pinned: libraries then do not start all threads on one core. */
 constexpr int unpinned_calls = 2;
 
@@ -536,18 +538,21 @@ class Judge
 		for (const Part &part : parts_)
 			for (std::size_t i = 0; part.mode.is_timed && i < part.cases.size(); i++) {
 				std::vector<Timing> calls;
+				Values probed;
 				Plan &plan = plans_[&part.cases[i]];
 				Input input = part.inputs.fresh(part.cases[i], "look", 0);
 				attempt(null(), [&] {
 					give_inputs(null(), input, plan);
 					for (std::size_t k = 0; k < quiet_warm_calls + rule_.calls; k++) {
-						Called called = null().call(input, limit_ns(), contestants_cpu_, 0);
+						Called called = null().call(input, limit_ns(), contestants_cpu_, 0, true);
 						if (called.status != ISOLATED_RETURNED)
 							fail(null());
 						Timing timing = called.timing;
 						device_->note_switch(timing.touch_ns);
 						timing.rest_ns = device_->rest();
 						calls.push_back(timing);
+						if (k >= quiet_warm_calls)
+							probed.push_back(timing.probed_ns);
 						for (auto &side : sides_)
 							if (!side->is_null())
 								run_empty(*side);
@@ -555,6 +560,8 @@ class Judge
 				});
 				plan.quiet = isolated_quiet_of({ calls.data() + quiet_warm_calls, rule_.calls });
 				plan.quiet.empty_ns = quiet_ns_;
+				if (input.device_bytes)
+					plan.quiet.probed_ns = center(probed);
 			}
 	}
 
@@ -1030,7 +1037,8 @@ class Judge
 			if (!side.has_room(input.stream.size(), input.device_bytes))
 				give_inputs(side, input, *plan_);
 			double began_s = budget_.passed_s();
-			called = side.call(input, limit_ns(), cpu, wait_ns(side));
+			called =
+				side.call(input, limit_ns(), cpu, side.is_null() ? wait_ns_after(leader()) : 0);
 			budget_.note_call(budget_.passed_s() - began_s);
 			if (called->status == ISOLATED_NEW_SPEC) {
 				grow(side);
@@ -1053,16 +1061,17 @@ class Judge
 		return called;
 	}
 
-	/* How long the judge waits after a call of the null contestant: as long as for the
-	 * submission's. A judge that has waited is slower, and what follows must show only the
-	 * submission's leftovers. */
-	double wait_ns(const Side &side) const
+	/* How long the judge waits after a call of the null contestant that follows one of this side:
+	 * as long as for the side's. A judge that has waited is slower, and what follows must show only
+	 * what the side left on the GPU. */
+	double wait_ns_after(const Side &side) const
 	{
-		return side.is_null() ? std::min(rule_.wait_ns, leader().latest_ns()) : 0;
+		return std::min(rule_.wait_ns, side.latest_ns());
 	}
 
 	/* Makes a call that counts. The warm-up calls have shown how much memory the output needs, so a
-	 * contestant that needs more now violates the protocol. */
+	 * contestant that needs more now violates the protocol. They have also shown which parts of the
+	 * input the output is in: the probes and the null contestant expect it there. */
 	Called measured(Side &side, const Input &input)
 	{
 		auto called = call(side, input, contestants_cpu_);
@@ -1070,6 +1079,12 @@ class Judge
 			attempt(side, [] {
 				throw Broken{ ISOLATED_VIOLATION,
 					"The outputs of a case become larger while it is measured." };
+			});
+		if (side.has_moved())
+			attempt(side, [] {
+				throw CaseFailed{ Code::VALIDATION,
+					"custom_kernel returned a part of its input in one call and memory of its own "
+					"in another. Return the same memory in each call of a case." };
 			});
 		return *called;
 	}
@@ -1171,19 +1186,30 @@ class Judge
 		side.give_inputs(input.stream.size(), input.device_bytes, plan.slots, plan.is_handed);
 	}
 
-	/* Makes calls that are verified but do not count. */
+	/* Makes calls that are verified but do not count. Chooses the rule by how long a pair of calls
+	 * takes: a side's with its input and its check, and the null contestant's, for which the judge
+	 * waits as long as for the side's. In a comparison the shorter pair counts, so that no side can
+	 * choose to be called less often by being slow now. */
 	void warm_up(Measurement &made, const Case &one)
 	{
 		made.watch.look();
-		warm_up(leader(), made, one);
-		warm_up(null(), made, one);
-		for (std::size_t i = 1; i < players_.size(); i++)
-			warm_up(*players_[i], made, one);
+		double null_s = 0, pair_s = std::numeric_limits<double>::infinity();
+		for (Side *side : players_) {
+			double side_s = warm_up(*side, made, one, null_s), wait_s = wait_ns_after(*side) / 1e9;
+			if (side == &leader())
+				null_s = warm_up(null(), made, one, side_s) - wait_s;
+			pair_s = std::min(pair_s, side_s + wait_s);
+		}
+		rule_ = isolated_rule_for(&usual_rule_, pair_s + null_s);
 	}
 
-	void warm_up(Side &side, Measurement &made, const Case &one)
+	/* `others_s`: how long the other calls of a pair take. Returns how long the second call takes:
+	 * the first may still load something. */
+	double warm_up(Side &side, Measurement &made, const Case &one, double others_s)
 	{
 		auto began = std::chrono::steady_clock::now();
+		double took_s = 0;
+		rule_ = usual_rule_;
 		if (side.is_null()) {
 			Input input = inputs().fresh(one, "warm" + series_ + again_, number_++);
 			attempt(side, [&] {
@@ -1197,24 +1223,18 @@ class Judge
 			if (side.is_null())
 				calling = std::chrono::steady_clock::now();
 			auto called = call(side, input, i < unpinned_calls ? -1 : contestants_cpu_);
-			if (called && &side == &leader() && called->own_ns > 0)
+			if (called && &side == &leader() && called->own_ns < most_own_ns)
 				made.own.push_back(called->own_ns);
-			if (i == 1)
-				note_pair(side, ns_since(calling) / 1e9);
-			if (i + 1 >= rule_.least_warm_calls && ns_since(began) > rule_.warm_s * 1e9)
+			if (i == 1) {
+				took_s = ns_since(calling) / 1e9;
+				rule_ = isolated_rule_for(&usual_rule_, others_s + took_s);
+			}
+			/* The null contestant's first calls take longer, also where calls are long. */
+			if (i + 1 >= (side.is_null() ? usual_rule_ : rule_).least_warm_calls
+				&& ns_since(began) > rule_.warm_s * 1e9)
 				break;
 		}
-	}
-
-	/* Chooses the rule by how long a pair of calls takes: the leader's with its input and its
-	 * check, then the null contestant's. Not by the first call, which may still load something. */
-	void note_pair(const Side &side, double took_s)
-	{
-		if (&side == &leader())
-			pair_s_ = took_s;
-		else if (side.is_null())
-			pair_s_ += took_s;
-		rule_ = isolated_rule_for(&usual_rule_, pair_s_);
+		return took_s;
 	}
 
 	/* ---- blocks ---- */
@@ -1536,7 +1556,6 @@ class Judge
 	std::vector<std::unique_ptr<Side>> sides_; /* the entry, the null contestant, the rival */
 	Budget budget_;
 	double limit_s_ = 0; /* of the last call */
-	double pair_s_ = 0;  /* how long a call of the leader and one of the null contestant take */
 	double quiet_ns_ =
 		0; /* an empty kernel of the null contestant before a submission was loaded */
 	std::int32_t contestants_cpu_ = -1;

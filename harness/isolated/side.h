@@ -273,14 +273,18 @@ class Side
 	}
 
 	/* `limit_ns`: for the contestant. `cpu`: for its main thread, or -1. `least_ns`: the judge
-	 * waits at least so long after the start. */
+	 * waits at least so long after the start. `probes_input`: probes the input instead of the
+	 * output, which must be empty. */
 	template <class Input>
-	Called call(const Drawn<Input> &drawn, std::int64_t limit_ns, int cpu, double least_ns)
+	Called call(const Drawn<Input> &drawn, std::int64_t limit_ns, int cpu, double least_ns,
+		bool probes_input = false)
 	{
 		call_.least_ns = static_cast<std::int64_t>(least_ns);
 		withhold_nothing(true);
 		slot_ = static_cast<std::uint32_t>(unforeseen() % inputs_.layout.slots);
 		choose_probes();
+		if (probes_input && inputs_.layout.device_stride)
+			probe_input();
 		if (device_)
 			ring_behind(drawn, limit_ns, cpu);
 		else
@@ -445,6 +449,12 @@ class Side
 				return false;
 		}
 		return true;
+	}
+
+	/* Whether the last output is in other memory than the one before, where it was not probed. */
+	bool has_moved() const
+	{
+		return has_moved_;
 	}
 
 	/* Whether the output still agrees with the private copy: whether nobody wrote after "done". */
@@ -750,6 +760,19 @@ class Side
 		return { bytes, pieces };
 	}
 
+	/* Chooses as many probes of the input's part on the device as a call may have, evenly
+	 * spread. */
+	void probe_input()
+	{
+		constexpr std::size_t last = isolated_most_probes - 1;
+		std::size_t stride = inputs_.layout.device_stride, length = std::min(stride, probe_bytes);
+		for (std::size_t i = 0; i <= last; i++)
+			probes_[i] = { reinterpret_cast<std::uint64_t>(
+							   inputs_.device_at(slot_) + (stride - length) * i / last),
+				static_cast<std::uint32_t>(length), true };
+		call_.probe_count = isolated_most_probes;
+	}
+
 	/* A piece of the part that has this byte of the whole output. */
 	void add_random_probe(const std::vector<Part> &parts, std::size_t byte)
 	{
@@ -796,9 +819,20 @@ class Side
 		return made;
 	}
 
+	/* Whether two outputs are in the same memory: in the same parts of the input, or in memory of
+	 * their own. Parts without content are in no memory. */
+	static bool are_in_same_memory(const std::vector<Piece> &left, const std::vector<Piece> &right)
+	{
+		return std::equal(left.begin(), left.end(), right.begin(), right.end(),
+			[](const Piece &one, const Piece &other) {
+				return one.given == other.given || !one.bytes || !other.bytes;
+			});
+	}
+
 	/* Makes the private copy of the output on the device. */
 	void snap(const std::vector<Piece> &pieces, const std::vector<Piece> &given)
 	{
+		has_moved_ = !probed_.empty() && !are_in_same_memory(pieces, probed_);
 		probed_ = pieces;
 		for (Piece &piece : probed_)
 			if (piece.given >= 0)
@@ -835,6 +869,7 @@ class Side
 	Slots inputs_, outputs_;
 	std::uint32_t slot_ = 0;
 	int unanswered_ = 0, specs_ = 0;
+	bool has_moved_ = false;
 	std::array<isolated_probe, isolated_most_probes> probes_ = {};
 	std::array<std::uint8_t, isolated_most_probes *probe_bytes> seen_ = {};
 	std::vector<Probed> looked_;

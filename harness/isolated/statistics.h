@@ -139,7 +139,7 @@ struct isolated_quiet {
 	struct isolated_usual head, touch, rest;
 };
 
-/* Computes all but empty_ns, copy_ns and take_ns. Needs at least one call. */
+/* Computes all but empty_ns, copy_ns, take_ns and probed_ns. Needs at least one call. */
 struct isolated_quiet isolated_quiet_of(struct isolated_timings null);
 
 /* Consecutive calls of one case. */

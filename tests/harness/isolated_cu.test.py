@@ -226,14 +226,16 @@ output_t custom_kernel(input_t data)
 	calls++;
 	auto &[values, codes] = data;
 	pretended::Buffer<float> doubled(values.size());
+	if (is("returns its input") || (is("returns its input when timed") && calls > 6))
+		doubled = values;
 	for (std::size_t i = 0; i < values.size(); i++)
 		doubled.data()[i] = 2 * values.data()[i];
+	if ((is("is slow at first") && calls <= 5) || is("is slow"))
+		usleep(400000);
 	if (is("raises") || (behind("raises after ") && access(behind("raises after "), F_OK) == 0))
 		throw std::runtime_error("no such luck");
 	if (is("ends"))
 		_exit(0);
-	if (is("is slow at first") && calls <= 4)
-		usleep(60000);
 	if (is("returns too little"))
 		codes.resize(1);
 	if (is("returns more when timed") && calls > 6)
@@ -647,14 +649,6 @@ def a_pretended_gpu_runs_every_mode():
 
 
 @test
-def slow_first_calls_do_not_choose_how_many_calls_count():
-	for submission in ("", "is slow at first"):
-		result = pretended("benchmark", submission=submission, CALLS="13", CALIBRATIONS="1")
-		ends_with(result, 0)
-		equal(result.lines["benchmark.0.runs"], "52")
-
-
-@test
 def the_side_that_is_late_to_get_ready_loses():
 	ends_with(pretended(LATE="4"), 116, "took too long to get ready")
 	ends_with(pretended(LATE="6"), 118, "error: The rival failed: ", "took too long to get ready")
@@ -749,6 +743,40 @@ def an_output_that_grows_while_it_is_measured_is_a_violation():
 	ends_with(pretended("benchmark", submission="returns more when timed"), 116,
 		"become larger while it is measured")
 	ends_with(pretended(rival="returns more when timed"), 118, "error: The rival failed: ")
+
+
+@test
+def a_submission_that_is_slow_in_the_warm_up_is_called_as_often_as_others():
+	for mode, submission, calls in (("benchmark", "is slow", {3, 4,
+		5}), ("benchmark", "is slow at first", {13}), ("compare", "is slow at first", {13})):
+		result, counts = noted("CALLS", mode, submission=submission, CALIBRATIONS="1", LONG_S="0.3")
+		ends_with(result, 0)
+		assert calls >= set(counts), (mode, submission, counts)
+
+
+@test
+def an_output_must_stay_in_the_same_memory_while_it_is_measured():
+	ends_with(pretended("benchmark", submission="returns its input"), 0)
+	moved = "returns its input when timed"
+	ends_with(pretended("benchmark", submission=moved), 112, "Return the same memory in each call")
+	ends_with(pretended(rival=moved), 118, "error: The rival failed: custom_kernel returned a part")
+
+
+@test
+def a_submission_s_own_time_is_reported_only_where_it_is_possible():
+	for claimed, is_shown in (("1e12", True), ("1e13", False)):
+		result = pretended("benchmark", submission=f"claims {claimed} ns")
+		ends_with(result, 0)
+		equal("benchmark.0.own" in result.lines, is_shown)
+
+
+@test
+def a_submission_that_delays_all_probes_violates_the_protocol():
+	late = {"CALIBRATIONS": "1", "PROBES_LATE_NS": "1e9"}
+	ends_with(pretended("benchmark", **late), 116, "kept the GPU from showing it")
+	result, counts = noted("QUIET_PROBES", "benchmark", CALIBRATIONS="1")
+	ends_with(result, 0)
+	equal(set(counts), {16})
 
 
 @test

@@ -96,6 +96,8 @@ inline int arm(isolated_call *call)
 	probe_as_host(call);
 	if (call->socket == entry && call->command != ISOLATED_NOTHING)
 		note("PROBES", call->probe_count);
+	if (call->socket == null && call->command == ISOLATED_CALL && !is_loaded(entry))
+		note("QUIET_PROBES", call->probe_count);
 	int rc = isolated_arm(call);
 	bool is_call = call->command == ISOLATED_CALL;
 	if (is_call)
@@ -104,6 +106,15 @@ inline int arm(isolated_call *call)
 	if (is_call
 		&& (names("LATE", call->socket) || (in_turns && names("LATE_IN_TURNS", call->socket))))
 		call->ready_ns = INT64_C(1000000000000);
+	return rc;
+}
+
+/* PROBES_LATE_NS=1e9: once the submission is loaded, all probes take so much longer. */
+inline int ring(isolated_call *call)
+{
+	int rc = isolated_ring(call);
+	if (is_loaded(entry))
+		call->probed_ns += static_cast<std::int64_t>(number("PROBES_LATE_NS"));
 	return rc;
 }
 
@@ -155,8 +166,12 @@ inline int stand_by(isolated_page *page, int socket)
 	return rc;
 }
 
+/* MODE="claims 1e30 ns", for a contestant: it says that all calls took so long. */
 inline void done(isolated_page *page, std::uint32_t status, std::uint32_t spec, double own_ns)
 {
+	const char *mode = std::getenv("MODE");
+	if (mode)
+		std::sscanf(mode, "claims %lf ns", &own_ns);
 	is_rung = false;
 	isolated_done(page, status, spec, own_ns);
 }
@@ -227,25 +242,40 @@ template <class T> class Buffer
 	std::size_t size_ = 0;
 };
 
-/* CALLS=13: a block has so many calls, and the second call of two shows whether they are long. */
+/* CALIBRATIONS=1: the judge measures the null contestant before it loads a submission.
+ * PROBES_LATE_NS as above, LONG_S as below. */
 inline isolated_rule make_rule(const isolated_rule &like)
 {
 	isolated_rule made = like;
-	if (number("CALLS") > 0) {
-		made.calls = static_cast<std::size_t>(number("CALLS"));
-		made.least_warm_calls = made.most_warm_calls = 2;
-	}
 	made.ready_ns = 1e9;
 	made.calibrations = static_cast<std::size_t>(number("CALIBRATIONS"));
+	if (number("PROBES_LATE_NS") > 0) {
+		made.probe_ns = number("PROBES_LATE_NS") / 100;
+		made.overrun_ns = number("PROBES_LATE_NS") / 10;
+	}
+	if (number("LONG_S") > 0) {
+		made.calls = isolated_cuda_rule.calls;
+		made.least_warm_calls = made.most_warm_calls = 3;
+		made.most_s = 8;
+		made.wait_ns = 1e9;
+	}
 	return made;
 }
 
 inline const isolated_rule rule = make_rule(isolated_cpu_rule);
 
+/* LONG_S=0.3: a call is long from then on, and a case with long calls gets fewer. */
+inline isolated_rule rule_for(const isolated_rule *usual, double call_s)
+{
+	return isolated_rule_for(usual, call_s < number("LONG_S", 1) ? 0 : 1);
+}
+
 } // namespace pretended
 
 #define isolated_send pretended::send
 #define isolated_arm pretended::arm
+#define isolated_ring pretended::ring
+#define isolated_rule_for pretended::rule_for
 #define isolated_cuda_open() 0
 #define isolated_gate_map pretended::gate_map
 #define isolated_gate_wait pretended::gate_wait
@@ -364,6 +394,11 @@ class Device
 };
 
 struct Block : podium::Block {
+	double disturbance(const podium::Rule &rule) const
+	{
+		note("CALLS", static_cast<double>(calls.size()));
+		return podium::Block::disturbance(rule);
+	}
 	bool is_uneven(const podium::Rule &rule) const
 	{
 		note("COPY_NS", quiet.copy_ns);
