@@ -35,7 +35,7 @@ Exit codes that are not the submission's fault:
 
 2    wrong usage, or the task's files cannot be imported
 111  the results cannot be written
-113  a case cannot be read, or the task's generate_input or check fails
+113  a case cannot be read, or the task's generate_input or check fails or uses up the time limit
 115  the task cannot be judged in two processes; no case was judged
 """
 import base64
@@ -79,6 +79,7 @@ LIMIT_S = 120.0
 # left.
 FIRST_CALL_S, CALL_S, CALL_FACTOR = 30.0, 10.0, 3.0
 SHARE_FOR_CASES = 0.85  # of the time limit; the rest is for the start and for delays
+MOST_EXTRA_S = 1.0  # for a call that starts when the time is up
 MOST_TEST_SLOTS = 2  # in a mode without timing
 SETTLE_S = 2.0  # for podium-run to read the results, and for the driver to free memory
 MOST_LOOKS = 20  # at the GPU's free memory
@@ -252,9 +253,14 @@ class Budget:
 	"""The time limit, divided among the cases."""
 
 	def __init__(self, limit_s):
+		self.limit_s, self._limit_end = limit_s, monotonic() + limit_s
 		self._end = monotonic() + limit_s * 0.97
 		self._end_of_cases = monotonic() + limit_s * SHARE_FOR_CASES
-		self._least_s = limit_s * 0.01  # the judge ends before podium-run ends it
+		# The judge ends before podium-run ends it.
+		self._least_s = min(limit_s * 0.01, MOST_EXTRA_S)
+
+	def is_over(self):
+		return monotonic() >= self._limit_end
 
 	def left_s(self):
 		return max(self._least_s, self._end - monotonic())
@@ -272,7 +278,10 @@ class Patience:
 		self.is_short = False
 
 	def limit_s(self):
-		left = self._budget.left_s()
+		"""Raises Stop if the time is up before the call."""
+		left, self.is_short = self._budget.left_s(), True
+		if self._budget.is_over():
+			raise Stop(EXIT_TIME, "No time was left for the next call.")
 		usual = max(FIRST_CALL_S, left /
 			2) if self._is_first else max(CALL_S, CALL_FACTOR * self._longest_s)
 		self.is_short = left < usual  # because earlier calls used up the time
@@ -617,10 +626,10 @@ class Judge:
 
 	def __init__(self, report, parts):
 		self.report, self.parts = report, parts
-		self.begin(parts[0])
 		self.code, self.last_words = 0, ""
 		self.is_lost = False  # whether a CUDA error left the GPU unusable
 		self.entry, self.rival, self.plans = None, None, {}
+		self.begin(parts[0])
 
 	def open(self, torch, is_cuda, task):
 		tensors = podium_tensors.Tensors(torch, is_cuda) if torch else None
@@ -634,6 +643,9 @@ class Judge:
 
 	def begin(self, part):
 		self.part, self.budget = part, Budget(part.limit_s)
+		self.task_s = 0.0  # in the task's own code
+		for side in self.loaded():
+			side.spent_s = 0.0
 
 	def generate(self, arguments, generators_seed):
 		with failing_with(EXIT_CASE, "generate_input"):
@@ -897,6 +909,13 @@ class Judge:
 	def ask_task(self, ask):
 		"""Runs the task's own code. If that fails and a submission is loaded, the submission may
 		have taken what the code needs: then the code runs again without it."""
+		began = monotonic()
+		try:
+			return self._ask_task(ask)
+		finally:
+			self.task_s += monotonic() - began
+
+	def _ask_task(self, ask):
 		try:
 			return ask()
 		except CaseFailed as failure:
@@ -971,10 +990,19 @@ class Judge:
 		side.spent_s += monotonic() - began
 
 	def time_is_up(self, failure, side):
-		"""The Stop for a side that was given less time than usual: in a comparison the fault is of
-		the side that has spent more."""
+		"""The Stop for a side that was given less time than usual, or none. If the task's own code
+		took longer than the submissions' calls, the task is at fault. Otherwise that is the side
+		that has spent more."""
+		calls_s = sum(one.spent_s for one in self.loaded())
+		if self.task_s > calls_s:
+			return Stop(
+				EXIT_CASE, f"The task's own code took {self.task_s:.3g} s of the limit of "
+				f"{self.budget.limit_s:.3g} s, the submission's calls {calls_s:.3g} s. Make "
+				"generate_input and check_implementation faster, or raise the limit.")
 		if not self.rival:
-			return self.charge(failure, side)
+			return self.charge(
+				Stop(failure.code,
+				f"{failure} The limit of {self.budget.limit_s:.3g} s was reached."), side)
 		slower = max(self.entry, self.rival, key=lambda one: one.spent_s)
 		return self.charge(Stop(EXIT_TIME, f"{slower.noun} used up the time limit."), slower)
 
