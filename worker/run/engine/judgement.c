@@ -288,7 +288,7 @@ static const struct judge_code {
 	{ 111, VERDICT_INTERNAL_ERROR, false, "The judge could not report its results" },
 	{ 113, VERDICT_INTERNAL_ERROR, false,
 		"The task failed, not the submission: a case could not be read, no input could be made "
-		"for it, or its check failed" },
+		"for it, or its check failed or took too long" },
 };
 
 static const struct judge_code *find_judge_code(int code)
@@ -445,8 +445,11 @@ void judge_isolated(const struct process processes[static PROGRAMS],
 		judge_ending(process, judge, out);
 		buffer_byte(&out->message, '.');
 	} else if (judge->ending == PROCESS_TIMEOUT) {
-		out->verdict = VERDICT_TIME_LIMIT;
-		buffer_printf(&out->message, "The limit of %" PRId64 " s was reached",
+		/* The judge ends every call before the limit, so it was at its own or the task's work. */
+		out->verdict = VERDICT_INTERNAL_ERROR;
+		buffer_printf(&out->message,
+			"The task failed, not the submission: its inputs and checks were not done when the "
+			"limit of %" PRId64 " s was reached",
 			(process->timeout_ms - judge_grace_ms) / 1000);
 		append_where(&out->message, results);
 		buffer_byte(&out->message, '.');
