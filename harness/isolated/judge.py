@@ -37,6 +37,7 @@ Exit codes that are not the submission's fault:
 111  the results cannot be written
 113  a case cannot be read, or the task's generate_input or check fails or uses up the time limit
 115  the task cannot be judged in two processes; no case was judged
+120  the device has too little free memory now; no case was judged
 """
 import base64
 import contextlib
@@ -62,8 +63,8 @@ import podium_wire as wire
 from podium_area import strides_of
 from podium_eval import (EXIT_CASE, EXIT_CUDA, EXIT_RAISED, EXIT_REPORT, EXIT_USAGE, EXIT_WRONG,
 	INTEGER, CaseError, CaseFailed, asking_task, is_of_device, read_answer, read_cases, say)
-from podium_side import (EXIT_GONE, EXIT_RIVAL, EXIT_RIVAL_GONE, EXIT_TIME, EXIT_UNSPLITTABLE,
-	FULL_GPU, MOST_TEXT, NullFailed, Side, Stop, is_full)
+from podium_side import (EXIT_BUSY, EXIT_GONE, EXIT_RIVAL, EXIT_RIVAL_GONE, EXIT_TIME,
+	EXIT_UNSPLITTABLE, FULL_GPU, MOST_TEXT, NullFailed, Side, Stop, is_full)
 from podium_words import accuse, explain
 
 ENTRY, NULL, RIVAL = 4, 5, 6
@@ -73,7 +74,8 @@ MODES = {
 WITH_NONCE = ("leaderboard", "compare")
 KEPT_FROM_CONTESTANTS = ("reference", "reference_code")
 # No side is charged for a failure with one of these codes.
-NOT_CHARGED = (EXIT_USAGE, EXIT_REPORT, EXIT_CASE, EXIT_UNSPLITTABLE, EXIT_RIVAL, EXIT_RIVAL_GONE)
+NOT_CHARGED = (EXIT_USAGE, EXIT_REPORT, EXIT_CASE, EXIT_UNSPLITTABLE, EXIT_BUSY, EXIT_RIVAL,
+	EXIT_RIVAL_GONE)
 LIMIT_S = 120.0
 # Limits of one call. The first call of a case compiles and tunes: it may take half of the time
 # left.
@@ -696,12 +698,19 @@ class Judge:
 		return plan
 
 	def need_room(self, image):
-		slot_bytes, free = sum(image.slot_bytes()), self.device.free_bytes()
+		"""The engine belongs to the task, so only what the device has decides that the task cannot
+		be split. What is free now may be enough at another time."""
+		slot_bytes, device = sum(image.slot_bytes()), "GPU" if self.device.is_cuda else "machine"
+		words = (
+			f"An input takes {slot_bytes / 2**20:,.0f} MiB. The judge needs six at a time, but "
+			f"the {device} ")
+		usable, free = self.device.usable_bytes(), self.device.free_bytes()
+		if 6 * slot_bytes > usable:
+			raise Stop(EXIT_UNSPLITTABLE, f"{words}has only room for {usable / 2**20:,.0f} MiB.")
 		if 6 * slot_bytes > free:
 			raise Stop(
-				EXIT_UNSPLITTABLE,
-				f"An input takes {slot_bytes / 2**20:,.0f} MiB. The judge needs six at a time, but "
-				f"only {free / 2**20:,.0f} MiB are free.")
+				EXIT_BUSY,
+				f"{words}is busy: only {free / 2**20:,.0f} of {usable / 2**20:,.0f} MiB are free.")
 
 	def take_room(self, sides):
 		"""Gives every side the device memory that the inputs of any case need."""

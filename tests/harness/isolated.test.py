@@ -789,6 +789,23 @@ def slow_code_of_the_task_is_not_the_submissions_fault():
 	ends_with(result, 113, "The task's own code took ")
 
 
+@test
+def only_what_the_device_has_decides_that_a_task_cannot_be_split():
+	judge, gib = deciding_judge(), 1 << 30
+	device = judge_module.staging.Device.__new__(judge_module.staging.Device)
+	device.is_cuda, judge.device = True, device
+	image = types.SimpleNamespace(slot_bytes=lambda: (2 * gib, gib))
+	for free_gib, own_gib, total_gib, code in ((18, 0, 80, 0), (17, 0, 80, 120), (2, 0, 22, 120),
+		(17, 0, 21, 115), (20, 0, 21, 115), (17, 59, 80, 115), (17, 58, 80, 120)):
+		device.tensors = types.SimpleNamespace(torch=types.SimpleNamespace(
+			cuda=types.SimpleNamespace(mem_get_info=lambda: (free_gib * gib, total_gib * gib),
+			memory_reserved=lambda: own_gib * gib)))
+		equal((free_gib, own_gib, total_gib, code_of(lambda: judge.need_room(image))),
+			(free_gib, own_gib, total_gib, code))
+	device.is_cuda = False
+	assert 0 < device.free_bytes() < device.usable_bytes()
+
+
 def code_of(call):
 	"""The exit code that the call leads to; 0: none."""
 	try:

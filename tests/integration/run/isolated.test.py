@@ -295,6 +295,16 @@ def a_dry_run_finds_out_that_the_custom_engine_is_needed():
 
 
 @test
+def a_dry_run_on_a_busy_device_chooses_no_engine():
+	busy = REFERENCE.replace("    return [a, b]", "    import os; os._exit(120)\n    return [a, b]")
+	result = one().judge(BOTH, busy, may_fall_back=True)
+	verdict = result.verdicts[0]
+	equal((result.verdict, verdict["engine"], verdict["machine_failed"]),
+		("internal error", "isolated", True))
+	contains(result.reason, "This machine cannot judge the task now")
+
+
+@test
 def the_judge_checks_the_inputs_of_all_stages_first():
 	late = REFERENCE.replace("return [a, b]",
 		"return [a, b if b else print]")  # the benchmarks have no b

@@ -284,6 +284,7 @@ static const struct judge_code {
 		"The submission that this one is compared with failed" },
 	{ JUDGE_CANNOT_SPLIT, VERDICT_INTERNAL_ERROR, false,
 		"The isolated engine cannot run this task" },
+	{ JUDGE_BUSY, VERDICT_INTERNAL_ERROR, false, "This machine cannot judge the task now" },
 	{ 2, VERDICT_INTERNAL_ERROR, false, "The judge could not finish" },
 	{ 111, VERDICT_INTERNAL_ERROR, false, "The judge could not report its results" },
 	{ 113, VERDICT_INTERNAL_ERROR, false,
@@ -418,7 +419,8 @@ static void judge_by_exit(const struct process *processes, const struct process_
 	}
 	if (judge->code == JUDGE_CANNOT_SPLIT)
 		buffer_text(&out->message, JOB_ENGINE_ADVICE);
-	if (out->verdict == VERDICT_INTERNAL_ERROR && !is_orderly(&ended[PROGRAM_NULL]))
+	if (out->verdict == VERDICT_INTERNAL_ERROR
+		&& (judge->code == JUDGE_BUSY || !is_orderly(&ended[PROGRAM_NULL])))
 		out->machine_failed = true;
 }
 
