@@ -198,7 +198,7 @@ int submission_of_author(struct request *request, const char *deed, struct submi
  * its device. */
 bool stage_is_judged(const struct stage_row *stage);
 bool stage_has_device(const struct stage_row *stage);
-/* Return whether the isolated engine left a remark on a case's time, or on any case of a stage. */
+/* Return whether there is a remark on a case's time, or on any case of a stage. */
 bool case_has_note(const struct case_row *one);
 bool stage_has_notes(const struct stage_row *stage);
 /* Returns how many of the stage's cases have a picture. */

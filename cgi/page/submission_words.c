@@ -35,7 +35,7 @@ bool stage_has_device(const struct stage_row *stage)
 
 bool case_has_note(const struct case_row *one)
 {
-	return one->blocks != SQL_NULL_INTEGER && strcmp(one->verdict, "passed") == 0 && one->message
+	return one->runs != SQL_NULL_INTEGER && strcmp(one->verdict, "passed") == 0 && one->message
 		&& *one->message;
 }
 

@@ -18,6 +18,7 @@
  * Exit codes: those of eval.cu, and
  *
  * 1      the submission cannot be loaded or threw
+ * 113    also: the task's own code used up the time limit
  * 114    the contestant did not answer in time
  * 115    the task cannot be split
  * 116    protocol violation
@@ -162,6 +163,7 @@ class TaskRuns
 {
   public:
 	explicit TaskRuns(std::function<void(int code)> on_end)
+		: began_(std::chrono::steady_clock::now())
 	{
 		on_end_by_task = std::move(on_end);
 	}
@@ -169,7 +171,13 @@ class TaskRuns
 	~TaskRuns()
 	{
 		on_end_by_task = nullptr;
+		spent_s += ns_since(began_) / 1e9;
 	}
+
+	static inline double spent_s = 0; /* in the task's code in this mode */
+
+  private:
+	std::chrono::steady_clock::time_point began_;
 };
 
 void end_by_task(int code)
@@ -264,6 +272,16 @@ class Budget
 		double share_s = std::max(0.0, limit_s_ * share_for_cases - passed_s()) / cases_left;
 		end_of_case_s_ = passed_s() + std::min(share_s, most_s);
 		longest_s_ = 0;
+	}
+
+	bool is_over() const
+	{
+		return passed_s() >= limit_s_;
+	}
+
+	double limit_s() const
+	{
+		return limit_s_;
 	}
 
 	bool is_case_over() const
@@ -410,6 +428,8 @@ class Judge
 			if (&part != part_) {
 				settle();
 				budget_ = Budget(part.limit_s);
+				TaskRuns::spent_s = 0;
+				spent_s_.clear();
 			}
 			part_ = &part;
 			all_cases(part.cases);
@@ -494,6 +514,7 @@ class Judge
 	void load(Side &side)
 	{
 		loaded_.push_back(&side);
+		spent_s_[&side] = 0;
 		ready(side, &Side::load);
 	}
 
@@ -761,14 +782,14 @@ class Judge
 	/* Calls `act` for a side. A contestant that violates the protocol or ends also ends the run. */
 	template <class Do> void attempt(Side &side, Do &&act)
 	{
-		double began_s = budget_.passed_s();
-		auto note = [&] { spent_s_[&side] += budget_.passed_s() - began_s; };
+		double began_s = budget_.passed_s() - TaskRuns::spent_s;
+		auto note = [&] { spent_s_[&side] += budget_.passed_s() - TaskRuns::spent_s - began_s; };
 		try {
 			act();
 			note();
 		} catch (const Broken &broken) {
 			note();
-			if (broken.code == ISOLATED_TIMEOUT && budget_.is_short() && mode().has_rival)
+			if (broken.code == ISOLATED_TIMEOUT && budget_.is_short())
 				stop_for_time();
 			give_up(side, broken);
 		} catch (const Malformed &fault) {
@@ -815,10 +836,23 @@ class Judge
 		}
 	}
 
-	/* Ends a comparison in which a side timed out with less time than usual. The side that has
-	 * spent more time loses. */
-	[[noreturn]] void stop_for_time()
+	/* Ends the run if a side timed out with less time than usual and the task's own code took
+	 * longer than the submissions' calls. Ends a comparison in any case: the side that has spent
+	 * more time loses. */
+	void stop_for_time()
 	{
+		double calls_s = 0;
+		for (const Side *side : loaded_)
+			calls_s += spent_s_[side];
+		char sentence[240];
+		std::snprintf(sentence, sizeof sentence,
+			"The task's own code took %.3g s of the limit of %.3g s, the submission's calls %.3g "
+			"s. Make generate_input and check_implementation faster, or raise the limit.",
+			TaskRuns::spent_s, budget_.limit_s(), calls_s);
+		if (!loaded_.empty() && TaskRuns::spent_s > calls_s)
+			stop(Code::CASES, sentence);
+		if (!mode().has_rival)
+			return;
 		bool is_rival = !is_loaded(entry()) || spent_s_[&entry()] < spent_s_[&rival()];
 		Side &slower = is_rival ? rival() : entry();
 		stop(loaded_.empty() ? Code::USAGE
@@ -826,6 +860,19 @@ class Judge
 							 : Code::SLOW,
 			loaded_.empty() ? "The time limit was over before the submission could be loaded."
 							: "The " + slower.name() + " used up the time limit.");
+	}
+
+	/* Ends the run if no time is left for the side's next call. */
+	void need_time(Side &side)
+	{
+		char sentence[100];
+		if (!budget_.is_over())
+			return;
+		stop_for_time();
+		std::snprintf(sentence, sizeof sentence,
+			"No time was left for the next call. The limit of %.3g s was reached.",
+			budget_.limit_s());
+		lose(side, Code::SLOW, sentence);
 	}
 
 	/* Ends the run because this side's process or output failed. Before a submission's code is
@@ -1031,6 +1078,8 @@ class Judge
 		Side &side, const Input &input, int cpu, std::string *message = nullptr)
 	{
 		std::optional<Called> called;
+		if (!side.is_null())
+			need_time(side);
 		if (!plan_->is_handed && input.stream != plan_->stream)
 			throw HostPartVaries();
 		attempt(side, [&] {

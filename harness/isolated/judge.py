@@ -35,8 +35,9 @@ Exit codes that are not the submission's fault:
 
 2    wrong usage, or the task's files cannot be imported
 111  the results cannot be written
-113  a case cannot be read, or the task's generate_input or check fails
+113  a case cannot be read, or the task's generate_input or check fails or uses up the time limit
 115  the task cannot be judged in two processes; no case was judged
+120  the device has too little free memory now; no case was judged
 """
 import base64
 import contextlib
@@ -62,8 +63,8 @@ import podium_wire as wire
 from podium_area import strides_of
 from podium_eval import (EXIT_CASE, EXIT_CUDA, EXIT_RAISED, EXIT_REPORT, EXIT_USAGE, EXIT_WRONG,
 	INTEGER, CaseError, CaseFailed, asking_task, is_of_device, read_answer, read_cases, say)
-from podium_side import (EXIT_GONE, EXIT_RIVAL, EXIT_RIVAL_GONE, EXIT_TIME, EXIT_UNSPLITTABLE,
-	FULL_GPU, MOST_TEXT, NullFailed, Side, Stop, is_full)
+from podium_side import (EXIT_BUSY, EXIT_GONE, EXIT_RIVAL, EXIT_RIVAL_GONE, EXIT_TIME,
+	EXIT_UNSPLITTABLE, FULL_GPU, MOST_TEXT, NullFailed, Side, Stop, is_full)
 from podium_words import accuse, explain
 
 ENTRY, NULL, RIVAL = 4, 5, 6
@@ -73,12 +74,14 @@ MODES = {
 WITH_NONCE = ("leaderboard", "compare")
 KEPT_FROM_CONTESTANTS = ("reference", "reference_code")
 # No side is charged for a failure with one of these codes.
-NOT_CHARGED = (EXIT_USAGE, EXIT_REPORT, EXIT_CASE, EXIT_UNSPLITTABLE, EXIT_RIVAL, EXIT_RIVAL_GONE)
+NOT_CHARGED = (EXIT_USAGE, EXIT_REPORT, EXIT_CASE, EXIT_UNSPLITTABLE, EXIT_BUSY, EXIT_RIVAL,
+	EXIT_RIVAL_GONE)
 LIMIT_S = 120.0
 # Limits of one call. The first call of a case compiles and tunes: it may take half of the time
 # left.
 FIRST_CALL_S, CALL_S, CALL_FACTOR = 30.0, 10.0, 3.0
 SHARE_FOR_CASES = 0.85  # of the time limit; the rest is for the start and for delays
+MOST_EXTRA_S = 1.0  # for a call that starts when the time is up
 MOST_TEST_SLOTS = 2  # in a mode without timing
 SETTLE_S = 2.0  # for podium-run to read the results, and for the driver to free memory
 MOST_LOOKS = 20  # at the GPU's free memory
@@ -252,9 +255,14 @@ class Budget:
 	"""The time limit, divided among the cases."""
 
 	def __init__(self, limit_s):
+		self.limit_s, self._limit_end = limit_s, monotonic() + limit_s
 		self._end = monotonic() + limit_s * 0.97
 		self._end_of_cases = monotonic() + limit_s * SHARE_FOR_CASES
-		self._least_s = limit_s * 0.01  # the judge ends before podium-run ends it
+		# The judge ends before podium-run ends it.
+		self._least_s = min(limit_s * 0.01, MOST_EXTRA_S)
+
+	def is_over(self):
+		return monotonic() >= self._limit_end
 
 	def left_s(self):
 		return max(self._least_s, self._end - monotonic())
@@ -272,7 +280,10 @@ class Patience:
 		self.is_short = False
 
 	def limit_s(self):
-		left = self._budget.left_s()
+		"""Raises Stop if the time is up before the call."""
+		left, self.is_short = self._budget.left_s(), True
+		if self._budget.is_over():
+			raise Stop(EXIT_TIME, "No time was left for the next call.")
 		usual = max(FIRST_CALL_S, left /
 			2) if self._is_first else max(CALL_S, CALL_FACTOR * self._longest_s)
 		self.is_short = left < usual  # because earlier calls used up the time
@@ -633,10 +644,10 @@ class Judge:
 
 	def __init__(self, report, parts):
 		self.report, self.parts = report, parts
-		self.begin(parts[0])
 		self.code, self.last_words = 0, ""
 		self.is_lost = False  # whether a CUDA error left the GPU unusable
 		self.entry, self.rival, self.plans = None, None, {}
+		self.begin(parts[0])
 
 	def open(self, torch, is_cuda, task):
 		tensors = podium_tensors.Tensors(torch, is_cuda) if torch else None
@@ -650,6 +661,9 @@ class Judge:
 
 	def begin(self, part):
 		self.part, self.budget = part, Budget(part.limit_s)
+		self.task_s = 0.0  # in the task's own code
+		for side in self.loaded():
+			side.spent_s = 0.0
 
 	def generate(self, arguments, generators_seed):
 		with failing_with(EXIT_CASE, "generate_input"):
@@ -700,12 +714,19 @@ class Judge:
 		return plan
 
 	def need_room(self, image):
-		slot_bytes, free = sum(image.slot_bytes()), self.device.free_bytes()
+		"""The engine belongs to the task, so only what the device has decides that the task cannot
+		be split. What is free now may be enough at another time."""
+		slot_bytes, device = sum(image.slot_bytes()), "GPU" if self.device.is_cuda else "machine"
+		words = (
+			f"An input takes {slot_bytes / 2**20:,.0f} MiB. The judge needs six at a time, but "
+			f"the {device} ")
+		usable, free = self.device.usable_bytes(), self.device.free_bytes()
+		if 6 * slot_bytes > usable:
+			raise Stop(EXIT_UNSPLITTABLE, f"{words}has only room for {usable / 2**20:,.0f} MiB.")
 		if 6 * slot_bytes > free:
 			raise Stop(
-				EXIT_UNSPLITTABLE,
-				f"An input takes {slot_bytes / 2**20:,.0f} MiB. The judge needs six at a time, but "
-				f"only {free / 2**20:,.0f} MiB are free.")
+				EXIT_BUSY,
+				f"{words}is busy: only {free / 2**20:,.0f} of {usable / 2**20:,.0f} MiB are free.")
 
 	def take_room(self, sides):
 		"""Gives every side the device memory that the inputs of any case need."""
@@ -913,6 +934,13 @@ class Judge:
 	def ask_task(self, ask):
 		"""Runs the task's own code. If that fails and a submission is loaded, the submission may
 		have taken what the code needs: then the code runs again without it."""
+		began = monotonic()
+		try:
+			return self._ask_task(ask)
+		finally:
+			self.task_s += monotonic() - began
+
+	def _ask_task(self, ask):
 		try:
 			return ask()
 		except CaseFailed as failure:
@@ -987,10 +1015,19 @@ class Judge:
 		side.spent_s += monotonic() - began
 
 	def time_is_up(self, failure, side):
-		"""The Stop for a side that was given less time than usual: in a comparison the fault is of
-		the side that has spent more."""
+		"""The Stop for a side that was given less time than usual, or none. If the task's own code
+		took longer than the submissions' calls, the task is at fault. Otherwise that is the side
+		that has spent more."""
+		calls_s = sum(one.spent_s for one in self.loaded())
+		if self.task_s > calls_s:
+			return Stop(
+				EXIT_CASE, f"The task's own code took {self.task_s:.3g} s of the limit of "
+				f"{self.budget.limit_s:.3g} s, the submission's calls {calls_s:.3g} s. Make "
+				"generate_input and check_implementation faster, or raise the limit.")
 		if not self.rival:
-			return self.charge(failure, side)
+			return self.charge(
+				Stop(failure.code,
+				f"{failure} The limit of {self.budget.limit_s:.3g} s was reached."), side)
 		slower = max(self.entry, self.rival, key=lambda one: one.spent_s)
 		return self.charge(Stop(EXIT_TIME, f"{slower.noun} used up the time limit."), slower)
 

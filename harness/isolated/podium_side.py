@@ -14,7 +14,7 @@ import podium_wire as wire
 from podium_eval import EXIT_CUDA, EXIT_RAISED, EXIT_USAGE, EXIT_WRONG, CaseFailed
 
 EXIT_TIME, EXIT_UNSPLITTABLE, EXIT_VIOLATION = 114, 115, 116
-EXIT_GONE, EXIT_RIVAL, EXIT_RIVAL_GONE = 117, 118, 119
+EXIT_GONE, EXIT_RIVAL, EXIT_RIVAL_GONE, EXIT_BUSY = 117, 118, 119, 120
 MOST_SPECS = 16  # forms of outputs in a case, and changes from one form to another
 MOST_LATER_CHANGES = 2  # of them once calls count
 MOST_TEXT = 6000

@@ -27,6 +27,9 @@ from podium_area import Area
 LINE_BYTES = wire.LINE_BYTES  # a cache line: the judge copies, compares and poisons whole lines
 SOME_LINES = 64  # the most withheld of a tensor, unless all lines are; each costs time
 MOST_SLOTS, CPU_SLOTS = 64, 4
+# For the driver's contexts of the judge and of three contestants. The contexts take less, so that
+# an idle GPU never looks busy.
+CONTEXTS_BYTES = 4 << 30
 LARGE_BYTES = 64 << 20  # on the CPU device, larger slots are fewer
 ALIGNMENT = 256
 RANDOM_PROBES = 3
@@ -41,15 +44,15 @@ HOST_COPIES = 6  # of a host output in the judge: its own, poison, noise, what t
 LAUNCH_NS, LATE_LAUNCH_NS = 3000, 30_000
 
 
-def available_bytes():
+def available_bytes(name="MemAvailable", pages="SC_AVPHYS_PAGES"):
 	"""The host memory that the judge can still have: what the machine has left, the page cache
-	included, but no more than podium-run allows."""
+	included, but no more than podium-run allows. `name`, `pages`: what counts as left, in
+	/proc/meminfo and for sysconf()."""
 	try:
 		with open("/proc/meminfo") as file:
-			left = next(
-				int(line.split()[1]) << 10 for line in file if line.startswith("MemAvailable:"))
+			left = next(int(line.split()[1]) << 10 for line in file if line.startswith(f"{name}:"))
 	except (OSError, StopIteration):
-		left = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+		left = os.sysconf(pages) * os.sysconf("SC_PAGE_SIZE")
 	limit = int(os.environ.get("PODIUM_MEMORY_MIB", "0")) << 20
 	if not limit:
 		return left
@@ -104,6 +107,13 @@ class Device:
 		if self.is_cuda:
 			return self.tensors.torch.cuda.mem_get_info()[0]
 		return available_bytes()
+
+	def usable_bytes(self):
+		"""The memory that the judge could still have if no other program used the device."""
+		if self.is_cuda:
+			cuda = self.tensors.torch.cuda
+			return max(0, cuda.mem_get_info()[1] - CONTEXTS_BYTES - cuda.memory_reserved())
+		return available_bytes("MemTotal", "SC_PHYS_PAGES")
 
 	def slots_for(self, slot_bytes, sides):
 		"""How many slots a side gets: more than four times the cache, if there is memory for

@@ -12,7 +12,8 @@
  *
  * Ties: two compared entries tie if the interval of their ratio contains 1. Two entries without a
  * comparison tie if their scores differ by no more than the noise. The noise is 1.96 standard
- * errors of the difference; without a standard error only equal scores tie.
+ * errors of the difference; without a standard error only equal scores tie. A large noise does not
+ * help, because task_charge_noise and the judge have limited the errors of both scores.
  *
  * Groups: the first entry opens a group, and the following entries join while each ties with the
  * first. Entries further behind join if a comparison made them tie with the first. That comparison

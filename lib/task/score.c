@@ -1,6 +1,18 @@
 #include "lib/task/task.h"
 
+#include "lib/base/interval.h"
+
 #include <math.h>
+
+double task_charge_noise(double *mean_ns, double *err_ns)
+{
+	double most_ns = 400 + 0.01 * *mean_ns, half_ns = interval_half_ns(*err_ns);
+	if (!(half_ns > most_ns)) /* also if the error is unknown */
+		return 0;
+	*mean_ns += half_ns;
+	*err_ns = most_ns / interval_standard_errors;
+	return half_ns;
+}
 
 struct score {
 	double value, err;

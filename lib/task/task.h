@@ -155,6 +155,12 @@ const char *task_engine_name(enum task_engine engine);             /* "custom", 
 int task_score(enum task_ranking_by ranking_by, const double *means, const double *errs,
 	size_t count, double *score_ns, double *err_ns, struct error *error);
 
+/* Keeps noise from helping in a tie: if half of a case's interval exceeds 1 % + 0.4 µs, the upper
+ * end counts as its time, and the error becomes the largest that is allowed. Returns how much that
+ * adds, in ns. The judge of the isolated engine has the same rule (harness/isolated/statistics.c).
+ */
+double task_charge_noise(double *mean_ns, double *err_ns);
+
 /* Compares two runs with the weights of the score. Each case gives its ratio with a 95 % interval,
  * and the other run's time in ns, which `mean` needs for the weights. Half-widths are computed from
  * the logarithms of the ratios. */

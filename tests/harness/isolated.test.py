@@ -671,7 +671,7 @@ def deciding_judge(entry=None, rival=None):
 	device = types.SimpleNamespace(is_cuda=True, free=100)
 	device.free_bytes = lambda: device.free
 	judge = judge_module.Judge.__new__(judge_module.Judge)
-	judge.device, judge.room_bytes = device, 100
+	judge.device, judge.room_bytes, judge.task_s = device, 100, 0.0
 	judge.entry = Loaded("The submission", device, entry is not None, entry or 0)
 	judge.rival = Loaded("The other submission", device, rival is not None, rival or 0)
 	return judge
@@ -750,6 +750,65 @@ def a_null_contestant_that_works_without_a_submission_is_that_submissions_fault(
 	equal(blamed(lambda judge: not judge.rival.is_loaded, entry=0, rival=0), 118)
 	equal(blamed(lambda judge: not judge.entry.is_loaded, entry=0, rival=0), 1)
 	equal(blamed(lambda judge: False, entry=0), 2)
+
+
+@test
+def the_one_that_took_longer_is_charged_for_the_time_limit():
+	for task_s, loaded, spent_s, side, code in ((1, {"entry": 0}, (2, 0), "entry", 114), (2,
+		{"entry": 0}, (1, 0), "entry", 113), (1, {}, (0, 0), "entry", 113), (2,
+		{"entry": 0, "rival": 0}, (1, 1.5), "entry", 118), (2, {"entry": 0,
+		"rival": 0}, (1.5, 1), "rival", 114), (3, {"entry": 0,
+		"rival": 0}, (1, 1.5), "entry", 113)):
+		judge = deciding_judge(**loaded)
+		judge.task_s, judge.budget = task_s, judge_module.Budget(5.0)
+		judge.entry.spent_s, judge.rival.spent_s = spent_s
+		judge.rival = judge.rival if "rival" in loaded else None
+		late = judge_module.Stop(114, "It was late.")
+		with without_pauses():
+			failure = judge.time_is_up(late, getattr(judge, side))
+		equal((task_s, spent_s, failure.code), (task_s, spent_s, code))
+		if code == 113:
+			contains(str(failure), f"The task's own code took {task_s} s of the limit of 5 s")
+
+
+@test
+def slow_code_of_the_task_is_not_the_submissions_fault():
+
+	def slow(*functions):
+		"""The lines that make these functions take 0.3 s."""
+		return "".join(f"\nimport functools\n@functools.wraps({name})\n"
+			f"def {name}(*given, _do={name}, **named):\n\timport time\n\ttime.sleep(0.3)\n"
+			"\treturn _do(*given, **named)\n" for name in functions)
+
+	cases = "".join(f"count: {count}; seed: 1\n" for count in range(1, 20))
+	for function in ("generate_input", "check_implementation"):
+		result = engine.judge(ENGINE, SUM, ADDS + slow(function), "test", cases, limit_s=3)
+		ends_with(result, 113, "The task's own code took ", " s of the limit of 3 s")
+		lacks(result.lines, "check")
+	result = adds(SUM + slow("custom_kernel"), cases=cases, limit_s=3)
+	ends_with(result, 114, "The limit of 3 s was reached.")
+	# The task leaves little time for a call that hangs.
+	hangs = "def custom_kernel(data):\n\timport time\n\ttime.sleep(600)\n"
+	result = engine.judge(ENGINE, hangs, ADDS + slow("generate_input") * 4, "test", COUNTS,
+		limit_s=4)
+	ends_with(result, 113, "The task's own code took ")
+
+
+@test
+def only_what_the_device_has_decides_that_a_task_cannot_be_split():
+	judge, gib = deciding_judge(), 1 << 30
+	device = judge_module.staging.Device.__new__(judge_module.staging.Device)
+	device.is_cuda, judge.device = True, device
+	image = types.SimpleNamespace(slot_bytes=lambda: (2 * gib, gib))
+	for free_gib, own_gib, total_gib, code in ((18, 0, 80, 0), (17, 0, 80, 120), (2, 0, 22, 120),
+		(17, 0, 21, 115), (20, 0, 21, 115), (17, 59, 80, 115), (17, 58, 80, 120)):
+		device.tensors = types.SimpleNamespace(torch=types.SimpleNamespace(
+			cuda=types.SimpleNamespace(mem_get_info=lambda: (free_gib * gib, total_gib * gib),
+			memory_reserved=lambda: own_gib * gib)))
+		equal((free_gib, own_gib, total_gib, code_of(lambda: judge.need_room(image))),
+			(free_gib, own_gib, total_gib, code))
+	device.is_cuda = False
+	assert 0 < device.free_bytes() < device.usable_bytes()
 
 
 def code_of(call):

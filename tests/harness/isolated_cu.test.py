@@ -164,6 +164,8 @@ inline void fail(const char *name)
 		CUDA_CHECK(cudaErrorMemoryAllocation);
 	if (is(name, "exit"))
 		std::exit(1);
+	if (is(name, "slow"))
+		sleep(4);
 }
 inline input_t generate_input(int size, unsigned seed)
 {
@@ -236,6 +238,8 @@ output_t custom_kernel(input_t data)
 		throw std::runtime_error("no such luck");
 	if (is("ends"))
 		_exit(0);
+	if (is("is slow"))
+		sleep(2);
 	if (is("returns too little"))
 		codes.resize(1);
 	if (is("returns more when timed") && calls > 6)
@@ -736,6 +740,15 @@ def a_submission_that_loads_too_long_runs_out_of_time():
 	ends_with(pretended(rival="loads long", PODIUM_TIME_LIMIT_S="4"), 118, "used up the time limit")
 	ends_with(pretended(submission="loads long", PODIUM_TIME_LIMIT_S="20"), 114,
 		"error: The submission used up the time limit.")
+
+
+@test
+def slow_code_of_the_task_is_not_the_submissions_fault():
+	for mode, slow in (("test", "INPUT"), ("benchmark", "CHECK"), ("compare", "INPUT")):
+		ends_with(pretended(mode, PODIUM_TIME_LIMIT_S="3.5", **{slow: "slow"}), 113,
+			"error: The task's own code took 4", " s of the limit of 3.5 s")
+	for limit in ("3.5", "4.05"):
+		ends_with(pretended("benchmark", submission="is slow", PODIUM_TIME_LIMIT_S=limit), 114)
 
 
 @test

@@ -70,6 +70,29 @@ static void an_unknown_error_of_one_case_makes_the_total_unknown(void **state)
 	assert_true(err == 1);
 }
 
+static void a_wide_interval_counts_with_its_upper_end(void **state)
+{
+	(void)state;
+	/* 1 % of 100 us and 0.4 us are 1.4 us: the half-width 1.96 * err may not exceed that. */
+	static const struct {
+		double mean, err, counted, counted_err;
+	} cases[] = {
+		{ 100e3, 1400 / 1.96 - 1e-6, 100e3, 1400 / 1.96 - 1e-6 },
+		{ 100e3, 1400 / 1.96 + 1e-6, 101400, 1400 / 1.96 },
+		{ 100e3, 10e3, 119600, 1400 / 1.96 },
+		{ 1000, 200, 1000, 200 },
+		{ 1000, 0, 1000, 0 },
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		double mean = cases[i].mean, err = cases[i].err, extra = task_charge_noise(&mean, &err);
+		assert_true(fabs(mean - cases[i].counted) < 1e-3);
+		assert_true(fabs(err - cases[i].counted_err) < 1e-3);
+		assert_true(fabs(extra - (mean - cases[i].mean)) < 1e-3);
+	}
+	double mean = 5, err = NAN;
+	assert_true(task_charge_noise(&mean, &err) == 0 && mean == 5 && isnan(err));
+}
+
 static void invalid_times_are_refused(void **state)
 {
 	(void)state;
@@ -121,6 +144,7 @@ int main(void)
 		cmocka_unit_test(each_rule_gives_its_score_and_error),
 		cmocka_unit_test(a_thousand_tiny_times_do_not_underflow),
 		cmocka_unit_test(an_unknown_error_of_one_case_makes_the_total_unknown),
+		cmocka_unit_test(a_wide_interval_counts_with_its_upper_end),
 		cmocka_unit_test(invalid_times_are_refused),
 		cmocka_unit_test(a_comparison_weighs_the_cases_as_the_score_does),
 	};

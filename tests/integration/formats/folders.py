@@ -20,6 +20,7 @@ TRAITS = {
 	"POOL": 1,  # number of processes
 	"REPEATS": {"benchmark": 4, "leaderboard": 4},
 	"GROUP": 1,  # calls between two looks at the clock
+	"REPLAYS": 0,  # how often a recorded group of calls runs between two looks; 0: none is recorded
 	"WARMS_ALL": False,  # whether a ranked run warms up with all cases
 	"CATCHES": False,  # whether the eval catches exceptions of the submission
 	"CLOCK": False,  # whether times come from a real clock instead of the table

@@ -5,6 +5,7 @@ import functools
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -170,7 +171,9 @@ VARIANTS = {
 	cond2="dense_2"), benchmarks=with_all(folders.BENCHMARKS, cond2="rank_1")),
 	"groups without a pool, one run each": dict(eval="grouped.py", KEY=IDENTIFIER, VALUE=ANY_WORDS,
 	POOL=0, REPEATS={"benchmark": 1, "leaderboard": 1}, ranking_by="geom", _figures=ONE,
-	_means={100: 999.0, 400: 3999.0, 1600: 15999.0}),
+	_means={100: 999.0, 400: 3999.0,
+	1600: 15999.0}), "replays of a recorded group": dict(eval="grouped.py", REPLAYS=3,
+	ranking_by="geom"),
 	"medians and figures of its own": dict(eval="bandwidth.py", KEY="[a-zA-Z_]+",
 	VALUE="[a-zA-Z_]+|[0-9]+", helpers=False, answers="message", ranking_by="geom",
 	_checks_timed=False, _any_seeds=True, _shows="the first is ",
@@ -451,6 +454,35 @@ def a_real_clock_shows_at_least_the_time_spent():
 	for eval, answers in (("pooled.py", "tuple"), ("alone.py", "text")):
 		result = expect(fresh(eval=eval, answers=answers, CLOCK=True).run(slow), "passed")
 		assert 5e6 <= result.verdicts[0]["score_ns"] < 100e6, result.verdicts
+
+
+# ---- kinds of known harnesses ----
+
+
+@test
+def each_kind_of_known_harness_has_a_task_here():
+	"""The tasks measure what the public harnesses of the kind measure, with an eval of our own. So
+	Podium does not know them, and runs them as written."""
+	tasks = {
+		"CALL": "a pool of one", "BATCH": "groups in a pool, every output checked again",
+		"GRAPH": "replays of a recorded group", "RANKS": "a pool with a process for each GPU"
+	}
+	header = (ROOT / "lib" / "task" / "public_harness.h").read_text()
+	equal(set(re.findall(r"\tHARNESS_([A-Z]+)", header)), {"UNKNOWN", "STOCK", *tasks})
+	for name in tasks.values():
+		contains(
+			check(folder_of(name) / "numbers").stdout,
+			"eval.py is not a harness that Podium knows, so the custom engine runs it as written")
+
+
+@test
+def replays_of_a_recorded_group_are_timed_and_checked():
+	task = task_of("replays of a recorded group")
+	result = expect(task.run(RIGHT), "passed")
+	equal(result.log("stdout", 2).count("replays: 12\n"), 3)
+	# Wrong from call 41 on. The warm-up makes 32 calls. The first case records 5 and replays them.
+	late = RIGHT.replace("\treturn [2 *", "\tcalls.append(0)\n\treturn [(2 + (len(calls) > 40)) *")
+	expect(task.run(late + "calls = []\n"), "wrong answer", "Benchmark 1 of 3 failed")
 
 
 # ---- several devices ----

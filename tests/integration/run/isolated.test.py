@@ -295,6 +295,16 @@ def a_dry_run_finds_out_that_the_custom_engine_is_needed():
 
 
 @test
+def a_dry_run_on_a_busy_device_chooses_no_engine():
+	busy = REFERENCE.replace("    return [a, b]", "    import os; os._exit(120)\n    return [a, b]")
+	result = one().judge(BOTH, busy, may_fall_back=True)
+	verdict = result.verdicts[0]
+	equal((result.verdict, verdict["engine"], verdict["machine_failed"]),
+		("internal error", "isolated", True))
+	contains(result.reason, "This machine cannot judge the task now")
+
+
+@test
 def the_judge_checks_the_inputs_of_all_stages_first():
 	late = REFERENCE.replace("return [a, b]",
 		"return [a, b if b else print]")  # the benchmarks have no b
@@ -636,10 +646,18 @@ def a_judge_over_its_limits_is_an_internal_error():
 		"return [a, b]")
 	with Isolated(("--memory", "600")) as runner:
 		expect("internal error", "judge", "0.6 GiB", reference=hoard, runners=[runner])
-	slow = "import time\n" + REFERENCE.replace("    return [a, b]",
-		"    time.sleep(600)\n    return [a, b]")
-	expect("time limit", "The limit of 2 s was reached in test 1 of 2", reference=slow,
-		definition=split_task(test_timeout_s=2), runners=[one()])
+
+
+@test
+def code_of_the_task_that_takes_too_long_is_an_internal_error():
+	for old, seconds, part in (("    return [a, b]", 600,
+		"not done when the limit of 2 s was reached in test 1 of 2"), ("    return output ==", 600,
+		"not done when the limit of 2 s was reached in test 1 of 2"), ("    return [a, b]", 0.5,
+		"The task's own code took ")):
+		slow = REFERENCE.replace(old, f"    import time; time.sleep({seconds})\n{old}")
+		result = expect("internal error", "The task failed, not the submission", part,
+			reference=slow, definition=split_task(test_timeout_s=2), runners=[one()])
+		lacks(result.verdicts[0], "machine_failed")
 
 
 @test

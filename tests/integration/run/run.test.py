@@ -101,6 +101,22 @@ def the_score_follows_ranking_by():
 
 
 @test
+def a_noisy_time_counts_with_the_upper_end_of_its_interval():
+	for err_ns, score_ns, score_err_ns, part in ((700, 100e3, 700, None), (10e3, 119600,
+		1400 / 1.96, "19.6 us more than their mean")):
+		figures = [("benchmark.0.mean", "100000"), ("benchmark.0.err", str(err_ns)),
+			("benchmark.0.message", "fine")]
+		result = run_job(harness=benches(*figures, body="time.sleep(0.02)"), mode="ranked",
+			definition=one_benchmark())
+		verdict, case = result.verdicts[0], result.cases[-1]
+		assert abs(verdict["score_ns"] - score_ns) < 1e-3, result.verdicts
+		assert abs(verdict["score_err_ns"] - score_err_ns) < 1e-3, result.verdicts
+		equal((case["mean_ns"], case["err_ns"]), (100e3, err_ns))
+		equal(case["message"].split("\n")[0], "fine")
+		(contains if part else equal)(case["message"], part or "fine")
+
+
+@test
 def ranking_by_last_times_only_the_last_case():
 	result = run_job(mode="ranked", definition=task(ranking_by="last"))
 	equal([c["spec"] for c in result.cases if c["position"] == 2], ["a: 7"])

@@ -95,11 +95,12 @@ def engines_ties_and_held_results_link_to_their_explanation():
 
 @test
 def a_result_of_the_custom_engine_shows_none_of_it():
-	number = submit(bob, HONEST, HONEST, engine="custom",
+	number = submit(bob, HONEST, {**HONEST, "message": "The runs <differ>."}, engine="custom",
 		engine_reason="Its <input> is a class of its own.")
 	words = page(anyone, number).words()
 	for part in ("Time 95 % interval", "How it was measured", "Every call", "held for review"):
 		lacks(words, part)
+	contains(words, "Benchmark 2: The runs <differ>.")
 	contains(words, "The task’s own harness ran the submission. Its <input> is a class of its own.")
 	contains(
 		words, "This result is not ranked: the engine custom measured it, and version 1 of the "

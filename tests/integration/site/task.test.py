@@ -1,13 +1,19 @@
 #!/usr/bin/env python3
 """What anyone can read of a task and of the harness: every file, whatever its name and bytes, and
 nothing secret."""
+import json
 import pathlib
+import re
+import subprocess
 import sys
+import tempfile
 import urllib.parse
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
+TESTS = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(TESTS / "lib"), str(TESTS / "integration" / "run")]
 from client import Client, Page  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
+from runner import BUILD, CPU, GPU, PYTHON, Runner  # noqa: E402
 from small_task import zip_of  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
@@ -173,55 +179,136 @@ def files_with_the_same_path_differ_by_role():
 	equal(anyone.get(url("raw", "task.yml")).text, TASK)
 
 
-@test
-def the_files_that_run_and_no_others_are_listed_and_can_be_read():
-	listed = {
-		urllib.parse.unquote(link).partition("/task/engine/")[2]
-		for link in links("/leaderboard/odd/task") if "/task/engine/" in link
+# ---- the engine's files ----
+
+HARNESS = ROOT / "harness"
+SINGLE_CU = {
+	"reference_code.cuh": b"#include <vector>\nusing input_t = std::vector<float>;\n"
+	b"using output_t = input_t;\ninput_t generate_input() { return {}; }\n"
+	b"output_t ref_kernel(input_t data) { return data; }\n"
+	b"bool check_implementation(output_t a, output_t b) { return a == b; }\n",
+	"template.cu": b"output_t custom_kernel(input_t data) { return data; }\n"
+}
+TELLS = ("import os\nraise RuntimeError('There are: ' + ' '.join(os.listdir('../engine')) + ' .')\n"
+	"# generate_input, check_implementation\n")
+TELLING_NVCC = '#!/bin/sh\necho "error: There are:" $(ls isolated) "." >&2\nexit 1\n'
+
+
+def example(name):
+	folder = ROOT / "tasks" / name
+	return {
+		str(path.relative_to(folder)): path.read_bytes()
+		for path in folder.rglob("*") if path.is_file()
 	}
-	harness = ROOT / "harness"
-	library = {path.name for path in (harness / "isolated").glob("*.c")}
-	judge = {path.name for path in (harness / "isolated").glob("*.py")}
-	equal({name
-		for name in listed if not name.endswith(".h")},
-		library | judge | {"podium_eval.py", "zygote.py"})
-	# The listed headers are those of the native library, and not those that only CUDA C++ needs.
-	equal(("native.h" in listed, "carry.h" in listed), (True, False))
-	for name in listed:
-		file = {"podium_eval.py": harness / "eval.py",
-			"zygote.py": harness / "zygote.py"}.get(name, harness / "isolated" / name)
-		answer = anyone.get(url("raw", "engine/" + name))
-		equal((name, answer.status, answer.bytes), (name, 200, file.read_bytes()))
-		equal((name, anyone.get(url("task", "engine/" + name)).status), (name, 200))
+
+
+def upload(name, files, gpu):
+	answer = admin.post("/admin/leaderboards/new", [("name", name), ("gpu", gpu),
+		("accepting", "1")], [("task", "task.zip", zip_of(files))])
+	equal((answer.status, answer.words()[:500] if answer.status != 303 else ""), (303, ""))
+
+
+def listed(name):
+	"""The engine's files on the page of a task."""
+	found = [
+		urllib.parse.unquote(link).partition("/task/engine/")[2]
+		for link in links(f"/leaderboard/{name}/task") if "/task/engine/" in link
+	]
+	equal(len(found), len(set(found)))
+	return set(found)
+
+
+def told(files, submission, nvcc, **changed):
+	"""The engine's files in a folder that podium-run fills for this task, by the words of a program
+	that looks at them."""
+	with tempfile.TemporaryDirectory() as folder:
+		for path, content in files.items():
+			(pathlib.Path(folder) / path).parent.mkdir(parents=True, exist_ok=True)
+			(pathlib.Path(folder) / path).write_bytes(content)
+		jobs = subprocess.run([BUILD / "tests" / "integration" / "harness" / "test_jobs", folder],
+			capture_output=True, text=True, check=True)
+	job = json.loads(jobs.stdout.splitlines()[0])
+	texts = [file for file in job["files"] if file["path"] not in changed]
+	texts += [{"path": path, "text": text} for path, text in changed.items()]
+	with Runner() as runner:
+		runner.send({
+			"job": {
+			"id": 17, "mode": "test", "device": GPU if nvcc else CPU, "task": job["task"],
+			"files": texts, "submission": {"name": "mine",
+			"text": submission}, "python": PYTHON, "nvcc": nvcc, "engine": "isolated"
+			}
+		})
+		reason = runner.result().reason
+	contains(reason, "There are: ")
+	return set(reason.partition("There are: ")[2].partition(" .")[0].split())
+
+
+def sources_of_the_library():
+	"""The files that the compiler reads for native.so and native.o."""
+	rule = subprocess.run(["cc", "-MM", "-D_GNU_SOURCE", *(HARNESS / "isolated").glob("*.c")],
+		capture_output=True, text=True, check=True).stdout
+	return {pathlib.Path(word).name for word in rule.split() if word.endswith((".c", ".h"))}
+
+
+@test
+def the_files_of_a_python_engine_and_no_others_are_listed():
+	answers = {
+		"reference.py": "def generate_input(**named):\n    return [1]\n"
+		"def check_implementation(data, output):\n    return True, ''\n"
+	}
+	odd = {**FILES, "task.yml": TASK.encode()}
+	judge = told(odd, "", "", **{"reference.py": TELLS})
+	contestant = told(odd, TELLS, "", **answers)
+	equal(("judge.py" in judge, "contestant.py" in contestant, contestant - judge),
+		(True, True, set()))
+	equal(listed("odd"), (judge - {"native.so"}) | sources_of_the_library() | {"zygote.py"})
+
+
+@test
+def the_files_of_a_cuda_engine_and_no_others_are_listed():
+	with tempfile.TemporaryDirectory() as folder:
+		nvcc = pathlib.Path(folder) / "nvcc"
+		nvcc.write_text(TELLING_NVCC)
+		nvcc.chmod(0o755)
+		nvcc.parent.chmod(0o755)
+		for name, files, entry in (("kernel", example("vectoradd_kernel_cu"), "entry_wrapped.cu"),
+			("vector", example("vectoradd_cu"), "entry.cu"), ("single", SINGLE_CU,
+			"entry_single.cu")):
+			upload(name, files, "H200")
+			given = told(files, "", str(nvcc))
+			equal(listed(name), (given - {"native.o"}) | sources_of_the_library())
+			equal({path for path in given if path.startswith("entry")}, {entry, "entry.h"})
+
+
+@test
+def the_custom_engine_has_no_files_but_the_zygote_of_python():
+	choice = b"podium:\n  engine: custom\n"
+	upload("own", {**FILES, "task.yml": TASK.encode().replace(b"podium:\n", choice)}, "CPU")
+	equal(listed("own"), {"zygote.py"})
+	files = example("vectoradd_cu")
+	upload("own-cu", {
+		**files, "task.yml": re.sub(rb"podium:\n|\Z", lambda found: choice, files["task.yml"],
+		count=1)
+	}, "H200")
+	equal(listed("own-cu"), set())
+
+
+@test
+def each_file_of_an_engine_can_be_read():
+	for board in ("odd", "kernel", "vector", "single"):
+		for name in listed(board):
+			file = {
+				"podium_eval.py": HARNESS / "eval.py", "zygote.py": HARNESS / "zygote.py",
+				"eval.cu": HARNESS / "eval.cu"
+			}.get(name, HARNESS / "isolated" / name)
+			address = f"/leaderboard/{board}/{{}}/engine/{name}"
+			answer = anyone.get(address.format("raw"))
+			equal((name, answer.status, answer.bytes), (name, 200, file.read_bytes()))
+			equal((name, anyone.get(address.format("task")).status), (name, 200))
 	contains(
 		anyone.get("/leaderboard/odd/task").words(), "Files that do not run The isolated "
 		"engine takes the place of the task's harness. Name Download eval.py does not run")
 	equal(anyone.get(url("task", "engine/no.py")).status, 404)
-
-
-@test
-def a_task_in_cuda_lists_the_sources_of_its_judge():
-	folder = ROOT / "tasks" / "vectoradd_kernel_cu"
-	files = {
-		str(path.relative_to(folder)): path.read_bytes()
-		for path in folder.rglob("*") if path.is_file()
-	}
-	answer = admin.post("/admin/leaderboards/new", [("name", "kernel"), ("gpu", "H200"),
-		("accepting", "1")], [("task", "task.zip", zip_of(files))])
-	equal((answer.status, answer.location.rsplit("/", 1)[1]), (303, "kernel?uploaded=1"))
-	listed = {
-		link.partition("/task/engine/")[2]
-		for link in links("/leaderboard/kernel/task") if "/task/engine/" in link
-	}
-	isolated = ROOT / "harness" / "isolated"
-	sources = {path.name
-		for path in isolated.glob("*.c")
-				} | {"judge.cu", "contestant.cu", "entry_wrapped.cu", "eval.cu", "build_cu"}
-	equal({name for name in listed if not name.endswith(".h")}, sources)
-	equal({name
-		for name in listed if name.endswith(".h")}, {path.name
-		for path in isolated.glob("*.h")})
-	equal(anyone.get("/leaderboard/kernel/task/engine/judge.cu").status, 200)
 
 
 @test

@@ -254,6 +254,20 @@ static void refuse_times(const struct run *run, struct judgement *judgement, con
 	buffer_text(&judgement->message, sentence);
 }
 
+/* Charges the noise of a case that a harness has timed, and says so in the case's message. The case
+ * keeps the harness's figures. */
+static void charge_noise(
+	const struct run *run, struct result_case *one, double *mean_ns, double *err_ns)
+{
+	double extra_ns = run->engine == ENGINE_CUSTOM ? task_charge_noise(mean_ns, err_ns) : 0;
+	const char *said = one->values[RESULT_MESSAGE];
+	if (extra_ns > 0)
+		one->values[RESULT_MESSAGE] = arena_printf(run->arena,
+			"%s%sThe runs differ so much that the upper end of the interval counts for the score: "
+			"%.1f us more than their mean.",
+			said ? said : "", said ? "\n" : "", extra_ns / 1000);
+}
+
 /* Scores a ranked stage that has passed. Times that give no score are refused. */
 static void score_stage(struct run *run, const struct results *results, struct judgement *judgement)
 {
@@ -263,6 +277,7 @@ static void score_stage(struct run *run, const struct results *results, struct j
 	for (size_t i = 0; i < results->count; i++) {
 		means[i] = results_number(&results->cases[i], RESULT_MEAN);
 		errs[i] = results_number(&results->cases[i], RESULT_ERR);
+		charge_noise(run, &results->cases[i], &means[i], &errs[i]);
 	}
 	if (task_score(run->job->task->ranking_by, means, errs, results->count, &run->score_ns,
 			&run->score_err_ns, &error)

@@ -128,14 +128,24 @@ static int write_task(struct run *run, bool with_reference, struct error *error)
 	return rc;
 }
 
-static int write_engine(int folder, struct error *error)
+static bool is_other_entry(const char *path, const struct form *form)
+{
+	for (size_t i = 0; i < COUNT(FORMS); i++)
+		if (strcmp(FORMS[i].entry, path) == 0)
+			return &FORMS[i] != form;
+	return false;
+}
+
+/* The task's page lists the same files (cgi/page/engine_source.c). */
+static int write_engine(const struct job *job, int folder, struct error *error)
 {
 	const struct stock_file *eval = find_stock("eval.cu");
 	int rc = folder_write(
 		folder, "isolated/eval.cu", eval->bytes, (size_t)(eval->end - eval->bytes), 0444, error);
 	for (size_t i = 0; i < COUNT(ENGINE_FILES) && !rc; i++)
-		rc = folder_write(folder, ENGINE_FILES[i].path, ENGINE_FILES[i].bytes,
-			(size_t)(ENGINE_FILES[i].end - ENGINE_FILES[i].bytes), 0444, error);
+		if (!is_other_entry(ENGINE_FILES[i].path, find_form(job)))
+			rc = folder_write(folder, ENGINE_FILES[i].path, ENGINE_FILES[i].bytes,
+				(size_t)(ENGINE_FILES[i].end - ENGINE_FILES[i].bytes), 0444, error);
 	return rc;
 }
 
@@ -279,7 +289,8 @@ static int build_kit(struct run *run, struct stage *stage, const struct nvcc *nv
 	struct error *error)
 {
 	int rc;
-	if ((rc = write_task(run, true, error)) || (rc = write_engine(run->workspace.run, error)))
+	if ((rc = write_task(run, true, error))
+		|| (rc = write_engine(run->job, run->workspace.run, error)))
 		return rc;
 	const struct form *form = find_form(run->job);
 	const char **words = arena_array(run->arena, const char *, nvcc->count + 4);
@@ -355,7 +366,7 @@ static int write_submission(
 	if (!rc)
 		rc = folder_write(folder, run->job->slot, text, length, 0444, error);
 	if (!rc && form->slot)
-		return write_engine(folder, error);
+		return write_engine(run->job, folder, error);
 	return rc ? rc
 			  : folder_write(folder, KIT_NAMES[KIT_ENTRY], kit->programs[KIT_ENTRY].bytes,
 				  kit->programs[KIT_ENTRY].length, 0444, error);

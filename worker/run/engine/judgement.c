@@ -284,11 +284,12 @@ static const struct judge_code {
 		"The submission that this one is compared with failed" },
 	{ JUDGE_CANNOT_SPLIT, VERDICT_INTERNAL_ERROR, false,
 		"The isolated engine cannot run this task" },
+	{ JUDGE_BUSY, VERDICT_INTERNAL_ERROR, false, "This machine cannot judge the task now" },
 	{ 2, VERDICT_INTERNAL_ERROR, false, "The judge could not finish" },
 	{ 111, VERDICT_INTERNAL_ERROR, false, "The judge could not report its results" },
 	{ 113, VERDICT_INTERNAL_ERROR, false,
 		"The task failed, not the submission: a case could not be read, no input could be made "
-		"for it, or its check failed" },
+		"for it, or its check failed or took too long" },
 };
 
 static const struct judge_code *find_judge_code(int code)
@@ -418,7 +419,8 @@ static void judge_by_exit(const struct process *processes, const struct process_
 	}
 	if (judge->code == JUDGE_CANNOT_SPLIT)
 		buffer_text(&out->message, JOB_ENGINE_ADVICE);
-	if (out->verdict == VERDICT_INTERNAL_ERROR && !is_orderly(&ended[PROGRAM_NULL]))
+	if (out->verdict == VERDICT_INTERNAL_ERROR
+		&& (judge->code == JUDGE_BUSY || !is_orderly(&ended[PROGRAM_NULL])))
 		out->machine_failed = true;
 }
 
@@ -445,8 +447,11 @@ void judge_isolated(const struct process processes[static PROGRAMS],
 		judge_ending(process, judge, out);
 		buffer_byte(&out->message, '.');
 	} else if (judge->ending == PROCESS_TIMEOUT) {
-		out->verdict = VERDICT_TIME_LIMIT;
-		buffer_printf(&out->message, "The limit of %" PRId64 " s was reached",
+		/* The judge ends every call before the limit, so it was at its own or the task's work. */
+		out->verdict = VERDICT_INTERNAL_ERROR;
+		buffer_printf(&out->message,
+			"The task failed, not the submission: its inputs and checks were not done when the "
+			"limit of %" PRId64 " s was reached",
 			(process->timeout_ms - judge_grace_ms) / 1000);
 		append_where(&out->message, results);
 		buffer_byte(&out->message, '.');

@@ -53,6 +53,7 @@ enum {
 	JUDGE_LOSS = 117,
 	JUDGE_RIVAL = 118,
 	JUDGE_RIVAL_LOSS = 119,
+	JUDGE_BUSY = 120,
 };
 
 /* Sets the verdict on a stage. Call results_finish() first. A failure of the judge is never the
