@@ -126,6 +126,11 @@ inline bool is_enough(const Blocks &blocks, const Rule &rule)
 	return isolated_is_enough(view(values_of(blocks, rule)), &rule);
 }
 
+inline bool is_long_enough(const Blocks &blocks, double took_s, const Rule &rule)
+{
+	return isolated_is_long_enough(blocks.size(), took_s, &rule);
+}
+
 inline double steady_disturbance(const Blocks &blocks, const Rule &rule)
 {
 	return isolated_steady_disturbance(BlocksView(blocks), &rule);

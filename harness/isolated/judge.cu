@@ -1173,6 +1173,7 @@ class Judge
 	{
 		std::string text;
 		auto add = [&](const std::string &line) { add_line(text, line); };
+		const double least_ns = negligible(made.blocks, rule_);
 		char sentence[160];
 		if (summary.blocks < isolated_least_blocks && !mode().has_rival)
 			add("The time limit left room for " + std::to_string(summary.runs) + " calls in "
@@ -1192,13 +1193,13 @@ class Judge
 		std::snprintf(sentence, sizeof sentence,
 			"The time includes work on the GPU before and after the calls: %.1f us a call.",
 			summary.overrun_ns / 1000);
-		if (summary.overrun_ns > 0)
+		if (summary.overrun_ns > least_ns)
 			add(sentence);
 		std::snprintf(sentence, sizeof sentence,
 			"Empty kernels between the calls took %.1f us longer than before the submission was "
 			"loaded; that is not subtracted.",
 			summary.disturbance_ns / 1000);
-		if (summary.disturbance_ns > 0)
+		if (summary.disturbance_ns > least_ns)
 			add(sentence);
 		return text;
 	}
@@ -1470,7 +1471,12 @@ class Judge
 	{
 		Measurement made;
 		warm_up(made, one);
-		while (made.blocks.empty() || !(is_enough(made.blocks, rule_) || budget_.is_case_over())) {
+		double began_s = budget_.passed_s();
+		auto is_over = [&] {
+			return is_enough(made.blocks, rule_) || budget_.is_case_over()
+				|| is_long_enough(made.blocks, budget_.passed_s() - began_s, rule_);
+		};
+		while (made.blocks.empty() || !is_over()) {
 			Block block;
 			run_block(one, made, block, nullptr);
 			if (made.blocks.empty() && is_faster(block))

@@ -558,7 +558,10 @@ class Trial:
 		measurement = Measurement(side, self.conditions)
 		self.warm_up(measurement)
 		self.conditions.look()
-		while not measurement.is_enough(self.rule):
+		began = monotonic()
+		while not (measurement.is_enough(self.rule)
+			or statistics.is_long_enough(len(measurement.blocks),
+			monotonic() - began, self.rule)):
 			block = self.block(measurement)
 			if not measurement.blocks and self.is_faster(block):
 				continue
@@ -1071,10 +1074,11 @@ class Judge:
 		if summary.surcharge_ns:
 			said.append("The blocks of calls differ so much that the upper end of the interval "
 				f"counts: {summary.surcharge_ns / 1000:.1f} us more than their mean.")
-		if summary.overrun_ns:
+		least_ns = statistics.negligible(measurement.blocks, self.rule)
+		if summary.overrun_ns > least_ns:
 			said.append("The time includes work on the GPU before and after the calls: "
 				f"{summary.overrun_ns / 1000:.1f} us a call.")
-		if summary.disturbance_ns:
+		if summary.disturbance_ns > least_ns:
 			said.append(
 				f"Empty kernels between the calls took {summary.disturbance_ns / 1000:.1f} us "
 				"longer than before the submission was loaded; that is not subtracted.")

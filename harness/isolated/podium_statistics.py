@@ -42,7 +42,7 @@ class Looks(ctypes.Structure):
 class Rule(ctypes.Structure):
 	_fields_ = [
 		*_fields(_size, "calls bells controls"), *_fields(Looks, "looks pair_looks"),
-		*_fields(_double, "most_s"), *_fields(_size, "least_warm_calls most_warm_calls"),
+		*_fields(_double, "enough_s most_s"), *_fields(_size, "least_warm_calls most_warm_calls"),
 		*_fields(_double, "warm_s"), *_fields(_size, "calibrations"), *_fields(
 		_double, "open_before_ns wait_ns empty_ns process_ns process_share overrun_ns overrun_share"
 		" probe_ns ready_ns disturbance_ns steady_disturbance_ns moved_ns moved_share half_ns"
@@ -145,6 +145,7 @@ _quiet_of = _bind(Quiet, "quiet_of", Timings)
 _is_look = _bind(_bool, "is_look", _pointer(Looks), _size)
 _values_of = _bind(None, "values_of", Blocks, _rule, _out)
 is_enough = _bind(_bool, "is_enough", Values, _rule)
+is_long_enough = _bind(_bool, "is_long_enough", _size, _double, _rule)
 negligible = _bind(_double, "negligible", Blocks, _rule)
 steady_disturbance = _bind(_double, "steady_disturbance", Blocks, _rule)
 delays_probes = _bind(_bool, "delays_probes", Blocks, _rule)

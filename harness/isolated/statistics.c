@@ -147,6 +147,7 @@ const struct isolated_rule isolated_cuda_rule = {
 	.controls = 3,
 	.looks = { 12, { 6, 7, 8, 10, 12, 16, 20, 26, 34, 46, 60, 76 } },
 	.pair_looks = { 6, { 12, 16, 20, 26, 32, 38 } },
+	.enough_s = 20,
 	.most_s = 60,
 	.least_warm_calls = 8,
 	.most_warm_calls = 100,
@@ -175,6 +176,7 @@ const struct isolated_rule isolated_cpu_rule = {
 	.calls = 5,
 	.looks = { 1, { 4 } },
 	.pair_looks = { 2, { 2, 4 } },
+	.enough_s = 2,
 	.most_s = 2,
 	.least_warm_calls = 1,
 	.most_warm_calls = 1,
@@ -578,6 +580,11 @@ bool isolated_is_enough(struct isolated_values values, const struct isolated_rul
 			|| isolated_half_width(values, 0.95) <= most_half(mean, rule);
 	const double allowed = mean < short_ns ? allowed_ns : allowed_share * mean;
 	return isolated_half_width(values, early_level) <= allowed;
+}
+
+bool isolated_is_long_enough(size_t blocks, double took_s, const struct isolated_rule *rule)
+{
+	return took_s >= rule->enough_s && blocks >= rule->looks.blocks[0];
 }
 
 /* Returns how much longer than before the controls took, of all blocks that no disturbance spoils.

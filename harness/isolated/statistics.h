@@ -71,7 +71,8 @@ struct isolated_rule {
 
 	/* a case */
 	struct isolated_looks looks, pair_looks; /* of its blocks; of pairs of blocks in a comparison */
-	double most_s;                           /* for its blocks */
+	double enough_s; /* for its blocks; after that the fewest suffice, however wide the interval */
+	double most_s;   /* for its blocks */
 	size_t least_warm_calls, most_warm_calls; /* calls that are verified but do not count */
 	double warm_s; /* within these limits, as many as fit into this time */
 
@@ -206,6 +207,8 @@ bool isolated_is_look(const struct isolated_looks *looks, size_t blocks);
  * the last look half of the interval must be within the rule's limit. Otherwise the case gets as
  * many blocks again. */
 bool isolated_is_enough(struct isolated_values values, const struct isolated_rule *rule);
+/* Whether a case may end because it has taken so long: more blocks would hardly help. */
+bool isolated_is_long_enough(size_t blocks, double took_s, const struct isolated_rule *rule);
 /* The disturbance that all blocks together show, and one block is too short to show; 0 within
  * noise. */
 double isolated_steady_disturbance(struct isolated_blocks blocks, const struct isolated_rule *rule);

@@ -1156,8 +1156,8 @@ def too_many_samples_are_thinned_out():
 def measured(over_of_blocks, warm_s=0.0, call_ns=200e3):
 	"""Measures a case. `over_of_blocks` lists, in us, how much longer empty kernels take in each
 	block. The time limit ends with the last block. `warm_s`: what a call takes in the warm-up.
-	`call_ns`: what it takes in a block.
-	Returns (blocks, repeated, disturbance in us, blocks left)."""
+	`call_ns`: what it takes in a block. Returns (blocks, repeated, disturbance in us, blocks
+	left)."""
 	trial = judge_module.Trial.__new__(judge_module.Trial)
 	left = list(over_of_blocks)
 
@@ -1183,6 +1183,26 @@ def blocks_that_all_show_a_small_disturbance_are_repeated():
 	equal(measured([2.5] * count + [0.5] * count + [0]), (count, count, 0.0, 1))
 	equal(measured([2.5] * count + [2.25] * count + [0] * count + [0]), (count, 2 * count, 0.0, 1))
 	equal(measured([2.5] * count * 2 + [2.25] * count + [0]), (count, 2 * count, 2.25, 1))
+
+
+@test
+def a_case_whose_blocks_differ_ends_after_a_while():
+	kept, now, trial = judge_module.monotonic, [0.0], judge_module.Trial.__new__(judge_module.Trial)
+	block_s = 3.0
+
+	def block(measurement):
+		now[0] += block_s
+		call_ns = 200e3 * (1 + len(measurement.blocks) % 2)
+		return block_of([call_ns] * 25, [150e3] * 25, pair_s=[0.001] * 25)
+
+	trial.judge, trial.rule, trial.until = types.SimpleNamespace(rule=CUDA), CUDA, math.inf
+	trial.block, trial.warm_up = block, lambda measurement: None
+	trial.conditions = types.SimpleNamespace(look=lambda: 0)
+	judge_module.monotonic = lambda: now[0]
+	try:
+		equal(len(trial.measure(None).blocks), math.ceil(CUDA.enough_s / block_s))
+	finally:
+		judge_module.monotonic = kept
 
 
 @test

@@ -563,6 +563,15 @@ static void what_is_little_beside_the_calls_is_not_worth_measuring_again(void **
 	assert_true(isolated_negligible((struct isolated_blocks){ blocks, 2 }, CPU) == 0);
 }
 
+static void a_case_that_takes_long_ends_with_the_fewest_blocks(void **state)
+{
+	(void)state;
+	const size_t fewest = CUDA->looks.blocks[0];
+	assert_false(isolated_is_long_enough(fewest, CUDA->enough_s - 1, CUDA));
+	assert_false(isolated_is_long_enough(fewest - 1, CUDA->enough_s, CUDA));
+	assert_true(isolated_is_long_enough(fewest, CUDA->enough_s, CUDA));
+}
+
 static void disturbing_the_null_only_after_its_own_calls_gains_nothing(void **state)
 {
 	(void)state;
@@ -1074,6 +1083,7 @@ int main(void)
 		cmocka_unit_test(no_block_subtracts_more_than_the_null_took_alone),
 		cmocka_unit_test(disturbing_every_third_call_of_the_null_gains_nothing),
 		cmocka_unit_test(a_block_whose_calls_take_two_different_times_is_uneven),
+		cmocka_unit_test(a_case_that_takes_long_ends_with_the_fewest_blocks),
 		cmocka_unit_test(what_is_little_beside_the_calls_is_not_worth_measuring_again),
 		cmocka_unit_test(disturbing_the_null_only_after_its_own_calls_gains_nothing),
 		cmocka_unit_test(a_disturbance_below_the_noise_of_a_block_shows_in_four),
