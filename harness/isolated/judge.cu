@@ -1443,14 +1443,19 @@ class Judge
 		return false;
 	}
 
-	/* Measures a case, again if empty kernels took longer in all blocks: the machine may have
-	 * drifted and recovered. An attempt cut short by the time limit never replaces a full one. */
+	/* Measures a case, again if empty kernels took longer in all blocks, or soon if too many blocks
+	 * were disturbed: the machine may have drifted and recovered. An attempt cut short by the time
+	 * limit never replaces a full one. */
 	Measurement measure(const Case &one)
 	{
+		double began_s = budget_.passed_s();
 		Measurement kept = attempt_at(one);
-		for (int i = 1; i < isolated_most_attempts
-			 && steady_disturbance(kept.blocks, rule_) > negligible(kept.blocks, rule_)
-			 && !budget_.is_case_over();
+		auto must_go_on = [&] {
+			bool is_soon = budget_.passed_s() - began_s < rule_.enough_s;
+			return steady_disturbance(kept.blocks, rule_) > negligible(kept.blocks, rule_)
+				|| (is_soon && !kept.disturbed.empty());
+		};
+		for (int i = 1; i < isolated_most_attempts && must_go_on() && !budget_.is_case_over();
 			 i++) {
 			Measurement other = attempt_at(one);
 			if (is_enough(other.blocks, rule_))

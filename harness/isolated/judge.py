@@ -535,13 +535,14 @@ class Trial:
 		return "some calls took another time than the rest" if block.is_uneven(self.rule) else None
 
 	def measure(self, side):
-		"""Measures a case, again if empty kernels took longer in all blocks: the machine may have
-		drifted and recovered. An attempt cut short by the time limit never replaces a full one."""
+		"""Measures a case, again if empty kernels took longer in all blocks, or soon if too many
+		blocks were disturbed: the machine may have drifted and recovered. An attempt cut short by
+		the time limit never replaces a full one."""
+		began = monotonic()
 		kept = self.attempt(side)
 		for _ in range(1, statistics.MOST_ATTEMPTS):
-			disturbance = statistics.steady_disturbance(kept.blocks, self.rule)
-			if disturbance <= statistics.negligible(kept.blocks,
-				self.rule) or monotonic() >= self.until:
+			is_soon = monotonic() - began < self.rule.enough_s
+			if monotonic() >= self.until or not (self.has_drifted(kept) or kept.notes and is_soon):
 				break
 			other = self.attempt(side)
 			if other.is_enough(self.rule):
@@ -553,6 +554,11 @@ class Trial:
 				"said that its output was complete, and kept the GPU from showing it to the judge "
 				"until it was"), side)
 		return kept
+
+	def has_drifted(self, measurement):
+		blocks = measurement.blocks
+		return statistics.steady_disturbance(blocks,
+			self.rule) > statistics.negligible(blocks, self.rule)
 
 	def attempt(self, side):
 		measurement = Measurement(side, self.conditions)

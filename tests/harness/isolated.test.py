@@ -1155,17 +1155,20 @@ def too_many_samples_are_thinned_out():
 
 def measured(over_of_blocks, warm_s=0.0, call_ns=200e3):
 	"""Measures a case. `over_of_blocks` lists, in us, how much longer empty kernels take in each
-	block. The time limit ends with the last block. `warm_s`: what a call takes in the warm-up.
+	block; None: the GPU is slowed down. The time limit ends with the last block. `warm_s`: what a
+	call takes in the warm-up.
 	`call_ns`: what it takes in a block. Returns (blocks, repeated, disturbance in us, blocks
 	left)."""
 	trial = judge_module.Trial.__new__(judge_module.Trial)
 	left = list(over_of_blocks)
 
 	def block(measurement):
-		over_ns = left.pop(0) * 1000
+		over_us = left.pop(0)
 		trial.until = math.inf if left else 0
-		return block_of([call_ns] * 25, [150e3] * 25, quiet=quiet(150e3),
-			controls=[150e3 + over_ns] * 5, pair_s=[0.001] * 25)
+		made = block_of([call_ns] * 25, [150e3] * 25, quiet=quiet(150e3),
+			controls=[150e3 + 1000 * (over_us or 0)] * 5, pair_s=[0.001] * 25)
+		made.slowed_by = 0x40 if over_us is None else 0
+		return made
 
 	trial.judge = types.SimpleNamespace(rule=CUDA)
 	trial.rule, trial.until = statistics.rule_for(CUDA, warm_s), math.inf
@@ -1183,6 +1186,14 @@ def blocks_that_all_show_a_small_disturbance_are_repeated():
 	equal(measured([2.5] * count + [0.5] * count + [0]), (count, count, 0.0, 1))
 	equal(measured([2.5] * count + [2.25] * count + [0] * count + [0]), (count, 2 * count, 0.0, 1))
 	equal(measured([2.5] * count * 2 + [2.25] * count + [0]), (count, 2 * count, 2.25, 1))
+
+
+@test
+def a_case_with_disturbed_blocks_is_measured_again_soon():
+	count, slowed = CUDA.looks.blocks[0], [None] * (statistics.MOST_REPEATS + 1)
+	clean, spoilt = [0] * count, [*slowed, *[0] * (count - 1)]
+	equal(measured([*spoilt, *clean, 0])[::3], (count, 1))
+	equal(measured([*spoilt * 3, 0])[::3], (count, 1))
 
 
 @test

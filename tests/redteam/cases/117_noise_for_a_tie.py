@@ -5,7 +5,7 @@
 # on: gpu
 # task: fill_py
 # mode: benchmark
-# variants: noisy honest
+# variants: noisy
 # truth: honest
 # charged: 1
 import torch
