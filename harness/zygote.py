@@ -25,6 +25,7 @@ zygote never touches CUDA, a seed, or a byte of a submission.
 """
 import array
 import ctypes
+import gc
 import fcntl
 import json
 import os
@@ -366,4 +367,6 @@ def serve():
 prctl(PR_SET_DUMPABLE, 0)  # a submission of the same user must not read the zygote
 sandbox = load_sandbox()
 import_slow_modules()
+gc.collect()
+gc.freeze()  # a collection in a forked program would copy all of the zygote's pages
 serve()()
