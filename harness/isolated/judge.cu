@@ -1434,7 +1434,9 @@ class Judge
 	bool must_repeat(Measurement &made, std::set<std::string> whys)
 	{
 		whys.erase("");
-		if (!whys.empty() && made.repeated < isolated_most_repeats && !budget_.is_case_over()) {
+		if (!whys.empty()
+			&& isolated_may_repeat(static_cast<std::size_t>(made.repeated), made.blocks.size())
+			&& !budget_.is_case_over()) {
 			made.repeated++;
 			return true;
 		}
@@ -1443,7 +1445,7 @@ class Judge
 		return false;
 	}
 
-	/* Measures a case, again if empty kernels took longer in all blocks, or soon if too many blocks
+	/* Measures a case, again if empty kernels took longer in all blocks, or soon if many blocks
 	 * were disturbed: the machine may have drifted and recovered. An attempt cut short by the time
 	 * limit never replaces a full one. */
 	Measurement measure(const Case &one)
@@ -1452,8 +1454,11 @@ class Judge
 		Measurement kept = attempt_at(one);
 		auto must_go_on = [&] {
 			bool is_soon = budget_.passed_s() - began_s < rule_.enough_s;
+			std::size_t disturbed = 0;
+			for (const auto &[why, count] : kept.disturbed)
+				disturbed += static_cast<std::size_t>(count);
 			return steady_disturbance(kept.blocks, rule_) > negligible(kept.blocks, rule_)
-				|| (is_soon && !kept.disturbed.empty());
+				|| (is_soon && isolated_are_spoiled(disturbed, kept.blocks.size()));
 		};
 		for (int i = 1; i < isolated_most_attempts && must_go_on() && !budget_.is_case_over();
 			 i++) {

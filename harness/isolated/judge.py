@@ -535,14 +535,15 @@ class Trial:
 		return "some calls took another time than the rest" if block.is_uneven(self.rule) else None
 
 	def measure(self, side):
-		"""Measures a case, again if empty kernels took longer in all blocks, or soon if too many
+		"""Measures a case, again if empty kernels took longer in all blocks, or soon if many
 		blocks were disturbed: the machine may have drifted and recovered. An attempt cut short by
 		the time limit never replaces a full one."""
 		began = monotonic()
 		kept = self.attempt(side)
 		for _ in range(1, statistics.MOST_ATTEMPTS):
 			is_soon = monotonic() - began < self.rule.enough_s
-			if monotonic() >= self.until or not (self.has_drifted(kept) or kept.notes and is_soon):
+			is_spoiled = statistics.are_spoiled(len(kept.notes), len(kept.blocks))
+			if monotonic() >= self.until or not (self.has_drifted(kept) or is_spoiled and is_soon):
 				break
 			other = self.attempt(side)
 			if other.is_enough(self.rule):
@@ -574,7 +575,8 @@ class Trial:
 			if len(block.calls) < statistics.LEAST_CALLS and measurement.blocks:
 				break
 			why = self.why_again(block, measurement.blocks)
-			if why and measurement.repeated < statistics.MOST_REPEATS and monotonic() < self.until:
+			may_repeat = statistics.may_repeat(measurement.repeated, len(measurement.blocks))
+			if why and may_repeat and monotonic() < self.until:
 				measurement.repeated += 1
 				continue
 			measurement.blocks.append(block)
@@ -621,7 +623,8 @@ class Trial:
 		"""Keeps a pair of blocks unless one of them must be repeated."""
 		whys = [self.why_again(block, measurement.blocks) for measurement, block in blocks.items()]
 		whys = [why for why in whys if why]
-		if whys and both[0].repeated < statistics.MOST_REPEATS and monotonic() < self.until:
+		may_repeat = statistics.may_repeat(both[0].repeated, len(both[0].blocks))
+		if whys and may_repeat and monotonic() < self.until:
 			both[0].repeated += 1
 			return
 		if min(len(block.calls)

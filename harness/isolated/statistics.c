@@ -582,6 +582,16 @@ bool isolated_is_enough(struct isolated_values values, const struct isolated_rul
 	return isolated_half_width(values, early_level) <= allowed;
 }
 
+bool isolated_may_repeat(size_t repeated, size_t blocks)
+{
+	return repeated < isolated_most_repeats + blocks / 4;
+}
+
+bool isolated_are_spoiled(size_t disturbed, size_t blocks)
+{
+	return 4 * disturbed > blocks;
+}
+
 bool isolated_is_long_enough(size_t blocks, double took_s, const struct isolated_rule *rule)
 {
 	return took_s >= rule->enough_s && blocks >= rule->looks.blocks[0];

@@ -49,7 +49,7 @@ double isolated_half_width(struct isolated_values values, double level);
 
 enum {
 	isolated_most_looks = 12,
-	isolated_most_repeats = 6,    /* blocks measured again, per case */
+	isolated_most_repeats = 6,    /* of a case's first blocks; see isolated_may_repeat */
 	isolated_most_attempts = 3,   /* at a case */
 	isolated_most_late = 20,      /* calls for which the submission was late to get ready */
 	isolated_most_samples = 4000, /* reported per case */
@@ -207,6 +207,11 @@ bool isolated_is_look(const struct isolated_looks *looks, size_t blocks);
  * the last look half of the interval must be within the rule's limit. Otherwise the case gets as
  * many blocks again. */
 bool isolated_is_enough(struct isolated_values values, const struct isolated_rule *rule);
+/* Whether one more of the case's blocks may be measured again instead of counting, after `repeated`
+ * of them were: a machine disturbs a share of all blocks, so the number grows with theirs. */
+bool isolated_may_repeat(size_t repeated, size_t blocks);
+/* Whether so many of a case's blocks were disturbed that another attempt is worth its time. */
+bool isolated_are_spoiled(size_t disturbed, size_t blocks);
 /* Whether a case may end because it has taken so long: more blocks would hardly help. */
 bool isolated_is_long_enough(size_t blocks, double took_s, const struct isolated_rule *rule);
 /* The disturbance that all blocks together show, and one block is too short to show; 0 within

@@ -563,6 +563,17 @@ static void what_is_little_beside_the_calls_is_not_worth_measuring_again(void **
 	assert_true(isolated_negligible((struct isolated_blocks){ blocks, 2 }, CPU) == 0);
 }
 
+static void blocks_are_measured_again_in_proportion_to_those_that_count(void **state)
+{
+	(void)state;
+	assert_true(isolated_may_repeat(5, 0));
+	assert_false(isolated_may_repeat(6, 3));
+	assert_true(isolated_may_repeat(6, 4));
+	assert_false(isolated_may_repeat(25, 76));
+	assert_false(isolated_are_spoiled(1, 4));
+	assert_true(isolated_are_spoiled(2, 7));
+}
+
 static void a_case_that_takes_long_ends_with_the_fewest_blocks(void **state)
 {
 	(void)state;
@@ -1083,6 +1094,7 @@ int main(void)
 		cmocka_unit_test(no_block_subtracts_more_than_the_null_took_alone),
 		cmocka_unit_test(disturbing_every_third_call_of_the_null_gains_nothing),
 		cmocka_unit_test(a_block_whose_calls_take_two_different_times_is_uneven),
+		cmocka_unit_test(blocks_are_measured_again_in_proportion_to_those_that_count),
 		cmocka_unit_test(a_case_that_takes_long_ends_with_the_fewest_blocks),
 		cmocka_unit_test(what_is_little_beside_the_calls_is_not_worth_measuring_again),
 		cmocka_unit_test(disturbing_the_null_only_after_its_own_calls_gains_nothing),

@@ -1,7 +1,7 @@
 # 68c write_input_after_done
 # attempts: to change what the judge shares after the call: writes inputs, other places and outputs of earlier calls all the time
 # required: VERDICT
-# verdict: passed or wrong answer or protocol violation or runtime error
+# verdict: passed or wrong answer or protocol violation or runtime error or time limit
 # engines: isolated
 # on: cpu gpu
 # mode: benchmark
