@@ -114,7 +114,8 @@ static int read_preview(struct request *request, struct rejudging_view *view, st
 {
 	struct rank_change *changes;
 	const struct rejudging *one = view->rejudging;
-	/* Making the preview writes as much as applying the rejudging, so only page 1 shows it. */
+	/* The preview costs as many database writes as applying the rejudging, so only page 1 makes
+	 * it. */
 	view->has_preview =
 		strcmp(one->state, "open") == 0 && !one->waiting && !one->frozen && view->paging.page == 1;
 	if (!view->has_preview)

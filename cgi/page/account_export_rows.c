@@ -277,8 +277,9 @@ static const struct column LINK_COLUMNS[] = { TIME(struct link_row, expires_at_m
 static const struct statement LINKS = SELECT(struct link_row, LINK_COLUMNS,
 	"SELECT expires_at AS expires_at_ms FROM password_links WHERE user_id = ?");
 
-/* Another user may now have the name of a deleted account, so IDs and times select the rows. The
- * address appears only in rows of the user's own actions. */
+/* The name alone is not enough, because a deleted account may have had it: the user's own actions
+ * must also have the user's ID, and actions on the user must be newer than the account. Only the
+ * user's own actions show the client's address. */
 struct audit_row {
 	int64_t at_ms;
 	const char *address, *action, *subject, *detail;

@@ -1,6 +1,5 @@
-/* The entry for a submission that is its own source file. Compiled once for all submissions to a
- * task.
- */
+/* The contestant's way into a submission that is compiled separately and linked with this file. So
+ * this file is compiled once for all submissions to a task. */
 #include "entry.h"
 
 output_t custom_kernel(input_t data);

@@ -413,8 +413,8 @@ class Trial:
 		return taken
 
 	def _note_head(self, taken, heads):
-		"""Appends a head's duration to the list of the call before it: the head shows what that
-		call left on the device."""
+		"""Appends the duration of a head, the judge's work on the device before a call, to the list
+		of the previous call: a long head shows that this call left work on the device."""
 		if self._after is not None:
 			self._after.append(taken.head_ns)
 		self._after = heads

@@ -272,9 +272,10 @@ class Side
 		return static_cast<double>(call_.elapsed_ns);
 	}
 
-	/* `limit_ns`: for the contestant. `cpu`: for its main thread, or -1. `least_ns`: the judge
-	 * waits at least so long after the start. `probes_input`: probes the input instead of the
-	 * output, which must be empty. */
+	/* `limit_ns`: the contestant's time limit. `cpu`: the processor of its main thread, or -1.
+	 * `least_ns`: the judge probes no earlier than this after the start of the clock.
+	 * `probes_input`: the judge probes the input instead of the output. Only for calls without an
+	 * output. */
 	template <class Input>
 	Called call(const Drawn<Input> &drawn, std::int64_t limit_ns, int cpu, double least_ns,
 		bool probes_input = false)
@@ -669,8 +670,9 @@ class Side
 			places_.size() };
 	}
 
-	/* Puts decoys in place of the withheld lines: noise if the whole part is withheld, else other
-	 * lines of the input, which do not look wrong. */
+	/* Puts decoys in place of the withheld lines. If at most half of a part's lines are withheld,
+	 * the decoys are other lines of that part, so a contestant cannot see which lines are false.
+	 * Otherwise they are noise. */
 	void spoil_withheld(std::uint64_t seed)
 	{
 		for (const auto &[piece, last] : hidden_) {

@@ -118,7 +118,8 @@ static const char *resolve_integer(struct yaml_node *node)
 	return NULL;
 }
 
-/* Adds the parts from the last one on, as PyYAML does, so the rounding is the same. */
+/* Parses a real, which may be written in base 60, as in "1:30:0.5". Adds its parts from the last
+ * one on, as PyYAML does, so the rounding is the same. */
 static double parse_real(const char *digits)
 {
 	double parts[longest_scalar_bytes], base = 1, value = 0;

@@ -132,8 +132,8 @@ static double gpus_of_case(const char *case_line)
 	return formula_evaluate("world_size", case_line, &gpus, NULL) == 0 && gpus > 1 ? gpus : 1;
 }
 
-/* Outputs may still be in the cache when the kernel ends. With a warm cache, a line may first have
- * held an input, so each line counts twice. */
+/* Returns the bytes that may never move between cache and memory. Outputs may stay in the cache, so
+ * its size counts once. In a warm cache an input may have been there before, so it counts twice. */
 static double cached_bytes(const struct floor_case *one, const struct demand *demand)
 {
 	return demand->peaks ? demand->peaks->l2_mib * 1024 * 1024 * demand->gpus * (one->warm ? 2 : 1)

@@ -125,9 +125,10 @@ static size_t count_before(const struct order *order, size_t first, size_t index
 	return before;
 }
 
-/* Finds the entry to rank next: the first from `first` on, by score, that no other must precede. If
- * there is none, comparisons form a circle. Then it is the first entry with the fewest before it,
- * whose circle depends on no other circle. */
+/* Finds the entry to rank next, from `first` on: the first by score that no other must precede. If
+ * every entry must follow another one, comparisons form circles. Then it is the entry that the
+ * fewest must precede, directly or through others. Only entries of its own circle must precede it.
+ */
 static size_t find_next(const struct order *order, size_t first)
 {
 	size_t next = first, fewest = SIZE_MAX;

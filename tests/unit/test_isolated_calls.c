@@ -496,7 +496,8 @@ static void an_input_is_handed_over_after_the_head(void **state)
 
 /* ---- calls that time out ---- */
 
-/* Takes its time at the first call: before it is ready in slot 0, before it is done in slot 1. */
+/* A contestant that is late in its first call. In slot 0 it sleeps before "ready", in slot 1 before
+ * "done". */
 static int hesitate(struct hands *hands)
 {
 	for (int calls = 0;; calls++) {

@@ -57,8 +57,8 @@ struct process {
 	void *onlooker;
 	/* The program runs nothing of a submission, and no submission may read its memory. */
 	bool is_trusted;
-	/* Only for followers: the channel closes when the sandbox has no process left, not when the
-	 * program closes it. */
+	/* Only for followers (see process_run_all): their channel to the leader closes when the
+	 * sandbox has no process left, not when the program closes it. */
 	bool holds_channel;
 	/* Only for the leader: the exit code that says that a follower has ended; 0: none. */
 	int loss_code;
