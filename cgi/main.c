@@ -390,8 +390,7 @@ static bool hand_over(pid_t *successor)
 	return true;
 }
 
-/* Waits until no stream is open, because a reload must not interrupt them, or until a signal
- * arrives. */
+/* Waits until all streams have ended or a signal arrives: a reload must not interrupt a stream. */
 static void outlast_streams(const sigset_t *signals)
 {
 	const struct timespec pause = { .tv_nsec = 200000000 };

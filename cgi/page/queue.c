@@ -188,8 +188,8 @@ static struct queue_line *queue_line_of(struct queue_line *lines, size_t *count,
 	return &lines[(*count)++];
 }
 
-/* Counts every job in the line of its model. A model without devices appears only if the visitor
- * may see one of its jobs. */
+/* Counts the jobs in the line of each model, hidden ones too. A model without devices has a line
+ * only if the visitor may see one of its jobs. */
 static void count_queue_lines(struct arena *arena, struct queue_view *view)
 {
 	struct queue_line *lines =

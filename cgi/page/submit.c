@@ -178,8 +178,8 @@ static int take_template(struct request *request, struct submit_form *form, cons
 	return 0;
 }
 
-/* Fills a new form with the mode and devices of the viewer's last submission, or of the one in
- * ?from=. */
+/* Fills a new form with the mode and devices of the viewer's last submission, or with those and the
+ * code of the one in ?from=. The code may also be the template in ?template=. */
 static int begin_form(struct request *request, struct submit_form *form,
 	const struct database_answer *answers, struct choices *choices)
 {

@@ -48,8 +48,8 @@ struct submit_form {
 	const struct quota_use *uses;
 	const char *endings; /* for the file chooser: ".cu, .cuh" */
 	const char *comment; /* prefix of a header line: "#" or "//" */
-	/* Where the code in the form comes from, as a sentence; NULL: it was typed, or there is
-	 * none. */
+	/* A sentence: where the code in the form comes from, or why a file is not shown; NULL:
+	 * neither. */
 	const char *origin;
 	/* The viewer's submission whose mode and devices the form repeats; 0: none. */
 	int64_t remembers;

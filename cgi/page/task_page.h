@@ -56,9 +56,9 @@ struct task_source {
 	struct blob_value content;
 };
 
-/* Read the task and the file that the address names. task_file_of_request takes ROLE/PATH, or PATH
- * for the first file with it. task_template_of_request takes a language, ignoring case. They return
- * ERROR_NOT_FOUND with a message that lists the files. */
+/* Find the file that the address names, and read it. task_file_of_request takes ROLE/PATH, or PATH
+ * alone for the first file at that path. task_template_of_request takes a language, ignoring case.
+ * The message of ERROR_NOT_FOUND lists what there is. */
 int task_file_of_request(struct request *request, struct task_source *source);
 int task_template_of_request(struct request *request, struct task_source *source);
 

@@ -19,8 +19,8 @@ struct span {
  * client has gone. */
 bool fastcgi_send(const FCGX_Request *request, const struct span *spans, size_t count);
 
-/* For callers that write to a connection only when it has room: append the same records to a
- * buffer, and at last the end of the answer. */
+/* For callers that write to a connection only when it has room. fastcgi_add appends the records
+ * that fastcgi_send would send to a buffer, and fastcgi_add_end the end of the answer. */
 void fastcgi_add(struct buffer *out, int request_id, const void *bytes, size_t length);
 void fastcgi_add_end(struct buffer *out, int request_id);
 

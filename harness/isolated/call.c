@@ -158,7 +158,8 @@ static int take_result(struct isolated_call *call)
 			"The submission's process ended a call with the unknown status %u.", call->status);
 }
 
-/* Hands over the input at `at_ns`, when the clock already runs, and opens the gate. */
+/* At `at_ns` (0: at once), hands over the input, if there is one to hand over, and opens the gate.
+ */
 static int hand_over(struct isolated_call *call, int64_t at_ns)
 {
 	int rc = 0;

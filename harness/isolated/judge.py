@@ -420,8 +420,8 @@ class Trial:
 		self._after = heads
 
 	def prepare(self, sides):
-		"""One call of each side that does not count. The call compiles and shows the output's
-		form."""
+		"""Calls each side once without counting it. In this call a side compiles, and the judge
+		learns the form of its output."""
 		self.patience = {side: Patience(self.judge.budget) for side in sides}
 		data, image = self.fresh("prepare")
 		for side in sides:

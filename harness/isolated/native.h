@@ -175,7 +175,8 @@ int isolated_ring(struct isolated_call *call);
  * no result; the contestant may have sent frames. */
 int isolated_resume(struct isolated_call *call);
 
-/* A word in pinned memory for struct isolated_call, which the GPU writes. Never freed. */
+/* Makes the `head` of struct isolated_call: a word in pinned memory that the GPU writes. It is
+ * never freed. */
 int isolated_head_make(uint32_t **word);
 /* Enqueues on a stream (a cudaStream_t as a number; 0: the legacy default stream) a write of the
  * word, behind all earlier work there. The value must differ from the last one. */

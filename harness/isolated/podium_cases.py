@@ -125,8 +125,8 @@ class Inputs:
 
 
 def describe(data, tensors, given):
-	"""The form of an input with its values. `given(value)`: whether contestants can import the
-	class of this named tuple. Raises Unsplittable."""
+	"""Describes an input: its form and its leaves. `given(value)`: whether contestants can import
+	the class of `value`, a named tuple. Raises Unsplittable."""
 
 	def other(value, place):
 		raise tree.Unsplittable(

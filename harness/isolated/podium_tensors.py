@@ -96,7 +96,8 @@ class Tensors:
 	# ---- memory ----
 
 	def bytes_at(self, address, count, is_cuda, ctypes_array):
-		"""`count` bytes at an address as a tensor of uint8; host memory comes as `ctypes_array`."""
+		"""A tensor of uint8 over `count` bytes at an address of the GPU, or else over the host's
+		`ctypes_array`."""
 		if is_cuda:
 			return self.torch.as_tensor(_DeviceBytes(address, count), device=self.device)
 		return self.torch.frombuffer(ctypes_array, dtype=self.torch.uint8)

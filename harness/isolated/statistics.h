@@ -255,8 +255,9 @@ struct isolated_comparison {
 /* Compares pairs of blocks with the same inputs, as many of ours as of theirs. */
 struct isolated_comparison isolated_in_turns(
 	struct isolated_values ours, struct isolated_values theirs, const struct isolated_rule *rule);
-/* Compares blocks that were measured separately, any number of each. A side's noise beyond the
- * rule's limit counts as time of that side, as in isolated_summarize. */
+/* Compares blocks that were measured separately; the sides may differ in number. If a side's
+ * interval is wider than the rule allows, half of its width is added to that side's time, as in
+ * isolated_summarize. */
 struct isolated_comparison isolated_apart(
 	struct isolated_values ours, struct isolated_values theirs, const struct isolated_rule *rule);
 /* Chooses the comparison that counts. In turns, drift affects both submissions alike, but each can

@@ -3,7 +3,7 @@
  *
  * A floor that rejected honest kernels would be worse than none. Where facts are unknown, each rule
  * therefore decides in favor of the submission. The CPU has no floor. A GPU that is not in
- * lib/gpu/peaks.h has only the floor of a launch. */
+ * lib/gpu/peaks.c has only the floor of a launch. */
 #ifndef PODIUM_LIB_GPU_FLOOR_H
 #define PODIUM_LIB_GPU_FLOOR_H
 

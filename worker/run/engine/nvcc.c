@@ -24,8 +24,8 @@ static const char *const FLAGS[] = {
 	"-Xptxas=--warn-on-spills",
 };
 
-/* Compute capabilities whose full instruction set has another architecture name (wgmma, TMA
- * multicast). */
+/* Compute capabilities that need another architecture name for all of their instructions, such as
+ * wgmma. */
 static const struct {
 	const char *capability, *name;
 } ARCHITECTURES[] = { { "9.0", "90a" } };

@@ -467,8 +467,8 @@ static int build_root(struct root *root)
 	umask(022);
 	if (cut_shown(root) || hide_settings(root) || cut_nodes(root) || cut_job(root))
 		return -1;
-	/* Build the root over --directory, because that folder exists; its contents were already
-	 * cloned. */
+	/* Build the root over --directory, which surely exists. What programs need from below it is
+	 * already cloned. */
 	if (mount("podium", root->host->directory, "tmpfs", MS_NOSUID | MS_NODEV,
 			"size=16m,nr_inodes=16384,mode=755")
 		|| chdir(root->host->directory))

@@ -52,8 +52,8 @@ struct sandbox_view {
 	const char *gpus;  /* UUIDs separated by commas; NULL or "": none */
 	bool is_profiled;  /* adds the node that profilers use */
 	bool loopback;     /* programs inside talk to each other by TCP */
-	/* Paths of programs whose folders it needs, where they lie apart from the system's; NULL: no
-	 * more. */
+	/* Paths of programs that may lie outside of the system's folders, so the sandbox also shows
+	 * their folders; NULL: no more. */
 	const char *programs[4];
 };
 

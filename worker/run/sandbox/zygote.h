@@ -30,9 +30,9 @@ int zygote_count(void);
 void zygote_keep(struct zygote *zygote);
 void zygote_end(struct zygote *zygote);
 
-/* Whether the program can be forked from the zygote. The zygote must have imported everything. The
- * program's first word must be the zygote's interpreter, the second a file. It must have no limit
- * on addresses, because the zygote already has many. */
+/* Whether the zygote can fork the program. It can if it has imported everything, the program's
+ * first word is its interpreter and the second a file, and the program has no limit on address
+ * space, of which the zygote itself uses much. */
 bool zygote_serves(struct zygote *zygote, const struct process *process);
 
 /* The descriptors that a program gets as 0, 1, 2 and so on. Each source lies above those numbers.
