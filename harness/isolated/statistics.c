@@ -368,32 +368,27 @@ static double with_pace(double least, double allowed_ns, double allowed_share)
 	return least + fmax(allowed_ns, allowed_share * least);
 }
 
-static size_t count_undisturbed(struct isolated_blocks blocks, const struct isolated_rule *rule)
-{
-	size_t count = 0;
-	for (size_t i = 0; i < blocks.count; i++)
-		count += isolated_disturbance(&blocks.at[i], rule) == 0;
-	return count;
-}
-
 struct isolated_limits isolated_limits_of(
 	struct isolated_blocks blocks, const struct isolated_rule *rule)
 {
 	const double share = 1;
-	/* The steady disturbance of so few blocks is unknown, so noise excuses nothing. A submission
-	 * can bring this about: it uses up the time limit in calls that do not count. */
-	const bool are_few = count_undisturbed(blocks, rule) < isolated_least_blocks;
-	double constant = INFINITY, head = INFINITY, take = INFINITY, probed = INFINITY;
+	double constant = INFINITY, quiet = INFINITY, head = INFINITY, take = INFINITY,
+		   probed = INFINITY;
+	size_t undisturbed = 0;
 	for (size_t i = 0; i < blocks.count; i++) {
 		const struct isolated_block *block = &blocks.at[i];
+		undisturbed += isolated_disturbance(block, rule) == 0;
 		constant = fmin(constant, own_constant(block, rule) + block_noise(block, rule));
-		if (are_few)
-			constant = fmin(constant, quiet_call(block) + block->delta_ns - rule->empty_ns);
+		quiet = fmin(quiet, quiet_call(block) + block->delta_ns - rule->empty_ns);
 		/* fmin ignores NAN, the center of no heads. */
 		head = fmin(head, null_head(block));
 		take = fmin(take, center_of(block->null, touch_and_take_ns));
 		probed = fmin(probed, center_of(block->null, probed_ns));
 	}
+	/* The steady disturbance of so few blocks is unknown, so noise excuses nothing. A submission
+	 * can bring this about: it uses up the time limit in calls that do not count. */
+	if (undisturbed < isolated_least_blocks)
+		constant = fmin(constant, quiet);
 	return (struct isolated_limits){
 		.constant_ns = constant,
 		.head_ns = with_pace(head, rule->overrun_ns, share),
@@ -716,23 +711,35 @@ static void sum_up_corrections(struct isolated_blocks blocks, const struct isola
 		isolated_mean(values_at(disturbances, blocks.count)) + corrections->steady_ns;
 }
 
-/* With a single block, only its calls say how far it may be off. Noise must not help in a tie: if
- * half of the interval is larger than allowed, the upper end is the case's time, with the error
- * that is allowed. */
+/* How noise counts in a time, so that it does not help in a tie: if half of the interval is larger
+ * than allowed, the upper end is the time, with the half that is allowed. */
+struct noise {
+	bool is_wide;
+	double extra_ns, half_ns; /* added to the mean; half of the interval then */
+};
+
+static struct noise charge_noise(double mean_ns, double half_ns, const struct isolated_rule *rule)
+{
+	const double most = most_half(mean_ns, rule);
+	const bool is_wide = isfinite(half_ns) && half_ns > most;
+	return (struct noise){ is_wide, is_wide ? half_ns : 0, is_wide ? most : half_ns };
+}
+
+/* With a single block, only its calls say how far it may be off. */
 static void sum_up_time(struct isolated_values values, struct isolated_values samples,
 	const struct isolated_rule *rule, struct isolated_summary *summary)
 {
 	const struct isolated_values units = values.count > 1 ? values : samples;
 	const double std = isolated_deviation(samples), mean = isolated_mean(values),
-				 process = process_error(mean, rule), most = most_half(mean, rule),
-				 half = units.count > 1 ? isolated_half_width(units, 0.95) : std;
-	const bool is_wide = half > most;
-	const double extra = is_wide ? half : 0, err = isolated_standard_error(units);
-	summary->surcharge_ns = extra;
-	summary->mean_ns = mean + extra;
-	summary->err_ns = hypot(is_wide ? fmin(err, most / 2) : err, process);
+				 process = process_error(mean, rule),
+				 half = units.count > 1 ? isolated_half_width(units, 0.95) : std,
+				 err = isolated_standard_error(units);
+	const struct noise noise = charge_noise(mean, half, rule);
+	summary->surcharge_ns = noise.extra_ns;
+	summary->mean_ns = mean + noise.extra_ns;
+	summary->err_ns = hypot(noise.is_wide ? fmin(err, noise.half_ns / 2) : err, process);
 	summary->low_ns = fmax(1, mean - hypot(half, 2 * process));
-	summary->high_ns = mean + extra + hypot(is_wide ? most : half, 2 * process);
+	summary->high_ns = mean + noise.extra_ns + hypot(noise.half_ns, 2 * process);
 	summary->best_ns = isolated_least(values);
 	summary->worst_ns = values.at[0];
 	for (size_t i = 1; i < values.count; i++)
@@ -820,10 +827,9 @@ struct side_time {
 static struct side_time time_of_side(
 	struct isolated_values values, const struct isolated_rule *rule)
 {
-	const double mean = isolated_mean(values), half = isolated_half_width(values, 0.95),
-				 most = most_half(mean, rule);
-	const bool is_wide = isfinite(half) && half > most;
-	return (struct side_time){ is_wide ? mean + half : mean, is_wide ? most : half };
+	const double mean = isolated_mean(values);
+	const struct noise noise = charge_noise(mean, isolated_half_width(values, 0.95), rule);
+	return (struct side_time){ mean + noise.extra_ns, noise.half_ns };
 }
 
 struct isolated_comparison isolated_apart(
