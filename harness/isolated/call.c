@@ -40,7 +40,7 @@ static int keep_waiting(struct waiting *waiting)
 		return 0;
 	isolated_make_way();
 	const int64_t now_ns = isolated_clock_ns(), waited_ns = now_ns - waiting->begin_ns;
-	if (waited_ns >= waiting->call->limit_ns)
+	if (waited_ns >= waiting->call->limit_ns - waiting->call->waited_ns)
 		return isolated_fail(ISOLATED_TIMEOUT,
 			"The submission's process did not answer within %.3g s.",
 			(double)waiting->call->limit_ns / 1e9);
@@ -83,12 +83,13 @@ static int announce_call(const struct isolated_call *call)
 	return 0;
 }
 
-static int wait_until_ready(const struct isolated_call *call)
+static int wait_until_ready(struct isolated_call *call)
 {
 	struct waiting waiting = begin_waiting(call, isolated_clock_ns(), isolated_ns_per_ms);
 	int rc = 0;
 	for (uint32_t ready; !rc && (ready = load_word(&call->page->ready)) != call->number;)
 		rc = ready == call->number - 1 ? keep_waiting(&waiting) : wrote_over("ready", ready);
+	call->waited_ns += isolated_clock_ns() - waiting.begin_ns;
 	return rc;
 }
 
@@ -99,6 +100,7 @@ int isolated_announce(struct isolated_call *call)
 			ISOLATED_FAILED, "A call cannot be armed with command %u.", call->command);
 	call->number++;
 	call->is_announced = 1;
+	call->waited_ns = 0;
 	call->announced_ns = isolated_clock_ns();
 	return announce_call(call);
 }
@@ -214,6 +216,7 @@ int isolated_resume(struct isolated_call *call)
 {
 	if (load_word(&call->page->done) == call->number)
 		return 0;
+	call->waited_ns = 0;
 	int rc = wait_until_ready(call);
 	if (!rc && call->announced_ns)
 		rc = hand_over(call, 0);

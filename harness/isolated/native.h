@@ -124,8 +124,11 @@ struct isolated_call {
 	uint32_t number;  /* of the last call on this page; isolated_arm increments it; 0 at first */
 	uint32_t command; /* any but ISOLATED_LEAVE */
 	uint32_t slot;
-	int32_t cpu;      /* for the contestant's main thread; -1: any */
-	int64_t limit_ns; /* from arming to "ready", and again from the bell to "done" */
+	int32_t cpu; /* for the contestant's main thread; -1: any */
+	/* For all waits of a call: from the announcement to "ready", for the answers that a caller
+	 * awaits in between, and from the bell to "done". */
+	int64_t limit_ns;
+	int64_t waited_ns; /* of that, so far; isolated_announce sets it to zero */
 	/* From isolated_head_make. The clock starts when the word is head_value; NULL: at the bell. */
 	const uint32_t *head;
 	uint32_t head_value;
@@ -171,8 +174,8 @@ int isolated_announce(struct isolated_call *call);
 int isolated_ring(struct isolated_call *call);
 
 /* Brings a call of the null contestant to its end that timed out, so that another can follow. Waits
- * for limit_ns for "ready" and for "done". Does nothing if the last call is done. Takes no time and
- * no result; the contestant may have sent frames. */
+ * for limit_ns in all, for "ready" and for "done". Does nothing if the last call is done. Takes no
+ * time and no result; the contestant may have sent frames. */
 int isolated_resume(struct isolated_call *call);
 
 /* Makes the `head` of struct isolated_call: a word in pinned memory that the GPU writes. It is

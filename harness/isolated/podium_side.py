@@ -19,7 +19,6 @@ MOST_SPECS = 16  # forms of outputs in a case, and changes from one form to anot
 MOST_LATER_CHANGES = 2  # of them once calls count
 MOST_TEXT = 6000
 WIRE_ERRORS = (wire.Failed, wire.Gone, wire.TimedOut, wire.Violation)
-FRAME_LIMIT_S = 5.0  # for a frame that the contestant sends before "done"
 MAP_LIMIT_S = 30.0
 MOST_OWN_NS = 3600e9
 MOST_OUTPUT_SHARE = 0.25  # of the free memory
@@ -131,6 +130,18 @@ class Side:
 		except WIRE_ERRORS as error:
 			raise self._because(error, limit_s) from None
 
+	def _announced(self, wanted, noun):
+		"""The content of a frame that the contestant must have sent before "done"."""
+		try:
+			kind, content, _ = wire.receive(self._socket, 0.0)
+		except wire.TimedOut:
+			raise self.violation(f"announced {noun} and sent nothing") from None
+		except WIRE_ERRORS as error:
+			raise self._because(error) from None
+		if kind != wanted:
+			raise self.violation(f"announced {noun} and sent something else")
+		return content
+
 	def violation(self, predicate):
 		return self._because(wire.Violation(f"{self.noun}'s process {predicate}."))
 
@@ -231,9 +242,7 @@ class Side:
 
 	def learn_spec(self, classes):
 		"""Receives the new form of an output and gives memory for it."""
-		kind, content = self._receive(FRAME_LIMIT_S)
-		if kind != wire.SPEC:
-			raise self.violation("announced the form of its output and sent something else")
+		content = self._announced(wire.SPEC, "the form of its output")
 		self._note_change()
 		try:
 			most = int(self.device.free_bytes() * MOST_OUTPUT_SHARE / 2)
@@ -383,14 +392,17 @@ class Side:
 		return chosen
 
 	def _arm(self):
-		self._try(wire.arm, self._call)
-		self.await_mapped()
+		call = self._call
+		self._try(wire.arm, call)
+		began = monotonic()
+		self.await_mapped((call.limit_ns - call.waited_ns) / 1e9)
+		call.waited_ns += int((monotonic() - began) * 1e9)
 
-	def await_mapped(self):
+	def await_mapped(self, limit_s=MAP_LIMIT_S):
 		"""Waits until the contestant has mapped what it was given. After LOAD it does so only in
 		a call."""
 		while self._owed:
-			kind, content = self._receive(MAP_LIMIT_S)
+			kind, content = self._receive(limit_s)
 			if kind == wire.TEXT:
 				raise self._because(wire.Failed(clean(content)))
 			if kind != wire.MAPPED:
@@ -438,10 +450,7 @@ class Side:
 
 	def _hear(self, status):
 		"""Raises CaseFailed with the contestant's reason for having no output."""
-		kind, content = self._receive(FRAME_LIMIT_S)
-		if kind != wire.TEXT:
-			raise self.violation("announced a reason and sent something else")
-		text = clean(content)
+		text = clean(self._announced(wire.TEXT, "a reason"))
 		if self.is_null:
 			raise NullFailed(f"The null contestant failed: {text}")
 		if status == wire.NO_OUTPUT:

@@ -63,12 +63,13 @@ class Memory(ctypes.Structure):
 class Call(ctypes.Structure):
 	_fields_ = [("page", ctypes.c_void_p), ("socket", ctypes.c_int32), ("number", ctypes.c_uint32),
 		("command", ctypes.c_uint32), ("slot", ctypes.c_uint32), ("cpu", ctypes.c_int32),
-		("limit_ns", ctypes.c_int64), ("head", ctypes.POINTER(ctypes.c_uint32)),
-		("head_value", ctypes.c_uint32), ("probe_count", ctypes.c_uint32),
-		("probes", ctypes.POINTER(Probe)), ("seen", ctypes.POINTER(ctypes.c_uint8)),
-		("gate", ctypes.c_void_p), ("is_announced", ctypes.c_uint32),
-		("announced_ns", ctypes.c_int64), ("open_ns", ctypes.c_int64), ("least_ns", ctypes.c_int64),
-		("withheld", Withheld), ("handed", ctypes.POINTER(Memory)), ("ready_ns", ctypes.c_int64),
+		("limit_ns", ctypes.c_int64), ("waited_ns", ctypes.c_int64),
+		("head", ctypes.POINTER(ctypes.c_uint32)), ("head_value", ctypes.c_uint32),
+		("probe_count", ctypes.c_uint32), ("probes", ctypes.POINTER(Probe)),
+		("seen", ctypes.POINTER(ctypes.c_uint8)), ("gate", ctypes.c_void_p),
+		("is_announced", ctypes.c_uint32), ("announced_ns", ctypes.c_int64),
+		("open_ns", ctypes.c_int64), ("least_ns", ctypes.c_int64), ("withheld", Withheld),
+		("handed", ctypes.POINTER(Memory)), ("ready_ns", ctypes.c_int64),
 		("head_ns", ctypes.c_int64), ("elapsed_ns", ctypes.c_int64), ("probed_ns", ctypes.c_int64),
 		("status", ctypes.c_uint32), ("spec", ctypes.c_uint32), ("own_ns", ctypes.c_double)]
 

@@ -156,7 +156,7 @@ class Side
 		/* A frame that the contestant sent before its end can still be received. */
 		std::optional<Said> said;
 		try {
-			said = wait_until_ready(broken ? 0 : limit_ns);
+			said = wait_until_ready(broken ? 0 : left_ns());
 		} catch (const Broken &what) {
 			throw broken ? *broken : what;
 		}
@@ -371,7 +371,7 @@ class Side
 	/* After NEW_SPEC: the memory that the output needs. */
 	Needs needs()
 	{
-		expect(mail_->receive(answer_limit_ns), ISOLATED_SPEC);
+		expect_announced(ISOLATED_SPEC);
 		specs_++;
 		return mail_->content<Needs>();
 	}
@@ -384,7 +384,7 @@ class Side
 	/* After RAISED and NO_OUTPUT: the reason. */
 	Said complaint()
 	{
-		expect(mail_->receive(answer_limit_ns), ISOLATED_TEXT);
+		expect_announced(ISOLATED_TEXT);
 		return said();
 	}
 
@@ -472,7 +472,6 @@ class Side
   private:
 	static constexpr std::size_t most_words = 6000; /* of a contestant's text, in bytes */
 	/* For a frame that the contestant sends before "done". */
-	static constexpr std::int64_t answer_limit_ns = 10 * second_ns;
 
 	/* A part of the output in the private copy. Parts of the input that were returned follow the
 	 * outputs. */
@@ -513,6 +512,34 @@ class Side
 	/* The most lines of a part that are withheld, unless all are. Each line costs time. */
 	static constexpr std::size_t some_lines = 64;
 
+	/* What is left of the limit of the current call. */
+	std::int64_t left_ns() const
+	{
+		return std::max<std::int64_t>(0, call_.limit_ns - call_.waited_ns);
+	}
+
+	/* Receives a frame. The current call's limit includes the wait. */
+	std::uint32_t receive(std::int64_t limit_ns)
+	{
+		auto began = std::chrono::steady_clock::now();
+		std::uint32_t kind = mail_->receive(limit_ns);
+		call_.waited_ns += static_cast<std::int64_t>(ns_since(began));
+		return kind;
+	}
+
+	/* Receives a frame that the contestant must have sent before "done". */
+	void expect_announced(std::uint32_t wanted)
+	{
+		try {
+			expect(mail_->receive(0), wanted);
+		} catch (const Broken &broken) {
+			if (broken.code == ISOLATED_TIMEOUT)
+				throw Broken{ ISOLATED_VIOLATION,
+					"The contestant announced a frame and did not send it." };
+			throw;
+		}
+	}
+
 	static void expect(std::uint32_t kind, std::uint32_t wanted)
 	{
 		if (kind != wanted)
@@ -521,7 +548,7 @@ class Side
 
 	std::optional<Said> wait_until_ready(std::int64_t limit_ns)
 	{
-		std::uint32_t kind = mail_->receive(limit_ns);
+		std::uint32_t kind = receive(limit_ns);
 		if (kind == ISOLATED_TEXT)
 			return said();
 		expect(kind, ISOLATED_READY);
@@ -558,7 +585,7 @@ class Side
 		call_.slot = slot_ = slot;
 		succeed(isolated_arm(&call_));
 		for (; unanswered_; unanswered_--)
-			expect(mail_->receive(answer_limit_ns), ISOLATED_MAPPED);
+			expect(receive(left_ns()), ISOLATED_MAPPED);
 	}
 
 	/* ---- before a call ---- */

@@ -892,6 +892,9 @@ class Liar(contestant.Contestant):
 		return answer
 
 contestant.Contestant = Liar
+if how == "unmapped":
+	send = wire.send
+	wire.send = lambda socket, kind, *more: kind == wire.MAPPED or send(socket, kind, *more)
 sys.argv = ["contestant.py", "submission.py"]
 if how == "deaf":
 	time.sleep(600)
@@ -908,7 +911,8 @@ def lies(how, reference=ADDS, mode="test", **more):
 @test
 def breaking_the_protocol_is_a_violation():
 	for how, sentence in (("status", "status 9"), ("spec", "has not described"), ("frame",
-		"sent something else"), ("short frame", "The submission"), ("page", "wrote over the page"),
+		"sent something else"), ("no frame", "announced a reason and sent nothing"), ("no form",
+		"sent nothing"), ("short frame", "The submission"), ("page", "wrote over the page"),
 		("spec of nothing", "cut off"), ("spec of noise", "described its output wrongly")):
 		result = lies(how)
 		ends_with(result, 116, "error: Test 1 of 1 (count: 5; seed: 1): The submission's process",
@@ -950,6 +954,8 @@ def a_write_after_done_does_not_count():
 def a_contestant_that_exits_or_is_silent_ends_the_run():
 	ends_with(lies("goes"), 117, "process ended")
 	ends_with(lies("deaf", limit_s=3), 2, "did not answer")  # no submission is loaded yet
+	ends_with(lies("unmapped", limit_s=3), 114, "The submission did not answer within 2.",
+		"The limit of 3 s was reached")
 
 
 @test

@@ -989,6 +989,28 @@ def misplaced_frames_and_words_are_violations():
 
 
 @test
+def an_announced_frame_must_be_there():
+	for status in (wire.NEW_SPEC, wire.RAISED):
+
+		def lie(liar):
+			liar.begin()
+			liar.done(status)
+
+		is_violation(lie, "announced a frame and did not send it")
+
+
+@test
+def mapping_memory_counts_towards_the_limit_of_the_call():
+
+	def lie(liar):
+		liar.wait()
+		wire.receive(liar.socket, 10)
+		liar.stand_by()
+
+	ends_with(judge(liar=lie, PODIUM_TIME_LIMIT_S="3"), 114, "did not answer within 2.")
+
+
+@test
 def an_output_without_memory_is_a_violation():
 
 	def lie(liar):

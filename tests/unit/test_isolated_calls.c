@@ -191,6 +191,29 @@ static int answer_late(struct hands *hands)
 	return stay_silent(hands);
 }
 
+static int become_ready_late(struct hands *hands)
+{
+	struct isolated_order order;
+	int rc = isolated_await(hands->page, hands->socket, &order);
+	sleep_ms(50);
+	rc = rc ? rc : isolated_stand_by(hands->page, hands->socket);
+	sleep_ms(200);
+	isolated_done(hands->page, ISOLATED_RETURNED, 0, 0);
+	return rc ? rc : stay_silent(hands);
+}
+
+static void the_limit_is_for_all_waits_of_a_call(void **state)
+{
+	(void)state;
+	struct match match;
+	begin(&match, become_ready_late);
+	assert_int_equal(isolated_arm(&match.call), 0);
+	assert_true(match.call.waited_ns >= 40 * 1000000 && match.call.waited_ns < match.call.limit_ns);
+	match.call.waited_ns = match.call.limit_ns;
+	assert_int_equal(isolated_ring(&match.call), ISOLATED_TIMEOUT);
+	end_by_force(&match);
+}
+
 static void a_late_answer_is_an_answer(void **state)
 {
 	(void)state;
@@ -606,6 +629,7 @@ int main(void)
 		cmocka_unit_test(a_contestant_that_exits_is_noticed),
 		cmocka_unit_test(the_last_answer_before_the_exit_counts),
 		cmocka_unit_test(a_contestant_that_never_answers_times_out),
+		cmocka_unit_test(the_limit_is_for_all_waits_of_a_call),
 		cmocka_unit_test(a_late_answer_is_an_answer),
 		cmocka_unit_test(the_judge_waits_until_its_limit),
 		cmocka_unit_test(the_contestant_notices_the_end_of_the_judge),
