@@ -197,8 +197,9 @@ static int read_deliveries(struct request *request, struct webhook_view *view)
 	view->deliveries = deliveries;
 	view->older =
 		view->count == webhook_deliveries_shown ? deliveries[view->count - 1].event_id : 0;
+	/* A sender counts an attempt before it makes it, and then says when the next one is due. */
 	view->is_waiting = view->count && strcmp(webhook->state, "active") == 0
-		&& strcmp(deliveries[0].state, "waiting") == 0 && !deliveries[0].attempts;
+		&& strcmp(deliveries[0].state, "waiting") == 0 && deliveries[0].next_at_ms <= now_ms();
 	return 0;
 }
 

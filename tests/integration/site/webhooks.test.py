@@ -371,9 +371,15 @@ def a_hanging_receiver_delays_no_other():
 	stop_senders()
 	start_sender(PODIUM_WEBHOOK_TIMEOUT_MS="60000")
 	make_hook(carl, "/admin/leaderboard/small/hooks", "hangs")
-	for _ in range(5):
-		done(act(carl, "hangs", "test"))
+	done(act(carl, "hangs", "test"))
 	receiver.wait("/hangs")
+	words = whole(carl.get(f"/admin/hooks/{hooks['hangs']}")).words()
+	contains(words, "Being sent now.")
+	lacks(words, "Tried again")
+	equal(json.loads(carl.get(f"/admin/hooks/{hooks['hangs']}/status").text)["state"],
+		"running")
+	for _ in range(4):
+		done(act(carl, "hangs", "test"))
 	done(act(carl, "mine", "test"))
 	wait_until_told("mine")
 	equal((len(receiver.at("/hangs")), deliveries("hangs", "d.state")),
