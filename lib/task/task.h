@@ -157,7 +157,8 @@ int task_score(enum task_ranking_by ranking_by, const double *means, const doubl
 
 /* Keeps noise from helping in a tie: if half of a case's interval exceeds 1 % + 0.4 µs, the upper
  * end counts as its time, and the error becomes the largest that is allowed. Returns how much that
- * adds, in ns. The judge of the isolated engine has the same rule (harness/isolated/statistics.c).
+ * adds, in ns. The judge of the isolated engine has the same rule
+ * (harness/isolated/statistics_rule.c).
  */
 double task_charge_noise(double *mean_ns, double *err_ns);
 

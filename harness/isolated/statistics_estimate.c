@@ -1,0 +1,129 @@
+/* Estimates from values that vary. */
+#include "statistics_inside.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+void isolated_free_scratch(double **scratch)
+{
+	free(*scratch);
+}
+
+double *isolated_scratch(size_t count)
+{
+	double *scratch = malloc((count ? count : 1) * sizeof *scratch);
+	if (!scratch)
+		abort();
+	return scratch;
+}
+
+/* In long double, so that the order of the values does not matter. */
+static double sum_values(struct isolated_values values)
+{
+	long double total = 0;
+	for (size_t i = 0; i < values.count; i++)
+		total += values.at[i];
+	return (double)total;
+}
+
+double isolated_mean(struct isolated_values values)
+{
+	return values.count ? sum_values(values) / (double)values.count : NAN;
+}
+
+double isolated_least(struct isolated_values values)
+{
+	double least = values.count ? values.at[0] : NAN;
+	for (size_t i = 1; i < values.count; i++)
+		least = fmin(least, values.at[i]);
+	return least;
+}
+
+static int compare_numbers(const void *left, const void *right)
+{
+	const double one = *(const double *)left, other = *(const double *)right;
+	return (one > other) - (one < other);
+}
+
+double isolated_median_in_place(double *values, size_t count)
+{
+	if (!count)
+		return NAN;
+	qsort(values, count, sizeof *values, compare_numbers);
+	const size_t middle = count / 2;
+	return count % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+double isolated_median(struct isolated_values values)
+{
+	cleanup_scratch double *sorted = isolated_scratch(values.count);
+	for (size_t i = 0; i < values.count; i++)
+		sorted[i] = values.at[i];
+	return isolated_median_in_place(sorted, values.count);
+}
+
+double isolated_center(struct isolated_values values)
+{
+	const size_t pairs = values.count * (values.count + 1) / 2;
+	cleanup_scratch double *means = isolated_scratch(pairs);
+	double *end = means;
+	for (size_t i = 0; i < values.count; i++)
+		for (size_t k = i; k < values.count; k++)
+			*end++ = (values.at[i] + values.at[k]) / 2;
+	return isolated_median_in_place(means, pairs);
+}
+
+double isolated_deviation(struct isolated_values values)
+{
+	if (values.count < 2)
+		return 0;
+	const double mean = isolated_mean(values);
+	cleanup_scratch double *squares = isolated_scratch(values.count);
+	for (size_t i = 0; i < values.count; i++)
+		squares[i] = (values.at[i] - mean) * (values.at[i] - mean);
+	return sqrt(sum_values(values_at(squares, values.count)) / (double)(values.count - 1));
+}
+
+double isolated_standard_error(struct isolated_values values)
+{
+	return isolated_deviation(values) / sqrt((double)values.count);
+}
+
+/* P(|T| <= t). */
+static double probability_within(double t, size_t freedom)
+{
+	const double pi = 3.14159265358979323846;
+	const bool is_odd = freedom % 2;
+	const double angle = atan(t / sqrt((double)freedom)), cosine = cos(angle), sine = sin(angle);
+	double term = is_odd ? cosine : 1, total = term;
+	for (size_t k = is_odd ? 3 : 2; k + 1 < freedom; k += 2) {
+		term *= cosine * cosine * (double)(k - 1) / (double)k;
+		total += term;
+	}
+	if (!is_odd)
+		return sine * total;
+	return 2 / pi * (angle + (freedom > 1 ? sine * total : 0));
+}
+
+double isolated_t_quantile(double level, size_t freedom)
+{
+	enum { bisections = 80 };
+	double low = 0, high = 1;
+	while (probability_within(high, freedom) < level)
+		high *= 2;
+	for (int i = 0; i < bisections; i++) {
+		const double middle = (low + high) / 2;
+		if (probability_within(middle, freedom) < level)
+			low = middle;
+		else
+			high = middle;
+	}
+	return high;
+}
+
+double isolated_half_width(struct isolated_values values, double level)
+{
+	if (values.count < 2)
+		return INFINITY;
+	return isolated_t_quantile(level, values.count - 1) * isolated_standard_error(values);
+}

@@ -1,0 +1,198 @@
+/* When a case ends, and its figures. */
+#include "harness/isolated/statistics.h"
+
+#include "tests/unit/call_blocks.h"
+
+static void a_case_ends_at_fixed_looks_when_its_mean_is_known(void **state)
+{
+	(void)state;
+	double steady[12], loose[152];
+	for (size_t i = 0; i < COUNT(steady); i++)
+		steady[i] = 100e3 + ((double)(i % 3) - 1) * 100;
+	for (size_t i = 0; i < COUNT(loose); i++)
+		loose[i] = i % 4 == 1 ? 108e3 : i % 4 == 2 ? 92e3 : 100e3;
+	for (size_t count = 1; count <= COUNT(steady); count++)
+		assert_int_equal(isolated_is_enough((struct isolated_values){ steady, count }, CUDA),
+			count >= 6 && count != 9 && count != 11);
+	/* At the last look, a case ends if its interval is narrow enough for a tie. */
+	for (size_t count = 1; count <= 76; count++)
+		assert_int_equal(
+			isolated_is_enough((struct isolated_values){ loose, count }, CUDA), count == 76);
+	assert_true(isolated_is_enough((struct isolated_values){ loose, 4 }, CPU));
+	/* Otherwise the case gets as many blocks again. */
+	for (size_t i = 0; i < COUNT(loose); i++)
+		loose[i] = i % 26 == 3 ? 500e3 : 100e3;
+	for (size_t count = 76; count <= COUNT(loose); count++)
+		assert_int_equal(
+			isolated_is_enough((struct isolated_values){ loose, count }, CUDA), count == 152);
+}
+
+static void a_case_with_long_calls_gets_fewer(void **state)
+{
+	(void)state;
+	struct isolated_rule rule = isolated_rule_for(CUDA, 0.024);
+	assert_memory_equal(&rule, CUDA, sizeof rule);
+	rule = isolated_rule_for(CUDA, 0.025);
+	assert_int_equal(rule.calls * rule.looks.blocks[0], 20);
+	/* There are enough calls that a remark about the time limit means something. */
+	assert_true(rule.looks.blocks[0] >= isolated_least_blocks);
+	assert_true(rule.calls >= rule.controls && rule.calls >= isolated_least_calls);
+	rule = isolated_rule_for(CPU, 10);
+	assert_memory_equal(&rule, CPU, sizeof rule);
+}
+
+static void for_a_short_case_an_error_of_400_ns_is_small_enough(void **state)
+{
+	(void)state;
+	assert_true(isolated_is_enough(VALUES(5e3, 5.2e3, 4.8e3, 5e3, 5.2e3, 4.8e3), CUDA));
+	assert_false(isolated_is_enough(VALUES(5e3, 5.9e3, 4.1e3, 5e3, 5.9e3, 4.1e3), CUDA));
+}
+
+static void early_looks_require_more_confidence(void **state)
+{
+	(void)state;
+	const struct isolated_values values = VALUES(100e3, 101e3, 99e3, 100.8e3, 99.2e3, 100e3);
+	const double allowed = 0.01 * 100e3;
+	assert_true(isolated_half_width(values, 0.95) < allowed);
+	assert_true(isolated_half_width(values, 0.99) > allowed);
+	assert_false(isolated_is_enough(values, CUDA));
+}
+
+static void the_figures_of_a_case_come_from_its_blocks(void **state)
+{
+	(void)state;
+	static const double calls[] = { 110e3, 112e3, 107e3, 113e3 },
+						null[] = { 10e3, 10e3, 10e3, 13e3 },
+						charged[] = { 100e3, 102e3, 97e3, 100e3 };
+	struct made made[COUNT(calls)];
+	struct isolated_block blocks[COUNT(calls)];
+	double samples[5 * COUNT(calls)];
+	for (size_t i = 0; i < COUNT(calls); i++) {
+		make(&made[i], 5, calls[i], null[i]);
+		blocks[i] = made[i].block;
+	}
+	const struct isolated_summary summary = isolated_summarize(
+		(struct isolated_blocks){ blocks, COUNT(blocks) }, VALUES(99e3, 98e3, 90e3), CPU, samples);
+	const struct isolated_values values = { charged, COUNT(charged) };
+	for (size_t i = 0; i < COUNT(samples); i++)
+		assert_is(samples[i], charged[i / 5]);
+	assert_is(summary.mean_ns, 99.75e3);
+	assert_is(summary.best_ns, 97e3);
+	assert_is(summary.worst_ns, 102e3);
+	assert_is(summary.median_ns, 100e3);
+	assert_is(
+		summary.std_ns, isolated_deviation((struct isolated_values){ samples, COUNT(samples) }));
+	assert_is(summary.err_ns, isolated_standard_error(values));
+	assert_is(summary.high_ns - summary.mean_ns, isolated_half_width(values, 0.95));
+	assert_is(summary.mean_ns - summary.low_ns, isolated_half_width(values, 0.95));
+	assert_is(summary.constant_ns, 10e3);
+	assert_is(summary.own_ns, 98e3);
+	assert_true(summary.overrun_ns == 0 && summary.disturbance_ns == 0);
+	assert_int_equal(summary.runs, 20);
+	assert_int_equal(summary.blocks, 4);
+}
+
+static void overrun_and_disturbance_are_means_over_the_blocks(void **state)
+{
+	(void)state;
+	struct made calm, disturbed;
+	make(&calm, 5, 200e3, 150e3);
+	control(&calm, 3, 150e3, 150e3);
+	disturbed = calm;
+	disturbed.block.quiet.call_ns = 110e3;
+	fill(&disturbed.block.heads, disturbed.heads, 5, 170e3);
+	fill(&disturbed.block.null_heads, disturbed.null_heads, 5, 70e3);
+	const struct isolated_block blocks[] = { calm.block, calm.block, calm.block, disturbed.block };
+	double samples[5 * COUNT(blocks)];
+	const struct isolated_summary summary = isolated_summarize(
+		(struct isolated_blocks){ blocks, COUNT(blocks) }, VALUES(1), CUDA, samples);
+	assert_is(summary.overrun_ns, 100e3 / 4);
+	assert_is(summary.disturbance_ns, 40e3 / 4);
+}
+
+static void a_single_block_is_as_uncertain_as_its_calls(void **state)
+{
+	(void)state;
+	struct made made;
+	make(&made, 5, 100e3, 10e3);
+	made.calls[0].elapsed_ns = 98e3;
+	made.calls[1].elapsed_ns = 102e3;
+	const struct isolated_summary summary = summary_of(&made, 1, CPU);
+	assert_is(summary.err_ns, sqrt(2e6 / 5));
+	assert_near(summary.high_ns - summary.mean_ns, 2.7764 * summary.err_ns, 0.1);
+	assert_true(isnan(summary.own_ns));
+	made.block.calls.count = 1; /* a single call does not show any uncertainty */
+	assert_is(summary_of(&made, 1, CPU).high_ns, summary_of(&made, 1, CPU).mean_ns);
+}
+
+static void variation_between_processes_widens_the_interval(void **state)
+{
+	(void)state;
+	struct made made;
+	make(&made, 5, 100e3, 10e3);
+	const struct isolated_summary summary = summary_of(&made, 4, CUDA);
+	assert_is(summary.err_ns, hypot(200, 0.0008 * summary.mean_ns));
+	assert_is(summary.high_ns - summary.mean_ns, 2 * summary.err_ns);
+	make(&made, 5, 10e3, 10e3);
+	assert_near(summary_of(&made, 4, CUDA).low_ns, EMPTY - 2 * 200, 0.01);
+	make(&made, 5, 9e3, 10e3);
+	assert_true(summary_of(&made, 4, CUDA).low_ns == 1);
+}
+
+/* Two slow blocks raise the error as much as the mean. Without a limit of the error, the case would
+ * tie with a case without slow blocks. */
+static void with_a_wide_interval_its_upper_end_counts(void **state)
+{
+	(void)state;
+	struct made made[most_blocks];
+	struct isolated_block blocks[most_blocks];
+	double samples[13 * most_blocks], values[most_blocks];
+	for (size_t i = 0; i < most_blocks; i++) {
+		make(&made[i], 13, i < 2 ? 500e3 : 180e3, 150e3);
+		blocks[i] = made[i].block;
+	}
+	const struct isolated_blocks all = { blocks, most_blocks };
+	const struct isolated_summary summary =
+		isolated_summarize(all, (struct isolated_values){ NULL, 0 }, CUDA, samples);
+	isolated_values_of(all, CUDA, values);
+	const struct isolated_values of_blocks = { values, most_blocks };
+	const double mean = isolated_mean(of_blocks), half = isolated_half_width(of_blocks, 0.95),
+				 allowed = 400 + 0.01 * mean;
+	assert_true(half > 50 * allowed);
+	assert_near(summary.mean_ns, mean + half, 2);
+	assert_near(summary.surcharge_ns, half, 2);
+	assert_is(summary.err_ns, hypot(allowed / 2, hypot(200, 0.0008 * mean)));
+	/* The interval that decides ties therefore begins above the blocks' mean. */
+	assert_true(summary.mean_ns - 2 * summary.err_ns > mean);
+	assert_near(summary.low_ns, fmax(1, mean - half), 2);
+	assert_true(summary_of(&made[3], 6, CUDA).surcharge_ns == 0);
+}
+
+static void samples_are_thinned_evenly(void **state)
+{
+	(void)state;
+	double samples[10];
+	for (size_t i = 0; i < COUNT(samples); i++)
+		samples[i] = (double)i;
+	assert_int_equal(isolated_thin(samples, COUNT(samples), COUNT(samples)), COUNT(samples));
+	assert_int_equal(isolated_thin(samples, COUNT(samples), 4), 4);
+	static const double kept[] = { 0, 2, 5, 7 };
+	assert_memory_equal(samples, kept, sizeof kept);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_case_ends_at_fixed_looks_when_its_mean_is_known),
+		cmocka_unit_test(a_case_with_long_calls_gets_fewer),
+		cmocka_unit_test(for_a_short_case_an_error_of_400_ns_is_small_enough),
+		cmocka_unit_test(early_looks_require_more_confidence),
+		cmocka_unit_test(the_figures_of_a_case_come_from_its_blocks),
+		cmocka_unit_test(overrun_and_disturbance_are_means_over_the_blocks),
+		cmocka_unit_test(a_single_block_is_as_uncertain_as_its_calls),
+		cmocka_unit_test(variation_between_processes_widens_the_interval),
+		cmocka_unit_test(with_a_wide_interval_its_upper_end_counts),
+		cmocka_unit_test(samples_are_thinned_evenly),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
