@@ -506,10 +506,6 @@ class Judge
 	{
 		return *players_[0];
 	}
-	const Side &leader() const
-	{
-		return *players_[0];
-	}
 
 	void load(Side &side)
 	{
@@ -1048,11 +1044,11 @@ class Judge
 
 	void check(Side &side, const Input &input, const output_t &output, std::string *message)
 	{
-		if (!side.probes_agree())
+		if (!side.output().probes_agree())
 			throw Broken{ ISOLATED_VIOLATION,
 				"The submission said that it was done before its output was complete." };
 		if constexpr (wants_given_memory<input_t, output_t>) {
-			auto [given, returned] = side.in_place<output_t>(input);
+			auto [given, returned] = side.output().in_place<output_t>(input);
 			bool is_given = false;
 			ask_task(side, input, "is_output_of",
 				[&] { is_given = podium_eval::returned_what_was_given(given, returned); });
@@ -1065,7 +1061,7 @@ class Judge
 			[&] { check_implementation(reporter, input.data, output); });
 		if (!reporter.has_passed())
 			throw CaseFailed{ Code::VALIDATION, reporter.message() };
-		if (!side.is_unchanged())
+		if (!side.output().is_unchanged())
 			throw Broken{ ISOLATED_VIOLATION,
 				"The output changed after the submission had said that it was done." };
 		if (message)
@@ -1095,7 +1091,7 @@ class Judge
 			} else if (called->status != ISOLATED_RETURNED) {
 				fail(side);
 			} else if (side.has_outputs()) {
-				output_t output = side.output<output_t>(input, &called->timing.take_ns);
+				output_t output = side.output().read<output_t>(input, &called->timing.take_ns);
 				if (device_)
 					called->timing.rest_ns = device_->rest();
 				if (!side.is_null()) {
@@ -1129,7 +1125,7 @@ class Judge
 				throw Broken{ ISOLATED_VIOLATION,
 					"The outputs of a case become larger while it is measured." };
 			});
-		if (side.has_moved())
+		if (side.output().has_moved())
 			attempt(side, [] {
 				throw CaseFailed{ Code::VALIDATION,
 					"custom_kernel returned a part of its input in one call and memory of its own "
@@ -1264,7 +1260,7 @@ class Judge
 			Input input = inputs().fresh(one, "warm" + series_ + again_, number_++);
 			attempt(side, [&] {
 				give_inputs(side, input, *plan_);
-				give_outputs(side, leader().form_needs(), &leader().form());
+				give_outputs(side, leader().form_needs(), &leader().output().form());
 			});
 		}
 		for (std::size_t i = 0; i < rule_.most_warm_calls; i++) {

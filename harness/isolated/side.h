@@ -6,8 +6,10 @@
 #include "blocks.h"
 #include "carry.h"
 #include "gpu.h"
+#include "output_copy.h"
 #include "seeds.h"
 #include "wire.h"
+#include "withheld.h"
 
 #include <array>
 #include <chrono>
@@ -20,26 +22,7 @@ namespace podium
 {
 
 constexpr std::int64_t second_ns = 1000000000;
-constexpr std::size_t probe_bytes = isolated_most_probe_bytes, page_bytes = 4096;
-
-/* An input in the judge's own memory, which no contestant can change. */
-template <class Input> struct Drawn {
-	Input data;
-	std::vector<std::byte> stream;
-	std::vector<Piece> pieces;
-	std::size_t device_bytes;
-
-	explicit Drawn(Input made) : data(std::move(made))
-	{
-		Writer counting(nullptr, 0);
-		write_value(counting, data);
-		stream.resize(counting.length());
-		Writer writer(stream.data(), stream.size());
-		write_value(writer, data);
-		pieces = writer.pieces();
-		device_bytes = writer.device_bytes();
-	}
-};
+constexpr std::size_t page_bytes = 4096;
 
 /* A contestant's complaint in its own words. */
 struct Said {
@@ -97,7 +80,7 @@ class Side
   public:
 	Side(std::string name, int socket, bool is_null, Device *device)
 		: name_(std::move(name)), mail_(std::make_unique<Mail>(socket)), is_null_(is_null),
-		  device_(device)
+		  device_(device), copy_(area_, device)
 	{
 		int descriptor;
 		succeed(isolated_page_make(&call_.page, &descriptor));
@@ -109,8 +92,8 @@ class Side
 		}
 		isolated_hello hello = { isolated_version, device != nullptr };
 		mail_->send(ISOLATED_HELLO, hello, descriptors, device ? 2 : 1);
-		call_.probes = probes_.data();
-		call_.seen = seen_.data();
+		call_.probes = copy_.probes();
+		call_.seen = copy_.seen();
 	}
 
 	Side(const Side &) = delete;
@@ -207,34 +190,33 @@ class Side
 	void give_inputs(
 		std::size_t host_bytes, std::size_t device_bytes, std::uint32_t slots, bool is_handed)
 	{
-		outputs_ = {};
+		area_.outputs = {};
 		write_ns_ = 0;
-		probed_.clear();
-		host_bytes_ = 0;
+		copy_.forget();
 		specs_ = 0;
 		give_room(round_up(device_bytes, piece_alignment) * slots);
 		Layout layout = layout_of(host_bytes, device_bytes, slots);
-		inputs_ = {};
-		inputs_.room = &room_;
+		area_.inputs = {};
+		area_.inputs.room = &room_;
 		if (!is_handed)
-			inputs_.host = Memory(false, layout.host_stride * slots);
-		layout.host_bytes = inputs_.host.bytes();
+			area_.inputs.host = Memory(false, layout.host_stride * slots);
+		layout.host_bytes = area_.inputs.host.bytes();
 		layout.device_bytes = device_bytes ? room_.bytes() : 0;
-		inputs_.layout = layout;
-		int descriptor = inputs_.host.descriptor();
+		area_.inputs.layout = layout;
+		int descriptor = area_.inputs.host.descriptor();
 		mail_->send(ISOLATED_INPUTS, layout, &descriptor, is_handed ? 0 : 1);
 		unanswered_++;
 	}
 
 	bool has_outputs() const
 	{
-		return outputs_.host.data();
+		return area_.outputs.host.data();
 	}
 
 	bool has_room(std::size_t host_bytes, std::size_t device_bytes) const
 	{
-		return inputs_.layout.slots && host_bytes <= inputs_.layout.host_stride
-			&& device_bytes <= inputs_.layout.device_stride;
+		return area_.inputs.layout.slots && host_bytes <= area_.inputs.layout.host_stride
+			&& device_bytes <= area_.inputs.layout.device_stride;
 	}
 
 	/* What an output takes in a slot on the host. */
@@ -249,17 +231,17 @@ class Side
 		write_ns_ = 0;
 		Layout layout = layout_of(needs.host_bytes, needs.device_bytes, count);
 		layout.has_form = form != nullptr;
-		outputs_ = {};
-		outputs_.host = Memory(false, layout.host_stride * (count + layout.has_form));
+		area_.outputs = {};
+		area_.outputs.host = Memory(false, layout.host_stride * (count + layout.has_form));
 		if (needs.device_bytes)
-			outputs_.device = Memory(true, layout.device_stride * count);
-		layout.host_bytes = outputs_.host.bytes();
-		layout.device_bytes = outputs_.device.bytes();
-		outputs_.layout = layout;
+			area_.outputs.device = Memory(true, layout.device_stride * count);
+		layout.host_bytes = area_.outputs.host.bytes();
+		layout.device_bytes = area_.outputs.device.bytes();
+		area_.outputs.layout = layout;
 		if (form)
-			std::memcpy(outputs_.form_at(), form->data(),
+			std::memcpy(area_.outputs.form_at(), form->data(),
 				std::min<std::size_t>(form->size(), layout.host_stride));
-		int descriptors[] = { outputs_.host.descriptor(), outputs_.device.descriptor() };
+		int descriptors[] = { area_.outputs.host.descriptor(), area_.outputs.device.descriptor() };
 		mail_->send(ISOLATED_OUTPUTS, layout, descriptors, needs.device_bytes ? 2 : 1);
 		unanswered_++;
 	}
@@ -282,10 +264,10 @@ class Side
 	{
 		call_.least_ns = static_cast<std::int64_t>(least_ns);
 		withhold_nothing(true);
-		slot_ = static_cast<std::uint32_t>(unforeseen() % inputs_.layout.slots);
-		choose_probes();
-		if (probes_input && inputs_.layout.device_stride)
-			probe_input();
+		area_.slot = static_cast<std::uint32_t>(unforeseen() % area_.inputs.layout.slots);
+		call_.probe_count = probes_input && area_.inputs.layout.device_stride
+			? copy_.probe_input()
+			: copy_.choose_probes();
 		if (device_)
 			ring_behind(drawn, limit_ns, cpu);
 		else
@@ -300,7 +282,7 @@ class Side
 			called.timing.head_ns = device_->head.elapsed_ns();
 		}
 		if (call_.status == ISOLATED_RETURNED && has_outputs())
-			take_host();
+			copy_.take_host();
 		return called;
 	}
 
@@ -334,18 +316,19 @@ class Side
 	/* How long the null contestant takes at most to copy the last output. */
 	double copy_ns() const
 	{
-		auto [bytes, copies] = count_pieces(false);
+		auto [bytes, copies] = copy_.count_pieces(false);
 		/* After the gate, when a part of the input on the host comes with it, launches are not
 		 * hidden. */
 		constexpr double late_launch_ns = 10'000;
-		double late_ns = inputs_.is_handed() ? late_launch_ns * static_cast<double>(copies) : 0;
+		double late_ns =
+			area_.inputs.is_handed() ? late_launch_ns * static_cast<double>(copies) : 0;
 		return device_ ? device_->copy_ns(bytes, copies) + write_ns_ + late_ns : 0;
 	}
 
 	/* How long the judge takes at most to copy the last output, which may lie in the input. */
 	double take_ns() const
 	{
-		auto [bytes, copies] = count_pieces(true);
+		auto [bytes, copies] = copy_.count_pieces(true);
 		return device_ ? device_->copy_ns(bytes, copies) + write_ns_ : 0;
 	}
 
@@ -358,7 +341,7 @@ class Side
 		if (!device_ || write_ns_ > 0)
 			return;
 		Values took;
-		std::vector<std::byte> there(host_bytes_);
+		std::vector<std::byte> there(copy_.host_bytes());
 		for (int i = 0; i < writes; i++) {
 			auto began = std::chrono::steady_clock::now();
 			Writer writer(there.data(), there.size());
@@ -388,129 +371,21 @@ class Side
 		return said();
 	}
 
-	/* ---- the output of the last call, from a private copy ---- */
+	/* ---- the output of the last call ---- */
 
-	/* Copies the output. *take_ns: how long that took. */
-	template <class Output, class Input> Output output(const Drawn<Input> &drawn, double *take_ns)
+	OutputCopy &output()
 	{
-		auto began = std::chrono::steady_clock::now();
-		if constexpr (has_device<Output>) {
-			std::vector<Piece> given = drawn.pieces;
-			Reader looking(
-				host_.data(), host_.size(), nullptr, outputs_.layout.device_stride, &given);
-			read_value<Output>(looking);
-			snap(looking.pieces(), drawn.pieces);
-		}
-		*take_ns = ns_since(began);
-		std::vector<Piece> given =
-			placed(drawn.pieces, snapshot_.data() + outputs_.layout.device_stride);
-		Reader reader(
-			host_.data(), host_.size(), snapshot_.data(), outputs_.layout.device_stride, &given);
-		Output made = read_value<Output>(reader);
-		host_bytes_ = reader.used();
-		return made;
+		return copy_;
 	}
 
-	/* The call's input and output at the contestant's addresses, to compare them. */
-	template <class Output, class Input>
-	std::pair<Input, Output> in_place(const Drawn<Input> &drawn) const
-	{
-		std::vector<Piece> given = placed(drawn.pieces, inputs_.device_at(slot_));
-		Reader input(drawn.stream.data(), drawn.stream.size(), inputs_.device_at(slot_),
-			inputs_.layout.device_stride);
-		Reader output(host_.data(), host_.size(), outputs_.device_at(slot_),
-			outputs_.layout.device_stride, &given);
-		return { read_value<Input>(input), read_value<Output>(output) };
-	}
-
-	/* The output's bytes, for the null contestant. */
-	const std::vector<std::byte> &form() const
-	{
-		return host_;
-	}
+	/* What the null contestant needs to return such an output. */
 	Needs form_needs() const
 	{
-		return { host_bytes_, outputs_.layout.device_stride };
-	}
-
-	/* Whether the probes, read right after "done", agree with the later private copy. */
-	bool probes_agree()
-	{
-		std::array<std::byte, probe_bytes> copied;
-		for (std::uint32_t i = 0; i < call_.probe_count; i++) {
-			const Probed &one = looked_[i];
-			if (one.is_cuda && !covers(one))
-				continue;
-			const std::byte *now = host_.data() + one.place;
-			if (one.is_cuda) {
-				device_->read(copied.data(), snapshot_.data() + one.place, one.bytes);
-				now = copied.data();
-			}
-			if (std::memcmp(now, seen_.data() + i * probe_bytes, one.bytes) != 0)
-				return false;
-		}
-		return true;
-	}
-
-	/* Whether the last output is in other memory than the one before, where it was not probed. */
-	bool has_moved() const
-	{
-		return has_moved_;
-	}
-
-	/* Whether the output still agrees with the private copy: whether nobody wrote after "done". */
-	bool is_unchanged()
-	{
-		if (std::memcmp(host_.data(), outputs_.host_at(slot_), host_.size()) != 0)
-			return false;
-		for (const Copied &one : copied_)
-			if (device_->differ(one.from, snapshot_.data() + one.place, one.bytes))
-				return false;
-		return true;
+		return { copy_.host_bytes(), area_.outputs.layout.device_stride };
 	}
 
   private:
 	static constexpr std::size_t most_words = 6000; /* of a contestant's text, in bytes */
-	/* For a frame that the contestant sends before "done". */
-
-	/* A part of the output in the private copy. Parts of the input that were returned follow the
-	 * outputs. */
-	struct Copied {
-		const std::byte *from;
-		std::size_t place, bytes;
-	};
-	struct Probed {
-		std::size_t place;
-		std::uint32_t bytes;
-		bool is_cuda;
-	};
-
-	/* `count` of a part's lines at random places: one in each pitch, from `first` on. */
-	struct Spread {
-		std::size_t count, pitch, first;
-
-		Spread(std::size_t lines, std::size_t wanted)
-			: count(wanted), pitch(wanted ? lines / wanted : 0),
-			  first(wanted ? unforeseen() % (lines - (wanted - 1) * pitch) : 0)
-		{
-		}
-
-		/* The first of the other lines that serve as decoys, if there are any. */
-		std::size_t other() const
-		{
-			return (first + 1 + unforeseen() % (pitch - 1)) % pitch;
-		}
-	};
-
-	struct Hidden {
-		const Piece *piece;
-		Spread lines;
-	};
-
-	static constexpr std::size_t random_probes = 3;
-	static constexpr std::size_t line_bytes = isolated_line_bytes;
-	/* The most lines of a part that are withheld, unless all are. Each line costs time. */
-	static constexpr std::size_t some_lines = 64;
 
 	/* What is left of the limit of the current call. */
 	std::int64_t left_ns() const
@@ -582,7 +457,7 @@ class Side
 		call_.command = command;
 		call_.limit_ns = limit_ns;
 		call_.cpu = cpu;
-		call_.slot = slot_ = slot;
+		call_.slot = area_.slot = slot;
 		succeed(isolated_arm(&call_));
 		for (; unanswered_; unanswered_--)
 			expect(receive(left_ns()), ISOLATED_MAPPED);
@@ -601,14 +476,15 @@ class Side
 	void ring_behind(const Drawn<Input> &drawn, std::int64_t limit_ns, int cpu)
 	{
 		std::uint64_t seed = unforeseen();
-		if (inputs_.is_handed())
+		if (area_.inputs.is_handed())
 			put_on_host(drawn);
-		arm(ISOLATED_CALL, limit_ns, cpu, slot_);
+		arm(ISOLATED_CALL, limit_ns, cpu, area_.slot);
 		if (has_outputs())
-			poison_host(outputs_.host_at(slot_), outputs_.layout.host_stride, seed);
-		if (!inputs_.is_handed())
+			poison_host(area_.outputs.host_at(area_.slot), area_.outputs.layout.host_stride, seed);
+		if (!area_.inputs.is_handed())
 			put_on_host(drawn);
-		choose_withheld(drawn.pieces);
+		withheld_.choose(drawn.pieces, *device_);
+		call_.withheld = withheld_.native();
 		lay_out_device(drawn.pieces, seed);
 		mark_head();
 		succeed(isolated_ring(&call_));
@@ -620,9 +496,10 @@ class Side
 	{
 		call_.head = nullptr;
 		if (has_outputs())
-			poison_host(outputs_.host_at(slot_), outputs_.layout.host_stride, unforeseen());
+			poison_host(
+				area_.outputs.host_at(area_.slot), area_.outputs.layout.host_stride, unforeseen());
 		put_on_host(drawn);
-		arm(ISOLATED_CALL, limit_ns, cpu, slot_);
+		arm(ISOLATED_CALL, limit_ns, cpu, area_.slot);
 		succeed(isolated_ring(&call_));
 	}
 
@@ -630,92 +507,33 @@ class Side
 	 * brings new memory. */
 	template <class Input> void put_on_host(const Drawn<Input> &drawn)
 	{
-		if (inputs_.is_handed()) {
-			inputs_.host = Memory(false, inputs_.layout.host_stride);
-			call_.handed = inputs_.host.native();
+		if (area_.inputs.is_handed()) {
+			area_.inputs.host = Memory(false, area_.inputs.layout.host_stride);
+			call_.handed = area_.inputs.host.native();
 		}
-		std::memcpy(inputs_.host_at(slot_), drawn.stream.data(), drawn.stream.size());
+		std::memcpy(area_.inputs.host_at(area_.slot), drawn.stream.data(), drawn.stream.size());
 	}
 
 	void lay_out_device(const std::vector<Piece> &pieces, std::uint64_t seed)
 	{
 		device_->keep_busy();
 		device_->head.begin(device_->stream());
-		if (outputs_.device.data())
-			poison_device(seed);
+		if (area_.outputs.device.data())
+			copy_.poison(seed);
 		for (const Piece &piece : pieces)
-			device_->copy(inputs_.device_at(slot_) + piece.place, piece.data, piece.bytes);
-		spoil_withheld(seed);
+			device_->copy(
+				area_.inputs.device_at(area_.slot) + piece.place, piece.data, piece.bytes);
+		withheld_.put_decoys(area_.inputs.device_at(area_.slot), *device_, seed);
 		device_->overwrite_l2();
 		device_->head.end(device_->stream());
 	}
 
-	/* ---- withheld lines ---- */
-
 	void withhold_nothing(bool is_gated)
 	{
-		hidden_.clear();
-		places_.clear();
+		withheld_.clear();
 		call_.withheld = {};
 		call_.handed = nullptr;
 		call_.gate = is_gated ? gate_ : nullptr;
-	}
-
-	/* Each call withholds new lines of every part, or all of a small input, because a contestant's
-	 * copy engines could read the input before the clock starts. Each part has a share of the
-	 * limit, so a large output buffer does not take all. */
-	void choose_withheld(const std::vector<Piece> &pieces)
-	{
-		std::size_t all = 0, share = 0;
-		std::vector<const Piece *> order;
-		for (const Piece &piece : pieces)
-			if (piece.bytes) {
-				all += lines_of(piece);
-				order.push_back(&piece);
-			}
-		for (std::size_t left = order.size(); left > 1; left--)
-			std::swap(order[left - 1], order[unforeseen() % left]);
-		if (!order.empty())
-			share = std::clamp<std::size_t>(isolated_most_lines / order.size(), 1, some_lines);
-		lines_.resize(isolated_most_lines * line_bytes);
-		for (const Piece *one : order) {
-			const Piece &piece = *one;
-			std::size_t lines = lines_of(piece),
-						wanted = all <= isolated_most_lines ? lines : std::min(lines, share);
-			std::size_t count = std::min(wanted, isolated_most_lines - places_.size());
-			if (!count)
-				break;
-			Spread last(lines, count);
-			device_->copy_lines(lines_.data() + places_.size() * line_bytes, line_bytes,
-				piece.data + last.first * line_bytes, last.pitch * line_bytes,
-				std::min(line_bytes, piece.bytes), count);
-			for (std::size_t i = 0; i < count; i++)
-				places_.push_back(piece.place + (last.first + i * last.pitch) * line_bytes);
-			hidden_.push_back({ &piece, last });
-		}
-		call_.withheld = { places_.data(), reinterpret_cast<const std::uint8_t *>(lines_.data()),
-			places_.size() };
-	}
-
-	/* Puts decoys in place of the withheld lines. If at most half of a part's lines are withheld,
-	 * the decoys are other lines of that part, so a contestant cannot see which lines are false.
-	 * Otherwise they are noise. */
-	void spoil_withheld(std::uint64_t seed)
-	{
-		for (const auto &[piece, last] : hidden_) {
-			std::byte *there = inputs_.device_at(slot_) + piece->place + last.first * line_bytes;
-			std::size_t bytes = std::min(line_bytes, piece->bytes), pitch = last.pitch * line_bytes;
-			if (last.pitch > 1)
-				device_->copy_lines(there, pitch, piece->data + last.other() * line_bytes, pitch,
-					bytes, last.count);
-			else
-				device_->poison(there, last.count * bytes, false, seed + last.first);
-		}
-	}
-
-	static std::size_t lines_of(const Piece &piece)
-	{
-		return std::max<std::size_t>(1, piece.bytes / line_bytes);
 	}
 
 	/* Enqueues the mark that starts the clock. */
@@ -734,156 +552,6 @@ class Side
 			words[i] = poison_word(seed, i, false);
 	}
 
-	/* Poisons the place of the output: each part by its type, as the last output was laid out; all
-	 * of it with NaN before the first output. */
-	void poison_device(std::uint64_t seed)
-	{
-		std::byte *slot = outputs_.device_at(slot_);
-		device_->poison(slot, outputs_.layout.device_stride, probed_.empty(), seed);
-		for (const Piece &piece : probed_)
-			if (piece.given < 0)
-				device_->poison(
-					slot + piece.place, piece.bytes, piece.is_floating, seed + piece.place);
-	}
-
-	/* A part of the last output. */
-	struct Part {
-		bool is_cuda;
-		std::size_t region, bytes;
-	};
-
-	/* Chooses the last bytes of each part of the last output, or of as many as there are probes
-	 * for, and random pieces: of each part in proportion to its size. */
-	void choose_probes()
-	{
-		constexpr std::size_t most_ends = isolated_most_probes - random_probes;
-		std::vector<Part> parts;
-		std::size_t all = 0;
-		if (host_bytes_)
-			parts.push_back({ false, 0, host_bytes_ });
-		for (const Piece &piece : probed_)
-			if (piece.bytes)
-				parts.push_back({ true, region_of(piece), piece.bytes });
-		for (const Part &part : parts)
-			all += part.bytes;
-		looked_.clear();
-		for (std::size_t i = 0; i < random_probes && all; i++)
-			add_random_probe(parts, unforeseen() % all);
-		for (std::size_t i = 0; i < std::min(parts.size(), most_ends); i++) {
-			std::swap(parts[i], parts[i + unforeseen() % (parts.size() - i)]);
-			add_probe(parts[i], parts[i].bytes - std::min(parts[i].bytes, probe_bytes));
-		}
-		call_.probe_count = static_cast<std::uint32_t>(looked_.size());
-	}
-
-	/* Returns the bytes of the last output on the device, and in how many pieces they lie.
-	 * `with_given`: also those in the input's memory. */
-	std::pair<std::size_t, std::size_t> count_pieces(bool with_given) const
-	{
-		std::size_t bytes = 0, pieces = 0;
-		for (const Piece &piece : probed_)
-			if (piece.bytes && (with_given || piece.given < 0)) {
-				bytes += piece.bytes;
-				pieces++;
-			}
-		return { bytes, pieces };
-	}
-
-	/* Chooses as many probes of the input's part on the device as a call may have, evenly
-	 * spread. */
-	void probe_input()
-	{
-		constexpr std::size_t last = isolated_most_probes - 1;
-		std::size_t stride = inputs_.layout.device_stride, length = std::min(stride, probe_bytes);
-		for (std::size_t i = 0; i <= last; i++)
-			probes_[i] = { reinterpret_cast<std::uint64_t>(
-							   inputs_.device_at(slot_) + (stride - length) * i / last),
-				static_cast<std::uint32_t>(length), true };
-		call_.probe_count = isolated_most_probes;
-	}
-
-	/* A piece of the part that has this byte of the whole output. */
-	void add_random_probe(const std::vector<Part> &parts, std::size_t byte)
-	{
-		std::size_t i = 0;
-		for (; byte >= parts[i].bytes; i++)
-			byte -= parts[i].bytes;
-		add_probe(
-			parts[i], unforeseen() % (parts[i].bytes - std::min(parts[i].bytes, probe_bytes) + 1));
-	}
-
-	/* The place of a part of the output in the private copy. */
-	std::size_t region_of(const Piece &piece) const
-	{
-		return piece.place + (piece.given < 0 ? 0 : outputs_.layout.device_stride);
-	}
-
-	void add_probe(const Part &part, std::size_t at)
-	{
-		auto length = static_cast<std::uint32_t>(std::min(part.bytes - at, probe_bytes));
-		std::size_t place = part.region + at, stride = outputs_.layout.device_stride;
-		const std::byte *address = !part.is_cuda ? outputs_.host_at(slot_) + place
-			: place < stride                     ? outputs_.device_at(slot_) + place
-												 : inputs_.device_at(slot_) + (place - stride);
-		probes_[looked_.size()] = { reinterpret_cast<std::uint64_t>(address), length,
-			part.is_cuda };
-		looked_.push_back({ place, length, part.is_cuda });
-	}
-
-	/* ---- after a call ---- */
-
-	void take_host()
-	{
-		const std::byte *first = outputs_.host_at(slot_);
-		host_.assign(first, first + outputs_.layout.host_stride);
-		copied_.clear();
-	}
-
-	/* The parts of the input, relative to `base`. */
-	static std::vector<Piece> placed(const std::vector<Piece> &pieces, std::byte *base)
-	{
-		std::vector<Piece> made = pieces;
-		for (Piece &piece : made)
-			piece.data = base + piece.place;
-		return made;
-	}
-
-	/* Whether two outputs are in the same memory: in the same parts of the input, or in memory of
-	 * their own. Parts without content are in no memory. */
-	static bool are_in_same_memory(const std::vector<Piece> &left, const std::vector<Piece> &right)
-	{
-		return std::equal(left.begin(), left.end(), right.begin(), right.end(),
-			[](const Piece &one, const Piece &other) {
-				return one.given == other.given || !one.bytes || !other.bytes;
-			});
-	}
-
-	/* Makes the private copy of the output on the device. */
-	void snap(const std::vector<Piece> &pieces, const std::vector<Piece> &given)
-	{
-		has_moved_ = !probed_.empty() && !are_in_same_memory(pieces, probed_);
-		probed_ = pieces;
-		for (Piece &piece : probed_)
-			if (piece.given >= 0)
-				piece.place = given[static_cast<std::size_t>(piece.given)].place;
-		snapshot_.need(outputs_.layout.device_stride + inputs_.layout.device_stride);
-		for (const Piece &piece : probed_) {
-			const std::byte *from =
-				(piece.given < 0 ? outputs_ : inputs_).device_at(slot_) + piece.place;
-			device_->copy(snapshot_.data() + region_of(piece), from, piece.bytes);
-			copied_.push_back({ from, region_of(piece), piece.bytes });
-		}
-		device_->wait();
-	}
-
-	bool covers(const Probed &probe) const
-	{
-		for (const Copied &one : copied_)
-			if (one.place <= probe.place && probe.place + probe.bytes <= one.place + one.bytes)
-				return true;
-		return false;
-	}
-
 	std::string name_;
 	std::unique_ptr<Mail> mail_;
 	bool is_null_;
@@ -891,23 +559,12 @@ class Side
 	isolated_call call_ = {};
 	std::uint32_t *head_ = nullptr;
 	isolated_gate *gate_ = nullptr;
-	std::vector<Hidden> hidden_;        /* the parts with withheld lines */
-	std::vector<std::uint64_t> places_; /* the place of each withheld line */
-	std::vector<std::byte> lines_;      /* the right bytes of the withheld lines */
-	Memory room_;                       /* on the device, for inputs */
-	Slots inputs_, outputs_;
-	std::uint32_t slot_ = 0;
+	WithheldLines withheld_;
+	Memory room_; /* on the device, for inputs */
+	Area area_;
 	int unanswered_ = 0, specs_ = 0;
-	bool has_moved_ = false;
-	std::array<isolated_probe, isolated_most_probes> probes_ = {};
-	std::array<std::uint8_t, isolated_most_probes *probe_bytes> seen_ = {};
-	std::vector<Probed> looked_;
-	std::vector<Piece> probed_;   /* the parts of the last output */
-	std::size_t host_bytes_ = 0;  /* bytes of its stream */
-	double write_ns_ = 0;         /* to write that stream, at most; 0: unknown */
-	std::vector<std::byte> host_; /* the private copies */
-	PrivateMemory snapshot_;
-	std::vector<Copied> copied_;
+	OutputCopy copy_;     /* of the last output */
+	double write_ns_ = 0; /* to write the output's part on the host, at most; 0: unknown */
 };
 
 } // namespace podium
