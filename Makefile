@@ -59,7 +59,7 @@ run: all ## start Podium in the foreground (./dev run installs what it needs fir
 test: ## run every test (./dev test installs what they need first, and runs some or those that failed)
 	@tests/run
 
-format: ## format C, CUDA C++ and Python (needs clang-format-14; fetches yapf)
+format: ## format C, CUDA C++ and Python (needs clang-format-14; fetches ruff)
 	@tests/style/format.test.py --write
 
 compile_commands.json: ## list the compiler's calls, for editors

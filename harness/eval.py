@@ -30,6 +30,7 @@ Exit codes that are not the submission's fault:
 111  the results cannot be written
 113  a case cannot be read, or generate_input or the check fails by itself
 """
+
 import ast
 import base64
 import contextlib
@@ -68,8 +69,10 @@ class Report:
 	def __init__(self):
 		given = os.environ.pop("POPCORN_FD", None)
 		if given is None:
-			stop(EXIT_REPORT,
-				"POPCORN_FD is not set. It must be the number of an open descriptor for results.")
+			stop(
+				EXIT_REPORT,
+				"POPCORN_FD is not set. It must be the number of an open descriptor for results.",
+			)
 		try:
 			self._fd = os.dup(int(given))
 			if int(given) > 2:
@@ -77,15 +80,17 @@ class Report:
 			elif int(given) == 1:
 				os.dup2(2, 1)  # keep what the submission prints out of the results
 		except (ValueError, OSError) as error:
-			stop(EXIT_REPORT,
-				f"POPCORN_FD is {given!r}, not the number of an open descriptor: {error}")
+			stop(
+				EXIT_REPORT,
+				f"POPCORN_FD is {given!r}, not the number of an open descriptor: {error}",
+			)
 
 	def line(self, key, value):
 		value = str(value).replace("\r\n", "\n").replace("\r", "\n").replace("\n", "\\n")
 		rest = f"{key}: {value}\n".encode("utf-8", "backslashreplace")
 		try:
 			while rest:
-				rest = rest[os.write(self._fd, rest):]
+				rest = rest[os.write(self._fd, rest) :]
 		except OSError as error:
 			stop(EXIT_REPORT, f"The results cannot be written: {error}")
 
@@ -119,14 +124,15 @@ def parse_case(line):
 	for part in line.split(";"):
 		name, colon, value = (piece.strip() for piece in part.partition(":"))
 		if not colon or not NAME.fullmatch(name):
-			raise ValueError(f"{part.strip()!r} is not of the form \"name: value\"")
+			raise ValueError(f'{part.strip()!r} is not of the form "name: value"')
 		if name in arguments:
 			raise ValueError(f"{name} is given twice")
 		try:
 			arguments[name] = parse_value(value)
 		except (ValueError, SyntaxError, RecursionError, MemoryError):
 			raise ValueError(
-				f"the value of {name} is not a list or tuple of plain values: {value}") from None
+				f"the value of {name} is not a list or tuple of plain values: {value}"
+			) from None
 	return arguments
 
 
@@ -155,7 +161,6 @@ def combine(a, b):
 
 
 class Case:
-
 	def __init__(self, line, secret):
 		self.spec = line
 		self.arguments = parse_case(line)
@@ -234,14 +239,15 @@ def raised_by(function, *arguments):
 def is_of_device(error):
 	"""Whether the GPU is full or failed. "Torch not compiled with CUDA enabled" is not such an
 	error."""
-	return type(error).__name__ == "OutOfMemoryError" or any(words in str(error)
-		for words in ("CUDA error", "CUDA out of memory", "CUDA_ERROR", "[CUDA]", "_STATUS_"))
+	return type(error).__name__ == "OutOfMemoryError" or any(
+		words in str(error)
+		for words in ("CUDA error", "CUDA out of memory", "CUDA_ERROR", "[CUDA]", "_STATUS_")
+	)
 
 
 def blames_submission(error):
 	"""Whether the submission can cause the error from outside the check's code."""
-	return (not isinstance(error, Exception) or isinstance(error, MemoryError)
-		or is_of_device(error))
+	return not isinstance(error, Exception) or isinstance(error, MemoryError) or is_of_device(error)
 
 
 def refuses(trace):
@@ -254,14 +260,17 @@ def is_task_fault(error, function, reference, make_input):
 	itself, and not because of what custom_kernel returned. make_input() makes the input again.
 
 	Only outputs of the right form can tell: what ref_kernel returns, and the same with wrong
-	numbers. A task without ref_kernel is at fault if the error is the same for every output. """
+	numbers. A task without ref_kernel is at fault if the error is the same for every output."""
 	if blames_submission(error):
 		return False
 	trace = error.__traceback__
 	while trace.tb_next:
 		trace = trace.tb_next
-	if (isinstance(error, (NameError, ImportError)) and not isinstance(error, UnboundLocalError)
-		and trace.tb_frame.f_globals is vars(reference)):
+	if (
+		isinstance(error, (NameError, ImportError))
+		and not isinstance(error, UnboundLocalError)
+		and trace.tb_frame.f_globals is vars(reference)
+	):
 		return True  # a slip in the code, which no output can cause
 
 	def raises_again(output, same_text=False):
@@ -277,8 +286,11 @@ def is_task_fault(error, function, reference, make_input):
 			return raises_again(made) or wrong is not None and raises_again(wrong)
 	data, fault = raised_by(make_input)
 	parts = data if isinstance(data, (list, tuple)) else [data]
-	return fault is None and not refuses(trace) and all(
-		raises_again(output, same_text=True) for output in (None, 0, (data, ), *parts[:8]))
+	return (
+		fault is None
+		and not refuses(trace)
+		and all(raises_again(output, same_text=True) for output in (None, 0, (data,), *parts[:8]))
+	)
 
 
 @contextlib.contextmanager
@@ -291,8 +303,11 @@ def asking_task(function, reference, make_input):
 		raise
 	except BaseException as error:
 		fault = is_task_fault(error, function, reference, make_input)
-		what = (f"The submission is not at fault: the task's {name}"
-			if fault else f"{name} could not work with what custom_kernel returned; it")
+		what = (
+			f"The submission is not at fault: the task's {name}"
+			if fault
+			else f"{name} could not work with what custom_kernel returned; it"
+		)
 		with failing_with(EXIT_CASE if fault else EXIT_RAISED, what):
 			raise
 
@@ -349,7 +364,8 @@ class Tools:
 		if type(tensor) not in self.tensor_types:
 			raise CaseFailed(
 				EXIT_WRONG,
-				f"custom_kernel returned a {type(tensor).__name__}; return a plain torch.Tensor.")
+				f"custom_kernel returned a {type(tensor).__name__}; return a plain torch.Tensor.",
+			)
 		return self.clone_tensor(self.detach(tensor))
 
 	def clone(self, data):
@@ -369,8 +385,9 @@ class Tools:
 		"""Calls kernel(data). Returns (what it returned, the copy for the check, ns)."""
 		gc.disable()  # the garbage collector would interrupt the call and count as its time
 		try:
-			return self.time_on_cuda(kernel, data) if self.on_cuda else self.time_on_cpu(
-				kernel, data)
+			return (
+				self.time_on_cuda(kernel, data) if self.on_cuda else self.time_on_cpu(kernel, data)
+			)
 		finally:
 			gc.enable()
 
@@ -396,7 +413,7 @@ class Limits:
 	"""When a series of timed runs ends.
 
 	A series ends after `most_runs`, after `most_s` of measured time, or after `wall_s` in all. It
-	ends earlier when ten runs or more show the mean to 0.1 %. """
+	ends earlier when ten runs or more show the mean to 0.1 %."""
 
 	least_runs = 3
 	least_runs_for_precision = 10
@@ -410,18 +427,25 @@ class Limits:
 		if runs < self.least_runs:
 			return False
 		mean, _, err = statistics(durations)
-		return (runs >= self.most_runs or mean * runs > self.most_s * 1e9
+		return (
+			runs >= self.most_runs
+			or mean * runs > self.most_s * 1e9
 			or perf_counter_ns() - began_ns > self.wall_s * 1e9
-			or (runs >= self.least_runs_for_precision and err / mean < self.precision))
+			or (runs >= self.least_runs_for_precision and err / mean < self.precision)
+		)
 
 
 # The CPU is for trying things out, so a case ends there within seconds.
 LIMITS = {
 	"cuda": {
-	"warm-up": Limits(50, 0.3, 1), "benchmark": Limits(100, 10, 120),
-	"leaderboard": Limits(100, 30, 120)
-	}, "cpu": {
-	"warm-up": Limits(3, 0.1, 0.5), "benchmark": Limits(20, 1, 3), "leaderboard": Limits(50, 1, 3)
+		"warm-up": Limits(50, 0.3, 1),
+		"benchmark": Limits(100, 10, 120),
+		"leaderboard": Limits(100, 30, 120),
+	},
+	"cpu": {
+		"warm-up": Limits(3, 0.1, 0.5),
+		"benchmark": Limits(20, 1, 3),
+		"leaderboard": Limits(50, 1, 3),
 	},
 }
 
@@ -430,8 +454,11 @@ def statistics(durations):
 	"""(mean, standard deviation of the sample, standard error of the mean)"""
 	runs = len(durations)
 	mean = sum(durations) / runs
-	std = math.sqrt(sum(
-		(duration - mean)**2 for duration in durations) / (runs - 1)) if runs > 1 else 0.0
+	std = (
+		math.sqrt(sum((duration - mean) ** 2 for duration in durations) / (runs - 1))
+		if runs > 1
+		else 0.0
+	)
 	return mean, std, std / math.sqrt(runs)
 
 
@@ -442,20 +469,22 @@ def read_answer(answer):
 	"""(good, text) from the result of check_implementation: a truth value, a pair of it and a text,
 	or a text about what is wrong, which is empty for a right answer."""
 	if answer is None:
-		raise CaseFailed(EXIT_CASE,
-			"check_implementation returned None. Return whether the output is right.")
+		raise CaseFailed(
+			EXIT_CASE, "check_implementation returned None. Return whether the output is right."
+		)
 	if isinstance(answer, (str, list)):
 		answer = (not answer, answer)
 	good, text = answer if isinstance(answer, tuple) else (answer, "")
 	if isinstance(good, (str, list)):
 		raise CaseFailed(
-			EXIT_CASE, "check_implementation returned a pair that begins with a text. Return the "
-			"text alone, or a pair of True or False and a text.")
+			EXIT_CASE,
+			"check_implementation returned a pair that begins with a text. Return the "
+			"text alone, or a pair of True or False and a text.",
+		)
 	return bool(good), text if isinstance(text, str) else "\n".join(map(str, text))
 
 
 class Evaluation:
-
 	def __init__(self, report, tools, reference, kernel):
 		self.report, self.tools = report, tools
 		self.alone = kernel is None  # without a submission: only the task's faults count
@@ -550,8 +579,12 @@ class Evaluation:
 		durations = series(case, limits)
 		mean, std, err = statistics(durations)
 		figures = {
-			"runs": len(durations), "mean": mean, "std": std, "err": err, "best": min(durations),
-			"worst": max(durations)
+			"runs": len(durations),
+			"mean": mean,
+			"std": std,
+			"err": err,
+			"best": min(durations),
+			"worst": max(durations),
 		}
 		for name, figure in figures.items():
 			self.report.line(f"{key}.{name}", figure)
@@ -594,8 +627,9 @@ class Evaluation:
 			self.report.line(f"{key}.spec", case.spec)
 			try:
 				if self.lost:
-					raise CaseFailed(EXIT_CUDA,
-						"not run, because an earlier case left the GPU unusable.")
+					raise CaseFailed(
+						EXIT_CUDA, "not run, because an earlier case left the GPU unusable."
+					)
 				getattr(self, mode)(case, key)
 				self.report.line(f"{key}.status", "pass")
 			except CaseFailed as failure:
@@ -610,6 +644,7 @@ def mark_call(kernel, data, tools):
 	"""Makes one call in an NVTX range for ncu, and no profile by torch: two profilers disturb each
 	other."""
 	import torch
+
 	tools.synchronize()
 	torch.cuda.nvtx.range_push("custom_kernel")
 	kernel(data)
@@ -620,6 +655,7 @@ def mark_call(kernel, data, tools):
 def profile_table(kernel, data, tools, calls=5):
 	import torch
 	from torch.profiler import ProfilerActivity, profile, record_function
+
 	activities = [ProfilerActivity.CPU] + ([ProfilerActivity.CUDA] if tools.on_cuda else [])
 	with profile(activities=activities) as profiler:
 		for _ in range(calls):
@@ -629,10 +665,14 @@ def profile_table(kernel, data, tools, calls=5):
 	averages = profiler.key_averages()
 	order = "cpu_time_total"
 	if tools.on_cuda:  # newer versions of torch renamed the column
-		order = "device_time_total" if averages and hasattr(averages[0],
-			"device_time_total") else "cuda_time_total"
+		order = (
+			"device_time_total"
+			if averages and hasattr(averages[0], "device_time_total")
+			else "cuda_time_total"
+		)
 	return f"{calls} calls, torch {torch.__version__}\n" + averages.table(
-		sort_by=order, row_limit=30)
+		sort_by=order, row_limit=30
+	)
 
 
 # ---- the start ----
@@ -645,20 +685,25 @@ def import_task():
 		import torch
 		import utils
 		import reference
+
 		reference.generate_input, reference.check_implementation
 		utils.set_seed, utils.clear_l2_cache
 	except BaseException as error:
 		say(explain(error))
-		stop(EXIT_USAGE,
-			f"The task's own files cannot be imported: {type(error).__name__}: {error}")
+		stop(
+			EXIT_USAGE, f"The task's own files cannot be imported: {type(error).__name__}: {error}"
+		)
 	for name in ("reference", "reference_code", "utils", "task"):
 		sys.modules.pop(name, None)
 	return torch, reference, utils
 
 
 def import_kernel():
-	name = "submission" if os.path.exists(
-		"submission.py") or not os.path.exists("train.py") else "train"
+	name = (
+		"submission"
+		if os.path.exists("submission.py") or not os.path.exists("train.py")
+		else "train"
+	)
 	with failing_with(EXIT_RAISED, f"{name}.py"):
 		submission = importlib.import_module(name)
 	kernel = getattr(submission, "custom_kernel", None)

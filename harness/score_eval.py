@@ -15,6 +15,7 @@ The answer is also wrong if the exit code is 112, if eval.py itself fails an ass
 output contains "check_implementation failed" or "mismatch found". Two different scores contradict
 each other; both are reported. POPCORN_SEED seeds the generators of random, numpy and torch.
 """
+
 import os
 import re
 import runpy
@@ -25,7 +26,10 @@ import traceback
 
 EXIT_RAISED, EXIT_USAGE, EXIT_REPORT, EXIT_WRONG, EXIT_CASE = 1, 2, 111, 112, 113
 NOUNS = {
-	"test": "test", "benchmark": "benchmark", "leaderboard": "benchmark", "profile": "benchmark"
+	"test": "test",
+	"benchmark": "benchmark",
+	"leaderboard": "benchmark",
+	"profile": "benchmark",
 }
 EVALUATION = "eval.py"
 SCORE = re.compile(r"score\s*:\s*(\S+)")
@@ -43,9 +47,12 @@ def stop(code, sentence):
 
 def seed_generators(seed):
 	import random
+
 	random.seed(seed)
-	for name, seed_one in (("numpy", lambda numpy: numpy.random.seed(seed % 2**32)), ("torch",
-		lambda torch: torch.manual_seed(seed % 2**63))):
+	for name, seed_one in (
+		("numpy", lambda numpy: numpy.random.seed(seed % 2**32)),
+		("torch", lambda torch: torch.manual_seed(seed % 2**63)),
+	):
 		try:
 			seed_one(__import__(name))
 		except ImportError:
@@ -57,14 +64,16 @@ def is_failed_assert(error):
 	trace = error.__traceback__
 	while trace.tb_next:
 		trace = trace.tb_next
-	return isinstance(error, AssertionError) and os.path.basename(
-		trace.tb_frame.f_code.co_filename) == EVALUATION
+	return (
+		isinstance(error, AssertionError)
+		and os.path.basename(trace.tb_frame.f_code.co_filename) == EVALUATION
+	)
 
 
 def exit_code_of(end):
 	"""The exit code that Python gives a SystemExit."""
 	if end.code is None or isinstance(end.code, int):
-		return (end.code or 0) & 0xff
+		return (end.code or 0) & 0xFF
 	print(end.code, file=sys.stderr)
 	return EXIT_RAISED
 
@@ -146,7 +155,7 @@ def to_ns(seconds):
 def runs_of(figures):
 	"""The number of runs, from err = std / sqrt(runs): this form does not report it."""
 	try:
-		return max(1, round((float(figures["std"]) / float(figures["err"]))**2))
+		return max(1, round((float(figures["std"]) / float(figures["err"])) ** 2))
 	except (KeyError, ValueError, ZeroDivisionError, OverflowError):
 		return 1
 
@@ -154,25 +163,31 @@ def runs_of(figures):
 def collect(output, results):
 	"""(scores in seconds, figures in ns, whether the answer is wrong)"""
 	pairs = [tuple(part.strip() for part in line.partition(":")[::2]) for line in results]
-	figures = {key[len("duration."):]: value for key, value in pairs if key.startswith("duration.")}
+	figures = {
+		key[len("duration.") :]: value for key, value in pairs if key.startswith("duration.")
+	}
 	scores = [value for key, value in pairs if key == "score"]
 	if not scores and "mean" not in figures:
 		scores = [match[1] for match in map(SCORE.fullmatch, map(str.strip, output)) if match]
 	wrong = ("check", "fail") in pairs or any(map(SAYS_WRONG.search, output))
-	return list(dict.fromkeys(scores)), {name: figures[name]
-		for name in FIGURES if name in figures}, wrong
+	return (
+		list(dict.fromkeys(scores)),
+		{name: figures[name] for name in FIGURES if name in figures},
+		wrong,
+	)
 
 
 class Report:
-
 	def __init__(self):
 		try:
-			self.file = open(int(os.environ.pop("POPCORN_FD", "")), "w", buffering=1,
-				errors="backslashreplace")
+			self.file = open(
+				int(os.environ.pop("POPCORN_FD", "")), "w", buffering=1, errors="backslashreplace"
+			)
 			os.set_inheritable(self.file.fileno(), False)
 		except (ValueError, OSError):
-			stop(EXIT_REPORT,
-				"POPCORN_FD must be the number of an open descriptor for the results.")
+			stop(
+				EXIT_REPORT, "POPCORN_FD must be the number of an open descriptor for the results."
+			)
 
 	def line(self, key, value):
 		print(f"{key}: {value}", file=self.file)
@@ -229,8 +244,10 @@ def main(arguments):
 		report.line(f"{noun}.{index}.spec", spec)
 		outcome = run_once(seed)
 		if outcome[0] < 0:  # end by the same signal
-			signal.signal(-outcome[0], signal.SIG_DFL) if -outcome[0] not in (signal.SIGKILL,
-				signal.SIGSTOP) else None
+			signal.signal(-outcome[0], signal.SIG_DFL) if -outcome[0] not in (
+				signal.SIGKILL,
+				signal.SIGSTOP,
+			) else None
 			os.kill(os.getpid(), -outcome[0])
 		worst = worst or report_case(report, mode, f"{noun}.{index}", outcome)
 	report.line("check", "fail" if worst else "pass")

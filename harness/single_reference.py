@@ -2,7 +2,8 @@
 
 reference_code.py defines generate_input(), ref_kernel(data) and check_implementation(output,
 expected). Its inputs come from the generators of random, numpy or torch, which this file seeds
-before each call. """
+before each call."""
+
 from reference_code import *  # submissions import its types and helpers from reference
 
 import copy

@@ -1,6 +1,7 @@
 """Helpers for a task's reference.py: seeds, random inputs, comparisons that say what differs, and
 deterministic reference results. eval.py uses set_seed and clear_l2_cache; the rest is for authors.
 """
+
 import contextlib
 import functools
 import os
@@ -43,7 +44,7 @@ def _mix(z, multiplier, shift):
 
 # How many numbers are made at a time: as many as a cache holds.
 _PIECE = {"cuda": 1 << 21, "cpu": 1 << 15}
-_STEP = 0x9e3779b97f4a7c15
+_STEP = 0x9E3779B97F4A7C15
 
 
 @functools.lru_cache(None)
@@ -59,9 +60,9 @@ def _ramp(device):
 
 def _upper_bits(ramp, start):
 	"""The upper 24 bits of the numbers, as float32."""
-	z = _mix(_mix(ramp + _signed(start), 0xbf58476d1ce4e5b9, 30), 0x94d049bb133111eb, 27)
+	z = _mix(_mix(ramp + _signed(start), 0xBF58476D1CE4E5B9, 30), 0x94D049BB133111EB, 27)
 	# SplitMix64's last step, z ^= z >> 31, leaves the upper 31 bits as they are.
-	return (z.view(torch.int32)[1::2] >> 8).bitwise_and_(0xffffff).float()
+	return (z.view(torch.int32)[1::2] >> 8).bitwise_and_(0xFFFFFF).float()
 
 
 def uniform(shape, seed, low=0.0, high=1.0, dtype=torch.float32, device=None):
@@ -75,8 +76,8 @@ def uniform(shape, seed, low=0.0, high=1.0, dtype=torch.float32, device=None):
 	made = torch.zeros(shape, dtype=dtype, device=device or _usual_device())
 	flat, ramp = made.view(-1), _ramp(made.device)
 	for first in range(0, len(flat), len(ramp)):
-		piece = flat[first:first + len(ramp)]
-		bits = _upper_bits(ramp[:len(piece)], seed * 0xd1342543de82ef95 + first * _STEP)
+		piece = flat[first : first + len(ramp)]
+		bits = _upper_bits(ramp[: len(piece)], seed * 0xD1342543DE82EF95 + first * _STEP)
 		piece.copy_(bits.mul_((high - low) * 2.0**-24).add_(low))
 	return made
 
@@ -84,9 +85,14 @@ def uniform(shape, seed, low=0.0, high=1.0, dtype=torch.float32, device=None):
 def same_memory(output, given):
 	"""Whether `output` is the tensor `given` or a view of all of it. For is_output_of, if
 	custom_kernel must return the memory that it was given to fill."""
-	return (isinstance(output, torch.Tensor) and output.device == given.device
-		and output.dtype == given.dtype and output.shape == given.shape
-		and output.stride() == given.stride() and output.data_ptr() == given.data_ptr())
+	return (
+		isinstance(output, torch.Tensor)
+		and output.device == given.device
+		and output.dtype == given.dtype
+		and output.shape == given.shape
+		and output.stride() == given.stride()
+		and output.data_ptr() == given.data_ptr()
+	)
 
 
 # ---- comparisons ----
@@ -102,8 +108,9 @@ def _form_fault(received, expected):
 	for what in ("shape", "dtype", "device"):
 		got, wanted = getattr(received, what), getattr(expected, what)
 		if got != wanted:
-			got, wanted = (list(got), list(wanted)) if what == "shape" else (_name(got),
-				_name(wanted))
+			got, wanted = (
+				(list(got), list(wanted)) if what == "shape" else (_name(got), _name(wanted))
+			)
 			return f"the {what} is {got}, expected {wanted}"
 	return None
 
@@ -206,8 +213,9 @@ def _allows_tf32(backend):
 	try:
 		return backend.allow_tf32
 	except RuntimeError:  # since torch 2.9, if somebody has set fp32_precision, its successor
-		return (backend.conv
-			if backend is torch.backends.cudnn else backend).fp32_precision == "tf32"
+		return (
+			backend.conv if backend is torch.backends.cudnn else backend
+		).fp32_precision == "tf32"
 
 
 class DisableCuDNNTF32(contextlib.ContextDecorator):

@@ -23,6 +23,7 @@ for the program as for its own child.
 A program sees what a fresh interpreter would show it, except that modules are already imported. The
 zygote never touches CUDA, a seed, or a byte of a submission.
 """
+
 import array
 import ctypes
 import gc
@@ -81,7 +82,7 @@ def receive(control):
 	descriptors = array.array("i")
 	for level, kind, content in ancillary:
 		if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
-			descriptors.frombytes(content[:len(content) - len(content) % 4])
+			descriptors.frombytes(content[: len(content) - len(content) % 4])
 	return (json.loads(data) if data else None), list(descriptors)
 
 
@@ -151,6 +152,7 @@ def set_environment(variables):
 def renew_state():
 	"""Renews what a fresh interpreter would draw or read at its start."""
 	import tempfile
+
 	tempfile.tempdir = None
 	if "numpy" in sys.modules:
 		sys.modules["numpy"].random.seed()
@@ -167,8 +169,10 @@ def make_main(path=None):
 	main.__dict__.update(__builtins__=__builtins__, __annotations__={})
 	if path:
 		from importlib.machinery import SourceFileLoader
-		main.__dict__.update(__file__=path, __cached__=None,
-			__loader__=SourceFileLoader("__main__", path))
+
+		main.__dict__.update(
+			__file__=path, __cached__=None, __loader__=SourceFileLoader("__main__", path)
+		)
 	sys.modules["__main__"] = main
 	return main.__dict__
 
@@ -216,8 +220,9 @@ def serve_spawns(control, program):
 		if message is None:
 			os._exit(0)
 		if become_orphan_of(program):
-			return start_spawned(control, message,
-				[move_up(descriptor) for descriptor in descriptors])
+			return start_spawned(
+				control, message, [move_up(descriptor) for descriptor in descriptors]
+			)
 		for descriptor in descriptors:
 			os.close(descriptor)
 
@@ -249,6 +254,7 @@ def offer_spawns():
 	"""Starts the process of serve_spawns() and makes multiprocessing use it. Returns (code,
 	arguments) in the processes that it forks, None in the program."""
 	import multiprocessing.util
+
 	program = os.getpid()
 	# What serve_spawns() forks becomes a child of the program, as multiprocessing expects.
 	prctl(PR_SET_CHILD_SUBREAPER, 1)
@@ -265,11 +271,16 @@ def offer_spawns():
 			return start_interpreter(path, arguments, descriptors)
 		at, numbers = words.index("-c"), sorted(map(int, descriptors))
 		message = {
-			"code": words[at + 1], "arguments": words[at + 2:], "numbers": numbers,
-			"environment": environment_of_c(), "folder": os.getcwd()
+			"code": words[at + 1],
+			"arguments": words[at + 2 :],
+			"numbers": numbers,
+			"environment": environment_of_c(),
+			"folder": os.getcwd(),
 		}
-		ours.sendmsg([json.dumps(message).encode()],
-			[(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", numbers))])
+		ours.sendmsg(
+			[json.dumps(message).encode()],
+			[(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", numbers))],
+		)
 		return json.loads(ours.recv(MOST_BYTES))["pid"]
 
 	multiprocessing.util.spawnv_passfds = spawnv_passfds
@@ -317,15 +328,21 @@ def enter(answer, message, entry, places):
 def start(control, message, descriptors):
 	"""Becomes the program in the grandchild. Returns the function to call."""
 	moved = [move_up(descriptor) for descriptor in descriptors]
-	own, (folder, environment,
-		about) = moved[:message["own"]], moved[message["own"]:message["own"] + 3]
+	own, (folder, environment, about) = (
+		moved[: message["own"]],
+		moved[message["own"] : message["own"] + 3],
+	)
 	answer = move_up(control.detach())
 	try:
 		with open(about, "rb") as stream:
 			stream.seek(0)
 			entry = stream.read()
-		enter(answer, message, entry,
-			[moved[place] if place >= 0 else -1 for place in message["places"]])
+		enter(
+			answer,
+			message,
+			entry,
+			[moved[place] if place >= 0 else -1 for place in message["places"]],
+		)
 		reset_signals()
 		for number, descriptor in enumerate(own):
 			os.dup2(descriptor, number)

@@ -11,6 +11,7 @@ Between the bell and "done" this code costs the same for a submission and for th
 GPU it enqueues everything while the judge's own work keeps the GPU busy, so the cost is hidden. The
 only wait for the GPU comes last, directly before "done": work after a wait would add varying time.
 """
+
 import gc
 import importlib
 import importlib.util
@@ -87,24 +88,32 @@ class Input:
 		root, area = self._roots[slot], self.area
 		leaves = root.leaves()
 		made = {id(node): area.view(node, slot) for node in leaves if node.kind == tree.TENSOR}
-		made.update((id(node), tree.constant(node, area.tensors)) for node in leaves
-			if not node.holds_memory())
+		made.update(
+			(id(node), tree.constant(node, area.tensors))
+			for node in leaves
+			if not node.holds_memory()
+		)
 		if len(made) == len(leaves):
 			data = tree.build(root, lambda node: made[id(node)], self._classes)
 			return lambda: data
 		host, base, classes = area.host, area.host_offset(slot), self._classes
 
 		def leaf(node):
-			return made[id(node)] if id(node) in made else tree.read_scalar(
-				node.kind, host, base + node.offset)
+			return (
+				made[id(node)]
+				if id(node) in made
+				else tree.read_scalar(node.kind, host, base + node.offset)
+			)
 
 		return lambda: tree.build(root, leaf, classes)
 
 	def bounds(self, slot):
 		"""(the address of the slot, its end) on the device, and the same on the host."""
 		begins = [self.area.address(slot, place) for place in (0, 1)]
-		return [(begin, begin + self.area.strides[place] if begin else 0)
-			for place, begin in enumerate(begins)]
+		return [
+			(begin, begin + self.area.strides[place] if begin else 0)
+			for place, begin in enumerate(begins)
+		]
 
 
 def find_class(text, found):
@@ -118,8 +127,12 @@ def find_class(text, found):
 
 def is_long(kind, value):
 	"""Whether a scalar is too long for its place."""
-	return (kind is int and not -(1 << 63) <= value < 1 << 63
-		or kind is str and len(value.encode("utf-8", "surrogatepass")) > tree.MOST_TEXT_BYTES)
+	return (
+		kind is int
+		and not -(1 << 63) <= value < 1 << 63
+		or kind is str
+		and len(value.encode("utf-8", "surrogatepass")) > tree.MOST_TEXT_BYTES
+	)
 
 
 class Spec:
@@ -128,8 +141,11 @@ class Spec:
 	def __init__(self, number, area, root):
 		self.number, self.area = number, area
 		leaves = list(enumerate(root.leaves()))
-		self.tensors = [(index, node) for index, node in leaves
-			if node.kind == tree.TENSOR and node.memory >= tree.OUT_DEVICE]
+		self.tensors = [
+			(index, node)
+			for index, node in leaves
+			if node.kind == tree.TENSOR and node.memory >= tree.OUT_DEVICE
+		]
 		self.scalars = [(index, node) for index, node in leaves if node.kind in tree.SCALAR_BYTES]
 		self.has_host_tensors = any(node.memory == tree.OUT_HOST for _, node in self.tensors)
 		self._views = {}
@@ -137,8 +153,9 @@ class Spec:
 	def views(self, slot):
 		if slot not in self._views:
 			tensors = self.area.tensors
-			self._views[slot] = [(index, tensors.bits(self.area.view(node, slot)))
-				for index, node in self.tensors]
+			self._views[slot] = [
+				(index, tensors.bits(self.area.view(node, slot))) for index, node in self.tensors
+			]
 		return self._views[slot]
 
 
@@ -157,10 +174,14 @@ class Outputs:
 		if depth > tree.MOST_DEPTH or len(leaves) > tree.MOST_NODES:
 			raise NoOutput(
 				f"custom_kernel returned more than {tree.MOST_NODES} parts, or nested them more "
-				f"than {tree.MOST_DEPTH} deep.")
+				f"than {tree.MOST_DEPTH} deep."
+			)
 		if kind is dict:
-			return (kind, *value,
-				*[self.key(item, leaves, bounds, depth + 1) for item in value.values()])
+			return (
+				kind,
+				*value,
+				*[self.key(item, leaves, bounds, depth + 1) for item in value.values()],
+			)
 		if kind is list or isinstance(value, tuple):
 			return (kind, *[self.key(item, leaves, bounds, depth + 1) for item in value])
 		leaves.append(value)
@@ -169,18 +190,25 @@ class Outputs:
 	def tensor_key(self, value, leaves, bounds):
 		if type(value) not in self.tensors.plain_types:
 			raise NoOutput(
-				f"custom_kernel returned a {type(value).__name__}; return a plain torch.Tensor.")
+				f"custom_kernel returned a {type(value).__name__}; return a plain torch.Tensor."
+			)
 		fault = self.tensors.fault(value)
 		if fault:
 			raise NoOutput(
 				f"custom_kernel returned {fault}; return tensors as they lie in memory, on the "
-				"device of the input or on the CPU.")
+				"device of the input or on the CPU."
+			)
 		value = self.tensors.detach(value)
 		if value.is_conj() or value.is_neg():
 			value = value.resolve_conj().resolve_neg()
 		leaves.append(value)
-		return value.dtype, value.shape, value.stride(), value.is_cuda, self.place_in_input(
-			value, bounds)
+		return (
+			value.dtype,
+			value.shape,
+			value.stride(),
+			value.is_cuda,
+			self.place_in_input(value, bounds),
+		)
 
 	def place_in_input(self, value, bounds):
 		"""The offset in the slot of a view of the input; -1 for other memory."""
@@ -195,8 +223,9 @@ class Outputs:
 			return tree.Node(tree.OTHER, text=type(value).__name__)
 
 		def named(value, place):
-			return tree.Node(tree.NAMED if hasattr(value, "_fields") else tree.TUPLE,
-				text=tree.class_name(value))
+			return tree.Node(
+				tree.NAMED if hasattr(value, "_fields") else tree.TUPLE, text=tree.class_name(value)
+			)
 
 		try:
 			description = tree.Description(value, self.tensors, other, named)
@@ -210,8 +239,11 @@ class Outputs:
 	def place(self, node, value, bounds):
 		node.flags, node.strides = 0, tuple(value.stride())
 		offset, (begin, end) = self.place_in_input(value, bounds), bounds[0 if value.is_cuda else 1]
-		if offset >= 0 and offset + node.extent_bytes(
-		) <= end - begin and offset % node.item_bytes() == 0:
+		if (
+			offset >= 0
+			and offset + node.extent_bytes() <= end - begin
+			and offset % node.item_bytes() == 0
+		):
 			node.offset = offset
 			return
 		node.memory = tree.OUT_DEVICE if value.is_cuda else tree.OUT_HOST
@@ -222,8 +254,9 @@ class Outputs:
 		for index, view in spec.views(slot):
 			self.tensors.copy_bits(view, leaves[index])
 		for index, node in spec.scalars:
-			tree.write_scalar(node.kind, leaves[index], spec.area.host,
-				spec.area.host_offset(slot) + node.offset)
+			tree.write_scalar(
+				node.kind, leaves[index], spec.area.host, spec.area.host_offset(slot) + node.offset
+			)
 
 
 class NullKernel:
@@ -256,11 +289,12 @@ class NullKernel:
 		return tree.constant(node, tensors)
 
 	def prepare(self, slot, area, classes):
-
 		def leaf(node):
-			return area.view(node,
-				slot) if node.kind == tree.TENSOR and node.memory < tree.OUT_DEVICE else self._made[
-				id(node)]
+			return (
+				area.view(node, slot)
+				if node.kind == tree.TENSOR and node.memory < tree.OUT_DEVICE
+				else self._made[id(node)]
+			)
 
 		self._output = tree.build(self._root, leaf, classes) if self._root else None
 		return self._output
@@ -280,7 +314,6 @@ class NullKernel:
 
 
 class Contestant:
-
 	def __init__(self, page, gate, null):
 		"""`gate`: None without a GPU."""
 		self.page, self.gate, self.is_cuda, self.null = page, gate, gate is not None, null
@@ -296,14 +329,17 @@ class Contestant:
 	def take_torch(self):
 		"""Binds what is needed from torch before a submission can change it."""
 		import torch
+
 		self.tensors = podium_tensors.Tensors(torch, self.is_cuda, resolves=True)
 		if self.is_cuda:
 			torch.cuda.init()
 			torch.zeros(1, device=self.tensors.device)
 			wire.cuda_open()
 			# The function behind torch.cuda.synchronize.
-			self.synchronize, self.event = getattr(torch._C, "_cuda_synchronize",
-				torch.cuda.synchronize), torch.cuda.Event
+			self.synchronize, self.event = (
+				getattr(torch._C, "_cuda_synchronize", torch.cuda.synchronize),
+				torch.cuda.Event,
+			)
 		return torch
 
 	# Frames.
@@ -313,8 +349,10 @@ class Contestant:
 		while select.select([SOCKET], [], [], 0)[0]:
 			kind, content, descriptors = wire.receive(SOCKET, WAIT_S, True)
 			{
-				wire.INPUTS: self.take_inputs, wire.OUTPUTS: self.take_outputs,
-				wire.INPUT: self.take_input, wire.ROOM: self.take_room
+				wire.INPUTS: self.take_inputs,
+				wire.OUTPUTS: self.take_outputs,
+				wire.INPUT: self.take_input,
+				wire.ROOM: self.take_room,
 			}[kind](content, descriptors)
 			wire.send(SOCKET, wire.MAPPED)
 
@@ -339,15 +377,20 @@ class Contestant:
 		self.room = wire.memory_import(True, podium_area.ROOM.unpack(content)[0], descriptors[0])
 
 	def take_inputs(self, content, descriptors):
-		root = self.understand(content[podium_area.HEAD.size:])
-		if not self.tensors and ("torch" in sys.modules
-			or any(leaf.kind in (tree.TENSOR, tree.DTYPE, tree.DEVICE) for leaf in root.leaves())):
+		root = self.understand(content[podium_area.HEAD.size :])
+		if not self.tensors and (
+			"torch" in sys.modules
+			or any(leaf.kind in (tree.TENSOR, tree.DTYPE, tree.DEVICE) for leaf in root.leaves())
+		):
 			self.take_torch()
 		if self.input:
 			self.forget_case()
 		_, area, _ = podium_area.Area.take(content, descriptors, self.tensors, self.room)
-		self.input, self.outputs, self.calls = Input(area, root,
-			self.classes), Outputs(self.tensors), 0
+		self.input, self.outputs, self.calls = (
+			Input(area, root, self.classes),
+			Outputs(self.tensors),
+			0,
+		)
 
 	def forget_case(self):
 		areas = [self.input.area] + [spec.area for spec in self.outputs.specs.values()]
@@ -360,11 +403,15 @@ class Contestant:
 	def take_input(self, content, descriptors):
 		self.input.reform(
 			podium_area.HEAD.unpack_from(content)[0],
-			self.understand(content[podium_area.HEAD.size:]))
+			self.understand(content[podium_area.HEAD.size :]),
+		)
 
 	def take_outputs(self, content, descriptors):
-		if self.null and not descriptors and self.null.return_to(
-			podium_area.HEAD.unpack_from(content)[0]):
+		if (
+			self.null
+			and not descriptors
+			and self.null.return_to(podium_area.HEAD.unpack_from(content)[0])
+		):
 			return
 		try:
 			number, area, rest = podium_area.Area.take(content, descriptors, self.tensors)

@@ -39,6 +39,7 @@ Exit codes that are not the submission's fault:
 115  the task cannot be judged in two processes; no case was judged
 120  the device has too little free memory now; no case was judged
 """
+
 import base64
 import contextlib
 import ctypes
@@ -61,21 +62,57 @@ import podium_tensors
 import podium_tree as tree
 import podium_wire as wire
 from podium_area import strides_of
-from podium_eval import (EXIT_CASE, EXIT_CUDA, EXIT_RAISED, EXIT_REPORT, EXIT_USAGE, EXIT_WRONG,
-	INTEGER, CaseError, CaseFailed, asking_task, is_of_device, read_answer, read_cases, say)
-from podium_side import (EXIT_BUSY, EXIT_GONE, EXIT_RIVAL, EXIT_RIVAL_GONE, EXIT_TIME,
-	EXIT_UNSPLITTABLE, FULL_GPU, MOST_TEXT, NullFailed, Side, Stop, is_full)
+from podium_eval import (
+	EXIT_CASE,
+	EXIT_CUDA,
+	EXIT_RAISED,
+	EXIT_REPORT,
+	EXIT_USAGE,
+	EXIT_WRONG,
+	INTEGER,
+	CaseError,
+	CaseFailed,
+	asking_task,
+	is_of_device,
+	read_answer,
+	read_cases,
+	say,
+)
+from podium_side import (
+	EXIT_BUSY,
+	EXIT_GONE,
+	EXIT_RIVAL,
+	EXIT_RIVAL_GONE,
+	EXIT_TIME,
+	EXIT_UNSPLITTABLE,
+	FULL_GPU,
+	MOST_TEXT,
+	NullFailed,
+	Side,
+	Stop,
+	is_full,
+)
 from podium_words import accuse, explain
 
 ENTRY, NULL, RIVAL = 4, 5, 6
 MODES = {
-	"test": "test", "benchmark": "benchmark", "leaderboard": "benchmark", "compare": "benchmark"
+	"test": "test",
+	"benchmark": "benchmark",
+	"leaderboard": "benchmark",
+	"compare": "benchmark",
 }
 WITH_NONCE = ("leaderboard", "compare")
 KEPT_FROM_CONTESTANTS = ("reference", "reference_code")
 # No side is charged for a failure with one of these codes.
-NOT_CHARGED = (EXIT_USAGE, EXIT_REPORT, EXIT_CASE, EXIT_UNSPLITTABLE, EXIT_BUSY, EXIT_RIVAL,
-	EXIT_RIVAL_GONE)
+NOT_CHARGED = (
+	EXIT_USAGE,
+	EXIT_REPORT,
+	EXIT_CASE,
+	EXIT_UNSPLITTABLE,
+	EXIT_BUSY,
+	EXIT_RIVAL,
+	EXIT_RIVAL_GONE,
+)
 LIMIT_S = 120.0
 # Limits of one call. The first call of a case compiles and tunes: it may take half of the time
 # left.
@@ -89,8 +126,14 @@ LOOK_S = 2.0  # for second inputs of all cases before the first is judged
 QUIET_WARM_CALLS = 10  # a contestant measures its first calls of a case itself, which takes time
 READY_FACTOR = 20.0  # a submission may take so much longer than the null contestant to get ready
 LEAVE_S = 10.0  # for a dismissed process to end
-SLOWED_BY = ((0x4, "power cap"), (0x20, "temperature"), (0x40, "temperature (hardware)"), (0x80,
-	"power brake"), (0x8, "hardware slowdown"), (0x10, "sync boost"))
+SLOWED_BY = (
+	(0x4, "power cap"),
+	(0x20, "temperature"),
+	(0x40, "temperature (hardware)"),
+	(0x80, "power brake"),
+	(0x8, "hardware slowdown"),
+	(0x10, "sync boost"),
+)
 IS_SLOW = 0x4 | 0x8 | 0x20 | 0x40 | 0x80
 
 # ---- the results ----
@@ -106,8 +149,10 @@ class Report:
 			if int(given) > 2:
 				os.close(int(given))
 		except (TypeError, ValueError, OSError):
-			say("judge.py: POPCORN_FD must be the number of an open descriptor for the results; "
-				f"it is {given!r}.")
+			say(
+				"judge.py: POPCORN_FD must be the number of an open descriptor for the results; "
+				f"it is {given!r}."
+			)
 			os._exit(EXIT_REPORT)
 
 	def line(self, key, value):
@@ -115,7 +160,7 @@ class Report:
 		rest = f"{key}: {value}\n".encode("utf-8", "backslashreplace")
 		try:
 			while rest:
-				rest = rest[os.write(self._fd, rest):]
+				rest = rest[os.write(self._fd, rest) :]
 		except OSError as error:
 			say(f"judge.py: the results cannot be written: {error}")
 			os._exit(EXIT_REPORT)
@@ -162,9 +207,10 @@ class Task:
 			reference = importlib.import_module("reference")
 		except BaseException as error:
 			say(explain(error))
-			raise Stop(EXIT_USAGE,
-				f"The task's own files cannot be imported: {type(error).__name__}: {error}"
-						) from None
+			raise Stop(
+				EXIT_USAGE,
+				f"The task's own files cannot be imported: {type(error).__name__}: {error}",
+			) from None
 		for name in ("generate_input", "check_implementation"):
 			if not callable(getattr(reference, name, None)):
 				raise Stop(EXIT_UNSPLITTABLE, f"The task's reference.py has no function {name}.")
@@ -177,14 +223,21 @@ class Task:
 		"""Finds the named tuples that both sides can import."""
 		here = os.getcwd() + os.sep
 		for name, module in list(sys.modules.items()):
-			if name not in KEPT_FROM_CONTESTANTS and (getattr(module, "__file__", None)
-				or "").startswith(here):
+			if name not in KEPT_FROM_CONTESTANTS and (
+				getattr(module, "__file__", None) or ""
+			).startswith(here):
 				found = [
-					value for value in vars(module).values() if isinstance(value, type)
-					and issubclass(value, tuple) and hasattr(value, "_fields")
+					value
+					for value in vars(module).values()
+					if isinstance(value, type)
+					and issubclass(value, tuple)
+					and hasattr(value, "_fields")
 				]
-				self.classes.update((f"{value.__module__}:{value.__qualname__}", value)
-					for value in found if value.__module__ == name)
+				self.classes.update(
+					(f"{value.__module__}:{value.__qualname__}", value)
+					for value in found
+					if value.__module__ == name
+				)
 		if torch:
 			self.classes["torch:Size"] = torch.Size
 
@@ -204,13 +257,14 @@ class Task:
 				is_given = self._is_output_of(given, snapshot.output_tree(self.classes, tensors))
 			if not is_given:
 				raise CaseFailed(
-					EXIT_WRONG,
-					"custom_kernel did not return the output that it was given to fill.")
+					EXIT_WRONG, "custom_kernel did not return the output that it was given to fill."
+				)
 		with asking_task(self._check, self._reference, make_input):
 			good, text = read_answer(self._check(data, output))
 		if not good:
 			raise CaseFailed(
-				EXIT_WRONG, text or "the output is wrong; check_implementation does not say where.")
+				EXIT_WRONG, text or "the output is wrong; check_implementation does not say where."
+			)
 		return text
 
 
@@ -284,8 +338,11 @@ class Patience:
 		left, self.is_short = self._budget.left_s(), True
 		if self._budget.is_over():
 			raise Stop(EXIT_TIME, "No time was left for the next call.")
-		usual = max(FIRST_CALL_S, left /
-			2) if self._is_first else max(CALL_S, CALL_FACTOR * self._longest_s)
+		usual = (
+			max(FIRST_CALL_S, left / 2)
+			if self._is_first
+			else max(CALL_S, CALL_FACTOR * self._longest_s)
+		)
 		self.is_short = left < usual  # because earlier calls used up the time
 		return min(left, usual)
 
@@ -358,8 +415,11 @@ class Trial:
 		self._after = None  # the list for the duration of the next head
 
 	def fresh(self, purpose, number=None):
-		return self.judge.make(*self.case.fresh(purpose + self.series,
-			next(self.numbers) if number is None else number))
+		return self.judge.make(
+			*self.case.fresh(
+				purpose + self.series, next(self.numbers) if number is None else number
+			)
+		)
 
 	def need_slots(self, side, image):
 		"""Gives a side its memory at its first call: a side without calls would not read its
@@ -395,8 +455,14 @@ class Trial:
 			side.learn_spec(self.task.classes)
 			return None, ""
 		self._note_head(taken, None)
-		message = self.judge.ask_task(lambda: self.task.check(
-			data, image, taken.snapshot, lambda: self.judge.generate(*self.case.fresh("again", 0))))
+		message = self.judge.ask_task(
+			lambda: self.task.check(
+				data,
+				image,
+				taken.snapshot,
+				lambda: self.judge.generate(*self.case.fresh("again", 0)),
+			)
+		)
 		side.examine_late(taken)
 		return taken, message
 
@@ -405,8 +471,9 @@ class Trial:
 		self.null.follow(side, self.task.classes)
 		# Wait as long as for the submission's call: a judge that has waited is slower afterwards,
 		# and what follows must show only what the submission left on the device.
-		taken = self.null.play(image, FIRST_CALL_S,
-			least_ns=min(self.rule.wait_ns, side.latest_ns()) if waits else 0.0)
+		taken = self.null.play(
+			image, FIRST_CALL_S, least_ns=min(self.rule.wait_ns, side.latest_ns()) if waits else 0.0
+		)
 		if taken is None:
 			raise Stop(EXIT_USAGE, "The null contestant does not know what to return.")
 		self._note_head(taken, heads)
@@ -473,8 +540,14 @@ class Trial:
 				self._after = block.heads if block else None
 		if entry and entry.own_ns is not None:
 			measurement.own.append(entry.own_ns)
-		if block and entry and null and entry.is_steady and null.is_steady and self.is_ready(
-			measurement, entry, null):
+		if (
+			block
+			and entry
+			and null
+			and entry.is_steady
+			and null.is_steady
+			and self.is_ready(measurement, entry, null)
+		):
 			block.calls.append(entry)
 			block.null.append(null)
 			block.pair_s.append(monotonic() - began - entry.ready_ns / 1e9)
@@ -487,8 +560,10 @@ class Trial:
 		if measurement.late > statistics.MOST_LATE:
 			raise self.judge.charge(
 				measurement.side.violation(
-				f"took {entry.ready_ns / 1e6:.0f} ms to get ready for a call, several times"),
-				measurement.side)
+					f"took {entry.ready_ns / 1e6:.0f} ms to get ready for a call, several times"
+				),
+				measurement.side,
+			)
 		return False
 
 	def is_over(self, calls):
@@ -552,23 +627,29 @@ class Trial:
 		if statistics.delays_probes(kept.blocks, self.rule):
 			raise self.judge.charge(
 				side.violation(
-				"said that its output was complete, and kept the GPU from showing it to the judge "
-				"until it was"), side)
+					"said that its output was complete, and kept the GPU from showing it "
+					"to the judge "
+					"until it was"
+				),
+				side,
+			)
 		return kept
 
 	def has_drifted(self, measurement):
 		blocks = measurement.blocks
-		return statistics.steady_disturbance(blocks,
-			self.rule) > statistics.negligible(blocks, self.rule)
+		return statistics.steady_disturbance(blocks, self.rule) > statistics.negligible(
+			blocks, self.rule
+		)
 
 	def attempt(self, side):
 		measurement = Measurement(side, self.conditions)
 		self.warm_up(measurement)
 		self.conditions.look()
 		began = monotonic()
-		while not (measurement.is_enough(self.rule)
-			or statistics.is_long_enough(len(measurement.blocks),
-			monotonic() - began, self.rule)):
+		while not (
+			measurement.is_enough(self.rule)
+			or statistics.is_long_enough(len(measurement.blocks), monotonic() - began, self.rule)
+		):
 			block = self.block(measurement)
 			if not measurement.blocks and self.is_faster(block):
 				continue
@@ -590,8 +671,9 @@ class Trial:
 		"""Whether the calls of the first block were faster than those of the warm-up, by which a
 		submission could choose to be called less often. Then measures as many as usual. Getting
 		ready does not count, because it is not charged."""
-		usual = statistics.rule_for(self.judge.rule,
-			statistics.median(block.pair_s) if block.pair_s else 0.0)
+		usual = statistics.rule_for(
+			self.judge.rule, statistics.median(block.pair_s) if block.pair_s else 0.0
+		)
 		if usual.calls <= self.rule.calls:
 			return False
 		self.rule = usual
@@ -600,8 +682,9 @@ class Trial:
 	def compare(self, entry, rival):
 		"""Blocks in the order ABBA, each pair with the same inputs. Returns both measurements."""
 		both = [Measurement(side, self.conditions) for side in (entry, rival)]
-		self.rule = max([self.warm_up(measurement) for measurement in both],
-			key=lambda rule: rule.calls)
+		self.rule = max(
+			[self.warm_up(measurement) for measurement in both], key=lambda rule: rule.calls
+		)
 		self.conditions.look()
 		first = 1 << 20
 		for pair in itertools.count():
@@ -617,7 +700,8 @@ class Trial:
 		"""Whether the comparison may end. Computes values only at a look, because they take
 		time."""
 		return len(both[0].blocks) in self.rule.pair_looks and statistics.is_decided(
-			*(one.values(self.rule) for one in both), self.rule)
+			*(one.values(self.rule) for one in both), self.rule
+		)
 
 	def accept(self, both, blocks):
 		"""Keeps a pair of blocks unless one of them must be repeated."""
@@ -627,8 +711,10 @@ class Trial:
 		if whys and may_repeat and monotonic() < self.until:
 			both[0].repeated += 1
 			return
-		if min(len(block.calls)
-			for block in blocks.values()) < statistics.LEAST_CALLS and both[0].blocks:
+		if (
+			min(len(block.calls) for block in blocks.values()) < statistics.LEAST_CALLS
+			and both[0].blocks
+		):
 			return
 		both[0].notes.extend(dict.fromkeys(whys))
 		for measurement in both:
@@ -653,7 +739,6 @@ class Part:
 
 
 class Judge:
-
 	def __init__(self, report, parts):
 		self.report, self.parts = report, parts
 		self.code, self.last_words = 0, ""
@@ -705,12 +790,14 @@ class Judge:
 		mismatch = self.inputs.mismatch(case.arguments)
 		if mismatch:
 			raise Stop(
-				EXIT_UNSPLITTABLE, "generate_input does not take the arguments of the case "
-				f"{case.spec}: {mismatch}.")
+				EXIT_UNSPLITTABLE,
+				f"generate_input does not take the arguments of the case {case.spec}: {mismatch}.",
+			)
 		image = self.make(*case.fresh("look", 0))[1]
 		self.need_room(image)
-		plan = Plan(image,
-			self.device.slots_for(sum(image.slot_bytes()), sides if part.is_timed else 1))
+		plan = Plan(
+			image, self.device.slots_for(sum(image.slot_bytes()), sides if part.is_timed else 1)
+		)
 		has_host_part = image.slot_bytes()[1] > 0
 		plan.is_handed = has_host_part and not part.is_timed
 		if has_time or has_host_part and part.is_timed:
@@ -719,7 +806,8 @@ class Judge:
 				raise Stop(
 					EXIT_UNSPLITTABLE,
 					f"Two inputs of the case {case.spec} have different forms: shapes, types, or "
-					"views of each other.")
+					"views of each other.",
+				)
 			plan.is_handed |= not image.has_same_host_part(other)
 		if not part.is_timed or not self.rule.calibrations:
 			plan.forget_device()
@@ -731,14 +819,16 @@ class Judge:
 		slot_bytes, device = sum(image.slot_bytes()), "GPU" if self.device.is_cuda else "machine"
 		words = (
 			f"An input takes {slot_bytes / 2**20:,.0f} MiB. The judge needs six at a time, but "
-			f"the {device} ")
+			f"the {device} "
+		)
 		usable, free = self.device.usable_bytes(), self.device.free_bytes()
 		if 6 * slot_bytes > usable:
 			raise Stop(EXIT_UNSPLITTABLE, f"{words}has only room for {usable / 2**20:,.0f} MiB.")
 		if 6 * slot_bytes > free:
 			raise Stop(
 				EXIT_BUSY,
-				f"{words}is busy: only {free / 2**20:,.0f} of {usable / 2**20:,.0f} MiB are free.")
+				f"{words}is busy: only {free / 2**20:,.0f} of {usable / 2**20:,.0f} MiB are free.",
+			)
 
 	def take_room(self, sides):
 		"""Gives every side the device memory that the inputs of any case need."""
@@ -754,8 +844,9 @@ class Judge:
 		if not self.rule.calibrations:
 			return
 		self.device.measure_copies()
-		for case in itertools.chain.from_iterable(part.cases for part in self.parts
-			if part.is_timed):
+		for case in itertools.chain.from_iterable(
+			part.cases for part in self.parts if part.is_timed
+		):
 			plan = self.plans[case]
 			null.begin(plan.image, self.device, plan.slots, plan.is_handed)
 			null.return_nothing()
@@ -815,8 +906,11 @@ class Judge:
 			for index, case in enumerate(part.cases):
 				with self.reporting(index, case):
 					made = self.try_case(
-						lambda: Trial(self, case, null, self.budget.share_s(
-						len(part.cases) - index)), entry)
+						lambda: Trial(
+							self, case, null, self.budget.share_s(len(part.cases) - index)
+						),
+						entry,
+					)
 					self.tell(index, case, [*self.lines_of(made), ("status", "pass")])
 		self.report.line("check", "fail" if self.code else "pass")
 
@@ -830,8 +924,11 @@ class Judge:
 			self.fail(index, where, case, failure)
 		except Stop as end:
 			raise Stop(
-				end.code, end.sentence if end.code == EXIT_UNSPLITTABLE else
-				f"{where[0].upper()}{where[1:]}: {end.sentence}") from None
+				end.code,
+				end.sentence
+				if end.code == EXIT_UNSPLITTABLE
+				else f"{where[0].upper()}{where[1:]}: {end.sentence}",
+			) from None
 
 	def try_case(self, make_trial, *sides):
 		"""The result of a case that passes: the check's message, one Measurement, or two. Begins
@@ -869,7 +966,7 @@ class Judge:
 		has left. So only the turns show what one side does during the other's calls. The first
 		failure ends the comparison, and the side that failed loses it.
 		"""
-		steps = [(self.rival, ), (entry, self.rival), (entry, )]
+		steps = [(self.rival,), (entry, self.rival), (entry,)]
 		found = {case: [] for case in self.part.cases}
 		for step, sides in enumerate(steps):
 			if step == 1:
@@ -877,13 +974,22 @@ class Judge:
 			elif step == 2:
 				self.see_off_rival()
 			for index, case in enumerate(self.part.cases):
-				parts_left = sum(map(len, steps[step + 1:])) * len(
-					self.part.cases) + len(sides) * (len(self.part.cases) - index)
+				parts_left = sum(map(len, steps[step + 1 :])) * len(self.part.cases) + len(
+					sides
+				) * (len(self.part.cases) - index)
 				with self.reporting(index, case):
 					found[case].append(
 						self.try_case(
-						lambda: Trial(self, case, null, self.budget.share_s(parts_left / len(
-						sides)), "" if len(sides) > 1 else " alone"), *sides))
+							lambda: Trial(
+								self,
+								case,
+								null,
+								self.budget.share_s(parts_left / len(sides)),
+								"" if len(sides) > 1 else " alone",
+							),
+							*sides,
+						)
+					)
 					if step == len(steps) - 1:
 						self.tell(index, case, [*self.comparison(*found[case]), ("status", "pass")])
 				if self.code:
@@ -910,8 +1016,10 @@ class Judge:
 			hog = self.find_hog([one for one in loaded if one is not side])
 			if side and hog:
 				return Stop(
-					EXIT_USAGE, f"{hog.noun} uses over half of the GPU's memory, so the failure "
-					f"of the other one decides nothing. {failure}")
+					EXIT_USAGE,
+					f"{hog.noun} uses over half of the GPU's memory, so the failure "
+					f"of the other one decides nothing. {failure}",
+				)
 			side = side or hog
 		if side not in loaded:
 			return Stop(EXIT_USAGE, str(failure))
@@ -921,7 +1029,8 @@ class Judge:
 			return Stop(EXIT_RIVAL_GONE, str(failure))
 		return Stop(
 			EXIT_RIVAL,
-			f"{side.noun} failed: {failure}" if isinstance(failure, CaseFailed) else str(failure))
+			f"{side.noun} failed: {failure}" if isinstance(failure, CaseFailed) else str(failure),
+		)
 
 	def find_hog(self, suspects):
 		"""The side that holds over half of the memory that submissions may use, or None. Dismisses
@@ -992,7 +1101,8 @@ class Judge:
 	def charge_alone(self, side, failure):
 		return Stop(
 			EXIT_RIVAL if side is self.rival else EXIT_RAISED,
-			f"{side.noun} kept the judge from working; without it, the judge works. {failure}")
+			f"{side.noun} kept the judge from working; without it, the judge works. {failure}",
+		)
 
 	def blame(self, failure, null):
 		"""The Stop for a null contestant that failed. If it works once a submission has gone, that
@@ -1011,8 +1121,10 @@ class Judge:
 	def see_off_rival(self):
 		if not self.rival.leave(LEAVE_S):
 			raise Stop(
-				EXIT_RIVAL, f"{self.rival.noun}'s process did not end within {LEAVE_S:.0f} s "
-				"after its dismissal.")
+				EXIT_RIVAL,
+				f"{self.rival.noun}'s process did not end within {LEAVE_S:.0f} s "
+				"after its dismissal.",
+			)
 
 	def load(self, side):
 		began = monotonic()
@@ -1033,13 +1145,18 @@ class Judge:
 		calls_s = sum(one.spent_s for one in self.loaded())
 		if self.task_s > calls_s:
 			return Stop(
-				EXIT_CASE, f"The task's own code took {self.task_s:.3g} s of the limit of "
+				EXIT_CASE,
+				f"The task's own code took {self.task_s:.3g} s of the limit of "
 				f"{self.budget.limit_s:.3g} s, the submission's calls {calls_s:.3g} s. Make "
-				"generate_input and check_implementation faster, or raise the limit.")
+				"generate_input and check_implementation faster, or raise the limit.",
+			)
 		if not self.rival:
 			return self.charge(
-				Stop(failure.code,
-				f"{failure} The limit of {self.budget.limit_s:.3g} s was reached."), side)
+				Stop(
+					failure.code, f"{failure} The limit of {self.budget.limit_s:.3g} s was reached."
+				),
+				side,
+			)
 		slower = max(self.entry, self.rival, key=lambda one: one.spent_s)
 		return self.charge(Stop(EXIT_TIME, f"{slower.noun} used up the time limit."), slower)
 
@@ -1059,55 +1176,89 @@ class Judge:
 		summary = statistics.Summary(measurement.blocks, measurement.own, self.rule)
 		samples = statistics.thinned(summary.samples)
 		message = " ".join(filter(None, (self.message(measurement, summary), remark)))
-		optional = [("message", message), ("own", summary.own_ns),
-			("gap", summary.overrun_ns or None), ("device", measurement.conditions.as_json())]
-		return [("runs", summary.runs), ("mean", summary.mean_ns), ("std", summary.std_ns),
-			("err", summary.err_ns), ("best", summary.best_ns), ("worst", summary.worst_ns),
-			("median", summary.median_ns), ("low", summary.low_ns), ("high", summary.high_ns),
-			("constant", summary.constant_ns), ("blocks", summary.blocks),
+		optional = [
+			("message", message),
+			("own", summary.own_ns),
+			("gap", summary.overrun_ns or None),
+			("device", measurement.conditions.as_json()),
+		]
+		return [
+			("runs", summary.runs),
+			("mean", summary.mean_ns),
+			("std", summary.std_ns),
+			("err", summary.err_ns),
+			("best", summary.best_ns),
+			("worst", summary.worst_ns),
+			("median", summary.median_ns),
+			("low", summary.low_ns),
+			("high", summary.high_ns),
+			("constant", summary.constant_ns),
+			("blocks", summary.blocks),
 			("repeated", measurement.repeated),
 			("samples", base64.b64encode(struct.pack(f"<{len(samples)}f", *samples)).decode()),
-			*((name, value) for name, value in optional if value)]
+			*((name, value) for name, value in optional if value),
+		]
 
 	def message(self, measurement, summary):
 		"""Remarks about the figures, as sentences for the page."""
 		said = []
 		if summary.blocks < statistics.LEAST_BLOCKS and self.part.mode != "compare":
-			said.append(f"The time limit left room for {summary.runs} calls in "
-				f"{plural(summary.blocks, 'block')}.")
+			said.append(
+				f"The time limit left room for {summary.runs} calls in "
+				f"{plural(summary.blocks, 'block')}."
+			)
 		for why in dict.fromkeys(measurement.notes):
 			again = f"; {plural(measurement.repeated, 'more was', 'more were')} measured again"
 			again = again if measurement.repeated else ""
 			said.append(
-				f"In {measurement.notes.count(why)} of {summary.blocks} blocks {why}{again}.")
+				f"In {measurement.notes.count(why)} of {summary.blocks} blocks {why}{again}."
+			)
 		if summary.surcharge_ns:
-			said.append("The blocks of calls differ so much that the upper end of the interval "
-				f"counts: {summary.surcharge_ns / 1000:.1f} us more than their mean.")
+			said.append(
+				"The blocks of calls differ so much that the upper end of the interval "
+				f"counts: {summary.surcharge_ns / 1000:.1f} us more than their mean."
+			)
 		least_ns = statistics.negligible(measurement.blocks, self.rule)
 		if summary.overrun_ns > least_ns:
-			said.append("The time includes work on the GPU before and after the calls: "
-				f"{summary.overrun_ns / 1000:.1f} us a call.")
+			said.append(
+				"The time includes work on the GPU before and after the calls: "
+				f"{summary.overrun_ns / 1000:.1f} us a call."
+			)
 		if summary.disturbance_ns > least_ns:
 			said.append(
 				f"Empty kernels between the calls took {summary.disturbance_ns / 1000:.1f} us "
-				"longer than before the submission was loaded; that is not subtracted.")
+				"longer than before the submission was loaded; that is not subtracted."
+			)
 		return " ".join(said)
 
 	def comparison(self, theirs_alone, both, ours_alone):
-		turns, alone = ([measurement.values(self.rule) for measurement in pair]
-			for pair in (both, (ours_alone, theirs_alone)))
-		in_turns, apart = statistics.in_turns(*turns,
-			self.rule), statistics.apart(*alone, self.rule)
+		turns, alone = (
+			[measurement.values(self.rule) for measurement in pair]
+			for pair in (both, (ours_alone, theirs_alone))
+		)
+		in_turns, apart = (
+			statistics.in_turns(*turns, self.rule),
+			statistics.apart(*alone, self.rule),
+		)
 		found = statistics.compared(in_turns, apart)
-		ours, theirs = (statistics.mean(beside) / statistics.mean(by_itself)
-			for beside, by_itself in zip(turns, alone))
-		remark = (f"Taking turns, the first of the two took {ours:.3f} times as long as alone, the "
-			f"second {theirs:.3f} times: one slows the other down, or the machine has changed.")
+		ours, theirs = (
+			statistics.mean(beside) / statistics.mean(by_itself)
+			for beside, by_itself in zip(turns, alone)
+		)
+		remark = (
+			f"Taking turns, the first of the two took {ours:.3f} times as long as alone, the "
+			f"second {theirs:.3f} times: one slows the other down, or the machine has changed."
+		)
 		return [
-			*self.figures(ours_alone if found.is_apart else both[0],
-			"" if statistics.agree(in_turns, apart) else remark), ("rival", found.rival_ns),
-			("ratio", found.ratio), ("ratio_low", found.low), ("ratio_high", found.high),
-			("ratio_err", found.err)
+			*self.figures(
+				ours_alone if found.is_apart else both[0],
+				"" if statistics.agree(in_turns, apart) else remark,
+			),
+			("rival", found.rival_ns),
+			("ratio", found.ratio),
+			("ratio_low", found.low),
+			("ratio_high", found.high),
+			("ratio_err", found.err),
 		]
 
 
@@ -1127,6 +1278,7 @@ def find_torch():
 		return None, False
 	try:
 		import torch
+
 		return torch, torch.cuda.is_available()
 	except ImportError:
 		return None, False

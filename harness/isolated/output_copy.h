@@ -1,5 +1,5 @@
-/* The output of a call: its place, its private copy, and the probes that show whether it was complete
- * at "done". */
+/* The output of a call: its place, its private copy, and the probes that show whether it was
+ * complete at "done". */
 #ifndef PODIUM_ISOLATED_OUTPUT_COPY_H
 #define PODIUM_ISOLATED_OUTPUT_COPY_H
 
@@ -103,7 +103,8 @@ class OutputCopy
 	std::uint32_t probe_input()
 	{
 		constexpr std::size_t last = isolated_most_probes - 1;
-		std::size_t stride = area_.inputs.layout.device_stride, length = std::min(stride, probe_bytes);
+		std::size_t stride = area_.inputs.layout.device_stride,
+					length = std::min(stride, probe_bytes);
 		for (std::size_t i = 0; i <= last; i++)
 			probes_[i] = { reinterpret_cast<std::uint64_t>(
 							   area_.inputs.device_at(area_.slot) + (stride - length) * i / last),
@@ -148,8 +149,8 @@ class OutputCopy
 		*take_ns = ns_since(began);
 		std::vector<Piece> given =
 			placed(drawn.pieces, snapshot_.data() + area_.outputs.layout.device_stride);
-		Reader reader(
-			host_.data(), host_.size(), snapshot_.data(), area_.outputs.layout.device_stride, &given);
+		Reader reader(host_.data(), host_.size(), snapshot_.data(),
+			area_.outputs.layout.device_stride, &given);
 		Output made = read_value<Output>(reader);
 		host_bytes_ = reader.used();
 		return made;
@@ -270,7 +271,7 @@ class OutputCopy
 		std::size_t place = part.region + at, stride = area_.outputs.layout.device_stride;
 		const std::byte *address = !part.is_cuda ? area_.outputs.host_at(area_.slot) + place
 			: place < stride                     ? area_.outputs.device_at(area_.slot) + place
-												 : area_.inputs.device_at(area_.slot) + (place - stride);
+							 : area_.inputs.device_at(area_.slot) + (place - stride);
 		probes_[looked_.size()] = { reinterpret_cast<std::uint64_t>(address), length,
 			part.is_cuda };
 		looked_.push_back({ place, length, part.is_cuda });
@@ -306,7 +307,8 @@ class OutputCopy
 		snapshot_.need(area_.outputs.layout.device_stride + area_.inputs.layout.device_stride);
 		for (const Piece &piece : probed_) {
 			const std::byte *from =
-				(piece.given < 0 ? area_.outputs : area_.inputs).device_at(area_.slot) + piece.place;
+				(piece.given < 0 ? area_.outputs : area_.inputs).device_at(area_.slot)
+				+ piece.place;
 			device_->copy(snapshot_.data() + region_of(piece), from, piece.bytes);
 			copied_.push_back({ from, region_of(piece), piece.bytes });
 		}

@@ -14,6 +14,7 @@ native.h about `handed`.
 	strides   2 u64   bytes from slot to slot, on the device and on the host
 	sizes     2 u64   bytes of the memories, on the device and on the host
 """
+
 import struct
 
 import podium_wire as wire
@@ -48,10 +49,15 @@ class Area:
 	def make(cls, used, slots, tensors):
 		"""Makes the judge's area. `used`: bytes of a slot on the device and on the host."""
 		strides = strides_of(used)
-		return cls([
-			wire.memory_make(is_cuda, stride * slots) if stride else None
-			for is_cuda, stride in zip((True, False), strides)
-		], strides, slots, tensors)
+		return cls(
+			[
+				wire.memory_make(is_cuda, stride * slots) if stride else None
+				for is_cuda, stride in zip((True, False), strides)
+			],
+			strides,
+			slots,
+			tensors,
+		)
 
 	@classmethod
 	def make_inputs(cls, used, slots, tensors, room, is_handed):
@@ -74,8 +80,9 @@ class Area:
 		"""(the head of the frame that brings this area, its descriptors)"""
 		sizes = [memory.bytes if memory else 0 for memory in self.memories]
 		brought = [None if self._has_room else self.memories[0], self.memories[1]]
-		return HEAD.pack(number, self.slots, *self.strides,
-			*sizes), [memory.descriptor for memory in brought if memory]
+		return HEAD.pack(number, self.slots, *self.strides, *sizes), [
+			memory.descriptor for memory in brought if memory
+		]
 
 	@classmethod
 	def take(cls, content, descriptors, tensors, room=None):
@@ -92,7 +99,7 @@ class Area:
 			host = wire.memory_reserve(strides[1])
 		made = cls([device, host], strides, slots, tensors, bool(room))
 		made.is_handed = is_handed
-		return number, made, content[HEAD.size:]
+		return number, made, content[HEAD.size :]
 
 	def _release_host(self):
 		self._flats[1], self.host, self._host_array = None, None, None
@@ -114,13 +121,14 @@ class Area:
 		"""All bytes of a memory as a tensor of uint8. `place`: 0 on the device, 1 on the host."""
 		if self._flats[place] is None:
 			memory = self.memories[place]
-			self._flats[place] = self.tensors.bytes_at(memory.address, memory.bytes, place == 0,
-				self._host_array)
+			self._flats[place] = self.tensors.bytes_at(
+				memory.address, memory.bytes, place == 0, self._host_array
+			)
 		return self._flats[place]
 
 	def bytes_of(self, slot, place, first, last):
 		begin = self._offset(slot, place)
-		return self.flat(place)[begin + first:begin + last]
+		return self.flat(place)[begin + first : begin + last]
 
 	def view(self, node, slot):
 		"""The tensor of a node in a slot."""
@@ -137,10 +145,12 @@ class Area:
 		"""As many probes of the device's part as a call may have, evenly spread."""
 		size = min(wire.PROBE_BYTES, self.strides[0])
 		begin, last = self.address(slot, 0), self.strides[0] - size
-		return (wire.Probe * wire.MOST_PROBES)(*[
-			wire.Probe(begin + last * place // (wire.MOST_PROBES - 1), size, 1)
-			for place in range(wire.MOST_PROBES)
-		])
+		return (wire.Probe * wire.MOST_PROBES)(
+			*[
+				wire.Probe(begin + last * place // (wire.MOST_PROBES - 1), size, 1)
+				for place in range(wire.MOST_PROBES)
+			]
+		)
 
 	def host_offset(self, slot):
 		return self._offset(slot, 1)

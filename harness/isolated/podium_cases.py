@@ -4,6 +4,7 @@ The seed of a timed call is a keyed hash of the nonce, which the judge draws onc
 case's line and the call's number; the key is the secret. So every run has new inputs, which nobody
 can predict from the case file. Whoever knows the secret and the nonce can make them again.
 """
+
 import contextlib
 import hashlib
 import inspect
@@ -28,12 +29,13 @@ class Seeds:
 		key = hashlib.blake2b(str(self.secret or 0).encode()).digest()
 		drawn = hashlib.blake2b(
 			b"\0".join((self.nonce, purpose.encode(), line.encode(), str(number).encode())),
-			key=key, digest_size=8)
-		return int.from_bytes(drawn.digest(), "little") & 0x7fffffff
+			key=key,
+			digest_size=8,
+		)
+		return int.from_bytes(drawn.digest(), "little") & 0x7FFFFFFF
 
 
 class Case:
-
 	def __init__(self, line, seeds):
 		self.spec, self._seeds = line, seeds
 		self.arguments = parse_case(line)
@@ -58,6 +60,7 @@ class Case:
 def seed_generators(seed):
 	"""Seeds random, and numpy and torch if the task uses them."""
 	import random
+
 	random.seed(seed)
 	if "numpy" in sys.modules:
 		sys.modules["numpy"].random.seed(seed % 2**32)
@@ -74,11 +77,13 @@ def poisoned_empty(torch, poison):
 	reuse memory that holds the result of an earlier call. `poison(tensor)` poisons."""
 	places = [(torch, name) for name in ("empty", "empty_like", "empty_strided", "empty_permuted")]
 	places += [(torch.Tensor, name) for name in ("new_empty", "new_empty_strided")]
-	real = [(place, name, getattr(place, name), name in vars(place)) for place, name in places
-		if hasattr(place, name)]
+	real = [
+		(place, name, getattr(place, name), name in vars(place))
+		for place, name in places
+		if hasattr(place, name)
+	]
 
 	def poisoning(function):
-
 		def made(*arguments, **named):
 			return poison(function(*arguments, **named))
 
@@ -132,14 +137,16 @@ def describe(data, tensors, given):
 		raise tree.Unsplittable(
 			place,
 			f"is {article(type(value).__name__)} {type(value).__name__}, which cannot be given to "
-			"another process")
+			"another process",
+		)
 
 	def named(value, place):
 		if tensors and type(value) is tensors.torch.Size:
 			return tree.Node(tree.NAMED, text="torch:Size")
 		if not hasattr(value, "_fields") or not given(value):
 			raise tree.Unsplittable(
-				place, f"is of the class {type(value).__name__}, which submissions cannot import")
+				place, f"is of the class {type(value).__name__}, which submissions cannot import"
+			)
 		return tree.Node(tree.NAMED, text=tree.class_name(value))
 
 	return tree.Description(data, tensors, other, named)

@@ -3,6 +3,7 @@
 Every failure of the other process ends the run by a Stop, which has the exit code and a sentence
 for people. The exit codes are the contract with podium-run (docs/podium-run.md).
 """
+
 import ctypes
 import os
 from time import monotonic, perf_counter_ns
@@ -22,8 +23,10 @@ WIRE_ERRORS = (wire.Failed, wire.Gone, wire.TimedOut, wire.Violation)
 MAP_LIMIT_S = 30.0
 MOST_OWN_NS = 3600e9
 MOST_OUTPUT_SHARE = 0.25  # of the free memory
-FULL_GPU = ("The GPU's memory is full: the judge found no room for inputs and outputs. A "
-	"submission must leave room for them.")
+FULL_GPU = (
+	"The GPU's memory is full: the judge found no room for inputs and outputs. A "
+	"submission must leave room for them."
+)
 
 
 class Stop(Exception):
@@ -46,9 +49,10 @@ def is_full(error):
 def clean(raw):
 	"""A contestant's text for people: valid Unicode without control characters, of limited
 	length."""
-	text = raw[:4 * MOST_TEXT].decode("utf-8", "replace").replace("\r\n", "\n")
-	return "".join(letter for letter in text
-		if letter in "\n\t" or letter.isprintable())[:MOST_TEXT]
+	text = raw[: 4 * MOST_TEXT].decode("utf-8", "replace").replace("\r\n", "\n")
+	return "".join(letter for letter in text if letter in "\n\t" or letter.isprintable())[
+		:MOST_TEXT
+	]
 
 
 class Taken:
@@ -104,8 +108,11 @@ class Side:
 			return EXIT_TIME, f"{self.noun} did not answer within {limit_s:.3g} s."
 		if isinstance(error, wire.Violation):
 			said, usual = str(error), "The submission's process"
-			said = said if said.startswith(
-				(usual, self.noun)) else f"{usual} broke the protocol: {said}"
+			said = (
+				said
+				if said.startswith((usual, self.noun))
+				else f"{usual} broke the protocol: {said}"
+			)
 			return EXIT_VIOLATION, said.replace(usual, f"{self.noun}'s process")
 		if self.is_loaded and is_full(error):
 			return EXIT_RAISED, f"{FULL_GPU} {error}"
@@ -152,8 +159,13 @@ class Side:
 		if is_cuda:
 			self._gate, descriptor = wire.gate_make()
 			descriptors.append(descriptor)
-		self._try(wire.send, self._socket, wire.HELLO, bytes(wire.Hello(wire.VERSION,
-			int(is_cuda))), descriptors)
+		self._try(
+			wire.send,
+			self._socket,
+			wire.HELLO,
+			bytes(wire.Hello(wire.VERSION, int(is_cuda))),
+			descriptors,
+		)
 		for descriptor in descriptors:
 			os.close(descriptor)
 
@@ -164,7 +176,8 @@ class Side:
 			raise CaseFailed(EXIT_RAISED, clean(content))
 		if kind != wire.READY:
 			raise self.violation(
-				f"sent an unexpected frame{': ' + clean(content) if kind == wire.TEXT else ''}")
+				f"sent an unexpected frame{': ' + clean(content) if kind == wire.TEXT else ''}"
+			)
 
 	def load(self):
 		"""Tells the contestant to load the submission; await_ready() waits for it."""
@@ -206,8 +219,9 @@ class Side:
 		self.end()
 		used = image.slot_bytes()
 		self.give_room(podium_area.strides_of(used)[0] * slots)
-		self.area = self._try(podium_area.Area.make_inputs, used, slots, device.tensors, self._room,
-			is_handed)
+		self.area = self._try(
+			podium_area.Area.make_inputs, used, slots, device.tensors, self._room, is_handed
+		)
 		self.device, self._forms, self._bag = device, [image.form] * slots, []
 		head, descriptors = self.area.offer(slots)
 		self._send(wire.INPUTS, head + image.form, descriptors)
@@ -234,8 +248,9 @@ class Side:
 		slot = self._bag.pop()
 		if self._forms[slot] != image.form:
 			self._forms[slot] = image.form
-			self._send(wire.INPUT,
-				podium_area.HEAD.pack(slot, self.area.slots, 0, 0, 0, 0) + image.form)
+			self._send(
+				wire.INPUT, podium_area.HEAD.pack(slot, self.area.slots, 0, 0, 0, 0) + image.form
+			)
 		return slot
 
 	# ---- specs ----
@@ -256,12 +271,16 @@ class Side:
 			raise CaseFailed(EXIT_WRONG, str(fault)) from None
 		except wire.Failed as error:
 			raise self._because(error) from None
-		except (RuntimeError, ValueError,
-			OverflowError) as error:  # torch refuses some shapes that decode() accepts
+		except (
+			RuntimeError,
+			ValueError,
+			OverflowError,
+		) as error:  # torch refuses some shapes that decode() accepts
 			if is_full(error):
 				raise
 			raise self.violation(
-				f"described an output that cannot be made: {clean(str(error).encode())}") from None
+				f"described an output that cannot be made: {clean(str(error).encode())}"
+			) from None
 		self.specs.append(spec)
 		self._offer(spec)
 		return spec
@@ -284,8 +303,9 @@ class Side:
 			self._send(wire.OUTPUTS, podium_area.HEAD.pack(known[0].number, 0, 0, 0, 0, 0))
 			self.spec = known[0]
 			return
-		spec = self._try(staging.Spec, len(self.specs), form, self.area, classes, self.device,
-			1 << 62)
+		spec = self._try(
+			staging.Spec, len(self.specs), form, self.area, classes, self.device, 1 << 62
+		)
 		self.specs.append(spec)
 		self._offer(spec)
 
@@ -307,7 +327,8 @@ class Side:
 				"custom_kernel keeps changing the form of its output: shapes, strides, types, or "
 				f"whether it is memory of the input. At most {MOST_SPECS} changes in a case are "
 				f"allowed, and {MOST_LATER_CHANGES} once calls count. Return the same form each "
-				"time.")
+				"time.",
+			)
 
 	# ---- a call ----
 
@@ -454,11 +475,13 @@ class Side:
 		if self.is_null:
 			raise NullFailed(f"The null contestant failed: {text}")
 		if status == wire.NO_OUTPUT:
-			raise CaseFailed(EXIT_WRONG, text
-				or "custom_kernel returned nothing that can be checked.")
+			raise CaseFailed(
+				EXIT_WRONG, text or "custom_kernel returned nothing that can be checked."
+			)
 		lost = text.endswith("The GPU is unusable after this error.")
-		raise CaseFailed(EXIT_CUDA if lost else EXIT_RAISED, text
-			or "custom_kernel raised an error.")
+		raise CaseFailed(
+			EXIT_CUDA if lost else EXIT_RAISED, text or "custom_kernel raised an error."
+		)
 
 	def _take(self, slot, chosen, events):
 		"""Copies the outputs and checks that they were complete at "done"."""
@@ -483,7 +506,8 @@ class Side:
 		elif not self.is_null and snapshot.contradicts(chosen, self._seen):
 			raise self.violation(
 				"changed its output after saying that it was complete. Wait for the streams and "
-				"threads that write an output before custom_kernel returns")
+				"threads that write an output before custom_kernel returns"
+			)
 		return taken
 
 	def examine_late(self, taken):
@@ -491,4 +515,5 @@ class Side:
 		if taken.snapshot.changed_since():
 			raise self.violation(
 				"still wrote its output after custom_kernel had returned. Wait for the streams and "
-				"threads that write an output")
+				"threads that write an output"
+			)

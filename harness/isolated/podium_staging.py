@@ -10,6 +10,7 @@ moment. After the call it copies the outputs.
 
 The contestant can reach the slots at all times, so the judge reads each byte of them only once.
 """
+
 import ctypes
 import math
 import operator
@@ -88,8 +89,11 @@ class Device:
 		self._copy_ns_per_byte = [0.0, 0.0]  # on the device, on the host
 		self.is_disturbed = False  # whether a submission has been loaded
 		# The function behind torch.cuda.synchronize.
-		self._synchronize = getattr(tensors.torch._C, "_cuda_synchronize",
-			tensors.torch.cuda.synchronize) if self.is_cuda else None
+		self._synchronize = (
+			getattr(tensors.torch._C, "_cuda_synchronize", tensors.torch.cuda.synchronize)
+			if self.is_cuda
+			else None
+		)
 		self.cache_bytes = self._find_cache() if self.is_cuda else 0
 		self.head, self.head_value = wire.head_make() if self.is_cuda else None, 0
 		self._touched = tensors.torch.zeros(1, device=tensors.device) if self.is_cuda else None
@@ -128,8 +132,11 @@ class Device:
 		if not self.is_cuda:
 			return
 		if self._flush is None:
-			self._flush = self.tensors.torch.empty(2 * self.cache_bytes // 8,
-				dtype=self.tensors.torch.int64, device=self.tensors.device)
+			self._flush = self.tensors.torch.empty(
+				2 * self.cache_bytes // 8,
+				dtype=self.tensors.torch.int64,
+				device=self.tensors.device,
+			)
 		self._flush.fill_(self.random.getrandbits(62))
 
 	def keep_busy(self):
@@ -141,9 +148,10 @@ class Device:
 
 	def mark_head(self):
 		"""Enqueues the mark that starts the clock of the next call, behind all earlier work."""
-		self.head_value = self.head_value % 0x7fffffff + 1
-		wire.head_mark(self.tensors.torch.cuda.current_stream().cuda_stream, self.head,
-			self.head_value)
+		self.head_value = self.head_value % 0x7FFFFFFF + 1
+		wire.head_mark(
+			self.tensors.torch.cuda.current_stream().cuda_stream, self.head, self.head_value
+		)
 
 	def event(self):
 		"""A recorded event."""
@@ -169,7 +177,7 @@ class Device:
 		source = bytes(HOST_COPY_BYTES)
 		for _ in range(COPIES):
 			began = self.event()
-			self._flush[:half].copy_(self._flush[half:2 * half])
+			self._flush[:half].copy_(self._flush[half : 2 * half])
 			ended = self.event()
 			self.synchronize()
 			took[0].append(began.elapsed_time(ended) * 1e6 / (8 * half))
@@ -199,14 +207,17 @@ class Device:
 			ended = perf_counter_ns()
 			self._quickest_ns = min(self._quickest_ns, ended - touching)
 			# A switch that costs next to nothing cannot be seen.
-			if ended - touching < max(switched_ns,
-				3 * self._quickest_ns) or ended - began > MOST_REST_NS:
+			if (
+				ended - touching < max(switched_ns, 3 * self._quickest_ns)
+				or ended - began > MOST_REST_NS
+			):
 				return float(ended - began)
 
 	def _generator(self, device):
 		if device.type not in self._generators:
 			self._generators[device.type] = self.tensors.generator(
-				device, int.from_bytes(os.urandom(7), "little"))
+				device, int.from_bytes(os.urandom(7), "little")
+			)
 		return self._generators[device.type]
 
 	def noise(self, shape, device):
@@ -219,7 +230,7 @@ class Device:
 		time."""
 		known = self._noise.get(device.type)
 		if known is None or len(known) < count:
-			known = self._noise[device.type] = self.noise((count, ), device)
+			known = self._noise[device.type] = self.noise((count,), device)
 		return known[:count]
 
 	def word(self):
@@ -240,17 +251,18 @@ class Device:
 
 	def _poison_storage(self, whole, dtype):
 		self._scatter(whole)
-		self.tensors.set_poison(whole[:whole.numel() // tree.DTYPES[dtype] * tree.DTYPES[dtype]],
-			dtype)
+		self.tensors.set_poison(
+			whole[: whole.numel() // tree.DTYPES[dtype] * tree.DTYPES[dtype]], dtype
+		)
 
 	def _scatter(self, flat):
 		"""Fills bytes with random bits."""
 		torch = self.tensors.torch
-		words = flat[:flat.numel() // 8 * 8].view(torch.int64)
+		words = flat[: flat.numel() // 8 * 8].view(torch.int64)
 		torch.bitwise_xor(self.old_noise(len(words), flat.device), self.word(), out=words)
-		rest = flat[words.numel() * 8:]
+		rest = flat[words.numel() * 8 :]
 		if rest.numel():
-			rest.copy_(self.noise((1, ), flat.device).view(torch.uint8)[:rest.numel()])
+			rest.copy_(self.noise((1,), flat.device).view(torch.uint8)[: rest.numel()])
 
 
 # ---- an input ----
@@ -273,16 +285,19 @@ class Image:
 			*self.used, pieces = device.tensors.place_tensors(leaves, self.host_begins)
 		self.form = tree.encode(self.root)
 		self.flats, self._last = [self._flat(place, pieces) for place in (0, 1)], None
-		self._spans = [(offset, piece.numel()) for memory, offset, piece in pieces
-			if memory == tree.IN_DEVICE]
+		self._spans = [
+			(offset, piece.numel()) for memory, offset, piece in pieces if memory == tree.IN_DEVICE
+		]
 
 	def _begin(self, place):
 		return self.host_begins if place else 0
 
 	def _flat(self, place, pieces):
 		"""The tensors' part of a slot, in whole lines; None without tensors."""
-		begin, count = self._begin(place), tree.align(self.used[place] - self._begin(place),
-			LINE_BYTES)
+		begin, count = (
+			self._begin(place),
+			tree.align(self.used[place] - self._begin(place), LINE_BYTES),
+		)
 		if count <= 0:
 			return None
 		tensors = self.device.tensors
@@ -290,7 +305,7 @@ class Image:
 		flat = tensors.torch.zeros(count, dtype=tensors.torch.uint8, device=where)
 		for memory, offset, piece in pieces:
 			if memory & 1 == place:
-				flat[offset - begin:offset - begin + piece.numel()].copy_(piece)
+				flat[offset - begin : offset - begin + piece.numel()].copy_(piece)
 		return flat
 
 	def slot_bytes(self):
@@ -324,11 +339,12 @@ class Image:
 
 	def put_on_host(self, area, slot):
 		if self.flats[1] is not None:
-			area.bytes_of(slot, 1, self.host_begins,
-				self.host_begins + self.flats[1].numel()).copy_(self.flats[1])
+			area.bytes_of(
+				slot, 1, self.host_begins, self.host_begins + self.flats[1].numel()
+			).copy_(self.flats[1])
 		if self.scalars:
 			begin = area.host_offset(slot)
-			area.host[begin:begin + len(self.scalars)] = self.scalars
+			area.host[begin : begin + len(self.scalars)] = self.scalars
 
 
 def spread(count, wanted, random):
@@ -362,8 +378,9 @@ class Last:
 		self._right = lines[self._chosen].cpu().contiguous()
 		self.flat = flat.clone()
 		decoy_lines = lines[torch.tensor(decoys, device=flat.device)]
-		is_noise = torch.tensor([one == other for one, other in zip(chosen, decoys)],
-			device=flat.device)
+		is_noise = torch.tensor(
+			[one == other for one, other in zip(chosen, decoys)], device=flat.device
+		)
 		noise = device.noise(tuple(decoy_lines.shape), flat.device)
 		self._lines(self.flat)[self._chosen] = torch.where(is_noise[:, None], noise, decoy_lines)
 
@@ -378,8 +395,9 @@ class Last:
 		share = min(SOME_LINES, wire.MOST_LINES // len(spans))
 		for offset, size in spans:
 			first, end = offset // LINE_BYTES, -(-(offset + size) // LINE_BYTES)
-			for found, places in zip((chosen, decoys),
-				spread(end - first, min(share, end - first), random)):
+			for found, places in zip(
+				(chosen, decoys), spread(end - first, min(share, end - first), random)
+			):
 				found.extend(first + place for place in places)
 		return chosen, decoys
 
@@ -416,13 +434,21 @@ class Spec:
 				self._examine(node)
 		self._lay_out(most_bytes)
 		# To probe and compare: (whether in the input's memory, place, first byte, end).
-		self.ranges = [(node.memory
-			< tree.OUT_DEVICE, node.memory & 1, node.offset, node.offset + node.extent_bytes())
-			for node in self.leaves if node.kind == tree.TENSOR and node.extent_bytes()]
+		self.ranges = [
+			(
+				node.memory < tree.OUT_DEVICE,
+				node.memory & 1,
+				node.offset,
+				node.offset + node.extent_bytes(),
+			)
+			for node in self.leaves
+			if node.kind == tree.TENSOR and node.extent_bytes()
+		]
 		self.area = Area.make(
 			self.used,
 			min(inputs.slots, device.slots_for(sum(self.used), 2), self._most_host_slots()),
-			device.tensors)
+			device.tensors,
+		)
 		self._patterns = [self._pattern(place) for place in (0, 1)]
 		self._private = {}
 		self.check_changes_outputs = False
@@ -436,7 +462,8 @@ class Spec:
 	def copy_ns(self):
 		"""How long a contestant takes at most to copy these outputs into the judge's memory."""
 		copied = [
-			node for node in self.leaves
+			node
+			for node in self.leaves
 			if node.kind == tree.TENSOR and node.memory >= tree.OUT_DEVICE
 		]
 		launch_ns = LATE_LAUNCH_NS if self.inputs.is_handed else LAUNCH_NS
@@ -480,12 +507,14 @@ class Spec:
 		if sum(self.used) > most_bytes:
 			raise TooLarge(
 				f"custom_kernel returned {sum(ends) / 2**20:,.0f} MiB; there is memory for "
-				f"{most_bytes / 2**20:,.0f} MiB.")
+				f"{most_bytes / 2**20:,.0f} MiB."
+			)
 		most_host_bytes = min(available_bytes() // (HOST_COPIES + 1), most_file_bytes())
 		if self.used[1] > most_host_bytes:
 			raise TooLarge(
 				f"custom_kernel returned {ends[1] / 2**20:,.0f} MiB on the host; there is memory "
-				f"for {most_host_bytes / 2**20:,.0f} MiB.")
+				f"for {most_host_bytes / 2**20:,.0f} MiB."
+			)
 
 	def _begin(self, place):
 		return self.host_begins if place else 0
@@ -502,22 +531,25 @@ class Spec:
 			if node.kind == tree.TENSOR and node.memory == tree.OUT_DEVICE + place:
 				first = node.offset - self._begin(place)
 				for row in pattern:
-					tensors.set_poison(row[first:first + node.extent_bytes()], node.dtype)
+					tensors.set_poison(row[first : first + node.extent_bytes()], node.dtype)
 		clears = bool((pattern[1] != 255).any())
-		return pattern[0].view(
-			tensors.torch.int64), pattern[1].view(tensors.torch.int64) if clears else None
+		return pattern[0].view(tensors.torch.int64), pattern[1].view(
+			tensors.torch.int64
+		) if clears else None
 
 	def poison(self, slot):
 		if self.scalar_bytes:
 			begin = self.area.host_offset(slot)
-			self.area.host[begin:begin + self.scalar_bytes] = os.urandom(self.scalar_bytes)
+			self.area.host[begin : begin + self.scalar_bytes] = os.urandom(self.scalar_bytes)
 		for place, pattern in enumerate(self._patterns):
 			if pattern:
 				torch = self.device.tensors.torch
-				there = self.area.bytes_of(slot, place, self._begin(place),
-					self.used[place]).view(torch.int64)
-				torch.bitwise_xor(self.device.old_noise(len(there), there.device),
-					self.device.word(), out=there)
+				there = self.area.bytes_of(slot, place, self._begin(place), self.used[place]).view(
+					torch.int64
+				)
+				torch.bitwise_xor(
+					self.device.old_noise(len(there), there.device), self.device.word(), out=there
+				)
 				there.bitwise_or_(pattern[0])
 				if pattern[1] is not None:
 					there.bitwise_and_(pattern[1])
@@ -529,27 +561,40 @@ class Spec:
 
 	def choose_probes(self, slot):
 		"""[(of_input, place, first, last)]: the end of each output, and random pieces."""
-		chance, scalars = self.device.random, [(False, 1, 0,
-			self.scalar_bytes)] if self.scalar_bytes else []
+		chance, scalars = (
+			self.device.random,
+			[(False, 1, 0, self.scalar_bytes)] if self.scalar_bytes else [],
+		)
 		ranges = self.ranges + scalars
 		if not ranges:
 			return []
-		last = ranges if len(ranges) <= wire.MOST_PROBES - RANDOM_PROBES else chance.sample(
-			ranges, wire.MOST_PROBES - RANDOM_PROBES)
-		chosen = [(*found[:2], max(found[2], found[3] - wire.PROBE_BYTES), found[3])
-			for found in last]
-		for found in chance.choices(ranges, [found[3] - found[2] for found in ranges],
-			k=RANDOM_PROBES):
+		last = (
+			ranges
+			if len(ranges) <= wire.MOST_PROBES - RANDOM_PROBES
+			else chance.sample(ranges, wire.MOST_PROBES - RANDOM_PROBES)
+		)
+		chosen = [
+			(*found[:2], max(found[2], found[3] - wire.PROBE_BYTES), found[3]) for found in last
+		]
+		for found in chance.choices(
+			ranges, [found[3] - found[2] for found in ranges], k=RANDOM_PROBES
+		):
 			first = chance.randrange(found[2], max(found[2], found[3] - wire.PROBE_BYTES) + 1)
 			chosen.append((*found[:2], first, min(found[3], first + wire.PROBE_BYTES)))
 		return chosen
 
 	def probe(self, slot, chosen):
 		"""The chosen pieces for the native part."""
-		return (wire.Probe * max(len(chosen), 1))(*[
-			wire.Probe((self.inputs if of_input else self.area).address(slot, place) + first, last -
-			first, int(place == 0)) for of_input, place, first, last in chosen
-		])
+		return (wire.Probe * max(len(chosen), 1))(
+			*[
+				wire.Probe(
+					(self.inputs if of_input else self.area).address(slot, place) + first,
+					last - first,
+					int(place == 0),
+				)
+				for of_input, place, first, last in chosen
+			]
+		)
 
 	# The judge's copy.
 
@@ -558,8 +603,9 @@ class Spec:
 		one before."""
 		if (of_input, place) not in self._private:
 			area, torch = self.inputs if of_input else self.area, self.device.tensors.torch
-			self._private[of_input, place] = torch.zeros(area.strides[place], dtype=torch.uint8,
-				device=area.flat(place).device)
+			self._private[of_input, place] = torch.zeros(
+				area.strides[place], dtype=torch.uint8, device=area.flat(place).device
+			)
 		return self._private[of_input, place]
 
 	def take(self, slot):
@@ -575,16 +621,22 @@ class Snapshot:
 	def __init__(self, spec, slot):
 		self.spec, self.slot = spec, slot
 		begin = spec.area.host_offset(slot)
-		self.scalars = bytes(spec.area.host[begin:begin +
-			spec.scalar_bytes]) if spec.scalar_bytes else b""
+		self.scalars = (
+			bytes(spec.area.host[begin : begin + spec.scalar_bytes]) if spec.scalar_bytes else b""
+		)
 		self._versions = []
 		for of_input, place, first, last in spec.ranges:
-			self._flat(of_input,
-				place)[first:last].copy_(spec.range_bytes(slot, of_input, place, first, last))
-		self._kept = [
-			self._flat(of_input, place)[first:last].clone()
-			for of_input, place, first, last in spec.ranges
-		] if spec.check_changes_outputs else None
+			self._flat(of_input, place)[first:last].copy_(
+				spec.range_bytes(slot, of_input, place, first, last)
+			)
+		self._kept = (
+			[
+				self._flat(of_input, place)[first:last].clone()
+				for of_input, place, first, last in spec.ranges
+			]
+			if spec.check_changes_outputs
+			else None
+		)
 
 	def _flat(self, of_input, place):
 		return self.spec.private(of_input, place)
@@ -594,7 +646,7 @@ class Snapshot:
 		seen, was, now = memoryview(seen).cast("B"), [], []
 		for index, (of_input, place, first, last) in enumerate(chosen):
 			begin = index * wire.PROBE_BYTES
-			piece = seen[begin:begin + last - first]
+			piece = seen[begin : begin + last - first]
 			if not of_input and place == 1 and last <= self.spec.scalar_bytes:
 				if bytes(piece) != self.scalars[first:last]:
 					return True
@@ -612,11 +664,14 @@ class Snapshot:
 		"""Whether the slot differs from the copy: the contestant was still writing."""
 		spec = self.spec
 		begin = spec.area.host_offset(self.slot)
-		if spec.scalar_bytes and bytes(
-			spec.area.host[begin:begin + spec.scalar_bytes]) != self.scalars:
+		if (
+			spec.scalar_bytes
+			and bytes(spec.area.host[begin : begin + spec.scalar_bytes]) != self.scalars
+		):
 			return True
-		if self._kept is None and any(tensor._version != version
-			for tensor, version in self._versions):
+		if self._kept is None and any(
+			tensor._version != version for tensor, version in self._versions
+		):
 			spec.check_changes_outputs = True  # the next snapshot keeps a copy to compare with
 			return False
 		copies = self._kept or [
@@ -624,7 +679,8 @@ class Snapshot:
 		]
 		return not all(
 			spec.device.tensors.torch.equal(spec.range_bytes(self.slot, *found), copy)
-			for found, copy in zip(spec.ranges, copies))
+			for found, copy in zip(spec.ranges, copies)
+		)
 
 	# Trees over the copy.
 
@@ -635,9 +691,11 @@ class Snapshot:
 
 		def leaf(node):
 			if node.kind != tree.TENSOR:
-				return tree.read_scalar(node.kind, image.scalars,
-					node.offset) if node.kind in tree.SCALAR_BYTES else tree.constant(
-					node, self.spec.device.tensors)
+				return (
+					tree.read_scalar(node.kind, image.scalars, node.offset)
+					if node.kind in tree.SCALAR_BYTES
+					else tree.constant(node, self.spec.device.tensors)
+				)
 			made = self._view(node, True)
 			found.setdefault((node.memory, node.offset, node.sizes, node.strides, node.dtype), made)
 			return made
@@ -654,7 +712,8 @@ class Snapshot:
 			if node.kind != tree.TENSOR:
 				return tree.constant(node, self.spec.device.tensors)
 			same = (found or {}).get(
-				(node.memory, node.offset, node.sizes, node.strides, node.dtype))
+				(node.memory, node.offset, node.sizes, node.strides, node.dtype)
+			)
 			made = same if same is not None else self._view(node, node.memory < tree.OUT_DEVICE)
 			self._versions.append((made, made._version))
 			return made
@@ -663,21 +722,31 @@ class Snapshot:
 
 	def _view(self, node, of_input):
 		tensors = self.spec.device.tensors
-		return tensors.view(node, self._flat(of_input, node.memory
-			& 1), 0) if node.extent_bytes() else tensors.empty(node)
+		return (
+			tensors.view(node, self._flat(of_input, node.memory & 1), 0)
+			if node.extent_bytes()
+			else tensors.empty(node)
+		)
 
 	def bool_fault(self):
 		"""A sentence about bytes other than 0 and 1 in a bool tensor, which nobody wrote; or
 		None."""
 		for node in self.spec.leaves:
-			if node.kind == tree.TENSOR and node.dtype == "bool" and node.extent_bytes(
-			) and node.is_dense():
-				raw = self._flat(node.memory < tree.OUT_DEVICE,
-					node.memory & 1)[node.offset:node.offset + node.extent_bytes()]
+			if (
+				node.kind == tree.TENSOR
+				and node.dtype == "bool"
+				and node.extent_bytes()
+				and node.is_dense()
+			):
+				raw = self._flat(node.memory < tree.OUT_DEVICE, node.memory & 1)[
+					node.offset : node.offset + node.extent_bytes()
+				]
 				wrong = int((raw > 1).sum())
 				if wrong:
-					return (f"{wrong} of {node.elements()} elements of an output of type bool are "
-						"neither True nor False; were they written?")
+					return (
+						f"{wrong} of {node.elements()} elements of an output of type bool are "
+						"neither True nor False; were they written?"
+					)
 		return None
 
 

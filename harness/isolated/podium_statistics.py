@@ -1,5 +1,6 @@
 """The statistics of a case for Python: statistics.h by ctypes. What each function does is written
 there; lists take the place of arrays. All times are ns."""
+
 import ctypes
 import math
 import operator
@@ -41,19 +42,26 @@ class Looks(ctypes.Structure):
 
 class Rule(ctypes.Structure):
 	_fields_ = [
-		*_fields(_size, "calls bells controls"), *_fields(Looks, "looks pair_looks"),
-		*_fields(_double, "enough_s most_s"), *_fields(_size, "least_warm_calls most_warm_calls"),
-		*_fields(_double, "warm_s"), *_fields(_size, "calibrations"), *_fields(
-		_double, "open_before_ns wait_ns empty_ns process_ns process_share overrun_ns overrun_share"
-		" probe_ns ready_ns disturbance_ns steady_disturbance_ns moved_ns moved_share half_ns"
-		" half_share"), *_fields(ctypes.c_void_p, "null_estimate block_estimate")
+		*_fields(_size, "calls bells controls"),
+		*_fields(Looks, "looks pair_looks"),
+		*_fields(_double, "enough_s most_s"),
+		*_fields(_size, "least_warm_calls most_warm_calls"),
+		*_fields(_double, "warm_s"),
+		*_fields(_size, "calibrations"),
+		*_fields(
+			_double,
+			"open_before_ns wait_ns empty_ns process_ns process_share overrun_ns overrun_share"
+			" probe_ns ready_ns disturbance_ns steady_disturbance_ns moved_ns moved_share half_ns"
+			" half_share",
+		),
+		*_fields(ctypes.c_void_p, "null_estimate block_estimate"),
 	]
 
 
 class Timing(ctypes.Structure):
 	_fields_ = [
 		*_fields(_double, "elapsed_ns touch_ns take_ns head_ns rest_ns probed_ns"),
-		("is_after", _bool)
+		("is_after", _bool),
 	]
 
 
@@ -75,14 +83,16 @@ class Usual(ctypes.Structure):
 class Quiet(ctypes.Structure):
 	_fields_ = [
 		*_fields(_double, "empty_ns call_ns copy_ns take_ns probed_ns"),
-		*_fields(Usual, "head touch rest")
+		*_fields(Usual, "head touch rest"),
 	]
 
 
 class BlockStructure(ctypes.Structure):
 	_fields_ = [
-		*_fields(Timings, "calls null"), *_fields(Values, "heads null_heads bells controls"),
-		("quiet", Quiet), ("delta_ns", _double)
+		*_fields(Timings, "calls null"),
+		*_fields(Values, "heads null_heads bells controls"),
+		("quiet", Quiet),
+		("delta_ns", _double),
 	]
 
 	@classmethod
@@ -94,7 +104,9 @@ class BlockStructure(ctypes.Structure):
 		return cls(
 			*map(Timings.of, (block.calls, block.null)),
 			*map(Values.from_param, (block.heads, block.null_heads, block.bells, block.controls)),
-			block.quiet, block.delta_ns)
+			block.quiet,
+			block.delta_ns,
+		)
 
 
 class Blocks(ctypes.Structure):
@@ -112,8 +124,11 @@ class Limits(ctypes.Structure):
 class SummaryStructure(ctypes.Structure):
 	_fields_ = [
 		*_fields(
-		_double, "mean_ns err_ns low_ns high_ns best_ns worst_ns median_ns std_ns constant_ns"
-		" overrun_ns disturbance_ns surcharge_ns own_ns"), *_fields(_size, "runs blocks")
+			_double,
+			"mean_ns err_ns low_ns high_ns best_ns worst_ns median_ns std_ns constant_ns"
+			" overrun_ns disturbance_ns surcharge_ns own_ns",
+		),
+		*_fields(_size, "runs blocks"),
 	]
 
 
@@ -229,4 +244,4 @@ class Summary:
 def thinned(samples):
 	"""At most MOST_SAMPLES of them, evenly spread."""
 	made, count = _array_of(_double, samples)
-	return made[:_thin(made, count, MOST_SAMPLES)]
+	return made[: _thin(made, count, MOST_SAMPLES)]

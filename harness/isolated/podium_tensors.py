@@ -3,6 +3,7 @@
 `import podium_tensors` imports no torch. Tensors(torch) binds what it needs, so later changes of
 torch by a submission do not affect it, as far as that is possible in one process.
 """
+
 import podium_tree as tree
 
 SLOT_ALIGNMENT = 256  # bytes; views keep their offset modulo this
@@ -10,19 +11,29 @@ SLOT_ALIGNMENT = 256  # bytes; views keep their offset modulo this
 # Bits that poison sets in random bytes: floats become NaN with a random payload, bools neither True
 # nor False. The optional second number: bits that poison clears first.
 POISON = {
-	"bool": ("uint8", 0x02), "float16": ("int16", 0x7e00), "bfloat16": ("int16", 0x7fc0), "float32":
-	("int32", 0x7fc00000), "float64": ("int64", 0x7ff8 << 48), "complex32": ("int16", 0x7e00),
-	"complex64": ("int32", 0x7fc00000), "complex128": ("int64", 0x7ff8 << 48), "float8_e4m3fn":
-	("uint8", 0x7f), "float8_e5m2": ("uint8", 0x7e), "float8_e8m0fnu": ("uint8", 0xff),
-	"float8_e4m3fnuz": ("uint8", 0x80, 0x7f), "float8_e5m2fnuz": ("uint8", 0x80, 0x7f)
+	"bool": ("uint8", 0x02),
+	"float16": ("int16", 0x7E00),
+	"bfloat16": ("int16", 0x7FC0),
+	"float32": ("int32", 0x7FC00000),
+	"float64": ("int64", 0x7FF8 << 48),
+	"complex32": ("int16", 0x7E00),
+	"complex64": ("int32", 0x7FC00000),
+	"complex128": ("int64", 0x7FF8 << 48),
+	"float8_e4m3fn": ("uint8", 0x7F),
+	"float8_e5m2": ("uint8", 0x7E),
+	"float8_e8m0fnu": ("uint8", 0xFF),
+	"float8_e4m3fnuz": ("uint8", 0x80, 0x7F),
+	"float8_e5m2fnuz": ("uint8", 0x80, 0x7F),
 }
 
 
 class _DeviceBytes:
-
 	def __init__(self, address, count):
 		self.__cuda_array_interface__ = {
-			"shape": (count, ), "typestr": "|u1", "data": (address, False), "version": 3
+			"shape": (count,),
+			"typestr": "|u1",
+			"data": (address, False),
+			"version": 3,
 		}
 
 
@@ -38,8 +49,11 @@ class Tensors:
 		self.plain, self.parameter = torch.Tensor, torch.nn.Parameter
 		self.plain_types = (torch.Tensor, torch.nn.Parameter)
 		self.detach, self.copy_ = torch.Tensor.detach, torch.Tensor.copy_
-		self._storage = torch.Tensor.untyped_storage if hasattr(torch.Tensor,
-			"untyped_storage") else lambda tensor: tensor.storage().untyped()
+		self._storage = (
+			torch.Tensor.untyped_storage
+			if hasattr(torch.Tensor, "untyped_storage")
+			else lambda tensor: tensor.storage().untyped()
+		)
 		self._as_parameter = torch.nn.Parameter
 		self._integers = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 		self._or = torch.bitwise_or
@@ -75,11 +89,15 @@ class Tensors:
 		if fault:
 			raise tree.Unsplittable(place, f"is {fault}")
 		node = tree.Node(tree.TENSOR)
-		node.dtype, node.sizes, node.strides = self.names[value.dtype], tuple(value.shape), tuple(
-			value.stride())
+		node.dtype, node.sizes, node.strides = (
+			self.names[value.dtype],
+			tuple(value.shape),
+			tuple(value.stride()),
+		)
 		node.memory = tree.IN_DEVICE if value.is_cuda else tree.IN_HOST
-		node.flags = (tree.REQUIRES_GRAD * value.requires_grad) | (tree.IS_PARAMETER *
-			(type(value) is self.parameter))
+		node.flags = (tree.REQUIRES_GRAD * value.requires_grad) | (
+			tree.IS_PARAMETER * (type(value) is self.parameter)
+		)
 		return node
 
 	def constant(self, node):
@@ -108,7 +126,7 @@ class Tensors:
 		whole = self.torch.empty(0, dtype=self.torch.uint8, device=tensor.device)
 		if not storage.nbytes():
 			return 0, whole
-		return storage.data_ptr(), whole.set_(storage, 0, (storage.nbytes(), ), (1, ))
+		return storage.data_ptr(), whole.set_(storage, 0, (storage.nbytes(),), (1,))
 
 	def view(self, node, flat, base):
 		"""The tensor of a node over bytes. `base`: the offset of its slot in them."""
@@ -122,15 +140,20 @@ class Tensors:
 
 	def empty(self, node):
 		"""The tensor of a node without elements."""
-		made = self.torch.empty_strided(node.sizes, node.strides, dtype=self.dtypes[node.dtype],
-			device=self.device_of(node))
-		return self._as_parameter(made, requires_grad=bool(node.flags
-			& tree.REQUIRES_GRAD)) if node.flags & tree.IS_PARAMETER else made
+		made = self.torch.empty_strided(
+			node.sizes, node.strides, dtype=self.dtypes[node.dtype], device=self.device_of(node)
+		)
+		return (
+			self._as_parameter(made, requires_grad=bool(node.flags & tree.REQUIRES_GRAD))
+			if node.flags & tree.IS_PARAMETER
+			else made
+		)
 
 	def scratch(self, node):
 		"""New memory of the same form."""
-		return self.torch.empty_strided(node.sizes, node.strides, dtype=self.dtypes[node.dtype],
-			device=self.device_of(node))
+		return self.torch.empty_strided(
+			node.sizes, node.strides, dtype=self.dtypes[node.dtype], device=self.device_of(node)
+		)
 
 	def copy_bits(self, to, tensor):
 		"""Copies by a kernel. For dense tensors torch would use a copy engine of the GPU,
@@ -165,10 +188,14 @@ class Tensors:
 		for node, value in leaves:
 			if node.kind == tree.TENSOR:
 				address, whole = self.storage_bytes(value)
-				key = (node.memory, address) if node.extent_bytes() else (node.memory, "empty",
-					len(groups))
+				key = (
+					(node.memory, address)
+					if node.extent_bytes()
+					else (node.memory, "empty", len(groups))
+				)
 				groups.setdefault(key, (node.memory, whole, []))[2].append(
-					(node, value.storage_offset() * node.item_bytes()))
+					(node, value.storage_offset() * node.item_bytes())
+				)
 		ends, pieces = {tree.IN_DEVICE: 0, tree.IN_HOST: host_begins}, []
 		for memory, whole, members in groups.values():
 			first = min(begin for _, begin in members)
@@ -190,7 +217,7 @@ class Tensors:
 		kind, bits, *cleared = POISON[dtype_name]
 		flat = tensor_bytes.view(getattr(self.torch, kind))
 		if cleared:
-			flat.bitwise_and_(~cleared[0] & 0xff)
+			flat.bitwise_and_(~cleared[0] & 0xFF)
 		flat.bitwise_or_(bits)
 
 	def generator(self, device, seed):

@@ -17,7 +17,8 @@ A node refers to a text by offset * 65536 + length, called its place. If its kin
 node's first size is that place.
 
 Only decode() parses the bytes of a contestant. decode() checks everything and raises Malformed.
-This module needs no torch; a `tensors` object deals with tensors (podium_tensors.py). """
+This module needs no torch; a `tensors` object deals with tensors (podium_tensors.py)."""
+
 import keyword
 import struct
 
@@ -25,11 +26,24 @@ MOST_NODES, MOST_DIMENSIONS, MOST_DEPTH = 400, 8, 16
 MOST_ELEMENTS = 1 << 48
 MOST_TEXT_BYTES = 248  # of a text scalar; with its length it takes 256 bytes in a slot
 
-KINDS = ("tuple", "list", "dict", "named tuple", "None", "bool", "int", "float", "str", "dtype",
-	"device", "other", "tensor")
+KINDS = (
+	"tuple",
+	"list",
+	"dict",
+	"named tuple",
+	"None",
+	"bool",
+	"int",
+	"float",
+	"str",
+	"dtype",
+	"device",
+	"other",
+	"tensor",
+)
 TUPLE, LIST, DICT, NAMED, NONE, BOOL, INT, FLOAT, TEXT, DTYPE, DEVICE, OTHER, TENSOR = range(
-	1,
-	len(KINDS) + 1)
+	1, len(KINDS) + 1
+)
 CONTAINERS = {TUPLE, LIST, DICT, NAMED}
 SCALAR_BYTES = {BOOL: 8, INT: 8, FLOAT: 8, TEXT: 8 + MOST_TEXT_BYTES}
 WITH_TEXT = {NAMED, DTYPE, DEVICE, OTHER}
@@ -41,10 +55,28 @@ NO_KEY, NUMBER_KEY, TEXT_KEY = range(3)
 
 # torch's names and the bytes of an element. The order is part of the protocol.
 DTYPES = {
-	"bool": 1, "uint8": 1, "int8": 1, "int16": 2, "int32": 4, "int64": 8, "float16": 2,
-	"bfloat16": 2, "float32": 4, "float64": 8, "complex64": 8, "complex128": 16, "uint16": 2,
-	"uint32": 4, "uint64": 8, "complex32": 4, "float8_e4m3fn": 1, "float8_e5m2": 1,
-	"float8_e4m3fnuz": 1, "float8_e5m2fnuz": 1, "float8_e8m0fnu": 1, "float4_e2m1fn_x2": 1
+	"bool": 1,
+	"uint8": 1,
+	"int8": 1,
+	"int16": 2,
+	"int32": 4,
+	"int64": 8,
+	"float16": 2,
+	"bfloat16": 2,
+	"float32": 4,
+	"float64": 8,
+	"complex64": 8,
+	"complex128": 16,
+	"uint16": 2,
+	"uint32": 4,
+	"uint64": 8,
+	"complex32": 4,
+	"float8_e4m3fn": 1,
+	"float8_e5m2": 1,
+	"float8_e4m3fnuz": 1,
+	"float8_e5m2fnuz": 1,
+	"float8_e8m0fnu": 1,
+	"float4_e2m1fn_x2": 1,
 }
 DTYPE_NAMES = tuple(DTYPES)
 
@@ -70,8 +102,18 @@ class Unsplittable(Exception):
 
 
 class Node:
-	__slots__ = ("kind", "key", "children", "text", "dtype", "memory", "offset", "sizes", "strides",
-		"flags")
+	__slots__ = (
+		"kind",
+		"key",
+		"children",
+		"text",
+		"dtype",
+		"memory",
+		"offset",
+		"sizes",
+		"strides",
+		"flags",
+	)
 
 	def __init__(self, kind, key=None, text="", children=()):
 		self.kind, self.key, self.text, self.children = kind, key, text, list(children)
@@ -91,8 +133,9 @@ class Node:
 		"""The bytes from the first element of the tensor to the end of the last."""
 		if 0 in self.sizes:
 			return 0
-		return (sum((size - 1) * stride
-			for size, stride in zip(self.sizes, self.strides)) + 1) * self.item_bytes()
+		return (
+			sum((size - 1) * stride for size, stride in zip(self.sizes, self.strides)) + 1
+		) * self.item_bytes()
 
 	def elements(self):
 		count = 1
@@ -107,7 +150,8 @@ class Node:
 	def overlaps(self):
 		step = 1
 		for stride, size in sorted(
-			(stride, size) for size, stride in zip(self.sizes, self.strides) if size > 1):
+			(stride, size) for size, stride in zip(self.sizes, self.strides) if size > 1
+		):
 			if stride < step:
 				return self.elements() > 0
 			step = stride * size
@@ -130,7 +174,7 @@ class Description:
 
 	`tensors`: None if nobody has imported torch. `other(value, place)`: returns a node for a value
 	of no known kind, or raises. `named(value, place)`: the same for a tuple with a class of its
-	own. """
+	own."""
 
 	def __init__(self, data, tensors, other, named):
 		self._tensors, self._other, self._named = tensors, other, named
@@ -141,7 +185,8 @@ class Description:
 		self._count += 1
 		if self._count > MOST_NODES or len(above) > MOST_DEPTH or id(value) in above:
 			raise Unsplittable(
-				"", f"has more than {MOST_NODES} parts, or is nested more than {MOST_DEPTH} deep")
+				"", f"has more than {MOST_NODES} parts, or is nested more than {MOST_DEPTH} deep"
+			)
 		kind = self._kinds.get(type(value))
 		if kind:
 			return self._container(Node(kind), value, above, place)
@@ -158,7 +203,8 @@ class Description:
 		for key in keys:
 			if node.kind == DICT and type(key) not in (int, str):
 				raise Unsplittable(
-					place, f"has a key of type {type(key).__name__}, which is neither str nor int")
+					place, f"has a key of type {type(key).__name__}, which is neither str nor int"
+				)
 			child = self._describe(value[key], (*above, id(value)), f"{place}[{key!r}]")
 			child.key = key if node.kind == DICT else None
 			node.children.append(child)
@@ -183,7 +229,6 @@ class Description:
 
 
 class _Texts:
-
 	def __init__(self):
 		self.bytes = b""
 
@@ -196,14 +241,26 @@ class _Texts:
 def _pack(node, texts, packed):
 	key_kind = NO_KEY if node.key is None else TEXT_KEY if isinstance(node.key, str) else NUMBER_KEY
 	key = texts.place(node.key) if key_kind == TEXT_KEY else node.key or 0
-	sizes = (texts.place(node.text), ) if node.kind in WITH_TEXT else node.sizes
-	spare = (0, ) * MOST_DIMENSIONS
+	sizes = (texts.place(node.text),) if node.kind in WITH_TEXT else node.sizes
+	spare = (0,) * MOST_DIMENSIONS
 	packed.append(
-		NODE.pack(node.kind,
-		DTYPE_NAMES.index(node.dtype) if node.dtype else 0, node.memory, len(node.sizes),
-		node.flags, key_kind, 0, 0, len(node.children), 0, key, node.offset,
-		*(*sizes, *spare)[:MOST_DIMENSIONS],
-		*(*node.strides, *spare)[:MOST_DIMENSIONS]))
+		NODE.pack(
+			node.kind,
+			DTYPE_NAMES.index(node.dtype) if node.dtype else 0,
+			node.memory,
+			len(node.sizes),
+			node.flags,
+			key_kind,
+			0,
+			0,
+			len(node.children),
+			0,
+			key,
+			node.offset,
+			*(*sizes, *spare)[:MOST_DIMENSIONS],
+			*(*node.strides, *spare)[:MOST_DIMENSIONS],
+		)
+	)
 	for child in node.children:
 		_pack(child, texts, packed)
 
@@ -227,40 +284,60 @@ def _need(holds, what):
 
 
 class _Reader:
-
 	def __init__(self, content):
 		_need(len(content) >= HEAD.size, "a tree is cut off")
 		self.count, text_bytes = HEAD.unpack_from(content)
 		_need(1 <= self.count <= MOST_NODES, "a tree has no node or too many")
 		_need(
 			len(content) == HEAD.size + self.count * NODE.size + text_bytes,
-			"a tree states a wrong length")
+			"a tree states a wrong length",
+		)
 		self.content, self.index = content, 0
-		self.texts = content[HEAD.size + self.count * NODE.size:]
+		self.texts = content[HEAD.size + self.count * NODE.size :]
 
 	def text(self, place):
-		offset, length = place >> 16, place & 0xffff
-		_need(0 <= offset <= len(self.texts) and length <= len(self.texts) - offset,
-			"a text lies outside of its tree")
-		return self.texts[offset:offset + length].decode("utf-8", "replace")
+		offset, length = place >> 16, place & 0xFFFF
+		_need(
+			0 <= offset <= len(self.texts) and length <= len(self.texts) - offset,
+			"a text lies outside of its tree",
+		)
+		return self.texts[offset : offset + length].decode("utf-8", "replace")
 
 	def node(self, depth):
-		_need(self.index < self.count and depth <= MOST_DEPTH,
-			"a tree is nested too deep, or lacks nodes")
-		(kind, dtype, memory, dimensions, flags, key_kind, _, _, children, _, key, offset,
-			*numbers) = NODE.unpack_from(self.content, HEAD.size + self.index * NODE.size)
+		_need(
+			self.index < self.count and depth <= MOST_DEPTH,
+			"a tree is nested too deep, or lacks nodes",
+		)
+		(
+			kind,
+			dtype,
+			memory,
+			dimensions,
+			flags,
+			key_kind,
+			_,
+			_,
+			children,
+			_,
+			key,
+			offset,
+			*numbers,
+		) = NODE.unpack_from(self.content, HEAD.size + self.index * NODE.size)
 		self.index += 1
 		_need(1 <= kind <= len(KINDS), "a node is of no kind")
 		_need(memory <= OUT_HOST and offset < 1 << 62, "a node lies in no memory")
 		_need(flags <= (REQUIRES_GRAD | IS_PARAMETER), "a node has unknown flags")
-		node = Node(kind, self.key(key_kind, key),
-			self.text(numbers[0]) if kind in WITH_TEXT else "")
+		node = Node(
+			kind, self.key(key_kind, key), self.text(numbers[0]) if kind in WITH_TEXT else ""
+		)
 		node.memory, node.offset, node.flags = memory, offset, flags
 		if kind == TENSOR:
 			self.tensor(node, dtype, dimensions, numbers)
 		_need(kind in CONTAINERS or not children, "a leaf has children")
-		_need(children <= self.count - self.index,
-			"a container has more children than there are nodes")
+		_need(
+			children <= self.count - self.index,
+			"a container has more children than there are nodes",
+		)
 		for _ in range(children):
 			node.children.append(self.node(depth + 1))
 		self.keys(node)
@@ -275,17 +352,21 @@ class _Reader:
 		_need(dimensions <= MOST_DIMENSIONS, "a tensor has too many dimensions")
 		node.dtype = DTYPE_NAMES[dtype]
 		node.sizes = tuple(numbers[:dimensions])
-		node.strides = tuple(numbers[MOST_DIMENSIONS:MOST_DIMENSIONS + dimensions])
+		node.strides = tuple(numbers[MOST_DIMENSIONS : MOST_DIMENSIONS + dimensions])
 		bounded = all(0 <= number <= MOST_ELEMENTS for number in (*node.sizes, *node.strides))
-		_need(bounded and node.elements() <= MOST_ELEMENTS and node.extent_bytes() <= MOST_ELEMENTS,
-			"a tensor's shape is out of bounds")
+		_need(
+			bounded and node.elements() <= MOST_ELEMENTS and node.extent_bytes() <= MOST_ELEMENTS,
+			"a tensor's shape is out of bounds",
+		)
 		_need(node.offset % node.item_bytes() == 0, "a tensor begins between two elements")
 
 	def keys(self, node):
 		keys = [child.key for child in node.children]
 		if node.kind == DICT:
-			_need(None not in keys and len(set(keys)) == len(keys),
-				"a dict's keys are missing or repeated")
+			_need(
+				None not in keys and len(set(keys)) == len(keys),
+				"a dict's keys are missing or repeated",
+			)
 		else:
 			_need(all(key is None for key in keys), "a sequence has keys")
 
@@ -325,13 +406,17 @@ def fits(node, classes):
 	known = classes.get(node.text) if node.kind == NAMED else None
 	fields = getattr(known, "_fields", None)
 	return (fields is None or len(fields) == len(node.children)) and all(
-		fits(child, classes) for child in node.children)
+		fits(child, classes) for child in node.children
+	)
 
 
 def stand_in(name):
 	"""An object of a class of this name, in place of something that cannot be carried."""
-	name = name if name.isidentifier() and not keyword.iskeyword(name) and len(
-		name) <= 100 else "object"
+	name = (
+		name
+		if name.isidentifier() and not keyword.iskeyword(name) and len(name) <= 100
+		else "object"
+	)
 	return type(name, (), {})()
 
 
@@ -359,7 +444,7 @@ def read_scalar(kind, memory, offset):
 		return struct.unpack_from("<d", memory, offset)[0]
 	if kind == TEXT:
 		length = min(struct.unpack_from("<Q", memory, offset)[0], MOST_TEXT_BYTES)
-		return bytes(memory[offset + 8:offset + 8 + length]).decode("utf-8", "replace")
+		return bytes(memory[offset + 8 : offset + 8 + length]).decode("utf-8", "replace")
 	value = struct.unpack_from("<q", memory, offset)[0]
 	return bool(value) if kind == BOOL else value
 

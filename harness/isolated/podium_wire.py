@@ -2,6 +2,7 @@
 
 native.so lies in the same folder. Failures become exceptions, one for each kind.
 """
+
 import ctypes
 import math
 import os
@@ -41,14 +42,21 @@ class Hello(ctypes.Structure):
 
 
 class Frame(ctypes.Structure):
-	_fields_ = [("kind", ctypes.c_uint32), ("length", ctypes.c_uint32),
-		("descriptor_count", ctypes.c_uint32), ("unused", ctypes.c_uint32),
-		("content", ctypes.c_uint8 * CONTENT_BYTES)]
+	_fields_ = [
+		("kind", ctypes.c_uint32),
+		("length", ctypes.c_uint32),
+		("descriptor_count", ctypes.c_uint32),
+		("unused", ctypes.c_uint32),
+		("content", ctypes.c_uint8 * CONTENT_BYTES),
+	]
 
 
 class Probe(ctypes.Structure):
-	_fields_ = [("address", ctypes.c_uint64), ("bytes", ctypes.c_uint32),
-		("is_cuda", ctypes.c_uint32)]
+	_fields_ = [
+		("address", ctypes.c_uint64),
+		("bytes", ctypes.c_uint32),
+		("is_cuda", ctypes.c_uint32),
+	]
 
 
 class Withheld(ctypes.Structure):
@@ -56,63 +64,109 @@ class Withheld(ctypes.Structure):
 
 
 class Memory(ctypes.Structure):
-	_fields_ = [("address", ctypes.c_uint64), ("bytes", ctypes.c_uint64),
-		("handle", ctypes.c_uint64), ("descriptor", ctypes.c_int32), ("is_cuda", ctypes.c_uint32)]
+	_fields_ = [
+		("address", ctypes.c_uint64),
+		("bytes", ctypes.c_uint64),
+		("handle", ctypes.c_uint64),
+		("descriptor", ctypes.c_int32),
+		("is_cuda", ctypes.c_uint32),
+	]
 
 
 class Call(ctypes.Structure):
-	_fields_ = [("page", ctypes.c_void_p), ("socket", ctypes.c_int32), ("number", ctypes.c_uint32),
-		("command", ctypes.c_uint32), ("slot", ctypes.c_uint32), ("cpu", ctypes.c_int32),
-		("limit_ns", ctypes.c_int64), ("waited_ns", ctypes.c_int64),
-		("head", ctypes.POINTER(ctypes.c_uint32)), ("head_value", ctypes.c_uint32),
-		("probe_count", ctypes.c_uint32), ("probes", ctypes.POINTER(Probe)),
-		("seen", ctypes.POINTER(ctypes.c_uint8)), ("gate", ctypes.c_void_p),
-		("is_announced", ctypes.c_uint32), ("announced_ns", ctypes.c_int64),
-		("open_ns", ctypes.c_int64), ("least_ns", ctypes.c_int64), ("withheld", Withheld),
-		("handed", ctypes.POINTER(Memory)), ("ready_ns", ctypes.c_int64),
-		("head_ns", ctypes.c_int64), ("elapsed_ns", ctypes.c_int64), ("probed_ns", ctypes.c_int64),
-		("status", ctypes.c_uint32), ("spec", ctypes.c_uint32), ("own_ns", ctypes.c_double)]
+	_fields_ = [
+		("page", ctypes.c_void_p),
+		("socket", ctypes.c_int32),
+		("number", ctypes.c_uint32),
+		("command", ctypes.c_uint32),
+		("slot", ctypes.c_uint32),
+		("cpu", ctypes.c_int32),
+		("limit_ns", ctypes.c_int64),
+		("waited_ns", ctypes.c_int64),
+		("head", ctypes.POINTER(ctypes.c_uint32)),
+		("head_value", ctypes.c_uint32),
+		("probe_count", ctypes.c_uint32),
+		("probes", ctypes.POINTER(Probe)),
+		("seen", ctypes.POINTER(ctypes.c_uint8)),
+		("gate", ctypes.c_void_p),
+		("is_announced", ctypes.c_uint32),
+		("announced_ns", ctypes.c_int64),
+		("open_ns", ctypes.c_int64),
+		("least_ns", ctypes.c_int64),
+		("withheld", Withheld),
+		("handed", ctypes.POINTER(Memory)),
+		("ready_ns", ctypes.c_int64),
+		("head_ns", ctypes.c_int64),
+		("elapsed_ns", ctypes.c_int64),
+		("probed_ns", ctypes.c_int64),
+		("status", ctypes.c_uint32),
+		("spec", ctypes.c_uint32),
+		("own_ns", ctypes.c_double),
+	]
 
 
 class Order(ctypes.Structure):
-	_fields_ = [("command", ctypes.c_uint32), ("slot", ctypes.c_uint32), ("cpu", ctypes.c_int32),
-		("number", ctypes.c_uint32)]
+	_fields_ = [
+		("command", ctypes.c_uint32),
+		("slot", ctypes.c_uint32),
+		("cpu", ctypes.c_int32),
+		("number", ctypes.c_uint32),
+	]
 
 
 class Affinity(ctypes.Structure):
-	_fields_ = [("cpus", ctypes.c_uint64 * 16), ("is_pinned", ctypes.c_uint32),
-		("unused", ctypes.c_uint32)]
+	_fields_ = [
+		("cpus", ctypes.c_uint64 * 16),
+		("is_pinned", ctypes.c_uint32),
+		("unused", ctypes.c_uint32),
+	]
 
 
 class DeviceState(ctypes.Structure):
-	_fields_ = [("sm_mhz", ctypes.c_double), ("memory_mhz", ctypes.c_double),
-		("temperature_c", ctypes.c_double), ("power_w", ctypes.c_double),
-		("slowed_by", ctypes.c_uint64)]
+	_fields_ = [
+		("sm_mhz", ctypes.c_double),
+		("memory_mhz", ctypes.c_double),
+		("temperature_c", ctypes.c_double),
+		("power_w", ctypes.c_double),
+		("slowed_by", ctypes.c_uint64),
+	]
 
 
 _int, _u32, _i64, _u64 = ctypes.c_int, ctypes.c_uint32, ctypes.c_int64, ctypes.c_uint64
 _pointer, _page = ctypes.POINTER, ctypes.c_void_p
 _FUNCTIONS = {
-	"page_make": [_pointer(_page), _pointer(_int)], "page_map": [_int,
-	_pointer(_page)], "announce": [_pointer(Call)], "arm": [_pointer(Call)],
-	"ring": [_pointer(Call)], "resume": [_pointer(Call)], "head_make": [_pointer(_pointer(_u32))],
-	"head_mark": [_u64, _pointer(_u32),
-	_u32], "choose_cpus": [_pointer(ctypes.c_int32),
-	_pointer(ctypes.c_int32)], "pin": [ctypes.c_int32,
-	_pointer(Affinity)], "await": [_page, _int, _pointer(Order)], "stand_by": [_page, _int],
-	"finish": [_page, _u32, _u32, ctypes.c_double], "send": [_int,
-	_pointer(Frame), _pointer(_int)], "receive": [_int, _pointer(Frame),
-	_pointer(_int), _i64], "memory_make": [_pointer(Memory), _u32,
-	_u64], "memory_import": [_pointer(Memory), _u32,
-	_u64, _int], "memory_reserve": [_pointer(Memory), _u64], "take_over": [_int,
-	_pointer(Memory)], "gate_make": [_pointer(ctypes.c_void_p),
-	_pointer(_int)], "gate_map": [_int,
-	_pointer(ctypes.c_void_p)], "gate_wait": [ctypes.c_void_p, _u32, _u64], "empty_launch": [],
-	"cuda_open": [], "device_look": [ctypes.c_char_p, _pointer(DeviceState)],
+	"page_make": [_pointer(_page), _pointer(_int)],
+	"page_map": [_int, _pointer(_page)],
+	"announce": [_pointer(Call)],
+	"arm": [_pointer(Call)],
+	"ring": [_pointer(Call)],
+	"resume": [_pointer(Call)],
+	"head_make": [_pointer(_pointer(_u32))],
+	"head_mark": [_u64, _pointer(_u32), _u32],
+	"choose_cpus": [_pointer(ctypes.c_int32), _pointer(ctypes.c_int32)],
+	"pin": [ctypes.c_int32, _pointer(Affinity)],
+	"await": [_page, _int, _pointer(Order)],
+	"stand_by": [_page, _int],
+	"finish": [_page, _u32, _u32, ctypes.c_double],
+	"send": [_int, _pointer(Frame), _pointer(_int)],
+	"receive": [_int, _pointer(Frame), _pointer(_int), _i64],
+	"memory_make": [_pointer(Memory), _u32, _u64],
+	"memory_import": [_pointer(Memory), _u32, _u64, _int],
+	"memory_reserve": [_pointer(Memory), _u64],
+	"take_over": [_int, _pointer(Memory)],
+	"gate_make": [_pointer(ctypes.c_void_p), _pointer(_int)],
+	"gate_map": [_int, _pointer(ctypes.c_void_p)],
+	"gate_wait": [ctypes.c_void_p, _u32, _u64],
+	"empty_launch": [],
+	"cuda_open": [],
+	"device_look": [ctypes.c_char_p, _pointer(DeviceState)],
 }
 _SILENT = {
-	"page_unmap": [_page], "dismiss": [_page], "done": [_page, _u32, _u32, ctypes.c_double],
-	"memory_release": [_pointer(Memory)], "unpin": [_pointer(Affinity)]
+	"page_unmap": [_page],
+	"dismiss": [_page],
+	"done": [_page, _u32, _u32, ctypes.c_double],
+	"memory_release": [_pointer(Memory)],
+	"unpin": [_pointer(Affinity)],
 }
 
 LIBRARY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "native.so")
@@ -253,20 +307,29 @@ def send(socket, kind, content=b"", descriptors=()):
 	frame = Frame(kind=kind, length=len(content), descriptor_count=len(descriptors))
 	ctypes.memmove(frame.content, content, len(content))
 	_succeed(
-		_native.isolated_send(socket, ctypes.byref(frame),
-		(ctypes.c_int * MOST_DESCRIPTORS)(*descriptors) if descriptors else None))
+		_native.isolated_send(
+			socket,
+			ctypes.byref(frame),
+			(ctypes.c_int * MOST_DESCRIPTORS)(*descriptors) if descriptors else None,
+		)
+	)
 
 
 def receive(socket, limit_s, with_descriptors=False):
 	"""(kind, content, descriptors). The caller owns the descriptors."""
 	frame, taken = Frame(), (ctypes.c_int * MOST_DESCRIPTORS)(*[-1] * MOST_DESCRIPTORS)
 	_succeed(
-		_native.isolated_receive(socket, ctypes.byref(frame), taken if with_descriptors else None,
-		int(limit_s * 1e9)))
+		_native.isolated_receive(
+			socket, ctypes.byref(frame), taken if with_descriptors else None, int(limit_s * 1e9)
+		)
+	)
 	if frame.length > CONTENT_BYTES:
 		raise Violation("A frame states a length beyond its end.")
-	return frame.kind, bytes(memoryview(frame.content)[:frame.length]), list(
-		taken[:frame.descriptor_count]) if with_descriptors else []
+	return (
+		frame.kind,
+		bytes(memoryview(frame.content)[: frame.length]),
+		list(taken[: frame.descriptor_count]) if with_descriptors else [],
+	)
 
 
 # ---- memory and the device ----
@@ -313,8 +376,11 @@ def device_look(uuid):
 	if not uuid or _native.isolated_device_look(uuid.encode(), ctypes.byref(state)):
 		return {}, 0
 	figures = {
-		"sm_clock_mhz": state.sm_mhz, "memory_clock_mhz": state.memory_mhz,
-		"temperature_c": state.temperature_c, "power_w": state.power_w
+		"sm_clock_mhz": state.sm_mhz,
+		"memory_clock_mhz": state.memory_mhz,
+		"temperature_c": state.temperature_c,
+		"power_w": state.power_w,
 	}
-	return {name: figure
-		for name, figure in figures.items() if not math.isnan(figure)}, state.slowed_by
+	return {
+		name: figure for name, figure in figures.items() if not math.isnan(figure)
+	}, state.slowed_by

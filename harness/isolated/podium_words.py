@@ -1,4 +1,5 @@
 """Exceptions as text for people, for judge and contestant alike."""
+
 import os
 import traceback
 
@@ -9,8 +10,10 @@ MOST_LINES = 12
 def explain(error):
 	"""The end of a traceback without the engine's own frames."""
 	frame = error.__traceback__
-	while frame is not None and os.path.dirname(os.path.abspath(
-		frame.tb_frame.f_code.co_filename)) == OURS:
+	while (
+		frame is not None
+		and os.path.dirname(os.path.abspath(frame.tb_frame.f_code.co_filename)) == OURS
+	):
 		frame = frame.tb_next
 	lines = "".join(traceback.format_exception(type(error), error, frame)).rstrip().split("\n")
 	return "\n".join((["..."] if len(lines) > MOST_LINES else []) + lines[-MOST_LINES:])

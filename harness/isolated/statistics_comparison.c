@@ -54,7 +54,8 @@ static struct side_time time_of_side(
 	struct isolated_values values, const struct isolated_rule *rule)
 {
 	const double mean = isolated_mean(values);
-	const struct isolated_noise noise = isolated_charge_noise(mean, isolated_half_width(values, 0.95), rule);
+	const struct isolated_noise noise =
+		isolated_charge_noise(mean, isolated_half_width(values, 0.95), rule);
 	return (struct side_time){ mean + noise.extra_ns, noise.half_ns };
 }
 

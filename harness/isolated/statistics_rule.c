@@ -126,7 +126,8 @@ double isolated_process_error(double time_ns, const struct isolated_rule *rule)
 	return hypot(rule->process_ns, rule->process_share * time_ns);
 }
 
-struct isolated_noise isolated_charge_noise(double mean_ns, double half_ns, const struct isolated_rule *rule)
+struct isolated_noise isolated_charge_noise(
+	double mean_ns, double half_ns, const struct isolated_rule *rule)
 {
 	const double most = most_half(mean_ns, rule);
 	const bool is_wide = isfinite(half_ns) && half_ns > most;

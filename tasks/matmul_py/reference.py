@@ -5,8 +5,8 @@ from utils import DisableCuDNNTF32, make_match_reference, same_memory, uniform
 
 
 def generate_input(m: int, n: int, k: int, seed: int) -> input_t:
-	drawn = uniform((m * k + k * n, ), seed, -0.5, 0.5, torch.float16)
-	a, b = drawn[:m * k].view(m, k).clone(), drawn[m * k:].view(k, n).clone()
+	drawn = uniform((m * k + k * n,), seed, -0.5, 0.5, torch.float16)
+	a, b = drawn[: m * k].view(m, k).clone(), drawn[m * k :].view(k, n).clone()
 	return a, b, a.new_full((m, n), float("nan"))
 
 

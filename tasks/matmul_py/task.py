@@ -1,4 +1,5 @@
 """The types of the task."""
+
 from typing import Tuple
 
 import torch

@@ -8,6 +8,7 @@ float32 vector of the same length: its element `i` is the sum of `data[0]` to `d
 **Ranking.** The time of the benchmark, in which the result's memory is allocated too; less is
 better.
 """
+
 import torch
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"

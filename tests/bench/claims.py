@@ -9,6 +9,7 @@ The queue has 100 jobs of each of 1,000 users. The program measures one claimer,
 claim again immediately, and many whose jobs take JOB_S (6) seconds. Finally it puts a flood at the
 head of the queue: 6,400 jobs of 64 users who already have a running job.
 """
+
 import os
 import pathlib
 import statistics
@@ -27,7 +28,8 @@ JOB_S = int(os.environ.get("JOB_S", 6))
 def fill(flooded):
 	"""Queues 100,000 jobs of 1,000 users in turn. With `flooded`, the first 6,400 belong to 64
 	users who have a running job."""
-	sql("DELETE FROM jobs; DELETE FROM submissions; INSERT IGNORE INTO users (id, name, "
+	sql(
+		"DELETE FROM jobs; DELETE FROM submissions; INSERT IGNORE INTO users (id, name, "
 		"password_hash) SELECT 1000 + seq, CONCAT('many-', seq), '' FROM seq_1_to_1000;"
 		"SET @l = (SELECT id FROM leaderboards LIMIT 1), @v = (SELECT task_version_id FROM "
 		"leaderboards LIMIT 1), @b = (SELECT sha256 FROM blobs LIMIT 1);"
@@ -36,7 +38,8 @@ def fill(flooded):
 		f"SELECT @l, @v, IF({int(flooded)} AND seq <= 6464, 1001 + seq % 64, 1001 + seq % 1000), "
 		"'a.py', @b, 'ranked' FROM seq_1_to_100000;"
 		"INSERT INTO jobs (submission_id, user_id, gpu) SELECT id, user_id, 'CPU' FROM "
-		"submissions ORDER BY id; ANALYZE TABLE jobs")
+		"submissions ORDER BY id; ANALYZE TABLE jobs"
+	)
 	if flooded:
 		claims("fair", 1, 64)
 
@@ -44,11 +47,15 @@ def fill(flooded):
 def claims(how, threads, count, pause_ms=0):
 	"""Returns the milliseconds that each claim took."""
 	answer = subprocess.run(
-		[PROGRAM, "time",
-		str(threads), str(count), "one", "CPU", how,
-		str(pause_ms)], env=database.environment, capture_output=True, text=True, check=True)
+		[PROGRAM, "time", str(threads), str(count), "one", "CPU", how, str(pause_ms)],
+		env=database.environment,
+		capture_output=True,
+		text=True,
+		check=True,
+	)
 	return sorted(
-		int(line.split()[1]) / 1000 for line in answer.stdout.splitlines() if line != "none")
+		int(line.split()[1]) / 1000 for line in answer.stdout.splitlines() if line != "none"
+	)
 
 
 def end_all():
@@ -67,15 +74,19 @@ def compare(title, threads, count, pause_ms=0):
 		print(
 			f"{title}: in turn {middle[0]:.2f} ms (p99 {late[0]:.2f}), oldest first "
 			f"{middle[1]:.2f} ms (p99 {late[1]:.2f}): "
-			f"{middle[0] / middle[1]:.2f}", flush=True)
+			f"{middle[0] / middle[1]:.2f}",
+			flush=True,
+		)
 
 
 def main(threads=64, count=4):
 	admin("migrate")
 	load_task()
 	submit()
-	sql("INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('one', '0', '{}', "
-		"UTC_TIMESTAMP(3), UTC_TIMESTAMP(3))")
+	sql(
+		"INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('one', '0', '{}', "
+		"UTC_TIMESTAMP(3), UTC_TIMESTAMP(3))"
+	)
 	fill(False)
 	compare("one claimer", 1, 100)
 	fill(False)

@@ -8,6 +8,7 @@
 The data stays in build/bench, where `make bench` uses it too. This program loads the data again
 when SIZE or tests/bench/data.sql has changed.
 """
+
 import hashlib
 import json
 import os
@@ -28,7 +29,8 @@ SIZE = int(os.environ.get("SIZE") or 100000)
 def open_site(build):
 	"""Returns (the site, its crowd). Loads the data if the stored ones are outdated."""
 	kind = hashlib.sha256(
-		f"{SIZE} {(ROOT / 'tests/bench/data.sql').read_text()}".encode()).hexdigest()
+		f"{SIZE} {(ROOT / 'tests/bench/data.sql').read_text()}".encode()
+	).hexdigest()
 	known = FOLDER / "loaded"
 	is_there = known.exists() and json.loads(known.read_text())["kind"] == kind
 	if not is_there:
@@ -57,7 +59,8 @@ def main():
 			f"The password of admin is in {site.var / 'admin-password'}; a cookie that makes you "
 			"user1:\n\n"
 			f"    {crowd.cookie('user1')}\n\nCtrl-C stops it; the data stay in "
-			f"{FOLDER.relative_to(ROOT)}.")
+			f"{FOLDER.relative_to(ROOT)}."
+		)
 		signal.pause()
 	except KeyboardInterrupt:
 		pass

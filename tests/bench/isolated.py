@@ -8,7 +8,8 @@ without sandboxes. The engine charges a little more than the kernel measures, be
 calls the C function through ctypes.
 
 `make bench-isolated` runs this on an idle machine. tests/harness/isolated_clock.test.py runs a
-short form with the tests. """
+short form with the tests."""
+
 import pathlib
 import statistics
 import subprocess
@@ -62,8 +63,12 @@ def check_implementation(data, output):
 
 def build_kernel(folder):
 	library = folder / "spin.so"
-	subprocess.run(["gcc", "-O2", "-shared", "-fPIC", "-x", "c", "-o", library, "-"], input=SPIN,
-		text=True, check=True)
+	subprocess.run(
+		["gcc", "-O2", "-shared", "-fPIC", "-x", "c", "-o", library, "-"],
+		input=SPIN,
+		text=True,
+		check=True,
+	)
 	return KERNEL.format(library=str(library))
 
 
@@ -100,8 +105,10 @@ def print_table(rounds):
 	for found in rounds:
 		own, charged, half, constant = (statistics.median(column) / 1000 for column in zip(*found))
 		spread = (max(one[1] for one in found) - min(one[1] for one in found)) / 1000
-		print(f"#{own:14.2f} {charged:9.2f} {charged - own:12.2f} {half:13.2f} "
-			f"{constant:10.2f} {spread:19.2f}")
+		print(
+			f"#{own:14.2f} {charged:9.2f} {charged - own:12.2f} {half:13.2f} "
+			f"{constant:10.2f} {spread:19.2f}"
+		)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ those walls that need the right to create namespaces. Needs root.
 
 	B=build/release tests/bench/sandbox.py [JOBS]
 """
+
 import os
 import pathlib
 import statistics
@@ -15,8 +16,10 @@ sys.path[:0] = [str(HERE.parent / "integration" / "run"), str(HERE.parent / "lib
 from runner import PYTHON, Runner  # noqa: E402
 
 NO_NAMESPACES = ["setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin"]
-HARNESS = ("import os\nos.write(3, b'test-count: 2\\ntest.0.status: pass\\n"
-	"test.1.status: pass\\ncheck: pass\\n')\n")
+HARNESS = (
+	"import os\nos.write(3, b'test-count: 2\\ntest.0.status: pass\\n"
+	"test.1.status: pass\\ncheck: pass\\n')\n"
+)
 PROGRAMS = 2  # programs per job: the check of the file, and the harness
 
 
@@ -30,9 +33,13 @@ def timed(runner):
 
 def forks(runner):
 	"""Whether the harness is forked from the zygote."""
-	return runner.run(
-		harness="import os, sys\nos.write(3, b'test.0.message: %d\\n' % ('numpy' in sys.modules))\n"
-		+ HARNESS).cases[0]["message"] == "1"
+	return (
+		runner.run(
+			harness="import os, sys\nos.write(3, b'test.0.message: %d\\n' % ('numpy' in "
+			"sys.modules))\n" + HARNESS
+		).cases[0]["message"]
+		== "1"
+	)
 
 
 def compare(what, *options):
@@ -46,10 +53,13 @@ def compare(what, *options):
 	with_walls, without = (
 		statistics.quantiles(column, n=10)[0]
 		# The limit of the fastest tenth, because other load of the machine only adds time.
-		for column in zip(*times))
-	print(f"{what}: {with_walls:.2f} ms with walls, {without:.2f} ms without, "
+		for column in zip(*times)
+	)
+	print(
+		f"{what}: {with_walls:.2f} ms with walls, {without:.2f} ms without, "
 		f"{with_walls / without:.2f} times; "
-		f"{(with_walls - without) / PROGRAMS:.2f} ms for each program")
+		f"{(with_walls - without) / PROGRAMS:.2f} ms for each program"
+	)
 
 
 if os.geteuid() != 0:

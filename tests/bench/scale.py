@@ -9,6 +9,7 @@ results. Needs wrk. Removes its own data at the end.
 	CONNECTIONS (64): connections of the viewers
 	WORKERS (4): podium-worker processes, each with two devices
 """
+
 import hashlib
 import os
 import pathlib
@@ -29,8 +30,10 @@ from pretend import pretend_driver, pretend_runner  # noqa: E402
 from small_task import case, source_of  # noqa: E402
 from wrk import need_wrk, wrk  # noqa: E402
 
-SECONDS, CONNECTIONS, WORKERS = (int(os.environ.get(name, usual))
-	for name, usual in (("SECONDS_PER_TURN", 10), ("CONNECTIONS", 64), ("WORKERS", 4)))
+SECONDS, CONNECTIONS, WORKERS = (
+	int(os.environ.get(name, usual))
+	for name, usual in (("SECONDS_PER_TURN", 10), ("CONNECTIONS", 64), ("WORKERS", 4))
+)
 BUILD = ROOT / os.environ.get("B", "build/release")
 CLAIMS = BUILD / "tests" / "integration" / "worker" / "test_claims"
 BOARD = "/leaderboard/bench?gpu=H200"
@@ -44,7 +47,8 @@ CLEAR = (
 	"DELETE FROM leaderboards WHERE name = 'scale'; DELETE FROM workers WHERE name LIKE 'scale%'; "
 	"DELETE FROM job_counts WHERE worker LIKE 'scale%'; "
 	"DELETE FROM device_vitals WHERE worker LIKE 'scale%'; UPDATE jobs SET priority = priority - "
-	"100 WHERE priority >= 100")
+	"100 WHERE priority >= 100"
+)
 TICK = os.sysconf("SC_CLK_TCK")
 
 
@@ -65,6 +69,7 @@ def processor_s(name):
 class Load:
 	"""Measures the processor time that a `with` block takes. On a busy machine this time says more
 	than the rate."""
+
 	NAMES = ("mariadbd", "podium-web", "podium-worker")
 
 	def __enter__(self):
@@ -77,12 +82,14 @@ class Load:
 
 	def each(self, count):
 		"""The processor time per item, in ms."""
-		return "processor, ms each: " + ", ".join(f"{name} {1000 * used / max(1, count):.2f}"
-			for name, used in self.used.items() if used > 0.05)
+		return "processor, ms each: " + ", ".join(
+			f"{name} {1000 * used / max(1, count):.2f}"
+			for name, used in self.used.items()
+			if used > 0.05
+		)
 
 
 class Scale:
-
 	def __init__(self, site, crowd):
 		self.site, self.crowd, self.sql = site, crowd, site.sql
 		self.environment = site.environment
@@ -93,20 +100,26 @@ class Scale:
 	# ---- the data ----
 
 	def sizes(self):
-		rows = self.sql("SELECT table_name, table_rows, data_length + index_length FROM "
+		rows = self.sql(
+			"SELECT table_name, table_rows, data_length + index_length FROM "
 			"information_schema.tables WHERE table_schema = 'podium' "
-			"ORDER BY 3 DESC LIMIT 8")
+			"ORDER BY 3 DESC LIMIT 8"
+		)
 		total = sum(int(size) for _, _, size in rows)
 		print(
-			f"{SIZE} submissions; the largest tables, GB: " +
-			", ".join(f"{name} {int(size) / 1e9:.2f}"
-			for name, _, size in rows) + f"; {total / SIZE / 1024:.1f} KiB for a submission",
-			flush=True)
+			f"{SIZE} submissions; the largest tables, GB: "
+			+ ", ".join(f"{name} {int(size) / 1e9:.2f}" for name, _, size in rows)
+			+ f"; {total / SIZE / 1024:.1f} KiB for a submission",
+			flush=True,
+		)
 
 	def count_jobs(self):
 		"""Counts jobs as migration 0027 does."""
-		statement = re.search(r"INSERT IGNORE INTO job_counts.*?;",
-			(ROOT / "sql" / "0027_figures.sql").read_text(), re.S)[0]
+		statement = re.search(
+			r"INSERT IGNORE INTO job_counts.*?;",
+			(ROOT / "sql" / "0027_figures.sql").read_text(),
+			re.S,
+		)[0]
 		self.sql("DELETE FROM job_counts")
 		began = time.time()
 		self.sql(statement)
@@ -121,7 +134,9 @@ class Scale:
 		Exposition(answer.text)
 		print(
 			f"/metrics {what}: {statistics.median(times):.1f} ms, "
-			f"{len(answer.bytes) / 1024:.0f} KB", flush=True)
+			f"{len(answer.bytes) / 1024:.0f} KB",
+			flush=True,
+		)
 
 	# ---- claims ----
 
@@ -138,14 +153,17 @@ class Scale:
 			# The other queued jobs must wait: the pretended podium-run cannot read their sources.
 			"UPDATE jobs SET priority = priority + 100 WHERE state = 'queued'; "
 			"INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('scale', '0', "
-			"'{}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3))")
+			"'{}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3))"
+		)
 
 	def queue(self, count, model="H200"):
 		sources = [source_of(*[case(1e6 + 1e4 * i, err_ns=100.0)] * 3) for i in range(64)]
 		for source in sources:
 			packed = source.encode().hex()
-			self.sql(f"INSERT IGNORE INTO blobs VALUES (UNHEX(SHA2(UNHEX('{packed}'), 256)), "
-				f"{len(source)}, UNHEX('{packed}'))")
+			self.sql(
+				f"INSERT IGNORE INTO blobs VALUES (UNHEX(SHA2(UNHEX('{packed}'), 256)), "
+				f"{len(source)}, UNHEX('{packed}'))"
+			)
 		hashes = ", ".join(f"'{hashlib.sha256(source.encode()).hexdigest()}'" for source in sources)
 		self.sql(f"""SET @l = (SELECT id FROM leaderboards WHERE name = 'scale'),
 				@v = (SELECT task_version_id FROM leaderboards WHERE name = 'scale'),
@@ -160,9 +178,13 @@ class Scale:
 
 	def claimers(self, model, threads, count):
 		began = time.time()
-		answer = subprocess.run([CLAIMS, "time",
-			str(threads), str(count), "scale", model, "fair"], env=self.environment,
-			capture_output=True, text=True, check=True)
+		answer = subprocess.run(
+			[CLAIMS, "time", str(threads), str(count), "scale", model, "fair"],
+			env=self.environment,
+			capture_output=True,
+			text=True,
+			check=True,
+		)
 		took, lines = time.time() - began, answer.stdout.splitlines()
 		times = sorted(int(line.split()[1]) / 1000 for line in lines if line != "none")
 		return len(lines) / took, times
@@ -172,8 +194,10 @@ class Scale:
 			count = max(8, 4000 // threads)
 			with Load() as load:
 				rate, _ = self.claimers("NONE", threads, count)
-			print(f"looks of {threads} idle devices: {rate:.0f}/s ({load.each(threads * count)})",
-				flush=True)
+			print(
+				f"looks of {threads} idle devices: {rate:.0f}/s ({load.each(threads * count)})",
+				flush=True,
+			)
 
 	def claims(self):
 		"""Measures claims by several numbers of devices, each with a running job, and ends the
@@ -186,12 +210,14 @@ class Scale:
 				rate, times = self.claimers("MANY", threads, count)
 			self.sql(
 				"UPDATE jobs SET state = 'done', verdict = 'passed' WHERE state = 'running' AND "
-				"gpu = 'MANY'")
+				"gpu = 'MANY'"
+			)
 			print(
 				f"claims of {threads} devices at once, 20,000 waiting: {rate:.0f}/s, median "
 				f"{statistics.median(times):.1f} ms, "
 				f"99 % {times[int(len(times) * 0.99)]:.1f} ms ({load.each(threads * count)})",
-				flush=True)
+				flush=True,
+			)
 		self.scrape("with 20,000 waiting")
 		self.sql(
 			"DELETE s FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE j.gpu = 'MANY'"
@@ -201,32 +227,43 @@ class Scale:
 
 	def start_workers(self):
 		environment = {
-			**self.environment, **pretend_driver(self.folder / "driver"), **pretend_runner(
-			self.folder / "runner", BUILD / "podium-run"), "PODIUM_PYTHON": "/nonexistent"
+			**self.environment,
+			**pretend_driver(self.folder / "driver"),
+			**pretend_runner(self.folder / "runner", BUILD / "podium-run"),
+			"PODIUM_PYTHON": "/nonexistent",
 		}
 		for number in range(WORKERS):
 			jobs = self.folder / f"jobs-{number}"
 			jobs.mkdir(mode=0o755)
 			self.workers.append(
 				subprocess.Popen(
-				[BUILD / "podium-worker"], stdin=subprocess.DEVNULL,
-				stderr=open(self.folder / f"{number}.log", "wb"), env={
-				**environment, "PODIUM_WORKER_NAME": f"scale-{number}",
-				"PODIUM_WORKER_DIRECTORY": str(jobs), "PODIUM_DEVICE_LOCKS": str(jobs),
-				"PODIUM_POLL_MS": "50"
-				}))
+					[BUILD / "podium-worker"],
+					stdin=subprocess.DEVNULL,
+					stderr=open(self.folder / f"{number}.log", "wb"),
+					env={
+						**environment,
+						"PODIUM_WORKER_NAME": f"scale-{number}",
+						"PODIUM_WORKER_DIRECTORY": str(jobs),
+						"PODIUM_DEVICE_LOCKS": str(jobs),
+						"PODIUM_POLL_MS": "50",
+					},
+				)
+			)
 		end = time.time() + 60
 		while self.sql(
 			"SELECT COUNT(*) FROM gpus g JOIN workers w ON w.id = g.worker_id WHERE w.name LIKE "
-			"'scale-%'") != [[str(2 * WORKERS)]]:
+			"'scale-%'"
+		) != [[str(2 * WORKERS)]]:
 			if time.time() > end:
 				sys.exit("bench: the workers do not start; see " + str(self.folder))
 			time.sleep(0.1)
 
 	def ended(self):
 		return int(
-			self.sql("SELECT COALESCE(SUM(jobs), 0) FROM job_counts WHERE worker LIKE 'scale-%'")[0]
-			[0])
+			self.sql("SELECT COALESCE(SUM(jobs), 0) FROM job_counts WHERE worker LIKE 'scale-%'")[
+				0
+			][0]
+		)
 
 	def jobs_during(self, what, then=lambda: None):
 		before = self.ended()
@@ -238,7 +275,9 @@ class Scale:
 		cost = "" if said else f" ({load.each(ended)})"
 		print(
 			f"whole jobs, {2 * WORKERS} devices that take no time{what}: "
-			f"{ended / load.took:.0f}/s{cost}{said or ''}", flush=True)
+			f"{ended / load.took:.0f}/s{cost}{said or ''}",
+			flush=True,
+		)
 
 	# ---- viewers ----
 
@@ -246,13 +285,20 @@ class Scale:
 		answers = wrk(self.site.url + address, CONNECTIONS, SECONDS, cookie, bears_errors=True)
 		self.seen = answers.count
 		return f"; {title}: {answers.rate:.0f}/s, 99 % {answers.p99_ms:.1f} ms" + (
-			f", {answers.wrong} ERRORS" if answers.wrong else "")
+			f", {answers.wrong} ERRORS" if answers.wrong else ""
+		)
 
 	def viewers(self):
 		mine = self.crowd.cookie("user7")
-		for title, *asked in (("a leaderboard, cached", BOARD), ("a leaderboard, each its own",
-			BOARD, mine), ("a submission's state, each its own",
-			self.crowd.filled("/submission/{submission}/status"), mine)):
+		for title, *asked in (
+			("a leaderboard, cached", BOARD),
+			("a leaderboard, each its own", BOARD, mine),
+			(
+				"a submission's state, each its own",
+				self.crowd.filled("/submission/{submission}/status"),
+				mine,
+			),
+		):
 			with Load() as load:
 				said = self.view(title, *asked)
 			print(f"{CONNECTIONS} viewers{said} ({load.each(self.seen)})", flush=True)
@@ -281,8 +327,10 @@ def main():
 	site, crowd = open_site(BUILD)
 	scale = Scale(site, crowd)
 	try:
-		print(f"load of the machine when it began: {os.getloadavg()[0]:.0f}, {os.cpu_count()} "
-			"processors")
+		print(
+			f"load of the machine when it began: {os.getloadavg()[0]:.0f}, {os.cpu_count()} "
+			"processors"
+		)
 		scale.sizes()
 		scale.count_jobs()
 		scale.scrape("at rest")
@@ -294,8 +342,10 @@ def main():
 		scale.start_workers()
 		time.sleep(2)
 		scale.jobs_during("")
-		scale.jobs_during(f", beside {CONNECTIONS} viewers",
-			lambda: scale.view("a leaderboard, each its own", BOARD, mine))
+		scale.jobs_during(
+			f", beside {CONNECTIONS} viewers",
+			lambda: scale.view("a leaderboard, each its own", BOARD, mine),
+		)
 	finally:
 		scale.end()
 		site.stop()

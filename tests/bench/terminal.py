@@ -7,6 +7,7 @@ in one run, so that a slow moment of the machine affects both. Needs wrk.
 	POLLS (200), STREAMS (20), POLL_S (5): seconds between two polls of a terminal
 	SECONDS_PER_TURN (10), TURNS (3), CONNECTIONS (64), SIZE (100000)
 """
+
 import os
 import pathlib
 import selectors
@@ -22,10 +23,14 @@ from popcorn import Popcorn  # noqa: E402
 from processes import find  # noqa: E402
 from wrk import need_wrk, wrk  # noqa: E402
 
-POLLS, STREAMS, POLL_S = (int(os.environ.get(name, usual))
-	for name, usual in (("POLLS", 200), ("STREAMS", 20), ("POLL_S", 5)))
-SECONDS, TURNS, CONNECTIONS = (int(os.environ.get(name, usual))
-	for name, usual in (("SECONDS_PER_TURN", 10), ("TURNS", 3), ("CONNECTIONS", 64)))
+POLLS, STREAMS, POLL_S = (
+	int(os.environ.get(name, usual))
+	for name, usual in (("POLLS", 200), ("STREAMS", 20), ("POLL_S", 5))
+)
+SECONDS, TURNS, CONNECTIONS = (
+	int(os.environ.get(name, usual))
+	for name, usual in (("SECONDS_PER_TURN", 10), ("TURNS", 3), ("CONNECTIONS", 64))
+)
 BUILD = ROOT / os.environ.get("B", "build/release")
 BOARD = "/leaderboard/bench?gpu=H200"
 BUDGET_MS = 20  # the time that any public page may take
@@ -58,7 +63,7 @@ class Terminals:
 		self.stops.clear()
 		self.open_streams()
 		self.workers = [
-			threading.Thread(target=self.poll, args=(number, )) for number in range(THREADS)
+			threading.Thread(target=self.poll, args=(number,)) for number in range(THREADS)
 		]
 		self.workers.append(threading.Thread(target=self.listen))
 		for worker in self.workers:
@@ -78,7 +83,8 @@ class Terminals:
 		for number in range(STREAMS):
 			popcorn = Popcorn(self.site.url + "/popcorn", self.rows[number][1])
 			self.streams.append(
-				popcorn.stream("bench", "H200", "test", f"# {number} {time.time()}\n".encode()))
+				popcorn.stream("bench", "H200", "test", f"# {number} {time.time()}\n".encode())
+			)
 
 	def poll(self, number):
 		"""Polls a share of the terminals, evenly over the seconds."""
@@ -113,7 +119,8 @@ class Terminals:
 	def remove(self):
 		self.site.sql(
 			f"DELETE FROM submissions WHERE id > {self.before}; DELETE FROM api_tokens WHERE name "
-			"= 'bench-terminal'")
+			"= 'bench-terminal'"
+		)
 
 
 def threads_of(process):
@@ -121,12 +128,16 @@ def threads_of(process):
 
 
 def report(name, alone, beside):
-	rate, late = (lambda many: statistics.median(one.rate
-		for one in many)), (lambda many: statistics.median(one.p99_ms for one in many))
+	rate, late = (
+		(lambda many: statistics.median(one.rate for one in many)),
+		(lambda many: statistics.median(one.p99_ms for one in many)),
+	)
 	p99, with_p99 = late(alone), late(beside)
-	print(f"{name:24} alone {rate(alone):7.0f} pages/s, p99 {p99:6.1f} ms   beside the terminals "
+	print(
+		f"{name:24} alone {rate(alone):7.0f} pages/s, p99 {p99:6.1f} ms   beside the terminals "
 		f"{rate(beside):7.0f} pages/s, "
-		f"p99 {with_p99:6.1f} ms   {with_p99 / p99:.2f} times")
+		f"p99 {with_p99:6.1f} ms   {with_p99 / p99:.2f} times"
+	)
 	return with_p99
 
 
@@ -140,7 +151,7 @@ def main():
 		sides = {
 			"one visitor, uncached": (1, SECONDS, logged_in),
 			f"{CONNECTIONS} visitors, cached": (CONNECTIONS, SECONDS),
-			f"{CONNECTIONS} visitors, uncached": (CONNECTIONS, SECONDS, logged_in)
+			f"{CONNECTIONS} visitors, uncached": (CONNECTIONS, SECONDS, logged_in),
 		}
 		alone, beside = {name: [] for name in sides}, {name: [] for name in sides}
 		web = find(site.process.pid, "podium-web")
@@ -152,15 +163,22 @@ def main():
 				beside[name].append(wrk(site.url + BOARD, *side))
 			threads = threads_of(web)
 			terminals.stop()
-		print(f"{POLLS} terminals ask every {POLL_S} s, {STREAMS} wait on open connections; "
-			f"{os.cpu_count()} processors; podium-web has {threads} threads")
+		print(
+			f"{POLLS} terminals ask every {POLL_S} s, {STREAMS} wait on open connections; "
+			f"{os.cpu_count()} processors; podium-web has {threads} threads"
+		)
 		late = {name: report(name, alone[name], beside[name]) for name in sides}
 		polls = sorted(terminals.polls)
-		print(f"{len(polls)} questions of terminals: half within {polls[len(polls) // 2]:.1f} ms, "
+		print(
+			f"{len(polls)} questions of terminals: half within {polls[len(polls) // 2]:.1f} ms, "
 			f"99 % within {polls[len(polls) * 99 // 100]:.1f} ms; "
-			f"{len(terminals.heard)} events on open connections; {len(terminals.wrong)} went wrong")
-		print("p99 of the page beside the terminals: " + ", ".join(f"{name} {p99:.1f} ms"
-			for name, p99 in late.items()) + f" (budget {BUDGET_MS} ms)")
+			f"{len(terminals.heard)} events on open connections; {len(terminals.wrong)} went wrong"
+		)
+		print(
+			"p99 of the page beside the terminals: "
+			+ ", ".join(f"{name} {p99:.1f} ms" for name, p99 in late.items())
+			+ f" (budget {BUDGET_MS} ms)"
+		)
 		for line in sorted(set(terminals.wrong))[:5]:
 			print("  " + line)
 		return 1 if terminals.wrong else 0

@@ -4,6 +4,7 @@ interpreter, in one run on one machine. Starts a separate Podium.
 
 	tests/bench/turnaround.py [--task NAME] [--repeat N]
 """
+
 import argparse
 import base64
 import json
@@ -50,11 +51,18 @@ class Probe(Runner):
 
 	def start_up(self):
 		"""Returns the seconds for (starting the interpreter, importing torch, starting CUDA)."""
-		result = self.run("def answer(case): pass\n", PROBE, definition=task(tests=["a: 1"]),
-			device=self.device, python=self.python)
+		result = self.run(
+			"def answer(case): pass\n",
+			PROBE,
+			definition=task(tests=["a: 1"]),
+			device=self.device,
+			python=self.python,
+		)
 		if result.verdict != "passed":
-			raise SystemExit(f"turnaround: the probe got {result.verdict}: "
-				f"{result.reason}\n{result.log('stderr')}")
+			raise SystemExit(
+				f"turnaround: the probe got {result.verdict}: "
+				f"{result.reason}\n{result.log('stderr')}"
+			)
 		return [max(0.0, float(text)) for text in result.cases[0]["message"].split()]
 
 	def warm_up(self):
@@ -86,43 +94,56 @@ def job_of(site, name):
 	version, definition = site.sql(
 		"SELECT v.id, TO_BASE64(v.definition) FROM leaderboards l JOIN task_versions v ON v.id = "
 		"l.task_version_id "
-		f"WHERE l.name = '{name}'")[0]
+		f"WHERE l.name = '{name}'"
+	)[0]
 	read = lambda text: base64.b64decode(text.replace("\\n", "")).decode()
 	files = site.sql(
 		"SELECT f.path, TO_BASE64(b.content) FROM task_files f JOIN blobs b ON b.sha256 = "
 		"f.sha256 "
-		f"WHERE f.task_version_id = {version} AND f.role = 'file'")
+		f"WHERE f.task_version_id = {version} AND f.role = 'file'"
+	)
 	definition = json.loads(read(definition))
 	engine = site.sql(
-		f"SELECT engine FROM task_engines WHERE task_version_id = {version} AND gpu = ''")[0][0]
-	sample = next(entry["source"] for entry in definition["expected"]
-		if entry["verdict"] == "passed" and entry["mode"] == "ranked")
+		f"SELECT engine FROM task_engines WHERE task_version_id = {version} AND gpu = ''"
+	)[0][0]
+	sample = next(
+		entry["source"]
+		for entry in definition["expected"]
+		if entry["verdict"] == "passed" and entry["mode"] == "ranked"
+	)
 	source = (ROOT / "tasks" / name / sample).read_text()
 	return {
-		"id": 1, "mode": "ranked", "engine": engine, "task": definition,
+		"id": 1,
+		"mode": "ranked",
+		"engine": engine,
+		"task": definition,
 		"files": [{"path": path, "text": read(text)} for path, text in files],
-		"submission": {"name": pathlib.Path(sample).name, "text": source}, "secret_seed": 1234567
+		"submission": {"name": pathlib.Path(sample).name, "text": source},
+		"secret_seed": 1234567,
 	}
 
 
 class Visitor:
-
 	def __init__(self, site):
 		self.site, self.client = site, Client(site.url)
-		self.client.post("/register", [("name", "bench-" + uuid.uuid4().hex[:8]),
-			("password", uuid.uuid4().hex)])
+		self.client.post(
+			"/register", [("name", "bench-" + uuid.uuid4().hex[:8]), ("password", uuid.uuid4().hex)]
+		)
 
 	def ranked(self, name, model, job):
 		"""Returns (seconds in the queue, seconds from claim to stored result)."""
-		answer = self.client.post(f"/leaderboard/{name}/submit", [("mode", "ranked"),
-			("gpu", model)],
-			[("file", job["submission"]["name"], job["submission"]["text"].encode())])
+		answer = self.client.post(
+			f"/leaderboard/{name}/submit",
+			[("mode", "ranked"), ("gpu", model)],
+			[("file", job["submission"]["name"], job["submission"]["text"].encode())],
+		)
 		number = answer.location.rsplit("/", 1)[1]
 		while True:
 			state, verdict, waited, ran = self.site.sql(
 				"SELECT state, verdict, TIMESTAMPDIFF(MICROSECOND, queued_at, started_at) / 1e6, "
 				"TIMESTAMPDIFF(MICROSECOND, started_at, finished_at) / 1e6 FROM jobs WHERE "
-				f"submission_id = {number}")[0]
+				f"submission_id = {number}"
+			)[0]
 			if state == "done" and verdict == "passed":
 				return float(waited), float(ran)
 			if state in ("done", "failed"):
@@ -144,17 +165,21 @@ def main():
 
 def measure(site, options):
 	model, uuid_, capability = site.sql(
-		"SELECT model, uuid, compute_capability FROM gpus ORDER BY model = 'CPU' LIMIT 1")[0]
+		"SELECT model, uuid, compute_capability FROM gpus ORDER BY model = 'CPU' LIMIT 1"
+	)[0]
 	host = json.loads(site.sql("SELECT host FROM workers LIMIT 1")[0][0])
-	device = {"model": "CPU"} if model == "CPU" else {
-		"model": model, "uuid": uuid_, "compute_capability": capability
-	}
+	device = (
+		{"model": "CPU"}
+		if model == "CPU"
+		else {"model": model, "uuid": uuid_, "compute_capability": capability}
+	)
 	job, visitor = job_of(site, options.task), Visitor(site)
-	visitor.ranked(options.task, model,
-		job)  # fills the caches of the file system and starts the worker's zygote
+	visitor.ranked(
+		options.task, model, job
+	)  # fills the caches of the file system and starts the worker's zygote
 	kinds = {
 		"zygote": Probe(host["python"], device, {"nvcc": host["nvcc"]}, "--python", host["python"]),
-		"cold": Probe(host["python"], device, {"nvcc": host["nvcc"]})
+		"cold": Probe(host["python"], device, {"nvcc": host["nvcc"]}),
 	}
 	kinds["zygote"].warm_up()
 	starts, stages = {kind: [] for kind in kinds}, {kind: [] for kind in kinds}
@@ -173,8 +198,8 @@ def print_table(options, model, starts, stages, site_times):
 	median = {kind: [seconds(part) for part in zip(*runs)] for kind, runs in starts.items()}
 	stage = {
 		kind: {
-		name: seconds([run[name] for run in stages[kind]])
-		for name in ("compile", "test", "ranked", "job")
+			name: seconds([run[name] for run in stages[kind]])
+			for name in ("compile", "test", "ranked", "job")
 		}
 		for kind in stages
 	}
@@ -184,19 +209,23 @@ def print_table(options, model, starts, stages, site_times):
 	}
 	print(f"{options.task}, ranked, on {model}; seconds, median of {options.repeat}\n")
 	print(f"{'':44}{'zygote':>9}{'cold':>9}")
-	row = lambda name, values: print(f"{name:44}" + "".join(f"{values[kind]:9.3f}"
-		for kind in ("zygote", "cold")))
+	row = lambda name, values: print(
+		f"{name:44}" + "".join(f"{values[kind]:9.3f}" for kind in ("zygote", "cold"))
+	)
 	row("compile", {kind: stage[kind]["compile"] for kind in stage})
 	for name in ("test", "ranked"):
 		row(name, {kind: stage[kind][name] for kind in stage})
 		for index, part in enumerate(
-			("starting the interpreter", "importing torch", "starting CUDA")):
+			("starting the interpreter", "importing torch", "starting CUDA")
+		):
 			row(f"    {part}", {kind: median[kind][index] for kind in median})
 		row("    cases", {kind: stage[kind][name] - sum(median[kind]) for kind in stage})
 	row("folders, files, events", rest)
 	row("podium-run in all", {kind: stage[kind]["job"] for kind in stage})
-	claimed, ran = seconds([waited
-		for waited, _ in site_times]), seconds([ran for _, ran in site_times])
+	claimed, ran = (
+		seconds([waited for waited, _ in site_times]),
+		seconds([ran for _, ran in site_times]),
+	)
 	print(f"\n{'waiting for the claim':44}{claimed:9.3f}")
 	print(f"{'claim to stored result':44}{ran:9.3f}")
 	print(

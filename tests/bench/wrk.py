@@ -1,4 +1,5 @@
 """Runs wrk: connections that request one address again as soon as they have the answer."""
+
 import re
 import shutil
 import subprocess
@@ -23,8 +24,15 @@ def need_wrk():
 
 def wrk(url, connections, seconds, cookie="", bears_errors=False):
 	command = [
-		"wrk", f"-t{min(2, connections)}", f"-c{connections}", f"-d{seconds}s", "--timeout", "30s",
-		"--latency", *(["-H", f"Cookie: {cookie}"] if cookie else []), url
+		"wrk",
+		f"-t{min(2, connections)}",
+		f"-c{connections}",
+		f"-d{seconds}s",
+		"--timeout",
+		"30s",
+		"--latency",
+		*(["-H", f"Cookie: {cookie}"] if cookie else []),
+		url,
 	]
 	text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
 	late = {
@@ -34,6 +42,10 @@ def wrk(url, connections, seconds, cookie="", bears_errors=False):
 	wrong = re.search(r"Non-2xx or 3xx responses: (\d+)", text)
 	if len(late) < 2 or (wrong and not bears_errors):
 		sys.exit(f"bench: {url} does not answer with a page:\n{text}")
-	return Answers(float(re.search(r"Requests/sec: +([\d.]+)", text)[1]), late["50"], late["99"],
+	return Answers(
+		float(re.search(r"Requests/sec: +([\d.]+)", text)[1]),
+		late["50"],
+		late["99"],
 		int(re.search(r"(\d+) requests in", text)[1]),
-		int(wrong[1]) if wrong else 0)
+		int(wrong[1]) if wrong else 0,
+	)

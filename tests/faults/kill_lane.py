@@ -1,6 +1,7 @@
 """Kills the processes named on the command line with kill -9 in every stage of a job. No result may
 be lost or stored twice, and no job may wait longer than a lease. FAULT_ROUNDS is the number of
 times that each kill is tried."""
+
 import os
 import pathlib
 import signal
@@ -17,7 +18,8 @@ from stages import (
 	leftovers,
 	runner_of,
 	worker,  # noqa: E402
-	zygote_of)
+	zygote_of,
+)
 from tap import equal, run, test  # noqa: E402
 from workers import admin, close, database, load_task, submit, until  # noqa: E402
 
@@ -37,7 +39,6 @@ def kill_database():
 
 
 def kill(find):
-
 	def kill_it():
 		until(lambda: find(now))
 		os.kill(find(now), signal.SIGKILL)
@@ -47,10 +48,11 @@ def kill(find):
 
 # {process: (function that kills it, {stage: the job's verdict, if that is not `passed`})}
 PROCESSES = {
-	"the worker": (kill_worker, {}), "podium-run": (kill(runner_of), {}),
+	"the worker": (kill_worker, {}),
+	"podium-run": (kill(runner_of), {}),
 	"the zygote": (kill(zygote_of), {}),
-	"the contestant": (kill(contestant_of), {"test": "runtime error",
-	"ranked": "runtime error"}), "the database": (kill_database, {}),
+	"the contestant": (kill(contestant_of), {"test": "runtime error", "ranked": "runtime error"}),
+	"the database": (kill_database, {}),
 }
 CONTESTANT_RUNS = ("test", "ranked")
 
@@ -83,12 +85,14 @@ def one_round(stage, kill_it, verdict):
 	check_job(held.number, verdict)
 	check_nothing_is_left(now)
 	if before is not now:
-		until(lambda: not [line for line in leftovers() if str(before.jobs) in line], 15,
-			lambda: str(leftovers()))
+		until(
+			lambda: not [line for line in leftovers() if str(before.jobs) in line],
+			15,
+			lambda: str(leftovers()),
+		)
 
 
 def add(stage, process, kill_it, verdict):
-
 	def cell():
 		for _ in range(ROUNDS):
 			one_round(stage, kill_it, verdict)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What a worker does when something around it fails: the database, the disk, a clock, a second
 worker of the same name, or an interpreter that hangs."""
+
 import json
 import os
 import pathlib
@@ -24,12 +25,24 @@ from stages import (
 	contestant_of,  # noqa: E402
 	is_over,
 	leftovers,
-	worker)
+	worker,
+)
 from pretend import pretend_driver  # noqa: E402
 from processes import descendants  # noqa: E402
 from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
 from workers import (  # noqa: E402
-	RIGHT, Worker, admin, close, database, job, load_task, scratch, sql, submit, until)
+	RIGHT,
+	Worker,
+	admin,
+	close,
+	database,
+	job,
+	load_task,
+	scratch,
+	sql,
+	submit,
+	until,
+)
 
 
 def log_of(one):
@@ -109,7 +122,7 @@ class Lossy:
 				client = self.listener.accept()[0]
 			except OSError:
 				return
-			threading.Thread(target=self.relay, args=(client, ), daemon=True).start()
+			threading.Thread(target=self.relay, args=(client,), daemon=True).start()
 
 	def relay(self, client):
 		server = socket.socket(socket.AF_UNIX)
@@ -192,16 +205,26 @@ def jumping(name):
 	seconds."""
 	library = scratch / "jump.so"
 	if not library.exists():
-		subprocess.run([
-			os.environ.get("CC", "cc"), "-shared", "-fPIC", "-O1", "-o", library,
-			ROOT / "tests" / "faults" / "jump.c", "-ldl"
-		], check=True)
+		subprocess.run(
+			[
+				os.environ.get("CC", "cc"),
+				"-shared",
+				"-fPIC",
+				"-O1",
+				"-o",
+				library,
+				ROOT / "tests" / "faults" / "jump.c",
+				"-ldl",
+			],
+			check=True,
+		)
 	file = scratch / f"jump-{name}"
 	file.write_text("0")
 	asan = os.environ.get("ASAN_OPTIONS", "")
 	return {
-		"LD_PRELOAD": str(library), "JUMP_FILE": str(file),
-		"ASAN_OPTIONS": f"{asan}:verify_asan_link_order=0".lstrip(":")
+		"LD_PRELOAD": str(library),
+		"JUMP_FILE": str(file),
+		"ASAN_OPTIONS": f"{asan}:verify_asan_link_order=0".lstrip(":"),
 	}, file
 
 
@@ -262,7 +285,8 @@ def the_database_s_clock_may_jump_back_without_delaying_a_dead_worker_s_job():
 @test
 def a_worker_waits_for_the_migration_of_an_older_database():
 	newest = sql(
-		"SELECT version, name, HEX(sha256) FROM schema_migrations ORDER BY version DESC LIMIT 1")[0]
+		"SELECT version, name, HEX(sha256) FROM schema_migrations ORDER BY version DESC LIMIT 1"
+	)[0]
 	sql(f"DELETE FROM schema_migrations WHERE version = {newest[0]}")
 	one = Worker()
 	one.says("run `podium-admin migrate`")
@@ -276,8 +300,10 @@ def a_worker_waits_for_the_migration_of_an_older_database():
 def a_worker_that_is_too_old_finishes_its_job_and_claims_no_other():
 	one = worker()
 	with Testing(one) as held:
-		sql("INSERT INTO schema_migrations (version, name, sha256) VALUES (9999, '9999_later', "
-			"REPEAT('x', 32)); UPDATE compatibility SET oldest_program = 9999")
+		sql(
+			"INSERT INTO schema_migrations (version, name, sha256) VALUES (9999, '9999_later', "
+			"REPEAT('x', 32)); UPDATE compatibility SET oldest_program = 9999"
+		)
 		one.says("The database is at version 9999 and takes programs from version 9999 on")
 		held.let_go()
 	ends(held.number, one)
@@ -288,8 +314,10 @@ def a_worker_that_is_too_old_finishes_its_job_and_claims_no_other():
 	late.says("is ready")
 	time.sleep(1)
 	equal(job(left, "state, attempt"), ["queued", "0"])
-	sql("DELETE FROM schema_migrations WHERE version = 9999; UPDATE compatibility SET "
-		"oldest_program = 21")
+	sql(
+		"DELETE FROM schema_migrations WHERE version = 9999; UPDATE compatibility SET "
+		"oldest_program = 21"
+	)
 	ends(left, one, late)
 	check_job(left)
 	end(one, late)
@@ -321,8 +349,10 @@ MOUNT = 'mount -t tmpfs -o size=48m,mode=755 jobs "$PODIUM_WORKER_DIRECTORY" && 
 
 
 def on_small_disk():
-	if os.geteuid() != 0 or subprocess.run(["unshare", "--mount", "true"],
-		capture_output=True).returncode:
+	if (
+		os.geteuid() != 0
+		or subprocess.run(["unshare", "--mount", "true"], capture_output=True).returncode
+	):
 		raise Skip("needs a mount namespace")
 	one = worker(before=["unshare", "--mount", "sh", "-c", MOUNT, "sh"])
 	return one, pathlib.Path(f"/proc/{one.process.pid}/root{one.jobs}") / "filler"
@@ -355,8 +385,13 @@ def a_worker_claims_no_job_while_the_disk_is_full():
 def jobs_live_in_memory():
 	"""Whether the sandbox gives each job its own file system."""
 	walls = json.loads(
-		subprocess.run([ROOT / os.environ.get("B", "build/release") / "podium-run", "--walls"],
-		capture_output=True, text=True, check=True).stdout)
+		subprocess.run(
+			[ROOT / os.environ.get("B", "build/release") / "podium-run", "--walls"],
+			capture_output=True,
+			text=True,
+			check=True,
+		).stdout
+	)
 	return next(wall["stands"] for wall in walls if wall["name"] == "disk")
 
 
@@ -384,17 +419,20 @@ def a_job_that_does_not_fit_on_the_disk_runs_again_when_there_is_room():
 
 @test
 def of_long_output_the_start_and_the_end_are_stored():
-	noise = ("import os\n\ndef custom_kernel(data):\n\tfor stream in (1, 2):\n\t\tos.write(stream, "
+	noise = (
+		"import os\n\ndef custom_kernel(data):\n\tfor stream in (1, 2):\n\t\tos.write(stream, "
 		"b'first line\\n')\n"
 		"\t\tfor _ in range(300): os.write(stream, bytes(range(128, 256)) * 64 + "
-		"b'\\0')\n\t\tos.write(stream, b'last line\\n')\n\treturn data\n")
+		"b'\\0')\n\t\tos.write(stream, b'last line\\n')\n\treturn data\n"
+	)
 	one = worker()
 	number = submit(noise, "test")
 	ends(number, one)
 	equal(job(number, "verdict"), "passed")
 	length, out, err = sql(
 		"SELECT GREATEST(LENGTH(stdout), LENGTH(stderr)), stdout, stderr FROM stages WHERE "
-		f"job_id = {number} AND name = 'test'")[0]
+		f"job_id = {number} AND name = 'test'"
+	)[0]
 	assert int(length) < 4 * 64 * 1024, length
 	for text in (out, err):
 		contains(text[:100], "first line")

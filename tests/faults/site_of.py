@@ -1,4 +1,5 @@
 """podium-web and nginx as processes that a test can kill and start one by one."""
+
 import os
 import pathlib
 import signal
@@ -16,15 +17,18 @@ from workers import BUILD, database, scratch, until  # noqa: E402
 
 
 class Site:
-
 	def __init__(self):
 		self.var, self.port = scratch / "site", free_port()
 		self.url = f"http://127.0.0.1:{self.port}"
 		for name in ("run", "log", "tmp"):
 			(self.var / name).mkdir(parents=True)
 		text = (ROOT / "nginx.conf").read_text()
-		for word, value in (("@PORT@", str(self.port)), ("@VAR@", str(self.var)), ("@ROOT@",
-			str(ROOT)), ("@USER@", "user root;" if os.geteuid() == 0 else "")):
+		for word, value in (
+			("@PORT@", str(self.port)),
+			("@VAR@", str(self.var)),
+			("@ROOT@", str(ROOT)),
+			("@USER@", "user root;" if os.geteuid() == 0 else ""),
+		):
 			text = text.replace(word, value)
 		(self.var / "nginx.conf").write_text(text)
 		self.log = open(self.var / "log" / "all", "ab")
@@ -36,18 +40,38 @@ class Site:
 
 	def start_web(self):
 		self.web = subprocess.Popen(
-			[BUILD / "podium-web"], env={
-			**database.environment, "PODIUM_FASTCGI_SOCKET": str(self.var / "run" / "web.sock"),
-			"PODIUM_PUBLIC_URL": self.url
-			}, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, start_new_session=True)
+			[BUILD / "podium-web"],
+			env={
+				**database.environment,
+				"PODIUM_FASTCGI_SOCKET": str(self.var / "run" / "web.sock"),
+				"PODIUM_PUBLIC_URL": self.url,
+			},
+			stdin=subprocess.DEVNULL,
+			stdout=self.log,
+			stderr=self.log,
+			start_new_session=True,
+		)
 
 	def start_nginx(self):
 		path = os.environ["PATH"] + ":/usr/sbin:/sbin"
-		self.nginx = subprocess.Popen([
-			"nginx", "-p", self.var, "-c", self.var / "nginx.conf", "-e",
-			self.var / "log" / "nginx.log", "-g", "daemon off;"
-		], env={**os.environ, "PATH": path}, stdin=subprocess.DEVNULL, stdout=self.log,
-			stderr=self.log, start_new_session=True)
+		self.nginx = subprocess.Popen(
+			[
+				"nginx",
+				"-p",
+				self.var,
+				"-c",
+				self.var / "nginx.conf",
+				"-e",
+				self.var / "log" / "nginx.log",
+				"-g",
+				"daemon off;",
+			],
+			env={**os.environ, "PATH": path},
+			stdin=subprocess.DEVNULL,
+			stdout=self.log,
+			stderr=self.log,
+			start_new_session=True,
+		)
 
 	def answers(self, path, status=200):
 		try:

@@ -2,6 +2,7 @@
 """Runs many small jobs through one worker while faults strike at random. At the end each job must
 have one result, and the programs must not have grown. SOAK_JOBS sets the number of jobs, SOAK_SEED
 the faults."""
+
 import os
 import pathlib
 import random
@@ -12,12 +13,28 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from stages import (  # noqa: E402
-	check_database, check_nothing_is_left, leftovers, runner_of, worker, zygote_of)
+	check_database,
+	check_nothing_is_left,
+	leftovers,
+	runner_of,
+	worker,
+	zygote_of,
+)
 from processes import descendants  # noqa: E402
 from site_of import Site  # noqa: E402
 from tap import equal, run, test  # noqa: E402
 from workers import (  # noqa: E402
-	BUILD, RIGHT, WRONG, admin, close, database, load_task, sql, submit, until)
+	BUILD,
+	RIGHT,
+	WRONG,
+	admin,
+	close,
+	database,
+	load_task,
+	sql,
+	submit,
+	until,
+)
 
 JOBS = int(os.environ.get("SOAK_JOBS", "100"))
 SEED = int(os.environ.get("SOAK_SEED", "0")) or random.randrange(1, 1 << 31)
@@ -71,10 +88,12 @@ def restart_database():
 
 def cancel():
 	"""Cancels a job with podium-web's statement, which may deadlock with the worker (1213)."""
-	statement = ("UPDATE jobs SET state = 'cancelled', verdict = 'cancelled', reason = 'It was "
+	statement = (
+		"UPDATE jobs SET state = 'cancelled', verdict = 'cancelled', reason = 'It was "
 		"cancelled.', finished_at = UTC_TIMESTAMP(3), "
 		"lease_expires = NULL, progress = '' WHERE state IN ('queued', 'running') ORDER BY state "
-		"= 'queued', id LIMIT 1")
+		"= 'queued', id LIMIT 1"
+	)
 	answer = database.client("podium", statement)
 	if answer.returncode and "ERROR 1213" not in answer.stderr:
 		raise AssertionError(answer.stderr)
@@ -83,12 +102,15 @@ def cancel():
 
 # (name, function, relative frequency, whether the measured programs survive the fault). In the
 # later part of the run, which measures the programs, only faults that they survive strike.
-FAULTS = (("the contestant is killed", lambda: kill(contestant()), 6,
-	True), ("the zygote is killed", lambda: kill(zygote_of(now)), 4, True), ("a job is cancelled",
-	cancel, 6, True), ("the database is killed or stopped, and started", restart_database, 1, True),
-	("podium-run is killed", lambda: kill(runner_of(now)), 4, False), ("the worker is killed",
-	kill_worker, 1, False), ("the worker is stopped and started", restart_worker, 1, False),
-			)
+FAULTS = (
+	("the contestant is killed", lambda: kill(contestant()), 6, True),
+	("the zygote is killed", lambda: kill(zygote_of(now)), 4, True),
+	("a job is cancelled", cancel, 6, True),
+	("the database is killed or stopped, and started", restart_database, 1, True),
+	("podium-run is killed", lambda: kill(runner_of(now)), 4, False),
+	("the worker is killed", kill_worker, 1, False),
+	("the worker is stopped and started", restart_worker, 1, False),
+)
 CALM_FROM = 0.3  # share of the jobs after which the measured programs run undisturbed
 EVERY, SOON = 5, 3  # jobs between two faults; SOON until each fault has struck once
 
@@ -119,8 +141,11 @@ def size_of(pid):
 
 
 def measure(over):
-	for program, pid in (("podium-worker", now.process.pid), ("podium-run", runner_of(now)),
-		("podium-web", site.web.pid)):
+	for program, pid in (
+		("podium-worker", now.process.pid),
+		("podium-run", runner_of(now)),
+		("podium-web", site.web.pid),
+	):
 		try:
 			samples.setdefault((program, pid), []).append((over, *size_of(pid)))
 		except (OSError, StopIteration):
@@ -132,10 +157,11 @@ def halves(program):
 	number of samples, for the process of this program that lived longest. The first fifth of the
 	samples is left out of the medians."""
 	series = max((rows for (name, _), rows in samples.items() if name == program), key=len)
-	rows = series[len(series) // 5:]
+	rows = series[len(series) // 5 :]
 	middle = len(rows) // 2
-	return [statistics.median(row[1] for row in part)
-		for part in (rows[:middle], rows[middle:])], len(series)
+	return [
+		statistics.median(row[1] for row in part) for part in (rows[:middle], rows[middle:])
+	], len(series)
 
 
 def descriptors_at_rest():
@@ -145,7 +171,8 @@ def descriptors_at_rest():
 	counts, since = None, time.monotonic()
 	while time.monotonic() - since < 1:
 		found = {
-			"podium-worker": size_of(now.process.pid)[1], "podium-run": size_of(runner_of(now))[1]
+			"podium-worker": size_of(now.process.pid)[1],
+			"podium-run": size_of(runner_of(now))[1],
 		}
 		if found != counts:
 			counts, since = found, time.monotonic()
@@ -163,8 +190,12 @@ def count_over():
 def look_at_pages():
 	"""Requests pages as visitors do. A page may answer 503 while the database is down, but never
 	500."""
-	for path in ("/queue", "/leaderboard/small", "/submission/1/status",
-		f"/submission/{dice.randrange(1, JOBS + 1)}"):
+	for path in (
+		"/queue",
+		"/leaderboard/small",
+		"/submission/1/status",
+		f"/submission/{dice.randrange(1, JOBS + 1)}",
+	):
 		status = site.visitor.get(path).status
 		assert status in (200, 404, 503), (path, status)
 
@@ -190,8 +221,10 @@ def all_jobs_end_despite_the_faults():
 		over = count_over()
 	took = time.monotonic() - began
 	print(
-		f"# {took:.0f} s, {JOBS / took:.1f} jobs a second; " + "; ".join(f"{name}: {count}"
-		for name, count in sorted(done.items())), flush=True)
+		f"# {took:.0f} s, {JOBS / took:.1f} jobs a second; "
+		+ "; ".join(f"{name}: {count}" for name, count in sorted(done.items())),
+		flush=True,
+	)
 	equal(len(done), len(FAULTS))
 
 
@@ -200,26 +233,44 @@ def each_job_has_one_result_and_the_ranking_matches():
 	check_database()
 	equal(sql("SELECT COUNT(*) FROM jobs"), [[str(JOBS)]])
 	equal(
-		sql("SELECT j.id FROM jobs j JOIN stages t ON t.job_id = j.id GROUP BY j.id, t.name HAVING "
-		"COUNT(*) > 1"), [])
+		sql(
+			"SELECT j.id FROM jobs j JOIN stages t ON t.job_id = j.id GROUP BY j.id, t.name HAVING "
+			"COUNT(*) > 1"
+		),
+		[],
+	)
 	equal(
 		sql(
-		"SELECT j.id, t.name FROM jobs j JOIN stages t ON t.job_id = j.id WHERE j.state = 'done' "
-		"AND t.name <> 'compile' "
-		"AND t.stdout <> 'printed by the harness\\n' AND t.verdict = 'passed'"), [])
+			"SELECT j.id, t.name FROM jobs j JOIN stages t ON t.job_id = j.id WHERE "
+			"j.state = 'done' "
+			"AND t.name <> 'compile' "
+			"AND t.stdout <> 'printed by the harness\\n' AND t.verdict = 'passed'"
+		),
+		[],
+	)
 	equal(
-		sql("SELECT j.id FROM jobs j WHERE j.verdict = 'passed' AND (SELECT COUNT(*) FROM stages t "
-		"WHERE t.job_id = j.id) <> "
-		"(SELECT IF(s.mode = 'test', 2, 3) FROM submissions s WHERE s.id = j.submission_id)"), [])
+		sql(
+			"SELECT j.id FROM jobs j WHERE j.verdict = 'passed' AND (SELECT COUNT(*) FROM stages t "
+			"WHERE t.job_id = j.id) <> "
+			"(SELECT IF(s.mode = 'test', 2, 3) FROM submissions s WHERE s.id = j.submission_id)"
+		),
+		[],
+	)
 	# `compile error` is among the verdicts because a fault may kill the compiler.
 	equal(
-		sql("SELECT verdict FROM jobs WHERE verdict NOT IN ('passed', 'wrong answer', 'compile "
-		"error', 'runtime error', 'cancelled', 'internal error')"), [])
+		sql(
+			"SELECT verdict FROM jobs WHERE verdict NOT IN ('passed', 'wrong answer', 'compile "
+			"error', 'runtime error', 'cancelled', 'internal error')"
+		),
+		[],
+	)
 	# A job may fail with an internal error only after three attempts.
 	equal(
 		sql(
-		"SELECT id, attempt, reason FROM jobs WHERE verdict = 'internal error' AND attempt < 3"),
-		[])
+			"SELECT id, attempt, reason FROM jobs WHERE verdict = 'internal error' AND attempt < 3"
+		),
+		[],
+	)
 
 
 @test
@@ -231,8 +282,11 @@ def memory_does_not_grow():
 		# Allocators settle within a few hundred jobs, and a long run shows a leak of a kilobyte a
 		# job. With AddressSanitizer the memory grows at first, because it keeps freed memory for a
 		# while; it reports leaks itself when a program ends.
-		assert IS_SANITIZED or kib_after <= kib * 1.10 + max(512, 0.25 * JOBS), (program, kib,
-			kib_after)
+		assert IS_SANITIZED or kib_after <= kib * 1.10 + max(512, 0.25 * JOBS), (
+			program,
+			kib,
+			kib_after,
+		)
 
 
 @test

@@ -1,5 +1,6 @@
 """Holds a job in a chosen stage on machines of any speed, finds processes, and checks everything
 that the database stores."""
+
 import contextlib
 import itertools
 import os
@@ -16,15 +17,26 @@ mariadb.use_own_server()
 from processes import all_pids, command_of, descendants, is_gone, parent_of  # noqa: E402
 from tap import equal  # noqa: E402
 from workers import (  # noqa: E402
-	RIGHT, Worker, admin, database, job, quoted, scratch, sql, submit, until)
+	RIGHT,
+	Worker,
+	admin,
+	database,
+	job,
+	quoted,
+	scratch,
+	sql,
+	submit,
+	until,
+)
 
 LEASE_MS = 1500
 
 
 def worker(name="first", lease_ms=LEASE_MS, **settings):
 	"""Starts a worker without a file cache, so that it reads the source that Stage.heal stores."""
-	one = Worker(name,
-		**{"PODIUM_LEASE_MS": str(lease_ms), "PODIUM_WORKER_CACHE_MIB": "0", **settings})
+	one = Worker(
+		name, **{"PODIUM_LEASE_MS": str(lease_ms), "PODIUM_WORKER_CACHE_MIB": "0", **settings}
+	)
 	one.says("is ready")
 	return one
 
@@ -39,13 +51,20 @@ def is_held(pid):
 	except OSError:
 		return False
 	mask = int(
-		next(line for line in status.splitlines() if line.startswith("SigBlk:")).split()[1], 16)
+		next(line for line in status.splitlines() if line.startswith("SigBlk:")).split()[1], 16
+	)
 	return bool(mask >> (signal.SIGUSR2 - 1) & 1)
 
 
 def runner_of(one):
-	return next((pid for pid in descendants(one.process.pid)
-		if command_of(pid).split(" ")[0].endswith("podium-run")), None)
+	return next(
+		(
+			pid
+			for pid in descendants(one.process.pid)
+			if command_of(pid).split(" ")[0].endswith("podium-run")
+		),
+		None,
+	)
 
 
 def contestant_of(one):
@@ -54,8 +73,14 @@ def contestant_of(one):
 
 def zygote_of(one):
 	runner = runner_of(one)
-	return next((pid for pid in descendants(runner or 0)
-		if parent_of(pid) == runner and " -c " in command_of(pid) and not is_held(pid)), None)
+	return next(
+		(
+			pid
+			for pid in descendants(runner or 0)
+			if parent_of(pid) == runner and " -c " in command_of(pid) and not is_held(pid)
+		),
+		None,
+	)
 
 
 def leftovers():
@@ -91,7 +116,11 @@ class Locker:
 	def __init__(self, statement):
 		self.client = subprocess.Popen(
 			["mariadb", "--no-defaults", "-S", database.socket, "-N", "-B", "-n", "podium"],
-			stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+			stdin=subprocess.PIPE,
+			stdout=subprocess.PIPE,
+			stderr=subprocess.DEVNULL,
+			text=True,
+		)
 		self.client.stdin.write("SET lock_wait_timeout = 60; " + statement + "; SELECT 'held';\n")
 		self.client.stdin.flush()
 		while self.client.stdout.readline().strip() != "held":
@@ -117,13 +146,15 @@ def somebody_waits():
 		"SELECT 1 FROM information_schema.processlist WHERE state LIKE 'Waiting for table%' UNION "
 		"ALL "
 		"SELECT 1 FROM information_schema.global_status WHERE variable_name = "
-		"'INNODB_ROW_LOCK_CURRENT_WAITS' AND variable_value > 0")
+		"'INNODB_ROW_LOCK_CURRENT_WAITS' AND variable_value > 0"
+	)
 
 
 class Stage:
 	"""One job that is held in a stage. let_go() lets the job continue; later attempts are not held.
 	Use a stage in a `with` block: if the test fails there, the block releases the lock and the
 	contestant."""
+
 	name = None
 
 	def __init__(self, one):
@@ -151,8 +182,10 @@ class Stage:
 	def heal(self):
 		"""Replaces the source, so that nothing holds later attempts. Needs the database."""
 		if self.program() != RIGHT:
-			sql(f"UPDATE blobs SET content = {quoted(RIGHT)} WHERE sha256 = "
-				f"UNHEX(SHA2({quoted(self.source)}, 256))")
+			sql(
+				f"UPDATE blobs SET content = {quoted(RIGHT)} WHERE sha256 = "
+				f"UNHEX(SHA2({quoted(self.source)}, 256))"
+			)
 
 	def let_go(self):
 		self.heal()
@@ -184,16 +217,20 @@ class Locked(Stage):
 class Claiming(Locked):
 	"""The worker is in the transaction that claims the job and deletes an earlier attempt's
 	stages."""
+
 	name = "claiming"
 
 	def lock(self, number):
-		sql("INSERT INTO stages (job_id, position, name, message, command, stdout, stderr) "
-			f"VALUES ({number}, 0, 'compile', '', '', 'old', '')")
+		sql(
+			"INSERT INTO stages (job_id, position, name, message, command, stdout, stderr) "
+			f"VALUES ({number}, 0, 'compile', '', '', 'old', '')"
+		)
 		return f"BEGIN; SELECT id FROM stages WHERE job_id = {number} FOR UPDATE"
 
 
 class Starting(Locked):
 	"""The worker has claimed the job and reads the task's files."""
+
 	name = "starting"
 
 	def lock(self, number):
@@ -202,6 +239,7 @@ class Starting(Locked):
 
 class Compiling(Stage):
 	"""Python checks the source, which has so many lines that the check takes a while."""
+
 	name = "compile"
 
 	def enter(self):
@@ -236,6 +274,7 @@ class Timing(InProgram):
 class Storing(Timing):
 	"""The worker is in the transaction that ends the job, and waits to insert a new user into the
 	ranking."""
+
 	name, users = "storing", iter(range(100, 100000))
 
 	def enter(self):
@@ -263,33 +302,53 @@ def check_job(number, verdict="passed"):
 	if verdict != "passed":
 		return
 	equal(
-		sql(f"SELECT position, name, verdict, stdout FROM stages WHERE job_id = {number} ORDER BY "
-		"position"),
-		[["0", "compile", "passed", ""], ["1", "test", "passed", "printed by the harness\\n"],
-		["2", "ranked", "passed", "printed by the harness\\n"]])
+		sql(
+			f"SELECT position, name, verdict, stdout FROM stages WHERE job_id = {number} ORDER BY "
+			"position"
+		),
+		[
+			["0", "compile", "passed", ""],
+			["1", "test", "passed", "printed by the harness\\n"],
+			["2", "ranked", "passed", "printed by the harness\\n"],
+		],
+	)
 	equal(
 		sql(
-		"SELECT t.position, m.case_index, m.verdict FROM measurements m JOIN stages t ON t.id = "
-		f"m.stage_id WHERE t.job_id = {number} "
-		"ORDER BY t.position, m.case_index"),
-		[["1", "0", "passed"], ["1", "1", "passed"], ["2", "0", "passed"]])
+			"SELECT t.position, m.case_index, m.verdict FROM measurements m JOIN stages t "
+			"ON t.id = "
+			f"m.stage_id WHERE t.job_id = {number} "
+			"ORDER BY t.position, m.case_index"
+		),
+		[["1", "0", "passed"], ["1", "1", "passed"], ["2", "0", "passed"]],
+	)
 
 
 def check_database():
 	"""Checks everything that is stored once all jobs have ended."""
 	equal(sql("SELECT id, state FROM jobs WHERE state IN ('queued', 'running')"), [])
-	equal(sql("SELECT id FROM jobs WHERE verdict IS NULL OR attempt > 3 OR finished_at IS NULL"),
-		[])
+	equal(
+		sql("SELECT id FROM jobs WHERE verdict IS NULL OR attempt > 3 OR finished_at IS NULL"), []
+	)
 	equal(sql("SELECT id FROM jobs WHERE (state = 'failed') <> (verdict = 'internal error')"), [])
 	equal(
 		sql(
-		"SELECT j.id FROM jobs j JOIN stages t ON t.job_id = j.id WHERE j.verdict <> 'cancelled' "
-		"AND t.verdict IS NULL"), [])
+			"SELECT j.id FROM jobs j JOIN stages t ON t.job_id = j.id WHERE j.verdict <> "
+			"'cancelled' "
+			"AND t.verdict IS NULL"
+		),
+		[],
+	)
 	equal(
-		sql("SELECT id FROM submissions WHERE id NOT IN (SELECT submission_id FROM jobs WHERE "
-		"submission_id IS NOT NULL)"), [])
-	rows = ("SELECT leaderboard_id, gpu, user_id, job_id, score_ns, position, place FROM ranking "
-		"ORDER BY 1, 2, 6")
+		sql(
+			"SELECT id FROM submissions WHERE id NOT IN (SELECT submission_id FROM jobs WHERE "
+			"submission_id IS NOT NULL)"
+		),
+		[],
+	)
+	rows = (
+		"SELECT leaderboard_id, gpu, user_id, job_id, score_ns, position, place FROM ranking "
+		"ORDER BY 1, 2, 6"
+	)
 	before = sql(rows)
 	admin("ranking", "rebuild")
 	equal(sql(rows), before)
@@ -298,5 +357,8 @@ def check_database():
 def check_nothing_is_left(*workers):
 	"""Waits until the workers have removed the folders of finished jobs."""
 	for one in workers:
-		until(lambda: not list(one.jobs.glob("podium-job-*")), 15,
-			lambda: str(list(one.jobs.iterdir())))
+		until(
+			lambda: not list(one.jobs.glob("podium-job-*")),
+			15,
+			lambda: str(list(one.jobs.iterdir())),
+		)

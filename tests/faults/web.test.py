@@ -2,6 +2,7 @@
 """Kills podium-web and nginx with kill -9, during submissions and in every stage of a job. An
 accepted submission must be complete, any other must leave nothing, and pages must work again after
 the restart. FAULT_ROUNDS is the number of times that each kill is tried."""
+
 import http.client
 import os
 import pathlib
@@ -12,7 +13,14 @@ import threading
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from site_of import Site  # noqa: E402
 from stages import (  # noqa: E402
-	STAGES, Locker, check_database, check_job, is_over, somebody_waits, worker)
+	STAGES,
+	Locker,
+	check_database,
+	check_job,
+	is_over,
+	somebody_waits,
+	worker,
+)
 from client import Client  # noqa: E402
 from tap import equal, run, test  # noqa: E402
 from workers import RIGHT, admin, close, job, load_task, sql, until  # noqa: E402
@@ -32,7 +40,7 @@ def restart_nginx():
 
 PROGRAMS = {
 	"podium-web": (lambda: site.kill_web(), restart_web),
-	"nginx": (lambda: site.kill_nginx(), restart_nginx)
+	"nginx": (lambda: site.kill_nginx(), restart_nginx),
 }
 
 
@@ -41,8 +49,9 @@ def stored():
 
 
 def post(source):
-	return author.post("/leaderboard/small/submit", [("mode", "ranked"), ("gpu", "CPU"),
-		("code", source)])
+	return author.post(
+		"/leaderboard/small/submit", [("mode", "ranked"), ("gpu", "CPU"), ("code", source)]
+	)
 
 
 def comes_back():
@@ -54,15 +63,15 @@ def a_user_registers_and_submits():
 	global site, author, one
 	site, one = Site(), worker()
 	author = Client(site.url)
-	answer = author.post("/register", [("name", "author"), ("password", PASSWORD),
-		("password2", PASSWORD)])
+	answer = author.post(
+		"/register", [("name", "author"), ("password", PASSWORD), ("password2", PASSWORD)]
+	)
 	assert answer.status in (302, 303), answer.words()[:500]
 	equal(post(RIGHT).status, 303)
 	until(lambda: sql("SELECT 1 FROM jobs WHERE state = 'done'"))
 
 
 def submitting(name, kill, restart):
-
 	def cell():
 		for number in range(ROUNDS):
 			before, source = stored(), RIGHT + f"# {name} {number}\n"
@@ -97,14 +106,16 @@ def submitting(name, kill, restart):
 def attempt(source, token):
 	"""Submits the source. Returns the status of the answer, or None without an answer."""
 	try:
-		return author.post("/leaderboard/small/submit", [("mode", "ranked"), ("gpu", "CPU"),
-			("code", source)], csrf=token).status
+		return author.post(
+			"/leaderboard/small/submit",
+			[("mode", "ranked"), ("gpu", "CPU"), ("code", source)],
+			csrf=token,
+		).status
 	except (OSError, http.client.HTTPException):
 		return None
 
 
 def uploading(name, kill, restart):
-
 	def cell():
 		for _ in range(ROUNDS):
 			before = stored()
@@ -113,7 +124,8 @@ def uploading(name, kill, restart):
 					b"POST /leaderboard/small/submit HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: "
 					b"multipart/form-data; boundary=x\r\n"
 					b"Content-Length: 5000\r\n\r\n--x\r\nContent-Disposition: form-data; "
-					b"name=\"code\"\r\n\r\n")
+					b'name="code"\r\n\r\n'
+				)
 				kill()
 			restart()
 			comes_back()
@@ -124,7 +136,6 @@ def uploading(name, kill, restart):
 
 
 def running(name, kill, restart):
-
 	def cell():
 		for stage in STAGES:
 			with stage(one) as held:
@@ -136,8 +147,9 @@ def running(name, kill, restart):
 			check_job(held.number)
 			equal(job(held.number, "attempt"), "1")
 			submission = job(held.number, "submission_id")
-			until(lambda: site.visitor.get(f"/submission/{submission}/status").json["state"] ==
-				"done")
+			until(
+				lambda: site.visitor.get(f"/submission/{submission}/status").json["state"] == "done"
+			)
 
 	cell.__name__ = f"{name} is killed in every stage of a job: the job and its page survive"
 	test(cell)

@@ -11,6 +11,7 @@ tests/gpu/accuracy starts it with the GPU's Python.
 
 As in the engine, the L2 cache is overwritten before each call, except in `window`.
 """
+
 import ctypes
 import importlib.util
 import json
@@ -31,19 +32,23 @@ from rows import ROWS  # noqa: E402
 FLUSH_BYTES, ROTATED_BYTES = 128 << 20, 256 << 20
 CALLS, BACK_TO_BACK, WINDOWS = 60, 200, 5
 LONG_S = 0.3  # a window with longer calls has fewer of them
-WRAPPER = ('#include "kernels.cuh"\n__global__ void nothing() {}\n'
+WRAPPER = (
+	'#include "kernels.cuh"\n__global__ void nothing() {}\n'
 	'extern "C" void run_nothing() { nothing<<<1, 1>>>(); }\n'
 	'extern "C" void work(int w, const float *s, float *o, size_t c, long a) '
-	'{ do_work(w, s, o, c, a); }\n')
+	"{ do_work(w, s, o, c, a); }\n"
+)
 
 
 def python_call():
 	spec = importlib.util.spec_from_file_location(
-		"right", HERE / "tasks" / "accuracy_py" / "samples" / "right.py")
+		"right", HERE / "tasks" / "accuracy_py" / "samples" / "right.py"
+	)
 	module = importlib.util.module_from_spec(spec)
 	spec.loader.exec_module(module)
-	return lambda row, source, output: module.WORKS[row.work](source, output, row.amount
-																), lambda: torch.cuda._sleep(1)
+	return lambda row, source, output: module.WORKS[row.work](
+		source, output, row.amount
+	), lambda: torch.cuda._sleep(1)
 
 
 def cuda_call():
@@ -51,21 +56,36 @@ def cuda_call():
 	kernel."""
 	folder = pathlib.Path(tempfile.mkdtemp(prefix="podium-beside."))
 	(folder / "wrapper.cu").write_text(WRAPPER)
-	subprocess.run([
-		"nvcc", "-O3", "-std=c++20", "-arch=native", "-shared", "-Xcompiler", "-fPIC", "-I",
-		HERE / "tasks" / "accuracy_cu", "-o", folder / "wrapper.so", folder / "wrapper.cu"
-	], check=True)
+	subprocess.run(
+		[
+			"nvcc",
+			"-O3",
+			"-std=c++20",
+			"-arch=native",
+			"-shared",
+			"-Xcompiler",
+			"-fPIC",
+			"-I",
+			HERE / "tasks" / "accuracy_cu",
+			"-o",
+			folder / "wrapper.so",
+			folder / "wrapper.cu",
+		],
+		check=True,
+	)
 	library = ctypes.CDLL(folder / "wrapper.so")
 	work = library.work
 	work.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_long]
-	return lambda row, source, output: work(row.work, source.data_ptr(), output.data_ptr(), row.
-		size, row.amount), library.run_nothing
+	return lambda row, source, output: work(
+		row.work, source.data_ptr(), output.data_ptr(), row.size, row.amount
+	), library.run_nothing
 
 
 def kernels_of(recorded):
 	"""All kernels except those that flush the cache."""
 	return [
-		event for event in recorded.events()
+		event
+		for event in recorded.events()
 		if event.device_type.name == "CUDA" and "Fill" not in event.name and event.device_time > 0
 	]
 
@@ -85,16 +105,19 @@ def print_empty(language, run_empty):
 		times = [event.device_time for event in kernels_of(recorded)][CALLS:]
 		print(
 			f"# {language}: the empty kernel takes {statistics.median(times):.3f} "
-			f"us{' behind a flush' if is_cold else ''}", file=sys.stderr)
+			f"us{' behind a flush' if is_cold else ''}",
+			file=sys.stderr,
+		)
 
 
 class Bench:
-
 	def __init__(self, row, call):
 		count = max(2, min(64, ROTATED_BYTES // (8 * row.size)))
 		self.row, self.call = row, call
-		self.sets = [(torch.rand(row.size, device="cuda"), torch.empty(row.size, device="cuda"))
-			for _ in range(count)]
+		self.sets = [
+			(torch.rand(row.size, device="cuda"), torch.empty(row.size, device="cuda"))
+			for _ in range(count)
+		]
 		self.flush = torch.empty(FLUSH_BYTES // 4, dtype=torch.int32, device="cuda")
 		for index in range(len(self.sets)):
 			self.once(index)
@@ -139,15 +162,22 @@ class Bench:
 			for index in range(CALLS):
 				self.cold(index)
 				torch.cuda.synchronize()
-		kernels = sorted((event.time_range.start, event.time_range.end, event.device_time)
-			for event in kernels_of(recorded))
+		kernels = sorted(
+			(event.time_range.start, event.time_range.end, event.device_time)
+			for event in kernels_of(recorded)
+		)
 		each = len(kernels) // CALLS
-		calls = [kernels[first:first + each]
-			for first in range(0, each * CALLS, each)] if each else []
+		calls = (
+			[kernels[first : first + each] for first in range(0, each * CALLS, each)]
+			if each
+			else []
+		)
 		if not calls:
 			return float("nan"), float("nan")
-		return (statistics.median(sum(kernel[2] for kernel in one) for one in calls),
-			statistics.median(max(kernel[1] for kernel in one) - one[0][0] for one in calls))
+		return (
+			statistics.median(sum(kernel[2] for kernel in one) for one in calls),
+			statistics.median(max(kernel[1] for kernel in one) - one[0][0] for one in calls),
+		)
 
 
 def main(language, *numbers):
@@ -157,8 +187,11 @@ def main(language, *numbers):
 		bench = Bench(row, call)
 		own, span = bench.profiled()
 		figures = {
-			"own": own, "span": span, "events": bench.events(bench.once),
-			"pair": bench.events(lambda index: None), "window": bench.window()
+			"own": own,
+			"span": span,
+			"events": bench.events(bench.once),
+			"pair": bench.events(lambda index: None),
+			"window": bench.window(),
 		}
 		print(json.dumps({"row": ROWS.index(row), **figures}), flush=True)
 		del bench

@@ -28,7 +28,6 @@ def figures_of(block):
 
 
 class ToldSummary(Summary):
-
 	def __init__(self, blocks, *of_what):
 		super().__init__(blocks, *of_what)
 		self.samples = [(1 << 20) + figure for block in blocks for figure in figures_of(block)]

@@ -1,5 +1,6 @@
 """Runs podium-run from the folder that tests/gpu/collect made, for scripts with their own jobs.
 Import it first: it tells the modules of other tests where programs and jobs are."""
+
 import base64
 import os
 import pathlib
@@ -23,8 +24,12 @@ def open_bundle(folder):
 
 
 def find_python():
-	return subprocess.run([pathlib.Path(os.environ["B"]) / "podium-run", "--find-python"],
-		capture_output=True, text=True, check=True).stdout.strip()
+	return subprocess.run(
+		[pathlib.Path(os.environ["B"]) / "podium-run", "--find-python"],
+		capture_output=True,
+		text=True,
+		check=True,
+	).stdout.strip()
 
 
 def find_device(index=0):
@@ -33,16 +38,21 @@ def find_device(index=0):
 	answer = subprocess.run(query, capture_output=True, text=True, check=True)
 	name, uuid, capability = answer.stdout.splitlines()[index].split(", ")
 	return {
-		"model": name.removeprefix("NVIDIA "), "uuid": uuid, "index": index,
-		"compute_capability": capability
+		"model": name.removeprefix("NVIDIA "),
+		"uuid": uuid,
+		"index": index,
+		"compute_capability": capability,
 	}
 
 
 def behind_reference(job, addition):
 	"""Returns the job with this code appended to its reference, which the judge imports."""
 	return {
-		**job, "files": [{**file, "text": file["text"] +
-		addition} if file["path"] == "reference.py" else file for file in job["files"]]
+		**job,
+		"files": [
+			{**file, "text": file["text"] + addition} if file["path"] == "reference.py" else file
+			for file in job["files"]
+		],
 	}
 
 
@@ -51,7 +61,7 @@ def groups_of(event, count):
 	`count`."""
 	raw = base64.b64decode(event["samples"])
 	values = struct.unpack(f"<{len(raw) // 4}f", raw)
-	return [values[first:first + count] for first in range(0, len(values), count)]
+	return [values[first : first + count] for first in range(0, len(values), count)]
 
 
 class Engine:
@@ -59,6 +69,7 @@ class Engine:
 
 	def __init__(self, device):
 		from runner import NVCC, Runner
+
 		self.python, self.device, self.count = find_python(), device, 0
 		self.tools = {"device": device, "python": self.python, "nvcc": NVCC}
 		self.runner = Runner("--python", self.python, *MOST)
@@ -66,20 +77,28 @@ class Engine:
 	def try_run(self, job, mode, task, **members):
 		"""Returns the result, whatever the verdict."""
 		self.count += 1
-		self.runner.send({
-			"job": {
-			**job, **self.tools, "id": self.count, "mode": mode, "task": {**job["task"], **task},
-			**members
+		self.runner.send(
+			{
+				"job": {
+					**job,
+					**self.tools,
+					"id": self.count,
+					"mode": mode,
+					"task": {**job["task"], **task},
+					**members,
+				}
 			}
-		})
+		)
 		return self.runner.result(self.count)
 
 	def run(self, job, mode, task, **members):
 		"""Returns the result. Exits if the job does not pass."""
 		result = self.try_run(job, mode, task, **members)
 		if result.verdict != "passed":
-			raise SystemExit(f"a job got {result.verdict} on the engine {result.engine}: "
-				f"{result.reason}\n{result.log('stderr')}")
+			raise SystemExit(
+				f"a job got {result.verdict} on the engine {result.engine}: "
+				f"{result.reason}\n{result.log('stderr')}"
+			)
 		return result
 
 	def close(self):

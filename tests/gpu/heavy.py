@@ -10,7 +10,6 @@ Summary = podium_statistics.Summary
 
 
 def timed(function):
-
 	def call(*arguments, **named):
 		began = time.monotonic()
 		try:
@@ -26,7 +25,6 @@ def timed(function):
 
 
 class ToldSummary(Summary):
-
 	def __init__(self, *of_what):
 		super().__init__(*of_what)
 		self.samples = [*spent.values(), float(self.runs)]

@@ -15,7 +15,6 @@ def tell_disturbance(block, rule):
 
 
 class ToldSummary(Summary):
-
 	def __init__(self, *of_what):
 		super().__init__(*of_what)
 		self.samples = list(orders) or [0.0]

@@ -1,4 +1,5 @@
 """Steps of tests/gpu/drill: what happens to a measurement."""
+
 import io
 import json
 import pathlib
@@ -10,8 +11,10 @@ from steps import MODEL, Client, ended, sql, step, submit, until, verdict_of_all
 
 TASK = pathlib.Path("tasks/vectoradd_py")
 url, IS_GPU = sys.argv[1], MODEL != "CPU"
-KERNEL = ("import torch\n\ndef custom_kernel(data):\n\tA, B, output = data\n"
-	"\treturn torch.add(A, B, out=output)\n")
+KERNEL = (
+	"import torch\n\ndef custom_kernel(data):\n\tA, B, output = data\n"
+	"\treturn torch.add(A, B, out=output)\n"
+)
 SLOWER = KERNEL.replace("\treturn", "\tfor _ in range(4): torch.add(A, B, out=output)\n\treturn")
 
 
@@ -36,7 +39,8 @@ def with_formula(flops):
 				text = path.read_bytes()
 				pack.writestr(
 					str(path.relative_to(TASK)),
-					text.replace(b"flops: size * size", flops) if path.name == "task.yml" else text)
+					text.replace(b"flops: size * size", flops) if path.name == "task.yml" else text,
+				)
 	return archive.getvalue()
 
 
@@ -45,17 +49,24 @@ def with_formula(flops):
 first, second, third = someone(), someone(), someone()
 one = submit(first, "vectoradd_py", KERNEL)
 result = ended(first, one)
-step("a ranked kernel passes", result["verdict"] == "passed",
-	f"{result['score_ns'] / 1000:.2f} us" if result["score_ns"] else result["reason"])
+step(
+	"a ranked kernel passes",
+	result["verdict"] == "passed",
+	f"{result['score_ns'] / 1000:.2f} us" if result["score_ns"] else result["reason"],
+)
 page = first.get(f"/submission/{one}").text
 step("its page has the picture of its samples", "<svg" in page and "samples" in page)
 step("and the badge of the engine that measured it", "isolated" in page)
 told = sql(
 	"SELECT s.conditions FROM stages s JOIN jobs j ON j.id = s.job_id WHERE j.submission_id = "
-	f"{one} AND s.name = 'ranked'")[0][0]
+	f"{one} AND s.name = 'ranked'"
+)[0][0]
 figures = json.loads(told) if told.startswith("{") else {}
-step("clocks, temperature and power were noted", not IS_GPU or {"before", "after"} <= set(figures),
-	told[:160])
+step(
+	"clocks, temperature and power were noted",
+	not IS_GPU or {"before", "after"} <= set(figures),
+	told[:160],
+)
 
 # ---- a tie ----
 
@@ -63,13 +74,19 @@ two = submit(second, "vectoradd_py", KERNEL + "# the same\n")
 step("the same kernel of somebody else passes", ended(second, two)["verdict"] == "passed")
 compared = until(
 	lambda: sql(
-	f"SELECT c.id, c.ratio_low, c.ratio_high FROM comparisons c WHERE {two} IN (c.challenger_id, "
-	"c.incumbent_id) "
-	"AND c.ratio IS NOT NULL"), 90)
+		f"SELECT c.id, c.ratio_low, c.ratio_high FROM comparisons c WHERE {two} IN "
+		"(c.challenger_id, "
+		"c.incumbent_id) "
+		"AND c.ratio IS NOT NULL"
+	),
+	90,
+)
 step("the two ran side by side", bool(compared), str(compared))
-step("and are told apart by nothing",
+step(
+	"and are told apart by nothing",
 	bool(compared) and float(compared[0][1]) <= 1 <= float(compared[0][2]),
-	f"ratio {compared and compared[0][1:]}")
+	f"ratio {compared and compared[0][1:]}",
+)
 ranks = {row["submission"]: row["rank"] for row in rows("vectoradd_py")}
 step("both share a rank", ranks.get(one) == ranks.get(two), str(ranks))
 three = submit(third, "vectoradd_py", SLOWER)
@@ -81,8 +98,11 @@ step("and comes behind them", ranks[three] > ranks[one], str(ranks))
 # ---- a hold ----
 
 boss = someone("admin")
-boss.post("/admin/leaderboards/new", [("name", "impossible"), ("gpu", MODEL), ("accepting", "1")],
-	[("task", "task.zip", with_formula(b"flops: 1000000000 * size * size"))])
+boss.post(
+	"/admin/leaderboards/new",
+	[("name", "impossible"), ("gpu", MODEL), ("accepting", "1")],
+	[("task", "task.zip", with_formula(b"flops: 1000000000 * size * size"))],
+)
 held = submit(first, "impossible", KERNEL)
 ended(first, held)
 said = sql(
@@ -93,15 +113,25 @@ step("and stands in no ranking", not IS_GPU or rows("impossible") == [])
 
 # ---- a dry run ----
 
-boss.post("/admin/leaderboard/vectoradd_py/dryrun?version=1",
-	form="/admin/leaderboard/vectoradd_py/dryrun")
+boss.post(
+	"/admin/leaderboard/vectoradd_py/dryrun?version=1",
+	form="/admin/leaderboard/vectoradd_py/dryrun",
+)
 report = until(
-	lambda: "Run it again" in
-	(words := boss.get("/admin/leaderboard/vectoradd_py/dryrun?version=1").words()) and words, 240)
-step("a dry run ends with all outcomes as they must be",
-	bool(report) and "outcomes are as they must be" in report, (report
-	or "").partition("must be.")[2][:900])
+	lambda: "Run it again"
+	in (words := boss.get("/admin/leaderboard/vectoradd_py/dryrun?version=1").words())
+	and words,
+	240,
+)
+step(
+	"a dry run ends with all outcomes as they must be",
+	bool(report) and "outcomes are as they must be" in report,
+	(report or "").partition("must be.")[2][:900],
+)
 memory = sql("SELECT MAX(peak_device_bytes) FROM stages")[0][0]
-step("and has the GPU's memory", not IS_GPU
-	or ("GPU’s memory" in (report or "") and int(memory) > 1 << 20), memory)
+step(
+	"and has the GPU's memory",
+	not IS_GPU or ("GPU’s memory" in (report or "") and int(memory) > 1 << 20),
+	memory,
+)
 sys.exit(verdict_of_all())

@@ -1,5 +1,6 @@
 """The rows of tests/gpu/accuracy: kernels of known durations, as cases of the tasks accuracy_py and
 accuracy_cu."""
+
 import collections
 
 Row = collections.namedtuple("Row", "group name work size amount")
@@ -25,7 +26,8 @@ ROWS = [
 	memory("50 us", 26 * MIB),
 	memory("100 us", 52 * MIB),
 	memory("500 us", 52 * MIB, 5),
-	memory("5 ms", 52 * MIB, 50), *map(spin, (1, 3, 7, 15, 25, 50, 100, 500, 5000)),
+	memory("5 ms", 52 * MIB, 50),
+	*map(spin, (1, 3, 7, 15, 25, 50, 100, 500, 5000)),
 	Row("special", "20 kernels in one call", 3, 20 * 200 * 1024, 20),
 	Row("special", "50 us on the host between 2 kernels", 4, 4 * MIB, 50),
 	Row("special", "300 us on the host between 2 kernels", 4, 4 * MIB, 300),
@@ -47,6 +49,7 @@ def chosen(words):
 	"""Returns the rows whose group is one of the words or whose name contains one. Without words,
 	returns all rows."""
 	return [
-		row for row in ROWS
+		row
+		for row in ROWS
 		if not words or any(word == row.group or word in row.name for word in words)
 	]

@@ -1,4 +1,5 @@
 """Helpers of the drills. tests/gpu/drill starts Podium and sets the variables."""
+
 import os
 import pathlib
 import subprocess
@@ -11,17 +12,31 @@ from client import Client  # noqa: E402, F401
 # The first GPU that a worker has reported. Without one it is the CPU, with which a drill can be
 # tried out.
 MODELS = [
-	line.split()[0] for line in subprocess.run([os.environ["ADMIN"], "gpu", "list"],
-	capture_output=True, text=True).stdout.splitlines()
+	line.split()[0]
+	for line in subprocess.run(
+		[os.environ["ADMIN"], "gpu", "list"], capture_output=True, text=True
+	).stdout.splitlines()
 ]
 MODEL = next((model for model in MODELS if model != "CPU"), "CPU")
 wrong = []
 
 
 def sql(statement):
-	answer = subprocess.run([
-		"mariadb", "--no-defaults", "-S", os.environ["PODIUM_DATABASE_SOCKET"], "-N", "-B", "podium"
-	], input=statement, capture_output=True, text=True, check=True)
+	answer = subprocess.run(
+		[
+			"mariadb",
+			"--no-defaults",
+			"-S",
+			os.environ["PODIUM_DATABASE_SOCKET"],
+			"-N",
+			"-B",
+			"podium",
+		],
+		input=statement,
+		capture_output=True,
+		text=True,
+		check=True,
+	)
 	return [line.split("\t") for line in answer.stdout.splitlines()]
 
 
@@ -40,8 +55,9 @@ def until(condition, limit_s=120):
 
 
 def submit(client, leaderboard, source, mode="ranked"):
-	answer = client.post(f"/leaderboard/{leaderboard}/submit", [("mode", mode), ("gpu", MODEL),
-		("code", source)])
+	answer = client.post(
+		f"/leaderboard/{leaderboard}/submit", [("mode", mode), ("gpu", MODEL), ("code", source)]
+	)
 	return int(answer.location.rsplit("/", 1)[1])
 
 

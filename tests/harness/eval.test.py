@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """The stock eval.py, utils.py and single_reference.py as a task runs them: in a folder, with a pipe
 for the results."""
+
 import base64
 import contextlib
 import math
@@ -44,7 +45,6 @@ MAKES_NOTHING = "def check_implementation(data, output): return True, ''\n"
 
 
 class Result:
-
 	def __init__(self, folder, process, lines):
 		self.code, self.text = process.returncode, lines
 		self.stdout, self.stderr = process.stdout, process.stderr
@@ -69,43 +69,55 @@ def folder_with(files):
 
 def clean_environment():
 	environment = {
-		name: value
-		for name, value in os.environ.items() if not name.startswith("POPCORN_")
+		name: value for name, value in os.environ.items() if not name.startswith("POPCORN_")
 	}
 	return {
-		**environment, "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "2",
-		"CUDA_VISIBLE_DEVICES": ""
+		**environment,
+		"PYTHONDONTWRITEBYTECODE": "1",
+		"OMP_NUM_THREADS": "2",
+		"CUDA_VISIBLE_DEVICES": "",
 	}
 
 
 def start(folder, words, descriptors=(), **environment):
-	return subprocess.run([PYTHON, "eval.py", *words], cwd=folder,
-		env={**clean_environment(), **environment}, pass_fds=descriptors, stdin=subprocess.DEVNULL,
-		capture_output=True, text=True, timeout=120)
+	return subprocess.run(
+		[PYTHON, "eval.py", *words],
+		cwd=folder,
+		env={**clean_environment(), **environment},
+		pass_fds=descriptors,
+		stdin=subprocess.DEVNULL,
+		capture_output=True,
+		text=True,
+		timeout=120,
+	)
 
 
 def fork(folder, words, descriptor, **environment):
 	"""Runs eval.py in a fork of this process, which has already imported torch."""
-	process = engine.Forked(folder, ["python3", "eval.py", *words], {descriptor: descriptor},
-		**environment)
+	process = engine.Forked(
+		folder, ["python3", "eval.py", *words], {descriptor: descriptor}, **environment
+	)
 	try:
 		code = process.wait(120)
 	finally:
 		process.kill()
-	return types.SimpleNamespace(returncode=code, stdout=(folder / "stdout").read_text(),
-		stderr=(folder / "stderr").read_text())
+	return types.SimpleNamespace(
+		returncode=code,
+		stdout=(folder / "stdout").read_text(),
+		stderr=(folder / "stderr").read_text(),
+	)
 
 
 def evaluate(submission=RIGHT, mode="test", cases=CASES, secret=None, reference=REFERENCE, **files):
 	"""Runs eval.py once. `files`: the texts of more files, with `_py` for `.py` in their names."""
 	named = {name.replace("_py", ".py"): text for name, text in files.items()}
 	with folder_with(
-		{"reference.py": reference, "submission.py": submission, "cases": cases,
-		**named}) as folder:
+		{"reference.py": reference, "submission.py": submission, "cases": cases, **named}
+	) as folder:
 		with open(folder / "lines", "w+") as lines:  # writing to a file never blocks
 			environment = {
 				"POPCORN_FD": str(lines.fileno()),
-				**({"POPCORN_SEED": str(secret)} if secret is not None else {})
+				**({"POPCORN_SEED": str(secret)} if secret is not None else {}),
 			}
 			process = fork(folder, [mode, "cases"], lines.fileno(), **environment)
 		return Result(folder, process, (folder / "lines").read_text())
@@ -121,8 +133,14 @@ def ends_with(result, code, *sentences):
 def in_utils(code):
 	"""Runs the code after an import of utils.py. Raises if the code fails."""
 	with folder_with({"code.py": "import torch\nfrom utils import *\n" + code}) as folder:
-		process = subprocess.run([PYTHON, "code.py"], cwd=folder, env=clean_environment(),
-			capture_output=True, text=True, timeout=120)
+		process = subprocess.run(
+			[PYTHON, "code.py"],
+			cwd=folder,
+			env=clean_environment(),
+			capture_output=True,
+			text=True,
+			timeout=120,
+		)
 	if process.returncode:
 		raise AssertionError(process.stderr)
 	return process.stdout
@@ -136,10 +154,16 @@ def test_mode_reports_each_case_with_its_line():
 	result = evaluate()
 	ends_with(result, 0)
 	equal(
-		result.lines, {
-		"test-count": "2", "test.0.spec": "size: 3; seed: 5", "test.0.status": "pass",
-		"test.1.spec": "size: 70; seed: 9", "test.1.status": "pass", "check": "pass"
-		})
+		result.lines,
+		{
+			"test-count": "2",
+			"test.0.spec": "size: 3; seed: 5",
+			"test.0.status": "pass",
+			"test.1.spec": "size: 70; seed: 9",
+			"test.1.status": "pass",
+			"check": "pass",
+		},
+	)
 	equal(result.seeds, [5, 9])
 
 
@@ -150,8 +174,9 @@ def the_check_s_words_on_a_right_answer_are_a_message():
 
 
 def check_statistics(lines, index):
-	runs, mean, std, err, best, worst = (float(lines[f"benchmark.{index}.{name}"])
-		for name in STATISTICS)
+	runs, mean, std, err, best, worst = (
+		float(lines[f"benchmark.{index}.{name}"]) for name in STATISTICS
+	)
 	assert runs == int(runs) and 3 <= runs <= 100, runs
 	assert 0 < best <= mean <= worst, (best, mean, worst)
 	assert math.isclose(err, std / math.sqrt(runs)), (err, std, runs)
@@ -165,9 +190,7 @@ def benchmark_and_leaderboard_mode_report_statistics_of_each_case():
 		ends_with(result, 0)
 		equal((result.lines["benchmark-count"], result.lines["check"]), ("2", "pass"))
 		wanted = {"benchmark-count", "check"} | {
-			f"benchmark.{i}.{name}"
-			for i in (0, 1)
-			for name in ("spec", "status", *STATISTICS)
+			f"benchmark.{i}.{name}" for i in (0, 1) for name in ("spec", "status", *STATISTICS)
 		}
 		equal(set(result.lines), wanted)
 		for index in (0, 1):
@@ -190,7 +213,7 @@ def benchmark_mode_times_one_input_and_leaderboard_mode_a_new_one_each_time():
 		result = evaluate(mode=mode, cases=cases)
 		runs = int(result.lines["benchmark.0.runs"])
 		timed = [5] if mode == "benchmark" else [5 + 13 * (i + 1) for i in range(runs)]
-		equal(result.seeds[-len(timed):], timed)
+		equal(result.seeds[-len(timed) :], timed)
 
 
 @test
@@ -211,14 +234,18 @@ def the_secret_changes_every_seed_but_no_line():
 	result = evaluate(cases=CASES + "size: 4\n", secret=secret)
 	ends_with(result, 0)
 	equal(result.seeds, [a + (a + secret) * (a + secret + 1) // 2 for a in (5, 9)] + [0])
-	equal([result.lines[f"test.{i}.spec"] for i in range(3)],
-		["size: 3; seed: 5", "size: 70; seed: 9", "size: 4"])
+	equal(
+		[result.lines[f"test.{i}.spec"] for i in range(3)],
+		["size: 3; seed: 5", "size: 70; seed: 9", "size: 4"],
+	)
 
 
 @test
 def the_submission_s_environment_has_neither_secret_nor_pipe():
-	nosy = ("import os\nfound = [name for name in os.environ if name.startswith('POPCORN')]\n"
-		"assert not found, found\n") + RIGHT
+	nosy = (
+		"import os\nfound = [name for name in os.environ if name.startswith('POPCORN')]\n"
+		"assert not found, found\n"
+	) + RIGHT
 	ends_with(evaluate(nosy, secret=77), 0)
 
 
@@ -233,11 +260,18 @@ def the_secret_must_be_a_whole_number():
 @test
 def a_wrong_answer_exits_with_112_after_all_cases():
 	for mode, noun in (("test", "test"), ("benchmark", "benchmark"), ("leaderboard", "benchmark")):
-		result = evaluate("def custom_kernel(data): return (3 if len(data) == 3 else 2) * data\n",
-			mode)
+		result = evaluate(
+			"def custom_kernel(data): return (3 if len(data) == 3 else 2) * data\n", mode
+		)
 		ends_with(result, 112, f"{noun} 1 of 2 (size: 3; seed: 5): not twice the input")
-		equal((result.lines[f"{noun}.0.status"], result.lines[f"{noun}.1.status"],
-			result.lines["check"]), ("fail", "pass", "fail"))
+		equal(
+			(
+				result.lines[f"{noun}.0.status"],
+				result.lines[f"{noun}.1.status"],
+				result.lines["check"],
+			),
+			("fail", "pass", "fail"),
+		)
 		lacks(result.lines, f"{noun}.0.mean")
 
 
@@ -249,8 +283,10 @@ def an_error_of_several_lines_becomes_one_result_line():
 
 @test
 def a_ranked_run_finds_an_answer_that_becomes_wrong_later():
-	later = ("calls = 0\ndef custom_kernel(data):\n\tglobal calls\n\tcalls += 1\n"
-		"\treturn (2 if calls < 9 else 3) * data\n")
+	later = (
+		"calls = 0\ndef custom_kernel(data):\n\tglobal calls\n\tcalls += 1\n"
+		"\treturn (2 if calls < 9 else 3) * data\n"
+	)
 	ends_with(evaluate(later, "leaderboard", "size: 3; seed: 5\n"), 112)
 
 
@@ -261,38 +297,58 @@ def the_check_gets_the_unchanged_input():
 
 @test
 def changing_an_answer_after_the_clock_stopped_has_no_effect():
-	late = ("import threading, time\ndef custom_kernel(data):\n\toutput = 0 * data\n"
+	late = (
+		"import threading, time\ndef custom_kernel(data):\n\toutput = 0 * data\n"
 		"\tdef work():\n\t\ttime.sleep(0.2)\n\t\toutput.copy_(2 * data)\n"
-		"\tthreading.Thread(target=work).start()\n\treturn output\n")
+		"\tthreading.Thread(target=work).start()\n\treturn output\n"
+	)
 	ends_with(evaluate(late), 112)
 
 
 @test
 def a_tensor_subclass_is_no_answer():
-	lazy = ("import torch\nclass Lazy(torch.Tensor): pass\n"
-		"def custom_kernel(data): return (2 * data).as_subclass(Lazy)\n")
+	lazy = (
+		"import torch\nclass Lazy(torch.Tensor): pass\n"
+		"def custom_kernel(data): return (2 * data).as_subclass(Lazy)\n"
+	)
 	ends_with(evaluate(lazy), 112, "return a plain torch.Tensor")
 
 
 @test
 def a_task_s_own_output_tensor_must_be_returned():
-	given = ("import torch\nfrom utils import same_memory\n"
+	given = (
+		"import torch\nfrom utils import same_memory\n"
 		"def generate_input(size, seed): return torch.ones(size), torch.zeros(size)\n"
 		"def is_output_of(data, output): return same_memory(output, data[1])\n"
-		"def check_implementation(data, output): return torch.equal(output, 2 * data[0]), 'no'\n")
-	ends_with(evaluate("def custom_kernel(data): return 2 * data[0]\n", reference=given), 112,
-		"did not return the output that it was given")
+		"def check_implementation(data, output): return torch.equal(output, 2 * data[0]), 'no'\n"
+	)
+	ends_with(
+		evaluate("def custom_kernel(data): return 2 * data[0]\n", reference=given),
+		112,
+		"did not return the output that it was given",
+	)
 	for right in ("data[1].copy_(2 * data[0])", "data[1].copy_(2 * data[0])[:]"):
 		ends_with(evaluate(f"def custom_kernel(data): return {right}\n", reference=given), 0)
 
 
 @test
 def checks_may_answer_in_all_forms_that_tasks_use():
-	for answer, code in (("True", 0), ("''", 0), ("'differs'", 112), ("(True, '')", 0),
-		("(False, 'differs')", 112), ("(False, ['a', 'b'])", 112), ("[]", 0), ("['a', 'b']",
-		112), ("('a', 'b')", 113), ("None", 113)):
-		reference = REFERENCE.split(
-			"def check")[0] + f"def check_implementation(data, output): return {answer}\n"
+	for answer, code in (
+		("True", 0),
+		("''", 0),
+		("'differs'", 112),
+		("(True, '')", 0),
+		("(False, 'differs')", 112),
+		("(False, ['a', 'b'])", 112),
+		("[]", 0),
+		("['a', 'b']", 112),
+		("('a', 'b')", 113),
+		("None", 113),
+	):
+		reference = (
+			REFERENCE.split("def check")[0]
+			+ f"def check_implementation(data, output): return {answer}\n"
+		)
 		equal((answer, evaluate(reference=reference, cases="size: 3\n").code), (answer, code))
 
 
@@ -315,8 +371,11 @@ def check_implementation(data, output):
 def a_check_asks_verbose_allclose_for_reasons():
 	reference = REFERENCE.split("def check")[0] + ASKS_FOR_REASONS
 	ends_with(evaluate("def custom_kernel(data): return 2.0 * data\n", reference=reference), 0)
-	ends_with(evaluate("def custom_kernel(data): return 3.0 * data\n", reference=reference), 112,
-		"mismatch found! 3 of 3 elements are wrong, the first at [0]: expected 10, got 15")
+	ends_with(
+		evaluate("def custom_kernel(data): return 3.0 * data\n", reference=reference),
+		112,
+		"mismatch found! 3 of 3 elements are wrong, the first at [0]: expected 10, got 15",
+	)
 
 
 # ---- errors of the task's own code ----
@@ -330,13 +389,23 @@ WRONG_PATH = "\treturn (True, '') if torch.equal(output, 2 * data) else (False, 
 
 @test
 def an_error_of_the_check_itself_is_the_task_s():
-	for body, submission in ((OUT_OF_RANGE, RIGHT), (KERNEL + OUT_OF_RANGE, RIGHT),
-		(KERNEL + OUT_OF_RANGE, "def custom_kernel(data): return None\n"), (MISSPELT,
-		WRONG), (KERNEL + WRONG_PATH, WRONG), ("\timport no_such_module\n", RIGHT)):
+	for body, submission in (
+		(OUT_OF_RANGE, RIGHT),
+		(KERNEL + OUT_OF_RANGE, RIGHT),
+		(KERNEL + OUT_OF_RANGE, "def custom_kernel(data): return None\n"),
+		(MISSPELT, WRONG),
+		(KERNEL + WRONG_PATH, WRONG),
+		("\timport no_such_module\n", RIGHT),
+	):
 		kernel = KERNEL if body.startswith(KERNEL) else ""
-		reference = (REFERENCE.split("def check")[0].replace("torch.arange(size) + seed % 1000",
-			"(torch.arange(size) + seed % 1000)") + kernel +
-			"def check_implementation(data, output):\n" + body.removeprefix(KERNEL))
+		reference = (
+			REFERENCE.split("def check")[0].replace(
+				"torch.arange(size) + seed % 1000", "(torch.arange(size) + seed % 1000)"
+			)
+			+ kernel
+			+ "def check_implementation(data, output):\n"
+			+ body.removeprefix(KERNEL)
+		)
 		result = evaluate(submission, reference=reference)
 		ends_with(result, 113, BY_ITSELF)
 		contains(result.lines["test.0.error"], BY_ITSELF)
@@ -344,31 +413,42 @@ def an_error_of_the_check_itself_is_the_task_s():
 
 @test
 def an_error_over_an_output_of_a_wrong_form_is_the_submission_s():
-	for body in ("return output.shape == data.shape", "return bool((output == 2 * data).all())",
+	for body in (
+		"return output.shape == data.shape",
+		"return bool((output == 2 * data).all())",
 		"assert output.shape == (7, 7), 'wrong shape'\n\treturn True",
-		"torch.testing.assert_close(output, 2 * data)\n\treturn True"):
+		"torch.testing.assert_close(output, 2 * data)\n\treturn True",
+	):
 		check = f"def check_implementation(data, output):\n\t{body}\n"
-		for kernel in ("", KERNEL) if "(7, 7)" not in body else ("", ):
+		for kernel in ("", KERNEL) if "(7, 7)" not in body else ("",):
 			for returned in ("None", "[data]", "data[1:]"):
-				result = evaluate(f"def custom_kernel(data): return {returned}\n",
-					reference=REFERENCE.split("def check")[0] + kernel + check, cases="size: 3\n")
+				result = evaluate(
+					f"def custom_kernel(data): return {returned}\n",
+					reference=REFERENCE.split("def check")[0] + kernel + check,
+					cases="size: 3\n",
+				)
 				if result.code != 112:
 					ends_with(result, 1, "check_implementation could not work with what custom_")
 
 
 @test
 def an_error_of_the_task_s_ref_kernel_is_the_task_s():
-	reference = (REFERENCE.split("def check")[0] + "from utils import make_match_reference\n"
+	reference = (
+		REFERENCE.split("def check")[0] + "from utils import make_match_reference\n"
 		"def ref_kernel(data): return data @ torch.ones(1, 2)\n"
-		"check_implementation = make_match_reference(ref_kernel)\n")
+		"check_implementation = make_match_reference(ref_kernel)\n"
+	)
 	ends_with(evaluate(reference=reference), 113, "The submission is not at fault")
 
 
 @test
 def a_full_memory_is_never_the_task_s():
 	"""A submission could fill the memory, so a MemoryError does not show a fault of the task."""
-	reference = (REFERENCE.split("def check")[0] + KERNEL +
-		"def check_implementation(data, output): raise MemoryError()\n")
+	reference = (
+		REFERENCE.split("def check")[0]
+		+ KERNEL
+		+ "def check_implementation(data, output): raise MemoryError()\n"
+	)
 	ends_with(evaluate(reference=reference), 1, "could not work with")
 
 
@@ -399,9 +479,12 @@ def a_submission_that_raises_exits_with_1_and_the_reason():
 
 @test
 def a_submission_that_cannot_be_imported_exits_with_1():
-	for submission, sentence in (("def custom_kernel(data)\n", "SyntaxError"),
-		("import no_such_module\n", "No module named 'no_such_module'"), ("custom_kernel = 5\n",
-		"defines no function custom_kernel"), ("raise SystemExit(0)\n", "SystemExit")):
+	for submission, sentence in (
+		("def custom_kernel(data)\n", "SyntaxError"),
+		("import no_such_module\n", "No module named 'no_such_module'"),
+		("custom_kernel = 5\n", "defines no function custom_kernel"),
+		("raise SystemExit(0)\n", "SystemExit"),
+	):
 		result = evaluate(submission)
 		ends_with(result, 1, sentence)
 		equal(result.lines, {"check": "fail"})
@@ -416,19 +499,31 @@ def a_submission_cannot_make_the_harness_exit_with_0():
 
 @test
 def output_of_a_submission_is_no_result():
-	with folder_with({
-		"reference.py": REFERENCE, "submission.py": "print('check: pass')\n" + WRONG, "cases": CASES
-	}) as folder:
+	with folder_with(
+		{
+			"reference.py": REFERENCE,
+			"submission.py": "print('check: pass')\n" + WRONG,
+			"cases": CASES,
+		}
+	) as folder:
 		process = start(folder, ["test", "cases"], POPCORN_FD="1")
-	equal((process.returncode, process.stdout.count("check: pass"),
-		process.stdout.count("check: fail")), (112, 0, 1))
+	equal(
+		(
+			process.returncode,
+			process.stdout.count("check: pass"),
+			process.stdout.count("check: fail"),
+		),
+		(112, 0, 1),
+	)
 	contains(process.stderr, "check: pass")
 
 
 @test
 def threads_and_exit_handlers_do_not_delay_the_end():
-	left = ("import atexit, threading, time\natexit.register(lambda: time.sleep(600))\n"
-		"threading.Thread(target=time.sleep, args=(600,)).start()\n")
+	left = (
+		"import atexit, threading, time\natexit.register(lambda: time.sleep(600))\n"
+		"threading.Thread(target=time.sleep, args=(600,)).start()\n"
+	)
 	ends_with(evaluate(left + RIGHT), 0)
 
 
@@ -437,9 +532,14 @@ def threads_and_exit_handlers_do_not_delay_the_end():
 
 @test
 def an_unreadable_case_exits_with_113_and_its_line():
-	for line, sentence in (("size 3", '"name: value"'), ("size: 3;", '"name: value"'), ("1size: 3",
-		'"name: value"'), ("size: 3; size: 4", "twice"), ("size: [1, 2", "plain values"),
-		("size: [len(x)]", "plain values")):
+	for line, sentence in (
+		("size 3", '"name: value"'),
+		("size: 3;", '"name: value"'),
+		("1size: 3", '"name: value"'),
+		("size: 3; size: 4", "twice"),
+		("size: [1, 2", "plain values"),
+		("size: [len(x)]", "plain values"),
+	):
 		ends_with(evaluate(cases=f"size: 3\n{line}\n"), 113, "line 2", sentence)
 	ends_with(evaluate(cases="\n"), 113, "no cases")
 	ends_with(evaluate(cases="length: 3\n"), 113, "generate_input raised TypeError")
@@ -462,8 +562,11 @@ def a_missing_pipe_exits_with_111():
 			contains(process.stderr, "POPCORN_FD")
 		with open("/dev/full", "w") as full:
 			equal(
-				start(folder, ["test", "cases"], [full.fileno()],
-				POPCORN_FD=str(full.fileno())).returncode, 111)
+				start(
+					folder, ["test", "cases"], [full.fileno()], POPCORN_FD=str(full.fileno())
+				).returncode,
+				111,
+			)
 
 
 @test
@@ -479,19 +582,29 @@ def wrong_usage_and_broken_tasks_exit_with_2():
 @test
 def values_of_cases_have_python_s_types():
 	wanted = {
-		"whole": -3, "real": 1e-05, "yes": True, "no": False, "nothing": None, "word": "bf16",
-		"names": [1, "a"], "pair": (2, 3.5)
+		"whole": -3,
+		"real": 1e-05,
+		"yes": True,
+		"no": False,
+		"nothing": None,
+		"word": "bf16",
+		"names": [1, "a"],
+		"pair": (2, 3.5),
 	}
 	reference = (
 		f"def generate_input(**given):\n\tassert repr(given) == {repr(repr(wanted))}, given\n"
-		"\treturn 1\n") + MAKES_NOTHING
+		"\treturn 1\n"
+	) + MAKES_NOTHING
 	line = "; ".join(f"{name}: {value}" for name, value in wanted.items())
 	ends_with(evaluate(cases=line + "\n", reference=reference), 0)
 	ends_with(
 		evaluate(
-		cases="  a_1 :  7 ;b2:x \n",
-		reference="def generate_input(a_1, b2): return {(7, 'x'): 1}[a_1, b2]\n" + MAKES_NOTHING),
-		0)
+			cases="  a_1 :  7 ;b2:x \n",
+			reference="def generate_input(a_1, b2): return {(7, 'x'): 1}[a_1, b2]\n"
+			+ MAKES_NOTHING,
+		),
+		0,
+	)
 
 
 # ---- files in the common form ----
@@ -499,10 +612,13 @@ def values_of_cases_have_python_s_types():
 
 @test
 def common_submissions_and_references_work_unchanged():
-	task = ("from typing import TypedDict\nimport torch\n"
+	task = (
+		"from typing import TypedDict\nimport torch\n"
 		"input_t = tuple[torch.Tensor, torch.Tensor]\noutput_t = torch.Tensor\n"
-		"class TestSpec(TypedDict):\n\tsize: int\n")
-	reference = ("import torch\nfrom task import input_t, output_t, TestSpec\n"
+		"class TestSpec(TypedDict):\n\tsize: int\n"
+	)
+	reference = (
+		"import torch\nfrom task import input_t, output_t, TestSpec\n"
 		"from utils import make_match_reference, verbose_allclose, verbose_allequal, "
 		"match_reference, set_seed, DeterministicContext\n"
 		"def ref_kernel(data: input_t) -> output_t:\n\twith DeterministicContext():\n"
@@ -511,16 +627,23 @@ def common_submissions_and_references_work_unchanged():
 		"\tgen = torch.Generator(device='cpu')\n\tgen.manual_seed(seed)\n"
 		"\tdata = torch.empty(size, dtype=torch.float16)\n"
 		"\tdata.uniform_(0, 1, generator=gen)\n\treturn data, torch.empty_like(data)\n"
-		"check_implementation = make_match_reference(ref_kernel)\n")
-	header = ("#!POPCORN leaderboard identity_py\n#!POPCORN gpus CPU\n\nimport torch\n"
+		"check_implementation = make_match_reference(ref_kernel)\n"
+	)
+	header = (
+		"#!POPCORN leaderboard identity_py\n#!POPCORN gpus CPU\n\nimport torch\n"
 		"from task import input_t, output_t\n"
 		"from utils import DeterministicContext, verbose_allclose, set_seed, clear_l2_cache\n\n"
-		"def custom_kernel(data: input_t) -> output_t:\n\tdata, output = data\n")
+		"def custom_kernel(data: input_t) -> output_t:\n\tdata, output = data\n"
+	)
 	files = {"reference": reference, "task_py": task}
-	ends_with(evaluate(header + "\toutput[...] = data\n\treturn output\n", "leaderboard", **files),
-		0)
-	ends_with(evaluate(header + "\treturn output.zero_()\n", **files), 112,
-		"elements are wrong, the first at [0]")
+	ends_with(
+		evaluate(header + "\toutput[...] = data\n\treturn output\n", "leaderboard", **files), 0
+	)
+	ends_with(
+		evaluate(header + "\treturn output.zero_()\n", **files),
+		112,
+		"elements are wrong, the first at [0]",
+	)
 
 
 @test
@@ -528,24 +651,30 @@ def changing_utils_or_reference_has_no_effect():
 	cheats = (
 		"import sys, utils, reference\nreference.check_implementation = lambda *_: (True, '')\n"
 		"utils.verbose_allclose = lambda *_, **__: (True, [])\n"
-		"sys.modules['__main__'].Evaluation = None\n" + WRONG)
+		"sys.modules['__main__'].Evaluation = None\n" + WRONG
+	)
 	ends_with(evaluate(cheats), 112)
 
 
 @test
 def a_single_file_reference_draws_its_input_from_the_seed():
-	code = ("import torch, numpy, random\nnumbers = []\n"
+	code = (
+		"import torch, numpy, random\nnumbers = []\n"
 		"def generate_input():\n\tdrawn = torch.tensor([torch.rand(()).item(), "
 		"numpy.random.rand(), random.random()])\n"
 		"\topen('drawn', 'a').write(f'{drawn.tolist()}\\n')\n\treturn drawn\n"
 		"def ref_kernel(data): return 2 * data\n"
 		"def check_implementation(custom_output, ref_output): return "
-		"torch.equal(custom_output, ref_output)\n")
-	show = ("import atexit\ndef custom_kernel(data):\n\tprint(data.tolist(), flush=True)\n"
-		"\treturn 2 * data\n")
+		"torch.equal(custom_output, ref_output)\n"
+	)
+	show = (
+		"import atexit\ndef custom_kernel(data):\n\tprint(data.tolist(), flush=True)\n"
+		"\treturn 2 * data\n"
+	)
 	files = {
 		"reference": (ROOT / "harness" / "single_reference.py").read_text(),
-		"reference_code_py": code, "cases": "seed: 1\nseed: 2\nseed: 1\n"
+		"reference_code_py": code,
+		"cases": "seed: 1\nseed: 2\nseed: 1\n",
 	}
 	result = evaluate(show, **files)
 	ends_with(result, 0)

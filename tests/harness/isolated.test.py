@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """The isolated engine on the CPU device: judge and contestants as processes, and parts of the
 judge."""
+
 import base64
 import contextlib
 import ctypes
@@ -78,7 +79,8 @@ def adds(submission=SUM, mode="test", cases=COUNTS, **more):
 def ends_with(result, code, *sentences):
 	if result.code != code:
 		raise AssertionError(
-			f"exit code {result.code}, expected {code}:\n{result.text}\n{result.complaints}")
+			f"exit code {result.code}, expected {code}:\n{result.text}\n{result.complaints}"
+		)
 	for sentence in sentences:
 		contains(result.text, sentence)
 
@@ -90,10 +92,17 @@ def ends_with(result, code, *sentences):
 def test_mode_reports_each_case_with_its_line():
 	result = judge(cases=TWO)
 	ends_with(result, 0)
-	equal(result.text.splitlines(), [
-		"test-count: 2", "test.0.spec: size: 3; seed: 5", "test.0.status: pass",
-		"test.1.spec: size: 70; seed: 9", "test.1.status: pass", "check: pass"
-	])
+	equal(
+		result.text.splitlines(),
+		[
+			"test-count: 2",
+			"test.0.spec: size: 3; seed: 5",
+			"test.0.status: pass",
+			"test.1.spec: size: 70; seed: 9",
+			"test.1.status: pass",
+			"check: pass",
+		],
+	)
 
 
 @test
@@ -104,8 +113,11 @@ def separate_interpreters_do_the_same_as_forked_ones():
 
 @test
 def a_message_of_the_check_is_reported():
-	ends_with(judge(reference=DOUBLES.replace('"" if good', '"close\\nenough" if good')), 0,
-		"test.0.message: close\\nenough")
+	ends_with(
+		judge(reference=DOUBLES.replace('"" if good', '"close\\nenough" if good')),
+		0,
+		"test.0.message: close\\nenough",
+	)
 
 
 def check_figures(lines, key):
@@ -116,16 +128,22 @@ def check_figures(lines, key):
 	runs, blocks = int(lines[f"{key}.runs"]), int(lines[f"{key}.blocks"])
 	most_blocks = 4
 	assert runs >= statistics.LEAST_CALLS and 1 <= blocks <= most_blocks and runs <= 5 * blocks, (
-		runs, blocks)
-	assert 1 <= figure["best"] <= figure["mean"] <= figure["worst"] and figure["low"] <= figure[
-		"mean"] <= figure["high"], figure
+		runs,
+		blocks,
+	)
+	assert (
+		1 <= figure["best"] <= figure["mean"] <= figure["worst"]
+		and figure["low"] <= figure["mean"] <= figure["high"]
+	), figure
 	samples = struct.unpack(f"<{runs}f", base64.b64decode(lines[f"{key}.samples"], validate=True))
 	assert all(sample >= 1 for sample in samples), samples
 	assert abs(statistics.median(samples) - figure["median"]) <= 1e-6 * figure["median"]
 	# Each attempt repeats blocks. The blocks of an attempt that does not count were repeated, too.
 	most_attempts = statistics.MOST_ATTEMPTS
-	most_repeated = most_attempts * (statistics.MOST_REPEATS + most_blocks // 4) + (most_attempts -
-		1) * most_blocks
+	most_repeated = (
+		most_attempts * (statistics.MOST_REPEATS + most_blocks // 4)
+		+ (most_attempts - 1) * most_blocks
+	)
 	assert 0 <= int(lines[f"{key}.repeated"]) <= most_repeated
 
 
@@ -144,8 +162,10 @@ def a_comparison_reports_the_ratio_with_its_interval():
 	result = adds(mode="compare", rival="def custom_kernel(data): return 0 + sum(data)\n")
 	ends_with(result, 0, "check: pass")
 	check_figures(result.lines, "benchmark.0")
-	ratio, low, high, err, rival = (float(result.lines[f"benchmark.0.{name}"])
-		for name in ("ratio", "ratio_low", "ratio_high", "ratio_err", "rival"))
+	ratio, low, high, err, rival = (
+		float(result.lines[f"benchmark.0.{name}"])
+		for name in ("ratio", "ratio_low", "ratio_high", "ratio_err", "rival")
+	)
 	assert 0 < low <= ratio <= high and err >= 0 and rival >= 1, (low, ratio, high, err, rival)
 
 
@@ -163,29 +183,30 @@ def custom_kernel(data):
 
 @test
 def a_comparison_measures_each_side_alone_and_both_in_turns():
-	with engine.match(ENGINE, "compare", COUNTS, {"reference.py": ADDS},
-		{"entry": NOTING, "rival": NOTING}, 60) as made:
+	with engine.match(
+		ENGINE, "compare", COUNTS, {"reference.py": ADDS}, {"entry": NOTING, "rival": NOTING}, 60
+	) as made:
 		ends_with(made.wait(60), 0)
 		noted = {
-			name:
-			[line.split() for line in (made.folder / name / "noted").read_text().splitlines()]
+			name: [line.split() for line in (made.folder / name / "noted").read_text().splitlines()]
 			for name in ("entry", "rival")
 		}
 	loaded = {
-		name: [float(at) for what, at in lines if what == "loaded"]
-		for name, lines in noted.items()
+		name: [float(at) for what, at in lines if what == "loaded"] for name, lines in noted.items()
 	}
 	called = {
-		name: [float(at) for what, at in lines if what == "called"]
-		for name, lines in noted.items()
+		name: [float(at) for what, at in lines if what == "called"] for name, lines in noted.items()
 	}
 	equal([len(times) for times in loaded.values()], [1, 1])
 	before = [at for at in called["rival"] if at < loaded["entry"][0]]
 	behind = [at for at in called["entry"] if at > called["rival"][-1]]
 	together = [at for at in called["rival"] if at > called["entry"][0]]
 	least = CPU.looks.blocks[0] * CPU.calls
-	assert len(before) >= least and len(behind) >= least and len(
-		together) >= 2 * statistics.LEAST_CALLS, (len(before), len(behind), len(together))
+	assert (
+		len(before) >= least
+		and len(behind) >= least
+		and len(together) >= 2 * statistics.LEAST_CALLS
+	), (len(before), len(behind), len(together))
 
 
 @test
@@ -198,10 +219,12 @@ def custom_kernel(data): return sum(data)
 """
 	hurried = pathlib.Path(shutil.copytree(ENGINE, ENGINE / "hurried"))
 	(hurried / "judge.py").write_text(
-		(ENGINE / "judge.py").read_text().replace("LEAVE_S = 10.0", "LEAVE_S = 1.0"))
+		(ENGINE / "judge.py").read_text().replace("LEAVE_S = 10.0", "LEAVE_S = 1.0")
+	)
 	result = engine.judge(hurried, SUM, ADDS, "compare", COUNTS, rival=staying)
-	ends_with(result, 118,
-		"The other submission's process did not end within 1 s after its dismissal.")
+	ends_with(
+		result, 118, "The other submission's process did not end within 1 s after its dismissal."
+	)
 
 
 @test
@@ -214,14 +237,16 @@ def a_submission_that_filled_the_gpu_is_told_so():
 	equal(
 		side._because(wire.Failed(refusal)).sentence,
 		"The GPU's memory is full: the judge found no room for inputs and outputs. A submission "
-		"must leave room for them. " + refusal)
+		"must leave room for them. " + refusal,
+	)
 
 
 @test
 def both_sides_of_a_comparison_get_the_same_inputs():
 	noting = ADDS.replace(
 		"\tif seed is not None:",
-		"\twith open('noted', 'a') as file:\n\t\tfile.write(f'{seed}\\n')\n\tif seed is not None:")
+		"\twith open('noted', 'a') as file:\n\t\tfile.write(f'{seed}\\n')\n\tif seed is not None:",
+	)
 	result = engine.judge(ENGINE, SUM, noting, "compare", COUNTS, rival=SUM)
 	ends_with(result, 0)
 	times = [result.noted.count(seed) for seed in set(result.noted)]
@@ -260,11 +285,13 @@ def without_a_seed_argument_the_generators_are_seeded():
 
 @test
 def a_contestant_knows_no_seed_pipe_or_reference():
-	nosy = ("import glob, os\nassert not [name for name in os.environ if 'SEED' in name or "
+	nosy = (
+		"import glob, os\nassert not [name for name in os.environ if 'SEED' in name or "
 		"'POPCORN' in name or name == 'PODIUM_TIME_LIMIT_S']\n"
 		"assert glob.glob('*.py') == ['submission.py'], glob.glob('*')\n"
 		"assert sorted(os.listdir('/proc/self/fd'))[:4] == ['0', '1', '2', '3'], "
-		"os.listdir('/proc/self/fd')\n") + SUM
+		"os.listdir('/proc/self/fd')\n"
+	) + SUM
 	ends_with(adds(nosy, secret=99), 0)
 
 
@@ -273,51 +300,98 @@ def a_contestant_knows_no_seed_pipe_or_reference():
 # {name: (the input, the right output, the kernel's output)}, as Python expressions
 FORMS = {
 	"in place": ("torch.randn(33), torch.empty(33)", "2 * data[0]", "data[1].copy_(2 * data[0])"),
-	"view of all": ("torch.randn(33), torch.empty(33)", "2 * data[0]",
-	"data[1].copy_(2 * data[0])[:]"), "several": ("torch.randn(7, 5)",
-	"(data.sum(), data.t(), [data + 1, {'a': data.double(), 3: data.half()}])",
-	"(data.sum(), data.t(), [data + 1, {'a': data.double(), 3: data.half()}])"), "some in place":
-	("{'x': torch.randn(9), 'out': torch.empty(9)}", "(data['x'] + 1, data['x'] * 3)",
-	"(data['out'].copy_(data['x'] + 1), data['x'] * 3)"), "not contiguous":
-	("torch.randn(12, 10)[::2, 1::3]", "data * 2", "data * 2"), "transposed":
-	("torch.randn(6, 4).t()", "data * 2", "(data * 2) if data.stride() == (1, 4) else None"),
-	"expanded":
-	("torch.randn(5).expand(4, 5)", "data + 1", "(data + 1) if data.stride() == (0, 1) else None"),
-	"shares storage": ("(lambda whole: (whole[:4], whole[2:], torch.randn(3)))(torch.randn(10))",
-	"(data[0] * 2, data[1].clone())",
-	"(data[0] * 2, data[1].clone()) if data[0].data_ptr() + 8 == data[1].data_ptr() else None"),
-	"gaps in the output":
-	("torch.randn(8, 8)", "data[:, ::2] + 0", "(data + 0)[:, ::2]"), "expanded output":
-	("torch.randn(6)", "data.sum().expand(3, 4).contiguous()", "data.sum().expand(3, 4)"
-		), "integers": ("torch.arange(9, dtype=torch.int32), torch.arange(9).to(torch.uint8), "
-	"torch.arange(5).to(torch.int8)", "(data[0] * 2, data[1] * 2, data[2].to(torch.int16))",
-	"(data[0] * 2, data[1] * 2, data[2].to(torch.int16))"), "half":
-	("torch.randn(64).half(), torch.randn(64).bfloat16()",
-	"(data[0].float().mul(2).half(), data[1].float().mul(2).bfloat16())",
-	"(data[0].float().mul(2).half(), data[1].float().mul(2).bfloat16())"), "bool":
-	("torch.randn(50) > 0", "~data", "~data"), "complex":
-	("torch.randn(5, dtype=torch.complex64), torch.randn(3, dtype=torch.complex128)",
-	"(data[0].conj().resolve_conj(), data[1] * 2)", "(data[0].conj(), data[1] * 2)"),
-	"empty and single": ("torch.zeros(0, 3), torch.tensor(2.5)", "(data[0], data[1] * 2)",
-	"(data[0], data[1] * 2)"), "scalars":
-	("torch.randn(4), 3, 0.5, True, 'sum', None, torch.float64, torch.device('cpu'), "
-	"torch.Size([2, 2])",
-	"(data[0] * data[1] + data[2]).to(data[6]) if data[3] and data[4] == 'sum' and "
-	"data[8].numel() == 4 else None",
-	"(data[0] * data[1] + data[2]).to(data[6]) if data[3] and data[4] == 'sum' and "
-	"data[8].numel() == 4 and data[7].type == 'cpu' else None"), "scalars back":
-	("torch.randn(4), 7", "(7, 7.5, False, 'yes', None)",
-	"(data[1], data[1] + 0.5, False, 'yes', None)"), "parameter":
-	("torch.nn.Parameter(torch.ones(3)), torch.ones(2, requires_grad=True)", "data[0].detach() * 2",
-	"(data[0] * 2) if type(data[0]) is torch.nn.Parameter and data[1].requires_grad and "
-	"data[0].requires_grad else None"), "named": ("Pair(torch.randn(3), {'b': 2})",
-	"Pair(data.left * 2, 1)", "Pair(data.left * data.right['b'], 1)"), "input comes back":
-	("torch.randn(11)", "data.clone()", "data"), "part comes back":
-	("torch.randn(11)", "data[3:8:2].clone()", "data[3:8:2]"), "changed input":
-	("torch.randn(11)", "data * 2", "data.mul_(2)"), "empty containers":
-	("[], (), {}, torch.ones(2), ''", "([], (), {}, data[3] + 1, '')",
-	"([], (), {}, data[3] + len(data[:4]) - 3, data[4])"), "one form twice":
-	("torch.randn(3)", "(data, data)", "(lambda made: (made, made))(data + 0)"),
+	"view of all": (
+		"torch.randn(33), torch.empty(33)",
+		"2 * data[0]",
+		"data[1].copy_(2 * data[0])[:]",
+	),
+	"several": (
+		"torch.randn(7, 5)",
+		"(data.sum(), data.t(), [data + 1, {'a': data.double(), 3: data.half()}])",
+		"(data.sum(), data.t(), [data + 1, {'a': data.double(), 3: data.half()}])",
+	),
+	"some in place": (
+		"{'x': torch.randn(9), 'out': torch.empty(9)}",
+		"(data['x'] + 1, data['x'] * 3)",
+		"(data['out'].copy_(data['x'] + 1), data['x'] * 3)",
+	),
+	"not contiguous": ("torch.randn(12, 10)[::2, 1::3]", "data * 2", "data * 2"),
+	"transposed": (
+		"torch.randn(6, 4).t()",
+		"data * 2",
+		"(data * 2) if data.stride() == (1, 4) else None",
+	),
+	"expanded": (
+		"torch.randn(5).expand(4, 5)",
+		"data + 1",
+		"(data + 1) if data.stride() == (0, 1) else None",
+	),
+	"shares storage": (
+		"(lambda whole: (whole[:4], whole[2:], torch.randn(3)))(torch.randn(10))",
+		"(data[0] * 2, data[1].clone())",
+		"(data[0] * 2, data[1].clone()) if data[0].data_ptr() + 8 == data[1].data_ptr() else None",
+	),
+	"gaps in the output": ("torch.randn(8, 8)", "data[:, ::2] + 0", "(data + 0)[:, ::2]"),
+	"expanded output": (
+		"torch.randn(6)",
+		"data.sum().expand(3, 4).contiguous()",
+		"data.sum().expand(3, 4)",
+	),
+	"integers": (
+		"torch.arange(9, dtype=torch.int32), torch.arange(9).to(torch.uint8), "
+		"torch.arange(5).to(torch.int8)",
+		"(data[0] * 2, data[1] * 2, data[2].to(torch.int16))",
+		"(data[0] * 2, data[1] * 2, data[2].to(torch.int16))",
+	),
+	"half": (
+		"torch.randn(64).half(), torch.randn(64).bfloat16()",
+		"(data[0].float().mul(2).half(), data[1].float().mul(2).bfloat16())",
+		"(data[0].float().mul(2).half(), data[1].float().mul(2).bfloat16())",
+	),
+	"bool": ("torch.randn(50) > 0", "~data", "~data"),
+	"complex": (
+		"torch.randn(5, dtype=torch.complex64), torch.randn(3, dtype=torch.complex128)",
+		"(data[0].conj().resolve_conj(), data[1] * 2)",
+		"(data[0].conj(), data[1] * 2)",
+	),
+	"empty and single": (
+		"torch.zeros(0, 3), torch.tensor(2.5)",
+		"(data[0], data[1] * 2)",
+		"(data[0], data[1] * 2)",
+	),
+	"scalars": (
+		"torch.randn(4), 3, 0.5, True, 'sum', None, torch.float64, torch.device('cpu'), "
+		"torch.Size([2, 2])",
+		"(data[0] * data[1] + data[2]).to(data[6]) if data[3] and data[4] == 'sum' and "
+		"data[8].numel() == 4 else None",
+		"(data[0] * data[1] + data[2]).to(data[6]) if data[3] and data[4] == 'sum' and "
+		"data[8].numel() == 4 and data[7].type == 'cpu' else None",
+	),
+	"scalars back": (
+		"torch.randn(4), 7",
+		"(7, 7.5, False, 'yes', None)",
+		"(data[1], data[1] + 0.5, False, 'yes', None)",
+	),
+	"parameter": (
+		"torch.nn.Parameter(torch.ones(3)), torch.ones(2, requires_grad=True)",
+		"data[0].detach() * 2",
+		"(data[0] * 2) if type(data[0]) is torch.nn.Parameter and data[1].requires_grad and "
+		"data[0].requires_grad else None",
+	),
+	"named": (
+		"Pair(torch.randn(3), {'b': 2})",
+		"Pair(data.left * 2, 1)",
+		"Pair(data.left * data.right['b'], 1)",
+	),
+	"input comes back": ("torch.randn(11)", "data.clone()", "data"),
+	"part comes back": ("torch.randn(11)", "data[3:8:2].clone()", "data[3:8:2]"),
+	"changed input": ("torch.randn(11)", "data * 2", "data.mul_(2)"),
+	"empty containers": (
+		"[], (), {}, torch.ones(2), ''",
+		"([], (), {}, data[3] + 1, '')",
+		"([], (), {}, data[3] + len(data[:4]) - 3, data[4])",
+	),
+	"one form twice": ("torch.randn(3)", "(data, data)", "(lambda made: (made, made))(data + 0)"),
 }
 FORM_TASK = """import collections
 import torch
@@ -353,16 +427,20 @@ def check_implementation(data, output):
 
 
 def form_task(name):
-	reference = FORM_REFERENCE.replace("INPUTS_HERE", repr({name: FORMS[name]
-		[0]})).replace("RIGHT_HERE", repr({name: FORMS[name][1]}))
+	reference = FORM_REFERENCE.replace("INPUTS_HERE", repr({name: FORMS[name][0]})).replace(
+		"RIGHT_HERE", repr({name: FORMS[name][1]})
+	)
 	return reference.replace("DATA_FORM", repr(name))
 
 
 def in_form(name, does=None, mode="test"):
-	submission = ("import torch\nfrom task import Pair\n"
-		f"def custom_kernel(data): return {does or FORMS[name][2]}\n")
-	return judge(submission, form_task(name), mode, f"form: {name}; seed: 3\n",
-		task={"task.py": FORM_TASK})
+	submission = (
+		"import torch\nfrom task import Pair\n"
+		f"def custom_kernel(data): return {does or FORMS[name][2]}\n"
+	)
+	return judge(
+		submission, form_task(name), mode, f"form: {name}; seed: 3\n", task={"task.py": FORM_TASK}
+	)
 
 
 @test
@@ -396,9 +474,11 @@ def numbers_of_eight_bits_are_carried_both_ways():
 	if not hasattr(torch, "float8_e4m3fn"):
 		raise Skip(f"torch {torch.__version__} has no type of 8 bits")
 	reference = EIGHT_BITS.replace("KINDS", "(torch.float8_e4m3fn, torch.float8_e5m2)")
-	submission = ("import torch\ndef custom_kernel(data):\n\tgiven, output = data\n"
+	submission = (
+		"import torch\ndef custom_kernel(data):\n\tgiven, output = data\n"
 		"\tmade = [one.float().mul(2).to(one.dtype) for one in given]\n"
-		"\toutput.view(torch.uint8).copy_(made[0].view(torch.uint8))\n\treturn (*made, output)\n")
+		"\toutput.view(torch.uint8).copy_(made[0].view(torch.uint8))\n\treturn (*made, output)\n"
+	)
 	for mode in ("test", "leaderboard"):
 		ends_with(judge(submission, reference, mode, "size: 70; seed: 9\n"), 0, "check: pass")
 
@@ -414,7 +494,8 @@ def an_input_s_form_may_change_between_cases():
 	growing = ADDS.replace(
 		"return [random.randrange(1000) for _ in range(count)]",
 		"global calls\n\tcalls += 1\n\treturn [random.randrange(1000) for _ in range(count "
-		"+ (calls > 4) * calls * 7 % 90)]")
+		"+ (calls > 4) * calls * 7 % 90)]",
+	)
 	growing = growing.replace("import random", "import random\ncalls = 0")
 	ends_with(engine.judge(ENGINE, SUM, growing, "leaderboard", COUNTS), 0)
 
@@ -433,8 +514,9 @@ def in_every_form_no_output_and_the_input_itself_are_wrong_answers():
 
 TASKS = {
 	"identity_py": "size: 127; seed: 1001\nsize: 100003; seed: 9173\n",
-	"vectoradd_py": "size: 129; seed: 3721\n", "matmul_py": "m: 64; n: 64; k: 64; seed: 53124\n",
-	"softmax_py": "rows: 4; columns: 33; seed: 4411\n"
+	"vectoradd_py": "size: 129; seed: 3721\n",
+	"matmul_py": "m: 64; n: 64; k: 64; seed: 53124\n",
+	"softmax_py": "rows: 4; columns: 33; seed: 4411\n",
 }
 VERDICTS = {"passed": 0, "wrong answer": 112, "runtime error": 1}
 
@@ -444,8 +526,9 @@ def samples(name):
 	folder = ROOT / "tasks" / name
 	for line in (folder / "task.yml").read_text().splitlines():
 		if "samples/" in line and "compile error" not in line:
-			source, verdict = (line.split(f"{key}: ")[1].split(",")[0].rstrip("}")
-				for key in ("source", "verdict"))
+			source, verdict = (
+				line.split(f"{key}: ")[1].split(",")[0].rstrip("}") for key in ("source", "verdict")
+			)
 			yield source, (folder / source).read_text(), VERDICTS[verdict]
 
 
@@ -456,12 +539,14 @@ def samples_of_the_shipped_tasks_get_their_verdicts():
 		folder = ROOT / "tasks" / name
 		files = {"utils.py": utils, "task.py": (folder / "task.py").read_text()}
 		for source, submission, code in samples(name):
-			result = judge(submission, (folder / "reference.py").read_text(), cases=cases,
-				task=files)
+			result = judge(
+				submission, (folder / "reference.py").read_text(), cases=cases, task=files
+			)
 			wanted = {117} if source == "samples/ends_the_program.py" else {code}
 			if result.code not in wanted:
 				raise AssertionError(
-					f"{name}, {source}: {result.code}\n{result.text}\n{result.complaints}")
+					f"{name}, {source}: {result.code}\n{result.text}\n{result.complaints}"
+				)
 
 
 @test
@@ -469,40 +554,58 @@ def a_single_file_task_is_judged():
 	folder = ROOT / "tasks" / "prefixsum_single"
 	files = {
 		"utils.py": (ROOT / "harness" / "utils.py").read_text(),
-		"reference_code.py": (folder / "reference_code.py").read_text()
+		"reference_code.py": (folder / "reference_code.py").read_text(),
 	}
 	reference = (ROOT / "harness" / "single_reference.py").read_text()
 	for sample, code in (("passed", 0), ("wrong-answer", 112)):
 		ends_with(
-			judge((folder / "samples" / f"{sample}.py").read_text(), reference, cases="seed: 4\n",
-			task=files), code)
+			judge(
+				(folder / "samples" / f"{sample}.py").read_text(),
+				reference,
+				cases="seed: 4\n",
+				task=files,
+			),
+			code,
+		)
 
 
 # ---- wrong answers ----
 
-GIVEN = ("import torch\ndef generate_input(size, seed):\n\ttorch.manual_seed(seed)\n"
+GIVEN = (
+	"import torch\ndef generate_input(size, seed):\n\ttorch.manual_seed(seed)\n"
 	"\treturn torch.randn(size), torch.zeros(size)\n"
 	"def is_output_of(data, output): return output is data[1] or output.data_ptr() == "
 	"data[1].data_ptr()\n"
-	"def check_implementation(data, output): return torch.equal(output, 2 * data[0]), 'no'\n")
+	"def check_implementation(data, output): return torch.equal(output, 2 * data[0]), 'no'\n"
+)
 
 
 @test
 def a_check_that_fails_by_itself_is_the_task_s_fault():
 	slip = ADDS.replace("{output!r}", "{outptu!r}")
-	ends_with(engine.judge(ENGINE, "def custom_kernel(data): return 0\n", slip, "test", COUNTS),
-		113, "The submission is not at fault", "NameError")
+	ends_with(
+		engine.judge(ENGINE, "def custom_kernel(data): return 0\n", slip, "test", COUNTS),
+		113,
+		"The submission is not at fault",
+		"NameError",
+	)
 	ends_with(engine.judge(ENGINE, SUM, slip, "test", COUNTS), 0, "check: pass")
 	odd = ADDS.replace("output == sum(data)", "output + 0 == sum(data)")
-	ends_with(engine.judge(ENGINE, "def custom_kernel(data): return None\n", odd, "test", COUNTS),
-		1, "could not work with what custom_kernel returned")
+	ends_with(
+		engine.judge(ENGINE, "def custom_kernel(data): return None\n", odd, "test", COUNTS),
+		1,
+		"could not work with what custom_kernel returned",
+	)
 
 
 @test
 def a_task_s_own_output_tensor_must_be_returned():
 	for wrong in ("2 * data[0]", "data[1].copy_(2 * data[0]).clone()"):
-		ends_with(judge(f"def custom_kernel(data): return {wrong}\n", GIVEN), 112,
-			"did not return the output that it was given")
+		ends_with(
+			judge(f"def custom_kernel(data): return {wrong}\n", GIVEN),
+			112,
+			"did not return the output that it was given",
+		)
 	for right in ("data[1].copy_(2 * data[0])", "data[1].copy_(2 * data[0])[:]"):
 		ends_with(judge(f"def custom_kernel(data): return {right}\n", GIVEN), 0)
 
@@ -512,9 +615,11 @@ def unwritten_memory_is_never_right():
 	constant = (
 		"import torch\ndef generate_input(size, seed): return torch.ones(size), torch.empty(size)\n"
 		"def check_implementation(data, output): return torch.equal(output, "
-		"torch.zeros(len(output))), 'not zero'\n")
-	ends_with(judge("def custom_kernel(data): return data[1]\n", constant, cases=ONE * 1), 112,
-		"not zero")
+		"torch.zeros(len(output))), 'not zero'\n"
+	)
+	ends_with(
+		judge("def custom_kernel(data): return data[1]\n", constant, cases=ONE * 1), 112, "not zero"
+	)
 	filled = constant.replace("torch.empty(size)", "torch.empty(size).new_empty(size)")
 	ends_with(judge("def custom_kernel(data): return data[1]\n", filled), 112)
 	ends_with(judge("def custom_kernel(data): return data[1].zero_()\n", filled), 0)
@@ -527,32 +632,54 @@ def the_check_gets_an_input_that_no_submission_has_touched():
 
 @test
 def an_output_that_is_no_tensor_is_named():
-	says = DOUBLES.replace('"not twice the input\\nsee the description"',
-		'f"expected a tensor, got a {type(output).__name__}"')
-	for returned, name in (("__import__('numpy').zeros(3)", "ndarray"), ("'x' * 900", "str"),
-		("1 << 70", "int"), ("{1, 2}", "set"), ("b'x'", "bytes")):
-		ends_with(judge(f"def custom_kernel(data): return {returned}\n", says), 112,
-			f"expected a tensor, got a {name}")
+	says = DOUBLES.replace(
+		'"not twice the input\\nsee the description"',
+		'f"expected a tensor, got a {type(output).__name__}"',
+	)
+	for returned, name in (
+		("__import__('numpy').zeros(3)", "ndarray"),
+		("'x' * 900", "str"),
+		("1 << 70", "int"),
+		("{1, 2}", "set"),
+		("b'x'", "bytes"),
+	):
+		ends_with(
+			judge(f"def custom_kernel(data): return {returned}\n", says),
+			112,
+			f"expected a tensor, got a {name}",
+		)
 
 
 @test
 def a_tensor_subclass_is_no_answer():
-	lazy = ("import torch\nclass Lazy(torch.Tensor): pass\n"
-		"def custom_kernel(data): return (2 * data).as_subclass(Lazy)\n")
+	lazy = (
+		"import torch\nclass Lazy(torch.Tensor): pass\n"
+		"def custom_kernel(data): return (2 * data).as_subclass(Lazy)\n"
+	)
 	ends_with(judge(lazy), 112, "custom_kernel returned a Lazy; return a plain torch.Tensor.")
-	ends_with(judge("import torch\ndef custom_kernel(data): return (2 * data).to_sparse()\n"), 112,
-		"a tensor that is not strided")
-	ends_with(judge("def custom_kernel(data):\n\tmade = []\n\tmade.append(made)\n\treturn made\n"),
-		112, "nested")
+	ends_with(
+		judge("import torch\ndef custom_kernel(data): return (2 * data).to_sparse()\n"),
+		112,
+		"a tensor that is not strided",
+	)
+	ends_with(
+		judge("def custom_kernel(data):\n\tmade = []\n\tmade.append(made)\n\treturn made\n"),
+		112,
+		"nested",
+	)
 
 
 @test
 def outputs_may_change_their_form_a_few_times():
-	changing = ("calls = 0\ndef custom_kernel(data):\n\tglobal calls\n\tcalls += 1\n"
-		"\treturn [sum(data)] * calls\n")
+	changing = (
+		"calls = 0\ndef custom_kernel(data):\n\tglobal calls\n\tcalls += 1\n"
+		"\treturn [sum(data)] * calls\n"
+	)
 	ends_with(adds(changing), 112, "keeps changing the form")
-	twice = ("calls = 0\ndef custom_kernel(data):\n\tglobal calls\n\tcalls += 1\n"
-		"\treturn sum(data) + (0.0 if calls % 2 else 0)\n")
+	twice = (
+		"calls = 0\ndef custom_kernel(data):\n\tglobal calls\n\tcalls += 1\n"
+		"\treturn sum(data) + (0.0 if calls % 2 else 0)\n"
+	)
 	ends_with(adds(twice, "leaderboard"), 112, "keeps changing the form")
 	# A call that counts must not be left out because the submission changes the form afterwards.
 	chosen = twice.replace("calls % 2", "calls not in (5, 9)")
@@ -562,31 +689,49 @@ def outputs_may_change_their_form_a_few_times():
 
 @test
 def caching_and_counting_calls_do_not_pay():
-	cached = ("known = {}\ndef custom_kernel(data):\n"
-		"\treturn known.setdefault(data.data_ptr(), 2 * data)\n")
+	cached = (
+		"known = {}\ndef custom_kernel(data):\n"
+		"\treturn known.setdefault(data.data_ptr(), 2 * data)\n"
+	)
 	ends_with(judge(cached, mode="leaderboard"), 112, "not twice the input")
-	later = ("calls = 0\ndef custom_kernel(data):\n\tglobal calls\n\tcalls += 1\n"
-		"\treturn sum(data) if calls < 9 else 0\n")
+	later = (
+		"calls = 0\ndef custom_kernel(data):\n\tglobal calls\n\tcalls += 1\n"
+		"\treturn sum(data) if calls < 9 else 0\n"
+	)
 	ends_with(adds(later, "leaderboard"), 112, "expected")
 	ends_with(
 		adds(
-		"answer = []\ndef custom_kernel(data):\n\tanswer.append(sum(data))\n\treturn answer[0]\n",
-		"leaderboard"), 112, "expected")
+			"answer = []\ndef custom_kernel(data):\n\tanswer.append(sum(data))\n"
+			"\treturn answer[0]\n",
+			"leaderboard",
+		),
+		112,
+		"expected",
+	)
 
 
 @test
 def a_wrong_answer_does_not_stop_other_cases():
-	result = judge("def custom_kernel(data): return (3 if len(data) == 3 else 2) * data\n",
-		mode="leaderboard", cases=TWO)
-	ends_with(result, 112, "benchmark.0.error: not twice the input\\nsee the description",
-		"benchmark.1.status: pass", "check: fail")
+	result = judge(
+		"def custom_kernel(data): return (3 if len(data) == 3 else 2) * data\n",
+		mode="leaderboard",
+		cases=TWO,
+	)
+	ends_with(
+		result,
+		112,
+		"benchmark.0.error: not twice the input\\nsee the description",
+		"benchmark.1.status: pass",
+		"check: fail",
+	)
 	lacks(result.lines, "benchmark.0.mean")
 
 
 @test
 def checks_that_modify_their_arguments_are_no_late_write():
-	changing = DOUBLES.replace("good = ",
-		"output.div_(2, rounding_mode='floor').mul_(2)\n\tgood = ")
+	changing = DOUBLES.replace(
+		"good = ", "output.div_(2, rounding_mode='floor').mul_(2)\n\tgood = "
+	)
 	ends_with(judge(reference=changing, mode="leaderboard"), 0)
 
 
@@ -596,31 +741,47 @@ def checks_that_modify_their_arguments_are_no_late_write():
 @test
 def a_submission_that_raises_exits_with_1_and_its_own_lines():
 	result = adds("def custom_kernel(data):\n\traise NotImplementedError('not yet')\n")
-	ends_with(result, 1, "test.0.error: custom_kernel raised NotImplementedError: not yet",
-		"submission.py")
+	ends_with(
+		result,
+		1,
+		"test.0.error: custom_kernel raised NotImplementedError: not yet",
+		"submission.py",
+	)
 	lacks(result.text, "contestant.py")
 	ends_with(adds("def custom_kernel(data):\n\traise SystemExit(0)\n"), 1, "SystemExit")
 
 
 @test
 def failing_in_many_cases_does_not_stop_the_others():
-	choosy = ("def custom_kernel(data):\n\tif len(data) < 9: raise ValueError('too short')\n"
-		"\treturn sum(data)\n")
-	result = adds(choosy, "benchmark",
-		"".join(f"count: {count}; seed: 1\n" for count in range(1, 10)))
-	ends_with(result, 1, "benchmark.7.error: custom_kernel raised ValueError: too short",
-		"benchmark.8.status: pass", "check: fail")
-	result = adds(mode="test",
-		cases="".join(f"count: {count}; seed: 1\n" for count in range(1, 30)))
+	choosy = (
+		"def custom_kernel(data):\n\tif len(data) < 9: raise ValueError('too short')\n"
+		"\treturn sum(data)\n"
+	)
+	result = adds(
+		choosy, "benchmark", "".join(f"count: {count}; seed: 1\n" for count in range(1, 10))
+	)
+	ends_with(
+		result,
+		1,
+		"benchmark.7.error: custom_kernel raised ValueError: too short",
+		"benchmark.8.status: pass",
+		"check: fail",
+	)
+	result = adds(
+		mode="test", cases="".join(f"count: {count}; seed: 1\n" for count in range(1, 30))
+	)
 	ends_with(result, 0, "test.28.status: pass")
 
 
 @test
 def a_submission_that_cannot_be_imported_exits_with_1():
-	for submission, sentence in (("def custom_kernel(data)\n", "SyntaxError"),
-		("import no_such_module\n", "No module named 'no_such_module'"), ("custom_kernel = 5\n",
-		"defines no function custom_kernel"), ("raise SystemExit(0)\n",
-		"SystemExit"), ("import reference\n", "reference.py stays with the judge")):
+	for submission, sentence in (
+		("def custom_kernel(data)\n", "SyntaxError"),
+		("import no_such_module\n", "No module named 'no_such_module'"),
+		("custom_kernel = 5\n", "defines no function custom_kernel"),
+		("raise SystemExit(0)\n", "SystemExit"),
+		("import reference\n", "reference.py stays with the judge"),
+	):
 		result = adds(submission)
 		ends_with(result, 1, sentence)
 		equal(result.lines["check"], "fail")
@@ -628,9 +789,13 @@ def a_submission_that_cannot_be_imported_exits_with_1():
 
 @test
 def a_submission_that_exits_or_hangs_is_named():
-	for when, where in (("def custom_kernel(data):\n\timport os\n\tos._exit(0)\n",
-		"Test 1 of 1 (count: 5; seed: 1): The submission's process ended"),
-		("import os\nos._exit(0)\n", "The submission's process ended")):
+	for when, where in (
+		(
+			"def custom_kernel(data):\n\timport os\n\tos._exit(0)\n",
+			"Test 1 of 1 (count: 5; seed: 1): The submission's process ended",
+		),
+		("import os\nos._exit(0)\n", "The submission's process ended"),
+	):
 		result = adds(when)
 		ends_with(result, 117, where)
 		lacks(result.lines, "check")
@@ -648,10 +813,13 @@ def output_of_a_submission_is_no_result():
 
 @test
 def threads_and_exit_handlers_do_not_delay_the_end():
-	left = ("import atexit, threading, time\natexit.register(lambda: time.sleep(600))\n"
-		"threading.Thread(target=time.sleep, args=(600,)).start()\n")
-	with engine.match(ENGINE, "test", COUNTS, {"reference.py": ADDS}, {"entry": left + SUM},
-		60) as made:
+	left = (
+		"import atexit, threading, time\natexit.register(lambda: time.sleep(600))\n"
+		"threading.Thread(target=time.sleep, args=(600,)).start()\n"
+	)
+	with engine.match(
+		ENGINE, "test", COUNTS, {"reference.py": ADDS}, {"entry": left + SUM}, 60
+	) as made:
 		ends_with(made.wait(60), 0)
 		equal(made.processes["entry"].wait(20), 0)
 
@@ -695,26 +863,32 @@ def without_pauses():
 @test
 def a_failure_is_charged_to_the_side_that_caused_it():
 	none, alone = {}, {"entry": 0}
-	for loaded, who, code, expected in ((none, "entry", 116, 2), (alone, "entry", 116, 116), (alone,
-		None, 1, 1), ({"rival": 0}, None, 1, 118), ({"rival": 0}, "rival", 116, 118), ({"rival": 0},
-		"rival", 117, 119), ({"entry": 0, "rival": 0}, "entry", 1, 1), ({"entry": 0,
-		"rival": 60}, "entry", 1, 2), ({"entry": 60,
-		"rival": 0}, "entry", 1, 1), ({"entry": 60,
-		"rival": 0}, "rival", 117, 2), ({"entry": 0,
-		"rival": 60}, None, 1, 118), ({"entry": 60,
-		"rival": 0}, None, 1, 1), ({"entry": 0,
-		"rival": 0}, None, 1, 2), (alone, "entry", 113, 113),
-										):
+	for loaded, who, code, expected in (
+		(none, "entry", 116, 2),
+		(alone, "entry", 116, 116),
+		(alone, None, 1, 1),
+		({"rival": 0}, None, 1, 118),
+		({"rival": 0}, "rival", 116, 118),
+		({"rival": 0}, "rival", 117, 119),
+		({"entry": 0, "rival": 0}, "entry", 1, 1),
+		({"entry": 0, "rival": 60}, "entry", 1, 2),
+		({"entry": 60, "rival": 0}, "entry", 1, 1),
+		({"entry": 60, "rival": 0}, "rival", 117, 2),
+		({"entry": 0, "rival": 60}, None, 1, 118),
+		({"entry": 60, "rival": 0}, None, 1, 1),
+		({"entry": 0, "rival": 0}, None, 1, 2),
+		(alone, "entry", 113, 113),
+	):
 		judge = deciding_judge(**loaded)
 		with without_pauses():
-			failure = judge.charge(judge_module.Stop(code, "It failed."),
-				getattr(judge, who) if who else None)
+			failure = judge.charge(
+				judge_module.Stop(code, "It failed."), getattr(judge, who) if who else None
+			)
 		equal((loaded, who, code, failure.code), (loaded, who, code, expected))
 
 
 @test
 def the_task_s_code_runs_again_without_the_submission_that_may_have_filled_the_gpu():
-
 	def asked(mends, loaded, error=None):
 		judge = deciding_judge(**loaded)
 
@@ -739,7 +913,6 @@ def the_task_s_code_runs_again_without_the_submission_that_may_have_filled_the_g
 
 @test
 def a_null_contestant_that_works_without_a_submission_is_that_submissions_fault():
-
 	def blamed(works, **loaded):
 		judge = deciding_judge(**loaded)
 
@@ -760,11 +933,14 @@ def a_null_contestant_that_works_without_a_submission_is_that_submissions_fault(
 
 @test
 def the_one_that_took_longer_is_charged_for_the_time_limit():
-	for task_s, loaded, spent_s, side, code in ((1, {"entry": 0}, (2, 0), "entry", 114), (2,
-		{"entry": 0}, (1, 0), "entry", 113), (1, {}, (0, 0), "entry", 113), (2,
-		{"entry": 0, "rival": 0}, (1, 1.5), "entry", 118), (2, {"entry": 0,
-		"rival": 0}, (1.5, 1), "rival", 114), (3, {"entry": 0,
-		"rival": 0}, (1, 1.5), "entry", 113)):
+	for task_s, loaded, spent_s, side, code in (
+		(1, {"entry": 0}, (2, 0), "entry", 114),
+		(2, {"entry": 0}, (1, 0), "entry", 113),
+		(1, {}, (0, 0), "entry", 113),
+		(2, {"entry": 0, "rival": 0}, (1, 1.5), "entry", 118),
+		(2, {"entry": 0, "rival": 0}, (1.5, 1), "rival", 114),
+		(3, {"entry": 0, "rival": 0}, (1, 1.5), "entry", 113),
+	):
 		judge = deciding_judge(**loaded)
 		judge.task_s, judge.budget = task_s, judge_module.Budget(5.0)
 		judge.entry.spent_s, judge.rival.spent_s = spent_s
@@ -779,12 +955,14 @@ def the_one_that_took_longer_is_charged_for_the_time_limit():
 
 @test
 def slow_code_of_the_task_is_not_the_submissions_fault():
-
 	def slow(*functions):
 		"""The lines that make these functions take 0.3 s."""
-		return "".join(f"\nimport functools\n@functools.wraps({name})\n"
+		return "".join(
+			f"\nimport functools\n@functools.wraps({name})\n"
 			f"def {name}(*given, _do={name}, **named):\n\timport time\n\ttime.sleep(0.3)\n"
-			"\treturn _do(*given, **named)\n" for name in functions)
+			"\treturn _do(*given, **named)\n"
+			for name in functions
+		)
 
 	cases = "".join(f"count: {count}; seed: 1\n" for count in range(1, 20))
 	for function in ("generate_input", "check_implementation"):
@@ -795,8 +973,9 @@ def slow_code_of_the_task_is_not_the_submissions_fault():
 	ends_with(result, 114, "The limit of 3 s was reached.")
 	# The task leaves little time for a call that hangs.
 	hangs = "def custom_kernel(data):\n\timport time\n\ttime.sleep(600)\n"
-	result = engine.judge(ENGINE, hangs, ADDS + slow("generate_input") * 4, "test", COUNTS,
-		limit_s=4)
+	result = engine.judge(
+		ENGINE, hangs, ADDS + slow("generate_input") * 4, "test", COUNTS, limit_s=4
+	)
 	ends_with(result, 113, "The task's own code took ")
 
 
@@ -806,13 +985,27 @@ def only_what_the_device_has_decides_that_a_task_cannot_be_split():
 	device = judge_module.staging.Device.__new__(judge_module.staging.Device)
 	device.is_cuda, judge.device = True, device
 	image = types.SimpleNamespace(slot_bytes=lambda: (2 * gib, gib))
-	for free_gib, own_gib, total_gib, code in ((18, 0, 80, 0), (17, 0, 80, 120), (2, 0, 22, 120),
-		(17, 0, 21, 115), (20, 0, 21, 115), (17, 59, 80, 115), (17, 58, 80, 120)):
-		device.tensors = types.SimpleNamespace(torch=types.SimpleNamespace(
-			cuda=types.SimpleNamespace(mem_get_info=lambda: (free_gib * gib, total_gib * gib),
-			memory_reserved=lambda: own_gib * gib)))
-		equal((free_gib, own_gib, total_gib, code_of(lambda: judge.need_room(image))),
-			(free_gib, own_gib, total_gib, code))
+	for free_gib, own_gib, total_gib, code in (
+		(18, 0, 80, 0),
+		(17, 0, 80, 120),
+		(2, 0, 22, 120),
+		(17, 0, 21, 115),
+		(20, 0, 21, 115),
+		(17, 59, 80, 115),
+		(17, 58, 80, 120),
+	):
+		device.tensors = types.SimpleNamespace(
+			torch=types.SimpleNamespace(
+				cuda=types.SimpleNamespace(
+					mem_get_info=lambda: (free_gib * gib, total_gib * gib),
+					memory_reserved=lambda: own_gib * gib,
+				)
+			)
+		)
+		equal(
+			(free_gib, own_gib, total_gib, code_of(lambda: judge.need_room(image))),
+			(free_gib, own_gib, total_gib, code),
+		)
 	device.is_cuda = False
 	assert 0 < device.free_bytes() < device.usable_bytes()
 
@@ -904,19 +1097,37 @@ os._exit(contestant.main(sys.argv[1:]))
 
 
 def lies(how, reference=ADDS, mode="test", **more):
-	return engine.judge(ENGINE, SUM, reference, mode, COUNTS,
-		programs={"entry": [engine.PYTHON, ENGINE / "liar.py", how]}, **more)
+	return engine.judge(
+		ENGINE,
+		SUM,
+		reference,
+		mode,
+		COUNTS,
+		programs={"entry": [engine.PYTHON, ENGINE / "liar.py", how]},
+		**more,
+	)
 
 
 @test
 def breaking_the_protocol_is_a_violation():
-	for how, sentence in (("status", "status 9"), ("spec", "has not described"), ("frame",
-		"sent something else"), ("no frame", "announced a reason and sent nothing"), ("no form",
-		"sent nothing"), ("short frame", "The submission"), ("page", "wrote over the page"),
-		("spec of nothing", "cut off"), ("spec of noise", "described its output wrongly")):
+	for how, sentence in (
+		("status", "status 9"),
+		("spec", "has not described"),
+		("frame", "sent something else"),
+		("no frame", "announced a reason and sent nothing"),
+		("no form", "sent nothing"),
+		("short frame", "The submission"),
+		("page", "wrote over the page"),
+		("spec of nothing", "cut off"),
+		("spec of noise", "described its output wrongly"),
+	):
 		result = lies(how)
-		ends_with(result, 116, "error: Test 1 of 1 (count: 5; seed: 1): The submission's process",
-			sentence)
+		ends_with(
+			result,
+			116,
+			"error: Test 1 of 1 (count: 5; seed: 1): The submission's process",
+			sentence,
+		)
 		lacks(result.lines, "check")
 
 
@@ -924,12 +1135,18 @@ def breaking_the_protocol_is_a_violation():
 def an_output_must_lie_in_its_memory():
 	if not torch:
 		return
-	for how, sentence in (("spec outside", "outside of its memory"), ("spec on a gpu",
-		"a missing device"), ("spec that overlaps", "overlap")):
+	for how, sentence in (
+		("spec outside", "outside of its memory"),
+		("spec on a gpu", "a missing device"),
+		("spec that overlaps", "overlap"),
+	):
 		with_torch = ADDS.replace("import random", "import random, torch")
 		ends_with(lies(how, with_torch), 116, sentence)
-	ends_with(lies("spec of the largest", ADDS.replace("import random", "import random, torch")),
-		112, "there is memory for")
+	ends_with(
+		lies("spec of the largest", ADDS.replace("import random", "import random, torch")),
+		112,
+		"there is memory for",
+	)
 
 
 # The start of a check: it reports that it has started, and waits until the contestant has written
@@ -944,8 +1161,11 @@ WAITS = """import os, time
 
 @test
 def a_write_after_done_does_not_count():
-	ends_with(lies("late", ADDS.replace("return (True", WAITS + "\treturn (True")), 116,
-		"still wrote its output")
+	ends_with(
+		lies("late", ADDS.replace("return (True", WAITS + "\treturn (True")),
+		116,
+		"still wrote its output",
+	)
 	result = lies("early")
 	equal(result.code in (112, 116), True)
 
@@ -954,8 +1174,12 @@ def a_write_after_done_does_not_count():
 def a_contestant_that_exits_or_is_silent_ends_the_run():
 	ends_with(lies("goes"), 117, "process ended")
 	ends_with(lies("deaf", limit_s=3), 2, "did not answer")  # no submission is loaded yet
-	ends_with(lies("unmapped", limit_s=3), 114, "The submission did not answer within 2.",
-		"The limit of 3 s was reached")
+	ends_with(
+		lies("unmapped", limit_s=3),
+		114,
+		"The submission did not answer within 2.",
+		"The limit of 3 s was reached",
+	)
 
 
 @test
@@ -968,22 +1192,38 @@ def text_for_people_is_cleaned_and_shortened():
 
 @test
 def streams_that_write_after_the_return_are_noticed():
-	threaded = ("import os, threading, time\ncalls = []\ndef custom_kernel(data):\n"
+	threaded = (
+		"import os, threading, time\ncalls = []\ndef custom_kernel(data):\n"
 		"\tmade = data[1].copy_(2 * data[0])\n\tcalls.append(0)\n"
 		"\tdef work(call):\n\t\twhile not os.path.exists('../judge/noted'): time.sleep(0.001)\n"
 		"\t\tif call == len(calls):\n\t\t\tdata[1].zero_()\n\t\t\topen('late', 'w').close()\n"
-		"\tthreading.Thread(target=work, args=[len(calls)]).start()\n\treturn made\n")
+		"\tthreading.Thread(target=work, args=[len(calls)]).start()\n\treturn made\n"
+	)
 	ends_with(
-		judge(threaded, GIVEN.replace("output): return", "output):\n\t" + WAITS + "\treturn")), 116,
-		"still wrote its output")
+		judge(threaded, GIVEN.replace("output): return", "output):\n\t" + WAITS + "\treturn")),
+		116,
+		"still wrote its output",
+	)
 
 
 # ---- serialised trees ----
 
 
 def random_tree(chance, depth=0):
-	kind = chance.choice((tree.TUPLE, tree.LIST, tree.DICT, tree.TENSOR, tree.TENSOR, tree.INT,
-		tree.FLOAT, tree.TEXT, tree.NONE, tree.OTHER))
+	kind = chance.choice(
+		(
+			tree.TUPLE,
+			tree.LIST,
+			tree.DICT,
+			tree.TENSOR,
+			tree.TENSOR,
+			tree.INT,
+			tree.FLOAT,
+			tree.TEXT,
+			tree.NONE,
+			tree.OTHER,
+		)
+	)
 	kind = kind if depth < 4 else tree.TENSOR
 	node = tree.Node(kind, text="ndarray" if kind == tree.OTHER else "")
 	if node.kind in tree.CONTAINERS:
@@ -991,10 +1231,14 @@ def random_tree(chance, depth=0):
 		for index, child in enumerate(node.children):
 			child.key = None if node.kind != tree.DICT else chance.choice((index, f"key {index}"))
 	if node.kind == tree.TENSOR:
-		node.dtype, node.sizes = chance.choice(("float32", "bool", "float16",
-			"int64")), tuple(chance.randrange(5) for _ in range(chance.randrange(4)))
-		node.strides, node.memory = tuple(chance.randrange(9) for _ in node.sizes), chance.choice(
-			(tree.IN_HOST, tree.OUT_HOST))
+		node.dtype, node.sizes = (
+			chance.choice(("float32", "bool", "float16", "int64")),
+			tuple(chance.randrange(5) for _ in range(chance.randrange(4))),
+		)
+		node.strides, node.memory = (
+			tuple(chance.randrange(9) for _ in node.sizes),
+			chance.choice((tree.IN_HOST, tree.OUT_HOST)),
+		)
 		node.offset = chance.randrange(64) * 8
 	return node
 
@@ -1006,10 +1250,11 @@ def damaged(chance, content):
 		if how == 0:
 			content[place] = chance.randrange(256)
 		elif how == 1:
-			content[place:place + 8] = struct.pack(
-				"<q", chance.choice((-1, 1 << 62, -(1 << 63), 1 << 32, 0, 255)))
+			content[place : place + 8] = struct.pack(
+				"<q", chance.choice((-1, 1 << 62, -(1 << 63), 1 << 32, 0, 255))
+			)
 		elif how == 2:
-			del content[place:place + chance.randrange(1, 200)]
+			del content[place : place + chance.randrange(1, 200)]
 		else:
 			content[place:place] = bytes(chance.randrange(256) for _ in range(chance.randrange(20)))
 		if not content:
@@ -1018,10 +1263,17 @@ def damaged(chance, content):
 
 
 def same_tree(one, other):
-	return (one.kind == other.kind and one.key == other.key and one.sizes == other.sizes
-		and one.strides == other.strides and one.text == other.text and one.dtype == other.dtype
-		and one.offset == other.offset and len(one.children) == len(other.children)
-		and all(map(same_tree, one.children, other.children)))
+	return (
+		one.kind == other.kind
+		and one.key == other.key
+		and one.sizes == other.sizes
+		and one.strides == other.strides
+		and one.text == other.text
+		and one.dtype == other.dtype
+		and one.offset == other.offset
+		and len(one.children) == len(other.children)
+		and all(map(same_tree, one.children, other.children))
+	)
 
 
 @test
@@ -1035,8 +1287,9 @@ def a_tree_survives_serialisation():
 @test
 def items_that_their_class_rejects_become_a_tuple():
 	node = tree.Node(tree.NAMED, text="torch:Size", children=[tree.Node(tree.OTHER, text="Ghost")])
-	built = tree.build(tree.decode(tree.encode(node)), lambda leaf: tree.stand_in(leaf.text),
-		{"torch:Size": bytes})
+	built = tree.build(
+		tree.decode(tree.encode(node)), lambda leaf: tree.stand_in(leaf.text), {"torch:Size": bytes}
+	)
 	equal((type(built), type(built[0]).__name__), (tuple, "Ghost"))
 
 
@@ -1044,8 +1297,11 @@ def items_that_their_class_rejects_become_a_tuple():
 def damaged_bytes_are_refused_or_form_another_tree():
 	chance, refused = random.Random(11), 0
 	for number in range(8000):
-		content = chance.randbytes(chance.randrange(700)) if number % 8 == 0 else damaged(
-			chance, tree.encode(random_tree(chance)))
+		content = (
+			chance.randbytes(chance.randrange(700))
+			if number % 8 == 0
+			else damaged(chance, tree.encode(random_tree(chance)))
+		)
 		try:
 			found = tree.decode(content)
 			assert same_tree(found, tree.decode(tree.encode(found)))
@@ -1090,7 +1346,7 @@ def the_judge_copies_outputs_that_lie_in_the_input_and_the_null_contestant_does_
 	area = podium_area.Area.make((0, 4096), 2, device.tensors)
 	for memory, null_ns, judge_ns in ((tree.OUT_HOST, 1024e6, 1000e6), (tree.IN_HOST, 0, 1000e6)):
 		node = tree.Node(tree.TENSOR)
-		node.dtype, node.memory, node.sizes, node.strides = "float32", memory, (250, ), (1, )
+		node.dtype, node.memory, node.sizes, node.strides = "float32", memory, (250,), (1,)
 		spec = staging.Spec(0, tree.encode(node), area, {}, device, 1 << 24)
 		equal((spec.copy_ns() // 1e6 * 1e6, spec.take_ns() // 1e6 * 1e6), (null_ns, judge_ns))
 		spec.check_changes_outputs = True
@@ -1107,8 +1363,11 @@ def poison_is_nan_or_no_bool_and_changes():
 	for name, dtype in device.tensors.dtypes.items():
 		made = [
 			device.poison(
-			torch.full((999, ), 0,
-			dtype=torch.uint8).repeat(16)[:999 * tree.DTYPES[name]].view(dtype)) for _ in range(2)
+				torch.full((999,), 0, dtype=torch.uint8)
+				.repeat(16)[: 999 * tree.DTYPES[name]]
+				.view(dtype)
+			)
+			for _ in range(2)
 		]
 		if dtype.is_floating_point:
 			assert bool(torch.isnan(made[0].float()).all()), name
@@ -1142,16 +1401,27 @@ CUDA, CPU = statistics.RULES["cuda"], statistics.RULES["cpu"]
 
 @test
 def all_figures_of_a_block_reach_the_statistics():
-	block = block_of([100e3] * 12 + [90e3], [10e3] * 6, delta_ns=1e3, quiet=quiet(150e3),
-		heads=[170e3] * 13, null_heads=[70e3] * 13, bells=[5e3] * 2, controls=[151e3] * 3)
+	block = block_of(
+		[100e3] * 12 + [90e3],
+		[10e3] * 6,
+		delta_ns=1e3,
+		quiet=quiet(150e3),
+		heads=[170e3] * 13,
+		null_heads=[70e3] * 13,
+		bells=[5e3] * 2,
+		controls=[151e3] * 3,
+	)
 	# This call did not use the GPU, so the bell is subtracted from it instead of the constant.
 	block.calls[-1].touch_ns = 10e3
 	block.null += [call_of(19e3, is_after=True) for _ in range(7)]
-	equal((block.order_over(), block.disturbance(CUDA), block.constant_moved(CUDA)),
-		(9e3, 9e3, True))
+	equal(
+		(block.order_over(), block.disturbance(CUDA), block.constant_moved(CUDA)), (9e3, 9e3, True)
+	)
 	summary = statistics.Summary([block], [3.0, 7.0, 4.0], CUDA)
-	equal((summary.constant_ns, summary.overrun_ns, summary.disturbance_ns, summary.own_ns),
-		(10.4e3, 100e3, 9e3, 4.0))
+	equal(
+		(summary.constant_ns, summary.overrun_ns, summary.disturbance_ns, summary.own_ns),
+		(10.4e3, 100e3, 9e3, 4.0),
+	)
 	equal((summary.samples, summary.runs), ([189.6e3] * 12 + [185e3], 13))
 	equal(statistics.values_of([block, block], CUDA), [189.6e3] * 2)
 	for call in block.calls:
@@ -1181,8 +1451,13 @@ def measured(over_of_blocks, warm_s=0.0, call_ns=200e3):
 	def block(measurement):
 		over_us = left.pop(0)
 		trial.until = math.inf if left else 0
-		made = block_of([call_ns] * 25, [150e3] * 25, quiet=quiet(150e3),
-			controls=[150e3 + 1000 * (over_us or 0)] * 5, pair_s=[0.001] * 25)
+		made = block_of(
+			[call_ns] * 25,
+			[150e3] * 25,
+			quiet=quiet(150e3),
+			controls=[150e3 + 1000 * (over_us or 0)] * 5,
+			pair_s=[0.001] * 25,
+		)
 		made.slowed_by = 0x40 if over_us is None else 0
 		return made
 
@@ -1300,12 +1575,16 @@ def a_disturbance_without_time_for_repetition_is_charged():
 def the_judge_waits_equally_long_after_calls_of_null_and_submission():
 	for rule, latest_ns, least_ns in ((CUDA, 5e6, 5e6), (CUDA, 9e9, CUDA.wait_ns), (CPU, 5e6, 0.0)):
 		asked, trial = [], judge_module.Trial.__new__(judge_module.Trial)
-		trial.rule, trial.task, trial.need_slots = rule, types.SimpleNamespace(
-			classes={}), lambda *_: None
+		trial.rule, trial.task, trial.need_slots = (
+			rule,
+			types.SimpleNamespace(classes={}),
+			lambda *_: None,
+		)
 		trial._note_head = lambda *_: None
 		trial.null = types.SimpleNamespace(
 			follow=lambda *_: None,
-			play=lambda image, limit_s, least_ns: asked.append(least_ns) or "taken")
+			play=lambda image, limit_s, least_ns: asked.append(least_ns) or "taken",
+		)
 		equal(trial.play_null(types.SimpleNamespace(latest_ns=lambda: latest_ns), None), "taken")
 		equal(asked, [least_ns])
 
@@ -1328,7 +1607,6 @@ def clock_of_our_own():
 
 @test
 def the_judge_waits_for_leftover_work_of_a_call():
-
 	def rested(device, *touches_ns):
 		"""Returns (how long the device rested, the touches that the judge made until then)."""
 		left, taken = list(touches_ns), []
@@ -1361,7 +1639,6 @@ def the_judge_waits_for_leftover_work_of_a_call():
 
 @test
 def a_comparison_names_the_side_that_was_slowed_down():
-
 	def measured(us):
 		return types.SimpleNamespace(values=lambda rule: [us * 1e3, us * 1e3 + 10] * 6, us=us)
 
@@ -1370,17 +1647,24 @@ def a_comparison_names_the_side_that_was_slowed_down():
 		return dict(run.comparison(theirs_alone, (ours, theirs), ours_alone))
 
 	run = judge_module.Judge.__new__(judge_module.Judge)
-	run.rule, run.figures = CUDA, lambda measurement, remark: [("figures", measurement.us),
-		("message", remark)]
+	run.rule, run.figures = (
+		CUDA,
+		lambda measurement, remark: [("figures", measurement.us), ("message", remark)],
+	)
 	plain, disturbed = compared(100, 90, 100, 90.2), compared(100, 91, 150, 90)
-	equal((plain["figures"], plain["message"], round(plain["ratio"], 3), plain["ratio_high"] < 1),
-		(90.2, "", 0.902, True))
-	equal((disturbed["figures"], round(disturbed["ratio"], 3), round(disturbed["rival"])),
-		(90, 0.9, 100005))
+	equal(
+		(plain["figures"], plain["message"], round(plain["ratio"], 3), plain["ratio_high"] < 1),
+		(90.2, "", 0.902, True),
+	)
+	equal(
+		(disturbed["figures"], round(disturbed["ratio"], 3), round(disturbed["rival"])),
+		(90, 0.9, 100005),
+	)
 	contains(
 		disturbed["message"],
 		"Taking turns, the first of the two took 1.011 times as long as alone, the second "
-		"1.500 times: ")
+		"1.500 times: ",
+	)
 
 
 # ---- the native part in Python ----
@@ -1389,38 +1673,61 @@ def a_comparison_names_the_side_that_was_slowed_down():
 @test
 def python_s_structures_match_c_s():
 	structures = {
-		"hello": wire.Hello, "withheld": wire.Withheld, "frame": wire.Frame, "probe": wire.Probe,
-		"call": wire.Call, "order": wire.Order, "affinity": wire.Affinity, "memory": wire.Memory,
-		"device_state": wire.DeviceState, "values": statistics.Values, "looks": statistics.Looks,
-		"rule": statistics.Rule, "timing": statistics.Timing, "timings": statistics.Timings,
-		"block": statistics.BlockStructure, "blocks": statistics.Blocks,
-		"summary": statistics.SummaryStructure, "comparison": statistics.Comparison
+		"hello": wire.Hello,
+		"withheld": wire.Withheld,
+		"frame": wire.Frame,
+		"probe": wire.Probe,
+		"call": wire.Call,
+		"order": wire.Order,
+		"affinity": wire.Affinity,
+		"memory": wire.Memory,
+		"device_state": wire.DeviceState,
+		"values": statistics.Values,
+		"looks": statistics.Looks,
+		"rule": statistics.Rule,
+		"timing": statistics.Timing,
+		"timings": statistics.Timings,
+		"block": statistics.BlockStructure,
+		"blocks": statistics.Blocks,
+		"summary": statistics.SummaryStructure,
+		"comparison": statistics.Comparison,
 	}
 	numbers = {
 		**{
-		f"ISOLATED_{name}": getattr(wire, name)
-		for name in "CALL LEAVE NOTHING EMPTY LOAD RETURNED NEW_SPEC RAISED NO_OUTPUT"
-		" HELLO INPUTS OUTPUTS INPUT READY MAPPED SPEC TEXT".split()
-		}, **{
-		f"isolated_{name.lower()}": getattr(statistics, name)
-		for name in "MOST_REPEATS MOST_ATTEMPTS MOST_SAMPLES MOST_LOOKS LEAST_CALLS"
-		" LEAST_BLOCKS".split()
-		}
+			f"ISOLATED_{name}": getattr(wire, name)
+			for name in "CALL LEAVE NOTHING EMPTY LOAD RETURNED NEW_SPEC RAISED NO_OUTPUT"
+			" HELLO INPUTS OUTPUTS INPUT READY MAPPED SPEC TEXT".split()
+		},
+		**{
+			f"isolated_{name.lower()}": getattr(statistics, name)
+			for name in "MOST_REPEATS MOST_ATTEMPTS MOST_SAMPLES MOST_LOOKS LEAST_CALLS"
+			" LEAST_BLOCKS".split()
+		},
 	}
 	asked = {}
 	for name, of in structures.items():
 		asked[f"sizeof(struct isolated_{name})"] = ctypes.sizeof(of)
-		asked.update((f"offsetof(struct isolated_{name}, {field})", getattr(of, field).offset)
-			for field, *_ in of._fields_)
+		asked.update(
+			(f"offsetof(struct isolated_{name}, {field})", getattr(of, field).offset)
+			for field, *_ in of._fields_
+		)
 	asked.update(numbers)
-	source = "".join([
-		"#include <stdio.h>\n", *(f'#include "harness/isolated/{name}.h"\n'
-		for name in ("native", "statistics")), "int main(void) {\n",
-		*(f'printf("%zu ", (size_t){question});\n' for question in asked), "return 0; }\n"
-	])
+	source = "".join(
+		[
+			"#include <stdio.h>\n",
+			*(f'#include "harness/isolated/{name}.h"\n' for name in ("native", "statistics")),
+			"int main(void) {\n",
+			*(f'printf("%zu ", (size_t){question});\n' for question in asked),
+			"return 0; }\n",
+		]
+	)
 	program = ENGINE / "sizes"
-	subprocess.run(["gcc", "-std=c17", f"-I{ROOT}", "-x", "c", "-o", program, "-"], input=source,
-		text=True, check=True)
+	subprocess.run(
+		["gcc", "-std=c17", f"-I{ROOT}", "-x", "c", "-o", program, "-"],
+		input=source,
+		text=True,
+		check=True,
+	)
 	said = subprocess.run([program], capture_output=True, text=True, check=True).stdout.split()
 	equal(dict(zip(asked, map(int, said))), asked)
 
@@ -1432,33 +1739,50 @@ def python_s_structures_match_c_s():
 def a_task_s_modules_may_be_named_like_the_engine_s_or_python_s():
 	files = {
 		"tree.py": "def add(data): return sum(data)\n",
-		"statistics.py": "def add(data): return sum(data)\n", "wire.py": "", "staging.py": "",
-		"judge.py": "raise ImportError", "contestant.py": "raise ImportError"
+		"statistics.py": "def add(data): return sum(data)\n",
+		"wire.py": "",
+		"staging.py": "",
+		"judge.py": "raise ImportError",
+		"contestant.py": "raise ImportError",
 	}
 	using = ADDS.replace(
 		"import random",
-		"import random, tree, statistics\nassert tree.add([1]) == statistics.add([1])")
+		"import random, tree, statistics\nassert tree.add([1]) == statistics.add([1])",
+	)
 	ends_with(
-		adds("import statistics, tree\ndef custom_kernel(data): return tree.add(data)\n",
-		task=files), 0)
+		adds(
+			"import statistics, tree\ndef custom_kernel(data): return tree.add(data)\n", task=files
+		),
+		0,
+	)
 	ends_with(engine.judge(ENGINE, SUM, using, "test", COUNTS, task=files, start=engine.start), 0)
 
 
 @test
 def the_submission_s_file_may_have_another_name():
-	with engine.match(ENGINE, "test", COUNTS, {"reference.py": ADDS}, {"entry": SUM}, 60,
-		slot="train.py") as made:
+	with engine.match(
+		ENGINE, "test", COUNTS, {"reference.py": ADDS}, {"entry": SUM}, 60, slot="train.py"
+	) as made:
 		ends_with(made.wait(60), 0)
 
 
 @test
 def a_rival_s_failure_is_named_and_not_the_submission_s_fault():
-	ends_with(adds(mode="compare", rival="def custom_kernel(data): return 0\n"), 118,
-		"The other submission failed: expected")
-	ends_with(adds(mode="compare", rival="raise KeyError\n"), 118,
-		"The other submission failed: submission.py raised KeyError")
-	ends_with(adds(mode="compare", rival="import os\ndef custom_kernel(data): os._exit(0)\n"), 119,
-		"The other submission's process ended")
+	ends_with(
+		adds(mode="compare", rival="def custom_kernel(data): return 0\n"),
+		118,
+		"The other submission failed: expected",
+	)
+	ends_with(
+		adds(mode="compare", rival="raise KeyError\n"),
+		118,
+		"The other submission failed: submission.py raised KeyError",
+	)
+	ends_with(
+		adds(mode="compare", rival="import os\ndef custom_kernel(data): os._exit(0)\n"),
+		119,
+		"The other submission's process ended",
+	)
 
 
 # ---- tasks that the isolated engine cannot run ----
@@ -1466,17 +1790,24 @@ def a_rival_s_failure_is_named_and_not_the_submission_s_fault():
 
 @test
 def a_task_that_cannot_be_split_says_why():
-	for given, sentence in (("torch.Generator()", "The input is a Generator, which"),
+	for given, sentence in (
+		("torch.Generator()", "The input is a Generator, which"),
 		("[torch.zeros(2), {'w': torch.nn.Linear(1, 1)}]", "The input's part [1]['w'] is a Linear"),
-		("[torch.zeros(3).to_sparse()]", "part [0] is a tensor that is not strided"), ("{1.5: 2}",
-		"has a key of type float"), ("{'a': __import__('numpy').zeros(2)}",
-		"part ['a'] is a ndarray"), ("[1] * 500", "more than 400 parts"), ("1 << 64",
-		"is an int"), ("torch.zeros(3).max(0)", "class max"), ("[torch.zeros([1] * 9)]",
-		"more than 8 dimensions"), ("Mine(3)", "class Mine"), ("[lambda: 3]", "is a function")):
+		("[torch.zeros(3).to_sparse()]", "part [0] is a tensor that is not strided"),
+		("{1.5: 2}", "has a key of type float"),
+		("{'a': __import__('numpy').zeros(2)}", "part ['a'] is a ndarray"),
+		("[1] * 500", "more than 400 parts"),
+		("1 << 64", "is an int"),
+		("torch.zeros(3).max(0)", "class max"),
+		("[torch.zeros([1] * 9)]", "more than 8 dimensions"),
+		("Mine(3)", "class Mine"),
+		("[lambda: 3]", "is a function"),
+	):
 		reference = (
 			"import collections\nimport torch\nMine = collections.namedtuple('Mine', 'a')\n"
 			f"def generate_input(seed): return {given}\n"
-			"def check_implementation(data, output): return True\n")
+			"def check_implementation(data, output): return True\n"
+		)
 		result = judge(reference=reference, cases="seed: 1\n")
 		ends_with(result, 115, sentence)
 		equal(list(result.lines), ["error"])
@@ -1484,12 +1815,18 @@ def a_task_that_cannot_be_split_says_why():
 
 @test
 def changing_forms_and_other_interfaces_cannot_be_split():
-	changing = ("import torch\ndef generate_input(seed): return torch.zeros(seed % 1000 + 1)\n"
-		"def check_implementation(data, output): return True\n")
-	for reference, sentence in ((changing, "different forms"),
-		("def generate_input(length): return 1\ndef check_implementation(a, b): return True\n",
-		"does not take the arguments"), ("def generate_input(seed): return 1\n",
-		"has no function check_implementation")):
+	changing = (
+		"import torch\ndef generate_input(seed): return torch.zeros(seed % 1000 + 1)\n"
+		"def check_implementation(data, output): return True\n"
+	)
+	for reference, sentence in (
+		(changing, "different forms"),
+		(
+			"def generate_input(length): return 1\ndef check_implementation(a, b): return True\n",
+			"does not take the arguments",
+		),
+		("def generate_input(seed): return 1\n", "has no function check_implementation"),
+	):
 		ends_with(engine.judge(ENGINE, RIGHT, reference, "test", "seed: 5\n"), 115, sentence)
 	with_gpus = adds(POPCORN_GPUS="2")
 	ends_with(with_gpus, 115, "several GPUs")
@@ -1501,11 +1838,15 @@ def faults_of_the_task_are_not_the_submission_s():
 	ends_with(adds(cases="count 3\n"), 113, "line 1")
 	ends_with(adds(cases="\n"), 113, "no cases")
 	ends_with(adds(secret="0x12"), 113, "POPCORN_SEED")
-	raising, silent = ADDS.replace("return [random",
-		"raise ValueError('odd')\n\treturn [random"), ADDS.replace("return (True",
-		"return None\n\treturn (True")
-	ends_with(engine.judge(ENGINE, SUM, raising, "test", COUNTS), 113,
-		"generate_input raised ValueError: odd")
+	raising, silent = (
+		ADDS.replace("return [random", "raise ValueError('odd')\n\treturn [random"),
+		ADDS.replace("return (True", "return None\n\treturn (True"),
+	)
+	ends_with(
+		engine.judge(ENGINE, SUM, raising, "test", COUNTS),
+		113,
+		"generate_input raised ValueError: odd",
+	)
 	ends_with(engine.judge(ENGINE, SUM, silent, "test", COUNTS), 113, "returned None")
 
 

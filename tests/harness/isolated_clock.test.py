@@ -2,6 +2,7 @@
 """Compares the isolated engine's clock with the kernel's own on the CPU device: a short form of
 tests/bench/isolated.py. It makes several attempts: a fault of the protocol (a missed bell, a sleep
 in a call) shows in every attempt, and the machine's load does not."""
+
 import pathlib
 import sys
 
@@ -21,8 +22,11 @@ def fault(found):
 	if charged != sorted(charged):
 		return f"longer kernels were not charged more: {charged}"
 	length_ms = LENGTHS_US[-1] / 1000
-	return None if 0.5 < ratio < 2 else (
-		f"a kernel of {length_ms} ms was charged {ratio:.2f} times what it took")
+	return (
+		None
+		if 0.5 < ratio < 2
+		else (f"a kernel of {length_ms} ms was charged {ratio:.2f} times what it took")
+	)
 
 
 @test

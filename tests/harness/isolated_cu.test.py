@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The judge and the contestants of CUDA C++ tasks (harness/isolated/*.cu), built with nvcc and run
 without a GPU. Also compares the statistics of this judge with those of the judge in Python."""
+
 import base64
 import concurrent.futures
 import contextlib
@@ -26,8 +27,14 @@ from tap import contains, equal, lacks, run, test  # noqa: E402
 from tools import nvcc_lack, system_nvcc  # noqa: E402
 
 FLAGS = [
-	"--std=c++20", "-DNDEBUG", "--expt-extended-lambda", "--expt-relaxed-constexpr",
-	"-forward-unknown-to-host-compiler", "-O0", "-gencode=arch=compute_90a,code=sm_90a", "-I."
+	"--std=c++20",
+	"-DNDEBUG",
+	"--expt-extended-lambda",
+	"--expt-relaxed-constexpr",
+	"-forward-unknown-to-host-compiler",
+	"-O0",
+	"-gencode=arch=compute_90a,code=sm_90a",
+	"-I.",
 ]
 CASES = "size: 3; seed: 5\nsize: 700; seed: 6\n"
 
@@ -250,15 +257,18 @@ output_t custom_kernel(input_t data)
 }
 """
 UNCARRIED = {
-	"task.h": TASK.replace("using input_t = std::tuple<std::vector<float>,",
-	"using input_t = std::tuple<std::vector<const float *>,"), "reference.cuh": """#pragma once
+	"task.h": TASK.replace(
+		"using input_t = std::tuple<std::vector<float>,",
+		"using input_t = std::tuple<std::vector<const float *>,",
+	),
+	"reference.cuh": """#pragma once
 #include "task.h"
 inline input_t generate_input(int, unsigned) { return input_t(); }
 inline void check_implementation(TestReporter &reporter, const input_t &, const output_t &)
 {
 	reporter.pass();
 }
-"""
+""",
 }
 PRETENDED_GPU = (ROOT / "tests" / "harness" / "pretended_gpu.h").read_text()
 GPU_TASK, KERNEL_TASK = (ROOT / "tasks" / name for name in ("vectoradd_cu", "vectoradd_kernel_cu"))
@@ -268,8 +278,8 @@ def headers(task):
 	return {path.name: path.read_text() for path in task.glob("*.*h")}
 
 
-# Appended to the reference. If the environment has DRIFTS, the judge sees drift in so many attempts.
-# The CPU device itself has no drift.
+# Appended to the reference. If the environment has DRIFTS, the judge sees drift in so many
+# attempts. The CPU device itself has no drift.
 DRIFTING = """
 #include "isolated/blocks.h"
 #include <cstdlib>
@@ -303,8 +313,10 @@ class Work:
 		folder = self.path / name
 		(folder / "isolated").mkdir(parents=True)
 		for source in [
-			*ISOLATED.glob("*.cu"), *ISOLATED.glob("*.h"), ROOT / "harness" / "eval.cu",
-			BUILD / "harness" / "isolated" / "native.o"
+			*ISOLATED.glob("*.cu"),
+			*ISOLATED.glob("*.h"),
+			ROOT / "harness" / "eval.cu",
+			BUILD / "harness" / "isolated" / "native.o",
 		]:
 			shutil.copy(source, folder / "isolated")
 		for file, text in {"utils.h": (ROOT / "harness" / "utils.h").read_text(), **files}.items():
@@ -313,8 +325,9 @@ class Work:
 
 	def compile(self, name, files, *words):
 		folder = self.folder(name, files)
-		self.results[name] = subprocess.run(["nice", system_nvcc(), *FLAGS, *words], cwd=folder,
-			capture_output=True, text=True)
+		self.results[name] = subprocess.run(
+			["nice", system_nvcc(), *FLAGS, *words], cwd=folder, capture_output=True, text=True
+		)
 		return folder
 
 	def built(self, name, program):
@@ -327,27 +340,81 @@ class Work:
 		"""Compiles all programs, two at a time."""
 		task = {"task.h": TASK, "reference.cuh": REFERENCE + DRIFTING}
 		shared = ["-Xcompiler=-fPIC", "-shared", "-Xlinker=-z,defs", "-o", "submission.so"]
-		jobs = [("judge", task, "isolated/judge.cu", "isolated/native.o", "-o", "judge.out"),
-			("contestant", {"task.h": TASK}, "isolated/contestant.cu", "isolated/native.o", "-o",
-			"contestant.out"),
-			("submission", {"task.h": TASK,
-			"submission.cu": SUBMISSION}, *shared, "isolated/entry.cu", "submission.cu"),
-			("misnamed", {"task.h": TASK, "submission.cu": "void custom_kernel() {}\n"}, *shared,
-			"isolated/entry.cu", "submission.cu"),
-			("uncarried", UNCARRIED, "isolated/judge.cu", "isolated/native.o", "-o", "judge.out")]
+		jobs = [
+			("judge", task, "isolated/judge.cu", "isolated/native.o", "-o", "judge.out"),
+			(
+				"contestant",
+				{"task.h": TASK},
+				"isolated/contestant.cu",
+				"isolated/native.o",
+				"-o",
+				"contestant.out",
+			),
+			(
+				"submission",
+				{"task.h": TASK, "submission.cu": SUBMISSION},
+				*shared,
+				"isolated/entry.cu",
+				"submission.cu",
+			),
+			(
+				"misnamed",
+				{"task.h": TASK, "submission.cu": "void custom_kernel() {}\n"},
+				*shared,
+				"isolated/entry.cu",
+				"submission.cu",
+			),
+			("uncarried", UNCARRIED, "isolated/judge.cu", "isolated/native.o", "-o", "judge.out"),
+		]
 		pretended = {"task.h": PRETENDED_TASK, "pretended_gpu.h": PRETENDED_GPU}
-		jobs += [("pretended judge", {**pretended, "reference.cuh": PRETENDED_REFERENCE},
-			"isolated/judge.cu", "isolated/native.o", "-o", "judge.out"),
-			("pretended contestant", pretended, "isolated/contestant.cu", "isolated/native.o", "-o",
-			"contestant.out"),
-			("pretended submission", {**pretended, "submission.cu": PRETENDED_SUBMISSION}, *shared,
-			"isolated/entry.cu", "submission.cu", "isolated/native.o")]
-		jobs.append(("judge on a GPU", headers(GPU_TASK), "isolated/judge.cu", "isolated/native.o",
-			"-o", "judge.out"))
-		jobs += [(f"wrapped {sample}", {
-			**headers(KERNEL_TASK), "submission.cuh":
-			(KERNEL_TASK / "samples" / f"{sample}.cu").read_text()
-		}, *shared, "isolated/entry_wrapped.cu") for sample in ("right", "other_parameters")]
+		jobs += [
+			(
+				"pretended judge",
+				{**pretended, "reference.cuh": PRETENDED_REFERENCE},
+				"isolated/judge.cu",
+				"isolated/native.o",
+				"-o",
+				"judge.out",
+			),
+			(
+				"pretended contestant",
+				pretended,
+				"isolated/contestant.cu",
+				"isolated/native.o",
+				"-o",
+				"contestant.out",
+			),
+			(
+				"pretended submission",
+				{**pretended, "submission.cu": PRETENDED_SUBMISSION},
+				*shared,
+				"isolated/entry.cu",
+				"submission.cu",
+				"isolated/native.o",
+			),
+		]
+		jobs.append(
+			(
+				"judge on a GPU",
+				headers(GPU_TASK),
+				"isolated/judge.cu",
+				"isolated/native.o",
+				"-o",
+				"judge.out",
+			)
+		)
+		jobs += [
+			(
+				f"wrapped {sample}",
+				{
+					**headers(KERNEL_TASK),
+					"submission.cuh": (KERNEL_TASK / "samples" / f"{sample}.cu").read_text(),
+				},
+				*shared,
+				"isolated/entry_wrapped.cu",
+			)
+			for sample in ("right", "other_parameters")
+		]
 		with concurrent.futures.ThreadPoolExecutor(2) as pool:
 			for done in [pool.submit(self.compile, *job) for job in jobs]:
 				done.result()
@@ -355,8 +422,11 @@ class Work:
 
 WORK = Work()
 # As in podium-run, the modules and the native part are in one folder.
-for module in (ISOLATED / "podium_statistics.py", ISOLATED / "podium_wire.py",
-	BUILD / "harness" / "isolated" / "native.so"):
+for module in (
+	ISOLATED / "podium_statistics.py",
+	ISOLATED / "podium_wire.py",
+	BUILD / "harness" / "isolated" / "native.so",
+):
 	shutil.copy(module, WORK.path)
 sys.path.insert(0, str(WORK.path))
 import podium_statistics as statistics  # noqa: E402
@@ -367,9 +437,12 @@ import podium_wire as wire  # noqa: E402
 def contestant(command, folder, end, **environment):
 	"""Starts a process that has this end of a channel as descriptor 3."""
 	process = subprocess.Popen(
-		[sys.executable, "-c", BECOME,
-		json.dumps([end.fileno()]), *map(str, command)], cwd=folder, pass_fds=[end.fileno()],
-		env={"PATH": os.environ["PATH"], **environment}, stdin=subprocess.DEVNULL)
+		[sys.executable, "-c", BECOME, json.dumps([end.fileno()]), *map(str, command)],
+		cwd=folder,
+		pass_fds=[end.fileno()],
+		env={"PATH": os.environ["PATH"], **environment},
+		stdin=subprocess.DEVNULL,
+	)
 	try:
 		yield process
 	finally:
@@ -378,7 +451,6 @@ def contestant(command, folder, end, **environment):
 
 
 class Judged:
-
 	def __init__(self, code, text):
 		self.code, self.text = code, text
 		pairs = [line.split(": ", 1) for line in text.splitlines()]
@@ -394,8 +466,17 @@ def run_folder(mode, kind):
 	return folder, {"MODE": mode}
 
 
-def judge(mode="test", submission="", cases=CASES, rival=None, liar=None, program="judge",
-	most_file_bytes=None, null_environment=None, **environment):
+def judge(
+	mode="test",
+	submission="",
+	cases=CASES,
+	rival=None,
+	liar=None,
+	program="judge",
+	most_file_bytes=None,
+	null_environment=None,
+	**environment,
+):
 	"""One run of a judge. `submission`: the mode of the compiled submission. `liar`: a function
 	that gets a Liar and replaces the submission."""
 	kind = "pretended " if program.startswith("pretended ") else ""
@@ -416,22 +497,44 @@ def judge(mode="test", submission="", cases=CASES, rival=None, liar=None, progra
 			where, variables = run_folder([submission, "", rival][index], kind)
 			variables.update((null_environment or {}) if index == 1 else {})
 			stack.enter_context(
-				contestant(["./contestant.out", *(["--null"] if index == 1 else [])], where, end,
-				**variables))
+				contestant(
+					["./contestant.out", *(["--null"] if index == 1 else [])],
+					where,
+					end,
+					**variables,
+				)
+			)
 			end.close()
 		descriptors = [writing] + [ours.fileno() for ours, _ in pairs]
 		process = stack.enter_context(
 			subprocess.Popen(
-			[
-			sys.executable, "-c", BECOME,
-			json.dumps(descriptors),
-			str(WORK.built(program, "judge.out")), mode, "cases.txt"
-			], cwd=folder, pass_fds=descriptors, stdin=subprocess.DEVNULL,
-			preexec_fn=(lambda: resource.setrlimit(resource.RLIMIT_FSIZE,
-			(most_file_bytes, ) * 2)) if most_file_bytes else None, stderr=subprocess.DEVNULL, env={
-			"PATH": os.environ["PATH"], "POPCORN_FD": "3", "POPCORN_SEED": "77",
-			"CUDA_VISIBLE_DEVICES": "", **environment
-			}))
+				[
+					sys.executable,
+					"-c",
+					BECOME,
+					json.dumps(descriptors),
+					str(WORK.built(program, "judge.out")),
+					mode,
+					"cases.txt",
+				],
+				cwd=folder,
+				pass_fds=descriptors,
+				stdin=subprocess.DEVNULL,
+				preexec_fn=(
+					lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most_file_bytes,) * 2)
+				)
+				if most_file_bytes
+				else None,
+				stderr=subprocess.DEVNULL,
+				env={
+					"PATH": os.environ["PATH"],
+					"POPCORN_FD": "3",
+					"POPCORN_SEED": "77",
+					"CUDA_VISIBLE_DEVICES": "",
+					**environment,
+				},
+			)
+		)
 		os.close(writing)
 		for ours, _ in pairs:
 			ours.close()
@@ -466,28 +569,49 @@ def a_right_answer_passes_with_every_supported_type():
 	result = judge()
 	ends_with(result, 0)
 	equal(
-		result.lines, {
-		"test-count": "2", "test.0.spec": "size: 3; seed: 5", "test.0.status": "pass",
-		"test.1.spec": "size: 700; seed: 6", "test.1.status": "pass", "check": "pass"
-		})
+		result.lines,
+		{
+			"test-count": "2",
+			"test.0.spec": "size: 3; seed: 5",
+			"test.0.status": "pass",
+			"test.1.spec": "size: 700; seed: 6",
+			"test.1.status": "pass",
+			"check": "pass",
+		},
+	)
 
 
 @test
 def a_case_is_measured_again_while_the_machine_drifts():
 	for drifts, repeated in ((0, 0), (1, 4), (9, 8)):
-		result = judge("benchmark", cases="size: 3; seed: 5\n",
-			DRIFTS=str(drifts))
+		result = judge("benchmark", cases="size: 3; seed: 5\n", DRIFTS=str(drifts))
 		ends_with(result, 0)
-		equal((result.lines["benchmark.0.blocks"], result.lines["benchmark.0.repeated"]),
-			("4", str(repeated)))
+		equal(
+			(result.lines["benchmark.0.blocks"], result.lines["benchmark.0.repeated"]),
+			("4", str(repeated)),
+		)
 
 
 @test
 def a_benchmark_reports_all_figures():
 	result = judge("benchmark")
 	ends_with(result, 0)
-	for name in ("runs", "mean", "std", "err", "best", "worst", "median", "low", "high", "constant",
-		"own", "blocks", "repeated", "samples"):
+	for name in (
+		"runs",
+		"mean",
+		"std",
+		"err",
+		"best",
+		"worst",
+		"median",
+		"low",
+		"high",
+		"constant",
+		"own",
+		"blocks",
+		"repeated",
+		"samples",
+	):
 		contains(result.lines, f"benchmark.1.{name}")
 	equal(result.lines["check"], "pass")
 	runs, blocks = int(result.lines["benchmark.1.runs"]), int(result.lines["benchmark.1.blocks"])
@@ -506,8 +630,9 @@ def ranked_runs_report_different_nonces():
 def a_comparison_reports_its_result():
 	result = judge("compare", cases="size: 3; seed: 5\n", rival="")
 	ends_with(result, 0)
-	low, ratio, high = (float(result.lines[f"benchmark.0.{name}"])
-		for name in ("ratio_low", "ratio", "ratio_high"))
+	low, ratio, high = (
+		float(result.lines[f"benchmark.0.{name}"]) for name in ("ratio_low", "ratio", "ratio_high")
+	)
 	assert low <= ratio <= high and float(result.lines["benchmark.0.rival"]) > 0, result.text
 	contains(result.lines, "benchmark.0.ratio_err")
 
@@ -519,23 +644,31 @@ def a_comparison_measures_each_side_alone_and_both_in_turns():
 		for name in ("entry", "rival")
 	}
 	ends_with(
-		judge("compare", submission=f"notes in {files['entry']}",
-		rival=f"notes in {files['rival']}"), 0)
+		judge(
+			"compare", submission=f"notes in {files['entry']}", rival=f"notes in {files['rival']}"
+		),
+		0,
+	)
 	noted = {
 		name: [line.split() for line in file.read_text().splitlines()]
 		for name, file in files.items()
 	}
-	loaded, called = ({
-		name: [float(at) for what, at in lines if what == kind]
-		for name, lines in noted.items()
-	} for kind in ("loaded", "called"))
+	loaded, called = (
+		{name: [float(at) for what, at in lines if what == kind] for name, lines in noted.items()}
+		for kind in ("loaded", "called")
+	)
 	equal([len(times) for times in loaded.values()], [1, 1])
-	before, behind = [at for at in called["rival"]
-		if at < loaded["entry"][0]], [at for at in called["entry"] if at > called["rival"][-1]]
+	before, behind = (
+		[at for at in called["rival"] if at < loaded["entry"][0]],
+		[at for at in called["entry"] if at > called["rival"][-1]],
+	)
 	together = [at for at in called["rival"] if at > called["entry"][0]]
 	least = 2 * 4 * 5  # calls of two cases
 	assert len(before) >= least and len(behind) >= least and len(together) >= least / 2, (
-		len(before), len(behind), len(together))
+		len(before),
+		len(behind),
+		len(together),
+	)
 
 
 @test
@@ -565,8 +698,12 @@ def an_answer_that_is_wrong_only_in_timed_calls_is_wrong():
 
 @test
 def an_exception_is_reported_and_other_cases_run():
-	ends_with(judge(submission="raises"), 1, "test.0.error: custom_kernel threw: no such luck",
-		"test.1.error: custom_kernel threw")
+	ends_with(
+		judge(submission="raises"),
+		1,
+		"test.0.error: custom_kernel threw: no such luck",
+		"test.1.error: custom_kernel threw",
+	)
 
 
 @test
@@ -577,8 +714,11 @@ def a_submission_that_exits_is_reported():
 
 @test
 def a_submission_that_hangs_runs_out_of_time():
-	ends_with(judge(submission="hangs", PODIUM_TIME_LIMIT_S="4"), 114,
-		"error: The submission did not answer within ")
+	ends_with(
+		judge(submission="hangs", PODIUM_TIME_LIMIT_S="4"),
+		114,
+		"error: The submission did not answer within ",
+	)
 
 
 @test
@@ -605,19 +745,27 @@ def a_kernel_with_another_signature_does_not_link():
 def an_unsupported_type_is_named():
 	program = WORK.built("uncarried", "judge.out")
 	said = subprocess.run([program, "--can-split"], capture_output=True, text=True)
-	equal((said.returncode, said.stdout),
-		(115, "The type float const* in input_t cannot be carried to another process.\n"))
+	equal(
+		(said.returncode, said.stdout),
+		(115, "The type float const* in input_t cannot be carried to another process.\n"),
+	)
 	ends_with(judge(program="uncarried"), 115, "error: The type float const* in input_t")
 	equal(
-		subprocess.run([WORK.built("judge", "judge.out"), "--can-split"],
-		stdout=subprocess.DEVNULL).returncode, 0)
+		subprocess.run(
+			[WORK.built("judge", "judge.out"), "--can-split"], stdout=subprocess.DEVNULL
+		).returncode,
+		0,
+	)
 
 
 @test
 def tasks_with_gpu_data_can_be_split_and_need_a_gpu():
 	equal(
-		subprocess.run([WORK.built("judge on a GPU", "judge.out"), "--can-split"],
-		stdout=subprocess.DEVNULL).returncode, 0)
+		subprocess.run(
+			[WORK.built("judge on a GPU", "judge.out"), "--can-split"], stdout=subprocess.DEVNULL
+		).returncode,
+		0,
+	)
 	ends_with(judge(program="judge on a GPU"), 115, "there is none")
 
 
@@ -636,8 +784,13 @@ ONE_CASE = "size: 3; seed: 5\n"
 def pretended(mode="compare", **more):
 	"""A run on a pretended GPU, which fails as pretended_gpu.h says."""
 	rival = more.pop("rival", "") if mode == "compare" else None
-	return judge(mode, cases=ONE_CASE, rival=rival, program="pretended judge",
-		**{"CUDA_VISIBLE_DEVICES": "0", **more})
+	return judge(
+		mode,
+		cases=ONE_CASE,
+		rival=rival,
+		program="pretended judge",
+		**{"CUDA_VISIBLE_DEVICES": "0", **more},
+	)
 
 
 def noted(name, *arguments, **more):
@@ -667,30 +820,45 @@ def the_side_that_is_late_to_get_ready_loses():
 @test
 def the_side_without_which_the_null_contestant_works_loses():
 	for how in ("NULL_FAILS_WITH", "NULL_HANGS_WITH"):
-		for mode, socket_of, code, name in (("benchmark", "4", 1, "submission"), ("compare", "4", 1,
-			"submission"), ("compare", "6", 118, "rival")):
-			ends_with(pretended(mode, **{how: socket_of}), code,
-				f"error: The {name} kept the judge's own process from working")
+		for mode, socket_of, code, name in (
+			("benchmark", "4", 1, "submission"),
+			("compare", "4", 1, "submission"),
+			("compare", "6", 118, "rival"),
+		):
+			ends_with(
+				pretended(mode, **{how: socket_of}),
+				code,
+				f"error: The {name} kept the judge's own process from working",
+			)
 
 
 @test
 def a_null_contestant_without_memory_goes_on():
 	full = {"MEMORY_FULL": "1"}
-	ends_with(pretended("benchmark", null_environment=full), 1,
-		"error: The submission kept the judge's own process from working", "cannot be mapped")
+	ends_with(
+		pretended("benchmark", null_environment=full),
+		1,
+		"error: The submission kept the judge's own process from working",
+		"cannot be mapped",
+	)
 
 
 @test
 def a_side_that_fails_beside_one_that_holds_most_of_the_memory_does_not_lose():
 	beside = "uses over half of the GPU's memory, so the failure of the other one decides nothing"
 	file = pathlib.Path(tempfile.mkdtemp(dir=WORK.path)) / "loaded"
-	ends_with(pretended(submission=f"says in {file}", rival=f"raises after {file}", HELD_4="60"), 2,
-		f"The submission {beside}")
+	ends_with(
+		pretended(submission=f"says in {file}", rival=f"raises after {file}", HELD_4="60"),
+		2,
+		f"The submission {beside}",
+	)
 	ends_with(pretended(submission="raises", HELD_6="60"), 2, f"The rival {beside}")
-	ends_with(pretended(submission="ends while it is loaded", HELD_6="60"), 2,
-		f"The rival {beside}")
-	ends_with(pretended(submission="raises", HELD_4="60"), 1,
-		"benchmark.0.error: custom_kernel threw")
+	ends_with(
+		pretended(submission="ends while it is loaded", HELD_6="60"), 2, f"The rival {beside}"
+	)
+	ends_with(
+		pretended(submission="raises", HELD_4="60"), 1, "benchmark.0.error: custom_kernel threw"
+	)
 	ends_with(pretended(submission="ends", HELD_4="60"), 117)
 
 
@@ -703,8 +871,11 @@ def a_process_that_ends_is_told_apart_from_other_failures():
 
 @test
 def a_gpu_that_fails_the_judge_is_charged_to_the_loaded_side():
-	for mode, socket_of, code in (("benchmark", "4", 110), ("compare", "4", 110), ("compare", "6",
-		118)):
+	for mode, socket_of, code in (
+		("benchmark", "4", 110),
+		("compare", "4", 110),
+		("compare", "6", 118),
+	):
 		ends_with(pretended(mode, GPU_LOST_WITH=socket_of), code, "waiting for the GPU")
 
 
@@ -725,8 +896,11 @@ def a_task_that_finds_no_memory_is_charged_to_the_loaded_side():
 @test
 def a_check_that_cannot_work_with_an_output_is_the_outputs_fault():
 	for mode, more, code in (("test", {}, 1), ("compare", {"rival": ""}, 1)):
-		ends_with(pretended(mode, submission="returns too little", **more), code,
-			"check_implementation could not work with what custom_kernel returned: ")
+		ends_with(
+			pretended(mode, submission="returns too little", **more),
+			code,
+			"check_implementation could not work with what custom_kernel returned: ",
+		)
 	ends_with(pretended(rival="returns too little"), 118, "error: The rival failed: check_impl")
 	ends_with(pretended("test", CHECK="CUDA_CHECK"), 110, "could not work with what custom_kernel")
 
@@ -739,33 +913,49 @@ def a_check_that_throws_for_the_right_output_is_the_tasks_fault():
 
 @test
 def a_submission_that_loads_too_long_runs_out_of_time():
-	ends_with(pretended("test", submission="loads long", PODIUM_TIME_LIMIT_S="3"), 114,
-		"error: The submission did not answer within ")
+	ends_with(
+		pretended("test", submission="loads long", PODIUM_TIME_LIMIT_S="3"),
+		114,
+		"error: The submission did not answer within ",
+	)
 	ends_with(pretended(rival="loads long", PODIUM_TIME_LIMIT_S="4"), 118, "used up the time limit")
-	ends_with(pretended(submission="loads long", PODIUM_TIME_LIMIT_S="20"), 114,
-		"error: The submission used up the time limit.")
+	ends_with(
+		pretended(submission="loads long", PODIUM_TIME_LIMIT_S="20"),
+		114,
+		"error: The submission used up the time limit.",
+	)
 
 
 @test
 def slow_code_of_the_task_is_not_the_submissions_fault():
 	for mode, slow in (("test", "INPUT"), ("benchmark", "CHECK"), ("compare", "INPUT")):
-		ends_with(pretended(mode, PODIUM_TIME_LIMIT_S="3.5", **{slow: "slow"}), 113,
-			"error: The task's own code took 4", " s of the limit of 3.5 s")
+		ends_with(
+			pretended(mode, PODIUM_TIME_LIMIT_S="3.5", **{slow: "slow"}),
+			113,
+			"error: The task's own code took 4",
+			" s of the limit of 3.5 s",
+		)
 	for limit in ("3.5", "4.05"):
 		ends_with(pretended("benchmark", submission="is slow", PODIUM_TIME_LIMIT_S=limit), 114)
 
 
 @test
 def an_output_that_grows_while_it_is_measured_is_a_violation():
-	ends_with(pretended("benchmark", submission="returns more when timed"), 116,
-		"become larger while it is measured")
+	ends_with(
+		pretended("benchmark", submission="returns more when timed"),
+		116,
+		"become larger while it is measured",
+	)
 	ends_with(pretended(rival="returns more when timed"), 118, "error: The rival failed: ")
 
 
 @test
 def a_submission_that_is_slow_in_the_warm_up_is_called_as_often_as_others():
-	for mode, submission, calls in (("benchmark", "is slow", {3, 4,
-		5}), ("benchmark", "is slow at first", {13}), ("compare", "is slow at first", {13})):
+	for mode, submission, calls in (
+		("benchmark", "is slow", {3, 4, 5}),
+		("benchmark", "is slow at first", {13}),
+		("compare", "is slow at first", {13}),
+	):
 		result, counts = noted("CALLS", mode, submission=submission, CALIBRATIONS="1", LONG_S="0.3")
 		ends_with(result, 0)
 		assert calls >= set(counts), (mode, submission, counts)
@@ -893,7 +1083,6 @@ def is_violation(lie, *parts, **more):
 
 @test
 def an_unwritten_output_is_a_violation():
-
 	def lie(liar):
 		liar.begin()
 		liar.ask_for(1 << 20)
@@ -904,7 +1093,6 @@ def an_unwritten_output_is_a_violation():
 
 @test
 def a_write_after_done_is_a_violation():
-
 	def lie(liar):
 		liar.begin()
 		liar.ask_for(1 << 20)
@@ -923,7 +1111,7 @@ def counts_beyond_the_memory_are_a_violation():
 			liar.begin()
 			liar.ask_for(4096)
 			for at in range(0, len(liar.outputs), 16):
-				liar.outputs[at:at + 8] = count.to_bytes(8, "little")
+				liar.outputs[at : at + 8] = count.to_bytes(8, "little")
 			liar.done()
 
 		is_violation(lie, "left no output that can be read")
@@ -938,7 +1126,8 @@ def random_bytes_are_a_violation_or_a_wrong_answer():
 			liar.begin()
 			liar.ask_for(4096)
 			liar.outputs[:] = bytes(
-				chance.choice([0, 0, 0, 1, 2, 255]) for _ in range(len(liar.outputs)))
+				chance.choice([0, 0, 0, 1, 2, 255]) for _ in range(len(liar.outputs))
+			)
 			liar.done()
 
 		code = judge(liar=lie, cases="size: 3; seed: 5\n").code
@@ -947,7 +1136,6 @@ def random_bytes_are_a_violation_or_a_wrong_answer():
 
 @test
 def asking_for_all_the_memory_is_refused():
-
 	def lie(liar):
 		liar.begin()
 		liar.ask_for(1 << 60)
@@ -959,16 +1147,29 @@ def asking_for_all_the_memory_is_refused():
 def large_outputs_have_fewer_slots():
 	"""Four slots of 400 KB do not fit into a file of 1 MB; the check refuses what fits."""
 	ends_with(
-		judge("benchmark", submission="returns 400 KB", most_file_bytes=1 << 20,
-		cases="size: 3; seed: 5\n"), 112, "a count is 100000")
+		judge(
+			"benchmark",
+			submission="returns 400 KB",
+			most_file_bytes=1 << 20,
+			cases="size: 3; seed: 5\n",
+		),
+		112,
+		"a count is 100000",
+	)
 	ends_with(
-		judge("benchmark", submission="returns 400 KB", most_file_bytes=1 << 19,
-		cases="size: 3; seed: 5\n"), 112, "for which there is no memory")
+		judge(
+			"benchmark",
+			submission="returns 400 KB",
+			most_file_bytes=1 << 19,
+			cases="size: 3; seed: 5\n",
+		),
+		112,
+		"for which there is no memory",
+	)
 
 
 @test
 def misplaced_frames_and_words_are_violations():
-
 	def wrong_frame(liar):
 		liar.begin()
 		wire.send(liar.socket, wire.READY)
@@ -1005,7 +1206,6 @@ def an_announced_frame_must_be_there():
 
 @test
 def mapping_memory_counts_towards_the_limit_of_the_call():
-
 	def lie(liar):
 		liar.wait()
 		wire.receive(liar.socket, 10)
@@ -1016,7 +1216,6 @@ def mapping_memory_counts_towards_the_limit_of_the_call():
 
 @test
 def an_output_without_memory_is_a_violation():
-
 	def lie(liar):
 		liar.begin()
 		liar.done()
@@ -1026,7 +1225,6 @@ def an_output_without_memory_is_a_violation():
 
 @test
 def text_of_a_contestant_is_never_interpreted():
-
 	def lie(liar):
 		liar.begin()
 		wire.send(liar.socket, wire.TEXT, b"tcheck: pass\ntest.0.status: pass\xff\n")
@@ -1117,14 +1315,20 @@ def listed(values):
 
 
 def as_input(block, own):
-	calls = [[len(calls), *(float(getattr(call, name)) for call in calls for name in FIGURES)]
-		for calls in (block.calls, block.null)]
+	calls = [
+		[len(calls), *(float(getattr(call, name)) for call in calls for name in FIGURES)]
+		for calls in (block.calls, block.null)
+	]
 	numbers = [
-		*calls, *(listed(getattr(block, name)) for name in LISTS), [block.delta_ns],
+		*calls,
+		*(listed(getattr(block, name)) for name in LISTS),
+		[block.delta_ns],
 		[block.quiet.empty_ns, block.quiet.call_ns, block.quiet.copy_ns, block.quiet.take_ns],
-		*([one.center_ns, one.spread_ns]
-		for one in (block.quiet.head, block.quiet.touch, block.quiet.rest)),
-		listed(own)
+		*(
+			[one.center_ns, one.spread_ns]
+			for one in (block.quiet.head, block.quiet.touch, block.quiet.rest)
+		),
+		listed(own),
 	]
 	return " ".join(repr(number) for part in numbers for number in part)
 
@@ -1133,25 +1337,53 @@ def as_input(block, own):
 def both_judges_compute_the_same_figures():
 	program, block, rule = WORK.path / "calculate", made_up_block(), statistics.RULES["cuda"]
 	(WORK.path / "calculate.cpp").write_text(CALCULATE)
-	subprocess.run([
-		"g++", "-std=c++20", "-Wall", "-Wextra", "-Werror", f"-I{ISOLATED}", "-o", program,
-		WORK.path / "calculate.cpp", BUILD / "harness" / "isolated" / "native.o"
-	], check=True)
-	said = subprocess.run([program], input=as_input(block, [3.0, 7.0, 4.0]), capture_output=True,
-		text=True, check=True).stdout.split()
+	subprocess.run(
+		[
+			"g++",
+			"-std=c++20",
+			"-Wall",
+			"-Wextra",
+			"-Werror",
+			f"-I{ISOLATED}",
+			"-o",
+			program,
+			WORK.path / "calculate.cpp",
+			BUILD / "harness" / "isolated" / "native.o",
+		],
+		check=True,
+	)
+	said = subprocess.run(
+		[program],
+		input=as_input(block, [3.0, 7.0, 4.0]),
+		capture_output=True,
+		text=True,
+		check=True,
+	).stdout.split()
 	summary = statistics.Summary([block] * 4, [3.0, 7.0, 4.0], rule)
-	equal(list(map(float, said)), [
-		summary.mean_ns, summary.err_ns, summary.low_ns, summary.high_ns, summary.std_ns,
-		summary.constant_ns, summary.overrun_ns, summary.disturbance_ns, summary.surcharge_ns,
-		summary.own_ns, summary.runs, summary.samples[-1],
-		statistics.values_of([block] * 4, rule)[3],
-		block.disturbance(rule),
-		block.order_over(),
-		block.constant_moved(rule),
-		block.is_uneven(rule),
-		statistics.steady_disturbance([block] * 4, rule),
-		statistics.delays_probes([block] * 4, rule)
-	])
+	equal(
+		list(map(float, said)),
+		[
+			summary.mean_ns,
+			summary.err_ns,
+			summary.low_ns,
+			summary.high_ns,
+			summary.std_ns,
+			summary.constant_ns,
+			summary.overrun_ns,
+			summary.disturbance_ns,
+			summary.surcharge_ns,
+			summary.own_ns,
+			summary.runs,
+			summary.samples[-1],
+			statistics.values_of([block] * 4, rule)[3],
+			block.disturbance(rule),
+			block.order_over(),
+			block.constant_moved(rule),
+			block.is_uneven(rule),
+			statistics.steady_disturbance([block] * 4, rule),
+			statistics.delays_probes([block] * 4, rule),
+		],
+	)
 	assert summary.overrun_ns > 150e3 and summary.disturbance_ns > 8e3, vars(summary)
 
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """score_eval.py and score_eval.cu, which run evaluations of the oldest form. The two must treat
 evaluations alike. The C++ evaluations of this test need no GPU, so any C++20 compiler works."""
+
 import contextlib
 import functools
 import os
@@ -58,26 +59,35 @@ int main()
 
 
 class Folder:
-
 	def __init__(self, path, command):
 		self.path, self.command = path, command
 
 	def run(self, mode, says, ends="0", cases="evaluation: it\n", **environment):
 		for name, text in {
-			"says": "".join(line + "\n" for line in says), "ends": ends, "cases": cases
+			"says": "".join(line + "\n" for line in says),
+			"ends": ends,
+			"cases": cases,
 		}.items():
 			(self.path / name).write_text(text)
 		clean = {
-			name: value
-			for name, value in os.environ.items() if not name.startswith("POPCORN_")
+			name: value for name, value in os.environ.items() if not name.startswith("POPCORN_")
 		}
 		with open(self.path / "lines", "w+") as lines:
 			self.result = subprocess.run(
-				[*self.command, mode, "cases"], cwd=self.path, pass_fds=[lines.fileno()],
-				capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL, env={
-				**clean, "POPCORN_FD": str(lines.fileno()), "PYTHONDONTWRITEBYTECODE": "1",
-				**environment
-				})
+				[*self.command, mode, "cases"],
+				cwd=self.path,
+				pass_fds=[lines.fileno()],
+				capture_output=True,
+				text=True,
+				timeout=60,
+				stdin=subprocess.DEVNULL,
+				env={
+					**clean,
+					"POPCORN_FD": str(lines.fileno()),
+					"PYTHONDONTWRITEBYTECODE": "1",
+					**environment,
+				},
+			)
 		self.lines = (self.path / "lines").read_text().splitlines()
 		return self.result.returncode, self.lines
 
@@ -95,10 +105,23 @@ def folder(language):
 	if not COMPILER:
 		raise Skip("there is no compiler for C++")
 	(path / "eval.cpp").write_text(CU_EVALUATION)
-	subprocess.run([
-		COMPILER, "-std=c++20", "-Wall", "-Wextra", "-Werror", "eval.cpp", "-x", "c++",
-		ROOT / "harness" / "score_eval.cu", "-o", "eval.out"
-	], cwd=path, check=True)
+	subprocess.run(
+		[
+			COMPILER,
+			"-std=c++20",
+			"-Wall",
+			"-Wextra",
+			"-Werror",
+			"eval.cpp",
+			"-x",
+			"c++",
+			ROOT / "harness" / "score_eval.cu",
+			"-o",
+			"eval.out",
+		],
+		cwd=path,
+		check=True,
+	)
 	return Folder(path, ["./eval.out"])
 
 
@@ -114,17 +137,29 @@ def for_each_language(function):
 
 
 def passed(noun, *figures):
-	return (0, [
-		f"{noun}-count: 1", f"{noun}.0.spec: evaluation: it",
-		*(f"benchmark.0.{figure}" for figure in figures), f"{noun}.0.status: pass", "check: pass"
-	])
+	return (
+		0,
+		[
+			f"{noun}-count: 1",
+			f"{noun}.0.spec: evaluation: it",
+			*(f"benchmark.0.{figure}" for figure in figures),
+			f"{noun}.0.status: pass",
+			"check: pass",
+		],
+	)
 
 
 def failed(noun, code, error):
-	return (code, [
-		f"{noun}-count: 1", f"{noun}.0.spec: evaluation: it", f"{noun}.0.status: fail",
-		f"{noun}.0.error: {error}", "check: fail"
-	])
+	return (
+		code,
+		[
+			f"{noun}-count: 1",
+			f"{noun}.0.spec: evaluation: it",
+			f"{noun}.0.status: fail",
+			f"{noun}.0.error: {error}",
+			"check: fail",
+		],
+	)
 
 
 def check_mean(outcome, wanted_ns):
@@ -157,13 +192,20 @@ def the_pipe_goes_before_the_output(folder):
 @for_each_language
 def durations_in_ns_are_handed_on(folder):
 	says = [
-		"r check: pass", "r duration.mean: 1000", "r duration.std: 50", "r duration.err: 5",
-		"r duration.best: 900", "r duration.worst: 1200", "r score: 7"
+		"r check: pass",
+		"r duration.mean: 1000",
+		"r duration.std: 50",
+		"r duration.err: 5",
+		"r duration.best: 900",
+		"r duration.worst: 1200",
+		"r score: 7",
 	]
 	equal(
 		folder.run("leaderboard", says),
-		passed("benchmark", "runs: 100", "mean: 1000", "std: 50", "err: 5", "best: 900",
-		"worst: 1200"))
+		passed(
+			"benchmark", "runs: 100", "mean: 1000", "std: 50", "err: 5", "best: 900", "worst: 1200"
+		),
+	)
 
 
 @for_each_language
@@ -196,8 +238,10 @@ def a_wrong_answer_is_recognised_however_it_is_said(folder):
 @for_each_language
 def other_ends_are_no_answer(folder):
 	equal(folder.run("test", []), failed("test", 1, "The evaluation ended without a score."))
-	equal(folder.run("benchmark", ["o score: 1"], "3"),
-		failed("benchmark", 3, "The evaluation ended with exit code 3."))
+	equal(
+		folder.run("benchmark", ["o score: 1"], "3"),
+		failed("benchmark", 3, "The evaluation ended with exit code 3."),
+	)
 	equal(folder.run("test", ["o score: 1"], "signal11")[0], -11)
 	equal(folder.run("test", ["o score: 1"], "signal9")[0], -9)
 
@@ -205,16 +249,27 @@ def other_ends_are_no_answer(folder):
 @for_each_language
 def it_runs_once_for_each_case(folder):
 	code, lines = folder.run("leaderboard", ["o score: 1"], cases="a: 1\n\nb: 2\n")
-	equal((code, lines[0], lines[1], lines[5], lines[-1]), (0, "benchmark-count: 2",
-		"benchmark.0.spec: a: 1", "benchmark.1.spec: b: 2", "check: pass"))
+	equal(
+		(code, lines[0], lines[1], lines[5], lines[-1]),
+		(
+			0,
+			"benchmark-count: 2",
+			"benchmark.0.spec: a: 1",
+			"benchmark.1.spec: b: 2",
+			"check: pass",
+		),
+	)
 	equal(folder.result.stdout, "score: 1\n" * 2)
 
 
 @for_each_language
 def much_output_does_not_block_it(folder):
 	check_mean(
-		folder.run("leaderboard",
-		["o " + "x" * 1000] * 300 + ["r " + "y" * 1000] * 300 + ["r score: 1"]), 1e9)
+		folder.run(
+			"leaderboard", ["o " + "x" * 1000] * 300 + ["r " + "y" * 1000] * 300 + ["r score: 1"]
+		),
+		1e9,
+	)
 
 
 @for_each_language
@@ -226,11 +281,14 @@ def wrong_usage_has_its_exit_codes(folder):
 @test
 def the_seed_reaches_the_generators_but_not_the_environment():
 	path = folder("py").path
-	(path / "eval.py").write_text("import os, random\nassert 'POPCORN_SEED' not in os.environ\n"
-		"print('score:', random.random())\n")
+	(path / "eval.py").write_text(
+		"import os, random\nassert 'POPCORN_SEED' not in os.environ\n"
+		"print('score:', random.random())\n"
+	)
 	try:
-		first, again, other = (folder("py").run("leaderboard", [], POPCORN_SEED=seed)[1]
-			for seed in ("5", "5", "6"))
+		first, again, other = (
+			folder("py").run("leaderboard", [], POPCORN_SEED=seed)[1] for seed in ("5", "5", "6")
+		)
 		assert first == again != other, (first, again, other)
 	finally:
 		(path / "eval.py").write_text(PY_EVALUATION)

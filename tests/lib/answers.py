@@ -1,5 +1,6 @@
 """What the command-line programs print. podium-admin prints either a result on stdout or one line
 with the reason of its failure on stderr."""
+
 import json
 
 from tap import equal

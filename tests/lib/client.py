@@ -1,5 +1,6 @@
 """A visitor of Podium without a browser: cookies, hidden fields and forms, with the standard
 library only."""
+
 import html.parser
 import http.client
 import json
@@ -11,7 +12,6 @@ from tap import equal
 
 
 class Answer:
-
 	def __init__(self, response):
 		self.status = response.status
 		self.headers = response.headers
@@ -39,12 +39,25 @@ class Answer:
 class Page(html.parser.HTMLParser):
 	"""Parses a page: its text, its form token, its links, and faults such as elements that do not
 	nest."""
+
 	VOID = {
-		"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source",
-		"track", "wbr"
+		"area",
+		"base",
+		"br",
+		"col",
+		"embed",
+		"hr",
+		"img",
+		"input",
+		"link",
+		"meta",
+		"source",
+		"track",
+		"wbr",
 	}
 	SEAMLESS = {
-		"deadline", "nowrap"
+		"deadline",
+		"nowrap",
 	}  # classes of elements that only style words: their start and end separate no words
 
 	def __init__(self):
@@ -116,8 +129,9 @@ class Client:
 		self.host = host
 
 	def request(self, method, path, body=None, headers=None):
-		connection = http.client.HTTPConnection(self.url.hostname, self.url.port,
-			timeout=self.limit_s)
+		connection = http.client.HTTPConnection(
+			self.url.hostname, self.url.port, timeout=self.limit_s
+		)
 		headers = dict(headers or {})
 		if self.cookies:
 			headers["Cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
@@ -156,14 +170,25 @@ class Client:
 		boundary = uuid.uuid4().hex
 		body = b""
 		for name, value in ([("csrf", token)] if token else []) + list(fields):
-			body += f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n'.encode(
+			body += (
+				f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n'.encode()
 			)
 			body += (value if isinstance(value, bytes) else str(value).encode()) + b"\r\n"
 		for name, filename, content in files:
 			filename = filename.replace('"', "%22")  # browsers escape it this way
-			body += (f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"; '
-				f'filename="{filename}"\r\n'
-				"Content-Type: application/octet-stream\r\n\r\n").encode() + content + b"\r\n"
+			body += (
+				(
+					f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"; '
+					f'filename="{filename}"\r\n'
+					"Content-Type: application/octet-stream\r\n\r\n"
+				).encode()
+				+ content
+				+ b"\r\n"
+			)
 		body += f"--{boundary}--\r\n".encode()
-		return self.request("POST", path, body,
-			{"Content-Type": f"multipart/form-data; boundary={boundary}", **(headers or {})})
+		return self.request(
+			"POST",
+			path,
+			body,
+			{"Content-Type": f"multipart/form-data; boundary={boundary}", **(headers or {})},
+		)

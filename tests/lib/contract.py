@@ -1,5 +1,6 @@
 """Checks answers of /api/v1 against docs/openapi: the call must declare the status, and headers and
 body must match their description."""
+
 import functools
 import json
 import re
@@ -38,8 +39,13 @@ def pattern_of(path):
 
 @functools.cache
 def matcher(path):
-	return re.compile("^" + re.sub(r"\\\{(\w+)\\\}", lambda part: ".+"
-		if part[1] == "path" else "[^/]+", re.escape(path)) + "$")
+	return re.compile(
+		"^"
+		+ re.sub(
+			r"\\\{(\w+)\\\}", lambda part: ".+" if part[1] == "path" else "[^/]+", re.escape(path)
+		)
+		+ "$"
+	)
 
 
 def operation(method, path):
@@ -71,11 +77,12 @@ def check_answer(method, path, answer):
 	response = resolved(call["responses"][str(answer.status)])
 	if method == "HEAD" or "content" not in response:
 		return
-	(content_type, content), = response["content"].items()
+	((content_type, content),) = response["content"].items()
 	if answer.headers["Content-Type"].split(";")[0] != content_type:
 		raise AssertionError(f"{what} is {answer.headers['Content-Type']}")
 	if content_type != "application/octet-stream":
-		check(content["schema"], answer.json if content_type.endswith("json") else answer.text,
-			what)
+		check(
+			content["schema"], answer.json if content_type.endswith("json") else answer.text, what
+		)
 	if answer.status < 300 and "ETag" in response["headers"] and not answer.headers["ETag"]:
 		raise AssertionError(f"{what} has no ETag")

@@ -2,6 +2,7 @@
 
 `make bench` and the tests that count the database's queries share the list.
 """
+
 import base64
 import hashlib
 import pathlib
@@ -16,10 +17,15 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 # (visitor, route in cgi/router.c, an address of the route). IDs from the data replace the words in
 # braces.
-ADDRESSES = [("anyone", "/", "/"), ("anyone", "/leaderboard/*", "/leaderboard/bench?gpu=H200"),
+ADDRESSES = [
+	("anyone", "/", "/"),
+	("anyone", "/leaderboard/*", "/leaderboard/bench?gpu=H200"),
 	("anyone", "/leaderboard/*", "/leaderboard/bench?gpu=H200&page=9"),
-	("anyone", "/leaderboard/*",
-	"/leaderboard/bench?gpu=H200&user=ser7&period=month&language=triton"),
+	(
+		"anyone",
+		"/leaderboard/*",
+		"/leaderboard/bench?gpu=H200&user=ser7&period=month&language=triton",
+	),
 	("anyone", "/leaderboard/*", "/leaderboard/bench?view=shapes&gpu=H200"),
 	("anyone", "/leaderboard/*", "/leaderboard/bench?view=gpus"),
 	("anyone", "/leaderboard/*", "/leaderboard/bench?view=live"),
@@ -40,21 +46,29 @@ ADDRESSES = [("anyone", "/", "/"), ("anyone", "/leaderboard/*", "/leaderboard/be
 	("anyone", "/compare", "/compare?a={submission}&b={other}"),
 	("anyone", "/comparison/*", "/comparison/{comparison}"),
 	("anyone", "/comparison/*/status", "/comparison/{comparison}/status"),
-	("anyone", "/user/*", "/user/user1"), ("anyone", "/queue", "/queue"),
-	("anyone", "/queue/status", "/queue/status"), ("anyone", "/archive", "/archive"),
-	("anyone", "/judge", "/judge"), ("anyone", "/language/*", "/language/py"),
-	("anyone", "/language/*/*", "/language/py/eval.py"), ("anyone", "/join", "/join"),
-	("anyone", "/register", "/register"), ("anyone", "/login", "/login"),
+	("anyone", "/user/*", "/user/user1"),
+	("anyone", "/queue", "/queue"),
+	("anyone", "/queue/status", "/queue/status"),
+	("anyone", "/archive", "/archive"),
+	("anyone", "/judge", "/judge"),
+	("anyone", "/language/*", "/language/py"),
+	("anyone", "/language/*/*", "/language/py/eval.py"),
+	("anyone", "/join", "/join"),
+	("anyone", "/register", "/register"),
+	("anyone", "/login", "/login"),
 	("anyone", "/password/*", "/password/{link}"),
-	("anyone", "/account/deleted", "/account/deleted"), ("anyone", "/healthz", "/healthz"),
-	("anyone", "/metrics", "/metrics"), ("user1", "/", "/"),
+	("anyone", "/account/deleted", "/account/deleted"),
+	("anyone", "/healthz", "/healthz"),
+	("anyone", "/metrics", "/metrics"),
+	("user1", "/", "/"),
 	("user1", "/leaderboard/*", "/leaderboard/bench?gpu=H200"),
 	("user1", "/leaderboard/*", "/leaderboard/bench?gpu=H200&mine=1"),
 	("user1", "/submit", "/submit"),
 	("user1", "/leaderboard/*/submit", "/leaderboard/bench/submit"),
 	("user1", "/leaderboard/*/submit", "/leaderboard/bench/submit?from={own}"),
 	("user1", "/leaderboard/*/submit", "/leaderboard/vectoradd_py/submit?template=python"),
-	("user1", "/mine", "/mine"), ("user1", "/mine", "/mine?result=passed&mode=ranked&page=20"),
+	("user1", "/mine", "/mine"),
+	("user1", "/mine", "/mine?result=passed&mode=ranked&page=20"),
 	("user1", "/leaderboard/*/mine", "/leaderboard/bench/mine"),
 	("user1", "/leaderboard/*/mine", "/leaderboard/bench/mine?from=2020-01-01&mode=ranked"),
 	("user1", "/submission/*", "/submission/{own}"),
@@ -65,12 +79,17 @@ ADDRESSES = [("anyone", "/", "/"), ("anyone", "/leaderboard/*", "/leaderboard/be
 	("user1", "/submission/*/cancel", "/submission/{waiting}/cancel"),
 	("user1", "/submission/*/withdraw", "/submission/{own}/withdraw"),
 	("user1", "/submission/*/note", "/submission/{own}/note"),
-	("user1", "/compare", "/compare?a={own}&b={own_other}"), ("user1", "/user/*", "/user/user1"),
-	("user1", "/queue", "/queue"), ("user1", "/account", "/account"),
+	("user1", "/compare", "/compare?a={own}&b={own_other}"),
+	("user1", "/user/*", "/user/user1"),
+	("user1", "/queue", "/queue"),
+	("user1", "/account", "/account"),
 	("user1", "/account/sessions", "/account/sessions"),
-	("user1", "/account/tokens", "/account/tokens"), ("user1", "/device", "/device"),
-	("user1", "/account/data", "/account/data"), ("user1", "/account/export", "/account/export"),
-	("user1", "/account/delete", "/account/delete"), ("admin", "/admin", "/admin"),
+	("user1", "/account/tokens", "/account/tokens"),
+	("user1", "/device", "/device"),
+	("user1", "/account/data", "/account/data"),
+	("user1", "/account/export", "/account/export"),
+	("user1", "/account/delete", "/account/delete"),
+	("admin", "/admin", "/admin"),
 	("admin", "/admin/leaderboards/new", "/admin/leaderboards/new"),
 	("admin", "/admin/leaderboard/*/edit", "/admin/leaderboard/bench/edit"),
 	("admin", "/admin/leaderboard/*/delete", "/admin/leaderboard/bench/delete"),
@@ -82,9 +101,11 @@ ADDRESSES = [("anyone", "/", "/"), ("anyone", "/leaderboard/*", "/leaderboard/be
 	("admin", "/admin/leaderboard/*/dryrun", "/admin/leaderboard/bench/dryrun"),
 	("admin", "/admin/leaderboard/*/dryrun/status", "/admin/leaderboard/bench/dryrun/status"),
 	("admin", "/admin/leaderboard/*/hooks", "/admin/leaderboard/bench/hooks"),
-	("admin", "/admin/hooks", "/admin/hooks"), ("admin", "/admin/hooks/*", "/admin/hooks/{hook}"),
+	("admin", "/admin/hooks", "/admin/hooks"),
+	("admin", "/admin/hooks/*", "/admin/hooks/{hook}"),
 	("admin", "/admin/hooks/*/status", "/admin/hooks/{hook}/status"),
-	("admin", "/admin/invites", "/admin/invites"), ("admin", "/admin/sets/new", "/admin/sets/new"),
+	("admin", "/admin/invites", "/admin/invites"),
+	("admin", "/admin/sets/new", "/admin/sets/new"),
 	("admin", "/admin/sets/*", "/admin/sets/{upload}"),
 	("admin", "/admin/host/*", "/admin/host/{worker}"),
 	("admin", "/admin/workers", "/admin/workers"),
@@ -97,29 +118,56 @@ ADDRESSES = [("anyone", "/", "/"), ("anyone", "/leaderboard/*", "/leaderboard/be
 	("admin", "/admin/rejudgings", "/admin/rejudgings"),
 	("admin", "/admin/rejudgings/*", "/admin/rejudgings/{rejudging}"),
 	("admin", "/admin/rejudgings/*/*", "/admin/rejudgings/{rejudging}/{rejudged}"),
-	("admin", "/admin/users", "/admin/users"), ("admin", "/admin/users", "/admin/users?q=ser7"),
+	("admin", "/admin/users", "/admin/users"),
+	("admin", "/admin/users", "/admin/users?q=ser7"),
 	("admin", "/admin/users/*/ban", "/admin/users/user1/ban"),
 	("admin", "/admin/audit", "/admin/audit"),
 	("admin", "/admin/audit", "/admin/audit?who=admin&what=user.ban"),
 	("admin", "/admin/audit", "/admin/audit?q=user7"),
-	("admin", "/admin/audit", "/admin/audit?who=admin&from=2020-01-01&to=2100-01-01"), ]
+	("admin", "/admin/audit", "/admin/audit?who=admin&from=2020-01-01&to=2100-01-01"),
+]
 
 # Addresses of /api/v1. user1 has a token with all scopes.
-CALLS = [("anyone", call) for call in ("/leaderboards?limit=100", "/leaderboards/bench",
-	"/leaderboards/bench/rankings?gpu=H200&limit=100",
-	"/leaderboards/bench/rankings?gpu=H200&cursor=MSAxOTAwIDA", "/leaderboards/bench/task",
-	"/leaderboards/vectoradd_py/files/reference.py", "/leaderboards/bench/templates/py",
-	"/users/user1", "/queue", "/workers", "/submissions/{submission}",
-	"/submissions/{submission}/status", "/submissions/{submission}/samples?gpu=H200",
-	"/compare?a={submission}&b={other}",
-										)] + [("user1", call) for call in ("/me",
-	"/leaderboards?state=active", "/leaderboards/bench", "/leaderboards/bench/rankings?gpu=H200",
-	"/submissions?limit=100", "/submissions?mode=ranked&leaderboard=bench",
-	"/submissions?gpu=H200&limit=10", "/submissions?verdict=passed", "/submissions/{own}",
-	"/submissions/{own}/status", "/submissions/{waiting}", "/submissions/{waiting}/status",
-	"/submissions/{own}/samples?gpu=H200", "/submissions/{own}/source",
-	"/submissions/{own}/output?gpu=H200", "/compare?a={own}&b={own_other}", "/queue",
-																			)]
+CALLS = [
+	("anyone", call)
+	for call in (
+		"/leaderboards?limit=100",
+		"/leaderboards/bench",
+		"/leaderboards/bench/rankings?gpu=H200&limit=100",
+		"/leaderboards/bench/rankings?gpu=H200&cursor=MSAxOTAwIDA",
+		"/leaderboards/bench/task",
+		"/leaderboards/vectoradd_py/files/reference.py",
+		"/leaderboards/bench/templates/py",
+		"/users/user1",
+		"/queue",
+		"/workers",
+		"/submissions/{submission}",
+		"/submissions/{submission}/status",
+		"/submissions/{submission}/samples?gpu=H200",
+		"/compare?a={submission}&b={other}",
+	)
+] + [
+	("user1", call)
+	for call in (
+		"/me",
+		"/leaderboards?state=active",
+		"/leaderboards/bench",
+		"/leaderboards/bench/rankings?gpu=H200",
+		"/submissions?limit=100",
+		"/submissions?mode=ranked&leaderboard=bench",
+		"/submissions?gpu=H200&limit=10",
+		"/submissions?verdict=passed",
+		"/submissions/{own}",
+		"/submissions/{own}/status",
+		"/submissions/{waiting}",
+		"/submissions/{waiting}/status",
+		"/submissions/{own}/samples?gpu=H200",
+		"/submissions/{own}/source",
+		"/submissions/{own}/output?gpu=H200",
+		"/compare?a={own}&b={own_other}",
+		"/queue",
+	)
+]
 
 # Slow pages that nobody reads often, so they are measured only once: the export of all of a user's
 # data, and the preview of a rejudging, which does the whole work and rolls it back.
@@ -154,15 +202,20 @@ class Crowd:
 		site, self.secret = self.site, secrets.token_hex(32)
 		# Each statement writes a whole table. For large sizes the server gets more memory, which it
 		# keeps until it restarts; without that memory the statements take hours.
-		large = ("SET GLOBAL innodb_buffer_pool_size = 4 << 30, "
-			"GLOBAL innodb_flush_log_at_trx_commit = 2;")
-		site.sql((large if submissions > 200000 else "") +
-			"SET SESSION tx_isolation = 'READ-COMMITTED', foreign_key_checks = 0, "
+		large = (
+			"SET GLOBAL innodb_buffer_pool_size = 4 << 30, "
+			"GLOBAL innodb_flush_log_at_trx_commit = 2;"
+		)
+		site.sql(
+			(large if submissions > 200000 else "")
+			+ "SET SESSION tx_isolation = 'READ-COMMITTED', foreign_key_checks = 0, "
 			f"unique_checks = 0; SET @submissions = {submissions}, "
-			f"@secret = '{self.secret}';" + (ROOT / "tests" / "bench" / "data.sql").read_text())
+			f"@secret = '{self.secret}';" + (ROOT / "tests" / "bench" / "data.sql").read_text()
+		)
 		site.manage("ranking", "rebuild")
-		site.sql("ANALYZE TABLE ranking, records, baselines"
-					)  # updates the figures by which the optimizer chooses its plans
+		site.sql(
+			"ANALYZE TABLE ranking, records, baselines"
+		)  # updates the figures by which the optimizer chooses its plans
 		self.numbers = self.find()
 
 	def token(self, subject):
@@ -176,18 +229,23 @@ class Crowd:
 		return client
 
 	def cookie(self, who):
-		return "" if who == "anyone" else "podium=" + base64.urlsafe_b64encode(
-			self.token(who)).rstrip(b"=").decode()
+		return (
+			""
+			if who == "anyone"
+			else "podium=" + base64.urlsafe_b64encode(self.token(who)).rstrip(b"=").decode()
+		)
 
 	def bearer(self, who):
 		"""Returns a token of the user and creates it on the first call."""
-		secret = "podium_" + base64.urlsafe_b64encode(
-			self.token(f"bearer {who}")).rstrip(b"=").decode()
+		secret = (
+			"podium_" + base64.urlsafe_b64encode(self.token(f"bearer {who}")).rstrip(b"=").decode()
+		)
 		self.site.sql(
 			f"""INSERT IGNORE INTO api_tokens (user_id, name, prefix, token_hash, scopes, used_at)
 			SELECT id, 'bearer', 'podium_bearer',
 			UNHEX('{hashlib.sha256(secret.encode()).hexdigest()}'), 'read,submit,admin',
-			UTC_TIMESTAMP(3) FROM users WHERE name = '{who}'""")
+			UTC_TIMESTAMP(3) FROM users WHERE name = '{who}'"""
+		)
 		return secret
 
 	def upload(self):
@@ -199,20 +257,25 @@ class Crowd:
 	def find(self):
 		"""Finds the IDs and names that replace the words in braces."""
 		one = lambda question: self.site.sql(question)[0]
-		ranked = ("SELECT r.submission_id FROM ranking r JOIN users u ON u.id = r.user_id JOIN "
+		ranked = (
+			"SELECT r.submission_id FROM ranking r JOIN users u ON u.id = r.user_id JOIN "
 			"leaderboards l ON l.id = r.leaderboard_id "
-			"WHERE l.name = 'bench' AND r.gpu = 'H200' AND ")
+			"WHERE l.name = 'bench' AND r.gpu = 'H200' AND "
+		)
 		passed = (
 			"SELECT s.id FROM submissions s JOIN users u ON u.id = s.user_id JOIN leaderboards l "
 			"ON l.id = s.leaderboard_id "
 			"JOIN jobs j ON j.submission_id = s.id AND j.gpu = 'H200' WHERE l.name = 'bench' AND "
-			"u.name = 'user1' AND ")
+			"u.name = 'user1' AND "
+		)
 		finding = {
-			"submission": ranked + "r.position = 5", "other": ranked + "r.position = 6",
+			"submission": ranked + "r.position = 5",
+			"other": ranked + "r.position = 6",
 			"own": ranked + "u.name = 'user1'",
 			"own_other": passed + "j.score_ns IS NOT NULL ORDER BY s.id DESC LIMIT 1",
 			"waiting": passed + "j.state = 'queued' LIMIT 1",
-			"comparison": "SELECT MIN(id) FROM comparisons", "hook": "SELECT MAX(id) FROM webhooks",
+			"comparison": "SELECT MIN(id) FROM comparisons",
+			"hook": "SELECT MAX(id) FROM webhooks",
 			"worker": "SELECT name FROM workers ORDER BY id LIMIT 1",
 			"rejudging": "SELECT MAX(id) FROM rejudgings",
 			"rejudged": "SELECT MIN(id) FROM rejudged_jobs WHERE rejudging_id = (SELECT MAX(id) "
@@ -221,7 +284,8 @@ class Crowd:
 		numbers = {name: one(question)[0] for name, question in finding.items()}
 		numbers["with_artifact"], numbers["artifact"] = one(
 			"SELECT j.submission_id, a.id FROM artifacts a "
-			"JOIN stages t ON t.id = a.stage_id JOIN jobs j ON j.id = t.job_id")
+			"JOIN stages t ON t.id = a.stage_id JOIN jobs j ON j.id = t.job_id"
+		)
 		return {**numbers, "link": self.token("link user9").hex(), "upload": self.upload()}
 
 	def filled(self, address):

@@ -1,6 +1,7 @@
 """Runs the isolated engine as podium-run does, but without sandboxes: a judge and its contestants,
 each in its own folder, connected by sockets. The device is the CPU. For tests and benchmarks of
 harness/isolated."""
+
 import contextlib
 import fcntl
 import os
@@ -30,8 +31,18 @@ def build_engine():
 	shutil.copy(ROOT / "harness" / "eval.py", folder / "podium_eval.py")
 	sources = sorted(str(path) for path in (ROOT / "harness" / "isolated").glob("*.c"))
 	command = [
-		"gcc", "-O2", "-std=c17", "-D_GNU_SOURCE", f"-I{ROOT}", "-fPIC", "-shared", "-o",
-		str(folder / "native.so"), *sources, "-ldl", "-lm"
+		"gcc",
+		"-O2",
+		"-std=c17",
+		"-D_GNU_SOURCE",
+		f"-I{ROOT}",
+		"-fPIC",
+		"-shared",
+		"-o",
+		str(folder / "native.so"),
+		*sources,
+		"-ldl",
+		"-lm",
 	]
 	subprocess.run(command, check=True)
 	return folder
@@ -46,11 +57,15 @@ def high(descriptor):
 def environment_of(**more):
 	environment = {
 		name: value
-		for name, value in os.environ.items() if not name.startswith(("POPCORN_", "PODIUM_"))
+		for name, value in os.environ.items()
+		if not name.startswith(("POPCORN_", "PODIUM_"))
 	}
 	return {
-		**environment, "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "2",
-		"CUDA_VISIBLE_DEVICES": "", **more
+		**environment,
+		"PYTHONDONTWRITEBYTECODE": "1",
+		"OMP_NUM_THREADS": "2",
+		"CUDA_VISIBLE_DEVICES": "",
+		**more,
 	}
 
 
@@ -59,9 +74,15 @@ def start(folder, words, descriptors, **environment):
 	its number in this process."""
 	moves = " ".join(f"{there}<&{here} {here}<&-" for there, here in descriptors.items())
 	with open(folder / "stdout", "w") as output, open(folder / "stderr", "w") as errors:
-		return subprocess.Popen(["bash", "-c", f'exec "$0" "$@" {moves}', *map(str, words)],
-			cwd=folder, env=environment_of(**environment), pass_fds=tuple(descriptors.values()),
-			stdin=subprocess.DEVNULL, stdout=output, stderr=errors)
+		return subprocess.Popen(
+			["bash", "-c", f'exec "$0" "$@" {moves}', *map(str, words)],
+			cwd=folder,
+			env=environment_of(**environment),
+			pass_fds=tuple(descriptors.values()),
+			stdin=subprocess.DEVNULL,
+			stdout=output,
+			stderr=errors,
+		)
 
 
 def become(folder, words, descriptors, environment):
@@ -135,7 +156,6 @@ def write_files(folder, files):
 
 
 class Result:
-
 	def __init__(self, code, folder):
 		self.code = code
 		self.text = (folder / "lines").read_text()
@@ -152,8 +172,20 @@ class Result:
 class Match:
 	"""One run of a judge with its contestants."""
 
-	def __init__(self, engine, mode, cases, task, submissions, limit_s, secret=None, programs=None,
-		start=Forked, slot="submission.py", **environment):
+	def __init__(
+		self,
+		engine,
+		mode,
+		cases,
+		task,
+		submissions,
+		limit_s,
+		secret=None,
+		programs=None,
+		start=Forked,
+		slot="submission.py",
+		**environment,
+	):
 		"""`task`: the text of each of the task's files. `submissions`: the source of each
 		contestant. `programs`: for some contestants, a command that replaces contestant.py.
 		`start`: Forked, or the function start() for separate interpreters. `slot`: the name of the
@@ -170,24 +202,36 @@ class Match:
 		ends = {}
 		for name, number in (("entry", ENTRY), ("null", NULL), ("rival", RIVAL)):
 			if mode != "test" if name == "null" else name in submissions:
-				ends[number] = self.start_contestant(engine, name, given, submissions.get(name),
-					(programs or {}).get(name))
+				ends[number] = self.start_contestant(
+					engine, name, given, submissions.get(name), (programs or {}).get(name)
+				)
 		with open(self.folder / "lines", "w") as lines:
 			results = high(os.dup(lines.fileno()))
 		seed = {} if secret is None else {"POPCORN_SEED": str(secret)}
-		self.processes["judge"] = start(self.folder / "judge",
-			[PYTHON, engine / "judge.py", mode, "../cases.txt"], {3: results, **ends},
-			POPCORN_FD="3", PODIUM_TIME_LIMIT_S=str(limit_s), **seed, **environment)
+		self.processes["judge"] = start(
+			self.folder / "judge",
+			[PYTHON, engine / "judge.py", mode, "../cases.txt"],
+			{3: results, **ends},
+			POPCORN_FD="3",
+			PODIUM_TIME_LIMIT_S=str(limit_s),
+			**seed,
+			**environment,
+		)
 		for descriptor in (results, *ends.values()):
 			os.close(descriptor)
 
 	def start_contestant(self, engine, name, given, submission, program):
-		ours, theirs = (high(end.detach())
-			for end in socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET))
-		write_files(self.folder / name,
-			{**given, **({self.slot: submission} if submission is not None else {})})
+		ours, theirs = (
+			high(end.detach()) for end in socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+		)
+		write_files(
+			self.folder / name,
+			{**given, **({self.slot: submission} if submission is not None else {})},
+		)
 		words = program or [
-			PYTHON, engine / "contestant.py", "--null" if name == "null" else self.slot
+			PYTHON,
+			engine / "contestant.py",
+			"--null" if name == "null" else self.slot,
 		]
 		self.processes[name] = self.start(self.folder / name, words, {3: theirs})
 		os.close(theirs)
@@ -213,12 +257,28 @@ def match(engine, *arguments, **named):
 		made.end()
 
 
-def judge(engine, submission, reference, mode="test", cases="size: 3; seed: 5\nsize: 70; seed: 9\n",
-	limit_s=60, rival=None, task=None, **more):
+def judge(
+	engine,
+	submission,
+	reference,
+	mode="test",
+	cases="size: 3; seed: 5\nsize: 70; seed: 9\n",
+	limit_s=60,
+	rival=None,
+	task=None,
+	**more,
+):
 	"""Runs a match to its end."""
 	submissions = {"entry": submission, **({"rival": rival} if rival is not None else {})}
-	with match(engine, mode, cases, {"reference.py": reference, **(task or {})}, submissions,
-		limit_s, **more) as made:
+	with match(
+		engine,
+		mode,
+		cases,
+		{"reference.py": reference, **(task or {})},
+		submissions,
+		limit_s,
+		**more,
+	) as made:
 		return made.wait(limit_s + 60)
 
 

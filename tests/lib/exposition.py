@@ -1,9 +1,11 @@
 """A strict reader of Prometheus' text format, version 0.0.4."""
+
 import re
 
 NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
 SAMPLE = re.compile(
-	rf'({NAME})(?:\{{((?:[a-z_]+="(?:[^"\\\n]|\\[\\"n])*",?)+)\}})? (-?[0-9.e+-]+|[+-]Inf|NaN)')
+	rf'({NAME})(?:\{{((?:[a-z_]+="(?:[^"\\\n]|\\[\\"n])*",?)+)\}})? (-?[0-9.e+-]+|[+-]Inf|NaN)'
+)
 LABEL = re.compile(r'([a-z_]+)="((?:[^"\\\n]|\\[\\"n])*)"')
 SUFFIXES = {"histogram": ("_bucket", "_sum", "_count"), "summary": ("_sum", "_count")}
 
@@ -21,8 +23,11 @@ class Exposition:
 				assert family not in self.types and len(words) == 4, line
 				self.types[family] = None
 			elif words[:2] == ["#", "TYPE"]:
-				assert words[2] == family and self.types[family] is None and words[3] in ("counter",
-					"gauge", "histogram", "summary"), line
+				assert (
+					words[2] == family
+					and self.types[family] is None
+					and words[3] in ("counter", "gauge", "histogram", "summary")
+				), line
 				self.types[family] = words[3]
 			else:
 				self.take(line, family)
@@ -36,10 +41,12 @@ class Exposition:
 		match = SAMPLE.fullmatch(line)
 		assert match, line
 		name, kind = match[1], self.types[family]
-		assert name in [family + suffix for suffix in SUFFIXES.get(kind, ("", ))], line
+		assert name in [family + suffix for suffix in SUFFIXES.get(kind, ("",))], line
 		labels = tuple(sorted(LABEL.findall(match[2] or "")))
-		assert len({label
-			for label, _ in labels}) == len(labels) and (name, labels) not in self.samples, line
+		assert (
+			len({label for label, _ in labels}) == len(labels)
+			and (name, labels) not in self.samples
+		), line
 		self.samples[name, labels] = float(match[3])
 
 	def check_histogram(self, family):
@@ -48,13 +55,17 @@ class Exposition:
 			if name == family + "_bucket":
 				le = dict(labels)["le"]
 				rows.setdefault(tuple(pair for pair in labels if pair[0] != "le"), []).append(
-					(float(le.replace("+Inf", "inf")), value))
+					(float(le.replace("+Inf", "inf")), value)
+				)
 		for labels, buckets in rows.items():
-			assert [le for le, _ in buckets] == sorted(le
-				for le, _ in buckets) and buckets[-1][0] == float("inf"), labels
+			assert [le for le, _ in buckets] == sorted(le for le, _ in buckets) and buckets[-1][
+				0
+			] == float("inf"), labels
 			assert [count for _, count in buckets] == sorted(count for _, count in buckets), labels
-			assert self.samples[family + "_count",
-				labels] == buckets[-1][1] and (family + "_sum", labels) in self.samples, labels
+			assert (
+				self.samples[family + "_count", labels] == buckets[-1][1]
+				and (family + "_sum", labels) in self.samples
+			), labels
 
 	def names(self):
 		return {name for name, _ in self.samples} | set(self.types)

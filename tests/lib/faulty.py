@@ -1,6 +1,7 @@
 """A server that fails as real networks and servers do. It takes a list of functions: the first
 treats the first request, and so on; the last treats all further requests. The server records all
 requests."""
+
 import http.client
 import json
 import socket
@@ -10,7 +11,6 @@ import urllib.parse
 
 
 class Request:
-
 	def __init__(self, method, path, headers, body):
 		self.method, self.path, self.headers, self.body = method, path, headers, body
 
@@ -32,7 +32,8 @@ def head(status, content_type="application/json", length=None, **headers):
 def answers(document, status=200, content_type="application/json", **headers):
 	body = document if isinstance(document, bytes) else json.dumps(document).encode()
 	return lambda connection, request: connection.sendall(
-		head(status, content_type, len(body), **headers) + body)
+		head(status, content_type, len(body), **headers) + body
+	)
 
 
 def objects(status, detail, **more):
@@ -40,9 +41,17 @@ def objects(status, detail, **more):
 	headers = more.pop("headers", {})
 	return answers(
 		{
-		"type": "about:blank", "title": "No", "status": status, "detail": detail,
-		"instance": "r-17", **more
-		}, status, "application/problem+json", **headers)
+			"type": "about:blank",
+			"title": "No",
+			"status": status,
+			"detail": detail,
+			"instance": "r-17",
+			**more,
+		},
+		status,
+		"application/problem+json",
+		**headers,
+	)
 
 
 def cuts(connection, request):
@@ -83,9 +92,10 @@ def passes_on(url, share=1.0):
 			for name, value in answer.getheaders()
 			if name.lower() in ("etag", "location", "retry-after")
 		}
-		whole = head(answer.status, answer.headers.get("Content-Type", ""), len(body), **
-			kept) + body
-		connection.sendall(whole[:int(share * len(whole))])
+		whole = (
+			head(answer.status, answer.headers.get("Content-Type", ""), len(body), **kept) + body
+		)
+		connection.sendall(whole[: int(share * len(whole))])
 		other.close()
 
 	return ask
@@ -98,15 +108,19 @@ def routes(**by_word):
 	def choose(connection, request):
 		for word, does in by_word.items():
 			if word in request.path:
-				return (does.pop(0) if isinstance(does, list) and len(does) > 1 else
-					does[0] if isinstance(does, list) else does)(connection, request)
+				return (
+					does.pop(0)
+					if isinstance(does, list) and len(does) > 1
+					else does[0]
+					if isinstance(does, list)
+					else does
+				)(connection, request)
 		return by_word["other"](connection, request)
 
 	return choose
 
 
 class Faulty:
-
 	def __init__(self, *does, certificate=None):
 		self.does, self.requests, self.context = list(does), [], None
 		if certificate:
@@ -121,7 +135,7 @@ class Faulty:
 	def listen(self, port):
 		self.socket = socket.create_server(("127.0.0.1", port), reuse_port=False, backlog=64)
 		self.port = self.socket.getsockname()[1]
-		threading.Thread(target=self.accept, args=(self.socket, ), daemon=True).start()
+		threading.Thread(target=self.accept, args=(self.socket,), daemon=True).start()
 
 	def close(self):
 		"""Stops answering. Shuts the socket down before closing it, because a thread in accept()
@@ -144,7 +158,7 @@ class Faulty:
 				connection, _ = listening.accept()
 			except OSError:
 				return
-			threading.Thread(target=self.serve, args=(connection, ), daemon=True).start()
+			threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
 
 	def serve(self, connection):
 		try:

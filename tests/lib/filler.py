@@ -1,6 +1,7 @@
 """Makes rows for every table of a database and needs to know only the tables' columns. The values
 are hostile text, every byte, NULL, the limits of numbers, and each member of an ENUM. Row `i` of a
 table refers to row `i` of other tables, so that foreign keys are satisfied."""
+
 import hashlib
 import re
 
@@ -8,8 +9,13 @@ HOSTILE = "'\"`\\; -- \n\r\t\x1a/* */ \\! id ☃😀‮ä</script>{{x}}%s\x00end
 ASCII = "a'\"`\\;--%s<b>&"
 BYTES = bytes(range(256)) + b"\\'\"\n\x00\x1a" * 3
 DOUBLES = [
-	"0", "0.1", "1e308", "-1.7976931348623157e308", "4.9e-324", "1234567.000000001",
-	"3.3333333333333335"
+	"0",
+	"0.1",
+	"1e308",
+	"-1.7976931348623157e308",
+	"4.9e-324",
+	"1234567.000000001",
+	"3.3333333333333335",
 ]
 # Columns that stay NULL because of the schema's constraints: a job belongs to a submission, or else
 # to a comparison or a rejudging; a rejudging has one subject.
@@ -21,25 +27,37 @@ def one_row(sql, database):
 	return {
 		row[0]
 		for row in sql(
-		"SELECT table_name FROM information_schema.check_constraints WHERE constraint_schema = "
-		f"'{database}' AND check_clause = '`id` = 1'")
+			"SELECT table_name FROM information_schema.check_constraints WHERE constraint_schema = "
+			f"'{database}' AND check_clause = '`id` = 1'"
+		)
 	}
 
 
 def columns(sql, database):
 	"""Returns {table: [column, ...]}. A column is a tuple of what value() needs to know."""
 	found, single = {}, one_row(sql, database)
-	rows = sql("SELECT table_name, column_name, data_type, COALESCE(character_maximum_length, 0), "
+	rows = sql(
+		"SELECT table_name, column_name, data_type, COALESCE(character_maximum_length, 0), "
 		"COALESCE(character_set_name, ''), is_nullable, "
 		"column_key, REPLACE(column_type, '\\n', ' ') FROM information_schema.columns JOIN "
 		"information_schema.tables t USING (table_schema, table_name) "
 		f"WHERE table_schema = '{database}' AND t.table_type = 'BASE TABLE' ORDER BY table_name, "
-		"ordinal_position")
+		"ordinal_position"
+	)
 	for table, name, kind, length, charset, nullable, key, full in rows:
 		if table not in NOT_OURS:
 			found.setdefault(table, []).append(
-				(name, kind, int(length), charset, nullable == "YES", bool(key), full, table
-				in single))
+				(
+					name,
+					kind,
+					int(length),
+					charset,
+					nullable == "YES",
+					bool(key),
+					full,
+					table in single,
+				)
+			)
 	return found
 
 
@@ -53,7 +71,7 @@ def of_text(i, length, charset, key):
 
 
 def members(full):
-	return [part.replace("''", "'") for part in full[full.index("(") + 2:-2].split("','")]
+	return [part.replace("''", "'") for part in full[full.index("(") + 2 : -2].split("','")]
 
 
 def value(table, column, i, number):
@@ -65,7 +83,7 @@ def value(table, column, i, number):
 	if kind in ("varchar", "char", "text", "mediumtext", "longtext", "tinytext"):
 		return of_text(i, length, charset, key)
 	if kind in ("binary", "varbinary"):
-		return "X'" + hashlib.sha256(f"{i}".encode()).hexdigest()[:2 * length] + "'"
+		return "X'" + hashlib.sha256(f"{i}".encode()).hexdigest()[: 2 * length] + "'"
 	if kind in ("blob", "mediumblob", "longblob", "tinyblob"):
 		return "X'" + (BYTES + str(i).encode()).hex() + "'"
 	if kind == "double":
@@ -85,17 +103,20 @@ def insert(table, table_columns, first, count):
 	single = table_columns[0][-1]  # a constraint allows at most one row in this table
 	if single:
 		first, count = 1, 1
-	rows = ",".join("(" +
-		",".join(value(table, column, i, n) for n, column in enumerate(table_columns)) + ")"
-		for i in range(first, first + count))
+	rows = ",".join(
+		"(" + ",".join(value(table, column, i, n) for n, column in enumerate(table_columns)) + ")"
+		for i in range(first, first + count)
+	)
 	names = ",".join(f"`{column[0]}`" for column in table_columns)
 	return f"INSERT {'IGNORE ' if single else ''}INTO `{table}` ({names}) VALUES {rows};\n"
 
 
 def fill(run, tables, first, count):
 	"""Inserts rows `first` to `first + count - 1` into each table of `tables` (from columns())."""
-	run("SET sql_mode = 'TRADITIONAL', foreign_key_checks = 0; " +
-		"".join(insert(table, known, first, count) for table, known in tables.items()))
+	run(
+		"SET sql_mode = 'TRADITIONAL', foreign_key_checks = 0; "
+		+ "".join(insert(table, known, first, count) for table, known in tables.items())
+	)
 
 
 def contents(sql, tables):

@@ -1,4 +1,5 @@
 """Makes requests collide: a transaction holds a row until all of the requests wait for it."""
+
 import subprocess
 import threading
 import time
@@ -14,10 +15,21 @@ class Held:
 
 	def __init__(self, site, statement):
 		self.site = site
-		self.program = subprocess.Popen([
-			"mariadb", "--no-defaults", "-S", site.database.socket, "-N", "-B", "-n",
-			site.database.name
-		], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+		self.program = subprocess.Popen(
+			[
+				"mariadb",
+				"--no-defaults",
+				"-S",
+				site.database.socket,
+				"-N",
+				"-B",
+				"-n",
+				site.database.name,
+			],
+			stdin=subprocess.PIPE,
+			stdout=subprocess.PIPE,
+			text=True,
+		)
 		self.program.stdin.write(f"BEGIN; {statement}; SELECT 'held';\n")
 		self.program.stdin.flush()
 		answer = ""
@@ -28,11 +40,18 @@ class Held:
 	def wait_for_others(self, count=1, unless=lambda: False):
 		end = time.time() + 60
 		time.sleep(QUIET_S)
-		while not unless() and int(
-			self.site.sql("SELECT COUNT(*) FROM information_schema.innodb_trx t JOIN "
-			"information_schema.processlist p "
-			"ON p.id = t.trx_mysql_thread_id WHERE t.trx_state = 'LOCK WAIT' AND p.db = DATABASE()")
-			[0][0]) < count:
+		while (
+			not unless()
+			and int(
+				self.site.sql(
+					"SELECT COUNT(*) FROM information_schema.innodb_trx t JOIN "
+					"information_schema.processlist p "
+					"ON p.id = t.trx_mysql_thread_id WHERE t.trx_state = 'LOCK WAIT' AND "
+					"p.db = DATABASE()"
+				)[0][0]
+			)
+			< count
+		):
 			assert time.time() < end, "nobody waits"
 			time.sleep(QUIET_S)
 
@@ -55,7 +74,7 @@ def beside(*calls):
 	def run_one(index):
 		results[index] = calls[index]()
 
-	threads = [threading.Thread(target=run_one, args=(index, )) for index in range(len(calls))]
+	threads = [threading.Thread(target=run_one, args=(index,)) for index in range(len(calls))]
 	for thread in threads:
 		thread.start()
 

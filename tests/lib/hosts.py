@@ -1,5 +1,6 @@
 """A MariaDB that is reached over TCP and TLS with certificates of the test, and worker hosts that
 use this MariaDB."""
+
 import os
 import pathlib
 import re
@@ -22,29 +23,49 @@ class NetworkedMariaDB(mariadb.MariaDB):
 
 	def start(self):
 		if not hasattr(self, "port"):
-			self.port, self.certificates = free_port(), make_certificates(
-				self.folder / "certificates", FAR)
+			self.port, self.certificates = (
+				free_port(),
+				make_certificates(self.folder / "certificates", FAR),
+			)
 			self.command = [word for word in self.command if word != "--skip-networking"]
 			self.command += [
-				f"--port={self.port}", "--bind-address=127.0.0.1", "--skip-name-resolve",
-				*self.tls_options()
+				f"--port={self.port}",
+				"--bind-address=127.0.0.1",
+				"--skip-name-resolve",
+				*self.tls_options(),
 			]
 		super().start()
 
 	def tls_options(self):
 		return [
-			f"--ssl-ca={self.certificates}/ca.pem", f"--ssl-cert={self.certificates}/server.pem",
-			f"--ssl-key={self.certificates}/server.key"
+			f"--ssl-ca={self.certificates}/ca.pem",
+			f"--ssl-cert={self.certificates}/server.pem",
+			f"--ssl-key={self.certificates}/server.key",
 		]
 
 	def client_as(self, settings, statements, force=False):
 		"""Runs statements over TLS as a worker host's own account. Returns stdout and stderr."""
-		answer = subprocess.run([
-			"mariadb", "--no-defaults", "-N", "-B", *(["--force"] if force else []), "-h",
-			settings["database_host"], "-P", settings["database_port"], "-u",
-			settings["database_user"], f"-p{settings['database_password']}",
-			f"--ssl-ca={self.certificates}/ca.pem", settings["database_name"]
-		], input=statements, capture_output=True, text=True)
+		answer = subprocess.run(
+			[
+				"mariadb",
+				"--no-defaults",
+				"-N",
+				"-B",
+				*(["--force"] if force else []),
+				"-h",
+				settings["database_host"],
+				"-P",
+				settings["database_port"],
+				"-u",
+				settings["database_user"],
+				f"-p{settings['database_password']}",
+				f"--ssl-ca={self.certificates}/ca.pem",
+				settings["database_name"],
+			],
+			input=statements,
+			capture_output=True,
+			text=True,
+		)
 		return answer.stdout, answer.stderr
 
 
@@ -57,8 +78,8 @@ from workers import BUILD, Worker, admin, database, scratch  # noqa: E402
 def environment(**settings):
 	"""The environment of a host whose only settings are `settings`."""
 	return {
-		**{name: value
-		for name, value in os.environ.items() if not name.startswith("PODIUM_")}, **settings
+		**{name: value for name, value in os.environ.items() if not name.startswith("PODIUM_")},
+		**settings,
 	}
 
 
@@ -68,20 +89,35 @@ def at(host=FAR):
 
 def invite(name, place=None, ca=True):
 	"""Creates an invitation and returns its code."""
-	said = admin("worker", "invite", name, "--at", place or at(),
-		*(["--ca", str(database.certificates / "ca.pem")] if ca else []))
-	return re.search(r"^podium-worker register (podium-worker-[A-Za-z0-9_-]+)$", said,
-		re.MULTILINE)[1]
+	said = admin(
+		"worker",
+		"invite",
+		name,
+		"--at",
+		place or at(),
+		*(["--ca", str(database.certificates / "ca.pem")] if ca else []),
+	)
+	return re.search(
+		r"^podium-worker register (podium-worker-[A-Za-z0-9_-]+)$", said, re.MULTILINE
+	)[1]
 
 
 def register(word, path):
-	return subprocess.run([BUILD / "podium-worker", "register", "--config", path, "-"], input=word,
-		capture_output=True, text=True, env=environment())
+	return subprocess.run(
+		[BUILD / "podium-worker", "register", "--config", path, "-"],
+		input=word,
+		capture_output=True,
+		text=True,
+		env=environment(),
+	)
 
 
 def settings_of(path):
-	lines = (line.split(" = ", 1) for line in pathlib.Path(path).read_text().splitlines()
-		if not line.startswith("#"))
+	lines = (
+		line.split(" = ", 1)
+		for line in pathlib.Path(path).read_text().splitlines()
+		if not line.startswith("#")
+	)
 	return {key: value for key, value in lines}
 
 
@@ -99,8 +135,7 @@ def start_host(name, path, **options):
 	workers.Worker."""
 	whole = database.environment
 	database.environment = {
-		key: value
-		for key, value in whole.items() if not key.startswith("PODIUM_DATABASE")
+		key: value for key, value in whole.items() if not key.startswith("PODIUM_DATABASE")
 	}
 	try:
 		return Worker(name, PODIUM_CONFIG=str(path), **options)

@@ -6,6 +6,7 @@ database. It stops when the test ends.
 starts a Podium, then runs COMMAND with the Podium's address in PODIUM_URL. With --pretend the
 Podium uses the pretended GPUs and podium-run of pretend.py.
 """
+
 import os
 import pathlib
 import random
@@ -39,10 +40,9 @@ def free_port():
 
 
 class Instance:
-
 	def __init__(
-			self, base=None, var=None, before=(), pretends=False, private=False, tree=ROOT,
-			**settings):
+		self, base=None, var=None, before=(), pretends=False, private=False, tree=ROOT, **settings
+	):
 		"""`base`: the environment to start from (default: os.environ). `settings`: additional
 		variables. `var`: an existing folder. `before`: a command that starts ./run. `pretends`: the
 		worker has two pretended H200 and a podium-run whose results the submissions choose.
@@ -56,18 +56,26 @@ class Instance:
 		self.url = f"http://127.0.0.1:{self.port}"
 		build = base.get("B", "build/release")
 		self.database = None if private else mariadb.new_database()
-		self.settings_of_database = mariadb.settings_of(*(self.var / "run" / "mariadb.sock",
-			"podium") if private else (self.database.socket, self.database.name))
+		self.settings_of_database = mariadb.settings_of(
+			*(self.var / "run" / "mariadb.sock", "podium")
+			if private
+			else (self.database.socket, self.database.name)
+		)
 		self.environment = {
-			**base, "B": build, "PODIUM_VAR": str(self.var), "PODIUM_PORT": str(self.port),
-			"PODIUM_DEVICE_LOCKS": str(self.var), **self.settings_of_database,
-			**({} if private else self.replacements()), **settings
+			**base,
+			"B": build,
+			"PODIUM_VAR": str(self.var),
+			"PODIUM_PORT": str(self.port),
+			"PODIUM_DEVICE_LOCKS": str(self.var),
+			**self.settings_of_database,
+			**({} if private else self.replacements()),
+			**settings,
 		}
 		self.admin_program = tree / build / "podium-admin"
 		if pretends:
 			self.environment |= {
 				**pretend_driver(self.var / "driver"),
-				**pretend_runner(self.var / "runner", tree / build / "podium-run")
+				**pretend_runner(self.var / "runner", tree / build / "podium-run"),
 			}
 		self.start()
 
@@ -75,31 +83,44 @@ class Instance:
 		"""Settings that make the start faster than for a user."""
 		self.var.chmod(0o711)  # the submissions' user must reach the interpreter
 		return {
-			"PODIUM_MARIADB": str(self.database.socket), "PODIUM_PYTHON": quick_python(self.var)
+			"PODIUM_MARIADB": str(self.database.socket),
+			"PODIUM_PYTHON": quick_python(self.var),
 		}
 
 	def start(self):
 		self.log = open(self.var / "run.log", "ab")
-		self.process = subprocess.Popen([*self.before, self.tree / "run"], cwd=self.tree,
-			env=self.environment, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
-			start_new_session=True)
+		self.process = subprocess.Popen(
+			[*self.before, self.tree / "run"],
+			cwd=self.tree,
+			env=self.environment,
+			stdin=subprocess.DEVNULL,
+			stdout=self.log,
+			stderr=self.log,
+			start_new_session=True,
+		)
 		end = time.time() + 120
 		while "Podium is ready" not in (self.var / "run.log").read_text(errors="replace"):
 			if self.process.poll() is not None or time.time() > end:
-				raise SystemExit("Bail out! Podium did not start:\n" +
-					(self.var / "run.log").read_text(errors="replace"))
+				raise SystemExit(
+					"Bail out! Podium did not start:\n"
+					+ (self.var / "run.log").read_text(errors="replace")
+				)
 			time.sleep(0.05)
 
 	def addresses(self):
 		"""Variables that tell another program the addresses of Podium and its database."""
 		return {
-			"PODIUM_URL": self.url, "PODIUM_ADMIN_PASSWORD_FILE": str(self.var / "admin-password"),
-			**self.settings_of_database
+			"PODIUM_URL": self.url,
+			"PODIUM_ADMIN_PASSWORD_FILE": str(self.var / "admin-password"),
+			**self.settings_of_database,
 		}
 
 	def sql(self, statements):
-		return mariadb.rows(self.environment["PODIUM_DATABASE_SOCKET"],
-			self.environment["PODIUM_DATABASE_NAME"], statements)
+		return mariadb.rows(
+			self.environment["PODIUM_DATABASE_SOCKET"],
+			self.environment["PODIUM_DATABASE_NAME"],
+			statements,
+		)
 
 	def value(self, statement):
 		"""The first column of the first row."""
@@ -114,8 +135,13 @@ class Instance:
 
 	def admin(self, *words):
 		"""Runs podium-admin and returns its result (answers.py)."""
-		return subprocess.run([self.admin_program, *map(str, words)], env=self.environment,
-			stdin=subprocess.DEVNULL, capture_output=True, text=True)
+		return subprocess.run(
+			[self.admin_program, *map(str, words)],
+			env=self.environment,
+			stdin=subprocess.DEVNULL,
+			capture_output=True,
+			text=True,
+		)
 
 	def manage(self, *words):
 		"""Runs podium-admin, which must succeed, and returns its output."""

@@ -1,5 +1,6 @@
 """Databases for tests. tests/run starts one MariaDB for all suites, and each suite gets an empty
 database on it. A suite that runs alone, or that stops or configures the server, starts its own."""
+
 import contextlib
 import ctypes
 import getpass
@@ -26,9 +27,20 @@ def ask(socket, database, statements):
 	"""Runs the program mariadb and returns its answer. An empty `database` means none. Retries a
 	single statement that hits a deadlock with running programs."""
 	for _ in range(RETRIES):
-		answer = subprocess.run([
-			"mariadb", "--no-defaults", "-S", socket, "-N", "-B", *([database] if database else [])
-		], input=statements, capture_output=True, text=True)
+		answer = subprocess.run(
+			[
+				"mariadb",
+				"--no-defaults",
+				"-S",
+				socket,
+				"-N",
+				"-B",
+				*([database] if database else []),
+			],
+			input=statements,
+			capture_output=True,
+			text=True,
+		)
 		if f"ERROR {DEADLOCK}" not in answer.stderr or not is_single(statements):
 			break
 	return answer
@@ -54,8 +66,16 @@ class Connection:
 		self.handle = ctypes.c_void_p(library.mysql_init(None))
 		library.mysql_options(self.handle, SET_CHARSET_NAME, b"utf8mb4")
 		user, place = getpass.getuser().encode(), str(socket).encode()
-		if not library.mysql_real_connect(self.handle, None, user, None, database.encode(), 0,
-			place, ctypes.c_ulong(MULTI_STATEMENTS)):
+		if not library.mysql_real_connect(
+			self.handle,
+			None,
+			user,
+			None,
+			database.encode(),
+			0,
+			place,
+			ctypes.c_ulong(MULTI_STATEMENTS),
+		):
 			raise self.error()
 
 	def __del__(self):
@@ -93,7 +113,8 @@ class Connection:
 			return found
 		finally:
 			library.mysql_reset_connection(
-				self.handle)  # rolls back an open transaction, as the end of the program would
+				self.handle
+			)  # rolls back an open transaction, as the end of the program would
 
 
 connections = {}
@@ -122,8 +143,9 @@ SHARED_SOCKET = "TEST_MARIADB"  # the variable with the socket of the shared ser
 def settings_of(socket, name):
 	"""The variables with which Podium's programs find the database."""
 	return {
-		"PODIUM_DATABASE_SOCKET": str(socket), "PODIUM_DATABASE_USER": getpass.getuser(),
-		"PODIUM_DATABASE_NAME": name
+		"PODIUM_DATABASE_SOCKET": str(socket),
+		"PODIUM_DATABASE_USER": getpass.getuser(),
+		"PODIUM_DATABASE_NAME": name,
 	}
 
 
@@ -155,32 +177,57 @@ class MariaDB(Database):
 		self.log = open(self.folder / "log", "wb")
 		# A server that starts clears its folder for temporary tables, so each server needs its own.
 		self.search = {
-			**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin",
-			"TMPDIR": str(self.folder)
+			**os.environ,
+			"PATH": os.environ["PATH"] + ":/usr/sbin:/sbin",
+			"TMPDIR": str(self.folder),
 		}
-		subprocess.run([
-			"mariadb-install-db", "--no-defaults", "--force", f"--datadir={data}",
-			"--auth-root-authentication-method=socket", f"--auth-root-socket-user={user}",
-			"--skip-test-db", "--skip-name-resolve", "--debug-no-sync"
-		], check=True, stdout=self.log, stderr=self.log, env=self.search)
+		subprocess.run(
+			[
+				"mariadb-install-db",
+				"--no-defaults",
+				"--force",
+				f"--datadir={data}",
+				"--auth-root-authentication-method=socket",
+				f"--auth-root-socket-user={user}",
+				"--skip-test-db",
+				"--skip-name-resolve",
+				"--debug-no-sync",
+			],
+			check=True,
+			stdout=self.log,
+			stderr=self.log,
+			env=self.search,
+		)
 		self.command = [
-			"mariadbd", "--no-defaults", f"--datadir={data}", f"--socket={socket}",
-			f"--user={user}", "--skip-networking", "--character-set-server=utf8mb4",
-			"--max-allowed-packet=64M", "--max-connections=1000", "--innodb-buffer-pool-size=256M",
-			"--innodb-flush-log-at-trx-commit=2", "--innodb-flush-method=nosync", "--debug-no-sync"
+			"mariadbd",
+			"--no-defaults",
+			f"--datadir={data}",
+			f"--socket={socket}",
+			f"--user={user}",
+			"--skip-networking",
+			"--character-set-server=utf8mb4",
+			"--max-allowed-packet=64M",
+			"--max-connections=1000",
+			"--innodb-buffer-pool-size=256M",
+			"--innodb-flush-log-at-trx-commit=2",
+			"--innodb-flush-method=nosync",
+			"--debug-no-sync",
 		]
 		self.socket = socket
 		self.start()
 		super().__init__(socket, "podium")
 
 	def start(self):
-		self.process = subprocess.Popen(self.command, stdout=self.log, stderr=self.log,
-			env=self.search)
+		self.process = subprocess.Popen(
+			self.command, stdout=self.log, stderr=self.log, env=self.search
+		)
 		end = time.time() + 30
 		while not self.answers():
 			if time.time() > end or self.process.poll() is not None:
-				raise SystemExit("Bail out! MariaDB did not start: " +
-					(self.folder / "log").read_text(errors="replace")[-3000:])
+				raise SystemExit(
+					"Bail out! MariaDB did not start: "
+					+ (self.folder / "log").read_text(errors="replace")[-3000:]
+				)
 			time.sleep(0.02)
 
 	def answers(self):

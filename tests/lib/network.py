@@ -4,6 +4,7 @@ The switch has no connection to the outside.
 enter() restarts the calling program in new namespaces for processes, mounts and the network. When
 the program ends, all processes in the namespaces end too.
 """
+
 import os
 import pathlib
 import signal
@@ -28,10 +29,21 @@ def lack():
 def enter():
 	if os.environ.get(BELIEVED) != "inside":
 		os.environ[BELIEVED] = "inside"
-		os.execvp("unshare", [
-			"unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc", "--",
-			sys.executable, *sys.argv
-		])
+		os.execvp(
+			"unshare",
+			[
+				"unshare",
+				"--mount",
+				"--net",
+				"--pid",
+				"--fork",
+				"--kill-child",
+				"--mount-proc",
+				"--",
+				sys.executable,
+				*sys.argv,
+			],
+		)
 	ip("link", "set", "lo", "up")
 	subprocess.run(["mount", "-t", "tmpfs", "tmpfs", "/run"], check=True)
 	pathlib.Path("/run/netns").mkdir()
@@ -41,8 +53,12 @@ def enter():
 
 
 def ip(*words):
-	subprocess.run(["ip", *words], check=True, capture_output=True,
-		env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"})
+	subprocess.run(
+		["ip", *words],
+		check=True,
+		capture_output=True,
+		env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"},
+	)
 
 
 class Host:
@@ -66,8 +82,9 @@ class Host:
 
 	def kill(self):
 		"""Kills everything that runs on the host, as a power failure does."""
-		for pid in subprocess.run(["ip", "netns", "pids", self.name], capture_output=True,
-			text=True, check=True).stdout.split():
+		for pid in subprocess.run(
+			["ip", "netns", "pids", self.name], capture_output=True, text=True, check=True
+		).stdout.split():
 			try:
 				os.kill(int(pid), signal.SIGKILL)
 			except ProcessLookupError:

@@ -1,5 +1,6 @@
 """Assembles the description of /api/v1 from the files of docs/openapi, as cgi/api/openapi.c
 does."""
+
 import functools
 import json
 import pathlib

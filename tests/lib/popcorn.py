@@ -1,6 +1,7 @@
 """A client that behaves as popcorn-cli does, with the standard library only. It builds addresses by
 plain concatenation, sends the same headers, requires the same fields of answers, and reads an open
 connection in the same way. It ignores what popcorn-cli ignores."""
+
 import http.client
 import json
 import time
@@ -27,7 +28,6 @@ def required(value, kind, what):
 
 
 class Popcorn:
-
 	def __init__(self, url, cli_id=None, admin_token=None):
 		self.url = url  # POPCORN_API_URL
 		self.cli_id, self.admin_token = cli_id, admin_token
@@ -79,8 +79,9 @@ class Popcorn:
 			detail = json.loads(content)["detail"]
 		except (ValueError, KeyError, TypeError):
 			detail = None
-		raise Refused(response.status,
-			detail if isinstance(detail, str) else content.decode(errors="replace"))
+		raise Refused(
+			response.status, detail if isinstance(detail, str) else content.decode(errors="replace")
+		)
 
 	# ---- registration ----
 
@@ -89,7 +90,8 @@ class Popcorn:
 		~/.popcorn.yaml. The request has no header with an ID. Returns that file's text."""
 		self.cli_id = None
 		self.cli_id = required(
-			self.ask("GET", f"/auth/init?provider={provider}").get("state"), str, "state")
+			self.ask("GET", f"/auth/init?provider={provider}").get("state"), str, "state"
+		)
 		return f"cli_id: {self.cli_id}\n"
 
 	# ---- leaderboards and GPUs ----
@@ -117,15 +119,19 @@ class Popcorn:
 	def multipart(file_name, source):
 		"""A part of a form, without a content type."""
 		boundary = uuid.uuid4().hex
-		body = (f'--{boundary}\r\nContent-Disposition: form-data; name="file"; '
-			f'filename="{file_name}"\r\n\r\n'.encode() + source +
-			f"\r\n--{boundary}--\r\n".encode())
+		body = (
+			f'--{boundary}\r\nContent-Disposition: form-data; name="file"; '
+			f'filename="{file_name}"\r\n\r\n'.encode()
+			+ source
+			+ f"\r\n--{boundary}--\r\n".encode()
+		)
 		return body, {"Content-Type": f"multipart/form-data; boundary={boundary}"}
 
 	def submit(self, leaderboard, gpu, mode, source, file_name="submission.py"):
 		body, headers = self.multipart(file_name, source)
-		answer = self.ask("POST", f"/submission/{leaderboard.lower()}/{gpu}/{mode.lower()}", body,
-			headers)
+		answer = self.ask(
+			"POST", f"/submission/{leaderboard.lower()}/{gpu}/{mode.lower()}", body, headers
+		)
 		required(answer.get("details", {}).get("id"), int, "details.id")
 		queue = answer.get("runner_queue")
 		if queue is not None:
@@ -142,7 +148,8 @@ class Popcorn:
 		if isinstance(queue.get("queued_jobs"), int):
 			return (
 				f"{queue.get('runner') or 'Runner'} {queue.get('gpu') or 'selected GPU'} queue: "
-				f"{queue['queued_jobs']} queued job(s)")
+				f"{queue['queued_jobs']} queued job(s)"
+			)
 		return None
 
 	def poll(self, number):
@@ -151,9 +158,17 @@ class Popcorn:
 
 	@staticmethod
 	def read_submission(answer):
-		for name, kind in (("id", int), ("leaderboard_id", int), ("leaderboard_name", str),
-			("file_name", str), ("user_id", str), ("submission_time", str), ("done", bool), ("code",
-			str), ("runs", list)):
+		for name, kind in (
+			("id", int),
+			("leaderboard_id", int),
+			("leaderboard_name", str),
+			("file_name", str),
+			("user_id", str),
+			("submission_time", str),
+			("done", bool),
+			("code", str),
+			("runs", list),
+		):
 			required(answer.get(name), kind, name)
 		for run in answer["runs"]:
 			for name, kind in (("mode", str), ("secret", bool), ("runner", str), ("passed", bool)):
@@ -175,12 +190,15 @@ class Popcorn:
 			answer = self.poll(number)
 			status, queue = self.status_of(answer), answer.get("runner_queue")
 			summary = self.summary_of(queue) if queue is not None else None
-			lines.append(f"Submission {number} status: {status}" +
-				(f" - {summary}" if summary else ""))
+			lines.append(
+				f"Submission {number} status: {status}" + (f" - {summary}" if summary else "")
+			)
 			if status in ("failed", "timed_out", "hacked"):
 				raise Refused(
-					0, f"Submission {number} {status}: "
-					f"{answer['job'].get('error') or 'No error details were provided'}")
+					0,
+					f"Submission {number} {status}: "
+					f"{answer['job'].get('error') or 'No error details were provided'}",
+				)
 			if answer["done"]:
 				return lines, answer
 			time.sleep(pause_s)
@@ -190,7 +208,8 @@ class Popcorn:
 	def score_lines(answer):
 		return [
 			f"Geomean score ({'secret' if run['secret'] else 'public'}) on {run['runner']}: "
-			f"{run['score']} s" for run in answer["runs"]
+			f"{run['score']} s"
+			for run in answer["runs"]
 			if run["mode"] == "leaderboard" and run.get("score") is not None
 		]
 
@@ -198,11 +217,18 @@ class Popcorn:
 
 	def submissions(self, leaderboard, limit=50):
 		rows = required(
-			self.ask("GET", f"/user/submissions?leaderboard={leaderboard}&limit={limit}"), list,
-			"the list of submissions")
+			self.ask("GET", f"/user/submissions?leaderboard={leaderboard}&limit={limit}"),
+			list,
+			"the list of submissions",
+		)
 		for row in rows:
-			for name, kind in (("id", int), ("leaderboard_name", str), ("file_name", str),
-				("submission_time", str), ("done", bool)):
+			for name, kind in (
+				("id", int),
+				("leaderboard_name", str),
+				("file_name", str),
+				("submission_time", str),
+				("done", bool),
+			):
 				required(row.get(name), kind, name)
 			for run in row.get("runs", []):
 				required(run.get("gpu_type"), str, "gpu_type")
@@ -222,8 +248,9 @@ class Popcorn:
 	def stream(self, leaderboard, gpu, mode, source, file_name="submission.py", timeout=60):
 		"""Returns an Events for an open connection. Errors before that are ordinary answers."""
 		body, headers = self.multipart(file_name, source)
-		connection, response = self.open("POST", f"/{leaderboard.lower()}/{gpu}/{mode.lower()}",
-			body, headers, timeout=timeout)
+		connection, response = self.open(
+			"POST", f"/{leaderboard.lower()}/{gpu}/{mode.lower()}", body, headers, timeout=timeout
+		)
 		kind = response.headers.get("Content-Type") or ""
 		if not 200 <= response.status < 300 or not kind.startswith("text/event-stream"):
 			content = response.read()

@@ -1,5 +1,6 @@
 """Replacements for what a test machine lacks: NVIDIA's library NVML with two H200, ncu, and a
 podium-run whose results the test chooses."""
+
 import json
 import os
 import pathlib
@@ -14,10 +15,19 @@ def pretend_driver(folder):
 	folder.chmod(0o755)
 	library = folder / "libnvidia-ml.so.1"
 	if not library.exists():
-		subprocess.run([
-			os.environ.get("CC", "cc"), "-shared", "-fPIC", "-I", ROOT, "-o", library,
-			ROOT / "tests" / "integration" / "worker" / "fake_nvml.c"
-		], check=True)
+		subprocess.run(
+			[
+				os.environ.get("CC", "cc"),
+				"-shared",
+				"-fPIC",
+				"-I",
+				ROOT,
+				"-o",
+				library,
+				ROOT / "tests" / "integration" / "worker" / "fake_nvml.c",
+			],
+			check=True,
+		)
 	return {"LD_LIBRARY_PATH": str(folder)}
 
 
@@ -71,8 +81,9 @@ class Calls:
 		path.unlink(missing_ok=True)
 		os.mkfifo(path)
 		path.chmod(0o666)
-		self.pipe = os.open(path, os.O_RDWR | os.O_NONBLOCK
-			| os.O_CLOEXEC)  # open for reading and writing, so that no writer waits for a reader
+		self.pipe = os.open(
+			path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC
+		)  # open for reading and writing, so that no writer waits for a reader
 
 	def read_text(self):
 		text = b""
@@ -98,7 +109,8 @@ def pretend_ncu(folder, does=PROFILES, size=1000):
 	kept.append(calls)
 	program = folder / "ncu"
 	program.write_text(
-		NCU.replace("{calls}", str(folder / "calls")) + does.replace("{size}", str(size)))
+		NCU.replace("{calls}", str(folder / "calls")) + does.replace("{size}", str(size))
+	)
 	program.chmod(0o755)
 	return {"PATH": f"{folder}:{os.environ['PATH']}"}, calls
 

@@ -1,5 +1,6 @@
 """Processes of this machine, read from /proc. The functions expect that a process may end while
 they read."""
+
 import contextlib
 import fcntl
 import os
@@ -17,8 +18,10 @@ def stat_of(pid):
 	"""Returns (state, parent, start time in ticks), or None if there is no such process."""
 	try:
 		fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-	except (FileNotFoundError,
-		ProcessLookupError):  # raised if the process ends between opening and reading
+	except (
+		FileNotFoundError,
+		ProcessLookupError,
+	):  # raised if the process ends between opening and reading
 		return None
 	return fields[0], int(fields[1]), int(fields[19])
 
@@ -35,15 +38,21 @@ def is_gone(pid):
 
 
 def wait_until_gone(pids):
-	until(lambda: all(is_gone(pid) for pid in pids),
-		explain=lambda: f"still there: {[pid for pid in pids if not is_gone(pid)]}")
+	until(
+		lambda: all(is_gone(pid) for pid in pids),
+		explain=lambda: f"still there: {[pid for pid in pids if not is_gone(pid)]}",
+	)
 
 
 def command_of(pid):
 	"""The command line with spaces between the words; empty if there is no such process."""
 	try:
-		return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0",
-			b" ").decode(errors="replace")
+		return (
+			pathlib.Path(f"/proc/{pid}/cmdline")
+			.read_bytes()
+			.replace(b"\0", b" ")
+			.decode(errors="replace")
+		)
 	except (FileNotFoundError, ProcessLookupError):
 		return ""
 
@@ -85,7 +94,9 @@ def as_only_bomb():
 	submissions of one user share one limit on processes."""
 	descriptor = os.open(
 		pathlib.Path(tempfile.gettempdir()) / "podium-test-bomb.lock",
-		os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+		os.O_RDWR | os.O_CREAT | os.O_CLOEXEC,
+		0o666,
+	)
 	try:
 		fcntl.flock(descriptor, fcntl.LOCK_EX)
 		yield

@@ -1,5 +1,6 @@
 """A client of /api/v1 (or /popcorn) with a token. Each answer of /api/v1 is checked against its
 description."""
+
 import json
 import re
 import urllib.parse
@@ -9,7 +10,6 @@ from client import Client
 
 
 class Program(Client):
-
 	def __init__(self, url, token=None):
 		super().__init__(url)
 		self.token = token
@@ -27,19 +27,33 @@ class Program(Client):
 			contract.check_answer(method, path, answer)
 		return answer
 
-	def hand_in(self, board, file_name="answer.py", source=b"pass\n", fields=(("mode", "test"), ),
-		headers=None):
+	def hand_in(
+		self,
+		board,
+		file_name="answer.py",
+		source=b"pass\n",
+		fields=(("mode", "test"),),
+		headers=None,
+	):
 		"""Sends a file in a form."""
 		boundary = "podium-test-boundary"
 		parts = [
-			f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'.
-			encode() for name, value in fields
+			f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n'
+			f"{value}\r\n".encode()
+			for name, value in fields
 		]
-		parts.append(f'--{boundary}\r\nContent-Disposition: form-data; name="file"; '
-			f'filename="{file_name}"\r\n\r\n'.encode() + source +
-			f"\r\n--{boundary}--\r\n".encode())
-		return self.ask("POST", f"/api/v1/leaderboards/{board}/submissions", b"".join(parts),
-			{"Content-Type": f"multipart/form-data; boundary={boundary}", **(headers or {})})
+		parts.append(
+			f'--{boundary}\r\nContent-Disposition: form-data; name="file"; '
+			f'filename="{file_name}"\r\n\r\n'.encode()
+			+ source
+			+ f"\r\n--{boundary}--\r\n".encode()
+		)
+		return self.ask(
+			"POST",
+			f"/api/v1/leaderboards/{board}/submissions",
+			b"".join(parts),
+			{"Content-Type": f"multipart/form-data; boundary={boundary}", **(headers or {})},
+		)
 
 	def read(self, path, **parameters):
 		"""The JSON of a successful GET."""
@@ -62,8 +76,9 @@ class Program(Client):
 
 def make_token(client, name, *scopes, days="0"):
 	"""Creates a token in the client's session and returns it. The page shows a token only once."""
-	answer = client.post("/account/tokens", [("name", name),
-		("days", days), *(("scope", scope) for scope in scopes)])
+	answer = client.post(
+		"/account/tokens", [("name", name), ("days", days), *(("scope", scope) for scope in scopes)]
+	)
 	answer = client.get(answer.location) if answer.status == 303 else answer
 	shown = re.search(r"podium_[A-Za-z0-9_-]{43}", answer.text)
 	if not shown:

@@ -1,5 +1,6 @@
 """A task without torch, whose import takes seconds. Its harness makes up the figures, so the task
 asks for the custom engine, which runs it."""
+
 RIGHT = "def custom_kernel(data):\n    return data\n"
 REFERENCE = """
 def generate_input(seed):
@@ -55,6 +56,9 @@ def write_task(folder, definition=TASK, harness=HARNESS, more=()):
 	"""Writes the task into a new folder. `more`: the contents of further files by name."""
 	folder.mkdir(parents=True)
 	for name, text in {
-		"task.yml": definition, "reference.py": REFERENCE, "eval.py": harness, **dict(more)
+		"task.yml": definition,
+		"reference.py": REFERENCE,
+		"eval.py": harness,
+		**dict(more),
 	}.items():
 		(folder / name).write_text(text)

@@ -1,5 +1,6 @@
 """Copies of the tree's programs and files that every user may read. The tree may be in a home that
 only its owner may enter, so a test that starts a program as another user starts a copy."""
+
 import atexit
 import pathlib
 import shutil

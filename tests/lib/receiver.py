@@ -1,4 +1,5 @@
 """A receiver of webhooks on its own loopback address, which can misbehave."""
+
 import http.server
 import json
 import threading
@@ -15,7 +16,6 @@ class Receiver:
 		receiver = self
 
 		class Handler(http.server.BaseHTTPRequestHandler):
-
 			def do_POST(self):
 				body = self.rfile.read(int(self.headers["Content-Length"]))
 				with receiver.changed:
@@ -65,7 +65,6 @@ class Receiver:
 
 
 def answer(status, **headers):
-
 	def act(handler):
 		handler.send_response(status)
 		for name, value in headers.items():

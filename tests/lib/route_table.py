@@ -1,11 +1,13 @@
 """The route tables of podium-web, read from their sources."""
+
 import pathlib
 import re
 
 CGI = pathlib.Path(__file__).resolve().parents[2] / "cgi"
 PAGE = re.compile(r'\{ METHOD_(\w+), "([^"]+)", \w+, (\w+), \w+ \}')
 CALL = re.compile(
-	r'\{ \{ METHOD_(\w+), "([^"]+)", \w+, (\w+), \w+ \}, (\w+), ((?:NULL|"[^"]*"|\s)+) \}')
+	r'\{ \{ METHOD_(\w+), "([^"]+)", \w+, (\w+), \w+ \}, (\w+), ((?:NULL|"[^"]*"|\s)+) \}'
+)
 
 
 def table(path):

@@ -1,4 +1,5 @@
 """Checks JSON values against a JSON schema."""
+
 import json
 import pathlib
 

@@ -1,6 +1,7 @@
 """A Slurm cluster for tests on the loopback: munged with its own key, slurmctld, and several nodes
 on this machine, each a slurmd. Its settings, sockets, ports and state are in one folder, apart from
 the system's Slurm."""
+
 import os
 import pathlib
 import shutil
@@ -14,8 +15,17 @@ import tap
 from instance import free_port
 from processes import parent_of
 
-PROGRAMS = ("munged", "slurmctld", "slurmd", "srun", "sinfo", "squeue", "scancel", "scontrol",
-	"setpriv")
+PROGRAMS = (
+	"munged",
+	"slurmctld",
+	"slurmd",
+	"srun",
+	"sinfo",
+	"squeue",
+	"scancel",
+	"scontrol",
+	"setpriv",
+)
 SETTINGS = """
 ClusterName=podium
 SlurmctldHost={host}(127.0.0.1)
@@ -68,13 +78,13 @@ def kill(pid):
 
 
 class Cluster:
-
 	def __init__(self, nodes=("one", "two"), gpus=0, cores=2):
 		self.folder = pathlib.Path(tempfile.mkdtemp(prefix="podium-slurm."))
 		self.folder.chmod(0o755)
 		self.environment = {
-			**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin",
-			"SLURM_CONF": str(self.folder / "slurm.conf")
+			**os.environ,
+			"PATH": os.environ["PATH"] + ":/usr/sbin:/sbin",
+			"SLURM_CONF": str(self.folder / "slurm.conf"),
 		}
 		self.names, self.processes = list(nodes), {}
 		for name in ("munge", "state", "dev"):
@@ -104,37 +114,56 @@ class Cluster:
 		lines = SETTINGS.format(host=host, port=free_port(), folder=self.folder)
 		for node, port in zip(self.names, ports):
 			gres = f" Gres=gpu:h200:{gpus}" if gpus else ""
-			lines += (f"NodeName={node} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} "
-				f"CPUs={cores} RealMemory=500{gres}\n")
+			lines += (
+				f"NodeName={node} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} "
+				f"CPUs={cores} RealMemory=500{gres}\n"
+			)
 		nodes = ",".join(self.names)
-		lines += (f"PartitionName=main Nodes={nodes} Default=YES MaxTime=INFINITE State=UP "
-			"PriorityTier=1 PreemptMode=CANCEL\n")
-		lines += (f"PartitionName=urgent Nodes={nodes} MaxTime=INFINITE State=UP PriorityTier=9 "
-			"PreemptMode=OFF\n")
+		lines += (
+			f"PartitionName=main Nodes={nodes} Default=YES MaxTime=INFINITE State=UP "
+			"PriorityTier=1 PreemptMode=CANCEL\n"
+		)
+		lines += (
+			f"PartitionName=urgent Nodes={nodes} MaxTime=INFINITE State=UP PriorityTier=9 "
+			"PreemptMode=OFF\n"
+		)
 		(self.folder / "slurm.conf").write_text(lines)
 		(self.folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
 		for number in range(gpus):
-			os.mknod(self.folder / "dev" / f"nvidia{number}", stat.S_IFCHR | 0o666,
-				os.makedev(1, 3))
+			os.mknod(
+				self.folder / "dev" / f"nvidia{number}", stat.S_IFCHR | 0o666, os.makedev(1, 3)
+			)
 		files = f"{self.folder}/dev/nvidia" + (f"[0-{gpus - 1}]" if gpus > 1 else "0")
-		(self.folder / "gres.conf"
-			).write_text(f"NodeName={nodes} Name=gpu Type=h200 File={files}\n" if gpus else "")
+		(self.folder / "gres.conf").write_text(
+			f"NodeName={nodes} Name=gpu Type=h200 File={files}\n" if gpus else ""
+		)
 
 	def command(self, name):
 		if name == "munged":
 			return [
-				"munged", "--foreground", "--force", f"--key-file={self.folder}/key",
-				f"--socket={self.folder}/munge/socket", f"--pid-file={self.folder}/munged.pid",
-				f"--log-file={self.folder}/munged.log", f"--seed-file={self.folder}/seed",
-				"--num-threads=2"
+				"munged",
+				"--foreground",
+				"--force",
+				f"--key-file={self.folder}/key",
+				f"--socket={self.folder}/munge/socket",
+				f"--pid-file={self.folder}/munged.pid",
+				f"--log-file={self.folder}/munged.log",
+				f"--seed-file={self.folder}/seed",
+				"--num-threads=2",
 			]
 		return ["slurmctld", "-D"] if name == "slurmctld" else ["slurmd", "-D", "-N", name]
 
 	def start(self, name):
 		"""Starts munged, slurmctld, or the slurmd of a node."""
 		log = open(self.folder / f"{name}.out", "ab")
-		self.processes[name] = subprocess.Popen(self.command(name), env=self.environment,
-			stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+		self.processes[name] = subprocess.Popen(
+			self.command(name),
+			env=self.environment,
+			stdin=subprocess.DEVNULL,
+			stdout=log,
+			stderr=log,
+			start_new_session=True,
+		)
 		log.close()
 
 	def kill(self, name, number=signal.SIGKILL):
@@ -171,17 +200,25 @@ class Cluster:
 		self.until(lambda: self.states() == ["idle"] * len(self.names), 60)
 
 	def ask(self, *words):
-		return subprocess.run(words, env=self.environment, capture_output=True, text=True,
-			stdin=subprocess.DEVNULL, timeout=60)
+		return subprocess.run(
+			words,
+			env=self.environment,
+			capture_output=True,
+			text=True,
+			stdin=subprocess.DEVNULL,
+			timeout=60,
+		)
 
 	def states(self):
-		return self.ask("sinfo", "--noheader", "--Node", "--partition=main",
-			"--format=%t").stdout.split()
+		return self.ask(
+			"sinfo", "--noheader", "--Node", "--partition=main", "--format=%t"
+		).stdout.split()
 
 	def jobs(self, *options):
 		"""(number, name, state, node) of all unfinished Slurm jobs."""
-		lines = self.ask("squeue", "--noheader", "--format=%i|%j|%T|%N",
-			*options).stdout.splitlines()
+		lines = self.ask(
+			"squeue", "--noheader", "--format=%i|%j|%T|%N", *options
+		).stdout.splitlines()
 		return [tuple(line.split("|")) for line in lines]
 
 	def ours(self):
@@ -192,12 +229,23 @@ class Cluster:
 	def occupy(self, partition="main", seconds=600):
 		"""Fills all nodes with jobs of another user. Returns a function that ends them."""
 		jobs = [
-			subprocess.Popen([
-			"srun", "--quiet", f"--partition={partition}", "--exclusive", "--nodes=1", "--chdir=/",
-			"sleep",
-			str(seconds)
-			], env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-			stderr=subprocess.DEVNULL) for _ in self.names
+			subprocess.Popen(
+				[
+					"srun",
+					"--quiet",
+					f"--partition={partition}",
+					"--exclusive",
+					"--nodes=1",
+					"--chdir=/",
+					"sleep",
+					str(seconds),
+				],
+				env=self.environment,
+				stdin=subprocess.DEVNULL,
+				stdout=subprocess.DEVNULL,
+				stderr=subprocess.DEVNULL,
+			)
+			for _ in self.names
 		]
 
 		def end():
@@ -211,16 +259,19 @@ class Cluster:
 		tap.until(condition, limit_s, self.explain)
 
 	def explain(self):
-		logs = "\n".join(f"{path.name}: {path.read_text(errors='replace')[-1500:]}"
-			for path in sorted(self.folder.glob("*.out")))
+		logs = "\n".join(
+			f"{path.name}: {path.read_text(errors='replace')[-1500:]}"
+			for path in sorted(self.folder.glob("*.out"))
+		)
 		return f"{self.ask('sinfo').stdout}\n{logs}"
 
 	def clear(self):
 		"""Ends all jobs and restarts what is missing."""
 		for name in ["munged", "slurmctld", *self.names]:
 			if name not in self.processes:
-				(self.folder / "munge" /
-					"socket").unlink(missing_ok=True) if name == "munged" else None
+				(self.folder / "munge" / "socket").unlink(
+					missing_ok=True
+				) if name == "munged" else None
 				self.start(name)
 		self.until(lambda: self.ask("scontrol", "ping").returncode == 0)
 		if set(self.states()) - {"idle", "mix", "alloc", "comp"}:

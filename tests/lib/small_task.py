@@ -1,5 +1,6 @@
 """The smallest task that a leaderboard can have, and submissions to it whose results a pretended
 podium-run reports (tests/lib/pretend.py)."""
+
 import io
 import json
 import time
@@ -24,10 +25,12 @@ def isolated(task=TASK):
 	"""Returns the task with files for which Podium chooses the isolated engine. A pretended
 	podium-run does not use the files."""
 	return task.replace(
-		"  - {name: eval.py, source: eval.py}\n", '''  - {name: eval.py, source: "@STOCK@"}
+		"  - {name: eval.py, source: eval.py}\n",
+		"""  - {name: eval.py, source: "@STOCK@"}
   - {name: utils.py, source: "@STOCK@"}
   - {name: reference.py, source: eval.py}
-''')
+""",
+	)
 
 
 # The content of eval.py in the upload of either task.
@@ -71,23 +74,33 @@ def register(site, clients):
 	creator."""
 	for name, client in clients.items():
 		client.register(name)
-	site.sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; "
-		"UPDATE users SET role = 'creator' WHERE name = 'carl'")
+	site.sql(
+		"UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; "
+		"UPDATE users SET role = 'creator' WHERE name = 'carl'"
+	)
 
 
 def make_board(client, name, task=TASK, **fields):
 	"""Creates a leaderboard of this task for the device H200, with these fields in addition to the
 	usual ones."""
 	return done(
-		client.post("/admin/leaderboards/new", [("name", name), ("gpu", "H200"),
-		("accepting", "1"), *fields.items()], [("task", "task.zip", task_zip(task))]))
+		client.post(
+			"/admin/leaderboards/new",
+			[("name", name), ("gpu", "H200"), ("accepting", "1"), *fields.items()],
+			[("task", "task.zip", task_zip(task))],
+		)
+	)
 
 
 def case(mean_ns, err_ns=10.0, spread_ns=0, std_ns=5.0):
 	"""The figures of a timed case, for source_of()."""
 	return {
-		"runs": 101, "mean_ns": mean_ns, "std_ns": std_ns, "err_ns": err_ns,
-		"best_ns": mean_ns - spread_ns, "worst_ns": mean_ns + spread_ns
+		"runs": 101,
+		"mean_ns": mean_ns,
+		"std_ns": std_ns,
+		"err_ns": err_ns,
+		"best_ns": mean_ns - spread_ns,
+		"worst_ns": mean_ns + spread_ns,
 	}
 
 
@@ -98,13 +111,22 @@ def source_of(*cases, **told):
 
 
 def send_source(
-		client, source, board="small", mode="ranked", file_name=None, gpus=("H200", ), csrf=None):
+	client, source, board="small", mode="ranked", file_name=None, gpus=("H200",), csrf=None
+):
 	"""Submits pasted code, or a file if it has a name. Returns the submission's number."""
-	code, files = ([("code", source)], []) if file_name is None else ([], [("file", file_name,
-		source.encode())])
+	code, files = (
+		([("code", source)], [])
+		if file_name is None
+		else ([], [("file", file_name, source.encode())])
+	)
 	answer = done(
-		client.post(f"/leaderboard/{board}/submit",
-		[("mode", mode), *code, *(("gpu", gpu) for gpu in gpus)], files, csrf=csrf))
+		client.post(
+			f"/leaderboard/{board}/submit",
+			[("mode", mode), *code, *(("gpu", gpu) for gpu in gpus)],
+			files,
+			csrf=csrf,
+		)
+	)
 	return int(answer.location.rsplit("/", 1)[1])
 
 
@@ -115,8 +137,10 @@ def status_of(client, number):
 
 def ended(client, number):
 	"""Waits until the submission has finished. Returns its status."""
-	until(lambda: status_of(client, number)["state"] == "done",
-		explain=lambda: status_of(client, number))
+	until(
+		lambda: status_of(client, number)["state"] == "done",
+		explain=lambda: status_of(client, number),
+	)
 	return status_of(client, number)
 
 

@@ -1,5 +1,6 @@
 """The suites of tests/run: each suite's name, its program, what make builds for it, and its last
 duration."""
+
 import json
 import os
 import pathlib
@@ -12,26 +13,54 @@ KINDS = ("release", "sanitize")
 # Suites that run only with the release build. Sanitizers would find little in them, because other
 # suites run the same C code. The browser suites run about forty lines of C that integration/ does
 # not, and unit/ covers most of those. The walls of the sandbox are the kernel's work.
-ONLY_RELEASE = ("browser/", "faults/soak", "integration/check/same", "integration/dev/",
-	"integration/docs/", "integration/formats/", "integration/harness/", "integration/install/",
-	"integration/sandbox/")
+ONLY_RELEASE = (
+	"browser/",
+	"faults/soak",
+	"integration/check/same",
+	"integration/dev/",
+	"integration/docs/",
+	"integration/formats/",
+	"integration/harness/",
+	"integration/install/",
+	"integration/sandbox/",
+)
 
 # Suites that run only with sanitizers, where they find all that they would find in the release
 # build, and more. In the release build, the browser suites and the soak test run the same programs,
 # and the suites of the sandbox and the attacks test the hardening.
-ONLY_SANITIZE = ("integration/site/", "integration/uploads/", "integration/worker/",
-	"integration/service/", "integration/library/", "integration/templates/", "integration/admin/",
-	"integration/command/", "integration/check/check", "integration/hosts/",
-	"integration/check/words", "integration/run/", "faults/gpu", "faults/kill", "faults/outage",
-	"faults/web")
+ONLY_SANITIZE = (
+	"integration/site/",
+	"integration/uploads/",
+	"integration/worker/",
+	"integration/service/",
+	"integration/library/",
+	"integration/templates/",
+	"integration/admin/",
+	"integration/command/",
+	"integration/check/check",
+	"integration/hosts/",
+	"integration/check/words",
+	"integration/run/",
+	"faults/gpu",
+	"faults/kill",
+	"faults/outage",
+	"faults/web",
+)
 
 # Suites that compile CUDA C++ or compare Podium's declarations with NVIDIA's headers.
-NEEDS_NVCC = ("harness/isolated_cu", "integration/formats/", "integration/harness/",
-	"integration/run/", "integration/sandbox/", "redteam/attacks", "unit/device", "unit/driver")
+NEEDS_NVCC = (
+	"harness/isolated_cu",
+	"integration/formats/",
+	"integration/harness/",
+	"integration/run/",
+	"integration/sandbox/",
+	"redteam/attacks",
+	"unit/device",
+	"unit/driver",
+)
 
 
 class Suite:
-
 	def __init__(self, kind, name, command, target="test-programs"):
 		"""`target`: what make builds for the suite, or None."""
 		self.kind, self.name, self.command, self.target = kind, name, command, target
@@ -55,7 +84,8 @@ def executables(*patterns):
 	for path in found:
 		if not os.access(path, os.X_OK):
 			sys.exit(
-				f"{path.relative_to(ROOT)} cannot be executed, so it would never run: chmod +x")
+				f"{path.relative_to(ROOT)} cannot be executed, so it would never run: chmod +x"
+			)
 	return sorted(found)
 
 
@@ -77,8 +107,9 @@ def all_suites(kind):
 		for path in executables("style/*.test.py"):
 			yield Suite(kind, f"style/{stem(path)}", [path], None)
 		for path in sorted(TESTS.glob("fuzz/*.c")):
-			yield Suite(kind, f"fuzz/{path.stem}", [TESTS / "fuzz" / "run", "--test", path.stem],
-				None)
+			yield Suite(
+				kind, f"fuzz/{path.stem}", [TESTS / "fuzz" / "run", "--test", path.stem], None
+			)
 		for path in executables("harness/*.test", "harness/*.test.py"):
 			yield Suite(kind, f"harness/{stem(path)}", [path])
 	for path in executables("integration/*/*.test", "integration/*/*.test.py"):
@@ -96,17 +127,40 @@ def all_suites(kind):
 # Durations of the slowest suites in seconds, used until a run on this machine has timed them. Slow
 # suites start first, so that none runs alone at the end; therefore only the order matters.
 USUAL_S = {
-	"redteam/attacks": 555, "integration/formats/formats": 300,
-	"integration/formats/extensions": 170, "browser/pages": 265, "fuzz/answer": 205,
-	"browser/judge": 170, "integration/sandbox/sandbox": 165, "integration/run/isolated": 145,
-	"harness/isolated_cu": 125, "integration/harness/harness": 300, "browser/keyboard": 120,
-	"browser/operate": 115, "browser/participants": 95, "browser/plain": 90, "browser/flows": 90,
-	"integration/run/run": 85, "harness/isolated": 75, "browser/account": 75,
-	"integration/site/attacks": 65, "integration/dev/run": 65, "fuzz/zip": 65,
-	"integration/worker/worker": 60, "faults/soak": 60, "browser/publishing": 55,
-	"integration/check/same": 50, "browser/charts": 50, "integration/site/questions": 45,
-	"integration/run/zygote": 45, "integration/command/command": 45, "faults/outage": 45,
-	"browser/control": 45, "integration/site/control": 40, "faults/kill": 40, "style/format": 30
+	"redteam/attacks": 555,
+	"integration/formats/formats": 300,
+	"integration/formats/extensions": 170,
+	"browser/pages": 265,
+	"fuzz/answer": 205,
+	"browser/judge": 170,
+	"integration/sandbox/sandbox": 165,
+	"integration/run/isolated": 145,
+	"harness/isolated_cu": 125,
+	"integration/harness/harness": 300,
+	"browser/keyboard": 120,
+	"browser/operate": 115,
+	"browser/participants": 95,
+	"browser/plain": 90,
+	"browser/flows": 90,
+	"integration/run/run": 85,
+	"harness/isolated": 75,
+	"browser/account": 75,
+	"integration/site/attacks": 65,
+	"integration/dev/run": 65,
+	"fuzz/zip": 65,
+	"integration/worker/worker": 60,
+	"faults/soak": 60,
+	"browser/publishing": 55,
+	"integration/check/same": 50,
+	"browser/charts": 50,
+	"integration/site/questions": 45,
+	"integration/run/zygote": 45,
+	"integration/command/command": 45,
+	"faults/outage": 45,
+	"browser/control": 45,
+	"integration/site/control": 40,
+	"faults/kill": 40,
+	"style/format": 30,
 }
 
 

@@ -1,5 +1,6 @@
 """Runs the functions marked with @test in order and prints TAP. Words on the command line choose
 the tests whose names contain one of them."""
+
 import os
 import sys
 import time
@@ -23,7 +24,8 @@ def run(before=lambda: None):
 	"""Runs the tests. Calls `before` before each of them."""
 	failed = 0
 	chosen = [
-		function for function in TESTS
+		function
+		for function in TESTS
 		if not sys.argv[1:] or any(word in function.__name__ for word in sys.argv[1:])
 	]
 	for number, function in enumerate(chosen, 1):

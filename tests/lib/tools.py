@@ -1,5 +1,6 @@
 """Tools that tests need and the distribution lacks. tests/requirements.txt pins their versions, and
 pip installs them in build/tools, again only after the pins have changed."""
+
 import atexit
 import os
 import pathlib
@@ -11,8 +12,16 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOOLS = ROOT / "build" / "tools"
 PIP = [
-	sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries=2",
-	"--no-deps", "--no-compile", "--only-binary=:all:"
+	sys.executable,
+	"-m",
+	"pip",
+	"install",
+	"--quiet",
+	"--disable-pip-version-check",
+	"--retries=2",
+	"--no-deps",
+	"--no-compile",
+	"--only-binary=:all:",
 ]
 
 
@@ -24,8 +33,11 @@ def requirements(group):
 	"""The lines of tests/requirements.txt for "cuda" (NVIDIA's packages) or "python" (the
 	others)."""
 	lines = (ROOT / "tests" / "requirements.txt").read_text().replace("\\\n", "").splitlines()
-	return "".join(line + "\n" for line in lines
-		if line and line[0] != "#" and line.startswith("nvidia-") == (group == "cuda"))
+	return "".join(
+		line + "\n"
+		for line in lines
+		if line and line[0] != "#" and line.startswith("nvidia-") == (group == "cuda")
+	)
 
 
 def install(group):
@@ -40,9 +52,14 @@ def install(group):
 	(fresh / stamp.name).write_text(wanted)
 	print(
 		f"Installing tools for tests: {', '.join(line.split()[0] for line in wanted.splitlines())}",
-		flush=True)
-	answer = subprocess.run([*PIP, "--target", fresh, "-r", fresh / stamp.name],
-		capture_output=True, text=True, stdin=subprocess.DEVNULL)
+		flush=True,
+	)
+	answer = subprocess.run(
+		[*PIP, "--target", fresh, "-r", fresh / stamp.name],
+		capture_output=True,
+		text=True,
+		stdin=subprocess.DEVNULL,
+	)
 	if answer.returncode:
 		said = (answer.stderr or answer.stdout).strip().splitlines() or ["it said nothing"]
 		raise Missing(f"pip cannot install the tools for tests ({group}): {said[-1]}")

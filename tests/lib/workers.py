@@ -1,4 +1,5 @@
 """podium-worker processes with a test database, and a task without torch for them to run."""
+
 import os
 import pathlib
 import shutil
@@ -26,8 +27,12 @@ SLOW = "import time\n\ndef custom_kernel(data):\n    time.sleep(30)\n    return 
 
 
 def admin(*arguments):
-	answer = subprocess.run([BUILD / "podium-admin", *arguments], capture_output=True, text=True,
-		env=database.environment)
+	answer = subprocess.run(
+		[BUILD / "podium-admin", *arguments],
+		capture_output=True,
+		text=True,
+		env=database.environment,
+	)
 	equal((answer.returncode, answer.stderr), (0, ""))
 	return answer.stdout
 
@@ -42,6 +47,7 @@ class Worker:
 	"""A podium-worker process with its own folders for jobs and locks, so that it does not wait for
 	another worker's device. Its interpreter has no torch; PODIUM_PYTHON="" selects the machine's
 	interpreter. `before`: words to put before the command."""
+
 	all = []
 
 	def __init__(self, name="first", program=BUILD / "podium-worker", before=(), **settings):
@@ -50,13 +56,23 @@ class Worker:
 		self.jobs = jobs = scratch / f"jobs-{len(Worker.all)}"
 		jobs.mkdir(mode=0o755)
 		environment = {
-			**database.environment, "PODIUM_WORKER_NAME": name, "PODIUM_LEASE_MS": str(LEASE_MS),
-			"PODIUM_POLL_MS": "20", "PODIUM_WORKER_DIRECTORY": str(jobs),
-			"PODIUM_DEVICE_LOCKS": str(jobs), "PODIUM_WORKER_CPU": "1",
-			"PODIUM_PYTHON": quick_python(scratch), **settings
+			**database.environment,
+			"PODIUM_WORKER_NAME": name,
+			"PODIUM_LEASE_MS": str(LEASE_MS),
+			"PODIUM_POLL_MS": "20",
+			"PODIUM_WORKER_DIRECTORY": str(jobs),
+			"PODIUM_DEVICE_LOCKS": str(jobs),
+			"PODIUM_WORKER_CPU": "1",
+			"PODIUM_PYTHON": quick_python(scratch),
+			**settings,
 		}
-		self.process = subprocess.Popen([*before, program], env=environment,
-			stdin=subprocess.DEVNULL, stderr=open(self.log, "wb"), start_new_session=True)
+		self.process = subprocess.Popen(
+			[*before, program],
+			env=environment,
+			stdin=subprocess.DEVNULL,
+			stderr=open(self.log, "wb"),
+			start_new_session=True,
+		)
 
 	def send(self, number):
 		os.kill(self.process.pid, number)
@@ -67,8 +83,11 @@ class Worker:
 		return self.process.wait(60)
 
 	def says(self, words, limit_s=30):
-		until(lambda: words in self.log.read_text(errors="replace"), limit_s,
-			lambda: self.log.read_text(errors="replace"))
+		until(
+			lambda: words in self.log.read_text(errors="replace"),
+			limit_s,
+			lambda: self.log.read_text(errors="replace"),
+		)
 
 	def __enter__(self):
 		self.says("is ready")
@@ -91,7 +110,8 @@ def submit(source=RIGHT, mode="ranked", user=1, board="small", gpu="CPU"):
 			SELECT id, task_version_id, {user}, 'kernel.py', UNHEX(SHA2({quoted(source)}, 256)),
 				'{mode}' FROM leaderboards WHERE name = '{board}';
 		INSERT INTO jobs (submission_id, user_id, gpu) VALUES (LAST_INSERT_ID(), {user}, '{gpu}');
-		SELECT LAST_INSERT_ID();""")[-1][0])
+		SELECT LAST_INSERT_ID();""")[-1][0]
+	)
 
 
 def quoted(text):
@@ -104,14 +124,19 @@ def job(number, columns="state"):
 
 
 def wait_for(number, state="done", limit_s=30):
-	until(lambda: job(number) == state, limit_s,
-		lambda: job(number, "state, verdict, reason, progress, attempt"))
+	until(
+		lambda: job(number) == state,
+		limit_s,
+		lambda: job(number, "state, verdict, reason, progress, attempt"),
+	)
 
 
 def running(number):
 	"""Waits until the job runs and its test stage, with the submission in it, has started."""
-	until(lambda: job(number, "state, progress")[0] == "running" and sql(
-		f"SELECT 1 FROM stages WHERE job_id = {number} AND name = 'test'"))
+	until(
+		lambda: job(number, "state, progress")[0] == "running"
+		and sql(f"SELECT 1 FROM stages WHERE job_id = {number} AND name = 'test'")
+	)
 
 
 def processes_of(worker):

@@ -1,5 +1,6 @@
 """Helpers of the attacks. A line `could: ...` on the standard output reports what an attack was
 able to do. A line `attempts: N` proves that the attack ran. attacks.test.py reads these lines."""
+
 import ctypes
 import errno
 import os
@@ -49,8 +50,11 @@ def attempt(what, function, *arguments):
 def syscall(number, *arguments):
 	"""Returns the kernel's result, or raises OSError."""
 	words = [
-		argument if isinstance(argument, (bytes, ctypes.Array, ctypes._Pointer, ctypes.Structure))
-		or argument is None else ctypes.c_long(argument) for argument in arguments
+		argument
+		if isinstance(argument, (bytes, ctypes.Array, ctypes._Pointer, ctypes.Structure))
+		or argument is None
+		else ctypes.c_long(argument)
+		for argument in arguments
 	]
 	words = [ctypes.byref(word) if isinstance(word, ctypes.Structure) else word for word in words]
 	result = libc.syscall(ctypes.c_long(number), *words)
@@ -102,6 +106,7 @@ def forgery(mode=None, path="../cases.txt"):
 def result_pipes():
 	"""Every descriptor above 2 that is a pipe, or the isolated engine's channel."""
 	import stat
+
 	found = []
 	for number in range(3, 256):
 		try:

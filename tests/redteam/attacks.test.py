@@ -17,6 +17,7 @@ An attack that Podium cannot stop today runs too and is listed as skipped, with 
 Podium stops the attack, the test fails until the case's line `cannot-stop` is removed.
 tests/gpu/check runs the attacks that need a GPU, on a GPU host.
 """
+
 import argparse
 import base64
 import contextlib
@@ -50,8 +51,19 @@ CATALOGUE = [*range(1, 35), *range(36, 51), 52, 53, 55, 56, 57, 58, 59, 62, 63, 
 # removal of folders), and submissions that pass, timed and not. Most other attacks aim at Python,
 # the kernel, or the parts that are loaded into an interpreter, which have no sanitizers.
 IN_C = {
-	"6", "8b", "9", "9c", "9d", "12", "14", "16", "25", "28", "33", "37",
-	*map(str, range(101, 108))
+	"6",
+	"8b",
+	"9",
+	"9c",
+	"9d",
+	"12",
+	"14",
+	"16",
+	"25",
+	"28",
+	"33",
+	"37",
+	*map(str, range(101, 108)),
 }
 BOMBS = {"14"}
 GPU_CATALOGUE = [29, 35, 38, *range(41, 45), 47, 48, 51, 52, *range(54, 71), *range(113, 123)]
@@ -79,8 +91,11 @@ def gpu():
 	"""The GPU, in the form that podium-run expects."""
 	if not shutil.which("nvidia-smi"):
 		raise Skip("there is no GPU here")
-	answer = subprocess.run(["nvidia-smi", "--query-gpu=uuid,compute_cap", "--format=csv,noheader"],
-		capture_output=True, text=True)
+	answer = subprocess.run(
+		["nvidia-smi", "--query-gpu=uuid,compute_cap", "--format=csv,noheader"],
+		capture_output=True,
+		text=True,
+	)
 	uuid, capability = answer.stdout.splitlines()[GPU_INDEX].split(", ")
 	return {**GPU, "index": GPU_INDEX, "uuid": uuid, "compute_capability": capability}
 
@@ -112,8 +127,10 @@ def device_of(one):
 
 def figures(result):
 	return [
-		event[key] for event in result.events
-		for key in ("score_ns", "mean_ns", "best_ns", "worst_ns") if key in event
+		event[key]
+		for event in result.events
+		for key in ("score_ns", "mean_ns", "best_ns", "worst_ns")
+		if key in event
 	]
 
 
@@ -129,7 +146,8 @@ def is_forged(one, figure):
 
 def lines_of(result):
 	return [
-		line for position in range(len(result.stages))
+		line
+		for position in range(len(result.stages))
 		for line in result.log("stdout", position).splitlines()
 	]
 
@@ -140,16 +158,20 @@ def texts_of(result):
 	for event in result.events:
 		if event["event"] == "artifact":
 			packed[event["position"]] = packed.get(event["position"], b"") + base64.b64decode(
-				event["base64"])
+				event["base64"]
+			)
 	return str(result.events) + "".join(
-		gzip.decompress(piece).decode(errors="replace") for piece in packed.values())
+		gzip.decompress(piece).decode(errors="replace") for piece in packed.values()
+	)
 
 
 def unwanted(one):
 	"""Returns a list of (description, a text that must not appear in the events)."""
 	never = [("what must never be there", host().fill_in(one.never))] if one.never else []
-	return [("a secret of the host", host().nonce),
-		("a file of the host", host().line_of_passwords)] + never
+	return [
+		("a secret of the host", host().nonce),
+		("a file of the host", host().line_of_passwords),
+	] + never
 
 
 def unmet(one, variant, result):
@@ -160,7 +182,8 @@ def unmet(one, variant, result):
 	verdicts = one.verdicts + ["time limit"] * (variant in one.unanswered)
 	if result.verdict not in verdicts:
 		found.append(
-			f"the verdict is {result.verdict}, not {' or '.join(verdicts)}: {result.reason}")
+			f"the verdict is {result.verdict}, not {' or '.join(verdicts)}: {result.reason}"
+		)
 	found += [
 		f"{what} appears in the events" for what, word in unwanted(one) if word in texts_of(result)
 	]
@@ -183,7 +206,8 @@ def times(result):
 	"""Returns {case: time in ns}."""
 	return {
 		event["spec"]: event["mean_ns"]
-		for event in result.events if event["event"] == "case" and "mean_ns" in event
+		for event in result.events
+		if event["event"] == "case" and "mean_ns" in event
 	}
 
 
@@ -193,7 +217,8 @@ def measure(one, task, variant):
 	result = submit(one, one.text, task, variant)
 	if result.verdict != "passed":
 		raise AssertionError(
-			f"{one.title(variant)}, an honest variant, got {result.verdict}: {result.reason}")
+			f"{one.title(variant)}, an honest variant, got {result.verdict}: {result.reason}"
+		)
 	return times(result)
 
 
@@ -204,8 +229,9 @@ def measure_truth(one, task, variant):
 
 
 def least_charge(one, honest_ns):
-	return max(one.floor_ns,
-		min(one.charged * honest_ns, honest_ns - one.spared_ns) if honest_ns else 0)
+	return max(
+		one.floor_ns, min(one.charged * honest_ns, honest_ns - one.spared_ns) if honest_ns else 0
+	)
 
 
 def faults_of_time(one, truth, event):
@@ -214,8 +240,10 @@ def faults_of_time(one, truth, event):
 	beside = ""
 	if honest_ns:
 		beside = f", honest {honest_ns / 1000:.2f} us, {charged_ns / honest_ns:.3f}"
-	print(f"#   {event['spec']}: charged {charged_ns / 1000:.2f} us{beside}, {event['runs']} calls",
-		flush=True)
+	print(
+		f"#   {event['spec']}: charged {charged_ns / 1000:.2f} us{beside}, {event['runs']} calls",
+		flush=True,
+	)
 	least_ns = least_charge(one, honest_ns)
 	if charged_ns < least_ns and is_time_defended(one):
 		yield f"it was charged {charged_ns / 1000:.2f} us, less than {least_ns / 1000:.2f} us"
@@ -241,7 +269,8 @@ def undercharged(one, truth, result):
 		return []
 	timed = [event for event in result.events if event["event"] == "case" and "mean_ns" in event]
 	return [
-		f"{event['spec']}: {fault}" for event in timed
+		f"{event['spec']}: {fault}"
+		for event in timed
 		for fault in faults_of_time(one, truth, event)
 	]
 
@@ -261,7 +290,8 @@ def excess(result):
 	"""Returns messages about logs that are longer than their limit."""
 	return [
 		f"the {stream} of stage {position} has {len(result.log(stream, position).encode())} bytes"
-		for stream in ("stdout", "stderr") for position in range(len(result.stages))
+		for stream in ("stdout", "stderr")
+		for position in range(len(result.stages))
 		if len(result.log(stream, position).encode()) > MOST_LOG_BYTES
 	]
 
@@ -271,9 +301,17 @@ def submit(one, text, task, variant, beside="", side=""):
 	change = json.loads(host().fill_in(one.change, *words))
 	# A check that refuses an answer does so in the first tests; a processor takes long for all.
 	most_tests = 2 if one.task == "every" and ON == "cpu" else None
-	return host().run(task,
-		host().fill_in(text, *words), one.mode, device_of(one), change, one.engine, one.cpu_size,
-		most_tests, side)
+	return host().run(
+		task,
+		host().fill_in(text, *words),
+		one.mode,
+		device_of(one),
+		change,
+		one.engine,
+		one.cpu_size,
+		most_tests,
+		side,
+	)
 
 
 def start_beside(one):
@@ -281,8 +319,9 @@ def start_beside(one):
 	first line that it printed."""
 	if not one.beside:
 		return None, ""
-	program = subprocess.Popen([PYTHON, cases.CASES / one.beside], stdin=subprocess.PIPE,
-		stdout=subprocess.PIPE, text=True)
+	program = subprocess.Popen(
+		[PYTHON, cases.CASES / one.beside], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+	)
 	words = program.stdout.readline().strip()
 	if not words:
 		raise AssertionError(f"{one.beside} on the host did not start")
@@ -311,9 +350,11 @@ def attack(one, variant, task, side):
 
 def python_tasks(engine):
 	return [
-		folder.name for folder in sorted((ROOT / "tasks").iterdir())
-		if not folder.name.endswith("_cu") and folder.is_dir() and (engine == "custom" or (folder /
-		"reference.py").exists())
+		folder.name
+		for folder in sorted((ROOT / "tasks").iterdir())
+		if not folder.name.endswith("_cu")
+		and folder.is_dir()
+		and (engine == "custom" or (folder / "reference.py").exists())
 	]
 
 
@@ -326,8 +367,10 @@ def stage(one):
 	for task in python_tasks(one.engine) if one.task == "every" else [one.task]:
 		for variant in one.variants * (OPTIONS.repeats if one.is_repeatable else 1):
 			for side in one.sides:
-				what = (f"{one.title(variant)}{' as the ' + side if side else ''}"
-					f"{' against ' + task if one.task == 'every' else ''}")
+				what = (
+					f"{one.title(variant)}{' as the ' + side if side else ''}"
+					f"{' against ' + task if one.task == 'every' else ''}"
+				)
 				missed = run_variant(one, variant, task, what, side)
 				(open_ways if missed else stopped).append((what, missed))
 	host().expect_honest(one.engine)
@@ -338,8 +381,10 @@ def run_variant(one, variant, task, what, side):
 	"""Returns messages that say how the variant succeeded. Raises if it harmed the host."""
 	truth, began = measure_truth(one, task, variant), time.monotonic()
 	result, harm = attack(one, variant, task, side)
-	print(f"# {what}: {result.verdict}: {result.reason[:150]!r}, {time.monotonic() - began:.1f} s",
-		flush=True)
+	print(
+		f"# {what}: {result.verdict}: {result.reason[:150]!r}, {time.monotonic() - began:.1f} s",
+		flush=True,
+	)
 	missed = [*unmet(one, variant, result), *undercharged(one, truth, result), *too_wide(result)]
 	missed += won(one, side, result) if side else []
 	if harm:
@@ -351,12 +396,16 @@ def report(one, open_ways, stopped):
 	if one.cannot_stop and stopped:
 		raise AssertionError(
 			f"{', '.join(what for what, _ in stopped)}: is stopped now; take the line "
-			f"`cannot-stop` out of {one.path.name}")
+			f"`cannot-stop` out of {one.path.name}"
+		)
 	if one.cannot_stop:
 		raise Skip(f"was run and is not stopped: {one.cannot_stop}")
 	if open_ways:
-		raise AssertionError("\n".join(line for what, missed in open_ways
-			for line in [f"{what} was not stopped:", *missed]))
+		raise AssertionError(
+			"\n".join(
+				line for what, missed in open_ways for line in [f"{what} was not stopped:", *missed]
+			)
+		)
 
 
 # ---- the list ----
@@ -367,12 +416,12 @@ def wanted(one):
 		return False
 	if IN_BOTH_BUILDS and not IS_SANITIZED and one.number in IN_C:
 		return False  # the other build runs it
-	return OPTIONS.engine in (None, one.engine) and (not WORDS
-		or any(word == one.number or word in one.name for word in WORDS))
+	return OPTIONS.engine in (None, one.engine) and (
+		not WORDS or any(word == one.number or word in one.name for word in WORDS)
+	)
 
 
 def register(one):
-
 	def run_case():
 		stage(one)
 
@@ -393,7 +442,6 @@ EVERY = register_all()
 
 @test
 def every_attack_of_the_catalogue_has_a_case():
-
 	def missing(numbers, places):
 		there = {one.number.rstrip("abcdefg") for one in EVERY if set(one.on) & places}
 		return [number for number in numbers if str(number) not in there]

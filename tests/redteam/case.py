@@ -71,6 +71,7 @@ the host that the attack aims at, @SECRET@ a file there with a secret, @PORT@ a 
 loopback, @TASK@ the task, @RIGHT@ a right submission to it, @PROGRAMS@ a folder, @ENGINE@ the
 engine; @VARIANT@, @SIDE@ and @BESIDE@ are as above.
 """
+
 import pathlib
 import re
 
@@ -79,9 +80,31 @@ CASES = HERE / "cases"
 TASKS = (HERE / "tasks", HERE.parents[1] / "tasks")
 ENGINES = ("isolated", "custom")
 KEYS = {
-	"attempts", "required", "verdict", "form", "task", "mode", "on", "variants", "change", "before",
-	"beside", "programs", "never", "needs", "cannot-stop", "cpu-size", "floor", "truth", "charged",
-	"spared", "named", "runs", "repeatable", "unanswered", "against"
+	"attempts",
+	"required",
+	"verdict",
+	"form",
+	"task",
+	"mode",
+	"on",
+	"variants",
+	"change",
+	"before",
+	"beside",
+	"programs",
+	"never",
+	"needs",
+	"cannot-stop",
+	"cpu-size",
+	"floor",
+	"truth",
+	"charged",
+	"spared",
+	"named",
+	"runs",
+	"repeatable",
+	"unanswered",
+	"against",
 }
 REQUIREMENTS = {"VERDICT", "DENIED", "FORGE-IGNORED"}
 COMMENT = {".py": "# ", ".cu": "// "}
@@ -100,7 +123,8 @@ class Case:
 		if not self.attempts or self.required not in REQUIREMENTS:
 			raise ValueError(
 				f"{path.name} says not what it attempts, or requires {self.required!r}, "
-				f"not one of {', '.join(sorted(REQUIREMENTS))}")
+				f"not one of {', '.join(sorted(REQUIREMENTS))}"
+			)
 		self.verdicts = said("verdict", "passed").split(" or ")
 		self.unanswered = said("unanswered", "").partition(",")[0].split()
 		self.form, self.task = form_of(path, head), task_of(path, head)
@@ -111,12 +135,18 @@ class Case:
 		self.before, self.never, self.beside = said("before"), said("never"), said("beside")
 		self.programs, self.needs = said("programs", "").split(), said("needs", "").split()
 		self.cannot_stop = said("cannot-stop")
-		self.truth, self.charged, self.spared_ns = said("truth"), float(said("charged",
-			"0.97")), float(said("spared", "0")) * 1000
-		self.floor_ns, self.named, self.runs = float(said("floor", "0")) * 1000, said("named"), int(
-			said("runs", "0"))
+		self.truth, self.charged, self.spared_ns = (
+			said("truth"),
+			float(said("charged", "0.97")),
+			float(said("spared", "0")) * 1000,
+		)
+		self.floor_ns, self.named, self.runs = (
+			float(said("floor", "0")) * 1000,
+			said("named"),
+			int(said("runs", "0")),
+		)
 		self.is_repeatable = said("repeatable") == "yes"
-		self.sides = ("submission", "rival") if said("against") == "honest" else ("", )
+		self.sides = ("submission", "rival") if said("against") == "honest" else ("",)
 
 	def truth_of(self, variant):
 		return self.truth and self.truth.replace("*", variant.rpartition("-")[0])
@@ -136,8 +166,9 @@ def task_of(path, head):
 def can_be_split(path, head):
 	"""Whether the isolated engine can run the case's task, or some of the tasks of `every`."""
 	task = task_of(path, head)
-	return head.get("mode") != "profile" and (task == "every" or any(
-		(top / task / "reference.py").exists() for top in TASKS))
+	return head.get("mode") != "profile" and (
+		task == "every" or any((top / task / "reference.py").exists() for top in TASKS)
+	)
 
 
 def engines_of(path, head):
@@ -155,7 +186,7 @@ def read_head(path, text):
 	for line in text.splitlines():
 		if not line.startswith(COMMENT[path.suffix]):
 			break
-		words = line[len(COMMENT[path.suffix]):]
+		words = line[len(COMMENT[path.suffix]) :]
 		if words.startswith(" "):
 			lines[-1] += " " + words.strip()
 		else:
@@ -167,7 +198,8 @@ def read_head(path, text):
 		if not colon or not is_key(key) or key in head:
 			raise ValueError(
 				f"{path.name}: the line {line!r} of the head has no key, a wrong one, or one that "
-				"was there before")
+				"was there before"
+			)
 		head[key] = value.strip()
 	return number, name, head
 
@@ -182,7 +214,8 @@ def every():
 	"""Returns all cases, once for each of their engines, sorted by number. Files with a leading
 	underscore are helpers of cases."""
 	paths = [
-		path for path in CASES.iterdir()
+		path
+		for path in CASES.iterdir()
 		if path.suffix in (".py", ".cu") and not path.name.startswith("_")
 	]
 	cases = [case for path in paths for case in read(path)]
@@ -190,4 +223,5 @@ def every():
 	if len(set(names)) != len(names):
 		raise ValueError("two cases have one name")
 	return sorted(
-		cases, key=lambda case: (int(re.match(r"\d+", case.number)[0]), case.number, case.engine))
+		cases, key=lambda case: (int(re.match(r"\d+", case.number)[0]), case.number, case.engine)
+	)

@@ -1,6 +1,7 @@
 """Uses what the isolated engine shares with a submission (the page, the memories and the socket)
 directly, without the engine's code. A copy of this file is next to each submission. native.h
 describes the parts; nothing in them is secret."""
+
 import ctypes
 import os
 import re
@@ -14,8 +15,15 @@ HELLO, INPUTS, OUTPUTS, INPUT, READY, MAPPED, SPEC, TEXT = range(1, 9)
 RETURNED, NEW_SPEC, RAISED, NO_OUTPUT = range(4)
 # Offsets in the page.
 PLACES = {
-	"armed": 0, "command": 4, "slot": 8, "cpu": 12, "called": 64, "ready": 128, "done": 192,
-	"status": 196, "spec": 200
+	"armed": 0,
+	"command": 4,
+	"slot": 8,
+	"cpu": 12,
+	"called": 64,
+	"ready": 128,
+	"done": 192,
+	"status": 196,
+	"spec": 200,
 }
 OWN_NS = 208
 PAGE_BYTES = 4096
@@ -34,7 +42,6 @@ def shared():
 
 
 class Page:
-
 	def __init__(self):
 		self.address = next(address for address, size in shared() if size == PAGE_BYTES)
 		self.words = {
@@ -57,16 +64,26 @@ class Page:
 
 
 def frame(kind, content=b"", length=None, descriptors=0, unused=0):
-	head = struct.pack("<IIII", kind,
-		len(content) if length is None else length, descriptors, unused)
+	head = struct.pack(
+		"<IIII", kind, len(content) if length is None else length, descriptors, unused
+	)
 	return (head + content).ljust(FRAME_BYTES, b"\0")
 
 
 def send(raw, descriptors=()):
 	"""Sends one message of any content."""
 	with socket.socket(fileno=os.dup(SOCKET)) as channel:
-		ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS,
-			struct.pack(f"{len(descriptors)}i", *descriptors))] if descriptors else []
+		ancillary = (
+			[
+				(
+					socket.SOL_SOCKET,
+					socket.SCM_RIGHTS,
+					struct.pack(f"{len(descriptors)}i", *descriptors),
+				)
+			]
+			if descriptors
+			else []
+		)
 		return channel.sendmsg([raw], ancillary)
 
 
@@ -82,7 +99,8 @@ def receive():
 def bytes_of(tensor):
 	"""The tensor's memory, written without torch."""
 	return (ctypes.c_uint8 * (tensor.numel() * tensor.element_size())).from_address(
-		tensor.data_ptr())
+		tensor.data_ptr()
+	)
 
 
 def spin(seconds):

@@ -1,5 +1,6 @@
 """The CUDA driver through ctypes, for attacks on a GPU. A copy of this file is next to each
 submission."""
+
 import ctypes
 
 try:
@@ -70,9 +71,12 @@ def check(name, *arguments):
 def cycles(seconds):
 	"""The cycles that torch.cuda._sleep needs for this duration at the GPU's highest clock."""
 	import torch
-	return int(seconds * torch.cuda.get_device_properties(0).clock_rate *
-		1000) if hasattr(torch.cuda.get_device_properties(0), "clock_rate") else int(seconds *
-		1.98e9)
+
+	return (
+		int(seconds * torch.cuda.get_device_properties(0).clock_rate * 1000)
+		if hasattr(torch.cuda.get_device_properties(0), "clock_rate")
+		else int(seconds * 1.98e9)
+	)
 
 
 class Flag:
@@ -87,8 +91,13 @@ class Flag:
 	def write(self, stream=0):
 		"""Enqueues the write. Returns the value that wait() waits for."""
 		self.count += 1
-		check("cuStreamWriteValue32_v2", ctypes.c_void_p(stream), ctypes.c_uint64(self.address),
-			ctypes.c_uint32(self.count), 0)
+		check(
+			"cuStreamWriteValue32_v2",
+			ctypes.c_void_p(stream),
+			ctypes.c_uint64(self.address),
+			ctypes.c_uint32(self.count),
+			0,
+		)
 		return self.count
 
 	def wait(self, ticket):
@@ -107,8 +116,20 @@ def load(kernel):
 def enqueue(function, source, place, blocks=1, threads=1, stream=0):
 	words = [ctypes.c_uint64(source), ctypes.c_uint64(place)]
 	pointers = (ctypes.c_void_p * 2)(*(ctypes.addressof(word) for word in words))
-	check("cuLaunchKernel", function, blocks, 1, 1, threads, 1, 1, 0, ctypes.c_void_p(stream),
-		pointers, None)
+	check(
+		"cuLaunchKernel",
+		function,
+		blocks,
+		1,
+		1,
+		threads,
+		1,
+		1,
+		0,
+		ctypes.c_void_p(stream),
+		pointers,
+		None,
+	)
 
 
 def launch(kernel, source, place):
@@ -123,8 +144,15 @@ def is_there():
 
 class Window(ctypes.Structure):
 	"""A launch attribute: the addresses that stay in the L2 cache."""
-	_fields_ = [("base", ctypes.c_void_p), ("bytes", ctypes.c_size_t), ("share", ctypes.c_float),
-		("hit", ctypes.c_int), ("miss", ctypes.c_int), ("rest", ctypes.c_char * 64)]
+
+	_fields_ = [
+		("base", ctypes.c_void_p),
+		("bytes", ctypes.c_size_t),
+		("share", ctypes.c_float),
+		("hit", ctypes.c_int),
+		("miss", ctypes.c_int),
+		("rest", ctypes.c_char * 64),
+	]
 
 
 def persist(bytes_at_most=1 << 30):

@@ -1,5 +1,6 @@
 """The attacked host: a podium-run, surrounded by things that an attack could aim at and that must
 stay unchanged."""
+
 import json
 import os
 import pathlib
@@ -30,10 +31,21 @@ SEED = 271828182845
 IS_SANITIZED = os.environ.get("B", "").endswith("sanitize")
 # Submissions run as a user whom nothing else on this host uses, so that everything of that user
 # comes from an attack. Each build has its own user, because a user's processes share one limit.
-USER = ("news" if IS_SANITIZED else "games") if os.geteuid() == 0 else pwd.getpwuid(
-	os.geteuid()).pw_name
-OPEN_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run", "/run/lock", "/var/lock",
-	"/run/user")
+USER = (
+	("news" if IS_SANITIZED else "games")
+	if os.geteuid() == 0
+	else pwd.getpwuid(os.geteuid()).pw_name
+)
+OPEN_FOLDERS = (
+	"/tmp",
+	"/var/tmp",
+	"/dev/shm",
+	"/dev/mqueue",
+	"/run",
+	"/run/lock",
+	"/var/lock",
+	"/run/user",
+)
 SETTLE_S = 10
 HELPERS = ("attack.py", "gpu.py", "channel.py")
 # Small limits, so that attacks that exhaust a resource end soon. A compiler and torch need less. On
@@ -41,8 +53,10 @@ HELPERS = ("attack.py", "gpu.py", "channel.py")
 LIMITS = {"CPU": ("--memory", "2048", "--disk", "512", "--processes", "256")}
 LIMITS_ON_GPU = ("--memory", "16384", "--disk", "2048", "--processes", "1024")
 # Prints whether the program was forked from the zygote.
-LOOK = ("from attack import custom_kernel, say\n"
-	"say(f\"warm: {b'zygote' in open('/proc/self/cmdline', 'rb').read()}\")\n")
+LOOK = (
+	"from attack import custom_kernel, say\n"
+	"say(f\"warm: {b'zygote' in open('/proc/self/cmdline', 'rb').read()}\")\n"
+)
 
 
 def jobs_of(folder):
@@ -79,10 +93,13 @@ def write_jobs(out):
 			own_folder(folder.name, pathlib.Path(top)) for folder in (HERE / "tasks").iterdir()
 		]
 		for folder in [
-			*folders, *(ROOT / "tests" / "gpu" / "tasks").iterdir(), *(ROOT / "tasks").iterdir()
+			*folders,
+			*(ROOT / "tests" / "gpu" / "tasks").iterdir(),
+			*(ROOT / "tasks").iterdir(),
 		]:
-			(out / f"{folder.name}.jsonl").write_text("".join(
-				json.dumps(job) + "\n" for job in jobs_of(folder)))
+			(out / f"{folder.name}.jsonl").write_text(
+				"".join(json.dumps(job) + "\n" for job in jobs_of(folder))
+			)
 
 
 def merge(base, change):
@@ -91,8 +108,9 @@ def merge(base, change):
 		if key.endswith("+"):
 			base[key[:-1]] = base[key[:-1]] + value
 		else:
-			base[key] = merge(dict(base.get(key) or {}), value) if isinstance(value,
-				dict) else value
+			base[key] = (
+				merge(dict(base.get(key) or {}), value) if isinstance(value, dict) else value
+			)
 	return base
 
 
@@ -115,8 +133,14 @@ def snapshot(folder):
 		status = path.lstat()
 		content = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
 		links = 1 if path.is_dir() else status.st_nlink
-		seen[str(path)] = (status.st_mode, status.st_uid, status.st_gid, links, status.st_mtime_ns,
-			content)
+		seen[str(path)] = (
+			status.st_mode,
+			status.st_uid,
+			status.st_gid,
+			links,
+			status.st_mtime_ns,
+			content,
+		)
 	return seen
 
 
@@ -125,7 +149,7 @@ def marked(mark):
 	found = []
 	for top in OPEN_FOLDERS:
 		for folder, folders, files in os.walk(top):
-			if folder[len(top):].count("/") >= 2:
+			if folder[len(top) :].count("/") >= 2:
 				folders.clear()
 			found += [os.path.join(folder, name) for name in folders + files if mark in name]
 	return found
@@ -149,10 +173,17 @@ def on_gpu():
 		return set(), []
 
 	def ask(what):
-		answer = subprocess.run([
-			"nvidia-smi", "-i",
-			str(GPU_INDEX), f"--query-{what}", "--format=csv,noheader,nounits"
-		], capture_output=True, text=True)
+		answer = subprocess.run(
+			[
+				"nvidia-smi",
+				"-i",
+				str(GPU_INDEX),
+				f"--query-{what}",
+				"--format=csv,noheader,nounits",
+			],
+			capture_output=True,
+			text=True,
+		)
 		return answer.stdout.split("\n")[:-1] if answer.returncode == 0 else []
 
 	return set(ask("compute-apps=pid")), [int(line) for line in ask("gpu=memory.used")]
@@ -160,13 +191,15 @@ def on_gpu():
 
 def walls_of(directory):
 	"""Returns {wall: None, or the reason why the wall is missing}, as podium-run reports it."""
-	answer = subprocess.run([runner.PROGRAM, "--walls", "--user", USER, "--directory", directory],
-		capture_output=True, text=True)
+	answer = subprocess.run(
+		[runner.PROGRAM, "--walls", "--user", USER, "--directory", directory],
+		capture_output=True,
+		text=True,
+	)
 	if answer.returncode:
 		raise AssertionError(answer.stderr)
 	return {
-		wall["name"]: None if wall["stands"] else wall["why"]
-		for wall in json.loads(answer.stdout)
+		wall["name"]: None if wall["stands"] else wall["why"] for wall in json.loads(answer.stdout)
 	}
 
 
@@ -174,8 +207,15 @@ class Attacked(Runner):
 	"""A podium-run with its zygote. said() returns its new error output without waiting."""
 
 	def __init__(self, directory, environment, limits):
-		super().__init__("--python", PYTHON, "--user", USER, *limits, directory=directory,
-			environment=environment)
+		super().__init__(
+			"--python",
+			PYTHON,
+			"--user",
+			USER,
+			*limits,
+			directory=directory,
+			environment=environment,
+		)
 		os.set_blocking(self.process.stderr.fileno(), False)
 
 	def said(self):
@@ -184,14 +224,14 @@ class Attacked(Runner):
 
 
 class Host:
-
 	def __init__(self, device=None):
 		self.device = device or CPU
 		self.top = pathlib.Path(tempfile.mkdtemp(prefix="podium-redteam.", dir="/tmp"))
 		self.top.chmod(0o711)
 		self.mark, self.nonce = "redteam-" + secrets.token_hex(6), "secret-" + secrets.token_hex(16)
-		self.line_of_passwords = next(line for line in open("/etc/passwd")
-			if line.startswith("backup:")).strip()
+		self.line_of_passwords = next(
+			line for line in open("/etc/passwd") if line.startswith("backup:")
+		).strip()
 		self.make_victim()
 		self.jobs, self.programs = self.top / "jobs", self.top / "programs" / "bin"
 		self.jobs.mkdir(mode=0o711)
@@ -210,8 +250,11 @@ class Host:
 		stop an attack."""
 		self.victim = self.top / "victim"
 		(self.victim / "open").mkdir(parents=True)
-		for name, content, mode in (("secret", self.nonce, 0o644), ("open/keep", "keep", 0o666),
-			("source.h", f"#error {self.nonce}\n", 0o644)):
+		for name, content, mode in (
+			("secret", self.nonce, 0o644),
+			("open/keep", "keep", 0o666),
+			("source.h", f"#error {self.nonce}\n", 0o644),
+		):
 			(self.victim / name).write_text(content + "\n")
 			(self.victim / name).chmod(mode)
 		(self.victim / "open").chmod(0o777)
@@ -224,8 +267,10 @@ class Host:
 		whose name is the mark."""
 		self.sockets = [socket.create_server(("127.0.0.1", 0))]
 		self.port = self.sockets[0].getsockname()[1]
-		for family, kind, name in ((socket.AF_INET, socket.SOCK_DGRAM, ("127.0.0.1", self.port)),
-			(socket.AF_UNIX, socket.SOCK_STREAM, f"\0{self.mark}")):
+		for family, kind, name in (
+			(socket.AF_INET, socket.SOCK_DGRAM, ("127.0.0.1", self.port)),
+			(socket.AF_UNIX, socket.SOCK_STREAM, f"\0{self.mark}"),
+		):
 			one = socket.socket(family, kind)
 			one.bind(name)
 			if kind == socket.SOCK_STREAM:
@@ -246,7 +291,8 @@ class Host:
 		result = self.run("probe_py", LOOK)
 		if result.verdict != "passed":
 			raise AssertionError(
-				f"an honest job got {result.verdict}: {result.reason}\n{result.log('stderr')}")
+				f"an honest job got {result.verdict}: {result.reason}\n{result.log('stderr')}"
+			)
 		return "warm: True" in result.log()
 
 	def close(self):
@@ -272,32 +318,63 @@ class Host:
 	def fill_in(self, text, task="", variant="", beside="", engine="", side=""):
 		"""Replaces the @WORDS@ in the text. @VARIANT@ comes first, because a variant may contain
 		other @WORDS@."""
-		right = next((path.read_text() for name in ("right.py", "passed.py")
-			if (path := ROOT / "tasks" / task / "samples" / name).exists()), "")
-		for word, value in (("VARIANT", variant), ("MARK", self.mark), ("VICTIM", str(self.victim)),
-			("SECRET", str(self.victim / "secret")), ("PORT", str(self.port)), ("PROGRAMS",
-			str(self.programs)), ("BESIDE", beside), ("ENGINE", engine), ("SIDE", side), ("TASK",
-			task), ("RIGHT", right)):
+		right = next(
+			(
+				path.read_text()
+				for name in ("right.py", "passed.py")
+				if (path := ROOT / "tasks" / task / "samples" / name).exists()
+			),
+			"",
+		)
+		for word, value in (
+			("VARIANT", variant),
+			("MARK", self.mark),
+			("VICTIM", str(self.victim)),
+			("SECRET", str(self.victim / "secret")),
+			("PORT", str(self.port)),
+			("PROGRAMS", str(self.programs)),
+			("BESIDE", beside),
+			("ENGINE", engine),
+			("SIDE", side),
+			("TASK", task),
+			("RIGHT", right),
+		):
 			text = text.replace(f"@{word}@", value)
 		return text
 
-	def run(self, task, submission, mode="test", device=None, change=None, engine="custom",
-		cpu_size=None, most_tests=None, side=""):
+	def run(
+		self,
+		task,
+		submission,
+		mode="test",
+		device=None,
+		change=None,
+		engine="custom",
+		cpu_size=None,
+		most_tests=None,
+		side="",
+	):
 		"""`side`: the side of a comparison that the submission is; the task's template is the
 		other."""
 		kind = self.task(task)
 		self.count += 1
 		message = {
-			"id": self.count, "mode": mode, "device": device or self.device, "task": kind["task"],
-			"engine": engine, "files": kind["files"],
-			"submission": {"name": kind["submission"]["name"],
-			"text": submission}, "python": PYTHON, "nvcc": NVCC
+			"id": self.count,
+			"mode": mode,
+			"device": device or self.device,
+			"task": kind["task"],
+			"engine": engine,
+			"files": kind["files"],
+			"submission": {"name": kind["submission"]["name"], "text": submission},
+			"python": PYTHON,
+			"nvcc": NVCC,
 		}
 		if mode in ("ranked", "compare"):
 			message["secret_seed"] = SEED
 		if side:
-			message["rival"] = dict(kind["template"] if side ==
-				"submission" else message["submission"])
+			message["rival"] = dict(
+				kind["template"] if side == "submission" else message["submission"]
+			)
 		if side == "rival":
 			message["submission"] = kind["template"]
 		message = merge(json.loads(json.dumps(message)), change or {})
@@ -312,8 +389,9 @@ class Host:
 
 	def expect_honest(self, engine):
 		"""Runs an honest job, which must pass."""
-		result = self.run("probe_py", "def custom_kernel(data): return data + data\n",
-			engine=engine)
+		result = self.run(
+			"probe_py", "def custom_kernel(data): return data + data\n", engine=engine
+		)
 		if result.verdict != "passed":
 			raise AssertionError(f"the next honest job got {result.verdict}: {result.reason}")
 
@@ -342,8 +420,9 @@ class Host:
 				f"podium-run has ended with {self.runner.process.returncode}: {self.runner.said()}"
 			]
 		end = time.monotonic() + SETTLE_S
-		while (left :=
-			started_by(self.runner.process.pid) - self.running) and time.monotonic() < end:
+		while (
+			left := started_by(self.runner.process.pid) - self.running
+		) and time.monotonic() < end:
 			time.sleep(0.02)
 		if left:
 			found.append(f"processes are left: {commands(left)}")

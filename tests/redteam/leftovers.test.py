@@ -2,6 +2,7 @@
 """The folder of jobs when podium-run starts. It may contain the leftovers of a killed podium-run
 and files of other users. podium-run removes its own leftovers. It follows no link, pipe or device,
 and leaves everything else alone."""
+
 import os
 import pathlib
 import pwd
@@ -19,7 +20,7 @@ from runner import Runner, job, task  # noqa: E402
 import tap  # noqa: E402
 from tap import Skip, equal, test, until  # noqa: E402
 
-STAYS = '''
+STAYS = """
 import os
 victim = %r
 for place in (".", "..", os.environ["HOME"], os.environ["TMPDIR"],
@@ -36,7 +37,7 @@ for place in (".", "..", os.environ["HOME"], os.environ["TMPDIR"],
 open("has-left", "w").close()
 import time
 time.sleep(600)
-'''
+"""
 
 
 class Place:
@@ -132,8 +133,12 @@ def removing_a_leftover_folder_follows_no_link_in_it():
 		folder = place.jobs / "podium-job-9-00000000"
 		for name in ("test/run/inner", "cache", "closed"):
 			(folder / name).mkdir(parents=True)
-		for name, target in (("test/run/link", place.victim), ("cache/link", place.victim / "keep"),
-			("removed-1", "/"), ("link", "..")):
+		for name, target in (
+			("test/run/link", place.victim),
+			("cache/link", place.victim / "keep"),
+			("removed-1", "/"),
+			("link", ".."),
+		):
 			os.symlink(target, folder / name)
 		os.link(place.victim / "keep", folder / "cache" / "hard")
 		os.mkfifo(folder / "test" / "pipe")

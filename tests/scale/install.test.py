@@ -8,6 +8,7 @@ debootstrap the test uses a bare system in build/bare-system, made from this hos
 which has only the libraries that the package requires. Without debootstrap it uses an overlay of
 this host. It needs root.
 """
+
 import json
 import os
 import pathlib
@@ -37,8 +38,16 @@ SITE = "http://127.0.0.1"
 MARIADB_SOCKET = "/run/mysqld/mysqld.sock"
 BARE = ROOT / "build" / "bare-system"
 # The packages on the machine of an operator who installs Podium, and those that the tests need.
-ON_THE_MACHINE = ("systemd", "mariadb-server", "nginx-light", "python3", "python3-torch",
-	"iproute2", "util-linux", "procps")
+ON_THE_MACHINE = (
+	"systemd",
+	"mariadb-server",
+	"nginx-light",
+	"python3",
+	"python3-torch",
+	"iproute2",
+	"util-linux",
+	"procps",
+)
 
 # ---- outside the namespaces ----
 
@@ -47,16 +56,37 @@ def lack():
 	"""The reason why this test cannot run here, or None."""
 	if os.geteuid():
 		return "it takes root to make a system of the test's own"
-	for program in ("unshare", "pivot_root", "dpkg", "dpkg-shlibdeps", "nginx", "mariadbd",
-		"systemctl", "ip"):
+	for program in (
+		"unshare",
+		"pivot_root",
+		"dpkg",
+		"dpkg-shlibdeps",
+		"nginx",
+		"mariadbd",
+		"systemctl",
+		"ip",
+	):
 		if not shutil.which(program, path=os.environ["PATH"] + ":/usr/sbin:/sbin"):
 			return f"there is no {program}"
 	if not SYSTEMD.exists():
 		return "there is no systemd"
-	probe = subprocess.run([
-		"unshare", "--mount", "--pid", "--fork", "--uts", "--ipc", "--net", "--cgroup",
-		ROOT / "tests/scale/contained.sh", "/tmp", "true"
-	], capture_output=True, text=True)
+	probe = subprocess.run(
+		[
+			"unshare",
+			"--mount",
+			"--pid",
+			"--fork",
+			"--uts",
+			"--ipc",
+			"--net",
+			"--cgroup",
+			ROOT / "tests/scale/contained.sh",
+			"/tmp",
+			"true",
+		],
+		capture_output=True,
+		text=True,
+	)
 	if probe.returncode == 0:
 		return None
 	return f"no overlay in namespaces can be made: {probe.stderr.strip()[-200:]}"
@@ -67,10 +97,16 @@ def in_the_bare_system(*words):
 	script = 'mount -t proc proc "$0/proc"; exec chroot "$0" "$@"'
 	answer = subprocess.run(
 		["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", script, BARE, *words],
-		capture_output=True, text=True, env={
-		**os.environ, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C.UTF-8",
-		"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"
-		}, stdin=subprocess.DEVNULL)
+		capture_output=True,
+		text=True,
+		env={
+			**os.environ,
+			"DEBIAN_FRONTEND": "noninteractive",
+			"LC_ALL": "C.UTF-8",
+			"PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+		},
+		stdin=subprocess.DEVNULL,
+	)
 	if answer.returncode:
 		raise OSError(f"{' '.join(map(str, words))}: {(answer.stdout + answer.stderr)[-1500:]}")
 
@@ -78,12 +114,17 @@ def in_the_bare_system(*words):
 def make_bare_system():
 	targets = subprocess.run(
 		["apt-get", "indextargets", "--format", "$(SITE) $(CODENAME)", "Created-By: Packages"],
-		capture_output=True, text=True)
+		capture_output=True,
+		text=True,
+	)
 	site, suite = targets.stdout.split("\n")[0].split()
 	shutil.rmtree(BARE, ignore_errors=True)
-	answer = subprocess.run(["debootstrap", "--variant=minbase", suite, BARE, site],
-		capture_output=True, text=True,
-		env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"})
+	answer = subprocess.run(
+		["debootstrap", "--variant=minbase", suite, BARE, site],
+		capture_output=True,
+		text=True,
+		env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"},
+	)
 	if answer.returncode:
 		raise OSError("debootstrap: " + (answer.stdout + answer.stderr)[-1500:])
 	(BARE / "etc/apt/sources.list").unlink(missing_ok=True)  # debootstrap's own list
@@ -112,8 +153,14 @@ def bare_system(package):
 			make_bare_system()
 			wanted.write_text(made_of)
 		shutil.copy(package, BARE / "var/cache/podium.deb")
-		in_the_bare_system("apt-get", "install", "-y", "--no-install-recommends", "--download-only",
-			"/var/cache/podium.deb")
+		in_the_bare_system(
+			"apt-get",
+			"install",
+			"-y",
+			"--no-install-recommends",
+			"--download-only",
+			"/var/cache/podium.deb",
+		)
 	except (OSError, ValueError) as reason:
 		return None, str(reason)
 	return BARE, None
@@ -157,24 +204,52 @@ def outside():
 	place, group = control_group()
 	try:
 		for version in VERSIONS:
-			subprocess.run([ROOT / "packaging/debian/build", ROOT / BUILD, version, shared],
-				check=True, stdout=subprocess.DEVNULL,
-				env={**os.environ, "DEB_COMPRESSION": "none"})
+			subprocess.run(
+				[ROOT / "packaging/debian/build", ROOT / BUILD, version, shared],
+				check=True,
+				stdout=subprocess.DEVNULL,
+				env={**os.environ, "DEB_COMPRESSION": "none"},
+			)
 		(shared / "log").write_text("")
 		system, why_not = bare_system(next(shared.glob(f"podium_{VERSIONS[0]}_*.deb")))
-		print(f"# {'on a bare system' if system else 'on an overlay of this host: ' + why_not}",
-			flush=True)
+		print(
+			f"# {'on a bare system' if system else 'on an overlay of this host: ' + why_not}",
+			flush=True,
+		)
 		process = subprocess.Popen(
 			[
-			"unshare", "--mount", "--pid", "--fork", "--kill-child", "--uts", "--ipc", "--net",
-			"--cgroup", ROOT / "tests/scale/contained.sh", shared,
-			"/usr/bin/python3" if system else sys.executable, __file__, "boot"
-			], stdin=subprocess.DEVNULL, env={
-			**os.environ, **({
-			"SYSTEM": str(system), "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "BARE_SYSTEM": "yes"
-			} if system else {})
-			}, stdout=open(shared / "console", "wb"), stderr=subprocess.STDOUT,
-			preexec_fn=lambda: group and (group / "cgroup.procs").write_text(str(os.getpid())))
+				"unshare",
+				"--mount",
+				"--pid",
+				"--fork",
+				"--kill-child",
+				"--uts",
+				"--ipc",
+				"--net",
+				"--cgroup",
+				ROOT / "tests/scale/contained.sh",
+				shared,
+				"/usr/bin/python3" if system else sys.executable,
+				__file__,
+				"boot",
+			],
+			stdin=subprocess.DEVNULL,
+			env={
+				**os.environ,
+				**(
+					{
+						"SYSTEM": str(system),
+						"PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+						"BARE_SYSTEM": "yes",
+					}
+					if system
+					else {}
+				),
+			},
+			stdout=open(shared / "console", "wb"),
+			stderr=subprocess.STDOUT,
+			preexec_fn=lambda: group and (group / "cgroup.procs").write_text(str(os.getpid())),
+		)
 		return follow(process, shared)
 	finally:
 		remove_group(place, group)
@@ -194,8 +269,10 @@ def follow(process, shared):
 			return int((shared / "status").read_text())
 		if process.poll() is not None or time.monotonic() > end:
 			process.kill()
-			print("Bail out! The system ended before its tests:\n" +
-				(shared / "console").read_text(errors="replace")[-4000:])
+			print(
+				"Bail out! The system ended before its tests:\n"
+				+ (shared / "console").read_text(errors="replace")[-4000:]
+			)
 			return 1
 		time.sleep(0.2)
 
@@ -211,11 +288,22 @@ def boot():
 	"""Becomes systemd with the units of this test and of the package alone, so that no service of
 	the host starts."""
 	UNITS.mkdir(parents=True)
-	for name in ("sysinit.target", "basic.target", "sockets.target", "multi-user.target",
-		"network.target", "network-online.target", "shutdown.target"):
+	for name in (
+		"sysinit.target",
+		"basic.target",
+		"sockets.target",
+		"multi-user.target",
+		"network.target",
+		"network-online.target",
+		"shutdown.target",
+	):
 		unit(name, f"[Unit]\nDescription={name}\nDefaultDependencies=no\n")
-	for name in ("podium-web.socket", "podium-web.service", "podium-hooks.service",
-		"podium-worker.service"):
+	for name in (
+		"podium-web.socket",
+		"podium-web.service",
+		"podium-hooks.service",
+		"podium-worker.service",
+	):
 		(UNITS / name).symlink_to(f"/usr/lib/systemd/system/{name}")
 		if name.endswith(".service"):  # there is no journal in here
 			(UNITS / f"{name}.d").mkdir()
@@ -225,26 +313,37 @@ def boot():
 		"mariadb.service",
 		f"[Service]\nExecStart=/usr/sbin/mariadbd --no-defaults --user=root --datadir={data} "
 		f"--socket={MARIADB_SOCKET} --skip-networking\n"
-		"RuntimeDirectory=mysqld\n")
+		"RuntimeDirectory=mysqld\n",
+	)
 	unit(
 		"nginx.service",
 		"[Service]\nExecStart=/usr/sbin/nginx -g 'daemon off;'\nExecReload=/usr/sbin/nginx -s "
-		"reload\n")
+		"reload\n",
+	)
 	unit(
 		"test.service",
 		f"[Unit]\nDefaultDependencies=no\n[Service]\nType=oneshot\nExecStart={sys.executable} "
 		f"{__file__} inside\n"
 		"StandardOutput=append:/shared/log\nStandardError=append:/shared/console\n"
 		f"Environment=B={BUILD} PATH={os.environ['PATH']}:/usr/sbin:/sbin\n"
-		f"Environment=SYSTEMD_UNIT_PATH={UNITS} BARE_SYSTEM={os.environ.get('BARE_SYSTEM', '')}\n")
+		f"Environment=SYSTEMD_UNIT_PATH={UNITS} BARE_SYSTEM={os.environ.get('BARE_SYSTEM', '')}\n",
+	)
 	unit("test.target", "[Unit]\nDefaultDependencies=no\nWants=test.service\n")
 	os.execve(
-		SYSTEMD, [
-		str(SYSTEMD), "--system", "--unit=test.target", "--log-target=console", "--show-status=no"
-		], {
-		"container": "podium-test", "SYSTEMD_UNIT_PATH": str(UNITS),
-		"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"
-		})
+		SYSTEMD,
+		[
+			str(SYSTEMD),
+			"--system",
+			"--unit=test.target",
+			"--log-target=console",
+			"--show-status=no",
+		],
+		{
+			"container": "podium-test",
+			"SYSTEMD_UNIT_PATH": str(UNITS),
+			"PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+		},
+	)
 
 
 # ---- inside the namespaces ----
@@ -254,16 +353,27 @@ def command(*words, status=0, **rest):
 	answer = subprocess.run([str(word) for word in words], capture_output=True, text=True, **rest)
 	if answer.returncode != status:
 		raise AssertionError(
-			f"{words}: {answer.returncode}\n{answer.stdout[-3000:]}\n{answer.stderr[-3000:]}\n" +
-			journal())
+			f"{words}: {answer.returncode}\n{answer.stdout[-3000:]}\n{answer.stderr[-3000:]}\n"
+			+ journal()
+		)
 	return answer.stdout + answer.stderr
 
 
 def journal():
-	states = subprocess.run([
-		"systemctl", "show", "-p", "Id,ActiveState,Result,ExecMainStatus", "podium-web.socket",
-		"podium-web", "podium-hooks", "podium-worker"
-	], capture_output=True, text=True).stdout
+	states = subprocess.run(
+		[
+			"systemctl",
+			"show",
+			"-p",
+			"Id,ActiveState,Result,ExecMainStatus",
+			"podium-web.socket",
+			"podium-web",
+			"podium-hooks",
+			"podium-worker",
+		],
+		capture_output=True,
+		text=True,
+	).stdout
 	return states + pathlib.Path("/shared/console").read_text(errors="replace")[-3000:]
 
 
@@ -281,8 +391,18 @@ def main_process(name="podium-web"):
 
 def sql(statements):
 	return [
-		line.split("\t") for line in command("mariadb", "--no-defaults", "-S", MARIADB_SOCKET, "-N",
-		"-B", "--raw", "podium", input=statements).splitlines()
+		line.split("\t")
+		for line in command(
+			"mariadb",
+			"--no-defaults",
+			"-S",
+			MARIADB_SOCKET,
+			"-N",
+			"-B",
+			"--raw",
+			"podium",
+			input=statements,
+		).splitlines()
 	]
 
 
@@ -304,15 +424,16 @@ class Load:
 	def __init__(self, count=4):
 		self.answers, self.failures, self.stops = 0, [], False
 		self.threads = [
-			threading.Thread(target=self.visit, args=(number, )) for number in range(count)
+			threading.Thread(target=self.visit, args=(number,)) for number in range(count)
 		]
 
 	def visit(self, number):
 		client = Client(SITE)
 		while not self.stops:
 			try:
-				answer = client.request("GET", f"/queue?visitor={number}", None,
-					{"Authorization": "none"})
+				answer = client.request(
+					"GET", f"/queue?visitor={number}", None, {"Authorization": "none"}
+				)
 				if answer.status != 200:
 					self.failures.append((answer.status, answer.words()[-200:]))
 				self.answers += 1
@@ -334,26 +455,38 @@ class Load:
 			thread.join()
 		if self.failures:
 			raise AssertionError(
-				f"{len(self.failures)} of {self.answers} failed: {self.failures[:3]}\n" +
-				journal() + pathlib.Path("/var/log/nginx/error.log").read_text()[-1500:])
+				f"{len(self.failures)} of {self.answers} failed: {self.failures[:3]}\n"
+				+ journal()
+				+ pathlib.Path("/var/log/nginx/error.log").read_text()[-1500:]
+			)
 
 
 @test
 def installing_the_package_creates_its_user_and_starts_nothing():
 	if os.environ[
 		# its dependencies come from the package cache, because there is no network in here
-		"BARE_SYSTEM"]:
-		said = command("apt-get", "install", "-y", "--no-install-recommends", package(VERSIONS[0]),
-			env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"})
+		"BARE_SYSTEM"
+	]:
+		said = command(
+			"apt-get",
+			"install",
+			"-y",
+			"--no-install-recommends",
+			package(VERSIONS[0]),
+			env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
+		)
 	else:
 		said = command("dpkg", "--install", package(VERSIONS[0]))
 	contains(said, "podium-admin init sets it up")
 	equal(pwd.getpwnam("podium").pw_shell, "/usr/sbin/nologin")
 	about = os.stat("/etc/podium/podium.conf")
-	equal((oct(about.st_mode & 0o777), about.st_uid, about.st_gid),
-		("0o640", 0, pwd.getpwnam("podium").pw_gid))
+	equal(
+		(oct(about.st_mode & 0o777), about.st_uid, about.st_gid),
+		("0o640", 0, pwd.getpwnam("podium").pw_gid),
+	)
 	set_here = [
-		line for line in pathlib.Path("/etc/podium/podium.conf").read_text().splitlines()
+		line
+		for line in pathlib.Path("/etc/podium/podium.conf").read_text().splitlines()
 		if line and not line.startswith("#")
 	]
 	equal(set_here, [])
@@ -364,18 +497,31 @@ def installing_the_package_creates_its_user_and_starts_nothing():
 @test
 def init_creates_the_database_without_questions_about_given_options():
 	data = pathlib.Path("/var/lib/podium-test-mariadb")
-	command("mariadb-install-db", "--no-defaults", "--force", "--user=root", f"--datadir={data}",
-		"--auth-root-authentication-method=socket", "--skip-test-db", "--skip-name-resolve",
-		env={**os.environ, "TMPDIR": "/tmp"})
+	command(
+		"mariadb-install-db",
+		"--no-defaults",
+		"--force",
+		"--user=root",
+		f"--datadir={data}",
+		"--auth-root-authentication-method=socket",
+		"--skip-test-db",
+		"--skip-name-resolve",
+		env={**os.environ, "TMPDIR": "/tmp"},
+	)
 	command("systemctl", "start", "mariadb")
 	until(lambda: pathlib.Path(MARIADB_SOCKET).exists())
 	answers = pathlib.Path("/tmp/answers")
 	answers.write_text(
 		f"database = {MARIADB_SOCKET}\npublic_url = {SITE}/\nadmin = chief\nadmin_password = "
-		f"{PASSWORD}\n")
+		f"{PASSWORD}\n"
+	)
 	said = command("podium-admin", "init", "--yes", "--answers-from", answers)
-	for sentence in ("Wrote /etc/podium/podium.conf", "The database is at version",
-		"Created the admin chief", "systemctl enable --now podium-web.socket"):
+	for sentence in (
+		"Wrote /etc/podium/podium.conf",
+		"The database is at version",
+		"Created the admin chief",
+		"systemctl enable --now podium-web.socket",
+	):
 		contains(said, sentence)
 	lacks(said, PASSWORD)
 	text = pathlib.Path("/etc/podium/podium.conf").read_text()
@@ -385,21 +531,33 @@ def init_creates_the_database_without_questions_about_given_options():
 	lacks(text, PASSWORD)
 	contains(command("podium-admin", "user", "list"), "chief")
 	contains(
-		command("setpriv", "--reuid=podium", "--regid=podium", "--clear-groups", "podium-admin",
-		"user", "list"), "chief")
+		command(
+			"setpriv",
+			"--reuid=podium",
+			"--regid=podium",
+			"--clear-groups",
+			"podium-admin",
+			"user",
+			"list",
+		),
+		"chief",
+	)
 
 
 @test
 def the_units_start_and_report_that_they_are_ready():
-	command("systemctl", "start", "podium-web.socket", "podium-web", "podium-hooks",
-		"podium-worker")
+	command(
+		"systemctl", "start", "podium-web.socket", "podium-web", "podium-hooks", "podium-worker"
+	)
 	equal(
 		{
-		name: property_of(name, "ActiveState")
-		for name in ("podium-web.socket", "podium-web", "podium-hooks", "podium-worker")
+			name: property_of(name, "ActiveState")
+			for name in ("podium-web.socket", "podium-web", "podium-hooks", "podium-worker")
 		},
-		dict.fromkeys(("podium-web.socket", "podium-web", "podium-hooks", "podium-worker"),
-		"active"))
+		dict.fromkeys(
+			("podium-web.socket", "podium-web", "podium-hooks", "podium-worker"), "active"
+		),
+	)
 	contains(property_of("podium-web", "StatusText"), "Serving with 8 threads")
 	about = os.stat("/run/podium/web.sock")
 	equal(oct(about.st_mode & 0o777), "0o660")
@@ -410,10 +568,12 @@ def the_units_start_and_report_that_they_are_ready():
 @test
 def the_units_hardening_leaves_every_wall_of_the_sandbox_available():
 	checks = json.loads(
-		until(lambda: (sql("SELECT COALESCE(checks, '') FROM workers") or [[""]])[0][0]))
+		until(lambda: (sql("SELECT COALESCE(checks, '') FROM workers") or [[""]])[0][0])
+	)
 	missing = {
 		check["name"]: check["found"]
-		for check in checks if check["name"].startswith("wall: ") and check["state"] != "good"
+		for check in checks
+		if check["name"].startswith("wall: ") and check["state"] != "good"
 	}
 	if "memory" not in pathlib.Path("/sys/fs/cgroup/cgroup.controllers").read_text().split():
 		missing.pop("wall: control groups", None)  # this kernel has them only in version 1
@@ -436,24 +596,38 @@ def a_user_registers_and_gets_a_rank():
 	if subprocess.run(["/usr/bin/python3", "-c", "import torch"], capture_output=True).returncode:
 		raise Skip("no Python here imports torch")
 	until(lambda: sql("SELECT 1 FROM gpus"))
-	contains(command("podium-admin", "task", "load", "/usr/share/podium/tasks/vectoradd_py"),
-		"vectoradd_py")
+	contains(
+		command("podium-admin", "task", "load", "/usr/share/podium/tasks/vectoradd_py"),
+		"vectoradd_py",
+	)
 	visitor = Client(SITE)
 	equal(
-		visitor.post("/register", [("name", "ada"), ("password", PASSWORD),
-		("password2", PASSWORD)]).status, 303)
-	code = ("import torch\n\ndef custom_kernel(data):\n    A, B, output = data\n"
-		"    return torch.add(A, B, out=output)\n")
-	answer = visitor.post("/leaderboard/vectoradd_py/submit", [("mode", "ranked"), ("gpu", "CPU"),
-		("code", code)])
+		visitor.post(
+			"/register", [("name", "ada"), ("password", PASSWORD), ("password2", PASSWORD)]
+		).status,
+		303,
+	)
+	code = (
+		"import torch\n\ndef custom_kernel(data):\n    A, B, output = data\n"
+		"    return torch.add(A, B, out=output)\n"
+	)
+	answer = visitor.post(
+		"/leaderboard/vectoradd_py/submit", [("mode", "ranked"), ("gpu", "CPU"), ("code", code)]
+	)
 	equal(answer.status, 303)
-	until(lambda: visitor.get(answer.location + "/status").json["state"] == "done", 180,
-		"the end of the submission")
+	until(
+		lambda: visitor.get(answer.location + "/status").json["state"] == "done",
+		180,
+		"the end of the submission",
+	)
 	equal(visitor.get(answer.location + "/status").json["verdict"], "passed")
-	equal([
-		row["user"]
-		for row in Client(SITE).get("/leaderboard/vectoradd_py.json?gpu=CPU").json["rows"]
-	], ["ada"])
+	equal(
+		[
+			row["user"]
+			for row in Client(SITE).get("/leaderboard/vectoradd_py.json?gpu=CPU").json["rows"]
+		],
+		["ada"],
+	)
 
 
 @test
@@ -474,8 +648,9 @@ def an_error_in_the_settings_is_reported_and_the_pages_continue():
 	text = path.read_text()
 	path.write_text(text + "web_thread = 3\n")
 	subprocess.run(["systemctl", "reload", "podium-web"], capture_output=True)
-	until(lambda: "there is no setting named web_thread" in console(),
-		what="the sentence in the log")
+	until(
+		lambda: "there is no setting named web_thread" in console(), what="the sentence in the log"
+	)
 	path.write_text(text)
 	equal((main_process(), status_of("/healthz")), (before, 200))
 
@@ -506,8 +681,14 @@ def a_stopped_worker_returns_its_job_in_time():
 	visitor = Client(SITE)
 	if visitor.post("/login", [("name", "ada"), ("password", PASSWORD)]).status != 303:
 		raise Skip("nobody could submit here")
-	answer = visitor.post("/leaderboard/vectoradd_py/submit", [("mode", "test"), ("gpu", "CPU"),
-		("code", "import time\ntime.sleep(60)\ndef custom_kernel(data):\n    return data\n")])
+	answer = visitor.post(
+		"/leaderboard/vectoradd_py/submit",
+		[
+			("mode", "test"),
+			("gpu", "CPU"),
+			("code", "import time\ntime.sleep(60)\ndef custom_kernel(data):\n    return data\n"),
+		],
+	)
 	number = int(re.search(r"\d+$", answer.location)[0])
 	until(lambda: sql(f"SELECT state FROM jobs WHERE submission_id = {number}") == [["running"]])
 	began = time.monotonic()
@@ -526,8 +707,10 @@ def an_upgrade_keeps_settings_and_running_processes():
 	site = pathlib.Path("/etc/nginx/sites-available/podium")
 	site.write_text(site.read_text() + "# ours\n")
 	with Load() as load:
-		contains(command("dpkg", "--install", package(VERSIONS[1])),
-			"podium-admin migrate && systemctl reload podium-web")
+		contains(
+			command("dpkg", "--install", package(VERSIONS[1])),
+			"podium-admin migrate && systemctl reload podium-web",
+		)
 		load.more()
 		equal((main_process(), path.read_text()), (before, settings))
 		contains(site.read_text(), "# ours")

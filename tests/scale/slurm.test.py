@@ -2,6 +2,7 @@
 """A worker with launcher = slurm and a Slurm cluster made by the test: from the claim to the ranked
 result on a node's CPU, and what happens to a job if the cluster delays it, ends it, fails, or is
 missing."""
+
 import json
 import os
 import pathlib
@@ -21,8 +22,22 @@ if slurm.lack():
 from hosts import make_host, start_host  # noqa: E402
 from pretend import pretend_driver  # noqa: E402
 from workers import (  # noqa: E402
-	BUILD, HARNESS, RIGHT, TASK, WRONG, Worker, admin, close, database, job, load_task, scratch,
-	sql, submit, until)
+	BUILD,
+	HARNESS,
+	RIGHT,
+	TASK,
+	WRONG,
+	Worker,
+	admin,
+	close,
+	database,
+	job,
+	load_task,
+	scratch,
+	sql,
+	submit,
+	until,
+)
 
 cluster = slurm.Cluster()
 LEASE_MS = 20000  # a Slurm client may need seconds to notice that nobody answers
@@ -39,17 +54,23 @@ def custom_kernel(data):
 
 def settings(**more):
 	return {
-		"PODIUM_LAUNCHER": "slurm", "PODIUM_SLURM_OPTIONS": "--cpus-per-task=1",
-		"PODIUM_SLURM_IDLE_S": "0", "PODIUM_SLURM_JOBS": "2",
-		"SLURM_CONF": str(cluster.folder / "slurm.conf"), "PODIUM_LEASE_MS": str(LEASE_MS),
-		"PODIUM_DATABASE_PASSWORD": "not-for-nodes", **more
+		"PODIUM_LAUNCHER": "slurm",
+		"PODIUM_SLURM_OPTIONS": "--cpus-per-task=1",
+		"PODIUM_SLURM_IDLE_S": "0",
+		"PODIUM_SLURM_JOBS": "2",
+		"SLURM_CONF": str(cluster.folder / "slurm.conf"),
+		"PODIUM_LEASE_MS": str(LEASE_MS),
+		"PODIUM_DATABASE_PASSWORD": "not-for-nodes",
+		**more,
 	}
 
 
 def forget(number):
 	"""Cancels the job as an admin does."""
-	sql("UPDATE jobs SET state = 'cancelled', verdict = 'cancelled', finished_at = "
-		f"UTC_TIMESTAMP(3) WHERE id = {number}")
+	sql(
+		"UPDATE jobs SET state = 'cancelled', verdict = 'cancelled', finished_at = "
+		f"UTC_TIMESTAMP(3) WHERE id = {number}"
+	)
 
 
 def clear():
@@ -57,8 +78,10 @@ def clear():
 	for left in Worker.all:
 		if left.process.poll() is None:
 			left.end(signal.SIGKILL)
-	sql("UPDATE jobs SET state = 'cancelled', verdict = 'cancelled', finished_at = "
-		"UTC_TIMESTAMP(3) WHERE state IN ('queued', 'running')")
+	sql(
+		"UPDATE jobs SET state = 'cancelled', verdict = 'cancelled', finished_at = "
+		"UTC_TIMESTAMP(3) WHERE state IN ('queued', 'running')"
+	)
 	cluster.clear()
 
 
@@ -82,15 +105,20 @@ def log_of(one):
 def runs_on(number, one, limit_s=60):
 	"""Waits until the submission runs on a node. Returns the node's name."""
 	until(
-		lambda: job(number) == "running" and sql(
-		f"SELECT 1 FROM stages WHERE job_id = {number} AND name = 'test'"), limit_s,
-		lambda: str(job(number, "state, reason, progress")) + log_of(one))
+		lambda: job(number) == "running"
+		and sql(f"SELECT 1 FROM stages WHERE job_id = {number} AND name = 'test'"),
+		limit_s,
+		lambda: str(job(number, "state, reason, progress")) + log_of(one),
+	)
 	return next(entry[3] for entry in cluster.ours())
 
 
 def ends(number, one, state="done", limit_s=90):
-	until(lambda: job(number) == state, limit_s,
-		lambda: str(job(number, "state, verdict, reason, progress, attempt")) + log_of(one))
+	until(
+		lambda: job(number) == state,
+		limit_s,
+		lambda: str(job(number, "state, verdict, reason, progress, attempt")) + log_of(one),
+	)
 
 
 def nothing_is_left():
@@ -107,7 +135,8 @@ def places(worker_name="clustered"):
 	return sql(
 		"SELECT g.uuid, g.model, g.quarantined_at IS NOT NULL, COALESCE(g.quarantine_reason, '') "
 		"FROM gpus g JOIN workers w ON w.id = g.worker_id "
-		f"WHERE w.name = '{worker_name}' ORDER BY g.uuid")
+		f"WHERE w.name = '{worker_name}' ORDER BY g.uuid"
+	)
 
 
 # ---- from claim to result ----
@@ -120,29 +149,40 @@ def a_ranked_job_runs_on_a_node_and_is_ranked():
 	number = submit(RIGHT)
 	ends(number, one)
 	equal(job(number, "verdict, attempt, lease_owner"), ["passed", "1", "clustered"])
-	equal(sql(f"SELECT position, job_id FROM ranking WHERE job_id = {number}"),
-		[["1", str(number)]])
-	equal(sql(f"SELECT name, verdict FROM stages WHERE job_id = {number} ORDER BY position"),
-		[["compile", "passed"], ["test", "passed"], ["ranked", "passed"]])
+	equal(
+		sql(f"SELECT position, job_id FROM ranking WHERE job_id = {number}"), [["1", str(number)]]
+	)
+	equal(
+		sql(f"SELECT name, verdict FROM stages WHERE job_id = {number} ORDER BY position"),
+		[["compile", "passed"], ["test", "passed"], ["ranked", "passed"]],
+	)
 	contains(job(number, "lease_device"), "slurm-CPU-")
 	nothing_is_left()
 	equal(
 		sql("SELECT COUNT(*) FROM gpus WHERE product <> 'CPU in the cluster' AND memory_bytes > 0"),
-		[["1"]])
+		[["1"]],
+	)
 	end(one)
 
 
 @test
 def a_worker_host_with_its_own_account_can_use_a_cluster():
-	web = subprocess.Popen([BUILD / "podium-web"],
+	web = subprocess.Popen(
+		[BUILD / "podium-web"],
 		env={**database.environment, "PODIUM_FASTCGI_SOCKET": str(scratch / "web.sock")},
-		stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # it reclaims jobs for such hosts
+		stdin=subprocess.DEVNULL,
+		stderr=subprocess.DEVNULL,
+	)  # it reclaims jobs for such hosts
 	try:
 		one = start_host(
-			"login-node", make_host("login-node"), **{
-			key: value
-			for key, value in settings().items() if not key.startswith("PODIUM_DATABASE")
-			})
+			"login-node",
+			make_host("login-node"),
+			**{
+				key: value
+				for key, value in settings().items()
+				if not key.startswith("PODIUM_DATABASE")
+			},
+		)
 		one.says("is ready")
 		number = submit(RIGHT, user=3)
 		ends(number, one)
@@ -169,8 +209,11 @@ def two_jobs_on_one_host_s_cpu_are_measured_one_after_the_other():
 	one = worker()
 	numbers = [submit(WAITS.replace("{seconds}", "3"), "test", user=user) for user in (1, 2)]
 	until(
-		lambda: "waiting for the device on the node" in
-		[job(number, "progress") for number in numbers], 60, lambda: log_of(one))
+		lambda: "waiting for the device on the node"
+		in [job(number, "progress") for number in numbers],
+		60,
+		lambda: log_of(one),
+	)
 	equal(len({entry[1] for entry in cluster.ours()}), 2)
 	for number in numbers:
 		ends(number, one)
@@ -205,8 +248,9 @@ def programs_on_a_node_do_not_get_the_worker_s_settings():
 			text = environ.read_bytes()
 		except OSError:
 			continue
-		if cluster.folder.name.encode() in text and (b"--slurm-allocation" in command
-			or command.startswith(b"srun")):
+		if cluster.folder.name.encode() in text and (
+			b"--slurm-allocation" in command or command.startswith(b"srun")
+		):
 			found += 1
 			lacks(text.decode(errors="replace"), "not-for-nodes")
 			lacks(command.decode(errors="replace"), "not-for-nodes")
@@ -225,9 +269,11 @@ def a_job_in_slurm_s_queue_says_so_and_keeps_its_lease():
 	until(lambda: cluster.states() == ["alloc", "alloc"])
 	number = submit(RIGHT)
 	until(
-		lambda: job(number, "state, progress"
-					) == ["running", "waiting in Slurm's queue: Resources"], 30,
-		lambda: str(job(number, "state, progress")) + log_of(one))
+		lambda: job(number, "state, progress")
+		== ["running", "waiting in Slurm's queue: Resources"],
+		30,
+		lambda: str(job(number, "state, progress")) + log_of(one),
+	)
 	time.sleep(8)
 	equal(job(number, "state, attempt"), ["running", "1"])
 	free()
@@ -241,8 +287,11 @@ def cancelling_a_waiting_job_removes_it_from_slurm_s_queue():
 	one = worker()
 	free = cluster.occupy()
 	number = submit(RIGHT)
-	until(lambda: job(number, "progress").startswith("waiting in Slurm's queue"), 30,
-		lambda: log_of(one))
+	until(
+		lambda: job(number, "progress").startswith("waiting in Slurm's queue"),
+		30,
+		lambda: log_of(one),
+	)
 	forget(number)
 	nothing_is_left()
 	free()
@@ -255,8 +304,11 @@ def stopping_a_worker_returns_its_waiting_job():
 	one = worker()
 	free = cluster.occupy()
 	number = submit(RIGHT)
-	until(lambda: job(number, "progress").startswith("waiting in Slurm's queue"), 30,
-		lambda: log_of(one))
+	until(
+		lambda: job(number, "progress").startswith("waiting in Slurm's queue"),
+		30,
+		lambda: log_of(one),
+	)
 	end(one)
 	equal(job(number, "state, attempt"), ["queued", "0"])
 	free()
@@ -285,8 +337,11 @@ def a_job_whose_node_fails_runs_again_elsewhere_and_counts_once():
 	number = submit(WAITS.replace("{seconds}", "6"), user=7)
 	node = runs_on(number, one)
 	cluster.fail_node(node)
-	until(lambda: job(number, "attempt") == "2", 60,
-		lambda: str(job(number, "state, attempt, reason")) + log_of(one))
+	until(
+		lambda: job(number, "attempt") == "2",
+		60,
+		lambda: str(job(number, "state, attempt, reason")) + log_of(one),
+	)
 	other = runs_on(number, one)
 	assert other != node, (other, node)
 	contains(job(number, "reason"), f"While it ran on the node {node} (Slurm job ")
@@ -294,8 +349,10 @@ def a_job_whose_node_fails_runs_again_elsewhere_and_counts_once():
 	ends(number, one)
 	equal(job(number, "verdict, attempt"), ["passed", "2"])
 	equal(sql("SELECT job_id FROM ranking WHERE user_id = 7"), [[str(number)]])
-	equal(sql(f"SELECT name FROM stages WHERE job_id = {number} ORDER BY position"),
-		[["compile"], ["test"], ["ranked"]])
+	equal(
+		sql(f"SELECT name FROM stages WHERE job_id = {number} ORDER BY position"),
+		[["compile"], ["test"], ["ranked"]],
+	)
 	end(one)
 	cluster.heal_node(node)
 
@@ -306,10 +363,16 @@ def a_job_that_slurm_preempts_runs_again():
 	number = submit(WAITS.replace("{seconds}", "8"), "test")
 	runs_on(number, one)
 	free = cluster.occupy("urgent")
-	until(lambda: "(preempted)" in job(number, "reason"), 60,
-		lambda: str(job(number, "state, attempt, reason")) + log_of(one))
-	until(lambda: job(number, "progress").startswith("waiting in Slurm's queue"), 30,
-		lambda: log_of(one))
+	until(
+		lambda: "(preempted)" in job(number, "reason"),
+		60,
+		lambda: str(job(number, "state, attempt, reason")) + log_of(one),
+	)
+	until(
+		lambda: job(number, "progress").startswith("waiting in Slurm's queue"),
+		30,
+		lambda: log_of(one),
+	)
 	free()
 	ends(number, one)
 	equal(job(number, "verdict, attempt"), ["passed", "2"])
@@ -322,8 +385,11 @@ def a_slurm_job_that_somebody_cancels_runs_again():
 	number = submit(WAITS.replace("{seconds}", "6"), "test")
 	runs_on(number, one)
 	cluster.ask("scancel", cluster.ours()[0][0])
-	until(lambda: "was cancelled in the cluster" in job(number, "reason"), 60,
-		lambda: str(job(number, "state, attempt, reason")) + log_of(one))
+	until(
+		lambda: "was cancelled in the cluster" in job(number, "reason"),
+		60,
+		lambda: str(job(number, "state, attempt, reason")) + log_of(one),
+	)
 	ends(number, one)
 	equal(job(number, "verdict, attempt"), ["passed", "2"])
 	end(one)
@@ -335,8 +401,11 @@ def slurm_s_time_limit_is_named():
 	number = submit(WAITS.replace("{seconds}", "100"), "test")
 	runs_on(number, one)
 	cluster.ask("scontrol", "update", f"jobid={cluster.ours()[0][0]}", "TimeLimit=0:01")
-	until(lambda: job(number, "attempt") == "2", 150,
-		lambda: str(job(number, "state, attempt, reason")) + log_of(one))
+	until(
+		lambda: job(number, "attempt") == "2",
+		150,
+		lambda: str(job(number, "state, attempt, reason")) + log_of(one),
+	)
 	contains(job(number, "reason"), "Slurm's time limit was reached; the job had asked for 1 min")
 	forget(number)
 	end(one)
@@ -346,8 +415,11 @@ def slurm_s_time_limit_is_named():
 
 
 def out_of_service(words):
-	until(lambda: all(row[2] == "1" and words in row[3] for row in places()), 60,
-		lambda: str(places()))
+	until(
+		lambda: all(row[2] == "1" and words in row[3] for row in places()),
+		60,
+		lambda: str(places()),
+	)
 
 
 def in_service(one):
@@ -412,11 +484,15 @@ def without_slurm_s_programs_a_worker_with_known_models_stays_and_says_why():
 def a_refusal_by_slurm_costs_no_attempt_and_the_panel_shows_it():
 	one = worker(
 		**config(
-		"slurm.CPU = jobs=1 --partition=main --cpus-per-task=1 --account=a,b --constraint=nowhere\n"
-		), PODIUM_SLURM_OPTIONS="")
+			"slurm.CPU = jobs=1 --partition=main --cpus-per-task=1 --account=a,b "
+			"--constraint=nowhere\n"
+		),
+		PODIUM_SLURM_OPTIONS="",
+	)
 	number = submit(RIGHT, "test")
 	out_of_service(
-		"Slurm gives no CPU: Unable to allocate resources: Invalid feature specification")
+		"Slurm gives no CPU: Unable to allocate resources: Invalid feature specification"
+	)
 	until(lambda: job(number, "state, attempt") == ["queued", "0"])
 	equal(one.process.poll(), None)
 	end(one)
@@ -430,8 +506,11 @@ def a_refusal_by_slurm_costs_no_attempt_and_the_panel_shows_it():
 def a_missing_podium_run_on_the_node_costs_no_attempt():
 	one = worker(PODIUM_WORKER_RUNNER="/nowhere/podium-run", PODIUM_PYTHON="/usr/bin/python3")
 	number = submit(RIGHT, "test")
-	until(lambda: any("/nowhere/podium-run" in row[3] for row in places()), 60,
-		lambda: str(places()) + log_of(one))
+	until(
+		lambda: any("/nowhere/podium-run" in row[3] for row in places()),
+		60,
+		lambda: str(places()) + log_of(one),
+	)
 	until(lambda: job(number, "state, attempt") == ["queued", "0"])
 	forget(number)
 	end(one)
@@ -458,22 +537,30 @@ def custom_kernel(data):
 	return data
 """
 
-DOUBLE = re.sub(r"(seed: \d)", r"\1, world_size: 2",
-	TASK.replace("[CPU]", "[H200]").replace("tests:", "multi_gpu: true\ntests:"))
+DOUBLE = re.sub(
+	r"(seed: \d)",
+	r"\1, world_size: 2",
+	TASK.replace("[CPU]", "[H200]").replace("tests:", "multi_gpu: true\ntests:"),
+)
 
 
 class WithGpus:
 	"""A second cluster of one node with two H200 of a pretended driver."""
 
 	def __enter__(self):
-		self.cluster = slurm.Cluster(nodes=("many", ), gpus=2, cores=4)
+		self.cluster = slurm.Cluster(nodes=("many",), gpus=2, cores=4)
 		return self
 
 	def worker(self, **more):
 		one = Worker(
-			"gpus", PODIUM_WORKER_CPU="0",
-			**settings(SLURM_CONF=str(self.cluster.folder / "slurm.conf"),
-			**pretend_driver(scratch / "driver"), **more))
+			"gpus",
+			PODIUM_WORKER_CPU="0",
+			**settings(
+				SLURM_CONF=str(self.cluster.folder / "slurm.conf"),
+				**pretend_driver(scratch / "driver"),
+				**more,
+			),
+		)
 		one.says("is ready")
 		return one
 
@@ -482,30 +569,39 @@ class WithGpus:
 
 
 def device_of(number):
-	return sql(
-		f"SELECT JSON_VALUE(environment, '$.device_uuid') FROM jobs WHERE id = {number}")[0][0]
+	return sql(f"SELECT JSON_VALUE(environment, '$.device_uuid') FROM jobs WHERE id = {number}")[0][
+		0
+	]
 
 
 @test
 def gpus_come_from_sinfo_and_each_job_uses_those_that_slurm_assigned():
 	with WithGpus() as here:
 		one = here.worker(PODIUM_SLURM_IDLE_S="2")
-		equal([row[:2] for row in places("gpus")],
-			[["slurm-H200-1", "H200"], ["slurm-H200-2", "H200"]])
+		equal(
+			[row[:2] for row in places("gpus")],
+			[["slurm-H200-1", "H200"], ["slurm-H200-2", "H200"]],
+		)
 		numbers = [
 			submit(NAMES.replace("{seconds}", "3"), "test", user=user, gpu="H200", board="gpu")
 			for user in (1, 2)
 		]
-		until(lambda: len([entry for entry in here.cluster.ours() if entry[2] == "RUNNING"]) == 2,
-			60, lambda: log_of(one))
+		until(
+			lambda: len([entry for entry in here.cluster.ours() if entry[2] == "RUNNING"]) == 2,
+			60,
+			lambda: log_of(one),
+		)
 		for number in numbers:
 			ends(number, one)
 			equal(job(number, "verdict, attempt"), ["passed", "1"])
 		equal(sorted(map(device_of, numbers)), ["GPU-00000000", "GPU-00000001"])
 		equal(
 			sql(
-			"SELECT DISTINCT product, compute_capability FROM gpus WHERE uuid LIKE 'slurm-H200-%'"),
-			[["NVIDIA H200", "9.0"]])
+				"SELECT DISTINCT product, compute_capability FROM gpus WHERE uuid LIKE "
+				"'slurm-H200-%'"
+			),
+			[["NVIDIA H200", "9.0"]],
+		)
 		until(lambda: not here.cluster.ours())
 		equal(one.end(), 0)
 
@@ -526,12 +622,19 @@ def a_job_for_two_gpus_gets_both_on_one_node():
 @test
 def a_gpu_of_another_model_than_requested_is_not_used():
 	with WithGpus() as here:
-		one = here.worker(**config("slurm.A100 = jobs=1 gres=gpu:h200 --cpus-per-task=1\n"),
-			PODIUM_SLURM_OPTIONS="")
+		one = here.worker(
+			**config("slurm.A100 = jobs=1 gres=gpu:h200 --cpus-per-task=1\n"),
+			PODIUM_SLURM_OPTIONS="",
+		)
 		number = submit(RIGHT, "test", gpu="A100", board="gpu")
 		until(
-			lambda: any("Slurm gave a H200 (NVIDIA H200, node many) instead of a A100" in row[3]
-			for row in places("gpus")), 60, lambda: log_of(one))
+			lambda: any(
+				"Slurm gave a H200 (NVIDIA H200, node many) instead of a A100" in row[3]
+				for row in places("gpus")
+			),
+			60,
+			lambda: log_of(one),
+		)
 		until(lambda: job(number, "state, attempt") == ["queued", "0"])
 		equal(one.end(), 0)
 
@@ -539,24 +642,35 @@ def a_gpu_of_another_model_than_requested_is_not_used():
 @test
 def the_settings_in_the_handbook_are_accepted():
 	text = (pathlib.Path(__file__).resolve().parent.parent.parent / "docs" / "slurm.md").read_text()
-	block = "\n".join(line[4:]
-		for line in text.split("## Settings\n\n")[1].split("\n\n|")[0].splitlines())
+	block = "\n".join(
+		line[4:] for line in text.split("## Settings\n\n")[1].split("\n\n|")[0].splitlines()
+	)
 	contains(block, "launcher = slurm")
 	one = worker(PODIUM_SLURM_OPTIONS=re.search(r"slurm_options = (.*)", block)[1], **config(block))
 	until(lambda: len(places()) == 7, 30, lambda: str(places()))
-	equal([row[:2] for row in places()][4:],
-		[["slurm-CPU-1", "CPU"], ["slurm-H200-1", "H200"], ["slurm-H200-2", "H200"]])
+	equal(
+		[row[:2] for row in places()][4:],
+		[["slurm-CPU-1", "CPU"], ["slurm-H200-1", "H200"], ["slurm-H200-2", "H200"]],
+	)
 	out_of_service("sinfo shows no ")
 	end(one)
 
 
 @test
 def podium_run_in_a_slurm_job_names_its_device():
-	answer = cluster.ask("srun", "--quiet", "--chdir=/", str(BUILD / "podium-run"),
-		f"--slurm-allocation={scratch}")
+	answer = cluster.ask(
+		"srun", "--quiet", "--chdir=/", str(BUILD / "podium-run"), f"--slurm-allocation={scratch}"
+	)
 	ready = json.loads(answer.stdout)
-	equal((ready["event"], ready["device"]["model"], ready["device"]["uuid"],
-		ready["device"]["host"]), ("ready", "CPU", "CPU", "one"))
+	equal(
+		(
+			ready["event"],
+			ready["device"]["model"],
+			ready["device"]["uuid"],
+			ready["device"]["host"],
+		),
+		("ready", "CPU", "CPU", "one"),
+	)
 
 
 # ---- the end of a worker ----
@@ -590,8 +704,11 @@ def killing_a_waiting_worker_leaves_no_slurm_job():
 	one = worker(PODIUM_LEASE_MS="4000")
 	free = cluster.occupy()
 	number = submit(RIGHT, "test")
-	until(lambda: job(number, "progress").startswith("waiting in Slurm's queue"), 30,
-		lambda: log_of(one))
+	until(
+		lambda: job(number, "progress").startswith("waiting in Slurm's queue"),
+		30,
+		lambda: log_of(one),
+	)
 	equal(one.end(signal.SIGKILL), -signal.SIGKILL)
 	nothing_is_left()
 	free()
@@ -607,10 +724,22 @@ def a_restarted_worker_cancels_only_the_slurm_jobs_that_it_left():
 	ends(number, one)
 	end(one)
 	left = [
-		subprocess.Popen([
-		"srun", "--quiet", "--cpus-per-task=1", f"--job-name={other}", "--chdir=/", "sleep", "100"
-		], env=cluster.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-		stderr=subprocess.DEVNULL) for other in (name, name[:-1] + "x", "podium-other-00000000-1")
+		subprocess.Popen(
+			[
+				"srun",
+				"--quiet",
+				"--cpus-per-task=1",
+				f"--job-name={other}",
+				"--chdir=/",
+				"sleep",
+				"100",
+			],
+			env=cluster.environment,
+			stdin=subprocess.DEVNULL,
+			stdout=subprocess.DEVNULL,
+			stderr=subprocess.DEVNULL,
+		)
+		for other in (name, name[:-1] + "x", "podium-other-00000000-1")
 	]
 	until(lambda: len(cluster.ours()) == 3)
 	two = worker()
@@ -624,15 +753,19 @@ def a_restarted_worker_cancels_only_the_slurm_jobs_that_it_left():
 
 
 if __name__ == "__main__":
-	signal.signal(signal.SIGTERM,
-		lambda *_: sys.exit("Bail out! told to end"))  # so that nothing is left running
+	signal.signal(
+		signal.SIGTERM, lambda *_: sys.exit("Bail out! told to end")
+	)  # so that nothing is left running
 	code = 1
 	try:
 		admin("migrate")
 		load_task()
 		load_task("gpu", TASK.replace("[CPU]", "[H200, A100]"))
-		load_task("double", DOUBLE,
-			HARNESS.replace('case.split(":")[1]', 'case.split(":")[1].split(";")[0]'))
+		load_task(
+			"double",
+			DOUBLE,
+			HARNESS.replace('case.split(":")[1]', 'case.split(":")[1].split(";")[0]'),
+		)
 		code = run(before=clear)
 	finally:
 		close()

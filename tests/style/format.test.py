@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Checks the format of the files that git tracks: C and CUDA C++ by clang-format 14, Python by
-yapf, and no line wider than 100 columns.
+ruff, and no line wider than 100 columns.
 
 	tests/style/format.test.py             lists the files that differ
 	tests/style/format.test.py --write     formats them (`make format`)
 """
+
 import functools
-import hashlib
 import os
 import pathlib
 import re
@@ -20,27 +20,39 @@ import tools  # noqa: E402
 from tap import Skip, equal, run, test  # noqa: E402
 
 SUFFIXES = {
-	".c": "C", ".h": "C", ".cu": "C", ".cuh": "C", ".py": "Python", ".sql": "SQL", ".md": "Markdown"
+	".c": "C",
+	".h": "C",
+	".cu": "C",
+	".cuh": "C",
+	".py": "Python",
+	".sql": "SQL",
+	".md": "Markdown",
 }
 # These stay as contestants and fuzzers wrote them, migrations as installations have run them, and
 # docs/api.md as it is generated.
 AS_THEY_ARE = re.compile(r"tests/(redteam/cases|fuzz/corpus)/|.*/samples/|sql/\d|docs/api.md")
 MOST_COLUMNS = 100  # a tab counts 4
 CLANG_FORMAT = "clang-format-14"
-FORMATTED = ROOT / "build" / "tools" / "formatted"  # hashes of files that yapf would not change
 DIFFERING = "These files are not formatted. Run `make format`."
 
 
 @functools.cache
 def files(language):
-	answer = subprocess.run(["git", "-c", "safe.directory=*", "ls-files", "-z"], cwd=ROOT,
-		capture_output=True, text=True)
+	answer = subprocess.run(
+		["git", "-c", "safe.directory=*", "ls-files", "-z"],
+		cwd=ROOT,
+		capture_output=True,
+		text=True,
+	)
 	if answer.returncode:
 		raise Skip("this is no git clone: " + answer.stderr.strip())
 	return [
-		name for name in answer.stdout.split("\0")
-		if name and not AS_THEY_ARE.match(name) and (ROOT /
-		name).is_file() and language_of(name) == language
+		name
+		for name in answer.stdout.split("\0")
+		if name
+		and not AS_THEY_ARE.match(name)
+		and (ROOT / name).is_file()
+		and language_of(name) == language
 	]
 
 
@@ -63,53 +75,38 @@ def expect_none(found, what):
 def clang_format(*options):
 	if not shutil.which(CLANG_FORMAT):
 		raise Skip(f"{CLANG_FORMAT} is not installed")
-	return subprocess.run([CLANG_FORMAT, *options, *files("C")], cwd=ROOT, capture_output=True,
-		text=True)
+	return subprocess.run(
+		[CLANG_FORMAT, *options, *files("C")], cwd=ROOT, capture_output=True, text=True
+	)
 
 
 @test
 def c_is_formatted_by_clang_format():
 	answer = clang_format("--dry-run", "-Werror")
-	expect_none(sorted(set(re.findall(r"^(\S+?):\d+:\d+: error: ", answer.stderr, re.M))),
-		DIFFERING)
+	expect_none(
+		sorted(set(re.findall(r"^(\S+?):\d+:\d+: error: ", answer.stderr, re.M))), DIFFERING
+	)
 	equal((answer.returncode, answer.stderr), (0, ""))
 
 
 # ---- Python ----
 
 
-def yapf(names, *options):
+def ruff(*options):
 	try:
-		folder = tools.install("python")
+		program = tools.install("python") / "bin" / "ruff"
 	except tools.Missing as reason:
 		raise Skip(str(reason))
-	return subprocess.run([sys.executable, "-m", "yapf", "--parallel", *options, *names], cwd=ROOT,
-		capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(folder)})
-
-
-def digest(name):
-	wanted = (ROOT / ".style.yapf").read_text() + tools.requirements("python")
-	return hashlib.sha256(wanted.encode() + (ROOT / name).read_bytes()).hexdigest()
-
-
-def differing_python():
-	"""yapf needs a minute for all files, so it gets only those that it has not seen formatted."""
-	known = set(FORMATTED.read_text().split()) if FORMATTED.exists() else set()
-	names = [name for name in files("Python") if digest(name) not in known]
-	if not names:
-		return []
-	answer = yapf(names, "--diff")
-	differing = re.findall(r"^\+\+\+ (\S+)\t\(reformatted\)$", answer.stdout, re.M)
-	if answer.returncode and not differing:
-		raise AssertionError(answer.stderr)
-	FORMATTED.write_text("".join(
-		digest(name) + "\n" for name in files("Python") if name not in differing))
-	return sorted(differing)
+	return subprocess.run(
+		[program, "format", *options, *files("Python")], cwd=ROOT, capture_output=True, text=True
+	)
 
 
 @test
-def python_is_formatted_by_yapf():
-	expect_none(differing_python(), DIFFERING)
+def python_is_formatted_by_ruff():
+	answer = ruff("--check")
+	expect_none(re.findall(r"^Would reformat: (.+)$", answer.stdout, re.M), DIFFERING)
+	equal((answer.returncode, answer.stderr), (0, ""))
 
 
 # ---- all ----
@@ -126,20 +123,24 @@ def lines_of(name, language):
 
 @test
 def no_line_is_wider_than_100_columns():
-	expect_none([
-		f"{name}:{number}" for language in ("C", "Python", "SQL", "Markdown")
-		for name in files(language)
-		for number, line in lines_of(name, language) if len(line.expandtabs(4)) > MOST_COLUMNS
-	], f"These lines are wider than {MOST_COLUMNS} columns:")
+	expect_none(
+		[
+			f"{name}:{number}"
+			for language in ("C", "Python", "SQL", "Markdown")
+			for name in files(language)
+			for number, line in lines_of(name, language)
+			if len(line.expandtabs(4)) > MOST_COLUMNS
+		],
+		f"These lines are wider than {MOST_COLUMNS} columns:",
+	)
 
 
 def write():
 	"""Formats the files."""
 	try:
 		clang_format("-i").check_returncode()
-		if names := differing_python():
-			yapf(names, "--in-place").check_returncode()
-	except (Skip, AssertionError) as reason:
+		ruff().check_returncode()
+	except Skip as reason:
 		sys.exit(f"make format: {reason}")
 	return 0
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """podium-admin backup and restore: what a restore brings back, what the two commands refuse, and
 what remains when something fails midway."""
+
 import gzip
 import hashlib
 import os
@@ -28,13 +29,24 @@ scratch = pathlib.Path(tempfile.mkdtemp(prefix="podium-backup-test."))
 FILE = scratch / "podium.sql.gz"
 # Tables that the last steps of a restore change, so that nobody trusts old sessions and leases.
 SETTLED = {
-	"sessions", "password_links", "terminals", "jobs", "webhooks", "audit_log", "audit_actions"
+	"sessions",
+	"password_links",
+	"terminals",
+	"jobs",
+	"webhooks",
+	"audit_log",
+	"audit_actions",
 }
 
 
 def admin(*arguments, database="podium", **settings):
-	return subprocess.run([PROGRAM, *arguments], stdin=subprocess.DEVNULL, capture_output=True,
-		text=True, env={**server.environment, "PODIUM_DATABASE_NAME": database, **settings})
+	return subprocess.run(
+		[PROGRAM, *arguments],
+		stdin=subprocess.DEVNULL,
+		capture_output=True,
+		text=True,
+		env={**server.environment, "PODIUM_DATABASE_NAME": database, **settings},
+	)
 
 
 def done(*arguments, **rest):
@@ -59,8 +71,10 @@ def of(database):
 
 def fresh(name="restored"):
 	server.client(
-		"", f"DROP DATABASE IF EXISTS {name}; CREATE DATABASE {name} CHARACTER SET utf8mb4 COLLATE "
-		"utf8mb4_unicode_ci")
+		"",
+		f"DROP DATABASE IF EXISTS {name}; CREATE DATABASE {name} CHARACTER SET utf8mb4 COLLATE "
+		"utf8mb4_unicode_ci",
+	)
 	return name
 
 
@@ -68,7 +82,8 @@ def views_of(database):
 	return of(database)(
 		"SELECT table_name, security_type, REPLACE(view_definition, CONCAT('`', table_schema, "
 		"'`.'), '') FROM information_schema.views "
-		f"WHERE table_schema = '{database}' ORDER BY 1")
+		f"WHERE table_schema = '{database}' ORDER BY 1"
+	)
 
 
 def tables_of(database):
@@ -96,7 +111,8 @@ def prepare():
 		"CREATE SQL SECURITY INVOKER VIEW seen AS SELECT j.id, s.file_name FROM jobs j FORCE INDEX "
 		"(jobs_age) JOIN submissions s ON s.id = j.submission_id; "
 		"CREATE VIEW admins AS SELECT name, 'it''s `podium`' AS what FROM users WHERE role = "
-		"'admin'")
+		"'admin'"
+	)
 
 
 @test
@@ -124,25 +140,37 @@ def every_row_of_every_table_comes_back():
 @test
 def a_restore_ends_old_sessions_and_leases():
 	before, after = of("podium"), of("restored")
-	equal(after("SELECT id, fence - 1000000 FROM jobs ORDER BY id"),
-		before("SELECT id, fence FROM jobs ORDER BY id"))
+	equal(
+		after("SELECT id, fence - 1000000 FROM jobs ORDER BY id"),
+		before("SELECT id, fence FROM jobs ORDER BY id"),
+	)
 	equal(
 		after("SELECT id, fence - 1000000, lease_expires IS NULL FROM webhooks ORDER BY id")[0],
-		before("SELECT id, fence, 1 FROM webhooks ORDER BY id")[0])
+		before("SELECT id, fence, 1 FROM webhooks ORDER BY id")[0],
+	)
 	kept = [column[0] for column in columns(before, "podium")["jobs"] if column[0] != "fence"]
 	names = ", ".join(f"HEX(`{name}`)" for name in kept)
-	equal(after(f"SELECT {names} FROM jobs ORDER BY id"),
-		before(f"SELECT {names} FROM jobs ORDER BY id"))
+	equal(
+		after(f"SELECT {names} FROM jobs ORDER BY id"),
+		before(f"SELECT {names} FROM jobs ORDER BY id"),
+	)
 	for table in ("sessions", "password_links", "terminals"):
 		equal((table, after(f"SELECT COUNT(*) FROM {table}")), (table, [["0"]]))
 	equal(after("SELECT COUNT(*) FROM api_tokens"), [["12"]])
-	equal(after("SELECT actor, action FROM audit_log ORDER BY id DESC LIMIT 1"),
-		[["podium-admin", "database.restore"]])
+	equal(
+		after("SELECT actor, action FROM audit_log ORDER BY id DESC LIMIT 1"),
+		[["podium-admin", "database.restore"]],
+	)
 	equal(
 		int(
-		after(
-		"INSERT INTO users (name, password_hash) VALUES ('later', '!'); SELECT MAX(id) FROM users")
-		[0][0]) > 1000000, True)
+			after(
+				"INSERT INTO users (name, password_hash) VALUES ('later', '!'); SELECT "
+				"MAX(id) FROM users"
+			)[0][0]
+		)
+		> 1000000,
+		True,
+	)
 
 
 @test
@@ -150,7 +178,8 @@ def sessions_are_kept_on_request():
 	done("restore", "--keep-sessions", "--replace", "restored", FILE, database="restored")
 	equal(
 		of("restored")("SELECT HEX(token_hash) FROM sessions ORDER BY 1"),
-		of("podium")("SELECT HEX(token_hash) FROM sessions ORDER BY 1"))
+		of("podium")("SELECT HEX(token_hash) FROM sessions ORDER BY 1"),
+	)
 
 
 @test
@@ -158,8 +187,11 @@ def the_mariadb_client_alone_can_restore_a_backup():
 	fresh("bare")
 	command = f"zcat {FILE} | mariadb --no-defaults -S {server.socket} bare"
 	equal(
-		subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True,
-		text=True).stderr, "")
+		subprocess.run(
+			["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True
+		).stderr,
+		"",
+	)
 	known = columns(of("podium"), "podium")
 	equal(contents(of("bare"), known), contents(of("podium"), known))
 	told = done("restored", database="bare")
@@ -172,36 +204,50 @@ def a_backup_of_an_older_schema_is_migrated():
 	fresh("older")
 	files = sorted((ROOT / "sql").glob("[0-9]*.sql"))[:3]
 	sql = of("older")
-	sql("CREATE TABLE schema_migrations (version INT UNSIGNED NOT NULL PRIMARY KEY, name "
+	sql(
+		"CREATE TABLE schema_migrations (version INT UNSIGNED NOT NULL PRIMARY KEY, name "
 		"VARCHAR(64) CHARACTER SET ascii NOT NULL, "
 		"sha256 BINARY(32) NOT NULL, applied_at DATETIME(3) NOT NULL DEFAULT UTC_TIMESTAMP(3)) "
-		"ENGINE = InnoDB")
+		"ENGINE = InnoDB"
+	)
 	for file in files:
-		sql(file.read_text() + "; INSERT INTO schema_migrations (version, name, sha256) VALUES "
+		sql(
+			file.read_text() + "; INSERT INTO schema_migrations (version, name, sha256) VALUES "
 			f"({int(file.name[:4])}, '{file.stem}', "
-			f"X'{hashlib.sha256(file.read_bytes()).hexdigest()}')")
+			f"X'{hashlib.sha256(file.read_bytes()).hexdigest()}')"
+		)
 	fill(sql, columns(sql, "older"), 1, 3)
 	contains(done("backup", scratch / "older.sql.gz", database="older"), "at schema 3,")
-	contains(done("restore", scratch / "older.sql.gz", database=fresh()),
-		f"The database is at version {NEWEST}.")
+	contains(
+		done("restore", scratch / "older.sql.gz", database=fresh()),
+		f"The database is at version {NEWEST}.",
+	)
 	equal(
 		of("restored")("SELECT HEX(name) FROM users ORDER BY id"),
-		sql("SELECT HEX(name) FROM users ORDER BY id"))
+		sql("SELECT HEX(name) FROM users ORDER BY id"),
+	)
 
 
 @test
 def a_backup_during_writes_is_a_consistent_snapshot():
 	sql, stop = of("podium"), threading.Event()
-	sql("CREATE TABLE pairs_a (id INT PRIMARY KEY AUTO_INCREMENT, n INT) ENGINE = InnoDB; CREATE "
-		"TABLE z_pairs (n INT PRIMARY KEY) ENGINE = InnoDB")
+	sql(
+		"CREATE TABLE pairs_a (id INT PRIMARY KEY AUTO_INCREMENT, n INT) ENGINE = InnoDB; CREATE "
+		"TABLE z_pairs (n INT PRIMARY KEY) ENGINE = InnoDB"
+	)
 
 	def write():
 		n = 0
 		while not stop.is_set():
 			n += 20
-			sql("".join(
-				f"BEGIN; INSERT INTO z_pairs VALUES ({i}); INSERT INTO pairs_a (n) VALUES ({i}); "
-				"COMMIT;" for i in range(n, n + 20)))
+			sql(
+				"".join(
+					f"BEGIN; INSERT INTO z_pairs VALUES ({i}); INSERT INTO pairs_a (n) "
+					f"VALUES ({i}); "
+					"COMMIT;"
+					for i in range(n, n + 20)
+				)
+			)
 
 	writer = threading.Thread(target=write)
 	writer.start()
@@ -215,10 +261,12 @@ def a_backup_during_writes_is_a_consistent_snapshot():
 		stop.set()
 		writer.join()
 	done("restore", FILE, database=fresh())
-	after, end = of("restored")("SELECT n FROM pairs_a ORDER BY n"), sql(
-		"SELECT n FROM pairs_a ORDER BY n")
+	after, end = (
+		of("restored")("SELECT n FROM pairs_a ORDER BY n"),
+		sql("SELECT n FROM pairs_a ORDER BY n"),
+	)
 	equal(of("restored")("SELECT n FROM z_pairs ORDER BY n"), after)
-	equal((0 < len(after) < len(end), end[:len(after)] == after), (True, True))
+	equal((0 < len(after) < len(end), end[: len(after)] == after), (True, True))
 	sql("DROP TABLE pairs_a, z_pairs")
 	done("backup", FILE)
 
@@ -235,16 +283,26 @@ def a_backup_can_be_verified_without_a_database():
 		(scratch / "cut.sql.gz").write_bytes(whole[:length])
 		contains(refused("backup", "check", scratch / "cut.sql.gz", **away), "Nothing was changed")
 	for place in (len(whole) // 3, len(whole) - 30):
-		(scratch / "flipped.sql.gz").write_bytes(whole[:place] + bytes([whole[place] ^ 1]) +
-			whole[place + 1:])
-		contains(refused("backup", "check", scratch / "flipped.sql.gz", **away),
-			"flipped.sql.gz is damaged")
+		(scratch / "flipped.sql.gz").write_bytes(
+			whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :]
+		)
+		contains(
+			refused("backup", "check", scratch / "flipped.sql.gz", **away),
+			"flipped.sql.gz is damaged",
+		)
 	contains(
-		refused("backup", "check", repack(lambda text: text.replace(b"participant", b"creator", 1)),
-		**away), "its SHA-256 is not")
+		refused(
+			"backup",
+			"check",
+			repack(lambda text: text.replace(b"participant", b"creator", 1)),
+			**away,
+		),
+		"its SHA-256 is not",
+	)
 	contains(
-		refused("backup", "check", repack(lambda text: text[:text.rindex(b"-- Podium")]), **away),
-		"not a backup of Podium, or it was truncated")
+		refused("backup", "check", repack(lambda text: text[: text.rindex(b"-- Podium")]), **away),
+		"not a backup of Podium, or it was truncated",
+	)
 	contains(refused("backup", "check", scratch / "none", **away), "Cannot read the backup")
 
 
@@ -252,8 +310,13 @@ def a_backup_can_be_verified_without_a_database():
 def a_damaged_or_newer_backup_leaves_the_database_unchanged():
 	fresh()
 	contains(
-		refused("restore", repack(lambda text: text.replace(b"participant", b"creator", 1)),
-		database="restored"), "damaged")
+		refused(
+			"restore",
+			repack(lambda text: text.replace(b"participant", b"creator", 1)),
+			database="restored",
+		),
+		"damaged",
+	)
 	newer = repack(lambda text: re.sub(rb'"schema":\d+', b'"schema":9999', text))
 	contains(refused("restore", newer, database="restored"), "has schema 9999")
 	equal(tables_of("restored"), [])
@@ -263,10 +326,14 @@ def a_damaged_or_newer_backup_leaves_the_database_unchanged():
 def replacing_a_database_that_is_not_empty_needs_its_name():
 	done("restore", FILE, database=fresh())
 	before = of("restored")("SELECT MAX(id) FROM audit_log")
-	contains(refused("restore", FILE, database="restored"),
-		"is not empty. To delete everything in it first, use --replace restored.")
-	contains(refused("restore", "--replace", "podium", FILE, database="restored"),
-		"--replace names podium, but the settings name the database restored.")
+	contains(
+		refused("restore", FILE, database="restored"),
+		"is not empty. To delete everything in it first, use --replace restored.",
+	)
+	contains(
+		refused("restore", "--replace", "podium", FILE, database="restored"),
+		"--replace names podium, but the settings name the database restored.",
+	)
 	equal(of("restored")("SELECT MAX(id) FROM audit_log"), before)
 	of("restored")("CREATE TABLE `odd ``name` (id INT)")
 	done("restore", "--replace", "restored", FILE, database="restored")
@@ -277,21 +344,29 @@ def replacing_a_database_that_is_not_empty_needs_its_name():
 def a_database_in_use_is_left_alone():
 	client = subprocess.Popen(
 		["mariadb", "--no-defaults", "-S", server.socket, "restored", "-e", "SELECT SLEEP(30)"],
-		stdout=subprocess.DEVNULL)
+		stdout=subprocess.DEVNULL,
+	)
 	try:
-		until(lambda: server.client(
-			"", "SELECT 1 FROM information_schema.processlist WHERE db = 'restored'").stdout)
-		contains(refused("restore", "--replace", "restored", FILE, database="restored"),
-			"in use by 1 other connection. Stop podium-web")
+		until(
+			lambda: server.client(
+				"", "SELECT 1 FROM information_schema.processlist WHERE db = 'restored'"
+			).stdout
+		)
+		contains(
+			refused("restore", "--replace", "restored", FILE, database="restored"),
+			"in use by 1 other connection. Stop podium-web",
+		)
 		contains(refused("restored", database="restored"), "in use by 1 other connection")
 	finally:
 		client.kill()
 		client.wait()
 		server.client(
 			"",
-			"SELECT CONCAT('KILL ', id) FROM information_schema.processlist WHERE db = 'restored'")
-	for row in server.client("",
-		"SELECT id FROM information_schema.processlist WHERE db = 'restored'").stdout.split():
+			"SELECT CONCAT('KILL ', id) FROM information_schema.processlist WHERE db = 'restored'",
+		)
+	for row in server.client(
+		"", "SELECT id FROM information_schema.processlist WHERE db = 'restored'"
+	).stdout.split():
 		server.client("", f"KILL {row}")
 
 
@@ -300,8 +375,10 @@ def tables_without_consistent_snapshots_are_refused():
 	of("podium")("CREATE TABLE notes (id INT) ENGINE = MyISAM")
 	contains(refused("backup", scratch / "never.sql.gz"), "The table notes uses the engine MyISAM")
 	of("podium")("DROP TABLE notes")
-	contains(refused("backup", scratch / "never.sql.gz", database=fresh("empty")),
-		"The database is empty")
+	contains(
+		refused("backup", scratch / "never.sql.gz", database=fresh("empty")),
+		"The database is empty",
+	)
 	equal((scratch / "never.sql.gz").exists(), False)
 
 
@@ -313,20 +390,29 @@ def a_full_disk_keeps_the_previous_backup():
 	before = FILE.read_bytes()
 	answer = subprocess.run(
 		["bash", "-c", f"ulimit -f 8; trap '' XFSZ; exec {PROGRAM} backup {FILE}"],
-		capture_output=True, text=True, env=server.environment)
+		capture_output=True,
+		text=True,
+		env=server.environment,
+	)
 	equal(answer.returncode, 1)
 	contains(answer.stderr, f"No backup was made: Cannot write the backup {FILE}: File too large.")
 	equal((FILE.read_bytes() == before, leftovers()), (True, []))
 	with open("/dev/full", "wb") as full:
-		told = subprocess.run([PROGRAM, "backup", "-"], stdout=full, stderr=subprocess.PIPE,
-			text=True, env=server.environment)
+		told = subprocess.run(
+			[PROGRAM, "backup", "-"],
+			stdout=full,
+			stderr=subprocess.PIPE,
+			text=True,
+			env=server.environment,
+		)
 	equal((told.returncode, "No space left on device" in told.stderr), (1, True))
 
 
 @test
 def a_backup_can_go_to_standard_output():
-	piped = subprocess.run([PROGRAM, "backup", "-"], stdout=subprocess.PIPE, env=server.environment,
-		check=True).stdout
+	piped = subprocess.run(
+		[PROGRAM, "backup", "-"], stdout=subprocess.PIPE, env=server.environment, check=True
+	).stdout
 	(scratch / "piped.sql.gz").write_bytes(piped)
 	done("backup", "check", scratch / "piped.sql.gz")
 
@@ -343,7 +429,8 @@ def slow_tool(name, then):
 def a_dump_with_ambiguous_rows_is_no_backup():
 	old = slow_tool(
 		"mariadb-dump",
-		"printf 'CREATE TABLE `users` (\\n);\\nINSERT INTO `users` VALUES (1),(2);\\n'")
+		"printf 'CREATE TABLE `users` (\\n);\\nINSERT INTO `users` VALUES (1),(2);\\n'",
+	)
 	before = FILE.read_bytes()
 	contains(refused("backup", FILE, **old), "several rows on a line")
 	equal((FILE.read_bytes() == before, leftovers()), (True, []))
@@ -351,12 +438,18 @@ def a_dump_with_ambiguous_rows_is_no_backup():
 
 @test
 def ctrl_c_leaves_nothing_half_written():
-	slow = slow_tool("mariadb-dump",
-		f"echo 'CREATE TABLE `a` ('; touch {scratch}/started; exec sleep 60")
+	slow = slow_tool(
+		"mariadb-dump", f"echo 'CREATE TABLE `a` ('; touch {scratch}/started; exec sleep 60"
+	)
 	for number in (signal.SIGINT, signal.SIGTERM):
 		before = FILE.read_bytes()
-		process = subprocess.Popen([PROGRAM, "backup", FILE], stderr=subprocess.PIPE, text=True,
-			env={**server.environment, **slow}, start_new_session=True)
+		process = subprocess.Popen(
+			[PROGRAM, "backup", FILE],
+			stderr=subprocess.PIPE,
+			text=True,
+			env={**server.environment, **slow},
+			start_new_session=True,
+		)
 		until((scratch / "started").exists)
 		os.killpg(process.pid, number)
 		told = process.communicate(timeout=20)[1]
@@ -370,9 +463,15 @@ def ctrl_c_leaves_nothing_half_written():
 def a_tool_that_ignores_ctrl_c_is_killed():
 	deaf = slow_tool(
 		"mariadb-dump",
-		f"trap '' INT; echo 'CREATE TABLE `a` ('; touch {scratch}/started; exec sleep 600")
-	process = subprocess.Popen([PROGRAM, "backup", FILE], stderr=subprocess.PIPE, text=True,
-		env={**server.environment, **deaf}, start_new_session=True)
+		f"trap '' INT; echo 'CREATE TABLE `a` ('; touch {scratch}/started; exec sleep 600",
+	)
+	process = subprocess.Popen(
+		[PROGRAM, "backup", FILE],
+		stderr=subprocess.PIPE,
+		text=True,
+		env={**server.environment, **deaf},
+		start_new_session=True,
+	)
 	until((scratch / "started").exists)
 	os.killpg(process.pid, signal.SIGINT)
 	told = process.communicate(timeout=60)[1]
@@ -386,18 +485,24 @@ def an_interrupted_restore_leaves_an_empty_database():
 	fresh()
 	cut = slow_tool(
 		"mariadb",
-		f"head -c 20000 | {shutil.which('mariadb')} \"$@\" 2> /dev/null; echo 'ERROR 2013 "
-		"(HY000): Lost connection to server during query' >&2; exit 1")
+		f'head -c 20000 | {shutil.which("mariadb")} "$@" 2> /dev/null; echo \'ERROR 2013 '
+		"(HY000): Lost connection to server during query' >&2; exit 1",
+	)
 	told = refused("restore", FILE, database="restored", **cut)
 	contains(told, "mariadb failed: ")
 	contains(told, "Lost connection to server during query. The database was emptied again.")
 	equal(tables_of("restored"), [])
 	stuck = slow_tool(
 		"mariadb",
-		f"{shutil.which('mariadb')} \"$@\" < <(head -c 30000; touch {scratch}/started; sleep 60)")
-	process = subprocess.Popen([PROGRAM, "restore", FILE], stderr=subprocess.PIPE, text=True,
+		f'{shutil.which("mariadb")} "$@" < <(head -c 30000; touch {scratch}/started; sleep 60)',
+	)
+	process = subprocess.Popen(
+		[PROGRAM, "restore", FILE],
+		stderr=subprocess.PIPE,
+		text=True,
 		start_new_session=True,
-		env={**server.environment, **stuck, "PODIUM_DATABASE_NAME": "restored"})
+		env={**server.environment, **stuck, "PODIUM_DATABASE_NAME": "restored"},
+	)
 	until((scratch / "started").exists)
 	os.killpg(process.pid, signal.SIGINT)
 	contains(process.communicate(timeout=30)[1], "interrupted")
@@ -419,8 +524,12 @@ def no_program_uses_the_remains_of_a_killed_restore():
 @test
 def a_missing_program_is_named():
 	(scratch / "nothing").mkdir()
-	told = subprocess.run([PROGRAM, "backup", scratch / "never.sql.gz"], capture_output=True,
-		text=True, env={**server.environment, "PATH": str(scratch / "nothing")})
+	told = subprocess.run(
+		[PROGRAM, "backup", scratch / "never.sql.gz"],
+		capture_output=True,
+		text=True,
+		env={**server.environment, "PATH": str(scratch / "nothing")},
+	)
 	contains(told.stderr, "mariadb-dump is not installed. Install the package mariadb-client.")
 
 
@@ -429,21 +538,27 @@ def a_password_with_any_character_reaches_the_tools_without_showing():
 	password = "p'a\"s\\s# ;n\\n=[x]"
 	quoted = password.replace("\\", "\\\\").replace("'", "\\'")
 	server.client(
-		"", f"CREATE USER keeper@localhost IDENTIFIED BY '{quoted}'; GRANT ALL ON podium.* TO "
-		"keeper@localhost")
+		"",
+		f"CREATE USER keeper@localhost IDENTIFIED BY '{quoted}'; GRANT ALL ON podium.* TO "
+		"keeper@localhost",
+	)
 	words = slow_tool(
 		"mariadb-dump",
 		f"tr '\\0' ' ' < /proc/$$/cmdline > {scratch}/words; env > {scratch}/environment; exec "
-		f"{shutil.which('mariadb-dump')} \"$@\"")
+		f'{shutil.which("mariadb-dump")} "$@"',
+	)
 	settings = scratch / "podium.conf"
 	settings.write_text(f"database_user = keeper\ndatabase_password = {password}\n")
 	environment = {
-		name: value
-		for name, value in server.environment.items() if name != "PODIUM_DATABASE_USER"
+		name: value for name, value in server.environment.items() if name != "PODIUM_DATABASE_USER"
 	}
 	settings.chmod(0o600)
-	answer = subprocess.run([PROGRAM, "backup", scratch / "keeper.sql.gz"], capture_output=True,
-		text=True, env={**environment, **words, "PODIUM_CONFIG": str(settings)})
+	answer = subprocess.run(
+		[PROGRAM, "backup", scratch / "keeper.sql.gz"],
+		capture_output=True,
+		text=True,
+		env={**environment, **words, "PODIUM_CONFIG": str(settings)},
+	)
 	equal((answer.returncode, answer.stderr), (0, ""))
 	for place in ("words", "environment"):
 		lacks((scratch / place).read_text(), "p'a")

@@ -5,6 +5,7 @@ run again after an interruption, and keeps all data.
 An upgrade migrates the database while programs of the previous version still use it. A migration
 that removes, narrows or renames something could break these programs. EXCEPTIONS lists such
 statements, each with the reason why it breaks no program."""
+
 import functools
 import hashlib
 import os
@@ -27,38 +28,68 @@ AT_ONCE = 3  # rows that each step inserts into each table
 
 # Statements that do more than add something, and why programs of the previous version still work
 # after them: (migration, beginning of the statement, reason).
-EXCEPTIONS = [("0003_results", "MODIFY mode ENUM(", "adds one member at the end"),
+EXCEPTIONS = [
+	("0003_results", "MODIFY mode ENUM(", "adds one member at the end"),
 	("0003_results", "MODIFY name ENUM(", "adds one member at the end"),
-	("0004_control", "DROP KEY IF EXISTS jobs_claim",
-	"no statement names it, and jobs_age begins with the same columns"),
-	("0008_comparisons", "MODIFY submission_id BIGINT UNSIGNED NULL",
-	"allows NULL, which only jobs of comparisons have"),
-	("0008_comparisons", "ADD UNIQUE KEY IF NOT EXISTS jobs_comparison",
-	"the column is new, and the previous version writes NULL"),
+	(
+		"0004_control",
+		"DROP KEY IF EXISTS jobs_claim",
+		"no statement names it, and jobs_age begins with the same columns",
+	),
+	(
+		"0008_comparisons",
+		"MODIFY submission_id BIGINT UNSIGNED NULL",
+		"allows NULL, which only jobs of comparisons have",
+	),
+	(
+		"0008_comparisons",
+		"ADD UNIQUE KEY IF NOT EXISTS jobs_comparison",
+		"the column is new, and the previous version writes NULL",
+	),
 	("0008_comparisons", "ADD CONSTRAINT jobs_comparison FOREIGN KEY", "the column is new"),
-	("0008_comparisons", "ADD CONSTRAINT IF NOT EXISTS jobs_owner CHECK",
-	"the previous version gives each job a submission"),
+	(
+		"0008_comparisons",
+		"ADD CONSTRAINT IF NOT EXISTS jobs_owner CHECK",
+		"the previous version gives each job a submission",
+	),
 	("0008_comparisons", "MODIFY name ENUM(", "adds one member at the end"),
 	("0013_operations", "ADD CONSTRAINT jobs_rejudged FOREIGN KEY", "the column is new"),
 	("0013_operations", "DROP CONSTRAINT IF EXISTS jobs_owner", "allows more than before"),
-	("0013_operations", "ADD CONSTRAINT IF NOT EXISTS jobs_one_owner CHECK",
-	"the previous version gives each job one owner"),
-	("0017_administration", "MODIFY COLUMN leaderboard_id BIGINT UNSIGNED NULL",
-	"allows NULL, which only the new kind of rejudging has"),
+	(
+		"0013_operations",
+		"ADD CONSTRAINT IF NOT EXISTS jobs_one_owner CHECK",
+		"the previous version gives each job one owner",
+	),
+	(
+		"0017_administration",
+		"MODIFY COLUMN leaderboard_id BIGINT UNSIGNED NULL",
+		"allows NULL, which only the new kind of rejudging has",
+	),
 	("0017_administration", "ADD CONSTRAINT rejudgings_user FOREIGN KEY", "the column is new"),
-	("0017_administration", "ADD CONSTRAINT IF NOT EXISTS rejudgings_one_subject CHECK",
-	"the previous version gives each rejudging one subject"),
-	("0017_administration", "MODIFY COLUMN kind ENUM(", "adds one member at the end")]
+	(
+		"0017_administration",
+		"ADD CONSTRAINT IF NOT EXISTS rejudgings_one_subject CHECK",
+		"the previous version gives each rejudging one subject",
+	),
+	("0017_administration", "MODIFY COLUMN kind ENUM(", "adds one member at the end"),
+]
 
 # Columns that a migration rewrites on purpose: (table, column).
-REWRITTEN = {("jobs", "user_id"), ("submissions", "dry_run"), ("ranking", "engine"),
-	("ranking", "attempts"), ("rejudgings", "jobs")}
+REWRITTEN = {
+	("jobs", "user_id"),
+	("submissions", "dry_run"),
+	("ranking", "engine"),
+	("ranking", "attempts"),
+	("rejudgings", "jobs"),
+}
 
 TAKES_AWAY = re.compile(
 	r"\b(?:DROP\s+(?:TABLE|COLUMN|KEY|INDEX|CONSTRAINT|FOREIGN|PRIMARY|VIEW)|RENAME|CHANGE"
 	r"|MODIFY|TRUNCATE|DELETE\s+FROM"
 	r"|ADD\s+(?:CONSTRAINT|UNIQUE|PRIMARY|FOREIGN|CHECK)|ALTER\s+COLUMN|CONVERT\s+TO"
-	r"|LOCK\s+TABLES)\b[^,;]*", re.I)
+	r"|LOCK\s+TABLES)\b[^,;]*",
+	re.I,
+)
 ADDS_COLUMN = re.compile(r"ADD\s+COLUMN\b(?:[^,;'(]|'(?:[^']|'')*'|\([^)]*\))*", re.I)
 CREATES = re.compile(r"CREATE\s+TABLE\s+IF\s+NOT\s+EXISTS\s.*?(?=;)", re.I | re.S)
 
@@ -83,8 +114,11 @@ def breaking(file):
 
 def unbearable(file):
 	return [
-		part for part in breaking(file) if not any(name == file.stem and part.startswith(allowed)
-		for name, allowed, _ in EXCEPTIONS)
+		part
+		for part in breaking(file)
+		if not any(
+			name == file.stem and part.startswith(allowed) for name, allowed, _ in EXCEPTIONS
+		)
 	]
 
 
@@ -95,19 +129,34 @@ def unbearable(file):
 def the_checker_finds_what_breaks_the_previous_version():
 	folder = pathlib.Path(tempfile.mkdtemp(prefix="podium-migrations."))
 	try:
-		for statement, finds in (("ALTER TABLE jobs DROP COLUMN IF EXISTS reason;",
-			1), ("DROP TABLE IF EXISTS jobs;", 1), ("ALTER TABLE jobs\n  MODIFY\n gpu INT;",
-			1), ("ALTER TABLE jobs CHANGE a b INT;", 1), ("RENAME TABLE jobs TO work;",
-			1), ("DELETE FROM jobs;", 1), ("TRUNCATE jobs;",
-			1), ("ALTER TABLE jobs ADD COLUMN IF NOT EXISTS a INT NOT NULL;", 1),
-			("ALTER TABLE jobs ADD COLUMN IF NOT EXISTS a INT NOT NULL COMMENT 'no DEFAULT', ADD "
-			"COLUMN IF NOT EXISTS b INT NOT NULL;", 2),
-			("ALTER TABLE jobs ADD COLUMN IF NOT EXISTS a INT NOT NULL DEFAULT 0, ADD COLUMN IF "
-			"NOT EXISTS b DECIMAL(3, 1) NULL;",
-			0), ("-- DROP TABLE jobs\nCREATE TABLE IF NOT EXISTS a (id INT, UNIQUE KEY a (id), "
-			"CONSTRAINT b CHECK (id > 1));",
-			0), ("ALTER TABLE jobs ADD UNIQUE KEY IF NOT EXISTS a (id);",
-			1), ("ALTER TABLE jobs ADD KEY IF NOT EXISTS a (id);", 0)):
+		for statement, finds in (
+			("ALTER TABLE jobs DROP COLUMN IF EXISTS reason;", 1),
+			("DROP TABLE IF EXISTS jobs;", 1),
+			("ALTER TABLE jobs\n  MODIFY\n gpu INT;", 1),
+			("ALTER TABLE jobs CHANGE a b INT;", 1),
+			("RENAME TABLE jobs TO work;", 1),
+			("DELETE FROM jobs;", 1),
+			("TRUNCATE jobs;", 1),
+			("ALTER TABLE jobs ADD COLUMN IF NOT EXISTS a INT NOT NULL;", 1),
+			(
+				"ALTER TABLE jobs ADD COLUMN IF NOT EXISTS a INT NOT NULL COMMENT 'no "
+				"DEFAULT', ADD "
+				"COLUMN IF NOT EXISTS b INT NOT NULL;",
+				2,
+			),
+			(
+				"ALTER TABLE jobs ADD COLUMN IF NOT EXISTS a INT NOT NULL DEFAULT 0, ADD COLUMN IF "
+				"NOT EXISTS b DECIMAL(3, 1) NULL;",
+				0,
+			),
+			(
+				"-- DROP TABLE jobs\nCREATE TABLE IF NOT EXISTS a (id INT, UNIQUE KEY a (id), "
+				"CONSTRAINT b CHECK (id > 1));",
+				0,
+			),
+			("ALTER TABLE jobs ADD UNIQUE KEY IF NOT EXISTS a (id);", 1),
+			("ALTER TABLE jobs ADD KEY IF NOT EXISTS a (id);", 0),
+		):
 			file = folder / "0001_tried.sql"
 			file.write_text(statement)
 			equal((statement, len(unbearable(file))), (statement, finds))
@@ -122,9 +171,14 @@ def every_migration_only_adds():
 
 @test
 def every_exception_is_still_needed():
-	unused = [(name, part) for name, part, _ in EXCEPTIONS
-		if not any(file.stem == name and any(found.startswith(part) for found in breaking(file))
-		for file in FILES)]
+	unused = [
+		(name, part)
+		for name, part, _ in EXCEPTIONS
+		if not any(
+			file.stem == name and any(found.startswith(part) for found in breaking(file))
+			for file in FILES
+		)
+	]
 	equal(unused, [])
 
 
@@ -134,14 +188,18 @@ def every_migration_can_run_again_after_an_interruption():
 		text = plain(file)
 		for match in re.finditer(
 			r"CREATE\s+TABLE\s+(?!IF\s+NOT\s+EXISTS)|ADD\s+(?:COLUMN|KEY|UNIQUE\s+KEY"
-			r"|INDEX)\s+(?!IF\s+NOT\s+EXISTS)|INSERT\s+INTO\s+(?!.*?ON\s+DUPLICATE\s+KEY)", text,
-			re.I | re.S):
+			r"|INDEX)\s+(?!IF\s+NOT\s+EXISTS)|INSERT\s+INTO\s+(?!.*?ON\s+DUPLICATE\s+KEY)",
+			text,
+			re.I | re.S,
+		):
 			raise AssertionError(
-				f"{file.stem}: {text[match.start():match.start() + 80]!r} fails when the "
-				"migration runs again")
+				f"{file.stem}: {text[match.start() : match.start() + 80]!r} fails when the "
+				"migration runs again"
+			)
 		equal(
 			[number for number in re.findall(r"\bENGINE\s*=\s*(\w+)", text) if number != "InnoDB"],
-			[])
+			[],
+		)
 
 
 # ---- on data ----
@@ -154,17 +212,24 @@ def of(database):
 
 
 def admin(*words, database):
-	return subprocess.run([PROGRAM, *words], capture_output=True, text=True,
-		env={**server.environment, "PODIUM_DATABASE_NAME": database})
+	return subprocess.run(
+		[PROGRAM, *words],
+		capture_output=True,
+		text=True,
+		env={**server.environment, "PODIUM_DATABASE_NAME": database},
+	)
 
 
 def make(database):
-	server.client("",
-		f"CREATE DATABASE {database} CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci")
-	of(database)("CREATE TABLE schema_migrations (version INT UNSIGNED NOT NULL PRIMARY KEY, name "
+	server.client(
+		"", f"CREATE DATABASE {database} CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci"
+	)
+	of(database)(
+		"CREATE TABLE schema_migrations (version INT UNSIGNED NOT NULL PRIMARY KEY, name "
 		"VARCHAR(64) CHARACTER SET ascii NOT NULL, "
 		"sha256 BINARY(32) NOT NULL, applied_at DATETIME(3) NOT NULL DEFAULT UTC_TIMESTAMP(3)) "
-		"ENGINE = InnoDB")
+		"ENGINE = InnoDB"
+	)
 	return of(database)
 
 
@@ -173,8 +238,10 @@ def apply(sql, file):
 
 
 def note(sql, file):
-	sql(f"INSERT INTO schema_migrations (version, name, sha256) VALUES ({int(file.name[:4])}, "
-		f"'{file.stem}', X'{hashlib.sha256(file.read_bytes()).hexdigest()}')")
+	sql(
+		f"INSERT INTO schema_migrations (version, name, sha256) VALUES ({int(file.name[:4])}, "
+		f"'{file.stem}', X'{hashlib.sha256(file.read_bytes()).hexdigest()}')"
+	)
 
 
 def kept(sql, before, rows):
@@ -192,18 +259,26 @@ def kept(sql, before, rows):
 
 def rows_of(sql, before):
 	return contents(
-		sql, {
-		table: [column for column in known if (table, column[0]) not in REWRITTEN]
-		for table, known in before.items()
-		})
+		sql,
+		{
+			table: [column for column in known if (table, column[0]) not in REWRITTEN]
+			for table, known in before.items()
+		},
+	)
 
 
 @test
 def two_hosts_migrate_at_the_same_moment():
 	server.client("", "CREATE DATABASE fresh CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci")
 	both = [
-		subprocess.Popen([PROGRAM, "migrate"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-		text=True, env={**server.environment, "PODIUM_DATABASE_NAME": "fresh"}) for _ in range(2)
+		subprocess.Popen(
+			[PROGRAM, "migrate"],
+			stdout=subprocess.PIPE,
+			stderr=subprocess.PIPE,
+			text=True,
+			env={**server.environment, "PODIUM_DATABASE_NAME": "fresh"},
+		)
+		for _ in range(2)
 	]
 	told = [one.communicate(timeout=60) for one in both]
 	equal([one.returncode for one in both], [0, 0])
@@ -232,7 +307,8 @@ def rows_of_every_schema_survive_all_migrations_and_the_old_version_can_still_wr
 	equal(first > 2 * AT_ONCE * (len(FILES) - 1), True)
 	equal(
 		admin("migrate", database="climb").stdout,
-		f"The database is at version {int(FILES[-1].name[:4])}.\n")
+		f"The database is at version {int(FILES[-1].name[:4])}.\n",
+	)
 	equal(columns(of("fresh"), "fresh"), before)
 	equal(definitions(sql, before), definitions(of("fresh"), before))
 
@@ -246,8 +322,11 @@ def a_migration_that_fails_says_what_to_do_and_is_finished_later():
 	# A view that has the name of the newest table or column makes the newest migration fail.
 	name = re.search(r"(?:CREATE TABLE IF NOT EXISTS|ALTER TABLE)\s+(\w+)", plain(FILES[-1]))[1]
 	known = name in columns(sql, "failing")
-	sql(f"RENAME TABLE {name} TO aside; CREATE VIEW {name} AS SELECT 1 AS one"
-		if known else f"CREATE VIEW {name} AS SELECT 1 AS one")
+	sql(
+		f"RENAME TABLE {name} TO aside; CREATE VIEW {name} AS SELECT 1 AS one"
+		if known
+		else f"CREATE VIEW {name} AS SELECT 1 AS one"
+	)
 	answer = admin("migrate", database="failing")
 	if answer.returncode == 0:  # CREATE TABLE IF NOT EXISTS accepts a view of that name
 		sql(f"DELETE FROM schema_migrations WHERE version = {int(FILES[-1].name[:4])}")
@@ -256,8 +335,10 @@ def a_migration_that_fails_says_what_to_do_and_is_finished_later():
 		contains(answer.stderr, "run podium-admin migrate again")
 	sql(f"DROP VIEW {name};" + (f"RENAME TABLE aside TO {name}" if known else ""))
 	equal(admin("migrate", database="failing").returncode, 0)
-	equal(definitions(sql, columns(sql, "failing")),
-		definitions(of("fresh"), columns(of("fresh"), "fresh")))
+	equal(
+		definitions(sql, columns(sql, "failing")),
+		definitions(of("fresh"), columns(of("fresh"), "fresh")),
+	)
 
 
 @test
@@ -277,8 +358,10 @@ def every_earlier_schema_can_be_migrated():
 		equal((end, answer.returncode, answer.stderr), (end, 0, ""))
 		equal(answer.stdout.count("Applied "), len(FILES) - end)
 		kept(sql, before, there)
-		equal(definitions(sql, columns(sql, f"from_{end}")),
-			definitions(of("fresh"), columns(of("fresh"), "fresh")))
+		equal(
+			definitions(sql, columns(sql, f"from_{end}")),
+			definitions(of("fresh"), columns(of("fresh"), "fresh")),
+		)
 		server.client("", f"DROP DATABASE from_{end}")
 
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """What podium-admin prune removes, and what it keeps at any age."""
+
 import os
 import pathlib
 import re
@@ -16,16 +17,19 @@ PROGRAM = ROOT / os.environ.get("B", "build/release") / "podium-admin"
 server = MariaDB()
 sql = server.sql
 AGES = {
-	"PODIUM_RETAIN_SAMPLES_DAYS": "100", "PODIUM_RETAIN_LOGS_DAYS": "200",
-	"PODIUM_RETAIN_ARTIFACTS_DAYS": "50", "PODIUM_RETAIN_AUDIT_DAYS": "300"
+	"PODIUM_RETAIN_SAMPLES_DAYS": "100",
+	"PODIUM_RETAIN_LOGS_DAYS": "200",
+	"PODIUM_RETAIN_ARTIFACTS_DAYS": "50",
+	"PODIUM_RETAIN_AUDIT_DAYS": "300",
 }
 FOR_EVER = {name: "0" for name in (*AGES, "PODIUM_RETAIN_DELIVERIES_DAYS")}
 JOBS = 120  # one every fifth day
 
 
 def admin(*words, **settings):
-	answer = subprocess.run([PROGRAM, *words], capture_output=True, text=True,
-		env={**server.environment, **settings})
+	answer = subprocess.run(
+		[PROGRAM, *words], capture_output=True, text=True, env={**server.environment, **settings}
+	)
 	equal((answer.returncode, answer.stderr), (0, ""))
 	return answer.stdout
 
@@ -34,8 +38,9 @@ def prune(*words, **settings):
 	"""Runs podium-admin prune. Returns {kind: the count that it prints}."""
 	return {
 		kind: int(count)
-		for count, kind in re.findall(r"^ *(\d+) (.+?)(?: deleted)?$",
-		admin("prune", *words, **settings), re.M)
+		for count, kind in re.findall(
+			r"^ *(\d+) (.+?)(?: deleted)?$", admin("prune", *words, **settings), re.M
+		)
 	}
 
 
@@ -95,11 +100,15 @@ def prepare():
 	""")
 
 
-KEPT = ("SELECT * FROM ranking", "SELECT * FROM users",
+KEPT = (
+	"SELECT * FROM ranking",
+	"SELECT * FROM users",
 	"SELECT HEX(sha256), content FROM blobs JOIN submissions USING (sha256)",
 	"SELECT stage_id, case_index, spec, verdict, message, runs, mean_ns, low_ns, high_ns FROM "
-	"measurements", "SELECT id, job_id, name, verdict, message, command, kernels FROM stages",
-	"SELECT id, state, verdict, score_ns, finished_at FROM jobs")
+	"measurements",
+	"SELECT id, job_id, name, verdict, message, command, kernels FROM stages",
+	"SELECT id, state, verdict, score_ns, finished_at FROM jobs",
+)
 
 
 @test
@@ -108,20 +117,35 @@ def a_period_of_zero_keeps_everything():
 	removed = prune(**FOR_EVER)
 	equal(
 		{
-		kind
-		for kind in removed if "samples" in kind or "logs" in kind or "artifacts" in kind
-		or "webhooks" in kind or "audit" in kind
-		}, set())
-	equal((count("measurements WHERE samples IS NOT NULL"), count("stages WHERE stdout <> ''"),
-		count("artifacts"), count("audit_log"), count("webhook_events")),
-		(3 * JOBS, JOBS, JOBS // 3, 3300, 1000))
+			kind
+			for kind in removed
+			if "samples" in kind
+			or "logs" in kind
+			or "artifacts" in kind
+			or "webhooks" in kind
+			or "audit" in kind
+		},
+		set(),
+	)
+	equal(
+		(
+			count("measurements WHERE samples IS NOT NULL"),
+			count("stages WHERE stdout <> ''"),
+			count("artifacts"),
+			count("audit_log"),
+			count("webhook_events"),
+		),
+		(3 * JOBS, JOBS, JOBS // 3, 3300, 1000),
+	)
 	equal([sql(question) for question in KEPT], before)
 
 
 @test
 def unreferenced_rows_were_removed_too():
-	equal((count("sessions"), count("uploads"), count("api_requests"), count("idempotency_keys")),
-		(3, 1, 1, 1))
+	equal(
+		(count("sessions"), count("uploads"), count("api_requests"), count("idempotency_keys")),
+		(3, 1, 1, 1),
+	)
 	# 120 of the 124 contents are sources and one is a task's file. Nothing uses the other three.
 	equal(count("blobs"), JOBS + 1)
 
@@ -130,8 +154,14 @@ def unreferenced_rows_were_removed_too():
 def a_dry_run_removes_nothing_and_reports_what_it_would_remove():
 	global announced
 	announced = prune("--dry-run", **AGES)
-	equal((announced["samples of cases"] > 0, announced["logs of stages"]
-		> 0, announced["artifacts"] > 0), (True, True, True))
+	equal(
+		(
+			announced["samples of cases"] > 0,
+			announced["logs of stages"] > 0,
+			announced["artifacts"] > 0,
+		),
+		(True, True, True),
+	)
 	equal((count("measurements WHERE samples IS NOT NULL"), count("audit_log")), (3 * JOBS, 3300))
 	contains(admin("prune", "--dry-run", **FOR_EVER), "- logs of stages: never deleted")
 
@@ -140,8 +170,14 @@ def a_dry_run_removes_nothing_and_reports_what_it_would_remove():
 def several_prunes_at_once_remove_what_one_would():
 	before = [sql(question) for question in KEPT]
 	several = [
-		subprocess.Popen([PROGRAM, "prune"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-		text=True, env={**server.environment, **AGES}) for _ in range(4)
+		subprocess.Popen(
+			[PROGRAM, "prune"],
+			stdout=subprocess.PIPE,
+			stderr=subprocess.PIPE,
+			text=True,
+			env={**server.environment, **AGES},
+		)
+		for _ in range(4)
 	]
 	told = [one.communicate(timeout=60) for one in several]
 	equal([(one.returncode, said[1]) for one, said in zip(several, told)], [(0, "")] * 4)
@@ -151,44 +187,75 @@ def several_prunes_at_once_remove_what_one_would():
 			sums[kind] = sums.get(kind, 0) + int(number)
 	# Deliveries are part of their event, so the two kinds would be counted twice.
 	del sums["events of webhooks"]
-	equal(sums, {
-		kind: number
-		for kind, number in announced.items() if number and kind != "events of webhooks"
-	})
+	equal(
+		sums,
+		{
+			kind: number
+			for kind, number in announced.items()
+			if number and kind != "events of webhooks"
+		},
+	)
 	equal([sql(question) for question in KEPT], before)
-	for what, days, column in (("samples IS NOT NULL", 100, "m.samples"), ("report IS NOT NULL", 50,
-		"m.report")):
+	for what, days, column in (
+		("samples IS NOT NULL", 100, "m.samples"),
+		("report IS NOT NULL", 50, "m.report"),
+	):
 		kept = "measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id"
 		equal(
 			count(
-			f"{kept} WHERE m.{what} AND j.finished_at < UTC_TIMESTAMP(3) - INTERVAL {days} DAY"), 0)
+				f"{kept} WHERE m.{what} AND j.finished_at < UTC_TIMESTAMP(3) - INTERVAL {days} DAY"
+			),
+			0,
+		)
 		equal(count(f"{kept} WHERE m.{what}") > 0, True)
 	equal(
 		count(
-		"stages t JOIN jobs j ON j.id = t.job_id WHERE (t.stdout <> '' OR t.stderr <> '') AND "
-		"j.finished_at < UTC_TIMESTAMP(3) - INTERVAL 200 DAY"), 0)
+			"stages t JOIN jobs j ON j.id = t.job_id WHERE (t.stdout <> '' OR t.stderr <> '') AND "
+			"j.finished_at < UTC_TIMESTAMP(3) - INTERVAL 200 DAY"
+		),
+		0,
+	)
 	equal(
-		count("stages t JOIN jobs j ON j.id = t.job_id WHERE t.stdout = '' AND t.position = 1 AND "
-		"j.finished_at > UTC_TIMESTAMP(3) - INTERVAL 200 DAY"), 0)
-	equal((count("audit_log"), count("artifacts")
-		== count("artifact_parts"), count("webhook_events"), count("webhook_deliveries")),
-		(299, True, 719, 3 * 719))
+		count(
+			"stages t JOIN jobs j ON j.id = t.job_id WHERE t.stdout = '' AND t.position = 1 AND "
+			"j.finished_at > UTC_TIMESTAMP(3) - INTERVAL 200 DAY"
+		),
+		0,
+	)
+	equal(
+		(
+			count("audit_log"),
+			count("artifacts") == count("artifact_parts"),
+			count("webhook_events"),
+			count("webhook_deliveries"),
+		),
+		(299, True, 719, 3 * 719),
+	)
 
 
 @test
 def each_stage_records_what_was_removed_from_it():
-	old = ("stages t JOIN jobs j ON j.id = t.job_id WHERE j.finished_at < UTC_TIMESTAMP(3) "
-		"- INTERVAL 200 DAY AND t.position = ")
+	old = (
+		"stages t JOIN jobs j ON j.id = t.job_id WHERE j.finished_at < UTC_TIMESTAMP(3) "
+		"- INTERVAL 200 DAY AND t.position = "
+	)
 	equal(sql(f"SELECT DISTINCT t.output_days, t.samples_days FROM {old} 1"), [["200", "100"]])
 	# The first stage had no samples, and only every second job printed something in it.
 	equal(
 		sql(f"SELECT DISTINCT t.job_id % 2, t.output_days, t.samples_days FROM {old} 0 ORDER BY 1"),
-		[["0", "NULL", "NULL"], ["1", "200", "NULL"]])
-	equal(sql(f"SELECT DISTINCT t.job_id % 3 = 0, t.artifacts_days FROM {old} 1 ORDER BY 1"),
-		[["0", "NULL"], ["1", "50"]])
+		[["0", "NULL", "NULL"], ["1", "200", "NULL"]],
+	)
 	equal(
-		count("stages t JOIN jobs j ON j.id = t.job_id WHERE j.finished_at > UTC_TIMESTAMP(3) - "
-		"INTERVAL 50 DAY AND COALESCE(output_days, samples_days, artifacts_days) IS NOT NULL"), 0)
+		sql(f"SELECT DISTINCT t.job_id % 3 = 0, t.artifacts_days FROM {old} 1 ORDER BY 1"),
+		[["0", "NULL"], ["1", "50"]],
+	)
+	equal(
+		count(
+			"stages t JOIN jobs j ON j.id = t.job_id WHERE j.finished_at > UTC_TIMESTAMP(3) - "
+			"INTERVAL 50 DAY AND COALESCE(output_days, samples_days, artifacts_days) IS NOT NULL"
+		),
+		0,
+	)
 
 
 @test
@@ -200,66 +267,99 @@ def a_second_prune_starts_where_the_first_ended():
 	admin("prune", **AGES)
 	sql("SET GLOBAL general_log = OFF")
 	equal(
-		re.findall(r"Execute\s+UPDATE (?:stages|measurements)[^\n]*",
-		log.read_text(errors="replace")[begin:]), [])
+		re.findall(
+			r"Execute\s+UPDATE (?:stages|measurements)[^\n]*",
+			log.read_text(errors="replace")[begin:],
+		),
+		[],
+	)
 	plan = sql(
 		"EXPLAIN SELECT finished_at, id FROM jobs FORCE INDEX (jobs_finished) WHERE finished_at "
 		">= '2020-01-01' AND (finished_at > '2020-01-01' OR id > 5) "
-		"AND finished_at < UTC_TIMESTAMP(3) - INTERVAL 5 DAY ORDER BY finished_at, id LIMIT 20")[0]
+		"AND finished_at < UTC_TIMESTAMP(3) - INTERVAL 5 DAY ORDER BY finished_at, id LIMIT 20"
+	)[0]
 	equal((plan[3], plan[5], "filesort" in plan[-1]), ("range", "jobs_finished", False))
 
 
 @test
 def a_killed_prune_is_resumed():
-	sql("UPDATE prunings SET finished_at = '1970-01-01', job_id = 0; UPDATE stages SET stdout = "
+	sql(
+		"UPDATE prunings SET finished_at = '1970-01-01', job_id = 0; UPDATE stages SET stdout = "
 		"'again'; "
 		"INSERT INTO audit_log (at, actor, address, action, subject, detail) SELECT '2001-01-01', "
-		"'x', '', 'a', 'b', '' FROM seq_1_to_30000")
-	one = subprocess.Popen([PROGRAM, "prune"], stdout=subprocess.DEVNULL,
-		env={**server.environment, **AGES})
+		"'x', '', 'a', 'b', '' FROM seq_1_to_30000"
+	)
+	one = subprocess.Popen(
+		[PROGRAM, "prune"], stdout=subprocess.DEVNULL, env={**server.environment, **AGES}
+	)
 	while count("audit_log") > 25000 and one.poll() is None:
 		time.sleep(0.01)
 	one.kill()
 	one.wait()
 	admin("prune", **AGES)
-	equal((count("audit_log"),
-		count("stages t JOIN jobs j ON j.id = t.job_id WHERE t.stdout <> '' AND j.finished_at < "
-		"UTC_TIMESTAMP(3) - INTERVAL 200 DAY")), (299, 0))
+	equal(
+		(
+			count("audit_log"),
+			count(
+				"stages t JOIN jobs j ON j.id = t.job_id WHERE t.stdout <> '' AND j.finished_at < "
+				"UTC_TIMESTAMP(3) - INTERVAL 200 DAY"
+			),
+		),
+		(299, 0),
+	)
 
 
 @test
 def a_content_that_is_being_stored_again_stays():
-	sql("INSERT INTO blobs (sha256, size, content) VALUES (UNHEX(SHA2('wanted', 256)), 1, 'w'), "
-		"(UNHEX(SHA2('unwanted', 256)), 1, 'u')")
+	sql(
+		"INSERT INTO blobs (sha256, size, content) VALUES (UNHEX(SHA2('wanted', 256)), 1, 'w'), "
+		"(UNHEX(SHA2('unwanted', 256)), 1, 'u')"
+	)
 	uploading = subprocess.Popen(
 		["mariadb", "--no-defaults", "-S", server.socket, "-N", "--unbuffered", "podium"],
-		stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+		stdin=subprocess.PIPE,
+		stdout=subprocess.PIPE,
+		text=True,
+	)
 	uploading.stdin.write(
 		"SET tx_isolation = 'READ-COMMITTED'; BEGIN; INSERT IGNORE INTO blobs (sha256, size, "
-		"content) VALUES (UNHEX(SHA2('wanted', 256)), 1, 'w'); SELECT 'stored';\n")
+		"content) VALUES (UNHEX(SHA2('wanted', 256)), 1, 'w'); SELECT 'stored';\n"
+	)
 	uploading.stdin.flush()
 	equal(uploading.stdout.readline(), "stored\n")
 	equal(prune(**AGES).get("contents without a reference"), 1)
 	uploading.stdin.write(
 		"INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, "
 		"mode) VALUES (1, 1, 1, 'a.py', UNHEX(SHA2('wanted', 256)), 'test'); COMMIT; SELECT "
-		"'sent';\n")
+		"'sent';\n"
+	)
 	uploading.stdin.flush()
 	equal(uploading.stdout.readline(), "sent\n")
 	uploading.communicate()
 	equal(prune(**AGES).get("contents without a reference"), None)
 	equal(
-		sql("SELECT content FROM blobs WHERE sha256 IN (UNHEX(SHA2('wanted', 256)), "
-		"UNHEX(SHA2('unwanted', 256)))"), [["w"]])
+		sql(
+			"SELECT content FROM blobs WHERE sha256 IN (UNHEX(SHA2('wanted', 256)), "
+			"UNHEX(SHA2('unwanted', 256)))"
+		),
+		[["w"]],
+	)
 
 
 @test
 def the_docs_say_for_every_table_whether_it_grows():
 	named = set(
 		re.findall(
-		r"`(\w+)`", "".join(
-		re.findall(r"^\| (.+?) \|",
-		(ROOT / "docs" / "retention.md").read_text().split("## Every table")[1], re.M))))
+			r"`(\w+)`",
+			"".join(
+				re.findall(
+					r"^\| (.+?) \|",
+					(ROOT / "docs" / "retention.md").read_text().split("## Every table")[1],
+					re.M,
+				)
+			),
+		)
+	)
 	equal(named, {row[0] for row in sql("SHOW FULL TABLES WHERE table_type = 'BASE TABLE'")})
 
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """podium check with the real podium-run: how jobs end, and that a stopped job leaves nothing
 behind. words.test.py covers what it prints of odd results."""
+
 import json
 import re
 import signal
@@ -8,8 +9,21 @@ import subprocess
 import sys
 
 import home
-from home import (HANG_S, RIGHT, ROOT, TASK, VERDICT, StandIn, arguments, close, environment, file,
-	scratch, task, torch_lack)
+from home import (
+	HANG_S,
+	RIGHT,
+	ROOT,
+	TASK,
+	VERDICT,
+	StandIn,
+	arguments,
+	close,
+	environment,
+	file,
+	scratch,
+	task,
+	torch_lack,
+)
 
 sys.path.insert(0, str(ROOT / "tests" / "integration" / "run"))
 from processes import descendants, wait_until_gone  # noqa: E402
@@ -47,15 +61,19 @@ def a_real_job_reports_its_progress():
 
 @test
 def a_wrong_answer_shows_the_first_failing_case():
-	answer = check(file("def custom_kernel(data):\n    return 7 if data == 2 else data\n"),
-		"--mode", "benchmark")
+	answer = check(
+		file("def custom_kernel(data):\n    return 7 if data == 2 else data\n"),
+		"--mode",
+		"benchmark",
+	)
 	equal(answer.code, 10)
 	contains(
 		answer.out,
 		"Wrong answer. The output differs from the reference; look at the first failing case "
 		"below.\n"
 		"Test 2 of 2 failed (seed: 2): expected 2, got 7.\n\nFirst failing case, test 2: seed: "
-		"2\n  expected 2, got 7\n")
+		"2\n  expected 2, got 7\n",
+	)
 	contains(answer.out, "  2  seed: 2  wrong answer\n")
 
 
@@ -64,8 +82,9 @@ def a_file_that_does_not_compile_shows_the_compilers_output():
 	answer = check(file("def custom_kernel(data)\n    return data\n"))
 	equal(answer.code, 11)
 	contains(answer.out, "Compile error. The file could not be compiled or imported")
-	contains(answer.out,
-		"\nStandard error of compile:\n  | submission.py, line 1: error: expected ':'\n")
+	contains(
+		answer.out, "\nStandard error of compile:\n  | submission.py, line 1: error: expected ':'\n"
+	)
 
 
 @test
@@ -91,15 +110,19 @@ def a_ranked_run_draws_a_seed_and_says_so():
 	equal(answer.code, 0)
 	contains(answer.out, "Score: 2.000 ± 0.010 ms\n")
 	contains(
-		answer.out, "  #  Shape                Time      Best     Worst  Runs\n"
-		"  1  seed: 3  2.000 ± 0.010 ms  2.000 ms  2.000 ms     3\n")
-	seed = re.search(r"The server uses other, secret seeds\. --seed (\d+) repeats this run\.\n",
-		answer.out)[1]
+		answer.out,
+		"  #  Shape                Time      Best     Worst  Runs\n"
+		"  1  seed: 3  2.000 ± 0.010 ms  2.000 ms  2.000 ms     3\n",
+	)
+	seed = re.search(
+		r"The server uses other, secret seeds\. --seed (\d+) repeats this run\.\n", answer.out
+	)[1]
 	again = check(file(RIGHT), "--mode", "ranked", "--seed", seed, "--json")
 	equal(again.json["secret_seed"], int(seed))
 	others = {
-		check(file(RIGHT), "--mode", "ranked", "--json",
-		program=StandIn(VERDICT)).json["secret_seed"]
+		check(file(RIGHT), "--mode", "ranked", "--json", program=StandIn(VERDICT)).json[
+			"secret_seed"
+		]
 		for _ in range(3)
 	}
 	equal(len(others), 3)
@@ -110,19 +133,32 @@ def the_result_is_available_as_json():
 	answer = check(file("print('hello')\n" + RIGHT), "--json", "--mode", "benchmark")
 	result = answer.json
 	equal(answer.code, 0)
-	equal([result[key] for key in ("task", "file", "mode", "verdict", "engine", "exit_code")],
-		[str(task()), "mine.py", "benchmark", "passed", "custom", 0])
+	equal(
+		[result[key] for key in ("task", "file", "mode", "verdict", "engine", "exit_code")],
+		[str(task()), "mine.py", "benchmark", "passed", "custom", 0],
+	)
 	equal(result["device"]["model"], "CPU")
-	equal([(stage["stage"], stage["verdict"], stage["exit_code"]) for stage in result["stages"]],
-		[("compile", "passed", 0), ("test", "passed", 0), ("benchmark", "passed", 0)])
+	equal(
+		[(stage["stage"], stage["verdict"], stage["exit_code"]) for stage in result["stages"]],
+		[("compile", "passed", 0), ("test", "passed", 0), ("benchmark", "passed", 0)],
+	)
 	contains(result["stages"][1]["stdout"], "hello\n")
 	equal([case["spec"] for case in result["stages"][1]["cases"]], ["seed: 1", "seed: 2"])
 	equal(
-		result["stages"][2]["cases"][0], {
-		"index": 0, "spec": "seed: 3", "verdict": "passed", "message": "", "runs": 3,
-		"mean_ns": 2000000.0, "std_ns": 10.0, "err_ns": 5000.0, "best_ns": 1999990.0,
-		"worst_ns": 2000010.0
-		})
+		result["stages"][2]["cases"][0],
+		{
+			"index": 0,
+			"spec": "seed: 3",
+			"verdict": "passed",
+			"message": "",
+			"runs": 3,
+			"mean_ns": 2000000.0,
+			"std_ns": 10.0,
+			"err_ns": 5000.0,
+			"best_ns": 1999990.0,
+			"worst_ns": 2000010.0,
+		},
+	)
 	lacks(json.dumps(result), '"job"')
 
 
@@ -130,7 +166,8 @@ def the_result_is_available_as_json():
 def a_zip_works_like_a_folder():
 	subprocess.run(
 		[sys.executable, "-m", "zipfile", "-c", scratch / "small.zip", *task().iterdir()],
-		check=True)
+		check=True,
+	)
 	equal(check(file(RIGHT), folder=scratch / "small.zip").code, 0)
 
 
@@ -157,9 +194,15 @@ def a_folder_in_a_larger_tree_gets_its_files_from_above():
 def stopped_by(number):
 	"""Runs an endless job, sends the signal once the job runs, and returns how the job ended and
 	the processes that it started."""
-	process = subprocess.Popen(arguments(file(SLOW)),
-		env=environment({"PODIUM_PYTHON": quick_python(scratch)}), stdin=subprocess.DEVNULL,
-		stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+	process = subprocess.Popen(
+		arguments(file(SLOW)),
+		env=environment({"PODIUM_PYTHON": quick_python(scratch)}),
+		stdin=subprocess.DEVNULL,
+		stdout=subprocess.PIPE,
+		stderr=subprocess.PIPE,
+		text=True,
+		start_new_session=True,
+	)
 	lines = []
 	while not lines or "test 0/2" not in lines[-1]:
 		lines.append(process.stderr.readline())
@@ -172,8 +215,11 @@ def stopped_by(number):
 
 @test
 def a_signal_ends_the_job_and_leaves_nothing_behind():
-	for number, name in ((signal.SIGINT, "Ctrl-C"), (signal.SIGTERM, "Terminated"), (signal.SIGHUP,
-		"Hangup")):
+	for number, name in (
+		(signal.SIGINT, "Ctrl-C"),
+		(signal.SIGTERM, "Terminated"),
+		(signal.SIGHUP, "Hangup"),
+	):
 		code, out, err, below = stopped_by(number)
 		equal((code, out), (128 + number, ""))
 		contains(err, f"podium: Stopped by {name}. The job no longer runs.\n")
@@ -190,11 +236,19 @@ def killing_podium_ends_its_job():
 
 @test
 def a_second_signal_kills_a_job_that_ignores_the_first():
-	program = StandIn({"event": "progress", "text": "deaf"},
-		"!signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)")
-	process = subprocess.Popen(arguments(file(RIGHT)), env=environment(program.environment),
-		stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-		start_new_session=True)
+	program = StandIn(
+		{"event": "progress", "text": "deaf"},
+		"!signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)",
+	)
+	process = subprocess.Popen(
+		arguments(file(RIGHT)),
+		env=environment(program.environment),
+		stdin=subprocess.DEVNULL,
+		stdout=subprocess.PIPE,
+		stderr=subprocess.PIPE,
+		text=True,
+		start_new_session=True,
+	)
 	while "deaf" not in process.stderr.readline():
 		pass
 	below = descendants(process.pid)
@@ -209,13 +263,21 @@ def a_second_signal_kills_a_job_that_ignores_the_first():
 
 @test
 def ctrl_c_cancels_the_job_in_podium_run():
-	program = StandIn({"event": "progress", "text": "running"},
+	program = StandIn(
+		{"event": "progress", "text": "running"},
 		"!(folder / 'cancel').write_text(sys.stdin.readline()); print(json.dumps({'event': "
 		"'verdict', 'job': 1, 'verdict': 'cancelled', "
-		"'reason': ''}), flush=True)")
-	process = subprocess.Popen(arguments(file(RIGHT)), env=environment(program.environment),
-		stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-		start_new_session=True)
+		"'reason': ''}), flush=True)",
+	)
+	process = subprocess.Popen(
+		arguments(file(RIGHT)),
+		env=environment(program.environment),
+		stdin=subprocess.DEVNULL,
+		stdout=subprocess.PIPE,
+		stderr=subprocess.PIPE,
+		text=True,
+		start_new_session=True,
+	)
 	while "running" not in process.stderr.readline():
 		pass
 	process.send_signal(signal.SIGINT)

@@ -1,5 +1,6 @@
 """Calls `podium check` as a participant does, with small tasks and with a stand-in for podium-run
 that reports what a test wants."""
+
 import functools
 import json
 import os
@@ -26,7 +27,10 @@ LOCKS = scratch / "locks"
 LOCKS.mkdir()
 
 VERDICT = {
-	"event": "verdict", "verdict": "passed", "reason": "Every case was right.", "engine": "custom"
+	"event": "verdict",
+	"verdict": "passed",
+	"reason": "Every case was right.",
+	"engine": "custom",
 }
 # A podium-run that prints the lines of the file `says` in its folder, and stores the messages that
 # it gets. It executes lines that begin with "!".
@@ -63,6 +67,7 @@ def file(text, name="mine.py"):
 
 class StandIn:
 	"""A podium-run that prints `lines` (events of job 1, or raw text) once it has a job."""
+
 	count = 0
 
 	def __init__(self, *lines):
@@ -72,8 +77,11 @@ class StandIn:
 		program = self.folder / "podium-run"
 		program.write_text(STAND_IN)
 		program.chmod(0o755)
-		(self.folder / "says").write_text("\n".join(
-			line if isinstance(line, str) else json.dumps({"job": 1, **line}) for line in lines))
+		(self.folder / "says").write_text(
+			"\n".join(
+				line if isinstance(line, str) else json.dumps({"job": 1, **line}) for line in lines
+			)
+		)
 		self.environment = {"PODIUM_WORKER_RUNNER": str(program)}
 
 	@property
@@ -87,13 +95,12 @@ class StandIn:
 
 def environment(changes):
 	inherited = {
-		name: value
-		for name, value in os.environ.items() if name not in ("NO_COLOR", "TERM")
+		name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "TERM")
 	}
 	return {
-		**inherited, "PODIUM_DEVICE_LOCKS": str(LOCKS),
-		**{name: str(value)
-		for name, value in changes.items()}
+		**inherited,
+		"PODIUM_DEVICE_LOCKS": str(LOCKS),
+		**{name: str(value) for name, value in changes.items()},
 	}
 
 
@@ -104,15 +111,23 @@ def arguments(source, *options, folder=None):
 def check(source, *options, folder=None, program=None, **variables):
 	"""Runs podium check with pipes for all three streams."""
 	answer = subprocess.run(
-		arguments(source, *options, folder=folder), capture_output=True,
-		env=environment({**(program.environment if program else {}),
-		**variables}), stdin=subprocess.DEVNULL, timeout=HANG_S)
+		arguments(source, *options, folder=folder),
+		capture_output=True,
+		env=environment({**(program.environment if program else {}), **variables}),
+		stdin=subprocess.DEVNULL,
+		timeout=HANG_S,
+	)
 	return Answer(answer.returncode, answer.stdout.decode(), answer.stderr.decode())
 
 
 def podium(*words, **variables):
-	answer = subprocess.run([PODIUM, *words], capture_output=True, env=environment(variables),
-		stdin=subprocess.DEVNULL, timeout=HANG_S)
+	answer = subprocess.run(
+		[PODIUM, *words],
+		capture_output=True,
+		env=environment(variables),
+		stdin=subprocess.DEVNULL,
+		timeout=HANG_S,
+	)
 	return Answer(answer.returncode, answer.stdout.decode(), answer.stderr.decode())
 
 
@@ -121,9 +136,13 @@ def terminal(source, *options, folder=None, program=None, **variables):
 	contents."""
 	master, slave = pty.openpty()
 	process = subprocess.Popen(
-		arguments(source, *options,
-		folder=folder), stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
-		env=environment({"TERM": "xterm", **(program.environment if program else {}), **variables}))
+		arguments(source, *options, folder=folder),
+		stdin=slave,
+		stdout=slave,
+		stderr=slave,
+		start_new_session=True,
+		env=environment({"TERM": "xterm", **(program.environment if program else {}), **variables}),
+	)
 	os.close(slave)
 	shown = b""
 	try:

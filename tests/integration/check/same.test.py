@@ -4,6 +4,7 @@ reason and cases.
 
 The test takes the samples of one shipped Python task, on the CPU. With PODIUM_EVERY_SAMPLE=1 it
 takes the samples of all shipped Python tasks, which needs minutes."""
+
 import json
 import os
 import subprocess
@@ -15,8 +16,12 @@ sys.path.insert(0, str(ROOT / "tests" / "lib"))
 from tap import Skip, equal, run, test  # noqa: E402
 import workers  # noqa: E402
 
-TASKS = sorted(path for path in (ROOT / "tasks").iterdir() if path.name.endswith("_py") and (
-	path.name == "identity_py" or os.environ.get("PODIUM_EVERY_SAMPLE")))
+TASKS = sorted(
+	path
+	for path in (ROOT / "tasks").iterdir()
+	if path.name.endswith("_py")
+	and (path.name == "identity_py" or os.environ.get("PODIUM_EVERY_SAMPLE"))
+)
 chosen = []  # folder, sample and mode of each test that runs
 numbers = {}  # job number by sample
 
@@ -54,27 +59,42 @@ def by_worker(sample):
 		"SELECT t.name, m.case_index, m.spec, m.verdict, IF(t.name = 'test', HEX(m.message), '') "
 		"FROM measurements m "
 		f"JOIN stages t ON t.id = m.stage_id WHERE t.job_id = {number} ORDER BY t.position, "
-		"m.case_index")
+		"m.case_index"
+	)
 	stages = workers.sql(
-		f"SELECT name, verdict FROM stages WHERE job_id = {number} ORDER BY position")
+		f"SELECT name, verdict FROM stages WHERE job_id = {number} ORDER BY position"
+	)
 	return workers.job(number, columns), [list(row) for row in stages], [list(row) for row in cases]
 
 
 def by_check(folder, sample, mode):
 	seed = workers.sql(f"SELECT secret_seed FROM leaderboards WHERE name = '{folder.name}'")[0][0]
-	result = check(sample, "--mode", mode, "--json", "--gpu", "cpu",
-		*(("--seed", seed) if mode == "ranked" else ()), folder=folder).json
-	cases = [[
-		stage["stage"],
-		str(case["index"]), case["spec"], case["verdict"],
-		hex_of(case["message"]) if stage["stage"] == "test" else ""
-	] for stage in result["stages"] for case in stage["cases"]]
+	result = check(
+		sample,
+		"--mode",
+		mode,
+		"--json",
+		"--gpu",
+		"cpu",
+		*(("--seed", seed) if mode == "ranked" else ()),
+		folder=folder,
+	).json
+	cases = [
+		[
+			stage["stage"],
+			str(case["index"]),
+			case["spec"],
+			case["verdict"],
+			hex_of(case["message"]) if stage["stage"] == "test" else "",
+		]
+		for stage in result["stages"]
+		for case in stage["cases"]
+	]
 	stages = [[stage["stage"], stage["verdict"]] for stage in result["stages"]]
 	return [result["verdict"], hex_of(result["reason"]), result["engine"]], stages, cases
 
 
 def make_test(folder, sample, mode):
-
 	def compare():
 		if torch_lack():
 			raise Skip(torch_lack())

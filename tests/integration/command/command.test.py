@@ -2,6 +2,7 @@
 """The command podium with a whole Podium whose worker runs jobs on the CPU: signing in, fetching a
 task, submitting, waiting, resuming after being killed, and what it refuses. network.test.py covers
 failing networks."""
+
 import os
 import re
 import shutil
@@ -9,8 +10,19 @@ import signal
 import subprocess
 import sys
 
-from terminal import (HANG_S, PODIUM, ROOT, SETTINGS, begin, close, environment, file, in_terminal,
-	podium, scratch)
+from terminal import (
+	HANG_S,
+	PODIUM,
+	ROOT,
+	SETTINGS,
+	begin,
+	close,
+	environment,
+	file,
+	in_terminal,
+	podium,
+	scratch,
+)
 
 sys.path.insert(0, str(ROOT / "tests" / "integration" / "check"))
 import home  # noqa: E402
@@ -23,8 +35,9 @@ from tap import contains, equal, lacks, run, test  # noqa: E402
 
 scratch.chmod(0o755)
 PYTHON = quick_python(scratch)
-site = Instance(PODIUM_PYTHON=PYTHON, PODIUM_WORKER_NAME="here", PODIUM_WORKER_CPU="1",
-	PODIUM_LEASE_MS="5000")
+site = Instance(
+	PODIUM_PYTHON=PYTHON, PODIUM_WORKER_NAME="here", PODIUM_WORKER_CPU="1", PODIUM_LEASE_MS="5000"
+)
 ada, bob = Client(site.url), Client(site.url)
 PASSWORD = "a long password"
 HEAD = "#!POPCORN leaderboard small\n#!POPCORN gpus CPU\n\n"
@@ -73,10 +86,16 @@ def reads(process, words):
 def a_site_with_users_and_a_leaderboard():
 	for client, name in ((ada, "ada"), (bob, "bob")):
 		client.register(name)
-	load_task("small", definition=home.TASK + "gpus: [CPU]\ntemplates: {Python: template.py}\n",
-		more={"template.py": RIGHT})
-	tokens.update(ada=make_token(ada, "all", "read", "submit"),
-		reads=make_token(ada, "reads", "read"), bob=make_token(bob, "all", "read", "submit"))
+	load_task(
+		"small",
+		definition=home.TASK + "gpus: [CPU]\ntemplates: {Python: template.py}\n",
+		more={"template.py": RIGHT},
+	)
+	tokens.update(
+		ada=make_token(ada, "all", "read", "submit"),
+		reads=make_token(ada, "reads", "read"),
+		bob=make_token(bob, "all", "read", "submit"),
+	)
 
 
 # ---- signing in ----
@@ -85,9 +104,12 @@ def a_site_with_users_and_a_leaderboard():
 @test
 def a_token_is_pasted_once_and_kept_for_its_owner():
 	answer = good(
-		podium("login", site.url, "--name", "lab", "--with-token", stdin=tokens["ada"] + "\n"))
-	contains(answer.out,
-		f"Signed in to {site.url} as ada. The token may: read, submit. It does not expire.\n")
+		podium("login", site.url, "--name", "lab", "--with-token", stdin=tokens["ada"] + "\n")
+	)
+	contains(
+		answer.out,
+		f"Signed in to {site.url} as ada. The token may: read, submit. It does not expire.\n",
+	)
 	equal(SETTINGS.stat().st_mode & 0o777, 0o600)
 	contains(good(podium("list")).out, "small")
 	contains(good(podium("history", "--server", "lab")).out, "No submissions.")
@@ -102,8 +124,16 @@ def confirmed(process, **answer):
 	contains(ada.post("/device", [("code", page[1])]).words(), "Is this your terminal?")
 	return ada.post(
 		"/device",
-		list({"code": page[1], "name": "my terminal", "days": "30", "answer": "confirm",
-		**answer}.items()))
+		list(
+			{
+				"code": page[1],
+				"name": "my terminal",
+				"days": "30",
+				"answer": "confirm",
+				**answer,
+			}.items()
+		),
+	)
 
 
 @test
@@ -130,8 +160,12 @@ def a_terminal_that_is_refused_is_not_signed_in():
 
 @test
 def a_token_that_does_not_work_is_not_kept():
-	refused(podium("login", site.url, "--with-token", stdin="podium_" + "x" * 43), 4,
-		"unknown, expired or revoked", "Sign in again: podium login")
+	refused(
+		podium("login", site.url, "--with-token", stdin="podium_" + "x" * 43),
+		4,
+		"unknown, expired or revoked",
+		"Sign in again: podium login",
+	)
 	lacks(SETTINGS.read_text(), "[")
 
 
@@ -139,21 +173,34 @@ def a_token_that_does_not_work_is_not_kept():
 def without_a_token_only_public_data_is_shown():
 	contains(good(podium("list", PODIUM_SERVER=site.url)).out, "small")
 	for words in (["history"], ["submit", str(file(RIGHT))], ["cancel", "1"]):
-		refused(podium(*words, PODIUM_SERVER=site.url), 4,
-			f"You are not signed in to {site.url}. Sign in: podium login {site.url}")
+		refused(
+			podium(*words, PODIUM_SERVER=site.url),
+			4,
+			f"You are not signed in to {site.url}. Sign in: podium login {site.url}",
+		)
 
 
 @test
 def wrong_expired_and_weak_tokens_get_different_messages():
-	refused(as_ada("history", PODIUM_TOKEN="podium_" + "x" * 43), 4, "unknown, expired or revoked",
-		f"Sign in again: podium login {site.url}")
+	refused(
+		as_ada("history", PODIUM_TOKEN="podium_" + "x" * 43),
+		4,
+		"unknown, expired or revoked",
+		f"Sign in again: podium login {site.url}",
+	)
 	late = make_token(ada, "late", "read", days="1")
 	good(as_ada("history", PODIUM_TOKEN=late))
-	site.sql("UPDATE api_tokens SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE name = "
-		"'late'")
+	site.sql(
+		"UPDATE api_tokens SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE name = "
+		"'late'"
+	)
 	refused(as_ada("history", PODIUM_TOKEN=late), 4, "unknown, expired or revoked", "Sign in again")
-	refused(as_ada("submit", file(RIGHT), PODIUM_TOKEN=tokens["reads"]), 4,
-		"lacks the scope submit.", f"Make a token at {site.url}/account/tokens")
+	refused(
+		as_ada("submit", file(RIGHT), PODIUM_TOKEN=tokens["reads"]),
+		4,
+		"lacks the scope submit.",
+		f"Make a token at {site.url}/account/tokens",
+	)
 
 
 # ---- a task ----
@@ -163,8 +210,11 @@ def wrong_expired_and_weak_tokens_get_different_messages():
 def fetching_a_task_keeps_changed_files():
 	answer = good(as_ada("task", "small", "--to", scratch / "fetched"))
 	folder = scratch / "fetched"
-	for name, text in (("reference.py", home.REFERENCE), ("eval.py", home.HARNESS), ("template.py",
-		RIGHT)):
+	for name, text in (
+		("reference.py", home.REFERENCE),
+		("eval.py", home.HARNESS),
+		("template.py", RIGHT),
+	):
 		equal((folder / name).read_text(), text)
 		contains(answer.out, f"{folder}/{name}: new\n")
 	assert (folder / "task.yml").exists(), answer.out
@@ -174,11 +224,20 @@ def fetching_a_task_keeps_changed_files():
 	answer = good(as_ada("task", "small", "--to", folder))
 	contains(answer.out, f"{folder}/template.py: kept, because you changed it\n")
 	contains(answer.out, "1 file kept with your changes")
-	equal(((folder / "template.py").read_text(), (folder / "eval.py").read_text()),
-		("mine", home.HARNESS))
+	equal(
+		((folder / "template.py").read_text(), (folder / "eval.py").read_text()),
+		("mine", home.HARNESS),
+	)
 	checked = good(
-		podium("check", file(RIGHT), "--task", folder, PODIUM_PYTHON=PYTHON,
-		PODIUM_DEVICE_LOCKS=scratch))
+		podium(
+			"check",
+			file(RIGHT),
+			"--task",
+			folder,
+			PODIUM_PYTHON=PYTHON,
+			PODIUM_DEVICE_LOCKS=scratch,
+		)
+	)
 	contains(checked.out, "Passed.")
 
 
@@ -194,8 +253,9 @@ def a_submission_is_sent_waited_for_and_printed():
 	contains(answer.out, f"Submission {number} to small: ranked, mine.py, by ada, ")
 	contains(answer.out, "\nPassed. ")
 	contains(answer.out, "Note: the first\n")
-	contains(answer.out,
-		"  GPU  Result     Score  Rank\n  CPU  passed  2.000 ms     1  personal best\n")
+	contains(
+		answer.out, "  GPU  Result     Score  Rank\n  CPU  passed  2.000 ms     1  personal best\n"
+	)
 	contains(answer.out, "\nCPU, ranked: passed after ")
 	contains(answer.out, "  #  Shape                Time      Best     Worst  Runs\n")
 	contains(answer.out, f"\n{site.url}/submission/{number}\n")
@@ -204,16 +264,22 @@ def a_submission_is_sent_waited_for_and_printed():
 
 @test
 def a_verdict_is_an_exit_code():
-	for source, code, words in ((WRONG, 10, "Wrong answer."), (HEAD + "def custom_kernel(data)\n",
-		11, "Compile error."),
-		(HEAD + "def custom_kernel(data):\n    raise ValueError('not today')\n", 12,
-		"ValueError: not today")):
+	for source, code, words in (
+		(WRONG, 10, "Wrong answer."),
+		(HEAD + "def custom_kernel(data)\n", 11, "Compile error."),
+		(
+			HEAD + "def custom_kernel(data):\n    raise ValueError('not today')\n",
+			12,
+			"ValueError: not today",
+		),
+	):
 		answer = as_ada("submit", file(source), "--wait")
 		equal(answer.code, code)
 		contains(answer.out, words)
 	contains(
 		as_ada("submit", file(WRONG), "--wait").out,
-		"Test 2 of 2 failed (seed: 2): expected 2, got 7.\n")
+		"Test 2 of 2 failed (seed: 2): expected 2, got 7.\n",
+	)
 
 
 @test
@@ -229,8 +295,15 @@ def the_servers_answer_is_available_as_json():
 	answer = as_ada("submit", file(RIGHT), "--mode", "ranked", "--wait", "--json")
 	equal(answer.code, 0)
 	result = answer.json
-	equal((result["verdict"], result["mode"], result["jobs"][0]["gpu"],
-		result["jobs"][0]["stages"][-1]["name"]), ("passed", "ranked", "CPU", "ranked"))
+	equal(
+		(
+			result["verdict"],
+			result["mode"],
+			result["jobs"][0]["gpu"],
+			result["jobs"][0]["stages"][-1]["name"],
+		),
+		("passed", "ranked", "CPU", "ranked"),
+	)
 	tokens["second"] = str(result["id"])
 	equal(good(as_ada("show", result["id"], "--json")).json["id"], result["id"])
 	equal(good(as_ada("submit", file(RIGHT), "--json")).json["mode"], "test")
@@ -239,8 +312,11 @@ def the_servers_answer_is_available_as_json():
 
 @test
 def a_refused_submission_gets_the_servers_words():
-	refused(as_ada("submit", file("def custom_kernel(data):\n    return data\n")), 2,
-		"Name the leaderboard: --leaderboard NAME, or as the first line of")
+	refused(
+		as_ada("submit", file("def custom_kernel(data):\n    return data\n")),
+		2,
+		"Name the leaderboard: --leaderboard NAME, or as the first line of",
+	)
 	refused(as_ada("submit", file(""), "--leaderboard", "small"), 2, "The file is empty.")
 	refused(as_ada("submit", file(RIGHT, "mine.txt")), 2, "must end with .py, .cu, .cuh or .cpp")
 	refused(as_ada("submit", scratch / "none.py"), 2, "Cannot open", "No such file")
@@ -264,9 +340,14 @@ def the_only_gpu_need_not_be_named():
 def a_submission_is_shown_in_full():
 	first = tokens["first"]
 	shown = good(as_ada("show", first)).out
-	for part in ("CPU, compile: passed", "CPU, test: passed",
-		"  #  Case     Result\n  1  seed: 1  passed\n", "  Engine        custom\n",
-		"  Device        CPU\n", "  Finished      2"):
+	for part in (
+		"CPU, compile: passed",
+		"CPU, test: passed",
+		"  #  Case     Result\n  1  seed: 1  passed\n",
+		"  Engine        custom\n",
+		"  Device        CPU\n",
+		"  Finished      2",
+	):
 		contains(shown, part)
 	equal(good(as_ada("show", first, "--source")).out, RIGHT)
 	lacks(good(as_ada("status", first)).out, "compile")
@@ -297,7 +378,8 @@ def a_withdrawn_submission_can_be_restored():
 	contains(good(as_ada("status", tokens["first"])).out, "It is withdrawn")
 	contains(
 		good(as_ada("withdraw", tokens["first"], "--undo")).out,
-		f"Submission {tokens['first']} counts again.")
+		f"Submission {tokens['first']} counts again.",
+	)
 	contains(good(as_ada("ranking", "small")).out, "ada")
 	refused(as_ada("withdraw", tokens["second"], PODIUM_TOKEN=tokens["bob"]), 4, "podium:")
 
@@ -308,21 +390,28 @@ def a_withdrawn_submission_can_be_restored():
 @test
 def after_being_killed_waiting_resumes_by_the_number():
 	blocker = submitted(SLOW)
-	waiting = begin("submit", file(RIGHT, "second.py"), "--wait", PODIUM_SERVER=site.url,
-		PODIUM_TOKEN=tokens["ada"])
+	waiting = begin(
+		"submit",
+		file(RIGHT, "second.py"),
+		"--wait",
+		PODIUM_SERVER=site.url,
+		PODIUM_TOKEN=tokens["ada"],
+	)
 	said = reads(waiting, "CPU: queued, ")
 	number = re.search(r"Submission (\d+) to small", said)[1]
 	waiting.kill()
 	waiting.communicate(timeout=HANG_S)
-	going_on = begin("status", number, "--follow", PODIUM_SERVER=site.url,
-		PODIUM_TOKEN=tokens["ada"])
+	going_on = begin(
+		"status", number, "--follow", PODIUM_SERVER=site.url, PODIUM_TOKEN=tokens["ada"]
+	)
 	reads(going_on, "CPU: queued, ")
 	going_on.send_signal(signal.SIGINT)
 	equal(going_on.wait(HANG_S), 130)
 	contains(
 		going_on.communicate()[1],
 		f"Stopped waiting. Submission {number} continues. To wait again: podium status {number} "
-		"--follow\n")
+		"--follow\n",
+	)
 	contains(good(as_ada("cancel", blocker)).out, f"Submission {blocker} is cancelled")
 	again = as_ada("status", number, "--follow")
 	equal((again.code, as_ada("status", blocker).code), (0, 3))
@@ -332,8 +421,13 @@ def after_being_killed_waiting_resumes_by_the_number():
 @test
 def a_restarting_server_is_waited_for():
 	blocker = submitted(SLOW)
-	waiting = begin("submit", file(RIGHT, "second.py"), "--wait", PODIUM_SERVER=site.url,
-		PODIUM_TOKEN=tokens["ada"])
+	waiting = begin(
+		"submit",
+		file(RIGHT, "second.py"),
+		"--wait",
+		PODIUM_SERVER=site.url,
+		PODIUM_TOKEN=tokens["ada"],
+	)
 	reads(waiting, "CPU: queued, ")
 	site.stop()
 	reads(waiting, "nothing answers there; trying again in ")
@@ -369,13 +463,20 @@ def a_network_that_cuts_every_second_answer_is_good_enough():
 
 @test
 def a_terminal_gets_a_bar_and_the_result():
-	code, shown = in_terminal("submit", file(RIGHT), "--wait", PODIUM_SERVER=site.url,
-		PODIUM_TOKEN=tokens["ada"])
+	code, shown = in_terminal(
+		"submit", file(RIGHT), "--wait", PODIUM_SERVER=site.url, PODIUM_TOKEN=tokens["ada"]
+	)
 	equal(code, 0)
 	contains(shown, "\x1b[JCPU  [")
 	contains(shown, "\x1b[1;32mPassed.\x1b[0m")
-	_, shown = in_terminal("submit", file(RIGHT), "--wait", PODIUM_SERVER=site.url,
-		PODIUM_TOKEN=tokens["ada"], NO_COLOR="1")
+	_, shown = in_terminal(
+		"submit",
+		file(RIGHT),
+		"--wait",
+		PODIUM_SERVER=site.url,
+		PODIUM_TOKEN=tokens["ada"],
+		NO_COLOR="1",
+	)
 	contains(shown, "\nPassed. ")
 
 
@@ -393,8 +494,9 @@ def the_program_links_no_database_library():
 def commands_of(document):
 	"""The commands in the document's console blocks, each with the lines that it prints."""
 	found = []
-	for block in re.findall(r"^```console\n(.*?)^```", (ROOT / "docs" / document).read_text(),
-		re.M | re.S):
+	for block in re.findall(
+		r"^```console\n(.*?)^```", (ROOT / "docs" / document).read_text(), re.M | re.S
+	):
 		for piece in re.split(r"^\$ ", block, flags=re.M)[1:]:
 			command, *lines = piece.splitlines()
 			found.append((command, [line for line in lines if line.strip()]))
@@ -415,18 +517,29 @@ def run_as_documented(command, numbers):
 	for documented, real in numbers.items():
 		command = re.sub(rf"(?<=[ #]){documented}(?= |$)", real, command)
 	command = command.replace("https://podium.example.org", site.url).replace("H200", "CPU")
-	process = subprocess.Popen(["bash", "-c", command], cwd=scratch / "documented",
-		stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-		env=environment({
-		"PODIUM_PYTHON": PYTHON, "PODIUM_DEVICE_LOCKS": scratch,
-		"PATH": f"{PODIUM.parent}:{os.environ['PATH']}"
-		}))
+	process = subprocess.Popen(
+		["bash", "-c", command],
+		cwd=scratch / "documented",
+		stdin=subprocess.DEVNULL,
+		stdout=subprocess.PIPE,
+		stderr=subprocess.PIPE,
+		text=True,
+		env=environment(
+			{
+				"PODIUM_PYTHON": PYTHON,
+				"PODIUM_DEVICE_LOCKS": scratch,
+				"PATH": f"{PODIUM.parent}:{os.environ['PATH']}",
+			}
+		),
+	)
 	begun = ""
 	if command.startswith("podium login"):
 		begun = reads(process, "/device?code=")
 		code = re.search(r"code=(\S+)", begun)[1]
-		ada.post("/device", [("code", code), ("name", "documented"), ("days", "90"),
-			("answer", "confirm")])
+		ada.post(
+			"/device",
+			[("code", code), ("name", "documented"), ("days", "90"), ("answer", "confirm")],
+		)
 	out, err = process.communicate(timeout=HANG_S)
 	equal((command, process.returncode, err if process.returncode else ""), (command, 0, ""))
 	return begun + err + out
@@ -434,20 +547,25 @@ def run_as_documented(command, numbers):
 
 @test
 def every_command_of_the_first_steps_prints_what_the_page_shows():
-	load_task("vectoradd_py",
+	load_task(
+		"vectoradd_py",
 		definition=home.TASK + "gpus: [CPU]\ntemplates: {Python: template.py}\n",
-		more={"template.py": "def custom_kernel(data):\n    return data\n"})
+		more={"template.py": "def custom_kernel(data):\n    return data\n"},
+	)
 	(scratch / "documented").mkdir()
 	numbers = {}
 	for command, lines in commands_of("from-zero-to-ranked.md"):
 		said = run_as_documented(command, numbers)
 		if command.startswith("podium submit"):
 			documented = re.search(r"^(?:Submission )?(\d+)", "\n".join(lines), re.M)[1]
-			numbers[documented] = (re.search(r"^Submission (\d+) to", said, re.M)
-				or re.search(r"^(\d+)$", said, re.M))[1]
+			numbers[documented] = (
+				re.search(r"^Submission (\d+) to", said, re.M) or re.search(r"^(\d+)$", said, re.M)
+			)[1]
 		shown = [
-			masked(line) for line in said.replace(site.url, "https://podium.example.org").replace(
-			"CPU", "H200").splitlines()
+			masked(line)
+			for line in said.replace(site.url, "https://podium.example.org")
+			.replace("CPU", "H200")
+			.splitlines()
 		]
 		for line in lines:
 			if masked(line) not in shown:
@@ -461,27 +579,46 @@ def the_github_actions_job_needs_only_a_token():
 	steps = dict(re.findall(r"- name: (.+)\n(?: +if: .*\n)? +run: \|\n((?: {10}.*\n)+)", workflow))
 	equal(list(steps), ["Build podium", "Submit", "Show the result"])
 	packages = {
-		line.split("|")[0].strip()
-		for line in (ROOT / "packages.txt").read_text().splitlines()
+		line.split("|")[0].strip() for line in (ROOT / "packages.txt").read_text().splitlines()
 	}
-	wanted = re.search(r"--no-install-recommends ((?:.|\\\n)+?)\n +git",
-		steps["Build podium"])[1].replace("\\", " ").split()
+	wanted = (
+		re.search(r"--no-install-recommends ((?:.|\\\n)+?)\n +git", steps["Build podium"])[1]
+		.replace("\\", " ")
+		.split()
+	)
 	equal([name for name in wanted if name not in packages], [])
 	equal(re.findall(r"secrets\.(\w+)", workflow), ["PODIUM_TOKEN"])
-	summary, kernel = scratch / "summary", file(
-		"#!POPCORN leaderboard small\n#!POPCORN gpus CPU\ndef custom_kernel(data):\n    return "
-		"data\n", "repository/kernel.py")
-	for source, code in ((kernel.read_text(), 0),
-		(kernel.read_text().replace("return data", "return 7"), 10)):
+	summary, kernel = (
+		scratch / "summary",
+		file(
+			"#!POPCORN leaderboard small\n#!POPCORN gpus CPU\ndef custom_kernel(data):\n    return "
+			"data\n",
+			"repository/kernel.py",
+		),
+	)
+	for source, code in (
+		(kernel.read_text(), 0),
+		(kernel.read_text().replace("return data", "return 7"), 10),
+	):
 		kernel.write_text(source)
-		variables = environment({
-			"PODIUM_SERVER": site.url, "PODIUM_TOKEN": tokens["ada"],
-			"GITHUB_STEP_SUMMARY": summary, "PODIUM_SERVERS": scratch / "nothing",
-			"PATH": f"{PODIUM.parent}:{os.environ['PATH']}"
-		})
+		variables = environment(
+			{
+				"PODIUM_SERVER": site.url,
+				"PODIUM_TOKEN": tokens["ada"],
+				"GITHUB_STEP_SUMMARY": summary,
+				"PODIUM_SERVERS": scratch / "nothing",
+				"PATH": f"{PODIUM.parent}:{os.environ['PATH']}",
+			}
+		)
 		ended = [
-			subprocess.run(["bash", "-e", "-c", steps[name]], cwd=kernel.parent, env=variables,
-			capture_output=True, text=True) for name in ("Submit", "Show the result")
+			subprocess.run(
+				["bash", "-e", "-c", steps[name]],
+				cwd=kernel.parent,
+				env=variables,
+				capture_output=True,
+				text=True,
+			)
+			for name in ("Submit", "Show the result")
 		]
 		equal([step.returncode for step in ended], [code, 0])
 		lacks(ended[0].stderr + ended[1].stdout, tokens["ada"])
@@ -491,8 +628,10 @@ def the_github_actions_job_needs_only_a_token():
 
 @test
 def the_manual_the_help_and_the_completion_name_every_command_and_option():
-	manual, page = (ROOT / "docs" / "podium.md").read_text(), podium("manual").out.replace(
-		"\\-", "-")
+	manual, page = (
+		(ROOT / "docs" / "podium.md").read_text(),
+		podium("manual").out.replace("\\-", "-"),
+	)
 	shells = {shell: good(podium("completion", shell)).out for shell in ("bash", "zsh", "fish")}
 	commands = re.findall(r"^  ([a-z]+) +\S", good(podium("--help")).out, re.M)
 	assert len(commands) >= 15, commands
@@ -511,17 +650,28 @@ def the_manual_the_help_and_the_completion_name_every_command_and_option():
 				contains(shells["fish"], f"-l {option} ")
 	for name in re.findall(r"\.TP\n\\fB(PODIUM_\w+|\d+)\\fR", page):
 		contains(manual, f"`{name}`" if name.startswith("P") else f"| {name} |")
-	drawn = subprocess.run(["man", "--warnings", "-l", "-"], input=podium("manual").out,
-		capture_output=True, text=True) if shutil.which("man") else None
+	drawn = (
+		subprocess.run(
+			["man", "--warnings", "-l", "-"],
+			input=podium("manual").out,
+			capture_output=True,
+			text=True,
+		)
+		if shutil.which("man")
+		else None
+	)
 	equal(drawn.stderr if drawn else "", "")
 
 
 def completed(*words):
-	script = (f"source <({PODIUM} completion bash); COMP_WORDS=(podium {' '.join(words)}); "
+	script = (
+		f"source <({PODIUM} completion bash); COMP_WORDS=(podium {' '.join(words)}); "
 		f"COMP_CWORD={len(words)}; _podium 2> /dev/null; "
-		"echo \"${COMPREPLY[@]}\"")
-	answer = subprocess.run(["bash", "-c", script], capture_output=True, text=True, cwd=scratch,
-		env=environment())
+		'echo "${COMPREPLY[@]}"'
+	)
+	answer = subprocess.run(
+		["bash", "-c", script], capture_output=True, text=True, cwd=scratch, env=environment()
+	)
 	equal(answer.stderr, "")
 	return answer.stdout.split()
 
@@ -537,8 +687,14 @@ def bash_completes_commands_options_and_values():
 	for shell in ("zsh", "fish"):
 		if shutil.which(shell):
 			equal(
-				subprocess.run([shell, "-n"], input=podium("completion", shell).out,
-				capture_output=True, text=True).stderr, "")
+				subprocess.run(
+					[shell, "-n"],
+					input=podium("completion", shell).out,
+					capture_output=True,
+					text=True,
+				).stderr,
+				"",
+			)
 
 
 if __name__ == "__main__":

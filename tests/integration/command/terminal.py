@@ -1,4 +1,5 @@
 """Runs the command podium with private settings, through pipes or in a terminal."""
+
 import fcntl
 import os
 import pathlib
@@ -24,25 +25,43 @@ SETTINGS = scratch / "settings" / "config"
 def environment(changes=()):
 	inherited = {
 		name: value
-		for name, value in os.environ.items() if name not in ("NO_COLOR", "TERM",
-		"COLUMNS") and not name.startswith("PODIUM_") and not name.lower().endswith("_proxy")
+		for name, value in os.environ.items()
+		if name not in ("NO_COLOR", "TERM", "COLUMNS")
+		and not name.startswith("PODIUM_")
+		and not name.lower().endswith("_proxy")
 	}
 	return {
-		**inherited, "HOME": str(scratch), "PODIUM_SERVERS": str(SETTINGS), "PODIUM_RETRY_MS": "5",
-		**{name: str(value)
-		for name, value in dict(changes).items()}
+		**inherited,
+		"HOME": str(scratch),
+		"PODIUM_SERVERS": str(SETTINGS),
+		"PODIUM_RETRY_MS": "5",
+		**{name: str(value) for name, value in dict(changes).items()},
 	}
 
 
 def begin(*words, **variables):
-	return subprocess.Popen([PODIUM, *map(str, words)], stdin=subprocess.DEVNULL,
-		stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=scratch,
-		env=environment(variables), start_new_session=True)
+	return subprocess.Popen(
+		[PODIUM, *map(str, words)],
+		stdin=subprocess.DEVNULL,
+		stdout=subprocess.PIPE,
+		stderr=subprocess.PIPE,
+		text=True,
+		cwd=scratch,
+		env=environment(variables),
+		start_new_session=True,
+	)
 
 
 def podium(*words, stdin="", **variables):
-	answer = subprocess.run([PODIUM, *map(str, words)], input=stdin, capture_output=True, text=True,
-		cwd=scratch, env=environment(variables), timeout=HANG_S)
+	answer = subprocess.run(
+		[PODIUM, *map(str, words)],
+		input=stdin,
+		capture_output=True,
+		text=True,
+		cwd=scratch,
+		env=environment(variables),
+		timeout=HANG_S,
+	)
 	return Answer(answer.returncode, answer.stdout, answer.stderr)
 
 
@@ -51,8 +70,15 @@ def in_terminal(*words, columns=80, typed="", **variables):
 	contents. `typed`: text to type once podium has printed a colon."""
 	master, slave = pty.openpty()
 	fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-	process = subprocess.Popen([PODIUM, *map(str, words)], stdin=slave, stdout=slave, stderr=slave,
-		cwd=scratch, start_new_session=True, env=environment({"TERM": "xterm", **variables}))
+	process = subprocess.Popen(
+		[PODIUM, *map(str, words)],
+		stdin=slave,
+		stdout=slave,
+		stderr=slave,
+		cwd=scratch,
+		start_new_session=True,
+		env=environment({"TERM": "xterm", **variables}),
+	)
 	os.close(slave)
 	shown = b""
 	try:

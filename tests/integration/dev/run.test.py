@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """./run as people and service managers use it: starting, refusing to start, two side by side,
 Ctrl-C, kill -9, and data that survives."""
+
 import http.client
 import os
 import pathlib
@@ -48,18 +49,34 @@ def output(instance):
 def refused(before=(), **settings):
 	"""Runs a ./run that must refuse to start and exit. Returns its message."""
 	environment = {
-		**os.environ, "B": BUILD, "PODIUM_VAR": str(scratch / "refused"),
-		"PODIUM_PORT": str(free_port()), **settings
+		**os.environ,
+		"B": BUILD,
+		"PODIUM_VAR": str(scratch / "refused"),
+		"PODIUM_PORT": str(free_port()),
+		**settings,
 	}
-	answer = subprocess.run([*before, ROOT / "run"], cwd=ROOT, env=environment,
-		stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
+	answer = subprocess.run(
+		[*before, ROOT / "run"],
+		cwd=ROOT,
+		env=environment,
+		stdin=subprocess.DEVNULL,
+		capture_output=True,
+		text=True,
+		timeout=120,
+	)
 	equal(answer.returncode, 1)
 	return answer.stderr
 
 
 def admin(instance, *arguments, stdin=""):
-	return subprocess.run([instance.admin_program, *arguments], env=instance.environment,
-		input=stdin, capture_output=True, text=True, cwd=ROOT)
+	return subprocess.run(
+		[instance.admin_program, *arguments],
+		env=instance.environment,
+		input=stdin,
+		capture_output=True,
+		text=True,
+		cwd=ROOT,
+	)
 
 
 @test
@@ -69,8 +86,9 @@ def it_prints_its_address_and_the_file_of_the_first_password():
 	password = podium.var / "admin-password"
 	contains(output(podium), str(password))
 	equal(stat.S_IMODE(password.stat().st_mode), 0o600)
-	equal(podium.sql("SELECT name, role, must_change_password FROM users"),
-		[["admin", "admin", "1"]])
+	equal(
+		podium.sql("SELECT name, role, must_change_password FROM users"), [["admin", "admin", "1"]]
+	)
 
 
 @test
@@ -82,14 +100,18 @@ def the_database_is_private():
 	open_accounts = podium.sql(
 		"SELECT user FROM mysql.global_priv WHERE JSON_VALUE(priv, '$.plugin') <> 'unix_socket' "
 		"AND JSON_VALUE(priv, '$.authentication_string') = '' AND COALESCE(JSON_VALUE(priv, "
-		"'$.account_locked'), 0) <> 1")
+		"'$.account_locked'), 0) <> 1"
+	)
 	equal(open_accounts, [])
 
 
 @test
 def the_shipped_tasks_are_loaded():
-	shipped = sorted(folder.name for folder in (ROOT / "tasks").iterdir()
-		if (folder / "task.yml").exists() or (folder / "reference_code.py").exists())
+	shipped = sorted(
+		folder.name
+		for folder in (ROOT / "tasks").iterdir()
+		if (folder / "task.yml").exists() or (folder / "reference_code.py").exists()
+	)
 	equal([row[0] for row in podium.sql("SELECT name FROM leaderboards ORDER BY name")], shipped)
 
 
@@ -98,7 +120,8 @@ def a_second_start_on_the_same_data_is_refused_without_harm():
 	told = refused(PODIUM_VAR=str(podium.var))
 	contains(
 		told,
-		f"Podium runs on {podium.var} already (process {podium.process.pid}, port {podium.port})")
+		f"Podium runs on {podium.var} already (process {podium.process.pid}, port {podium.port})",
+	)
 	equal(health(podium), 200)
 
 
@@ -108,24 +131,30 @@ def a_port_in_use_is_reported_before_anything_is_written():
 		other.bind(("127.0.0.1", 0))
 		other.listen()
 		port = other.getsockname()[1]
-		contains(refused(PODIUM_PORT=str(port), PODIUM_VAR=str(scratch / "port")),
-			f"Another program uses port {port} on 127.0.0.1")
+		contains(
+			refused(PODIUM_PORT=str(port), PODIUM_VAR=str(scratch / "port")),
+			f"Another program uses port {port} on 127.0.0.1",
+		)
 	equal((scratch / "port").exists(), False)
 
 
 @test
 def an_invalid_port_is_refused():
-	contains(refused(PODIUM_PORT="80a"),
-		'The port must be a whole number from 1 to 65535, not "80a".')
+	contains(
+		refused(PODIUM_PORT="80a"), 'The port must be a whole number from 1 to 65535, not "80a".'
+	)
 	contains(refused(PODIUM_PORT="70000"), "The port must be a whole number from 1 to 65535")
 
 
 @test
 def a_path_that_cannot_work_is_refused():
-	contains(refused(PODIUM_VAR=str(scratch / ("long" * 25))),
-		"a socket's path may have at most 107; choose a shorter one")
-	contains(refused(PODIUM_VAR=str(scratch / "with space")),
-		"has a space, a quote or another character")
+	contains(
+		refused(PODIUM_VAR=str(scratch / ("long" * 25))),
+		"a socket's path may have at most 107; choose a shorter one",
+	)
+	contains(
+		refused(PODIUM_VAR=str(scratch / "with space")), "has a space, a quote or another character"
+	)
 	(scratch / "file").write_text("")
 	contains(refused(PODIUM_VAR=str(scratch / "file" / "var")), "Cannot create the folder")
 
@@ -149,8 +178,10 @@ def a_missing_tool_is_named():
 		for name in os.listdir(folder):
 			if name != "mariadb-install-db" and not (tools / name).is_symlink():
 				(tools / name).symlink_to(f"{folder}/{name}")
-	contains(refused(PATH=str(tools)),
-		"These programs are missing: mariadb-install-db. ./dev run installs what is needed.")
+	contains(
+		refused(PATH=str(tools)),
+		"These programs are missing: mariadb-install-db. ./dev run installs what is needed.",
+	)
 
 
 @test
@@ -234,8 +265,10 @@ def a_database_that_lacks_a_migration_is_migrated():
 
 @test
 def a_newer_database_is_refused_and_left_unchanged():
-	podium.sql("INSERT INTO schema_migrations (version, name, sha256) VALUES (9999, '9999_later', "
-		"REPEAT('x', 32))")
+	podium.sql(
+		"INSERT INTO schema_migrations (version, name, sha256) VALUES (9999, '9999_later', "
+		"REPEAT('x', 32))"
+	)
 	podium.stop()
 	told = refused(PODIUM_VAR=str(podium.var), PODIUM_PORT=str(podium.port))
 	contains(told, "The database is newer than this program: it has version 9999 (9999_later)")
@@ -246,10 +279,15 @@ def a_newer_database_is_refused_and_left_unchanged():
 @test
 def a_half_made_database_is_made_again():
 	var = scratch / "half"
-	process = subprocess.Popen([ROOT / "run"], cwd=ROOT, stdin=subprocess.DEVNULL,
-		stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-		env={**os.environ, "B": BUILD, "PODIUM_VAR": str(var),
-		"PODIUM_PORT": str(free_port())}, start_new_session=True)
+	process = subprocess.Popen(
+		[ROOT / "run"],
+		cwd=ROOT,
+		stdin=subprocess.DEVNULL,
+		stdout=subprocess.DEVNULL,
+		stderr=subprocess.DEVNULL,
+		env={**os.environ, "B": BUILD, "PODIUM_VAR": str(var), "PODIUM_PORT": str(free_port())},
+		start_new_session=True,
+	)
 	until(lambda: (var / "mariadb.new").exists())
 	os.killpg(process.pid, signal.SIGKILL)
 	process.wait()
@@ -276,10 +314,22 @@ def an_ordinary_user_can_run_it():
 	if os.geteuid() != 0:
 		raise Skip("this test runs as an ordinary user already")
 	become = [
-		"setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", "--no-new-privs", "--"
+		"setpriv",
+		"--reuid=nobody",
+		"--regid=nogroup",
+		"--clear-groups",
+		"--no-new-privs",
+		"--",
 	]
-	tree = readable_copy(ROOT, "run", "nginx.conf", "packaging/nginx", "static", "tasks",
-		*(path.relative_to(ROOT) for path in (ROOT / BUILD).glob("podium-*")))
+	tree = readable_copy(
+		ROOT,
+		"run",
+		"nginx.conf",
+		"packaging/nginx",
+		"static",
+		"tasks",
+		*(path.relative_to(ROOT) for path in (ROOT / BUILD).glob("podium-*")),
+	)
 	var = scratch / "nobody"
 	scratch.chmod(0o711)
 	var.mkdir()

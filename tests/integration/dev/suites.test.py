@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """tests/run in a made-up tree: which suites it chooses, what it builds for them, and what it prints
 at the end."""
+
 import os
 import pathlib
 import shutil
@@ -50,8 +51,13 @@ def tree():
 
 def ask(folder, *words, **environment):
 	"""The output of tests/run, and its exit code."""
-	answer = subprocess.run([folder / "tests" / "run", *words], capture_output=True, text=True,
-		stdin=subprocess.DEVNULL, env={**os.environ, "CI": "", **environment})
+	answer = subprocess.run(
+		[folder / "tests" / "run", *words],
+		capture_output=True,
+		text=True,
+		stdin=subprocess.DEVNULL,
+		env={**os.environ, "CI": "", **environment},
+	)
 	return answer.stdout + answer.stderr, answer.returncode
 
 
@@ -66,9 +72,14 @@ def made(folder):
 @test
 def suites_are_listed_and_nothing_is_built():
 	folder = tree()
-	equal(ask(folder, "--list"),
-		("release harness/bad\nrelease harness/good\nrelease integration/here/leaks\n"
-		"sanitize unit/one\nsanitize integration/here/leaks\n", 0))
+	equal(
+		ask(folder, "--list"),
+		(
+			"release harness/bad\nrelease harness/good\nrelease integration/here/leaks\n"
+			"sanitize unit/one\nsanitize integration/here/leaks\n",
+			0,
+		),
+	)
 	equal(ask(folder, "--list", "unit"), ("sanitize unit/one\n", 0))
 	equal((made(folder), (folder / "build").exists()), ([], False))
 
@@ -95,8 +106,10 @@ def a_failing_run_says_how_to_repeat_only_the_failed_suites():
 	text, code = ask(folder, "harness/")
 	equal(code, 1)
 	contains(
-		text, "Failed: release harness/bad.\nRepeat only these with: ./dev test --failed\n"
-		"1 passed, 1 failed, 1 skipped\n")
+		text,
+		"Failed: release harness/bad.\nRepeat only these with: ./dev test --failed\n"
+		"1 passed, 1 failed, 1 skipped\n",
+	)
 	equal(ask(folder, "--failed", "--list"), ("release harness/bad\n", 0))
 	ask(folder, "harness/good")  # running another suite that passes changes nothing
 	(folder / "mended").touch()
@@ -112,8 +125,9 @@ def a_sanitizers_report_fails_its_suite():
 	folder = tree()
 	text, code = ask(folder, "sanitize integration/here")
 	equal(code, 1)
-	contains(text,
-		"a sanitizer reported in build/test-logs/sanitize/integration-here-leaks.sanitizer")
+	contains(
+		text, "a sanitizer reported in build/test-logs/sanitize/integration-here-leaks.sanitizer"
+	)
 	contains(text, "Failed: sanitize integration/here/leaks.\n")
 	equal(ask(folder, "--failed", "--list")[0], "sanitize integration/here/leaks\n")
 
@@ -132,8 +146,10 @@ def suites_that_cannot_be_built_fail():
 def skipped_tests_are_listed_by_reason():
 	text, _ = ask(tree(), "harness/good", "unit/one")
 	contains(
-		text, "SKIPPED 1: nvml.h is not here\n    sanitize unit/one: headers\n"
-		"SKIPPED 1: there is no GPU\n    release harness/good: adds\n")
+		text,
+		"SKIPPED 1: nvml.h is not here\n    sanitize unit/one: headers\n"
+		"SKIPPED 1: there is no GPU\n    release harness/good: adds\n",
+	)
 
 
 @test

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Checks the docs: runs the commands in docs/*.md and README.md or compares them with the program's
 help, and checks settings, links and file names."""
+
 import pathlib
 import re
 import shlex
@@ -17,28 +18,44 @@ PROGRAMS = ("podium", "podium-admin", "podium-run", "podium-web", "podium-worker
 
 # Placeholders in the docs and what replaces them here. Other words of a command stay as they are.
 WORDS = {
-	"WORKER": "first", "[DEVICE]": "", "DEVICE": "GPU-1", "REASON": "It is hot.",
-	"LEADERBOARD": "small", "MODE": "test", "MOST": "5", "[HOURS]": "24", "UUID": "GPU-1",
-	"FOLDER": "tasks/vectoradd_py", "[GPU]": "", "GPU": "CPU", "NUMBER": "1", "NAME": "small",
-	"COUNT": "3", "SUBMISSION": "1"
+	"WORKER": "first",
+	"[DEVICE]": "",
+	"DEVICE": "GPU-1",
+	"REASON": "It is hot.",
+	"LEADERBOARD": "small",
+	"MODE": "test",
+	"MOST": "5",
+	"[HOURS]": "24",
+	"UUID": "GPU-1",
+	"FOLDER": "tasks/vectoradd_py",
+	"[GPU]": "",
+	"GPU": "CPU",
+	"NUMBER": "1",
+	"NAME": "small",
+	"COUNT": "3",
+	"SUBMISSION": "1",
 }
 
 # podium-admin commands that this test does not run, and why. It only compares them with the help.
 NOT_RUN = {
 	"podium-admin review release SUBMISSION GPU": "needs a result that is held; "
-	"tests/integration/admin", "podium-admin review reject SUBMISSION GPU REASON": "likewise",
+	"tests/integration/admin",
+	"podium-admin review reject SUBMISSION GPU REASON": "likewise",
 	"podium-admin rejudge start": "needs results to compute anew; tests/integration/site/rejudging",
-	"podium-admin rejudge show": "likewise", "podium-admin rejudge apply": "likewise",
+	"podium-admin rejudge show": "likewise",
+	"podium-admin rejudge apply": "likewise",
 	"podium-admin rejudge discard": "likewise",
 	"podium-admin gpu release": "needs a device that has stopped working; tests/faults/gpu",
 	"podium-admin task load": "needs a problem set; tests/integration/site/sets and "
-	"tests/integration/admin", "podium-admin migrate": "is run before all of this",
+	"tests/integration/admin",
+	"podium-admin migrate": "is run before all of this",
 	"podium-admin ranking": "is run at the end of this",
 	"podium-admin init": "asks about a whole host; tests/integration/admin and tests/scale/install",
 	"podium-admin worker invite": "needs certificates; tests/integration/hosts/registration",
 	"podium-admin worker revoke": "likewise",
 	"podium-admin backup": "writes where only an operator may; tests/integration/admin/backup",
-	"podium-admin restore": "likewise", "podium-admin restored": "likewise",
+	"podium-admin restore": "likewise",
+	"podium-admin restored": "likewise",
 	"podium-admin doctor": "takes as long as starting torch; tests/integration/run/host",
 }
 # Other programs. The test checks only that it knows their name, or an address in their arguments.
@@ -46,7 +63,6 @@ OTHERS = {"curl", "mariadb", "grep", "promtool", "export", "sed", "ncu", "git"}
 
 
 class Command:
-
 	def __init__(self, page, line, text, in_sentence=False):
 		self.where = f"{page.relative_to(ROOT)}:{line}"
 		self.text, self.in_sentence = text, in_sentence
@@ -62,8 +78,12 @@ class Command:
 		self.program = re.sub(r"^(build/release|worker-bundle)/", "", words[0]) if words else ""
 
 	def is_one(self):
-		return bool(self.program in PROGRAMS or self.program in OTHERS
-			or self.program in ("make", "./dev", "./run") or self.program.startswith("tests/"))
+		return bool(
+			self.program in PROGRAMS
+			or self.program in OTHERS
+			or self.program in ("make", "./dev", "./run")
+			or self.program.startswith("tests/")
+		)
 
 
 def blocks(page):
@@ -76,8 +96,13 @@ def blocks(page):
 			continue
 		if fence is not None and fence not in ("", "sh", "console"):
 			continue
-		text = line[2:] if fence == "console" and line.startswith("$ ") else line.strip(
-		) if fence in ("", "sh") or (fence is None and line.startswith("    ")) else None
+		text = (
+			line[2:]
+			if fence == "console" and line.startswith("$ ")
+			else line.strip()
+			if fence in ("", "sh") or (fence is None and line.startswith("    "))
+			else None
+		)
 		if text is None:
 			continue
 		before += text
@@ -106,8 +131,12 @@ ALL = list(commands())
 
 
 def help_of(*words):
-	answer = subprocess.run([BUILD / words[0], *words[1:], "--help"], capture_output=True,
-		text=True, env=database.environment)
+	answer = subprocess.run(
+		[BUILD / words[0], *words[1:], "--help"],
+		capture_output=True,
+		text=True,
+		env=database.environment,
+	)
 	equal((words, answer.returncode), (words, 0))
 	return answer.stdout
 
@@ -117,7 +146,8 @@ COMMANDS = re.findall(r"^  ([a-z]+) +[a-z]", HELP["podium"], re.M)
 HELP |= {f"podium {name}": help_of("podium", name) for name in COMMANDS}
 # The usage lines of podium-admin, each with its continuation lines.
 SIGNATURES = [
-	" ".join(line.split()) for line in re.sub(r"\|\n +", "| ", HELP["podium-admin"]).splitlines()
+	" ".join(line.split())
+	for line in re.sub(r"\|\n +", "| ", HELP["podium-admin"]).splitlines()
 	if re.match(r"  [a-z]", line)
 ]
 
@@ -129,8 +159,11 @@ def check_options(command, known):
 
 
 def check_podium(command):
-	if len(command.words
-			) > 1 and not command.words[1].startswith("-") and command.words[1] != "COMMAND":
+	if (
+		len(command.words) > 1
+		and not command.words[1].startswith("-")
+		and command.words[1] != "COMMAND"
+	):
 		equal((command.where, command.words[1] in COMMANDS), (command.where, True))
 		check_options(command, HELP[f"podium {command.words[1]}"])
 	else:
@@ -140,27 +173,38 @@ def check_podium(command):
 def check_admin(command):
 	words = command.words[1:]
 	fitting = [
-		line for line in SIGNATURES if line.split()[0] == words[0] and (len(words) == 1
-		or not re.match(r"[a-z]+( |$)", " ".join(line.split()[1:])) or words[1] in line.split()[1:])
+		line
+		for line in SIGNATURES
+		if line.split()[0] == words[0]
+		and (
+			len(words) == 1
+			or not re.match(r"[a-z]+( |$)", " ".join(line.split()[1:]))
+			or words[1] in line.split()[1:]
+		)
 	]
 	equal((command.where, command.text, bool(fitting)), (command.where, command.text, True))
 	check_options(command, "\n".join(fitting))
 
 
 def check_make(command):
-	words = command.words[1:command.words.index("&&"
-												)] if "&&" in command.words else command.words[1:]
+	words = (
+		command.words[1 : command.words.index("&&")] if "&&" in command.words else command.words[1:]
+	)
 	targets = [word for word in words if "=" not in word and not word.startswith("-")]
 	makefile = (ROOT / "Makefile").read_text()
 	for target in targets:
-		equal((command.where, target, bool(re.search(rf"^{re.escape(target)}:", makefile, re.M))),
-			(command.where, target, True))
+		equal(
+			(command.where, target, bool(re.search(rf"^{re.escape(target)}:", makefile, re.M))),
+			(command.where, target, True),
+		)
 
 
 def check_file(command):
 	path = ROOT / command.program
-	equal((command.where, command.program, any(path.parent.glob(path.name + "*"))),
-		(command.where, command.program, True))
+	equal(
+		(command.where, command.program, any(path.parent.glob(path.name + "*"))),
+		(command.where, command.program, True),
+	)
 
 
 def check_dev(command):
@@ -177,25 +221,33 @@ def check_curl(command):
 	for word in command.words[1:]:
 		if re.match(r"https?://", word):
 			path = re.sub(r"https?://[^/]+|\?.*", "", word) or "/"
-			equal((command.where, path, any(re.fullmatch(pattern, path) for pattern in patterns)),
-				(command.where, path, True))
+			equal(
+				(command.where, path, any(re.fullmatch(pattern, path) for pattern in patterns)),
+				(command.where, path, True),
+			)
 
 
 def check_sql(command):
 	"""Runs the command's SQL in a transaction and rolls back. A statement that creates the database
 	`podium` creates one of another name."""
 	statement = command.words[command.words.index("-e") + 1].replace(
-		"CREATE DATABASE podium ", "CREATE OR REPLACE DATABASE of_the_book ")
+		"CREATE DATABASE podium ", "CREATE OR REPLACE DATABASE of_the_book "
+	)
 	sql(f"START TRANSACTION; {statement}; ROLLBACK")
 
 
 CHECKS = {
-	"podium": check_podium, "podium-admin": check_admin, "make": check_make, "./dev": check_dev,
-	"curl": check_curl, "mariadb": check_sql,
-	"podium-run": lambda command: check_options(command, HELP["podium-run"]), **{
-	name: lambda command: check_options(command, "")
-	for name in ("podium-web", "podium-worker", "podium-hooks")
-	}
+	"podium": check_podium,
+	"podium-admin": check_admin,
+	"make": check_make,
+	"./dev": check_dev,
+	"curl": check_curl,
+	"mariadb": check_sql,
+	"podium-run": lambda command: check_options(command, HELP["podium-run"]),
+	**{
+		name: lambda command: check_options(command, "")
+		for name in ("podium-web", "podium-worker", "podium-hooks")
+	},
 }
 
 
@@ -216,10 +268,17 @@ def each_command_is_known_to_its_program():
 @test
 def a_wrong_command_is_found():
 	page = ROOT / "README.md"
-	for text in ("podium-admin worker drian WORKER", "podium-admin task load --dry",
-		"podium submit x.py --wiat", "podium sumbit x.py", "make tset", "./dev tset",
-		"podium-run --wals", "curl http://127.0.0.1:8080/metrix",
-		"mariadb podium -e 'DELETE FROM audit_logs'"):
+	for text in (
+		"podium-admin worker drian WORKER",
+		"podium-admin task load --dry",
+		"podium submit x.py --wiat",
+		"podium sumbit x.py",
+		"make tset",
+		"./dev tset",
+		"podium-run --wals",
+		"curl http://127.0.0.1:8080/metrix",
+		"mariadb podium -e 'DELETE FROM audit_logs'",
+	):
 		command = Command(page, 1, text)
 		try:
 			CHECKS[command.program](command)
@@ -231,49 +290,78 @@ def a_wrong_command_is_found():
 @test
 def admin_commands_do_what_the_docs_say():
 	load_task()
-	sql("INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('first', '0', "
+	sql(
+		"INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('first', '0', "
 		"'{}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3)); "
 		"INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, "
 		"compute_capability, seen_at) "
-		"SELECT id, 'GPU-1', 'CPU', 'x', 1, '1', '', UTC_TIMESTAMP(3) FROM workers")
+		"SELECT id, 'GPU-1', 'CPU', 'x', 1, '1', '', UTC_TIMESTAMP(3) FROM workers"
+	)
 	submit()
 	ran = 0
 	for command in ALL:
 		plain = " ".join(command.words).replace("build/release/", "")
-		if command.program != "podium-admin" or any(plain.startswith(name)
-			for name in NOT_RUN) or command.in_sentence:
+		if (
+			command.program != "podium-admin"
+			or any(plain.startswith(name) for name in NOT_RUN)
+			or command.in_sentence
+		):
 			continue
 		words = [word for word in (WORDS.get(word, word) for word in command.words[1:]) if word]
 		if words[:2] == ["worker", "resume"]:
-			words = ["worker", "resume", "first"
-						] if sql("SELECT 1 FROM pauses WHERE uuid = ''") else [
-				"worker", "resume", "first", "GPU-1"
-						]
-		answer = subprocess.run([BUILD / "podium-admin", *words], cwd=ROOT, capture_output=True,
-			text=True, env=database.environment)
-		equal((command.where, words, answer.returncode, answer.stderr),
-			(command.where, words, 0, ""))
+			words = (
+				["worker", "resume", "first"]
+				if sql("SELECT 1 FROM pauses WHERE uuid = ''")
+				else ["worker", "resume", "first", "GPU-1"]
+			)
+		answer = subprocess.run(
+			[BUILD / "podium-admin", *words],
+			cwd=ROOT,
+			capture_output=True,
+			text=True,
+			env=database.environment,
+		)
+		equal(
+			(command.where, words, answer.returncode, answer.stderr), (command.where, words, 0, "")
+		)
 		ran += 1
 	equal(ran >= 8, True)
 	admin("ranking", "rebuild")
 	for name in NOT_RUN:
-		equal((name,
-			any(" ".join(command.words).replace("build/release/", "").startswith(name)
-			for command in ALL) or name.split()[1] in ("migrate", "ranking")), (name, True))
+		equal(
+			(
+				name,
+				any(
+					" ".join(command.words).replace("build/release/", "").startswith(name)
+					for command in ALL
+				)
+				or name.split()[1] in ("migrate", "ranking"),
+			),
+			(name, True),
+		)
 
 
 @test
 def each_setting_in_the_docs_exists():
-	known = set(re.findall(r"PODIUM_[A-Z_]+", HELP["podium-admin"] +
-		HELP["podium-run"])) | {"PODIUM_CONFIG", "PODIUM_PORT", "PODIUM_VAR"}
+	known = set(re.findall(r"PODIUM_[A-Z_]+", HELP["podium-admin"] + HELP["podium-run"])) | {
+		"PODIUM_CONFIG",
+		"PODIUM_PORT",
+		"PODIUM_VAR",
+	}
 	others = "".join(
-		path.read_text(errors="replace") for folder in ("cli", "harness", "tests", "worker", "lib")
-		for path in (ROOT / folder).rglob("*") if path.suffix in (".c", ".h", ".py", ".mjs",
-		"") and path.is_file() and "node_modules" not in path.parts)
+		path.read_text(errors="replace")
+		for folder in ("cli", "harness", "tests", "worker", "lib")
+		for path in (ROOT / folder).rglob("*")
+		if path.suffix in (".c", ".h", ".py", ".mjs", "")
+		and path.is_file()
+		and "node_modules" not in path.parts
+	)
 	for page in PAGES:
 		for name in set(re.findall(r"\bPODIUM_[A-Z_]*[A-Z]\b", page.read_text())) - known:
-			equal((page.name, name, f'"{name}"' in others or f"{name}=" in others),
-				(page.name, name, True))
+			equal(
+				(page.name, name, f'"{name}"' in others or f"{name}=" in others),
+				(page.name, name, True),
+			)
 
 
 def slug(heading):
@@ -303,7 +391,8 @@ def every_named_file_exists():
 	for page in PAGES:
 		for name in re.findall(
 			r"`((?:lib|cgi|worker|hooks|cli|sql|tests|packaging|templates|static)/[\w./-]*\w)`",
-			page.read_text()):
+			page.read_text(),
+		):
 			there = any((ROOT / name).parent.glob((ROOT / name).name + "*"))
 			equal((page.name, name, there), (page.name, name, True))
 

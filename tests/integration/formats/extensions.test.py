@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Submissions that build a library while they are imported, in every usual way. The isolated engine
 judges them on the CPU."""
+
 import functools
 import pathlib
 import subprocess
@@ -37,14 +38,20 @@ extern "C" void add(const float *a, const float *b, float *sum, long size)
 }
 """
 # load_inline includes torch's headers and adds the module.
-TENSORS = ADD.replace('extern "C"', "static") + """
+TENSORS = (
+	ADD.replace('extern "C"', "static")
+	+ """
 void add_tensors(torch::Tensor a, torch::Tensor b, torch::Tensor sum)
 {
 	add(a.data_ptr<float>(), b.data_ptr<float>(), sum.data_ptr<float>(), sum.numel());
 }
 """
+)
 # A module of Python without torch's headers, which take ten seconds to compile.
-BOUND = "#include <pybind11/pybind11.h>\n" + ADD + """
+BOUND = (
+	"#include <pybind11/pybind11.h>\n"
+	+ ADD
+	+ """
 static void add_tensors(unsigned long a, unsigned long b, unsigned long sum, long size)
 {
 	add((const float *)a, (const float *)b, (float *)sum, size);
@@ -54,6 +61,7 @@ PYBIND11_MODULE(NAME, module)
 	module.def("add_tensors", &add_tensors);
 }
 """
+)
 CALL = """
 def custom_kernel(data):
     library.add_tensors(*data)
@@ -80,7 +88,10 @@ LOAD_INLINE = submission(
 	"""
 	from torch.utils.cpp_extension import load_inline
 	library = load_inline("inlined", SOURCE, functions=["add_tensors"])
-	""", TENSORS, CALL)
+	""",
+	TENSORS,
+	CALL,
+)
 LOAD = submission(
 	"""
 	import os, pathlib
@@ -90,7 +101,10 @@ LOAD = submission(
 	(folder / "library.h").write_text(SOURCE)
 	(folder / "module.cpp").write_text('#include "library.h"\\n')
 	library = load("loaded", [str(folder / "module.cpp")], extra_cflags=["-O1"])
-	""", BOUND.replace("NAME", "TORCH_EXTENSION_NAME"), CALL_BOUND)
+	""",
+	BOUND.replace("NAME", "TORCH_EXTENSION_NAME"),
+	CALL_BOUND,
+)
 BY_PYBIND11 = submission(
 	"""
 	import importlib.util, subprocess, sysconfig, tempfile
@@ -102,7 +116,10 @@ BY_PYBIND11 = submission(
 	found = importlib.util.spec_from_file_location("bound", f"{folder}/bound.so")
 	library = importlib.util.module_from_spec(found)
 	found.loader.exec_module(library)
-	""", BOUND.replace("NAME", "bound"), CALL_BOUND)
+	""",
+	BOUND.replace("NAME", "bound"),
+	CALL_BOUND,
+)
 
 
 def by_ctypes(command, ending):
@@ -114,7 +131,10 @@ def by_ctypes(command, ending):
 		subprocess.run({command} + ["-shared", folder + "/add{ending}", "-o", folder + "/add.so"],
 		    check=True)
 		library = ctypes.CDLL(folder + "/add.so")
-		""", ADD, BY_POINTER)
+		""",
+		ADD,
+		BY_POINTER,
+	)
 
 
 BY_CTYPES = by_ctypes('["g++", "-O1", "-fPIC"]', ".cpp")
@@ -124,14 +144,20 @@ BY_NVCC = by_ctypes('["nvcc", "-Xcompiler", "-fPIC"]', ".cu")
 @functools.lru_cache(None)
 def headers_lack(header):
 	"""The reason why a library that includes the header cannot be built here, or None."""
-	find = ("import sysconfig; from torch.utils.cpp_extension import include_paths; "
+	find = (
+		"import sysconfig; from torch.utils.cpp_extension import include_paths; "
 		"print(' '.join('-I' + path for path in [*include_paths(), "
-		"sysconfig.get_paths()['include']]))")
+		"sysconfig.get_paths()['include']]))"
+	)
 	answer = subprocess.run([PYTHON, "-c", find], capture_output=True, text=True)
 	if answer.returncode:
 		return f"{PYTHON} cannot import torch"
-	answer = subprocess.run(["g++", "-E", "-x", "c++", *answer.stdout.split(), "-"],
-		input=f"#include <{header}>\n", capture_output=True, text=True)
+	answer = subprocess.run(
+		["g++", "-E", "-x", "c++", *answer.stdout.split(), "-"],
+		input=f"#include <{header}>\n",
+		capture_output=True,
+		text=True,
+	)
 	return f"{header} is not there" if answer.returncode else None
 
 
@@ -143,16 +169,30 @@ def runner():
 def judge(text):
 	names = ("eval.py", "utils.py")
 	definition = task(
-		engine="", tests=["size: 100; seed: 1"], benchmarks=["size: 1000; seed: 2"], files=[
-		*({"name": name, "source": "@STOCK@", "is_submission": False} for name in names),
-		{"name": "reference.py", "source": "reference.py", "is_submission": False},
-		{"name": "submission.py", "source": "@SUBMISSION@", "is_submission": True}
-		], test_timeout_s=200, ranked_timeout_s=200)
-	files = [{"path": "reference.py", "text": REFERENCE},
-		{"path": "utils.py", "text": (ROOT / "harness" / "utils.py").read_text()}]
+		engine="",
+		tests=["size: 100; seed: 1"],
+		benchmarks=["size: 1000; seed: 2"],
+		files=[
+			*({"name": name, "source": "@STOCK@", "is_submission": False} for name in names),
+			{"name": "reference.py", "source": "reference.py", "is_submission": False},
+			{"name": "submission.py", "source": "@SUBMISSION@", "is_submission": True},
+		],
+		test_timeout_s=200,
+		ranked_timeout_s=200,
+	)
+	files = [
+		{"path": "reference.py", "text": REFERENCE},
+		{"path": "utils.py", "text": (ROOT / "harness" / "utils.py").read_text()},
+	]
 	runner().send(
-		job(text, (ROOT / "harness" / "eval.py").read_text(), mode="ranked", files=files,
-		definition=definition))
+		job(
+			text,
+			(ROOT / "harness" / "eval.py").read_text(),
+			mode="ranked",
+			files=files,
+			definition=definition,
+		)
+	)
 	return runner().result()
 
 

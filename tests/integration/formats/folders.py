@@ -4,6 +4,7 @@ Each folder lies next to a folder `common`, whose files several tasks share. Its
 of Podium's own keys. The evals here (evals/) are small and need no torch. Their times come from a
 table, so that a test can compute the expected results by hand. The file traits.py holds what
 differs between the variants."""
+
 import json
 import pathlib
 import textwrap
@@ -33,7 +34,7 @@ TRAITS = {
 	"DEVICE": True,
 }
 
-REFERENCE = '''
+REFERENCE = """
 import sys
 
 def nanoseconds(size, run):
@@ -52,7 +53,7 @@ def check_implementation(data, output):
 		if wanted != got:
 			return WRONG
 	return RIGHT
-'''
+"""
 MISMATCH = 'f"mismatch found! element {index}: wanted {wanted}, got {got}"'
 MISMATCH_LINES = 'f"mismatch found!\\n  element {index}: wanted {wanted}, got {got}"'
 ANSWERS = {  # what check_implementation returns for (a wrong answer, a right answer)
@@ -61,28 +62,35 @@ ANSWERS = {  # what check_implementation returns for (a wrong answer, a right an
 	"text": (MISMATCH_LINES, '""'),
 }
 UTILS = "import random\n\ndef set_seed(seed):\n\trandom.seed(seed)\n"
-TYPES = ("from typing import TypedDict\n"
+TYPES = (
+	"from typing import TypedDict\n"
 	"\n"
 	"input_t = output_t = list\n"
 	"\n"
 	"class TestSpec(TypedDict):\n"
 	"\tsize: int\n"
-	"\tseed: int\n")
+	"\tseed: int\n"
+)
 
 # ---- submissions ----
-RIGHT = ("from task import input_t, output_t\n"
+RIGHT = (
+	"from task import input_t, output_t\n"
 	"\n"
 	"def custom_kernel(data: input_t) -> output_t:\n"
-	"\treturn [2 * value for value in data]\n")
+	"\treturn [2 * value for value in data]\n"
+)
 RIGHT_BARE = "def custom_kernel(data):\n\treturn [2 * value for value in data]\n"
-WRONG = ("def custom_kernel(data):\n"
-	"\treturn [2 * value if index != 2 else -1 for index, value in enumerate(data)]\n")
-WRONG_WHEN_TIMED = ("def custom_kernel(data):\n"
-	"\treturn [2 * value if len(data) < 100 else -1 for value in data]\n")
+WRONG = (
+	"def custom_kernel(data):\n"
+	"\treturn [2 * value if index != 2 else -1 for index, value in enumerate(data)]\n"
+)
+WRONG_WHEN_TIMED = (
+	"def custom_kernel(data):\n\treturn [2 * value if len(data) < 100 else -1 for value in data]\n"
+)
 RAISING = "def custom_kernel(data):\n\treturn [1 // 0 for value in data]\n"
 
 # The same task in CUDA C++. The code runs on the host, so that a test needs nvcc but no GPU.
-CU_TYPES = '''#pragma once
+CU_TYPES = """#pragma once
 #include <array>
 #include <string>
 #include <vector>
@@ -90,8 +98,8 @@ using input_t = std::vector<int>;
 using output_t = std::vector<int>;
 constexpr std::array<const char *, 3> ArgumentNames = {"size", "seed", "offset"};
 struct TestReporter { std::string message; };
-'''
-CU_REFERENCE = '''
+"""
+CU_REFERENCE = """
 static input_t generate_input(int size, int seed, int offset)
 {
 	input_t data;
@@ -108,8 +116,8 @@ static void check_implementation(TestReporter &reporter, const input_t &data,
 			reporter.message = "mismatch found! element " + std::to_string(i) + ": wanted "
 				+ std::to_string(2 * data[i]);
 }
-'''
-CU_RIGHT = '''#include "task.h"
+"""
+CU_RIGHT = """#include "task.h"
 
 output_t custom_kernel(input_t data)
 {
@@ -117,7 +125,7 @@ output_t custom_kernel(input_t data)
 		value *= 2;
 	return data;
 }
-'''
+"""
 
 TESTS = [{"size": 3, "seed": 5}, {"size": 8, "seed": 6635}]
 BENCHMARKS = [{"size": 100, "seed": 1}, {"size": 400, "seed": 2}, {"size": 1600, "seed": 3}]
@@ -132,8 +140,14 @@ def traits(**changes):
 	return "".join(f"{name} = {value!r}\n" for name, value in {**TRAITS, **changes}.items())
 
 
-def definition(files, main="eval.py", tests=TESTS, benchmarks=BENCHMARKS,
-	templates="{Python: submission.py}", **keys):
+def definition(
+	files,
+	main="eval.py",
+	tests=TESTS,
+	benchmarks=BENCHMARKS,
+	templates="{Python: submission.py}",
+	**keys,
+):
 	"""Returns a task.yml. Its cases are in JSON, which is valid YAML, because most authors write
 	cases like this."""
 	config = keys.pop("config", f"\n  main: {main}")
@@ -152,10 +166,15 @@ def definition(files, main="eval.py", tests=TESTS, benchmarks=BENCHMARKS,
 		benchmarks:
 		{benchmarks}
 		""").format(
-		files="".join(f'  - {{"name": "{name}", "source": "{source}"}}\n'
-		for name, source in files), lang=keys.pop("lang", "py"), config=config, templates=templates,
+		files="".join(
+			f'  - {{"name": "{name}", "source": "{source}"}}\n' for name, source in files
+		),
+		lang=keys.pop("lang", "py"),
+		config=config,
+		templates=templates,
 		tests="".join(f"  - {json.dumps(case)}\n" for case in tests),
-		benchmarks="".join(f"  - {json.dumps(case)}\n" for case in benchmarks))
+		benchmarks="".join(f"  - {json.dumps(case)}\n" for case in benchmarks),
+	)
 	return text + "".join(f"{key}: {value}\n" for key, value in keys.items())
 
 
@@ -169,22 +188,31 @@ def make(top, eval, answers="tuple", helpers=True, **rest):
 	"""Writes a task below `top`. The eval, and with `helpers` utils and types, come from the folder
 	`common`. Arguments that name a trait set it; all others are keys of task.yml."""
 	changes = {name: rest.pop(name) for name in list(rest) if name in TRAITS}
-	files = [("submission.py", "@SUBMISSION@"), ("reference.py", "reference.py"),
-		("traits.py", "traits.py"), ("eval.py", f"../common/{eval}")]
+	files = [
+		("submission.py", "@SUBMISSION@"),
+		("reference.py", "reference.py"),
+		("traits.py", "traits.py"),
+		("eval.py", f"../common/{eval}"),
+	]
 	# The eval itself, and not traits.py, contains the value of WORDS.
 	common = {
-		f"common/{eval}": (EVALS / eval).read_text().replace("traits.WORDS",
-		repr(changes.pop("WORDS", {})))
+		f"common/{eval}": (EVALS / eval)
+		.read_text()
+		.replace("traits.WORDS", repr(changes.pop("WORDS", {})))
 	}
 	if helpers:
 		files += [("task.py", "../common/task.py"), ("utils.py", "../common/utils.py")]
 		common.update({"common/task.py": TYPES, "common/utils.py": UTILS})
 	write(
-		top, {
-		**common, "numbers/task.yml": definition(files, **
-		rest), "numbers/reference.py": reference(answers), "numbers/traits.py": traits(**changes),
-		"numbers/submission.py": RIGHT if helpers else RIGHT_BARE
-		})
+		top,
+		{
+			**common,
+			"numbers/task.yml": definition(files, **rest),
+			"numbers/reference.py": reference(answers),
+			"numbers/traits.py": traits(**changes),
+			"numbers/submission.py": RIGHT if helpers else RIGHT_BARE,
+		},
+	)
 	return top
 
 
@@ -194,13 +222,20 @@ def make_cu(top, submission=CU_RIGHT, config=None, **rest):
 		key: [{**case, "offset": 7} for case in cases]
 		for key, cases in (("tests", TESTS), ("benchmarks", BENCHMARKS))
 	}
-	files = [(name, name)
-		for name in ("eval.cu", "task.h", "reference.cuh")] + [("submission.cu", "@SUBMISSION@")]
+	files = [(name, name) for name in ("eval.cu", "task.h", "reference.cuh")] + [
+		("submission.cu", "@SUBMISSION@")
+	]
 	config = config or "\n  sources: [eval.cu, submission.cu]"
 	write(
-		top, {
-		"task.yml": definition(files, lang="cu", config=config, templates="{CUDA: template.cu}", **
-		cases, **rest), "task.h": CU_TYPES, "eval.cu":
-		(EVALS / "eval.cu").read_text(), "reference.cuh": CU_REFERENCE, "template.cu": submission
-		})
+		top,
+		{
+			"task.yml": definition(
+				files, lang="cu", config=config, templates="{CUDA: template.cu}", **cases, **rest
+			),
+			"task.h": CU_TYPES,
+			"eval.cu": (EVALS / "eval.cu").read_text(),
+			"reference.cuh": CU_REFERENCE,
+			"template.cu": submission,
+		},
+	)
 	return top

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Task folders of every form in use, read by the code that reads uploads and run by podium-run on
 the CPU."""
+
 import functools
 import json
 import os
@@ -32,16 +33,20 @@ TWO_GPUS = {**GPU, "uuid": GPU["uuid"] + "," + GPU["uuid"].replace("0", "1")}
 
 def check(folder):
 	"""The output of `podium-admin task check` for a folder or a zip."""
-	return subprocess.run([BUILD / "podium-admin", "task", "check", folder], capture_output=True,
-		text=True)
+	return subprocess.run(
+		[BUILD / "podium-admin", "task", "check", folder], capture_output=True, text=True
+	)
 
 
 def read(folder):
 	"""The jobs for the templates of a folder, as podium-run gets them."""
 	answer = check(folder)
 	equal((answer.returncode, answer.stderr), (0, ""))
-	answer = subprocess.run([BUILD / "tests" / "integration" / "harness" / "test_jobs", folder],
-		capture_output=True, text=True)
+	answer = subprocess.run(
+		[BUILD / "tests" / "integration" / "harness" / "test_jobs", folder],
+		capture_output=True,
+		text=True,
+	)
 	equal((answer.returncode, answer.stderr), (0, ""))
 	return [json.loads(line) for line in answer.stdout.splitlines()]
 
@@ -62,9 +67,15 @@ class Task:
 
 	def run(self, submission, mode="ranked", device=CPU, on=cold):
 		message = {
-			"id": 17, "mode": mode, "device": device, "task": self.definition, "files": self.files,
-			"submission": {"name": "mine.py",
-			"text": submission}, "python": PYTHON, "nvcc": NVCC, "engine": self.engine
+			"id": 17,
+			"mode": mode,
+			"device": device,
+			"task": self.definition,
+			"files": self.files,
+			"submission": {"name": "mine.py", "text": submission},
+			"python": PYTHON,
+			"nvcc": NVCC,
+			"engine": self.engine,
 		}
 		if mode == "ranked":
 			message["secret_seed"] = SECRET
@@ -77,8 +88,8 @@ def folder_of(name):
 	"""Writes the folder of a variant."""
 	return folders.make(
 		scratch / name,
-		**{key: value
-		for key, value in VARIANTS[name].items() if not key.startswith("_")})
+		**{key: value for key, value in VARIANTS[name].items() if not key.startswith("_")},
+	)
 
 
 @functools.lru_cache(None)
@@ -106,7 +117,8 @@ def expect(result, verdict, *parts):
 def inputs(result, position=1):
 	"""The arguments of each call of generate_input, in order."""
 	return [
-		line[7:].strip() for line in result.log("stdout", position).splitlines()
+		line[7:].strip()
+		for line in result.log("stdout", position).splitlines()
 		if line.startswith("input: ")
 	]
 
@@ -141,43 +153,103 @@ def with_all(cases, **arguments):
 # {name: an eval, its traits, and keys of task.yml}. Keys with an underscore give the expected
 # outcome where it is unusual.
 VARIANTS = {
-	"a pool with a process for each GPU": dict(eval="pooled.py", KEY="[a-zA-Z_]+",
-	POOL="POPCORN_GPUS", ranking_by="geom"), "a pool of one": dict(eval="pooled.py",
-	LEADERBOARD_FAILS_WITH=0, ranking_by="geom"), "a pool of one and words in cases": dict(
-	eval="pooled.py", ranking_by="mean", tests=with_all(folders.TESTS, distribution="normal"),
-	benchmarks=with_all(folders.BENCHMARKS, distribution="cauchy")),
-	"a pool of one and a check that must return two": dict(eval="pooled.py", answers="message",
-	_shows="the first is "), "no pool": dict(eval="alone.py", answers="text", _keeps_seeds=True,
-	_extremes=False, _last_only=True), "no pool and much said": dict(eval="alone.py",
-	answers="text", SAYS=("keys", "values"), LEADERBOARD_CHECKS=True, LEADERBOARD_FAILS_WITH=0,
-	ranking_by="last", _keeps_seeds=True, _extremes=False, _last_only=True),
+	"a pool with a process for each GPU": dict(
+		eval="pooled.py", KEY="[a-zA-Z_]+", POOL="POPCORN_GPUS", ranking_by="geom"
+	),
+	"a pool of one": dict(eval="pooled.py", LEADERBOARD_FAILS_WITH=0, ranking_by="geom"),
+	"a pool of one and words in cases": dict(
+		eval="pooled.py",
+		ranking_by="mean",
+		tests=with_all(folders.TESTS, distribution="normal"),
+		benchmarks=with_all(folders.BENCHMARKS, distribution="cauchy"),
+	),
+	"a pool of one and a check that must return two": dict(
+		eval="pooled.py", answers="message", _shows="the first is "
+	),
+	"no pool": dict(
+		eval="alone.py", answers="text", _keeps_seeds=True, _extremes=False, _last_only=True
+	),
+	"no pool and much said": dict(
+		eval="alone.py",
+		answers="text",
+		SAYS=("keys", "values"),
+		LEADERBOARD_CHECKS=True,
+		LEADERBOARD_FAILS_WITH=0,
+		ranking_by="last",
+		_keeps_seeds=True,
+		_extremes=False,
+		_last_only=True,
+	),
 	"identifiers and words of truth": dict(
-	eval="pooled.py", KEY=IDENTIFIER, VALUE=ANY_WORDS, WORDS=LOWERCASE, ranking_by="geom",
-	tests=with_all(folders.TESTS, top_k2="fp8_e4m3",
-	offset=-3), benchmarks=with_all(folders.BENCHMARKS, top_k2="mxfp4",
-	offset=0)), "an eval that reports what it catches": dict(eval="pooled.py", CATCHES=True,
-	ranking_by="geom", _catches=True), "groups of fifty calls": dict(eval="pooled.py", GROUP=50,
-	WARMS_ALL=True, CATCHES=True, ranking_by="geom", _catches=True),
-	"lists in cases": dict(eval="pooled.py", KEY="[a-zA-Z_]+", VALUE=LISTS, LISTS=True, GROUP=15,
-	WARMS_ALL=True, ranking_by="geom", tests=with_all(folders.TESTS, m=[1, 2, 3],
-	g=[7]), benchmarks=with_all(folders.BENCHMARKS, m=[64, 128],
-	g=[2])), "an exit code that is always 0": dict(eval="pooled.py", KEY="[a-zA-Z_]+", VALUE=LISTS,
-	LISTS=True, SKIPS_EMPTY=True, GREETS=True, RETURNS_CODE=False, ESCAPES=False,
-	ranking_by="geom"),
-	"groups in a pool, every output checked again": dict(eval="grouped.py",
-	ranking_by="geom"), "groups in a pool with identifiers": dict(
-	eval="grouped.py", KEY=IDENTIFIER, VALUE=ANY_WORDS, ranking_by="mean",
-	tests=with_all(folders.TESTS,
-	cond2="dense_2"), benchmarks=with_all(folders.BENCHMARKS, cond2="rank_1")),
-	"groups without a pool, one run each": dict(eval="grouped.py", KEY=IDENTIFIER, VALUE=ANY_WORDS,
-	POOL=0, REPEATS={"benchmark": 1, "leaderboard": 1}, ranking_by="geom", _figures=ONE,
-	_means={100: 999.0, 400: 3999.0,
-	1600: 15999.0}), "replays of a recorded group": dict(eval="grouped.py", REPLAYS=3,
-	ranking_by="geom"),
-	"medians and figures of its own": dict(eval="bandwidth.py", KEY="[a-zA-Z_]+",
-	VALUE="[a-zA-Z_]+|[0-9]+", helpers=False, answers="message", ranking_by="geom",
-	_checks_timed=False, _any_seeds=True, _shows="the first is ",
-	_figures={"runs": 5, "err_ns": 0.25}, _means={100: 1001.0, 400: 4001.0, 1600: 16001.0}),
+		eval="pooled.py",
+		KEY=IDENTIFIER,
+		VALUE=ANY_WORDS,
+		WORDS=LOWERCASE,
+		ranking_by="geom",
+		tests=with_all(folders.TESTS, top_k2="fp8_e4m3", offset=-3),
+		benchmarks=with_all(folders.BENCHMARKS, top_k2="mxfp4", offset=0),
+	),
+	"an eval that reports what it catches": dict(
+		eval="pooled.py", CATCHES=True, ranking_by="geom", _catches=True
+	),
+	"groups of fifty calls": dict(
+		eval="pooled.py", GROUP=50, WARMS_ALL=True, CATCHES=True, ranking_by="geom", _catches=True
+	),
+	"lists in cases": dict(
+		eval="pooled.py",
+		KEY="[a-zA-Z_]+",
+		VALUE=LISTS,
+		LISTS=True,
+		GROUP=15,
+		WARMS_ALL=True,
+		ranking_by="geom",
+		tests=with_all(folders.TESTS, m=[1, 2, 3], g=[7]),
+		benchmarks=with_all(folders.BENCHMARKS, m=[64, 128], g=[2]),
+	),
+	"an exit code that is always 0": dict(
+		eval="pooled.py",
+		KEY="[a-zA-Z_]+",
+		VALUE=LISTS,
+		LISTS=True,
+		SKIPS_EMPTY=True,
+		GREETS=True,
+		RETURNS_CODE=False,
+		ESCAPES=False,
+		ranking_by="geom",
+	),
+	"groups in a pool, every output checked again": dict(eval="grouped.py", ranking_by="geom"),
+	"groups in a pool with identifiers": dict(
+		eval="grouped.py",
+		KEY=IDENTIFIER,
+		VALUE=ANY_WORDS,
+		ranking_by="mean",
+		tests=with_all(folders.TESTS, cond2="dense_2"),
+		benchmarks=with_all(folders.BENCHMARKS, cond2="rank_1"),
+	),
+	"groups without a pool, one run each": dict(
+		eval="grouped.py",
+		KEY=IDENTIFIER,
+		VALUE=ANY_WORDS,
+		POOL=0,
+		REPEATS={"benchmark": 1, "leaderboard": 1},
+		ranking_by="geom",
+		_figures=ONE,
+		_means={100: 999.0, 400: 3999.0, 1600: 15999.0},
+	),
+	"replays of a recorded group": dict(eval="grouped.py", REPLAYS=3, ranking_by="geom"),
+	"medians and figures of its own": dict(
+		eval="bandwidth.py",
+		KEY="[a-zA-Z_]+",
+		VALUE="[a-zA-Z_]+|[0-9]+",
+		helpers=False,
+		answers="message",
+		ranking_by="geom",
+		_checks_timed=False,
+		_any_seeds=True,
+		_shows="the first is ",
+		_figures={"runs": 5, "err_ns": 0.25},
+		_means={100: 1001.0, 400: 4001.0, 1600: 16001.0},
+	),
 }
 
 
@@ -193,7 +265,7 @@ def score_of(ranking_by, means):
 	if ranking_by == "mean":
 		return (means[0] + means[1] + means[2]) / 3
 	if ranking_by == "geom":
-		return (means[0] * means[1] * means[2])**(1 / 3)
+		return (means[0] * means[1] * means[2]) ** (1 / 3)
 	return means[-1]
 
 
@@ -206,15 +278,17 @@ def as_python(name, case, seed):
 	variant, arguments = VARIANTS[name], dict(case)
 	if seed is not None and not variant.get("_keeps_seeds"):
 		arguments["seed"] = combined(case["seed"], seed)
-	return str({
-		key: tuple(value) if isinstance(value, list) else value
-		for key, value in arguments.items()
-	})
+	return str(
+		{
+			key: tuple(value) if isinstance(value, list) else value
+			for key, value in arguments.items()
+		}
+	)
 
 
 def has_first_inputs(name, result, tests, seed):
 	if not VARIANTS[name].get("_any_seeds"):
-		equal(inputs(result)[:len(tests)], [as_python(name, case, seed) for case in tests])
+		equal(inputs(result)[: len(tests)], [as_python(name, case, seed) for case in tests])
 
 
 def spec(case):
@@ -224,37 +298,46 @@ def spec(case):
 def passes_a_right_answer(name, on):
 	variant = VARIANTS[name]
 	ranking_by, tests = variant.get("ranking_by", "last"), variant.get("tests", folders.TESTS)
-	timed = variant.get("benchmarks", folders.BENCHMARKS)[-1 if ranking_by == "last" else 0:]
+	timed = variant.get("benchmarks", folders.BENCHMARKS)[-1 if ranking_by == "last" else 0 :]
 	result = expect(
-		task_of(name).run(RIGHT if variant.get("helpers", True) else RIGHT_BARE, on=on), "passed")
+		task_of(name).run(RIGHT if variant.get("helpers", True) else RIGHT_BARE, on=on), "passed"
+	)
 	has_first_inputs(name, result, tests, SECRET)
-	equal([(case["spec"], case["verdict"]) for case in cases(result, 1)],
-		[(spec(case), "passed") for case in tests])
+	equal(
+		[(case["spec"], case["verdict"]) for case in cases(result, 1)],
+		[(spec(case), "passed") for case in tests],
+	)
 	for case in cases(result, 1):
 		contains(case["message"] + "|", variant.get("_shows", "|"))
-	equal([(case["index"], case["spec"], case["verdict"]) for case in cases(result, 2)],
-		[(index, spec(case), "passed") for index, case in enumerate(timed)])
+	equal(
+		[(case["index"], case["spec"], case["verdict"]) for case in cases(result, 2)],
+		[(index, spec(case), "passed") for index, case in enumerate(timed)],
+	)
 	means = []
 	for got, case in zip(cases(result, 2), timed):
 		wanted = figures_of(name, case["size"])
-		equal({key: got[key]
-			for key in wanted if key == "runs"},
-			{key: wanted[key]
-			for key in wanted if key == "runs"})
+		equal(
+			{key: got[key] for key in wanted if key == "runs"},
+			{key: wanted[key] for key in wanted if key == "runs"},
+		)
 		for key in wanted:
 			near(got[key], wanted[key])
-		equal(("best_ns" in got, "worst_ns" in got), (variant.get("_extremes", True), ) * 2)
+		equal(("best_ns" in got, "worst_ns" in got), (variant.get("_extremes", True),) * 2)
 		means.append(wanted["mean_ns"])
 	near(result.verdicts[0]["score_ns"], score_of(ranking_by, means))
 
 
 def benchmarks_without_a_score(name, on):
 	variant = VARIANTS[name]
-	timed = variant.get("benchmarks",
-		folders.BENCHMARKS)[-1 if variant.get("ranking_by", "last") == "last" else 0:]
+	timed = variant.get("benchmarks", folders.BENCHMARKS)[
+		-1 if variant.get("ranking_by", "last") == "last" else 0 :
+	]
 	result = expect(
-		task_of(name).run(RIGHT if variant.get("helpers", True) else RIGHT_BARE, "benchmark",
-		on=on), "passed")
+		task_of(name).run(
+			RIGHT if variant.get("helpers", True) else RIGHT_BARE, "benchmark", on=on
+		),
+		"passed",
+	)
 	equal([case["spec"] for case in cases(result, 2)], [spec(case) for case in timed])
 	lacks(result.verdicts[0], "score_ns")
 	has_first_inputs(name, result, variant.get("tests", folders.TESTS), None)
@@ -263,11 +346,15 @@ def benchmarks_without_a_score(name, on):
 def finds_a_wrong_answer(name, on):
 	first = spec(VARIANTS[name].get("tests", folders.TESTS)[0])
 	result = expect(
-		task_of(name).run(WRONG, on=on), "wrong answer",
-		f"Test 1 of 2 failed ({first}): mismatch found!")
+		task_of(name).run(WRONG, on=on),
+		"wrong answer",
+		f"Test 1 of 2 failed ({first}): mismatch found!",
+	)
 	equal([stage["stage"] for stage in result.stages], ["compile", "test"])
-	equal([(case["index"], case["verdict"]) for case in cases(result, 1)], [(0, "wrong answer"),
-		(1, "wrong answer")])
+	equal(
+		[(case["index"], case["verdict"]) for case in cases(result, 1)],
+		[(0, "wrong answer"), (1, "wrong answer")],
+	)
 	contains(cases(result, 1)[0]["message"], "mismatch found!")
 	contains(cases(result, 1)[0]["message"], " element 2: wanted ")
 
@@ -279,36 +366,51 @@ def finds_an_answer_that_is_wrong_when_timed(name, on):
 		return expect(result, "passed")  # the author's eval does not check timed answers
 	expect(result, "wrong answer", "mismatch found!")
 	equal([end["verdict"] for end in result.ends], ["passed", "passed", "wrong answer"])
-	timed = variant.get("benchmarks",
-		folders.BENCHMARKS)[-1 if variant.get("ranking_by", "last") == "last" else 0]
+	timed = variant.get("benchmarks", folders.BENCHMARKS)[
+		-1 if variant.get("ranking_by", "last") == "last" else 0
+	]
 	if not variant.get("_last_only"):
 		contains(result.reason, f"({spec(timed)})")
-		equal([(case["index"], case["verdict"]) for case in cases(result, 2)],
-			[(0, "wrong answer")])
+		equal(
+			[(case["index"], case["verdict"]) for case in cases(result, 2)], [(0, "wrong answer")]
+		)
 	lacks(result.verdicts[0], "score_ns")
 
 
 def tells_what_a_submission_raised(name, on):
 	result = task_of(name).run(RAISING, "test", on=on)
 	if VARIANTS[name].get("_catches"):
-		expect(result, "wrong answer",
-			"Encountered ZeroDivisionError: integer division or modulo by zero")
+		expect(
+			result,
+			"wrong answer",
+			"Encountered ZeroDivisionError: integer division or modulo by zero",
+		)
 		return
-	expect(result, "runtime error", "ZeroDivisionError: integer division or modulo by zero",
-		"in test 1 of 2")
+	expect(
+		result,
+		"runtime error",
+		"ZeroDivisionError: integer division or modulo by zero",
+		"in test 1 of 2",
+	)
 	equal([case["verdict"] for case in cases(result, 1)], ["runtime error"])
 
 
 # These variants also run through a zygote. More would only take time.
 RAISE_ON_BOTH = ("a pool of one", "no pool", "groups without a pool, one run each")
 for each in VARIANTS:
-	for act in (passes_a_right_answer, benchmarks_without_a_score, finds_a_wrong_answer,
-		finds_an_answer_that_is_wrong_when_timed, tells_what_a_submission_raised):
+	for act in (
+		passes_a_right_answer,
+		benchmarks_without_a_score,
+		finds_a_wrong_answer,
+		finds_an_answer_that_is_wrong_when_timed,
+		tells_what_a_submission_raised,
+	):
 
 		def variant_test(act=act, name=each):
 			act(name, cold)
-			if act is passes_a_right_answer or (act is tells_what_a_submission_raised
-				and name in RAISE_ON_BOTH):
+			if act is passes_a_right_answer or (
+				act is tells_what_a_submission_raised and name in RAISE_ON_BOTH
+			):
 				act(name, warm)
 
 		variant_test.__name__ = f"{each}: {act.__name__}"
@@ -317,8 +419,12 @@ for each in VARIANTS:
 
 def is_forked():
 	telling = RIGHT + "print('started with', open('/proc/self/cmdline').read().split('\\0')[1])\n"
-	return "started with -c\n" in expect(
-		fresh(eval="alone.py", answers="text").run(telling, "test", on=warm), "passed").log()
+	return (
+		"started with -c\n"
+		in expect(
+			fresh(eval="alone.py", answers="text").run(telling, "test", on=warm), "passed"
+		).log()
+	)
 
 
 @test
@@ -335,18 +441,23 @@ def a_task_s_own_seed_is_used_in_public_runs_and_the_secret_one_in_ranked_runs()
 	sizes = [case["size"] for case in folders.TESTS]
 	for mode, seed in (("test", 7), ("benchmark", 7), ("ranked", SECRET)):
 		result = expect(task.run(RIGHT, mode), "passed")
-		equal(inputs(result), [
-			str({"size": size, "seed": combined(case["seed"], seed)})
-			for size, case in zip(sizes, folders.TESTS)
-		])
-		equal([case["spec"] for case in cases(result, 1)],
-			["size: 3; seed: 5", "size: 8; seed: 6635"])
+		equal(
+			inputs(result),
+			[
+				str({"size": size, "seed": combined(case["seed"], seed)})
+				for size, case in zip(sizes, folders.TESTS)
+			],
+		)
+		equal(
+			[case["spec"] for case in cases(result, 1)], ["size: 3; seed: 5", "size: 8; seed: 6635"]
+		)
 
 
 @test
 def combined_seeds_follow_the_formula():
-	equal((combined(5, 7), combined(6635, 7)),
-		(83, 22068038))  # 5 + 12 * 13 / 2; 6635 + 6642 * 6643 / 2
+	equal(
+		(combined(5, 7), combined(6635, 7)), (83, 22068038)
+	)  # 5 + 12 * 13 / 2; 6635 + 6642 * 6643 / 2
 	result = expect(fresh(eval="grouped.py", seed=7).run(RIGHT, "test"), "passed")
 	equal(inputs(result), ["{'size': 3, 'seed': 83}", "{'size': 8, 'seed': 22068038}"])
 
@@ -367,37 +478,65 @@ def lines_of(*tests):
 @test
 def case_values_are_written_as_python_writes_them():
 	equal(
-		lines_of({"size": 128, "seed": 5}, {
-		"a": -3, "b": 1.5, "c": 1e-05, "d": "word", "e": [1, 2], "f": [], "g": None, "h": ["x", 1]
-		}), [
-		"size: 128; seed: 5",
-		"a: -3; b: 1.5; c: 1e-05; d: word; e: [1, 2]; f: []; g: None; h: ['x', 1]"
-		])
+		lines_of(
+			{"size": 128, "seed": 5},
+			{
+				"a": -3,
+				"b": 1.5,
+				"c": 1e-05,
+				"d": "word",
+				"e": [1, 2],
+				"f": [],
+				"g": None,
+				"h": ["x", 1],
+			},
+		),
+		[
+			"size: 128; seed: 5",
+			"a: -3; b: 1.5; c: 1e-05; d: word; e: [1, 2]; f: []; g: None; h: ['x', 1]",
+		],
+	)
 
 
 @test
 def false_is_false_for_every_reader():
 	tests = with_all(folders.TESTS, masked=False, biased=True)
 	reading = dict(KEY="[a-zA-Z_]+", VALUE=WORDS, tests=tests)
-	for changes, written, read in (({"eval": "pooled.py"}, "masked: 0; biased: 1",
-		"'masked': 0, 'biased': 1"), ({"eval": "alone.py",
-		"answers": "text"}, "masked: 0; biased: 1", "'masked': 0, 'biased': 1"),
-		({"eval": "pooled.py", "WORDS": LOWERCASE}, "masked: false; biased: true",
-		"'masked': False, 'biased': True"), ({"eval": "pooled.py",
-		"WORDS": CAPITALS}, "masked: False; biased: True", "'masked': False, 'biased': True")):
+	for changes, written, read in (
+		({"eval": "pooled.py"}, "masked: 0; biased: 1", "'masked': 0, 'biased': 1"),
+		(
+			{"eval": "alone.py", "answers": "text"},
+			"masked: 0; biased: 1",
+			"'masked': 0, 'biased': 1",
+		),
+		(
+			{"eval": "pooled.py", "WORDS": LOWERCASE},
+			"masked: false; biased: true",
+			"'masked': False, 'biased': True",
+		),
+		(
+			{"eval": "pooled.py", "WORDS": CAPITALS},
+			"masked: False; biased: True",
+			"'masked': False, 'biased': True",
+		),
+	):
 		task = fresh(**reading, **changes)
 		equal(task.definition["tests"][0], "size: 3; seed: 5; " + written)
 		equal(
 			inputs(expect(task.run(RIGHT, "test"), "passed"))[0],
-			"{'size': 3, 'seed': 5, " + read + "}")
+			"{'size': 3, 'seed': 5, " + read + "}",
+		)
 
 
 @test
 def text_that_looks_like_a_tuple_becomes_a_tuple():
 	tests = with_all(folders.TESTS, shape="(16, 32)")
 	result = expect(
-		fresh(eval="pooled.py", KEY="[a-zA-Z_]+", VALUE=LISTS, LISTS=True,
-		tests=tests).run(RIGHT, "test"), "passed")
+		fresh(eval="pooled.py", KEY="[a-zA-Z_]+", VALUE=LISTS, LISTS=True, tests=tests).run(
+			RIGHT, "test"
+		),
+		"passed",
+	)
 	equal(inputs(result)[0], "{'size': 3, 'seed': 5, 'shape': (16, 32)}")
 
 
@@ -405,8 +544,9 @@ def text_that_looks_like_a_tuple_becomes_a_tuple():
 def a_case_that_the_eval_cannot_read_is_the_tasks_fault():
 	for values in ({"k2": 1}, {"scale": 0.5}, {"m": [1, 2]}):
 		task = fresh(eval="pooled.py", tests=with_all(folders.TESTS, **values))
-		result = expect(task.run(RIGHT, "test"), "internal error", "exit code 113",
-			"invalid test case")
+		result = expect(
+			task.run(RIGHT, "test"), "internal error", "exit code 113", "invalid test case"
+		)
 		contains(result.reason, spec(values))
 
 
@@ -418,8 +558,10 @@ def with_ranking_by_last_the_case_file_has_one_line_in_benchmarks_too():
 	task = fresh(eval="pooled.py", ranking_by="last")
 	for mode in ("benchmark", "ranked"):
 		result = expect(task.run(RIGHT, mode), "passed")
-		equal([(case["index"], case["spec"]) for case in cases(result, 2)],
-			[(0, "size: 1600; seed: 3")])
+		equal(
+			[(case["index"], case["spec"]) for case in cases(result, 2)],
+			[(0, "size: 1600; seed: 3")],
+		)
 		equal(len(inputs(result, 2)), 2)  # once to warm up, once to measure
 
 
@@ -428,11 +570,15 @@ def an_eval_may_time_only_the_last_of_several_cases():
 	for ranking_by in ("geom", "mean"):
 		task = fresh(eval="alone.py", answers="text", ranking_by=ranking_by)
 		result = expect(task.run(RIGHT), "passed")
-		equal([(case["spec"], case["mean_ns"]) for case in cases(result, 2)],
-			[("size: 1600; seed: 3", 16000.0)])
+		equal(
+			[(case["spec"], case["mean_ns"]) for case in cases(result, 2)],
+			[("size: 1600; seed: 3", 16000.0)],
+		)
 		near(result.verdicts[0]["score_ns"], 16000.0)
-		equal([case["spec"] for case in cases(expect(task.run(RIGHT, "benchmark"), "passed"), 2)],
-			[spec(case) for case in folders.BENCHMARKS])
+		equal(
+			[case["spec"] for case in cases(expect(task.run(RIGHT, "benchmark"), "passed"), 2)],
+			[spec(case) for case in folders.BENCHMARKS],
+		)
 		expect(task.run(WRONG_WHEN_TIMED), "wrong answer", "mismatch found!")
 
 
@@ -440,17 +586,22 @@ def an_eval_may_time_only_the_last_of_several_cases():
 def a_geometric_mean_of_many_short_times_does_not_vanish():
 	many = [{"size": 100, "seed": seed} for seed in range(120)]
 	result = expect(
-		fresh(eval="bandwidth.py", helpers=False, ranking_by="geom",
-		benchmarks=many).run(RIGHT_BARE), "passed")
+		fresh(eval="bandwidth.py", helpers=False, ranking_by="geom", benchmarks=many).run(
+			RIGHT_BARE
+		),
+		"passed",
+	)
 	near(result.verdicts[0]["score_ns"], 1001.0)  # (1.001e-6 s) ** 120 would be no double
 
 
 @test
 def a_real_clock_shows_at_least_the_time_spent():
-	slow = ("import time\n"
+	slow = (
+		"import time\n"
 		"def custom_kernel(data):\n"
 		"\ttime.sleep(0.005)\n"
-		"\treturn [2 * value for value in data]\n")
+		"\treturn [2 * value for value in data]\n"
+	)
 	for eval, answers in (("pooled.py", "tuple"), ("alone.py", "text")):
 		result = expect(fresh(eval=eval, answers=answers, CLOCK=True).run(slow), "passed")
 		assert 5e6 <= result.verdicts[0]["score_ns"] < 100e6, result.verdicts
@@ -464,15 +615,18 @@ def each_kind_of_known_harness_has_a_task_here():
 	"""The tasks measure what the public harnesses of the kind measure, with an eval of our own. So
 	Podium does not know them, and runs them as written."""
 	tasks = {
-		"CALL": "a pool of one", "BATCH": "groups in a pool, every output checked again",
-		"GRAPH": "replays of a recorded group", "RANKS": "a pool with a process for each GPU"
+		"CALL": "a pool of one",
+		"BATCH": "groups in a pool, every output checked again",
+		"GRAPH": "replays of a recorded group",
+		"RANKS": "a pool with a process for each GPU",
 	}
 	header = (ROOT / "lib" / "task" / "public_harness.h").read_text()
 	equal(set(re.findall(r"\tHARNESS_([A-Z]+)", header)), {"UNKNOWN", "STOCK", *tasks})
 	for name in tasks.values():
 		contains(
 			check(folder_of(name) / "numbers").stdout,
-			"eval.py is not a harness that Podium knows, so the custom engine runs it as written")
+			"eval.py is not a harness that Podium knows, so the custom engine runs it as written",
+		)
 
 
 @test
@@ -490,27 +644,48 @@ def replays_of_a_recorded_group_are_timed_and_checked():
 
 @test
 def each_rank_of_a_case_has_a_process_and_all_run_together():
-	tests, benchmarks = with_all(folders.TESTS,
-		world_size=2), with_all(folders.BENCHMARKS[:1], world_size=2)
-	task = fresh(eval="pooled.py", KEY="[a-zA-Z_]+", POOL="POPCORN_GPUS", multi_gpu="true",
-		tests=tests, benchmarks=benchmarks, test_timeout=30)
+	tests, benchmarks = (
+		with_all(folders.TESTS, world_size=2),
+		with_all(folders.BENCHMARKS[:1], world_size=2),
+	)
+	task = fresh(
+		eval="pooled.py",
+		KEY="[a-zA-Z_]+",
+		POOL="POPCORN_GPUS",
+		multi_gpu="true",
+		tests=tests,
+		benchmarks=benchmarks,
+		test_timeout=30,
+	)
 	for device in (TWO_GPUS, CPU):
 		for on in (cold, warm):
 			result = expect(task.run(RIGHT, "test", device, on=on), "passed")
-			equal([
-				line for line in result.log().splitlines()
-				if line.split(":")[0] in ("workers", "elements of all ranks")
-			], ["workers: 2", "elements of all ranks: 6", "elements of all ranks: 16"])
-			equal(sorted(inputs(result)[:2]),
-				[f"{{'size': 3, 'seed': 5, 'world_size': 2, 'rank': {rank}}}" for rank in (0, 1)])
+			equal(
+				[
+					line
+					for line in result.log().splitlines()
+					if line.split(":")[0] in ("workers", "elements of all ranks")
+				],
+				["workers: 2", "elements of all ranks: 6", "elements of all ranks: 16"],
+			)
+			equal(
+				sorted(inputs(result)[:2]),
+				[f"{{'size': 3, 'seed': 5, 'world_size': 2, 'rank': {rank}}}" for rank in (0, 1)],
+			)
 	expect(task.run(WRONG, "test"), "wrong answer", "mismatch found!")
 
 
 @test
 def on_the_cpu_the_largest_case_sets_the_number_of_processes():
 	benchmarks = [{**folders.BENCHMARKS[0], "world_size": 4}]
-	task = fresh(eval="pooled.py", KEY="[a-zA-Z_]+", POOL="POPCORN_GPUS", multi_gpu="true",
-		benchmarks=benchmarks, tests=with_all(folders.TESTS, world_size=2))
+	task = fresh(
+		eval="pooled.py",
+		KEY="[a-zA-Z_]+",
+		POOL="POPCORN_GPUS",
+		multi_gpu="true",
+		benchmarks=benchmarks,
+		tests=with_all(folders.TESTS, world_size=2),
+	)
 	contains(expect(task.run(RIGHT, "test"), "passed").log(), "workers: 4\n")
 
 
@@ -519,15 +694,24 @@ def tasks_for_one_device_get_no_number_of_gpus():
 	task = fresh(eval="pooled.py", POOL="POPCORN_GPUS")
 	contains(
 		expect(
-		task.run("import os\nassert 'POPCORN_GPUS' not in os.environ\n" + RIGHT, "test", TWO_GPUS),
-		"passed").log(), "workers: 1\n")
+			task.run(
+				"import os\nassert 'POPCORN_GPUS' not in os.environ\n" + RIGHT, "test", TWO_GPUS
+			),
+			"passed",
+		).log(),
+		"workers: 1\n",
+	)
 
 
 @test
 def every_case_of_a_task_for_several_devices_needs_its_world_size():
-	folder = folders.make(pathlib.Path(tempfile.mkdtemp(dir=scratch)), eval="pooled.py",
-		multi_gpu="true", tests=[{**folders.TESTS[0], "world_size": 2},
-		folders.TESTS[1]], benchmarks=with_all(folders.BENCHMARKS, world_size=2))
+	folder = folders.make(
+		pathlib.Path(tempfile.mkdtemp(dir=scratch)),
+		eval="pooled.py",
+		multi_gpu="true",
+		tests=[{**folders.TESTS[0], "world_size": 2}, folders.TESTS[1]],
+		benchmarks=with_all(folders.BENCHMARKS, world_size=2),
+	)
 	answer = check(folder)
 	equal(answer.returncode, 1)
 	contains(answer.stdout + answer.stderr, "case 2 has no world_size")
@@ -541,14 +725,18 @@ def harness(body, **rest):
 	head = (
 		"import os, sys, time\nmode, path = sys.argv[1:]\ncases = open(path).read().splitlines()\n"
 		"out = os.fdopen(int(os.environ['POPCORN_FD']), 'w')\nfamily = 'test' if mode == 'test' "
-		"else 'benchmark'\n")
+		"else 'benchmark'\n"
+	)
 	top = pathlib.Path(tempfile.mkdtemp(dir=scratch))
 	files = [("submission.py", "@SUBMISSION@"), ("eval.py", "eval.py")]
 	folders.write(
-		top, {
-		"task.yml": folders.definition(files, **rest), "eval.py": head + body,
-		"submission.py": RIGHT_BARE
-		})
+		top,
+		{
+			"task.yml": folders.definition(files, **rest),
+			"eval.py": head + body,
+			"submission.py": RIGHT_BARE,
+		},
+	)
 	return Task(top)
 
 
@@ -558,11 +746,15 @@ def more_result_lines_than_a_pipe_holds_are_read_while_they_are_written():
 		"print(f'test-count: {len(cases)}', file=out)\nfor index, case in enumerate(cases):\n"
 		"\tprint(f'test.{index}.spec: {case}\\ntest.{index}.status: pass\\ntest.{index}.message: "
 		"' + f'{index} ' * 3000, file=out)\n"
-		"print('check: pass', file=out)\n", tests=[{"seed": seed} for seed in range(100)],
-		test_timeout=20)
+		"print('check: pass', file=out)\n",
+		tests=[{"seed": seed} for seed in range(100)],
+		test_timeout=20,
+	)
 	result = expect(task.run(RIGHT_BARE, "test"), "passed")
-	equal([case["message"][:6] for case in result.cases],
-		[f"{index} {index} {index} "[:6] for index in range(100)])
+	equal(
+		[case["message"][:6] for case in result.cases],
+		[f"{index} {index} {index} "[:6] for index in range(100)],
+	)
 
 
 @test
@@ -572,11 +764,16 @@ def line_breaks_in_errors_may_be_escaped():
 			f"print('test-count: 2\\ntest.0.status: fail\\ntest.0.error: differs{end}  at [0]: 1 "
 			f"and 2{end}  at [1]\\n"
 			"test.1.status: fail\\ntest.1.error: \\ncheck: fail', "
-			"file=out)\nout.close()\nsys.exit(112)\n")
-		result = expect(task.run(RIGHT_BARE, "test"), "wrong answer",
-			"Test 1 of 2 failed (size: 3; seed: 5): differs.")
-		equal([case["message"] for case in result.cases],
-			["differs\n  at [0]: 1 and 2\n  at [1]", ""])
+			"file=out)\nout.close()\nsys.exit(112)\n"
+		)
+		result = expect(
+			task.run(RIGHT_BARE, "test"),
+			"wrong answer",
+			"Test 1 of 2 failed (size: 3; seed: 5): differs.",
+		)
+		equal(
+			[case["message"] for case in result.cases], ["differs\n  at [0]: 1 and 2\n  at [1]", ""]
+		)
 
 
 @test
@@ -589,8 +786,12 @@ def printed_text_is_no_result():
 
 @test
 def a_check_that_fails_may_end_with_0():
-	for name, end in (("no pool and much said", 0), ("an exit code that is always 0", 0),
-		("a pool of one", 0), ("no pool", 112)):
+	for name, end in (
+		("no pool and much said", 0),
+		("an exit code that is always 0", 0),
+		("a pool of one", 0),
+		("no pool", 112),
+	):
 		result = expect(task_of(name).run(WRONG_WHEN_TIMED), "wrong answer")
 		equal((name, result.ends[-1]["exit_code"]), (name, end))
 
@@ -604,9 +805,14 @@ def a_wrong_ranked_answer_may_be_reported_as_test_0_without_a_check():
 
 @test
 def exit_codes_have_their_usual_meaning():
-	for code, verdict, part in ((2, "internal error", "mode"), (110, "runtime error", "CUDA"), (111,
-		"internal error", "results"), (112, "wrong answer", "check failed"), (113, "internal error",
-		"case file"), (114, "time limit", "its own time limit")):
+	for code, verdict, part in (
+		(2, "internal error", "mode"),
+		(110, "runtime error", "CUDA"),
+		(111, "internal error", "results"),
+		(112, "wrong answer", "check failed"),
+		(113, "internal error", "case file"),
+		(114, "time limit", "its own time limit"),
+	):
 		expect(harness(f"sys.exit({code})\n").run(RIGHT_BARE, "test"), verdict, part)
 
 
@@ -635,11 +841,15 @@ def fresh_cu(**rest):
 def an_eval_in_cuda_passes_a_right_answer_to_cases_with_three_arguments():
 	task = fresh_cu(ranking_by="mean", seed=7)
 	result = expect(task.run(folders.CU_RIGHT, device=GPU), "passed")
-	equal([(case["spec"], case["verdict"]) for case in cases(result, 1)],
-		[("size: 3; seed: 5; offset: 7", "passed"), ("size: 8; seed: 6635; offset: 7", "passed")])
-	(timed, ) = cases(result, 2)  # it times only the last case
-	equal((timed["spec"], timed["runs"], timed["mean_ns"], timed["err_ns"], timed["best_ns"]),
-		("size: 1600; seed: 3; offset: 7", 4, 16000, 1, 15999))
+	equal(
+		[(case["spec"], case["verdict"]) for case in cases(result, 1)],
+		[("size: 3; seed: 5; offset: 7", "passed"), ("size: 8; seed: 6635; offset: 7", "passed")],
+	)
+	(timed,) = cases(result, 2)  # it times only the last case
+	equal(
+		(timed["spec"], timed["runs"], timed["mean_ns"], timed["err_ns"], timed["best_ns"]),
+		("size: 1600; seed: 3; offset: 7", 4, 16000, 1, 15999),
+	)
 	near(result.verdicts[0]["score_ns"], 16000.0)
 
 
@@ -647,27 +857,36 @@ def an_eval_in_cuda_passes_a_right_answer_to_cases_with_three_arguments():
 def an_eval_in_cuda_reports_wrong_answers_in_either_form():
 	task = fresh_cu()
 	result = expect(
-		task.run(folders.CU_RIGHT.replace("*= 2", "*= data.size() < 8 ? 2 : 3"), "test",
-		GPU), "wrong answer",
+		task.run(folders.CU_RIGHT.replace("*= 2", "*= data.size() < 8 ? 2 : 3"), "test", GPU),
+		"wrong answer",
 		"Test 2 of 2 failed (size: 8; seed: 6635; offset: 7): mismatch found! element 0: wanted "
-		"1270")
+		"1270",
+	)
 	equal([case["verdict"] for case in cases(result, 1)], ["passed", "wrong answer"])
 	result = expect(
 		task.run(folders.CU_RIGHT.replace("*= 2", "*= data.size() < 100 ? 2 : 3"), device=GPU),
-		"wrong answer", "mismatch found! element 0")
+		"wrong answer",
+		"mismatch found! element 0",
+	)
 	equal(cases(result, 2), [])
 
 
 @test
 def compiler_flags_and_defines_apply_to_their_task_only():
-	needing = ("#if WIDTH != 64 || FAST != 1\n#error \"the task defines them\"\n#endif\n#include "
-		"<stdexcept>\n" + folders.CU_RIGHT.replace(
-		"value *= 2", 'throw std::runtime_error("no such thing " + std::to_string(value))'))
-	task = fresh_cu(config=
-		"\n  sources: [eval.cu, submission.cu]\n  defines: {WIDTH: 64}\n  compile_flags: [-DFAST=1]"
-					)
-	expect(task.run(needing, "test", GPU), "runtime error", "SIGABRT",
-		"no such thing 5")  # it was compiled, and its exception ends it
+	needing = (
+		'#if WIDTH != 64 || FAST != 1\n#error "the task defines them"\n#endif\n#include '
+		"<stdexcept>\n"
+		+ folders.CU_RIGHT.replace(
+			"value *= 2", 'throw std::runtime_error("no such thing " + std::to_string(value))'
+		)
+	)
+	task = fresh_cu(
+		config="\n  sources: [eval.cu, submission.cu]\n  defines: {WIDTH: 64}\n"
+		"  compile_flags: [-DFAST=1]"
+	)
+	expect(
+		task.run(needing, "test", GPU), "runtime error", "SIGABRT", "no such thing 5"
+	)  # it was compiled, and its exception ends it
 	expect(fresh_cu().run(needing, "test", GPU), "compile error", "the task defines them")
 
 
@@ -676,25 +895,34 @@ def compiler_flags_and_defines_apply_to_their_task_only():
 
 @test
 def each_stage_has_its_own_limit():
-	body = ("time.sleep(0 if mode == 'test' else 60)\nprint(f'test-count: "
+	body = (
+		"time.sleep(0 if mode == 'test' else 60)\nprint(f'test-count: "
 		"{len(cases)}\\ntest.0.status: pass\\ntest.1.status: pass\\n"
-		"check: pass', file=out)\n")
+		"check: pass', file=out)\n"
+	)
 	task = harness(body, test_timeout=60, benchmark_timeout=1, ranked_timeout=2)
 	for mode, limit in (("benchmark", "1 s"), ("ranked", "2 s")):
-		result = expect(task.run(RIGHT_BARE, mode), "time limit",
-			f"The limit of {limit} was reached")
+		result = expect(
+			task.run(RIGHT_BARE, mode), "time limit", f"The limit of {limit} was reached"
+		)
 		equal([end["verdict"] for end in result.ends], ["passed", "passed", "time limit"])
 	expect(
-		harness("time.sleep(60)\n", test_timeout=1).run(RIGHT_BARE, "test"), "time limit",
-		"The limit of 1 s was reached")
+		harness("time.sleep(60)\n", test_timeout=1).run(RIGHT_BARE, "test"),
+		"time limit",
+		"The limit of 1 s was reached",
+	)
 
 
 @test
 def when_a_pool_process_dies_the_eval_waits_until_its_time_limit():
 	task, patient = fresh(eval="pooled.py", test_timeout=2), fresh(eval="pooled.py")
 	for on in (cold, warm):
-		expect(task.run("import os\ndef custom_kernel(data):\n\tos._exit(0)\n", "test", on=on),
-			"time limit", "2 s", "in test 1 of 2")
+		expect(
+			task.run("import os\ndef custom_kernel(data):\n\tos._exit(0)\n", "test", on=on),
+			"time limit",
+			"2 s",
+			"in test 1 of 2",
+		)
 		expect(patient.run(RIGHT, "test", on=on), "passed")
 
 
@@ -710,37 +938,58 @@ def a_zip_of_the_parent_folder_works_too():
 			out.write(path, path.relative_to(folder))
 	answers = [check(folder), check(archive)]
 	equal([answer.returncode for answer in answers], [0, 0])
-	equal(answers[0].stdout.replace(str(folder), "it"),
-		answers[1].stdout.replace(str(archive), "it"))
+	equal(
+		answers[0].stdout.replace(str(folder), "it"), answers[1].stdout.replace(str(archive), "it")
+	)
 
 
 @test
 def the_submission_may_have_any_name():
 	top = pathlib.Path(tempfile.mkdtemp(dir=scratch))
-	body = ("import os, sys\nfrom train import custom_kernel\nassert custom_kernel([4]) == [8]\n"
+	body = (
+		"import os, sys\nfrom train import custom_kernel\nassert custom_kernel([4]) == [8]\n"
 		"os.write(int(os.environ['POPCORN_FD']), b'test-count: 2\\ntest.0.status: "
-		"pass\\ntest.1.status: pass\\ncheck: pass\\n')\n")
+		"pass\\ntest.1.status: pass\\ncheck: pass\\n')\n"
+	)
 	folders.write(
-		top, {
-		"task.yml": folders.definition([("train.py", "@SUBMISSION@"), ("run_it.py", "run_it.py")],
-		main="run_it.py"), "run_it.py": body, "submission.py": RIGHT_BARE
-		})
+		top,
+		{
+			"task.yml": folders.definition(
+				[("train.py", "@SUBMISSION@"), ("run_it.py", "run_it.py")], main="run_it.py"
+			),
+			"run_it.py": body,
+			"submission.py": RIGHT_BARE,
+		},
+	)
 	expect(Task(top).run(RIGHT_BARE, "test"), "passed")
 
 
 @test
 def keys_that_only_old_runners_need_change_nothing():
-	task = fresh(eval="alone.py", answers="text", libraries="[einops]", gpus="[H100, MI300x8]",
-		ranked_timeout=1200)
-	equal((task.definition["gpus"], task.definition["ranked_timeout_s"],
-		task.definition["ranking_by"]), (["H100", "MI300x8"], 1200, "last"))
+	task = fresh(
+		eval="alone.py",
+		answers="text",
+		libraries="[einops]",
+		gpus="[H100, MI300x8]",
+		ranked_timeout=1200,
+	)
+	equal(
+		(
+			task.definition["gpus"],
+			task.definition["ranked_timeout_s"],
+			task.definition["ranking_by"],
+		),
+		(["H100", "MI300x8"], 1200, "last"),
+	)
 	expect(task.run(RIGHT, "test"), "passed")
 
 
 @test
 def templates_come_with_their_languages_and_run():
-	task = fresh(eval="pooled.py",
-		templates="{Python: submission.py, HIP: submission.py, CuteDSL: submission.py}")
+	task = fresh(
+		eval="pooled.py",
+		templates="{Python: submission.py, HIP: submission.py, CuteDSL: submission.py}",
+	)
 	equal(sorted(job["language"] for job in task.jobs), ["CuteDSL", "HIP", "Python"])
 	for job in task.jobs:
 		expect(task.run(job["submission"]["text"], "test"), "passed")
@@ -748,17 +997,21 @@ def templates_come_with_their_languages_and_run():
 
 @test
 def empty_and_missing_templates_are_skipped():
-	for templates in ("{}", ):
-		folder = folders.make(pathlib.Path(tempfile.mkdtemp(dir=scratch)), eval="alone.py",
-			templates=templates)
+	for templates in ("{}",):
+		folder = folders.make(
+			pathlib.Path(tempfile.mkdtemp(dir=scratch)), eval="alone.py", templates=templates
+		)
 		equal((check(folder).returncode, read(folder)), (0, []))
 
 
 @test
 def a_file_that_the_eval_lacks_is_named():
 	task = fresh(eval="alone.py", answers="text", helpers=False)
-	expect(task.run(RIGHT_BARE, "test"), "runtime error",
-		"ModuleNotFoundError: No module named 'utils'")
+	expect(
+		task.run(RIGHT_BARE, "test"),
+		"runtime error",
+		"ModuleNotFoundError: No module named 'utils'",
+	)
 
 
 # ---- errors of the task's own code ----
@@ -780,12 +1033,20 @@ STOCK_RIGHT = "def custom_kernel(data):\n\treturn 2 * data\n"
 
 def with_stock_files(engine, reference):
 	top = pathlib.Path(tempfile.mkdtemp(dir=scratch))
-	files = [("submission.py", "@SUBMISSION@"), ("reference.py", "reference.py"),
-		("eval.py", "@STOCK@"), ("utils.py", "@STOCK@")]
-	folders.write(top, {
-		"task.yml": folders.definition(files), "reference.py": reference,
-		"submission.py": STOCK_RIGHT
-	})
+	files = [
+		("submission.py", "@SUBMISSION@"),
+		("reference.py", "reference.py"),
+		("eval.py", "@STOCK@"),
+		("utils.py", "@STOCK@"),
+	]
+	folders.write(
+		top,
+		{
+			"task.yml": folders.definition(files),
+			"reference.py": reference,
+			"submission.py": STOCK_RIGHT,
+		},
+	)
 	return Task(top, engine=engine)
 
 
@@ -796,9 +1057,18 @@ def an_error_of_the_task_s_own_files_is_never_the_submission_s():
 		for engine in ("custom", ""):
 			right = with_stock_files(engine, STOCK_REFERENCE)
 			expect(right.run(STOCK_RIGHT, "test", on=on), "passed")
-			for old, new, part in (("return torch.arange(size)", "return torch.arrange(size)",
-				"generate_input raised AttributeError"), ("import torch", "import torch, missing",
-				"The task's own files cannot be imported: ModuleNotFoundError")):
+			for old, new, part in (
+				(
+					"return torch.arange(size)",
+					"return torch.arrange(size)",
+					"generate_input raised AttributeError",
+				),
+				(
+					"import torch",
+					"import torch, missing",
+					"The task's own files cannot be imported: ModuleNotFoundError",
+				),
+			):
 				task = with_stock_files(engine, STOCK_REFERENCE.replace(old, new))
 				expect(task.run(STOCK_RIGHT, "test", on=on), "internal error", part)
 	finally:
@@ -808,17 +1078,22 @@ def an_error_of_the_task_s_own_files_is_never_the_submission_s():
 @test
 def an_error_of_the_check_itself_is_the_task_s_and_one_over_an_odd_output_is_not():
 	slip = with_stock_files(
-		"custom",
-		STOCK_REFERENCE.replace('"not twice', "reasons + '").replace('input"', "input'"))
+		"custom", STOCK_REFERENCE.replace('"not twice', "reasons + '").replace('input"', "input'")
+	)
 	expect(slip.run(STOCK_RIGHT, "test", on=warm), "passed")
-	expect(slip.run("def custom_kernel(data):\n\treturn data\n", "test",
-		on=warm), "internal error", "The task failed, not the submission",
-		"The submission is not at fault: the task's check_implementation "
-		"raised NameError")
 	expect(
-		with_stock_files("custom", STOCK_REFERENCE).run("def custom_kernel(data):\n\tpass\n",
-		"test", on=warm), "runtime error",
-		"check_implementation could not work with what custom_kernel")
+		slip.run("def custom_kernel(data):\n\treturn data\n", "test", on=warm),
+		"internal error",
+		"The task failed, not the submission",
+		"The submission is not at fault: the task's check_implementation raised NameError",
+	)
+	expect(
+		with_stock_files("custom", STOCK_REFERENCE).run(
+			"def custom_kernel(data):\n\tpass\n", "test", on=warm
+		),
+		"runtime error",
+		"check_implementation could not work with what custom_kernel",
+	)
 
 
 # ---- the engine of a folder that says nothing of engines ----
@@ -829,18 +1104,24 @@ def an_eval_that_podium_does_not_know_is_run_as_written():
 	task = Task(folder_of("a pool of one"), engine="")
 	equal((task.engine, task.definition["engine"]), ("custom", ""))
 	contains(
-		check(folder_of("a pool of one")).stdout, "  engine     custom: eval.py is not a harness")
+		check(folder_of("a pool of one")).stdout, "  engine     custom: eval.py is not a harness"
+	)
 	contains(
-		task.jobs[0]["engine_reason"], "eval.py is not a harness that Podium knows, so the custom "
-		"engine runs it as written; choose `podium: {engine: isolated}`")
+		task.jobs[0]["engine_reason"],
+		"eval.py is not a harness that Podium knows, so the custom "
+		"engine runs it as written; choose `podium: {engine: isolated}`",
+	)
 
 
 @test
 def a_folder_that_asks_for_the_isolated_engine_is_judged_alike():
 	for name in ("a pool of one", "a pool of one and a check that must return two", "no pool"):
 		task = Task(folder_of(name), engine="isolated")
-		for submission, verdict, part in ((RIGHT, "passed", ""), (WRONG, "wrong answer",
-			"mismatch found!"), (RAISING, "runtime error", "ZeroDivisionError")):
+		for submission, verdict, part in (
+			(RIGHT, "passed", ""),
+			(WRONG, "wrong answer", "mismatch found!"),
+			(RAISING, "runtime error", "ZeroDivisionError"),
+		):
 			result = expect(task.run(submission, "test", on=warm), verdict, part)
 			equal(result.verdicts[0]["engine"], "isolated")
 

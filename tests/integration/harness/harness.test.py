@@ -4,6 +4,7 @@ Each sample must get the verdict that its task states, and each template must pa
 
 Python runs on the CPU. CUDA C++ needs a GPU; without a GPU the test only compiles it, if there is
 nvcc."""
+
 import functools
 import json
 import os
@@ -47,8 +48,11 @@ def gpu():
 	"""The first GPU in the form that podium-run expects, or None."""
 	if not shutil.which("nvidia-smi"):
 		return None
-	answer = subprocess.run(["nvidia-smi", "--query-gpu=uuid,compute_cap", "--format=csv,noheader"],
-		capture_output=True, text=True)
+	answer = subprocess.run(
+		["nvidia-smi", "--query-gpu=uuid,compute_cap", "--format=csv,noheader"],
+		capture_output=True,
+		text=True,
+	)
 	if answer.returncode or not answer.stdout.strip():
 		return None
 	uuid, capability = answer.stdout.splitlines()[0].split(", ")
@@ -67,8 +71,15 @@ def run(job, device):
 	if device is CPU:  # the larger shapes take minutes of a processor and say nothing more
 		task = {**task, "benchmarks": task["benchmarks"][:1]}
 	message = {
-		"id": 17, "mode": job["mode"], "engine": job["engine"], "device": device, "task": task,
-		"files": job["files"], "submission": job["submission"], "python": PYTHON, "nvcc": NVCC
+		"id": 17,
+		"mode": job["mode"],
+		"engine": job["engine"],
+		"device": device,
+		"task": task,
+		"files": job["files"],
+		"submission": job["submission"],
+		"python": PYTHON,
+		"nvcc": NVCC,
 	}
 	if job["mode"] == "ranked":
 		message["secret_seed"] = SECRET
@@ -85,8 +96,10 @@ def expect(job, device, verdict):
 	result = run(job, device)
 	if result.verdict != verdict:
 		logs = "".join(event["text"] for event in result.events if event["event"] == "log")
-		raise AssertionError(f"{job['source']} got {result.verdict!r}, expected {verdict!r}: "
-			f"{result.reason}\n{logs[-3000:]}")
+		raise AssertionError(
+			f"{job['source']} got {result.verdict!r}, expected {verdict!r}: "
+			f"{result.reason}\n{logs[-3000:]}"
+		)
 	ranked = job["mode"] == "ranked" and verdict == "passed"
 	equal("score_ns" in result.verdicts[0], ranked)
 	if ranked:
@@ -108,8 +121,10 @@ def compile_only(job):
 def check_compiles(job):
 	result = compile_only(job)
 	verdict = result.ends[0]["verdict"]
-	equal((result.stages[0]["stage"], verdict, result.verdict == "compile error"),
-		("compile", "passed", False))
+	equal(
+		(result.stages[0]["stage"], verdict, result.verdict == "compile error"),
+		("compile", "passed", False),
+	)
 
 
 def check_sample(job):
@@ -153,15 +168,18 @@ def add_tests_of(folder):
 		if job["task"]["language"] == "cu" and job["verdict"] == "passed" and not gpu():
 			add(f"{folder.name}: {job['source']} compiles", functools.partial(check_compiles, job))
 		if job["verdict"]:
-			add(f"{folder.name}: {job['source']} gets {job['verdict']}",
-				functools.partial(check_sample, job))
+			add(
+				f"{folder.name}: {job['source']} gets {job['verdict']}",
+				functools.partial(check_sample, job),
+			)
 		else:
-			add(f"{folder.name}: the template for {job['language']} passes",
-				functools.partial(check_template, job))
+			add(
+				f"{folder.name}: the template for {job['language']} passes",
+				functools.partial(check_template, job),
+			)
 
 
 def add(name, function):
-
 	def named():
 		function()
 
@@ -175,7 +193,9 @@ def every_task_has_a_template_a_right_sample_a_wrong_sample_and_a_description():
 		jobs = jobs_of(folder)
 		verdicts = [job["verdict"] for job in jobs]
 		assert None in verdicts and "passed" in verdicts and "wrong answer" in verdicts, (
-			folder.name, verdicts)
+			folder.name,
+			verdicts,
+		)
 		assert len(jobs[0]["task"]["description"]) > 100, folder.name
 		contains(jobs[0]["task"]["description"], "custom_kernel")
 
@@ -183,12 +203,22 @@ def every_task_has_a_template_a_right_sample_a_wrong_sample_and_a_description():
 @test
 def the_tasks_that_every_podium_shows_exist():
 	names = {folder.name for folder in TASKS}
-	equal({
-		"identity_py", "vectoradd_py", "matmul_py", "softmax_py", "identity_cu", "vectoradd_cu",
-		"vectoradd_kernel_cu"
-	} - names, set())
-	assert any(not (folder / "task.yml").exists()
-		for folder in TASKS), "one in the form with a single file"
+	equal(
+		{
+			"identity_py",
+			"vectoradd_py",
+			"matmul_py",
+			"softmax_py",
+			"identity_cu",
+			"vectoradd_cu",
+			"vectoradd_kernel_cu",
+		}
+		- names,
+		set(),
+	)
+	assert any(not (folder / "task.yml").exists() for folder in TASKS), (
+		"one in the form with a single file"
+	)
 
 
 for each in TASKS + FOLDERS:

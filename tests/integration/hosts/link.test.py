@@ -3,6 +3,7 @@
 versions that are adjacent or too old, and a connection that breaks.
 
 podium-web runs too, because it finishes the host's jobs and shows the host to admins."""
+
 import os
 import pathlib
 import shutil
@@ -16,8 +17,20 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from tap import contains, equal, lacks, run, test  # noqa: E402
 from hosts import FAR, Relay, database, environment, invite, register, start_host  # noqa: E402
-from workers import (BUILD, Worker, admin, close, job, load_task, running, scratch, sql, submit,
-	until, wait_for)  # noqa: E402
+from workers import (
+	BUILD,
+	Worker,
+	admin,
+	close,
+	job,
+	load_task,
+	running,
+	scratch,
+	sql,
+	submit,
+	until,
+	wait_for,
+)  # noqa: E402
 
 HOLDS = "import pathlib, time\n\ndef custom_kernel(data):\n    time.sleep(3)\n    return data\n"
 web = host = relay = None
@@ -26,10 +39,18 @@ path, cache = scratch / "host.conf", scratch / "cache"
 
 def asks(**settings):
 	"""Runs podium-admin with these settings, over TCP. Returns its exit code and errors."""
-	own = dict(PODIUM_DATABASE_PORT=str(database.port), PODIUM_DATABASE_USER="probe",
-		PODIUM_DATABASE_PASSWORD="probe", PODIUM_DATABASE_HOST=FAR)
-	answer = subprocess.run([BUILD / "podium-admin", "user", "list"], capture_output=True,
-		text=True, env=environment(**{**own, **settings}))
+	own = dict(
+		PODIUM_DATABASE_PORT=str(database.port),
+		PODIUM_DATABASE_USER="probe",
+		PODIUM_DATABASE_PASSWORD="probe",
+		PODIUM_DATABASE_HOST=FAR,
+	)
+	answer = subprocess.run(
+		[BUILD / "podium-admin", "user", "list"],
+		capture_output=True,
+		text=True,
+		env=environment(**{**own, **settings}),
+	)
 	return answer.returncode, answer.stderr
 
 
@@ -38,8 +59,10 @@ def asks(**settings):
 
 @test
 def a_remote_database_needs_tls_with_the_right_certificate():
-	sql("CREATE USER probe@'%' IDENTIFIED BY 'probe' REQUIRE SSL; GRANT SELECT ON podium.* TO "
-		"probe@'%'")
+	sql(
+		"CREATE USER probe@'%' IDENTIFIED BY 'probe' REQUIRE SSL; GRANT SELECT ON podium.* TO "
+		"probe@'%'"
+	)
 	ca = str(database.certificates / "ca.pem")
 	equal(asks(PODIUM_DATABASE_TLS_CA=ca), (0, ""))
 	code, said = asks()
@@ -81,9 +104,18 @@ def a_server_without_tls_gets_no_password():
 	listener.bind(("127.0.0.1", 0))
 	listener.listen(4)
 	# The greeting of a MariaDB that does not offer TLS.
-	greeting = (b"\x0a5.5.5-10.11.0-MariaDB\0" + bytes([1, 0, 0, 0]) + b"saltsalt\0" +
-		(0xf7fe & ~0x800).to_bytes(2, "little") + b"\x2d\x02\0" + (0x81bf).to_bytes(2, "little") +
-		bytes([21]) + bytes(10) + b"saltsaltsalt\0" + b"mysql_native_password\0")
+	greeting = (
+		b"\x0a5.5.5-10.11.0-MariaDB\0"
+		+ bytes([1, 0, 0, 0])
+		+ b"saltsalt\0"
+		+ (0xF7FE & ~0x800).to_bytes(2, "little")
+		+ b"\x2d\x02\0"
+		+ (0x81BF).to_bytes(2, "little")
+		+ bytes([21])
+		+ bytes(10)
+		+ b"saltsaltsalt\0"
+		+ b"mysql_native_password\0"
+	)
 
 	def serve():
 		client = listener.accept()[0]
@@ -97,8 +129,10 @@ def a_server_without_tls_gets_no_password():
 
 	thread = threading.Thread(target=serve)
 	thread.start()
-	code, said = asks(PODIUM_DATABASE_TLS_CA=str(database.certificates / "ca.pem"),
-		PODIUM_DATABASE_PORT=str(listener.getsockname()[1]))
+	code, said = asks(
+		PODIUM_DATABASE_TLS_CA=str(database.certificates / "ca.pem"),
+		PODIUM_DATABASE_PORT=str(listener.getsockname()[1]),
+	)
 	thread.join()
 	equal(code, 1)
 	contains(said, "SSL")
@@ -112,9 +146,13 @@ def a_database_user_can_present_a_client_certificate():
 	equal(asks(PODIUM_DATABASE_TLS_CA=str(folder / "ca.pem"))[0], 1)
 	sql(f"ALTER USER probe@'%' REQUIRE SUBJECT '/CN={FAR}' ISSUER '/CN=ca'")
 	equal(
-		asks(PODIUM_DATABASE_TLS_CA=str(folder / "ca.pem"),
-		PODIUM_DATABASE_TLS_CERT=str(folder / "server.pem"),
-		PODIUM_DATABASE_TLS_KEY=str(folder / "server.key")), (0, ""))
+		asks(
+			PODIUM_DATABASE_TLS_CA=str(folder / "ca.pem"),
+			PODIUM_DATABASE_TLS_CERT=str(folder / "server.pem"),
+			PODIUM_DATABASE_TLS_KEY=str(folder / "server.key"),
+		),
+		(0, ""),
+	)
 
 
 # ---- a host behind a link that can be cut ----
@@ -122,9 +160,13 @@ def a_database_user_can_present_a_client_certificate():
 
 def start_web():
 	global web
-	web = subprocess.Popen([BUILD / "podium-web"],
+	web = subprocess.Popen(
+		[BUILD / "podium-web"],
 		env={**database.environment, "PODIUM_FASTCGI_SOCKET": str(scratch / "web.sock")},
-		stdin=subprocess.DEVNULL, stderr=open(scratch / "web.log", "ab"), start_new_session=True)
+		stdin=subprocess.DEVNULL,
+		stderr=open(scratch / "web.log", "ab"),
+		start_new_session=True,
+	)
 
 
 def start_worker():
@@ -142,9 +184,11 @@ def fetched(work):
 	work()
 	sql("SET GLOBAL general_log = 0")
 	return [
-		row[0] for row in sql(
-		"SELECT LEFT(argument, 30) FROM mysql.general_log WHERE command_type = 'Execute' AND "
-		"argument REGEXP '(source AS|SELECT) content'")
+		row[0]
+		for row in sql(
+			"SELECT LEFT(argument, 30) FROM mysql.general_log WHERE command_type = 'Execute' AND "
+			"argument REGEXP '(source AS|SELECT) content'"
+		)
 	]
 
 
@@ -191,7 +235,8 @@ def the_file_cache_keeps_to_its_limit():
 	passes("def custom_kernel(data):\n    return data\n#" + "y" * 150_000)
 	until(lambda: sum(one.stat().st_size for one in cache.iterdir()) <= 1 << 20)
 	assert not (cache / f"{0:064x}").exists() and (cache / f"{11:064x}").exists(), sorted(
-		cache.iterdir())
+		cache.iterdir()
+	)
 
 
 @test
@@ -228,7 +273,9 @@ def repeated_cuts_lose_nothing_and_count_nothing_twice():
 	for _ in range(4):
 		numbers.append(
 			submit(
-			"import time\n\ndef custom_kernel(data):\n    time.sleep(0.2)\n    return data\n"))
+				"import time\n\ndef custom_kernel(data):\n    time.sleep(0.2)\n    return data\n"
+			)
+		)
 		until(lambda: job(numbers[-1]) == "running")
 		relay.cut()
 		time.sleep(0.1)
@@ -239,8 +286,12 @@ def repeated_cuts_lose_nothing_and_count_nothing_twice():
 	equal(sql("SELECT COUNT(*) FROM ranking"), [["1"]])
 	equal(
 		sql(
-		"SELECT t.job_id FROM stages t JOIN jobs j ON j.id = t.job_id GROUP BY t.job_id, t.name "
-		"HAVING COUNT(*) > 1"), [])
+			"SELECT t.job_id FROM stages t JOIN jobs j ON j.id = t.job_id GROUP BY "
+			"t.job_id, t.name "
+			"HAVING COUNT(*) > 1"
+		),
+		[],
+	)
 
 
 # ---- versions ----
@@ -248,8 +299,10 @@ def repeated_cuts_lose_nothing_and_count_nothing_twice():
 
 @test
 def a_newer_database_accepts_workers_of_the_previous_version():
-	sql("INSERT INTO schema_migrations (version, name, sha256) VALUES (9998, '9998_later', "
-		"REPEAT('x', 32))")
+	sql(
+		"INSERT INTO schema_migrations (version, name, sha256) VALUES (9998, '9998_later', "
+		"REPEAT('x', 32))"
+	)
 	passes()
 	lacks(host.log.read_text(), "bring it up to date")
 
@@ -265,8 +318,10 @@ def a_worker_that_is_too_old_says_so_and_takes_no_job():
 	contains(admin("worker", "list"), "too old")
 	equal(
 		sql(
-		"SELECT seen_at > UTC_TIMESTAMP() - INTERVAL 5 SECOND FROM workers WHERE name = 'host'"),
-		[["1"]])
+			"SELECT seen_at > UTC_TIMESTAMP() - INTERVAL 5 SECOND FROM workers WHERE name = 'host'"
+		),
+		[["1"]],
+	)
 	sql("UPDATE compatibility SET oldest_program = 21")
 	wait_for(number)
 	equal(job(number, "attempt"), "1")
@@ -277,8 +332,10 @@ def a_worker_that_is_too_old_says_so_and_takes_no_job():
 @test
 def an_account_still_works_after_a_migration_remade_its_views():
 	newest = sql("SELECT version FROM schema_migrations ORDER BY version DESC LIMIT 1")[0][0]
-	sql("DROP VIEW podium_worker.queue_running; DELETE FROM schema_migrations WHERE version = "
-		f"{newest}")
+	sql(
+		"DROP VIEW podium_worker.queue_running; DELETE FROM schema_migrations WHERE version = "
+		f"{newest}"
+	)
 	admin("migrate")
 	passes()
 	equal(host.end(), 0)

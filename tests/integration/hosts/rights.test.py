@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What the database user of a worker host may do and may not do, and that its rights suffice for
 its work. podium-web runs too, because it finishes the host's jobs."""
+
 import pathlib
 import re
 import subprocess
@@ -9,8 +10,21 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from tap import contains, equal, lacks, run, test  # noqa: E402
 from hosts import database, make_host, settings_of, start_host  # noqa: E402
-from workers import (BUILD, SLOW, Worker, admin, close, job, load_task, running, scratch, sql,
-	submit, until, wait_for)  # noqa: E402
+from workers import (
+	BUILD,
+	SLOW,
+	Worker,
+	admin,
+	close,
+	job,
+	load_task,
+	running,
+	scratch,
+	sql,
+	submit,
+	until,
+	wait_for,
+)  # noqa: E402
 
 hosts = {}
 web = host = None
@@ -18,9 +32,13 @@ web = host = None
 
 def start_web():
 	global web
-	web = subprocess.Popen([BUILD / "podium-web"],
+	web = subprocess.Popen(
+		[BUILD / "podium-web"],
 		env={**database.environment, "PODIUM_FASTCGI_SOCKET": str(scratch / "web.sock")},
-		stdin=subprocess.DEVNULL, stderr=open(scratch / "web.log", "ab"), start_new_session=True)
+		stdin=subprocess.DEVNULL,
+		stderr=open(scratch / "web.log", "ab"),
+		start_new_session=True,
+	)
 	until(lambda: (scratch / "web.sock").exists())
 
 
@@ -56,16 +74,21 @@ def a_host_with_these_rights_alone_runs_jobs_and_they_are_ranked():
 	start_web()
 	host = host_worker()
 	host.says("is ready")
-	first, second = submit(user=1), submit("def custom_kernel(data):\n    return data + 0\n",
-		user=2)
+	first, second = (
+		submit(user=1),
+		submit("def custom_kernel(data):\n    return data + 0\n", user=2),
+	)
 	for number in (first, second):
 		wait_for(number)
 		equal(job(number, "verdict, attempt, lease_owner"), ["passed", "1", "host"])
-	equal(sql("SELECT job_id, position FROM ranking ORDER BY position"),
-		[[str(first), "1"], [str(second), "2"]])
+	equal(
+		sql("SELECT job_id, position FROM ranking ORDER BY position"),
+		[[str(first), "1"], [str(second), "2"]],
+	)
 	assert sql(
 		"SELECT COUNT(*) FROM measurements m JOIN stages t ON t.id = m.stage_id WHERE t.job_id = "
-		f"{first}") != [["0"]]
+		f"{first}"
+	) != [["0"]]
 	equal(job(first, "environment IS NULL, score_ns"), ["0", "2000000"])
 	equal(sql("SELECT COUNT(*) FROM endings"), [["0"]])
 	lacks(host.log.read_text(), "denied")
@@ -90,12 +113,19 @@ def a_result_waits_for_podium_web_and_no_one_takes_the_job_meanwhile():
 		admin("worker", "drain", "bystander")
 		number = submit()
 		until(lambda: sql("SELECT COUNT(*) FROM endings") == [["1"]])
-		sql("UPDATE jobs SET lease_expires = UTC_TIMESTAMP(3) - INTERVAL 1 MINUTE WHERE id = "
-			f"{number}")
-		(moment, ), = sql("SELECT UTC_TIMESTAMP(3)")
+		sql(
+			"UPDATE jobs SET lease_expires = UTC_TIMESTAMP(3) - INTERVAL 1 MINUTE WHERE id = "
+			f"{number}"
+		)
+		((moment,),) = sql("SELECT UTC_TIMESTAMP(3)")
 		# By then the bystander has looked for expired leases several times.
-		until(lambda: sql(f"SELECT seen_at > '{moment}' + INTERVAL 2 SECOND FROM workers "
-			"WHERE name = 'bystander'") == [["1"]])
+		until(
+			lambda: sql(
+				f"SELECT seen_at > '{moment}' + INTERVAL 2 SECOND FROM workers "
+				"WHERE name = 'bystander'"
+			)
+			== [["1"]]
+		)
 		equal(job(number, "state, attempt"), ["running", "1"])
 		start_web()
 		wait_for(number)
@@ -128,24 +158,29 @@ def a_stopping_host_gives_its_job_back():
 def a_job_that_loses_gpus_moves_to_others_and_fails_at_the_third():
 	number = submit()
 	for lost in (1, 2, 3):
-		sql("UPDATE jobs SET state = 'running', fence = fence + 1, attempt = 1, lease_owner = "
+		sql(
+			"UPDATE jobs SET state = 'running', fence = fence + 1, attempt = 1, lease_owner = "
 			f"'host' WHERE id = {number};"
 			"INSERT INTO endings (job_id, fence, kind, reason) SELECT id, fence, 'loss', 'the "
-			f"GPU has fallen off the bus.' FROM jobs WHERE id = {number}")
+			f"GPU has fallen off the bus.' FROM jobs WHERE id = {number}"
+		)
 		until(lambda: job(number) != "running")
-		equal(job(number, "state, lost_gpus, attempt"),
-			["queued" if lost < 3 else "failed",
-			str(lost), "0" if lost < 3 else "1"])
+		equal(
+			job(number, "state, lost_gpus, attempt"),
+			["queued" if lost < 3 else "failed", str(lost), "0" if lost < 3 else "1"],
+		)
 	contains(job(number, "reason"), "GPUs stopped working 3 times")
 
 
 @test
 def a_result_for_an_expired_claim_is_ignored():
 	number = submit()
-	sql("UPDATE jobs SET state = 'running', fence = 7, lease_owner = 'host', attempt = 1, "
+	sql(
+		"UPDATE jobs SET state = 'running', fence = 7, lease_owner = 'host', attempt = 1, "
 		f"lease_expires = UTC_TIMESTAMP(3) + INTERVAL 1 HOUR WHERE id = {number};"
 		"INSERT INTO endings (job_id, fence, kind, reason, verdict, score_ns, engine) VALUES "
-		f"({number}, 6, 'verdict', '', 'passed', 1, 'custom')")
+		f"({number}, 6, 'verdict', '', 'passed', 1, 'custom')"
+	)
 	until(lambda: sql("SELECT COUNT(*) FROM endings") == [["0"]])
 	equal(job(number, "state, fence"), ["running", "7"])
 
@@ -155,10 +190,12 @@ def an_impossible_verdict_is_an_internal_error():
 	number = int(sql("SELECT id FROM jobs WHERE state = 'running'")[0][0])
 	for score in ("-5", "0", "NULL"):
 		verdict = "NULL" if score == "NULL" else "'passed'"
-		sql(f"UPDATE jobs SET state = 'running', fence = 7, attempt = 1 WHERE id = {number};"
+		sql(
+			f"UPDATE jobs SET state = 'running', fence = 7, attempt = 1 WHERE id = {number};"
 			"INSERT INTO endings (job_id, fence, kind, reason, verdict, score_ns, engine, "
 			f"handed_in_at) VALUES ({number}, 7, 'verdict', '', {verdict}, {score}, 'custom', "
-			"UTC_TIMESTAMP(3) - INTERVAL 31 SECOND)")
+			"UTC_TIMESTAMP(3) - INTERVAL 31 SECOND)"
+		)
 		until(lambda: job(number) == "queued")
 		contains(job(number, "reason"), "could not be stored")
 	sql(f"DELETE FROM submissions WHERE id = (SELECT submission_id FROM jobs WHERE id = {number})")
@@ -170,21 +207,30 @@ def an_impossible_verdict_is_an_internal_error():
 def world():
 	"""Makes two running jobs, of which one is the host's, a queued job and a ranked one, with
 	everything that the host must not see. Returns the jobs' numbers."""
-	sql("DELETE FROM submissions; DELETE FROM ranking; INSERT IGNORE INTO users (id, name, "
-		"password_hash) VALUES (50, 'victim', 'the-hash'), (51, 'rival', 'x')")
-	mine, other, waiting = submit("mine = 1\n", user=51), submit("secret_source = 42\n",
-		user=50), submit("waiting_source = 43\n", user=50)
+	sql(
+		"DELETE FROM submissions; DELETE FROM ranking; INSERT IGNORE INTO users (id, name, "
+		"password_hash) VALUES (50, 'victim', 'the-hash'), (51, 'rival', 'x')"
+	)
+	mine, other, waiting = (
+		submit("mine = 1\n", user=51),
+		submit("secret_source = 42\n", user=50),
+		submit("waiting_source = 43\n", user=50),
+	)
 	for number, owner in ((mine, "host"), (other, "elsewhere")):
-		sql(f"UPDATE jobs SET state = 'running', fence = 3, attempt = 1, lease_owner = '{owner}', "
+		sql(
+			f"UPDATE jobs SET state = 'running', fence = 3, attempt = 1, lease_owner = '{owner}', "
 			"lease_device = 'GPU-9', "
 			f"lease_expires = UTC_TIMESTAMP(3) + INTERVAL 1 HOUR WHERE id = {number};"
 			"INSERT INTO stages (job_id, position, name, command, message, stdout, stderr) "
 			f"VALUES ({number}, 0, 'test', '', '', 'said', '');"
 			"INSERT INTO measurements (stage_id, case_index, spec, verdict, message) VALUES "
-			"(LAST_INSERT_ID(), 0, 'seed: 1', 'passed', '');")
+			"(LAST_INSERT_ID(), 0, 'seed: 1', 'passed', '');"
+		)
 	ranked = submit("ranked_source = 44\n", user=50)
-	sql("UPDATE jobs SET state = 'done', verdict = 'passed', score_ns = 100, lease_owner = "
-		f"'host', finished_at = UTC_TIMESTAMP(3) WHERE id = {ranked}")
+	sql(
+		"UPDATE jobs SET state = 'done', verdict = 'passed', score_ns = 100, lease_owner = "
+		f"'host', finished_at = UTC_TIMESTAMP(3) WHERE id = {ranked}"
+	)
 	admin("ranking", "rebuild")
 	equal(sql("SELECT user_id, score_ns, position FROM ranking"), [["50", "100", "1"]])
 	return mine, other, waiting, ranked
@@ -192,9 +238,11 @@ def world():
 
 def everything():
 	"""Checksums of the tables that the host's attempts must not change."""
-	return sql("CHECKSUM TABLE ranking, records, users, jobs, stages, measurements, submissions, "
+	return sql(
+		"CHECKSUM TABLE ranking, records, users, jobs, stages, measurements, submissions, "
 		"workers, gpus, worker_accounts, compatibility, pauses, endings, "
-		"audit_log, schema_migrations")
+		"audit_log, schema_migrations"
+	)
 
 
 @test
@@ -209,11 +257,13 @@ def a_host_cannot_read_passwords_sessions_tokens_or_other_data_of_the_site():
 		"SELECT * FROM users;\nSELECT * FROM worker_self;\nSELECT * FROM "
 		"mysql.global_priv;\nSELECT * FROM mysql.user;\nSHOW GRANTS FOR root@localhost;\n"
 		"SHOW CREATE VIEW jobs;\nSHOW CREATE VIEW worker_self;\nSELECT LOAD_FILE('/etc/passwd') "
-		"FROM jobs INTO OUTFILE '/tmp/podium-rights';\n")
+		"FROM jobs INTO OUTFILE '/tmp/podium-rights';\n"
+	)
 	out, _ = tries(
 		"SHOW DATABASES; SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = "
 		"'podium'; SELECT COUNT(*) FROM information_schema.processlist "
-		"WHERE user <> SUBSTRING_INDEX(USER(), '@', 1)")
+		"WHERE user <> SUBSTRING_INDEX(USER(), '@', 1)"
+	)
 	equal(out.split(), ["information_schema", "podium_worker", "0", "0"])
 
 
@@ -234,7 +284,8 @@ def a_host_cannot_change_rankings_or_other_tables():
 		"podium_worker;\nSET GLOBAL general_log = 1;\nCREATE OR REPLACE VIEW jobs AS SELECT 1;\n"
 		"DELETE FROM pauses;\nUPDATE compatibility SET oldest_program = 0;\nUPDATE "
 		"schema_migrations SET version = 1;\nUPDATE worker_accounts SET name = 'x';\n"
-		"SET ROLE NONE; SELECT * FROM jobs;\n")
+		"SET ROLE NONE; SELECT * FROM jobs;\n"
+	)
 	assert errors.count("denied") >= 18, errors
 	equal(everything(), before)
 
@@ -244,29 +295,40 @@ def a_host_reads_and_writes_only_its_own_running_jobs():
 	mine, other, waiting, ranked = world()
 	out, _ = tries(
 		"SELECT id FROM jobs; SELECT job_id FROM assignments; SELECT job_id FROM stages; SELECT "
-		"COUNT(*) FROM measurements; SELECT DISTINCT job_id FROM assignment_files")
+		"COUNT(*) FROM measurements; SELECT DISTINCT job_id FROM assignment_files"
+	)
 	equal(out.split(), [str(mine), str(mine), str(mine), "1", str(mine)])
 	equal(
 		tries(
-		f"SELECT source FROM assignments WHERE job_id IN ({mine}, {other}, {waiting}, {ranked})")
-		[0], "mine = 1\\n\n")
+			f"SELECT source FROM assignments WHERE job_id IN ({mine}, {other}, {waiting}, {ranked})"
+		)[0],
+		"mine = 1\\n\n",
+	)
 	equal(
 		tries(
-		f"SELECT COUNT(*) FROM assignments WHERE sha256 = UNHEX(SHA2('secret_source = 42\\n', 256))"
-		)[0], "0\n")
+			"SELECT COUNT(*) FROM assignments WHERE sha256 = UNHEX(SHA2('secret_source = "
+			"42\\n', 256))"
+		)[0],
+		"0\n",
+	)
 	before = everything()
 	for number in (other, waiting, ranked):
 		equal(
 			tries(
-			f"UPDATE jobs SET progress = 'mine' WHERE id = {number}; DELETE FROM stages WHERE "
-			f"job_id = {number}; UPDATE stages SET stdout = 'x' WHERE job_id = {number};"
-			"UPDATE measurements m JOIN stages t ON t.id = m.stage_id SET m.ratio = 2 WHERE "
-			f"t.job_id = {number}")[0], "")
-		refuses("INSERT INTO stages (job_id, position, name, command, message, stdout, stderr) "
+				f"UPDATE jobs SET progress = 'mine' WHERE id = {number}; DELETE FROM stages WHERE "
+				f"job_id = {number}; UPDATE stages SET stdout = 'x' WHERE job_id = {number};"
+				"UPDATE measurements m JOIN stages t ON t.id = m.stage_id SET m.ratio = 2 WHERE "
+				f"t.job_id = {number}"
+			)[0],
+			"",
+		)
+		refuses(
+			"INSERT INTO stages (job_id, position, name, command, message, stdout, stderr) "
 			f"VALUES ({number}, 9, 'test', '', '', '', '');\n"
 			f"INSERT INTO endings (job_id, fence, kind, verdict, score_ns) VALUES ({number}, 3, "
 			"'verdict', 'passed', 1);\n"
-			f"INSERT INTO endings (job_id, fence, kind) VALUES ({number}, 4, 'release');\n")
+			f"INSERT INTO endings (job_id, fence, kind) VALUES ({number}, 4, 'release');\n"
+		)
 	equal(everything(), before)
 	tries(f"UPDATE jobs SET progress = 'test 1/2' WHERE id = {mine}")
 	equal(job(mine, "progress"), "test 1/2")
@@ -276,13 +338,26 @@ def a_host_reads_and_writes_only_its_own_running_jobs():
 def a_host_can_neither_finish_nor_reassign_its_jobs_itself():
 	mine, other, _, _ = world()
 	before = everything()
-	refuses("".join(f"UPDATE jobs SET {column} = {value} WHERE id = {mine};\n"
-		for column, value in (("state", "'done'"), ("score_ns", "1"), ("lease_owner",
-		"'elsewhere'"), ("fence", "99"), ("verdict", "'passed'"), ("attempt", "0"),
-		("submission_id", "1"), ("id", "99"))))
-	refuses(f"INSERT INTO endings (job_id, fence, kind, verdict, score_ns) VALUES ({mine}, 4, "
+	refuses(
+		"".join(
+			f"UPDATE jobs SET {column} = {value} WHERE id = {mine};\n"
+			for column, value in (
+				("state", "'done'"),
+				("score_ns", "1"),
+				("lease_owner", "'elsewhere'"),
+				("fence", "99"),
+				("verdict", "'passed'"),
+				("attempt", "0"),
+				("submission_id", "1"),
+				("id", "99"),
+			)
+		)
+	)
+	refuses(
+		f"INSERT INTO endings (job_id, fence, kind, verdict, score_ns) VALUES ({mine}, 4, "
 		f"'verdict', 'passed', 1);\nDELETE FROM jobs WHERE id = {mine};\n"
-		f"UPDATE endings SET fence = 4;\nDELETE FROM endings;\nSELECT * FROM endings;\n")
+		f"UPDATE endings SET fence = 4;\nDELETE FROM endings;\nSELECT * FROM endings;\n"
+	)
 	equal(everything(), before)
 
 
@@ -313,34 +388,50 @@ def a_shared_key_moves_no_row_of_another_host():
 		"INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, "
 		"compute_capability, seen_at) VALUES (99999, 'GPU-0', 'H200', '', 1, '', '', NOW());\n"
 		"INSERT INTO device_vitals (worker, uuid, minute, at, errors) VALUES ('elsewhere', "
-		"'GPU-0', 0, NOW(), 9);\n")
+		"'GPU-0', 0, NOW(), 9);\n"
+	)
 	equal(everything(), before)
 
 
 @test
 def a_host_claims_only_jobs_for_its_devices():
 	mine, other, waiting, _ = world()
-	sql("INSERT IGNORE INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, "
+	sql(
+		"INSERT IGNORE INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, "
 		"compute_capability, seen_at) "
 		"SELECT id, 'GPU-7', 'H200', 'x', 1, 'd', '9.0', UTC_TIMESTAMP(3) FROM workers WHERE name "
-		"= 'host'; UPDATE workers SET protocol = 9999 WHERE name = 'host'")
+		"= 'host'; UPDATE workers SET protocol = 9999 WHERE name = 'host'"
+	)
 	take = "CALL take_job('{}', {}, {});\n".format
 	ids = lambda *numbers: ", ".join(map(str, [*numbers, *[numbers[0]] * 16][:16]))
 	before = everything()
 	equal(
 		tries(
-		take("GPU-7", 30000, ids(waiting)) + take("GPU-8", 30000, ids(waiting)) +
-		take("GPU-7", 30000, ids(other, mine)) + take("GPU-7", 30000, ids(0))), ("", ""))
+			take("GPU-7", 30000, ids(waiting))
+			+ take("GPU-8", 30000, ids(waiting))
+			+ take("GPU-7", 30000, ids(other, mine))
+			+ take("GPU-7", 30000, ids(0))
+		),
+		("", ""),
+	)
 	equal(everything(), before)
 	cpu = sql(
 		"SELECT uuid FROM gpus JOIN workers ON id = worker_id WHERE name = 'host' AND model = 'CPU'"
 	)[0][0]
-	for hindrance, end in ((
-		"INSERT INTO pauses (worker, uuid, kind, paused_by) VALUES ('host', '', 'drain', 'x')",
-		"DELETE FROM pauses"), ("UPDATE compatibility SET oldest_program = 99999",
-		"UPDATE compatibility SET oldest_program = 21"),
-		("UPDATE gpus SET quarantined_at = UTC_TIMESTAMP(3)",
-		"UPDATE gpus SET quarantined_at = NULL")):
+	for hindrance, end in (
+		(
+			"INSERT INTO pauses (worker, uuid, kind, paused_by) VALUES ('host', '', 'drain', 'x')",
+			"DELETE FROM pauses",
+		),
+		(
+			"UPDATE compatibility SET oldest_program = 99999",
+			"UPDATE compatibility SET oldest_program = 21",
+		),
+		(
+			"UPDATE gpus SET quarantined_at = UTC_TIMESTAMP(3)",
+			"UPDATE gpus SET quarantined_at = NULL",
+		),
+	):
 		sql(hindrance)
 		equal(tries(take(cpu, 30000, ids(waiting)) + take(cpu, 30000, ids(0))), ("", ""))
 		sql(end)
@@ -348,9 +439,12 @@ def a_host_claims_only_jobs_for_its_devices():
 	equal((out.split("\t")[0], errors), (str(waiting), ""))
 	equal(
 		job(
-		waiting,
-		"state, lease_owner, fence, attempt, lease_expires < UTC_TIMESTAMP(3) + INTERVAL 601 SECOND"
-		), ["running", "host", "1", "1", "1"])
+			waiting,
+			"state, lease_owner, fence, attempt, lease_expires < UTC_TIMESTAMP(3) + "
+			"INTERVAL 601 SECOND",
+		),
+		["running", "host", "1", "1", "1"],
+	)
 	refuses("CALL register('" + "A" * 43 + "');\n")
 
 
@@ -358,18 +452,26 @@ def a_host_claims_only_jobs_for_its_devices():
 def one_hosts_password_does_not_work_for_another_host():
 	hosts["second"] = make_host("second")
 	mine, _, _, _ = world()
-	equal(tries("SELECT * FROM jobs; SELECT name FROM workers; SELECT * FROM gpus", "second"),
-		("", ""))
+	equal(
+		tries("SELECT * FROM jobs; SELECT name FROM workers; SELECT * FROM gpus", "second"),
+		("", ""),
+	)
 	pretender = host_worker("second", PODIUM_WORKER_NAME="host")
 	equal(pretender.process.wait(60), 1)
-	contains(pretender.log.read_text(),
-		"This host is registered as the worker second, so it cannot be host")
+	contains(
+		pretender.log.read_text(),
+		"This host is registered as the worker second, so it cannot be host",
+	)
 	refuses(
 		"INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('host', 'x', "
-		"'{}', NOW(), NOW()) ON DUPLICATE KEY UPDATE version = 'x';\n", "second")
+		"'{}', NOW(), NOW()) ON DUPLICATE KEY UPDATE version = 'x';\n",
+		"second",
+	)
 	refuses(
 		"INSERT INTO stages (job_id, position, name, command, message, stdout, stderr) VALUES "
-		f"({mine}, 3, 'test', '', '', '', '');\n", "second")
+		f"({mine}, 3, 'test', '', '', '', '');\n",
+		"second",
+	)
 
 
 code = 1

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Two web hosts behind the load balancer of docs/web-hosts.md. A visitor may reach either host with
 each request, and each host knows what the other knows about the visitor."""
+
 import pathlib
 import sys
 import time
@@ -41,9 +42,11 @@ def a_login_at_one_host_works_at_the_other():
 	contains(there.get("/account").words(), "ada")
 	page = Page()
 	page.feed(here.get("/leaderboard/small/submit").text)
-	answer = there.post("/leaderboard/small/submit",
-		[("code", "def custom_kernel(data):\n    return data\n"), ("mode", "test"),
-		("gpu", "CPU")], csrf=page.csrf)
+	answer = there.post(
+		"/leaderboard/small/submit",
+		[("code", "def custom_kernel(data):\n    return data\n"), ("mode", "test"), ("gpu", "CPU")],
+		csrf=page.csrf,
+	)
 	equal(answer.status, 303)
 	equal((here.get(answer.location).status, there.get(answer.location).status), (200, 200))
 	# Without a session too, one host accepts the token of a form that comes from the other.
@@ -51,8 +54,11 @@ def a_login_at_one_host_works_at_the_other():
 	page = Page()
 	page.feed(stranger.get("/login").text)
 	equal(
-		visitor(two.url, stranger).post("/login", [("name", "ada"), ("password", PASSWORD)],
-		csrf=page.csrf).status, 303)
+		visitor(two.url, stranger)
+		.post("/login", [("name", "ada"), ("password", PASSWORD)], csrf=page.csrf)
+		.status,
+		303,
+	)
 	contains(stranger.get("/account").words(), "ada")
 
 
@@ -91,8 +97,10 @@ def a_ban_at_one_host_immediately_ends_session_and_tokens_at_the_other():
 def wrong_passwords_at_both_hosts_count_together():
 	member("dave")
 	statuses = [
-		Client((one, two)[number % 2].url).post("/login", [("name", "dave"),
-		("password", "wrong one")]).status for number in range(11)
+		Client((one, two)[number % 2].url)
+		.post("/login", [("name", "dave"), ("password", "wrong one")])
+		.status
+		for number in range(11)
 	]
 	equal(statuses, [422] * 10 + [429])
 	equal(Client(one.url).post("/login", [("name", "dave"), ("password", PASSWORD)]).status, 429)
@@ -104,12 +112,17 @@ def requests_of_a_token_at_both_hosts_count_together_within_a_second():
 	token = make_token(here, "mine", "read")
 	if time.time() % 60 > 30:
 		time.sleep(60 - time.time() % 60)  # the clock's minute must not end during the test
-	equal([
-		Program(host.url, token).ask("GET", "/api/v1/me").status for host in [one] * 25 + [two] * 2
-	], [200] * 27)
+	equal(
+		[
+			Program(host.url, token).ask("GET", "/api/v1/me").status
+			for host in [one] * 25 + [two] * 2
+		],
+		[200] * 27,
+	)
 	time.sleep(2)
-	Program(two.url, token).ask("GET",
-		"/api/v1/me")  # a host reads the other's count when it stores its own
+	Program(two.url, token).ask(
+		"GET", "/api/v1/me"
+	)  # a host reads the other's count when it stores its own
 	time.sleep(2)
 	statuses = [Program(two.url, token).ask("GET", "/api/v1/me").status for _ in range(25)]
 	assert statuses.count(200) == 12 and statuses[-1] == 429, statuses
@@ -123,25 +136,34 @@ def requests_of_a_token_at_both_hosts_count_together_within_a_second():
 def an_idempotency_key_makes_one_submission_across_both_hosts():
 	here, _ = member("frank")
 	token = make_token(here, "mine", "read", "submit")
-	send = lambda host: Program(host.url, token).ask("POST",
-		"/api/v1/leaderboards/small/submissions", {"code": "pass\n", "mode": "test"
-													}, {"Idempotency-Key": "sent-twice"})
+	send = lambda host: Program(host.url, token).ask(
+		"POST",
+		"/api/v1/leaderboards/small/submissions",
+		{"code": "pass\n", "mode": "test"},
+		{"Idempotency-Key": "sent-twice"},
+	)
 	first, again = send(one), send(two)
-	equal((first.status, again.status, again.json.get("id")),
-		(201, 201, first.json.get("id", first.text)))
+	equal(
+		(first.status, again.status, again.json.get("id")),
+		(201, 201, first.json.get("id", first.text)),
+	)
 	equal(again.headers["Idempotency-Replayed"], "true")
 
 
 @test
 def a_terminal_can_sign_in_through_either_host():
 	here, there = member("grace")
-	asked = Program(one.url).ask("POST", "/api/v1/device/code",
-		{"name": "my box", "scopes": ["read"]}).json
+	asked = (
+		Program(one.url)
+		.ask("POST", "/api/v1/device/code", {"name": "my box", "scopes": ["read"]})
+		.json
+	)
 	page = there.get("/device?code=" + asked["user_code"])
 	equal(page.status, 200)
 	until(lambda: sql("SELECT COUNT(*) FROM terminals") == [["1"]])
-	waits = Program(two.url).ask("POST", "/api/v1/device/token",
-		{"device_code": asked["device_code"]})
+	waits = Program(two.url).ask(
+		"POST", "/api/v1/device/token", {"device_code": asked["device_code"]}
+	)
 	contains(waits.text, "authorization_pending")
 
 
@@ -151,9 +173,20 @@ def an_announcement_at_one_host_appears_at_the_other_within_two_seconds():
 	boss.post("/login", [("name", "boss"), ("password", PASSWORD)])
 	lacks(Client(two.url).get("/").text, "The hall closes at six.")
 	equal(
-		boss.post("/admin/announcements", [("action", "make"), ("confirm", "yes"),
-		("text", "The hall closes at six."), ("leaderboard", ""), ("from", ""), ("until", "")],
-		form="/account").status, 303)
+		boss.post(
+			"/admin/announcements",
+			[
+				("action", "make"),
+				("confirm", "yes"),
+				("text", "The hall closes at six."),
+				("leaderboard", ""),
+				("from", ""),
+				("until", ""),
+			],
+			form="/account",
+		).status,
+		303,
+	)
 	time.sleep(2.1)
 	contains(Client(two.url).get("/").text, "The hall closes at six.")
 
@@ -167,8 +200,11 @@ def visitors_of_the_front_reach_both_under_their_own_address():
 	for host in (one, two):
 		until(lambda: '"path":"/account"' in (host.folder / "log" / "nginx-access.log").read_text())
 	equal(browser.request("GET", "/account", headers={"X-Forwarded-For": "192.0.2.9"}).status, 200)
-	browser.post("/login", [("name", "nobody"), ("password", "wrong")],
-		headers={"X-Forwarded-For": "192.0.2.9"})
+	browser.post(
+		"/login",
+		[("name", "nobody"), ("password", "wrong")],
+		headers={"X-Forwarded-For": "192.0.2.9"},
+	)
 	equal(sql("SELECT COUNT(*) FROM rate_limits WHERE subject LIKE '%192.0.2.9%'"), [["0"]])
 
 
@@ -192,9 +228,10 @@ code = 1
 try:
 	admin("migrate")
 	load_task()
-	one, two = WebHost("one", front,
-		PODIUM_API_REQUESTS_PER_MINUTE="40"), WebHost("two", front,
-		PODIUM_API_REQUESTS_PER_MINUTE="40")
+	one, two = (
+		WebHost("one", front, PODIUM_API_REQUESTS_PER_MINUTE="40"),
+		WebHost("two", front, PODIUM_API_REQUESTS_PER_MINUTE="40"),
+	)
 	start_front(front, (one, two))
 	Client(one.url).post("/register", [("name", "boss"), ("password", PASSWORD)])
 	sql("UPDATE users SET role = 'admin' WHERE name = 'boss'")

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What podium-run and podium-admin doctor report about a host, with and without GPUs. A stand-in
 for NVML provides the GPUs."""
+
 import json
 import os
 import pathlib
@@ -15,15 +16,27 @@ from tap import contains, equal, lacks, run, test  # noqa: E402
 
 BUILD = ROOT / os.environ.get("B", "build/release")
 SYSTEM = [
-	"kernel", "memory", "swap", "disk", "ptrace", "core dumps", "clock source", "time",
-	"processor clock"
+	"kernel",
+	"memory",
+	"swap",
+	"disk",
+	"ptrace",
+	"core dumps",
+	"clock source",
+	"time",
+	"processor clock",
 ]
 GPUS = ["GPU driver", "GPU nodes", "GPU persistence", "GPU compute mode", "GPU load", "GPU clocks"]
 
 
 def ask(*words, **environment):
-	return subprocess.run([BUILD / "podium-run", *words], capture_output=True, text=True,
-		env={**os.environ, **environment}, timeout=120)
+	return subprocess.run(
+		[BUILD / "podium-run", *words],
+		capture_output=True,
+		text=True,
+		env={**os.environ, **environment},
+		timeout=120,
+	)
 
 
 def checks(**environment):
@@ -50,8 +63,10 @@ def each_failed_check_says_what_it_costs_and_how_to_fix_it():
 	for check in checks().values():
 		equal(
 			sorted(check),
-			sorted(["name", "state", "found"] +
-			(["costs", "mend"] if check["state"] != "good" else [])))
+			sorted(
+				["name", "state", "found"] + (["costs", "mend"] if check["state"] != "good" else [])
+			),
+		)
 
 
 with tempfile.TemporaryDirectory() as folder:
@@ -68,43 +83,67 @@ with tempfile.TemporaryDirectory() as folder:
 			equal(
 				said(found, "GPU nodes"),
 				"fault: /dev/nvidiactl is missing, /dev/nvidia-uvm is missing, /dev/nvidia0 is "
-				"missing, /dev/nvidia1 is missing")
+				"missing, /dev/nvidia1 is missing",
+			)
 
 	@test
 	def a_cause_of_noisy_times_is_a_warning_that_names_the_gpu():
-		for setting, value, name, words in (("FAKE_PERSISTENCE", "0", "GPU persistence",
-			"warning: off (GPU 0, 1)"), ("FAKE_COMPUTE_MODE", "2", "GPU compute mode",
-			"warning: exclusive or prohibited (GPU 1)"), ("FAKE_PROCESSES", "3", "GPU load",
-			"warning: another program uses one now (GPU 0, 1)")):
+		for setting, value, name, words in (
+			("FAKE_PERSISTENCE", "0", "GPU persistence", "warning: off (GPU 0, 1)"),
+			(
+				"FAKE_COMPUTE_MODE",
+				"2",
+				"GPU compute mode",
+				"warning: exclusive or prohibited (GPU 1)",
+			),
+			("FAKE_PROCESSES", "3", "GPU load", "warning: another program uses one now (GPU 0, 1)"),
+		):
 			equal(said(checks(**driver, **{setting: value}), name), words)
 
 	@test
 	def a_driver_without_gpus_is_a_fault():
-		equal(said(checks(**driver, FAKE_GPUS="0"), "GPU driver"),
-			"fault: NVIDIA 580.00, which has 0 GPUs")
+		equal(
+			said(checks(**driver, FAKE_GPUS="0"), "GPU driver"),
+			"fault: NVIDIA 580.00, which has 0 GPUs",
+		)
 
 	@test
 	def doctor_prints_sentences_and_fails_if_there_is_a_fault():
 		for environment, code in ((driver, 1), ({"LD_LIBRARY_PATH": "/nonexistent"}, 0)):
 			if os.path.exists("/dev/nvidiactl"):
 				return "there is a GPU here"
-			answer = subprocess.run([BUILD / "podium-admin", "doctor"], capture_output=True,
-				text=True, env={**os.environ, **environment}, timeout=120)
+			answer = subprocess.run(
+				[BUILD / "podium-admin", "doctor"],
+				capture_output=True,
+				text=True,
+				env={**os.environ, **environment},
+				timeout=120,
+			)
 			equal((answer.returncode, answer.stderr), (code, ""))
 			contains(answer.stdout, "with submissions as the user")
 			contains(
-				answer.stdout, " imports torch\n"
-				if code == 0 or "imports torch" in answer.stdout else "no python3")
+				answer.stdout,
+				" imports torch\n"
+				if code == 0 or "imports torch" in answer.stdout
+				else "no python3",
+			)
 			(contains if code else lacks)(answer.stdout, "/dev/nvidia-uvm is missing")
 
 	@test
 	def doctor_without_the_workers_programs_says_what_to_do():
-		answer = subprocess.run([BUILD / "podium-admin", "doctor"], capture_output=True, text=True,
-			env={**os.environ, "PODIUM_WORKER_RUNNER": "/nonexistent/podium-run"}, timeout=60)
+		answer = subprocess.run(
+			[BUILD / "podium-admin", "doctor"],
+			capture_output=True,
+			text=True,
+			env={**os.environ, "PODIUM_WORKER_RUNNER": "/nonexistent/podium-run"},
+			timeout=60,
+		)
 		equal(answer.returncode, 1)
 		contains(
-			answer.stderr, "Install the worker's programs on this host, or name podium-run with "
-			"PODIUM_WORKER_RUNNER.")
+			answer.stderr,
+			"Install the worker's programs on this host, or name podium-run with "
+			"PODIUM_WORKER_RUNNER.",
+		)
 
 	code = run()
 sys.exit(code)

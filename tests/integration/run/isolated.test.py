@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The isolated engine with the real podium-run, judge and contestants: which tasks it takes, what
 each side sees, and the verdict for every way in which a side can end."""
+
 import json
 import os
 import pathlib
@@ -14,23 +15,24 @@ from processes import as_only_bomb, command_of, descendants  # noqa: E402
 from runner import EVAL, HANG_S, PYTHON, Runner, job, task  # noqa: E402
 from tap import Skip, contains, equal, lacks, run, test, until  # noqa: E402
 
-REFERENCE = r'''
+REFERENCE = r"""
 def generate_input(a, b=0):
     return [a, b]
 
 def check_implementation(data, output):
     return output == sum(data), f"expected {sum(data)}, got {output}"
-'''
+"""
 KERNEL = "def custom_kernel(data):\n    return data[0] + data[1]\n"
 # A submission that works with the isolated engine and with the custom engine's harness (EVAL).
-BOTH = KERNEL + ("def answer(case): "
-	"return sum(int(part.split(':')[1]) for part in case.split(';'))\n")
+BOTH = KERNEL + (
+	"def answer(case): return sum(int(part.split(':')[1]) for part in case.split(';'))\n"
+)
 ADVICE = "An admin can start a dry run of this version"
 ZYGOTE = ("--python", PYTHON)
 # podium-run as root with a zygote, and as an ordinary user without one.
 KINDS = {
 	"root": {"options": ZYGOTE},
-	**({"ordinary user": {"user": "nobody"}} if os.geteuid() == 0 else {})
+	**({"ordinary user": {"user": "nobody"}} if os.geteuid() == 0 else {}),
 }
 
 
@@ -39,31 +41,44 @@ def split_task(**changes):
 
 
 def files(reference=REFERENCE):
-	return [{"path": "reference.py", "text": reference},
-		{"path": "task.py", "text": "WORD = 'task'\n"}, {"path": "utils.py",
-		"text": ""}, {"path": "data/table.txt", "text": "7"}]
+	return [
+		{"path": "reference.py", "text": reference},
+		{"path": "task.py", "text": "WORD = 'task'\n"},
+		{"path": "utils.py", "text": ""},
+		{"path": "data/table.txt", "text": "7"},
+	]
 
 
 def split_job(
-		submission=KERNEL, reference=REFERENCE, mode="test", definition=None, rival=None,
-		**members):
-	extra = {"rival": {"name": "other.py", "text": rival}, "secret_seed": 987654321
-				} if mode == "compare" else {}
-	return job(submission, mode=mode, files=members.pop("files", files(reference)),
-		definition=definition or split_task(), **extra, **members)
+	submission=KERNEL, reference=REFERENCE, mode="test", definition=None, rival=None, **members
+):
+	extra = (
+		{"rival": {"name": "other.py", "text": rival}, "secret_seed": 987654321}
+		if mode == "compare"
+		else {}
+	)
+	return job(
+		submission,
+		mode=mode,
+		files=members.pop("files", files(reference)),
+		definition=definition or split_task(),
+		**extra,
+		**members,
+	)
 
 
 class Isolated(Runner):
-
 	def __init__(self, options=(), **members):
 		super().__init__(*options, **members)
 		if options == ZYGOTE:
 			until(self.is_warm, HANG_S)
 
 	def is_warm(self):
-		warm = ("import sys\n"
+		warm = (
+			"import sys\n"
 			"def custom_kernel(data): print('torch' in sys.modules)\n"
-			"raise ValueError('torch' in sys.modules)\n")
+			"raise ValueError('torch' in sys.modules)\n"
+		)
 		return "True" in self.judge(warm).reason
 
 	def judge(self, *arguments, **members):
@@ -90,8 +105,10 @@ def expect(verdict, *parts, runners=None, **members):
 	"""Expects the same outcome from every kind of podium-run."""
 	for runner in runners or each():
 		result = runner.judge(**members)
-		equal((result.verdict, len(result.verdicts), result.verdicts[0]["engine"]),
-			(verdict, 1, "isolated"))
+		equal(
+			(result.verdict, len(result.verdicts), result.verdicts[0]["engine"]),
+			(verdict, 1, "isolated"),
+		)
 		for part in parts:
 			contains(result.reason, part)
 	return result
@@ -102,7 +119,8 @@ def left(runner):
 	end = time.monotonic() + 10
 	while True:
 		found = [
-			pid for pid in descendants(runner.process.pid)
+			pid
+			for pid in descendants(runner.process.pid)
 			if "import_slow_modules" not in command_of(pid)
 		]
 		if not found or time.monotonic() > end:
@@ -117,36 +135,48 @@ def left(runner):
 def a_stages_memory_is_that_of_the_submission():
 	large = "x = bytearray(300 << 20)\nfor i in range(0, len(x), 4096): x[i] = 1\n"
 	for runner in each():
-		without, with_it, in_the_judge = (runner.judge(**members).ends[-1]["peak_host_bytes"]
-			for members in ({}, {"submission": large + KERNEL}, {"reference": large + REFERENCE}))
-		assert with_it > without + (200 << 20) and in_the_judge < without + (200 << 20), (without,
-			with_it, in_the_judge)
+		without, with_it, in_the_judge = (
+			runner.judge(**members).ends[-1]["peak_host_bytes"]
+			for members in ({}, {"submission": large + KERNEL}, {"reference": large + REFERENCE})
+		)
+		assert with_it > without + (200 << 20) and in_the_judge < without + (200 << 20), (
+			without,
+			with_it,
+			in_the_judge,
+		)
 
 
 @test
 def a_task_with_both_functions_gets_the_isolated_engine():
-	for mode, names in (("test", ["compile",
-		"test"]), ("benchmark", ["compile", "test",
-		"benchmark"]), ("ranked", ["compile", "test", "ranked"])):
+	for mode, names in (
+		("test", ["compile", "test"]),
+		("benchmark", ["compile", "test", "benchmark"]),
+		("ranked", ["compile", "test", "ranked"]),
+	):
 		for runner in each():
 			result = runner.judge(mode=mode)
 			equal((result.verdict, result.verdicts[0]["engine"]), ("passed", "isolated"))
 			lacks(result.verdicts[0], "engine_reason")
 			equal([(s["position"], s["stage"]) for s in result.stages], list(enumerate(names)))
-			equal([(e["verdict"], e["exit_code"]) for e in result.ends],
-				[("passed", 0)] * len(names))
+			equal(
+				[(e["verdict"], e["exit_code"]) for e in result.ends], [("passed", 0)] * len(names)
+			)
 			equal("score_ns" in result.verdicts[0], mode == "ranked")
-			timed = {"benchmark": " benchmark ../timed.txt",
-				"ranked": " leaderboard ../timed.txt"}.get(mode, "")
-			assert result.stages[-1]["command"].endswith("../engine/judge.py test ../cases.txt" +
-				timed), result.stages
+			timed = {
+				"benchmark": " benchmark ../timed.txt",
+				"ranked": " leaderboard ../timed.txt",
+			}.get(mode, "")
+			assert result.stages[-1]["command"].endswith(
+				"../engine/judge.py test ../cases.txt" + timed
+			), result.stages
 			equal(left(runner), [])
 
 
 @test
 def the_programs_that_pass_the_tests_also_run_the_benchmarks():
 	tell = "import os\nprint('loaded', flush=True)\n" + KERNEL.replace(
-		"    return", "    print(os.getpid(), data[0], flush=True)\n    return")
+		"    return", "    print(os.getpid(), data[0], flush=True)\n    return"
+	)
 	for runner in each():
 		result = runner.judge(tell, mode="ranked")
 		equal(result.verdict, "passed")
@@ -155,29 +185,37 @@ def the_programs_that_pass_the_tests_also_run_the_benchmarks():
 		pids, values = zip(*(line.split() for line in tested[1:] + timed))
 		equal(len(set(pids)), 1)
 		# Output printed in a test appears with the test, not with the timed stage.
-		equal(({line.split()[1]
-			for line in tested[1:]}, {line.split()[1]
-			for line in timed}), ({"1", "3"}, {"5", "6", "7"}))
+		equal(
+			({line.split()[1] for line in tested[1:]}, {line.split()[1] for line in timed}),
+			({"1", "3"}, {"5", "6", "7"}),
+		)
 		assert all(end["duration_ms"] > 0 for end in result.ends[1:]), result.ends
 
 
 @test
 def a_submission_that_fails_while_timed_has_still_passed_its_tests():
-	hang = "import time\n" + KERNEL.replace("    return",
-		"    if data[0] == 7: time.sleep(600)\n    return")
-	end = "import os\n" + KERNEL.replace("    return",
-		"    if data[0] == 7: os._exit(5)\n    return")
-	for submission, verdict, part in ((hang, "time limit",
-		"Benchmark 3 of 3 (a: 7): The submission did not answer within"), (end, "runtime error",
-		"exit code 5")):
+	hang = "import time\n" + KERNEL.replace(
+		"    return", "    if data[0] == 7: time.sleep(600)\n    return"
+	)
+	end = "import os\n" + KERNEL.replace(
+		"    return", "    if data[0] == 7: os._exit(5)\n    return"
+	)
+	for submission, verdict, part in (
+		(hang, "time limit", "Benchmark 3 of 3 (a: 7): The submission did not answer within"),
+		(end, "runtime error", "exit code 5"),
+	):
 		for runner in each():
-			result = runner.judge(submission, mode="ranked",
-				definition=split_task(ranked_timeout_s=6))
-			equal((result.verdict, [stage["verdict"] for stage in result.ends]),
-				(verdict, ["passed", "passed", verdict]))
+			result = runner.judge(
+				submission, mode="ranked", definition=split_task(ranked_timeout_s=6)
+			)
+			equal(
+				(result.verdict, [stage["verdict"] for stage in result.ends]),
+				(verdict, ["passed", "passed", verdict]),
+			)
 			contains(result.reason, part)
-			equal({case["position"]
-				for case in result.cases if case["verdict"] == "passed"}, {1, 2})
+			equal(
+				{case["position"] for case in result.cases if case["verdict"] == "passed"}, {1, 2}
+			)
 			equal(left(runner), [])
 
 
@@ -185,36 +223,57 @@ def a_submission_that_fails_while_timed_has_still_passed_its_tests():
 def a_submission_that_fails_its_tests_is_not_timed():
 	for mode in ("benchmark", "ranked"):
 		result = one().judge(KERNEL.replace("return", "return 1 +"), mode=mode)
-		equal((result.verdict, [stage["stage"] for stage in result.stages]),
-			("wrong answer", ["compile", "test"]))
+		equal(
+			(result.verdict, [stage["stage"] for stage in result.stages]),
+			("wrong answer", ["compile", "test"]),
+		)
 
 
 @test
 def cases_say_how_they_were_measured():
 	result = one().judge(mode="ranked")
 	cases = [case for case in result.cases if case["position"] == 2]
-	equal([(case["index"], case["spec"], case["verdict"]) for case in cases],
-		[(0, "a: 5", "passed"), (1, "a: 6", "passed"), (2, "a: 7", "passed")])
+	equal(
+		[(case["index"], case["spec"], case["verdict"]) for case in cases],
+		[(0, "a: 5", "passed"), (1, "a: 6", "passed"), (2, "a: 7", "passed")],
+	)
 	for case in cases:
-		for key in ("runs", "mean_ns", "std_ns", "err_ns", "best_ns", "worst_ns", "median_ns",
-			"low_ns", "high_ns", "constant_ns", "blocks", "repeated", "samples"):
+		for key in (
+			"runs",
+			"mean_ns",
+			"std_ns",
+			"err_ns",
+			"best_ns",
+			"worst_ns",
+			"median_ns",
+			"low_ns",
+			"high_ns",
+			"constant_ns",
+			"blocks",
+			"repeated",
+			"samples",
+		):
 			assert key in case, (key, case)
-		assert case["low_ns"] <= case["mean_ns"] <= case["high_ns"] and case["best_ns"] <= case[
-			"worst_ns"], case
+		assert (
+			case["low_ns"] <= case["mean_ns"] <= case["high_ns"]
+			and case["best_ns"] <= case["worst_ns"]
+		), case
 		for key in ("ratio", "rival_ns", "device"):
 			lacks(case, key)
 	means = [case["mean_ns"] for case in cases]
-	geom = (means[0] * means[1] * means[2])**(1 / 3)
+	geom = (means[0] * means[1] * means[2]) ** (1 / 3)
 	assert abs(result.verdicts[0]["score_ns"] - geom) < 1e-6 * geom
 	assert result.ends[2]["nonce"] and set(result.ends[2]["nonce"]) <= set("0123456789abcdef")
 
 
 @test
 def a_job_of_the_custom_engine_runs_the_tasks_own_harness():
-	result = one().judge(BOTH, definition=split_task(engine="custom"), mode="ranked",
-		engine_reason="It says so.")
-	equal((result.verdict, result.engine, result.engine_reason),
-		("passed", "custom", "It says so."))
+	result = one().judge(
+		BOTH, definition=split_task(engine="custom"), mode="ranked", engine_reason="It says so."
+	)
+	equal(
+		(result.verdict, result.engine, result.engine_reason), ("passed", "custom", "It says so.")
+	)
 
 
 @test
@@ -226,11 +285,15 @@ def the_custom_engine_makes_profiles():
 
 @test
 def a_job_must_name_an_engine_that_has_its_mode():
-	for engine, mode, part in (("", "test", "must be isolated or custom"), (None, "test",
-		"must be isolated or custom"), ("isolated", "profile", "profiles"), ("custom", "compare",
-		"compares")):
-		result = one().judge(BOTH, mode=mode, engine=engine,
-			**({"rival": KERNEL} if mode == "compare" else {}))
+	for engine, mode, part in (
+		("", "test", "must be isolated or custom"),
+		(None, "test", "must be isolated or custom"),
+		("isolated", "profile", "profiles"),
+		("custom", "compare", "compares"),
+	):
+		result = one().judge(
+			BOTH, mode=mode, engine=engine, **({"rival": KERNEL} if mode == "compare" else {})
+		)
 		equal((result.verdict, result.stages), ("internal error", []))
 		contains(result.reason, part)
 
@@ -238,13 +301,22 @@ def a_job_must_name_an_engine_that_has_its_mode():
 @test
 def the_isolated_engine_refuses_tasks_that_cannot_be_split():
 	half = "def generate_input(a, b=0): return [a, b]\n"
-	named = [{"name": "score_eval.py", "source": "@STOCK@", "is_submission": False},
-		{"name": "submission.py", "source": "@SUBMISSION@", "is_submission": True}]
-	for members, part in (({"files": []}, "no reference.py"), ({"reference": half},
-		"does not offer"), ({"definition": split_task(multi_gpu=True)}, "several GPUs"), ({
-		"definition": split_task(main="score_eval.py", files=named),
-		"files": files() + [{"path": "score_eval.py", "text": EVAL}]
-		}, "oldest form")):
+	named = [
+		{"name": "score_eval.py", "source": "@STOCK@", "is_submission": False},
+		{"name": "submission.py", "source": "@SUBMISSION@", "is_submission": True},
+	]
+	for members, part in (
+		({"files": []}, "no reference.py"),
+		({"reference": half}, "does not offer"),
+		({"definition": split_task(multi_gpu=True)}, "several GPUs"),
+		(
+			{
+				"definition": split_task(main="score_eval.py", files=named),
+				"files": files() + [{"path": "score_eval.py", "text": EVAL}],
+			},
+			"oldest form",
+		),
+	):
 		result = one().judge(BOTH, **members)
 		equal((result.verdict, result.engine, result.stages), ("internal error", "isolated", []))
 		contains(result.reason, part)
@@ -253,8 +325,9 @@ def the_isolated_engine_refuses_tasks_that_cannot_be_split():
 
 # ---- what the judge finds ----
 
-UNSPLITTABLE = "import threading\n" + REFERENCE.replace("return [a, b]",
-	"return [a, threading.Lock()]")
+UNSPLITTABLE = "import threading\n" + REFERENCE.replace(
+	"return [a, b]", "return [a, threading.Lock()]"
+)
 
 
 @test
@@ -285,8 +358,10 @@ def a_dry_run_finds_out_that_the_custom_engine_is_needed():
 			verdict = result.verdicts[0]
 			equal((result.verdict, verdict["engine"]), ("passed", "custom"))
 			assert verdict["engine_reason"].endswith("."), verdict
-			equal([(s["position"], s["stage"]) for s in result.stages],
-				list(enumerate(["compile", "test", "ranked"][:stages])))
+			equal(
+				[(s["position"], s["stage"]) for s in result.stages],
+				list(enumerate(["compile", "test", "ranked"][:stages])),
+			)
 			for stage in result.stages[1:]:
 				contains(stage["command"], "eval.py")
 			equal((len(result.ends), "score_ns" in verdict), (stages, mode == "ranked"))
@@ -299,27 +374,32 @@ def a_dry_run_on_a_busy_device_chooses_no_engine():
 	busy = REFERENCE.replace("    return [a, b]", "    import os; os._exit(120)\n    return [a, b]")
 	result = one().judge(BOTH, busy, may_fall_back=True)
 	verdict = result.verdicts[0]
-	equal((result.verdict, verdict["engine"], verdict["machine_failed"]),
-		("internal error", "isolated", True))
+	equal(
+		(result.verdict, verdict["engine"], verdict["machine_failed"]),
+		("internal error", "isolated", True),
+	)
 	contains(result.reason, "This machine cannot judge the task now")
 
 
 @test
 def the_judge_checks_the_inputs_of_all_stages_first():
-	late = REFERENCE.replace("return [a, b]",
-		"return [a, b if b else print]")  # the benchmarks have no b
+	late = REFERENCE.replace(
+		"return [a, b]", "return [a, b if b else print]"
+	)  # the benchmarks have no b
 	late = late.replace("sum(data)", "(data[0] + (0 if callable(data[1]) else data[1]))")
 	result = one().judge(BOTH, late, mode="ranked", may_fall_back=True)
 	equal((result.verdict, result.verdicts[0]["engine"]), ("passed", "custom"))
-	equal([(s["position"], s["stage"]) for s in result.stages],
-		list(enumerate(["compile", "test", "ranked"])))
+	equal(
+		[(s["position"], s["stage"]) for s in result.stages],
+		list(enumerate(["compile", "test", "ranked"])),
+	)
 	for stage in result.stages[1:]:
 		contains(stage["command"], "eval.py")
 
 
 # ---- what each side sees ----
 
-LOOK = r'''
+LOOK = r"""
 import json, os, stat, sys
 def kind(number):
     mode = os.fstat(number).st_mode
@@ -342,12 +422,14 @@ def attempt(act):
 def tree(top):
     return sorted(os.path.join(folder, name)
         for folder, folders, names in os.walk(top) for name in names)
-'''
+"""
 
 
 @test
 def a_contestant_has_its_files_and_one_channel_and_nothing_else():
-	look = LOOK + r'''
+	look = (
+		LOOK
+		+ r"""
 at_import = descriptors()
 seen = {"descriptors": at_import, "run": tree("."), "job": tree("/job"),
     "environment": sorted(os.environ), "arguments": sys.argv,
@@ -365,18 +447,21 @@ try:
 except ImportError:
     seen["reference"] = "missing"
 print("SEEN" + json.dumps(seen), flush=True)
-'''
+"""
+	)
 	for kind, runner in zip(KINDS, each()):
 		result = runner.judge(look + KERNEL, mode="ranked")
 		equal(result.verdict, "passed")
 		seen = json.loads(result.log(position=1).split("SEEN")[1].splitlines()[0])
-		equal(seen["descriptors"],
-			{"0": "other", "1": "pipe", "2": "pipe", "3": "socket", "4": "file"
-				})  # the descriptor of the page with the doorbell
+		equal(
+			seen["descriptors"],
+			{"0": "other", "1": "pipe", "2": "pipe", "3": "socket", "4": "file"},
+		)  # the descriptor of the page with the doorbell
 		equal(seen["run"], ["./data/table.txt", "./submission.py", "./task.py", "./utils.py"])
 		for path in seen["job"]:
-			assert not any(word in path
-				for word in ("reference", "cases", "timed", "eval.py", "judge")), seen["job"]
+			assert not any(
+				word in path for word in ("reference", "cases", "timed", "eval.py", "judge")
+			), seen["job"]
 		for name in ("POPCORN_SEED", "POPCORN_FD", "PODIUM_TIME_LIMIT_S", "PODIUM_DEVICE_UUID"):
 			lacks(seen["environment"], name)
 		equal((seen["seed"], seen["reference"], seen["task"]), (False, "missing", "task"))
@@ -387,11 +472,13 @@ print("SEEN" + json.dumps(seen), flush=True)
 
 @test
 def a_judge_has_the_seed_the_cases_and_every_channel():
-	look = (LOOK +
-		"raise RuntimeError('SEEN' + json.dumps([descriptors(), tree('.'), {n: os.environ.get(n) "
+	look = (
+		LOOK
+		+ "raise RuntimeError('SEEN' + json.dumps([descriptors(), tree('.'), {n: os.environ.get(n) "
 		"for n in "
 		"('POPCORN_SEED', 'POPCORN_FD', 'PODIUM_TIME_LIMIT_S', 'PODIUM_DEVICE_UUID')}, "
-		"os.path.exists('../cases.txt')]) + 'SEEN')\n")
+		"os.path.exists('../cases.txt')]) + 'SEEN')\n"
+	)
 	# When the judge imports the reference, it may have closed its descriptors already. No event
 	# contains the seed.
 	for runner in each():
@@ -399,23 +486,29 @@ def a_judge_has_the_seed_the_cases_and_every_channel():
 		equal(result.verdict, "internal error")
 		seen = json.loads(result.reason.split("SEEN")[1])
 		equal([seen[0][str(number)] for number in (4, 5, 6)], ["socket"] * 3)
-		equal(seen[1],
-			["./data/table.txt", "./eval.py", "./reference.py", "./task.py", "./utils.py"])
-		equal((seen[2]["PODIUM_TIME_LIMIT_S"], seen[2]["PODIUM_DEVICE_UUID"], seen[3]),
-			("60", None, True))
+		equal(
+			seen[1], ["./data/table.txt", "./eval.py", "./reference.py", "./task.py", "./utils.py"]
+		)
+		equal(
+			(seen[2]["PODIUM_TIME_LIMIT_S"], seen[2]["PODIUM_DEVICE_UUID"], seen[3]),
+			("60", None, True),
+		)
 		lacks(json.dumps(result.events), "987654321")
 
 
 @test
 def the_log_of_a_stage_is_the_submissions():
-	quiet = ("import sys\n"
-		"print('a secret of the reference')\n"
-		"print('another', file=sys.stderr)\n") + REFERENCE
+	quiet = (
+		"import sys\nprint('a secret of the reference')\nprint('another', file=sys.stderr)\n"
+	) + REFERENCE
 	for runner in each():
 		result = runner.judge(
-			"import sys\nprint('hello')\nprint('mistake', file=sys.stderr)\n" + KERNEL, quiet)
-		equal((result.verdict, result.log("stdout"), result.log("stderr")),
-			("passed", "hello\n", "mistake\n"))
+			"import sys\nprint('hello')\nprint('mistake', file=sys.stderr)\n" + KERNEL, quiet
+		)
+		equal(
+			(result.verdict, result.log("stdout"), result.log("stderr")),
+			("passed", "hello\n", "mistake\n"),
+		)
 		lacks(json.dumps(result.events), "a secret of the reference")
 
 
@@ -424,7 +517,8 @@ def live_output_shows_no_more_than_the_log_will():
 	quiet = "import sys\nprint('a secret of the reference', flush=True)\n" + REFERENCE
 	stuck = "import time\nprint('loaded', flush=True)\n" + KERNEL.replace(
 		"    return",
-		"    print(data, flush=True)\n    time.sleep(600 * (data[0] == 3))\n    return")
+		"    print(data, flush=True)\n    time.sleep(600 * (data[0] == 3))\n    return",
+	)
 	flood = "for i in range(20000): print('%06d' % i)\n" + stuck
 	runner = one()
 	for source, last in ((stuck, "[3, 4]\n"), (flood, "004680\n")):
@@ -443,25 +537,36 @@ def live_output_shows_no_more_than_the_log_will():
 @test
 def no_output_is_sent_while_cases_are_timed():
 	chatty = "import time\n" + KERNEL.replace(
-		"    return", "    print(data, flush=True)\n    time.sleep(0.2)\n    return")
+		"    return", "    print(data, flush=True)\n    time.sleep(0.2)\n    return"
+	)
 	runner = one()
 	runner.send(
-		split_job(chatty, mode="benchmark", definition=split_task(benchmarks=["a: 5"],
-		benchmark_timeout_s=5), follow=True))
+		split_job(
+			chatty,
+			mode="benchmark",
+			definition=split_task(benchmarks=["a: 5"], benchmark_timeout_s=5),
+			follow=True,
+		)
+	)
 	result = runner.result()
-	equal([event for event in result.events if event["event"] == "tail" and event["position"] == 2],
-		[])
+	equal(
+		[event for event in result.events if event["event"] == "tail" and event["position"] == 2],
+		[],
+	)
 	contains(result.log(position=2), "[5, 0]\n[5, 0]\n")
 
 
 @test
 def contestants_share_no_cache():
-	keep = ("import os, pathlib\nplace = "
+	keep = (
+		"import os, pathlib\nplace = "
 		"pathlib.Path(os.environ['XDG_CACHE_HOME'])\nplace.mkdir(parents=True, exist_ok=True)\n"
 		"print('before', sorted(os.listdir(place)), flush=True)\n(place / 'kept').write_text('x')\n"
-		+ KERNEL)
-	spy = ("import os\n"
-		"assert not os.path.exists(os.environ['XDG_CACHE_HOME'] + '/kept')\n") + REFERENCE
+		+ KERNEL
+	)
+	spy = (
+		"import os\nassert not os.path.exists(os.environ['XDG_CACHE_HOME'] + '/kept')\n"
+	) + REFERENCE
 	for runner in each():
 		for _ in range(2):  # the second job must not see what the first one left
 			result = runner.judge(keep, spy, mode="benchmark")
@@ -473,16 +578,25 @@ def contestants_share_no_cache():
 
 @test
 def a_wrong_answer_is_one():
-	result = expect("wrong answer", "Test 1 of 2 failed (a: 1; b: 2): expected 3, got 4.",
-		submission="def custom_kernel(data): return 4\n")
-	equal([(e["position"], e["verdict"], e["exit_code"]) for e in result.ends], [(0, "passed", 0),
-		(1, "wrong answer", 112)])
+	result = expect(
+		"wrong answer",
+		"Test 1 of 2 failed (a: 1; b: 2): expected 3, got 4.",
+		submission="def custom_kernel(data): return 4\n",
+	)
+	equal(
+		[(e["position"], e["verdict"], e["exit_code"]) for e in result.ends],
+		[(0, "passed", 0), (1, "wrong answer", 112)],
+	)
 
 
 @test
 def what_a_kernel_raises_is_a_runtime_error_in_its_case():
-	result = expect("runtime error", "Test 1 of 2 failed (a: 1; b: 2)", "KeyError: 'lost'",
-		submission="def custom_kernel(data): raise KeyError('lost')\n")
+	result = expect(
+		"runtime error",
+		"Test 1 of 2 failed (a: 1; b: 2)",
+		"KeyError: 'lost'",
+		submission="def custom_kernel(data): raise KeyError('lost')\n",
+	)
 	equal((result.cases[0]["index"], result.cases[0]["verdict"]), (0, "runtime error"))
 
 
@@ -491,34 +605,52 @@ def no_case_is_run_after_one_that_lost_the_gpu():
 	"""The contestant reports a lost GPU in certain words. A submission can print the same words,
 	and this test does."""
 	result = expect(
-		"runtime error", "Test 1 of 2 failed (a: 1; b: 2)",
-		"ValueError: The GPU is unusable after this error.", submission=
-		"def custom_kernel(data): raise ValueError('The GPU is unusable after this error.')\n")
-	equal([(case["index"], case["verdict"]) for case in result.cases], [(0, "runtime error"),
-		(1, "runtime error")])
+		"runtime error",
+		"Test 1 of 2 failed (a: 1; b: 2)",
+		"ValueError: The GPU is unusable after this error.",
+		submission="def custom_kernel(data): raise ValueError('The GPU is unusable after this "
+		"error.')\n",
+	)
+	equal(
+		[(case["index"], case["verdict"]) for case in result.cases],
+		[(0, "runtime error"), (1, "runtime error")],
+	)
 	contains(result.cases[1]["message"], "not run, because an earlier case left the GPU unusable.")
 
 
 @test
 def a_submission_that_cannot_be_loaded_is_a_runtime_error():
-	expect("runtime error", "submission.py", "no_such_module",
-		submission="import no_such_module\n" + KERNEL)
-	expect("runtime error", "submission.py", "custom_kernel",
-		submission="def kernel(data): return 0\n")
+	expect(
+		"runtime error",
+		"submission.py",
+		"no_such_module",
+		submission="import no_such_module\n" + KERNEL,
+	)
+	expect(
+		"runtime error", "submission.py", "custom_kernel", submission="def kernel(data): return 0\n"
+	)
 	expect("runtime error", "reference", submission="import reference\n" + KERNEL)
 
 
-ENDINGS = (("os.kill(os.getpid(), 11)", "runtime error", "SIGSEGV"), ("os.kill(os.getpid(), 9)",
-	"runtime error", "SIGKILL"), ("os._exit(7)", "runtime error", "exit code 7"), ("os._exit(0)",
-	"runtime error", "exit code 0"), ("os._exit(113)", "runtime error", "exit code 113"),
-	("os._exit(115)", "runtime error", "exit code 115"))
+ENDINGS = (
+	("os.kill(os.getpid(), 11)", "runtime error", "SIGSEGV"),
+	("os.kill(os.getpid(), 9)", "runtime error", "SIGKILL"),
+	("os._exit(7)", "runtime error", "exit code 7"),
+	("os._exit(0)", "runtime error", "exit code 0"),
+	("os._exit(113)", "runtime error", "exit code 113"),
+	("os._exit(115)", "runtime error", "exit code 115"),
+)
 
 
 @test
 def a_submission_that_ends_is_judged_by_how_it_ended():
 	for act, verdict, part in ENDINGS:
-		result = expect(verdict, part, "in test 1 of 2 (a: 1; b: 2)",
-			submission=f"import os\ndef custom_kernel(data):\n    {act}\n")
+		result = expect(
+			verdict,
+			part,
+			"in test 1 of 2 (a: 1; b: 2)",
+			submission=f"import os\ndef custom_kernel(data):\n    {act}\n",
+		)
 		equal([(case["index"], case["verdict"]) for case in result.cases], [(0, verdict)])
 		equal(result.ends[-1]["exit_code"], int(part.split()[-1]) if "exit code" in part else None)
 	for act, verdict, part in ENDINGS:
@@ -528,30 +660,40 @@ def a_submission_that_ends_is_judged_by_how_it_ended():
 @test
 def the_end_of_its_output_is_reported():
 	result = expect(
-		"runtime error", "SIGABRT", "out of luck",
+		"runtime error",
+		"SIGABRT",
+		"out of luck",
 		submission="import os, sys\ndef custom_kernel(data):\n"
-		"    print('out of luck', file=sys.stderr, flush=True)\n    os.abort()\n")
+		"    print('out of luck', file=sys.stderr, flush=True)\n    os.abort()\n",
+	)
 	equal(result.log("stderr"), "out of luck\n")
 
 
 @test
 def the_case_in_which_it_ended_is_named():
 	expect(
-		"runtime error", "SIGSEGV", "in benchmark 2 of 3 (a: 6)", mode="ranked", runners=[one()],
-		submission=
-		"import os\ndef custom_kernel(data):\n    if data[0] == 6: os.kill(os.getpid(), 11)\n    "
-		"return sum(data)\n")
+		"runtime error",
+		"SIGSEGV",
+		"in benchmark 2 of 3 (a: 6)",
+		mode="ranked",
+		runners=[one()],
+		submission="import os\ndef custom_kernel(data):\n    if data[0] == 6: os.kill(os.getpid(), "
+		"11)\n    "
+		"return sum(data)\n",
+	)
 
 
 @test
 def leftover_processes_do_not_delay_the_judge():
-	stay = ("import os, time\n"
+	stay = (
+		"import os, time\n"
 		"def custom_kernel(data):\n"
 		"    if os.fork() == 0:\n"
 		"        os.setsid()\n"
 		"        if os.fork() == 0: time.sleep(600)\n"
 		"        time.sleep(600)\n"
-		"    os._exit(5)\n")
+		"    os._exit(5)\n"
+	)
 	for runner in each():
 		expect("runtime error", "exit code 5", submission=stay, runners=[runner])
 		equal(left(runner), [])
@@ -559,21 +701,30 @@ def leftover_processes_do_not_delay_the_judge():
 
 @test
 def limits_apply_to_the_submission_alone():
-	hoard = ("def custom_kernel(data):\n"
+	hoard = (
+		"def custom_kernel(data):\n"
 		"    hoard = bytearray(1 << 30)\n"
 		"    for i in range(0, 1 << 30, 4096): hoard[i] = 1\n"
-		"    return sum(data)\n")
-	bomb = ("import os, time\n"
+		"    return sum(data)\n"
+	)
+	bomb = (
+		"import os, time\n"
 		"def custom_kernel(data):\n"
 		"    for _ in range(400):\n"
 		"        if os.fork() == 0: time.sleep(600)\n"
-		"    time.sleep(600)\n")
+		"    time.sleep(600)\n"
+	)
 	flood = "import os\ndef custom_kernel(data):\n    while True: os.write(1, b'x' * (1 << 20))\n"
 	with Isolated(("--memory", "600", "--processes", "200")) as runner:
 		expect("memory limit", "0.6 GiB", "in test 1 of 2", submission=hoard, runners=[runner])
 		with as_only_bomb():
-			expect("runtime error", "more than 200 processes", "in test 1 of 2", submission=bomb,
-				runners=[runner])
+			expect(
+				"runtime error",
+				"more than 200 processes",
+				"in test 1 of 2",
+				submission=bomb,
+				runners=[runner],
+			)
 		expect("output limit", "64 MiB", "in test 1 of 2", submission=flood, runners=[runner])
 		expect("passed", runners=[runner])
 		equal(left(runner), [])
@@ -582,9 +733,11 @@ def limits_apply_to_the_submission_alone():
 @test
 def a_submission_that_does_not_answer_gets_the_verdict_time_limit():
 	short = split_task(test_timeout_s=2)
-	for sleep in ("import time\ndef custom_kernel(data):\n    time.sleep(600)\n",
+	for sleep in (
+		"import time\ndef custom_kernel(data):\n    time.sleep(600)\n",
 		"import time\ntime.sleep(600)\n" + KERNEL,
-		"import os, signal\ndef custom_kernel(data):\n    os.kill(os.getpid(), signal.SIGSTOP)\n"):
+		"import os, signal\ndef custom_kernel(data):\n    os.kill(os.getpid(), signal.SIGSTOP)\n",
+	):
 		result = expect("time limit", submission=sleep, definition=short)
 		equal(result.cases[-1]["verdict"], "time limit")
 
@@ -592,26 +745,36 @@ def a_submission_that_does_not_answer_gets_the_verdict_time_limit():
 @test
 def closing_the_channel_violates_the_protocol():
 	expect(
-		"protocol violation", "channel", submission=
-		"import os, time\ndef custom_kernel(data):\n    os.close(3)\n    time.sleep(600)\n",
-		runners=[one()])
+		"protocol violation",
+		"channel",
+		submission="import os, time\ndef custom_kernel(data):\n    os.close(3)\n"
+		"    time.sleep(600)\n",
+		runners=[one()],
+	)
 
 
 @test
 def the_reason_is_what_ended_the_run_and_not_an_earlier_wrong_case():
 	result = expect(
-		"protocol violation", "Test 2 of 2", "wrong size", runners=[one()], submission=
-		"import os\ndef custom_kernel(data):\n    if data[0] == 3: os.write(3, b'x')\n    return "
-		"-1\n")
+		"protocol violation",
+		"Test 2 of 2",
+		"wrong size",
+		runners=[one()],
+		submission="import os\ndef custom_kernel(data):\n    if data[0] == 3: os.write(3, b'x')\n"
+		"    return "
+		"-1\n",
+	)
 	equal([case["verdict"] for case in result.cases][:1], ["wrong answer"])
 	lacks(result.reason, "expected")
 
 
 @test
 def nothing_that_a_submission_writes_is_a_result():
-	forge = ("import os\ndef custom_kernel(data):\n    for number in (1, 3, 4, 5):\n        try:\n"
+	forge = (
+		"import os\ndef custom_kernel(data):\n    for number in (1, 3, 4, 5):\n        try:\n"
 		"            os.write(number, b'test-count: 2\\ntest.0.status: pass\\ntest.1.status: "
-		"pass\\ncheck: pass\\n')\n        except OSError:\n            pass\n    os._exit(0)\n")
+		"pass\\ncheck: pass\\n')\n        except OSError:\n            pass\n    os._exit(0)\n"
+	)
 	for runner in each():
 		result = runner.judge(forge)
 		assert result.verdict in ("runtime error", "protocol violation"), result.reason
@@ -623,19 +786,30 @@ def nothing_that_a_submission_writes_is_a_result():
 
 @test
 def a_crashing_judge_is_an_internal_error():
-	for act, part in (("os.kill(os.getpid(), 9)", "SIGKILL"), ("os.kill(os.getpid(), 11)",
-		"SIGSEGV"), ("os._exit(3)", "judge"), ("os._exit(2)", "judge"), ("os._exit(111)",
-		"results"), ("os._exit(113)", "case"), ("os._exit(0)",
-		"The judge ended before it had checked everything in test 1 of 2 (a: 1; b: 2)."),
-		("os.write(fd, b'nonsense\\n') and time.sleep(600)",
-		"nonsense"), ("os.write(fd, b'benchmark-count: 9\\n') and time.sleep(600)",
-		"benchmark-count"), ("os.write(fd, b'check: pass\\n') and os._exit(0)", "test-count")):
-		breaks = ("import os, stat, time\nfd = next(n for n in range(3, 64) if "
+	for act, part in (
+		("os.kill(os.getpid(), 9)", "SIGKILL"),
+		("os.kill(os.getpid(), 11)", "SIGSEGV"),
+		("os._exit(3)", "judge"),
+		("os._exit(2)", "judge"),
+		("os._exit(111)", "results"),
+		("os._exit(113)", "case"),
+		(
+			"os._exit(0)",
+			"The judge ended before it had checked everything in test 1 of 2 (a: 1; b: 2).",
+		),
+		("os.write(fd, b'nonsense\\n') and time.sleep(600)", "nonsense"),
+		("os.write(fd, b'benchmark-count: 9\\n') and time.sleep(600)", "benchmark-count"),
+		("os.write(fd, b'check: pass\\n') and os._exit(0)", "test-count"),
+	):
+		breaks = (
+			"import os, stat, time\nfd = next(n for n in range(3, 64) if "
 			"os.path.exists(f'/proc/self/fd/{n}') and os.access(f'/proc/self/fd/{n}', os.F_OK) "
-			"and stat.S_ISFIFO(os.stat(n).st_mode))\n" +
-			REFERENCE.replace("    return [a, b]", f"    {act}\n    return [a, b]"))
-		expect("internal error", part, reference=breaks,
-			runners=[one()] if "SIG" not in part else None)
+			"and stat.S_ISFIFO(os.stat(n).st_mode))\n"
+			+ REFERENCE.replace("    return [a, b]", f"    {act}\n    return [a, b]")
+		)
+		expect(
+			"internal error", part, reference=breaks, runners=[one()] if "SIG" not in part else None
+		)
 
 
 @test
@@ -643,29 +817,38 @@ def a_judge_over_its_limits_is_an_internal_error():
 	hoard = REFERENCE.replace(
 		"    return [a, b]",
 		"    hoard = bytearray(1 << 30)\n    for i in range(0, 1 << 30, 4096): hoard[i] = 1\n    "
-		"return [a, b]")
+		"return [a, b]",
+	)
 	with Isolated(("--memory", "600")) as runner:
 		expect("internal error", "judge", "0.6 GiB", reference=hoard, runners=[runner])
 
 
 @test
 def code_of_the_task_that_takes_too_long_is_an_internal_error():
-	for old, seconds, part in (("    return [a, b]", 600,
-		"not done when the limit of 2 s was reached in test 1 of 2"), ("    return output ==", 600,
-		"not done when the limit of 2 s was reached in test 1 of 2"), ("    return [a, b]", 0.5,
-		"The task's own code took ")):
+	for old, seconds, part in (
+		("    return [a, b]", 600, "not done when the limit of 2 s was reached in test 1 of 2"),
+		("    return output ==", 600, "not done when the limit of 2 s was reached in test 1 of 2"),
+		("    return [a, b]", 0.5, "The task's own code took "),
+	):
 		slow = REFERENCE.replace(old, f"    import time; time.sleep({seconds})\n{old}")
-		result = expect("internal error", "The task failed, not the submission", part,
-			reference=slow, definition=split_task(test_timeout_s=2), runners=[one()])
+		result = expect(
+			"internal error",
+			"The task failed, not the submission",
+			part,
+			reference=slow,
+			definition=split_task(test_timeout_s=2),
+			runners=[one()],
+		)
 		lacks(result.verdicts[0], "machine_failed")
 
 
 @test
 def the_judges_messages_go_to_the_log_and_the_reason():
 	with Isolated() as runner:
-		result = runner.judge(reference=
-			"import sys\nprint('the scale is broken', file=sys.stderr)\nimport os\nos._exit(3)\n" +
-			REFERENCE)
+		result = runner.judge(
+			reference="import sys\nprint('the scale is broken', file=sys.stderr)\nimport os\n"
+			"os._exit(3)\n" + REFERENCE
+		)
 		equal(result.verdict, "internal error")
 		contains(result.reason, "the scale is broken")
 		equal(result.log("stderr"), "")
@@ -693,8 +876,10 @@ def is_null(pid):
 	"""Whether this is the null contestant, which has no file of the submission. Its command line
 	does not tell, because it was forked from a zygote."""
 	try:
-		return os.readlink(f"/proc/{pid}/cwd").endswith("/run") and os.listdir(
-			f"/proc/{pid}/cwd") == []
+		return (
+			os.readlink(f"/proc/{pid}/cwd").endswith("/run")
+			and os.listdir(f"/proc/{pid}/cwd") == []
+		)
 	except OSError:
 		return False
 
@@ -708,8 +893,11 @@ def a_job_can_be_cancelled_in_any_stage():
 	places = {
 		"at the import": (hold + KERNEL, REFERENCE),
 		"in a call": ("import time\ndef custom_kernel(data):\n    time.sleep(600)\n", REFERENCE),
-		"in the reference": (KERNEL, hold + REFERENCE), "in an input": (KERNEL,
-		REFERENCE.replace("    return [a", "    import time; time.sleep(600)\n    return [a"))
+		"in the reference": (KERNEL, hold + REFERENCE),
+		"in an input": (
+			KERNEL,
+			REFERENCE.replace("    return [a", "    import time; time.sleep(600)\n    return [a"),
+		),
 	}
 	for runner in each():
 		for place, (submission, reference) in places.items():
@@ -718,8 +906,10 @@ def a_job_can_be_cancelled_in_any_stage():
 			time.sleep(0.3)
 			runner.send({"cancel": 17})
 			result = runner.result()
-			equal((place, result.verdict, result.ends[-1]["verdict"], result.ends[-1]["exit_code"]),
-				(place, "cancelled", "cancelled", None))
+			equal(
+				(place, result.verdict, result.ends[-1]["verdict"], result.ends[-1]["exit_code"]),
+				(place, "cancelled", "cancelled", None),
+			)
 			equal(left(runner), [])
 		equal(runner.judge().verdict, "passed")
 
@@ -743,10 +933,14 @@ def when_podium_run_ends_all_its_processes_end():
 		programs = descendants(runner.process.pid)
 		code, events, _ = runner.end()
 		equal((code, events[-1]["verdict"]), (0, "cancelled"))
-		equal([
-			pid for pid in programs
-			if os.path.exists(f"/proc/{pid}") and "contestant" in command_of(pid)
-		], [])
+		equal(
+			[
+				pid
+				for pid in programs
+				if os.path.exists(f"/proc/{pid}") and "contestant" in command_of(pid)
+			],
+			[],
+		)
 		equal(os.listdir(runner.directory), [])
 
 
@@ -757,21 +951,29 @@ def when_podium_run_ends_all_its_processes_end():
 def two_submissions_are_compared():
 	for runner in each():
 		result = runner.judge(
-			mode="compare", rival=
-			"import time\ndef custom_kernel(data):\n    time.sleep(0.002)\n    return sum(data)\n")
-		equal((result.verdict, result.verdicts[0]["engine"], [s["stage"] for s in result.stages]),
-			("passed", "isolated", ["compile", "compare"]))
+			mode="compare",
+			rival="import time\ndef custom_kernel(data):\n    time.sleep(0.002)\n"
+			"    return sum(data)\n",
+		)
+		equal(
+			(result.verdict, result.verdicts[0]["engine"], [s["stage"] for s in result.stages]),
+			("passed", "isolated", ["compile", "compare"]),
+		)
 		contains(result.stages[1]["command"], "judge.py compare ../cases.txt")
-		equal([result.progress[0], result.progress[1], result.progress[-1]],
-			["compile", "comparing 0/3", "comparing 3/3"])
+		equal(
+			[result.progress[0], result.progress[1], result.progress[-1]],
+			["compile", "comparing 0/3", "comparing 3/3"],
+		)
 		verdict = result.verdicts[0]
 		assert 0 < verdict["ratio_low"] <= verdict["ratio"] <= verdict["ratio_high"], verdict
 		lacks(verdict, "score_ns")
 		for case in result.cases:
-			assert 0 < case["ratio_low"] <= case["ratio"] <= case["ratio_high"] and case[
-				"rival_ns"] > 0, case
+			assert (
+				0 < case["ratio_low"] <= case["ratio"] <= case["ratio_high"]
+				and case["rival_ns"] > 0
+			), case
 		ratios = [case["ratio"] for case in result.cases]
-		geom = (ratios[0] * ratios[1] * ratios[2])**(1 / 3)
+		geom = (ratios[0] * ratios[1] * ratios[2]) ** (1 / 3)
 		assert abs(verdict["ratio"] - geom) < 1e-6 * geom, (verdict, ratios)
 
 
@@ -779,13 +981,12 @@ def two_submissions_are_compared():
 def a_rivals_processes_are_gone_before_the_submission_runs_alone():
 	leaving = "import os, time\nif os.fork() == 0:\n    os.close(3)\n    time.sleep(600)\n" + KERNEL
 	equal(one().judge(mode="compare", rival=leaving).verdict, "passed")
-	silent = ("import os, time\n"
-		"def stay(code):\n"
-		"    os.close(3)\n"
-		"    time.sleep(600)\n"
-		"os._exit = stay\n") + KERNEL
-	expect_loser("rival", "runtime error", "did not end within 10 s after its dismissal",
-		rival=silent)
+	silent = (
+		"import os, time\ndef stay(code):\n    os.close(3)\n    time.sleep(600)\nos._exit = stay\n"
+	) + KERNEL
+	expect_loser(
+		"rival", "runtime error", "did not end within 10 s after its dismissal", rival=silent
+	)
 
 
 WRONG = "def custom_kernel(data): return -1\n"
@@ -809,8 +1010,9 @@ FAILED = "The submission that this one is compared with failed: "
 
 
 def expect_loser(loser, verdict, *parts, **members):
-	result = expect(verdict, *parts, mode="compare", runners=[one()],
-		**{"rival": KERNEL, **members})
+	result = expect(
+		verdict, *parts, mode="compare", runners=[one()], **{"rival": KERNEL, **members}
+	)
 	equal(result.verdicts[0].get("loser"), loser)
 
 
@@ -822,10 +1024,15 @@ def the_side_that_fails_in_a_comparison_loses_it():
 	expect_loser("rival", "runtime error", "The other submission failed: ", rival=WRONG)
 	expect_loser("rival", "runtime error", FAILED, "exit code 1", rival=EXITS)
 	expect_loser("rival", "runtime error", FAILED, "SIGSEGV", rival=CRASHES)
-	expect_loser("rival", "runtime error", "submission.py raised ValueError",
-		rival="raise ValueError\n")
-	expect_loser("rival", "runtime error", "broke the protocol",
-		rival="import os\nos.write(3, b'x' * 100)\n" + KERNEL)
+	expect_loser(
+		"rival", "runtime error", "submission.py raised ValueError", rival="raise ValueError\n"
+	)
+	expect_loser(
+		"rival",
+		"runtime error",
+		"broke the protocol",
+		rival="import os\nos.write(3, b'x' * 100)\n" + KERNEL,
+	)
 	quits = "import os\ndef custom_kernel(data): os._exit(0)\n"
 	for rival in (quits, "import os\nos._exit(0)\n"):
 		expect_loser("rival", "runtime error", FAILED, "exit code 0", rival=rival)
@@ -836,8 +1043,12 @@ def the_side_that_fails_in_a_comparison_loses_it():
 
 @test
 def a_form_that_cannot_be_described_violates_the_protocol():
-	result = expect("protocol violation", "described an output that has",
-		submission=TOO_LONG_A_FORM, runners=[one()])
+	result = expect(
+		"protocol violation",
+		"described an output that has",
+		submission=TOO_LONG_A_FORM,
+		runners=[one()],
+	)
 	lacks(result.reason, "..")
 
 
@@ -849,20 +1060,30 @@ def a_task_that_fails_in_a_comparison_has_no_loser():
 
 @test
 def the_side_that_used_up_the_time_of_a_comparison_loses_it():
-
 	def taking(seconds):
 		return f"import time\ntime.sleep({seconds})\n{KERNEL}"
 
-	for loser, verdict, own_s, rivals_s in (("rival", "runtime error", 2.5, 3.5), ("rival",
-		"runtime error", 0, 60), ("submission", "time limit", 60, 0.5)):
-		expect_loser(loser, verdict, "used up the time limit", submission=taking(own_s),
-			rival=taking(rivals_s), definition=split_task(ranked_timeout_s=5))
+	for loser, verdict, own_s, rivals_s in (
+		("rival", "runtime error", 2.5, 3.5),
+		("rival", "runtime error", 0, 60),
+		("submission", "time limit", 60, 0.5),
+	):
+		expect_loser(
+			loser,
+			verdict,
+			"used up the time limit",
+			submission=taking(own_s),
+			rival=taking(rivals_s),
+			definition=split_task(ranked_timeout_s=5),
+		)
 
 
 @test
 def rivals_do_not_see_each_other():
-	look = LOOK + ("print('SEEN' + json.dumps([descriptors(), tree('/job'), "
-		"open('submission.py').read().count('MARK' + 'ED')]), flush=True)\n")
+	look = LOOK + (
+		"print('SEEN' + json.dumps([descriptors(), tree('/job'), "
+		"open('submission.py').read().count('MARK' + 'ED')]), flush=True)\n"
+	)
 	result = one().judge(look + KERNEL, mode="compare", rival=KERNEL + "# MARKED\n")
 	seen = json.loads(result.log().split("SEEN")[1].splitlines()[0])
 	equal((result.verdict, sorted(seen[0]), seen[2]), ("passed", ["0", "1", "2", "3", "4"], 0))
@@ -870,8 +1091,10 @@ def rivals_do_not_see_each_other():
 
 @test
 def only_tasks_of_the_isolated_engine_can_be_compared():
-	for members, part in (({"definition": split_task(engine="custom")},
-		"Only the isolated engine compares"), ({"files": []}, "no reference.py")):
+	for members, part in (
+		({"definition": split_task(engine="custom")}, "Only the isolated engine compares"),
+		({"files": []}, "no reference.py"),
+	):
 		result = one().judge(mode="compare", rival=KERNEL, **members)
 		equal((result.verdict, result.stages), ("internal error", []))
 		contains(result.reason, part)
@@ -880,7 +1103,7 @@ def only_tasks_of_the_isolated_engine_can_be_compared():
 	message = split_job(mode="compare", rival=KERNEL)
 	del message["job"]["rival"]
 	one().send(message)
-	contains(one().result().reason, "\"rival\"")
+	contains(one().result().reason, '"rival"')
 
 
 # ---- hosts without namespaces ----
@@ -892,16 +1115,21 @@ CONTAINER = ["setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-sys_admi
 def without_namespaces_the_engine_still_works():
 	if os.geteuid() != 0:
 		raise Skip("needs root to take rights away")
-	hoard = ("def custom_kernel(data):\n"
+	hoard = (
+		"def custom_kernel(data):\n"
 		"    hoard = bytearray(1 << 30)\n"
 		"    for i in range(0, 1 << 30, 4096): hoard[i] = 1\n"
-		"    return sum(data)\n")
+		"    return sum(data)\n"
+	)
 	with Isolated(("--memory", "600"), prefix=CONTAINER) as runner:
 		contains(runner.judge().events[0]["environment"]["sandbox"], "processes")
 		expect("passed", mode="ranked", runners=[runner])
-		expect("runtime error", "SIGSEGV",
+		expect(
+			"runtime error",
+			"SIGSEGV",
 			submission="import os\ndef custom_kernel(data): os.kill(os.getpid(), 11)\n",
-			runners=[runner])
+			runners=[runner],
+		)
 		expect("memory limit", submission=hoard, runners=[runner])
 		equal(left(runner), [])
 
@@ -910,7 +1138,7 @@ def without_namespaces_the_engine_still_works():
 def without_namespaces_the_judge_cannot_be_looked_into():
 	if os.geteuid() != 0:
 		raise Skip("needs root to take rights away")
-	spy = r'''
+	spy = r"""
 import os
 found = []
 for name in os.listdir("/proc"):
@@ -931,7 +1159,7 @@ for name in os.listdir("/proc"):
         except OSError:
             found.append("denied")
 print("SEEN", found, flush=True)
-'''
+"""
 	with Isolated(prefix=CONTAINER) as runner:
 		result = runner.judge(spy + KERNEL)
 		equal((result.verdict, result.log()), ("passed", "SEEN ['denied', 'denied', 'denied']\n"))

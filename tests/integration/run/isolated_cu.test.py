@@ -2,6 +2,7 @@
 """How podium-run builds CUDA C++ tasks for the isolated engine: which program comes from which
 files, what it caches, and when the custom engine runs instead. A script stands in for nvcc, so that
 the test needs neither nvcc nor a GPU."""
+
 import pathlib
 import shutil
 import sys
@@ -59,7 +60,10 @@ eval.out)
 esac
 """
 FILES = {
-	"task.h": "types", "reference.cuh": "the reference", "utils.h": "helpers", "table.bin": "data"
+	"task.h": "types",
+	"reference.cuh": "the reference",
+	"utils.h": "helpers",
+	"table.bin": "data",
 }
 FOLDER = pathlib.Path(tempfile.mkdtemp(prefix="podium-nvcc."))
 
@@ -74,14 +78,23 @@ def make_nvcc():
 
 def message(submission="a kernel", reference="the reference", id=17, **changes):
 	engine = changes.pop("engine", "")
-	files = [{"path": path, "text": text}
-		for path, text in {**FILES, "reference.cuh": reference}.items()]
+	files = [
+		{"path": path, "text": text} for path, text in {**FILES, "reference.cuh": reference}.items()
+	]
 	named = [{"name": path, "source": path, "is_submission": False} for path in ["eval.cu", *FILES]]
 	definition = cu_task(engine=engine, tests=["size: 1; seed: 2"], benchmarks=["size: 1; seed: 2"])
 	definition["files"] = [*named, definition["files"][1]]
 	definition.update(changes.pop("definition", {}))
-	return job(submission, harness="the harness", definition=definition, files=files, device=GPU,
-		nvcc=str(FOLDER / "nvcc"), id=id, **changes)
+	return job(
+		submission,
+		harness="the harness",
+		definition=definition,
+		files=files,
+		device=GPU,
+		nvcc=str(FOLDER / "nvcc"),
+		id=id,
+		**changes,
+	)
 
 
 def judged(runner, *arguments, **changes):
@@ -104,10 +117,17 @@ def a_task_that_can_be_split_is_judged_by_a_program_without_the_submission():
 	result = one()
 	equal((result.verdict, engine_of(result)), ("passed", ("isolated", None)))
 	equal(result.stages[1]["command"], "./judge.out test ../cases.txt")
-	equal([s["command"] for s in one(mode="ranked").stages[1:]],
-		["./judge.out test ../cases.txt leaderboard ../timed.txt"] * 2)
-	for part in ("-shared", "-Xcompiler=-fPIC", "-Xlinker=-z,defs", "submission.cu entry.o",
-		"-o submission.so"):
+	equal(
+		[s["command"] for s in one(mode="ranked").stages[1:]],
+		["./judge.out test ../cases.txt leaderboard ../timed.txt"] * 2,
+	)
+	for part in (
+		"-shared",
+		"-Xcompiler=-fPIC",
+		"-Xlinker=-z,defs",
+		"submission.cu entry.o",
+		"-o submission.so",
+	):
 		contains(result.stages[0]["command"], part)
 
 
@@ -120,9 +140,13 @@ def a_contestant_has_programs_and_data_and_no_source():
 @test
 def shared_programs_are_built_once_for_each_version_of_a_task():
 	with Runner() as runner:
-		first, again, other = (judged(runner, submission, reference, id=number).cases[0]["message"]
-			for number, (submission, reference) in enumerate((("one", "the reference"),
-			("two", "the reference"), ("two", "another reference")), 1))
+		first, again, other = (
+			judged(runner, submission, reference, id=number).cases[0]["message"]
+			for number, (submission, reference) in enumerate(
+				(("one", "the reference"), ("two", "the reference"), ("two", "another reference")),
+				1,
+			)
+		)
 	contains(first, "kit ")
 	assert first == again != other, (first, again, other)
 
@@ -140,8 +164,10 @@ def a_task_that_cannot_be_split_starts_no_other_engine():
 @test
 def a_dry_run_finds_out_that_the_custom_engine_is_needed():
 	result = one(reference="UNSPLITTABLE", may_fall_back=True)
-	equal((result.verdict, engine_of(result)),
-		("passed", ("custom", "The type int* in input_t cannot be carried.")))
+	equal(
+		(result.verdict, engine_of(result)),
+		("passed", ("custom", "The type int* in input_t cannot be carried.")),
+	)
 	contains(result.stages[0]["command"], "-o eval.out")
 	equal(result.stages[1]["command"], "./eval.out test ../cases.txt")
 
@@ -169,8 +195,10 @@ def an_error_in_the_submission_is_a_compile_error():
 
 @test
 def the_isolated_engine_refuses_tasks_of_other_forms():
-	for definition, part in (({"sources": ["eval.cu", "submission.cu",
-		"table.bin"]}, "other sources"), ({"sources": ["eval.cu"]}, "other sources")):
+	for definition, part in (
+		({"sources": ["eval.cu", "submission.cu", "table.bin"]}, "other sources"),
+		({"sources": ["eval.cu"]}, "other sources"),
+	):
 		result = one(definition=definition)
 		equal((result.verdict, result.engine), ("internal error", "isolated"))
 		contains(result.reason, part)
@@ -178,8 +206,9 @@ def the_isolated_engine_refuses_tasks_of_other_forms():
 
 @test
 def a_comparison_builds_both_submissions():
-	result = one(mode="compare", rival={"name": "other.cu", "text": "another kernel"},
-		secret_seed=5)
+	result = one(
+		mode="compare", rival={"name": "other.cu", "text": "another kernel"}, secret_seed=5
+	)
 	equal((result.stages[1]["stage"], result.verdicts[0]["engine"]), ("compare", "isolated"))
 
 
@@ -189,8 +218,9 @@ def the_side_that_compiles_no_longer_loses_a_comparison():
 	equal((result.verdict, result.verdicts[0]["loser"]), ("compile error", "rival"))
 	contains(result.reason, "The submission that this one is compared with could not be compiled")
 	lacks(result.reason, "WRONG")
-	result = one("WRONG", mode="compare", rival={"name": "other.cu", "text": "another kernel"},
-		secret_seed=5)
+	result = one(
+		"WRONG", mode="compare", rival={"name": "other.cu", "text": "another kernel"}, secret_seed=5
+	)
 	equal((result.verdict, result.verdicts[0]["loser"]), ("compile error", "submission"))
 	contains(result.reason, 'identifier "WRONG" is undefined')
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What podium-run finds out in addition to a result: profiles by ncu, what ptxas says of kernels,
 and the state of the GPU. Stand-ins play ncu and the driver."""
+
 import base64
 import gzip
 import os
@@ -10,8 +11,15 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "lib")]
-from pretend import (BROKEN, FORBIDDEN, IDLE, NO_KERNELS, PROFILES, pretend_driver,
-	pretend_ncu)  # noqa: E402
+from pretend import (  # noqa: E402
+	BROKEN,
+	FORBIDDEN,
+	IDLE,
+	NO_KERNELS,
+	PROFILES,
+	pretend_driver,
+	pretend_ncu,
+)
 from runner import GPU, RIGHT, Runner, cu_task, job, task  # noqa: E402
 from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
 from tools import nvcc_lack  # noqa: E402
@@ -22,7 +30,7 @@ scratch.chmod(0o755)
 TEXT = "a report with <b>???>>> and ÿÿÿ\n" * 3
 # A harness that profiles as usual: it writes the profile line, a report in base64, and `check:
 # pass`.
-EVAL = r'''
+EVAL = r"""
 import base64, os, sys
 mode, path = sys.argv[1:]
 pipe = os.fdopen(int(os.environ["POPCORN_FD"]), "w", buffering=1)
@@ -49,7 +57,7 @@ for i, case in enumerate(cases):
 			say(f"benchmark.{i}.{key}", value)
 say("check", "pass" if good else "fail")
 sys.exit(0 if good else 112)
-'''.replace("TEXT", repr(TEXT))
+""".replace("TEXT", repr(TEXT))
 
 
 def profile(submission=RIGHT, harness=EVAL, device=GPU, environment=None, **members):
@@ -86,11 +94,17 @@ def profiled(result):
 def each_profiled_benchmark_is_a_stage():
 	result, calls = with_ncu()
 	equal((result.verdict, "score_ns" in result.verdicts[0]), ("passed", False))
-	equal([stage["stage"] for stage in result.stages],
-		["compile", "test", "profile", "profile", "profile"])
-	equal([(case["position"], case["index"], case["spec"], case["verdict"], case["message"])
-		for case in profiled(result)], [(2, 0, "a: 5", "passed", ""), (3, 1, "a: 6", "passed", ""),
-		(4, 2, "a: 7", "passed", "")])
+	equal(
+		[stage["stage"] for stage in result.stages],
+		["compile", "test", "profile", "profile", "profile"],
+	)
+	equal(
+		[
+			(case["position"], case["index"], case["spec"], case["verdict"], case["message"])
+			for case in profiled(result)
+		],
+		[(2, 0, "a: 5", "passed", ""), (3, 1, "a: 6", "passed", ""), (4, 2, "a: 7", "passed", "")],
+	)
 	equal(result.progress[-3:], ["profile 0/3", "profile 1/3", "profile 2/3"])
 	result, _ = with_ncu(definition=task(ranking_by="last"))
 	equal([case["spec"] for case in profiled(result)], ["a: 7"])
@@ -140,8 +154,10 @@ def a_host_that_forbids_counters_is_tried_once():
 
 @test
 def one_sentence_says_why_ncu_made_no_report():
-	for does, words in ((NO_KERNELS, "no kernel inside the NVTX range custom_kernel"), (BROKEN,
-		"exit code 9: Failed to prepare kernel")):
+	for does, words in (
+		(NO_KERNELS, "no kernel inside the NVTX range custom_kernel"),
+		(BROKEN, "exit code 9: Failed to prepare kernel"),
+	):
 		result, _ = with_ncu(does)
 		equal(result.verdict, "passed")
 		contains(profiled(result)[0]["message"], words)
@@ -152,7 +168,8 @@ def one_sentence_says_why_ncu_made_no_report():
 		raise Skip("ncu is installed here")
 	contains(
 		profiled(profile(environment={"PATH": "/usr/bin:/bin"}, nvcc=""))[0]["message"],
-		"not installed on this worker")
+		"not installed on this worker",
+	)
 
 
 @test
@@ -168,11 +185,15 @@ def a_wrong_answer_is_the_verdict_of_a_run_without_ncu():
 	result, _ = with_ncu(submission=wrong)
 	equal(result.verdict, "wrong answer")
 	result, _ = with_ncu(submission=wrong, definition=task(tests=["a: 1; b: 2"]))
-	equal((result.verdict, [stage["stage"] for stage in result.stages]),
-		("wrong answer", ["compile", "test", "profile"]))
+	equal(
+		(result.verdict, [stage["stage"] for stage in result.stages]),
+		("wrong answer", ["compile", "test", "profile"]),
+	)
 	contains(result.reason, "Benchmark 1 of 1 failed (a: 5): not the sum")
-	equal((profiled(result)[0]["verdict"], of(result, "report"), of(result, "artifact")),
-		("wrong answer", [], []))
+	equal(
+		(profiled(result)[0]["verdict"], of(result, "report"), of(result, "artifact")),
+		("wrong answer", [], []),
+	)
 	lacks(result.stages[2]["command"], "ncu")
 
 
@@ -183,13 +204,15 @@ def no_file_of_somebody_else_is_published():
 		secret = scratch / f"secret-{link}"
 		secret.write_text("not yours")
 		secret.chmod(0o644)
-		body = ("import os\n"
+		body = (
+			"import os\n"
 			"def place():\n"
 			"    try:\n"
 			f"        os.{link}({str(secret)!r}, 'profile.ncu-rep')\n"
 			"    except OSError:\n"
 			"        pass\n"
-			"place()\n")
+			"place()\n"
+		)
 		result, _ = with_ncu(nothing_left, submission=body + RIGHT)
 		equal((result.verdict, of(result, "artifact")), ("passed", []))
 		lacks(str(result.events), "not yours")
@@ -199,7 +222,8 @@ def no_file_of_somebody_else_is_published():
 def a_harness_without_the_mode_says_so():
 	result = profile(
 		harness=EVAL.replace("cases = open", "mode == 'profile' and sys.exit(2)\ncases = open"),
-		device={"model": "CPU"})
+		device={"model": "CPU"},
+	)
 	equal(result.verdict, "internal error")
 	contains(result.reason, "does not know this mode")
 
@@ -207,8 +231,11 @@ def a_harness_without_the_mode_says_so():
 @test
 def a_report_that_is_no_base64_is_left_out():
 	result = profile(
-		harness=EVAL.replace('say(f"benchmark.{i}.report", ',
-		'say(f"benchmark.{i}.report", "%%%" + '), device={"model": "CPU"})
+		harness=EVAL.replace(
+			'say(f"benchmark.{i}.report", ', 'say(f"benchmark.{i}.report", "%%%" + '
+		),
+		device={"model": "CPU"},
+	)
 	equal((result.verdict, of(result, "report")), ("passed", []))
 
 
@@ -231,25 +258,35 @@ def a_timed_stage_reports_the_state_of_its_gpu():
 	with Runner(environment=pretend_driver(scratch / "driver")) as runner:
 		result = runner.run(RIGHT, EVAL, mode="ranked", device=device)
 		equal(result.verdict, "passed")
-		(told, ) = of(result, "conditions")
+		(told,) = of(result, "conditions")
 		equal(told["position"], 2)
 		equal([end.get("peak_device_bytes") for end in result.ends], [None, 7 << 30, 7 << 30])
 		before, busy, after = (told["conditions"][when] for when in ("before", "busy", "after"))
 		equal(
-			before, {
-			"sm_clock_mhz": 1980, "memory_clock_mhz": 3201, "temperature_c": 41,
-			"slowed_by": ["power cap"]
-			})
+			before,
+			{
+				"sm_clock_mhz": 1980,
+				"memory_clock_mhz": 3201,
+				"temperature_c": 41,
+				"slowed_by": ["power cap"],
+			},
+		)
 		assert before["sm_clock_mhz"] > busy["sm_clock_mhz"] > after["sm_clock_mhz"], told
-		(facts, ) = of(result, "environment")
-		equal([facts["environment"][key] for key in ("product", "driver", "cuda")],
-			["NVIDIA H200", "580.00", "13.1"])
+		(facts,) = of(result, "environment")
+		equal(
+			[facts["environment"][key] for key in ("product", "driver", "cuda")],
+			["NVIDIA H200", "580.00", "13.1"],
+		)
 		equal(of(runner.run(RIGHT, EVAL, device=device), "conditions"), [])
 		# a CPU has no such state
 		equal(of(runner.run(RIGHT, EVAL, mode="benchmark"), "conditions"), [])
 		equal(
-			of(runner.run(RIGHT, EVAL, mode="benchmark", device={**GPU, "uuid": "GPU-0000000f"}),
-			"conditions"), [])
+			of(
+				runner.run(RIGHT, EVAL, mode="benchmark", device={**GPU, "uuid": "GPU-0000000f"}),
+				"conditions",
+			),
+			[],
+		)
 	with Runner() as runner:
 		equal(of(runner.run(RIGHT, EVAL, mode="benchmark", device=device), "conditions"), [])
 
@@ -261,18 +298,21 @@ def a_timed_stage_reports_the_state_of_its_gpu():
 def kernels_are_listed_with_registers_and_shared_memory():
 	if nvcc_lack():
 		raise Skip(nvcc_lack())
-	harness = 'template <class T> __global__ void kernel(T *x);\nint main() { return 1; }\n'
+	harness = "template <class T> __global__ void kernel(T *x);\nint main() { return 1; }\n"
 	kernel = (
 		"template <class T> __global__ void twice(T *x) { __shared__ T s[64]; s[threadIdx.x] = "
 		"x[threadIdx.x]; __syncthreads();\n"
 		"\tx[threadIdx.x] = 2 * s[63 - threadIdx.x]; }\ntemplate __global__ void "
-		"twice<double>(double *);\n")
+		"twice<double>(double *);\n"
+	)
 	with Runner() as runner:
 		result = runner.run(kernel, harness, definition=cu_task(), device=GPU, mode="test")
-		(told, ) = of(result, "kernels")
-		(twice, ) = told["kernels"]
-		equal((told["position"], twice["name"], twice["shared_bytes"], twice["spill_store_bytes"]),
-			(0, "twice<double>", 512, 0))
+		(told,) = of(result, "kernels")
+		(twice,) = told["kernels"]
+		equal(
+			(told["position"], twice["name"], twice["shared_bytes"], twice["spill_store_bytes"]),
+			(0, "twice<double>", 512, 0),
+		)
 		assert 4 <= twice["registers"] <= 64, twice
 		equal(of(runner.run(id=18), "kernels"), [])
 
@@ -281,5 +321,6 @@ try:
 	code = run()
 finally:
 	import shutil
+
 	shutil.rmtree(scratch, ignore_errors=True)
 sys.exit(code)

@@ -1,4 +1,5 @@
 """Drives podium-run through a pipe, with small made-up tasks."""
+
 import json
 import os
 import pathlib
@@ -15,20 +16,26 @@ from readable import readable_copy  # noqa: E402
 
 BUILD = ROOT / os.environ.get("B", "build/release")
 # A worker bundle has its libraries beside the program.
-PROGRAM = readable_copy(BUILD, "podium-run",
-	*(path.relative_to(BUILD) for path in BUILD.glob("lib/*.so*"))) / "podium-run"
+PROGRAM = (
+	readable_copy(
+		BUILD, "podium-run", *(path.relative_to(BUILD) for path in BUILD.glob("lib/*.so*"))
+	)
+	/ "podium-run"
+)
 PYTHON = "/usr/bin/python3"
 NVCC = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
 HANG_S = 240  # only a guard: nothing takes so long unless it hangs; a compiler may take 120 s
 STARTS_READY = ("--once", "--python", "--memory", "--disk", "--processes", "--show")
 CPU = {"model": "CPU"}
 GPU = {
-	"model": "H200", "uuid": "GPU-00000000-0000-0000-0000-000000000000", "index": 0,
-	"compute_capability": "9.0"
+	"model": "H200",
+	"uuid": "GPU-00000000-0000-0000-0000-000000000000",
+	"index": 0,
+	"compute_capability": "9.0",
 }
 
 # A harness as most tasks have it. It imports the submission, so faults of the submission reach it.
-EVAL = r'''
+EVAL = r"""
 import os, sys
 mode, path = sys.argv[1:]
 pipe = os.fdopen(int(os.environ["POPCORN_FD"]), "w", buffering=1)
@@ -54,30 +61,54 @@ for i, case in enumerate(cases):
 			say(f"benchmark.{i}.{key}", value)
 say("check", "pass" if good else "fail")
 sys.exit(0 if good else 112)
-'''
+"""
 RIGHT = "def answer(case): return sum(int(part.split(':')[1]) for part in case.split(';'))\n"
 WRONG = "def answer(case): return 7\n"
 
 
 def task(**changes):
 	"""A task as task_to_json writes it."""
-	files = [{"name": "eval.py", "source": "eval.py", "is_submission": False},
-		{"name": "submission.py", "source": "@SUBMISSION@", "is_submission": True}]
+	files = [
+		{"name": "eval.py", "source": "eval.py", "is_submission": False},
+		{"name": "submission.py", "source": "@SUBMISSION@", "is_submission": True},
+	]
 	return {
-		"language": "py", "description": "", "files": files, "main": "eval.py", "sources": [],
-		"include_dirs": [], "defines": [], "compile_flags": [], "templates": [], "gpus": [],
-		"tests": ["a: 1; b: 2", "a: 3; b: 4"], "benchmarks": ["a: 5", "a: 6",
-		"a: 7"], "test_timeout_s": 60, "benchmark_timeout_s": 60, "ranked_timeout_s": 60,
-		"ranking_by": "geom", "has_seed": False, "seed": 0, "multi_gpu": False, "engine": "custom",
-		"flops": None, "bytes": None, "tolerance": 0.0, "expected": [], **changes
+		"language": "py",
+		"description": "",
+		"files": files,
+		"main": "eval.py",
+		"sources": [],
+		"include_dirs": [],
+		"defines": [],
+		"compile_flags": [],
+		"templates": [],
+		"gpus": [],
+		"tests": ["a: 1; b: 2", "a: 3; b: 4"],
+		"benchmarks": ["a: 5", "a: 6", "a: 7"],
+		"test_timeout_s": 60,
+		"benchmark_timeout_s": 60,
+		"ranked_timeout_s": 60,
+		"ranking_by": "geom",
+		"has_seed": False,
+		"seed": 0,
+		"multi_gpu": False,
+		"engine": "custom",
+		"flops": None,
+		"bytes": None,
+		"tolerance": 0.0,
+		"expected": [],
+		**changes,
 	}
 
 
 def cu_task(**changes):
-	files = [{"name": "eval.cu", "source": "eval.cu", "is_submission": False},
-		{"name": "submission.cu", "source": "@SUBMISSION@", "is_submission": True}]
-	return task(language="cu", main=None, files=files, sources=["eval.cu", "submission.cu"],
-		**changes)
+	files = [
+		{"name": "eval.cu", "source": "eval.cu", "is_submission": False},
+		{"name": "submission.cu", "source": "@SUBMISSION@", "is_submission": True},
+	]
+	return task(
+		language="cu", main=None, files=files, sources=["eval.cu", "submission.cu"], **changes
+	)
 
 
 def job(submission=RIGHT, harness=EVAL, id=17, mode="test", files=None, definition=None, **changes):
@@ -88,10 +119,17 @@ def job(submission=RIGHT, harness=EVAL, id=17, mode="test", files=None, definiti
 	main = "eval.py" if definition["language"] == "py" else "eval.cu"
 	return {
 		"job": {
-		"id": id, "mode": mode, "device": CPU, "task": definition,
-		"files": [{"path": main, "text": harness}] + (files or []),
-		"submission": {"name": "mine.py", "text": submission}, "python": PYTHON, "nvcc": NVCC,
-		"engine": engine, **({"secret_seed": 987654321} if mode == "ranked" else {}), **changes
+			"id": id,
+			"mode": mode,
+			"device": CPU,
+			"task": definition,
+			"files": [{"path": main, "text": harness}] + (files or []),
+			"submission": {"name": "mine.py", "text": submission},
+			"python": PYTHON,
+			"nvcc": NVCC,
+			"engine": engine,
+			**({"secret_seed": 987654321} if mode == "ranked" else {}),
+			**changes,
 		}
 	}
 
@@ -103,30 +141,38 @@ class Result:
 		self.events = events
 		self.verdicts = [e for e in events if e["event"] == "verdict"]
 		self.verdict, self.reason = self.verdicts[0]["verdict"], self.verdicts[0]["reason"]
-		self.engine, self.engine_reason = self.verdicts[0]["engine"], self.verdicts[0].get(
-			"engine_reason", "")
+		self.engine, self.engine_reason = (
+			self.verdicts[0]["engine"],
+			self.verdicts[0].get("engine_reason", ""),
+		)
 		self.stages = [e for e in events if e["event"] == "stage"]
 		self.ends = [e for e in events if e["event"] == "stage_end"]
 		self.cases = [e for e in events if e["event"] == "case"]
 		self.progress = [e["text"] for e in events if e["event"] == "progress"]
 
 	def log(self, stream="stdout", position=1):
-		return "".join(e["text"] for e in self.events
-			if e["event"] == "log" and (e["stream"], e["position"]) == (stream, position))
+		return "".join(
+			e["text"]
+			for e in self.events
+			if e["event"] == "log" and (e["stream"], e["position"]) == (stream, position)
+		)
 
 
 class Runner:
-
 	def __init__(self, *options, directory=None, environment=None, user=None, prefix=()):
 		"""`user`: the user that runs podium-run; `prefix`: a command that starts it."""
 		self.own = None if directory else tempfile.mkdtemp(prefix="podium-run-test.")
 		self.directory = directory or self.own
 		if self.own:
 			os.chmod(self.own, 0o777 if user else 0o711)
-		self.process = subprocess.Popen([*prefix, PROGRAM, "--directory", self.directory, *options],
-			stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+		self.process = subprocess.Popen(
+			[*prefix, PROGRAM, "--directory", self.directory, *options],
+			stdin=subprocess.PIPE,
+			stdout=subprocess.PIPE,
+			stderr=subprocess.PIPE,
 			env={**os.environ, **(environment or {})},
-			**({"user": user, "group": "nogroup", "extra_groups": []} if user else {}))
+			**({"user": user, "group": "nogroup", "extra_groups": []} if user else {}),
+		)
 		self.rest = b""
 		self.ready = None if options and options[0] not in STARTS_READY else self.event()
 
@@ -174,8 +220,11 @@ class Runner:
 	def until(self, kind, **members):
 		"""Returns the events up to the first one of this kind with these members."""
 		events = []
-		while not events or events[-1]["event"] != kind or any(events[-1].get(k) != v
-			for k, v in members.items()):
+		while (
+			not events
+			or events[-1]["event"] != kind
+			or any(events[-1].get(k) != v for k, v in members.items())
+		):
 			events.append(self.event())
 		return events
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Programs that podium-run forks from its zygote see what a program in a new interpreter sees, and
 cannot reach the zygote."""
+
 import json
 import os
 import pathlib
@@ -82,8 +83,9 @@ def processes(parent):
 def nothing_is_imported_from_the_folder_that_podium_run_starts_in():
 	with tempfile.TemporaryDirectory(prefix="podium-planted.") as folder:
 		for name in ("numpy", "torch", "ast", "base64"):
-			pathlib.Path(folder,
-				f"{name}.py").write_text(f"open({folder + '/seen'!r}, 'a').write('{name}')\n")
+			pathlib.Path(folder, f"{name}.py").write_text(
+				f"open({folder + '/seen'!r}, 'a').write('{name}')\n"
+			)
 		with Warm(prefix=("env", "-C", folder)):
 			equal(os.path.exists(folder + "/seen"), False)
 
@@ -95,54 +97,71 @@ def torch_is_already_imported():
 
 @test
 def arguments_folder_and_main_module_are_those_of_a_new_interpreter():
-	seen = same("import __main__\nseen = [sys.argv[0], sys.argv[1], len(sys.argv), "
+	seen = same(
+		"import __main__\nseen = [sys.argv[0], sys.argv[1], len(sys.argv), "
 		"os.path.basename(os.getcwd()), os.path.basename(sys.path[0]), "
 		"os.path.basename(__file__), __name__, __main__.__file__ == __file__, __spec__ is None, "
-		"__package__, sorted(k for k in globals() if k.startswith('__'))]")
+		"__package__, sorted(k for k in globals() if k.startswith('__'))]"
+	)
 	equal(seen[:7], ["eval.py", "test", 3, "run", "run", "eval.py", "__main__"])
 
 
 @test
 def the_environment_is_the_same_for_python_and_for_c():
-	shape = ("import re, subprocess\nplain = lambda text: "
+	shape = (
+		"import re, subprocess\nplain = lambda text: "
 		"re.sub(r'podium-job-\\d+-\\w+|podium-run-test\\.\\w+', 'X', text)\n"
 		"seen = [sorted(plain(k + '=' + v) for k, v in os.environ.items()), sorted(plain(line) "
 		"for line in "
 		"subprocess.run(['/usr/bin/env'], capture_output=True, text=True).stdout.splitlines() if "
-		"line[0] != '_')]")
+		"line[0] != '_')]"
+	)
 	seen = same(shape)
-	equal([line for line in seen[1] if not line.startswith("LC_CTYPE")],
-		seen[0] if "LC_CTYPE=C.UTF-8" not in seen[0] else
-		[line for line in seen[0] if not line.startswith("LC_CTYPE")])
+	equal(
+		[line for line in seen[1] if not line.startswith("LC_CTYPE")],
+		seen[0]
+		if "LC_CTYPE=C.UTF-8" not in seen[0]
+		else [line for line in seen[0] if not line.startswith("LC_CTYPE")],
+	)
 
 
 @test
 def user_session_limits_and_descriptors_are_the_same():
-	same("import resource\nseen = [os.getresuid(), os.getresgid(), sorted(os.getgroups()), "
+	same(
+		"import resource\nseen = [os.getresuid(), os.getresgid(), sorted(os.getgroups()), "
 		"os.getsid(0) == os.getpid(), "
 		"[resource.getrlimit(getattr(resource, name)) for name in ('RLIMIT_CORE', "
 		"'RLIMIT_NOFILE', 'RLIMIT_FSIZE', 'RLIMIT_NPROC')], "
 		"oct(os.umask(0o77)), sorted(int(n) for n in os.listdir('/proc/self/fd'))[:4], "
 		"[line.split()[1] for line in open('/proc/self/status') if line.startswith(('NoNewPrivs', "
-		"'CapEff', 'CapPrm'))]]")
+		"'CapEff', 'CapPrm'))]]"
+	)
 	equal(
-		warm.look("seen = sorted(int(n) for n in os.listdir('/proc/self/fd') if "
-		"os.path.exists('/proc/self/fd/' + n))")[0], [0, 1, 2, 3])
+		warm.look(
+			"seen = sorted(int(n) for n in os.listdir('/proc/self/fd') if "
+			"os.path.exists('/proc/self/fd/' + n))"
+		)[0],
+		[0, 1, 2, 3],
+	)
 
 
 @test
 def signals_are_those_of_a_new_interpreter():
-	same("import signal\nseen = [[str(signal.getsignal(n)) if not callable(signal.getsignal(n)) "
+	same(
+		"import signal\nseen = [[str(signal.getsignal(n)) if not callable(signal.getsignal(n)) "
 		"else signal.getsignal(n).__name__ "
 		"for n in signal.valid_signals()], [int(n) for n in "
-		"signal.pthread_sigmask(signal.SIG_BLOCK, [])]]")
+		"signal.pthread_sigmask(signal.SIG_BLOCK, [])]]"
+	)
 
 
 @test
 def random_numbers_differ_from_run_to_run():
-	body = ("import random, numpy, tempfile, uuid\n"
+	body = (
+		"import random, numpy, tempfile, uuid\n"
 		"seen = [random.random(), float(numpy.random.rand()), str(uuid.uuid4()), "
-		"tempfile.mktemp()]")
+		"tempfile.mktemp()]"
+	)
 	first, second = warm.look(body)[0], warm.look(body)[0]
 	for one, other in zip(first, second):
 		assert one != other, (first, second)
@@ -153,20 +172,31 @@ def random_numbers_differ_from_run_to_run():
 def a_program_does_not_see_changes_of_an_earlier_one():
 	warm.look(
 		"import torch, builtins\ntorch.secret = 5\nbuiltins.secret = 6\nos.environ['SECRET'] = "
-		"'7'\nsys.path.insert(0, '/secret')\nseen = 0")
+		"'7'\nsys.path.insert(0, '/secret')\nseen = 0"
+	)
 	equal(
 		warm.look(
-		"import torch\nseen = [hasattr(torch, 'secret'), 'secret' in dir(__builtins__), 'SECRET' "
-		"in os.environ, '/secret' in sys.path]")[0], [False] * 4)
+			"import torch\nseen = [hasattr(torch, 'secret'), 'secret' in "
+			"dir(__builtins__), 'SECRET' "
+			"in os.environ, '/secret' in sys.path]"
+		)[0],
+		[False] * 4,
+	)
 
 
 @test
 def exit_codes_signals_and_tracebacks_are_those_of_a_new_interpreter():
-	for body, verdict, part in (("sys.exit(113)", "internal error", "case file"), ("os._exit(110)",
-		"runtime error", "CUDA"), ("os.kill(os.getpid(), 11)", "runtime error",
-		"SIGSEGV"), ("raise KeyError('lost')", "runtime error", "KeyError: 'lost'"),
-		("import atexit\natexit.register(lambda: print('said at the end'))\nseen = 0\n" + PASS,
-		"passed", "")):
+	for body, verdict, part in (
+		("sys.exit(113)", "internal error", "case file"),
+		("os._exit(110)", "runtime error", "CUDA"),
+		("os.kill(os.getpid(), 11)", "runtime error", "SIGSEGV"),
+		("raise KeyError('lost')", "runtime error", "KeyError: 'lost'"),
+		(
+			"import atexit\natexit.register(lambda: print('said at the end'))\nseen = 0\n" + PASS,
+			"passed",
+			"",
+		),
+	):
 		result = warm.run(SUBMISSION, HEAD + body + "\n")
 		equal(result.verdict, verdict)
 		contains(result.reason, part)
@@ -179,9 +209,11 @@ def exit_codes_signals_and_tracebacks_are_those_of_a_new_interpreter():
 
 @test
 def a_program_that_does_not_end_is_killed_with_its_processes():
-	body = ("import subprocess\nchild = subprocess.Popen(['/bin/sleep', '600'], "
+	body = (
+		"import subprocess\nchild = subprocess.Popen(['/bin/sleep', '600'], "
 		"start_new_session=True)\nsay('test-count', 2)\n"
-		"import time\ntime.sleep(600)\n")
+		"import time\ntime.sleep(600)\n"
+	)
 	result = warm.run(SUBMISSION, HEAD + body, definition=task(test_timeout_s=2))
 	equal(result.verdict, "time limit")
 	equal(descendants(warm.process.pid), processes(warm.process.pid))
@@ -190,7 +222,8 @@ def a_program_that_does_not_end_is_killed_with_its_processes():
 
 @test
 def the_zygote_cannot_be_reached():
-	body = ("seen = []\nfor pid in [os.getppid(), *(int(n) for n in os.listdir('/proc') if "
+	body = (
+		"seen = []\nfor pid in [os.getppid(), *(int(n) for n in os.listdir('/proc') if "
 		"n.isdigit())]:\n"
 		"    try:\n        command = open(f'/proc/{pid}/cmdline').read()\n    except OSError:\n   "
 		"     continue\n"
@@ -201,7 +234,8 @@ def the_zygote_cannot_be_reached():
 		"            seen.append(path)\n        except OSError:\n            pass\n"
 		"    if os.getuid() != os.stat(f'/proc/{pid}').st_uid:\n        try:\n            "
 		"os.kill(pid, 0)\n            seen.append('kill')\n        except OSError:\n            "
-		"pass\n")
+		"pass\n"
+	)
 	equal(warm.look(body)[0], [])
 
 
@@ -212,8 +246,12 @@ def a_forked_program_starts_without_extra_threads():
 	if subprocess.run([PYTHON, "-c", "import torch"], capture_output=True).returncode:
 		raise Skip(f"{PYTHON} cannot import torch")
 	equal(
-		same("import torch\nseen = len(os.listdir('/proc/self/task')), torch.get_num_threads() == "
-		"int(os.environ['OMP_NUM_THREADS'])"), [1, True])
+		same(
+			"import torch\nseen = len(os.listdir('/proc/self/task')), torch.get_num_threads() == "
+			"int(os.environ['OMP_NUM_THREADS'])"
+		),
+		[1, True],
+	)
 
 
 def is_replaced_after(signal_number):
@@ -239,24 +277,29 @@ def a_zygote_that_does_not_answer_is_killed_and_replaced():
 	contains(
 		is_replaced_after(signal.SIGSTOP),
 		"The zygote could not start a program: there is no answer. podium-run starts the "
-		"program without it.")
+		"program without it.",
+	)
 
 
 @test
 def a_failure_of_the_zygote_to_start_a_program_is_logged():
 	with tempfile.TemporaryDirectory() as folder:
-		python = quick_python(pathlib.Path(folder),
-			"def get_num_threads(): raise ValueError('none left')\n")
+		python = quick_python(
+			pathlib.Path(folder), "def get_num_threads(): raise ValueError('none left')\n"
+		)
 		os.chmod(folder, 0o755)
 		with Runner("--python", python) as one:
 			os.set_blocking(one.process.stderr.fileno(), False)
 			end, said = time.monotonic() + 120, ""
-			expected = ("The zygote could not start a program: ValueError: none left. "
-				"podium-run starts the program without it.")
+			expected = (
+				"The zygote could not start a program: ValueError: none left. "
+				"podium-run starts the program without it."
+			)
 			while expected not in said:
 				assert time.monotonic() < end, said
 				equal(
-					one.run(SUBMISSION, HEAD + "seen = 0" + PASS, python=python).verdict, "passed")
+					one.run(SUBMISSION, HEAD + "seen = 0" + PASS, python=python).verdict, "passed"
+				)
 				said += (one.process.stderr.read() or b"").decode()
 
 
@@ -309,8 +352,9 @@ if __name__ == "__main__":
 
 def spawned(runner, **members):
 	source = SPAWN + "".join("    " + line + "\n" for line in PASS.strip().splitlines())
-	result = runner.run(SUBMISSION, source, mode="ranked", definition=task(benchmarks=["a: 5"]),
-		**members)
+	result = runner.run(
+		SUBMISSION, source, mode="ranked", definition=task(benchmarks=["a: 5"]), **members
+	)
 	if not result.cases:
 		raise AssertionError(f"{result.verdict}: {result.reason}\n{result.log('stderr')}")
 	return json.loads(result.cases[0]["message"]), result.cases[1]["message"]
@@ -326,8 +370,10 @@ def interpreters_that_a_program_spawns_are_forked_too_and_behave_the_same():
 	equal(how, "alone")
 	equal(seen[4:], alone[4:])
 	equal(seen[4:], ["lost 3", [9, False, 0], "through a queue"])
-	equal([answer[:2] + answer[3:] for answer in alone[:4]],
-		[answer[:2] + answer[3:] for answer in seen[:4]])
+	equal(
+		[answer[:2] + answer[3:] for answer in alone[:4]],
+		[answer[:2] + answer[3:] for answer in seen[:4]],
+	)
 
 
 @test
@@ -351,10 +397,19 @@ def the_zygote_prints_nothing_when_podium_run_ends_without_reading_its_reply():
 		ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 		if not waits:
 			ours.close()
-		zygote = subprocess.Popen([
-			"sh", "-c", f'exec "$0" -IS "$1" 3<&{theirs.fileno()} 4<"$2"', PYTHON,
-			ROOT / "harness" / "zygote.py", library
-		], pass_fds=[theirs.fileno()], stderr=subprocess.PIPE, text=True)
+		zygote = subprocess.Popen(
+			[
+				"sh",
+				"-c",
+				f'exec "$0" -IS "$1" 3<&{theirs.fileno()} 4<"$2"',
+				PYTHON,
+				ROOT / "harness" / "zygote.py",
+				library,
+			],
+			pass_fds=[theirs.fileno()],
+			stderr=subprocess.PIPE,
+			text=True,
+		)
 		theirs.close()
 		if waits:
 			equal(ours.recv(100, socket.MSG_PEEK), b'{"ready": true}')

@@ -1,4 +1,5 @@
 """Runs programs that try to break out of the sandbox."""
+
 import json
 import os
 import pathlib
@@ -10,7 +11,7 @@ from runner import Runner  # noqa: E402
 
 # The head of each program in the sandbox. attempt() calls a function and returns "done" or the name
 # of the error. call() makes a system call by its number and returns the same.
-HEAD = r'''
+HEAD = r"""
 import ctypes, errno, json, os, socket, subprocess, sys, time
 fd = int(os.environ["POPCORN_FD"])
 cases = open(sys.argv[2]).read().splitlines()
@@ -28,19 +29,19 @@ def call(number, *arguments):
     result = libc.syscall(ctypes.c_long(number), *words)
     return "done" if result >= 0 else name(ctypes.get_errno())
 seen = None
-'''
-TAIL = r'''
+"""
+TAIL = r"""
 say("test-count", len(cases))
 for i, case in enumerate(cases):
     say(f"test.{i}.spec", case)
     say(f"test.{i}.status", "pass")
     if i == 0: say("test.0.message", json.dumps(seen))
 say("check", "pass")
-'''
+"""
 RIGHT = "def answer(case): return 0\n"
 # The users that run podium-run. None: root, which runs submissions as nobody. An ordinary user runs
 # submissions as the same user.
-USERS = (None, "nobody") if os.geteuid() == 0 else (None, )
+USERS = (None, "nobody") if os.geteuid() == 0 else (None,)
 
 
 class Inside:
@@ -63,7 +64,8 @@ class Inside:
 		result = self.run(body, **members)
 		if result.verdict != "passed":
 			raise AssertionError(
-				f"{result.verdict}: {result.reason}\n{result.log()}\n{result.log('stderr')}")
+				f"{result.verdict}: {result.reason}\n{result.log()}\n{result.log('stderr')}"
+			)
 		return json.loads(result.cases[0]["message"])
 
 

@@ -4,6 +4,7 @@ watchdog, and no lost request during a restart or reload.
 
 There is no database, so every answer is a 503. The test checks that each answer arrives
 complete."""
+
 import ctypes
 import os
 import pathlib
@@ -38,14 +39,26 @@ def record(kind, content):
 def parameters(**values):
 	return b"".join(
 		struct.pack(">BB", len(name), len(value)) + name.encode() + value.encode()
-		for name, value in values.items())
+		for name, value in values.items()
+	)
 
 
 def begin(path):
-	return record(1, struct.pack(">HB5x", 1, 0)) + record(
-		4,
-		parameters(REQUEST_METHOD="GET", REQUEST_URI=path, REMOTE_ADDR="127.0.0.1",
-		HTTP_HOST="localhost", QUERY_STRING="", REQUEST_ID="test")) + record(4, b"")
+	return (
+		record(1, struct.pack(">HB5x", 1, 0))
+		+ record(
+			4,
+			parameters(
+				REQUEST_METHOD="GET",
+				REQUEST_URI=path,
+				REMOTE_ADDR="127.0.0.1",
+				HTTP_HOST="localhost",
+				QUERY_STRING="",
+				REQUEST_ID="test",
+			),
+		)
+		+ record(4, b"")
+	)
 
 
 def connect(path):
@@ -67,9 +80,9 @@ def finish(connection):
 	answer, ended = b"", False
 	while data:
 		kind, length, padding = data[1], *struct.unpack(">HB", data[4:7])
-		answer += data[8:8 + length] if kind == 6 else b""
+		answer += data[8 : 8 + length] if kind == 6 else b""
 		ended = ended or kind == 3
-		data = data[8 + length + padding:]
+		data = data[8 + length + padding :]
 	assert ended, f"the answer was cut: {answer!r}"
 	return answer.decode()
 
@@ -97,22 +110,32 @@ class Manager:
 		self.config = scratch / f"{name}.conf"
 		self.config.write_text("web_threads = 2\n")
 		self.settings = {
-			"PODIUM_CONFIG": str(self.config), "PODIUM_DATABASE_SOCKET": str(scratch / "nowhere"),
-			**settings
+			"PODIUM_CONFIG": str(self.config),
+			"PODIUM_DATABASE_SOCKET": str(scratch / "nowhere"),
+			**settings,
 		}
 		self.process, self.main = None, 0
 
 	def start(self):
 		# systemd does this between fork and exec.
-		hand_over = ("import os, sys; os.dup2(int(sys.argv[2]), 3); os.environ['LISTEN_PID'] = "
+		hand_over = (
+			"import os, sys; os.dup2(int(sys.argv[2]), 3); os.environ['LISTEN_PID'] = "
 			"os.environ['WATCHDOG_PID'] = str(os.getpid()); "
-			"os.execv(sys.argv[1], [sys.argv[1]])")
+			"os.execv(sys.argv[1], [sys.argv[1]])"
+		)
 		self.process = subprocess.Popen(
-			[sys.executable, "-c", hand_over, BUILD / "podium-web",
-			str(self.listener.fileno())], env={
-			**os.environ, "LISTEN_FDS": "1", "NOTIFY_SOCKET": str(self.notify), **self.settings
-			}, pass_fds=[self.listener.fileno()], stdin=subprocess.DEVNULL,
-			stdout=subprocess.DEVNULL, stderr=open(self.log, "ab"))
+			[sys.executable, "-c", hand_over, BUILD / "podium-web", str(self.listener.fileno())],
+			env={
+				**os.environ,
+				"LISTEN_FDS": "1",
+				"NOTIFY_SOCKET": str(self.notify),
+				**self.settings,
+			},
+			pass_fds=[self.listener.fileno()],
+			stdin=subprocess.DEVNULL,
+			stdout=subprocess.DEVNULL,
+			stderr=open(self.log, "ab"),
+		)
 		self.main = self.process.pid
 		return self
 
@@ -142,7 +165,7 @@ class Manager:
 		message = self.hear("READY=1")
 		for line in message.splitlines():
 			if line.startswith("MAINPID="):
-				self.main = int(line[len("MAINPID="):])
+				self.main = int(line[len("MAINPID=") :])
 		return message
 
 	def stop(self):
@@ -253,10 +276,16 @@ def no_request_is_lost_during_three_restarts():
 def on_its_own_socket_podium_web_answers_all_connections_before_it_ends():
 	path, log = scratch / "own.sock", scratch / "own.log"
 	process = subprocess.Popen(
-		[BUILD / "podium-web"], env={
-		**os.environ, "PODIUM_DATABASE_SOCKET": str(scratch / "nowhere"), "PODIUM_WEB_THREADS": "1",
-		"PODIUM_FASTCGI_SOCKET": str(path)
-		}, stdin=subprocess.DEVNULL, stderr=open(log, "ab"))
+		[BUILD / "podium-web"],
+		env={
+			**os.environ,
+			"PODIUM_DATABASE_SOCKET": str(scratch / "nowhere"),
+			"PODIUM_WEB_THREADS": "1",
+			"PODIUM_FASTCGI_SOCKET": str(path),
+		},
+		stdin=subprocess.DEVNULL,
+		stderr=open(log, "ab"),
+	)
 	# The log is checked because the socket's file exists a moment before anybody can connect.
 	until(lambda: "listens on" in log.read_text())
 	with connect(path) as held, connect(path) as second, connect(path) as third:
@@ -360,8 +389,9 @@ def the_watchdog_is_fed_until_every_thread_is_stuck():
 				pass
 		except BlockingIOError:
 			pass
-		assert manager.is_silent("WATCHDOG=1",
-			0.5), "it says that it lives though nobody is answered"
+		assert manager.is_silent("WATCHDOG=1", 0.5), (
+			"it says that it lives though nobody is answered"
+		)
 	manager.hear("WATCHDOG=1")
 	manager.stop()
 

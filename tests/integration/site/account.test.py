@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What belongs to an account: sessions, API tokens, an export of its data, notices of being
 overtaken, and its deletion. A stand-in for podium-run reports what each submission tells it to."""
+
 import base64
 import gzip
 import hashlib
@@ -32,8 +33,10 @@ secrets = {}
 def prepare():
 	for client, name in ((ada, "ada"), (bob, "bob"), (carol, "carol"), (admin, "root-of-all")):
 		client.register(name)
-	sql("UPDATE users SET role = 'participant' WHERE role = 'admin'; UPDATE users SET role = "
-		"'admin' WHERE name = 'root-of-all'")
+	sql(
+		"UPDATE users SET role = 'participant' WHERE role = 'admin'; UPDATE users SET role = "
+		"'admin' WHERE name = 'root-of-all'"
+	)
 	for name in ("small", "other"):
 		make_board(admin, name)
 
@@ -54,8 +57,11 @@ def user_id(name):
 def log_in(name="ada", agent="curl/8.0"):
 	client = Client(site.url)
 	equal(
-		client.post("/login", [("name", name), ("password", PASSWORD)],
-		headers={"User-Agent": agent}).status, 303)
+		client.post(
+			"/login", [("name", name), ("password", PASSWORD)], headers={"User-Agent": agent}
+		).status,
+		303,
+	)
 	return client
 
 
@@ -69,15 +75,24 @@ def handles(client):
 @test
 def every_tab_of_the_account_is_a_page_for_its_owner_alone():
 	prepare()
-	for path in ("/account", "/account/sessions", "/account/tokens", "/account/data",
-		"/account/delete"):
+	for path in (
+		"/account",
+		"/account/sessions",
+		"/account/tokens",
+		"/account/data",
+		"/account/delete",
+	):
 		shown = whole(ada.get(path))
 		equal(shown.status, 200)
 		equal(shown.headers["Cache-Control"], "private, no-store")
 		asked = anyone.get(path)
 		equal((asked.status, asked.location), (303, f"/login?next={path}"))
-	for path in ("/account/sessions", "/account/tokens", "/account/tokens/revoke",
-		"/account/delete"):
+	for path in (
+		"/account/sessions",
+		"/account/tokens",
+		"/account/tokens/revoke",
+		"/account/delete",
+	):
 		refused = ada.post(path, [("session", "others")], csrf="wrong")
 		equal(refused.status, 403)
 	equal(anyone.get("/account/export").location, "/login?next=/account/export")
@@ -89,15 +104,19 @@ def every_tab_of_the_account_is_a_page_for_its_owner_alone():
 @test
 def a_password_equal_to_the_name_is_refused():
 	answer = whole(
-		Client(site.url).post("/register", [("name", "mallory-m"), ("password", "Mallory-M")]))
+		Client(site.url).post("/register", [("name", "mallory-m"), ("password", "Mallory-M")])
+	)
 	equal(answer.status, 422)
 	contains(answer.words(), "The password equals the name, which everybody can see")
 	equal(re.search(r'<input id="(\w+)"[^>]* autofocus', answer.text)[1], "password")
 	equal(number_of("SELECT COUNT(*) FROM users WHERE name = 'mallory-m'"), 0)
 	long_name = Client(site.url)
 	long_name.register("mallory-m")
-	answer = long_name.post("/account/password", [("current", PASSWORD), ("password", "mallory-m"),
-		("again", "mallory-m")], form="/account")
+	answer = long_name.post(
+		"/account/password",
+		[("current", PASSWORD), ("password", "mallory-m"), ("again", "mallory-m")],
+		form="/account",
+	)
 	equal(answer.status, 422)
 	contains(whole(answer).words(), "The password is your name")
 
@@ -109,8 +128,10 @@ def too_many_wrong_passwords_get_an_error_that_says_what_to_do():
 		equal(stranger.post("/login", [("name", "carol"), ("password", "wrong one")]).status, 422)
 	answer = whole(stranger.post("/login", [("name", "carol"), ("password", PASSWORD)]))
 	equal(answer.status, 429)
-	contains(answer.words(),
-		"There were too many wrong passwords for this name. Wait 5 minutes and try again.")
+	contains(
+		answer.words(),
+		"There were too many wrong passwords for this name. Wait 5 minutes and try again.",
+	)
 	contains(answer.words(), "Ask an admin for a link with which you choose a new one.")
 	equal(int(answer.headers["Retry-After"]) > 200, True)
 	equal(re.search(r'<input id="(\w+)"[^>]* autofocus', answer.text)[1], "password")
@@ -156,8 +177,10 @@ def all_other_sessions_end_together_and_this_one_stays():
 @test
 def a_session_shows_its_first_and_its_last_address():
 	moved = log_in(agent=FIREFOX)
-	sql("UPDATE sessions SET seen_at = seen_at - INTERVAL 1 HOUR, address = '192.0.2.7' WHERE "
-		"user_agent LIKE 'Mozilla%'")
+	sql(
+		"UPDATE sessions SET seen_at = seen_at - INTERVAL 1 HOUR, address = '192.0.2.7' WHERE "
+		"user_agent LIKE 'Mozilla%'"
+	)
 	equal(moved.get("/queue", **{"User-Agent": "curl/8.0"}).status, 200)
 	words = whole(ada.get("/account/sessions")).words()
 	contains(words, "curl logged in as Firefox on Linux")
@@ -169,7 +192,8 @@ def a_session_shows_its_first_and_its_last_address():
 def the_session_of_a_deleted_account_is_invalid():
 	token_hash = sql(
 		"SELECT HEX(token_hash) FROM sessions s JOIN users u ON u.id = s.user_id WHERE u.name = "
-		"'ada'")[0][0]
+		"'ada'"
+	)[0][0]
 	for column in ("banned_at", "deleted_at"):
 		sql(f"UPDATE users SET {column} = UTC_TIMESTAMP(3) WHERE name = 'ada'")
 		equal((column, ada.get("/account").status), (column, 303))
@@ -181,19 +205,26 @@ def the_session_of_a_deleted_account_is_invalid():
 def a_login_fails_if_the_password_changes_meanwhile():
 	client = Client(site.url)
 	token = client.csrf("/login")
-	for change, undo in (("password_hash = CONCAT(password_hash, 'x')",
-		"password_hash = LEFT(password_hash, LENGTH(password_hash) - 1)"),
-		("banned_at = UTC_TIMESTAMP(3)", "banned_at = NULL"), ("deleted_at = UTC_TIMESTAMP(3)",
-		"deleted_at = NULL")):
+	for change, undo in (
+		(
+			"password_hash = CONCAT(password_hash, 'x')",
+			"password_hash = LEFT(password_hash, LENGTH(password_hash) - 1)",
+		),
+		("banned_at = UTC_TIMESTAMP(3)", "banned_at = NULL"),
+		("deleted_at = UTC_TIMESTAMP(3)", "deleted_at = NULL"),
+	):
 		before = number_of("SELECT COUNT(*) FROM sessions")
 		held = Held(site, f"UPDATE users SET {change} WHERE name = 'carol'")
-		join = beside(lambda: client.post("/login", [("name", "carol"),
-			("password", PASSWORD)], csrf=token))
+		join = beside(
+			lambda: client.post("/login", [("name", "carol"), ("password", PASSWORD)], csrf=token)
+		)
 		held.wait_for_others()
 		held.commit()
 		answer = join()[0]
-		equal((change, answer.status, number_of("SELECT COUNT(*) FROM sessions")),
-			(change, 409, before))
+		equal(
+			(change, answer.status, number_of("SELECT COUNT(*) FROM sessions")),
+			(change, 409, before),
+		)
 		contains(answer.words(), "while you logged in")
 		sql(f"UPDATE users SET {undo} WHERE name = 'carol'")
 	equal(client.post("/login", [("name", "carol"), ("password", PASSWORD)]).status, 303)
@@ -203,31 +234,48 @@ def a_login_fails_if_the_password_changes_meanwhile():
 def two_admins_who_demote_or_ban_each_other_leave_one():
 	second = Client(site.url)
 	second.register("second")
-	for path, fields in (("/admin/users", lambda name: [("action", "role"), ("user", name),
-		("role", "participant"),
-		("confirm", "yes")]), ("/admin/users/{}/ban", lambda name: [("name", name)])):
-		sql("UPDATE users SET role = 'admin', banned_at = NULL WHERE name IN ('second', "
-			"'root-of-all')")
+	for path, fields in (
+		(
+			"/admin/users",
+			lambda name: [
+				("action", "role"),
+				("user", name),
+				("role", "participant"),
+				("confirm", "yes"),
+			],
+		),
+		("/admin/users/{}/ban", lambda name: [("name", name)]),
+	):
+		sql(
+			"UPDATE users SET role = 'admin', banned_at = NULL WHERE name IN ('second', "
+			"'root-of-all')"
+		)
 		for client, name in ((admin, "root-of-all"), (second, "second")):
 			if client.get("/account").status != 200:
 				equal(client.post("/login", [("name", name), ("password", PASSWORD)]).status, 303)
 		tokens = [client.csrf("/account") for client in (admin, second)]
 		held = Held(
-			site,
-			"UPDATE users SET created_at = created_at WHERE name IN ('second', 'root-of-all')")
+			site, "UPDATE users SET created_at = created_at WHERE name IN ('second', 'root-of-all')"
+		)
 		join = beside(
 			lambda: admin.post(path.format("second"), fields("second"), csrf=tokens[0]),
-			lambda: second.post(path.format("root-of-all"), fields("root-of-all"), csrf=tokens[1]))
+			lambda: second.post(path.format("root-of-all"), fields("root-of-all"), csrf=tokens[1]),
+		)
 		held.wait_for_others(2)
 		held.commit()
 		answers = join()
 		equal(sorted(answer.status for answer in answers), [303, 403])
 		equal(
 			number_of(
-			"SELECT COUNT(*) FROM users WHERE role = 'admin' AND banned_at IS NULL AND name IN "
-			"('second', 'root-of-all')"), 1)
-	sql("UPDATE users SET role = 'admin', banned_at = NULL WHERE name = 'root-of-all'; DELETE "
-		"FROM users WHERE name = 'second'")
+				"SELECT COUNT(*) FROM users WHERE role = 'admin' AND banned_at IS NULL AND name IN "
+				"('second', 'root-of-all')"
+			),
+			1,
+		)
+	sql(
+		"UPDATE users SET role = 'admin', banned_at = NULL WHERE name = 'root-of-all'; DELETE "
+		"FROM users WHERE name = 'second'"
+	)
 	admin.cookies = {}
 	equal(admin.post("/login", [("name", "root-of-all"), ("password", PASSWORD)]).status, 303)
 
@@ -236,8 +284,9 @@ def two_admins_who_demote_or_ban_each_other_leave_one():
 
 
 def make_token(client, name, scopes=("read", "submit"), days=30):
-	return client.post("/account/tokens", [("name", name),
-		("days", days), *(("scope", scope) for scope in scopes)])
+	return client.post(
+		"/account/tokens", [("name", name), ("days", days), *(("scope", scope) for scope in scopes)]
+	)
 
 
 @test
@@ -252,8 +301,10 @@ def a_token_is_shown_once_and_stored_as_a_hash():
 	again = whole(ada.get("/account/tokens"))
 	lacks(again.text, secret)
 	contains(again.words(), f"laptop <b> Revoke laptop <b> … {secret[:13]}… read submit")
-	equal(sql("SELECT LOWER(HEX(token_hash)), scopes FROM api_tokens"),
-		[[hashlib.sha256(secret.encode()).hexdigest(), "read,submit"]])
+	equal(
+		sql("SELECT LOWER(HEX(token_hash)), scopes FROM api_tokens"),
+		[[hashlib.sha256(secret.encode()).hexdigest(), "read,submit"]],
+	)
 	secrets["ada"] = secret
 
 
@@ -268,11 +319,14 @@ def a_cookie_does_not_show_the_token_of_another_user():
 
 @test
 def an_invalid_token_form_is_refused_at_its_field_and_keeps_the_input():
-	for fields, status, sentence in ((("  ", ["read"], 30), 422, "Give the token a name"), (("x",
-		[], 30), 422, "Choose at least one thing"), (("x", ["admin"], 30), 422,
-		"Only creators and admins"), (("x", ["read"], 99999), 422, "A token expires after"), (("x",
-		["read"], "soon"), 422, "A token expires after"), (("laptop <b>", ["read"], 30), 409,
-		"You already have a token with this name")):
+	for fields, status, sentence in (
+		(("  ", ["read"], 30), 422, "Give the token a name"),
+		(("x", [], 30), 422, "Choose at least one thing"),
+		(("x", ["admin"], 30), 422, "Only creators and admins"),
+		(("x", ["read"], 99999), 422, "A token expires after"),
+		(("x", ["read"], "soon"), 422, "A token expires after"),
+		(("laptop <b>", ["read"], 30), 409, "You already have a token with this name"),
+	):
 		answer = whole(make_token(ada, *fields))
 		equal((fields, answer.status), (fields, status))
 		contains(answer.words(), sentence)
@@ -285,8 +339,10 @@ def only_admins_are_offered_admin_tokens():
 	lacks(ada.get("/account/tokens").text, 'value="admin"')
 	contains(admin.get("/account/tokens").text, 'value="admin"')
 	equal(make_token(admin, "panel", ["read", "admin"], 0).status, 303)
-	equal(sql("SELECT scopes, expires_at IS NULL FROM api_tokens WHERE name = 'panel'"),
-		[["read,admin", "1"]])
+	equal(
+		sql("SELECT scopes, expires_at IS NULL FROM api_tokens WHERE name = 'panel'"),
+		[["read,admin", "1"]],
+	)
 
 
 @test
@@ -295,8 +351,11 @@ def only_its_owner_revokes_a_token():
 	equal(bob.post("/account/tokens/revoke", [("token", number)], form="/account").status, 404)
 	equal(number_of("SELECT COUNT(*) FROM api_tokens"), 2)
 	equal(
-		ada.post("/account/tokens/revoke", [("token", number), ("confirm", "yes")],
-		form="/account").location, "/account/tokens?revoked=1")
+		ada.post(
+			"/account/tokens/revoke", [("token", number), ("confirm", "yes")], form="/account"
+		).location,
+		"/account/tokens?revoked=1",
+	)
 	contains(ada.get("/account/tokens?revoked=1").words(), "The token was revoked")
 	equal(sql("SELECT name FROM api_tokens"), [["panel"]])
 
@@ -307,19 +366,35 @@ def a_new_password_revokes_the_tokens_on_request():
 	for name in ("one", "two"):
 		equal(make_token(carol, name).status, 303)
 	shown = whole(carol.get("/account"))
-	contains(shown.words(),
-		"Revoke all 2 API tokens as well programs that use one are refused from then on")
+	contains(
+		shown.words(),
+		"Revoke all 2 API tokens as well programs that use one are refused from then on",
+	)
 	wrong = whole(
-		carol.post("/account/password", [("current", "wrong"), ("password", "another one"),
-		("again", "another one"), ("revoke_tokens", "1")], form="/account"))
+		carol.post(
+			"/account/password",
+			[
+				("current", "wrong"),
+				("password", "another one"),
+				("again", "another one"),
+				("revoke_tokens", "1"),
+			],
+			form="/account",
+		)
+	)
 	equal((wrong.status, 'name="revoke_tokens" value="1" checked' in wrong.text), (422, True))
 	change = [("current", PASSWORD), ("password", "another one"), ("again", "another one")]
 	equal(carol.post("/account/password", change, form="/account").location, "/account?changed=1")
 	equal(number_of(f"SELECT COUNT(*) FROM api_tokens WHERE user_id = {user_id('carol')}"), 2)
-	back = [("current", "another one"), ("password", PASSWORD), ("again", PASSWORD),
-		("revoke_tokens", "1")]
+	back = [
+		("current", "another one"),
+		("password", PASSWORD),
+		("again", PASSWORD),
+		("revoke_tokens", "1"),
+	]
 	equal(
-		carol.post("/account/password", back, form="/account").location, "/account?changed=tokens")
+		carol.post("/account/password", back, form="/account").location, "/account?changed=tokens"
+	)
 	contains(whole(carol.get("/account?changed=tokens")).words(), "every API token was revoked")
 	equal(number_of(f"SELECT COUNT(*) FROM api_tokens WHERE user_id = {user_id('carol')}"), 0)
 
@@ -327,17 +402,25 @@ def a_new_password_revokes_the_tokens_on_request():
 @test
 def choosing_a_password_through_a_link_can_revoke_the_tokens_too():
 	equal(make_token(carol, "one").status, 303)
-	link = re.search(r"/password/\w{64}",
-		admin.post("/admin/users", [("action", "link"), ("user", "carol")]).text)[0]
+	link = re.search(
+		r"/password/\w{64}",
+		admin.post("/admin/users", [("action", "link"), ("user", "carol")]).text,
+	)[0]
 	chooser = Client(site.url)
 	contains(whole(chooser.get(link)).words(), "Revoke the API token as well")
 	equal(
-		chooser.post(link, [("password", PASSWORD), ("again", PASSWORD),
-		("revoke_tokens", "1")]).status, 303)
+		chooser.post(
+			link, [("password", PASSWORD), ("again", PASSWORD), ("revoke_tokens", "1")]
+		).status,
+		303,
+	)
 	equal(number_of(f"SELECT COUNT(*) FROM api_tokens WHERE user_id = {user_id('carol')}"), 0)
 	equal(
-		chooser.post(link, [("password", PASSWORD), ("again", PASSWORD)],
-		csrf=chooser.csrf("/account")).status, 404)
+		chooser.post(
+			link, [("password", PASSWORD), ("again", PASSWORD)], csrf=chooser.csrf("/account")
+		).status,
+		404,
+	)
 	carol.cookies = dict(chooser.cookies)
 
 
@@ -416,34 +499,57 @@ def the_export_has_every_own_submission_with_its_source_and_nothing_of_others():
 	equal([one["id"] for one in data["submissions"]], numbers)
 	first = data["submissions"][0]
 	contains(first["source"], "step 0 <ü>")
-	equal((first["leaderboard"], first["mode"], first["file_name"]),
-		("small", "ranked", "secret plan step 0 <ü>.py"))
+	equal(
+		(first["leaderboard"], first["mode"], first["file_name"]),
+		("small", "ranked", "secret plan step 0 <ü>.py"),
+	)
 	equal([(job["verdict"], job["score_ns"]) for job in first["jobs"]], [("passed", 5000.0)])
-	equal([(one["stage"], one["mean_ns"]) for one in first["cases"]], [("test", None),
-		("ranked", 5000.0)])
-	equal((first["note"], base64.b64decode(first["cases"][1]["samples_base64"])),
-		("my <note>", struct.pack("<3f", 1.5, 2.5, 3.5)))
-	equal([(one["submission"], one["name"], base64.b64decode(one["content_base64"]))
-		for one in data["files"]], [(numbers[0], "profile-1.ncu-rep", b"a profile")])
+	equal(
+		[(one["stage"], one["mean_ns"]) for one in first["cases"]],
+		[("test", None), ("ranked", 5000.0)],
+	)
+	equal(
+		(first["note"], base64.b64decode(first["cases"][1]["samples_base64"])),
+		("my <note>", struct.pack("<3f", 1.5, 2.5, 3.5)),
+	)
+	equal(
+		[
+			(one["submission"], one["name"], base64.b64decode(one["content_base64"]))
+			for one in data["files"]
+		],
+		[(numbers[0], "profile-1.ncu-rep", b"a profile")],
+	)
 	equal([one["leaderboard"] for one in data["seats"]], ["other"])
 	equal([(one["name"], one["address"]) for one in data["terminals"]], [("my box", "192.0.2.7")])
 	equal([one["code"] for one in data["invite_codes_used"]], ["code-of-ada"])
 	equal([one["leaderboard"] for one in data["removals"]], ["small"])
-	equal([(one["code"], one["note"]) for one in data["invites_made"]],
-		[("code-of-ada", "for my class")])
-	equal([(one["name"], one["address"], one["leaderboard"]) for one in data["webhooks_made"]],
-		[("our chat", "https://chat.example.org/x", None)])
+	equal(
+		[(one["code"], one["note"]) for one in data["invites_made"]],
+		[("code-of-ada", "for my class")],
+	)
+	equal(
+		[(one["name"], one["address"], one["leaderboard"]) for one in data["webhooks_made"]],
+		[("our chat", "https://chat.example.org/x", None)],
+	)
 	lacks(json.dumps(data), "whsec")
 	equal([one["text"] for one in data["announcements_made"]], ["ada announces"])
-	equal([(one["action"], one["address"]) for one in data["audit_log_by_you"]],
-		[("invite.create", "192.0.2.1")])
-	equal([(one["detail"], one["address"]) for one in data["audit_log_about_you"]],
-		[("role: creator, was participant", None)])
+	equal(
+		[(one["action"], one["address"]) for one in data["audit_log_by_you"]],
+		[("invite.create", "192.0.2.1")],
+	)
+	equal(
+		[(one["detail"], one["address"]) for one in data["audit_log_about_you"]],
+		[("role: creator, was participant", None)],
+	)
 	equal((len(data["password_links"]), sum(one["submissions"] for one in data["days"])), (1, 23))
 	for other in ("of bob", "192.0.2.2", "a secret of admins", "had the name before"):
 		lacks(answer.text, other)
-	for secret in ("password_hash", "argon2", "token_hash",
-		sql("SELECT LOWER(HEX(token_hash)) FROM sessions")[0][0]):
+	for secret in (
+		"password_hash",
+		"argon2",
+		"token_hash",
+		sql("SELECT LOWER(HEX(token_hash)) FROM sessions")[0][0],
+	):
 		lacks(answer.text.lower(), secret)
 
 
@@ -479,8 +585,11 @@ def told(client, path="/queue"):
 
 def dismiss(client, gpu="H200", board="small", **fields):
 	number = sql(f"SELECT id FROM leaderboards WHERE name = '{board}'")[0][0]
-	return client.post("/account/overtaken", [("leaderboard", number),
-		("gpu", gpu), *fields.items()], form="/account")
+	return client.post(
+		"/account/overtaken",
+		[("leaderboard", number), ("gpu", gpu), *fields.items()],
+		form="/account",
+	)
 
 
 @test
@@ -494,7 +603,8 @@ def every_page_tells_an_overtaken_user_until_the_notice_is_dismissed():
 	equal((told(bob), told(carol), told(anyone)), (None, None, None))
 	contains(
 		ada.get("/leaderboard/small?gpu=H200").text,
-		'name="next" value="/leaderboard/small?gpu=H200"')
+		'name="next" value="/leaderboard/small?gpu=H200"',
+	)
 	equal(dismiss(bob).status, 303)
 	contains(told(ada), said)
 	equal(ada.post("/account/overtaken", [("gpu", "H200")], csrf="wrong").status, 403)
@@ -537,24 +647,31 @@ def a_tie_or_another_leaderboard_gives_no_notice():
 
 @test
 def one_change_notifies_at_most_the_nearest_hundred():
-	sql("INSERT INTO users (name, password_hash) SELECT CONCAT('many', seq), 'none' FROM "
-		"seq_1_to_150")
-	sql("INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, "
+	sql(
+		"INSERT INTO users (name, password_hash) SELECT CONCAT('many', seq), 'none' FROM "
+		"seq_1_to_150"
+	)
+	sql(
+		"INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, "
 		"job_id, score_ns, score_err_ns, submitted_at, position, place, engine) "
 		"SELECT r.leaderboard_id, r.task_version_id, r.gpu, u.id, r.submission_id, r.job_id, "
 		"100000.0 + 5000 * CAST(SUBSTR(u.name, 5) AS UNSIGNED), 1.0, r.submitted_at, "
 		"3 + CAST(SUBSTR(u.name, 5) AS UNSIGNED), 3 + CAST(SUBSTR(u.name, 5) AS UNSIGNED), "
 		"'custom' FROM ranking r JOIN leaderboards l ON l.id = r.leaderboard_id, users u "
-		"WHERE l.name = 'small' AND r.position = 3 AND u.name LIKE 'many%'")
+		"WHERE l.name = 'small' AND r.position = 3 AND u.name LIKE 'many%'"
+	)
 	dora = Client(site.url)
 	dora.register("dora")
 	submit(dora, 50000.0)
 	equal(
 		sql(
-		"SELECT COUNT(*), MIN(CAST(SUBSTR(u.name, 5) AS UNSIGNED)), MAX(CAST(SUBSTR(u.name, 5) AS "
-		"UNSIGNED)) FROM overtakings o "
-		f"JOIN users u ON u.id = o.user_id WHERE o.by_user_id = {user_id('dora')}"),
-		[["100", "1", "100"]])
+			"SELECT COUNT(*), MIN(CAST(SUBSTR(u.name, 5) AS UNSIGNED)), "
+			"MAX(CAST(SUBSTR(u.name, 5) AS "
+			"UNSIGNED)) FROM overtakings o "
+			f"JOIN users u ON u.id = o.user_id WHERE o.by_user_id = {user_id('dora')}"
+		),
+		[["100", "1", "100"]],
+	)
 	sql("DELETE FROM users WHERE name LIKE 'many%' OR name = 'dora'")
 	sql("DELETE FROM ranking WHERE position > 3")
 
@@ -565,16 +682,23 @@ def one_change_notifies_at_most_the_nearest_hundred():
 @test
 def the_page_says_what_deletion_removes_and_what_stays():
 	words = whole(ada.get("/account/delete")).words()
-	for part in ("1 API token", "24 submissions that stand in no ranking",
-		"2 places in rankings with the times of 2 submissions", f"deleted-user-{user_id('ada')}"):
+	for part in (
+		"1 API token",
+		"24 submissions that stand in no ranking",
+		"2 places in rankings with the times of 2 submissions",
+		f"deleted-user-{user_id('ada')}",
+	):
 		contains(words, part)
 
 
 @test
 def without_the_name_and_the_password_nothing_is_deleted():
-	for fields, sentence in (([("name", "bob"), ("password", PASSWORD)], "This is not your name"),
-		([("name", "ada")], "This is not your password"), ([("name", "ada"),
-		("password", "wrong")], "This is not your password"), ([], "This is not your name")):
+	for fields, sentence in (
+		([("name", "bob"), ("password", PASSWORD)], "This is not your name"),
+		([("name", "ada")], "This is not your password"),
+		([("name", "ada"), ("password", "wrong")], "This is not your password"),
+		([], "This is not your name"),
+	):
 		answer = whole(ada.post("/account/delete", fields))
 		equal(answer.status, 422)
 		contains(answer.words(), sentence)
@@ -594,67 +718,102 @@ def a_deleted_account_keeps_only_its_ranks():
 	number, second = user_id("ada"), log_in()
 	place = ada.get("/leaderboard/small.json?gpu=H200").json["rows"][0]
 	shared = submit(carol, 7000.0, "test", note="shared")
-	sql("INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, "
+	sql(
+		"INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, "
 		"mode) "
 		f"SELECT leaderboard_id, task_version_id, {number}, file_name, sha256, mode FROM "
-		f"submissions WHERE id = {shared}")
+		f"submissions WHERE id = {shared}"
+	)
 	waiting = number_of(f"SELECT MAX(id) FROM submissions WHERE user_id = {number}")
 	for submission in (waiting, place["submission"]):
-		sql(f"INSERT INTO jobs (submission_id, user_id, gpu) VALUES ({submission}, {number}, "
-			"'none-such')")
+		sql(
+			f"INSERT INTO jobs (submission_id, user_id, gpu) VALUES ({submission}, {number}, "
+			"'none-such')"
+		)
 	contains(ada.get("/account/delete").words(), "2 jobs that wait or run, and are cancelled")
 	sources = number_of("SELECT COUNT(*) FROM blobs")
 	answer = ada.post("/account/delete", [("name", "ada"), ("password", PASSWORD)])
 	equal((answer.status, answer.location), (303, "/account/deleted"))
 	contains(whole(ada.get("/account/deleted")).words(), "Your account is deleted")
 	equal((ada.cookies.get("podium"), second.get("/account").status), (None, 303))
-	for table, column in (("sessions", "user_id"), ("api_tokens", "user_id"), ("overtakings",
-		"user_id")):
-		equal((table, number_of(f"SELECT COUNT(*) FROM {table} WHERE {column} = {number}")),
-			(table, 0))
-	equal(sql(f"SELECT name, password_hash, role FROM users WHERE id = {number}"),
-		[[f"deleted-user-{number}", "", "participant"]])
+	for table, column in (
+		("sessions", "user_id"),
+		("api_tokens", "user_id"),
+		("overtakings", "user_id"),
+	):
+		equal(
+			(table, number_of(f"SELECT COUNT(*) FROM {table} WHERE {column} = {number}")),
+			(table, 0),
+		)
+	equal(
+		sql(f"SELECT name, password_hash, role FROM users WHERE id = {number}"),
+		[[f"deleted-user-{number}", "", "participant"]],
+	)
 	kept = sql(
-		f"SELECT submission_id, 'deleted.txt' FROM ranking WHERE user_id = {number} ORDER BY 1")
+		f"SELECT submission_id, 'deleted.txt' FROM ranking WHERE user_id = {number} ORDER BY 1"
+	)
 	equal(len(kept), 2)
 	equal(sql(f"SELECT id, file_name FROM submissions WHERE user_id = {number} ORDER BY id"), kept)
-	equal(sql(f"SELECT gpu, state FROM jobs WHERE user_id = {number} ORDER BY gpu"),
-		[["H200", "done"], ["H200", "done"], ["none-such", "cancelled"]])
+	equal(
+		sql(f"SELECT gpu, state FROM jobs WHERE user_id = {number} ORDER BY gpu"),
+		[["H200", "done"], ["H200", "done"], ["none-such", "cancelled"]],
+	)
 	rows = anyone.get(f"/leaderboard/small.json?gpu=H200&x={time.time()}").json["rows"]
-	equal([(row["user"], row["rank"]) for row in rows], [(f"deleted-user-{number}", 1), ("bob", 2),
-		("carol", 3)])
+	equal(
+		[(row["user"], row["rank"]) for row in rows],
+		[(f"deleted-user-{number}", 1), ("bob", 2), ("carol", 3)],
+	)
 	equal(rows[0]["submission"], place["submission"])
 	# bob has submitted one of the deleted sources too, so it stays.
 	equal(number_of("SELECT COUNT(*) FROM blobs"), sources - 24 + 1)
 	contains(carol.get(f"/submission/{shared}/source").text, "shared")
-	equal(sql("SELECT actor, subject FROM audit_log WHERE action = 'account.delete'"),
-		[[f"deleted-user-{number}"] * 2])
+	equal(
+		sql("SELECT actor, subject FROM audit_log WHERE action = 'account.delete'"),
+		[[f"deleted-user-{number}"] * 2],
+	)
 	equal(number_of("SELECT COUNT(*) FROM audit_log WHERE detail LIKE '%ada%'"), 0)
 
 
 @test
 def data_left_by_others_is_deleted_too():
 	number = number_of("SELECT id FROM users WHERE deleted_at IS NOT NULL")
-	for table, column in (("terminals", "user_id"), ("invite_uses", "user_id"), ("password_links",
-		"user_id"), ("leaderboard_members", "user_id"), ("leaderboard_removals", "user_id"),
-		("user_days", "user_id"), ("uploads", "creator_id")):
-		equal((table, number_of(f"SELECT COUNT(*) FROM {table} WHERE {column} = {number}")),
-			(table, 0))
+	for table, column in (
+		("terminals", "user_id"),
+		("invite_uses", "user_id"),
+		("password_links", "user_id"),
+		("leaderboard_members", "user_id"),
+		("leaderboard_removals", "user_id"),
+		("user_days", "user_id"),
+		("uploads", "creator_id"),
+	):
+		equal(
+			(table, number_of(f"SELECT COUNT(*) FROM {table} WHERE {column} = {number}")),
+			(table, 0),
+		)
 	equal(number_of("SELECT COUNT(*) FROM artifacts"), 0)
 	equal(number_of("SELECT COUNT(*) FROM measurements WHERE report IS NOT NULL"), 0)
-	equal(sql("SELECT made_by, text FROM announcements"),
-		[[f"deleted-user-{number}", "ada announces"]])
+	equal(
+		sql("SELECT made_by, text FROM announcements"),
+		[[f"deleted-user-{number}", "ada announces"]],
+	)
 	equal(sql("SELECT code, note FROM invites"), [["code-of-ada", ""]])
-	equal((number_of("SELECT COUNT(*) FROM webhooks"), sql("SELECT data FROM webhook_events")),
-		(0, [['{"user": "bob"}']]))
-	equal([
-		subject
-		for (subject, ) in sql("SELECT subject FROM rate_limits") if subject.endswith(" ada")
-	], [])
+	equal(
+		(number_of("SELECT COUNT(*) FROM webhooks"), sql("SELECT data FROM webhook_events")),
+		(0, [['{"user": "bob"}']]),
+	)
+	equal(
+		[
+			subject
+			for (subject,) in sql("SELECT subject FROM rate_limits")
+			if subject.endswith(" ada")
+		],
+		[],
+	)
 	for table in ("announcements", "rejudgings", "dry_runs", "pauses", "invites", "users"):
 		lacks(str(sql(f"SELECT * FROM {table}")), "'ada'")
-	lines = ("SELECT leaderboard_id, gpu, line, submission_id, score_ns FROM records "
-		"ORDER BY 1, 2, 3, 4")
+	lines = (
+		"SELECT leaderboard_id, gpu, line, submission_id, score_ns FROM records ORDER BY 1, 2, 3, 4"
+	)
 	kept = sql(lines)
 	site.manage("ranking", "rebuild")
 	equal(sql(lines), kept)
@@ -664,8 +823,12 @@ def data_left_by_others_is_deleted_too():
 def pages_of_its_submissions_still_work_and_do_not_mention_the_source():
 	number = number_of("SELECT id FROM users WHERE deleted_at IS NOT NULL")
 	submission = number_of(f"SELECT MIN(id) FROM submissions WHERE user_id = {number}")
-	for path in (f"/user/deleted-user-{number}", f"/submission/{submission}", "/leaderboard/small",
-		"/queue"):
+	for path in (
+		f"/user/deleted-user-{number}",
+		f"/submission/{submission}",
+		"/leaderboard/small",
+		"/queue",
+	):
 		shown = whole(bob.get(path))
 		equal((path, shown.status), (path, 200))
 		lacks(shown.text, "secret plan step")
@@ -674,7 +837,8 @@ def pages_of_its_submissions_still_work_and_do_not_mention_the_source():
 	equal(admin.get("/admin/users").status, 200)
 	equal(
 		admin.get(f"/submission/{submission}/source").text,
-		"This source was deleted together with its author's account.\n")
+		"This source was deleted together with its author's account.\n",
+	)
 
 
 @test
@@ -684,19 +848,32 @@ def no_login_token_or_registration_revives_a_deleted_account():
 		equal(Client(site.url).post("/login", [("name", name), ("password", password)]).status, 422)
 	for action in ("link", "role", "unban"):
 		equal(
-			admin.post("/admin/users", [("user", name), ("action", action), ("role", "admin")],
-			form="/account").status, 409)
+			admin.post(
+				"/admin/users",
+				[("user", name), ("action", action), ("role", "admin")],
+				form="/account",
+			).status,
+			409,
+		)
 	equal(admin.get(f"/admin/users/{name}/ban").status, 409)
 	equal(sql(f"SELECT password_hash FROM users WHERE name = '{name}'"), [[""]])
 	answer = whole(
-		Client(site.url).post("/register", [("name", "Deleted-User-77"), ("password", PASSWORD)]))
+		Client(site.url).post("/register", [("name", "Deleted-User-77"), ("password", PASSWORD)])
+	)
 	equal(answer.status, 422)
 	contains(answer.words(), "are reserved for deleted accounts")
 	fresh = Client(site.url)
 	fresh.register("ada")
 	data = fresh.get("/account/export").json
-	equal((data["submissions"], data["announcements_made"], data["audit_log_by_you"],
-		data["audit_log_about_you"]), ([], [], [], []))
+	equal(
+		(
+			data["submissions"],
+			data["announcements_made"],
+			data["audit_log_by_you"],
+			data["audit_log_about_you"],
+		),
+		([], [], [], []),
+	)
 
 
 # ---- cost ----
@@ -705,8 +882,13 @@ def no_login_token_or_registration_revives_a_deleted_account():
 def rows_read(client, path):
 	"""Returns how many rows the database reads for a page: the smallest number of several tries,
 	because the worker reads too."""
-	count, reads = ("SELECT SUM(variable_value) FROM information_schema.global_status "
-		"WHERE variable_name LIKE 'Handler_read%'"), []
+	count, reads = (
+		(
+			"SELECT SUM(variable_value) FROM information_schema.global_status "
+			"WHERE variable_name LIKE 'Handler_read%'"
+		),
+		[],
+	)
 	for _ in range(5):
 		before = number_of(count)
 		answer = client.get(path)
@@ -740,8 +922,14 @@ def among_many_users_data_the_pages_read_only_their_own():
 			FROM users u, leaderboards l WHERE u.name LIKE 'many%' AND l.name = 'other';
 		ANALYZE TABLE users, sessions, api_tokens, audit_log, submissions, jobs,
 			leaderboard_members""")
-	for path, most in (("/account", 100), ("/account/sessions", 100), ("/account/tokens", 100),
-		("/account/data", 100), ("/account/delete", 200), ("/account/export", 700)):
+	for path, most in (
+		("/account", 100),
+		("/account/sessions", 100),
+		("/account/tokens", 100),
+		("/account/data", 100),
+		("/account/delete", 200),
+		("/account/export", 700),
+	):
 		read = rows_read(bob, path)
 		assert read <= most, f"{path} read {read} rows"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The cost of the admins' searches. With 100,000 submissions, 100,000 audit entries and a rejudging
 of 5,000 results, no page reads more than a bounded number of rows."""
+
 import pathlib
 import sys
 
@@ -19,8 +20,10 @@ admin = Client(site.url)
 
 def rows_read(path):
 	"""Requests a page. Returns how many rows the database reads for it, and the answer."""
-	count = ("SELECT SUM(variable_value) FROM information_schema.global_status "
-		"WHERE variable_name LIKE 'Handler_read%'")
+	count = (
+		"SELECT SUM(variable_value) FROM information_schema.global_status "
+		"WHERE variable_name LIKE 'Handler_read%'"
+	)
 	equal(admin.get(path).status, 200)  # prepares the statements
 	before = int(sql(count)[0][0])
 	answer = admin.get(path)
@@ -44,7 +47,8 @@ def reads_at_most(most, path):
 def the_fixtures_are_created():
 	equal(
 		admin.post("/register", [("name", "root-of-all"), ("password", "a long password")]).status,
-		303)
+		303,
+	)
 	# The worker would read too, and this test does not need it.
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'")
 	sql((ROOT / "tests" / "bench" / "data.sql").read_text())
@@ -73,26 +77,45 @@ def the_fixtures_are_created():
 
 @test
 def searching_submissions_reads_one_page_of_them():
-	for query in ("", "user=user7", "leaderboard=bench", "user=user7&leaderboard=bench", "hidden=1",
-		"user=user8&hidden=1", "leaderboard=bench&before=50000", "user=nobody-there"):
+	for query in (
+		"",
+		"user=user7",
+		"leaderboard=bench",
+		"user=user7&leaderboard=bench",
+		"hidden=1",
+		"user=user8&hidden=1",
+		"leaderboard=bench&before=50000",
+		"user=nobody-there",
+	):
 		reads_at_most(3000, f"/admin/submissions?{query}")
 
 
 @test
 def the_audit_log_is_read_page_by_page():
-	for query in ("", "who=user7", "what=user.ban", "who=user7&what=submission.hide",
-		"who=user1&what=user.ban", "before=50000", "who=nobody-there"):
+	for query in (
+		"",
+		"who=user7",
+		"what=user.ban",
+		"who=user7&what=submission.hide",
+		"who=user1&what=user.ban",
+		"before=50000",
+		"who=nobody-there",
+	):
 		lacks(reads_at_most(3000, f"/admin/audit?{query}").words(), "older ones may follow")
 
 
 @test
 def a_search_by_day_skips_the_days_between():
-	for query in ("from=2020-01-05&to=2020-01-06", "to=2020-01-02",
-		"from=2020-01-01&to=2020-01-01"):
+	for query in (
+		"from=2020-01-05&to=2020-01-06",
+		"to=2020-01-02",
+		"from=2020-01-01&to=2020-01-01",
+	):
 		contains(reads_at_most(8000, f"/admin/audit?{query}").words(), "submission.hide")
 	contains(
 		reads_at_most(8000, "/admin/audit?from=2001-01-01&to=2001-12-31").words(),
-		"No change fits this search.")
+		"No change fits this search.",
+	)
 
 
 @test

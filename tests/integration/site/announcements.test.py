@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Announcements for the whole site or for a leaderboard, within a period."""
+
 import pathlib
 import sys
 import time
@@ -19,21 +20,32 @@ anyone, ada, admin, creator = (Client(site.url) for _ in range(4))
 
 def prepare():
 	register(site, {"ada": ada, "root-of-all": admin, "carl": creator})
-	sql("INSERT INTO leaderboards (name, secret_seed) VALUES ('small', 1), ('other', 1); INSERT "
+	sql(
+		"INSERT INTO leaderboards (name, secret_seed) VALUES ('small', 1), ('other', 1); INSERT "
 		"INTO task_versions (leaderboard_id, number, language, description, definition) "
 		"SELECT l.id, 1, 'py', '', v.definition FROM leaderboards l JOIN (SELECT definition FROM "
 		"task_versions ORDER BY id LIMIT 1) v WHERE l.name IN ('small', 'other'); "
 		"UPDATE leaderboards l JOIN task_versions v ON v.leaderboard_id = l.id SET "
-		"l.task_version_id = v.id WHERE l.name IN ('small', 'other')")
+		"l.task_version_id = v.id WHERE l.name IN ('small', 'other')"
+	)
 
 
 def announce(client=admin, **fields):
 	return client.post(
 		"/admin/announcements",
-		list({
-		"action": "make", "confirm": "yes", "text": "", "leaderboard": "", "from": "", "until": "",
-		**fields
-		}.items()), form="/account")
+		list(
+			{
+				"action": "make",
+				"confirm": "yes",
+				"text": "",
+				"leaderboard": "",
+				"from": "",
+				"until": "",
+				**fields,
+			}.items()
+		),
+		form="/account",
+	)
 
 
 def where(text):
@@ -51,34 +63,43 @@ def only_admins_can_announce():
 	for client in (ada, creator):
 		equal(announce(client, text="Hello").status, 403)
 	equal(
-		admin.post("/admin/announcements", [("action", "make"), ("text", "Hello")],
-		csrf="0" * 64).status, 403)
+		admin.post(
+			"/admin/announcements", [("action", "make"), ("text", "Hello")], csrf="0" * 64
+		).status,
+		403,
+	)
 	equal(sql("SELECT COUNT(*) FROM announcements"), [["0"]])
 	lacks(anyone.get("/").text, 'class="announcements"')
 
 
 @test
 def errors_appear_next_to_their_field():
-	for fields, field in (({}, "text"), ({"text": "  "}, "text"), ({"text": "x" * 1001},
-		"text"), ({"text": "Hello",
-		"leaderboard": "nothing"}, "leaderboard"), ({"text": "Hello",
-		"leaderboard": "größe"}, "leaderboard"), ({"text": "Hello",
-		"from": "soon"}, "from"), ({"text": "Hello",
-		"until": "never"}, "until"), ({"text": "Hello", "until": "2001-01-01T00:00"}, "until"),
-		({"text": "Hello", "from": "2099-01-02T00:00", "until": "2099-01-01T00:00"}, "until")):
+	for fields, field in (
+		({}, "text"),
+		({"text": "  "}, "text"),
+		({"text": "x" * 1001}, "text"),
+		({"text": "Hello", "leaderboard": "nothing"}, "leaderboard"),
+		({"text": "Hello", "leaderboard": "größe"}, "leaderboard"),
+		({"text": "Hello", "from": "soon"}, "from"),
+		({"text": "Hello", "until": "never"}, "until"),
+		({"text": "Hello", "until": "2001-01-01T00:00"}, "until"),
+		({"text": "Hello", "from": "2099-01-02T00:00", "until": "2099-01-01T00:00"}, "until"),
+	):
 		answer = whole(announce(**fields))
 		equal((fields, answer.status), (fields, 422))
 		contains(answer.text, f'id="{field}-error"')
-		contains(answer.text, f'>{fields.get("text", "")}</textarea>')
+		contains(answer.text, f">{fields.get('text', '')}</textarea>")
 	equal(announce(action="praise").status, 422)
 	equal(sql("SELECT COUNT(*) FROM announcements"), [["0"]])
 
 
 @test
 def announcements_appear_in_their_place_and_period():
-	for fields in ({"text": "The <site> moves."},
-		{"text": "A prize for small.", "leaderboard": "small",
-		"until": "2099-01-01T00:00"}, {"text": "Much later.", "from": "2099-01-01T00:00"}):
+	for fields in (
+		{"text": "The <site> moves."},
+		{"text": "A prize for small.", "leaderboard": "small", "until": "2099-01-01T00:00"},
+		{"text": "Much later.", "from": "2099-01-01T00:00"},
+	):
 		equal(announce(**fields).status, 303)
 	equal(where("The <site> moves."), ["/", "/leaderboard/small", "/leaderboard/other"])
 	equal(where("A prize for small."), ["/leaderboard/small"])
@@ -98,12 +119,17 @@ def an_announcement_can_be_ended_once():
 		equal(announce(action="end", id=number).status, 404)
 	equal(
 		sql(
-		"SELECT actor, action, subject, detail FROM audit_log WHERE action LIKE 'announcement.%' "
-		"ORDER BY id"),
-		[["root-of-all", "announcement.make", "the whole site", "The <site> moves."],
-		["root-of-all", "announcement.make", "small", "A prize for small."],
-		["root-of-all", "announcement.make", "the whole site", "Much later."],
-		["root-of-all", "announcement.end", "the whole site", "The <site> moves."]])
+			"SELECT actor, action, subject, detail FROM audit_log WHERE action LIKE "
+			"'announcement.%' "
+			"ORDER BY id"
+		),
+		[
+			["root-of-all", "announcement.make", "the whole site", "The <site> moves."],
+			["root-of-all", "announcement.make", "small", "A prize for small."],
+			["root-of-all", "announcement.make", "the whole site", "Much later."],
+			["root-of-all", "announcement.end", "the whole site", "The <site> moves."],
+		],
+	)
 
 
 code = 1

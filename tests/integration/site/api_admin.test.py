@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """/api/v1/admin: who may make each call, what it does, its audit entry, and that its answer matches
 the description. A stand-in for podium-run reports what each submission tells it to."""
+
 import json
 import pathlib
 import re
@@ -33,12 +34,19 @@ def multipart(fields, files):
 	boundary = uuid.uuid4().hex
 	body = b"".join(
 		f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{text}\r\n'.encode()
-		for name, text in fields)
+		for name, text in fields
+	)
 	for name, content in files:
-		body += (f'--{boundary}\r\n'
-			f'Content-Disposition: form-data; name="{name}"; filename="task.zip"\r\n'
-			'Content-Type: application/zip\r\n'
-			'\r\n').encode() + content + b"\r\n"
+		body += (
+			(
+				f"--{boundary}\r\n"
+				f'Content-Disposition: form-data; name="{name}"; filename="task.zip"\r\n'
+				"Content-Type: application/zip\r\n"
+				"\r\n"
+			).encode()
+			+ content
+			+ b"\r\n"
+		)
 	return body + f"--{boundary}--\r\n".encode(), {
 		"Content-Type": f"multipart/form-data; boundary={boundary}"
 	}
@@ -62,54 +70,79 @@ def problem(answer, status, code, *words):
 
 def audited(action, subject, actor="root-of-all"):
 	"""Checks the last entry of the audit log."""
-	equal(sql("SELECT actor, action, subject FROM audit_log ORDER BY id DESC LIMIT 1"),
-		[[actor, action, subject]])
+	equal(
+		sql("SELECT actor, action, subject FROM audit_log ORDER BY id DESC LIMIT 1"),
+		[[actor, action, subject]],
+	)
 
 
 @test
 def the_fixtures_are_created():
 	for name, client in clients.items():
 		client.register(name)
-	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = "
-		"'creator' WHERE name IN ('carl', 'dora')")
+	sql(
+		"UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = "
+		"'creator' WHERE name IN ('carl', 'dora')"
+	)
 	for name in ("root-of-all", "carl", "dora"):
-		programs[name] = Program(site.url,
-			make_token(clients[name], "all", "read", "submit", "admin"))
+		programs[name] = Program(
+			site.url, make_token(clients[name], "all", "read", "submit", "admin")
+		)
 		programs[f"{name} without the scope"] = Program(
-			site.url, make_token(clients[name], "some", "read", "submit"))
+			site.url, make_token(clients[name], "some", "read", "submit")
+		)
 	sql("UPDATE users SET role = 'creator' WHERE name = 'ada'")
-	programs["ada"] = Program(site.url, make_token(clients["ada"], "all", "read", "submit",
-		"admin"))
-	sql("UPDATE users SET role = 'participant' WHERE name = 'ada'"
-		)  # a token has the rights that its user has now
+	programs["ada"] = Program(
+		site.url, make_token(clients["ada"], "all", "read", "submit", "admin")
+	)
+	sql(
+		"UPDATE users SET role = 'participant' WHERE name = 'ada'"
+	)  # a token has the rights that its user has now
 	make_board(clients["carl"], "small")
 	make_board(clients["root-of-all"], "strange")
 	made["id"] = submit(3000.0)
 	made["worker"], made["uuid"] = sql(
 		"SELECT w.name, g.uuid FROM workers w JOIN gpus g ON g.worker_id = w.id WHERE g.model = "
-		"'H200' ORDER BY g.uuid LIMIT 1")[0]
+		"'H200' ORDER BY g.uuid LIMIT 1"
+	)[0]
 	made["hook"] = ask(
-		"carl", "POST", "webhooks", {
-		"leaderboard": "small", "name": "ours", "address": "https://chat.example.org/x",
-		"form": "json", "events": ["job"]
-		}).json["id"]
+		"carl",
+		"POST",
+		"webhooks",
+		{
+			"leaderboard": "small",
+			"name": "ours",
+			"address": "https://chat.example.org/x",
+			"form": "json",
+			"events": ["job"],
+		},
+	).json["id"]
 
 
 # ---- rights ----
 
 # Values for the stars in patterns.
 EXAMPLES = {
-	"leaderboards": "small", "submissions": "{id}", "rejudgings": "1", "users": "eve",
-	"invites": "none", "announcements": "1", "workers": "{worker}", "gpus": "{uuid}",
-	"webhooks": "{hook}", "versions": "1"
+	"leaderboards": "small",
+	"submissions": "{id}",
+	"rejudgings": "1",
+	"users": "eve",
+	"invites": "none",
+	"announcements": "1",
+	"workers": "{worker}",
+	"gpus": "{uuid}",
+	"webhooks": "{hook}",
+	"versions": "1",
 }
 
 
 def routes():
 	below = "/api/v1/admin/"
-	return [(method.upper(), pattern.removeprefix(below), access)
+	return [
+		(method.upper(), pattern.removeprefix(below), access)
 		for method, pattern, access, scope, _ in route_table.calls()
-		if pattern.startswith(below) and scope == "admin"]
+		if pattern.startswith(below) and scope == "admin"
+	]
 
 
 def example(pattern):
@@ -119,14 +152,23 @@ def example(pattern):
 
 # Tables that the worker, podium-hooks and the use of a token write at any time.
 BUSY = [
-	"workers", "gpus", "device_vitals", "rate_limits", "webhook_told", "webhook_events",
-	"webhook_deliveries", "api_tokens", "api_requests", "sessions"
+	"workers",
+	"gpus",
+	"device_vitals",
+	"rate_limits",
+	"webhook_told",
+	"webhook_events",
+	"webhook_deliveries",
+	"api_tokens",
+	"api_requests",
+	"sessions",
 ]
 
 
 def state():
 	names = [
-		row[0] for row in sql("SHOW FULL TABLES WHERE Table_type = 'BASE TABLE'")
+		row[0]
+		for row in sql("SHOW FULL TABLES WHERE Table_type = 'BASE TABLE'")
 		if row[0] not in BUSY
 	]
 	return sql(f"CHECKSUM TABLE {', '.join(names)}")
@@ -140,16 +182,36 @@ def users_without_rights_are_refused_and_change_nothing():
 		path = example(pattern)
 		body = None if method == "GET" else {}
 		problem(ask("nobody", method, path, body), 401, "token_missing")
-		problem(ask("root-of-all without the scope", method, path, body), 403, "insufficient_scope",
-			"admin")
-		problem(ask("carl without the scope", method, path, body), 403, "insufficient_scope",
-			"admin")
+		problem(
+			ask("root-of-all without the scope", method, path, body),
+			403,
+			"insufficient_scope",
+			"admin",
+		)
+		problem(
+			ask("carl without the scope", method, path, body), 403, "insufficient_scope", "admin"
+		)
 		problem(ask("ada", method, path, body), 403, "forbidden", "Only ")
 		if access == "ADMINS":
 			problem(ask("carl", method, path, body), 403, "forbidden", "Only admins may do this.")
-		equal((method, pattern, programs["nobody"].request(method, A + path.format(**made), b"{}",
-			{"Authorization": "Bearer podium_" + 43 * "x", "Content-Type": "application/json"
-				}).status), (method, pattern, 401))
+		equal(
+			(
+				method,
+				pattern,
+				programs["nobody"]
+				.request(
+					method,
+					A + path.format(**made),
+					b"{}",
+					{
+						"Authorization": "Bearer podium_" + 43 * "x",
+						"Content-Type": "application/json",
+					},
+				)
+				.status,
+			),
+			(method, pattern, 401),
+		)
 	equal(state(), before)
 
 
@@ -160,24 +222,41 @@ def a_creator_cannot_change_another_creators_leaderboard():
 		if access != "CREATORS" or "*" not in pattern:
 			continue
 		answer = ask("dora", method, example(pattern), None if method == "GET" else {})
-		equal((method, pattern, answer.status),
-			(method, pattern, 403 if pattern.startswith("leaderboards") else 404))
-	problem(ask("dora", "GET", "webhooks?leaderboard=small"), 403, "forbidden",
-		"Only the creator of small")
+		equal(
+			(method, pattern, answer.status),
+			(method, pattern, 403 if pattern.startswith("leaderboards") else 404),
+		)
+	problem(
+		ask("dora", "GET", "webhooks?leaderboard=small"),
+		403,
+		"forbidden",
+		"Only the creator of small",
+	)
 	problem(
 		ask(
-		"dora", "POST", "webhooks", {
-		"leaderboard": "small", "name": "x", "address": "https://example.org/", "form": "json",
-		"events": ["job"]
-		}), 403, "forbidden")
+			"dora",
+			"POST",
+			"webhooks",
+			{
+				"leaderboard": "small",
+				"name": "x",
+				"address": "https://example.org/",
+				"form": "json",
+				"events": ["job"],
+			},
+		),
+		403,
+		"forbidden",
+	)
 	problem(ask("dora", "GET", "webhooks"), 400, "invalid", "for admins")
 	equal(state(), before)
 
 
 @test
 def an_unknown_field_is_refused_by_name():
-	problem(ask("carl", "PATCH", "leaderboards/small", {"colour": "red"}), 400, "unknown_name",
-		"colour")
+	problem(
+		ask("carl", "PATCH", "leaderboards/small", {"colour": "red"}), 400, "unknown_name", "colour"
+	)
 	problem(ask("root-of-all", "GET", "audit?colour=red"), 400, "unknown_name", "colour")
 
 
@@ -186,52 +265,129 @@ def an_unknown_field_is_refused_by_name():
 
 @test
 def a_leaderboard_can_be_created_changed_archived_and_deleted():
-	answer = upload("carl", "POST", "leaderboards", [("name", "fresh"), ("gpu", "H200"),
-		("deadline", "2090-01-02T03:04:05.678Z"), ("visibility", "hidden")])
+	answer = upload(
+		"carl",
+		"POST",
+		"leaderboards",
+		[
+			("name", "fresh"),
+			("gpu", "H200"),
+			("deadline", "2090-01-02T03:04:05.678Z"),
+			("visibility", "hidden"),
+		],
+	)
 	equal((answer.status, answer.headers["Location"]), (201, "/api/v1/leaderboards/fresh"))
 	made_one = answer.json
-	equal((made_one["visibility"], made_one["deadline"], made_one["gpus"], made_one["accepting"],
-		made_one["task_version"]), ("hidden", "2090-01-02T03:04:05.678Z", ["H200"], True, 1))
+	equal(
+		(
+			made_one["visibility"],
+			made_one["deadline"],
+			made_one["gpus"],
+			made_one["accepting"],
+			made_one["task_version"],
+		),
+		("hidden", "2090-01-02T03:04:05.678Z", ["H200"], True, 1),
+	)
 	audited("leaderboard.create", "fresh", "carl")
-	problem(upload("carl", "POST", "leaderboards", [("name", "fresh"), ("gpu", "H200")]), 409,
-		"conflict", "fresh already")
-	problem(upload("carl", "POST", "leaderboards", [("name", "x y"), ("gpu", "H200")]), 400,
-		"invalid", "A leaderboard's name has")
-	problem(upload("carl", "POST", "leaderboards", [("name", "fine"), ("visibility", "secret")]),
-		400, "invalid", "public or hidden")
-	refused = upload("carl", "POST", "leaderboards", [("name", "fine"), ("gpu", "H200")],
-		task="lang: rust\n")
-	problem(refused, 400, "invalid", "The file was read, but the task in it cannot be used:",
-		"rust")
+	problem(
+		upload("carl", "POST", "leaderboards", [("name", "fresh"), ("gpu", "H200")]),
+		409,
+		"conflict",
+		"fresh already",
+	)
+	problem(
+		upload("carl", "POST", "leaderboards", [("name", "x y"), ("gpu", "H200")]),
+		400,
+		"invalid",
+		"A leaderboard's name has",
+	)
+	problem(
+		upload("carl", "POST", "leaderboards", [("name", "fine"), ("visibility", "secret")]),
+		400,
+		"invalid",
+		"public or hidden",
+	)
+	refused = upload(
+		"carl", "POST", "leaderboards", [("name", "fine"), ("gpu", "H200")], task="lang: rust\n"
+	)
+	problem(
+		refused, 400, "invalid", "The file was read, but the task in it cannot be used:", "rust"
+	)
 	equal(refused.json["errors"][0]["field"], "zip")
 	changed = ask(
-		"carl", "PATCH", "leaderboards/fresh", {
-		"visibility": "public", "deadline": None, "practice": True, "gpus": ["H200",
-		"B200"], "quotas": [{"mode": "ranked", "limit": 5, "hours": 12}], "accepting": False,
-		"frozen_at": "2089-01-01T00:00:00Z"
-		}).json
-	equal((changed["visibility"], changed["deadline"], changed["practice"], changed["gpus"],
-		changed["quotas"], changed["accepting"], changed["frozen_at"], changed["sources_public"]),
-		("public", None, True, ["H200", "B200"], [{"mode": "ranked", "limit": 5, "hours": 12}
-													], False, "2089-01-01T00:00:00.000Z", True))
-	equal(sql("SELECT action FROM audit_log ORDER BY id DESC LIMIT 2"),
-		[["leaderboard.publish"], ["leaderboard.update"]])
+		"carl",
+		"PATCH",
+		"leaderboards/fresh",
+		{
+			"visibility": "public",
+			"deadline": None,
+			"practice": True,
+			"gpus": ["H200", "B200"],
+			"quotas": [{"mode": "ranked", "limit": 5, "hours": 12}],
+			"accepting": False,
+			"frozen_at": "2089-01-01T00:00:00Z",
+		},
+	).json
+	equal(
+		(
+			changed["visibility"],
+			changed["deadline"],
+			changed["practice"],
+			changed["gpus"],
+			changed["quotas"],
+			changed["accepting"],
+			changed["frozen_at"],
+			changed["sources_public"],
+		),
+		(
+			"public",
+			None,
+			True,
+			["H200", "B200"],
+			[{"mode": "ranked", "limit": 5, "hours": 12}],
+			False,
+			"2089-01-01T00:00:00.000Z",
+			True,
+		),
+	)
+	equal(
+		sql("SELECT action FROM audit_log ORDER BY id DESC LIMIT 2"),
+		[["leaderboard.publish"], ["leaderboard.update"]],
+	)
 	# A change with one invalid field changes nothing.
-	problem(ask("carl", "PATCH", "leaderboards/fresh", {"accepting": True, "visibility": "secret"}),
-		400, "invalid", "public, closed or hidden")
-	problem(ask("carl", "PATCH", "leaderboards/fresh", {"deadline": "tomorrow"}), 400, "invalid",
-		"2026-11-22T03:17:26Z")
-	for wrong in ([{"mode": "ranked"}], [{"mode": "none",
-		"limit": 1}], [{"mode": "test",
-		"limit": 0}], "many", [{"mode": "test", "limit": 1, "colour": 1}]):
-		equal((wrong, ask("carl", "PATCH", "leaderboards/fresh", {"quotas": wrong}).status),
-			(wrong, 400))
+	problem(
+		ask("carl", "PATCH", "leaderboards/fresh", {"accepting": True, "visibility": "secret"}),
+		400,
+		"invalid",
+		"public, closed or hidden",
+	)
+	problem(
+		ask("carl", "PATCH", "leaderboards/fresh", {"deadline": "tomorrow"}),
+		400,
+		"invalid",
+		"2026-11-22T03:17:26Z",
+	)
+	for wrong in (
+		[{"mode": "ranked"}],
+		[{"mode": "none", "limit": 1}],
+		[{"mode": "test", "limit": 0}],
+		"many",
+		[{"mode": "test", "limit": 1, "colour": 1}],
+	):
+		equal(
+			(wrong, ask("carl", "PATCH", "leaderboards/fresh", {"quotas": wrong}).status),
+			(wrong, 400),
+		)
 	equal(ask("carl", "GET", "leaderboards/fresh").json, changed)
 	equal(bool(ask("carl", "POST", "leaderboards/fresh/archive").json["archived_at"]), True)
 	equal(ask("carl", "PATCH", "leaderboards/fresh", {"archived": False}).json["archived_at"], None)
 	for wrong in ({}, {"confirm": "small"}, {"confirm": None}):
-		problem(ask("carl", "DELETE", "leaderboards/fresh", wrong), 400, "confirmation",
-			"the leaderboard's name: fresh")
+		problem(
+			ask("carl", "DELETE", "leaderboards/fresh", wrong),
+			400,
+			"confirmation",
+			"the leaderboard's name: fresh",
+		)
 	equal(ask("carl", "DELETE", "leaderboards/fresh", {"confirm": "fresh"}).status, 204)
 	audited("leaderboard.delete", "fresh", "carl")
 	problem(ask("carl", "GET", "leaderboards/fresh"), 404, "not_found")
@@ -242,16 +398,24 @@ def a_new_task_version_can_be_uploaded_and_switched_to():
 	task = TASK.replace("size: 1024", "size: 2048")
 	kept = upload("carl", "PUT", "leaderboards/small/task", [("draft", "true")], task)
 	equal((kept.status, kept.json["task_version"]), (200, 1))
-	equal([(one["version"], one["state"])
-		for one in ask("carl", "GET", "leaderboards/small/versions").json["items"]], [(2, "draft"),
-		(1, "current")])
+	equal(
+		[
+			(one["version"], one["state"])
+			for one in ask("carl", "GET", "leaderboards/small/versions").json["items"]
+		],
+		[(2, "draft"), (1, "current")],
+	)
 	equal(ask("carl", "POST", "leaderboards/small/versions/2/switch").json["task_version"], 2)
 	audited("leaderboard.switch", "small", "carl")
 	problem(ask("carl", "POST", "leaderboards/small/versions/9/switch"), 404, "not_found")
 	problem(ask("carl", "POST", "leaderboards/small/versions/none/switch"), 404, "not_found")
 	equal(ask("carl", "POST", "leaderboards/small/versions/1/switch").json["task_version"], 1)
-	problem(ask("carl", "PUT", "leaderboards/small/task", *multipart([], [])), 400, "invalid",
-		"Choose the zip")
+	problem(
+		ask("carl", "PUT", "leaderboards/small/task", *multipart([], [])),
+		400,
+		"invalid",
+		"Choose the zip",
+	)
 
 
 # ---- submissions ----
@@ -270,24 +434,41 @@ def a_submission_can_be_hidden_shown_held_released_and_rejected():
 	audited("submission.show", subject)
 	equal(ask("root-of-all", "POST", path + "/hold", {"reason": "Too good."}).status, 204)
 	audited("submission.hold", subject)
-	equal([(one["submission"], one["reason"], one["score_ns"])
-		for one in ask("root-of-all", "GET", "held").json["items"]],
-		[(made["id"], "Too good.", 3000.0)])
+	equal(
+		[
+			(one["submission"], one["reason"], one["score_ns"])
+			for one in ask("root-of-all", "GET", "held").json["items"]
+		],
+		[(made["id"], "Too good.", 3000.0)],
+	)
 	equal(ask("root-of-all", "POST", path + "/release", {"gpu": "H200"}).status, 204)
 	audited("review.release", f"{subject} on H200")
 	equal(value(ranked), "1")
 	problem(ask("root-of-all", "POST", path + "/release", {"gpu": "H200"}), 409, "conflict")
 	made["second"] = submit(2000.0)
 	equal(
-		ask("root-of-all", "POST", "submissions/{second}/hold", {"reason": "Too good."}).status,
-		204)
+		ask("root-of-all", "POST", "submissions/{second}/hold", {"reason": "Too good."}).status, 204
+	)
 	problem(
-		ask("root-of-all", "POST", "submissions/{second}/reject",
-		{"gpu": "H200", "reason": "No.", "confirm": "yes"}), 400, "confirmation",
-		str(made["second"]))
+		ask(
+			"root-of-all",
+			"POST",
+			"submissions/{second}/reject",
+			{"gpu": "H200", "reason": "No.", "confirm": "yes"},
+		),
+		400,
+		"confirmation",
+		str(made["second"]),
+	)
 	equal(
-		ask("root-of-all", "POST", "submissions/{second}/reject",
-		{"gpu": "H200", "reason": "No.", "confirm": str(made["second"])}).status, 204)
+		ask(
+			"root-of-all",
+			"POST",
+			"submissions/{second}/reject",
+			{"gpu": "H200", "reason": "No.", "confirm": str(made["second"])},
+		).status,
+		204,
+	)
 	audited("review.reject", f"submission {made['second']} on H200")
 	problem(ask("root-of-all", "POST", "submissions/987654321/show"), 404, "not_found")
 
@@ -296,28 +477,53 @@ def a_submission_can_be_hidden_shown_held_released_and_rejected():
 def results_can_be_rejudged():
 	problem(ask("root-of-all", "POST", "rejudgings", {"scope": "some"}), 400, "invalid", "scope")
 	problem(
-		ask("root-of-all", "POST", "rejudgings",
-		{"scope": "top", "leaderboard": "none", "top": 1, "gpu": "H200"}), 400, "invalid")
-	for start in (lambda: ask("root-of-all", "POST", "rejudgings",
-		{"scope": "top", "leaderboard": "small", "top": 1, "gpu": "H200"}),
-		lambda: ask("root-of-all", "POST", "submissions/{id}/rejudge")):
+		ask(
+			"root-of-all",
+			"POST",
+			"rejudgings",
+			{"scope": "top", "leaderboard": "none", "top": 1, "gpu": "H200"},
+		),
+		400,
+		"invalid",
+	)
+	for start in (
+		lambda: ask(
+			"root-of-all",
+			"POST",
+			"rejudgings",
+			{"scope": "top", "leaderboard": "small", "top": 1, "gpu": "H200"},
+		),
+		lambda: ask("root-of-all", "POST", "submissions/{id}/rejudge"),
+	):
 		answer = start()
-		equal((answer.status, answer.headers["Location"]),
-			(201, f"{A}rejudgings/{answer.json['id']}"))
+		equal(
+			(answer.status, answer.headers["Location"]), (201, f"{A}rejudgings/{answer.json['id']}")
+		)
 		audited("rejudging.start", "small")
 		number = answer.json["id"]
 		until(lambda: not ask("root-of-all", "GET", f"rejudgings/{number}").json["waiting"])
 		ending = "apply" if start is not None and number == 1 else "discard"
-		problem(ask("root-of-all", "POST", f"rejudgings/{number}/{ending}", {"confirm": "yes"}),
-			400, "confirmation", "small")
+		problem(
+			ask("root-of-all", "POST", f"rejudgings/{number}/{ending}", {"confirm": "yes"}),
+			400,
+			"confirmation",
+			"small",
+		)
 		ended = ask("root-of-all", "POST", f"rejudgings/{number}/{ending}", {"confirm": "small"})
-		equal((ended.status, ended.json["state"], len(ended.json["first_results"])),
-			(200, {"apply": "applied", "discard": "discarded"}[ending], 1))
+		equal(
+			(ended.status, ended.json["state"], len(ended.json["first_results"])),
+			(200, {"apply": "applied", "discard": "discarded"}[ending], 1),
+		)
 		audited(f"rejudging.{ending}", "small")
-		problem(ask("root-of-all", "POST", f"rejudgings/{number}/apply", {"confirm": "small"}), 409,
-			"conflict")
-	equal([one["state"] for one in ask("root-of-all", "GET", "rejudgings").json["items"]],
-		["discarded", "applied"])
+		problem(
+			ask("root-of-all", "POST", f"rejudgings/{number}/apply", {"confirm": "small"}),
+			409,
+			"conflict",
+		)
+	equal(
+		[one["state"] for one in ask("root-of-all", "GET", "rejudgings").json["items"]],
+		["discarded", "applied"],
+	)
 
 
 # ---- people ----
@@ -327,20 +533,38 @@ def results_can_be_rejudged():
 def users_can_be_listed_given_roles_and_banned():
 	names = [one["name"] for one in programs["root-of-all"].all_of(A + "users", limit=2)]
 	equal(sorted(names), sorted(["admin", *clients]))
-	equal([one["name"] for one in programs["root-of-all"].read(A + "users", q="ev")["items"]],
-		["eve"])
+	equal(
+		[one["name"] for one in programs["root-of-all"].read(A + "users", q="ev")["items"]], ["eve"]
+	)
 	equal(ask("root-of-all", "PATCH", "users/eve", {"role": "creator"}).json["role"], "creator")
 	audited("user.role", "eve")
-	problem(ask("root-of-all", "PATCH", "users/eve", {"role": "king"}), 400, "invalid",
-		"participant, creator or admin")
-	problem(ask("root-of-all", "PATCH", "users/root-of-all", {"role": "participant"}), 400,
-		"invalid", "your own account")
-	problem(ask("root-of-all", "PATCH", "users/nobody-is-called-this", {"role": "creator"}), 404,
-		"not_found")
-	problem(ask("root-of-all", "POST", "users/eve/ban", {"confirm": "eva"}), 400, "confirmation",
-		"the user's name: eve")
-	equal(bool(ask("root-of-all", "POST", "users/eve/ban", {"confirm": "eve"}).json["banned_at"]),
-		True)
+	problem(
+		ask("root-of-all", "PATCH", "users/eve", {"role": "king"}),
+		400,
+		"invalid",
+		"participant, creator or admin",
+	)
+	problem(
+		ask("root-of-all", "PATCH", "users/root-of-all", {"role": "participant"}),
+		400,
+		"invalid",
+		"your own account",
+	)
+	problem(
+		ask("root-of-all", "PATCH", "users/nobody-is-called-this", {"role": "creator"}),
+		404,
+		"not_found",
+	)
+	problem(
+		ask("root-of-all", "POST", "users/eve/ban", {"confirm": "eva"}),
+		400,
+		"confirmation",
+		"the user's name: eve",
+	)
+	equal(
+		bool(ask("root-of-all", "POST", "users/eve/ban", {"confirm": "eve"}).json["banned_at"]),
+		True,
+	)
 	audited("user.ban", "eve")
 	equal(clients["eve"].get("/account").status, 303)
 	equal(ask("root-of-all", "POST", "users/eve/unban").json["banned_at"], None)
@@ -350,42 +574,77 @@ def users_can_be_listed_given_roles_and_banned():
 @test
 def invite_codes_can_be_created_and_revoked():
 	answer = ask(
-		"carl", "POST", "invites", {
-		"leaderboards": ["small"], "note": "class", "most_uses": 3,
-		"expires_at": "2090-01-01T00:00:00Z"
-		})
+		"carl",
+		"POST",
+		"invites",
+		{
+			"leaderboards": ["small"],
+			"note": "class",
+			"most_uses": 3,
+			"expires_at": "2090-01-01T00:00:00Z",
+		},
+	)
 	equal(
 		(answer.status, answer.json["state"], answer.json["most_uses"], answer.json["expires_at"]),
-		(201, "open", 3, "2090-01-01T00:00:00.000Z"))
+		(201, "open", 3, "2090-01-01T00:00:00.000Z"),
+	)
 	code = answer.json["code"]
 	equal([one["code"] for one in ask("carl", "GET", "invites").json["items"]], [code])
 	equal(ask("dora", "GET", "invites").json["items"], [])
 	problem(ask("dora", "POST", "invites", {"leaderboards": ["small"]}), 400, "invalid")
-	problem(ask("carl", "POST", "invites", {"leaderboards": ["small"], "most_uses": -1}), 400,
-		"invalid", "most_uses")
-	problem(ask("carl", "POST", "invites", {"leaderboards": "small"}), 400, "invalid",
-		"an array of strings")
+	problem(
+		ask("carl", "POST", "invites", {"leaderboards": ["small"], "most_uses": -1}),
+		400,
+		"invalid",
+		"most_uses",
+	)
+	problem(
+		ask("carl", "POST", "invites", {"leaderboards": "small"}),
+		400,
+		"invalid",
+		"an array of strings",
+	)
 	problem(ask("dora", "DELETE", f"invites/{code}"), 404, "not_found")
 	before = value("SELECT COUNT(*) FROM audit_log")
 	equal(ask("carl", "DELETE", f"invites/{code}").status, 204)
-	equal((ask("carl", "GET",
-		"invites").json["items"][0]["state"], int(value("SELECT COUNT(*) FROM audit_log"))),
-		("revoked", int(before) + 1))
+	equal(
+		(
+			ask("carl", "GET", "invites").json["items"][0]["state"],
+			int(value("SELECT COUNT(*) FROM audit_log")),
+		),
+		("revoked", int(before) + 1),
+	)
 
 
 @test
 def announcements_can_be_created_and_ended():
-	answer = ask("root-of-all", "POST", "announcements",
-		{"text": "We rest on Sunday.", "until": "2090-01-01T00:00:00Z"})
-	equal((answer.status, answer.json["leaderboard"], answer.json["until"]),
-		(201, None, "2090-01-01T00:00:00.000Z"))
+	answer = ask(
+		"root-of-all",
+		"POST",
+		"announcements",
+		{"text": "We rest on Sunday.", "until": "2090-01-01T00:00:00Z"},
+	)
+	equal(
+		(answer.status, answer.json["leaderboard"], answer.json["until"]),
+		(201, None, "2090-01-01T00:00:00.000Z"),
+	)
 	audited("announcement.make", "the whole site")
-	problem(ask("root-of-all", "POST", "announcements", {"text": " "}), 400, "invalid",
-		"Write what is announced")
-	problem(ask("root-of-all", "POST", "announcements", {"text": "x", "leaderboard": "none"}), 400,
-		"invalid", "no such leaderboard")
-	equal([one["text"] for one in ask("root-of-all", "GET", "announcements").json["items"]],
-		["We rest on Sunday."])
+	problem(
+		ask("root-of-all", "POST", "announcements", {"text": " "}),
+		400,
+		"invalid",
+		"Write what is announced",
+	)
+	problem(
+		ask("root-of-all", "POST", "announcements", {"text": "x", "leaderboard": "none"}),
+		400,
+		"invalid",
+		"no such leaderboard",
+	)
+	equal(
+		[one["text"] for one in ask("root-of-all", "GET", "announcements").json["items"]],
+		["We rest on Sunday."],
+	)
 	equal(ask("root-of-all", "DELETE", f"announcements/{answer.json['id']}").status, 204)
 	audited("announcement.end", "the whole site")
 	problem(ask("root-of-all", "DELETE", f"announcements/{answer.json['id']}"), 409, "conflict")
@@ -398,14 +657,20 @@ def the_audit_log_can_be_read_and_searched():
 	equal([one["id"] for one in entries], sorted((one["id"] for one in entries), reverse=True))
 	equal(
 		{
-		one["action"]
-		for one in programs["root-of-all"].all_of(A +
-		"audit", actor="root-of-all", action="user.ban")
-		}, {"user.ban"})
-	equal([
-		one["subject"]
-		for one in programs["root-of-all"].all_of(A + "audit", q="may log in and submit again")
-	], ["eve"])
+			one["action"]
+			for one in programs["root-of-all"].all_of(
+				A + "audit", actor="root-of-all", action="user.ban"
+			)
+		},
+		{"user.ban"},
+	)
+	equal(
+		[
+			one["subject"]
+			for one in programs["root-of-all"].all_of(A + "audit", q="may log in and submit again")
+		],
+		["eve"],
+	)
 	problem(ask("root-of-all", "GET", "audit?from=never"), 400, "invalid", "no day")
 
 
@@ -422,8 +687,12 @@ def workers_and_devices_can_be_paused_drained_quarantined_and_resumed():
 			device["pause"] for device in one["gpus"] if device["uuid"] == made["uuid"]
 		][0]
 
-	for path, action, expected in ((worker, "pause", ("pause", None)), (worker, "drain", ("drain",
-		None)), (gpu, "pause", (None, "pause")), (gpu, "drain", (None, "drain"))):
+	for path, action, expected in (
+		(worker, "pause", ("pause", None)),
+		(worker, "drain", ("drain", None)),
+		(gpu, "pause", (None, "pause")),
+		(gpu, "drain", (None, "drain")),
+	):
 		equal(ask("root-of-all", "POST", f"{path}/{action}").json, {"queued_again": 0})
 		equal((path, action, pauses()), (path, action, expected))
 		equal(ask("root-of-all", "POST", f"{path}/resume").status, 204)
@@ -431,22 +700,26 @@ def workers_and_devices_can_be_paused_drained_quarantined_and_resumed():
 	problem(ask("root-of-all", "POST", f"{gpu}/quarantine", {}), 400, "invalid")
 	equal(
 		ask("root-of-all", "POST", f"{gpu}/quarantine", {"reason": "It fell."}).json,
-		{"queued_again": 0})
+		{"queued_again": 0},
+	)
 	equal(pauses(), (None, "quarantine"))
 	equal(ask("root-of-all", "POST", f"{gpu}/resume").status, 204)
 	problem(ask("root-of-all", "POST", f"{gpu}/resume"), 409, "conflict")
 	problem(ask("root-of-all", "POST", "workers/nobody/pause"), 404, "not_found")
 	problem(ask("root-of-all", "POST", f"{gpu}/release"), 404, "not_found")
-	sql("INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('elsewhere', '1', "
+	sql(
+		"INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('elsewhere', '1', "
 		"'{}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3)); "
 		"INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, "
 		"compute_capability, seen_at, quarantined_at, quarantine_reason) "
 		"SELECT id, 'GPU-broken', 'H200', 'NVIDIA H200', 1, '1', '9.0', UTC_TIMESTAMP(3), "
-		"UTC_TIMESTAMP(3), 'It fell off the bus.' FROM workers WHERE name = 'elsewhere'")
+		"UTC_TIMESTAMP(3), 'It fell off the bus.' FROM workers WHERE name = 'elsewhere'"
+	)
 	equal(ask("root-of-all", "POST", "workers/elsewhere/gpus/GPU-broken/release").status, 204)
 	actions = [row[0] for row in sql("SELECT action FROM audit_log ORDER BY id DESC LIMIT 11")]
-	equal(len([action for action in actions if action.startswith(("worker.", "gpu.", "device."))]),
-		11)
+	equal(
+		len([action for action in actions if action.startswith(("worker.", "gpu.", "device."))]), 11
+	)
 
 
 # ---- webhooks ----
@@ -455,45 +728,92 @@ def workers_and_devices_can_be_paused_drained_quarantined_and_resumed():
 @test
 def webhooks_can_be_created_changed_tested_and_deleted():
 	answer = ask(
-		"root-of-all", "POST", "webhooks", {
-		"name": "all", "address": "https://chat.example.org/secret-path", "form": "discord",
-		"events": ["record", "ended"]
-		})
+		"root-of-all",
+		"POST",
+		"webhooks",
+		{
+			"name": "all",
+			"address": "https://chat.example.org/secret-path",
+			"form": "discord",
+			"events": ["record", "ended"],
+		},
+	)
 	number = answer.json["id"]
-	equal((answer.status, answer.headers["Location"], answer.json["leaderboard"],
-		answer.json["events"]), (201, f"{A}webhooks/{number}", None, ["record", "ended"]))
+	equal(
+		(
+			answer.status,
+			answer.headers["Location"],
+			answer.json["leaderboard"],
+			answer.json["events"],
+		),
+		(201, f"{A}webhooks/{number}", None, ["record", "ended"]),
+	)
 	equal(bool(re.fullmatch(r"whsec_[A-Za-z0-9_-]{43}", answer.json["secret"])), True)
 	lacks(answer.text, "secret-path")
 	audited("webhook.create", "the whole site")
 	equal("secret" in ask("root-of-all", "GET", f"webhooks/{number}").json, False)
 	problem(ask("carl", "GET", f"webhooks/{number}"), 404, "not_found")
 	problem(
-		ask("root-of-all", "POST", "webhooks",
-		{"name": "x", "address": "https://10.0.0.1/", "form": "json", "events": ["job"]}), 400,
-		"invalid", "a private network")
+		ask(
+			"root-of-all",
+			"POST",
+			"webhooks",
+			{"name": "x", "address": "https://10.0.0.1/", "form": "json", "events": ["job"]},
+		),
+		400,
+		"invalid",
+		"a private network",
+	)
 	problem(
-		ask("root-of-all", "POST", "webhooks",
-		{"name": "x", "address": "https://example.org/", "form": "json", "events": ["gossip"]}),
-		400, "invalid", "An event is")
+		ask(
+			"root-of-all",
+			"POST",
+			"webhooks",
+			{"name": "x", "address": "https://example.org/", "form": "json", "events": ["gossip"]},
+		),
+		400,
+		"invalid",
+		"An event is",
+	)
 	equal([one["name"] for one in ask("root-of-all", "GET", "webhooks").json["items"]], ["all"])
-	equal([one["name"] for one in ask("carl", "GET", "webhooks?leaderboard=small").json["items"]],
-		["ours"])
-	changed = ask("carl", "PATCH", "webhooks/{hook}",
-		{"name": "channel", "events": ["opened"], "state": "paused"}).json
+	equal(
+		[one["name"] for one in ask("carl", "GET", "webhooks?leaderboard=small").json["items"]],
+		["ours"],
+	)
+	changed = ask(
+		"carl",
+		"PATCH",
+		"webhooks/{hook}",
+		{"name": "channel", "events": ["opened"], "state": "paused"},
+	).json
 	equal((changed["name"], changed["events"], changed["state"]), ("channel", ["opened"], "paused"))
-	equal([row[0] for row in sql("SELECT action FROM audit_log ORDER BY id DESC LIMIT 2")],
-		["webhook.pause", "webhook.change"])
+	equal(
+		[row[0] for row in sql("SELECT action FROM audit_log ORDER BY id DESC LIMIT 2")],
+		["webhook.pause", "webhook.change"],
+	)
 	problem(ask("carl", "POST", "webhooks/{hook}/test"), 409, "conflict", "resume it first")
-	problem(ask("carl", "PATCH", "webhooks/{hook}", {"state": "off"}), 400, "invalid",
-		"active or paused")
+	problem(
+		ask("carl", "PATCH", "webhooks/{hook}", {"state": "off"}),
+		400,
+		"invalid",
+		"active or paused",
+	)
 	equal(ask("carl", "PATCH", "webhooks/{hook}", {"state": "active"}).json["state"], "active")
 	equal(ask("carl", "POST", "webhooks/{hook}/test").status, 204)
 	audited("webhook.test", "small", "carl")
-	equal([(one["event"], one["state"], one["attempts"])
-		for one in programs["carl"].all_of(A + f"webhooks/{made['hook']}/deliveries", limit=1)][0],
-		("test", "waiting", 0))
-	problem(ask("carl", "DELETE", "webhooks/{hook}", {"confirm": "ours"}), 400, "confirmation",
-		"channel")
+	equal(
+		[
+			(one["event"], one["state"], one["attempts"])
+			for one in programs["carl"].all_of(A + f"webhooks/{made['hook']}/deliveries", limit=1)
+		][0],
+		("test", "waiting", 0),
+	)
+	problem(
+		ask("carl", "DELETE", "webhooks/{hook}", {"confirm": "ours"}),
+		400,
+		"confirmation",
+		"channel",
+	)
 	equal(ask("carl", "DELETE", "webhooks/{hook}", {"confirm": "channel"}).status, 204)
 	audited("webhook.delete", "small", "carl")
 	problem(ask("carl", "GET", "webhooks/{hook}"), 404, "not_found")
@@ -504,8 +824,14 @@ def every_call_was_tested_against_its_description():
 	good = {(method, path) for method, path, status in contract.used if status < 300}
 	described = json.loads((ROOT / "docs" / "openapi" / "admin.json").read_text())["paths"]
 	equal(
-		sorted((method, path) for path, methods in described.items() for method in methods
-		if (method.upper(), path) not in good), [])
+		sorted(
+			(method, path)
+			for path, methods in described.items()
+			for method in methods
+			if (method.upper(), path) not in good
+		),
+		[],
+	)
 
 
 status = 1

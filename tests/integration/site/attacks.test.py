@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Attacks the whole site: every stored text is hostile, every parameter is odd, and the test
 searches all reachable pages for what is hidden, held, withheld or withdrawn."""
+
 import csv
 import io
 import json
@@ -15,8 +16,14 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "
 import route_table  # noqa: E402
 from client import Client, Page  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
-from small_task import (TEMPLATE_TASK as TASK, case, done as ok, source_of, submit_source,
-	task_zip)  # noqa: E402
+from small_task import (  # noqa: E402
+	TEMPLATE_TASK as TASK,
+	case,
+	done as ok,
+	source_of,
+	submit_source,
+	task_zip,
+)
 from tap import equal, lacks, run, test  # noqa: E402
 
 site = Instance(pretends=True)
@@ -44,28 +51,47 @@ def submit(client, mean_ns, word, board="small", file_name="kernel.py"):
 def the_fixtures_are_created():
 	for client, name in zip((ada, bob, eve, carl, admin), NAMES):
 		client.register(name)
-	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = "
-		"'creator' WHERE name = 'carl'")
+	sql(
+		"UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = "
+		"'creator' WHERE name = 'carl'"
+	)
 	for board in ("small", "frozen"):
 		ok(
-			carl.post("/admin/leaderboards/new", [("name", board), ("gpu", "H200"),
-			("accepting", "1")], [("task", "task.zip", task_zip(TASK))]))
+			carl.post(
+				"/admin/leaderboards/new",
+				[("name", board), ("gpu", "H200"), ("accepting", "1")],
+				[("task", "task.zip", task_zip(TASK))],
+			)
+		)
 	made["plain"], made["bob"] = submit(ada, 3000.0, "plain"), submit(bob, 3001.0, "second")
-	made["hidden"], made["held"] = submit(eve, 2934.5, "hiddencanary",
-		file_name="hiddencanary.py"), submit(eve, 2834.5, "heldcanary")
+	made["hidden"], made["held"] = (
+		submit(eve, 2934.5, "hiddencanary", file_name="hiddencanary.py"),
+		submit(eve, 2834.5, "heldcanary"),
+	)
 	submit(bob, 4000.0, "before", "frozen")
-	ok(carl.post("/admin/leaderboard/frozen/publishing", [("action", "freeze"),
-		("confirm", "yes")]))
+	ok(
+		carl.post(
+			"/admin/leaderboard/frozen/publishing", [("action", "freeze"), ("confirm", "yes")]
+		)
+	)
 	made["withheld"] = submit(eve, 2734.5, "withheldcanary", "frozen")
 	ok(eve.post(f"/submission/{made['hidden']}/note", [("note", "notecanary")]))
-	for action, fields in (("hide", [("reason", "reasoncanary")]), ("note", [("note", "admincanary")
-																				])):
+	for action, fields in (
+		("hide", [("reason", "reasoncanary")]),
+		("note", [("note", "admincanary")]),
+	):
 		ok(
-			admin.post(f"/admin/submission/{made['hidden']}", [("action", action),
-			("confirm", "yes"), *fields]))
+			admin.post(
+				f"/admin/submission/{made['hidden']}",
+				[("action", action), ("confirm", "yes"), *fields],
+			)
+		)
 	ok(
-		admin.post(f"/admin/submission/{made['held']}", [("action", "hold"),
-		("reason", "holdcanary"), ("confirm", "yes")]))
+		admin.post(
+			f"/admin/submission/{made['held']}",
+			[("action", "hold"), ("reason", "holdcanary"), ("confirm", "yes")],
+		)
+	)
 
 
 # ---- secrets ----
@@ -75,20 +101,63 @@ def addresses_of_all():
 	"""Yields where a crawl starts: every address of every submission, and all lists of
 	submissions."""
 	numbers = [int(row[0]) for row in sql("SELECT id FROM submissions")]
-	yield from ("/", "/queue", "/queue/status", "/archive", "/submit", "/mine", "/account",
-		"/account/sessions", "/account/tokens", "/account/export", "/admin", "/admin/submissions",
-		"/admin/users", "/admin/audit", "/admin/rejudgings", "/admin/announcements",
-		"/admin/invites", "/admin/hooks", "/admin/workers", "/admin/review", "/judge")
+	yield from (
+		"/",
+		"/queue",
+		"/queue/status",
+		"/archive",
+		"/submit",
+		"/mine",
+		"/account",
+		"/account/sessions",
+		"/account/tokens",
+		"/account/export",
+		"/admin",
+		"/admin/submissions",
+		"/admin/users",
+		"/admin/audit",
+		"/admin/rejudgings",
+		"/admin/announcements",
+		"/admin/invites",
+		"/admin/hooks",
+		"/admin/workers",
+		"/admin/review",
+		"/judge",
+	)
 	for name in NAMES:
 		yield f"/user/{name}"
 	for board in ("small", "frozen"):
-		for rest in ("", ".json?gpu=H200", ".csv?gpu=H200", ".atom", "/badge.svg",
-			"/badge.svg?gpu=H200&user=eve", "/share.png", "/live", "?view=shapes", "?view=gpus",
-			"?view=live", "?user=eve", "?q=eve", "?mine=1", "/submit", "/mine", "/task",
-			"/task/file/eval.py"):
+		for rest in (
+			"",
+			".json?gpu=H200",
+			".csv?gpu=H200",
+			".atom",
+			"/badge.svg",
+			"/badge.svg?gpu=H200&user=eve",
+			"/share.png",
+			"/live",
+			"?view=shapes",
+			"?view=gpus",
+			"?view=live",
+			"?user=eve",
+			"?q=eve",
+			"?mine=1",
+			"/submit",
+			"/mine",
+			"/task",
+			"/task/file/eval.py",
+		):
 			yield f"/leaderboard/{board}{rest}"
-		for rest in ("edit", "publishing", "versions", "diff", "clone", "delete", "dryrun",
-			"hooks"):
+		for rest in (
+			"edit",
+			"publishing",
+			"versions",
+			"diff",
+			"clone",
+			"delete",
+			"dryrun",
+			"hooks",
+		):
 			yield f"/admin/leaderboard/{board}/{rest}"
 	for number in numbers:
 		for rest in ("", "/status", "/source", "/cancel", "/withdraw", "/note"):
@@ -104,7 +173,8 @@ def links_of(answer):
 	page = Page()
 	page.feed(answer.text)
 	return [
-		link.split("#")[0] for link in page.links
+		link.split("#")[0]
+		for link in page.links
 		if link.startswith("/") and not link.startswith("/static/")
 	]
 
@@ -129,9 +199,19 @@ def canaries(*names):
 
 
 # Words that only their author and admins may read.
-HIDDEN = canaries("hiddencanary", "reasoncanary", "holdcanary", "notecanary", "admincanary",
-	"heldcanary", "withheldcanary", r"2934\.5", r"2834\.5", r"2734\.5",
-	*(f"{time}.{{0,8}}µs" for time in (r"2\.93", r"2\.83", r"2\.73")))
+HIDDEN = canaries(
+	"hiddencanary",
+	"reasoncanary",
+	"holdcanary",
+	"notecanary",
+	"admincanary",
+	"heldcanary",
+	"withheldcanary",
+	r"2934\.5",
+	r"2834\.5",
+	r"2734\.5",
+	*(f"{time}.{{0,8}}µs" for time in (r"2\.93", r"2\.83", r"2\.73")),
+)
 
 
 @test
@@ -145,8 +225,9 @@ def strangers_find_nothing_hidden_held_or_withheld_on_any_page():
 @test
 def a_creator_finds_neither_hidden_submissions_nor_sources_of_others():
 	for address, answer in crawl(carl):
-		found = canaries("hiddencanary", "reasoncanary", "notecanary",
-			"admincanary").search(answer.bytes)
+		found = canaries("hiddencanary", "reasoncanary", "notecanary", "admincanary").search(
+			answer.bytes
+		)
 		assert not found, (address, found[0])
 		assert not (address.endswith("/source") and answer.status == 200), address
 
@@ -154,8 +235,14 @@ def a_creator_finds_neither_hidden_submissions_nor_sources_of_others():
 @test
 def an_author_finds_everything_of_the_own_submissions_but_admin_notes():
 	text = b"".join(answer.bytes for _, answer in crawl(eve))
-	for canary in ("hiddencanary", "reasoncanary", "notecanary", "heldcanary", "withheldcanary",
-		"2734.5"):
+	for canary in (
+		"hiddencanary",
+		"reasoncanary",
+		"notecanary",
+		"heldcanary",
+		"withheldcanary",
+		"2734.5",
+	):
 		assert canary.encode() in text, canary
 	for time_in_words in HIDDEN.pattern.split(b"|")[-3:-1]:
 		assert re.search(time_in_words, text, re.S), time_in_words
@@ -165,38 +252,66 @@ def an_author_finds_everything_of_the_own_submissions_but_admin_notes():
 @test
 def only_those_who_see_a_draft_see_its_submissions():
 	ok(
-		carl.post("/admin/leaderboard/small/edit", [("gpu", "H200"), ("accepting", "1"),
-		("keeps_version", "1")],
-		[("task", "task.zip", task_zip(
-		TASK.replace("1024", "7777").replace("size: 1}", "size: 5}")))]))
+		carl.post(
+			"/admin/leaderboard/small/edit",
+			[("gpu", "H200"), ("accepting", "1"), ("keeps_version", "1")],
+			[
+				(
+					"task",
+					"task.zip",
+					task_zip(TASK.replace("1024", "7777").replace("size: 1}", "size: 5}")),
+				)
+			],
+		)
+	)
 	ok(
-		carl.post("/admin/leaderboard/small/dryrun?version=2",
-		form="/admin/leaderboard/small/dryrun"))
+		carl.post(
+			"/admin/leaderboard/small/dryrun?version=2", form="/admin/leaderboard/small/dryrun"
+		)
+	)
 	tried = int(value("SELECT MIN(submission_id) FROM dry_run_entries"))
 	for client, status in ((anyone, 404), (ada, 404), (carl, 200), (admin, 200)):
 		for rest in ("", "/status"):
 			equal((rest, client.get(f"/submission/{tried}{rest}").status), (rest, status))
 		equal(client.get(f"/compare?a={tried}&b={made['plain']}").status, status)
 	equal(ada.get(f"/submission/{tried}/source").status, 404)
-	sql("UPDATE jobs SET state = 'cancelled', verdict = 'cancelled', finished_at = "
-		"UTC_TIMESTAMP(3) WHERE state = 'queued'")
+	sql(
+		"UPDATE jobs SET state = 'cancelled', verdict = 'cancelled', finished_at = "
+		"UTC_TIMESTAMP(3) WHERE state = 'queued'"
+	)
 
 
 # ---- odd parameters ----
 
 ODD = [
-	"9223372036854775807", "9223372036854775808", "-1", "0", "999999999999999999", "' OR 1=1 -- ",
-	"\u00fcber", "\U0001f600", "<script>alert(1)</script>", "0000-00-00", "9999-12-31",
-	"10000-01-01 00:00", "2026-02-30", "../../etc/passwd", "\r\nX-Injected: 1", "x" * 3000
+	"9223372036854775807",
+	"9223372036854775808",
+	"-1",
+	"0",
+	"999999999999999999",
+	"' OR 1=1 -- ",
+	"\u00fcber",
+	"\U0001f600",
+	"<script>alert(1)</script>",
+	"0000-00-00",
+	"9999-12-31",
+	"10000-01-01 00:00",
+	"2026-02-30",
+	"../../etc/passwd",
+	"\r\nX-Injected: 1",
+	"x" * 3000,
 ]
 
 # Forms that do different things depending on one field, and that field's values.
 ACTIONS = {
-	"/admin/invites": ["make", "revoke"], "/admin/users": ["role", "link",
-	"unban"], "/admin/workers": ["pause", "resume"], "/admin/announcements": ["make",
-	"end"], "/admin/submission/*": ["hold", "note"], "/admin/review": ["release",
-	"reject"], "/admin/leaderboard/*/publishing": ["save", "remove", "readmit"],
-	"/admin/hooks/*": ["test", "pause", "resume", "change"]
+	"/admin/invites": ["make", "revoke"],
+	"/admin/users": ["role", "link", "unban"],
+	"/admin/workers": ["pause", "resume"],
+	"/admin/announcements": ["make", "end"],
+	"/admin/submission/*": ["hold", "note"],
+	"/admin/review": ["release", "reject"],
+	"/admin/leaderboard/*/publishing": ["save", "remove", "readmit"],
+	"/admin/hooks/*": ["test", "pause", "resume", "change"],
 }
 
 
@@ -204,8 +319,8 @@ def parameter_names():
 	"""Every name that a page reads from an address or a form."""
 	sources = "".join(path.read_text() for path in sorted((ROOT / "cgi").rglob("*.c")))
 	query = set(
-		re.findall(r'(?:request_query|query_number|query_or\w*)\((?:request|\w+), "(\w+)"',
-		sources))
+		re.findall(r'(?:request_query|query_number|query_or\w*)\((?:request|\w+), "(\w+)"', sources)
+	)
 	form = set(re.findall(r'request_form(?:_or|_flag|_values)?\(request, "(\w+)"', sources))
 	return sorted(query), sorted(form - {"csrf"})
 
@@ -217,8 +332,12 @@ def patterns(method):
 def filled(pattern, part):
 	"""The pattern as an address, with existing or odd values for the stars."""
 	real = {
-		"leaderboard": "small", "submission": str(made["plain"]), "user": "ada", "users": "ada",
-		"language": "py", "host": value("SELECT name FROM workers LIMIT 1")
+		"leaderboard": "small",
+		"submission": str(made["plain"]),
+		"user": "ada",
+		"users": "ada",
+		"language": "py",
+		"host": value("SELECT name FROM workers LIMIT 1"),
 	}
 	words, result = pattern.split("/"), []
 	for index, word in enumerate(words):
@@ -258,8 +377,12 @@ def odd_form_fields_cause_no_server_error_and_change_no_account():
 		for odd in ODD:
 			for action in (odd, *ACTIONS.get(pattern, ())):
 				fields = [(name, action if name == "action" else odd) for name in names]
-				answer = admin.post(filled(pattern, None), fields, [("task", odd, b"x"),
-					("set", odd, b"x"), ("file", odd, b"x")], csrf=made["token"])
+				answer = admin.post(
+					filled(pattern, None),
+					fields,
+					[("task", odd, b"x"), ("set", odd, b"x"), ("file", odd, b"x")],
+					csrf=made["token"],
+				)
 				check_answer((pattern, odd), answer)
 				if answer.location and answer.location.startswith("/login"):
 					log_in(admin, "root-of-all")
@@ -267,8 +390,11 @@ def odd_form_fields_cause_no_server_error_and_change_no_account():
 		sql("DELETE FROM rate_limits")
 	equal(
 		sql(
-		"SELECT name FROM users WHERE role = 'admin' AND banned_at IS NULL AND name = 'root-of-all'"
-		), [["root-of-all"]])
+			"SELECT name FROM users WHERE role = 'admin' AND banned_at IS NULL AND name = "
+			"'root-of-all'"
+		),
+		[["root-of-all"]],
+	)
 
 
 # ---- redirects ----
@@ -276,24 +402,42 @@ def odd_form_fields_cause_no_server_error_and_change_no_account():
 
 @test
 def no_redirect_leads_to_another_site():
-	for evil in ("//elsewhere.example", "/\\elsewhere.example", "https://elsewhere.example",
-		"/%2f/elsewhere.example", "\t//elsewhere.example", "/\t/elsewhere.example",
-		"javascript:alert(1)", "/x\r\nSet-Cookie: a=b", "////elsewhere.example/"):
+	for evil in (
+		"//elsewhere.example",
+		"/\\elsewhere.example",
+		"https://elsewhere.example",
+		"/%2f/elsewhere.example",
+		"\t//elsewhere.example",
+		"/\t/elsewhere.example",
+		"javascript:alert(1)",
+		"/x\r\nSet-Cookie: a=b",
+		"////elsewhere.example/",
+	):
 		fresh = Client(site.url)
 		answer = fresh.post("/login", [("name", "ada"), ("password", PASSWORD), ("next", evil)])
 		target = urllib.parse.urljoin(site.url + "/login", answer.location)
-		equal((evil, answer.status, urllib.parse.urlsplit(target).netloc),
-			(evil, 303, urllib.parse.urlsplit(site.url).netloc))
+		equal(
+			(evil, answer.status, urllib.parse.urlsplit(target).netloc),
+			(evil, 303, urllib.parse.urlsplit(site.url).netloc),
+		)
 		equal((evil, answer.headers["X-Injected"]), (evil, None))
 		assert "\\" not in answer.location and not answer.location.startswith("//"), answer.location
 		answer = ada.get("/login?" + urllib.parse.urlencode({"next": evil}))
-		assert answer.status == 303 and re.match(r"/(?![/\\])", answer.location), (evil,
-			answer.location)
-	for path in ("//elsewhere.example/", "//elsewhere.example//", "/%2felsewhere.example/",
-		"/%5celsewhere.example/", "/\\elsewhere.example/"):
+		assert answer.status == 303 and re.match(r"/(?![/\\])", answer.location), (
+			evil,
+			answer.location,
+		)
+	for path in (
+		"//elsewhere.example/",
+		"//elsewhere.example//",
+		"/%2felsewhere.example/",
+		"/%5celsewhere.example/",
+		"/\\elsewhere.example/",
+	):
 		answer = anyone.get(path)
-		assert answer.status in (301, 400, 404) and (not answer.location
-			or re.match(r"/(?![/\\])", answer.location)), (path, answer.status, answer.location)
+		assert answer.status in (301, 400, 404) and (
+			not answer.location or re.match(r"/(?![/\\])", answer.location)
+		), (path, answer.status, answer.location)
 
 
 # ---- caching ----
@@ -301,8 +445,15 @@ def no_redirect_leads_to_another_site():
 
 @test
 def personal_pages_are_never_cached_for_others():
-	for address in ("/", "/queue", "/leaderboard/small", "/leaderboard/small.json?gpu=H200",
-		f"/submission/{made['plain']}", "/user/ada", "/archive"):
+	for address in (
+		"/",
+		"/queue",
+		"/leaderboard/small",
+		"/leaderboard/small.json?gpu=H200",
+		f"/submission/{made['plain']}",
+		"/user/ada",
+		"/archive",
+	):
 		once = f"{address}{'&' if '?' in address else '?'}x={time.time()}"
 		own, public = ada.get(once), anyone.get(once)
 		equal((address, own.headers["Cache-Control"]), (address, "private, no-store"))
@@ -317,22 +468,35 @@ def personal_pages_are_never_cached_for_others():
 
 # ---- hostile text ----
 
-HOSTILE = ("\"'><script>alert(1)</script><img src=x "
-	"onerror=alert(1)>]]>[a](javascript:alert(1))&{{x}}%s")
+HOSTILE = (
+	"\"'><script>alert(1)</script><img src=x onerror=alert(1)>]]>[a](javascript:alert(1))&{{x}}%s"
+)
 # Columns whose values pages need unchanged, and JSON columns, which get a hostile member below.
-KEPT = {("leaderboards", "name"), ("users", "name"), ("task_versions", "definition"),
-	("workers", "host"), ("workers", "checks"), ("jobs", "environment"), ("stages", "kernels"),
-	("stages", "conditions"), ("measurements", "device"), ("task_files", "path"),
-	("baselines", "path"), ("schema_migrations", "name")}
+KEPT = {
+	("leaderboards", "name"),
+	("users", "name"),
+	("task_versions", "definition"),
+	("workers", "host"),
+	("workers", "checks"),
+	("jobs", "environment"),
+	("stages", "kernels"),
+	("stages", "conditions"),
+	("measurements", "device"),
+	("task_files", "path"),
+	("baselines", "path"),
+	("schema_migrations", "name"),
+}
 
 
 def make_everything_hostile():
-	columns = sql("SELECT table_name, column_name, COALESCE(character_maximum_length, 60000) FROM "
+	columns = sql(
+		"SELECT table_name, column_name, COALESCE(character_maximum_length, 60000) FROM "
 		"information_schema.columns WHERE table_schema = DATABASE() "
 		"AND data_type IN ('varchar', 'text', 'mediumtext', 'longtext') AND character_set_name = "
 		"'utf8mb4' "
 		"AND table_name IN (SELECT table_name FROM information_schema.tables WHERE table_schema = "
-		"DATABASE() AND table_type = 'BASE TABLE')")
+		"DATABASE() AND table_type = 'BASE TABLE')"
+	)
 	literal = HOSTILE.replace("'", "''")
 	statements = [
 		f"UPDATE `{table}` SET `{column}` = LEFT('{literal}', {min(int(length), 60000)});"
@@ -340,17 +504,40 @@ def make_everything_hostile():
 		if (table, column) not in KEPT and not (table, column) == ("api_tokens", "name")
 	]
 	assert len(statements) > 15, columns
-	environment = json.dumps({
-		"device": HOSTILE, "driver": HOSTILE, "toolkit": HOSTILE, "interpreter": HOSTILE,
-		"libraries": {HOSTILE: HOSTILE}, "gpus": [HOSTILE]
-	})
-	statements.append("UPDATE jobs SET environment = '%s';" %
-		environment.replace("\\", "\\\\").replace("'", "''"))
-	statements.append("UPDATE workers SET host = '%s', checks = '%s';" %
-		(json.dumps({"kernel": HOSTILE, "cpu": HOSTILE}).replace("\\", "\\\\").replace("'", "''"),
-		json.dumps([{
-		"name": HOSTILE, "state": "fault", "found": HOSTILE, "costs": HOSTILE, "mend": HOSTILE
-		}]).replace("\\", "\\\\").replace("'", "''")))
+	environment = json.dumps(
+		{
+			"device": HOSTILE,
+			"driver": HOSTILE,
+			"toolkit": HOSTILE,
+			"interpreter": HOSTILE,
+			"libraries": {HOSTILE: HOSTILE},
+			"gpus": [HOSTILE],
+		}
+	)
+	statements.append(
+		"UPDATE jobs SET environment = '%s';" % environment.replace("\\", "\\\\").replace("'", "''")
+	)
+	statements.append(
+		"UPDATE workers SET host = '%s', checks = '%s';"
+		% (
+			json.dumps({"kernel": HOSTILE, "cpu": HOSTILE})
+			.replace("\\", "\\\\")
+			.replace("'", "''"),
+			json.dumps(
+				[
+					{
+						"name": HOSTILE,
+						"state": "fault",
+						"found": HOSTILE,
+						"costs": HOSTILE,
+						"mend": HOSTILE,
+					}
+				]
+			)
+			.replace("\\", "\\\\")
+			.replace("'", "''"),
+		)
+	)
 	sql("SET FOREIGN_KEY_CHECKS = 0;" + "".join(statements))
 
 
@@ -365,9 +552,13 @@ class Danger(Page):
 		super().handle_starttag(tag, attrs)
 		for name, content in attrs:
 			content = (content or "").strip().lower()
-			if name.startswith("on") or name == "style" and "url" in content or name in ("href",
-				"src", "action", "formaction") and re.match(r"(javascript|data|vbscript):",
-				content):
+			if (
+				name.startswith("on")
+				or name == "style"
+				and "url" in content
+				or name in ("href", "src", "action", "formaction")
+				and re.match(r"(javascript|data|vbscript):", content)
+			):
 				self.found.append((tag, name, content[:80]))
 		if tag == "script" and not (dict(attrs).get("src") or "").startswith("/static/"):
 			self.found.append((tag, attrs))
@@ -388,9 +579,11 @@ def check_csv(text):
 
 
 CHECKS = {
-	"text/html": check_html, "application/json": json.loads, "text/csv": check_csv,
+	"text/html": check_html,
+	"application/json": json.loads,
+	"text/csv": check_csv,
 	"application/atom+xml": xml.etree.ElementTree.fromstring,
-	"image/svg+xml": xml.etree.ElementTree.fromstring
+	"image/svg+xml": xml.etree.ElementTree.fromstring,
 }
 
 
@@ -410,15 +603,28 @@ def check_hostile(address, answer):
 def hostile_text_that_is_stored_anywhere_runs_nowhere():
 	ok(ada.post("/account/tokens", [("name", HOSTILE[:60]), ("days", "30"), ("scope", "read")]))
 	ok(
-		carl.post("/admin/invites", [("action", "make"), ("leaderboard", "small"),
-		("note", HOSTILE[:79])]))
+		carl.post(
+			"/admin/invites", [("action", "make"), ("leaderboard", "small"), ("note", HOSTILE[:79])]
+		)
+	)
 	ok(
-		carl.post("/admin/leaderboard/small/hooks", [("name", HOSTILE[:60]),
-		("address", "https://chat.example.org/"), ("form", "json"), ("event", "ended")]))
+		carl.post(
+			"/admin/leaderboard/small/hooks",
+			[
+				("name", HOSTILE[:60]),
+				("address", "https://chat.example.org/"),
+				("form", "json"),
+				("event", "ended"),
+			],
+		)
+	)
 	ok(admin.post("/admin/announcements", [("action", "make"), ("text", HOSTILE)]))
 	ok(
-		admin.post("/admin/rejudgings", [("scope", "top"), ("leaderboard", "small"), ("top", "1"),
-		("gpu", "H200")]))
+		admin.post(
+			"/admin/rejudgings",
+			[("scope", "top"), ("leaderboard", "small"), ("top", "1"), ("gpu", "H200")],
+		)
+	)
 	make_everything_hostile()
 	kinds = set()
 	for client in (anyone, ada, eve, carl, admin):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The audit log: every form of the panel writes an entry with the actor, the action and the
 subject. The log can be searched by actor, action, subject and date. A stand-in plays podium-run."""
+
 import pathlib
 import re
 import sys
@@ -9,8 +10,16 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "
 import route_table  # noqa: E402
 from client import Client, whole  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
-from small_task import (TASK, case, done, make_board, source_of, submit_source, task_zip,
-	zip_of)  # noqa: E402
+from small_task import (  # noqa: E402
+	TASK,
+	case,
+	done,
+	make_board,
+	source_of,
+	submit_source,
+	task_zip,
+	zip_of,
+)
 from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
 site = Instance(pretends=True, PODIUM_WEBHOOK_SENDERS="0")
@@ -35,30 +44,39 @@ def details(query):
 
 
 def set_zip():
-	return zip_of({
-		"set.yaml": "name: A set\nproblems:\n  - {directory: one, name: of-set, gpus: [H200]}\n",
-		"one/task.yml": TASK, "one/eval.py": ""
-	})
+	return zip_of(
+		{
+			"set.yaml": "name: A set\nproblems:\n  - {directory: one, name: of-set, gpus: "
+			"[H200]}\n",
+			"one/task.yml": TASK,
+			"one/eval.py": "",
+		}
+	)
 
 
 def hidden(name):
 	"""A hidden field of the page on which the problem set waits for confirmation."""
-	return lambda: re.search(f'name="{name}" value="([^"]*)"',
-		admin.get(f"/admin/sets/{value(NAMED['set'])}").text)[1]
+	return lambda: re.search(
+		f'name="{name}" value="([^"]*)"', admin.get(f"/admin/sets/{value(NAMED['set'])}").text
+	)[1]
 
 
 # Queries for the words in braces below; they run when a form is sent.
 NAMED = {
-	"submission": "SELECT MIN(id) FROM submissions", "worker": "SELECT name FROM workers LIMIT 1",
+	"submission": "SELECT MIN(id) FROM submissions",
+	"worker": "SELECT name FROM workers LIMIT 1",
 	"device": "SELECT uuid FROM gpus ORDER BY uuid LIMIT 1",
-	"invite": "SELECT MAX(id) FROM invites", "announcement": "SELECT MAX(id) FROM announcements",
-	"rejudging": "SELECT MAX(id) FROM rejudgings", "hook": "SELECT MAX(id) FROM webhooks",
-	"set": "SELECT MAX(id) FROM uploads", "path": hidden("set"), "plan": hidden("plan"),
+	"invite": "SELECT MAX(id) FROM invites",
+	"announcement": "SELECT MAX(id) FROM announcements",
+	"rejudging": "SELECT MAX(id) FROM rejudgings",
+	"hook": "SELECT MAX(id) FROM webhooks",
+	"set": "SELECT MAX(id) FROM uploads",
+	"path": hidden("set"),
+	"plan": hidden("plan"),
 }
 
 
 def filled(text):
-
 	def one(match):
 		source = NAMED[match[1]]
 		return source() if callable(source) else value(source)
@@ -68,8 +86,10 @@ def filled(text):
 
 def rejudged():
 	"""Waits until no job of the rejudging is queued or running."""
-	until(lambda: "waits for you" in admin.get(filled("/admin/rejudgings/{rejudging}")).words(),
-		explain=lambda: sql("SELECT * FROM jobs"))
+	until(
+		lambda: "waits for you" in admin.get(filled("/admin/rejudgings/{rejudging}")).words(),
+		explain=lambda: sql("SELECT * FROM jobs"),
+	)
 
 
 # Each action of each form: the route, the address and the fields to send, then the expected entry
@@ -81,133 +101,416 @@ ONE = "/admin/submission/*", "/admin/submission/{submission}"
 START = "/admin/rejudgings", "/admin/rejudgings"
 END = "/admin/rejudgings/*", "/admin/rejudgings/{rejudging}"
 USERS = "/admin/users", "/admin/users"
-WHOLE, ITS_DEVICE = [("worker", "{worker}"), ("device", "")], [("worker", "{worker}"),
-	("device", "{device}")]
+WHOLE, ITS_DEVICE = (
+	[("worker", "{worker}"), ("device", "")],
+	[("worker", "{worker}"), ("device", "{device}")],
+)
 RESULT = [("submission", "{submission}"), ("gpu", "H200")]
 YES = [("confirm", "yes")]
 HOOK = "/admin/hooks/*", "/admin/hooks/{hook}"
 A_HOOK = [("address", "https://chat.example.org/room"), ("form", "json"), ("event", "ended")]
-B200 = [("gpu", "B200"),
-	("accepting", "1")]  # no worker has this model, so its submissions stay queued
+B200 = [
+	("gpu", "B200"),
+	("accepting", "1"),
+]  # no worker has this model, so its submissions stay queued
 DEEDS = [
-	("/admin/leaderboards/new", "/admin/leaderboards/new", [("name", "club"),
-	*B200], "leaderboard.create", "club", "Created for B200; deadline: none; 2 files.", [("task",
-	"task.zip", task_zip())]),
-	("/admin/leaderboard/*/edit", "/admin/leaderboard/club/edit",
-	[*B200, ("deadline", "2040-01-01 00:00"), ("quota_test", "9")
-		], "leaderboard.update", "club", "deadline: 2040-01-01 00:00 UTC, was none; test quota: 9"),
-	("/admin/leaderboard/*/edit", "/admin/leaderboard/club/edit",
-	[*B200, ("deadline", "2040-01-01 00:00"), ("quota_test", "9"),
-	("keeps_version", "1")], "leaderboard.update", "club", "a draft of version 2", [("task",
-	"task.zip", task_zip(TASK.replace("1024", "2048")))]),
-	("/admin/leaderboard/*/switch", "/admin/leaderboard/club/switch?version=2", [],
-	"leaderboard.switch", "club", "task: version 2, was version 1"),
-	("/admin/leaderboard/*/clone", "/admin/leaderboard/club/clone", [("name", "twin")],
-	"leaderboard.clone", "twin", "Cloned from club"),
-	("/admin/leaderboard/*/dryrun", "/admin/leaderboard/club/dryrun", [], "leaderboard.dryrun",
-	"club", "version 2: "),
-	(*PUBLISHING, [("action", "save"), ("visibility", "closed"), ("practice", "1"),
-	*YES], "leaderboard.publish", "club",
-	"visibility: closed, was public; practice after the deadline: yes, was no"),
-	(*PUBLISHING, [("action", "freeze"),
-	*YES], "leaderboard.publish", "club", "ranking frozen from: "),
-	(*PUBLISHING, [("action", "lift"),
-	*YES], "leaderboard.publish", "club", "ranking frozen from: never, was "),
-	(*PUBLISHING, [("action", "remove"), ("member", "ada"),
-	("confirm", "ada")], "leaderboard.remove", "club", "ada "),
-	(*PUBLISHING, [("action", "readmit"),
-	("member", "ada")], "leaderboard.readmit", "club", "ada "),
-	("/admin/invites", "/admin/invites", [("action", "make"), ("leaderboard", "club"),
-	("leaderboard", "twin"),
-	("note", "for my class")], "invite.create", "invite {invite}", "for club, twin: for my class"),
-	("/admin/invites", "/admin/invites", [("action", "revoke"), ("invite", "{invite}"),
-	*YES], "invite.revoke", "invite {invite}", "for club, twin: for my class"),
-	(*PUBLISHING, [("action", "publish")], "leaderboard.publish", "club",
-	"visibility: public, was closed"),
-	("/admin/sets/*", "/admin/sets/{set}", [("set", "{path}"),
-	("plan", "{plan}")], "leaderboard.create", "of-set", "Created for H200"),
-	("/admin/leaderboard/*/hooks", "/admin/leaderboard/club/hooks", [("name", "room"),
-	*A_HOOK], "webhook.create", "club", "room: "),
-	("/admin/hooks", "/admin/hooks", [("name", "hall"),
-	*A_HOOK], "webhook.create", "the whole site", "hall: "),
-	(*HOOK, [("action", "test")], "webhook.test", "the whole site",
-	"hall (https://chat.example.org/"),
-	(*HOOK, [("action", "pause"),
-	*YES], "webhook.pause", "the whole site", "receives no events until it is resumed"),
+	(
+		"/admin/leaderboards/new",
+		"/admin/leaderboards/new",
+		[("name", "club"), *B200],
+		"leaderboard.create",
+		"club",
+		"Created for B200; deadline: none; 2 files.",
+		[("task", "task.zip", task_zip())],
+	),
+	(
+		"/admin/leaderboard/*/edit",
+		"/admin/leaderboard/club/edit",
+		[*B200, ("deadline", "2040-01-01 00:00"), ("quota_test", "9")],
+		"leaderboard.update",
+		"club",
+		"deadline: 2040-01-01 00:00 UTC, was none; test quota: 9",
+	),
+	(
+		"/admin/leaderboard/*/edit",
+		"/admin/leaderboard/club/edit",
+		[*B200, ("deadline", "2040-01-01 00:00"), ("quota_test", "9"), ("keeps_version", "1")],
+		"leaderboard.update",
+		"club",
+		"a draft of version 2",
+		[("task", "task.zip", task_zip(TASK.replace("1024", "2048")))],
+	),
+	(
+		"/admin/leaderboard/*/switch",
+		"/admin/leaderboard/club/switch?version=2",
+		[],
+		"leaderboard.switch",
+		"club",
+		"task: version 2, was version 1",
+	),
+	(
+		"/admin/leaderboard/*/clone",
+		"/admin/leaderboard/club/clone",
+		[("name", "twin")],
+		"leaderboard.clone",
+		"twin",
+		"Cloned from club",
+	),
+	(
+		"/admin/leaderboard/*/dryrun",
+		"/admin/leaderboard/club/dryrun",
+		[],
+		"leaderboard.dryrun",
+		"club",
+		"version 2: ",
+	),
+	(
+		*PUBLISHING,
+		[("action", "save"), ("visibility", "closed"), ("practice", "1"), *YES],
+		"leaderboard.publish",
+		"club",
+		"visibility: closed, was public; practice after the deadline: yes, was no",
+	),
+	(
+		*PUBLISHING,
+		[("action", "freeze"), *YES],
+		"leaderboard.publish",
+		"club",
+		"ranking frozen from: ",
+	),
+	(
+		*PUBLISHING,
+		[("action", "lift"), *YES],
+		"leaderboard.publish",
+		"club",
+		"ranking frozen from: never, was ",
+	),
+	(
+		*PUBLISHING,
+		[("action", "remove"), ("member", "ada"), ("confirm", "ada")],
+		"leaderboard.remove",
+		"club",
+		"ada ",
+	),
+	(
+		*PUBLISHING,
+		[("action", "readmit"), ("member", "ada")],
+		"leaderboard.readmit",
+		"club",
+		"ada ",
+	),
+	(
+		"/admin/invites",
+		"/admin/invites",
+		[
+			("action", "make"),
+			("leaderboard", "club"),
+			("leaderboard", "twin"),
+			("note", "for my class"),
+		],
+		"invite.create",
+		"invite {invite}",
+		"for club, twin: for my class",
+	),
+	(
+		"/admin/invites",
+		"/admin/invites",
+		[("action", "revoke"), ("invite", "{invite}"), *YES],
+		"invite.revoke",
+		"invite {invite}",
+		"for club, twin: for my class",
+	),
+	(
+		*PUBLISHING,
+		[("action", "publish")],
+		"leaderboard.publish",
+		"club",
+		"visibility: public, was closed",
+	),
+	(
+		"/admin/sets/*",
+		"/admin/sets/{set}",
+		[("set", "{path}"), ("plan", "{plan}")],
+		"leaderboard.create",
+		"of-set",
+		"Created for H200",
+	),
+	(
+		"/admin/leaderboard/*/hooks",
+		"/admin/leaderboard/club/hooks",
+		[("name", "room"), *A_HOOK],
+		"webhook.create",
+		"club",
+		"room: ",
+	),
+	(
+		"/admin/hooks",
+		"/admin/hooks",
+		[("name", "hall"), *A_HOOK],
+		"webhook.create",
+		"the whole site",
+		"hall: ",
+	),
+	(
+		*HOOK,
+		[("action", "test")],
+		"webhook.test",
+		"the whole site",
+		"hall (https://chat.example.org/",
+	),
+	(
+		*HOOK,
+		[("action", "pause"), *YES],
+		"webhook.pause",
+		"the whole site",
+		"receives no events until it is resumed",
+	),
 	(*HOOK, [("action", "resume")], "webhook.resume", "the whole site", "hears again"),
-	(*HOOK, [("action", "change"), ("name", "lobby"),
-	("event", "record")], "webhook.change", "the whole site", "is named lobby and receives "),
-	(*HOOK, [("action", "delete"), ("name", "lobby"),
-	("confirm", "lobby")], "webhook.delete", "the whole site", "is gone"),
-	("/admin/intake", "/admin/intake", [("action", "stop"),
-	*YES], "intake.stop", "the whole site", "takes no submissions"),
-	("/admin/intake", "/admin/intake", [("action", "start")], "intake.start", "the whole site",
-	"takes submissions again"),
-	(*WORKERS, [("action", "drain"), *WHOLE,
-	*YES], "worker.drain", "{worker}", "takes no new jobs; the current job finishes"),
+	(
+		*HOOK,
+		[("action", "change"), ("name", "lobby"), ("event", "record")],
+		"webhook.change",
+		"the whole site",
+		"is named lobby and receives ",
+	),
+	(
+		*HOOK,
+		[("action", "delete"), ("name", "lobby"), ("confirm", "lobby")],
+		"webhook.delete",
+		"the whole site",
+		"is gone",
+	),
+	(
+		"/admin/intake",
+		"/admin/intake",
+		[("action", "stop"), *YES],
+		"intake.stop",
+		"the whole site",
+		"takes no submissions",
+	),
+	(
+		"/admin/intake",
+		"/admin/intake",
+		[("action", "start")],
+		"intake.start",
+		"the whole site",
+		"takes submissions again",
+	),
+	(
+		*WORKERS,
+		[("action", "drain"), *WHOLE, *YES],
+		"worker.drain",
+		"{worker}",
+		"takes no new jobs; the current job finishes",
+	),
 	(*WORKERS, [("action", "resume"), *WHOLE], "worker.resume", "{worker}", "takes jobs again"),
-	(*WORKERS, [("action", "pause"), *ITS_DEVICE,
-	*YES], "worker.pause", "{worker} {device}", "takes no jobs; 0 running queued again"),
-	(*WORKERS, [("action", "resume"),
-	*ITS_DEVICE], "worker.resume", "{worker} {device}", "takes jobs again"),
-	(*WORKERS, [("action", "quarantine"), *ITS_DEVICE, ("reason", "It is hot."),
-	*YES], "worker.quarantine", "{worker} {device}", "It is hot."),
-	(*WORKERS, [("action", "resume"),
-	*ITS_DEVICE], "worker.resume", "{worker} {device}", "takes jobs again"),
-	("/admin/gpus/release", "/admin/gpus/release", [("uuid", "GPU-broken")], "gpu.release",
-	"GPU-broken", "it may take jobs again"),
-	(*ONE, [("action", "hide"), ("reason", "It copies."),
-	*YES], "submission.hide", "submission {submission}", "It copies."),
-	(*ONE, [("action", "show")], "submission.show", "submission {submission}",
-	"it is shown and ranked again"),
-	(*ONE, [("action", "note"),
-	("note", "Ask ada.")], "submission.note", "submission {submission}", "Ask ada."),
-	(*ONE, [("action", "note"),
-	("note", "")], "submission.note", "submission {submission}", "the note was deleted"),
-	(*ONE, [("action", "hold"), ("reason", "Too quick."),
-	*YES], "submission.hold", "submission {submission}", "Too quick."),
-	(*REVIEW, [("action", "release"),
-	*RESULT], "review.release", "submission {submission} on H200", "it was ranked"),
-	(*START, [("scope", "submission"),
-	("submission", "{submission}")], "rejudging.start", "small", "submission {submission}"),
-	(*END, [("action", "discard"),
-	("name", "small")], "rejudging.discard", "small", "rejudging {rejudging}", rejudged),
-	(*START, [("scope", "top"), ("leaderboard", "small"), ("top", "1"),
-	("gpu", "H200")], "rejudging.start", "small", "1 result"),
-	(*END, [("action", "apply"),
-	("name", "small")], "rejudging.apply", "small", "rejudging {rejudging}", rejudged),
-	(*START, [("scope", "everywhere"), ("user", "ada")], "rejudging.start", "ada",
-	"every ranked result of ada on every leaderboard, 1 result"),
-	(*ONE, [("action", "hold"), ("reason", "Far too quick."),
-	*YES], "submission.hold", "submission {submission}", "Far too quick."),
-	(*REVIEW, [("action", "reject"), *RESULT, ("reason", "No sort."),
-	("confirm", "{submission}")], "review.reject", "submission {submission} on H200", "No sort."),
+	(
+		*WORKERS,
+		[("action", "pause"), *ITS_DEVICE, *YES],
+		"worker.pause",
+		"{worker} {device}",
+		"takes no jobs; 0 running queued again",
+	),
+	(
+		*WORKERS,
+		[("action", "resume"), *ITS_DEVICE],
+		"worker.resume",
+		"{worker} {device}",
+		"takes jobs again",
+	),
+	(
+		*WORKERS,
+		[("action", "quarantine"), *ITS_DEVICE, ("reason", "It is hot."), *YES],
+		"worker.quarantine",
+		"{worker} {device}",
+		"It is hot.",
+	),
+	(
+		*WORKERS,
+		[("action", "resume"), *ITS_DEVICE],
+		"worker.resume",
+		"{worker} {device}",
+		"takes jobs again",
+	),
+	(
+		"/admin/gpus/release",
+		"/admin/gpus/release",
+		[("uuid", "GPU-broken")],
+		"gpu.release",
+		"GPU-broken",
+		"it may take jobs again",
+	),
+	(
+		*ONE,
+		[("action", "hide"), ("reason", "It copies."), *YES],
+		"submission.hide",
+		"submission {submission}",
+		"It copies.",
+	),
+	(
+		*ONE,
+		[("action", "show")],
+		"submission.show",
+		"submission {submission}",
+		"it is shown and ranked again",
+	),
+	(
+		*ONE,
+		[("action", "note"), ("note", "Ask ada.")],
+		"submission.note",
+		"submission {submission}",
+		"Ask ada.",
+	),
+	(
+		*ONE,
+		[("action", "note"), ("note", "")],
+		"submission.note",
+		"submission {submission}",
+		"the note was deleted",
+	),
+	(
+		*ONE,
+		[("action", "hold"), ("reason", "Too quick."), *YES],
+		"submission.hold",
+		"submission {submission}",
+		"Too quick.",
+	),
+	(
+		*REVIEW,
+		[("action", "release"), *RESULT],
+		"review.release",
+		"submission {submission} on H200",
+		"it was ranked",
+	),
+	(
+		*START,
+		[("scope", "submission"), ("submission", "{submission}")],
+		"rejudging.start",
+		"small",
+		"submission {submission}",
+	),
+	(
+		*END,
+		[("action", "discard"), ("name", "small")],
+		"rejudging.discard",
+		"small",
+		"rejudging {rejudging}",
+		rejudged,
+	),
+	(
+		*START,
+		[("scope", "top"), ("leaderboard", "small"), ("top", "1"), ("gpu", "H200")],
+		"rejudging.start",
+		"small",
+		"1 result",
+	),
+	(
+		*END,
+		[("action", "apply"), ("name", "small")],
+		"rejudging.apply",
+		"small",
+		"rejudging {rejudging}",
+		rejudged,
+	),
+	(
+		*START,
+		[("scope", "everywhere"), ("user", "ada")],
+		"rejudging.start",
+		"ada",
+		"every ranked result of ada on every leaderboard, 1 result",
+	),
+	(
+		*ONE,
+		[("action", "hold"), ("reason", "Far too quick."), *YES],
+		"submission.hold",
+		"submission {submission}",
+		"Far too quick.",
+	),
+	(
+		*REVIEW,
+		[("action", "reject"), *RESULT, ("reason", "No sort."), ("confirm", "{submission}")],
+		"review.reject",
+		"submission {submission} on H200",
+		"No sort.",
+	),
 	# Actions that owners take on their own things, and admins on other people's.
-	("/submission/*/cancel", "/submission/{submission}/cancel", [("number", "{submission}")],
-	"submission.cancel", "submission {submission}", "1 waiting"),
-	("/admin/announcements", "/admin/announcements", [("action", "make"),
-	("text", "It rests on Sunday."),
-	("leaderboard", "club")], "announcement.make", "club", "It rests on Sunday."),
-	("/admin/announcements", "/admin/announcements", [("action", "end"), ("id", "{announcement}"),
-	*YES], "announcement.end", "club", "It rests on Sunday."),
-	(*USERS, [("action", "role"), ("user", "ada"), ("role", "creator"),
-	*YES], "user.role", "ada", "role: creator, was participant"),
-	(*USERS, [("action", "link"),
-	("user", "ada")], "user.link", "ada", "a link to choose a password was made"),
-	("/admin/users/invite", "/admin/users/invite", [("name", "guest"),
-	("role", "creator")], "user.invite", "guest", "an account with the role creator was made"),
-	("/admin/users/*/ban", "/admin/users/ada/ban", [("name", "ada")], "user.ban", "ada",
-	"banned; "),
-	(*USERS, [("action", "unban"),
-	("user", "ada")], "user.unban", "ada", "may log in and submit again"),
-	("/admin/leaderboard/*/delete", "/admin/leaderboard/twin/delete", [("name", "twin")],
-	"leaderboard.delete", "twin", "Deleted with "),
+	(
+		"/submission/*/cancel",
+		"/submission/{submission}/cancel",
+		[("number", "{submission}")],
+		"submission.cancel",
+		"submission {submission}",
+		"1 waiting",
+	),
+	(
+		"/admin/announcements",
+		"/admin/announcements",
+		[("action", "make"), ("text", "It rests on Sunday."), ("leaderboard", "club")],
+		"announcement.make",
+		"club",
+		"It rests on Sunday.",
+	),
+	(
+		"/admin/announcements",
+		"/admin/announcements",
+		[("action", "end"), ("id", "{announcement}"), *YES],
+		"announcement.end",
+		"club",
+		"It rests on Sunday.",
+	),
+	(
+		*USERS,
+		[("action", "role"), ("user", "ada"), ("role", "creator"), *YES],
+		"user.role",
+		"ada",
+		"role: creator, was participant",
+	),
+	(
+		*USERS,
+		[("action", "link"), ("user", "ada")],
+		"user.link",
+		"ada",
+		"a link to choose a password was made",
+	),
+	(
+		"/admin/users/invite",
+		"/admin/users/invite",
+		[("name", "guest"), ("role", "creator")],
+		"user.invite",
+		"guest",
+		"an account with the role creator was made",
+	),
+	(
+		"/admin/users/*/ban",
+		"/admin/users/ada/ban",
+		[("name", "ada")],
+		"user.ban",
+		"ada",
+		"banned; ",
+	),
+	(
+		*USERS,
+		[("action", "unban"), ("user", "ada")],
+		"user.unban",
+		"ada",
+		"may log in and submit again",
+	),
+	(
+		"/admin/leaderboard/*/delete",
+		"/admin/leaderboard/twin/delete",
+		[("name", "twin")],
+		"leaderboard.delete",
+		"twin",
+		"Deleted with ",
+	),
 ]
 # Forms that write no entry: the reason, and the tables that may differ afterwards.
 WITHOUT_ENTRY = {
-	"/admin/sets/new":
-	("the zip is kept for an hour, for the page that says what it would do; what it does has "
-	"entries", {"uploads", "blobs"}),
+	"/admin/sets/new": (
+		"the zip is kept for an hour, for the page that says what it would do; what it does has "
+		"entries",
+		{"uploads", "blobs"},
+	)
 }
 # Actions outside the panel, and the suite that tests each.
 ELSEWHERE = {"account.delete": "account", "user.password": "users"}
@@ -227,21 +530,35 @@ def the_fixtures_are_created():
 
 @test
 def entries_are_found_by_actor_action_subject_and_date():
-	sql("INSERT INTO audit_log (at, actor, address, action, subject, detail) VALUES "
+	sql(
+		"INSERT INTO audit_log (at, actor, address, action, subject, detail) VALUES "
 		"('2025-01-01 23:59:59.999', 'eve', '', 'user.ban', 'ada', 'first detail'), ('2025-01-02 "
 		"00:00:00', 'bob', '', 'user.ban', 'carl', 'second detail <b>'), "
 		"('2025-01-02 23:59:59.999', 'eve', '', 'worker.pause', 'here', 'third detail'), "
-		"('2025-01-03 00:00:00', 'eve', '', 'user.ban', 'größe', 'fourth detail 100%')")
-	for query, found in (("", ["first", "second", "third",
-		"fourth"]), ("who=eve", ["first", "third",
-		"fourth"]), ("who=ev", []), ("what=user.ban", ["first", "second",
-		"fourth"]), ("who=eve&what=user.ban", ["first",
-		"fourth"]), ("q=here", ["third"]), ("q=gr%C3%B6%C3%9Fe", ["fourth"]), ("q=100%25",
-		["fourth"]), ("q=%25", ["fourth"]), ("from=2025-01-02", ["second", "third",
-		"fourth"]), ("from=2025-01-02&to=2025-01-02", ["second",
-		"third"]), ("to=2025-01-01", ["first"]),
-		("who=eve&what=user.ban&q=größe&from=2025-01-03&to=2025-01-03".replace("ö",
-		"%C3%B6").replace("ß", "%C3%9F"), ["fourth"]), ("who=%C3%BC", []), ("what=%C3%BC", [])):
+		"('2025-01-03 00:00:00', 'eve', '', 'user.ban', 'größe', 'fourth detail 100%')"
+	)
+	for query, found in (
+		("", ["first", "second", "third", "fourth"]),
+		("who=eve", ["first", "third", "fourth"]),
+		("who=ev", []),
+		("what=user.ban", ["first", "second", "fourth"]),
+		("who=eve&what=user.ban", ["first", "fourth"]),
+		("q=here", ["third"]),
+		("q=gr%C3%B6%C3%9Fe", ["fourth"]),
+		("q=100%25", ["fourth"]),
+		("q=%25", ["fourth"]),
+		("from=2025-01-02", ["second", "third", "fourth"]),
+		("from=2025-01-02&to=2025-01-02", ["second", "third"]),
+		("to=2025-01-01", ["first"]),
+		(
+			"who=eve&what=user.ban&q=größe&from=2025-01-03&to=2025-01-03".replace(
+				"ö", "%C3%B6"
+			).replace("ß", "%C3%9F"),
+			["fourth"],
+		),
+		("who=%C3%BC", []),
+		("what=%C3%BC", []),
+	):
 		equal((query, details(query)), (query, found))
 	contains(words("who=nobody"), "No change fits this search.")
 	contains(words("from=yesterday"), "This is no day")
@@ -249,8 +566,10 @@ def entries_are_found_by_actor_action_subject_and_date():
 
 @test
 def the_next_page_of_results_keeps_the_search():
-	sql("INSERT INTO audit_log (at, actor, address, action, subject, detail) SELECT '2025-02-01', "
-		"'eve', '', 'user.ban', 'x', CONCAT('number ', seq, '.') FROM seq_1_to_150")
+	sql(
+		"INSERT INTO audit_log (at, actor, address, action, subject, detail) SELECT '2025-02-01', "
+		"'eve', '', 'user.ban', 'x', CONCAT('number ', seq, '.') FROM seq_1_to_150"
+	)
 	first = admin.get("/admin/audit?who=eve&what=user.ban&q=number")
 	contains(first.words(), "number 150.")
 	lacks(first.words(), "number 50.")
@@ -271,11 +590,14 @@ def only_admins_see_the_audit_log():
 
 # What some forms need first: a member, a device that fell off the bus, a queued job.
 PREPARATIONS = {
-	"leaderboard.remove":
-	"INSERT IGNORE INTO leaderboard_members (leaderboard_id, user_id) SELECT l.id, u.id FROM "
-	"leaderboards l JOIN users u "
-	"WHERE l.name = 'club' AND u.name = 'ada'", "gpu.release":
-	"INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('zz-away', '1', '{}', "
+	"leaderboard.remove": (
+		"INSERT IGNORE INTO leaderboard_members (leaderboard_id, user_id) "
+		"SELECT l.id, u.id FROM leaderboards l JOIN users u "
+		"WHERE l.name = 'club' AND u.name = 'ada'"
+	),
+	"gpu.release": "INSERT INTO workers (name, version, host, started_at, seen_at) VALUES "
+	"('zz-away', "
+	"'1', '{}', "
 	"UTC_TIMESTAMP(3), UTC_TIMESTAMP(3)); "
 	"INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, compute_capability, "
 	"seen_at, quarantined_at, quarantine_reason) "
@@ -324,11 +646,18 @@ def this_suite_covers_every_action_that_the_programs_log():
 def a_form_listed_as_harmless_changes_nothing():
 	equal(set(WITHOUT_ENTRY), {"/admin/sets/new"})
 	busy = {
-		"workers", "gpus", "device_vitals", "rate_limits", "sessions",
-		*WITHOUT_ENTRY["/admin/sets/new"][1]
+		"workers",
+		"gpus",
+		"device_vitals",
+		"rate_limits",
+		"sessions",
+		*WITHOUT_ENTRY["/admin/sets/new"][1],
 	}
-	tables = ", ".join(row[0] for row in sql("SHOW FULL TABLES WHERE Table_type = 'BASE TABLE'")
-		if row[0] not in busy)
+	tables = ", ".join(
+		row[0]
+		for row in sql("SHOW FULL TABLES WHERE Table_type = 'BASE TABLE'")
+		if row[0] not in busy
+	)
 	before = sql(f"CHECKSUM TABLE {tables}")
 	done(admin.post("/admin/sets/new", [], [("set", "set.zip", set_zip())]))
 	equal(sql(f"CHECKSUM TABLE {tables}"), before)
@@ -343,17 +672,29 @@ def every_form_of_the_panel_writes_one_entry_with_actor_action_and_subject():
 		if more and callable(more[0]):
 			more.pop(0)()
 		before = last_entry()
-		answer = admin.post(filled(address), [(name, filled(sent)) for name, sent in fields],
-			more[0] if more else (), form="/account")
-		equal((route, action, answer.status
-			in (200, 303), answer.words() if answer.status not in (200, 303) else ""),
-			(route, action, True, ""))
+		answer = admin.post(
+			filled(address),
+			[(name, filled(sent)) for name, sent in fields],
+			more[0] if more else (),
+			form="/account",
+		)
+		equal(
+			(
+				route,
+				action,
+				answer.status in (200, 303),
+				answer.words() if answer.status not in (200, 303) else "",
+			),
+			(route, action, True, ""),
+		)
 		entries = sql(
 			"SELECT actor_id, actor, address, action, subject, detail FROM audit_log WHERE id > "
-			f"{before}")
-		equal((route, [entry[:5] for entry in entries]),
-			(route, [[number, "root-of-all", "127.0.0.1", action,
-			filled(subject)]]))
+			f"{before}"
+		)
+		equal(
+			(route, [entry[:5] for entry in entries]),
+			(route, [[number, "root-of-all", "127.0.0.1", action, filled(subject)]]),
+		)
 		contains(entries[0][5], filled(detail))
 
 

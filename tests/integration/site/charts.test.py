@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The charts of a leaderboard through nginx: the trend with its table, each shape, all devices side
 by side and the projector view, and who appears where."""
+
 import hashlib
 import pathlib
 import re
@@ -28,8 +29,10 @@ benchmarks: [%s]
 gpus: [A100, H200, L4]
 """ % ", ".join(f"{{size: {size}}}" for size in range(100, 130))
 
-MARKED = TASK.replace("config:",
-	"templates: {Python: template.py}\nconfig:") + "podium: {bytes: 2039 * size}\n"
+MARKED = (
+	TASK.replace("config:", "templates: {Python: template.py}\nconfig:")
+	+ "podium: {bytes: 2039 * size}\n"
+)
 TEMPLATE = "x = 'to start from'\n"
 
 
@@ -61,7 +64,8 @@ def ranked(board, name, gpu, score_ns, cases=(), source="x"):
 	hour += 1
 	user(name)
 	digest = hashlib.sha256(source.encode()).hexdigest()
-	sql(f"""INSERT IGNORE INTO blobs
+	sql(
+		f"""INSERT IGNORE INTO blobs
 		VALUES (UNHEX('{digest}'), {len(source)}, UNHEX('{source.encode().hex()}'));
 		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode,
 			submitted_at)
@@ -76,9 +80,14 @@ def ranked(board, name, gpu, score_ns, cases=(), source="x"):
 		INSERT INTO stages (job_id, position, name, verdict, message, command, stdout, stderr)
 			VALUES (@job, 1, 'ranked', 'passed', '', '', '', '');
 		SET @stage = LAST_INSERT_ID();
-		""" + "".join(
-		"INSERT INTO measurements (stage_id, case_index, spec, verdict, message, mean_ns) VALUES "
-		f"(@stage, {i}, '', 'passed', '', {ns});" for i, ns in enumerate(cases)))
+		"""
+		+ "".join(
+			"INSERT INTO measurements (stage_id, case_index, spec, verdict, message, "
+			"mean_ns) VALUES "
+			f"(@stage, {i}, '', 'passed', '', {ns});"
+			for i, ns in enumerate(cases)
+		)
+	)
 	return int(sql("SELECT MAX(id) FROM submissions")[0][0])
 
 
@@ -103,14 +112,18 @@ def trend_of(path, expected):
 def a_leaderboard_without_results_has_no_chart_and_says_why():
 	load("small")
 	answer, _ = page_of("/leaderboard/small?gpu=A100")
-	contains(answer.words(),
-		"There is no trend before the first submission in mode ranked has passed on A100.")
-	lacks(answer.text, "<svg class=\"chart\"")
+	contains(
+		answer.words(),
+		"There is no trend before the first submission in mode ranked has passed on A100.",
+	)
+	lacks(answer.text, '<svg class="chart"')
 	contains(
 		page_of("/leaderboard/small?view=shapes&gpu=A100")[0].words(),
-		"Nobody is ranked on A100 yet")
+		"Nobody is ranked on A100 yet",
+	)
 	contains(
-		page_of("/leaderboard/small?view=gpus")[0].words(), "Nobody is ranked on any device yet.")
+		page_of("/leaderboard/small?view=gpus")[0].words(), "Nobody is ranked on any device yet."
+	)
 	contains(page_of("/leaderboard/small?view=live")[0].words(), "Nobody is ranked yet.")
 
 
@@ -125,19 +138,23 @@ def the_trend_has_a_line_for_each_user_and_the_record_and_a_table():
 	answer = trend_of("/leaderboard/small?gpu=A100", "Fastest of all")
 	words = answer.words()
 	contains(
-		words, "Fastest of all 2026-03-01 01:00 UTC ada 40.00 µs 2026-03-01 03:00 UTC bob 30.00 µs "
-		"2026-03-01 05:00 UTC ada 20.00 µs")
+		words,
+		"Fastest of all 2026-03-01 01:00 UTC ada 40.00 µs 2026-03-01 03:00 UTC bob 30.00 µs "
+		"2026-03-01 05:00 UTC ada 20.00 µs",
+	)
 	contains(
 		words,
 		"ada 2026-03-01 01:00 UTC 40.00 µs 2026-03-01 04:00 UTC 35.00 µs 2026-03-01 05:00 UTC "
-		"20.00 µs")
+		"20.00 µs",
+	)
 	contains(words, "bob 2026-03-01 03:00 UTC 30.00 µs")
 	lacks(words, "45.00 µs")
 	lacks(answer.text, "Speed of light")
 	contains(
 		answer.text,
 		'aria-label="Best times on A100 since the first submission: the record went from 40.00 µs '
-		'of ada to 20.00 µs of ada.')
+		"of ada to 20.00 µs of ada.",
+	)
 	equal(len(re.findall(r'<use href="#trend-1"', answer.text)), 3)
 	equal(len(re.findall(r'<use href="#trend-2"', answer.text)), 1)
 	equal(len(re.findall(r'<path class="record"', answer.text)), 1)
@@ -149,7 +166,8 @@ def the_trend_has_a_line_for_each_user_and_the_record_and_a_table():
 def a_device_has_a_trend_of_its_own():
 	contains(
 		page_of("/leaderboard/small?gpu=H200")[0].words(),
-		"no trend before the first submission in mode ranked has passed on H200")
+		"no trend before the first submission in mode ranked has passed on H200",
+	)
 
 
 @test
@@ -161,7 +179,7 @@ def only_the_first_ten_have_a_line_and_nobody_more_than_sixteen_points():
 		ranked("crowd", "user-00", "A100", 1999 - number * number)
 	site.manage("ranking", "rebuild", "crowd")
 	answer = trend_of("/leaderboard/crowd?gpu=A100", "Fastest of all")
-	trend = answer.text[answer.text.index('<h2 id="trend">'):]
+	trend = answer.text[answer.text.index('<h2 id="trend">') :]
 	contains(trend, "/user/user-09")
 	lacks(trend, "/user/user-10")
 	equal(len(re.findall(r'<use href="#trend-1"', trend)), 16)
@@ -181,7 +199,8 @@ def each_shape_shows_its_fastest_users():
 	contains(
 		words,
 		"Shape 1 size: 100 User Time bob 2nd 500.0 ns ada 1st 1.000 µs Shape 2 size: 101 User "
-		"Time ada 1st 1.001 µs bob 2nd 2.000 µs")
+		"Time ada 1st 1.001 µs bob 2nd 2.000 µs",
+	)
 	contains(answer.text, '<rect width="50%" height="100%"/>')
 	lacks(words, "Shape 25")
 	contains(words, "Page 1 of 2")
@@ -205,7 +224,8 @@ def devices_are_shown_side_by_side():
 	contains(
 		words,
 		"User A100 H200 L4 ada 4.000 µs 1st 1.000 µs 2nd, 4.00× faster none bob none 900.0 ns 1st "
-		"none")
+		"none",
+	)
 	contains(answer.text, 'aria-label="Best times of 2 users on 3 devices.')
 	equal(len(re.findall(r'<use href="#devices-1"', answer.text)), 2)
 	equal(len(re.findall(r'<use href="#devices-2"', answer.text)), 1)
@@ -217,7 +237,8 @@ def the_projector_shows_one_or_all_devices_and_polls_for_changes():
 	contains(
 		answer.words(),
 		"A100 Rank User Time Gap 1 ada 4.000 µs H200 Rank User Time Gap 1 bob 900.0 ns 2 ada "
-		"1.000 µs +11.1 %")
+		"1.000 µs +11.1 %",
+	)
 	contains(answer.text, 'data-live="/leaderboard/scaling/live"')
 	contains(answer.text, '<noscript><meta http-equiv="refresh" content="10"></noscript>')
 	lacks(answer.text, "<nav")
@@ -226,11 +247,21 @@ def the_projector_shows_one_or_all_devices_and_polls_for_changes():
 	lacks(answer.words(), "A100")
 	contains(answer.text, 'data-live="/leaderboard/scaling/live?gpu=H200"')
 	state = anyone.get("/leaderboard/scaling/live?gpu=H200").json
-	equal((state["state"], state["settled"], state["rows"]),
-		("active", False, [{"gpu": "H200", "rank": 1, "user": "bob", "score_ns": 900.0},
-		{"gpu": "H200", "rank": 2, "user": "ada", "score_ns": 1000.0}]))
-	equal([row["gpu"] for row in anyone.get("/leaderboard/scaling/live").json["rows"]],
-		["A100", "H200", "H200"])
+	equal(
+		(state["state"], state["settled"], state["rows"]),
+		(
+			"active",
+			False,
+			[
+				{"gpu": "H200", "rank": 1, "user": "bob", "score_ns": 900.0},
+				{"gpu": "H200", "rank": 2, "user": "ada", "score_ns": 1000.0},
+			],
+		),
+	)
+	equal(
+		[row["gpu"] for row in anyone.get("/leaderboard/scaling/live").json["rows"]],
+		["A100", "H200", "H200"],
+	)
 
 
 @test
@@ -242,9 +273,11 @@ def the_projector_shows_the_newest_record_the_time_left_and_a_freeze():
 	site.manage("ranking", "rebuild", "contest")
 	contains(
 		page_of("/leaderboard/contest?view=live")[0].words(),
-		"Newest record: bob , 3.000 µs on A100, 25.0 % faster than the one before,")
+		"Newest record: bob , 3.000 µs on A100, 25.0 % faster than the one before,",
+	)
 	lacks(
-		page_of("/leaderboard/contest?view=live&gpu=H200")[0].words(), "faster than the one before")
+		page_of("/leaderboard/contest?view=live&gpu=H200")[0].words(), "faster than the one before"
+	)
 	lacks(page_of("/leaderboard/contest?view=live")[0].words(), "frozen")
 	before = anyone.get("/leaderboard/contest/live?gpu=A100").json
 	sql("""UPDATE leaderboards SET deadline = UTC_TIMESTAMP() + INTERVAL 2 HOUR + INTERVAL 30
@@ -264,34 +297,44 @@ def an_earlier_version_has_all_views_with_its_devices():
 	ranked("renewed", "ada", "L4", 9000, [2000] * 3)
 	site.manage("ranking", "rebuild", "renewed")
 	load("renewed", TASK.replace("tests: [{size: 1}]", "tests: [{size: 2}]"))
-	sql("DELETE g FROM leaderboard_gpus g JOIN leaderboards l ON l.id = g.leaderboard_id WHERE "
-		"l.name = 'renewed' AND g.gpu <> 'A100'")
+	sql(
+		"DELETE g FROM leaderboard_gpus g JOIN leaderboards l ON l.id = g.leaderboard_id WHERE "
+		"l.name = 'renewed' AND g.gpu <> 'A100'"
+	)
 	ranked("renewed", "bob", "A100", 5000, [3000] * 3)
 	site.manage("ranking", "rebuild", "renewed")
 	now, then = "/leaderboard/renewed?view=", "/leaderboard/renewed?version=1&view="
 	contains(page_of(now + "gpus")[0].words(), "User A100 bob 5.000 µs")
 	contains(
 		page_of(then + "gpus")[0].words(),
-		"User H200 L4 ada 4.000 µs 1st, 2.25× faster 9.000 µs 1st")
+		"User H200 L4 ada 4.000 µs 1st, 2.25× faster 9.000 µs 1st",
+	)
 	answer, page = page_of(then + "live")
 	contains(answer.words(), "version 1 of the task, which was replaced")
-	contains(answer.words(),
-		"H200 Rank User Time Gap 1 ada 4.000 µs L4 Rank User Time Gap 1 ada 9.000 µs")
+	contains(
+		answer.words(),
+		"H200 Rank User Time Gap 1 ada 4.000 µs L4 Rank User Time Gap 1 ada 9.000 µs",
+	)
 	lacks(answer.words(), "A100")
 	contains(answer.text, 'data-live="/leaderboard/renewed/live?version=1"')
 	equal(page.links, ["/leaderboard/renewed?version=1"])
-	equal([row["gpu"] for row in anyone.get("/leaderboard/renewed/live?version=1").json["rows"]],
-		["H200", "L4"])
+	equal(
+		[row["gpu"] for row in anyone.get("/leaderboard/renewed/live?version=1").json["rows"]],
+		["H200", "L4"],
+	)
 	equal([row["gpu"] for row in anyone.get("/leaderboard/renewed/live").json["rows"]], ["A100"])
 	contains(
 		page_of(then + "live&gpu=L4")[0].text,
-		'data-live="/leaderboard/renewed/live?gpu=L4&amp;version=1"')
+		'data-live="/leaderboard/renewed/live?gpu=L4&amp;version=1"',
+	)
 	contains(
-		page_of(then + "shapes&gpu=L4")[0].words(), "Shape 1 size: 100 User Time ada 1st 2.000 µs")
+		page_of(then + "shapes&gpu=L4")[0].words(), "Shape 1 size: 100 User Time ada 1st 2.000 µs"
+	)
 	equal(anyone.get(then + "shapes&gpu=A100").status, 404)
 	contains(
 		page_of("/leaderboard/renewed?version=1")[1].links,
-		"/leaderboard/renewed?view=live&gpu=H200&version=1")
+		"/leaderboard/renewed?view=live&gpu=H200&version=1",
+	)
 
 
 @test
@@ -306,10 +349,13 @@ def charts_show_the_speed_of_light_and_baselines():
 	# 129 cases of 2039 bytes at 2039 GB/s
 	contains(
 		words,
-		"Speed of light memory, 2.04 TB/s, 129.0 ns Python template, 400.0 ns The trend as a table")
+		"Speed of light memory, 2.04 TB/s, 129.0 ns Python template, 400.0 ns The trend as a table",
+	)
 	contains(words, "Speed of light memory, 2.04 TB/s at any time 129.0 ns Python template 2026-")
-	equal((answer.text.count('<g class="mark-bound"'), answer.text.count('<g class="mark-time"')),
-		(1, 1))
+	equal(
+		(answer.text.count('<g class="mark-bound"'), answer.text.count('<g class="mark-time"')),
+		(1, 1),
+	)
 	contains(answer.text, ">Speed of light</text>")
 	contains(answer.text, ">Python</text>")
 	contains(answer.text, f'<a href="/submission/{template}">2026-')
@@ -318,19 +364,24 @@ def charts_show_the_speed_of_light_and_baselines():
 	contains(
 		words,
 		"Shape 1 size: 100 User Time Speed of light 100.0 ns ada 1st 250.0 ns bob 2nd 300.0 ns "
-		"Python template 400.0 ns")
+		"Python template 400.0 ns",
+	)
 	contains(
 		words,
 		"Shape 2 size: 101 User Time Speed of light 101.0 ns ada 1st 90.00 ns Python template "
-		"400.0 ns bob 2nd 5.000 µs")
+		"400.0 ns bob 2nd 5.000 µs",
+	)
 
 
 @test
 def the_viewers_line_and_rows_are_marked_even_below_the_first_ten():
 	me = Client(site.url)
 	equal(
-		me.post("/register", [("name", "me"), ("password", "a long password")],
-		form="/register").status, 303)
+		me.post(
+			"/register", [("name", "me"), ("password", "a long password")], form="/register"
+		).status,
+		303,
+	)
 	load("own")
 	for number in range(11):
 		ranked("own", f"user-{number:02}", "A100", 1000 + number * 10, [1000 + number * 10])
@@ -342,8 +393,10 @@ def the_viewers_line_and_rows_are_marked_even_below_the_first_ten():
 	def shown(client, path):
 		return client.get(f"{path}&fresh={time.time_ns()}")
 
-	mine, others = shown(me, "/leaderboard/own?gpu=A100"), shown(anyone,
-		"/leaderboard/own?gpu=A100")
+	mine, others = (
+		shown(me, "/leaderboard/own?gpu=A100"),
+		shown(anyone, "/leaderboard/own?gpu=A100"),
+	)
 	contains(mine.words(), "me (you) 3.000 µs Fastest of all")
 	contains(mine.text, ">you</text>")
 	contains(mine.text, '<tbody class="own">')
@@ -351,17 +404,22 @@ def the_viewers_line_and_rows_are_marked_even_below_the_first_ten():
 		lacks(others.text, part)
 	contains(
 		shown(me, "/leaderboard/own?view=shapes&gpu=A100").words(),
-		"user-09 10th 1.090 µs me 12th (you) 3.000 µs")
+		"user-09 10th 1.090 µs me 12th (you) 3.000 µs",
+	)
 	lacks(shown(anyone, "/leaderboard/own?view=shapes&gpu=A100").words(), "(you)")
 	contains(
 		shown(me, "/leaderboard/own?view=gpus").words(),
-		"me (you) 3.000 µs 12th 1.500 µs 1st, 2.00× faster none")
+		"me (you) 3.000 µs 12th 1.500 µs 1st, 2.00× faster none",
+	)
 	# A viewer who is not among the first ten of any device is listed below them, but only on the
 	# page that the viewer sees.
 	late = Client(site.url)
 	equal(
-		late.post("/register", [("name", "late"), ("password", "a long password")],
-		form="/register").status, 303)
+		late.post(
+			"/register", [("name", "late"), ("password", "a long password")], form="/register"
+		).status,
+		303,
+	)
 	lacks(shown(late, "/leaderboard/own?view=gpus").words(), "late (you)")
 	ranked("own", "late", "A100", 5000, [5000])
 	site.manage("ranking", "rebuild", "own")
@@ -381,27 +439,38 @@ def ties_are_ties_in_every_view():
 	site.manage("ranking", "rebuild", "level")
 	contains(
 		page_of("/leaderboard/level?view=live")[0].words(),
-		"1 tie ada 1.000 µs 1 tie bob 1.000 µs 3 tie cyd 2.000 µs +100.0 % 3 tie dora")
+		"1 tie ada 1.000 µs 1 tie bob 1.000 µs 3 tie cyd 2.000 µs +100.0 % 3 tie dora",
+	)
 	contains(page_of("/leaderboard/level?view=gpus")[0].words(), "1.000 µs 1st in a tie none")
 	contains(
 		page_of("/leaderboard/level?view=shapes&gpu=H200")[0].words(),
-		"ada 1st in a tie 1.000 µs bob 1st in a tie 1.000 µs cyd 3rd in a tie 2.000 µs")
+		"ada 1st in a tie 1.000 µs bob 1st in a tie 1.000 µs cyd 3rd in a tie 2.000 µs",
+	)
 	contains(page_of("/")[0].words(), "1 ada tie 1.000 µs 1 bob tie 1.000 µs 3 cyd tie 2.000 µs")
 	contains(page_of("/user/dora")[0].words(), "level H200 3 tie of 4")
 	contains(page_of("/user/bob")[0].words(), "1 tie level on H200 of 4")
 	ranked("level", "dora", "H200", 1900, [1900])
 	site.manage("ranking", "rebuild", "level")
-	for path, words in (("/", "3 dora 1.900 µs"), ("/user/cyd", "level H200 4 of 4"),
-		("/leaderboard/level?view=live", "3 dora 1.900 µs +90.0 % 4 cyd")):
+	for path, words in (
+		("/", "3 dora 1.900 µs"),
+		("/user/cyd", "level H200 4 of 4"),
+		("/leaderboard/level?view=live", "3 dora 1.900 µs +90.0 % 4 cyd"),
+	):
 		contains(page_of(path)[0].words(), words)
 
 
 @test
 def an_unknown_view_is_not_found():
-	for path in ("/leaderboard/none?view=live", "/leaderboard/none/live",
-		"/leaderboard/small?view=nothing", "/leaderboard/small?view=%3Cscript%3E",
-		"/leaderboard/small?view=shapes&gpu=none", "/leaderboard/small?view=live&gpu=%27",
-		"/leaderboard/small/live?gpu=none", "/leaderboard/small?view=gpus&version=7"):
+	for path in (
+		"/leaderboard/none?view=live",
+		"/leaderboard/none/live",
+		"/leaderboard/small?view=nothing",
+		"/leaderboard/small?view=%3Cscript%3E",
+		"/leaderboard/small?view=shapes&gpu=none",
+		"/leaderboard/small?view=live&gpu=%27",
+		"/leaderboard/small/live?gpu=none",
+		"/leaderboard/small?view=gpus&version=7",
+	):
 		answer = anyone.get(path)
 		equal((path, answer.status), (path, 404))
 		lacks(answer.text, "<script>")

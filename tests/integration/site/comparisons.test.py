@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What pages say about comparisons, and where comparisons do not appear. Through nginx and a real
 worker, whose podium-run is a stand-in."""
+
 import os
 import pathlib
 import re
@@ -16,11 +17,13 @@ from small_task import ended, isolated, load_task, register, send_source  # noqa
 from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
 scratch = tempfile.TemporaryDirectory(prefix="podium-compare.")
-podium_run = PretendedRun(pathlib.Path(scratch.name),
-	ROOT / os.environ.get("B", "build/release") / "podium-run")
+podium_run = PretendedRun(
+	pathlib.Path(scratch.name), ROOT / os.environ.get("B", "build/release") / "podium-run"
+)
 os.chmod(scratch.name, 0o755)
-site = Instance(PODIUM_QUEUED_JOBS_PER_USER="1", PODIUM_WORKER_NAME="here",
-	**podium_run.environment)
+site = Instance(
+	PODIUM_QUEUED_JOBS_PER_USER="1", PODIUM_WORKER_NAME="here", **podium_run.environment
+)
 sql = site.sql
 anyone, ada, dora, admin = (Client(site.url) for _ in range(4))
 PASSWORD = "a long password"
@@ -35,7 +38,7 @@ def prepare():
 
 
 def submit(client, mode="ranked"):
-	return send_source(client, "x = 1\n", mode=mode, gpus=("CPU", ))
+	return send_source(client, "x = 1\n", mode=mode, gpus=("CPU",))
 
 
 def ranked(client, score_ns, **compare):
@@ -47,15 +50,18 @@ def ranked(client, score_ns, **compare):
 
 def comparison(column="state"):
 	rows = sql(
-		f"SELECT {column} FROM jobs WHERE comparison_id IS NOT NULL ORDER BY id DESC LIMIT 1")
+		f"SELECT {column} FROM jobs WHERE comparison_id IS NOT NULL ORDER BY id DESC LIMIT 1"
+	)
 	return rows[0][0] if rows else None
 
 
 def two_that_are_close(**compare):
 	"""Makes an entry of ada and a close one of dora, who is the challenger. `compare` says how the
 	comparison ends."""
-	sql("UPDATE jobs SET state = 'cancelled', lease_expires = NULL WHERE comparison_id IS NOT "
-		"NULL AND state <> 'done'")
+	sql(
+		"UPDATE jobs SET state = 'cancelled', lease_expires = NULL WHERE comparison_id IS NOT "
+		"NULL AND state <> 'done'"
+	)
 	sql("DELETE FROM submissions; DELETE FROM pauses")
 	first = ranked(ada, 1000.0)
 	return first, ranked(dora, 1001.0, **compare)
@@ -92,14 +98,19 @@ def both_pages_and_the_ranking_show_a_comparison_in_progress():
 	prepare()
 	first, second = two_that_are_close(hang=True)
 	until(lambda: comparison("progress") == "timing 1/1")
-	contains(words(anyone, f"/submission/{second}"),
-		f"A comparison with #{first} of ada is under way; the places may still change.")
-	contains(words(anyone, f"/submission/{first}"),
-		f"A comparison with #{second} of dora is under way; the places may still change.")
+	contains(
+		words(anyone, f"/submission/{second}"),
+		f"A comparison with #{first} of ada is under way; the places may still change.",
+	)
+	contains(
+		words(anyone, f"/submission/{first}"),
+		f"A comparison with #{second} of dora is under way; the places may still change.",
+	)
 	contains(
 		words(anyone, "/leaderboard/small"),
 		f"A comparison of #{second} of dora with #{first} of ada is under way; the places may "
-		"still change.")
+		"still change.",
+	)
 
 
 @test
@@ -110,20 +121,29 @@ def the_queue_names_both_users_and_neither_as_the_owner():
 	contains(page, "comparison of dora with ada")
 	lacks(page, "(you)")
 	state = fresh(anyone, "/queue/status").json
-	equal([(job["submission"], job["compared_with"], job["state"]) for job in state["jobs"]],
-		[(second, first, "running")])
-	for address in (f"/submission/{first}", f"/submission/{second}", "/user/ada", "/user/dora",
-		f"/comparison/{number_of_comparison()}"):
+	equal(
+		[(job["submission"], job["compared_with"], job["state"]) for job in state["jobs"]],
+		[(second, first, "running")],
+	)
+	for address in (
+		f"/submission/{first}",
+		f"/submission/{second}",
+		"/user/ada",
+		"/user/dora",
+		f"/comparison/{number_of_comparison()}",
+	):
 		contains(links(anyone, "/queue"), address)
 
 
 @test
 def a_device_that_runs_a_comparison_says_so():
 	first, second = (int(row[0]) for row in sql("SELECT id FROM submissions ORDER BY id"))
-	contains(words(admin, "/admin/workers"),
-		f"Compares submission {second} with {first}: timing 1/1.")
-	contains(site.manage("worker", "list"),
-		f"submissions {second} and {first} compared: timing 1/1")
+	contains(
+		words(admin, "/admin/workers"), f"Compares submission {second} with {first}: timing 1/1."
+	)
+	contains(
+		site.manage("worker", "list"), f"submissions {second} and {first} compared: timing 1/1"
+	)
 
 
 @test
@@ -131,8 +151,14 @@ def an_ordinary_job_is_shown_as_usual():
 	site.hold_jobs()
 	number = submit(ada, "test")
 	state = fresh(anyone, "/queue/status").json
-	equal([(job["submission"], job["compared_with"])
-		for job in state["jobs"] if job["state"] == "queued"], [(number, None)])
+	equal(
+		[
+			(job["submission"], job["compared_with"])
+			for job in state["jobs"]
+			if job["state"] == "queued"
+		],
+		[(number, None)],
+	)
 	contains(words(ada, "/queue"), "ada (you)")
 	contains(words(ada, f"/submission/{number}"), "Waiting for CPU: 1st in line")
 	equal(ada.post(f"/submission/{number}/cancel", form=f"/submission/{number}/cancel").status, 303)
@@ -146,24 +172,29 @@ def both_pages_and_the_ranking_show_a_tie():
 	contains(
 		words(anyone, f"/submission/{second}"),
 		f"Compared with #{first} of ada, interleaved on the same CPU: 0.998 (0.994 to 1.003): a "
-		"tie.")
+		"tie.",
+	)
 	contains(
 		words(anyone, f"/submission/{first}"),
 		f"Compared with #{second} of dora, interleaved on the same CPU: 1.002 (0.997 to 1.006): a "
-		"tie.")
+		"tie.",
+	)
 	page = words(anyone, "/leaderboard/small")
 	contains(
 		page,
 		f"#{second} of dora, compared with #{first} of ada, interleaved on the same CPU: 0.998 "
-		"(0.994 to 1.003): a tie.")
+		"(0.994 to 1.003): a tie.",
+	)
 	contains(page, "1 tie")
 	contains(
 		page,
 		"Those of the first ten that are too close to tell apart run against each other, in turns "
-		"on one CPU")
+		"on one CPU",
+	)
 	for path in (f"/submission/{first}", f"/submission/{second}", "/leaderboard/small"):
-		contains(links(anyone, path),
-			f"/submission/{first if path.endswith(str(second)) else second}")
+		contains(
+			links(anyone, path), f"/submission/{first if path.endswith(str(second)) else second}"
+		)
 
 
 @test
@@ -176,7 +207,8 @@ def the_faster_entry_is_first_and_both_pages_say_by_how_much():
 	equal([(row["rank"], row["user"]) for row in rows], [(1, "dora"), (2, "ada")])
 	equal({"rank", "score_ns", "submission", "submitted_at", "user"} - set(rows[0]), set())
 	contains(
-		fresh(anyone, "/leaderboard/small.csv").text, "rank,user,score_ns,submission,submitted_at")
+		fresh(anyone, "/leaderboard/small.csv").text, "rank,user,score_ns,submission,submitted_at"
+	)
 
 
 @test
@@ -191,23 +223,29 @@ def once_an_entry_is_replaced_its_comparisons_decide_nothing():
 	first, second = two_that_are_close(**FASTER)
 	until(lambda: comparison() == "done")
 	ranked(ada, 500.0)
-	contains(words(anyone, f"/submission/{second}"),
-		"It decides nothing any more, because one of the two is not its user’s best.")
+	contains(
+		words(anyone, f"/submission/{second}"),
+		"It decides nothing any more, because one of the two is not its user’s best.",
+	)
 	lacks(words(anyone, "/leaderboard/small"), "compared with")
 
 
 @test
 def a_failed_comparison_is_shown_and_its_reason_only_to_admins():
-	first, second = two_that_are_close(verdict="runtime error",
-		reason="Line 3 of the other one's source is <b>wrong</b>.")
+	first, second = two_that_are_close(
+		verdict="runtime error", reason="Line 3 of the other one's source is <b>wrong</b>."
+	)
 	until(lambda: comparison() == "done")
 	for client in (anyone, ada, dora):
 		page = words(client, f"/submission/{second}")
-		contains(page,
-			f"A comparison with #{first} of ada came to no result, so their scores decide.")
+		contains(
+			page, f"A comparison with #{first} of ada came to no result, so their scores decide."
+		)
 		lacks(page, "Line 3")
-	contains(words(admin, f"/submission/{second}"),
-		"so their scores decide. Line 3 of the other one's source is <b>wrong</b>.")
+	contains(
+		words(admin, f"/submission/{second}"),
+		"so their scores decide. Line 3 of the other one's source is <b>wrong</b>.",
+	)
 	lacks(words(anyone, "/leaderboard/small"), "omparison")
 
 
@@ -224,29 +262,41 @@ def its_page_shows_both_entries_and_the_progress():
 	contains(page, "It runs on here: timing 1/1. The places may still change.")
 	for source in (f"/submission/{first}", f"/submission/{second}", "/leaderboard/small"):
 		contains(links(anyone, source), path)
-	for target in (f"/submission/{first}", f"/submission/{second}", "/user/ada", "/user/dora",
-		"/leaderboard/small"):
+	for target in (
+		f"/submission/{first}",
+		f"/submission/{second}",
+		"/user/ada",
+		"/user/dora",
+		"/leaderboard/small",
+	):
 		contains(links(anyone, path), target)
 
 
 @test
 def its_page_has_the_times_and_the_ratio_of_each_case():
-	cases = [{
-		"spec": f"size: {size}; seed: 1", "mean_ns": 1000.0 * size, "rival_ns": 1010.0 * size,
-		**FASTER
-	} for size in (1, 20)]
+	cases = [
+		{
+			"spec": f"size: {size}; seed: 1",
+			"mean_ns": 1000.0 * size,
+			"rival_ns": 1010.0 * size,
+			**FASTER,
+		}
+		for size in (1, 20)
+	]
 	cases[1]["message"] = "In 1 of 4 blocks the <constant> moved."
 	two_that_are_close(**FASTER, cases=cases)
 	until(lambda: comparison() == "done")
 	page = words(anyone, f"/comparison/{number_of_comparison()}")
 	contains(
 		page,
-		"dora’s time divided by ada’s, with its 95 % interval: 0.988 (0.985 to 0.991): 1.2 % faster"
+		"dora’s time divided by ada’s, with its 95 % interval: 0.988 (0.985 to 0.991): 1.2 "
+		"% faster",
 	)
 	contains(
 		page,
 		"1 size: 1 seed: 1 1.000 µs 1.010 µs 0.9880 0.9850 to 0.9910 2 size: 20 seed: 1 20.00 µs "
-		"20.20 µs 0.9880")
+		"20.20 µs 0.9880",
+	)
 	contains(page, "ended just now on here.")
 	contains(page, "Benchmark 2: In 1 of 4 blocks the <constant> moved.")
 	lacks(page, "Benchmark 1")
@@ -261,8 +311,13 @@ def a_failed_comparisons_page_says_so_and_an_unknown_one_is_not_found():
 	lacks(words(dora, path), "Line 3")
 	contains(words(admin, path), "Line 3 is <b>wrong</b>.")
 	equal(links(anyone, path).count("/user/dora"), 1)
-	for path in ("/comparison/999999", "/comparison/0", "/comparison/x", "/comparison/1x",
-		"/comparison/99999999999999999999"):
+	for path in (
+		"/comparison/999999",
+		"/comparison/0",
+		"/comparison/x",
+		"/comparison/1x",
+		"/comparison/99999999999999999999",
+	):
 		answer = anyone.get(path)
 		equal(answer.status, 404)
 		contains(answer.words(), "There is no comparison with this number.")
@@ -271,28 +326,40 @@ def a_failed_comparisons_page_says_so_and_an_unknown_one_is_not_found():
 @test
 def the_side_that_fails_loses_and_pages_say_so():
 	for loser, winner, places in (("submission", "ada", "ada dora"), ("rival", "dora", "dora ada")):
-		first, second = two_that_are_close(verdict="runtime error",
-			reason="Line 3 is <b>wrong</b>.", loser=loser)
+		first, second = two_that_are_close(
+			verdict="runtime error", reason="Line 3 is <b>wrong</b>.", loser=loser
+		)
 		until(lambda: comparison() == "done")
 		lost, won = (second, first) if winner == "ada" else (first, second)
 		contains(words(anyone, f"/submission/{lost}"), "CPU: lost, because it failed in this run.")
-		contains(words(anyone, f"/submission/{won}"),
-			"CPU: won, because the other one failed in this run.")
-		equal([
-			fresh(anyone, f"/submission/{number}/status").json["jobs"][0]["comparisons"][0]["loser"]
-			for number in (lost, won)
-		], ["this", "other"])
+		contains(
+			words(anyone, f"/submission/{won}"),
+			"CPU: won, because the other one failed in this run.",
+		)
+		equal(
+			[
+				fresh(anyone, f"/submission/{number}/status").json["jobs"][0]["comparisons"][0][
+					"loser"
+				]
+				for number in (lost, won)
+			],
+			["this", "other"],
+		)
 		path = f"/comparison/{number_of_comparison()}"
-		contains(words(anyone, path), "The submission of "
-			f"{places.split()[1]} failed in this run and lost it.")
+		contains(
+			words(anyone, path),
+			f"The submission of {places.split()[1]} failed in this run and lost it.",
+		)
 		for client in (anyone, ada, dora):
 			for source in (f"/submission/{lost}", f"/submission/{won}", path):
 				lacks(words(client, source), "Line 3")
 		contains(words(admin, path), "Line 3 is <b>wrong</b>.")
 		contains(
-			words(anyone, "/leaderboard/small"), f"#{second} of dora, compared with #{first} "
+			words(anyone, "/leaderboard/small"),
+			f"#{second} of dora, compared with #{first} "
 			f"of ada, interleaved on the same CPU: {'lost' if loser == 'submission' else 'won'}, "
-			"because")
+			"because",
+		)
 		rows = fresh(anyone, "/leaderboard/small.json").json["rows"]
 		equal([(row["rank"], row["user"]) for row in rows], list(enumerate(places.split(), 1)))
 
@@ -307,21 +374,37 @@ def pages_poll_a_comparison_until_it_ends():
 		contains(fresh(anyone, path).text, f'data-live="{path}/status"')
 	equal(
 		fresh(anyone, pages[2] + "/status").json,
-		{"id": number, "state": "running", "stage": "timing 1/1"})
+		{"id": number, "state": "running", "stage": "timing 1/1"},
+	)
 	status = fresh(anyone, pages[1] + "/status").json
 	equal((status["state"], status["settled"]), ("done", False))
-	equal(status["jobs"][0]["comparisons"], [{
-		"id": number, "with": first, "state": "running", "ratio": None, "ratio_low": None,
-		"ratio_high": None, "loser": None
-	}])
+	equal(
+		status["jobs"][0]["comparisons"],
+		[
+			{
+				"id": number,
+				"with": first,
+				"state": "running",
+				"ratio": None,
+				"ratio_low": None,
+				"ratio_high": None,
+				"loser": None,
+			}
+		],
+	)
 	first, second = two_that_are_close(**TIE)
 	until(lambda: comparison() == "done")
 	status = fresh(anyone, f"/submission/{second}/status").json
 	equal((status["state"], status["settled"]), ("done", True))
-	equal(status["jobs"][0]["comparisons"],
-		[{"id": number_of_comparison(), "with": first, "state": "done", "loser": None, **TIE}])
-	for path in (f"/submission/{first}", f"/submission/{second}",
-		f"/comparison/{number_of_comparison()}"):
+	equal(
+		status["jobs"][0]["comparisons"],
+		[{"id": number_of_comparison(), "with": first, "state": "done", "loser": None, **TIE}],
+	)
+	for path in (
+		f"/submission/{first}",
+		f"/submission/{second}",
+		f"/comparison/{number_of_comparison()}",
+	):
 		lacks(fresh(anyone, path).text, "data-live")
 
 
@@ -335,13 +418,17 @@ def a_comparison_is_no_submission_and_no_job_of_the_challenger():
 	status = anyone.get(f"/submission/{second}/status").json
 	equal((status["state"], len(status["jobs"])), ("done", 1))
 	history = links(dora, "/leaderboard/small/mine")
-	equal(sorted({link
-		for link in history if re.fullmatch(r"/submission/\d+", link)}), [f"/submission/{second}"])
+	equal(
+		sorted({link for link in history if re.fullmatch(r"/submission/\d+", link)}),
+		[f"/submission/{second}"],
+	)
 	lacks(words(dora, "/leaderboard/small/mine"), "omparison")
 	lacks(words(anyone, "/user/dora"), "omparison")
 	lacks(links(dora, f"/submission/{second}"), f"/submission/{second}/cancel")
-	contains(words(dora, f"/submission/{second}/cancel"),
-		"It has ended already, so there is nothing to cancel.")
+	contains(
+		words(dora, f"/submission/{second}/cancel"),
+		"It has ended already, so there is nothing to cancel.",
+	)
 	equal(dora.post(f"/submission/{second}/cancel", form=f"/submission/{second}").status, 303)
 	equal(comparison(), "running")
 
@@ -364,24 +451,32 @@ def panels_count_submissions_and_not_comparisons():
 @test
 def banning_one_of_the_two_cancels_a_queued_comparison():
 	site.hold_jobs()
-	sql("UPDATE jobs SET state = 'queued', fence = fence + 1, lease_owner = NULL, lease_device = "
-		"NULL WHERE comparison_id IS NOT NULL AND state = 'running'")
+	sql(
+		"UPDATE jobs SET state = 'queued', fence = fence + 1, lease_owner = NULL, lease_device = "
+		"NULL WHERE comparison_id IS NOT NULL AND state = 'running'"
+	)
 	equal(comparison(), "queued")
 	answer = admin.post("/admin/users/ada/ban", [("name", "ada")])
 	equal(answer.status, 303)
 	equal(
 		comparison("CONCAT(state, ', ', reason)"),
 		"cancelled, The account of one of the two authors was banned or deleted "
-		"before the comparison.")
+		"before the comparison.",
+	)
 	lacks(words(anyone, "/leaderboard/small"), "under way")
-	contains(words(anyone, f"/comparison/{number_of_comparison()}"),
-		"It was cancelled. The account of one of the two authors was banned")
+	contains(
+		words(anyone, f"/comparison/{number_of_comparison()}"),
+		"It was cancelled. The account of one of the two authors was banned",
+	)
 
 
 @test
 def deleting_the_leaderboard_deletes_its_comparisons():
-	answer = admin.post("/admin/leaderboard/small/delete", [("name", "small")],
-		form="/admin/leaderboard/small/delete")
+	answer = admin.post(
+		"/admin/leaderboard/small/delete",
+		[("name", "small")],
+		form="/admin/leaderboard/small/delete",
+	)
 	equal(answer.status, 303)
 	equal(sql("SELECT (SELECT COUNT(*) FROM comparisons) + (SELECT COUNT(*) FROM jobs)"), [["0"]])
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Destructive actions ask first and say what will be lost. This suite looks at every address that
 takes a form."""
+
 import pathlib
 import sys
 
@@ -20,22 +21,50 @@ PASSWORD = "a long password"
 # Every address of the router that takes a form with which something may be lost, and the suite that
 # tests that the page asks first. "here": the tests below. A missing address fails the test.
 ASKS = {
-	"/account/sessions": "here", "/account/tokens/revoke": "here", "/admin/announcements": "here",
-	"/admin/invites": "here", "/admin/intake": "here", "/admin/leaderboard/*/publishing": "here",
-	"/admin/review": "here", "/admin/submission/*": "here", "/admin/users": "here",
-	"/admin/workers": "here", "/submission/*/cancel": "here",
-	"/submission/*/withdraw": "participants", "/account/delete": "account",
-	"/admin/leaderboard/*/delete": "site", "/admin/leaderboard/*/switch": "versions",
-	"/admin/hooks/*": "webhooks", "/admin/rejudgings/*": "rejudging", "/admin/users/*/ban": "users",
+	"/account/sessions": "here",
+	"/account/tokens/revoke": "here",
+	"/admin/announcements": "here",
+	"/admin/invites": "here",
+	"/admin/intake": "here",
+	"/admin/leaderboard/*/publishing": "here",
+	"/admin/review": "here",
+	"/admin/submission/*": "here",
+	"/admin/users": "here",
+	"/admin/workers": "here",
+	"/submission/*/cancel": "here",
+	"/submission/*/withdraw": "participants",
+	"/account/delete": "account",
+	"/admin/leaderboard/*/delete": "site",
+	"/admin/leaderboard/*/switch": "versions",
+	"/admin/hooks/*": "webhooks",
+	"/admin/rejudgings/*": "rejudging",
+	"/admin/users/*/ban": "users",
 	"/admin/sets/*": "sets",
 }
 LOSES_NOTHING = {
-	"/submit", "/leaderboard/*/submit", "/submission/*/restore", "/submission/*/note", "/join",
-	"/register", "/login", "/logout", "/password/*", "/account/password", "/account/tokens",
-	"/account/overtaken", "/device", "/admin/gpus/release", "/admin/leaderboards/new",
-	"/admin/leaderboard/*/edit", "/admin/leaderboard/*/hooks", "/admin/hooks",
-	"/admin/leaderboard/*/clone", "/admin/leaderboard/*/dryrun", "/admin/sets/new",
-	"/admin/rejudgings", "/admin/users/invite",
+	"/submit",
+	"/leaderboard/*/submit",
+	"/submission/*/restore",
+	"/submission/*/note",
+	"/join",
+	"/register",
+	"/login",
+	"/logout",
+	"/password/*",
+	"/account/password",
+	"/account/tokens",
+	"/account/overtaken",
+	"/device",
+	"/admin/gpus/release",
+	"/admin/leaderboards/new",
+	"/admin/leaderboard/*/edit",
+	"/admin/leaderboard/*/hooks",
+	"/admin/hooks",
+	"/admin/leaderboard/*/clone",
+	"/admin/leaderboard/*/dryrun",
+	"/admin/sets/new",
+	"/admin/rejudgings",
+	"/admin/users/invite",
 }
 
 
@@ -45,8 +74,9 @@ def the_tables_of_this_test_list_every_address():
 	equal(routes - set(ASKS) - LOSES_NOTHING, set())
 	equal((set(ASKS) | LOSES_NOTHING) - routes, set())
 	for suite in set(ASKS.values()) - {"here"}:
-		equal((suite, (ROOT / "tests/integration/site" / f"{suite}.test.py").exists()),
-			(suite, True))
+		equal(
+			(suite, (ROOT / "tests/integration/site" / f"{suite}.test.py").exists()), (suite, True)
+		)
 
 
 def asks(client, address, fields, state, sentences, typed=None):
@@ -54,8 +84,11 @@ def asks(client, address, fields, state, sentences, typed=None):
 	that confirming changes the state."""
 	before = sql(state)
 	entries = value("SELECT COUNT(*) FROM audit_log")
-	wrongs = [[]] if typed is None else [[], [("confirm", "")], [("confirm",
-		"yes")], [("confirm", f"{typed}x")]]
+	wrongs = (
+		[[]]
+		if typed is None
+		else [[], [("confirm", "")], [("confirm", "yes")], [("confirm", f"{typed}x")]]
+	)
 	for wrong in wrongs + ([[("confirm", "no")]] if typed is None else []):
 		answer = client.post(address, list(fields) + wrong, form="/account")
 		equal((address, wrong, answer.status), (address, wrong, 422))
@@ -68,10 +101,14 @@ def asks(client, address, fields, state, sentences, typed=None):
 	for name, sent in fields:
 		contains(answer.text, f'<input type="hidden" name="{name}" value="')
 	equal(value("SELECT COUNT(*) FROM audit_log"), entries)
-	answer = client.post(address,
-		list(fields) + [("confirm", typed if typed is not None else "yes")], form="/account")
-	equal((address, answer.status, answer.words() if answer.status != 303 else ""),
-		(address, 303, ""))
+	answer = client.post(
+		address,
+		list(fields) + [("confirm", typed if typed is not None else "yes")],
+		form="/account",
+	)
+	equal(
+		(address, answer.status, answer.words() if answer.status != 303 else ""), (address, 303, "")
+	)
 	equal(sql(state) == before, False)
 
 
@@ -88,64 +125,116 @@ def the_fixtures_are_created():
 @test
 def hiding_and_holding_say_that_the_ranking_changes():
 	state = "SELECT user_id, position FROM ranking ORDER BY position"
-	asks(admin, f"/admin/submission/{first}", [("action", "hide"),
-		("reason", "It <copies> \"a\" library.")], state, [
-		f"Hide submission {first}?", "ada submitted", "It leaves the ranking",
-		"Its author reads: “It <copies> \"a\" library.”", "It can be shown and ranked again."
-		])
+	asks(
+		admin,
+		f"/admin/submission/{first}",
+		[("action", "hide"), ("reason", 'It <copies> "a" library.')],
+		state,
+		[
+			f"Hide submission {first}?",
+			"ada submitted",
+			"It leaves the ranking",
+			'Its author reads: “It <copies> "a" library.”',
+			"It can be shown and ranked again.",
+		],
+	)
 	equal(admin.post(f"/admin/submission/{first}", [("action", "show")]).status, 303)
-	asks(admin, f"/admin/submission/{first}", [("action", "hold"), ("reason", "Too good.")], state,
-		[f"Hold submission {first} for review?", "What has passed of it leaves the ranking"])
+	asks(
+		admin,
+		f"/admin/submission/{first}",
+		[("action", "hold"), ("reason", "Too good.")],
+		state,
+		[f"Hold submission {first} for review?", "What has passed of it leaves the ranking"],
+	)
 
 
 @test
 def stopping_the_site_says_what_continues_and_starting_it_asks_nothing():
-	asks(admin, "/admin/intake", [("action", "stop")], "SELECT COUNT(*) FROM intake_stops", [
-		"Stop taking submissions?", "Nobody can submit to any leaderboard",
-		"What waits or runs goes on"
-	])
+	asks(
+		admin,
+		"/admin/intake",
+		[("action", "stop")],
+		"SELECT COUNT(*) FROM intake_stops",
+		[
+			"Stop taking submissions?",
+			"Nobody can submit to any leaderboard",
+			"What waits or runs goes on",
+		],
+	)
 	contains(
 		admin.get("/admin").words(),
-		"No submissions are taken, on any leaderboard: root-of-all has stopped that just now .")
+		"No submissions are taken, on any leaderboard: root-of-all has stopped that just now .",
+	)
 	equal(
 		admin.post("/admin/intake", [("action", "start")], form="/admin").location,
-		"/admin?intake=started")
+		"/admin?intake=started",
+	)
 	contains(admin.get("/admin?intake=started").words(), "Submissions are taken again.")
 	equal(sql("SELECT * FROM intake_stops"), [])
 
 
 @test
 def rejecting_a_result_needs_its_number():
-	asks(admin, "/admin/review", [("action", "reject"), ("submission", first), ("gpu", "H200"),
-		("reason", "It is not <true>.")],
-		f"SELECT verdict, score_ns FROM jobs WHERE submission_id = {first}", [
-		f"Reject submission {first} on H200?", "becomes a protocol violation and loses its time",
-		"That is final", "Rejected by the admin root-of-all: It is not <true>."
-		], typed=first)
+	asks(
+		admin,
+		"/admin/review",
+		[
+			("action", "reject"),
+			("submission", first),
+			("gpu", "H200"),
+			("reason", "It is not <true>."),
+		],
+		f"SELECT verdict, score_ns FROM jobs WHERE submission_id = {first}",
+		[
+			f"Reject submission {first} on H200?",
+			"becomes a protocol violation and loses its time",
+			"That is final",
+			"Rejected by the admin root-of-all: It is not <true>.",
+		],
+		typed=first,
+	)
 
 
 @test
 def pausing_lists_running_jobs_and_resuming_asks_nothing():
 	worker = value("SELECT name FROM workers LIMIT 1")
 	uuid = value("SELECT uuid FROM gpus ORDER BY uuid LIMIT 1")
-	sql("INSERT INTO jobs (submission_id, user_id, gpu, state, lease_owner, lease_device, "
+	sql(
+		"INSERT INTO jobs (submission_id, user_id, gpu, state, lease_owner, lease_device, "
 		f"lease_expires, started_at) SELECT id, user_id, 'Z9000', 'running', '{worker}', '{uuid}', "
-		f"UTC_TIMESTAMP(3) + INTERVAL 1 HOUR, UTC_TIMESTAMP(3) FROM submissions WHERE id = {first}")
-	asks(admin, "/admin/workers", [("action", "drain"), ("worker", worker),
-		("device", uuid)], "SELECT worker, uuid, kind FROM pauses",
-		[f"Drain {uuid} of {worker}?", "1 job that runs on it will end first."])
-	asks(admin, "/admin/workers", [("action", "pause"), ("worker", worker), ("device", "")],
-		"SELECT worker, uuid, kind FROM pauses", [
-		f"Pause {worker}?", "It takes no jobs until somebody resumes it",
-		"1 job that runs on it is stopped and queued again at once"
-		])
+		f"UTC_TIMESTAMP(3) + INTERVAL 1 HOUR, UTC_TIMESTAMP(3) FROM submissions WHERE id = {first}"
+	)
+	asks(
+		admin,
+		"/admin/workers",
+		[("action", "drain"), ("worker", worker), ("device", uuid)],
+		"SELECT worker, uuid, kind FROM pauses",
+		[f"Drain {uuid} of {worker}?", "1 job that runs on it will end first."],
+	)
+	asks(
+		admin,
+		"/admin/workers",
+		[("action", "pause"), ("worker", worker), ("device", "")],
+		"SELECT worker, uuid, kind FROM pauses",
+		[
+			f"Pause {worker}?",
+			"It takes no jobs until somebody resumes it",
+			"1 job that runs on it is stopped and queued again at once",
+		],
+	)
 	for device in ("", uuid):
 		equal(
-			admin.post("/admin/workers", [("action", "resume"), ("worker", worker),
-			("device", device)]).status, 303)
+			admin.post(
+				"/admin/workers", [("action", "resume"), ("worker", worker), ("device", device)]
+			).status,
+			303,
+		)
 	equal(
-		admin.post("/admin/workers", [("action", "pause"), ("worker", "nobody"),
-		("device", "")]).status, 404)
+		admin.post(
+			"/admin/workers", [("action", "pause"), ("worker", "nobody"), ("device", "")]
+		).status,
+		404,
+	)
 
 
 @test
@@ -161,8 +250,10 @@ def cancelling_another_users_submission_needs_its_number():
 		equal(sql(state), [["queued"]])
 	equal(admin.post(address, [("number", first)]).status, 303)
 	equal(sql(state), [["cancelled"]])
-	sql(f"UPDATE jobs SET state = 'queued', verdict = NULL WHERE submission_id = {first} AND gpu "
-		"= 'Z9000'")
+	sql(
+		f"UPDATE jobs SET state = 'queued', verdict = NULL WHERE submission_id = {first} AND gpu "
+		"= 'Z9000'"
+	)
 	lacks(ada.get(address).text, 'name="number"')
 	equal(ada.post(address).status, 303)
 	equal(sql(state), [["cancelled"]])
@@ -171,60 +262,135 @@ def cancelling_another_users_submission_needs_its_number():
 @test
 def changing_visibility_says_who_loses_access_and_names_members():
 	address = "/admin/leaderboard/small/publishing"
-	state = ("SELECT visibility, frozen_at IS NULL, archived_at IS NULL FROM leaderboards "
-		"WHERE name = 'small'")
-	asks(admin, address, [("action", "freeze")], state,
-		["The public ranking stands still", "until the freeze is lifted"])
-	asks(admin, address, [("action", "lift")], state,
-		["is ranked and seen by everybody at once, which cannot be unseen"])
+	state = (
+		"SELECT visibility, frozen_at IS NULL, archived_at IS NULL FROM leaderboards "
+		"WHERE name = 'small'"
+	)
+	asks(
+		admin,
+		address,
+		[("action", "freeze")],
+		state,
+		["The public ranking stands still", "until the freeze is lifted"],
+	)
+	asks(
+		admin,
+		address,
+		[("action", "lift")],
+		state,
+		["is ranked and seen by everybody at once, which cannot be unseen"],
+	)
 	asks(admin, address, [("visibility", "closed")], state, ["Only its members see it from now on"])
-	asks(admin, address, [("action", "remove"),
-		("member", "bob")], "SELECT COUNT(*) FROM leaderboard_members",
+	asks(
+		admin,
+		address,
+		[("action", "remove"), ("member", "bob")],
+		"SELECT COUNT(*) FROM leaderboard_members",
 		["Remove bob from small?", "does not see it any more", "No invite code lets bob in again"],
-		typed="bob")
-	asks(admin, address, [("visibility", "hidden"), ("archived", "1")], state, [
-		"its authors do not see their own submissions on it",
-		"It takes no submissions any more and leaves the front page for the archive."
-	])
+		typed="bob",
+	)
+	asks(
+		admin,
+		address,
+		[("visibility", "hidden"), ("archived", "1")],
+		state,
+		[
+			"its authors do not see their own submissions on it",
+			"It takes no submissions any more and leaves the front page for the archive.",
+		],
+	)
 	# Changes that take nothing away need no confirmation.
-	for fields in ([("visibility", "hidden")], [("visibility", "closed")], [("visibility",
-		"public"), ("frozen", "2100-01-01 00:00")], [("visibility", "public")]):
+	for fields in (
+		[("visibility", "hidden")],
+		[("visibility", "closed")],
+		[("visibility", "public"), ("frozen", "2100-01-01 00:00")],
+		[("visibility", "public")],
+	):
 		equal((fields, admin.post(address, fields).status), (fields, 303))
 
 
 @test
 def roles_announcements_codes_tokens_and_sessions_ask_for_a_second_press():
-	asks(admin, "/admin/users", [("action", "role"), ("user", "bob"),
-		("role", "admin")], "SELECT role FROM users WHERE name = 'bob'",
-		["Give bob the role admin?", "bob has the role participant now. Admins may do everything"])
-	asks(admin, "/admin/users", [("action", "role"), ("user", "bob"), ("role", "participant")],
-		"SELECT role FROM users WHERE name = 'bob'", ["They make no leaderboards"])
+	asks(
+		admin,
+		"/admin/users",
+		[("action", "role"), ("user", "bob"), ("role", "admin")],
+		"SELECT role FROM users WHERE name = 'bob'",
+		["Give bob the role admin?", "bob has the role participant now. Admins may do everything"],
+	)
+	asks(
+		admin,
+		"/admin/users",
+		[("action", "role"), ("user", "bob"), ("role", "participant")],
+		"SELECT role FROM users WHERE name = 'bob'",
+		["They make no leaderboards"],
+	)
 	equal(
-		admin.post("/admin/announcements",
-		[("action", "make"), ("text", "It <rests> \"on\" Sunday."), ("leaderboard", ""),
-		("from", ""), ("until", "")]).status, 303)
+		admin.post(
+			"/admin/announcements",
+			[
+				("action", "make"),
+				("text", 'It <rests> "on" Sunday.'),
+				("leaderboard", ""),
+				("from", ""),
+				("until", ""),
+			],
+		).status,
+		303,
+	)
 	number = value("SELECT MAX(id) FROM announcements")
-	asks(admin, "/admin/announcements", [("action", "end"),
-		("id", number)], "SELECT until_at FROM announcements",
-		["End this announcement?", "“It <rests> \"on\" Sunday.”", "a new one can be made"])
+	asks(
+		admin,
+		"/admin/announcements",
+		[("action", "end"), ("id", number)],
+		"SELECT until_at FROM announcements",
+		["End this announcement?", '“It <rests> "on" Sunday.”', "a new one can be made"],
+	)
 	equal(
-		admin.post("/admin/invites", [("action", "make"), ("leaderboard", "small"), ("note", ""),
-		("uses", ""), ("expires", "")]).status, 303)
-	asks(admin, "/admin/invites", [("action", "revoke"),
-		("invite", value("SELECT MAX(id) FROM invites"))], "SELECT revoked_at FROM invites", [
-		"Nobody can join small with it any more.",
-		"It was used 0 times; those who came with it stay members."
-		])
+		admin.post(
+			"/admin/invites",
+			[
+				("action", "make"),
+				("leaderboard", "small"),
+				("note", ""),
+				("uses", ""),
+				("expires", ""),
+			],
+		).status,
+		303,
+	)
+	asks(
+		admin,
+		"/admin/invites",
+		[("action", "revoke"), ("invite", value("SELECT MAX(id) FROM invites"))],
+		"SELECT revoked_at FROM invites",
+		[
+			"Nobody can join small with it any more.",
+			"It was used 0 times; those who came with it stay members.",
+		],
+	)
 	equal(
-		ada.post("/account/tokens", [("name", "lap <top>"), ("scope", "read"),
-		("days", "7")]).status, 303)
-	asks(ada, "/account/tokens/revoke", [("token", value("SELECT MAX(id) FROM api_tokens"))],
+		ada.post(
+			"/account/tokens", [("name", "lap <top>"), ("scope", "read"), ("days", "7")]
+		).status,
+		303,
+	)
+	asks(
+		ada,
+		"/account/tokens/revoke",
+		[("token", value("SELECT MAX(id) FROM api_tokens"))],
 		"SELECT COUNT(*) FROM api_tokens",
-		["Revoke the token lap <top>?", "are refused from then on, for ever", "It was never used."])
+		["Revoke the token lap <top>?", "are refused from then on, for ever", "It was never used."],
+	)
 	other = Client(site.url)
 	equal(other.post("/login", [("name", "ada"), ("password", PASSWORD)]).status, 303)
-	asks(ada, "/account/sessions", [("session", "others")], "SELECT COUNT(*) FROM sessions",
-		["End all other sessions?", "1 other session ends", "This one stays."])
+	asks(
+		ada,
+		"/account/sessions",
+		[("session", "others")],
+		"SELECT COUNT(*) FROM sessions",
+		["End all other sessions?", "1 other session ends", "This one stays."],
+	)
 
 
 code = 1

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Cancelling, quotas and pauses, and what the pages say about them, through nginx and a real
 worker."""
+
 import concurrent.futures
 import pathlib
 import re
@@ -13,8 +14,13 @@ from instance import Instance  # noqa: E402
 from small_task import load_task, register, send_source  # noqa: E402
 from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
-site = Instance(PODIUM_QUEUED_JOBS_PER_USER="12", PODIUM_QUOTA_PROFILE="2", PODIUM_QUOTA_HOURS="5",
-	PODIUM_WORKER_NAME="here", PODIUM_LEASE_MS="5000")
+site = Instance(
+	PODIUM_QUEUED_JOBS_PER_USER="12",
+	PODIUM_QUOTA_PROFILE="2",
+	PODIUM_QUOTA_HOURS="5",
+	PODIUM_WORKER_NAME="here",
+	PODIUM_LEASE_MS="5000",
+)
 sql = site.sql
 anyone, ada, bob, admin = (Client(site.url) for _ in range(4))
 PASSWORD = "a long password"
@@ -44,9 +50,12 @@ def prepare():
 	register(site, {"ada": ada, "bob": bob, "root-of-all": admin})
 
 
-def send(client, code=RIGHT, mode="test", gpu=("CPU", ), board="small"):
-	return client.post(f"/leaderboard/{board}/submit", [("mode", mode),
-		("code", code), *(("gpu", name) for name in gpu)], csrf=token(client))
+def send(client, code=RIGHT, mode="test", gpu=("CPU",), board="small"):
+	return client.post(
+		f"/leaderboard/{board}/submit",
+		[("mode", mode), ("code", code), *(("gpu", name) for name in gpu)],
+		csrf=token(client),
+	)
 
 
 def token(client):
@@ -56,7 +65,7 @@ def token(client):
 	return client.token
 
 
-def submit(client, code=RIGHT, mode="test", gpu=("CPU", )):
+def submit(client, code=RIGHT, mode="test", gpu=("CPU",)):
 	return send_source(client, code, mode=mode, gpus=gpu, csrf=token(client))
 
 
@@ -70,21 +79,27 @@ def ended(submission):
 
 
 def cancel(client, submission):
-	return client.post(f"/submission/{submission}/cancel", [("number", submission)],
-		csrf=token(client))
+	return client.post(
+		f"/submission/{submission}/cancel", [("number", submission)], csrf=token(client)
+	)
 
 
 def running(submission):
 	until(
-		lambda: sql("SELECT 1 FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = "
-		f"{submission} AND t.name = 'test' AND j.state = 'running'"),
-		explain=lambda: status(submission))
+		lambda: sql(
+			"SELECT 1 FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = "
+			f"{submission} AND t.name = 'test' AND j.state = 'running'"
+		),
+		explain=lambda: status(submission),
+	)
 
 
 def clean():
 	"""Deletes all submissions, the leaderboard's quotas and all pauses."""
-	sql("UPDATE jobs SET state = 'cancelled', verdict = 'cancelled' WHERE state IN ('queued', "
-		"'running')")
+	sql(
+		"UPDATE jobs SET state = 'cancelled', verdict = 'cancelled' WHERE state IN ('queued', "
+		"'running')"
+	)
 	sql("DELETE FROM submissions; DELETE FROM leaderboard_quotas; DELETE FROM pauses")
 
 
@@ -99,17 +114,23 @@ def an_author_cancels_a_queued_submission_immediately():
 	contains(ada.get(f"/submission/{submission}").text, f'href="/submission/{submission}/cancel"')
 	contains(
 		ada.get(f"/submission/{submission}/cancel").words(),
-		"It does not count toward your quota, because it has not begun.")
+		"It does not count toward your quota, because it has not begun.",
+	)
 	answer = cancel(ada, submission)
-	equal((answer.status, answer.location.removeprefix(site.url)),
-		(303, f"/submission/{submission}?cancelled=all"))
+	equal(
+		(answer.status, answer.location.removeprefix(site.url)),
+		(303, f"/submission/{submission}?cancelled=all"),
+	)
 	contains(ada.get(answer.location).words(), "The submission was cancelled.")
 	state = status(submission)
-	equal((state["state"], state["verdict"], state["jobs"][0]["reason"]),
-		("done", "cancelled", "Cancelled by its author before it started."))
+	equal(
+		(state["state"], state["verdict"], state["jobs"][0]["reason"]),
+		("done", "cancelled", "Cancelled by its author before it started."),
+	)
 	contains(
-		ada.get(f"/submission/{submission}").words(), "Cancelled by its author before it started.")
-	lacks(ada.get(f"/submission/{submission}").text, "/cancel\"")
+		ada.get(f"/submission/{submission}").words(), "Cancelled by its author before it started."
+	)
+	lacks(ada.get(f"/submission/{submission}").text, '/cancel"')
 	equal(sql("SELECT COUNT(*) FROM audit_log WHERE action = 'submission.cancel'"), [["0"]])
 	site.release_jobs()
 
@@ -120,34 +141,47 @@ def cancelling_stops_a_running_job_within_seconds_and_the_next_one_runs():
 	running(submission)
 	contains(
 		ada.get(f"/submission/{submission}/cancel").words(),
-		"It counts toward your quota, because it has begun.")
+		"It counts toward your quota, because it has begun.",
+	)
 	equal(cancel(ada, submission).status, 303)
 	state = ended(submission)
-	equal((state["verdict"], state["jobs"][0]["state"], state["jobs"][0]["reason"]),
-		("cancelled", "cancelled", "Cancelled by its author while it ran."))
+	equal(
+		(state["verdict"], state["jobs"][0]["state"], state["jobs"][0]["reason"]),
+		("cancelled", "cancelled", "Cancelled by its author while it ran."),
+	)
 	equal(ended(following)["verdict"], "passed")
 	equal(
 		sql(
-		"SELECT COUNT(*) FROM jobs j LEFT JOIN stages t ON t.job_id = j.id AND t.verdict IS NULL "
-		f"WHERE j.submission_id = {submission} "
-		"AND (t.id IS NOT NULL OR j.lease_expires IS NOT NULL)"), [["0"]])
+			"SELECT COUNT(*) FROM jobs j LEFT JOIN stages t ON t.job_id = j.id AND "
+			"t.verdict IS NULL "
+			f"WHERE j.submission_id = {submission} "
+			"AND (t.id IS NOT NULL OR j.lease_expires IS NOT NULL)"
+		),
+		[["0"]],
+	)
 
 
 @test
 def the_page_says_cancelling_until_the_worker_has_stopped_the_job():
 	submission = submit(ada, SLOW)
 	running(submission)
-	sql("UPDATE jobs SET state = 'cancelled', verdict = 'cancelled', lease_owner = 'elsewhere', "
+	sql(
+		"UPDATE jobs SET state = 'cancelled', verdict = 'cancelled', lease_owner = 'elsewhere', "
 		"lease_expires = UTC_TIMESTAMP(3) + INTERVAL 1 HOUR, "
-		f"fence = fence + 1 WHERE submission_id = {submission}")
+		f"fence = fence + 1 WHERE submission_id = {submission}"
+	)
 	state = status(submission)
-	equal((state["state"], state["jobs"][0]["stage"], state["jobs"][0]["message"]),
-		("running", "cancelling", "Cancelling: worker elsewhere is stopping it."))
+	equal(
+		(state["state"], state["jobs"][0]["stage"], state["jobs"][0]["message"]),
+		("running", "cancelling", "Cancelling: worker elsewhere is stopping it."),
+	)
 	contains(
-		ada.get(f"/submission/{submission}").words(),
-		"Cancelling: worker elsewhere is stopping it.")
-	sql("UPDATE jobs SET lease_expires = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE state = "
-		"'cancelled'")
+		ada.get(f"/submission/{submission}").words(), "Cancelling: worker elsewhere is stopping it."
+	)
+	sql(
+		"UPDATE jobs SET lease_expires = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE state = "
+		"'cancelled'"
+	)
 	equal(status(submission)["state"], "done")
 
 
@@ -158,11 +192,18 @@ def an_admins_cancellation_shows_the_name_and_is_in_the_audit_log():
 	contains(admin.get(f"/submission/{submission}/cancel").words(), "It is ada's.")
 	equal(cancel(admin, submission).status, 303)
 	equal(
-		ended(submission)["jobs"][0]["reason"], "Cancelled by the admin root-of-all while it ran.")
-	equal(sql("SELECT actor, subject, detail FROM audit_log WHERE action = 'submission.cancel'"), [[
-		"root-of-all", f"submission {submission}",
-		"0 waiting and 1 running job cancelled; 0 had finished before"
-	]])
+		ended(submission)["jobs"][0]["reason"], "Cancelled by the admin root-of-all while it ran."
+	)
+	equal(
+		sql("SELECT actor, subject, detail FROM audit_log WHERE action = 'submission.cancel'"),
+		[
+			[
+				"root-of-all",
+				f"submission {submission}",
+				"0 waiting and 1 running job cancelled; 0 had finished before",
+			]
+		],
+	)
 
 
 @test
@@ -171,11 +212,17 @@ def no_one_else_may_cancel():
 	submission = submit(ada)
 	equal(cancel(bob, submission).status, 403)
 	equal(bob.get(f"/submission/{submission}/cancel").status, 403)
-	lacks(bob.get(f"/submission/{submission}").text, "/cancel\"")
+	lacks(bob.get(f"/submission/{submission}").text, '/cancel"')
 	contains(anyone.get(f"/submission/{submission}/cancel").location, "/login")
 	equal(
-		ada.request("POST", f"/submission/{submission}/cancel", b"",
-		{"Content-Type": "application/x-www-form-urlencoded"}).status, 403)
+		ada.request(
+			"POST",
+			f"/submission/{submission}/cancel",
+			b"",
+			{"Content-Type": "application/x-www-form-urlencoded"},
+		).status,
+		403,
+	)
 	equal(ada.post(f"/submission/{submission}/cancel", csrf="0" * 64).status, 403)
 	equal(cancel(ada, 999999).status, 404)
 	equal(status(submission)["state"], "queued")
@@ -192,7 +239,8 @@ def a_finished_submission_cannot_be_cancelled_and_the_page_says_so():
 	equal(answer.location.removeprefix(site.url), f"/submission/{submission}?cancelled=none")
 	contains(
 		ada.get(answer.location).words(),
-		"It had ended before it could be cancelled, so its result stands.")
+		"It had ended before it could be cancelled, so its result stands.",
+	)
 	equal(sql(f"SELECT * FROM jobs WHERE submission_id = {submission}"), before)
 	contains(ada.get(f"/submission/{submission}/cancel").words(), "nothing to cancel")
 
@@ -216,18 +264,22 @@ def finishing_and_cancelling_at_the_same_moment_leave_one_consistent_outcome():
 
 @test
 def cancelling_keeps_the_jobs_that_have_finished():
-	sql("INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, 'H200', 1 FROM "
-		"leaderboards WHERE name = 'small'")
+	sql(
+		"INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, 'H200', 1 FROM "
+		"leaderboards WHERE name = 'small'"
+	)
 	submission = submit(ada, gpu=("CPU", "H200"))
 	until(lambda: [job["state"] for job in status(submission)["jobs"]] == ["done", "queued"])
 	contains(
 		status(submission)["jobs"][1]["message"],
 		"Waiting for H200: 1st in line. No worker with this device is online, so it waits until "
-		"one is.")
+		"one is.",
+	)
 	answer = cancel(ada, submission)
 	contains(
 		ada.get(answer.location).words(),
-		"What had not ended was cancelled; the jobs that had ended before keep their results.")
+		"What had not ended was cancelled; the jobs that had ended before keep their results.",
+	)
 	equal([job["verdict"] for job in status(submission)["jobs"]], ["passed", "cancelled"])
 
 
@@ -245,10 +297,12 @@ def a_job_says_how_many_are_ahead_of_it():
 	equal(
 		message,
 		"Waiting for CPU: 2nd in line, 1 job ahead. The device was paused by an admin, so it "
-		"waits until it is resumed.")
+		"waits until it is resumed.",
+	)
 	equal([status(number)["jobs"][0]["position"] for number in (first, third, second)], [1, 2, 3])
 	contains(
-		ada.get(f"/submission/{second}").words(), "Waiting for CPU: 3rd in line, 2 jobs ahead.")
+		ada.get(f"/submission/{second}").words(), "Waiting for CPU: 3rd in line, 2 jobs ahead."
+	)
 	contains(ada.get("/queue").words(), "drained")
 	site.release_jobs()
 	for number in (first, second, third):
@@ -259,17 +313,21 @@ def a_job_says_how_many_are_ahead_of_it():
 def a_silent_worker_is_named_with_the_attempt():
 	site.hold_jobs()
 	submission = submit(ada, SLOW)
-	sql("UPDATE jobs SET state = 'running', attempt = 1, fence = fence + 1, lease_owner = "
+	sql(
+		"UPDATE jobs SET state = 'running', attempt = 1, fence = fence + 1, lease_owner = "
 		"'h200-a', lease_expires = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND, "
-		f"started_at = UTC_TIMESTAMP(3) WHERE submission_id = {submission}")
+		f"started_at = UTC_TIMESTAMP(3) WHERE submission_id = {submission}"
+	)
 	until(lambda: status(submission)["jobs"][0]["state"] == "queued")
 	contains(
 		status(submission)["jobs"][0]["message"],
 		"Worker h200-a stopped answering, trying again, attempt 2 of 3. Waiting for CPU: 1st in "
-		"line.")
+		"line.",
+	)
 	contains(
 		anyone.get(f"/submission/{submission}?x").words(),
-		"Worker h200-a stopped answering, trying again, attempt 2 of 3.")
+		"Worker h200-a stopped answering, trying again, attempt 2 of 3.",
+	)
 	site.release_jobs()
 	running(submission)
 	message = status(submission)["jobs"][0]["message"]
@@ -283,13 +341,17 @@ def a_silent_worker_is_named_with_the_attempt():
 def a_silent_worker_is_reported_before_its_lease_expires():
 	submission = submit(ada, SLOW)
 	running(submission)
-	sql(f"UPDATE workers SET name = 'elsewhere', seen_at = UTC_TIMESTAMP(3) - INTERVAL 12 SECOND; "
+	sql(
+		f"UPDATE workers SET name = 'elsewhere', seen_at = UTC_TIMESTAMP(3) - INTERVAL 12 SECOND; "
 		"UPDATE jobs SET lease_owner = 'elsewhere', fence = fence + 1, lease_expires = "
-		f"UTC_TIMESTAMP(3) + INTERVAL 1 HOUR WHERE submission_id = {submission}")
+		f"UTC_TIMESTAMP(3) + INTERVAL 1 HOUR WHERE submission_id = {submission}"
+	)
 	message = status(submission)["jobs"][0]["message"]
 	assert re.search(
 		r"The worker has not answered for 1\d s; if that lasts for another 3[56]\d\d s, the job "
-		r"is given to the next one\.", message), message
+		r"is given to the next one\.",
+		message,
+	), message
 	sql("DELETE FROM workers WHERE name = 'elsewhere'")
 	cancel(ada, submission)
 	sql("UPDATE jobs SET lease_expires = NULL")
@@ -301,11 +363,17 @@ def a_silent_worker_is_reported_before_its_lease_expires():
 @test
 def an_admin_drains_pauses_and_resumes_in_the_panel():
 	clean()
-	until(lambda: sql(
-		"SELECT 1 FROM workers WHERE name = 'here' AND seen_at > UTC_TIMESTAMP(3) - INTERVAL 3 "
-		"SECOND"))
-	act = lambda action, device="", client=admin: client.post("/admin/workers", [("worker", "here"),
-		("device", device), ("action", action), ("confirm", "yes")], csrf=token(client))
+	until(
+		lambda: sql(
+			"SELECT 1 FROM workers WHERE name = 'here' AND seen_at > UTC_TIMESTAMP(3) - INTERVAL 3 "
+			"SECOND"
+		)
+	)
+	act = lambda action, device="", client=admin: client.post(
+		"/admin/workers",
+		[("worker", "here"), ("device", device), ("action", action), ("confirm", "yes")],
+		csrf=token(client),
+	)
 	running_one = submit(ada, SLOW)
 	running(running_one)
 	equal(act("drain").status, 303)
@@ -313,13 +381,15 @@ def an_admin_drains_pauses_and_resumes_in_the_panel():
 	waiting = submit(bob)
 	contains(
 		status(waiting)["jobs"][0]["message"],
-		"The device was paused by an admin, so it waits until it is resumed.")
+		"The device was paused by an admin, so it waits until it is resumed.",
+	)
 	equal(status(running_one)["jobs"][0]["state"], "running")
 	equal(act("pause").status, 303)
 	until(lambda: status(running_one)["jobs"][0]["state"] == "queued")
 	contains(
 		status(running_one)["jobs"][0]["message"],
-		"An admin paused worker here. Waiting for CPU: 1st in line.")
+		"An admin paused worker here. Waiting for CPU: 1st in line.",
+	)
 	contains(anyone.get("/queue?paused").words(), "paused")
 	equal({row["state"] for row in anyone.get("/queue/status?paused").json["devices"]}, {"paused"})
 	equal(sql(f"SELECT attempt FROM jobs WHERE submission_id = {running_one}"), [["0"]])
@@ -334,18 +404,24 @@ def an_admin_drains_pauses_and_resumes_in_the_panel():
 	equal(act("explode").status, 422)
 	equal(act("drain", client=ada).status, 403)
 	equal(ada.get("/admin/workers").status, 403)
-	equal([
-		row[0] for row in sql("SELECT action FROM audit_log WHERE subject LIKE 'here%' ORDER BY id")
-	], ["worker.drain", "worker.pause", "worker.resume", "worker.drain", "worker.resume"])
+	equal(
+		[
+			row[0]
+			for row in sql("SELECT action FROM audit_log WHERE subject LIKE 'here%' ORDER BY id")
+		],
+		["worker.drain", "worker.pause", "worker.resume", "worker.drain", "worker.resume"],
+	)
 
 
 @test
 def the_command_does_the_same_and_a_pause_outlives_the_worker():
 	contains(
-		site.admin("worker", "list").stdout, "here                     online    CPU          CPU")
+		site.admin("worker", "list").stdout, "here                     online    CPU          CPU"
+	)
 	contains(
 		site.admin("worker", "drain", "here", "CPU").stdout,
-		"CPU of here finishes its jobs and takes no new ones.")
+		"CPU of here finishes its jobs and takes no new ones.",
+	)
 	site.stop()
 	(site.var / "run.log").write_text("")
 	site.start()
@@ -364,8 +440,10 @@ def the_command_does_the_same_and_a_pause_outlives_the_worker():
 
 
 def quota(mode, most, hours=24):
-	sql(f"REPLACE INTO leaderboard_quotas SELECT id, '{mode}', {most}, {hours} FROM leaderboards "
-		"WHERE name = 'small'")
+	sql(
+		f"REPLACE INTO leaderboard_quotas SELECT id, '{mode}', {most}, {hours} FROM leaderboards "
+		"WHERE name = 'small'"
+	)
 
 
 @test
@@ -374,8 +452,10 @@ def a_used_up_quota_answers_429_with_the_time_when_the_next_is_possible():
 	quota("test", 2)
 	first = submit(ada)
 	ended(first)
-	sql("UPDATE submissions SET submitted_at = UTC_TIMESTAMP(3) - INTERVAL 23 HOUR WHERE id = "
-		f"{first}")
+	sql(
+		"UPDATE submissions SET submitted_at = UTC_TIMESTAMP(3) - INTERVAL 23 HOUR WHERE id = "
+		f"{first}"
+	)
 	contains(ada.get("/leaderboard/small/submit").words(), "1 of 2 left in any 24 hours")
 	ended(submit(ada))
 	answer = send(ada, "# kept\n" + RIGHT)
@@ -385,14 +465,20 @@ def a_used_up_quota_answers_429_with_the_time_when_the_next_is_possible():
 	contains(
 		answer.words(),
 		"Your quota of test submissions to small is used up: this leaderboard allows 2 in 24 "
-		"hours, and 2 of yours count. The next is possible in")
+		"hours, and 2 of yours count. The next is possible in",
+	)
 	contains(answer.text, "# kept")
 	contains(answer.words(), "0 of 2 left in any 24 hours")
-	answer = ada.post("/submit", [("mode", "test"),
-		("code", "#!POPCORN leaderboard small\n#!POPCORN gpus CPU\n" + RIGHT)], csrf=token(ada))
+	answer = ada.post(
+		"/submit",
+		[("mode", "test"), ("code", "#!POPCORN leaderboard small\n#!POPCORN gpus CPU\n" + RIGHT)],
+		csrf=token(ada),
+	)
 	equal((answer.status, abs(int(answer.headers["Retry-After"]) - wait) < 300), (429, True))
-	sql("UPDATE submissions SET submitted_at = UTC_TIMESTAMP(3) - INTERVAL 25 HOUR WHERE id = "
-		f"{first}")
+	sql(
+		"UPDATE submissions SET submitted_at = UTC_TIMESTAMP(3) - INTERVAL 25 HOUR WHERE id = "
+		f"{first}"
+	)
 	ended(submit(ada))
 	equal(send(ada).status, 429)
 
@@ -402,8 +488,10 @@ def a_quota_is_per_user_mode_and_leaderboard():
 	ended(submit(ada, mode="benchmark"))
 	ended(submit(bob))
 	equal(send(ada).status, 429)
-	sql("UPDATE leaderboard_quotas SET leaderboard_id = (SELECT id FROM leaderboards WHERE name "
-		"<> 'small' LIMIT 1)")
+	sql(
+		"UPDATE leaderboard_quotas SET leaderboard_id = (SELECT id FROM leaderboards WHERE name "
+		"<> 'small' LIMIT 1)"
+	)
 	ended(submit(ada))
 
 
@@ -426,16 +514,22 @@ def the_sites_quota_applies_if_a_leaderboard_has_none():
 def podium_admin_shows_and_sets_quotas():
 	clean()
 	equal(
-		site.admin("quota", "show", "small").stdout.splitlines(), [
-		"test       no limit, the site's", "benchmark  no limit, the site's",
-		"ranked     no limit, the site's", "profile    2 in 5 hours, the site's"
-		])
+		site.admin("quota", "show", "small").stdout.splitlines(),
+		[
+			"test       no limit, the site's",
+			"benchmark  no limit, the site's",
+			"ranked     no limit, the site's",
+			"profile    2 in 5 hours, the site's",
+		],
+	)
 	contains(
 		site.admin("quota", "set", "small", "test", "1", "1").stdout,
-		"The test quota of small is now 1 in 1 hour.")
+		"The test quota of small is now 1 in 1 hour.",
+	)
 	contains(
 		site.admin("quota", "set", "small", "ranked", "7").stdout,
-		"The ranked quota of small is now 7 in 24 hours.")
+		"The ranked quota of small is now 7 in 24 hours.",
+	)
 	contains(site.admin("quota", "show", "small").stdout, "test       1 in 1 hour\n")
 	ended(submit(ada))
 	answer = send(ada)
@@ -443,25 +537,33 @@ def podium_admin_shows_and_sets_quotas():
 	contains(answer.words(), "this leaderboard allows 1 in 1 hour")
 	contains(
 		site.admin("quota", "set", "small", "test", "site").stdout,
-		"The test quota of small is now the site's.")
+		"The test quota of small is now the site's.",
+	)
 	equal(site.admin("quota", "set", "small", "test", "site").returncode, 0)
 	ended(submit(ada))
 	equal(sql("SELECT mode, most, hours FROM leaderboard_quotas"), [["ranked", "7", "24"]])
 	equal(
 		sql(
-		"SELECT actor, subject, detail FROM audit_log WHERE detail LIKE '%quota:%' ORDER BY id"),
-		[["podium-admin", "small", "test quota: 1 in 1 hour, was the site's"],
-		["podium-admin", "small", "ranked quota: 7 in 24 hours, was the site's"],
-		["podium-admin", "small", "test quota: the site's, was 1 in 1 hour"]])
-	for words, sentence in ((("set", "nowhere", "test", "1"), "no leaderboard named"), (("set",
-		"small", "praise", "1"), "no mode"), (("set", "small", "test", "0"),
-		"A quota of 0 is not allowed"), (("set", "small", "test", "x"),
-		"A quota is a whole number"), (("set", "small", "test", "1", "9999"), "in 1 to 8784 hours"),
-		(("show", "größe"), "no leaderboard named")):
+			"SELECT actor, subject, detail FROM audit_log WHERE detail LIKE '%quota:%' ORDER BY id"
+		),
+		[
+			["podium-admin", "small", "test quota: 1 in 1 hour, was the site's"],
+			["podium-admin", "small", "ranked quota: 7 in 24 hours, was the site's"],
+			["podium-admin", "small", "test quota: the site's, was 1 in 1 hour"],
+		],
+	)
+	for words, sentence in (
+		(("set", "nowhere", "test", "1"), "no leaderboard named"),
+		(("set", "small", "praise", "1"), "no mode"),
+		(("set", "small", "test", "0"), "A quota of 0 is not allowed"),
+		(("set", "small", "test", "x"), "A quota is a whole number"),
+		(("set", "small", "test", "1", "9999"), "in 1 to 8784 hours"),
+		(("show", "größe"), "no leaderboard named"),
+	):
 		answer = site.admin("quota", *words)
 		equal((words, answer.returncode), (words, 1))
 		contains(answer.stderr, sentence)
-	for words in (("show", ), ("set", "small", "test"), ("set", "small", "test", "1", "2", "3")):
+	for words in (("show",), ("set", "small", "test"), ("set", "small", "test", "1", "2", "3")):
 		equal((words, site.admin("quota", *words).returncode), (words, 2))
 
 
@@ -471,8 +573,10 @@ def attempts_broken_by_the_platform_or_cancelled_before_they_started_do_not_coun
 	quota("test", 1)
 	broken = submit(ada)
 	ended(broken)
-	sql("UPDATE jobs SET state = 'failed', verdict = 'internal error' WHERE submission_id = "
-		f"{broken}")
+	sql(
+		"UPDATE jobs SET state = 'failed', verdict = 'internal error' WHERE submission_id = "
+		f"{broken}"
+	)
 	site.hold_jobs()
 	waiting = submit(ada)
 	equal(send(ada).status, 429)  # a queued submission counts
@@ -496,8 +600,10 @@ def the_second_internal_error_of_the_same_source_counts():
 	for number in (1, 2):
 		broken = submit(ada)
 		ended(broken)
-		sql("UPDATE jobs SET state = 'failed', verdict = 'internal error' "
-			f"WHERE submission_id = {broken}")
+		sql(
+			"UPDATE jobs SET state = 'failed', verdict = 'internal error' "
+			f"WHERE submission_id = {broken}"
+		)
 	equal(send(ada).status, 429)
 	sql(f"UPDATE submissions SET sha256 = (SELECT MAX(sha256) FROM blobs) WHERE id = {broken}")
 	ended(submit(ada))
@@ -544,12 +650,17 @@ def a_user_cannot_flood_the_queue():
 @test
 def quotas_are_set_in_the_form_of_a_leaderboard():
 	clean()
-	edit = lambda *fields: admin.post("/admin/leaderboard/small/edit", [("gpu", "CPU"),
-		("gpu", "H200"), ("accepting", "1"), ("sources_public", "1"), *fields])
+	edit = lambda *fields: admin.post(
+		"/admin/leaderboard/small/edit",
+		[("gpu", "CPU"), ("gpu", "H200"), ("accepting", "1"), ("sources_public", "1"), *fields],
+	)
 	equal(
-		edit(("quota_ranked", "7"), ("quota_ranked_hours", "48"), ("quota_test", "9")).status, 303)
-	equal(sorted(sql("SELECT mode, most, hours FROM leaderboard_quotas")),
-		[["ranked", "7", "48"], ["test", "9", "24"]])
+		edit(("quota_ranked", "7"), ("quota_ranked_hours", "48"), ("quota_test", "9")).status, 303
+	)
+	equal(
+		sorted(sql("SELECT mode, most, hours FROM leaderboard_quotas")),
+		[["ranked", "7", "48"], ["test", "9", "24"]],
+	)
 	page = admin.get("/admin/leaderboard/small/edit")
 	contains(page.text, 'name="quota_ranked" value="7"')
 	contains(page.text, 'name="quota_ranked_hours" value="48"')
@@ -565,8 +676,11 @@ def quotas_are_set_in_the_form_of_a_leaderboard():
 	equal(sql("SELECT mode, most, hours FROM leaderboard_quotas"), [["test", "9", "24"]])
 	equal(
 		sql(
-		"SELECT detail FROM audit_log WHERE action = 'leaderboard.update' ORDER BY id DESC LIMIT 1"
-		), [["ranked quota: the site's, was 7 in 48 hours"]])
+			"SELECT detail FROM audit_log WHERE action = 'leaderboard.update' ORDER BY id "
+			"DESC LIMIT 1"
+		),
+		[["ranked quota: the site's, was 7 in 48 hours"]],
+	)
 
 
 status_code = 1

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """A dry run of a task judges its reference, answers that skip the work, and its samples, on this
 machine's CPU."""
+
 import pathlib
 import re
 import sys
@@ -82,30 +83,49 @@ podium:
 """
 
 
-def make_board(name, reference=" + 1", wrong="wrong answer", right=False, task=TASK, device="CPU",
-	samples=True, whole_reference=None):
+def make_board(
+	name,
+	reference=" + 1",
+	wrong="wrong answer",
+	right=False,
+	task=TASK,
+	device="CPU",
+	samples=True,
+	whole_reference=None,
+):
 	files = {
-		"task.yml": (task % wrong if "%s" in task else task) +
-		("    - {source: samples/right.py, verdict: passed}\n" if right else ""),
-		"reference.py": whole_reference or REFERENCE % reference if samples else
-		"def generate_input(seed): return seed\n\n\ndef check_implementation(data, output): "
-		"return True, ''\n", "reference.cuh": "__global__ void f(float *a);\n", "task.h": "", **{
-		path: "def custom_kernel(data):\n    return data + 1\n"
-		for path in (["samples/right.py", "samples/right.cu"] if samples else [])
-		}, "samples/raises.py": "def custom_kernel(data):\n    raise ValueError('no')\n",
+		"task.yml": (task % wrong if "%s" in task else task)
+		+ ("    - {source: samples/right.py, verdict: passed}\n" if right else ""),
+		"reference.py": whole_reference or REFERENCE % reference
+		if samples
+		else "def generate_input(seed): return seed\n\n\ndef check_implementation(data, output): "
+		"return True, ''\n",
+		"reference.cuh": "__global__ void f(float *a);\n",
+		"task.h": "",
+		**{
+			path: "def custom_kernel(data):\n    return data + 1\n"
+			for path in (["samples/right.py", "samples/right.cu"] if samples else [])
+		},
+		"samples/raises.py": "def custom_kernel(data):\n    raise ValueError('no')\n",
 		"samples/wrong.py": "def custom_kernel(data):\n    return 'wrong'\n",
 	}
 	ok(
-		carl.post("/admin/leaderboards/new", [("name", name), ("gpu", device), ("accepting", "1")],
-		[("task", "task.zip", zip_of(files))]))
+		carl.post(
+			"/admin/leaderboards/new",
+			[("name", name), ("gpu", device), ("accepting", "1")],
+			[("task", "task.zip", zip_of(files))],
+		)
+	)
 
 
 def report(name):
 	"""Runs a dry run to its end. Returns for each entry the expected outcome, the actual one, and
 	whether they agree."""
 	ok(
-		carl.post(f"/admin/leaderboard/{name}/dryrun?version=1",
-		form=f"/admin/leaderboard/{name}/dryrun"))
+		carl.post(
+			f"/admin/leaderboard/{name}/dryrun?version=1", form=f"/admin/leaderboard/{name}/dryrun"
+		)
+	)
 	page = lambda: whole(carl.get(f"/admin/leaderboard/{name}/dryrun?version=1")).words()
 	until(lambda: "Run it again" in page(), 300, page)
 	return page()
@@ -120,13 +140,17 @@ def all_outcomes_of_a_sound_task_are_as_expected():
 	contains(whole(carl.get("/admin/leaderboard/sound/dryrun")).words(), "Start the dry run")
 	sql("UPDATE leaderboards SET visibility = 'public', accepting = TRUE WHERE name = 'sound'")
 	words = report("sound")
-	contains(words,
-		"All 7 outcomes are as they must be. 2 of them say nothing about the check, though.")
-	for part in ("the reference passed passed as it must",
-		"zeros not passed runtime error says nothing", "an empty file not passed",
+	contains(
+		words, "All 7 outcomes are as they must be. 2 of them say nothing about the check, though."
+	)
+	for part in (
+		"the reference passed passed as it must",
+		"zeros not passed runtime error says nothing",
+		"an empty file not passed",
 		"the input, returned not passed wrong answer as it must",
 		"samples/raises.py runtime error runtime error as it must",
-		"samples/wrong.py wrong answer wrong answer as it must"):
+		"samples/wrong.py wrong answer wrong answer as it must",
+	):
 		contains(words, part)
 
 
@@ -140,12 +164,17 @@ def the_report_has_time_and_memory_of_each_entry_and_says_what_was_not_tried():
 	assert all(unit == "MB" for _, _, _, unit in rows), rows
 	lacks(page, "What was not tried")
 	status = carl.get("/admin/leaderboard/sound/dryrun/status?version=1").json
-	equal((status["state"], [job["verdict"] for job in status["jobs"]].count("passed")),
-		("done", 1))
+	equal(
+		(status["state"], [job["verdict"] for job in status["jobs"]].count("passed")), ("done", 1)
+	)
 	lacks(page, "takes jobs just now")
 	equal(
-		sql("SELECT COUNT(*) FROM stages WHERE name <> 'compile' AND peak_host_bytes > 1000000 AND "
-		"peak_device_bytes IS NULL"), sql("SELECT COUNT(*) FROM stages WHERE name <> 'compile'"))
+		sql(
+			"SELECT COUNT(*) FROM stages WHERE name <> 'compile' AND peak_host_bytes > 1000000 AND "
+			"peak_device_bytes IS NULL"
+		),
+		sql("SELECT COUNT(*) FROM stages WHERE name <> 'compile'"),
+	)
 
 
 def entries():
@@ -156,9 +185,13 @@ def entries():
 def dry_run_submissions_are_never_ranked():
 	equal(sql("SELECT COUNT(*) FROM submissions WHERE practice AND dry_run"), [["7"]])
 	equal(
-		sql("SELECT (SELECT COUNT(*) FROM ranking) + (SELECT COUNT(*) FROM records) + (SELECT "
-		"COUNT(*) FROM user_days) "
-		"+ (SELECT COUNT(*) FROM job_times) + (SELECT COUNT(*) FROM leaderboard_counts)"), [["0"]])
+		sql(
+			"SELECT (SELECT COUNT(*) FROM ranking) + (SELECT COUNT(*) FROM records) + (SELECT "
+			"COUNT(*) FROM user_days) "
+			"+ (SELECT COUNT(*) FROM job_times) + (SELECT COUNT(*) FROM leaderboard_counts)"
+		),
+		[["0"]],
+	)
 	equal(anyone.get(f"/leaderboard/sound.json?{time.time()}").json["rows"], [])
 	equal(len(anyone.get(f"/leaderboard/sound.csv?{time.time()}").text.strip().splitlines()), 1)
 	lacks(anyone.get(f"/leaderboard/sound.atom?{time.time()}").text, "<entry>")
@@ -167,29 +200,54 @@ def dry_run_submissions_are_never_ranked():
 @test
 def they_appear_in_no_history_quota_activity_or_list():
 	number = entries()[0]
-	for address in ("/mine", "/leaderboard/sound/mine", "/user/carl", "/queue",
-		"/leaderboard/sound", "/", "/leaderboard/sound/submit"):
+	for address in (
+		"/mine",
+		"/leaderboard/sound/mine",
+		"/user/carl",
+		"/queue",
+		"/leaderboard/sound",
+		"/",
+		"/leaderboard/sound/submit",
+	):
 		page = whole(carl.get(f"{address}?{time.time()}"))
 		for one in entries():
 			lacks(page.text, f"/submission/{one}")
 	contains(carl.get("/mine").words(), "You have not submitted anything yet.")
 	lacks(carl.get("/account/export").text, "reference_as_submission.py")
-	sql("INSERT INTO leaderboard_quotas (leaderboard_id, mode, most, hours) SELECT id, 'test', 1, "
-		"24 FROM leaderboards WHERE name = 'sound'")
+	sql(
+		"INSERT INTO leaderboard_quotas (leaderboard_id, mode, most, hours) SELECT id, 'test', 1, "
+		"24 FROM leaderboards WHERE name = 'sound'"
+	)
 	answer = ok(
-		carl.post("/leaderboard/sound/submit", [("mode", "test"), ("gpu", "CPU"),
-		("code", "def custom_kernel(data):\n    return data + 1\n")]))
+		carl.post(
+			"/leaderboard/sound/submit",
+			[
+				("mode", "test"),
+				("gpu", "CPU"),
+				("code", "def custom_kernel(data):\n    return data + 1\n"),
+			],
+		)
+	)
 	own = int(answer.location.rsplit("/", 1)[1])
 	equal(sql("SELECT submissions, participants FROM leaderboard_counts"), [["1", "1"]])
 	compare = whole(carl.get(f"/compare?b={own}")).text
 	for one in entries():
 		lacks(compare, f"a={one}&")
 	contains(
-		whole(carl.get(f"/submission/{number}")).words(), "It belongs to the dry run of version 1")
+		whole(carl.get(f"/submission/{number}")).words(), "It belongs to the dry run of version 1"
+	)
 	lacks(carl.get(f"/submission/{number}").words(), "Submit again…")
 	equal(
-		carl.post("/leaderboard/sound/submit", [("mode", "test"), ("gpu", "CPU"),
-		("code", "def custom_kernel(data):\n    return 1\n")]).status, 429)
+		carl.post(
+			"/leaderboard/sound/submit",
+			[
+				("mode", "test"),
+				("gpu", "CPU"),
+				("code", "def custom_kernel(data):\n    return 1\n"),
+			],
+		).status,
+		429,
+	)
 	sql("DELETE FROM leaderboard_quotas")
 
 
@@ -200,11 +258,19 @@ def strangers_find_none_of_them_before_or_after_the_deadline():
 		sql(f"UPDATE leaderboards SET deadline = {deadline} WHERE name = 'sound'")
 		for one in entries():
 			for client in (anyone, dora):
-				for path in (f"/submission/{one}", f"/submission/{one}/status",
-					f"/submission/{one}/source", f"/compare?a={one}&b={one}"):
-					equal((path,
-						client.get(f"{path}{'&' if '?' in path else '?'}{time.time()}").status),
-						(path, 404))
+				for path in (
+					f"/submission/{one}",
+					f"/submission/{one}/status",
+					f"/submission/{one}/source",
+					f"/compare?a={one}&b={one}",
+				):
+					equal(
+						(
+							path,
+							client.get(f"{path}{'&' if '?' in path else '?'}{time.time()}").status,
+						),
+						(path, 404),
+					)
 			equal(carl.get(f"/submission/{one}/source").status, 200)
 	sql("UPDATE leaderboards SET deadline = NULL WHERE name = 'sound'")
 
@@ -218,7 +284,8 @@ def the_queue_shows_them_only_to_their_starter():
 		lacks(client.get(f"/queue?{time.time()}").text, f"/submission/{entries()[0]}")
 		lacks(
 			[one["submission"] for one in client.get(f"/queue/status?{time.time()}").json["jobs"]],
-			entries()[0])
+			entries()[0],
+		)
 	equal(sql(f"SELECT user_id FROM jobs WHERE id = {job}"), [["0"]])
 	sql(f"UPDATE jobs SET state = 'done', verdict = 'passed', gpu = 'CPU' WHERE id = {job}")
 
@@ -227,22 +294,35 @@ def the_queue_shows_them_only_to_their_starter():
 def they_make_no_members_of_a_closed_leaderboard_and_are_not_rejudged():
 	sql("DELETE FROM leaderboard_members; UPDATE submissions SET mode = 'ranked' WHERE dry_run")
 	own = sql("SELECT id FROM submissions WHERE NOT dry_run")[0][0]
-	sql("UPDATE submissions SET user_id = (SELECT id FROM users WHERE name = 'dora') WHERE id = "
-		f"{own}")
+	sql(
+		"UPDATE submissions SET user_id = (SELECT id FROM users WHERE name = 'dora') WHERE id = "
+		f"{own}"
+	)
 	ok(
-		carl.post("/admin/leaderboard/sound/publishing", [("action", "save"),
-		("visibility", "closed"), ("confirm", "yes")]))
-	equal(sql("SELECT u.name FROM leaderboard_members m JOIN users u ON u.id = m.user_id"),
-		[["dora"]])
+		carl.post(
+			"/admin/leaderboard/sound/publishing",
+			[("action", "save"), ("visibility", "closed"), ("confirm", "yes")],
+		)
+	)
+	equal(
+		sql("SELECT u.name FROM leaderboard_members m JOIN users u ON u.id = m.user_id"), [["dora"]]
+	)
 	ok(
-		carl.post("/admin/leaderboard/sound/publishing", [("action", "save"),
-		("visibility", "public"), ("confirm", "yes")]))
+		carl.post(
+			"/admin/leaderboard/sound/publishing",
+			[("action", "save"), ("visibility", "public"), ("confirm", "yes")],
+		)
+	)
 	equal(
 		admin.post("/register", [("name", "root-of-all"), ("password", "a long password")]).status,
-		303)
+		303,
+	)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'")
-	admin.post("/admin/rejudgings", [("scope", "all"), ("leaderboard", "sound"), ("gpu", "")],
-		form="/account")
+	admin.post(
+		"/admin/rejudgings",
+		[("scope", "all"), ("leaderboard", "sound"), ("gpu", "")],
+		form="/account",
+	)
 	equal(sql("SELECT COUNT(*) FROM rejudged_jobs"), [["0"]])
 
 
@@ -274,30 +354,54 @@ def the_page_says_what_cannot_be_tried():
 
 @test
 def a_task_in_cuda_is_tried_as_far_as_its_form_allows():
-	for name, changes, purposes, untried in (("whole", "",
-		["an empty file", "an output without content",
-		"samples/right.cu"], "The samples that must pass replace it."),
-		("kernel", "  kernel_signature: __global__ void f(float *a)\n",
-		["an empty file", "a kernel that does nothing",
-		"samples/right.cu"], "in CUDA C++ their form depends on the task's types")):
+	for name, changes, purposes, untried in (
+		(
+			"whole",
+			"",
+			["an empty file", "an output without content", "samples/right.cu"],
+			"The samples that must pass replace it.",
+		),
+		(
+			"kernel",
+			"  kernel_signature: __global__ void f(float *a)\n",
+			["an empty file", "a kernel that does nothing", "samples/right.cu"],
+			"in CUDA C++ their form depends on the task's types",
+		),
+	):
 		make_board(name, task=CUDA + changes, device="Z9000")
 		ok(
-			carl.post(f"/admin/leaderboard/{name}/dryrun?version=1",
-			form=f"/admin/leaderboard/{name}/dryrun"))
+			carl.post(
+				f"/admin/leaderboard/{name}/dryrun?version=1",
+				form=f"/admin/leaderboard/{name}/dryrun",
+			)
+		)
 		words = whole(carl.get(f"/admin/leaderboard/{name}/dryrun?version=1")).words()
-		equal([
-			row[0] for row in sql(
-			"SELECT e.purpose FROM dry_run_entries e JOIN submissions s ON s.id = e.submission_id "
-			f"JOIN leaderboards l ON l.id = s.leaderboard_id WHERE l.name = '{name}' ORDER BY s.id")
-		], purposes)
+		equal(
+			[
+				row[0]
+				for row in sql(
+					"SELECT e.purpose FROM dry_run_entries e JOIN submissions s ON s.id = "
+					"e.submission_id "
+					"JOIN leaderboards l ON l.id = s.leaderboard_id WHERE l.name = "
+					f"'{name}' ORDER BY s.id"
+				)
+			],
+			purposes,
+		)
 		contains(words, "The reference: in CUDA C++ it shares a file with the check")
 		contains(words, untried)
 	contains(
-		sql("SELECT b.content FROM blobs b JOIN submissions s ON s.sha256 = b.sha256 WHERE "
-		"s.file_name = 'does_nothing.cu'")[0][0], "__global__ void f(float *a)")
-	sql("UPDATE jobs j JOIN submissions s ON s.id = j.submission_id SET j.state = 'done', "
+		sql(
+			"SELECT b.content FROM blobs b JOIN submissions s ON s.sha256 = b.sha256 WHERE "
+			"s.file_name = 'does_nothing.cu'"
+		)[0][0],
+		"__global__ void f(float *a)",
+	)
+	sql(
+		"UPDATE jobs j JOIN submissions s ON s.id = j.submission_id SET j.state = 'done', "
 		"j.verdict = 'compile error' "
-		"WHERE s.file_name IN ('no_content.cu', 'empty.cu')")
+		"WHERE s.file_name IN ('no_content.cu', 'empty.cu')"
+	)
 	words = whole(carl.get("/admin/leaderboard/whole/dryrun?version=1")).words()
 	contains(words, "an output without content not passed compile error says nothing")
 	contains(words, "an empty file not passed compile error as it must")
@@ -305,19 +409,27 @@ def a_task_in_cuda_is_tried_as_far_as_its_form_allows():
 
 @test
 def a_cuda_reference_compiled_with_the_answer_is_tried_too():
-	single = zip_of({
-		"reference_code.cuh":
-		"#include <vector>\nusing input_t = std::vector<float>;\nusing output_t = input_t;\n"
-		"input_t generate_input() { return {}; }\noutput_t ref_kernel(input_t data) { return "
-		"data; }\n"
-		"bool check_implementation(output_t a, output_t b) { return a == b; }\n"
-	})
+	single = zip_of(
+		{
+			"reference_code.cuh": "#include <vector>\nusing input_t = std::vector<float>;\n"
+			"using output_t = input_t;\n"
+			"input_t generate_input() { return {}; }\noutput_t ref_kernel(input_t data) { return "
+			"data; }\n"
+			"bool check_implementation(output_t a, output_t b) { return a == b; }\n"
+		}
+	)
 	ok(
-		carl.post("/admin/leaderboards/new", [("name", "single"), ("gpu", "Z9000"),
-		("accepting", "1")], [("task", "single.zip", single)]))
+		carl.post(
+			"/admin/leaderboards/new",
+			[("name", "single"), ("gpu", "Z9000"), ("accepting", "1")],
+			[("task", "single.zip", single)],
+		)
+	)
 	ok(
-		carl.post("/admin/leaderboard/single/dryrun?version=1",
-		form="/admin/leaderboard/single/dryrun"))
+		carl.post(
+			"/admin/leaderboard/single/dryrun?version=1", form="/admin/leaderboard/single/dryrun"
+		)
+	)
 	words = whole(carl.get("/admin/leaderboard/single/dryrun?version=1")).words()
 	contains(words, "the reference passed queued")
 	lacks(words, "The reference:")
@@ -342,13 +454,17 @@ def one_dry_run_runs_at_a_time_and_only_creators_start_it():
 	contains(whole(refused).words(), "A dry run of this version is running")
 	equal(
 		dora.post("/admin/leaderboard/weak/dryrun?version=1", csrf=dora.csrf("/account")).status,
-		403)
+		403,
+	)
 	equal(
 		carl.post("/admin/leaderboard/weak/dryrun?version=9", csrf=carl.csrf("/account")).status,
-		404)
+		404,
+	)
 	equal(sql("SELECT COUNT(*) FROM dry_runs"), before)
-	sql("DELETE g FROM leaderboard_gpus g JOIN leaderboards l ON l.id = g.leaderboard_id WHERE "
-		"l.name = 'sound'")
+	sql(
+		"DELETE g FROM leaderboard_gpus g JOIN leaderboards l ON l.id = g.leaderboard_id WHERE "
+		"l.name = 'sound'"
+	)
 	refused = carl.post("/admin/leaderboard/sound/dryrun?version=1", csrf=carl.csrf("/account"))
 	equal(refused.status, 422)
 	contains(whole(refused).words(), "sound has no device, so nothing can run")
@@ -360,8 +476,10 @@ def one_dry_run_runs_at_a_time_and_only_creators_start_it():
 def deleting_a_leaderboard_deletes_its_dry_runs():
 	for board in ("sound", "weak", "timed", "bare", "whole", "kernel", "single"):
 		ok(carl.post(f"/admin/leaderboard/{board}/delete", [("name", board)]))
-	equal(sql("SELECT (SELECT COUNT(*) FROM dry_runs) + (SELECT COUNT(*) FROM dry_run_entries)"),
-		[["0"]])
+	equal(
+		sql("SELECT (SELECT COUNT(*) FROM dry_runs) + (SELECT COUNT(*) FROM dry_run_entries)"),
+		[["0"]],
+	)
 
 
 @test
@@ -376,8 +494,10 @@ def the_reference_also_works_as_an_answer_that_fills_given_memory():
 def a_baseline_outlives_the_account_that_started_its_dry_run():
 	make_board("kept", right=True)
 	report("kept")
-	of_kept = ("FROM baselines b JOIN task_versions v ON v.id = b.task_version_id JOIN "
-		"leaderboards l ON l.id = v.leaderboard_id WHERE l.name = 'kept'")
+	of_kept = (
+		"FROM baselines b JOIN task_versions v ON v.id = b.task_version_id JOIN "
+		"leaderboards l ON l.id = v.leaderboard_id WHERE l.name = 'kept'"
+	)
 	equal(sql(f"SELECT b.path, b.job_id IS NULL {of_kept}"), [["samples/right.py", "0"]])
 	ok(carl.post("/account/delete", [("name", "carl"), ("password", "a long password")]))
 	equal(sql(f"SELECT b.path, b.job_id IS NULL {of_kept}"), [["samples/right.py", "1"]])

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Which engine a task gets, from its upload to its ranking. Each version has an engine, a dry run
 may change it, and nothing that a submission does changes it. Jobs run on this machine's CPU."""
+
 import pathlib
 import sys
 import time
@@ -78,8 +79,11 @@ benchmarks: [{{seed: 3}}]
 
 def upload(name, task, reference=REFERENCE, **files):
 	contents = {"task.yml": task, "reference.py": reference, **files}
-	return carl.post("/admin/leaderboards/new", [("name", name), ("gpu", "CPU"),
-		("accepting", "1")], [("task", "task.zip", zip_of(contents))])
+	return carl.post(
+		"/admin/leaderboards/new",
+		[("name", name), ("gpu", "CPU"), ("accepting", "1")],
+		[("task", "task.zip", zip_of(contents))],
+	)
 
 
 def make_board(name, *arguments, **files):
@@ -89,9 +93,12 @@ def make_board(name, *arguments, **files):
 
 def judged(name, source=RIGHT, mode="ranked"):
 	"""Submits, waits for the end and returns the job."""
-	number = send_source(dora, source, board=name, mode=mode, gpus=("CPU", ))
-	until(lambda: status_of(dora, number)["state"] in ("done", "failed"), 120,
-		lambda: status_of(dora, number))
+	number = send_source(dora, source, board=name, mode=mode, gpus=("CPU",))
+	until(
+		lambda: status_of(dora, number)["state"] in ("done", "failed"),
+		120,
+		lambda: status_of(dora, number),
+	)
 	return status_of(dora, number)
 
 
@@ -105,14 +112,18 @@ def ranked(name):
 
 
 def stored(name):
-	return sql("SELECT e.gpu, e.engine, e.reason FROM task_engines e JOIN leaderboards l "
-		f"ON l.task_version_id = e.task_version_id WHERE l.name = '{name}' ORDER BY e.gpu")
+	return sql(
+		"SELECT e.gpu, e.engine, e.reason FROM task_engines e JOIN leaderboards l "
+		f"ON l.task_version_id = e.task_version_id WHERE l.name = '{name}' ORDER BY e.gpu"
+	)
 
 
 def dry_run(name):
 	ok(
-		carl.post(f"/admin/leaderboard/{name}/dryrun?version=1",
-		form=f"/admin/leaderboard/{name}/dryrun"))
+		carl.post(
+			f"/admin/leaderboard/{name}/dryrun?version=1", form=f"/admin/leaderboard/{name}/dryrun"
+		)
+	)
 	page = lambda: whole(carl.get(f"/admin/leaderboard/{name}/dryrun?version=1")).words()
 	until(lambda: "Run it again" in page(), 300, page)
 
@@ -121,7 +132,8 @@ def dry_run(name):
 def the_stock_harness_gets_the_isolated_engine():
 	for client, who in ((carl, "carl"), (dora, "dora")):
 		equal(
-			client.post("/register", [("name", who), ("password", "a long password")]).status, 303)
+			client.post("/register", [("name", who), ("password", "a long password")]).status, 303
+		)
 	sql("UPDATE users SET role = 'creator' WHERE name = 'carl'")
 	sentence = "eval.py is Podium's stock harness, and the isolated engine measures the same."
 	contains(make_board("stock", task_of()), f"The engine is isolated. {sentence}")
@@ -135,11 +147,14 @@ def the_stock_harness_gets_the_isolated_engine():
 @test
 def a_harness_that_podium_does_not_know_runs_as_written():
 	"""An eval.py that writes `check: fail` fails what the isolated engine would pass."""
-	words = make_board("edited", task_of("mine.py"),
-		**{"mine.py": FAILS + "raise SystemExit(112)\n" + STOCK})
+	words = make_board(
+		"edited", task_of("mine.py"), **{"mine.py": FAILS + "raise SystemExit(112)\n" + STOCK}
+	)
 	contains(
-		words, "The engine is custom. eval.py is not a harness that Podium knows, so the custom "
-		"engine runs it as written; choose `podium: {engine: isolated}` in task.yml")
+		words,
+		"The engine is custom. eval.py is not a harness that Podium knows, so the custom "
+		"engine runs it as written; choose `podium: {engine: isolated}` in task.yml",
+	)
 	words = dora.get("/leaderboard/edited/task").words()
 	for part in ("Run as python3 eval.py MODE CASEFILE", "Engine custom. eval.py is not a harness"):
 		contains(words, part)
@@ -151,8 +166,10 @@ def a_harness_that_podium_does_not_know_runs_as_written():
 
 @test
 def a_main_file_of_the_tasks_own_runs_as_written():
-	contains(make_board("own", task_of("run.py", main="run_it.py"), **{"run.py": OWN}),
-		"The engine is custom. run_it.py is not a harness that Podium knows")
+	contains(
+		make_board("own", task_of("run.py", main="run_it.py"), **{"run.py": OWN}),
+		"The engine is custom. run_it.py is not a harness that Podium knows",
+	)
 	equal(outcome(judged("own", "custom_kernel = None\n")), ("passed", "custom"))
 	equal(ranked("own"), [("dora", "custom")])
 	page = dora.get("/leaderboard/own").text
@@ -162,9 +179,11 @@ def a_main_file_of_the_tasks_own_runs_as_written():
 @test
 def its_author_may_say_that_the_reference_says_all_that_matters():
 	contains(
-		make_board("chosen", task_of("mine.py", podium="podium: {engine: isolated}"),
-		**{"mine.py": FAILS}),
-		"The engine is isolated. task.yml chooses the isolated engine, so eval.py does not run.")
+		make_board(
+			"chosen", task_of("mine.py", podium="podium: {engine: isolated}"), **{"mine.py": FAILS}
+		),
+		"The engine is isolated. task.yml chooses the isolated engine, so eval.py does not run.",
+	)
 	equal(outcome(judged("chosen")), ("passed", "isolated"))
 	make_board("refused", task_of(podium="podium: {engine: custom}"))
 	equal(outcome(judged("refused")), ("passed", "custom"))
@@ -172,12 +191,17 @@ def its_author_may_say_that_the_reference_says_all_that_matters():
 
 @test
 def an_upload_that_asks_for_the_impossible_is_refused():
-	answer = upload("impossible", task_of(podium="podium: {engine: isolated}"),
-		"def generate_input(seed): return seed\n")
+	answer = upload(
+		"impossible",
+		task_of(podium="podium: {engine: isolated}"),
+		"def generate_input(seed): return seed\n",
+	)
 	equal(answer.status, 422)
 	contains(
-		answer.words(), "podium.engine: the isolated engine cannot run the task. The task's "
-		"reference.py does not offer generate_input and check_implementation.")
+		answer.words(),
+		"podium.engine: the isolated engine cannot run the task. The task's "
+		"reference.py does not offer generate_input and check_implementation.",
+	)
 
 
 @test
@@ -218,26 +242,33 @@ def a_copy_of_a_leaderboard_has_the_same_engines():
 def a_result_of_another_engine_is_not_ranked_and_its_page_says_why():
 	number = judged("own", "custom_kernel = None\n")["id"]
 	equal(ranked("own"), [("dora", "custom")])
-	sql("UPDATE task_engines e JOIN leaderboards l ON l.task_version_id = e.task_version_id "
-		"SET e.engine = 'isolated' WHERE l.name = 'own'")
+	sql(
+		"UPDATE task_engines e JOIN leaderboards l ON l.task_version_id = e.task_version_id "
+		"SET e.engine = 'isolated' WHERE l.name = 'own'"
+	)
 	site.manage("ranking", "rebuild", "own")
 	equal(ranked("own"), [])
 	contains(
 		whole(dora.get(f"/submission/{number}")).words(),
 		"This result is not ranked: the engine custom measured it, and version 1 of the task is "
-		"ranked with the engine isolated on CPU.")
+		"ranked with the engine isolated on CPU.",
+	)
 
 
 @test
 def a_dry_run_changes_no_engine_that_has_ranked():
-	sql("UPDATE task_engines e JOIN leaderboards l ON l.task_version_id = e.task_version_id "
-		"SET e.engine = IF(e.gpu = '', 'isolated', 'custom') WHERE l.name = 'stock'")
+	sql(
+		"UPDATE task_engines e JOIN leaderboards l ON l.task_version_id = e.task_version_id "
+		"SET e.engine = IF(e.gpu = '', 'isolated', 'custom') WHERE l.name = 'stock'"
+	)
 	dry_run("stock")  # finds the isolated engine again, as for the ranked results
 	equal([row[:2] for row in stored("stock")], [["", "isolated"], ["CPU", "isolated"]])
-	sql("UPDATE ranking r JOIN leaderboards l ON l.id = r.leaderboard_id SET r.engine = 'custom' "
+	sql(
+		"UPDATE ranking r JOIN leaderboards l ON l.id = r.leaderboard_id SET r.engine = 'custom' "
 		"WHERE l.name = 'stock'; "
 		"UPDATE task_engines e JOIN leaderboards l ON l.task_version_id = e.task_version_id "
-		"SET e.engine = 'custom' WHERE l.name = 'stock' AND e.gpu = 'CPU'")
+		"SET e.engine = 'custom' WHERE l.name = 'stock' AND e.gpu = 'CPU'"
+	)
 	dry_run("stock")
 	equal([row[:2] for row in stored("stock")], [["", "isolated"], ["CPU", "custom"]])
 

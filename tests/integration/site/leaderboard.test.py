@@ -2,6 +2,7 @@
 """A leaderboard's page and its forms for other programs: filters, paging, baselines, the speed of
 light, JSON, CSV, the feed of records and the badge. Through nginx and a real worker, whose
 podium-run is a stand-in."""
+
 import csv
 import io
 import os
@@ -22,8 +23,9 @@ from small_task import EVAL, isolated  # noqa: E402
 from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
 scratch = tempfile.TemporaryDirectory(prefix="podium-board.")
-podium_run = PretendedRun(pathlib.Path(scratch.name),
-	ROOT / os.environ.get("B", "build/release") / "podium-run")
+podium_run = PretendedRun(
+	pathlib.Path(scratch.name), ROOT / os.environ.get("B", "build/release") / "podium-run"
+)
 os.chmod(scratch.name, 0o755)
 site = Instance(**podium_run.environment)
 sql = site.sql
@@ -50,8 +52,11 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 def ranked(client, score_ns, code="x = 1\n"):
 	podium_run.say(ranked={"score_ns": score_ns, "score_err_ns": 1.0})
-	answer = client.post("/leaderboard/small/submit", [("mode", "ranked"), ("code", code),
-		("gpu", "CPU")], form="/leaderboard/small/submit")
+	answer = client.post(
+		"/leaderboard/small/submit",
+		[("mode", "ranked"), ("code", code), ("gpu", "CPU")],
+		form="/leaderboard/small/submit",
+	)
 	if answer.status != 303:
 		raise AssertionError(f"{answer.status}: {answer.words()[:800]}")
 	number = int(answer.location.rsplit("/", 1)[1])
@@ -69,8 +74,10 @@ def table(client, path):
 	body = re.search(r'<table class="table ranking">.*?<tbody>(.*?)</tbody>', answer.text, re.S)
 	rows = re.findall(r"<tr[^>]*>(.*?)</tr>", body[1], re.S) if body else []
 	cells = [re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row, re.S) for row in rows]
-	return [[" ".join(re.sub(r"<[^>]*>", " ", cell).replace("&lt;", "<").split()) for cell in row]
-		for row in cells]
+	return [
+		[" ".join(re.sub(r"<[^>]*>", " ", cell).replace("&lt;", "<").split()) for cell in row]
+		for row in cells
+	]
 
 
 def names(client, path):
@@ -120,10 +127,14 @@ def a_row_tells_rank_time_gaps_language_and_attempts():
 	ranked(ada, 1500.0)
 	ranked(cyd, 3000.0)
 	rows = table(anyone, "/leaderboard/small?gpu=CPU")
-	equal([row[:7] + row[8:] for row in rows],
-		[["1", "dora", "1.000 ± 0.002 µs", "", "", "Triton", "isolated", "1"],
-		["2", "ada", "1.500 ± 0.002 µs", "+50.0 %", "+50.0 %", "Python", "isolated", "3"],
-		["3", "cyd", "3.000 ± 0.002 µs", "+200.0 %", "+100.0 %", "Python", "isolated", "1"]])
+	equal(
+		[row[:7] + row[8:] for row in rows],
+		[
+			["1", "dora", "1.000 ± 0.002 µs", "", "", "Triton", "isolated", "1"],
+			["2", "ada", "1.500 ± 0.002 µs", "+50.0 %", "+50.0 %", "Python", "isolated", "3"],
+			["3", "cyd", "3.000 ± 0.002 µs", "+200.0 %", "+100.0 %", "Python", "isolated", "1"],
+		],
+	)
 
 
 @test
@@ -135,8 +146,13 @@ def an_unchanged_template_appears_in_the_table_as_a_baseline():
 	ranked(cyd, 2000.0)
 	time.sleep(KEPT_S)
 	rows = table(anyone, "/leaderboard/small?gpu=CPU")
-	equal([row[1:4] for row in rows[2:]], [["cyd", "2.000 ± 0.002 µs", "+100.0 %"],
-		["Python template", "2.500 ± 0.002 µs", "+150.0 %"]])
+	equal(
+		[row[1:4] for row in rows[2:]],
+		[
+			["cyd", "2.000 ± 0.002 µs", "+100.0 %"],
+			["Python template", "2.500 ± 0.002 µs", "+150.0 %"],
+		],
+	)
 	ranked(dora, 1200.0, TEMPLATE)
 	time.sleep(KEPT_S)
 	equal(names(anyone, "/leaderboard/small?gpu=CPU"), ["dora", "Python template", "ada", "cyd"])
@@ -164,23 +180,30 @@ def the_first_row_of_a_later_page_has_its_gap_to_the_row_above():
 
 @test
 def other_pages_show_the_viewers_own_row_with_a_link_to_it():
-	sql("UPDATE jobs j JOIN submissions s ON s.id = j.submission_id JOIN users u ON u.id = "
+	sql(
+		"UPDATE jobs j JOIN submissions s ON s.id = j.submission_id JOIN users u ON u.id = "
 		"s.user_id "
-		"SET s.user_id = (SELECT id FROM users WHERE name = 'ada') WHERE u.name = 'user150'")
+		"SET s.user_id = (SELECT id FROM users WHERE name = 'ada') WHERE u.name = 'user150'"
+	)
 	site.manage("ranking", "rebuild")
-	first, second, third = (table(ada, f"/leaderboard/small?gpu=H200&page={page}")
-		for page in (1, 2, 3))
-	equal((first[-2], first[-1][:5]),
-		(["You are on page 2"], ["150", "ada (you)", "160.000 ± 0.002 µs", "14.5×", "+0.6 %"]))
+	first, second, third = (
+		table(ada, f"/leaderboard/small?gpu=H200&page={page}") for page in (1, 2, 3)
+	)
+	equal(
+		(first[-2], first[-1][:5]),
+		(["You are on page 2"], ["150", "ada (you)", "160.000 ± 0.002 µs", "14.5×", "+0.6 %"]),
+	)
 	equal([row[0] for row in second if "(you)" in row[1]], ["150"])
 	equal((third[0][1], third[1]), ("ada (you)", ["You are on page 2"]))
 	contains(
 		ada.fresh("/leaderboard/small?gpu=H200").text,
-		'href="/leaderboard/small?gpu=H200&amp;page=2"')
+		'href="/leaderboard/small?gpu=H200&amp;page=2"',
+	)
 	for page in (1, 2):
 		contains(
 			ada.fresh(f"/leaderboard/small?gpu=H200&page={page}").words(),
-			"You are 150th of 250 with 160.000 ± 0.002 µs, 14.5× to the best.")
+			"You are 150th of 250 with 160.000 ± 0.002 µs, 14.5× to the best.",
+		)
 	for words in ("(you)", "You are"):
 		lacks(anyone.fresh("/leaderboard/small?gpu=H200").words(), words)
 
@@ -188,8 +211,9 @@ def other_pages_show_the_viewers_own_row_with_a_link_to_it():
 @test
 def the_own_row_stays_even_if_a_filter_excludes_it():
 	rows = table(ada, "/leaderboard/small?gpu=H200&user=user24&page=1")
-	equal((rows[-2], rows[-1][:2]),
-		(["You are on page 2 of the whole ranking"], ["150", "ada (you)"]))
+	equal(
+		(rows[-2], rows[-1][:2]), (["You are on page 2 of the whole ranking"], ["150", "ada (you)"])
+	)
 	equal(names(ada, "/leaderboard/small?gpu=H200&mine=1"), ["Speed of light", "ada (you)"])
 
 
@@ -199,14 +223,20 @@ def the_own_row_stays_even_if_a_filter_excludes_it():
 @test
 def filters_keep_the_ranks_and_gaps_of_the_whole_ranking():
 	rows = table(anyone, "/leaderboard/small?gpu=H200&user=SER24")[1:]
-	equal([row[0] for row in rows],
-		["24", "240", "241", "242", "243", "244", "245", "246", "247", "248", "249"])
+	equal(
+		[row[0] for row in rows],
+		["24", "240", "241", "242", "243", "244", "245", "246", "247", "248", "249"],
+	)
 	equal(rows[0][1:5], ["user24", "34.000 ± 0.002 µs", "+209.1 %", "+3.0 %"])
-	equal([row[1] for row in table(anyone, "/leaderboard/small?gpu=H200&language=triton")[1:]],
-		["ada" if n == 150 else f"user{n}" for n in range(10, 251, 10)])
+	equal(
+		[row[1] for row in table(anyone, "/leaderboard/small?gpu=H200&language=triton")[1:]],
+		["ada" if n == 150 else f"user{n}" for n in range(10, 251, 10)],
+	)
 	equal(len(table(anyone, "/leaderboard/small?gpu=H200&period=week&page=2")), 25)
-	equal(names(anyone, "/leaderboard/small?gpu=H200&period=week&language=triton&user=user2"),
-		["Speed of light", "user20"])
+	equal(
+		names(anyone, "/leaderboard/small?gpu=H200&period=week&language=triton&user=user2"),
+		["Speed of light", "user20"],
+	)
 	words = anyone.fresh("/leaderboard/small?gpu=H200&period=week").words()
 	contains(words, "Page 1 of 2: 1 to 100 of 125")
 
@@ -214,10 +244,12 @@ def filters_keep_the_ranks_and_gaps_of_the_whole_ranking():
 @test
 def the_pages_and_exports_of_a_filter_keep_it():
 	text = anyone.fresh("/leaderboard/small?gpu=H200&period=week&user=ser").text
-	for path in ("small?gpu=H200&amp;user=ser&amp;period=week&amp;page=2",
+	for path in (
+		"small?gpu=H200&amp;user=ser&amp;period=week&amp;page=2",
 		"small.json?gpu=H200&amp;user=ser&amp;period=week",
 		"small.csv?gpu=H200&amp;user=ser&amp;period=week",
-		"small?gpu=CPU&amp;user=ser&amp;period=week"):
+		"small?gpu=CPU&amp;user=ser&amp;period=week",
+	):
 		contains(text, f'href="/leaderboard/{path}"')
 
 
@@ -226,14 +258,18 @@ def a_filter_without_matches_says_so_and_an_invalid_one_is_refused():
 	words = anyone.fresh("/leaderboard/small?gpu=H200&user=%C3%BCber%25").words()
 	contains(words, "Nobody of the 250 who are ranked on H200 fits this filter.")
 	text = anyone.fresh(
-		"/leaderboard/small?gpu=H200&user=%22%3E%3Cscript%3Ealert(1)%3C/script%3E").text
+		"/leaderboard/small?gpu=H200&user=%22%3E%3Cscript%3Ealert(1)%3C/script%3E"
+	).text
 	lacks(text, "<script>alert")
 	for query in ("language=cobol", "language=cuda-cpp", "period=aeon", "page=2&user=user24"):
-		equal((query, anyone.fresh("/leaderboard/small?gpu=H200&" + query).status),
-			(query, 404 if "page" in query else 400))
+		equal(
+			(query, anyone.fresh("/leaderboard/small?gpu=H200&" + query).status),
+			(query, 404 if "page" in query else 400),
+		)
 	contains(
 		anyone.fresh("/leaderboard/small?period=aeon").words(),
-		"There is no period \"aeon\"; choose day, week or month.")
+		'There is no period "aeon"; choose day, week or month.',
+	)
 
 
 # ---- for programs ----
@@ -244,59 +280,108 @@ ALWAYS = ("rank", "user", "score_ns", "engine", "score_err_ns", "language", "att
 @test
 def json_has_the_stable_members_and_takes_the_same_filters():
 	whole = anyone.fresh("/leaderboard/small.json?gpu=CPU").json
-	equal((whole["leaderboard"], whole["gpu"], whole["version"], len(whole["rows"])),
-		("small", "CPU", 1, 3))
+	equal(
+		(whole["leaderboard"], whole["gpu"], whole["version"], len(whole["rows"])),
+		("small", "CPU", 1, 3),
+	)
 	first = whole["rows"][0]
-	equal({name: first[name]
-		for name in (*ALWAYS, "interval_95_low_ns", "interval_95_high_ns")}, {
-		"rank": 1, "user": "dora", "score_ns": 1000.0, "engine": "isolated", "score_err_ns": 1.0,
-		"language": "triton", "attempts": 2, "interval_95_low_ns": 998.04,
-		"interval_95_high_ns": 1001.96
-		})
-	equal(sorted(set(first) - set(ALWAYS)),
-		["interval_95_high_ns", "interval_95_low_ns", "submission", "submitted_at"])
-	equal([
-		row["user"] for row in anyone.fresh(
-		"/leaderboard/small.json?gpu=H200&user=user24&language=triton").json["rows"]
-	], ["user240"])
+	equal(
+		{name: first[name] for name in (*ALWAYS, "interval_95_low_ns", "interval_95_high_ns")},
+		{
+			"rank": 1,
+			"user": "dora",
+			"score_ns": 1000.0,
+			"engine": "isolated",
+			"score_err_ns": 1.0,
+			"language": "triton",
+			"attempts": 2,
+			"interval_95_low_ns": 998.04,
+			"interval_95_high_ns": 1001.96,
+		},
+	)
+	equal(
+		sorted(set(first) - set(ALWAYS)),
+		["interval_95_high_ns", "interval_95_low_ns", "submission", "submitted_at"],
+	)
+	equal(
+		[
+			row["user"]
+			for row in anyone.fresh(
+				"/leaderboard/small.json?gpu=H200&user=user24&language=triton"
+			).json["rows"]
+		],
+		["user240"],
+	)
 	equal(len(anyone.fresh("/leaderboard/small.json?gpu=H200&period=week").json["rows"]), 125)
 	equal(anyone.fresh("/leaderboard/small.json?gpu=H200&period=x").status, 400)
 	equal(
 		[row["user"] for row in ada.fresh("/leaderboard/small.json?gpu=H200&mine=1").json["rows"]],
-		["ada"])
+		["ada"],
+	)
 
 
 @test
 def csv_has_the_same_data():
 	for query in ("gpu=CPU", "gpu=H200&user=user24"):
 		rows = list(
-			csv.DictReader(io.StringIO(anyone.fresh(f"/leaderboard/small.csv?{query}").text)))
+			csv.DictReader(io.StringIO(anyone.fresh(f"/leaderboard/small.csv?{query}").text))
+		)
 		wanted = anyone.fresh(f"/leaderboard/small.json?{query}").json["rows"]
-		equal([(int(row["rank"]), row["user"], float(row["score_ns"]), row["language"],
-			int(row["attempts"]), float(row["score_err_ns"]), float(
-			row["interval_95_low_ns"]), float(row["interval_95_high_ns"])) for row in rows],
-			[(row["rank"], row["user"], row["score_ns"], row["language"], row["attempts"],
-			row["score_err_ns"], row["interval_95_low_ns"], row["interval_95_high_ns"])
-			for row in wanted])
+		equal(
+			[
+				(
+					int(row["rank"]),
+					row["user"],
+					float(row["score_ns"]),
+					row["language"],
+					int(row["attempts"]),
+					float(row["score_err_ns"]),
+					float(row["interval_95_low_ns"]),
+					float(row["interval_95_high_ns"]),
+				)
+				for row in rows
+			],
+			[
+				(
+					row["rank"],
+					row["user"],
+					row["score_ns"],
+					row["language"],
+					row["attempts"],
+					row["score_err_ns"],
+					row["interval_95_low_ns"],
+					row["interval_95_high_ns"],
+				)
+				for row in wanted
+			],
+		)
 	contains(
 		anyone.fresh("/leaderboard/small.csv?gpu=H200&user=a").headers["Content-Disposition"],
-		"small-H200-filtered.csv")
+		"small-H200-filtered.csv",
+	)
 
 
 @test
 def the_feed_lists_each_record_newest_first():
 	answer = anyone.fresh("/leaderboard/small.atom?gpu=CPU")
-	equal((answer.status, answer.headers["Content-Type"]),
-		(200, "application/atom+xml; charset=utf-8"))
+	equal(
+		(answer.status, answer.headers["Content-Type"]),
+		(200, "application/atom+xml; charset=utf-8"),
+	)
 	feed = xml.etree.ElementTree.fromstring(answer.text)
-	equal([entry.find(ATOM + "title").text for entry in feed.iter(ATOM + "entry")], [
-		"dora: 1.000 µs on CPU, 50.0 % faster than the record before",
-		"ada: 2.000 µs on CPU, the first result"
-	])
+	equal(
+		[entry.find(ATOM + "title").text for entry in feed.iter(ATOM + "entry")],
+		[
+			"dora: 1.000 µs on CPU, 50.0 % faster than the record before",
+			"ada: 2.000 µs on CPU, the first result",
+		],
+	)
 	equal(feed.find(ATOM + "title").text, "Records of small on CPU")
 	for required in ("id", "updated"):
-		equal([bool(one.find(ATOM + required).text) for one in (feed, *feed.iter(ATOM + "entry"))],
-			[True] * 3)
+		equal(
+			[bool(one.find(ATOM + required).text) for one in (feed, *feed.iter(ATOM + "entry"))],
+			[True] * 3,
+		)
 	links = [
 		link.get("href") for link in feed.iter(ATOM + "link") if link.get("rel") == "alternate"
 	]
@@ -305,16 +390,18 @@ def the_feed_lists_each_record_newest_first():
 	equal(anyone.fresh("/leaderboard/none.atom").status, 404)
 	contains(
 		anyone.fresh("/leaderboard/small").text,
-		'type="application/atom+xml" title="Records of small" href="/leaderboard/small.atom"')
+		'type="application/atom+xml" title="Records of small" href="/leaderboard/small.atom"',
+	)
 
 
 @test
 def the_badge_is_a_picture_of_the_record_or_of_a_users_place():
-
 	def title(query):
 		answer = anyone.fresh(f"/leaderboard/small/badge.svg?{query}")
-		equal((query, answer.status, answer.headers["Content-Type"]),
-			(query, 200, "image/svg+xml; charset=utf-8"))
+		equal(
+			(query, answer.status, answer.headers["Content-Type"]),
+			(query, 200, "image/svg+xml; charset=utf-8"),
+		)
 		lacks(answer.text, "<script")
 		return xml.etree.ElementTree.fromstring(answer.text).find(SVG + "title").text
 
@@ -348,45 +435,58 @@ def pixels(png):
 	equal(png[:8], b"\x89PNG\r\n\x1a\n")
 	chunks, at = {}, 8
 	while at < len(png):
-		length, name = struct.unpack(">I4s", png[at:at + 8])
+		length, name = struct.unpack(">I4s", png[at : at + 8])
 		equal(
-			struct.unpack(">I", png[at + 8 + length:at + 12 + length])[0],
-			zlib.crc32(png[at + 4:at + 8 + length]))
-		chunks[name] = chunks.get(name, b"") + png[at + 8:at + 8 + length]
+			struct.unpack(">I", png[at + 8 + length : at + 12 + length])[0],
+			zlib.crc32(png[at + 4 : at + 8 + length]),
+		)
+		chunks[name] = chunks.get(name, b"") + png[at + 8 : at + 8 + length]
 		at += 12 + length
-	equal((list(chunks)[0], list(chunks)[-1], chunks[b"IHDR"]),
-		(b"IHDR", b"IEND", struct.pack(">IIBBBBB", 1200, 630, 8, 2, 0, 0, 0)))
+	equal(
+		(list(chunks)[0], list(chunks)[-1], chunks[b"IHDR"]),
+		(b"IHDR", b"IEND", struct.pack(">IIBBBBB", 1200, 630, 8, 2, 0, 0, 0)),
+	)
 	raw = zlib.decompress(chunks[b"IDAT"])
 	equal(len(raw), 630 * 3601)
 	rows, above = [], bytes(3600)
 	for at in range(0, len(raw), 3601):
-		above = unfiltered(raw[at], raw[at + 1:at + 3601], above)
-		rows.append(bytes(above[i:i + 3] != b"\x10\x13\x16" for i in range(0, 3600, 3)))
+		above = unfiltered(raw[at], raw[at + 1 : at + 3601], above)
+		rows.append(bytes(above[i : i + 3] != b"\x10\x13\x16" for i in range(0, 3600, 3)))
 	return rows
 
 
 @test
 def the_badge_and_the_picture_show_a_tie():
-
 	def words(user=""):
-		return re.search(r"<title>.*H200: (.*)</title>",
-			anyone.fresh(f"/leaderboard/small/badge.svg?gpu=H200{user}").text)[1]
+		return re.search(
+			r"<title>.*H200: (.*)</title>",
+			anyone.fresh(f"/leaderboard/small/badge.svg?gpu=H200{user}").text,
+		)[1]
 
 	def beside_the_ranks():
 		rows = pixels(anyone.fresh("/leaderboard/small/share.png?gpu=H200").bytes)
-		return [any(any(row[116:158]) for row in rows[360 + 76 * i:405 + 76 * i]) for i in range(3)]
+		return [
+			any(any(row[116:158]) for row in rows[360 + 76 * i : 405 + 76 * i]) for i in range(3)
+		]
 
-	equal([words(), words("&user=user7"), beside_the_ranks()],
-		["11.00 µs by user1", "user7: 7th, 17.00 µs", [False] * 3])
-	sql("UPDATE ranking SET place = 1 WHERE gpu = 'H200' AND position = 2; UPDATE ranking SET "
+	equal(
+		[words(), words("&user=user7"), beside_the_ranks()],
+		["11.00 µs by user1", "user7: 7th, 17.00 µs", [False] * 3],
+	)
+	sql(
+		"UPDATE ranking SET place = 1 WHERE gpu = 'H200' AND position = 2; UPDATE ranking SET "
 		"place = 6 WHERE gpu = 'H200' AND position = 7; "
-		"UPDATE ranking SET place = 3 WHERE gpu = 'H200' AND position = 4")
-	equal([words(), words("&user=user6"),
-		words("&user=user7"),
-		words("&user=user8")], [
-		"11.00 µs by user1, tied", "user6: tied 6th, 16.00 µs", "user7: tied 6th, 17.00 µs",
-		"user8: 8th, 18.00 µs"
-		])
+		"UPDATE ranking SET place = 3 WHERE gpu = 'H200' AND position = 4"
+	)
+	equal(
+		[words(), words("&user=user6"), words("&user=user7"), words("&user=user8")],
+		[
+			"11.00 µs by user1, tied",
+			"user6: tied 6th, 16.00 µs",
+			"user7: tied 6th, 17.00 µs",
+			"user8: 8th, 18.00 µs",
+		],
+	)
 	equal(beside_the_ranks(), [True] * 3)
 	sql("UPDATE ranking SET place = position WHERE gpu = 'H200'")
 
@@ -395,15 +495,17 @@ def the_badge_and_the_picture_show_a_tie():
 def link_previews_show_a_picture_of_the_first_three():
 	text = anyone.fresh("/leaderboard/small?gpu=CPU").text
 	contains(
-		text,
-		f'<meta property="og:image" content="{site.url}/leaderboard/small/share.png?gpu=CPU">')
+		text, f'<meta property="og:image" content="{site.url}/leaderboard/small/share.png?gpu=CPU">'
+	)
 	answer = anyone.fresh("/leaderboard/small/share.png?gpu=CPU")
 	equal((answer.status, answer.headers["Content-Type"]), (200, "image/png"))
 	rows = pixels(answer.bytes)
 	drawn = [any(row) for row in rows]
-	equal([any(drawn[begin:begin + 40]) for begin in (70, 180, 365, 441, 517)], [True] * 5)
-	equal((any(drawn[:60]), any(drawn[580:]), any(row[-70:] != bytes(70) for row in rows)),
-		(False, False, False))
+	equal([any(drawn[begin : begin + 40]) for begin in (70, 180, 365, 441, 517)], [True] * 5)
+	equal(
+		(any(drawn[:60]), any(drawn[580:]), any(row[-70:] != bytes(70) for row in rows)),
+		(False, False, False),
+	)
 	lacks([rows], pixels(anyone.fresh("/leaderboard/small/share.png?gpu=H200").bytes))
 	equal(anyone.fresh("/leaderboard/none/share.png").status, 404)
 
@@ -413,11 +515,16 @@ def link_previews_show_a_picture_of_the_first_three():
 
 @test
 def a_rebuild_gives_the_same_attempts_records_and_baselines():
-	kept = ("SELECT gpu, user_id, dialect, attempts FROM ranking ORDER BY gpu, position",
-		"SELECT * FROM records ORDER BY line, job_id", "SELECT * FROM baselines ORDER BY gpu, path")
+	kept = (
+		"SELECT gpu, user_id, dialect, attempts FROM ranking ORDER BY gpu, position",
+		"SELECT * FROM records ORDER BY line, job_id",
+		"SELECT * FROM baselines ORDER BY gpu, path",
+	)
 	before = [sql(query) for query in kept]
-	sql("UPDATE ranking SET attempts = 9; DELETE FROM records WHERE score_ns < 1600; UPDATE "
-		"baselines SET score_ns = 1")
+	sql(
+		"UPDATE ranking SET attempts = 9; DELETE FROM records WHERE score_ns < 1600; UPDATE "
+		"baselines SET score_ns = 1"
+	)
 	site.manage("ranking", "rebuild")
 	equal([sql(query) for query in kept], before)
 	equal([len(rows) > 0 for rows in before], [True] * 3)

@@ -2,6 +2,7 @@
 """The pages while MariaDB is frozen, killed and restarted. Each page answers 503 with a message
 while the database is away, nothing stays half done, and everything works again without help. The
 test prints how long each answer and each recovery took."""
+
 import concurrent.futures
 import http.client
 import os
@@ -30,32 +31,61 @@ processes = []
 PASSWORD = "a long password"
 CODE = "def custom_kernel(data):\n    return data\n"
 PAGES = [
-	"/", "/leaderboard/small", "/leaderboard/small/submit", "/queue", "/queue/status",
-	"/submission/1", "/submission/1/status", "/user/ada", "/leaderboard/small.json?gpu=CPU",
-	"/healthz"
+	"/",
+	"/leaderboard/small",
+	"/leaderboard/small/submit",
+	"/queue",
+	"/queue/status",
+	"/submission/1",
+	"/submission/1/status",
+	"/user/ada",
+	"/leaderboard/small.json?gpu=CPU",
+	"/healthz",
 ]
 
 
 def start(*command, **environment):
 	log = open(var / f"{len(processes)}.log", "wb")
 	processes.append(
-		subprocess.Popen(command, env={**database.search, **database.environment, **environment},
-		stdin=subprocess.DEVNULL, stdout=log, stderr=log))
+		subprocess.Popen(
+			command,
+			env={**database.search, **database.environment, **environment},
+			stdin=subprocess.DEVNULL,
+			stdout=log,
+			stderr=log,
+		)
+	)
 
 
 def start_pages():
 	for name in ("run", "log", "tmp"):
 		(var / name).mkdir(parents=True)
 	os.chmod(database.folder, 0o755)
-	start(BUILD / "podium-web", PODIUM_FASTCGI_SOCKET=str(var / "run" / "web.sock"),
-		PODIUM_PUBLIC_URL=url)
+	start(
+		BUILD / "podium-web",
+		PODIUM_FASTCGI_SOCKET=str(var / "run" / "web.sock"),
+		PODIUM_PUBLIC_URL=url,
+	)
 	text = (ROOT / "nginx.conf").read_text()
-	for mark, value in (("@PORT@", str(port)), ("@VAR@", str(var)), ("@ROOT@", str(ROOT)),
-		("@USER@", "user root;" if os.getuid() == 0 else "")):
+	for mark, value in (
+		("@PORT@", str(port)),
+		("@VAR@", str(var)),
+		("@ROOT@", str(ROOT)),
+		("@USER@", "user root;" if os.getuid() == 0 else ""),
+	):
 		text = text.replace(mark, value)
 	(var / "nginx.conf").write_text(text)
-	start("nginx", "-p", str(database.folder), "-c", str(var / "nginx.conf"), "-e",
-		str(database.folder / "log" / "nginx.log"), "-g", "daemon off;")
+	start(
+		"nginx",
+		"-p",
+		str(database.folder),
+		"-c",
+		str(var / "nginx.conf"),
+		"-e",
+		str(database.folder / "log" / "nginx.log"),
+		"-g",
+		"daemon off;",
+	)
 
 
 def make_task():
@@ -64,12 +94,17 @@ def make_task():
 	(folder / "eval.py").write_text("pass\n")
 	(folder / "task.yml").write_text(
 		"lang: py\ndescription: Small.\nfiles:\n  - {name: submission.py, source: "
-		"\"@SUBMISSION@\"}\n"
+		'"@SUBMISSION@"}\n'
 		"  - {name: eval.py, source: eval.py}\nconfig: {main: eval.py}\ntests: [{seed: "
-		"1}]\nbenchmarks: [{seed: 1}]\ngpus: [CPU]\n")
+		"1}]\nbenchmarks: [{seed: 1}]\ngpus: [CPU]\n"
+	)
 	for arguments in (["migrate"], ["task", "load", str(folder)]):
-		subprocess.run([BUILD / "podium-admin", *arguments],
-			env={**database.search, **database.environment}, check=True, stdout=subprocess.DEVNULL)
+		subprocess.run(
+			[BUILD / "podium-admin", *arguments],
+			env={**database.search, **database.environment},
+			check=True,
+			stdout=subprocess.DEVNULL,
+		)
 
 
 def works():
@@ -85,11 +120,11 @@ def freeze():
 	database.process.send_signal(signal.SIGSTOP)
 	threads = pathlib.Path(f"/proc/{database.process.pid}/task")
 	until(
-		lambda: all("State:\tT" in (thread / "status").read_text() for thread in threads.iterdir()))
+		lambda: all("State:\tT" in (thread / "status").read_text() for thread in threads.iterdir())
+	)
 
 
 class Impatient(http.client.HTTPConnection):
-
 	def __init__(self, host, port, timeout):
 		super().__init__(host, port, timeout=HANGS_AFTER_S)
 
@@ -99,8 +134,9 @@ ada = Client(url)
 
 
 def submit(token):
-	return ada.post("/leaderboard/small/submit", [("mode", "test"), ("code", CODE), ("gpu", "CPU")],
-		csrf=token)
+	return ada.post(
+		"/leaderboard/small/submit", [("mode", "test"), ("code", CODE), ("gpu", "CPU")], csrf=token
+	)
 
 
 def refused(answer, sentence="The database does not answer."):
@@ -119,20 +155,27 @@ def timed(call, *arguments):
 def all_pages_answer_503(what):
 	"""Requests each page many times at once, so that every thread of podium-web meets the database
 	in this state."""
-	jobs = [(ada.get, f"{path}{'&' if '?' in path else '?'}n={n}") for path in PAGES
-		for n in range(3)] + [(submit, token)] * 3
+	jobs = [
+		(ada.get, f"{path}{'&' if '?' in path else '?'}n={n}") for path in PAGES for n in range(3)
+	] + [(submit, token)] * 3
 	with concurrent.futures.ThreadPoolExecutor(len(jobs)) as pool:
 		answers = list(pool.map(lambda job: timed(*job), jobs))
 	for answer, _ in answers:
 		refused(answer)
 	refused(submit(token), "Podium stored either all of your request or nothing")
-	for call in (ada.get("/api/v1/leaderboards/small"),
-		ada.get("/api/v1/me", Authorization="Bearer podium_x")):
-		equal((refused(call).headers["Content-Type"], call.json["code"]),
-			("application/problem+json", "unavailable"))
+	for call in (
+		ada.get("/api/v1/leaderboards/small"),
+		ada.get("/api/v1/me", Authorization="Bearer podium_x"),
+	):
+		equal(
+			(refused(call).headers["Content-Type"], call.json["code"]),
+			("application/problem+json", "unavailable"),
+		)
 	seconds = sorted(duration for _, duration in answers)
-	print(f"# {what}: the median page took {seconds[len(seconds) // 2]:.2f} s, the slowest of "
-		f"{len(seconds)} {seconds[-1]:.2f} s")
+	print(
+		f"# {what}: the median page took {seconds[len(seconds) // 2]:.2f} s, the slowest of "
+		f"{len(seconds)} {seconds[-1]:.2f} s"
+	)
 	answer, duration = timed(ada.get, "/?afterwards")
 	refused(answer)
 	print(f"# {what}: one after that took {duration:.3f} s")
@@ -141,8 +184,12 @@ def all_pages_answer_503(what):
 def all_is_whole():
 	equal(
 		sql(
-		"SELECT COUNT(*) FROM submissions s LEFT JOIN jobs j ON j.submission_id = s.id WHERE j.id "
-		"IS NULL"), [["0"]])
+			"SELECT COUNT(*) FROM submissions s LEFT JOIN jobs j ON j.submission_id = s.id "
+			"WHERE j.id "
+			"IS NULL"
+		),
+		[["0"]],
+	)
 	return int(sql("SELECT COUNT(*) FROM submissions")[0][0])
 
 
@@ -183,7 +230,10 @@ def a_page_in_progress_does_not_wait_for_a_frozen_database():
 	sql("CREATE TABLE held AS SELECT 1 AS x")
 	locker = subprocess.Popen(
 		["mariadb", "--no-defaults", "-S", database.socket, "-N", "-B", "-n", "podium"],
-		stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+		stdin=subprocess.PIPE,
+		stdout=subprocess.PIPE,
+		text=True,
+	)
 	locker.stdin.write("LOCK TABLES users WRITE, sessions WRITE; SELECT 'locked';\n")
 	locker.stdin.flush()
 	equal(locker.stdout.readline(), "locked\n")

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What participants do with their submissions: compare, withdraw, resubmit, annotate and search
 them. Through nginx and a real worker, whose podium-run is a stand-in."""
+
 import html
 import os
 import pathlib
@@ -15,12 +16,19 @@ from instance import ROOT, Instance  # noqa: E402
 import mariadb  # noqa: E402
 from pretend import PretendedRun  # noqa: E402
 from small_task import (  # noqa: E402
-	TEMPLATE_TASK, isolated, load_task, register, send_source, status_of)
+	TEMPLATE_TASK,
+	isolated,
+	load_task,
+	register,
+	send_source,
+	status_of,
+)
 from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
 scratch = tempfile.TemporaryDirectory(prefix="podium-participants.")
-podium_run = PretendedRun(pathlib.Path(scratch.name),
-	ROOT / os.environ.get("B", "build/release") / "podium-run")
+podium_run = PretendedRun(
+	pathlib.Path(scratch.name), ROOT / os.environ.get("B", "build/release") / "podium-run"
+)
 os.chmod(scratch.name, 0o755)
 mariadb.use_own_server()
 site = Instance(PODIUM_WORKER_NAME="here", **podium_run.environment)
@@ -31,8 +39,9 @@ log = pathlib.Path(*sql("SET GLOBAL general_log = ON; SELECT @@datadir, @@genera
 anyone, ada, dora, admin = (Client(site.url) for _ in range(4))
 PASSWORD = "a long password"
 HOSTILE = "<script>alert(1)</script>\"'&"
-TASK = TEMPLATE_TASK.replace("{size: 1024}",
-	"{size: 64}, {size: 128}").replace("ranking_by: geom\n", "")
+TASK = TEMPLATE_TASK.replace("{size: 1024}", "{size: 64}, {size: 128}").replace(
+	"ranking_by: geom\n", ""
+)
 TEMPLATE = "def custom_kernel(data):\n    return data  # <from the template>\n"
 
 
@@ -42,18 +51,35 @@ def prepare():
 
 
 def submit(client, code="x = 1\n", mode="ranked", name=None):
-	return send_source(client, code, mode=mode, file_name=name, gpus=("CPU", ))
+	return send_source(client, code, mode=mode, file_name=name, gpus=("CPU",))
 
 
-def ended(client, times_ns=(1000.0, 2000.0), score_ns=None, err_ns=1.0, code="x = 1\n",
-	mode="ranked", name=None, **says):
+def ended(
+	client,
+	times_ns=(1000.0, 2000.0),
+	score_ns=None,
+	err_ns=1.0,
+	code="x = 1\n",
+	mode="ranked",
+	name=None,
+	**says,
+):
 	"""Makes a submission and waits until it has finished with these times. Returns its number."""
-	cases = [{
-		"spec": f"size: {64 << i}", "runs": 100, "mean_ns": ns, "std_ns": 1.0, "err_ns": err_ns,
-		"best_ns": ns, "worst_ns": ns
-	} for i, ns in enumerate(times_ns)]
-	score = {"score_ns": score_ns or times_ns[-1], "score_err_ns": err_ns
-				} if mode == "ranked" else {}
+	cases = [
+		{
+			"spec": f"size: {64 << i}",
+			"runs": 100,
+			"mean_ns": ns,
+			"std_ns": 1.0,
+			"err_ns": err_ns,
+			"best_ns": ns,
+			"worst_ns": ns,
+		}
+		for i, ns in enumerate(times_ns)
+	]
+	score = (
+		{"score_ns": score_ns or times_ns[-1], "score_err_ns": err_ns} if mode == "ranked" else {}
+	)
 	podium_run.say(**{mode: {"cases": cases, **score, **says}})
 	number = submit(client, code, mode, name)
 	until(lambda: anyone.get(f"/submission/{number}/status").json["state"] == "done")
@@ -64,8 +90,11 @@ def all_ended():
 	"""Waits until all submissions have ended, so that none takes the results that the test sets for
 	the next one."""
 	until(
-		lambda: sql("SELECT COUNT(*) FROM jobs WHERE gpu = 'CPU' AND state IN ('queued', 'running')"
-					) == [["0"]])
+		lambda: sql(
+			"SELECT COUNT(*) FROM jobs WHERE gpu = 'CPU' AND state IN ('queued', 'running')"
+		)
+		== [["0"]]
+	)
 
 
 def fresh(client, path):
@@ -93,12 +122,18 @@ def links(client, path):
 @test
 def two_own_submissions_are_compared_shape_by_shape():
 	prepare()
-	first = ended(ada, (1000.0, 2000.0),
+	first = ended(
+		ada,
+		(1000.0, 2000.0),
 		code="import torch\n\n\ndef custom_kernel(data):\n    return data\n",
-		environment={"device": "a CPU", "driver": "1.0", "torch": "2.3"})
-	second = ended(ada, (800.0, 2000.5),
+		environment={"device": "a CPU", "driver": "1.0", "torch": "2.3"},
+	)
+	second = ended(
+		ada,
+		(800.0, 2000.5),
 		code="import torch\n\n\ndef custom_kernel(data):\n    return data + 0  # <b>\n",
-		environment={"device": "a CPU", "driver": "2.0", "torch": "2.3"})
+		environment={"device": "a CPU", "driver": "2.0", "torch": "2.3"},
+	)
 	page = words(ada, f"/compare?a={first}&b={second}")
 	contains(page, "size: 64 1.000 ± 0.002 µs 800.0 ± 2.0 ns 20 % faster")
 	contains(page, "size: 128 2.000 ± 0.002 µs 2.001 ± 0.002 µs within noise")
@@ -106,8 +141,9 @@ def two_own_submissions_are_compared_shape_by_shape():
 	lacks(page, "2.3")
 	contains(page, "5 return data 5 return data + 0 # <b>")
 	contains(page, "1 line of")
-	contains(words(ada, f"/compare?a={second}&b={first}"),
-		"800.0 ± 2.0 ns 1.000 ± 0.002 µs 25 % slower")
+	contains(
+		words(ada, f"/compare?a={second}&b={first}"), "800.0 ± 2.0 ns 1.000 ± 0.002 µs 25 % slower"
+	)
 
 
 @test
@@ -119,11 +155,15 @@ def strangers_see_both_times_and_no_source():
 		contains(page, "you may not see both of them")
 		lacks(page, "return data")
 	contains(words(admin, f"/compare?a={first}&b={second}"), "return data")
-	sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3), sources_public_after_deadline = 1 "
-		"WHERE name = 'small'")
+	sql(
+		"UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3), sources_public_after_deadline = 1 "
+		"WHERE name = 'small'"
+	)
 	contains(words(anyone, f"/compare?a={first}&b={second}"), "return data")
-	sql("UPDATE leaderboards SET deadline = NULL, sources_public_after_deadline = 0 WHERE name = "
-		"'small'")
+	sql(
+		"UPDATE leaderboards SET deadline = NULL, sources_public_after_deadline = 0 WHERE name = "
+		"'small'"
+	)
 
 
 @test
@@ -142,8 +182,12 @@ def a_submission_equals_itself_and_an_unknown_one_is_not_found():
 	contains(words(ada, f"/compare?a={first}&b={first}"), "the same, byte for byte")
 	equal(anyone.get(f"/compare?a={first}&b=999999").status, 404)
 	contains(words(anyone, f"/compare?a={first}&b=999999"), "no submission with the number 999999")
-	for wrong in ("x", "-1", "1e3", HOSTILE.replace("&", "%26").replace('"',
-		"%22").replace("<", "%3C")):
+	for wrong in (
+		"x",
+		"-1",
+		"1e3",
+		HOSTILE.replace("&", "%26").replace('"', "%22").replace("<", "%3C"),
+	):
 		answer = fresh(ada, f"/compare?a={first}&b={wrong}")
 		equal(answer.status, 200)
 		contains(answer.words(), "digits only")
@@ -163,21 +207,31 @@ def after_choosing_one_the_page_offers_others_of_the_leaderboard():
 
 
 def ranks():
-	return [(row[0], int(row[1]), int(row[2])) for row in sql(
-		"SELECT u.name, r.submission_id, r.place FROM ranking r JOIN users u ON u.id = r.user_id "
-		"ORDER BY r.position")]
+	return [
+		(row[0], int(row[1]), int(row[2]))
+		for row in sql(
+			"SELECT u.name, r.submission_id, r.place FROM ranking r JOIN users u ON u.id = "
+			"r.user_id "
+			"ORDER BY r.position"
+		)
+	]
 
 
 def rebuilt():
 	"""Checks that rebuilding the ranking from the jobs changes nothing."""
 	before = sql(
 		"SELECT gpu, user_id, submission_id, job_id, position, place FROM ranking ORDER BY gpu, "
-		"position")
+		"position"
+	)
 	site.manage("ranking", "rebuild")
 	equal(
 		sql(
-		"SELECT gpu, user_id, submission_id, job_id, position, place FROM ranking ORDER BY gpu, "
-		"position"), before)
+			"SELECT gpu, user_id, submission_id, job_id, position, place FROM ranking "
+			"ORDER BY gpu, "
+			"position"
+		),
+		before,
+	)
 
 
 @test
@@ -189,11 +243,15 @@ def the_page_says_how_a_result_changed_the_users_rank():
 	slower = ended(ada, score_ns=1100.0)
 	contains(words(anyone, f"/submission/{slower}"), "10 % slower than ada's best on CPU was then.")
 	better = ended(ada, score_ns=800.0)
-	contains(words(anyone, f"/submission/{better}"),
-		"2nd → 1st on CPU, 20 % faster than ada's best before.")
+	contains(
+		words(anyone, f"/submission/{better}"),
+		"2nd → 1st on CPU, 20 % faster than ada's best before.",
+	)
 	again = ended(ada, score_ns=600.0)
-	contains(words(anyone, f"/submission/{again}"),
-		"Still 1st on CPU, 25 % faster than ada's best before.")
+	contains(
+		words(anyone, f"/submission/{again}"),
+		"Still 1st on CPU, 25 % faster than ada's best before.",
+	)
 	contains(words(anyone, f"/submission/{other}"), "The first result that counts, 1st on CPU.")
 	equal(ranks(), [("ada", again, 1), ("dora", other, 2)])
 
@@ -211,20 +269,29 @@ def a_test_run_changes_no_rank():
 
 @test
 def withdrawing_needs_the_number_and_ranks_the_users_next_best():
-	best, next_best = ranks()[0][1], int(
-		sql("SELECT MAX(s.id) FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE "
-		"j.score_ns = 800")[0][0])
+	best, next_best = (
+		ranks()[0][1],
+		int(
+			sql(
+				"SELECT MAX(s.id) FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE "
+				"j.score_ns = 800"
+			)[0][0]
+		),
+	)
 	contains(links(ada, f"/submission/{best}"), f"/submission/{best}/withdraw")
 	page = words(ada, f"/submission/{best}/withdraw")
-	contains(page,
-		f"It leaves the 1st place on CPU; your next best, {next_best}, is ranked instead.")
+	contains(
+		page, f"It leaves the 1st place on CPU; your next best, {next_best}, is ranked instead."
+	)
 	answer = ada.post(f"/submission/{best}/withdraw", [("number", "1234")])
 	equal(answer.status, 422)
 	contains(answer.words(), f"Type {best} to confirm.")
 	equal(ranks()[0][1], best)
 	answer = ada.post(f"/submission/{best}/withdraw", [("number", best)])
-	equal((answer.status, answer.location.removeprefix(site.url)),
-		(303, f"/submission/{best}?done=withdrawn"))
+	equal(
+		(answer.status, answer.location.removeprefix(site.url)),
+		(303, f"/submission/{best}?done=withdrawn"),
+	)
 	equal([(name, place) for name, _, place in ranks()], [("ada", 1), ("dora", 2)])
 	equal(ranks()[0][1], next_best)
 	page = words(anyone, f"/submission/{best}")
@@ -237,8 +304,11 @@ def withdrawing_needs_the_number_and_ranks_the_users_next_best():
 @test
 def withdrawing_the_last_one_removes_the_user_from_the_ranking():
 	for number in [
-		row[0] for row in sql("SELECT s.id FROM submissions s JOIN users u ON u.id = s.user_id "
-		"WHERE u.name = 'ada' AND s.mode = 'ranked' AND s.withdrawn_at IS NULL")
+		row[0]
+		for row in sql(
+			"SELECT s.id FROM submissions s JOIN users u ON u.id = s.user_id "
+			"WHERE u.name = 'ada' AND s.mode = 'ranked' AND s.withdrawn_at IS NULL"
+		)
 	]:
 		equal(ada.post(f"/submission/{number}/withdraw", [("number", number)]).status, 303)
 	equal([(name, place) for name, _, place in ranks()], [("dora", 1)])
@@ -250,13 +320,18 @@ def withdrawing_the_last_one_removes_the_user_from_the_ranking():
 def a_withdrawn_submission_can_be_restored():
 	best = int(
 		sql(
-		"SELECT s.id FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE j.score_ns = "
-		"600")[0][0])
+			"SELECT s.id FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE "
+			"j.score_ns = "
+			"600"
+		)[0][0]
+	)
 	contains(words(ada, f"/submission/{best}"), "Let it count again")
 	for _ in range(2):
 		answer = ada.post(f"/submission/{best}/restore", form=f"/submission/{best}")
-		equal((answer.status, answer.location.removeprefix(site.url)),
-			(303, f"/submission/{best}?done=restored"))
+		equal(
+			(answer.status, answer.location.removeprefix(site.url)),
+			(303, f"/submission/{best}?done=restored"),
+		)
 	equal([(name, place) for name, _, place in ranks()], [("ada", 1), ("dora", 2)])
 	contains(words(anyone, f"/submission/{best}"), "Ranked 1st on CPU.")
 	rebuilt()
@@ -271,7 +346,8 @@ def only_the_author_withdraws_and_only_finished_submissions():
 		for deed in ("withdraw", "restore", "note"):
 			equal(
 				client.post(f"/submission/{best}/{deed}", [("number", best)], csrf=token).status,
-				403)
+				403,
+			)
 	equal(anyone.get(f"/submission/{best}/withdraw").status, 303)
 	equal(ada.post(f"/submission/{best}/withdraw", [("number", best)], csrf="wrong").status, 403)
 	podium_run.say(ranked={"hang": True})
@@ -290,11 +366,14 @@ def only_the_author_withdraws_and_only_finished_submissions():
 @test
 def releasing_a_withdrawn_result_does_not_rank_it():
 	number = ended(dora, score_ns=100.0)
-	sql("UPDATE jobs SET held_at = UTC_TIMESTAMP(3), held_reason = 'Too fast.' WHERE "
-		f"submission_id = {number}")
+	sql(
+		"UPDATE jobs SET held_at = UTC_TIMESTAMP(3), held_reason = 'Too fast.' WHERE "
+		f"submission_id = {number}"
+	)
 	equal(dora.post(f"/submission/{number}/withdraw", [("number", number)]).status, 303)
-	answer = admin.post("/admin/review", [("submission", number), ("gpu", "CPU"),
-		("action", "release")])
+	answer = admin.post(
+		"/admin/review", [("submission", number), ("gpu", "CPU"), ("action", "release")]
+	)
 	equal(answer.status, 303)
 	if number in [submission for _, submission, _ in ranks()]:
 		raise AssertionError("it is ranked")
@@ -308,8 +387,10 @@ def releasing_a_withdrawn_result_does_not_rank_it():
 def only_the_author_and_admins_see_a_note():
 	number = ranks()[0][1]
 	answer = ada.post(f"/submission/{number}/note", [("note", "tried float4 " + HOSTILE)])
-	equal((answer.status, answer.location.removeprefix(site.url)),
-		(303, f"/submission/{number}?done=noted"))
+	equal(
+		(answer.status, answer.location.removeprefix(site.url)),
+		(303, f"/submission/{number}?done=noted"),
+	)
 	contains(words(ada, f"/submission/{number}"), "My note: tried float4 " + HOSTILE)
 	contains(words(admin, f"/submission/{number}"), "The author’s note: tried float4")
 	for client in (anyone, dora):
@@ -327,17 +408,21 @@ def only_the_author_and_admins_see_a_note():
 
 def shown(path):
 	return [
-		int(link.rsplit("/", 1)[1]) for link in links(ada, path)
+		int(link.rsplit("/", 1)[1])
+		for link in links(ada, path)
 		if re.fullmatch(r"/submission/\d+", link)
 	]
 
 
 def those(condition):
 	return [
-		int(row[0]) for row in sql(
-		"SELECT DISTINCT s.id FROM submissions s JOIN users u ON u.id = s.user_id JOIN jobs j ON "
-		"j.submission_id = s.id "
-		f"WHERE u.name = 'ada' AND {condition} ORDER BY s.id DESC")
+		int(row[0])
+		for row in sql(
+			"SELECT DISTINCT s.id FROM submissions s JOIN users u ON u.id = s.user_id JOIN "
+			"jobs j ON "
+			"j.submission_id = s.id "
+			f"WHERE u.name = 'ada' AND {condition} ORDER BY s.id DESC"
+		)
 	]
 
 
@@ -348,9 +433,13 @@ def own_submissions_are_found_by_mode_result_device_leaderboard_and_period():
 	every = those("1")
 	equal(shown("/mine"), every)
 	equal(sorted(set(shown("/leaderboard/small/mine")), reverse=True), every)
-	for query, condition in (("mode=ranked", "s.mode = 'ranked'"), ("result=wrong+answer",
-		"j.verdict = 'wrong answer'"), ("result=cancelled&mode=ranked", "j.verdict = 'cancelled'"),
-		("gpu=CPU", "1"), ("leaderboard=small", "1")):
+	for query, condition in (
+		("mode=ranked", "s.mode = 'ranked'"),
+		("result=wrong+answer", "j.verdict = 'wrong answer'"),
+		("result=cancelled&mode=ranked", "j.verdict = 'cancelled'"),
+		("gpu=CPU", "1"),
+		("leaderboard=small", "1"),
+	):
 		found = those(condition)
 		if not found:
 			raise AssertionError(f"none fits {condition}")
@@ -364,17 +453,19 @@ def own_submissions_are_found_by_mode_result_device_leaderboard_and_period():
 		contains(words(ada, f"/mine?{nothing}"), "None of your submissions fits this filter.")
 	contains(fresh(ada, "/mine?mode=ranked").text, '<option value="ranked" selected>')
 	equal(fresh(ada, "/leaderboard/small/mine?mode=test").status, 200)
-	equal([number for number in shown("/leaderboard/small/mine?mode=test")],
-		those("s.mode = 'test'"))
+	equal(
+		[number for number in shown("/leaderboard/small/mine?mode=test")], those("s.mode = 'test'")
+	)
 
 
 @test
 def the_own_rank_shows_a_tie():
-	(board, gpu, before), = sql(
+	((board, gpu, before),) = sql(
 		"SELECT r.leaderboard_id, r.gpu, r.place FROM ranking r JOIN users u ON u.id = r.user_id "
-		"AND u.name = 'ada'")
-	(last, ), = sql(f"SELECT MAX(position) FROM ranking WHERE leaderboard_id = {board}")
-	mark = fr"My ranks Device Rank Time Submission {gpu} {before}( tie)? of {last} "
+		"AND u.name = 'ada'"
+	)
+	((last,),) = sql(f"SELECT MAX(position) FROM ranking WHERE leaderboard_id = {board}")
+	mark = rf"My ranks Device Rank Time Submission {gpu} {before}( tie)? of {last} "
 	equal([re.search(mark, words(ada, "/leaderboard/small/mine"))[1]], [None])
 	sql(f"UPDATE ranking SET place = {before} WHERE leaderboard_id = {board}")
 	equal(re.search(mark, words(ada, "/leaderboard/small/mine"))[1], " tie")
@@ -385,10 +476,14 @@ def the_own_rank_shows_a_tie():
 
 @test
 def an_invalid_filter_is_refused_with_a_sentence():
-	for query, sentence in (("mode=fast", "is not a mode"), ("from=yesterday", "is not a day"),
-		("to=2026-13-01", "is not a day"), ("result=good", "is not a verdict"), ("gpu=%C3%A4",
-		"is not the name of a device"), ("leaderboard=%3Cscript%3E",
-		"is not the name of a leaderboard")):
+	for query, sentence in (
+		("mode=fast", "is not a mode"),
+		("from=yesterday", "is not a day"),
+		("to=2026-13-01", "is not a day"),
+		("result=good", "is not a verdict"),
+		("gpu=%C3%A4", "is not the name of a device"),
+		("leaderboard=%3Cscript%3E", "is not the name of a leaderboard"),
+	):
 		answer = fresh(ada, f"/mine?{query}")
 		equal(answer.status, 400)
 		contains(answer.words(), sentence)
@@ -401,20 +496,30 @@ def pages_of_the_history_keep_its_filters():
 	ids = sql(
 		"SELECT leaderboard_id, task_version_id, user_id, HEX(sha256) FROM submissions WHERE mode "
 		"= 'ranked' AND user_id = "
-		"(SELECT id FROM users WHERE name = 'ada') LIMIT 1")[0]
-	sql("INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, "
+		"(SELECT id FROM users WHERE name = 'ada') LIMIT 1"
+	)[0]
+	sql(
+		"INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, "
 		"mode) "
 		f"SELECT {ids[0]}, {ids[1]}, {ids[2]}, CONCAT('many-', seq, '.py'), UNHEX('{ids[3]}'), "
-		"'benchmark' FROM seq_1_to_120")
+		"'benchmark' FROM seq_1_to_120"
+	)
 	# A search by days sorts by time, so give many submissions the same time.
-	sql("UPDATE submissions SET submitted_at = submitted_at - INTERVAL (id DIV 7 % 11) SECOND "
-		"WHERE mode = 'benchmark'")
+	sql(
+		"UPDATE submissions SET submitted_at = submitted_at - INTERVAL (id DIV 7 % 11) SECOND "
+		"WHERE mode = 'benchmark'"
+	)
 	in_time = [
-		int(row[0]) for row in sql(
-		"SELECT id FROM submissions WHERE mode = 'benchmark' ORDER BY submitted_at DESC, id DESC")
+		int(row[0])
+		for row in sql(
+			"SELECT id FROM submissions WHERE mode = 'benchmark' ORDER BY submitted_at "
+			"DESC, id DESC"
+		)
 	]
-	for path in ("/mine?mode=benchmark&from=2000-01-01",
-		"/leaderboard/small/mine?mode=benchmark&from=2000-01-01&to=2099-01-01"):
+	for path in (
+		"/mine?mode=benchmark&from=2000-01-01",
+		"/leaderboard/small/mine?mode=benchmark&from=2000-01-01&to=2099-01-01",
+	):
 		found, at = [], path
 		while at:
 			found += shown(at)
@@ -427,8 +532,10 @@ def pages_of_the_history_keep_its_filters():
 			pages.append(shown(at))
 			at = next((link for link in links(ada, at) if "before=" in link), None)
 		equal([len(page) for page in pages], [50, 50, 20])
-		equal([number for page in pages for number in page],
-			sorted((n for page in pages for n in page), reverse=True))
+		equal(
+			[number for page in pages for number in page],
+			sorted((n for page in pages for n in page), reverse=True),
+		)
 	sql("DELETE FROM submissions WHERE mode = 'benchmark'")
 
 
@@ -458,8 +565,10 @@ FORM = "/leaderboard/small/submit"
 
 @test
 def the_form_remembers_a_users_last_choices_per_leaderboard():
-	sql("INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, 'B200', 2 FROM "
-		"leaderboards WHERE name = 'small'")
+	sql(
+		"INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, 'B200', 2 FROM "
+		"leaderboards WHERE name = 'small'"
+	)
 	fresh_user = Client(site.url)
 	fresh_user.register("new")
 	equal(checked(fresh(fresh_user, FORM)), ["test"])
@@ -470,8 +579,9 @@ def the_form_remembers_a_users_last_choices_per_leaderboard():
 	contains(page.words(), f"Mode and devices are those of submission {number}")
 	equal(typed(page), "")
 	equal(checked(fresh(fresh_user, FORM)), ["test"])
-	answer = ada.post(FORM, [("mode", "ranked"), ("gpu", "B200"), ("code", "not python(")],
-		csrf=None)
+	answer = ada.post(
+		FORM, [("mode", "ranked"), ("gpu", "B200"), ("code", "not python(")], csrf=None
+	)
 	equal(answer.status, 303)
 	equal(checked(fresh(ada, FORM)), ["B200", "ranked"])
 	wrong = ada.post(FORM, [("mode", "test"), ("gpu", "CPU"), ("code", "")])
@@ -505,51 +615,68 @@ def a_template_can_be_loaded_into_the_form():
 
 @test
 def pasted_code_keeps_its_lines():
-	for sent, stored in ((TEMPLATE.replace("\n", "\r\n"), TEMPLATE), ("a = 1\r\nb = '\r'\n\r\n",
-		"a = 1\nb = '\r'\n\n"), ("a = 1\n", "a = 1\n")):
+	for sent, stored in (
+		(TEMPLATE.replace("\n", "\r\n"), TEMPLATE),
+		("a = 1\r\nb = '\r'\n\r\n", "a = 1\nb = '\r'\n\n"),
+		("a = 1\n", "a = 1\n"),
+	):
 		answer = ada.post(FORM, [("mode", "test"), ("code", sent), ("gpu", "CPU")])
 		equal(answer.status, 303)
 		equal(ada.get(f"{answer.location}/source?download=1").bytes.decode(), stored)
 		number = answer.location.rsplit("/", 1)[1]
 		equal(
 			ada.post(f"/submission/{number}/cancel", [("number", number)], form="/account").status,
-			303)
+			303,
+		)
 
 
 @test
 def the_form_says_what_the_server_will_run():
-	sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) + INTERVAL 3 DAY + INTERVAL 1 HOUR "
-		"WHERE name = 'small'")
+	sql(
+		"UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) + INTERVAL 3 DAY + INTERVAL 1 HOUR "
+		"WHERE name = 'small'"
+	)
 	page = words(ada, FORM)
 	contains(page, "Submissions are taken until")
 	contains(page, "in 3 days")
 	contains(page, "runs 1 test case, in at most 180 s together.")
 	contains(
 		page,
-		"timed on the last of the 2 shapes: at most 180 s in mode benchmark, 180 s in mode ranked.")
+		"timed on the last of the 2 shapes: at most 180 s in mode benchmark, 180 s in mode ranked.",
+	)
 	sql("UPDATE leaderboards SET deadline = NULL WHERE name = 'small'")
 	page = words(ada, FORM)
 	lacks(page, "Submissions are taken until")
-	for part in ("Deadline none", "Time limits tests 180 s, benchmarks 180 s, ranked 180 s",
-		"at most 1 MB", "Memory the device’s", "checks the test case and measures nothing",
+	for part in (
+		"Deadline none",
+		"Time limits tests 180 s, benchmarks 180 s, ranked 180 s",
+		"at most 1 MB",
+		"Memory the device’s",
+		"checks the test case and measures nothing",
 		"checks the test case and times the last of the 2 shapes, with a secret seed; the best "
-		"one counts in the ranking"):
+		"one counts in the ranking",
+	):
 		contains(page, part)
-	sql("UPDATE task_versions SET definition = JSON_SET(definition, '$.ranking_by', 'geom', "
-		"'$.tests', JSON_ARRAY('a: 1', 'a: 2')), revision = revision + 1")
+	sql(
+		"UPDATE task_versions SET definition = JSON_SET(definition, '$.ranking_by', 'geom', "
+		"'$.tests', JSON_ARRAY('a: 1', 'a: 2')), revision = revision + 1"
+	)
 	contains(words(ada, FORM), "checks the 2 test cases, then times the 2 shapes; not ranked")
 
 
 @test
 def the_form_says_when_a_job_would_start():
-	sql("DELETE FROM job_times; INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) "
-		"SELECT id, 'L4', 3 FROM leaderboards WHERE name = 'small'")
+	sql(
+		"DELETE FROM job_times; INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) "
+		"SELECT id, 'L4', 3 FROM leaderboards WHERE name = 'small'"
+	)
 	page = words(ada, FORM)
 	contains(page, "L4 no worker offers it now; the job waits until one does")
 	contains(page, "; a job sent now starts at any moment")
 	sql("INSERT INTO pauses (worker, kind, paused_by) VALUES ('here', 'drain', 'root-of-all')")
-	contains(words(ada, FORM),
-		"; it is out of service just now, and the job waits until it is back")
+	contains(
+		words(ada, FORM), "; it is out of service just now, and the job waits until it is back"
+	)
 	sql("DELETE FROM pauses; DELETE FROM leaderboard_gpus WHERE gpu = 'L4'")
 
 
@@ -557,18 +684,29 @@ def the_form_says_when_a_job_would_start():
 def the_form_announces_practice_a_freeze_and_a_closed_leaderboard():
 	sql("UPDATE leaderboards SET frozen_at = UTC_TIMESTAMP(3) WHERE name = 'small'")
 	contains(words(ada, FORM), "The public ranking is frozen since")
-	sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3), practice = 1, frozen_at = NULL "
-		"WHERE name = 'small'")
+	sql(
+		"UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3), practice = 1, frozen_at = NULL "
+		"WHERE name = 'small'"
+	)
 	page = words(ada, FORM)
-	for part in ("The deadline has passed, so this is practice",
-		"with a secret seed; after the deadline it gets no rank", "UTC, just now"):
+	for part in (
+		"The deadline has passed, so this is practice",
+		"with a secret seed; after the deadline it gets no rank",
+		"UTC, just now",
+	):
 		contains(page, part)
 	lacks(page, "Submissions are taken until")
-	for change, sentence in (("practice = 0",
-		"The deadline of this leaderboard has passed: it was"), ("deadline = NULL, accepting = 0",
-		"This leaderboard is closed and takes no submissions now."),
-		("accepting = 1, archived_at = UTC_TIMESTAMP(3)",
-		"This leaderboard is in the archive and takes no submissions.")):
+	for change, sentence in (
+		("practice = 0", "The deadline of this leaderboard has passed: it was"),
+		(
+			"deadline = NULL, accepting = 0",
+			"This leaderboard is closed and takes no submissions now.",
+		),
+		(
+			"accepting = 1, archived_at = UTC_TIMESTAMP(3)",
+			"This leaderboard is in the archive and takes no submissions.",
+		),
+	):
 		sql(f"UPDATE leaderboards SET {change} WHERE name = 'small'")
 		page = fresh(ada, FORM)
 		contains(page.words(), sentence)
@@ -584,10 +722,12 @@ def the_form_without_a_leaderboard_offers_the_last_one():
 	page = fresh(new, "/submit")
 	lacks(page.text, " selected")
 	lacks(page.text, 'name="last"')
-	sql("INSERT INTO leaderboards (name, secret_seed, task_version_id) SELECT 'other', 1, "
+	sql(
+		"INSERT INTO leaderboards (name, secret_seed, task_version_id) SELECT 'other', 1, "
 		"task_version_id FROM leaderboards WHERE name = 'small'; "
 		"INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, 'CPU', 1 FROM "
-		"leaderboards WHERE name = 'other'")
+		"leaderboards WHERE name = 'other'"
+	)
 	podium_run.say(benchmark={})
 	submit(new, mode="benchmark")
 	page = fresh(new, "/submit")
@@ -601,7 +741,8 @@ def the_form_without_a_leaderboard_offers_the_last_one():
 		if answer.status == 303:
 			return sql(
 				"SELECT l.name FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id "
-				"ORDER BY s.id DESC LIMIT 1")[0][0]
+				"ORDER BY s.id DESC LIMIT 1"
+			)[0][0]
 		return answer
 
 	remembered = (("last", "small"), ("leaderboard", "small"))
@@ -609,14 +750,19 @@ def the_form_without_a_leaderboard_offers_the_last_one():
 	equal(send("#!POPCORN leaderboard other\nx = 1\n", *remembered), "other")
 	contains(fresh(new, "/submit").text, '<option value="other" selected>')
 	equal(
-		send("#!POPCORN leaderboard other\nx = 1\n", ("last", "other"),
-		("leaderboard", "small")).status, 422)
+		send(
+			"#!POPCORN leaderboard other\nx = 1\n", ("last", "other"), ("leaderboard", "small")
+		).status,
+		422,
+	)
 	equal(send("x = 1\n", ("last", "small"), ("leaderboard", "")).status, 422)
 	sql("UPDATE leaderboards SET accepting = 0 WHERE name = 'other'")
 	lacks(fresh(new, "/submit").text, " selected")
 	all_ended()
-	sql("DELETE FROM submissions WHERE leaderboard_id = (SELECT id FROM leaderboards WHERE name = "
-		"'other'); DELETE FROM leaderboards WHERE name = 'other'")
+	sql(
+		"DELETE FROM submissions WHERE leaderboard_id = (SELECT id FROM leaderboards WHERE name = "
+		"'other'); DELETE FROM leaderboards WHERE name = 'other'"
+	)
 
 
 # ---- while a submission is queued or runs ----
@@ -647,8 +793,10 @@ def the_author_and_admins_see_the_output_of_a_running_job():
 		contains(page.text, '<meta http-equiv="refresh" content="2">')
 		lacks(page.text, "<script>alert")
 		shown = [
-			html.unescape(text) for text in re.findall(
-			r'<pre class="log[^>]*id="printed-[^>]*>\n(.*?)</pre>', page.text, re.S)
+			html.unescape(text)
+			for text in re.findall(
+				r'<pre class="log[^>]*id="printed-[^>]*>\n(.*?)</pre>', page.text, re.S
+			)
 		]
 		equal(shown, [printed["stdout"], printed["stderr"]])
 	for client in (anyone, dora):
@@ -670,8 +818,12 @@ def output_is_deleted_with_its_stage():
 	until(lambda: status_of(ada, number)["state"] == "done")
 	equal(
 		sql(
-		"SELECT COUNT(t.tail) FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id "
-		f"= {number}"), [["0"]])
+			"SELECT COUNT(t.tail) FROM stages t JOIN jobs j ON j.id = t.job_id WHERE "
+			"j.submission_id "
+			f"= {number}"
+		),
+		[["0"]],
+	)
 	lacks(fresh(ada, f"/submission/{number}").text, "gone")
 
 
@@ -684,8 +836,7 @@ def questions_of_status(number):
 		file.seek(begin)
 		asked = re.findall(r"\s(\d+) Execute\t([^\n]*)", file.read().decode())
 	of_page = {
-		connection
-		for connection, question in asked if f"WHERE s.id = {number} AND" in question
+		connection for connection, question in asked if f"WHERE s.id = {number} AND" in question
 	}
 	equal(len(of_page), 1)
 	return len([question for connection, question in asked if connection in of_page])
@@ -694,16 +845,20 @@ def questions_of_status(number):
 @test
 def a_queued_job_shows_its_place_and_expected_start():
 	number = running(ada)
-	sql("INSERT INTO job_times (task_version_id, gpu, mode, recent, median_ms, updated_at) SELECT "
+	sql(
+		"INSERT INTO job_times (task_version_id, gpu, mode, recent, median_ms, updated_at) SELECT "
 		"task_version_id, 'CPU', 'test', '240000', 240000, "
 		f"UTC_TIMESTAMP(3) FROM submissions WHERE id = {number} ON DUPLICATE KEY UPDATE median_ms "
-		"= 240000")
+		"= 240000"
+	)
 	first, second = submit(dora, mode="test"), submit(ada, mode="test")
 	sql(f"UPDATE jobs SET started_at = UTC_TIMESTAMP(3) WHERE submission_id = {number}")
 	job = status_of(anyone, first)["jobs"][0]
 	equal((job["state"], job["position"], job["expected_start"]), ("queued", 1, "in about 4 min"))
-	contains(words(anyone, f"/submission/{first}"),
-		"Waiting for CPU: 1st in line. It is expected to start in about 4 min.")
+	contains(
+		words(anyone, f"/submission/{first}"),
+		"Waiting for CPU: 1st in line. It is expected to start in about 4 min.",
+	)
 	contains(links(anyone, f"/submission/{first}"), "/queue")
 	job = status_of(ada, second)["jobs"][0]
 	equal((job["position"], job["expected_start"]), (2, "in about 8 min"))
@@ -718,27 +873,54 @@ def a_queued_job_shows_its_place_and_expected_start():
 def a_correct_result_that_is_not_ranked_says_why():
 	number = ended(ada, score_ns=50.0)
 	contains(words(anyone, f"/submission/{number}"), "Ranked 1st on CPU.")
-	for change, undo, mine, theirs in ((
-		"s.hidden_at = UTC_TIMESTAMP(3), s.hidden_reason = 'copied'",
-		"s.hidden_at = NULL, s.hidden_reason = NULL",
-		"; an admin has hidden it, so it is not ranked.", None),
-		("s.withdrawn_at = UTC_TIMESTAMP(3)", "s.withdrawn_at = NULL",
-		"; it was withdrawn, so it is not ranked.",
-		"; it was withdrawn, so it is not ranked."), ("s.practice = 1", "s.practice = 0",
-		". It came after the deadline, so it is practice and not ranked.",
-		". It came after the deadline, so it is practice and not ranked."),
-		("j.held_at = UTC_TIMESTAMP(3), s.practice = 1", "j.held_at = NULL, s.practice = 0",
-		". It came after the deadline, so it is practice and not ranked.",
-		". It came after the deadline, so it is practice and not ranked."),
-		("j.held_at = UTC_TIMESTAMP(3)", "j.held_at = NULL",
-		". The result is held for review: an admin looks at it before it is ranked.",
-		"; it is not ranked yet."), ("l.frozen_at = j.finished_at - INTERVAL 1 SECOND",
-		"l.frozen_at = NULL", ". The ranking is frozen; this counts when the freeze is lifted.",
-		". The ranking is frozen; the times are shown when the freeze is lifted."),
-		("j.score_ns = 50", "j.score_ns = 50", "; ada's ranked time there is a better one.",
-		"; ada's ranked time there is a better one.")):
-		tables = ("UPDATE submissions s JOIN jobs j ON j.submission_id = s.id "
-			f"JOIN leaderboards l ON l.id = s.leaderboard_id SET %s WHERE s.id = {number}")
+	for change, undo, mine, theirs in (
+		(
+			"s.hidden_at = UTC_TIMESTAMP(3), s.hidden_reason = 'copied'",
+			"s.hidden_at = NULL, s.hidden_reason = NULL",
+			"; an admin has hidden it, so it is not ranked.",
+			None,
+		),
+		(
+			"s.withdrawn_at = UTC_TIMESTAMP(3)",
+			"s.withdrawn_at = NULL",
+			"; it was withdrawn, so it is not ranked.",
+			"; it was withdrawn, so it is not ranked.",
+		),
+		(
+			"s.practice = 1",
+			"s.practice = 0",
+			". It came after the deadline, so it is practice and not ranked.",
+			". It came after the deadline, so it is practice and not ranked.",
+		),
+		(
+			"j.held_at = UTC_TIMESTAMP(3), s.practice = 1",
+			"j.held_at = NULL, s.practice = 0",
+			". It came after the deadline, so it is practice and not ranked.",
+			". It came after the deadline, so it is practice and not ranked.",
+		),
+		(
+			"j.held_at = UTC_TIMESTAMP(3)",
+			"j.held_at = NULL",
+			". The result is held for review: an admin looks at it before it is ranked.",
+			"; it is not ranked yet.",
+		),
+		(
+			"l.frozen_at = j.finished_at - INTERVAL 1 SECOND",
+			"l.frozen_at = NULL",
+			". The ranking is frozen; this counts when the freeze is lifted.",
+			". The ranking is frozen; the times are shown when the freeze is lifted.",
+		),
+		(
+			"j.score_ns = 50",
+			"j.score_ns = 50",
+			"; ada's ranked time there is a better one.",
+			"; ada's ranked time there is a better one.",
+		),
+	):
+		tables = (
+			"UPDATE submissions s JOIN jobs j ON j.submission_id = s.id "
+			f"JOIN leaderboards l ON l.id = s.leaderboard_id SET %s WHERE s.id = {number}"
+		)
 		sql(f"DELETE FROM ranking WHERE submission_id = {number}; " + tables % change)
 		contains(words(ada, f"/submission/{number}"), "Passed on CPU" + mine)
 		if theirs:
@@ -746,20 +928,25 @@ def a_correct_result_that_is_not_ranked_says_why():
 			contains(status_of(anyone, number)["jobs"][0]["message"], theirs)
 		sql(tables % undo)
 	number = ended(ada, mode="benchmark")
-	contains(words(ada, f"/submission/{number}"),
-		"Every case was right. Only the mode ranked counts in the ranking.")
+	contains(
+		words(ada, f"/submission/{number}"),
+		"Every case was right. Only the mode ranked counts in the ranking.",
+	)
 
 
 @test
 def one_query_finds_all_queued_jobs_of_a_submission():
 	"""The number of queries depends neither on the number of devices nor on whether the jobs are
 	queued."""
-	sql("INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT l.id, CONCAT('GPU-', "
-		"seq), 10 + seq FROM leaderboards l, seq_1_to_6 WHERE l.name = 'small'")
+	sql(
+		"INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT l.id, CONCAT('GPU-', "
+		"seq), 10 + seq FROM leaderboards l, seq_1_to_6 WHERE l.name = 'small'"
+	)
 	counts = []
 	for gpus in (["GPU-1"], [f"GPU-{i}" for i in range(1, 7)]):
-		answer = ada.post(FORM, [("mode", "test"),
-			("code", "x = 1\n")] + [("gpu", gpu) for gpu in gpus])
+		answer = ada.post(
+			FORM, [("mode", "test"), ("code", "x = 1\n")] + [("gpu", gpu) for gpu in gpus]
+		)
 		equal(answer.status, 303)
 		number = int(answer.location.rsplit("/", 1)[1])
 		equal([job["position"] for job in status_of(ada, number)["jobs"]], [1] * len(gpus))

@@ -4,6 +4,7 @@ and waiting on an open connection.
 
 tests/lib/popcorn.py speaks like the client, and popcorn/*.json say what the client requires. A
 stand-in for podium-run reports what each submission tells it to."""
+
 import base64
 import io
 import json
@@ -40,8 +41,12 @@ ada, bob, carol, admin = (Client(site.url) for _ in range(4))
 tokens = {}
 SCHEMAS = pathlib.Path(__file__).resolve().parent / "popcorn"
 CASE = {
-	"runs": 101, "mean_ns": 2_000_000.0, "std_ns": 5.0, "err_ns": 2.0, "best_ns": 1_999_000.0,
-	"worst_ns": 2_001_000.0
+	"runs": 101,
+	"mean_ns": 2_000_000.0,
+	"std_ns": 5.0,
+	"err_ns": 2.0,
+	"best_ns": 1_999_000.0,
+	"worst_ns": 2_001_000.0,
 }
 
 
@@ -55,9 +60,11 @@ def program(name):
 
 def source(directives="", **told):
 	"""A file whose first line tells the stand-in for podium-run how the job ends."""
-	return (f"# {json.dumps({'cases': [CASE], **told})}\n"
+	return (
+		f"# {json.dumps({'cases': [CASE], **told})}\n"
 		f"{directives}def custom_kernel(data):\n"
-		"    return data\n").encode()
+		"    return data\n"
+	).encode()
 
 
 def refused(status, *words):
@@ -65,7 +72,6 @@ def refused(status, *words):
 	with one sentence in `detail`, which contains the words."""
 
 	class Expected:
-
 		def __enter__(self):
 			return self
 
@@ -83,7 +89,6 @@ def refused(status, *words):
 
 
 class Checked:
-
 	def __init__(self, expected):
 		self.expected = expected
 
@@ -117,16 +122,23 @@ class Gate:
 def a_site_with_users_tokens_and_leaderboards():
 	for client, name in ((ada, "ada"), (bob, "bob"), (carol, "carol"), (admin, "root-of-all")):
 		client.register(name)
-	sql("UPDATE users SET role = 'participant' WHERE role = 'admin'; UPDATE users SET role = "
-		"'admin' WHERE name = 'root-of-all'")
+	sql(
+		"UPDATE users SET role = 'participant' WHERE role = 'admin'; UPDATE users SET role = "
+		"'admin' WHERE name = 'root-of-all'"
+	)
 	for name in ("Small", "closed-one", "other"):
 		make_board(admin, name)
-	sql("UPDATE leaderboards SET visibility = IF(name = 'closed-one', 'closed', 'hidden') WHERE "
-		"name NOT IN ('Small', 'other')")
-	tokens.update(ada=make_token(ada, "popcorn", "read",
-		"submit"), bob=make_token(bob, "popcorn", "read",
-		"submit"), carol=make_token(carol, "popcorn", "read", "submit"),
-		reads=make_token(ada, "reads", "read"), admin=make_token(admin, "panel", "admin"))
+	sql(
+		"UPDATE leaderboards SET visibility = IF(name = 'closed-one', 'closed', 'hidden') WHERE "
+		"name NOT IN ('Small', 'other')"
+	)
+	tokens.update(
+		ada=make_token(ada, "popcorn", "read", "submit"),
+		bob=make_token(bob, "popcorn", "read", "submit"),
+		carol=make_token(carol, "popcorn", "read", "submit"),
+		reads=make_token(ada, "reads", "read"),
+		admin=make_token(admin, "panel", "admin"),
+	)
 
 
 # ---- authentication ----
@@ -143,14 +155,18 @@ def the_page_of_a_new_token_shows_the_line_for_the_settings_file():
 
 @test
 def a_missing_or_unknown_id_gets_an_error_that_says_what_to_do():
-	calls = (lambda popcorn: popcorn.submissions("Small"), lambda popcorn: popcorn.poll(1),
+	calls = (
+		lambda popcorn: popcorn.submissions("Small"),
+		lambda popcorn: popcorn.poll(1),
 		lambda popcorn: popcorn.delete(1),
 		lambda popcorn: popcorn.submit("Small", "H200", "test", source()),
 		lambda popcorn: popcorn.stream("Small", "H200", "profile", source()),
-		lambda popcorn: popcorn.join("x"))
+		lambda popcorn: popcorn.join("x"),
+	)
 	for call in calls:
-		with refused(400, "Missing X-Popcorn-Cli-Id header", "popcorn register",
-			f"{site.url}/account/tokens"):
+		with refused(
+			400, "Missing X-Popcorn-Cli-Id header", "popcorn register", f"{site.url}/account/tokens"
+		):
 			call(Popcorn(URL))
 		with refused(401, "Invalid or unauthorized X-Popcorn-Cli-Id", f"{site.url}/device"):
 			call(Popcorn(URL, "podium_" + "x" * 43))
@@ -167,8 +183,11 @@ def a_missing_or_unknown_id_gets_an_error_that_says_what_to_do():
 @test
 def every_error_has_a_detail_even_at_unknown_addresses():
 	popcorn = program("ada")
-	for method, path, status in (("GET", "/nothing", 404), ("PUT", "/leaderboards", 405), ("GET",
-		"/gpus/a%01b", 400)):
+	for method, path, status in (
+		("GET", "/nothing", 404),
+		("PUT", "/leaderboards", 405),
+		("GET", "/gpus/a%01b", 400),
+	):
 		with refused(status):
 			popcorn.ask(method, path)
 	connection, response = popcorn.open("GET", "/nothing")
@@ -185,8 +204,10 @@ def visible_leaderboards_and_their_devices_are_listed():
 	equal(sorted(boards), ["Small", "other"])
 	equal((boards["Small"]["gpu_types"], boards["Small"]["task"]), (["H200"], {"lang": "py"}))
 	lacks(json.dumps(boards), "seed")
-	equal(sorted(board["name"] for board in Popcorn(URL, "podium_" + "x" * 43).leaderboards()),
-		["Small", "other"])
+	equal(
+		sorted(board["name"] for board in Popcorn(URL, "podium_" + "x" * 43).leaderboards()),
+		["Small", "other"],
+	)
 	equal(like(Popcorn(URL).gpus("small"), "gpus"), ["H200"])
 	with refused(404, 'Leaderboard "nothing" does not exist'):
 		program("ada").gpus("nothing")
@@ -216,39 +237,70 @@ def a_submission_in_each_mode_is_accepted_polled_and_printed():
 		equal((accepted["details"]["id"], popcorn.last.status), (number, 202))
 		lines, answer = popcorn.wait(number)
 		like(answer, "submission")
-		equal((answer["leaderboard_name"], answer["file_name"], answer["code"].encode(),
-			answer["job"]["status"], answer["runner_queue"]),
-			("Small", "submission.py", source(), "succeeded", None))
-		equal((answer["user_id"], [run["mode"] for run in answer["runs"]][0]),
-			(str(number_of("SELECT id FROM users WHERE name = 'ada'")), "test"))
+		equal(
+			(
+				answer["leaderboard_name"],
+				answer["file_name"],
+				answer["code"].encode(),
+				answer["job"]["status"],
+				answer["runner_queue"],
+			),
+			("Small", "submission.py", source(), "succeeded", None),
+		)
+		equal(
+			(answer["user_id"], [run["mode"] for run in answer["runs"]][0]),
+			(str(number_of("SELECT id FROM users WHERE name = 'ada'")), "test"),
+		)
 		equal(len(Popcorn.score_lines(answer)), scores)
 		equal({run["passed"] for run in answer["runs"]}, {True})
 	equal(Popcorn.score_lines(answer), ["Geomean score (public) on H200: 0.002 s"])
 	measured = answer["runs"][1]["result"]
-	equal((answer["runs"][1]["mode"], measured["benchmark-count"], measured["benchmark.0.mean"],
-		measured["check"]), ("leaderboard", 1, "2000000", "pass"))
+	equal(
+		(
+			answer["runs"][1]["mode"],
+			measured["benchmark-count"],
+			measured["benchmark.0.mean"],
+			measured["check"],
+		),
+		("leaderboard", 1, "2000000", "pass"),
+	)
 
 
 @test
 def a_submission_that_fails_says_why_with_the_address_of_its_page():
 	popcorn = program("ada")
 	number = popcorn.submit(
-		"Small", "H200", "test",
-		source(verdict={
-		"verdict": "wrong answer", "reason": "Case 1 is wrong: expected 1, got 2 \u2013 see."
-		}))
+		"Small",
+		"H200",
+		"test",
+		source(
+			verdict={
+				"verdict": "wrong answer",
+				"reason": "Case 1 is wrong: expected 1, got 2 \u2013 see.",
+			}
+		),
+	)
 	with refused(
-		0, f"Submission {number} failed: wrong answer on H200. Case 1 is wrong: expected 1, got 2 "
-		"\u2013 see.", f"{site.url}/submission/{number}"):
+		0,
+		f"Submission {number} failed: wrong answer on H200. Case 1 is wrong: expected 1, got 2 "
+		"\u2013 see.",
+		f"{site.url}/submission/{number}",
+	):
 		popcorn.wait(number)
 	number = popcorn.submit(
-		"Small", "H200", "test",
-		source(verdict={"verdict": "time limit", "reason": "It took too long."}))
+		"Small",
+		"H200",
+		"test",
+		source(verdict={"verdict": "time limit", "reason": "It took too long."}),
+	)
 	with refused(0, f"Submission {number} timed_out: time limit"):
 		popcorn.wait(number)
 	number = popcorn.submit(
-		"Small", "H200", "test",
-		source(verdict={"verdict": "internal error", "reason": "The machine broke."}))
+		"Small",
+		"H200",
+		"test",
+		source(verdict={"verdict": "internal error", "reason": "The machine broke."}),
+	)
 	with refused(0, "internal error on H200. The machine broke."):
 		popcorn.wait(number)
 
@@ -258,15 +310,19 @@ def polling_reports_queued_and_running_and_finally_the_outcome():
 	popcorn, gates = program("ada"), [Gate() for _ in range(3)]
 	numbers = [popcorn.submit("Small", "H200", "test", gate.source()) for gate in gates]
 	until(
-		lambda: sum(popcorn.poll(number)["job"]["status"] == "running" for number in numbers) == 2)
-	waiting = next(number for number in numbers
-		if popcorn.poll(number)["job"]["status"] == "pending")
+		lambda: sum(popcorn.poll(number)["job"]["status"] == "running" for number in numbers) == 2
+	)
+	waiting = next(
+		number for number in numbers if popcorn.poll(number)["job"]["status"] == "pending"
+	)
 	queue = popcorn.poll(waiting)["runner_queue"]
 	equal(Popcorn.summary_of(queue), "Podium H200 queue: 0 queued job(s)")
 	running = popcorn.poll(next(number for number in numbers if number != waiting))
 	like(running, "submission")
-	equal((running["done"], running["runner_queue"], bool(running["job"]["last_heartbeat"])),
-		(False, None, True))
+	equal(
+		(running["done"], running["runner_queue"], bool(running["job"]["last_heartbeat"])),
+		(False, None, True),
+	)
 	for gate in gates:
 		gate.open()
 	seen = set()
@@ -289,29 +345,60 @@ def file_names_are_ascii_because_the_client_cuts_them_between_bytes():
 def errors_of_a_submission_are_explained():
 	popcorn = program("ada")
 	before = number_of("SELECT COUNT(*) FROM submissions")
-	for status, words, call in ((400, "Invalid submission mode value: \"fast\"", ("Small", "H200",
-		"fast", source())), (400, "Invalid submission mode value: \"private\"", ("Small", "H200",
-		"private", source())), (400,
-		"GPU type \"T4\" is not supported for leaderboard 'Small'. Supported GPUs: H200", ("Small",
-		"T4", "test", source())), (404, "Leaderboard \"nothing\" does not exist", ("nothing",
-		"H200", "test", source())), (404, "Leaderboard \"closed-one\" does not exist",
-		("closed-one", "H200", "test", source())), (400, "Empty file submitted", ("Small", "H200",
-		"test", b"")), (413, "too large (limit: 1MB)", ("Small", "H200", "test", b"#" * 1_000_001)),
-		(400, "decode submission file content as UTF-8", ("Small", "H200", "test",
-		b"# \xff\xfe")), (400, ".py", ("Small", "H200", "test", source(), "kernel.cu")), (400,
-		"it is for the leaderboard \"other\"", ("Small", "H200", "test",
-		source("#!POPCORN leaderboard other\n"))), (400, "Line 2: !POPCORN gpus has no value",
-		("Small", "H200", "test", source("#!POPCORN gpus\n"))), (400,
-		"Line 2: !POPCORN has no directive", ("Small", "H200", "test", source("#!POPCORN\n"))),
-		(400, "no directive !POPCORN \"deadline\"", ("Small", "H200", "test",
-		source("#!POPCORN deadline now\n"))), (400, "named twice", ("Small", "H200", "test",
-		source("#!POPCORN leaderboard Small\n#!POPCORN leaderboard Small\n"))),
-								):
+	for status, words, call in (
+		(400, 'Invalid submission mode value: "fast"', ("Small", "H200", "fast", source())),
+		(400, 'Invalid submission mode value: "private"', ("Small", "H200", "private", source())),
+		(
+			400,
+			"GPU type \"T4\" is not supported for leaderboard 'Small'. Supported GPUs: H200",
+			("Small", "T4", "test", source()),
+		),
+		(404, 'Leaderboard "nothing" does not exist', ("nothing", "H200", "test", source())),
+		(404, 'Leaderboard "closed-one" does not exist', ("closed-one", "H200", "test", source())),
+		(400, "Empty file submitted", ("Small", "H200", "test", b"")),
+		(413, "too large (limit: 1MB)", ("Small", "H200", "test", b"#" * 1_000_001)),
+		(400, "decode submission file content as UTF-8", ("Small", "H200", "test", b"# \xff\xfe")),
+		(400, ".py", ("Small", "H200", "test", source(), "kernel.cu")),
+		(
+			400,
+			'it is for the leaderboard "other"',
+			("Small", "H200", "test", source("#!POPCORN leaderboard other\n")),
+		),
+		(
+			400,
+			"Line 2: !POPCORN gpus has no value",
+			("Small", "H200", "test", source("#!POPCORN gpus\n")),
+		),
+		(
+			400,
+			"Line 2: !POPCORN has no directive",
+			("Small", "H200", "test", source("#!POPCORN\n")),
+		),
+		(
+			400,
+			'no directive !POPCORN "deadline"',
+			("Small", "H200", "test", source("#!POPCORN deadline now\n")),
+		),
+		(
+			400,
+			"named twice",
+			(
+				"Small",
+				"H200",
+				"test",
+				source("#!POPCORN leaderboard Small\n#!POPCORN leaderboard Small\n"),
+			),
+		),
+	):
 		with refused(status, words):
 			popcorn.submit(*call)
 	with refused(400, "Missing required field: file"):
-		popcorn.ask("POST", "/submission/small/H200/test", b"--x--\r\n",
-			{"Content-Type": "multipart/form-data; boundary=x"})
+		popcorn.ask(
+			"POST",
+			"/submission/small/H200/test",
+			b"--x--\r\n",
+			{"Content-Type": "multipart/form-data; boundary=x"},
+		)
 	with refused(413):
 		popcorn.submit("Small", "H200", "test", b"#" * 11_000_000)
 	equal(number_of("SELECT COUNT(*) FROM submissions"), before)
@@ -320,8 +407,9 @@ def errors_of_a_submission_are_explained():
 @test
 def the_address_overrides_the_files_header_and_names_ignore_case():
 	popcorn = program("ada")
-	number = popcorn.submit("small", "h200", "Test",
-		source("#!POPCORN leaderboard SMALL\n#!POPCORN gpu B200\n"))
+	number = popcorn.submit(
+		"small", "h200", "Test", source("#!POPCORN leaderboard SMALL\n#!POPCORN gpu B200\n")
+	)
 	popcorn.wait(number)
 	equal(sql(f"SELECT gpu FROM jobs WHERE submission_id = {number}"), [["H200"]])
 
@@ -337,9 +425,11 @@ def deadlines_quotas_and_closed_leaderboards_are_refused_with_a_sentence():
 	sql("UPDATE leaderboards SET deadline = NULL, accepting = 0 WHERE name = 'other'")
 	with refused(400, "other is closed"):
 		popcorn.submit("other", "H200", "test", source())
-	sql("UPDATE leaderboards SET accepting = 1 WHERE name = 'other'; INSERT INTO "
+	sql(
+		"UPDATE leaderboards SET accepting = 1 WHERE name = 'other'; INSERT INTO "
 		"leaderboard_quotas (leaderboard_id, mode, most, hours) "
-		"SELECT id, 'benchmark', 1, 24 FROM leaderboards WHERE name = 'other'")
+		"SELECT id, 'benchmark', 1, 24 FROM leaderboards WHERE name = 'other'"
+	)
 	popcorn.submit("other", "H200", "benchmark", source())
 	with refused(429, "24 hours"):
 		popcorn.submit("other", "H200", "benchmark", source())
@@ -362,8 +452,10 @@ def own_submissions_can_be_listed_shown_and_deleted_and_others_cannot():
 	for limit in ("0", "101", "x"):
 		with refused(400, "limit must be a whole number from 1 to 100"):
 			popcorn.ask("GET", f"/user/submissions?leaderboard=small&limit={limit}")
-	equal([row["id"] for row in popcorn.ask("GET", "/user/submissions?limit=1&offset=1")],
-		[popcorn.ask("GET", "/user/submissions?limit=2")[1]["id"]])
+	equal(
+		[row["id"] for row in popcorn.ask("GET", "/user/submissions?limit=1&offset=1")],
+		[popcorn.ask("GET", "/user/submissions?limit=2")[1]["id"]],
+	)
 	number = ranked[0]["id"]
 	equal(stranger.submissions("small"), [])
 	with refused(403, "Not authorized to view this submission"):
@@ -396,8 +488,10 @@ def the_ranking_is_listed():
 	popcorn = program("bob")
 	popcorn.wait(popcorn.submit("Small", "H200", "leaderboard", source()))
 	rows = Popcorn(URL).ask("GET", "/submissions/small/H200?limit=10&offset=0")
-	equal([(row["rank"], row["user_name"], row["submission_score"], row["gpu_type"])
-		for row in rows], [(1, "bob", 0.002, "H200")])
+	equal(
+		[(row["rank"], row["user_name"], row["submission_score"], row["gpu_type"]) for row in rows],
+		[(1, "bob", 0.002, "H200")],
+	)
 	equal(Popcorn(URL).ask("GET", "/submission_count/small/H200"), {"count": 1})
 	ada_id = number_of("SELECT id FROM users WHERE name = 'ada'")
 	equal(Popcorn(URL).ask("GET", f"/submission_count/small/H200?user_id={ada_id}"), {"count": 0})
@@ -406,8 +500,11 @@ def the_ranking_is_listed():
 @test
 def a_code_opens_a_closed_leaderboard_and_the_same_user_may_enter_it_again():
 	equal(
-		admin.post("/admin/invites", [("leaderboard", "closed-one"), ("uses", "1"),
-		("note", "")]).status, 303)
+		admin.post(
+			"/admin/invites", [("leaderboard", "closed-one"), ("uses", "1"), ("note", "")]
+		).status,
+		303,
+	)
 	code = sql("SELECT code FROM invites")[0][0]
 	popcorn = program("carol")
 	with refused(400, "There is no such code"):
@@ -429,10 +526,13 @@ def a_code_opens_a_closed_leaderboard_and_the_same_user_may_enter_it_again():
 
 @test
 def a_profile_arrives_with_report_and_files_on_the_open_connection():
-	events = program("ada").stream("Small", "H200", "profile",
-		source(trace=3000, report="Throughput 93 % \u00b5s\n"))
-	equal((events.response.headers["Content-Type"], events.response.headers.get("Content-Length")),
-		("text/event-stream", None))
+	events = program("ada").stream(
+		"Small", "H200", "profile", source(trace=3000, report="Throughput 93 % \u00b5s\n")
+	)
+	equal(
+		(events.response.headers["Content-Type"], events.response.headers.get("Content-Length")),
+		("text/event-stream", None),
+	)
 	result = like(events.result(), "event_result")
 	for event, data in events.seen[:-1]:
 		equal(event, "status")
@@ -444,10 +544,13 @@ def a_profile_arrives_with_report_and_files_on_the_open_connection():
 	equal(profile["run"]["result"]["benchmark-count"], 1)
 	contains(
 		base64.b64decode(profile["run"]["result"]["benchmark.0.report"]).decode(),
-		"Throughput 93 % \u00b5s")
+		"Throughput 93 % \u00b5s",
+	)
 	archive = zipfile.ZipFile(io.BytesIO(base64.b64decode(profile["profile"]["trace"])))
-	equal((archive.testzip(), [(info.filename, info.file_size) for info in archive.infolist()]),
-		(None, [("profile-1.ncu-rep", 3000)]))
+	equal(
+		(archive.testzip(), [(info.filename, info.file_size) for info in archive.infolist()]),
+		(None, [("profile-1.ncu-rep", 3000)]),
+	)
 	contains(result["reports"][0], "profile: passed")
 
 
@@ -455,27 +558,40 @@ def a_profile_arrives_with_report_and_files_on_the_open_connection():
 def old_clients_wait_on_an_open_connection_in_every_mode():
 	for mode, key in (("test", "test"), ("benchmark", "benchmark"), ("leaderboard", "leaderboard")):
 		result = like(
-			program("ada").stream("Small", "H200", mode, source()).result(), "event_result")
+			program("ada").stream("Small", "H200", mode, source()).result(), "event_result"
+		)
 		equal(result["results"][0]["runs"][key]["run"]["passed"], True)
 	contains(result["reports"][0], "Score: 2.000 ms")
-	result = program("ada").stream(
-		"Small", "H200", "test",
-		source(verdict={"verdict": "wrong answer", "reason": "Case 1 is wrong."})).result()
+	result = (
+		program("ada")
+		.stream(
+			"Small",
+			"H200",
+			"test",
+			source(verdict={"verdict": "wrong answer", "reason": "Case 1 is wrong."}),
+		)
+		.result()
+	)
 	contains(result["reports"][0], "Case 1 is wrong.")
 
 
 @test
 def errors_before_the_stream_are_json_and_later_ones_are_events():
 	popcorn = program("ada")
-	for status, call in ((400, ("Small", "H200", "fast", source())), (404, ("nothing", "H200",
-		"profile", source())), (400, ("Small", "T4", "profile", source())), (400, ("Small", "H200",
-		"profile", b""))):
+	for status, call in (
+		(400, ("Small", "H200", "fast", source())),
+		(404, ("nothing", "H200", "profile", source())),
+		(400, ("Small", "T4", "profile", source())),
+		(400, ("Small", "H200", "profile", b"")),
+	):
 		with refused(status):
 			popcorn.stream(*call)
 	events = popcorn.stream("Small", "H200", "profile", source("#!POPCORN leaderboard other\n"))
-	equal((events.response.status, events.response.headers["Content-Type"]),
-		(200, "text/event-stream"))
-	with refused(400, "it is for the leaderboard \"other\""):
+	equal(
+		(events.response.status, events.response.headers["Content-Type"]),
+		(200, "text/event-stream"),
+	)
+	with refused(400, 'it is for the leaderboard "other"'):
 		events.result()
 	like(events.seen[-1][1], "event_error")
 	gate = Gate()
@@ -530,29 +646,43 @@ def a_closed_connection_makes_room_and_connections_are_limited_per_user_and_in_t
 @test
 def a_slow_reader_delays_no_one():
 	"""One client does not read, and its answer is larger than nginx and the sockets can buffer."""
-	slow = program("ada").stream("Small", "H200", "profile", source(trace=6_000_000, report="x"),
-		timeout=120)
+	slow = program("ada").stream(
+		"Small", "H200", "profile", source(trace=6_000_000, report="x"), timeout=120
+	)
 	number = int(re.search(r"submission (\d+)", slow.next()[1]["message"])[1])
-	until(lambda: number_of(
-		f"SELECT COUNT(*) FROM jobs WHERE submission_id = {number} AND state = 'done'") == 1)
+	until(
+		lambda: number_of(
+			f"SELECT COUNT(*) FROM jobs WHERE submission_id = {number} AND state = 'done'"
+		)
+		== 1
+	)
 	for _ in range(3):
 		like(program("bob").stream("Small", "H200", "test", source()).result(), "event_result")
 	result = slow.result()
 	equal(
 		len(
-		zipfile.ZipFile(
-		io.BytesIO(base64.b64decode(
-		result["results"][0]["runs"]["profile.0"]["profile"]["trace"]))).read("profile-1.ncu-rep")),
-		6_000_000)
+			zipfile.ZipFile(
+				io.BytesIO(
+					base64.b64decode(result["results"][0]["runs"]["profile.0"]["profile"]["trace"])
+				)
+			).read("profile-1.ncu-rep")
+		),
+		6_000_000,
+	)
 
 
 @test
 def files_that_are_too_large_are_replaced_by_the_submissions_address():
-	result = program("ada").stream("Small", "H200", "profile", source(trace=9_000_000, report="x"),
-		timeout=120).result()
+	result = (
+		program("ada")
+		.stream("Small", "H200", "profile", source(trace=9_000_000, report="x"), timeout=120)
+		.result()
+	)
 	profile = result["results"][0]["runs"]["profile.0"]["profile"]
-	equal((profile["trace"], profile["download_url"]),
-		("", f"{site.url}/submission/{result['submission_id']}"))
+	equal(
+		(profile["trace"], profile["download_url"]),
+		("", f"{site.url}/submission/{result['submission_id']}"),
+	)
 
 
 # ---- linking an id that the client made ----
@@ -566,12 +696,19 @@ def an_id_made_by_the_client_gives_no_access_before_its_owner_links_it():
 	equal(line, f"cli_id: {popcorn.cli_id}\n")
 	equal(
 		number_of(
-		f"SELECT COUNT(*) FROM terminals WHERE secret_hash = UNHEX(SHA2('{popcorn.cli_id}', 256))"),
-		1)
+			"SELECT COUNT(*) FROM terminals WHERE secret_hash = "
+			f"UNHEX(SHA2('{popcorn.cli_id}', 256))"
+		),
+		1,
+	)
 	equal(
 		number_of(
-		f"SELECT COUNT(*) FROM terminals WHERE LOCATE('{popcorn.cli_id}', CONCAT_WS(' ', prefix, "
-		"name, user_agent, user_code)) > 0"), 0)
+			f"SELECT COUNT(*) FROM terminals WHERE LOCATE('{popcorn.cli_id}', CONCAT_WS(' "
+			"', prefix, "
+			"name, user_agent, user_code)) > 0"
+		),
+		0,
+	)
 	with refused(401, f"{site.url}/device"):
 		popcorn.submissions("small")
 	equal(len({Popcorn(URL).register() for _ in range(3)}), 3)
@@ -586,21 +723,30 @@ def the_owner_sees_who_asks_and_confirming_makes_an_ordinary_token():
 	line = popcorn.register()
 	asked = carol.post("/device", [("code", line.strip())])
 	equal(asked.status, 200)
-	for words in ("Is this your terminal?", popcorn.cli_id[:13] + "…", "popcorn-cli",
-		"127.0.0.1 , the address that this browser has too", "submit and cancel",
-		"Confirm only an id that you have copied from a file of your own"):
+	for words in (
+		"Is this your terminal?",
+		popcorn.cli_id[:13] + "…",
+		"popcorn-cli",
+		"127.0.0.1 , the address that this browser has too",
+		"submit and cancel",
+		"Confirm only an id that you have copied from a file of your own",
+	):
 		contains(asked.words(), words)
 	with refused(401):
 		popcorn.submissions("small")  # opening the page does not confirm
-	done = carol.post("/device", [("code", line.strip()), ("name", "popcorn-cli"), ("days", "90"),
-		("answer", "confirm")])
+	done = carol.post(
+		"/device",
+		[("code", line.strip()), ("name", "popcorn-cli"), ("days", "90"), ("answer", "confirm")],
+	)
 	equal((done.status, done.location), (303, "/account/tokens?signed_in=1"))
 	contains(carol.get(done.location).words(), "The terminal was signed in.")
 	number = popcorn.submit("Small", "H200", "test", source())
 	equal(
 		sql(
-		f"SELECT name FROM users u JOIN submissions s ON s.user_id = u.id WHERE s.id = {number}"),
-		[["carol"]])
+			f"SELECT name FROM users u JOIN submissions s ON s.user_id = u.id WHERE s.id = {number}"
+		),
+		[["carol"]],
+	)
 	with refused(401, "Invalid admin token"):
 		Popcorn(URL, admin_token="podium_x").ask("POST", "/admin/stop", admin=True)
 	again = ada.post("/device", [("code", line.strip())])
@@ -608,8 +754,11 @@ def the_owner_sees_who_asks_and_confirming_makes_an_ordinary_token():
 	contains(again.words(), "No terminal waits with this code")
 	token = number_of("SELECT id FROM api_tokens WHERE name = 'popcorn-cli'")
 	equal(
-		carol.post("/account/tokens/revoke", [("token", token), ("confirm", "yes")],
-		form="/account/tokens").status, 303)
+		carol.post(
+			"/account/tokens/revoke", [("token", token), ("confirm", "yes")], form="/account/tokens"
+		).status,
+		303,
+	)
 	with refused(401):
 		popcorn.submissions("small")
 
@@ -618,12 +767,17 @@ def the_owner_sees_who_asks_and_confirming_makes_an_ordinary_token():
 def an_id_must_be_linked_within_an_hour():
 	popcorn = Popcorn(URL)
 	line = popcorn.register()
-	sql("UPDATE terminals SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE "
-		f"secret_hash = UNHEX(SHA2('{popcorn.cli_id}', 256))")
+	sql(
+		"UPDATE terminals SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE "
+		f"secret_hash = UNHEX(SHA2('{popcorn.cli_id}', 256))"
+	)
 	contains(carol.post("/device", [("code", line)]).words(), "No terminal waits with this code")
 	equal(
-		carol.post("/device", [("code", line), ("name", "late"), ("days", "90"),
-		("answer", "confirm")]).status, 422)
+		carol.post(
+			"/device", [("code", line), ("name", "late"), ("days", "90"), ("answer", "confirm")]
+		).status,
+		422,
+	)
 	with refused(401):
 		popcorn.submissions("small")
 	equal(number_of("SELECT COUNT(*) FROM api_tokens WHERE name = 'late'"), 0)
@@ -633,33 +787,41 @@ def an_id_must_be_linked_within_an_hour():
 
 
 def begin(name="my laptop", **more):
-	answer = Program(site.url).ask("POST", "/api/v1/device/code", {"name": name, **more},
-		{"User-Agent": "podium/0.1"})
+	answer = Program(site.url).ask(
+		"POST", "/api/v1/device/code", {"name": name, **more}, {"User-Agent": "podium/0.1"}
+	)
 	equal(answer.status, 200)
 	return answer.json
 
 
 def ask_again(offer):
-	answer = Program(site.url).ask("POST", "/api/v1/device/token",
-		{"device_code": offer["device_code"]})
+	answer = Program(site.url).ask(
+		"POST", "/api/v1/device/token", {"device_code": offer["device_code"]}
+	)
 	if answer.status == 200:
 		return answer.json
-	equal((answer.status, answer.headers["Content-Type"], answer.json["status"]),
-		(400, "application/problem+json", 400))
+	equal(
+		(answer.status, answer.headers["Content-Type"], answer.json["status"]),
+		(400, "application/problem+json", 400),
+	)
 	return answer.json["error"]
 
 
 def age(offer, seconds):
 	"""Makes the last poll of the sign-in that many seconds older."""
-	sql(f"UPDATE terminals SET polled_at = polled_at - INTERVAL {seconds} SECOND WHERE "
-		f"secret_hash = UNHEX(SHA2('{offer['device_code']}', 256))")
+	sql(
+		f"UPDATE terminals SET polled_at = polled_at - INTERVAL {seconds} SECOND WHERE "
+		f"secret_hash = UNHEX(SHA2('{offer['device_code']}', 256))"
+	)
 
 
 @test
 def a_terminal_shows_a_code_and_is_signed_in_after_confirmation():
 	offer = begin()
-	equal((offer["verification_uri"], offer["interval"], offer["expires_in"]),
-		(f"{site.url}/device", 5, 600))
+	equal(
+		(offer["verification_uri"], offer["interval"], offer["expires_in"]),
+		(f"{site.url}/device", 5, 600),
+	)
 	assert re.fullmatch(r"[B-DF-HJ-NP-TV-XZ]{4}-[B-DF-HJ-NP-TV-XZ]{4}", offer["user_code"]), offer
 	equal(ask_again(offer), "authorization_pending")
 	equal(ask_again(offer), "slow_down")
@@ -667,27 +829,45 @@ def a_terminal_shows_a_code_and_is_signed_in_after_confirmation():
 	age(offer, 10)
 	equal(ask_again(offer), "authorization_pending")
 	login = Client(site.url).get(f"/device?code={offer['user_code']}")
-	equal((login.status, login.location),
-		(303, f"/login?next=/device%3Fcode%3D{offer['user_code']}"))
+	equal(
+		(login.status, login.location), (303, f"/login?next=/device%3Fcode%3D{offer['user_code']}")
+	)
 	contains(ada.get(f"/device?code={offer['user_code']}").text, f'value="{offer["user_code"]}"')
 	asked = ada.post("/device", [("code", offer["user_code"].lower().replace("-", " "))])
-	for words in (offer["user_code"], "my laptop", "podium/0.1",
-		"127.0.0.1 , the address that this browser has too", "see what you see",
-		"only if that shows this very code"):
+	for words in (
+		offer["user_code"],
+		"my laptop",
+		"podium/0.1",
+		"127.0.0.1 , the address that this browser has too",
+		"see what you see",
+		"only if that shows this very code",
+	):
 		contains(asked.words(), words)
 	lacks(asked.words(), "do in the panel")
 	age(offer, 10)
 	equal(ask_again(offer), "authorization_pending")
-	answered = ada.post("/device", [("code", offer["user_code"]), ("name", "my laptop"),
-		("days", "30"), ("answer", "confirm")])
+	answered = ada.post(
+		"/device",
+		[
+			("code", offer["user_code"]),
+			("name", "my laptop"),
+			("days", "30"),
+			("answer", "confirm"),
+		],
+	)
 	equal((answered.status, answered.location), (303, "/account/tokens?signed_in=1"))
 	signed = ask_again(offer)
 	equal((signed["user"], signed["scopes"]), ("ada", ["read", "submit"]))
 	equal(ask_again(offer), signed)  # the answer may have been lost
 	equal(Program(site.url, signed["token"]).read("/api/v1/me")["token"], "my laptop")
-	ada.post("/account/tokens/revoke",
-		[("token", number_of("SELECT id FROM api_tokens WHERE name = 'my laptop'")),
-		("confirm", "yes")], form="/account/tokens")
+	ada.post(
+		"/account/tokens/revoke",
+		[
+			("token", number_of("SELECT id FROM api_tokens WHERE name = 'my laptop'")),
+			("confirm", "yes"),
+		],
+		form="/account/tokens",
+	)
 	equal(ask_again(offer), "access_denied")
 
 
@@ -710,25 +890,43 @@ def a_terminal_gets_the_scopes_it_asked_for_that_its_owner_has():
 	offer = begin("panel", scopes=["read", "admin"])
 	asked = ada.post("/device", [("code", offer["user_code"])])
 	lacks(asked.words(), "do in the panel")
-	ada.post("/device", [("code", offer["user_code"]), ("name", "panel"), ("days", "0"),
-		("answer", "confirm")])
+	ada.post(
+		"/device",
+		[("code", offer["user_code"]), ("name", "panel"), ("days", "0"), ("answer", "confirm")],
+	)
 	equal(ask_again(offer)["scopes"], ["read"])
 	offer = begin("panel", scopes=["admin"])
 	contains(
-		ada.post("/device", [("code", offer["user_code"])]).words(),
-		"which your account may not do")
+		ada.post("/device", [("code", offer["user_code"])]).words(), "which your account may not do"
+	)
 	equal(
-		ada.post("/device", [("code", offer["user_code"]), ("name", "x"), ("days", "0"),
-		("answer", "confirm")]).status, 422)
+		ada.post(
+			"/device",
+			[("code", offer["user_code"]), ("name", "x"), ("days", "0"), ("answer", "confirm")],
+		).status,
+		422,
+	)
 	contains(
 		admin.post("/device", [("code", offer["user_code"])]).words(),
-		"do in the panel what you may do there")
-	admin.post("/device", [("code", offer["user_code"]), ("name", "panel of mine"), ("days", "0"),
-		("answer", "confirm")])
+		"do in the panel what you may do there",
+	)
+	admin.post(
+		"/device",
+		[
+			("code", offer["user_code"]),
+			("name", "panel of mine"),
+			("days", "0"),
+			("answer", "confirm"),
+		],
+	)
 	equal(ask_again(offer)["scopes"], ["admin"])
-	for body, words in (({"name": "x", "scopes": ["root"]}, "no scope of this name"),
-		({"name": "a\nb"}, "one line"), ({"name": ""}, "one line"), ({"name": "x" * 65},
-		"one line"), ({"name": "x", "colour": "red"}, "colour")):
+	for body, words in (
+		({"name": "x", "scopes": ["root"]}, "no scope of this name"),
+		({"name": "a\nb"}, "one line"),
+		({"name": ""}, "one line"),
+		({"name": "x" * 65}, "one line"),
+		({"name": "x", "colour": "red"}, "colour"),
+	):
 		answer = Program(site.url).ask("POST", "/api/v1/device/code", body)
 		equal(answer.status, 400)
 		contains(answer.json["detail"], words)
@@ -740,8 +938,10 @@ def a_taken_token_name_gets_a_number_and_the_form_keeps_its_input():
 	offer = begin(begin_name)
 	asked = bob.post("/device", [("code", offer["user_code"])])
 	contains(asked.text, 'name="name" value="box 2"')
-	again = bob.post("/device", [("code", offer["user_code"]), ("name", "box"), ("days", "7"),
-		("answer", "confirm")])
+	again = bob.post(
+		"/device",
+		[("code", offer["user_code"]), ("name", "box"), ("days", "7"), ("answer", "confirm")],
+	)
 	equal(again.status, 409)
 	contains(again.words(), "You already have a token with this name")
 	contains(again.text, '<option value="7" selected>')
@@ -756,7 +956,8 @@ def guessing_codes_is_rate_limited():
 	offer = begin()
 	contains(
 		bob.post("/device", [("code", offer["user_code"])]).words(),
-		"You entered too many codes that no terminal shows")
+		"You entered too many codes that no terminal shows",
+	)
 	wrong = "SELECT hits FROM rate_limits WHERE subject = 'terminal code carol'"
 	equal(carol.post("/device", [("code", offer["user_code"])]).status, 200)
 	before = sql(wrong)
@@ -779,14 +980,24 @@ def command(method, path, body=None):
 	return answer
 
 
-ADMIN_CALLS = (("POST", "/admin/start"), ("POST", "/admin/stop"), ("GET", "/admin/stats"), ("GET",
-	"/admin/submissions/1"), ("DELETE", "/admin/submissions/1"), ("POST", "/admin/leaderboards"),
-	("DELETE", "/admin/leaderboards/Small"), ("POST", "/admin/update-problems"), ("POST",
-	"/admin/invites"), ("GET", "/admin/leaderboards/Small/invites"), ("DELETE",
-	"/admin/invites/x"), ("GET", "/admin/leaderboards/Small/submissions"), ("POST",
-	"/admin/leaderboards/Small/visibility"), ("GET", "/admin/leaderboards/Small/rate-limits"),
-	("PUT", "/admin/leaderboards/Small/rate-limits"), ("DELETE",
-	"/admin/leaderboards/Small/rate-limits/test"))
+ADMIN_CALLS = (
+	("POST", "/admin/start"),
+	("POST", "/admin/stop"),
+	("GET", "/admin/stats"),
+	("GET", "/admin/submissions/1"),
+	("DELETE", "/admin/submissions/1"),
+	("POST", "/admin/leaderboards"),
+	("DELETE", "/admin/leaderboards/Small"),
+	("POST", "/admin/update-problems"),
+	("POST", "/admin/invites"),
+	("GET", "/admin/leaderboards/Small/invites"),
+	("DELETE", "/admin/invites/x"),
+	("GET", "/admin/leaderboards/Small/submissions"),
+	("POST", "/admin/leaderboards/Small/visibility"),
+	("GET", "/admin/leaderboards/Small/rate-limits"),
+	("PUT", "/admin/leaderboards/Small/rate-limits"),
+	("DELETE", "/admin/leaderboards/Small/rate-limits/test"),
+)
 
 
 @test
@@ -794,7 +1005,8 @@ def admin_commands_need_an_admin_with_an_admin_token():
 	tokens["whole"] = make_token(admin, "without admin", "read", "submit")
 	before = sql(
 		"SELECT COUNT(*), (SELECT COUNT(*) FROM leaderboards), (SELECT COUNT(*) FROM invites) "
-		"FROM audit_log")
+		"FROM audit_log"
+	)
 	for method, path in ADMIN_CALLS:
 		with refused(401, "Missing Authorization header"):
 			Popcorn(URL).ask(method, path, admin=True)
@@ -804,14 +1016,20 @@ def admin_commands_need_an_admin_with_an_admin_token():
 			Popcorn(URL, admin_token=tokens["whole"]).ask(method, path, admin=True)
 		with refused(403, "lacks the scope admin"):
 			Popcorn(URL, admin_token=tokens["ada"]).ask(method, path, admin=True)
-	sql("UPDATE api_tokens t JOIN users u ON u.id = t.user_id SET t.scopes = 'admin' WHERE u.name "
-		"= 'ada' AND t.name = 'reads'")
+	sql(
+		"UPDATE api_tokens t JOIN users u ON u.id = t.user_id SET t.scopes = 'admin' WHERE u.name "
+		"= 'ada' AND t.name = 'reads'"
+	)
 	for method, path in ADMIN_CALLS:  # a token made before its owner lost the role
 		with refused(403):
 			Popcorn(URL, admin_token=tokens["reads"]).ask(method, path, admin=True)
 	equal(
-		sql("SELECT COUNT(*), (SELECT COUNT(*) FROM leaderboards), (SELECT COUNT(*) FROM invites) "
-		"FROM audit_log"), before)
+		sql(
+			"SELECT COUNT(*), (SELECT COUNT(*) FROM leaderboards), (SELECT COUNT(*) FROM invites) "
+			"FROM audit_log"
+		),
+		before,
+	)
 
 
 @test
@@ -821,30 +1039,50 @@ def an_admin_stops_and_starts_taking_submissions():
 	with refused(400, "Podium accepts no submissions"):
 		program("ada").submit("Small", "H200", "test", source())
 	contains(
-		ada.post("/leaderboard/Small/submit", [("mode", "test"), ("gpu", "H200"),
-		("code", "# {}")]).words(), "Podium accepts no submissions")
+		ada.post(
+			"/leaderboard/Small/submit", [("mode", "test"), ("gpu", "H200"), ("code", "# {}")]
+		).words(),
+		"Podium accepts no submissions",
+	)
 	contains(ada.get("/leaderboard/Small/submit").words(), "Podium accepts no submissions")
 	equal(command("POST", "/admin/start")["accepts_jobs"], True)
 	program("ada").wait(program("ada").submit("Small", "H200", "test", source()))
-	equal(sql("SELECT action, actor FROM audit_log WHERE action LIKE 'intake.%' ORDER BY id"),
-		[["intake.stop", "root-of-all"], ["intake.start", "root-of-all"]])
+	equal(
+		sql("SELECT action, actor FROM audit_log WHERE action LIKE 'intake.%' ORDER BY id"),
+		[["intake.stop", "root-of-all"], ["intake.start", "root-of-all"]],
+	)
 
 
 @test
 def an_admin_reads_the_sites_counts():
 	stats = command("GET", "/admin/stats")["stats"]
-	equal((stats["num_submissions"], stats["num_users"]),
-		(number_of("SELECT COUNT(*) FROM submissions"), 3))
-	equal((stats["num_run.H200"] > 5, stats["runs_scored.H200"]
-		> 1, stats["sub_waiting"], "num_unique_codes" in stats), (True, True, 0, True))
+	equal(
+		(stats["num_submissions"], stats["num_users"]),
+		(number_of("SELECT COUNT(*) FROM submissions"), 3),
+	)
+	equal(
+		(
+			stats["num_run.H200"] > 5,
+			stats["runs_scored.H200"] > 1,
+			stats["sub_waiting"],
+			"num_unique_codes" in stats,
+		),
+		(True, True, 0, True),
+	)
 	day = command("GET", "/admin/stats?last_day_only=true")["stats"]
-	equal((day["num_submissions"], "num_unique_codes"
-		in day, any(name.startswith("total.") for name in day)),
-		(stats["num_submissions"], False, True))
+	equal(
+		(
+			day["num_submissions"],
+			"num_unique_codes" in day,
+			any(name.startswith("total.") for name in day),
+		),
+		(stats["num_submissions"], False, True),
+	)
 	sql("UPDATE submissions SET submitted_at = submitted_at - INTERVAL 2 DAY WHERE id = 1")
 	equal(
 		command("GET", "/admin/stats?last_day_only=true")["stats"]["num_submissions"],
-		stats["num_submissions"] - 1)
+		stats["num_submissions"] - 1,
+	)
 	equal(command("GET", "/admin/stats?leaderboard_name=nothing")["stats"]["num_submissions"], 0)
 
 
@@ -854,10 +1092,19 @@ def an_admin_sees_and_deletes_any_submission():
 	number = popcorn.submit("Small", "H200", "leaderboard", source())
 	popcorn.wait(number)
 	shown = command("GET", f"/admin/submissions/{number}")["submission"]
-	equal((shown["submission_id"], shown["code"].encode(), shown["done"], shown["job_status"],
-		len(shown["runs"])), (number, source(), True, "succeeded", 2))
 	equal(
-		command("GET", "/admin/leaderboards/small/submissions?limit=1")["submission_ids"], [number])
+		(
+			shown["submission_id"],
+			shown["code"].encode(),
+			shown["done"],
+			shown["job_status"],
+			len(shown["runs"]),
+		),
+		(number, source(), True, "succeeded", 2),
+	)
+	equal(
+		command("GET", "/admin/leaderboards/small/submissions?limit=1")["submission_ids"], [number]
+	)
 	for _ in range(2):
 		equal(command("DELETE", f"/admin/submissions/{number}")["submission_id"], number)
 	equal(ada.get(f"/submission/{number}").status, 404)
@@ -876,8 +1123,10 @@ def an_admin_makes_lists_and_revokes_codes():
 		for invite in command("GET", "/admin/leaderboards/closed-one/invites")["invites"]
 	}
 	used, open_one = listed[made["codes"][0]], listed[made["codes"][1]]
-	equal((used["user_name"], used["user_id"], bool(used["claimed_at"]), bool(used["created_at"])),
-		("bob", sql("SELECT id FROM users WHERE name = 'bob'")[0][0], True, True))
+	equal(
+		(used["user_name"], used["user_id"], bool(used["claimed_at"]), bool(used["created_at"])),
+		("bob", sql("SELECT id FROM users WHERE name = 'bob'")[0][0], True, True),
+	)
 	equal((open_one["user_name"], open_one["user_id"], open_one["claimed_at"]), (None, None, None))
 	equal(command("DELETE", f"/admin/invites/{made['codes'][0]}")["was_claimed"], True)
 	equal(command("DELETE", f"/admin/invites/{made['codes'][1]}")["was_claimed"], False)
@@ -885,12 +1134,13 @@ def an_admin_makes_lists_and_revokes_codes():
 		command("DELETE", f"/admin/invites/{made['codes'][1]}")
 	with refused(400, "was revoked"):
 		program("ada").join(made["codes"][1])
-	for body, words in (({"count": 3}, "Must provide 'leaderboards' list"),
+	for body, words in (
+		({"count": 3}, "Must provide 'leaderboards' list"),
 		({"leaderboards": ["Small"]}, "count must be an integer between 1 and 10000"),
-		({"leaderboards": ["Small"],
-		"count": 10001}, "count must be"), ({"leaderboards": ["Small"],
-		"count": "3"}, "count must be a whole number"), ({"leaderboard": "nothing",
-		"count": 1}, "no leaderboard named nothing")):
+		({"leaderboards": ["Small"], "count": 10001}, "count must be"),
+		({"leaderboards": ["Small"], "count": "3"}, "count must be a whole number"),
+		({"leaderboard": "nothing", "count": 1}, "no leaderboard named nothing"),
+	):
 		with refused(400, words):
 			command("POST", "/admin/invites", body)
 
@@ -898,29 +1148,42 @@ def an_admin_makes_lists_and_revokes_codes():
 @test
 def an_admin_publishes_limits_and_deletes_a_leaderboard():
 	equal(
-		command("POST", "/admin/leaderboards/other/visibility",
-		{"visibility": "closed"})["visibility"], "closed")
+		command("POST", "/admin/leaderboards/other/visibility", {"visibility": "closed"})[
+			"visibility"
+		],
+		"closed",
+	)
 	with refused(404):
 		Popcorn(URL).gpus("other")
 	command("POST", "/admin/leaderboards/other/visibility", {"visibility": "public"})
 	with refused(400, "visibility must be"):
 		command("POST", "/admin/leaderboards/other/visibility", {"visibility": "hidden"})
-	command("PUT", "/admin/leaderboards/other/rate-limits",
-		{"mode_category": "test", "max_submissions_per_hour": 1})
+	command(
+		"PUT",
+		"/admin/leaderboards/other/rate-limits",
+		{"mode_category": "test", "max_submissions_per_hour": 1},
+	)
 	equal(
 		command("GET", "/admin/leaderboards/other/rate-limits")["rate_limits"],
-		[{"mode_category": "test", "max_submissions_per_hour": 1.0}])
+		[{"mode_category": "test", "max_submissions_per_hour": 1.0}],
+	)
 	program("ada").submit("other", "H200", "test", source())
 	with refused(429):
 		program("ada").submit("other", "H200", "test", source())
 	command("DELETE", "/admin/leaderboards/other/rate-limits/test")
 	equal(command("GET", "/admin/leaderboards/other/rate-limits")["rate_limits"], [])
 	with refused(400, "above 0"):
-		command("PUT", "/admin/leaderboards/other/rate-limits",
-			{"mode_category": "test", "max_submissions_per_hour": 0})
+		command(
+			"PUT",
+			"/admin/leaderboards/other/rate-limits",
+			{"mode_category": "test", "max_submissions_per_hour": 0},
+		)
 	with refused(400, "mode_category must be"):
-		command("PUT", "/admin/leaderboards/other/rate-limits",
-			{"mode_category": "all", "max_submissions_per_hour": 1})
+		command(
+			"PUT",
+			"/admin/leaderboards/other/rate-limits",
+			{"mode_category": "all", "max_submissions_per_hour": 1},
+		)
 	with refused(400, "Could not delete leaderboard `other`", "--force"):
 		command("DELETE", "/admin/leaderboards/other")
 	equal(command("DELETE", "/admin/leaderboards/other?force=true")["leaderboard"], "other")
@@ -943,29 +1206,46 @@ def an_admin_loads_leaderboards_from_the_folder_of_problems():
 		(problems / "problems" / f"{name}.yaml").write_text(
 			f"name: {name}\ndescription: A set.\nproblems:\n"
 			f"  - {{directory: first, name: {name}-first, deadline: '2099-01-01', gpus: "
-			f"[H200]}}\n  - {{directory: missing, name: {name}-gone, deadline: ''}}\n")
+			f"[H200]}}\n  - {{directory: missing, name: {name}-gone, deadline: ''}}\n"
+		)
 	order = {"repository": "gpu-mode/reference-kernels", "branch": "main", "force": False}
-	done = command("POST", "/admin/update-problems",
-		{**order, "problem_set": "one", "visibility": "closed"})
-	equal((done["created"], done["updated"], done["skipped"],
-		[entry["name"] for entry in done["errors"]]), (["one-first"], [], [], ["one-gone"]))
+	done = command(
+		"POST", "/admin/update-problems", {**order, "problem_set": "one", "visibility": "closed"}
+	)
+	equal(
+		(
+			done["created"],
+			done["updated"],
+			done["skipped"],
+			[entry["name"] for entry in done["errors"]],
+		),
+		(["one-first"], [], [], ["one-gone"]),
+	)
 	equal(sql("SELECT visibility FROM leaderboards WHERE name = 'one-first'"), [["closed"]])
 	done = command("POST", "/admin/update-problems", order)
-	equal((done["created"], done["skipped"]),
-		(["two-first"], [{"name": "one-first", "reason": "no changes"}]))
+	equal(
+		(done["created"], done["skipped"]),
+		(["two-first"], [{"name": "one-first", "reason": "no changes"}]),
+	)
 	write_problem("first", TASK.replace("1024", "2048") + "gpus: [H200]\n")
 	done = command("POST", "/admin/update-problems", {**order, "problem_set": "one"})
-	equal((done["updated"], done["skipped"]),
-		([], [{"name": "one-first", "reason": "significant task changes require --force"}]))
+	equal(
+		(done["updated"], done["skipped"]),
+		([], [{"name": "one-first", "reason": "significant task changes require --force"}]),
+	)
 	done = command("POST", "/admin/update-problems", {**order, "problem_set": "one", "force": True})
 	equal((done["updated"], done["skipped"]), (["one-first"], []))
 	with refused(404, 'no set named "three"'):
 		command("POST", "/admin/update-problems", {**order, "problem_set": "three"})
 	equal(
-		command("POST", "/admin/leaderboards", {"directory": "first"})["leaderboard"], "first-dev")
+		command("POST", "/admin/leaderboards", {"directory": "first"})["leaderboard"], "first-dev"
+	)
 	equal(Popcorn(URL).gpus("first-dev"), ["H200"])
-	for directory, words in (("missing", "Invalid problem directory"), ("../../etc",
-		"Invalid problem directory"), ('a"b', "Invalid problem directory")):
+	for directory, words in (
+		("missing", "Invalid problem directory"),
+		("../../etc", "Invalid problem directory"),
+		('a"b', "Invalid problem directory"),
+	):
 		with refused(400, words):
 			command("POST", "/admin/leaderboards", {"directory": directory})
 	with refused(400, "Missing required field: directory"):
@@ -989,10 +1269,13 @@ def polling_returns_the_last_state_while_the_database_is_away():
 				popcorn.leaderboards()
 		for number, status in ((known, "running"), (unknown, "pending")):
 			answer = like(popcorn.poll(number), "submission")
-			equal((answer["id"], answer["done"], answer["job"]["status"], answer["code"]),
-				(number, False, status, ""))
-		equal(program("bob").poll(known)["job"]["status"],
-			"pending")  # one client's last state is not sent to another
+			equal(
+				(answer["id"], answer["done"], answer["job"]["status"], answer["code"]),
+				(number, False, status, ""),
+			)
+		equal(
+			program("bob").poll(known)["job"]["status"], "pending"
+		)  # one client's last state is not sent to another
 		with refused(503):
 			popcorn.submit("Small", "H200", "test", source())
 		with refused(503):
@@ -1012,9 +1295,12 @@ def polling_returns_pending_while_podium_web_restarts():
 	try:
 		answer = like(popcorn.poll(7), "submission")
 		equal((answer["id"], answer["done"], answer["job"]["status"]), (7, False, "pending"))
-		for call in (lambda: popcorn.ask("DELETE", "/user/submissions/7"), popcorn.leaderboards,
+		for call in (
+			lambda: popcorn.ask("DELETE", "/user/submissions/7"),
+			popcorn.leaderboards,
 			lambda: popcorn.submit("Small", "H200", "test", source()),
-			lambda: popcorn.stream("Small", "H200", "profile", source())):
+			lambda: popcorn.stream("Small", "H200", "profile", source()),
+		):
 			with refused(503, "does not answer"):
 				call()
 	finally:

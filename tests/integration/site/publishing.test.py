@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Who sees a leaderboard, at every address of the site; invite codes; practice, freeze and archive.
 A stand-in for podium-run reports what each submission tells it to."""
+
 import functools
 import pathlib
 import random
@@ -14,7 +15,12 @@ from client import Client, fresh, whole  # noqa: E402
 from instance import Instance  # noqa: E402
 import small_task  # noqa: E402
 from small_task import (  # noqa: E402
-	TEMPLATE_TASK, done as ok, store_comparison, store_waiting, submit_time)
+	TEMPLATE_TASK,
+	done as ok,
+	store_comparison,
+	store_waiting,
+	submit_time,
+)
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 site = Instance(pretends=True)
@@ -29,31 +35,50 @@ def make_board(client, name, **fields):
 
 
 def publish(client, board, action="save", **fields):
-	return client.post(f"/admin/leaderboard/{board}/publishing", [("action", action),
-		("confirm", fields.get("member", "yes")), *fields.items()])
+	return client.post(
+		f"/admin/leaderboard/{board}/publishing",
+		[("action", action), ("confirm", fields.get("member", "yes")), *fields.items()],
+	)
 
 
 submit = functools.partial(submit_time, verdict={"engine": "custom"})
 
 
 def ranking(client=anyone, board="small"):
-	return [(row["user"], row["rank"])
-		for row in client.get(fresh(f"/leaderboard/{board}.json?gpu=H200")).json["rows"]]
+	return [
+		(row["user"], row["rank"])
+		for row in client.get(fresh(f"/leaderboard/{board}.json?gpu=H200")).json["rows"]
+	]
 
 
 @test
 def the_fixtures_are_created():
-	for client, name in ((ada, "ada"), (bob, "bob"), (eve, "eve"), (admin, "root-of-all"), (carl,
-		"carl"), (dora, "dora")):
+	for client, name in (
+		(ada, "ada"),
+		(bob, "bob"),
+		(eve, "eve"),
+		(admin, "root-of-all"),
+		(carl, "carl"),
+		(dora, "dora"),
+	):
 		client.register(name)
-	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = "
-		"'creator' WHERE name IN ('carl', 'dora')")
+	sql(
+		"UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = "
+		"'creator' WHERE name IN ('carl', 'dora')"
+	)
 	make_board(carl, "small")
 	made["ada"], made["bob"] = submit(ada, 3000.0), submit(bob, 5000.0)
 	made["hook"] = ok(
-		carl.post("/admin/leaderboard/small/hooks", [("name", "small talk"),
-		("address", "https://small.example/"), ("form", "json"),
-		("event", "ended")])).location.rsplit("/", 1)[1]
+		carl.post(
+			"/admin/leaderboard/small/hooks",
+			[
+				("name", "small talk"),
+				("address", "https://small.example/"),
+				("form", "json"),
+				("event", "ended"),
+			],
+		)
+	).location.rsplit("/", 1)[1]
 	equal(ranking(), [("ada", 1), ("bob", 2)])
 	equal(value("SELECT visibility FROM leaderboards WHERE name = 'small'"), "public")
 
@@ -63,44 +88,51 @@ def the_fixtures_are_created():
 # Each address of the router, and how it treats a closed leaderboard: those in ITS_OWN answer
 # strangers with "not found", those in ELSEWHERE do not name it. A missing address fails the test.
 ITS_OWN = {
-	"/leaderboard/*.json": ["/leaderboard/small.json"
-							], "/leaderboard/*.csv": ["/leaderboard/small.csv"],
-	"/leaderboard/*.atom": ["/leaderboard/small.atom"
-							], "/leaderboard/*/badge.svg": ["/leaderboard/small/badge.svg"],
+	"/leaderboard/*.json": ["/leaderboard/small.json"],
+	"/leaderboard/*.csv": ["/leaderboard/small.csv"],
+	"/leaderboard/*.atom": ["/leaderboard/small.atom"],
+	"/leaderboard/*/badge.svg": ["/leaderboard/small/badge.svg"],
 	"/leaderboard/*/share.png": ["/leaderboard/small/share.png"],
-	"/leaderboard/*/live": ["/leaderboard/small/live"], "/leaderboard/*": [
-	"/leaderboard/small", "/leaderboard/small?version=1", "/leaderboard/SMALL",
-	"/leaderboard/small?version=99", "/leaderboard/small?gpu=none",
-	"/leaderboard/small?view=shapes", "/leaderboard/small?view=gpus", "/leaderboard/small?view=live"
-	], "/leaderboard/*/submit": ["/leaderboard/small/submit"
-									], "/leaderboard/*/mine": ["/leaderboard/small/mine"],
-	"/leaderboard/*/task": ["/leaderboard/small/task"
-							], "/leaderboard/*/task/**": ["/leaderboard/small/task/file/eval.py"],
+	"/leaderboard/*/live": ["/leaderboard/small/live"],
+	"/leaderboard/*": [
+		"/leaderboard/small",
+		"/leaderboard/small?version=1",
+		"/leaderboard/SMALL",
+		"/leaderboard/small?version=99",
+		"/leaderboard/small?gpu=none",
+		"/leaderboard/small?view=shapes",
+		"/leaderboard/small?view=gpus",
+		"/leaderboard/small?view=live",
+	],
+	"/leaderboard/*/submit": ["/leaderboard/small/submit"],
+	"/leaderboard/*/mine": ["/leaderboard/small/mine"],
+	"/leaderboard/*/task": ["/leaderboard/small/task"],
+	"/leaderboard/*/task/**": ["/leaderboard/small/task/file/eval.py"],
 	"/leaderboard/*/raw/**": ["/leaderboard/small/raw/file/eval.py"],
-	"/leaderboard/*/template/*": ["/leaderboard/small/template/Python"
-									], "/submission/*": ["/submission/{ada}",
-	"/submission/{bob}"], "/submission/*/status": ["/submission/{ada}/status"],
-	"/submission/*/source": ["/submission/{ada}/source"], "/submission/*/artifact/*": [
-	"/submission/{ada}/artifact/1"
-	], "/submission/*/cancel": ["/submission/{ada}/cancel"
-								], "/submission/*/withdraw": ["/submission/{ada}/withdraw"],
-	"/submission/*/note": ["/submission/{ada}/note"], "/compare": ["/compare?a={ada}&b={bob}"],
-	"/comparison/*": ["/comparison/{comparison}"], "/comparison/*/status": [
-	"/comparison/{comparison}/status"
-	], "/admin/submission/*": ["/admin/submission/{ada}"], "/admin/leaderboard/*/edit": [
-	"/admin/leaderboard/small/edit"
-	], "/admin/leaderboard/*/delete": ["/admin/leaderboard/small/delete"
-										], "/admin/leaderboard/*/publishing":
-	["/admin/leaderboard/small/publishing"
-		], "/admin/leaderboard/*/versions": ["/admin/leaderboard/small/versions"],
-	"/admin/leaderboard/*/diff": ["/admin/leaderboard/small/diff"], "/admin/leaderboard/*/switch": [
-	"/admin/leaderboard/small/switch?version=1"
-	], "/admin/leaderboard/*/dryrun": ["/admin/leaderboard/small/dryrun"],
+	"/leaderboard/*/template/*": ["/leaderboard/small/template/Python"],
+	"/submission/*": ["/submission/{ada}", "/submission/{bob}"],
+	"/submission/*/status": ["/submission/{ada}/status"],
+	"/submission/*/source": ["/submission/{ada}/source"],
+	"/submission/*/artifact/*": ["/submission/{ada}/artifact/1"],
+	"/submission/*/cancel": ["/submission/{ada}/cancel"],
+	"/submission/*/withdraw": ["/submission/{ada}/withdraw"],
+	"/submission/*/note": ["/submission/{ada}/note"],
+	"/compare": ["/compare?a={ada}&b={bob}"],
+	"/comparison/*": ["/comparison/{comparison}"],
+	"/comparison/*/status": ["/comparison/{comparison}/status"],
+	"/admin/submission/*": ["/admin/submission/{ada}"],
+	"/admin/leaderboard/*/edit": ["/admin/leaderboard/small/edit"],
+	"/admin/leaderboard/*/delete": ["/admin/leaderboard/small/delete"],
+	"/admin/leaderboard/*/publishing": ["/admin/leaderboard/small/publishing"],
+	"/admin/leaderboard/*/versions": ["/admin/leaderboard/small/versions"],
+	"/admin/leaderboard/*/diff": ["/admin/leaderboard/small/diff"],
+	"/admin/leaderboard/*/switch": ["/admin/leaderboard/small/switch?version=1"],
+	"/admin/leaderboard/*/dryrun": ["/admin/leaderboard/small/dryrun"],
 	"/admin/leaderboard/*/dryrun/status": ["/admin/leaderboard/small/dryrun/status"],
-	"/admin/leaderboard/*/clone": ["/admin/leaderboard/small/clone"], "/admin/leaderboard/*/hooks":
-	["/admin/leaderboard/small/hooks"
-		], "/admin/hooks/*": ["/admin/hooks/{hook}"
-							], "/admin/hooks/*/status": ["/admin/hooks/{hook}/status"],
+	"/admin/leaderboard/*/clone": ["/admin/leaderboard/small/clone"],
+	"/admin/leaderboard/*/hooks": ["/admin/leaderboard/small/hooks"],
+	"/admin/hooks/*": ["/admin/hooks/{hook}"],
+	"/admin/hooks/*/status": ["/admin/hooks/{hook}/status"],
 }
 ELSEWHERE = {
 	"/": ["/"],
@@ -174,8 +206,13 @@ def sees(client, table):
 @test
 def everybody_sees_a_public_leaderboard():
 	prepare_rows()
-	for address in ("/leaderboard/small", "/leaderboard/small.json", "/leaderboard/small.csv",
-		f"/submission/{made['ada']}", f"/comparison/{made['comparison']}"):
+	for address in (
+		"/leaderboard/small",
+		"/leaderboard/small.json",
+		"/leaderboard/small.csv",
+		f"/submission/{made['ada']}",
+		f"/comparison/{made['comparison']}",
+	):
 		equal((address, anyone.get(fresh(address)).status), (address, 200))
 	for address in ("/", "/queue", "/user/ada"):
 		contains(anyone.get(fresh(address)).text, "/leaderboard/small")
@@ -185,33 +222,55 @@ def everybody_sees_a_public_leaderboard():
 def is_invisible_to(client, who):
 	for address, answer in sees(client, ITS_OWN).items():
 		asks_to_log_in = client is anyone and answer.status == 303 and "/login" in answer.location
-		refused = answer.status == 404 or asks_to_log_in or (address.startswith("/admin")
-			and answer.status in (303, 403))
+		refused = (
+			answer.status == 404
+			or asks_to_log_in
+			or (address.startswith("/admin") and answer.status in (303, 403))
+		)
 		assert refused, (who, address, answer.status)
 		if answer.status == 404:
 			# The error may repeat the address, and nothing else.
 			missing = client.get(
-				re.sub(r"\d+", "987654321", address) if address.startswith("/compare") else address.
-				replace("small", "nowhere").replace("SMALL", "nowhere").
-				replace(str(made["ada"]), "987654321").replace(str(made["bob"]), "987654321").
-				replace(f"comparison/{made['comparison']}", "comparison/987654321"))
+				re.sub(r"\d+", "987654321", address)
+				if address.startswith("/compare")
+				else address.replace("small", "nowhere")
+				.replace("SMALL", "nowhere")
+				.replace(str(made["ada"]), "987654321")
+				.replace(str(made["bob"]), "987654321")
+				.replace(f"comparison/{made['comparison']}", "comparison/987654321")
+			)
 			equal((who, address, missing.status), (who, address, 404))
-			told, told_of_missing = (re.sub(r"the number \d+", "the number N",
-				page.words().split("is no", 1)[-1]) for page in (answer, missing))
-			equal((who, address, told.replace("SMALL", "nowhere").replace("small", "nowhere")),
-				(who, address, told_of_missing))
+			told, told_of_missing = (
+				re.sub(r"the number \d+", "the number N", page.words().split("is no", 1)[-1])
+				for page in (answer, missing)
+			)
+			equal(
+				(who, address, told.replace("SMALL", "nowhere").replace("small", "nowhere")),
+				(who, address, told_of_missing),
+			)
 	for address, answer in sees(client, ELSEWHERE).items():
 		if "/language/" not in address:
 			for trace in ("small", "Z9000"):
-				assert trace not in re.sub(r'class="[^"]*"', "",
-					answer.text), (who, address, answer.text)
+				assert trace not in re.sub(r'class="[^"]*"', "", answer.text), (
+					who,
+					address,
+					answer.text,
+				)
 
 
 def is_visible_to(client, who):
-	for address in ("/leaderboard/small", "/leaderboard/small.json", "/leaderboard/small.csv",
-		"/leaderboard/small/task", "/leaderboard/small/submit", "/leaderboard/small/mine",
-		"/leaderboard/small/template/Python", f"/submission/{made['bob']}",
-		f"/submission/{made['ada']}/status", f"/comparison/{made['comparison']}"):
+	for address in (
+		"/leaderboard/small",
+		"/leaderboard/small.json",
+		"/leaderboard/small.csv",
+		"/leaderboard/small/task",
+		"/leaderboard/small/submit",
+		"/leaderboard/small/mine",
+		"/leaderboard/small/template/Python",
+		f"/submission/{made['bob']}",
+		f"/submission/{made['ada']}/status",
+		f"/comparison/{made['comparison']}",
+	):
 		equal((who, address, client.get(address).status), (who, address, 200))
 	for address in ("/", "/queue", "/submit", "/user/ada"):
 		text = client.get(address).text
@@ -224,29 +283,45 @@ def a_closed_leaderboard_does_not_exist_for_others():
 	ok(publish(carl, "small", visibility="closed"))
 	for client, who in ((anyone, "anyone"), (eve, "a stranger"), (dora, "another creator")):
 		is_invisible_to(client, who)
-	for client, who in ((ada, "an author"), (bob, "another author"), (carl, "its creator"), (admin,
-		"an admin")):
+	for client, who in (
+		(ada, "an author"),
+		(bob, "another author"),
+		(carl, "its creator"),
+		(admin, "an admin"),
+	):
 		is_visible_to(client, who)
 	contains(
 		whole(ada.get("/leaderboard/small")).words(),
-		"This leaderboard is closed: only its members, its creator and admins see it.")
+		"This leaderboard is closed: only its members, its creator and admins see it.",
+	)
 
 
 @test
 def an_invisible_leaderboard_takes_no_submissions():
 	token = eve.csrf("/account")
-	for address, fields in (("/leaderboard/small/submit", [("mode", "test"), ("code", "a = 1"),
-		("gpu", "H200")]), (f"/submission/{made['waiting']}/cancel", [])):
+	for address, fields in (
+		("/leaderboard/small/submit", [("mode", "test"), ("code", "a = 1"), ("gpu", "H200")]),
+		(f"/submission/{made['waiting']}/cancel", []),
+	):
 		equal((address, eve.post(address, fields, csrf=token).status), (address, 404))
-	answer = eve.post("/submit", [("mode", "test"), ("code", "#!POPCORN leaderboard small\na = 1")],
-		csrf=token)
+	answer = eve.post(
+		"/submit", [("mode", "test"), ("code", "#!POPCORN leaderboard small\na = 1")], csrf=token
+	)
 	equal(answer.status, 422)
 	contains(answer.words(), 'There is no leaderboard named "small".')
 	for action in ("edit", "delete", "publishing", "switch?version=1", "clone", "dryrun"):
 		address = f"/admin/leaderboard/small/{action}"
-		equal((address,
-			dora.post(address, [("name", "small"),
-			("visibility", "public")], csrf=dora.csrf("/account")).status), (address, 404))
+		equal(
+			(
+				address,
+				dora.post(
+					address,
+					[("name", "small"), ("visibility", "public")],
+					csrf=dora.csrf("/account"),
+				).status,
+			),
+			(address, 404),
+		)
 	equal(value("SELECT visibility FROM leaderboards WHERE name = 'small'"), "closed")
 	equal(value(f"SELECT state FROM jobs WHERE submission_id = {made['waiting']}"), "queued")
 
@@ -254,8 +329,12 @@ def an_invisible_leaderboard_takes_no_submissions():
 @test
 def only_its_creator_and_admins_see_a_hidden_leaderboard():
 	ok(publish(carl, "small", visibility="hidden"))
-	for client, who in ((anyone, "anyone"), (eve, "a stranger"), (dora, "another creator"), (ada,
-		"an author")):
+	for client, who in (
+		(anyone, "anyone"),
+		(eve, "a stranger"),
+		(dora, "another creator"),
+		(ada, "an author"),
+	):
 		is_invisible_to(client, who)
 	for client, who in ((carl, "its creator"), (admin, "an admin")):
 		is_visible_to(client, who)
@@ -266,26 +345,32 @@ def only_its_creator_and_admins_see_a_hidden_leaderboard():
 	answer = publish(carl, "small", visibility="<secret>")
 	equal(answer.status, 422)
 	contains(
-		whole(answer).words(), "A leaderboard is public, closed or hidden; choose one of them.")
+		whole(answer).words(), "A leaderboard is public, closed or hidden; choose one of them."
+	)
 
 
 @test
 def a_leaderboard_can_be_created_hidden_and_published_later():
 	make_board(carl, "later", visibility="hidden")
-	equal([client.get("/leaderboard/later").status for client in (anyone, ada, dora, carl, admin)],
-		[404, 404, 404, 200, 200])
+	equal(
+		[client.get("/leaderboard/later").status for client in (anyone, ada, dora, carl, admin)],
+		[404, 404, 404, 200, 200],
+	)
 	shown = whole(carl.get("/leaderboard/later"))
 	for words in ("This is a preview", "A small task.", "Template in Python", "1024"):
 		contains(shown.words(), words)
 	contains(
 		value(
-		"SELECT detail FROM audit_log WHERE action = 'leaderboard.create' AND subject = 'later'"),
-		"Created, hidden, for H200")
+			"SELECT detail FROM audit_log WHERE action = 'leaderboard.create' AND subject = 'later'"
+		),
+		"Created, hidden, for H200",
+	)
 	preview = shown.text.split('<div class="columns">')[1]
 	ok(publish(carl, "later", action="publish"))
 	equal(
 		whole(anyone.get(fresh("/leaderboard/later"))).text.split('<div class="columns">')[1],
-		preview)
+		preview,
+	)
 	ok(carl.post("/admin/leaderboard/later/delete", [("name", "later")]))
 
 
@@ -293,9 +378,13 @@ def a_leaderboard_can_be_created_hidden_and_published_later():
 def each_change_is_in_the_audit_log():
 	rows = sql(
 		"SELECT actor, subject, detail FROM audit_log WHERE action = 'leaderboard.publish' ORDER "
-		"BY id")
-	for detail in ("visibility: closed, was public", "visibility: hidden, was closed",
-		"visibility: public, was hidden"):
+		"BY id"
+	)
+	for detail in (
+		"visibility: closed, was public",
+		"visibility: hidden, was closed",
+		"visibility: public, was hidden",
+	):
 		contains(rows, ["carl", "small", detail])
 	before = int(value("SELECT COUNT(*) FROM audit_log"))
 	ok(publish(carl, "small", visibility="public"))
@@ -310,8 +399,10 @@ def newest_code():
 
 
 def invite(client, *boards, **fields):
-	return client.post("/admin/invites",
-		[("action", "make"), *(("leaderboard", board) for board in boards), *fields.items()])
+	return client.post(
+		"/admin/invites",
+		[("action", "make"), *(("leaderboard", board) for board in boards), *fields.items()],
+	)
 
 
 def join(client, code):
@@ -335,7 +426,8 @@ def a_code_can_open_several_leaderboards():
 	equal(joined.location, "/join?done=1")
 	contains(
 		whole(eve.get(joined.location)).words(),
-		"Closed leaderboards that you are a member of first second")
+		"Closed leaderboards that you are a member of first second",
+	)
 	contains(carl.get("/admin").words(), "second active members only")
 	equal([eve.get(f"/leaderboard/{board}").status for board in ("first", "second")], [200, 200])
 	ok(join(eve, code))  # a member who enters the code again uses up no seat
@@ -359,8 +451,10 @@ def a_wrong_revoked_or_expired_code_opens_nothing():
 	contains(join(bob, code).words(), "This code was revoked")
 	ok(invite(carl, "first", expires="2099-01-01T00:00"))
 	code = newest_code()
-	sql("UPDATE invites SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND ORDER BY id DESC "
-		"LIMIT 1")
+	sql(
+		"UPDATE invites SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND ORDER BY id DESC "
+		"LIMIT 1"
+	)
 	contains(join(bob, code).words(), "This code has expired")
 	equal(bob.get("/leaderboard/first").status, 404)
 	contains(carl.get("/admin/invites").words(), "revoked")
@@ -374,11 +468,13 @@ def creators_invite_only_to_their_own_leaderboards():
 	refused = invite(dora, "first")
 	equal(refused.status, 422)
 	contains(refused.words(), "that you may invite to")
-	for fields, sentence in (({}, "Choose at least one leaderboard"),
-		({"leaderboard": "first",
-		"uses": "0"}, "a whole number from 1"), ({"leaderboard": "first",
-		"expires": "soon"}, "no date and time"), ({"leaderboard": "first", "expires": "2001-01-01"},
-		"has passed already"), ({"leaderboard": "first", "note": "n" * 81}, "too long")):
+	for fields, sentence in (
+		({}, "Choose at least one leaderboard"),
+		({"leaderboard": "first", "uses": "0"}, "a whole number from 1"),
+		({"leaderboard": "first", "expires": "soon"}, "no date and time"),
+		({"leaderboard": "first", "expires": "2001-01-01"}, "has passed already"),
+		({"leaderboard": "first", "note": "n" * 81}, "too long"),
+	):
 		answer = carl.post("/admin/invites", [("action", "make"), *fields.items()])
 		equal(answer.status, 422)
 		contains(whole(answer).words(), sentence)
@@ -394,8 +490,10 @@ def a_removed_member_no_longer_sees_the_leaderboard():
 	ok(publish(carl, "first", action="remove", member="eve"))
 	equal([eve.get(f"/leaderboard/{board}").status for board in ("first", "second")], [404, 200])
 	equal(publish(carl, "first", action="remove", member="eve").status, 404)
-	contains(value("SELECT detail FROM audit_log WHERE action = 'leaderboard.remove'"),
-		"eve is no longer a member")
+	contains(
+		value("SELECT detail FROM audit_log WHERE action = 'leaderboard.remove'"),
+		"eve is no longer a member",
+	)
 
 
 @test
@@ -411,37 +509,48 @@ def only_the_creator_and_no_code_can_bring_back_a_removed_member():
 	equal(ok(join(eve, newest_code())).location, "/leaderboard/third")
 	equal([eve.get(f"/leaderboard/{board}").status for board in ("first", "third")], [404, 200])
 	# Closing a leaderboard makes its authors members, but not this one.
-	sql("INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, "
+	sql(
+		"INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, "
 		"mode) SELECT l.id, l.task_version_id, u.id, 'a.py', s.sha256, 'test' "
 		"FROM leaderboards l JOIN users u ON u.name IN ('eve', 'ada') JOIN (SELECT sha256 FROM "
-		"submissions LIMIT 1) s WHERE l.name = 'first'")
+		"submissions LIMIT 1) s WHERE l.name = 'first'"
+	)
 	ok(publish(carl, "first", visibility="public"))
 	equal(eve.get("/leaderboard/first").status, 200)
 	ok(publish(carl, "first", visibility="closed"))
 	equal([client.get("/leaderboard/first").status for client in (eve, ada)], [404, 200])
-	equal(publish(dora, "first", action="readmit", member="eve").status,
-		404)  # dora does not see the leaderboard
+	equal(
+		publish(dora, "first", action="readmit", member="eve").status, 404
+	)  # dora does not see the leaderboard
 	for nobody in ("bob", "é", ""):
-		equal((nobody, publish(carl, "first", action="readmit", member=nobody).status),
-			(nobody, 404))
+		equal(
+			(nobody, publish(carl, "first", action="readmit", member=nobody).status), (nobody, 404)
+		)
 	contains(
 		whole(carl.get("/admin/leaderboard/first/publishing")).words(),
-		"No invite code makes them members again. eve")
+		"No invite code makes them members again. eve",
+	)
 	ok(publish(carl, "first", action="readmit", member="eve"))
 	equal(eve.get("/leaderboard/first").status, 200)
 	equal(sql("SELECT * FROM leaderboard_removals"), [])
-	equal(sql("SELECT actor, subject, detail FROM audit_log WHERE action = 'leaderboard.readmit'"),
-		[["carl", "first", "eve is a member again"]])
-	sql("DELETE s FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id AND l.name = "
-		"'first'")
+	equal(
+		sql("SELECT actor, subject, detail FROM audit_log WHERE action = 'leaderboard.readmit'"),
+		[["carl", "first", "eve is a member again"]],
+	)
+	sql(
+		"DELETE s FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id AND l.name = "
+		"'first'"
+	)
 
 
 @test
 def a_code_does_not_work_while_its_maker_may_not_invite():
 	ok(invite(carl, "second"))
 	code = newest_code()
-	for change, back in (("banned_at = UTC_TIMESTAMP(3)", "banned_at = NULL"),
-		("role = 'participant'", "role = 'creator'")):
+	for change, back in (
+		("banned_at = UTC_TIMESTAMP(3)", "banned_at = NULL"),
+		("role = 'participant'", "role = 'creator'"),
+	):
 		sql(f"UPDATE users SET {change} WHERE name = 'carl'")
 		refused = join(bob, code)
 		equal((change, refused.status), (change, 422))
@@ -454,15 +563,19 @@ def a_code_does_not_work_while_its_maker_may_not_invite():
 	# for the maker's own.
 	ok(invite(admin, "second", "third"))
 	wide = newest_code()
-	sql("UPDATE users SET role = 'creator' WHERE name = 'root-of-all'; UPDATE leaderboards l JOIN "
-		"users u ON u.name = 'root-of-all' SET l.creator_id = u.id WHERE l.name = 'third'")
+	sql(
+		"UPDATE users SET role = 'creator' WHERE name = 'root-of-all'; UPDATE leaderboards l JOIN "
+		"users u ON u.name = 'root-of-all' SET l.creator_id = u.id WHERE l.name = 'third'"
+	)
 	equal(ok(join(bob, wide)).location, "/leaderboard/third")
 	refused = join(bob, wide)
 	equal(refused.status, 422)
 	contains(whole(refused).words(), "may no longer invite to its remaining leaderboards")
 	equal(value("SELECT uses FROM invites ORDER BY id DESC LIMIT 1"), "1")
-	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE leaderboards l JOIN "
-		"users u ON u.name = 'carl' SET l.creator_id = u.id WHERE l.name = 'third'")
+	sql(
+		"UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE leaderboards l JOIN "
+		"users u ON u.name = 'carl' SET l.creator_id = u.id WHERE l.name = 'third'"
+	)
 	ok(join(bob, code))
 	equal(bob.get("/leaderboard/second").status, 200)
 
@@ -488,7 +601,8 @@ def a_frozen_ranking_does_not_change_until_the_freeze_is_lifted():
 		contains(shown, "the times are shown when the freeze is lifted")
 		equal(
 			client.get(fresh(f"/submission/{made['later']}/status")).json["jobs"][0]["score_ns"],
-			None)
+			None,
+		)
 	equal(carl.get(f"/submission/{made['later']}/status").json["jobs"][0]["score_ns"], 1000.0)
 	ok(publish(carl, "small", action="lift"))
 	equal(ranking(), [("bob", 1), ("ada", 2)])
@@ -497,19 +611,27 @@ def a_frozen_ranking_does_not_change_until_the_freeze_is_lifted():
 
 @test
 def a_rebuild_keeps_the_freeze_and_a_freeze_in_the_past_removes_results():
-	at = value("SELECT DATE_FORMAT(finished_at - INTERVAL 1 SECOND, '%Y-%m-%dT%H:%i:%s') FROM jobs "
-		f"WHERE submission_id = {made['later']}")
-	sql("UPDATE jobs SET finished_at = finished_at - INTERVAL 1 HOUR WHERE submission_id IN "
-		f"({made['ada']}, {made['bob']})")
+	at = value(
+		"SELECT DATE_FORMAT(finished_at - INTERVAL 1 SECOND, '%Y-%m-%dT%H:%i:%s') FROM jobs "
+		f"WHERE submission_id = {made['later']}"
+	)
+	sql(
+		"UPDATE jobs SET finished_at = finished_at - INTERVAL 1 HOUR WHERE submission_id IN "
+		f"({made['ada']}, {made['bob']})"
+	)
 	ok(publish(carl, "small", visibility="public", frozen=at))
 	equal(ranking(), [("ada", 1), ("bob", 2)])
 	kept = sql(
-		"SELECT leaderboard_id, user_id, submission_id, position, place FROM ranking ORDER BY 1, 2")
+		"SELECT leaderboard_id, user_id, submission_id, position, place FROM ranking ORDER BY 1, 2"
+	)
 	site.manage("ranking", "rebuild")
 	equal(
 		sql(
-		"SELECT leaderboard_id, user_id, submission_id, position, place FROM ranking ORDER BY 1, 2"
-		), kept)
+			"SELECT leaderboard_id, user_id, submission_id, position, place FROM ranking "
+			"ORDER BY 1, 2"
+		),
+		kept,
+	)
 	refused = publish(carl, "small", visibility="public", frozen="whenever")
 	equal(refused.status, 422)
 	contains(whole(refused).words(), "This is no date and time")
@@ -520,14 +642,24 @@ def a_rebuild_keeps_the_freeze_and_a_freeze_in_the_past_removes_results():
 WITHHELD_NS = 1357.0
 # Addresses with parameters, which show more of the leaderboard than the plain ones.
 FURTHER = [
-	"/leaderboard/small?gpu=H200&user=bob", "/leaderboard/small?period=month",
-	"/leaderboard/small?language=python", "/leaderboard/small.json?gpu=H200",
-	"/leaderboard/small.csv?gpu=H200", "/leaderboard/small.atom?gpu=H200",
-	"/leaderboard/small/badge.svg?user=bob", "/leaderboard/small/badge.svg?gpu=H200&user=bob",
-	"/leaderboard/small/live?gpu=H200", "/leaderboard/small?version=1",
-	"/leaderboard/small/share.png?gpu=H200", "/submission/{later}", "/submission/{later}/status",
-	"/submission/{later}/source", "/compare?a={ada}&b={later}", "/compare?a={later}&b={bob}",
-	"/mine?leaderboard=small", "/queue?gpu=H200"
+	"/leaderboard/small?gpu=H200&user=bob",
+	"/leaderboard/small?period=month",
+	"/leaderboard/small?language=python",
+	"/leaderboard/small.json?gpu=H200",
+	"/leaderboard/small.csv?gpu=H200",
+	"/leaderboard/small.atom?gpu=H200",
+	"/leaderboard/small/badge.svg?user=bob",
+	"/leaderboard/small/badge.svg?gpu=H200&user=bob",
+	"/leaderboard/small/live?gpu=H200",
+	"/leaderboard/small?version=1",
+	"/leaderboard/small/share.png?gpu=H200",
+	"/submission/{later}",
+	"/submission/{later}/status",
+	"/submission/{later}/source",
+	"/compare?a={ada}&b={later}",
+	"/compare?a={later}&b={bob}",
+	"/mine?leaderboard=small",
+	"/queue?gpu=H200",
 ]
 
 # Every form of the withheld facts: the time (1357.0, 1.357 µs), the comparison's result, and bob's
@@ -535,7 +667,9 @@ FURTHER = [
 WITHHELD = re.compile(
 	r"(?<![\d.])1[.,]?357(?!\d)|0[.]4523|54[.]8 %|2[.]21 times|bob (\S+ µs )?1st|1[.] bob|bob is "
 	r"now ahead|2nd → 1st"
-	r'|"rank": ?1, ?"user": ?"bob"|^1,bob,', re.MULTILINE)
+	r'|"rank": ?1, ?"user": ?"bob"|^1,bob,',
+	re.MULTILINE,
+)
 
 
 def unseen(address):
@@ -548,9 +682,9 @@ def unseen(address):
 def tells_nothing_withheld(client, who):
 	"""Checks that no address shows the time in any form, the comparison's ratio, or a rank that
 	only the withheld result could give."""
-	for address in addresses(ITS_OWN) + addresses(ELSEWHERE) + [
-		address.format(**made) for address in FURTHER
-	]:
+	for address in (
+		addresses(ITS_OWN) + addresses(ELSEWHERE) + [address.format(**made) for address in FURTHER]
+	):
 		answer = client.get(unseen(address))
 		if b"PNG" in answer.bytes[:8]:
 			continue  # public_exports() compares pictures
@@ -563,9 +697,9 @@ def tells_nothing_withheld(client, who):
 def public_exports():
 	"""The public exports without their date. They must stay identical during a freeze."""
 	return {
-		address: re.sub(rb"<updated>[^<]*</updated>", b"",
-		anyone.get(unseen(address)).bytes)
-		for address in FURTHER if re.search(r"[.](json|csv|atom|svg|png)", address)
+		address: re.sub(rb"<updated>[^<]*</updated>", b"", anyone.get(unseen(address)).bytes)
+		for address in FURTHER
+		if re.search(r"[.](json|csv|atom|svg|png)", address)
 	}
 
 
@@ -579,15 +713,20 @@ def no_address_shows_strangers_a_withheld_result():
 	before = public_exports()
 	made["later"] = submit(bob, WITHHELD_NS)
 	sql(f"""UPDATE jobs SET finished_at = UTC_TIMESTAMP(3) WHERE comparison_id IS NOT NULL;
-		UPDATE comparisons SET challenger_id = {made['later']}, challenger_job_id = (SELECT id
-			FROM jobs WHERE submission_id = {made['later']}),
+		UPDATE comparisons SET challenger_id = {made["later"]}, challenger_job_id = (SELECT id
+			FROM jobs WHERE submission_id = {made["later"]}),
 		ratio = 0.4523, ratio_low = 0.45, ratio_high = 0.46""")
 	equal(public_exports(), before)
-	for client, who in ((anyone, "anyone"), (eve, "a stranger"), (ada, "another participant"),
-		(dora, "another creator")):
+	for client, who in (
+		(anyone, "anyone"),
+		(eve, "a stranger"),
+		(ada, "another participant"),
+		(dora, "another creator"),
+	):
 		tells_nothing_withheld(client, who)
-	assert WITHHELD.search(
-		bob.get(f"/submission/{made['later']}").text) and WITHHELD.search("1,bob,1357.0")
+	assert WITHHELD.search(bob.get(f"/submission/{made['later']}").text) and WITHHELD.search(
+		"1,bob,1357.0"
+	)
 	contains(carl.get(f"/submission/{made['later']}").text, "1.357")
 	ok(publish(carl, "small", action="lift"))
 	contains(anyone.get(fresh(f"/submission/{made['later']}")).text, "1.357")
@@ -596,19 +735,29 @@ def no_address_shows_strangers_a_withheld_result():
 
 @test
 def a_freeze_in_the_past_withholds_results_that_were_public():
-	sql("INSERT INTO overtakings (user_id, leaderboard_id, task_version_id, gpu, by_user_id) "
+	sql(
+		"INSERT INTO overtakings (user_id, leaderboard_id, task_version_id, gpu, by_user_id) "
 		"SELECT a.user_id, a.leaderboard_id, a.task_version_id, a.gpu, b.user_id "
 		"FROM ranking a JOIN ranking b USING (leaderboard_id, gpu) WHERE a.place = 2 AND b.place "
-		"= 1")
+		"= 1"
+	)
 	contains(ada.get("/account").words(), "bob is now ahead of you")
-	at = value("SELECT DATE_FORMAT(finished_at - INTERVAL 1 SECOND, '%Y-%m-%dT%H:%i:%s') FROM jobs "
-		f"WHERE submission_id = {made['later']}")
-	sql("UPDATE jobs SET finished_at = finished_at - INTERVAL 1 HOUR WHERE submission_id IN "
-		f"({made['ada']}, {made['bob']})")
+	at = value(
+		"SELECT DATE_FORMAT(finished_at - INTERVAL 1 SECOND, '%Y-%m-%dT%H:%i:%s') FROM jobs "
+		f"WHERE submission_id = {made['later']}"
+	)
+	sql(
+		"UPDATE jobs SET finished_at = finished_at - INTERVAL 1 HOUR WHERE submission_id IN "
+		f"({made['ada']}, {made['bob']})"
+	)
 	ok(publish(carl, "small", visibility="public", frozen=at))
 	equal(ranking(), [("ada", 1), ("bob", 2)])
-	for client, who in ((anyone, "anyone"), (eve, "a stranger"), (ada, "another participant"),
-		(dora, "another creator")):
+	for client, who in (
+		(anyone, "anyone"),
+		(eve, "a stranger"),
+		(ada, "another participant"),
+		(dora, "another creator"),
+	):
 		tells_nothing_withheld(client, who)
 	ok(publish(carl, "small", action="lift"))
 	equal(ranking(), [("bob", 1), ("ada", 2)])
@@ -620,18 +769,25 @@ def a_freeze_in_the_past_withholds_results_that_were_public():
 @test
 def practice_submissions_run_after_the_deadline_without_a_rank():
 	before = ranking()
-	sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE name = "
-		"'small'")
+	sql(
+		"UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE name = "
+		"'small'"
+	)
 	contains(
-		ada.get("/leaderboard/small/submit").words(), "The deadline of this leaderboard has passed")
-	refused = ada.post("/leaderboard/small/submit", [("mode", "test"), ("code", "a = 1"),
-		("gpu", "H200")], csrf=ada.csrf("/account"))
+		ada.get("/leaderboard/small/submit").words(), "The deadline of this leaderboard has passed"
+	)
+	refused = ada.post(
+		"/leaderboard/small/submit",
+		[("mode", "test"), ("code", "a = 1"), ("gpu", "H200")],
+		csrf=ada.csrf("/account"),
+	)
 	equal(refused.status, 422)
 	ok(publish(carl, "small", visibility="public", practice="1"))
 	contains(whole(ada.get("/leaderboard/small/submit")).words(), "so this is practice")
 	contains(
 		whole(anyone.get(fresh("/leaderboard/small"))).words(),
-		"Submissions still run, for practice")
+		"Submissions still run, for practice",
+	)
 	number = submit(ada, 500.0)
 	equal(ranking(), before)
 	contains(ada.get(f"/submission/{number}").words(), "so it is practice and not ranked")
@@ -648,10 +804,14 @@ def an_archived_leaderboard_keeps_its_results_and_takes_no_submissions():
 	contains(whole(anyone.get(fresh("/archive"))).text, "/leaderboard/small")
 	contains(
 		whole(anyone.get(fresh("/leaderboard/small"))).words(),
-		"It takes no submissions; its results stay.")
+		"It takes no submissions; its results stay.",
+	)
 	contains(ada.get("/leaderboard/small/submit").words(), "is in the archive")
-	refused = ada.post("/leaderboard/small/submit", [("mode", "test"), ("code", "a = 1"),
-		("gpu", "H200")], csrf=ada.csrf("/account"))
+	refused = ada.post(
+		"/leaderboard/small/submit",
+		[("mode", "test"), ("code", "a = 1"), ("gpu", "H200")],
+		csrf=ada.csrf("/account"),
+	)
 	equal(refused.status, 422)
 	contains(refused.words(), "in the archive")
 	lacks(ada.get("/submit").text, 'value="small"')

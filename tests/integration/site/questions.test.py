@@ -2,6 +2,7 @@
 """The database queries of every page, on a site with 100,000 submissions, 2,000 users and 50
 leaderboards: how many queries a page makes, how many rows each one reads, and what a first visit
 transfers."""
+
 import pathlib
 import re
 import subprocess
@@ -26,18 +27,23 @@ log = pathlib.Path(*sql("SET GLOBAL general_log = ON; SELECT @@datadir, @@genera
 sql("SET GLOBAL innodb_stats_auto_recalc = OFF")
 crowd = Crowd(site)
 # Each mode has a quota, so that the form must count submissions.
-sql("INSERT INTO leaderboard_quotas (leaderboard_id, mode, most, hours) SELECT l.id, m.mode, 50, "
+sql(
+	"INSERT INTO leaderboard_quotas (leaderboard_id, mode, most, hours) SELECT l.id, m.mode, 50, "
 	"8784 FROM leaderboards l JOIN "
 	"(SELECT 'test' AS mode UNION SELECT 'benchmark' UNION SELECT 'ranked' UNION SELECT "
-	"'profile') m WHERE l.name = 'bench'")
+	"'profile') m WHERE l.name = 'bench'"
+)
 ENTRY = re.compile(r"^(?:\d{6} [ \d]\d:\d\d:\d\d)?\t+ *(\d+) (\w[\w ]*)\t", re.M)
 
 # Queries that an answer may make, besides the one for the session.
 MOST_QUESTIONS = 2
 # Pages for signed-in users that may make more queries.
 MORE_QUESTIONS = {
-	"/submission/*/withdraw": 3, "/submission/*/artifact/*": 3, "/admin/sets/*": 3,
-	"/admin/rejudgings/*/*": 4, "/admin/audit": 3,
+	"/submission/*/withdraw": 3,
+	"/submission/*/artifact/*": 3,
+	"/admin/sets/*": 3,
+	"/admin/rejudgings/*/*": 4,
+	"/admin/audit": 3,
 }
 # The export reads fifty submissions at a time, with one query for each kind of data.
 AT_ONCE, PER_PIECE, BESIDE_PIECES = 50, 7, 27
@@ -51,10 +57,16 @@ MOST_ROWS = 4500
 # 10,000 entries that a search for words reads, exports of whole rankings, and blocks of queries
 # that count as one.
 MORE_ROWS = {
-	"/admin/leaderboard/*/delete": 70000, "/admin/leaderboard/*/versions": 70000,
-	"/admin/leaderboard/*/diff": 70000, "/admin/leaderboard/*/switch": 70000, "/admin/users": 10000,
-	"/admin/rejudgings": 16000, "/admin/audit": 10200, "/leaderboard/*.csv": 10000,
-	"/admin/workers": 7500, "/metrics": 8000,
+	"/admin/leaderboard/*/delete": 70000,
+	"/admin/leaderboard/*/versions": 70000,
+	"/admin/leaderboard/*/diff": 70000,
+	"/admin/leaderboard/*/switch": 70000,
+	"/admin/users": 10000,
+	"/admin/rejudgings": 16000,
+	"/admin/audit": 10200,
+	"/leaderboard/*.csv": 10000,
+	"/admin/workers": 7500,
+	"/metrics": 8000,
 }
 MOST_KB = 100  # for a page and these files together, compressed
 BESIDE = ("/static/style.css", "/static/podium.js", "/static/live.js", "/static/favicon.svg")
@@ -68,15 +80,18 @@ def asked_since(begin):
 	entries = list(ENTRY.finditer(text)) + [None]
 	for entry, after in zip(entries, entries[1:]):
 		if entry[2] == "Execute":
-			yield entry[1], text[entry.end():after.start() if after else len(text)].rstrip("\n")
+			yield entry[1], text[entry.end() : after.start() if after else len(text)].rstrip("\n")
 
 
 def connection_of_the_pages():
 	"""The connection of podium-web. The worker has others, which are always busy."""
 	begin = log.stat().st_size
 	crowd.client("anyone").get("/")
-	return next(connection for connection, question in asked_since(begin)
-		if "leaderboard_counts" in question)
+	return next(
+		connection
+		for connection, question in asked_since(begin)
+		if "leaderboard_counts" in question
+	)
 
 
 connection = connection_of_the_pages()
@@ -87,12 +102,15 @@ def fetch(who, address, **headers):
 	"""Gets an address past nginx's cache. Pages get a new parameter. Calls of /api/v1 refuse
 	unknown parameters, so they get a cookie or a token, which bypasses the cache too."""
 	if address.startswith("/api/v1"):
-		own = {"Cookie": "of=nobody"} if who == "anyone" else {
-			"Authorization": f"Bearer {bearers.setdefault(who, crowd.bearer(who))}"
-		}
+		own = (
+			{"Cookie": "of=nobody"}
+			if who == "anyone"
+			else {"Authorization": f"Bearer {bearers.setdefault(who, crowd.bearer(who))}"}
+		)
 		return crowd.client("anyone").get(address, **own, **headers)
-	return crowd.client(who).get(f"{address}{'&' if '?' in address else '?'}fresh={time.time_ns()}",
-		**headers)
+	return crowd.client(who).get(
+		f"{address}{'&' if '?' in address else '?'}fresh={time.time_ns()}", **headers
+	)
 
 
 def questions_of(who, address):
@@ -104,10 +122,13 @@ def questions_of(who, address):
 	for _ in range(3):
 		begin = log.stat().st_size
 		equal((who, address, fetch(who, address).status), (who, address, 200))
-		tries.append([
-			question for asking, question in asked_since(begin)
-			if asking == connection and "token_hash = " not in question
-		])
+		tries.append(
+			[
+				question
+				for asking, question in asked_since(begin)
+				if asking == connection and "token_hash = " not in question
+			]
+		)
 		if len(tries[-1]) <= MOST_QUESTIONS:
 			break
 	return min(tries, key=len)
@@ -118,14 +139,19 @@ asked = {}  # {(who, route, address): queries}
 
 def rows_read_by(questions):
 	"""How many rows of tables and indexes the database reads for each query."""
-	script = "".join(f"FLUSH STATUS; {question}; SHOW SESSION STATUS LIKE 'Handler_read%';"
-		for question in questions)
+	script = "".join(
+		f"FLUSH STATUS; {question}; SHOW SESSION STATUS LIKE 'Handler_read%';"
+		for question in questions
+	)
 	answer = subprocess.run(
 		["mariadb", "--no-defaults", "-S", site.database.socket, "-N", "-B", "podium"],
-		input=script.encode(), capture_output=True, check=True).stdout
+		input=script.encode(),
+		capture_output=True,
+		check=True,
+	).stdout
 	read = [int(number) for number in re.findall(rb"^Handler_read_\w+\t(\d+)$", answer, re.M)]
 	each = len(read) // len(questions)
-	return [sum(read[i:i + each]) for i in range(0, len(read), each)]
+	return [sum(read[i : i + each]) for i in range(0, len(read), each)]
 
 
 def rows_read_beside(who, address, known):
@@ -144,8 +170,9 @@ def rows_read_beside(who, address, known):
 def check_rows(who, address, questions, most):
 	"""Checks that each query reads at most `most` rows. Queries in a block count together. Returns
 	whether the page has a block."""
-	selects = [question for question in questions
-		if question.lstrip("( ").startswith("SELECT")][:50]
+	selects = [question for question in questions if question.lstrip("( ").startswith("SELECT")][
+		:50
+	]
 	has_block = any(question.startswith("BEGIN NOT ATOMIC") for question in questions)
 	counts = rows_read_by(selects) if selects else []
 	pairs = list(zip(selects, counts, strict=True))
@@ -154,7 +181,8 @@ def check_rows(who, address, questions, most):
 	for question, rows in pairs:
 		if rows > most:
 			raise AssertionError(
-				f"{address} for {who} looks at {rows} rows, not {most}:\n{question}")
+				f"{address} for {who} looks at {rows} rows, not {most}:\n{question}"
+			)
 	return has_block
 
 
@@ -167,8 +195,10 @@ def this_suite_reads_every_readable_address():
 def no_page_makes_more_queries_than_allowed():
 	submissions = int(
 		sql(
-		"SELECT COUNT(*) FROM submissions s JOIN users u ON u.id = s.user_id WHERE u.name = 'user1'"
-		)[0][0])
+			"SELECT COUNT(*) FROM submissions s JOIN users u ON u.id = s.user_id WHERE "
+			"u.name = 'user1'"
+		)[0][0]
+	)
 	for who, route, address in crowd.each():
 		questions = asked[who, route, address] = questions_of(who, address)
 		most = MOST_QUESTIONS if who == "anyone" else MORE_QUESTIONS.get(route, MOST_QUESTIONS)
@@ -177,10 +207,12 @@ def no_page_makes_more_queries_than_allowed():
 		most = REHEARSALS.get(route, most)
 		if len(questions) > most:
 			raise AssertionError(
-				f"{address} for {who} asks {len(questions)} questions, not {most}:\n" +
-				"\n".join(questions))
-	equal(any("records" in question for questions in asked.values() for question in questions),
-		True)
+				f"{address} for {who} asks {len(questions)} questions, not {most}:\n"
+				+ "\n".join(questions)
+			)
+	equal(
+		any("records" in question for questions in asked.values() for question in questions), True
+	)
 
 
 @test
@@ -189,8 +221,9 @@ def no_api_call_makes_more_queries_than_a_page():
 		questions = asked[who, "/api/v1", address] = questions_of(who, address)
 		if len(questions) > MOST_QUESTIONS:
 			raise AssertionError(
-				f"{address} for {who} asks {len(questions)} questions, not {MOST_QUESTIONS}:\n" +
-				"\n".join(questions))
+				f"{address} for {who} asks {len(questions)} questions, not {MOST_QUESTIONS}:\n"
+				+ "\n".join(questions)
+			)
 
 
 @test
@@ -209,38 +242,66 @@ def no_first_visit_transfers_more_than_allowed():
 	beside = sum(size(crowd.client("anyone").get(path, **zipped)) for path in BESIDE)
 	for who, route, address in crowd.each():
 		answer = fetch(who, address, **zipped)
-		if answer.headers["Content-Type"].startswith(
-			"text/html") and size(answer) + beside > MOST_KB * 1000:
+		if (
+			answer.headers["Content-Type"].startswith("text/html")
+			and size(answer) + beside > MOST_KB * 1000
+		):
 			raise AssertionError(
-				f"{address} for {who} has {size(answer)} bytes, and what belongs to it {beside}")
+				f"{address} for {who} has {size(answer)} bytes, and what belongs to it {beside}"
+			)
 
 
 @test
 def a_user_with_20000_submissions_waits_no_longer_than_others():
-	sql("SET @one = (SELECT id FROM users WHERE name = 'user1'), @bench = (SELECT id FROM "
+	sql(
+		"SET @one = (SELECT id FROM users WHERE name = 'user1'), @bench = (SELECT id FROM "
 		"leaderboards WHERE name = 'bench'); "
 		"UPDATE submissions SET user_id = @one WHERE leaderboard_id = @bench AND id % 5 < 2; "
-		"ANALYZE TABLE submissions")
+		"ANALYZE TABLE submissions"
+	)
 	count, first, last = map(
 		int,
 		sql(
-		"SELECT COUNT(*), MIN(s.id), MAX(s.id) FROM submissions s JOIN users u ON u.id = s.user_id "
-		"JOIN leaderboards l ON l.id = s.leaderboard_id WHERE u.name = 'user1' AND l.name = 'bench'"
-		)[0])
+			"SELECT COUNT(*), MIN(s.id), MAX(s.id) FROM submissions s JOIN users u ON u.id "
+			"= s.user_id "
+			"JOIN leaderboards l ON l.id = s.leaderboard_id WHERE u.name = 'user1' AND "
+			"l.name = 'bench'"
+		)[0],
+	)
 	equal(count > 20000, True)
 	day = sql(f"SELECT DATE(submitted_at) FROM submissions WHERE id = {first}")[0][0]
-	for address in (f"/mine?to={day}", f"/mine?from={day}",
-		f"/mine?from={day}&to={day}&mode=ranked", f"/leaderboard/bench/mine?to={day}",
-		f"/leaderboard/bench/mine?from={day}&to={day}", "/leaderboard/bench/mine", "/mine",
-		f"/mine?before={last - 50000}", "/mine?mode=ranked", "/mine?gpu=H200",
-		"/mine?leaderboard=bench", "/mine?result=passed", f"/compare?a={first}",
-		f"/compare?b={last}", f"/compare?a={first}&b={last}", f"/submission/{last}",
-		f"/submission/{last}/status", "/leaderboard/bench/submit", "/submit"):
+	for address in (
+		f"/mine?to={day}",
+		f"/mine?from={day}",
+		f"/mine?from={day}&to={day}&mode=ranked",
+		f"/leaderboard/bench/mine?to={day}",
+		f"/leaderboard/bench/mine?from={day}&to={day}",
+		"/leaderboard/bench/mine",
+		"/mine",
+		f"/mine?before={last - 50000}",
+		"/mine?mode=ranked",
+		"/mine?gpu=H200",
+		"/mine?leaderboard=bench",
+		"/mine?result=passed",
+		f"/compare?a={first}",
+		f"/compare?b={last}",
+		f"/compare?a={first}&b={last}",
+		f"/submission/{last}",
+		f"/submission/{last}/status",
+		"/leaderboard/bench/submit",
+		"/submit",
+	):
 		questions = questions_of("user1", address)
-		equal((address,
-			any(
-			question.lstrip("( ").startswith(("SELECT", "BEGIN NOT ATOMIC"))
-			for question in questions)), (address, True))
+		equal(
+			(
+				address,
+				any(
+					question.lstrip("( ").startswith(("SELECT", "BEGIN NOT ATOMIC"))
+					for question in questions
+				),
+			),
+			(address, True),
+		)
 		check_rows("user1", address, questions, 4000)
 
 

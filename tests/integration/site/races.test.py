@@ -2,6 +2,7 @@
 """Two actions at the same moment. Each test holds a row that both actions need, then releases it.
 Whichever comes first, the stored data is consistent afterwards. A stand-in for podium-run reports
 what each submission tells it to."""
+
 import pathlib
 import sys
 import time
@@ -43,31 +44,44 @@ def holds_ranking(board="small"):
 	return Held(
 		site,
 		"UPDATE leaderboard_gpus g JOIN leaderboards l ON l.id = g.leaderboard_id AND l.name = "
-		f"'{board}' SET g.position = g.position + 1")
+		f"'{board}' SET g.position = g.position + 1",
+	)
 
 
 def ranking(board="small"):
 	return sql(
 		"SELECT u.name, r.position, r.place FROM ranking r JOIN users u ON u.id = r.user_id JOIN "
 		f"leaderboards l ON l.id = r.leaderboard_id AND l.name = '{board}' "
-		"ORDER BY r.position")
+		"ORDER BY r.position"
+	)
 
 
 def is_whole():
 	"""Checks that rebuilding the ranking and the records changes nothing."""
-	before = sql("SELECT * FROM ranking ORDER BY 1, 2, 3, position"), sql(
-		"SELECT leaderboard_id, gpu, line, submission_id, score_ns FROM records ORDER BY 1, 2, 3, 4"
+	before = (
+		sql("SELECT * FROM ranking ORDER BY 1, 2, 3, position"),
+		sql(
+			"SELECT leaderboard_id, gpu, line, submission_id, score_ns FROM records ORDER "
+			"BY 1, 2, 3, 4"
+		),
 	)
 	site.manage("ranking", "rebuild")
-	equal((sql("SELECT * FROM ranking ORDER BY 1, 2, 3, position"),
-		sql(
-		"SELECT leaderboard_id, gpu, line, submission_id, score_ns FROM records ORDER BY 1, 2, 3, 4"
-		)), before)
+	equal(
+		(
+			sql("SELECT * FROM ranking ORDER BY 1, 2, 3, position"),
+			sql(
+				"SELECT leaderboard_id, gpu, line, submission_id, score_ns FROM records "
+				"ORDER BY 1, 2, 3, 4"
+			),
+		),
+		before,
+	)
 
 
 def post(client, path, **fields):
-	return lambda: client.post(path, [(name.rstrip("_"), content)
-		for name, content in fields.items()], csrf=client.token)
+	return lambda: client.post(
+		path, [(name.rstrip("_"), content) for name, content in fields.items()], csrf=client.token
+	)
 
 
 def as_it_ends(number, deed, board="small"):
@@ -100,8 +114,13 @@ def before_it_ends(number, deed, board="small"):
 
 @test
 def the_fixtures_are_created():
-	for client, name in ((ada, "ada"), (bob, "bob"), (eve, "eve"), (admin, "root-of-all"), (second,
-		"second")):
+	for client, name in (
+		(ada, "ada"),
+		(bob, "bob"),
+		(eve, "eve"),
+		(admin, "root-of-all"),
+		(second, "second"),
+	):
 		client.register(name)
 		client.token = client.csrf("/account")
 	sql("UPDATE users SET role = 'admin' WHERE name IN ('root-of-all', 'second')")
@@ -115,8 +134,11 @@ def the_fixtures_are_created():
 def a_submission_hidden_while_its_job_ends_is_not_ranked():
 	for at_once in (as_it_ends, before_it_ends):
 		number, answer = at_once(
-			lambda: send(bob, 500.0), lambda one: post(admin, f"/admin/submission/{one}", action=
-			"hide", reason="It copies.", confirm="yes"))
+			lambda: send(bob, 500.0),
+			lambda one: post(
+				admin, f"/admin/submission/{one}", action="hide", reason="It copies.", confirm="yes"
+			),
+		)
 		ok(answer)
 		equal(state(number), [["done", "passed"]])
 		equal(ranking(), [["ada", "1", "1"], ["bob", "2", "2"], ["eve", "3", "3"]])
@@ -127,14 +149,18 @@ def a_submission_hidden_while_its_job_ends_is_not_ranked():
 def a_result_during_a_freeze_is_ranked_at_the_latest_when_the_freeze_is_lifted():
 	for at_once, mean_ns in ((as_it_ends, 900.0), (before_it_ends, 800.0)):
 		number, answer = at_once(
-			lambda: send(bob, mean_ns), lambda one: post(admin,
-			"/admin/leaderboard/small/publishing", action="freeze", confirm="yes"))
+			lambda: send(bob, mean_ns),
+			lambda one: post(
+				admin, "/admin/leaderboard/small/publishing", action="freeze", confirm="yes"
+			),
+		)
 		ok(answer)
 		equal(state(number), [["done", "passed"]])
 		in_time = value(
 			"SELECT j.finished_at <= l.frozen_at FROM jobs j JOIN submissions s ON s.id = "
 			"j.submission_id JOIN leaderboards l ON l.id = s.leaderboard_id "
-			f"WHERE s.id = {number}")
+			f"WHERE s.id = {number}"
+		)
 		equal(value(f"SELECT COUNT(*) FROM ranking WHERE submission_id = {number}"), in_time)
 		is_whole()
 		ok(post(admin, "/admin/leaderboard/small/publishing", action="lift", confirm="yes")())
@@ -146,19 +172,25 @@ def a_result_during_a_freeze_is_ranked_at_the_latest_when_the_freeze_is_lifted()
 @test
 def holding_a_result_while_its_job_ends_holds_it_or_tells_the_admin_that_nothing_was_held():
 	number, answer = as_it_ends(
-		lambda: send(ada, 700.0), lambda one: post(admin, f"/admin/submission/{one}", action="hold",
-		reason="It is quick.", confirm="yes"))
+		lambda: send(ada, 700.0),
+		lambda one: post(
+			admin, f"/admin/submission/{one}", action="hold", reason="It is quick.", confirm="yes"
+		),
+	)
 	held = value(f"SELECT held_at IS NOT NULL FROM jobs WHERE submission_id = {number}")
 	equal((answer.status, held), (303, "1") if answer.status == 303 else (409, "0"))
-	equal(value(f"SELECT COUNT(*) FROM ranking WHERE submission_id = {number}"),
-		"0" if held == "1" else "1")
+	equal(
+		value(f"SELECT COUNT(*) FROM ranking WHERE submission_id = {number}"),
+		"0" if held == "1" else "1",
+	)
 	is_whole()
 
 
 @test
 def a_user_banned_while_a_job_ends_keeps_a_consistent_result():
-	number, answer = as_it_ends(lambda: send(bob, 750.0),
-		lambda one: post(admin, "/admin/users/bob/ban", name="bob"))
+	number, answer = as_it_ends(
+		lambda: send(bob, 750.0), lambda one: post(admin, "/admin/users/bob/ban", name="bob")
+	)
 	ok(answer)
 	equal(state(number), [["done", "passed"]])  # a running job finishes as usual
 	equal(value(f"SELECT COUNT(*) FROM ranking WHERE submission_id = {number}"), "1")
@@ -169,40 +201,67 @@ def a_user_banned_while_a_job_ends_keeps_a_consistent_result():
 
 @test
 def two_admins_who_rejudge_the_same_results_start_one_rejudging():
-	for fields in (dict(scope="all", leaderboard="small",
-		gpu=""), dict(scope="everywhere", leaderboard="", user="ada", gpu="")):
+	for fields in (
+		dict(scope="all", leaderboard="small", gpu=""),
+		dict(scope="everywhere", leaderboard="", user="ada", gpu=""),
+	):
 		with Held(
 			site,
 			"UPDATE leaderboards SET updated_at = updated_at + INTERVAL 1 SECOND WHERE name = "
-			"'small'") as held:
-			join = beside(post(admin, "/admin/rejudgings", **fields),
-				post(second, "/admin/rejudgings", **fields))
+			"'small'",
+		) as held:
+			join = beside(
+				post(admin, "/admin/rejudgings", **fields),
+				post(second, "/admin/rejudgings", **fields),
+			)
 			held.wait_for_others(2)
 		answers = sorted(join(), key=lambda answer: answer.status)
 		equal([answer.status for answer in answers], [303, 422])
 		contains(answers[1].words(), "is unfinished or in an open rejudging")
 		equal(
 			sql(
-			"SELECT submission_id FROM rejudged_jobs r JOIN rejudgings g ON g.id = r.rejudging_id "
-			"AND g.state = 'open' GROUP BY old_job_id HAVING COUNT(*) > 1"), [])
+				"SELECT submission_id FROM rejudged_jobs r JOIN rejudgings g ON g.id = "
+				"r.rejudging_id "
+				"AND g.state = 'open' GROUP BY old_job_id HAVING COUNT(*) > 1"
+			),
+			[],
+		)
 		number = int(answers[0].location.rsplit("/", 1)[1])
-		until(lambda: value(
-			"SELECT COUNT(*) FROM rejudged_jobs r JOIN jobs j ON j.id = r.new_job_id WHERE "
-			f"r.rejudging_id = {number} AND j.state <> 'done'") == "0")
+		until(
+			lambda: value(
+				"SELECT COUNT(*) FROM rejudged_jobs r JOIN jobs j ON j.id = r.new_job_id WHERE "
+				f"r.rejudging_id = {number} AND j.state <> 'done'"
+			)
+			== "0"
+		)
 		ok(
 			post(
-			admin, f"/admin/rejudgings/{number}", action="discard", name=value(
-			"SELECT COALESCE(l.name, u.name) FROM rejudgings g LEFT JOIN leaderboards l ON l.id "
-			f"= g.leaderboard_id LEFT JOIN users u ON u.id = g.user_id WHERE g.id = {number}"))())
+				admin,
+				f"/admin/rejudgings/{number}",
+				action="discard",
+				name=value(
+					"SELECT COALESCE(l.name, u.name) FROM rejudgings g LEFT JOIN "
+					"leaderboards l ON l.id "
+					"= g.leaderboard_id LEFT JOIN users u ON u.id = g.user_id WHERE g.id "
+					f"= {number}"
+				),
+			)()
+		)
 
 
 def open_rejudging():
 	number = int(
-		ok(post(admin, "/admin/rejudgings", scope="all", leaderboard="small",
-		gpu="")()).location.rsplit("/", 1)[1])
-	until(lambda: value(
-		"SELECT COUNT(*) FROM rejudged_jobs r JOIN jobs j ON j.id = r.new_job_id WHERE "
-		f"r.rejudging_id = {number} AND j.state <> 'done'") == "0")
+		ok(
+			post(admin, "/admin/rejudgings", scope="all", leaderboard="small", gpu="")()
+		).location.rsplit("/", 1)[1]
+	)
+	until(
+		lambda: value(
+			"SELECT COUNT(*) FROM rejudged_jobs r JOIN jobs j ON j.id = r.new_job_id WHERE "
+			f"r.rejudging_id = {number} AND j.state <> 'done'"
+		)
+		== "0"
+	)
 	return number
 
 
@@ -210,18 +269,31 @@ def open_rejudging():
 def only_the_first_admin_applies_or_discards_a_rejudging():
 	for deeds in (("apply", "apply"), ("apply", "discard"), ("discard", "discard")):
 		number = open_rejudging()
-		with Held(site,
-			f"UPDATE rejudgings SET scope = CONCAT(scope, ' ') WHERE id = {number}") as held:
-			join = beside(*(post(client, f"/admin/rejudgings/{number}", action=deed, name="small")
-				for client, deed in zip((admin, second), deeds)))
+		with Held(
+			site, f"UPDATE rejudgings SET scope = CONCAT(scope, ' ') WHERE id = {number}"
+		) as held:
+			join = beside(
+				*(
+					post(client, f"/admin/rejudgings/{number}", action=deed, name="small")
+					for client, deed in zip((admin, second), deeds)
+				)
+			)
 			held.wait_for_others(2)
 		equal((deeds, sorted(answer.status for answer in join())), (deeds, [303, 409]))
 		equal(
-			value("SELECT COUNT(*) FROM audit_log WHERE action LIKE 'rejudging.%' AND action <> "
-			f"'rejudging.start' AND detail LIKE 'rejudging {number}%'"), "1")
+			value(
+				"SELECT COUNT(*) FROM audit_log WHERE action LIKE 'rejudging.%' AND action <> "
+				f"'rejudging.start' AND detail LIKE 'rejudging {number}%'"
+			),
+			"1",
+		)
 		equal(
-			sql("SELECT submission_id, gpu FROM jobs WHERE submission_id IS NOT NULL GROUP BY "
-			"submission_id, gpu HAVING COUNT(*) <> 1"), [])
+			sql(
+				"SELECT submission_id, gpu FROM jobs WHERE submission_id IS NOT NULL GROUP BY "
+				"submission_id, gpu HAVING COUNT(*) <> 1"
+			),
+			[],
+		)
 		is_whole()
 
 
@@ -229,10 +301,13 @@ def only_the_first_admin_applies_or_discards_a_rejudging():
 def a_submission_withdrawn_while_a_rejudging_is_applied_stays_withdrawn():
 	number = open_rejudging()
 	best = value(
-		"SELECT r.submission_id FROM ranking r JOIN users u ON u.id = r.user_id AND u.name = 'eve'")
+		"SELECT r.submission_id FROM ranking r JOIN users u ON u.id = r.user_id AND u.name = 'eve'"
+	)
 	with holds_ranking() as held:
-		join = beside(post(admin, f"/admin/rejudgings/{number}", action="apply", name="small"),
-			post(eve, f"/submission/{best}/withdraw", number=best))
+		join = beside(
+			post(admin, f"/admin/rejudgings/{number}", action="apply", name="small"),
+			post(eve, f"/submission/{best}/withdraw", number=best),
+		)
 		held.wait_for_others(2)
 	equal([answer.status for answer in join()], [303, 303])
 	equal(value(f"SELECT withdrawn_at IS NOT NULL FROM submissions WHERE id = {best}"), "1")
@@ -245,35 +320,61 @@ def a_code_with_one_seat_admits_one_of_two():
 	ok(post(admin, "/admin/leaderboard/small/publishing", visibility="closed", confirm="yes")())
 	sql("DELETE FROM leaderboard_members")
 	ok(
-		post(admin, "/admin/invites", action="make", leaderboard="small", note="", uses="1",
-		expires="")())
+		post(
+			admin,
+			"/admin/invites",
+			action="make",
+			leaderboard="small",
+			note="",
+			uses="1",
+			expires="",
+		)()
+	)
 	code = value("SELECT code FROM invites")
 	with Held(site, "UPDATE invites SET note = 'x'") as held:
 		join = beside(post(ada, "/join", code=code), post(bob, "/join", code=code))
 		held.wait_for_others(2)
 	equal(sorted(answer.status for answer in join()), [303, 422])
-	equal((value("SELECT COUNT(*) FROM leaderboard_members"), value("SELECT uses FROM invites")),
-		("1", "1"))
+	equal(
+		(value("SELECT COUNT(*) FROM leaderboard_members"), value("SELECT uses FROM invites")),
+		("1", "1"),
+	)
 
 
 @test
 def a_member_who_enters_a_code_while_being_removed_stays_out():
 	make_board(admin, "other")
-	sql("DELETE FROM leaderboard_members; INSERT INTO leaderboard_members (leaderboard_id, "
+	sql(
+		"DELETE FROM leaderboard_members; INSERT INTO leaderboard_members (leaderboard_id, "
 		"user_id) SELECT l.id, u.id FROM leaderboards l, users u WHERE l.name = 'small' AND "
-		"u.name = 'ada'")
+		"u.name = 'ada'"
+	)
 	ok(
-		post(admin, "/admin/invites", action="make", leaderboard="small", note="", uses="",
-		expires="")())
-	sql("INSERT INTO invite_leaderboards SELECT MAX(i.id), l.id FROM invites i, leaderboards l "
-		"WHERE l.name = 'other' GROUP BY l.id")
+		post(
+			admin,
+			"/admin/invites",
+			action="make",
+			leaderboard="small",
+			note="",
+			uses="",
+			expires="",
+		)()
+	)
+	sql(
+		"INSERT INTO invite_leaderboards SELECT MAX(i.id), l.id FROM invites i, leaderboards l "
+		"WHERE l.name = 'other' GROUP BY l.id"
+	)
 	code = value("SELECT code FROM invites ORDER BY id DESC LIMIT 1")
-	seat = ("m JOIN leaderboards l ON l.id = m.leaderboard_id JOIN users u ON u.id = "
-		"m.user_id AND u.name = 'ada'")
-	removal = ("INSERT INTO leaderboard_removals (leaderboard_id, user_id) SELECT l.id, u.id FROM "
+	seat = (
+		"m JOIN leaderboards l ON l.id = m.leaderboard_id JOIN users u ON u.id = "
+		"m.user_id AND u.name = 'ada'"
+	)
+	removal = (
+		"INSERT INTO leaderboard_removals (leaderboard_id, user_id) SELECT l.id, u.id FROM "
 		"leaderboards l, users u WHERE l.name = 'small' AND u.name = 'ada'; "
 		f"DELETE m FROM leaderboard_members {seat} WHERE l.name = 'small'; UPDATE invites SET "
-		"note = 'y'")
+		"note = 'y'"
+	)
 	with Held(site, removal) as held:
 		join = beside(post(ada, "/join", code=code))
 		held.wait_for_others(1)
@@ -303,14 +404,31 @@ def deleting_a_leaderboard_while_its_jobs_end_removes_it_and_the_worker_continue
 	ok(join()[0])
 	for board in ("gone", "gone_too"):
 		equal(anyone.get(f"/leaderboard/{board}?{time.time()}").status, 404)
-	for table in ("submissions", "ranking", "records", "leaderboard_gpus", "task_versions",
-		"leaderboard_counts"):
-		equal((table,
-			value(f"SELECT COUNT(*) FROM {table} WHERE leaderboard_id NOT IN (SELECT id FROM "
-			"leaderboards)")), (table, "0"))
+	for table in (
+		"submissions",
+		"ranking",
+		"records",
+		"leaderboard_gpus",
+		"task_versions",
+		"leaderboard_counts",
+	):
+		equal(
+			(
+				table,
+				value(
+					f"SELECT COUNT(*) FROM {table} WHERE leaderboard_id NOT IN (SELECT id FROM "
+					"leaderboards)"
+				),
+			),
+			(table, "0"),
+		)
 	equal(
-		value("SELECT COUNT(*) FROM jobs WHERE submission_id IS NULL AND rejudged_id IS NULL AND "
-		"comparison_id IS NULL"), "0")
+		value(
+			"SELECT COUNT(*) FROM jobs WHERE submission_id IS NULL AND rejudged_id IS NULL AND "
+			"comparison_id IS NULL"
+		),
+		"0",
+	)
 	equal(state(submit(bob, 1400.0)), [["done", "passed"]])
 	is_whole()
 
@@ -320,23 +438,32 @@ def deleting_a_leaderboard_during_a_submission_leaves_nothing_behind():
 	make_board(admin, "gone")
 	with Held(
 		site,
-		"UPDATE leaderboards SET updated_at = updated_at + INTERVAL 1 SECOND WHERE name = 'gone'"
+		"UPDATE leaderboards SET updated_at = updated_at + INTERVAL 1 SECOND WHERE name = 'gone'",
 	) as held:
-		join = beside(post(admin, "/admin/leaderboard/gone/delete", name="gone"),
+		join = beside(
+			post(admin, "/admin/leaderboard/gone/delete", name="gone"),
 			post(second, "/admin/leaderboard/gone/delete", name="gone"),
-			post(eve, "/leaderboard/gone/submit", mode="test", code="# {}", gpu="H200"))
+			post(eve, "/leaderboard/gone/submit", mode="test", code="# {}", gpu="H200"),
+		)
 		held.wait_for_others(3)
 	deleted, again, sent = join()
 	equal(sorted((deleted.status, again.status)), [303, 404])
 	equal((sent.status in (303, 404, 409), sent.status), (True, sent.status))
 	equal(
 		value(
-		"SELECT COUNT(*) FROM submissions WHERE leaderboard_id NOT IN (SELECT id FROM leaderboards)"
-		), "0")
+			"SELECT COUNT(*) FROM submissions WHERE leaderboard_id NOT IN (SELECT id FROM "
+			"leaderboards)"
+		),
+		"0",
+	)
 	equal(
-		value("SELECT COUNT(*) FROM blobs b WHERE NOT EXISTS (SELECT 1 FROM submissions s WHERE "
-		"s.sha256 = b.sha256) AND NOT EXISTS (SELECT 1 FROM task_files f WHERE f.sha256 = b.sha256)"
-				), "0")
+		value(
+			"SELECT COUNT(*) FROM blobs b WHERE NOT EXISTS (SELECT 1 FROM submissions s WHERE "
+			"s.sha256 = b.sha256) AND NOT EXISTS (SELECT 1 FROM task_files f WHERE "
+			"f.sha256 = b.sha256)"
+		),
+		"0",
+	)
 
 
 code = 1

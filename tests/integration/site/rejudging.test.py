@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Rejudging computes new results beside the old ones. A preview shows what would change, and an
 admin applies or discards it. A stand-in for podium-run reports what each submission tells it to."""
+
 import pathlib
 import sys
 import time
@@ -28,13 +29,18 @@ def submit(client, mean_ns, then, **how):
 
 
 def ranking(board="small"):
-	return [(row["user"], row["rank"], row["score_ns"])
-		for row in anyone.get(f"/leaderboard/{board}.json?gpu=H200&x={time.time()}").json["rows"]]
+	return [
+		(row["user"], row["rank"], row["score_ns"])
+		for row in anyone.get(f"/leaderboard/{board}.json?gpu=H200&x={time.time()}").json["rows"]
+	]
 
 
 def rejudge(client=admin, **fields):
-	return client.post("/admin/rejudgings",
-		list({"leaderboard": "small", "gpu": "", **fields}.items()), form="/account")
+	return client.post(
+		"/admin/rejudgings",
+		list({"leaderboard": "small", "gpu": "", **fields}.items()),
+		form="/account",
+	)
 
 
 def rejudged(**fields):
@@ -51,13 +57,16 @@ def show(number, client=admin):
 
 
 def end(number, action, name="small", client=admin, **how):
-	return client.post(f"/admin/rejudgings/{number}", [("action", action), ("name", name)],
-		form="/account", **how)
+	return client.post(
+		f"/admin/rejudgings/{number}", [("action", action), ("name", name)], form="/account", **how
+	)
 
 
 def publish(board, **fields):
-	return admin.post(f"/admin/leaderboard/{board}/publishing",
-		list({"visibility": "public", "confirm": "yes", **fields}.items()))
+	return admin.post(
+		f"/admin/leaderboard/{board}/publishing",
+		list({"visibility": "public", "confirm": "yes", **fields}.items()),
+	)
 
 
 def command(*arguments):
@@ -77,24 +86,33 @@ def a_rejudging_starts_from_a_form_that_says_what_is_wrong():
 	global first, second, third
 	prepare()
 	first = submit(ada, 1000.0, {"cases": [case(3000.0)]})
-	second = submit(bob, 2000.0, {
-		"verdict":
-		{"verdict": "wrong answer", "reason": "Case 1 is <wrong> now.", "score_ns": None}
-	})
+	second = submit(
+		bob,
+		2000.0,
+		{
+			"verdict": {
+				"verdict": "wrong answer",
+				"reason": "Case 1 is <wrong> now.",
+				"score_ns": None,
+			}
+		},
+	)
 	third = submit(eve, 4000.0, {"cases": [case(3900.0)]})
 	equal(ranking(), [("ada", 1, 1000), ("bob", 2, 2000), ("eve", 3, 4000)])
 	whole(admin.get("/admin/rejudgings"))
 	contains(admin.get("/admin/rejudgings").words(), "Nothing was rejudged yet.")
-	for fields, sentence in (({"scope": "top", "top": "0",
-		"gpu": "H200"}, "The number of first entries"), ({"scope": "top",
-		"top": "3"}, "Choose the GPU"), ({"scope": "submission",
-		"submission": "x"}, "no submission with this number"), ({"scope": "user",
-		"user": "nobody"}, "no user named"), ({"scope": "user",
-		"user": "über"}, "no user named"), ({"scope": "all",
-		"leaderboard": ""}, "Choose a leaderboard"), ({"scope": "all",
-		"leaderboard": "größe"}, "Choose a leaderboard"), ({"scope": "all",
-		"gpu": "A<b>"}, "no GPU named"), ({"scope": "all", "gpu": "A100"},
-		"There is nothing to rejudge"), ({"scope": "praise"}, "Choose what is rejudged")):
+	for fields, sentence in (
+		({"scope": "top", "top": "0", "gpu": "H200"}, "The number of first entries"),
+		({"scope": "top", "top": "3"}, "Choose the GPU"),
+		({"scope": "submission", "submission": "x"}, "no submission with this number"),
+		({"scope": "user", "user": "nobody"}, "no user named"),
+		({"scope": "user", "user": "über"}, "no user named"),
+		({"scope": "all", "leaderboard": ""}, "Choose a leaderboard"),
+		({"scope": "all", "leaderboard": "größe"}, "Choose a leaderboard"),
+		({"scope": "all", "gpu": "A<b>"}, "no GPU named"),
+		({"scope": "all", "gpu": "A100"}, "There is nothing to rejudge"),
+		({"scope": "praise"}, "Choose what is rejudged"),
+	):
 		answer = rejudge(**fields)
 		equal((fields, answer.status), (fields, 422))
 		contains(answer.words(), sentence)
@@ -111,8 +129,11 @@ def only_admins_rejudge():
 		equal(rejudge(client, scope="all").status, 403)
 		equal(end(1, "apply", client=client).status, 403)
 	equal(
-		admin.post("/admin/rejudgings", [("scope", "all"), ("leaderboard", "small")],
-		csrf="0" * 64).status, 403)
+		admin.post(
+			"/admin/rejudgings", [("scope", "all"), ("leaderboard", "small")], csrf="0" * 64
+		).status,
+		403,
+	)
 	for number in ("1", "x", "9" * 30):
 		equal(show(number).status, 404)
 		equal(end(number, "apply").status, 404)
@@ -121,23 +142,36 @@ def only_admins_rejudge():
 @test
 def new_results_change_nothing_before_they_are_applied():
 	global number
-	before, jobs = ranking(), sql(
-		"SELECT id, score_ns, verdict FROM jobs WHERE submission_id IS NOT NULL ORDER BY id")
+	before, jobs = (
+		ranking(),
+		sql("SELECT id, score_ns, verdict FROM jobs WHERE submission_id IS NOT NULL ORDER BY id"),
+	)
 	again.touch()
 	number = rejudged(scope="top", top="10", gpu="H200")
 	equal(
 		sql(
-		"SELECT DISTINCT priority, user_id, submission_id FROM jobs WHERE rejudged_id IS NOT NULL"),
-		[["2", "0", "NULL"]])
+			"SELECT DISTINCT priority, user_id, submission_id FROM jobs WHERE rejudged_id "
+			"IS NOT NULL"
+		),
+		[["2", "0", "NULL"]],
+	)
 	equal(ranking(), before)
-	equal(sql("SELECT id, score_ns, verdict FROM jobs WHERE submission_id IS NOT NULL ORDER BY id"),
-		jobs)
+	equal(
+		sql("SELECT id, score_ns, verdict FROM jobs WHERE submission_id IS NOT NULL ORDER BY id"),
+		jobs,
+	)
 	equal(status_of(anyone, second)["verdict"], "passed")
 	lacks(anyone.get(f"/submission/{second}?{time.time()}").words(), "wrong now")
 	equal(
 		len(
-		sql("SELECT id FROM stages WHERE job_id IN (SELECT new_job_id FROM rejudged_jobs WHERE "
-		f"rejudging_id = {number})")) > 0, True)
+			sql(
+				"SELECT id FROM stages WHERE job_id IN (SELECT new_job_id FROM rejudged_jobs WHERE "
+				f"rejudging_id = {number})"
+			)
+		)
+		> 0,
+		True,
+	)
 
 
 @test
@@ -161,19 +195,29 @@ def the_preview_shows_verdicts_and_ranks_and_changes_nothing():
 def a_new_result_can_be_inspected_before_it_is_applied():
 	result = int(
 		sql(
-		f"SELECT id FROM rejudged_jobs WHERE rejudging_id = {number} AND submission_id = {second}")
-		[0][0])
+			f"SELECT id FROM rejudged_jobs WHERE rejudging_id = {number} AND submission_id "
+			f"= {second}"
+		)[0][0]
+	)
 	contains(show(number).text, f'href="/admin/rejudgings/{number}/{result}"')
 	page = admin.get(f"/admin/rejudgings/{number}/{result}")
 	whole(page)
-	for words in (f"Submission {second} on H200, computed once more",
-		"The old result: passed 2.000 ± 0.020 µs", "The new one: wrong answer",
-		"This is the new result. The submission keeps its old one", "Case 1 is <wrong> now.",
-		"compile passed", "ranked passed"):
+	for words in (
+		f"Submission {second} on H200, computed once more",
+		"The old result: passed 2.000 ± 0.020 µs",
+		"The new one: wrong answer",
+		"This is the new result. The submission keeps its old one",
+		"Case 1 is <wrong> now.",
+		"compile passed",
+		"ranked passed",
+	):
 		contains(page.words(), words)
-	for path in (f"/admin/rejudgings/{number}/{result + 1000}",
-		f"/admin/rejudgings/{number + 1}/{result}", f"/admin/rejudgings/{number}/x",
-		f"/admin/rejudgings/x/{result}"):
+	for path in (
+		f"/admin/rejudgings/{number}/{result + 1000}",
+		f"/admin/rejudgings/{number + 1}/{result}",
+		f"/admin/rejudgings/{number}/x",
+		f"/admin/rejudgings/x/{result}",
+	):
 		equal((path, admin.get(path).status), (path, 404))
 	for client, expected in ((anyone, 303), (bob, 403), (creator, 403)):
 		equal(client.get(f"/admin/rejudgings/{number}/{result}").status, expected)
@@ -196,8 +240,9 @@ def nothing_is_applied_while_the_ranking_is_frozen():
 	contains(answer.words(), "Lift the freeze first, or discard the rejudging.")
 	equal(sql("SELECT * FROM ranking ORDER BY position"), before)
 	equal(sql(f"SELECT state FROM rejudgings WHERE id = {number}"), [["open"]])
-	equal(publish("small", frozen="2100-01-01 00:00").status,
-		303)  # a freeze in the future does not prevent applying
+	equal(
+		publish("small", frozen="2100-01-01 00:00").status, 303
+	)  # a freeze in the future does not prevent applying
 	contains(show(number).words(), "Apply the new results")
 	equal(publish("small", action="lift").status, 303)
 	equal(sql("SELECT * FROM ranking ORDER BY position"), before)
@@ -216,36 +261,54 @@ def applying_needs_the_leaderboards_name():
 @test
 def applying_replaces_results_and_ranks_together():
 	answer = end(number, "apply")
-	equal((answer.status, answer.location.removeprefix(site.url)),
-		(303, f"/admin/rejudgings/{number}?done=1"))
+	equal(
+		(answer.status, answer.location.removeprefix(site.url)),
+		(303, f"/admin/rejudgings/{number}?done=1"),
+	)
 	contains(
 		admin.get(f"/admin/rejudgings/{number}?done=1").words(),
-		"The new results are in their places")
+		"The new results are in their places",
+	)
 	equal(ranking(), [("ada", 1, 3000), ("eve", 2, 3900)])
-	equal((status_of(anyone, second)["verdict"], status_of(anyone, second)["jobs"][0]["reason"]),
-		("wrong answer", "Case 1 is <wrong> now."))
+	equal(
+		(status_of(anyone, second)["verdict"], status_of(anyone, second)["jobs"][0]["reason"]),
+		("wrong answer", "Case 1 is <wrong> now."),
+	)
 	contains(bob.get("/leaderboard/small/mine").words(), "wrong answer")
 	result = int(
 		sql(
-		f"SELECT id FROM rejudged_jobs WHERE rejudging_id = {number} AND submission_id = {second}")
-		[0][0])
+			f"SELECT id FROM rejudged_jobs WHERE rejudging_id = {number} AND submission_id "
+			f"= {second}"
+		)[0][0]
+	)
 	contains(
 		admin.get(f"/admin/rejudgings/{number}/{result}").words(),
-		"This is the old result. It was replaced")
+		"This is the old result. It was replaced",
+	)
 	contains(show(number).words(), "passed wrong answer Case 1 is <wrong> now.")
 	equal(end(number, "apply").status, 409)
 	equal(end(number, "discard").status, 409)
 	rebuilt()
 	equal(
-		sql("SELECT actor, action, subject, detail FROM audit_log WHERE action LIKE 'rejudging.%' "
-		"ORDER BY id"), [[
-		"root-of-all", "rejudging.start", "small",
-		f"rejudging {number}: the top 10 on H200, 3 results"
-		],
+		sql(
+			"SELECT actor, action, subject, detail FROM audit_log WHERE action LIKE 'rejudging.%' "
+			"ORDER BY id"
+		),
 		[
-		"root-of-all", "rejudging.apply", "small",
-		f"rejudging {number}: the top 10 on H200, 3 results replaced"
-		]])
+			[
+				"root-of-all",
+				"rejudging.start",
+				"small",
+				f"rejudging {number}: the top 10 on H200, 3 results",
+			],
+			[
+				"root-of-all",
+				"rejudging.apply",
+				"small",
+				f"rejudging {number}: the top 10 on H200, 3 results replaced",
+			],
+		],
+	)
 
 
 @test
@@ -262,8 +325,9 @@ def a_failed_submission_is_ranked_once_a_rejudging_passes_it():
 def discarding_keeps_every_old_result():
 	before = ranking()
 	users = rejudged(scope="user", user="ada")
-	equal(sql(f"SELECT submission_id FROM rejudged_jobs WHERE rejudging_id = {users}"),
-		[[str(first)]])
+	equal(
+		sql(f"SELECT submission_id FROM rejudged_jobs WHERE rejudging_id = {users}"), [[str(first)]]
+	)
 	equal(end(users, "discard").status, 303)
 	contains(admin.get(f"/admin/rejudgings/{users}?done=1").words(), "every result is what it was")
 	equal(ranking(), before)
@@ -273,14 +337,26 @@ def discarding_keeps_every_old_result():
 @test
 def podium_admin_starts_shows_applies_and_discards():
 	before = ranking()
-	for words in (("start", ), ("start", "praise"), ("start", "top", "3", "small"), ("start",
-		"all"), ("start", "all", "small", "H200", "more"), ("start", "everywhere"), ("show", ),
-		("apply", "1"), ("discard", "1"), ("list", "more")):
+	for words in (
+		("start",),
+		("start", "praise"),
+		("start", "top", "3", "small"),
+		("start", "all"),
+		("start", "all", "small", "H200", "more"),
+		("start", "everywhere"),
+		("show",),
+		("apply", "1"),
+		("discard", "1"),
+		("list", "more"),
+	):
 		equal((words, command("rejudge", *words)[0]), (words, 2))
-	for words, sentence in ((("start", "submission", "x"), "no submission with this number"),
-		(("start", "top", "0", "small", "H200"), "The number of first entries"), (("start", "user",
-		"nobody", "small"), "no user named"), (("show", "999"),
-		"no rejudging with this number"), (("apply", "x", "small"), "no rejudging")):
+	for words, sentence in (
+		(("start", "submission", "x"), "no submission with this number"),
+		(("start", "top", "0", "small", "H200"), "The number of first entries"),
+		(("start", "user", "nobody", "small"), "no user named"),
+		(("show", "999"), "no rejudging with this number"),
+		(("apply", "x", "small"), "no rejudging"),
+	):
 		code, said = command("rejudge", *words)
 		equal((words, code), (words, 1))
 		contains(said, sentence)
@@ -293,13 +369,15 @@ def podium_admin_starts_shows_applies_and_discards():
 	again.unlink()
 	contains(
 		command("rejudge", "list")[1],
-		f"{one}      small: the top 1 on H200; 1 result; finished; apply or discard it")
+		f"{one}      small: the top 1 on H200; 1 result; finished; apply or discard it",
+	)
 	code, said = command("rejudge", "show", one)
 	equal(code, 0)
 	contains(said, f"{second}")
 	contains(
 		said,
-		"small of bob: passed 2.000 µs -> wrong answer -; another verdict: Case 1 is <wrong> now.")
+		"small of bob: passed 2.000 µs -> wrong answer -; another verdict: Case 1 is <wrong> now.",
+	)
 	contains(said, "small H200, version 1, bob: 1 2.000 µs -> not ranked -")
 	contains(said, "small H200, version 1, ada: 2 3.000 µs -> 1 3.000 µs")
 	equal(ranking(), before)
@@ -308,7 +386,8 @@ def podium_admin_starts_shows_applies_and_discards():
 	equal(publish("small", action="freeze").status, 303)
 	contains(
 		command("rejudge", "show", one)[1],
-		"The ranking of small is frozen. Lift the freeze before you apply this rejudging.")
+		"The ranking of small is frozen. Lift the freeze before you apply this rejudging.",
+	)
 	code, said = command("rejudge", "apply", one, "small")
 	equal((code, "Lift the freeze first" in said), (1, True))
 	equal(publish("small", action="lift").status, 303)
@@ -323,18 +402,31 @@ def podium_admin_starts_shows_applies_and_discards():
 	equal(command("rejudge", "discard", gone, "eve")[0], 0)
 	contains(command("rejudge", "show", gone)[1], "discarded by podium-admin")
 	equal(
-		sql("SELECT action, subject FROM audit_log WHERE actor = 'podium-admin' AND action LIKE "
-		"'rejudging.%' ORDER BY id"),
-		[["rejudging.start", "small"], ["rejudging.apply", "small"], ["rejudging.start", "small"],
-		["rejudging.apply", "small"], ["rejudging.start", "eve"], ["rejudging.discard", "eve"]])
+		sql(
+			"SELECT action, subject FROM audit_log WHERE actor = 'podium-admin' AND action LIKE "
+			"'rejudging.%' ORDER BY id"
+		),
+		[
+			["rejudging.start", "small"],
+			["rejudging.apply", "small"],
+			["rejudging.start", "small"],
+			["rejudging.apply", "small"],
+			["rejudging.start", "eve"],
+			["rejudging.discard", "eve"],
+		],
+	)
 
 
 @test
 def an_unfinished_rejudging_can_be_discarded_but_not_applied():
-	sql("INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, 'A100', 9 FROM "
-		"leaderboards")
-	sql("INSERT INTO jobs (submission_id, user_id, gpu, state, verdict) SELECT id, user_id, "
-		f"'A100', 'done', 'passed' FROM submissions WHERE id = {first}")
+	sql(
+		"INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, 'A100', 9 FROM "
+		"leaderboards"
+	)
+	sql(
+		"INSERT INTO jobs (submission_id, user_id, gpu, state, verdict) SELECT id, user_id, "
+		f"'A100', 'done', 'passed' FROM submissions WHERE id = {first}"
+	)
 	answer = rejudge(scope="all", gpu="A100")
 	waiting = int(answer.location.rsplit("/", 1)[1])
 	page = show(waiting)
@@ -346,8 +438,12 @@ def an_unfinished_rejudging_can_be_discarded_but_not_applied():
 	equal(end(waiting, "discard").status, 303)
 	equal(
 		sql(
-		"SELECT j.state, j.reason FROM jobs j JOIN rejudged_jobs r ON r.new_job_id = j.id WHERE "
-		f"r.rejudging_id = {waiting}"), [["cancelled", "The rejudging was discarded."]])
+			"SELECT j.state, j.reason FROM jobs j JOIN rejudged_jobs r ON r.new_job_id = "
+			"j.id WHERE "
+			f"r.rejudging_id = {waiting}"
+		),
+		[["cancelled", "The rejudging was discarded."]],
+	)
 
 
 @test
@@ -360,15 +456,27 @@ def a_users_results_can_be_rejudged_on_all_leaderboards():
 	equal(rejudge(scope="everywhere", user="nobody", leaderboard="").status, 422)
 	many = rejudged(scope="everywhere", user="ada", leaderboard="", gpu="H200")
 	equal(
-		sql("SELECT leaderboard_id, user_id = (SELECT id FROM users WHERE name = 'ada') FROM "
-		f"rejudgings WHERE id = {many}"), [["NULL", "1"]])
+		sql(
+			"SELECT leaderboard_id, user_id = (SELECT id FROM users WHERE name = 'ada') FROM "
+			f"rejudgings WHERE id = {many}"
+		),
+		[["NULL", "1"]],
+	)
 	equal(
-		sql(f"SELECT submission_id FROM rejudged_jobs WHERE rejudging_id = {many} ORDER BY "
-		"submission_id"), [[str(first)], [str(elsewhere)]])
+		sql(
+			f"SELECT submission_id FROM rejudged_jobs WHERE rejudging_id = {many} ORDER BY "
+			"submission_id"
+		),
+		[[str(first)], [str(elsewhere)]],
+	)
 	contains(rejudge(scope="all", leaderboard="large", gpu="H200").location, "/admin/rejudgings/")
 	equal(
-		sql("SELECT COUNT(*) FROM rejudged_jobs r JOIN rejudgings g ON g.id = r.rejudging_id WHERE "
-		"g.state = 'open' AND r.submission_id = %d" % elsewhere), [["1"]])
+		sql(
+			"SELECT COUNT(*) FROM rejudged_jobs r JOIN rejudgings g ON g.id = r.rejudging_id WHERE "
+			"g.state = 'open' AND r.submission_id = %d" % elsewhere
+		),
+		[["1"]],
+	)
 	page = show(many)
 	whole(page)
 	contains(page.words(), "Of ada : every ranked result of ada on every leaderboard on H200.")
@@ -386,17 +494,27 @@ def a_users_results_can_be_rejudged_on_all_leaderboards():
 	equal(end(many, "apply", "ada").status, 303)
 	equal(ranking("large"), [("ada", 1, 6000), ("bob", 2, 6500)])
 	equal(
-		sql("SELECT actor, action, subject, detail FROM audit_log WHERE action = 'rejudging.apply' "
-		"ORDER BY id DESC LIMIT 1"), [[
-		"root-of-all", "rejudging.apply", "ada",
-		f"rejudging {many}: every ranked result of ada on every leaderboard on H200, 2 results "
-		"replaced"
-		]])
+		sql(
+			"SELECT actor, action, subject, detail FROM audit_log WHERE action = 'rejudging.apply' "
+			"ORDER BY id DESC LIMIT 1"
+		),
+		[
+			[
+				"root-of-all",
+				"rejudging.apply",
+				"ada",
+				f"rejudging {many}: every ranked result of ada on every leaderboard on "
+				"H200, 2 results "
+				"replaced",
+			]
+		],
+	)
 	rebuilt()
 	again.unlink()
 	equal(admin.post("/admin/leaderboard/large/delete", [("name", "large")]).status, 303)
-	equal(sql(f"SELECT submission_id FROM rejudged_jobs WHERE rejudging_id = {many}"),
-		[[str(first)]])
+	equal(
+		sql(f"SELECT submission_id FROM rejudged_jobs WHERE rejudging_id = {many}"), [[str(first)]]
+	)
 
 
 @test
@@ -430,11 +548,16 @@ def long_rejudgings_are_shown_a_hundred_results_at_a_time():
 @test
 def deleting_a_leaderboard_deletes_its_rejudgings():
 	equal(admin.post("/admin/leaderboard/small/delete", [("name", "small")]).status, 303)
-	for table in ("rejudgings WHERE leaderboard_id IS NOT NULL", "rejudged_jobs", "jobs",
-		"submissions"):
+	for table in (
+		"rejudgings WHERE leaderboard_id IS NOT NULL",
+		"rejudged_jobs",
+		"jobs",
+		"submissions",
+	):
 		equal((table, sql(f"SELECT COUNT(*) FROM {table}")), (table, [["0"]]))
-	whole(admin.get(
-		"/admin/rejudgings"))  # the rejudging of a user on all leaderboards stays, without results
+	whole(
+		admin.get("/admin/rejudgings")
+	)  # the rejudging of a user on all leaderboards stays, without results
 
 
 code = 1

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What pages show of the isolated engine's results, and how admins review held results. A stand-in
 for podium-run reports what each submission tells it to."""
+
 import base64
 import csv
 import io
@@ -15,27 +16,50 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "
 from client import Client, whole  # noqa: E402
 from instance import Instance  # noqa: E402
 from small_task import (  # noqa: E402
-	TASK, isolated, make_board, register, source_of, status_of, submit_source)
+	TASK,
+	isolated,
+	make_board,
+	register,
+	source_of,
+	status_of,
+	submit_source,
+)
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 site = Instance(pretends=True)
 sql = site.sql
 anyone, ada, bob, admin, creator = (Client(site.url) for _ in range(5))
 PASSWORD = "a long password"
-TWO_SIZES = TASK.replace("{size: 1024}",
-	"{size: 1024}, {size: 4096}") + "podium: {bytes: 6 * size * size}\n"
+TWO_SIZES = (
+	TASK.replace("{size: 1024}", "{size: 1024}, {size: 4096}")
+	+ "podium: {bytes: 6 * size * size}\n"
+)
 SAMPLES = [31900 + 10 * math.sin(i) for i in range(100)] + [90000]
 HONEST = {
-	"runs": 101, "mean_ns": 31900.0, "std_ns": 5.0, "err_ns": 20.0, "best_ns": 31880.0,
-	"worst_ns": 31920.0
+	"runs": 101,
+	"mean_ns": 31900.0,
+	"std_ns": 5.0,
+	"err_ns": 20.0,
+	"best_ns": 31880.0,
+	"worst_ns": 31920.0,
 }
 JUDGED = {
-	**HONEST, "median_ns": 31901.0, "low_ns": 31820.0, "high_ns": 32010.0, "constant_ns": 12480.0,
-	"own_ns": 37660.0, "gap_ns": 130.0, "blocks": 4, "repeated": 1,
-	"samples": base64.b64encode(struct.pack("<101f", *SAMPLES)).decode(), "device": {
-	"sm_clock_mhz": [1755, 1980], "temperature_c": [31, 34], "power_w": [120, 410],
-	"slowed_by": ["power cap"]
-	}
+	**HONEST,
+	"median_ns": 31901.0,
+	"low_ns": 31820.0,
+	"high_ns": 32010.0,
+	"constant_ns": 12480.0,
+	"own_ns": 37660.0,
+	"gap_ns": 130.0,
+	"blocks": 4,
+	"repeated": 1,
+	"samples": base64.b64encode(struct.pack("<101f", *SAMPLES)).decode(),
+	"device": {
+		"sm_clock_mhz": [1755, 1980],
+		"temperature_c": [31, 34],
+		"power_w": [120, 410],
+		"slowed_by": ["power cap"],
+	},
 }
 FAST = {**JUDGED, "mean_ns": 4100.0, "low_ns": 4050.0, "high_ns": 4150.0}
 
@@ -54,13 +78,25 @@ def page(client, number):
 
 
 def decide(client, number, action, reason="", gpu="H200", **how):
-	return client.post("/admin/review", [("action", action), ("submission", number), ("gpu", gpu),
-		("reason", reason), ("confirm", number)], form="/account", **how)
+	return client.post(
+		"/admin/review",
+		[
+			("action", action),
+			("submission", number),
+			("gpu", gpu),
+			("reason", reason),
+			("confirm", number),
+		],
+		form="/account",
+		**how,
+	)
 
 
 def ranking():
-	return [(row["user"], row["rank"], row["engine"])
-		for row in anyone.get(f"/leaderboard/small.json?gpu=H200&x={time.time()}").json["rows"]]
+	return [
+		(row["user"], row["rank"], row["engine"])
+		for row in anyone.get(f"/leaderboard/small.json?gpu=H200&x={time.time()}").json["rows"]
+	]
 
 
 # ---- results of the isolated engine ----
@@ -69,18 +105,36 @@ def ranking():
 @test
 def a_judged_result_shows_how_it_was_measured():
 	prepare()
-	number = submit(ada, {**JUDGED, "message": "In 2 of 4 blocks the <constant> moved."},
-		{**JUDGED, "own_ns": None, "gap_ns": None})
+	number = submit(
+		ada,
+		{**JUDGED, "message": "In 2 of 4 blocks the <constant> moved."},
+		{**JUDGED, "own_ns": None, "gap_ns": None},
+	)
 	shown = page(anyone, number)
 	words = shown.words()
-	for part in ("95 % interval", "Best block", "31.82 to 32.01 µs",
-		"Benchmark 1: In 2 of 4 blocks the <constant> moved.", "How it was measured", "12.48 µs",
-		"Own clock, never ranked", "37.66 µs", "130.0 ns", "none", "1755–1980 MHz", "31–34 °C",
-		"120–410 W", "power cap", "Every call", "1 call above, up to 90.00 µs"):
+	for part in (
+		"95 % interval",
+		"Best block",
+		"31.82 to 32.01 µs",
+		"Benchmark 1: In 2 of 4 blocks the <constant> moved.",
+		"How it was measured",
+		"12.48 µs",
+		"Own clock, never ranked",
+		"37.66 µs",
+		"130.0 ns",
+		"none",
+		"1755–1980 MHz",
+		"31–34 °C",
+		"120–410 W",
+		"power cap",
+		"Every call",
+		"1 call above, up to 90.00 µs",
+	):
 		contains(words, part)
 	equal(
 		shown.text.count('<svg class="samples" role="img" aria-label="101 calls: median 31.90 µs,'),
-		2)
+		2,
+	)
 	contains(shown.text, '<a class="chip engine" data-engine="isolated" href="/judge#isolated"')
 	whole(shown)
 	lacks(shown.text, "style=")
@@ -95,16 +149,23 @@ def engines_ties_and_held_results_link_to_their_explanation():
 
 @test
 def a_result_of_the_custom_engine_shows_none_of_it():
-	number = submit(bob, HONEST, {**HONEST, "message": "The runs <differ>."}, engine="custom",
-		engine_reason="Its <input> is a class of its own.")
+	number = submit(
+		bob,
+		HONEST,
+		{**HONEST, "message": "The runs <differ>."},
+		engine="custom",
+		engine_reason="Its <input> is a class of its own.",
+	)
 	words = page(anyone, number).words()
 	for part in ("Time 95 % interval", "How it was measured", "Every call", "held for review"):
 		lacks(words, part)
 	contains(words, "Benchmark 2: The runs <differ>.")
 	contains(words, "The task’s own harness ran the submission. Its <input> is a class of its own.")
 	contains(
-		words, "This result is not ranked: the engine custom measured it, and version 1 of the "
-		"task is ranked with the engine isolated on H200.")
+		words,
+		"This result is not ranked: the engine custom measured it, and version 1 of the "
+		"task is ranked with the engine isolated on H200.",
+	)
 	contains(page(anyone, number).text, 'data-engine="custom"')
 	sql(f"UPDATE jobs SET engine = NULL, engine_reason = NULL WHERE submission_id = {number}")
 	lacks(page(anyone, number).words(), "not ranked")
@@ -131,14 +192,16 @@ def only_the_author_and_admins_see_a_held_result():
 	global held
 	before = ranking()
 	held = submit(bob, JUDGED, FAST)
-	sentence = ("Benchmark 2: 4.100 µs for 101 MB would be 24.6 TB/s; the memory of H200 moves "
-		"4.8 TB/s")
+	sentence = (
+		"Benchmark 2: 4.100 µs for 101 MB would be 24.6 TB/s; the memory of H200 moves 4.8 TB/s"
+	)
 	for client in (bob, admin):
 		words = page(client, held).words()
 		contains(
 			words,
 			"Passed on H200. The result is held for review: an admin looks at it before it is "
-			"ranked.")
+			"ranked.",
+		)
 		contains(words, sentence)
 		contains(words, "4.100 ± 0.050 µs")
 		job = status_of(client, held)["jobs"][0]
@@ -175,7 +238,8 @@ def only_admins_see_the_number_of_held_results_and_decide():
 			equal(decide(client, held, action, "because").status, 403)
 	equal(decide(admin, held, "release", csrf="0" * 64).status, 403)
 	equal(
-		decide(admin, held, "release", headers={"Origin": "http://elsewhere.example"}).status, 403)
+		decide(admin, held, "release", headers={"Origin": "http://elsewhere.example"}).status, 403
+	)
 	equal(decide(admin, held, "praise").status, 400)
 	equal(sql("SELECT COUNT(*) FROM audit_log WHERE action LIKE 'review.%'"), [["0"]])
 
@@ -193,29 +257,43 @@ def a_rejection_needs_a_reason_and_the_form_keeps_its_input():
 @test
 def a_result_that_is_not_held_cannot_be_released_or_rejected():
 	other = int(sql("SELECT MIN(id) FROM submissions")[0][0])
-	for number, gpu, expected in ((other, "H200", 409), (held, "A100", 404), (999999, "H200", 404),
-		(held, "über", 404), ("x", "H200", 404), ("9" * 40, "H200", 404), (held, "", 404)):
+	for number, gpu, expected in (
+		(other, "H200", 409),
+		(held, "A100", 404),
+		(999999, "H200", 404),
+		(held, "über", 404),
+		("x", "H200", 404),
+		("9" * 40, "H200", 404),
+		(held, "", 404),
+	):
 		for action in ("release", "reject"):
-			equal((number, gpu, decide(admin, number, action, "because", gpu).status),
-				(number, gpu, expected))
+			equal(
+				(number, gpu, decide(admin, number, action, "because", gpu).status),
+				(number, gpu, expected),
+			)
 
 
 @test
 def a_released_result_is_ranked_immediately():
 	answer = decide(admin, held, "release")
-	equal((answer.status, answer.location.removeprefix(site.url)),
-		(303, "/admin/review?done=released"))
+	equal(
+		(answer.status, answer.location.removeprefix(site.url)),
+		(303, "/admin/review?done=released"),
+	)
 	contains(
 		admin.get("/admin/review?done=released").words(),
-		"The result is released and stands in the ranking. ")
+		"The result is released and stands in the ranking. ",
+	)
 	contains(admin.get("/admin/review").words(), "Nothing is held.")
 	lacks(admin.get("/").words(), "held result")
 	equal(ranking(), [("bob", 1, "isolated"), ("ada", 2, "isolated")])
 	contains(page(anyone, held).words(), "Ranked 1st on H200.")
 	contains(page(anyone, held).words(), "4.100 ± 0.050 µs")
 	equal(decide(admin, held, "release").status, 409)
-	equal(sql("SELECT actor, action, subject FROM audit_log WHERE action LIKE 'review.%'"),
-		[["root-of-all", "review.release", f"submission {held} on H200"]])
+	equal(
+		sql("SELECT actor, action, subject FROM audit_log WHERE action LIKE 'review.%'"),
+		[["root-of-all", "review.release", f"submission {held} on H200"]],
+	)
 
 
 @test
@@ -224,8 +302,9 @@ def a_rejected_result_has_the_admins_reason_and_its_times_stay_hidden():
 	equal(decide(admin, number, "reject", "It reads the <answer> of the call before.").status, 303)
 	words = page(ada, number).words()
 	contains(words, "Rejected by the admin root-of-all: It reads the <answer> of the call before.")
-	contains(words,
-		"The result was held for review, and an admin has rejected it; it is not ranked.")
+	contains(
+		words, "The result was held for review, and an admin has rejected it; it is not ranked."
+	)
 	lacks(words, "that an honest run never sends")
 	contains(words, "protocol violation")
 	contains(words, "3.000 ± 0.050 µs")
@@ -246,11 +325,13 @@ def a_rejected_result_has_the_admins_reason_and_its_times_stay_hidden():
 @test
 def at_most_a_bounded_number_of_cases_gets_a_picture():
 	number = submit(ada, JUDGED, JUDGED)
-	sql("INSERT INTO measurements (stage_id, case_index, spec, verdict, message, runs, mean_ns, "
+	sql(
+		"INSERT INTO measurements (stage_id, case_index, spec, verdict, message, runs, mean_ns, "
 		"blocks, samples) SELECT m.stage_id, seq, 'size: 1', 'passed', "
 		"'', 1, 1000, 1, m.samples FROM measurements m JOIN stages t ON t.id = m.stage_id JOIN "
 		"jobs j ON j.id = t.job_id JOIN seq_2_to_40 "
-		f"WHERE j.submission_id = {number} AND t.name = 'ranked' AND m.case_index = 0")
+		f"WHERE j.submission_id = {number} AND t.name = 'ranked' AND m.case_index = 0"
+	)
 	shown = page(anyone, number)
 	equal(shown.text.count("<svg"), 24)
 	contains(shown.words(), "Only the first cases have a picture.")

@@ -2,6 +2,7 @@
 """Who may do what: this suite requests every address of the router as every kind of user. Whoever
 has the right can use each form with the token of the own session. For all others nothing in the
 database changes. A new address needs a row in one of the two tables."""
+
 import functools
 import gzip
 import pathlib
@@ -13,7 +14,14 @@ import route_table  # noqa: E402
 from client import Client  # noqa: E402
 from instance import Instance  # noqa: E402
 from small_task import (  # noqa: E402
-	TEMPLATE_TASK, done as ok, store_comparison, store_waiting, submit_time, task_zip, zip_of)
+	TEMPLATE_TASK,
+	done as ok,
+	store_comparison,
+	store_waiting,
+	submit_time,
+	task_zip,
+	zip_of,
+)
 from tap import equal, run, test  # noqa: E402
 
 site = Instance(pretends=True, PODIUM_WEBHOOK_SENDERS="0")
@@ -24,12 +32,26 @@ TASK = TEMPLATE_TASK.replace("A small", "A %s").replace("1024", "%d")
 # Each user has a browser session. "nobody" has none. The test puts the sessions of "banned" and
 # "deleted" back into the database, so that the refusal depends on the account.
 PEOPLE = [
-	"nobody", "banned", "deleted", "author", "other", "creator", "stranger", "admin", "onetime"
+	"nobody",
+	"banned",
+	"deleted",
+	"author",
+	"other",
+	"creator",
+	"stranger",
+	"admin",
+	"onetime",
 ]
 clients = {who: Client(site.url) for who in PEOPLE}
 NAMES = {
-	"author": "ada", "other": "bob", "creator": "carl", "stranger": "dora", "admin": "root-of-all",
-	"banned": "mallory", "deleted": "gone", "onetime": "tim"
+	"author": "ada",
+	"other": "bob",
+	"creator": "carl",
+	"stranger": "dora",
+	"admin": "root-of-all",
+	"banned": "mallory",
+	"deleted": "gone",
+	"onetime": "tim",
 }
 tokens, kept_cookies, made = {}, {}, {}
 
@@ -38,12 +60,14 @@ def rights(outside, author, other, creator, stranger, admin, onetime="account"):
 	"""Returns the expected answer for each of PEOPLE: `ok`, `login` or `account` for a redirect to
 	that page, or a status. `outside` is for all who have no account."""
 	return dict(
-		zip(PEOPLE, (outside, outside, outside, author, other, creator, stranger, admin, onetime)))
+		zip(PEOPLE, (outside, outside, outside, author, other, creator, stranger, admin, onetime))
+	)
 
 
 EVERYBODY = rights("ok", "ok", "ok", "ok", "ok", "ok")
-EVEN_BEFORE = rights("ok", "ok", "ok", "ok", "ok", "ok",
-	onetime="ok")  # including a user who must choose a password first
+EVEN_BEFORE = rights(
+	"ok", "ok", "ok", "ok", "ok", "ok", onetime="ok"
+)  # including a user who must choose a password first
 MEMBERS = rights("login", "ok", "ok", "ok", "ok", "ok")
 THE_AUTHOR = rights("login", "ok", "403", "403", "403", "403")
 AUTHOR_OR_ADMIN = rights("login", "ok", "403", "403", "403", "ok")
@@ -55,62 +79,84 @@ THE_UPLOADER = rights("login", "403", "403", "ok", "404", "404")
 ADMINS = rights("login", "403", "403", "403", "403", "ok")
 
 PAGES = {
-	"/": ("/", EVERYBODY), "/leaderboard/*.json": ("/leaderboard/small.json", EVERYBODY),
-	"/leaderboard/*.csv": ("/leaderboard/small.csv", EVERYBODY), "/leaderboard/*.atom":
-	("/leaderboard/small.atom", EVERYBODY), "/leaderboard/*/badge.svg":
-	("/leaderboard/small/badge.svg", EVERYBODY), "/leaderboard/*/share.png":
-	("/leaderboard/small/share.png", EVERYBODY), "/leaderboard/*": ("/leaderboard/small?gpu=H200",
-	EVERYBODY), "/leaderboard/*/live": ("/leaderboard/small/live", EVERYBODY), "/submit":
-	("/submit", EVERYBODY), "/leaderboard/*/submit": ("/leaderboard/small/submit", EVERYBODY),
-	"/leaderboard/*/mine": ("/leaderboard/small/mine", MEMBERS), "/mine": ("/mine", MEMBERS),
-	"/leaderboard/*/task": ("/leaderboard/small/task", EVERYBODY), "/leaderboard/*/task/**":
-	("/leaderboard/small/task/file/eval.py", EVERYBODY), "/leaderboard/*/raw/**":
-	("/leaderboard/small/raw/file/eval.py", EVERYBODY), "/leaderboard/*/template/*":
-	("/leaderboard/small/template/Python", EVERYBODY), "/submission/*": ("/submission/{ada}",
-	EVERYBODY), "/submission/*/status": ("/submission/{ada}/status", EVERYBODY),
-	"/submission/*/source": ("/submission/{ada}/source", SOURCE), "/submission/*/artifact/*":
-	("/submission/{ada}/artifact/{artifact}", SOURCE), "/submission/*/cancel":
-	("/submission/{waiting}/cancel", AUTHOR_OR_ADMIN), "/submission/*/withdraw":
-	("/submission/{ada}/withdraw", THE_AUTHOR), "/submission/*/note": ("/submission/{ada}/note",
-	THE_AUTHOR), "/compare": ("/compare?a={ada}&b={bob}", EVERYBODY), "/comparison/*":
-	("/comparison/{comparison}", EVERYBODY), "/comparison/*/status":
-	("/comparison/{comparison}/status", EVERYBODY), "/user/*": ("/user/ada", EVERYBODY), "/queue":
-	("/queue", EVERYBODY), "/queue/status": ("/queue/status", EVERYBODY), "/archive":
-	("/archive", EVERYBODY), "/join": ("/join?code={code}", EVERYBODY), "/language/*":
-	("/language/py", EVERYBODY), "/language/*/*": ("/language/py/eval.py", EVERYBODY), "/judge":
-	("/judge", EVERYBODY), "/register": ("/register", rights("ok",
-	*5 * ["account"])), "/login": ("/login?next=/queue", EVERYBODY), "/password/*":
-	("/password/{link}", EVEN_BEFORE), "/account": ("/account", rights("login",
-	*6 * ["ok"])), "/account/sessions": ("/account/sessions", MEMBERS), "/account/tokens":
-	("/account/tokens", MEMBERS), "/device": ("/device?code=BCDF-GHJK", MEMBERS), "/account/data":
-	("/account/data", MEMBERS), "/account/export": ("/account/export", MEMBERS), "/account/delete":
-	("/account/delete", MEMBERS), "/account/deleted": ("/account/deleted", EVERYBODY), "/admin":
-	("/admin", CREATORS), "/admin/leaderboards/new":
-	("/admin/leaderboards/new", CREATORS), "/admin/leaderboard/*/edit":
-	("/admin/leaderboard/small/edit", ITS_CREATOR), "/admin/leaderboard/*/delete":
-	("/admin/leaderboard/small/delete", ITS_CREATOR), "/admin/leaderboard/*/publishing":
-	("/admin/leaderboard/small/publishing", ITS_CREATOR), "/admin/leaderboard/*/versions":
-	("/admin/leaderboard/small/versions", ITS_CREATOR), "/admin/leaderboard/*/diff":
-	("/admin/leaderboard/small/diff", ITS_CREATOR), "/admin/leaderboard/*/switch":
-	("/admin/leaderboard/small/switch?version=1", ITS_CREATOR), "/admin/leaderboard/*/clone":
-	("/admin/leaderboard/small/clone", ITS_CREATOR), "/admin/leaderboard/*/dryrun":
-	("/admin/leaderboard/small/dryrun", ITS_CREATOR), "/admin/leaderboard/*/dryrun/status":
-	("/admin/leaderboard/small/dryrun/status", ITS_CREATOR), "/admin/leaderboard/*/hooks":
-	("/admin/leaderboard/small/hooks", ITS_CREATOR), "/admin/hooks": ("/admin/hooks",
-	ADMINS), "/admin/hooks/*": ("/admin/hooks/{hook}", CREATOR_OR_NONE), "/admin/hooks/*/status":
-	("/admin/hooks/{hook}/status", CREATOR_OR_NONE), "/admin/invites":
-	("/admin/invites", CREATORS), "/admin/sets/new": ("/admin/sets/new", CREATORS), "/admin/sets/*":
-	("/admin/sets/{set}", THE_UPLOADER), "/admin/host/*":
-	("/admin/host/{worker}", ADMINS), "/admin/workers": ("/admin/workers", ADMINS), "/admin/review":
-	("/admin/review", ADMINS), "/admin/submissions": ("/admin/submissions",
-	ADMINS), "/admin/submission/*": ("/admin/submission/{ada}", ADMINS), "/admin/announcements":
-	("/admin/announcements", ADMINS), "/admin/device/*/*": ("/admin/device/{worker}/{device}",
-	ADMINS), "/admin/rejudgings": ("/admin/rejudgings", ADMINS), "/admin/rejudgings/*":
-	("/admin/rejudgings/{rejudging}", ADMINS), "/admin/rejudgings/*/*":
-	("/admin/rejudgings/{rejudging}/{result}", ADMINS), "/admin/users":
-	("/admin/users", ADMINS), "/admin/users/*/ban":
-	("/admin/users/eve/ban", ADMINS), "/admin/audit": ("/admin/audit", ADMINS), "/healthz":
-	("/healthz", EVEN_BEFORE), "/metrics": ("/metrics", EVERYBODY),
+	"/": ("/", EVERYBODY),
+	"/leaderboard/*.json": ("/leaderboard/small.json", EVERYBODY),
+	"/leaderboard/*.csv": ("/leaderboard/small.csv", EVERYBODY),
+	"/leaderboard/*.atom": ("/leaderboard/small.atom", EVERYBODY),
+	"/leaderboard/*/badge.svg": ("/leaderboard/small/badge.svg", EVERYBODY),
+	"/leaderboard/*/share.png": ("/leaderboard/small/share.png", EVERYBODY),
+	"/leaderboard/*": ("/leaderboard/small?gpu=H200", EVERYBODY),
+	"/leaderboard/*/live": ("/leaderboard/small/live", EVERYBODY),
+	"/submit": ("/submit", EVERYBODY),
+	"/leaderboard/*/submit": ("/leaderboard/small/submit", EVERYBODY),
+	"/leaderboard/*/mine": ("/leaderboard/small/mine", MEMBERS),
+	"/mine": ("/mine", MEMBERS),
+	"/leaderboard/*/task": ("/leaderboard/small/task", EVERYBODY),
+	"/leaderboard/*/task/**": ("/leaderboard/small/task/file/eval.py", EVERYBODY),
+	"/leaderboard/*/raw/**": ("/leaderboard/small/raw/file/eval.py", EVERYBODY),
+	"/leaderboard/*/template/*": ("/leaderboard/small/template/Python", EVERYBODY),
+	"/submission/*": ("/submission/{ada}", EVERYBODY),
+	"/submission/*/status": ("/submission/{ada}/status", EVERYBODY),
+	"/submission/*/source": ("/submission/{ada}/source", SOURCE),
+	"/submission/*/artifact/*": ("/submission/{ada}/artifact/{artifact}", SOURCE),
+	"/submission/*/cancel": ("/submission/{waiting}/cancel", AUTHOR_OR_ADMIN),
+	"/submission/*/withdraw": ("/submission/{ada}/withdraw", THE_AUTHOR),
+	"/submission/*/note": ("/submission/{ada}/note", THE_AUTHOR),
+	"/compare": ("/compare?a={ada}&b={bob}", EVERYBODY),
+	"/comparison/*": ("/comparison/{comparison}", EVERYBODY),
+	"/comparison/*/status": ("/comparison/{comparison}/status", EVERYBODY),
+	"/user/*": ("/user/ada", EVERYBODY),
+	"/queue": ("/queue", EVERYBODY),
+	"/queue/status": ("/queue/status", EVERYBODY),
+	"/archive": ("/archive", EVERYBODY),
+	"/join": ("/join?code={code}", EVERYBODY),
+	"/language/*": ("/language/py", EVERYBODY),
+	"/language/*/*": ("/language/py/eval.py", EVERYBODY),
+	"/judge": ("/judge", EVERYBODY),
+	"/register": ("/register", rights("ok", *5 * ["account"])),
+	"/login": ("/login?next=/queue", EVERYBODY),
+	"/password/*": ("/password/{link}", EVEN_BEFORE),
+	"/account": ("/account", rights("login", *6 * ["ok"])),
+	"/account/sessions": ("/account/sessions", MEMBERS),
+	"/account/tokens": ("/account/tokens", MEMBERS),
+	"/device": ("/device?code=BCDF-GHJK", MEMBERS),
+	"/account/data": ("/account/data", MEMBERS),
+	"/account/export": ("/account/export", MEMBERS),
+	"/account/delete": ("/account/delete", MEMBERS),
+	"/account/deleted": ("/account/deleted", EVERYBODY),
+	"/admin": ("/admin", CREATORS),
+	"/admin/leaderboards/new": ("/admin/leaderboards/new", CREATORS),
+	"/admin/leaderboard/*/edit": ("/admin/leaderboard/small/edit", ITS_CREATOR),
+	"/admin/leaderboard/*/delete": ("/admin/leaderboard/small/delete", ITS_CREATOR),
+	"/admin/leaderboard/*/publishing": ("/admin/leaderboard/small/publishing", ITS_CREATOR),
+	"/admin/leaderboard/*/versions": ("/admin/leaderboard/small/versions", ITS_CREATOR),
+	"/admin/leaderboard/*/diff": ("/admin/leaderboard/small/diff", ITS_CREATOR),
+	"/admin/leaderboard/*/switch": ("/admin/leaderboard/small/switch?version=1", ITS_CREATOR),
+	"/admin/leaderboard/*/clone": ("/admin/leaderboard/small/clone", ITS_CREATOR),
+	"/admin/leaderboard/*/dryrun": ("/admin/leaderboard/small/dryrun", ITS_CREATOR),
+	"/admin/leaderboard/*/dryrun/status": ("/admin/leaderboard/small/dryrun/status", ITS_CREATOR),
+	"/admin/leaderboard/*/hooks": ("/admin/leaderboard/small/hooks", ITS_CREATOR),
+	"/admin/hooks": ("/admin/hooks", ADMINS),
+	"/admin/hooks/*": ("/admin/hooks/{hook}", CREATOR_OR_NONE),
+	"/admin/hooks/*/status": ("/admin/hooks/{hook}/status", CREATOR_OR_NONE),
+	"/admin/invites": ("/admin/invites", CREATORS),
+	"/admin/sets/new": ("/admin/sets/new", CREATORS),
+	"/admin/sets/*": ("/admin/sets/{set}", THE_UPLOADER),
+	"/admin/host/*": ("/admin/host/{worker}", ADMINS),
+	"/admin/workers": ("/admin/workers", ADMINS),
+	"/admin/review": ("/admin/review", ADMINS),
+	"/admin/submissions": ("/admin/submissions", ADMINS),
+	"/admin/submission/*": ("/admin/submission/{ada}", ADMINS),
+	"/admin/announcements": ("/admin/announcements", ADMINS),
+	"/admin/device/*/*": ("/admin/device/{worker}/{device}", ADMINS),
+	"/admin/rejudgings": ("/admin/rejudgings", ADMINS),
+	"/admin/rejudgings/*": ("/admin/rejudgings/{rejudging}", ADMINS),
+	"/admin/rejudgings/*/*": ("/admin/rejudgings/{rejudging}/{result}", ADMINS),
+	"/admin/users": ("/admin/users", ADMINS),
+	"/admin/users/*/ban": ("/admin/users/eve/ban", ADMINS),
+	"/admin/audit": ("/admin/audit", ADMINS),
+	"/healthz": ("/healthz", EVEN_BEFORE),
+	"/metrics": ("/metrics", EVERYBODY),
 }
 
 
@@ -119,10 +165,15 @@ def small_zip(word="small", size=1024):
 
 
 def set_zip():
-	return zip_of({
-		"set.yaml": "name: A set\nproblems:\n  - {directory: one, name: of-set, gpus: [H200]}\n",
-		"one/task.yml": TASK % ("set", 64), "one/eval.py": "", "one/submission.py": "a = 1\n"
-	})
+	return zip_of(
+		{
+			"set.yaml": "name: A set\nproblems:\n  - {directory: one, name: of-set, gpus: "
+			"[H200]}\n",
+			"one/task.yml": TASK % ("set", 64),
+			"one/eval.py": "",
+			"one/submission.py": "a = 1\n",
+		}
+	)
 
 
 def own(statement):
@@ -137,75 +188,163 @@ def own(statement):
 
 OWN_SESSION = own(
 	"SELECT LOWER(HEX(LEFT(s.token_hash, 8))) FROM sessions s JOIN users u ON u.id = s.user_id "
-	"WHERE u.name = '{name}' AND s.user_agent = 'second'")
+	"WHERE u.name = '{name}' AND s.user_agent = 'second'"
+)
 OWN_TOKEN = own(
-	"SELECT t.id FROM api_tokens t JOIN users u ON u.id = t.user_id WHERE u.name = '{name}'")
+	"SELECT t.id FROM api_tokens t JOIN users u ON u.id = t.user_id WHERE u.name = '{name}'"
+)
 FILE = [("task", "task.zip", small_zip("changed"))]
-HOOK = [("name", "ours"), ("address", "https://chat.example.org/"), ("form", "json"),
-	("event", "ended")]
+HOOK = [
+	("name", "ours"),
+	("address", "https://chat.example.org/"),
+	("form", "json"),
+	("event", "ended"),
+]
 SOURCE_SENT = [("mode", "test"), ("code", "#!POPCORN leaderboard small\na = 1\n"), ("gpu", "H200")]
 
 # Each form as a user who has the right sends it, so that it does something unless it is refused.
 FORMS = {
-	"/submit": ("/submit", SOURCE_SENT, MEMBERS), "/leaderboard/*/submit":
-	("/leaderboard/small/submit", SOURCE_SENT, MEMBERS), "/submission/*/cancel":
-	("/submission/{waiting}/cancel", [("number", "{waiting}")], AUTHOR_OR_ADMIN),
+	"/submit": ("/submit", SOURCE_SENT, MEMBERS),
+	"/leaderboard/*/submit": ("/leaderboard/small/submit", SOURCE_SENT, MEMBERS),
+	"/submission/*/cancel": (
+		"/submission/{waiting}/cancel",
+		[("number", "{waiting}")],
+		AUTHOR_OR_ADMIN,
+	),
 	"/submission/*/withdraw": ("/submission/{ada}/withdraw", [("number", "{ada}")], THE_AUTHOR),
 	"/submission/*/restore": ("/submission/{withdrawn}/restore", [], THE_AUTHOR),
-	"/submission/*/note": ("/submission/{ada}/note", [("note", "mine")], THE_AUTHOR), "/join":
-	("/join", [("code", "{code}")], MEMBERS), "/register": ("/register", [("name", "newcomer"),
-	("password", PASSWORD)], EVERYBODY), "/login": ("/login", [("name", "eve"),
-	("password", PASSWORD)], EVERYBODY), "/logout": ("/logout", [], EVEN_BEFORE),
-	"/password/*": ("/password/{link}", [("password", "another password"),
-	("again", "another password")], EVEN_BEFORE), "/account/password":
-	("/account/password", [("current", PASSWORD), ("password", "another password"),
-	("again", "another password")], rights("login",
-	*6 * ["ok"])), "/account/sessions": ("/account/sessions", [("session", OWN_SESSION)],
-	MEMBERS), "/account/tokens": ("/account/tokens", [("name", "new"), ("days", "30"),
-	("scope", "read")], MEMBERS), "/account/tokens/revoke": ("/account/tokens/revoke", [("token",
-	OWN_TOKEN), ("confirm", "yes")], MEMBERS), "/device": ("/device", [("code", "BCDF-GHJK"),
-	("name", "terminal"), ("days", "30"), ("answer", "confirm")], MEMBERS), "/account/overtaken":
-	("/account/overtaken", [("leaderboard", "{small}"), ("gpu", "H200")], MEMBERS
-		), "/account/delete": ("/account/delete", [("name", lambda who: NAMES.get(who, "eve")),
-	("password", PASSWORD)], MEMBERS), "/admin/intake": ("/admin/intake", [("action", "stop"),
-	("confirm", "yes")], ADMINS), "/admin/gpus/release": ("/admin/gpus/release", [
-	("uuid", "GPU-broken")
-	], ADMINS), "/admin/leaderboards/new": ("/admin/leaderboards/new", [("name", "fresh"),
-	("gpu", "H200"), ("accepting", "1")], CREATORS, FILE), "/admin/leaderboard/*/edit":
-	("/admin/leaderboard/small/edit", [("gpu", "H200"),
-	("deadline", "2040-01-01 00:00")], ITS_CREATOR, FILE), "/admin/leaderboard/*/delete":
-	("/admin/leaderboard/small/delete", [("name", "small")], ITS_CREATOR),
-	"/admin/leaderboard/*/publishing": ("/admin/leaderboard/small/publishing", [("action", "save"),
-	("visibility", "hidden"), ("confirm", "yes")], ITS_CREATOR), "/admin/leaderboard/*/switch":
-	("/admin/leaderboard/small/switch?version=1", [], ITS_CREATOR), "/admin/leaderboard/*/clone":
-	("/admin/leaderboard/small/clone", [("name", "twin")], ITS_CREATOR
-		), "/admin/leaderboard/*/dryrun":
-	("/admin/leaderboard/small/dryrun", [], ITS_CREATOR), "/admin/leaderboard/*/hooks":
-	("/admin/leaderboard/small/hooks", HOOK, ITS_CREATOR), "/admin/hooks":
-	("/admin/hooks", HOOK, ADMINS), "/admin/hooks/*": ("/admin/hooks/{hook}", [("action", "delete"),
-	("confirm", "ours")], CREATOR_OR_NONE), "/admin/invites": ("/admin/invites", [
-	("action", "revoke"), ("invite", "{invite}"), ("confirm", "yes")
-	], CREATOR_OR_NONE), "/admin/sets/new": ("/admin/sets/new", [], CREATORS, [("set", "set.zip",
-	set_zip())]), "/admin/sets/*": ("/admin/sets/{set}", [("set", "{path}"),
-	("plan", "{plan}")], THE_UPLOADER), "/admin/workers": ("/admin/workers", [("action", "resume"),
-	("worker", "{worker}"),
-	("device", "")], ADMINS), "/admin/review": ("/admin/review", [("action", "release"),
-	("submission", "{held}"),
-	("gpu", "H200")], ADMINS), "/admin/submission/*": ("/admin/submission/{ada}", [
-	("action", "hide"), ("reason", "It is odd."), ("confirm", "yes")
-	], ADMINS), "/admin/announcements": ("/admin/announcements", [("action", "make"),
-	("text", "Hello.")], ADMINS), "/admin/rejudgings": ("/admin/rejudgings", [("scope", "top"),
-	("leaderboard", "small"), ("top", "1"), ("gpu", "H200")], ADMINS), "/admin/rejudgings/*":
-	("/admin/rejudgings/{rejudging}", [("action", "apply"),
-	("name", "small")], ADMINS), "/admin/users": ("/admin/users", [("action", "role"),
-	("user", "eve"), ("role", "creator"),
-	("confirm", "yes")], ADMINS), "/admin/users/invite": ("/admin/users/invite", [("name", "guest"),
-	("role", "participant")], ADMINS), "/admin/users/*/ban":
-	("/admin/users/eve/ban", [("name", "eve")], ADMINS),
+	"/submission/*/note": ("/submission/{ada}/note", [("note", "mine")], THE_AUTHOR),
+	"/join": ("/join", [("code", "{code}")], MEMBERS),
+	"/register": ("/register", [("name", "newcomer"), ("password", PASSWORD)], EVERYBODY),
+	"/login": ("/login", [("name", "eve"), ("password", PASSWORD)], EVERYBODY),
+	"/logout": ("/logout", [], EVEN_BEFORE),
+	"/password/*": (
+		"/password/{link}",
+		[("password", "another password"), ("again", "another password")],
+		EVEN_BEFORE,
+	),
+	"/account/password": (
+		"/account/password",
+		[("current", PASSWORD), ("password", "another password"), ("again", "another password")],
+		rights("login", *6 * ["ok"]),
+	),
+	"/account/sessions": ("/account/sessions", [("session", OWN_SESSION)], MEMBERS),
+	"/account/tokens": (
+		"/account/tokens",
+		[("name", "new"), ("days", "30"), ("scope", "read")],
+		MEMBERS,
+	),
+	"/account/tokens/revoke": (
+		"/account/tokens/revoke",
+		[("token", OWN_TOKEN), ("confirm", "yes")],
+		MEMBERS,
+	),
+	"/device": (
+		"/device",
+		[("code", "BCDF-GHJK"), ("name", "terminal"), ("days", "30"), ("answer", "confirm")],
+		MEMBERS,
+	),
+	"/account/overtaken": (
+		"/account/overtaken",
+		[("leaderboard", "{small}"), ("gpu", "H200")],
+		MEMBERS,
+	),
+	"/account/delete": (
+		"/account/delete",
+		[("name", lambda who: NAMES.get(who, "eve")), ("password", PASSWORD)],
+		MEMBERS,
+	),
+	"/admin/intake": ("/admin/intake", [("action", "stop"), ("confirm", "yes")], ADMINS),
+	"/admin/gpus/release": ("/admin/gpus/release", [("uuid", "GPU-broken")], ADMINS),
+	"/admin/leaderboards/new": (
+		"/admin/leaderboards/new",
+		[("name", "fresh"), ("gpu", "H200"), ("accepting", "1")],
+		CREATORS,
+		FILE,
+	),
+	"/admin/leaderboard/*/edit": (
+		"/admin/leaderboard/small/edit",
+		[("gpu", "H200"), ("deadline", "2040-01-01 00:00")],
+		ITS_CREATOR,
+		FILE,
+	),
+	"/admin/leaderboard/*/delete": (
+		"/admin/leaderboard/small/delete",
+		[("name", "small")],
+		ITS_CREATOR,
+	),
+	"/admin/leaderboard/*/publishing": (
+		"/admin/leaderboard/small/publishing",
+		[("action", "save"), ("visibility", "hidden"), ("confirm", "yes")],
+		ITS_CREATOR,
+	),
+	"/admin/leaderboard/*/switch": ("/admin/leaderboard/small/switch?version=1", [], ITS_CREATOR),
+	"/admin/leaderboard/*/clone": (
+		"/admin/leaderboard/small/clone",
+		[("name", "twin")],
+		ITS_CREATOR,
+	),
+	"/admin/leaderboard/*/dryrun": ("/admin/leaderboard/small/dryrun", [], ITS_CREATOR),
+	"/admin/leaderboard/*/hooks": ("/admin/leaderboard/small/hooks", HOOK, ITS_CREATOR),
+	"/admin/hooks": ("/admin/hooks", HOOK, ADMINS),
+	"/admin/hooks/*": (
+		"/admin/hooks/{hook}",
+		[("action", "delete"), ("confirm", "ours")],
+		CREATOR_OR_NONE,
+	),
+	"/admin/invites": (
+		"/admin/invites",
+		[("action", "revoke"), ("invite", "{invite}"), ("confirm", "yes")],
+		CREATOR_OR_NONE,
+	),
+	"/admin/sets/new": ("/admin/sets/new", [], CREATORS, [("set", "set.zip", set_zip())]),
+	"/admin/sets/*": ("/admin/sets/{set}", [("set", "{path}"), ("plan", "{plan}")], THE_UPLOADER),
+	"/admin/workers": (
+		"/admin/workers",
+		[("action", "resume"), ("worker", "{worker}"), ("device", "")],
+		ADMINS,
+	),
+	"/admin/review": (
+		"/admin/review",
+		[("action", "release"), ("submission", "{held}"), ("gpu", "H200")],
+		ADMINS,
+	),
+	"/admin/submission/*": (
+		"/admin/submission/{ada}",
+		[("action", "hide"), ("reason", "It is odd."), ("confirm", "yes")],
+		ADMINS,
+	),
+	"/admin/announcements": (
+		"/admin/announcements",
+		[("action", "make"), ("text", "Hello.")],
+		ADMINS,
+	),
+	"/admin/rejudgings": (
+		"/admin/rejudgings",
+		[("scope", "top"), ("leaderboard", "small"), ("top", "1"), ("gpu", "H200")],
+		ADMINS,
+	),
+	"/admin/rejudgings/*": (
+		"/admin/rejudgings/{rejudging}",
+		[("action", "apply"), ("name", "small")],
+		ADMINS,
+	),
+	"/admin/users": (
+		"/admin/users",
+		[("action", "role"), ("user", "eve"), ("role", "creator"), ("confirm", "yes")],
+		ADMINS,
+	),
+	"/admin/users/invite": (
+		"/admin/users/invite",
+		[("name", "guest"), ("role", "participant")],
+		ADMINS,
+	),
+	"/admin/users/*/ban": ("/admin/users/eve/ban", [("name", "eve")], ADMINS),
 }
 # Users who may send a form that does nothing for them: only `other` was overtaken.
 NOTHING_TO_DO = {
-	"/logout": ["nobody"], "/account/overtaken": ["author", "creator", "stranger", "admin"]
+	"/logout": ["nobody"],
+	"/account/overtaken": ["author", "creator", "stranger", "admin"],
 }
 
 # ---- the database before and after ----
@@ -213,14 +352,20 @@ NOTHING_TO_DO = {
 # Tables that the worker and podium-hooks write at any time, and the counts of requests. They may
 # change. So may the time of a session's last use.
 BUSY = [
-	"workers", "gpus", "device_vitals", "rate_limits", "webhook_told", "webhook_events",
-	"webhook_deliveries"
+	"workers",
+	"gpus",
+	"device_vitals",
+	"rate_limits",
+	"webhook_told",
+	"webhook_events",
+	"webhook_deliveries",
 ]
 
 
 def tables():
 	return [
-		row[0] for row in sql("SHOW FULL TABLES WHERE Table_type = 'BASE TABLE'")
+		row[0]
+		for row in sql("SHOW FULL TABLES WHERE Table_type = 'BASE TABLE'")
 		if row[0] not in BUSY
 	]
 
@@ -231,25 +376,30 @@ def state():
 	return sql(
 		f"CHECKSUM TABLE {', '.join(exact)}; SELECT HEX(token_hash), user_id, expires_at FROM "
 		"sessions ORDER BY token_hash; "
-		"SELECT uuid, quarantined_at FROM gpus ORDER BY uuid")
+		"SELECT uuid, quarantined_at FROM gpus ORDER BY uuid"
+	)
 
 
 def keep():
 	own, kept = site.database.name, f"{site.database.name}_kept"
-	copies = "".join(f"CREATE TABLE {kept}.`{name}` AS SELECT * FROM {own}.`{name}`;"
-		for name in tables())
+	copies = "".join(
+		f"CREATE TABLE {kept}.`{name}` AS SELECT * FROM {own}.`{name}`;" for name in tables()
+	)
 	sql(f"CREATE DATABASE {kept}; {copies}")
 	back = "".join(
 		f"DELETE FROM {own}.`{name}`; INSERT INTO {own}.`{name}` SELECT * FROM {kept}.`{name}`;"
-		for name in tables())
+		for name in tables()
+	)
 	made["back"] = f"SET FOREIGN_KEY_CHECKS = 0; START TRANSACTION; {back} COMMIT;"
 
 
 def put_back():
-	sql(made["back"] +
-		"UPDATE gpus SET quarantined_at = '2026-01-01', quarantine_reason = 'It fell off the "
+	sql(
+		made["back"]
+		+ "UPDATE gpus SET quarantined_at = '2026-01-01', quarantine_reason = 'It fell off the "
 		"bus.' WHERE uuid = 'GPU-broken'; "
-		"DELETE FROM rate_limits")
+		"DELETE FROM rate_limits"
+	)
 
 
 # ---- the fixtures ----
@@ -260,8 +410,10 @@ submit = functools.partial(submit_time, verdict={"engine": "custom"})
 def make_people():
 	for who, name in NAMES.items():
 		clients[who].register(name)
-	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = "
-		"'creator' WHERE name IN ('carl', 'dora')")
+	sql(
+		"UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = "
+		"'creator' WHERE name IN ('carl', 'dora')"
+	)
 	spare = Client(site.url)
 	for name in ("eve", "lost", "second-admin"):
 		spare.register(name)
@@ -270,25 +422,43 @@ def make_people():
 
 
 def make_leaderboards():
-	author, other, creator, stranger, admin = (clients[who]
-		for who in ("author", "other", "creator", "stranger", "admin"))
+	author, other, creator, stranger, admin = (
+		clients[who] for who in ("author", "other", "creator", "stranger", "admin")
+	)
 	for client, name in ((creator, "small"), (creator, "club"), (stranger, "strange")):
 		ok(
-			client.post("/admin/leaderboards/new", [("name", name), ("gpu", "H200"),
-			("accepting", "1"), ("sources_public", "1")], [("task", "task.zip", small_zip())]))
+			client.post(
+				"/admin/leaderboards/new",
+				[("name", name), ("gpu", "H200"), ("accepting", "1"), ("sources_public", "1")],
+				[("task", "task.zip", small_zip())],
+			)
+		)
 	ok(
-		creator.post("/admin/leaderboard/small/edit", [("gpu", "H200"), ("accepting", "1"),
-		("sources_public", "1")], [("task", "task.zip", small_zip(size=2048))]))
+		creator.post(
+			"/admin/leaderboard/small/edit",
+			[("gpu", "H200"), ("accepting", "1"), ("sources_public", "1")],
+			[("task", "task.zip", small_zip(size=2048))],
+		)
+	)
 	ok(
-		creator.post("/admin/leaderboard/club/publishing", [("action", "save"),
-		("visibility", "closed"), ("confirm", "yes")]))
+		creator.post(
+			"/admin/leaderboard/club/publishing",
+			[("action", "save"), ("visibility", "closed"), ("confirm", "yes")],
+		)
+	)
 	made["withdrawn"] = submit(author, 2900.0)
 	ok(author.post(f"/submission/{made['withdrawn']}/withdraw", [("number", made["withdrawn"])]))
-	made["ada"], made["bob"], made["held"] = submit(author, 3000.0), submit(other,
-		5000.0), submit(other, 4900.0)
+	made["ada"], made["bob"], made["held"] = (
+		submit(author, 3000.0),
+		submit(other, 5000.0),
+		submit(other, 4900.0),
+	)
 	ok(
-		admin.post(f"/admin/submission/{made['held']}", [("action", "hold"),
-		("reason", "It is quick."), ("confirm", "yes")]))
+		admin.post(
+			f"/admin/submission/{made['held']}",
+			[("action", "hold"), ("reason", "It is quick."), ("confirm", "yes")],
+		)
+	)
 	made["small"] = value("SELECT id FROM leaderboards WHERE name = 'small'")
 
 
@@ -297,46 +467,62 @@ def make_papers():
 	creator, admin = clients["creator"], clients["admin"]
 	ok(creator.post("/admin/invites", [("action", "make"), ("leaderboard", "club")]))
 	made["invite"], made["code"] = sql("SELECT id, code FROM invites")[0]
-	made["hook"] = ok(creator.post("/admin/leaderboard/small/hooks", HOOK)).location.rsplit("/",
-		1)[1]
+	made["hook"] = ok(creator.post("/admin/leaderboard/small/hooks", HOOK)).location.rsplit("/", 1)[
+		1
+	]
 	made["link"] = re.search(
 		r"/password/(\w{64})",
-		admin.post("/admin/users", [("action", "link"), ("user", "lost")]).text)[1]
-	made["set"] = ok(creator.post("/admin/sets/new", [],
-		[("set", "set.zip", set_zip())])).location.rsplit("/", 1)[1]
+		admin.post("/admin/users", [("action", "link"), ("user", "lost")]).text,
+	)[1]
+	made["set"] = ok(
+		creator.post("/admin/sets/new", [], [("set", "set.zip", set_zip())])
+	).location.rsplit("/", 1)[1]
 	page = creator.get(f"/admin/sets/{made['set']}").text
-	made["path"], made["plan"] = (re.search(f'name="{name}" value="([^"]*)"', page)[1]
-		for name in ("set", "plan"))
+	made["path"], made["plan"] = (
+		re.search(f'name="{name}" value="([^"]*)"', page)[1] for name in ("set", "plan")
+	)
 	for who in ("author", "other", "creator", "stranger", "admin"):
 		name, second = NAMES[who], Client(site.url)
 		ok(
-			second.post("/login", [("name", name), ("password", PASSWORD)],
-			headers={"User-Agent": "second"}))
-		sql("INSERT INTO api_tokens (user_id, name, prefix, token_hash, scopes) SELECT id, "
-			f"'old', 'podium_x', UNHEX(SHA2(name, 256)), 'read' FROM users WHERE name = '{name}'")
-	sql("INSERT INTO terminals (kind, secret_hash, prefix, user_code, name, address, user_agent, "
+			second.post(
+				"/login", [("name", name), ("password", PASSWORD)], headers={"User-Agent": "second"}
+			)
+		)
+		sql(
+			"INSERT INTO api_tokens (user_id, name, prefix, token_hash, scopes) SELECT id, "
+			f"'old', 'podium_x', UNHEX(SHA2(name, 256)), 'read' FROM users WHERE name = '{name}'"
+		)
+	sql(
+		"INSERT INTO terminals (kind, secret_hash, prefix, user_code, name, address, user_agent, "
 		"scopes, interval_s, expires_at) "
 		"VALUES ('podium', UNHEX(SHA2('x', 256)), 'podium_x', 'BCDFGHJK', 'terminal', "
-		"'127.0.0.1', '', 'read', 5, '2099-01-01')")
-	sql("INSERT INTO overtakings (user_id, leaderboard_id, task_version_id, gpu, by_user_id) "
+		"'127.0.0.1', '', 'read', 5, '2099-01-01')"
+	)
+	sql(
+		"INSERT INTO overtakings (user_id, leaderboard_id, task_version_id, gpu, by_user_id) "
 		"SELECT b.user_id, b.leaderboard_id, b.task_version_id, b.gpu, a.user_id "
 		"FROM ranking a JOIN ranking b ON b.leaderboard_id = a.leaderboard_id AND b.place > a.place"
-		)
+	)
 
 
 def make_jobs():
 	"""Queues jobs. The worker is paused, so none is claimed."""
 	made["worker"] = value("SELECT name FROM workers LIMIT 1")
 	made["device"] = value("SELECT uuid FROM gpus WHERE model = 'H200' LIMIT 1")
-	sql(f"INSERT INTO pauses (worker, uuid, kind, paused_by) VALUES ('{made['worker']}', '', "
-		"'pause', 'root-of-all')")
-	made["rejudging"] = ok(clients["admin"].post("/admin/rejudgings", [("scope", "submission"),
-		("submission", made["bob"])])).location.rsplit("/", 1)[1]
+	sql(
+		f"INSERT INTO pauses (worker, uuid, kind, paused_by) VALUES ('{made['worker']}', '', "
+		"'pause', 'root-of-all')"
+	)
+	made["rejudging"] = ok(
+		clients["admin"].post(
+			"/admin/rejudgings", [("scope", "submission"), ("submission", made["bob"])]
+		)
+	).location.rsplit("/", 1)[1]
 	made["result"] = value("SELECT MAX(id) FROM rejudged_jobs")
 	sql(f"""UPDATE jobs SET state = 'done', verdict = 'passed', score_ns = 2000, score_err_ns = 20,
 		engine = 'custom', finished_at = UTC_TIMESTAMP(3) WHERE rejudged_id IS NOT NULL;
 		INSERT INTO artifacts (stage_id, name, size) SELECT MIN(t.id), 'profile-1.ncu-rep', 5
-			FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = {made['ada']};
+			FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = {made["ada"]};
 		INSERT INTO workers (name, version, host, started_at, seen_at)
 			VALUES ('elsewhere', '1', '{{}}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3));
 		INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, compute_capability,
@@ -347,8 +533,10 @@ def make_jobs():
 	made["comparison"] = store_comparison(site, made["bob"], made["ada"])
 	made["artifact"] = int(value("SELECT MAX(id) FROM artifacts"))
 	content = gzip.compress(b"hello").hex()
-	sql(f"INSERT INTO artifact_parts (artifact_id, part, content) VALUES ({made['artifact']}, 0, "
-		f"X'{content}')")
+	sql(
+		f"INSERT INTO artifact_parts (artifact_id, part, content) VALUES ({made['artifact']}, 0, "
+		f"X'{content}')"
+	)
 
 
 def end_some():
@@ -356,8 +544,9 @@ def end_some():
 	each."""
 	sessions = {
 		who: sql(
-		"SELECT HEX(s.token_hash), u.id FROM sessions s JOIN users u ON u.id = s.user_id WHERE "
-		f"u.name = '{NAMES[who]}'")[0]
+			"SELECT HEX(s.token_hash), u.id FROM sessions s JOIN users u ON u.id = s.user_id WHERE "
+			f"u.name = '{NAMES[who]}'"
+		)[0]
 		for who in ("banned", "deleted")
 	}
 	for who, client in clients.items():
@@ -367,8 +556,10 @@ def end_some():
 	ok(clients["deleted"].post("/account/delete", [("name", "gone"), ("password", PASSWORD)]))
 	clients["deleted"].cookies = dict(kept_cookies["deleted"])
 	for token_hash, user in sessions.values():
-		sql("INSERT IGNORE INTO sessions (token_hash, user_id, address, user_agent, expires_at) "
-			f"VALUES (X'{token_hash}', {user}, '', '', UTC_TIMESTAMP(3) + INTERVAL 9 DAY)")
+		sql(
+			"INSERT IGNORE INTO sessions (token_hash, user_id, address, user_agent, expires_at) "
+			f"VALUES (X'{token_hash}', {user}, '', '', UTC_TIMESTAMP(3) + INTERVAL 9 DAY)"
+		)
 	sql("UPDATE users SET must_change_password = TRUE WHERE name = 'tim'")
 
 
@@ -396,8 +587,13 @@ def the_tables_of_this_test_list_every_address():
 
 def said(answer):
 	if answer.status == 303:
-		return "login" if answer.location.startswith(
-			"/login?next=") else "account" if answer.location == "/account" else "ok"
+		return (
+			"login"
+			if answer.location.startswith("/login?next=")
+			else "account"
+			if answer.location == "/account"
+			else "ok"
+		)
 	return "ok" if answer.status == 200 else str(answer.status)
 
 
@@ -417,8 +613,13 @@ def fields_of(form, who):
 
 
 def send(form, who, csrf, **headers):
-	answer = clients[who].post(form[0].format(**made), fields_of(form, who),
-		form[3] if len(form) > 3 else (), csrf=csrf, headers=headers)
+	answer = clients[who].post(
+		form[0].format(**made),
+		fields_of(form, who),
+		form[3] if len(form) > 3 else (),
+		csrf=csrf,
+		headers=headers,
+	)
 	clients[who].cookies = dict(kept_cookies[who])
 	return answer
 
@@ -427,10 +628,15 @@ def sends_without_right(pattern, form, who):
 	"""Sends the form without a token, with the token of another session, and from another site."""
 	another = tokens["other" if who != "other" else "author"]
 	expected = form[2][who] if form[2][who] in ("login", "account") else "403"
-	for what, csrf, headers in (("without a token", "", {}), ("with another's token", another, {}),
-		("from another site", tokens[who], {"Origin": "https://elsewhere.example"})):
-		equal((pattern, who, what, said(send(form, who, csrf, **headers))),
-			(pattern, who, what, expected))
+	for what, csrf, headers in (
+		("without a token", "", {}),
+		("with another's token", another, {}),
+		("from another site", tokens[who], {"Origin": "https://elsewhere.example"}),
+	):
+		equal(
+			(pattern, who, what, said(send(form, who, csrf, **headers))),
+			(pattern, who, what, expected),
+		)
 
 
 @test
@@ -440,8 +646,9 @@ def every_form_is_refused_without_the_right_or_the_sessions_token():
 		for who in PEOPLE:
 			sends_without_right(pattern, form, who)
 			if form[2][who] != "ok":
-				equal((pattern, who, said(send(form, who, tokens[who]))),
-					(pattern, who, form[2][who]))
+				equal(
+					(pattern, who, said(send(form, who, tokens[who]))), (pattern, who, form[2][who])
+				)
 		equal((pattern, state()), (pattern, before))
 
 
@@ -453,11 +660,19 @@ def the_same_form_works_for_users_with_the_right():
 			if form[2][who] != "ok":
 				continue
 			answer = send(form, who, tokens[who])
-			equal((pattern, who, answer.status
-				in (200, 303), answer.words()[:600] if answer.status not in (200, 303) else ""),
-				(pattern, who, True, ""))
-			equal((pattern, who, state() != before),
-				(pattern, who, who not in NOTHING_TO_DO.get(pattern, ())))
+			equal(
+				(
+					pattern,
+					who,
+					answer.status in (200, 303),
+					answer.words()[:600] if answer.status not in (200, 303) else "",
+				),
+				(pattern, who, True, ""),
+			)
+			equal(
+				(pattern, who, state() != before),
+				(pattern, who, who not in NOTHING_TO_DO.get(pattern, ())),
+			)
 			put_back()
 			equal((pattern, who, state()), (pattern, who, before))
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Problem sets in the panel and on the command line, and the rankings of replaced task versions,
 through nginx."""
+
 import io
 import os
 import pathlib
@@ -46,12 +47,15 @@ problems:
 
 def tree(set_text=SET, description="Sorts.", seed=3, shared="shared\n", more={}):
 	files = {
-		"README.md": "words", "problems/autumn.yaml": set_text,
+		"README.md": "words",
+		"problems/autumn.yaml": set_text,
 		"problems/template.py": "def custom_kernel(data): pass\n",
-		"problems/week/shared.py": shared, "problems/week/sort/task.yml": TASK %
-		(description, seed), "problems/week/sort/reference.py": "1\n",
+		"problems/week/shared.py": shared,
+		"problems/week/sort/task.yml": TASK % (description, seed),
+		"problems/week/sort/reference.py": "1\n",
 		"problems/week/scan/task.yml": TASK % ("Scans.", 3),
-		"problems/week/scan/reference.py": "2\n", **more
+		"problems/week/scan/reference.py": "2\n",
+		**more,
 	}
 	return zip_of({"top/" + name: text for name, text in files.items()})
 
@@ -74,8 +78,10 @@ def hidden(text, name):
 def confirm(client, path, page=None):
 	page = page or client.get(path).text
 	return client.post(
-		path.split("?")[0], [("set", hidden(page, "set")), ("plan", hidden(page, "plan"))],
-		form=path)
+		path.split("?")[0],
+		[("set", hidden(page, "set")), ("plan", hidden(page, "plan"))],
+		form=path,
+	)
 
 
 def stored():
@@ -84,7 +90,8 @@ def stored():
 		"GROUP_CONCAT(gpu) FROM leaderboard_gpus g "
 		"WHERE g.leaderboard_id = l.id), 'none') FROM leaderboards l JOIN task_versions v ON v.id "
 		"= l.task_version_id "
-		"WHERE l.name IN ('sort', 'scan', 'lost') ORDER BY l.name")
+		"WHERE l.name IN ('sort', 'scan', 'lost') ORDER BY l.name"
+	)
 
 
 def audited():
@@ -96,14 +103,26 @@ def accounts_with_roles_exist():
 	password = (site.var / "admin-password").read_text().strip()
 	equal(admin.post("/login", [("name", "admin"), ("password", password)]).status, 303)
 	equal(
-		admin.post("/account/password", [("current", password), ("password", "a long password"),
-		("again", "a long password")], form="/account").status, 303)
-	for client, name, role in ((carl, "carl", "creator"), (dora, "dora", "creator"), (paul, "paul",
-		"participant")):
+		admin.post(
+			"/account/password",
+			[("current", password), ("password", "a long password"), ("again", "a long password")],
+			form="/account",
+		).status,
+		303,
+	)
+	for client, name, role in (
+		(carl, "carl", "creator"),
+		(dora, "dora", "creator"),
+		(paul, "paul", "participant"),
+	):
 		client.register(name)
 		equal(
-			admin.post("/admin/users", [("action", "role"), ("user", name), ("role", role),
-			("confirm", "yes")]).status, 303)
+			admin.post(
+				"/admin/users",
+				[("action", "role"), ("user", name), ("role", role), ("confirm", "yes")],
+			).status,
+			303,
+		)
 
 
 @test
@@ -112,15 +131,19 @@ def only_creators_and_admins_reach_the_form_that_the_panel_links():
 	equal(paul.get("/admin/sets/new").status, 403)
 	equal(
 		paul.post("/admin/sets/new", files=[("set", "tree.zip", tree())], form="/account").status,
-		403)
+		403,
+	)
 	contains(carl.get("/admin").text, 'href="/admin/sets/new"')
 	equal(carl.get("/admin/sets/new").status, 200)
 
 
 @test
 def an_invalid_set_is_refused_at_its_field_and_not_kept():
-	for content, sentence in ((b"no zip", "is not a zip"), (zip_of({"task.yml": TASK}),
-		"holds no problem set"), (b"", "is empty")):
+	for content, sentence in (
+		(b"no zip", "is not a zip"),
+		(zip_of({"task.yml": TASK}), "holds no problem set"),
+		(b"", "is empty"),
+	):
 		answer = upload(carl, content)
 		equal(answer.status, 422)
 		contains(answer.words(), sentence)
@@ -131,21 +154,25 @@ def an_invalid_set_is_refused_at_its_field_and_not_kept():
 @test
 def a_form_without_its_token_keeps_nothing():
 	equal(
-		carl.post("/admin/sets/new", files=[("set", "tree.zip", tree())], csrf="0" * 64).status,
-		403)
+		carl.post("/admin/sets/new", files=[("set", "tree.zip", tree())], csrf="0" * 64).status, 403
+	)
 	equal(site.sql("SELECT COUNT(*) FROM uploads"), [["0"]])
 
 
 @test
 def faults_of_a_set_have_file_and_line_and_prevent_confirmation():
-	broken = SET.replace("name: sort,", 'name: "a b",').replace("directory: week/scan",
-		"directry: week/scan").replace('"2040-01-02 03:04"', "soon")
+	broken = (
+		SET.replace("name: sort,", 'name: "a b",')
+		.replace("directory: week/scan", "directry: week/scan")
+		.replace('"2040-01-02 03:04"', "soon")
+	)
 	answer = carl.get(uploaded(carl, tree(broken)))
 	for sentence in (
 		'problems/autumn.yaml line 6, problems.name: "a b" is not a valid leaderboard name',
 		'problems/autumn.yaml line 7: entry 2 of problems has no key "directry"; did you mean '
-		'directory?',
-		'problems/autumn.yaml line 6, problems.deadline: "soon" is not a date and time'):
+		"directory?",
+		'problems/autumn.yaml line 6, problems.deadline: "soon" is not a date and time',
+	):
 		contains(answer.words(), sentence)
 	equal(hidden(answer.text, "plan"), None)
 
@@ -155,10 +182,17 @@ def the_preview_lists_what_would_be_done_and_does_nothing():
 	path = uploaded(carl, tree())
 	answer = carl.get(path)
 	words = answer.words()
-	for part in ("Created: 2", "Changed: 0", "Refused: 1", "Unchanged: 0",
-		"version 1, Python, 6 files", "2040-01-02 03:04 UTC",
+	for part in (
+		"Created: 2",
+		"Changed: 0",
+		"Refused: 1",
+		"Unchanged: 0",
+		"version 1, Python, 6 files",
+		"2040-01-02 03:04 UTC",
 		'problems/autumn.yaml line 8, problems.directory: there is no folder "problems/week/lost" '
-		'in the upload.', "Create 2 leaderboards"):
+		"in the upload.",
+		"Create 2 leaderboards",
+	):
 		contains(words, part)
 	contains(words, HOSTILE)
 	lacks(answer.text, HOSTILE)
@@ -188,8 +222,11 @@ def confirming_needs_the_token_and_applies_exactly_the_plan():
 	path = uploaded(carl, tree())
 	page = carl.get(path).text
 	equal(
-		carl.post(path, [("set", hidden(page, "set")), ("plan", hidden(page, "plan"))],
-		csrf="0" * 64).status, 403)
+		carl.post(
+			path, [("set", hidden(page, "set")), ("plan", hidden(page, "plan"))], csrf="0" * 64
+		).status,
+		403,
+	)
 	equal(stored(), [])
 	answer = confirm(carl, path)
 	equal(answer.status, 303)
@@ -197,8 +234,10 @@ def confirming_needs_the_token_and_applies_exactly_the_plan():
 	for part in ("The plan was applied", "Unchanged: 2", "Refused: 1", "nothing to do"):
 		contains(words, part)
 	rows = stored()
-	equal([row[:4] for row in rows],
-		[["scan", "1", "0", "none"], ["sort", "1", "0", "2040-01-02 03:04:00.000"]])
+	equal(
+		[row[:4] for row in rows],
+		[["scan", "1", "0", "none"], ["sort", "1", "0", "2040-01-02 03:04:00.000"]],
+	)
 	equal(rows[1][4], "H200")
 	equal(audited(), 2)
 	contains(anyone.get("/leaderboard/sort").words(), "Sorts.")
@@ -235,7 +274,8 @@ def a_creator_cannot_change_another_creators_leaderboard():
 	words = dora.get(path).words()
 	contains(
 		words,
-		"The leaderboard sort belongs to another user. Only its creator and admins may change it.")
+		"The leaderboard sort belongs to another user. Only its creator and admins may change it.",
+	)
 	contains(words, "Refused: 3")
 	page = carl.get(uploaded(carl, tree(seed=4))).text
 	answer = dora.post(path, [("set", hidden(page, "set")), ("plan", hidden(page, "plan"))])
@@ -247,8 +287,12 @@ def a_creator_cannot_change_another_creators_leaderboard():
 def a_change_between_preview_and_confirmation_shows_the_new_plan_instead():
 	path = uploaded(carl, tree(seed=4))
 	page = carl.get(path).text
-	fields = [("deadline", "2039-05-06T07:08"), ("gpu", "H200"), ("accepting", "1"),
-		("sources_public", "1")]
+	fields = [
+		("deadline", "2039-05-06T07:08"),
+		("gpu", "H200"),
+		("accepting", "1"),
+		("sources_public", "1"),
+	]
 	equal(admin.post("/admin/leaderboard/sort/edit", fields).status, 303)
 	answer = confirm(carl, path, page)
 	equal(answer.status, 409)
@@ -269,8 +313,9 @@ def a_zip_with_several_sets_asks_which_one():
 	equal(len(chosen), 2)
 	text = carl.get(chosen[1]).text
 	equal(hidden(text, "set"), "problems/b &amp; c.yaml")
-	answer = carl.post(path, [("set", "problems/b & c.yaml"), ("plan", hidden(text, "plan"))],
-		form=chosen[1])
+	answer = carl.post(
+		path, [("set", "problems/b & c.yaml"), ("plan", hidden(text, "plan"))], form=chosen[1]
+	)
 	equal(answer.status, 303)
 	contains(carl.get(answer.location.removeprefix(site.url)).words(), "Unchanged: 1")
 	equal(anyone.get("/leaderboard/sort-again").status, 200)
@@ -290,38 +335,49 @@ def the_command_prints_the_plan_and_only_then_applies_it():
 	with tempfile.TemporaryDirectory() as folder:
 		zipfile.ZipFile(
 			io.BytesIO(
-			tree(
-			SET.replace("name: sort", "name: sort-cli").replace("name: scan", "name: scan-cli"),
-			seed=4))).extractall(folder)
+				tree(
+					SET.replace("name: sort", "name: sort-cli").replace(
+						"name: scan", "name: scan-cli"
+					),
+					seed=4,
+				)
+			)
+		).extractall(folder)
 		yaml, packed = f"{folder}/top/problems/autumn.yaml", f"{folder}/tree.zip"
 		dry = site.admin("task", "load", "--dry-run", yaml)
 		equal(dry.returncode, 1)  # one of the problems is refused
 		contains(
 			dry.stdout,
 			"autumn.yaml: 2 created, 0 changed, 0 unchanged, 1 refused (dry run: nothing was "
-			"changed)")
-		contains(dry.stdout, "there is no folder \"week/lost\"")
+			"changed)",
+		)
+		contains(dry.stdout, 'there is no folder "week/lost"')
 		equal(site.sql("SELECT COUNT(*) FROM leaderboards WHERE name LIKE '%-cli'"), [["0"]])
 		done = site.admin("task", "load", yaml)
 		equal(done.returncode, 1)
 		equal(site.sql("SELECT COUNT(*) FROM leaderboards WHERE name LIKE '%-cli'"), [["2"]])
 		pathlib.Path(packed).write_bytes(
 			tree(
-			SET.replace("name: sort", "name: sort-cli").replace("name: scan", "name: scan-cli"),
-			seed=5))
+				SET.replace("name: sort", "name: sort-cli").replace("name: scan", "name: scan-cli"),
+				seed=5,
+			)
+		)
 		again = site.admin("task", "load", "--dry-run", packed)
 		contains(again.stdout, "version 2, with a new ranking; changed: benchmarks, was version 1")
 		contains(again.stdout, "0 created, 1 changed, 1 unchanged, 1 refused")
-		whole = site.admin("task", "load", "--set", "problems/autumn.yaml", "--dry-run",
-			f"{folder}/top")
+		whole = site.admin(
+			"task", "load", "--set", "problems/autumn.yaml", "--dry-run", f"{folder}/top"
+		)
 		contains(whole.stdout, "0 created, 0 changed, 2 unchanged, 1 refused")
 		contains(site.admin("task", "load", "--set", "x", yaml).stderr, "is a YAML file already")
 		contains(
 			site.admin("task", "load", "--set", "x.yaml", packed).stderr,
-			'there is no file "x.yaml" in it')
+			'there is no file "x.yaml" in it',
+		)
 		contains(
 			site.admin("task", "load", f"{folder}/top/problems/week/sort/task.yml").stderr,
-			"Name its folder")
+			"Name its folder",
+		)
 		pathlib.Path(yaml).write_text("problems: []\n")
 		bad = site.admin("task", "load", yaml)
 		equal((bad.returncode, bad.stdout), (1, ""))
@@ -333,22 +389,34 @@ def the_command_prints_the_plan_and_only_then_applies_it():
 def a_dry_run_of_task_folders_prints_what_would_change():
 	equal(
 		site.admin("task", "load", "--dry-run", ROOT / "tasks" / "vectoradd_py").stdout,
-		"vectoradd_py: unchanged.\n")
+		"vectoradd_py: unchanged.\n",
+	)
 	with tempfile.TemporaryDirectory() as folder:
 		zipfile.ZipFile(io.BytesIO(tree(seed=4))).extractall(folder)
 		task = pathlib.Path(folder) / "folder-cli"
 		(pathlib.Path(folder) / "top/problems/week/scan").rename(task)
 		(task / "shared.py").write_text("shared\n")
 		(task / "template.py").write_text("def custom_kernel(data): pass\n")
-		text = (task / "task.yml").read_text().replace("../../template.py",
-			"template.py").replace("../shared.py", "shared.py")
-		for change, dry, done in ((text, "would be created.", "created."), (text, "unchanged.",
-			"unchanged."), (text.replace("Scans.",
-			"Scans well."), "the folder changed (description); would stay version 1.",
-			"the folder changed (description); still version 1."),
-			(text.replace("seed: 3",
-			"seed: 8"), "the folder changed (benchmarks, description); would become version 2.",
-			"the folder changed (benchmarks, description); now version 2.")):
+		text = (
+			(task / "task.yml")
+			.read_text()
+			.replace("../../template.py", "template.py")
+			.replace("../shared.py", "shared.py")
+		)
+		for change, dry, done in (
+			(text, "would be created.", "created."),
+			(text, "unchanged.", "unchanged."),
+			(
+				text.replace("Scans.", "Scans well."),
+				"the folder changed (description); would stay version 1.",
+				"the folder changed (description); still version 1.",
+			),
+			(
+				text.replace("seed: 3", "seed: 8"),
+				"the folder changed (benchmarks, description); would become version 2.",
+				"the folder changed (benchmarks, description); now version 2.",
+			),
+		):
 			(task / "task.yml").write_text(change)
 			equal(site.admin("task", "load", "--dry-run", task).stdout, f"folder-cli: {dry}\n")
 			equal(site.admin("task", "load", task).stdout, f"folder-cli: {done}\n")
@@ -383,17 +451,24 @@ def the_ranking_of_a_replaced_version_stays_readable():
 	# Now the leaderboard has another device, and no longer the one of these results.
 	equal(
 		site.sql(
-		"SELECT gpu FROM leaderboard_gpus g JOIN leaderboards l ON l.id = g.leaderboard_id WHERE "
-		"l.name = 'sort'"), [["H200"]])
+			"SELECT gpu FROM leaderboard_gpus g JOIN leaderboards l ON l.id = "
+			"g.leaderboard_id WHERE "
+			"l.name = 'sort'"
+		),
+		[["H200"]],
+	)
 	answer = anyone.get("/leaderboard/sort?version=1")
 	equal(answer.status, 200)
 	for part in ("carl", "dora", "1.000 µs", "This version of the task was replaced"):
 		contains(answer.words(), part)
-	lacks(paul.get("/leaderboard/sort").words(),
-		"dora")  # signed in, because nginx caches anonymous answers for a second
+	lacks(
+		paul.get("/leaderboard/sort").words(), "dora"
+	)  # signed in, because nginx caches anonymous answers for a second
 	found = anyone.get("/leaderboard/sort.json?version=1").json
-	equal((found["version"], found["gpu"], [(row["rank"], row["user"]) for row in found["rows"]]),
-		(1, "CPU", [(1, "carl"), (2, "dora")]))
+	equal(
+		(found["version"], found["gpu"], [(row["rank"], row["user"]) for row in found["rows"]]),
+		(1, "CPU", [(1, "carl"), (2, "dora")]),
+	)
 	equal(len(anyone.get("/leaderboard/sort.csv?version=1&gpu=CPU").text.splitlines()), 3)
 	now = anyone.get("/leaderboard/sort.json").json
 	equal((now["version"], now["rows"]), (2, []))
@@ -408,9 +483,14 @@ def pages_of_versions_link_each_other_and_keep_to_their_own():
 	page = Page()
 	page.feed(anyone.get("/leaderboard/sort?version=1").text)
 	equal(page.faults, [])
-	for link in ("/leaderboard/sort", "/leaderboard/sort?gpu=CPU&version=1",
-		"/leaderboard/sort.json?gpu=CPU&version=1", "/leaderboard/sort.csv?gpu=CPU&version=1",
-		"/leaderboard/sort/task?version=1", "/leaderboard/sort/template/Python?version=1"):
+	for link in (
+		"/leaderboard/sort",
+		"/leaderboard/sort?gpu=CPU&version=1",
+		"/leaderboard/sort.json?gpu=CPU&version=1",
+		"/leaderboard/sort.csv?gpu=CPU&version=1",
+		"/leaderboard/sort/task?version=1",
+		"/leaderboard/sort/template/Python?version=1",
+	):
 		contains(page.links, link)
 		equal((link, anyone.get(link).status), (link, 200))
 	page = Page()
@@ -437,16 +517,24 @@ def the_task_of_a_replaced_version_stays_readable():
 @test
 def an_unknown_version_is_not_found():
 	for version in ("3", "0", "-1", "x", "99999999999", "999999999999999999999", "1%27"):
-		for path in ("/leaderboard/sort", "/leaderboard/sort.json", "/leaderboard/sort.csv",
-			"/leaderboard/sort/task"):
-			equal((path, version, anyone.get(f"{path}?version={version}").status),
-				(path, version, 404))
+		for path in (
+			"/leaderboard/sort",
+			"/leaderboard/sort.json",
+			"/leaderboard/sort.csv",
+			"/leaderboard/sort/task",
+		):
+			equal(
+				(path, version, anyone.get(f"{path}?version={version}").status),
+				(path, version, 404),
+			)
 	contains(
 		anyone.get("/leaderboard/sort?version=7").words(),
-		'The task of sort has no version "7"; the newest is 2.')
+		'The task of sort has no version "7"; the newest is 2.',
+	)
 	contains(
 		anyone.get("/leaderboard/sort?version=1&gpu=H200").words(),
-		"Version 1 of sort has no ranking on")
+		"Version 1 of sort has no ranking on",
+	)
 	equal(anyone.get("/leaderboard/none?version=1").status, 404)
 	equal(anyone.get("/leaderboard/sort?version=").status, 200)
 

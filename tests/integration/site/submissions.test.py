@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What admins do with single submissions: find, hide, hold and annotate them. A stand-in for
 podium-run reports what each submission tells it to."""
+
 import pathlib
 import sys
 import time
@@ -23,13 +24,18 @@ def prepare():
 
 
 def ranking():
-	return [(row["user"], row["rank"], row["score_ns"])
-		for row in anyone.get(f"/leaderboard/small.json?gpu=H200&x={time.time()}").json["rows"]]
+	return [
+		(row["user"], row["rank"], row["score_ns"])
+		for row in anyone.get(f"/leaderboard/small.json?gpu=H200&x={time.time()}").json["rows"]
+	]
 
 
 def act(number, action, client=admin, **fields):
-	return client.post(f"/admin/submission/{number}",
-		list({"action": action, "confirm": "yes", **fields}.items()), form="/account")
+	return client.post(
+		f"/admin/submission/{number}",
+		list({"action": action, "confirm": "yes", **fields}.items()),
+		form="/account",
+	)
 
 
 def listed(query=""):
@@ -41,14 +47,25 @@ def submissions_are_found_by_number_user_and_leaderboard():
 	global fast, slow, other
 	prepare()
 	fast, slow, other = submit_time(ada, 1000.0), submit_time(ada, 2000.0), submit_time(bob, 3000.0)
-	for query, count in (("", 3), ("user=ada", 2), ("user=eve", 0), ("user=%C3%BC",
-		0), ("leaderboard=small", 3), ("leaderboard=big", 0), ("leaderboard=a%3Cb",
-		0), ("user=bob&leaderboard=small", 1), ("hidden=1", 0), ("user=ada&hidden=1", 0),
-		(f"before={other}", 2), ("number=x", 3)):
+	for query, count in (
+		("", 3),
+		("user=ada", 2),
+		("user=eve", 0),
+		("user=%C3%BC", 0),
+		("leaderboard=small", 3),
+		("leaderboard=big", 0),
+		("leaderboard=a%3Cb", 0),
+		("user=bob&leaderboard=small", 1),
+		("hidden=1", 0),
+		("user=ada&hidden=1", 0),
+		(f"before={other}", 2),
+		("number=x", 3),
+	):
 		equal((query, listed(query)), (query, count))
 	equal(
 		admin.get(f"/admin/submissions?number={fast}").location.removeprefix(site.url),
-		f"/admin/submission/{fast}")
+		f"/admin/submission/{fast}",
+	)
 	contains(whole(admin.get(f"/admin/submission/{fast}")).words(), "H200 passed.")
 	contains(admin.get(f"/submission/{fast}").text, f'href="/admin/submission/{fast}"')
 	lacks(ada.get(f"/submission/{fast}").text, "/admin/")
@@ -66,8 +83,11 @@ def only_admins_reach_these_pages():
 		for action in ("hide", "show", "hold", "note"):
 			equal(act(fast, action, client, reason="because", note="x").status, 403)
 	equal(
-		admin.post(f"/admin/submission/{fast}", [("action", "hide"), ("reason", "because")],
-		csrf="0" * 64).status, 403)
+		admin.post(
+			f"/admin/submission/{fast}", [("action", "hide"), ("reason", "because")], csrf="0" * 64
+		).status,
+		403,
+	)
 	equal(act(fast, "praise").status, 422)
 
 
@@ -81,19 +101,27 @@ def only_the_author_sees_a_hidden_submission_and_the_next_best_is_ranked():
 	equal(act(fast, "hide", reason="It <copies> a library.").status, 303)
 	contains(
 		admin.get(f"/admin/submission/{fast}?done=hide").words(),
-		"The submission is hidden and not ranked")
+		"The submission is hidden and not ranked",
+	)
 	equal(ranking(), [("ada", 1, 2000), ("bob", 2, 3000)])
-	for path in (f"/submission/{fast}", f"/submission/{fast}/status", f"/submission/{fast}/source",
-		f"/submission/{fast}/cancel"):
+	for path in (
+		f"/submission/{fast}",
+		f"/submission/{fast}/status",
+		f"/submission/{fast}/source",
+		f"/submission/{fast}/cancel",
+	):
 		for client in (anyone, bob, creator):
 			answer = client.get(f"{path}?{time.time()}")
-			equal((path, answer.status in (303, 404), "hidden by an admin" in answer.text),
-				(path, True, answer.status == 404))
+			equal(
+				(path, answer.status in (303, 404), "hidden by an admin" in answer.text),
+				(path, True, answer.status == 404),
+			)
 			lacks(answer.text, "copies")
 	for client in (ada, admin):
 		contains(
 			whole(client.get(f"/submission/{fast}")).words(),
-			"The admins’ reason: It <copies> a library.")
+			"The admins’ reason: It <copies> a library.",
+		)
 	equal((listed("hidden=1"), listed("user=ada&hidden=1"), listed("user=bob&hidden=1")), (1, 1, 0))
 	equal(act(fast, "hide", reason="again").status, 409)
 
@@ -102,8 +130,10 @@ def only_the_author_sees_a_hidden_submission_and_the_next_best_is_ranked():
 def a_running_job_of_a_hidden_submission_ends_unranked():
 	sql(f"UPDATE jobs SET state = 'queued', attempt = 0 WHERE submission_id = {fast}")
 	until(lambda: sql(f"SELECT state FROM jobs WHERE submission_id = {fast}") == [["done"]])
-	equal(sql(f"SELECT verdict, score_ns FROM jobs WHERE submission_id = {fast}"),
-		[["passed", "1000"]])
+	equal(
+		sql(f"SELECT verdict, score_ns FROM jobs WHERE submission_id = {fast}"),
+		[["passed", "1000"]],
+	)
 	equal(ranking(), [("ada", 1, 2000), ("bob", 2, 3000)])
 
 
@@ -123,8 +153,11 @@ def a_passed_submission_can_be_held_and_released():
 	contains(whole(admin.get("/admin/review")).words(), "Too good to be <true>.")
 	equal(act(other, "hold", reason="again").status, 409)
 	equal(
-		admin.post("/admin/review", [("action", "release"), ("submission", other),
-		("gpu", "H200")]).status, 303)
+		admin.post(
+			"/admin/review", [("action", "release"), ("submission", other), ("gpu", "H200")]
+		).status,
+		303,
+	)
 	equal(ranking(), [("ada", 1, 1000), ("bob", 2, 3000)])
 
 
@@ -158,26 +191,42 @@ def a_page_says_what_was_pruned():
 	contains(page, "What this stage printed was removed after 365 days.")
 	contains(
 		page,
-		"The times of single calls were removed after 365 days. What was computed from them stays.")
+		"The times of single calls were removed after 365 days. What was computed from them stays.",
+	)
 	lacks(page, "It printed this.")
 	others = whole(anyone.get(f"/submission/{number}?{time.time()}")).words()
 	lacks(others, "printed was removed")
 	contains(others, "The times of single calls were removed after 365 days.")
 	equal(
-		sql(f"SELECT COUNT(*) FROM {of} JOIN measurements m ON m.stage_id = t.id WHERE "
-		f"j.submission_id = {number} AND m.mean_ns IS NOT NULL")[0][0] != "0", True)
+		sql(
+			f"SELECT COUNT(*) FROM {of} JOIN measurements m ON m.stage_id = t.id WHERE "
+			f"j.submission_id = {number} AND m.mean_ns IS NOT NULL"
+		)[0][0]
+		!= "0",
+		True,
+	)
 
 
 @test
 def the_audit_log_has_every_action():
 	equal(
-		sql("SELECT actor, action, subject, detail FROM audit_log WHERE action LIKE 'submission.%' "
-		"ORDER BY id"),
-		[["root-of-all", "submission.hide", f"submission {fast}", "It <copies> a library."],
-		["root-of-all", "submission.show", f"submission {fast}", "it is shown and ranked again"],
-		["root-of-all", "submission.hold", f"submission {other}", "Too good to be <true>."],
-		["root-of-all", "submission.note", f"submission {other}", "Watch </textarea>him."],
-		["root-of-all", "submission.note", f"submission {other}", "the note was deleted"]])
+		sql(
+			"SELECT actor, action, subject, detail FROM audit_log WHERE action LIKE 'submission.%' "
+			"ORDER BY id"
+		),
+		[
+			["root-of-all", "submission.hide", f"submission {fast}", "It <copies> a library."],
+			[
+				"root-of-all",
+				"submission.show",
+				f"submission {fast}",
+				"it is shown and ranked again",
+			],
+			["root-of-all", "submission.hold", f"submission {other}", "Too good to be <true>."],
+			["root-of-all", "submission.note", f"submission {other}", "Watch </textarea>him."],
+			["root-of-all", "submission.note", f"submission {other}", "the note was deleted"],
+		],
+	)
 
 
 code = 1

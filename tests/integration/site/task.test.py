@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What anyone can read of a task and of the harness: every file, whatever its name and bytes, and
 nothing secret."""
+
 import json
 import pathlib
 import re
@@ -21,14 +22,20 @@ site = Instance()
 anyone, admin = Client(site.url), Client(site.url)
 
 ODD_NAME = "data/<b>x/a \"'&?#%41 <script>.txt"
-REFERENCE = ('def generate_input(seed):\n'
+REFERENCE = (
+	"def generate_input(seed):\n"
 	'\treturn "</pre><script>alert(1)</script>"\n'
-	'\n'
-	'def check_implementation(data, output):\n'
-	'    return True, ""')
+	"\n"
+	"def check_implementation(data, output):\n"
+	'    return True, ""'
+)
 FILES = {
-	"reference.py": REFERENCE.encode(), "odd": b"odd\n", "noise.bin": bytes(range(256)),
-	"nul.txt": b"a\0b", "empty.txt": b"", "long.txt": b"x\n" * 20001,
+	"reference.py": REFERENCE.encode(),
+	"odd": b"odd\n",
+	"noise.bin": bytes(range(256)),
+	"nul.txt": b"a\0b",
+	"empty.txt": b"",
+	"long.txt": b"x\n" * 20001,
 	"template.py": b"def custom_kernel(data):\n    return data\n",
 	"samples/zero.py": b"custom_kernel = 0\n",
 }
@@ -74,10 +81,18 @@ def a_task_with_files_of_every_kind_can_be_uploaded():
 	password = (site.var / "admin-password").read_text().strip()
 	equal(admin.post("/login", [("name", "admin"), ("password", password)]).status, 303)
 	equal(
-		admin.post("/account/password", [("current", password), ("password", "a long password"),
-		("again", "a long password")], form="/account").status, 303)
-	answer = admin.post("/admin/leaderboards/new", [("name", "odd"), ("gpu", "CPU"),
-		("accepting", "1")], [("task", "task.zip", zip_of({**FILES, "task.yml": TASK.encode()}))])
+		admin.post(
+			"/account/password",
+			[("current", password), ("password", "a long password"), ("again", "a long password")],
+			form="/account",
+		).status,
+		303,
+	)
+	answer = admin.post(
+		"/admin/leaderboards/new",
+		[("name", "odd"), ("gpu", "CPU"), ("accepting", "1")],
+		[("task", "task.zip", zip_of({**FILES, "task.yml": TASK.encode()}))],
+	)
 	equal((answer.status, answer.words()[:500] if answer.status != 303 else ""), (303, ""))
 
 
@@ -86,13 +101,21 @@ def the_page_lists_every_file_by_its_role_with_a_view_and_a_download():
 	there = links("/leaderboard/odd/task")
 	stored = site.sql(
 		"SELECT f.role, f.path FROM task_files f JOIN leaderboards l ON l.task_version_id = "
-		"f.task_version_id WHERE l.name = 'odd'")
+		"f.task_version_id WHERE l.name = 'odd'"
+	)
 	equal(len(stored), 12)
-	for role, path in stored + [["engine", "judge.py"], ["engine", "contestant.py"],
-		["engine", "channel.c"], ["engine", "native.h"], ["engine", "zygote.py"]]:
+	for role, path in stored + [
+		["engine", "judge.py"],
+		["engine", "contestant.py"],
+		["engine", "channel.c"],
+		["engine", "native.h"],
+		["engine", "zygote.py"],
+	]:
 		equal((path, url("task", f"{role}/{path}") in map(quoted_again, there)), (path, True))
-		equal((path, url("raw", f"{role}/{path}") + "?download=1" in map(quoted_again, there)),
-			(path, True))
+		equal(
+			(path, url("raw", f"{role}/{path}") + "?download=1" in map(quoted_again, there)),
+			(path, True),
+		)
 
 
 def quoted_again(link):
@@ -104,13 +127,24 @@ def quoted_again(link):
 @test
 def the_page_lists_settings_and_cases():
 	words = anyone.get("/leaderboard/odd/task").words()
-	for part in ("Language Python", "The submission becomes submission.py",
+	for part in (
+		"Language Python",
+		"The submission becomes submission.py",
 		"Run as python3 judge.py MODE CASEFILE | python3 contestant.py submission.py",
 		"Engine isolated. eval.py is Podium's stock harness, and the isolated engine measures the "
-		"same.", "Devices CPU", "tests 17 s", "benchmarks 180 s",
-		"Seed of tests and benchmarks 4711", "Operations of a run 2 * seed", "Tolerance 0.25",
-		"must get: runtime error in mode test", "Tests: 2 cases", "Benchmarks: 1 case.",
-		"<i>one</i>", "[1, 2]"):
+		"same.",
+		"Devices CPU",
+		"tests 17 s",
+		"benchmarks 180 s",
+		"Seed of tests and benchmarks 4711",
+		"Operations of a run 2 * seed",
+		"Tolerance 0.25",
+		"must get: runtime error in mode test",
+		"Tests: 2 cases",
+		"Benchmarks: 1 case.",
+		"<i>one</i>",
+		"[1, 2]",
+	):
 		contains(words, part)
 
 
@@ -138,14 +172,19 @@ def a_files_page_shows_its_text_line_by_line_as_text():
 def code_is_highlighted_by_the_name_of_its_file_or_template():
 	contains(
 		anyone.get(url("task", "template/Python")).text,
-		'<span class="keyword">def</span> custom_kernel')
+		'<span class="keyword">def</span> custom_kernel',
+	)
 	contains(anyone.get(url("task", "file/eval.py")).text, '<span class="keyword">import</span>')
 
 
 @test
 def binary_and_very_long_files_can_only_be_downloaded():
-	for name, sentence, plain in (("noise.bin", "is not text", False), ("nul.txt", "is not text",
-		False), ("empty.txt", "is empty", True), ("long.txt", "is too long", True)):
+	for name, sentence, plain in (
+		("noise.bin", "is not text", False),
+		("nul.txt", "is not text", False),
+		("empty.txt", "is empty", True),
+		("long.txt", "is too long", True),
+	):
 		path = url("task", "file/" + name)
 		contains(anyone.get(path).words(), sentence)
 		equal((name, url("raw", "file/" + name) in links(path)), (name, plain))
@@ -160,11 +199,16 @@ def a_download_has_the_uploaded_bytes_and_never_runs_in_a_browser():
 			equal((name, answer.bytes), (name, content))
 			equal(answer.headers["Content-Type"], "text/plain; charset=utf-8")
 			equal(answer.headers.get_all("X-Content-Type-Options"), ["nosniff"])
-			contains(answer.headers["Content-Disposition"],
-				"attachment" if name in ("noise.bin", "nul.txt") else "inline")
 			contains(
-				anyone.get(url("raw", "file/" + name) +
-				"?download=1").headers["Content-Disposition"], "attachment")
+				answer.headers["Content-Disposition"],
+				"attachment" if name in ("noise.bin", "nul.txt") else "inline",
+			)
+			contains(
+				anyone.get(url("raw", "file/" + name) + "?download=1").headers[
+					"Content-Disposition"
+				],
+				"attachment",
+			)
 	answer = anyone.get(url("raw", "file/" + ODD_NAME) + "?download=1")
 	equal(answer.bytes, b"odd\n")
 	contains(answer.headers["Content-Disposition"], 'filename="a_____')
@@ -187,10 +231,12 @@ SINGLE_CU = {
 	b"using output_t = input_t;\ninput_t generate_input() { return {}; }\n"
 	b"output_t ref_kernel(input_t data) { return data; }\n"
 	b"bool check_implementation(output_t a, output_t b) { return a == b; }\n",
-	"template.cu": b"output_t custom_kernel(input_t data) { return data; }\n"
+	"template.cu": b"output_t custom_kernel(input_t data) { return data; }\n",
 }
-TELLS = ("import os\nraise RuntimeError('There are: ' + ' '.join(os.listdir('../engine')) + ' .')\n"
-	"# generate_input, check_implementation\n")
+TELLS = (
+	"import os\nraise RuntimeError('There are: ' + ' '.join(os.listdir('../engine')) + ' .')\n"
+	"# generate_input, check_implementation\n"
+)
 TELLING_NVCC = '#!/bin/sh\necho "error: There are:" $(ls isolated) "." >&2\nexit 1\n'
 
 
@@ -198,13 +244,17 @@ def example(name):
 	folder = ROOT / "tasks" / name
 	return {
 		str(path.relative_to(folder)): path.read_bytes()
-		for path in folder.rglob("*") if path.is_file()
+		for path in folder.rglob("*")
+		if path.is_file()
 	}
 
 
 def upload(name, files, gpu):
-	answer = admin.post("/admin/leaderboards/new", [("name", name), ("gpu", gpu),
-		("accepting", "1")], [("task", "task.zip", zip_of(files))])
+	answer = admin.post(
+		"/admin/leaderboards/new",
+		[("name", name), ("gpu", gpu), ("accepting", "1")],
+		[("task", "task.zip", zip_of(files))],
+	)
 	equal((answer.status, answer.words()[:500] if answer.status != 303 else ""), (303, ""))
 
 
@@ -212,7 +262,8 @@ def listed(name):
 	"""The engine's files on the page of a task."""
 	found = [
 		urllib.parse.unquote(link).partition("/task/engine/")[2]
-		for link in links(f"/leaderboard/{name}/task") if "/task/engine/" in link
+		for link in links(f"/leaderboard/{name}/task")
+		if "/task/engine/" in link
 	]
 	equal(len(found), len(set(found)))
 	return set(found)
@@ -225,19 +276,31 @@ def told(files, submission, nvcc, **changed):
 		for path, content in files.items():
 			(pathlib.Path(folder) / path).parent.mkdir(parents=True, exist_ok=True)
 			(pathlib.Path(folder) / path).write_bytes(content)
-		jobs = subprocess.run([BUILD / "tests" / "integration" / "harness" / "test_jobs", folder],
-			capture_output=True, text=True, check=True)
+		jobs = subprocess.run(
+			[BUILD / "tests" / "integration" / "harness" / "test_jobs", folder],
+			capture_output=True,
+			text=True,
+			check=True,
+		)
 	job = json.loads(jobs.stdout.splitlines()[0])
 	texts = [file for file in job["files"] if file["path"] not in changed]
 	texts += [{"path": path, "text": text} for path, text in changed.items()]
 	with Runner() as runner:
-		runner.send({
-			"job": {
-			"id": 17, "mode": "test", "device": GPU if nvcc else CPU, "task": job["task"],
-			"files": texts, "submission": {"name": "mine",
-			"text": submission}, "python": PYTHON, "nvcc": nvcc, "engine": "isolated"
+		runner.send(
+			{
+				"job": {
+					"id": 17,
+					"mode": "test",
+					"device": GPU if nvcc else CPU,
+					"task": job["task"],
+					"files": texts,
+					"submission": {"name": "mine", "text": submission},
+					"python": PYTHON,
+					"nvcc": nvcc,
+					"engine": "isolated",
+				}
 			}
-		})
+		)
 		reason = runner.result().reason
 	contains(reason, "There are: ")
 	return set(reason.partition("There are: ")[2].partition(" .")[0].split())
@@ -245,8 +308,12 @@ def told(files, submission, nvcc, **changed):
 
 def sources_of_the_library():
 	"""The files that the compiler reads for native.so and native.o."""
-	rule = subprocess.run(["cc", "-MM", "-D_GNU_SOURCE", *(HARNESS / "isolated").glob("*.c")],
-		capture_output=True, text=True, check=True).stdout
+	rule = subprocess.run(
+		["cc", "-MM", "-D_GNU_SOURCE", *(HARNESS / "isolated").glob("*.c")],
+		capture_output=True,
+		text=True,
+		check=True,
+	).stdout
 	return {pathlib.Path(word).name for word in rule.split() if word.endswith((".c", ".h"))}
 
 
@@ -259,8 +326,10 @@ def the_files_of_a_python_engine_and_no_others_are_listed():
 	odd = {**FILES, "task.yml": TASK.encode()}
 	judge = told(odd, "", "", **{"reference.py": TELLS})
 	contestant = told(odd, TELLS, "", **answers)
-	equal(("judge.py" in judge, "contestant.py" in contestant, contestant - judge),
-		(True, True, set()))
+	equal(
+		("judge.py" in judge, "contestant.py" in contestant, contestant - judge),
+		(True, True, set()),
+	)
 	equal(listed("odd"), (judge - {"native.so"}) | sources_of_the_library() | {"zygote.py"})
 
 
@@ -271,9 +340,11 @@ def the_files_of_a_cuda_engine_and_no_others_are_listed():
 		nvcc.write_text(TELLING_NVCC)
 		nvcc.chmod(0o755)
 		nvcc.parent.chmod(0o755)
-		for name, files, entry in (("kernel", example("vectoradd_kernel_cu"), "entry_wrapped.cu"),
-			("vector", example("vectoradd_cu"), "entry.cu"), ("single", SINGLE_CU,
-			"entry_single.cu")):
+		for name, files, entry in (
+			("kernel", example("vectoradd_kernel_cu"), "entry_wrapped.cu"),
+			("vector", example("vectoradd_cu"), "entry.cu"),
+			("single", SINGLE_CU, "entry_single.cu"),
+		):
 			upload(name, files, "H200")
 			given = told(files, "", str(nvcc))
 			equal(listed(name), (given - {"native.o"}) | sources_of_the_library())
@@ -286,10 +357,14 @@ def the_custom_engine_has_no_files_but_the_zygote_of_python():
 	upload("own", {**FILES, "task.yml": TASK.encode().replace(b"podium:\n", choice)}, "CPU")
 	equal(listed("own"), {"zygote.py"})
 	files = example("vectoradd_cu")
-	upload("own-cu", {
-		**files, "task.yml": re.sub(rb"podium:\n|\Z", lambda found: choice, files["task.yml"],
-		count=1)
-	}, "H200")
+	upload(
+		"own-cu",
+		{
+			**files,
+			"task.yml": re.sub(rb"podium:\n|\Z", lambda found: choice, files["task.yml"], count=1),
+		},
+		"H200",
+	)
 	equal(listed("own-cu"), set())
 
 
@@ -298,16 +373,19 @@ def each_file_of_an_engine_can_be_read():
 	for board in ("odd", "kernel", "vector", "single"):
 		for name in listed(board):
 			file = {
-				"podium_eval.py": HARNESS / "eval.py", "zygote.py": HARNESS / "zygote.py",
-				"eval.cu": HARNESS / "eval.cu"
+				"podium_eval.py": HARNESS / "eval.py",
+				"zygote.py": HARNESS / "zygote.py",
+				"eval.cu": HARNESS / "eval.cu",
 			}.get(name, HARNESS / "isolated" / name)
 			address = f"/leaderboard/{board}/{{}}/engine/{name}"
 			answer = anyone.get(address.format("raw"))
 			equal((name, answer.status, answer.bytes), (name, 200, file.read_bytes()))
 			equal((name, anyone.get(address.format("task")).status), (name, 200))
 	contains(
-		anyone.get("/leaderboard/odd/task").words(), "Files that do not run The isolated "
-		"engine takes the place of the task's harness. Name Download eval.py does not run")
+		anyone.get("/leaderboard/odd/task").words(),
+		"Files that do not run The isolated "
+		"engine takes the place of the task's harness. Name Download eval.py does not run",
+	)
 	equal(anyone.get(url("task", "engine/no.py")).status, 404)
 
 
@@ -323,11 +401,13 @@ def a_template_is_found_by_its_language_and_keeps_its_name():
 
 @test
 def an_unknown_file_gets_a_list_of_the_existing_ones():
-	for path, sentence in (("/leaderboard/odd/task/file/none.py",
-		'no file "file/none.py". It has "data/<b>x/a'), ("/leaderboard/odd/raw/sample/reference.py",
-		"and 4 more."), ("/language/cobol", "There are: py (Python), cu (CUDA C++)."),
-		("/language/py/eval.cu", "It has eval.py, utils.py,"), ("/leaderboard/none/task",
-		'no leaderboard named "none"')):
+	for path, sentence in (
+		("/leaderboard/odd/task/file/none.py", 'no file "file/none.py". It has "data/<b>x/a'),
+		("/leaderboard/odd/raw/sample/reference.py", "and 4 more."),
+		("/language/cobol", "There are: py (Python), cu (CUDA C++)."),
+		("/language/py/eval.cu", "It has eval.py, utils.py,"),
+		("/leaderboard/none/task", 'no leaderboard named "none"'),
+	):
 		answer = anyone.get(path)
 		equal((path, answer.status), (path, 404))
 		contains(answer.words(), sentence)
@@ -335,8 +415,10 @@ def an_unknown_file_gets_a_list_of_the_existing_ones():
 
 @test
 def each_language_shows_its_harness():
-	for language, names in (("py", ("eval.py", "utils.py", "single_reference.py")), ("cu",
-		("eval.cu", "utils.h"))):
+	for language, names in (
+		("py", ("eval.py", "utils.py", "single_reference.py")),
+		("cu", ("eval.cu", "utils.h")),
+	):
 		answer = anyone.get(f"/language/{language}")
 		equal(answer.status, 200)
 		contains(answer.words(), "custom_kernel")

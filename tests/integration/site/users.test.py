@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """What admins do with users: bans, links to choose a password, and invitations."""
+
 import pathlib
 import re
 import sys
@@ -31,8 +32,9 @@ def link_in(answer):
 
 def choose(client, link, password, again=None):
 	token = client.csrf(link) or client.csrf("/login")
-	return client.post(link, [("password", password),
-		("again", password if again is None else again)], csrf=token)
+	return client.post(
+		link, [("password", password), ("again", password if again is None else again)], csrf=token
+	)
 
 
 def log_in(name, password):
@@ -42,13 +44,15 @@ def log_in(name, password):
 
 def audit(action):
 	return sql(
-		f"SELECT actor, subject, detail FROM audit_log WHERE action = '{action}' ORDER BY id")
+		f"SELECT actor, subject, detail FROM audit_log WHERE action = '{action}' ORDER BY id"
+	)
 
 
 @test
 def a_ban_says_what_it_removes_and_needs_the_name():
 	prepare()
-	sql("INSERT INTO leaderboards (name, secret_seed) VALUES ('small', 1); INSERT INTO "
+	sql(
+		"INSERT INTO leaderboards (name, secret_seed) VALUES ('small', 1); INSERT INTO "
 		"task_versions (leaderboard_id, number, language, description, definition) "
 		"SELECT id, 1, 'py', '', '{}' FROM leaderboards WHERE name = 'small'; INSERT INTO blobs "
 		"VALUES (REPEAT('x', 32), 1, 'x'); "
@@ -57,18 +61,22 @@ def a_ban_says_what_it_removes_and_needs_the_name():
 		"FROM task_versions v JOIN leaderboards l ON l.id = v.leaderboard_id AND l.name = 'small' "
 		"JOIN users u ON u.name = 'ada'; "
 		"INSERT INTO jobs (submission_id, user_id, gpu) SELECT id, user_id, 'Nothing' FROM "
-		"submissions")
+		"submissions"
+	)
 	contains(whole(admin.get("/admin/users")).text, 'href="/admin/users/ada/ban"')
 	words = whole(admin.get("/admin/users/ada/ban")).words()
 	contains(words, "ends 1 session of ada, cancels 1 job that waits in the queue")
 	lacks(words, "invite code that")
-	sql("INSERT INTO invites (code, created_by) SELECT 'one', id FROM users WHERE name = 'ada'; "
+	sql(
+		"INSERT INTO invites (code, created_by) SELECT 'one', id FROM users WHERE name = 'ada'; "
 		"INSERT INTO invites (code, revoked_at, created_by) SELECT 'gone', UTC_TIMESTAMP(3), id "
 		"FROM users WHERE name = 'ada'; INSERT INTO invites (code, uses, most_uses, created_by) "
-		"SELECT 'used', 3, 3, id FROM users WHERE name = 'ada'")
+		"SELECT 'used', 3, 3, id FROM users WHERE name = 'ada'"
+	)
 	contains(
 		whole(admin.get("/admin/users/ada/ban")).words(),
-		"1 invite code that ada made lets nobody in as long as the ban lasts.")
+		"1 invite code that ada made lets nobody in as long as the ban lasts.",
+	)
 	for typed in ("", "Ada", "bob"):
 		answer = admin.post("/admin/users/ada/ban", [("name", typed)])
 		equal(answer.status, 422)
@@ -80,8 +88,10 @@ def a_ban_says_what_it_removes_and_needs_the_name():
 	equal(sql("SELECT state, verdict FROM jobs"), [["cancelled", "cancelled"]])
 	equal(ada.get("/account").status, 303)
 	equal(log_in("ada", PASSWORD)[0], 422)
-	equal(audit("user.ban"),
-		[["root-of-all", "ada", "banned; 1 queued job cancelled, every session ended"]])
+	equal(
+		audit("user.ban"),
+		[["root-of-all", "ada", "banned; 1 queued job cancelled, every session ended"]],
+	)
 	equal(act(user="ada", action="unban").status, 303)
 	equal(log_in("ada", PASSWORD)[0], 303)
 
@@ -93,13 +103,19 @@ def only_admins_ban_invite_and_make_links_and_only_for_others():
 	for client in (bob, creator):
 		equal(client.post("/admin/users/ada/ban", [("name", "ada")], form="/account").status, 403)
 		equal(
-			client.post("/admin/users/invite", [("name", "eve"), ("role", "admin")],
-			form="/account").status, 403)
+			client.post(
+				"/admin/users/invite", [("name", "eve"), ("role", "admin")], form="/account"
+			).status,
+			403,
+		)
 		equal(act(client, user="ada", action="link").status, 403)
 	equal(admin.post("/admin/users/ada/ban", [("name", "ada")], csrf="0" * 64).status, 403)
 	equal(
-		admin.post("/admin/users/invite", [("name", "eve"), ("role", "admin")],
-		csrf="0" * 64).status, 403)
+		admin.post(
+			"/admin/users/invite", [("name", "eve"), ("role", "admin")], csrf="0" * 64
+		).status,
+		403,
+	)
 	equal(admin.get("/admin/users/root-of-all/ban").status, 400)
 	equal(act(user="root-of-all", action="link").status, 422)
 	equal(admin.get("/admin/users/nobody/ban").status, 404)
@@ -111,23 +127,32 @@ def a_link_works_once_to_choose_a_password():
 	link = link_in(act(user="bob", action="link"))
 	secret = link.rsplit("/", 1)[1]
 	equal(
-		sql(f"SELECT COUNT(*) FROM password_links WHERE token_hash = UNHEX(SHA2(UNHEX('{secret}'), "
-		"256))"), [["1"]])
+		sql(
+			f"SELECT COUNT(*) FROM password_links WHERE token_hash = UNHEX(SHA2(UNHEX('{secret}'), "
+			"256))"
+		),
+		[["1"]],
+	)
 	lacks(admin.get("/admin/users").text, secret)
 	lacks(str(sql("SELECT * FROM audit_log")), secret)
 	shown = whole(anyone.get(link))
 	contains(shown.words(), "For the account bob .")
 	contains(shown.headers["Cache-Control"], "no-store")
-	for password, again, sentence in (("short", "short", "at least 8"), ("another password",
-		"an other password", "differ")):
+	for password, again, sentence in (
+		("short", "short", "at least 8"),
+		("another password", "an other password", "differ"),
+	):
 		answer = choose(anyone, link, password, again)
 		equal(answer.status, 422)
 		contains(whole(answer).words(), sentence)
 	equal(bob.get("/account").status, 200)
 	visitor = Client(site.url)
 	equal(
-		visitor.post(link, [("password", "another password"), ("again", "another password")],
-		csrf="0" * 64).status, 403)
+		visitor.post(
+			link, [("password", "another password"), ("again", "another password")], csrf="0" * 64
+		).status,
+		403,
+	)
 	equal(choose(visitor, link, "another password").status, 303)
 	contains(visitor.get("/account").words(), "bob")
 	equal(bob.get("/account").status, 303)
@@ -143,35 +168,53 @@ def links_end_when_they_expire_are_replaced_or_the_user_is_banned():
 	first, second = (link_in(act(user="bob", action="link")) for _ in range(2))
 	equal((anyone.get(first).status, anyone.get(second).status), (404, 200))
 	sql("UPDATE password_links SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND")
-	equal((anyone.get(second).status, choose(anyone, second, "a third password").status),
-		(404, 404))
+	equal(
+		(anyone.get(second).status, choose(anyone, second, "a third password").status), (404, 404)
+	)
 	third = link_in(act(user="bob", action="link"))
 	equal(admin.post("/admin/users/bob/ban", [("name", "bob")]).status, 303)
 	equal(anyone.get(third).status, 404)
 	equal(act(user="bob", action="link").status, 422)
-	for link in ("/password/x", "/password/" + "g" * 64, "/password/" + "0" * 64,
-		"/password/" + "0" * 66, "/password/%C3%BC"):
+	for link in (
+		"/password/x",
+		"/password/" + "g" * 64,
+		"/password/" + "0" * 64,
+		"/password/" + "0" * 66,
+		"/password/%C3%BC",
+	):
 		equal((link, anyone.get(link).status), (link, 404))
 
 
 @test
 def an_invited_user_chooses_the_password_of_an_account_with_a_role():
-	for name, role, status in (("x", "participant", 422), ("eve", "king", 422), ("ADA",
-		"participant", 409)):
-		answer = admin.post("/admin/users/invite", [("name", name), ("role", role)],
-			form="/admin/users")
+	for name, role, status in (
+		("x", "participant", 422),
+		("eve", "king", 422),
+		("ADA", "participant", 409),
+	):
+		answer = admin.post(
+			"/admin/users/invite", [("name", name), ("role", role)], form="/admin/users"
+		)
 		equal((name, answer.status), (name, status))
 		contains(whole(answer).text, f'value="{name}"')
 	link = link_in(
-		admin.post("/admin/users/invite", [("name", "eve"), ("role", "creator")],
-		form="/admin/users"))
+		admin.post(
+			"/admin/users/invite", [("name", "eve"), ("role", "creator")], form="/admin/users"
+		)
+	)
 	eve = Client(site.url)
 	equal(choose(eve, link, "the password of eve").status, 303)
 	equal(eve.get("/admin").status, 200)
-	equal(audit("user.invite"), [[
-		"root-of-all", "eve",
-		"an account with the role creator was made; its link works once, for 72 hours"
-	]])
+	equal(
+		audit("user.invite"),
+		[
+			[
+				"root-of-all",
+				"eve",
+				"an account with the role creator was made; its link works once, for 72 hours",
+			]
+		],
+	)
 
 
 code = 1

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What visitors read: the front page, users' pages, the queue with its expected starts, and "not
 found" pages."""
+
 import pathlib
 import re
 import sys
@@ -37,11 +38,13 @@ def section(client, path, heading):
 	return " ".join(" ".join(reader.texts).split())
 
 
-def board(name, gpus=("H200", ), deadline="NULL"):
+def board(name, gpus=("H200",), deadline="NULL"):
 	"""Creates a leaderboard for devices that no worker has, so that its submissions stay queued."""
 	devices = "".join(
 		f"INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, '{gpu}', "
-		f"{position} FROM leaderboards WHERE name = '{name}';" for position, gpu in enumerate(gpus))
+		f"{position} FROM leaderboards WHERE name = '{name}';"
+		for position, gpu in enumerate(gpus)
+	)
 	sql(f"""
 		INSERT INTO leaderboards (name, secret_seed, deadline) VALUES ('{name}', 1, {deadline});
 		INSERT INTO task_versions (leaderboard_id, number, language, description, definition)
@@ -52,17 +55,19 @@ def board(name, gpus=("H200", ), deadline="NULL"):
 		{devices}""")
 
 
-def submit(client, name, gpus=("H200", )):
+def submit(client, name, gpus=("H200",)):
 	return send_source(client, SOURCE.decode(), name, "test", "kernel.py", gpus)
 
 
 def offer(model, count=1):
-	sql("INSERT IGNORE INTO workers (id, name, version, host, started_at, seen_at) VALUES (77, "
+	sql(
+		"INSERT IGNORE INTO workers (id, name, version, host, started_at, seen_at) VALUES (77, "
 		"'elsewhere', '0', '{}', UTC_TIMESTAMP(3), '2099-01-01');"
 		"INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, "
 		"compute_capability, seen_at) "
 		f"SELECT 77, CONCAT('GPU-{model}-', seq), '{model}', 'A device', 1, '', '', '2099-01-01' "
-		f"FROM seq_1_to_{count}")
+		f"FROM seq_1_to_{count}"
+	)
 
 
 for client, name in ((ada, "ada"), (bob, "bob")):
@@ -76,8 +81,11 @@ board("second", ("H200", "A100"))
 def card(client, name, path="/"):
 	"""The text of a leaderboard's card."""
 	found = [
-		part for part in re.findall(r'<article class="card">.*?</article>',
-		look(client, path).text, re.S) if f">{name}</a></h3>" in part
+		part
+		for part in re.findall(
+			r'<article class="card">.*?</article>', look(client, path).text, re.S
+		)
+		if f">{name}</a></h3>" in part
 	]
 	equal((name, len(found)), (name, 1))
 	reader = Page()
@@ -96,8 +104,13 @@ def a_card_counts_users_and_submissions():
 	contains(card(anyone, "first"), "2 participants · 3 submissions")
 	contains(card(anyone, "second"), "1 participant · 1 submission")
 	equal(
-		ada.post("/leaderboard/first/submit", [("mode", "none such"), ("gpu", "H200")],
-		[("file", "kernel.py", SOURCE)]).status, 422)
+		ada.post(
+			"/leaderboard/first/submit",
+			[("mode", "none such"), ("gpu", "H200")],
+			[("file", "kernel.py", SOURCE)],
+		).status,
+		422,
+	)
 	contains(card(anyone, "first"), "2 participants · 3 submissions")
 
 
@@ -106,8 +119,11 @@ def leaderboards_are_grouped_by_their_state():
 	board("over", deadline="'2020-01-01'")
 	board("trained", deadline="'2020-02-01'")
 	sql("UPDATE leaderboards SET practice = TRUE WHERE name = 'trained'")
-	for heading, name, state in (("Active", "first", "active"), ("Practice", "trained", "practice"),
-		("Ended", "over", "ended")):
+	for heading, name, state in (
+		("Active", "first", "active"),
+		("Practice", "trained", "practice"),
+		("Ended", "over", "ended"),
+	):
 		contains(section(anyone, "/", heading), f"{name} {state}")
 	contains(card(anyone, "over"), "(2020-01-01 00:00 UTC)")
 	for id in ("active", "practice", "ended"):
@@ -136,8 +152,10 @@ def a_card_names_the_first_three_of_each_device():
 					j.score_ns, s.submitted_at, {place}, {place}
 				FROM jobs j JOIN submissions s ON s.id = j.submission_id
 					WHERE j.id = LAST_INSERT_ID();""")
-	contains(card(anyone, "over"),
-		"H200 4 ranked 1 cyd 1.000 µs 2 dora 2.000 µs 3 eve 3.000 µs 0 participants")
+	contains(
+		card(anyone, "over"),
+		"H200 4 ranked 1 cyd 1.000 µs 2 dora 2.000 µs 3 eve 3.000 µs 0 participants",
+	)
 
 
 # ---- a user ----
@@ -166,34 +184,56 @@ def a_users_results_and_first_places_match_the_rankings():
 def a_result_has_the_state_of_its_leaderboard():
 	before = sql(
 		"SELECT COALESCE(deadline, ''), practice, accepting, COALESCE(archived_at, '') FROM "
-		"leaderboards WHERE name = 'over'")[0]
-	for change, state in (("practice = 1, accepting = 1", "practice"), ("practice = 0", "ended"),
-		("archived_at = UTC_TIMESTAMP()", "archived")):
-		sql(f"UPDATE leaderboards SET deadline = UTC_TIMESTAMP() - INTERVAL 1 DAY, {change} WHERE "
-			"name = 'over'")
+		"leaderboards WHERE name = 'over'"
+	)[0]
+	for change, state in (
+		("practice = 1, accepting = 1", "practice"),
+		("practice = 0", "ended"),
+		("archived_at = UTC_TIMESTAMP()", "archived"),
+	):
+		sql(
+			f"UPDATE leaderboards SET deadline = UTC_TIMESTAMP() - INTERVAL 1 DAY, {change} WHERE "
+			"name = 'over'"
+		)
 		equal(re.findall(r'data-state="([^"]*)"', look(anyone, "/user/cyd").text), [state])
 	deadline, practice, accepting, archived = (value or None for value in before)
-	sql("UPDATE leaderboards SET deadline = {}, practice = {}, accepting = {}, archived_at = {} "
-		"WHERE name = 'over'".format(*("NULL" if value is None else f"'{value}'"
-		for value in (deadline, practice, accepting, archived))))
+	sql(
+		"UPDATE leaderboards SET deadline = {}, practice = {}, accepting = {}, archived_at = {} "
+		"WHERE name = 'over'".format(
+			*(
+				"NULL" if value is None else f"'{value}'"
+				for value in (deadline, practice, accepting, archived)
+			)
+		)
+	)
 
 
 @test
 def each_week_of_the_last_year_has_a_bar_and_a_row():
 	before = int(
 		sql(
-		"SELECT SUM(submissions) FROM user_days d JOIN users u ON u.id = d.user_id WHERE u.name = "
-		"'bob'")[0][0])
+			"SELECT SUM(submissions) FROM user_days d JOIN users u ON u.id = d.user_id "
+			"WHERE u.name = "
+			"'bob'"
+		)[0][0]
+	)
 	submit(bob, "first")
-	sql("INSERT INTO user_days SELECT id, UTC_DATE() - INTERVAL WEEKDAY(UTC_DATE()) DAY - "
-		"INTERVAL 70 DAY, 9 FROM users WHERE name = 'bob'")
-	sql("INSERT INTO user_days SELECT id, UTC_DATE() - INTERVAL WEEKDAY(UTC_DATE()) DAY - "
-		"INTERVAL 69 DAY, 3 FROM users WHERE name = 'bob'")
-	sql("INSERT INTO user_days SELECT id, UTC_DATE() - INTERVAL 800 DAY, 5 FROM users WHERE name "
-		"= 'bob'")
+	sql(
+		"INSERT INTO user_days SELECT id, UTC_DATE() - INTERVAL WEEKDAY(UTC_DATE()) DAY - "
+		"INTERVAL 70 DAY, 9 FROM users WHERE name = 'bob'"
+	)
+	sql(
+		"INSERT INTO user_days SELECT id, UTC_DATE() - INTERVAL WEEKDAY(UTC_DATE()) DAY - "
+		"INTERVAL 69 DAY, 3 FROM users WHERE name = 'bob'"
+	)
+	sql(
+		"INSERT INTO user_days SELECT id, UTC_DATE() - INTERVAL 800 DAY, 5 FROM users WHERE name "
+		"= 'bob'"
+	)
 	monday, earlier = sql(
 		"SELECT UTC_DATE() - INTERVAL WEEKDAY(UTC_DATE()) DAY, UTC_DATE() - INTERVAL "
-		"WEEKDAY(UTC_DATE()) DAY - INTERVAL 70 DAY")[0]
+		"WEEKDAY(UTC_DATE()) DAY - INTERVAL 70 DAY"
+	)[0]
 	words = section(anyone, "/user/bob", "Activity")
 	contains(words, f"Week of Submissions {monday} {before + 1} {earlier} 12 Weeks begin")
 	text = look(anyone, "/user/bob").text
@@ -216,8 +256,12 @@ def refused(client, path, status):
 
 @test
 def a_mistyped_name_gets_similar_names():
-	for path in ("/leaderboard/frist", "/leaderboard/frist/submit", "/leaderboard/FIRST_",
-		"/frist"):
+	for path in (
+		"/leaderboard/frist",
+		"/leaderboard/frist/submit",
+		"/leaderboard/FIRST_",
+		"/frist",
+	):
 		page, words = refused(anyone, path, 404)
 		contains(words, "Leaderboards with a similar name first")
 		contains(page.links, "/leaderboard/first")
@@ -238,8 +282,14 @@ def users_without_public_results_are_not_suggested():
 
 @test
 def an_entirely_different_name_gets_no_suggestion():
-	for path in ("/leaderboard/something-else-entirely", "/user/xy", "/nothing/here",
-		"/user/%3Cscript%3E", "/leaderboard/a%25b", "/%5C%5Cevil.example"):
+	for path in (
+		"/leaderboard/something-else-entirely",
+		"/user/xy",
+		"/nothing/here",
+		"/user/%3Cscript%3E",
+		"/leaderboard/a%25b",
+		"/%5C%5Cevil.example",
+	):
 		page, words = refused(anyone, path, 404)
 		lacks(words, "similar")
 		contains(page.links, "/")
@@ -275,15 +325,18 @@ def a_job_for_a_missing_device_has_a_place_and_no_expected_start():
 	number = submit(ada, "first")
 	page = look(anyone, "/queue").words()
 	contains(page, f"{number} not known queued 1st in line first H200 ada test")
-	contains(section(anyone, "/queue", "Waiting by device"),
-		"H200 when a device takes jobs again 1 0 0")
+	contains(
+		section(anyone, "/queue", "Waiting by device"), "H200 when a device takes jobs again 1 0 0"
+	)
 
 
 @test
 def expected_starts_use_the_median_of_earlier_jobs():
 	offer("H200")
-	sql("INSERT INTO job_times SELECT task_version_id, 'H200', 'test', '30000', 30000, "
-		"UTC_TIMESTAMP(3) FROM leaderboards WHERE name = 'first'")
+	sql(
+		"INSERT INTO job_times SELECT task_version_id, 'H200', 'test', '30000', 30000, "
+		"UTC_TIMESTAMP(3) FROM leaderboards WHERE name = 'first'"
+	)
 	second, third = submit(ada, "first"), submit(bob, "first")
 	page = look(anyone, "/queue").words()
 	contains(page, "at any moment queued 1st in line first")
@@ -295,7 +348,8 @@ def expected_starts_use_the_median_of_earlier_jobs():
 	equal(ada.get(f"/submission/{second}/status").json["jobs"][0]["position"], 3)
 	contains(
 		look(bob, "/leaderboard/first/submit").words(),
-		"A device; a job sent now starts in about 2 min")
+		"A device; a job sent now starts in about 2 min",
+	)
 
 
 @test
@@ -303,21 +357,26 @@ def a_task_without_earlier_jobs_uses_the_devices_median():
 	sql("DELETE FROM jobs")
 	first, second = submit(ada, "second"), submit(bob, "second")
 	contains(look(anyone, "/queue").words(), f"{second} in about 30 s queued 2nd in line second")
-	sql("INSERT INTO job_times SELECT task_version_id, 'H200', 'test', '600000', 600000, "
-		"UTC_TIMESTAMP(3) - INTERVAL 1 DAY FROM leaderboards WHERE name = 'second'")
+	sql(
+		"INSERT INTO job_times SELECT task_version_id, 'H200', 'test', '600000', 600000, "
+		"UTC_TIMESTAMP(3) - INTERVAL 1 DAY FROM leaderboards WHERE name = 'second'"
+	)
 	contains(look(anyone, "/queue").words(), f"{second} in about 10 min queued 2nd in line second")
 
 
 @test
 def expected_starts_count_all_devices_and_their_running_jobs():
 	offer("A100", 2)
-	sql("DELETE FROM jobs; INSERT INTO job_times SELECT task_version_id, 'A100', 'test', "
-		"'100000', 100000, UTC_TIMESTAMP(3) FROM leaderboards WHERE name = 'second'")
-	numbers = [submit(client, "second", gpus=("A100", )) for client in (ada, ada, bob)]
-	sql("UPDATE jobs SET state = 'running', started_at = UTC_TIMESTAMP(3) - INTERVAL 61 SECOND, "
+	sql(
+		"DELETE FROM jobs; INSERT INTO job_times SELECT task_version_id, 'A100', 'test', "
+		"'100000', 100000, UTC_TIMESTAMP(3) FROM leaderboards WHERE name = 'second'"
+	)
+	numbers = [submit(client, "second", gpus=("A100",)) for client in (ada, ada, bob)]
+	sql(
+		"UPDATE jobs SET state = 'running', started_at = UTC_TIMESTAMP(3) - INTERVAL 61 SECOND, "
 		"lease_expires = UTC_TIMESTAMP(3) + INTERVAL 500 SECOND, "
 		f"lease_owner = 'elsewhere', lease_device = 'GPU-A100-1' WHERE submission_id = {numbers[0]}"
-		)
+	)
 	page = look(anyone, "/queue").words()
 	contains(page, f"{numbers[0]} running on elsewhere second A100 ada")
 	contains(page, f"{numbers[2]} at any moment queued 1st in line second")

@@ -2,6 +2,7 @@
 """The page of workers: the queue of each model, the state of hosts and devices, and quarantine.
 Also a GPU's last day: its worker stores temperature, clocks and errors once a minute. The driver is
 a stand-in."""
+
 import pathlib
 import re
 import sys
@@ -21,7 +22,8 @@ PASSWORD = "a long password"
 def device():
 	return sql(
 		"SELECT w.name, g.uuid FROM workers w JOIN gpus g ON g.worker_id = w.id ORDER BY g.uuid "
-		"LIMIT 1")[0]
+		"LIMIT 1"
+	)[0]
 
 
 def shown(client=admin):
@@ -34,12 +36,18 @@ def a_worker_keeps_readings_of_each_gpu():
 	for client, name in ((admin, "root-of-all"), (ada, "ada")):
 		client.register(name)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'")
-	until(lambda: len(sql("SELECT DISTINCT uuid FROM device_vitals")) >= 2,
-		explain=lambda: sql("SELECT * FROM device_vitals"))
+	until(
+		lambda: len(sql("SELECT DISTINCT uuid FROM device_vitals")) >= 2,
+		explain=lambda: sql("SELECT * FROM device_vitals"),
+	)
 	equal(
 		sql(
-		"SELECT DISTINCT temperature_c, memory_mhz, errors, sm_mhz BETWEEN 1000 AND 1980, minute "
-		"BETWEEN 0 AND 1439 FROM device_vitals"), [["41", "3201", "0", "1", "1"]])
+			"SELECT DISTINCT temperature_c, memory_mhz, errors, sm_mhz BETWEEN 1000 AND "
+			"1980, minute "
+			"BETWEEN 0 AND 1439 FROM device_vitals"
+		),
+		[["41", "3201", "0", "1", "1"]],
+	)
 	contains(admin.get("/admin/workers").text, "/admin/device/%s/%s" % tuple(device()))
 	contains(shown().words(), "41 °C")
 
@@ -48,13 +56,15 @@ def a_worker_keeps_readings_of_each_gpu():
 def the_page_shows_the_last_day_by_hour():
 	worker, uuid = device()
 	# The test makes up only past hours, because the worker keeps writing.
-	sql(f"DELETE FROM device_vitals WHERE uuid = '{uuid}'; INSERT INTO device_vitals "
+	sql(
+		f"DELETE FROM device_vitals WHERE uuid = '{uuid}'; INSERT INTO device_vitals "
 		f"SELECT '{worker}', '{uuid}', HOUR(t) * 60 + MINUTE(t), t, IF(seq = 300, NULL, 30 + seq "
 		"DIV 60), 1500 + seq, 2000, seq = 260 "
 		"FROM (SELECT seq, UTC_TIMESTAMP(3) - INTERVAL 400 MINUTE + INTERVAL seq - 120 MINUTE AS "
 		"t FROM seq_120_to_400) made; "
 		f"UPDATE device_vitals SET at = at - INTERVAL 2 DAY WHERE uuid = '{uuid}' AND "
-		"temperature_c = 33")
+		"temperature_c = 33"
+	)
 	answer = shown()
 	words = answer.words()
 	contains(words, "1 error that the driver has reported")
@@ -74,41 +84,48 @@ def workers():
 	answer = admin.get("/admin/workers")
 	reader = Page()
 	reader.feed(answer.text)
-	equal((answer.status, reader.faults, reader.stack, len(reader.ids)),
-		(200, [], [], len(set(reader.ids))))
+	equal(
+		(answer.status, reader.faults, reader.stack, len(reader.ids)),
+		(200, [], [], len(set(reader.ids))),
+	)
 	return answer.words()
 
 
 @test
 def the_page_of_workers_summarizes_each_devices_day_in_a_line():
 	worker, uuid = device()
-	sql(f"DELETE FROM device_vitals WHERE uuid = '{uuid}'; INSERT INTO device_vitals SELECT "
+	sql(
+		f"DELETE FROM device_vitals WHERE uuid = '{uuid}'; INSERT INTO device_vitals SELECT "
 		f"'{worker}', '{uuid}', HOUR(t) * 60 + MINUTE(t), t, c, 1500, 2000, e "
 		"FROM (SELECT UTC_TIMESTAMP(3) - INTERVAL 3 HOUR AS t, 77 AS c, 2 AS e UNION ALL SELECT "
 		"UTC_TIMESTAMP(3) + INTERVAL 2 MINUTE, 43, 1 "
-		"UNION ALL SELECT UTC_TIMESTAMP(3) - INTERVAL 26 HOUR, 99, 9) made")
+		"UNION ALL SELECT UTC_TIMESTAMP(3) - INTERVAL 26 HOUR, 99, 9) made"
+	)
 	contains(
 		workers(),
-		"43 °C, at most 77 °C in a day; SM 1500 MHz, memory 2000 MHz, 3 errors in a day; read")
+		"43 °C, at most 77 °C in a day; SM 1500 MHz, memory 2000 MHz, 3 errors in a day; read",
+	)
 	lacks(workers(), "99 °C")
 
 
 @test
 def the_page_of_workers_shows_the_findings_of_doctor_on_each_host():
 	worker = device()[0]
-	found = sql(
-		f"SELECT COALESCE(checks, 'NULL') FROM workers WHERE name = '{worker}'")[0][0].replace(
-		"\\\\", "\\")
-	sql(f'''UPDATE workers SET checks = '[{{"state": "good", "name": "seccomp", "found": "yes"}},
+	found = sql(f"SELECT COALESCE(checks, 'NULL') FROM workers WHERE name = '{worker}'")[0][
+		0
+	].replace("\\\\", "\\")
+	sql(f"""UPDATE workers SET checks = '[{{"state": "good", "name": "seccomp", "found": "yes"}},
 		{{"state": "fault", "name": "<cgroup>", "found": "no", "costs": "a wall",
 		"mend": "delegate"}},
 		{{"state": "warning", "name": "clocks", "found": "no", "costs": "noise", "mend": "lock"}}]'
-			WHERE name = '{worker}' ''')
+			WHERE name = '{worker}' """)
 	contains(workers(), "Host: 1 fault , 1 warning: <cgroup>, clocks. All that doctor found")
 	sql(f"UPDATE workers SET checks = NULL WHERE name = '{worker}'")
 	contains(workers(), "it has not said what it found.")
-	sql(f"UPDATE workers SET checks = '[{{\"state\": \"good\", \"name\": \"seccomp\", \"found\": "
-		f"\"yes\"}}]' WHERE name = '{worker}'")
+	sql(
+		f'UPDATE workers SET checks = \'[{{"state": "good", "name": "seccomp", "found": '
+		f"\"yes\"}}]' WHERE name = '{worker}'"
+	)
 	contains(workers(), "nothing is missing.")
 	equal(found == "NULL", False)  # the real worker stored its own findings at its start
 
@@ -116,7 +133,7 @@ def the_page_of_workers_shows_the_findings_of_doctor_on_each_host():
 @test
 def the_page_of_workers_shows_the_queue_of_each_model():
 	contains(workers(), "H200 2 0 0 – –")
-	sql('''INSERT INTO workers (name, version, host, started_at, seen_at)
+	sql("""INSERT INTO workers (name, version, host, started_at, seen_at)
 		VALUES ('far', '0', '{}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3) + INTERVAL 1 HOUR);
 		INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, compute_capability,
 			seen_at)
@@ -138,11 +155,13 @@ def the_page_of_workers_shows_the_queue_of_each_model():
 			SELECT leaderboard_id, task_version_id, user_id, 'last.py', sha256, mode
 			FROM submissions LIMIT 1;
 		INSERT INTO jobs (submission_id, user_id, gpu, queued_at) SELECT id, user_id, 'Q1',
-			UTC_TIMESTAMP(3) FROM submissions WHERE file_name <> 'made.py' ''')
+			UTC_TIMESTAMP(3) FROM submissions WHERE file_name <> 'made.py' """)
 	contains(workers(), "Q1 1 0 3 5 minutes ago in about 2 min")
 	contains(workers(), "Z9000 0 0 1 2 hours ago when a device takes jobs again")
-	sql("INSERT INTO pauses (worker, uuid, kind, paused_by) VALUES ('far', '', 'drain', "
-		"'root-of-all')")
+	sql(
+		"INSERT INTO pauses (worker, uuid, kind, paused_by) VALUES ('far', '', 'drain', "
+		"'root-of-all')"
+	)
 	contains(workers(), "Q1 0 0 3 5 minutes ago when a device takes jobs again")
 	sql("DELETE FROM submissions; DELETE FROM workers WHERE name = 'far'; DELETE FROM pauses")
 
@@ -154,7 +173,8 @@ def a_device_can_be_quarantined_with_a_reason():
 	def act(action, **fields):
 		return admin.post(
 			"/admin/workers",
-			list({"worker": worker, "device": uuid, "action": action, **fields}.items()))
+			list({"worker": worker, "device": uuid, "action": action, **fields}.items()),
+		)
 
 	for reason in ("", "  ", "two\nlines", "x" * 501):
 		answer = act("quarantine", reason=reason, confirm="yes")
@@ -167,8 +187,10 @@ def a_device_can_be_quarantined_with_a_reason():
 	contains(answer.words(), f"Quarantine {uuid} of {worker}? Why: “It <smells>.”")
 	equal(sql("SELECT COUNT(*) FROM pauses"), [["0"]])
 	equal(act("quarantine", reason="It <smells>.", confirm="yes").status, 303)
-	equal(sql("SELECT uuid, kind, paused_by, reason FROM pauses"),
-		[[uuid, "quarantine", "root-of-all", "It <smells>."]])
+	equal(
+		sql("SELECT uuid, kind, paused_by, reason FROM pauses"),
+		[[uuid, "quarantine", "root-of-all", "It <smells>."]],
+	)
 	contains(workers(), "quarantined by root-of-all")
 	contains(workers(), "In quarantine: It <smells>.")
 	contains(workers(), "H200 1 0 0 – –")  # the other device takes jobs
@@ -177,13 +199,21 @@ def a_device_can_be_quarantined_with_a_reason():
 	contains(workers(), "H200 2 0 0 – –")
 	equal(
 		sql(
-		"SELECT action, subject, detail FROM audit_log WHERE action LIKE 'worker.%' ORDER BY id"),
-		[[
-		"worker.quarantine", f"{worker} {uuid}",
-		"in quarantine; 0 running queued again: It <smells>."
-		], ["worker.resume", f"{worker} {uuid}", "takes jobs again"]])
-	sql("UPDATE gpus SET quarantined_at = UTC_TIMESTAMP(3), quarantine_reason = 'It fell off the "
-		f"bus.' WHERE uuid = '{uuid}'")
+			"SELECT action, subject, detail FROM audit_log WHERE action LIKE 'worker.%' ORDER BY id"
+		),
+		[
+			[
+				"worker.quarantine",
+				f"{worker} {uuid}",
+				"in quarantine; 0 running queued again: It <smells>.",
+			],
+			["worker.resume", f"{worker} {uuid}", "takes jobs again"],
+		],
+	)
+	sql(
+		"UPDATE gpus SET quarantined_at = UTC_TIMESTAMP(3), quarantine_reason = 'It fell off the "
+		f"bus.' WHERE uuid = '{uuid}'"
+	)
 	contains(workers(), "because it has stopped working")
 	contains(workers(), "It fell off the bus.")
 	equal(admin.post("/admin/gpus/release", [("uuid", uuid)], form="/account").status, 303)
@@ -194,8 +224,12 @@ def a_device_can_be_quarantined_with_a_reason():
 def only_admins_see_a_devices_page_and_unknown_devices_are_not_found():
 	worker, uuid = device()
 	equal(shown(ada).status, 403)
-	for path in (f"/admin/device/{worker}/GPU-none", f"/admin/device/nobody/{uuid}",
-		"/admin/device/%C3%BC/x", "/admin/device/x/%C3%BC"):
+	for path in (
+		f"/admin/device/{worker}/GPU-none",
+		f"/admin/device/nobody/{uuid}",
+		"/admin/device/%C3%BC/x",
+		"/admin/device/x/%C3%BC",
+	):
 		equal((path, admin.get(path).status), (path, 404))
 
 

@@ -4,6 +4,7 @@ up, and to which addresses Podium sends nothing.
 
 The receiver is on a loopback address that the settings allow. The suite starts, kills and freezes
 its own podium-hooks. A stand-in for podium-run reports what each submission tells it to."""
+
 import hashlib
 import hmac
 import json
@@ -23,9 +24,13 @@ from small_task import done, make_board, submit_time  # noqa: E402
 from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
 # The podium-hooks of ./run notices leaderboards that open and end, but must send nothing.
-site = Instance(pretends=True, PODIUM_WEBHOOK_SENDERS="0",
-	PODIUM_WEBHOOK_ALLOWED="127.0.0.2/32 hook.invalid", PODIUM_WEBHOOK_RETRY_MS="20",
-	PODIUM_WEBHOOK_TIMEOUT_MS="2000")
+site = Instance(
+	pretends=True,
+	PODIUM_WEBHOOK_SENDERS="0",
+	PODIUM_WEBHOOK_ALLOWED="127.0.0.2/32 hook.invalid",
+	PODIUM_WEBHOOK_RETRY_MS="20",
+	PODIUM_WEBHOOK_TIMEOUT_MS="2000",
+)
 sql, value = site.sql, site.value
 PASSWORD = "a long password"
 ada, admin, carl, dora = (Client(site.url) for _ in range(4))
@@ -39,12 +44,21 @@ def wait_for(statement, expected):
 
 def start_sender(**settings):
 	environment = {
-		**site.environment, "PODIUM_PUBLIC_URL": site.url, "PODIUM_WEBHOOK_SENDERS": "3",
-		"http_proxy": "http://127.0.0.1:9", "PODIUM_POLL_MS": "50", **settings
+		**site.environment,
+		"PODIUM_PUBLIC_URL": site.url,
+		"PODIUM_WEBHOOK_SENDERS": "3",
+		"http_proxy": "http://127.0.0.1:9",
+		"PODIUM_POLL_MS": "50",
+		**settings,
 	}
 	log = open(site.var / "log" / "sender.log", "ab")
-	sender = subprocess.Popen([ROOT / site.environment["B"] / "podium-hooks"], env=environment,
-		stdin=subprocess.DEVNULL, stderr=log, stdout=log)
+	sender = subprocess.Popen(
+		[ROOT / site.environment["B"] / "podium-hooks"],
+		env=environment,
+		stdin=subprocess.DEVNULL,
+		stderr=log,
+		stdout=log,
+	)
 	senders.append(sender)
 	return sender
 
@@ -57,8 +71,12 @@ def stop_senders():
 
 
 def fields(name, address, form="json", events=("record", "ranked", "job", "opened", "ended")):
-	return [("name", name), ("address", address), ("form", form),
-		*(("event", event) for event in events)]
+	return [
+		("name", name),
+		("address", address),
+		("form", form),
+		*(("event", event) for event in events),
+	]
 
 
 def make_hook(client, page, name, path=None, **more):
@@ -81,20 +99,25 @@ def state_of(name):
 def deliveries(name, columns="e.event, d.state, d.attempts"):
 	return sql(
 		f"SELECT {columns} FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event_id "
-		f"WHERE d.webhook_id = {hooks[name]} ORDER BY e.id")
+		f"WHERE d.webhook_id = {hooks[name]} ORDER BY e.id"
+	)
 
 
 def wait_until_told(name):
 	wait_for(
 		"SELECT COUNT(*) FROM webhook_deliveries WHERE state = 'waiting' "
-		f"AND webhook_id = {hooks[name]}", [["0"]])
+		f"AND webhook_id = {hooks[name]}",
+		[["0"]],
+	)
 
 
 def wait_until_open(board, is_open):
 	"""Waits until podium-hooks has noticed that the leaderboard opened or closed."""
 	wait_for(
 		"SELECT t.is_open FROM webhook_told t JOIN leaderboards l ON l.id = t.leaderboard_id "
-		f"WHERE l.name = '{board}'", [[str(is_open)]])
+		f"WHERE l.name = '{board}'",
+		[[str(is_open)]],
+	)
 
 
 def remove(name):
@@ -105,8 +128,10 @@ def remove(name):
 def the_fixtures_are_created():
 	for client, name in ((ada, "a_d_a"), (admin, "root-of-all"), (carl, "carl"), (dora, "dora")):
 		client.register(name)
-	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; "
-		"UPDATE users SET role = 'creator' WHERE name IN ('carl', 'dora')")
+	sql(
+		"UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; "
+		"UPDATE users SET role = 'creator' WHERE name IN ('carl', 'dora')"
+	)
 	make_board(carl, "small")
 	wait_until_open("small", 1)
 	start_sender()
@@ -114,21 +139,31 @@ def the_fixtures_are_created():
 
 # ---- making one ----
 
-REFUSED = [("", "Give the receiver's address"), ("example.org/x", "begin with https://"),
-	("ftp://example.org/", "begin with https://"), ("http://example.org/", "begin with https://"),
+REFUSED = [
+	("", "Give the receiver's address"),
+	("example.org/x", "begin with https://"),
+	("ftp://example.org/", "begin with https://"),
+	("http://example.org/", "begin with https://"),
 	("https://example.org:22/", "443 and 8443"),
 	("https://ann:secret@example.org/", "Leave name and password out"),
-	("https://example.org/#x", "after # is never sent"), ("https://exämple.org/", "xn--"),
+	("https://example.org/#x", "after # is never sent"),
+	("https://exämple.org/", "xn--"),
 	("https://example.org/a b", "has a space"),
 	("https://" + "a" * 1000 + "/", "bytes long; 1000 are allowed"),
-	("https://127.0.0.1/", "this host"), ("http://127.0.0.3/", "begin with https://"),
-	("https://2130706433/", "this host"), ("https://0x7f.1/", "this host"),
+	("https://127.0.0.1/", "this host"),
+	("http://127.0.0.3/", "begin with https://"),
+	("https://2130706433/", "this host"),
+	("https://0x7f.1/", "this host"),
 	("https://10.1.2.3/", "a private network"),
-	("https://169.254.169.254/", "a link-local network"), ("https://[::1]/", "this host"),
+	("https://169.254.169.254/", "a link-local network"),
+	("https://[::1]/", "this host"),
 	("https://[::ffff:10.0.0.1]/", "a private network"),
 	("https://[64:ff9b::a00:1]/", "a private network"),
-	("https://[fe80::1]/", "a link-local network"), ("https://[fd00::1]/", "a private network"),
-	("https://100.64.1.1/", "a provider"), ("https://", "not a web address"), ]
+	("https://[fe80::1]/", "a link-local network"),
+	("https://[fd00::1]/", "a private network"),
+	("https://100.64.1.1/", "a provider"),
+	("https://", "not a web address"),
+]
 
 
 @test
@@ -138,13 +173,34 @@ def a_forbidden_address_is_refused_with_a_sentence_and_the_form_keeps_its_input(
 		equal((address, refused.status), (address, 422))
 		contains(refused.words(), words)
 		contains(refused.text, 'value="Mine &lt;b&gt;"')
-	for wrong, words in (([("name", " "), ("address", "https://example.org/"), ("form", "json"),
-		("event", "job")], "Give the webhook a name"), ([("name", "x"),
-		("address", "https://example.org/"), ("form", "xml"),
-		("event", "job")], "json or discord"), ([("name", "x"), ("address", "https://example.org/"),
-		("form", "json")], "at least one event"), ([("name", "x"),
-		("address", "https://example.org/"), ("form", "json"),
-		("event", "gossip")], "at least one event")):
+	for wrong, words in (
+		(
+			[
+				("name", " "),
+				("address", "https://example.org/"),
+				("form", "json"),
+				("event", "job"),
+			],
+			"Give the webhook a name",
+		),
+		(
+			[("name", "x"), ("address", "https://example.org/"), ("form", "xml"), ("event", "job")],
+			"json or discord",
+		),
+		(
+			[("name", "x"), ("address", "https://example.org/"), ("form", "json")],
+			"at least one event",
+		),
+		(
+			[
+				("name", "x"),
+				("address", "https://example.org/"),
+				("form", "json"),
+				("event", "gossip"),
+			],
+			"at least one event",
+		),
+	):
 		refused = whole(carl.post("/admin/leaderboard/small/hooks", wrong))
 		equal(refused.status, 422)
 		contains(refused.words(), words)
@@ -154,20 +210,31 @@ def a_forbidden_address_is_refused_with_a_sentence_and_the_form_keeps_its_input(
 @test
 def a_webhooks_secret_is_shown_once_and_its_address_never():
 	page = whole(
-		make_hook(carl, "/admin/leaderboard/small/hooks", "mine", path="/mine?key=hidden-word"))
+		make_hook(carl, "/admin/leaderboard/small/hooks", "mine", path="/mine?key=hidden-word")
+	)
 	contains(page.words(), "It is shown only now.")
 	again = whole(carl.get(f"/admin/hooks/{hooks['mine']}"))
-	for text in (again.text, carl.get("/admin/leaderboard/small/hooks").text,
-		admin.get("/admin/audit").text):
+	for text in (
+		again.text,
+		carl.get("/admin/leaderboard/small/hooks").text,
+		admin.get("/admin/audit").text,
+	):
 		lacks(text, secrets["mine"])
 		lacks(text, "hidden-word")
 	contains(again.text, receiver.url + "/…")
 	carl.cookies["podium-new-webhook"] = "whsec_" + "x" * 43
 	lacks(carl.get(f"/admin/hooks/{hooks['mine']}").text, "whsec_")
 	carl.cookies.pop("podium-new-webhook", None)
-	equal(sql("SELECT actor, subject, detail FROM audit_log WHERE action = 'webhook.create'"), [[
-		"carl", "small", f"mine: record, ranked, job, opened, ended to {receiver.url}/…, as json"
-	]])
+	equal(
+		sql("SELECT actor, subject, detail FROM audit_log WHERE action = 'webhook.create'"),
+		[
+			[
+				"carl",
+				"small",
+				f"mine: record, ranked, job, opened, ended to {receiver.url}/…, as json",
+			]
+		],
+	)
 
 
 @test
@@ -177,8 +244,13 @@ def only_the_leaderboards_creator_and_admins_find_a_webhook():
 	before = sql("SELECT * FROM webhooks")
 	for action in ("test", "pause", "change", "delete"):
 		equal(
-			dora.post(f"/admin/hooks/{hooks['mine']}", [("action", action), ("confirm", "yes"),
-			("name", "hers")], form="/account").status, 404)
+			dora.post(
+				f"/admin/hooks/{hooks['mine']}",
+				[("action", action), ("confirm", "yes"), ("name", "hers")],
+				form="/account",
+			).status,
+			404,
+		)
 	equal(carl.get("/admin/hooks").status, 403)
 	equal(sql("SELECT * FROM webhooks"), before)
 
@@ -188,8 +260,9 @@ def only_the_leaderboards_creator_and_admins_find_a_webhook():
 
 def check_signature(name, headers, body):
 	sent = re.fullmatch(r"t=(\d+),v1=([0-9a-f]{64})", headers["Podium-Signature"])
-	right = hmac.new(secrets[name].encode(), f"{sent[1]}.".encode() + body,
-		hashlib.sha256).hexdigest()
+	right = hmac.new(
+		secrets[name].encode(), f"{sent[1]}.".encode() + body, hashlib.sha256
+	).hexdigest()
 	equal(sent[2], right)
 	assert abs(int(sent[1]) - time.time()) < 600, sent[1]
 
@@ -200,12 +273,18 @@ def a_test_arrives_signed_and_the_page_says_so():
 	path, headers, body = receiver.wait("/mine?key=hidden-word")[0]
 	check_signature("mine", headers, body)
 	told = json.loads(body)
-	equal((headers["Content-Type"], headers["Podium-Event"], headers["Podium-Event-Id"]),
-		("application/json", "test", str(told["id"])))
-	equal((told["version"], told["event"], told["webhook"], told["site"]),
-		(1, "test", "mine", site.url))
-	equal(told["data"],
-		{"leaderboard": "small", "webhook": "mine", "url": f"{site.url}/leaderboard/small"})
+	equal(
+		(headers["Content-Type"], headers["Podium-Event"], headers["Podium-Event-Id"]),
+		("application/json", "test", str(told["id"])),
+	)
+	equal(
+		(told["version"], told["event"], told["webhook"], told["site"]),
+		(1, "test", "mine", site.url),
+	)
+	equal(
+		told["data"],
+		{"leaderboard": "small", "webhook": "mine", "url": f"{site.url}/leaderboard/small"},
+	)
 	wait_until_told("mine")
 	page = whole(carl.get(f"/admin/hooks/{hooks['mine']}"))
 	contains(page.words(), "The receiver answered 204.")
@@ -221,35 +300,66 @@ def a_ranked_result_is_sent_as_job_result_and_record():
 	told = {one["event"]: one for one in receiver.bodies("/mine?key=hidden-word", 4)[1:]}
 	url = f"{site.url}/submission/{first}"
 	equal(
-		told["job"]["data"], {
-		"leaderboard": "small", "submission": first, "user": "a_d_a", "mode": "ranked",
-		"gpu": "H200", "verdict": "passed", "practice": False, "url": url
-		})
+		told["job"]["data"],
+		{
+			"leaderboard": "small",
+			"submission": first,
+			"user": "a_d_a",
+			"mode": "ranked",
+			"gpu": "H200",
+			"verdict": "passed",
+			"practice": False,
+			"url": url,
+		},
+	)
 	equal(
-		told["ranked"]["data"], {
-		"leaderboard": "small", "submission": first, "user": "a_d_a", "gpu": "H200",
-		"score_ns": 3000.0, "rank": 1, "rank_before": None, "best_before_ns": None,
-		"is_personal_best": True, "url": url
-		})
+		told["ranked"]["data"],
+		{
+			"leaderboard": "small",
+			"submission": first,
+			"user": "a_d_a",
+			"gpu": "H200",
+			"score_ns": 3000.0,
+			"rank": 1,
+			"rank_before": None,
+			"best_before_ns": None,
+			"is_personal_best": True,
+			"url": url,
+		},
+	)
 	equal(
-		told["record"]["data"], {
-		"leaderboard": "small", "submission": first, "user": "a_d_a", "gpu": "H200",
-		"score_ns": 3000.0, "user_before": None, "score_before_ns": None, "url": url
-		})
+		told["record"]["data"],
+		{
+			"leaderboard": "small",
+			"submission": first,
+			"user": "a_d_a",
+			"gpu": "H200",
+			"score_ns": 3000.0,
+			"user_before": None,
+			"score_before_ns": None,
+			"url": url,
+		},
+	)
 	second = submit_time(admin, 2000.0)
 	slower = submit_time(ada, 3500.0)
 	for name in ("mine", "all", "chat"):
 		wait_until_told(name)
 	records = receiver.bodies("/all", 2)
-	equal([(one["data"]["submission"], one["data"]["user_before"], one["data"]["score_before_ns"])
-		for one in records], [(first, None, None), (second, "a_d_a", 3000.0)])
+	equal(
+		[
+			(one["data"]["submission"], one["data"]["user_before"], one["data"]["score_before_ns"])
+			for one in records
+		],
+		[(first, None, None), (second, "a_d_a", 3000.0)],
+	)
 	last = [
 		one["data"] for one in receiver.bodies("/mine?key=hidden-word") if one["event"] == "ranked"
 	][-1]
 	equal((last["submission"], last["is_personal_best"], last["rank"]), (slower, False, 2))
-	equal(len({one["id"]
-		for one in receiver.bodies("/mine?key=hidden-word")}),
-		len(receiver.at("/mine?key=hidden-word")))
+	equal(
+		len({one["id"] for one in receiver.bodies("/mine?key=hidden-word")}),
+		len(receiver.at("/mine?key=hidden-word")),
+	)
 
 
 @test
@@ -267,8 +377,10 @@ def a_discord_channel_gets_an_embed_that_mentions_nobody_and_formats_nothing():
 		one["embeds"][0]["title"]: one["embeds"][0]["description"]
 		for one in receiver.bodies("/chat")
 	}
-	contains(titles["New record on small, H200"],
-		"**root\\-of\\-all**: 2.000 µs, before it 3.000 µs by a\\_d\\_a")
+	contains(
+		titles["New record on small, H200"],
+		"**root\\-of\\-all**: 2.000 µs, before it 3.000 µs by a\\_d\\_a",
+	)
 
 
 @test
@@ -277,8 +389,10 @@ def other_modes_are_sent_only_as_jobs():
 	number = submit_time(ada, 100.0, mode="test")
 	wait_until_told("mine")
 	told = receiver.bodies("/mine?key=hidden-word", count + 1)[count:]
-	equal([(one["event"], one["data"]["mode"], one["data"]["submission"]) for one in told],
-		[("job", "test", number)])
+	equal(
+		[(one["event"], one["data"]["mode"], one["data"]["submission"]) for one in told],
+		[("job", "test", number)],
+	)
 
 
 @test
@@ -303,7 +417,8 @@ def a_failed_delivery_is_retried_under_the_same_id():
 	equal(len({one["id"] for one in receiver.bodies("/shaky", 3)}), 1)
 	equal(
 		(deliveries("shaky"), value(f"SELECT failures FROM webhooks WHERE id = {hooks['shaky']}")),
-		([["test", "delivered", "3"]], "0"))
+		([["test", "delivered", "3"]], "0"),
+	)
 	remove("shaky")
 
 
@@ -315,7 +430,9 @@ def no_redirect_is_followed():
 	receiver.wait("/moved", 2)
 	wait_for(
 		"SELECT status, sentence LIKE '%a redirect, and Podium follows none%' "
-		f"FROM webhook_deliveries WHERE webhook_id = {hooks['moved']}", [["302", "1"]])
+		f"FROM webhook_deliveries WHERE webhook_id = {hooks['moved']}",
+		[["302", "1"]],
+	)
 	equal(receiver.at("/inside"), [])
 	page = whole(carl.get(f"/admin/hooks/{hooks['moved']}")).words()
 	contains(page, "in a row failed; after 30 it is switched off.")
@@ -331,7 +448,9 @@ def a_name_that_resolves_to_an_internal_address_is_refused_on_connecting():
 	wait_for(
 		"SELECT attempts > 0 AND sentence = 'localhost leads to this host, "
 		"which webhooks may not reach.' FROM webhook_deliveries "
-		f"WHERE webhook_id = {hooks['inside']}", [["1"]])
+		f"WHERE webhook_id = {hooks['inside']}",
+		[["1"]],
+	)
 	remove("inside")
 
 
@@ -343,7 +462,9 @@ def an_address_that_the_settings_no_longer_allow_is_not_reached():
 	start_sender(PODIUM_WEBHOOK_ALLOWED="")
 	wait_for(
 		"SELECT attempts > 0 AND sentence LIKE 'The address must begin with https%' "
-		f"FROM webhook_deliveries WHERE webhook_id = {hooks['former']}", [["1"]])
+		f"FROM webhook_deliveries WHERE webhook_id = {hooks['former']}",
+		[["1"]],
+	)
 	equal(receiver.at("/former"), [])
 	stop_senders()
 	remove("former")
@@ -358,7 +479,9 @@ def endless_answers_are_cut_and_shown_nowhere():
 		done(act(carl, name, "test"))
 		wait_for(
 			"SELECT state, attempts > 0 AND sentence <> '' FROM webhook_deliveries "
-			f"WHERE webhook_id = {hooks[name]}", [[ending, "1"]])
+			f"WHERE webhook_id = {hooks[name]}",
+			[[ending, "1"]],
+		)
 		lacks(carl.get(f"/admin/hooks/{hooks[name]}").text, "alert(1)")
 	remove("endless")
 	remove("headers")
@@ -376,14 +499,14 @@ def a_hanging_receiver_delays_no_other():
 	words = whole(carl.get(f"/admin/hooks/{hooks['hangs']}")).words()
 	contains(words, "Being sent now.")
 	lacks(words, "Tried again")
-	equal(json.loads(carl.get(f"/admin/hooks/{hooks['hangs']}/status").text)["state"],
-		"running")
+	equal(json.loads(carl.get(f"/admin/hooks/{hooks['hangs']}/status").text)["state"], "running")
 	for _ in range(4):
 		done(act(carl, "hangs", "test"))
 	done(act(carl, "mine", "test"))
 	wait_until_told("mine")
-	equal((len(receiver.at("/hangs")), deliveries("hangs", "d.state")),
-		(1, 5 * [["waiting"]]))  # one at a time
+	equal(
+		(len(receiver.at("/hangs")), deliveries("hangs", "d.state")), (1, 5 * [["waiting"]])
+	)  # one at a time
 	released.set()
 	wait_until_told("hangs")
 	remove("hangs")
@@ -394,8 +517,9 @@ def a_hanging_receiver_delays_no_other():
 	done(act(carl, "slow", "test"))
 	receiver.wait("/slow", 2)
 	wait_until_told("slow")
-	contains((site.var / "log" / "sender.log").read_text(),
-		"The receiver did not answer within 2.0 s.")
+	contains(
+		(site.var / "log" / "sender.log").read_text(), "The receiver did not answer within 2.0 s."
+	)
 	remove("slow")
 
 
@@ -415,9 +539,10 @@ def the_delivery_of_a_killed_sender_is_repeated_by_the_next():
 	# The lease would expire without this, but later.
 	sql(f"UPDATE webhooks SET lease_expires = UTC_TIMESTAMP(3) WHERE id = {hooks['killer']}")
 	wait_until_told("killer")
-	equal((len({one["id"]
-		for one in receiver.bodies("/killer", 2)}), deliveries("killer")),
-		(1, [["test", "delivered", "2"]]))
+	equal(
+		(len({one["id"] for one in receiver.bodies("/killer", 2)}), deliveries("killer")),
+		(1, [["test", "delivered", "2"]]),
+	)
 	remove("killer")
 
 
@@ -435,8 +560,10 @@ def an_outcome_that_comes_after_its_lease_changes_nothing():
 	fence = value(f"SELECT fence FROM webhooks WHERE id = {hooks['late']}")
 	heard.set()
 	until(lambda: "The claim on webhook" in (site.var / "log" / "sender.log").read_text())
-	equal((deliveries("late"), value(f"SELECT fence FROM webhooks WHERE id = {hooks['late']}")),
-		([["test", "delivered", "2"]], fence))
+	equal(
+		(deliveries("late"), value(f"SELECT fence FROM webhooks WHERE id = {hooks['late']}")),
+		([["test", "delivered", "2"]], fence),
+	)
 	remove("late")
 
 
@@ -446,13 +573,16 @@ def several_senders_send_each_delivery_once():
 		start_sender()
 	make_hook(carl, "/admin/leaderboard/small/hooks", "many")
 	board = value("SELECT id FROM leaderboards WHERE name = 'small'")
-	sql("INSERT INTO webhook_events (event, leaderboard_id, data) "
+	sql(
+		"INSERT INTO webhook_events (event, leaderboard_id, data) "
 		f"SELECT 'test', {board}, '{{}}' FROM seq_1_to_40; "
 		f"INSERT INTO webhook_deliveries (webhook_id, event_id) SELECT {hooks['many']}, id "
-		f"FROM webhook_events WHERE data = '{{}}'")
+		f"FROM webhook_events WHERE data = '{{}}'"
+	)
 	wait_until_told("many")
-	equal((len(receiver.at("/many")), len({one["id"]
-		for one in receiver.bodies("/many")})), (40, 40))
+	equal(
+		(len(receiver.at("/many")), len({one["id"] for one in receiver.bodies("/many")})), (40, 40)
+	)
 	remove("many")
 	equal(value(f"SELECT COUNT(*) FROM webhook_deliveries WHERE webhook_id = {hooks['many']}"), "0")
 	stop_senders()
@@ -472,7 +602,8 @@ def a_receiver_that_answers_410_is_switched_off_and_its_page_says_so():
 	contains(
 		page,
 		"Podium has switched this webhook off. The receiver answered 410: the address no longer "
-		"exists. It hears of nothing until you resume it.")
+		"exists. It hears of nothing until you resume it.",
+	)
 	contains(carl.get("/admin/leaderboard/small/hooks").words(), "switched off")
 	equal(act(carl, "gone", "test").status, 409)
 	done(act(carl, "gone", "resume"))
@@ -488,16 +619,25 @@ def a_webhook_is_switched_off_after_many_failures():
 	make_hook(carl, "/admin/leaderboard/small/hooks", "broken")
 	sql(f"UPDATE webhooks SET failures = 28 WHERE id = {hooks['broken']}")
 	done(act(carl, "broken", "test"))
-	wait_for(f"SELECT attempts > 0 FROM webhook_deliveries WHERE webhook_id = {hooks['broken']}",
-		[["1"]])
+	wait_for(
+		f"SELECT attempts > 0 FROM webhook_deliveries WHERE webhook_id = {hooks['broken']}", [["1"]]
+	)
 	wait_for(f"SELECT failures FROM webhooks WHERE id = {hooks['broken']}", [["29"]])
-	sql(f"UPDATE webhooks SET retry_at = NULL WHERE id = {hooks['broken']}; "
+	sql(
+		f"UPDATE webhooks SET retry_at = NULL WHERE id = {hooks['broken']}; "
 		"UPDATE webhook_deliveries SET next_at = UTC_TIMESTAMP(3) "
-		f"WHERE webhook_id = {hooks['broken']}")
-	wait_for(f"SELECT state, reason FROM webhooks WHERE id = {hooks['broken']}", [[
-		"off", "The last 30 attempts failed. The latest error: The receiver answered 404: "
-		"there is nothing at this address. Check whether the webhook was deleted there."
-	]])
+		f"WHERE webhook_id = {hooks['broken']}"
+	)
+	wait_for(
+		f"SELECT state, reason FROM webhooks WHERE id = {hooks['broken']}",
+		[
+			[
+				"off",
+				"The last 30 attempts failed. The latest error: The receiver answered 404: "
+				"there is nothing at this address. Check whether the webhook was deleted there.",
+			]
+		],
+	)
 	remove("broken")
 
 
@@ -507,21 +647,31 @@ def a_delivery_is_given_up_after_a_day():
 	stop_senders()
 	make_hook(carl, "/admin/leaderboard/small/hooks", "old")
 	done(act(carl, "old", "test"))
-	sql("UPDATE webhook_events e JOIN webhook_deliveries d ON d.event_id = e.id "
+	sql(
+		"UPDATE webhook_events e JOIN webhook_deliveries d ON d.event_id = e.id "
 		"SET e.at = UTC_TIMESTAMP(3) - INTERVAL 86399 SECOND, d.attempts = 12 "
-		f"WHERE d.webhook_id = {hooks['old']}")
+		f"WHERE d.webhook_id = {hooks['old']}"
+	)
 	start_sender(PODIUM_WEBHOOK_RETRY_MS="3600000")
-	wait_for(f"SELECT state, sentence FROM webhook_deliveries WHERE webhook_id = {hooks['old']}", [[
-		"failed", "Podium gave up after 13 attempts. The latest error: The receiver answered 500: "
-		"the receiver itself failed."
-	]])
+	wait_for(
+		f"SELECT state, sentence FROM webhook_deliveries WHERE webhook_id = {hooks['old']}",
+		[
+			[
+				"failed",
+				"Podium gave up after 13 attempts. The latest error: The receiver answered 500: "
+				"the receiver itself failed.",
+			]
+		],
+	)
 	stop_senders()
 	# Podium also gives up a delivery that no sender may send, because its webhook is paused.
 	done(act(carl, "old", "test"))
 	done(act(carl, "old", "pause", confirm="yes"))
-	sql("UPDATE webhook_events e JOIN webhook_deliveries d ON d.event_id = e.id "
+	sql(
+		"UPDATE webhook_events e JOIN webhook_deliveries d ON d.event_id = e.id "
 		"SET e.at = UTC_TIMESTAMP(3) - INTERVAL 2 DAY "
-		f"WHERE d.webhook_id = {hooks['old']} AND d.state = 'waiting'")
+		f"WHERE d.webhook_id = {hooks['old']} AND d.state = 'waiting'"
+	)
 	start_sender()
 	wait_until_told("old")
 	equal(deliveries("old", "d.state"), [["failed"], ["failed"]])
@@ -533,12 +683,15 @@ def events_are_deleted_after_a_month():
 	stop_senders()
 	make_hook(carl, "/admin/leaderboard/small/hooks", "month")
 	done(act(carl, "month", "test"))
-	sql("UPDATE webhook_events e JOIN webhook_deliveries d ON d.event_id = e.id "
+	sql(
+		"UPDATE webhook_events e JOIN webhook_deliveries d ON d.event_id = e.id "
 		"SET e.at = UTC_TIMESTAMP(3) - INTERVAL 31 DAY, d.state = 'delivered' "
-		f"WHERE d.webhook_id = {hooks['month']}")
+		f"WHERE d.webhook_id = {hooks['month']}"
+	)
 	start_sender()
-	wait_for(f"SELECT COUNT(*) FROM webhook_deliveries WHERE webhook_id = {hooks['month']}",
-		[["0"]])
+	wait_for(
+		f"SELECT COUNT(*) FROM webhook_deliveries WHERE webhook_id = {hooks['month']}", [["0"]]
+	)
 	remove("month")
 
 
@@ -546,8 +699,11 @@ def events_are_deleted_after_a_month():
 
 
 def told_since(count, path):
-	return [(one["event"], one["data"]["leaderboard"])
-		for one in receiver.bodies(path)[count:]] if len(receiver.at(path)) > count else []
+	return (
+		[(one["event"], one["data"]["leaderboard"]) for one in receiver.bodies(path)[count:]]
+		if len(receiver.at(path)) > count
+		else []
+	)
 
 
 @test
@@ -560,24 +716,38 @@ def closed_leaderboards_use_only_their_own_webhooks_and_hidden_ones_use_none():
 	wait_until_told("site")
 	count = len(receiver.at("/site"))
 	done(
-		carl.post("/admin/leaderboard/members/publishing", [("action", "save"),
-		("visibility", "closed"), ("confirm", "yes")]))
+		carl.post(
+			"/admin/leaderboard/members/publishing",
+			[("action", "save"), ("visibility", "closed"), ("confirm", "yes")],
+		)
+	)
 	done(
-		carl.post("/admin/leaderboard/secret/publishing", [("action", "save"),
-		("visibility", "hidden"), ("confirm", "yes")]))
+		carl.post(
+			"/admin/leaderboard/secret/publishing",
+			[("action", "save"), ("visibility", "hidden"), ("confirm", "yes")],
+		)
+	)
 	wait_until_open("secret", 0)
 	submit_time(carl, 5000.0, board="members")
 	submit_time(carl, 5000.0, board="secret")
 	wait_until_told("members")
-	equal(told_since(0, "/members"), [("job", "members"), ("ranked", "members"),
-		("record", "members")])
+	equal(
+		told_since(0, "/members"),
+		[("job", "members"), ("ranked", "members"), ("record", "members")],
+	)
 	equal((told_since(0, "/secret"), told_since(count, "/site")), ([], []))
 	equal(
-		sql("SELECT e.event FROM webhook_events e JOIN leaderboards l ON l.id = e.leaderboard_id "
-		"WHERE l.name = 'secret'"), [["opened"]])
+		sql(
+			"SELECT e.event FROM webhook_events e JOIN leaderboards l ON l.id = e.leaderboard_id "
+			"WHERE l.name = 'secret'"
+		),
+		[["opened"]],
+	)
 	done(
-		carl.post("/admin/leaderboard/secret/publishing", [("action", "publish"),
-		("confirm", "yes")]))
+		carl.post(
+			"/admin/leaderboard/secret/publishing", [("action", "publish"), ("confirm", "yes")]
+		)
+	)
 	wait_until_open("secret", 1)
 	equal([one["event"] for one in receiver.bodies("/secret", 1)], ["opened"])
 
@@ -587,21 +757,35 @@ def opening_and_ending_are_each_sent_once():
 	for name in ("site", "secret"):
 		wait_until_told(name)
 	count = len(receiver.at("/site"))
-	sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) + INTERVAL 500 * 1000 "
-		"MICROSECOND WHERE name = 'secret'")
+	sql(
+		"UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) + INTERVAL 500 * 1000 "
+		"MICROSECOND WHERE name = 'secret'"
+	)
 	ended = receiver.bodies("/secret", 2)[1]
-	equal((ended["event"], ended["data"]["because"], ended["data"]["gpus"],
-		bool(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", ended["data"]["deadline"]))),
-		("ended", "deadline", ["H200"], True))
+	equal(
+		(
+			ended["event"],
+			ended["data"]["because"],
+			ended["data"]["gpus"],
+			bool(
+				re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", ended["data"]["deadline"])
+			),
+		),
+		("ended", "deadline", ["H200"], True),
+	)
 	sql("UPDATE leaderboards SET deadline = NULL WHERE name = 'secret'")
 	equal(receiver.bodies("/secret", 3)[2]["event"], "opened")
 	done(
-		carl.post("/admin/leaderboard/secret/publishing", [("action", "save"),
-		("visibility", "public"), ("archived", "1"), ("confirm", "yes")]))
+		carl.post(
+			"/admin/leaderboard/secret/publishing",
+			[("action", "save"), ("visibility", "public"), ("archived", "1"), ("confirm", "yes")],
+		)
+	)
 	equal(receiver.bodies("/secret", 4)[3]["data"]["because"], "archived")
 	wait_until_told("site")
-	equal(told_since(count, "/site"), [("ended", "secret"), ("opened", "secret"),
-		("ended", "secret")])
+	equal(
+		told_since(count, "/site"), [("ended", "secret"), ("opened", "secret"), ("ended", "secret")]
+	)
 
 
 @test
@@ -610,30 +794,51 @@ def a_result_hidden_or_held_before_sending_is_not_sent():
 	made = [submit_time(ada, 900.0 - i) for i in range(2)]
 	count = len(receiver.at("/mine?key=hidden-word"))
 	done(
-		admin.post(f"/admin/submission/{made[0]}", [("action", "hide"), ("reason", "A copy."),
-		("confirm", "yes")]))
+		admin.post(
+			f"/admin/submission/{made[0]}",
+			[("action", "hide"), ("reason", "A copy."), ("confirm", "yes")],
+		)
+	)
 	done(
-		admin.post(f"/admin/submission/{made[1]}", [("action", "hold"), ("reason", "Too good."),
-		("confirm", "yes")]))
+		admin.post(
+			f"/admin/submission/{made[1]}",
+			[("action", "hold"), ("reason", "Too good."), ("confirm", "yes")],
+		)
+	)
 	start_sender()
 	wait_until_told("mine")
-	equal([(one["event"], one["data"]["submission"])
-		for one in receiver.bodies("/mine?key=hidden-word")[count:]], [("job", made[1])])
+	equal(
+		[
+			(one["event"], one["data"]["submission"])
+			for one in receiver.bodies("/mine?key=hidden-word")[count:]
+		],
+		[("job", made[1])],
+	)
 	equal(
 		sorted(deliveries("mine", "e.event, d.state")[-6:]),
-		sorted([["job", "withheld"], ["ranked", "withheld"], ["record", "withheld"],
-		["job", "delivered"], ["ranked", "withheld"], ["record", "withheld"]]))
+		sorted(
+			[
+				["job", "withheld"],
+				["ranked", "withheld"],
+				["record", "withheld"],
+				["job", "delivered"],
+				["ranked", "withheld"],
+				["record", "withheld"],
+			]
+		),
+	)
 	contains(
 		carl.get(f"/admin/hooks/{hooks['mine']}").words(),
 		"Not sent: its subject was hidden, withdrawn, deleted or removed from the ranking "
-		"meanwhile.")
+		"meanwhile.",
+	)
 
 
 @test
 def during_a_freeze_no_time_is_sent():
 	done(
-		carl.post("/admin/leaderboard/small/publishing", [("action", "freeze"),
-		("confirm", "yes")]))
+		carl.post("/admin/leaderboard/small/publishing", [("action", "freeze"), ("confirm", "yes")])
+	)
 	count = len(receiver.at("/mine?key=hidden-word"))
 	submit_time(ada, 500.0)
 	wait_until_told("mine")
@@ -649,8 +854,10 @@ def an_owner_who_lost_the_right_gets_no_more_events():
 	sql("UPDATE users SET banned_at = UTC_TIMESTAMP(3) WHERE name = 'carl'")
 	submit_time(ada, 4000.0)
 	wait_until_told("mine")
-	equal((len(receiver.at("/mine?key=hidden-word")), deliveries("mine", "d.state")[-2:]),
-		(count, [["withheld"], ["withheld"]]))
+	equal(
+		(len(receiver.at("/mine?key=hidden-word")), deliveries("mine", "d.state")[-2:]),
+		(count, [["withheld"], ["withheld"]]),
+	)
 	sql("UPDATE users SET banned_at = NULL WHERE name = 'carl'")
 
 
@@ -667,17 +874,23 @@ def pausing_changing_and_deleting_ask_first_and_are_audited():
 	equal(state_of("mine"), "paused")
 	contains(
 		whole(carl.get(f"/admin/hooks/{number}")).words(),
-		"It is paused, and hears of nothing until it is resumed.")
+		"It is paused, and hears of nothing until it is resumed.",
+	)
 	submit_time(ada, 4100.0)
 	equal(
 		value(
-		f"SELECT COUNT(*) FROM webhook_deliveries WHERE webhook_id = {number} AND state = 'waiting'"
-		), "0")
+			f"SELECT COUNT(*) FROM webhook_deliveries WHERE webhook_id = {number} AND "
+			"state = 'waiting'"
+		),
+		"0",
+	)
 	done(act(carl, "mine", "resume"))
 	equal(act(carl, "mine", "resume").status, 409)
 	done(
-		carl.post(f"/admin/hooks/{number}", [("action", "change"), ("name", "ours"),
-		("event", "ended")]))
+		carl.post(
+			f"/admin/hooks/{number}", [("action", "change"), ("name", "ours"), ("event", "ended")]
+		)
+	)
 	equal(sql(f"SELECT name, events FROM webhooks WHERE id = {number}"), [["ours", "ended"]])
 	refused = whole(carl.post(f"/admin/hooks/{number}", [("action", "change"), ("name", "")]))
 	equal(refused.status, 422)
@@ -688,13 +901,25 @@ def pausing_changing_and_deleting_ask_first_and_are_audited():
 	contains(asked.words(), "so nothing was changed; type ours.")
 	done(act(carl, "mine", "delete", confirm="ours"))
 	equal(carl.get(f"/admin/hooks/{number}").status, 404)
-	equal([
-		row[0] for row in sql("SELECT action FROM audit_log WHERE action LIKE 'webhook.%' "
-		"AND detail LIKE 'ours%' OR detail LIKE 'mine%' AND action LIKE 'webhook.%' ORDER BY id")
-	], [
-		"webhook.create", "webhook.test", "webhook.test", "webhook.pause", "webhook.resume",
-		"webhook.change", "webhook.delete"
-	])
+	equal(
+		[
+			row[0]
+			for row in sql(
+				"SELECT action FROM audit_log WHERE action LIKE 'webhook.%' "
+				"AND detail LIKE 'ours%' OR detail LIKE 'mine%' AND action LIKE "
+				"'webhook.%' ORDER BY id"
+			)
+		],
+		[
+			"webhook.create",
+			"webhook.test",
+			"webhook.test",
+			"webhook.pause",
+			"webhook.resume",
+			"webhook.change",
+			"webhook.delete",
+		],
+	)
 
 
 @test
@@ -708,9 +933,11 @@ def the_number_of_webhooks_is_limited():
 	page = "/admin/leaderboard/small/hooks"
 	board = value("SELECT id FROM leaderboards WHERE name = 'small'")
 	there = int(value(f"SELECT COUNT(*) FROM webhooks WHERE leaderboard_id = {board}"))
-	sql("INSERT INTO webhooks (leaderboard_id, name, address, form, events, secret) "
+	sql(
+		"INSERT INTO webhooks (leaderboard_id, name, address, form, events, secret) "
 		f"SELECT {board}, seq, 'https://example.org/', 'json', 'job', 'x' "
-		f"FROM seq_1_to_{20 - there}")
+		f"FROM seq_1_to_{20 - there}"
+	)
 	refused = whole(carl.post(page, fields("one more", "https://example.org/")))
 	equal(refused.status, 429)
 	contains(refused.words(), "There are 20 webhooks here already")

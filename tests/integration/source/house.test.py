@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Checks the structure of the code: which folder of the C code may include which. Needs no
 build."""
+
 import functools
 import os
 import pathlib
@@ -66,7 +67,7 @@ MAY_LOOK_INSIDE = ("tests/unit", "tests/fuzz", "tests/integration/library")
 
 # C files with fewer than `least_lines` lines, and why they are separate. A table needs no reason.
 least_lines = 20
-SHORT = {"lib/base/write.c": "one loop, which files of every program need", }
+SHORT = {"lib/base/write.c": "one loop, which files of every program need"}
 
 # Judge and task files are compiled together in one folder, outside the tree.
 NOT_FROM_THE_ROOT = re.compile("(tests/)?harness/|(tests/.*)?tasks/")
@@ -76,15 +77,18 @@ def tracked(*patterns):
 	"""The files of the working tree, including new ones that are not committed."""
 	names = subprocess.run(
 		["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *patterns],
-		cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
+		cwd=ROOT,
+		check=True,
+		capture_output=True,
+		text=True,
+	).stdout.splitlines()
 	return sorted(name for name in set(names) if (ROOT / name).is_file())
 
 
 SOURCES = tracked("*.c", "*.h")
 HEADERS = [name for name in SOURCES if name.endswith(".h")]
 FOLDERS = {
-	folder: allowed
-	for folder, *allowed in map(str.split, re.split(r"\n+(?=\S)", HOUSE.strip()))
+	folder: allowed for folder, *allowed in map(str.split, re.split(r"\n+(?=\S)", HOUSE.strip()))
 }
 
 
@@ -123,7 +127,7 @@ def cycles(arrows):
 
 	def walk(name, path):
 		if name in path:
-			found.append(" -> ".join(path[path.index(name):] + [name]))
+			found.append(" -> ".join(path[path.index(name) :] + [name]))
 		elif name not in done:
 			for other in sorted(arrows.get(name, ())):
 				walk(other, path + [name])
@@ -142,11 +146,14 @@ def every_folder_with_c_code_has_a_row_in_the_table():
 
 @test
 def a_file_includes_only_folders_that_the_table_allows():
-	equal([
-		f"{name} includes {included}"
-		for name, included in inclusions(filter(in_the_house, SOURCES))
-		if not may_include(folder_of(name), folder_of(included))
-	], [])
+	equal(
+		[
+			f"{name} includes {included}"
+			for name, included in inclusions(filter(in_the_house, SOURCES))
+			if not may_include(folder_of(name), folder_of(included))
+		],
+		[],
+	)
 
 
 @test
@@ -173,14 +180,18 @@ def no_modules_include_each_other():
 def a_private_header_is_included_only_in_its_folder():
 	private = {
 		name: told[1]
-		for name in HEADERS if (told := re.match(r"/\* Private to ([\w/]+)[:.]", text_of(name)))
+		for name in HEADERS
+		if (told := re.match(r"/\* Private to ([\w/]+)[:.]", text_of(name)))
 	}
 	equal([name for name, folder in private.items() if folder != folder_of(name)], [])
-	equal([
-		f"{name} includes {included}"
-		for name, included in inclusions(SOURCES + tracked("templates/*.html"))
-		if included in private and folder_of(name) not in (private[included], *MAY_LOOK_INSIDE)
-	], [])
+	equal(
+		[
+			f"{name} includes {included}"
+			for name, included in inclusions(SOURCES + tracked("templates/*.html"))
+			if included in private and folder_of(name) not in (private[included], *MAY_LOOK_INSIDE)
+		],
+		[],
+	)
 
 
 @test
@@ -190,32 +201,48 @@ def a_header_that_no_other_folder_includes_is_marked_private():
 		for name, included in inclusions(SOURCES + tracked("templates/*.html"))
 		if folder_of(name) not in (folder_of(included), *MAY_LOOK_INSIDE)
 	}
-	equal([
-		name for name in HEADERS if SHARED.match(folder_of(name)) and name not in public
-		and not text_of(name).startswith(f"/* Private to {folder_of(name)}:")
-	], [])
+	equal(
+		[
+			name
+			for name in HEADERS
+			if SHARED.match(folder_of(name))
+			and name not in public
+			and not text_of(name).startswith(f"/* Private to {folder_of(name)}:")
+		],
+		[],
+	)
 
 
 @test
 def headers_are_included_by_their_path_from_the_root():
 	made = {name.replace(".html", ".h") for name in tracked("templates/*.html")}
-	equal([
-		f"{name} includes {included}" for name, included in inclusions(SOURCES)
-		if ".." in included.split("/") or not (NOT_FROM_THE_ROOT.match(name) or
-		(ROOT / included).is_file() or included in made or included.endswith(".list"))
-	], [])
+	equal(
+		[
+			f"{name} includes {included}"
+			for name, included in inclusions(SOURCES)
+			if ".." in included.split("/")
+			or not (
+				NOT_FROM_THE_ROOT.match(name)
+				or (ROOT / included).is_file()
+				or included in made
+				or included.endswith(".list")
+			)
+		],
+		[],
+	)
 
 
 @test
 def a_short_c_file_is_a_table_or_has_a_reason():
 	short = {
 		name
-		for name in SOURCES if in_the_house(name) and name.endswith(".c")
+		for name in SOURCES
+		if in_the_house(name)
+		and name.endswith(".c")
 		and len(text_of(name).splitlines()) < least_lines
 	}
 	tables = {
-		name
-		for name in short if re.search(r"^(static )?const .*\[\] = \{", text_of(name), re.M)
+		name for name in short if re.search(r"^(static )?const .*\[\] = \{", text_of(name), re.M)
 	}
 	equal(sorted(short - tables - set(SHORT)), [])
 	equal(sorted(set(SHORT) - short), [])

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The template compiler: what it refuses and with which message, and how it escapes values."""
+
 import os
 import pathlib
 import re
@@ -27,32 +28,54 @@ class Compiled:
 		self.folder = tempfile.TemporaryDirectory(prefix="podium-templates.")
 		base = pathlib.Path(self.folder.name)
 		self.source, self.c, self.h = base / "page.html", base / "page.c", base / "page.h"
-		self.source.write_text(body if "{{template" in
-			body else f"{{{{template page({parameters})}}}}\n{body}\n{{{{end}}}}\n")
-		self.result = subprocess.run([B / "template-compile", self.source, self.c, self.h],
-			capture_output=True, text=True)
+		self.source.write_text(
+			body
+			if "{{template" in body
+			else f"{{{{template page({parameters})}}}}\n{body}\n{{{{end}}}}\n"
+		)
+		self.result = subprocess.run(
+			[B / "template-compile", self.source, self.c, self.h], capture_output=True, text=True
+		)
 
 	def build(self, arguments='"x"'):
 		"""Compiles the C into a program that prints the page, and runs the program. Returns the
 		program's result, or that of the C compiler if it fails."""
-		self.c.write_text(self.c.read_text().replace('"templates/page.h"', '"page.h"') + """
+		self.c.write_text(
+			self.c.read_text().replace('"templates/page.h"', '"page.h"')
+			+ """
 			#include <stdio.h>
 			int main(void)
 			{
 				struct buffer out = {0};
-				page(&out, """ + arguments + """);
+				page(&out, """
+			+ arguments
+			+ """);
 				fputs(buffer_string(&out), stdout);
 				buffer_free(&out);
 				return 0;
 			}
-			""")
+			"""
+		)
 		program = self.c.with_suffix("")
-		result = subprocess.run([
-			CC, *FLAGS, "-o", program, self.c, B / "cgi" / "render" / "html.o", B / "libpodium.a",
-			"-lm"
-		], capture_output=True, text=True)
-		return result if result.returncode else subprocess.run([program], capture_output=True,
-			text=True)
+		result = subprocess.run(
+			[
+				CC,
+				*FLAGS,
+				"-o",
+				program,
+				self.c,
+				B / "cgi" / "render" / "html.o",
+				B / "libpodium.a",
+				"-lm",
+			],
+			capture_output=True,
+			text=True,
+		)
+		return (
+			result
+			if result.returncode
+			else subprocess.run([program], capture_output=True, text=True)
+		)
 
 
 def refused(body, sentence, line=2):
@@ -90,10 +113,20 @@ def scripts_and_styles_in_a_page_are_refused():
 
 @test
 def values_in_attributes_that_run_or_load_something_are_refused():
-	for attribute in ("onclick", "ONLOAD", "onanything", "style", "srcdoc", "srcset", "ping",
-		"http-equiv"):
-		refused(f'<p {attribute}="{{{{x}}}}">x</p>',
-			f"the attribute {attribute.lower()} accepts no expression")
+	for attribute in (
+		"onclick",
+		"ONLOAD",
+		"onanything",
+		"style",
+		"srcdoc",
+		"srcset",
+		"ping",
+		"http-equiv",
+	):
+		refused(
+			f'<p {attribute}="{{{{x}}}}">x</p>',
+			f"the attribute {attribute.lower()} accepts no expression",
+		)
 
 
 @test
@@ -101,7 +134,7 @@ def values_in_places_that_no_escaping_makes_safe_are_refused():
 	refused("<{{x}}>", "write &lt;")
 	refused("<p{{x}}>", "an expression may only be in text or in a quoted attribute")
 	refused("<p {{x}}>", "an expression may only be in text or in a quoted attribute")
-	refused("<p {{x}}=\"a\">", "an expression may only be in text or in a quoted attribute")
+	refused('<p {{x}}="a">', "an expression may only be in text or in a quoted attribute")
 	refused("<!-- {{x}} -->", "an expression may only be in text or in a quoted attribute")
 	refused('<p title="{{raw x}}">', "{{raw}} may only be in text")
 	refused('<p title="{{0, 0 | time}}">', "the filter time prints elements")
@@ -148,8 +181,13 @@ def text_and_commands_outside_a_template_are_refused():
 
 @test
 def an_unknown_variable_or_block_is_an_error_of_the_C_compiler_at_the_templates_line():
-	for body in ("<p>\n{{y}}</p>", "<p>\n{{blink}}</p>", "<p>\n{{if y}}a{{end}}</p>",
-		"<p>\n{{x | no_such_filter}}</p>", "<p>\n{{1.5}}</p>"):
+	for body in (
+		"<p>\n{{y}}</p>",
+		"<p>\n{{blink}}</p>",
+		"<p>\n{{if y}}a{{end}}</p>",
+		"<p>\n{{x | no_such_filter}}</p>",
+		"<p>\n{{1.5}}</p>",
+	):
 		compiled = Compiled(body)
 		equal(compiled.result.returncode, 0)
 		result = compiled.build()
@@ -168,16 +206,26 @@ def a_value_is_escaped_for_its_place():
 	prints("<p title='a {{x}}'>", "<p title='a &lt;script&gt;&amp;&quot;&#39; ?#/%'>\n")
 	prints(
 		'<a href="/a/{{x}}?b={{x}}">',
-		'<a href="/a/%3Cscript%3E%26%22%27%20%3F%23/%25?b=%3Cscript%3E%26%22%27%20%3F%23/%25">\n')
-	prints("<textarea>{{x}}</textarea>",
-		"<textarea>&lt;script&gt;&amp;&quot;&#39; ?#/%</textarea>\n", HOSTILE)
+		'<a href="/a/%3Cscript%3E%26%22%27%20%3F%23/%25?b=%3Cscript%3E%26%22%27%20%3F%23/%25">\n',
+	)
+	prints(
+		"<textarea>{{x}}</textarea>",
+		"<textarea>&lt;script&gt;&amp;&quot;&#39; ?#/%</textarea>\n",
+		HOSTILE,
+	)
 
 
 @test
 def a_whole_address_leads_to_this_site_only():
-	for value, address in (("/a?b=c&d", "/a?b=c&amp;d"), ("//evil.example", "/"),
-		("https://evil.example", "/"), ("javascript:alert(1)", "/"), ("/\\evil.example",
-		"/%5Cevil.example"), ("", "/"), ('/a"b', "/a&quot;b")):
+	for value, address in (
+		("/a?b=c&d", "/a?b=c&amp;d"),
+		("//evil.example", "/"),
+		("https://evil.example", "/"),
+		("javascript:alert(1)", "/"),
+		("/\\evil.example", "/%5Cevil.example"),
+		("", "/"),
+		('/a"b', "/a&quot;b"),
+	):
 		prints('<a href="{{url x}}">', f'<a href="{address}">\n', value)
 
 
@@ -191,12 +239,16 @@ def raw_text_is_not_escaped_and_comments_disappear():
 @test
 def blocks_branches_loops_and_other_templates_work():
 	prints("{{if *x == 'a'}}A{{elif *x == 'b'}}B{{else}}C{{end}}", "B\n", "b")
-	prints("{{for const char *c = x; *c; c++}}{{let int n = *c - 'a'}}[{{n}}]{{end}}", "[0][1]\n",
-		"ab")
-	prints('<input{{if *x}} checked{{end}}>', "<input checked>\n", "a")
+	prints(
+		"{{for const char *c = x; *c; c++}}{{let int n = *c - 'a'}}[{{n}}]{{end}}", "[0][1]\n", "ab"
+	)
+	prints("<input{{if *x}} checked{{end}}>", "<input checked>\n", "a")
 	prints(
 		"{{template bold(const char *x)}}\n<b>{{x}}</b>\n{{end}}\n{{template page(const char "
-		"*x)}}\n<p>\n{{call bold(x)}}\n</p>\n{{end}}\n", "<p>\n<b>&lt;</b>\n</p>\n", "<")
+		"*x)}}\n<p>\n{{call bold(x)}}\n</p>\n{{end}}\n",
+		"<p>\n<b>&lt;</b>\n</p>\n",
+		"<",
+	)
 
 
 # ---- the style sheet ----
@@ -208,18 +260,27 @@ def read(*patterns):
 
 @test
 def every_class_of_the_style_sheet_is_used_on_a_page():
-	selectors = re.sub(r"\{[^{}]*\}", "{}",
-		re.sub(r"/\*.*?\*/", "", read("static/style.css"), flags=re.S))
+	selectors = re.sub(
+		r"\{[^{}]*\}", "{}", re.sub(r"/\*.*?\*/", "", read("static/style.css"), flags=re.S)
+	)
 	classes = set(re.findall(r"\.([a-z][\w-]*)", selectors))
 	assert len(classes) > 100, classes
 	pages = read("templates/*.html", "cgi/**/*.c", "static/*.js", "static/errors/*.html")
 	# "line-%d" and "mark-%s" come from charts, column classes from Markdown tables
-	printed = {f"line-{number}"
-		for number in range(1, 11)} | {"mark-bound", "mark-time", "right", "center"}
-	equal([
-		name
-		for name in sorted(classes - printed) if not re.search(rf"(?<![\w-]){name}(?![\w-])", pages)
-	], [])
+	printed = {f"line-{number}" for number in range(1, 11)} | {
+		"mark-bound",
+		"mark-time",
+		"right",
+		"center",
+	}
+	equal(
+		[
+			name
+			for name in sorted(classes - printed)
+			if not re.search(rf"(?<![\w-]){name}(?![\w-])", pages)
+		],
+		[],
+	)
 
 
 @test

@@ -2,6 +2,7 @@
 """Request bodies that lie about their length, stop midway, arrive in chunks, are too large or never
 end. Each gets the right status through nginx and at podium-web's own socket, and the next request
 works."""
+
 import os
 import pathlib
 import re
@@ -45,7 +46,7 @@ def multipart(*parts):
 
 
 def chunked(body, size=1000):
-	pieces = [body[at:at + size] for at in range(0, len(body), size)]
+	pieces = [body[at : at + size] for at in range(0, len(body), size)]
 	return b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces) + b"0\r\n\r\n"
 
 
@@ -54,8 +55,11 @@ def chunked(body, size=1000):
 
 def head(path, *headers, type=URLENCODED):
 	lines = [
-		f"POST {path} HTTP/1.1", f"Host: 127.0.0.1:{site.port}", "Connection: close",
-		*([f"Content-Type: {type}"] if type else []), *headers
+		f"POST {path} HTTP/1.1",
+		f"Host: 127.0.0.1:{site.port}",
+		"Connection: close",
+		*([f"Content-Type: {type}"] if type else []),
+		*headers,
 	]
 	return "\r\n".join(lines).encode() + b"\r\n\r\n"
 
@@ -123,11 +127,14 @@ def a_body_that_arrives_byte_by_byte_is_read():
 @test
 def a_body_that_stops_in_the_middle_is_a_bad_request():
 	equal(
-		status_of(send("/login", "Content-Length: 1000", GOOD, then_end=True)) in (400, None), True)
-	for sent in (head("/login",
-		"Content-Length: 1000"), head("/login", "Content-Length: 1000") + GOOD,
+		status_of(send("/login", "Content-Length: 1000", GOOD, then_end=True)) in (400, None), True
+	)
+	for sent in (
+		head("/login", "Content-Length: 1000"),
+		head("/login", "Content-Length: 1000") + GOOD,
 		head("/login", "Content-Length: 9000000") + bytes(100000),
-		head("/login", "Transfer-Encoding: chunked") + b"ff\r\n" + GOOD):
+		head("/login", "Transfer-Encoding: chunked") + b"ff\r\n" + GOOD,
+	):
 		connect(sent).close()
 	goes_on()
 
@@ -152,27 +159,37 @@ def an_invalid_length_is_a_bad_request():
 @test
 def a_chunked_body_is_read():
 	equal(status_of(send("/login", "Transfer-Encoding: chunked", chunked(GOOD, 5))), WHOLE)
-	answer = send("/login", "Transfer-Encoding: chunked",
-		chunked(GOOD + b"&more=" + b"x" * FORM_BYTES))
+	answer = send(
+		"/login", "Transfer-Encoding: chunked", chunked(GOOD + b"&more=" + b"x" * FORM_BYTES)
+	)
 	equal(status_of(answer), 413)
 	equal(status_of(send("/login", "Transfer-Encoding: chunked", b"0\r\n\r\n")), WHOLE)
 
 
 @test
 def damaged_chunks_and_two_lengths_at_once_are_bad_requests():
-	for chunks in (b"zz\r\nabc\r\n0\r\n\r\n", b"-5\r\nabc\r\n0\r\n\r\n",
-		b"3\r\nabcdef\r\n0\r\n\r\n", b"fffffffffffffffff\r\na\r\n0\r\n\r\n"):
-		equal((chunks, status_of(send("/login", "Transfer-Encoding: chunked", chunks))),
-			(chunks, 400))
+	for chunks in (
+		b"zz\r\nabc\r\n0\r\n\r\n",
+		b"-5\r\nabc\r\n0\r\n\r\n",
+		b"3\r\nabcdef\r\n0\r\n\r\n",
+		b"fffffffffffffffff\r\na\r\n0\r\n\r\n",
+	):
+		equal(
+			(chunks, status_of(send("/login", "Transfer-Encoding: chunked", chunks))), (chunks, 400)
+		)
 	equal(
 		status_of(send("/login", "Transfer-Encoding: chunked", "Content-Length: 5", chunked(GOOD))),
-		400)
+		400,
+	)
 	equal(
 		status_of(send("/login", "Transfer-Encoding: gzip, chunked", chunked(GOOD))) in (400, 501),
-		True)
+		True,
+	)
 	equal(
 		status_of(send("/login", "Transfer-Encoding: chunked", b"ff\r\nabc", then_end=True))
-		in (400, None), True)
+		in (400, None),
+		True,
+	)
 	goes_on()
 
 
@@ -190,8 +207,9 @@ def a_body_that_is_too_large_is_refused_before_it_is_sent():
 
 @test
 def expect_100_continue_is_answered():
-	with connect(head("/login", f"Content-Length: {len(GOOD)}",
-		"Expect: 100-continue")) as connection:
+	with connect(
+		head("/login", f"Content-Length: {len(GOOD)}", "Expect: 100-continue")
+	) as connection:
 		contains(connection.recv(1000), b"HTTP/1.1 100 Continue")
 		connection.sendall(GOOD)
 		equal(status_of(read_to_end(connection)), WHOLE)
@@ -199,26 +217,47 @@ def expect_100_continue_is_answered():
 
 @test
 def a_body_of_another_content_type_is_a_bad_request():
-	for kind in (None, "", "text/plain", "application/json", "multipart/form-data",
-		"multipart/form-data; boundary=", "multipart/form-data; boundary=" + "b" * 71,
-		"multipart/mixed; boundary=xyz", URLENCODED + "x"):
-		equal((kind, status_of(send("/login", f"Content-Length: {len(GOOD)}", GOOD, type=kind))),
-			(kind, 400))
+	for kind in (
+		None,
+		"",
+		"text/plain",
+		"application/json",
+		"multipart/form-data",
+		"multipart/form-data; boundary=",
+		"multipart/form-data; boundary=" + "b" * 71,
+		"multipart/mixed; boundary=xyz",
+		URLENCODED + "x",
+	):
+		equal(
+			(kind, status_of(send("/login", f"Content-Length: {len(GOOD)}", GOOD, type=kind))),
+			(kind, 400),
+		)
 	for body in (b"a=%ff", b"a=%00", b"%00=a"):
 		equal(status_of(send("/login", f"Content-Length: {len(body)}", body)), 400)
-	for body in (b"", b"\r\n", b"--xyz", b"--xyz--", b"--xyzz\r\n", b"--xyz\r\n\r\n",
-		multipart(("a", None, b"\0")), multipart(("a", None, b"\xff")), multipart(
-		("a", None, b""))[:-4], b"--xyz\r\nContent-Disposition: form-data\r\n\r\n1\r\n--xyz--"):
+	for body in (
+		b"",
+		b"\r\n",
+		b"--xyz",
+		b"--xyz--",
+		b"--xyzz\r\n",
+		b"--xyz\r\n\r\n",
+		multipart(("a", None, b"\0")),
+		multipart(("a", None, b"\xff")),
+		multipart(("a", None, b""))[:-4],
+		b"--xyz\r\nContent-Disposition: form-data\r\n\r\n1\r\n--xyz--",
+	):
 		wanted = WHOLE if body == b"--xyz--" else 400
 		equal(
 			(body, status_of(send("/login", f"Content-Length: {len(body)}", body, type=MULTIPART))),
-			(body, wanted))
+			(body, wanted),
+		)
 	body = multipart(*(("a", None, b"") for _ in range(257)))
 	equal(status_of(send("/login", f"Content-Length: {len(body)}", body, type=MULTIPART)), 413)
-	body = b"--xyz\r\nContent-Disposition: form-data; name=a\r\nX: " + b"x" * 9000 + (b"\r\n"
-		b"\r\n"
-		b"1\r\n"
-		b"--xyz--")
+	body = (
+		b"--xyz\r\nContent-Disposition: form-data; name=a\r\nX: "
+		+ b"x" * 9000
+		+ (b"\r\n\r\n1\r\n--xyz--")
+	)
 	equal(status_of(send("/login", f"Content-Length: {len(body)}", body, type=MULTIPART)), 413)
 
 
@@ -227,18 +266,34 @@ def an_upload_in_chunks_arrives_whole():
 	password = (site.var / "admin-password").read_text().strip()
 	equal(admin.post("/login", [("name", "admin"), ("password", password)]).status, 303)
 	equal(
-		admin.post("/account/password", [("current", password), ("password", "a long password"),
-		("again", "a long password")], form="/account").status, 303)
-	body = multipart(("csrf", None, admin.csrf("/admin/sets/new").encode()),
-		("set", "a.zip", task()))
+		admin.post(
+			"/account/password",
+			[("current", password), ("password", "a long password"), ("again", "a long password")],
+			form="/account",
+		).status,
+		303,
+	)
+	body = multipart(
+		("csrf", None, admin.csrf("/admin/sets/new").encode()), ("set", "a.zip", task())
+	)
 	cookie = "Cookie: " + "; ".join(f"{name}={value}" for name, value in admin.cookies.items())
 	for size in (1, 17, 4096):
 		equal(
 			status_of(
-			send("/admin/sets/new", "Transfer-Encoding: chunked", cookie, chunked(body, size),
-			type=MULTIPART)), 303)
-	equal([bytes.fromhex(row[0]) == task() for row in site.sql("SELECT HEX(content) FROM uploads")],
-		[True])
+				send(
+					"/admin/sets/new",
+					"Transfer-Encoding: chunked",
+					cookie,
+					chunked(body, size),
+					type=MULTIPART,
+				)
+			),
+			303,
+		)
+	equal(
+		[bytes.fromhex(row[0]) == task() for row in site.sql("SELECT HEX(content) FROM uploads")],
+		[True],
+	)
 
 
 # ---- at podium-web's own socket, as if nginx had forwarded it ----
@@ -251,16 +306,23 @@ def record(kind, content=b""):
 def fastcgi(body, length, *, end=True, path="/login", type=URLENCODED):
 	"""Sends podium-web a request. Returns its answer, or b"" if there is none."""
 	parameters = {
-		"REQUEST_METHOD": "POST", "REQUEST_URI": path, "QUERY_STRING": "", "CONTENT_TYPE": type,
-		"REMOTE_ADDR": "127.0.0.1", "REQUEST_ID": "0" * 32, "HTTP_HOST": "localhost",
-		**({} if length is None else {"CONTENT_LENGTH": str(length)})
+		"REQUEST_METHOD": "POST",
+		"REQUEST_URI": path,
+		"QUERY_STRING": "",
+		"CONTENT_TYPE": type,
+		"REMOTE_ADDR": "127.0.0.1",
+		"REQUEST_ID": "0" * 32,
+		"HTTP_HOST": "localhost",
+		**({} if length is None else {"CONTENT_LENGTH": str(length)}),
 	}
 	packed = b"".join(
 		struct.pack("!BB", len(name), len(value)) + name.encode() + value.encode()
-		for name, value in parameters.items())
+		for name, value in parameters.items()
+	)
 	sent = record(1, struct.pack("!HB5x", 1, 0)) + record(4, packed) + record(4)
-	sent += b"".join(record(5, body[at:at + 60000])
-		for at in range(0, len(body), 60000)) + (record(5) if end else b"")
+	sent += b"".join(record(5, body[at : at + 60000]) for at in range(0, len(body), 60000)) + (
+		record(5) if end else b""
+	)
 	with socket.socket(socket.AF_UNIX) as connection:
 		connection.settimeout(60)
 		connection.connect(web_socket)
@@ -277,8 +339,8 @@ def output_of(records):
 	output = b""
 	while len(records) >= 8:
 		_, kind, _, length, padding = struct.unpack("!BBHHBx", records[:8])
-		output += records[8:8 + length] if kind == 6 else b""
-		records = records[8 + length + padding:]
+		output += records[8 : 8 + length] if kind == 6 else b""
+		records = records[8 + length + padding :]
 	return output
 
 
@@ -306,8 +368,13 @@ def podium_web_does_not_trust_a_length():
 def podium_web_survives_clients_that_disconnect():
 	for body in (b"", GOOD, bytes(100000)):
 		fastcgi(body, len(body) + 100, end=False)
-	whole = record(1, struct.pack("!HB5x", 1, 0)) + record(4,
-		b"\x0e\4REQUEST_METHODPOST") + record(4) + record(5, GOOD) + record(5)
+	whole = (
+		record(1, struct.pack("!HB5x", 1, 0))
+		+ record(4, b"\x0e\4REQUEST_METHODPOST")
+		+ record(4)
+		+ record(5, GOOD)
+		+ record(5)
+	)
 	for length in range(0, len(whole), 3):
 		with socket.socket(socket.AF_UNIX) as connection:
 			connection.connect(web_socket)

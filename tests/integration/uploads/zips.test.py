@@ -2,6 +2,7 @@
 """Feeds every malicious zip of tests/lib/zips.py to every reader: the library, `podium-admin task
 check`, and through nginx the forms for a leaderboard and a problem set. Each bad zip gets its own
 message, nothing is written anywhere, and memory stays bounded."""
+
 import io
 import json
 import os
@@ -31,8 +32,8 @@ admin = Client(site.url)
 
 
 def each(check):
-	"""Calls check(name, content, wanted) for every zip. Reports each failure with the zip's name.
-	"""
+	"""Calls check(name, content, wanted) for every zip. Reports each failure with the zip's
+	name."""
 	faults = []
 	for name, (content, wanted) in {**REFUSED, **READ}.items():
 		try:
@@ -46,8 +47,9 @@ def each(check):
 def start(*words):
 	"""Runs a program. Returns its output, its exit code and its peak memory."""
 	with tempfile.TemporaryFile() as out:
-		process = subprocess.Popen([str(word) for word in words], stdin=subprocess.DEVNULL,
-			stdout=out, stderr=out)
+		process = subprocess.Popen(
+			[str(word) for word in words], stdin=subprocess.DEVNULL, stdout=out, stderr=out
+		)
 		_, status, used = os.wait4(process.pid, 0)
 		process.returncode = os.waitstatus_to_exitcode(status)
 		out.seek(0)
@@ -56,18 +58,20 @@ def start(*words):
 
 @test
 def the_library_refuses_each_bad_zip_with_its_own_message_and_reads_the_others():
-
 	def check(name, content, wanted):
-		printed, status, memory = start(BUILD / "tests/integration/uploads/test_zips",
-			folder / f"{name}.zip")
+		printed, status, memory = start(
+			BUILD / "tests/integration/uploads/test_zips", folder / f"{name}.zip"
+		)
 		equal(status, 0)
 		answer = json.loads(printed)
 		if isinstance(wanted, str):
 			contains(answer.get("error", f"nothing; it read {answer.get('files')}"), wanted)
 			equal(answer["error"].endswith("."), True)
 		else:
-			equal((answer.get("error"), sorted(answer.get("files", []))),
-				(None, sorted(wanted + TASK_FILES)))
+			equal(
+				(answer.get("error"), sorted(answer.get("files", []))),
+				(None, sorted(wanted + TASK_FILES)),
+			)
 		equal(memory <= MOST_MEMORY_KIB, True)
 
 	each(check)
@@ -75,7 +79,6 @@ def the_library_refuses_each_bad_zip_with_its_own_message_and_reads_the_others()
 
 @test
 def podium_admin_says_the_same():
-
 	def check(name, content, wanted):
 		printed, status, memory = start(site.admin_program, "task", "check", folder / f"{name}.zip")
 		refused = isinstance(wanted, str)
@@ -90,10 +93,14 @@ def podium_admin_says_the_same():
 def nothing_was_written_next_to_the_zips():
 	left = {str(path.relative_to(scratch.name)) for path in pathlib.Path(scratch.name).rglob("*")}
 	equal(left - {"a", "a/b"} - {f"a/b/{name}.zip" for name in {**REFUSED, **READ}}, set())
-	equal([
-		path for path in ("/etc/cron.d/evil", "/evil.py", "/tmp/evil.py", ROOT / "evil.py")
-		if os.path.lexists(path)
-	], [])
+	equal(
+		[
+			path
+			for path in ("/etc/cron.d/evil", "/evil.py", "/tmp/evil.py", ROOT / "evil.py")
+			if os.path.lexists(path)
+		],
+		[],
+	)
 
 
 @test
@@ -101,8 +108,13 @@ def the_admin_logs_in():
 	password = (site.var / "admin-password").read_text().strip()
 	equal(admin.post("/login", [("name", "admin"), ("password", password)]).status, 303)
 	equal(
-		admin.post("/account/password", [("current", password), ("password", "a long password"),
-		("again", "a long password")], form="/account").status, 303)
+		admin.post(
+			"/account/password",
+			[("current", password), ("password", "a long password"), ("again", "a long password")],
+			form="/account",
+		).status,
+		303,
+	)
 
 
 def check_answer(answer, wanted):
@@ -116,23 +128,39 @@ def check_answer(answer, wanted):
 @test
 def the_form_for_a_leaderboard_says_the_same_and_stores_only_good_zips():
 	token = admin.csrf("/admin/leaderboards/new")
-	each(lambda name, content, wanted: check_answer(
-		admin.post("/admin/leaderboards/new", [("name", f"zip-{name}"),
-		("gpu", "CPU")], [("task", f"{name}.zip", content)], csrf=token), wanted))
+	each(
+		lambda name, content, wanted: check_answer(
+			admin.post(
+				"/admin/leaderboards/new",
+				[("name", f"zip-{name}"), ("gpu", "CPU")],
+				[("task", f"{name}.zip", content)],
+				csrf=token,
+			),
+			wanted,
+		)
+	)
 	equal(
 		sorted(row[0] for row in site.sql("SELECT name FROM leaderboards WHERE name LIKE 'zip-%'")),
-		sorted(f"zip-{name}" for name in READ))
+		sorted(f"zip-{name}" for name in READ),
+	)
 	equal(
 		site.sql(
-		"SELECT COUNT(*) FROM task_files WHERE path LIKE '/%' OR path LIKE '%..%' OR path LIKE "
-		"'%evil%'"), [["0"]])
+			"SELECT COUNT(*) FROM task_files WHERE path LIKE '/%' OR path LIKE '%..%' OR path LIKE "
+			"'%evil%'"
+		),
+		[["0"]],
+	)
 
 
 @test
 def the_form_for_a_problem_set_says_the_same_and_keeps_only_good_zips():
 	token = admin.csrf("/admin/sets/new")
-	each(lambda name, content, wanted: check_answer(
-		admin.post("/admin/sets/new", files=[("set", f"{name}.zip", content)], csrf=token), wanted))
+	each(
+		lambda name, content, wanted: check_answer(
+			admin.post("/admin/sets/new", files=[("set", f"{name}.zip", content)], csrf=token),
+			wanted,
+		)
+	)
 	kept = int(site.sql("SELECT COUNT(*) FROM uploads")[0][0])
 	equal(kept, 1)  # the newest upload of each creator
 
@@ -170,12 +198,15 @@ def zips_of_ordinary_programs_are_read():
 				file.write(b"pass\n")
 	with zipfile.ZipFile(appended, "a") as archive:
 		archive.writestr("c.py", "pass\n")
-	for content, files in ((stream.bytes, ["a.py",
-		"b.py"]), (appended.getvalue(), ["a.py", "b.py",
-		"c.py"]), (task(Entry(b"a.py"), comment=b"words"), ["a.py", *TASK_FILES])):
+	for content, files in (
+		(stream.bytes, ["a.py", "b.py"]),
+		(appended.getvalue(), ["a.py", "b.py", "c.py"]),
+		(task(Entry(b"a.py"), comment=b"words"), ["a.py", *TASK_FILES]),
+	):
 		(folder / "ordinary.zip").write_bytes(content)
-		printed, status, _ = start(BUILD / "tests/integration/uploads/test_zips",
-			folder / "ordinary.zip")
+		printed, status, _ = start(
+			BUILD / "tests/integration/uploads/test_zips", folder / "ordinary.zip"
+		)
 		equal((status, sorted(json.loads(printed).get("files", [printed]))), (0, files))
 
 

@@ -3,6 +3,7 @@
 of its answer, and what happens when a comparison fails, is cancelled or is interrupted.
 
 podium-worker and MariaDB are real. podium-run is a stand-in whose answer the test writes."""
+
 import pathlib
 import sys
 
@@ -10,8 +11,21 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
 from pretend import PretendedRun  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
-from workers import (BUILD, RIGHT, TASK, Worker, admin, close, job, load_task, scratch, sql, submit,
-	until, wait_for)  # noqa: E402
+from workers import (
+	BUILD,
+	RIGHT,
+	TASK,
+	Worker,
+	admin,
+	close,
+	job,
+	load_task,
+	scratch,
+	sql,
+	submit,
+	until,
+	wait_for,
+)  # noqa: E402
 
 podium_run = PretendedRun(scratch / "pretended", BUILD / "podium-run")
 RATIO = {"ratio": 0.99, "ratio_low": 0.985, "ratio_high": 0.995}
@@ -36,13 +50,16 @@ def ranked(user, score_ns):
 
 def comparisons(columns="j.id"):
 	rows = sql(
-		f"SELECT {columns} FROM comparisons c JOIN jobs j ON j.comparison_id = c.id ORDER BY c.id")
+		f"SELECT {columns} FROM comparisons c JOIN jobs j ON j.comparison_id = c.id ORDER BY c.id"
+	)
 	return rows if "," in columns else [row[0] for row in rows]
 
 
 def page():
-	return " ".join(f"{user}:{place}"
-		for user, place in sql("SELECT user_id, place FROM ranking ORDER BY position"))
+	return " ".join(
+		f"{user}:{place}"
+		for user, place in sql("SELECT user_id, place FROM ranking ORDER BY position")
+	)
 
 
 def two_that_are_close():
@@ -63,10 +80,14 @@ def two_that_are_close():
 def a_close_entry_is_compared_with_its_neighbour_by_a_job_without_a_user():
 	load_task(definition=TASK.replace("engine: custom", "engine: isolated"))
 	first, second, number = two_that_are_close()
-	equal(job(number, "state, user_id, submission_id, priority, gpu, attempt"),
-		["queued", "0", "NULL", "1", "CPU", "0"])
-	equal(sql("SELECT challenger_id, incumbent_id, gpu, ratio FROM comparisons"),
-		[[str(second), str(first), "CPU", "NULL"]])
+	equal(
+		job(number, "state, user_id, submission_id, priority, gpu, attempt"),
+		["queued", "0", "NULL", "1", "CPU", "0"],
+	)
+	equal(
+		sql("SELECT challenger_id, incumbent_id, gpu, ratio FROM comparisons"),
+		[[str(second), str(first), "CPU", "NULL"]],
+	)
 
 
 @test
@@ -76,8 +97,10 @@ def podium_run_gets_both_sources_and_the_secret_seed():
 	equal((given["id"], given["mode"]), (number, "compare"))
 	equal(given["submission"], {"name": "kernel.py", "text": "# of 2\n"})
 	equal(given["rival"], {"name": "kernel.py", "text": "# of 1\n"})
-	equal(given["secret_seed"],
-		int(sql("SELECT secret_seed FROM leaderboards WHERE name = 'small'")[0][0]))
+	equal(
+		given["secret_seed"],
+		int(sql("SELECT secret_seed FROM leaderboards WHERE name = 'small'")[0][0]),
+	)
 	equal([file["path"] for file in given["files"]], ["eval.py", "reference.py"])
 	equal(next(iter(given)), "id")
 	for other in podium_run.jobs()[:-1]:
@@ -103,16 +126,20 @@ def the_ratio_is_stored_and_decides_the_places():
 @test
 def each_case_is_stored_with_both_times_and_its_ratio():
 	_, _, number = two_that_are_close()
-	cases = [{"spec": f"seed: {seed}", "mean_ns": 100.0, "rival_ns": 101.0, **RATIO}
-		for seed in (1, 2)]
+	cases = [
+		{"spec": f"seed: {seed}", "mean_ns": 100.0, "rival_ns": 101.0, **RATIO} for seed in (1, 2)
+	]
 	podium_run.say(compare={**RATIO, "cases": cases})
 	with worker():
 		wait_for(number)
 	equal(
-		sql("SELECT m.case_index, m.spec, m.mean_ns, m.rival_ns, m.ratio, m.ratio_low, "
-		"m.ratio_high FROM measurements m JOIN stages t ON t.id = m.stage_id "
-		f"WHERE t.job_id = {number} ORDER BY m.case_index"),
-		[[str(i), f"seed: {i + 1}", "100", "101", "0.99", "0.985", "0.995"] for i in (0, 1)])
+		sql(
+			"SELECT m.case_index, m.spec, m.mean_ns, m.rival_ns, m.ratio, m.ratio_low, "
+			"m.ratio_high FROM measurements m JOIN stages t ON t.id = m.stage_id "
+			f"WHERE t.job_id = {number} ORDER BY m.case_index"
+		),
+		[[str(i), f"seed: {i + 1}", "100", "101", "0.99", "0.985", "0.995"] for i in (0, 1)],
+	)
 
 
 @test
@@ -139,15 +166,19 @@ def submissions_run_before_comparisons():
 
 @test
 def one_of_the_two_that_fails_loses():
-	for verdict, loser, places in (("wrong answer", "submission", "1:1 2:2"), ("time limit",
-		"rival", "2:1 1:2")):
+	for verdict, loser, places in (
+		("wrong answer", "submission", "1:1 2:2"),
+		("time limit", "rival", "2:1 1:2"),
+	):
 		_, _, number = two_that_are_close()
 		podium_run.say(compare={"verdict": verdict, "reason": "Something.", "loser": loser})
 		with worker():
 			wait_for(number)
 		equal(job(number, "verdict, reason"), [verdict, "Something."])
-		equal(sql("SELECT ratio, loser + 0 FROM comparisons"),
-			[["NULL", str(("submission", "rival").index(loser) + 1)]])
+		equal(
+			sql("SELECT ratio, loser + 0 FROM comparisons"),
+			[["NULL", str(("submission", "rival").index(loser) + 1)]],
+		)
 		equal(page(), places)
 		admin("ranking", "rebuild")
 		equal(page(), places)
@@ -155,9 +186,11 @@ def one_of_the_two_that_fails_loses():
 
 @test
 def without_a_loser_or_with_an_internal_error_the_scores_decide():
-	for says in ({"verdict": "time limit",
-		**RATIO}, {"verdict": "internal error",
-		"loser": "rival"}, {"verdict": "cancelled", "loser": "rival"}):
+	for says in (
+		{"verdict": "time limit", **RATIO},
+		{"verdict": "internal error", "loser": "rival"},
+		{"verdict": "cancelled", "loser": "rival"},
+	):
 		_, _, number = two_that_are_close()
 		podium_run.say(compare={"reason": "Something.", **says})
 		with worker():
@@ -168,8 +201,13 @@ def without_a_loser_or_with_an_internal_error_the_scores_decide():
 
 @test
 def an_impossible_result_does_not_count():
-	for says in ({}, {"ratio": 0.99}, {**RATIO, "ratio_low": 0.992}, {**RATIO, "ratio_high": 0.98},
-		{**RATIO, "ratio_low": -1}):
+	for says in (
+		{},
+		{"ratio": 0.99},
+		{**RATIO, "ratio_low": 0.992},
+		{**RATIO, "ratio_high": 0.98},
+		{**RATIO, "ratio_low": -1},
+	):
 		_, _, number = two_that_are_close()
 		podium_run.say(compare=says)
 		with worker():
@@ -225,10 +263,13 @@ def deleting_the_leaderboard_ends_a_running_comparison():
 		for user in (1, 2):
 			wait_for(submit(user=user, board="doomed"))
 		until(lambda: comparisons("j.state") == ["running"])
-		sql("DELETE FROM ranking; DELETE FROM submissions; DELETE FROM leaderboards "
-			"WHERE name = 'doomed'")
-		equal(sql("SELECT (SELECT COUNT(*) FROM comparisons) + (SELECT COUNT(*) FROM jobs)"),
-			[["0"]])
+		sql(
+			"DELETE FROM ranking; DELETE FROM submissions; DELETE FROM leaderboards "
+			"WHERE name = 'doomed'"
+		)
+		equal(
+			sql("SELECT (SELECT COUNT(*) FROM comparisons) + (SELECT COUNT(*) FROM jobs)"), [["0"]]
+		)
 		here.says("no longer belongs to this worker")
 
 
@@ -246,22 +287,28 @@ def the_isolated_engine_compares_two_submissions_that_it_ranked():
 			equal(job(number, "verdict, engine"), ["passed", "isolated"])
 		# The two times are close only by chance. If they are not, the test queues the comparison.
 		if not comparisons():
-			sql("INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, "
+			sql(
+				"INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, "
 				"challenger_id, challenger_job_id, incumbent_id, incumbent_job_id) "
 				"SELECT b.leaderboard_id, b.task_version_id, b.gpu, b.submission_id, b.job_id, "
 				"a.submission_id, a.job_id FROM ranking a JOIN ranking b "
 				"WHERE a.user_id = 1 AND b.user_id = 2; "
 				"INSERT INTO jobs (comparison_id, gpu, priority) SELECT id, gpu, 1 "
-				"FROM comparisons")
+				"FROM comparisons"
+			)
 		number = int(comparisons()[0])
 		until(lambda: job(number) in ("done", "failed"), 120)
 	equal(job(number, "state, verdict, engine"), ["done", "passed", "isolated"])
-	equal(sql(f"SELECT name, verdict FROM stages WHERE job_id = {number} ORDER BY position"),
-		[["compile", "passed"], ["compare", "passed"]])
+	equal(
+		sql(f"SELECT name, verdict FROM stages WHERE job_id = {number} ORDER BY position"),
+		[["compile", "passed"], ["compare", "passed"]],
+	)
 	low, ratio, high = map(float, sql("SELECT ratio_low, ratio, ratio_high FROM comparisons")[0])
 	assert 0 < low <= ratio <= high, (low, ratio, high)
-	cases = sql("SELECT m.mean_ns / m.rival_ns, m.ratio FROM measurements m "
-		f"JOIN stages t ON t.id = m.stage_id WHERE t.job_id = {number}")
+	cases = sql(
+		"SELECT m.mean_ns / m.rival_ns, m.ratio FROM measurements m "
+		f"JOIN stages t ON t.id = m.stage_id WHERE t.job_id = {number}"
+	)
 	equal(len(cases), 1)
 	assert abs(float(cases[0][1]) - ratio) < 1e-9 * ratio, cases
 	equal(sql("SELECT COUNT(*) FROM ranking"), [["2"]])

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """podium-worker on a host with two GPUs, which a stand-in for the driver pretends: one job on each,
 or one job on both."""
+
 import pathlib
 import sys
 import time
@@ -23,7 +24,8 @@ from workers import (
 	sql,
 	submit,
 	until,  # noqa: E402
-	wait_for)
+	wait_for,
+)
 
 
 def fake_driver():
@@ -31,14 +33,21 @@ def fake_driver():
 	return {**pretend_driver(scratch / "driver"), "PODIUM_WORKER_CPU": "0"}
 
 
-MANY = TASK.replace("gpus: [CPU]",
-	"gpus: [H200]\nmulti_gpu: true").replace("seed: 1}",
-	"seed: 1, world_size: 2}").replace("seed: 2}",
-	"seed: 2, world_size: 2}").replace("seed: 3}", "seed: 3, world_size: WIDTH}")
-SHOWS = HARNESS.replace('case.split(":")[1]', 'case.split(":")[1].split(";")[0]').replace(
-	'print("printed by the harness")',
-	'print(os.environ["CUDA_VISIBLE_DEVICES"], os.environ.get("POPCORN_GPUS"), '
-	'time.time())\ntime.sleep(0.2)').replace('out.close()', 'out.close()\nprint(time.time())')
+MANY = (
+	TASK.replace("gpus: [CPU]", "gpus: [H200]\nmulti_gpu: true")
+	.replace("seed: 1}", "seed: 1, world_size: 2}")
+	.replace("seed: 2}", "seed: 2, world_size: 2}")
+	.replace("seed: 3}", "seed: 3, world_size: WIDTH}")
+)
+SHOWS = (
+	HARNESS.replace('case.split(":")[1]', 'case.split(":")[1].split(";")[0]')
+	.replace(
+		'print("printed by the harness")',
+		'print(os.environ["CUDA_VISIBLE_DEVICES"], os.environ.get("POPCORN_GPUS"), '
+		"time.time())\ntime.sleep(0.2)",
+	)
+	.replace("out.close()", "out.close()\nprint(time.time())")
+)
 
 
 def shown(number):
@@ -52,11 +61,16 @@ def shown(number):
 def gpus_are_offered_as_the_driver_names_them():
 	with Worker("gpus", **fake_driver()):
 		equal(
-			sql("SELECT model, uuid, product, driver, compute_capability, memory_bytes FROM gpus g "
-			"JOIN workers w ON w.id = g.worker_id "
-			"WHERE w.name = 'gpus' ORDER BY uuid"),
-			[["H200", f"GPU-0000000{i}", "NVIDIA H200", "580.00", "9.0",
-			str(150 << 30)] for i in (0, 1)])
+			sql(
+				"SELECT model, uuid, product, driver, compute_capability, memory_bytes FROM gpus g "
+				"JOIN workers w ON w.id = g.worker_id "
+				"WHERE w.name = 'gpus' ORDER BY uuid"
+			),
+			[
+				["H200", f"GPU-0000000{i}", "NVIDIA H200", "580.00", "9.0", str(150 << 30)]
+				for i in (0, 1)
+			],
+		)
 
 
 @test
@@ -69,11 +83,17 @@ def one_worker_serves_two_gpus_at_once():
 			wait_for(number)
 	equal(
 		sql(
-		f"SELECT COUNT(*) FROM jobs a JOIN jobs b ON a.id = {numbers[0]} AND b.id = {numbers[1]} "
-		"AND a.started_at < b.finished_at "
-		"AND b.started_at < a.finished_at"), [["1"]])
-	equal(sorted(shown(number)[:2] for number in numbers),
-		[["GPU-00000000", "None"], ["GPU-00000001", "None"]])
+			f"SELECT COUNT(*) FROM jobs a JOIN jobs b ON a.id = {numbers[0]} AND b.id = "
+			f"{numbers[1]} "
+			"AND a.started_at < b.finished_at "
+			"AND b.started_at < a.finished_at"
+		),
+		[["1"]],
+	)
+	equal(
+		sorted(shown(number)[:2] for number in numbers),
+		[["GPU-00000000", "None"], ["GPU-00000001", "None"]],
+	)
 
 
 @test
@@ -93,7 +113,9 @@ def a_job_for_two_gpus_gets_both_exclusively():
 		for other in set(numbers) - {numbers[index]}:
 			_, _, other_began, other_ended = shown(other)
 			assert float(other_ended) <= float(began) or float(ended) <= float(other_began), (
-				numbers[index], other)
+				numbers[index],
+				other,
+			)
 
 
 @test
@@ -131,15 +153,18 @@ def pausing_one_gpu_gives_back_only_its_job():
 		equal(job(on["GPU-00000001"]), "running")
 		sql("UPDATE jobs SET state = 'cancelled', verdict = 'cancelled' WHERE state = 'running'")
 		until(lambda: job(on["GPU-00000000"], "state, lease_device") == ["running", "GPU-00000001"])
-		sql("UPDATE jobs SET state = 'cancelled', verdict = 'cancelled' WHERE state = 'running'; "
-			"DELETE FROM pauses")
+		sql(
+			"UPDATE jobs SET state = 'cancelled', verdict = 'cancelled' WHERE state = 'running'; "
+			"DELETE FROM pauses"
+		)
 
 
 @test
 def a_job_for_too_many_gpus_fails_with_a_sentence():
-	for name, width, sentence in (("threegpus", "3",
-		"wants 3 GPUs of the model H200 in one host, and the worker gpus has 2"), ("manygpus", "17",
-		"wants 17 GPUs in one host; a job gets 16 at most")):
+	for name, width, sentence in (
+		("threegpus", "3", "wants 3 GPUs of the model H200 in one host, and the worker gpus has 2"),
+		("manygpus", "17", "wants 17 GPUs in one host; a job gets 16 at most"),
+	):
 		load_task(name, MANY.replace("WIDTH", width), SHOWS)
 		with Worker("gpus", **fake_driver()):
 			number = submit(board=name, gpu="H200")

@@ -2,6 +2,7 @@
 """Which job a worker claims next, tested with the worker's own statements against a real MariaDB.
 Claims are fair between users, claim each job once and nothing for paused workers or devices, and do
 not read the whole queue."""
+
 import collections
 import pathlib
 import subprocess
@@ -19,8 +20,9 @@ PROGRAM = BUILD / "tests" / "integration" / "worker" / "test_claims"
 
 
 def call(*arguments):
-	answer = subprocess.run([PROGRAM, *map(str, arguments)], env=database.environment,
-		capture_output=True, text=True)
+	answer = subprocess.run(
+		[PROGRAM, *map(str, arguments)], env=database.environment, capture_output=True, text=True
+	)
 	equal((answer.returncode, answer.stderr), (0, ""))
 	return [line if line == "none" else int(line) for line in answer.stdout.splitlines()]
 
@@ -39,24 +41,30 @@ def fresh():
 	"""Empties the queue and sets up two workers with two devices each, none of them paused."""
 	sql("DELETE FROM jobs; DELETE FROM submissions; DELETE FROM pauses; DELETE FROM workers")
 	for name in ("one", "two"):
-		sql(f"INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('{name}', "
+		sql(
+			f"INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('{name}', "
 			f"'0', '{{}}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3));"
 			"INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, "
 			"compute_capability, seen_at) SELECT id, uuid, 'CPU', 'A device', 1, '', '', "
 			"UTC_TIMESTAMP(3) FROM workers, "
-			f"(SELECT 'GPU-0' AS uuid UNION SELECT 'GPU-1') two WHERE name = '{name}'")
+			f"(SELECT 'GPU-0' AS uuid UNION SELECT 'GPU-1') two WHERE name = '{name}'"
+		)
 
 
 def flood(user, count, gpu="CPU"):
 	"""Queues many jobs of one user."""
 	first = submit(user=user, gpu=gpu)
-	sql("INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, "
+	sql(
+		"INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, "
 		"mode) SELECT leaderboard_id, task_version_id, "
 		f"user_id, file_name, sha256, mode FROM submissions, seq_2_to_{count} WHERE id = (SELECT "
 		f"submission_id FROM jobs WHERE id = {first});"
 		f"INSERT INTO jobs (submission_id, user_id, gpu) SELECT s.id, s.user_id, '{gpu}' FROM "
 		"submissions s LEFT JOIN jobs j ON j.submission_id = s.id "
-		f"WHERE j.id IS NULL ORDER BY s.id" if count > 1 else "SELECT 1")
+		f"WHERE j.id IS NULL ORDER BY s.id"
+		if count > 1
+		else "SELECT 1"
+	)
 
 
 # ---- the order ----
@@ -66,12 +74,17 @@ def flood(user, count, gpu="CPU"):
 def users_get_their_turns_one_after_the_other():
 	load_task()
 	fresh()
-	numbers = [submit(user=1) for _ in range(4)] + [submit(user=2)
-		for _ in range(2)] + [submit(user=3)]
+	numbers = (
+		[submit(user=1) for _ in range(4)] + [submit(user=2) for _ in range(2)] + [submit(user=3)]
+	)
 	equal(users_of(claim(7)), [1, 2, 3, 1, 2, 1, 1])
 	equal(
-		sql("SELECT COUNT(*) FROM jobs WHERE state = 'running' AND attempt = 1 AND fence = 1 AND "
-		"lease_device = 'GPU-0'"), [[str(len(numbers))]])
+		sql(
+			"SELECT COUNT(*) FROM jobs WHERE state = 'running' AND attempt = 1 AND fence = 1 AND "
+			"lease_device = 'GPU-0'"
+		),
+		[[str(len(numbers))]],
+	)
 
 
 @test
@@ -112,13 +125,16 @@ def submissions_run_before_rejudged_jobs():
 def compare(first, second):
 	"""Queues a job that compares the entries of two jobs, as the ranking does."""
 	return int(
-		sql("INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, challenger_id, "
-		"challenger_job_id, incumbent_id, incumbent_job_id) "
-		"SELECT s.leaderboard_id, s.task_version_id, 'CPU', a.submission_id, a.id, "
-		f"b.submission_id, b.id FROM jobs a JOIN jobs b ON b.id = {first} "
-		f"JOIN submissions s ON s.id = a.submission_id WHERE a.id = {second}; "
-		"INSERT INTO jobs (comparison_id, user_id, gpu, priority) VALUES (LAST_INSERT_ID(), 0, "
-		"'CPU', 1); SELECT LAST_INSERT_ID()")[0][0])
+		sql(
+			"INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, challenger_id, "
+			"challenger_job_id, incumbent_id, incumbent_job_id) "
+			"SELECT s.leaderboard_id, s.task_version_id, 'CPU', a.submission_id, a.id, "
+			f"b.submission_id, b.id FROM jobs a JOIN jobs b ON b.id = {first} "
+			f"JOIN submissions s ON s.id = a.submission_id WHERE a.id = {second}; "
+			"INSERT INTO jobs (comparison_id, user_id, gpu, priority) VALUES (LAST_INSERT_ID(), 0, "
+			"'CPU', 1); SELECT LAST_INSERT_ID()"
+		)[0][0]
+	)
 
 
 @test
@@ -158,8 +174,11 @@ def a_flood_of_one_user_delays_nobody_else():
 	equal(sorted(following[2:]), [3, 4])
 	equal(
 		sql(
-		f"SELECT COUNT(*) FROM jobs WHERE id IN ({numbers[0]}, {numbers[1]}) AND state = 'running'"
-		), [["2"]])
+			f"SELECT COUNT(*) FROM jobs WHERE id IN ({numbers[0]}, {numbers[1]}) AND state "
+			"= 'running'"
+		),
+		[["2"]],
+	)
 
 
 @test
@@ -230,8 +249,12 @@ def a_single_device_can_be_paused():
 def after_a_pause_returns_no_job_is_claimed():
 	fresh()
 	flood(1, 3000)
-	racing = subprocess.Popen([PROGRAM, "race", "8", "2000", "one", "CPU"],
-		env=database.environment, stdout=subprocess.PIPE, text=True)
+	racing = subprocess.Popen(
+		[PROGRAM, "race", "8", "2000", "one", "CPU"],
+		env=database.environment,
+		stdout=subprocess.PIPE,
+		text=True,
+	)
 	racing.stdout.readline()
 	admin("worker", "drain", "one")
 	taken = sql("SELECT COUNT(*) FROM jobs WHERE state = 'running'")
@@ -247,13 +270,18 @@ def pausing_requeues_running_jobs_without_counting_the_attempt():
 	numbers = [submit(user=1), submit(user=2)]
 	claim(1, "one", "CPU", "GPU-0")
 	claim(1, "one", "CPU", "GPU-1")
-	sql("INSERT INTO stages (job_id, position, name, message, command, stdout, stderr) VALUES "
-		f"({numbers[0]}, 0, 'test', '', '', '', '')")
+	sql(
+		"INSERT INTO stages (job_id, position, name, message, command, stdout, stderr) VALUES "
+		f"({numbers[0]}, 0, 'test', '', '', '', '')"
+	)
 	contains(admin("worker", "pause", "one", "GPU-0"), "1 running one is queued again")
 	equal(
 		sql(
-		f"SELECT state, attempt, fence, lease_owner, lease_device FROM jobs WHERE id = {numbers[0]}"
-		), [["queued", "0", "2", "NULL", "NULL"]])
+			"SELECT state, attempt, fence, lease_owner, lease_device FROM jobs WHERE id = "
+			f"{numbers[0]}"
+		),
+		[["queued", "0", "2", "NULL", "NULL"]],
+	)
 	equal(sql("SELECT COUNT(*) FROM stages"), [["0"]])
 	equal(sql(f"SELECT state FROM jobs WHERE id = {numbers[1]}"), [["running"]])
 	contains(admin("worker", "pause", "one"), "1 running one is queued again")
@@ -265,13 +293,16 @@ def pausing_requeues_running_jobs_without_counting_the_attempt():
 
 def examined(model, device="GPU-0"):
 	"""Makes one claim. Returns what each of its statements reads."""
-	sql("TRUNCATE mysql.slow_log; SET GLOBAL slow_query_log = 1; SET GLOBAL log_output = 'TABLE'; "
-		"SET GLOBAL long_query_time = 0")
+	sql(
+		"TRUNCATE mysql.slow_log; SET GLOBAL slow_query_log = 1; SET GLOBAL log_output = 'TABLE'; "
+		"SET GLOBAL long_query_time = 0"
+	)
 	claimed = claim(1, "one", model, device)
 	sql("SET GLOBAL slow_query_log = 0; SET GLOBAL long_query_time = 10")
 	rows = sql(
 		"SELECT rows_examined, REPLACE(LEFT(sql_text, 60), '\\n', ' ') FROM mysql.slow_log WHERE "
-		"sql_text REGEXP 'jobs|queue_' AND sql_text NOT LIKE '%slow_log%'")
+		"sql_text REGEXP 'jobs|queue_' AND sql_text NOT LIKE '%slow_log%'"
+	)
 	if len(rows) < 3:
 		raise AssertionError(f"only {rows} was logged")
 	return claimed, sorted(((int(row[0]), row[1]) for row in rows), reverse=True)
@@ -280,23 +311,27 @@ def examined(model, device="GPU-0"):
 @test
 def a_claim_reads_little_of_a_hundred_thousand_queued_jobs():
 	fresh()
-	sql("INSERT IGNORE INTO users (id, name, password_hash) SELECT 1000 + seq, CONCAT('many-', "
+	sql(
+		"INSERT IGNORE INTO users (id, name, password_hash) SELECT 1000 + seq, CONCAT('many-', "
 		"seq), '' FROM seq_1_to_500;"
 		"SET @l = (SELECT id FROM leaderboards LIMIT 1), @v = (SELECT task_version_id FROM "
 		"leaderboards LIMIT 1), @b = (SELECT sha256 FROM blobs LIMIT 1);"
 		"INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, "
 		"mode) SELECT @l, @v, 1001 + seq % 500, 'a.py', @b, 'ranked' FROM seq_1_to_100000;"
 		"INSERT INTO jobs (submission_id, user_id, gpu) SELECT id, user_id, 'CPU' FROM "
-		"submissions ORDER BY id; ANALYZE TABLE jobs")
+		"submissions ORDER BY id; ANALYZE TABLE jobs"
+	)
 	_, statements = examined("CPU")
 	if statements[0][0] > 500:
 		raise AssertionError(f"a claim among many users read {statements[:3]}")
 	# Each of sixty users gets a running job and, ahead of all other jobs, as many queued jobs as
 	# one user may have.
-	sql("SET @first = (SELECT MIN(id) FROM jobs WHERE state = 'queued'); UPDATE jobs SET user_id "
+	sql(
+		"SET @first = (SELECT MIN(id) FROM jobs WHERE state = 'queued'); UPDATE jobs SET user_id "
 		"= 1001 + id % 60 WHERE id BETWEEN @first AND @first + 6059;"
 		"UPDATE jobs SET state = 'running', lease_expires = UTC_TIMESTAMP(3) + INTERVAL 1 DAY "
-		"WHERE id BETWEEN @first AND @first + 59; ANALYZE TABLE jobs")
+		"WHERE id BETWEEN @first AND @first + 59; ANALYZE TABLE jobs"
+	)
 	claimed, statements = examined("CPU")
 	assert users_of(claimed)[0] > 1060, claimed
 	if statements[0][0] > 7000:

@@ -2,6 +2,7 @@
 """podium-worker against a real MariaDB and the real podium-run: registration, claims, leases,
 fences, results, and what happens when a worker, its podium-run or the database dies during a
 job."""
+
 import contextlib
 import json
 import os
@@ -36,7 +37,8 @@ from workers import (
 	sql,
 	submit,
 	until,
-	wait_for)
+	wait_for,
+)
 
 # ---- what it offers ----
 
@@ -44,12 +46,16 @@ from workers import (
 @test
 def a_worker_registers_itself_and_its_devices():
 	with Worker("alpha"):
-		row = sql("SELECT w.name, w.version, g.model, g.uuid, g.memory_bytes > 1e8, "
+		row = sql(
+			"SELECT w.name, w.version, g.model, g.uuid, g.memory_bytes > 1e8, "
 			"TIMESTAMPDIFF(SECOND, w.seen_at, UTC_TIMESTAMP(3)) < 5 "
-			"FROM workers w JOIN gpus g ON g.worker_id = w.id WHERE g.model = 'CPU'")
+			"FROM workers w JOIN gpus g ON g.worker_id = w.id WHERE g.model = 'CPU'"
+		)
 		equal(len(row), 1)
-		equal((row[0][0], row[0][2], row[0][3], row[0][4], row[0][5]),
-			("alpha", "CPU", "CPU", "1", "1"))
+		equal(
+			(row[0][0], row[0][2], row[0][3], row[0][4], row[0][5]),
+			("alpha", "CPU", "CPU", "1", "1"),
+		)
 		facts = json.loads(sql("SELECT host FROM workers")[0][0])
 		equal(facts["cores"], os.cpu_count())
 		before = sql("SELECT seen_at FROM gpus")
@@ -58,9 +64,11 @@ def a_worker_registers_itself_and_its_devices():
 
 @test
 def a_missing_device_is_no_longer_offered():
-	sql("INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, "
+	sql(
+		"INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, "
 		"compute_capability, seen_at) SELECT id, 'GPU-gone', 'H200', 'NVIDIA H200', 1, '580', "
-		"'9.0', UTC_TIMESTAMP(3) FROM workers WHERE name = 'alpha'")
+		"'9.0', UTC_TIMESTAMP(3) FROM workers WHERE name = 'alpha'"
+	)
 	with Worker("alpha"):
 		equal(sql("SELECT COUNT(*) FROM gpus WHERE uuid = 'GPU-gone'"), [["0"]])
 
@@ -81,8 +89,12 @@ def options_and_settings_are_explained():
 	contains(answer.stdout, "PODIUM_WORKER_NAME")
 	answer = subprocess.run([BUILD / "podium-worker", "--nonsense"], capture_output=True, text=True)
 	equal((answer.returncode, answer.stdout), (2, ""))
-	answer = subprocess.run([BUILD / "podium-worker"], capture_output=True, text=True,
-		env={**database.environment, "PODIUM_LEASE_MS": "soon"})
+	answer = subprocess.run(
+		[BUILD / "podium-worker"],
+		capture_output=True,
+		text=True,
+		env={**database.environment, "PODIUM_LEASE_MS": "soon"},
+	)
 	equal(answer.returncode, 1)
 	contains(answer.stderr, "PODIUM_LEASE_MS")
 
@@ -104,23 +116,37 @@ def a_ranked_job_gets_stages_cases_a_score_and_its_place():
 		number = submit()
 		wait_for(number)
 	verdict, score, engine, attempt, progress, owner = job(
-		number, "verdict, score_ns, engine, attempt, progress, lease_owner")
-	equal((verdict, float(score), engine, attempt, progress, owner),
-		("passed", 2e6, "custom", "1", "", "first"))
+		number, "verdict, score_ns, engine, attempt, progress, lease_owner"
+	)
+	equal(
+		(verdict, float(score), engine, attempt, progress, owner),
+		("passed", 2e6, "custom", "1", "", "first"),
+	)
 	stages = sql(
 		f"SELECT position, name, verdict, exit_code FROM stages WHERE job_id = {number} ORDER BY "
-		"position")
-	equal([stage[1:3] for stage in stages],
-		[["compile", "passed"], ["test", "passed"], ["ranked", "passed"]])
+		"position"
+	)
+	equal(
+		[stage[1:3] for stage in stages],
+		[["compile", "passed"], ["test", "passed"], ["ranked", "passed"]],
+	)
 	cases = sql(
 		"SELECT m.case_index, m.verdict, m.mean_ns, m.runs FROM measurements m JOIN stages t ON "
 		"t.id = m.stage_id "
-		f"WHERE t.job_id = {number} ORDER BY t.position, m.case_index")
-	equal(cases, [["0", "passed", "NULL", "NULL"], ["1", "passed", "NULL", "NULL"],
-		["0", "passed", "2000000", "3"]])
+		f"WHERE t.job_id = {number} ORDER BY t.position, m.case_index"
+	)
+	equal(
+		cases,
+		[
+			["0", "passed", "NULL", "NULL"],
+			["1", "passed", "NULL", "NULL"],
+			["0", "passed", "2000000", "3"],
+		],
+	)
 	contains(
 		sql(f"SELECT stdout FROM stages WHERE job_id = {number} AND name = 'test'")[0][0],
-		"printed by the harness")
+		"printed by the harness",
+	)
 	equal(sql(f"SELECT place, position FROM ranking WHERE job_id = {number}"), [["1", "1"]])
 	contains(job(number, "environment"), "python")
 
@@ -135,8 +161,12 @@ def a_wrong_answer_finishes_the_job_and_is_not_ranked():
 	equal(sql("SELECT COUNT(*) FROM ranking WHERE user_id = 2"), [["0"]])
 	contains(
 		sql(
-		"SELECT m.message FROM measurements m JOIN stages t ON t.id = m.stage_id WHERE t.job_id "
-		f"= {number}")[0][0], "got wrong")
+			"SELECT m.message FROM measurements m JOIN stages t ON t.id = m.stage_id WHERE "
+			"t.job_id "
+			f"= {number}"
+		)[0][0],
+		"got wrong",
+	)
 
 
 @test
@@ -154,7 +184,8 @@ def the_secret_seed_is_not_stored():
 	leaks = sql(
 		"SELECT COUNT(*) FROM leaderboards l JOIN stages t JOIN measurements m ON m.stage_id = "
 		"t.id "
-		"WHERE LOCATE(l.secret_seed, CONCAT(t.stdout, t.stderr, t.command, m.spec, m.message))")
+		"WHERE LOCATE(l.secret_seed, CONCAT(t.stdout, t.stderr, t.command, m.spec, m.message))"
+	)
 	equal(leaks, [["0"]])
 
 
@@ -178,8 +209,10 @@ def two_workers_take_each_job_once():
 		for number in numbers:
 			wait_for(number, limit_s=120)
 	owners = [job(number, "lease_owner") for number in numbers]
-	equal([job(number, "state, verdict, attempt, fence") for number in numbers],
-		[["done", "passed", "1", "1"]] * 16)
+	equal(
+		[job(number, "state, verdict, attempt, fence") for number in numbers],
+		[["done", "passed", "1", "1"]] * 16,
+	)
 	equal(set(owners), {"first", "second"})
 	for number in numbers:
 		equal(sql(f"SELECT COUNT(*) FROM stages WHERE job_id = {number}"), [["3"]])
@@ -189,8 +222,10 @@ def two_workers_take_each_job_once():
 def two_workers_never_measure_on_one_device_at_the_same_time():
 	locks = scratch / "locks"
 	locks.mkdir()
-	with Worker("first", PODIUM_DEVICE_LOCKS=str(locks)), Worker("second",
-		PODIUM_DEVICE_LOCKS=str(locks)):
+	with (
+		Worker("first", PODIUM_DEVICE_LOCKS=str(locks)),
+		Worker("second", PODIUM_DEVICE_LOCKS=str(locks)),
+	):
 		numbers = [submit(user=1 + index % 5) for index in range(6)]
 		for number in numbers:
 			wait_for(number, limit_s=60)
@@ -213,22 +248,28 @@ def another_worker_runs_the_job_of_a_killed_one_and_no_process_survives():
 	running(number)
 	first.end(signal.SIGKILL)
 	until(lambda: not processes_of(first))
-	sql(f"UPDATE blobs SET content = {quoted(RIGHT)} WHERE sha256 = UNHEX(SHA2({quoted(SLOW)}, "
-		"256))")
+	sql(
+		f"UPDATE blobs SET content = {quoted(RIGHT)} WHERE sha256 = UNHEX(SHA2({quoted(SLOW)}, "
+		"256))"
+	)
 	with Worker("second"):
 		wait_for(number)
-	sql("DELETE FROM jobs WHERE submission_id IN (SELECT id FROM submissions WHERE sha256 = "
-		f"UNHEX(SHA2({quoted(SLOW)}, 256)))")
-	sql(f"UPDATE blobs SET content = {quoted(SLOW)} WHERE sha256 = UNHEX(SHA2({quoted(SLOW)}, 256))"
-		)
+	sql(
+		"DELETE FROM jobs WHERE submission_id IN (SELECT id FROM submissions WHERE sha256 = "
+		f"UNHEX(SHA2({quoted(SLOW)}, 256)))"
+	)
+	sql(
+		f"UPDATE blobs SET content = {quoted(SLOW)} WHERE sha256 = UNHEX(SHA2({quoted(SLOW)}, 256))"
+	)
 
 
 @test
 def a_worker_that_wakes_up_after_its_lease_does_not_overwrite_its_successor():
 	first = Worker("first")
 	first.says("is ready")
-	number = submit("import time\n\ndef custom_kernel(data):\n    time.sleep(1)\n    return data\n",
-		"test")
+	number = submit(
+		"import time\n\ndef custom_kernel(data):\n    time.sleep(1)\n    return data\n", "test"
+	)
 	running(number)
 	first.send(signal.SIGSTOP)
 	with Worker("second"):
@@ -246,13 +287,14 @@ def a_worker_that_wakes_up_after_its_lease_does_not_overwrite_its_successor():
 @test
 def a_job_whose_podium_run_dies_each_time_fails_after_three_attempts():
 	runner = scratch / "runner"
-	runner.write_text("#!/bin/sh\necho '{\"event\": \"ready\"}'\nread -r job\nexit 7\n")
+	runner.write_text('#!/bin/sh\necho \'{"event": "ready"}\'\nread -r job\nexit 7\n')
 	runner.chmod(0o755)
 	number = submit(mode="test")
 	with Worker(PODIUM_WORKER_RUNNER=str(runner)):
 		wait_for(number, "failed", 60)
-	verdict, attempt, reason, finished = job(number,
-		"verdict, attempt, reason, finished_at IS NOT NULL")
+	verdict, attempt, reason, finished = job(
+		number, "verdict, attempt, reason, finished_at IS NOT NULL"
+	)
 	equal((verdict, attempt, finished), ("internal error", "3", "1"))
 	contains(reason, "3 attempts failed")
 	contains(reason, "exited with code 7")
@@ -291,8 +333,12 @@ def a_draining_worker_finishes_its_job_and_takes_no_other():
 	ear = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 	ear.bind(str(scratch / "notify"))
 	ear.settimeout(30)
-	with Worker("patient", PODIUM_WORKER_DRAIN_S="60", NOTIFY_SOCKET=str(scratch / "notify"),
-		WATCHDOG_USEC="3000000") as worker:
+	with Worker(
+		"patient",
+		PODIUM_WORKER_DRAIN_S="60",
+		NOTIFY_SOCKET=str(scratch / "notify"),
+		WATCHDOG_USEC="3000000",
+	) as worker:
 		first = submit(SLOW.replace("30", "1"))
 		running(first)
 		second = submit(SLOW.replace("30", "0.1"))
@@ -339,8 +385,10 @@ def deleting_a_leaderboard_ends_its_jobs():
 	with Worker() as worker:
 		number = submit(SLOW, "test")
 		running(number)
-		sql("DELETE FROM submissions WHERE id = (SELECT submission_id FROM jobs WHERE id = %d)" %
-			number)
+		sql(
+			"DELETE FROM submissions WHERE id = (SELECT submission_id FROM jobs WHERE id = %d)"
+			% number
+		)
 		worker.says("no longer belongs to this worker")
 		until(lambda: not processes_of(worker))
 
@@ -349,7 +397,8 @@ def deleting_a_leaderboard_ends_its_jobs():
 def a_database_restart_during_a_job_loses_nothing():
 	with Worker(PODIUM_LEASE_MS="60000") as worker:
 		number = submit(
-			"import time\n\ndef custom_kernel(data):\n    time.sleep(2)\n    return data\n", "test")
+			"import time\n\ndef custom_kernel(data):\n    time.sleep(2)\n    return data\n", "test"
+		)
 		running(number)
 		database.stop()
 		worker.says("continues meanwhile")
@@ -363,10 +412,12 @@ def a_database_restart_during_a_job_loses_nothing():
 @test
 def the_worker_bundle_runs_with_its_own_libraries():
 	bundle = scratch / "bundle"
-	subprocess.run([ROOT / "worker" / "bundle", BUILD, bundle], check=True,
-		stdout=subprocess.DEVNULL)
-	used = subprocess.run(["ldd", bundle / "podium-worker"], capture_output=True, text=True,
-		check=True).stdout
+	subprocess.run(
+		[ROOT / "worker" / "bundle", BUILD, bundle], check=True, stdout=subprocess.DEVNULL
+	)
+	used = subprocess.run(
+		["ldd", bundle / "podium-worker"], capture_output=True, text=True, check=True
+	).stdout
 	contains(used, f"{bundle}/lib/libmariadb.so")
 	with Worker(program=bundle / "podium-worker", PODIUM_PYTHON=""):
 		number = submit()
@@ -376,10 +427,14 @@ def the_worker_bundle_runs_with_its_own_libraries():
 
 @test
 def no_job_folder_is_left_behind():
-	equal([
-		str(path)
-		for path in scratch.glob("jobs-*/*") if path.suffix != ".lock" and "podium" not in path.name
-	], [])
+	equal(
+		[
+			str(path)
+			for path in scratch.glob("jobs-*/*")
+			if path.suffix != ".lock" and "podium" not in path.name
+		],
+		[],
+	)
 
 
 code = 1

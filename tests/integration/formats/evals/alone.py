@@ -2,6 +2,7 @@
 
 Inputs have the seeds of the cases. A ranked run times only the last case and reports it as the only
 benchmark. It reports a wrong answer to that case as test 0."""
+
 import math
 import os
 import re
@@ -33,12 +34,14 @@ def parse(spec):
 def once(arguments):
 	"""Checks one answer. Returns the error, or an empty text."""
 	from submission import custom_kernel
+
 	data = generate_input(**arguments)
 	return check_implementation(data, custom_kernel(data))
 
 
 def measure(arguments, recheck):
 	from submission import custom_kernel
+
 	durations = []
 	text = once(arguments)
 	if text:
@@ -53,7 +56,7 @@ def measure(arguments, recheck):
 			return text, None
 		durations.append(spent if traits.CLOCK else nanoseconds(arguments["size"], run))
 	mean = sum(durations) / 4
-	std = math.sqrt(sum((one - mean)**2 for one in durations) / 3)
+	std = math.sqrt(sum((one - mean) ** 2 for one in durations) / 3)
 	return "", {"runs": 4, "mean": mean, "std": std, "err": std / 2}
 
 
@@ -82,8 +85,11 @@ def run_benchmarking(cases):
 			tell(f"benchmark.{index}.error", text)
 			passed = False
 			continue
-		for key, value in {**figures, "best": figures["mean"] - 1,
-			"worst": figures["mean"] + 1}.items():
+		for key, value in {
+			**figures,
+			"best": figures["mean"] - 1,
+			"worst": figures["mean"] + 1,
+		}.items():
 			tell(f"benchmark.{index}.{key}", value)
 	tell("check", "pass" if passed else "fail")
 	return 0 if passed else 112

@@ -1,6 +1,7 @@
 """An eval that measures groups of calls on the same inputs, and checks every output again, even in
 benchmarks. If the traits say so, it records a group once and measures replays of the record. It
 runs in a pool of one process, or in this process if the traits say so."""
+
 import contextlib
 import math
 import multiprocessing
@@ -34,6 +35,7 @@ def parse(spec, seed):
 
 def test(arguments):
 	from submission import custom_kernel
+
 	data = generate_input(**arguments)
 	return check_implementation(data, custom_kernel(list(data)))
 
@@ -56,6 +58,7 @@ class Graph:
 
 def measure(arguments, repeats):
 	from submission import custom_kernel
+
 	calls = max(1, min(5, GROUP_BYTES // (arguments["size"] * 64)))
 	inputs = []
 	for _ in range(calls):
@@ -75,11 +78,18 @@ def measure(arguments, repeats):
 	if graph and repeats > 1:
 		print(f"replays: {graph.replays}")
 	mean = sum(durations) / repeats
-	std = math.sqrt(sum(
-		(one - mean)**2 for one in durations) / (repeats - 1)) if repeats > 1 else 0.0
+	std = (
+		math.sqrt(sum((one - mean) ** 2 for one in durations) / (repeats - 1))
+		if repeats > 1
+		else 0.0
+	)
 	return "", {
-		"runs": repeats, "mean": mean, "std": std, "err": std / math.sqrt(repeats),
-		"best": min(durations), "worst": max(durations)
+		"runs": repeats,
+		"mean": mean,
+		"std": std,
+		"err": std / math.sqrt(repeats),
+		"best": min(durations),
+		"worst": max(durations),
 	}
 
 
@@ -91,8 +101,11 @@ class Here:
 
 
 def pool():
-	return multiprocessing.get_context("spawn").Pool(1) if traits.POOL else contextlib.nullcontext(
-		Here())
+	return (
+		multiprocessing.get_context("spawn").Pool(1)
+		if traits.POOL
+		else contextlib.nullcontext(Here())
+	)
 
 
 def run_testing(results, workers, cases):
@@ -100,11 +113,12 @@ def run_testing(results, workers, cases):
 	passed = True
 	for index, (spec, arguments) in enumerate(cases):
 		tell(results, f"test.{index}.spec", spec)
-		good, text = workers.apply(test, (arguments, ))
+		good, text = workers.apply(test, (arguments,))
 		tell(results, f"test.{index}.status", "pass" if good else "fail")
 		if text:
-			tell(results, f"test.{index}.{'message' if good else 'error'}",
-				text.replace("\n", "\\n"))
+			tell(
+				results, f"test.{index}.{'message' if good else 'error'}", text.replace("\n", "\\n")
+			)
 		passed = passed and good
 	return passed
 
@@ -131,8 +145,9 @@ def main():
 	mode, path = sys.argv[1:]
 	results = int(os.environ["POPCORN_FD"])
 	seed = os.environ.pop("POPCORN_SEED", None)
-	cases = [(spec, parse(spec,
-		int(seed) if seed else None)) for spec in open(path).read().splitlines()]
+	cases = [
+		(spec, parse(spec, int(seed) if seed else None)) for spec in open(path).read().splitlines()
+	]
 	with pool() as workers:
 		if mode == "test":
 			passed = run_testing(results, workers, cases)

@@ -1,5 +1,6 @@
 """An eval that measures in the processes of a `spawn` pool. Only these processes import the
 submission, and only the main process reports results."""
+
 import math
 import multiprocessing
 import os
@@ -14,7 +15,6 @@ import traits
 
 
 class Results:
-
 	def __init__(self, descriptor):
 		os.set_inheritable(descriptor, False)
 		self.file = os.fdopen(descriptor, "w")
@@ -33,7 +33,6 @@ class Results:
 
 
 class Case:
-
 	def __init__(self, spec, arguments):
 		self.spec, self.arguments = spec, arguments
 
@@ -94,6 +93,7 @@ def checked(answer):
 
 def answer_to(data):
 	from submission import custom_kernel
+
 	return custom_kernel(list(data))
 
 
@@ -153,7 +153,8 @@ def measure(case, repeats, recheck):
 		outputs = [answer_to(data) for data in inputs]
 		spent = (time.perf_counter_ns() - start) / traits.GROUP
 		durations.append(
-			spent if traits.CLOCK else reference.nanoseconds(case.arguments["size"], run))
+			spent if traits.CLOCK else reference.nanoseconds(case.arguments["size"], run)
+		)
 		if recheck:
 			good, text = checked(reference.check_implementation(inputs[-1], outputs[-1]))
 			if not good:
@@ -164,10 +165,14 @@ def measure(case, repeats, recheck):
 def statistics(durations):
 	runs = len(durations)
 	mean = sum(durations) / runs
-	std = math.sqrt(sum((duration - mean)**2 for duration in durations) / (runs - 1))
+	std = math.sqrt(sum((duration - mean) ** 2 for duration in durations) / (runs - 1))
 	return {
-		"runs": runs, "mean": mean, "std": std, "err": std / math.sqrt(runs),
-		"best": float(min(durations)), "worst": float(max(durations))
+		"runs": runs,
+		"mean": mean,
+		"std": std,
+		"err": std / math.sqrt(runs),
+		"best": float(min(durations)),
+		"worst": float(max(durations)),
 	}
 
 
@@ -177,7 +182,7 @@ def statistics(durations):
 def run_test(pool, case):
 	ranks = case.arguments.get("world_size")
 	if ranks is None:
-		return pool.apply(test_alone, (case, ))
+		return pool.apply(test_alone, (case,))
 	waiting = [pool.apply_async(test_rank, (case, rank)) for rank in range(ranks)]
 	answers = [one.get(60) for one in waiting]
 	return all(good for good, _ in answers), "\n".join(text for _, text in answers if text)

@@ -4,7 +4,7 @@ from utils import make_match_reference, uniform
 
 
 def generate_input(size, seed):
-	source = uniform((size, ), seed, 1, 2)
+	source = uniform((size,), seed, 1, 2)
 	return source, torch.full_like(source, float("nan"))
 
 

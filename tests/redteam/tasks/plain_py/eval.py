@@ -18,13 +18,21 @@ for index, line in enumerate(lines):
 	taken_ns = time.perf_counter_ns() - began
 	print(f"{family}.{index}.spec: {line}", file=results)
 	if output != data + data:
-		print(f"{family}.{index}.status: fail\n{family}.{index}.error: not the tuple twice",
-			file=results)
+		print(
+			f"{family}.{index}.status: fail\n{family}.{index}.error: not the tuple twice",
+			file=results,
+		)
 		code = 112
 		break
 	if mode in ("benchmark", "leaderboard"):
-		for key, value in (("runs", 3), ("mean", taken_ns), ("std", 0), ("err", 0), ("best",
-			taken_ns), ("worst", taken_ns)):
+		for key, value in (
+			("runs", 3),
+			("mean", taken_ns),
+			("std", 0),
+			("err", 0),
+			("best", taken_ns),
+			("worst", taken_ns),
+		):
 			print(f"{family}.{index}.{key}: {value}", file=results)
 	print(f"{family}.{index}.status: pass", file=results)
 print("check: " + ("fail" if code else "pass"), file=results)

@@ -7,6 +7,7 @@ import time
 def call(data):
 	sys.argv = ["eval.py", sys.argv[1] if len(sys.argv) > 1 else ""]
 	from submission import custom_kernel
+
 	began = time.perf_counter_ns()
 	output = custom_kernel(list(data))
 	return output, time.perf_counter_ns() - began
@@ -27,17 +28,24 @@ def main():
 				for key, value in (part.split(":") for part in line.split(";"))
 			}
 			data = [(secret + case["seed"] * 31 + place) % 1009 for place in range(case["size"])]
-			output, taken_ns = pool.apply(call, (data, ))
+			output, taken_ns = pool.apply(call, (data,))
 			print(f"{family}.{index}.spec: {line}", file=results)
 			if output != [2 * value for value in data]:
 				print(
 					f"{family}.{index}.status: fail\n{family}.{index}.error: not twice the numbers",
-					file=results)
+					file=results,
+				)
 				code = 112
 				break
 			if family == "benchmark":
-				for key, value in (("runs", 3), ("mean", taken_ns), ("std", 0), ("err", 0), ("best",
-					taken_ns), ("worst", taken_ns)):
+				for key, value in (
+					("runs", 3),
+					("mean", taken_ns),
+					("std", 0),
+					("err", 0),
+					("best", taken_ns),
+					("worst", taken_ns),
+				):
 					print(f"{family}.{index}.{key}: {value}", file=results)
 			print(f"{family}.{index}.status: pass", file=results)
 	print("check: " + ("fail" if code else "pass"), file=results)

@@ -2,7 +2,7 @@ from utils import make_match_reference, uniform
 
 
 def generate_input(size, seed):
-	return uniform((size, ), seed, 1, 2)
+	return uniform((size,), seed, 1, 2)
 
 
 def ref_kernel(data):

@@ -5,7 +5,7 @@ from utils import make_match_reference, uniform
 
 def generate_input(size, seed):
 	matrix = uniform((size, size), seed, 1, 2, device="cpu")
-	return matrix, torch.full((size, ), float("nan"))
+	return matrix, torch.full((size,), float("nan"))
 
 
 def ref_kernel(data):

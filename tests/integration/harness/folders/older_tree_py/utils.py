@@ -1,4 +1,5 @@
 """The helpers that several tasks of a tree share, in the older shape: comparisons return a pair."""
+
 import random
 
 import torch

@@ -1,5 +1,6 @@
 """A harness without modes of its own: it checks every case, and times it if it is asked for more
 than a test."""
+
 import os
 import sys
 from statistics import mean, stdev
@@ -37,8 +38,12 @@ def main(mode, path):
 			continue
 		times = [time_one(data) for _ in range(RUNS)]
 		figures = {
-			"runs": RUNS, "mean": mean(times), "std": stdev(times), "err": stdev(times) / RUNS**0.5,
-			"best": min(times), "worst": max(times)
+			"runs": RUNS,
+			"mean": mean(times),
+			"std": stdev(times),
+			"err": stdev(times) / RUNS**0.5,
+			"best": min(times),
+			"worst": max(times),
 		}
 		for name, value in figures.items():
 			print(f"{noun}.{index}.{name}: {value}", file=out)

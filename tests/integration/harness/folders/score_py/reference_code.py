@@ -1,4 +1,5 @@
 """Twice the input, with an eval of the oldest form."""
+
 import random
 
 
