@@ -3,29 +3,15 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { faultsOf } from './checks.mjs';
+import { looksRight } from './checks.mjs';
 import { PASSWORD, RIGHT, closeBrowser, createLeaderboard, fillAndSend, logIn, logInAsAdmin,
 	register, scene, sourceFile, submit, url, verdictOf } from './visitor.mjs';
 
 test.after(closeBrowser);
 
-const NARROW = { width: 360, height: 740 };
 const main = (page) => page.locator('main');
 const SLOWER = 'import time\n\ndef custom_kernel(number):\n    time.sleep(0.2)\n'
 	+ '    return number + 1\n';
-
-// Checks the open page on a narrow screen, light and dark.
-async function looksRight(page) {
-	const size = page.viewportSize();
-	await page.setViewportSize(NARROW);
-	for (const colorScheme of ['dark', 'light']) {
-		await page.emulateMedia({ colorScheme });
-		await page.evaluate(
-			() => Promise.allSettled(document.getAnimations().map((one) => one.finished)));
-		assert.deepEqual(await faultsOf(page), []);
-	}
-	await page.setViewportSize(size);
-}
 
 const tab = (page, name) => page.getByRole('navigation', { name: 'Account' })
 	.getByRole('link', { name, exact: true });

@@ -1,28 +1,14 @@
 // Cancelling, pausing and quotas in a browser, with and without scripts.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { faultsOf } from './checks.mjs';
+import { looksRight } from './checks.mjs';
 import { RIGHT, SLOW, closeBrowser, createLeaderboard, editLeaderboard, logInAsAdmin, register,
 	scene, submit, verdictOf } from './visitor.mjs';
 
 test.after(closeBrowser);
 
-const NARROW = { width: 360, height: 740 };
 const main = (page) => page.locator('main');
 const LONG = SLOW.replace('1.5', '30');
-
-// Checks the open page on a narrow screen, light and dark.
-async function looksRight(page) {
-	const size = page.viewportSize();
-	await page.setViewportSize(NARROW);
-	for (const colorScheme of ['dark', 'light']) {
-		await page.emulateMedia({ colorScheme });
-		await page.evaluate(
-			() => Promise.allSettled(document.getAnimations().map((one) => one.finished)));
-		assert.deepEqual(await faultsOf(page), []);
-	}
-	await page.setViewportSize(size);
-}
 
 for (const scripts of [true, false]) {
 	const how = scripts ? 'with scripts' : 'without scripts', suffix = scripts ? 'on' : 'off',

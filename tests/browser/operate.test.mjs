@@ -2,16 +2,15 @@
 // hide, announce, quarantine; and the checks that these pages must pass.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { axeFaults, overflow, structureFaults } from './checks.mjs';
+import { faultsAsShown, faultsOf, overflow, structureFaults } from './checks.mjs';
 import { RIGHT, closeBrowser, createLeaderboard, fillAndSend, logInAsAdmin, register, scene, submit,
-	verdictOf, visit } from './visitor.mjs';
+	verdictOf } from './visitor.mjs';
 
 test.after(closeBrowser);
 
 // Runs axe only with scripts: without them, its timers never fire.
-const faultsOf = async (page, { scripts }) =>
-	[...await page.evaluate(structureFaults), ...await page.evaluate(overflow),
-	...(scripts ? await axeFaults(page) : [])];
+const faultsFor = async (page, { scripts }) => scripts ? faultsAsShown(page)
+	: [...await page.evaluate(structureFaults), ...await page.evaluate(overflow)];
 
 // Runs the scene with and without scripts.
 function scenes(name, body) {
@@ -96,7 +95,7 @@ scenes('an admin must confirm hiding a submission, and can go back', async (come
 	await page.goto(`/admin/submission/${number}`);
 	await fillAndSend(page, { Why: 'It "copies" <b>.' }, 'Hide it…');
 	await page.getByRole('heading', { name: `Hide submission ${number}?` }).waitFor();
-	assert.deepEqual(await faultsOf(page, options), []);
+	assert.deepEqual(await faultsFor(page, options), []);
 	await page.getByRole('link', { name: 'Cancel' }).click();
 	await page.getByRole('button', { name: 'Hide it' }).waitFor();
 	await fillAndSend(page, { Why: 'It "copies" <b>.' }, 'Hide it…');
@@ -117,7 +116,7 @@ scenes('an admin quarantines a device and resumes it', async (come, options) => 
 	await page.getByText('Why: “It is too warm.”').waitFor();
 	await page.getByRole('button', { name: 'Quarantine it' }).click();
 	await page.getByText('In quarantine: It is too warm.').waitFor();
-	assert.deepEqual(await faultsOf(page, options), []);
+	assert.deepEqual(await faultsFor(page, options), []);
 	await page.getByRole('button', { name: 'Resume CPU' }).click();
 	await page.getByRole('button', { name: 'Drain CPU' }).waitFor();
 });
@@ -126,31 +125,17 @@ const PAGES = ['/admin', '/admin/rejudgings', '/admin/rejudgings/1', '/admin/rej
 	'/admin/submissions', '/admin/submission/1', '/admin/announcements', '/admin/users',
 	'/admin/users/nobody-else/ban', '/admin/audit?who=admin', '/admin/workers', '/'];
 
-for (const width of [360, 1440])
-	for (const dark of [false, true])
-		test(`these pages have no faults, ${width} px wide, ${dark ? 'dark' : 'light'}`,
-				async () => {
-			const { page, context } = await visit({ width, dark });
-			await logInAsAdmin(page);
-			const faults = [];
-			if (width === 360 && !dark) {
-				await page.goto('/admin/users');
-				await fillAndSend(page, { Name: 'nobody-else' }, 'Make the account and a link');
-				faults.push(...(await axeFaults(page)).map((fault) => `the link ${fault}`));
-				await page.goto('/admin/announcements');
-				await fillAndSend(page, { 'What is announced': 'Something to look at.' },
-					'Announce it');
-			}
-			for (const path of PAGES) {
-				assert.equal((await page.goto(path)).status(), 200, path);
-				for (const fault of [...await page.evaluate(structureFaults),
-					...await page.evaluate(overflow), ...await axeFaults(page)])
-					faults.push(`${path} ${fault}`);
-				if (process.env.PICTURES)
-					await page.screenshot(
-						{ path: `${process.env.PICTURES}/${path.replace(/\W+/g, '-')}-`
-						+ `${width}-${dark ? 'dark' : 'light'}.png`, fullPage: true });
-			}
-			assert.deepEqual(faults, []);
-			await context.close();
-		});
+scene('these pages have no faults', async (come) => {
+	const page = await come(), faults = [];
+	await logInAsAdmin(page);
+	await page.goto('/admin/users');
+	await fillAndSend(page, { Name: 'nobody-else' }, 'Make the account and a link');
+	faults.push(...(await faultsOf(page)).map((fault) => `the link ${fault}`));
+	await page.goto('/admin/announcements');
+	await fillAndSend(page, { 'What is announced': 'Something to look at.' }, 'Announce it');
+	for (const path of PAGES) {
+		assert.equal((await page.goto(path)).status(), 200, path);
+		faults.push(...(await faultsOf(page)).map((fault) => `${path} ${fault}`));
+	}
+	assert.deepEqual(faults, []);
+});

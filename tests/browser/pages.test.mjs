@@ -5,7 +5,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after } from 'node:test';
-import { axeFaults, colourFaults, htmlFaults, overflow, structureFaults } from './checks.mjs';
+import { faultsAsShown, faultsOf, htmlFaults, NARROW, overflow,
+	structureFaults } from './checks.mjs';
 import { CREATOR, CROWD, DEVICE, fill, LONG_BOARD, LONG_USER, LONG_WORKER,
 	makeEmpty } from './full.mjs';
 import { closeBrowser, fillAndSend, logIn, logInAsAdmin, PASSWORD, register, RIGHT, scene, SLOW,
@@ -13,7 +14,6 @@ import { closeBrowser, fillAndSend, logIn, logInAsAdmin, PASSWORD, register, RIG
 
 after(closeBrowser);
 
-const NARROW = { width: 360, height: 740 }, WIDE = { width: 1440, height: 900 };
 const FIRST_VISIT_BYTES = 100_000, WALK_LIMIT_MS = 600_000;
 
 // ---- two sites ----
@@ -132,18 +132,6 @@ function contentOf(text, role) {
 }
 
 // The faults of the open page. axe's rules that need no colours run once, on the light page.
-async function faultsOfPage(page, text) {
-	const faults = htmlFaults(text);
-	await page.emulateMedia({ colorScheme: 'light' });
-	await page.setViewportSize(WIDE);
-	faults.push(...await page.evaluate(overflow));
-	await page.setViewportSize(NARROW);
-	faults.push(...await page.evaluate(structureFaults), ...await page.evaluate(overflow),
-		...await axeFaults(page));
-	await page.emulateMedia({ colorScheme: 'dark' });
-	return [...faults, ...(await colourFaults(page)).map((fault) => `dark: ${fault}`)];
-}
-
 async function lookAt(page, paths, role) {
 	const faults = [], found = linked.get(role) ?? new Set();
 	linked.set(role, found);
@@ -156,7 +144,8 @@ async function lookAt(page, paths, role) {
 		for (const link of await links(page))
 			found.add(link);
 		if (!seen.has(content))
-			faults.push(...(await faultsOfPage(page, text)).map((fault) => `${path} ${fault}`));
+			faults.push(...[...htmlFaults(text), ...await faultsOf(page)]
+				.map((fault) => `${path} ${fault}`));
 		seen.add(content).add(role);
 	}
 	assert.deepEqual(faults.slice(0, 30), []);
@@ -249,8 +238,7 @@ for (const dark of [false, true])
 			await page.goto(path);
 			await send(page);
 			await page.locator('.field-error, .notice.problem').first().waitFor();
-			for (const fault of [...await page.evaluate(structureFaults),
-				...await page.evaluate(overflow), ...await axeFaults(page)])
+			for (const fault of await faultsAsShown(page))
 				faults.push(`${path} ${fault}`);
 		}
 		assert.deepEqual(faults, []);

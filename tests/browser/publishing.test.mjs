@@ -2,29 +2,16 @@
 // somebody joins by its code; task versions; webhooks; and the checks that these pages must pass.
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
-import { axeFaults, overflow, structureFaults } from './checks.mjs';
+import { faultsOf } from './checks.mjs';
 import { closeBrowser, createLeaderboard, EVAL, fillAndSend, logInAsAdmin, register, RUN_LIMIT_MS,
 	scene, taskZip } from './visitor.mjs';
 
 after(closeBrowser);
 
-// Opens the page and checks it narrow and wide, light and dark.
+// Opens the page and looks for faults.
 async function owes(page, path) {
 	await page.goto(path);
-	// This check comes before axe, because axe leaves a style behind.
-	const faults = (await page.evaluate(structureFaults)).map((fault) => `${path}: ${fault}`);
-	for (const colorScheme of ['light', 'dark'])
-		for (const width of [360, 1440]) {
-			await page.emulateMedia({ colorScheme });
-			await page.setViewportSize({ width, height: 900 });
-			for (const fault of [...await page.evaluate(overflow), ...await axeFaults(page)])
-				faults.push(`${path} ${width} px ${colorScheme}: ${fault}`);
-			if (process.env.PICTURES)
-				await page.screenshot(
-					{ path: `${process.env.PICTURES}/${path.replace(/\W+/g, '-')}-`
-					+ `${width}-${colorScheme}.png`, fullPage: true });
-		}
-	return faults;
+	return (await faultsOf(page)).map((fault) => `${path}: ${fault}`);
 }
 
 for (const scripts of [true, false])
