@@ -225,7 +225,7 @@ def make_cu(top, submission=CU_RIGHT, config=None, **rest):
 	files = [(name, name) for name in ("eval.cu", "task.h", "reference.cuh")] + [
 		("submission.cu", "@SUBMISSION@")
 	]
-	config = config or "\n  sources: [eval.cu, submission.cu]"
+	config = config or "\n  sources: [eval.cu, submission.cu]\n  compile_flags: [-O0]"
 	write(
 		top,
 		{

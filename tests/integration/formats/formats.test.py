@@ -882,7 +882,7 @@ def compiler_flags_and_defines_apply_to_their_task_only():
 	)
 	task = fresh_cu(
 		config="\n  sources: [eval.cu, submission.cu]\n  defines: {WIDTH: 64}\n"
-		"  compile_flags: [-DFAST=1]"
+		"  compile_flags: [-DFAST=1, -O0]"
 	)
 	expect(
 		task.run(needing, "test", GPU), "runtime error", "SIGABRT", "no such thing 5"
