@@ -38,8 +38,8 @@ enum isolated_program {
 	PROGRAMS,
 };
 
-/* The judge keeps the time limit itself and says who used it up. podium-run ends it so much later.
- */
+/* The judge enforces the time limit itself and says who used it up. podium-run ends a judge that is
+ * still running this much later. */
 enum { judge_grace_ms = 2000 };
 
 /* The judge's exit codes (docs/podium-run.md). */

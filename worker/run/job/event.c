@@ -192,8 +192,8 @@ void event_case(struct events *events, const struct case_event *one)
 	send_event(events, event);
 }
 
-/* Sends a long text as events of one kind, in order. `key` and `value` name what it belongs to;
- * takes the reference to `value`. */
+/* Sends a long text as events of one kind, in order. `key` and `value` say what the text belongs
+ * to. The function takes the caller's reference to `value`. */
 static void send_text(struct events *events, const char *kind, int position, const char *key,
 	json_t *value, const char *text, size_t length)
 {

@@ -1,8 +1,8 @@
 /* Private to worker/run/sandbox: control groups (cgroup v2), the kernel's limit on the memory and
  * the processes of everything that a program starts.
  *
- * Control groups need a part of the hierarchy that podium-run may write: systemd's Delegate=yes, or
- * a machine without systemd where podium-run is root. Version 1 is not used. */
+ * podium-run must be allowed to write to a part of the hierarchy: through systemd's Delegate=yes,
+ * or as root on a machine without systemd. Control groups of version 1 are not used. */
 #ifndef PODIUM_WORKER_RUN_SANDBOX_CONTROL_GROUP_H
 #define PODIUM_WORKER_RUN_SANDBOX_CONTROL_GROUP_H
 

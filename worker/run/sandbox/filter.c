@@ -197,8 +197,8 @@ int sandbox_filter(struct sandbox_entry *entry, bool loopback, struct error *err
 {
 	scmp_filter_ctx context = seccomp_init(SCMP_ACT_ALLOW);
 	int rc = context ? 0 : -ENOMEM;
-	/* Calls of another architecture (i386 and x32 on x86-64) have other numbers, which no rule here
-	 * matches. */
+	/* Kill a program that uses the calls of another architecture (i386 and x32 on x86-64). These
+	 * calls have other numbers, which no rule here matches. */
 	if (!rc)
 		rc = seccomp_attr_set(context, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
 	if (!rc && !(rc = add_rules(context)) && !(rc = add_personality(context))

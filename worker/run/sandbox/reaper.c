@@ -134,7 +134,7 @@ size_t reaper_descendants(const struct reaper_kin *kin, pid_t *list, size_t most
 	return have;
 }
 
-/* Sends the signal `number` to all descendants. Returns how many could still run. */
+/* Sends the signal `number` to all descendants. Returns how many of them were not stopped yet. */
 static size_t signal_descendants(int number)
 {
 	cleanup_buffer struct buffer list = { 0 };

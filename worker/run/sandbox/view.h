@@ -31,14 +31,16 @@ enum { sandbox_most_inodes = 100000 };
 
 struct sandbox_host {
 	const struct account *account;
-	/* --directory as an absolute path. Each new root is mounted over it, out of others' sight. */
+	/* --directory as an absolute path. A sandbox mounts its new root there, where no other process
+	 * sees it. */
 	char directory[PATH_MAX];
 	bool stands[WALLS];
 	char why_not[WALLS][200]; /* "" if the wall is available */
 	struct control_group_base groups;
 	int64_t most_memory_bytes, most_disk_bytes, most_processes;
 	const char *shown; /* more paths that programs see, separated by colons */
-	/* What all programs have in common, with the filter; [1]: with a loopback network. */
+	/* The parts of an entry that all programs share, including the filter; [1]: for programs with a
+	 * loopback network. */
 	struct sandbox_entry entries[2];
 };
 

@@ -137,7 +137,8 @@ static bool holds_calls(const struct bait *bait)
 		&& syscall(SYS_io_uring_setup, 1, NULL) != 0 && errno == ENOSYS;
 }
 
-/* Checks the kernel's limits on one process, and that podium-run can read what it adds up. */
+/* Checks the kernel's limits on one process, and that podium-run can read the figures that its own
+ * limits add up. */
 static bool holds_limits(const struct bait *bait)
 {
 	struct rlimit core, files, size;
