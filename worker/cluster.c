@@ -199,8 +199,8 @@ static bool is_used(struct cluster *cluster, int64_t number)
 	return used;
 }
 
-/* Cancels the Slurm jobs of this worker whose place runs none. Cancels them by number, so that a
- * job that a place submits at this moment keeps running. */
+/* Cancels this worker's Slurm jobs whose place is not marked as having one (cluster_set_used).
+ * Cancels them by number, so that a job that a place submits at this moment keeps running. */
 static void cancel_leftovers(struct cluster *cluster)
 {
 	static const char *const list[] = { "squeue", "--noheader", "--me", "--format=%i|%j", NULL };
@@ -310,7 +310,8 @@ static int64_t smaller_count(int64_t left, int64_t right)
 	return left < right ? left : right;
 }
 
-/* Several of the cluster's types may map to one model: the first counts. */
+/* Whether an earlier offer has the same model. Several GPU types of the cluster may be one model in
+ * Podium; the first counts. */
 static bool is_offered_before(const struct cluster *cluster, size_t index)
 {
 	for (size_t i = 0; i < index; i++)

@@ -3,8 +3,8 @@
  * all slots read what that thread found.
  *
  * Instead of a device a slot has a place: the right to run one Slurm job. A place has a device
- * name, such as "slurm-H200-1", wherever Podium names devices. An admin can pause it, and it is out
- * of service while the cluster has no node for it. */
+ * name, such as "slurm-H200-1", wherever Podium names devices. An admin can pause a place. A place
+ * is out of service while the cluster has no node for it. */
 #ifndef PODIUM_WORKER_CLUSTER_H
 #define PODIUM_WORKER_CLUSTER_H
 
@@ -26,9 +26,9 @@ void cluster_free(struct cluster *cluster); /* also joins its thread; NULL is al
 
 /* Asks Slurm for its nodes. ERROR_SYSTEM with a message when Slurm does not answer.
  *
- * Also cancels Slurm jobs that carry this worker's prefix while their place runs none. Such jobs
- * stay behind when a worker is killed, or when Slurm's controller was away and did not cancel
- * them. */
+ * Also cancels Slurm jobs that carry this worker's prefix but whose place is not marked as having
+ * one (cluster_set_used). Such jobs stay behind when a worker is killed, or when Slurm's controller
+ * was away and did not cancel them. */
 int cluster_look(struct cluster *cluster, struct error *error);
 
 /* Starts the thread that queries Slurm every few seconds. */
@@ -69,8 +69,8 @@ int cluster_tell(struct cluster *cluster, const char *const *words, int limit_ms
  * before asking Slurm for a job, and clear it after the job has ended. Numbers start at 1. */
 void cluster_set_used(struct cluster *cluster, size_t number, bool is_used);
 
-/* Marks a place that holds a GPU without a job. A warm place takes the next job before another
- * place asks Slurm for a GPU. */
+/* Marks a place as warm: it holds a GPU but runs no job. A warm place takes the next job before
+ * another place asks Slurm for a GPU. */
 void cluster_set_warm(struct cluster *cluster, const struct device *place, bool is_warm);
 bool cluster_has_warm(struct cluster *cluster, const char *model);
 

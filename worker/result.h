@@ -2,8 +2,8 @@
  *
  * Pending events stay in memory until a write stores all of them in one transaction, under the
  * claim's fence. A failed write loses nothing: the next write tries again. A write may succeed
- * although its answer is lost. The stored number of events then reveals it, so no event is stored
- * twice. */
+ * although its answer is lost. The stored number of events then shows that it succeeded, so no
+ * event is stored twice. */
 #ifndef PODIUM_WORKER_RESULT_H
 #define PODIUM_WORKER_RESULT_H
 

@@ -186,7 +186,7 @@ static void follow_run(struct run *run)
 		fail(&run->fault, ERROR_SYSTEM, "%s", run->result.reason);
 	else if (run->slot->cluster && !run->is_cancelled
 		&& strcmp(run->result.verdict, "cancelled") == 0)
-		/* Slurm ended podium-run, not the worker. */
+		/* This worker cancelled nothing, so Slurm ended podium-run. */
 		slurm_allocation_explain(&run->slot->allocation, &run->fault);
 }
 
@@ -265,7 +265,7 @@ static void finish_run(struct run *run)
 /* ---- several devices ---- */
 
 /* Chooses our own device and others of its model, in the order in which every worker locks them.
- * ERROR_LIMIT when only paused or quarantined devices are missing. */
+ * ERROR_LIMIT when the worker has enough devices but too few are in service. */
 static int choose_devices(const struct slot *slot, size_t wanted,
 	const struct device *chosen[static most_devices], struct error *error)
 {
@@ -387,7 +387,7 @@ static int take_allocation(struct run *run, struct assignment *assignment, struc
 	return rc < 0 ? rc : 0;
 }
 
-/* Whether the verdict cannot come from a broken GPU, which makes every program on it fail. Any
+/* Whether the verdict rules out a broken GPU. A broken GPU makes every program on it fail, so any
  * other verdict requires a health check. */
 static bool is_beyond_doubt(const struct result *result)
 {

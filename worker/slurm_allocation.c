@@ -14,7 +14,7 @@
 enum {
 	moment_ms = 250,
 	ask_every_ms = 1000, /* interval of squeue while a job waits in the cluster */
-	squeue_ms = 2000,    /* limit of squeue and scancel: meanwhile no lease is renewed */
+	squeue_ms = 2000,    /* time limit of squeue and scancel; meanwhile no lease is renewed */
 	know_end_ms = 3000,  /* how long Slurm may take to learn why a job ended */
 	spare_ms = 60 * 1000,
 };

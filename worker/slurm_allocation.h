@@ -70,8 +70,8 @@ void slurm_allocation_rest(struct slurm_allocation *allocation);
 /* Call it between jobs: gives the GPU back after slurm_idle_s, or when podium-run has ended. */
 void slurm_allocation_look(struct slurm_allocation *allocation);
 
-/* Gives the allocation back, or stops waiting for it. The cluster then has no job for it, or has
- * none once Slurm answers again. */
+/* Gives the allocation back, or stops waiting for it. If Slurm does not answer now, cluster_look
+ * cancels the Slurm job later. */
 void slurm_allocation_end(struct slurm_allocation *allocation);
 
 /* Ends the allocation and frees its memory. */

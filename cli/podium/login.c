@@ -70,8 +70,8 @@ static int choose_server(
 	return 0;
 }
 
-/* Connects to the server. Before that, checks that a token may travel to this address, so that none
- * is granted that cannot be used. */
+/* Connects to the server. Before that, checks that podium may send a token to this address.
+ * Otherwise the server could grant a token that podium cannot use. */
 static int connect_for_token(
 	struct session *session, const struct settings_server *server, struct error *error)
 {
