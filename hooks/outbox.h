@@ -59,8 +59,8 @@ int outbox_note(struct database *db, const struct config *config, const struct d
  * first_ms, doubles with each failure up to an hour, and varies randomly by a quarter. */
 int64_t outbox_pause_ms(int64_t first_ms, int64_t failures);
 
-/* Gives up waiting deliveries of events older than most_s. lib/database/retention.h removes old
- * rows. */
+/* Gives up waiting deliveries of events older than most_s, and removes the webhook_told rows of
+ * deleted leaderboards. lib/database/retention.h removes other old rows. */
 int outbox_clean(struct database *db, int64_t most_s, struct error *error);
 
 #endif

@@ -43,7 +43,7 @@ void cluster_places(
  * says why not. */
 int cluster_check_model(struct cluster *cluster, const char *model, struct error *error);
 
-/* The cluster's name for GPUs of this model, such as "gpu:h200". It is "" for the CPU and for an
+/* Returns the cluster's name for GPUs of this model, such as "gpu:h200"; "" for the CPU and for an
  * unknown model. */
 const char *cluster_gres(struct cluster *cluster, struct arena *arena, const char *model);
 
@@ -54,13 +54,14 @@ const struct slurm_options *cluster_options(const struct cluster *cluster, const
  * place's number follows. Another worker or another database gives another prefix. */
 const char *cluster_prefix(const struct cluster *cluster);
 
-/* The environment for Slurm's programs, which podium-run on a node inherits. It has none of the
- * worker's secrets, such as the database's password. */
+/* The environment for Slurm's programs, which podium-run on a node inherits. This environment has
+ * none of the worker's secrets, such as the database's password. */
 char *const *cluster_environment(const struct cluster *cluster);
 
-/* Runs one of Slurm's programs: words[0] is its name, which is looked up on the PATH. Returns its
- * exit code, or -1 if it did not start or did not end by itself within limit_ms. `answer` gets its
- * output. cluster_ask returns early when the worker stops; cluster_tell does not. */
+/* Runs one of Slurm's programs: words[0] is its name, which is looked up on the PATH. Returns the
+ * program's exit code, or -1 if the program did not start or did not end within limit_ms. `answer`
+ * gets the program's output. cluster_ask returns early when the worker stops; cluster_tell does
+ * not. */
 int cluster_ask(
 	struct cluster *cluster, const char *const *words, int limit_ms, struct buffer *answer);
 int cluster_tell(struct cluster *cluster, const char *const *words, int limit_ms);

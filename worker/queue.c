@@ -301,7 +301,7 @@ int queue_end(struct database *db, const struct claim *claim, struct job_complet
 	return database_transaction(db, end_body, &end, error);
 }
 
-/* Ends an attempt that has no verdict and therefore no figures: they are NAN. */
+/* Ends an attempt that has no verdict. Such an attempt has no figures, so they are NAN. */
 static int end_without_figures(struct database *db, const struct claim *claim,
 	enum job_completion_kind kind, const char *reason, struct error *error)
 {

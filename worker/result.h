@@ -42,10 +42,10 @@ void result_take(struct result *result, json_t *event);
 /* Whether events wait for a write. */
 bool result_is_pending(const struct result *result);
 
-/* Stores the pending events and renews the lease. With the verdict it also completes the job: a
- * ranked job that passed enters the ranking, or is held for review if its times are implausible
- * (lib/judging/review.h), and a comparison's result is applied. ERROR_CONFLICT: the claim is lost
- * and nothing was stored. */
+/* Stores the pending events and renews the lease. With the verdict, also completes the job. A
+ * ranked job that passed then enters the ranking, or is held for review if its times are
+ * implausible (lib/judging/review.h). A comparison's result is applied. ERROR_CONFLICT: the claim
+ * is lost and nothing was stored. */
 int result_write(struct result *result, struct database *db, int64_t lease_ms, struct error *error);
 
 #endif

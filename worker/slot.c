@@ -140,7 +140,8 @@ static void write_progress(struct run *run)
 	}
 }
 
-/* podium-run enforces each stage's limits. This function ends a podium-run that fails to. */
+/* podium-run enforces each stage's limits. If podium-run has not ended the job when the total limit
+ * is reached, this function ends podium-run. */
 static bool is_overdue(struct run *run)
 {
 	if (clock_ms() < run->limit_at_ms)

@@ -12,7 +12,7 @@
 
 enum { most_offers = 64, most_devices = 100000, most_error_bytes = 300 };
 
-/* A part of the text. Parsers copy nothing before they know that it is well-formed. */
+/* A part of the text. Parsers copy nothing before they know that the text is well-formed. */
 struct piece {
 	const char *bytes;
 	size_t length;

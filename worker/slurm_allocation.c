@@ -112,7 +112,7 @@ static void say_progress(struct slurm_allocation *allocation, char progress[stat
 		snprintf(progress, 65, "starting on the node %.43s", job->node);
 }
 
-/* Accepts only the requested model: a GPU of another model would spoil the ranking. */
+/* Accepts only the requested model: times on another model must not enter the ranking. */
 static int take_ready(struct slurm_allocation *allocation, json_t *event, struct error *error)
 {
 	json_t *given = json_object_get(event, "device");

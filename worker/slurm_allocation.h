@@ -2,9 +2,9 @@
  * runs on a node and has the job's GPUs.
  *
  * The worker asks for an allocation when it claims a job, and keeps it slurm_idle_s for the next
- * job. However the worker ends, the allocation ends: srun gets SIGTERM, and podium-run sees the end
- * of its input. At its start and while it runs, the worker finds leftover Slurm jobs by name and
- * cancels them. */
+ * job. However the worker ends, the allocation ends: srun gets SIGTERM (by setpriv), and podium-run
+ * sees the end of its input. At its start and while it runs, the worker finds leftover Slurm jobs
+ * by name and cancels them. */
 #ifndef PODIUM_WORKER_SLURM_ALLOCATION_H
 #define PODIUM_WORKER_SLURM_ALLOCATION_H
 

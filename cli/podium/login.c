@@ -42,8 +42,8 @@ static const char *server_name(struct arena *arena, const char *url)
 	return arena_strndup(arena, name + strspn(name, "-."), 64);
 }
 
-/* Finds the server that the arguments name, by its address or its name in the settings; without
- * arguments, the default server. */
+/* Finds the server that the arguments name, by its address or by its name in the settings. Without
+ * arguments, finds the default server. */
 static int choose_server(
 	struct session *session, struct settings_server *server, struct error *error)
 {

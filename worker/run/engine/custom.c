@@ -52,7 +52,7 @@ static struct process harness_process(
 
 /* ---- who caused an exit code ---- */
 
-/* Replaces the submission: it has every function that a harness asks for, and they do nothing. */
+/* Replaces the submission. Every function that a harness asks for exists and does nothing. */
 static const char STAND_IN[] = "def custom_kernel(*arguments, **named):\n"
 							   "    pass\n"
 							   "def __getattr__(name):\n"

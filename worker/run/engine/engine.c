@@ -353,8 +353,8 @@ int evaluation_reopen_stage(struct run *run, struct evaluation *evaluation, stru
 	return workspace_open_stage(&run->workspace, stage->name, error);
 }
 
-/* Runs the cases with the job's engine. Only a dry run, which finds out which engine can run a
- * task, continues with the custom engine if the judge cannot split the task. */
+/* Runs the cases with the job's engine. If the judge cannot split the task, only a dry run
+ * continues, with the custom engine: a dry run finds out which engine can run a task. */
 static int run_cases(struct run *run, struct evaluation *evaluation, struct error *error)
 {
 	int rc = 0;

@@ -1,4 +1,4 @@
-/* The stages of a job, and what its two engines share: a stage's cases, their results, and the
+/* The stages of a job, and what the two engines share: a stage's cases, their results, and the
  * events about them.
  *
  * - custom: the task's own eval.py or eval.cu, which shares a process with the submission.
@@ -10,7 +10,8 @@
 #include "worker/run/profile/gauge.h"
 #include "worker/run/profile/profile.h"
 
-/* A running harness or judge: the results that it reports, and where they go. */
+/* One run of a harness or judge: its cases, the results that it reports, and what was sent of them.
+ */
 struct evaluation {
 	struct run *run;
 	const struct stage_kind *kind;
@@ -66,8 +67,8 @@ int64_t evaluation_limit_s(const struct evaluation *evaluation);
 int evaluation_write_cases(
 	const struct evaluation *evaluation, int folder, const char *name, struct error *error);
 
-/* evaluation_take reads the result pipe: it is a process's on_result, with the evaluation as its
- * context. evaluation_note sends the events that new results call for. */
+/* evaluation_take reads the result pipe. It serves as a process's on_result, with the evaluation as
+ * context. evaluation_note sends the events that follow from new results. */
 bool evaluation_take(void *evaluation, const char *bytes, size_t length);
 void evaluation_note(struct evaluation *evaluation);
 void evaluation_tell_progress(const struct evaluation *evaluation);

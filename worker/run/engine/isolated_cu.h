@@ -6,7 +6,7 @@
  * - submission.so, the submission and the entry that calls it.
  *
  * judge.out and contestant.out are the same for all submissions to a version of a task. This module
- * keeps them, as the kit, in memory from one job to the next. */
+ * keeps both in memory from one job to the next and calls them the kit. */
 #ifndef PODIUM_WORKER_RUN_ENGINE_ISOLATED_CU_H
 #define PODIUM_WORKER_RUN_ENGINE_ISOLATED_CU_H
 

@@ -115,8 +115,8 @@ void stage_tell_log(
 /* Sends "stage_end" once, if "stage" was sent. */
 void stage_tell_end(struct run *run, struct stage *stage);
 
-/* The "compile" stages of the two languages. They fill stage->judgement; an error is an internal
- * one. */
+/* The "compile" stages of the two languages. They fill stage->judgement. A returned error means an
+ * internal error. */
 int compile_py(struct run *run, struct stage *stage, struct error *error);
 int compile_cu(struct run *run, struct stage *stage, struct error *error);
 

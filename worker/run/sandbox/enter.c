@@ -24,8 +24,8 @@ static const int NAMESPACES[SANDBOX_PLACES] = {
 	[SANDBOX_NAME] = CLONE_NEWUTS,
 };
 
-/* If the machine runs out of memory, the kernel kills this process before Podium's. This is a wish,
- * not a wall, so errors are ignored. */
+/* If the machine runs out of memory, the kernel kills this process before Podium's. The sandbox
+ * does not depend on this, so errors are ignored. */
 static void set_oom_score(void)
 {
 	int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);

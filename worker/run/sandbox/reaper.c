@@ -151,7 +151,7 @@ static size_t signal_descendants(int number)
 }
 
 /* Stops all descendants before they are killed. Stopped processes still count against the process
- * limit, so a fork bomb cannot grow back. It could if its processes were killed one by one. */
+ * limit, so a fork bomb cannot grow back, as it could if its processes were killed one by one. */
 static void freeze_descendants(void)
 {
 	for (int round = 0; round < most_freezing_rounds; round++)

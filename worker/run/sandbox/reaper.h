@@ -12,8 +12,8 @@
 /* Call it once, at the start. */
 int reaper_open(struct error *error);
 
-/* Spares this child when the other descendants are killed (0: spares none). That holds until the
- * child is reaped. */
+/* Spares this child when the other descendants are killed, until the child is reaped. 0: spares
+ * none. */
 void reaper_spare(pid_t pid);
 bool reaper_is_spared(pid_t pid);
 

@@ -56,7 +56,7 @@ static int close_each(int first)
 }
 
 /* Gives the program its descriptors 0, 1, 2 and so on; all others close on exec. The parent moved
- * the sources above their destinations, so that dup2 overwrites none before its use. */
+ * the sources above their destinations, so that dup2 overwrites no source before it is copied. */
 static int set_descriptors(const struct spawn_descriptors *sources)
 {
 	for (size_t place = 0; place < sources->count; place++)

@@ -92,7 +92,8 @@ static bool take_piece(struct running *running, enum spawn_pipe pipe)
 	return false;
 }
 
-/* Reads /proc, which shows nothing of a process that has ended; wait4 then reports its peak. */
+/* Reads /proc. For a process that has ended, /proc shows nothing, and wait4 reports the peak
+ * instead. */
 int64_t process_peak_bytes(const struct process_result *result)
 {
 	char path[32], line[128];

@@ -1,4 +1,5 @@
-/* The walls of a host, and what one program in a sandbox sees of it. */
+/* The walls of a host, and what one program in a sandbox sees of the host. A wall is one protection
+ * of the sandbox, such as a namespace or a limit. */
 #ifndef PODIUM_WORKER_RUN_SANDBOX_VIEW_H
 #define PODIUM_WORKER_RUN_SANDBOX_VIEW_H
 

@@ -240,7 +240,7 @@ static int send_message(
 /* ---- one program ---- */
 
 /* Whether the zygote has imported everything. A program does not wait for the imports: without the
- * zygote it starts sooner if it needs no torch, and no later if it does. */
+ * zygote, a program that needs no torch starts sooner, and one that needs torch starts no later. */
 static bool has_imported(struct zygote *zygote)
 {
 	if (!zygote->is_ready) {

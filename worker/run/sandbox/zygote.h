@@ -1,6 +1,6 @@
 /* The zygote: an interpreter that has imported torch. Python programs are forked from it in
- * milliseconds instead of seconds. harness/zygote.py is the other side and describes the messages
- * on the socket. */
+ * milliseconds instead of seconds. harness/zygote.py is the zygote's own code and describes the
+ * messages on the socket. */
 #ifndef PODIUM_WORKER_RUN_SANDBOX_ZYGOTE_H
 #define PODIUM_WORKER_RUN_SANDBOX_ZYGOTE_H
 
