@@ -89,7 +89,8 @@ char *const *cluster_environment(const struct cluster *cluster)
 
 /* ---- names ---- */
 
-/* People who read squeue recognize the worker's name; the hash behind it tells workers apart. */
+/* Makes the beginning of the names of this worker's Slurm jobs. People who read squeue recognize
+ * the worker's name; the hash after it tells workers apart. */
 static const char *make_prefix(struct arena *arena, const struct config *config)
 {
 	unsigned char digest[crypto_generichash_BYTES_MIN];
@@ -320,7 +321,8 @@ static bool is_offered_before(const struct cluster *cluster, size_t index)
 	return false;
 }
 
-/* The CPU comes last, and is offered only if there is nothing else or the settings ask for it. */
+/* Adds places for the models that the last query found. The CPU comes last, and gets places only if
+ * there is nothing else or the settings ask for the CPU. */
 static void add_found(
 	struct cluster *cluster, struct arena *arena, struct device *places, size_t *count)
 {

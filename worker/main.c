@@ -250,7 +250,7 @@ static void drain_slots(struct worker *worker, const sigset_t *signals)
 	wait_for_signal(worker, signals, true, clock_ms() + patience_s * 1000);
 }
 
-/* Returns when a signal comes or another worker takes over the name. */
+/* Waits until a signal comes or another worker takes over the name, and then ends all slots. */
 static void serve_until_signal(struct worker *worker, const sigset_t *signals)
 {
 	int signal_number = wait_for_signal(worker, signals, false, 0);

@@ -102,8 +102,8 @@ struct claiming {
 	struct claim *claim;
 };
 
-/* Keeps each user's first job. While another device claims it, this claim must not take a second
- * job of that user. */
+/* Keeps each user's first job. If another device is claiming that job, this claim must not take a
+ * second job of the same user. */
 static size_t keep_first_of_each(struct turn *turns, size_t count)
 {
 	size_t kept = 0;

@@ -321,7 +321,7 @@ void result_end(struct result *result)
 	result->pending = NULL;
 }
 
-/* Cuts the text to the room there is, at a whole character. */
+/* Keeps as much of the text as fits, without cutting a character. */
 static void keep_progress(struct result *result, const char *text)
 {
 	size_t length = text_utf8_prefix(text, strnlen(text, sizeof result->progress - 1));

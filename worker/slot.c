@@ -41,7 +41,7 @@ static bool is_ending(const struct slot *slot)
 	return is_stopping(slot) || poll(&drain, 1, 0) > 0;
 }
 
-/* Returns early when the worker stops. */
+/* Waits `ms`, but only until the worker stops. */
 static void pause_ms(const struct slot *slot, int64_t ms)
 {
 	struct pollfd stop = { .fd = slot->stop, .events = POLLIN };
@@ -528,7 +528,7 @@ static int check_place(struct slot *slot, struct error *error)
 	return rc;
 }
 
-/* Whether another place holds an idle GPU, so that this one must not claim. */
+/* Whether another place holds an idle GPU. This place then claims no job. */
 static bool yields_to_warm_place(const struct slot *slot)
 {
 	return slot->cluster && !slot->allocation.is_ready

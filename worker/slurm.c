@@ -322,7 +322,8 @@ size_t slurm_read_leftovers(
 
 /* ---- the end ---- */
 
-/* Lines such as "srun: error: node2: task 0: Exited with exit code 2" give no reason. */
+/* Whether the line gives no reason, such as "srun: error: node2: task 0: Exited with exit code 2".
+ */
 static bool says_little(struct piece line)
 {
 	static const char *const parts[] = { ": task ", "Job step aborted", "forcing job termination",

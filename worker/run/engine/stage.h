@@ -70,7 +70,7 @@ struct stage {
 	int64_t peak_host_bytes;
 	/* The most memory in use on the GPU, whoever used it; 0: unknown. */
 	int64_t peak_device_bytes;
-	const char *nonce; /* the judge's, which it mixed into its seeds; NULL: none */
+	const char *nonce; /* the number that the judge mixed into its seeds; NULL: none */
 };
 
 /* stage_write_task writes the task's files, read-only, into the run folder of a workspace's open

@@ -36,7 +36,8 @@ static void send_event(struct events *events, json_t *event)
 	events->lost = events->lost || write_fully(events->descriptor, line, length + 1);
 }
 
-/* Only the leaderboard may know the secret seed, but a harness may print it in an error. */
+/* Masks the secret seed, which only the leaderboard may know. A harness may print the seed in an
+ * error. */
 static void hide_secret(const struct events *events, struct buffer *text)
 {
 	size_t length = strlen(events->secret);

@@ -40,7 +40,7 @@ struct stage_end_event {
 	int exit_code;
 	int64_t duration_ms;
 	int64_t peak_host_bytes, peak_device_bytes; /* 0: unknown */
-	const char *nonce; /* the judge's, which it mixed into its seeds; NULL: none */
+	const char *nonce; /* the number that the judge mixed into its seeds; NULL: none */
 };
 
 struct verdict_event {

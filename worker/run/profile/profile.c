@@ -32,7 +32,7 @@ static const char *const NCU_OPTIONS[] = {
 	"--",
 };
 
-/* The reasons for a missing report, with the sign of each in ncu's output. */
+/* The reasons for a missing report, each with the words in ncu's output that show it. */
 static const struct {
 	const char *sign, *sentence;
 	bool is_final;

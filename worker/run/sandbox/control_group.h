@@ -33,7 +33,8 @@ void control_group_find(struct control_group_base *base);
 int control_group_make(const struct control_group_base *base, int64_t most_memory_bytes,
 	int64_t most_processes, struct control_group *group, struct error *error);
 
-/* Whether the group has reached a limit since it was created. */
+/* Whether the kernel has killed a process of the group for lack of memory, or has refused the group
+ * another process. */
 bool control_group_out_of_memory(const struct control_group *group);
 bool control_group_out_of_processes(const struct control_group *group);
 

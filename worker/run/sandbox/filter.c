@@ -56,7 +56,7 @@ static const struct rule RULES[] = {
 	ALWAYS("io_uring_enter", ENOSYS),
 	ALWAYS("io_uring_register", ENOSYS),
 	ALWAYS("memfd_secret", ENOSYS),
-	/* Keys belong to a user, not to a namespace. */
+	/* Calls for keys, which belong to a user and not to a namespace. */
 	NEVER("keyctl"),
 	NEVER("add_key"),
 	NEVER("request_key"),

@@ -59,8 +59,7 @@ struct process {
 	/* Only for followers (see process_run_all): their channel to the leader closes when the
 	 * sandbox has no process left, not when the program closes it. */
 	bool holds_channel;
-	/* Only for the leader: the exit code by which the leader says that a follower has ended; 0:
-	 * none. */
+	/* Only for the leader: the exit code which means that a follower has ended; 0: none. */
 	int loss_code;
 };
 
@@ -110,8 +109,8 @@ int process_run(const struct process *process, struct process_result *result, st
  * holds_channel, the follower's end closes only after everything in its sandbox was killed.
  *
  * A follower may end first. podium-run then kills everything in its sandbox, and the leader notices
- * that the channel closes. If the leader then ends with its `loss_code`, the followers get up to 10
- * s to end, so that the result says how the lost one ended. */
+ * that the channel closes. If the leader then ends with its `loss_code`, podium-run waits up to 10
+ * s for the followers' ends, so that the result says how the lost one ended. */
 int process_run_all(const struct process *processes, struct process_result *results, size_t count,
 	struct error *error);
 

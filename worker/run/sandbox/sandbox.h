@@ -66,7 +66,7 @@ static inline bool sandbox_has_processes(const struct sandbox *sandbox)
 	return sandbox->places[SANDBOX_PROCESSES] >= 0;
 }
 
-/* The job's folder as programs inside name it. */
+/* The path of the job's folder as programs in the sandbox see it. */
 const char *sandbox_job_path(const struct sandbox_host *host, const char *job);
 
 /* Mounts a limited file system over the folder, or unmounts it. Does nothing without the disk wall.

@@ -13,14 +13,14 @@
 
 enum sandbox_wall {
 	WALL_USERS,     /* another user, or a user namespace */
-	WALL_FILES,     /* a new root of read-only binds */
+	WALL_FILES,     /* a new root that shows only some of the host's files, read-only */
 	WALL_DISK,      /* all writable space is limited and removed with the job */
 	WALL_PROCESSES, /* a process namespace, and a /proc that shows only its processes */
 	WALL_PROC,
 	WALL_NETWORK,
 	WALL_IPC,
 	WALL_NAME,    /* hides the host's name */
-	WALL_DEVICES, /* no nodes except the leased GPU's, zeros and random numbers */
+	WALL_DEVICES, /* no device nodes but the job's GPUs, zeros and random numbers */
 	WALL_PRIVILEGES,
 	WALL_CALLS,  /* the filter of system calls */
 	WALL_LIMITS, /* limits on memory and processes that podium-run enforces by polling */

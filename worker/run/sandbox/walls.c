@@ -78,7 +78,7 @@ static bool holds_proc(const struct bait *bait)
 	return alone;
 }
 
-/* Expects two heading lines and only the loopback interface. */
+/* /proc/self/net/dev must have two heading lines and only the loopback interface. */
 static bool holds_network(const struct bait *bait)
 {
 	(void)bait;

@@ -67,8 +67,8 @@ static _Noreturn void run_child(
 	_exit(127);
 }
 
-/* Settings that a fork cannot change any more: the interpreter's, and OpenMP's number of threads.
- */
+/* Builds the environment with the settings that a fork can no longer change: the interpreter's, and
+ * OpenMP's number of threads. */
 static const char *const *build_environment(struct arena *arena, const char *python)
 {
 	enum { most_threads = 8 };
