@@ -284,7 +284,8 @@ int main(int count, char **words)
 	if (code >= 0)
 		return code;
 	service_take_signals(&signals); /* only this thread waits for them */
-	/* The memory contains the database's password and the webhooks' secrets. */
+	/* The memory contains the database's password and the webhooks' secrets. Other processes of
+	 * this user must not read it. */
 	prctl(PR_SET_DUMPABLE, 0);
 	if (load_settings(&error)) {
 		log_error("%s", error.text);

@@ -260,7 +260,8 @@ static void write_discord(
 	cut_text(&title, discord_most_title);
 	cut_text(&says, discord_most_description);
 	append_submission_url(&link, site, data);
-	/* An empty `parse` forbids mentions: a name that looks like one must not notify anybody. */
+	/* An empty `parse` forbids mentions: a name that looks like a mention must not notify anybody.
+	 */
 	json_t *root = json_pack("{s:s, s:{s:[]}, s:[{s:s, s:s, s:s, s:i, s:s}]}", "content", "",
 		"allowed_mentions", "parse", "embeds", "title", buffer_string(&title), "description",
 		buffer_string(&says), "url", buffer_string(&link), "color", wording->color, "timestamp",

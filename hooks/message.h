@@ -5,7 +5,8 @@
 #include "hooks/outbox.h"
 #include "lib/base/buffer.h"
 
-/* To be increased when a receiver of the previous version could misread the new one. */
+/* The version of the JSON form. Increase it when a receiver that knows the old version could
+ * misread the new one. */
 enum { message_version = 1 };
 
 /* Limits of a Discord message, in characters (from Discord's API). */

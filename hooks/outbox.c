@@ -27,8 +27,8 @@ struct found {
 static const struct column FOUND_COLUMNS[] = { INTEGER(struct found, id) };
 static const struct statement FIND_DUE = SELECT(
 	struct found, FOUND_COLUMNS, "SELECT h.id FROM webhooks h WHERE " WEBHOOK_IS_DUE "LIMIT 1");
-/* Takes the webhook whose last attempt is oldest; its lease_expires is the time of that attempt's
- * end. */
+/* Takes the webhook whose last attempt ended earliest. After an attempt, lease_expires is the time
+ * at which the attempt ended. */
 static const struct statement LOCK_WEBHOOK = SELECT(struct found, FOUND_COLUMNS,
 	"SELECT h.id FROM webhooks h WHERE " WEBHOOK_IS_DUE
 	"ORDER BY h.lease_expires, h.id LIMIT 1 FOR UPDATE SKIP LOCKED");
@@ -61,8 +61,9 @@ static const struct column DELIVERY_COLUMNS[] = {
 	SQL_MAY_HEAR("h", "l") \
 	" AND (e.job_id IS NULL OR (" SQL_MAY_BE_TOLD("s") " AND (e.event = 'job' OR " SQL_IS_RANKED( \
 		"s", "j") ")))"
-/* Reads a webhook's next delivery. Also reads whether it may still be sent: since the event, its
- * subject may have been hidden, and the webhook's creator may have lost the right to see it. */
+/* Reads a webhook's next delivery, and whether Podium may still send it. Since the event, the
+ * event's subject may have been hidden, or the webhook's creator may have lost the right to see it.
+ */
 static const struct statement NEXT_DELIVERY = SELECT(struct delivery, DELIVERY_COLUMNS,
 	"SELECT d.id, h.id AS webhook_id, h.fence, d.attempts + 1 AS attempts, h.failures, "
 	"  e.id AS event_id, e.at AS at_ms, "

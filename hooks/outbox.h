@@ -3,8 +3,8 @@
  * A sender claims a webhook, so a receiver gets one delivery at a time and occupies at most one
  * sender. A claim ends when its outcome is stored or its lease expires. After an expired lease
  * another sender repeats the delivery. A delivery may therefore arrive more than once, always with
- * the same event ID. Each claim has its own fence. By the fence, outbox_note recognizes an outcome
- * that comes after the next claim, and changes nothing. */
+ * the same event ID. Each claim has its own fence. If an outcome comes after the next claim,
+ * outbox_note sees the old fence and changes nothing. */
 #ifndef PODIUM_HOOKS_OUTBOX_H
 #define PODIUM_HOOKS_OUTBOX_H
 
@@ -46,7 +46,7 @@ struct outcome {
 int outbox_is_due(struct database *db, bool *answer, struct error *error);
 
 /* Claims a webhook, fills its next delivery and counts an attempt. ERROR_NOT_FOUND: no delivery is
- * due that other senders have not claimed. */
+ * due, except those of webhooks that other senders have claimed. */
 int outbox_claim(struct database *db, struct arena *arena, int64_t lease_ms,
 	struct delivery *delivery, struct error *error);
 
@@ -59,8 +59,8 @@ int outbox_note(struct database *db, const struct config *config, const struct d
  * first_ms, doubles with each failure up to an hour, and varies randomly by a quarter. */
 int64_t outbox_pause_ms(int64_t first_ms, int64_t failures);
 
-/* Gives up waiting deliveries of events older than most_s. lib/database/retention.h removes old
- * rows. */
+/* Gives up waiting deliveries of events older than most_s, and removes the webhook_told rows of
+ * deleted leaderboards. lib/database/retention.h removes other old rows. */
 int outbox_clean(struct database *db, int64_t most_s, struct error *error);
 
 #endif

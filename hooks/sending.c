@@ -96,7 +96,7 @@ static struct curl_slist *make_headers(const struct delivery *delivery, const st
 static void set_limits(CURL *curl, struct exchange *exchange)
 {
 	const struct config *config = exchange->config;
-	/* http only for hosts of the setting webhook_allowed: webhook_address_read has checked that */
+	/* webhook_address_read has refused http for all hosts except those of webhook_allowed. */
 	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(curl, CURLOPT_PROXY, "");

@@ -1,5 +1,5 @@
 /* Sends one delivery over HTTP with libcurl. Each POST uses a new connection, without redirects,
- * proxies, cookies or settings from the environment. It reaches only addresses that
+ * proxies, cookies or settings from the environment. Podium connects only to addresses that
  * lib/webhook/address.h allows, and checks each address when it connects. Only the answer's status
  * and Retry-After matter. The rest is dropped, and long answers are cut. */
 #ifndef PODIUM_HOOKS_SENDING_H

@@ -101,8 +101,9 @@ static int read_files(
 	return rc;
 }
 
-/* Returns the engine that the database has for the task's version. A version from an older
- * podium-web has none: its files then decide, as they will when podium-admin migrate runs again. */
+/* Returns the engine that the database has for the task's version. A version that an older
+ * podium-web stored has none until `podium-admin migrate` runs again. The task's files decide
+ * meanwhile. */
 static struct engine_choice choose_engine(struct arena *arena, const struct work *work,
 	const struct task *task, const struct file *files, size_t count)
 {

@@ -31,7 +31,8 @@ void cache_open(struct cache *cache, const struct config *config)
 	else
 		snprintf(cache->path, sizeof cache->path, "%s/podium-cache-%u", config->worker_directory,
 			(unsigned int)geteuid());
-	/* So that storing the first file also prunes the folder. */
+	/* Start as if the cache had just grown by its limit, so that storing the first file prunes the
+	 * folder. */
 	cache->added_bytes = cache->most_bytes;
 	pthread_mutex_init(&cache->lock, NULL);
 }
@@ -146,7 +147,8 @@ static int compare_use(const void *left, const void *right)
 	return (a->tv_nsec > b->tv_nsec) - (a->tv_nsec < b->tv_nsec);
 }
 
-/* A killed worker leaves half-written files under temporary names. */
+/* Whether a killed worker left this half-written file. Such a file has a temporary name and is
+ * older than an hour. */
 static bool is_abandoned(const char *name, const struct stat *status)
 {
 	enum { seconds = 3600 };

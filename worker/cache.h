@@ -1,10 +1,11 @@
 /* A disk cache of files from the database, by SHA-256, so that the next job need not fetch them
  * again.
  *
- * Only this user can open its folder, and several workers on a host may share it. Each read checks
- * the content against its name, so a damaged or replaced file is fetched again. When the files
- * exceed the setting worker_cache_mib, the cache removes the least recently used ones. A cache that
- * fails only costs time, so no function here reports an error. Any thread may call them. */
+ * Only the worker's user can open the cache's folder, and several workers on a host may share it.
+ * Each read checks a file's content against its name, so a damaged or replaced file is fetched
+ * again. When the files exceed the setting worker_cache_mib, the cache removes the least recently
+ * used ones. A cache that fails only costs time, so no function here reports an error. Any thread
+ * may call them. */
 #ifndef PODIUM_WORKER_CACHE_H
 #define PODIUM_WORKER_CACHE_H
 

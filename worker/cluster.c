@@ -89,7 +89,8 @@ char *const *cluster_environment(const struct cluster *cluster)
 
 /* ---- names ---- */
 
-/* People who read squeue recognize the worker's name; the hash behind it tells workers apart. */
+/* Makes the beginning of the names of this worker's Slurm jobs. People who read squeue recognize
+ * the worker's name; the hash after it tells workers apart. */
 static const char *make_prefix(struct arena *arena, const struct config *config)
 {
 	unsigned char digest[crypto_generichash_BYTES_MIN];
@@ -199,8 +200,8 @@ static bool is_used(struct cluster *cluster, int64_t number)
 	return used;
 }
 
-/* Cancels the Slurm jobs of this worker whose place runs none. Cancels them by number, so that a
- * job that a place submits at this moment keeps running. */
+/* Cancels this worker's Slurm jobs whose place is not marked as having one (cluster_set_used).
+ * Cancels them by number, so that a job that a place submits at this moment keeps running. */
 static void cancel_leftovers(struct cluster *cluster)
 {
 	static const char *const list[] = { "squeue", "--noheader", "--me", "--format=%i|%j", NULL };
@@ -310,7 +311,8 @@ static int64_t smaller_count(int64_t left, int64_t right)
 	return left < right ? left : right;
 }
 
-/* Several of the cluster's types may map to one model: the first counts. */
+/* Whether an earlier offer has the same model. Several GPU types of the cluster may be one model in
+ * Podium; the first counts. */
 static bool is_offered_before(const struct cluster *cluster, size_t index)
 {
 	for (size_t i = 0; i < index; i++)
@@ -319,7 +321,8 @@ static bool is_offered_before(const struct cluster *cluster, size_t index)
 	return false;
 }
 
-/* The CPU comes last, and is offered only if there is nothing else or the settings ask for it. */
+/* Adds places for the models that the last query found. The CPU comes last, and gets places only if
+ * there is nothing else or the settings ask for the CPU. */
 static void add_found(
 	struct cluster *cluster, struct arena *arena, struct device *places, size_t *count)
 {

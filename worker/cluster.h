@@ -3,8 +3,8 @@
  * all slots read what that thread found.
  *
  * Instead of a device a slot has a place: the right to run one Slurm job. A place has a device
- * name, such as "slurm-H200-1", wherever Podium names devices. An admin can pause it, and it is out
- * of service while the cluster has no node for it. */
+ * name, such as "slurm-H200-1", wherever Podium names devices. An admin can pause a place. A place
+ * is out of service while the cluster has no node for it. */
 #ifndef PODIUM_WORKER_CLUSTER_H
 #define PODIUM_WORKER_CLUSTER_H
 
@@ -26,9 +26,9 @@ void cluster_free(struct cluster *cluster); /* also joins its thread; NULL is al
 
 /* Asks Slurm for its nodes. ERROR_SYSTEM with a message when Slurm does not answer.
  *
- * Also cancels Slurm jobs that carry this worker's prefix while their place runs none. Such jobs
- * stay behind when a worker is killed, or when Slurm's controller was away and did not cancel
- * them. */
+ * Also cancels Slurm jobs that carry this worker's prefix but whose place is not marked as having
+ * one (cluster_set_used). Such jobs stay behind when a worker is killed, or when Slurm's controller
+ * was away and did not cancel them. */
 int cluster_look(struct cluster *cluster, struct error *error);
 
 /* Starts the thread that queries Slurm every few seconds. */
@@ -43,7 +43,7 @@ void cluster_places(
  * says why not. */
 int cluster_check_model(struct cluster *cluster, const char *model, struct error *error);
 
-/* The cluster's name for GPUs of this model, such as "gpu:h200". It is "" for the CPU and for an
+/* Returns the cluster's name for GPUs of this model, such as "gpu:h200"; "" for the CPU and for an
  * unknown model. */
 const char *cluster_gres(struct cluster *cluster, struct arena *arena, const char *model);
 
@@ -54,13 +54,14 @@ const struct slurm_options *cluster_options(const struct cluster *cluster, const
  * place's number follows. Another worker or another database gives another prefix. */
 const char *cluster_prefix(const struct cluster *cluster);
 
-/* The environment for Slurm's programs, which podium-run on a node inherits. It has none of the
- * worker's secrets, such as the database's password. */
+/* The environment for Slurm's programs, which podium-run on a node inherits. This environment has
+ * none of the worker's secrets, such as the database's password. */
 char *const *cluster_environment(const struct cluster *cluster);
 
-/* Runs one of Slurm's programs: words[0] is its name, which is looked up on the PATH. Returns its
- * exit code, or -1 if it did not start or did not end by itself within limit_ms. `answer` gets its
- * output. cluster_ask returns early when the worker stops; cluster_tell does not. */
+/* Runs one of Slurm's programs: words[0] is its name, which is looked up on the PATH. Returns the
+ * program's exit code, or -1 if the program did not start or did not end within limit_ms. `answer`
+ * gets the program's output. cluster_ask returns early when the worker stops; cluster_tell does
+ * not. */
 int cluster_ask(
 	struct cluster *cluster, const char *const *words, int limit_ms, struct buffer *answer);
 int cluster_tell(struct cluster *cluster, const char *const *words, int limit_ms);
@@ -69,8 +70,8 @@ int cluster_tell(struct cluster *cluster, const char *const *words, int limit_ms
  * before asking Slurm for a job, and clear it after the job has ended. Numbers start at 1. */
 void cluster_set_used(struct cluster *cluster, size_t number, bool is_used);
 
-/* Marks a place that holds a GPU without a job. A warm place takes the next job before another
- * place asks Slurm for a GPU. */
+/* Marks a place as warm: it holds a GPU but runs no job. A warm place takes the next job before
+ * another place asks Slurm for a GPU. */
 void cluster_set_warm(struct cluster *cluster, const struct device *place, bool is_warm);
 bool cluster_has_warm(struct cluster *cluster, const char *model);
 

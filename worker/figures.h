@@ -8,7 +8,7 @@
 
 enum figure {
 	FIGURE_CLAIMS, /* claimed jobs */
-	/* podium-run processes started: one per device, and one more each time it ended. */
+	/* podium-run processes started: one per device, and one for each restart. */
 	FIGURE_RUNNERS,
 	FIGURE_ZYGOTES,  /* zygotes that podium-run started */
 	FIGURE_FAILURES, /* jobs that failed because of podium-run, the sandbox or the host */

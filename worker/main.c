@@ -140,8 +140,8 @@ static int start_slots(struct worker *worker, const char *runner, struct error *
 	return 0;
 }
 
-/* Checks whether this program is too old for the database. One that is too old still renews its
- * registration, so that admins see why it claims nothing. Jobs that run may finish. */
+/* Checks whether this program is too old for the database. A worker that is too old still renews
+ * its registration, so that admins see why it claims no jobs. Running jobs may finish. */
 static int check_age(struct worker *worker, struct error *error)
 {
 	int rc = schema_check(worker->db, error);
@@ -250,7 +250,7 @@ static void drain_slots(struct worker *worker, const sigset_t *signals)
 	wait_for_signal(worker, signals, true, clock_ms() + patience_s * 1000);
 }
 
-/* Returns when a signal comes or another worker takes over the name. */
+/* Waits until a signal comes or another worker takes over the name, and then ends all slots. */
 static void serve_until_signal(struct worker *worker, const sigset_t *signals)
 {
 	int signal_number = wait_for_signal(worker, signals, false, 0);
@@ -296,7 +296,8 @@ static int read_rights(struct worker *worker, struct error *error)
 	return 0;
 }
 
-/* The database may start or be upgraded later than the worker starts. A signal ends the wait. */
+/* Registers the worker. Waits for a database that starts or is upgraded later than the worker
+ * starts; a signal ends the wait. */
 static int first_registration(struct worker *worker, const sigset_t *signals, struct error *error)
 {
 	const struct timespec second = { .tv_sec = 1 };
@@ -345,8 +346,8 @@ static void stop_cluster(struct cluster *cluster, int stop)
 	cluster_free(cluster);
 }
 
-/* If the settings name no model, waits until Slurm says once which models there are. NULL when a
- * signal comes first. */
+/* If the settings name no model, waits until Slurm has listed its models once. NULL when a signal
+ * comes first. */
 static struct cluster *find_cluster(struct arena *arena, const struct config *config, int stop,
 	const sigset_t *signals, struct device **places, size_t *count)
 {
@@ -409,7 +410,7 @@ static int start_worker(const struct config *config, const sigset_t *signals, st
 			.tools = &tools,
 			.checks = cluster ? NULL : check_host(arena, config, runner, stop),
 			.protocol = schema_known(),
-			/* Distinguishes this process from all others, whatever the clocks say. */
+			/* A random number tells this process from all others of its name. */
 			.instance = ((int64_t)randombytes_random() << 31) + randombytes_random(),
 		},
 	};

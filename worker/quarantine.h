@@ -1,5 +1,6 @@
 /* The quarantine of a GPU that has stopped working. The table `gpus` has the reason. The GPU gets
- * no jobs until an admin releases it, or its worker restarts, and the GPU works again. */
+ * no jobs until an admin releases it or its worker restarts, and then only if the GPU works again.
+ */
 #ifndef PODIUM_WORKER_QUARANTINE_H
 #define PODIUM_WORKER_QUARANTINE_H
 
@@ -24,8 +25,8 @@ void quarantine_begin(
 void quarantine_end(struct quarantine *quarantine);
 
 /* quarantine_wait takes a device out of service for a temporary reason, such as a cluster that does
- * not answer. Each new reason is logged once. quarantine_pass ends it; no admin has to release the
- * device. */
+ * not answer. Each new reason is logged once. quarantine_pass returns the device to service, so no
+ * admin has to release it. */
 void quarantine_wait(
 	struct quarantine *quarantine, struct database *db, const struct error *reason);
 void quarantine_pass(struct quarantine *quarantine, struct database *db);

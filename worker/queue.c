@@ -21,9 +21,9 @@ static const struct statement LOCK_WORKER = SELECT(struct found, FOUND_COLUMNS,
  * then the oldest first. TURNS_OF_IDLE and TURNS lock nothing; the claim checks the job again under
  * its lock.
  *
- * TURNS_OF_IDLE leaves out the users who have a running job. They are few, and each has at most
- * queued_jobs_per_user waiting jobs. In the index jobs_age the other users' oldest jobs follow
- * those jobs. The statement therefore reads few rows, however long the queue is. */
+ * TURNS_OF_IDLE leaves out users who have a running job. These users are few, and each has at most
+ * queued_jobs_per_user waiting jobs. The statement reads the jobs by age (index jobs_age) and skips
+ * only the waiting jobs of these users. It therefore reads few rows, however long the queue is. */
 struct turn {
 	int64_t id, user_id;
 };
@@ -55,8 +55,8 @@ static const struct column CLAIM_COLUMNS[] = {
 #define CLAIM \
 	"SELECT id AS job_id, fence + 1 AS fence, attempt + 1 AS attempt, submission_id, rejudged_id " \
 	"FROM jobs "
-/* Locks the oldest of several jobs that is still free. While many devices claim, one statement for
- * all of them saves one try for each. */
+/* Locks the oldest of 16 given jobs that is still free. When many devices claim at the same time,
+ * one statement for 16 jobs replaces up to 16 tries. */
 enum { tried_at_once = 16 };
 static const struct statement LOCK_ONE_OF = SELECT(struct claim, CLAIM_COLUMNS,
 	CLAIM "FORCE INDEX (PRIMARY) WHERE id IN (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
@@ -102,8 +102,8 @@ struct claiming {
 	struct claim *claim;
 };
 
-/* Keeps each user's first job. While another device claims it, this claim must not take a second
- * job of that user. */
+/* Keeps each user's first job. If another device is claiming that job, this claim must not take a
+ * second job of the same user. */
 static size_t keep_first_of_each(struct turn *turns, size_t count)
 {
 	size_t kept = 0;
@@ -220,8 +220,9 @@ static int claim_body(struct database *db, void *context, struct error *error)
 	return rc ? rc : database_execute(db, &FORGET_STAGES, error, "i", claim->job_id);
 }
 
-/* An idle device runs this statement five times a second. It costs one round trip. A claim that
- * finds no job costs five, which would be the first limit with many devices (docs/scale.md). */
+/* An idle device runs this statement five times a second, with one round trip each. A claim that
+ * finds no job takes five round trips. With many devices, these would be the first limit
+ * (docs/scale.md). */
 static const struct statement ANY_WAITS =
 	SELECT(struct found, FOUND_COLUMNS, "SELECT id FROM queue_by_age WHERE gpu = ? LIMIT 1");
 
@@ -300,7 +301,7 @@ int queue_end(struct database *db, const struct claim *claim, struct job_complet
 	return database_transaction(db, end_body, &end, error);
 }
 
-/* Ends an attempt that has no verdict and therefore no figures: they are NAN. */
+/* Ends an attempt that has no verdict. Such an attempt has no figures, so they are NAN. */
 static int end_without_figures(struct database *db, const struct claim *claim,
 	enum job_completion_kind kind, const char *reason, struct error *error)
 {

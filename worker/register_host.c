@@ -185,7 +185,7 @@ static int register_with(const char *option, const char *word, struct error *err
 		rc = read_invitation(arena, word, &invitation, error);
 	if (!rc)
 		rc = register_host(&invitation, &paths, error);
-	if (!rc) /* anybody may have written the invitation's words */
+	if (!rc) /* anybody may have written the invitation, so escape its control characters */
 		text_print_line(stdout,
 			"This host is registered as the worker %s. It starts with: PODIUM_CONFIG=%s "
 			"podium-worker",

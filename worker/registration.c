@@ -19,8 +19,8 @@ static const struct statement ADD_WORKER =
 	COMMAND("INSERT INTO workers "
 			"(version, protocol, host, checks, instance, figures, started_at, seen_at, name) "
 			"VALUES ('" PODIUM_VERSION "', ?, ?, ?, ?, ?, UTC_TIMESTAMP(3), UTC_TIMESTAMP(3), ?)");
-/* A device that is present leaves quarantine. A missing one stays listed if it is in quarantine, so
- * that people can see where it is. */
+/* A device that is present leaves quarantine. A missing device in quarantine stays listed, so that
+ * people can see where it is. */
 static const struct statement FORGET_GPUS =
 	COMMAND("DELETE FROM gpus WHERE worker_id = ? AND quarantined_at IS NULL");
 static const struct statement CHANGE_GPU =

@@ -119,8 +119,8 @@ static int write_stage(const struct writing *to, const json_t *event, struct err
 		member_text(event, "command"));
 }
 
-/* A case's samples as stored; `bytes` is NULL if there are none. Samples only draw a chart, which
- * is not worth a result: malformed ones are left out. */
+/* A case's samples as stored; `bytes` is NULL if there are none. Malformed samples are left out:
+ * they only draw a chart, so they must not cost the result. */
 static struct blob_value read_samples(const struct writing *to, const json_t *event)
 {
 	enum { most_bytes = result_most_samples * sizeof(float) };
@@ -140,7 +140,7 @@ static struct blob_value read_samples(const struct writing *to, const json_t *ev
 	return samples;
 }
 
-/* The device's state during a case's blocks, as JSON, or NULL. The caller frees the text. */
+/* The device's state while a case was measured, as JSON, or NULL. The caller frees the text. */
 static char *format_device(const struct writing *to, const json_t *event)
 {
 	enum { most_bytes = 4000 };
@@ -321,7 +321,7 @@ void result_end(struct result *result)
 	result->pending = NULL;
 }
 
-/* Cuts the text to the room there is, at a whole character. */
+/* Keeps as much of the text as fits, without cutting a character. */
 static void keep_progress(struct result *result, const char *text)
 {
 	size_t length = text_utf8_prefix(text, strnlen(text, sizeof result->progress - 1));

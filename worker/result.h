@@ -2,8 +2,8 @@
  *
  * Pending events stay in memory until a write stores all of them in one transaction, under the
  * claim's fence. A failed write loses nothing: the next write tries again. A write may succeed
- * although its answer is lost. The stored number of events then reveals it, so no event is stored
- * twice. */
+ * although its answer is lost. The stored number of events then shows that it succeeded, so no
+ * event is stored twice. */
 #ifndef PODIUM_WORKER_RESULT_H
 #define PODIUM_WORKER_RESULT_H
 
@@ -42,10 +42,10 @@ void result_take(struct result *result, json_t *event);
 /* Whether events wait for a write. */
 bool result_is_pending(const struct result *result);
 
-/* Stores the pending events and renews the lease. With the verdict it also completes the job: a
- * ranked job that passed enters the ranking, or is held for review if its times are implausible
- * (lib/judging/review.h), and a comparison's result is applied. ERROR_CONFLICT: the claim is lost
- * and nothing was stored. */
+/* Stores the pending events and renews the lease. With the verdict, also completes the job. A
+ * ranked job that passed then enters the ranking, or is held for review if its times are
+ * implausible (lib/judging/review.h). A comparison's result is applied. ERROR_CONFLICT: the claim
+ * is lost and nothing was stored. */
 int result_write(struct result *result, struct database *db, int64_t lease_ms, struct error *error);
 
 #endif

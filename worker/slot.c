@@ -41,7 +41,7 @@ static bool is_ending(const struct slot *slot)
 	return is_stopping(slot) || poll(&drain, 1, 0) > 0;
 }
 
-/* Returns early when the worker stops. */
+/* Waits `ms`, but only until the worker stops. */
 static void pause_ms(const struct slot *slot, int64_t ms)
 {
 	struct pollfd stop = { .fd = slot->stop, .events = POLLIN };
@@ -140,7 +140,8 @@ static void write_progress(struct run *run)
 	}
 }
 
-/* podium-run enforces each stage's limits. This function ends a podium-run that fails to. */
+/* podium-run enforces each stage's limits. If podium-run has not ended the job when the total limit
+ * is reached, this function ends podium-run. */
 static bool is_overdue(struct run *run)
 {
 	if (clock_ms() < run->limit_at_ms)
@@ -186,7 +187,7 @@ static void follow_run(struct run *run)
 		fail(&run->fault, ERROR_SYSTEM, "%s", run->result.reason);
 	else if (run->slot->cluster && !run->is_cancelled
 		&& strcmp(run->result.verdict, "cancelled") == 0)
-		/* Slurm ended podium-run, not the worker. */
+		/* This worker cancelled nothing, so Slurm ended podium-run. */
 		slurm_allocation_explain(&run->slot->allocation, &run->fault);
 }
 
@@ -265,7 +266,7 @@ static void finish_run(struct run *run)
 /* ---- several devices ---- */
 
 /* Chooses our own device and others of its model, in the order in which every worker locks them.
- * ERROR_LIMIT when only paused or quarantined devices are missing. */
+ * ERROR_LIMIT when the worker has enough devices but too few are in service. */
 static int choose_devices(const struct slot *slot, size_t wanted,
 	const struct device *chosen[static most_devices], struct error *error)
 {
@@ -387,7 +388,7 @@ static int take_allocation(struct run *run, struct assignment *assignment, struc
 	return rc < 0 ? rc : 0;
 }
 
-/* Whether the verdict cannot come from a broken GPU, which makes every program on it fail. Any
+/* Whether the verdict rules out a broken GPU. A broken GPU makes every program on it fail, so any
  * other verdict requires a health check. */
 static bool is_beyond_doubt(const struct result *result)
 {
@@ -527,7 +528,7 @@ static int check_place(struct slot *slot, struct error *error)
 	return rc;
 }
 
-/* Whether another place holds an idle GPU, so that this one must not claim. */
+/* Whether another place holds an idle GPU. This place then claims no job. */
 static bool yields_to_warm_place(const struct slot *slot)
 {
 	return slot->cluster && !slot->allocation.is_ready

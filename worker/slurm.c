@@ -12,7 +12,7 @@
 
 enum { most_offers = 64, most_devices = 100000, most_error_bytes = 300 };
 
-/* A part of the text. Parsers copy nothing before they know that it is well-formed. */
+/* A part of the text. Parsers copy nothing before they know that the text is well-formed. */
 struct piece {
 	const char *bytes;
 	size_t length;
@@ -322,7 +322,8 @@ size_t slurm_read_leftovers(
 
 /* ---- the end ---- */
 
-/* Lines such as "srun: error: node2: task 0: Exited with exit code 2" give no reason. */
+/* Whether the line gives no reason, such as "srun: error: node2: task 0: Exited with exit code 2".
+ */
 static bool says_little(struct piece line)
 {
 	static const char *const parts[] = { ": task ", "Job step aborted", "forcing job termination",

@@ -14,7 +14,7 @@
 enum {
 	moment_ms = 250,
 	ask_every_ms = 1000, /* interval of squeue while a job waits in the cluster */
-	squeue_ms = 2000,    /* limit of squeue and scancel: meanwhile no lease is renewed */
+	squeue_ms = 2000,    /* time limit of squeue and scancel; meanwhile no lease is renewed */
 	know_end_ms = 3000,  /* how long Slurm may take to learn why a job ended */
 	spare_ms = 60 * 1000,
 };
@@ -112,7 +112,7 @@ static void say_progress(struct slurm_allocation *allocation, char progress[stat
 		snprintf(progress, 65, "starting on the node %.43s", job->node);
 }
 
-/* Accepts only the requested model: a GPU of another model would spoil the ranking. */
+/* Accepts only the requested model: times on another model must not enter the ranking. */
 static int take_ready(struct slurm_allocation *allocation, json_t *event, struct error *error)
 {
 	json_t *given = json_object_get(event, "device");

@@ -2,9 +2,9 @@
  * runs on a node and has the job's GPUs.
  *
  * The worker asks for an allocation when it claims a job, and keeps it slurm_idle_s for the next
- * job. However the worker ends, the allocation ends: srun gets SIGTERM, and podium-run sees the end
- * of its input. At its start and while it runs, the worker finds leftover Slurm jobs by name and
- * cancels them. */
+ * job. However the worker ends, the allocation ends: srun gets SIGTERM (by setpriv), and podium-run
+ * sees the end of its input. At its start and while it runs, the worker finds leftover Slurm jobs
+ * by name and cancels them. */
 #ifndef PODIUM_WORKER_SLURM_ALLOCATION_H
 #define PODIUM_WORKER_SLURM_ALLOCATION_H
 
@@ -70,8 +70,8 @@ void slurm_allocation_rest(struct slurm_allocation *allocation);
 /* Call it between jobs: gives the GPU back after slurm_idle_s, or when podium-run has ended. */
 void slurm_allocation_look(struct slurm_allocation *allocation);
 
-/* Gives the allocation back, or stops waiting for it. The cluster then has no job for it, or has
- * none once Slurm answers again. */
+/* Gives the allocation back, or stops waiting for it. If Slurm does not answer now, cluster_look
+ * cancels the Slurm job later. */
 void slurm_allocation_end(struct slurm_allocation *allocation);
 
 /* Ends the allocation and frees its memory. */

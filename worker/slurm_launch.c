@@ -38,7 +38,7 @@ const char *slurm_launch_option(const struct slurm_launch *launch, const char *n
 }
 
 /* A timed stage has a judge, a contestant and at least one more program, which all busy-wait. On
- * one core they would wait for each other. */
+ * one core they would wait for each other, so ask for four. */
 static void add_cores(struct words *words, const struct slurm_launch *launch)
 {
 	if (!slurm_launch_option(launch, "cpus-per-task")

@@ -1,5 +1,5 @@
-/* The command line of srun, which starts podium-run on a node of the cluster. This module puts
- * every word together for srun; no shell reads any of them. */
+/* The command line of srun, which starts podium-run on a node of the cluster. srun gets the words
+ * directly; no shell reads them. */
 #ifndef PODIUM_WORKER_SLURM_LAUNCH_H
 #define PODIUM_WORKER_SLURM_LAUNCH_H
 

@@ -23,7 +23,7 @@ static void add_fields(struct buffer *out, const json_t *problem)
 	}
 }
 
-/* Appends advice what to do next, such as signing in again. */
+/* Appends advice on what to do next, such as signing in again. */
 static void add_advice(struct buffer *out, const struct session *session,
 	const struct http_answer *answer, const json_t *problem)
 {

@@ -1,5 +1,5 @@
 /* Sends requests to /api/v1 and reads its JSON answers. A problem document (RFC 9457) from the
- * server becomes an error with the server's message and advice what to do. */
+ * server becomes an error with the server's message and advice on what to do. */
 #ifndef PODIUM_CLI_PODIUM_API_H
 #define PODIUM_CLI_PODIUM_API_H
 

@@ -60,7 +60,8 @@ static int read_options(const struct call *call, struct options *options, struct
 	return 0;
 }
 
-/* Reads the seed of --seed, or without it draws one from the range of a leaderboard's seeds. */
+/* Reads the seed that --seed gives. Without --seed, draws one from the range of a leaderboard's
+ * seeds. */
 static int choose_seed(const char *text, int64_t *seed, struct error *error)
 {
 	char *end;

@@ -75,7 +75,8 @@ int check_input_read_file(struct arena *arena, const char *language, const char 
 	int rc = read_bytes(arena, descriptor, path, &bytes, &length, error);
 	if (rc)
 		return rc;
-	/* A file beyond the limit is refused unread; the message needs only its size. */
+	/* A file beyond the limit is refused. The message gives its whole size, of which only a part
+	 * was read. */
 	if (length > submission_most_bytes && (size_t)about.st_size > length)
 		length = (size_t)about.st_size;
 	rc = submission_file_take(arena, language, path, bytes, length, file, error);

@@ -16,7 +16,7 @@ struct check_input {
 	struct fileset upload, stock;
 	struct task *task;
 	struct file *files;
-	size_t file_count; /* the task's files, as the runner sees them */
+	size_t file_count; /* the task's files that podium-run gets */
 	struct submission_file submission;
 };
 

@@ -387,7 +387,7 @@ static int tell_failure(struct http *http, CURLcode code, struct error *error)
 		*http->reason ? http->reason : curl_easy_strerror(code));
 }
 
-/* Redirects are not followed: a forged one would leak the token and the file. */
+/* Refuses a redirect: following a forged one would leak the token and the file. */
 static int refuse_redirect(struct http *http, const struct http_answer *answer, struct error *error)
 {
 	const char *to = NULL;

@@ -42,8 +42,8 @@ static const char *server_name(struct arena *arena, const char *url)
 	return arena_strndup(arena, name + strspn(name, "-."), 64);
 }
 
-/* Finds the server that the arguments name, by its address or its name in the settings; without
- * arguments, the default server. */
+/* Finds the server that the arguments name, by its address or by its name in the settings. Without
+ * arguments, finds the default server. */
 static int choose_server(
 	struct session *session, struct settings_server *server, struct error *error)
 {
@@ -70,8 +70,8 @@ static int choose_server(
 	return 0;
 }
 
-/* Connects to the server. Before that, checks that a token may travel to this address, so that none
- * is granted that cannot be used. */
+/* Connects to the server. Before that, checks that podium may send a token to this address.
+ * Otherwise the server could grant a token that podium cannot use. */
 static int connect_for_token(
 	struct session *session, const struct settings_server *server, struct error *error)
 {

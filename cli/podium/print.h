@@ -16,7 +16,7 @@ void print_tail(struct buffer *out, const char *indent, const char *text);
 
 /* Appends a line "  name       value"; nothing if the value is NULL or "". */
 void print_fact(struct buffer *out, const char *name, const char *value);
-/* The same with names of at most `width` columns. */
+/* Like print_fact, but for names of at most `width` columns. */
 void print_padded_fact(struct buffer *out, int width, const char *name, const char *value);
 
 /* Appends the whole text, each line behind `indent`. */

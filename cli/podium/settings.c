@@ -147,7 +147,7 @@ static int read_all(const char *path, int descriptor, struct buffer *text, struc
 	return 0;
 }
 
-/* Refuses a file that others can read: its tokens let anybody act for their owner. */
+/* Refuses a file that others can read: anybody who has a token can act for the token's owner. */
 static int check_privacy(const char *path, int descriptor, struct error *error)
 {
 	struct stat about;

@@ -28,7 +28,7 @@ void store_digest_of(store_digest out, const void *bytes, size_t length)
 
 /* ---- paths ---- */
 
-/* Names that other programs act on: git runs hooks, for example. */
+/* Whether the path has a name that other programs act on. For example, git runs hooks. */
 static bool is_acted_upon(const char *path)
 {
 	static const char *const NAMES[] = { ".git", ".hg", ".svn", ".envrc", MANIFEST };

@@ -25,7 +25,7 @@ int submission_exit_code(const json_t *submission)
 		: podium_done;
 }
 
-/* ---- the head ---- */
+/* ---- the first lines ---- */
 
 static void write_about(struct buffer *out, const struct submission_view *view)
 {

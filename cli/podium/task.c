@@ -1,4 +1,4 @@
-/* `podium task NAME`: downloads a leaderboard's task and a template into a folder for
+/* `podium task NAME`: downloads a leaderboard's task and its templates into a folder, for
  * `podium check --task`. */
 #include "cli/podium/commands.h"
 

@@ -18,8 +18,8 @@ enum host_state {
 /* The result of one check. */
 struct host_finding {
 	enum host_state state;
-	/* Such as "8.0 GB of swap", in the arena or constant. NULL: the check does not apply to this
-	 * host. */
+	/* Such as "the governor is powersave", in the arena or constant. NULL: the check does not apply
+	 * to this host. */
 	const char *found;
 };
 

@@ -22,9 +22,9 @@ void machine_free(struct machine *machine);
  * kernel. Unknown facts are left out. The caller owns the object. */
 json_t *machine_environment(struct machine *machine, const struct job *job);
 
-/* The first interpreter that starts in a sandbox and can import torch. Tries `candidate`, or if
- * that is NULL each `python3` on the PATH and /usr/bin/python3. NULL if there is none; the caller
- * frees the path. */
+/* The first interpreter that starts in a sandbox and can import torch. Tries only `candidate`. If
+ * that is NULL, tries each `python3` on the PATH and /usr/bin/python3. NULL if there is none; the
+ * caller frees the path. */
 char *machine_find_python(const struct sandbox_host *host, const char *candidate);
 
 #endif

@@ -303,8 +303,8 @@ int main(int count, char **words)
 	if (code >= 0)
 		return code;
 	signal(SIGPIPE, SIG_IGN);
-	/* A submission may run as the same Unix user. This call keeps it from reading this process's
-	 * memory, and from writing events to this process's pipe through /proc. */
+	/* A submission may run as the same Unix user. This call keeps the submission from reading this
+	 * process's memory, and from writing events to this process's pipe through /proc. */
 	prctl(PR_SET_DUMPABLE, 0);
 	if (sodium_init() < 0 || account_find(options.user, &account, &error) || reaper_open(&error)
 		|| prepare_host(&options, &account, &host, &error)) {

@@ -22,7 +22,7 @@ static void hide_seed(struct events *events, const struct job *job)
 		events->secret[0] = '\0';
 }
 
-/* Checks that the job's engine can run its task in its mode, as far as the files show. */
+/* Checks that the job's engine can run its task in its mode, as far as the task's files show. */
 static int check_engine(struct run *run, struct error *error)
 {
 	const struct job *job = run->job;

@@ -21,7 +21,7 @@ struct slurm_device_words slurm_device_words(void);
 
 /* Chooses the given GPUs among `there` GPUs of the driver, by UUID or node number. Fills `chosen`
  * with their indexes and *count with their number; 0 means the CPU. ERROR_SYSTEM when the driver
- * does not show one of them. */
+ * does not show one of them, or when there are more than slurm_devices_most. */
 enum { slurm_devices_most = 16 };
 struct slurm_gpu {
 	const char *uuid;
@@ -31,9 +31,9 @@ int slurm_devices_choose(const struct slurm_device_words *words, const struct sl
 	size_t there, size_t chosen[static slurm_devices_most], size_t *count, struct error *error);
 
 /* Finds the devices and locks them until the process ends. Waits while another process on this host
- * measures on them (lib/gpu/device.h). `locks` is the folder of the locks, "" the default one.
- * While it waits, it calls `waits` once a second, which may return false to give up. *devices is
- * "device" of the event "ready" (docs/podium-run.md), which the caller owns. */
+ * measures on them (lib/gpu/device.h). While waiting, the function calls `waits` once a second;
+ * `waits` returns false to give up. `locks` is the folder of the locks, "" the default one.
+ * *devices is "device" of the event "ready" (docs/podium-run.md), which the caller owns. */
 int slurm_devices_take(const char *locks, bool (*waits)(void *context), void *context,
 	json_t **devices, struct error *error);
 

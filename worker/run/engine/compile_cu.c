@@ -1,5 +1,5 @@
-/* The compile stage of tasks in CUDA C++. For the custom engine it makes one program that includes
- * the harness, for the isolated engine several. */
+/* The compile stage of tasks in CUDA C++. For the custom engine, the stage makes one program that
+ * includes the harness. For the isolated engine, it makes several programs. */
 #include "worker/run/engine/stage.h"
 
 #include "lib/base/scope.h"

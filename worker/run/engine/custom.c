@@ -52,7 +52,7 @@ static struct process harness_process(
 
 /* ---- who caused an exit code ---- */
 
-/* Replaces the submission: it has every function that a harness asks for, and they do nothing. */
+/* Replaces the submission. Every function that a harness asks for exists and does nothing. */
 static const char STAND_IN[] = "def custom_kernel(*arguments, **named):\n"
 							   "    pass\n"
 							   "def __getattr__(name):\n"
@@ -101,8 +101,8 @@ static const char *first_error(const struct results *results, size_t *index)
 	return NULL;
 }
 
-/* Whether the harness fails in the same way without the submission: with the same exit code, or
- * with the same error in the case that failed first if it ran all cases. */
+/* Whether the harness fails in the same way without the submission. That is: with the same exit
+ * code, or, if it ran all cases, with the same error in the first case that failed. */
 static bool fails_alike(const struct process_result *with, const struct results *results,
 	const struct process_result *without, const struct results *others)
 {
@@ -160,8 +160,8 @@ static int run_harness(
 
 /* ---- profiling ---- */
 
-/* Runs the harness under ncu. True if ncu has a report and the harness passed, or the job was
- * cancelled. Sends no events about a try that does not count. */
+/* Runs the harness under ncu. The try counts if ncu has a report and the harness passed, or if the
+ * job was cancelled. Returns whether the try counts, and sends events only then. */
 static bool try_ncu(
 	struct run *run, struct stage *stage, struct evaluation *evaluation, struct profile *profile)
 {

@@ -174,8 +174,8 @@ void evaluation_send_cases(const struct evaluation *evaluation, const struct sta
 	struct run *run = evaluation->run;
 	const struct results *results = &evaluation->results;
 	enum verdict verdict = stage->judgement.verdict;
-	/* The results of a judge show in which case the submission violated the protocol or printed too
-	 * much. A harness may violate the protocol in any case, so no case is blamed. */
+	/* A judge's results show in which case the submission violated the protocol or printed too
+	 * much. With a harness, any case may have violated the protocol, so no case is blamed. */
 	bool broke_down = verdict == VERDICT_RUNTIME_ERROR || verdict == VERDICT_TIME_LIMIT
 		|| verdict == VERDICT_MEMORY_LIMIT
 		|| (results->is_judge
@@ -254,8 +254,8 @@ static void refuse_times(const struct run *run, struct judgement *judgement, con
 	buffer_text(&judgement->message, sentence);
 }
 
-/* Charges the noise of a case that a harness has timed, and says so in the case's message. The case
- * keeps the harness's figures. */
+/* If the runs of a case that a harness has timed differ much, charges more than their mean and says
+ * so in the case's message. The case keeps the harness's figures. */
 static void charge_noise(
 	const struct run *run, struct result_case *one, double *mean_ns, double *err_ns)
 {
@@ -353,8 +353,8 @@ int evaluation_reopen_stage(struct run *run, struct evaluation *evaluation, stru
 	return workspace_open_stage(&run->workspace, stage->name, error);
 }
 
-/* Runs the cases with the job's engine. Only a dry run, which finds out which engine can run a
- * task, continues with the custom engine if the judge cannot split the task. */
+/* Runs the cases with the job's engine. If the judge cannot split the task, only a dry run
+ * continues, with the custom engine: a dry run finds out which engine can run a task. */
 static int run_cases(struct run *run, struct evaluation *evaluation, struct error *error)
 {
 	int rc = 0;

@@ -1,4 +1,4 @@
-/* The stages of a job, and what its two engines share: a stage's cases, their results, and the
+/* The stages of a job, and what the two engines share: a stage's cases, their results, and the
  * events about them.
  *
  * - custom: the task's own eval.py or eval.cu, which shares a process with the submission.
@@ -10,12 +10,13 @@
 #include "worker/run/profile/gauge.h"
 #include "worker/run/profile/profile.h"
 
-/* A running harness or judge: the results that it reports, and where they go. */
+/* One run of a harness or judge: its cases, the results that it reports, and what was sent of them.
+ */
 struct evaluation {
 	struct run *run;
 	const struct stage_kind *kind;
 	struct results results;
-	size_t told;              /* finished cases that the progress has counted */
+	size_t told;              /* the finished cases that the last progress event counted */
 	const char *const *cases; /* the case lines that the harness gets */
 	size_t count;
 	/* The index of this stage's first case among the cases of all stages of this kind, and the
@@ -23,7 +24,8 @@ struct evaluation {
 	size_t first, all;
 	struct profiler *profiler;
 	struct stage *stage;
-	/* Of the stage that the same judge runs after this stage has passed; NULL: none. */
+	/* The evaluation of the stage that the same judge runs after this stage has passed; NULL: none.
+	 */
 	struct evaluation *next;
 	bool is_over; /* the judge has started `next`, and all events of this stage were sent */
 	/* The output of the submission's program, to be sent when a timed case ends; NULL: never. */
@@ -45,16 +47,16 @@ struct evaluation {
  * frees the judgement's message. */
 void engine_run(struct run *run, struct judgement *judgement);
 
-/* Runs and judges a stage's cases; the stage's folder is open and empty. A returned error means an
- * internal error. For a profiled stage it also sends the cases, because the reports that follow
- * belong to them. */
+/* Runs and judges a stage's cases. The stage's folder is open and empty. A returned error means an
+ * internal error. For a profiled stage, the function also sends the cases, because the events with
+ * their reports must follow. */
 int engine_custom(
 	struct run *run, struct stage *stage, struct evaluation *evaluation, struct error *error);
 
-/* Does the same for a stage and the next one with the same programs, so that they start once and
- * load the submission once. If the judge says that the task cannot be split and the job may fall
- * back, it leaves the stage unjudged and sends no event. It then changes the run's engine to
- * custom, with the reason. */
+/* Runs and judges a stage's cases, and those of evaluation->next if it is set. Both stages share
+ * their programs, which start once and load the submission once. If the judge says that the task
+ * cannot be split and the job may fall back, the function leaves the stage unjudged and sends no
+ * event. It then changes the run's engine to custom, with the reason. */
 int engine_isolated(struct run *run, struct evaluation *evaluation, struct error *error);
 
 /* ---- for engines ---- */
@@ -65,8 +67,8 @@ int64_t evaluation_limit_s(const struct evaluation *evaluation);
 int evaluation_write_cases(
 	const struct evaluation *evaluation, int folder, const char *name, struct error *error);
 
-/* evaluation_take reads the result pipe: it is a process's on_result, with the evaluation as its
- * context. evaluation_note sends the events that new results call for. */
+/* evaluation_take reads the result pipe. It serves as a process's on_result, with the evaluation as
+ * context. evaluation_note sends the events that follow from new results. */
 bool evaluation_take(void *evaluation, const char *bytes, size_t length);
 void evaluation_note(struct evaluation *evaluation);
 void evaluation_tell_progress(const struct evaluation *evaluation);

@@ -104,7 +104,7 @@ static int fill_part(struct run *run, const struct evaluation *evaluation,
 }
 
 /* Fills the folder of each program. The first stage that needs a part of the job's folder creates
- * it; the part then lives as long as the job. */
+ * the part, which then lives as long as the job. */
 static int fill_parts(struct run *run, const struct evaluation *evaluation, struct error *error)
 {
 	int rc = 0;
@@ -196,7 +196,7 @@ static struct process describe_program(
 /* ---- the outcome ---- */
 
 /* Whether the judge said before its first case that the task cannot be split, in a job that may try
- * the other engine. For CUDA C++ the compile stage has found that out. */
+ * the other engine. For CUDA C++, the compile stage finds that out earlier. */
 static bool cannot_split(
 	const struct run *run, const struct stage *stage, const struct process_result *judge)
 {

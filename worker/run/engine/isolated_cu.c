@@ -389,8 +389,9 @@ static void add_submission(struct nvcc *nvcc, const struct job *job)
 	nvcc_add(nvcc, "submission.so");
 }
 
-/* The rival loses if it compiles no longer: its source may ask for the date. The sentence quotes
- * nothing of that source. */
+/* Judges the compilation of the rival. Unless the machine ran out of memory, the rival loses if it
+ * no longer compiles: its source may depend on the date. The message quotes nothing of that source.
+ */
 static void judge_rival_compiler(
 	const struct process *process, const struct process_result *result, struct judgement *judgement)
 {

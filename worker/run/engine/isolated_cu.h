@@ -6,7 +6,7 @@
  * - submission.so, the submission and the entry that calls it.
  *
  * judge.out and contestant.out are the same for all submissions to a version of a task. This module
- * keeps them, as the kit, in memory from one job to the next. */
+ * keeps both in memory from one job to the next and calls them the kit. */
 #ifndef PODIUM_WORKER_RUN_ENGINE_ISOLATED_CU_H
 #define PODIUM_WORKER_RUN_ENGINE_ISOLATED_CU_H
 
@@ -14,8 +14,8 @@
 #include "worker/run/engine/stage.h"
 
 /* Compiles the submission, and the kit if it is not in memory, into run->programs. If the task
- * cannot be split, the job fails. If it may fall back, run->engine becomes ENGINE_CUSTOM instead,
- * and run->engine_reason says why. */
+ * cannot be split, the job fails. If the job may fall back, run->engine becomes ENGINE_CUSTOM
+ * instead, and run->engine_reason says why. */
 int isolated_cu_compile(struct run *run, struct stage *stage, struct error *error);
 
 /* In compile_cu.c: runs nvcc as the stage's program, with its events and its verdict. If the

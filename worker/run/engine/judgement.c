@@ -93,8 +93,8 @@ static void judge_exit_code(
 	append_last_words(&out->message, result);
 }
 
-/* Appends ": " and the error's most telling line: the first one, but of a Python traceback the
- * last. */
+/* Appends ": " and the error's most telling line: the last line of a Python traceback, else the
+ * first line. */
 static void append_error(struct buffer *out, const char *text)
 {
 	text += strspn(text, " \t\r\n");
@@ -268,8 +268,8 @@ void judge_compiler(
 
 /* ---- the isolated engine ---- */
 
-/* The judge's exit codes except 0, JUDGE_WRONG and JUDGE_LOSS. With `is_of_submission`, the judge's
- * own error replaces `sentence` if there is one. */
+/* The judge's exit codes except 0, JUDGE_WRONG, JUDGE_LOSS and JUDGE_RIVAL_LOSS. With
+ * `is_of_submission`, the judge's own error replaces `sentence` if there is one. */
 static const struct judge_code {
 	int code;
 	enum verdict verdict;
@@ -317,7 +317,8 @@ static void blame_judge(const struct process_result *judge, const struct results
 	}
 }
 
-/* Quotes the judge's error about the submission: the one that ended the run, or a case's. */
+/* Quotes the judge's error about the submission: the error that ended the run, or else that of the
+ * first failed case. */
 static void quote_judge(
 	const struct results *results, const struct judge_code *code, struct judgement *out)
 {
@@ -336,15 +337,15 @@ static void quote_judge(
 	buffer_text(&out->message, text_ends_with(buffer_string(&out->message), ".") ? "" : ".");
 }
 
-/* Whether the program ended as a contestant does that the judge has dismissed. A submission may
- * also choose to end so. */
+/* Whether the program ended as a contestant ends that the judge has dismissed. */
 static bool is_orderly(const struct process_result *result)
 {
 	return result->ending == PROCESS_LEFT
 		|| (result->ending == PROCESS_EXITED && result->code == 0);
 }
 
-/* Judges a contestant that ended on its own or at a limit, or left the judge. */
+/* Judges a contestant that ended on its own or at a limit, or that closed its channel to the judge.
+ */
 static void judge_contestant(const struct process *process, const struct process_result *result,
 	const struct results *results, struct judgement *out)
 {
@@ -447,7 +448,8 @@ void judge_isolated(const struct process processes[static PROGRAMS],
 		judge_ending(process, judge, out);
 		buffer_byte(&out->message, '.');
 	} else if (judge->ending == PROCESS_TIMEOUT) {
-		/* The judge ends every call before the limit, so it was at its own or the task's work. */
+		/* The judge ends every call of a submission before the limit. So its own work or the task's
+		 * code used up the time. */
 		out->verdict = VERDICT_INTERNAL_ERROR;
 		buffer_printf(&out->message,
 			"The task failed, not the submission: its inputs and checks were not done when the "

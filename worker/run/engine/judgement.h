@@ -24,12 +24,12 @@ void judge_harness(const struct process *process, const struct process_result *r
 void judge_own_exit(const struct process_result *result, const struct results *results,
 	struct judgement *judgement);
 
-/* Judges a compiler. Its failures are the fault of the file that it compiled. */
+/* Judges a compiler. A failure is the fault of the file that it compiled. */
 void judge_compiler(const struct process *process, const struct process_result *result,
 	struct judgement *judgement);
 
-/* The programs of a stage of the isolated engine, in the order in which they are started and in
- * which the judge has its channels. */
+/* The programs of a stage of the isolated engine, in the order in which podium-run starts them. The
+ * judge has its channels to the others in the same order. */
 enum isolated_program {
 	PROGRAM_JUDGE,
 	PROGRAM_ENTRY, /* the contestant with the submission */
@@ -38,8 +38,8 @@ enum isolated_program {
 	PROGRAMS,
 };
 
-/* The judge keeps the time limit itself and says who used it up. podium-run ends it so much later.
- */
+/* The judge enforces the time limit itself and says who used it up. podium-run ends a judge that is
+ * still running this much later. */
 enum { judge_grace_ms = 2000 };
 
 /* The judge's exit codes (docs/podium-run.md). */

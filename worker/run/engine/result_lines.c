@@ -89,7 +89,7 @@ static bool is_samples(const char *value)
 	return true;
 }
 
-/* Accepts the device's readings: [least, most] for each figure, and words. */
+/* Accepts the device's readings: [least, most] for each figure, and words for "slowed_by". */
 static bool is_device(const char *value)
 {
 	enum { most_bytes = 2000 };

@@ -81,9 +81,10 @@ struct results {
 	const char *counts[2]; /* test-count, benchmark-count */
 	const char *check;     /* "pass", "fail" or NULL */
 	const char *error;     /* of the whole run */
-	const char *nonce;     /* the judge's, which it mixed into its seeds */
+	const char *nonce;     /* the number that the judge mixed into its seeds */
 	size_t finished;       /* cases that have a result, for the progress */
-	struct results *next;  /* gets the lines after `check`, of the next stage; NULL: none */
+	/* The results of the next stage, which get the lines after `check`; NULL: none. */
+	struct results *next;
 
 	enum verdict verdict; /* VERDICT_NONE, or the verdict on malformed lines */
 	char reason[512];     /* the sentence for that verdict */

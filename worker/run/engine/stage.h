@@ -70,12 +70,12 @@ struct stage {
 	int64_t peak_host_bytes;
 	/* The most memory in use on the GPU, whoever used it; 0: unknown. */
 	int64_t peak_device_bytes;
-	const char *nonce; /* the judge's, which it mixed into its seeds; NULL: none */
+	const char *nonce; /* the number that the judge mixed into its seeds; NULL: none */
 };
 
 /* stage_write_task writes the task's files, read-only, into the run folder of a workspace's open
- * stage. `wanted` selects them; NULL means all. stage_write_files also writes the submission, into
- * the job's own workspace. */
+ * stage. `wanted` selects them; NULL means all. stage_write_files does the same in the job's own
+ * workspace and adds the submission. */
 int stage_write_task(const struct job *job, const struct workspace *workspace,
 	bool (*wanted)(const struct job *job, const char *path), struct error *error);
 int stage_write_files(
@@ -90,8 +90,8 @@ void stage_prepare(struct run *run, const struct workspace *workspace, struct pr
 int stage_run_program(struct run *run, struct stage *stage, struct process *process,
 	struct process_result *result, struct error *error);
 
-/* The two halves of stage_run_program, for a program that may not count. stage_try_program sends no
- * event; stage_tell_program sends the events of a try that counts. */
+/* The two halves of stage_run_program, for a try that may turn out not to count. stage_try_program
+ * sends no event; stage_tell_program sends the events of a try that counts. */
 int stage_try_program(struct run *run, struct stage *stage, struct process *process,
 	struct process_result *result, struct error *error);
 void stage_tell_program(struct run *run, struct stage *stage, const struct process *process,
@@ -106,7 +106,8 @@ void stage_follow(struct run *run, const struct stage *stage, struct process *pr
 bool stage_tell_tail(
 	struct run *run, const struct stage *stage, const struct process_result *result);
 
-/* A stage's events one by one, for a stage with several programs. The log is one program's. */
+/* Send a stage's events one by one, for a stage with several programs. The event "log" has the
+ * output of one program. */
 void stage_tell_begin(struct run *run, struct stage *stage, const struct process *process);
 void stage_tell_log(
 	struct run *run, const struct stage *stage, const struct process_result *result);
@@ -114,8 +115,8 @@ void stage_tell_log(
 /* Sends "stage_end" once, if "stage" was sent. */
 void stage_tell_end(struct run *run, struct stage *stage);
 
-/* The "compile" stages of the two languages. They fill stage->judgement; an error is an internal
- * one. */
+/* The "compile" stages of the two languages. They fill stage->judgement. A returned error means an
+ * internal error. */
 int compile_py(struct run *run, struct stage *stage, struct error *error);
 int compile_cu(struct run *run, struct stage *stage, struct error *error);
 

@@ -36,7 +36,8 @@ static void send_event(struct events *events, json_t *event)
 	events->lost = events->lost || write_fully(events->descriptor, line, length + 1);
 }
 
-/* Only the leaderboard may know the secret seed, but a harness may print it in an error. */
+/* Masks the secret seed, which only the leaderboard may know. A harness may print the seed in an
+ * error. */
 static void hide_secret(const struct events *events, struct buffer *text)
 {
 	size_t length = strlen(events->secret);
@@ -192,8 +193,8 @@ void event_case(struct events *events, const struct case_event *one)
 	send_event(events, event);
 }
 
-/* Sends a long text as events of one kind, in order. `key` and `value` name what it belongs to;
- * takes the reference to `value`. */
+/* Sends a long text as events of one kind, in order. `key` and `value` say what the text belongs
+ * to. The function takes the caller's reference to `value`. */
 static void send_text(struct events *events, const char *kind, int position, const char *key,
 	json_t *value, const char *text, size_t length)
 {

@@ -40,7 +40,7 @@ struct stage_end_event {
 	int exit_code;
 	int64_t duration_ms;
 	int64_t peak_host_bytes, peak_device_bytes; /* 0: unknown */
-	const char *nonce; /* the judge's, which it mixed into its seeds; NULL: none */
+	const char *nonce; /* the number that the judge mixed into its seeds; NULL: none */
 };
 
 struct verdict_event {
@@ -73,8 +73,8 @@ void event_log(
  * never blocks. */
 bool event_tail(struct events *events, int position, struct buffer *out, struct buffer *err);
 
-/* A profiler's report on a case: text for the page, in pieces, and a file of `size` bytes, sent as
- * its gzip. */
+/* A profiler's report on a case. event_report sends its text for the page, in pieces.
+ * event_artifact sends its file, which has `size` bytes, as gzip. */
 void event_report(
 	struct events *events, int position, size_t index, const char *text, size_t length);
 void event_artifact(struct events *events, int position, const char *name, const void *gzip,

@@ -23,7 +23,7 @@ struct inbox {
 	bool once;           /* run one job only, and ignore the end of input meanwhile */
 	bool told_to_end;    /* a signal arrived */
 	bool cancelled;      /* the running job is cancelled */
-	int64_t running;     /* its id; -1: none */
+	int64_t running;     /* the running job's id; -1: none */
 	struct buffer bytes; /* input without a line end yet */
 	size_t scanned;      /* how many of `bytes` were searched for a line end */
 	bool skipping;       /* skips the rest of a line that was too long */

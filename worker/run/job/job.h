@@ -51,7 +51,7 @@ struct job {
 /* The id in a job message, or -1 if there is none. */
 int64_t job_id(const json_t *message);
 
-/* The id in a line that is malformed or too long. Finds it only if it comes first. */
+/* The id in a line that is malformed or too long. Finds the id only if it is the first member. */
 int64_t job_id_of_line(const char *line);
 
 /* Reads a job from its message. ERROR_INPUT names the malformed member. */

@@ -49,7 +49,8 @@ struct variables variables_for_compiler(
 	return variables;
 }
 
-/* For a GPU job, more host threads only disturb each other. On the CPU they are the device. */
+/* For a GPU job, more host threads only disturb each other. For a CPU job, the host threads are the
+ * device. */
 static int host_threads(const struct device *device)
 {
 	enum { most_beside_gpu = 8 };

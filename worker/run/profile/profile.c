@@ -32,7 +32,7 @@ static const char *const NCU_OPTIONS[] = {
 	"--",
 };
 
-/* The reasons for a missing report, with the sign of each in ncu's output. */
+/* The reasons for a missing report, each with the words in ncu's output that show it. */
 static const struct {
 	const char *sign, *sentence;
 	bool is_final;
@@ -167,7 +167,8 @@ void profile_free(struct profile *profile)
 static void print_report(struct profile *profile, struct arena *arena,
 	const struct profiler *profiler, const struct process *process)
 {
-	/* A kernel takes about 16 KiB, and a program's output is kept up to 64 KiB. */
+	/* Print at most four kernels. A kernel takes about 16 KiB, and at most 64 KiB of a program's
+	 * output are kept. */
 	const char *words[] = { profiler->ncu, "--import", REPORT, "-c", "4", NULL };
 	struct process import = {
 		.arguments = words,
@@ -179,7 +180,8 @@ static void print_report(struct profile *profile, struct arena *arena,
 		.timeout_ms = text_ms,
 		.watch = process->watch,
 	};
-	import.view.freeze = false; /* not all files there are podium-run's now */
+	/* The run folder now also has files that the program wrote. */
+	import.view.freeze = false;
 	import.view.gpus = NULL;
 	struct process_result *result = arena_alloc(arena, sizeof *result);
 	if (process_run(&import, result, NULL) == 0 && result->ending == PROCESS_EXITED

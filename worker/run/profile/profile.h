@@ -34,11 +34,11 @@ struct profiler profiler_find(struct arena *arena, const struct job *job);
 const char *const *profiler_command(
 	struct arena *arena, const struct profiler *profiler, const char *const *command);
 
-/* Stores the reason after ncu has run and left no report, or after the program failed. */
+/* Stores in `profiler` why ncu left no report or the program failed. Call it after ncu has run. */
 void profiler_explain(struct profiler *profiler, struct arena *arena, const struct process *process,
 	const struct process_result *result);
 
-/* ncu's output in the run folder. */
+/* A profiler's report: a text for the page and, from ncu, a file. */
 struct profile {
 	struct buffer text; /* for the page; empty: none. Free with profile_free */
 	struct buffer file; /* the gzip of the .ncu-rep; empty: none */
@@ -46,9 +46,9 @@ struct profile {
 };
 void profile_free(struct profile *profile);
 
-/* Packs the report and lets ncu print it as text. `process` is the run under ncu; its account,
- * folder and variables are used again. False if there is no report; the profiler may then have the
- * reason. */
+/* Packs the report and lets ncu print it as text. `process` is the run under ncu; its host, folder
+ * and variables are used again. False if there is no report; the profiler may then have the reason.
+ */
 bool profile_collect(struct profile *profile, struct profiler *profiler, struct arena *arena,
 	const struct process *process);
 

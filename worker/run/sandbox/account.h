@@ -23,7 +23,8 @@ struct account {
  * if the user `name` does not exist or is root. */
 int account_find(const char *name, struct account *account, struct error *error);
 
-/* Call it in a child: becomes that user for good. Returns 0, or -1 with errno. */
+/* Makes the calling process run as this user for good. Call it in a child. Returns 0, or -1 with
+ * errno. */
 int account_become(const struct account *account);
 
 #endif

@@ -34,7 +34,7 @@ void capture_add(struct capture *capture, const char *bytes, size_t length)
 	}
 }
 
-/* Returns the byte at offset `before` of the output, which must be kept. */
+/* Returns the output's byte at offset `before`. The capture must still have this byte. */
 static char kept_byte(const struct capture *capture, uint64_t before)
 {
 	return before < capture_half_bytes

@@ -9,7 +9,8 @@
 
 enum {
 	capture_half_bytes = 32 * 1024,
-	/* Output between head and tail is dropped. Cut at a line end if one is within this distance. */
+	/* The output between head and tail is dropped. The cut is moved to a line end if one is within
+	 * this many bytes. */
 	capture_line_bytes = 1024,
 };
 
@@ -22,8 +23,8 @@ struct capture { /* initialize with zeros */
 void capture_clear(struct capture *capture);
 void capture_add(struct capture *capture, const char *bytes, size_t length);
 
-/* Appends the bytes of the output that end before byte `end`: at most `most`, and at most
- * capture_half_bytes. They must be kept. */
+/* Appends the last bytes of the output before offset `end`: at most `most`, and at most
+ * capture_half_bytes. The capture must still have these bytes. */
 void capture_stretch(const struct capture *capture, uint64_t end, size_t most, struct buffer *out);
 
 /* Appends the kept output as valid UTF-8. A line in the gap says how many bytes are missing. */

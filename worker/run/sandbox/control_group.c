@@ -97,12 +97,14 @@ static void move_processes_aside(int folder)
 	if (!read_text(folder, "cgroup.procs", text, sizeof text))
 		return;
 	for (char *rest = text, *line; (line = strsep(&rest, "\n")) && *line;)
-		/* Without the move, the controllers cannot be passed on either: can_hold_groups notices. */
+		/* If a process cannot be moved, the kernel refuses to pass the controllers on, and
+		 * can_hold_groups returns false. */
 		if (write_text(folder, "podium/cgroup.procs", line))
 			return;
 }
 
-/* Whether the folder can have groups with limits. */
+/* Enables the controllers memory and pids for the folder's groups if necessary. Returns whether
+ * they are enabled. */
 static bool can_hold_groups(int folder, bool may_move)
 {
 	if (!lists_controllers(folder, "cgroup.controllers"))
@@ -199,8 +201,8 @@ int control_group_make(const struct control_group_base *base, int64_t most_memor
 		control_group_remove(base, group);
 		return rc;
 	}
-	/* Errors are ignored: a kernel without swap lacks memory.swap.max. memory.oom.group makes the
-	 * kernel kill the group as a whole. */
+	/* Ignore errors, because a kernel without swap lacks memory.swap.max. memory.oom.group makes
+	 * the kernel kill all processes of the group together. */
 	write_text(group->folder, "memory.swap.max", "0");
 	write_text(group->folder, "memory.oom.group", "1");
 	group->processes = openat(group->folder, "cgroup.procs", O_WRONLY | O_CLOEXEC);
@@ -234,7 +236,7 @@ bool control_group_out_of_processes(const struct control_group *group)
 
 void control_group_kill(const struct control_group *group)
 {
-	/* Before Linux 5.14 the file is missing, and the end of process 1 kills the others. */
+	/* Before Linux 5.14 this file is missing. There the end of process 1 kills the others. */
 	if (group->folder >= 0)
 		write_text(group->folder, "cgroup.kill", "1");
 }
@@ -243,7 +245,7 @@ void control_group_remove(const struct control_group_base *base, struct control_
 {
 	if (!group->name[0])
 		return;
-	/* A process that was reaped may still be leaving the group. */
+	/* The kernel may still be removing a reaped process from the group, so try for a second. */
 	for (int i = 0; i < 1000 && unlinkat(base->folder, group->name, AT_REMOVEDIR) && errno == EBUSY;
 		 i++)
 		usleep(1000);

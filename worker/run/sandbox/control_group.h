@@ -1,8 +1,8 @@
 /* Private to worker/run/sandbox: control groups (cgroup v2), the kernel's limit on the memory and
  * the processes of everything that a program starts.
  *
- * Control groups need a part of the hierarchy that podium-run may write: systemd's Delegate=yes, or
- * a machine without systemd where podium-run is root. Version 1 is not used. */
+ * podium-run must be allowed to write to a part of the hierarchy: through systemd's Delegate=yes,
+ * or as root on a machine without systemd. Control groups of version 1 are not used. */
 #ifndef PODIUM_WORKER_RUN_SANDBOX_CONTROL_GROUP_H
 #define PODIUM_WORKER_RUN_SANDBOX_CONTROL_GROUP_H
 
@@ -33,7 +33,8 @@ void control_group_find(struct control_group_base *base);
 int control_group_make(const struct control_group_base *base, int64_t most_memory_bytes,
 	int64_t most_processes, struct control_group *group, struct error *error);
 
-/* Whether the group has reached a limit since it was created. */
+/* Whether the kernel has killed a process of the group for lack of memory, or has refused the group
+ * another process. */
 bool control_group_out_of_memory(const struct control_group *group);
 bool control_group_out_of_processes(const struct control_group *group);
 

@@ -24,8 +24,8 @@ static const int NAMESPACES[SANDBOX_PLACES] = {
 	[SANDBOX_NAME] = CLONE_NEWUTS,
 };
 
-/* If the machine runs out of memory, the kernel kills this process before Podium's. This is a wish,
- * not a wall, so errors are ignored. */
+/* If the machine runs out of memory, the kernel kills this process before Podium's. The sandbox
+ * does not depend on this, so errors are ignored. */
 static void set_oom_score(void)
 {
 	int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -65,9 +65,9 @@ static int set_limits(const struct sandbox_entry *entry)
 	return 0;
 }
 
-/* No program that is executed gets a capability again, neither as root nor from a file. Only a
- * privileged process can empty the bounding set. An ordinary user outside of a namespace has no
- * other privilege to lose. */
+/* Prevents later programs from gaining a capability, as root or from a file. EPERM is no error: an
+ * ordinary user outside of a user namespace cannot empty the bounding set, but has no capability to
+ * lose either. */
 static int forbid_privileges(void)
 {
 	static const unsigned long locked = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED
@@ -107,8 +107,8 @@ int sandbox_give_up(const struct sandbox_entry *entry)
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
-/* Lets the process die with its parent. A change of user clears the death signal, so call it after
- * the change. A parent that died earlier sends no signal, so its number is checked. */
+/* Kills this process when its parent dies. Call it after a change of user, which clears the death
+ * signal. If the parent died earlier, no signal comes, so the function then fails with ESRCH. */
 static int die_with(pid_t parent)
 {
 	if (!parent)

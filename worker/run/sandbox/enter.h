@@ -20,7 +20,8 @@ enum {
 	sandbox_most_folder_bytes = 256,
 };
 
-/* The descriptors of what a process joins, in this order; -1: this wall is missing. */
+/* Indexes of the descriptors of what a process joins, in this order. Descriptor -1: the host does
+ * not offer this wall. */
 enum sandbox_place {
 	SANDBOX_CONTROL_GROUP, /* cgroup.procs, open for writing */
 	/* The rest are namespaces. The user namespace is first, because it gives the right to join the
@@ -42,7 +43,8 @@ struct sandbox_limit {
 
 struct sandbox_entry {
 	uint32_t size; /* of this struct, so that two builds notice a difference */
-	/* The process whose death ends this one; 0: a process namespace ends it. */
+	/* The process whose death kills this one; 0: the end of the process namespace kills this one
+	 * instead. */
 	int32_t parent;
 	uint32_t is_dumpable; /* the program starts without an exec and reads its own /proc */
 	uint32_t change_user, uid, gid, group_count, groups[sandbox_most_groups];
@@ -55,12 +57,12 @@ struct sandbox_entry {
 };
 
 /* Joins the control group and the namespaces. The caller must have one thread. Only later children
- * of the caller are inside the process namespace, so the caller has to fork. Inside, the child's
- * parent has the number 0. */
+ * of the caller are inside the process namespace, so the caller has to fork. Seen from inside, the
+ * child's parent has process number 0. */
 const char *sandbox_join(const struct sandbox_entry *entry, const int places[SANDBOX_PLACES]);
 
-/* Gives up the user, the capabilities and every way to new ones. sandbox_confine does the same;
- * process 1 needs only this part. Returns 0, or -1 with errno. */
+/* Gives up the user, the capabilities and every way to regain them. sandbox_confine includes this
+ * step; process 1 of a sandbox needs only this step. Returns 0, or -1 with errno. */
 int sandbox_give_up(const struct sandbox_entry *entry);
 
 /* Confines the caller for good: new session, limits, user, folder, no privileges and no way to get

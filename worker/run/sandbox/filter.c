@@ -20,9 +20,9 @@
 #define CLONE_NEWTIME 0x80
 #endif
 
-/* Refuses a call with `error` if (argument number `argument` & mask) is `value`; argument -1:
- * always. Rules name calls by text, so that an older libseccomp can skip a call that it does not
- * know. */
+/* Refuses a call with `error` if (argument number `argument` & mask) is `value`. If `argument` is
+ * -1, always refuses the call. Rules name calls by text, so that an older libseccomp can skip a
+ * call that it does not know. */
 struct rule {
 	const char *call;
 	int error;
@@ -56,7 +56,7 @@ static const struct rule RULES[] = {
 	ALWAYS("io_uring_enter", ENOSYS),
 	ALWAYS("io_uring_register", ENOSYS),
 	ALWAYS("memfd_secret", ENOSYS),
-	/* Keys belong to a user, not to a namespace. */
+	/* Calls for keys, which belong to a user and not to a namespace. */
 	NEVER("keyctl"),
 	NEVER("add_key"),
 	NEVER("request_key"),
@@ -119,8 +119,8 @@ static const struct rule RULES[] = {
 	NEVER("sysfs"),
 	NEVER("ustat"),
 	NEVER("_sysctl"),
-	/* Putting input into a terminal; leases on files that others read, and notices about their
-	 * reading. */
+	/* Commands that type into a terminal, lease a file that others use, or report what others do in
+	 * a folder. */
 	{ "ioctl", EPERM, 1, UINT32_MAX, TIOCSTI },
 	{ "ioctl", EPERM, 1, UINT32_MAX, TIOCLINUX },
 	{ "fcntl", EPERM, 1, UINT32_MAX, F_SETLEASE },
@@ -159,8 +159,8 @@ static int add_personality(scmp_filter_ctx context)
 }
 
 /* Allows Unix sockets, and with `loopback` also Internet and netlink sockets. A filter that allows
- * by default cannot say "all but these", so it refuses each other family by number, and all numbers
- * from `families` on. */
+ * calls by default cannot say "all but these". The rules therefore refuse every other family by its
+ * number, and all numbers from `families` on. */
 static int add_sockets(scmp_filter_ctx context, bool loopback)
 {
 	enum { families = 64 }; /* the kernel has 46 */
@@ -197,8 +197,8 @@ int sandbox_filter(struct sandbox_entry *entry, bool loopback, struct error *err
 {
 	scmp_filter_ctx context = seccomp_init(SCMP_ACT_ALLOW);
 	int rc = context ? 0 : -ENOMEM;
-	/* Calls of another architecture (i386 and x32 on x86-64) have other numbers, which no rule here
-	 * matches. */
+	/* Kill a program that uses the calls of another architecture (i386 and x32 on x86-64). These
+	 * calls have other numbers, which no rule here matches. */
 	if (!rc)
 		rc = seccomp_attr_set(context, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
 	if (!rc && !(rc = add_rules(context)) && !(rc = add_personality(context))

@@ -61,8 +61,8 @@ bool folder_is_plain_path(const char *path)
 	}
 }
 
-/* Opens the folder that `path` leads to and creates missing ones. *name becomes the path's last
- * part. */
+/* Opens the folder that contains the last part of `path` and creates missing folders on the way.
+ * *name becomes the path's last part. */
 static int open_parent(int folder, const char *path, const char **name, struct error *error)
 {
 	cleanup_fd int parent = fcntl(folder, F_DUPFD_CLOEXEC, 0);
@@ -156,7 +156,7 @@ static int remove_entry(int top, int folder, const char *name, unsigned long *mo
 		return 0;
 	if (errno != ENOTEMPTY && errno != EEXIST)
 		return -1;
-	/* An ordinary user can neither read nor move a folder without the right to write to it. */
+	/* An ordinary user must be able to read a folder to empty it, and to write to it to move it. */
 	if (geteuid() != 0 && fchmodat(folder, name, 0700, 0))
 		return -1;
 	return folder == top ? empty_and_remove(top, name, moved) : move_up(top, folder, name, moved);

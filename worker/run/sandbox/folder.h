@@ -25,8 +25,9 @@ bool folder_is_plain_path(const char *path);
 int folder_write(int folder, const char *path, const void *bytes, size_t length, mode_t mode,
 	struct error *error);
 
-/* Reads a regular file with one name and at most `most` bytes into the arena. ERROR_NOT_FOUND if it
- * cannot be opened, ERROR_LIMIT if it is something else or larger. */
+/* Reads a file into the arena. The file must be a regular file without a second hard link and have
+ * at most `most` bytes. ERROR_NOT_FOUND if the file cannot be opened, ERROR_LIMIT if it is another
+ * kind of file or larger, ERROR_SYSTEM if reading fails. */
 int folder_read(int folder, const char *name, size_t most, struct arena *arena, const char **bytes,
 	size_t *length, struct error *error);
 

@@ -15,7 +15,7 @@
 enum {
 	process_result_descriptor = 3, /* the descriptor that POPCORN_FD names */
 	process_most_together = 4,
-	/* The limit on what a program prints; less is kept. */
+	/* podium-run ends a program that prints more than this. struct capture keeps less. */
 	process_most_output_bytes = 64 * 1024 * 1024,
 	process_tell_ms = 1000, /* the shortest time between two calls of on_output */
 };
@@ -41,8 +41,7 @@ struct process {
 	struct sandbox_view view; /* what the program sees in the sandbox */
 	int folder;               /* descriptor of the program's start folder */
 	const char *inside; /* the same folder as a path in the sandbox, if that has its own root */
-	/* The time limit, which counts from when the program has run for spent_ms. on_result may change
-	 * timeout_ms and spent_ms. */
+	/* The program may run for spent_ms + timeout_ms after its start. on_result may change both. */
 	int64_t timeout_ms;
 	int64_t spent_ms;
 	uint64_t most_address_space; /* bytes; 0: no limit, as CUDA needs */
@@ -60,13 +59,13 @@ struct process {
 	/* Only for followers (see process_run_all): their channel to the leader closes when the
 	 * sandbox has no process left, not when the program closes it. */
 	bool holds_channel;
-	/* Only for the leader: the exit code that says that a follower has ended; 0: none. */
+	/* Only for the leader: the exit code which means that a follower has ended; 0: none. */
 	int loss_code;
 };
 
 enum process_ending {
 	PROCESS_EXITED,    /* code is the exit code */
-	PROCESS_SIGNALLED, /* code is the signal, which was not podium-run's */
+	PROCESS_SIGNALLED, /* code is the signal, which podium-run did not send */
 	PROCESS_TIMEOUT,
 	PROCESS_STOPPED,   /* by the watcher */
 	PROCESS_REFUSED,   /* by on_result */
@@ -79,8 +78,10 @@ enum process_ending {
 struct process_result {
 	enum process_ending ending;
 	int code;
-	bool out_of_memory;  /* SIGKILL while the kernel counted an out-of-memory kill */
-	int64_t duration_ms; /* until the program's own end */
+	/* The program died of SIGKILL, and the kernel killed a process for lack of memory meanwhile. */
+	bool out_of_memory;
+	/* From the start until the program ended, or until podium-run decided to end it. */
+	int64_t duration_ms;
 	/* Peak resident memory of the program or of a process that it waited for; 0: unknown. */
 	int64_t peak_bytes;
 	struct capture output, errors;
@@ -98,18 +99,18 @@ int64_t process_peak_bytes(const struct process_result *result);
  * not be started or not be ended. */
 int process_run(const struct process *process, struct process_result *result, struct error *error);
 
-/* Runs several programs at the same time, each in its own sandbox. The first leads: the others
- * (followers) end when it has ended, and its time limit and its watcher hold for all. Only the
- * leader may have a result pipe.
+/* Runs several programs at the same time, each in its own sandbox. The first is the leader, the
+ * others are followers. The followers end when the leader has ended. The leader's time limit and
+ * watcher apply to all. Only the leader may have a result pipe.
  *
  * A channel, a connected pair of sockets (SOCK_SEQPACKET), joins the leader with each follower. A
  * follower has its end as descriptor 3. The leader has its ends after its result pipe, in the
  * followers' order. No other process holds an end, so each side notices when the other closes. With
  * holds_channel, the follower's end closes only after everything in its sandbox was killed.
  *
- * A follower may end first: everything in its sandbox is killed, and the leader notices that the
- * channel closes. If the leader then ends with its `loss_code`, the followers get up to 10 s to
- * end, so that the result says how the lost one ended. */
+ * A follower may end first. podium-run then kills everything in its sandbox, and the leader notices
+ * that the channel closes. If the leader then ends with its `loss_code`, podium-run waits up to 10
+ * s for the followers' ends, so that the result says how the lost one ended. */
 int process_run_all(const struct process *processes, struct process_result *results, size_t count,
 	struct error *error);
 

@@ -134,7 +134,7 @@ size_t reaper_descendants(const struct reaper_kin *kin, pid_t *list, size_t most
 	return have;
 }
 
-/* Sends the signal `number` to all descendants. Returns how many could still run. */
+/* Sends the signal `number` to all descendants. Returns how many of them were not stopped yet. */
 static size_t signal_descendants(int number)
 {
 	cleanup_buffer struct buffer list = { 0 };
@@ -151,7 +151,7 @@ static size_t signal_descendants(int number)
 }
 
 /* Stops all descendants before they are killed. Stopped processes still count against the process
- * limit, so a fork bomb cannot grow back. It could if its processes were killed one by one. */
+ * limit, so a fork bomb cannot grow back, as it could if its processes were killed one by one. */
 static void freeze_descendants(void)
 {
 	for (int round = 0; round < most_freezing_rounds; round++)

@@ -12,16 +12,16 @@
 /* Call it once, at the start. */
 int reaper_open(struct error *error);
 
-/* Spares this child when the other descendants are killed (0: spares none). That holds until the
- * child is reaped. */
+/* Spares this child when the other descendants are killed, until the child is reaped. 0: spares
+ * none. */
 void reaper_spare(pid_t pid);
 bool reaper_is_spared(pid_t pid);
 
 /* Tells the reaper that the caller has reaped this child itself. */
 void reaper_note(pid_t pid);
 
-/* Selects descendants when several programs run: those of the program `own`, and if with_orphans is
- * set also those of no program. */
+/* Selects descendants when several programs run: the descendants of the program `own`. With
+ * with_orphans, also processes that descend from none of `programs`. */
 struct reaper_kin {
 	const pid_t *programs;
 	size_t count;

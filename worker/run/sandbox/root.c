@@ -423,7 +423,8 @@ static int put_proc(struct root *root)
 		return 0;
 	if (make_place(root, "proc", true))
 		return fail_step(root, "make a place for /proc");
-	/* A refused hidepid costs little: the namespace shows no other process than process 1. */
+	/* Some kernels refuse hidepid. Without it a program also sees process 1, but no process outside
+	 * of its namespace. */
 	if (mount("proc", "proc", "proc", flags, "hidepid=2")
 		&& mount("proc", "proc", "proc", flags, NULL))
 		return fail_step(root, "mount its /proc");
@@ -460,15 +461,15 @@ static int pivot_root(struct root *root)
 
 static int build_root(struct root *root)
 {
-	/* Each piece needs a descriptor until it is in place. */
+	/* Raise the limit on descriptors: each piece needs one until it is in place. */
 	struct rlimit files;
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0)
 		setrlimit(RLIMIT_NOFILE, &(struct rlimit){ files.rlim_max, files.rlim_max });
 	umask(022);
 	if (cut_shown(root) || hide_settings(root) || cut_nodes(root) || cut_job(root))
 		return -1;
-	/* Build the root over --directory, which surely exists. What programs need from below it is
-	 * already cloned. */
+	/* Build the root over --directory, which surely exists. The mount hides the files below it, but
+	 * the pieces are already cloned. */
 	if (mount("podium", root->host->directory, "tmpfs", MS_NOSUID | MS_NODEV,
 			"size=16m,nr_inodes=16384,mode=755")
 		|| chdir(root->host->directory))
@@ -489,7 +490,8 @@ int sandbox_map_user(uid_t uid, gid_t gid)
 	char users[64], groups[64];
 	snprintf(users, sizeof users, "%u %u 1", uid, uid);
 	snprintf(groups, sizeof groups, "%u %u 1", gid, gid);
-	/* Unless the process is dumpable, root owns the files that it writes below. */
+	/* The kernel lets a process write these files only while it is dumpable; else root owns them.
+	 */
 	if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0))
 		return -1;
 	int rc = write_file("/proc/self/setgroups", "deny") || write_file("/proc/self/uid_map", users)

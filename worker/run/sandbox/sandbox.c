@@ -61,7 +61,7 @@ static void set_missing(struct sandbox_host *host, enum sandbox_wall wall, const
 	snprintf(host->why_not[wall], sizeof host->why_not[wall], "%.190s", why);
 }
 
-/* Calls `attempt` in a child. Returns 0, or the errno that it ended with. */
+/* Calls `attempt` in a child. Returns 0, or the errno that `attempt` failed with. */
 static int try_in_child(int (*attempt)(const void *context), const void *context)
 {
 	int status;
@@ -146,7 +146,7 @@ static void check_root(struct sandbox_host *host)
 		set_missing(host, WALL_PROC, host->why_not[WALL_PROCESSES]);
 	if (!host->stands[WALL_FILES] || can_open(host, &error))
 		return;
-	/* A container that masks parts of /proc forbids mounting a complete one. */
+	/* A container that masks parts of /proc forbids mounting a complete one, so try without. */
 	bool had_proc = host->stands[WALL_PROC];
 	host->stands[WALL_PROC] = false;
 	struct error without_proc;
@@ -202,8 +202,8 @@ static int make_entries(struct sandbox_host *host, struct error *error)
 
 /* Without control groups, a kernel limit backs up podium-run's own limit on processes. The kernel
  * counts per user, that is for the submissions of all jobs together. The limit is therefore higher,
- * so that a fork bomb cannot block others' programs before podium-run ends it. In a user namespace
- * it counts only the processes inside (since Linux 5.14). */
+ * so that a fork bomb cannot block others' programs before podium-run ends the bomb. In a user
+ * namespace the kernel counts only the processes inside (since Linux 5.14). */
 static void limit_user(struct sandbox_host *host)
 {
 	struct sandbox_limit limit = { .what = RLIMIT_NPROC,
@@ -214,7 +214,7 @@ static void limit_user(struct sandbox_host *host)
 		host->entries[i].limits[host->entries[i].limit_count++] = limit;
 }
 
-/* Another sandbox around this machine may forbid seccomp. */
+/* A container or another sandbox that podium-run runs in may forbid seccomp. */
 static void check_filter(struct sandbox_host *host)
 {
 	if (syscall(SYS_seccomp, 2 /* SECCOMP_GET_ACTION_AVAIL */, 0, &(uint32_t){ 0x80000000U }) == 0)
@@ -371,9 +371,9 @@ int sandbox_open(const struct sandbox_host *host, const struct sandbox_view *vie
 	return rc;
 }
 
-/* Process 1 ends when all others inside were waited for, and the program that entered is our child.
- * Waits for these two and for no other child, because the owners of other sandboxes need their exit
- * statuses. */
+/* Waits for process 1 and for the program, which is our child. Process 1 cannot end before the
+ * program was waited for. Waits for no other child, because the owners of other sandboxes need
+ * their exit statuses. Returns the program's peak resident memory in bytes, or 0. */
 static int64_t wait_for_all(const struct sandbox *sandbox)
 {
 	struct rusage usage;
@@ -394,8 +394,8 @@ static int64_t wait_for_all(const struct sandbox *sandbox)
 int64_t sandbox_end(struct sandbox *sandbox)
 {
 	int64_t peak_bytes = 0;
-	/* Without namespaces and groups, only the program's session can be killed; the program leads
-	 * one. */
+	/* Without namespaces and control groups, only the program's process group can be killed. The
+	 * program leads one, because it starts a session. */
 	if (sandbox->program > 0) {
 		kill(-sandbox->program, SIGKILL);
 		kill(sandbox->program, SIGKILL);

@@ -21,7 +21,8 @@
 #include <sys/resource.h>
 
 /* Finds out what the host allows. Sets limits that are 0 to what suits the machine. Call it before
- * the first thread and the first child. ERROR_SYSTEM only for what every host should allow. */
+ * the first thread and the first child. ERROR_SYSTEM if something fails that every host should
+ * allow. */
 int sandbox_prepare(struct sandbox_host *host, const struct account *account, const char *directory,
 	struct error *error);
 void sandbox_host_close(struct sandbox_host *host);
@@ -43,8 +44,8 @@ int sandbox_open(const struct sandbox_host *host, const struct sandbox_view *vie
 	struct sandbox *sandbox, struct error *error);
 
 /* Ends every process in the sandbox. Waits for them, but at most 2 s for those that hang in a
- * driver. Returns the program's peak resident memory in bytes, or 0 if another caller waits for the
- * program. */
+ * driver. Returns the program's peak resident memory in bytes. 0: unknown, for example because
+ * another caller waits for the program. */
 int64_t sandbox_end(struct sandbox *sandbox);
 
 /* The peak resident memory in wait4's usage. getrusage(2): ru_maxrss is in KiB. */
@@ -65,7 +66,7 @@ static inline bool sandbox_has_processes(const struct sandbox *sandbox)
 	return sandbox->places[SANDBOX_PROCESSES] >= 0;
 }
 
-/* The job's folder as programs inside name it. */
+/* The path of the job's folder as programs in the sandbox see it. */
 const char *sandbox_job_path(const struct sandbox_host *host, const char *job);
 
 /* Mounts a limited file system over the folder, or unmounts it. Does nothing without the disk wall.

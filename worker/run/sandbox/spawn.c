@@ -24,8 +24,8 @@ static void scope_ends(struct ends *ends)
 }
 #define cleanup_ends __attribute__((cleanup(scope_ends)))
 
-/* A message from a starting child: the number of its own child, which continues in its place, or
- * else errno and the failed step. */
+/* A message from a starting child: either the process number of its own child, which becomes the
+ * program in its place, or errno and the failed step. */
 struct news {
 	pid_t pid; /* 0: this is a failure */
 	int number;
@@ -56,7 +56,7 @@ static int close_each(int first)
 }
 
 /* Gives the program its descriptors 0, 1, 2 and so on; all others close on exec. The parent moved
- * the sources above their destinations, so that dup2 overwrites none before its use. */
+ * the sources above their destinations, so that dup2 overwrites no source before it is copied. */
 static int set_descriptors(const struct spawn_descriptors *sources)
 {
 	for (size_t place = 0; place < sources->count; place++)
@@ -91,8 +91,8 @@ static const char *become_program(const struct process *process, const struct sa
 	return "be started";
 }
 
-/* Only a child enters a process namespace, so this process forks again and ends. podium-run adopts
- * its child as if podium-run had forked that child itself. */
+/* setns moves only later children into a process namespace, so this process forks again and ends.
+ * podium-run adopts the second child (see reaper.h). */
 static _Noreturn void run_child(const struct process *process, const struct sandbox *sandbox,
 	const struct sandbox_entry *entry, const struct spawn_descriptors *sources, int report)
 {

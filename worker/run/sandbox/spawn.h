@@ -16,8 +16,8 @@ struct child {
 extern const struct child child_none;
 
 /* Returns when exec has succeeded. On failure, the message names the failed step. The program gets
- * `channels` after the standard descriptors and the result pipe. They lie above spawn_above and
- * remain the caller's. */
+ * `channels` after the standard descriptors and the result pipe. The caller's numbers for them must
+ * be at least spawn_above, and the caller still owns them. */
 int spawn(const struct process *process, const struct sandbox *sandbox, const int *channels,
 	size_t channel_count, struct child *child, struct error *error);
 

@@ -30,7 +30,8 @@ struct running {
 	uint64_t told_bytes; /* how much it had printed when the onlooker last took its output */
 	bool over;           /* it has ended, or must end */
 	bool is_gone;        /* its sandbox is gone */
-	int held;            /* its end of its channel, closed when its sandbox is gone; -1: not held */
+	/* podium-run's copy of the program's channel end, open until the sandbox is gone; -1: none. */
+	int held;
 };
 
 /* Programs that run together. The first leads. */
@@ -39,7 +40,7 @@ struct group {
 	size_t count;
 	pid_t programs[process_most_together];
 	int exits;       /* becomes readable when a child ends */
-	int64_t last_ms; /* deadline besides the leader's own limit */
+	int64_t last_ms; /* a deadline besides the leader's time limit */
 	long long kills; /* out-of-memory kills before the start */
 };
 
@@ -91,7 +92,8 @@ static bool take_piece(struct running *running, enum spawn_pipe pipe)
 	return false;
 }
 
-/* Reads /proc, which shows nothing of a process that has ended; wait4 then reports its peak. */
+/* Reads /proc. For a process that has ended, /proc shows nothing, and wait4 reports the peak
+ * instead. */
 int64_t process_peak_bytes(const struct process_result *result)
 {
 	char path[32], line[128];
@@ -243,8 +245,7 @@ static void wait_and_handle(struct group *group)
 		return;
 	}
 	int count = poll(ready, FIRST_MEMBER + group->count * PLACES_OF_MEMBER, patience_ms(group));
-	/* Handle the leader last: its reports follow from what the others did, so their output is read
-	 * by then. */
+	/* Handle the leader last: it reports on what the followers did, so read their output first. */
 	for (size_t i = group->count; i-- > 0;)
 		handle_member(&group->members[i], ready + FIRST_MEMBER + i * PLACES_OF_MEMBER);
 	if (count <= 0)
@@ -272,7 +273,8 @@ static long long memory_kills(void)
 	return count;
 }
 
-/* An unkillable process may hold and fill a pipe, so read no more than fits into one. */
+/* Reads the rest of the pipes, at most 16 MiB of each: a process that cannot be killed may keep
+ * filling its pipe. */
 static void read_rest(struct running *running)
 {
 	enum { most_pieces = 16 * 1024 * 1024 / piece_bytes };
@@ -335,8 +337,8 @@ static int make_channels(struct channels *channels, size_t count, struct error *
 	return 0;
 }
 
-/* After the start only the programs hold their channels' ends, except the ends held for
- * holds_channel. */
+/* Starts all programs. Afterwards only the programs have the channels' ends open, apart from the
+ * copies that podium-run keeps for holds_channel. */
 static int start_all(struct group *group, struct error *error)
 {
 	cleanup_channels struct channels channels = { 0 };
@@ -359,8 +361,8 @@ static bool was_killed_for_memory(const struct running *running, long long kills
 		&& (control_group_out_of_memory(&running->sandbox.group) || memory_kills() > kills_before);
 }
 
-/* Kills what is left in the sandbox, and only then closes the held end of the channel: processes in
- * the sandbox may hold that end too. */
+/* Kills what is left in the sandbox. Only then closes podium-run's copy of the channel's end, so
+ * that the leader does not see the channel close before the kill. */
 static void end_sandbox(struct group *group, struct running *running)
 {
 	running->result->out_of_memory = was_killed_for_memory(running, group->kills);
@@ -393,9 +395,9 @@ static bool has_lost_all(const struct group *group)
 	return true;
 }
 
-/* If the leader ended with its loss_code, waits until all followers have ended. A program closes
- * its channel before it has ended, and one that uses a GPU takes a while to end. The other
- * followers end too, because their leader has gone. */
+/* If the leader ended with its loss_code, waits until all followers have ended, so that their
+ * results say how. A lost follower closes its channel before it has ended, and a program that uses
+ * a GPU takes a while to end. The other followers end because their leader is gone. */
 static void await_loss(struct group *group)
 {
 	enum { most_ms = 10 * 1000 };
@@ -416,8 +418,9 @@ static bool was_signalled_to_end(const struct running *running)
 		&& (code == SIGTERM || code == SIGINT || code == SIGHUP);
 }
 
-/* A scheduler such as Slurm signals every process on the machine. Our signal may arrive shortly
- * after the program's. Waiting for it avoids blaming the submission. */
+/* A scheduler such as Slurm signals every process on the machine. podium-run's signal may arrive
+ * shortly after a program's. If a program died of such a signal, wait for podium-run's, so as not
+ * to blame the submission. */
 static void await_stop_signal(struct group *group)
 {
 	enum { most_ms = 300 };

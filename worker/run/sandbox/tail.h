@@ -10,13 +10,13 @@
 
 enum { tail_most_bytes = 2 * 1024 };
 
-/* Appends the last lines of the captured output: tail_most_bytes, and a little more in which a
- * secret that starts earlier can be found. The text is valid UTF-8 without escape sequences and
- * without control characters except tab and newline. For a line that \r overwrote, only its final
- * text is kept.
+/* Appends the last lines of the captured output: tail_most_bytes, plus a little more, so that the
+ * caller finds a secret that starts before them. The text is valid UTF-8 without escape sequences
+ * and without control characters except tab and newline. For a line that \r overwrote, only its
+ * final text is kept.
  *
- * With `only_kept`, appends only what capture_text will keep however much is still printed. The
- * tail of an output that grows beyond that then no longer changes. */
+ * With `only_kept`, appends only bytes that capture_text keeps however much the program still
+ * prints. Once the output is longer than these bytes, the result no longer changes. */
 void tail_append(struct buffer *out, const struct capture *capture, bool only_kept);
 
 /* Cuts a text of tail_append to its last tail_most_bytes, at the start of a line if there is one.

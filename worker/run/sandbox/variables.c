@@ -18,7 +18,7 @@ static const struct {
 	{ "LANG", "C.UTF-8" },
 	{ "PYTHONDONTWRITEBYTECODE", "1" },
 	{ "PYTHONUNBUFFERED", "1" },
-	/* A stage must not leave modules for the next stage's harness. */
+	/* Without user site packages, a stage cannot leave modules for the next stage's harness. */
 	{ "PYTHONNOUSERSITE", "1" },
 };
 

@@ -1,4 +1,5 @@
-/* The walls of a host, and what one program in a sandbox sees of it. */
+/* The walls of a host, and what one program in a sandbox sees of the host. A wall is one protection
+ * of the sandbox, such as a namespace or a limit. */
 #ifndef PODIUM_WORKER_RUN_SANDBOX_VIEW_H
 #define PODIUM_WORKER_RUN_SANDBOX_VIEW_H
 
@@ -12,14 +13,14 @@
 
 enum sandbox_wall {
 	WALL_USERS,     /* another user, or a user namespace */
-	WALL_FILES,     /* a new root of read-only binds */
+	WALL_FILES,     /* a new root that shows only some of the host's files, read-only */
 	WALL_DISK,      /* all writable space is limited and removed with the job */
 	WALL_PROCESSES, /* a process namespace, and a /proc that shows only its processes */
 	WALL_PROC,
 	WALL_NETWORK,
 	WALL_IPC,
 	WALL_NAME,    /* hides the host's name */
-	WALL_DEVICES, /* no nodes except the leased GPU's, zeros and random numbers */
+	WALL_DEVICES, /* no device nodes but the job's GPUs, zeros and random numbers */
 	WALL_PRIVILEGES,
 	WALL_CALLS,  /* the filter of system calls */
 	WALL_LIMITS, /* limits on memory and processes that podium-run enforces by polling */
@@ -31,14 +32,16 @@ enum { sandbox_most_inodes = 100000 };
 
 struct sandbox_host {
 	const struct account *account;
-	/* --directory as an absolute path. Each new root is mounted over it, out of others' sight. */
+	/* --directory as an absolute path. A sandbox mounts its new root there, where no other process
+	 * sees it. */
 	char directory[PATH_MAX];
 	bool stands[WALLS];
 	char why_not[WALLS][200]; /* "" if the wall is available */
 	struct control_group_base groups;
 	int64_t most_memory_bytes, most_disk_bytes, most_processes;
 	const char *shown; /* more paths that programs see, separated by colons */
-	/* What all programs have in common, with the filter; [1]: with a loopback network. */
+	/* The parts of an entry that all programs share, including the filter; [1]: for programs with a
+	 * loopback network. */
 	struct sandbox_entry entries[2];
 };
 

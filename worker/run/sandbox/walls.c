@@ -78,7 +78,7 @@ static bool holds_proc(const struct bait *bait)
 	return alone;
 }
 
-/* Expects two heading lines and only the loopback interface. */
+/* /proc/self/net/dev must have two heading lines and only the loopback interface. */
 static bool holds_network(const struct bait *bait)
 {
 	(void)bait;
@@ -137,7 +137,8 @@ static bool holds_calls(const struct bait *bait)
 		&& syscall(SYS_io_uring_setup, 1, NULL) != 0 && errno == ENOSYS;
 }
 
-/* Checks the kernel's limits on one process, and that podium-run can read what it adds up. */
+/* Checks the kernel's limits on one process, and that podium-run can read the figures that its own
+ * limits add up. */
 static bool holds_limits(const struct bait *bait)
 {
 	struct rlimit core, files, size;

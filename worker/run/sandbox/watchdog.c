@@ -152,8 +152,8 @@ static int64_t stored_bytes(const struct sandbox *sandbox)
 	return bytes;
 }
 
-/* A mapped file in memory counts twice: as a file and in each process that maps it. The larger
- * figure never exceeds the real use. */
+/* Adds up the sandbox's memory. The memory of a mapped file appears twice: among the stored files
+ * and in the processes that map the file. So only the larger of the two figures counts. */
 static int64_t sum_memory(struct sum *sum)
 {
 	if (sum->sandbox->proc >= 0 && sum->sandbox->host->stands[WALL_PROC])

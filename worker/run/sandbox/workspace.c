@@ -18,7 +18,7 @@
 
 static const char FOLDER_PREFIX[] = "podium-job-";
 
-/* The job's user may pass through, but not list or write. */
+/* Creates a folder that the job's user may pass through, but neither list nor write to. */
 static int make_passable_folder(
 	int parent, const char *name, const struct account *account, struct error *error)
 {
@@ -26,7 +26,8 @@ static int make_passable_folder(
 						   : folder_make(parent, name, 0700, (uid_t)-1, (gid_t)-1, error);
 }
 
-/* The sticky bit stops users who add files from removing or renaming others' files. */
+/* Creates a folder that the job's user may add files to. The sticky bit stops that user from
+ * removing or renaming the files of others. */
 static int make_sticky_folder(
 	int parent, const char *name, const struct account *account, struct error *error)
 {

@@ -56,8 +56,9 @@ static _Noreturn void run_child(
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	cleanup_fd int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	/* Standard output carries events, so what modules print during import goes to the log. Python
-	 * imports from its start folder, which others may be able to write to, so it starts in "/". */
+	/* podium-run's standard output carries its events, so what modules print during import goes to
+	 * the log. Python imports from its start folder, which others may be able to write to, so it
+	 * starts in "/". */
 	if (chdir("/") || dup2(nothing, 0) < 0 || dup2(2, 1) < 0 || dup2(control, 3) < 0
 		|| dup2(library, 4) < 0 || setsid() < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL)
 		|| getppid() != parent)
@@ -66,8 +67,8 @@ static _Noreturn void run_child(
 	_exit(127);
 }
 
-/* Settings that a fork cannot change any more: the interpreter's, and OpenMP's number of threads.
- */
+/* Builds the environment with the settings that a fork can no longer change: the interpreter's, and
+ * OpenMP's number of threads. */
 static const char *const *build_environment(struct arena *arena, const char *python)
 {
 	enum { most_threads = 8 };
@@ -166,8 +167,8 @@ static json_t *words_json(const char *const *words)
 }
 
 /* Builds the message. The sent descriptors are the program's `own` ones, the folder, the
- * environment, the entry, and the existing places. The message names the places by their index
- * among them. */
+ * environment, the entry, and the existing places. The message gives each place's index among the
+ * sent descriptors. */
 static char *build_message(const struct process *process, const struct sandbox *sandbox, size_t own,
 	int *descriptors, size_t *count)
 {
@@ -186,7 +187,7 @@ static char *build_message(const struct process *process, const struct sandbox *
 	return text;
 }
 
-/* Writes the entry, which says what the program gives up, to a file. */
+/* Returns a memory file with the program's sandbox_entry; -1 on failure. */
 static int write_entry(const struct process *process, const struct sandbox *sandbox)
 {
 	static struct sandbox_entry entry;
@@ -239,7 +240,7 @@ static int send_message(
 /* ---- one program ---- */
 
 /* Whether the zygote has imported everything. A program does not wait for the imports: without the
- * zygote it starts sooner if it needs no torch, and no later if it does. */
+ * zygote, a program that needs no torch starts sooner, and one that needs torch starts no later. */
 static bool has_imported(struct zygote *zygote)
 {
 	if (!zygote->is_ready) {
@@ -283,8 +284,8 @@ static int read_answers(const struct zygote *zygote, pid_t *pid, struct error *e
 	return 0;
 }
 
-/* Ends the zygote and a program that it has half started, which must not run next to its
- * replacement. A program whose number is unknown ends when it cannot send "begins". */
+/* Ends the zygote, and a program that the zygote has half started: that program must not run next
+ * to its replacement. A program whose number is unknown ends when it cannot send "begins". */
 static void end_failed_zygote(struct zygote *zygote, pid_t program)
 {
 	shutdown(zygote->control, SHUT_RDWR);

@@ -1,6 +1,6 @@
 /* The zygote: an interpreter that has imported torch. Python programs are forked from it in
- * milliseconds instead of seconds. harness/zygote.py is the other side and describes the messages
- * on the socket. */
+ * milliseconds instead of seconds. harness/zygote.py is the zygote's own code and describes the
+ * messages on the socket. */
 #ifndef PODIUM_WORKER_RUN_SANDBOX_ZYGOTE_H
 #define PODIUM_WORKER_RUN_SANDBOX_ZYGOTE_H
 
@@ -31,12 +31,12 @@ void zygote_keep(struct zygote *zygote);
 void zygote_end(struct zygote *zygote);
 
 /* Whether the zygote can fork the program. It can if it has imported everything, the program's
- * first word is its interpreter and the second a file, and the program has no limit on address
- * space, of which the zygote itself uses much. */
+ * first argument is the zygote's interpreter and the second is a file. The program must have no
+ * limit on address space, because the zygote itself uses much of it. */
 bool zygote_serves(struct zygote *zygote, const struct process *process);
 
-/* The descriptors that a program gets as 0, 1, 2 and so on. Each source lies above those numbers.
- */
+/* The descriptors that a program gets as 0, 1, 2 and so on. The numbers in `list` are at least
+ * spawn_above. */
 enum {
 	spawn_most_channels = process_most_together - 1,
 	spawn_most_descriptors = 4 + spawn_most_channels,
