@@ -47,8 +47,8 @@ static void a_comparison_of_separate_runs_is_the_ratio_of_means(void **state)
 	assert_true(found.is_apart);
 }
 
-/* The rival's blocks take 94 and 106 us in turns. If noise did not count as time, the rival would
- * tie with a submission of 96 us. */
+/* Every second block of the rival is slow: 94 and 106 us. If noise did not count as time, the rival
+ * would tie with a submission of 96 us. */
 static void noise_in_a_comparison_counts_as_time(void **state)
 {
 	(void)state;
@@ -170,8 +170,7 @@ static void a_comparison_ends_when_the_ratio_is_clear(void **state)
 	 * calls the processes' difference matters less. */
 	assert_false(is_decided(12, 15e3, 15.6e3, 15e3, 15e3));
 	assert_true(is_decided(12, 15e5, 15.6e5, 15e5, 15e5));
-	assert_false(
-		is_decided(10, 90e3, 91e3, 100e3, 100e3)); /* the judge does not check at 10 pairs */
+	assert_false(is_decided(10, 90e3, 91e3, 100e3, 100e3)); /* no check at 10 pairs */
 	assert_true(is_decided(38, 90e3, 110e3, 100e3, 100e3)); /* the last check */
 }
 

@@ -1,6 +1,6 @@
 # 120 fails_beside_the_other
-# attempts: to spoil a head-to-head comparison: it works when it is measured alone, and exits or
-#   hangs when both sides take turns
+# attempts: to spoil a head-to-head comparison: the submission works when it is measured alone, and
+#   exits or hangs when both sides take turns
 # required: VERDICT
 # verdict: runtime error or time limit
 # engines: isolated

@@ -1,6 +1,6 @@
 # 12 proc_self_mem
-# attempts: to change the C library's code in its own process through /proc/self/mem. A submission
-#   may do that: nothing depends on this process
+# attempts: to change the C library's code through /proc/self/mem. A submission may change its own
+#   process
 # required: FORGE-IGNORED
 # mode: ranked
 import ctypes

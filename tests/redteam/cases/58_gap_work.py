@@ -1,5 +1,5 @@
 # 58 gap_work
-# attempts: to leave a heavy kernel on the GPU that nobody charges. It says "done" before it
+# attempts: to leave a heavy kernel on the GPU without being charged. It says "done" before it
 #   enqueues the kernel, or a thread enqueues the kernel when the call has ended
 # required: FORGE-IGNORED
 # verdict: protocol violation or wrong answer or passed

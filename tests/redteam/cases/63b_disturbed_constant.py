@@ -1,7 +1,7 @@
 # 63b disturbed_constant
 # attempts: to be charged less for a kernel of 15 us by slowing the null contestant's calls a
-#   little, in all blocks. While it is not called itself, a thread runs short kernels or copies in
-#   both directions, or uses the calls' processor
+#   little, in all blocks. While the submission is not called, a thread runs short kernels or copies
+#   in both directions, or uses the calls' processor
 # required: FORGE-IGNORED
 # verdict: passed or protocol violation
 # engines: isolated

@@ -1,8 +1,8 @@
 # 63c disturbed_when_first
-# attempts: to be charged less for a kernel of 15 us by slowing only those calls of the null
-#   contestant that follow its own call with the same input, and never the controls. A process on
-#   the calls' core notices when somebody else runs there, and so learns whether the null
-#   contestant's call came first
+# attempts: to be charged less for a kernel of 15 us by slowing only some calls of the null
+#   contestant: those that follow the submission's call with the same input, and never the controls.
+#   A process on the calls' core notices when somebody else runs there, and so learns whether the
+#   null contestant's call came first
 # required: FORGE-IGNORED
 # verdict: passed or protocol violation
 # engines: isolated
