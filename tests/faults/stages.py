@@ -1,4 +1,4 @@
-"""Helpers for the fault tests: they hold a job in a chosen stage, whatever the machine's speed, find
+"""Helpers for the fault tests. They hold a job in a chosen stage on machines of any speed, find
 processes, and check everything that the database stores."""
 
 import contextlib

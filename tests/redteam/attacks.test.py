@@ -44,8 +44,8 @@ from tools import nvcc_lack  # noqa: E402
 
 FASTEST_NS = 1000  # no task here can take less time
 MOST_LOG_BYTES = 70 * 1024
-# The numbers of the attacks that must have a case for a CPU. GPU_CATALOGUE has the attacks that must
-# have a case for a GPU, because they need a GPU or do more on one.
+# The numbers of the attacks that must have a case for a CPU. GPU_CATALOGUE has those that must have
+# a case for a GPU, because they need a GPU or do more on one.
 CATALOGUE = [*range(1, 35), *range(36, 51), 52, 53, 55, 56, 57, 58, 59, 62, 63, 70]
 # The attacks that run with sanitizers. Each reaches C code of podium-run that no other attack
 # reaches: result lines, logs and artifacts, ends of programs, limits, messages, compilers, removal

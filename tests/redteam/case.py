@@ -1,5 +1,5 @@
-"""Reads the attacks. One attack is one file in cases/: a submission whose head says what it attempts
-and which outcome the test requires.
+"""Reads the attacks. One attack is one file in cases/: a submission whose head says what it
+attempts and which outcome the test requires.
 
 	# 3 proc_ppid_fd
 	# attempts: to open the descriptors of its parent and of process 1
@@ -63,8 +63,8 @@ The required outcomes:
 	VERDICT        the verdict, and an unchanged host
 	DENIED         as VERDICT, and the attempt itself fails: the standard output has no line
 	               `could: ...`, and a line `attempts: N` shows that something was tried
-	FORGE-IGNORED  as VERDICT, and no figure is one that attack.py forges. No figure is less than the
-	               task can take, except for the isolated engine on the CPU device
+	FORGE-IGNORED  as VERDICT, and no figure is one that attack.py forges. No figure is less than
+	               the task can take, except for the isolated engine on the CPU device
 
 In the file, @MARK@ is a word that marks everything this run leaves behind, @VICTIM@ a folder on
 the host that the attack aims at, @SECRET@ a file there with a secret, @PORT@ a port on the host's

@@ -75,8 +75,8 @@ def wait_gone(processes):
 
 
 def kill_in_the_middle(place):
-	"""Kills a podium-run in the middle of a job, so that the job's files stay. Returns the processes
-	that ran below podium-run."""
+	"""Kills a podium-run in the middle of a job, so that the job's files stay. Returns the
+	processes that ran below podium-run."""
 	with Runner("--user", USER, directory=place.jobs) as runner:
 		runner.ready = runner.event()
 		runner.send(job(submission=STAYS % str(place.victim), definition=task(test_timeout_s=600)))
