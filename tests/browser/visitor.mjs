@@ -276,8 +276,8 @@ export async function submit(page, board, { code, file, mode }) {
 	return Number(page.url().match(/\d+$/)[0]);
 }
 
-// Waits until the open page shows the submission's verdict. Without scripts the page reloads itself,
-// so this function polls the page and does not wait inside it.
+// Waits until the open page shows the submission's verdict. Without scripts the page reloads
+// itself, so this function polls the page and does not wait inside it.
 export async function verdictOf(page) {
 	const end = Date.now() + RUN_LIMIT_MS;
 	while (Date.now() < end) {

@@ -1,4 +1,4 @@
-"""The job before attack 22 leaves entries in all folders. The test searches the host for them, too."""
+"""The job before attack 22 leaves entries in all folders. The test also searches the host."""
 import os
 from attack import custom_kernel, libc
 
