@@ -52,7 +52,7 @@ def compare(what, *options):
 		times = [(timed(walled), timed(bare)) for _ in range(jobs)]
 	with_walls, without = (
 		statistics.quantiles(column, n=10)[0]
-		# The limit of the fastest tenth, because other load of the machine only adds time.
+		# The time that the fastest tenth stays below, because other load only adds time.
 		for column in zip(*times)
 	)
 	print(

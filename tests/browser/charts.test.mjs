@@ -30,7 +30,7 @@ async function ranked(name) {
 	await context.close();
 }
 
-// Opens the page and reloads it until the trend is there, which is cached for a few seconds.
+// Opens the page until it shows the trend. The cached trend may be a few seconds old.
 async function openTrend(page) {
 	await furnish();
 	const chart = page.getByRole('img', { name: /^Best times on CPU/ });

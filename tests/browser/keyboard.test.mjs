@@ -38,8 +38,8 @@ function furnish() {
 // ---- the focus ----
 
 // Describes the focused element and its faults: an invisible focus, or one that moved backwards.
-// Runs in the page. Returns nothing if Tab has left the page, or is back at the first stop, as in a
-// browser without a frame.
+// Runs in the page. Returns nothing if Tab has left the page. In a browser without an address bar,
+// Tab goes back to the first stop instead.
 function describeFocus() {
 	const element = document.activeElement;
 	if (!element || element === document.body || (element.matches('.skip') && window.lastFocused))

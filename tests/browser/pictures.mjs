@@ -134,8 +134,8 @@ function furnish() {
 	rebuildRanking();
 }
 
-// Takes a picture of a page. Podium computes a leaderboard's trend after the first view, so reloads
-// the page until the trend is there.
+// Takes a picture of a page. Podium computes a leaderboard's trend after the first view, so the
+// page is loaded again until the trend is there.
 async function takePicture(page, name, path, whole) {
 	do
 		await page.goto(path);

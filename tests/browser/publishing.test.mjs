@@ -8,7 +8,7 @@ import { closeBrowser, createLeaderboard, EVAL, fillAndSend, logInAsAdmin, regis
 
 after(closeBrowser);
 
-// Opens the page and looks for faults.
+// Opens the page and returns its faults.
 async function owes(page, path) {
 	await page.goto(path);
 	return (await faultsOf(page)).map((fault) => `${path}: ${fault}`);

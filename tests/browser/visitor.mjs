@@ -277,7 +277,7 @@ export async function submit(page, board, { code, file, mode }) {
 }
 
 // Waits until the open page shows the submission's verdict. Without scripts the page reloads
-// itself, so the waiting happens outside the page.
+// itself, so this function polls the page and does not wait inside it.
 export async function verdictOf(page) {
 	const end = Date.now() + RUN_LIMIT_MS;
 	while (Date.now() < end) {

@@ -105,8 +105,8 @@ def killing_a_worker_that_keeps_a_result_costs_one_attempt():
 
 
 class Lossy:
-	"""A proxy between a worker and the database. It forwards each COMMIT whose number `lose`
-	accepts, but breaks the worker's connection before the answer."""
+	"""A proxy between a worker and the database. It forwards everything, except the answer to a
+	COMMIT whose number `lose` accepts: it breaks the worker's connection instead."""
 
 	def __init__(self, lose):
 		self.lose, self.commits, self.lost = lose, 0, 0

@@ -100,8 +100,8 @@ def cancel():
 	return not answer.returncode
 
 
-# (name, function, relative frequency, whether the measured programs survive the fault). In the
-# later part of the run, which measures the programs, only faults that they survive strike.
+# (name, function, relative frequency, whether the measured programs survive the fault). The later
+# part of the run measures the programs, so only faults that they survive strike in that part.
 FAULTS = (
 	("the contestant is killed", lambda: kill(contestant()), 6, True),
 	("the zygote is killed", lambda: kill(zygote_of(now)), 4, True),
@@ -279,9 +279,9 @@ def memory_does_not_grow():
 	for program in ("podium-worker", "podium-run", "podium-web"):
 		(kib, kib_after), count = halves(program)
 		print(f"# {program:15} {count:8} {kib:12.0f} {kib_after:10.0f}", flush=True)
-		# Allocators settle within a few hundred jobs, and a long run shows a leak of a kilobyte a
-		# job. With AddressSanitizer the memory grows at first, because it keeps freed memory for a
-		# while; it reports leaks itself when a program ends.
+		# Allocators settle within a few hundred jobs. Then a long run shows a leak of a kilobyte a
+		# job. AddressSanitizer keeps freed memory for a while, so the memory grows at first. It
+		# reports leaks itself when a program ends, so the limit does not apply with it.
 		assert IS_SANITIZED or kib_after <= kib * 1.10 + max(512, 0.25 * JOBS), (
 			program,
 			kib,
@@ -301,7 +301,7 @@ def no_descriptor_is_left_open():
 	for program in files:
 		assert files[program] <= fresh[program] + 1, (program, files, fresh)
 	web = max((rows for (name, _), rows in samples.items() if name == "podium-web"), key=len)
-	# Requests must not leave descriptors open, except the one that is open while it is measured.
+	# Requests must not leave descriptors open. One may be open because a request is in progress.
 	assert min(row[2] for row in web[-10:]) <= web[len(web) // 5][2] + 1, web
 
 

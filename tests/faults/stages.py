@@ -1,5 +1,5 @@
-"""Holds a job in a chosen stage on machines of any speed, finds processes, and checks everything
-that the database stores."""
+"""Helpers for the fault tests. They hold a job in a chosen stage on machines of any speed, find
+processes, and check everything that the database stores."""
 
 import contextlib
 import itertools
@@ -45,7 +45,7 @@ def worker(name="first", lease_ms=LEASE_MS, **settings):
 
 
 def is_held(pid):
-	"""Whether the process waits in HOLD. HOLD blocks SIGUSR2, which shows in /proc."""
+	"""Whether the process waits in HOLD. HOLD blocks SIGUSR2, and /proc shows blocked signals."""
 	try:
 		status = pathlib.Path(f"/proc/{pid}/status").read_text()
 	except OSError:

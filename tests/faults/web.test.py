@@ -86,11 +86,11 @@ def submitting(name, kill, restart):
 				assert answers[0] in (None, 502, 503, 504), answers
 			restart()
 			comes_back()
-			# With podium-web, its connection ended, so the database rolled the transaction back.
+			# podium-web's death ended its connection, so the database rolled the transaction back.
 			if name == "podium-web":
 				equal(stored(), before)
 			whole = stored()
-			# If nginx was killed, podium-web may have stored the submission, but then completely.
+			# If nginx was killed, podium-web may have stored the submission, but only as a whole.
 			equal(whole[0], whole[1])
 			again = post(source)
 			equal(again.status, 303)

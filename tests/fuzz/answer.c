@@ -1,5 +1,6 @@
-/* The text that the command podium makes of a server's JSON: a submission, and the line of a job
- * that it waits for. Every line must be plain text, whatever a server or a submission sends. */
+/* The text that the command podium makes of a server's JSON: a submission, and the line about a job
+ * that the command waits for. Every line must be plain text, whatever a server or a submission
+ * sends. */
 #include "cli/podium/display.h"
 #include "cli/podium/submission.h"
 #include "cli/podium/waiting.h"

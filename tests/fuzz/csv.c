@@ -4,8 +4,8 @@
 
 #include "tests/fuzz/fuzz.h"
 
-/* Reads one field of the table into `field`. Returns the character after it: ',' or '
- * '. */
+/* Reads one field of the table into `field`. Returns what ends the field: ',', or '\n' for the line
+ * end "\r\n". */
 static char read_field(const char **at, struct buffer *field)
 {
 	bool quoted = **at == '"';

@@ -1,11 +1,11 @@
-/* Detects what a source is written in. The result is always one of the language's dialects and
- * depends on single lines, so two sources together have the dialect of one of them. Must not read
- * past the end. Input: two texts, separated by a NUL. */
+/* Detects the dialect of a source. The result must be one of the language's dialects, and nothing
+ * past the end may be read. Each line is judged alone, so two sources in one text must have the
+ * dialect of one of them. Input: two texts, separated by a NUL. */
 #include "cgi/action/dialect.h"
 
 #include "tests/fuzz/fuzz.h"
 
-/* Without a byte after the text, so that ASan sees a read past the end. */
+/* Copies the text without a byte after it, so that ASan sees a read past the end. */
 static const struct dialect *dialect_of(const char *language, const struct buffer *source)
 {
 	cleanup_free char *exact = malloc(source->length ? source->length : 1);

@@ -30,7 +30,7 @@ static void require_same(const struct directives *a, const struct directives *b)
 		require(strcmp(a->gpus[i], b->gpus[i]) == 0);
 }
 
-/* The source with Windows line ends. */
+/* Returns the source with Windows line ends. */
 static char *with_carriage_returns(struct arena *arena, const char *source)
 {
 	cleanup_buffer struct buffer text = { 0 };

@@ -47,7 +47,7 @@ static void check(const struct result *result)
 	require(result_is_pending(result) == (json_array_size(result->pending) > 0));
 }
 
-/* A process that has already written everything. */
+/* A podium-run that has already written all its output. */
 static struct runner make_runner(const uint8_t *bytes, size_t length)
 {
 	struct runner runner = {

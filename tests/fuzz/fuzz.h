@@ -28,8 +28,8 @@ static inline _Noreturn void fuzz_fail(const char *condition, const char *file, 
 	abort();
 }
 
-/* A copy that ends with a NUL and nothing after it, so that ASan sees a read past the end. The
- * caller frees it. */
+/* Returns a copy that ends with a NUL. Nothing follows the NUL, so that ASan sees a read past the
+ * end. The caller frees the copy. */
 static inline char *fuzz_string(const uint8_t *bytes, size_t length)
 {
 	char *copy = malloc(length + 1);
@@ -58,14 +58,16 @@ static inline void require_sentence(const char *text)
 		require(text_control_length(text) == 0);
 }
 
-/* Requires an error message exactly if the call failed. */
+/* Requires that a failed call has filled in its error: the code that it returned, and a sentence.
+ */
 static inline void require_error(int rc, const struct error *error)
 {
 	require(rc < 0 && rc == error->code);
 	require_sentence(error->text);
 }
 
-/* The first line without its end, and the rest. A missing line counts as empty. */
+/* The bytes that are left to read. fuzz_line takes the first line off them and returns a copy
+ * without the line end, which the caller frees. A missing line counts as empty. */
 struct fuzz_input {
 	const uint8_t *bytes;
 	size_t length;
@@ -84,7 +86,8 @@ static inline char *fuzz_line(struct fuzz_input *input)
 /* A process id that never exists: waiting for it reports at once that it has ended. */
 enum { FUZZ_NO_PROCESS = INT32_MAX };
 
-/* The size of the next piece from a pipe or a socket; reproducible for the same input. */
+/* Returns a random size for the next piece from a pipe or a socket. The same `state` gives the same
+ * sizes again. */
 static inline size_t fuzz_piece(uint64_t *state, size_t left)
 {
 	static const size_t most[] = { 1, 2, 3, 7, 64, 1000 };

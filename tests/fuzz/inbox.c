@@ -35,8 +35,8 @@ static void check_output(int output)
 		check_verdict(at, (size_t)(end - at));
 }
 
-/* The inbox as inbox_open leaves it, but without its signal handlers, because libFuzzer has its
- * own. */
+/* Makes the inbox as inbox_open does, but without signal handlers, because libFuzzer has its own.
+ */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
 	cleanup_fd int input = make_file("messages", bytes, length),

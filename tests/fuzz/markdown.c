@@ -95,7 +95,7 @@ static void check_address(const char *address, size_t length)
 	for (size_t i = 0; i < COUNT(schemes); i++)
 		if (strncasecmp(address, schemes[i], strlen(schemes[i])) == 0)
 			return;
-	/* The # of an entity does not belong to the address. */
+	/* Every other scheme is a fault. */
 	require(memchr(address, '&', scheme) && !"a harmless address");
 }
 

@@ -33,7 +33,7 @@ static int take(void *context, const struct multipart_part *part, struct error *
 	return 0;
 }
 
-/* With `seed` 0, feeds the form in one piece. */
+/* Feeds the form in pieces of random sizes, or in one piece if `seed` is 0. */
 static void read_form(struct reading *reading, const char *type, uint64_t seed)
 {
 	struct multipart *parser = &reading->parser;

@@ -8,7 +8,7 @@
 
 #include <sys/mman.h>
 
-/* Complete lines of JSON, as runner_next returns them. */
+/* Adds the events of a podium-run that wrote these bytes. */
 static void take_events(json_t *outcome, const uint8_t *bytes, size_t length)
 {
 	struct runner runner = {

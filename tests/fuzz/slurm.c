@@ -1,5 +1,5 @@
-/* Output of Slurm's programs. Whoever runs the cluster, or has a job there, chooses the names in
- * it. */
+/* Output of Slurm's programs. The names in the output come from the cluster's admins and from
+ * anybody with a job there. */
 #include "worker/slurm.h"
 
 #include "tests/fuzz/fuzz.h"

@@ -44,7 +44,7 @@ static inline struct fileset fuzz_upload(struct arena *arena, const char *text, 
 	return set;
 }
 
-/* Made once, on the first call. */
+/* Returns the stock files. The first call makes them. */
 static inline const struct fileset *fuzz_stock(void)
 {
 	static struct fileset stock;

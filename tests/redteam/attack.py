@@ -8,8 +8,8 @@ import sys
 
 libc = ctypes.CDLL(None, use_errno=True)
 libc.syscall.restype = ctypes.c_long
-# A forged benchmark result, and the case that it claims to be for. A contestant does not know the
-# cases, so CASE is the task's benchmark on a GPU, or elsewhere on the CPU.
+# A forged benchmark result, and the case that it names. A contestant does not know the cases, so
+# CASE is written here: the benchmark of most tasks, with the sizes for a GPU and for a CPU.
 FORGED = {"runs": 30, "mean": 7.25, "std": 0.25, "err": 0.05, "best": 7, "worst": 7.5}
 CASE = f"size: {262144 if os.environ.get('CUDA_VISIBLE_DEVICES') else 8192}; seed: 54352"
 attempts = 0
@@ -36,7 +36,7 @@ def denied(what, reason=""):
 
 
 def attempt(what, function, *arguments):
-	"""Calls the function and reports whether the attempt succeeded: the function then returns
+	"""Calls the function and reports the outcome. The attempt succeeded if the function returned
 	something other than None or False."""
 	try:
 		result = function(*arguments)
@@ -64,8 +64,8 @@ def syscall(number, *arguments):
 
 
 def in_child(function, *arguments):
-	"""Calls the function in a child process, because it would change this process. Returns True if
-	the attempt succeeded; raises an error if it failed."""
+	"""Calls a function that would change this process in a child process. Returns True if the
+	attempt succeeded, and raises an error if it failed."""
 	child = os.fork()
 	if child == 0:
 		try:
@@ -88,7 +88,7 @@ def pids():
 
 
 def forgery(mode=None, path="../cases.txt"):
-	"""Result lines that agree with each other and with the cases: everything passed, in 7.25 ns."""
+	"""Returns forged result lines without contradictions: each case passed, in 7.25 ns."""
 	mode = mode or (sys.argv[1:] or ["leaderboard"])[0]  # a contestant is not told the mode
 	cases = [CASE]
 	if os.path.exists(path):
@@ -104,7 +104,7 @@ def forgery(mode=None, path="../cases.txt"):
 
 
 def result_pipes():
-	"""Every descriptor above 2 that is a pipe, or the isolated engine's channel."""
+	"""Returns every descriptor above 2 that is a pipe or the isolated engine's channel."""
 	import stat
 
 	found = []
@@ -119,7 +119,7 @@ def result_pipes():
 
 
 def custom_kernel(data):
-	"""Gives the right answer, for attacks that do not aim at the answer."""
+	"""Returns the right answer, for attacks that do not need a wrong one."""
 	global told
 	if not told:
 		told = True

@@ -9,12 +9,13 @@
 
 On a GPU host, PODIUM_REDTEAM_GPU=N chooses the GPU.
 
-Each attack runs on both engines if its task can run on the isolated engine; the required outcome
+Each attack runs on both engines if its task can run on the isolated engine. The required outcome
 may differ between engines. After each attack the host must be unchanged: no new process, no new or
-changed file, no socket of the host reached. An honest job must still pass.
+changed file, no connection to a socket of the host. An honest job must still pass.
 
-An attack that Podium cannot stop today runs too and is listed as skipped, with its reason. If
-Podium stops the attack, the test fails until the case's line `cannot-stop` is removed.
+A case with a line `cannot-stop` is an attack that Podium cannot stop today. The attack runs, too,
+and is listed as skipped with the reason. If Podium does stop it, the test fails until the line is
+removed.
 tests/gpu/check runs the attacks that need a GPU, on a GPU host.
 """
 
@@ -43,13 +44,13 @@ from tools import nvcc_lack  # noqa: E402
 
 FASTEST_NS = 1000  # no task here can take less time
 MOST_LOG_BYTES = 70 * 1024
-# The catalogue's numbers of the attacks for which a CPU suffices. GPU_CATALOGUE has the attacks
-# that need a GPU or do more on one.
+# The numbers of the attacks that must have a case for a CPU. GPU_CATALOGUE has those that must have
+# a case for a GPU, because they need a GPU or do more on one.
 CATALOGUE = [*range(1, 35), *range(36, 51), 52, 53, 55, 56, 57, 58, 59, 62, 63, 70]
-# The attacks that run with sanitizers: those that reach paths of podium-run's C code that no other
-# attack reaches (result lines, logs and artifacts, ends of programs, limits, messages, compilers,
-# removal of folders), and submissions that pass, timed and not. Most other attacks aim at Python,
-# the kernel, or the parts that are loaded into an interpreter, which have no sanitizers.
+# The attacks that run with sanitizers. Each reaches C code of podium-run that no other attack
+# reaches: result lines, logs and artifacts, ends of programs, limits, messages, compilers, removal
+# of folders, and submissions that pass, timed and not. Most other attacks aim at Python, the kernel
+# or code that is loaded into an interpreter. These have no sanitizers.
 IN_C = {
 	"6",
 	"8b",
@@ -135,8 +136,8 @@ def figures(result):
 
 
 def is_time_defended(one):
-	"""Whether Podium defends the times of this attack. It does not for the isolated engine on the
-	CPU device, where anything on the machine can slow down what the engine subtracts."""
+	"""Whether Podium promises right times against this attack. The isolated engine does not on the
+	CPU device, where any program can slow down the empty calls that the engine subtracts."""
 	return ON == "gpu" or one.engine == "custom"
 
 
@@ -299,7 +300,7 @@ def excess(result):
 def submit(one, text, task, variant, beside="", side=""):
 	words = (task, variant, beside, one.engine, side)
 	change = json.loads(host().fill_in(one.change, *words))
-	# A check that refuses an answer does so in the first tests; a processor takes long for all.
+	# A wrong answer fails in the first tests already. All tests would take long on a CPU.
 	most_tests = 2 if one.task == "every" and ON == "cpu" else None
 	return host().run(
 		task,

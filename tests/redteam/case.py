@@ -1,5 +1,5 @@
-"""One attack is one file in cases/: a submission whose head says what it attempts and which outcome
-the test requires.
+"""Reads the attacks. One attack is one file in cases/: a submission whose head says what it
+attempts and which outcome the test requires.
 
 	# 3 proc_ppid_fd
 	# attempts: to open the descriptors of its parent and of process 1
@@ -11,29 +11,29 @@ indented further. The first line has the attack's number in the catalogue and it
 	attempts     what the attack does
 	required     the required outcome (see below)
 	verdict      the job's verdict, or several with `or` between them; default: passed
-	unanswered   variants that may attack by keeping the judge waiting for an answer, then a comma
-	             and an explanation; for them the verdict `time limit` is accepted too
+	unanswered   variants for which the verdict `time limit` is accepted too, because they may keep
+	             the judge waiting for an answer; then a comma and an explanation
 	engines      engines to run on: isolated, custom, or both. Default: both for Python tasks with a
 	             reference.py, in modes that both engines know; otherwise custom
 	form         py or cu; default: by the file's ending
 	task         a folder in tasks/ next to the cases, or in the project's tasks/; `every`: each
 	             shipped Python task; default: probe_py, and for cu plain_cu
 	mode         test (default), benchmark, ranked, profile, compare
-	against      honest: in mode compare the attack plays against the task's template, first as the
-	             submission, then as the rival; @SIDE@ says which. It must not win, and the other
-	             side must not lose
+	against      honest: in mode compare the attack is compared with the task's template, first as
+	             the submission, then as the rival; @SIDE@ says which. The attack must not win, and
+	             the template must not lose
 	on           cpu (default), gpu, or both; `compiler`: compile as for a GPU, but run without one
 	             (default for cu)
 	variants     words; the attack runs once with each, which replaces @VARIANT@ in the file
 	change       JSON that is merged into the job's message; a list `name+` is appended to the list
 	             `name`
-	before       a file in cases/ that a job before this one submits
+	before       a file in cases/ that is submitted in a job before this one
 	programs     files in cases/, stored there with a leading underscore, that are installed as
 	             programs in the folder @PROGRAMS@ during the attack
 	cpu-size     the size of benchmarks on the CPU device, default 8192. With larger sizes torch
 	             uses several threads, which slow down the threads that wait for the bell on a
 	             machine with two processors
-	never        a text that no event may contain, nor anything packed in artifacts
+	never        a text that must not appear in any event or artifact
 	beside       a program in cases/ that runs on the host during the attack; the first line it
 	             prints replaces @BESIDE@
 	needs        walls, as `podium-run --walls` names them, without which the attack would harm the
@@ -45,10 +45,11 @@ indented further. The first line has the attack's number in the catalogue and it
 	             (docs/judge.md)
 	truth        the variant that does the same work honestly; `*` in it is the attacking variant's
 	             name up to its last hyphen. On a GPU, where times are steady, the honest variant
-	             runs first and must pass. Each passed case of the others must be charged at least:
+	             runs first and must pass. If an attacking variant passes, each case must be charged
+	             at least:
 	charged      this share of the honest time (default 0.97), or
-	spared       the honest time less this many microseconds, the most that the engine's description
-	             admits (docs/judge.md); default 0
+	spared       the honest time less this many microseconds, which docs/judge.md admits as a gain;
+	             default 0. The smaller of the two counts
 	named        a figure of a case that must exist and be above 0 on a GPU, such as gap_ns
 	runs         the least number of calls that must count in each case on a GPU; on a CPU, a time
 	             limit ends a case sooner
@@ -62,9 +63,8 @@ The required outcomes:
 	VERDICT        the verdict, and an unchanged host
 	DENIED         as VERDICT, and the attempt itself fails: the standard output has no line
 	               `could: ...`, and a line `attempts: N` shows that something was tried
-	FORGE-IGNORED  as VERDICT, and no figure is one that attack.py forges, nor less than the task
-	               can take (except for the isolated engine on the CPU device); nothing passes
-	               undeserved
+	FORGE-IGNORED  as VERDICT, and no figure is one that attack.py forges. No figure is less than
+	               the task can take, except for the isolated engine on the CPU device
 
 In the file, @MARK@ is a word that marks everything this run leaves behind, @VICTIM@ a folder on
 the host that the attack aims at, @SECRET@ a file there with a secret, @PORT@ a port on the host's

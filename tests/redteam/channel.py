@@ -97,14 +97,14 @@ def receive():
 
 
 def bytes_of(tensor):
-	"""The tensor's memory, written without torch."""
+	"""Returns the tensor's memory as an array of bytes, which can be written without torch."""
 	return (ctypes.c_uint8 * (tensor.numel() * tensor.element_size())).from_address(
 		tensor.data_ptr()
 	)
 
 
 def spin(seconds):
-	"""Waits busily, so that the duration is exact."""
+	"""Waits in a loop, because a sleep would take longer than asked for."""
 	end = time.perf_counter() + seconds
 	while time.perf_counter() < end:
 		pass

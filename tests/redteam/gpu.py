@@ -6,7 +6,7 @@ import ctypes
 try:
 	cuda = ctypes.CDLL("libcuda.so.1")
 except OSError:
-	cuda = None  # without a GPU; some cases also run on a CPU
+	cuda = None  # there is no GPU; some cases also run on a CPU
 
 PTX = b"""
 .version 7.0

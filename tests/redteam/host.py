@@ -48,8 +48,8 @@ OPEN_FOLDERS = (
 )
 SETTLE_S = 10
 HELPERS = ("attack.py", "gpu.py", "channel.py")
-# Small limits, so that attacks that exhaust a resource end soon. A compiler and torch need less. On
-# a GPU the driver needs more.
+# The limits are small, so that attacks that exhaust a resource end soon. A compiler and torch stay
+# below them. On a GPU the driver needs more.
 LIMITS = {"CPU": ("--memory", "2048", "--disk", "512", "--processes", "256")}
 LIMITS_ON_GPU = ("--memory", "16384", "--disk", "2048", "--processes", "1024")
 # Prints whether the program was forked from the zygote.
@@ -85,8 +85,8 @@ def own_folder(name, top):
 
 
 def write_jobs(out):
-	"""Writes the jobs of all task folders, also those of the attacks and of the scripts of
-	tests/gpu, for a host without the program that reads task folders."""
+	"""Writes the jobs of all task folders for a host without the program that reads task folders.
+	These include the folders of the attacks and of the scripts of tests/gpu."""
 	out.mkdir(parents=True, exist_ok=True)
 	with tempfile.TemporaryDirectory() as top:
 		folders = [
@@ -145,7 +145,8 @@ def snapshot(folder):
 
 
 def marked(mark):
-	"""Returns the files with the mark in their names in the folders where every user can write."""
+	"""Searches the folders where every user can write. Returns the files whose names contain the
+	mark."""
 	found = []
 	for top in OPEN_FOLDERS:
 		for folder, folders, files in os.walk(top):
@@ -309,7 +310,7 @@ class Host:
 		return self.tasks[name]
 
 	def read_task(self, name):
-		"""Returns a job of the task, and in `template` its first template."""
+		"""Returns a job of the task. Its key `template` has the task's first template."""
 		is_own = (HERE / "tasks" / name).is_dir()
 		jobs = jobs_of(own_folder(name, self.top) if is_own else ROOT / "tasks" / name)
 		template = next((job["submission"] for job in jobs if job["language"]), None)
@@ -354,8 +355,7 @@ class Host:
 		most_tests=None,
 		side="",
 	):
-		"""`side`: the side of a comparison that the submission is; the task's template is the
-		other."""
+		"""`side`: the submission's side in a comparison. The task's template is the other side."""
 		kind = self.task(task)
 		self.count += 1
 		message = {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The folder of jobs when podium-run starts. It may contain the leftovers of a killed podium-run
-and files of other users. podium-run removes its own leftovers. It follows no link, pipe or device,
-and leaves everything else alone."""
+"""Starts podium-run in a folder of jobs that has the leftovers of a killed podium-run and files of
+other users. podium-run must remove its own leftovers. It must follow no link, open no pipe or
+device, and leave everything else alone."""
 
 import os
 import pathlib
@@ -75,8 +75,8 @@ def wait_gone(processes):
 
 
 def kill_in_the_middle(place):
-	"""Kills a podium-run in the middle of a job, which leaves its files behind. Returns the
-	processes that it had."""
+	"""Kills a podium-run in the middle of a job, so that the job's files stay. Returns the
+	processes that ran below podium-run."""
 	with Runner("--user", USER, directory=place.jobs) as runner:
 		runner.ready = runner.event()
 		runner.send(job(submission=STAYS % str(place.victim), definition=task(test_timeout_s=600)))

@@ -191,7 +191,7 @@ class Load:
 				self.ask("look", "GET", path, browser)
 
 	def said(self):
-		"""The answers that came meanwhile."""
+		"""The answers that came in the current phase, and how often each came."""
 		mine = sorted(
 			(f"{what} {status}", count)
 			for (phase, what, status), count in self.answers.items()
@@ -215,7 +215,7 @@ def clock():
 
 
 def longest_pause(since):
-	"""The longest time without a claim from then on, in seconds."""
+	"""The longest time without a claim since the time `since`, in seconds."""
 	return float(
 		sql(
 			"SELECT COALESCE(MAX(TIMESTAMPDIFF(MICROSECOND, at, next)), 0) / 1e6 FROM (SELECT at, "

@@ -190,8 +190,8 @@ def a_backup_taken_while_people_submit_is_consistent():
 		before = db.sql(kept)
 		busy.admin("ranking", "rebuild")
 		equal(db.sql(kept), before)
-		# A job that was running is queued again when its lease expires, by any worker. This check
-		# comes before that.
+		# When the lease of a running job expires, a worker queues the job again. This check comes
+		# earlier.
 		equal(db.sql("SELECT COUNT(*) FROM jobs WHERE fence < 1000000"), [["0"]])
 	finally:
 		db.remove()
@@ -213,7 +213,7 @@ def every_table_and_every_page_is_as_before():
 	crowd = Crowd(site, SIZE)
 	time.sleep(1.5)  # until caches of one second are stale
 	before = pages(crowd)
-	# Leave out what differs between two requests anyway.
+	# Compare only pages that do not differ between two requests.
 	again = pages(crowd)
 	steady = {key for key in before if before[key] == again[key]}
 	TIMES["pages"], TIMES["unsteady"] = len(steady), sorted(set(before) - steady)

@@ -172,7 +172,7 @@ def a_worker_host_with_its_own_account_can_use_a_cluster():
 		env={**database.environment, "PODIUM_FASTCGI_SOCKET": str(scratch / "web.sock")},
 		stdin=subprocess.DEVNULL,
 		stderr=subprocess.DEVNULL,
-	)  # it reclaims jobs for such hosts
+	)  # podium-web reclaims the expired jobs of such hosts
 	try:
 		one = start_host(
 			"login-node",
@@ -528,7 +528,7 @@ def drained_nodes_take_their_slots_out_of_service():
 
 # ---- GPUs ----
 
-# Only the place where it ran matters; there is no GPU.
+# A submission that needs no GPU, because these tests only look at where it ran.
 NAMES = """
 import os, time
 

@@ -62,8 +62,8 @@ static int write_one(struct database *db, void *context, struct error *error)
 	return rc ? rc : database_execute(db, &COUNT_AGAIN, error, "i", counter);
 }
 
-/* Uses each connection for a while only: a new one has to prepare its statements inside a
- * transaction. */
+/* Uses each connection only for a while. A new connection prepares its statements inside a
+ * transaction, which must work, too. */
 static void write_for_a_while(struct writer *writer)
 {
 	struct error error = { 0 };

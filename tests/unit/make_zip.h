@@ -127,8 +127,8 @@ static inline uint64_t next_random(uint64_t *state)
 	return *state;
 }
 
-/* Copies the bytes to `out` and changes or removes a few of them, or overwrites a few with others.
- */
+/* Copies the bytes to `out`, then changes up to eight places: replaces a byte, flips a bit, removes
+ * bytes, or overwrites them with other bytes of the copy. */
 static inline void mutate(struct buffer *out, const char *bytes, size_t length, uint64_t *state)
 {
 	buffer_clear(out);

@@ -1,5 +1,5 @@
-/* Helpers for tests of task definitions: the parts of a valid task.yml (GOOD is the whole), stock
- * files, and functions that parse an upload together with the stock files. */
+/* Helpers for tests of task definitions: the parts of a valid task.yml, which GOOD puts together;
+ * stock files; and functions that parse an upload together with the stock files. */
 #ifndef PODIUM_TESTS_TASK_WORLD_H
 #define PODIUM_TESTS_TASK_WORLD_H
 

@@ -317,8 +317,8 @@ static void the_end_of_the_head_is_marked_in_its_stream(void **state)
 
 enum { LINES = 3, PITCH = 4096 };
 
-/* A contestant that lets the GPU wait for the gate and for the withheld lines. Rings "done" and
- * returns, as the spec, how many lines were right by then. */
+/* A contestant that lets the GPU wait for the gate and for the withheld lines. Then it counts the
+ * lines that have arrived, and reports "done" with their number as the spec. */
 static int wait_at_the_gate(
 	int page_descriptor, int socket, int memory_descriptor, int gate_descriptor)
 {

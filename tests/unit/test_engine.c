@@ -13,7 +13,8 @@
 
 #include <cmocka.h>
 
-/* Replaces the real table. The digests are the SHA-256 of "call\n" and of similar texts. */
+/* Replaces the table in lib/task/public_harness.c. The digests are the SHA-256 of "call\n" and of
+ * similar texts. */
 const struct public_harness public_harnesses[] = {
 	{ "472df7efe735cdadef5a6a25ffaee398cbf49d418d82330cd857dea648f09550", HARNESS_CALL },
 	{ "539b9f77a4c9840da32d59e50ed831be29f06bedd25b62c21029078cfb1712a0", HARNESS_BATCH },

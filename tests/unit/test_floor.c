@@ -47,8 +47,8 @@ static void bytes_beyond_the_cache_take_memory_time(void **state)
 	assert_false(is_held(&one, 5940 * mib / 4800 / 1.049));
 }
 
-/* A warm cache may already hold a cache's size of inputs, and outputs of the same size may stay in
- * the cache afterwards. */
+/* A warm cache may be full of inputs before the call, and full of outputs after it. Neither moves
+ * through the memory during the call. */
 static void a_warm_cache_saves_twice_its_size(void **state)
 {
 	(void)state;

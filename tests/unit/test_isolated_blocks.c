@@ -58,7 +58,7 @@ static void a_submission_that_does_not_use_the_gpu_is_charged_all_but_the_bell(v
 	assert_is(value_of(&made, CUDA), 1);
 	for (size_t i = 0; i < 25; i++)
 		made.calls[i].touch_ns = 40e3; /* for the null contestant, touch_ns is 150 us */
-	made.bells[2] = 50e3;              /* the shortest bell counts */
+	made.bells[2] = 50e3;              /* the shortest call without work counts */
 	assert_is(value_of(&made, CUDA), 35e3);
 	made.block.bells.count = 0;
 	assert_is(value_of(&made, CUDA), 1);
@@ -128,14 +128,14 @@ static void noise_of_the_null_contestant_excuses_five_times_its_spread(void **st
 	}
 	made.block.quiet.touch.spread_ns = 20e3;
 	assert_true(overrun_of(&made) == 0);
-	/* A submission can make the null contestant noisy once it is loaded. Only the noise from before
-	 * that (quiet) therefore counts. */
+	/* A loaded submission can make the null contestant noisy. Therefore only the noise from before
+	 * the load counts (`quiet`). */
 	made.block.quiet.touch.spread_ns = 1e3;
 	assert_is(overrun_of(&made), 40e3);
 }
 
-/* A submission that works on the GPU during all calls, also the null contestant's, in all blocks.
- */
+/* A submission that works on the GPU during all calls of all blocks, including those of the null
+ * contestant. The figures from before the load (`quiet`) show it. */
 static void steady_work_beside_all_calls_is_charged_beyond_the_quiet_figures(void **state)
 {
 	(void)state;
@@ -155,7 +155,8 @@ static void steady_work_beside_all_calls_is_charged_beyond_the_quiet_figures(voi
 	assert_is(isolated_overrun(&made.block, CUDA, &limits), head + take + probes);
 	made.block.quiet.probed_ns = 0;
 	assert_is(isolated_overrun(&made.block, CUDA, &limits), head + take);
-	/* What the output adds is excused: poisoning what the contestant copies, and copying all. */
+	/* The judge's work for an output is excused: poisoning its place (`copy_ns`) and copying it
+	 * (`take_ns`). */
 	made.block.quiet.copy_ns = INFINITY;
 	assert_is(isolated_overrun(&made.block, CUDA, &limits), take);
 	made.block.quiet.take_ns = 160e3;
@@ -170,8 +171,8 @@ static void a_block_may_differ_from_the_best_only_by_the_pace_of_the_machine(voi
 	best = slow;
 	best.block.calls.at = best.block.null.at = best.null;
 	const struct isolated_block blocks[] = { slow.block, best.block };
-	/* Everything takes longer for the submission and for the null: the machine is slow, so the
-	 * submission is not charged. */
+	/* Everything takes longer for the submission and for the null contestant. The machine is slow,
+	 * so the submission is not charged. */
 	for (size_t i = 0; i < 13; i++) {
 		slow.calls[i].head_ns = slow.null[i].head_ns = 130e3;
 		slow.calls[i].take_ns = slow.null[i].take_ns = 200e3;
@@ -180,7 +181,7 @@ static void a_block_may_differ_from_the_best_only_by_the_pace_of_the_machine(voi
 	}
 	struct isolated_limits limits = isolated_limits_of((struct isolated_blocks){ blocks, 2 }, CUDA);
 	assert_true(isolated_overrun(&slow.block, CUDA, &limits) == 0);
-	/* No machine is that slow, so the submission is charged for what exceeds a slow machine. */
+	/* No machine is this slow. The submission is charged the excess over a slow machine. */
 	for (size_t i = 0; i < 13; i++)
 		slow.calls[i].head_ns = slow.null[i].head_ns = slow.calls[i].take_ns =
 			slow.null[i].take_ns = slow.calls[i].rest_ns = slow.null[i].rest_ns = 500e3;
@@ -259,14 +260,14 @@ static void no_block_subtracts_more_than_the_null_took_alone(void **state)
 	calm(&made, 150e3);
 	assert_is(isolated_disturbance(&made.block, CUDA), 40e3);
 	assert_is(value_of(&made, CUDA), 50e3 + EMPTY);
-	/* The null may take longer by the time that copying an output takes. */
+	/* If outputs are copied, the null contestant may take longer by the time of the copy. */
 	made.block.quiet.copy_ns = 36e3;
 	assert_true(isolated_disturbance(&made.block, CUDA) == 0);
 	assert_is(value_of(&made, CUDA), 10e3 + EMPTY);
 }
 
-/* Disturbs 5 of 13 calls; four are already enough to move the center. Every guard must use the same
- * center. */
+/* Disturbs 5 of 13 calls. Four are enough to move the center, but not the median. Therefore every
+ * check of the null contestant must use the center, as the constant does. */
 static void disturbing_every_third_call_of_the_null_gains_nothing(void **state)
 {
 	(void)state;
@@ -294,7 +295,8 @@ static void a_block_whose_calls_take_two_different_times_is_uneven(void **state)
 	assert_false(isolated_is_uneven(&made.block, CPU));
 }
 
-/* Of a call of 20 ms, 50 us are a quarter of what its interval may be. */
+/* Disturbances of up to 0.25 % of a call do not count: 50 us of a call of 20 ms. Half of the
+ * interval may be four times as much. */
 static void what_is_little_beside_the_calls_is_not_worth_measuring_again(void **state)
 {
 	(void)state;
@@ -352,7 +354,7 @@ static void disturbing_the_null_only_after_its_own_calls_gains_nothing(void **st
 	control(&made, 5, 150e3, 150e3);
 	delay_after(&made, 3, 9e3); /* two delayed calls are too few to show a disturbance */
 	assert_true(isolated_disturbance(&made.block, CUDA) == 0);
-	/* In four such blocks they are enough. */
+	/* The eight delayed calls of four such blocks are enough. */
 	assert_is(summary_of(&made, 4, CUDA).disturbance_ns, 9e3);
 }
 
@@ -368,8 +370,8 @@ static void a_disturbance_below_the_noise_of_a_block_shows_in_four(void **state)
 	assert_true(summary_of(&made, 3, CUDA).disturbance_ns == 0);
 	control(&made, 5, 150e3, 151.5e3);
 	assert_true(summary_of(&made, 8, CUDA).disturbance_ns == 0);
-	/* Such a delay moves the constant by only half of the delay, but the whole delay is charged, so
-	 * that the submission loses. */
+	/* A delay of the calls after the submission's own moves the constant by half of the delay. The
+	 * whole delay is charged, so the submission loses. */
 	control(&made, 5, 150e3, 150e3);
 	delay_after(&made, 12, 4e3);
 	assert_true(isolated_disturbance(&made.block, CUDA) == 0);
@@ -398,8 +400,8 @@ static void a_disturbed_block_says_nothing_about_the_steady_disturbance(void **s
 	assert_is(isolated_steady_disturbance((struct isolated_blocks){ spoiled, 4 }, CUDA), 2500);
 }
 
-/* Whether a submission delays the null contestant a little or much, and before or after its own
- * calls, it must not gain more than what no number of calls shows. */
+/* A submission may delay the null contestant by any time, before or after its own calls. It must
+ * not gain more than 2 us, which no number of calls shows. */
 static void no_steady_delay_of_the_null_gains_more_than_its_noise(void **state)
 {
 	(void)state;
@@ -413,7 +415,7 @@ static void no_steady_delay_of_the_null_gains_more_than_its_noise(void **state)
 		if (gain > CUDA->steady_disturbance_ns)
 			fail_msg("a delay of %g ns gains %g ns", delay, gain);
 	}
-	/* 4 us before its own calls, and more after them. */
+	/* A delay of 4 us before its own calls, and of 10 us after them. */
 	struct made made;
 	make(&made, 13, call, alone + 4e3);
 	calm(&made, alone);
@@ -423,8 +425,8 @@ static void no_steady_delay_of_the_null_gains_more_than_its_noise(void **state)
 	assert_is(summary_of(&made, 6, CUDA).mean_ns, honest);
 }
 
-/* A submission can use up the time limit in calls that do not count, so that few calls are left,
- * which cannot show a small disturbance. */
+/* A submission can use up the time limit in calls that do not count. The few calls that are left
+ * cannot show a small disturbance. */
 static void too_few_blocks_subtract_no_more_than_the_null_took_alone(void **state)
 {
 	(void)state;
@@ -437,7 +439,8 @@ static void too_few_blocks_subtract_no_more_than_the_null_took_alone(void **stat
 	assert_is(summary_of(&made, isolated_least_blocks, CUDA).mean_ns, 46e3 + EMPTY);
 	made.block.quiet.copy_ns = 1e3; /* if the null contestant copies an output */
 	assert_is(summary_of(&made, 1, CUDA).mean_ns, 49e3 + EMPTY);
-	/* It can also disturb most blocks so much that they show nothing. */
+	/* A submission can also disturb most blocks so much that they cannot show a small disturbance
+	 * of the others. */
 	make(&made, 13, 200e3, 154e3);
 	calm(&made, 150e3);
 	struct made spoiled = made;

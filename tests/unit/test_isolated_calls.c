@@ -381,8 +381,8 @@ static void the_state_after_a_call_is_checked(void **state)
 
 /* ---- the head ---- */
 
-/* A contestant that answers after the head has ended. The test's head is the first shared word,
- * which the contestant writes in place of a GPU. */
+/* A contestant that answers after the head, which is the GPU's work before a call. Without a GPU,
+ * the contestant itself writes the end of the head into the first shared word. */
 static int answer_after_the_head(struct hands *hands)
 {
 	for (uint32_t number = 1;; number++) {
@@ -394,8 +394,8 @@ static int answer_after_the_head(struct hands *hands)
 	return 0;
 }
 
-/* A contestant that answers before the head has ended. In slot 1 it also exits, and a child writes
- * the head. */
+/* A contestant that answers before the head has ended. In slot 1 the contestant also exits, and its
+ * child writes the end of the head. */
 static int answer_before_the_head(struct hands *hands)
 {
 	for (uint32_t number = 1;; number++) {
@@ -479,8 +479,8 @@ static void a_head_that_never_ends_times_out(void **state)
 
 /* ---- inputs that are handed over ---- */
 
-/* Takes the input, which must not be there before the head has ended. Answers with its first word.
- */
+/* Takes over the input, which must not arrive before the head has ended. Answers with the input's
+ * first word. */
 static int take_behind_the_head(struct hands *hands)
 {
 	struct isolated_memory memory;

@@ -14,12 +14,12 @@ static void a_case_ends_at_fixed_looks_when_its_mean_is_known(void **state)
 	for (size_t count = 1; count <= COUNT(steady); count++)
 		assert_int_equal(isolated_is_enough((struct isolated_values){ steady, count }, CUDA),
 			count >= 6 && count != 9 && count != 11);
-	/* At the last look, a case ends if its interval is narrow enough for a tie. */
+	/* At the judge's last check, a case ends if its interval is narrow enough for ties. */
 	for (size_t count = 1; count <= 76; count++)
 		assert_int_equal(
 			isolated_is_enough((struct isolated_values){ loose, count }, CUDA), count == 76);
 	assert_true(isolated_is_enough((struct isolated_values){ loose, 4 }, CPU));
-	/* Otherwise the case gets as many blocks again. */
+	/* If the interval is wider at the last check, the judge measures as many blocks again. */
 	for (size_t i = 0; i < COUNT(loose); i++)
 		loose[i] = i % 26 == 3 ? 500e3 : 100e3;
 	for (size_t count = 76; count <= COUNT(loose); count++)
@@ -34,7 +34,7 @@ static void a_case_with_long_calls_gets_fewer(void **state)
 	assert_memory_equal(&rule, CUDA, sizeof rule);
 	rule = isolated_rule_for(CUDA, 0.025);
 	assert_int_equal(rule.calls * rule.looks.blocks[0], 20);
-	/* There are enough calls that a remark about the time limit means something. */
+	/* Long calls alone never make a case so short that the page blames the time limit. */
 	assert_true(rule.looks.blocks[0] >= isolated_least_blocks);
 	assert_true(rule.calls >= rule.controls && rule.calls >= isolated_least_calls);
 	rule = isolated_rule_for(CPU, 10);
@@ -139,7 +139,7 @@ static void variation_between_processes_widens_the_interval(void **state)
 	assert_true(summary_of(&made, 4, CUDA).low_ns == 1);
 }
 
-/* Two slow blocks raise the error as much as the mean. Without a limit of the error, the case would
+/* Two slow blocks raise the error as much as the mean. Without a limit on the error, the case would
  * tie with a case without slow blocks. */
 static void with_a_wide_interval_its_upper_end_counts(void **state)
 {

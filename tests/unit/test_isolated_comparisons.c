@@ -47,8 +47,8 @@ static void a_comparison_of_separate_runs_is_the_ratio_of_means(void **state)
 	assert_true(found.is_apart);
 }
 
-/* Every second block of the incumbent is slow: 94 and 106 us. Without this rule it would tie with a
- * challenger of 96 us. */
+/* Every second block of the rival is slow: 94 and 106 us. If noise did not count as time, the rival
+ * would tie with a submission of 96 us. */
 static void noise_in_a_comparison_counts_as_time(void **state)
 {
 	(void)state;
@@ -106,8 +106,8 @@ static void two_processes_differ_by_more_than_their_blocks_show(void **state)
 	assert_true(isolated_apart(ours, theirs, CUDA).low > 1);
 }
 
-/* One of entry and rival slows the other down while they run in turns, so that this comparison
- * contradicts the one of their separate runs. */
+/* Checks a comparison in which one side slows the other down in turns. The ratio in turns then
+ * contradicts the ratio of the sides alone. */
 static void disturb(double our_in_turns_ns, double their_in_turns_ns)
 {
 	double our[pairs], their[pairs], our_alone[pairs], their_alone[pairs];
@@ -166,12 +166,12 @@ static void a_comparison_ends_when_the_ratio_is_clear(void **state)
 	assert_true(is_decided(12, 100e3, 100.1e3, 100.1e3, 100e3)); /* equal */
 	assert_true(is_decided(12, 90e3, 91e3, 100e3, 100e3));       /* faster */
 	assert_false(is_decided(12, 90e3, 110e3, 100e3, 100e3));
-	/* The difference is clear, but may be one between the two processes. In a long call that
-	 * difference matters less. */
+	/* The difference is clear, but two processes with one submission may differ as much. In long
+	 * calls the processes' difference matters less. */
 	assert_false(is_decided(12, 15e3, 15.6e3, 15e3, 15e3));
 	assert_true(is_decided(12, 15e5, 15.6e5, 15e5, 15e5));
-	assert_false(is_decided(10, 90e3, 91e3, 100e3, 100e3)); /* 10 pairs: no look at this count */
-	assert_true(is_decided(38, 90e3, 110e3, 100e3, 100e3)); /* the last look */
+	assert_false(is_decided(10, 90e3, 91e3, 100e3, 100e3)); /* no check at 10 pairs */
+	assert_true(is_decided(38, 90e3, 110e3, 100e3, 100e3)); /* the last check */
 }
 
 int main(void)

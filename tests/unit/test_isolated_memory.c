@@ -58,8 +58,8 @@ static void both_processes_see_the_memory(void **state)
 
 /* ---- memory that comes with the bell ---- */
 
-/* Answers each call with the first byte of its input. In the third call, does not take over the new
- * input but reads what is left of the previous one. */
+/* Answers each call with the first byte of its input. In the third call it does not take over the
+ * new input, but reads what is left of the previous one. */
 static int read_what_is_handed_over(struct hands *hands)
 {
 	struct isolated_memory memory;

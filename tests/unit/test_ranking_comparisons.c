@@ -1,5 +1,5 @@
-/* How comparisons change the order and the ties of a ranking, and which entries are an entry's
- * rivals, with which it is compared. */
+/* How comparisons change the order and the ties of a ranking, and which entries an entry is
+ * compared with (its rivals). */
 #include "lib/base/scope.h"
 #include "lib/ranking/ranking.h"
 
@@ -163,7 +163,7 @@ static void ties_do_not_chain(void **state)
 static void a_tie_with_the_first_passes_entries_without_a_comparison(void **state)
 {
 	(void)state;
-	/* 2 was slower than 3, and 1 was not slower. This outweighs the better score of 2. */
+	/* 2 was slower than 3 in a comparison, and 1 was not. This outweighs the better score of 2. */
 	struct ranking_entry entries[] = { ENTRY(3, 100, 0.1), ENTRY(2, 100.4, 0.1),
 		ENTRY(1, 100.8, 0.1), ENTRY(4, 102, 0.1) };
 	struct ranking_head_to_head comparisons[] = { SLOWER(1, 2, 3), NEITHER(2, 1, 3) };
@@ -285,8 +285,9 @@ static bool was_compared(const struct world *world, int64_t submission_id)
 	return false;
 }
 
-/* A winner ranks before the loser, at a different place, except in a circle. An entry that never
- * lost ranks before all worse scores, except for ties and compared entries. */
+/* Checks two rules. Except in a circle of wins, a winner has a better place than the loser. An
+ * entry that never lost ranks before all worse scores, except for ties and for entries that it was
+ * compared with. */
 static void assert_comparisons_apply(const struct world *world)
 {
 	bool wins[most_entries][most_entries] = { 0 };

@@ -291,7 +291,7 @@ static void a_judge_reports_how_it_measured(void **state)
 
 static void a_judge_s_values_are_checked(void **state)
 {
-	/* The wrong samples are no base64, no whole number of floats, none at all, NaN, and below 0. */
+	/* The wrong samples: not base64, not a whole number of floats, empty, NaN, and below 0. */
 	static const char *const wrong[] = {
 		"median: 0",
 		"low: -1",

@@ -152,7 +152,7 @@ static void the_interval_is_visible_if_it_is_wider_than_the_calls(void **state)
 	samples.low_ns = 995, samples.high_ns = 1010;
 	assert_true(samples_range(&samples, &range));
 	assert_true(range.bottom_ns == 995 && range.top_ns == 1010 && !range.below && !range.above);
-	samples.low_ns = 100, samples.high_ns = 9000; /* an interval so wide would squash the calls */
+	samples.low_ns = 100, samples.high_ns = 9000; /* too wide: it would squash the calls */
 	assert_true(samples_range(&samples, &range));
 	assert_true(range.bottom_ns == 1000 && range.top_ns == 1003);
 }

@@ -1,5 +1,5 @@
-/* The parts of the sandbox that need no sandbox: the node of a GPU, the memory of a process, and
- * the calls that the filter refuses. */
+/* The parts of the sandbox that can be tested without one: the node of a GPU, the memory of a
+ * process, and the system calls that the filter refuses. */
 #include "worker/run/sandbox/device.h"
 #include "worker/run/sandbox/filter.h"
 #include "worker/run/sandbox/watchdog.h"

@@ -60,7 +60,7 @@ static void numbers_name_nodes_if_all_gpus_are_visible(void **state)
 	(void)state;
 	assert_chosen("0", "0", 4, "b");
 	assert_chosen("3", "3", 4, "a");
-	/* The cluster counts each job's GPUs from 0, so the numbers of the nodes decide. */
+	/* The cluster counts each job's GPUs from 0, so the numbers of the device nodes decide. */
 	assert_chosen("0,1", "1,2", 4, "cd");
 	assert_chosen("1,2", NULL, 4, "cd");
 	assert_refused("7", "7", 4, "\"7\"");

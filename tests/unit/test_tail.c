@@ -101,7 +101,7 @@ static void a_line_without_an_end_shows_its_last_bytes(void **state)
 	assert_memory_equal(out.data, all.data, out.length);
 }
 
-/* Checks text with and without line ends, at each length up to more than is kept. */
+/* Checks texts of short and of long lines, cut at many lengths up to more than the log keeps. */
 static void output_beyond_the_log_can_be_left_out(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 # 1 fd_forge_env
-# attempts: prints good results to the descriptor that POPCORN_FD names and to every other one, and ends before the
-#   harness says otherwise
+# attempts: to write forged results to the descriptor that POPCORN_FD names and to every other one,
+#   and to end before the harness can write its own
 # required: FORGE-IGNORED
 # verdict: runtime error
 # isolated verdict: runtime error or protocol violation

@@ -1,5 +1,6 @@
 # 1b fd_forge_and_go_on
-# attempts: prints good results to every pipe, and lets the harness find the wrong answer
+# attempts: to write forged results to every pipe. The submission then continues and returns a wrong
+#   answer
 # required: FORGE-IGNORED
 # verdict: wrong answer or protocol violation
 # mode: ranked

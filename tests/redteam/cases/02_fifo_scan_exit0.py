@@ -1,5 +1,6 @@
 # 2 fifo_scan_exit0
-# attempts: looks for pipes with fstat, writes good results to each, and leaves with exit code 0 while it is imported
+# attempts: to find pipes with fstat, write forged results to each, and end with exit code 0 while
+#   the file is imported
 # required: FORGE-IGNORED
 # verdict: runtime error
 # isolated verdict: runtime error or protocol violation

@@ -1,5 +1,5 @@
 # 3 proc_ppid_fd
-# attempts: to open the descriptors of its parent, of process 1 and of every other process anew
+# attempts: to list and open the descriptors of its parent, of process 1 and of every other process
 # required: DENIED
 # mode: ranked
 import os

@@ -1,5 +1,6 @@
 # 3b pool_ppid_fd
-# attempts: from a process of the harness's pool, to open the harness's result pipe through /proc/PPID/fd
+# attempts: to open the harness's result pipe through /proc/PPID/fd, from a process of the harness's
+#   pool
 # required: DENIED
 # task: pool_py
 # mode: ranked

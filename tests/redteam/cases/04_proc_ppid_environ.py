@@ -1,5 +1,6 @@
 # 4 proc_ppid_environ
-# attempts: to find the seed, or any variable of Podium's, in the environment of its parent and of all other processes
+# attempts: to find the seed or another variable of Podium in the environment of its parent and of
+#   all other processes
 # required: DENIED
 # mode: ranked
 import os

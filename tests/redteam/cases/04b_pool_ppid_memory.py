@@ -1,5 +1,6 @@
 # 4b pool_ppid_memory
-# attempts: from a process of the harness's pool, to find the seed in the memory of the harness through /proc/PPID/mem
+# attempts: to find the seed in the harness's memory through /proc/PPID/mem, from a process of the
+#   harness's pool
 # required: DENIED
 # task: pool_py
 # mode: ranked

@@ -1,5 +1,6 @@
 # 5 late_grandchild
-# attempts: leaves a grandchild with a session of its own that waits for the harness to end, then writes good results
+# attempts: to leave behind a grandchild in its own session. The grandchild waits until the
+#   submission's process has ended, then writes forged results
 # required: FORGE-IGNORED
 # verdict: wrong answer or protocol violation
 # mode: ranked

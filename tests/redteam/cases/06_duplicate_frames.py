@@ -1,6 +1,6 @@
 # 6 duplicate_frames
-# attempts: results that are there twice and differ, end before they begin, are not those of a case, are longer than a
-#   line or than all lines may be, or cut in the middle
+# attempts: to confuse the reader of result lines: contradicting lines, a result before its count, a
+#   case that does not exist, a line that is too long, too many lines, or lines without a key
 # required: FORGE-IGNORED
 # verdict: protocol violation or output limit
 # mode: ranked

@@ -1,6 +1,7 @@
 # 6b forged_frames
-# attempts: to upset the judge with frames on the channel: twice, unasked, of every size and kind, with descriptors, without
-#   end, and forms of outputs that reach beyond all memory, are nested without end, or are noise
+# attempts: to confuse the judge with frames on the channel: sent twice or unasked, of a wrong size
+#   or kind, with descriptors, or without end. Or with descriptions of an output that are noise, are
+#   nested very deep, or point outside the shared memory
 # required: FORGE-IGNORED
 # verdict: protocol violation or wrong answer or runtime error
 # unanswered: no-spec, which says that a form follows and sends none

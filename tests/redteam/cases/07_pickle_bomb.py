@@ -1,5 +1,5 @@
 # 7 pickle_bomb
-# attempts: sends a pickle that runs a program when it is read, on every channel that it has
+# attempts: to send a pickle to every pipe and channel. Whoever unpickles it runs a program
 # required: FORGE-IGNORED
 # verdict: protocol violation
 import os

@@ -1,5 +1,6 @@
 # 7b pickle_pool
-# attempts: returns an object that runs code in the harness's own process when the pool hands it over
+# attempts: to return an object whose unpickling runs code. The pool would unpickle it in the
+#   harness's process
 # required: DENIED
 # task: pool_py
 # cannot-stop: a harness that unpickles what a submission returns runs it; the custom engine runs such harnesses unchanged.

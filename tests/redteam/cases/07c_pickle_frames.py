@@ -1,5 +1,6 @@
 # 7c pickle_frames
-# attempts: to have a pickle read that runs a program: in frames of every kind, as the form of an output, and as the output
+# attempts: to send the judge a pickle that runs a program: in a frame of text, as the description
+#   of an output, or as the output
 # required: FORGE-IGNORED
 # verdict: protocol violation or wrong answer or runtime error
 # engines: isolated

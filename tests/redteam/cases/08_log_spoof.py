@@ -1,5 +1,6 @@
 # 8 log_spoof
-# attempts: prints result lines, events of podium-run, control sequences and markup to standard output and error
+# attempts: to print result lines, events of podium-run, terminal control sequences and markup to
+#   standard output and standard error
 # required: FORGE-IGNORED
 # verdict: wrong answer
 # mode: ranked

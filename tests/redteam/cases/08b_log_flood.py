@@ -1,5 +1,5 @@
 # 8b log_flood
-# attempts: prints 10 GB
+# attempts: to print 10 GB
 # required: VERDICT
 # verdict: output limit
 import os

@@ -1,5 +1,6 @@
 # 9 exit_codes
-# attempts: to end with the exit codes of success, of a wrong answer and of a killed process, at every stage
+# attempts: to end at every stage with the exit code of success, of a wrong answer or of a killed
+#   process. In the isolated engine also with the exit codes of the judge
 # required: FORGE-IGNORED
 # verdict: runtime error or wrong answer
 # mode: ranked

@@ -1,6 +1,6 @@
 # 9c ends
-# attempts: to end, hang, or vanish from the channel in the middle of a call, so that the judge waits for ever, breaks down, or
-#   takes what is there for an output
+# attempts: to end in the middle of a call, so that the judge waits forever, fails, or takes
+#   unfinished memory for an output
 # required: FORGE-IGNORED
 # verdict: runtime error or protocol violation
 # engines: isolated

@@ -1,5 +1,6 @@
 # 9d hangs
-# attempts: to let the judge wait: never ready, never done, stopped, or without its end of the channel
+# attempts: to make the judge wait: the submission never becomes ready, never finishes, stops
+#   itself, or closes its end of the channel
 # required: VERDICT
 # verdict: time limit or protocol violation or runtime error
 # engines: isolated

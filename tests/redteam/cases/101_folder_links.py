@@ -1,6 +1,7 @@
 # 101 folder_links
-# attempts: in the stage `test`, to leave symbolic links to the host's files and folders under every name that podium-run,
-#   the sandbox, the harness or the compiler's caches use next, or that is emptied at the end
+# attempts: to leave symbolic links to files and folders of the host in the stage `test`. Their
+#   names are those that podium-run, the sandbox, the harness or the compiler's caches use next, or
+#   that podium-run removes at the end
 # required: VERDICT
 # mode: ranked
 import os

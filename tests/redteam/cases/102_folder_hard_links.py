@@ -1,6 +1,6 @@
 # 102 folder_hard_links
-# attempts: to give files of the host and of the harness further names in folders of its own, where they would be changed,
-#   given away or published with them
+# attempts: to make hard links to files of the host and of the harness in its own folders.
+#   podium-run might then change, give away or publish these files together with the folders
 # required: VERDICT
 # mode: ranked
 import os

@@ -1,5 +1,6 @@
 # 103 folder_pipes_and_devices
-# attempts: to leave pipes, sockets and devices where podium-run opens, reads or removes files, so that it waits for ever
+# attempts: to leave pipes, sockets and devices where podium-run opens, reads or removes files, so
+#   that podium-run waits forever
 # required: VERDICT
 # mode: ranked
 import os

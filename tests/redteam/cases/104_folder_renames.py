@@ -1,6 +1,6 @@
 # 104 folder_renames
-# attempts: to exchange folders and links to the host for each other, without pause, from processes with sessions of their
-#   own, while podium-run ends the stage, opens the next one and removes the job's folder
+# attempts: to swap folders with links to the host without pause, while podium-run ends the stage,
+#   opens the next one and removes the job's folder. Processes in their own sessions do this
 # required: VERDICT
 # mode: ranked
 import ctypes

@@ -1,6 +1,7 @@
 # 105 folder_hard_to_remove
-# attempts: to leave folders that cannot be emptied: deeper than any path, closed even to their owner, with odd names, with
-#   thousands of entries, with names that podium-run itself uses while it empties them
+# attempts: to leave folders that are hard to remove: deeper than any path, closed to their owner,
+#   with odd names, with thousands of entries, or with the names that podium-run uses while it
+#   removes them
 # required: VERDICT
 # mode: ranked
 import os

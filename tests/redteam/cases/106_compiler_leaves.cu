@@ -1,6 +1,6 @@
 // 106 compiler_leaves
-// attempts: a compiler that was taken over leaves something else than a file where podium-run takes the program from, which
-//   it reads with its own rights
+// attempts: to take over the compiler and leave something other than a file in the place of the
+//   program, which podium-run reads with its own rights
 // required: VERDICT
 // verdict: internal error or compile error or runtime error
 // variants: link host-link folder pipe socket device hard-link large empty exchange

@@ -1,6 +1,6 @@
 # 107 profiler_leaves
-# attempts: to have something published as the profiler's report that is not: a link, a further name, a pipe, a folder, a
-#   device, or a file that is exchanged meanwhile
+# attempts: to have something else published as the profiler's report: a link, a hard link, a pipe,
+#   a folder, a device, or a file that is swapped meanwhile
 # required: VERDICT
 # task: plain_py
 # mode: profile

@@ -1,6 +1,7 @@
 # 10 doorbell_storm
-# attempts: to upset the other end of the channel: makes the result pipe as small as it gets, a packet pipe, not blocking,
-#   sends it in single bytes, pulls back what was sent, and wakes its reader a hundred thousand times
+# attempts: to upset the reader of the result pipe. It shrinks the pipe, makes it a non-blocking
+#   packet pipe, sends single bytes, reads back what it sent, and writes nothing a hundred thousand
+#   times
 # engines: custom
 # required: VERDICT
 # verdict: passed or protocol violation

@@ -1,6 +1,6 @@
 # 10b page_storm
-# attempts: to upset the judge by the page: writes every word of it without pause, says numbers of calls, states and forms that
-#   there are not, times of its own that are none, and wakes whoever sleeps a hundred thousand times
+# attempts: to upset the judge through the shared page: a thread writes every word without pause,
+#   reports calls, states, forms and times that do not exist, or wakes all waiters without end
 # required: FORGE-IGNORED
 # verdict: protocol violation or passed or runtime error
 # unanswered: all judges done ready status, which write over the call, or over the answer before it is read

@@ -1,6 +1,6 @@
 # 10c memory_games
-# attempts: to take memory away from under the judge: shrinks, seals, and punches holes into what came by the channel, maps
-#   other memory over its own end, and takes the memories that come instead of the contestant
+# attempts: to take shared memory away from the judge: shrinks and seals it, punches holes into it,
+#   maps other memory over its own end, or receives the memory in place of the contestant
 # required: FORGE-IGNORED
 # verdict: protocol violation or runtime error or wrong answer or passed or time limit
 # engines: isolated

@@ -1,5 +1,5 @@
 # 111 gpu_leftovers
-# attempts: to leave a process of its own session behind that holds the GPU and its memory
+# attempts: to leave behind a process in its own session that holds the GPU and memory on it
 # required: VERDICT
 # on: gpu
 import subprocess

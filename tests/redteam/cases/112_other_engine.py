@@ -1,6 +1,7 @@
 # 112 other_engine
-# attempts: to run in the custom engine, where it shares a process with the harness and reports forged times: it takes much memory
-#   while it is imported, and the judge ends with the code that used to start the custom engine
+# attempts: to get into the custom engine, where it could report forged times. The isolated engine
+#   cannot split this task, and the submission takes 1 GiB of memory while it is imported. The judge
+#   then ends with the exit code that used to start the custom engine
 # required: FORGE-IGNORED
 # verdict: internal error
 # engines: isolated

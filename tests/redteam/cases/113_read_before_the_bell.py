@@ -1,5 +1,6 @@
 # 113 read_before_the_bell
-# attempts: to read an input on the host before the clock runs: it delays "ready" and looks at the place of the input meanwhile
+# attempts: to read an input on the host before the clock runs: the submission delays "ready" and
+#   meanwhile looks at the input's place
 # required: FORGE-IGNORED
 # verdict: wrong answer or runtime error
 # engines: isolated

@@ -1,6 +1,6 @@
 # 114 late_probes
-# attempts: to say "done" while its kernel still runs, and to keep the copy engine busy until it has ended, so that the probes
-#   see a finished output
+# attempts: to say "done" while its kernel still runs. It keeps the copy engine busy until the
+#   kernel has ended, so that the probes see a finished output
 # required: FORGE-IGNORED
 # verdict: protocol violation or wrong answer or passed
 # engines: isolated

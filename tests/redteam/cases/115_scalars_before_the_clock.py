@@ -1,5 +1,6 @@
 # 115 scalars_before_the_clock
-# attempts: nothing: it works on the host for 150 us on an input that is not on the GPU. All of it must be charged
+# attempts: nothing bad: works on the host for 150 us with an input that is not on the GPU. All of
+#   this time must be charged
 # required: FORGE-IGNORED
 # engines: isolated
 # on: gpu

@@ -1,6 +1,7 @@
 # 116 every_third_null
-# attempts: to be charged less for a kernel of 15 us by making every third call of the empty kernel slow: enough to move the
-#   constant, too few for a median. It feels on their core when others are called, as 63c does
+# attempts: to be charged less for a kernel of 15 us by making every third call of the null
+#   contestant slow. Four such calls of a block move the constant, but not a median. A process on
+#   the calls' core notices when others are called, as in 63c
 # required: FORGE-IGNORED
 # verdict: passed or protocol violation
 # engines: isolated

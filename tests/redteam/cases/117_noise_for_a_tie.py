@@ -1,5 +1,6 @@
 # 117 noise_for_a_tie
-# attempts: to be told apart from nobody: a few slow calls widen the interval of its time as much as they raise the time
+# attempts: to tie with faster entries: 26 slow calls widen the interval of its time as much as they
+#   raise the time
 # required: FORGE-IGNORED
 # engines: isolated
 # on: gpu

@@ -1,6 +1,6 @@
 # 118 full_for_the_null
-# attempts: to end with an internal error, which costs no attempt: it takes the GPU's memory after its first call, when the null
-#   contestant still needs some
+# attempts: to end with an internal error, which does not count as an attempt. It takes the GPU's
+#   memory after its first call, when the null contestant still needs some
 # required: VERDICT
 # verdict: runtime error or passed
 # engines: isolated

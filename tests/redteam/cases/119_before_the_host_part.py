@@ -1,7 +1,7 @@
 # 119 before_the_host_part
-# attempts: to work on the part of an input that is on the GPU before the clock runs, since the number on the host comes later than
-#   that: with a kernel that polls the place of the next input, or with a thread that launches the work as soon as it knows that place.
-#   Only the multiplication with the number is left for the call
+# attempts: to compute with the part of an input that is on the GPU before the clock runs. The other
+#   part, a number on the host, comes later. A kernel polls the place of the next input, or a thread
+#   launches the work as soon as it knows that place. The call only multiplies by the number
 # required: FORGE-IGNORED
 # verdict: wrong answer or protocol violation or time limit or passed
 # engines: isolated

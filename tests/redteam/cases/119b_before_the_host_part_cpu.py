@@ -1,5 +1,6 @@
 # 119b before_the_host_part_cpu
-# attempts: the same on the CPU device: a thread computes with the vector as soon as it knows the place of the next input
+# attempts: as 119 on the CPU device: a thread computes with the vector as soon as it knows the
+#   place of the next input
 # required: FORGE-IGNORED
 # verdict: wrong answer or runtime error
 # engines: isolated

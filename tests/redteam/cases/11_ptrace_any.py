@@ -1,6 +1,6 @@
 # 11 ptrace_any
-# attempts: ptrace, process_vm_readv and process_vm_writev, pidfd_getfd, kcmp, process_madvise and /proc/PID/mem on every
-#   process that it sees, and on a child of its own
+# attempts: ptrace, process_vm_readv, process_vm_writev, pidfd_getfd, kcmp and /proc/PID/mem on
+#   every process that it sees, and the calls also on its own child
 # required: DENIED
 import ctypes
 import os

@@ -1,5 +1,6 @@
 # 120 fails_beside_the_other
-# attempts: to spoil a head-to-head comparison: it works alone, and fails or hangs only in the part in which both take turns
+# attempts: to spoil a head-to-head comparison: the submission works when it is measured alone, and
+#   exits or hangs when both sides take turns
 # required: VERDICT
 # verdict: runtime error or time limit
 # engines: isolated

@@ -1,6 +1,7 @@
 # 120b starves_the_other
-# attempts: to make the other one fail in a head-to-head comparison while both take turns: it takes all memory of the GPU, so that the
-#   other finds none, or starts processes that each keep the whole GPU busy for good, so that the other does not answer in time
+# attempts: to make the other side of a comparison fail while both take turns. It takes all memory
+#   of the GPU, or starts processes that each keep the whole GPU busy, so that the other side does
+#   not answer in time
 # required: VERDICT
 # verdict: passed or runtime error or time limit or internal error
 # engines: isolated

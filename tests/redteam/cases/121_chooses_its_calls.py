@@ -1,5 +1,6 @@
 # 121 chooses_its_calls
-# attempts: to leave out calls that turned out slow: it returns another form of its output then, and a call with a new form does not count
+# attempts: to leave out slow calls: after a slow call it returns its output in a new form, because
+#   a call with a new form does not count
 # required: VERDICT
 # verdict: wrong answer
 # engines: isolated

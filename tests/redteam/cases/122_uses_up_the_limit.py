@@ -1,6 +1,7 @@
 # 122 uses_up_the_limit
-# attempts: to be measured by three calls, which are too few to show a small disturbance: it sleeps in its first call, which is not
-#   charged, until the case's share of the time limit is over, and makes the empty kernel's calls a little slower
+# attempts: to be measured by so few calls that they cannot show a small disturbance. It sleeps in
+#   its first call, which is not charged, until the case's share of the time limit is nearly over.
+#   Then it slows the null contestant's calls a little
 # required: FORGE-IGNORED
 # verdict: passed or time limit or protocol violation
 # engines: isolated

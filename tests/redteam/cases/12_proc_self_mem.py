@@ -1,5 +1,6 @@
 # 12 proc_self_mem
-# attempts: to change the code of the C library in its own process through /proc/self/mem; harmless, a program may
+# attempts: to change the C library's code through /proc/self/mem. A submission may change its own
+#   process
 # required: FORGE-IGNORED
 # mode: ranked
 import ctypes

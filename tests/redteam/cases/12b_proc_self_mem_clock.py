@@ -1,5 +1,6 @@
 # 12b proc_self_mem_clock
-# attempts: the same with the clock: clock_gettime of the C library becomes one that goes on by a nanosecond at each call
+# attempts: as 12, with the clock: it replaces clock_gettime of the C library by code that advances
+#   one nanosecond at each call
 # required: FORGE-IGNORED
 # mode: ranked
 # custom cannot-stop: the custom engine reads the clock in the submission's own process

@@ -1,5 +1,6 @@
 # 13 kill_all
-# attempts: to stop its parent and to kill every process and thread that it can name, then all at once
+# attempts: to stop and kill its parent, process 1, and every process and thread with a number below
+#   2000, then all at once
 # required: FORGE-IGNORED
 # verdict: passed or runtime error
 # change: {"task": {"test_timeout_s": 10}}

@@ -1,5 +1,5 @@
 # 14 fork_bomb
-# attempts: to start processes that start processes, and threads, without end
+# attempts: to start processes that start further processes, and threads, without end
 # required: VERDICT
 # verdict: runtime error or memory limit
 # needs: processes limits

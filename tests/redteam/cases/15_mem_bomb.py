@@ -1,6 +1,6 @@
 # 15 mem_bomb
-# attempts: to use up the host's memory: heap, anonymous files, files in /tmp and /dev/shm, each with what was left of the
-#   others
+# attempts: to use up the host's memory with the heap or with files: anonymous ones, or in /tmp or
+#   /dev/shm. When a kind of file is full, the heap takes the rest
 # required: VERDICT
 # verdict: memory limit
 # variants: heap memfd tmp shm

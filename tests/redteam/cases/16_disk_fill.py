@@ -1,5 +1,6 @@
 # 16 disk_fill
-# attempts: to fill /tmp, HOME, its folder, the caches and /dev/shm with bytes, with empty files, and with sparse ones
+# attempts: to fill every file system that it can write to (/tmp, /var/tmp, /dev/shm, HOME, caches,
+#   its folder) with large files, with empty files and with a sparse file
 # required: DENIED
 # needs: disk
 import os

@@ -1,6 +1,6 @@
 # 17 net_out
-# attempts: to reach the host's loopback, the addresses of clouds' metadata and names of the network, over TCP, UDP, raw,
-#   packet, netlink, vsock and Bluetooth sockets, and an abstract Unix socket of the host
+# attempts: to reach the host's loopback, a cloud's metadata service, a name on the network, and
+#   Unix sockets of the host; and to open raw, packet, netlink, vsock and Bluetooth sockets
 # required: DENIED
 # needs: network
 import os

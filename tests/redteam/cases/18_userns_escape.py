@@ -1,5 +1,6 @@
 # 18 userns_escape
-# attempts: to make namespaces with unshare, clone and clone3, to enter those of others, to mount, and to change its root
+# attempts: to create namespaces with unshare, clone and clone3, to enter those of other processes,
+#   to mount and unmount, and to change the root of its process
 # required: DENIED
 import ctypes
 import os

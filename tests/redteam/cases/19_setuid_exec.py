@@ -1,5 +1,5 @@
 # 19 setuid_exec
-# attempts: to gain rights from programs that run as their owner or with capabilities, and finds out whether it holds any
+# attempts: to gain rights from setuid and setgid programs, or to find that it has capabilities
 # required: DENIED
 import glob
 import os

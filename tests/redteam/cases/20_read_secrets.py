@@ -1,6 +1,6 @@
 # 20 read_secrets
-# attempts: to read other submissions, the host's passwords and keys, the database, sockets of servers, control groups and
-#   homes, and to find a file of the host with a secret in it
+# attempts: to read other submissions, the host's passwords and keys, the database, folders of
+#   sockets, control groups and homes, and to find the host's file with a secret
 # required: DENIED
 # needs: files
 import os

@@ -1,5 +1,5 @@
 # 20b read_reference
-# attempts: to import the task's reference and to let it compute the answer
+# attempts: to import the task's reference and have it compute the answer
 # required: VERDICT
 # verdict: runtime error or wrong answer
 # custom cannot-stop: a harness of the custom engine needs the reference beside it, in the submission's own process

@@ -1,5 +1,6 @@
 # 21 write_harness
-# attempts: to change the harness, the task's files, torch, numpy and what interpreters and the loader read at the start
+# attempts: to change, replace or remove the harness, the task's files, torch, the interpreter, and
+#   files of the loader and the system, and to add files to their folders
 # required: DENIED
 # mode: ranked
 import glob

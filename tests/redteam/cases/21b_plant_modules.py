@@ -1,6 +1,6 @@
 # 21b plant_modules
-# attempts: in the stage `test`, to leave modules, start files and settings where the harness of the ranked stage finds them
-#   before its own
+# attempts: to leave modules, start files and settings in the stage `test`, where the harness of the
+#   ranked stage finds them before its own
 # required: DENIED
 # mode: ranked
 import os

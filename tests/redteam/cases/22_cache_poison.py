@@ -1,6 +1,6 @@
 # 22 cache_poison
-# attempts: to find what an earlier job of somebody else has left in caches, homes, temporary folders, shared memory,
-#   message queues and System V objects
+# attempts: to find what a job of somebody else has left in caches, homes, temporary folders, shared
+#   memory, message queues and System V objects
 # required: DENIED
 # on: cpu gpu
 # before: _22_plant.py

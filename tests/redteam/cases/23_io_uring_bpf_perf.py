@@ -1,6 +1,6 @@
 # 23 io_uring_bpf_perf
-# attempts: the system calls with the largest attack surface, and those that act on the whole machine, also through the
-#   entries for 32-bit and x32 programs
+# attempts: the system calls with the largest attack surface and those that act on the whole
+#   machine, and the entry points for 32-bit and x32 programs
 # required: DENIED
 import ctypes
 import mmap

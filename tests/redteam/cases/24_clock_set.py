@@ -1,5 +1,6 @@
 # 24 clock_set
-# attempts: to set or bend the clock of the machine, and to give a clock of its own to processes started later
+# attempts: to set or adjust the machine's clock, and to open the clock devices and the files that
+#   would show later processes another time
 # required: DENIED
 import ctypes
 import time

@@ -1,5 +1,5 @@
 # 25 symlink_out
-# attempts: a job whose files have names that lead out of its folder
+# attempts: a job with a file whose name leads out of the job's folder
 # required: VERDICT
 # verdict: internal error
 # variants: ../@MARK@ /tmp/@MARK@ a/../../../@MARK@ ./@MARK@ a//@MARK@ a/.. .. . @VICTIM@/open/@MARK@ submission.py

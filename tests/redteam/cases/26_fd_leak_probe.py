@@ -1,6 +1,6 @@
 # 26 fd_leak_probe
-# attempts: to find a descriptor other than nothing as input and the pipes of its output, its errors and its results;
-#   locks and other sockets' peers among them
+# attempts: to find a descriptor other than its empty input, the pipes of its output, errors and
+#   results, and the isolated engine's channel and page; and to see locks and Unix sockets
 # required: DENIED
 # mode: ranked
 import os

@@ -1,6 +1,6 @@
 # 27 cpu_hog
-# attempts: to take the processors from whoever judges it: priorities, real-time scheduling, and spinning on all of them.
-#   Its processes end with the time limit, and podium-run stays able to end them
+# attempts: to take the processors from the judge by priorities, real-time scheduling and busy
+#   processes. podium-run must still be able to end these processes at the time limit
 # required: DENIED
 # verdict: time limit
 # change: {"task": {"test_timeout_s": 2}}

@@ -1,6 +1,6 @@
 # 28 wall_sleep
-# attempts: to stay for ever, deaf to every signal, with children that stop themselves, change their session or name, and
-#   are in the middle of an exec or a vfork
+# attempts: to run forever. It ignores all signals, and its children stop themselves, change session
+#   and name, or are in the middle of exec or vfork
 # required: VERDICT
 # verdict: time limit
 # change: {"task": {"test_timeout_s": 2}}

@@ -1,5 +1,6 @@
 # 29 dev_probe
-# attempts: to open the devices of the machine, and to make nodes of them
+# attempts: to open the machine's devices, to create nodes of them, and to find more in /dev than a
+#   submission may have
 # required: DENIED
 # on: cpu gpu
 # needs: files

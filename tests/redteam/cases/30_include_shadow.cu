@@ -1,5 +1,6 @@
 // 30 include_shadow
-// attempts: to have files of the host shown in the compiler's messages, or to learn from them which there are
+// attempts: to show files of the host in the compiler's messages, or to learn from the messages
+//   which files exist
 // required: VERDICT
 // verdict: compile error
 // never: seen by the compiler

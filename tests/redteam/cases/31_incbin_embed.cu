@@ -1,5 +1,6 @@
 // 31 incbin_embed
-// attempts: to carry a file of the host away in the program, by the assembler's .incbin and .include and by #embed
+// attempts: to carry away a file of the host in the program, by the assembler's .incbin and
+//   .include or by #embed
 // required: VERDICT
 // verdict: compile error
 // variants: incbin include

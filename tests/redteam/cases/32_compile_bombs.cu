@@ -1,6 +1,6 @@
 // 32 compile_bombs
-// attempts: to use up the compiler's time, memory or disk: 2^40 instances of a template, a constant that takes 2^40
-//   steps, a macro of 2^40 words, an array of 64 GiB
+// attempts: to use up the compiler's time, memory or disk: 2^40 instances of a template, a constant
+//   expression of 2^40 steps, a macro of 2^40 words, or an array of 64 GiB
 // required: VERDICT
 // verdict: compile error
 // variants: template constexpr macro array

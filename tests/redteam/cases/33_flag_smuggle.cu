@@ -1,5 +1,5 @@
 // 33 flag_smuggle
-// attempts: a task whose sources, defines or flags are further words for the compiler
+// attempts: to pass further words to the compiler through a task's sources, defines or flags
 // required: VERDICT
 // verdict: internal error
 // variants: {"sources":["@secret"]} {"sources":["-fplugin=/tmp/x.so"]} {"sources":["eval.cu","../submission.cu"]} {"compile_flags":["@secret"]} {"compile_flags":["eval.cu"]} {"compile_flags":[""]} {"defines":[{"name":"A\u0020-fplugin=x","value":"1"}]} {"defines":[{"name":"A=1","value":null}]} {"defines":[{"name":"","value":"x"}]} {"defines":[{"name":"-x","value":"x"}]}

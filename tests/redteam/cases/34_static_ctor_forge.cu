@@ -1,5 +1,5 @@
 // 34 static_ctor_forge
-// attempts: to print good results from a constructor, before main, and to end there
+// attempts: to write forged results in a constructor before main, and to end the process there
 // required: FORGE-IGNORED
 // verdict: runtime error
 // mode: ranked

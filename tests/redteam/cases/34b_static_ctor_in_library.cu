@@ -1,6 +1,6 @@
 // 34b static_ctor_in_library
-// attempts: the same on the isolated engine, whose contestant loads the submission: results, frames and an end of the process while it
-//   is loaded
+// attempts: as 34 on the isolated engine, whose contestant loads the submission as a library: its
+//   constructor writes forged results to every descriptor and may end the process
 // required: FORGE-IGNORED
 // verdict: runtime error or protocol violation
 // task: numbers_cu

@@ -1,6 +1,6 @@
 // 35 symbol_interpose
-// attempts: to be called instead of the functions by which the judge measures, compares and writes: cudaEventElapsedTime, the
-//   clocks, write, memcmp, fwrite, and the isolated engine's own
+// attempts: to be called in place of functions that the judge uses to measure and compare:
+//   cudaEventElapsedTime, clock_gettime, memcmp, and two functions of the isolated engine
 // required: FORGE-IGNORED
 // verdict: wrong answer or compile error or protocol violation or runtime error
 // task: numbers_cu

@@ -1,5 +1,6 @@
 // 36 pragma_main
-// attempts: to take the harness's place: a main of its own, headers and macros of the same names, pragmas
+// attempts: to take the harness's place by its own main, macros with the harness's names, and
+//   pragmas
 // required: FORGE-IGNORED
 // verdict: compile error or wrong answer
 #pragma once

@@ -1,5 +1,5 @@
 // 37 diag_flood
-// attempts: to have the compiler print a gigabyte of warnings
+// attempts: to make the compiler print a gigabyte of warnings
 // required: VERDICT
 // verdict: compile error
 #warning xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx

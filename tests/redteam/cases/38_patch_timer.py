@@ -1,6 +1,7 @@
 # 38 patch_timer
-# attempts: to make the clock say less: exchanges Python's clocks, torch's events and waits, the collector, ctypes, and what the
-#   engine has in this process
+# attempts: to be charged less by changing its own process: it replaces Python's clocks, torch's
+#   events and waits, the garbage collector, ctypes or the engine's functions, or reports a false
+#   time
 # required: FORGE-IGNORED
 # verdict: passed or protocol violation or wrong answer
 # engines: isolated

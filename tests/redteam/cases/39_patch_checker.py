@@ -1,5 +1,6 @@
 # 39 patch_checker
-# attempts: to make the check say yes: replaces torch's comparisons and the task's modules, and returns a wrong answer
+# attempts: to make the check accept a wrong answer by replacing torch's comparisons and the task's
+#   check
 # required: FORGE-IGNORED
 # verdict: wrong answer or runtime error
 # mode: ranked

@@ -1,6 +1,6 @@
 # 40 frame_walk_seed
-# attempts: to find the seed in the frames that called it, in the collector's objects, in arguments and environment, and
-#   in the memory of its process
+# attempts: to find the seed in its callers' frames, in Python's objects, in arguments or in the
+#   environment
 # required: DENIED
 # mode: ranked
 # custom cannot-stop: the harness of the custom engine knows the seed, and runs in the submission's own process

@@ -1,6 +1,6 @@
 # 41 expected_in_memory
-# attempts: to find the expected output in its process and return it, or to poison it there, with NaN or with what it returns
-#   itself: among Python's objects, in all memory that it can write, and in what it shares with others
+# attempts: to find the expected output among Python's tensors and in shared memory. It returns what
+#   it finds, or overwrites it with NaN or with its own wrong output
 # required: FORGE-IGNORED
 # verdict: wrong answer or protocol violation
 # engines: isolated

@@ -1,5 +1,6 @@
 # 42 lazy_tensor
-# attempts: to return what computes only when it is compared, compares as equal to everything, or is no tensor with memory at all
+# attempts: to return something that is not an ordinary tensor: it computes only when it is
+#   compared, compares as equal to everything, or has no memory
 # required: FORGE-IGNORED
 # verdict: wrong answer or runtime error
 # engines: isolated

@@ -1,5 +1,6 @@
 # 43 input_mutate
-# attempts: to change the input so that a wrong output is right for it: zeros for zeros, NaN for NaN, and after the call as well
+# attempts: to change the input so that a wrong output is right for it, such as zeros for zeros and
+#   NaN for NaN
 # required: FORGE-IGNORED
 # verdict: wrong answer or protocol violation
 # on: cpu gpu

@@ -1,6 +1,6 @@
 # 44 empty_return
-# attempts: to pass without writing: the output as it was given, memory fresh from the allocator, memory in which a right answer
-#   to another input was a moment ago, and as little as nothing
+# attempts: to pass without writing the output: returns it unchanged, returns fresh memory, memory
+#   that held nearly the right answer before, nothing, or an output that is one element short
 # required: FORGE-IGNORED
 # verdict: wrong answer
 # engines: isolated

@@ -1,5 +1,6 @@
 # 45 trivial_outputs
-# attempts: to pass without computing: zeros, the first input, its mean everywhere, and memory that nobody has written
+# attempts: to pass without computing: returns zeros, the first input, its mean everywhere, or
+#   memory that nobody has written
 # required: VERDICT
 # verdict: wrong answer
 # task: every

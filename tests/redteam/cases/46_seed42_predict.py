@@ -1,5 +1,6 @@
 # 46 seed42_predict
-# attempts: to answer without looking, with what the case file's seeds, the usual 42, and the ladder of +13 and +42 give
+# attempts: to guess the input, without computing from it: makes inputs from the case file's seeds,
+#   from 42, and from seeds that grow by 13 or 42 with each call
 # required: FORGE-IGNORED
 # verdict: wrong answer
 # mode: ranked

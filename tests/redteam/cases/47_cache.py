@@ -1,6 +1,6 @@
 # 47 cache
-# attempts: to answer with what it computed for an earlier input that looks the same: at the same address, of the same shape, the
-#   same object, version, first elements, or sum
+# attempts: to answer with the result for an earlier input that looks the same: same address, shape,
+#   strides, version, mean or slot
 # required: FORGE-IGNORED
 # verdict: wrong answer
 # on: cpu gpu

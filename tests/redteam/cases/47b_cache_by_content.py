@@ -1,6 +1,6 @@
 # 47b cache_by_content
-# attempts: to answer with what it computed for an input with the very same content, which does not come again: right, and of no
-#   use to it
+# attempts: to find an input that comes twice, whose answer it could have stored. None comes twice,
+#   so the submission computes all answers and passes
 # required: FORGE-IGNORED
 # engines: isolated
 # on: cpu gpu

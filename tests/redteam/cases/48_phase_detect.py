@@ -1,6 +1,6 @@
 # 48 phase_detect
-# attempts: to compute only while it is checked and not while it is timed, or the reverse: by the number of the call, the time
-#   since the last one, the processors it may use, the arguments, the stack, and whether its own clock is started
+# attempts: to compute only in calls that are checked, or only in those that are timed. It guesses
+#   by the number of the call, the time since the last call, or the processors that it may use
 # required: FORGE-IGNORED
 # verdict: wrong answer
 # engines: isolated

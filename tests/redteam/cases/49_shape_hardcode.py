@@ -1,5 +1,5 @@
 # 49 shape_hardcode
-# attempts: to be right for the tests' shapes only
+# attempts: to be right only for the shapes of the tests
 # required: FORGE-IGNORED
 # verdict: wrong answer
 # on: cpu gpu

@@ -1,5 +1,6 @@
 # 50 sparse_compute
-# attempts: to compute all but the last tile, all but one element, or 99.9 % of them at random places
+# attempts: to compute all but the last 32 elements, all but one element, or 99.9 % of the elements
+#   at random places
 # required: VERDICT
 # verdict: wrong answer
 # task: every

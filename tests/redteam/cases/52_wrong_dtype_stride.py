@@ -1,6 +1,6 @@
 # 52 wrong_dtype_stride
-# attempts: right numbers, or a part of them, in another form: other types, expanded, overlapping, of another shape or number of
-#   dimensions, transposed, on another device
+# attempts: to return right numbers, or a part of them, in another form: of another type, shape or
+#   number of dimensions, expanded, overlapping, twice, or as text
 # required: FORGE-IGNORED
 # verdict: wrong answer
 # on: cpu gpu

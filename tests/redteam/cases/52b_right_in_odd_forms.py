@@ -1,5 +1,6 @@
 # 52b right_in_odd_forms
-# attempts: nothing bad: right numbers in memory that lies oddly, which a judge that copies must not spoil
+# attempts: nothing bad: right numbers in memory with an unusual layout, which the judge's copy must
+#   not spoil
 # required: VERDICT
 # engines: isolated
 # on: cpu gpu

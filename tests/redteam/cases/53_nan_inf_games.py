@@ -1,5 +1,6 @@
 # 53 nan_inf_games
-# attempts: to pass with what compares oddly: NaN everywhere, infinity, the largest number
+# attempts: to pass with values that compare oddly: NaN everywhere or once, infinity, or the largest
+#   number
 # required: VERDICT
 # verdict: wrong answer
 # task: every

@@ -1,6 +1,7 @@
 # 54 side_stream
-# attempts: to have work done on a stream that nobody waits for: one that does not wait for the default one, a low priority one,
-#   one of the driver's own, several, with the last part of the output there
+# attempts: to have work done on a stream that nobody waits for: of high or default priority, or
+#   made by the driver so that it does not wait for the default stream. All of the output is written
+#   there, or half of it
 # required: FORGE-IGNORED
 # verdict: wrong answer or protocol violation or passed
 # engines: isolated

@@ -1,5 +1,6 @@
 # 55 after_return
-# attempts: to finish after it has returned: a thread writes the output later, all of it or its end only
+# attempts: to finish after the return: a thread writes the output, or only its end, 20 or 100 ms
+#   later
 # required: FORGE-IGNORED
 # verdict: wrong answer or protocol violation
 # engines: isolated

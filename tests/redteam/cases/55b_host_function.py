@@ -1,6 +1,6 @@
 # 55b host_function
-# attempts: to finish in a function that the GPU calls on the host (cudaLaunchHostFunc), or a thread that launches kernels only
-#   when the call has ended
+# attempts: to finish after the return: a function that the GPU calls on the host
+#   (cudaLaunchHostFunc), or a thread, launches the kernels on a stream that nobody waits for
 # required: FORGE-IGNORED
 # verdict: wrong answer or protocol violation or passed
 # engines: isolated

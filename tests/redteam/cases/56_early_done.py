@@ -1,6 +1,7 @@
 # 56 early_done
-# attempts: to say "done" on the page when a part of the output is there: a tenth, half, nine tenths, all but a piece in the middle;
-#   a thread says it as soon as the bell has rung; and the engine's own code in this process is exchanged for one that does not wait
+# attempts: to say "done" on the page when a part of the output is missing: nine tenths, half, a
+#   tenth, or a piece in the middle. In other variants a thread says "done" as soon as the bell
+#   rings, or a patch of the engine's code says it before the call
 # required: FORGE-IGNORED
 # verdict: wrong answer or protocol violation
 # engines: isolated

@@ -1,6 +1,6 @@
 # 56b early_done_gpu
-# attempts: to say "done" when a kernel of 20 us to 5 ms has run for a tenth, half or nine tenths of its time, which it learns by a
-#   word that the GPU writes into the host's memory
+# attempts: to say "done" after a tenth, half or nine tenths of a kernel of 20 us to 5 ms. A word
+#   that the GPU writes to the host's memory tells when
 # required: FORGE-IGNORED
 # verdict: wrong answer or protocol violation or passed
 # engines: isolated

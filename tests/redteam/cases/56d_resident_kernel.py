@@ -1,6 +1,6 @@
 # 56d resident_kernel
-# attempts: to be on the GPU before the input is: as soon as the place of the next input is told, a thread starts a kernel there that
-#   polls the input, and computes each element when it changes
+# attempts: to be on the GPU before the input is. As soon as a thread knows the place of the next
+#   input, it starts a kernel there that polls the input and computes each element when it changes
 # required: FORGE-IGNORED
 # verdict: wrong answer or protocol violation or time limit or passed
 # engines: isolated

@@ -1,6 +1,7 @@
 # 56e host_shortcut
-# attempts: to compute on the host while the GPU is being switched to it: the copy engine brings the input at once, on a stream that waits
-#   for nothing, numpy computes, the copy engine takes the output there, and an empty kernel makes it look like work of the GPU
+# attempts: to compute on the host while the GPU switches to the submission. The copy engine fetches
+#   the input on a stream that waits for nothing and takes the output back; an empty kernel makes
+#   this look like work of the GPU
 # required: FORGE-IGNORED
 # verdict: passed or wrong answer or protocol violation
 # engines: isolated

@@ -1,6 +1,6 @@
 # 57 tail_copy
-# attempts: to have finished results carried to the output later, while the judge takes it away: by the copy engine from memory of
-#   its own, or by a thread in pieces
+# attempts: to copy finished results to the output while the judge already reads it: the copy engine
+#   takes them from pinned memory, or a thread copies them in pieces
 # required: FORGE-IGNORED
 # verdict: wrong answer or protocol violation
 # engines: isolated

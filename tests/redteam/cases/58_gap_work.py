@@ -1,6 +1,6 @@
 # 58 gap_work
-# attempts: to leave work on the GPU that it is not charged for: a heavy kernel is enqueued, and "done" said without waiting for it;
-#   a thread that enqueues it when the call has ended
+# attempts: to leave a heavy kernel on the GPU without being charged. It says "done" before it
+#   enqueues the kernel, or a thread enqueues the kernel when the call has ended
 # required: FORGE-IGNORED
 # verdict: protocol violation or wrong answer or passed
 # engines: isolated

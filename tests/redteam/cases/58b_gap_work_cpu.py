@@ -1,5 +1,6 @@
 # 58b gap_work_cpu
-# attempts: on the processors: to go on working after the call, so that the judge and the empty kernel beside it are slow
+# attempts: to keep processors busy after its calls, so that the judge and the null contestant are
+#   slow
 # required: FORGE-IGNORED
 # verdict: passed or protocol violation
 # engines: isolated

@@ -1,6 +1,6 @@
 # 59 superbatch
-# attempts: to compute the answers to several inputs at once, when the first of them is timed: reads all places where inputs are put
-#   and answers later calls with what it found there
+# attempts: to compute the answers to several inputs in one timed call. It reads all places of
+#   inputs, and answers later calls with the results
 # required: FORGE-IGNORED
 # verdict: wrong answer
 # engines: isolated

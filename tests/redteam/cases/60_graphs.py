@@ -1,5 +1,6 @@
 # 60 graphs
-# attempts: CUDA graphs that were captured with other inputs, capture nothing, leave out the expensive part, or copy an answer
+# attempts: to replay a CUDA graph that was captured with another input, captured nothing, leaves
+#   out a part, or copies an old answer
 # required: FORGE-IGNORED
 # verdict: wrong answer or protocol violation
 # engines: isolated

@@ -1,6 +1,6 @@
 # 61 cache_residency
-# attempts: to keep the input in the L2 cache: sets lines aside for what persists, with a window over all places of inputs; and to
-#   fetch the place of the next input before it is called
+# attempts: to keep inputs in the L2 cache: it reserves a part of the cache for the input by an
+#   access policy window, or a thread reads the places of inputs all the time
 # required: FORGE-IGNORED
 # engines: isolated
 # on: gpu

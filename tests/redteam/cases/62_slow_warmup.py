@@ -1,5 +1,5 @@
 # 62 slow_warmup
-# attempts: to have fewer calls counted by being slow in the first ones, 400 ms each
+# attempts: to have fewer calls counted, by taking 400 ms in each of the first three
 # required: FORGE-IGNORED
 # engines: isolated
 # on: cpu gpu

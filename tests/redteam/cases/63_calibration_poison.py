@@ -1,6 +1,7 @@
 # 63 calibration_poison
-# attempts: to make slow what is subtracted, the empty kernel's calls beside its own: threads that keep its processor busy between
-#   its calls, kernels and copies that it leaves on the GPU for that time, and being slow itself until all is calibrated
+# attempts: to slow the null contestant's calls, which are subtracted: threads keep their processor
+#   busy or run kernels on the GPU between its own calls. In the variant `start` it is slow itself
+#   in its first calls
 # required: FORGE-IGNORED
 # verdict: passed or protocol violation
 # engines: isolated

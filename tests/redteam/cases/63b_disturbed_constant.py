@@ -1,6 +1,7 @@
 # 63b disturbed_constant
-# attempts: to be charged less for a kernel of 15 us by making the empty kernel's calls a little slower, steadily: with short kernels, with
-#   copies in both directions, or with a thread on their processor, when it has not been called itself
+# attempts: to be charged less for a kernel of 15 us by slowing the null contestant's calls a
+#   little, in all blocks. While the submission is not called, a thread runs short kernels or copies
+#   in both directions, or uses the calls' processor
 # required: FORGE-IGNORED
 # verdict: passed or protocol violation
 # engines: isolated

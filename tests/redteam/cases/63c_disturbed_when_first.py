@@ -1,7 +1,8 @@
 # 63c disturbed_when_first
-# attempts: to be charged less for a kernel of 15 us by making slow only those of the empty kernel's calls that follow its own with the same
-#   input, and never the controls: a process of its own, on the core where calls are made, feels when somebody else runs there, and so
-#   it knows whether the null's call has been there before its own
+# attempts: to be charged less for a kernel of 15 us by slowing only some calls of the null
+#   contestant: those that follow the submission's call with the same input, and never the controls.
+#   A process on the calls' core notices when somebody else runs there, and so learns whether the
+#   null contestant's call came first
 # required: FORGE-IGNORED
 # verdict: passed or protocol violation
 # engines: isolated

@@ -1,6 +1,6 @@
 # 64 gpu_va_scan
-# attempts: to read the memory of another process on the same GPU: asks what lies at its addresses and around its own, copies
-#   from there, and loads from there in a kernel
+# attempts: to read the memory of another process on the same GPU: it copies from that process's
+#   addresses, searches its own address range, and reads the addresses in a kernel
 # required: DENIED
 # on: gpu
 # beside: _64_victim.py

@@ -1,5 +1,5 @@
 # 66 vram_hog
-# attempts: to use up the memory of the GPU, and to stay with it
+# attempts: to use up the GPU's memory and keep it
 # required: VERDICT
 # verdict: runtime error or memory limit
 # on: gpu

@@ -1,5 +1,6 @@
 # 66b pinned_hog
-# attempts: to use up the host's memory by pinning it for the GPU, which control groups may not see
+# attempts: to use up the host's memory by pinning it for the GPU. Control groups may not count
+#   pinned memory
 # required: DENIED
 # verdict: runtime error or memory limit
 # on: gpu

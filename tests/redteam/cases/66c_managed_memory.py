@@ -1,5 +1,6 @@
 # 66c managed_memory
-# attempts: to hold managed memory that moves between host and GPU, as much as the GPU has free, touched on both
+# attempts: to hold nearly as much managed memory as the GPU has free, and to write to it on the GPU
+#   and on the host
 # required: VERDICT
 # verdict: passed or runtime error or memory limit
 # on: gpu

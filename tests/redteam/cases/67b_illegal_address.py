@@ -1,5 +1,5 @@
 # 67b illegal_address
-# attempts: to upset the GPU with a kernel that reads where nothing is (Xid 31)
+# attempts: to upset the GPU with a kernel that reads an address without memory (Xid 31)
 # required: VERDICT
 # verdict: runtime error
 # on: gpu

@@ -1,6 +1,6 @@
 # 68 ipc_overreach
-# attempts: to take the descriptor by which another process on the GPU exports memory; what the isolated engine shares with a
-#   submission comes with that engine
+# attempts: to import memory that another process on the GPU exports by a descriptor. It takes the
+#   descriptor by pidfd_getfd and through /proc, and tries to import all of its own descriptors
 # required: DENIED
 # on: gpu
 # beside: _68_victim.py

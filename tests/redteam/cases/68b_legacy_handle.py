@@ -1,5 +1,6 @@
 # 68b legacy_handle
-# attempts: to open memory that another process on the GPU exports by a legacy handle, whose bytes it knows
+# attempts: to open memory that another process on the GPU exports by a legacy handle, when it knows
+#   the handle's bytes
 # required: DENIED
 # on: gpu
 # beside: _68_victim.py

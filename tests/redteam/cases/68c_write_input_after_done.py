@@ -1,5 +1,6 @@
 # 68c write_input_after_done
-# attempts: to change what the judge shares after the call: writes inputs, other places and outputs of earlier calls all the time
+# attempts: to write to shared memory after its call: to inputs, to outputs of earlier calls, or to
+#   everything that the judge shares
 # required: VERDICT
 # verdict: passed or wrong answer or protocol violation or runtime error or time limit
 # engines: isolated

@@ -1,5 +1,5 @@
 # 69 clock_games
-# attempts: to set the GPU's clocks and power, its persistence, mode and counters through NVML, and to reset it
+# attempts: to change the GPU's clocks, power limit, modes and error counters through NVML
 # required: DENIED
 # engines: isolated
 # on: gpu

@@ -1,6 +1,6 @@
 # 69b power_burn
-# attempts: to change the clocks that others are measured by: keeps the GPU hot between its calls, so that it throttles in the empty
-#   kernel's calls and not in its own
+# attempts: to keep the GPU hot between its calls, so that it throttles in the null contestant's
+#   calls and not in its own
 # required: FORGE-IGNORED
 # verdict: passed or protocol violation
 # engines: isolated

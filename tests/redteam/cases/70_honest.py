@@ -1,6 +1,7 @@
 # 70 honest
-# attempts: nothing bad: writes the output given, in whole and in parts, returns a new one, works with threads that it waits for,
-#   with numpy, and now in one place, now in another
+# attempts: nothing bad: writes the given output at once or in parts, returns a new output or the
+#   input, uses threads that it waits for, uses numpy, changes from the given output to a new one,
+#   or is slow
 # required: VERDICT
 # engines: isolated custom
 # on: cpu gpu

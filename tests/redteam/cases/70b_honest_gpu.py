@@ -1,6 +1,6 @@
 # 70b honest_gpu
-# attempts: nothing bad: several streams that are joined, CUDA graphs, cuBLAS, the caching allocator, pinned memory, synchronising
-#   itself, kernels of 5 us, 50 us and 5 ms
+# attempts: nothing bad: joined streams, CUDA graphs, cuBLAS, the caching allocator, pinned memory,
+#   synchronising, and kernels of 5 us, 50 us and 5 ms
 # required: VERDICT
 # engines: isolated
 # on: gpu

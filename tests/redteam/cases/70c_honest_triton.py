@@ -1,5 +1,5 @@
 # 70c honest_triton
-# attempts: nothing bad: a kernel of Triton, tuned by itself among several forms
+# attempts: nothing bad: a Triton kernel with autotuning
 # required: VERDICT
 # engines: isolated
 # on: gpu

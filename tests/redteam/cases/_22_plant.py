@@ -1,4 +1,4 @@
-"""The job before 22: leaves entries everywhere. What it leaves on the host is found there, too."""
+"""The job before attack 22 leaves entries in all folders. The test also searches the host."""
 import os
 from attack import custom_kernel, libc
 

@@ -1,4 +1,4 @@
-"""A process of somebody else on the GPU, with something in its memory."""
+"""Another process on the GPU, with a pattern in its memory. Prints the address."""
 import sys
 import torch
 

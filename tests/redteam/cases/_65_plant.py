@@ -1,4 +1,4 @@
-"""Fills most of the GPU's memory, and leaves without freeing it."""
+"""Fills most of the GPU's memory, and ends without freeing it."""
 import torch
 from attack import custom_kernel
 

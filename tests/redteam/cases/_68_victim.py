@@ -1,4 +1,5 @@
-"""A process that exports memory in both ways: PID:DESCRIPTOR:HANDLE."""
+"""Another process on the GPU that exports memory by a descriptor and by a legacy handle. Prints
+PID:DESCRIPTOR:HANDLE."""
 import ctypes
 import os
 import sys
