@@ -95,8 +95,7 @@ static void check_address(const char *address, size_t length)
 	for (size_t i = 0; i < COUNT(schemes); i++)
 		if (strncasecmp(address, schemes[i], strlen(schemes[i])) == 0)
 			return;
-	/* Every other scheme is a fault. */
-	require(memchr(address, '&', scheme) && !"a harmless address");
+	require(!"a harmless scheme");
 }
 
 static void read_attribute(struct page *page)
