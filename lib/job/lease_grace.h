@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 struct lease_grace {
-	int64_t since_ms, last_ms; /* by a monotonic clock of this machine */
+	int64_t since_ms, last_ms; /* first and last answer without a gap, by a monotonic clock */
 	int64_t database_ms;       /* the database's clock at the last answer */
 	bool has_begun;
 };

@@ -6,8 +6,8 @@
  *
  * The start comes from a simulation of the devices working through that line. Each job takes the
  * median time of recent jobs of its kind: same task version, same model, same mode. If there are
- * none, recent jobs of the same model and mode on any leaderboard count. A running job that is late
- * by some time is assumed to need that time again.
+ * none, the job takes the median of the task whose job of this model and mode finished last. A
+ * running job that is late by some time is assumed to need that time again.
  *
  * Later submissions may still come first, so the start is only an estimate. Pages therefore show it
  * rounded. */
