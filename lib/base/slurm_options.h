@@ -19,7 +19,7 @@ enum {
 
 struct slurm_options {
 	char model[slurm_model_bytes]; /* "H200"; "": all models */
-	char gres[slurm_gres_bytes];   /* the cluster's name for it, "gpu:h200"; "": ask sinfo */
+	char gres[slurm_gres_bytes];   /* the cluster's name for the model, "gpu:h200"; "": ask sinfo */
 	int64_t jobs;                  /* concurrent jobs; 0: not set */
 	char text[512];                /* srun's options, each ended by a NUL */
 	size_t count;                  /* number of options */

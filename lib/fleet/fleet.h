@@ -3,8 +3,8 @@
  * A draining worker or device finishes its current job and takes no new one. A paused one also
  * gives that job back: Podium queues it again, the attempt does not count, and the worker stops it
  * within a second or two. An admin quarantines a device that cannot be trusted; this is a pause
- * with a reason. Each lasts until an admin resumes the worker or device, even if the worker
- * restarts.
+ * with a reason. Draining, pause and quarantine last until an admin resumes the worker or device,
+ * even if the worker restarts.
  *
  * A worker checks for pauses in the transaction that claims a job (worker/queue.c). After
  * fleet_pause has returned, the worker or device therefore takes no new job. */

@@ -113,7 +113,7 @@ bool task_declares(const struct task_reader *reader, const char *signature);
  * benchmarks. The stock files score_eval.py and score_eval.cu run it. */
 bool task_is_score_evaluation(const struct file *file);
 
-/* If the task's own evaluation has that form, adds the stock file that runs it. */
+/* If the task's own evaluation has this oldest form, adds the stock file that runs it. */
 void task_wrap_score_evaluation(struct task_reader *reader);
 
 /* The form of truth values that the task's evaluation reads, as far as its text shows. */
@@ -127,8 +127,9 @@ void task_check_files(struct task_reader *reader);
 void task_check_text(struct task_reader *reader, const struct yaml_node *at, const char *key,
 	const struct file *file);
 
-/* The text that Python's str() writes for the value of safe_load, except for truth values. NULL
- * with `fault` if the text is not one line without control characters. */
+/* The text that Python's str() writes for the value that safe_load reads from the node. Truth
+ * values have the form `truth` instead. NULL with `fault` if the text is not one line without
+ * control characters. */
 const char *task_python_text(
 	struct arena *arena, const struct yaml_node *node, enum task_truth truth, const char **fault);
 

@@ -250,8 +250,8 @@ static const char *find_signature(struct arena *arena, const char *code)
 	return text;
 }
 
-/* If the reference launches a declared kernel in custom_kernel, participants submit only that
- * kernel. */
+/* If the reference has a custom_kernel and declares a __global__ function, participants submit only
+ * that function. */
 static void choose_form(struct single *single)
 {
 	struct task *task = single->reader->task;
