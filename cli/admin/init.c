@@ -1,6 +1,6 @@
-/* `init`: sets up a fresh installation. It asks for the settings, writes them, checks the host,
- * migrates the database and creates the first admin. It can run again at any time and then offers
- * the current settings as answers. */
+/* `init`: sets up a fresh installation. The command asks for the settings, writes them, checks the
+ * host, migrates the database and creates the first admin. It can run again at any time, and then
+ * offers the current settings as answers. */
 #include "cli/admin/admin.h"
 #include "cli/admin/question.h"
 #include "cli/admin/settings_file.h"

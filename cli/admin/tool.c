@@ -28,8 +28,8 @@ static void end_running(void)
 		kill(running, SIGTERM);
 }
 
-/* A signal that arrives just before read() or write() does not interrupt that call. Stopping the
- * tool ends the call too, because the tool's end of the pipe closes. */
+/* A signal that arrives just before read() or write() does not interrupt that call. The handler
+ * therefore also stops the tool, which closes the tool's end of the pipe and so ends the call. */
 static void note_signal(int number)
 {
 	const int before = errno;
@@ -241,7 +241,7 @@ static int end_tool(struct tool *tool, struct error *error)
 int tool_finish(struct tool *tool, struct error *error)
 {
 	int rc = end_tool(tool, error);
-	/* Ctrl-C also reaches the tool, whose failure is then not the reason. */
+	/* Ctrl-C also stops the tool; its failure is then not the reason to report. */
 	return rc && interruption_check(NULL) ? interruption_check(error) : rc;
 }
 

@@ -131,7 +131,7 @@ int leaderboard_clone(struct database *db, struct arena *arena,
 
 /* Deletes a leaderboard with its versions, submissions, results, ranking rows and the blobs that
  * nothing else uses. Does this in one transaction and writes the audit entry. Running jobs do not
- * prevent it. Their worker finds that its claim is gone and stores nothing. */
+ * prevent the deletion: their workers find that their claims are gone and store nothing. */
 int leaderboard_delete(struct database *db, const struct leaderboard *leaderboard,
 	const struct actor *actor, struct error *error);
 
@@ -139,8 +139,8 @@ int leaderboard_delete(struct database *db, const struct leaderboard *leaderboar
 const char *leaderboard_deadline_words(struct arena *arena, int64_t deadline_ms);
 const char *leaderboard_gpu_words(struct arena *arena, const char *const *gpus, size_t count);
 
-/* A part of a statement: a row of workers or gpus with this seen_at is online. Workers renew it
- * each second. */
+/* A part of a statement: a row of workers or gpus with this seen_at is online. Workers renew
+ * seen_at each second. */
 #define SQL_IS_ONLINE " > UTC_TIMESTAMP(3) - INTERVAL 60 SECOND "
 
 /* The GPU models that online workers offer. */

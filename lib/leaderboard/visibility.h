@@ -7,7 +7,7 @@
  *
  * Every statement that reads on behalf of a visitor includes SQL_MAY_SEE in its WHERE or ON clause.
  * The one `?` of SQL_MAY_SEE is the visitor's users.id, 0: not signed in. For a public leaderboard
- * it needs no further lookup. */
+ * the condition needs no lookup in other tables. */
 #ifndef PODIUM_LIB_LEADERBOARD_VISIBILITY_H
 #define PODIUM_LIB_LEADERBOARD_VISIBILITY_H
 
@@ -22,8 +22,9 @@
 /* The same for a visitor who is not signed in, without a `?`. */
 #define SQL_IS_PUBLIC(leaderboard) "(" leaderboard ".visibility = 'public')"
 
-/* A part of a statement, true or false: the job finished while the public ranking was frozen. Until
- * the freeze is lifted, only its author, the leaderboard's creator and admins see its times. */
+/* A part of a statement, true or false: the job finished after the public ranking was frozen, and
+ * the freeze has not been lifted. Only the job's author, the leaderboard's creator and admins may
+ * then see its times. */
 #define SQL_IS_WITHHELD(leaderboard, job) \
 	"COALESCE(" leaderboard ".frozen_at < " job ".finished_at, FALSE)"
 
