@@ -1,5 +1,5 @@
 /* Talks to the service manager (systemd) that started this process: ready, reloading, stopping,
- * alive, and sockets that it opened for us. Without a service manager these functions do
+ * alive, and sockets that it opened for this process. Without a service manager these functions do
  * nothing.
  *
  * A notification is one datagram to the socket in NOTIFY_SOCKET (sd_notify(3)). Sockets are

@@ -66,8 +66,8 @@ struct wait_line {
 int wait_lines(struct database *db, struct arena *arena, struct wait_line **lines, size_t *count,
 	struct error *error);
 
-/* The same from two parts of a bundle: wait_counting, which has no parameters, and wait_reading,
- * bound by (0, 0). */
+/* Like wait_lines, but from two parts of a bundle: wait_counting, which has no parameters, and
+ * wait_reading, bound by (0, 0). */
 extern const struct statement wait_counting;
 void wait_lines_read(struct arena *arena, const struct database_answer *counts,
 	const struct database_answer *reading_answer, struct wait_line **lines, size_t *count);

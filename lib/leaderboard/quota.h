@@ -34,7 +34,7 @@ struct quota quota_of_site(const struct config *config, size_t mode);
 /* The leaderboard's own quotas, in the order of quota_mode. */
 int quotas_of_leaderboard(struct database *db, struct arena *arena, int64_t leaderboard_id,
 	struct quota quotas[static quota_modes], struct error *error);
-/* Replaces all of them, in the caller's transaction. */
+/* Replaces all quotas of a leaderboard, in the caller's transaction. */
 int quotas_store(struct database *db, int64_t leaderboard_id,
 	const struct quota quotas[static quota_modes], struct error *error);
 
@@ -67,15 +67,15 @@ int quota_uses(struct database *db, struct arena *arena, const struct config *co
 	int64_t leaderboard_id, int64_t user_id, struct quota_use uses[static quota_modes],
 	struct error *error);
 
-/* The same if the caller has read the leaderboard's own quotas. */
+/* Like quota_uses, for a caller that has already read the leaderboard's own quotas. */
 int quota_uses_of(struct database *db, struct arena *arena, const struct config *config,
 	const struct quota quotas[static quota_modes], int64_t leaderboard_id, int64_t user_id,
 	struct quota_use uses[static quota_modes], struct error *error);
 
-/* The same as parts of two bundles of the caller. The first bundle has quotas_reading, bound by the
- * leaderboard's name; quotas_read takes its answer, and quotas_hold computes the effective quotas.
- * The second has the quota_windows, each bound by QUOTA_WINDOW as "iiii"; quota_window_read takes
- * each answer. */
+/* Like quota_uses, but as parts of two bundles of the caller. The first bundle has quotas_reading,
+ * bound by the leaderboard's name; quotas_read takes its answer, and quotas_hold computes the
+ * effective quotas. The second has the quota_windows, each bound by QUOTA_WINDOW as "iiii";
+ * quota_window_read takes each answer. */
 extern const struct statement quotas_reading, quota_windows[quota_modes];
 #define QUOTA_WINDOW(user_id, leaderboard_id, use) \
 	(user_id), (leaderboard_id), (use).quota.hours, (use).quota.most

@@ -19,7 +19,7 @@
 	"AND EXISTS (SELECT 1 FROM leaderboard_members seat WHERE seat.leaderboard_id = " leaderboard \
 	".id AND seat.user_id = seer.id)))))"
 
-/* The same for a visitor who is not signed in, without a `?`. */
+/* Like SQL_MAY_SEE for a visitor who is not signed in, but without a `?`. */
 #define SQL_IS_PUBLIC(leaderboard) "(" leaderboard ".visibility = 'public')"
 
 /* A part of a statement, true or false: the job finished after the public ranking was frozen, and
@@ -55,7 +55,8 @@
 	".dry_run) OR " SQL_IS_OWNER(submission) ")"
 
 /* The visitor, who may see the submission, may also see the times of this job. Times that are held
- * for review or withheld by a freeze are only for the author and admins. */
+ * for review or withheld by a freeze are only for the author and admins, not for the leaderboard's
+ * creator. */
 #define SQL_MAY_SEE_TIMES(submission, leaderboard, job) \
 	"(NOT ((" job ".held_at IS NOT NULL AND " job ".released_by IS NULL) OR " SQL_IS_WITHHELD( \
 		leaderboard, job) ") OR " SQL_IS_OWNER(submission) ")"

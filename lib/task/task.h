@@ -1,4 +1,4 @@
-/* A task: what a leaderboard asks for and how Podium runs an answer. task.yml defines it.
+/* A task: what a leaderboard asks for and how Podium runs a submission. task.yml defines it.
  *
  * The definition is stored as JSON beside the files (task_versions.definition, task_files).
  * podium-run gets the same JSON with each job. docs/tasks.md explains the format to authors. */
@@ -103,7 +103,7 @@ struct task {
 int task_parse(struct arena *arena, const struct fileset *upload, const struct fileset *stock,
 	struct task **task, struct error *error);
 
-/* As task_parse, but continues after a fault. Returns 0 with the task, or ERROR_INPUT with up to
+/* Like task_parse, but continues after a fault. Returns 0 with the task, or ERROR_INPUT with up to
  * task_most_faults sentences. task_parse returns the first one. */
 enum { task_most_faults = 50 };
 struct task_faults {

@@ -108,8 +108,8 @@ static bool are_different(const json_t *a, const json_t *b)
 	return !(is_empty(a) && is_empty(b)) && !(a && b && json_equal(a, b));
 }
 
-/* Copies the list of files without their paths in the upload. Their contents are compared by
- * hash. */
+/* Copies the list of files without `source`, their paths in the upload. compare_files compares the
+ * files' contents by hash. */
 static json_t *copy_without_sources(const json_t *files)
 {
 	json_t *copy = json_deep_copy(files), *file;
