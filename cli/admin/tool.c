@@ -122,8 +122,8 @@ static void write_options(struct buffer *out, const struct config *config)
 	write_tls(out, config);
 }
 
-/* Makes the option file in memory. Its mode becomes 0600, because a new memfd is world-writable and
- * MariaDB ignores world-writable option files. */
+/* Makes the option file in memory, with mode 0600. A new memfd is world-writable, and MariaDB
+ * ignores world-writable option files. */
 static int options_file(const struct config *config, struct error *error)
 {
 	cleanup_buffer struct buffer text = { 0 };

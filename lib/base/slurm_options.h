@@ -30,7 +30,7 @@ struct slurm_options {
 int slurm_options_read(
 	struct slurm_options *options, const char *model, const char *text, struct error *error);
 
-/* Fills `words` with at most slurm_most_words options and returns their number. They belong to
+/* Fills `words` with at most slurm_most_words options and returns their number. The words belong to
  * `options`. */
 size_t slurm_options_words(
 	const struct slurm_options *options, const char *words[static slurm_most_words]);

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 /* Length of the valid UTF-8 prefix (RFC 3629: no overlong forms, no surrogates, nothing above
- * U+10FFFF). It equals `length` when all of the text is valid. */
+ * U+10FFFF). The result is `length` when all of the text is valid. */
 size_t text_utf8_prefix(const char *bytes, size_t length);
 bool text_is_utf8(const char *bytes, size_t length);
 

@@ -26,7 +26,8 @@ static const struct statement MOVE_MARK =
 	COMMAND("UPDATE prunings SET finished_at = ?, job_id = ? WHERE kind = ?");
 
 /* Each NOTE_ statement stores the number of days after which data was removed, for pages to show.
- * Its parameters are the days and the job. The other statements remove the data. */
+ * The parameters of a NOTE_ statement are the days and the job. The other statements remove the
+ * data. */
 static const struct statement
 	NOTE_SAMPLES = COMMAND("UPDATE stages t SET t.samples_days = ? WHERE t.job_id = ? "
 						   "AND EXISTS (SELECT 1 FROM measurements m WHERE m.stage_id = t.id "

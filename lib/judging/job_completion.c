@@ -328,8 +328,8 @@ static const struct column EXPIRED_COLUMNS[] = {
 	INTEGER(struct expired, attempt),
 	TEXT(struct expired, lease_owner),
 };
-/* A lease that ends later than any lease may (600 s from now) counts as expired too. It was written
- * before the database's clock was set back. */
+/* A lease that ends later than any lease may (600 s from now) counts as expired too. Such a lease
+ * was written before the database's clock was set back. */
 static const struct statement EXPIRED = SELECT(struct expired, EXPIRED_COLUMNS,
 	"SELECT id AS job_id, attempt, lease_owner FROM jobs "
 	"WHERE state = 'running' AND (lease_expires < UTC_TIMESTAMP(3) "

@@ -1,5 +1,5 @@
 /* Notices that tell users that somebody overtook them in a ranking. A notice stays until the user
- * dismisses it. There is one notice per user and ranking, about the latest overtaking. */
+ * dismisses it. A user has at most one notice per ranking, about the latest overtaking. */
 #ifndef PODIUM_LIB_RANKING_OVERTAKING_H
 #define PODIUM_LIB_RANKING_OVERTAKING_H
 

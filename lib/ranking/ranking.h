@@ -1,12 +1,12 @@
 /* The ranking of every (leaderboard, task version, GPU): the best ranked job of each user. The
  * table `ranking` is the only source of ranks for pages, JSON, CSV and commands.
  *
- * Order: entries are sorted by score; the earlier submission comes first among equals. Then
- * comparisons (lib/ranking/head_to_head.h) apply. An entry ranks behind every entry that was faster
- * in a comparison, and otherwise as early as its score allows. Comparisons can form a circle: A
- * before B, B before C, C before A. Then the entry of the circle with the best score comes first. A
- * comparison counts only between two close scores (ranking_is_close), so it never reverses a clear
- * difference. Of two comparisons of the same pair, the newer one counts.
+ * Order: entries are sorted by score; the earlier submission comes first among equals. Comparisons
+ * (lib/ranking/head_to_head.h) can change this order. An entry ranks behind every entry that was
+ * faster in a comparison, and otherwise as early as its score allows. Comparisons can form a
+ * circle: A before B, B before C, C before A. The entry of the circle with the best score then
+ * comes first. A comparison counts only between two close scores (ranking_is_close), so it never
+ * reverses a clear difference. Of two comparisons of the same pair, the newer one counts.
  *
  * If one side of a comparison fails and thereby ends its run, that side counts as the slower one.
  *

@@ -94,8 +94,8 @@ void task_read_single(struct task_reader *reader, const struct file *reference_c
 /* Reads a problem.py, whose assignments of plain values replace values of the task. The file is not
  * run. */
 void task_read_problem(struct task_reader *reader, const struct file *problem);
-/* Reads a problem.py that was converted to YAML. Its keys are those of task.yml that name no
- * file. */
+/* Reads a problem.py that was converted to YAML. The allowed keys are those of task.yml that name
+ * no file. */
 void task_read_problem_keys(struct task_reader *reader, const struct yaml_node *root);
 
 /* Finds the reference of an upload without a task.yml and sets reader->task's language. NULL:
@@ -122,7 +122,7 @@ enum task_truth task_detect_truth(const struct task_reader *reader);
 /* Checks the task's files after everything is read, for both forms of a definition. */
 void task_check_files(struct task_reader *reader);
 
-/* Checks a template or sample. It must satisfy the limits of a submission, because people
+/* Checks a template or sample. Each must satisfy the limits of a submission, because people
  * download the template and Podium submits the sample. */
 void task_check_text(struct task_reader *reader, const struct yaml_node *at, const char *key,
 	const struct file *file);
