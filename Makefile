@@ -1,4 +1,4 @@
-# Podium. `make help` lists what there is; everything is built under build/.
+# Podium. `make help` lists the targets; everything is built under build/.
 VERSION  := 0.1.0
 # SANITIZE=1 builds the same programs with ASan and UBSan in a separate folder, FUZZ=1 with clang
 # for libFuzzer in another.
@@ -24,7 +24,7 @@ CURL     := -Wl,--as-needed $(shell pkg-config --libs libcurl)
 WEB_LIBS := $(CURL) $(shell pkg-config --libs pangocairo fontconfig) -lfcgi -lcmark-gfm-extensions -lcmark-gfm
 ifdef FUZZ
 CC       := clang
-# Another version of clang may warn about more. Only gcc's warnings are errors.
+# Other versions of clang may warn about more, so only gcc's warnings are errors.
 FUZZ_O   ?= -O1
 override CFLAGS += -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined $(FUZZ_O) -Wno-error
 override LDFLAGS += -fsanitize=address,undefined

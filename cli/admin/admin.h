@@ -49,7 +49,7 @@ struct database *admin_open(const struct config *config, struct error *error);
 struct database *admin_connect(void);
 struct database *admin_connect_to(struct config *config); /* also fills the settings */
 
-/* Applies the missing migrations and reports each on stdout. */
+/* Applies the missing migrations and reports each on stdout (cli/admin/migrate.h). */
 int migrate(struct database *db, const char *name, struct error *error);
 
 /* The actor that the audit log records. */

@@ -1,6 +1,6 @@
 /* Writes and reads backups. A backup is the gzipped output of mariadb-dump plus a last line: an SQL
- * comment with the manifest in JSON. So `zcat FILE | mariadb DATABASE` also restores it, and the
- * manifest reveals a truncated or damaged file. */
+ * comment with the manifest in JSON. `zcat FILE | mariadb DATABASE` therefore also restores a
+ * backup. The manifest reveals a truncated or damaged file. */
 #ifndef PODIUM_CLI_ADMIN_BACKUP_FILE_H
 #define PODIUM_CLI_ADMIN_BACKUP_FILE_H
 

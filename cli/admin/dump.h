@@ -7,7 +7,8 @@
 #include "lib/database/database.h"
 
 /* This table marks a database that is being restored. podium-admin then neither migrates the
- * database nor backs it up, and no Podium program uses it. */
+ * database nor backs it up. The other programs do not look for this table: they refuse a database
+ * without schema_migrations, which a restore fills last. */
 #define RESTORING_TABLE "podium_restoring"
 
 /* Lets one podium-admin at a time change or copy a database's tables. The connection holds the lock

@@ -36,7 +36,7 @@ static int try_to_listen(uint16_t port, struct error *error)
 {
 	cleanup_fd int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	struct sockaddr_in address = loopback_address(port);
-	int yes = 1; /* as in nginx: lingering connections of an earlier run do not block the port */
+	int yes = 1; /* as in nginx: closed connections of an earlier run do not block the port */
 	setsockopt(probe, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
 	if (bind(probe, (struct sockaddr *)&address, sizeof address) == 0 && listen(probe, 1) == 0)
 		return 0;

@@ -1,5 +1,5 @@
-/* `init`: sets up a fresh installation. It asks for the settings, writes them, checks the host,
- * migrates the database and creates the first admin. It can run again at any time and then offers
+/* `init`: sets up a fresh installation. The command asks for the settings, writes them, checks the
+ * host, migrates the database and creates the first admin. When the command runs again, it offers
  * the current settings as answers. */
 #include "cli/admin/admin.h"
 #include "cli/admin/question.h"
@@ -70,7 +70,8 @@ static int check_port(answer_text answer, struct error *error)
 															 : 0;
 }
 
-/* These names become part of a statement's text, so only these characters are allowed. */
+/* The names of the database and its user become part of a statement's text, so only these
+ * characters are allowed. */
 static int check_identifier(answer_text answer, struct error *error)
 {
 	for (const char *c = answer; *c; c++)

@@ -89,8 +89,8 @@ static void end_line(struct ledger *ledger)
 	ledger->last = '\0';
 }
 
-/* Hashes a part of a row, but holds back the last byte. The byte before the newline, a comma or a
- * semicolon, depends on the row's place in its statement. */
+/* Hashes a part of a row, always one byte behind, so that the last byte before the newline is left
+ * out. That byte is a comma or a semicolon, depending on the row's place in its statement. */
 static void hash_row(struct ledger *ledger, const char *bytes, size_t length)
 {
 	if (ledger->last)

@@ -1,4 +1,4 @@
-/* Counts and hashes (SHA-256) the rows of each table while the output of mariadb-dump passes by.
+/* Counts and hashes (SHA-256) the rows of each table in the output of mariadb-dump, piece by piece.
  * Two dumps with the same ledger have the same rows. */
 #ifndef PODIUM_CLI_ADMIN_LEDGER_H
 #define PODIUM_CLI_ADMIN_LEDGER_H

@@ -76,7 +76,7 @@ static int check_applied(const struct applied *applied, size_t count, struct err
 }
 
 /* MariaDB commits after each DDL statement, so an interrupted migration runs again from its start.
- * Its statements must allow that (IF NOT EXISTS). */
+ * A migration's statements must therefore work twice (IF NOT EXISTS). */
 static int apply_migration(
 	struct database *db, const struct migration *migration, struct error *error)
 {
@@ -106,8 +106,8 @@ static const struct statement MIXED = SELECT(struct mixed, MIXED_COLUMNS,
 	"SELECT DISTINCT r.leaderboard_id FROM ranking r JOIN task_engines e "
 	"ON e.task_version_id = r.task_version_id AND e.gpu = r.gpu WHERE r.engine <> e.engine");
 
-/* Gives each version of a task its engine for each GPU, and takes results of the other engine out
- * of the rankings. */
+/* Chooses the engine of each task version that has none. Rebuilds rankings with results of another
+ * engine than the stored one, which removes these results. */
 static int settle_engines(struct database *db, struct arena *arena, struct error *error)
 {
 	struct mixed *mixed;

@@ -14,8 +14,9 @@
 #include <string.h>
 #include <time.h>
 
-/* Workers, webhook receivers and people know numbers that Podium assigned after the backup. The
- * fences and the IDs of new rows continue this much higher, so that none is assigned again. */
+/* Workers, webhook receivers and people know numbers that Podium assigned after the backup. After a
+ * restore, fences and IDs of new rows continue this much higher, so that Podium assigns no known
+ * number again. */
 #define GAP "1000000"
 
 struct wanted {
@@ -66,13 +67,14 @@ static const struct statement NUMBERED_TABLES = SELECT(struct name_row, NAME_COL
 	"SELECT table_name AS name, auto_increment AS next FROM information_schema.tables "
 	"WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE' AND auto_increment IS NOT NULL");
 
-/* Workers and podium-hooks that ran before the restore may still report. Their fences then match no
- * row. */
+/* Workers and podium-hooks that ran before the restore may still report. With raised fences, their
+ * reports match no row. */
 static const struct statement RAISE_FENCES[] = {
 	COMMAND("UPDATE jobs SET fence = fence + " GAP),
 	COMMAND("UPDATE webhooks SET fence = fence + " GAP ", lease_expires = NULL"),
 };
-/* Otherwise a restore would reopen sessions and links that ended after the backup. */
+/* Without these deletions, a restore would reopen sessions and links that ended after the
+ * backup. */
 static const struct statement END_SESSIONS[] = {
 	COMMAND("DELETE FROM sessions"),
 	COMMAND("DELETE FROM password_links"),
@@ -292,7 +294,7 @@ static int load_backup(struct database *db, const struct config *config,
 	return rc;
 }
 
-/* Waits until the killed client's last statement has ended: the server may still run it. */
+/* Waits until the server has finished the last statement of the killed client. */
 static void await_alone(struct database *db)
 {
 	enum { looks = 600 };

@@ -12,7 +12,7 @@ struct setting {
 
 /* Sets these keys and keeps every other line. A missing file is created with every other key
  * commented out. The new file replaces the old one atomically and has mode 0640. A file that root
- * writes belongs to root and, if it exists, to the group podium. */
+ * writes belongs to root, and to the group podium if that group exists. */
 int settings_write(
 	const char *path, const struct setting *settings, size_t count, struct error *error);
 

@@ -138,8 +138,8 @@ static void say_difference(struct arena *arena, const struct source *source,
 			number + runs, devices);
 }
 
-/* Keeps a leaderboard's settings, but chooses GPUs if it has none. *devices says so in the report.
- */
+/* Keeps a leaderboard's settings, but chooses GPUs if it has none. *devices is then a sentence
+ * about that for the report, else "". */
 static int choose_settings(struct database *db, struct arena *arena, const struct source *source,
 	const struct leaderboard *before, struct leaderboard_settings *settings, const char **devices,
 	struct error *error)

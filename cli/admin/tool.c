@@ -28,8 +28,8 @@ static void end_running(void)
 		kill(running, SIGTERM);
 }
 
-/* A signal that arrives just before read() or write() does not interrupt that call. Stopping the
- * tool ends the call too, because the tool's end of the pipe closes. */
+/* A signal that arrives just before read() or write() does not interrupt that call. The handler
+ * therefore also stops the tool, which closes the tool's end of the pipe and so ends the call. */
 static void note_signal(int number)
 {
 	const int before = errno;
@@ -122,8 +122,8 @@ static void write_options(struct buffer *out, const struct config *config)
 	write_tls(out, config);
 }
 
-/* Makes the option file in memory. Its mode becomes 0600, because a new memfd is world-writable and
- * MariaDB ignores world-writable option files. */
+/* Makes the option file in memory, with mode 0600. A new memfd is world-writable, and MariaDB
+ * ignores world-writable option files. */
 static int options_file(const struct config *config, struct error *error)
 {
 	cleanup_buffer struct buffer text = { 0 };
@@ -241,7 +241,7 @@ static int end_tool(struct tool *tool, struct error *error)
 int tool_finish(struct tool *tool, struct error *error)
 {
 	int rc = end_tool(tool, error);
-	/* Ctrl-C also reaches the tool, whose failure is then not the reason. */
+	/* Ctrl-C also stops the tool; its failure is then not the reason to report. */
 	return rc && interruption_check(NULL) ? interruption_check(error) : rc;
 }
 

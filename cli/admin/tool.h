@@ -25,16 +25,16 @@ struct tool {
 int tool_start(struct tool *tool, const struct config *config, enum tool_direction direction,
 	const char *const *words, struct error *error);
 
-/* Closes the pipe and waits until the program exits. If the program failed, returns ERROR_DATABASE
- * with the last line of its standard error, or ERROR_SYSTEM if there is no such line or the program
- * is not installed. If a signal interrupted podium-admin meanwhile, returns ERROR_CONFLICT. */
+/* Closes the pipe and waits until the program exits. ERROR_DATABASE: the program failed; the error
+ * has the last line of its standard error. ERROR_SYSTEM: the program failed without a message, or
+ * is not installed. ERROR_CONFLICT: a signal interrupted podium-admin meanwhile. */
 int tool_finish(struct tool *tool, struct error *error);
 
 /* Kills a program that is no longer needed. Does nothing after tool_finish. */
 void tool_stop(struct tool *tool);
 
-/* Catches Ctrl-C, SIGTERM and SIGHUP. They interrupt read() and write() instead of terminating the
- * program; interruption_check() reports them. */
+/* Catches Ctrl-C, SIGTERM and SIGHUP. The signals then interrupt read() and write() instead of
+ * terminating the program, and interruption_check() reports them. */
 void interruption_catch(void);
 int interruption_check(struct error *error); /* ERROR_CONFLICT after such a signal */
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The user who acts. With id 0 it is a program such as podium-admin, whose `name` it has. */
+/* Who acts: a user, or with id 0 a program such as podium-admin, whose name is in `name`. */
 struct actor {
 	int64_t id;
 	const char *name, *address;

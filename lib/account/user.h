@@ -52,8 +52,8 @@ int user_lock_admin(struct database *db, int64_t id, struct error *error);
 
 /* Passwords are hashed with Argon2id (libsodium, interactive limits: 64 MiB, 2 passes).
  * password_limit sets how many hashes run at a time in this process; further ones wait. If `user`
- * is NULL, the password is compared with a dummy hash. An unknown name then takes as long as a
- * wrong password. */
+ * is NULL, user_password_matches compares with a dummy hash. An unknown name then takes as long as
+ * a wrong password. */
 void password_limit(int64_t at_once);
 bool user_password_matches(const struct user *user, const char *password);
 

@@ -12,7 +12,7 @@ static inline int64_t clock_ms(void)
 	return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
 }
 
-/* The same clock in nanoseconds. */
+/* The monotonic clock in nanoseconds. */
 static inline uint64_t clock_ns(void)
 {
 	struct timespec now;

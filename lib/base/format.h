@@ -25,7 +25,7 @@ void format_duration_within(format_text out, double ns, double half_ns);
 /* Like format_duration_within, but takes the standard error (lib/base/interval.h). */
 void format_duration_err(format_text out, double ns, double err_ns);
 
-/* Both durations in the unit that fits the greater one, with enough digits to differ: "31.82 to
+/* Two durations in the unit that fits the greater one, with enough digits to differ: "31.82 to
  * 32.01 µs". "" when one is not finite. */
 void format_duration_range(format_text out, double low_ns, double high_ns);
 

@@ -14,8 +14,8 @@ static inline double interval_half_ns(double err_ns)
 }
 
 /* The half-width of one case's interval. The isolated engine stores an interval from low_ns to
- * high_ns, which allows for its small number of timed blocks of calls. Cases without one (NAN) use
- * the standard error. */
+ * high_ns, which is wider because a case has only few timed blocks of calls. Cases without such an
+ * interval (NAN) use the standard error. */
 static inline double interval_half_of_case_ns(double err_ns, double low_ns, double high_ns)
 {
 	double half_ns = (high_ns - low_ns) / 2;

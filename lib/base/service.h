@@ -1,12 +1,12 @@
 /* Talks to the service manager (systemd) that started this process: ready, reloading, stopping,
- * alive, and sockets that it opened for us. Without a service manager these functions do
+ * alive, and sockets that it opened for this process. Without a service manager these functions do
  * nothing.
  *
  * A notification is one datagram to the socket in NOTIFY_SOCKET (sd_notify(3)). Sockets are
  * descriptors from 3 on (sd_listen_fds(3)).
  *
- * Podium does not use libsystemd. It would bring its dependencies into programs that read
- * hostile input, and onto hosts with a worker bundle. */
+ * Podium does not use libsystemd, whose dependencies would come into programs that read hostile
+ * input and onto hosts with a worker bundle. */
 #ifndef PODIUM_LIB_BASE_SERVICE_H
 #define PODIUM_LIB_BASE_SERVICE_H
 

@@ -156,7 +156,7 @@ static int read_word(struct slurm_options *options, const char *word, struct err
 	return rc ? rc : append_option(options, word, error);
 }
 
-/* Other text is refused, so that error messages can quote the text as it is. */
+/* Text with other characters is refused, so that error messages can quote the text unchanged. */
 static bool is_printable(const char *text)
 {
 	for (; *text; text++)

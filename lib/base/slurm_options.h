@@ -19,7 +19,7 @@ enum {
 
 struct slurm_options {
 	char model[slurm_model_bytes]; /* "H200"; "": all models */
-	char gres[slurm_gres_bytes];   /* the cluster's name for it, "gpu:h200"; "": ask sinfo */
+	char gres[slurm_gres_bytes];   /* the cluster's name for the model, "gpu:h200"; "": ask sinfo */
 	int64_t jobs;                  /* concurrent jobs; 0: not set */
 	char text[512];                /* srun's options, each ended by a NUL */
 	size_t count;                  /* number of options */
@@ -30,7 +30,7 @@ struct slurm_options {
 int slurm_options_read(
 	struct slurm_options *options, const char *model, const char *text, struct error *error);
 
-/* Fills `words` with at most slurm_most_words options and returns their number. They belong to
+/* Fills `words` with at most slurm_most_words options and returns their number. The words belong to
  * `options`. */
 size_t slurm_options_words(
 	const struct slurm_options *options, const char *words[static slurm_most_words]);

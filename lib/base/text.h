@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 /* Length of the valid UTF-8 prefix (RFC 3629: no overlong forms, no surrogates, nothing above
- * U+10FFFF). It equals `length` when all of the text is valid. */
+ * U+10FFFF). The result is `length` when all of the text is valid. */
 size_t text_utf8_prefix(const char *bytes, size_t length);
 bool text_is_utf8(const char *bytes, size_t length);
 
@@ -25,10 +25,10 @@ bool text_is_ascii(const char *text);
 bool text_is_user_name(const char *name);
 bool text_is_leaderboard_name(const char *name);
 
-/* Length in bytes of the control character at `at`; 0: it is none. A NUL ends the text. The
- * control characters are C0, DEL and C1, line separators (U+2028, U+2029) and direction marks
- * (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069). Without direction marks "yp.x"
- * cannot pose as "x.py". */
+/* Length in bytes of the control character at `at`; 0: it is none. A NUL ends the text. The control
+ * characters are C0, DEL and C1, line separators (U+2028, U+2029) and direction marks (U+061C,
+ * U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069). Direction marks could make "yp.x" look like
+ * "x.py". */
 size_t text_control_length(const char *at);
 
 /* Whether the text has such a control character. */

@@ -1,5 +1,5 @@
-/* The command line of a program that takes only --help, --version and --manual. Its settings
- * come from the file and the environment. */
+/* The command line of a program that takes only --help, --version and --manual. Such a program gets
+ * its settings from the file and the environment. */
 #ifndef PODIUM_LIB_BASE_USAGE_H
 #define PODIUM_LIB_BASE_USAGE_H
 

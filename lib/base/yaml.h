@@ -57,12 +57,12 @@ struct yaml_node *yaml_find(const struct yaml_node *map, const char *key);
 /* The kind's name in sentences: "text", "a list", "nothing". */
 const char *yaml_kind_name(enum yaml_kind kind);
 
-/* For yaml_parse: fills a scalar's kind and value from its text. `plain`: not in quotes. Returns
- * NULL, or what is wrong as the end of a sentence. */
 struct yaml_scalar_rules;
 /* compiled patterns; two threads must not use them at the same time */
 struct yaml_scalar_rules *yaml_scalar_rules_new(void);
 void yaml_scalar_rules_free(struct yaml_scalar_rules *rules);
+/* For yaml_parse: fills a scalar's kind and value from its text. `plain`: not in quotes. Returns
+ * NULL, or what is wrong as the end of a sentence. */
 const char *yaml_scalar_resolve(
 	const struct yaml_scalar_rules *rules, struct yaml_node *node, bool plain);
 

@@ -83,8 +83,8 @@ static bool is_suspended(struct database *db)
 	return suspended;
 }
 
-/* The descriptor is cleared here before it is closed. Otherwise database_suspend could shut down
- * a later socket with the same number. */
+/* Call this with -1 before closing a socket. Otherwise database_suspend could shut down a later
+ * socket that got the same number. */
 static void set_socket(struct database *db, int socket)
 {
 	pthread_mutex_lock(&db->guard);
@@ -115,20 +115,21 @@ void database_disconnect(struct database *db)
 	db->mysql = NULL;
 }
 
-/* Limits how long a lost host or a conflict can block others.
+/* The limits of a session, so that a lost host or a conflict cannot block others for long.
  *
- * A server may need hours to notice that a host is gone, and keeps the locks of its transactions
- * until then. Podium's transactions never idle for seconds, so 10 s is safe.
+ * A server may need hours to notice that a client's host is gone, and keeps the locks of its
+ * transactions until then. Podium's transactions never idle for seconds, so 10 s is safe.
  *
- * Podium waits seconds for a row lock only while a cluster's node sends its data to another. That
- * transfer waits for running statements and blocks further ones of open transactions. If a running
- * statement waits for a row of such a transaction, statement, transfer and transaction wait for
- * each other. Only the statement's time limit ends that (MariaDB's default: 50 s). */
+ * Podium waits seconds for a row lock only while a node of a cluster sends its data to another
+ * node. This transfer waits until running statements finish, and blocks the next statement of each
+ * open transaction. A deadlock follows if a running statement waits for a row that such a
+ * transaction has locked. Only the statement's lock timeout ends the deadlock, so the limit is 5 s
+ * instead of MariaDB's 50 s. */
 #define SESSION \
 	"SET idle_transaction_timeout = 10, innodb_lock_wait_timeout = 5, time_zone = '+00:00', " \
 	"sql_mode = 'TRADITIONAL', tx_isolation = 'READ-COMMITTED'"
-/* Before a read or write outside a transaction, a node applies what the other nodes had
- * committed. A user who is sent to another web host then sees his own changes. */
+/* Before a read or write outside a transaction, a node applies what the other nodes had committed.
+ * A user whose next request reaches another web host therefore sees the changes of the last one. */
 #define SESSION_OF_NODE "SET wsrep_sync_wait = 7"
 
 /* Whether the server executes statements. A node that lost most of its cluster, or lacks data,
@@ -155,7 +156,7 @@ static void set_keepalive(int socket)
 			socket, options[i].level, options[i].name, &options[i].value, sizeof options[i].value);
 }
 
-/* Connects to `host`, or to the Unix socket if it is NULL. */
+/* Connects to `host`, or to the Unix socket if `host` is NULL. */
 static int connect_to_host(struct database *db, const char *host, bool is_node, struct error *error)
 {
 	const struct config *c = &db->config;

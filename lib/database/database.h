@@ -25,10 +25,10 @@
  * - t: int64_t, milliseconds since 1970 UTC
  *
  * TCP connections to other hosts use TLS. The server's certificate must be signed by
- * database_tls_ca for the name or address in database_host. Otherwise the connection fails
- * before anything is sent, the password included. database_tls "unverified" accepts any
- * certificate, "off" disables TLS. Addresses of this host use TLS only when database_tls asks
- * for it; a Unix socket never does.
+ * database_tls_ca for the name or address in database_host. Otherwise the connection fails before
+ * anything is sent, the password included. database_tls "unverified" accepts any certificate, "off"
+ * disables TLS. Addresses of this host use TLS only when database_tls asks for it, and a Unix
+ * socket never uses TLS.
  *
  * database_host may list the nodes of a Galera cluster, separated by commas
  * (lib/database/hosts.h, docs/cluster.md).
@@ -104,8 +104,8 @@ void database_close(struct database *db); /* NULL is fine */
 int database_check_tls(const struct config *config, struct error *error);
 bool database_wants_tls(const struct config *config);
 
-/* Callable from any thread. While suspended, the connection's current and further statements
- * fail immediately. */
+/* Suspends or resumes a connection, from any thread. While the connection is suspended, its current
+ * and further statements fail immediately. */
 void database_suspend(struct database *db, bool suspended);
 
 static inline void scope_database_close(struct database **db)
@@ -152,7 +152,7 @@ int database_answers(struct database *db, struct arena *arena, const struct bund
 /* Runs INSERT, UPDATE or DELETE. A duplicate key is ERROR_CONFLICT. */
 int database_execute(struct database *db, const struct statement *statement, struct error *error,
 	const char *bind, ...);
-/* rows that the last execute matched, including rows that had the value already */
+/* rows that the last execute matched, including rows that it did not change */
 uint64_t database_affected(const struct database *db);
 uint64_t database_insert_id(const struct database *db); /* AUTO_INCREMENT of the last execute */
 

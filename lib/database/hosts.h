@@ -2,8 +2,8 @@
  * lib/database/connection.c connects.
  *
  * Several hosts, separated by commas, are the nodes of one cluster. All connections of a process
- * use one node until it stops answering, then the next. This keeps the number of nodes that receive
- * writes small; docs/cluster.md says why. */
+ * use one node until it stops answering, then the next. Few nodes then receive writes;
+ * docs/cluster.md says why that matters. */
 #ifndef PODIUM_LIB_DATABASE_HOSTS_H
 #define PODIUM_LIB_DATABASE_HOSTS_H
 

@@ -60,8 +60,8 @@ struct question {
 	const void *definition;
 };
 
-/* A bundle may be a compound statement or call a procedure. MariaDB tells the columns of these only
- * when it answers, not when it prepares them. */
+/* A bundle may be a compound statement or call a procedure. MariaDB then names the columns only in
+ * its answer, not when it prepares the statement. */
 static bool is_bundle(const struct question *question)
 {
 	return question->definition != question->statements[0];
@@ -418,9 +418,9 @@ uint64_t database_insert_id(const struct database *db)
 
 static const struct statement BEGIN = COMMAND("START TRANSACTION");
 
-/* The number of tries for a transaction that failed with `rc`. A connection lost before the commit
- * has changed nothing. There are only two tries then, because each may wait for an answer until the
- * time limit. */
+/* The total number of tries for a transaction that failed with `rc`; 0: no other try. A connection
+ * lost before the commit has changed nothing, so the transaction may run again. It runs only twice,
+ * because each try may wait for an answer until the time limit. */
 static int count_tries(const struct database *db, int rc, bool asked_to_commit)
 {
 	if (is_conflict(db, rc))

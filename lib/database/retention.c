@@ -13,8 +13,8 @@ struct mark {
 };
 static const struct column MARK_COLUMNS[] = { TIME(struct mark, finished_at_ms),
 	INTEGER(struct mark, job_id) };
-/* If another program has locked the row, that program prunes this kind of data, and ours skips
- * it. */
+/* If another program has locked the row, that program is pruning this kind of data, and this one
+ * skips the kind. */
 static const struct statement LOCK_MARK = SELECT(struct mark, MARK_COLUMNS,
 	"SELECT finished_at AS finished_at_ms, job_id FROM prunings WHERE kind = ? "
 	"FOR UPDATE SKIP LOCKED");
@@ -26,7 +26,8 @@ static const struct statement MOVE_MARK =
 	COMMAND("UPDATE prunings SET finished_at = ?, job_id = ? WHERE kind = ?");
 
 /* Each NOTE_ statement stores the number of days after which data was removed, for pages to show.
- * Its parameters are the days and the job. The other statements remove the data. */
+ * The parameters of a NOTE_ statement are the days and the job. The other statements remove the
+ * data. */
 static const struct statement
 	NOTE_SAMPLES = COMMAND("UPDATE stages t SET t.samples_days = ? WHERE t.job_id = ? "
 						   "AND EXISTS (SELECT 1 FROM measurements m WHERE m.stage_id = t.id "
@@ -75,7 +76,7 @@ static const struct kind {
 	size_t days; /* offset of the setting, or NO_SETTING */
 	struct statement count, remove;
 	const char *mark;                           /* prunings.kind, for data of jobs */
-	const struct statement *note, *removals[2]; /* `removed` counts the last one's rows */
+	const struct statement *note, *removals[2]; /* step.removed counts rows of the last one */
 } KINDS[] = {
 	{ .name = "samples of cases",
 		.days = SETTING(retain_samples_days),
@@ -216,9 +217,9 @@ static const struct statement CONTENTS = SELECT(struct content, CONTENT_COLUMNS,
 	"SELECT b.sha256, EXISTS (SELECT 1 FROM submissions s WHERE s.sha256 = b.sha256) "
 	"OR EXISTS (SELECT 1 FROM task_files f WHERE f.sha256 = b.sha256) "
 	"AS is_used FROM blobs b WHERE b.sha256 > ? ORDER BY b.sha256 LIMIT ?");
-/* A transaction that wants to refer to a locked content waits for the lock. If the content is then
- * gone, it stores it again. SKIP LOCKED leaves contents that another transaction has locked for the
- * next walk. */
+/* A transaction that wants to refer to a locked content waits for the lock, and stores the content
+ * again if it is gone. Contents that another transaction has locked are skipped until the next
+ * walk. */
 static const struct statement LOCK_CONTENT = SELECT(struct content, CONTENT_COLUMNS,
 	"SELECT sha256, 0 AS is_used FROM blobs WHERE sha256 = ? FOR UPDATE SKIP LOCKED");
 static const struct statement REMOVE_CONTENT =

@@ -31,7 +31,8 @@ int retention_step(struct database *db, const struct config *config, struct rete
 size_t retention_kinds(void);
 const char *retention_kind(size_t kind);
 
-/* The days that the settings keep a kind; 0: without a limit. Kinds without a setting: 1. */
+/* The number of days after which data of a kind is removed; 0: never. Kinds without a setting have
+ * 1. */
 int64_t retention_days(const struct config *config, size_t kind);
 
 /* Counts what the next walk would remove of a kind. */

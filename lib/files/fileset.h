@@ -46,7 +46,7 @@ enum {
  * Refuses, with a sentence that names the entry:
  * - files that are not a zip, or are truncated or damaged
  * - a zip or entry that is too large, packed or unpacked, and too many entries
- * - a ratio over 200:1 above 1 MiB
+ * - an entry above 1 MiB that unpacks to more than 200 times its packed size
  * - absolute paths, "..", backslashes, NUL, control characters, invalid UTF-8
  * - paths that are too long or too deep
  * - links, devices and other special entries, and encrypted entries

@@ -118,7 +118,8 @@ static int check_entry(struct archive *archive, size_t index)
 	if ((about.valid & ZIP_STAT_ENCRYPTION_METHOD) && about.encryption_method != ZIP_EM_NONE)
 		return fail(archive->error, ERROR_INPUT,
 			"The zip's entry %s is encrypted; pack it without a password.", shown);
-	/* The decoders of other methods may need as much memory as the entry's header says. */
+	/* Other methods are refused, because their decoders may need as much memory as the entry's
+	 * header says. */
 	if (about.comp_method != ZIP_CM_STORE && about.comp_method != ZIP_CM_DEFLATE)
 		return fail(archive->error, ERROR_INPUT,
 			"The zip's entry %s uses compression method %u; only stored and deflated entries are "

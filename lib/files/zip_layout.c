@@ -110,9 +110,9 @@ static int refuse_place(
 
 /* ---- the end ---- */
 
-/* The end record, with its comment, must end at the file's last byte, and only one may. With
- * two, a program searching from the front would find another zip than one searching from the
- * back. */
+/* Exactly one end record must end, with its comment, at the file's last byte. With two such
+ * records, a program that searches from the front would find another zip than one that searches
+ * from the back. */
 static int find_end(const struct reader *reader, size_t *end)
 {
 	bool continues = false;
@@ -223,8 +223,8 @@ static int compare_begins(const void *left, const void *right)
 	return (a->begin > b->begin) - (a->begin < b->begin);
 }
 
-/* Overlapping entries can make a small zip unpack to a large one, although no single entry is a
- * bomb. */
+/* Overlapping entries can make a small zip unpack to a large one, although no single entry unpacks
+ * to too much. */
 static int check_overlaps(struct reader *reader)
 {
 	size_t count = reader->layout->count;

@@ -1,9 +1,9 @@
 /* Private to lib/files: reads the positions of all parts of a zip and makes checks that libzip
  * does not.
  *
- * A zip states most facts twice: in a header before each entry, and in a table of contents at
- * its end. Programs differ in which one they believe, so one file can show two contents. Here
- * both must agree. */
+ * A zip states most facts twice: in a header before each entry, and in a table of contents at its
+ * end. Programs differ in which one they believe, so one zip can have other contents in another
+ * program. This module requires that both agree. */
 #ifndef PODIUM_LIB_FILES_ZIP_LAYOUT_H
 #define PODIUM_LIB_FILES_ZIP_LAYOUT_H
 

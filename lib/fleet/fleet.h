@@ -1,10 +1,10 @@
 /* The workers and their devices: listing, draining, pausing and quarantining them.
  *
  * A draining worker or device finishes its current job and takes no new one. A paused one also
- * gives that job back: Podium queues it again, the attempt does not count, and the worker stops it
- * within a second or two. An admin quarantines a device that cannot be trusted; this is a pause
- * with a reason. Each lasts until an admin resumes the worker or device, even if the worker
- * restarts.
+ * gives its job back: Podium queues the job again without counting the attempt, and the worker
+ * stops the job within a second or two. An admin quarantines a device that cannot be trusted; this
+ * is a pause with a reason. Draining, pause and quarantine last until an admin resumes the worker
+ * or device, even if the worker restarts.
  *
  * A worker checks for pauses in the transaction that claims a job (worker/queue.c). After
  * fleet_pause has returned, the worker or device therefore takes no new job. */
@@ -41,7 +41,7 @@ struct fleet_device { /* a worker without devices has one row, with uuid NULL */
 	const char *reason;    /* of the quarantine, an admin's or the worker's own; NULL: none */
 	int64_t broken_at_ms;  /* when it stopped working (lib/fleet/quarantine.h); TIME_NULL: works */
 	int64_t submission_id; /* running on it; SQL_NULL_INTEGER: none */
-	int64_t rival_id;      /* the submission compared with it; SQL_NULL_INTEGER: none */
+	int64_t rival_id;      /* the submission compared with submission_id; SQL_NULL_INTEGER: none */
 	const char *progress;
 };
 
@@ -56,9 +56,9 @@ int fleet_list(struct database *db, struct arena *arena, struct fleet_device **d
 const char *fleet_state(bool online, enum pause pause, bool runs);
 
 /* Drains or pauses a worker, or one of its devices if `uuid` is not "". *given_back is the number
- * of jobs that were queued again. fleet_resume with the same worker and uuid undoes exactly that.
- * Both write an audit entry. ERROR_NOT_FOUND: there is no such worker or device. ERROR_CONFLICT:
- * the worker or device to resume is not paused. */
+ * of jobs that were queued again. fleet_resume with the same worker and uuid ends exactly this
+ * drain or pause. Both write an audit entry. ERROR_NOT_FOUND: there is no such worker or device.
+ * ERROR_CONFLICT: the worker or device to resume is not paused. */
 int fleet_pause(struct database *db, const char *worker, const char *uuid, enum pause pause,
 	const struct actor *actor, int64_t *given_back, struct error *error);
 

@@ -1,5 +1,5 @@
 /* GPUs that have stopped working. A quarantined GPU gets no jobs until an admin releases it or its
- * worker restarts. The worker checks such a GPU again before it takes a job, and quarantines it
+ * worker restarts. The worker then checks the GPU before it takes a job, and quarantines the GPU
  * again if it still fails. */
 #ifndef PODIUM_LIB_FLEET_QUARANTINE_H
 #define PODIUM_LIB_FLEET_QUARANTINE_H

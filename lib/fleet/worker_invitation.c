@@ -27,7 +27,7 @@ bool worker_name_is_fine(const char *name)
 		== length;
 }
 
-/* Puts a digest before the content, which detects a word that was not copied completely. */
+/* Puts a digest before the content, so that worker_invitation_read detects an incomplete copy. */
 char *worker_invitation_write(
 	struct arena *arena, const struct worker_invitation *invitation, struct error *error)
 {

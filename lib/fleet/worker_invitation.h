@@ -14,7 +14,7 @@
 struct worker_invitation {
 	const char *name; /* of the worker */
 	const char *host;
-	int64_t port; /* of the database, as that host reaches it */
+	int64_t port; /* host and port of the database, as the invited host reaches it */
 	const char *database, *user;
 	const char *secret;             /* the user's password until the invitation is used */
 	const char *tls, *certificates; /* database_tls; text of the file database_tls_ca, "": none */

@@ -39,8 +39,9 @@ void devices_find(struct arena *arena, bool with_cpu, struct device **devices, s
 const char *device_model(struct arena *arena, const char *product);
 
 /* The lock of a device, so that two workers of one machine never measure on it at the same time.
- * The lock files are in `directory` (empty: /run/lock, else /tmp). The worker that waits holds a
- * second lock, the turn. A busy worker therefore cannot take the device again first. */
+ * The lock files are in `directory` (empty: /run/lock, else /tmp). A worker that waits for the
+ * device holds a second lock, the turn. A worker needs the turn to lock the device, so one that has
+ * just released it cannot lock it again first. */
 struct device_lock {
 	int turn, use;
 	bool has_turn;

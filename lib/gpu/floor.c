@@ -101,7 +101,7 @@ static const char *launch_words(
 		arena, "%s is less than any kernel takes: launch and run take at least %s.", time, least);
 }
 
-/* A time is too short if time * grace is below least_ns; the first such rule gives the sentence.
+/* A time breaks a rule if time * grace is below least_ns. The first broken rule gives the sentence.
  * `grace` covers inexact datasheets: H200's memory is 2.4 % faster than stated. Compute figures
  * assume a clock that a GPU may exceed for a while, H200 by 8 %. */
 static const struct rule {
@@ -132,8 +132,9 @@ static double gpus_of_case(const char *case_line)
 	return formula_evaluate("world_size", case_line, &gpus, NULL) == 0 && gpus > 1 ? gpus : 1;
 }
 
-/* Returns the bytes that may never move between cache and memory. Outputs may stay in the cache, so
- * its size counts once. In a warm cache an input may have been there before, so it counts twice. */
+/* Returns how many bytes of a call may never move between cache and memory. Outputs may stay in the
+ * cache, so the cache's size counts once. If the cache is warm, inputs may have been there before
+ * the call, so the size counts twice. */
 static double cached_bytes(const struct floor_case *one, const struct demand *demand)
 {
 	return demand->peaks ? demand->peaks->l2_mib * 1024 * 1024 * demand->gpus * (one->warm ? 2 : 1)

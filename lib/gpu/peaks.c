@@ -7,17 +7,18 @@
 #include <string.h>
 #include <strings.h>
 
-/* Rates of matrix units where a type has them; FP32 never has, and FP64 only on A100 and later.
- * FP16 also stands for BF16. A100 is the board with 80 GB: both sizes have the same model name, and
- * the one with 40 GB has 1555 GB/s. The FP16 rates of GeForce boards are with FP32 sums.
+/* Rates are in TFLOP/s, and those of matrix units where these support the type. They never support
+ * FP32, and FP64 only on A100 and later. FP16 also stands for BF16. A100 is the board with 80 GB.
+ * The board with 40 GB has the same model name, but only 1555 GB/s. The FP16 rates of GeForce
+ * boards are those with FP32 accumulation.
  *
- * `Most` is the fastest type of the matrix units, whatever its precision. That is FP4 for
- * Blackwell, INT4 for Ampere, Ada and Turing, else FP8. The sources are
- * the architecture whitepapers; a rate that a datasheet leaves out is twice that of 8 bits.
+ * `Most` is the rate of the fastest type of the matrix units: FP4 on Blackwell, INT4 on Ampere, Ada
+ * and Turing, FP8 on Hopper, FP16 on V100. The sources are the architecture whitepapers. A 4-bit
+ * rate that a datasheet leaves out is twice the 8-bit rate.
  *
- * L2 in MiB is from the same sources. For boards with GH100 and all six memory stacks the maker
- * does not state it, so it is that of the whole chip (Hopper whitepaper: 60 MB; H100 with five
- * stacks: 50 MB). */
+ * L2 in MiB is from the same sources. NVIDIA does not state the L2 of boards with a GH100 and all
+ * six memory stacks. The table has the 60 MB of the whole chip for them (Hopper whitepaper; an H100
+ * with five stacks has 50 MB). */
 static const struct gpu_peaks PEAKS[] = {
 	/* model            GB/s     FP64   FP32   TF32   FP16   FP8     Most    L2 */
 	{ "B200", 8000, { 37, 75, 1125, 2250, 4500 }, 9000, 126, "NVIDIA HGX B200 datasheet" },

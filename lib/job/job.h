@@ -4,7 +4,7 @@
 
 #include "lib/leaderboard/visibility.h"
 
-/* Attempts that fail through no fault of the submission; after the last one the job fails. */
+/* A job fails after this many attempts that failed through no fault of the submission. */
 enum { job_most_attempts = 3 };
 
 /* The error for a worker that has lost its claim; %lld is the job's number. */
@@ -21,12 +21,14 @@ enum { job_most_attempts = 3 };
 	"(" job ".state = 'cancelled' AND COALESCE(" job ".lease_expires > UTC_TIMESTAMP(3), FALSE))"
 
 /* A part of a statement: a passed result that is not ranked until an admin has reviewed it
- * (lib/judging/review.h). New results of a rejudging count only after it is applied. */
+ * (lib/judging/review.h). A new result of a rejudging is held only once the rejudging is
+ * applied. */
 #define SQL_IS_HELD(job) \
 	"(" job ".held_at IS NOT NULL AND " job ".released_by IS NULL AND " job \
 	".verdict = 'passed' AND " job ".submission_id IS NOT NULL)"
 
-/* A part of a statement: a job of mode ranked that has passed and has a score. */
+/* A part of a statement: a job of mode ranked that has passed, has a score and is not held for
+ * review. */
 #define SQL_HAS_SCORE(submission, job) \
 	"(" submission ".mode = 'ranked' AND " job ".state = 'done' AND " job \
 	".verdict = 'passed' AND " job ".score_ns IS NOT NULL AND NOT " SQL_IS_HELD(job) ")"
@@ -38,9 +40,9 @@ enum { job_most_attempts = 3 };
 	"WHERE te.task_version_id = " submission ".task_version_id AND te.gpu IN ('', " job ".gpu) " \
 	"ORDER BY te.gpu DESC LIMIT 1), FALSE)"
 
-/* A part of a statement: a job that belongs in the ranking. Practice, withdrawn and hidden
- * submissions do not, and a ranking holds results of one engine. Jobs that finished after a freeze
- * do not until the freeze is lifted. */
+/* A part of a statement: a job that belongs in the ranking. These do not: practice, withdrawn and
+ * hidden submissions, jobs that ran on another engine than the task version now uses, and jobs that
+ * finished after a freeze, until the freeze is lifted. */
 #define SQL_IS_RANKED(submission, job) \
 	"(" SQL_HAS_SCORE(submission, job) " AND " SQL_IS_ELIGIBLE(submission, job) ")"
 #define SQL_IS_ELIGIBLE(submission, job) \

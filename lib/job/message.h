@@ -21,8 +21,8 @@ struct job_message {
 	const json_t *task; /* from task_to_json */
 	/* The task version's engine. Profiles always run with the custom engine. */
 	struct engine_choice engine;
-	bool
-		may_fall_back; /* a dry run, which finds out whether the isolated engine can run the task */
+	bool may_fall_back; /* set for a dry run, which tries whether the isolated engine can run the
+	                       task */
 	const struct file *files;
 	size_t file_count;      /* the task's files as podium-run sees them, without the submission */
 	struct file submission; /* the path is its name */

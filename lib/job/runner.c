@@ -27,8 +27,8 @@ enum {
 
 /* ---- starting ---- */
 
-/* The process gets its own process group, so that Ctrl-C reaches only the worker, which then
- * decides. */
+/* The process gets its own process group, so that Ctrl-C reaches only the worker. The worker
+ * decides when to stop the process. */
 static int spawn_program(const char *const *words, char *const *environment, int input, int output,
 	int errors, pid_t *pid)
 {

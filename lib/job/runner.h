@@ -49,8 +49,8 @@ int runner_send(struct runner *runner, const json_t *message, struct error *erro
 int runner_next(
 	struct runner *runner, int wake, int timeout_ms, json_t **event, struct error *error);
 
-/* Stops the process. At the end of its input podium-run kills its job; after ten seconds we kill
- * podium-run. */
+/* Stops the process. Closes podium-run's input, at whose end podium-run kills its job and exits. If
+ * it has not exited after about 11 s, kills podium-run. */
 void runner_stop(struct runner *runner);
 
 /* Runs `words` (ended by NULL) in this environment and appends its output and error output to

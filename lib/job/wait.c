@@ -76,9 +76,9 @@ static double remaining_ms(const struct wait_job *job)
 	return isnan(job->expected_ms) ? INFINITY : fabs(job->expected_ms - job->running_ms);
 }
 
-/* Devices without a job are free now. If more jobs run than devices take jobs, some devices are
- * draining. Which ones is unknown here, so the jobs that finish first are assumed to run on the
- * others. */
+/* Estimates when each device will be free. Devices without a job are free now. If more jobs run
+ * than devices take jobs, some devices are draining. The estimate assumes that the jobs that finish
+ * last run on these. */
 static void occupy_devices(struct arena *arena, struct line *line, const struct wait_job *jobs,
 	size_t count, const char *gpu)
 {
@@ -164,8 +164,8 @@ void wait_estimate(struct arena *arena, struct wait_job *jobs, size_t count,
 enum { most_waiting = 200 };
 #define MOST_LISTED "200"
 
-/* A row is a running or waiting job. A row in which `devices` is not NULL is a GPU model instead:
- * how many of its devices take jobs, are online and are paused. */
+/* A row is a running or waiting job, or a GPU model with the numbers of its devices that take jobs,
+ * are online and are paused. In the row of a job, `devices` is NULL. */
 struct read_row {
 	int64_t id, user_id, priority, devices, online, paused;
 	const char *gpu;
@@ -214,7 +214,7 @@ const struct statement wait_reading = SELECT(struct read_row, READ_COLUMNS,
 
 struct reading {
 	struct wait_job *jobs;
-	size_t count; /* the array has room for `room` more */
+	size_t count; /* the array has room for more, see read_rows */
 	struct wait_devices *devices;
 	size_t device_count;
 	bool is_cut;
@@ -289,8 +289,8 @@ void wait_of_jobs(struct arena *arena, const struct database_answer *answer, con
 }
 
 /* The job that the user would submit next is younger than all others, and its own duration does not
- * matter. Jobs for several models belong to one submission. Which of them runs first is unknown, so
- * each model is estimated alone. */
+ * matter. A submission for several models has a job for each. Nobody knows which of these jobs runs
+ * first, so each estimate ignores the others. */
 void wait_of_next(struct arena *arena, const struct database_answer *answer, int64_t user_id,
 	const char *const *gpus, size_t count, struct wait *waits)
 {
@@ -381,8 +381,8 @@ int wait_lines(struct database *db, struct arena *arena, struct wait_line **line
 
 enum { most_recent = 31 };
 
-/* The time is never negative, even after the clock was set back. Dry runs, in which an author tests
- * a task with samples that may fail on purpose, do not count. */
+/* The time is never negative, even after the clock was set back. Dry runs do not count, because an
+ * author's samples may fail on purpose. */
 static const struct statement RECORD_TIME =
 	COMMAND("INSERT INTO job_times (task_version_id, gpu, mode, recent, updated_at) "
 			"SELECT COALESCE(s.task_version_id, c.task_version_id), j.gpu, "

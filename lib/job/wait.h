@@ -6,8 +6,8 @@
  *
  * The start comes from a simulation of the devices working through that line. Each job takes the
  * median time of recent jobs of its kind: same task version, same model, same mode. If there are
- * none, recent jobs of the same model and mode on any leaderboard count. A running job that is late
- * by some time is assumed to need that time again.
+ * none, the job takes the median of the task whose job of this model and mode finished last. A
+ * running job that is late by some time is assumed to need that time again.
  *
  * Later submissions may still come first, so the start is only an estimate. Pages therefore show it
  * rounded. */
@@ -66,8 +66,8 @@ struct wait_line {
 int wait_lines(struct database *db, struct arena *arena, struct wait_line **lines, size_t *count,
 	struct error *error);
 
-/* The same from two parts of a bundle: wait_counting, which has no parameters, and wait_reading,
- * bound by (0, 0). */
+/* Like wait_lines, but from two parts of a bundle: wait_counting, which has no parameters, and
+ * wait_reading, bound by (0, 0). */
 extern const struct statement wait_counting;
 void wait_lines_read(struct arena *arena, const struct database_answer *counts,
 	const struct database_answer *reading_answer, struct wait_line **lines, size_t *count);

@@ -187,8 +187,8 @@ int job_completion_apply(struct database *db, struct arena *arena,
 	if (rc)
 		return rc;
 	rc = apply_to_claim(db, arena, completion, &claimed, error);
-	/* ERROR_CONFLICT may only mean a lost claim. Missing or duplicate rows are errors of Podium
-	 * itself. */
+	/* To the caller, ERROR_CONFLICT means a lost claim. A missing or duplicate row is an error of
+	 * Podium itself, so its code becomes ERROR_SYSTEM. */
 	return rc == ERROR_CONFLICT || rc == ERROR_NOT_FOUND ? ERROR_SYSTEM : rc;
 }
 
@@ -308,7 +308,7 @@ int job_completions_settle(struct database *db, size_t *count, struct error *err
 		struct error one_error = { 0 };
 		int rc = settle_one(db, &found[i], &one_error);
 		*count += !rc;
-		/* Not found: another program settles it or has settled it. */
+		/* Not found: another program is applying this completion or has applied it. */
 		if (rc && rc != ERROR_NOT_FOUND && !first) {
 			first = rc;
 			*error = one_error;
@@ -328,8 +328,8 @@ static const struct column EXPIRED_COLUMNS[] = {
 	INTEGER(struct expired, attempt),
 	TEXT(struct expired, lease_owner),
 };
-/* A lease counts as expired too if it ends later than any lease may. It then dates from before the
- * database's clock was set back. */
+/* A lease that ends later than any lease may (600 s from now) counts as expired too. Such a lease
+ * was written before the database's clock was set back. */
 static const struct statement EXPIRED = SELECT(struct expired, EXPIRED_COLUMNS,
 	"SELECT id AS job_id, attempt, lease_owner FROM jobs "
 	"WHERE state = 'running' AND (lease_expires < UTC_TIMESTAMP(3) "

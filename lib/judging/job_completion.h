@@ -52,13 +52,13 @@ int job_completion_apply(struct database *db, struct arena *arena,
 int job_completion_hand_in(
 	struct database *db, const struct job_completion *completion, struct error *error);
 
-/* Applies the completions that were handed in; *count is their number. Several programs may do this
- * at the same time. A completion that fails for 30 s counts as a fault of the platform, with a line
- * in the log. */
+/* Applies up to 100 of the completions that were handed in; *count is their number. Several
+ * programs may do this at the same time. If a completion cannot be applied for 30 s, the attempt
+ * counts as a fault of the platform, and the log says why. */
 int job_completions_settle(struct database *db, size_t *count, struct error *error);
 
-/* Queues every job again whose lease has expired, unless its completion was handed in. *count is
- * the number of jobs. */
+/* Queues up to 100 jobs again whose lease has expired, or fails them after job_most_attempts
+ * attempts. Skips jobs whose completion was handed in. *count is the number of jobs. */
 int job_leases_reclaim(struct database *db, size_t *count, struct error *error);
 
 #endif

@@ -22,7 +22,8 @@ static const struct column ID_COLUMNS[] = { INTEGER(struct id_row, id) };
 
 /* ---- starting ---- */
 
-/* Two rejudgings of the same results wait for each other, so that only one gets them. */
+/* This lock makes two rejudgings of the same results wait for each other, so that only the first
+ * gets the results. */
 static const struct statement LOCK_LEADERBOARD =
 	SELECT(struct id_row, ID_COLUMNS, "SELECT id FROM leaderboards WHERE id = ? FOR UPDATE");
 static const struct statement LOCK_LEADERBOARDS_OF = SELECT(struct id_row, ID_COLUMNS,
@@ -289,8 +290,8 @@ static const struct column REJUDGING_COLUMNS[] = {
 	TEXT(struct rejudging, frozen),
 };
 #define IS_FROZEN "frozen_at <= UTC_TIMESTAMP(3)"
-/* Counts the new jobs that have not finished. None is left once the rejudging is applied or
- * discarded, so LIST reads only the jobs of open ones. */
+/* Reads rejudgings with the number of their new jobs that have not finished. An applied or
+ * discarded rejudging has none, so LIST joins only the jobs of open rejudgings. */
 #define REJUDGING(from, jobs, counted) \
 	"SELECT g.id, l.name AS leaderboard, COALESCE(l.name, u.name) AS subject, g.scope, g.state, " \
 	"g.made_by, g.ended_by, g.made_at AS made_at_ms, " \
@@ -385,8 +386,8 @@ static const struct statement LOCK = SELECT(struct rejudging, STATE_COLUMNS,
 	"SELECT g.id, COALESCE(l.name, u.name) AS subject, g.scope, g.state "
 	"FROM rejudgings g LEFT JOIN leaderboards l ON l.id = g.leaderboard_id "
 	"LEFT JOIN users u ON u.id = g.user_id WHERE g.id = ? FOR UPDATE");
-/* The leaderboards with results of the rejudging, locked, so that none is frozen before it is
- * applied. */
+/* Reads and locks the leaderboards with results of the rejudging. Nobody can then freeze one of
+ * them before the rejudging is applied. */
 struct rejudged_leaderboard {
 	int64_t id, is_frozen, frozen_at_ms;
 	const char *name;
@@ -410,8 +411,8 @@ static const struct statement WAITING = SELECT(struct id_row, ID_COLUMNS,
 static const struct statement CLOSE = COMMAND(
 	"UPDATE rejudgings SET state = ?, ended_by = ?, ended_at = UTC_TIMESTAMP(3) WHERE id = ?");
 
-/* A submission has one job per GPU, so the old one leaves before the new one takes its
- * place. */
+/* A submission has only one job per GPU, so the old job must leave the submission before the new
+ * one joins it. */
 static const struct statement DETACH_OLD = COMMAND(
 	"UPDATE rejudged_jobs r JOIN jobs n ON n.id = r.new_job_id "
 	"JOIN jobs o ON o.id = r.old_job_id AND o.submission_id = r.submission_id "

@@ -14,8 +14,8 @@
  * one.
  *
  * A rejudging cannot be applied while the public ranking of one of its leaderboards is frozen
- * (cgi/action/publishing.h). The new results finished after the freeze, so applying would only
- * remove the old ones from the ranking. */
+ * (cgi/action/publishing.h). The new results finished after the freeze and could not be ranked, so
+ * applying would only remove the old ones from the ranking. */
 #ifndef PODIUM_LIB_JUDGING_REJUDGING_H
 #define PODIUM_LIB_JUDGING_REJUDGING_H
 
@@ -29,9 +29,9 @@
 
 enum { rejudging_most_jobs = 5000 };
 
-/* The results to compute again. For one submission: every finished result. For the other scopes:
- * ranked results for the task's current version. A user's results can be those on one leaderboard
- * or on all. The error's field is leaderboard, submission, user, top or gpu. */
+/* Which results to compute again. REJUDGE_SUBMISSION takes every finished result of one submission.
+ * The other scopes take only ranked results for the task's current version: a user's results on one
+ * leaderboard or everywhere, the first positions of a ranking, or all results of a leaderboard. */
 enum rejudging_scope {
 	REJUDGE_SUBMISSION,
 	REJUDGE_USER,
@@ -51,6 +51,7 @@ struct rejudging_order {
 	const char *gpu; /* "": every GPU; REJUDGE_TOP needs one */
 	const struct actor *by;
 };
+/* Errors name the field leaderboard, submission, user, top or gpu. */
 int rejudging_start(struct database *db, struct arena *arena, const struct rejudging_order *order,
 	int64_t *id, struct error *error);
 

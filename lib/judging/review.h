@@ -1,6 +1,6 @@
 /* Results that are held for review. A passed ranked job that is faster than its GPU can be
- * (lib/gpu/floor.h) is not ranked until an admin decides. The admin releases the result, and it
- * enters the ranking, or rejects it with a reason. */
+ * (lib/gpu/floor.h) is not ranked until an admin decides. The admin either releases the result,
+ * which then enters the ranking, or rejects it with a reason. */
 #ifndef PODIUM_LIB_JUDGING_REVIEW_H
 #define PODIUM_LIB_JUDGING_REVIEW_H
 
@@ -14,8 +14,8 @@
 
 enum { review_most_reason_bytes = 500, reviews_most = 200 };
 
-/* Finds the objection to a job's times, or NULL, inside the transaction that finishes the job. The
- * job's cases are stored already. `engine` is the engine that took the times. */
+/* Sets *sentence to the objection to a job's times, or to NULL. Call this inside the transaction
+ * that finishes the job, after its cases are stored. `engine` is the engine that took the times. */
 int review_objection(struct database *db, struct arena *arena, int64_t job_id, const char *engine,
 	const char **sentence, struct error *error);
 
@@ -37,9 +37,9 @@ struct review { /* the result that an admin decides about */
 	const struct actor *by;
 };
 
-/* Each decides in one transaction with an entry in the audit log. ERROR_NOT_FOUND: there is no such
- * result. ERROR_CONFLICT: the result does not wait for an admin. ERROR_INPUT with the field
- * `reason`: see review_check_reason. */
+/* Each of these two functions decides in one transaction and writes an entry to the audit log.
+ * ERROR_NOT_FOUND: there is no such result. ERROR_CONFLICT: the result does not wait for an admin.
+ * ERROR_INPUT with the field `reason`: see review_check_reason. */
 int review_release(struct database *db, const struct review *review, struct error *error);
 int review_reject(
 	struct database *db, const struct review *review, const char *reason, struct error *error);

@@ -32,8 +32,8 @@ static const struct column LOCKED_COLUMNS[] = { INTEGER(struct locked, id) };
 static const struct statement LOCK_LEADERBOARD =
 	SELECT(struct locked, LOCKED_COLUMNS, "SELECT id FROM leaderboards WHERE id = ? FOR UPDATE");
 
-/* The blobs that the leaderboard uses, locked. A transaction that wants to use one of them
- * elsewhere waits, and stores the blob again if it is gone. */
+/* Reads and locks the blobs that the leaderboard uses. Another transaction that wants to refer to
+ * one of them waits, and stores the blob again if it is gone. */
 struct used_blob {
 	struct blob_value sha256;
 };
@@ -59,8 +59,8 @@ struct deletion {
 	const struct actor *actor;
 };
 
-/* submissions.task_version_id does not cascade, so submissions go before the leaderboard with its
- * versions. */
+/* Deleting a leaderboard also deletes its task versions. MariaDB refuses that while submissions
+ * refer to them, so the submissions are deleted first. */
 static int delete_rows(struct database *db, int64_t id, struct error *error)
 {
 	static const struct statement *const steps[] = { &DELETE_RANKING, &DELETE_SUBMISSIONS,

@@ -65,13 +65,13 @@ struct leaderboard_settings {
 int leaderboard_by_name(struct database *db, struct arena *arena, const char *name,
 	struct leaderboard *leaderboard, struct error *error);
 
-/* The same on behalf of a visitor; `viewer_id` 0: not signed in. ERROR_NOT_FOUND also if the
- * visitor may not see it. */
+/* Like leaderboard_by_name, on behalf of a visitor; `viewer_id` 0: not signed in. ERROR_NOT_FOUND
+ * also if the visitor may not see the leaderboard. */
 int leaderboard_seen_by(struct database *db, struct arena *arena, int64_t viewer_id,
 	const char *name, struct leaderboard *leaderboard, struct error *error);
 
-/* The same as a part of a bundle. leaderboard_reading has two parameters: a valid name and the
- * visitor. leaderboard_read takes its answer. */
+/* Like leaderboard_seen_by, but as a part of a bundle. leaderboard_reading has two parameters: a
+ * valid name and the visitor. leaderboard_read takes its answer. */
 extern const struct statement leaderboard_reading;
 int leaderboard_read(struct arena *arena, const struct database_answer *answer, const char *name,
 	struct leaderboard *leaderboard, struct error *error);
@@ -84,7 +84,7 @@ int leaderboard_gpus(struct database *db, struct arena *arena, int64_t leaderboa
 int leaderboard_task(struct database *db, struct arena *arena, int64_t task_version_id,
 	struct task **task, struct error *error);
 
-/* The same as a part of a bundle, bound by the version. */
+/* Like leaderboard_task, but as a part of a bundle, bound by the version's id. */
 extern const struct statement task_reading;
 int task_read(struct arena *arena, const struct database_answer *answer, struct task **task,
 	struct error *error);
@@ -123,15 +123,15 @@ int leaderboard_switch(struct database *db, struct arena *arena,
 	struct error *error);
 
 /* Creates a leaderboard of the actor with the current task, devices, quotas and settings of another
- * one. The new one is hidden, without a deadline, and has its own secret seed. The error's field is
- * name. */
+ * one. The new leaderboard is hidden, has no deadline, and has its own secret seed. The error's
+ * field is name. */
 int leaderboard_clone(struct database *db, struct arena *arena,
 	const struct leaderboard *leaderboard, const char *name, const struct actor *actor,
 	struct error *error);
 
 /* Deletes a leaderboard with its versions, submissions, results, ranking rows and the blobs that
  * nothing else uses. Does this in one transaction and writes the audit entry. Running jobs do not
- * prevent it. Their worker finds that its claim is gone and stores nothing. */
+ * prevent the deletion: their workers find that their claims are gone and store nothing. */
 int leaderboard_delete(struct database *db, const struct leaderboard *leaderboard,
 	const struct actor *actor, struct error *error);
 
@@ -139,8 +139,8 @@ int leaderboard_delete(struct database *db, const struct leaderboard *leaderboar
 const char *leaderboard_deadline_words(struct arena *arena, int64_t deadline_ms);
 const char *leaderboard_gpu_words(struct arena *arena, const char *const *gpus, size_t count);
 
-/* A part of a statement: a row of workers or gpus with this seen_at is online. Workers renew it
- * each second. */
+/* A part of a statement: a row of workers or gpus with this seen_at is online. Workers renew
+ * seen_at each second. */
 #define SQL_IS_ONLINE " > UTC_TIMESTAMP(3) - INTERVAL 60 SECOND "
 
 /* The GPU models that online workers offer. */

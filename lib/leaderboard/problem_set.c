@@ -340,8 +340,8 @@ static void check_below(struct arena *arena, const struct fileset *upload,
 		task_check(arena, &problem->upload, stock, &task, &problem->faults) ? NULL : task;
 }
 
-/* Puts the folder before the faults' sentences, each of which begins with the name of a file in
- * it. */
+/* Puts the folder before the faults' sentences, because each sentence begins with the name of a
+ * file in that folder. */
 static void name_folder(struct arena *arena, struct problem *problem, const char *folder)
 {
 	for (size_t i = 0; i < problem->faults.count; i++)

@@ -1,9 +1,9 @@
-/* A problem set: one YAML that defines a competition of many task folders. This module reads it and
- * plans what it would change on the leaderboards. docs/problem-sets.md explains the format to
- * authors.
+/* A problem set: one YAML that defines a competition of many task folders. This module reads a
+ * problem set and plans what it would change on the leaderboards. docs/problem-sets.md explains the
+ * format to authors.
  *
- * The YAML may be anywhere in the upload; its folder names are relative to its own folder. A task
- * may use files of parent folders (`../`) within the upload. */
+ * The YAML may be anywhere in the upload; its folder names are relative to the folder of the YAML.
+ * A task may use files of parent folders (`../`) within the upload. */
 #ifndef PODIUM_LIB_LEADERBOARD_PROBLEM_SET_H
 #define PODIUM_LIB_LEADERBOARD_PROBLEM_SET_H
 

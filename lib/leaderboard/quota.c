@@ -145,8 +145,9 @@ static const struct column WINDOW_COLUMNS[] = {
 	INTEGER(struct window, used),
 	INTEGER(struct window, oldest_us),
 };
-/* The job failed in the platform, and so did an earlier one of the same source within a day. Then
- * the source is the likelier reason, and nobody may try such a source without end. */
+/* The job has an internal error, and so has an earlier submission of the same source within a day.
+ * The source is then the likelier cause, so the submission counts. Otherwise a user could submit
+ * such a source without end. */
 #define FAILED_AGAIN \
 	"(j.verdict = 'internal error' AND EXISTS (SELECT 1 " \
 	"  FROM submissions e FORCE INDEX (submissions_quota) JOIN jobs f ON f.submission_id = e.id " \

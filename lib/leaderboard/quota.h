@@ -1,10 +1,11 @@
 /* Quotas: how many submissions per mode a user may send to a leaderboard in a rolling window, and
  * how many of the user's jobs may wait in the queue.
  *
- * A submission counts once, however many devices it runs on, from the time of submission. A
- * submission does not count if the author caused none of its outcomes: each of its jobs failed
- * through the platform (internal error), was cancelled before its start, or was cancelled by
- * another person. But the second internal error of the same source in a day counts. */
+ * A submission counts once, however many devices it runs on, from the time of submission. Dry runs
+ * do not count. Neither does a submission whose jobs all ended without its author's doing: by an
+ * internal error of the platform, cancelled before the start, or cancelled by another person. A
+ * repeated internal error counts nevertheless, if an earlier submission of the same source within a
+ * day ended in one too. */
 #ifndef PODIUM_LIB_LEADERBOARD_QUOTA_H
 #define PODIUM_LIB_LEADERBOARD_QUOTA_H
 
@@ -20,7 +21,7 @@
 enum { quota_modes = 4, quota_most = 100000, quota_most_hours = 8784, quota_usual_hours = 24 };
 
 struct quota {
-	int64_t most; /* submissions; 0: no limit, or, in a leaderboard's quota, the site's */
+	int64_t most; /* submissions; 0: no limit, or the site's quota in quotas of a leaderboard */
 	int64_t hours;
 };
 
@@ -33,7 +34,7 @@ struct quota quota_of_site(const struct config *config, size_t mode);
 /* The leaderboard's own quotas, in the order of quota_mode. */
 int quotas_of_leaderboard(struct database *db, struct arena *arena, int64_t leaderboard_id,
 	struct quota quotas[static quota_modes], struct error *error);
-/* Replaces all of them, in the caller's transaction. */
+/* Replaces all quotas of a leaderboard, in the caller's transaction. */
 int quotas_store(struct database *db, int64_t leaderboard_id,
 	const struct quota quotas[static quota_modes], struct error *error);
 
@@ -66,14 +67,15 @@ int quota_uses(struct database *db, struct arena *arena, const struct config *co
 	int64_t leaderboard_id, int64_t user_id, struct quota_use uses[static quota_modes],
 	struct error *error);
 
-/* The same if the caller has read the leaderboard's own quotas. */
+/* Like quota_uses, for a caller that has already read the leaderboard's own quotas. */
 int quota_uses_of(struct database *db, struct arena *arena, const struct config *config,
 	const struct quota quotas[static quota_modes], int64_t leaderboard_id, int64_t user_id,
 	struct quota_use uses[static quota_modes], struct error *error);
 
-/* The same as parts of two bundles. In the first, quotas_reading, bound by the leaderboard's name,
- * reads its quotas; quotas_hold computes the effective ones. In the second, quota_windows read each
- * mode's usage, each bound by QUOTA_WINDOW as "iiii". */
+/* Like quota_uses, but as parts of two bundles of the caller. The first bundle has quotas_reading,
+ * bound by the leaderboard's name; quotas_read takes its answer, and quotas_hold computes the
+ * effective quotas. The second has the quota_windows, each bound by QUOTA_WINDOW as "iiii";
+ * quota_window_read takes each answer. */
 extern const struct statement quotas_reading, quota_windows[quota_modes];
 #define QUOTA_WINDOW(user_id, leaderboard_id, use) \
 	(user_id), (leaderboard_id), (use).quota.hours, (use).quota.most

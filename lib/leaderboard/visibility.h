@@ -7,7 +7,7 @@
  *
  * Every statement that reads on behalf of a visitor includes SQL_MAY_SEE in its WHERE or ON clause.
  * The one `?` of SQL_MAY_SEE is the visitor's users.id, 0: not signed in. For a public leaderboard
- * it needs no further lookup. */
+ * the condition needs no lookup in other tables. */
 #ifndef PODIUM_LIB_LEADERBOARD_VISIBILITY_H
 #define PODIUM_LIB_LEADERBOARD_VISIBILITY_H
 
@@ -19,11 +19,12 @@
 	"AND EXISTS (SELECT 1 FROM leaderboard_members seat WHERE seat.leaderboard_id = " leaderboard \
 	".id AND seat.user_id = seer.id)))))"
 
-/* The same for a visitor who is not signed in, without a `?`. */
+/* Like SQL_MAY_SEE for a visitor who is not signed in, but without a `?`. */
 #define SQL_IS_PUBLIC(leaderboard) "(" leaderboard ".visibility = 'public')"
 
-/* A part of a statement, true or false: the job finished while the public ranking was frozen. Until
- * the freeze is lifted, only its author, the leaderboard's creator and admins see its times. */
+/* A part of a statement, true or false: the job finished after the public ranking was frozen, and
+ * the freeze has not been lifted. Only the job's author, the leaderboard's creator and admins may
+ * then see its times. */
 #define SQL_IS_WITHHELD(leaderboard, job) \
 	"COALESCE(" leaderboard ".frozen_at < " job ".finished_at, FALSE)"
 
@@ -54,7 +55,8 @@
 	".dry_run) OR " SQL_IS_OWNER(submission) ")"
 
 /* The visitor, who may see the submission, may also see the times of this job. Times that are held
- * for review or withheld by a freeze are only for the author and admins. */
+ * for review or withheld by a freeze are only for the author and admins, not for the leaderboard's
+ * creator. */
 #define SQL_MAY_SEE_TIMES(submission, leaderboard, job) \
 	"(NOT ((" job ".held_at IS NOT NULL AND " job ".released_by IS NULL) OR " SQL_IS_WITHHELD( \
 		leaderboard, job) ") OR " SQL_IS_OWNER(submission) ")"

@@ -7,7 +7,8 @@
 #define IS_FASTER "VALUES(score_ns) < baselines.score_ns"
 
 /* Stores the best time of each sample or template; of equal times, the earlier one stays. Dry runs
- * count, but the row does not name their submission, because only its author may see it. */
+ * count, but the row does not name their submission, because most visitors may not see such a
+ * submission. */
 #define BASELINES_FROM(condition) \
 	"INSERT INTO baselines (task_version_id, gpu, role, path, job_id, submission_id, score_ns, " \
 	"score_err_ns, measured_at) " \

@@ -14,8 +14,8 @@
  * The caller has locked the ranking. */
 int baseline_take(struct database *db, int64_t job_id, struct error *error);
 
-/* Recomputes the baselines that came from a user, after submissions of that user, or their sources,
- * were deleted. The caller has locked the ranking. */
+/* Recomputes the baselines of a ranking that came from a user, after submissions of that user, or
+ * their sources, were deleted. The caller has locked the ranking. */
 int baseline_refresh(
 	struct database *db, const struct ranking_key *key, int64_t user_id, struct error *error);
 

@@ -14,7 +14,7 @@ static const struct column COMPARISON_COLUMNS[] = {
 	REAL(struct ranking_head_to_head, ratio_high),
 };
 #define IS_WITHHELD SQL_IS_WITHHELD("l", "j")
-/* A loser counts as much slower. */
+/* The side that failed counts as a billion times slower. */
 #define RATIO_BOUND(column) \
 	"COALESCE(c." column ", IF(c.loser = 'challenger', 1e9, 1e-9)) AS " column
 #define LOW_BOUND RATIO_BOUND("ratio_low")
@@ -118,8 +118,8 @@ int head_to_head_read(struct database *db, struct arena *arena, const struct ran
 		key->task_version_id, key->gpu);
 }
 
-/* Finds the outdated comparisons without a lock and cancels them one by one. A comparison that a
- * worker is claiming is therefore left alone. */
+/* Finds the outdated comparisons without a lock and cancels each one only if it is still queued. A
+ * comparison that a worker has just claimed therefore runs to its end. */
 int head_to_head_withdraw(
 	struct database *db, struct arena *arena, const struct ranking_key *key, struct error *error)
 {

@@ -32,8 +32,9 @@
 int head_to_head_open(struct database *db, const struct ranking_key *key,
 	int64_t challenger_user_id, int64_t incumbent_user_id, struct error *error);
 
-/* Reads the comparisons of the ranking that have a result and are between two users' best entries.
- * Leaves out results found while the ranking is frozen. */
+/* Reads the comparisons of the ranking that have a result and whose two jobs are both in the
+ * ranking. Leaves out comparisons that finished while the ranking was frozen, until the freeze is
+ * lifted. */
 int head_to_head_read(struct database *db, struct arena *arena, const struct ranking_key *key,
 	struct ranking_head_to_head **comparisons, size_t *count, struct error *error);
 
@@ -56,7 +57,8 @@ int head_to_head_find(struct database *db, struct arena *arena, int64_t job_id,
 /* Stores the result of the comparison that owns the job. */
 struct head_to_head_result {
 	double ratio, low, high; /* the challenger's time / the incumbent's, with its 95 % interval */
-	/* "challenger" or "incumbent", whose failure ended the run; the ratio is then NAN. Or NULL. */
+	/* The side whose failure ended the run, "challenger" or "incumbent"; the ratio is then NAN.
+	 * NULL: none failed. */
 	const char *loser;
 };
 int head_to_head_store(struct database *db, int64_t job_id,

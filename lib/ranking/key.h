@@ -1,4 +1,5 @@
-/* Identifies a ranking. There is one for each leaderboard, version of its task and GPU model. */
+/* Identifies a ranking. Each combination of leaderboard, task version and GPU model has its own
+ * ranking. */
 #ifndef PODIUM_LIB_RANKING_KEY_H
 #define PODIUM_LIB_RANKING_KEY_H
 

@@ -57,7 +57,7 @@ static bool is_about(
 				&& comparison->incumbent_id == submission_id));
 }
 
-/* The outcome of `entry` against `other`. */
+/* Whether `entry` was faster or slower than `other` in their newest comparison. */
 static enum outcome outcome_of(
 	const struct order *order, const struct ranking_entry *entry, const struct ranking_entry *other)
 {
@@ -78,8 +78,8 @@ static enum outcome outcome_of(
 }
 
 /* The first entry from `first` to before `end` against which `entry` has one of the `outcomes`;
- * `end` if there is none. Most entries were never compared, so the loop goes over the comparisons
- * first. */
+ * `end` if there is none. Most entries were never compared, so the outer loop goes over the
+ * comparisons. */
 static size_t find_compared(const struct order *order, size_t first, size_t end,
 	const struct ranking_entry *entry, int outcomes)
 {
@@ -105,9 +105,9 @@ static void move_up(const struct order *order, size_t from, size_t to)
 
 /* ---- the order ---- */
 
-/* Counts the entry at `index` and all entries from `first` on that must rank before it, directly or
- * through others. Each member of a circle thus counts the whole circle. No entry has a place yet,
- * so `place` serves as a mark. */
+/* Counts the entry at `index` and all entries from `first` on that must rank before it: those that
+ * beat it, those that beat them, and so on. Each member of a circle thus counts the whole circle.
+ * These entries have no place yet, so `place` serves as a mark. */
 static size_t count_before(const struct order *order, size_t first, size_t index)
 {
 	struct ranking_entry *entries = order->entries;
@@ -125,10 +125,10 @@ static size_t count_before(const struct order *order, size_t first, size_t index
 	return before;
 }
 
-/* Finds the entry to rank next, from `first` on: the first by score that no other must precede. If
- * every entry must follow another one, comparisons form circles. Then it is the entry that the
- * fewest must precede, directly or through others. Only entries of its own circle must precede it.
- */
+/* Finds the entry to rank next among those from `first` on: the one with the best score that none
+ * of the others has beaten. If each has been beaten, comparisons form circles. The next entry is
+ * then the one with the smallest count_before, because only entries of its own circle must rank
+ * before it. */
 static size_t find_next(const struct order *order, size_t first)
 {
 	size_t next = first, fewest = SIZE_MAX;
@@ -160,8 +160,8 @@ static bool is_tie(
 	return a->score_ns == b->score_ns || fabs(a->score_ns - b->score_ns) <= noise_ns(a, b);
 }
 
-/* Whether an entry behind the group from `first` to before `end` may join it. No comparison may
- * separate it from a member, and it may not pass an entry that was faster. */
+/* Whether the entry at `index` may join the group from `first` to before `end`. The entry must not
+ * have beaten a member or lost to one. It must not have lost to an entry that it would pass. */
 static bool may_join(const struct order *order, size_t first, size_t end, size_t index)
 {
 	const struct ranking_entry *entry = &order->entries[index];

@@ -28,10 +28,10 @@ bool ranking_is_close(const struct ranking_entry *a, const struct ranking_entry 
 void ranking_order(struct ranking_entry *entries, size_t count,
 	const struct ranking_head_to_head *comparisons, size_t comparison_count);
 
-/* Finds the rivals that a user's entry must be compared with. `entries` is in page order. The entry
- * and its rivals are all in the first ranking_compared_positions. The rivals are the next faster
- * and the next slower entry by score, where they are close. (By score: inside a group of ties, the
- * page order does not show which score is nearest.) Returns the number of rivals. */
+/* Finds the rivals with which Podium must compare a user's entry: the next faster and the next
+ * slower entry by score, if they are close. `entries` is in page order. Only the first
+ * ranking_compared_positions are compared. (By score: inside a group of ties, the page order does
+ * not show which score is nearest.) Returns the number of rivals. */
 enum { ranking_compared_positions = 10 };
 size_t ranking_rivals(const struct ranking_entry *entries, size_t count, int64_t user_id,
 	const struct ranking_entry *rivals[static 2]);

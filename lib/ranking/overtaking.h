@@ -1,5 +1,5 @@
 /* Notices that tell users that somebody overtook them in a ranking. A notice stays until the user
- * dismisses it. There is one notice per user and ranking, about the latest overtaking. */
+ * dismisses it. A user has at most one notice per ranking, about the latest overtaking. */
 #ifndef PODIUM_LIB_RANKING_OVERTAKING_H
 #define PODIUM_LIB_RANKING_OVERTAKING_H
 
@@ -36,7 +36,7 @@ int overtaking_newest(struct database *db, struct arena *arena, int64_t user_id,
 int overtaking_dismiss(struct database *db, int64_t user_id, int64_t leaderboard_id,
 	const char *gpu, struct error *error);
 
-/* A part of a statement: the user may have a notice. */
+/* A part of a statement: the user has a notice, which may be outdated. */
 #define SQL_IS_OVERTAKEN(user_id) \
 	"EXISTS (SELECT 1 FROM overtakings told WHERE told.user_id = " user_id ")"
 

@@ -1,6 +1,5 @@
 /* Private to lib/ranking: ranked jobs that have passed, and the rows of the table `ranking`. Each
- * row is the best job of its user. Only the files of lib/ranking use this header; others use
- * lib/ranking/ranking.h. */
+ * row is the best job of its user. Other folders use lib/ranking/ranking.h. */
 #ifndef PODIUM_LIB_RANKING_RANKED_JOB_H
 #define PODIUM_LIB_RANKING_RANKED_JOB_H
 
@@ -34,8 +33,8 @@ int ranked_job_lock(
 int ranked_job_find(struct database *db, struct arena *arena, int64_t job_id,
 	struct ranked_job *job, struct error *error);
 
-/* ranked_job_has_score: whether a job of mode ranked has passed and has a score. ranked_job_counts:
- * whether it also belongs in the ranking (lib/job/job.h). */
+/* ranked_job_has_score: whether a job of mode ranked has passed, has a score and is not held for
+ * review. ranked_job_counts: whether it also belongs in the ranking (lib/job/job.h). */
 int ranked_job_has_score(
 	struct database *db, struct arena *arena, int64_t job_id, bool *answer, struct error *error);
 int ranked_job_counts(

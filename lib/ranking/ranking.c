@@ -25,8 +25,8 @@ static int notify_overtaken(struct database *db, const struct ranking_key *key,
 		db, key, user_id, move->after.place, move->after.position + 1, last, error);
 }
 
-/* If a comparison has moved one of its two entries before the other, notifies the user of the
- * other. */
+/* If a comparison has moved one of its two entries past the other, notifies the user who was
+ * passed. */
 static int notify_compared(struct database *db, const struct ranking_key *key,
 	const struct standing *standing, const struct head_to_head_pair *pair, struct error *error)
 {
@@ -54,9 +54,9 @@ static bool is_better(const struct ranked_job *job, const struct ranked_job *cur
 	return job->submission_id < current->submission_id;
 }
 
-/* Makes the job its user's entry if it is the best. If the job was the entry already, another run
- * may have made it slower; then the user's best job replaces it. *changed: whether the order may
- * have changed. *current: the entry before; its job_id is 0 if there was none. */
+/* Makes the job its user's entry if it is the best. If the job is the entry already, it has run
+ * again and may be slower now. The user's best job then becomes the entry. *changed: whether the
+ * order may have changed. *current: the entry before; its job_id is 0 if there was none. */
 static int replace_entry(struct database *db, struct arena *arena, const struct ranked_job *job,
 	struct ranked_job *current, bool *changed, struct error *error)
 {
@@ -93,8 +93,8 @@ static int update_statistics(struct database *db, const struct ranked_job *job, 
 static const struct statement PUT_CHANGE =
 	COMMAND("UPDATE jobs SET best_before_ns = ?, place_before = ?, place_after = ? WHERE id = ?");
 
-/* Stores what the job changed for its user, for the job's page. A job that ran again keeps the
- * change of its first run. */
+/* Stores how the job changed its user's rank, for the submission's page. A job that ran again keeps
+ * the change of its first run. */
 static int store_change(struct database *db, const struct ranked_job *job,
 	const struct ranked_job *current, const struct standing *standing, struct error *error)
 {
@@ -155,8 +155,8 @@ int ranking_insert(struct database *db, struct arena *arena, int64_t job_id, str
 		return rc;
 	key = ranked_job_key(&job);
 	rc = ranked_job_lock(db, arena, &key, error);
-	/* Checked after the lock: a freeze either finds this job in the ranking, or this check sees the
-	 * freeze. */
+	/* Checks under the lock: an earlier freeze is visible here, and a later one finds this job in
+	 * the ranking. */
 	if (!rc)
 		rc = ranked_job_counts(db, arena, job_id, &counts, error);
 	if (rc)

@@ -1,26 +1,27 @@
 /* The ranking of every (leaderboard, task version, GPU): the best ranked job of each user. The
  * table `ranking` is the only source of ranks for pages, JSON, CSV and commands.
  *
- * Order: entries are sorted by score; the earlier submission comes first among equals. Then
- * comparisons (lib/ranking/head_to_head.h) apply. An entry ranks behind every entry that was faster
- * in a comparison, and otherwise as early as its score allows. Comparisons can form a circle: A
- * before B, B before C, C before A. Then the entry of the circle with the best score comes first. A
- * comparison counts only between two close scores (ranking_is_close), so it never reverses a clear
- * difference. Of two comparisons of the same pair, the newer one counts.
+ * Order: entries are sorted by score; the earlier submission comes first among equals. Comparisons
+ * (lib/ranking/head_to_head.h) can change this order. An entry ranks behind every entry that was
+ * faster in a comparison, and otherwise as early as its score allows. Comparisons can form a
+ * circle: A before B, B before C, C before A. The entry of the circle with the best score then
+ * comes first. A comparison counts only between two close scores (ranking_is_close), so it never
+ * reverses a clear difference. Of two comparisons of the same pair, the newer one counts.
  *
- * A side whose failure ended the run of a comparison loses it: it counts as the slower one.
+ * If one side of a comparison fails and thereby ends its run, that side counts as the slower one.
  *
  * Ties: two compared entries tie if the interval of their ratio contains 1. Two entries without a
  * comparison tie if their scores differ by no more than the noise. The noise is 1.96 standard
- * errors of the difference; without a standard error only equal scores tie. A large noise does not
- * help, because task_charge_noise and the judge have limited the errors of both scores.
+ * errors of the difference. If a standard error is unknown, only equal scores tie. Noisy times do
+ * not help anybody to a tie: task_charge_noise and the judge limit the error of a score, and charge
+ * a noisy case with a longer time.
  *
  * Groups: the first entry opens a group, and the following entries join while each ties with the
- * first. Entries further behind join if a comparison made them tie with the first. That comparison
- * outweighs the scores of the entries that they pass. An entry does not join if a comparison
- * separates it from a member of the group. Nor may it pass an entry that was faster in a
- * comparison. All entries of a group share its place, the earlier submission first. The next
- * group's place counts all entries before it: 1, 1, 3. */
+ * first. An entry further behind joins if it ties with the first by a comparison. It then moves up
+ * past entries with better scores. An entry may not join if it was faster or slower than a member
+ * in a comparison. Nor may it join if it would pass an entry that was faster in a comparison. All
+ * entries of a group share its place, the earlier submission first. The next group's place counts
+ * all entries before it: 1, 1, 3. */
 #ifndef PODIUM_LIB_RANKING_RANKING_H
 #define PODIUM_LIB_RANKING_RANKING_H
 
@@ -34,14 +35,15 @@
 #include <stdint.h>
 
 /* Ranks a passed ranked job, inside the transaction that finishes the job. If the job is its user's
- * best (or equal and earlier), it enters the ranking. Then positions and places are updated, and
- * comparisons with close rivals are queued. The effect on the user's rank is stored with the job
- * (best_before_ns, place_before, place_after).
+ * best, it becomes the user's entry; of equal scores, the earlier submission is better. Then
+ * updates positions and places and queues comparisons with close rivals. Stores the effect on the
+ * user's rank with the job (best_before_ns, place_before, place_after).
  *
- * Locks the leaderboard's GPU row first, so that two finishing jobs wait for each other. Four kinds
- * of jobs change nothing: practice, withdrawn, hidden by an admin, or finished while the ranking is
- * frozen (lib/leaderboard/visibility.h). ERROR_NOT_FOUND: the job cannot be ranked, for example
- * because it is held for review. */
+ * Locks the leaderboard's GPU row first, so that two finishing jobs wait for each other. These jobs
+ * do not enter the ranking: practice and dry runs, withdrawn, hidden by an admin, run on another
+ * engine than the task version now uses, or finished while the ranking is frozen (SQL_IS_ELIGIBLE
+ * in lib/job/job.h). ERROR_NOT_FOUND: the job cannot be ranked, for example because it is held for
+ * review. */
 int ranking_insert(struct database *db, struct arena *arena, int64_t job_id, struct error *error);
 
 /* Updates the ranking inside a transaction that changed whether a job counts. The user's entry
@@ -58,8 +60,8 @@ int ranking_compare(struct database *db, struct arena *arena, int64_t job_id,
 
 /* Call these two around the deletion of a user's submissions, in its transaction. The first finds
  * and locks the affected rankings. The second recomputes the user's attempts, records and baselines
- * in one ranking from the remaining jobs. The user stays in the ranking, so positions do not
- * change. */
+ * in one ranking from the remaining jobs. The deletion must keep the submissions that are ranked,
+ * so positions do not change. */
 int ranking_lock_of_user(struct database *db, struct arena *arena, int64_t user_id,
 	struct ranking_key **keys, size_t *count, struct error *error);
 int ranking_after_deletion(
@@ -70,8 +72,8 @@ int ranking_after_deletion(
  * needed now. */
 int ranking_refresh_leaderboard(struct database *db, int64_t leaderboard_id, struct error *error);
 
-/* Recomputes the ranking of one leaderboard (0: of all) and its records from the jobs and
- * comparisons. Gives the same rows. */
+/* Recomputes the rankings of one leaderboard (0: of all), with their records and baselines, from
+ * the jobs and comparisons. The rows change only if they were wrong. */
 int ranking_rebuild(struct database *db, int64_t leaderboard_id, struct error *error);
 
 #endif

@@ -28,7 +28,7 @@ static const struct statement RANKINGS = SELECT(struct ranking_key, KEY_COLUMNS,
 	"SELECT DISTINCT leaderboard_id, task_version_id, gpu FROM ranking "
 	"WHERE leaderboard_id = ? ORDER BY task_version_id, gpu");
 
-/* A leaderboard whose rankings are rebuilt, and whether to queue the comparisons that follow. */
+/* A leaderboard whose rankings are rebuilt, and whether to queue comparisons for the new order. */
 struct rebuild {
 	int64_t leaderboard_id;
 	bool compares;

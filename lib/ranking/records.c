@@ -29,7 +29,8 @@ static const struct statement DELETE_LINE =
 static const struct statement DELETE_ALL = COMMAND("DELETE FROM records WHERE leaderboard_id = ?");
 
 #define IS_RANKED SQL_IS_RANKED("s", "j")
-/* Fills users' lines from their jobs; before_ns is the fastest earlier submission. */
+/* Fills users' lines from their jobs; before_ns is the best time of the user's earlier
+ * submissions. */
 #define FILL_USERS(which) \
 	COMMAND( \
 		"INSERT INTO records (" FIELDS ") " \
@@ -46,8 +47,9 @@ static const struct statement FILL_ALL_USERS = FILL_USERS("");
 static const struct statement FILL_USER =
 	FILL_USERS("AND s.task_version_id = ? AND j.gpu = ? AND s.user_id = ? ");
 
-/* Everybody's line is computed here from the users' lines. A window function in SQL would read all
- * earlier rows for each row. One user's line has few rows, but everybody's could have millions. */
+/* Everybody's line is computed in C from the users' lines. The window function of FILL_USERS reads
+ * all earlier rows for each row. One user has few rows, but everybody together may have
+ * millions. */
 struct best_row {
 	int64_t job_id, task_version_id;
 	const char *gpu;
@@ -82,7 +84,7 @@ static int insert_record(
 	int rc = database_execute(db, &INSERT_RECORD, error, "iii", line, record->job_id, line);
 	if (rc || !database_affected(db))
 		return rc;
-	/* A job that was submitted earlier and finished later may beat records behind it. */
+	/* A job that finishes late may beat records of later submissions. */
 	return database_execute(db, &DELETE_BEATEN, error, "iisiid", key->leaderboard_id,
 		key->task_version_id, key->gpu, line, record->submission_id, record->score_ns);
 }
@@ -94,7 +96,7 @@ static int drop_line(
 		db, &DELETE_LINE, error, "iisi", key->leaderboard_id, key->task_version_id, key->gpu, line);
 }
 
-/* Fills everybody's line from the rows of all users' lines, which are sorted by ranking. */
+/* Fills everybody's line from the rows of all users' lines, sorted by ranking and submission. */
 static int fill_everybody(
 	struct database *db, const struct best_row *rows, size_t count, struct error *error)
 {
@@ -137,7 +139,7 @@ int records_insert(struct database *db, const struct record *record, struct erro
 	int rc = database_execute(db, &DELETE_JOB, error, "i", record->job_id);
 	if (rc)
 		return rc;
-	if (database_affected(db)) /* jobs that were slower than its former time may be records now */
+	if (database_affected(db)) /* other jobs that this job's old time had beaten may be records */
 		return records_refresh(db, record->key, record->user_id, error);
 	rc = insert_record(db, record, record->user_id, error);
 	return rc ? rc : insert_record(db, record, records_everybody, error);

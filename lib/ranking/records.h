@@ -16,9 +16,9 @@
 
 enum { records_everybody = 0 };
 
-/* Adds a job to its user's line and to everybody's line, if it is a record there, possibly in the
- * middle. A job that ran again is checked again. Runs inside the transaction that ranks the job,
- * under its lock. */
+/* Adds a job to its user's line and to everybody's line, if the job is a record there. A job that
+ * finishes late enters the middle of a line and removes the later records that it beats. A job that
+ * ran again is checked again. Runs inside the transaction that ranks the job, under its lock. */
 struct record {
 	const struct ranking_key *key;
 	int64_t user_id, submission_id, job_id;
@@ -31,8 +31,7 @@ int records_insert(struct database *db, const struct record *record, struct erro
 int records_refresh(
 	struct database *db, const struct ranking_key *key, int64_t user_id, struct error *error);
 
-/* Inside a transaction: recomputes all lines of a leaderboard from its jobs. Gives the same rows.
- */
+/* Inside a transaction: recomputes all lines of a leaderboard from its jobs. */
 int records_rebuild(struct database *db, int64_t leaderboard_id, struct error *error);
 
 #endif

@@ -66,9 +66,9 @@ static int64_t place_shift(const struct standing_move *move)
 	return move->after.place - move->before.place;
 }
 
-/* A new entry pushes all entries below it down by one. Each run of adjacent entries that move alike
- * is one statement. The runs go from the last to the first, so that no statement finds an entry
- * that has moved already. */
+/* A new entry pushes all entries below it down by one position. One statement moves a run of
+ * adjacent entries whose places change by the same number. The last run moves first, so that no
+ * statement finds an entry that has moved already. */
 static int shift_runs(struct database *db, const struct ranking_key *key,
 	const struct standing_move *moves, size_t count, struct error *error)
 {

@@ -12,13 +12,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An entry before and after a change. A new entry has position 0 before it. */
+/* An entry before and after a change of the ranking. A new entry has before.position 0. */
 struct standing_move {
 	struct ranking_entry before, after;
 };
 
-/* A ranking after a change, from the first position to the last, and the moves of its entries,
- * sorted by their position before. */
+/* A ranking after a change. `entries` is sorted by the new positions, `moves` by the positions
+ * before the change. */
 struct standing {
 	struct ranking_entry *entries;
 	struct standing_move *moves;
@@ -30,10 +30,10 @@ struct standing {
 int standing_update(struct database *db, struct arena *arena, const struct ranking_key *key,
 	struct standing *standing, struct error *error);
 
-/* NULL: the user is not in the ranking. */
+/* The move of a user's entry. NULL: the user is not in the ranking. */
 const struct standing_move *standing_move_of(const struct standing *standing, int64_t user_id);
 
-/* Queues comparisons of a user's entry with its rivals. */
+/* Queues comparisons of a user's entry with its rivals (ranking_rivals). */
 int standing_compare(struct database *db, const struct ranking_key *key,
 	const struct standing *standing, int64_t user_id, struct error *error);
 

@@ -10,7 +10,7 @@
 enum { submission_most_bytes = 1000000 };
 
 struct submission_file {
-	const char *field;  /* where it came from: "file", or "code" for pasted code */
+	const char *field;  /* the form field it came from: "file", or "code" for pasted code */
 	const char *name;   /* the last part of the name, printable; pasted code gets a name */
 	const char *source; /* UTF-8 without a NUL, not terminated */
 	size_t length;

@@ -1,6 +1,6 @@
 /* Case lines: `size: 128; seed: 5`. The evaluation splits them at ';' and ':'. Existing eval.py
- * files expect values as Python's str() writes them. Truth values are an exception: some
- * evaluations expect words, or lower case only. */
+ * files expect values as Python's str() writes them. Truth values are an exception: the evaluation
+ * decides whether they are written True, true or 1. */
 #include "lib/base/text.h"
 #include "lib/task/reader.h"
 

@@ -82,8 +82,8 @@ static void hash_normalised(const char *bytes, size_t length, hash_text text)
 	sodium_bin2hex(text, sizeof(hash_text), digest, sizeof digest);
 }
 
-/* Whether the file was a stock file at its upload. Its text cannot tell, because a newer Podium may
- * have changed the stock file. */
+/* Whether the file was a stock file at its upload. The text of the file cannot tell, because a
+ * newer Podium may have changed the stock file. */
 static bool comes_from_stock(const struct task *task, const char *name)
 {
 	for (size_t i = 0; i < task->file_count; i++)

@@ -1,8 +1,10 @@
-/* Which engine runs a task. The task's files alone decide, and the decision is stored with the
- * version (task_engines), so nothing that a submission does can change it.
+/* Which engine runs a task. The task's files decide, and an author's dry run may change the engine
+ * for a GPU model (task_engine_tried). The decision is stored with the version (task_engines), so
+ * no participant's submission can change it.
  *
- * The isolated engine does not run the task's harness. Podium therefore chooses it only if the
- * harness is the stock one or is known to measure the same, or if the task's author asks for it. */
+ * The isolated engine does not run the task's harness. Podium therefore chooses this engine only if
+ * the harness is the stock one, if the harness is known to measure the same, or if the task's
+ * author asks for the engine. */
 #ifndef PODIUM_LIB_TASK_ENGINE_H
 #define PODIUM_LIB_TASK_ENGINE_H
 

@@ -36,7 +36,7 @@ static size_t levels_above(const char *path)
 struct sources {
 	const char *texts[fileset_most_files];
 	size_t count, levels; /* the most levels above the folder */
-	const char *highest;  /* the source with that many */
+	const char *highest;  /* the source with the most levels */
 };
 
 /* Collects the texts below a node that could be paths of files above the folder. Reading one file

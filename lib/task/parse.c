@@ -43,9 +43,9 @@ const char *task_file_role_name(enum task_file_role role)
 	return (unsigned int)role < COUNT(names) ? names[role] : NULL;
 }
 
-/* Finds task.yml at the top, or else the only one in a subfolder. Tasks that share files are
- * uploaded with the folder above. Returns NULL if there is none, and also adds a fault if there are
- * several. */
+/* Finds task.yml at the top, or else the only one in a subfolder: tasks that share files are
+ * uploaded with the folder above. Returns NULL if there is none. If there are several, adds a fault
+ * and returns NULL. */
 static const struct file *find_definition(const struct fileset *upload, struct task_reader *reader)
 {
 	const struct file *found = fileset_find(upload, "task.yml");
@@ -199,7 +199,8 @@ static struct task *empty_task(struct arena *arena)
 	return task;
 }
 
-/* Refuses a task that asks for the isolated engine although its files rule that out. */
+/* Sets the engine that the files decide. Adds a fault if the task asks for the isolated engine
+ * although its files rule that out. */
 static void choose_engine(struct task_reader *reader)
 {
 	struct task *task = reader->task;

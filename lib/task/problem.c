@@ -1,5 +1,6 @@
-/* Reads the problem.py beside a reference in C++. Its assignments become YAML, which the reader of
- * task.yml understands: lists, maps, numbers, True and texts look alike. Nothing is run. */
+/* Reads the problem.py beside a reference in C++. The assignments in problem.py become YAML, which
+ * the reader of task.yml understands: lists, maps, numbers, True and texts look alike. Nothing is
+ * run. */
 #include "lib/task/reader.h"
 
 #include "lib/base/buffer.h"

@@ -94,8 +94,8 @@ void task_read_single(struct task_reader *reader, const struct file *reference_c
 /* Reads a problem.py, whose assignments of plain values replace values of the task. The file is not
  * run. */
 void task_read_problem(struct task_reader *reader, const struct file *problem);
-/* Reads a problem.py that was converted to YAML. Its keys are those of task.yml that name no
- * file. */
+/* Reads a problem.py that was converted to YAML. The allowed keys are those of task.yml that name
+ * no file. */
 void task_read_problem_keys(struct task_reader *reader, const struct yaml_node *root);
 
 /* Finds the reference of an upload without a task.yml and sets reader->task's language. NULL:
@@ -113,7 +113,7 @@ bool task_declares(const struct task_reader *reader, const char *signature);
  * benchmarks. The stock files score_eval.py and score_eval.cu run it. */
 bool task_is_score_evaluation(const struct file *file);
 
-/* If the task's own evaluation has that form, adds the stock file that runs it. */
+/* If the task's own evaluation has this oldest form, adds the stock file that runs it. */
 void task_wrap_score_evaluation(struct task_reader *reader);
 
 /* The form of truth values that the task's evaluation reads, as far as its text shows. */
@@ -122,13 +122,14 @@ enum task_truth task_detect_truth(const struct task_reader *reader);
 /* Checks the task's files after everything is read, for both forms of a definition. */
 void task_check_files(struct task_reader *reader);
 
-/* Checks a template or sample. It must satisfy the limits of a submission, because people
+/* Checks a template or sample. Each must satisfy the limits of a submission, because people
  * download the template and Podium submits the sample. */
 void task_check_text(struct task_reader *reader, const struct yaml_node *at, const char *key,
 	const struct file *file);
 
-/* The text that Python's str() writes for the value of safe_load, except for truth values. NULL
- * with `fault` if the text is not one line without control characters. */
+/* The text that Python's str() writes for the value that safe_load reads from the node. Truth
+ * values have the form `truth` instead. NULL with `fault` if the text is not one line without
+ * control characters. */
 const char *task_python_text(
 	struct arena *arena, const struct yaml_node *node, enum task_truth truth, const char **fault);
 

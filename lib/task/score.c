@@ -34,9 +34,9 @@ static struct score score_mean(const double *means, const double *errs, size_t c
 	return (struct score){ .value = sum, .err = sqrt(squares) };
 }
 
-/* Uses logarithms, because the product of many times may overflow a double. They are relative to
- * the first time, so that equal times give exactly that time. The error follows from d(geom)/geom =
- * sum(d(t)/t)/n. */
+/* Uses logarithms, because the product of many times may overflow a double. The logarithms are
+ * relative to the first time, so that equal times give exactly that time. The error follows from
+ * d(geom)/geom = sum(d(t)/t)/n. */
 static struct score score_geom(const double *means, const double *errs, size_t count)
 {
 	double sum = 0, squares = 0, n = (double)count;

@@ -112,7 +112,7 @@ static const char *const SEED_TESTS[] = { "seed: 1", "seed: 2", "seed: 3" };
 static const char *const SEED_BENCHMARKS[] = { "seed: 4" };
 static const char SAMPLES[] = "samples/";
 
-/* An upload in this form. */
+/* An upload of a task without a task.yml. */
 struct single {
 	struct task_reader *reader;
 	const struct form *form;
@@ -250,8 +250,8 @@ static const char *find_signature(struct arena *arena, const char *code)
 	return text;
 }
 
-/* If the reference launches a declared kernel in custom_kernel, participants submit only that
- * kernel. */
+/* If the reference has a custom_kernel and declares a __global__ function, participants submit only
+ * that function. */
 static void choose_form(struct single *single)
 {
 	struct task *task = single->reader->task;
@@ -363,7 +363,8 @@ static void add_program(struct single *single)
 	task->sources = copy_texts(single->reader->arena, sources, task->source_count);
 }
 
-/* A task's own evaluation takes no arguments, so its only case just names it. */
+/* A task's own evaluation takes no arguments, so the task has one case, which only names the
+ * evaluation. */
 static void add_cases(struct single *single)
 {
 	struct task *task = single->reader->task;
@@ -409,7 +410,8 @@ static void read_problem(struct single *single)
 	reader->name = single->code->path;
 }
 
-/* The default cases have only a seed. Other arguments need ArgumentNames in the reference. */
+/* Without ArgumentNames in the reference, cases can have no argument besides the seed, as the
+ * default cases have. */
 static void check_arguments(struct single *single)
 {
 	const struct task *task = single->reader->task;

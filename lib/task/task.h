@@ -1,4 +1,4 @@
-/* A task: what a leaderboard asks for and how Podium runs an answer. task.yml defines it.
+/* A task: what a leaderboard asks for and how Podium runs a submission. task.yml defines it.
  *
  * The definition is stored as JSON beside the files (task_versions.definition, task_files).
  * podium-run gets the same JSON with each job. docs/tasks.md explains the format to authors. */
@@ -103,7 +103,7 @@ struct task {
 int task_parse(struct arena *arena, const struct fileset *upload, const struct fileset *stock,
 	struct task **task, struct error *error);
 
-/* As task_parse, but continues after a fault. Returns 0 with the task, or ERROR_INPUT with up to
+/* Like task_parse, but continues after a fault. Returns 0 with the task, or ERROR_INPUT with up to
  * task_most_faults sentences. task_parse returns the first one. */
 enum { task_most_faults = 50 };
 struct task_faults {
@@ -155,16 +155,15 @@ const char *task_engine_name(enum task_engine engine);             /* "custom", 
 int task_score(enum task_ranking_by ranking_by, const double *means, const double *errs,
 	size_t count, double *score_ns, double *err_ns, struct error *error);
 
-/* Keeps noise from helping in a tie: if half of a case's interval exceeds 1 % + 0.4 µs, the upper
- * end counts as its time, and the error becomes the largest that is allowed. Returns how much that
- * adds, in ns. The judge of the isolated engine has the same rule
- * (harness/isolated/statistics_rule.c).
- */
+/* Keeps a noisy run from gaining a tie. If the half-width of a case's interval exceeds 0.4 µs + 1 %
+ * of the time, the interval's upper end becomes the time, and the error becomes the largest allowed
+ * one. Returns the time added, in ns. The judge of the isolated engine has the same rule
+ * (harness/isolated/statistics_rule.c). */
 double task_charge_noise(double *mean_ns, double *err_ns);
 
-/* Compares two runs with the weights of the score. Each case gives its ratio with a 95 % interval,
- * and the other run's time in ns, which `mean` needs for the weights. Half-widths are computed from
- * the logarithms of the ratios. */
+/* Combines the ratios of two runs' cases with the weights of the score. Each case has its ratio, a
+ * 95 % interval of the ratio, and the other run's time in ns, which `mean` needs for the weights.
+ * The intervals are combined as logarithms. */
 struct task_ratio {
 	double ratio, low, high, other_ns;
 };

@@ -75,8 +75,9 @@ static const struct column DEFINITION_COLUMNS[] = { TEXT(struct stored_definitio
 static const struct statement DEFINITION = SELECT(struct stored_definition, DEFINITION_COLUMNS,
 	"SELECT definition FROM task_versions WHERE id = ?");
 
-/* Members of the definition that no run depends on. Any other member, also a future one, makes a
- * new version. `files` is compared without its sources, which are paths in the upload. */
+/* Members of the definition that no run depends on. A change of any other member, also of a future
+ * one, makes a new version. `files` is compared without its sources, which are paths in the
+ * upload. */
 static const char *const INDEPENDENT_OF_RUNS[] = { "description", "templates", "gpus", "flops",
 	"bytes", "tolerance", "expected", "kernel_signature" };
 
@@ -107,8 +108,8 @@ static bool are_different(const json_t *a, const json_t *b)
 	return !(is_empty(a) && is_empty(b)) && !(a && b && json_equal(a, b));
 }
 
-/* Copies the list of files without their paths in the upload. Their contents are compared by
- * hash. */
+/* Copies the list of files without `source`, their paths in the upload. compare_files compares the
+ * files' contents by hash. */
 static json_t *copy_without_sources(const json_t *files)
 {
 	json_t *copy = json_deep_copy(files), *file;
@@ -394,7 +395,8 @@ int task_engines_decide(struct database *db, struct error *error)
 	return rc;
 }
 
-/* A pass in mode ranked shows that the isolated engine can run all cases. */
+/* Stores the isolated engine only after a pass in mode ranked, which shows that it can run all
+ * cases. */
 static const struct statement PUT_TRIED =
 	COMMAND("INSERT INTO task_engines (task_version_id, gpu, engine, reason) "
 			"SELECT s.task_version_id, j.gpu, t.engine, COALESCE(t.reason, e.reason) "

@@ -6,8 +6,8 @@
  * increments `revision`: the description, templates, samples, formulas, proposed GPUs and the text
  * of task.yml.
  *
- * Each version has an engine (table task_engines). A dry run may store another one for a single GPU
- * model. */
+ * Each version has an engine (table task_engines). A dry run may store another engine for a single
+ * GPU model. */
 #ifndef PODIUM_LIB_TASK_VERSION_H
 #define PODIUM_LIB_TASK_VERSION_H
 
@@ -61,13 +61,14 @@ struct task_engine_row {
 int task_engines_read(struct database *db, struct arena *arena, int64_t version_id,
 	struct task_engine_row **rows, size_t *count, struct error *error);
 
-/* Stores the engine of versions that have none, because an older Podium stored them. A version
- * whose definition cannot be read is left out. */
+/* Chooses and stores the engine of versions that have none, because an older Podium stored them. A
+ * version whose definition cannot be read is left out. */
 int task_engines_decide(struct database *db, struct error *error);
 
 /* Call this in the transaction that finishes a job of a dry run. Stores the engine that ran the job
  * as the version's engine for the job's GPU model, with the reason for a custom one. Does nothing
- * if the files leave no choice, or if the ranking holds results of the other engine. */
+ * if the files chose the engine `custom`, if the job ran on the isolated engine without a pass in
+ * mode ranked, or if the GPU's ranking has results of the other engine. */
 int task_engine_tried(struct database *db, int64_t job_id, const char *engine, const char *reason,
 	struct error *error);
 

@@ -23,7 +23,8 @@
 			"FROM webhook_events e JOIN leaderboards l ON l.id = e.leaderboard_id " \
 			"JOIN " SUBSCRIBERS(event) " AND e.id = ?")
 
-/* The statements for one event. The deliveries follow only if the first statement wrote a row. */
+/* The statements for one event. `tell` writes the event if a webhook wants it. `deliver` then
+ * queues the deliveries of this event. */
 struct event_statements {
 	struct statement tell, deliver;
 };

@@ -5,10 +5,10 @@
  * A leaderboard's webhooks get what its page shows to its visitors. The site's webhooks get only
  * public leaderboards (docs/webhooks.md).
  *
- * These cause no event, and podium-hooks checks them again when it sends:
- * - hidden leaderboards and dry runs
- * - results that an admin hid or holds
- * - results that finished while the ranking was frozen */
+ * These cause no event, and podium-hooks checks that again before it sends:
+ * - hidden leaderboards, dry runs, and hidden or withdrawn submissions
+ * - results that are held for review: only the event `job`, which has no time
+ * - results that finished while the ranking was frozen: only the event `job` */
 #ifndef PODIUM_LIB_WEBHOOK_EVENT_H
 #define PODIUM_LIB_WEBHOOK_EVENT_H
 
@@ -26,7 +26,7 @@ int webhook_tell_job(struct database *db, int64_t job_id, struct error *error);
  * result is now the fastest. */
 int webhook_tell_ranked(struct database *db, int64_t job_id, struct error *error);
 
-/* SQL condition: the leaderboard takes ranked submissions, and others than its creator see it. */
+/* SQL condition: the leaderboard takes ranked submissions and is not hidden. */
 #define SQL_IS_OPEN(leaderboard) \
 	"(" leaderboard ".visibility <> 'hidden' AND " leaderboard ".accepting AND " leaderboard \
 	".archived_at IS NULL " \

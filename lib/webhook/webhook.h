@@ -78,9 +78,9 @@ struct webhook_order {
 	const char *allowed; /* the setting webhook_allowed */
 };
 
-/* Creates a webhook and fills `secret`, which no page shows again. This function and the
- * following ones write an audit entry in their transaction. The error's field is name, address,
- * form or event. ERROR_LIMIT: there are webhooks_most already. */
+/* Creates a webhook and fills `secret`, which no page shows again. This function, and each one
+ * below that takes an actor, writes an audit entry in its transaction. The error's field is name,
+ * address, form or event. ERROR_LIMIT: there are webhooks_most already. */
 int webhook_create(struct database *db, struct arena *arena, const struct webhook_order *order,
 	const struct actor *actor, webhook_secret secret, int64_t *id, struct error *error);
 
