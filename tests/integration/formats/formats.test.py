@@ -1054,9 +1054,7 @@ def with_stock_files(engine, reference):
 
 @test
 def an_error_of_the_task_s_own_files_is_never_the_submission_s():
-	on = Runner(
-		"--python", PYTHON
-	)  # not a shared one: it prints warnings, which fail the last test
+	on = Runner("--python", PYTHON)  # not a shared runner: podium-run prints warnings here
 	try:
 		for engine in ("custom", ""):
 			right = with_stock_files(engine, STOCK_REFERENCE)
