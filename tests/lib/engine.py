@@ -268,7 +268,7 @@ def judge(
 	task=None,
 	**more,
 ):
-	"""Runs a match to its end."""
+	"""Runs a match of one or two submissions to its end and returns its result."""
 	submissions = {"entry": submission, **({"rival": rival} if rival is not None else {})}
 	with match(
 		engine,

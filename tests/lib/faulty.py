@@ -25,7 +25,7 @@ def head(status, content_type="application/json", length=None, **headers):
 	return ("\r\n".join(lines) + "\r\n\r\n").encode()
 
 
-# ---- ways to treat a request ----
+# ---- ways to handle a request ----
 
 
 def answers(document, status=200, content_type="application/json", **headers):

@@ -10,8 +10,8 @@ QUIET_S = 0.15
 
 
 class Held:
-	"""An open transaction that has changed or locked rows of a site, so that others wait for
-	them."""
+	"""An open transaction that has changed or locked rows of a site. Other transactions that need
+	these rows wait until commit()."""
 
 	def __init__(self, site, statement):
 		self.site = site

@@ -123,7 +123,7 @@ class Instance:
 		)
 
 	def value(self, statement):
-		"""The first column of the first row."""
+		"""Runs the statement and returns the first column of its first row."""
 		return self.sql(statement)[0][0]
 
 	def hold_jobs(self):

@@ -10,9 +10,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 TESTS = ROOT / "tests"
 KINDS = ("release", "sanitize")
 
-# Suites that run only with the release build. Sanitizers would find little in them, because other
-# suites run almost all of the same C code under sanitizers. integration/sandbox/ tests what the
-# kernel forbids, which is not in this code.
+# Suites that run only with the release build. Sanitizers would find little in them: other suites
+# run almost all of the same C code with sanitizers, and integration/sandbox/ mostly tests what the
+# kernel forbids.
 ONLY_RELEASE = (
 	"browser/",
 	"faults/soak",

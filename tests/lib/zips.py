@@ -248,8 +248,8 @@ def zip64_extra(size, packed_size):
 
 
 def with_descriptor(signature, zip64_sizes=False):
-	"""A zip as a program writes it that does not know the size of a file when it starts to write
-	it: the sizes follow the data."""
+	"""An entry whose sizes follow its data, as written by programs that do not know the sizes at
+	first."""
 	content = b"streamed\n"
 	sizes = struct.pack("<QQ" if zip64_sizes else "<II", len(content), len(content))
 	unknown = {"crc": 0, "size": 0, "packed_size": 0}
@@ -272,7 +272,7 @@ def with_descriptor(signature, zip64_sizes=False):
 
 
 def crowd(count):
-	"""`count` empty entries."""
+	"""A zip of `count` empty files."""
 	return pack(*(Entry(b"f%05d" % number, b"") for number in range(count)))
 
 
@@ -300,7 +300,7 @@ def cut(bytes_left=None, from_end=None):
 
 
 def unicode_path(raw, other):
-	"""Info-ZIP's extra field that gives a file another name."""
+	"""An entry with Info-ZIP's extra field, which gives the file another name."""
 	field = struct.pack("<BI", 1, zlib.crc32(raw)) + other
 	return Entry(raw, extra=struct.pack("<HH", 0x7075, len(field)) + field)
 

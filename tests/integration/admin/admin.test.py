@@ -87,7 +87,7 @@ def offer(model):
 	)
 
 
-# ---- calling it ----
+# ---- usage ----
 
 
 @test

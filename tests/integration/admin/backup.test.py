@@ -102,7 +102,7 @@ def repack(change):
 	return path
 
 
-# ---- there and back ----
+# ---- a backup and its restore ----
 
 
 def prepare():

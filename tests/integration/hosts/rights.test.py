@@ -65,7 +65,7 @@ def refuses(statements, name="host"):
 	return errors
 
 
-# ---- enough for its work ----
+# ---- what a host's work needs ----
 
 
 @test
@@ -201,7 +201,7 @@ def an_impossible_verdict_is_an_internal_error():
 	sql(f"DELETE FROM submissions WHERE id = (SELECT submission_id FROM jobs WHERE id = {number})")
 
 
-# ---- and nothing more ----
+# ---- what a host may not do ----
 
 
 def world():

@@ -1,4 +1,4 @@
-/* Comparisons and how they change the ranking, against a real MariaDB, which library.test starts.
+/* Comparisons and how they change the ranking, in a real MariaDB, which library.test starts.
  */
 #include "tests/integration/library/contest.h"
 

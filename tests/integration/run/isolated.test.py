@@ -29,7 +29,7 @@ BOTH = KERNEL + (
 )
 ADVICE = "An admin can start a dry run of this version"
 ZYGOTE = ("--python", PYTHON)
-# podium-run as root with a zygote, and as an ordinary user without one.
+# podium-run as this test's user, usually root, with a zygote, and as nobody without a zygote.
 KINDS = {
 	"root": {"options": ZYGOTE},
 	**({"ordinary user": {"user": "nobody"}} if os.geteuid() == 0 else {}),
@@ -116,7 +116,7 @@ def expect(verdict, *parts, runners=None, **members):
 
 
 def left(runner):
-	"""The processes below podium-run except its zygote, once they have had time to end."""
+	"""The processes below podium-run except its zygote. Waits up to 10 s for them to end."""
 	end = time.monotonic() + 10
 	while True:
 		found = [

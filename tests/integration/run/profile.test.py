@@ -278,7 +278,7 @@ def a_timed_stage_reports_the_state_of_its_gpu():
 			["NVIDIA H200", "580.00", "13.1"],
 		)
 		equal(of(runner.run(RIGHT, EVAL, device=device), "conditions"), [])
-		# On the CPU there is no state of a GPU.
+		# A job on the CPU reports no state of a GPU.
 		equal(of(runner.run(RIGHT, EVAL, mode="benchmark"), "conditions"), [])
 		equal(
 			of(

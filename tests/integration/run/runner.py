@@ -15,8 +15,7 @@ sys.path.insert(0, str(ROOT / "tests" / "lib"))
 from readable import readable_copy  # noqa: E402
 
 BUILD = ROOT / os.environ.get("B", "build/release")
-# A copy that every user may run. In a worker bundle, the libraries beside the program are needed
-# too.
+# A copy that every user may run, with the libraries that a worker bundle has beside the program.
 PROGRAM = (
 	readable_copy(
 		BUILD, "podium-run", *(path.relative_to(BUILD) for path in BUILD.glob("lib/*.so*"))
@@ -35,8 +34,8 @@ GPU = {
 	"compute_capability": "9.0",
 }
 
-# A harness like that of most tasks. It imports the submission, so an exception of the submission is
-# an exception of the harness.
+# A harness like that of most tasks. It imports the submission, so an exception in the submission
+# ends the harness.
 EVAL = r"""
 import os, sys
 mode, path = sys.argv[1:]

@@ -585,8 +585,8 @@ def system_calls_of_another_architecture_end_the_program():
 
 # ---- limits ----
 
-# Programs that exceed the memory limit. Each keeps its memory until podium-run notices, because
-# without a control group podium-run looks only ten times a second.
+# Programs that exceed the memory limit. Each keeps its memory for a while, because without a
+# control group podium-run checks only ten times a second.
 BOMBS = {
 	"memory": "x = bytearray(1 << 30)\nfor i in range(0, 1 << 30, 4096): x[i] = "
 	"1\ntime.sleep(600)\n",

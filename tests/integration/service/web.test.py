@@ -118,8 +118,7 @@ class Manager:
 		self.process, self.main = None, 0
 
 	def start(self):
-		# systemd sets descriptor 3 and these variables between fork and exec, so this program does
-		# so too.
+		# Like systemd, set descriptor 3 and these variables between fork and exec.
 		hand_over = (
 			"import os, sys; os.dup2(int(sys.argv[2]), 3); os.environ['LISTEN_PID'] = "
 			"os.environ['WATCHDOG_PID'] = str(os.getpid()); "

@@ -968,9 +968,8 @@ def closed_and_hidden_leaderboards_exist_only_for_those_who_may_see_them():
 		listed = "other" in [item["name"] for item in who.all_of("/api/v1/leaderboards", limit=100)]
 		compared = who.ask("GET", f"/api/v1/compare?a={number}&b={other}").status == 200
 		answers = {path: who.ask("GET", path) for path in paths}
-		# Two of these answers are 404 even for users who may see the leaderboard: the task has no
-		# template, and the submission no file. Sources and output are the author's, so others get
-		# 401.
+		# Two answers are 404 even for users who may see the leaderboard: the task has no template,
+		# and the submission has no such file.
 		found = {
 			path
 			for path, answer in answers.items()

@@ -409,7 +409,7 @@ def pages_poll_a_comparison_until_it_ends():
 		lacks(fresh(anyone, path).text, "data-live")
 
 
-# ---- where it does not appear ----
+# ---- where comparisons do not appear ----
 
 
 @test

@@ -418,8 +418,7 @@ def logs_have_no_forged_line_and_no_secret_even_while_the_database_is_away():
 	try:
 		until(lambda: scrape().value("podium_database_up") == 0, 20)
 		for path in [link, *hostile]:
-			# For ada, podium-web first looks up the session in the database, for nobody it does
-			# not.
+			# ada has a session, which podium-web looks up in the database first. nobody has none.
 			for who in (ada, nobody):
 				answer = who.get(
 					path,

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Comparisons of entries that are too close to rank: what podium-run gets, what the worker stores
-of its answer, and what happens when a comparison fails, is cancelled or is interrupted.
+of podium-run's answer, and what happens when a comparison fails, is cancelled or is interrupted.
 
 podium-worker and MariaDB are real. podium-run is a stand-in that gives the answers that the test
 sets."""

@@ -38,7 +38,7 @@ def users_of(jobs):
 
 
 def fresh():
-	"""Empties the queue and sets up two workers with two devices each, none of them paused."""
+	"""Empties the queue. Sets up two workers with two devices each, and pauses none of them."""
 	sql("DELETE FROM jobs; DELETE FROM submissions; DELETE FROM pauses; DELETE FROM workers")
 	for name in ("one", "two"):
 		sql(
@@ -67,7 +67,7 @@ def flood(user, count, gpu="CPU"):
 	)
 
 
-# ---- the order ----
+# ---- the order of claims ----
 
 
 @test
@@ -288,7 +288,7 @@ def pausing_requeues_running_jobs_without_counting_the_attempt():
 	equal(sorted(claim(2, "two")), sorted(numbers))
 
 
-# ---- what it costs ----
+# ---- the cost of a claim ----
 
 
 def examined(model, device="GPU-0"):

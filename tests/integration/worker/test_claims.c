@@ -1,7 +1,7 @@
 /* Claims jobs as workers do, for queue.test.py and tests/bench/claims.py, which start a database.
  *
  *	test_claims claim COUNT WORKER MODEL DEVICE
- *		makes COUNT claims one after the other; prints a job's number a line, or "none"
+ *		makes COUNT claims one after the other; prints the number of each job on a line, or "none"
  *
  *	test_claims race THREADS COUNT WORKER MODEL
  *		makes COUNT claims in each of THREADS threads at the same time, each for another device

@@ -39,7 +39,7 @@ from workers import (
 	wait_for,
 )
 
-# ---- what it offers ----
+# ---- what a worker offers ----
 
 
 @test
