@@ -58,12 +58,12 @@ class Page(html.parser.HTMLParser):
 	SEAMLESS = {
 		"deadline",
 		"nowrap",
-	}  # classes of elements that only style words: their start and end separate no words
+	}  # an element of these classes may start or end in the middle of a word
 
 	def __init__(self):
 		super().__init__()
 		self.texts, self.links, self.stack, self.faults, self.ids = [], [], [], [], []
-		self.seamless = []  # the nesting depths at which SEAMLESS elements are open
+		self.seamless = []  # nesting depths of the open SEAMLESS elements
 		self.is_gap = True  # the next text starts a new word
 		self.csrf = None
 

@@ -1,6 +1,6 @@
 """A Galera cluster of three MariaDB nodes with the settings of docs/cluster.md. Each node has its
-own host (network.py). Import this module before workers.py or hosts.py, so that their database is
-the cluster."""
+own host (network.py). workers.py and hosts.py use the cluster as their database if this module is
+imported before them."""
 
 import os
 import pathlib
@@ -16,8 +16,8 @@ from certificates import make_certificates
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PROVIDERS = ("/usr/lib/galera/libgalera_smm.so", "/usr/lib/libgalera_smm.so")
-# The nodes run as this user and not as root: a node gets its first data through rsync, which gives
-# up root's rights and could then not write to root's folders.
+# The nodes must not run as root. A node gets its first data through rsync, and an rsync that root
+# starts drops root's rights, which it needs to write to root's folders.
 USER = "mysql"
 GUIDE = ROOT / "docs" / "cluster.md"
 
@@ -180,7 +180,8 @@ class Cluster:
 			raise SystemExit("Bail out! " + answer.stderr)
 
 	def hosts_from(self, number):
-		"""The value of the setting database_host that lists node `number` first, counted from 0."""
+		"""A value for the setting database_host that lists node `number` first. The first node is
+		0."""
 		addresses = [node.host.address for node in self.nodes]
 		return ",".join(addresses[number % 3 :] + addresses[: number % 3])
 

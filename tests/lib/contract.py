@@ -1,5 +1,5 @@
-"""Checks answers of /api/v1 against docs/openapi: the call must declare the status, and headers and
-body must match their description."""
+"""Checks answers of /api/v1 against docs/openapi. The description of the call must list the
+answer's status, and the headers and the body must match it."""
 
 import functools
 import json
@@ -9,7 +9,7 @@ import urllib.parse
 
 try:
 	import jsonschema
-except ModuleNotFoundError:  # the distribution's module, if another Python is first on the PATH
+except ModuleNotFoundError:  # a Python without jsonschema comes first on the PATH
 	sys.path.append("/usr/lib/python3/dist-packages")
 	import jsonschema
 from openapi import document, resolved  # noqa: E402
@@ -32,8 +32,8 @@ def check(schema, value, what):
 
 
 def pattern_of(path):
-	"""Turns an address of the description into the router's pattern: a star for each part, two
-	stars for a part that may contain slashes."""
+	"""Turns an address of the description into the router's pattern. A star replaces a parameter,
+	and two stars replace one that may contain slashes."""
 	return re.sub(r"\{(\w+)\}", lambda part: "**" if part[1] == "path" else "*", path)
 
 
@@ -49,8 +49,8 @@ def matcher(path):
 
 
 def operation(method, path):
-	"""Returns the call's address as docs/openapi writes it and its description, or None if the call
-	is not described."""
+	"""Returns (address as docs/openapi writes it, description) of the call, or None if docs/openapi
+	does not describe the call."""
 	bare = urllib.parse.urlsplit(path).path
 	named = [one for one in document()["paths"] if matcher(one).match(bare)]
 	for one in sorted(named, key=lambda one: one.count("{")):

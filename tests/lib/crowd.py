@@ -1,6 +1,6 @@
-"""A site with much data (tests/bench/data.sql), and a list of every address that can be read.
+"""A site with much data (tests/bench/data.sql), and a list of every address that answers GET.
 
-`make bench` and the tests that count the database's queries share the list.
+`make bench` and the tests that count database queries share the list.
 """
 
 import base64
@@ -15,8 +15,8 @@ from small_task import zip_of
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
-# (visitor, route in cgi/router.c, an address of the route). IDs from the data replace the words in
-# braces.
+# (visitor, route in cgi/router.c, an address of the route). Crowd.find() looks up the IDs that
+# replace the words in braces.
 ADDRESSES = [
 	("anyone", "/", "/"),
 	("anyone", "/leaderboard/*", "/leaderboard/bench?gpu=H200"),
@@ -187,7 +187,8 @@ class Crowd:
 	"""The data of `site`, which the constructor loads."""
 
 	def __init__(self, site, submissions=100000, known=None):
-		"""`known`: the result of another Crowd's known() if that has already loaded the data."""
+		"""`known`: what known() returned for the Crowd that loaded the data, or None to load
+		them."""
 		self.site = site
 		if known:
 			self.secret, self.numbers = known["secret"], known["numbers"]
@@ -200,8 +201,8 @@ class Crowd:
 
 	def load(self, submissions):
 		site, self.secret = self.site, secrets.token_hex(32)
-		# Each statement writes a whole table. For large sizes the server gets more memory, which it
-		# keeps until it restarts; without that memory the statements take hours.
+		# Each statement writes a whole table. Many submissions would take hours with the server's
+		# usual memory, so give the server more. It keeps the memory until it restarts.
 		large = (
 			"SET GLOBAL innodb_buffer_pool_size = 4 << 30, "
 			"GLOBAL innodb_flush_log_at_trx_commit = 2;"
@@ -215,7 +216,7 @@ class Crowd:
 		site.manage("ranking", "rebuild")
 		site.sql(
 			"ANALYZE TABLE ranking, records, baselines"
-		)  # updates the figures by which the optimizer chooses its plans
+		)  # updates the statistics by which the optimizer chooses its plans
 		self.numbers = self.find()
 
 	def token(self, subject):
@@ -249,7 +250,7 @@ class Crowd:
 		return secret
 
 	def upload(self):
-		"""Uploads a problem set, which then waits for its confirmation."""
+		"""Uploads a problem set without confirming it. Returns the upload's ID."""
 		content = zip_of({"set.yaml": SET, "small/task.yml": TASK, "small/eval.py": "print()\n"})
 		answer = self.client("admin").post("/admin/sets/new", files=[("set", "set.zip", content)])
 		return answer.location.rsplit("/", 1)[1]
@@ -303,5 +304,5 @@ class Crowd:
 
 
 def routes():
-	"""The patterns of all readable addresses, as in cgi/router.c."""
+	"""The patterns of all addresses that answer GET, as in cgi/router.c."""
 	return route_table.pages()

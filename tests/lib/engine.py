@@ -1,5 +1,5 @@
-"""Runs the isolated engine as podium-run does, but without sandboxes: a judge and its contestants,
-each in its own folder, connected by sockets. The device is the CPU. For tests and benchmarks of
+"""Runs the isolated engine as podium-run does, but without sandboxes and on the CPU: a judge and
+its contestants, each in its own folder, connected by sockets. For tests and benchmarks of
 harness/isolated."""
 
 import contextlib
@@ -19,7 +19,7 @@ import types
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PYTHON = os.environ.get("PODIUM_TEST_PYTHON", "/usr/bin/python3")
 ENTRY, NULL, RIVAL = 4, 5, 6
-HIGH = 40  # this program's descriptors start here, above the numbers that the engine expects
+HIGH = 40  # this process uses descriptors from here on, so that those the engine expects stay free
 
 
 def build_engine():
@@ -70,7 +70,7 @@ def environment_of(**more):
 
 
 def start(folder, words, descriptors, **environment):
-	"""Starts a program in a folder. `descriptors` maps the descriptor's number in the program to
+	"""Starts a program in a folder. `descriptors` maps each descriptor's number in the program to
 	its number in this process."""
 	moves = " ".join(f"{there}<&{here} {here}<&-" for there, here in descriptors.items())
 	with open(folder / "stdout", "w") as output, open(folder / "stderr", "w") as errors:
@@ -86,7 +86,7 @@ def start(folder, words, descriptors, **environment):
 
 
 def become(folder, words, descriptors, environment):
-	"""Runs the program in a forked child, whose interpreter has already imported the modules. Never
+	"""Runs the program in a forked child, which need not import the modules again. Never
 	returns."""
 	code = 127
 	try:
@@ -165,7 +165,7 @@ class Result:
 		self.stderr = (folder / "judge" / "stderr").read_text()
 		self.said = {path.parent.name: path.read_text() for path in folder.glob("*/stdout")}
 		self.complaints = {path.parent.name: path.read_text() for path in folder.glob("*/stderr")}
-		noted = folder / "judge" / "noted"  # where the references of some tests note arguments
+		noted = folder / "judge" / "noted"  # some tests' references write their arguments there
 		self.noted = noted.read_text().splitlines() if noted.exists() else []
 
 
@@ -268,7 +268,7 @@ def judge(
 	task=None,
 	**more,
 ):
-	"""Runs a match to its end."""
+	"""Runs a match of one or two submissions to its end and returns its result."""
 	submissions = {"entry": submission, **({"rival": rival} if rival is not None else {})}
 	with match(
 		engine,

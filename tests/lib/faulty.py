@@ -1,6 +1,5 @@
-"""A server that fails as real networks and servers do. It takes a list of functions: the first
-treats the first request, and so on; the last treats all further requests. The server records all
-requests."""
+"""A server that fails as real networks and servers do. Each of its functions handles one request,
+and the last function also handles all further requests. The server records all requests."""
 
 import http.client
 import json
@@ -26,7 +25,7 @@ def head(status, content_type="application/json", length=None, **headers):
 	return ("\r\n".join(lines) + "\r\n\r\n").encode()
 
 
-# ---- ways to treat a request ----
+# ---- ways to handle a request ----
 
 
 def answers(document, status=200, content_type="application/json", **headers):
@@ -37,7 +36,7 @@ def answers(document, status=200, content_type="application/json", **headers):
 
 
 def objects(status, detail, **more):
-	"""Answers with a problem as in RFC 9457."""
+	"""Answers with an error document as in RFC 9457."""
 	headers = more.pop("headers", {})
 	return answers(
 		{
@@ -79,7 +78,8 @@ def redirects(to, status=302):
 
 
 def passes_on(url, share=1.0):
-	"""Forwards the request to a real server and sends this share of its answer, 1.0 being all."""
+	"""Forwards the request to a real server and sends the first part of its answer. `share` is the
+	part's size; 1.0 is the whole answer."""
 
 	def ask(connection, request):
 		host = urllib.parse.urlsplit(url).netloc
@@ -102,8 +102,9 @@ def passes_on(url, share=1.0):
 
 
 def routes(**by_word):
-	"""Chooses the function by the first of the words that the request's path contains, or takes
-	`other`. A list of functions treats the requests one after the other."""
+	"""Handles a request by the function of the first word that occurs in its path, or by `other` if
+	no word does. In a list, each function handles one request, and the last handles all further
+	ones."""
 
 	def choose(connection, request):
 		for word, does in by_word.items():
@@ -138,8 +139,8 @@ class Faulty:
 		threading.Thread(target=self.accept, args=(self.socket,), daemon=True).start()
 
 	def close(self):
-		"""Stops answering. Shuts the socket down before closing it, because a thread in accept()
-		would keep the socket open."""
+		"""Stops the server. A thread in accept() keeps a closed socket open, so shut it down
+		first."""
 		try:
 			self.socket.shutdown(socket.SHUT_RDWR)
 		except OSError:

@@ -1,5 +1,5 @@
-"""Makes rows for every table of a database and needs to know only the tables' columns. The values
-are hostile text, every byte, NULL, the limits of numbers, and each member of an ENUM. Row `i` of a
+"""Makes rows for every table of a database from the descriptions of its columns. The values are
+hostile text, every byte, NULL, the limits of numbers, and each member of an ENUM. Row `i` of a
 table refers to row `i` of other tables, so that foreign keys are satisfied."""
 
 import hashlib
@@ -17,8 +17,9 @@ DOUBLES = [
 	"1234567.000000001",
 	"3.3333333333333335",
 ]
-# Columns that stay NULL because of the schema's constraints: a job belongs to a submission, or else
-# to a comparison or a rejudging; a rejudging has one subject.
+# Columns that the schema's constraints keep NULL in these rows. Each job here belongs to a
+# submission, so it belongs to no comparison and no rejudging. A rejudging has one subject, which
+# here is not a user.
 ALWAYS_NULL = {("jobs", "comparison_id"), ("jobs", "rejudged_id"), ("rejudgings", "user_id")}
 NOT_OURS = {"schema_migrations"}
 
@@ -100,7 +101,7 @@ def value(table, column, i, number):
 
 
 def insert(table, table_columns, first, count):
-	single = table_columns[0][-1]  # a constraint allows at most one row in this table
+	single = table_columns[0][-1]  # whether a constraint allows at most one row in this table
 	if single:
 		first, count = 1, 1
 	rows = ",".join(

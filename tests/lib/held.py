@@ -1,17 +1,17 @@
-"""Makes requests collide: a transaction holds a row until all of the requests wait for it."""
+"""Makes requests collide: a transaction locks a row until all of the requests wait for that row."""
 
 import subprocess
 import threading
 import time
 
-# The pause between two questions about waiting transactions: InnoDB repeats its previous answer to
-# anyone who asks again within a tenth of a second.
+# The pause between two queries of innodb_trx. InnoDB answers from a cache for a tenth of a second
+# after a query.
 QUIET_S = 0.15
 
 
 class Held:
-	"""An open transaction that has changed or locked rows of a site, so that others wait for
-	them."""
+	"""An open transaction that has changed or locked rows of a site. Other transactions that need
+	these rows wait until commit()."""
 
 	def __init__(self, site, statement):
 		self.site = site

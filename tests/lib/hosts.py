@@ -1,5 +1,5 @@
-"""A MariaDB that is reached over TCP and TLS with certificates of the test, and worker hosts that
-use this MariaDB."""
+"""A MariaDB that accepts TLS connections with certificates of the test, and worker hosts that use
+this MariaDB."""
 
 import os
 import pathlib
@@ -69,8 +69,8 @@ class NetworkedMariaDB(mariadb.MariaDB):
 		return answer.stdout, answer.stderr
 
 
-# This must come before workers.py is imported, which makes its database. If cluster.py was imported
-# earlier, its choice stays.
+# workers.py makes its database when it is imported, so choose the server first. If cluster.py was
+# imported earlier, its server stays chosen.
 mariadb.use_own_server(NetworkedMariaDB)
 from workers import BUILD, Worker, admin, database, scratch  # noqa: E402
 
@@ -88,7 +88,7 @@ def at(host=FAR):
 
 
 def invite(name, place=None, ca=True):
-	"""Creates an invitation and returns its code."""
+	"""Creates an invitation for the host and returns the invitation's code."""
 	said = admin(
 		"worker",
 		"invite",

@@ -27,8 +27,8 @@ from quick import quick_python  # noqa: E402
 
 
 def free_port():
-	"""A free port below the range of outgoing connections, so that no connection takes it
-	meanwhile."""
+	"""A free port below the range of outgoing connections, so that no connection takes the port
+	before Podium does."""
 	while True:
 		with socket.socket() as probe:
 			try:
@@ -44,11 +44,11 @@ class Instance:
 		self, base=None, var=None, before=(), pretends=False, private=False, tree=ROOT, **settings
 	):
 		"""`base`: the environment to start from (default: os.environ). `settings`: additional
-		variables. `var`: an existing folder. `before`: a command that starts ./run. `pretends`: the
-		worker has two pretended H200 and a podium-run whose results the submissions choose.
-		`private`: ./run starts MariaDB and finds Python, as for a user; otherwise the test provides
-		a database (mariadb.py) and an interpreter without torch (quick.py). `tree`: the folder with
-		./run."""
+		variables. `var`: an existing folder. `before`: words to put before the command ./run.
+		`pretends`: the worker has two pretended H200 and a podium-run whose results the submissions
+		choose. `private`: ./run starts MariaDB and finds Python, as for a user; otherwise the test
+		provides a database (mariadb.py) and an interpreter without torch (quick.py). `tree`: the
+		folder with ./run."""
 		base = os.environ if base is None else base
 		self.var = pathlib.Path(var or tempfile.mkdtemp(prefix="podium-test."))
 		self.before, self.tree = before, tree
@@ -80,7 +80,7 @@ class Instance:
 		self.start()
 
 	def replacements(self):
-		"""Settings that make the start faster than for a user."""
+		"""Settings that let ./run start faster: it need not start MariaDB or import torch."""
 		self.var.chmod(0o711)  # the submissions' user must reach the interpreter
 		return {
 			"PODIUM_MARIADB": str(self.database.socket),
@@ -123,11 +123,11 @@ class Instance:
 		)
 
 	def value(self, statement):
-		"""The first column of the first row."""
+		"""Runs the statement and returns the first column of its first row."""
 		return self.sql(statement)[0][0]
 
 	def hold_jobs(self):
-		"""Lets no job start before release_jobs()."""
+		"""Pauses the worker, so that no job starts before release_jobs()."""
 		self.sql("REPLACE INTO pauses (worker, kind, paused_by) VALUES ('here', 'drain', 'a test')")
 
 	def release_jobs(self):

@@ -25,7 +25,7 @@ def is_single(statements):
 
 def ask(socket, database, statements):
 	"""Runs the program mariadb and returns its answer. An empty `database` means none. Retries a
-	single statement that hits a deadlock with running programs."""
+	single statement that hits a deadlock with other programs."""
 	for _ in range(RETRIES):
 		answer = subprocess.run(
 			[
@@ -114,7 +114,7 @@ class Connection:
 		finally:
 			library.mysql_reset_connection(
 				self.handle
-			)  # rolls back an open transaction, as the end of the program would
+			)  # rolls back an open transaction, as the program mariadb does when it exits
 
 
 connections = {}
@@ -175,7 +175,8 @@ class MariaDB(Database):
 		self.folder = pathlib.Path(tempfile.mkdtemp(prefix="podium-db."))
 		socket, data, user = self.folder / "socket", self.folder / "data", getpass.getuser()
 		self.log = open(self.folder / "log", "wb")
-		# A server that starts clears its folder for temporary tables, so each server needs its own.
+		# A starting server deletes temporary tables in its temporary folder, so no two servers may
+		# share one.
 		self.search = {
 			**os.environ,
 			"PATH": os.environ["PATH"] + ":/usr/sbin:/sbin",
@@ -251,7 +252,7 @@ own_kind = None
 
 def use_own_server(kind=MariaDB):
 	"""Makes new_database() start a server of this kind, for tests that stop, lock or configure
-	their server. Later calls change nothing."""
+	their server. The first call decides; later calls change nothing."""
 	global own_kind
 	own_kind = own_kind or kind
 

@@ -1,5 +1,5 @@
-"""Hosts for tests on one machine: network namespaces on one switch, whose cables a test can pull.
-The switch has no connection to the outside.
+"""Several hosts on one machine, for tests. Each host is a network namespace with a cable to one
+switch, and a test can pull the cable. The switch has no connection to the outside.
 
 enter() restarts the calling program in new namespaces for processes, mounts and the network. When
 the program ends, all processes in the namespaces end too.
@@ -16,7 +16,7 @@ BELIEVED = "PODIUM_TEST_NETWORK"
 
 
 def lack():
-	"""The reason why this machine cannot have such hosts, or None."""
+	"""The reason why this machine cannot make network namespaces, or None."""
 	if os.geteuid() != 0:
 		return "network namespaces need root"
 	trial = "ip link add one type bridge && ip link add two type veth peer name three"
@@ -74,7 +74,8 @@ class Host:
 			ip("-n", name, "link", "set", device, "up")
 
 	def before(self):
-		"""The start of a command that runs on the host. The command keeps its process id."""
+		"""Words to put before a command so that it runs on the host. nsenter execs the command,
+		which therefore has the process id of the call."""
 		return ["nsenter", f"--net=/run/netns/{self.name}"]
 
 	def start(self, command, **options):

@@ -1,6 +1,6 @@
-"""A client that behaves as popcorn-cli does, with the standard library only. It builds addresses by
-plain concatenation, sends the same headers, requires the same fields of answers, and reads an open
-connection in the same way. It ignores what popcorn-cli ignores."""
+"""A client that behaves as popcorn-cli does, with the standard library only. Like popcorn-cli, it
+builds addresses by concatenation, sends the same headers, requires the same fields in answers and
+ignores all others, and reads streams of events in the same way."""
 
 import http.client
 import json
@@ -35,7 +35,7 @@ class Popcorn:
 	# ---- requests ----
 
 	def open(self, method, path, body=None, headers=None, admin=False, timeout=60):
-		"""Returns (connection, response). Sends path and query unchanged."""
+		"""Sends a request, with path and query unchanged. Returns (connection, response)."""
 		at = urllib.parse.urlsplit(self.url)
 		connection = http.client.HTTPConnection(at.hostname, at.port, timeout=timeout)
 		headers = dict(headers or {})
@@ -86,8 +86,9 @@ class Popcorn:
 	# ---- registration ----
 
 	def register(self, provider="discord"):
-		"""Registers as popcorn-cli does, which stores the state of the answer as its cli_id in
-		~/.popcorn.yaml. The request has no header with an ID. Returns that file's text."""
+		"""Registers as popcorn-cli does: sends a request without an ID, and takes the answer's
+		`state` as its ID. popcorn-cli stores this ID as cli_id in ~/.popcorn.yaml. Returns that
+		file's text."""
 		self.cli_id = None
 		self.cli_id = required(
 			self.ask("GET", f"/auth/init?provider={provider}").get("state"), str, "state"
@@ -117,7 +118,7 @@ class Popcorn:
 
 	@staticmethod
 	def multipart(file_name, source):
-		"""A part of a form, without a content type."""
+		"""A form with one file. As in popcorn-cli's forms, the file has no content type."""
 		boundary = uuid.uuid4().hex
 		body = (
 			f'--{boundary}\r\nContent-Disposition: form-data; name="file"; '
@@ -153,7 +154,7 @@ class Popcorn:
 		return None
 
 	def poll(self, number):
-		"""Returns the submission once. popcorn-cli exits after any error of this request."""
+		"""Requests the submission once and returns it. popcorn-cli exits if this request fails."""
 		return self.read_submission(self.ask("GET", f"/user/submissions/{number}"))
 
 	@staticmethod
@@ -183,8 +184,8 @@ class Popcorn:
 		return status if isinstance(status, str) else "done" if answer["done"] else "pending"
 
 	def wait(self, number, limit_s=60, pause_s=0.05):
-		"""Returns the lines that the client prints, and the last answer. Raises Refused where the
-		client exits with 1."""
+		"""Polls until the submission is done. Returns the lines that popcorn-cli prints, and the
+		last answer. Raises Refused when popcorn-cli would exit with 1."""
 		end, lines = time.time() + limit_s, []
 		while time.time() < end:
 			answer = self.poll(number)
@@ -232,7 +233,7 @@ class Popcorn:
 				required(row.get(name), kind, name)
 			for run in row.get("runs", []):
 				required(run.get("gpu_type"), str, "gpu_type")
-			# the client cuts texts between bytes, so this must be ASCII
+			# popcorn-cli shortens names at any byte, so they must be ASCII
 			row["file_name"].encode("ascii")
 		return rows
 
@@ -246,7 +247,8 @@ class Popcorn:
 	# ---- submitting with an open connection ----
 
 	def stream(self, leaderboard, gpu, mode, source, file_name="submission.py", timeout=60):
-		"""Returns an Events for an open connection. Errors before that are ordinary answers."""
+		"""Submits and returns the answer's Events. Raises Refused if the server answers with an
+		error instead of a stream."""
 		body, headers = self.multipart(file_name, source)
 		connection, response = self.open(
 			"POST", f"/{leaderboard.lower()}/{gpu}/{mode.lower()}", body, headers, timeout=timeout
@@ -261,8 +263,8 @@ class Popcorn:
 
 
 class Events:
-	"""A stream of events. Each piece of bytes is decoded separately; two line feeds end an
-	event."""
+	"""A stream of events. As in popcorn-cli, each piece of bytes is decoded separately, and two
+	line feeds end an event."""
 
 	def __init__(self, connection, response):
 		self.connection, self.response, self.text, self.seen = connection, response, "", []
@@ -276,7 +278,7 @@ class Events:
 				self.text = "".join(pieces)
 				return None
 			pieces.append(piece.decode(errors="replace"))
-			# The loop searches only this, so that it searches each byte of a large event once.
+			# Searching only the new bytes keeps the loop fast for large events.
 			newest = newest[-1:] + pieces[-1]
 		block, _, self.text = "".join(pieces).partition("\n\n")
 		event = data = None
@@ -292,8 +294,8 @@ class Events:
 		return self.seen[-1]
 
 	def result(self):
-		"""Reads events until `result`, whose data it returns, or `error`, for which it raises
-		Refused."""
+		"""Reads events until the event `result` and returns its data. Raises Refused at an event
+		`error`."""
 		while True:
 			got = self.next()
 			if got is None:

@@ -10,7 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
 def pretend_driver(folder):
-	"""Builds the library in `folder`. Returns the environment in which programs find it."""
+	"""Builds NVML in `folder`. Returns the environment variables with which programs find it."""
 	folder.mkdir(exist_ok=True)
 	folder.chmod(0o755)
 	library = folder / "libnvidia-ml.so.1"
@@ -43,8 +43,8 @@ echo "$*" >> $calls
 while [ "$1" != -- ]; do shift; done
 shift
 """
-# The end of the script of an ncu that succeeds: it writes profile.ncu-rep and exits with the
-# profiled program's exit code.
+# What an ncu does that succeeds: it writes profile.ncu-rep and exits with the profiled program's
+# exit code.
 PROFILES = """
 echo "==PROF== Connected to process 1"
 "$@"; code=$?
@@ -83,7 +83,7 @@ class Calls:
 		path.chmod(0o666)
 		self.pipe = os.open(
 			path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC
-		)  # open for reading and writing, so that no writer waits for a reader
+		)  # opened for writing too, because a pipe without a reader would block its writers
 
 	def read_text(self):
 		text = b""
@@ -101,8 +101,8 @@ kept = []
 
 
 def pretend_ncu(folder, does=PROFILES, size=1000):
-	"""Makes an ncu in `folder`. Returns the environment in which podium-run finds it, and its
-	Calls."""
+	"""Makes an ncu in `folder`. Returns the environment variables with which podium-run finds it,
+	and its Calls."""
 	folder.mkdir(exist_ok=True)
 	folder.chmod(0o755)
 	calls = Calls(folder / "calls")
@@ -226,7 +226,8 @@ for line in sys.stdin:
 
 def pretend_runner(folder, program):
 	"""Makes a podium-run in `folder` whose results the submissions choose. `program` is the real
-	podium-run. Returns the environment in which a worker starts the pretended one."""
+	podium-run. Returns the environment variables with which a worker starts the pretended
+	podium-run."""
 	folder.mkdir(exist_ok=True)
 	folder.chmod(0o755)
 	runner = folder / "podium-run"
@@ -289,7 +290,7 @@ for line in sys.stdin:
 
 
 class PretendedRun:
-	"""A podium-run whose results the test sets with say(). A worker started in `environment` uses
+	"""A podium-run whose results the test sets with say(). A worker started with `environment` uses
 	it."""
 
 	def __init__(self, folder, program):

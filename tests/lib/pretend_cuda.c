@@ -43,7 +43,8 @@ unsigned int cuDeviceGet(int *device, int number)
 	return 0;
 }
 
-/* Two SMs with room for two blocks each. */
+/* The pretended GPU has two SMs with 1024 threads each, which is room for two blocks of the gate's
+ * kernel. */
 unsigned int cuDeviceGetAttribute(int *value, unsigned int attribute, int device)
 {
 	*value = attribute == CUDA_DEVICE_SMS ? 2 : attribute == CUDA_DEVICE_SM_THREADS ? 1024 : 0;

@@ -1,5 +1,5 @@
-"""Processes of this machine, read from /proc. The functions expect that a process may end while
-they read."""
+"""Processes of this machine, read from /proc. Most functions treat a process as missing if it ends
+while they read about it."""
 
 import contextlib
 import fcntl
@@ -90,8 +90,8 @@ def most_memory_kib(pid):
 
 @contextlib.contextmanager
 def as_only_bomb():
-	"""Lets only one test at a time create as many processes as it can. Without control groups, all
-	submissions of one user share one limit on processes."""
+	"""A lock for tests that create as many processes as they can, so that only one runs at a time.
+	Without control groups, all submissions of one user share one limit on processes."""
 	descriptor = os.open(
 		pathlib.Path(tempfile.gettempdir()) / "podium-test-bomb.lock",
 		os.O_RDWR | os.O_CREAT | os.O_CLOEXEC,

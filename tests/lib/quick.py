@@ -1,5 +1,5 @@
-"""An interpreter for tests whose tasks need no torch. Importing torch takes a second, and a worker
-does that twice before it is ready."""
+"""An interpreter for tests whose tasks need no torch. Importing torch takes a second, and a
+starting worker imports it twice."""
 
 import os
 import subprocess

@@ -1,5 +1,5 @@
-"""A task without torch, whose import takes seconds. Its harness makes up the figures, so the task
-asks for the custom engine, which runs it."""
+"""A task without torch, because importing torch takes seconds. The task asks for the custom engine,
+which runs the task's own harness. That harness makes up its figures."""
 
 RIGHT = "def custom_kernel(data):\n    return data\n"
 REFERENCE = """

@@ -8,8 +8,8 @@ import time
 
 class Receiver:
 	"""`url` is the receiver's address. `got` lists (path, headers, bytes) of each request. `acts`
-	maps a path to a function that takes the handler and answers the request. A list of functions
-	answers one request each; the last function answers all further requests."""
+	maps a path to a function that takes the handler and answers the request. In a list, each
+	function answers one request, and the last also answers all further requests."""
 
 	def __init__(self, host="127.0.0.2"):
 		self.got, self.acts, self.changed = [], {}, threading.Condition()

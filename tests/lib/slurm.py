@@ -1,6 +1,6 @@
-"""A Slurm cluster for tests on the loopback: munged with its own key, slurmctld, and several nodes
-on this machine, each a slurmd. Its settings, sockets, ports and state are in one folder, apart from
-the system's Slurm."""
+"""A Slurm cluster on this machine for tests: munged with its own key, slurmctld, and a slurmd for
+each node, all on the loopback. The cluster's settings, sockets and state are in one folder, apart
+from the system's Slurm."""
 
 import os
 import pathlib
@@ -172,7 +172,7 @@ class Cluster:
 		process.wait(30)
 
 	def fail_node(self, node):
-		"""Kills everything on the node, as a power failure does, and lets the cluster notice."""
+		"""Kills everything on the node, as a power failure does, and lets slurmctld notice."""
 		self.kill(node)
 		for pid in self.processes_with(f"SLURMD_NODENAME={node}"):
 			kill(parent_of(pid))  # slurmstepd
@@ -227,7 +227,8 @@ class Cluster:
 		]
 
 	def occupy(self, partition="main", seconds=600):
-		"""Fills all nodes with jobs of another user. Returns a function that ends them."""
+		"""Fills all nodes with Slurm jobs of another user. Returns a function that ends these
+		jobs."""
 		jobs = [
 			subprocess.Popen(
 				[
@@ -266,7 +267,7 @@ class Cluster:
 		return f"{self.ask('sinfo').stdout}\n{logs}"
 
 	def clear(self):
-		"""Ends all jobs and restarts what is missing."""
+		"""Ends all Slurm jobs and restarts the daemons that a test has killed."""
 		for name in ["munged", "slurmctld", *self.names]:
 			if name not in self.processes:
 				(self.folder / "munge" / "socket").unlink(

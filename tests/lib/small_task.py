@@ -22,8 +22,8 @@ ranking_by: geom
 
 
 def isolated(task=TASK):
-	"""Returns the task with files for which Podium chooses the isolated engine. A pretended
-	podium-run does not use the files."""
+	"""Returns the task with such files that Podium chooses the isolated engine for it. A pretended
+	podium-run does not read the files."""
 	return task.replace(
 		"  - {name: eval.py, source: eval.py}\n",
 		"""  - {name: eval.py, source: "@STOCK@"}
@@ -33,7 +33,7 @@ def isolated(task=TASK):
 	)
 
 
-# The content of eval.py in the upload of either task.
+# The eval.py of TASK and of isolated(): Podium looks for these two words in it.
 EVAL = "# generate_input, check_implementation\n"
 # The same task with a template.
 TEMPLATE_TASK = TASK.replace("config:", "templates: {Python: submission.py}\nconfig:")
@@ -54,14 +54,15 @@ def task_zip(task=TASK):
 
 
 def done(answer):
-	"""Checks that a form succeeded: a success redirects, an error shows its page."""
+	"""Checks that a form succeeded, in which case the site redirects. Otherwise the message shows
+	the page."""
 	equal((answer.status, answer.words() if answer.status != 303 else ""), (303, ""))
 	return answer
 
 
 def load_task(site, task=TASK, name="small", more=()):
-	"""Creates the leaderboard `name` of this task with podium-admin, for the devices that workers
-	offer. `more`: the contents of further files by name."""
+	"""Creates the leaderboard `name` of this task with podium-admin, for the devices that the
+	site's workers offer. `more`: the contents of further files by name."""
 	folder = site.var / "tasks" / name
 	folder.mkdir(parents=True)
 	for path, text in {"task.yml": task, "eval.py": EVAL, **dict(more)}.items():
@@ -81,8 +82,8 @@ def register(site, clients):
 
 
 def make_board(client, name, task=TASK, **fields):
-	"""Creates a leaderboard of this task for the device H200, with these fields in addition to the
-	usual ones."""
+	"""Creates a leaderboard of this task on the site, for the device H200. `fields` are more fields
+	of the form."""
 	return done(
 		client.post(
 			"/admin/leaderboards/new",
@@ -105,8 +106,8 @@ def case(mean_ns, err_ns=10.0, spread_ns=0, std_ns=5.0):
 
 
 def source_of(*cases, **told):
-	"""The source of a submission for which a pretended podium-run reports these cases; RUNNER in
-	pretend.py lists the further members."""
+	"""The source of a submission for which a pretended podium-run reports these cases. `told`:
+	further members of the result, which RUNNER in pretend.py lists."""
 	return "# " + json.dumps({"cases": cases, **told}) + "\n"
 
 
@@ -131,7 +132,8 @@ def send_source(
 
 
 def status_of(client, number):
-	"""The status that the submission's page polls, without nginx's cache of one second."""
+	"""The status that the submission's page polls. The new address avoids nginx's cache of one
+	second."""
 	return client.get(f"/submission/{number}/status?{time.time()}").json
 
 
@@ -160,7 +162,7 @@ def submit_time(client, mean_ns, board="small", mode="ranked", **told):
 
 
 def store_waiting(site, submission, file_name, gpu):
-	"""Queues a copy of a submission as a test on this GPU. Returns the copy's number."""
+	"""Queues a copy of the submission in mode `test` for this GPU. Returns the copy's number."""
 	site.sql(f"""
 		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode)
 			SELECT leaderboard_id, task_version_id, user_id, '{file_name}', sha256, 'test'
@@ -171,7 +173,7 @@ def store_waiting(site, submission, file_name, gpu):
 
 
 def store_comparison(site, challenger, incumbent):
-	"""Compares two ranked submissions; the challenger is slower. Returns the comparison's
+	"""Stores a comparison of two ranked submissions, with the challenger slower. Returns its
 	number."""
 	site.sql(f"""
 		INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, challenger_id,

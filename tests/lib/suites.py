@@ -10,9 +10,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 TESTS = ROOT / "tests"
 KINDS = ("release", "sanitize")
 
-# Suites that run only with the release build. Sanitizers would find little in them, because other
-# suites run the same C code. The browser suites run about forty lines of C that integration/ does
-# not, and unit/ covers most of those. The walls of the sandbox are the kernel's work.
+# Suites that run only with the release build. Sanitizers would find little in them: other suites
+# run almost all of the same C code with sanitizers, and integration/sandbox/ mostly tests what the
+# kernel forbids.
 ONLY_RELEASE = (
 	"browser/",
 	"faults/soak",
@@ -25,9 +25,9 @@ ONLY_RELEASE = (
 	"integration/sandbox/",
 )
 
-# Suites that run only with sanitizers, where they find all that they would find in the release
-# build, and more. In the release build, the browser suites and the soak test run the same programs,
-# and the suites of the sandbox and the attacks test the hardening.
+# Suites that run only with sanitizers, which find more errors than the release build does. Other
+# suites test the release build of the same programs: the browser suites, the soak test,
+# integration/sandbox/ and redteam/.
 ONLY_SANITIZE = (
 	"integration/site/",
 	"integration/uploads/",
@@ -125,7 +125,7 @@ def all_suites(kind):
 # ---- the last run ----
 
 # Durations of the slowest suites in seconds, used until a run on this machine has timed them. Slow
-# suites start first, so that none runs alone at the end; therefore only the order matters.
+# suites start first, so that none runs alone at the end. For this only the order matters.
 USUAL_S = {
 	"redteam/attacks": 555,
 	"integration/formats/formats": 300,

@@ -46,8 +46,8 @@ def run(before=lambda: None):
 
 
 def until(condition, limit_s=120, explain=lambda: ""):
-	"""Waits until the condition holds, and returns its value. Checks at growing intervals of up to
-	0.1 s."""
+	"""Waits until condition() returns a true value, and returns that value. Calls it at growing
+	intervals of up to 0.1 s."""
 	end, pause_s = time.monotonic() + limit_s, 0.01
 	while not (value := condition()):
 		if time.monotonic() > end:

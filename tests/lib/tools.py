@@ -1,5 +1,5 @@
-"""Tools that tests need and the distribution lacks. tests/requirements.txt pins their versions, and
-pip installs them in build/tools, again only after the pins have changed."""
+"""Tools that tests need and the distribution lacks. pip installs the versions of
+tests/requirements.txt in build/tools, and installs them again only when that file changes."""
 
 import atexit
 import os
@@ -30,8 +30,8 @@ class Missing(Exception):
 
 
 def requirements(group):
-	"""The lines of tests/requirements.txt for "cuda" (NVIDIA's packages) or "python" (the
-	others)."""
+	"""The lines of tests/requirements.txt for one group: "cuda" (NVIDIA's packages) or "python"
+	(all other packages)."""
 	lines = (ROOT / "tests" / "requirements.txt").read_text().replace("\\\n", "").splitlines()
 	return "".join(
 		line + "\n"
@@ -41,7 +41,7 @@ def requirements(group):
 
 
 def install(group):
-	"""Returns the folder of a group's tools. Fetches them if they are missing."""
+	"""Returns the folder of a group's tools. Installs missing or outdated tools first."""
 	folder, wanted = TOOLS / group, requirements(group)
 	stamp = folder / "requirements.txt"
 	if stamp.exists() and stamp.read_text() == wanted:
@@ -79,8 +79,8 @@ def system_nvcc():
 
 
 def nvcc_lack():
-	"""The reason why a test cannot compile CUDA C++ here, or None. tests/run passes the reason in
-	NVCC_LACK."""
+	"""The reason why a test cannot compile CUDA C++ here, or None. tests/run sets NVCC_LACK to the
+	reason."""
 	return None if system_nvcc() else os.environ.get("NVCC_LACK", "nvcc is not installed")
 
 
@@ -96,8 +96,8 @@ def nvcc_environment():
 
 
 def enterable(folder):
-	"""Returns the folder, or a copy of it if other users may not enter the tree, because podium-run
-	starts nvcc as another user."""
+	"""podium-run starts nvcc as another user. Returns the folder, or a copy if other users may not
+	enter it."""
 	if all(path.stat().st_mode & 0o001 for path in (folder, *folder.parents)):
 		return folder
 	copy = pathlib.Path(tempfile.mkdtemp(prefix="cuda-toolkit."))

@@ -1,5 +1,5 @@
-"""Several web hosts of one site, and the front: the nginx that distributes requests to them. Both
-use the files that docs/web-hosts.md shows."""
+"""Several web hosts of one site, and the front, which is the nginx that distributes requests to the
+hosts. Their configurations are those in docs/web-hosts.md."""
 
 import os
 import re
@@ -52,9 +52,9 @@ def start_nginx(folder, text, before=()):
 
 
 class WebHost:
-	"""A podium-web and its nginx, whose nginx.conf is filled in as the guide says. `before`: words
-	to put before both commands; `address`: the host's address; `front_address`: the front's
-	address; `settings`: podium-web's settings."""
+	"""A podium-web and its nginx, with nginx.conf filled in as docs/web-hosts.md says. `before`:
+	words to put before the commands of both programs; `address`: the host's address;
+	`front_address`: the front's address; `settings`: podium-web's settings."""
 
 	def __init__(
 		self, name, front, address="127.0.0.1", front_address="127.0.0.1", before=(), **settings
@@ -111,7 +111,8 @@ class WebHost:
 
 
 def start_front(front, hosts, before=()):
-	"""Starts the front with the guide's configuration, but without TLS, at the address `front`."""
+	"""Starts the front at the address `front` with the configuration of docs/web-hosts.md, but
+	without TLS."""
 	place = urllib.parse.urlsplit(front).netloc
 	block = re.search(r"```nginx\n(upstream podium_hosts.*?)```", GUIDE, re.DOTALL)[1]
 	for number, host in enumerate(hosts, 1):

@@ -44,9 +44,9 @@ def load_task(name="small", definition=TASK, harness=HARNESS):
 
 
 class Worker:
-	"""A podium-worker process with its own folders for jobs and locks, so that it does not wait for
-	another worker's device. Its interpreter has no torch; PODIUM_PYTHON="" selects the machine's
-	interpreter. `before`: words to put before the command."""
+	"""A podium-worker process. It has its own folder for jobs and locks, so that workers do not
+	wait for each other's device. Its interpreter has no torch; PODIUM_PYTHON="" selects the
+	machine's interpreter. `before`: words to put before the command."""
 
 	all = []
 
@@ -153,7 +153,8 @@ def processes_of(worker):
 
 
 def close():
-	"""Call this at the end of the tests, even after a failure."""
+	"""Kills the workers and removes the database. Call this at the end of the tests, even after a
+	failure."""
 	for left in Worker.all:
 		left.process.kill()
 	database.remove()

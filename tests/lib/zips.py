@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Malicious, damaged and unusual zips, each with the outcome that Podium must give it.
+"""Malicious, damaged and unusual zips, each with what Podium must do with it.
 
 	python3 tests/lib/zips.py FOLDER [MOST_BYTES]
 
-writes the zips of at most MOST_BYTES bytes (default: all) as FOLDER/NAME.zip. The code builds each
-zip byte by byte, because no zip program writes most of them. Field names and sizes are those of
-the specification (APPNOTE 6.3.10), sections 4.3 and 4.5.
+writes the zips of at most MOST_BYTES bytes (default: all) as FOLDER/NAME.zip. No zip program writes
+most of these zips, so the code builds them byte by byte. Field names and sizes are those of the
+specification (APPNOTE 6.3.10), sections 4.3 and 4.5.
 """
 
 import dataclasses
@@ -36,8 +36,8 @@ CHARACTER, BLOCK, PIPE, SOCKET = 0o020666, 0o060660, 0o010644, 0o140777
 
 @dataclasses.dataclass
 class Entry:
-	"""A file in the zip. `local` and `central` hold false values for the fields of the local header
-	and of the entry in the central directory."""
+	"""A file in the zip. `local` and `central` replace fields of the local header and of the entry
+	in the central directory with false values."""
 
 	name: bytes
 	content: bytes = b"x\n"
@@ -46,7 +46,7 @@ class Entry:
 	flags: int = 0
 	packed: bytes = None  # default: made from the content
 	extra: bytes = b""  # in both headers
-	descriptor: bytes = b""  # data descriptor, which follows the data
+	descriptor: bytes = b""  # a data descriptor after the data
 	local: dict = dataclasses.field(default_factory=dict)
 	central: dict = dataclasses.field(default_factory=dict)
 
@@ -80,7 +80,7 @@ def truth(entry):
 
 
 def common(header):
-	"""The fields that both headers share."""
+	"""The fields that a local header and an entry of the central directory share."""
 	return struct.pack(
 		"<HHHHHIIIHH",
 		header["needed"],
@@ -147,8 +147,9 @@ def end_record_64(count, size, offset, at):
 
 
 def pack(*entries, before=b"", between=b"", shift=0, **end):
-	"""Makes the zip. The bytes `before` come first, and the bytes `between` precede the end record.
-	`shift` is added to all offsets; `end` replaces fields of the end record."""
+	"""Makes the zip. The bytes `before` precede everything, and the bytes `between` precede the end
+	record. All offsets in the zip are `shift` too large. `end` replaces fields of the end
+	record."""
 	body, offsets = before, []
 	for entry in entries:
 		offsets.append(len(body) + shift)
@@ -164,7 +165,7 @@ def pack(*entries, before=b"", between=b"", shift=0, **end):
 
 
 def task(*more, **options):
-	"""A zip that is a task and a problem set, followed by more entries."""
+	"""A zip with the files of a task and of a problem set, followed by more entries."""
 	return pack(
 		Entry(b"task.yml", TASK),
 		Entry(b"reference.py", REFERENCE),
@@ -187,7 +188,7 @@ def bomb(lie):
 
 
 def overlapping():
-	"""Many names for the same bytes: each entry of the central directory points to the first
+	"""Many names for the same bytes: each entry of the central directory points to the same
 	file."""
 	kernel = Entry(b"f000", bytes(1024 * 1024), method=DEFLATED)
 	body = local_header(kernel)
@@ -199,8 +200,8 @@ def overlapping():
 
 
 def quoting():
-	"""Each file's data contains the header and the data of the next file, stored, so that each byte
-	is unpacked many times."""
+	"""The data of the first file contains the local header and the data of the second, so that
+	unpacking both files reads these bytes twice."""
 	inner = local_header(Entry(b"b.py", b"inner\n"))
 	outer = Entry(b"a.py", inner)
 	body = local_header(outer)
@@ -211,8 +212,8 @@ def quoting():
 
 
 def two_directories():
-	"""A zip whose comment is a second zip. A program that reads from the front finds the first one,
-	a program that reads from the back the second."""
+	"""A zip whose comment is a second zip. Programs that read from the front find the first zip.
+	Programs that read from the back find the second."""
 	first = local_header(Entry(b"shown.py", b"first\n"))
 	table = central_header(Entry(b"shown.py", b"first\n"), 0)
 	head = first + table
@@ -224,7 +225,7 @@ def two_directories():
 
 
 def zip64(count=None, marks=True):
-	"""A small zip with the end record for large zips."""
+	"""A small zip with the ZIP64 end record, which is meant for large zips."""
 	entries = [
 		Entry(b"task.yml", TASK),
 		Entry(b"reference.py", REFERENCE),
@@ -247,7 +248,8 @@ def zip64_extra(size, packed_size):
 
 
 def with_descriptor(signature, zip64_sizes=False):
-	"""A zip as written by programs that do not know a file's size beforehand."""
+	"""An entry whose sizes follow its data, as written by programs that do not know the sizes at
+	first."""
 	content = b"streamed\n"
 	sizes = struct.pack("<QQ" if zip64_sizes else "<II", len(content), len(content))
 	unknown = {"crc": 0, "size": 0, "packed_size": 0}
@@ -270,7 +272,7 @@ def with_descriptor(signature, zip64_sizes=False):
 
 
 def crowd(count):
-	"""`count` empty entries."""
+	"""A zip of `count` empty files."""
 	return pack(*(Entry(b"f%05d" % number, b"") for number in range(count)))
 
 
@@ -285,7 +287,7 @@ def heavy():
 
 
 def nested():
-	"""A bomb in a zip in a zip, which Podium must keep as a file."""
+	"""A bomb inside four nested zips. Podium must keep the inner zip as a file."""
 	inner = bomb(lie=False)
 	for _ in range(3):
 		inner = pack(Entry(b"inner.zip", inner, method=DEFLATED))
@@ -298,7 +300,7 @@ def cut(bytes_left=None, from_end=None):
 
 
 def unicode_path(raw, other):
-	"""Info-ZIP's extra field that gives a file another name."""
+	"""An entry with Info-ZIP's extra field, which gives the file another name."""
 	field = struct.pack("<BI", 1, zlib.crc32(raw)) + other
 	return Entry(raw, extra=struct.pack("<HH", 0x7075, len(field)) + field)
 

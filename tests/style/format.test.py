@@ -28,8 +28,8 @@ SUFFIXES = {
 	".sql": "SQL",
 	".md": "Markdown",
 }
-# These stay as contestants and fuzzers wrote them, migrations as installations have run them, and
-# docs/api.md as it is generated.
+# Files that must not be formatted: what contestants and fuzzers wrote, migrations that
+# installations have already run, and docs/api.md, which a program generates.
 AS_THEY_ARE = re.compile(r"tests/(redteam/cases|fuzz/corpus)/|.*/samples/|sql/\d|docs/api.md")
 MOST_COLUMNS = 100  # a tab counts 4
 CLANG_FORMAT = "clang-format-14"
@@ -113,7 +113,8 @@ def python_is_formatted_by_ruff():
 
 
 def lines_of(name, language):
-	"""(number, line). Without the code in Markdown: a command cannot be wrapped."""
+	"""Yields (number, line). Leaves out the code blocks of Markdown, because a command cannot be
+	wrapped."""
 	is_code = False
 	for number, line in enumerate((ROOT / name).read_text().splitlines(), 1):
 		is_code ^= language == "Markdown" and line.startswith("```")
@@ -136,7 +137,7 @@ def no_line_is_wider_than_100_columns():
 
 
 def write():
-	"""Formats the files."""
+	"""Formats the files of both languages."""
 	try:
 		clang_format("-i").check_returncode()
 		ruff().check_returncode()

@@ -87,7 +87,7 @@ def offer(model):
 	)
 
 
-# ---- calling it ----
+# ---- usage ----
 
 
 @test
@@ -278,7 +278,7 @@ def the_terminal_asks_twice_and_shows_nothing():
 		try:
 			while piece := os.read(terminal, 1000):
 				shown += piece
-		except OSError:  # podium-admin has exited, which closes the terminal
+		except OSError:  # podium-admin has exited and closed its side of the terminal
 			pass
 		os.close(terminal)
 		return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), shown.decode()
@@ -458,8 +458,9 @@ def zip_of(path, **files):
 
 @test
 def what_task_check_calls_good_task_load_takes():
-	"""The forms of a task that both commands take: a zip of one task, a zip of the folder above, a
-	reference alone, and a folder in a tree."""
+	"""The forms of a task that both commands take: a zip of the task's files, a zip with the task
+	in a folder, a reference without other files, and a folder that uses files of the folder
+	above."""
 	folder = make_task(scratch / "in-tree", "leaf")
 	text = (folder / "task.yml").read_text()
 	above = text.replace('utils.py, source: "@STOCK@"', "utils.py, source: ../utils.py")
@@ -525,7 +526,7 @@ SETTINGS = scratch / "etc" / "podium.conf"
 
 
 def set_up(*arguments, stdin="", **settings):
-	"""Runs podium-admin init for a new database, without any setting of this test."""
+	"""Runs podium-admin init for a new database, without the settings that the other tests use."""
 	environment = {
 		name: value for name, value in os.environ.items() if not name.startswith("PODIUM_")
 	}

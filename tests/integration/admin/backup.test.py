@@ -27,7 +27,8 @@ NEWEST = int(sorted((ROOT / "sql").glob("[0-9]*.sql"))[-1].name[:4])
 server = MariaDB()
 scratch = pathlib.Path(tempfile.mkdtemp(prefix="podium-backup-test."))
 FILE = scratch / "podium.sql.gz"
-# Tables that the last steps of a restore change, so that nobody trusts old sessions and leases.
+# Tables whose rows differ after a restore. Its last steps end old sessions, links and leases, and
+# write to the audit log.
 SETTLED = {
 	"sessions",
 	"password_links",
@@ -101,7 +102,7 @@ def repack(change):
 	return path
 
 
-# ---- there and back ----
+# ---- a backup and its restore ----
 
 
 def prepare():

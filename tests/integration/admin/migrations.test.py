@@ -24,7 +24,7 @@ from tap import contains, equal, run, test  # noqa: E402
 
 PROGRAM = ROOT / os.environ.get("B", "build/release") / "podium-admin"
 FILES = sorted((ROOT / "sql").glob("[0-9]*.sql"))
-AT_ONCE = 3  # rows that each step inserts into each table
+AT_ONCE = 3  # rows that fill() inserts into each table at a time
 
 # Statements that do more than add something, and why programs of the previous version still work
 # after them: (migration, beginning of the statement, reason).
@@ -101,7 +101,7 @@ def plain(file):
 
 
 def breaking(file):
-	"""The parts of a migration that the previous version might not survive."""
+	"""The statements of a migration that could break programs of the previous version."""
 	text = plain(file)
 	changes = re.sub(CREATES, "", text)
 	found = [" ".join(match[0].split()) for match in TAKES_AWAY.finditer(changes)]
@@ -293,11 +293,11 @@ def rows_of_every_schema_survive_all_migrations_and_the_old_version_can_still_wr
 		there = rows_of(sql, before)
 		apply(sql, file)
 		kept(sql, before, there)
-		# The previous version still writes after its successor's tables exist.
+		# The previous version still writes rows after the migration.
 		if before:
 			fill(sql, before, first, AT_ONCE)
 			first += AT_ONCE
-		# As after an interruption: apply every migration a second time.
+		# An interrupted migration runs again from its start, so apply the migration a second time.
 		apply(sql, file)
 		note(sql, file)
 		kept(sql, before, there)
@@ -319,7 +319,7 @@ def a_migration_that_fails_says_what_to_do_and_is_finished_later():
 	for file in FILES[:-1]:
 		apply(sql, file)
 		note(sql, file)
-	# A view that has the name of the newest table or column makes the newest migration fail.
+	# The newest migration fails if a view takes the place of its table.
 	name = re.search(r"(?:CREATE TABLE IF NOT EXISTS|ALTER TABLE)\s+(\w+)", plain(FILES[-1]))[1]
 	known = name in columns(sql, "failing")
 	sql(
@@ -328,7 +328,7 @@ def a_migration_that_fails_says_what_to_do_and_is_finished_later():
 		else f"CREATE VIEW {name} AS SELECT 1 AS one"
 	)
 	answer = admin("migrate", database="failing")
-	if answer.returncode == 0:  # CREATE TABLE IF NOT EXISTS accepts a view of that name
+	if answer.returncode == 0:  # it did not fail: CREATE TABLE IF NOT EXISTS accepts a view
 		sql(f"DELETE FROM schema_migrations WHERE version = {int(FILES[-1].name[:4])}")
 	else:
 		contains(answer.stderr, f"{FILES[-1].stem} did not finish: ")
@@ -343,8 +343,8 @@ def a_migration_that_fails_says_what_to_do_and_is_finished_later():
 
 @test
 def every_earlier_schema_can_be_migrated():
-	"""Tries the first schema and the last but one. `make test-scale` sets EVERY_SCHEMA, which tries
-	all of them."""
+	"""Migrates from the first schema and from the last but one. With EVERY_SCHEMA, which `make
+	test-scale` sets, the test starts from each schema in turn."""
 	ends = range(1, len(FILES)) if os.environ.get("EVERY_SCHEMA") else (1, len(FILES) - 1)
 	for end in ends:
 		sql = make(f"from_{end}")

@@ -23,7 +23,7 @@ AGES = {
 	"PODIUM_RETAIN_AUDIT_DAYS": "300",
 }
 FOR_EVER = {name: "0" for name in (*AGES, "PODIUM_RETAIN_DELIVERIES_DAYS")}
-JOBS = 120  # one every fifth day
+JOBS = 120  # one finished every fifth day
 
 
 def admin(*words, **settings):
@@ -146,7 +146,7 @@ def unreferenced_rows_were_removed_too():
 		(count("sessions"), count("uploads"), count("api_requests"), count("idempotency_keys")),
 		(3, 1, 1, 1),
 	)
-	# 120 of the 124 contents are sources and one is a task's file. Nothing uses the other three.
+	# Of 124 contents, 120 are sources and one is a file of the task. Nothing uses the other three.
 	equal(count("blobs"), JOBS + 1)
 
 
@@ -185,7 +185,7 @@ def several_prunes_at_once_remove_what_one_would():
 	for said, _ in told:
 		for number, kind in re.findall(r"^ *(\d+) (.+) deleted$", said, re.M):
 			sums[kind] = sums.get(kind, 0) + int(number)
-	# Deliveries are part of their event, so the two kinds would be counted twice.
+	# The number of deleted rows includes deliveries, while the announced number counts only events.
 	del sums["events of webhooks"]
 	equal(
 		sums,
@@ -240,7 +240,7 @@ def each_stage_records_what_was_removed_from_it():
 		"- INTERVAL 200 DAY AND t.position = "
 	)
 	equal(sql(f"SELECT DISTINCT t.output_days, t.samples_days FROM {old} 1"), [["200", "100"]])
-	# The first stage had no samples, and only every second job printed something in it.
+	# The first stage never has samples, and only every second job printed something in that stage.
 	equal(
 		sql(f"SELECT DISTINCT t.job_id % 2, t.output_days, t.samples_days FROM {old} 0 ORDER BY 1"),
 		[["0", "NULL", "NULL"], ["1", "200", "NULL"]],

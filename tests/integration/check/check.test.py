@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """podium check with the real podium-run: how jobs end, and that a stopped job leaves nothing
-behind. words.test.py covers what it prints of odd results."""
+behind. words.test.py covers what podium check prints for unusual results."""
 
 import json
 import re
@@ -34,7 +34,7 @@ SLOW = "import time\nprint('began', flush=True)\n\ndef custom_kernel(data):\n   
 
 
 def check(*words, **more):
-	"""podium check, with an interpreter that starts fast."""
+	"""Runs podium check with an interpreter without torch, which starts fast."""
 	return home.check(*words, **{"PODIUM_PYTHON": quick_python(scratch), **more})
 
 

@@ -32,8 +32,8 @@ VERDICT = {
 	"reason": "Every case was right.",
 	"engine": "custom",
 }
-# A podium-run that prints the lines of the file `says` in its folder, and stores the messages that
-# it gets. It executes lines that begin with "!".
+# A podium-run that stores the messages that it gets, and prints the lines of the file `says` in its
+# folder. It executes a line that begins with "!" instead of printing it.
 STAND_IN = f"""#!{PYTHON}
 import json, pathlib, signal, sys, time
 folder = pathlib.Path(__file__).parent
@@ -148,7 +148,7 @@ def terminal(source, *options, folder=None, program=None, **variables):
 	try:
 		while piece := os.read(master, 65536):
 			shown += piece
-	except OSError:  # podium has exited, which closes the terminal
+	except OSError:  # podium has exited and closed its side of the terminal
 		pass
 	os.close(master)
 	return process.wait(HANG_S), shown.decode()

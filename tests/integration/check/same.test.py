@@ -35,8 +35,8 @@ def samples_of(folder):
 
 
 def start():
-	"""Starts a worker with the CPU and submits everything, so that the worker is busy while podium
-	check runs."""
+	"""Submits all samples and starts a worker on the CPU. The worker judges them while podium check
+	runs."""
 	workers.admin("migrate")
 	for folder in TASKS:
 		workers.admin("task", "load", str(folder))
@@ -46,7 +46,8 @@ def start():
 
 
 def hex_of(text):
-	"""The text in hexadecimal, as HEX() gives it: the database's client would escape line ends."""
+	"""The text in hexadecimal, as the database's HEX() returns it. Texts are compared in this form
+	because the database's client escapes line ends."""
 	return text.encode().hex().upper()
 
 
@@ -54,7 +55,7 @@ def by_worker(sample):
 	number = numbers[sample]
 	workers.until(lambda: workers.job(number) in ("done", "failed"), 300)
 	columns = "verdict, HEX(reason), engine"
-	# The messages of timed cases depend on how much time there was.
+	# Messages of timed cases differ between runs, so only those of tests are compared.
 	cases = workers.sql(
 		"SELECT t.name, m.case_index, m.spec, m.verdict, IF(t.name = 'test', HEX(m.message), '') "
 		"FROM measurements m "

@@ -72,7 +72,8 @@ def submitted(source=RIGHT, *options):
 
 
 def reads(process, words):
-	"""Returns the process's standard error up to a line that contains these words."""
+	"""Reads the process's standard error up to a line that contains these words. Returns what it
+	read."""
 	said = ""
 	while words not in said:
 		line = process.stderr.readline()
@@ -119,7 +120,8 @@ def a_token_is_pasted_once_and_kept_for_its_owner():
 
 
 def confirmed(process, **answer):
-	"""Confirms the sign-in as ada does in her browser, on the page that the terminal names."""
+	"""Confirms the sign-in as ada does in her browser, on the page whose address the terminal
+	prints."""
 	page = re.search(r"http\S+/device\?code=(\S+)", reads(process, "/device?code="))
 	contains(ada.post("/device", [("code", page[1])]).words(), "Is this your terminal?")
 	return ada.post(
@@ -512,8 +514,8 @@ def masked(line):
 
 
 def run_as_documented(command, numbers):
-	"""Runs a documented command with the submission numbers of this test; `numbers` collects them.
-	A test browser confirms each sign-in."""
+	"""Runs a documented command and returns its output. `numbers` maps the documented submission
+	numbers to those of this test. Confirms a sign-in as ada."""
 	for documented, real in numbers.items():
 		command = re.sub(rf"(?<=[ #]){documented}(?= |$)", real, command)
 	command = command.replace("https://podium.example.org", site.url).replace("H200", "CPU")

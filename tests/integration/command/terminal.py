@@ -87,7 +87,7 @@ def in_terminal(*words, columns=80, typed="", **variables):
 			if typed and shown.endswith(b": "):
 				os.write(master, typed.encode())
 				typed = ""
-	except OSError:  # podium has exited, which closes the terminal
+	except OSError:  # podium has exited and closed its side of the terminal
 		pass
 	os.close(master)
 	return process.wait(HANG_S), shown.decode()

@@ -31,8 +31,8 @@ RUN_PACKAGES = {
 }
 scratch = pathlib.Path(tempfile.mkdtemp(prefix="podium-dev-test."))
 
-# Scripts that play the system's programs. They log their calls and read the files `installed`,
-# `unavailable` and `snaps`.
+# Scripts in place of the system's programs. They log their calls. The files `installed`,
+# `unavailable` and `snaps` describe the system that they pretend.
 FAKES = {
 	"dpkg-query": "sed 's/$/ installed/' installed",
 	"apt-get": 'echo "apt-get $*" >> calls; [ ! -e broken ] || exit 100; [ "$1" != update ] || '

@@ -22,8 +22,8 @@ from tap import Skip, contains, equal, lacks, run, test, until  # noqa: E402
 
 BUILD = os.environ.get("B", "build/release")
 scratch = pathlib.Path(tempfile.mkdtemp(prefix="podium-run-test."))
-# A shell that starts this test in the background makes it ignore Ctrl-C, and ./run would inherit
-# that.
+# A process that a shell starts in the background ignores Ctrl-C, and so do its children. Undo this
+# for ./run.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 podium = Instance(private=True)
 # The instances below use an interpreter without torch, because importing torch takes longer than
@@ -96,7 +96,7 @@ def the_database_is_private():
 	equal(podium.sql("SELECT @@skip_networking"), [["1"]])
 	equal(stat.S_IMODE((podium.var / "mariadb").stat().st_mode) & 0o077, 0)
 	equal(stat.S_IMODE((podium.var / "run").stat().st_mode) & 0o077, 0)
-	# mariadb.sys owns the system's views, and it is locked.
+	# The account mariadb.sys has no password but is locked: it only owns the system's views.
 	open_accounts = podium.sql(
 		"SELECT user FROM mysql.global_priv WHERE JSON_VALUE(priv, '$.plugin') <> 'unix_socket' "
 		"AND JSON_VALUE(priv, '$.authentication_string') = '' AND COALESCE(JSON_VALUE(priv, "
@@ -196,7 +196,7 @@ def two_instances_run_side_by_side_and_ctrl_c_stops_one():
 		equal((health(podium), health(other)), (200, 200))
 		children = descendants(other.process.pid)
 		equal(len(children) >= 5, True)
-		os.killpg(other.process.pid, signal.SIGINT)  # as a terminal does
+		os.killpg(other.process.pid, signal.SIGINT)  # as a terminal does on Ctrl-C
 		equal(other.process.wait(60), 0)
 		equal([child for child in children if not is_gone(child)], [])
 		contains(output(other), f"Podium has stopped; its data stay in {other.var}.")

@@ -16,7 +16,7 @@ from workers import BUILD, admin, close, database, load_task, sql, submit  # noq
 PAGES = sorted((ROOT / "docs").glob("*.md")) + [ROOT / "README.md"]
 PROGRAMS = ("podium", "podium-admin", "podium-run", "podium-web", "podium-worker", "podium-hooks")
 
-# Placeholders in the docs and what replaces them here. Other words of a command stay as they are.
+# Words of documented commands and what this test replaces them with. Other words stay as they are.
 WORDS = {
 	"WORKER": "first",
 	"[DEVICE]": "",
@@ -58,7 +58,7 @@ NOT_RUN = {
 	"podium-admin restored": "likewise",
 	"podium-admin doctor": "takes as long as starting torch; tests/integration/run/host",
 }
-# Other programs. The test checks only that it knows their name, or an address in their arguments.
+# Programs that are not Podium's. The test checks only the addresses of curl and the SQL of mariadb.
 OTHERS = {"curl", "mariadb", "grep", "promtool", "export", "sed", "ncu", "git"}
 
 
@@ -229,7 +229,7 @@ def check_curl(command):
 
 def check_sql(command):
 	"""Runs the command's SQL in a transaction and rolls back. A statement that creates the database
-	`podium` creates one of another name."""
+	`podium` creates a database of another name instead."""
 	statement = command.words[command.words.index("-e") + 1].replace(
 		"CREATE DATABASE podium ", "CREATE OR REPLACE DATABASE of_the_book "
 	)

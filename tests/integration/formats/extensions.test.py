@@ -47,7 +47,7 @@ void add_tensors(torch::Tensor a, torch::Tensor b, torch::Tensor sum)
 }
 """
 )
-# A module of Python without torch's headers, which take ten seconds to compile.
+# A Python module that does not include torch's headers, because they take ten seconds to compile.
 BOUND = (
 	"#include <pybind11/pybind11.h>\n"
 	+ ADD

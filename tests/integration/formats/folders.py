@@ -20,8 +20,8 @@ TRAITS = {
 	"SKIPS_EMPTY": False,  # whether empty lines and empty parts of cases are skipped
 	"POOL": 1,  # number of processes
 	"REPEATS": {"benchmark": 4, "leaderboard": 4},
-	"GROUP": 1,  # calls between two looks at the clock
-	"REPLAYS": 0,  # how often a recorded group of calls runs between two looks; 0: none is recorded
+	"GROUP": 1,  # calls between two readings of the clock
+	"REPLAYS": 0,  # replays of a recorded group between two readings; 0: records none
 	"WARMS_ALL": False,  # whether a ranked run warms up with all cases
 	"CATCHES": False,  # whether the eval catches exceptions of the submission
 	"CLOCK": False,  # whether times come from a real clock instead of the table
@@ -148,8 +148,8 @@ def definition(
 	templates="{Python: submission.py}",
 	**keys,
 ):
-	"""Returns a task.yml. Its cases are in JSON, which is valid YAML, because most authors write
-	cases like this."""
+	"""Returns a task.yml. Its cases are in JSON, which is valid YAML and which most authors
+	write."""
 	config = keys.pop("config", f"\n  main: {main}")
 	text = textwrap.dedent("""\
 		# name: numbers
@@ -185,8 +185,9 @@ def write(top, files):
 
 
 def make(top, eval, answers="tuple", helpers=True, **rest):
-	"""Writes a task below `top`. The eval, and with `helpers` utils and types, come from the folder
-	`common`. Arguments that name a trait set it; all others are keys of task.yml."""
+	"""Writes a task below `top`. The eval comes from the folder `common`. With `helpers`, utils.py
+	and task.py come from there too. Arguments that name a trait set it; all others are keys of
+	task.yml."""
 	changes = {name: rest.pop(name) for name in list(rest) if name in TRAITS}
 	files = [
 		("submission.py", "@SUBMISSION@"),
@@ -194,7 +195,7 @@ def make(top, eval, answers="tuple", helpers=True, **rest):
 		("traits.py", "traits.py"),
 		("eval.py", f"../common/{eval}"),
 	]
-	# The eval itself, and not traits.py, contains the value of WORDS.
+	# The value of WORDS replaces the word in the eval's source, so traits.py does not have it.
 	common = {
 		f"common/{eval}": (EVALS / eval)
 		.read_text()

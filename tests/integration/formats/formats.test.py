@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Task folders of every form in use, read by the code that reads uploads and run by podium-run on
-the CPU."""
+"""Task folders of every form in use. The code that reads uploads reads them, and podium-run runs
+them on the CPU."""
 
 import functools
 import json
@@ -57,8 +57,8 @@ cold, warm = Runner(), Runner("--python", PYTHON)
 
 
 class Task:
-	"""A task folder that was read. Its jobs use the custom engine unless a test asks for another
-	one, because these tests are about the evals."""
+	"""A task folder that was read. These tests are about the evals, so its jobs use the custom
+	engine unless a test asks for another engine."""
 
 	def __init__(self, folder, engine="custom"):
 		self.jobs = read(folder)
@@ -150,8 +150,8 @@ def with_all(cases, **arguments):
 	return [{**case, **arguments} for case in cases]
 
 
-# {name: an eval, its traits, and keys of task.yml}. Keys with an underscore give the expected
-# outcome where it is unusual.
+# {name: an eval, its traits, and keys of task.yml}. Keys that begin with an underscore give the
+# expected outcome where it is unusual.
 VARIANTS = {
 	"a pool with a process for each GPU": dict(
 		eval="pooled.py", KEY="[a-zA-Z_]+", POOL="POPCORN_GPUS", ranking_by="geom"
@@ -274,7 +274,7 @@ def combined(case_seed, seed):
 
 
 def as_python(name, case, seed):
-	"""The arguments that the eval must make from a case."""
+	"""The arguments of generate_input that the eval must make from a case."""
 	variant, arguments = VARIANTS[name], dict(case)
 	if seed is not None and not variant.get("_keeps_seeds"):
 		arguments["seed"] = combined(case["seed"], seed)
@@ -395,7 +395,8 @@ def tells_what_a_submission_raised(name, on):
 	equal([case["verdict"] for case in cases(result, 1)], ["runtime error"])
 
 
-# These variants also run through a zygote. More would only take time.
+# Variants whose raising submission also runs through the zygote. More variants would only take
+# time.
 RAISE_ON_BOTH = ("a pool of one", "no pool", "groups without a pool, one run each")
 for each in VARIANTS:
 	for act in (
@@ -591,7 +592,7 @@ def a_geometric_mean_of_many_short_times_does_not_vanish():
 		),
 		"passed",
 	)
-	near(result.verdicts[0]["score_ns"], 1001.0)  # (1.001e-6 s) ** 120 would be no double
+	near(result.verdicts[0]["score_ns"], 1001.0)  # no double holds (1.001e-6 s) ** 120
 
 
 @test
@@ -612,8 +613,8 @@ def a_real_clock_shows_at_least_the_time_spent():
 
 @test
 def each_kind_of_known_harness_has_a_task_here():
-	"""The tasks measure what the public harnesses of the kind measure, with an eval of our own. So
-	Podium does not know them, and runs them as written."""
+	"""Each task's eval measures what the public harnesses of its kind measure. Podium knows
+	harnesses by their text. These evals have another text, so Podium runs them as written."""
 	tasks = {
 		"CALL": "a pool of one",
 		"BATCH": "groups in a pool, every output checked again",
@@ -634,7 +635,8 @@ def replays_of_a_recorded_group_are_timed_and_checked():
 	task = task_of("replays of a recorded group")
 	result = expect(task.run(RIGHT), "passed")
 	equal(result.log("stdout", 2).count("replays: 12\n"), 3)
-	# Wrong from call 41 on. The warm-up makes 32 calls. The first case records 5 and replays them.
+	# A submission that is wrong from its 41st call on. The warm-up makes 32 calls, and the first
+	# case records 5, so only a replay is wrong.
 	late = RIGHT.replace("\treturn [2 *", "\tcalls.append(0)\n\treturn [(2 + (len(calls) > 40)) *")
 	expect(task.run(late + "calls = []\n"), "wrong answer", "Benchmark 1 of 3 failed")
 
@@ -845,7 +847,7 @@ def an_eval_in_cuda_passes_a_right_answer_to_cases_with_three_arguments():
 		[(case["spec"], case["verdict"]) for case in cases(result, 1)],
 		[("size: 3; seed: 5; offset: 7", "passed"), ("size: 8; seed: 6635; offset: 7", "passed")],
 	)
-	(timed,) = cases(result, 2)  # it times only the last case
+	(timed,) = cases(result, 2)  # the eval times only the last case
 	equal(
 		(timed["spec"], timed["runs"], timed["mean_ns"], timed["err_ns"], timed["best_ns"]),
 		("size: 1600; seed: 3; offset: 7", 4, 16000, 1, 15999),
@@ -886,7 +888,7 @@ def compiler_flags_and_defines_apply_to_their_task_only():
 	)
 	expect(
 		task.run(needing, "test", GPU), "runtime error", "SIGABRT", "no such thing 5"
-	)  # it was compiled, and its exception ends it
+	)  # the submission was compiled, and its exception ends the program
 	expect(fresh_cu().run(needing, "test", GPU), "compile error", "the task defines them")
 
 
@@ -1052,7 +1054,7 @@ def with_stock_files(engine, reference):
 
 @test
 def an_error_of_the_task_s_own_files_is_never_the_submission_s():
-	on = Runner("--python", PYTHON)  # not a shared runner: podium-run warns of what follows
+	on = Runner("--python", PYTHON)  # not a shared runner: podium-run prints warnings here
 	try:
 		for engine in ("custom", ""):
 			right = with_stock_files(engine, STOCK_REFERENCE)
@@ -1128,7 +1130,8 @@ def a_folder_that_asks_for_the_isolated_engine_is_judged_alike():
 
 @test
 def inputs_that_only_the_evals_can_carry_need_the_custom_engine():
-	"""The benchmarks have a list of 1600 numbers, while the tests have a few."""
+	"""An input is a list of numbers: a few in the tests, but 1600 in a benchmark, which the
+	isolated engine cannot carry."""
 	result = Task(folder_of("a pool of one"), engine="isolated").run(RIGHT, on=warm)
 	expect(result, "internal error", "parts", "`podium: {engine: custom}`")
 	equal(result.verdicts[0]["engine"], "isolated")

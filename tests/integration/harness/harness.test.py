@@ -2,8 +2,8 @@
 """podium-run runs the shipped tasks, and the tasks in folders/ for forms that no shipped task has.
 Each sample must get the verdict that its task states, and each template must pass.
 
-Python runs on the CPU. CUDA C++ needs a GPU; without a GPU the test only compiles it, if there is
-nvcc."""
+Python runs on the CPU. CUDA C++ needs a GPU. Without a GPU the test only compiles CUDA C++, and
+only if nvcc is installed."""
 
 import functools
 import json
@@ -68,7 +68,7 @@ def runner():
 
 def run(job, device):
 	task = job["task"]
-	if device is CPU:  # the larger shapes take minutes of a processor and say nothing more
+	if device is CPU:  # on a CPU the larger shapes take minutes and test nothing more
 		task = {**task, "benchmarks": task["benchmarks"][:1]}
 	message = {
 		"id": 17,
@@ -86,7 +86,7 @@ def run(job, device):
 	try:
 		runner().send({"job": message})
 		return runner().result()
-	except AssertionError:  # later output of this podium-run would count for the next job
+	except AssertionError:  # the job may still run, and the next job would get its output
 		runner().__exit__()
 		runner.cache_clear()
 		raise
@@ -108,9 +108,9 @@ def expect(job, device, verdict):
 
 
 def compile_only(job):
-	"""Runs the job of a machine with a GPU as far as its compile stage. Compiling without
-	optimization takes half the time and finds the same errors. All samples of a task have the same
-	flags, so podium-run builds the engine's programs once for each task."""
+	"""Runs a job for a GPU on this machine, where only its compile stage can succeed. Compiling
+	without optimization takes half the time and finds the same errors. All samples of a task have
+	the same flags, so podium-run builds the engine's programs once for each task."""
 	if nvcc_lack():
 		raise Skip(nvcc_lack())
 	task = job["task"]
@@ -153,7 +153,7 @@ def check_template(job):
 
 
 def add_tests_of(folder):
-	"""Adds a test for each sample and each template. A fault of the task becomes a test that
+	"""Adds a test for each sample and each template. If the task cannot be read, adds a test that
 	fails."""
 	try:
 		jobs = jobs_of(folder)

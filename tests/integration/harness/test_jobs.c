@@ -5,8 +5,8 @@
  *	 "engine": "isolated", "engine_reason": ..., "task": ..., "files": [{"path", "text"}],
  *	 "submission": {"name", "text"}}
  *
- * There is a job for each sample, with the verdict that the task expects, and for each template in
- * mode "test", with its language and no verdict. */
+ * Each sample gives a job with the verdict that the task expects. Each template gives a job in mode
+ * "test" with the template's language and no verdict. */
 #include "lib/base/scope.h"
 #include "lib/files/fileset.h"
 #include "lib/task/stock.h"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The connection from a worker host to the database: TLS, files that are fetched only once,
-versions that are adjacent or too old, and a connection that breaks.
+"""The connection from a worker host to the database: TLS, files that the host fetches only once, a
+host whose version is older than the database's, and a connection that breaks.
 
 podium-web runs too, because it finishes the host's jobs and shows the host to admins."""
 
@@ -38,7 +38,7 @@ path, cache = scratch / "host.conf", scratch / "cache"
 
 
 def asks(**settings):
-	"""Runs podium-admin with these settings, over TCP. Returns its exit code and errors."""
+	"""Runs podium-admin over TCP with these settings. Returns its exit code and error output."""
 	own = dict(
 		PODIUM_DATABASE_PORT=str(database.port),
 		PODIUM_DATABASE_USER="probe",
@@ -89,7 +89,7 @@ def weaker_checks_need_an_explicit_setting():
 	contains(said, "Access denied")  # this user may not connect without TLS
 	sql("ALTER USER probe@'%' REQUIRE NONE")
 	equal(asks(PODIUM_DATABASE_TLS="off"), (0, ""))
-	# connections within this host need no TLS
+	# Podium does not ask for TLS within this host.
 	equal(asks(PODIUM_DATABASE_HOST="127.0.0.1"), (0, ""))
 	code, said = asks(PODIUM_DATABASE_HOST="127.0.0.1", PODIUM_DATABASE_TLS="verify")
 	contains(said, "Set database_tls_ca")

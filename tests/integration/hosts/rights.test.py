@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What the database user of a worker host may do and may not do, and that its rights suffice for
-its work. podium-web runs too, because it finishes the host's jobs."""
+"""What the database user of a worker host may and may not do, and that these rights suffice for the
+host's work. podium-web runs too, because it finishes the host's jobs."""
 
 import pathlib
 import re
@@ -65,7 +65,7 @@ def refuses(statements, name="host"):
 	return errors
 
 
-# ---- enough for its work ----
+# ---- what a host's work needs ----
 
 
 @test
@@ -118,7 +118,7 @@ def a_result_waits_for_podium_web_and_no_one_takes_the_job_meanwhile():
 			f"{number}"
 		)
 		((moment,),) = sql("SELECT UTC_TIMESTAMP(3)")
-		# By then the bystander has looked for expired leases several times.
+		# After 2 s the bystander has looked for expired leases several times.
 		until(
 			lambda: sql(
 				f"SELECT seen_at > '{moment}' + INTERVAL 2 SECOND FROM workers "
@@ -201,7 +201,7 @@ def an_impossible_verdict_is_an_internal_error():
 	sql(f"DELETE FROM submissions WHERE id = (SELECT submission_id FROM jobs WHERE id = {number})")
 
 
-# ---- and nothing more ----
+# ---- what a host may not do ----
 
 
 def world():

@@ -26,7 +26,7 @@ def visitor(url, like=None):
 
 
 def member(name):
-	"""A client that is signed in at the first host, and the same browser at the second."""
+	"""A client that is signed in at the first host, and one with the same cookies at the second."""
 	here = Client(one.url)
 	here.register(name)
 	return here, visitor(two.url, here)
@@ -49,7 +49,8 @@ def a_login_at_one_host_works_at_the_other():
 	)
 	equal(answer.status, 303)
 	equal((here.get(answer.location).status, there.get(answer.location).status), (200, 200))
-	# Without a session too, one host accepts the token of a form that comes from the other.
+	# A host accepts the form token of a page from the other host even if the visitor has no
+	# session.
 	stranger = Client(one.url)
 	page = Page()
 	page.feed(stranger.get("/login").text)
@@ -111,7 +112,7 @@ def requests_of_a_token_at_both_hosts_count_together_within_a_second():
 	here, _ = member("eve")
 	token = make_token(here, "mine", "read")
 	if time.time() % 60 > 30:
-		time.sleep(60 - time.time() % 60)  # the clock's minute must not end during the test
+		time.sleep(60 - time.time() % 60)  # stay within a minute: the next one resets the counts
 	equal(
 		[
 			Program(host.url, token).ask("GET", "/api/v1/me").status
@@ -122,7 +123,7 @@ def requests_of_a_token_at_both_hosts_count_together_within_a_second():
 	time.sleep(2)
 	Program(two.url, token).ask(
 		"GET", "/api/v1/me"
-	)  # a host reads the other's count when it stores its own
+	)  # a host learns the other's count when it stores its own
 	time.sleep(2)
 	statuses = [Program(two.url, token).ask("GET", "/api/v1/me").status for _ in range(25)]
 	assert statuses.count(200) == 12 and statuses[-1] == 429, statuses

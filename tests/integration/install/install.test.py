@@ -196,7 +196,7 @@ def the_package_has_sane_file_modes_and_depends_on_its_libraries():
 		assert mode in ("drwxr-xr-x", "-rw-r--r--") or (
 			mode == "-rwxr-xr-x" and path.startswith("./usr/bin/")
 		), line
-		lacks(path, "/etc/podium")  # the settings belong to the host and not to the package
+		lacks(path, "/etc/podium")  # settings belong to the host and not to the package
 
 
 @test

@@ -1,5 +1,5 @@
-/* Helpers of the tests of rankings: numbered users, a new leaderboard for each test, and
- * submissions that have passed. */
+/* Helpers of the tests of rankings: they create numbered users, a new leaderboard for each test,
+ * and submissions that have passed. */
 #ifndef PODIUM_TESTS_CONTEST_H
 #define PODIUM_TESTS_CONTEST_H
 
@@ -63,7 +63,7 @@ static inline int contest_end(void **state)
 	return leaderboard_delete(db, &contest.board, &actor, &error);
 }
 
-/* Creates a ranked submission for one device and returns its number. */
+/* Creates a submission in mode ranked for one device. Returns its number. */
 static inline int64_t contest_submit(const char **gpu, int user)
 {
 	struct submission_request request = { .user_id = contest.user_ids[user],

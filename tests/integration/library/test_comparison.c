@@ -1,4 +1,4 @@
-/* Comparisons and the ranking that they decide, against a real MariaDB, which library.test starts.
+/* Comparisons and how they change the ranking, in a real MariaDB, which library.test starts.
  */
 #include "tests/integration/library/contest.h"
 
@@ -44,7 +44,7 @@ static int64_t pass(int user, double score_ns, double err_ns)
 	return pass_as(user, score_ns, err_ns, "isolated");
 }
 
-/* Returns the job that compares the two submissions, or 0 if there is none. */
+/* Returns the number of the job that compares the two submissions, or 0 if there is none. */
 static int64_t comparison_of(int64_t challenger, int64_t incumbent)
 {
 	static const struct statement job = NUMBER(
@@ -98,7 +98,7 @@ static const char *page(void)
 	return row.text;
 }
 
-/* Checks the ranking, and that rebuilding it changes no row. */
+/* Checks the ranking, and checks that rebuilding the ranking changes no row. */
 static void assert_page(const char *expected)
 {
 	static const struct statement all = SELECT(struct text_row, TEXT_COLUMNS,
@@ -249,7 +249,7 @@ static void the_faster_one_stands_first_and_a_tie_is_a_tie(void **state)
 	assert_page("1:1 3:1 0:3 2:4");
 }
 
-/* Returns the notices as text: "0<1" tells user 0 that user 1 has overtaken them. */
+/* Returns the notices of overtaking as text: "0<1" tells user 0 that user 1 is now ahead. */
 static const char *told(void)
 {
 	static const struct statement rows = SELECT(struct text_row, TEXT_COLUMNS,

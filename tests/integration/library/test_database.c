@@ -272,8 +272,8 @@ static int add_both(struct database *connection, void *context, struct error *er
 	return rc ? rc : database_execute(connection, &ADD, error, "i", c->second);
 }
 
-/* Provokes a deadlock that the server reports while rows arrive: it has already sent a row when it
- * must wait for a lock. */
+/* Provokes a deadlock that the server reports in the middle of a result: the server sends the first
+ * row and then must wait for a lock. */
 static int add_and_lock(struct database *connection, void *context, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
@@ -311,7 +311,7 @@ static void cross_each_other(database_body *body, int64_t one, int64_t other)
 	pthread_barrier_destroy(&barrier);
 	assert_int_equal(crossings[0].rc, 0);
 	assert_int_equal(crossings[1].rc, 0);
-	assert_int_equal(crossings[0].tries + crossings[1].tries, 3); /* one of them ran twice */
+	assert_int_equal(crossings[0].tries + crossings[1].tries, 3); /* one transaction ran twice */
 }
 
 static void two_transactions_that_deadlock_both_succeed_in_the_end(void **state)
@@ -331,7 +331,7 @@ static void a_deadlock_that_is_told_among_rows_is_tried_again_as_well(void **sta
 	cross_each_other(add_and_lock, 300, 310);
 }
 
-/* A faulty body, which ignores an error of its second statement and continues. */
+/* A faulty body: it ignores the error of its second statement and continues. */
 static int add_both_and_go_on(struct database *connection, void *context, struct error *error)
 {
 	struct crossing *c = context;
@@ -366,8 +366,8 @@ static void what_a_body_does_behind_a_deadlock_does_not_stand(void **state)
 	assert_true(real_of(4005) == 1 && real_of(4015) == 1);
 }
 
-/* Rolls the transaction back in the middle, as a cluster's node might do, or a statement that ends
- * a transaction implicitly. */
+/* Rolls the transaction back in the middle. A node of a cluster may do so, and so may a statement
+ * that ends a transaction implicitly. */
 static int roll_back_and_go_on(struct database *connection, void *context, struct error *error)
 {
 	int *tries = context;
@@ -477,7 +477,7 @@ static void assert_time_comes_back(struct arena *arena, int64_t number, int64_t 
 	assert_int_equal(thing.at_ms, at_ms);
 }
 
-/* Times are stored with the help of gmtime_r and read with other code. The two must agree in all
+/* The library writes times with gmtime_r and reads them with its own code. Both must agree in all
  * years that the database knows. */
 static void a_time_comes_back_in_every_century(void **state)
 {

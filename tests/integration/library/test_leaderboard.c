@@ -286,8 +286,8 @@ static void deleting_twice_says_so(void **state)
 		ERROR_NOT_FOUND, "", "deleted meanwhile");
 }
 
-/* Threads that keep submitting a file to another leaderboard, while the test creates and deletes
- * leaderboards with the same file. */
+/* Threads that keep submitting a file to one leaderboard, while the test creates and deletes other
+ * leaderboards whose task has the same file. */
 enum { rounds = 25, submitters = 2 };
 struct submitter {
 	struct leaderboard board;

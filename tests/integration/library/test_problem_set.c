@@ -1,5 +1,5 @@
 /* Plans of problem sets against a real MariaDB, which library.test starts: what a plan says, that
- * making a plan changes nothing, and that applying it does exactly what it says. */
+ * making a plan changes nothing, and that applying a plan does exactly what the plan says. */
 #include "tests/integration/library/fixture.h"
 
 #include "lib/base/format.h"

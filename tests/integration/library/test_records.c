@@ -1,4 +1,5 @@
-/* Records, the history of a ranking's best times, in a real MariaDB, which library.test starts. */
+/* Records, which are the history of a ranking's best times, in a real MariaDB, which library.test
+ * starts. */
 #include "tests/integration/library/contest.h"
 
 #include "cgi/action/account_deletion.h"
@@ -52,8 +53,8 @@ static const char *all_rows(void)
 	return row.text;
 }
 
-/* Checks the records of a line, and that rebuilding the ranking changes no record. "0:90 1:80"
- * means a time of 90 by user 0, then one of 80 by user 1. */
+/* Checks one line of records, for everybody or for one user, and checks that rebuilding the ranking
+ * changes no record. "0:90 1:80" means a time of 90 by user 0, then a time of 80 by user 1. */
 static void assert_line(const char *gpu, int64_t line, const char *expected)
 {
 	static const struct statement points = SELECT(struct text_row, TEXT_COLUMNS,
@@ -174,8 +175,8 @@ static void any_course_of_events_leaves_the_rows_that_a_rebuilding_gives(void **
 	assert_true(number_of(&many) > 10);
 }
 
-/* The best result of a deleted user stays, under the name deleted-user-N. What the user's other
- * submissions had beaten is a record again. */
+/* The best result of a deleted user stays, under the name deleted-user-N. The user's other
+ * submissions go, so times that only they had beaten become records again. */
 static void an_account_that_is_deleted_gives_back_what_its_submissions_had_beaten(void **state)
 {
 	(void)state;

@@ -103,7 +103,7 @@ static void the_median_follows_the_last_jobs_of_a_kind(void **state)
 {
 	(void)state;
 	run(ada, "benchmark", 100);
-	assert_in_range(number_of(&MEDIAN), 100, 102); /* the test reads the clock twice */
+	assert_in_range(number_of(&MEDIAN), 100, 102);
 	for (int i = 0; i < 31; i++)
 		run(ada, "benchmark", 60000);
 	assert_in_range(number_of(&MEDIAN), 60000, 60002);
@@ -140,7 +140,7 @@ static void a_job_starts_when_those_before_it_have_ended(void **state)
 	assert_false(wait_for(second).at_least);
 	assert_int_equal(next_of(ada).position, 3);
 	assert_in_range((int64_t)next_of(ada).start_ms, 39000, 39004);
-	assert_int_equal(next_of(bob).position, 2); /* bob's turn comes after ada's first job */
+	assert_int_equal(next_of(bob).position, 2); /* users take turns: bob follows ada's first job */
 }
 
 static void what_runs_or_has_ended_does_not_wait(void **state)

@@ -23,13 +23,13 @@ def check_implementation(data, output):
     return output == sum(data), f"expected {sum(data)}, got {output}"
 """
 KERNEL = "def custom_kernel(data):\n    return data[0] + data[1]\n"
-# A submission that works with the isolated engine and with the custom engine's harness (EVAL).
+# A submission for both engines: EVAL, the harness of the custom engine, calls answer().
 BOTH = KERNEL + (
 	"def answer(case): return sum(int(part.split(':')[1]) for part in case.split(';'))\n"
 )
 ADVICE = "An admin can start a dry run of this version"
 ZYGOTE = ("--python", PYTHON)
-# podium-run as root with a zygote, and as an ordinary user without one.
+# podium-run as this test's user, usually root, with a zygote, and as nobody without a zygote.
 KINDS = {
 	"root": {"options": ZYGOTE},
 	**({"ordinary user": {"user": "nobody"}} if os.geteuid() == 0 else {}),
@@ -102,7 +102,8 @@ def each():
 
 
 def expect(verdict, *parts, runners=None, **members):
-	"""Expects the same outcome from every kind of podium-run."""
+	"""Judges with every kind of podium-run and expects the same outcome. Returns the last
+	result."""
 	for runner in runners or each():
 		result = runner.judge(**members)
 		equal(
@@ -115,7 +116,7 @@ def expect(verdict, *parts, runners=None, **members):
 
 
 def left(runner):
-	"""The processes below podium-run except its zygote, once they have had time to end."""
+	"""The processes below podium-run except its zygote. Waits up to 10 s for them to end."""
 	end = time.monotonic() + 10
 	while True:
 		found = [
@@ -184,7 +185,7 @@ def the_programs_that_pass_the_tests_also_run_the_benchmarks():
 		equal((tested[0], "loaded" in timed), ("loaded", False))
 		pids, values = zip(*(line.split() for line in tested[1:] + timed))
 		equal(len(set(pids)), 1)
-		# Output printed in a test appears with the test, not with the timed stage.
+		# What a submission prints in a stage belongs to the log of that stage.
 		equal(
 			({line.split()[1] for line in tested[1:]}, {line.split()[1] for line in timed}),
 			({"1", "3"}, {"5", "6", "7"}),
@@ -343,8 +344,8 @@ def a_judge_that_cannot_split_the_task_starts_no_other_engine():
 
 @test
 def what_a_submission_does_never_makes_its_job_fall_back():
-	"""The submission exits with the codes of a judge that cannot split the task. With the custom
-	engine it would pass."""
+	"""The submission exits with the codes by which a judge says that it cannot run the task. The
+	custom engine would pass this submission."""
 	for code in (2, 111, 113, 115, 117):
 		result = one().judge(f"import os\nos._exit({code})\n" + BOTH, mode="ranked")
 		equal((result.verdict, result.engine), ("runtime error", "isolated"))
@@ -365,7 +366,7 @@ def a_dry_run_finds_out_that_the_custom_engine_is_needed():
 			for stage in result.stages[1:]:
 				contains(stage["command"], "eval.py")
 			equal((len(result.ends), "score_ns" in verdict), (stages, mode == "ranked"))
-			# The attempt with the isolated engine, which failed, leaves no event.
+			# The failed attempt with the isolated engine leaves no event.
 			equal((result.progress.count("test 0/2"), result.progress.count("test 2/2")), (1, 1))
 
 
@@ -385,7 +386,7 @@ def a_dry_run_on_a_busy_device_chooses_no_engine():
 def the_judge_checks_the_inputs_of_all_stages_first():
 	late = REFERENCE.replace(
 		"return [a, b]", "return [a, b if b else print]"
-	)  # the benchmarks have no b
+	)  # the tests have a b, the benchmarks have none
 	late = late.replace("sum(data)", "(data[0] + (0 if callable(data[1]) else data[1]))")
 	result = one().judge(BOTH, late, mode="ranked", may_fall_back=True)
 	equal((result.verdict, result.verdicts[0]["engine"]), ("passed", "custom"))
@@ -456,7 +457,7 @@ print("SEEN" + json.dumps(seen), flush=True)
 		equal(
 			seen["descriptors"],
 			{"0": "other", "1": "pipe", "2": "pipe", "3": "socket", "4": "file"},
-		)  # the descriptor of the page with the doorbell
+		)  # 4 is the page with the doorbell
 		equal(seen["run"], ["./data/table.txt", "./submission.py", "./task.py", "./utils.py"])
 		for path in seen["job"]:
 			assert not any(
@@ -479,8 +480,8 @@ def a_judge_has_the_seed_the_cases_and_every_channel():
 		"('POPCORN_SEED', 'POPCORN_FD', 'PODIUM_TIME_LIMIT_S', 'PODIUM_DEVICE_UUID')}, "
 		"os.path.exists('../cases.txt')]) + 'SEEN')\n"
 	)
-	# When the judge imports the reference, it may have closed its descriptors already. No event
-	# contains the seed.
+	# The reference looks while the judge imports it, and raises what it sees. The judge must still
+	# have its sockets then. No event may contain the seed.
 	for runner in each():
 		result = runner.judge(reference=REFERENCE + look, mode="compare", rival=KERNEL)
 		equal(result.verdict, "internal error")
@@ -568,7 +569,7 @@ def contestants_share_no_cache():
 		"import os\nassert not os.path.exists(os.environ['XDG_CACHE_HOME'] + '/kept')\n"
 	) + REFERENCE
 	for runner in each():
-		for _ in range(2):  # the second job must not see what the first one left
+		for _ in range(2):  # the second job must not see the files of the first
 			result = runner.judge(keep, spy, mode="benchmark")
 			equal((result.verdict, result.log(position=1)), ("passed", "before []\n"))
 
@@ -602,8 +603,8 @@ def what_a_kernel_raises_is_a_runtime_error_in_its_case():
 
 @test
 def no_case_is_run_after_one_that_lost_the_gpu():
-	"""The contestant reports a lost GPU in certain words. A submission can print the same words,
-	and this test does."""
+	"""The contestant reports a lost GPU in certain words. A submission can raise an error with the
+	same words, as this one does."""
 	result = expect(
 		"runtime error",
 		"Test 1 of 2 failed (a: 1; b: 2)",
@@ -873,8 +874,8 @@ def a_null_contestant_that_dies_is_an_internal_error():
 
 
 def is_null(pid):
-	"""Whether this is the null contestant, which has no file of the submission. Its command line
-	does not tell, because it was forked from a zygote."""
+	"""Whether this process is the null contestant, whose folder is empty because it has no
+	submission. The command line does not tell, because the process was forked from a zygote."""
 	try:
 		return (
 			os.readlink(f"/proc/{pid}/cwd").endswith("/run")
@@ -990,7 +991,8 @@ def a_rivals_processes_are_gone_before_the_submission_runs_alone():
 
 
 WRONG = "def custom_kernel(data): return -1\n"
-# Sends a form that the judge can decode but not encode: 60 parts share one long text.
+# Sends a description of its output that the judge can decode but not encode: 60 parts share one
+# long text.
 TOO_LONG_A_FORM = """
 import gc
 import podium_tree as tree, podium_wire as wire

@@ -12,8 +12,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "lib"))
 from runner import GPU, Runner, cu_task, job  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
-# The nvcc of this test. Its "compiled" programs are scripts; the contents of the sources decide
-# what a script does.
+# The nvcc of this test. It "compiles" to scripts, and words in the sources decide what a script
+# does.
 NVCC = r"""#!/bin/sh
 name=$(expr "$*" : '.*-o \([^ ]*\)$')
 made() { cat > "$name"; chmod 755 "$name"; }

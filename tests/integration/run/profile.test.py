@@ -28,8 +28,7 @@ scratch = pathlib.Path(tempfile.mkdtemp(prefix="podium-profile-test."))
 scratch.chmod(0o755)
 
 TEXT = "a report with <b>???>>> and ÿÿÿ\n" * 3
-# A harness that profiles as usual: it writes the profile line, a report in base64, and `check:
-# pass`.
+# A harness that reports a profile as usual: a profile line, a report in base64, and `check: pass`.
 EVAL = r"""
 import base64, os, sys
 mode, path = sys.argv[1:]
@@ -148,7 +147,8 @@ def a_host_that_forbids_counters_is_tried_once():
 		contains(case["message"], "ERR_NVGPUCTRPERM")
 		contains(case["message"], "NVreg_RestrictProfilingToAdminUsers=0")
 	contains(report(result, 0), "a report with")
-	# podium-run drops the output of the failed attempt, because another run made the result.
+	# The attempt with ncu failed and podium-run repeated the run without ncu. It keeps only the
+	# output of the run whose result counts.
 	equal(result.log(position=2), "POPCORN_NCU is None\n")
 
 
@@ -278,7 +278,7 @@ def a_timed_stage_reports_the_state_of_its_gpu():
 			["NVIDIA H200", "580.00", "13.1"],
 		)
 		equal(of(runner.run(RIGHT, EVAL, device=device), "conditions"), [])
-		# a CPU has no such state
+		# A job on the CPU reports no state of a GPU.
 		equal(of(runner.run(RIGHT, EVAL, mode="benchmark"), "conditions"), [])
 		equal(
 			of(

@@ -37,8 +37,8 @@ SECRET = 987654321
 
 
 def harness(body):
-	"""A harness whose code is `body`. say(key, value) writes a result line, raw(text) writes the
-	text unchanged."""
+	"""A harness that runs `body`. In `body`, say(key, value) writes a line to the result pipe, and
+	raw(text) writes the text unchanged."""
 	return (
 		"import os, sys, time\nmode = sys.argv[1]\ncases = open(sys.argv[2]).read().splitlines()\n"
 		"fd = int(os.environ['POPCORN_FD'])\n"
@@ -53,8 +53,8 @@ def harness(body):
 
 
 def benches(*changes, body=""):
-	"""A harness that passes its tests, then sends valid figures of one benchmark with these
-	changes, and `check: pass`."""
+	"""A harness that passes its tests. Then it reports one benchmark with valid figures, except for
+	these changes, and `check: pass`."""
 	values = {
 		"benchmark-count": "1",
 		"benchmark.0.runs": "10",
@@ -288,7 +288,7 @@ def a_harness_fault_counts_only_if_the_harness_also_fails_without_the_submission
 				[(end["verdict"], end["exit_code"]) for end in result.ends],
 				[("passed", 0), ("runtime error", code)],
 			)
-	# The harness reports all cases; the first that fails is one whose input it cannot make.
+	# The harness reports two failing cases. It cannot make the input of the first.
 	for error, verdict in (
 		("'cannot be made'", "internal error"),
 		("repr(submission.answer)", "runtime error"),
@@ -365,7 +365,7 @@ def ending_early_with_exit_code_0_does_not_pass():
 
 
 def memory_group(most_bytes):
-	"""The folder of a control group with a memory limit, of either version."""
+	"""Makes a control group of version 1 or 2 with a memory limit. Returns its folder."""
 	for root, limit in (
 		("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
 		("/sys/fs/cgroup", "memory.max"),
@@ -614,8 +614,8 @@ def leave_behind(code):
 
 
 def left_behind(body, verdict="passed", **members):
-	"""Runs a harness that prints the marks of the processes that it leaves behind, and checks that
-	they are gone."""
+	"""Runs a harness that leaves processes behind and prints their marks. Checks that these
+	processes are gone."""
 	with Runner() as runner:
 		result = runner.run(harness=harness(LEFT_BEHIND + body), **members)
 		equal((result.verdict, result.reason if result.verdict != verdict else ""), (verdict, ""))
@@ -708,7 +708,7 @@ def a_program_starts_with_four_descriptors_and_no_more():
 		"passing()\nsay('check', 'pass')\n",
 		"passed",
 	)
-	equal(result.log(), "[0, 1, 2, 3, 4]\n/dev/null 3\n")  # 4 is the descriptor that lists them
+	equal(result.log(), "[0, 1, 2, 3, 4]\n/dev/null 3\n")  # 4 belongs to os.listdir()
 
 
 @test
@@ -1038,7 +1038,7 @@ def invalid_utf8_in_output_is_replaced():
 
 
 def look_on(runner, shows, **members):
-	"""Follows a job until a tail of its output contains the text, then cancels it. Returns the
+	"""Follows a job until a tail of its output contains the text, then cancels the job. Returns the
 	first such tail and the events before it."""
 	runner.send(job(follow=True, **members))
 	events = []
@@ -1276,8 +1276,8 @@ def a_cuda_program_blames_its_harness_only_if_the_harness_says_why():
 		result = run_cu(leaves.replace("{says}", "0"), nvcc=nvcc)
 		equal(result.verdict, "runtime error")
 		contains(result.reason, "The submission ended the program with exit code 113")
-		# A harness that reports an error of the task. A submission could print the same text,
-		# because harness and submission are one program.
+		# This harness reports an error of the task, so the verdict blames the task. A submission
+		# could write the same line, because harness and submission are one program.
 		result = run_cu(leaves.replace("{says}", 'dprintf(3, "error: no cases\\n")'), nvcc=nvcc)
 		equal(result.verdict, "internal error")
 
@@ -1343,7 +1343,7 @@ def end_of_input_ends_a_running_job():
 		code, more, errors = runner.end()
 		equal(
 			(code, more[-1]["verdict"], errors, len(programs)), (0, "cancelled", "", 2)
-		)  # the sandbox's first process, and the harness
+		)  # the first process in the sandbox, and the harness
 		equal([pid for pid in programs if not is_gone(pid)], [])
 
 

@@ -15,7 +15,7 @@ sys.path.insert(0, str(ROOT / "tests" / "lib"))
 from readable import readable_copy  # noqa: E402
 
 BUILD = ROOT / os.environ.get("B", "build/release")
-# A worker bundle has its libraries beside the program.
+# A copy that every user may run, with the libraries that a worker bundle has beside the program.
 PROGRAM = (
 	readable_copy(
 		BUILD, "podium-run", *(path.relative_to(BUILD) for path in BUILD.glob("lib/*.so*"))
@@ -34,7 +34,8 @@ GPU = {
 	"compute_capability": "9.0",
 }
 
-# A harness as most tasks have it. It imports the submission, so faults of the submission reach it.
+# A harness like that of most tasks. It imports the submission, so an exception in the submission
+# ends the harness.
 EVAL = r"""
 import os, sys
 mode, path = sys.argv[1:]
@@ -112,8 +113,8 @@ def cu_task(**changes):
 
 
 def job(submission=RIGHT, harness=EVAL, id=17, mode="test", files=None, definition=None, **changes):
-	"""Returns a job as podium-run gets it. Its engine is the definition's, or else the isolated
-	engine."""
+	"""Returns a job as podium-run gets it. A job in mode profile has the custom engine. Other jobs
+	have the definition's engine or, if it names none, the isolated engine."""
 	definition = definition or task()
 	engine = "custom" if mode == "profile" else definition["engine"] or "isolated"
 	main = "eval.py" if definition["language"] == "py" else "eval.cu"
@@ -160,7 +161,7 @@ class Result:
 
 class Runner:
 	def __init__(self, *options, directory=None, environment=None, user=None, prefix=()):
-		"""`user`: the user that runs podium-run; `prefix`: a command that starts it."""
+		"""`user`: the user that runs podium-run; `prefix`: words to put before the command."""
 		self.own = None if directory else tempfile.mkdtemp(prefix="podium-run-test.")
 		self.directory = directory or self.own
 		if self.own:

@@ -19,7 +19,8 @@ from quick import quick_python  # noqa: E402
 from runner import PYTHON, ROOT, Runner, task  # noqa: E402
 from tap import Skip, contains, equal, lacks, run, test, until  # noqa: E402
 
-# Reports whether it was forked from the zygote, then runs `body`.
+# The head of a harness. It notes whether the harness was forked from the zygote, which has imported
+# numpy.
 HEAD = """
 import sys
 forked = "numpy" in sys.modules
@@ -58,7 +59,8 @@ cold = Runner()
 
 
 def same(body, **members):
-	"""Checks that the harness sees the same after either kind of start, and returns it."""
+	"""Checks that a forked harness and one in a new interpreter see the same. Returns what they
+	see."""
 	seen, how = warm.look(body, **members)
 	equal(how, "forked")
 	alone = Warm.look(cold, body, **members)
@@ -241,8 +243,8 @@ def the_zygote_cannot_be_reached():
 
 @test
 def a_forked_program_starts_without_extra_threads():
-	"""torch starts threads if a setting asks for several. If the user's limit does not allow these
-	threads, torch waits for them without end."""
+	"""torch starts threads if a setting asks for several. If the limit on the user's processes does
+	not allow them, torch waits for them without end."""
 	if subprocess.run([PYTHON, "-c", "import torch"], capture_output=True).returncode:
 		raise Skip(f"{PYTHON} cannot import torch")
 	equal(

@@ -10,7 +10,8 @@ sys.path[:0] = [str(HERE.parent / "run"), str(HERE.parents[1] / "lib")]
 from runner import Runner  # noqa: E402
 
 # The head of each program in the sandbox. attempt() calls a function and returns "done" or the name
-# of the error. call() makes a system call by its number and returns the same.
+# of the error. call() makes a system call by its number and returns "done" or the name of the error
+# too.
 HEAD = r"""
 import ctypes, errno, json, os, socket, subprocess, sys, time
 fd = int(os.environ["POPCORN_FD"])
@@ -39,13 +40,13 @@ for i, case in enumerate(cases):
 say("check", "pass")
 """
 RIGHT = "def answer(case): return 0\n"
-# The users that run podium-run. None: root, which runs submissions as nobody. An ordinary user runs
-# submissions as the same user.
+# The users that run podium-run. None is the user of this test. As root, podium-run runs submissions
+# as nobody; as an ordinary user, it runs them as that user.
 USERS = (None, "nobody") if os.geteuid() == 0 else (None,)
 
 
 class Inside:
-	"""A podium-run for several programs."""
+	"""A podium-run whose harnesses run programs in the sandbox."""
 
 	def __init__(self, *options, **members):
 		self.runner = Runner(*options, **members)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The walls of the sandbox. Programs try to break each wall, as root and as an ordinary user, and
-ordinary programs do not notice them. docs/sandbox.md names the test of each wall."""
+"""The walls of the sandbox. Programs try to break each wall, with podium-run as root and as an
+ordinary user. Ordinary programs do not notice the walls. docs/sandbox.md names the test of each
+wall."""
 
 import ctypes
 import json
@@ -449,7 +450,7 @@ seen = {'capabilities': [status[f'Cap{kind}'] for kind in ('Inh', 'Prm', 'Eff', 
 		seen = inside.see(body)
 		assert seen.pop("setuid") in ("EPERM", "EINVAL"), (
 			seen
-		)  # EINVAL: root has no id in a user namespace
+		)  # EINVAL: the user namespace has no root
 		equal(
 			seen,
 			{
@@ -569,7 +570,7 @@ def system_calls_that_no_kernel_needs_are_refused():
 def system_calls_of_another_architecture_end_the_program():
 	if os.uname().machine != "x86_64":
 		raise Skip("needs x86-64")
-	# mov eax, 20 (getpid of i386); int 0x80; ret. And the x32 form of getpid.
+	# The i386 getpid: mov eax, 20; int 0x80; ret. Below, the x32 form of getpid.
 	other = (
 		"import mmap\ncode = mmap.mmap(-1, 4096, prot=7)\ncode.write(bytes([0xb8, 20, 0, 0, 0, "
 		"0xcd, 0x80, 0xc3]))\n"
@@ -584,8 +585,8 @@ def system_calls_of_another_architecture_end_the_program():
 
 # ---- limits ----
 
-# Programs that exceed a limit. Each keeps its memory until podium-run notices; without a control
-# group, podium-run looks ten times a second.
+# Programs that exceed the memory limit. Each keeps its memory for a while, because without a
+# control group podium-run checks only ten times a second.
 BOMBS = {
 	"memory": "x = bytearray(1 << 30)\nfor i in range(0, 1 << 30, 4096): x[i] = "
 	"1\ntime.sleep(600)\n",
@@ -726,7 +727,7 @@ def compile_output_holds_no_file_of_the_host():
 		for user, inside in as_each_user():
 			if nvcc_lack():
 				raise Skip(nvcc_lack())
-			for source in sources[:1] if user else sources:  # each compilation takes seconds
+			for source in sources[:1] if user else sources:  # compiling takes seconds
 				result = inside.runner.run(
 					source + "__global__ void k() {}\n",
 					"int main() {}",
@@ -877,8 +878,8 @@ def each_wall_is_tried_and_named():
 			), wall
 
 
-# Two users without namespaces: root without the right to make them, as in most containers, and an
-# ordinary user on a host that allows none.
+# Commands that take away the right to make namespaces: CONTAINER from root, as in most containers,
+# and LOCKED from an ordinary user, as on a host that forbids them.
 CONTAINER = ["setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin"]
 LOCKED = [
 	"unshare",
@@ -925,7 +926,8 @@ def a_host_without_namespaces_runs_jobs_all_the_same_and_says_what_is_missing():
 			)
 			result = inside.run("subprocess.Popen(['/bin/sleep', '600'], start_new_session=True)\n")
 			equal((result.verdict, descendants(inside.runner.process.pid)), ("passed", []))
-		# Beside another suite's bomb, a job of the same user could not begin.
+		# Without namespaces, all jobs of a user share one limit on processes, which a bomb of
+		# another suite may have reached.
 		with (
 			as_only_bomb(),
 			Inside("--memory", "256", "--processes", "100", prefix=prefix, user=user) as inside,

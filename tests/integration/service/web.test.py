@@ -2,8 +2,8 @@
 """podium-web under a service manager, which this test plays: socket activation, readiness, reload,
 watchdog, and no lost request during a restart or reload.
 
-There is no database, so every answer is a 503. The test checks that each answer arrives
-complete."""
+There is no database, so podium-web answers every request with 503. The test checks that each answer
+arrives complete."""
 
 import ctypes
 import os
@@ -69,7 +69,7 @@ def connect(path):
 
 
 def finish(connection):
-	"""The whole answer. Raises if the answer is cut."""
+	"""Ends the request and returns the whole answer. Raises if the answer is cut."""
 	connection.sendall(record(5, b""))
 	data = b""
 	while True:
@@ -97,7 +97,8 @@ def ask(path):
 
 
 class Manager:
-	"""Holds the socket that nginx connects to, and receives the service's notifications."""
+	"""Plays systemd for one podium-web: owns the socket that nginx connects to, and receives the
+	notifications of podium-web."""
 
 	def __init__(self, name, **settings):
 		self.path, self.notify = scratch / f"{name}.sock", scratch / f"{name}.notify"
@@ -117,7 +118,7 @@ class Manager:
 		self.process, self.main = None, 0
 
 	def start(self):
-		# systemd does this between fork and exec.
+		# Like systemd, set descriptor 3 and these variables between fork and exec.
 		hand_over = (
 			"import os, sys; os.dup2(int(sys.argv[2]), 3); os.environ['LISTEN_PID'] = "
 			"os.environ['WATCHDOG_PID'] = str(os.getpid()); "
@@ -187,7 +188,7 @@ def gone(process):
 			if os.waitpid(process, os.WNOHANG)[0]:
 				return
 		except ChildProcessError:
-			return  # Popen has collected its exit status
+			return  # Popen has already waited for it
 		time.sleep(0.01)
 	raise AssertionError(f"process {process} does not end")
 
@@ -286,7 +287,7 @@ def on_its_own_socket_podium_web_answers_all_connections_before_it_ends():
 		stdin=subprocess.DEVNULL,
 		stderr=open(log, "ab"),
 	)
-	# The log is checked because the socket's file exists a moment before anybody can connect.
+	# Wait for the log, because the socket's file exists a moment before a client can connect.
 	until(lambda: "listens on" in log.read_text())
 	with connect(path) as held, connect(path) as second, connect(path) as third:
 		for connection in (held, second, third):
@@ -309,7 +310,7 @@ def a_reload_starts_a_successor_with_the_new_settings():
 	manager.config.write_text("web_threads = 3\n")
 	contains(manager.reload(), "MAINPID=")
 	assert manager.main != first
-	equal(parent_of(manager.main), os.getpid())  # systemd only waits for its own children
+	equal(parent_of(manager.main), os.getpid())  # systemd can wait only for its own children
 	equal(manager.process.wait(30), 0)
 	contains(manager.log.read_text(), "with 3 threads")
 	contains(ask(manager.path), "Status: 503")
@@ -335,7 +336,7 @@ def the_old_process_answers_requests_in_flight_during_a_reload():
 	old = manager.main
 	with connect(manager.path) as held:
 		held.sendall(begin("/healthz"))
-		time.sleep(0.1)  # by now a thread of the old process has the request
+		time.sleep(0.1)  # a thread of the old process takes the request meanwhile
 		manager.reload()
 		contains(ask(manager.path), "Status: 503")
 		equal(manager.process.poll(), None)
@@ -377,7 +378,7 @@ def the_watchdog_is_fed_until_every_thread_is_stuck():
 	manager.hear("READY=1")
 	manager.hear("WATCHDOG=1")
 	with connect(manager.path) as one, connect(manager.path) as other:
-		one.sendall(begin("/healthz")[:20])  # half a request occupies a thread
+		one.sendall(begin("/healthz")[:20])  # half of a request keeps a thread busy
 		time.sleep(0.6)
 		manager.hear("WATCHDOG=1")
 		manager.hear("WATCHDOG=1")
@@ -410,7 +411,7 @@ def the_successor_feeds_the_watchdog_too():
 try:
 	status = run()
 finally:
-	# Processes left by a failed test would keep this suite's output open.
+	# Processes that a failed test has left would keep this suite's output open, so kill them.
 	for process in descendants(os.getpid()):
 		os.kill(process, signal.SIGKILL)
 	shutil.rmtree(scratch, ignore_errors=True)

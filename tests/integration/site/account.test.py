@@ -428,7 +428,8 @@ def choosing_a_password_through_a_link_can_revoke_the_tokens_too():
 
 
 def leave_traces():
-	"""Stores data about ada that only other users or other programs can store."""
+	"""Stores more rows about ada directly in the database, so that each part of the export has
+	some."""
 	number = user_id("ada")
 	first = number_of(f"SELECT MIN(s.id) FROM submissions s WHERE s.user_id = {number}")
 	content = gzip.compress(b"a profile").hex()
@@ -764,7 +765,7 @@ def a_deleted_account_keeps_only_its_ranks():
 		[(f"deleted-user-{number}", 1), ("bob", 2), ("carol", 3)],
 	)
 	equal(rows[0]["submission"], place["submission"])
-	# bob has submitted one of the deleted sources too, so it stays.
+	# One of ada's sources stays, because bob has submitted it too.
 	equal(number_of("SELECT COUNT(*) FROM blobs"), sources - 24 + 1)
 	contains(carol.get(f"/submission/{shared}/source").text, "shared")
 	equal(
@@ -880,8 +881,8 @@ def no_login_token_or_registration_revives_a_deleted_account():
 
 
 def rows_read(client, path):
-	"""Returns how many rows the database reads for a page: the smallest number of several tries,
-	because the worker reads too."""
+	"""Returns how many rows the database reads for a page. The worker reads rows too, so the
+	function tries several times and returns the smallest number."""
 	count, reads = (
 		(
 			"SELECT SUM(variable_value) FROM information_schema.global_status "

@@ -24,7 +24,7 @@ def rows_read(path):
 		"SELECT SUM(variable_value) FROM information_schema.global_status "
 		"WHERE variable_name LIKE 'Handler_read%'"
 	)
-	equal(admin.get(path).status, 200)  # prepares the statements
+	equal(admin.get(path).status, 200)  # so that the statements are prepared
 	before = int(sql(count)[0][0])
 	answer = admin.get(path)
 	equal((path, answer.status), (path, 200))
@@ -32,8 +32,9 @@ def rows_read(path):
 
 
 def reads_at_most(most, path):
-	"""Checks in three tries how many rows the database reads for a page. Other programs also read,
-	ten times a second, so a slow request counts more rows."""
+	"""Checks that the database reads at most `most` rows for a page, and returns the page. Other
+	programs read rows ten times a second, and their rows count too. So one good try of three
+	suffices."""
 	found = []
 	for _ in range(3):
 		read, answer = rows_read(path)
@@ -49,7 +50,7 @@ def the_fixtures_are_created():
 		admin.post("/register", [("name", "root-of-all"), ("password", "a long password")]).status,
 		303,
 	)
-	# The worker would read too, and this test does not need it.
+	# data.sql also pauses the worker, whose claims would read rows too.
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'")
 	sql((ROOT / "tests" / "bench" / "data.sql").read_text())
 	sql("""
@@ -139,7 +140,7 @@ def a_rejudging_is_read_once_however_many_others_exist():
 	contains(admin.get(f"/admin/rejudgings/{number}").words(), "4500 jobs of 5000 have not ended")
 	result = sql("SELECT MAX(id) FROM rejudged_jobs")[0][0]
 	reads_at_most(40000, f"/admin/rejudgings/{number}/{result}")
-	# The list does not count the results of rejudgings that have ended.
+	# The list counts only the results of rejudgings that are still open.
 	reads_at_most(30000, "/admin/rejudgings")
 
 

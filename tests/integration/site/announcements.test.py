@@ -49,7 +49,8 @@ def announce(client=admin, **fields):
 
 
 def where(text):
-	"""The pages that show the text. Waits until each thread has reloaded its announcements."""
+	"""The pages that show the text. Waits first, because each thread reloads its announcements only
+	once a second."""
 	time.sleep(1.1)
 	paths = ("/", "/leaderboard/small", "/leaderboard/other", "/queue")
 	return [path for path in paths if text in whole(anyone.get(f"{path}?x={time.time()}")).words()]

@@ -33,7 +33,8 @@ tokens = {}
 
 
 def problem(answer, status, code, *words):
-	"""Checks that the answer is a problem document with this status, this code and these words."""
+	"""Checks that the answer is an error document (RFC 9457) with this status, this code and these
+	words. Returns the document."""
 	equal((answer.status, answer.headers["Content-Type"]), (status, "application/problem+json"))
 	body = answer.json
 	equal(
@@ -231,8 +232,8 @@ def an_answer_to_a_token_is_never_served_to_another_client():
 		names = {nobody.ask("GET", path, headers=headers).json["user"] for _ in range(2)}
 		equal(names, {"ada"} if tokens["ada"] in headers["Authorization"] else {"admin"})
 		problem(nobody.ask("GET", path), 401, "token_missing")
-	# Public answers come from the cache. Answers for a user are neither stored there nor taken from
-	# it.
+	# Public answers come from nginx's cache. Answers for a user are neither stored in the cache nor
+	# taken from it.
 	for _ in range(20):
 		nobody.ask("GET", "/api/v1/queue")
 	for header in ("Authorization", "X-Popcorn-Cli-Id"):
@@ -329,7 +330,7 @@ def a_task_has_its_definition_and_its_files():
 
 
 def source(mean_ns=1000.0, **more):
-	"""A file that makes the stand-in for podium-run report this time."""
+	"""A source for which the stand-in for podium-run reports this time."""
 	case = {
 		"runs": 101,
 		"mean_ns": mean_ns,
@@ -535,8 +536,7 @@ def of_two_requests_with_the_same_key_at_once_one_submits_and_one_is_refused():
 	who, body = program("ada"), {"code": source().decode(), "mode": "test"}
 	count = "SELECT COUNT(*) FROM submissions"
 	before = int(sql(count)[0][0])
-	# The first request holds its key until it is stored. Storing waits for the user's row, which
-	# the test has locked.
+	# The test locks the user's row, so both requests wait in the database before one is stored.
 	with Held(site, "SELECT id FROM users WHERE name = 'ada' FOR UPDATE") as held:
 		join = beside(
 			*[
@@ -557,7 +557,8 @@ def of_two_requests_with_the_same_key_at_once_one_submits_and_one_is_refused():
 		([201, 201], 1),
 	)
 	equal(int(sql(count)[0][0]), before + 1)
-	# Many requests at once with different keys are stored one after the other.
+	# Requests at the same time with different keys do not fail; they are stored one after the
+	# other.
 	send = lambda number: lambda: who.ask(
 		"POST",
 		"/api/v1/leaderboards/small/submissions",
@@ -782,7 +783,8 @@ def own_submissions_can_be_withdrawn_restored_and_annotated():
 
 
 def fresh_rankings():
-	"""An address that bypasses nginx's cache of one second: `limit` makes it new."""
+	"""An address that bypasses nginx's cache of one second, because each call has another
+	`limit`."""
 	fresh_rankings.limit = getattr(fresh_rankings, "limit", 51) + 1
 	return f"/api/v1/leaderboards/small/rankings?gpu=H200&limit={fresh_rankings.limit}"
 
@@ -933,7 +935,7 @@ def a_user_has_ranks_and_only_admins_see_single_devices():
 
 
 def addresses(board, number):
-	"""Every readable address under a leaderboard and of a submission to it."""
+	"""Every GET address under a leaderboard, and of a submission to that leaderboard."""
 	values = {
 		"name": board,
 		"id": str(number),
@@ -966,7 +968,8 @@ def closed_and_hidden_leaderboards_exist_only_for_those_who_may_see_them():
 		listed = "other" in [item["name"] for item in who.all_of("/api/v1/leaderboards", limit=100)]
 		compared = who.ask("GET", f"/api/v1/compare?a={number}&b={other}").status == 200
 		answers = {path: who.ask("GET", path) for path in paths}
-		# The task has no template. Sources and output belong to the author.
+		# Two answers are 404 even for users who may see the leaderboard: the task has no template,
+		# and the submission has no such file.
 		found = {
 			path
 			for path, answer in answers.items()
@@ -1124,7 +1127,7 @@ def requests_are_counted_per_token_across_all_hosts():
 	end = time.time() + 60
 	while (answer := who.ask("GET", "/api/v1")).status == 200:
 		assert time.time() < end
-		# Plays another host that stores its count. A new minute resets it.
+		# As if another host stored its count. A new minute resets the count, so repeat this.
 		sql(
 			f"INSERT INTO api_requests VALUES (FLOOR(UNIX_TIMESTAMP() / 60), 'token {number}', "
 			"200000) ON DUPLICATE KEY UPDATE hits = 200000"
@@ -1136,7 +1139,7 @@ def requests_are_counted_per_token_across_all_hosts():
 		("0", answer.headers["RateLimit-Reset"]),
 	)
 	equal(program("ada").ask("GET", "/api/v1").status, 200)
-	# A cached answer does not contain the limits of the client that asked first.
+	# A cached answer must not contain the limits of the client for which it was made.
 	equal(
 		(
 			nobody.ask("GET", "/api/v1").headers["RateLimit-Remaining"],
@@ -1158,7 +1161,7 @@ def calls():
 
 
 def described():
-	"""Returns what calls() returns, but read from the API description."""
+	"""Returns the same as calls(), but from the description of the API."""
 	found = {}
 	for path, methods in contract.document()["paths"].items():
 		for method, call in methods.items():

@@ -69,7 +69,7 @@ def problem(answer, status, code, *words):
 
 
 def audited(action, subject, actor="root-of-all"):
-	"""Checks the last entry of the audit log."""
+	"""Checks that the last entry of the audit log has this action, subject and actor."""
 	equal(
 		sql("SELECT actor, action, subject FROM audit_log ORDER BY id DESC LIMIT 1"),
 		[[actor, action, subject]],
@@ -97,7 +97,7 @@ def the_fixtures_are_created():
 	)
 	sql(
 		"UPDATE users SET role = 'participant' WHERE name = 'ada'"
-	)  # a token has the rights that its user has now
+	)  # this token keeps the scope admin, but its user no longer has the role
 	make_board(clients["carl"], "small")
 	make_board(clients["root-of-all"], "strange")
 	made["id"] = submit(3000.0)
@@ -150,7 +150,8 @@ def example(pattern):
 	return "/".join(EXAMPLES[parts[i - 1]] if part == "*" else part for i, part in enumerate(parts))
 
 
-# Tables that the worker, podium-hooks and the use of a token write at any time.
+# Tables that may change during a refused call: the worker, podium-hooks and each use of a token
+# write to them.
 BUSY = [
 	"workers",
 	"gpus",

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Attacks the whole site: every stored text is hostile, every parameter is odd, and the test
-searches all reachable pages for what is hidden, held, withheld or withdrawn."""
+"""Attacks the whole site. Every stored text is hostile, and every parameter gets odd values. The
+test searches all pages that a visitor can reach for hidden, held, withheld and withdrawn
+results."""
 
 import csv
 import io
@@ -98,7 +99,7 @@ def the_fixtures_are_created():
 
 
 def addresses_of_all():
-	"""Yields where a crawl starts: every address of every submission, and all lists of
+	"""Yields the addresses where a crawl starts: all pages of every submission, and all lists of
 	submissions."""
 	numbers = [int(row[0]) for row in sql("SELECT id FROM submissions")]
 	yield from (
@@ -180,7 +181,7 @@ def links_of(answer):
 
 
 def crawl(client, most=300):
-	"""Yields (address, answer) for every answer that this visitor can reach by links."""
+	"""Yields (address, answer) for what this visitor can reach by links, up to `most` addresses."""
 	waiting, seen = list(addresses_of_all()), set()
 	while waiting and len(seen) < most:
 		address = waiting.pop(0)
@@ -198,7 +199,7 @@ def canaries(*names):
 	return re.compile("|".join(names).encode(), re.S)
 
 
-# Words that only their author and admins may read.
+# Words and numbers that only their author and admins may read.
 HIDDEN = canaries(
 	"hiddencanary",
 	"reasoncanary",
@@ -302,7 +303,7 @@ ODD = [
 	"x" * 3000,
 ]
 
-# Forms that do different things depending on one field, and that field's values.
+# Forms that do different things depending on the field `action`, and the values of that field.
 ACTIONS = {
 	"/admin/invites": ["make", "revoke"],
 	"/admin/users": ["role", "link", "unban"],
@@ -471,7 +472,8 @@ def personal_pages_are_never_cached_for_others():
 HOSTILE = (
 	"\"'><script>alert(1)</script><img src=x onerror=alert(1)>]]>[a](javascript:alert(1))&{{x}}%s"
 )
-# Columns whose values pages need unchanged, and JSON columns, which get a hostile member below.
+# Columns that keep their values because pages need them, and JSON columns, which get a hostile
+# member below.
 KEPT = {
 	("leaderboards", "name"),
 	("users", "name"),
@@ -542,7 +544,7 @@ def make_everything_hostile():
 
 
 class Danger(Page):
-	"""Collects what would run in a page, or lead to another site."""
+	"""Parses a page and collects what would run as a script or lead to another site."""
 
 	def __init__(self):
 		super().__init__()

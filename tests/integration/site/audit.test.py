@@ -55,13 +55,14 @@ def set_zip():
 
 
 def hidden(name):
-	"""A hidden field of the page on which the problem set waits for confirmation."""
+	"""A function that reads a hidden field of the page that asks to confirm the problem set."""
 	return lambda: re.search(
 		f'name="{name}" value="([^"]*)"', admin.get(f"/admin/sets/{value(NAMED['set'])}").text
 	)[1]
 
 
-# Queries for the words in braces below; they run when a form is sent.
+# The words in braces below, and the queries or functions that give their values when a form is
+# sent.
 NAMED = {
 	"submission": "SELECT MIN(id) FROM submissions",
 	"worker": "SELECT name FROM workers LIMIT 1",
@@ -112,7 +113,7 @@ A_HOOK = [("address", "https://chat.example.org/room"), ("form", "json"), ("even
 B200 = [
 	("gpu", "B200"),
 	("accepting", "1"),
-]  # no worker has this model, so its submissions stay queued
+]  # no worker has a B200, so submissions for it stay queued
 DEEDS = [
 	(
 		"/admin/leaderboards/new",
@@ -433,7 +434,8 @@ DEEDS = [
 		"submission {submission} on H200",
 		"No sort.",
 	),
-	# Actions that owners take on their own things, and admins on other people's.
+	# Actions that owners may take too. They are logged if an admin acts on what belongs to somebody
+	# else.
 	(
 		"/submission/*/cancel",
 		"/submission/{submission}/cancel",
@@ -588,7 +590,7 @@ def only_admins_see_the_audit_log():
 
 # ---- every form ----
 
-# What some forms need first: a member, a device that fell off the bus, a queued job.
+# Rows that some actions need: a member, a device in quarantine, a queued job.
 PREPARATIONS = {
 	"leaderboard.remove": (
 		"INSERT IGNORE INTO leaderboard_members (leaderboard_id, user_id) "

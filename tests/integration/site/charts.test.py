@@ -102,7 +102,8 @@ def page_of(path):
 
 
 def trend_of(path, expected):
-	"""Waits until the trend shows the expected text, because it is cached for a few seconds."""
+	"""Waits until the trend shows the expected text. podium-web caches the trend for a few
+	seconds."""
 	page = lambda: page_of(path)[0]
 	until(lambda: expected in page().words(), explain=lambda: (expected, page().words()))
 	return page()
@@ -411,8 +412,8 @@ def the_viewers_line_and_rows_are_marked_even_below_the_first_ten():
 		shown(me, "/leaderboard/own?view=gpus").words(),
 		"me (you) 3.000 µs 12th 1.500 µs 1st, 2.00× faster none",
 	)
-	# A viewer who is not among the first ten of any device is listed below them, but only on the
-	# page that the viewer sees.
+	# A viewer who is in no device's first ten sees their own row below the others. Nobody else sees
+	# this row.
 	late = Client(site.url)
 	equal(
 		late.post(

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What pages say about comparisons, and where comparisons do not appear. Through nginx and a real
-worker, whose podium-run is a stand-in."""
+"""What pages say about comparisons, and where comparisons do not appear. The pages come through
+nginx. The worker is real, and its podium-run is a stand-in."""
 
 import os
 import pathlib
@@ -56,8 +56,8 @@ def comparison(column="state"):
 
 
 def two_that_are_close(**compare):
-	"""Makes an entry of ada and a close one of dora, who is the challenger. `compare` says how the
-	comparison ends."""
+	"""Ranks a submission of ada, then a slightly slower one of dora, which becomes the challenger
+	of a comparison. `compare`: how the comparison ends. Returns the two numbers."""
 	sql(
 		"UPDATE jobs SET state = 'cancelled', lease_expires = NULL WHERE comparison_id IS NOT "
 		"NULL AND state <> 'done'"
@@ -68,7 +68,8 @@ def two_that_are_close(**compare):
 
 
 def fresh(client, path):
-	"""Gets the page past the caches of nginx and podium-web, which keep it for a second."""
+	"""Gets a new version of the page. nginx and, for a ranking, podium-web cache pages for a
+	second."""
 	if path == "/leaderboard/small":
 		time.sleep(KEPT_S)
 	return client.fresh(path)
@@ -408,7 +409,7 @@ def pages_poll_a_comparison_until_it_ends():
 		lacks(fresh(anyone, path).text, "data-live")
 
 
-# ---- where it does not appear ----
+# ---- where comparisons do not appear ----
 
 
 @test
@@ -437,7 +438,7 @@ def a_comparison_is_no_submission_and_no_job_of_the_challenger():
 def a_comparison_counts_toward_no_quota():
 	equal(comparison(), "running")
 	site.hold_jobs()
-	submit(dora, "test")  # the one queued submission that the quota allows
+	submit(dora, "test")  # the limit is one queued job for a user
 	sql("DELETE FROM pauses")
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Destructive actions ask first and say what will be lost. This suite looks at every address that
+"""Destructive actions ask first and say what will be lost. The tables below list every address that
 takes a form."""
 
 import pathlib
@@ -18,8 +18,8 @@ sql, value = site.sql, site.value
 ada, bob, admin = (Client(site.url) for _ in range(3))
 PASSWORD = "a long password"
 
-# Every address of the router that takes a form with which something may be lost, and the suite that
-# tests that the page asks first. "here": the tests below. A missing address fails the test.
+# Every address with a form that may destroy something, and the suite which tests that the page asks
+# first ("here": this suite). An address of the router that is in neither table fails a test.
 ASKS = {
 	"/account/sessions": "here",
 	"/account/tokens/revoke": "here",
@@ -80,8 +80,9 @@ def the_tables_of_this_test_list_every_address():
 
 
 def asks(client, address, fields, state, sentences, typed=None):
-	"""Checks that the form changes nothing before confirmation, that the page keeps the input, and
-	that confirming changes the state."""
+	"""Checks that the form changes nothing before confirmation, that the page that asks keeps the
+	input and has these sentences, and that confirming changes the result of the query `state`.
+	`typed`: the word to type as confirmation; None: a button confirms."""
 	before = sql(state)
 	entries = value("SELECT COUNT(*) FROM audit_log")
 	wrongs = (
@@ -299,7 +300,7 @@ def changing_visibility_says_who_loses_access_and_names_members():
 			"It takes no submissions any more and leaves the front page for the archive.",
 		],
 	)
-	# Changes that take nothing away need no confirmation.
+	# Changes that destroy nothing need no confirmation.
 	for fields in (
 		[("visibility", "hidden")],
 		[("visibility", "closed")],

@@ -579,7 +579,7 @@ def attempts_broken_by_the_platform_or_cancelled_before_they_started_do_not_coun
 	)
 	site.hold_jobs()
 	waiting = submit(ada)
-	equal(send(ada).status, 429)  # a queued submission counts
+	equal(send(ada).status, 429)  # a queued submission counts toward the quota
 	cancel(ada, waiting)
 	site.release_jobs()
 	by_admin = submit(ada, SLOW)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Which engine a task gets, from its upload to its ranking. Each version has an engine, a dry run
-may change it, and nothing that a submission does changes it. Jobs run on this machine's CPU."""
+"""Which engine a task gets, from its upload to its ranking. Each version of a task has an engine. A
+dry run may change the engine, but no submission can. Jobs run on this machine's CPU."""
 
 import pathlib
 import sys
@@ -47,7 +47,7 @@ def check_implementation(data, output):
 RIGHT = "def custom_kernel(data):\n    return data + 1\n"
 OPENS = "def custom_kernel(data):\n    return data.value + 1\n"
 STOCK = (ROOT / "harness" / "eval.py").read_text()
-# Reports a failure through the result pipe, whatever the submission does.
+# The start of a harness that reports a failure whatever the submission does.
 FAILS = """import os
 os.write(int(os.environ["POPCORN_FD"]), b"test-count: 1\\ntest.0.status: fail\\ncheck: fail\\n")
 """
@@ -146,7 +146,8 @@ def the_stock_harness_gets_the_isolated_engine():
 
 @test
 def a_harness_that_podium_does_not_know_runs_as_written():
-	"""An eval.py that writes `check: fail` fails what the isolated engine would pass."""
+	"""The edited eval.py always reports `check: fail`. The isolated engine would pass the
+	submission."""
 	words = make_board(
 		"edited", task_of("mine.py"), **{"mine.py": FAILS + "raise SystemExit(112)\n" + STOCK}
 	)
@@ -261,7 +262,7 @@ def a_dry_run_changes_no_engine_that_has_ranked():
 		"UPDATE task_engines e JOIN leaderboards l ON l.task_version_id = e.task_version_id "
 		"SET e.engine = IF(e.gpu = '', 'isolated', 'custom') WHERE l.name = 'stock'"
 	)
-	dry_run("stock")  # finds the isolated engine again, as for the ranked results
+	dry_run("stock")  # the dry run finds the engine of the ranked results, so it may store it
 	equal([row[:2] for row in stored("stock")], [["", "isolated"], ["CPU", "isolated"]])
 	sql(
 		"UPDATE ranking r JOIN leaderboards l ON l.id = r.leaderboard_id SET r.engine = 'custom' "

@@ -85,8 +85,8 @@ def names(client, path):
 
 
 def a_large_ranking():
-	"""250 users on H200, one microsecond apart, starting at 11 µs. Every tenth uses Triton, and the
-	slower half is from long ago."""
+	"""Ranks 250 users on H200, one microsecond apart, from 11 µs on. Every tenth uses Triton. The
+	slower half submitted long ago."""
 	sql("""INSERT INTO users (name, password_hash) SELECT CONCAT('user', seq), '!'
 		FROM seq_1_to_250;
 		SET @board = (SELECT id FROM leaderboards WHERE name = 'small'),
@@ -413,8 +413,8 @@ def the_badge_is_a_picture_of_the_record_or_of_a_users_place():
 
 
 def unfiltered(kind, row, above):
-	"""A row of a PNG with 3 bytes a pixel, without its filter (W3C's "Portable Network Graphics",
-	9.2)."""
+	"""Decodes a row of a PNG with 3 bytes a pixel, which was filtered with filter `kind` (W3C's
+	"Portable Network Graphics", 9.2)."""
 	row = bytearray(row)
 	for i in range(len(row)) if kind else ():
 		left, up, corner = (row[i - 3], above[i], above[i - 3]) if i > 2 else (0, above[i], 0)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The pages while MariaDB is frozen, killed and restarted. Each page answers 503 with a message
-while the database is away, nothing stays half done, and everything works again without help. The
-test prints how long each answer and each recovery took."""
+"""The pages while MariaDB is frozen, killed and restarted. While the database is away, each page
+answers 503 with a message, and no request is stored in part. Afterwards everything works again
+without help. The test prints how long each answer and each recovery took."""
 
 import concurrent.futures
 import http.client
@@ -19,7 +19,7 @@ from instance import ROOT, free_port  # noqa: E402
 from mariadb import MariaDB  # noqa: E402
 from tap import contains, equal, run, test, until  # noqa: E402
 
-# Without a timeout, a page on a dead connection would answer after a minute.
+# If podium-web did not time out, a page on a dead connection would take a minute.
 HANGS_AFTER_S = 25
 BUILD = ROOT / os.environ.get("B", "build/release")
 database = MariaDB()
@@ -115,8 +115,8 @@ def works():
 
 
 def freeze():
-	"""Freezes the database and waits until it has stopped: a running thread may answer one more
-	query after the signal."""
+	"""Freezes the database. Waits until all its threads have stopped, because a running thread may
+	answer one more query after the signal."""
 	database.process.send_signal(signal.SIGSTOP)
 	threads = pathlib.Path(f"/proc/{database.process.pid}/task")
 	until(
@@ -153,8 +153,8 @@ def timed(call, *arguments):
 
 
 def all_pages_answer_503(what):
-	"""Requests each page many times at once, so that every thread of podium-web meets the database
-	in this state."""
+	"""Requests all pages at the same time, each three times, so that every thread of podium-web
+	meets the database in this state. `what` describes the state."""
 	jobs = [
 		(ada.get, f"{path}{'&' if '?' in path else '?'}n={n}") for path in PAGES for n in range(3)
 	] + [(submit, token)] * 3
@@ -239,7 +239,7 @@ def a_page_in_progress_does_not_wait_for_a_frozen_database():
 	equal(locker.stdout.readline(), "locked\n")
 	with concurrent.futures.ThreadPoolExecutor(1) as pool:
 		waiting = pool.submit(ada.get, "/account")
-		time.sleep(2)  # Longer than a ping may take: a slow statement is no outage.
+		time.sleep(2)  # longer than a ping may take: a slow statement is no outage
 		equal(waiting.done(), False)
 		freeze()
 		try:

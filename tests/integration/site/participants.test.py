@@ -33,8 +33,7 @@ os.chmod(scratch.name, 0o755)
 mariadb.use_own_server()
 site = Instance(PODIUM_WORKER_NAME="here", **podium_run.environment)
 sql = site.sql
-# The log starts before anything else, because a statement prepared earlier is logged without its
-# values.
+# Start the log first, because MariaDB logs no values for statements that were prepared before.
 log = pathlib.Path(*sql("SET GLOBAL general_log = ON; SELECT @@datadir, @@general_log_file")[0])
 anyone, ada, dora, admin = (Client(site.url) for _ in range(4))
 PASSWORD = "a long password"
@@ -64,7 +63,8 @@ def ended(
 	name=None,
 	**says,
 ):
-	"""Makes a submission and waits until it has finished with these times. Returns its number."""
+	"""Makes a submission that gets these times, and waits until it has finished. Returns its
+	number."""
 	cases = [
 		{
 			"spec": f"size: {64 << i}",
@@ -87,7 +87,7 @@ def ended(
 
 
 def all_ended():
-	"""Waits until all submissions have ended, so that none takes the results that the test sets for
+	"""Waits until all submissions have finished, so that none gets the results that say() sets for
 	the next one."""
 	until(
 		lambda: sql(
@@ -504,7 +504,7 @@ def pages_of_the_history_keep_its_filters():
 		f"SELECT {ids[0]}, {ids[1]}, {ids[2]}, CONCAT('many-', seq, '.py'), UNHEX('{ids[3]}'), "
 		"'benchmark' FROM seq_1_to_120"
 	)
-	# A search by days sorts by time, so give many submissions the same time.
+	# A search by days sorts by time. Many submissions get the same time, which is hard for paging.
 	sql(
 		"UPDATE submissions SET submitted_at = submitted_at - INTERVAL (id DIV 7 % 11) SECOND "
 		"WHERE mode = 'benchmark'"
@@ -552,7 +552,7 @@ def two_entries_of_the_history_can_be_chosen_for_comparison():
 
 
 def checked(page):
-	"""The checked boxes and radio buttons."""
+	"""The values of the checked boxes and radio buttons."""
 	return sorted(re.findall(r'value="([^"]*)" checked', page.text))
 
 
@@ -828,8 +828,8 @@ def output_is_deleted_with_its_stage():
 
 
 def questions_of_status(number):
-	"""The number of queries for the status of a submission, on the connection that served it. Other
-	connections belong to the worker."""
+	"""The number of queries that a request for a submission's status makes. Counts only the
+	connection with the query for this submission, because other connections are the worker's."""
 	begin = log.stat().st_size
 	status_of(anyone, number)
 	with open(log, "rb") as file:
@@ -936,8 +936,8 @@ def a_correct_result_that_is_not_ranked_says_why():
 
 @test
 def one_query_finds_all_queued_jobs_of_a_submission():
-	"""The number of queries depends neither on the number of devices nor on whether the jobs are
-	queued."""
+	"""A request for the status makes two queries, for one device and for six, while the jobs are
+	queued and afterwards."""
 	sql(
 		"INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT l.id, CONCAT('GPU-', "
 		"seq), 10 + seq FROM leaderboards l, seq_1_to_6 WHERE l.name = 'small'"

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""popcorn-cli against /popcorn: each of its calls, each error, linking an id that the client made,
-and waiting on an open connection.
+"""popcorn-cli against /popcorn: each of its calls, each error, linking an ID to an account, and
+waiting for a result on an open connection.
 
-tests/lib/popcorn.py speaks like the client, and popcorn/*.json say what the client requires. A
-stand-in for podium-run reports what each submission tells it to."""
+tests/lib/popcorn.py sends the same requests as popcorn-cli, and popcorn/*.json are schemas of the
+answers that popcorn-cli requires. A stand-in for podium-run reports what each submission tells it
+to."""
 
 import base64
 import io
@@ -68,8 +69,8 @@ def source(directives="", **told):
 
 
 def refused(status, *words):
-	"""For a `with` block whose request must be refused with this status. The answer must be JSON
-	with one sentence in `detail`, which contains the words."""
+	"""For a `with` block: the request in it must be refused with this status. The answer must be
+	JSON whose `detail` is a sentence with the words."""
 
 	class Expected:
 		def __enter__(self):
@@ -106,7 +107,7 @@ def number_of(statement):
 
 
 class Gate:
-	"""A submission that runs until open() is called."""
+	"""The source of submissions that run until open() is called."""
 
 	def __init__(self):
 		self.path = site.var / f"gate-{time.monotonic_ns()}"
@@ -599,13 +600,13 @@ def errors_before_the_stream_are_json_and_later_ones_are_events():
 	number = int(re.search(r"submission (\d+)", events.next()[1]["message"])[1])
 	until(lambda: "runs on H200" in events.next()[1]["message"])
 	popcorn.delete(number)
-	gate.open()  # the worker finishes the job
+	gate.open()  # lets the worker finish the job
 	with refused(500, "cancelled on H200"):
 		events.result()
 
 
 def open_streams():
-	"""The number of podium-web's sockets, among them the connections of waiting terminals."""
+	"""The number of sockets that podium-web has open. Each waiting terminal has one."""
 	connections = pathlib.Path(f"/proc/{find(site.process.pid, 'podium-web')}/fd")
 	return sum(is_socket(path) for path in connections.iterdir())
 
@@ -613,7 +614,7 @@ def open_streams():
 def is_socket(path):
 	try:
 		return os.readlink(path).startswith("socket:")
-	except FileNotFoundError:  # the process has closed it meanwhile
+	except FileNotFoundError:  # podium-web has closed the descriptor meanwhile
 		return False
 
 
@@ -630,7 +631,7 @@ def a_closed_connection_makes_room_and_connections_are_limited_per_user_and_in_t
 	with refused(503, f"{STREAMS} terminals already wait", "Nothing was submitted"):
 		program("bob").stream("Small", "H200", "test", gate.source())
 	equal(number_of("SELECT COUNT(*) FROM submissions"), submissions)
-	# Pages still answer, because no thread waits with the terminals.
+	# Pages still answer, because waiting terminals occupy no thread.
 	for _ in range(20):
 		equal(ada.get("/").status, 200)
 	for events in streams[:6]:
@@ -645,7 +646,8 @@ def a_closed_connection_makes_room_and_connections_are_limited_per_user_and_in_t
 
 @test
 def a_slow_reader_delays_no_one():
-	"""One client does not read, and its answer is larger than nginx and the sockets can buffer."""
+	"""One client does not read its answer, which is larger than the buffers of nginx and the
+	sockets."""
 	slow = program("ada").stream(
 		"Small", "H200", "profile", source(trace=6_000_000, report="x"), timeout=120
 	)
@@ -808,7 +810,7 @@ def ask_again(offer):
 
 
 def age(offer, seconds):
-	"""Makes the last poll of the sign-in that many seconds older."""
+	"""Moves the last poll of the sign-in this many seconds into the past."""
 	sql(
 		f"UPDATE terminals SET polled_at = polled_at - INTERVAL {seconds} SECOND WHERE "
 		f"secret_hash = UNHEX(SHA2('{offer['device_code']}', 256))"
@@ -858,7 +860,7 @@ def a_terminal_shows_a_code_and_is_signed_in_after_confirmation():
 	equal((answered.status, answered.location), (303, "/account/tokens?signed_in=1"))
 	signed = ask_again(offer)
 	equal((signed["user"], signed["scopes"]), ("ada", ["read", "submit"]))
-	equal(ask_again(offer), signed)  # the answer may have been lost
+	equal(ask_again(offer), signed)  # again, in case the answer got lost
 	equal(Program(site.url, signed["token"]).read("/api/v1/me")["token"], "my laptop")
 	ada.post(
 		"/account/tokens/revoke",
@@ -963,7 +965,7 @@ def guessing_codes_is_rate_limited():
 	before = sql(wrong)
 	for _ in range(3):
 		equal(carol.post("/device", [("code", offer["user_code"])]).status, 200)
-	equal(sql(wrong), before)  # correct codes do not count
+	equal(sql(wrong), before)  # only wrong codes count
 
 
 # ---- the admin commands ----
@@ -1020,7 +1022,7 @@ def admin_commands_need_an_admin_with_an_admin_token():
 		"UPDATE api_tokens t JOIN users u ON u.id = t.user_id SET t.scopes = 'admin' WHERE u.name "
 		"= 'ada' AND t.name = 'reads'"
 	)
-	for method, path in ADMIN_CALLS:  # a token made before its owner lost the role
+	for method, path in ADMIN_CALLS:  # a token from before its owner lost the role
 		with refused(403):
 			Popcorn(URL, admin_token=tokens["reads"]).ask(method, path, admin=True)
 	equal(
@@ -1275,7 +1277,7 @@ def polling_returns_the_last_state_while_the_database_is_away():
 			)
 		equal(
 			program("bob").poll(known)["job"]["status"], "pending"
-		)  # one client's last state is not sent to another
+		)  # bob does not get the state that ada polled last
 		with refused(503):
 			popcorn.submit("Small", "H200", "test", source())
 		with refused(503):

@@ -85,8 +85,9 @@ def the_fixtures_are_created():
 
 # ---- who sees it ----
 
-# Each address of the router, and how it treats a closed leaderboard: those in ITS_OWN answer
-# strangers with "not found", those in ELSEWHERE do not name it. A missing address fails the test.
+# Every GET address of the router, with examples. If the leaderboard is closed, addresses in ITS_OWN
+# refuse strangers, and addresses in ELSEWHERE do not name the leaderboard. A missing address fails
+# the test.
 ITS_OWN = {
 	"/leaderboard/*.json": ["/leaderboard/small.json"],
 	"/leaderboard/*.csv": ["/leaderboard/small.csv"],
@@ -145,7 +146,7 @@ ELSEWHERE = {
 	"/account/tokens": ["/account/tokens"],
 	"/device": ["/device"],
 	"/account/data": ["/account/data"],
-	"/account/export": [],  # the user's own data
+	"/account/export": [],  # contains only the user's own data
 	"/account/delete": ["/account/delete"],
 	"/account/deleted": ["/account/deleted"],
 	"/archive": ["/archive"],
@@ -176,8 +177,8 @@ ELSEWHERE = {
 	"/register": ["/register"],
 	"/login": ["/login"],
 	"/healthz": ["/healthz"],
-	# Only the operator's network reaches it (nginx.conf). It names GPU models that jobs wait for,
-	# and no leaderboard.
+	# nginx.conf lets only the operator's network read the metrics. They name the GPU models of
+	# queued jobs, but no leaderboard.
 	"/metrics": [],
 }
 
@@ -193,7 +194,7 @@ def the_tables_of_this_test_list_every_address():
 
 
 def prepare_rows():
-	"""Queues a job that no worker claims, and makes a comparison."""
+	"""Stores a queued job that no worker can run, and a comparison."""
 	made["waiting"] = store_waiting(site, made["ada"], "small-secret.py", "Z9000")
 	made["comparison"] = store_comparison(site, made["bob"], made["ada"])
 
@@ -229,7 +230,8 @@ def is_invisible_to(client, who):
 		)
 		assert refused, (who, address, answer.status)
 		if answer.status == 404:
-			# The error may repeat the address, and nothing else.
+			# Except for the address, the error must be the same as for a leaderboard that does not
+			# exist.
 			missing = client.get(
 				re.sub(r"\d+", "987654321", address)
 				if address.startswith("/compare")
@@ -430,7 +432,7 @@ def a_code_can_open_several_leaderboards():
 	)
 	contains(carl.get("/admin").words(), "second active members only")
 	equal([eve.get(f"/leaderboard/{board}").status for board in ("first", "second")], [200, 200])
-	ok(join(eve, code))  # a member who enters the code again uses up no seat
+	ok(join(eve, code))  # entering the code again uses up no seat
 	refused = join(ada, code)
 	equal(refused.status, 422)
 	contains(refused.words(), "has no uses left")
@@ -508,7 +510,7 @@ def only_the_creator_and_no_code_can_bring_back_a_removed_member():
 	ok(invite(carl, "first", "third"))
 	equal(ok(join(eve, newest_code())).location, "/leaderboard/third")
 	equal([eve.get(f"/leaderboard/{board}").status for board in ("first", "third")], [404, 200])
-	# Closing a leaderboard makes its authors members, but not this one.
+	# Closing a leaderboard makes the authors of its submissions members, except removed members.
 	sql(
 		"INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, "
 		"mode) SELECT l.id, l.task_version_id, u.id, 'a.py', s.sha256, 'test' "
@@ -521,7 +523,7 @@ def only_the_creator_and_no_code_can_bring_back_a_removed_member():
 	equal([client.get("/leaderboard/first").status for client in (eve, ada)], [404, 200])
 	equal(
 		publish(dora, "first", action="readmit", member="eve").status, 404
-	)  # dora does not see the leaderboard
+	)  # dora may not see the leaderboard
 	for nobody in ("bob", "é", ""):
 		equal(
 			(nobody, publish(carl, "first", action="readmit", member=nobody).status), (nobody, 404)
@@ -555,12 +557,12 @@ def a_code_does_not_work_while_its_maker_may_not_invite():
 		refused = join(bob, code)
 		equal((change, refused.status), (change, 422))
 		contains(whole(refused).words(), "The person who created this code may no longer invite")
-		equal(ok(join(eve, code)).location, "/leaderboard/second")  # a member keeps the seat
+		equal(ok(join(eve, code)).location, "/leaderboard/second")  # eve is a member already
 		contains(whole(admin.get("/admin/invites")).words(), "suspended second")
 		sql(f"UPDATE users SET {back} WHERE name = 'carl'")
 	equal(bob.get("/leaderboard/second").status, 404)
-	# An admin's codes work for all leaderboards. After the role changes to creator, they work only
-	# for the maker's own.
+	# An admin's code works for any leaderboard. If the admin becomes a creator, the code works only
+	# for the leaderboards that they created.
 	ok(invite(admin, "second", "third"))
 	wide = newest_code()
 	sql(
@@ -640,7 +642,7 @@ def a_rebuild_keeps_the_freeze_and_a_freeze_in_the_past_removes_results():
 
 
 WITHHELD_NS = 1357.0
-# Addresses with parameters, which show more of the leaderboard than the plain ones.
+# More addresses that may show results of the leaderboard, most of them with parameters.
 FURTHER = [
 	"/leaderboard/small?gpu=H200&user=bob",
 	"/leaderboard/small?period=month",
@@ -662,8 +664,8 @@ FURTHER = [
 	"/queue?gpu=H200",
 ]
 
-# Every form of the withheld facts: the time (1357.0, 1.357 µs), the comparison's result, and bob's
-# first place.
+# Matches every way to write what a freeze must withhold: the time (1357.0, 1.357 µs), the
+# comparison's result, and bob's first place.
 WITHHELD = re.compile(
 	r"(?<![\d.])1[.,]?357(?!\d)|0[.]4523|54[.]8 %|2[.]21 times|bob (\S+ µs )?1st|1[.] bob|bob is "
 	r"now ahead|2nd → 1st"
@@ -680,14 +682,13 @@ def unseen(address):
 
 
 def tells_nothing_withheld(client, who):
-	"""Checks that no address shows the time in any form, the comparison's ratio, or a rank that
-	only the withheld result could give."""
+	"""Checks that the text of no address matches WITHHELD."""
 	for address in (
 		addresses(ITS_OWN) + addresses(ELSEWHERE) + [address.format(**made) for address in FURTHER]
 	):
 		answer = client.get(unseen(address))
 		if b"PNG" in answer.bytes[:8]:
-			continue  # public_exports() compares pictures
+			continue  # pictures have no text; public_exports() compares them
 		text = re.sub(r"[0-9a-f]{32,}", "", answer.text)  # tokens and hashes
 		for part in (text, answer.words() if "<html" in text else ""):
 			found = WITHHELD.search(part)
@@ -695,7 +696,8 @@ def tells_nothing_withheld(client, who):
 
 
 def public_exports():
-	"""The public exports without their date. They must stay identical during a freeze."""
+	"""The exports and pictures that anyone gets, without the date. They must not change during a
+	freeze."""
 	return {
 		address: re.sub(rb"<updated>[^<]*</updated>", b"", anyone.get(unseen(address)).bytes)
 		for address in FURTHER

@@ -15,18 +15,18 @@ from instance import Instance  # noqa: E402
 import mariadb  # noqa: E402
 from tap import equal, run, test  # noqa: E402
 
-# podium-web gets one thread, so that a second request uses the data that the first one cached.
+# With one thread, each request uses the data that earlier requests cached.
 mariadb.use_own_server()
 site = Instance(PODIUM_WEB_THREADS="1")
 sql = site.sql
-# The log starts before the pages are requested, because a statement prepared earlier is logged
-# without its values.
+# Start the log before any page is requested, because MariaDB logs no values for statements that
+# were prepared before.
 log = pathlib.Path(*sql("SET GLOBAL general_log = ON; SELECT @@datadir, @@general_log_file")[0])
-# The optimizer keeps the statistics of the empty tables, as it may for a while on a site that grew
-# quickly. The plans that it chooses must not depend on when the server counts again.
+# Let the optimizer keep the statistics of the empty tables. On a site that grows quickly they are
+# out of date for a while, and the optimizer must choose good plans all the same.
 sql("SET GLOBAL innodb_stats_auto_recalc = OFF")
 crowd = Crowd(site)
-# Each mode has a quota, so that the form must count submissions.
+# Each mode gets a quota, so that the form must count submissions.
 sql(
 	"INSERT INTO leaderboard_quotas (leaderboard_id, mode, most, hours) SELECT l.id, m.mode, 50, "
 	"8784 FROM leaderboards l JOIN "
@@ -45,17 +45,19 @@ MORE_QUESTIONS = {
 	"/admin/rejudgings/*/*": 4,
 	"/admin/audit": 3,
 }
-# The export reads fifty submissions at a time, with one query for each kind of data.
+# The export reads AT_ONCE submissions at a time, with PER_PIECE queries for each such piece and
+# BESIDE_PIECES queries for everything else.
 AT_ONCE, PER_PIECE, BESIDE_PIECES = 50, 7, 27
-# The preview of a rejudging applies it and rolls back: it rebuilds and reads whole rankings.
+# The preview of a rejudging applies the rejudging and rolls back, so it rebuilds and reads whole
+# rankings.
 REHEARSALS = {"/admin/rejudgings/*": 60}
 
-# A page may read a few rows for each of 50 leaderboards with two devices and three places, 200
-# queued jobs and 2,000 ranking entries.
+# The rows that a query of a page may read. The site has 50 leaderboards with two devices each, 200
+# queued jobs and 2,000 entries in a ranking.
 MOST_ROWS = 4500
-# Pages that may read more rows: exact counts before a large change, lists of users and jobs, the
-# 10,000 entries that a search for words reads, exports of whole rankings, and blocks of queries
-# that count as one.
+# Pages that may read more rows. They count exactly before a large change, list users or jobs,
+# search 10,000 entries for words, export a whole ranking, or make a block of queries, which counts
+# as one query.
 MORE_ROWS = {
 	"/admin/leaderboard/*/delete": 70000,
 	"/admin/leaderboard/*/versions": 70000,
@@ -84,7 +86,7 @@ def asked_since(begin):
 
 
 def connection_of_the_pages():
-	"""The connection of podium-web. The worker has others, which are always busy."""
+	"""The number of podium-web's connection in the log, which also has the worker's queries."""
 	begin = log.stat().st_size
 	crowd.client("anyone").get("/")
 	return next(
@@ -99,8 +101,8 @@ bearers = {}
 
 
 def fetch(who, address, **headers):
-	"""Gets an address past nginx's cache. Pages get a new parameter. Calls of /api/v1 refuse
-	unknown parameters, so they get a cookie or a token, which bypasses the cache too."""
+	"""Gets an address past nginx's cache. A page gets a new parameter. /api/v1 refuses unknown
+	parameters, so its calls get a cookie or a token, with which nginx does not use the cache."""
 	if address.startswith("/api/v1"):
 		own = (
 			{"Cookie": "of=nobody"}
@@ -114,9 +116,9 @@ def fetch(who, address, **headers):
 
 
 def questions_of(who, address):
-	"""Returns the queries of a page; a block of queries counts as one. Returns the shortest list of
-	several tries, because the thread also refreshes its cache of slowly changing data every second
-	or two."""
+	"""Returns the queries of a page; a block of queries counts as one. The thread also refreshes
+	cached data every second or two, so the function tries several times and returns the shortest
+	list."""
 	fetch(who, address)
 	tries = []
 	for _ in range(3):
@@ -138,7 +140,7 @@ asked = {}  # {(who, route, address): queries}
 
 
 def rows_read_by(questions):
-	"""How many rows of tables and indexes the database reads for each query."""
+	"""Returns for each query how many rows of tables and indexes the database reads."""
 	script = "".join(
 		f"FLUSH STATUS; {question}; SHOW SESSION STATUS LIKE 'Handler_read%';"
 		for question in questions
@@ -155,9 +157,9 @@ def rows_read_by(questions):
 
 
 def rows_read_beside(who, address, known):
-	"""Returns how many rows the blocks of a page read. The log lacks the values of these queries,
-	so the function counts all rows read during the request and subtracts the `known` rows of the
-	page's other queries."""
+	"""Returns how many rows the blocks of a page read. The log has no values for queries in a
+	block, so they cannot be repeated. The function counts all rows read during the request and
+	subtracts `known`, the rows of the page's other queries."""
 	read = lambda: sum(int(number) for _, number in sql("SHOW GLOBAL STATUS LIKE 'Handler_read%'"))
 	counts = []
 	for _ in range(3):

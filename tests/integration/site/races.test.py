@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Two actions at the same moment. Each test holds a row that both actions need, then releases it.
-Whichever comes first, the stored data is consistent afterwards. A stand-in for podium-run reports
-what each submission tells it to."""
+"""Two actions at the same moment. Each test locks a row that both actions need, then releases it.
+Whichever action comes first, the stored data is consistent afterwards. A stand-in for podium-run
+reports what each submission tells it to."""
 
 import pathlib
 import sys
@@ -85,11 +85,11 @@ def post(client, path, **fields):
 
 
 def as_it_ends(number, deed, board="small"):
-	"""Submits by number() and runs deed(submission) while the submission's job finishes. The job
-	comes first at the lock. Returns the submission and the answer to the deed."""
+	"""Submits by number() and runs deed(submission)() while the submission's job finishes. The job
+	waits first for the lock, the deed second. Returns the submission and the deed's answer."""
 	with holds_ranking(board) as held:
 		one = number()
-		held.wait_for_others(1)  # the worker waits for the lock in order to rank the result
+		held.wait_for_others(1)  # the worker wants to rank the result
 		answered = []
 		join = beside(lambda: answered.append(deed(one)()))
 		held.wait_for_others(2, unless=lambda: answered)
@@ -99,7 +99,7 @@ def as_it_ends(number, deed, board="small"):
 
 
 def before_it_ends(number, deed, board="small"):
-	"""Does what as_it_ends() does, but the deed comes first at the lock."""
+	"""Does the same as as_it_ends(), but the deed waits first for the lock, the job second."""
 	site.hold_jobs()
 	one = number()
 	with holds_ranking(board) as held:

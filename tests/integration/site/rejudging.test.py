@@ -16,7 +16,7 @@ site = Instance(pretends=True)
 sql = site.sql
 anyone, ada, bob, eve, admin, creator = (Client(site.url) for _ in range(6))
 PASSWORD = "a long password"
-again = site.var / "again"  # once this file exists, submissions behave as their "then" says
+again = site.var / "again"  # once this file exists, a submission's result is its "then"
 
 
 def prepare():
@@ -233,7 +233,7 @@ def nothing_is_applied_while_the_ranking_is_frozen():
 	contains(page.words(), "The ranking of small is frozen, so this cannot be applied now")
 	contains(page.words(), "ranking frozen")
 	lacks(page.words(), "Apply the new results")
-	lacks(page.words(), "not ranked")  # there is no preview of a rejudging that cannot be applied
+	lacks(page.words(), "not ranked")  # what cannot be applied has no preview
 	answer = end(number, "apply")
 	equal(answer.status, 409)
 	contains(answer.words(), "The ranking of small is frozen since")
@@ -242,7 +242,7 @@ def nothing_is_applied_while_the_ranking_is_frozen():
 	equal(sql(f"SELECT state FROM rejudgings WHERE id = {number}"), [["open"]])
 	equal(
 		publish("small", frozen="2100-01-01 00:00").status, 303
-	)  # a freeze in the future does not prevent applying
+	)  # only a freeze that has begun prevents applying
 	contains(show(number).words(), "Apply the new results")
 	equal(publish("small", action="lift").status, 303)
 	equal(sql("SELECT * FROM ranking ORDER BY position"), before)
@@ -555,9 +555,7 @@ def deleting_a_leaderboard_deletes_its_rejudgings():
 		"submissions",
 	):
 		equal((table, sql(f"SELECT COUNT(*) FROM {table}")), (table, [["0"]]))
-	whole(
-		admin.get("/admin/rejudgings")
-	)  # the rejudging of a user on all leaderboards stays, without results
+	whole(admin.get("/admin/rejudgings"))  # a rejudging on all leaderboards stays, without results
 
 
 code = 1

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Who may do what: this suite requests every address of the router as every kind of user. Whoever
-has the right can use each form with the token of the own session. For all others nothing in the
-database changes. A new address needs a row in one of the two tables."""
+"""Who may do what: this suite requests every address of the router as every kind of user. A form
+works for users who have the right and send the token of their session. For all others it changes
+nothing in the database. A new address needs a row in PAGES or FORMS."""
 
 import functools
 import gzip
@@ -29,8 +29,8 @@ sql, value = site.sql, site.value
 PASSWORD = "a long password"
 TASK = TEMPLATE_TASK.replace("A small", "A %s").replace("1024", "%d")
 
-# Each user has a browser session. "nobody" has none. The test puts the sessions of "banned" and
-# "deleted" back into the database, so that the refusal depends on the account.
+# Kinds of users. All have a session except "nobody". The test puts the sessions of "banned" and
+# "deleted" back into the database, so that only their account is a reason to refuse them.
 PEOPLE = [
 	"nobody",
 	"banned",
@@ -57,8 +57,8 @@ tokens, kept_cookies, made = {}, {}, {}
 
 
 def rights(outside, author, other, creator, stranger, admin, onetime="account"):
-	"""Returns the expected answer for each of PEOPLE: `ok`, `login` or `account` for a redirect to
-	that page, or a status. `outside` is for all who have no account."""
+	"""Returns the expected answer for each of PEOPLE: `ok`, a status, or `login` or `account` for a
+	redirect to that page. `outside` is the answer for nobody, banned and deleted."""
 	return dict(
 		zip(PEOPLE, (outside, outside, outside, author, other, creator, stranger, admin, onetime))
 	)
@@ -67,7 +67,7 @@ def rights(outside, author, other, creator, stranger, admin, onetime="account"):
 EVERYBODY = rights("ok", "ok", "ok", "ok", "ok", "ok")
 EVEN_BEFORE = rights(
 	"ok", "ok", "ok", "ok", "ok", "ok", onetime="ok"
-)  # including a user who must choose a password first
+)  # even a user who must first choose a password
 MEMBERS = rights("login", "ok", "ok", "ok", "ok", "ok")
 THE_AUTHOR = rights("login", "ok", "403", "403", "403", "403")
 AUTHOR_OR_ADMIN = rights("login", "ok", "403", "403", "403", "ok")
@@ -177,7 +177,8 @@ def set_zip():
 
 
 def own(statement):
-	"""A value from the sender's own rows, or a made-up one for a user without an account."""
+	"""A function that reads a value from the sender's own rows, or returns "0" if the sender has
+	none."""
 
 	def read(who):
 		rows = sql(statement.format(name=NAMES.get(who, "nobody")))
@@ -202,7 +203,8 @@ HOOK = [
 ]
 SOURCE_SENT = [("mode", "test"), ("code", "#!POPCORN leaderboard small\na = 1\n"), ("gpu", "H200")]
 
-# Each form as a user who has the right sends it, so that it does something unless it is refused.
+# Each form: the address, fields with which it changes something unless it is refused, the expected
+# answers, and files.
 FORMS = {
 	"/submit": ("/submit", SOURCE_SENT, MEMBERS),
 	"/leaderboard/*/submit": ("/leaderboard/small/submit", SOURCE_SENT, MEMBERS),
@@ -341,7 +343,7 @@ FORMS = {
 	),
 	"/admin/users/*/ban": ("/admin/users/eve/ban", [("name", "eve")], ADMINS),
 }
-# Users who may send a form that does nothing for them: only `other` was overtaken.
+# Users for whom a form works but changes nothing. Only `other` has notices of being overtaken.
 NOTHING_TO_DO = {
 	"/logout": ["nobody"],
 	"/account/overtaken": ["author", "creator", "stranger", "admin"],
@@ -349,8 +351,8 @@ NOTHING_TO_DO = {
 
 # ---- the database before and after ----
 
-# Tables that the worker and podium-hooks write at any time, and the counts of requests. They may
-# change. So may the time of a session's last use.
+# Tables that may change at any time, because the worker and podium-hooks write to them or because
+# they count requests.
 BUSY = [
 	"workers",
 	"gpus",
@@ -371,7 +373,8 @@ def tables():
 
 
 def state():
-	"""Returns checksums and rows that differ if anything was changed."""
+	"""Returns checksums and rows that differ if a request has changed something. They leave out
+	BUSY and the time of each session's last use."""
 	exact = [name for name in tables() if name != "sessions"]
 	return sql(
 		f"CHECKSUM TABLE {', '.join(exact)}; SELECT HEX(token_hash), user_id, expires_at FROM "
@@ -463,7 +466,7 @@ def make_leaderboards():
 
 
 def make_papers():
-	"""Makes what the forms refer to: links, codes, uploads and tokens."""
+	"""Makes the links, codes, uploads and tokens that the forms refer to."""
 	creator, admin = clients["creator"], clients["admin"]
 	ok(creator.post("/admin/invites", [("action", "make"), ("leaderboard", "club")]))
 	made["invite"], made["code"] = sql("SELECT id, code FROM invites")[0]
@@ -506,7 +509,8 @@ def make_papers():
 
 
 def make_jobs():
-	"""Queues jobs. The worker is paused, so none is claimed."""
+	"""Makes jobs, a rejudging, a comparison and an artifact. Pauses the worker, so that the queued
+	jobs stay queued."""
 	made["worker"] = value("SELECT name FROM workers LIMIT 1")
 	made["device"] = value("SELECT uuid FROM gpus WHERE model = 'H200' LIMIT 1")
 	sql(
@@ -540,8 +544,8 @@ def make_jobs():
 
 
 def end_some():
-	"""Bans "banned", deletes "deleted" and gives "onetime" a one-time password. Keeps a session of
-	each."""
+	"""Bans "banned", deletes "deleted" and gives "onetime" a one-time password. Puts the sessions
+	of "banned" and "deleted" back."""
 	sessions = {
 		who: sql(
 			"SELECT HEX(s.token_hash), u.id FROM sessions s JOIN users u ON u.id = s.user_id WHERE "

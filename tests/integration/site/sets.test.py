@@ -448,7 +448,7 @@ def rank(version, user, score_ns):
 def the_ranking_of_a_replaced_version_stays_readable():
 	rank(1, "carl", 1000)
 	rank(1, "dora", 2000)
-	# Now the leaderboard has another device, and no longer the one of these results.
+	# The leaderboard no longer has the device of these results.
 	equal(
 		site.sql(
 			"SELECT gpu FROM leaderboard_gpus g JOIN leaderboards l ON l.id = "

@@ -392,7 +392,7 @@ def hostile_names_and_output_are_shown_as_text():
 
 @test
 def the_author_sees_the_output_of_a_running_submission():
-	"""The output goes from the program in its sandbox through podium-run and the worker to the
+	"""The output goes from the program in the sandbox through podium-run and the worker to the
 	page."""
 	hostile = (
 		"import sys, time\n"
@@ -490,7 +490,7 @@ def a_profile_is_private_until_the_deadline_and_not_ranked():
 	):
 		assert bob.get(wrong).status in (403, 404), wrong
 	site.sql(f"UPDATE artifacts SET size = 24 WHERE stage_id = {stage[0]}")
-	equal(bob.get(file).status, 500)  # the size does not match, so the stored content is not sent
+	equal(bob.get(file).status, 500)  # podium-web sends no content whose size is wrong
 	equal(
 		[row["user"] for row in anyone.get("/leaderboard/small.json?gpu=CPU").json["rows"]], ["ada"]
 	)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What anyone can read of a task and of the harness: every file, whatever its name and bytes, and
-nothing secret."""
+"""What anyone can read of a task and of the harness: every file, whatever its name and its bytes,
+but nothing secret."""
 
 import json
 import pathlib
@@ -270,8 +270,8 @@ def listed(name):
 
 
 def told(files, submission, nvcc, **changed):
-	"""The engine's files in a folder that podium-run fills for this task, by the words of a program
-	that looks at them."""
+	"""The engine's files that podium-run puts beside a program for this task. The program lists
+	them in its error message."""
 	with tempfile.TemporaryDirectory() as folder:
 		for path, content in files.items():
 			(pathlib.Path(folder) / path).parent.mkdir(parents=True, exist_ok=True)

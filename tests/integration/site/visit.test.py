@@ -19,7 +19,7 @@ SOURCE = b"def custom_kernel(data):\n    return data\n"
 
 
 def look(client, path):
-	"""The page, with a parameter that bypasses every cache."""
+	"""Gets the page past nginx's cache, and checks that its elements nest."""
 	answer = client.fresh(path)
 	equal((path, answer.status), (path, 200))
 	reader = Page()

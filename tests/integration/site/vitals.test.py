@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The page of workers: the queue of each model, the state of hosts and devices, and quarantine.
-Also a GPU's last day: its worker stores temperature, clocks and errors once a minute. The driver is
-a stand-in."""
+Also the page with a GPU's last day: the worker stores temperature, clocks and errors once a minute.
+A stand-in plays the driver."""
 
 import pathlib
 import re
@@ -55,7 +55,7 @@ def a_worker_keeps_readings_of_each_gpu():
 @test
 def the_page_shows_the_last_day_by_hour():
 	worker, uuid = device()
-	# The test makes up only past hours, because the worker keeps writing.
+	# The worker writes each minute, so the test makes up only minutes that are past.
 	sql(
 		f"DELETE FROM device_vitals WHERE uuid = '{uuid}'; INSERT INTO device_vitals "
 		f"SELECT '{worker}', '{uuid}', HOUR(t) * 60 + MINUTE(t), t, IF(seq = 300, NULL, 30 + seq "
@@ -74,7 +74,7 @@ def the_page_shows_the_last_day_by_hour():
 	equal(answer.text.count("<svg"), 2)
 	equal(len(re.findall(r'class="errors" d="M\d+ 0v100"', answer.text)), 2)
 	line = re.search(r'class="line" d="([^"]*)"', answer.text)[1]
-	equal(line.count("M") >= 2, True)  # the hour that is older than a day is missing
+	equal(line.count("M") >= 2, True)  # the line has a gap for the hour that is older than a day
 	for x, y in re.findall(r"[ML](\d+) (\d+)", line):
 		equal((0 <= int(x) <= 1440, 0 <= int(y) <= 100), (True, True))
 	lacks(answer.text, "style=")
@@ -127,7 +127,7 @@ def the_page_of_workers_shows_the_findings_of_doctor_on_each_host():
 		f"\"yes\"}}]' WHERE name = '{worker}'"
 	)
 	contains(workers(), "nothing is missing.")
-	equal(found == "NULL", False)  # the real worker stored its own findings at its start
+	equal(found == "NULL", False)  # at its start the worker stored what it found
 
 
 @test

@@ -133,7 +133,7 @@ def jobs_are_counted_by_outcome_and_counts_never_decrease():
 		scrape().value("podium_worker_jobs_total", worker=worker, outcome="passed"),
 		outcomes()["passed"],
 	)
-	# One job was cancelled by its author, one with its account, and one ran.
+	# Of three jobs, the author cancels one, and a ban of the author cancels the other two.
 	sql(f"INSERT INTO pauses (worker, kind, paused_by) VALUES ('{worker}', 'drain', 'root-of-all')")
 	make_board(admin, "other")
 	numbers = [send_source(ada, source_of(case(1000000)), board="other") for _ in range(3)]
@@ -215,7 +215,8 @@ COMPARISON = re.compile(
 
 
 def firing():
-	"""{name: whether it would fire} for the alerts that compare a metric with a number."""
+	"""{name: whether the alert would fire now} for the alerts that compare a metric with a
+	number."""
 	figures, found = scrape(), {}
 	for name, expression in alerts().items():
 		match = COMPARISON.fullmatch(expression)
@@ -231,8 +232,7 @@ def firing():
 
 @test
 def every_metric_that_alerts_and_dashboard_use_exists():
-	# Metrics of webhooks exist only once there is a webhook, and histograms of requests only after
-	# the first request.
+	# Metrics of webhooks exist only if there is a webhook, so make one.
 	sql(
 		"INSERT INTO webhooks (name, address, form, events, secret) VALUES ('hook', "
 		"'https://example.org/', 'json', 'job', 'x')"
@@ -398,7 +398,7 @@ def a_submission_can_be_traced_from_request_to_result_by_its_ids():
 	)
 
 
-SECRET = "5ec7e75a" * 8  # like the secret of a link
+SECRET = "5ec7e75a" * 8  # looks like the secret of a link
 
 
 @test
@@ -418,8 +418,7 @@ def logs_have_no_forged_line_and_no_secret_even_while_the_database_is_away():
 	try:
 		until(lambda: scrape().value("podium_database_up") == 0, 20)
 		for path in [link, *hostile]:
-			# ada has a session, with which podium-web queries the database before it looks at the
-			# address.
+			# ada has a session, which podium-web looks up in the database first. nobody has none.
 			for who in (ada, nobody):
 				answer = who.get(
 					path,

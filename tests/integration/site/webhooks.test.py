@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Webhooks: their pages, which events each one gets, how a delivery is signed, retried and given
-up, and to which addresses Podium sends nothing.
+"""Webhooks: their pages, which events each one gets, how Podium signs, retries and gives up a
+delivery, and to which addresses Podium sends nothing.
 
 The receiver is on a loopback address that the settings allow. The suite starts, kills and freezes
 its own podium-hooks. A stand-in for podium-run reports what each submission tells it to."""
@@ -23,7 +23,8 @@ from receiver import Receiver, after, answer, endless_body, endless_headers  # n
 from small_task import done, make_board, submit_time  # noqa: E402
 from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
-# The podium-hooks of ./run notices leaderboards that open and end, but must send nothing.
+# The podium-hooks that ./run starts notices leaderboards that open and end. It has no senders, so
+# that only the suite's own podium-hooks sends.
 site = Instance(
 	pretends=True,
 	PODIUM_WEBHOOK_SENDERS="0",
@@ -441,7 +442,7 @@ def no_redirect_is_followed():
 
 @test
 def a_name_that_resolves_to_an_internal_address_is_refused_on_connecting():
-	# The receiver's network is allowed, but this name resolves to another one.
+	# The settings allow the receiver's address, but localhost resolves to another one.
 	made = done(carl.post("/admin/leaderboard/small/hooks", fields("inside", "https://localhost/")))
 	hooks["inside"] = int(made.location.rsplit("/", 1)[1])
 	done(act(carl, "inside", "test"))
@@ -506,7 +507,7 @@ def a_hanging_receiver_delays_no_other():
 	wait_until_told("mine")
 	equal(
 		(len(receiver.at("/hangs")), deliveries("hangs", "d.state")), (1, 5 * [["waiting"]])
-	)  # one at a time
+	)  # Podium sends a webhook's deliveries one at a time
 	released.set()
 	wait_until_told("hangs")
 	remove("hangs")
@@ -536,7 +537,7 @@ def the_delivery_of_a_killed_sender_is_repeated_by_the_next():
 	heard.set()
 	equal(deliveries("killer"), [["test", "waiting", "1"]])
 	start_sender()
-	# The lease would expire without this, but later.
+	# End the lease of the killed sender now, so that the test need not wait.
 	sql(f"UPDATE webhooks SET lease_expires = UTC_TIMESTAMP(3) WHERE id = {hooks['killer']}")
 	wait_until_told("killer")
 	equal(
@@ -556,7 +557,7 @@ def an_outcome_that_comes_after_its_lease_changes_nothing():
 	done(act(carl, "late", "test"))
 	receiver.wait("/late")
 	sql(f"UPDATE webhooks SET lease_expires = UTC_TIMESTAMP(3) WHERE id = {hooks['late']}")
-	wait_until_told("late")  # by another sender of the same program
+	wait_until_told("late")  # another sender of the same program delivers it
 	fence = value(f"SELECT fence FROM webhooks WHERE id = {hooks['late']}")
 	heard.set()
 	until(lambda: "The claim on webhook" in (site.var / "log" / "sender.log").read_text())
@@ -664,7 +665,7 @@ def a_delivery_is_given_up_after_a_day():
 		],
 	)
 	stop_senders()
-	# Podium also gives up a delivery that no sender may send, because its webhook is paused.
+	# Podium also gives up an old delivery whose webhook is paused, although no sender may send it.
 	done(act(carl, "old", "test"))
 	done(act(carl, "old", "pause", confirm="yes"))
 	sql(

@@ -13,8 +13,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
 from tap import equal, run, test  # noqa: E402
 
-# Each folder, and the folders that its files may include besides its own. docs/architecture.md
-# draws the arrows. `lib/*` stands for every folder of lib. A new arrow needs a reason.
+# Each folder, and the other folders whose headers its files may include. `lib/*` stands for every
+# folder of lib. docs/architecture.md draws the table as arrows. A new arrow needs a reason.
 HOUSE = """
 lib/base
 lib/files            lib/base
@@ -58,8 +58,8 @@ cli/admin            lib/* sql
 cli/podium           lib/base lib/files lib/result lib/submission lib/task lib/gpu lib/job
 """
 
-# Folders that other folders use. If no other folder uses a header of such a folder, the header must
-# say that it is private.
+# Folders whose headers are for other folders. A header in such a folder that no other folder
+# includes must say that it is private.
 SHARED = re.compile(r"(lib/\w+|cgi/(http|render|action)|worker/run/\w+)$")
 
 # Tests that may include private headers of a folder.
@@ -69,7 +69,8 @@ MAY_LOOK_INSIDE = ("tests/unit", "tests/fuzz", "tests/integration/library")
 least_lines = 20
 SHORT = {"lib/base/write.c": "one loop, which files of every program need"}
 
-# Judge and task files are compiled together in one folder, outside the tree.
+# Files that do not name includes from the tree's root: Podium compiles the judge and a task's files
+# together in one folder outside the tree.
 NOT_FROM_THE_ROOT = re.compile("(tests/)?harness/|(tests/.*)?tasks/")
 
 
@@ -121,8 +122,8 @@ def may_include(folder, other):
 
 
 def cycles(arrows):
-	"""Returns a cycle for each strongly connected part of a graph. `arrows` maps each name to the
-	names to which its arrows point."""
+	"""Returns cycles of a graph, at least one for each strongly connected part. `arrows` maps each
+	name to the names to which its arrows point."""
 	done, found = set(), []
 
 	def walk(name, path):

@@ -266,7 +266,8 @@ def every_class_of_the_style_sheet_is_used_on_a_page():
 	classes = set(re.findall(r"\.([a-z][\w-]*)", selectors))
 	assert len(classes) > 100, classes
 	pages = read("templates/*.html", "cgi/**/*.c", "static/*.js", "static/errors/*.html")
-	# "line-%d" and "mark-%s" come from charts, column classes from Markdown tables
+	# Classes that programs print: charts print "line-%d" and "mark-%s", and Markdown tables print
+	# the alignment of columns.
 	printed = {f"line-{number}" for number in range(1, 11)} | {
 		"mark-bound",
 		"mark-time",
@@ -286,7 +287,7 @@ def every_class_of_the_style_sheet_is_used_on_a_page():
 @test
 def no_selector_of_the_style_sheet_occurs_twice():
 	sheet = re.sub(r"/\*.*?\*/", "", read("static/style.css"), flags=re.S)
-	for _ in range(2):  # rules inside a media query repeat a selector on purpose
+	for _ in range(2):  # drop media queries, which repeat selectors on purpose
 		sheet = re.sub(r"@[^{;]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", "", sheet)
 	selectors = [" ".join(selector.split()) for selector in re.findall(r"([^{}]+)\{", sheet)]
 	equal([selector for selector in selectors if selectors.count(selector) > 1], [])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Request bodies that lie about their length, stop midway, arrive in chunks, are too large or never
-end. Each gets the right status through nginx and at podium-web's own socket, and the next request
+"""Request bodies whose length is wrong, that stop midway, arrive in chunks, are too large or never
+end. Each gets the right status, through nginx and at podium-web's own socket, and the next request
 works."""
 
 import os
@@ -22,14 +22,13 @@ site = Instance()
 web = find(site.process.pid, "podium-web")
 admin = Client(site.url)
 web_socket = str(site.var / "run" / "web.sock")
-# The limit of podium-web at /login, and the limit of nginx.
+# The largest bodies that podium-web accepts at /login and that nginx accepts.
 FORM_BYTES, UPLOAD_BYTES = 64 * 1024, 10 * 1024 * 1024
 BOUNDARY = "xyz"
 MULTIPART = f"multipart/form-data; boundary={BOUNDARY}"
 URLENCODED = "application/x-www-form-urlencoded"
 GOOD = b"name=ada&password=a+long+password"
-# The status for a body that podium-web has read completely: it then checks the form's token, which
-# these bodies lack.
+# podium-web answers 403 once it has read the whole body, because these bodies have no form token.
 WHOLE = 403
 SANITIZED = os.environ.get("B", "").endswith("sanitize")
 stalled = []
@@ -87,8 +86,8 @@ def status_of(answer):
 
 
 def send(*sent, then_end=False, **rest):
-	"""Sends the data and returns the whole answer. `then_end`: closes the sending side after the
-	data."""
+	"""Sends the data and returns the whole answer. With `then_end`, closes the sending side after
+	the data."""
 	with connect(head(*sent[:-1], **rest) + sent[-1]) as connection:
 		if then_end:
 			connection.shutdown(socket.SHUT_WR)
@@ -357,7 +356,7 @@ def podium_web_does_not_trust_a_length():
 	equal(fastcgi_status(b"", 10), 400)
 	for length in (-1, 1 << 40, 1 << 70, FORM_BYTES + 1):
 		equal((length, fastcgi_status(GOOD, length)), (length, 413))
-	# podium-web reads what arrives, up to the page's limit
+	# Without a valid length, podium-web reads what arrives, up to the page's limit.
 	for length in (None, "", "words", 0, 5):
 		equal((length, fastcgi_status(GOOD, length)), (length, WHOLE))
 		equal((length, fastcgi_status(b"x" * (FORM_BYTES + 1), length)), (length, 413))
@@ -393,7 +392,7 @@ def who_never_sends_the_rest_is_shown_out():
 	goes_on()
 
 
-if not SANITIZED:  # nginx needs half a minute for it, and is the same program in both builds
+if not SANITIZED:  # takes half a minute; nginx is the same in both builds
 	test(who_never_sends_the_rest_is_shown_out)
 
 

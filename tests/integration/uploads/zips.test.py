@@ -20,8 +20,8 @@ from tap import contains, equal, run, test  # noqa: E402
 from zips import READ, REFUSED, TASK_FILES, Entry, main as write_zips, task  # noqa: E402
 
 BUILD = ROOT / os.environ.get("B", "build/release")
-# Enough for a zip, its contents and the copies in between. A sanitizer keeps freed memory for a
-# while, so its limit is higher.
+# Enough memory for a zip, its contents and some copies. A sanitizer keeps freed memory for a while,
+# so its build may use more.
 MOST_MEMORY_KIB = (1024 if BUILD.name == "sanitize" else 160) * 1024
 scratch = tempfile.TemporaryDirectory(prefix="podium-zips.")
 folder = pathlib.Path(scratch.name) / "a" / "b"
@@ -162,7 +162,7 @@ def the_form_for_a_problem_set_says_the_same_and_keeps_only_good_zips():
 		)
 	)
 	kept = int(site.sql("SELECT COUNT(*) FROM uploads")[0][0])
-	equal(kept, 1)  # the newest upload of each creator
+	equal(kept, 1)  # the site keeps only the newest upload of each creator
 
 
 @test

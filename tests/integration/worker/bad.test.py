@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A bad submission or a bad task does not harm a worker. One podium-worker runs all of them. Each
-gets its verdict, and afterwards an ordinary job passes.
+"""Bad submissions and bad tasks do not harm a worker. One podium-worker runs all of them. Each gets
+its verdict, and afterwards an ordinary job passes.
 
 If the tests run as root, the worker gets its own process and mount namespaces, a small disk for
 jobs and a memory limit. A submission can then kill and fill only what belongs to the test."""
@@ -36,7 +36,8 @@ SHORT_TASK = TASK.replace("gpus:", "test_timeout: 1\ngpus:")
 
 
 def memory_group():
-	"""Makes a control group with a memory limit, of version 1 or 2. Returns None if it cannot."""
+	"""Makes a control group of version 1 or 2 with a memory limit. Returns its folder, or None if
+	this machine allows none."""
 	for root, limit in (
 		("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
 		("/sys/fs/cgroup", "memory.max"),
@@ -64,7 +65,7 @@ def can_unshare():
 	)
 
 
-# Joins the group, mounts the disk for jobs, and becomes the worker.
+# A shell script that joins the control group, mounts the disk for jobs, and becomes the worker.
 ENTER = f"""
 [ -z "$GROUP" ] || echo $$ > "$GROUP/cgroup.procs"
 mount -t tmpfs -o size={DISK_BYTES},mode=755 jobs "$PODIUM_WORKER_DIRECTORY" || exit 1
@@ -88,7 +89,7 @@ def children(pid):
 
 
 def start():
-	"""Starts the worker. Returns it and the process IDs of the worker and its podium-run."""
+	"""Starts the worker and loads two tasks."""
 	global worker
 	worker = Worker(
 		before=before, GROUP=str(group or ""), PODIUM_SANDBOX_DISK_MIB=str(DISK_BYTES >> 20)
@@ -104,7 +105,7 @@ def pids():
 
 
 def jobs_folder():
-	"""The folder of jobs as the worker sees it."""
+	"""A path to the folder of jobs in the worker's mount namespace."""
 	return pathlib.Path(f"/proc/{pids()[0]}/root{worker.jobs}") if before else worker.jobs
 
 
@@ -112,7 +113,8 @@ def jobs_folder():
 
 
 def judged(source, verdict, *parts, mode="test", board=None):
-	"""Submits, checks the verdict, and then runs an ordinary job."""
+	"""Submits and checks the verdict. Then checks that an ordinary job passes and that the worker
+	and its podium-run are still the same processes."""
 	until(lambda: pids()[1])
 	same = pids()
 	number = submit(source, mode, board=board or ("short" if verdict == "time limit" else "small"))
@@ -462,7 +464,7 @@ def filling_the_disk_for_the_next_stage():
 
 # ---- tasks ----
 
-# The code of a task's eval, and the verdict of a correct submission.
+# Broken evals: the code, the verdict that a correct submission gets, and a part of the reason.
 TASKS = {
 	"syntax": ("def main(:\n", "runtime error", "SyntaxError"),
 	"missing": ("import a_file_that_was_forgotten\n", "runtime error", "ModuleNotFoundError"),

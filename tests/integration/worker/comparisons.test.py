@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Comparisons of entries that are too close to rank: what podium-run gets, what the worker stores
-of its answer, and what happens when a comparison fails, is cancelled or is interrupted.
+of podium-run's answer, and what happens when a comparison fails, is cancelled or is interrupted.
 
-podium-worker and MariaDB are real. podium-run is a stand-in whose answer the test writes."""
+podium-worker and MariaDB are real. podium-run is a stand-in that gives the answers that the test
+sets."""
 
 import pathlib
 import sys
@@ -63,12 +64,12 @@ def page():
 
 
 def two_that_are_close():
-	"""Makes two close entries. Returns their numbers and the number of the job that compares them,
-	which is queued."""
+	"""Makes two entries with close scores. Returns their numbers, and the number of the queued job
+	that compares them."""
 	fresh()
 	with worker():
 		first, second = ranked(1, 1000.0), ranked(2, 1001.0)
-		# The job hangs, and is queued again when the worker ends.
+		# The comparison hangs. When the worker stops, the job is queued again.
 		until(lambda: comparisons("j.state") == ["running"])
 	return first, second, int(comparisons()[0])
 
@@ -285,7 +286,7 @@ def the_isolated_engine_compares_two_submissions_that_it_ranked():
 		for number in numbers:
 			wait_for(number, limit_s=120)
 			equal(job(number, "verdict, engine"), ["passed", "isolated"])
-		# The two times are close only by chance. If they are not, the test queues the comparison.
+		# The times are real, so they may not be close enough for a comparison. If so, queue one.
 		if not comparisons():
 			sql(
 				"INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, "

@@ -1,6 +1,6 @@
 /* Stands in for libnvidia-ml.so.1 in tests: a driver with FAKE_GPUS GPUs (default 2) of the model
- * FAKE_MODEL. The clock is 1980 MHz and falls by 10 MHz with each reading. Each line of the file
- * FAKE_FAULTS reports a fault of a GPU: "1 lost", "1 xid 79". */
+ * FAKE_MODEL. The clock starts at 1980 MHz and falls by 10 MHz with each reading. Each line of the
+ * file FAKE_FAULTS reports a fault of a GPU: "1 lost", "1 xid 79". */
 #include "lib/gpu/nvml.h"
 
 #include <stdio.h>
@@ -44,7 +44,7 @@ static int is_lost(unsigned int index)
 }
 
 /* Returns the device's next Xid after the position `heard` in the file, or 0 if there is none.
- * Moves `heard` behind what it has read. */
+ * Moves `heard` past the lines that were read. */
 static unsigned long long next_xid(unsigned int index, long *heard)
 {
 	FILE *file = open_faults();

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""podium-worker on a host with two GPUs, which a stand-in for the driver pretends: one job on each,
-or one job on both."""
+"""podium-worker on a host with two GPUs: one job on each, or one job on both. A stand-in for the
+driver pretends the GPUs."""
 
 import pathlib
 import sys
@@ -29,7 +29,7 @@ from workers import (
 
 
 def fake_driver():
-	"""The environment in which NVML shows two H200."""
+	"""The environment variables with which a worker finds two H200 and offers no CPU."""
 	return {**pretend_driver(scratch / "driver"), "PODIUM_WORKER_CPU": "0"}
 
 

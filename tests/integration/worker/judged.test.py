@@ -181,7 +181,7 @@ def a_time_faster_than_the_gpus_memory_is_held():
 	load("harnessed", bytes="6 * size * size", engine="custom")
 	equal(
 		is_held(judge(figures(7000.0), board="harnessed")), ""
-	)  # inputs may have been in the cache
+	)  # in the custom engine, inputs may be in the cache
 
 
 @test

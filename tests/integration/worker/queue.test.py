@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Which job a worker claims next, tested with the worker's own statements against a real MariaDB.
-Claims are fair between users, claim each job once and nothing for paused workers or devices, and do
-not read the whole queue."""
+Claims are fair between users. Each job is claimed once, and none by paused workers or devices. A
+claim does not read the whole queue."""
 
 import collections
 import pathlib
@@ -38,7 +38,7 @@ def users_of(jobs):
 
 
 def fresh():
-	"""Empties the queue and sets up two workers with two devices each, none of them paused."""
+	"""Empties the queue. Sets up two workers with two devices each, and pauses none of them."""
 	sql("DELETE FROM jobs; DELETE FROM submissions; DELETE FROM pauses; DELETE FROM workers")
 	for name in ("one", "two"):
 		sql(
@@ -67,7 +67,7 @@ def flood(user, count, gpu="CPU"):
 	)
 
 
-# ---- the order ----
+# ---- the order of claims ----
 
 
 @test
@@ -288,11 +288,12 @@ def pausing_requeues_running_jobs_without_counting_the_attempt():
 	equal(sorted(claim(2, "two")), sorted(numbers))
 
 
-# ---- what it costs ----
+# ---- the cost of a claim ----
 
 
 def examined(model, device="GPU-0"):
-	"""Makes one claim. Returns what each of its statements reads."""
+	"""Makes one claim. Returns the claimed jobs, and the number of rows that each statement
+	read."""
 	sql(
 		"TRUNCATE mysql.slow_log; SET GLOBAL slow_query_log = 1; SET GLOBAL log_output = 'TABLE'; "
 		"SET GLOBAL long_query_time = 0"

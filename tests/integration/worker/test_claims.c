@@ -1,14 +1,14 @@
 /* Claims jobs as workers do, for queue.test.py and tests/bench/claims.py, which start a database.
  *
  *	test_claims claim COUNT WORKER MODEL DEVICE
- *		makes COUNT claims one after the other; prints a job's number a line, or "none"
+ *		makes COUNT claims one after the other; prints the number of each job on a line, or "none"
  *
  *	test_claims race THREADS COUNT WORKER MODEL
- *		THREADS threads do so at the same time, each for another device
+ *		makes COUNT claims in each of THREADS threads at the same time, each for another device
  *
  *	test_claims time THREADS COUNT WORKER MODEL HOW [PAUSE_MS]
- *		the same, but prints "JOB MICROSECONDS"; each thread first makes a claim that is not
- *		printed, on the connection that it keeps
+ *		the same as race, but prints "JOB MICROSECONDS"; each thread first opens its connection
+ *		with a claim that is not printed
  *		HOW: `fair` claims as workers do; `plain` claims the oldest job of any user
  *		PAUSE_MS: average pause before each claim, as if a job ran meanwhile
  */
@@ -100,8 +100,8 @@ static int claim_once(
 	return 0;
 }
 
-/* Waits a random time between 0 and twice the average pause, so that the threads do not claim in
- * step. */
+/* Waits for a random time between 0 and twice the average pause, so that the threads do not claim
+ * at the same moments. */
 static void pause_for(const struct racer *racer, unsigned int *state)
 {
 	double ms = 2.0 * racer->pause_ms * rand_r(state) / RAND_MAX;

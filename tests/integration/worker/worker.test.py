@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""podium-worker against a real MariaDB and the real podium-run: registration, claims, leases,
-fences, results, and what happens when a worker, its podium-run or the database dies during a
-job."""
+"""podium-worker with a real MariaDB and the real podium-run: registration, claims, leases, fences,
+results, and what happens when a worker, its podium-run or the database dies during a job."""
 
 import contextlib
 import json
@@ -40,7 +39,7 @@ from workers import (
 	wait_for,
 )
 
-# ---- what it offers ----
+# ---- what a worker offers ----
 
 
 @test

@@ -1,4 +1,4 @@
-"""An eval of the oldest form, which imports the submission into its own process.
+"""An eval of the oldest form: it imports the submission into its own process.
 
 Inputs have the seeds of the cases. A ranked run times only the last case and reports it as the only
 benchmark. It reports a wrong answer to that case as test 0."""

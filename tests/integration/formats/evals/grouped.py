@@ -1,6 +1,6 @@
 """An eval that measures groups of calls on the same inputs, and checks every output again, even in
-benchmarks. If the traits say so, it records a group once and measures replays of the record. It
-runs in a pool of one process, or in this process if the traits say so."""
+benchmarks. With the trait REPLAYS, it records a group once and measures replays of the record. It
+runs in a pool of one process, or in this process if the trait POOL is 0."""
 
 import contextlib
 import math
@@ -41,8 +41,8 @@ def test(arguments):
 
 
 class Graph:
-	"""A group of calls as a CUDA graph records it: the memory of inputs and outputs stays where it
-	is, and nobody looks at an output before the last replay has ended."""
+	"""A group of calls that acts like a CUDA graph: a replay reads and writes the memory of the
+	recorded calls, and the outputs are checked only after the last replay."""
 
 	def __init__(self, function, inputs):
 		self.function, self.inputs = function, [list(data) for data in inputs]
@@ -94,7 +94,7 @@ def measure(arguments, repeats):
 
 
 class Here:
-	"""The interface of a pool, without processes."""
+	"""Has the interface of a pool, but calls the function in this process."""
 
 	def apply(self, function, arguments):
 		return function(*arguments)

@@ -37,7 +37,7 @@ class Case:
 		self.spec, self.arguments = spec, arguments
 
 	def another(self, step):
-		"""The same case with the next seed, if it has one."""
+		"""Adds `step` to the case's seed, if it has one."""
 		if "seed" in self.arguments:
 			self.arguments = {**self.arguments, "seed": self.arguments["seed"] + step}
 
@@ -98,8 +98,8 @@ def answer_to(data):
 
 
 def meet(rank, world_size, mine):
-	"""Adds up `mine` over all ranks. Rank 0 gets the sum, the other ranks 0. Without the other
-	ranks, a rank waits in vain."""
+	"""Adds up `mine` over all ranks. Returns the sum to rank 0, and 0 to the other ranks. Returns
+	only once the other ranks have called meet() too."""
 	place = os.path.join(tempfile.gettempdir(), "meeting")
 	if rank == 0:
 		with Listener(place, backlog=world_size) as listener:

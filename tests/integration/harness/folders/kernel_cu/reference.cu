@@ -1,4 +1,5 @@
-// Twice the input, by a kernel alone, with the functions of the form with a single file.
+// Doubles the input. Submissions contain only a kernel. The functions here have the signatures of
+// the single-file form (lib/task/single.c).
 struct input_t {
 	std::vector<float> values;
 };

@@ -1,4 +1,4 @@
-"""The helpers that several tasks of a tree share, in the older shape: comparisons return a pair."""
+"""Helpers that several tasks of a tree share. Comparisons return a pair, as in older task trees."""
 
 import random
 

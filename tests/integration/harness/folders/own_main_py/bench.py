@@ -1,5 +1,4 @@
-"""A harness without modes of its own: it checks every case, and times it if it is asked for more
-than a test."""
+"""The task's own harness. It checks each case and, except in mode test, times the case."""
 
 import os
 import sys

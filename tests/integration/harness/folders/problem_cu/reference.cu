@@ -1,4 +1,4 @@
-/* A kernel alone without a task.yml. */
+/* A task without a task.yml, whose submissions contain only a kernel. */
 struct input_t {
 	DeviceBuffer<float> values, scaled;
 	float factor;

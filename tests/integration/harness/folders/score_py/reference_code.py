@@ -1,4 +1,4 @@
-"""Twice the input, with an eval of the oldest form."""
+"""Doubles the input. The task's eval has the oldest form."""
 
 import random
 

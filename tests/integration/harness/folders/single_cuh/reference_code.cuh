@@ -1,4 +1,4 @@
-// Twice the input, in the form where reference and submission are headers.
+// Doubles the input. In this form of a task, reference and submission are headers.
 #include <vector>
 
 using input_t = std::vector<float>;
