@@ -16,8 +16,8 @@
 		place.hidden = !text;
 	};
 
-	// A text that identifies an element in the old and in the new content. Several elements may have
-	// the same text, so focused() also counts them.
+	// A text that identifies an element in the old and in the new content. Several elements may
+	// have the same text, so focused() also counts them.
 	const traits = (element) => [element.tagName, element.id, element.parentElement.id, element.name ?? "", element.getAttribute("href"),
 		element.getAttribute("aria-label"), element.matches("button, summary") ? element.textContent : ""].join("\n");
 	const alike = (tag, wanted) => [...main.querySelectorAll(tag)].filter((element) => traits(element) === wanted);
@@ -30,8 +30,8 @@
 		return { tag: element.tagName, wanted, index: alike(element.tagName, wanted).indexOf(element) };
 	};
 
-	// Focuses the described element in the new content. If the element is gone, focuses main, so that
-	// Tab continues at the start of the content.
+	// Focuses the described element in the new content. If the element is gone, focuses main, so
+	// that Tab continues at the start of the content.
 	const focusAgain = ({ tag, wanted, index }) => {
 		const there = alike(tag, wanted);
 		(there[Math.min(index, there.length - 1)] ?? main).focus({ preventScroll: true });
@@ -41,8 +41,8 @@
 	const isAtEnd = (place) => place.scrollTop + place.clientHeight >= place.scrollHeight - 4;
 	const printed = () => main.querySelectorAll("pre[id^=printed-]");
 
-	// Opens the same details in the fresh content that are open on the page. Returns the boxes that are
-	// scrolled sideways, with their positions.
+	// Opens the same details in the fresh content that are open on the page. Returns which boxes
+	// are scrolled sideways, and how far.
 	const takeOver = (fresh) => {
 		for (const old of main.querySelectorAll("details[id]")) {
 			const its = fresh.querySelector(`#${CSS.escape(old.id)}`);
@@ -62,7 +62,7 @@
 			const box = alike(".scroll", wanted)[0];
 			if (box) box.scrollLeft = left;
 		}
-		// Wait until the MutationObserver of podium.js has shown the copy buttons, because one of them may
+		// Wait until the MutationObserver of podium.js has shown the copy buttons: one of them may
 		// have had the focus.
 		if (place) queueMicrotask(() => focusAgain(place));
 	};
@@ -73,8 +73,8 @@
 		return answer.text();
 	};
 
-	// The page's address with a digest of the state as parameter. A new state thus has a new address,
-	// for which no cache has an older page.
+	// The page's address with a digest of the state as parameter. A new state thus has a new
+	// address, for which no cache has an older page.
 	const pageOf = (state) => {
 		let digest = 0;
 		for (let i = 0; i < state.length; i++) digest = (Math.imul(digest, 31) + state.charCodeAt(i)) >>> 0;
@@ -84,9 +84,10 @@
 		return page.href;
 	};
 
+	const jobsOf = ({ jobs }) => (Array.isArray(jobs) ? jobs : []);
+
 	// Shows the output of running jobs without fetching the page, because the output changes often.
 	// Returns false if the page has no place for the output yet.
-	const jobsOf = ({ jobs }) => (Array.isArray(jobs) ? jobs : []);
 	const print = (status) => jobsOf(status).every(({ output }, index) => Object.entries(output ?? {}).every(([stream, text]) => {
 		const place = document.getElementById(`printed-${stream}-${index}`);
 		if (!place) return false;
@@ -108,7 +109,7 @@
 			const { state, settled } = status;
 			if (text !== last) replace(await get(pageOf(text)));
 			last = print(status) ? text : null;
-			over = settled ?? (state !== "queued" && state !== "running"); // settled: also no comparison follows
+			over = settled ?? (state !== "queued" && state !== "running"); // settled: no comparison either
 			failures = 0;
 			note("");
 		} catch {
