@@ -271,7 +271,7 @@ static void drain_body(FCGX_Request *fcgi)
 }
 
 /* Breaks off an incomplete answer. Such an answer has no Content-Length, so closing the connection
- * would look like its regular end, and the visitor would get a truncated file that looks whole. An
+ * would look like its regular end. The visitor would get a truncated file that looks whole. An
  * invalid FastCGI record makes nginx report an error and break off the visitor's connection. */
 static void break_off(FCGX_Request *fcgi)
 {
@@ -282,8 +282,8 @@ static void break_off(FCGX_Request *fcgi)
 }
 
 /* Answers one request. `page` is the response body's buffer. The thread reuses the buffer's memory
- * for the next request unless the buffer is large, because growing a new buffer takes a tenth of
- * the time of a page. */
+ * for the next request, because growing a new buffer takes a tenth of the time of a page. A large
+ * buffer is freed instead. */
 static void answer_request(
 	FCGX_Request *fcgi, struct arena *arena, struct database *db, struct buffer *page)
 {

@@ -6,7 +6,7 @@
  *
  * Everything else of the user is deleted:
  * - all other submissions with their results
- * - sessions, API tokens, password links, webhooks, notices and seats in closed leaderboards
+ * - sessions, API tokens, password links, webhooks, notices and memberships in closed leaderboards
  * - the daily submission counts
  * - the password and the name, also where pages name the user as the author of an action
  *

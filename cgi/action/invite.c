@@ -55,7 +55,7 @@ static const struct statement LOCK_CODE = INVITES_WHERE("i.code = ? FOR UPDATE")
 static const struct statement LOCK_ID =
 	INVITES_WHERE("i.id = ? AND ? IN (0, i.created_by) FOR UPDATE");
 
-/* SQL condition: the code gives the user a seat in the leaderboard `l`. Binds the user's ID. */
+/* SQL condition: the code admits the user to the leaderboard `l`. Binds the user's ID. */
 #define GIVES_SEAT \
 	MAKER_MAY_INVITE " AND NOT EXISTS (SELECT 1 FROM leaderboard_removals gone " \
 					 "WHERE gone.leaderboard_id = l.id AND gone.user_id = ?)"
@@ -67,8 +67,8 @@ static const struct statement INSERT_LEADERBOARD =
 			"FROM leaderboards WHERE name = ? AND (? OR creator_id = ?)");
 static const struct statement REVOKE =
 	COMMAND("UPDATE invites SET revoked_at = UTC_TIMESTAMP(3) WHERE id = ?");
-/* Does not touch seats that the user already has. Otherwise the statement would wait for a
- * transaction that is removing such a seat, and would then give the seat back. */
+/* Does not touch memberships that the user already has. Otherwise the statement would wait for a
+ * transaction that is removing such a membership, and would then create it again. */
 static const struct statement SEAT =
 	COMMAND("INSERT IGNORE INTO leaderboard_members (leaderboard_id, user_id) SELECT l.id, u.id "
 			"FROM " OF_CODE " JOIN users u ON u.id = ? "

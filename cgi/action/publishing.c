@@ -57,8 +57,9 @@ static const struct statement REMOVED = SELECT(struct removed_member, REMOVED_CO
 	"WHERE r.leaderboard_id = ? ORDER BY u.name LIMIT ?");
 
 /* Move a user between the tables of members and of removed members: MOVE copies the row, and TAKE
- * then deletes the original. A removal is thus stored before the seat is deleted. A concurrent use
- * of an invite code therefore finds the removal and gives no new seat. */
+ * then deletes the original. A removal is thus stored before the membership is deleted. A
+ * concurrent use of an invite code therefore finds the removal and does not admit the user
+ * again. */
 #define MOVE(into, from) \
 	COMMAND("INSERT IGNORE INTO " into \
 			" (leaderboard_id, user_id) SELECT f.leaderboard_id, f.user_id FROM " from " f " \

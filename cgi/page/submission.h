@@ -39,7 +39,10 @@ struct case_row {
 	const char *spec, *verdict, *message;
 	int64_t runs;
 	double mean_ns, std_ns, err_ns, best_ns, worst_ns;
-	/* Only the isolated engine sets these; otherwise NAN, SQL_NULL_INTEGER or NULL. */
+	/* Only the isolated engine sets the following members; otherwise NAN, SQL_NULL_INTEGER or NULL.
+	 * constant_ns: the time of a call of the null contestant, which the judge subtracted. own_ns:
+	 * the time by the submission's own clock. gap_ns: extra time between calls, which the judge
+	 * added. blocks, repeated: blocks of calls that count, and blocks measured again. */
 	double median_ns, low_ns, high_ns, constant_ns, own_ns, gap_ns;
 	int64_t blocks, repeated;
 	const char *device; /* JSON */
@@ -81,8 +84,8 @@ struct job_row {
 	int64_t held_at_ms, released_by;
 	const char *held_reason; /* NULL if the viewer may not see it */
 	int64_t is_held;         /* passed, but waits for an admin's review */
-	/* The viewer is neither author nor admin and may not see the times, because an admin holds or
-	 * has rejected the result, or because it finished after the freeze. */
+	/* The viewer may not see the times, because an admin holds or has rejected the result, or
+	 * because it finished after the freeze. The author and admins always see them. */
 	bool hides_times;
 	bool is_withheld; /* hidden from the viewer by the freeze */
 	int64_t attempt;

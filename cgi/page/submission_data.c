@@ -426,8 +426,8 @@ static void hide_withheld(
 	job->score_ns = job->score_err_ns = NAN;
 }
 
-/* Reads the data for estimates if a job is queued but the page's query did not read the data,
- * because no job was queued when the submission's row was read. */
+/* Reads the data for estimates if a job is queued and the page's query did not read the data. This
+ * happens if no job was queued yet when the submission's row was read. */
 static int ask_for_waits(struct request *request, const struct submission_row *row,
 	const struct job_row *jobs, size_t count, struct database_answer *waits)
 {

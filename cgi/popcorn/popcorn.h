@@ -15,9 +15,9 @@ extern const struct call_table POPCORN_ROUTES;
 int popcorn_recognise(struct request *request);
 int popcorn_admit(struct request *request, const struct call *call);
 int popcorn_read(struct request *request, const struct call *call);
-/* Responds with {"detail": sentence}. If the error is temporary (ERROR_DATABASE, ERROR_SYSTEM,
- * ERROR_LIMIT) and the request polls a submission, responds with the last known state instead,
- * because popcorn-cli stops waiting at any error. */
+/* Responds with {"detail": sentence}. A request that polls a submission gets the last known state
+ * instead if the error is temporary (ERROR_DATABASE, ERROR_SYSTEM, ERROR_LIMIT), because
+ * popcorn-cli stops waiting at any error. */
 void popcorn_refuse(struct request *request, int code, const char *title, const char *sentence);
 
 /* Finds the leaderboard at a `*` of the path, if the viewer may see it. Case does not matter. */

@@ -1,5 +1,5 @@
-/* The last answer to each poll. popcorn-cli stops waiting for a submission at the first error.
- * While Podium has a temporary error, such as a database that does not answer, a poll therefore
+/* The last answer to each poll. popcorn-cli stops waiting for a submission at the first error. If a
+ * poll fails for a temporary reason, such as a database that does not answer, the client therefore
  * gets the last answer again, or "pending" if this process has kept none. The process keeps a few
  * hundred short answers in memory. Only the client with the same id (`secret`) gets an answer
  * again. */
