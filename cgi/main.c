@@ -1,5 +1,5 @@
-/* podium-web: answers FastCGI requests on a Unix socket. The number of threads is fixed, and each
- * has its own database connection. */
+/* podium-web: answers FastCGI requests on a Unix socket. A fixed number of threads serve requests,
+ * each with its own database connection. */
 #include "cgi/http/form.h"
 #include "cgi/http/meter.h"
 #include "cgi/http/request_rate.h"
@@ -97,8 +97,8 @@ static enum method method_from_name(const char *name)
 	return 0;
 }
 
-/* Returns nginx's request ID, or a random ID if nginx gives none that is usable, for example behind
- * another proxy. */
+/* Returns nginx's request ID. If the ID is missing or has an unexpected form, returns a random
+ * one. */
 static const char *request_id(struct arena *arena, const char *given)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-";
@@ -197,8 +197,9 @@ static bool has_no_body(int status)
 	return status == 204 || status == 304;
 }
 
-/* nginx caches responses with X-Accel-Expires; browsers revalidate each time. X-Accel-Expires must
- * come first: when nginx before 1.23 meets Cache-Control earlier, it ignores X-Accel-Expires. */
+/* X-Accel-Expires tells nginx for how many seconds to cache a response; browsers revalidate each
+ * time. X-Accel-Expires must come before Cache-Control, because nginx before 1.23 otherwise ignores
+ * it. */
 static const char *caching_of(const struct request *request)
 {
 	if (request->may_be_cached && !request->sets_cookie && !request->viewer.id
@@ -231,8 +232,8 @@ static void write_response_head(const struct request *request, struct buffer *he
 	buffer_text(head, "\r\n");
 }
 
-/* Sends a long answer piece by piece: sends each piece before it makes the next. False: a piece
- * could not be made. */
+/* Sends a long answer piece by piece. Makes each piece only after the piece before was sent. False:
+ * making a piece failed, so the answer is incomplete. */
 static bool send_pieces(struct request *request, const FCGX_Request *fcgi)
 {
 	while (request->body.length) {
@@ -248,7 +249,7 @@ static bool send_pieces(struct request *request, const FCGX_Request *fcgi)
 	return true;
 }
 
-/* False: the answer is incomplete. */
+/* False: making the answer failed midway, so the client has only a part of it. */
 static bool send_response(struct request *request, const FCGX_Request *fcgi)
 {
 	cleanup_buffer struct buffer head = { 0 };
@@ -260,8 +261,8 @@ static bool send_response(struct request *request, const FCGX_Request *fcgi)
 	return !is_connected || !request->stream || request->is_head || send_pieces(request, fcgi);
 }
 
-/* Reads the rest of a refused body, at most the 10 MB that nginx lets through. If nginx could not
- * finish writing the body, it would show its own error page instead of ours. */
+/* Reads the rest of a refused body, at most the 10 MB that nginx allows. If podium-web closed the
+ * connection before nginx has sent the whole body, nginx would show its own error page. */
 static void drain_body(FCGX_Request *fcgi)
 {
 	char unwanted[16384];
@@ -269,10 +270,9 @@ static void drain_body(FCGX_Request *fcgi)
 		;
 }
 
-/* Breaks off an incomplete answer. Without a Content-Length, nginx would take the end of our
- * connection for the end of the answer, and the visitor would get a truncated file that looks
- * whole. We send an invalid FastCGI record, which is an error to nginx, so nginx breaks off the
- * visitor's connection too. */
+/* Breaks off an incomplete answer. Such an answer has no Content-Length, so closing the connection
+ * would look like its regular end. The visitor would get a truncated file that looks whole. An
+ * invalid FastCGI record makes nginx report an error and break off the visitor's connection. */
 static void break_off(FCGX_Request *fcgi)
 {
 	static const char invalid_record[8] = { 0 };
@@ -281,8 +281,9 @@ static void break_off(FCGX_Request *fcgi)
 	shutdown(fcgi->ipcFd, SHUT_RDWR);
 }
 
-/* Answers one request. `page` keeps the memory of the response body for the next request, unless it
- * is large: growing a new buffer takes a tenth of the time of making a page. */
+/* Answers one request. `page` is the response body's buffer. The thread reuses the buffer's memory
+ * for the next request, because growing a new buffer takes a tenth of the time of a page. A large
+ * buffer is freed instead. */
 static void answer_request(
 	FCGX_Request *fcgi, struct arena *arena, struct database *db, struct buffer *page)
 {
@@ -327,8 +328,8 @@ struct server {
 	int waiter;
 };
 
-/* Each thread has its own database connection. The thread connects before its first request,
- * because connecting takes longest when the database does not answer. */
+/* Serves requests until the process stops. Connects to the database first, so that no request waits
+ * for the connection; connecting takes long while the database does not answer. */
 static void *serve_requests(void *context)
 {
 	struct server *server = context;
@@ -354,8 +355,8 @@ static void *serve_requests(void *context)
 
 /* ---- until the end ---- */
 
-/* Waits for the next signal and returns it. Meanwhile tells the service manager that this process
- * is alive, unless every thread is stuck in a request. */
+/* Waits for the next signal and returns it. While waiting, tells the service manager regularly that
+ * this process is alive, unless every thread is stuck in a request. */
 static int next_signal(const sigset_t *signals, size_t threads)
 {
 	int64_t watch_ms = service_watch_ms(), pause_ms = watch_ms ? watch_ms : 3600 * 1000;
@@ -369,7 +370,8 @@ static int next_signal(const sigset_t *signals, size_t threads)
 	return signal;
 }
 
-/* Starts a successor. True: the successor serves, and this process must end. */
+/* Starts a new podium-web that takes over. True: the new process serves, and this process must
+ * end. */
 static bool hand_over(pid_t *successor)
 {
 	struct error error = { 0 };
@@ -419,7 +421,8 @@ static void report_ready(size_t threads)
 	snprintf(status, sizeof status, "Serving with %zu threads", threads);
 	log_info(
 		"podium-web %s listens on %s with %zu threads", PODIUM_VERSION, listener_name(), threads);
-	/* A predecessor reports for us, because the service manager does not know this process yet. */
+	/* After a reload, the process that started this one reports to the service manager, which does
+	 * not know this process yet. */
 	if (!graceful_reload_tell())
 		service_ready(status);
 }

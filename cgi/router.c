@@ -159,7 +159,8 @@ static const struct answer {
 
 enum { most_parameters = 4 };
 
-/* Whether `path` matches `pattern`. `parameters` gets the parts of the path at the stars. */
+/* Whether `path` matches `pattern`. Fills `parameters` with the parts of the path that the stars
+ * match. */
 static bool path_matches(struct arena *arena, const char *pattern, const char *path,
 	const char *parameters[most_parameters + 1])
 {
@@ -199,8 +200,8 @@ static const struct call *call_at(const struct interface *interface, size_t numb
 	return NULL;
 }
 
-/* Like call_at, but also gives the routes of pages, as calls without a scope that accept every
- * parameter. False: after the last. */
+/* Like call_at, but also works for pages: a page's route becomes a call without a scope that
+ * accepts every parameter. False: after the last route. */
 static bool route_at(const struct interface *interface, size_t number, struct call *call)
 {
 	if (interface->tables) {
@@ -215,8 +216,8 @@ static bool route_at(const struct interface *interface, size_t number, struct ca
 }
 
 /* Finds the route of the request's address and method. False: there is none. `*methods` gets the
- * methods of all routes with this address that were tried; 0: the address is unknown. `*place` gets
- * the route's position within the interface. */
+ * methods of the routes with this address up to the match; 0: no route has the address. `*place`
+ * gets the route's position within the interface. */
 static bool find_route(
 	struct request *request, enum method method, struct call *call, int *methods, size_t *place)
 {
@@ -238,8 +239,9 @@ static bool find_route(
 
 /* ---- pages: the steps before a handler ---- */
 
-/* Redirects to the login, which then leads back to this page. After a form that was sent without a
- * session, it leads to the page with the same address, or to the front page if there is none. */
+/* Redirects to the login page, which leads back to this page after the login. If the request
+ * was a form, the login leads to the page at the form's address, or to the front page if there
+ * is none. */
 static int ask_to_log_in(struct request *request)
 {
 	int methods;
@@ -406,8 +408,8 @@ const char *router_loggable_path(const struct request *request)
 																		   : request->path;
 }
 
-/* Returns the message for a visitor when the database does not answer. A form's transaction commits
- * as a whole or not at all, but if the answer to the commit is missing, the outcome is unknown. */
+/* Returns the message for a visitor when the database does not answer. If it stops answering during
+ * a commit, Podium cannot know whether the commit happened. */
 static const char *database_away_sentence(const struct request *request)
 {
 	return request->method != METHOD_GET
@@ -422,7 +424,8 @@ static void answer_error(struct request *request, int code)
 	for (size_t i = 0; i < COUNT(ANSWERS); i++)
 		if (ANSWERS[i].code == code)
 			answer = &ANSWERS[i];
-	/* A status that a handler or the form's reader has set is more exact than that of ANSWERS. */
+	/* A handler or the form's reader may have set a status that is more exact than the one in
+	 * ANSWERS. */
 	if (request->status < 400)
 		request->status = answer->status;
 	const char *sentence = request->error->text;

@@ -1,4 +1,5 @@
-/* The route tables: they say which handler answers an address and who may call it.
+/* Finds the handler for a request. Route tables say which handler answers an address and who may
+ * call it.
  *
  * Podium has three interfaces. The router tells them apart by the beginning of the address.
  *
@@ -11,8 +12,9 @@
  *
  * To add a page, add a row to ROUTES. To add a call, add a row to the table of its area:
  * cgi/api/routes.c, cgi/api/admin_routes.c, cgi/api/device_authorization_routes.c or
- * cgi/popcorn/routes.c. To add an area, declare its table beside the others and name it in a TABLES
- * array of router.c. The first row that matches wins. */
+ * cgi/popcorn/routes.c. To add an area, declare its table beside the others and add it to
+ * API_TABLES or POPCORN_TABLES in router.c. If several rows match an address, the first one
+ * answers. */
 #ifndef PODIUM_CGI_ROUTER_H
 #define PODIUM_CGI_ROUTER_H
 

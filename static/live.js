@@ -1,5 +1,6 @@
-// Keeps a page about running jobs up to date. It asks for the state once a second and, when the
-// state has changed, fetches the page and replaces its content. Without scripts the page reloads.
+// Keeps a page about running jobs up to date: asks the server for the state once a second. When the
+// state has changed, fetches the page again and replaces the content. Without scripts the browser
+// reloads the page.
 "use strict";
 (() => {
 	const main = document.getElementById("main");
@@ -15,12 +16,13 @@
 		place.hidden = !text;
 	};
 
-	// Identifies an element in the old and the new content; several elements may share it.
+	// A text that identifies an element in the old and in the new content. Several elements may
+	// have the same text, so focused() also counts them.
 	const traits = (element) => [element.tagName, element.id, element.parentElement.id, element.name ?? "", element.getAttribute("href"),
 		element.getAttribute("aria-label"), element.matches("button, summary") ? element.textContent : ""].join("\n");
 	const alike = (tag, wanted) => [...main.querySelectorAll(tag)].filter((element) => traits(element) === wanted);
 
-	// Describes the element of the content that has the keyboard's focus.
+	// Describes the element in main that has the keyboard's focus; null: none there has it.
 	const focused = () => {
 		const element = document.activeElement;
 		if (!main.contains(element) || element === main) return null;
@@ -28,7 +30,8 @@
 		return { tag: element.tagName, wanted, index: alike(element.tagName, wanted).indexOf(element) };
 	};
 
-	// If the element is gone, focuses main, so that Tab continues at the start of the content.
+	// Focuses the described element in the new content. If the element is gone, focuses main, so
+	// that Tab continues at the start of the content.
 	const focusAgain = ({ tag, wanted, index }) => {
 		const there = alike(tag, wanted);
 		(there[Math.min(index, there.length - 1)] ?? main).focus({ preventScroll: true });
@@ -38,7 +41,8 @@
 	const isAtEnd = (place) => place.scrollTop + place.clientHeight >= place.scrollHeight - 4;
 	const printed = () => main.querySelectorAll("pre[id^=printed-]");
 
-	// Opens in the fresh content what the reader has opened, and returns what was scrolled sideways.
+	// Opens the same details in the fresh content that are open on the page. Returns which boxes
+	// are scrolled sideways, and how far.
 	const takeOver = (fresh) => {
 		for (const old of main.querySelectorAll("details[id]")) {
 			const its = fresh.querySelector(`#${CSS.escape(old.id)}`);
@@ -58,7 +62,8 @@
 			const box = alike(".scroll", wanted)[0];
 			if (box) box.scrollLeft = left;
 		}
-		// Waits until podium.js's MutationObserver has shown the buttons: one may need the focus.
+		// Wait until the MutationObserver of podium.js has shown the copy buttons: one of them may
+		// have had the focus.
 		if (place) queueMicrotask(() => focusAgain(place));
 	};
 
@@ -68,7 +73,8 @@
 		return answer.text();
 	};
 
-	// The page's address with a digest of the state, so that no cache answers with an older page.
+	// The page's address with a digest of the state as parameter. A new state thus has a new
+	// address, for which no cache has an older page.
 	const pageOf = (state) => {
 		let digest = 0;
 		for (let i = 0; i < state.length; i++) digest = (Math.imul(digest, 31) + state.charCodeAt(i)) >>> 0;
@@ -78,9 +84,10 @@
 		return page.href;
 	};
 
-	// Shows the output of running jobs, which changes often, without fetching the page. Returns
-	// false if the page has no place for the output yet.
 	const jobsOf = ({ jobs }) => (Array.isArray(jobs) ? jobs : []);
+
+	// Shows the output of running jobs without fetching the page, because the output changes often.
+	// Returns false if the page has no place for the output yet.
 	const print = (status) => jobsOf(status).every(({ output }, index) => Object.entries(output ?? {}).every(([stream, text]) => {
 		const place = document.getElementById(`printed-${stream}-${index}`);
 		if (!place) return false;
@@ -92,7 +99,7 @@
 		return true;
 	}));
 
-	// The state as text, without the output that print() shows.
+	// The state as text. Leaves out the output, which print() shows, but says whether there is any.
 	const stateOf = (status) => JSON.stringify({ ...status, jobs: jobsOf(status).map(({ output, ...job }) => ({ ...job, prints: Boolean(output) })) });
 
 	const look = async () => {
@@ -102,7 +109,7 @@
 			const { state, settled } = status;
 			if (text !== last) replace(await get(pageOf(text)));
 			last = print(status) ? text : null;
-			over = settled ?? (state !== "queued" && state !== "running"); // a comparison may follow a job
+			over = settled ?? (state !== "queued" && state !== "running"); // settled: no comparison either
 			failures = 0;
 			note("");
 		} catch {

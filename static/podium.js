@@ -1,4 +1,4 @@
-// Small improvements for pages, which are complete without scripts. live.js updates running jobs.
+// Small improvements of pages. Pages also work without scripts. live.js updates running jobs.
 "use strict";
 (() => {
 	const main = document.getElementById("main");
@@ -63,14 +63,15 @@
 		}
 	};
 
-	// ---- time fields are in UTC; a field beside each takes the time in the reader's zone ----
+	// ---- time fields are in UTC; an added field takes the same time in the reader's zone ----
 
 	const pad = (number) => String(number).padStart(2, "0");
 	const clock = (at) => `${pad(at.getHours())}:${pad(at.getMinutes())}`;
 	const asLocal = (at) => `${String(at.getFullYear()).padStart(4, "0")}-${pad(at.getMonth() + 1)}-${pad(at.getDate())}T${clock(at)}`;
 	const minutesLater = (at, minutes) => new Date(at.getTime() + minutes * 60000);
 
-	// Explains a local time that does not exist or comes twice when clocks change; else "".
+	// Explains what happens to a typed local time that does not exist or comes twice because clocks
+	// change; "" for any other time.
 	const oddity = (typed, at) => {
 		if (typed && asLocal(at) !== typed)
 			return `There is no ${typed.slice(11)} on that day in ${zone}, because clocks go forward then; ${clock(at)} is taken.`;
@@ -154,6 +155,6 @@
 	};
 
 	improve();
-	// live.js replaces the content, which then needs the same improvements.
+	// When live.js replaces the content, the new content needs the same improvements.
 	new MutationObserver(improve).observe(main, { childList: true });
 })();

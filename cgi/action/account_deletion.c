@@ -76,8 +76,9 @@ static const struct statement UNFINISHED = SELECT(struct id_row, ID_COLUMNS,
 	"WHERE s.user_id = ? AND j.state IN ('queued', 'running') "
 	"ORDER BY s.id");
 
-/* Locks the blobs, as leaderboard_delete does. A transaction that wants to use a locked blob waits,
- * then stores the blob again if it is gone. */
+/* Locks the blobs of the user's sources, as leaderboard_delete does for a leaderboard. Another
+ * transaction that wants to use one of these blobs waits. Afterwards it stores the blob again if
+ * this transaction deleted it. */
 struct used_blob {
 	struct blob_value sha256;
 };
@@ -90,7 +91,8 @@ static const struct statement DELETE_BLOB =
 			"WHERE s.sha256 = blobs.sha256) "
 			"AND NOT EXISTS (SELECT 1 FROM task_files f WHERE f.sha256 = blobs.sha256)");
 
-/* Detaches baselines from the user's dry runs, so that the task keeps them. */
+/* Detaches baselines from the user's dry runs, so that the task keeps its baselines when the
+ * submissions of the dry runs are deleted. */
 static const struct statement KEEP_BASELINES =
 	COMMAND("UPDATE baselines b JOIN jobs j ON j.id = b.job_id "
 			"JOIN submissions s ON s.id = j.submission_id AND s.dry_run "
@@ -102,8 +104,9 @@ static const struct statement EMPTY_SUBMISSIONS =
 	COMMAND("UPDATE submissions SET file_name = 'deleted.txt', sha256 = ?, note = '', "
 			"admin_note = NULL WHERE user_id = ?");
 
-/* Empty or delete further rows; each statement binds the user's ID. Jobs of rejudgings and
- * comparisons name no user, so the statements find their stages through the user's submissions. */
+/* Statements that empty or delete the user's other rows; each binds the user's ID. Jobs of
+ * rejudgings and comparisons name no user, so the statements find the stages of these jobs through
+ * the user's submissions and jobs. */
 #define EMPTY_STAGES(from) \
 	COMMAND("UPDATE " from " SET t.command = '', t.stdout = '', t.stderr = '', t.kernels = NULL " \
 			"WHERE own.user_id = ?")
@@ -149,7 +152,8 @@ static const struct statement LEFTOVERS[] = {
 			"CONCAT('change webhooks ', u.name)) WHERE u.id = ?"),
 };
 
-/* Replace the user's name in columns that record it. Each binds the user's ID and name. */
+/* Statements that replace the user's name where a column has the name instead of an ID. Each binds
+ * the user's ID and name. */
 #define FORGET_NAME(table, column) \
 	COMMAND("UPDATE " table " SET " column " = CONCAT('" DELETED_USER_PREFIX "', ?) WHERE " column \
 			" = ?")
@@ -186,8 +190,9 @@ static int lock_owner(struct database *db, struct arena *arena, int64_t user_id,
 		"an admin first.");
 }
 
-/* Cancels the user's queued and running jobs. submission_cancel waits for a transaction that is
- * finishing one of them, so each result is either ranked before the deletion or discarded. */
+/* Cancels the user's queued and running jobs. submission_cancel waits while another transaction
+ * finishes one of these jobs. Each result is therefore either ranked before the deletion or
+ * discarded. */
 static int cancel_unfinished(
 	struct database *db, struct arena *arena, const struct owner *owner, struct error *error)
 {
@@ -201,7 +206,8 @@ static int cancel_unfinished(
 	return rc ? rc : head_to_head_withdraw_user(db, owner->id, error);
 }
 
-/* Deletes sources that no other submission or task uses. */
+/* Deletes the user's submissions that are not ranked and empties the ranked ones. Deletes their
+ * sources unless another submission or a task uses them. */
 static int delete_submissions(
 	struct database *db, struct arena *arena, int64_t user_id, struct error *error)
 {

@@ -6,7 +6,7 @@
  *
  * Everything else of the user is deleted:
  * - all other submissions with their results
- * - sessions, API tokens, password links, webhooks, notices and seats in closed leaderboards
+ * - sessions, API tokens, password links, webhooks, notices and memberships in closed leaderboards
  * - the daily submission counts
  * - the password and the name, also where pages name the user as the author of an action
  *
@@ -23,14 +23,14 @@
 
 struct account_extent {
 	int64_t places;                /* rows in rankings, kept without the name */
-	int64_t kept, deleted;         /* submissions: ranked ones are kept */
+	int64_t kept, deleted;         /* submissions: those in a ranking are kept */
 	int64_t unfinished;            /* queued and running jobs, which are cancelled */
 	int64_t tokens, seats;         /* API tokens; memberships in closed leaderboards */
 	int64_t leaderboards, invites; /* created by the user; kept */
 	int64_t webhooks;              /* created by the user; deleted */
 };
 
-/* Counts what deleting the account would delete and keep now. */
+/* Counts what a deletion of the account would delete and keep if it happened now. */
 int account_extent(struct database *db, struct arena *arena, int64_t user_id,
 	struct account_extent *extent, struct error *error);
 

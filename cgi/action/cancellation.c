@@ -16,7 +16,8 @@ static const struct column JOB_COLUMNS[] = { INTEGER(struct job, id), TEXT(struc
 /* Transactions that claim, finish or cancel a job lock its row, so the first of them wins. */
 static const struct statement LOCK_JOBS = SELECT(struct job, JOB_COLUMNS,
 	"SELECT id, state FROM jobs WHERE submission_id = ? ORDER BY id FOR UPDATE");
-/* Keeps the worker, device and lease: they say which worker has to stop the job. */
+/* Leaves the job's worker, device and lease unchanged, because they say which worker has to stop
+ * the job. */
 static const struct statement CANCEL = COMMAND(
 	"UPDATE jobs SET state = 'cancelled', verdict = 'cancelled', reason = ?, cancelled_by = ?, "
 	"progress = '', finished_at = UTC_TIMESTAMP(3) WHERE id = ?");

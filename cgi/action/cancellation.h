@@ -14,9 +14,10 @@ struct cancellation {
 };
 
 /* Cancels the submission's queued and running jobs; a finished job keeps its result. A queued job
- * ends immediately. The worker of a running job notices within a second and stops it. Until then
- * SQL_IS_STOPPING (lib/job/job.h) is true for that job. The jobs' reason names the actor.
- * `owner_id` is the author; if the actor is somebody else, the audit log gets an entry. */
+ * ends immediately. The worker of a running job notices within a second and stops it.
+ * SQL_IS_STOPPING (lib/job/job.h) is true for a running job until its worker has stopped it. The
+ * reason stored with the jobs names the actor. `owner_id` is the author; if the actor is somebody
+ * else, the audit log gets an entry. */
 int submission_cancel(struct database *db, int64_t submission_id, int64_t owner_id,
 	const struct actor *actor, struct cancellation *cancellation, struct error *error);
 

@@ -9,8 +9,9 @@
 #include <string.h>
 #include <strings.h>
 
-/* RFC 8628, section 6.1: no vowels, so that no code is a word, and no letters that look alike. The
- * page allows few attempts in 15 minutes, far too few to guess one of 20^8 codes. */
+/* The letters of codes (RFC 8628, section 6.1): no vowels, so that no code is a word, and no
+ * letters that look alike. The page limits attempts to a few in 15 minutes, far too few to guess
+ * one of 20^8 codes. */
 static const char LETTERS[] = "BCDFGHJKLMNPQRSTVWXZ";
 
 enum { most_draws = 5, half = device_code_letters / 2 };
@@ -114,7 +115,8 @@ static int check_authorization_order(
 	return 0;
 }
 
-/* Stores the terminal. Draws another code while the drawn one already belongs to a terminal. */
+/* Stores the terminal with a new code. Draws another code if the drawn one already belongs to a
+ * terminal. */
 static int insert_terminal(struct database *db, struct arena *arena,
 	const struct device_authorization_order *order, const char *secret, char *code,
 	struct error *error)

@@ -24,8 +24,8 @@ const struct dialect dialects[] = {
 	{ NULL, NULL, NULL },
 };
 
-/* Each row matches a module and its submodules. If a source imports several of them, the first row
- * wins. A package therefore precedes the packages that it builds on. */
+/* Each row matches a module and its submodules. If a source imports several of these modules, the
+ * earliest row decides. A package therefore stands before the packages that it builds on. */
 static const struct module {
 	const char *name;
 	int dialect;

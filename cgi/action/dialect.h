@@ -1,6 +1,6 @@
-/* Guesses the dialect of a submission from its source. A Python task accepts Triton kernels, CUDA
- * source in strings, CuTe and so on. Rankings show the dialect and filter by it; nothing else
- * depends on it. */
+/* Guesses the dialect of a submission, which is the kernel language that its source uses. A
+ * submission in Python may use Triton, CUDA source in strings, CuTe and so on. Rankings show the
+ * dialect and filter by it; nothing else depends on it. */
 #ifndef PODIUM_CGI_ACTION_DIALECT_H
 #define PODIUM_CGI_ACTION_DIALECT_H
 

@@ -17,14 +17,14 @@ struct entry {
 	const char *purpose, *file_name, *source;
 	size_t length;
 	const char *mode;
-	const char *expected; /* NULL: any verdict but passed */
+	const char *expected; /* NULL: any verdict except passed */
 };
 
 static const char EMPTY_FILE[] = "an empty file";
 
-/* Trivial answers, which a careless check would accept. LIKE_LAST_TENSOR makes an answer that
- * returns a tensor shaped like the last tensor of the data. It raises NO_TENSOR if the data has
- * none. */
+/* Trivial answers, which a careless check would accept. LIKE_LAST_TENSOR makes the source of an
+ * answer that returns a tensor shaped like the last tensor of the data. The answer raises NO_TENSOR
+ * if the data has no tensor. */
 #define NO_TENSOR "the data of this task contain no tensor"
 #define LIKE_LAST_TENSOR(function) \
 	"import torch\n\n\ndef custom_kernel(data):\n" \
@@ -112,7 +112,8 @@ static const struct column ROW_COLUMNS[] = {
 	INTEGER(struct dry_run_row, devices),
 	TEXT(struct dry_run_row, untried),
 };
-/* Peak memory of the answer without its compiler. If the answer never ran: that of the compiler. */
+/* The peak memory of the job's stages without the compiler's. If only the compiler ran: the
+ * compiler's. */
 #define PEAK(column) \
 	"(SELECT COALESCE(MAX(IF(t.name = 'compile', NULL, t." column ")), MAX(t." column \
 	")) FROM stages t " \
@@ -182,8 +183,8 @@ static void add_dry_run_entry(struct plan *plan, struct entry entry)
 		plan->left_out++;
 }
 
-/* Appended to the reference of a task whose answer must fill given memory: copies the reference's
- * result into that memory. */
+/* Text that reference_as_answer appends to the reference of a task whose answer must fill given
+ * memory. The added function copies the reference's result into that memory. */
 static const char FILLS_OUTPUT[] =
 	"\n\ndef custom_kernel(data):\n"
 	"    result = ref_kernel(data)\n"
@@ -192,9 +193,9 @@ static const char FILLS_OUTPUT[] =
 	"            return part.copy_(result)\n"
 	"    return result\n";
 
-/* Makes a submission from the reference; NULL: impossible. In Python, it is the reference's file
- * with a function custom_kernel added. In CUDA, it calls the reference, which works only if both
- * are compiled as one source. */
+/* Makes a submission from the reference; NULL: impossible. In Python, the submission is the
+ * reference's file with a function custom_kernel added. In CUDA, the submission calls the
+ * reference, which works only if both are compiled as one source. */
 static const char *reference_as_answer(struct plan *plan, const struct task *task, const char *text)
 {
 	if (task->language == TASK_PY) {
@@ -304,7 +305,7 @@ static int add_samples(
 static int collect_entries(struct database *db, struct plan *plan, struct error *error)
 {
 	struct task *task;
-	plan->count = plan->left_out = 0; /* the transaction may retry */
+	plan->count = plan->left_out = 0; /* the transaction may run this function again */
 	buffer_clear(plan->untried);
 	int rc = leaderboard_task(db, plan->arena, plan->version_id, &task, error);
 	if (!rc)

@@ -1,11 +1,11 @@
-/* Tests a version of a task before it ranks anybody. On every device of the leaderboard, the
- * reference must pass as a submission, and trivial answers must fail. Each sample must get the
- * verdict that its author expects (`podium: expected:`).
+/* Tests a version of a task before the version is used for ranking. On every device of the
+ * leaderboard, the reference must pass as a submission, and trivial answers must fail. Each sample
+ * must get the verdict that the task's author expects (`podium: expected:` in task.yml).
  *
- * Each entry is a submission of the user who starts the dry run, marked with submissions.dry_run.
- * It is in no ranking, record, history or activity, and counts toward no quota. Only that user, the
- * leaderboard's creator and admins see it. A timed sample may become one of the leaderboard's
- * baselines. */
+ * Each entry of the dry run is a submission of the user who starts it, marked with
+ * submissions.dry_run. Such a submission is in no ranking, record, history or activity, and counts
+ * toward no quota. Only that user, the leaderboard's creator and admins see it. A timed sample may
+ * become one of the leaderboard's baselines. */
 #ifndef PODIUM_CGI_ACTION_DRY_RUN_H
 #define PODIUM_CGI_ACTION_DRY_RUN_H
 
@@ -14,11 +14,11 @@
 struct dry_run_row {                                  /* one entry on one device */
 	int64_t dry_run_id, submission_id, started_at_ms; /* when the dry run was started */
 	const char *started_by, *purpose;
-	const char *expected;                       /* expected verdict; NULL: any but passed */
+	const char *expected;                       /* expected verdict; NULL: any except passed */
 	const char *gpu, *state, *verdict, *reason; /* verdict NULL: queued or running */
 	int64_t took_ms;                            /* SQL_NULL_INTEGER: not finished */
 	int64_t peak_host_bytes, peak_device_bytes; /* see table stages; SQL_NULL_INTEGER: unknown */
-	int64_t devices;                            /* devices of this model that accept jobs */
+	int64_t devices;                            /* how many devices of this model accept jobs */
 	const char *untried;                        /* what the run did not test: one sentence a line */
 };
 
@@ -27,8 +27,8 @@ struct dry_run_row {                                  /* one entry on one device
 bool dry_run_has_ended(const struct dry_run_row *row);
 bool dry_run_is_met(const struct dry_run_row *row);
 
-/* Whether the row's expected failure says nothing about the task's check: the trivial answer did
- * not fit the task's types, so the check never ran. */
+/* Whether the row failed as expected, but for a reason that says nothing about the task's check.
+ * The trivial answer did not fit the task's types, so the check never ran. */
 bool dry_run_says_nothing(const struct dry_run_row *row);
 
 /* Starts a dry run: stores its submissions and an audit entry, in one transaction. ERROR_NOT_FOUND

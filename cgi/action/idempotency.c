@@ -3,8 +3,8 @@
 #include <sodium.h>
 #include <string.h>
 
-/* Serializes a user's requests that carry keys. Without this lock, each insert of a key share-locks
- * the user's row because of the foreign key, and two such requests can deadlock. */
+/* Lets only one request with a key of this user run at a time. Without this lock, two requests
+ * could deadlock: the foreign key makes each insert of a key share-lock the user's row. */
 struct owner {
 	int64_t id;
 };

@@ -1,6 +1,6 @@
-/* Idempotency keys: a program gives each request its own key and may send the request again without
- * repeating its effect. The same request with the same key within a day returns what the first one
- * created. */
+/* Idempotency keys let a program send a request again without repeating its effect. The program
+ * gives each request its own key. If the same request comes again with the same key within a day,
+ * Podium returns what the first request created. */
 #ifndef PODIUM_CGI_ACTION_IDEMPOTENCY_H
 #define PODIUM_CGI_ACTION_IDEMPOTENCY_H
 
@@ -23,10 +23,10 @@ void idempotency_add(struct idempotency_hash *hash, const void *bytes, size_t le
 /* ERROR_INPUT unless the key is 8 to 128 printable ASCII characters without spaces. */
 int idempotency_check(const char *key, struct error *error);
 
-/* Call both inside the request's transaction: idempotency_take first, and idempotency_keep at the
- * end to store which submission the request created. idempotency_take waits for a concurrent
- * transaction with the same key, and returns ERROR_CONFLICT if the key is taken. A failed
- * transaction leaves the key free. */
+/* Call both inside the request's transaction. At the beginning, idempotency_take reserves the key.
+ * It waits for a concurrent transaction with the same key, and returns ERROR_CONFLICT if another
+ * request has the key. At the end, idempotency_keep stores which submission the request created. If
+ * the transaction fails, the key stays free. */
 int idempotency_take(struct database *db, int64_t user_id, const char *key,
 	const struct idempotency_hash *hash, struct error *error);
 int idempotency_keep(struct database *db, int64_t user_id, const char *key, int64_t submission_id,

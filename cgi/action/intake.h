@@ -1,6 +1,6 @@
 /* Intake: whether the site accepts submissions at all. An admin can stop intake for all
- * leaderboards and all users; stored submissions continue. Each leaderboard can also be closed
- * separately (lib/leaderboard/leaderboard.h). */
+ * leaderboards and all users; submissions that are already stored still run. Each leaderboard can
+ * also be closed separately (lib/leaderboard/leaderboard.h). */
 #ifndef PODIUM_CGI_ACTION_INTAKE_H
 #define PODIUM_CGI_ACTION_INTAKE_H
 

@@ -25,7 +25,7 @@ static const struct column INVITE_COLUMNS[] = {
 	TEXT(struct invite, leaderboards),
 };
 /* SQL condition: the creator of a code may invite to this leaderboard. `maker` is the creator's row
- * in users; its columns are NULL if the code has no creator. */
+ * in users, whose columns are NULL if the code has no creator. */
 #define SQL_MAY_INVITE(maker, leaderboard) \
 	"(" maker ".id IS NULL OR " maker ".deleted_at IS NOT NULL OR (" maker \
 	".banned_at IS NULL AND (" maker ".role = 'admin' OR (" maker \
@@ -55,7 +55,7 @@ static const struct statement LOCK_CODE = INVITES_WHERE("i.code = ? FOR UPDATE")
 static const struct statement LOCK_ID =
 	INVITES_WHERE("i.id = ? AND ? IN (0, i.created_by) FOR UPDATE");
 
-/* SQL condition: the code gives the user a seat in the leaderboard `l`. Binds the user's ID. */
+/* SQL condition: the code admits the user to the leaderboard `l`. Binds the user's ID. */
 #define GIVES_SEAT \
 	MAKER_MAY_INVITE " AND NOT EXISTS (SELECT 1 FROM leaderboard_removals gone " \
 					 "WHERE gone.leaderboard_id = l.id AND gone.user_id = ?)"
@@ -67,8 +67,8 @@ static const struct statement INSERT_LEADERBOARD =
 			"FROM leaderboards WHERE name = ? AND (? OR creator_id = ?)");
 static const struct statement REVOKE =
 	COMMAND("UPDATE invites SET revoked_at = UTC_TIMESTAMP(3) WHERE id = ?");
-/* Inserts only missing seats. Otherwise the statement would wait for a transaction that is removing
- * a seat, and then give the seat back. */
+/* Does not touch memberships that the user already has. Otherwise the statement would wait for a
+ * transaction that is removing such a membership, and would then create it again. */
 static const struct statement SEAT =
 	COMMAND("INSERT IGNORE INTO leaderboard_members (leaderboard_id, user_id) SELECT l.id, u.id "
 			"FROM " OF_CODE " JOIN users u ON u.id = ? "
@@ -86,8 +86,9 @@ static const struct statement LEADERBOARDS = SELECT(struct invite_leaderboard, L
 	"JOIN leaderboard_members m ON m.leaderboard_id = l.id AND m.user_id = ? "
 	"WHERE b.invite_id = ? ORDER BY l.name");
 
-/* Counts the invite code's leaderboards of which the user is not a member. `count`: all. `seats`:
- * those where the code gives a seat. `removed`: those from which the user was removed. */
+/* Counts the invite code's leaderboards of which the user is not a member. `count`: all of them.
+ * `seats`: those to which the code admits the user. `removed`: those from which the user was
+ * removed. */
 struct missing {
 	int64_t count, seats, removed;
 };
@@ -124,7 +125,7 @@ struct creation {
 	const char *code;
 };
 
-/* Letters and digits that do not look alike: about 98 bits. */
+/* Draws letters and digits that do not look alike; 20 of them have about 98 bits. */
 static const char *make_code(struct arena *arena)
 {
 	static const char letters[] = "abcdefghjkmnpqrstuvwxyz23456789";
@@ -189,7 +190,7 @@ static int create_body(struct database *db, void *context, struct error *error)
 		rc = database_execute(
 			db, &INSERT_LEADERBOARD, error, "isii", id, name, (int64_t)request->may_all, actor->id);
 		if (rc == ERROR_CONFLICT)
-			rc = 0; /* the name was repeated */
+			rc = 0; /* the request named the leaderboard twice */
 		else if (!rc && !database_affected(db))
 			rc = fail_field(error, "leaderboard",
 				"There is no leaderboard named %s that you may invite to.", name);
@@ -282,7 +283,7 @@ static int refuse_closed(const struct invite *invite, struct error *error)
 	return 0;
 }
 
-/* Fails if the code, although open, gives this user no seat. */
+/* Fails if the code is open but admits this user to no leaderboard. */
 static int refuse_seat(const struct missing *missing, struct error *error)
 {
 	if (missing->seats)
@@ -295,7 +296,7 @@ static int refuse_seat(const struct missing *missing, struct error *error)
 								"remaining leaderboards. Ask an admin for another code.");
 }
 
-/* Gives the user the seats that are missing. Called only if some are. */
+/* Makes the user a member of the code's other leaderboards. Called only if there are any. */
 static int take_seats(struct database *db, const struct redemption *redemption,
 	const struct invite *invite, const struct missing *missing, struct error *error)
 {
@@ -333,7 +334,7 @@ int invite_redeem(struct database *db, struct arena *arena, const char *code, in
 	struct invite_leaderboard **leaderboards, size_t *count, struct error *error)
 {
 	struct redemption redemption = { .arena = arena, .code = code, .user_id = user_id };
-	/* Skips the query for text that cannot be a code; the column is ASCII. */
+	/* Text that cannot be a code needs no query, and might not fit the ASCII column. */
 	bool is_code = strlen(code) == invite_code_length
 		&& strspn(code, "abcdefghijklmnopqrstuvwxyz0123456789") == invite_code_length;
 	int rc = is_code

@@ -20,7 +20,8 @@ struct invite {
 };
 
 /* "open", "used up", "expired", "revoked" or "suspended". A code is suspended while its creator is
- * banned or lacks the role. A code of a deleted account works until an admin revokes it. */
+ * banned or may no longer invite to any of its leaderboards. If the creator's account is deleted,
+ * the code works until an admin revokes it. */
 const char *invite_state(const struct invite *invite);
 
 struct invite_request {
@@ -49,8 +50,10 @@ int invite_revoke(struct database *db, struct arena *arena, int64_t id, int64_t 
 /* Makes the user a member of the code's leaderboards. Skips leaderboards to which the code's
  * creator may no longer invite, and leaderboards from which the user was removed
  * (cgi/action/publishing.h). `leaderboards` lists the code's leaderboards of which the user is now
- * a member. A use counts only if it gives a seat. ERROR_INPUT has the field `code`: the code is
- * unknown, or the user lacks a seat and the code is not open or gives none. */
+ * a member. Counts as a use of the code only if the user became a member of a leaderboard. Does
+ * nothing if the user is already a member of all the code's leaderboards. Otherwise returns
+ * ERROR_INPUT, with the field `code`, if the code is not open or admits the user to none of them.
+ * Returns the same error for an unknown code. */
 struct invite_leaderboard {
 	const char *name;
 };

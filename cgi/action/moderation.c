@@ -31,12 +31,12 @@ static const struct statement NOTE = COMMAND("UPDATE submissions SET admin_note 
 
 /* One change to a submission; `text` is the reason or the note. */
 struct moderation {
-	const char *action, *detail;    /* for the audit log; detail NULL: log `text` */
+	const char *action, *detail;    /* for the audit log; detail NULL: use `text` */
 	const struct statement *change; /* binds text, id */
 	const char *text;
 	int64_t submission_id;
 	const struct actor *by;
-	bool ranks; /* the change refreshes the rankings */
+	bool ranks; /* the rankings must be refreshed after the change */
 	int (*check)(
 		const struct moderation *moderation, const struct target *target, struct error *error);
 	const char *unchanged; /* message of ERROR_CONFLICT if no row matched, or NULL: no error */

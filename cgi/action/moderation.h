@@ -22,8 +22,9 @@ int submission_hide(struct database *db, int64_t submission_id, const char *reas
 int submission_show(
 	struct database *db, int64_t submission_id, const struct actor *by, struct error *error);
 
-/* Takes passed results out of the ranking until an admin releases or rejects them
- * (lib/judging/review.h). ERROR_CONFLICT when no passed result is left to hold. */
+/* Holds the submission's passed ranked results: takes them out of the ranking until an admin
+ * releases or rejects them (lib/judging/review.h). ERROR_CONFLICT if there is no such result that
+ * is not held already. */
 int submission_hold(struct database *db, int64_t submission_id, const char *reason,
 	const struct actor *by, struct error *error);
 

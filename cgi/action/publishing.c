@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* The current state, locked so that edits wait for each other. */
+/* The stored settings. Reading them locks them, so that concurrent changes wait for each other. */
 struct state {
 	int64_t practice, frozen_at_ms, archived;
 	const char *visibility;
@@ -56,9 +56,10 @@ static const struct statement REMOVED = SELECT(struct removed_member, REMOVED_CO
 	"JOIN users u ON u.id = r.user_id "
 	"WHERE r.leaderboard_id = ? ORDER BY u.name LIMIT ?");
 
-/* MOVE copies a user's row into the other table, and TAKE then deletes the original. The removal is
- * stored before the seat is deleted, so that a concurrent use of an invite code finds the removal
- * and gives no new seat. */
+/* Move a user between the tables of members and of removed members: MOVE copies the row, and TAKE
+ * then deletes the original. A removal is thus stored before the membership is deleted. A
+ * concurrent use of an invite code therefore finds the removal and does not admit the user
+ * again. */
 #define MOVE(into, from) \
 	COMMAND("INSERT IGNORE INTO " into \
 			" (leaderboard_id, user_id) SELECT f.leaderboard_id, f.user_id FROM " from " f " \
@@ -201,7 +202,7 @@ static int move_member(struct database *db, const struct change *change, const s
 	const char *name, struct error *error)
 {
 	struct member_move member_move = { change, move, name };
-	/* Skips the query for text that cannot be a name; the column is ASCII. */
+	/* Text that cannot be a name needs no query, and might not fit the ASCII column. */
 	return text_is_user_name(name)
 		? database_transaction(db, move_body, &member_move, error)
 		: fail(error, ERROR_NOT_FOUND, "%s has no %s named %s.", change->leaderboard->name,

@@ -8,15 +8,16 @@
 struct publishing {
 	const char *visibility; /* "public", "closed", "hidden" */
 	bool practice;          /* accepts unranked submissions after the deadline */
-	/* Results that finish after this time are not ranked. The time may lie in the future.
-	 * TIME_NULL: not frozen. */
+	/* Results that finish after this time are not ranked until an admin lifts the freeze. The time
+	 * may lie in the future. TIME_NULL: not frozen. */
 	int64_t frozen_at_ms;
 	bool archived;
 };
 
 /* Stores the changed settings in one transaction, with an audit entry of old and new values. Writes
- * nothing if nothing changed. When a leaderboard becomes closed, users with submissions to it
- * become members. A changed freeze rebuilds the ranking. ERROR_INPUT has the field `visibility`. */
+ * nothing if nothing changed. If the leaderboard becomes closed, its users with submissions become
+ * members. If the freeze changed, the ranking is computed again. ERROR_INPUT has the field
+ * `visibility`. */
 int publishing_change(struct database *db, struct arena *arena,
 	const struct leaderboard *leaderboard, const struct publishing *after,
 	const struct actor *actor, struct error *error);

@@ -40,7 +40,8 @@ static const struct column STATE_COLUMNS[] = {
 	TIME(struct state, deadline_ms),
 	TEXT(struct state, language),
 };
-/* The shared lock makes edits and deletions wait until the submission is stored or rejected. */
+/* The shared lock makes changes and the deletion of the leaderboard wait until the submission is
+ * stored or rejected. */
 static const struct statement STATE = SELECT(struct state, STATE_COLUMNS,
 	"SELECT l.task_version_id, l.accepting, "
 	"COALESCE(l.deadline <= UTC_TIMESTAMP(3), 0) AS ended, l.practice, "
@@ -49,8 +50,8 @@ static const struct statement STATE = SELECT(struct state, STATE_COLUMNS,
 	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id "
 	"WHERE l.id = ? LOCK IN SHARE MODE");
 
-/* Fails if the leaderboard or the site takes no submissions. The deadline counts by the database's
- * clock. No role is exempt. */
+/* Fails if the leaderboard or the site takes no submissions, also for creators and admins. Compares
+ * the deadline with the database's clock. */
 static int check_open(
 	struct database *db, const struct intake *intake, struct state *state, struct error *error)
 {
@@ -108,8 +109,8 @@ static bool contains_gpu(const char *const *names, size_t count, const char *nam
 	return false;
 }
 
-/* Returns "A100, H200 and CPU". Makes the names printable, because names from a header may be any
- * text of one line. */
+/* Returns "A100, H200 and CPU". Makes the names printable, because a header may name any text of
+ * one line as a GPU. */
 static const char *join_names(struct arena *arena, const char *const *names, size_t count)
 {
 	cleanup_buffer struct buffer text = { 0 };
@@ -209,7 +210,8 @@ struct author {
 static const struct column AUTHOR_COLUMNS[] = { INTEGER(struct author, banned) };
 static const struct statement AUTHOR = SELECT(struct author, AUTHOR_COLUMNS,
 	"SELECT banned_at IS NOT NULL OR deleted_at IS NOT NULL AS banned FROM users WHERE id = ?");
-/* Serializes a user's submissions, so that the quota check of each counts the ones before it. */
+/* Lets only one submission of a user be stored at a time, so that each quota check counts all
+ * earlier submissions. */
 static const struct statement LOCK_AUTHOR = SELECT(struct author, AUTHOR_COLUMNS,
 	"SELECT banned_at IS NOT NULL OR deleted_at IS NOT NULL AS banned FROM users "
 	"WHERE id = ? FOR UPDATE");
@@ -221,9 +223,9 @@ static const struct statement INSERT_JOB =
 	COMMAND("INSERT INTO jobs (submission_id, user_id, gpu) SELECT ?, ?, gpu FROM leaderboard_gpus "
 			"WHERE leaderboard_id = ? AND gpu = ?");
 
-/* Counts the submission, and its author as a participant if it is the author's first. Comes last,
- * because all submissions to the leaderboard wait for this row. The author's row is locked
- * already. */
+/* Counts the submission, and its author as a participant if the author had no earlier submission.
+ * Runs last in the transaction, because all submissions to the leaderboard wait for this row. The
+ * author's row is locked already, so no other submission of the author is stored meanwhile. */
 static const struct statement COUNT_SUBMISSION = COMMAND(
 	"INSERT INTO leaderboard_counts (leaderboard_id, submissions, participants) VALUES (?, 1, 1) "
 	"ON DUPLICATE KEY UPDATE submissions = submissions + 1, "

@@ -13,14 +13,15 @@
 
 struct submission_request {
 	int64_t user_id;
-	/* As the client sent it; only the last path component is stored. NULL or "": pasted code. */
+	/* The file's name or path, as the client sent it; only the last component is stored. NULL or
+	 * "": pasted code. */
 	const char *file_name;
 	const char *source;
 	size_t length;    /* unchecked bytes */
 	const char *mode; /* "test", "benchmark", "ranked", "profile" */
 	const char **gpus;
-	size_t gpu_count;            /* 0: the header's GPUs, else the leaderboard's only one */
-	bool gpus_win;               /* `gpus` override the header's; otherwise both must match */
+	size_t gpu_count;            /* 0: the GPUs in the header, else the leaderboard's only one */
+	bool gpus_win;               /* `gpus` override the header's GPUs; otherwise both must match */
 	const struct config *config; /* has the site's quotas; NULL: no site quotas apply */
 };
 
@@ -34,8 +35,8 @@ struct submission_request {
  * - a header `#!POPCORN leaderboard` that names another leaderboard
  * - GPUs that differ between header and form, or that the leaderboard lacks
  *
- * ERROR_FORBIDDEN for a banned user. ERROR_LIMIT when a quota (lib/leaderboard/quota.h) is used up.
- */
+ * ERROR_FORBIDDEN for a banned user. ERROR_LIMIT if a quota (lib/leaderboard/quota.h) is used up.
+ * */
 int submission_create(struct database *db, struct arena *arena,
 	const struct leaderboard *leaderboard, const struct submission_request *request, int64_t *id,
 	struct error *error);

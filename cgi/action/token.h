@@ -1,5 +1,6 @@
-/* API tokens: programs send one instead of a name and a password. The owner sees a token once, on
- * creation. The database stores only its SHA-256, so a copy of the database lets nobody in. */
+/* API tokens: programs send one instead of a name and a password. The owner sees a token only once,
+ * when it is created. The database stores only the token's SHA-256, so a copy of the database lets
+ * nobody in. */
 #ifndef PODIUM_CGI_ACTION_TOKEN_H
 #define PODIUM_CGI_ACTION_TOKEN_H
 
@@ -51,8 +52,8 @@ struct token_order {
 int token_create(struct database *db, struct arena *arena, const struct token_order *order,
 	token_secret secret, struct error *error);
 
-/* token_create in parts, for a secret that exists before its token
- * (cgi/action/device_authorization.h). token_draw makes a secret that grants nothing.
+/* The steps of token_create, for callers that need the secret before the token exists
+ * (cgi/action/device_authorization.h). token_draw makes a secret that grants nothing yet.
  * token_hash_secret and token_prefix return the parts that the database stores. token_adopt turns
  * the secret into a token. */
 int token_draw(token_secret secret, struct error *error);

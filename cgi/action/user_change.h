@@ -7,8 +7,8 @@
 #include "lib/leaderboard/leaderboard.h"
 
 /* Finds the user of this name, if the actor may change the account. ERROR_INPUT for the actor's own
- * account: the last admin could otherwise lock everybody out. ERROR_CONFLICT for a deleted
- * account. */
+ * account: the last admin could otherwise leave the site without an admin. ERROR_CONFLICT for a
+ * deleted account. */
 int user_find_other(struct database *db, struct arena *arena, const char *name,
 	const struct actor *actor, struct user *user, struct error *error);
 

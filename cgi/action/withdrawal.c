@@ -10,8 +10,9 @@ struct job {
 };
 static const struct column JOB_COLUMNS[] = { INTEGER(struct job, id),
 	INTEGER(struct job, is_open) };
-/* Locks the job rows first, as finishing a job does. A job that finishes at the same time is then
- * either ranked before this transaction refreshes the rankings, or it finds the withdrawal. */
+/* Locks the job rows first, as the transaction that finishes a job does. A job that finishes at the
+ * same time is therefore either ranked before this transaction refreshes the rankings, or finished
+ * after the withdrawal and not ranked. */
 static const struct statement LOCK_JOBS = SELECT(struct job, JOB_COLUMNS,
 	"SELECT id, state IN ('queued', 'running') AS is_open FROM jobs "
 	"WHERE submission_id = ? ORDER BY id FOR UPDATE");

@@ -96,7 +96,7 @@ static const struct statement RECENT_CHANGES = SELECT(struct audit_row, AUDIT_CO
 	"SELECT id, at AS at_ms, actor, address, action, subject, detail FROM audit_log "
 	"ORDER BY id DESC LIMIT 10");
 
-/* Only admins read the last answer; OVERVIEW_OF_CREATOR omits it. */
+/* The last answer is only for admins; OVERVIEW_OF_CREATOR omits it. */
 enum { ANSWER_LEADERBOARDS, ANSWER_WORKERS, ANSWER_DEVICES, ANSWER_QUARANTINE, ANSWER_CHANGES };
 static const struct statement *const OVERVIEW_PARTS[] = {
 	[ANSWER_LEADERBOARDS] = &LEADERBOARDS,
@@ -165,12 +165,13 @@ int action_gpu_release(struct request *request)
 
 /* ---- the audit log ---- */
 
-/* An empty filter matches anything. Names of users and actions match as a whole, through an index.
- * The search text may match anywhere in a row, so a search by text reads only the most_looked
- * newest candidates; the next page continues with older ones.
+/* An empty filter matches anything. The filters for user and action match the whole name, through
+ * an index. The search text may match anywhere in subject and detail, where no index helps. A
+ * search by text therefore reads only the most_looked newest rows that match the other filters; the
+ * next page continues with older rows.
  *
- * Each combination of filters has its own statements, which name their index: with ORDER BY and
- * LIMIT, MariaDB often picks a worse index. */
+ * Each combination of filters has its own statements. They name their index, because MariaDB often
+ * picks a worse one for ORDER BY with LIMIT. */
 struct audit_edge {
 	int64_t id;
 };
@@ -200,8 +201,8 @@ static const struct audit_search {
 	SEARCH(false, true, "audit_log_action", "'' IN (?) AND action = ?"),
 	SEARCH(true, true, "audit_log_actor_action", "actor = ? AND action = ?"),
 };
-/* IDs grow with time, except between rows written at the same moment. The days of a search
- * therefore give a range of IDs, which `slack` more IDs widen at both ends. */
+/* Later rows have higher IDs, except rows written at almost the same moment. The days of a search
+ * are therefore turned into a range of IDs, which is `slack` IDs wider at both ends. */
 enum { slack = 1000 };
 struct audit_range {
 	int64_t first, last;
@@ -224,7 +225,8 @@ static int read_day(const char *text, int64_t *day_ms, const char **wrong)
 	return *wrong != NULL;
 }
 
-/* What to search: IDs between `after` and `before` (both excluded), and days, or TIME_NULL. */
+/* What to search: IDs between `after` and `before` (both excluded), and the first and last day;
+ * TIME_NULL: any. */
 struct audit_question {
 	int64_t before, after, from_ms, to_ms;
 };
@@ -262,8 +264,8 @@ static int read_choices(
 	return 0;
 }
 
-/* Finds the oldest row that a search by text may read. ERROR_NOT_FOUND: there are fewer candidates,
- * so the search reads all. */
+/* Finds the oldest row that a search by text may read. ERROR_NOT_FOUND: fewer rows match the other
+ * filters, so the search may read all of them. */
 static int find_last_candidate(struct request *request, const struct audit_search *search,
 	const struct audit_view *view, const struct audit_question *question, struct audit_edge *edge)
 {

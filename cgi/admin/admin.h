@@ -19,7 +19,7 @@ struct admin_worker {
 	const char *name, *version;
 	int64_t started_at_ms, seen_at_ms, online, running;
 	int64_t warnings, faults; /* failed checks of the host; SQL_NULL_INTEGER: not checked yet */
-	int64_t pause;            /* enum pause of lib/fleet/fleet.h, for the whole worker */
+	int64_t pause;            /* of the whole worker: enum pause (lib/fleet/fleet.h) */
 };
 
 struct admin_device {
@@ -68,21 +68,21 @@ struct users_view {
 	int64_t viewer_id;
 	const char *error;            /* a message, or NULL */
 	bool asks;                    /* the response is already the confirmation page */
-	const char *link_name, *link; /* link to choose a password, shown only once; or NULL */
+	const char *link_name, *link; /* to choose a password; shown only in this response; or NULL */
 	const char *invited_name;     /* as typed in the form for a new account, "" at first */
 };
 
 struct ban_form {
 	const char *name, *typed, *error;   /* error NULL: none */
-	int64_t sessions, waiting, running; /* waiting and running jobs; running ones finish normally */
+	int64_t sessions, waiting, running; /* queued and running jobs; a ban cancels the queued ones */
 	int64_t codes;                      /* open invite codes */
 };
 
 struct audit_view {
 	struct audit_row *rows;
 	size_t count;
-	int64_t before;     /* the next page has rows older than this one; 0: there is none */
-	bool looked_at_all; /* false: the search stopped at `before` */
+	int64_t before;     /* the next page has rows with IDs below this; 0: no next page */
+	bool looked_at_all; /* false: the search stopped early, at the row `before` */
 	bool is_first;
 	const char *actor, *action, *words, *from, *to; /* search terms as typed; "": anything */
 	const char *error;                              /* a message, or NULL */
@@ -92,9 +92,9 @@ struct audit_view {
 	size_t action_count; /* all actions to choose from */
 };
 
-/* Searches the audit log with the view's search terms and fills the view's results. `count` is
- * audit_page_rows + 1 if there are more rows. `before` is the ID of the last row on the previous
- * page, INT64_MAX for the first page. Invalid dates set view->error. */
+/* Searches the audit log with the view's search terms and fills the view's results. view->count is
+ * audit_page_rows + 1 if there are more rows than a page shows. `before` is the ID of the last row
+ * on the previous page, INT64_MAX for the first page. Invalid dates set view->error. */
 enum { audit_page_rows = 100 };
 struct request;
 int audit_find(struct request *request, struct audit_view *view, int64_t before);

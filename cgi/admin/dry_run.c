@@ -22,7 +22,7 @@ static void count_rows(struct dry_run_view *view)
 	}
 }
 
-/* Splits the text of the column `untried` into its lines; each holds one sentence. */
+/* Splits the text of the column `untried`, which has one sentence a line, into sentences. */
 static void split_untried(struct arena *arena, struct dry_run_view *view)
 {
 	const char *text = view->count ? view->rows->untried : "";

@@ -1,5 +1,5 @@
-/* The page of a worker's host: what the host offers and lacks, what a lack costs, and how to fix
- * it. */
+/* The page of a worker's host: what the host offers, what it lacks, what each lack costs, and how
+ * to fix it. */
 #include "cgi/admin/host.h"
 
 #include "cgi/page/pages.h"

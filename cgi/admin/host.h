@@ -21,8 +21,8 @@ struct host_view {
 	size_t warnings, faults;
 };
 
-/* Fills rows, warnings and faults from `json`, the column workers.checks, which the worker stores.
- * NULL: the worker has stored no checks yet. */
+/* Fills rows, warnings and faults from `json`, the text that the worker has stored in
+ * workers.checks. NULL: the worker has stored no checks yet. */
 void host_read(struct arena *arena, const char *json, struct host_view *view);
 
 #endif

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A code of 98 bits cannot be guessed. The limit only keeps the load of attempts low. */
+/* Nobody can guess a code of 98 bits; the limit only keeps the load of attempts low. */
 static const struct rate_limit REDEMPTIONS = { "invite code", 30, 600 };
 
 struct leaderboard_row {
@@ -118,8 +118,8 @@ static int create_invite_from_form(struct request *request)
 			  : invite_create(request->db, request->arena, &wanted, &actor, &code, request->error);
 }
 
-/* If the user has not confirmed, shows the confirmation page and sets *asked. The caller then
- * returns without acting. For an unknown invite it asks nothing, and invite_revoke reports the
+/* If the user has not confirmed, shows the confirmation page and sets *asked; the caller then
+ * returns without revoking. Asks nothing about an unknown code, because invite_revoke reports that
  * error. */
 static int check_revoking(struct request *request, int64_t id, bool *asked)
 {

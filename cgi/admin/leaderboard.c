@@ -57,7 +57,8 @@ static int read_deadline(
 	format_text unchanged;
 	format_datetime_local(unchanged, leaderboard ? leaderboard->deadline_ms : TIME_NULL);
 	*deadline_ms = TIME_NULL;
-	/* An unchanged field keeps the fraction of a second that it does not show. */
+	/* The field shows no fraction of a second. If the text is unchanged, keep the stored time with
+	 * its fraction. */
 	if (leaderboard && strcmp(text, unchanged) == 0)
 		*deadline_ms = leaderboard->deadline_ms;
 	else if (*text && parse_utc(text, deadline_ms))
@@ -82,8 +83,8 @@ static int read_quota_number(
 		quota_most, quota_most_hours, quote(request->arena, text));
 }
 
-/* Whether the form has quotas. Other programs may send a form without them; the quotas then stay as
- * they are. */
+/* Whether the form has quotas. Programs may send the form without them; the quotas then stay
+ * unchanged. */
 static bool has_quotas(struct request *request)
 {
 	bool any = false;
@@ -299,7 +300,7 @@ static const struct statement *const EDIT_PARTS[] = {
 };
 static const struct bundle EDIT = BUNDLE(EDIT_PARTS);
 
-/* Reads the leaderboard with everything that the form can change. */
+/* Reads the leaderboard and the other data that the form shows. */
 static int read_edited(
 	struct request *request, struct leaderboard *leaderboard, struct database_answer *answers)
 {

@@ -19,7 +19,7 @@ struct quota_field {
 	const char *mode;
 	const char *most_name, *hours_name; /* names of the inputs */
 	const char *most, *hours;           /* as typed */
-	const char *site; /* the site's limit, for empty fields: "20 in 24 hours", "no limit" */
+	const char *site; /* the limit if the fields are empty: "20 in 24 hours", "no limit" */
 };
 
 /* The submitted settings of a leaderboard, with the uploaded task. */
@@ -55,14 +55,15 @@ struct deletion_form {
 	const char *typed, *name_error;
 };
 
-/* Read a leaderboard if the viewer may change it. Admins may change all leaderboards, creators
- * their own. leaderboard_of_admin takes the name from the first `*` of the address. */
+/* Read a leaderboard if the viewer may change it, else fail. Admins may change all leaderboards,
+ * creators their own. leaderboard_of_admin takes the leaderboard's name from the first `*` of the
+ * address. */
 int leaderboard_of_admin(struct request *request, struct leaderboard *leaderboard);
 int leaderboard_of_admin_named(
 	struct request *request, const char *name, struct leaderboard *leaderboard);
 
-/* Like leaderboard_of_admin, with the answer to leaderboard_reading (lib/leaderboard/leaderboard.h)
- * from a larger query. */
+/* Like leaderboard_of_admin, for callers that have already run the statement leaderboard_reading
+ * (lib/leaderboard/leaderboard.h) together with others; `answer` is its answer. */
 int leaderboard_of_admin_read(
 	struct request *request, const struct database_answer *answer, struct leaderboard *leaderboard);
 

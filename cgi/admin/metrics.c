@@ -1,6 +1,6 @@
 /* /metrics for Prometheus: this process's requests (cgi/http/meter.h), and figures from the
  * database about queue, jobs, workers, devices and webhooks. Every podium-web reports the same
- * database figures. It reads them in one round trip, from counters or small tables.
+ * database figures. It reads all of them in one round trip, from counters or small tables.
  *
  * Labels are models, outcomes, routes, worker names and device numbers, never text that a
  * visitor chooses. */
@@ -42,7 +42,7 @@ static const struct statement QUEUE = SELECT(struct queue_row, QUEUE_COLUMNS,
 	"UNION ALL SELECT model, 0, 0, NULL FROM gpus "
 	"UNION ALL SELECT gpu, 0, 0, NULL FROM job_counts) parts GROUP BY gpu ORDER BY gpu");
 
-/* Job counts by outcome, of a GPU model or of a worker that still exists. */
+/* The number of jobs with one outcome, of one GPU model or of one worker that still exists. */
 struct outcome_row {
 	const char *whose, *outcome;
 	int64_t jobs;
@@ -77,7 +77,8 @@ static const struct statement WORKERS = SELECT(struct worker_row, WORKER_COLUMNS
 	"SELECT name, version, figures, " SINCE_SEEN " AS silence_s, " SINCE_START " AS age_s "
 	"FROM workers ORDER BY name");
 
-/* Webhooks in one state. late_s: how long the most overdue of their deliveries has been due. */
+/* All webhooks in one state. waiting: their deliveries that are not sent yet. late_s: how long ago
+ * the oldest of these deliveries became due. */
 struct hook_row {
 	const char *state;
 	int64_t webhooks, waiting;
@@ -125,7 +126,8 @@ static const struct bundle FIGURES = BUNDLE(PARTS);
 
 /* ---- writing ---- */
 
-/* Reports a negative difference as zero: somebody may have set the database's clock back. */
+/* Turns NAN (nothing to measure) and negative differences into zero. A difference is negative if
+ * somebody has set the database's clock back. */
 static double seconds_since(double seconds)
 {
 	return seconds > 0 ? seconds : 0;
@@ -158,7 +160,8 @@ static uint64_t jobs_of(
 	return 0;
 }
 
-/* Writes zeros too: Prometheus sees no increase when a series first appears with a value. */
+/* Also writes counters that are zero. Otherwise Prometheus would miss the first increase of a
+ * counter, because it sees no increase when a series appears. */
 static void write_outcomes_of(struct buffer *out, const char *name,
 	const struct database_answer *answer, const char *label, const char *whose)
 {
@@ -206,8 +209,8 @@ static json_t **read_figures(struct arena *arena, const struct worker_row *rows,
 	return figures;
 }
 
-/* Writes, for each worker and kind of stage, the number at `place` in its pair: the count of stages
- * or their total time. */
+/* Writes one number for each worker and kind of stage. The worker stores a pair for each kind: the
+ * count of stages (`place` 0) and their total time (1). */
 static void write_stages(struct buffer *out, const char *name, size_t place, double unit,
 	const struct worker_row *rows, json_t *const *figures, size_t count)
 {
@@ -258,8 +261,8 @@ static void write_workers(
 		json_decref(figures[i]);
 }
 
-/* Whether row `i` is the first of its device. A device with leases of several jobs has several
- * adjacent rows but must count once. */
+/* Whether row `i` is the first of its device. A device that runs several jobs has several adjacent
+ * rows but must be counted once. */
 static bool is_device(const struct fleet_device *devices, size_t i)
 {
 	return devices[i].uuid

@@ -1,6 +1,6 @@
-/* Problem sets in the admin panel. Podium stores an uploaded zip for one hour, shows the plan of
- * its changes, and applies exactly that plan after confirmation. The database holds the upload,
- * so any process can answer. */
+/* Problem sets in the admin panel. Podium stores an uploaded zip for one hour and shows the plan:
+ * the leaderboards that it would create and change. After confirmation, Podium applies exactly this
+ * plan. The upload is in the database, so that any web host can answer the next request. */
 #include "cgi/admin/problem_set.h"
 
 #include "cgi/page/pages.h"
@@ -147,7 +147,8 @@ static int read_upload(struct request *request, struct plan_input *input, struct
 	return rc;
 }
 
-/* Fills the view as far as possible. Makes no plan if no set is chosen or if the set has faults. */
+/* Reads the chosen set and makes its plan. Makes no plan if no set is chosen or if the set has
+ * faults; the view then has only the sets or the faults. */
 static int make_plan(
 	struct request *request, struct plan_input *input, const char *path, struct set_view *view)
 {

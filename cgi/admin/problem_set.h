@@ -15,7 +15,7 @@ struct set_view {
 	const char *file_name;
 	int64_t expires_at_ms;
 	const char **paths;
-	size_t path_count;             /* sets in the zip; if there are several, the user chooses one */
+	size_t path_count;             /* sets in the zip; of several, the user chooses one */
 	struct task_faults faults;     /* in the set's YAML */
 	const struct problem_set *set; /* NULL: no set is chosen, or the set has faults */
 	struct problem_plan plan;
@@ -24,7 +24,7 @@ struct set_view {
 	size_t failure_count;
 };
 
-/* Returns whether applying the plan would change anything. */
+/* Whether applying the plan would change anything. */
 bool plan_does_something(const struct problem_plan *plan);
 
 #endif

@@ -63,8 +63,8 @@ static void say_visibility(struct request *request, struct confirmation *questio
 			"to it lead nowhere for all others.");
 }
 
-/* Adds to the question what a changed freeze does now. A freeze in the future changes nothing for
- * the public yet, and neither does lifting one. */
+/* Adds to the question what the change of the freeze does now. Adding or lifting a freeze that lies
+ * in the future has no effect on the public yet, so it adds nothing. */
 static void say_freeze(struct request *request, struct confirmation *question,
 	const struct leaderboard *before, int64_t after_ms)
 {
@@ -83,8 +83,9 @@ static void say_freeze(struct request *request, struct confirmation *question,
 			since);
 }
 
-/* Makes a question that lists what people lose by the change; with an empty list, the change needs
- * no confirmation. Users confirm with a button only, because every change can be undone. */
+/* Makes the question about a change, with a sentence for each consequence for the public. A change
+ * without such a sentence needs no confirmation. Users confirm only with a button, because every
+ * change can be undone. */
 static struct confirmation publishing_question(
 	struct request *request, const struct leaderboard *before, const struct publishing *after)
 {
@@ -189,7 +190,8 @@ static int readmit_member(
 		request_form_or(request, "member", ""), &actor, request->error);
 }
 
-/* Each action gets the stored settings in `after`. Actions on settings change and store `after`. */
+/* The actions of the form. Each gets the stored settings in `after`; an action that changes
+ * settings changes `after` and stores it. */
 static const struct {
 	const char *name;
 	int (*run)(

@@ -31,14 +31,16 @@ struct rejudging_view {
 	struct paging paging;
 	const struct rank_change *changes;
 	size_t change_count;
-	/* All jobs have finished, the rejudging is open, no ranking is frozen, and this is page 1. */
+	/* Whether the page shows rank changes: all jobs have finished, the rejudging is open, no
+	 * ranking is frozen, and this is page 1. */
 	bool has_preview;
 	/* The confirmation as typed, and the error about it or NULL. */
 	const char *typed, *error;
 };
 
-/* A rejudging has an old and a new job for each submission. This is the job that does not count:
- * the new one until the rejudging is applied, then the old one. */
+/* One result of a rejudging. A rejudging has an old and a new job for each submission. This page
+ * shows the job that does not count: the new one until the rejudging is applied, afterwards the old
+ * one. */
 struct rejudged_view {
 	const struct rejudging *rejudging;
 	const struct rejudged_result *result;

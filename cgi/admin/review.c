@@ -68,9 +68,9 @@ static struct confirmation rejection_question(
 	return question;
 }
 
-/* Sets `waits` if the result still waits for review. Also sets it if the list is full, because the
- * result may be beyond the end of the list. Otherwise the caller asks nothing, and review_reject
- * reports the error. */
+/* Sets `waits` if the result still waits for review, or if the list is full, because the result may
+ * then be beyond its end. If `waits` is false, the caller asks nothing, and review_reject reports
+ * the error. */
 static int find_waiting(struct request *request, const struct review *review, bool *waits)
 {
 	struct held_result *results;

@@ -7,7 +7,7 @@
 struct review_view {
 	const struct held_result *results;
 	size_t count;
-	/* The form of a decision that failed, and its message. */
+	/* The form as typed if the last decision failed, and the error message. */
 	int64_t submission_id; /* 0: none */
 	const char *gpu, *reason, *error;
 };

@@ -27,8 +27,8 @@ static const struct column SUBMISSION_COLUMNS[] = {
 	TEXT(struct admin_submission, note),
 	TEXT(struct admin_submission, results),
 };
-/* The subquery `numbers` finds the IDs of the page's rows in the index that suits the search. The
- * statement then reads the other columns of these rows only. */
+/* The subquery `numbers` finds the IDs of the page's rows through the index that suits the search.
+ * The statement then reads the other columns for these rows only. */
 #define SUBMISSIONS(numbers) \
 	SELECT(struct admin_submission, SUBMISSION_COLUMNS, \
 		"SELECT s.id, s.submitted_at AS submitted_at_ms, s.hidden_at AS hidden_at_ms, u.name AS " \
@@ -46,8 +46,8 @@ static const struct column SUBMISSION_COLUMNS[] = {
 #define OF_LEADERBOARD "s.leaderboard_id = ?"
 static const struct statement ONE = SUBMISSIONS("SELECT s.id FROM submissions s WHERE s.id = ?");
 
-/* Looks up the IDs first, so that searches bind IDs, not names: MariaDB can start in the middle of
- * an index only for an ID that it knows in advance. */
+/* Finds the IDs of the user and the leaderboard, so that the searches below bind IDs instead of
+ * names. MariaDB can start in the middle of an index only if it knows the ID in advance. */
 struct ids {
 	int64_t user, leaderboard;
 };
@@ -80,7 +80,8 @@ static const struct search {
 
 /* ---- search ---- */
 
-/* Whether both names are valid. Other names match nothing, and the name columns are ASCII. */
+/* Whether the names are valid or empty. Any other name matches nothing, and might not fit the ASCII
+ * columns. */
 static bool can_be_found(const struct submissions_view *view)
 {
 	return (!*view->user || text_is_user_name(view->user))
@@ -179,8 +180,8 @@ int page_admin_submission(struct request *request)
 	return show_submission(request, &view);
 }
 
-/* Actions that remove a submission from the ranking, with the texts of their questions. An admin
- * can undo each of them. */
+/* Actions that remove a submission from the ranking, with the texts of their confirmation pages. An
+ * admin can undo each of these actions. */
 static const struct removal {
 	const char *action, *verb, *purpose, *effect, *back;
 } REMOVALS[] = {
@@ -226,8 +227,8 @@ static int ask_to_remove(struct request *request, const struct removal *removal,
 	return confirmation_ask(request, &question);
 }
 
-/* If the action is a removal that the user has not confirmed, shows the confirmation page and sets
- * *asked. The caller then returns without acting. */
+/* If the action is one of REMOVALS and the user has not confirmed it, shows the confirmation page
+ * and sets *asked; the caller then returns without acting. */
 static int check_removal(struct request *request, const char *action, bool *asked)
 {
 	const char *reason;

@@ -29,7 +29,8 @@ static const struct column USER_COLUMNS[] = {
 	TIME(struct admin_user, seen_at_ms),
 	INTEGER(struct admin_user, submissions),
 };
-/* The inner query selects the page's users; the outer query then counts only their submissions. */
+/* The inner query selects the users on the page, so that the outer query counts submissions for
+ * them only. */
 static const struct statement USERS = SELECT(struct admin_user, USER_COLUMNS,
 	"SELECT u.id, u.name, u.role, u.must_change_password, u.banned_at AS banned_at_ms, "
 	"u.deleted_at AS deleted_at_ms, "
@@ -147,7 +148,7 @@ static int store_link(struct database *db, void *context, struct error *error)
 	return rc ? rc : audit_user_change(db, change, "user.link", detail, error);
 }
 
-/* The response to this form shows the link; no other page does. */
+/* Makes a link to choose a password and shows it in the response; no later page shows it. */
 static int make_link(struct user_change *change, struct users_view *view)
 {
 	struct request *request = change->request;
@@ -191,7 +192,7 @@ static int run_user_action(struct request *request, struct users_view *view)
 		request->error, ERROR_INPUT, "This page has no such action; reload it and try again.");
 }
 
-/* Shows the page again with the outcome: a link that appears only once, or an error message. */
+/* Shows the page of users again with the outcome: a link, or an error message. */
 static int show_outcome(struct request *request, int rc, struct users_view *view)
 {
 	if (rc && rc != ERROR_INPUT && rc != ERROR_CONFLICT)

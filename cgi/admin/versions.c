@@ -79,7 +79,7 @@ int versions_read(struct request *request, struct leaderboard *leaderboard,
 {
 	const char *name = request->path_parameters[0];
 	struct database_answer answers[COUNT(LIST_PARTS)] = { 0 };
-	/* No leaderboard has a name that is not valid, so such a text needs no query. */
+	/* No leaderboard has an invalid name, so such a name needs no query. */
 	int rc = text_is_leaderboard_name(name) ? database_answers(request->db, request->arena, &LIST,
 				 answers, request->error, "sis", name, request->viewer.id, name)
 											: 0;

@@ -9,7 +9,7 @@ struct version_row {
 	int64_t id, number, revision, created_at_ms, is_current, draft;
 	const char *creator; /* NULL: none */
 	int64_t files, submissions, ranked, waiting;
-	const char *engine, *engine_reason; /* default of all GPU models; NULL: not decided */
+	const char *engine, *engine_reason; /* the default for GPU models; NULL: not decided */
 };
 
 /* Reads the leaderboard at the first `*` of the address and its versions, newest first. Fails if

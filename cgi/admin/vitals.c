@@ -76,8 +76,9 @@ static void count_row(struct vitals_view *view, const struct vital_row *row)
 
 /* ---- the pictures ---- */
 
-/* Draws one member of struct vital_row (`member` is its offset) over the day, from 0 at the bottom
- * to `most`. The line breaks where readings are missing for more than widest_gap_ms. */
+/* Draws one member of struct vital_row (`member` is its offset) over the day. The picture's
+ * height stands for 0 to `most`. The line breaks where readings are missing for more than
+ * widest_gap_ms. */
 static const char *vital_line(struct arena *arena, const struct vitals_view *view,
 	const struct vital_row *rows, size_t count, size_t member, int64_t most)
 {

@@ -16,7 +16,7 @@ struct vital_hour {
 };
 
 enum {
-	vital_hours = 25,   /* a day touches 25 clock hours */
+	vital_hours = 25,   /* 24 hours can touch 25 hours of the clock */
 	vital_width = 1440, /* one unit is a minute */
 	vital_height = 100
 };

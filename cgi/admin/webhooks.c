@@ -18,7 +18,7 @@
 /* This cookie carries the secret of a new webhook to the webhook's page. */
 static const char NEW_SECRET[] = "podium-new-webhook";
 
-/* The events that an empty form ticks: those that are rare. */
+/* The events that the form for a new webhook ticks at first: the rare ones. */
 enum { HEARS_AT_FIRST = HEARS_RECORD | HEARS_OPENED | HEARS_ENDED };
 
 static const struct rate_limit CHANGES_OF_USER = { "change webhooks", 120, 3600 };
@@ -197,7 +197,8 @@ static int read_deliveries(struct request *request, struct webhook_view *view)
 	view->deliveries = deliveries;
 	view->older =
 		view->count == webhook_deliveries_shown ? deliveries[view->count - 1].event_id : 0;
-	/* A sender counts an attempt before it makes it, and then says when the next one is due. */
+	/* While an attempt is being made, next_at_ms still lies in the past: podium-hooks changes it
+	 * after the attempt. */
 	view->is_waiting = view->count && strcmp(webhook->state, "active") == 0
 		&& strcmp(deliveries[0].state, "waiting") == 0 && deliveries[0].next_at_ms <= now_ms();
 	return 0;

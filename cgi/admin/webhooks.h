@@ -31,7 +31,7 @@ struct webhook_view {
 	const char *name;
 	int64_t events;
 	const char *name_error, *event_error, *refusal; /* messages, or NULL */
-	bool is_waiting; /* a delivery is due: the page refreshes automatically */
+	bool is_waiting; /* a delivery is due or being sent, so the page refreshes automatically */
 };
 
 /* Finds a webhook that the viewer may change. Admins may change all webhooks, creators the webhooks

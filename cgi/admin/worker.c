@@ -52,9 +52,9 @@ bool workers_run(const struct workers_view *view, size_t first)
 
 /* ---- vitals ---- */
 
-/* Reads the newest reading, the highest temperature and the errors of each device within the last
- * day, each through its own index. Grouping materializes the list of devices, and the straight join
- * starts with that list, so that MariaDB looks up each newest reading directly. */
+/* Reads each device's newest reading, highest temperature and errors within the last day, each of
+ * the three through its own index. GROUP BY makes MariaDB store the list of devices first.
+ * STRAIGHT_JOIN starts with that list, so that MariaDB looks up each newest reading directly. */
 #define SQL_OF_DAY "at >= UTC_TIMESTAMP(3) - INTERVAL 1 DAY"
 static const struct column VITALS_COLUMNS[] = {
 	TEXT(struct worker_vitals, worker),
@@ -194,9 +194,9 @@ static void say_what_stops(
 		confirmation_says(request, question, "Nothing runs on it now.");
 }
 
-/* If the user has not confirmed, shows the confirmation page and sets *asked. The caller then
- * returns without acting. Resuming needs no confirmation. For an unknown worker or an invalid
- * reason it asks nothing, and the action reports the error. */
+/* If the user has not confirmed, shows the confirmation page and sets *asked; the caller then
+ * returns without acting. Resuming needs no confirmation. Asks nothing if the worker is unknown or
+ * the reason invalid, because the action reports that error. */
 static int check_pausing(struct request *request, const struct pausing *pausing,
 	const struct target *target, bool *asked)
 {

@@ -32,15 +32,16 @@ struct workers_view {
 /* Returns the stronger of the device's and its worker's pause. */
 enum pause workers_pause_of(const struct fleet_device *device);
 
-/* Returns the word of fleet_state, or "quarantined". */
+/* Returns the device's state in a word: "quarantined", or the word of fleet_state. */
 const char *workers_state_of(const struct fleet_device *device);
 
-/* Return NULL if the device has no reading within the last day, or if the host was not checked. */
+/* Find the device's vitals and the worker's host. Return NULL if the device has no reading within
+ * the last day, or if the host was not checked. */
 const struct worker_vitals *workers_vitals_of(
 	const struct workers_view *view, const struct fleet_device *device);
 const struct host_view *workers_host_of(const struct workers_view *view, const char *worker);
 
-/* Returns whether a job runs on the worker whose devices start at `first`. */
+/* Whether a job runs on the worker whose devices start at index `first`. */
 bool workers_run(const struct workers_view *view, size_t first);
 
 #endif

@@ -1,6 +1,6 @@
-/* Handlers of /api/v1/admin, by the file that has them, and functions that they share. The
- * addresses are in cgi/api/admin_routes.c. Each handler calls the same function as the admin
- * panel's form, so checks and audit entries are the same. */
+/* Handlers of /api/v1/admin, grouped by file, and functions that they share. The addresses are in
+ * cgi/api/admin_routes.c. Each handler calls the same function as the admin panel, so checks and
+ * audit entries are the same. */
 #ifndef PODIUM_CGI_API_ADMIN_H
 #define PODIUM_CGI_API_ADMIN_H
 
@@ -28,18 +28,19 @@ handler api_admin_workers, api_admin_worker_pause, api_admin_worker_drain, api_a
 handler api_admin_webhooks, api_admin_webhook_make, api_admin_webhook, api_admin_webhook_change,
 	api_admin_webhook_delete, api_admin_webhook_test, api_admin_deliveries;
 
-/* Fails unless the body's member `confirm` is `word`. As in the admin panel, where users type a
- * word, this prevents accidents. `what` describes the word for the message: "the leaderboard's
+/* Fails unless the body's member `confirm` is `word`. This prevents accidents, like the word that
+ * users type in the admin panel. `what` describes the word in the error message: "the leaderboard's
  * name". */
 int api_confirm(struct request *request, const char *what, const char *word);
 
 /* Whether the body has the member, even as null. */
 bool api_has(const struct request *request, const char *name);
 
-/* Like api_text, but gives "" for a missing member. */
+/* Like api_text, but sets *value to "" if the member is missing. */
 int api_text_or_nothing(struct request *request, const char *name, const char **value);
 
-/* Reads a member that is a time. Null or "" gives TIME_NULL, a missing member `otherwise`. */
+/* Reads a member that is a time. Sets *ms to TIME_NULL for null or "", and to `otherwise` if the
+ * member is missing. */
 int api_moment(struct request *request, const char *name, int64_t otherwise, int64_t *ms);
 
 #endif

@@ -18,7 +18,7 @@ static json_t *texts_json(const char **names, size_t count)
 	return list;
 }
 
-/* Lists the quotas that the leaderboard sets itself. Other modes use the site's. */
+/* Lists the leaderboard's own quotas. The site's quotas apply to modes that are not in the list. */
 static json_t *own_quotas(const struct quota quotas[static quota_modes])
 {
 	json_t *list = json_array();
@@ -126,7 +126,7 @@ int api_admin_leaderboard_create(struct request *request)
 
 /* ---- changing ---- */
 
-/* Reads the member `quotas`. Modes that it does not list get the site's quota. */
+/* Reads the member `quotas`. The site's quotas apply to modes that are not in the list. */
 static int read_json_quotas(struct request *request, struct quota quotas[static quota_modes])
 {
 	json_t *list = json_object_get(request->json, "quotas"), *one;
@@ -300,8 +300,8 @@ int api_admin_switch(struct request *request)
 	return rc ? rc : respond_leaderboard(request, leaderboard.name);
 }
 
-/* Uploads a task. If it runs differently, it becomes a new version, which new submissions use
- * unless it is a draft. */
+/* Uploads a task. If it runs differently from the current version, it becomes a new version. New
+ * submissions use the new version unless it is a draft. */
 int api_admin_task(struct request *request)
 {
 	struct leaderboard leaderboard;

@@ -182,7 +182,8 @@ static json_t *rejudged_result_json(const struct rejudged_result *one)
 		(int)one->differs);
 }
 
-/* Answers with a rejudging and its first results, changed verdicts first. */
+/* Answers with a rejudging and the beginning of its results. Results with a changed verdict come
+ * first. */
 static int respond_rejudging(struct request *request, const struct rejudging *one)
 {
 	struct rejudged_result *results;

@@ -267,7 +267,8 @@ int api_admin_audit(struct request *request)
 				json_moment(row->at_ms), "actor", row->actor, "address", row->address, "action",
 				row->action, "subject", row->subject, "detail", row->detail));
 	}
-	/* A search by words may stop before the end of the log; view.before then continues it. */
+	/* A search by words may stop before the end of the log; the next page then continues at
+	 * view.before. */
 	int64_t next = shown < view.count ? view.rows[shown - 1].id : view.before;
 	return respond_list(request, items, next ? api_cursor(request, next, 0) : NULL);
 }

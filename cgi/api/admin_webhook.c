@@ -1,4 +1,5 @@
-/* Webhooks. A viewer who may not change the webhook's leaderboard gets "not found". */
+/* Webhooks. A viewer who may not change a webhook's leaderboard gets "not found" for the
+ * webhook. */
 #include "cgi/admin/leaderboard.h"
 #include "cgi/admin/webhooks.h"
 #include "cgi/api/admin.h"
@@ -26,8 +27,8 @@ static json_t *webhook_json(struct request *request, const struct webhook *one)
 		json_moment(one->created_at_ms));
 }
 
-/* Finds the leaderboard of this name, if the viewer may change it. "" means the whole site, which
- * only admins may choose; *id is then SQL_NULL_INTEGER. */
+/* Finds the leaderboard of this name, if the viewer may change it. "" stands for the whole site,
+ * which only admins may choose; *id is then SQL_NULL_INTEGER. */
 static int find_webhook_leaderboard(
 	struct request *request, const char *name, struct leaderboard *leaderboard, int64_t *id)
 {

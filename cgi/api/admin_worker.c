@@ -124,8 +124,8 @@ int api_admin_gpu_quarantine(struct request *request)
 			  : respond_json(request, json_pack("{s:I}", "queued_again", (json_int_t)given_back));
 }
 
-/* Releases a device that Podium quarantined because it failed. To end a quarantine by an admin,
- * call api_admin_gpu_resume. */
+/* Releases a device that Podium has quarantined after failures. A device that an admin has
+ * quarantined is resumed by api_admin_gpu_resume instead. */
 int api_admin_gpu_release(struct request *request)
 {
 	struct actor actor = actor_of(request);

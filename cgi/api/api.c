@@ -58,8 +58,8 @@ int api_take_token(struct request *request, const char *secret)
 	return 0;
 }
 
-/* Returns the client's address for the limit; for IPv6 the whole /64 network, because a client
- * controls all its addresses. */
+/* Returns the client's address for the limit. For IPv6, returns the /64 network, because a client
+ * usually controls all addresses of its /64. */
 static const char *network_of(struct request *request)
 {
 	struct in6_addr address;
@@ -213,7 +213,8 @@ static int check_members(struct request *request, const char *names)
 	return 0;
 }
 
-/* Makes the parser's reason printable first, because it quotes the input. */
+/* Fails with the JSON parser's reason. Makes the reason printable first, because it quotes the
+ * input. */
 static int refuse_json(struct request *request, const json_error_t *reason)
 {
 	cleanup_buffer struct buffer valid = { 0 }, shown = { 0 };
@@ -283,8 +284,8 @@ static void make_etag(struct request *request)
 		request->arena, "\"%s\"", sodium_bin2hex(text, sizeof text, hash, sizeof hash));
 }
 
-/* Whether the header If-None-Match names the ETag. The comparison is weak (RFC 9110,
- * section 13.1.2), because nginx turns the ETag of compressed responses into a weak one. */
+/* Whether the header If-None-Match names the ETag. The comparison ignores the prefix W/ of weak
+ * ETags (RFC 9110, section 13.1.2), because nginx makes the ETag of a compressed response weak. */
 static bool is_known(const struct request *request)
 {
 	const char *known = request_header(request, "If-None-Match");
@@ -297,8 +298,8 @@ static void append_limits(struct request *request)
 		buffer_text(&request->headers, request->limits);
 }
 
-/* nginx caches anonymous responses for 1 s and itself answers 304 from its cache. It therefore gets
- * the whole response, and only other responses become 304 here. */
+/* Adds the ETag, and turns a response that the client already has into 304. Leaves responses to
+ * anonymous clients whole, because nginx caches these for 1 s and answers 304 from its cache. */
 void api_finish(struct request *request)
 {
 	bool is_whole = request->method == METHOD_GET && request->status == 200 && !request->stream;

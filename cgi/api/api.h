@@ -15,9 +15,10 @@
  * its ETag. Any other return value is an error, and the answer is problem details (RFC 9457) with
  * the message and the field of request->error.
  *
- * docs/openapi describes each call, in the file of its area, which cgi/api/openapi.c names. Tests
- * compare the descriptions with the tables and with every answer that tests/lib/programs.py gets.
- * docs/openapi/reference generates docs/api.md from the descriptions. */
+ * docs/openapi has one file for each area of calls, which describes these calls; cgi/api/openapi.c
+ * lists the files. Tests compare the descriptions with the tables and with every answer that
+ * tests/lib/programs.py gets. docs/openapi/reference generates docs/api.md from the
+ * descriptions. */
 #ifndef PODIUM_CGI_API_API_H
 #define PODIUM_CGI_API_API_H
 
@@ -31,7 +32,7 @@
  * device_authorization_routes.c: signing in a terminal. */
 extern const struct call_table API_ROUTES, API_ADMIN_ROUTES, API_DEVICE_ROUTES;
 
-enum { api_json_bytes = 64 * 1024 }; /* a body of a few members */
+enum { api_json_bytes = 64 * 1024 }; /* limit for a body with a few members */
 
 /* ---- the interface, for router.c ---- */
 
@@ -58,9 +59,9 @@ bool api_may(const struct request *request, enum token_scope scope);
 
 /* ---- input ---- */
 
-/* Read a member of request->json. A missing or null member gives NULL, an empty array or
- * `otherwise`. ERROR_INPUT, with the member's name as field, for another type. If the body is not
- * JSON, they read the field of a multipart body that has the member's name. */
+/* Read a member of request->json, or in a multipart body the field with the member's name. A
+ * missing or null member gives NULL, an empty array or `otherwise`. ERROR_INPUT, with the member's
+ * name as the error's field, if the member has another type. */
 int api_text(struct request *request, const char *name, const char **value);
 /* Reads an array of strings, or all form fields with this name. */
 int api_texts(struct request *request, const char *name, const char ***values, size_t *count);
@@ -71,16 +72,16 @@ int api_boolean(struct request *request, const char *name, bool otherwise, bool 
 int api_query_integer(struct request *request, const char *name, int64_t least, int64_t most,
 	int64_t otherwise, int64_t *value);
 
-/* Reads the ID at a `*` of the path, such as a submission's. ERROR_NOT_FOUND, with a message that
- * names `what`, if the text there is no ID. */
+/* Reads the ID, for example of a submission, that the star with index `star` of the path matched.
+ * ERROR_NOT_FOUND, with a message that names `what`, if the matched text is no ID. */
 int api_path_id(struct request *request, size_t star, const char *what, int64_t *id);
 
 /* ---- lists ---- */
 
-/* Parses ?limit and ?cursor. A list is sorted by one or two numbers that no two rows share. A
- * cursor has these numbers of the last returned row, so new rows do not shift the next page. Query
- * limit + 1 rows after `after`: the extra row only shows that there are more. On the first page
- * list.is_first is true and `after` is 0, 0.
+/* Parses ?limit and ?cursor. A list is sorted by one number or by two numbers, which no two rows
+ * share. A cursor holds these numbers of the last returned row, so new rows do not shift the next
+ * page. The caller queries limit + 1 rows that come after the numbers in `after`; the extra row
+ * only shows that there are more. On the first page list.is_first is true and `after` is 0, 0.
  *
  *	struct api_list list;
  *	int rc = api_list_read(request, &list);
@@ -105,7 +106,7 @@ int respond_created(struct request *request, json_t *json, const char *format, .
 	__attribute__((format(printf, 3, 4)));
 /* Answers 204 No Content. */
 int respond_nothing(struct request *request);
-/* Sends bytes unchanged: a source, a file of a task. */
+/* Sends bytes unchanged, for example a source or a file of a task. */
 int respond_text(struct request *request, const char *file_name, const void *bytes, size_t length);
 
 /* Fails with an HTTP status, an error code and a problem code for programs (request->problem). */

@@ -1,4 +1,4 @@
-/* Handlers of /api/v1, by the file that has them. The addresses are in cgi/api/routes.c. */
+/* Handlers of /api/v1, grouped by file. The addresses are in cgi/api/routes.c. */
 #ifndef PODIUM_CGI_API_CALLS_H
 #define PODIUM_CGI_API_CALLS_H
 

@@ -1,6 +1,6 @@
 /* Signs terminals in (RFC 8628). The terminal asks for a code, its owner types the code on the page
- * /device, and the terminal polls for the answer. The device_code itself becomes the token, so a
- * terminal that loses the answer can poll again. */
+ * /device, and the terminal polls for the answer. The device_code itself becomes the token. A
+ * terminal that does not receive the answer can therefore poll again. */
 #include "cgi/api/device_authorization.h"
 
 #include "cgi/action/device_authorization.h"
@@ -52,8 +52,8 @@ int api_device_code(struct request *request)
 				device_authorization_interval_s));
 }
 
-/* Answers a poll that gets no token. Adds OAuth's member `error` to the problem details (RFC 8628,
- * section 3.5). */
+/* Answers a poll with the reason why there is no token. The problem details also have OAuth's
+ * member `error` (RFC 8628, section 3.5). */
 static int respond_pending(
 	struct request *request, const struct device_authorization_answer *answer)
 {

@@ -37,7 +37,8 @@ static const struct column ITEM_COLUMNS[] = {
 	TEXT(struct leaderboard_item, language),
 	TEXT(struct leaderboard_item, gpus),
 };
-/* Does the same as leaderboard_state_of (cgi/page/shown_leaderboard.h), for the filter ?state=. */
+/* The same state as leaderboard_state_of (cgi/page/shown_leaderboard.h), in SQL for the filter
+ * ?state=. */
 #define LEADERBOARD_STATE \
 	"CASE WHEN o.archived_at IS NOT NULL THEN 'archived' " \
 	"WHEN o.deadline <= UTC_TIMESTAMP(3) " \

@@ -3,7 +3,7 @@
 #include "cgi/api/calls.h"
 #include "cgi/page/pages.h"
 
-/* JSON may encode one byte of the source in six bytes. */
+/* Room for the longest source in JSON, which may need six bytes for one byte of the source. */
 enum { source_bytes = 7 * 1024 * 1024 };
 
 static const struct call CALLS[] = {

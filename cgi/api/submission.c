@@ -18,7 +18,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Like submission_state, but if no job finished, "done" becomes "failed" or "cancelled". */
+/* Like submission_state, but returns "failed" or "cancelled" instead of "done" if no job has a
+ * result. */
 const char *submission_outcome(const struct job_row *jobs, size_t count)
 {
 	const char *state = submission_state(jobs, count);
@@ -55,7 +56,7 @@ static const char *stage_of(const struct job_row *job)
 	return job->stopping == 1 ? "cancelling" : *job->progress ? job->progress : NULL;
 }
 
-/* Reads the finished and all cases from a progress such as "test 4/12". */
+/* Reads the numbers from a progress such as "test 4/12": 4 of 12 cases have finished. */
 static json_t *progress_of(const struct job_row *job)
 {
 	long long done, all;
@@ -219,8 +220,8 @@ int api_submission(struct request *request)
 	return respond_submission(request);
 }
 
-/* Returns when to poll next, in seconds. A running job changes soon, a job far back in the queue
- * does not. */
+/* Returns after how many seconds the client should poll again. A running job changes soon, a job
+ * far back in the queue does not. */
 static int poll_s(const struct submission_view *view)
 {
 	enum { when_running = 1, when_next = 2, when_waiting = 5, when_ended = 30 };
@@ -258,7 +259,7 @@ int api_submission_status(struct request *request)
 
 /* ---- parts of a submission ---- */
 
-/* Finds the job for the parameter ?gpu=, or without the parameter the submission's only job. */
+/* Finds the job on the device ?gpu=. Without this parameter, finds the submission's only job. */
 static int chosen_job(
 	struct request *request, const struct submission_view *view, const struct job_row **job)
 {
@@ -404,8 +405,8 @@ static json_t *own_job_json(const struct history_job *job)
 		json_count(job->place), "held", (int)(job->is_held == 1));
 }
 
-/* Describes a submission in the list. Makes job rows with only the members that submission_outcome
- * and submission_verdict read. */
+/* Describes a submission in the list. The job rows that it makes have only the members that
+ * submission_outcome and submission_verdict read. */
 static json_t *own_json(struct arena *arena, const struct history_submission *submission)
 {
 	const struct history_job *first = submission->jobs;

@@ -4,8 +4,9 @@
 
 #include "cgi/page/submission.h"
 
-/* Returns "queued", "running" or "done". If no job has a result, "done" becomes "cancelled" (all
- * jobs were cancelled) or "failed" (the platform failed on at least one device). */
+/* Returns "queued", "running", "done", "cancelled" or "failed". Without a result of any job, the
+ * outcome is "cancelled" if all jobs were cancelled, or "failed" if the platform failed in at least
+ * one job. */
 const char *submission_outcome(const struct job_row *jobs, size_t count);
 
 /* Returns the submission with all its results; never NULL. */

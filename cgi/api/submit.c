@@ -43,8 +43,8 @@ static int read_api_source(struct request *request, struct submission_request *s
 	return 0;
 }
 
-/* Reads the GPUs: a form repeats the field `gpu`, and JSON has the array `gpus`. Rejects the other
- * name instead of ignoring it. */
+/* Reads the GPUs: a form repeats the field `gpu`, and JSON has the array `gpus`. Rejects a form
+ * with `gpus` and JSON with `gpu`, so that a mistaken name is not ignored. */
 static int read_wanted_gpus(struct request *request, struct submission_request *submission)
 {
 	const char *right = request->json ? "gpus" : "gpu", *wrong = request->json ? "gpu" : "gpus";

@@ -1,5 +1,5 @@
 /* Protection against cross-site request forgery. Each form carries a token derived from the
- * visitor's cookie, and a POST must come from our own origin. */
+ * visitor's cookie, and a POST must come from Podium's own origin. */
 #ifndef PODIUM_CGI_HTTP_CSRF_H
 #define PODIUM_CGI_HTTP_CSRF_H
 

@@ -1,5 +1,6 @@
 /* Metrics of this process: requests by route and status, their durations, and requests in flight.
- * Counters are lock-free atomics in a fixed array by route number, so requests cannot create more.
+ * The counters are lock-free atomics in an array of fixed size, indexed by route number, so no
+ * request can make Podium create more counters.
  *
  * Each podium-web process counts its own requests since its start. */
 #ifndef PODIUM_CGI_HTTP_METER_H
@@ -16,8 +17,9 @@
  * (router_route). */
 void meter_start(int64_t threads, const struct route *(*route_at)(size_t number));
 
-/* Call meter_begin, which returns the start time, when accepting a request, and meter_end when
- * nginx has the response. `route` is the route's number; 0: no route matched. */
+/* Call meter_begin when a request is accepted, and meter_end once nginx has the response.
+ * meter_begin returns the start time for meter_end. `route` is the route's number; 0: no route
+ * matched. */
 uint64_t meter_begin(void);
 void meter_end(uint64_t began_ns, size_t route, int status);
 

@@ -1,6 +1,6 @@
 /* Private to cgi/http: a streaming parser for multipart/form-data (RFC 7578). It takes bytes as
- * they arrive, keeps only the current part in memory, and hands out whole parts. All input may be
- * hostile. */
+ * they arrive, collects the current part in memory, and passes each whole part to a callback. All
+ * input may be hostile. */
 #ifndef PODIUM_CGI_HTTP_MULTIPART_H
 #define PODIUM_CGI_HTTP_MULTIPART_H
 

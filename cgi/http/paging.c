@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A page number of 15 digits times the entries per page fits in 64 bits. */
+/* With at most 15 digits, the page number times the entries per page fits in 64 bits. */
 enum { most_digits = 15 };
 
 int paging_make(

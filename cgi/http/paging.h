@@ -6,7 +6,7 @@
 
 struct paging {
 	int64_t page, pages; /* from 1; an empty list has one page */
-	/* Positions in the list, from 1, of the page's first and last entry. last < first: no
+	/* Positions of the page's first and last entry in the list, from 1. last < first: no
 	 * entries. */
 	int64_t first, last;
 };
@@ -19,10 +19,12 @@ int paging_make(
 /* The number of the page that has the entry at position `entry`. */
 int64_t paging_page_of(int64_t entry, int64_t per_page);
 
-/* The number in ?NAME=; `otherwise` when the parameter is missing or not a number above 0. */
+/* The number in ?NAME=; `otherwise` if the parameter is missing, or is no number from 1 to 15
+ * digits, or is 0. */
 int64_t query_number(const struct request *request, const char *name, int64_t otherwise);
 
-/* The number that the index-th `*` of the route matched; 0 if it is not a number. */
+/* The number that the index-th `*` of the route matched; 0 if it is no number of at most 15
+ * digits. */
 int64_t path_number(const struct request *request, size_t index);
 
 #endif

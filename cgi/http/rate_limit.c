@@ -30,7 +30,7 @@ static const char *subject_of(
 	return arena_printf(request->arena, "%s %s", limit->what, whom);
 }
 
-/* Starts of the error messages; `what` is that of the limit. */
+/* How the error message begins, by the limit's `what`. */
 static const struct {
 	const char *what, *sentence;
 } TOO_OFTEN[] = {
@@ -71,8 +71,8 @@ int rate_limit_hit(struct request *request, const struct rate_limit *limit, cons
 	const char *subject = subject_of(request, limit, whom);
 	int rc = database_execute(
 		request->db, &COUNT_HIT, request->error, "sii", subject, limit->window_s, limit->window_s);
-	/* MariaDB reports one affected row for an insert and two for an update, so only a new subject
-	 * triggers the cleanup. */
+	/* Delete old counters only after inserting a new one. MariaDB reports one affected row for an
+	 * insert and two for an update. */
 	if (!rc && database_affected(request->db) == 1)
 		rc = database_execute(request->db, &DELETE_OLD_LIMITS, request->error, "");
 	if (!rc)

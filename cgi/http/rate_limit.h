@@ -1,12 +1,13 @@
 /* Limits on how often one name or address may try something, such as a login. The counters are in
- * the database, so all web hosts share them. (cgi/http/request_rate.h limits API requests.) */
+ * the database, so all web hosts share them. cgi/http/request_rate.h limits the number of API
+ * requests. */
 #ifndef PODIUM_CGI_HTTP_RATE_LIMIT_H
 #define PODIUM_CGI_HTTP_RATE_LIMIT_H
 
 #include "cgi/http/request.h"
 
 struct rate_limit {
-	const char *what; /* names the limited action; the counter's key has it and `whom` */
+	const char *what; /* the limited action; the counter's key is this text and `whom` */
 	int64_t most, window_s;
 };
 

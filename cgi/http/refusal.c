@@ -9,8 +9,9 @@
 
 enum { most_names = 500, prefix_length = 2 };
 
-/* Suggestions show only what everybody may see: public leaderboards, and users ranked on one of
- * them. Users are suggested only when the first two letters match. */
+/* The error page suggests only names that everybody may see: public leaderboards, and users
+ * ranked on one of them. A suggested user's name begins with the same two letters as the
+ * requested name. */
 struct name_row {
 	const char *name;
 };
@@ -55,7 +56,7 @@ static void find_users(struct request *request, const char *wanted, struct refus
 		refusal->user_count = take_nearest(request->arena, wanted, rows, count, refusal->users);
 }
 
-/* Returns the part of the address after `area`, or NULL if the address is elsewhere. */
+/* Returns the part of the path after `area`, or NULL if the path does not begin with `area`. */
 static const char *name_in(struct request *request, const char *area)
 {
 	size_t length = strlen(area);

@@ -24,7 +24,7 @@
 struct token_holder; /* cgi/action/token.h */
 struct interface;    /* cgi/http/route.h */
 
-/* HEAD becomes GET, and the response's body is dropped. Pages accept only GET and POST. */
+/* Podium handles HEAD as GET and drops the response's body. Pages accept only GET and POST. */
 enum method {
 	METHOD_GET = 1,
 	METHOD_POST = 2,
@@ -70,7 +70,7 @@ struct request {
 	const char *cookies;                /* the header, "" if none */
 	const char *(*read_header)(void *source, const char *name); /* read it with request_header */
 	void *header_source;
-	const struct interface *interface; /* that has this address (cgi/http/route.h) */
+	const struct interface *interface; /* which serves this address (cgi/http/route.h) */
 
 	/* the undecoded body of a POST; the router decodes it into form, uploads and json */
 	const char *body_type; /* Content-Type, "" if none */
@@ -96,22 +96,22 @@ struct request {
 	const char *content_type; /* "text/html; charset=utf-8" unless set */
 	const char *location;     /* for redirects */
 	const char *disposition;  /* Content-Disposition; use response_as_text */
-	bool may_be_cached;       /* for anonymous GET pages: nginx caches the response for 1 s */
+	bool may_be_cached;       /* nginx caches the response for 1 s if its viewer is anonymous */
 	bool sets_cookie;         /* the response is for this client only */
-	const char *etag;         /* with its quotes; NULL: none, and no cache may store the response */
-	/* Only for /api/v1: header lines that tell how many requests are left. A cached response omits
-	 * them. */
+	const char *etag;         /* with its quotes; NULL: none, so browsers store no copy */
+	/* Only for /api/v1: header lines that tell how many requests are left. A response that may be
+	 * cached omits them. */
 	const char *limits;
-	/* Only for errors of /api/v1: a problem type more exact than that of the error code, or
-	 * NULL. */
+	/* Only for errors of /api/v1: a problem code that is more exact than the usual one for the HTTP
+	 * status, or NULL. */
 	const char *problem;
 	struct buffer headers; /* more header lines, each "Name: value\r\n"; use response_header */
 	struct buffer body;
-	/* For a long response, `body` holds the first piece. Each call puts the next piece into the
-	 * empty body; an empty body ends the response, and an error aborts it. */
+	/* Only for a long response; `body` then holds its first piece. Each call puts the next piece
+	 * into the empty body. A body that stays empty ends the response, and an error aborts it. */
 	int (*stream)(struct request *request);
 	void *stream_state;
-	/* ID of a submission whose events follow the body (cgi/popcorn/stream.h); 0: none. */
+	/* ID of a submission whose events are sent after the body (cgi/popcorn/stream.h); 0: none. */
 	int64_t follows;
 
 	/* for the log and the metrics */
@@ -119,18 +119,18 @@ struct request {
 	int64_t stored; /* the submission that this request stored; 0: none */
 };
 
-/* Return the field's value, or NULL if the field is missing. If it is repeated, they return its
- * first value, and request_form_values returns all. */
+/* Return the value of a field, or NULL if the field is missing. For a repeated field, they return
+ * the first value, and request_form_values returns all values. */
 const char *request_query(const struct request *request, const char *name);
 const char *request_form(const struct request *request, const char *name);
 const char *request_query_or(
 	const struct request *request, const char *name, const char *otherwise);
 const char *request_form_or(const struct request *request, const char *name, const char *otherwise);
 size_t request_form_values(struct request *request, const char *name, const char ***values);
-/* The uploaded file of a form field. NULL when the user chose none: browsers then send an empty
- * name. */
+/* The uploaded file of a form field. NULL if the field is missing or the user chose no file, for
+ * which browsers send an empty name. */
 const struct upload *request_upload(const struct request *request, const char *field);
-/* Whether one of the `count` names, such as the result of request_form_values, is `name`. */
+/* Whether `name` is one of the `count` names, for example of the result of request_form_values. */
 bool names_contain(const char *const *names, size_t count, const char *name);
 bool request_form_flag(const struct request *request, const char *name); /* a checkbox is checked */
 
@@ -151,7 +151,8 @@ const char *request_header(const struct request *request, const char *name);
 int redirect(struct request *request, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Returns an untrusted path if a browser reads it as a path of this site, else "/". */
+/* Returns `path`, which may be untrusted, if a browser reads it as a path of this site; else
+ * "/". */
 const char *own_path(const char *path);
 
 /* Adds a response header. Drops control characters from `value`; the caller checks untrusted
@@ -182,8 +183,8 @@ struct page {
 	const struct announcement *announcements;
 	size_t announcement_count; /* 0 unless the handler calls announcements_read */
 	int refresh_s;             /* without scripts: reload after this time; 0: never */
-	/* With scripts: live.js polls this JSON and reloads the page when it changes. NULL: no
-	 * polling. */
+	/* With scripts: live.js polls the JSON at this address and replaces the page's content when the
+	 * JSON changes. NULL: no polling. */
 	const char *live_url;
 	const struct page_share *share; /* or NULL */
 	const char *site;               /* "https://example.org", as configured */

@@ -12,7 +12,7 @@
 #include <time.h>
 
 /* A counter is in one of `chain` consecutive slots, starting at its hash. If counters of the
- * current minute fill them all, a new one replaces the counter with the fewest hits. */
+ * current minute fill all these slots, a new counter replaces the one with the fewest hits. */
 enum { window_s = 60, table_size = 8192, chain = 8, share_every_ms = 1000 };
 
 struct counter {
@@ -20,7 +20,7 @@ struct counter {
 	int64_t window;    /* minutes since 1970; 0: unused */
 	int64_t hits;      /* counted by this process */
 	int64_t shared;    /* hits already added to the database */
-	int64_t elsewhere; /* counted by other hosts, as of the last exchange */
+	int64_t elsewhere; /* hits in other processes, as of the last exchange */
 };
 
 static struct counter table[table_size];
@@ -28,7 +28,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- counting ---- */
 
-/* FNV-1a hash. Clients that construct colliding names evict only their own addresses or tokens. */
+/* FNV-1a. Clients with colliding names can only evict counters, and a client without its counter
+ * may send more requests, not fewer. */
 static size_t rate_slot(const char *whom)
 {
 	uint64_t hash = 14695981039346656037u;
@@ -135,7 +136,8 @@ static int store_shares(struct database *db, void *context, struct error *error)
 	return 0;
 }
 
-/* Stores the totals in the counters. Skips those that were evicted meanwhile. */
+/* Stores the totals in the counters. Skips counters that were evicted while the database
+ * answered. */
 static void take_totals(const struct shares *shares)
 {
 	pthread_mutex_lock(&lock);
@@ -151,7 +153,7 @@ static void take_totals(const struct shares *shares)
 	pthread_mutex_unlock(&lock);
 }
 
-/* After a database error, the same counts are tried again the next time. */
+/* Adds the new counts to the database. After an error, the next call adds the same counts. */
 static void share_once(struct shares *shares, int64_t *forgotten)
 {
 	struct error error = { 0 };

@@ -1,9 +1,10 @@
-/* Limits API requests per token, or per address without a token, in each minute of the clock.
+/* Limits API requests in each minute of the clock: per token, or per address for requests without a
+ * token.
  *
  * Counters are in memory: checking one costs no round trip and creates no hot database row. Once a
  * second, a thread adds this process's counts to the table api_requests and reads the sums over all
- * hosts. The limit is exact on one host; with several, requests within one second can exceed it.
- * After a restart, counting resumes from the stored counts. */
+ * hosts. The limit is exact with one web host. With several, a client can exceed it within the
+ * second between two exchanges. After a restart, counting resumes from the stored counts. */
 #ifndef PODIUM_CGI_HTTP_REQUEST_RATE_H
 #define PODIUM_CGI_HTTP_REQUEST_RATE_H
 
@@ -24,7 +25,7 @@ struct request_rate {
 void request_rate_take(int64_t most, const char *whom, struct request_rate *allowance);
 
 /* Starts the thread that shares counts with other hosts; it has its own database connection.
- * Without the thread, the limits apply to this process alone. */
+ * Without the thread, each process limits only its own requests. */
 int request_rate_start(const struct config *config, struct error *error);
 void request_rate_stop(void);
 

@@ -5,7 +5,7 @@
 
 #include "cgi/http/request.h"
 
-/* The lowest role that may call a route; CREATORS includes admins. */
+/* Who may call a route. CREATORS includes admins. */
 enum access { ANYONE, LOGGED_IN, CREATORS, ADMINS };
 
 typedef int handler(struct request *request);
@@ -19,8 +19,8 @@ struct route {
 };
 
 /* A route for programs. A request without a token is anonymous and may use only routes for ANYONE.
- * A request with a token needs the scope even there, so a token never shows more than its owner
- * granted. */
+ * A request with a token needs the scope on all routes, even on those for ANYONE: a token never
+ * shows more than its owner granted. */
 struct call {
 	struct route route;
 	int scope; /* TOKEN_READ, ...; 0: any token suffices */
@@ -41,12 +41,13 @@ struct call_table {
  * Functions return 0 or an error code. They set request->status if the code's usual status does not
  * fit. */
 struct interface {
-	/* "/api/v1": the interface has this address and all below it. */
+	/* "/api/v1": the interface serves this address and all addresses below it. */
 	const char *prefix;
 	const struct call_table *const *tables;
 	size_t table_count;
 	int (*recognise)(struct request *request); /* fills viewer, token and csrf */
-	/* Checks role and scope. Instead of failing it may redirect, for example to the login page. */
+	/* Checks role and scope. Instead of failing, this function may redirect, for example to the
+	 * login page. */
 	int (*admit)(struct request *request, const struct call *call);
 	/* Reads the query and the body. */
 	int (*read)(struct request *request, const struct call *call);

@@ -10,8 +10,8 @@
 int session_recognise(struct request *request);
 
 /* Creates a session, ends the old one, and sets the cookie. `password_hash` is the hash that the
- * password matched, or NULL. Returns ERROR_CONFLICT if the hash has changed meanwhile, or the
- * account was banned or deleted. */
+ * login's password matched; NULL: no password was checked. Returns ERROR_CONFLICT if the account
+ * has another hash by now, or was banned or deleted. */
 int session_start(struct request *request, int64_t user_id, const char *password_hash);
 
 /* Ends the session and removes the cookie. */

@@ -25,12 +25,12 @@ struct thread_cache {
  * caller then works without a cache. */
 void *thread_cache_get(struct thread_cache *cache);
 
-/* Whether data read at `asked_at_ms` (clock_ms) is still fresh: at most `kept_ms` old, and no
- * request of this process has changed anything since. Users therefore see their own changes on the
- * next page. Other processes see a change after `kept_ms`. */
+/* Whether data read at `asked_at_ms` (clock_ms) is still fresh. Fresh data is less than `kept_ms`
+ * old, and no request of this process has changed anything since the data was read. Users therefore
+ * see their own changes on the next page. Other processes show a change after at most `kept_ms`. */
 bool thread_cache_is_fresh(int64_t asked_at_ms, int64_t kept_ms);
 
-/* Call when a request has changed something, or may have. */
+/* Call when a request may have changed something. */
 void thread_cache_changed(void);
 
 #endif

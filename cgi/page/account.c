@@ -83,7 +83,8 @@ static int show_account(struct request *request)
 	return 0;
 }
 
-/* Shows the page again with the error. The router reports errors of the database and the system. */
+/* Shows the page again with the error. Returns errors of the database and the system, so that the
+ * router reports them. */
 static int show_account_form_again(struct request *request, int rc, int show(struct request *))
 {
 	if (rc == ERROR_DATABASE || rc == ERROR_SYSTEM)
@@ -117,7 +118,8 @@ int page_login(struct request *request)
 							  : show_login(request);
 }
 
-/* Counts the attempt for the address and the name, before any password is hashed. */
+/* Counts the login attempt against the limits of the address and the name. Call it before hashing
+ * the password, which is expensive. */
 static int count_login(struct request *request, const char *name)
 {
 	int rc = rate_limit_hit(request, &LOGINS_FROM_ADDRESS, request->address);
@@ -136,8 +138,7 @@ int action_login(struct request *request)
 	const char *name = request_form_or(request, "name", ""),
 			   *password = request_form_or(request, "password", "");
 	if (!text_is_user_name(name))
-		name =
-			"?"; /* no account can have this name; the columns that it is compared with are ASCII */
+		name = "?"; /* a name that no account can have, and that fits the ASCII columns */
 	int rc = count_login(request, name);
 	if (rc)
 		return show_account_form_again(request, rc, show_login);

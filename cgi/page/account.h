@@ -10,7 +10,7 @@ struct account_form {
 	const char *name, *next;                              /* as typed; "" on the first view */
 	const char *name_error, *password_error, *form_error; /* sentences, or NULL */
 	const char *current_error, *again_error;
-	int64_t tokens; /* number of API tokens, which a password change can revoke */
+	int64_t tokens; /* number of API tokens, which the form offers to revoke */
 	bool revokes_tokens;
 };
 
@@ -30,15 +30,15 @@ struct sessions_view {
 struct tokens_view {
 	struct token *tokens;
 	size_t count;
-	const char *secret; /* secret of a token just created, shown only once; or NULL */
+	const char *secret; /* secret of the token just created, shown only once; or NULL */
 	const char *name;   /* form fields as typed */
 	int64_t scopes, days;
 	bool may_administer;
 	const char *name_error, *scope_error, *days_error, *form_error;
 };
 
-/* Reads a token's lifetime from the form's field `days`. Returns -1, which is invalid, if the field
- * holds no number. */
+/* Reads a token's lifetime from the form's field `days`. Returns -1, which token_create rejects, if
+ * the field holds no number. */
 int64_t token_days_of_form(struct request *request);
 
 struct data_view {

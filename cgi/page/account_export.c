@@ -26,7 +26,7 @@ static json_t *bytes_to_json(const struct blob_value *blob)
 	return json_string(text);
 }
 
-/* Writes a source as text; a source that is not UTF-8 becomes base64. */
+/* Converts a source to JSON: as text if it is UTF-8, else as base64. */
 static json_t *blob_to_json(const struct blob_value *blob)
 {
 	return blob->bytes && text_is_utf8(blob->bytes, blob->length)
@@ -190,8 +190,8 @@ static int begin_files(struct request *request, struct progress *progress)
 		&progress->file_count, request->error, "i", request->viewer.id);
 }
 
-/* Returns how many of the first rows one batch takes: it ends when their sources exceed
- * piece_bytes. */
+/* Returns how many rows one batch takes. The batch ends with the row whose source makes the total
+ * reach piece_bytes. */
 static size_t batch_size(const struct exported_submission *rows, size_t count)
 {
 	size_t piece = 0, bytes = 0;

@@ -5,8 +5,8 @@
 
 #include "cgi/http/request.h"
 
-/* Answers with a file that holds the viewer's data. If the database fails midway, the file ends
- * there. The file is then not valid JSON, so readers notice that the copy is incomplete. */
+/* Answers with a file that holds the viewer's data. If the database fails midway, the answer breaks
+ * off. The file is then no valid JSON, so its readers notice that it is incomplete. */
 int export_begin(struct request *request);
 
 #endif

@@ -277,9 +277,9 @@ static const struct column LINK_COLUMNS[] = { TIME(struct link_row, expires_at_m
 static const struct statement LINKS = SELECT(struct link_row, LINK_COLUMNS,
 	"SELECT expires_at AS expires_at_ms FROM password_links WHERE user_id = ?");
 
-/* The name alone is not enough, because a deleted account may have had it: the user's own actions
- * must also have the user's ID, and actions on the user must be newer than the account. Only the
- * user's own actions show the client's address. */
+/* Entries of the audit log by and about the user. A deleted account may have had the same name.
+ * Actions by the user must therefore also have the user's ID, and actions on the user must be newer
+ * than the account. Only actions by the user show the client's address. */
 struct audit_row {
 	int64_t at_ms;
 	const char *address, *action, *subject, *detail;
@@ -360,8 +360,8 @@ const struct statement EXPORT_SUBMISSIONS = SELECT(struct exported_submission, S
 	"JOIN task_versions v ON v.id = s.task_version_id "
 	"JOIN blobs b ON b.sha256 = s.sha256 ORDER BY s.leaderboard_id, s.id");
 
-/* Parts of the statements in EXPORT_PARTS. They select rows that belong to a range of submissions,
- * in the order of EXPORT_SUBMISSIONS. Each row starts with its submission's ID. */
+/* Text that the statements in EXPORT_PARTS share. It selects rows that belong to a range of
+ * submissions, in the order of EXPORT_SUBMISSIONS. Each row starts with its submission's ID. */
 #define OF_PIECE "one.id AS submission, "
 #define PIECE "submissions one FORCE INDEX (submissions_history) "
 #define IS_OF_PIECE \
@@ -485,8 +485,8 @@ static const struct statement CASES = SELECT(struct case_row, CASE_COLUMNS,
 	"FROM " PIECE "JOIN jobs j ON j.submission_id = one.id JOIN stages t ON t.job_id = j.id "
 	"JOIN measurements m ON m.stage_id = t.id " IS_OF_PIECE "j.id, t.position, m.case_index");
 
-/* Results that a rejudging has replaced. Before a rejudging is applied, its new results do not
- * count. */
+/* Old results that an applied rejudging has replaced. Results of a rejudging that is not applied
+ * are no part of the copy. */
 struct former_row {
 	int64_t submission;
 	const char *gpu, *verdict;
@@ -509,8 +509,8 @@ static const struct statement FORMER = SELECT(struct former_row, FORMER_COLUMNS,
 	"JOIN rejudgings g ON g.id = r.rejudging_id AND g.state = 'applied' "
 	"JOIN jobs j ON j.id = r.old_job_id " IS_OF_PIECE "g.id, r.gpu");
 
-/* Comparisons whose other submission is neither hidden nor held for review, so that others may see
- * it. */
+/* Comparisons with submissions that the user may see: those that are neither hidden nor held for
+ * review. */
 struct compared_row {
 	int64_t submission;
 	const char *gpu;

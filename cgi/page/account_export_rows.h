@@ -1,13 +1,12 @@
-/* Statements that read what Podium stores about a user, for the copy in
- * cgi/page/account_export.h. They leave out secrets such as hashes, other users' data, and what
- * only admins may see. */
+/* Statements that read what Podium stores about a user, for the copy in cgi/page/account_export.h.
+ * They leave out secrets such as hashes, data of other users, and data that only admins may see. */
 #ifndef PODIUM_CGI_PAGE_ACCOUNT_EXPORT_ROWS_H
 #define PODIUM_CGI_PAGE_ACCOUNT_EXPORT_ROWS_H
 
 #include "lib/database/database.h"
 
-/* The statement's rows become a JSON array under `key`. An entry with NULL as key ends an array of
- * sections. */
+/* A section of the copy: the statement's rows, as a JSON array under `key`. A section with NULL as
+ * key ends an array of sections. */
 struct export_section {
 	const char *key;
 	const struct statement *statement;
@@ -15,9 +14,10 @@ struct export_section {
 
 extern const struct export_section EXPORT_SECTIONS[]; /* each binds the user's ID */
 
-/* Statements for rows that belong to a range of submissions. Each binds the user; the first
- * submission's leaderboard twice and its ID; then the same for the last submission. The first
- * column is the submission ID, which sorts the rows and is left out of the JSON. */
+/* Statements for rows that belong to a range of submissions, in the order of EXPORT_SUBMISSIONS.
+ * Each binds the user; the first submission's leaderboard, twice, and its ID; the last submission's
+ * leaderboard, twice, and its ID. The first column is the submission ID, by which the rows are
+ * assigned to submissions; the JSON omits it. */
 enum { export_parts = 6 };
 extern const struct export_section EXPORT_PARTS[export_parts + 1];
 
@@ -36,7 +36,7 @@ struct exported_submission {
 };
 extern const struct statement EXPORT_SUBMISSIONS;
 
-/* A user's profiler files, and the gzip data of one file in parts. */
+/* Statements for the list of a user's profiler files, and for the parts of one file's gzip data. */
 struct exported_file {
 	int64_t id, submission;
 	const char *gpu, *name;

@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* This cookie carries the secret of a new token to the next page, so that the server never stores
- * the secret. */
+/* This cookie carries the secret of a new token through the redirect to the page that shows it, so
+ * that the server never stores the secret. */
 static const char NEW_TOKEN[] = "podium-new-token";
 
 static const struct rate_limit TOKENS_OF_USER = { "make tokens", 60, 3600 };
 
-/* Takes the new token from the cookie, if it is one of the viewer's tokens. */
+/* Takes the secret of the new token from the cookie, if the token is one of the viewer's. */
 static int take_new_token(struct request *request, struct tokens_view *view)
 {
 	const char *secret = request_cookie(request, NEW_TOKEN);

@@ -48,7 +48,8 @@ static const struct statement LEADERBOARDS = SELECT(
 
 /* ---- the cache of a thread ---- */
 
-/* The cache holds all current and future announcements, so most pages need no query for them. */
+/* The cache holds all current and future announcements, so most pages read announcements without a
+ * query. */
 enum { kept_ms = 1000 };
 struct cached_announcements {
 	struct arena *arena;
@@ -279,7 +280,8 @@ int announcement_end(struct request *request, int64_t id)
 	return database_transaction(request->db, end_body, &ending, request->error);
 }
 
-/* The confirmation is only a button: an admin can create an ended announcement again. */
+/* Ends an announcement, after a confirmation by a button. Typing a word is not necessary, because
+ * an admin can create the announcement again. */
 static int end_one(struct request *request, bool *asked)
 {
 	struct announcement one;

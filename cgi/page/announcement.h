@@ -12,8 +12,8 @@ struct announcement {
 	const char *made_by;
 };
 
-/* Puts the current announcements into the page's frame: those for the whole site and those for this
- * leaderboard (0: none). They may be one second old. */
+/* Puts the newest current announcements into the page's frame: at most five of those for the whole
+ * site and for this leaderboard (0: none). They may be one second old. */
 int announcements_read(struct request *request, int64_t leaderboard_id, struct page *page);
 
 struct announcements_view {

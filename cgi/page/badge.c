@@ -59,8 +59,9 @@ static const char *badge_words(struct arena *arena, const char *user, const stru
 		arena, "%s: %s%s, %s", row->user, row->is_tie ? "tied " : "", buffer_string(&place), time);
 }
 
-/* Estimates the width of text in px, close to Verdana and DejaVu Sans at 11 px. The reader's font
- * is unknown, so the picture stretches the text to this width (textLength). */
+/* Estimates the width of text in px, close to Verdana and DejaVu Sans at 11 px. Podium does not
+ * know which font the reader has, so the picture makes the browser stretch the text to this width
+ * (textLength). */
 static int64_t badge_text_width(const char *text)
 {
 	double width = 0;

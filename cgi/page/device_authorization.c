@@ -11,7 +11,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Limits on wrong codes. Of the 20^8 possible codes, only a few are valid at a time. */
+/* Limits on wrong codes: tries and seconds. Only a few of the 20^8 possible codes are valid at a
+ * time. */
 static const struct rate_limit CODES_OF_USER = { "terminal code", 10, 900 };
 static const struct rate_limit CODES_FROM_ADDRESS = { "terminal code from", 100, 900 };
 
@@ -68,7 +69,7 @@ static int offer_name(
 	for (size_t i = 0, number = 1; !rc && i < count; i++)
 		if (strcasecmp(tokens[i].name, *name) == 0) {
 			*name = arena_printf(request->arena, "%.56s %zu", terminal->name, ++number);
-			i = (size_t)-1; /* start over: another token may have the new name */
+			i = (size_t)-1; /* check from the start whether a token has the new name */
 		}
 	return rc;
 }

@@ -10,9 +10,9 @@ struct device_authorization_view {
 	const char *code_error; /* a sentence, or NULL */
 	/* The terminal that shows this code; NULL: no code was typed, or no terminal has it. */
 	const struct device_authorization *terminal;
-	const char *address; /* this browser's address, for comparison with the terminal's */
+	const char *address; /* address of this browser, to compare with the terminal's */
 	bool is_same_address;
-	int64_t scopes;   /* scopes of the token: those that the viewer's role may grant */
+	int64_t scopes;   /* scopes of the token: the wanted ones that the viewer's role may grant */
 	const char *name; /* name of the new token, as typed */
 	int64_t days;
 	const char *name_error, *days_error, *form_error;

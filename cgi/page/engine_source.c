@@ -51,7 +51,8 @@ static const char *note_for(const char *path)
 									   : "included by the files above";
 }
 
-/* Returns the path on the page: without a folder. The judge imports eval.py as podium_eval.py. */
+/* Returns the path under which pages show a file: its name without folders. eval.py is shown as
+ * podium_eval.py, the name under which the judge imports it. */
 static const char *shown_path(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -82,7 +83,8 @@ static bool is_other_entry(const struct task *task, const char *path)
 	return false;
 }
 
-/* Whether the engine runs this file. Headers are left out; add_headers() finds those needed. */
+/* Whether the engine runs or compiles this file. False for headers, because add_headers() finds the
+ * needed ones. */
 static bool is_run(const struct task *task, enum task_engine engine, const char *path)
 {
 	bool is_py = text_ends_with(path, ".py"),

@@ -13,8 +13,9 @@ struct engine_source {
 	const char *note; /* how an engine uses it, as part of a sentence */
 };
 
-/* Lists the files that `engine` runs or compiles for a task: those of the judge and the contestant,
- * and the source of their libraries. The engine that `task` asks for does not matter. */
+/* Lists the files that `engine` runs or compiles for a task: the files of the judge and the
+ * contestant, and the source of their libraries. Does not look at the engine that `task` itself
+ * asks for. */
 size_t engine_sources(struct arena *arena, const struct task *task, enum task_engine engine,
 	struct engine_source **sources);
 

@@ -25,7 +25,8 @@ const char *head_to_head_figure(struct arena *arena, double ratio)
 	return arena_printf(arena, "%.4f", ratio);
 }
 
-/* Returns the number of decimals that show on which side of 1 a bound lies. */
+/* Returns how many decimals are necessary to show whether a bound of the interval is above or below
+ * 1. */
 static int decimals_for(double bound)
 {
 	enum { fewest = 3, most = 6 };

@@ -17,26 +17,28 @@ struct head_to_head_row {
 	const char *rival;                   /* the rival's user */
 	const char *state, *reason;          /* of the comparison's own job */
 	double ratio, ratio_low, ratio_high; /* this entry's time / the rival's; NAN: no result */
-	/* Whose failure ended the run and lost it: 1 this entry's, -1 the rival's, 0 nobody's. */
+	/* Who failed in the run and thereby lost: 1 this entry, -1 the rival, 0 nobody. */
 	int64_t loser;
-	int64_t counts; /* both results are their users' best now */
+	int64_t counts; /* both results are still their users' best */
 };
 
-/* Seen from the side "challenger" or "incumbent" of a row `c` of comparisons. */
+/* SQL expression: the member `loser`, seen from the side "challenger" or "incumbent" of a row `c`
+ * of comparisons. The challenger is the entry that requested the comparison. */
 #define SQL_COMPARISON_LOSER(side) \
 	"IF(c.loser IS NULL, 0, IF(c.loser = '" side "', 1, -1)) AS loser"
 
-/* Returns whether the comparison is queued or running. */
+/* Whether the comparison is queued or running. */
 bool head_to_head_is_open(const struct head_to_head_row *row);
 
-/* Returns whether the comparison has decided something. */
+/* Whether the comparison has a result: a ratio, or a loser because one entry failed. */
 bool head_to_head_has_result(const struct head_to_head_row *row);
 
 /* "0.998 (0.994 to 1.003): a tie", "0.988 (0.985 to 0.991): 1.2 % faster", "lost, because it failed
  * in this run". */
 const char *head_to_head_words(struct arena *arena, const struct head_to_head_row *row);
 
-/* Describes a ratio of two times without regard to noise: "1.2 % faster", "40 % slower". */
+/* Describes a ratio of two times, without saying whether it exceeds the noise: "1.2 % faster", "40
+ * % slower". */
 const char *head_to_head_change(struct arena *arena, double ratio);
 
 /* Formats a ratio with four decimals: "0.9980". */

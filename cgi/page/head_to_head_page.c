@@ -128,7 +128,7 @@ int page_head_to_head(struct request *request)
 	return 0;
 }
 
-/* Returns the parts that change while the comparison waits and runs, for live.js. */
+/* Answers live.js with the parts that change while the comparison is queued or running, as JSON. */
 int page_head_to_head_status(struct request *request)
 {
 	struct comparison_found found;

@@ -42,8 +42,8 @@ static const struct column JOB_COLUMNS[] = {
 #define JOB_IS_HELD SQL_IS_HELD("j")
 #define WANTED_IS_HELD SQL_IS_HELD("w")
 #define RANK_IS_TIE SQL_IS_TIE("r")
-/* Reads submissions in the order of the named index, whose last column is that of `order`, until a
- * page is full. A submission appears with all of its jobs if at least one job matches the filter.
+/* Selects the submissions of one page in the order of the index `index`, whose last column is the
+ * one in `order`. A submission appears, with all its jobs, if at least one job matches the filter.
  *
  * The query names its index and avoids EXISTS. Otherwise MariaDB sorts all submissions of the user
  * or reads every job first: 40,000 rows instead of 150 for a user with 20,000 submissions. */
@@ -76,14 +76,15 @@ static const struct column JOB_COLUMNS[] = {
 #define OF_ALL \
 	"o.user_id = ? AND (SELECT 1 FROM leaderboards n WHERE n.id = o.leaderboard_id AND ? IN ('', " \
 	"n.name) AND " SQL_MAY_SEE("n") ") = 1"
-/* Selects the leaderboard by its ID, which is bound as text like the name in OF_ALL. With a
- * subquery for the ID, MariaDB would not read an index in the order of time. */
+/* Selects the submissions to one leaderboard. Binds the leaderboard's ID as text, where OF_ALL
+ * binds its name. If a subquery looked up the ID, MariaDB would not read the submissions in the
+ * index's order of time. */
 #define OF_ONE \
 	"o.user_id = ? AND o.leaderboard_id = CAST(? AS UNSIGNED) AND (SELECT 1 FROM leaderboards n " \
 	"WHERE n.id = o.leaderboard_id AND " SQL_MAY_SEE("n") ") = 1"
 
-/* A page continues below a submission ID. With a period, it continues below a time and, for equal
- * times, below an ID. */
+/* The order of a page. The next page continues below the last submission's ID. If the filter has a
+ * period, it continues below the last submission's time and, for equal times, ID. */
 #define BY_NUMBER(s) s ".id DESC"
 #define BY_TIME(s) s ".submitted_at DESC, " s ".id DESC"
 #define WITHIN \
@@ -218,7 +219,7 @@ static int read_history_filter(struct request *request, struct history_filter *f
 	}
 	filter->from_ms = 0;
 	filter->until_ms =
-		INT64_C(253402300799000); /* end of the year 9999, the database's last time */
+		INT64_C(253402300799000); /* end of the year 9999, the last time in the database */
 	if (*filter->from)
 		parse_day(filter->from, &filter->from_ms);
 	if (*filter->to && parse_day(filter->to, &filter->until_ms))
@@ -231,8 +232,8 @@ static bool has_period(const struct history_filter *filter)
 	return *filter->from || *filter->to;
 }
 
-/* Returns the address, with its filters, of the page that continues after `last`; NULL: of the
- * first page. */
+/* Returns the address, with the filters, of the page that begins after `last`. NULL: of the first
+ * page. */
 static const char *page_address(
 	struct request *request, struct history_view *view, const struct history_job *last)
 {
@@ -268,7 +269,8 @@ static const struct statement *const
 static const struct bundle PAGES[] = { BUNDLE(ALL), BUNDLE(OF_LEADERBOARD) },
 						   PAGES_WITHIN[] = { BUNDLE(WITHIN_ALL), BUNDLE(WITHIN_LEADERBOARD) };
 
-/* For the page of all leaderboards, binds leaderboard 0, which has no ranks. */
+/* Reads the page's rows, the choices for the filters, and the viewer's ranks. On the page for all
+ * leaderboards, binds leaderboard 0, so there are no ranks. */
 static int read_answers(struct request *request, const struct history_view *view, int64_t before,
 	struct database_answer *answers)
 {

@@ -4,7 +4,7 @@
 
 #include "cgi/page/shown_leaderboard.h"
 
-struct history_job { /* a row of the query: a submission with one of its jobs */
+struct history_job { /* a row of the query: one submission and one of its jobs */
 	int64_t submission_id, submitted_at_ms, version_number, current_version, withdrawn;
 	const char *file_name, *mode, *leaderboard, *note;
 	const char *gpu, *state, *verdict, *progress; /* gpu NULL: the submission has no job */
@@ -56,8 +56,8 @@ struct history_view {
 	bool is_first;
 };
 
-/* Returns the index-th value of the result filter: each verdict, then "queued", "running" and
- * "held". Returns NULL after the last. */
+/* Returns the index-th choice of the filter for results: "queued", "running", "held" and each
+ * verdict. Returns NULL after the last. */
 const char *history_result(size_t index);
 
 /* Reads the viewer's submissions with IDs below `before` and their jobs, newest first, at most

@@ -28,10 +28,12 @@ static const struct column HOME_COLUMNS[] = {
 };
 #define MAY_SEE_LEADERBOARD SQL_MAY_SEE("l")
 /* Returns a row for each of the first three positions on each device, with NULL where a position is
- * empty. The query names the positions, so each is one index lookup, however long the ranking is.
+ * empty. The query names the positions 1 to 3, so each row takes one index lookup even in a long
+ * ranking.
  *
- * The join order is fixed: with outdated statistics of a growing ranking, the server would read all
- * of it. The number of entries is the last position, looked up once per device. */
+ * The join order is fixed, because MariaDB would otherwise read whole rankings while its statistics
+ * lag behind a growing ranking. The number of entries is the last position, which is looked up once
+ * per device. */
 static const struct statement HOME = SELECT(struct home_row, HOME_COLUMNS,
 	"SELECT STRAIGHT_JOIN l.name, v.language, l.deadline AS deadline_ms, l.accepting, l.practice, "
 	"  COALESCE(c.participants, 0) AS participants, COALESCE(c.submissions, 0) AS submissions, "
@@ -76,7 +78,7 @@ static void add_home_entry(struct home_gpu *gpu, const struct home_row *row)
 		entry->is_tie = entry[-1].is_tie = true;
 }
 
-/* Adds a device from its rows; returns their number. */
+/* Adds a device from the rows at the front. Returns how many rows belong to it. */
 static size_t add_gpu(
 	struct home_leaderboard *leaderboard, const struct home_row *rows, size_t count)
 {
@@ -88,7 +90,7 @@ static size_t add_gpu(
 	return taken;
 }
 
-/* Adds a leaderboard from its rows; returns their number. */
+/* Adds a leaderboard from the rows at the front. Returns how many rows belong to it. */
 static size_t add_leaderboard(struct arena *arena, struct home_leaderboard *leaderboard,
 	const struct home_row *rows, size_t count, int64_t now)
 {

@@ -57,14 +57,14 @@ struct home_row {
 	int64_t entries;                   /* set in one row of each device, else SQL_NULL_INTEGER */
 	int64_t place, user_id;
 	const char *user; /* NULL: this place is empty */
-	/* In the row of the third position, the place of the fourth; else SQL_NULL_INTEGER. */
+	/* Only in the row of the third position: the place of the fourth. Else SQL_NULL_INTEGER. */
 	int64_t next_place;
 	double score_ns;
 };
 
-/* Builds the view from rows sorted by leaderboard and device. Active leaderboards come in order of
- * their deadlines, other ones with the latest deadline first. In every section, leaderboards
- * without a deadline come last. */
+/* Builds the view from rows sorted by leaderboard and device. Sorts active leaderboards by
+ * deadline, the earliest first, and the others with the latest deadline first. In every section,
+ * leaderboards without a deadline come last. */
 struct home_view home_view_make(
 	struct arena *arena, const struct home_row *rows, size_t count, int64_t now_ms);
 

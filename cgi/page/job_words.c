@@ -12,7 +12,8 @@
 #include <math.h>
 #include <string.h>
 
-/* A worker reports once a second; without a report for this long, the page calls it silent. */
+/* A worker reports once a second. The page says that the worker is silent if it has not reported
+ * for so many seconds. */
 enum { silent_s = 5 };
 
 /* ---- sentences ---- */
@@ -57,7 +58,7 @@ static void append_place(struct buffer *out, const struct job_row *job, const st
 static const char *wait_obstacle(const struct wait *wait)
 {
 	if (!wait->position)
-		return ""; /* a worker took it after it was read */
+		return ""; /* a worker took the job after its row was read */
 	if (!wait->online)
 		return " No worker with this device is online, so it waits until one is.";
 	if (wait->paused == wait->online)
@@ -98,8 +99,8 @@ static void describe_running(const struct job_row *job, struct buffer *out)
 		(long long)(job->lease_left_s > 0 ? job->lease_left_s : 0));
 }
 
-/* An admin rejected the result: only passed results are held, and this one no longer counts as
- * passed. */
+/* Whether an admin rejected the result. Only passed results are held, and a rejection makes the
+ * verdict a protocol violation. */
 static bool was_rejected(const struct job_row *job)
 {
 	return job->held_at_ms != TIME_NULL
@@ -185,8 +186,8 @@ static bool job_is_frozen(const struct submission_row *row, const struct job_row
 	return row->frozen_at_ms != TIME_NULL && job->finished_at_ms > row->frozen_at_ms;
 }
 
-/* Reasons why a passed result is not ranked; the longest-lasting reason comes first. Each text
- * continues after "Passed on H200". */
+/* Reasons why a passed result is not ranked. If several apply, the page gives the first, which
+ * lasts longest. Each text continues a sentence that begins with "Passed on H200". */
 static const struct {
 	bool (*holds)(const struct submission_row *row, const struct job_row *job);
 	const char *sentence;

@@ -4,10 +4,10 @@
 
 #include "cgi/page/submission.h"
 
-/* Fills `ahead`, `start` and `words` of a submission's jobs. `words` says what a queued job waits
- * for, which worker runs a job, and which attempt it is and why. For a finished job it explains the
- * verdict and why a correct result is not ranked. `waits` is the answer to wait_reading
- * (lib/job/wait.h); it may be empty if no job is queued. */
+/* Fills `ahead`, `start`, `start_ms`, `words` and `change` of a submission's jobs. `words` says
+ * what a queued job waits for, which worker runs a job, and why earlier attempts failed. For a
+ * finished job it explains the verdict and why a correct result is not ranked. `waits` is the
+ * answer to wait_reading (lib/job/wait.h); it may be empty if no job is queued. */
 void job_words_fill(struct arena *arena, const struct submission_row *row, struct job_row *jobs,
 	size_t count, const struct database_answer *waits);
 

@@ -59,7 +59,7 @@ static const struct language LANGUAGES[] = {
 	},
 };
 
-/* docs/podium-run.md has the whole table. */
+/* The exit codes of the harness. docs/podium-run.md has the whole table. */
 static const struct exit_meaning EXITS[] = {
 	{ "0", "ran to its end and wrote check: pass or check: fail", "passed or wrong answer" },
 	{ "0", "ended before it had written check", "runtime error" },

@@ -32,7 +32,7 @@ size_t baselines_before(const struct ranking_list *list, size_t index, size_t *f
 	double from = begin_ns(list),
 		   to = index < list->row_count ? list->rows[index].score_ns : end_ns(list);
 	for (size_t i = 0; i < index && list->baseline_count;
-		 i++) /* after a comparison, a slower row can rank above a faster one */
+		 i++) /* a comparison can rank a row with a longer time above a faster one */
 		from = fmax(from, list->rows[i].score_ns);
 	size_t count = 0;
 	*first = 0;

@@ -20,9 +20,9 @@ struct leaderboard_view {
 	bool may_edit;
 };
 
-/* Returns how many baselines belong before row `index`, which may be one past the last row. They
- * are slower than the row before and faster than row `index`. *first is the index of the first of
- * them. */
+/* Returns how many baselines belong just before row `index`, which may be one past the last row.
+ * These baselines are not faster than any earlier row, and faster than row `index`. *first is the
+ * index of the first of them. */
 size_t baselines_before(const struct ranking_list *list, size_t index, size_t *first);
 
 #endif

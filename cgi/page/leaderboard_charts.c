@@ -35,7 +35,8 @@ static const struct column SHAPE_COLUMNS[] = {
 	"FROM ranking r JOIN users u ON u.id = r.user_id " CASES_OF_RANK \
 	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? "
 #define CASES_OF_BASELINE CASES_OF("b.job_id")
-/* Reads the cases of the first ten users, of the viewer if ranked lower, and of the baselines. */
+/* Reads the cases' times of the first ten users, of the viewer if ranked lower, and of the
+ * baselines. */
 static const struct statement SHAPES = SELECT(struct shape_entry, SHAPE_COLUMNS,
 	CASES_OF_USER
 	"AND r.position <= ? UNION ALL " CASES_OF_USER "AND r.user_id = ? AND r.position > ? "
@@ -52,8 +53,8 @@ static double slowest_of(const struct shape *shape, bool is_user)
 	return slowest_ns;
 }
 
-/* Returns the time that a full-width bar stands for. Very slow baselines do not count, because the
- * other bars would become too short. */
+/* Returns the time that a full-width bar stands for: the slowest time, but at most twice the
+ * slowest time of a user. A very slow baseline would otherwise make all other bars too short. */
 static double whole_bar_ns(const struct shape *shape)
 {
 	const double most_times = 2;
@@ -150,8 +151,8 @@ static const struct column SCALING_COLUMNS[] = {
 	INTEGER(struct scaling_entry, submission_id),
 	REAL(struct scaling_entry, score_ns),
 };
-/* Reads the places on each device of the ten users who are in the top ten of the most devices, best
- * first, and of the viewer. */
+/* Reads the places on all devices of up to ten users and the viewer. Chooses the users who are in
+ * the top ten on the most devices, and sorts them best first. */
 static const struct statement SCALING = SELECT(struct scaling_entry, SCALING_COLUMNS,
 	"SELECT r.gpu, u.name AS user, r.user_id, r.place, " RANK_IS_TIE
 	" AS is_tie, r.submission_id, r.score_ns "
@@ -176,8 +177,8 @@ static size_t device_index(const struct shown_leaderboard *shown, const char *gp
 	return i;
 }
 
-/* Makes the user whose rows start here, with the places on all devices. Returns the number of
- * rows. */
+/* Fills `user` from the rows at the front, one for each device with a place. Returns how many rows
+ * belong to the user. */
 static size_t take_user(struct arena *arena, const struct shown_leaderboard *shown,
 	const struct scaling_entry *rows, size_t count, struct scaling_user *user)
 {
@@ -187,7 +188,7 @@ static size_t take_user(struct arena *arena, const struct shown_leaderboard *sho
 		.entries = arena_array(arena, const struct scaling_entry *, shown->gpu_count + 1) };
 	for (; taken < count && strcmp(rows[taken].user, rows->user) == 0; taken++) {
 		size_t device = device_index(shown, rows[taken].gpu);
-		if (device == shown->gpu_count) /* added after the leaderboard was read */
+		if (device == shown->gpu_count) /* the device was added after the leaderboard was read */
 			continue;
 		user->entries[device] = &rows[taken];
 		user->slowest_ns = fmax(user->slowest_ns, rows[taken].score_ns);

@@ -1,6 +1,6 @@
-/* The charts of a leaderboard: the trend of its best times, each shape, all devices side by
- * side, and a live view for projectors. Each chart takes one query that reads a bounded number
- * of users and points through an index. */
+/* The charts of a leaderboard: the trend of its best times, the times of each shape (a benchmark
+ * case), all devices side by side, and a live view for projectors. Each chart takes one query,
+ * which reads a bounded number of users and points through an index. */
 #ifndef PODIUM_CGI_PAGE_LEADERBOARD_CHARTS_H
 #define PODIUM_CGI_PAGE_LEADERBOARD_CHARTS_H
 
@@ -23,7 +23,8 @@ struct trend_line {
 	bool is_own;
 	size_t style;
 	double best_ns;
-	/* Oldest first. Of more than charted_points points, those with the largest improvements. */
+	/* Oldest first. If the user has more than charted_points points, only those with the largest
+	 * improvements. */
 	struct trend_point *points;
 	size_t count;
 };
@@ -48,12 +49,12 @@ struct trend {
 	struct chart chart;
 };
 
-/* Renders as HTML the links to the views, and the trend with its table. The caller fills the first
- * four members of `trend`. Each thread caches the HTML for up to 2 s; it is valid until the
+/* Renders the links to the views and the trend with its table as HTML. The caller fills the first
+ * four members of `trend`. Each thread caches the HTML for up to 2 s, and *html is valid until the
  * thread's next request. */
 int leaderboard_trend(struct request *request, struct trend *trend, const char **html);
 
-/* Returns whether the chart is able to show at least one reference line. */
+/* Whether at least one reference line is close enough to the lines to be drawn. */
 bool trend_has_levels(const struct trend *trend);
 
 /* ---- views: /leaderboard/NAME?view=... ---- */
@@ -118,8 +119,8 @@ struct live_entry {
 	const char *gpu, *user;
 	int64_t position, place, is_tie, submitted_at_ms;
 	double score_ns;
-	/* Set in the first entry of each device: the device's newest record, and the time of the record
-	 * before. NAN: there was none. */
+	/* Only in the first entry of each device: the device's newest record, and the time of the
+	 * record before it. NAN: no record. */
 	const char *record_user;
 	int64_t record_at_ms;
 	double record_ns, record_before_ns;

@@ -20,8 +20,8 @@ static const struct column RECORD_COLUMNS[] = {
 	REAL(struct record_row, before_ns),
 	TIME(struct record_row, submitted_at_ms),
 };
-/* Reads the newest records on one device or on all ranked devices. The query names the devices, so
- * each is a lookup in the index of records. */
+/* Reads the newest records on one device or on all devices with a ranking. The query finds the
+ * devices first, so that it can look up each device's records in their index. */
 static const struct statement RECORDS = SELECT(struct record_row, RECORD_COLUMNS,
 	"SELECT r.submission_id, r.gpu, u.name AS user, r.score_ns, r.before_ns, "
 	"r.submitted_at AS submitted_at_ms "

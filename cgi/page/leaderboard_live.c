@@ -21,8 +21,8 @@ static const struct column LIVE_COLUMNS[] = {
 	REAL(struct live_entry, record_ns),
 	REAL(struct live_entry, record_before_ns),
 };
-/* A field of the device's newest record, or of the record `before` places earlier. The query reads
- * it only in the first row of each device. */
+/* SQL expression: a field of the device's newest record ("0"), or of the record before it ("1").
+ * The field is read only in the first row of each device. */
 #define RECORD(field, before) \
 	"IF(r.position = 1, (SELECT " field " FROM records e JOIN users eu ON eu.id = e.user_id " \
 	"WHERE e.leaderboard_id = r.leaderboard_id AND e.task_version_id = r.task_version_id AND " \
@@ -127,7 +127,7 @@ int page_leaderboard_live(struct request *request)
 		json_array_append_new(rows, live_json(&entries[i]));
 	request->may_be_cached = true;
 	int64_t now = now_ms();
-	/* The answer includes the minute: live.js then reloads the page every minute, which shows the
+	/* The answer changes at least every minute, so that live.js updates the page, which shows the
 	 * remaining time in words. */
 	return respond_json(request,
 		json_pack("{s:s, s:s, s:b, s:b, s:I, s:o}", "leaderboard", shown.leaderboard.name, "state",

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A row of the query: the line of one user or of all users, or a baseline, which has a role and no
- * points. */
+/* A row of the query: the line of one user, the line of all users together, or a baseline. A
+ * baseline has a role and no points. */
 struct trend_row {
 	int64_t position, user_id, submission_id, at_ms;
 	const char *user, *role;
@@ -28,8 +28,8 @@ static const struct column TREND_COLUMNS[] = {
 	REAL(struct trend_row, best_ns),
 	TEXT(struct trend_row, points),
 };
-/* The newest points of a line as text, newest first: "submission at_ms score_ns user;". At most 200
- * points are read. */
+/* SQL expression: a line's newest 200 points as text, newest first. Each point is "submission at_ms
+ * score_ns user", and ";" separates points. */
 #define POINTS(leaderboard, version, gpu, line) \
 	"(SELECT GROUP_CONCAT(CONCAT_WS(' ', e.submission_id, " \
 	"  CAST(UNIX_TIMESTAMP(e.submitted_at) * 1000 AS INT), e.score_ns, eu.name) ORDER BY " \
@@ -86,7 +86,7 @@ static void read_points(
 	for (size_t i = 0; i < count; i++)
 		spots[i] = (struct chart_point){ (double)points[i].at_ms, points[i].score_ns };
 	size_t left = chart_thin(spots, count, charted_points);
-	for (size_t i = 0, from = 0; i < left; i++, from++) { /* times only fall: all differ */
+	for (size_t i = 0, from = 0; i < left; i++, from++) { /* times only fall, so each is unique */
 		while (points[from].score_ns > spots[i].ns)
 			from++;
 		points[i] = points[from];
@@ -205,8 +205,8 @@ static int read_trend(struct request *request, struct trend *trend)
 
 /* ---- the cache of a thread ---- */
 
-/* Caches the trend's HTML, because pages are viewed far more often than records change. Viewers
- * with a line in the chart have a cached trend of their own. */
+/* Each thread caches the HTML of trends, because pages are viewed far more often than records
+ * change. Viewers who are ranked get their own version, which highlights their line. */
 enum { cached_trends = 32, kept_ms = 2000 };
 struct cached_trend {
 	int64_t leaderboard_id, version_id, own_id, read_at_ms;

@@ -1,5 +1,5 @@
-/* Page handlers, grouped by the file in cgi/page or cgi/admin that defines them. cgi/router.c has
- * their addresses. */
+/* Handlers of pages, grouped by the file that defines them, in cgi/page or cgi/admin. The addresses
+ * are in cgi/router.c. */
 #ifndef PODIUM_CGI_PAGE_PAGES_H
 #define PODIUM_CGI_PAGE_PAGES_H
 

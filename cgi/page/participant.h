@@ -9,8 +9,8 @@ struct withdraw_form {
 	const char *typed, *typed_error; /* typed: the confirmation; typed_error: a sentence, or NULL */
 	const struct withdraw_rank *ranks;
 	size_t rank_count;
-	/* Queued and running jobs. While there are any, the author cancels the submission instead of
-	 * withdrawing it. */
+	/* Number of queued and running jobs. If there are any, the author must cancel the submission
+	 * instead of withdrawing it. */
 	int64_t open;
 };
 

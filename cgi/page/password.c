@@ -10,7 +10,8 @@
 
 #include <string.h>
 
-/* Bounds the cost of hashing passwords; the link's secret of 256 bits cannot be guessed anyway. */
+/* The limit bounds the cost of hashing passwords. Nobody can guess the link's secret of 256
+ * bits. */
 static const struct rate_limit ATTEMPTS = { "choose a password from", 30, 300 };
 
 static int show_password_form(struct request *request, const struct user *user)

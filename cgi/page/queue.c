@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The page reads enough queued jobs to estimate starts, but lists fewer to stay small. */
+/* The page reads many queued jobs, to estimate when they start, but lists fewer to stay small. */
 enum { most_jobs = 200, most_listed = 100, most_counted = 2000, most_devices = 200, reload_s = 5 };
 
 static const struct column JOB_COLUMNS[] = {
@@ -34,8 +34,8 @@ static const struct column JOB_COLUMNS[] = {
 	REAL(struct queue_job, expected_ms),
 	REAL(struct queue_job, running_ms),
 };
-/* Takes the first jobs in the order of the index jobs_lease, so MariaDB reads no other jobs. Queued
- * jobs have no lease, so their IDs decide the order. */
+/* Selects the first jobs in the order of the index jobs_lease, so that MariaDB reads no other jobs.
+ * Queued jobs have no lease, so the index sorts them by ID. */
 #define MAY_SEE_JOB SQL_MAY_SEE("l") " AND " SQL_MAY_SEE_TRIAL("s", "l")
 #define JOBS_IN(state, since, expected_ms) \
 	"(SELECT j.id, s.id AS submission_id, l.name AS leaderboard, j.user_id, u.name AS user, " \
@@ -63,10 +63,11 @@ static const struct column JOB_COLUMNS[] = {
 			expected_ms) " ORDER BY state = 'queued', since_ms, id")
 static const struct statement JOBS = JOBS_WITH(
 	SQL_EXPECTED_MS("s.task_version_id", "j.gpu", "IF(c.id IS NULL, s.mode, 'comparison')"));
-/* Without estimates: live.js polls the state often and shows none. */
+/* Reads the jobs without the times expected for them, because live.js polls often and needs no
+ * estimates. */
 static const struct statement JOBS_AS_THEY_ARE = JOBS_WITH("NULL");
 
-/* If there is no worker, one row has NULL as worker. */
+/* One row per device. If there is no worker, there is one row with NULL as worker. */
 struct device_row {
 	int64_t jobs;
 	struct queue_device device;
@@ -126,7 +127,8 @@ static int read_queue_jobs(
 	return 0;
 }
 
-/* Also counts all queued and running jobs, but only if the list of jobs is full. */
+/* Also counts the queued and running jobs that were not read. There can be some only if the list of
+ * jobs is full, so only then does the statement count jobs. */
 int queue_read_devices(struct request *request, struct queue_view *view)
 {
 	struct device_row *rows;
@@ -147,8 +149,8 @@ int queue_read_devices(struct request *request, struct queue_view *view)
 	return 0;
 }
 
-/* Jobs of leaderboards that the visitor may not see, and jobs of dry runs, count in the queue
- * but are not listed. */
+/* Removes jobs from the list that the visitor may not see, such as jobs of hidden leaderboards and
+ * of others' dry runs. The lines have counted them already. */
 static void keep_visible(struct queue_view *view)
 {
 	size_t kept = 0, running = 0;
@@ -188,8 +190,8 @@ static struct queue_line *queue_line_of(struct queue_line *lines, size_t *count,
 	return &lines[(*count)++];
 }
 
-/* Counts the jobs in the line of each model, hidden ones too. A model without devices has a line
- * only if the visitor may see one of its jobs. */
+/* Counts the jobs in the line of each model, including jobs that the visitor may not see. A model
+ * without devices has a line only if the visitor may see one of its jobs. */
 static void count_queue_lines(struct arena *arena, struct queue_view *view)
 {
 	struct queue_line *lines =
@@ -219,8 +221,8 @@ static struct wait_job wait_job_of(const struct queue_job *job)
 		.running_ms = job->running_ms };
 }
 
-/* Estimates, for each model, when a job that `user_id` submits now would start. That job is the
- * last and youngest of `jobs`. */
+/* Estimates for each model when a job that `user_id` submits now would start. Adds this job to the
+ * end of `jobs`, as the youngest. */
 static void expect_next(struct arena *arena, struct queue_view *view, int64_t user_id,
 	struct wait_job *jobs, const struct wait_devices *devices)
 {
@@ -237,7 +239,8 @@ static void expect_next(struct arena *arena, struct queue_view *view, int64_t us
 	}
 }
 
-/* If more jobs are queued than were read, the starts beyond them are unknown. */
+/* Estimates when the queued jobs start. If more jobs are queued than were read, nobody knows when a
+ * new job would start. */
 static void expect_queue_starts(struct request *request, struct queue_view *view)
 {
 	struct arena *arena = request->arena;

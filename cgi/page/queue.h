@@ -1,6 +1,6 @@
 /* Data for the queue's page: running and queued jobs with their positions (lib/job/wait.h), one
- * line for each device model, and the devices. Running jobs are sorted by start, queued ones by
- * submission. */
+ * line for each device model, and the devices. Running jobs are sorted by their start, queued jobs
+ * by when they were queued. */
 #ifndef PODIUM_CGI_PAGE_QUEUE_H
 #define PODIUM_CGI_PAGE_QUEUE_H
 
@@ -11,8 +11,8 @@
 struct queue_job {
 	int64_t id, submission_id, user_id, attempt, since_ms;
 	const char *leaderboard, *user, *gpu, *mode, *state, *progress, *lease_owner;
-	int64_t comparison_id; /* ID of the comparison; SQL_NULL_INTEGER: another job */
-	int64_t rival_id;      /* submission of the rival in a comparison; else SQL_NULL_INTEGER */
+	int64_t comparison_id; /* ID of the comparison; SQL_NULL_INTEGER: the job is no comparison */
+	int64_t rival_id;      /* the rival's submission in a comparison; else SQL_NULL_INTEGER */
 	int64_t visible;       /* the visitor may see the job; the list omits others */
 	const char *rival;     /* user of the rival; NULL: no comparison */
 	int64_t priority;
@@ -44,8 +44,8 @@ struct queue_view {
 	struct queue_job *jobs;
 	size_t job_count;
 	size_t running;   /* the first `running` of the jobs are running */
-	int64_t unlisted; /* jobs that were read but are not listed */
-	int64_t more;     /* jobs that were not read */
+	int64_t unlisted; /* visible jobs that were read but are beyond the list's end */
+	int64_t more;     /* queued and running jobs that were not read */
 	bool even_more;   /* `more` is a lower bound */
 	const struct queue_device *devices;
 	size_t device_count;

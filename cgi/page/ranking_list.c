@@ -32,7 +32,8 @@ static const struct column NEIGHBOURED_COLUMNS[] = {
 	"r.submission_id, r.job_id, " \
 	"r.submitted_at AS submitted_at_ms, r.engine, r.dialect, r.attempts"
 #define OF_KEY(row) row ".leaderboard_id = ? AND " row ".task_version_id = ? AND " row ".gpu = ?"
-/* Each subquery is one index lookup; MariaDB might run a join as a scan of the whole ranking. */
+/* SQL expression: a field of the row above or below. Each subquery is one index lookup, whereas
+ * MariaDB might run a join as a scan of the whole ranking. */
 #define NEIGHBOUR(field, step) \
 	"(SELECT n." field " FROM ranking n WHERE n.leaderboard_id = r.leaderboard_id " \
 	"AND n.task_version_id = r.task_version_id AND n.gpu = r.gpu AND n.position = " \
@@ -41,7 +42,8 @@ static const struct column NEIGHBOURED_COLUMNS[] = {
 	NEIGHBOUR("score_ns", "- 1") " AS above_ns, " NEIGHBOUR("place", "+ 1") " AS below_place"
 
 #define OF_RANKING OF_KEY("r")
-/* Each binds leaderboard, version and GPU; AND_OWN_ROW also binds the user. */
+/* Add the first row of the ranking, or the viewer's row. Each binds leaderboard, version and GPU;
+ * AND_OWN_ROW also binds the user. */
 #define AND_FIRST_ROW \
 	" UNION ALL SELECT " FIELDS ", NULL AS above_ns, NULL AS below_place, NULL AS found " \
 	"FROM ranking r FORCE INDEX (ranking_order) JOIN users u ON u.id = r.user_id " \
@@ -50,7 +52,8 @@ static const struct column NEIGHBOURED_COLUMNS[] = {
 	" UNION ALL SELECT " FIELDS ", " NEIGHBOURS ", NULL AS found " \
 	"FROM ranking r JOIN users u ON u.id = r.user_id WHERE " OF_RANKING " AND r.user_id = ?"
 
-/* A union costs the server as much as half a page, so the query for anonymous visitors has none. */
+/* A union costs the database as much time as half a page of rows. The query for anonymous visitors
+ * therefore has no union, and reads the first row in the same SELECT as the page. */
 #define FIRST_AND_BETWEEN \
 	"FROM ranking r FORCE INDEX (ranking_order) JOIN users u ON u.id = r.user_id " \
 	"WHERE " OF_RANKING " AND (r.position = 1 OR r.position BETWEEN ? AND ?)"
@@ -145,8 +148,8 @@ static int64_t begin_of(const struct ranking_period *period)
 
 /* ---- ties ---- */
 
-/* The place and position of a tie's first entry are equal, as without a tie, so the next row
- * decides. */
+/* All entries of a tie have the position of its first entry as place. The first entry itself
+ * therefore looks like an entry without a tie, and only the next row shows the tie. */
 void ranking_mark_ties(struct ranking_row *rows, size_t count, size_t known)
 {
 	for (size_t i = 0; i < count; i++)

@@ -8,7 +8,8 @@
  * - ?mine=1: only the viewer's row
  * - ?page=2
  *
- * Filters do not change ranks and gaps: both are those of the whole ranking. */
+ * Filters select rows but do not change them: ranks and gaps are always those of the whole
+ * ranking. */
 #ifndef PODIUM_CGI_PAGE_RANKING_LIST_H
 #define PODIUM_CGI_PAGE_RANKING_LIST_H
 
@@ -43,7 +44,7 @@ struct ranking_list {
 	size_t baseline_count;         /* fastest first */
 	const struct ranking_row *own; /* the viewer's row, or NULL */
 	bool own_is_elsewhere;         /* the viewer's row is not among `rows` */
-	int64_t own_page; /* number of the page that has the viewer's row when no filter is set */
+	int64_t own_page;              /* the page that has the viewer's row if no filter is set */
 };
 
 /* Reads the filters in the address. Returns ERROR_INPUT with a message for an unknown language or
@@ -63,8 +64,8 @@ int ranking_list_read_all(struct request *request, const struct shown_leaderboar
 int ranking_list_read_behind(struct request *request, const struct shown_leaderboard *shown,
 	const struct ranked_gpu *gpu, int64_t after, int64_t most, struct ranking_list *list);
 
-/* Marks the ties among the first `count` rows. The array has `known` rows: `count`, or one more to
- * compare the last row with. */
+/* Marks the ties among the first `count` rows. The array has `known` rows: `count`, or one more,
+ * with which the last row is compared. */
 void ranking_mark_ties(struct ranking_row *rows, size_t count, size_t known);
 
 /* Returns the encoded path "/leaderboard/NAME", then `ending` (".csv" or ""), then the query. A

@@ -35,8 +35,8 @@ static const struct column COMPARISON_COLUMNS[] = {
 #define IS_WITHHELD SQL_IS_WITHHELD("l", "j")
 #define LOSER SQL_COMPARISON_LOSER("challenger")
 #define COMPARISON_COUNTS SQL_COMPARISON_STANDS("c", "j")
-/* Reads only the comparisons of the first ten. The comparison of an entry that drops lower remains
- * on its submission's page. */
+/* Reads only the comparisons that the first ten entries requested. If an entry drops lower, only
+ * the page of its submission still shows its comparisons. */
 static const struct statement COMPARISONS = SELECT(struct head_to_head_row, COMPARISON_COLUMNS,
 	"SELECT c.id, r.job_id, o.submission_id AS rival_id, ou.name AS rival, j.state, c.ratio, "
 	"c.ratio_low, c.ratio_high, " LOSER " "

@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 struct ranking_row {
-	/* position sorts the page; place is the rank, which ties share. Both are 0 for a
-	 * baseline. */
+	/* position counts the rows of the ranking; place is the rank, which tied entries share. Both
+	 * are 0 for a baseline. */
 	int64_t position, place;
 	int64_t user_id, submission_id, submitted_at_ms; /* may be SQL_NULL_INTEGER in a baseline */
 	const char *user;                                /* the user's name, or the baseline's file */
@@ -20,13 +20,13 @@ struct ranking_row {
 	double score_ns, score_err_ns;
 	double above_ns;     /* score of the row above in the whole ranking; NAN: this is the first */
 	int64_t below_place; /* place of the row below; SQL_NULL_INTEGER: none, or not read */
-	/* Number of all rows that match the filter. SQL_NULL_INTEGER: this is not a filtered row but
-	 * the viewer's own, read in addition. */
+	/* On a filtered page: the number of rows that match the filter, on all pages. SQL_NULL_INTEGER:
+	 * the row is an additional one, either the ranking's first row or the viewer's own. */
 	int64_t found;
 	int64_t job_id;
 	bool is_tie; /* tied with the row above or below */
 	const struct head_to_head_row *comparisons;
-	size_t comparison_count; /* requested by this entry, if it is among the first ten */
+	size_t comparison_count; /* requested by this entry; only of the first ten */
 };
 
 #endif

@@ -23,7 +23,7 @@ static const struct statement FIRST_ROWS = SELECT(struct first_row, FIRST_COLUMN
 	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? "
 	"AND r.position <= 4 ORDER BY r.position");
 
-/* The query reads one more row, which shows whether the third is tied. */
+/* The query reads one more row than the picture shows, to know whether the third entry is tied. */
 enum { shown_rows = 3 };
 struct first_rows {
 	struct first_row *rows;

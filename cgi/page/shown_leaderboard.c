@@ -17,8 +17,8 @@ struct shown_row {
 	const char *gpu;
 	int64_t gpu_position, entries;
 };
-/* The embedded structs begin where the row begins, so offsets in them are valid for the row,
- * too. */
+/* The columns below give offsets in the embedded structs. These are also offsets in the row,
+ * because each embedded struct is the first member. */
 static_assert(
 	offsetof(struct shown_row, shown) == 0 && offsetof(struct shown_leaderboard, leaderboard) == 0,
 	"the row starts with the leaderboard");
@@ -38,11 +38,12 @@ static const struct column SHOWN_COLUMNS[] = {
 	", v.created_at AS version_at_ms, v.revision AS version_revision, v.draft AS is_draft, " \
 	"(SELECT MAX(p.number) FROM task_versions p WHERE p.leaderboard_id = l.id AND NOT p.draft) " \
 	"AS last_number, "
-/* Positions run from 1 without gaps, so the last one is the number of entries. ORDER BY with LIMIT
- * takes one step in the index; MAX in a subquery would read all entries of a device.
+/* Positions run from 1 without gaps, so the last position is the number of entries. ORDER BY with
+ * LIMIT finds it in one step of the index, whereas MAX in a subquery would read all entries of a
+ * device.
  *
- * Podium sorts the few devices itself, because every further part makes the query more expensive.
- * For anonymous visitors, the query also has a shorter access check. */
+ * This query runs often, so it is short: C code sorts the few devices, and the query for anonymous
+ * visitors has a shorter access check. */
 #define BY_NAME(may_see) \
 	SELECT(struct shown_row, SHOWN_COLUMNS, \
 		"SELECT " SHOWN_FIELDS "v.number AS newest_number, g.gpu, g.position AS gpu_position, " \
@@ -56,8 +57,8 @@ static const struct column SHOWN_COLUMNS[] = {
 static const struct statement BY_NAME_FOR_NOBODY = BY_NAME(SQL_IS_PUBLIC("l")),
 							  BY_NAME_FOR_VIEWER = BY_NAME(SQL_MAY_SEE("l"));
 
-/* Like BY_NAME, for a version that may be out of date. The devices are those on which somebody is
- * ranked. */
+/* Like BY_NAME, for any version. The devices are those on which somebody is ranked in this
+ * version. */
 static const struct statement BY_VERSION = SELECT(struct shown_row, SHOWN_COLUMNS,
 	"SELECT " SHOWN_FIELDS "n.number AS newest_number, r.gpu, "
 	"  COALESCE(g.position, 4294967295) AS gpu_position, "
@@ -95,7 +96,7 @@ static void take_shown_rows(
 static int ask_by_name(
 	struct request *request, const char *name, struct shown_row **rows, size_t *count)
 {
-	/* The column is ASCII, and a text that is no valid name needs no query. */
+	/* Text that is no valid name needs no query, and might not fit the ASCII column. */
 	if (!text_is_leaderboard_name(name))
 		return 0;
 	if (!request->viewer.id)

@@ -1,5 +1,5 @@
-/* The leaderboard that a page shows: its row, at one version of its task, and its devices with the
- * number of ranked users on each. One query reads all of it. */
+/* The leaderboard that a page shows: its settings, one version of its task, and its devices with
+ * the number of ranked users on each. One query reads all of this. */
 #ifndef PODIUM_CGI_PAGE_SHOWN_LEADERBOARD_H
 #define PODIUM_CGI_PAGE_SHOWN_LEADERBOARD_H
 
@@ -17,17 +17,19 @@ struct shown_leaderboard {
 	 * be old. */
 	struct leaderboard leaderboard;
 	int64_t version_at_ms, version_revision; /* of the shown version */
-	/* Number of the version that submissions run against; older versions were replaced. */
+	/* Number of the version that new submissions run against. */
 	int64_t newest_number;
 	int64_t last_number; /* highest number of a version that is not a draft */
-	/* A draft was uploaded but never switched to. Only its creator and admins see it. */
+	/* The shown version is a draft: it was uploaded, but the leaderboard was never switched to it.
+	 * Only the leaderboard's creator and admins see it. */
 	int64_t is_draft;
 	struct ranked_gpu *gpus;
 	size_t gpu_count;
 };
 
 /* SQL expression: whether a ranking entry shares its place with a neighbor. All entries of a tie
- * have the position of its first entry as place, so only the next entry needs a lookup. */
+ * have the position of the first one as place. Except for the first one, place and position
+ * therefore differ, and only the next entry needs a lookup. */
 #define SQL_IS_TIE(entry) \
 	"COALESCE(" entry ".place <> " entry ".position OR " entry \
 	".place = (SELECT behind.place FROM ranking behind " \
@@ -63,7 +65,7 @@ const char *leaderboard_state_of(int64_t deadline_ms, int64_t accepting, int64_t
 /* "Python", "CUDA C++". */
 const char *language_title(const char *language);
 
-/* Returns whether the viewer may change the leaderboard. */
+/* Whether the viewer may change the leaderboard. */
 bool leaderboard_is_managed_by(const struct leaderboard *leaderboard, const struct viewer *viewer);
 
 #endif

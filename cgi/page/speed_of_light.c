@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-/* Computes the rates of a score of 1 ns first. Their percentage of the peak, divided by 100, is the
- * bound in ns. */
+/* A score of 1 ns would need a certain percentage of the peak rates. This percentage divided by
+ * 100, and by the number of GPUs, is the bound in ns. */
 struct speed_of_light speed_of_light(struct arena *arena, const struct task *task, const char *gpu)
 {
 	const struct gpu_peaks *peaks = peaks_find(gpu);

@@ -1,4 +1,4 @@
-/* The lower bound for a task's times that follows from a GPU's peak rates. */
+/* The speed of light: the lower bound for a task's times that follows from a GPU's peak rates. */
 #ifndef PODIUM_CGI_PAGE_SPEED_OF_LIGHT_H
 #define PODIUM_CGI_PAGE_SPEED_OF_LIGHT_H
 

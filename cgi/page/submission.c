@@ -50,7 +50,7 @@ const char *submission_state(const struct job_row *jobs, size_t count)
 	return queued ? "queued" : "done";
 }
 
-/* Returns whether the page will no longer change. */
+/* Whether all jobs and comparisons are over, so that the page no longer changes. */
 static bool is_settled(const struct job_row *jobs, size_t count)
 {
 	bool open = strcmp(submission_state(jobs, count), "done") != 0;

@@ -27,10 +27,10 @@ struct submission_row {
 	struct blob_value sha256;
 	const char *note;  /* the author's private note */
 	int64_t withdrawn; /* the author withdrew it */
-	int64_t waits;     /* at least one job is queued */
+	int64_t waits;     /* at least one job is queued, so the page estimates starts */
 	int64_t hidden;    /* an admin hid it: only its author and admins see it */
 	const char *hidden_reason;
-	/* From the task's definition, read only for the page; NULL: not given. */
+	/* From the task's definition; NULL: not given, or not read (submission_without_task). */
 	const char *flops, *bytes, *tolerance;
 };
 
@@ -39,11 +39,15 @@ struct case_row {
 	const char *spec, *verdict, *message;
 	int64_t runs;
 	double mean_ns, std_ns, err_ns, best_ns, worst_ns;
-	/* Only the isolated engine sets these; otherwise NAN, SQL_NULL_INTEGER or NULL. */
+	/* Only the isolated engine sets the following members; otherwise NAN, SQL_NULL_INTEGER or NULL.
+	 * constant_ns: the time of a call of the null contestant, which the judge subtracted. own_ns:
+	 * the time by the submission's own clock. gap_ns: extra time between calls, which the judge
+	 * added. blocks, repeated: blocks of calls that count, and blocks measured again. */
 	double median_ns, low_ns, high_ns, constant_ns, own_ns, gap_ns;
 	int64_t blocks, repeated;
 	const char *device; /* JSON */
-	/* Filled by the page. count 0: no samples, or the page has enough pictures. */
+	/* Filled by the page. count 0: there are no samples, or the page already has its maximum of
+	 * pictures. */
 	struct samples samples;
 	const char *report; /* a profiler's report; filled by the page if the viewer may see it */
 };
@@ -61,7 +65,8 @@ struct stage_row {
 	int64_t exit_code, duration_ms, peak_host_bytes, peak_device_bytes;
 	const char *command, *out, *err;
 	const char *kernels, *conditions; /* JSON, or NULL */
-	/* Podium removed the data after this many days; SQL_NULL_INTEGER: not removed. */
+	/* After how many days Podium removed the output, samples or files; SQL_NULL_INTEGER: not
+	 * removed. */
 	int64_t output_days, samples_days, artifacts_days;
 	struct case_row *cases;
 	size_t case_count; /* filled by the page */
@@ -79,8 +84,8 @@ struct job_row {
 	int64_t held_at_ms, released_by;
 	const char *held_reason; /* NULL if the viewer may not see it */
 	int64_t is_held;         /* passed, but waits for an admin's review */
-	/* The viewer, neither author nor admin, may not see times: an admin holds or rejected the
-	 * result, or it finished after the freeze. */
+	/* The viewer may not see the times, because an admin holds or has rejected the result, or
+	 * because it finished after the freeze. The author and admins always see them. */
 	bool hides_times;
 	bool is_withheld; /* hidden from the viewer by the freeze */
 	int64_t attempt;
@@ -97,8 +102,8 @@ struct job_row {
 	int64_t lease_left_s; /* time until the lease expires; SQL_NULL_INTEGER: no lease */
 	/* JSON: the job's latest output while it runs; NULL: none, or hidden from the viewer. */
 	const char *tail;
-	/* Jobs before this one in the queue of its GPU; a lower bound if the queue is long. Filled by
-	 * job_words_fill. */
+	/* How many jobs are before this one in the queue of its GPU; a lower bound if the queue is
+	 * long. Filled by job_words_fill. */
 	int64_t ahead;
 	/* Expected start in words; NULL: not queued, or unknown. Filled by job_words_fill. */
 	const char *start;
@@ -171,8 +176,9 @@ bool submission_may_see_source(const struct request *request, const struct submi
 int submission_read_source(
 	struct request *request, const struct submission_row *row, struct blob_value *content);
 
-/* The state of a submission's jobs: "running" while one is running or stopping, else "queued" while
- * one is queued, else "done". The verdict is the worst of all jobs, or NULL until all have one. */
+/* submission_state returns "running" while a job is running or stopping, else "queued" while a job
+ * is queued, else "done". submission_verdict returns the worst verdict of all jobs, or NULL until
+ * every job has a verdict. */
 const char *submission_state(const struct job_row *jobs, size_t count);
 const char *submission_verdict(const struct job_row *jobs, size_t count);
 
@@ -183,9 +189,9 @@ int submission_jobs(struct request *request, const struct submission_row *row,
 	struct job_row **jobs, size_t *count);
 bool job_can_be_cancelled(const struct job_row *job);
 
-/* For admins: reads the job of a rejudging that is not the submission's current job, with its
- * results. That is the new job before the rejudging is applied, and the old job afterwards.
- * job_count is 0 if there is no such job. The caller fills `words`. */
+/* For admins: reads the job of a rejudging that does not count, with its results. Before the
+ * rejudging is applied, this is the new job, afterwards the old one. job_count is 0 if there is no
+ * such job. The caller fills the job's `words`. */
 int submission_read_rejudged(struct request *request, int64_t submission_id, int64_t result_id,
 	struct submission_row *row, struct submission_view *view);
 
@@ -194,14 +200,14 @@ int submission_read_rejudged(struct request *request, int64_t submission_id, int
  * submission". */
 int submission_of_author(struct request *request, const char *deed, struct submission_row *row);
 
-/* Return whether the isolated engine measured any case of the stage, and whether any case names
- * its device. */
+/* Whether the isolated engine measured any case of the stage, and whether the state of the device
+ * is known for any case. */
 bool stage_is_judged(const struct stage_row *stage);
 bool stage_has_device(const struct stage_row *stage);
-/* Return whether there is a remark on a case's time, or on any case of a stage. */
+/* Whether the judge made a remark on the times of a case, or of any case of a stage. */
 bool case_has_note(const struct case_row *one);
 bool stage_has_notes(const struct stage_row *stage);
-/* Returns how many of the stage's cases have a picture. */
+/* Returns how many of the stage's cases have a picture of their samples. */
 size_t stage_pictures(const struct stage_row *stage);
 
 /* Explains the rates and percentages of a stage's cases; NULL where it has none. */

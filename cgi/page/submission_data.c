@@ -218,7 +218,8 @@ static const struct column SAMPLES_COLUMNS[] = {
 	"jobs j JOIN rejudged_jobs a ON a.id = j.rejudged_id " \
 	"JOIN submissions s ON s.id = a.submission_id"
 /* Statements for jobs and their results. OF_SUBMISSION binds a submission's ID and reads its
- * current jobs. OF_REJUDGED binds a rejudged result's ID and reads its job that is not current. */
+ * current jobs. OF_REJUDGED binds the ID of a rejudging's result and reads the job that does not
+ * count (submission_read_rejudged). */
 static const struct results_of {
 	struct statement jobs, stages, cases, samples;
 } OF_SUBMISSION = {
@@ -233,7 +234,8 @@ static const struct results_of {
 	.samples = SAMPLES_OF("j.rejudged_id"),
 };
 
-/* Comparisons from the submission's point of view: the ratio is its time divided by the rival's. */
+/* Comparisons from the submission's point of view: the ratio is the submission's time divided by
+ * the rival's. */
 static const struct column COMPARISON_COLUMNS[] = {
 	INTEGER(struct head_to_head_row, id),
 	INTEGER(struct head_to_head_row, job_id),
@@ -301,8 +303,9 @@ static const struct statement SOURCE = SELECT(struct source_row, SOURCE_COLUMNS,
 	"WHERE s.id = ?");
 
 /* Everything that a page shows of a submission, read in one round trip. Profiler files reveal as
- * much as the source, so PAGE_FOR_STRANGERS leaves out both. WAITS estimates when queued jobs
- * start. */
+ * much as the source, so PAGE_FOR_STRANGERS reads neither. PAGE_OF_WAITING reads all parts, and
+ * submission_read_view drops what the viewer may not see. WAITS has the data to estimate when
+ * queued jobs start. */
 enum part { JOBS, STAGES, CASES, SAMPLES, COMPARED, PROFILES, FILES, CODE, WAITS, PARTS_OF_PAGE };
 static const struct statement *const PAGE_PARTS[] = {
 	[JOBS] = &OF_SUBMISSION.jobs,
@@ -409,7 +412,8 @@ static void hide_held(
 	job->score_ns = job->score_err_ns = NAN;
 }
 
-/* Hides times that would reveal the current state of a frozen ranking. */
+/* Hides the times of results since the freeze, which would reveal how a frozen ranking has
+ * changed. */
 static void hide_withheld(
 	const struct request *request, const struct submission_row *row, struct job_row *job)
 {
@@ -422,7 +426,8 @@ static void hide_withheld(
 	job->score_ns = job->score_err_ns = NAN;
 }
 
-/* A job may be queued between the two queries; there is no estimate for it yet. */
+/* Reads the data for estimates if a job is queued and the page's query did not read the data. This
+ * happens if no job was queued yet when the submission's row was read. */
 static int ask_for_waits(struct request *request, const struct submission_row *row,
 	const struct job_row *jobs, size_t count, struct database_answer *waits)
 {
@@ -456,8 +461,8 @@ bool job_can_be_cancelled(const struct job_row *job)
 	return strcmp(job->state, "queued") == 0 || strcmp(job->state, "running") == 0;
 }
 
-/* Attaches the cases to their stages and the stages to their jobs; both arrive in the order of
- * the jobs. */
+/* Attaches the cases to their stages and the stages to their jobs. The rows of stages and of cases
+ * are in the order of the jobs. */
 static void join_rows(struct job_row *jobs, size_t job_count, struct stage_row *stages,
 	size_t stage_count, struct case_row *cases, size_t case_count)
 {
@@ -484,7 +489,7 @@ static void drop_hidden_times(struct job_row *jobs, size_t count)
 	for (size_t j = 0; j < count; j++)
 		for (size_t i = 0; jobs[j].is_withheld && i < jobs[j].stage_count; i++)
 			jobs[j].stages[i].duration_ms =
-				SQL_NULL_INTEGER; /* a stage's duration roughly reveals its times */
+				SQL_NULL_INTEGER; /* a stage's duration roughly reveals the times of its cases */
 }
 
 static void join_samples(struct arena *arena, struct case_row *cases, size_t case_count,

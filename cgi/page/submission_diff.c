@@ -45,7 +45,7 @@ static const struct statement SIDES = SELECT(struct submission_diff_side, SIDE_C
 	"JOIN blobs b ON b.sha256 = s.sha256 WHERE s.id IN (?, ?) AND " MAY_SEE_LEADERBOARD
 	" AND " MAY_SEE_TRIAL " AND " IS_SHOWN);
 #define SIDE_TABLES_OF_USER SIDE_TABLES("FORCE INDEX (submissions_history) ")
-/* Names an index whose last column is the ID; otherwise MariaDB sorts all submissions of the
+/* Names an index whose last column is the ID; otherwise MariaDB would sort all submissions of the
  * user. */
 static const struct statement RECENT = SELECT(struct submission_diff_side, SIDE_COLUMNS,
 	"SELECT " SIDE_FIELDS ", NULL AS source FROM " SIDE_TABLES_OF_USER " "
@@ -115,8 +115,8 @@ struct join {
 
 static const struct submission_diff_times no_times = { NAN, NAN, NAN, NAN };
 
-/* Finds the matching case of the other submission or adds a new one. Two cases of the same
- * submission never match. */
+/* Finds the case with this spec that has no time of this submission yet, or adds one. Two cases of
+ * the same submission therefore never share an entry. */
 static struct submission_diff_case *find_case(struct join *join, const char *spec, bool is_a)
 {
 	for (size_t i = 0; i < join->gpu->case_count; i++) {
@@ -159,7 +159,7 @@ static const char *fact_named(const struct fact *facts, size_t count, const char
 	return NULL;
 }
 
-/* Collects the facts that differ, and those that only one environment has. */
+/* Collects the facts in which the environments differ, and those that only one environment has. */
 static void compare_environments(struct join *join)
 {
 	struct fact *a, *b;
@@ -181,7 +181,7 @@ static void compare_environments(struct join *join)
 	gpu->has_environments = true;
 }
 
-/* Makes a device's entry from its rows; returns their number. */
+/* Makes a device's entry from the rows at the front. Returns how many rows belong to the device. */
 static size_t join_gpu(
 	struct join *join, int64_t b_id, const struct submission_diff_row *rows, size_t count)
 {

@@ -17,7 +17,7 @@ struct submission_diff_side {
 	struct blob_value source; /* bytes NULL: the viewer may not see the source */
 };
 
-/* A time of each of the two submissions, a and b; NAN where one has none. */
+/* One time of each of the two submissions, a and b, with its standard error; NAN: none. */
 struct submission_diff_times {
 	double a_ns, a_err_ns, b_ns, b_err_ns;
 };
@@ -32,7 +32,7 @@ struct submission_diff_fact {
 
 struct submission_diff_gpu {
 	const char *gpu;
-	/* The verdict, or else the job's state; NULL: no job on this device. */
+	/* The verdict, or the job's state if there is no verdict yet; NULL: no job on this device. */
 	const char *a_verdict, *b_verdict;
 	struct submission_diff_times score;
 	bool has_scores;
@@ -64,8 +64,8 @@ struct request;
 int submission_diff_read(
 	struct request *request, int64_t a_id, int64_t b_id, struct submission_diff_view *view);
 
-/* Return whether both sides have a time, and whether the times differ by no more than the 95 %
- * interval of the difference. */
+/* submission_diff_has_both returns whether both sides have a time. submission_diff_is_noise returns
+ * whether the difference of the times is not significant: its 95 % interval contains 0. */
 bool submission_diff_has_both(const struct submission_diff_times *times);
 bool submission_diff_is_noise(const struct submission_diff_times *times);
 

@@ -19,7 +19,8 @@
 
 /* ---- the form's initial values ---- */
 
-/* What an earlier submission chose. `source` is set only if the form takes it over. */
+/* The mode, devices and file of an earlier submission. `source` is set only if the form repeats the
+ * code, too. */
 struct choices {
 	int64_t id;
 	const char *mode, *gpus, *file_name;
@@ -38,8 +39,8 @@ static const struct statement LAST_CHOICES = SELECT(struct choices, CHOICES_COLU
 	"FROM submissions s FORCE INDEX (submissions_history) WHERE s.user_id = ? "
 	"AND s.leaderboard_id = ? AND NOT s.dry_run ORDER BY s.id DESC LIMIT 1");
 #define MAY_SEE_SOURCE SQL_MAY_SEE_SOURCE("s", "l")
-/* Reads an earlier submission if the viewer may read its source: as author, as admin, or when
- * sources are public after the deadline. */
+/* Reads an earlier submission if the viewer may read its source: as author, as admin, or because
+ * the leaderboard's sources are public after the deadline. */
 static const struct statement CHOICES_OF = SELECT(struct choices, CHOICES_COLUMNS,
 	"SELECT s.id, s.mode, (SELECT GROUP_CONCAT(j.gpu) FROM jobs j "
 	"WHERE j.submission_id = s.id) AS gpus, s.file_name, "
@@ -71,8 +72,9 @@ static const struct statement DEVICES = SELECT(struct device_row, DEVICE_COLUMNS
 	"  AND o.quarantined_at IS NULL) AS product FROM leaderboard_gpus g "
 	"WHERE g.leaderboard_id = ? ORDER BY g.position, g.gpu");
 
-/* The first round trip reads the leaderboard and its quotas, the second what else the form needs.
- * Without an account, the second reads only the answers before ANSWER_LAST. */
+/* The first round trip to the database reads the leaderboard and its quotas (FIRST), the second
+ * everything else that the form needs (FORM). For visitors who are not logged in, the second reads
+ * only the parts before ANSWER_LAST. */
 enum { ANSWER_LEADERBOARD, ANSWER_QUOTAS };
 static const struct statement *const FIRST_PARTS[] = {
 	[ANSWER_LEADERBOARD] = &leaderboard_reading,
@@ -178,8 +180,9 @@ static int take_template(struct request *request, struct submit_form *form, cons
 	return 0;
 }
 
-/* Fills a new form with the mode and devices of the viewer's last submission, or with those and the
- * code of the one in ?from=. The code may also be the template in ?template=. */
+/* Fills a new form with the choices of an earlier submission. With ?from=ID, takes the mode,
+ * devices and code of that submission. Otherwise takes the mode and devices of the viewer's last
+ * submission, and the code of the template ?template=NAME if there is one. */
 static int begin_form(struct request *request, struct submit_form *form,
 	const struct database_answer *answers, struct choices *choices)
 {
@@ -220,8 +223,8 @@ static void expect_submit_starts(
 	}
 }
 
-/* Lists the leaderboard's devices. Devices ticked before stay ticked; a single device is always
- * ticked. */
+/* Lists the leaderboard's devices. Ticks the devices of the earlier submission, or those ticked in
+ * the form that is shown again. A single device is always ticked. */
 static void list_gpus(struct request *request, struct submit_form *form,
 	const struct database_answer *answers, const struct choices *choices)
 {
@@ -265,7 +268,8 @@ static int fill_form(struct request *request, struct submit_form *form,
 	return 0;
 }
 
-/* If no quota gives a time, the queue is full, and the client waits for queue_wait_s. */
+/* If no quota says when to retry, the queue was full, and the client should wait for
+ * queue_wait_s. */
 int submit_say_when(
 	struct request *request, const struct leaderboard *leaderboard, const char *mode)
 {
@@ -435,9 +439,9 @@ static int show_submit_again(struct request *request, const struct leaderboard *
 	return rc;
 }
 
-/* Browsers end each line of a text field with CR LF, whatever was pasted (HTML, "constructing
- * the entry list"). With LF, an unchanged template matches byte for byte, and a resubmission
- * equals the original. */
+/* Replaces CR LF by LF. Browsers end each line of a text field with CR LF, whatever was pasted
+ * (HTML, "constructing the entry list"). With LF, an unchanged template or resubmission equals its
+ * original byte for byte. */
 static const char *with_plain_lines(struct arena *arena, const char *code)
 {
 	char *plain = arena_strdup(arena, code), *end = plain;
@@ -477,7 +481,8 @@ static int store_submission(struct request *request, const struct leaderboard *l
 	return rc;
 }
 
-/* Returns 0 if the form can appear again with the reason of the refusal. */
+/* Sets the status for a refused submission. Returns 0 if the form should be shown again with the
+ * reason, else the error. */
 static int explain_refusal(
 	struct request *request, const struct leaderboard *leaderboard, const char *mode, int rc)
 {
@@ -554,8 +559,9 @@ int page_submit_anywhere(struct request *request)
 	return 0;
 }
 
-/* Finds the leaderboard that the user chose, else the one that the source's header names. A choice
- * that the form made in advance only counts if the header names none. */
+/* Finds the leaderboard that the user chose, else the one that the source's header names. The form
+ * preselects the leaderboard of the last submission (`last`); an unchanged preselection only counts
+ * if the header names none. */
 static int find_target(struct request *request, const struct submission_request *submission,
 	struct leaderboard *leaderboard)
 {
@@ -564,8 +570,8 @@ static int find_target(struct request *request, const struct submission_request 
 	const char *chosen = strcmp(typed, last) == 0 ? "" : typed,
 			   *field = submission->file_name ? "file" : "code";
 	struct directives header = { 0 };
-	/* A source that is no text has no header. It gets its own error later, once the leaderboard is
-	 * known. */
+	/* For a source that is no text, directives_parse finds no header. Such a source is rejected
+	 * later, when the leaderboard is known. */
 	int rc = *chosen ? 0
 					 : directives_parse(request->arena,
 						 arena_strndup(request->arena, submission->source, submission->length),

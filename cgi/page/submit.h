@@ -19,7 +19,7 @@ struct submit_gpu {
 
 struct open_leaderboard {
 	const char *name, *last_mode;
-}; /* last_mode: mode of the viewer's last submission if it was to this leaderboard, else NULL */
+}; /* last_mode: mode of the viewer's last submission if that was to this leaderboard, else NULL */
 
 /* In the same order as quota_mode. */
 enum submit_mode { MODE_TEST, MODE_BENCHMARK, MODE_RANKED, MODE_PROFILE };
@@ -55,8 +55,9 @@ struct submit_form {
 	int64_t remembers;
 };
 
-/* Answers 429 to a submission that a quota or a full queue refused. Retry-After tells when the next
- * one is possible. Keeps the request's error message. */
+/* Sets status 429 for a submission that a quota or a full queue refused, and the header
+ * Retry-After, which says when the next submission is possible. Keeps the request's error
+ * message. */
 struct request;
 int submit_say_when(
 	struct request *request, const struct leaderboard *leaderboard, const char *mode);

@@ -1,6 +1,6 @@
 /* The files and settings of a task. Everybody who may see the leaderboard may read all of them, so
- * that contestants know how Podium ranks them. Only the seed of ranked runs stays secret; it
- * belongs to the leaderboard and is in no file. */
+ * that participants know how Podium ranks their submissions. Only the seed of ranked runs stays
+ * secret; the seed belongs to the leaderboard and is in no file. */
 #include "cgi/page/task_page.h"
 
 #include "cgi/page/engine_source.h"
@@ -17,7 +17,8 @@
 
 enum { listed_most = 8 }; /* limits the names in an error, which holds 1023 bytes */
 
-/* The groups of files: those of enum task_file_role, and two that are not stored with a version. */
+/* The groups of files on the page: one for each value of enum task_file_role, and two more.
+ * ROLE_ENGINE has Podium's own files. ROLE_UNUSED has files of the role `file` that do not run. */
 enum { ROLE_ENGINE = ROLE_DEFINITION + 1, ROLE_UNUSED };
 static const struct {
 	const char *name, *title, *titles, *meaning;
@@ -162,7 +163,7 @@ static size_t list_engine_files(struct arena *arena, const struct task *task,
 	return count;
 }
 
-/* Whether a file is the task's harness, which the isolated engine replaces. */
+/* Whether a file is part of the task's own harness, which the isolated engine replaces. */
 static bool is_harness(const struct task *task, const char *path)
 {
 	static const char *const harnesses[] = { "eval.cu", "wrapped_kernel.cu", "single_main.cu" };

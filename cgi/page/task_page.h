@@ -39,7 +39,8 @@ struct task_file_view {
 	const struct task_view_file *file;
 	const char *title; /* title of its role: "Template" */
 	const char *note;
-	/* The name of the source file, which for a template differs from `path`, a language. */
+	/* The name of the source file. It differs from the path of a template, which is only the
+	 * template's language. */
 	const char *file_name;
 	const char *text; /* NULL: not shown, for the reason in `obstacle` */
 	const char *obstacle;

@@ -27,8 +27,8 @@ struct task_view {
 	struct task_view_file *files;
 	size_t file_count;     /* sorted by role and path */
 	const char *ranked_by; /* a sentence */
-	/* The engine that follows from the task's files, and why. Dry runs may have found another
-	 * engine for a GPU model. NULL: not stored yet. */
+	/* The engine that follows from the task's files, and the reason. For some GPU models, dry runs
+	 * may have led to another engine. NULL: not stored yet. */
 	const char *engine, *engine_reason;
 };
 

@@ -45,8 +45,8 @@ static const struct column USER_COLUMNS[] = {
 };
 #define MAY_SEE_LEADERBOARD SQL_MAY_SEE("l")
 #define RANK_IS_TIE SQL_IS_TIE("r")
-/* Reads only what pages of leaderboards also show: places in the current task on devices that the
- * leaderboard still has. */
+/* Reads only places that the leaderboards' pages show, too: places in the current version of the
+ * task, on devices that the leaderboard still has. */
 static const struct statement USER = SELECT(struct user_row, USER_COLUMNS,
 	"SELECT u.id, u.name, u.created_at AS created_at_ms, u.deleted_at AS deleted_at_ms, "
 	"l.name AS leaderboard, r.gpu, "
@@ -102,7 +102,7 @@ static void take_places(
 int user_read(struct request *request, const char *name, struct user_view *view)
 {
 	struct database_answer answers[COUNT(PAGE_PARTS)] = { 0 };
-	/* The column is ASCII, and a text that is no valid name needs no query. */
+	/* Text that is no valid name needs no query, and might not fit the ASCII column. */
 	int rc = text_is_user_name(name) ? database_answers(request->db, request->arena, &PAGE, answers,
 				 request->error, "isis", request->viewer.id, name, (int64_t)most_places, name)
 									 : 0;

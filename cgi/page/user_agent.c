@@ -9,8 +9,8 @@ struct mark {
 	const char *part, *words;
 };
 
-/* Many browsers also name those that they are compatible with, so the most specific comes first:
- * Edge claims to be Chrome and Safari, and Chrome claims to be Safari. */
+/* Many browsers also name browsers that they are compatible with: Edge claims to be Chrome and
+ * Safari, and Chrome claims to be Safari. The most specific name therefore comes first. */
 static const struct mark PROGRAMS[] = {
 	{ "Edg/", "Edge" },
 	{ "EdgA/", "Edge" },

@@ -4,8 +4,9 @@
 
 #include "lib/base/arena.h"
 
-/* Reads the User-Agent header: "Firefox on Linux", "Safari on an iPhone", "curl", "an unknown
- * program". A client can send any header, so the words are a hint and no proof. */
+/* Describes the program that sent this User-Agent header: "Firefox on Linux", "Safari on an
+ * iPhone", "curl", "an unknown program". A client can send any header, so the words prove
+ * nothing. */
 const char *user_agent_words(struct arena *arena, const char *user_agent);
 
 #endif

@@ -198,7 +198,8 @@ int popcorn_admin_quota_set(struct request *request)
 	const struct category *category = category_of(name);
 	if (!category)
 		return fail_category(request);
-	/* In Podium, a quota of 0 means no limit, so 0 cannot stop submissions. */
+	/* Reject 0: in Podium, a quota of 0 means no limit, but the caller wants to stop
+	 * submissions. */
 	if (most < 1)
 		return fail(request->error, ERROR_INPUT,
 			"max_submissions_per_hour must be a whole number above 0. To stop submissions, close "

@@ -1,5 +1,6 @@
-/* popcorn-cli's admin commands for leaderboards from a folder of problems. Podium fetches nothing
- * from other servers: the setting `problems` names a checkout, which the operator maintains. */
+/* popcorn-cli's admin commands that make leaderboards from a folder of problems. The setting
+ * `problems` names this folder, a checkout that the operator maintains. Podium fetches nothing from
+ * other servers. */
 #include "cgi/popcorn/admin.h"
 
 #include "cgi/action/publishing.h"
@@ -158,7 +159,8 @@ static json_t *lists_json(struct update *update)
 
 /* ---- all sets, or one set ---- */
 
-/* Whether the file is a wanted set: "nvidia" is nvidia.yaml in any folder, NULL is any file. */
+/* Whether the file at `path` is the wanted set: "nvidia" stands for nvidia.yaml in any folder, NULL
+ * for any file. */
 static bool is_wanted(const char *path, const char *set)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -204,8 +206,8 @@ static bool is_plain_path(const char *path)
 	return *path && !path_fault(path, strlen(path)) && !path[strspn(path, plain)];
 }
 
-/* Returns the parent folder of the task: the top, or `problems` as in the reference repositories.
- * NULL: neither has the task. */
+/* Returns the folder in which the task's folder `directory` lies: the top folder, or `problems` as
+ * in the reference repositories. NULL: neither has it. */
 static const char *find_directory(const struct update *update, const char *directory)
 {
 	static const char *const places[] = { "", "problems/" };
@@ -218,8 +220,8 @@ static const char *find_directory(const struct update *update, const char *direc
 	return NULL;
 }
 
-/* Adds a set beside the task's folder. Its only problem makes the leaderboard NAME-dev, with a
- * deadline in one year. */
+/* Adds the file of a set to the files, beside the task's folder. The set has one problem, which
+ * makes the leaderboard NAME-dev with a deadline in one year. */
 static int add_set(struct update *update, const char *place, const char *directory,
 	const char *name, const char **path)
 {

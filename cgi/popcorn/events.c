@@ -37,7 +37,7 @@ void popcorn_event_error(struct buffer *out, int status, const char *sentence)
 		NULL);
 }
 
-/* Whether no job finished, because all were cancelled or failed. */
+/* Whether no job has a result, because each was cancelled or failed. */
 static bool has_no_result(const struct popcorn_result *result)
 {
 	for (size_t i = 0; i < result->job_count; i++)

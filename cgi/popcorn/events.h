@@ -14,8 +14,8 @@
 
 void popcorn_event_status(struct buffer *out, double elapsed_s, const char *words);
 void popcorn_event_error(struct buffer *out, int status, const char *sentence);
-/* Appends the result of a finished submission, or an error event if all jobs were cancelled or
- * failed. */
+/* Appends the event with a finished submission's result, or an error event if every job was
+ * cancelled or failed. */
 int popcorn_event_result(struct buffer *out, const struct config *config, struct database *db,
 	struct arena *arena, int64_t submission_id, struct error *error);
 

@@ -18,8 +18,8 @@ static const char ID[] = "X-Popcorn-Cli-Id";
 
 /* ---- authentication ---- */
 
-/* A client that has just registered sends its id with every request, although no account has linked
- * the id yet. Such a request counts as anonymous. */
+/* An id that is no token does not fail: a client that has just registered sends its id with every
+ * request, although no account has linked the id yet. */
 int popcorn_recognise(struct request *request)
 {
 	const char *secret = request_header(request, ID);
@@ -77,7 +77,7 @@ int popcorn_read(struct request *request, const struct call *call)
 
 /* ---- errors ---- */
 
-/* Returns the ID of the submission that the request polls; 0 if it is no poll. */
+/* Returns the ID of the submission that the request polls; 0 if the request polls none. */
 static int64_t polled_submission(const struct request *request)
 {
 	static const char beginning[] = "/popcorn/user/submissions/";
@@ -114,8 +114,9 @@ int popcorn_health(struct request *request)
 	return rc ? rc : respond_json(request, json_pack("{s:s}", "status", "ok"));
 }
 
-/* The client stores the answer as its id and opens a page of another server, which cannot lead back
- * here. The client's owner therefore links the id to an account on our page /device. */
+/* The client stores the secret in the answer as its id. It then opens a page of another server,
+ * which cannot lead back to Podium. The client's owner therefore links the id to an account on
+ * Podium's page /device. */
 int popcorn_auth_init(struct request *request)
 {
 	const char *provider = request_query(request, "provider");
@@ -170,7 +171,7 @@ static json_t *gpu_names_json(const char *list)
 }
 
 /* The client requires an object `task` but ignores its members. The object therefore has only the
- * language: the files are on the task's page, and seeds stay secret. */
+ * language. The task's page has the files, and seeds stay secret. */
 static json_t *popcorn_leaderboard_json(const struct leaderboard_row *row)
 {
 	return json_pack("{s:I, s:s, s:o, s:{s:s}, s:o, s:s, s:s}", "id", (json_int_t)row->id, "name",

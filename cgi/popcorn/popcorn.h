@@ -9,15 +9,15 @@
 
 extern const struct call_table POPCORN_ROUTES;
 
-/* Finds the viewer by the header X-Popcorn-Cli-Id, or without that header by a bearer token. With
- * neither, or with one that is no token, such as an id that no account has linked, the viewer is
- * anonymous. */
+/* Finds the viewer by the token in the header X-Popcorn-Cli-Id or, without that header, by a bearer
+ * token. Without both, the viewer is anonymous. The viewer is also anonymous if the text is no
+ * valid token, for example an id that no account has linked yet. */
 int popcorn_recognise(struct request *request);
 int popcorn_admit(struct request *request, const struct call *call);
 int popcorn_read(struct request *request, const struct call *call);
-/* Responds with {"detail": sentence}. If the error is temporary (ERROR_DATABASE, ERROR_SYSTEM,
- * ERROR_LIMIT), a poll instead gets the last known state, because popcorn-cli stops waiting at any
- * error. */
+/* Responds with {"detail": sentence}. A request that polls a submission gets the last known state
+ * instead if the error is temporary (ERROR_DATABASE, ERROR_SYSTEM, ERROR_LIMIT), because
+ * popcorn-cli stops waiting at any error. */
 void popcorn_refuse(struct request *request, int code, const char *title, const char *sentence);
 
 /* Finds the leaderboard at a `*` of the path, if the viewer may see it. Case does not matter. */

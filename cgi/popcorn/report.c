@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Limit on all profiler files in one answer. A stage whose files do not fit gets the address of the
- * submission's page, where users download them. */
+/* Limit on all profiler files in one answer. For a stage whose files do not fit, the answer has the
+ * address of the submission's page, where users can download them. */
 enum { most_trace_bytes = 8 << 20 };
 
 /* ---- the files of a profiler ---- */
@@ -114,8 +114,8 @@ static json_t *program_json(const struct popcorn_stage *stage)
 		popcorn_stage_result(stage));
 }
 
-/* Adds a run for each stage. In kernelbot each run compiles; Podium compiles once, so only the
- * first run reports the compilation. */
+/* Adds a run for each stage except the compilation. In kernelbot, every run compiles. Podium
+ * compiles once, so only the first run reports the compilation. */
 static int add_report_runs(
 	struct context *context, const struct popcorn_job *job, json_t *runs, struct error *error)
 {

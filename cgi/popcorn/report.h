@@ -5,8 +5,8 @@
 
 #include "cgi/popcorn/result.h"
 
-/* Makes the list `results` of the last event, one per job, and the list `reports`, which has the
- * same as text. `result` comes from popcorn_result_read_whole. The caller releases both lists. */
+/* Makes the lists `results` and `reports` of the last event. Both have one entry per job: as JSON,
+ * and as text. `result` comes from popcorn_result_read_whole. The caller releases both lists. */
 int popcorn_results(struct database *db, struct arena *arena, const struct config *config,
 	const struct popcorn_result *result, json_t **results, json_t **reports, struct error *error);
 

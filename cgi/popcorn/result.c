@@ -36,8 +36,8 @@ static const struct statement RESULT =
 	RESULT_WITH("(SELECT b.content FROM blobs b WHERE b.sha256 = s.sha256)", SQL_MAY_SEE("l"));
 static const struct statement RESULT_ALONE = RESULT_WITH("NULL", "1");
 
-/* One statement reads the states and verdicts of all jobs, so a submission that reads as done also
- * has its verdicts. */
+/* One statement reads the states and verdicts of all jobs, so a submission never appears as done
+ * without its verdicts. */
 static const struct column JOB_COLUMNS[] = {
 	INTEGER(struct popcorn_job, id),
 	TEXT(struct popcorn_job, gpu),

@@ -1,6 +1,6 @@
 /* A submission's result in popcorn-cli's terms; docs/popcorn.md has the mapping. Modes are test,
  * benchmark, leaderboard (our ranked) and profile. Scores are in seconds. File names are ASCII,
- * because the client cuts them between bytes. */
+ * because the client would cut a longer character in two. */
 #ifndef PODIUM_CGI_POPCORN_RESULT_H
 #define PODIUM_CGI_POPCORN_RESULT_H
 
@@ -24,7 +24,7 @@ struct popcorn_case {
 struct popcorn_stage {
 	int64_t id, job_id, exit_code, duration_ms;
 	const char *name, *verdict, *message;
-	const char *command, *out, *err; /* "" unless popcorn_result_read_whole read them */
+	const char *command, *out, *err; /* "" unless read by popcorn_result_read_whole */
 	struct popcorn_case *cases;      /* attached after the stages were read */
 	size_t case_count;
 };
@@ -34,7 +34,8 @@ struct popcorn_job {
 	const char *gpu, *state, *verdict, *reason, *progress;
 	double score_ns;
 	const char *environment; /* JSON; NULL: unknown */
-	/* heartbeat_ms: when the job's worker was last seen; TIME_NULL: the job is not running */
+	/* heartbeat_ms: when the worker that runs the job was last seen; TIME_NULL: the job is not
+	 * running */
 	int64_t started_at_ms, finished_at_ms, heartbeat_ms;
 	int64_t open; /* queued, running or stopping */
 	int64_t queued;
@@ -53,9 +54,9 @@ struct popcorn_result {
 	size_t job_count;
 };
 
-/* Reads a result for a viewer, with the source. It does not check the viewer's rights: the caller
- * does, by `sees` (whether the viewer may see the leaderboard) and `user_id` (the author).
- * ERROR_NOT_FOUND for an unknown submission. */
+/* Reads a result for a viewer, with the source. The caller must check the viewer's rights, by
+ * `sees` (whether the viewer may see the leaderboard) and `user_id` (the author). ERROR_NOT_FOUND
+ * for an unknown submission. */
 int popcorn_result_read(struct database *db, struct arena *arena, int64_t id, int64_t viewer_id,
 	struct popcorn_result *result, struct error *error);
 
@@ -88,7 +89,8 @@ json_t *popcorn_queue(const struct popcorn_result *result);
 /* Makes the list `runs` of a polled submission. */
 json_t *popcorn_runs(const struct popcorn_result *result);
 
-/* Makes a stage's result with kernelbot's keys. Numbers are strings, except counts. */
+/* Makes a stage's result with the keys of kernelbot, the server for which popcorn-cli was written.
+ * Numbers are strings, except counts. */
 json_t *popcorn_stage_result(const struct popcorn_stage *stage);
 const char *popcorn_stage_mode(const struct popcorn_stage *stage); /* NULL for the compile stage */
 bool popcorn_has_passed(const char *verdict);                      /* verdict may be NULL: false */

@@ -9,7 +9,7 @@
 
 enum { slots = 512, most_bytes = 4096, key_bytes = 32, kept_ms = 3600 * 1000 };
 
-/* Direct-mapped: an answer replaces another one in the same slot. */
+/* The key's hash chooses the slot; an answer replaces any other answer in its slot. */
 static struct slot {
 	unsigned char key[key_bytes];
 	int64_t kept_at_ms;

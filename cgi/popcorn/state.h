@@ -1,7 +1,8 @@
-/* The last answer to each poll. popcorn-cli gives up a submission at the first error. After a
- * temporary error, such as a database that does not answer, a poll therefore gets the last answer
- * again, or "pending" if this process has none. The cache is in memory and bounded: a few hundred
- * short answers. Each answer goes only to the id (`secret`) that received it before. */
+/* The last answer to each poll. popcorn-cli stops waiting for a submission at the first error. If a
+ * poll fails for a temporary reason, such as a database that does not answer, the client therefore
+ * gets the last answer again, or "pending" if this process has kept none. The process keeps a few
+ * hundred short answers in memory. Only the client with the same id (`secret`) gets an answer
+ * again. */
 #ifndef PODIUM_CGI_POPCORN_STATE_H
 #define PODIUM_CGI_POPCORN_STATE_H
 

@@ -17,13 +17,15 @@
 
 enum {
 	check_every_ms = 1000,
-	/* Interval of status events. Not shorter, because popcorn-cli prints each event; not longer,
-	 * because nginx closes a silent connection after fastcgi_read_timeout. */
+	/* Interval of status events while nothing changes. popcorn-cli prints each event, so the
+	 * interval cannot be much shorter. It cannot be much longer, because nginx closes a silent
+	 * connection after fastcgi_read_timeout. */
 	status_every_ms = 15000,
-	most_stuck_ms = 60000,      /* after this, disconnects a reader that takes nothing */
+	most_stuck_ms = 60000,      /* a reader that takes nothing for so long is disconnected */
 	most_open_ms = 3600 * 1000, /* popcorn-cli gives up after this time */
 	stop_within_ms = 2000,      /* time for the last events when the server stops */
-	/* Limit on unsent bytes in memory. Above it, the thread makes no further result. */
+	/* Limit on the unsent bytes of all streams. Above the limit, the thread makes no further result
+	 * until readers have taken some. */
 	most_waiting_bytes = 64 << 20,
 };
 
@@ -217,7 +219,8 @@ static void write_some(struct stream *stream, int64_t now)
 	stream->is_gone = stream->is_gone || failed || is_stuck;
 }
 
-/* Detects that the client has gone: nginx then closes the connection. nginx sends nothing else. */
+/* Call when the connection is readable. nginx sends nothing more on it, so a readable connection
+ * means that nginx has closed it because the client has gone. */
 static void notice_end(struct stream *stream)
 {
 	char unwanted[256];
@@ -226,8 +229,8 @@ static void notice_end(struct stream *stream)
 		stream->is_gone = true;
 }
 
-/* Waits until a connection is ready or wake_up was called, at most until `until` (clock_ms);
- * without connections there is no limit. Then writes to all connections. */
+/* Waits until a connection is ready or wake_up was called, at most until `until` (clock_ms) if
+ * there are any connections. Then writes to all connections. */
 static void wait_and_write(struct open_streams *open, struct pollfd *places, int64_t until)
 {
 	places[0] = (struct pollfd){ .fd = shared.wake, .events = POLLIN };
@@ -275,7 +278,8 @@ static void send_status(
 	stream->phase = phase;
 }
 
-/* Sends the result and ends the stream. After a database error the next check tries again. */
+/* Sends the result and ends the stream. After a database error, keeps the stream, so that the next
+ * check tries again. */
 static void send_result(struct arena *arena, struct stream *stream)
 {
 	cleanup_buffer struct buffer event = { 0 };

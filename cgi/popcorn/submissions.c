@@ -156,8 +156,8 @@ static json_t *submission_result_json(struct request *request, const struct popc
 		popcorn_time(heartbeat_ms), "runner_queue", popcorn_queue(result));
 }
 
-/* Keeps the answer for times without the database. Called before the source is added, because
- * popcorn_state_keep drops long answers. */
+/* Keeps the answer for polls while the database does not answer. Call it before adding the source,
+ * because popcorn_state_keep drops long answers. */
 static void keep_state(struct request *request, int64_t id, json_t *json)
 {
 	const char *secret = request_header(request, "X-Popcorn-Cli-Id");

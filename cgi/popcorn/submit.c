@@ -32,8 +32,8 @@ static int take_mode(struct request *request, struct intake *intake)
 		quote(request->arena, mode));
 }
 
-/* Takes the GPU from the address, which overrides GPUs in the file's header. Spells it as in the
- * leaderboard. */
+/* Takes the GPU from the address and spells it as the leaderboard does. This GPU overrides GPUs in
+ * the file's header. */
 static int take_gpu(struct request *request, struct intake *intake)
 {
 	const char *wanted = request->path_parameters[1];
@@ -136,7 +136,8 @@ static void begin_events(struct request *request)
 	response_header(request, "X-Accel-Buffering", "no");
 }
 
-/* Turns an error of the submission itself into an event and returns 0. Returns other errors. */
+/* If the user's submission is at fault, responds with an error event and returns 0. Returns other
+ * errors unchanged. */
 static int refuse_by_event(struct request *request, int rc)
 {
 	static const struct {

@@ -12,7 +12,7 @@
 /* ---- line styles ---- */
 
 /* A style's dash pattern in pixels and the SVG path of its point shape around the origin.
- * Neighboring styles differ in both, so that lines close together stay distinct. */
+ * Consecutive styles differ in both, so that readers can tell lines close together apart. */
 static const struct style {
 	const char *dash, *shape;
 	bool hollow;
@@ -83,8 +83,8 @@ static struct chart_scale linear_scale(double low, double high)
 	return scale;
 }
 
-/* Adds ticks at `multiples` of every `every`-th power of ten. Returns false if there are too
- * many. */
+/* Makes the scale's ticks: `multiples` of every `every`-th power of ten. Returns false if there
+ * would be too many. */
 static bool logarithmic_ticks(
 	struct chart_scale *scale, const double *multiples, size_t count, int every)
 {
@@ -133,8 +133,8 @@ static const struct duration_unit {
 
 void chart_duration_label(format_text out, const struct chart_scale *scale, double ns)
 {
-	/* The labels of a linear scale share one unit; on a logarithmic scale each label has its
-	 * own. */
+	/* All labels of a linear scale have the same unit. On a logarithmic scale, each label has the
+	 * unit that suits its value. */
 	double of = scale->is_logarithmic ? ns : scale->high;
 	size_t unit = 0;
 	while (unit + 1 < COUNT(UNITS) && of < UNITS[unit].ns * .9999)
@@ -157,8 +157,9 @@ void chart_duration_label(format_text out, const struct chart_scale *scale, doub
 #define MONTH (30 * DAY)
 #define YEAR (365 * DAY)
 
-/* Ticks of seconds to days are multiples counted from 1970, and weeks start on its first Monday.
- * Months and years follow the calendar. */
+/* Distances between ticks. Ticks with a step of days or less are at multiples of the step since
+ * 1970. Steps of weeks are counted from the first Monday of 1970. Steps of months and years follow
+ * the calendar. */
 static const struct moment_step {
 	double ms;
 	int months;
@@ -260,7 +261,8 @@ static bool point_is_shown(const struct chart_point *point)
 	return isfinite(point->x) && isfinite(point->ns) && point->ns > 0;
 }
 
-/* Finds the inner point that improves least on the point before it, by the ratio of their times. */
+/* Finds the point, other than the first and the last, that improves least on the point before. The
+ * improvement is the ratio of their times. */
 static size_t least_fall(const struct chart_point *points, size_t count)
 {
 	size_t least = 1;
@@ -291,7 +293,8 @@ struct ends {
 	double first, last, low, high;
 };
 
-/* The range of x and of the times over all lines. Without a shown point, low is above high. */
+/* The range of x and of the times over all lines. If no line has a shown point, low is above
+ * high. */
 static struct ends ends_of(const struct chart *chart)
 {
 	struct ends ends = { INFINITY, -INFINITY, INFINITY, -INFINITY };
@@ -308,8 +311,8 @@ static struct ends ends_of(const struct chart *chart)
 	return ends;
 }
 
-/* Whether a mark is close enough to the lines to be drawn. The lines then keep at least a third of
- * the logarithmic height above or below the mark, unless they are almost equal. */
+/* Whether a mark is close enough to the lines to be drawn. On a logarithmic scale, the farthest
+ * such mark leaves the lines at least a third of the height, unless the lines are almost equal. */
 static bool is_near(const struct ends *ends, double ns)
 {
 	const double least_times = 1.5, most_times = 30;
@@ -338,7 +341,7 @@ static bool find_scales(struct drawing *drawing)
 	if (!(ends.low <= ends.high))
 		return false;
 	drawing->y = chart_scale_durations(low, high);
-	/* Leaves half a step before the first name and after the last. */
+	/* Leave space of half a step before the first name and after the last. */
 	drawing->x = chart->names
 		? (struct chart_scale){ .low = -.5, .high = (double)chart->name_count - .5 }
 		: chart_scale_moments(ends.first, ends.last);
@@ -398,8 +401,9 @@ static void draw_x_axis(const struct drawing *drawing)
 	}
 }
 
-/* Lines fall to the right, so the names of bounds are on the left and those of other marks on the
- * right. A mark whose name would cover the previous name is named only in the legend. */
+/* Lines fall from left to right. Bounds lie below them, so their names are on the left; the other
+ * marks have their names on the right. If a name would cover the previous one, only the legend has
+ * it. */
 static void draw_marks(const struct drawing *drawing)
 {
 	const double name_height = 7; /* percent */
@@ -425,7 +429,8 @@ static void draw_marks(const struct drawing *drawing)
 	}
 }
 
-/* Draws in a viewBox of 1000 x 1000 units, which is stretched to the size of the chart. */
+/* Draws a line in a viewBox of 1000 x 1000 units, which the browser stretches to the size of the
+ * chart. */
 static void draw_line(const struct drawing *drawing, const struct chart_line *line)
 {
 	const char *next = "M";
@@ -537,7 +542,7 @@ void html_chart(struct buffer *out, const struct chart *chart)
 	struct drawing drawing = { .out = out, .chart = chart };
 	if (!find_scales(&drawing))
 		return;
-	/* style.css's padding leaves room for the axes' labels. */
+	/* The padding in style.css leaves room for the axes' labels. */
 	buffer_text(out,
 		"<svg class=\"chart\" role=\"img\" width=\"100%\" height=\"300\" overflow=\"visible\" "
 		"aria-label=\"");

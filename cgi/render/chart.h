@@ -3,10 +3,10 @@
  * A chart fills the width of its container, and style.css sets its height. Positions are
  * percentages and only the lines are stretched, so text keeps its size. Colors come from style.css
  * (.chart) and follow light and dark mode. Without styles the lines are black, with the same dashes
- * and shapes. A chart has only a short text alternative, so put a table beside it.
+ * and shapes. A chart's text alternative is short, so pages also show the data in a table.
  *
- * The reader's own line is thicker, its points have rings, and its end says "you". Marks are named
- * horizontal lines for comparison. */
+ * The line of the reader, who looks at the page, is thicker, has rings around its points and "you"
+ * at its end. Marks are horizontal lines with names, for comparison. */
 #ifndef PODIUM_CGI_RENDER_CHART_H
 #define PODIUM_CGI_RENDER_CHART_H
 
@@ -22,7 +22,8 @@ enum { chart_styles = 10, chart_record = chart_styles, chart_most_ticks = 8 };
 
 struct chart_point {
 	double x; /* ms since 1970, or the index of a name, from 0 */
-	/* Above 0. A point that is not finite is left out, and the line continues after it. */
+	/* Above 0. If the value is not finite, the point is left out, and the line continues at the
+	 * next point. */
 	double ns;
 };
 
@@ -44,9 +45,9 @@ struct chart {
 	const char *alternative; /* text alternative */
 	const struct chart_line *lines;
 	size_t line_count; /* the first line is drawn last, on top */
-	/* With `names`, the x axis shows names, and lines join the points. Without, the x axis shows
-	 * time: a line keeps its value until its next point, and the last value until the end of the
-	 * chart. */
+	/* With `names`, the x axis shows names, and lines join the points. With NULL, the x axis shows
+	 * time. A line then keeps its value until its next point, and its last value until the end of
+	 * the chart. */
 	const char *const *names;
 	size_t name_count;
 	const struct chart_mark *marks; /* fastest first */
@@ -80,8 +81,8 @@ void chart_duration_label(format_text out, const struct chart_scale *scale, doub
 /* "06:00", "21 Nov", "Nov 2026": as exact as the step; midnight shows the date. */
 void chart_moment_label(format_text out, const struct chart_scale *scale, double ms);
 
-/* Thins a falling line to `most` points (at least 2): the first, the last, and those with the
- * largest relative falls. Returns how many remain, in order. */
+/* Thins a falling line to `most` points (at least 2): the first, the last, and the points that fall
+ * most relative to the point before. Keeps their order. Returns how many remain. */
 size_t chart_thin(struct chart_point *points, size_t count, size_t most);
 
 /* Template filters. html_chart prints nothing when no line has a point. */
@@ -89,8 +90,8 @@ void html_chart(struct buffer *out, const struct chart *chart);
 /* Prints a short piece of a line with its point shape, for legends. */
 void html_chart_key(struct buffer *out, size_t style, bool is_own);
 void html_chart_mark_key(struct buffer *out, const struct chart_mark *mark);
-/* Prints a bar over `part` of the width, from 0 to 1. Above 1 it prints a broken bar, and for NAN
- * nothing. */
+/* Prints a bar that covers `part` of the width, from 0 to 1. Prints a broken bar if `part` is above
+ * 1, and nothing for NAN. */
 void html_chart_bar(struct buffer *out, double part);
 
 #endif

@@ -17,7 +17,8 @@ static void begin_field(struct buffer *out)
 		buffer_byte(out, ',');
 }
 
-/* At the start of a line, an empty field needs quotes: without them the field would be missing. */
+/* Writes an empty first field of a line as two quotes. Without them, begins_record would take the
+ * next field for the first one, and the line would lack a field. */
 static void empty_field(struct buffer *out)
 {
 	buffer_text(out, begins_record(out) ? "\"\"" : ",");

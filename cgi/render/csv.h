@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /* Each function appends one field, with a comma before it except at the start of a line. Text is
- * quoted where necessary. Text that a spreadsheet would take for a formula gets an apostrophe in
+ * quoted where necessary. Text that a spreadsheet would run as a formula gets an apostrophe in
  * front. */
 void csv_text(struct buffer *out, const char *text);
 void csv_integer(struct buffer *out, int64_t number);

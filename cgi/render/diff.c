@@ -45,8 +45,9 @@ static bool is_same(const struct diff_line *a, const struct diff_line *b)
 /* ---- minimal changes: E. W. Myers, "An O(ND) difference algorithm and its variations", 1986 ----
  */
 
-/* Limits of the search for a minimal diff; beyond them the diff is coarse. Memory grows with the
- * square of the changes (4 MB at most), time with the comparisons of lines. */
+/* Limits of the search for a minimal diff; beyond them the diff is coarse. The memory grows
+ * with the square of the number of changes (4 MB at most), the time with the number of compared
+ * lines. */
 enum {
 	most_changes = 1000,
 	most_lines = 1000 * 1000,
@@ -62,7 +63,8 @@ struct search {
 	int64_t work;
 };
 
-/* Whether the path on diagonal k comes from k + 1, by an added line, instead of from k - 1. */
+/* Whether the best path to diagonal k comes from diagonal k + 1, by an added line. Otherwise it
+ * comes from k - 1, by a removed line. */
 static bool comes_down(const int32_t *before, int32_t d, int32_t k)
 {
 	return k == -d || (k != d && before[k - 1 + d - 1] < before[k + 1 + d - 1]);
@@ -78,7 +80,7 @@ static int32_t follow_diagonal(struct search *search, int32_t x, int32_t k)
 	return x;
 }
 
-/* Extends every diagonal by one change. Returns true if it has reached the end of both texts. */
+/* Extends every diagonal by one change. Returns true if one has reached the end of both texts. */
 static bool extend_diagonals(struct search *search, int32_t d)
 {
 	const int32_t *before = d ? search->reach[d - 1] : NULL;
@@ -117,7 +119,7 @@ static void mark_all(struct search *search)
 		search->b[i].changed = true;
 }
 
-/* Returns whether it found a minimal diff within the limits. */
+/* Marks the lines of a minimal diff as changed. Returns false if the search exceeds the limits. */
 static bool find_path(struct arena *arena, struct search *search)
 {
 	for (int32_t d = 0; d <= most_changes && search->work < most_work; d++) {

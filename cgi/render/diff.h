@@ -1,6 +1,6 @@
 /* Line diff of two texts: which lines of the first are removed and which of the second are added.
- * The diff is minimal if the search takes bounded time and memory. Otherwise everything between the
- * first and the last difference counts as changed, which is correct but coarse.
+ * The diff is minimal if the search for it stays within limits of time and memory. Otherwise all
+ * lines between the first and the last difference count as changed, which is correct but coarse.
  *
  * Lines end with "\n" or "\r\n". A missing line end after the last line is no difference. */
 #ifndef PODIUM_CGI_RENDER_DIFF_H
@@ -45,7 +45,7 @@ struct diff_row {
 
 /* Makes rows for display: the changed lines, removed before added, with up to `context` unchanged
  * lines around them, and gaps for the other lines. Makes at most `most` rows; `*is_cut` says
- * whether there were more. Returns the number of rows. */
+ * whether there would be more. Returns the number of rows. */
 size_t diff_rows(struct arena *arena, const struct diff *diff, size_t context, size_t most,
 	struct diff_row **rows, bool *is_cut);
 

@@ -203,7 +203,7 @@ static bool begins_source_line(const struct tokenizer *tokenizer)
 }
 
 /* Returns the length up to the end of the line. With `continues`, a backslash at the end of the
- * line adds the next line. */
+ * line joins it with the next line. */
 static size_t rest_of_line(const char *at, bool continues)
 {
 	size_t length = 0;
@@ -226,8 +226,9 @@ static size_t comment_length(const struct tokenizer *tokenizer)
 	return end ? (size_t)(end - at) + 2 : strlen(at);
 }
 
-/* Returns the length from the opening quotes (1 or 3) through the closing ones; a backslash escapes
- * the next character. With 1 quote, the string ends at the end of the line at the latest. */
+/* Returns the length of a string with its opening and closing quotes, of which there are 1 or 3
+ * each. A backslash escapes the next character. With 1 quote, the string ends at the end of the
+ * line at the latest. */
 static size_t quoted_length(const char *at, size_t quotes)
 {
 	size_t length = quotes;
@@ -324,7 +325,8 @@ static size_t keyword_length(const struct tokenizer *tokenizer)
 	return length && is_keyword(tokenizer->language, tokenizer->at, length) ? length : 0;
 }
 
-/* Tried in this order: a string's prefix, such as the r in r"x", would also match as a word. */
+/* token_next tries these in order. Strings come before words, because the prefix of a string, such
+ * as the r in r"x", also matches as a word. */
 static const struct lexeme {
 	enum token_kind kind;
 	size_t (*length)(const struct tokenizer *tokenizer);

@@ -1,5 +1,5 @@
-/* Syntax highlighting: finds comments, strings, numbers and keywords. The tokenizer knows words,
- * not grammar, reads the text once, and accepts any input. */
+/* Syntax highlighting: finds comments, strings, numbers and keywords. The tokenizer knows words but
+ * no grammar. It reads the text once and accepts any input. */
 #ifndef PODIUM_CGI_RENDER_HIGHLIGHT_H
 #define PODIUM_CGI_RENDER_HIGHLIGHT_H
 
@@ -39,8 +39,8 @@ struct tokenizer {
 bool token_next(struct tokenizer *tokenizer, struct token *token);
 
 /* The template filter {{code, file_name | code}}: highlighted, numbered lines, each linkable as
- * `LN`. Line ends become "\n". Long text is not highlighted, because its page would be too
- * large. */
+ * `LN`. Line ends become "\n". Long text is shown without highlighting, because its page would be
+ * too large. */
 void html_code(struct buffer *out, const char *code, const char *file_name);
 
 /* The filter {{code, file_name, name | code_of}}, for a page with several sources: a line is

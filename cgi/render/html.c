@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Also escapes `'`, so that one function serves both kinds of quotes. */
+/* Also escapes `'`, so that the result fits in both kinds of quotes. */
 static const char *html_entity(char byte)
 {
 	switch (byte) {

@@ -1,5 +1,5 @@
-/* Functions with which templates print. There is one for each context and type of value, and its
- * name says how it escapes. The template compiler writes the calls; pages seldom need them. */
+/* Functions with which templates print. Each context and type of value has its own function, whose
+ * name says how it escapes. The template compiler writes the calls; C code seldom needs them. */
 #ifndef PODIUM_CGI_RENDER_HTML_H
 #define PODIUM_CGI_RENDER_HTML_H
 
@@ -13,11 +13,11 @@ void html_text(struct buffer *out, const char *text);      /* between tags; NULL
 void html_attribute(struct buffer *out, const char *text); /* inside a quoted attribute */
 void html_url_part(struct buffer *out, const char *text);  /* a path segment or query value */
 void html_url(struct buffer *out, const char *path);       /* a whole path of this site, "/..." */
-void url_own(struct buffer *out, const char *path); /* html_url for headers: no HTML escapes */
+void url_own(struct buffer *out, const char *path); /* html_url without HTML escapes, for headers */
 void html_integer(struct buffer *out, int64_t number);
 
-/* Chooses the function by the C type of `value`: text or any integer. A real number needs a filter,
- * so without one it does not compile. */
+/* Chooses the function by the C type of `value`: text or any integer. A real number does not
+ * compile, because it needs a filter that says how to format it. */
 #define html_auto_(text_function, value) \
 	_Generic((value), char *: text_function, const char *: text_function, \
 	bool: html_integer, short: html_integer, unsigned short: html_integer, int: html_integer, \
@@ -47,7 +47,7 @@ void html_time(struct buffer *out, int64_t ms, int64_t now_ms);     /* a <time> 
 void html_ordinal(struct buffer *out, int64_t number);              /* 1st, 2nd, 3rd, 11th */
 void html_plural(struct buffer *out, int64_t count, const char *noun); /* 1 case, 2 cases */
 
-/* Whether this text has too many lines or bytes to show with line numbers on a page. */
+/* Whether this text has too many lines or bytes for a page that shows it with line numbers. */
 bool html_lines_are_many(const char *code, size_t length);
 
 #endif

@@ -62,7 +62,8 @@ static void write_token(struct code_writer *writer, const struct token *token)
 	while (at < end) {
 		const char *newline = memchr(at, '\n', (size_t)(end - at));
 		const char *stop = newline ? newline : end;
-		/* The line end "\r\n" may be split between tokens: a comment ends before "\n". */
+		/* Leave out the "\r" of a line end. It may be at the end of the token before the "\n",
+		 * because a comment ends before "\n". */
 		bool has_return = stop > at && stop[-1] == '\r' && *stop == '\n';
 		write_piece(writer, at, (size_t)(stop - at) - has_return, token->kind);
 		if (newline)

@@ -38,15 +38,15 @@ static cmark_node *new_text(const char *literal)
 	return text;
 }
 
-/* Moves the children of `node` in front of it, which leaves `node` empty. */
+/* Moves the children of `node` in front of `node`, which is then empty. */
 static void unwrap_children(cmark_node *node)
 {
 	for (cmark_node *child; (child = cmark_node_first_child(node));)
 		cmark_node_insert_before(node, child);
 }
 
-/* Links must not nest. An image becomes a link with its description as text, so a link in that
- * description would nest as well. */
+/* Links must not nest. Counts images as links, because an image becomes a link with its description
+ * as text, and the description may contain a link. */
 static bool is_inside_link(cmark_node *node)
 {
 	while ((node = cmark_node_parent(node)))
@@ -92,8 +92,8 @@ static bool is_line_break(const char *html)
 		|| strcasecmp(html, "<br />") == 0;
 }
 
-/* Returns NULL, which keeps the node, for <br>. A table cell cannot hold cmark's own line break, so
- * print_tree() prints it. */
+/* Replaces raw HTML by text, except <br>, for which the result NULL keeps the node. A table cell
+ * cannot hold cmark's own line break, so print_tree() later prints the <br>. */
 static cmark_node *inline_html_instead(cmark_node *node)
 {
 	const char *html = cmark_node_get_literal(node);
@@ -116,7 +116,8 @@ static cmark_node *html_block_instead(cmark_node *node)
 
 /* ---- the tree ---- */
 
-/* Functions that make the replacement of a node, by its type. NULL as result keeps the node. */
+/* Functions that make the replacement of a node, by the node's type. The result NULL keeps the
+ * node. */
 static const struct replacement {
 	cmark_node_type type;
 	cmark_node *(*make)(cmark_node *node);

@@ -2,8 +2,9 @@
  *
  * It supports CommonMark with tables, strikethrough, bare links and task lists. Raw HTML is shown
  * as text. Links go only to http, https, mailto or relative addresses and carry rel="nofollow
- * noopener". An image becomes a link to it, because pages load nothing from other hosts. `#`
- * becomes a heading of level `top_heading` (1 to 6), so that headings stay below the page's own. */
+ * noopener". An image becomes a link to it, because pages load nothing from other hosts. A heading
+ * `#` gets the level `top_heading` (1 to 6), and deeper headings follow, so that all are below the
+ * page's own headings. */
 #ifndef PODIUM_CGI_RENDER_MARKDOWN_H
 #define PODIUM_CGI_RENDER_MARKDOWN_H
 

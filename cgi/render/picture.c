@@ -28,8 +28,8 @@ static const struct colour INK_COLOURS[INKS] = {
 	[INK_LINE] = RGB(0x2e, 0x35, 0x3c),
 };
 
-/* The process has one font map and draws one picture at a time. With Pango's default, a font map
- * per thread, fontconfig leaks memory when a thread ends. */
+/* The process has one font map, so it draws only one picture at a time. Pango's default is a font
+ * map per thread, with which fontconfig leaks memory when a thread ends. */
 static pthread_mutex_t drawing = PTHREAD_MUTEX_INITIALIZER;
 static PangoFontMap *fonts;
 

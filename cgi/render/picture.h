@@ -1,5 +1,6 @@
-/* PNG pictures of boxes and lines of text on one background, for link previews, which accept no
- * SVG. Cairo draws, and Pango sets the text in DejaVu Sans Bold (package fonts-dejavu-core). */
+/* PNG pictures of boxes and lines of text on a plain background. They are for link previews, which
+ * accept no SVG. Cairo draws, and Pango sets the text in DejaVu Sans Bold (package
+ * fonts-dejavu-core). */
 #ifndef PODIUM_CGI_RENDER_PICTURE_H
 #define PODIUM_CGI_RENDER_PICTURE_H
 

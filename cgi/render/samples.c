@@ -65,9 +65,9 @@ static double sorted_quantile(const double *numbers, size_t count, double part)
 		: numbers[below];
 }
 
-/* The picture covers the calls within three interquartile ranges of the quartiles (Tukey's outer
- * fences), at least 1 % of the median: a steady clock may give equal quartiles. It also covers the
- * confidence interval if that lies within the fences. */
+/* Makes the picture cover the calls within three interquartile ranges of the quartiles (Tukey's
+ * outer fences). This distance is at least 1 % of the median, because the quartiles of steady times
+ * may be equal. The picture also covers the confidence interval if that lies within the fences. */
 static void find_edges(
 	const struct samples *samples, const double *numbers, size_t count, struct samples_range *range)
 {
@@ -133,8 +133,9 @@ static bool sample_is_shown(const struct samples_range *range, double ns)
 	return ns >= range->bottom_ns && ns <= range->top_ns;
 }
 
-/* One dot per call: a stroke of almost no length with round ends. Above most_dots calls, each
- * column gets a stroke from its fastest to its slowest call. */
+/* Draws one dot per call: a stroke of almost no length with round ends. With more than most_dots
+ * calls, several calls share a column, and each column gets a stroke from its fastest to its
+ * slowest call. */
 static void draw_calls(const struct drawing *drawing, size_t columns)
 {
 	const struct samples *samples = drawing->samples;
@@ -159,7 +160,8 @@ static void draw_calls(const struct drawing *drawing, size_t columns)
 	buffer_text(drawing->out, "\"/>");
 }
 
-/* Draws arrows at the edges for calls beyond them, at most one for each column and edge. */
+/* Draws arrows at the edges for calls beyond the edges, at most one arrow for each column and
+ * edge. */
 static void draw_beyond(const struct drawing *drawing, size_t columns)
 {
 	const struct samples *samples = drawing->samples;
@@ -256,7 +258,7 @@ void html_samples(struct buffer *out, const struct samples *samples)
 	if (columns == samples->count)
 		draw_median(&drawing);
 	draw_calls(&drawing, columns);
-	if (columns != samples->count) /* above the strokes, which would hide the line */
+	if (columns != samples->count) /* draw the median last, because the strokes would hide it */
 		draw_median(&drawing);
 	draw_beyond(&drawing, columns);
 	buffer_text(out, "</svg>");

@@ -21,8 +21,8 @@ struct samples {
 /* Decodes measurements.samples: little-endian float32. The numbers are in the arena. */
 const double *samples_read(struct arena *arena, const void *bytes, size_t length, size_t *count);
 
-/* The range of times that the picture covers. Outliers, which would flatten the other calls, are
- * outside; arrows at the edges mark them. */
+/* The range of times that the picture covers. Outliers lie outside, because they would flatten the
+ * other calls; arrows at the edges mark them. */
 struct samples_range {
 	double bottom_ns, top_ns;            /* times at the edges */
 	double least_ns, most_ns, median_ns; /* over all calls */

@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-/* RFC 1952: gzip_pack writes a header without optional fields, and ends with checksum and size. */
+/* Sizes of the parts around the compressed bytes (RFC 1952). gzip_pack writes a header without
+ * optional fields; checksum and size come at the end. */
 enum { gzip_head_bytes = 10, gzip_tail_bytes = 8, deflated = 8, version_needed = 20 };
 
 struct entry {

@@ -15,7 +15,8 @@ struct zip_pack {
 	size_t began;
 }; /* initialize with { .out = buffer } */
 
-/* Adds a file with an ASCII name. Returns ERROR_SYSTEM for bytes that gzip_pack did not write. */
+/* Adds a file with an ASCII name. Returns ERROR_SYSTEM if the bytes do not look like the output of
+ * gzip_pack (lib/base/gzip.h). */
 int zip_pack_gzip(
 	struct zip_pack *zip, const char *name, const void *gzip, size_t length, struct error *error);
 

@@ -44,8 +44,8 @@ static void suspend_all(bool suspended)
 		database_suspend(watched[i], suspended);
 }
 
-/* Suspends the connections while a ping is late. After a ping that returns an error it does
- * nothing: the pages' own statements fail in the same way. */
+/* Suspends the connections while a ping is late. A ping that returns an error suspends nothing,
+ * because the pages' own statements then fail in the same way. */
 static void *watch_pings(void *unused)
 {
 	(void)unused;
@@ -76,7 +76,7 @@ int database_health_start(const struct config *config, struct database *const *d
 	watched = databases;
 	watched_count = count;
 	struct config impatient = *config;
-	impatient.database_timeout_s = 1; /* a silently dead connection is then replaced */
+	impatient.database_timeout_s = 1; /* the connection is soon replaced if it is silently dead */
 	ping_db = database_lazy(&impatient);
 	int rc = pthread_create(&ping_thread, NULL, send_pings, NULL);
 	if (rc)
@@ -94,7 +94,7 @@ void database_health_stop(void)
 {
 	stopping = true;
 	pthread_join(watch_thread, NULL);
-	database_suspend(ping_db, true); /* it may be waiting for an answer */
+	database_suspend(ping_db, true); /* the thread may be waiting for an answer */
 	pthread_join(ping_thread, NULL);
 	database_close(ping_db);
 }

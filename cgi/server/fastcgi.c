@@ -9,7 +9,7 @@
 enum { version = 1, type_end = 3, type_stdout = 6, header_bytes = 8, most_content_bytes = 65528 };
 enum { most_records = 32 };
 
-/* Records to write. In `parts`, each record is a header and its content. */
+/* Records to write. Each record takes two entries of `parts`: its header and its content. */
 struct batch {
 	const FCGX_Request *request;
 	unsigned char headers[most_records][header_bytes];

@@ -1,6 +1,6 @@
-/* Sends an answer as records of FastCGI's standard output. libfcgi would write 8 KiB at a time, and
- * nginx would wake up for each write; fastcgi_send writes a page with one system call. libfcgi
- * still ends the request. */
+/* Sends an answer as records of FastCGI's standard output. fastcgi_send writes a page with one
+ * system call. libfcgi would write 8 KiB at a time, and nginx would wake up for each write. libfcgi
+ * only ends the request. */
 #ifndef PODIUM_CGI_SERVER_FASTCGI_H
 #define PODIUM_CGI_SERVER_FASTCGI_H
 
@@ -15,12 +15,12 @@ struct span {
 	size_t length;
 };
 
-/* Sends the spans in order. The caller must not have written to the request's `out`. False: the
+/* Sends the spans in order. The caller must not write to the request's stream `out`. False: the
  * client has gone. */
 bool fastcgi_send(const FCGX_Request *request, const struct span *spans, size_t count);
 
-/* For callers that write to a connection only when it has room. fastcgi_add appends the records
- * that fastcgi_send would send to a buffer, and fastcgi_add_end the end of the answer. */
+/* For callers that write to a connection only when it has room. fastcgi_add appends to `out` the
+ * records that fastcgi_send would send. fastcgi_add_end appends the end of the answer. */
 void fastcgi_add(struct buffer *out, int request_id, const void *bytes, size_t length);
 void fastcgi_add_end(struct buffer *out, int request_id);
 

@@ -11,8 +11,9 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-/* Descriptors that the successor inherits. VARIABLE tells it so; its value is "own" if podium-web
- * opened the listening socket, "given" if the service manager did. */
+/* Descriptors that the successor inherits. The environment variable VARIABLE tells the successor
+ * that it has them. Its value is "own" if podium-web opened the listening socket, "given" if the
+ * service manager did. */
 enum { listener_at = 3, answer_at = 4 };
 enum { ready_within_ms = 20000 };
 static const char VARIABLE[] = "PODIUM_PREDECESSOR";
@@ -25,8 +26,8 @@ static bool entry_has_name(const char *entry, const char *name)
 	return strncmp(entry, name, length) == 0 && entry[length] == '=';
 }
 
-/* Returns our environment without the variables that concern only this process, plus `line`. The
- * caller frees the array, not its strings. */
+/* Returns this process's environment plus `line`, without the variables that concern only this
+ * process. The caller frees the array, not its strings. */
 static char **make_environment(char *line)
 {
 	static const char *const DROPPED[] = { "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES",
@@ -48,8 +49,8 @@ static char **make_environment(char *line)
 }
 
 /* Runs in the new process. In a program with threads, only async-signal-safe functions may run
- * between fork and exec. dup2 onto the same number would keep FD_CLOEXEC, so both descriptors come
- * with higher numbers. */
+ * between fork and exec. dup2 of a descriptor onto its own number would keep FD_CLOEXEC, so the
+ * caller passes both descriptors with higher numbers. */
 static void exec_successor(const char *program, int listener, int answer, char **variables)
 {
 	char *const words[] = { (char *)(uintptr_t)program, NULL };
@@ -62,8 +63,9 @@ static void exec_successor(const char *program, int listener, int answer, char *
 }
 
 /* An intermediate process forks the successor and exits. The service manager thus becomes the
- * successor's parent before we announce the successor as main process. systemd does not wait for a
- * main process that is not its child: it would kill such a process as soon as the service stops. */
+ * successor's parent before podium-web announces the successor as the service's main process.
+ * systemd does not wait for a main process that is not its child: when the service stops, systemd
+ * kills such a process without letting it finish. */
 static int spawn_successor(const char *program, int listener, int answer, char **variables)
 {
 	enum { above_all = 10 };

@@ -1,7 +1,8 @@
-/* Reloads podium-web without a pause. The process starts a successor, with the current settings and
- * the current program, and hands it the listening socket. Once the successor serves, this process
- * accepts nothing new and finishes its requests. If the successor cannot start, for example because
- * of an error in the settings, this process continues unchanged. */
+/* Reloads podium-web without a pause. The process starts a successor: the program as it is now
+ * installed, with the settings as they are now. The successor inherits the listening socket. Once
+ * the successor serves, this process accepts no new connections and finishes its requests. If the
+ * successor cannot start, for example because of an error in the settings, this process continues
+ * unchanged. */
 #ifndef PODIUM_CGI_SERVER_GRACEFUL_RELOAD_H
 #define PODIUM_CGI_SERVER_GRACEFUL_RELOAD_H
 
@@ -15,9 +16,9 @@
 int graceful_reload_start(
 	const char *program, int listener, bool is_own, pid_t *successor, struct error *error);
 
-/* For the successor. graceful_reload_take gives the predecessor's socket, or -1 without a
- * predecessor. graceful_reload_tell tells the predecessor that we serve; false: there is no
- * predecessor. */
+/* For the successor. graceful_reload_take sets `listener` to the socket of the predecessor, which
+ * is the process that started the reload; -1: there is none. graceful_reload_tell tells the
+ * predecessor that this process serves; false: there is none. */
 int graceful_reload_take(int *listener, bool *is_own, struct error *error);
 bool graceful_reload_tell(void);
 

@@ -26,8 +26,8 @@ static const struct column TIME_COLUMNS[] = { TIME(struct time_row, now_ms) };
 static const struct statement NOW =
 	SELECT(struct time_row, TIME_COLUMNS, "SELECT UTC_TIMESTAMP(3) AS now_ms");
 
-/* reclaim_at_ms: when to reclaim expired leases next (clock_ms). contact: since when the database
- * has answered without a gap. */
+/* lease_grace: whether the database has answered long enough to reclaim leases. reclaim_at_ms: when
+ * to reclaim expired leases next (clock_ms). */
 struct schedule {
 	struct lease_grace lease_grace;
 	int64_t reclaim_at_ms;
@@ -94,7 +94,7 @@ int job_reaper_start(const struct config *config, struct error *error)
 void job_reaper_stop(void)
 {
 	stopping = true;
-	database_suspend(db, true); /* it may be waiting for an answer */
+	database_suspend(db, true); /* the thread may be waiting for an answer */
 	pthread_join(thread, NULL);
 	database_close(db);
 }

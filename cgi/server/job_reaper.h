@@ -1,7 +1,7 @@
-/* A thread, with its own database connection, that settles jobs for their workers. It finishes jobs
- * that workers may not finish themselves (lib/judging/job_completion.h), and reclaims jobs of
- * workers that stopped answering. Every web host runs such a thread, and each thread works without
- * the others. */
+/* A thread, with its own database connection, that ends attempts at jobs in place of their workers.
+ * It applies the completions of workers that lack the rights to do so
+ * (lib/judging/job_completion.h). It takes jobs back from workers that stopped answering. Every web
+ * host runs such a thread, and the threads do not depend on each other. */
 #ifndef PODIUM_CGI_SERVER_JOB_REAPER_H
 #define PODIUM_CGI_SERVER_JOB_REAPER_H
 

@@ -143,7 +143,8 @@ bool listener_wait(int waiter)
 
 void listener_stop(void)
 {
-	/* Unlink first: a successor can then bind the path immediately, and its socket stays. */
+	/* Unlink before the threads stop: the next podium-web may bind the path meanwhile, and its
+	 * socket must stay. */
 	if (listener.is_own)
 		unlink(listener.address.sun_path);
 	listener.stopping = true;

@@ -2,8 +2,8 @@
  * a predecessor does (cgi/server/graceful_reload.h). Otherwise we open one at the path in the
  * setting fastcgi_socket.
  *
- * Threads wait for connections here, not in libfcgi's accept. Only shutdown() of the socket would
- * end that accept, and would also close a shared socket for the other processes. */
+ * Threads wait for connections here, not in libfcgi's accept. To end that accept, podium-web would
+ * have to call shutdown() on the socket, which would end a shared socket for all processes. */
 #ifndef PODIUM_CGI_SERVER_LISTENER_H
 #define PODIUM_CGI_SERVER_LISTENER_H
 
@@ -22,7 +22,8 @@ int listener_fd(void);
 bool listener_is_own(void);
 const char *listener_name(void); /* for the log */
 
-/* Makes a descriptor with which one thread waits; -1 on failure. The caller closes it. */
+/* Makes the descriptor with which one thread calls listener_wait; -1 on failure. The caller closes
+ * it. */
 int listener_waiter(void);
 
 /* Waits for a connection. If accept then fails with EAGAIN, another thread was quicker. False: the
