@@ -1,7 +1,7 @@
 /* Unpredictable seeds: 31 bits of SipHash-2-4 (Aumasson and Bernstein, 2012) with the leaderboard's
  * secret as key. The hashed text consists of the nonce, the purpose, the case's line and the number
  * of the call. The judge draws the nonce once per run, so every run has new inputs, which nobody
- * can predict from the case file. With the secret and the nonce an admin can make them again. */
+ * can predict from the case file. The same secret and nonce give the same seeds again. */
 #ifndef PODIUM_ISOLATED_SEEDS_H
 #define PODIUM_ISOLATED_SEEDS_H
 
