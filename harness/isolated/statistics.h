@@ -93,7 +93,8 @@ struct isolated_rule {
 	double ready_ns;                              /* from the announcement to "ready" */
 	double disturbance_ns, steady_disturbance_ns; /* of null calls: in a block; in all of a case */
 	double moved_ns, moved_share;                 /* of the constant, between halves of a block */
-	/* Half of a case's interval, without the process error, may be half_ns plus this share. */
+	/* The most that half of a case's interval may be, without the process error: half_ns plus
+	 * half_share of the mean. */
 	double half_ns, half_share;
 
 	isolated_estimate *null_estimate;  /* turns the null contestant's calls into the constant */
@@ -110,7 +111,7 @@ extern const struct isolated_rule isolated_cpu_rule;
 
 /* ---- blocks ---- */
 
-/* One call. In the order of events: head, elapsed, probed, touch, take, rest. */
+/* The times of one call. They occur in the order head, elapsed, probed, touch, take, rest. */
 struct isolated_timing {
 	double elapsed_ns; /* from the end of the head to "done" */
 	double touch_ns;   /* the smallest kernel of the judge, after the probes */
