@@ -19,8 +19,8 @@
  *	               void check_implementation(TestReporter &, const input_t &, const output_t &)
  *	utils.h        helpers
  *
- * A member clone() of input_t or output_t makes the copies for the check. Without it C++ copies
- * them, and a copy shares what its pointers point to. reference.cuh may also define
+ * For the check eval.cu copies input and output by their member clone(), or without one by C++'s
+ *own copy, which shares the memory that pointers point to. reference.cuh may also define
  *
  *	bool is_output_of(const input_t &data, const output_t &output)
  *
@@ -48,14 +48,15 @@
 
 #include <unistd.h>
 
-/* The judge of the isolated engine uses the cases and the copies below, but runs no kernel. */
+/* The judge of the isolated engine includes this file for the results, the cases and the copies. It
+ * runs no kernel. */
 #ifndef PODIUM_ISOLATED
 #include <nvtx3/nvToolsExt.h>
 
 output_t custom_kernel(input_t data);
 #endif
 
-/* A namespace, because submissions may be in the same source. */
+/* A namespace, because a submission may be in the same source. */
 namespace podium_eval
 {
 namespace
@@ -63,7 +64,8 @@ namespace
 
 int results = -1; /* the descriptor for the results, once known */
 
-/* Reports the end as well, because an exit code alone may come from the submission. */
+/* Ends the process. Writes `error:` to the results, too, because a submission could fake the exit
+ * code. */
 [[noreturn]] void stop(int code, const std::string &sentence)
 {
 	if (results >= 0)
@@ -104,7 +106,7 @@ class Report
 		if (!number || (descriptor_ = dup(*number)) < 0)
 			stop(ExitCodes::REPORT,
 				"POPCORN_FD must be the number of an open descriptor for the results.");
-		/* Keep what the submission prints out of the results. */
+		/* The submission's standard output must not get into the results. */
 		if (*number == 1)
 			dup2(2, 1);
 		else if (*number > 2)
@@ -154,7 +156,7 @@ class Report
 struct Argument {
 	std::string name, text;
 	bool is_seed = false;
-	std::int64_t seed = 0; /* with the secret and the repetition in it */
+	std::int64_t seed = 0; /* combined with the secret and the number of the run */
 
 	[[noreturn]] void refuse(const char *wanted) const
 	{
@@ -194,7 +196,8 @@ struct Argument {
 		return number ? *number : (refuse("a whole number within the range of its type"), T());
 	}
 
-	/* A combined seed has 63 bits. For a parameter of type int its bits are mixed into 31. */
+	/* A combined seed has up to 64 bits. If the parameter's type is smaller, mixes them into as
+	 * many bits as its positive values have. */
 	template <class T> T fold() const
 	{
 		constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<T>::max());
@@ -207,7 +210,7 @@ struct Argument {
 constexpr std::size_t argument_count = ArgumentNames.size();
 
 struct Case {
-	std::string spec; /* as the file has it */
+	std::string spec; /* the line of the case file */
 	std::array<Argument, argument_count> arguments;
 
 	std::array<Argument, argument_count> another(std::int64_t number) const
@@ -219,7 +222,8 @@ struct Case {
 	}
 };
 
-/* Cantor's pairing function: no two pairs of seeds give the same. Unsigned, so it may wrap. */
+/* Cantor's pairing function: as long as it does not wrap around, no two pairs of seeds give the
+ * same number. Unsigned, because signed integers must not wrap. */
 std::int64_t combine(std::int64_t public_seed, std::int64_t secret)
 {
 	auto a = static_cast<std::uint64_t>(public_seed), b = static_cast<std::uint64_t>(secret),
@@ -321,7 +325,7 @@ struct CaseFailed {
 	std::string text;
 };
 
-/* Keeps freed buffers for the next run: the driver would wait for the GPU. */
+/* Keeps freed GPU memory for the next run, because returning it to the driver waits for the GPU. */
 void keep_freed_memory()
 {
 	int device;
@@ -348,7 +352,7 @@ std::optional<std::int64_t> take_secret()
 
 /* ---- the clock ---- */
 
-/* Measures between two events, from an idle GPU with an overwritten L2 cache. */
+/* Measures the time between two events. The GPU is idle and its L2 cache overwritten before. */
 class Clock
 {
   public:
@@ -408,7 +412,7 @@ Figures summarise(const std::vector<double> &durations_ns)
 }
 
 /* When a series of timed runs ends: after `most_runs`, after `most_s` of measured time, or after
- * `wall_s` in all. Earlier when ten runs or more show the mean to 0.1 %. */
+ * `wall_s` in all; earlier if the standard error after at least ten runs is below 0.1 %. */
 struct Limits {
 	std::size_t most_runs;
 	double most_s, wall_s;
@@ -433,8 +437,8 @@ constexpr Limits WARM_UP = { 50, 0.3, 1 }, BENCHMARK = { 100, 10, 120 }, RANKED 
 
 /* ---- the modes ---- */
 
-/* `fresh`: a new input and a check for each timed run. `profile`: one call for an outside profiler.
- */
+/* `fresh`: a new input and a check for each timed run. `profile`: one more call, for an outside
+ * profiler. */
 struct Mode {
 	const char *name, *noun;
 	const Limits *limits; /* nullptr: no timing */
@@ -509,12 +513,11 @@ class Evaluation
 		}
 	}
 
-	/* One run of the kernel. *copy, if wanted, is made as soon as the clock stops: unfinished work
-	 * on another stream comes too late. */
+	/* Runs the kernel once. If `copy` is not NULL, copies the output as soon as the clock stops, so
+	 * that work which is unfinished then, on another stream, comes too late. */
 	double run(const input_t &data, std::optional<output_t> *copy)
 	{
-		input_t given = data; /* the kernel takes its input by value: a vector is copied here, not
-		                         on the clock */
+		input_t given = data; /* the kernel takes its input by value; copied before the clock */
 		clock_.start();
 		output_t output = call_kernel(std::move(given));
 		clock_.stop();
@@ -527,7 +530,8 @@ class Evaluation
 		return clock_.elapsed_ns();
 	}
 
-	/* Reading an error clears it if a launch failed; the error of a kernel that ran stays. */
+	/* cudaGetLastError clears the error of a failed launch. The error of a kernel that ran stays,
+	 * because it leaves the GPU unusable. */
 	void check_cuda()
 	{
 		cudaError_t launch = cudaGetLastError(), ran = cudaDeviceSynchronize();
@@ -539,7 +543,8 @@ class Evaluation
 					+ cudaGetErrorName(status) + ")" };
 	}
 
-	/* One run on a new input. The check gets a copy of it that the kernel has never seen. */
+	/* Runs the kernel once on a new input. The check gets a copy of the input that the kernel has
+	 * not been given. */
 	double run_checked(const Case &one, std::int64_t number, std::string *message)
 	{
 		input_t data = make_input(one, number), untouched = copy_of(data);
@@ -639,7 +644,7 @@ int main(int argc, char **argv)
 		stop(ExitCodes::CASES, std::string("The task's reference.cuh threw: ") + error.what());
 	}
 	std::fflush(stdout);
-	/* The result is written: exit handlers of the submission must not delay the end. */
+	/* The results are written. Exit handlers of the submission must not delay the end. */
 	std::_Exit(code);
 }
 #endif

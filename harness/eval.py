@@ -78,7 +78,7 @@ class Report:
 			if int(given) > 2:
 				os.close(int(given))
 			elif int(given) == 1:
-				os.dup2(2, 1)  # keep what the submission prints out of the results
+				os.dup2(2, 1)  # the submission's output must not get into the results
 		except (ValueError, OSError) as error:
 			stop(
 				EXIT_REPORT,
@@ -156,7 +156,7 @@ def read_cases(path, make_case):
 
 
 def combine(a, b):
-	"""One seed from two by Cantor's pairing function: no two pairs give the same."""
+	"""Makes one seed of two by Cantor's pairing function: no two pairs give the same seed."""
 	return a + (a + b) * (a + b + 1) // 2
 
 
@@ -178,7 +178,7 @@ class Case:
 
 
 class CaseFailed(Exception):
-	"""A failed case: the exit code that it leads to and the text for people."""
+	"""A case has failed. `code`: the exit code; `text`: the reason, for people."""
 
 	def __init__(self, code, text):
 		super().__init__(text)
@@ -197,8 +197,8 @@ def explain(error, most_lines=12):
 
 @contextlib.contextmanager
 def failing_with(code, what):
-	"""Turns every exception into a CaseFailed. A submission must not end the harness, so SystemExit
-	becomes one as well."""
+	"""Turns every exception into a CaseFailed, even SystemExit, because a submission must not end
+	the harness. `what`: the subject of the sentence."""
 	try:
 		yield
 	except (CaseFailed, KeyboardInterrupt):
@@ -237,8 +237,8 @@ def raised_by(function, *arguments):
 
 
 def is_of_device(error):
-	"""Whether the GPU is full or failed. "Torch not compiled with CUDA enabled" is not such an
-	error."""
+	"""Whether the error says that the GPU is full or has failed. "Torch not compiled with CUDA
+	enabled" is not such an error."""
 	return type(error).__name__ == "OutOfMemoryError" or any(
 		words in str(error)
 		for words in ("CUDA error", "CUDA out of memory", "CUDA_ERROR", "[CUDA]", "_STATUS_")
@@ -246,21 +246,23 @@ def is_of_device(error):
 
 
 def blames_submission(error):
-	"""Whether the submission can cause the error from outside the check's code."""
+	"""Whether a submission can cause the error without returning a bad output."""
 	return not isinstance(error, Exception) or isinstance(error, MemoryError) or is_of_device(error)
 
 
 def refuses(trace):
-	"""Whether a raise or an assert statement raised the error: the code rejects something."""
+	"""Whether a raise or an assert statement raised the error, so that the code rejects
+	something."""
 	return trace.tb_frame.f_code.co_code[trace.tb_lasti] == dis.opmap["RAISE_VARARGS"]
 
 
 def is_task_fault(error, function, reference, make_input):
 	"""Whether `function` of the task, check_implementation or is_output_of, raised the error by
-	itself, and not because of what custom_kernel returned. make_input() makes the input again.
+	itself, and not because of custom_kernel's output. make_input() makes the input again.
 
-	Only outputs of the right form can tell: what ref_kernel returns, and the same with wrong
-	numbers. A task without ref_kernel is at fault if the error is the same for every output."""
+	Calls `function` again with outputs of the right form: ref_kernel's output, and the same with
+	wrong numbers. If it raises again, the task is at fault. A task without ref_kernel is at fault
+	if the error is the same for every output."""
 	if blames_submission(error):
 		return False
 	trace = error.__traceback__
@@ -295,7 +297,8 @@ def is_task_fault(error, function, reference, make_input):
 
 @contextlib.contextmanager
 def asking_task(function, reference, make_input):
-	"""Turns what `function` of the task raises into a CaseFailed that blames the right side."""
+	"""Turns an exception of the task's `function` into a CaseFailed that blames the task or the
+	submission."""
 	name = getattr(function, "__name__", "check_implementation")
 	try:
 		yield
@@ -312,11 +315,12 @@ def asking_task(function, reference, make_input):
 			raise
 
 
-# ---- torch's functions, bound before a submission can replace them ----
+# ---- tools that use torch ----
 
 
 class Tools:
-	"""Copies of data, and the clock."""
+	"""Copies data and keeps the time. Binds torch's functions before a submission can replace
+	them."""
 
 	def __init__(self, torch, utils):
 		self.tensor_types = (torch.Tensor, torch.nn.Parameter)
@@ -331,7 +335,7 @@ class Tools:
 		self.elapsed = torch.cuda.Event.elapsed_time
 
 	def copy(self, data, tensor, memo=None):
-		"""A copy of the containers in which tensor(it) replaces every tensor."""
+		"""A copy of `data`. `tensor(value)`: copies one tensor."""
 		memo = {} if memo is None else memo
 		if id(data) in memo:
 			return memo[id(data)]
@@ -372,17 +376,17 @@ class Tools:
 		return self.copy(data, self.clone_input)
 
 	def take_output(self, output):
-		"""The output for the check.
+		"""A copy of the output for the check.
 
-		Copied as soon as the clock stops: work that is unfinished then comes too late, be it on
-		another stream, in another thread or in a lazy tensor.
+		Call it as soon as the clock stops: work that is unfinished then comes too late, on another
+		stream, in another thread or in a lazy tensor.
 		"""
 		if not isinstance(output, (self.any_tensor, list, tuple, dict)):
 			return output
 		return self.copy(output, self.clone_output)
 
 	def time(self, kernel, data):
-		"""Calls kernel(data). Returns (what it returned, the copy for the check, ns)."""
+		"""Calls kernel(data). Returns (the output, the copy for the check, ns)."""
 		gc.disable()  # the garbage collector would interrupt the call and count as its time
 		try:
 			return (
@@ -413,7 +417,7 @@ class Limits:
 	"""When a series of timed runs ends.
 
 	A series ends after `most_runs`, after `most_s` of measured time, or after `wall_s` in all. It
-	ends earlier when ten runs or more show the mean to 0.1 %."""
+	ends earlier if the standard error after at least ten runs is below 0.1 %."""
 
 	least_runs = 3
 	least_runs_for_precision = 10
@@ -466,8 +470,8 @@ def statistics(durations):
 
 
 def read_answer(answer):
-	"""(good, text) from the result of check_implementation: a truth value, a pair of it and a text,
-	or a text about what is wrong, which is empty for a right answer."""
+	"""(good, text) from the result of check_implementation: True or False, a pair of such a value
+	and a text, or a text about what is wrong, which is empty for a right answer."""
 	if answer is None:
 		raise CaseFailed(
 			EXIT_CASE, "check_implementation returned None. Return whether the output is right."
@@ -487,7 +491,7 @@ def read_answer(answer):
 class Evaluation:
 	def __init__(self, report, tools, reference, kernel):
 		self.report, self.tools = report, tools
-		self.alone = kernel is None  # without a submission: only the task's faults count
+		self.alone = kernel is None  # no submission: wrong outputs do not count as failures
 		self.kernel = kernel or self.stand_in
 		self.reference = reference
 		self.generate_input = reference.generate_input
@@ -504,7 +508,8 @@ class Evaluation:
 			return self.generate_input(**case.another(number))
 
 	def stand_in(self, data):
-		"""An output of the right form with wrong numbers, as far as the task shows one."""
+		"""For a run without a submission: an output with wrong numbers. Made from ref_kernel's
+		output or, without a ref_kernel, from the last part of the input."""
 		ref_kernel = getattr(self.reference, "ref_kernel", None)
 		if callable(ref_kernel):
 			with failing_with(EXIT_CASE, "ref_kernel"):
@@ -529,7 +534,7 @@ class Evaluation:
 		return asking_task(function, self.reference, lambda: self.make_input(case, number))
 
 	def check(self, data, output, case, number):
-		"""The check's message about a right output. Raises CaseFailed for another."""
+		"""Returns the check's message about a right output. Raises CaseFailed for a wrong one."""
 		with self.asking(self.check_implementation, case, number):
 			good, text = read_answer(self.check_implementation(data, output))
 		if not good:
@@ -537,7 +542,8 @@ class Evaluation:
 		return text
 
 	def run_checked(self, case, number=0):
-		"""One run on a new input. The check gets a copy of it that the kernel has never seen."""
+		"""Runs the kernel once on a new input. The check gets a copy of the input that the kernel
+		has not been given."""
 		data = self.make_input(case, number)
 		untouched = self.tools.clone(data)
 		taken, duration_ns = self.run(data, case, number)
@@ -596,7 +602,7 @@ class Evaluation:
 			if self.tools.on_cuda and os.environ.get("POPCORN_NCU") == "1":
 				return mark_call(self.kernel, data, self.tools)
 			table = profile_table(self.kernel, data, self.tools)
-		# Readers of this key expect this alphabet.
+		# Programs that read this key expect + and * in base64.
 		self.report.line(f"{key}.report", base64.b64encode(table.encode(), b"+*").decode())
 
 	# All cases.
@@ -641,8 +647,8 @@ class Evaluation:
 
 
 def mark_call(kernel, data, tools):
-	"""Makes one call in an NVTX range for ncu, and no profile by torch: two profilers disturb each
-	other."""
+	"""Makes one call in an NVTX range for ncu. Does not use torch's profiler, because two profilers
+	disturb each other."""
 	import torch
 
 	tools.synchronize()
@@ -679,8 +685,8 @@ def profile_table(kernel, data, tools, calls=5):
 
 
 def import_task():
-	"""(torch, reference, utils). Removes the task's modules from sys.modules, so that a submission
-	imports copies of its own and cannot change these."""
+	"""Imports (torch, reference, utils). Removes the task's modules from sys.modules, so that a
+	submission imports its own copies and cannot change these."""
 	try:
 		import torch
 		import utils
@@ -748,5 +754,5 @@ if __name__ == "__main__":
 	with contextlib.suppress(Exception):
 		sys.stdout.flush()
 		sys.stderr.flush()
-	# The result is written: threads and exit handlers of the submission must not delay the end.
+	# The results are written. Threads and exit handlers of the submission must not delay the end.
 	os._exit(status)

@@ -197,7 +197,7 @@ Said understand(const Outcome &outcome)
 	return said;
 }
 
-/* Passes on what is no number: podium-run reports the wrong value. */
+/* Returns a text that is no number unchanged, so that podium-run reports the wrong value. */
 std::string to_ns(const std::string &seconds)
 {
 	char *end, text[40];
@@ -206,7 +206,8 @@ std::string to_ns(const std::string &seconds)
 	return *end ? seconds : text;
 }
 
-/* The number of runs, from err = std / sqrt(runs): this form does not report it. */
+/* Computes the number of runs from err = std / sqrt(runs), because evaluations of this form do not
+ * report it. */
 long runs_of(const Said &said)
 {
 	auto std = said.figures.find("std"), err = said.figures.find("err");
@@ -273,7 +274,8 @@ int take_report()
 	return report;
 }
 
-/* glibc passes main()'s arguments to constructors. 101 is a program's first priority. */
+/* Runs before main(): glibc passes main()'s arguments to constructors. 101 is the first priority
+ * that a program may use. */
 __attribute__((constructor(101))) void begin(int count, char **words, char **)
 {
 	std::string noun;

@@ -109,7 +109,8 @@ def become_evaluation(output, results, seed):
 
 
 def read_both(output, results):
-	"""The lines of both pipes. Passes the output on as it arrives."""
+	"""Returns the lines of both pipes. Also writes the output to this program's own, as it
+	arrives."""
 	texts = {output: b"", results: b""}
 	with selectors.DefaultSelector() as selector:
 		for descriptor in texts:
@@ -153,7 +154,8 @@ def to_ns(seconds):
 
 
 def runs_of(figures):
-	"""The number of runs, from err = std / sqrt(runs): this form does not report it."""
+	"""Computes the number of runs from err = std / sqrt(runs), because evaluations of this form do
+	not report it."""
 	try:
 		return max(1, round((float(figures["std"]) / float(figures["err"])) ** 2))
 	except (KeyError, ValueError, ZeroDivisionError, OverflowError):
@@ -243,7 +245,7 @@ def main(arguments):
 	for index, spec in enumerate(cases):
 		report.line(f"{noun}.{index}.spec", spec)
 		outcome = run_once(seed)
-		if outcome[0] < 0:  # end by the same signal
+		if outcome[0] < 0:  # a signal ended the evaluation: end by the same one
 			signal.signal(-outcome[0], signal.SIG_DFL) if -outcome[0] not in (
 				signal.SIGKILL,
 				signal.SIGSTOP,

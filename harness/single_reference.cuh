@@ -4,16 +4,18 @@
  *
  * reference_code.cuh defines
  *
- *	input_t, output_t    types; a submission can change what copies share before the check
+ *	input_t, output_t    types; if they contain pointers, a submission can change the input that the
+ *	                     check gets, because copies share the memory
  *	input_t generate_input()
  *	output_t ref_kernel(input_t)
  *	bool check_implementation(output_t output, output_t expected)
  *
- * Inputs from rand() follow the seed; the reference seeds other generators itself.
+ * This file seeds rand() for generate_input. If the inputs come from other generators, the
+ *reference must seed these itself.
  *
- * A reference may instead define ArgumentNames and a generate_input with these parameters, and a
- * check_implementation that states its result to a TestReporter. Podium then defines
- * PODIUM_HAS_ARGUMENTS and PODIUM_HAS_REPORTER. */
+ * A reference may instead define ArgumentNames and a generate_input with these parameters, or a
+ * check_implementation that reports to a TestReporter. Podium then defines PODIUM_HAS_ARGUMENTS or
+ * PODIUM_HAS_REPORTER. */
 #ifndef PODIUM_SINGLE_REFERENCE_CUH
 #define PODIUM_SINGLE_REFERENCE_CUH
 

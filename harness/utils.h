@@ -44,14 +44,14 @@ inline void podium_cuda_check(cudaError_t status, const char *call, const char *
 
 /* ---- device memory ---- */
 
-/* Called for new memory before its first use. The isolated engine poisons it, so that nobody can
- * read what was there before. */
+/* Called with new memory before its first use. The isolated engine sets a function that poisons the
+ * memory, so that nobody can read its earlier content. */
 inline void (*podium_fresh_memory)(void *memory, std::size_t bytes) = nullptr;
 #define PODIUM_FRESH_MEMORY podium_fresh_memory
 
-/* An array on the GPU. Copies of the object share the memory, so passing it by value costs nothing;
- * clone() copies the memory, too. The last object frees it. Everything happens in the order of the
- * default stream. */
+/* An array on the GPU. Copies of the object share the memory, so passing one by value costs little;
+ * clone() copies the memory, too. The last object frees the memory. The allocation, copies and the
+ * release happen in the order of the default stream. */
 template <class T> class DeviceBuffer
 {
   public:
@@ -74,7 +74,7 @@ template <class T> class DeviceBuffer
 		CUDA_CHECK(cudaMemcpy(data(), values.data(), bytes(), cudaMemcpyHostToDevice));
 	}
 
-	/* Memory of another owner, which outlives this object. */
+	/* Makes an object for memory that somebody else owns. The memory must outlive the object. */
 	static DeviceBuffer view(T *data, std::size_t size)
 	{
 		DeviceBuffer made;
@@ -111,8 +111,8 @@ template <class T> class DeviceBuffer
 		return values;
 	}
 
-	/* Sets every byte to 0xff, so that what a kernel forgets to write shows: NaN for floating-point
-	 * types, -1 for integers. */
+	/* Sets every byte to 0xff: NaN for floating-point types, -1 for signed integers. So elements
+	 * that a kernel forgets to write show. */
 	void poison() const
 	{
 		CUDA_CHECK(cudaMemset(data(), 0xff, bytes()));
@@ -158,8 +158,8 @@ void fill_uniform(const DeviceBuffer<T> &buffer, std::uint64_t seed, float low, 
 
 /* ---- the result of a check ---- */
 
-/* A check calls pass(), or fail() with the reason; or check_equal() and check_close(), each of
- * which adds its failure. A check that calls nothing has not passed.
+/* The result of a check. A check calls pass(), or fail() with the reason, or check_equal() and
+ * check_close(), which each add their failure. A check that calls nothing has not passed.
  *
  *	reporter.fail() << "the sum is " << got << ", expected " << expected; */
 class TestReporter

@@ -42,7 +42,7 @@ def _mix(z, multiplier, shift):
 	return z.mul_(_signed(multiplier))
 
 
-# How many numbers are made at a time: as many as a cache holds.
+# How many numbers uniform() makes at a time: as many as fit into a cache.
 _PIECE = {"cuda": 1 << 21, "cpu": 1 << 15}
 _STEP = 0x9E3779B97F4A7C15
 
@@ -166,8 +166,8 @@ def verbose_allequal(received, expected, max_print=5):
 
 
 def match_reference(data, output, reference, rtol=1e-5, atol=1e-8):
-	"""A check_implementation for an output of one tensor, which compares with reference(data).
-	Returns the reasons as a text, which is empty for a right output."""
+	"""A check_implementation for an output of one tensor: compares it with reference(data). Returns
+	the differences as a text, which is empty for a right output."""
 	return "\n".join(verbose_allclose(output, reference(data), rtol=rtol, atol=atol))
 
 
@@ -212,7 +212,7 @@ def clear_l2_cache_large():
 def _allows_tf32(backend):
 	try:
 		return backend.allow_tf32
-	except RuntimeError:  # since torch 2.9, if somebody has set fp32_precision, its successor
+	except RuntimeError:  # torch 2.9 and later, if fp32_precision, its successor, has been set
 		return (
 			backend.conv if backend is torch.backends.cudnn else backend
 		).fp32_precision == "tf32"
@@ -234,7 +234,8 @@ class DisableCuDNNTF32(contextlib.ContextDecorator):
 
 
 class DeterministicContext(DisableCuDNNTF32):
-	"""Also allows only algorithms with the same bits in every run; others raise an error."""
+	"""Like DisableCuDNNTF32. In addition, torch raises an error for an algorithm whose result can
+	differ from run to run."""
 
 	def __enter__(self):
 		super().__enter__()

@@ -13,15 +13,15 @@ These descriptors come with a message, in this order:
     about         a file that describes the sandbox
     places        the namespaces to join; "places" has their indices among all descriptors
 
-worker/run/sandbox/enter.c, the code that podium-run itself uses, enters the sandbox. It comes as a
-shared object on descriptor 4. The answers are {"pid": ...} from the process that forks the program,
-{"begins": true} from the program when everything is set up, or {"error": "..."}.
+worker/run/sandbox/enter.c, which podium-run itself uses, enters the sandbox. The zygote gets it as
+a shared object on descriptor 4. The answers are {"pid": ...}, then {"begins": true} from the
+program when everything is set up, or {"error": "..."}.
 
 A program is a grandchild whose parent ends immediately. podium-run adopts orphans, so it can wait
 for the program as for its own child.
 
-A program sees what a fresh interpreter would show it, except that modules are already imported. The
-zygote never touches CUDA, a seed, or a byte of a submission.
+A program finds the state of a fresh interpreter, except that modules are already imported. The
+zygote never uses CUDA, and never has a seed or any part of a submission.
 """
 
 import array
@@ -67,7 +67,7 @@ def import_slow_modules():
 		try:
 			__import__(name)
 		except Exception:
-			pass  # programs that import it see the error
+			pass  # a program that imports the module gets the error
 
 
 # ---- messages ----
@@ -150,15 +150,16 @@ def set_environment(variables):
 
 
 def renew_state():
-	"""Renews what a fresh interpreter would draw or read at its start."""
+	"""Renews the state that a fresh interpreter takes from the system at its start, such as random
+	seeds and the environment."""
 	import tempfile
 
 	tempfile.tempdir = None
 	if "numpy" in sys.modules:
 		sys.modules["numpy"].random.seed()
 	torch, threads = sys.modules.get("torch"), os.environ.get("OMP_NUM_THREADS", "")
-	# Set the number only if it differs: setting it makes a pool of threads, and torch waits for
-	# threads that a limit forbids.
+	# Set the number only if it differs. Setting it makes a pool of threads, and torch hangs if a
+	# limit forbids these threads.
 	if torch and threads.isdigit() and torch.get_num_threads() != int(threads):
 		torch.set_num_threads(int(threads))
 
@@ -240,8 +241,8 @@ def start_spawned(control, message, descriptors):
 
 
 def environment_of_c():
-	"""The environment that exec would pass on; os.unsetenv and C code change it without
-	os.environ."""
+	"""The environment that exec would pass on. It may differ from os.environ, because os.unsetenv
+	and C code change only the C library's."""
 	environ = ctypes.POINTER(ctypes.c_char_p).in_dll(libc, "environ")
 	found, index = [], 0
 	while environ and environ[index] is not None:
@@ -256,7 +257,7 @@ def offer_spawns():
 	import multiprocessing.util
 
 	program = os.getpid()
-	# What serve_spawns() forks becomes a child of the program, as multiprocessing expects.
+	# Processes that serve_spawns() forks become the program's children, as multiprocessing expects.
 	prctl(PR_SET_CHILD_SUBREAPER, 1)
 	ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 	if os.fork() == 0:
@@ -288,7 +289,7 @@ def offer_spawns():
 
 
 def spawns_interpreters(arguments):
-	"""Whether the program may spawn interpreters, which is worth a process for serve_spawns()."""
+	"""Whether the program may spawn interpreters and so needs the process of serve_spawns()."""
 	try:
 		with open(arguments[0], "rb") as stream:
 			return b"multiprocessing" in stream.read()
@@ -354,7 +355,7 @@ def start(control, message, descriptors):
 	spawned = offer_spawns() if spawns_interpreters(message["arguments"]) else None
 	if spawned:
 		return lambda: run_command(*spawned)
-	try:  # after the fork of serve_spawns(), which must never see a seed
+	try:  # after the fork of serve_spawns(), because that process must never have a seed
 		set_environment(read_all(environment).split(b"\0")[:-1])
 		renew_state()
 	except Exception as error:

@@ -41,7 +41,7 @@ inline double center(const Values &values)
 struct Block {
 	std::vector<Timing> calls, null;
 	Values heads, null_heads, bells, controls;
-	Values pair_s; /* how long the calls with one input took, with making and checking it */
+	Values pair_s; /* for each input: how long making it, the calls and the checks took */
 	isolated_quiet quiet = {};
 	double delta_ns = 0;
 	std::uint64_t slowed_by = 0; /* NVML's bits at the end of the block */
@@ -146,7 +146,7 @@ inline bool delays_probes(const Blocks &blocks, const Rule &rule)
 	return isolated_delays_probes(BlocksView(blocks), &rule);
 }
 
-/* The figures of a case; `samples` has what each call is charged. */
+/* The figures of a case. `samples`: the charge of each call. */
 struct Summary : isolated_summary {
 	Values samples;
 

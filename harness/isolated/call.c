@@ -12,8 +12,9 @@ static uint32_t load_word(const uint32_t *word)
 	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
 
-/* Waits for a word on the page: by spinning as long as precision matters, then with naps. Reads the
- * clock and the socket only now and then, because that costs more than a look at the word. */
+/* A wait for a word on the page: spins for awake_ns, while precision matters, then naps between
+ * looks. Reads the clock and the socket only now and then, because that costs more than reading the
+ * word. */
 struct waiting {
 	const struct isolated_call *call;
 	int64_t begin_ns, awake_ns, looked_ns;
@@ -124,8 +125,8 @@ int isolated_arm(struct isolated_call *call)
 
 enum { awake_in_calls_ns = 100 * isolated_ns_per_ms };
 
-/* Waits for the head, the end of the judge's own work on the GPU. The clock starts then, even if
- * the contestant has ended or is done already. */
+/* Waits for the end of the head, the judge's own work on the GPU, which starts the clock. Keeps
+ * waiting if the contestant ends meanwhile. */
 static int wait_for_head(struct isolated_call *call, int64_t rung_ns)
 {
 	struct waiting waiting = begin_waiting(call, rung_ns, awake_in_calls_ns);
@@ -141,7 +142,7 @@ static int wait_until_done(const struct isolated_call *call, int64_t rung_ns)
 	int rc = 0;
 	for (uint32_t done; !rc && (done = load_word(&call->page->done)) != call->number;)
 		rc = done == call->number - 1 ? keep_waiting(&waiting) : wrote_over("done", done);
-	/* A contestant that is done may end, so look at `done` once more after its end. */
+	/* A contestant may say done and end. Its `done` counts, so look once more after its end. */
 	return rc == ISOLATED_GONE && load_word(&call->page->done) == call->number ? 0 : rc;
 }
 
@@ -160,8 +161,7 @@ static int take_result(struct isolated_call *call)
 			"The submission's process ended a call with the unknown status %u.", call->status);
 }
 
-/* At `at_ns` (0: at once), hands over the input, if there is one to hand over, and opens the gate.
- */
+/* Waits until `at_ns` (0: does not wait), then hands over `handed`, if any, and opens the gate. */
 static int hand_over(struct isolated_call *call, int64_t at_ns)
 {
 	int rc = 0;

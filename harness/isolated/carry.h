@@ -5,12 +5,12 @@
  *	classes, constructors or private members
  *
  * A value becomes a stream of bytes in host memory: its members in order, each item padded to 16
- * bytes, a count before each sequence. Data on the device are not copied into the stream. The
- * stream has their place, and reading it makes a DeviceBuffer that is a view of them.
+ * bytes, a count before each sequence. Data on the device stay there: the stream has only their
+ * place, and a Reader makes a DeviceBuffer that is a view of them.
  *
  * carried<T> is true if T can be carried; not_carried<T>() names the type in it that cannot.
- * Pointers cannot, nor classes with hidden members. Only a class too small for a pointer is copied
- * as it is, like __half.
+ * Pointers cannot be carried, nor classes with hidden members, unless the class is too small to
+ * hold a pointer, like __half: then its bytes are copied.
  *
  * The judge reads streams that a submission may have written. A Reader checks everything: it throws
  * Malformed for a count beyond the end of the stream or a place outside of the memory. */
@@ -49,8 +49,8 @@ struct Malformed : std::runtime_error {
 struct Piece {
 	std::byte *data;
 	std::size_t bytes;
-	std::size_t place;    /* in the memory of its slot, unless the piece is one of the input */
-	std::ptrdiff_t given; /* which piece of the input this one is, without a copy; -1: none */
+	std::size_t place;    /* offset in its slot; 0 if the piece lies in the input's memory */
+	std::ptrdiff_t given; /* which piece of the input it lies in, at the start; -1: none */
 	bool is_floating;
 };
 
@@ -61,11 +61,11 @@ constexpr std::size_t round_up(std::size_t bytes, std::size_t to)
 	return (bytes + to - 1) / to * to;
 }
 
-/* Writes as long as there is room, and counts all bytes. */
+/* Writes a stream as far as there is room, and counts the bytes of the whole stream. */
 class Writer
 {
   public:
-	/* `given`: the pieces of the input, which the value may return. */
+	/* `given`: the pieces of the input. A value that returns one needs no copy of it. */
 	Writer(void *first, std::size_t capacity, const std::vector<Piece> *given = nullptr)
 		: first_(static_cast<std::byte *>(first)), capacity_(capacity), given_(given)
 	{
@@ -104,7 +104,7 @@ class Writer
 	{
 		return length_ <= capacity_;
 	}
-	/* The bytes of the pieces that are none of the input. */
+	/* The bytes of the pieces that do not lie in the input's memory. */
 	std::size_t device_bytes() const
 	{
 		return device_bytes_;
@@ -141,7 +141,8 @@ class Writer
 	std::vector<Piece> pieces_;
 };
 
-/* `memory`: the base of the places of pieces on the device. `given`: the pieces of the input. */
+/* Reads and checks a stream. `memory`: where the places of pieces on the device start. `given`: the
+ * pieces of the input. */
 class Reader
 {
   public:
@@ -171,7 +172,7 @@ class Reader
 		return value;
 	}
 
-	/* The count of the elements that follow; each takes at least `least_bytes`. */
+	/* Reads a count of elements, each of which takes at least `least_bytes` in the stream. */
 	std::size_t count(std::size_t least_bytes)
 	{
 		auto wanted = plain<std::uint64_t>();
@@ -263,8 +264,9 @@ template <class T, std::size_t N = most_flat_members> constexpr std::size_t flat
 		return flat_members<T, N - 1>();
 }
 
-/* How many of these values belong to the member at P: more than one only for a C array. If an array
- * has N values, braces around them leave room for flat - P - N further values and no more. */
+/* How many of these values belong to the member that begins with value P: more than one only for a
+ * C array. N is the answer if T accepts braces around N values with exactly flat - P - N values
+ * after them. */
 template <class T, std::size_t flat, std::size_t P, std::size_t N>
 constexpr std::size_t member_extent()
 {
@@ -366,8 +368,8 @@ concept Number = std::is_arithmetic_v<T> || std::is_enum_v<T>;
 template <class T>
 concept Pointerless = alignof(T) < alignof(void *) || std::is_same_v<T, std::complex<double>>;
 
-/* A class that can be copied byte by byte and cannot hold a pointer. (__half2 has an assignment
- * operator, so std::is_trivially_copyable is false for it.) */
+/* A class that can be copied byte by byte and cannot hold a pointer. std::is_trivially_copyable
+ * would exclude __half2, which has an assignment operator. */
 template <class T>
 concept Opaque = Pointerless<T> && std::is_class_v<T> && std::is_trivially_destructible_v<T> && !(
 	std::is_aggregate_v<T> || std::is_empty_v<T>);
@@ -403,11 +405,12 @@ template <class T> std::string name_of()
 
 /* How a type is carried:
  *
+ *	possible     whether it can be carried
  *	is_flat      whether a sequence of it can be copied as bytes
- *	least_bytes  the least that it takes in the stream
+ *	least_bytes  the fewest bytes that a value takes in the stream
  *	blame()      the type in it that cannot be carried; "" if there is none
  *
- * This Carrier is for types that cannot be carried. */
+ * This general Carrier is for types that cannot be carried. */
 template <class T> struct Carrier {
 	static constexpr bool is_flat = false;
 	static constexpr std::size_t least_bytes = stream_alignment;
@@ -427,7 +430,8 @@ template <class T> std::string not_carried()
 
 template <class T>
 requires(Number<T> || Opaque<T>) struct Carrier<T> {
-	static constexpr bool is_bool = std::is_same_v<T, bool>; /* not every byte is a bool */
+	/* Reading a byte other than 0 and 1 as a bool would be undefined. */
+	static constexpr bool is_bool = std::is_same_v<T, bool>;
 	static constexpr bool is_flat = !is_bool, possible = true;
 	static constexpr std::size_t least_bytes = stream_alignment;
 	static std::string blame()
@@ -518,7 +522,7 @@ requires(!std::is_same_v<T, bool>) struct Carrier<std::vector<T>> {
 	{
 		std::size_t count = from.count(Carrier<T>::is_flat ? sizeof(T) : Carrier<T>::least_bytes);
 		if constexpr (Carrier<T>::is_flat && alignof(T) <= stream_alignment) {
-			/* Reads in one pass, without writing zeros first. */
+			/* Avoids resize(), which would write zeros first. */
 			auto first = reinterpret_cast<const T *>(from.bytes(count * sizeof(T)));
 			value.assign(first, first + count);
 		} else {
@@ -626,7 +630,8 @@ template <DeviceMemory T>
 requires(!std::is_aggregate_v<T>) struct Carrier<T> {
 	using Element = typename T::value_type;
 	static constexpr bool is_flat = false;
-	/* The bytes of a bool on the device may be wrong; the task must deal with that. */
+	/* A bool on the device may have a byte other than 0 and 1; the task's check must expect that.
+	 */
 	static constexpr bool possible = Carrier<Element>::is_flat || std::is_same_v<Element, bool>;
 	static constexpr std::size_t least_bytes = 3 * stream_alignment;
 	static std::string blame()
@@ -686,7 +691,7 @@ template <Record T> struct Carrier<T> {
 	}
 };
 
-/* ---- what the engine uses ---- */
+/* ---- for the engine ---- */
 
 /* Whether a part of T is on the device. */
 template <class T> struct HasDevice : std::bool_constant<DeviceMemory<T>> {

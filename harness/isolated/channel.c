@@ -94,8 +94,8 @@ int isolated_send(int socket, const struct isolated_frame *frame, const int *des
 	return send_message(socket, &message);
 }
 
-/* The size of a message that hands memory over. Its content means nothing: the descriptor is the
- * message. */
+/* The size of a message that hands memory over. Only the descriptor matters, but a message needs at
+ * least one byte of content. */
 enum { handed_bytes = 1 };
 
 int isolated_hand_over(int socket, const struct isolated_memory *memory)
@@ -135,7 +135,8 @@ static void take_descriptors(struct received *received, struct msghdr *message)
 	}
 }
 
-/* Without room for descriptors the kernel installs none and sets MSG_CTRUNC. */
+/* If the peer sends descriptors and with_descriptors is false, the kernel installs none of them and
+ * sets MSG_CTRUNC. */
 static ssize_t receive_message(
 	int socket, struct isolated_frame *frame, bool with_descriptors, struct received *received)
 {
@@ -154,8 +155,8 @@ static ssize_t receive_message(
 	return received->bytes;
 }
 
-/* If the other process ended with unread frames, the kernel reports ECONNRESET once; its own frames
- * can still be received after that. */
+/* If the other process ended before it read all our frames, the kernel reports ECONNRESET once.
+ * After that, frames which that process sent can still be received. */
 static int receive_within(int socket, struct isolated_frame *frame, bool with_descriptors,
 	struct received *received, int64_t limit_ns)
 {
@@ -172,7 +173,7 @@ static int receive_within(int socket, struct isolated_frame *frame, bool with_de
 	return 0;
 }
 
-/* The input may come some time after the bell. */
+/* Whether to look again for the input, which may come after the bell. */
 static bool must_wait_for_input(int socket, unsigned int look)
 {
 	enum { looks = 64 };

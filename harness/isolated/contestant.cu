@@ -7,9 +7,9 @@
  * everything in this process, so nothing here is secret, and the judge believes nothing it says.
  * docs/judge.md explains the engine, native.h a call, carry.h how input and output travel.
  *
- * Between the bell and "done" this code costs the same for a submission and for the empty kernel.
- * On a GPU it enqueues everything while the judge's own work keeps the GPU busy, so the cost is
- * hidden. The only wait for the GPU comes last, directly before "done". */
+ * Between the bell and "done" this code takes the same time for a submission and for the empty
+ * kernel. On a GPU it enqueues everything while the judge's own work keeps the GPU busy, so that
+ * time is hidden. The only wait for the GPU comes last, directly before "done". */
 #include "entry.h"
 
 #include "carry.h"
@@ -32,9 +32,10 @@ namespace
 {
 
 constexpr int channel = 3;
-/* The time limit for the judge's next frame: the judge makes inputs meanwhile. */
+/* The time limit for the judge's next frame: long, because the judge makes inputs meanwhile. */
 constexpr std::int64_t wait_ns = INT64_C(3600) * 1000000000;
-/* Calls of a case measured by CUDA events. These calls do not count, because events cost time. */
+/* The contestant measures so many first calls of a case by CUDA events. Events cost time, so the
+ * number is less than that of the warm-up calls of a short kernel. */
 constexpr int own_calls = 25;
 
 [[noreturn]] void end(int code)
@@ -55,13 +56,13 @@ __global__ void nothing()
 {
 }
 
-/* What the null contestant's kernel returns, prepared before the bell. */
+/* The output of the null contestant's kernel, prepared before the bell. */
 std::optional<output_t> null_output;
 bool null_launches = false;
 
 void call_null(input_t &&data, std::optional<output_t> &output, Ending &)
 {
-	input_t taken = std::move(data); /* by value, as for custom_kernel */
+	input_t taken = std::move(data); /* custom_kernel also takes its input by value */
 	if (null_launches)
 		nothing<<<1, 1>>>();
 	output = std::move(null_output);
@@ -91,7 +92,8 @@ Kernel load_submission(Mail &mail)
 	return kernel;
 }
 
-/* Keeps freed buffers for the next call: the driver would wait for the GPU. */
+/* Keeps freed GPU memory for the next call, because returning it to the driver waits for the GPU.
+ */
 void keep_freed_memory()
 {
 	cudaMemPool_t pool;
@@ -100,7 +102,7 @@ void keep_freed_memory()
 		cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all);
 }
 
-/* Keeps freed host memory for the next call: the system would have to clear new pages. */
+/* Keeps freed host memory for the next call, because the system has to clear new pages. */
 void keep_freed_host_memory()
 {
 	mallopt(M_MMAP_THRESHOLD, 1 << 30);
@@ -204,8 +206,8 @@ class Contestant
 		mail_.send(ISOLATED_READY);
 	}
 
-	/* What no memory was found for, the next call complains of. The process goes on, so that the
-	 * judge can call it again when there is room. */
+	/* Calls `map`. If memory is missing, stores the reason in `lack`, and the next call reports it.
+	 * The process continues, so that the judge can call it again once there is room. */
 	template <class Map> static void try_to_map(std::string &lack, Map &&map)
 	{
 		try {
@@ -256,7 +258,8 @@ class Contestant
 
 	/* ---- calls ---- */
 
-	/* Makes an output of the entry's form: parts of the input, or memory to be copied. */
+	/* Makes an output of the submission's form: views of the input, or of memory that put() copies.
+	 */
 	void make_null_output(std::uint32_t slot)
 	{
 		null_output.reset();
@@ -284,7 +287,8 @@ class Contestant
 		double own_ns = NAN;
 		std::uint32_t status = ISOLATED_RETURNED;
 		bool is_call = order.command == ISOLATED_CALL;
-		/* The GPU waits at the gate when the input's part on the host comes. */
+		/* If the input's part on the host comes when the gate opens, the GPU must wait at the gate
+		 * before that. */
 		bool is_ahead = is_call && is_cuda_ && inputs_.is_handed() && lack_.empty();
 		if (is_ahead)
 			begin(inputs_.device_at(order.slot));
@@ -307,7 +311,7 @@ class Contestant
 		input_t data = read_value<input_t>(reader);
 		given_ = reader.pieces();
 		if (is_null_ && !knows_parts_)
-			make_null_output(slot); /* in the first call of a case, which does not count */
+			make_null_output(slot); /* on the clock, but a case's first call does not count */
 		knows_parts_ = true;
 		if (is_cuda_ && !is_ahead)
 			begin(inputs_.device_at(slot));
@@ -385,9 +389,9 @@ class Contestant
 	Memory room_; /* on the device, for inputs */
 	Slots inputs_, outputs_;
 	Memory scratch_;               /* memory for the null contestant's output */
-	std::string room_lack_, lack_; /* why the room or other memory is missing; "": it is there */
-	std::vector<Piece> given_;     /* the parts of the last input, */
-	bool knows_parts_ = false;     /* if there was one */
+	std::string room_lack_, lack_; /* why the room or other memory is missing; "": none is */
+	std::vector<Piece> given_;     /* the pieces of the last input */
+	bool knows_parts_ = false;     /* whether given_ is known in this case */
 	std::optional<output_t> output_;
 	Ending ending_;
 	Needs needs_ = {}; /* of the output */

@@ -7,9 +7,10 @@ Descriptor 3 is the socket to the judge, which makes all decisions. The submissi
 everything in this process, so nothing here is secret, and the judge believes nothing it says.
 docs/judge.md explains the engine, native.h a call.
 
-Between the bell and "done" this code costs the same for a submission and for the empty kernel. On a
-GPU it enqueues everything while the judge's own work keeps the GPU busy, so the cost is hidden. The
-only wait for the GPU comes last, directly before "done": work after a wait would add varying time.
+Between the bell and "done" this code takes the same time for a submission and for the empty kernel.
+On a GPU it enqueues everything while the judge's own work keeps the GPU busy, so that time is
+hidden. The only wait for the GPU comes last, directly before "done", because work after a wait
+would add varying time.
 """
 
 import gc
@@ -28,13 +29,16 @@ import podium_wire as wire
 from podium_words import accuse
 
 SOCKET = 3
-# The time limit for the judge's next frame: the judge makes inputs meanwhile. If the judge ends,
-# this process ends too.
+# The time limit for the judge's next frame: long, because the judge makes inputs meanwhile. If the
+# judge ends, this process ends too, without waiting for the limit.
 WAIT_S = 3600.0
-# While a call or a frame may come: the pause between looks, up to QUICK_S after a call and later.
+# The pause between looks for a call or a frame: LOOK_S until QUICK_S after a call, then
+# LATER_LOOK_S.
 LOOK_S, QUICK_S, LATER_LOOK_S = 0.00005, 0.05, 0.005
 MOST_TEXT_BYTES = 32768
-OWN_CALLS = 8  # per case measured by CUDA events; they do not count, because events cost time
+# The contestant measures so many first calls of a case by CUDA events. Events cost time, so the
+# number is at most that of the warm-up calls of a short kernel.
+OWN_CALLS = 8
 KEPT_BY_JUDGE = ("reference", "reference_code")
 
 
@@ -50,7 +54,7 @@ def say(text):
 
 
 def import_kernel(slot):
-	"""The function custom_kernel of a file. Raises NoOutput with the reason."""
+	"""Imports the file and returns its custom_kernel. Raises NoOutput with the reason."""
 	name = os.path.splitext(os.path.basename(slot))[0]
 	try:
 		spec = importlib.util.spec_from_file_location(name, os.path.abspath(slot))
@@ -83,8 +87,8 @@ class Input:
 		self._roots[slot] = root
 
 	def prepare(self, slot):
-		"""Returns a function that returns the data. Everything that is no secret is prepared here,
-		before the bell."""
+		"""Returns a function that returns the data. Prepares here, before the bell, all parts of
+		the data that are no secret."""
 		root, area = self._roots[slot], self.area
 		leaves = root.leaves()
 		made = {id(node): area.view(node, slot) for node in leaves if node.kind == tree.TENSOR}
@@ -117,7 +121,7 @@ class Input:
 
 
 def find_class(text, found):
-	"""A named tuple's class, by the name that the judge gave it."""
+	"""Finds the class of a named tuple by the name that the judge sent, and adds it to `found`."""
 	module, _, name = text.partition(":")
 	found[text] = getattr(importlib.import_module(module), name)
 
@@ -167,7 +171,8 @@ class Outputs:
 		self.specs, self.pending = {}, None
 
 	def key(self, value, leaves, bounds, depth=0):
-		"""A key that is equal for equal forms. Appends the leaves to `leaves`."""
+		"""Returns a key that is equal for values of the same form. Appends the leaves of `value` to
+		`leaves`."""
 		kind = type(value)
 		if self.tensors and isinstance(value, self.tensors.plain):
 			return self.tensor_key(value, leaves, bounds)
@@ -211,7 +216,7 @@ class Outputs:
 		)
 
 	def place_in_input(self, value, bounds):
-		"""The offset in the slot of a view of the input; -1 for other memory."""
+		"""The offset in the slot if `value` is a view of the input, otherwise -1."""
 		begin, end = bounds[0 if value.is_cuda else 1]
 		address = value.data_ptr()
 		return address - begin if begin <= address < end else -1
@@ -260,11 +265,12 @@ class Outputs:
 
 
 class NullKernel:
-	"""The empty kernel. Like the entry, it returns views of the input or memory to be copied."""
+	"""The empty kernel. Like the submission, it returns views of the input or memory that put()
+	copies."""
 
 	def __init__(self):
 		self._known, self._output = {}, None
-		self.fault = ""  # why it cannot answer calls; the judge finds out whose fault that is
+		self.fault = ""  # why it cannot answer calls; its answer reports this to the judge
 		self.forget()
 
 	def forget(self):
@@ -276,7 +282,7 @@ class NullKernel:
 		self.return_to(number)
 
 	def return_to(self, number):
-		"""Returns to an earlier form. Returns False if there is none of this number."""
+		"""Chooses an earlier form by its number. Returns False if there is no such form."""
 		if number in self._known:
 			self._root, self._made = self._known[number]
 		return number in self._known
@@ -317,8 +323,8 @@ class Contestant:
 	def __init__(self, page, gate, null):
 		"""`gate`: None without a GPU."""
 		self.page, self.gate, self.is_cuda, self.null = page, gate, gate is not None, null
-		# Of the current call: its number, the address of its input, and whether the GPU already
-		# waits at the gate.
+		# Of the current call: its number, the address of its slot on the device, and whether the
+		# GPU waits at the gate before the input's part on the host comes.
 		self.number, self.slot, self.is_ahead = 0, 0, False
 		self.tensors, self.synchronize, self.event = None, None, None
 		self.kernel, self.input, self.outputs, self.room = None, None, None, None
@@ -421,7 +427,7 @@ class Contestant:
 				output = self.null.prepare(0, self.input.area, {})
 				self.outputs.pending = self.outputs.key(output, [], self.input.bounds(0))
 			self.outputs.specs[self.outputs.pending] = Spec(number, area, root)
-		except Exception as error:  # as when a submission has filled the GPU
+		except Exception as error:  # for example, because a submission has filled the GPU's memory
 			if not self.null:
 				raise
 			self.null.fault = accuse("The empty kernel", error)
@@ -440,8 +446,8 @@ class Contestant:
 				self.calibrate(order)
 
 	def await_load(self):
-		"""Serves calls without a submission, by which the judge measures this process and gives it
-		memory, until it may load."""
+		"""Serves calls without data until the judge sends LOAD. The judge measures this process by
+		such calls, and gives it memory meanwhile."""
 		seen, latest = wire.armed(self.page), 0.0
 		while not self.may_load():
 			if wire.armed(self.page) != seen:
@@ -450,7 +456,7 @@ class Contestant:
 			sleep(LOOK_S if monotonic() < latest + QUICK_S else LATER_LOOK_S)
 
 	def may_load(self):
-		"""Reads what has arrived. Returns whether that was LOAD."""
+		"""Reads all frames that have arrived, up to LOAD. Returns whether LOAD has arrived."""
 		while select.select([SOCKET], [], [], 0)[0]:
 			kind, content, descriptors = wire.receive(SOCKET, WAIT_S, True)
 			if kind == wire.LOAD:
@@ -460,7 +466,7 @@ class Contestant:
 		return False
 
 	def calibrate(self, order):
-		"""A call without data: the bell alone, or with an empty kernel."""
+		"""Answers a call without data, after an empty kernel if the order is EMPTY."""
 		if order.command == wire.LEAVE:
 			raise wire.Gone("")
 		self.number, self.slot, self.is_ahead = order.number, 0, False
@@ -489,7 +495,7 @@ class Contestant:
 		try:
 			with wire.Pinned(order.cpu):
 				wire.stand_by(self.page, SOCKET)
-				if self.is_ahead:  # the GPU waits at the gate when the part on the host comes
+				if self.is_ahead:  # before the gate opens, which is when the part on the host comes
 					self.wait_at_gate()
 				if is_handed:
 					wire.take_over(SOCKET, self.input.area.memories[1])
@@ -498,7 +504,8 @@ class Contestant:
 			gc.enable()
 
 	def answer(self, run, data, bounds, slot):
-		"""(status, spec, own_ns). Sends the frames that belong to these values before "done"."""
+		"""Calls the kernel and puts its output. Returns (status, spec, own_ns). Sends the frame
+		that the status announces."""
 		if self.null and self.null.fault:
 			say(self.null.fault)
 			return wire.RAISED, 0, 0.0
@@ -586,7 +593,7 @@ class Contestant:
 
 
 def greet():
-	"""(the page, the gate or None without a GPU)"""
+	"""Receives HELLO. Returns (the page, the gate or None without a GPU)."""
 	kind, content, descriptors = wire.receive(SOCKET, WAIT_S, True)
 	hello = wire.Hello.from_buffer_copy(content)
 	if kind != wire.HELLO or hello.version != wire.VERSION:

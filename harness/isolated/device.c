@@ -1,4 +1,4 @@
-/* The state of the GPU from NVML, which is bound at the first use for the life of the process. */
+/* The state of the GPU from NVML. NVML is bound at its first use and stays loaded. */
 #include "inside.h"
 
 #include "driver.h"

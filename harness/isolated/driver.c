@@ -1,4 +1,4 @@
-/* The CUDA driver, bound at its first use for the life of the process. */
+/* The CUDA driver, which is bound at its first use and stays loaded. */
 #include "inside.h"
 
 #include "driver.h"

@@ -29,7 +29,7 @@ enum {
 	CUDA_WRITE_AFTER_ALL = 0, /* CU_STREAM_WRITE_VALUE_DEFAULT: earlier writes are visible first */
 };
 
-struct CUctx_st; /* opaque; the tags are the library's */
+struct CUctx_st; /* opaque; cuda.h uses the same tags */
 struct CUstream_st;
 struct CUmod_st;
 struct CUfunc_st;
@@ -118,7 +118,7 @@ int isolated_cuda_check(unsigned int status, size_t member);
 
 /* ---- NVML ---- */
 
-struct nvmlDevice_st; /* opaque; the tag is the library's */
+struct nvmlDevice_st; /* opaque; nvml.h uses the same tag */
 
 enum {
 	NVML_STATE_SUCCEEDED = 0,
@@ -127,7 +127,7 @@ enum {
 	NVML_STATE_GPU_SENSOR = 0
 };
 
-/* All but the first two may be missing in another driver version, or fail for a GPU. */
+/* The first two are required. The others may be missing in a driver version or fail for a GPU. */
 #define NVML_STATE_CALLS(X) \
 	X(nvmlInit_v2, start, (void)) \
 	X(nvmlDeviceGetHandleByUUID, device_by_uuid, \

@@ -1,6 +1,6 @@
-/* What a submission's shared object exports to the contestant: the kernel under a fixed name, and
- * the end of a call. The end uses the submission's own CUDA runtime, which has the errors of its
- * launches.
+/* What a submission's shared object exports to the contestant: podium_call calls custom_kernel, and
+ * podium_settle ends a call. podium_settle belongs to the shared object because only the
+ * submission's own CUDA runtime has the errors of its launches.
  *
  * The entry is linked with the submission, or compiled in one source with it (entry_wrapped.cu,
  * entry_single.cu). */
@@ -33,8 +33,9 @@ constexpr const char *call_name = "podium_call", *settle_name = "podium_settle";
 
 } // namespace podium
 
-/* Defines podium_call and podium_settle; use it after the declaration of custom_kernel. Reading an
- * error clears it if a launch failed; the error of a kernel that ran stays. */
+/* Defines podium_call and podium_settle; use it after the declaration of custom_kernel.
+ * podium_settle clears the error of a failed launch. The error of a kernel that ran stays, because
+ * it leaves the GPU unusable. */
 #define PODIUM_ENTRY \
 	extern "C" __attribute__((visibility("default"))) void podium_call( \
 		input_t &&data, std::optional<output_t> &output, podium::Ending &ending) \

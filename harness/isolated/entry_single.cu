@@ -1,6 +1,7 @@
 /* A submission to a task of the older form in C++, as in single_main.cu: a header that may include
  * the reference for its types. The reference is public and knows no seed. */
-/* Renamed, because the submission's custom_kernel may take its input by reference. */
+/* Podium's declaration gets another name, because the submission's custom_kernel may take its input
+ * by reference. */
 #define custom_kernel podium_custom_kernel
 #include "entry.h"
 

@@ -88,11 +88,12 @@ void isolated_gate_open(const struct isolated_call *call, int64_t at_ns)
 		&gate->number_and_count, call->number | withheld->count << 32, __ATOMIC_RELEASE);
 }
 
-/* In PTX, because the engine runs without a compiler. The kernel has as many blocks as the GPU
- * holds, so that no other work of this process runs at the same time on another stream. The first
- * block watches the gate and tells the others by `opened`, a word on the device. Then each thread
- * of the first blocks copies 16 bytes, if its line exists. A thread issues both reads together,
- * because each answer of the host takes about a microsecond. */
+/* The kernels are PTX, because the engine runs without a compiler. wait_for_gate runs with as many
+ * blocks as the GPU holds, so that no other work of this process runs beside it on another stream.
+ * The first block watches the gate and tells the others by `opened`, a word on the device. Then
+ * each thread of the first line_blocks blocks copies 16 bytes, if its line exists. A thread reads
+ * the place and the bytes without waiting in between, because each read from the host takes about a
+ * microsecond. */
 static const char WAIT[] =
 	".version 6.3\n"
 	".target sm_70\n"

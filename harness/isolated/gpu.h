@@ -46,8 +46,8 @@ __host__ __device__ inline std::uint64_t mixed(std::uint64_t seed, std::uint64_t
 	return z ^ (z >> 31);
 }
 
-/* Returns random bits. With `is_floating` they are NaN with a random payload, as words of 16, 32
- * and 64 bits. */
+/* Returns random bits. With `is_floating`, the bits are NaN with a random payload, whether read as
+ * numbers of 16, 32 or 64 bits. */
 __host__ __device__ inline std::uint64_t poison_word(
 	std::uint64_t seed, std::uint64_t index, bool is_floating)
 {
@@ -146,7 +146,7 @@ class Device
 		return free;
 	}
 
-	/* Poisons all whole words. Leaves the bytes after the last one. */
+	/* Poisons all whole words of 8 bytes. Leaves the bytes after the last word as they are. */
 	void poison(std::byte *at, std::size_t bytes, bool is_floating, std::uint64_t seed)
 	{
 		if (bytes >= sizeof(std::uint64_t))
@@ -177,29 +177,31 @@ class Device
 		wait();
 	}
 
-	/* Keeps the GPU busy until the judge has enqueued the rest and rung the bell. Otherwise that
-	 * work might end before the contestant has launched, and the call would include the launch. */
+	/* Keeps the GPU busy for about 250 us, while the judge enqueues the staging and rings the bell.
+	 * Otherwise the staging could end before the contestant has launched its kernels, and the
+	 * call's time would include the launch. */
 	void keep_busy()
 	{
 		spin_gpu<<<1, 1, 0, stream_>>>(busy_cycles);
 		cuda(cudaGetLastError(), "a kernel of the judge");
 	}
 
-	/* Runs the smallest kernel. It takes long if another process has used the GPU. */
+	/* Runs the smallest kernel. It takes long if another process has used the GPU, because the GPU
+	 * then switches contexts. */
 	void touch()
 	{
 		write_poison<<<1, 1, 0, stream_>>>(reinterpret_cast<std::uint64_t *>(cache_), 1, 0, false);
 		wait();
 	}
 
-	/* Notes how long a touch took after a contestant that has finished with the GPU. Call it only
-	 * before a submission is loaded: later the submission could make a switch look expensive. */
+	/* Notes how long a touch took after a contestant's finished call: what a switch costs. Call it
+	 * only before a submission is loaded. Later a submission could make a switch look expensive. */
 	void note_switch(double touch_ns)
 	{
 		switches_.push_back(touch_ns);
 	}
 
-	/* Returns the most ns that `copies` copies of `bytes` bytes in all take on the device. */
+	/* Returns how many ns `copies` copies of `bytes` bytes in all take on the device, at most. */
 	double copy_ns(std::size_t bytes, std::size_t copies)
 	{
 		if (!copies)
@@ -210,8 +212,8 @@ class Device
 			+ launch_ns * static_cast<double>(copies);
 	}
 
-	/* Leaves the GPU to interrupted work of a call until no other process uses it. Returns how many
-	 * ns that took; 0 while the cost of a switch is unknown. */
+	/* Leaves the GPU alone until no other process uses it, so that work which a call left behind
+	 * can finish. Returns how many ns that took; 0 while the cost of a switch is unknown. */
 	double rest()
 	{
 		if (switches_.empty())
@@ -224,7 +226,7 @@ class Device
 			touch();
 			double touch_ns = ns_since(touching);
 			quickest_ns_ = std::min(quickest_ns_, touch_ns);
-			/* A switch that costs next to nothing cannot be seen. */
+			/* A touch that is hardly slower than the quickest shows no switch. */
 			if (touch_ns < std::max(switched_ns, 3 * quickest_ns_)
 				|| ns_since(began) > most_rest_ns)
 				return ns_since(began);
@@ -291,10 +293,10 @@ class Device
 
 	using Clock = std::chrono::steady_clock;
 
-	/* How long the judge leaves the GPU alone after a call, in ns: at a time, and in all. */
+	/* How long the judge leaves the GPU alone after a call: before each touch, and in all. */
 	static constexpr double rest_ns = 120'000, most_rest_ns = 20'000'000;
-	/* For copy_ns: how many copies measure the time, the margin on it, and what each launch takes
-	 * in addition, at most. */
+	/* For copy_ns: how many copies measure the rate, the factor on the rate as a margin, and the
+	 * most that each launch takes in addition. */
 	static constexpr int copies = 5;
 	static constexpr double copy_margin = 1.25, launch_ns = 3000;
 
@@ -308,7 +310,7 @@ class Device
 	int filling_ = 0;
 };
 
-/* Memory of the GPU that only the judge sees. */
+/* GPU memory that no contestant can reach. */
 class PrivateMemory
 {
   public:
@@ -346,8 +348,8 @@ class PrivateMemory
 	std::size_t bytes_ = 0;
 };
 
-/* For PODIUM_FRESH_MEMORY of utils.h: poisons new memory, so that an input does not contain the
- * result of an earlier call. */
+/* For PODIUM_FRESH_MEMORY of utils.h: poisons new memory, so that an input that the task leaves
+ * unwritten contains no result of an earlier call. */
 inline void poison_fresh_memory(void *memory, std::size_t bytes)
 {
 	static std::uint64_t seed = 0;

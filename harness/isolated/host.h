@@ -24,13 +24,14 @@ inline std::size_t limit_of(int resource)
 													   : std::numeric_limits<std::size_t>::max();
 }
 
-/* The largest memory that both processes can map: it is a file. */
+/* The largest host memory that both processes can map. Such memory is a file, so the limit on the
+ * size of files applies. */
 inline std::size_t most_file_bytes()
 {
 	return limit_of(RLIMIT_FSIZE);
 }
 
-/* What programs can still have, the page cache included. */
+/* The memory that programs can still get, including what the page cache would give up. */
 inline std::size_t available_bytes()
 {
 	std::ifstream file("/proc/meminfo");
@@ -50,7 +51,8 @@ inline std::size_t allowed_bytes()
 	return most ? most : std::numeric_limits<std::size_t>::max();
 }
 
-/* For the outputs of all sides. The rest is for inputs and for the task's code. */
+/* The memory for the outputs of all contestants: a quarter of what the judge can get. The rest is
+ * for inputs and for the task's code. */
 inline std::size_t host_room()
 {
 	return std::min({ available_bytes(), allowed_bytes(), limit_of(RLIMIT_AS) }) / 4;

@@ -39,26 +39,28 @@ static inline void isolated_pause(void)
 void isolated_spin_until(int64_t at_ns);
 void isolated_sleep(int64_t ns);
 
-/* Yields if there are fewer processors than spinning programs: then spinning delays the event that
- * it waits for. */
+/* Yields if the machine has too few processors for judge, contestant and others: spinning would
+ * delay the event that the caller waits for. */
 void isolated_make_way(void);
 
 /* Whether the other process has closed its socket or ended. False for the socket -1, which means
  * that there is no other process. */
 bool isolated_hung_up(int socket);
 
-/* Maps the first bytes of a memfd, populated. NULL: see isolated_why. */
+/* Maps the first `bytes` bytes of a memfd and makes their pages exist. NULL: see isolated_why. */
 void *isolated_memfd_map(int descriptor, uint64_t bytes);
 /* Makes and maps a memfd of sealed size; the descriptor is for the other process. NULL and -1 if
  * that fails. */
 void *isolated_memfd_share(uint64_t bytes, int *descriptor);
 
-/* gate.c: opens the gate at this time with the withheld lines. Does nothing without a gate. */
+/* gate.c: waits until `at_ns`, puts the withheld lines into the gate and opens it. Does nothing
+ * without a gate. */
 void isolated_gate_open(const struct isolated_call *call, int64_t at_ns);
+/* gate.c: pinned memory, zeroed and never freed, at one address for host and GPU. */
 int isolated_pinned_make(void **address, uint64_t bytes);
 
 /* channel.c: isolated_hand_over sends the memory's descriptor and never waits.
- * isolated_receive_handed returns a descriptor, or -1. */
+ * isolated_receive_handed waits for it and returns it, or -1. */
 int isolated_hand_over(int socket, const struct isolated_memory *memory);
 int isolated_receive_handed(int socket);
 

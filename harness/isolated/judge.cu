@@ -1,8 +1,9 @@
-/* The judge of a CUDA C++ task: seeds, inputs, reference, clock, verdict. No byte of a submission
+/* The judge of a CUDA C++ task: seeds, inputs, reference, clock, verdict. No code of a submission
  * runs here.
  *
  *	POPCORN_FD=3 ./judge.out MODE CASEFILE [MODE CASEFILE]
- *	./judge.out --can-split    prints why the task cannot be split and exits with 115, else with 0
+ *	./judge.out --can-split    exits with 0 if the task can be split; else prints why not, exits
+ *	                           with 115
  *
  * MODE            test, benchmark, leaderboard or compare; the second mode starts only when all
  *                 cases of the first have passed
@@ -12,7 +13,7 @@
  * descriptor 6    socket to the rival, for compare
  *
  * The program is compiled with the task's task.h, reference.cuh and utils.h, as eval.cu describes
- * them. eval.cu reads the cases and writes the results here, too. docs/judge.md explains the
+ * them. It includes eval.cu to read the cases and write the results. docs/judge.md explains the
  * engine.
  *
  * Exit codes: those of eval.cu, and
@@ -26,9 +27,9 @@
  * 118    the rival failed, in a comparison
  * 119    the rival's process ended
  *
- * What fails before a submission is loaded is never the submission's fault (2, 113, 115).
+ * A failure before a submission is loaded is never the submission's fault (2, 113, 115).
  *
- * From 113 on the last result line is `error:`. */
+ * If a run ends before all its cases, the last result line is `error:`. */
 #include <cstdint>
 
 #include "utils.h"
@@ -86,8 +87,8 @@ using podium_eval::CaseFailed;
 using podium_eval::Report;
 using podium_eval::stop;
 
-constexpr double usual_limit_s = 120; /* of a mode, unless PODIUM_TIME_LIMIT_S has another */
-/* Of the time limit; the rest is for the start and for delays. */
+constexpr double usual_limit_s = 120; /* of a mode, unless PODIUM_TIME_LIMIT_S sets another */
+/* The part of the time limit that the cases may use. The rest is for the start and for delays. */
 constexpr double share_for_cases = 0.85;
 /* Limits of one call. The first call of a case may load and tune, so it may take half of the time
  * left. */
@@ -97,14 +98,15 @@ constexpr std::size_t private_outputs =
           and the null contestant's form */
 constexpr int most_specs = 16; /* how often the outputs of a case may need more memory */
 constexpr std::size_t quiet_warm_calls =
-	26; /* a contestant measures its first calls of a case itself, which takes time */
+	26; /* more than own_calls of contestant.cu, because those calls take longer */
 constexpr double ready_factor =
-	20; /* a submission may take so much longer than the null contestant to get ready */
+	20; /* a submission may take 20 times as long as the null contestant to get ready */
 constexpr std::int64_t leave_s = 10;       /* for a dismissed process to end */
-constexpr std::int64_t failed_leave_s = 2; /* the same after a failure: time may be short */
-/* A longer time of a submission's own is no measurement. */
+constexpr std::int64_t failed_leave_s = 2; /* the same after a failure, when time may be short */
+/* The judge ignores times that a submission measured itself from here on. */
 constexpr double most_own_ns = 3600e9;
-/* The first calls of a case are not pinned: libraries then do not start all threads on one core. */
+/* The contestant's first calls of a case are not pinned to a core. Otherwise threads that a library
+ * starts would all inherit that core. */
 constexpr int unpinned_calls = 2;
 
 struct Mode {
@@ -127,7 +129,7 @@ constexpr bool wants_given_memory = requires(const Given &data, const Output &ou
 	is_output_of(data, output);
 };
 
-/* Whether the task shows what a right output is. */
+/* Whether the task has a ref_kernel, which makes a right output. */
 template <class Given, class Output> constexpr bool has_reference = requires(const Given &data)
 {
 	{
@@ -154,11 +156,10 @@ bool check_throws_by_itself(const Given &data, const std::type_info &type)
 
 /* ---- the task's code ---- */
 
-/* What to do when the task's code ends the process, as CUDA_CHECK does. Empty while other code
- * runs. */
+/* Called when the task's code ends the process, as CUDA_CHECK does. Empty while other code runs. */
 std::function<void(int code)> on_end_by_task;
 
-/* Lives while the task's code runs. */
+/* Exists while the task's code runs: sets on_end_by_task and counts the time. */
 class TaskRuns
 {
   public:
@@ -174,7 +175,7 @@ class TaskRuns
 		spent_s += ns_since(began_) / 1e9;
 	}
 
-	static inline double spent_s = 0; /* in the task's code in this mode */
+	static inline double spent_s = 0; /* in the task's code, in the current part of the run */
 
   private:
 	std::chrono::steady_clock::time_point began_;
@@ -187,7 +188,7 @@ void end_by_task(int code)
 		act(code);
 }
 
-/* What happened to the GPU when the task's code ended the process with this code. */
+/* Describes that the task's code ended the process with this code, with the GPU's error, if any. */
 std::string ended_by_task(int code)
 {
 	cudaError_t status = cudaPeekAtLastError();
@@ -195,7 +196,7 @@ std::string ended_by_task(int code)
 	return status == cudaSuccess ? text : text + ": " + cudaGetErrorString(status);
 }
 
-/* Whether memory was missing. */
+/* Whether the error says that memory is missing. */
 bool is_about_memory(const std::exception &error)
 {
 	return dynamic_cast<const std::bad_alloc *>(&error)
@@ -216,7 +217,7 @@ class Inputs
 #endif
 	}
 
-	/* What to do when generate_input ends the process. */
+	/* Called when generate_input ends the process. */
 	static inline std::function<void(int code)> on_end = nullptr;
 
 	std::string nonce() const
@@ -258,8 +259,7 @@ class Inputs
 
 /* ---- the time ---- */
 
-/* The time limit, divided among the cases and the calls of a case. `cases_left`: how many equal
- * shares remain. */
+/* The time limit, divided among the cases and the calls of a case. */
 class Budget
 {
   public:
@@ -267,6 +267,7 @@ class Budget
 	{
 	}
 
+	/* `cases_left`: how many equal shares remain, with this case's. `most_s`: the longest share. */
 	void begin_case(double cases_left, double most_s)
 	{
 		double share_s = std::max(0.0, limit_s_ * share_for_cases - passed_s()) / cases_left;
@@ -296,7 +297,7 @@ class Budget
 		return std::max(1.0, limit_s_ * 0.97 - passed_s());
 	}
 
-	/* The limit of the contestant's next call. */
+	/* The time limit of the contestant's next call. */
 	double call_limit_s()
 	{
 		double left_s = std::max(1.0, limit_s_ * 0.97 - passed_s()),
@@ -306,7 +307,8 @@ class Budget
 		return std::min(left_s, usual_s);
 	}
 
-	/* Whether the last limit was less than usual, because earlier calls used up the time. */
+	/* Whether the last limit given was shorter than usual, because earlier calls used up the time.
+	 */
 	bool is_short() const
 	{
 		return is_short_;
@@ -344,7 +346,8 @@ template <class Has> bool any_of(const Parts &parts, Has has)
 		parts.begin(), parts.end(), [&](const Part &part) { return part.mode.*has; });
 }
 
-/* An input's part on the host differs from that of the inputs before the submission was loaded. */
+/* Thrown if an input's part on the host differs from that of the case's earlier inputs, although
+ * those had the same. */
 struct HostPartVaries {
 };
 
@@ -353,8 +356,8 @@ struct Plan {
 	std::vector<std::byte> stream; /* of an input */
 	std::size_t device_bytes = 0;
 	std::uint32_t slots = 1;
-	/* The stream differs from input to input, so the contestant must not have it before the clock
-	 * runs. A stream that never changes is no secret. */
+	/* Whether the stream differs from input to input. Then the contestant must not have it before
+	 * the clock runs. A stream that never changes is no secret. */
 	bool is_handed = false;
 	isolated_quiet quiet = { 0, std::numeric_limits<double>::quiet_NaN(), 0, 0, 0, {}, {}, {} };
 };
@@ -363,10 +366,10 @@ struct Plan {
 struct Measurement {
 	Blocks blocks;
 	Values own; /* what the contestant measured itself */
-	/* How many blocks count in spite of a disturbance, by reason. */
+	/* How many blocks count although they were disturbed, by reason. */
 	std::map<std::string, int> disturbed;
 	int repeated = 0;                 /* blocks that were measured again */
-	std::map<const Side *, int> late; /* calls for which a side was late to get ready */
+	std::map<const Side *, int> late; /* calls for which a side got ready late */
 	Watch watch;
 };
 
@@ -397,8 +400,9 @@ class Judge
 		succeed(isolated_pin(own_cpu, &before));
 	}
 
-	/* Greets the sides in the order of their sockets. Takes what the run needs before it loads a
-	 * submission, so that no submission can be in the way. */
+	/* Greets the sides in the order of their sockets. Then reserves memory and measures the null
+	 * contestant, and only after that loads a submission, which can no longer disturb these steps.
+	 */
 	void meet()
 	{
 		const char *names[] = { "submission", "null contestant", "rival" };
@@ -439,9 +443,10 @@ class Judge
 		return code_;
 	}
 
-	/* Ends the run because the judge's own work failed, which worked before a submission was
-	 * loaded. The only loaded side is at fault; of two the one that gives back over half of the
-	 * GPU's memory when it leaves. `code`: if that is the submission. */
+	/* Ends the run because the judge's own work failed, although it worked before a submission was
+	 * loaded. If one side is loaded, that side is at fault. If two are, the side at fault is the
+	 * one that does not leave, or frees over half of the GPU's memory when it leaves. `code`: the
+	 * exit code if the submission is at fault. */
 	[[noreturn]] void lose_own(const std::string &failure, int code)
 	{
 		for (Side *suspect : loaded_) {
@@ -457,8 +462,7 @@ class Judge
 		stop(Code::USAGE, failure);
 	}
 
-	/* Ends the run because the task's code threw something where no submission's output was looked
-	 * at. */
+	/* Ends the run because the task's code threw an exception without an output to check. */
 	[[noreturn]] void lose_by_task(const std::exception &error)
 	{
 		if (is_about_memory(error))
@@ -469,8 +473,8 @@ class Judge
   private:
 	static constexpr int first_socket = 4;
 
-	/* Waits until podium-run has read the results so far: it assigns what contestants print from
-	 * now on to the next part. */
+	/* Waits until podium-run has read the results so far. podium-run then assigns later output of
+	 * contestants to the next part. */
 	static void settle()
 	{
 		constexpr int most_looks = 10'000;
@@ -501,7 +505,7 @@ class Judge
 		return *sides_[2];
 	}
 
-	/* The side whose calls are compared with those of the null contestant. */
+	/* The side whose output's form the null contestant returns. */
 	Side &leader()
 	{
 		return *players_[0];
@@ -545,8 +549,8 @@ class Judge
 		room_bytes_ = device_ ? device_->free_bytes() : 0;
 	}
 
-	/* Measures the null contestant's calls in each timed case, in turns with the other sides, as in
-	 * the later measurements. */
+	/* Measures the null contestant's calls in each timed case while no submission is loaded. Takes
+	 * turns with the other sides, as the later measurements do. */
 	void measure_quiet()
 	{
 		if (!rule_.calibrations)
@@ -618,8 +622,8 @@ class Judge
 		}
 	}
 
-	/* Calls `act` for a case and reports a failure. Calls it again if the inputs' part on the host
-	 * varies after all. */
+	/* Calls `act` for a case and reports a failure. Calls it again, now with is_handed, if the
+	 * inputs' part on the host varies although the first inputs had the same. */
 	template <class Do> void try_case(const std::string &key, const Case &one, Do &&act)
 	{
 		plan_ = &plans_[&one];
@@ -649,10 +653,9 @@ class Judge
 
 	using Duels = std::vector<Duel>;
 
-	/* Measures each side separately and both in turns. The rival comes first, before the submission
-	 * is loaded; the submission last, after the rival has left. So only the turns show what one
-	 * side does during the other's calls. The first failure ends the comparison, and the side that
-	 * failed loses it. */
+	/* Measures the rival alone, before the submission is loaded; then both in turns; then the
+	 * submission alone, after the rival has left. So a side can disturb the other one only in the
+	 * turns. The first failure ends the comparison, and the side that failed loses it. */
 	void compare(const std::vector<Case> &cases)
 	{
 		Duels duels;
@@ -674,7 +677,8 @@ class Judge
 		});
 	}
 
-	/* `later`: how many more measurements of a contestant follow for each case. */
+	/* Calls `act` for each case with these players. `later`: how many measurements of one
+	 * contestant follow for each case after this step, to divide the time. */
 	template <class Do>
 	void each_duel(Duels &duels, std::vector<Side *> players, std::size_t later, Do &&act)
 	{
@@ -700,7 +704,7 @@ class Judge
 		loaded_.erase(std::find(loaded_.begin(), loaded_.end(), &rival()));
 	}
 
-	/* Calls `act`, after which a contestant is ready or says why not. */
+	/* Calls `act` (Side::greet or Side::load). Ends the run if the contestant is not ready then. */
 	void ready(Side &side, std::optional<Said> (Side::*act)(std::int64_t limit_ns))
 	{
 		std::optional<Said> said;
@@ -715,8 +719,8 @@ class Judge
 	}
 
 	/* Measures how much longer an empty kernel takes in each contestant's process than in the null
-	 * contestant's, before a submission is loaded. The first block only decides when the gates
-	 * open. */
+	 * contestant's, before a submission is loaded. A first block only shows when an empty kernel
+	 * ends, which decides when the gates open. */
 	void calibrate()
 	{
 		for (auto &side : sides_) {
@@ -740,7 +744,7 @@ class Judge
 		double delta_ns, null_ns;
 	};
 
-	/* A block of empty kernels of the side and of the null contestant. */
+	/* Measures a block of empty kernels of the side and of the null contestant, in random order. */
 	Calibration calibration(Side &side)
 	{
 		Values ours, theirs;
@@ -766,9 +770,9 @@ class Judge
 
 	/* ---- failures ----
 	 *
-	 * A failure is charged to the side that caused it. While no submission is loaded, the machine
-	 * or the task is at fault; while one is, that one. Of two the side whose process or output
-	 * failed is, unless the other one has left it no memory. */
+	 * While no submission is loaded, the machine or the task is at fault. While one is loaded, that
+	 * one is. While two are, the side whose process or output failed is at fault, unless the other
+	 * side holds so much memory that it may have left none. */
 
 	bool is_loaded(const Side &side) const
 	{
@@ -832,9 +836,9 @@ class Judge
 		}
 	}
 
-	/* Ends the run if a side timed out with less time than usual and the task's own code took
-	 * longer than the submissions' calls. Ends a comparison in any case: the side that has spent
-	 * more time loses. */
+	/* Call it when a side timed out because little of the time limit was left. Ends the run if the
+	 * task's own code took longer than the submissions' calls. Otherwise ends a comparison, which
+	 * the side loses that has spent more time; else returns. */
 	void stop_for_time()
 	{
 		double calls_s = 0;
@@ -871,17 +875,17 @@ class Judge
 		lose(side, Code::SLOW, sentence);
 	}
 
-	/* Ends the run because this side's process or output failed. Before a submission's code is
-	 * loaded there, the machine is at fault. */
+	/* Ends the run because this side's process or output failed. If no submission is loaded there,
+	 * the machine is at fault. */
 	[[noreturn]] void lose(Side &side, int code, const std::string &sentence)
 	{
 		allow_for_memory(side);
 		stop(is_loaded(side) ? code : Code::USAGE, sentence);
 	}
 
-	/* If one of two loaded sides failed while the other one holds over half of the GPU's memory,
-	 * ends the run without a loser: the side that failed may have found no room. The side that
-	 * failed leaves first, so that its own memory does not count. */
+	/* If one of two loaded sides failed and the other one holds over half of the GPU's memory, ends
+	 * the run without a loser, because the failed side may have found no room. The failed side is
+	 * dismissed first, so that its own memory does not count. */
 	void allow_for_memory(Side &failed)
 	{
 		for (Side *side : loaded_) {
@@ -899,8 +903,9 @@ class Judge
 		}
 	}
 
-	/* The GPU's free memory once it no longer changes: the driver frees what a process held after
-	 * its channel has closed. Nothing without a working GPU. */
+	/* Returns the GPU's free memory once it no longer changes, because the driver frees the memory
+	 * of a process some time after the process's socket has closed. Returns nothing without a
+	 * working GPU. */
 	std::optional<std::size_t> settled_free_bytes() const
 	{
 		constexpr int most_looks = 20, pause_us = 50'000;
@@ -918,8 +923,9 @@ class Judge
 		}
 	}
 
-	/* If the null contestant works once a submission has gone, or the submission does not go, its
-	 * failure was that submission's doing. */
+	/* Ends the run because the null contestant failed. Dismisses the loaded submissions one after
+	 * the other. A submission is at fault if it does not leave, or if the null contestant works
+	 * again once it has left. */
 	[[noreturn]] void blame(const std::string &failure)
 	{
 		std::vector<Side *> suspects = loaded_;
@@ -950,7 +956,7 @@ class Judge
 		}
 	}
 
-	/* Throws the failure that a contestant reports of a call. */
+	/* Throws the failure that a contestant reports about its call. */
 	[[noreturn]] void fail(Side &side)
 	{
 		Said said{ THREW, "" };
@@ -994,8 +1000,8 @@ class Judge
 		give_outputs(side, needs, nullptr);
 	}
 
-	/* How many slots the outputs get: as many as the inputs, fewer if the host lacks memory for
-	 * them; 0 if it lacks memory for one. */
+	/* How many slots the outputs get: as many as the inputs, or fewer if the host has less memory;
+	 * 0 if it has none for a single one. */
 	std::uint32_t output_slots(const Needs &needs) const
 	{
 		std::size_t stride = Side::host_stride(needs.host_bytes),
@@ -1012,8 +1018,8 @@ class Judge
 		side.give_outputs(needs, std::max<std::uint32_t>(1, output_slots(needs)), form);
 	}
 
-	/* Calls a function of the task with what a submission returned. What it throws is the output's
-	 * fault, unless it throws the same for the right output. */
+	/* Calls a function of the task with a submission's output. If the function throws, the output
+	 * is at fault, unless the task's check throws the same type for the right output. */
 	template <class Ask>
 	void ask_task(Side &side, const Input &input, const std::string &name, Ask &&ask)
 	{
@@ -1068,8 +1074,8 @@ class Judge
 			*message = reporter.message();
 	}
 
-	/* Makes one call. Returns nothing if the contestant needs larger memory for its output first:
-	 * the caller then calls again, with another input. */
+	/* Makes one call and checks the output. Returns nothing if the contestant needed larger memory
+	 * for its output and has got it; the caller then calls again, with another input. */
 	std::optional<Called> call(
 		Side &side, const Input &input, int cpu, std::string *message = nullptr)
 	{
@@ -1106,17 +1112,18 @@ class Judge
 		return called;
 	}
 
-	/* How long the judge waits after a call of the null contestant that follows one of this side:
-	 * as long as for the side's. A judge that has waited is slower, and what follows must show only
-	 * what the side left on the GPU. */
+	/* How long the judge waits after the start of a null contestant's call: as long as this side's
+	 * last call took. A judge that has waited is slower afterwards. With equal waits, the judge's
+	 * own work differs only by what the side has left on the GPU. */
 	double wait_ns_after(const Side &side) const
 	{
 		return std::min(rule_.wait_ns, side.latest_ns());
 	}
 
-	/* Makes a call that counts. The warm-up calls have shown how much memory the output needs, so a
-	 * contestant that needs more now violates the protocol. They have also shown which parts of the
-	 * input the output is in: the probes and the null contestant expect it there. */
+	/* Makes a call that counts. The warm-up calls have shown how much memory the output needs and
+	 * which parts of it lie in the input's memory, and the probes and the null contestant depend on
+	 * both. So a contestant that needs more memory now violates the protocol, and an output in
+	 * other memory is wrong. */
 	Called measured(Side &side, const Input &input)
 	{
 		auto called = call(side, input, contestants_cpu_);
@@ -1200,8 +1207,8 @@ class Judge
 		return text;
 	}
 
-	/* Gets the first right answer of every player. Gives memory to a side only when it is called: a
-	 * side without calls would not read its frames. */
+	/* Calls every player until it has returned a right output. Gives memory to a side only when it
+	 * is called, because a side reads its frames only then. */
 	void begin_case(const Case &one)
 	{
 		if (lost_)
@@ -1232,10 +1239,10 @@ class Judge
 		side.give_inputs(input.stream.size(), input.device_bytes, plan.slots, plan.is_handed);
 	}
 
-	/* Makes calls that are verified but do not count. Chooses the rule by how long a pair of calls
-	 * takes: a side's with its input and its check, and the null contestant's, for which the judge
-	 * waits as long as for the side's. In a comparison the shorter pair counts, so that no side can
-	 * choose to be called less often by being slow now. */
+	/* Makes calls that are verified but do not count. Their time chooses the rule: the time of a
+	 * side's call with its input and its check, plus that of a null contestant's call, for which
+	 * the judge waits as long as for the side's. In a comparison the faster side's time counts.
+	 * Otherwise a side could get fewer calls for both by being slow now. */
 	void warm_up(Measurement &made, const Case &one)
 	{
 		made.watch.look();
@@ -1249,8 +1256,8 @@ class Judge
 		rule_ = isolated_rule_for(&usual_rule_, pair_s + null_s);
 	}
 
-	/* `others_s`: how long the other calls of a pair take. Returns how long the second call takes:
-	 * the first may still load something. */
+	/* `others_s`: how long the other call of a pair takes. Returns how long this side's second call
+	 * takes, because the first may still load something. */
 	double warm_up(Side &side, Measurement &made, const Case &one, double others_s)
 	{
 		auto began = std::chrono::steady_clock::now();
@@ -1275,7 +1282,8 @@ class Judge
 				took_s = ns_since(calling) / 1e9;
 				rule_ = isolated_rule_for(&usual_rule_, others_s + took_s);
 			}
-			/* The null contestant's first calls take longer, also where calls are long. */
+			/* The null contestant always gets the usual number of warm-up calls, because its first
+			 * calls take longer. */
 			if (i + 1 >= (side.is_null() ? usual_rule_ : rule_).least_warm_calls
 				&& ns_since(began) > rule_.warm_s * 1e9)
 				break;
@@ -1285,8 +1293,9 @@ class Judge
 
 	/* ---- blocks ---- */
 
-	/* Makes one call of a side. The head of the next call shows what this call left on the device.
-	 * Returns how long the side took to get ready. */
+	/* Makes one call of a side and appends its timing to `calls`. The next call appends the
+	 * duration of its head to `heads`, because that shows what this call left on the GPU. Returns
+	 * how many ns the side took to get ready. */
 	double note(Side &side, const Input &input, std::vector<Timing> &calls, Values &heads)
 	{
 		Called called = measured(side, input);
@@ -1297,8 +1306,9 @@ class Judge
 		return called.ready_ns;
 	}
 
-	/* `theirs`: for a comparison. The order is random, so that a submission that keeps the GPU busy
-	 * after its call does not know whose call follows. */
+	/* Measures a block. `theirs`: the rival's block in a comparison, otherwise NULL. The order of
+	 * calls is random, so that a submission that keeps the GPU busy after its call does not know
+	 * whose call follows. */
 	void run_block(const Case &one, Measurement &made, Block &ours, Block *theirs)
 	{
 		after_ = nullptr;
@@ -1315,14 +1325,14 @@ class Judge
 				continue;
 			}
 			ours.pair_s.push_back((ns_since(began) - ready_ns) / 1e9);
-			/* Choose the remaining controls at random from the remaining places. */
+			/* Puts the block's controls behind random pairs of calls (selection sampling). */
 			if (unforeseen() % (rule_.calls - i++) < rule_.controls - ours.controls.size())
 				control(ours);
 		}
 		end_block(made.watch, ours, theirs);
 	}
 
-	/* Calls for which a submission was late to get ready do not count. */
+	/* Removes the last calls of a block, which do not count because a submission got ready late. */
 	static void drop_calls(Block &ours, Block *theirs)
 	{
 		ours.calls.pop_back();
@@ -1342,7 +1352,8 @@ class Judge
 			});
 	}
 
-	/* Returns the sides that were late to get ready. `all_ready_ns`: how long all sides took. */
+	/* Calls all sides with one input. Returns those that got ready late. `all_ready_ns`: how long
+	 * all sides together took to get ready. */
 	std::vector<Side *> call_all(
 		const Input &input, Block &ours, Block *theirs, double &all_ready_ns)
 	{
@@ -1368,8 +1379,8 @@ class Judge
 		return late;
 	}
 
-	/* Calls the null contestant. A side that has been called with this input more often than the
-	 * null contestant came before it. */
+	/* Calls the null contestant. If a side's block has one call more than the null contestant's,
+	 * the side was called with this input before. */
 	double note_null(const Input &input, Block &ours, Block *theirs)
 	{
 		bool is_after_ours = ours.calls.size() > ours.null.size(),
@@ -1383,7 +1394,8 @@ class Judge
 		return ready_ns;
 	}
 
-	/* An empty kernel of the null contestant shows whether a submission keeps the GPU busy. */
+	/* Calls an empty kernel of the null contestant, which shows whether a submission keeps the GPU
+	 * busy. */
 	void control(Block &block)
 	{
 		block.controls.push_back(run_empty(null()));
@@ -1411,8 +1423,8 @@ class Judge
 		theirs->delta_ns = rival().delta_ns;
 	}
 
-	/* Why a block must be measured again; "" if it was not disturbed. `others`: the other blocks of
-	 * the same side. */
+	/* How a block was disturbed, so that it should be measured again; "" if it was not. `others`:
+	 * the other blocks of the same side. */
 	std::string disturbance_of(const Block &block, const Blocks &others) const
 	{
 		const char *overrun = "the GPU was at work before or after the calls";
@@ -1425,8 +1437,8 @@ class Judge
 									 : "";
 	}
 
-	/* Whether blocks with these disturbances must be measured again. After enough repeats disturbed
-	 * blocks count, and the page says so. */
+	/* Whether blocks with these disturbances must be measured again. After the most repeats, or
+	 * when the case's time is over, disturbed blocks count, and the result page says so. */
 	bool must_repeat(Measurement &made, std::set<std::string> whys)
 	{
 		whys.erase("");
@@ -1441,9 +1453,9 @@ class Judge
 		return false;
 	}
 
-	/* Measures a case, again if empty kernels took longer in all blocks, or soon if many blocks
-	 * were disturbed: the machine may have drifted and recovered. An attempt cut short by the time
-	 * limit never replaces a full one. */
+	/* Measures a case. Measures it again if empty kernels took longer over all blocks, or if many
+	 * blocks were disturbed and less than enough_s have passed: the machine may have drifted and
+	 * recovered. An attempt that the time limit cut short never replaces an earlier one. */
 	Measurement measure(const Case &one)
 	{
 		double began_s = budget_.passed_s();
@@ -1493,9 +1505,10 @@ class Judge
 		return made;
 	}
 
-	/* Whether the calls of the first block were faster than those of the warm-up, by which a
-	 * submission could choose to be called less often. Then measures as many as usual. Getting
-	 * ready does not count, because it is not charged. */
+	/* Whether the first block's calls were so much faster than those of the warm-up that the rule
+	 * for short calls applies, which this function then sets. Otherwise a submission that is slow
+	 * in the warm-up would be called less often. Getting ready does not count as slow, because it
+	 * is not charged. */
 	bool is_faster(const Block &block)
 	{
 		Rule usual = isolated_rule_for(&usual_rule_, median(block.pair_s));
@@ -1620,18 +1633,18 @@ class Judge
 	double quiet_ns_ =
 		0; /* an empty kernel of the null contestant before a submission was loaded */
 	std::int32_t contestants_cpu_ = -1;
-	std::size_t room_bytes_ = 0;                 /* of the GPU's memory, for the submissions */
-	const std::size_t host_bytes_ = host_room(); /* of the host's memory, for outputs */
+	std::size_t room_bytes_ = 0;                 /* the GPU's memory that submissions may use */
+	const std::size_t host_bytes_ = host_room(); /* the host's memory for outputs */
 	std::map<const Case *, Plan> plans_;
 	Plan *plan_ = nullptr;                   /* of the current case */
 	std::vector<Side *> loaded_;             /* the sides where code of a submission may run */
 	std::map<const Side *, double> spent_s_; /* in their calls */
 	std::vector<Side *> players_;            /* the sides called now, with the null contestant */
-	std::string series_;       /* separates their inputs from those of other measurements, */
-	std::string again_;        /* and the inputs of a case that began again from the first ones */
+	std::string series_; /* part of a seed's purpose: differs between measurements of a case */
+	std::string again_;  /* the same, if the case began again with is_handed */
 	std::uint64_t number_ = 0; /* of inputs in this case */
 	std::string message_;      /* the check's message about the first output */
-	Values *after_ = nullptr;  /* the list for the duration of the next head */
+	Values *after_ = nullptr;  /* where the duration of the next head goes; NULL: nowhere */
 	int code_ = 0;             /* of the first case that failed */
 	bool lost_ = false;        /* a CUDA error left the GPU unusable for the contestant */
 };
@@ -1656,7 +1669,8 @@ int say_whether_split()
 	return why.empty() ? 0 : Code::NOT_SPLIT;
 }
 
-/* Makes this process unreadable for others of its user, on a host whose sandbox does not. */
+/* Makes this process unreadable for other processes of its user. PODIUM_HIDE is set on hosts whose
+ * sandbox does not ensure this. */
 void hide()
 {
 	const char *wanted = std::getenv("PODIUM_HIDE");
@@ -1718,7 +1732,8 @@ int judge(const Report &report, char **words, int count)
 } // namespace
 } // namespace podium
 
-/* Replaces the C library's, because CUDA_CHECK of a task calls it. */
+/* Replaces the C library's _Exit, which CUDA_CHECK in a task's code calls, so that the judge learns
+ * of that end. */
 extern "C" void _Exit(int code) noexcept
 {
 	podium::end_by_task(code);

@@ -1,7 +1,7 @@
 """The judge of the isolated engine: makes inputs, keeps the time, checks outputs and decides.
 
-The judge never runs a line of a submission. Another process does, the contestant, and every byte
-from there is hostile. docs/judge.md explains the engine.
+The judge runs no code of a submission. Another process does, the contestant, and every byte from
+the contestant is hostile. docs/judge.md explains the engine.
 
     POPCORN_FD=3 python3 judge.py MODE CASEFILE [MODE CASEFILE]
 
@@ -15,8 +15,8 @@ descriptor 6           socket to the rival, for compare
 POPCORN_FD             an open descriptor for the results, one `key: value` a line
 POPCORN_SEED           the secret behind all seeds
 PODIUM_DEVICE_UUID     the GPU whose clocks and temperature the judge asks for
-PODIUM_HIDE            if set, the judge makes itself unreadable for other processes of its user
-PODIUM_MEMORY_MIB      the most memory that the judge may take; nothing: no limit but the machine's
+PODIUM_HIDE            if set, other processes of the judge's user cannot read the judge's memory
+PODIUM_MEMORY_MIB      the most memory that the judge may take; unset: what the machine has
 PODIUM_TIME_LIMIT_S    the time limits of the modes in their order ("120 180"); 120 s by default
 
 Exit codes of the submission:
@@ -103,7 +103,7 @@ MODES = {
 }
 WITH_NONCE = ("leaderboard", "compare")
 KEPT_FROM_CONTESTANTS = ("reference", "reference_code")
-# No side is charged for a failure with one of these codes.
+# Judge.charge leaves failures with these codes as they are.
 NOT_CHARGED = (
 	EXIT_USAGE,
 	EXIT_REPORT,
@@ -114,17 +114,17 @@ NOT_CHARGED = (
 	EXIT_RIVAL_GONE,
 )
 LIMIT_S = 120.0
-# Limits of one call. The first call of a case compiles and tunes: it may take half of the time
+# Limits of one call. The first call of a case compiles and tunes, so it may take half of the time
 # left.
 FIRST_CALL_S, CALL_S, CALL_FACTOR = 30.0, 10.0, 3.0
 SHARE_FOR_CASES = 0.85  # of the time limit; the rest is for the start and for delays
-MOST_EXTRA_S = 1.0  # for a call that starts when the time is up
-MOST_TEST_SLOTS = 2  # in a mode without timing
-SETTLE_S = 2.0  # for podium-run to read the results, and for the driver to free memory
+MOST_EXTRA_S = 1.0  # for a call that starts just before the time is up
+MOST_TEST_SLOTS = 2  # for inputs in a mode without timing
+SETTLE_S = 2.0  # the longest wait for podium-run to read results, or for the driver to free memory
 MOST_LOOKS = 20  # at the GPU's free memory
-LOOK_S = 2.0  # for second inputs of all cases before the first is judged
-QUIET_WARM_CALLS = 10  # a contestant measures its first calls of a case itself, which takes time
-READY_FACTOR = 20.0  # a submission may take so much longer than the null contestant to get ready
+LOOK_S = 2.0  # for optional second inputs, which show whether two inputs have the same form
+QUIET_WARM_CALLS = 10  # more than OWN_CALLS of contestant.py, because those calls take longer
+READY_FACTOR = 20.0  # a submission may take 20 times as long as the null contestant to get ready
 LEAVE_S = 10.0  # for a dismissed process to end
 SLOWED_BY = (
 	(0x4, "power cap"),
@@ -166,8 +166,8 @@ class Report:
 			os._exit(EXIT_REPORT)
 
 	def settle(self):
-		"""Waits until podium-run has read the results so far: it assigns what contestants print
-		from now on to the next part."""
+		"""Waits until podium-run has read the results so far. podium-run then assigns later output
+		of contestants to the next part."""
 		end, unread = monotonic() + SETTLE_S, struct.pack("i", 1)
 		while any(unread) and monotonic() < end:
 			sleep(0.0002)
@@ -179,7 +179,7 @@ class Report:
 
 @contextlib.contextmanager
 def failing_with(code, what):
-	"""Turns an exception, also of the task's own code, into a CaseFailed."""
+	"""Turns an exception into a CaseFailed with this code. `what`: the subject of its sentence."""
 	try:
 		yield
 	except (CaseFailed, Stop, KeyboardInterrupt):
@@ -191,7 +191,8 @@ def failing_with(code, what):
 
 
 def device_failure(error):
-	"""The Stop for an error of the GPU in the judge itself: a submission has filled or lost it."""
+	"""The Stop for a GPU error in the judge itself, when a submission has filled the GPU's memory
+	or made the GPU unusable."""
 	if is_full(error):
 		return Stop(EXIT_RAISED, FULL_GPU)
 	return Stop(EXIT_CUDA, f"The judge could not use the GPU: {type(error).__name__}: {error}")
@@ -220,7 +221,8 @@ class Task:
 		self.classes = {}
 
 	def find_classes(self, torch):
-		"""Finds the named tuples that both sides can import."""
+		"""Finds the named tuples in the task's own modules that judge and contestants can both
+		import."""
 		here = os.getcwd() + os.sep
 		for name, module in list(sys.modules.items()):
 			if name not in KEPT_FROM_CONTESTANTS and (
@@ -245,8 +247,8 @@ class Task:
 		return tree.class_name(value) in self.classes
 
 	def check(self, data, image, snapshot, make_input):
-		"""The check's message about right outputs. Raises CaseFailed for others. `make_input()`:
-		another input, to find out whether the check fails by itself."""
+		"""Returns the check's message about a right output. Raises CaseFailed for a wrong one.
+		`make_input()`: makes another input, to find out whether the check fails by itself."""
 		with failing_with(EXIT_WRONG, "custom_kernel's output could not be read: it"):
 			fault, output = snapshot.bool_fault(), snapshot.output_tree(self.classes)
 		if fault:
@@ -287,7 +289,7 @@ class Conditions:
 		return slowed_by & IS_SLOW
 
 	def as_json(self):
-		"""One line, or None if the driver reports nothing."""
+		"""One line of JSON, or None if the driver reports nothing."""
 		if not self._least:
 			return None
 		ranges = {name: [self._least[name], self._most[name]] for name in self._least}
@@ -312,7 +314,7 @@ class Budget:
 		self.limit_s, self._limit_end = limit_s, monotonic() + limit_s
 		self._end = monotonic() + limit_s * 0.97
 		self._end_of_cases = monotonic() + limit_s * SHARE_FOR_CASES
-		# The judge ends before podium-run ends it.
+		# Short enough that the judge ends before podium-run kills it.
 		self._least_s = min(limit_s * 0.01, MOST_EXTRA_S)
 
 	def is_over(self):
@@ -327,14 +329,14 @@ class Budget:
 
 
 class Patience:
-	"""How long one call of a case may take."""
+	"""How long one call of a side in a case may take."""
 
 	def __init__(self, budget):
 		self._budget, self._longest_s, self._is_first = budget, 0.0, True
 		self.is_short = False
 
 	def limit_s(self):
-		"""Raises Stop if the time is up before the call."""
+		"""The time limit of the next call. Raises Stop if no time is left."""
 		left, self.is_short = self._budget.left_s(), True
 		if self._budget.is_over():
 			raise Stop(EXIT_TIME, "No time was left for the next call.")
@@ -354,16 +356,17 @@ class Patience:
 
 
 class HostPartVaries(Exception):
-	"""An input's part on the host differs from that of the inputs before the submission was
-	loaded."""
+	"""An input's part on the host differs from that of the case's earlier inputs, although those
+	had the same."""
 
 
 class Plan:
 	"""What the judge knows about a case and has reserved for it before it loads a submission.
 
-	`image`: an input. `slots`: for inputs. `is_handed`: the part on the host differs from input to
-	input, so the contestant must not have it before the clock runs. A part that never changes is no
-	secret. `quiet`: what the null contestant's calls take.
+	`image`: an input. `slots`: how many inputs fit into a contestant's memory. `is_handed`: whether
+	the part on the host differs from input to input. Then the contestant must not have it before
+	the clock runs. A part that never changes is no secret. `quiet`: what the null contestant's
+	calls take while no submission is loaded.
 	"""
 
 	def __init__(self, image, slots):
@@ -379,7 +382,12 @@ class Plan:
 
 
 class Measurement:
-	"""The counted calls of one side in a case."""
+	"""The counted calls of one side in a case.
+
+	`own`: times that the submission measured. `repeated`: how many blocks were measured again.
+	`late`: for how many calls the submission got ready late. `notes`: the disturbances of blocks
+	that count.
+	"""
 
 	def __init__(self, side, conditions):
 		self.side, self.conditions = side, conditions
@@ -389,19 +397,21 @@ class Measurement:
 		return statistics.values_of(self.blocks, rule)
 
 	def stand_for(self, other):
+		"""Counts the blocks of an attempt that does not count as repeated ones."""
 		self.repeated += other.repeated + len(other.blocks)
 		self.own += other.own
 
 	def is_enough(self, rule):
-		"""Whether the case may end. Computes values only at a look, because they take time."""
+		"""Whether the case may end. Computes the blocks' values only at a look, because that takes
+		time."""
 		return len(self.blocks) in rule.looks and statistics.is_enough(self.values(rule), rule)
 
 
 class Trial:
 	"""One case and its contestants.
 
-	`null`: None if nothing is timed. `series`: separates the inputs of this trial from those of
-	other trials of the same case.
+	`null`: None if nothing is timed. `until`: when the case's time is up. `series`: part of the
+	seeds' purpose, so that each trial of a case has its own inputs.
 	"""
 
 	def __init__(self, judge, case, null, until, series=""):
@@ -412,7 +422,7 @@ class Trial:
 		self.patience = {}
 		self.begun = []
 		self.numbers = itertools.count()  # of inputs; no number is used twice
-		self._after = None  # the list for the duration of the next head
+		self._after = None  # where the duration of the next head goes; None: nowhere
 
 	def fresh(self, purpose, number=None):
 		return self.judge.make(
@@ -422,8 +432,8 @@ class Trial:
 		)
 
 	def need_slots(self, side, image):
-		"""Gives a side its memory at its first call: a side without calls would not read its
-		frames."""
+		"""Gives a side its memory at its first call, because a side reads its frames only when it
+		is called."""
 		if side in self.begun:
 			return
 		slots = self.plan.slots if self.null else min(self.plan.slots, MOST_TEST_SLOTS)
@@ -431,8 +441,8 @@ class Trial:
 		self.begun.append(side)
 
 	def play(self, side, data, image, pinned=True):
-		"""One checked call: (Taken, the check's message), or (None, "") if the output has a new
-		form."""
+		"""Makes one call and checks the output. Returns (Taken, the check's message), or (None, "")
+		if the output has a new form, which the judge has then learned."""
 		try:
 			return self._play(side, data, image, pinned)
 		except (CaseFailed, Stop) as failure:
@@ -469,8 +479,9 @@ class Trial:
 	def play_null(self, side, image, heads=None, waits=True):
 		self.need_slots(self.null, image)
 		self.null.follow(side, self.task.classes)
-		# Wait as long as for the submission's call: a judge that has waited is slower afterwards,
-		# and what follows must show only what the submission left on the device.
+		# Wait as long as the submission's last call took, because a judge that has waited is slower
+		# afterwards. With equal waits, the judge's own work differs only by what the submission has
+		# left on the device.
 		taken = self.null.play(
 			image, FIRST_CALL_S, least_ns=min(self.rule.wait_ns, side.latest_ns()) if waits else 0.0
 		)
@@ -480,31 +491,32 @@ class Trial:
 		return taken
 
 	def _note_head(self, taken, heads):
-		"""Appends the duration of a head, the judge's work on the device before a call, to the list
-		of the previous call: a long head shows that this call left work on the device."""
+		"""Appends the duration of a call's head, the judge's work on the device before the call, to
+		the list that the previous call chose. A long head shows that the previous call left work on
+		the device. `heads`: the list for the next head, or None."""
 		if self._after is not None:
 			self._after.append(taken.head_ns)
 		self._after = heads
 
 	def prepare(self, sides):
-		"""Calls each side once without counting it. In this call a side compiles, and the judge
-		learns the form of its output."""
+		"""Calls each side once, without counting the call. The side compiles in this call, and the
+		judge learns the form of the side's output."""
 		self.patience = {side: Patience(self.judge.budget) for side in sides}
 		data, image = self.fresh("prepare")
 		for side in sides:
 			self.play(side, data, image, pinned=False)
 
 	def test(self, side):
-		"""Judges the case as written. Returns the check's message."""
+		"""Judges the case with the seed in the case file. Returns the check's message."""
 		data, image = self.judge.make(*self.case.as_written())
-		while True:  # ends, because a side may change its form only so often
+		while True:  # ends, because the judge limits how often an output may change its form
 			taken, message = self.play(side, data, image, pinned=False)
 			if taken:
 				return message
 
 	def warm_up(self, measurement):
-		"""Makes calls that do not count. The second call shows what a call costs: in the first, the
-		null contestant maps its memory."""
+		"""Makes pairs of calls that do not count. The time of the second pair chooses the rule,
+		because the first includes mapping the null contestant's memory."""
 		began, self.rule = monotonic(), self.judge.rule
 		for number in range(self.rule.most_warm_calls):
 			calling = monotonic()
@@ -518,8 +530,8 @@ class Trial:
 		return self.rule
 
 	def warm_null(self, side):
-		"""Calls the null contestant as often as a case with short calls does: its first calls take
-		longer."""
+		"""Calls the null contestant as often as the warm-up of short calls does, because its first
+		calls take longer."""
 		_, image = self.fresh("timed")
 		for _ in range(self.judge.rule.least_warm_calls):
 			self.play_null(side, image, waits=False)
@@ -553,7 +565,8 @@ class Trial:
 			block.pair_s.append(monotonic() - began - entry.ready_ns / 1e9)
 
 	def is_ready(self, measurement, entry, null):
-		"""Whether the submission was ready in time. A call for which it was not does not count."""
+		"""Whether the submission got ready in time. If it did not, the call does not count, and too
+		many such calls are a violation."""
 		if entry.ready_ns <= max(self.rule.ready_ns, READY_FACTOR * null.ready_ns):
 			return True
 		measurement.late += 1
@@ -567,12 +580,12 @@ class Trial:
 		return False
 
 	def is_over(self, calls):
-		"""Whether the time is up after enough calls."""
+		"""Whether the case's time is up and there are at least the fewest calls of a block."""
 		return monotonic() >= self.until and calls >= statistics.LEAST_CALLS
 
 	def block(self, measurement, first=None):
-		"""Measures a block. `first`: the number of its first input if another block uses the same
-		inputs."""
+		"""Measures a block. `first`: the number of the block's first input, so that blocks with the
+		same `first` get the same inputs; None: new inputs."""
 		block = statistics.Block(measurement.side.delta_ns)
 		measurement.side.settle_form()
 		before = sum(len(other.calls) for other in measurement.blocks)
@@ -610,9 +623,9 @@ class Trial:
 		return "some calls took another time than the rest" if block.is_uneven(self.rule) else None
 
 	def measure(self, side):
-		"""Measures a case, again if empty kernels took longer in all blocks, or soon if many
-		blocks were disturbed: the machine may have drifted and recovered. An attempt cut short by
-		the time limit never replaces a full one."""
+		"""Measures a case. Measures it again if empty kernels took longer over all blocks, or if
+		many blocks were disturbed and less than enough_s have passed: the machine may have drifted
+		and recovered. An attempt that the time limit cut short never replaces an earlier one."""
 		began = monotonic()
 		kept = self.attempt(side)
 		for _ in range(1, statistics.MOST_ATTEMPTS):
@@ -668,9 +681,10 @@ class Trial:
 		return measurement
 
 	def is_faster(self, block):
-		"""Whether the calls of the first block were faster than those of the warm-up, by which a
-		submission could choose to be called less often. Then measures as many as usual. Getting
-		ready does not count, because it is not charged."""
+		"""Whether the first block's calls were so much faster than those of the warm-up that the
+		rule for short calls applies, which this function then sets. Otherwise a submission that is
+		slow in the warm-up would be called less often. Getting ready does not count as slow,
+		because it is not charged."""
 		usual = statistics.rule_for(
 			self.judge.rule, statistics.median(block.pair_s) if block.pair_s else 0.0
 		)
@@ -680,7 +694,8 @@ class Trial:
 		return True
 
 	def compare(self, entry, rival):
-		"""Blocks in the order ABBA, each pair with the same inputs. Returns both measurements."""
+		"""Measures blocks of both sides in the order ABBA, each pair with the same inputs. Returns
+		both measurements."""
 		both = [Measurement(side, self.conditions) for side in (entry, rival)]
 		self.rule = max(
 			[self.warm_up(measurement) for measurement in both], key=lambda rule: rule.calls
@@ -697,14 +712,14 @@ class Trial:
 				return both
 
 	def is_decided(self, both):
-		"""Whether the comparison may end. Computes values only at a look, because they take
-		time."""
+		"""Whether the comparison may end. Computes the blocks' values only at a look, because that
+		takes time."""
 		return len(both[0].blocks) in self.rule.pair_looks and statistics.is_decided(
 			*(one.values(self.rule) for one in both), self.rule
 		)
 
 	def accept(self, both, blocks):
-		"""Keeps a pair of blocks unless one of them must be repeated."""
+		"""Keeps a pair of blocks unless one of them must be measured again or has too few calls."""
 		whys = [self.why_again(block, measurement.blocks) for measurement, block in blocks.items()]
 		whys = [why for why in whys if why]
 		may_repeat = statistics.may_repeat(both[0].repeated, len(both[0].blocks))
@@ -778,8 +793,8 @@ class Judge:
 	def look_at_inputs(self, sides):
 		"""Makes the plans of all cases. Raises Stop if the task cannot be split.
 
-		Makes one input for each case. Makes a second one if the judge needs to know what changes
-		between inputs; for the other cases only while time permits.
+		Makes one input for each case, and a second one for timed cases with a part on the host, to
+		see whether that part changes. The other cases get a second input only while time permits.
 		"""
 		end = monotonic() + LOOK_S
 		for part in self.parts:
@@ -814,8 +829,9 @@ class Judge:
 		return plan
 
 	def need_room(self, image):
-		"""The engine belongs to the task, so only what the device has decides that the task cannot
-		be split. What is free now may be enough at another time."""
+		"""Raises Stop if there is no room for six inputs. If the device could never have enough,
+		the task cannot be split. If only the free memory is too small now, the job can run
+		later."""
 		slot_bytes, device = sum(image.slot_bytes()), "GPU" if self.device.is_cuda else "machine"
 		words = (
 			f"An input takes {slot_bytes / 2**20:,.0f} MiB. The judge needs six at a time, but "
@@ -831,7 +847,7 @@ class Judge:
 			)
 
 	def take_room(self, sides):
-		"""Gives every side the device memory that the inputs of any case need."""
+		"""Gives every side device memory for the inputs of any case."""
 		for side in sides:
 			side.give_room(max((plan.room_bytes() for plan in self.plans.values()), default=0))
 			if not side.is_null:
@@ -839,8 +855,8 @@ class Judge:
 		self.room_bytes = self.device.free_bytes()  # for the submissions
 
 	def measure_quiet(self, null, others):
-		"""Measures the null contestant's calls in each timed case, in turns with the other sides,
-		as in the later measurements."""
+		"""Measures the null contestant's calls in each timed case while no submission is loaded.
+		Takes turns with the other sides, as the later measurements do."""
 		if not self.rule.calibrations:
 			return
 		self.device.measure_copies()
@@ -865,8 +881,8 @@ class Judge:
 
 	def calibrate(self, side, null):
 		"""Measures how much longer an empty kernel takes in the side's process than in the null
-		contestant's, before a submission is loaded. The first block only decides when the gates
-		open: shortly before a contestant has the GPU to itself."""
+		contestant's, before a submission is loaded. A first block only shows when an empty kernel
+		ends: the gates open shortly before that."""
 		if not self.rule.calibrations:
 			return
 		deltas, quiet = [], []
@@ -882,7 +898,7 @@ class Judge:
 		side.delta_ns, null.quiet_ns = statistics.mean(deltas[1:]), statistics.mean(quiet[1:])
 
 	def run(self, entry, null):
-		"""Runs the parts until one has a failed case. Returns the exit code."""
+		"""Runs the parts in order, up to the first with a failed case. Returns the exit code."""
 		for part in self.parts:
 			if part is not self.part:
 				self.report.settle()
@@ -916,7 +932,7 @@ class Judge:
 
 	@contextlib.contextmanager
 	def reporting(self, index, case):
-		"""Reports a failure in a case with its place."""
+		"""Reports a case's failure, or adds the case to the sentence of a Stop."""
 		where = f"{self.part.noun} {index + 1} of {len(self.part.cases)} ({case.spec})"
 		try:
 			yield
@@ -931,8 +947,9 @@ class Judge:
 			) from None
 
 	def try_case(self, make_trial, *sides):
-		"""The result of a case that passes: the check's message, one Measurement, or two. Begins
-		again if the inputs' part on the host varies after all."""
+		"""Returns the result of a case that passes: the check's message, one Measurement, or two.
+		Starts again with is_handed if the inputs' part on the host varies although the first inputs
+		had the same."""
 		if self.is_lost:
 			raise CaseFailed(EXIT_CUDA, "not run, because an earlier case left the GPU unusable.")
 		trial = make_trial()
@@ -960,11 +977,11 @@ class Judge:
 		return [("message", shown)] if shown else []
 
 	def compare(self, entry, null):
-		"""Measures each side separately and both in turns.
+		"""Measures the rival alone, then both in turns, then the submission alone.
 
-		The rival comes first, before the submission is loaded; the submission last, after the rival
-		has left. So only the turns show what one side does during the other's calls. The first
-		failure ends the comparison, and the side that failed loses it.
+		The rival is measured before the submission is loaded, the submission after the rival has
+		left. So a side can disturb the other one only in the turns. The first failure ends the
+		comparison, and the side that failed loses it.
 		"""
 		steps = [(self.rival,), (entry, self.rival), (entry,)]
 		found = {case: [] for case in self.part.cases}
@@ -1001,11 +1018,11 @@ class Judge:
 		return [side for side in (self.rival, self.entry) if side and side.is_loaded]
 
 	def charge(self, failure, side=None):
-		"""The exception for a failure (a CaseFailed or Stop) that `side` caused. `side`: None if
-		the judge could not work for want of what a submission may have taken.
+		"""Returns the exception for a failure (a CaseFailed or Stop) that `side` caused. `side`:
+		None if the judge itself failed, perhaps because a submission has taken its memory.
 
-		The rival's failure ends the comparison. Nobody is charged before a submission is loaded,
-		nor if the other one holds so much memory that the first may have found no room.
+		The rival's failure becomes a Stop. No side is charged if no submission is loaded, nor if
+		the other side holds so much memory that this one may have found no room.
 		"""
 		if failure.code in NOT_CHARGED:
 			return failure
@@ -1033,8 +1050,8 @@ class Judge:
 		)
 
 	def find_hog(self, suspects):
-		"""The side that holds over half of the memory that submissions may use, or None. Dismisses
-		the suspects to find out, so it ends the run."""
+		"""Returns the suspect that holds over half of the memory that submissions may use, or does
+		not leave; or None. Dismisses the suspects to find out, so the run must end then."""
 		for side in suspects if self.device.is_cuda else ():
 			before = self.settled_free_bytes()
 			if not side.leave(LEAVE_S) or self.settled_free_bytes() - before > self.room_bytes / 2:
@@ -1042,8 +1059,8 @@ class Judge:
 		return None
 
 	def settled_free_bytes(self):
-		"""The GPU's free memory once it no longer changes: the driver frees what a process held
-		after its channel has closed."""
+		"""Returns the GPU's free memory once it no longer changes, because the driver frees the
+		memory of a process some time after the process's socket has closed."""
 		free = self.device.free_bytes()
 		for _ in range(MOST_LOOKS):
 			sleep(SETTLE_S / MOST_LOOKS)
@@ -1053,8 +1070,8 @@ class Judge:
 		return free
 
 	def ask_task(self, ask):
-		"""Runs the task's own code. If that fails and a submission is loaded, the submission may
-		have taken what the code needs: then the code runs again without it."""
+		"""Runs the task's own code. If the code fails while a submission is loaded, runs it again
+		without the submission, which may have taken the memory that the code needs."""
 		began = monotonic()
 		try:
 			return self._ask_task(ask)
@@ -1076,7 +1093,7 @@ class Judge:
 
 	@staticmethod
 	def succeeds(ask):
-		"""Whether the task's code no longer fails by itself."""
+		"""Whether the task's code runs without an error of its own."""
 		try:
 			ask()
 		except CaseFailed as failure:
@@ -1086,8 +1103,9 @@ class Judge:
 		return True
 
 	def charge_if_mended(self, failure, works):
-		"""`failure`, or the charge for it if `works()` once one of the loaded submissions has gone,
-		or does not go. Ends the run."""
+		"""Dismisses the loaded submissions one after the other. Returns the charge for the first
+		that does not leave, or after whose end `works()` is true; otherwise `failure`. The run must
+		end then."""
 		for side in self.loaded():
 			charged = self.charge_alone(side, failure)
 			if not side.leave(LEAVE_S):
@@ -1105,8 +1123,8 @@ class Judge:
 		)
 
 	def blame(self, failure, null):
-		"""The Stop for a null contestant that failed. If it works once a submission has gone, that
-		was the submission's doing."""
+		"""Returns the Stop for a failed null contestant. If the null contestant works once a
+		submission has left, that submission is at fault."""
 
 		def works():
 			try:
@@ -1139,9 +1157,9 @@ class Judge:
 		side.spent_s += monotonic() - began
 
 	def time_is_up(self, failure, side):
-		"""The Stop for a side that was given less time than usual, or none. If the task's own code
-		took longer than the submissions' calls, the task is at fault. Otherwise that is the side
-		that has spent more."""
+		"""Returns the exception for a side that timed out because little of the time limit was
+		left. If the task's own code took longer than the submissions' calls, the task is at fault.
+		Otherwise the side is at fault whose calls took longer."""
 		calls_s = sum(one.spent_s for one in self.loaded())
 		if self.task_s > calls_s:
 			return Stop(
@@ -1315,8 +1333,8 @@ def need_one_gpu():
 
 
 def hide():
-	"""Makes this process unreadable for others of its user, on a host whose sandbox does not.
-	Must happen before a submission is loaded."""
+	"""Makes this process unreadable for other processes of its user, before a submission is loaded.
+	PODIUM_HIDE is set on hosts whose sandbox does not ensure this."""
 	if os.environ.pop("PODIUM_HIDE", ""):
 		pr_set_dumpable = 4
 		ctypes.CDLL(None).prctl(pr_set_dumpable, 0, 0, 0, 0)
@@ -1369,8 +1387,8 @@ def judge(arguments, report, sides):
 
 
 def prepare(run, sides, null, entry):
-	"""Takes what the run needs, so that later no submission can be in the way: the inputs' memory,
-	the null contestant's, and what its calls take alone."""
+	"""Reserves memory for the inputs and measures the null contestant alone, before a submission is
+	loaded that could disturb these steps."""
 	for side in sides:
 		side.await_ready(run.budget.left_s())
 	for side in sides:
@@ -1414,5 +1432,5 @@ if __name__ == "__main__":
 	with contextlib.suppress(Exception):
 		sys.stdout.flush()
 		sys.stderr.flush()
-	# The result is written: threads and exit handlers of the task must not delay the end.
+	# The results are written. Threads and exit handlers of the task must not delay the end.
 	os._exit(status)

@@ -129,8 +129,8 @@ int isolated_memory_reserve(struct isolated_memory *memory, uint64_t bytes)
 	return take_host(memory, address, bytes, -1);
 }
 
-/* The pages exist, because the judge has written them. Populated, none of them costs a fault when
- * the submission reads it. */
+/* MAP_POPULATE maps the pages, which the judge has written, so that the submission pays for no page
+ * fault. */
 int isolated_take_over(int socket, const struct isolated_memory *memory)
 {
 	const int descriptor = isolated_receive_handed(socket);

@@ -13,7 +13,7 @@ static const struct cuda_memory_kind KIND = {
 	.place = { CUDA_PLACE_DEVICE, 0 },
 };
 
-/* Records in `memory` what is done so far, so that a failure can be undone. */
+/* Records each step in `memory`, so that after a failure the caller can undo the steps. */
 static int map_memory(struct isolated_memory *memory, uint64_t bytes)
 {
 	static const struct cuda_access access = { { CUDA_PLACE_DEVICE, 0 }, CUDA_ACCESS_READ_WRITE };

@@ -6,12 +6,12 @@
  *	contestant  a process with a submission in it. Every byte from it is hostile.
  *
  * The native part needs only the C library. The CUDA driver and NVML are bound at their first use,
- * from the declarations in driver.h. On the CPU device all memory is a sealed memfd and everything
- * else is the same, so the protocol is tested without a GPU.
+ * from the declarations in driver.h. On the CPU device all memory is a memfd of sealed size and the
+ * protocol is the same, so tests of the protocol need no GPU.
  *
- * The C code becomes native.so, which Python loads by ctypes, and a part of the programs of CUDA
- * C++ tasks. Functions return 0 or one of enum isolated_error; then isolated_why() has a message.
- * None of them is thread-safe. */
+ * Python loads the C code as native.so by ctypes; the programs of CUDA C++ tasks link it. Functions
+ * return 0 or one of enum isolated_error; after an error, isolated_why() has a message. No function
+ * is thread-safe. */
 #ifndef PODIUM_ISOLATED_NATIVE_H
 #define PODIUM_ISOLATED_NATIVE_H
 
@@ -35,12 +35,13 @@ const char *isolated_why(void);
 
 /* ---- the page ----
  *
- * 4096 bytes in a memfd of sealed size, one page for each contestant. The steps of call number n:
+ * 4096 bytes in a memfd of sealed size, one page for each contestant. The head is the judge's own
+ * work on the GPU before a call, such as the copy of the input. The steps of call number n:
  *
  *	judge       writes command, slot and cpu; armed = n; wakes the contestant
  *	contestant  wakes up; prepares what is no secret; ready = n; spins on `called`
- *	judge       enqueues the input, and behind it the mark "the head has ended"; called = n, the
- *	            bell; takes the time at the mark; opens the gate; spins on `done`
+ *	judge       enqueues the head, and behind it a mark; rings the bell: called = n; takes the
+ *	            time when the GPU reaches the mark; opens the gate; spins on `done`
  *	            Without a head: takes the time; sends the memory with the input; opens the gate;
  *	            called = n; spins on `done`
  *	contestant  enqueues the gate; calls the kernel; waits for the device; writes status, spec and
@@ -48,20 +49,20 @@ const char *isolated_why(void);
  *	judge       takes the time; probes
  *
  * The contestant can write every byte of the page at any time, so the judge trusts none of them.
- * The judge never reads its own fields; n is in struct isolated_call. It reads each field of the
- * contestant once. `ready` and `done` must be n - 1 (not yet) or n (now): any other number is a
- * violation, and so is `done` before the bell. Nothing else on the page affects the judge, which
- * never waits for a futex. */
+ * The judge never reads its own fields; n is in struct isolated_call. It polls `ready` and `done`,
+ * and reads the result's fields once. `ready` and `done` must be n - 1 (not yet) or n (now). Any
+ * other number is a violation, as is done = n before the bell. Nothing else on the page affects the
+ * judge, which never waits for a futex. */
 enum { isolated_page_bytes = 4096 };
 
-/* ISOLATED_NOTHING and ISOLATED_EMPTY are for the null contestant at any time, and for the others
- * before ISOLATED_LOAD. The same kernel takes up to about 1 us longer in one process than in
- * another, steadily (measured on an H200). So each process is compared with the null contestant's
- * before a submission is loaded. */
+/* The null contestant takes ISOLATED_NOTHING and ISOLATED_EMPTY at any time, the others only before
+ * ISOLATED_LOAD. The judge needs them there because the same kernel steadily takes up to about 1 us
+ * longer in one process than in another (measured on an H200). Before a submission is loaded, the
+ * judge compares each process with the null contestant's. */
 enum isolated_command {
 	ISOLATED_CALL = 1,
 	ISOLATED_LEAVE,
-	ISOLATED_NOTHING, /* say done without any work on the device */
+	ISOLATED_NOTHING, /* say done without work on the device */
 	ISOLATED_EMPTY,   /* launch the empty kernel, wait for it, say done */
 	ISOLATED_COMMANDS,
 };
@@ -106,11 +107,11 @@ struct isolated_probe {
 
 enum { isolated_most_probes = 16, isolated_most_probe_bytes = 4096 };
 
-/* Withheld lines of an input, which come at the last moment, and their places in the slot. Until
- * then the slot has decoys there. */
+/* The withheld lines of an input, and their places in the slot. The slot holds decoys there until
+ * the gate opens. */
 struct isolated_withheld {
-	const uint64_t *places; /* of the first byte in the slot; multiples of 16 */
-	const uint8_t *lines;   /* of isolated_line_bytes each, without gaps */
+	const uint64_t *places; /* offsets of the lines in the slot; multiples of 16 */
+	const uint8_t *lines;   /* isolated_line_bytes each, without gaps */
 	uint64_t count;
 };
 
@@ -125,35 +126,36 @@ struct isolated_call {
 	uint32_t command; /* any but ISOLATED_LEAVE */
 	uint32_t slot;
 	int32_t cpu; /* for the contestant's main thread; -1: any */
-	/* For all waits of a call: from the announcement to "ready", for the answers that a caller
-	 * awaits in between, and from the bell to "done". */
+	/* Limits the sum of a call's waits: from the announcement to "ready", for frames that the
+	 * caller awaits in between, and from the bell to "done". */
 	int64_t limit_ns;
-	int64_t waited_ns; /* of that, so far; isolated_announce sets it to zero */
-	/* From isolated_head_make. The clock starts when the word is head_value; NULL: at the bell. */
+	int64_t waited_ns; /* used up of limit_ns; isolated_announce sets it to zero */
+	/* From isolated_head_make. The clock starts when the word is head_value; NULL: no head, and
+	 * the clock starts at the bell. */
 	const uint32_t *head;
 	uint32_t head_value;
 	uint32_t probe_count; /* 0: none */
 	const struct isolated_probe *probes;
-	uint8_t *seen;              /* the bytes of probes, isolated_most_probe_bytes for each */
+	uint8_t *seen; /* receives the probes' bytes; room for isolated_most_probe_bytes each */
 	struct isolated_gate *gate; /* of the contestant; NULL: none, and no withheld lines */
 	uint32_t is_announced;      /* set by isolated_announce; 0 at first */
 	int64_t announced_ns;       /* set by isolated_announce; 0 after `handed` was handed over */
-	int64_t open_ns;  /* when the gate opens, from the end of the head; without a head before the
-	                     bell. With a head `handed` comes just before, after the bell */
-	int64_t least_ns; /* the judge waits at least so long from the start of the clock, even after
-	                   * "done", so that its caches are as cold as after a call of this length. Not
-	                   * included in elapsed_ns */
+	/* The gate opens so long after the end of the head. Without a head it opens before the bell. */
+	int64_t open_ns;
+	/* The judge probes no earlier than this after the start of the clock, even if "done" comes
+	 * sooner. Its caches are then as cold as after a call of this length. elapsed_ns does not
+	 * include the wait. */
+	int64_t least_ns;
 	struct isolated_withheld withheld;
-	/* The input on the host, in memory that the contestant gets after the clock has started: with a
-	 * head when the gate opens, otherwise before the bell. NULL: none */
+	/* The input on the host, in memory that the contestant gets after the clock has started: just
+	 * before the gate opens with a head, before the bell without. NULL: none */
 	const struct isolated_memory *handed;
 	/* the results, from CLOCK_MONOTONIC_RAW: */
 	int64_t ready_ns; /* from the announcement to "ready" */
-	/* From the bell to the end of the head; near 0 if the head had ended before; 0 without a head.
-	 */
+	/* From the bell to the end of the head; 0 without a head. */
 	int64_t head_ns;
-	/* From the end of the head, or from the bell, to "done"; 0: "done" came before the end of the
-	 * head. */
+	/* From the end of the head to "done"; 0 if "done" came first. Without a head: from the bell to
+	 * "done". */
 	int64_t elapsed_ns;
 	int64_t probed_ns; /* how long the probes took */
 	/* From the contestant: status is below ISOLATED_STATUSES, spec is unchecked. */
@@ -161,28 +163,28 @@ struct isolated_call {
 	double own_ns; /* NAN unless it is positive and finite */
 };
 
-/* Announces a call on this slot and waits until the contestant is ready. Allocates memory for the
- * probes, so that nothing is allocated later. */
+/* Announces a call, unless isolated_announce did, and waits until the contestant is ready. Also
+ * allocates memory for the probes, so that nothing is allocated during the call. */
 int isolated_arm(struct isolated_call *call);
-/* The first half of isolated_arm, without the wait: announces a call with this command, slot and
- * CPU, so that the contestant gets ready while the judge works. Then isolated_arm only waits. */
+/* Announces a call with this command, slot and CPU, without a wait, so that the contestant gets
+ * ready while the judge works. isolated_arm must follow. */
 int isolated_announce(struct isolated_call *call);
 
-/* Rings, waits for the head, opens the gate, waits for "done", takes the time and probes. From the
- * bell to "done" it only spins and opens the gate. It notices the end of a contestant within a few
- * milliseconds. */
+/* Rings, waits for the head, hands over `handed`, opens the gate, waits for "done", takes the time
+ * and probes. Spins while it waits; after 100 ms it naps. Notices the end of a contestant within a
+ * few milliseconds. */
 int isolated_ring(struct isolated_call *call);
 
-/* Brings a call of the null contestant to its end that timed out, so that another can follow. Waits
- * for limit_ns in all, for "ready" and for "done". Does nothing if the last call is done. Takes no
- * time and no result; the contestant may have sent frames. */
+/* Finishes a call of the null contestant that timed out, so that another can follow. Waits for
+ * "ready" and "done", limit_ns in all. Does nothing if the last call is done. Ignores the call's
+ * result; frames that the contestant sent are left on the socket. */
 int isolated_resume(struct isolated_call *call);
 
 /* Makes the `head` of struct isolated_call: a word in pinned memory that the GPU writes. It is
  * never freed. */
 int isolated_head_make(uint32_t **word);
-/* Enqueues on a stream (a cudaStream_t as a number; 0: the legacy default stream) a write of the
- * word, behind all earlier work there. The value must differ from the last one. */
+/* Enqueues a write of the word on a stream, behind all earlier work there. `stream`: a cudaStream_t
+ * as a number; 0: the legacy default stream. The value must differ from the last one. */
 int isolated_head_mark(uint64_t stream, uint32_t *word, uint32_t value);
 
 /* Tells the contestant to end, without waiting for it. */
@@ -196,26 +198,26 @@ struct isolated_order {
 	uint32_t number;
 };
 
-/* Sleeps until a call is announced, and fills in the order. ISOLATED_GONE when the judge has ended.
+/* Sleeps until a call is announced, and fills in the order. ISOLATED_GONE if the judge has ended.
  */
 int isolated_await(struct isolated_page *page, int socket, struct isolated_order *order);
 
 /* Says ready and returns when the bell rings. */
 int isolated_stand_by(struct isolated_page *page, int socket);
-/* Waits for the memory that comes with the bell or later, and maps it to `memory`, from
- * isolated_memory_reserve. */
+/* Waits for the input's memory, which the judge sends just before the bell or after it. Maps it at
+ * the addresses that isolated_memory_reserve has reserved in `memory`. */
 int isolated_take_over(int socket, const struct isolated_memory *memory);
+/* Says done with this result. */
 void isolated_done(struct isolated_page *page, uint32_t status, uint32_t spec, double own_ns);
 
-/* Waits for all work of this process on its GPU and then directly says done, so that no varying
- * time lies between the two. Does not say done after an error. Needs isolated_cuda_open. */
+/* Waits for all work of this process on its GPU, then says done. One function does both, so that no
+ * varying time lies between them. Does not say done after an error. Needs isolated_cuda_open. */
 int isolated_finish(struct isolated_page *page, uint32_t status, uint32_t spec, double own_ns);
 
 /* ---- CPU affinity ----
  *
- * A contestant on another core takes 1 to 4 us more or less, always the same for the same core
- * (measured on an H200). So the null contestant and the entry run on the same core, the judge on
- * another. */
+ * The same call takes 1 to 4 us longer on one core than on another, steadily (measured on an H200).
+ * So the null contestant and the submission share a core, and the judge uses another. */
 
 /* Chooses two of the caller's CPUs on different cores at random. -1 and -1 if there are fewer than
  * three CPUs or only one core: then no thread is bound. */
@@ -226,9 +228,9 @@ struct isolated_affinity {
 	uint32_t is_pinned, unused;
 };
 
-/* isolated_pin binds the calling thread to this CPU (-1: does nothing), and isolated_unpin restores
- * its CPUs. A contestant is bound only from await to done, or else all threads of a library would
- * start on one core. */
+/* isolated_pin binds the calling thread to this CPU (-1: does nothing). isolated_unpin restores the
+ * thread's earlier CPUs. A contestant is bound only during calls. Otherwise threads that a library
+ * starts would inherit the binding and share one core. */
 int isolated_pin(int32_t cpu, struct isolated_affinity *saved);
 void isolated_unpin(const struct isolated_affinity *saved);
 
@@ -244,14 +246,14 @@ enum isolated_frame_kind {
 	/* from the judge */
 	/* Descriptors of the page and, on a GPU, of the gate; content: struct isolated_hello. */
 	ISOLATED_HELLO = 1,
-	ISOLATED_INPUTS,  /* descriptors of memories; content: their layout */
-	ISOLATED_OUTPUTS, /* the same for a spec */
+	ISOLATED_INPUTS,  /* descriptors of a case's memory for inputs; content: its layout */
+	ISOLATED_OUTPUTS, /* the same for the outputs of a spec, a form of output */
 	ISOLATED_INPUT,   /* the input in one slot has a new form */
 	/* from the contestant */
 	ISOLATED_READY,  /* after HELLO: the device is open; after LOAD: the submission is loaded */
-	ISOLATED_MAPPED, /* after INPUTS, OUTPUTS, INPUT and ROOM */
+	ISOLATED_MAPPED, /* the answer to INPUTS, OUTPUTS, INPUT and ROOM */
 	ISOLATED_SPEC,   /* the form of the kernel's output */
-	ISOLATED_TEXT,   /* hostile UTF-8 for people; in place of READY or MAPPED: why not */
+	ISOLATED_TEXT,   /* hostile UTF-8: why a call, or the frame that needs an answer, failed */
 	/* from the judge, after measuring the contestant without a submission */
 	ISOLATED_LOAD, /* load the submission; READY or TEXT follows */
 	/* from the judge: a descriptor of device memory, where the inputs of all cases will lie */
@@ -274,10 +276,10 @@ struct isolated_frame {
 /* The caller keeps the descriptors. ISOLATED_TIMEOUT if the peer does not read for 10 s. */
 int isolated_send(int socket, const struct isolated_frame *frame, const int *descriptors);
 
-/* Waits for limit_ns, or without a limit if that is negative. A frame of a wrong size, kind or
- * length is a violation, and with `descriptors` NULL so is one with descriptors. The caller closes
- * received descriptors; the rest of the array is -1. Frames that the other process sent before its
- * end are received first. */
+/* Waits for limit_ns; a negative limit means no limit. A frame of a wrong size, kind or length is a
+ * violation. If `descriptors` is NULL, so is a frame with descriptors. The caller closes received
+ * descriptors; the rest of the array is -1. Returns ISOLATED_GONE only after all frames that the
+ * other process sent before its end. */
 int isolated_receive(int socket, struct isolated_frame *frame,
 	int descriptors[isolated_most_descriptors], int64_t limit_ns);
 
@@ -291,25 +293,25 @@ struct isolated_memory {
 	uint32_t is_cuda;
 };
 
-/* For the judge. Host memory is zero and populated, so that no call pays for its pages. */
+/* For the judge. Host memory is zero, and its pages exist, so that no call includes page faults. */
 int isolated_memory_make(struct isolated_memory *memory, uint32_t is_cuda, uint64_t bytes);
-/* For the contestant: maps as many bytes as the judge has. Always closes the descriptor. */
+/* For the contestant: maps `bytes` bytes of the judge's memory. Always closes the descriptor. */
 int isolated_memory_import(
 	struct isolated_memory *memory, uint32_t is_cuda, uint64_t bytes, int descriptor);
-/* For the contestant: a place on the host for isolated_take_over. Reading it before is an error. */
+/* For the contestant: reserves addresses on the host, where isolated_take_over maps memory. Reading
+ * there before that raises a signal. */
 int isolated_memory_reserve(struct isolated_memory *memory, uint64_t bytes);
-/* Does nothing if `bytes` is 0, as after a release or a failure. Host memory that the judge has
- * released is empty for everyone: a contestant that keeps it mapped holds no memory of the judge's.
- */
+/* Does nothing if memory->bytes is 0, as after a release or a failure. The judge empties host
+ * memory when it releases it, so a contestant that keeps the memory mapped uses up none. */
 void isolated_memory_release(struct isolated_memory *memory);
 
 /* ---- the gate ----
  *
- * The contestant's GPU must not start before its input is complete, and nothing may read the input
- * earlier. The driver decides in which order the contexts of judge and contestant use the SMs, and
- * copy engines do not wait for that order. So some lines of the input, or all, come last through
- * host memory that both processes map. The contestant's GPU waits there for the number of the call
- * and then copies the lines into the slot.
+ * The contestant's kernels must not start before the input is complete, and nothing may read the
+ * input earlier. The driver's switch from the judge's context to the contestant's ensures neither:
+ * copy engines do not wait for it. So the judge withholds some lines of the input, or all, and
+ * sends them through host memory that both processes map. A kernel in the contestant waits there
+ * for the number of the call and then copies the lines into the slot.
  */
 struct isolated_gate;
 
@@ -317,8 +319,8 @@ struct isolated_gate;
 int isolated_gate_make(struct isolated_gate **gate, int *descriptor);
 /* For the contestant: maps the gate of this descriptor and loads the waiting kernel. */
 int isolated_gate_map(int descriptor, struct isolated_gate **gate);
-/* Enqueues on the legacy default stream a kernel that waits for the call of this number and
- * completes its input in the slot at this address. */
+/* Enqueues a kernel on the legacy default stream. The kernel waits until the judge opens the gate
+ * for the call of this number, and completes the input in the slot at this address. */
 int isolated_gate_wait(struct isolated_gate *gate, uint32_t number, uint64_t slot);
 /* Enqueues on the same stream a kernel that does nothing. isolated_gate_map loads it. */
 int isolated_empty_launch(void);
@@ -335,8 +337,7 @@ struct isolated_device_state { /* NAN and 0: unknown */
 	uint64_t slowed_by; /* NVML's bits of clocks event reasons */
 };
 
-/* Asks NVML about the GPU with this uuid ("GPU-..."). Fails only without NVML or without such a
- * GPU. */
+/* Asks NVML about the GPU with this uuid ("GPU-..."). Fails only if NVML or the GPU is missing. */
 int isolated_device_look(const char *uuid, struct isolated_device_state *state);
 
 #ifdef __cplusplus

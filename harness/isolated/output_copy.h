@@ -74,8 +74,9 @@ class OutputCopy
 		return seen_.data();
 	}
 
-	/* Chooses the last bytes of each part of the last output, or of as many as there are probes
-	 * for, and random pieces: of each part in proportion to its size. Returns how many. */
+	/* Chooses the probes by the layout of the last output: the end of each part, of random parts if
+	 * there are too many, and random pieces, from each part in proportion to its size. Returns how
+	 * many. */
 	std::uint32_t choose_probes()
 	{
 		constexpr std::size_t most_ends = isolated_most_probes - random_probes;
@@ -115,8 +116,8 @@ class OutputCopy
 
 	/* ---- the copy ---- */
 
-	/* Poisons the place of the output: each part by its type, as the last output was laid out; all
-	 * of it with NaN before the first output. */
+	/* Poisons the place of the output. The last output shows which parts are floating point; before
+	 * the first output, all of it becomes NaN. */
 	void poison(std::uint64_t seed)
 	{
 		std::byte *slot = area_.outputs.device_at(area_.slot);
@@ -135,7 +136,8 @@ class OutputCopy
 		copied_.clear();
 	}
 
-	/* Copies the part on the device and reads the output. *take_ns: how long the copy took. */
+	/* Copies the output's part on the device and returns the output, which is a view of the private
+	 * copy. *take_ns: how long the copy took. */
 	template <class Output, class Input> Output read(const Drawn<Input> &drawn, double *take_ns)
 	{
 		auto began = std::chrono::steady_clock::now();
@@ -156,7 +158,8 @@ class OutputCopy
 		return made;
 	}
 
-	/* The call's input and output at the contestant's addresses, to compare them. */
+	/* The call's input and output as views of the shared memory, where the contestant has them. A
+	 * task's is_output_of compares their addresses. */
 	template <class Output, class Input>
 	std::pair<Input, Output> in_place(const Drawn<Input> &drawn) const
 	{
@@ -187,13 +190,15 @@ class OutputCopy
 		return true;
 	}
 
-	/* Whether the last output is in other memory than the one before, where it was not probed. */
+	/* Whether the last output lies in other memory than the one before. The probes of the call have
+	 * then missed it. */
 	bool has_moved() const
 	{
 		return has_moved_;
 	}
 
-	/* Whether the output still agrees with the private copy: whether nobody wrote after "done". */
+	/* Whether the output's place still agrees with the private copy. If not, the submission wrote
+	 * there after "done". */
 	bool is_unchanged()
 	{
 		if (std::memcmp(host_.data(), area_.outputs.host_at(area_.slot), host_.size()) != 0)
@@ -204,8 +209,8 @@ class OutputCopy
 		return true;
 	}
 
-	/* Returns the bytes of the last output on the device, and in how many pieces they lie.
-	 * `with_given`: also those in the input's memory. */
+	/* Returns how many bytes of the last output are on the device, and in how many pieces.
+	 * `with_given`: also counts pieces in the input's memory. */
 	std::pair<std::size_t, std::size_t> count_pieces(bool with_given) const
 	{
 		std::size_t bytes = 0, pieces = 0;
@@ -217,20 +222,20 @@ class OutputCopy
 		return { bytes, pieces };
 	}
 
-	/* The output's bytes, for the null contestant. */
+	/* The output's slot on the host, for the null contestant to return outputs of this form. */
 	const std::vector<std::byte> &form() const
 	{
 		return host_;
 	}
-	/* How many of them the output needs. */
+	/* How many bytes of the slot the output's stream uses. */
 	std::size_t host_bytes() const
 	{
 		return host_bytes_;
 	}
 
   private:
-	/* A part of the output in the private copy. Parts of the input that were returned follow the
-	 * outputs. */
+	/* A part of the output in the private copy. Returned parts of the input lie behind the place of
+	 * the outputs there. */
 	struct Copied {
 		const std::byte *from;
 		std::size_t place, bytes;
@@ -243,13 +248,13 @@ class OutputCopy
 
 	static constexpr std::size_t random_probes = 3;
 
-	/* A part of the last output. */
+	/* A part of the last output. `region`: where it starts in the private copy. */
 	struct Part {
 		bool is_cuda;
 		std::size_t region, bytes;
 	};
 
-	/* A piece of the part that has this byte of the whole output. */
+	/* Adds a random piece of the part that contains byte number `byte` of all parts together. */
 	void add_random_probe(const std::vector<Part> &parts, std::size_t byte)
 	{
 		std::size_t i = 0;
@@ -277,7 +282,7 @@ class OutputCopy
 		looked_.push_back({ place, length, part.is_cuda });
 	}
 
-	/* The parts of the input, relative to `base`. */
+	/* The same parts of the input at their places after `base`. */
 	static std::vector<Piece> placed(const std::vector<Piece> &pieces, std::byte *base)
 	{
 		std::vector<Piece> made = pieces;
@@ -286,8 +291,8 @@ class OutputCopy
 		return made;
 	}
 
-	/* Whether two outputs are in the same memory: in the same parts of the input, or in memory of
-	 * their own. Parts without content are in no memory. */
+	/* Whether two outputs lie in the same memory, part by part: in the same part of the input, or
+	 * both in the memory for outputs. Empty parts do not matter. */
 	static bool are_in_same_memory(const std::vector<Piece> &left, const std::vector<Piece> &right)
 	{
 		return std::equal(left.begin(), left.end(), right.begin(), right.end(),
@@ -296,7 +301,7 @@ class OutputCopy
 			});
 	}
 
-	/* Makes the private copy of the output on the device. */
+	/* Makes the private copy of the output's part on the device. */
 	void snap(const std::vector<Piece> &pieces, const std::vector<Piece> &given)
 	{
 		has_moved_ = !probed_.empty() && !are_in_same_memory(pieces, probed_);
@@ -327,11 +332,11 @@ class OutputCopy
 	Device *device_;
 	std::array<isolated_probe, isolated_most_probes> probes_ = {};
 	std::array<std::uint8_t, isolated_most_probes *probe_bytes> seen_ = {};
-	std::vector<Probed> looked_; /* where the probes are in the private copy */
-	std::vector<Piece> probed_;  /* the parts of the last output */
-	std::size_t host_bytes_ = 0; /* bytes of its stream */
+	std::vector<Probed> looked_; /* where the probes' bytes are in the private copy */
+	std::vector<Piece> probed_;  /* the last output's parts on the device */
+	std::size_t host_bytes_ = 0; /* the bytes of the last output's stream */
 	bool has_moved_ = false;
-	std::vector<std::byte> host_; /* the private copies */
+	std::vector<std::byte> host_; /* the private copy on the host; snapshot_: on the device */
 	PrivateMemory snapshot_;
 	std::vector<Copied> copied_;
 };

@@ -45,14 +45,14 @@ static int judge_is_gone(void)
 	return isolated_fail(ISOLATED_GONE, "The judge has ended.");
 }
 
-/* Sleeps only briefly, because the judge's end shows at the socket and not on the page. The futex
- * is shared by two processes. */
+/* Naps for at most 50 ms and then looks at the socket, because only the socket shows that the judge
+ * has ended. The futex is not FUTEX_PRIVATE, because two processes share it. */
 int isolated_await(struct isolated_page *page, int socket, struct isolated_order *order)
 {
 	static const struct timespec nap = { .tv_nsec = 50 * isolated_ns_per_ms };
 	const uint32_t last = __atomic_load_n(&page->ready, __ATOMIC_RELAXED);
 	while (__atomic_load_n(&page->armed, __ATOMIC_ACQUIRE) == last) {
-		/* The judge may have armed a last call before it ended. */
+		/* The judge may have armed a last call between the first look and its end. */
 		if (isolated_hung_up(socket) && __atomic_load_n(&page->armed, __ATOMIC_ACQUIRE) == last)
 			return judge_is_gone();
 		if (syscall(SYS_futex, &page->armed, FUTEX_WAIT, last, &nap, NULL, 0) && errno == ENOSYS)
@@ -65,8 +65,8 @@ int isolated_await(struct isolated_page *page, int socket, struct isolated_order
 	return 0;
 }
 
-/* Spins, because the bell rings soon: the judge is already staging the input. Yields after a while,
- * because on few cores the judge may need this core. */
+/* Spins, because the bell rings soon: the judge is already preparing the input. After 5 ms it
+ * yields, because the judge may need this core, and after 1 s it naps. */
 int isolated_stand_by(struct isolated_page *page, int socket)
 {
 	enum {

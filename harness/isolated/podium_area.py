@@ -1,13 +1,13 @@
 """The memory that judge and contestant both map, divided into slots.
 
 A slot holds one input, or the outputs of one call. An area has up to two memories, one on the
-device and one on the host. The frames INPUTS and OUTPUTS hand over an area. These frames and INPUT
-begin with the head below. A tree follows (podium_tree.py). An OUTPUTS that reuses a known spec is
-only the head, and all its fields but `number` are 0.
+device and one on the host. The frames INPUTS and OUTPUTS bring an area; INPUT brings a new form for
+one slot. Each of these frames consists of the head below and a tree (podium_tree.py). An OUTPUTS
+that reuses a known spec has no tree, and all fields of its head but `number` are 0.
 
-The device memory of INPUTS is the room, which a frame ROOM has brought before: it lasts for many
-cases. If host memory of INPUTS has a stride and no size, each call brings new host memory: see
-native.h about `handed`.
+The device memory of INPUTS is the room: memory for the inputs of all cases, which a frame ROOM has
+brought before. If the host memory of INPUTS has a stride but the size 0, each call brings new host
+memory (`handed` in native.h).
 
 	number    u32     OUTPUTS: the spec's number; INPUT: the slot's number; INPUTS: as `slots`
 	slots     u32     the number of slots in the area
@@ -29,9 +29,9 @@ def strides_of(used):
 
 
 class Area:
-	"""`memories`: on the device and on the host, None where there is none. Slot numbers wrap
-	around, so an area for large outputs may have fewer slots than that of the inputs. `has_room`:
-	whether the device memory belongs to somebody else."""
+	"""`memories`: on the device and on the host, or None. Slot numbers wrap around, because an area
+	for large outputs may have fewer slots than the area of the inputs. `has_room`: whether the
+	device memory is the room, which this area must not release."""
 
 	def __init__(self, memories, strides, slots, tensors, has_room=False):
 		self.memories, self.strides, self.slots = list(memories), strides, slots
@@ -61,8 +61,8 @@ class Area:
 
 	@classmethod
 	def make_inputs(cls, used, slots, tensors, room, is_handed):
-		"""Makes the judge's area for inputs in this room. `is_handed`: host memory comes with each
-		call, by renew_host()."""
+		"""Makes the judge's area for inputs in this room. `is_handed`: renew_host() makes new host
+		memory for each call."""
 		strides = strides_of(used)
 		host = wire.memory_make(False, strides[1] * slots) if strides[1] and not is_handed else None
 		made = cls([room if strides[0] else None, host], strides, slots, tensors, True)
@@ -70,7 +70,7 @@ class Area:
 		return made
 
 	def renew_host(self):
-		"""New host memory for one call. Nobody else has seen it."""
+		"""Makes new host memory for one call, which no contestant has yet, and returns it."""
 		self._release_host()
 		self.memories[1] = wire.memory_make(False, self.strides[1])
 		self._take_host()

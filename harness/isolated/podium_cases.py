@@ -1,8 +1,9 @@
 """Cases and their inputs: unpredictable seeds, and generate_input.
 
-The seed of a timed call is a keyed hash of the nonce, which the judge draws once per run, the
-case's line and the call's number; the key is the secret. So every run has new inputs, which nobody
-can predict from the case file. Whoever knows the secret and the nonce can make them again.
+The seed of a timed call is a keyed hash: the key is the secret, the hashed text consists of the
+nonce, the purpose, the case's line and the number of the input. The judge draws the nonce once per
+run, so every run has new inputs, which nobody can predict from the case file. The same secret and
+nonce give the same seeds again.
 """
 
 import contextlib
@@ -18,7 +19,7 @@ from podium_eval import combine, parse_case
 
 
 class Seeds:
-	"""`secret`: POPCORN_SEED, or None. `has_nonce`: whether every run has other seeds."""
+	"""`secret`: POPCORN_SEED, or None. `has_nonce`: whether each run gets new seeds."""
 
 	def __init__(self, secret, has_nonce):
 		self.secret = secret
@@ -42,7 +43,8 @@ class Case:
 		self.has_seed = isinstance(self.arguments.get("seed"), int)
 
 	def as_written(self):
-		"""(the arguments of a test, the seed for the generators), as eval.py has them."""
+		"""(the arguments with the file's seed, which eval.py combines with the secret in the same
+		way; the seed for the generators if the case has no `seed`, otherwise None)"""
 		if not self.has_seed:
 			return dict(self.arguments), self._seeds.draw(self.spec, "test", 0)
 		seed = self.arguments["seed"]
@@ -50,7 +52,8 @@ class Case:
 		return {**self.arguments, "seed": seed}, None
 
 	def fresh(self, purpose, number):
-		"""(the arguments of a new input, the seed for the generators if the case has no `seed`)"""
+		"""(the arguments of a new input; the seed for the generators if the case has no `seed`,
+		otherwise None)"""
 		seed = self._seeds.draw(self.spec, purpose, number)
 		if self.has_seed:
 			return {**self.arguments, "seed": seed}, None
@@ -73,8 +76,9 @@ def seed_generators(seed):
 
 @contextlib.contextmanager
 def poisoned_empty(torch, poison):
-	"""Makes torch.empty and its kin return poisoned memory inside the block: the allocator may
-	reuse memory that holds the result of an earlier call. `poison(tensor)` poisons."""
+	"""Makes torch.empty and similar functions return poisoned memory inside the block, because the
+	allocator may reuse memory that contains the result of an earlier call. `poison(tensor)`:
+	poisons and returns the tensor."""
 	places = [(torch, name) for name in ("empty", "empty_like", "empty_strided", "empty_permuted")]
 	places += [(torch.Tensor, name) for name in ("new_empty", "new_empty_strided")]
 	real = [
@@ -102,7 +106,7 @@ def poisoned_empty(torch, poison):
 
 
 class Inputs:
-	"""Makes the inputs of a task. `poison`: as for poisoned_empty; None without torch."""
+	"""Makes the inputs of a task. `poison`: see poisoned_empty; unused without torch."""
 
 	def __init__(self, generate_input, torch, poison):
 		self._generate, self._torch, self._poison = generate_input, torch, poison

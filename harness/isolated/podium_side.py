@@ -1,7 +1,7 @@
-"""One contestant as the judge sees it: the greeting, its slots in the current case, one call.
+"""One contestant as the judge sees it: its greeting, its memory in the current case, its calls.
 
-Every failure of the other process ends the run by a Stop, which has the exit code and a sentence
-for people. The exit codes are the contract with podium-run (docs/podium-run.md).
+A failure of the contestant's process raises a Stop, which has the exit code of the run and a
+sentence for people. podium-run depends on the exit codes (docs/podium-run.md).
 """
 
 import ctypes
@@ -16,8 +16,8 @@ from podium_eval import EXIT_CUDA, EXIT_RAISED, EXIT_USAGE, EXIT_WRONG, CaseFail
 
 EXIT_TIME, EXIT_UNSPLITTABLE, EXIT_VIOLATION = 114, 115, 116
 EXIT_GONE, EXIT_RIVAL, EXIT_RIVAL_GONE, EXIT_BUSY = 117, 118, 119, 120
-MOST_SPECS = 16  # forms of outputs in a case, and changes from one form to another
-MOST_LATER_CHANGES = 2  # of them once calls count
+MOST_SPECS = 16  # changes of the output's form in a case, the first form included
+MOST_LATER_CHANGES = 2  # such changes once calls count
 MOST_TEXT = 6000
 WIRE_ERRORS = (wire.Failed, wire.Gone, wire.TimedOut, wire.Violation)
 MAP_LIMIT_S = 30.0
@@ -38,7 +38,7 @@ class Stop(Exception):
 
 
 class NullFailed(Exception):
-	"""The null contestant failed: because of the machine, or of a submission that disturbs it."""
+	"""The null contestant failed, because of the machine or of a submission that disturbs it."""
 
 
 def is_full(error):
@@ -60,18 +60,17 @@ class Taken:
 
 	def __init__(self, call, snapshot):
 		self.elapsed_ns = float(call.elapsed_ns)
-		self.own_ns = call.own_ns if call.own_ns < MOST_OWN_NS else None  # nor if it is NAN
+		self.own_ns = call.own_ns if call.own_ns < MOST_OWN_NS else None  # None for NAN, too
 		self.snapshot = snapshot
 		self.is_after = False  # a call of the null contestant right after the submission's
-		self.is_steady = True  # the outputs have the same form as after the previous call
-		# The judge's own work on the device: before the call, the least work after it, the
-		# snapshot, and the wait until no other process wanted the device.
+		self.is_steady = True  # whether the output has the same form as that of the previous call
+		# See struct isolated_timing.
 		self.head_ns = self.touch_ns = self.take_ns = self.rest_ns = 0.0
 		self.probed_ns, self.ready_ns = float(call.probed_ns), float(call.ready_ns)
 
 
 class Side:
-	"""`noun` names what runs in the process in sentences: "The submission"."""
+	"""A contestant. `noun`: its name at the start of a sentence, as in "The submission"."""
 
 	def __init__(self, descriptor, noun, is_null, cpus):
 		self.noun, self.is_null, self._socket = noun, is_null, descriptor
@@ -80,10 +79,10 @@ class Side:
 		self._page, self._page_descriptor = wire.page_make()
 		self._seen = staging.seen_buffer()
 		self._call = wire.Call(page=self._page, socket=descriptor, cpu=-1, seen=self._seen)
-		self._owed = 0  # answers MAPPED still to receive
+		self._owed = 0  # how many frames MAPPED the contestant has still to send
 		self.area, self.specs, self.spec, self._room = None, [], None, None
 		self.is_loaded = False  # whether code of a submission may run there
-		self.spent_s = 0.0  # in its calls, until the judge had the answer
+		self.spent_s = 0.0  # the judge's time in its calls and in loading it
 		self.delta_ns = 0.0  # how much longer an empty kernel takes than in the null contestant
 		self.quiet_ns = 0.0  # an empty kernel of the null contestant before a submission is loaded
 		self._gate = None
@@ -91,15 +90,15 @@ class Side:
 	# ---- failures of the other process ----
 
 	def _because(self, error, limit_s=None):
-		"""The Stop for an exception of the wire. `limit_s`: the time limit if not that of a
-		call."""
+		"""Returns the Stop (NullFailed for the null contestant) for an exception of podium_wire.
+		`limit_s`: the time limit that was used; None: that of the call."""
 		if self.is_null:
 			return NullFailed(f"The null contestant failed: {error}")
 		code, sentence = self._describe(error, limit_s)
 		return Stop(code if self.is_loaded else EXIT_USAGE, sentence)
 
 	def _describe(self, error, limit_s):
-		"""(exit code, sentence). Before a submission is loaded here, the machine is at fault."""
+		"""(exit code, sentence) for a side with a submission."""
 		if isinstance(error, wire.Gone):
 			words = self._last_words()
 			return EXIT_GONE, f"{self.noun}'s process ended{': ' + words if words else '.'}"
@@ -170,7 +169,7 @@ class Side:
 			os.close(descriptor)
 
 	def await_ready(self, limit_s):
-		"""Raises CaseFailed where the submission cannot be imported."""
+		"""Waits for READY. Raises CaseFailed if the submission cannot be imported."""
 		kind, content = self._receive(limit_s)
 		if kind == wire.TEXT and self.is_loaded:
 			raise CaseFailed(EXIT_RAISED, clean(content))
@@ -188,8 +187,8 @@ class Side:
 		wire.dismiss(self._page)
 
 	def leave(self, limit_s):
-		"""Dismisses the contestant. Returns whether its socket closed in time: under podium-run,
-		then none of its processes is left."""
+		"""Dismisses the contestant. Returns whether its socket closed in time. Under podium-run, a
+		closed socket means that none of the contestant's processes is left."""
 		self.dismiss()
 		end = monotonic() + limit_s
 		while monotonic() < end:
@@ -214,8 +213,8 @@ class Side:
 		self._send(wire.ROOM, podium_area.ROOM.pack(self._room.bytes), [self._room.descriptor])
 
 	def begin(self, image, device, slots, is_handed):
-		"""Lays out memory for inputs like this one. `is_handed`: the part on the host comes with
-		each call."""
+		"""Lays out memory for inputs like this one. `is_handed`: each call brings the part on the
+		host in new memory."""
 		self.end()
 		used = image.slot_bytes()
 		self.give_room(podium_area.strides_of(used)[0] * slots)
@@ -286,13 +285,13 @@ class Side:
 		return spec
 
 	def follow(self, side, classes):
-		"""Makes the null contestant return the same form as that side's last output, and the judge
-		copy it as often."""
+		"""For the null contestant: makes it return outputs of the form of that side's last output,
+		and makes the judge copy them as often as that side's."""
 		self.return_form(tree.encode(side.spec.root), classes)
 		self.spec.check_changes_outputs = side.spec.check_changes_outputs
 
 	def return_nothing(self):
-		"""Makes the null contestant return None."""
+		"""For the null contestant: makes it return None."""
 		self.return_form(tree.encode(tree.Node(tree.NONE)), {})
 
 	def return_form(self, form, classes):
@@ -316,7 +315,7 @@ class Side:
 
 	def settle_form(self):
 		"""Allows only a few more changes of the output's form. A call with such a change does not
-		count, so a submission could choose which calls count after it has measured them."""
+		count, so a submission could otherwise change the form in calls that went badly."""
 		self._changes = max(self._changes, MOST_SPECS - MOST_LATER_CHANGES)
 
 	def _note_change(self):
@@ -333,12 +332,13 @@ class Side:
 	# ---- a call ----
 
 	def latest_ns(self):
-		"""How long the last call took."""
+		"""The elapsed_ns of the last call."""
 		return float(self._call.elapsed_ns)
 
 	def play(self, image, limit_s, pinned=True, least_ns=0.0, probes_input=False):
-		"""One call with this input. Returns Taken, or None if the output has a new form, which
-		learn_spec() receives. `least_ns`: the judge waits at least so long after the start.
+		"""Makes one call with this input. Returns Taken, or None if the output has a new form,
+		which learn_spec() receives. `pinned`: binds the contestant to its core during the call.
+		`least_ns`: the judge probes no earlier than this after the start of the clock.
 		`probes_input`: probes the input instead of the output, which must be empty."""
 		if not self._room_for(image):
 			self.begin(image, self.device, self.area.slots, self.area.is_handed)
@@ -365,7 +365,7 @@ class Side:
 		return self._take(slot, chosen, events)
 
 	def resume(self):
-		"""Brings a call that timed out to its end, so that another can follow."""
+		"""Finishes a call of the null contestant that timed out, so that another can follow."""
 		self._call.limit_ns = int(MAP_LIMIT_S * 1e9)
 		self._try(wire.resume, self._call)
 
@@ -395,8 +395,7 @@ class Side:
 		return float(call.elapsed_ns)
 
 	def _withhold(self, withheld=wire.Withheld(), is_gated=True):
-		"""Sets the lines of the input that come last, and whether the contestant waits at its
-		gate."""
+		"""Sets the withheld lines, and whether the contestant waits at its gate."""
 		self._call.withheld = withheld
 		self._call.gate = self._gate if is_gated else None
 
@@ -420,8 +419,8 @@ class Side:
 		call.waited_ns += int((monotonic() - began) * 1e9)
 
 	def await_mapped(self, limit_s=MAP_LIMIT_S):
-		"""Waits until the contestant has mapped what it was given. After LOAD it does so only in
-		a call."""
+		"""Waits until the contestant has mapped all memory that it was given. After LOAD a
+		contestant maps memory only when a call is announced."""
 		while self._owed:
 			kind, content = self._receive(limit_s)
 			if kind == wire.TEXT:
@@ -430,14 +429,16 @@ class Side:
 				raise self.violation("sent an unexpected frame")
 			self._owed -= 1
 
-	# _ring_behind and _ring_on_host fill the slot, ring, and wait for "done". They return events
-	# at the begin and the end of the judge's own work.
+	# _ring_behind (with a GPU) and _ring_on_host (without) fill the slot, ring, and wait for
+	# "done". They return CUDA events at the start and the end of the judge's own work; without a
+	# GPU the events are None.
 
 	def _ring_behind(self, image, slot):
-		"""On a GPU: enqueues the work and rings. The clock starts when the GPU has finished that
-		work; meanwhile the contestant launches its own. A part on the host that differs from input
-		to input comes when the gate opens: by then the GPU has switched to the contestant, so the
-		CPU has no free time with it."""
+		"""Enqueues the staging and rings without waiting for it. The clock starts when the GPU has
+		finished the staging; meanwhile the contestant launches its kernels. If the part on the host
+		differs from input to input, it comes when the gate opens. By then the GPU has switched to
+		the contestant, so the submission gains no CPU time with the input before its kernels can
+		run."""
 		call, device = self._call, self.device
 		self._arm()
 		with wire.Pinned(self._cpus[0]):
@@ -449,7 +450,7 @@ class Side:
 		return events
 
 	def _ring_on_host(self, image, slot):
-		"""Without a GPU the clock starts with the bell."""
+		"""Fills the slot, then rings. The clock starts with the bell."""
 		call = self._call
 		call.command, call.head, call.head_value = wire.CALL, None, 0
 		events = self._enqueue(image, slot)
@@ -484,7 +485,7 @@ class Side:
 		)
 
 	def _take(self, slot, chosen, events):
-		"""Copies the outputs and checks that they were complete at "done"."""
+		"""Copies the outputs and checks by the probes that they were complete at "done"."""
 		call, device = self._call, self.device
 		if call.spec >= len(self.specs):
 			raise self.violation("returned an output of a form that it has not described")

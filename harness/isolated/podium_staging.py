@@ -1,14 +1,15 @@
 """What the judge does with memory around a call.
 
-Before a call the judge poisons the place of the outputs and puts the input into a slot, at the last
-moment. After the call it copies the outputs.
+Just before a call the judge poisons the place of the outputs and puts the input into a slot. After
+the call it copies the outputs.
 
 	Image     an input as it lies in a slot, in the judge's own memory
-	Device    the device: its cache, noise, and the mark that starts the clock
+	Device    the GPU or CPU: overwriting its cache, noise, the mark that starts the clock
 	Spec      a form of outputs: its memory and its poison
 	Snapshot  the outputs of one call in the judge's own memory, where nobody else can change them
 
-The contestant can reach the slots at all times, so the judge reads each byte of them only once.
+The contestant can write to the slots at any time, so the judge copies each byte once and then uses
+the copy.
 """
 
 import ctypes
@@ -26,22 +27,23 @@ import podium_wire as wire
 from podium_area import Area
 
 LINE_BYTES = wire.LINE_BYTES  # a cache line: the judge copies, compares and poisons whole lines
-SOME_LINES = 64  # the most withheld of a tensor, unless all lines are; each costs time
+SOME_LINES = 64  # the most withheld of a tensor, unless the whole input is; each costs time
 MOST_SLOTS, CPU_SLOTS = 64, 4
-# For the driver's contexts of the judge and of three contestants. The contexts take less, so that
+# For the driver's contexts of the judge and of three contestants. This is more than they take, so
 # an idle GPU never looks busy.
 CONTEXTS_BYTES = 4 << 30
-LARGE_BYTES = 64 << 20  # on the CPU device, larger slots are fewer
+LARGE_BYTES = 64 << 20  # on the CPU device, inputs larger than this get two slots
 ALIGNMENT = 256
 RANDOM_PROBES = 3
 BUSY_CYCLES = 500_000  # about 250 us, in which Python enqueues a dozen operations
-# How long the judge leaves the GPU alone after a call: at a time, and in all.
+# How long the judge leaves the GPU alone after a call: before each touch, and in all.
 REST_NS, MOST_REST_NS = 120_000, 20_000_000
-# To know what a copy takes at most, on the device and on the host.
+# For the most that a copy takes: how many copies to measure, the margins on the device and on the
+# host, and the size of a copy on the host.
 COPIES, COPY_MARGINS, HOST_COPY_BYTES = 5, (1.25, 4.0), 8 << 20
 HOST_COPIES = 6  # of a host output in the judge: its own, poison, noise, what the check makes
-# What one more copy in a call costs at most: launched before the gate opens, and after it, as with
-# an input whose part on the host comes with the gate.
+# The most that the launch of one more copy costs: before the gate opens, and after. The contestant
+# launches copies after the gate opens if the input's part on the host comes only then.
 LAUNCH_NS, LATE_LAUNCH_NS = 3000, 30_000
 
 
@@ -63,7 +65,8 @@ def available_bytes(name="MemAvailable", pages="SC_AVPHYS_PAGES"):
 
 
 def most_file_bytes():
-	"""The largest memory on the host that both processes can map: it is a file."""
+	"""The size of the largest memory on the host that both processes can map. Such memory is a
+	file, so the limit on the size of files applies."""
 	limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
 	return sys.maxsize if limit == resource.RLIM_INFINITY else limit
 
@@ -75,7 +78,7 @@ def wait_ns(duration):
 
 
 class TooLarge(Exception):
-	"""Outputs too large for the memory there is. The text is a sentence."""
+	"""The outputs need more memory than there is. The text is a sentence."""
 
 
 class Device:
@@ -120,8 +123,8 @@ class Device:
 		return available_bytes("MemTotal", "SC_PHYS_PAGES")
 
 	def slots_for(self, slot_bytes, sides):
-		"""How many slots a side gets: more than four times the cache, if there is memory for
-		that."""
+		"""How many slots of this size a side gets: together more than four times the L2 cache, if
+		there is memory for that."""
 		if not self.is_cuda:
 			return CPU_SLOTS if slot_bytes <= LARGE_BYTES else 2
 		wanted = min(MOST_SLOTS, 4 * self.cache_bytes // max(slot_bytes, 1) + 2)
@@ -140,9 +143,9 @@ class Device:
 		self._flush.fill_(self.random.getrandbits(62))
 
 	def keep_busy(self):
-		"""Keeps the GPU busy while the judge enqueues its own work and rings the bell. Without
-		this, that work could end before the contestant launches, and the call would include the
-		launch."""
+		"""Keeps the GPU busy while the judge enqueues the staging and rings the bell. Otherwise the
+		staging could end before the contestant has launched its kernels, and the call's time would
+		include the launch."""
 		if self.is_cuda:
 			self.tensors.torch.cuda._sleep(BUSY_CYCLES)
 
@@ -160,19 +163,21 @@ class Device:
 		return made
 
 	def touch(self):
-		"""Runs the smallest work there is. It takes long if another process has used the GPU."""
+		"""Runs the smallest kernel. It takes long if another process has used the GPU, because the
+		GPU then switches contexts."""
 		if self.is_cuda:
 			self._touched.add_(1)
 			self.synchronize()
 
 	def note_switch(self, touch_ns):
-		"""Notes how long a touch took after a contestant that has finished with the GPU. Call it
-		only before a submission is loaded: later the submission could make a switch look
+		"""Notes how long a touch took after a contestant's finished call: what a switch costs. Call
+		it only before a submission is loaded. Later a submission could make a switch look
 		expensive."""
 		self._switches.append(touch_ns)
 
 	def measure_copies(self):
-		"""Measures how long copies take, before a submission that could slow them is loaded."""
+		"""Measures how long copies take. Call it before a submission is loaded, which could slow
+		them down."""
 		half, took = self._flush.numel() // 2, ([], [])
 		source = bytes(HOST_COPY_BYTES)
 		for _ in range(COPIES):
@@ -187,12 +192,13 @@ class Device:
 		self._copy_ns_per_byte = [statistics.center(rates) for rates in took]
 
 	def copy_ns(self, used):
-		"""How long copying so many bytes takes on the device and on the host, at most."""
+		"""How many ns copying takes, at most. `used`: the bytes on the device and on the host."""
 		rates = map(operator.mul, self._copy_ns_per_byte, COPY_MARGINS)
 		return sum(map(operator.mul, rates, used))
 
 	def rest(self):
-		"""Leaves the GPU to interrupted work of a call until no other process uses it.
+		"""Leaves the GPU alone until no other process uses it, so that work which a call left
+		behind can finish.
 
 		Returns how long that took, ns; 0 while the cost of a switch is unknown.
 		"""
@@ -206,7 +212,7 @@ class Device:
 			self.touch()
 			ended = perf_counter_ns()
 			self._quickest_ns = min(self._quickest_ns, ended - touching)
-			# A switch that costs next to nothing cannot be seen.
+			# A touch that is hardly slower than the quickest shows no switch.
 			if (
 				ended - touching < max(switched_ns, 3 * self._quickest_ns)
 				or ended - began > MOST_REST_NS
@@ -226,8 +232,8 @@ class Device:
 		return made.random_(-(1 << 63), None, generator=self._generator(device))
 
 	def old_noise(self, count, device):
-		"""`count` random 64-bit numbers, made once. The caller combines them with a new one each
-		time."""
+		"""`count` random 64-bit numbers, made once to save time. The caller XORs them with a new
+		random word each time."""
 		known = self._noise.get(device.type)
 		if known is None or len(known) < count:
 			known = self._noise[device.type] = self.noise((count,), device)
@@ -269,7 +275,7 @@ class Device:
 
 
 class Image:
-	"""The bytes of an input in the layout of a slot. `description`: its form with its values."""
+	"""The bytes of an input in the layout of a slot. `description`: the input's form and values."""
 
 	def __init__(self, description, device):
 		self.device, self.root = device, description.root
@@ -293,7 +299,8 @@ class Image:
 		return self.host_begins if place else 0
 
 	def _flat(self, place, pieces):
-		"""The tensors' part of a slot, in whole lines; None without tensors."""
+		"""The tensors' bytes in this place (0: device, 1: host), in whole lines; None without
+		tensors."""
 		begin, count = (
 			self._begin(place),
 			tree.align(self.used[place] - self._begin(place), LINE_BYTES),
@@ -323,8 +330,8 @@ class Image:
 		return ours is None or self.device.tensors.torch.equal(ours, theirs)
 
 	def prepare(self):
-		"""Chooses the withheld lines, once for each input, so every contestant lacks the same
-		ones."""
+		"""Chooses the withheld lines. Does so once for each input, so that all contestants called
+		with the input lack the same lines."""
 		if not self._last and self.flats[0] is not None:
 			self._last = Last(self.flats[0], self._spans, self.device)
 
@@ -333,7 +340,7 @@ class Image:
 		return self._last.native() if self._last else wire.Withheld()
 
 	def put_on_device(self, area, slot):
-		"""Enqueues the copy of the input without the withheld lines."""
+		"""Enqueues the copy of the input, with decoys in place of the withheld lines."""
 		if self._last:
 			area.bytes_of(slot, 0, 0, self._last.flat.numel()).copy_(self._last.flat)
 
@@ -348,8 +355,8 @@ class Image:
 
 
 def spread(count, wanted, random):
-	"""Chooses `wanted` of `count` lines, evenly spaced from a random start. Also returns as many
-	other lines, the decoys. Without a gap between the chosen lines these are their own decoys."""
+	"""Chooses `wanted` of `count` lines, evenly spaced from a random start. Returns these lines and
+	as many other lines, the decoys. If the chosen lines leave no gaps, returns them twice."""
 	pitch = count // wanted
 	first = random.randrange(count - (wanted - 1) * pitch)
 	chosen = range(first, first + wanted * pitch, pitch)
@@ -360,13 +367,12 @@ def spread(count, wanted, random):
 
 
 class Last:
-	"""The withheld lines of an input on the device, which come at the last moment. The choice of
-	lines starts at a random line.
+	"""The withheld lines of an input on the device, which come when the gate opens.
 
-	Before that moment a contestant could read the slot's memory, and copy engines could work for
-	it. `flat`: the input with decoys in place of the withheld lines: noise if every line of a
-	tensor is withheld, else other lines of the tensor, which do not look wrong. `spans`: (first
-	byte, bytes) of each tensor. Every tensor has its share of the lines, so that a large buffer for
+	Before the gate opens a contestant could read the slot, also by copy engines. `flat`: the input
+	with decoys in place of the withheld lines. Decoys are copies of other lines of the tensor,
+	which do not look wrong, or noise if over half of its lines are withheld. `spans`: (first byte,
+	bytes) of each tensor. Each tensor has a share of the withheld lines, so that a large buffer for
 	the output does not use up all.
 	"""
 
@@ -385,8 +391,8 @@ class Last:
 		self._lines(self.flat)[self._chosen] = torch.where(is_noise[:, None], noise, decoy_lines)
 
 	def _choose(self, spans, count):
-		"""Returns the withheld lines, and for each a line that takes its place; the same line means
-		noise."""
+		"""Returns the withheld lines, and for each the line that serves as its decoy. If both are
+		the same line, the decoy is noise."""
 		if count <= wire.MOST_LINES:
 			return list(range(count)), list(range(count))
 		random, chosen, decoys = self._device.random, [], []
@@ -417,8 +423,9 @@ class Last:
 class Spec:
 	"""A form of outputs that a contestant has described.
 
-	All of `content` is hostile. Raises tree.Malformed and TooLarge. `inputs`: the contestant's area
-	of inputs.
+	`content`: the description, of which every byte is hostile. `inputs`: the contestant's area of
+	inputs. `most_bytes`: the most memory that the outputs may take. Raises tree.Malformed and
+	TooLarge.
 	"""
 
 	def __init__(self, number, content, inputs, classes, device, most_bytes):
@@ -433,7 +440,8 @@ class Spec:
 			if node.kind == tree.TENSOR:
 				self._examine(node)
 		self._lay_out(most_bytes)
-		# To probe and compare: (whether in the input's memory, place, first byte, end).
+		# What to probe and compare, for each tensor: (whether it lies in the input's memory, place,
+		# first byte, end).
 		self.ranges = [
 			(
 				node.memory < tree.OUT_DEVICE,
@@ -454,13 +462,14 @@ class Spec:
 		self.check_changes_outputs = False
 
 	def _most_host_slots(self):
-		"""For how many slots the judge has memory on the host, beside its copies of one."""
+		"""For how many slots the host has memory, besides HOST_COPIES copies of one slot in the
+		judge."""
 		size = max(1, self.used[1])
 		left = available_bytes() // (4 * size) - HOST_COPIES
 		return max(1, min(MOST_SLOTS, left, most_file_bytes() // size))
 
 	def copy_ns(self):
-		"""How long a contestant takes at most to copy these outputs into the judge's memory."""
+		"""How many ns a contestant takes, at most, to copy these outputs into the shared memory."""
 		copied = [
 			node
 			for node in self.leaves
@@ -470,8 +479,8 @@ class Spec:
 		return self.device.copy_ns(self.used) + launch_ns * len(copied) if copied else 0.0
 
 	def take_ns(self):
-		"""How long the judge takes at most to copy these outputs, which may lie in the input's
-		memory."""
+		"""How many ns the judge takes, at most, to copy these outputs, including those that lie in
+		the input's memory."""
 		copied = [0, 0]
 		for _, place, first, end in self.ranges:
 			copied[place] += (2 if self.check_changes_outputs else 1) * (end - first)
@@ -520,7 +529,8 @@ class Spec:
 		return self.host_begins if place else 0
 
 	def _pattern(self, place):
-		"""(the bits that poison sets, the bits that it keeps); None if no tensor is copied."""
+		"""(the bits that poison sets, the bits that it keeps, or None for all) in this place; None
+		if the outputs have no memory there."""
 		count = self.used[place] - self._begin(place)
 		if count <= 0:
 			return None
@@ -560,7 +570,8 @@ class Spec:
 	# Probes.
 
 	def choose_probes(self, slot):
-		"""[(of_input, place, first, last)]: the end of each output, and random pieces."""
+		"""[(of_input, place, first, last)]: the end of each output, of random outputs if there are
+		too many, and random pieces."""
 		chance, scalars = (
 			self.device.random,
 			[(False, 1, 0, self.scalar_bytes)] if self.scalar_bytes else [],
@@ -599,8 +610,8 @@ class Spec:
 	# The judge's copy.
 
 	def private(self, of_input, place):
-		"""The judge's own memory with the layout of a slot. Each snapshot of this spec replaces the
-		one before."""
+		"""The judge's own memory with the layout of a slot. A snapshot overwrites the previous
+		snapshot of this spec."""
 		if (of_input, place) not in self._private:
 			area, torch = self.inputs if of_input else self.area, self.device.tensors.torch
 			self._private[of_input, place] = torch.zeros(
@@ -661,7 +672,9 @@ class Snapshot:
 		return not torch.equal(there, torch.frombuffer(bytearray(b"".join(was)), dtype=torch.uint8))
 
 	def changed_since(self):
-		"""Whether the slot differs from the copy: the contestant was still writing."""
+		"""Whether the slot differs from the copy, which shows that the contestant was still
+		writing. If the check itself has changed the copy, returns False and makes later snapshots
+		keep a second copy."""
 		spec = self.spec
 		begin = spec.area.host_offset(self.slot)
 		if (
@@ -672,7 +685,7 @@ class Snapshot:
 		if self._kept is None and any(
 			tensor._version != version for tensor, version in self._versions
 		):
-			spec.check_changes_outputs = True  # the next snapshot keeps a copy to compare with
+			spec.check_changes_outputs = True
 			return False
 		copies = self._kept or [
 			self._flat(of_input, place)[first:last] for of_input, place, first, last in spec.ranges
@@ -685,8 +698,8 @@ class Snapshot:
 	# Trees over the copy.
 
 	def input_tree(self, image, classes):
-		"""(the contestant's input over the snapshot, its tensors by their place): for
-		is_output_of."""
+		"""(the input as a tree of views of the snapshot, its tensors by their place), for the
+		task's is_output_of."""
 		found = {}
 
 		def leaf(node):
@@ -703,8 +716,8 @@ class Snapshot:
 		return tree.build(image.root, leaf, classes), found
 
 	def output_tree(self, classes, found=None):
-		"""What custom_kernel returned. `found`: tensors of the input; an equal view becomes the
-		same object."""
+		"""The output of custom_kernel as a tree of views of the snapshot. `found`: tensors of the
+		input by their place; an output tensor that is one of these becomes the same object."""
 
 		def leaf(node):
 			if node.kind in tree.SCALAR_BYTES:
@@ -729,8 +742,8 @@ class Snapshot:
 		)
 
 	def bool_fault(self):
-		"""A sentence about bytes other than 0 and 1 in a bool tensor, which nobody wrote; or
-		None."""
+		"""A sentence if a bool tensor has bytes other than 0 and 1, which are poison or an error of
+		the kernel; or None."""
 		for node in self.spec.leaves:
 			if (
 				node.kind == tree.TENSOR

@@ -1,5 +1,5 @@
-"""The statistics of a case for Python: statistics.h by ctypes. What each function does is written
-there; lists take the place of arrays. All times are ns."""
+"""The statistics of a case for Python: statistics.h by ctypes. statistics.h describes the
+functions; lists take the place of arrays. All times are ns."""
 
 import ctypes
 import math
@@ -185,7 +185,7 @@ def quiet_of(calls):
 
 
 def no_quiet():
-	"""The figures where nobody has measured the null contestant's calls alone."""
+	"""The figures if the null contestant's calls were not measured before the load."""
 	return Quiet(0.0, math.nan, 0.0, 0.0, 0.0, *[Usual(math.nan, math.nan)] * 3)
 
 
@@ -203,7 +203,7 @@ class Block:
 		self.calls, self.null, self.heads, self.null_heads = [], [], [], []
 		self.bells, self.controls = [], []
 		self.slowed_by = 0  # NVML's bits at the end of the block
-		self.pair_s = []  # how long each pair of calls took, with input and check
+		self.pair_s = []  # how long each pair of calls took, with making the input and checking
 
 	def disturbance(self, rule):
 		return _disturbance(self, rule)
@@ -229,8 +229,8 @@ def values_of(blocks, rule):
 
 
 class Summary:
-	"""struct isolated_summary, and `samples`: what each call is charged. `own_ns` is None if the
-	submission measured nothing."""
+	"""struct isolated_summary, and `samples`: the charge of each call. `own_ns` is None if the
+	submission measured nothing itself."""
 
 	def __init__(self, blocks, own, rule):
 		samples = (_double * sum(len(block.calls) for block in blocks))()
@@ -242,6 +242,6 @@ class Summary:
 
 
 def thinned(samples):
-	"""At most MOST_SAMPLES of them, evenly spread."""
+	"""At most MOST_SAMPLES of the samples, evenly spread."""
 	made, count = _array_of(_double, samples)
 	return made[: _thin(made, count, MOST_SAMPLES)]

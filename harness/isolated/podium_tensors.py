@@ -1,15 +1,16 @@
-"""What trees need of torch: the forms of tensors, tensors over memory, and poison.
+"""The parts of podium_tree that need torch: forms of tensors, tensors over memory, and poison.
 
-`import podium_tensors` imports no torch. Tensors(torch) binds what it needs, so later changes of
-torch by a submission do not affect it, as far as that is possible in one process.
+`import podium_tensors` imports no torch. Tensors(torch) binds the functions that it needs, so that
+later changes of torch by a submission hardly affect it.
 """
 
 import podium_tree as tree
 
-SLOT_ALIGNMENT = 256  # bytes; views keep their offset modulo this
+SLOT_ALIGNMENT = 256  # bytes; a tensor's offset in its storage is kept modulo this
 
-# Bits that poison sets in random bytes: floats become NaN with a random payload, bools neither True
-# nor False. The optional second number: bits that poison clears first.
+# (the integer type to work with, the bits that poison sets in random bytes, and for some types the
+# bits that it clears first). Floats become NaN, if the type allows with a random payload; bools
+# become neither True nor False.
 POISON = {
 	"bool": ("uint8", 0x02),
 	"float16": ("int16", 0x7E00),
@@ -38,8 +39,8 @@ class _DeviceBytes:
 
 
 class Tensors:
-	"""`resolves`: whether lazy conjugation and negation are resolved before a copy, as for
-	outputs."""
+	"""`resolves`: whether the caller resolves lazy conjugation and negation before a copy, as the
+	contestant does for outputs. If not, fault() rejects such tensors."""
 
 	def __init__(self, torch, is_cuda, resolves=False):
 		self.torch, self.is_cuda, self.resolves = torch, is_cuda, resolves
@@ -101,7 +102,7 @@ class Tensors:
 		return node
 
 	def constant(self, node):
-		"""The value of a leaf that is a dtype, a device or something else."""
+		"""The value of a leaf that is a dtype or a device; an object in place of anything else."""
 		if node.kind == tree.DTYPE:
 			return self.dtypes.get(node.text)
 		if node.kind == tree.DEVICE:
@@ -129,7 +130,7 @@ class Tensors:
 		return storage.data_ptr(), whole.set_(storage, 0, (storage.nbytes(),), (1,))
 
 	def view(self, node, flat, base):
-		"""The tensor of a node over bytes. `base`: the offset of its slot in them."""
+		"""The tensor of a node as a view of `flat`. `base`: the offset of the node's slot there."""
 		begin = flat.storage_offset() + base + node.offset
 		dtype = self.dtypes[node.dtype]
 		made = self.torch.empty(0, dtype=dtype, device=flat.device)
@@ -150,14 +151,14 @@ class Tensors:
 		)
 
 	def scratch(self, node):
-		"""New memory of the same form."""
+		"""A new tensor of a node's form."""
 		return self.torch.empty_strided(
 			node.sizes, node.strides, dtype=self.dtypes[node.dtype], device=self.device_of(node)
 		)
 
 	def copy_bits(self, to, tensor):
-		"""Copies by a kernel. For dense tensors torch would use a copy engine of the GPU,
-		whose copies take longer while the engine has other work. `to`: a result of bits()."""
+		"""Copies a tensor by a kernel. torch itself would copy dense tensors by a copy engine,
+		which takes longer while the engine has other work. `to`: a result of bits()."""
 		if tensor.element_size() in self._integers:
 			self._or(tensor.view(to.dtype), 0, out=to)
 		else:
@@ -172,8 +173,8 @@ class Tensors:
 		return self.device if node.memory & 1 == 0 else self.torch.device("cpu")
 
 	def dense_strides(self, value):
-		"""The strides of a copy: the same if the elements are dense, else those of the densest
-		order."""
+		"""The strides of a copy: those of `value` if its elements are dense, otherwise those of a
+		dense tensor in the same order of dimensions."""
 		return self.torch.empty_like(self.detach(value), device="meta").stride()
 
 	# ---- layouts ----
@@ -211,7 +212,7 @@ class Tensors:
 	# ---- poison ----
 
 	def set_poison(self, tensor_bytes, dtype_name):
-		"""Turns random bytes into poison: see POISON."""
+		"""Turns random bytes into poison for this type (see POISON)."""
 		if dtype_name not in POISON:
 			return
 		kind, bits, *cleared = POISON[dtype_name]

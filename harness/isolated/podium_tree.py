@@ -1,8 +1,8 @@
-"""Trees of tensors and scalars: the data of a task, and their form as it is sent in frames.
+"""Trees of tensors and scalars: the data of a task, and their form in frames.
 
-A tree has a form and values. The form travels in frames: containers, keys, types, shapes, strides,
-and where each leaf lies in a slot. The values are the bytes of tensors and scalars. Values lie only
-in the slot. So the contestant cannot know an input's values before the judge writes the slot.
+A tree has a form and values. Frames bring the form: containers, keys, types, shapes, strides, and
+where each leaf lies in a slot. The values are the bytes of tensors and scalars, which lie only in
+the slot. So the contestant cannot know an input's values before the judge writes the slot.
 
 A frame has the number of nodes (u32), the bytes of text (u32), the nodes in reading order and the
 text. A node has 160 bytes:
@@ -13,8 +13,8 @@ text. A node has 160 bytes:
 	u64      offset in the slot
 	16 i64   8 sizes, 8 strides
 
-A node refers to a text by offset * 65536 + length, called its place. If its kind has a text, the
-node's first size is that place.
+A node refers to a text by the text's place: its offset in the text * 65536 + its length. If a
+node's kind has a text (WITH_TEXT), the first of the 8 sizes is the place.
 
 Only decode() parses the bytes of a contestant. decode() checks everything and raises Malformed.
 This module needs no torch; a `tensors` object deals with tensors (podium_tensors.py)."""
@@ -24,7 +24,7 @@ import struct
 
 MOST_NODES, MOST_DIMENSIONS, MOST_DEPTH = 400, 8, 16
 MOST_ELEMENTS = 1 << 48
-MOST_TEXT_BYTES = 248  # of a text scalar; with its length it takes 256 bytes in a slot
+MOST_TEXT_BYTES = 248  # of a str; with a length of 8 bytes it takes 256 bytes in a slot
 
 KINDS = (
 	"tuple",
@@ -85,18 +85,19 @@ assert NODE.size == 160
 
 
 class Malformed(Exception):
-	"""Bytes that are no tree. The text is a clause."""
+	"""The bytes do not describe a tree. The text is a clause that says why."""
 
 
 class Unsplittable(Exception):
-	"""Data that cannot be carried to another process: the part and what it is."""
+	"""Data cannot be carried to another process. `place`: the part, as "[0]['x']", or "" for the
+	whole; `predicate`: what is wrong with it."""
 
 	def __init__(self, place, predicate):
 		super().__init__(place, predicate)
 		self.place, self.predicate = place, predicate
 
 	def sentence(self, noun):
-		"""`noun`: the whole data, "The input"."""
+		"""`noun`: the name of the whole data, as in "The input"."""
 		whose = f"{noun}'s part {self.place}" if self.place else noun
 		return f"{whose} {self.predicate}"
 
@@ -121,7 +122,7 @@ class Node:
 		self.sizes, self.strides = (), ()
 
 	def leaves(self):
-		"""All nodes that are no containers, in order."""
+		"""All nodes other than containers, in order."""
 		if self.kind not in CONTAINERS:
 			return [self]
 		return [leaf for child in self.children for leaf in child.leaves()]
@@ -172,9 +173,9 @@ def class_name(value):
 class Description:
 	"""The form of `data`, and its leaves as pairs of node and value, in order.
 
-	`tensors`: None if nobody has imported torch. `other(value, place)`: returns a node for a value
-	of no known kind, or raises. `named(value, place)`: the same for a tuple with a class of its
-	own."""
+	`tensors`: None if torch is not imported. `other(value, place)`: returns a node for a value of
+	no known kind, or raises Unsplittable. `named(value, place)`: the same for a tuple of a
+	subclass."""
 
 	def __init__(self, data, tensors, other, named):
 		self._tensors, self._other, self._named = tensors, other, named
@@ -383,8 +384,8 @@ def decode(content):
 
 
 def build(node, leaf, classes):
-	"""The data of a form, with leaf(node) for each leaf. A named tuple has the class
-	classes[its text], or is a plain tuple without such a class."""
+	"""The data of a form, with leaf(node) for each leaf. A named tuple becomes an object of
+	classes[node.text], or a plain tuple if `classes` has no such class."""
 	if node.kind not in CONTAINERS:
 		return leaf(node)
 	if node.kind == DICT:
@@ -402,7 +403,7 @@ def build(node, leaf, classes):
 
 
 def fits(node, classes):
-	"""Whether the named tuples of a form have as many fields as there are items."""
+	"""Whether each named tuple of a form has as many items as its class has fields."""
 	known = classes.get(node.text) if node.kind == NAMED else None
 	fields = getattr(known, "_fields", None)
 	return (fields is None or len(fields) == len(node.children)) and all(
@@ -411,7 +412,7 @@ def fits(node, classes):
 
 
 def stand_in(name):
-	"""An object of a class of this name, in place of something that cannot be carried."""
+	"""An object of an empty class of this name, in place of a value that cannot be carried."""
 	name = (
 		name
 		if name.isidentifier() and not keyword.iskeyword(name) and len(name) <= 100

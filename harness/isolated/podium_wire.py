@@ -1,6 +1,6 @@
-"""Calls the functions of native.so by ctypes. native.h describes each of them.
+"""Calls the functions of native.so by ctypes. native.h describes the functions.
 
-native.so lies in the same folder. Failures become exceptions, one for each kind.
+native.so lies in the same folder. Each kind of error is an exception class.
 """
 
 import ctypes
@@ -182,7 +182,7 @@ def _load():
 
 
 _native = _load()
-# Functions on the way of a call are bound once.
+# These functions run during calls, so they are looked up once.
 done, finish_code = _native.isolated_done, _native.isolated_finish
 stand_by_code = _native.isolated_stand_by
 gate_wait_code = _native.isolated_gate_wait
@@ -236,7 +236,7 @@ def empty_launch():
 
 
 def armed(page):
-	"""The number of the last announced call, for a look that does not wait like wait_for_call()."""
+	"""The number of the last announced call. Does not wait, unlike wait_for_call()."""
 	return ctypes.c_uint32.from_address(page.value).value
 
 
@@ -280,7 +280,7 @@ def stand_by(page, socket):
 
 
 def choose_cpus():
-	"""(for the judge, for contestants)"""
+	"""(the judge's CPU, the contestants' CPU)"""
 	judge, contestants = ctypes.c_int32(-1), ctypes.c_int32(-1)
 	_succeed(_native.isolated_choose_cpus(ctypes.byref(judge), ctypes.byref(contestants)))
 	return judge.value, contestants.value
@@ -362,7 +362,7 @@ def memory_release(memory):
 
 
 def host_bytes(memory):
-	"""Memory on the host as an array of ctypes. The array does not keep it mapped."""
+	"""Memory on the host as a ctypes array, which is invalid after memory_release()."""
 	return (ctypes.c_uint8 * memory.bytes).from_address(memory.address)
 
 
@@ -371,7 +371,8 @@ def cuda_open():
 
 
 def device_look(uuid):
-	"""(the figures that the driver reports, NVML's bits); ({}, 0) without NVML."""
+	"""(the figures that NVML reports, the bits of the reasons that slow the GPU down); ({}, 0)
+	without NVML."""
 	state = DeviceState()
 	if not uuid or _native.isolated_device_look(uuid.encode(), ctypes.byref(state)):
 		return {}, 0

@@ -1,7 +1,8 @@
 /* Probes of an output.
  *
- * The copy engine reads while another process still computes, so it can see an unfinished output.
- * The probes must follow "done" directly, so their stream and memory are made before the call. */
+ * The copy engine reads even while another process still computes, so it can see an unfinished
+ * output. The reads must follow "done" directly, so the stream and the memory for them are made
+ * before the call. */
 #include "inside.h"
 
 #include "driver.h"
@@ -10,7 +11,7 @@
 
 static struct {
 	struct CUstream_st *stream;
-	uint8_t *landing; /* pinned; a place for each probe */
+	uint8_t *landing; /* pinned memory for the bytes of all probes */
 } probes;
 
 static bool any_on_gpu(const struct isolated_call *call)
@@ -60,7 +61,7 @@ static int enqueue_probes(const struct isolated_call *call)
 	return rc;
 }
 
-/* Polls with a limit, since a lost GPU may never answer. */
+/* Polls for 5 s at most, because a lost GPU may never answer. */
 static unsigned int wait_for_gpu(void)
 {
 	const int64_t begin_ns = isolated_clock_ns(), limit_ns = INT64_C(5) * 1000 * isolated_ns_per_ms;

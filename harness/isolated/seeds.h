@@ -1,7 +1,7 @@
 /* Unpredictable seeds: 31 bits of SipHash-2-4 (Aumasson and Bernstein, 2012) with the leaderboard's
- * secret as key. The hashed text is the nonce, which the judge draws once per run, the purpose, the
- * case's line and the number of the call. So every run has new inputs, which nobody can predict
- * from the case file. Whoever knows the secret and the nonce can make them again. */
+ * secret as key. The hashed text consists of the nonce, the purpose, the case's line and the number
+ * of the call. The judge draws the nonce once per run, so every run has new inputs, which nobody
+ * can predict from the case file. The same secret and nonce give the same seeds again. */
 #ifndef PODIUM_ISOLATED_SEEDS_H
 #define PODIUM_ISOLATED_SEEDS_H
 
@@ -80,7 +80,7 @@ inline std::uint64_t unforeseen()
 class Seeds
 {
   public:
-	/* `has_nonce`: whether every run has other seeds. */
+	/* `has_nonce`: whether each run gets new seeds. */
 	Seeds(std::optional<std::int64_t> secret, bool has_nonce)
 		: secret_(static_cast<std::uint64_t>(secret.value_or(0)))
 	{

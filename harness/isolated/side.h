@@ -120,7 +120,7 @@ class Side
 		call_.open_ns = static_cast<std::int64_t>(std::max(0.0, after_ns));
 	}
 
-	/* Waits until the process is ready, without a submission. Returns its complaint, if any. */
+	/* Waits until the process is ready to load a submission. Returns its complaint, if any. */
 	std::optional<Said> greet(std::int64_t limit_ns)
 	{
 		return wait_until_ready(limit_ns);
@@ -136,7 +136,7 @@ class Side
 		} catch (const Broken &what) {
 			broken = what;
 		}
-		/* A frame that the contestant sent before its end can still be received. */
+		/* If the contestant has ended, its last frame may still say why. */
 		std::optional<Said> said;
 		try {
 			said = wait_until_ready(broken ? 0 : left_ns());
@@ -154,8 +154,8 @@ class Side
 		return std::nullopt;
 	}
 
-	/* Dismisses the contestant. Returns whether its socket closed in time: under podium-run, then
-	 * none of its processes is left. */
+	/* Dismisses the contestant. Returns whether its socket closed in time. Under podium-run, a
+	 * closed socket means that none of the contestant's processes is left. */
 	bool leave(std::int64_t limit_ns)
 	{
 		isolated_dismiss(call_.page);
@@ -185,8 +185,8 @@ class Side
 		unanswered_++;
 	}
 
-	/* Lays out the memory for the inputs of a case and releases the host's part of the previous
-	 * case. `is_handed`: the part on the host comes with each call. */
+	/* Lays out the memory for the inputs of a case, and releases the previous case's memory on the
+	 * host and for outputs. `is_handed`: each call brings the input's part on the host. */
 	void give_inputs(
 		std::size_t host_bytes, std::size_t device_bytes, std::uint32_t slots, bool is_handed)
 	{
@@ -219,13 +219,14 @@ class Side
 			&& device_bytes <= area_.inputs.layout.device_stride;
 	}
 
-	/* What an output takes in a slot on the host. */
+	/* The size of a slot on the host for `bytes` bytes. */
 	static std::size_t host_stride(std::size_t bytes)
 	{
 		return round_up(bytes + 1, page_bytes);
 	}
 
-	/* `form`: an output of the entry, for the null contestant to return. */
+	/* Gives memory for `count` outputs. `form`: an output of the submission, whose form the null
+	 * contestant returns, or NULL. */
 	void give_outputs(const Needs &needs, std::uint32_t count, const std::vector<std::byte> *form)
 	{
 		write_ns_ = 0;
@@ -248,16 +249,16 @@ class Side
 
 	/* ---- a call ---- */
 
-	/* How long the last call took. */
+	/* The elapsed_ns of the last call. */
 	double latest_ns() const
 	{
 		return static_cast<double>(call_.elapsed_ns);
 	}
 
-	/* `limit_ns`: the contestant's time limit. `cpu`: the processor of its main thread, or -1.
-	 * `least_ns`: the judge probes no earlier than this after the start of the clock.
-	 * `probes_input`: the judge probes the input instead of the output. Only for calls without an
-	 * output. */
+	/* Calls the contestant with this input. `limit_ns`: the contestant's time limit. `cpu`: the
+	 * processor of its main thread, or -1. `least_ns`: the judge probes no earlier than this after
+	 * the start of the clock. `probes_input`: the judge probes the input instead of the output,
+	 * which only works for calls without an output. */
 	template <class Input>
 	Called call(const Drawn<Input> &drawn, std::int64_t limit_ns, int cpu, double least_ns,
 		bool probes_input = false)
@@ -286,7 +287,8 @@ class Side
 		return called;
 	}
 
-	/* The time of a call without data: ISOLATED_EMPTY or ISOLATED_NOTHING. */
+	/* Returns how many ns a call without data takes. `command`: ISOLATED_EMPTY or ISOLATED_NOTHING.
+	 */
 	double call_without_data(std::uint32_t command, std::int64_t limit_ns, int cpu)
 	{
 		call_.probe_count = 0;
@@ -305,8 +307,8 @@ class Side
 		return static_cast<double>(call_.elapsed_ns);
 	}
 
-	/* Brings a call that timed out to its end, so that another can follow. Only for the null
-	 * contestant, which does not choose to be late. */
+	/* Finishes a call that timed out, so that another can follow. Only for the null contestant: a
+	 * submission that is late has failed. */
 	void resume(std::int64_t limit_ns)
 	{
 		call_.limit_ns = limit_ns;
@@ -317,8 +319,8 @@ class Side
 	double copy_ns() const
 	{
 		auto [bytes, copies] = copy_.count_pieces(false);
-		/* After the gate, when a part of the input on the host comes with it, launches are not
-		 * hidden. */
+		/* If the input's part on the host comes when the gate opens, the contestant launches copies
+		 * only then, and the staging no longer hides the launches. */
 		constexpr double late_launch_ns = 10'000;
 		double late_ns =
 			area_.inputs.is_handed() ? late_launch_ns * static_cast<double>(copies) : 0;
@@ -332,8 +334,8 @@ class Side
 		return device_ ? device_->copy_ns(bytes, copies) + write_ns_ : 0;
 	}
 
-	/* Measures once for each memory how long the output's part on the host takes to write, at
-	 * most. */
+	/* Measures how long writing the output's part on the host takes, at most. Once for each memory
+	 * that give_inputs or give_outputs lays out. */
 	template <class Output> void note_write(const Output &output)
 	{
 		constexpr int writes = 5;
@@ -351,7 +353,7 @@ class Side
 		write_ns_ = margin * center(took);
 	}
 
-	/* After NEW_SPEC: the memory that the output needs. */
+	/* After the status NEW_SPEC: the memory that the output needs. */
 	Needs needs()
 	{
 		expect_announced(ISOLATED_SPEC);
@@ -364,7 +366,7 @@ class Side
 		return specs_;
 	}
 
-	/* After RAISED and NO_OUTPUT: the reason. */
+	/* After the statuses RAISED and NO_OUTPUT: the reason. */
 	Said complaint()
 	{
 		expect_announced(ISOLATED_TEXT);
@@ -378,7 +380,7 @@ class Side
 		return copy_;
 	}
 
-	/* What the null contestant needs to return such an output. */
+	/* The memory that the null contestant needs to return an output of the last one's form. */
 	Needs form_needs() const
 	{
 		return { copy_.host_bytes(), area_.outputs.layout.device_stride };
@@ -387,13 +389,13 @@ class Side
   private:
 	static constexpr std::size_t most_words = 6000; /* of a contestant's text, in bytes */
 
-	/* What is left of the limit of the current call. */
+	/* What is left of the current call's time limit. */
 	std::int64_t left_ns() const
 	{
 		return std::max<std::int64_t>(0, call_.limit_ns - call_.waited_ns);
 	}
 
-	/* Receives a frame. The current call's limit includes the wait. */
+	/* Receives a frame. The wait counts against the current call's time limit. */
 	std::uint32_t receive(std::int64_t limit_ns)
 	{
 		auto began = std::chrono::steady_clock::now();
@@ -450,8 +452,8 @@ class Side
 		return layout;
 	}
 
-	/* Announces a call and waits until the contestant is ready. The contestant also maps new
-	 * memories then. */
+	/* Announces a call, and waits until the contestant is ready and has mapped all memory that it
+	 * was given. */
 	void arm(std::uint32_t command, std::int64_t limit_ns, int cpu, std::uint32_t slot)
 	{
 		call_.command = command;
@@ -465,13 +467,13 @@ class Side
 
 	/* ---- before a call ---- */
 
-	/* ring_behind and ring_after fill the slot, ring, and wait for "done".
+	/* ring_behind (with a GPU) and ring_on_host (without) fill the slot, ring, and wait for "done".
 	 *
-	 * On a GPU this one only enqueues the work and rings. The clock starts when the GPU has
-	 * finished that work; meanwhile the contestant launches its own. An input's part on the host
-	 * that must not be there earlier comes when the gate opens: by then the GPU has switched to the
-	 * contestant, so that the CPU has no free time with it. The contestant is ready before any part
-	 * of the input is there. */
+	 * ring_behind enqueues the staging and rings without waiting for it. The clock starts when the
+	 * GPU has finished the staging; meanwhile the contestant launches its kernels. If the part on
+	 * the host is handed over, it comes when the gate opens. By then the GPU has switched to the
+	 * contestant, so the submission gains no CPU time with the input before its kernels can run.
+	 * The contestant says ready before any part of the input is in the slot. */
 	template <class Input>
 	void ring_behind(const Drawn<Input> &drawn, std::int64_t limit_ns, int cpu)
 	{
@@ -503,8 +505,8 @@ class Side
 		succeed(isolated_ring(&call_));
 	}
 
-	/* Writes the input's part on the host: into memory that nobody else has yet, where each call
-	 * brings new memory. */
+	/* Writes the input's part on the host. If it is handed over, writes into new memory, which the
+	 * contestant gets later. */
 	template <class Input> void put_on_host(const Drawn<Input> &drawn)
 	{
 		if (area_.inputs.is_handed()) {
@@ -562,8 +564,8 @@ class Side
 	WithheldLines withheld_;
 	Memory room_; /* on the device, for inputs */
 	Area area_;
-	int unanswered_ = 0, specs_ = 0;
-	OutputCopy copy_;     /* of the last output */
+	int unanswered_ = 0, specs_ = 0; /* frames that await MAPPED; frames SPEC in this case */
+	OutputCopy copy_;                /* of the last output */
 	double write_ns_ = 0; /* to write the output's part on the host, at most; 0: unknown */
 };
 

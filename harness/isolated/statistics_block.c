@@ -1,4 +1,5 @@
-/* What the calls of a block are charged, and who disturbed whom. */
+/* The charges of a block's calls, and how much the submission disturbed the judge's measurements.
+ */
 #include "statistics_inside.h"
 
 #include <math.h>
@@ -76,8 +77,8 @@ static double known(double figure_ns)
 	return figure_ns > 0 ? figure_ns : INFINITY;
 }
 
-/* Writes how long the null contestant took after calls of the submission, or before them, into
- * `elapsed`. Returns how many of its calls there are. */
+/* Writes elapsed_ns of the null contestant's calls into `elapsed`: only of the calls after the
+ * submission's, or only of those before. Returns how many there are. */
 static size_t null_by_order(const struct isolated_block *block, bool is_after, double *elapsed)
 {
 	size_t count = 0;
@@ -108,7 +109,7 @@ double isolated_negligible(struct isolated_blocks blocks, const struct isolated_
 	return blocks.count ? part_of_interval * rule->half_share * shortest : 0;
 }
 
-/* How much a time of the null contestant may differ without anybody's doing. */
+/* How much the null contestant's times may differ although nobody disturbs them. */
 static double block_noise(const struct isolated_block *block, const struct isolated_rule *rule)
 {
 	return fmax(rule->disturbance_ns, rule->moved_share * block->quiet.empty_ns);
@@ -119,7 +120,7 @@ static double excess_beyond(double limit, double over)
 	return over > limit ? over : 0;
 }
 
-/* What a call of the null contestant took before a submission was loaded, with its copy. */
+/* A call of the null contestant before a submission was loaded, plus the copy of the outputs. */
 static double quiet_call(const struct isolated_block *block)
 {
 	return isnan(block->quiet.call_ns) ? INFINITY : block->quiet.call_ns + block->quiet.copy_ns;
@@ -132,10 +133,11 @@ double isolated_disturbance(const struct isolated_block *block, const struct iso
 	return fmax(excess_beyond(noise, over), excess_beyond(noise, isolated_order_over(block)));
 }
 
-/* What a call of the null contestant takes. A submission that was called first knows that this call
- * follows, and could delay it. If the calls after the submission take longer than those before it,
- * only those before it count. Noise excuses nothing in a disturbed block, because the steady
- * disturbance leaves that block out. */
+/* How long a call of the null contestant takes. A submission that is called first knows that the
+ * null contestant follows, and could delay it. So if the calls after the submission's take longer
+ * than noise, only the calls before count. In a disturbed block the estimate is at most the call
+ * before the load, without an allowance for noise: the steady disturbance leaves such blocks out,
+ * so nothing else would bound the noise. */
 static double null_estimate(const struct isolated_block *block, const struct isolated_rule *rule)
 {
 	cleanup_scratch double *elapsed = figures_of(block->null, elapsed_ns);
@@ -146,7 +148,8 @@ static double null_estimate(const struct isolated_block *block, const struct iso
 	return isolated_disturbance(block, rule) > 0 ? fmin(quiet_call(block), estimate) : estimate;
 }
 
-/* The judge's own work before a call, as the null contestant shows it. */
+/* The judge's own work before a call: the smaller of the heads before the null contestant's calls
+ * and the heads after them. */
 static double null_head(const struct isolated_block *block)
 {
 	return fmin(center_of(block->null, head_ns), isolated_center(block->null_heads));
@@ -158,8 +161,9 @@ static double own_constant(const struct isolated_block *block, const struct isol
 	return null_estimate(block, rule) + block->delta_ns - rule->empty_ns;
 }
 
-/* The most that a figure of the null contestant may be in a block of the case, from its least value
- * in the case: a machine changes its pace within seconds, and all of a block with it. */
+/* The most that a figure of the null contestant may be in a block, from the figure's least value.
+ * It may grow by allowed_share, because a machine changes its pace within seconds and slows all
+ * calls of a block. */
 static double with_pace(double least, double allowed_ns, double allowed_share)
 {
 	return least + fmax(allowed_ns, allowed_share * least);
@@ -177,13 +181,13 @@ struct isolated_limits isolated_limits_of(
 		undisturbed += isolated_disturbance(block, rule) == 0;
 		constant = fmin(constant, own_constant(block, rule) + block_noise(block, rule));
 		quiet = fmin(quiet, quiet_call(block) + block->delta_ns - rule->empty_ns);
-		/* fmin ignores NAN, the center of no heads. */
+		/* The center of no heads is NAN, which fmin ignores. */
 		head = fmin(head, null_head(block));
 		take = fmin(take, center_of(block->null, touch_and_take_ns));
 		probed = fmin(probed, center_of(block->null, probed_ns));
 	}
-	/* The steady disturbance of so few blocks is unknown, so noise excuses nothing. A submission
-	 * can bring this about: it uses up the time limit in calls that do not count. */
+	/* So few blocks cannot show a steady disturbance, so the limit allows no noise. A submission
+	 * can cause few blocks by using up the time limit in calls that do not count. */
 	if (undisturbed < isolated_least_blocks)
 		constant = fmin(constant, quiet);
 	return (struct isolated_limits){
@@ -228,19 +232,19 @@ bool isolated_is_uneven(const struct isolated_block *block, const struct isolate
 	return are_uneven(block->calls, noise_ns, rule) || are_uneven(block->null, noise_ns, rule);
 }
 
-/* By how much ours take longer than `expected`; 0 within noise. */
+/* How much longer `ours` takes than `expected`; 0 within noise. */
 static double excess_over(
 	struct isolated_values ours, double expected, double spread, const struct isolated_rule *rule)
 {
 	const double over = isolated_center(ours) - expected;
-	/* The comparison is false for NAN, the center of no values. */
+	/* The center of no values is NAN, for which excess_beyond returns 0. */
 	return excess_beyond(
 		fmax(rule->overrun_ns, fmax(rule->overrun_share * expected, 5 * spread)), over);
 }
 
-/* The null contestant's usual values of a figure in this block, limited by what may have changed
- * since the time before a submission was loaded. A submission can widen the spread, but not the
- * spread of that time. */
+/* The null contestant's usual values of a figure in this block, at most `most_ns` and four times
+ * `quiet_spread_ns`, the spread before a submission was loaded. A submission can widen the spread
+ * in the block, but not that one. */
 static struct isolated_usual bounded_usual(const struct isolated_block *block,
 	timing_figure *figure, double most_ns, double quiet_spread_ns)
 {
@@ -266,14 +270,16 @@ static double probe_over(const struct isolated_block *block, const struct isolat
 	return excess_beyond(rule->probe_ns, center_of(block->calls, probed_ns) - expected);
 }
 
-/* The wait for other work on the GPU may take up to three times as long as before. */
+/* The most that the judge accepts as the null contestant's rest: three times what it was before a
+ * submission was loaded, or overrun_ns more. */
 static double most_rest(const struct isolated_block *block, const struct isolated_rule *rule)
 {
 	return with_pace(block->quiet.rest.center_ns, rule->overrun_ns, 2);
 }
 
-/* The most that the judge's own work may take for the null contestant. `output_ns`: at most, what
- * the output adds to the work without an output. */
+/* The most that the judge accepts as the null contestant's figure for the judge's own work.
+ * `before`: the figure before a submission was loaded, with no output; `output_ns`: the most that
+ * an output adds. */
 static double most_work(const struct isolated_quiet *quiet, struct isolated_usual before,
 	double output_ns, double limit_ns, const struct isolated_rule *rule)
 {
@@ -286,7 +292,7 @@ double isolated_overrun(const struct isolated_block *block, const struct isolate
 	const struct isolated_limits *limits)
 {
 	const struct isolated_quiet *quiet = &block->quiet;
-	/* Before a call the judge poisons what the contestant will copy. */
+	/* The head poisons the place of the output, which takes no longer than to copy the output. */
 	const double most_head = most_work(quiet, quiet->head, quiet->copy_ns, limits->head_ns, rule),
 				 most_take = most_work(quiet, quiet->touch, quiet->take_ns, limits->take_ns, rule);
 	const struct isolated_usual head =
@@ -308,8 +314,8 @@ void isolated_samples(const struct isolated_block *block, const struct isolated_
 	const double constant = isolated_constant(block, rule, limits),
 				 overrun = isolated_overrun(block, rule, limits),
 				 bell = isolated_least(block->bells);
-	/* After a shorter touch the GPU was still the judge's: the submission has not used it, and its
-	 * call cost no more than the doorbell. */
+	/* A shorter touch shows that the GPU did not switch contexts. Then the submission has not used
+	 * the GPU, and only the doorbell's cost is subtracted from the call. */
 	const double idle_touch_ns = block->bells.count ? center_of(block->null, touch_ns) / 2 : 0;
 	for (size_t i = 0; i < block->calls.count; i++) {
 		const struct isolated_timing *call = &block->calls.at[i];
@@ -320,8 +326,8 @@ void isolated_samples(const struct isolated_block *block, const struct isolated_
 
 /* ---- the blocks of a case together ---- */
 
-/* Returns how much longer than before the controls took, of all blocks that no disturbance spoils.
- * They are in scratch memory that the caller frees. */
+/* Returns how much longer each control took than an empty kernel before a submission was loaded,
+ * for all undisturbed blocks. The result is in scratch memory that the caller frees. */
 static double *pool_controls(
 	struct isolated_blocks blocks, const struct isolated_rule *rule, size_t *count)
 {
@@ -340,7 +346,8 @@ static double *pool_controls(
 	return overs;
 }
 
-/* Adds by how much each call of the null contestant differs from the center of its block. */
+/* Appends to `pool` how much each null call of this order differs from the center of the block's
+ * null calls. */
 static void pool_by_order(
 	const struct isolated_block *block, bool is_after, double *pool, size_t *count)
 {
@@ -351,7 +358,8 @@ static void pool_by_order(
 		pool[i] -= center;
 }
 
-/* The calls of all blocks together: a block of few calls cannot show what order costs. */
+/* isolated_order_over for the calls of all undisturbed blocks together, because a single block has
+ * too few calls to show a small difference. */
 static double pooled_order_over(struct isolated_blocks blocks, const struct isolated_rule *rule)
 {
 	size_t most = 0, after_count = 0, before_count = 0, used = 0;
@@ -374,7 +382,8 @@ static double pooled_order_over(struct isolated_blocks blocks, const struct isol
 		- isolated_center(values_at(before, before_count));
 }
 
-/* Needs the controls of four blocks, so that the center has its full breakdown point. */
+/* With fewer controls than those of four blocks, the center tolerates too few outliers, so controls
+ * count only from there on. */
 double isolated_steady_disturbance(struct isolated_blocks blocks, const struct isolated_rule *rule)
 {
 	size_t count;

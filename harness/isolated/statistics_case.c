@@ -20,13 +20,14 @@ void isolated_values_of(
 		values[i] = value_of(&blocks.at[i], rule, &limits);
 }
 
-/* What a case adds and subtracts on the way to its time. */
+/* What applies to all calls of a case: limits of the constant and of the judge's own work, and the
+ * steady disturbance, which is added. */
 struct corrections {
 	struct isolated_limits limits;
 	double steady_ns;
 };
 
-/* Charges every call of a case. Returns how many there are. */
+/* Writes the charge of every call of a case into `samples`. Returns how many calls there are. */
 static size_t sample_all(struct isolated_blocks blocks, const struct isolated_rule *rule,
 	const struct corrections *corrections, double *samples)
 {
@@ -58,7 +59,8 @@ static void sum_up_corrections(struct isolated_blocks blocks, const struct isola
 		isolated_mean(values_at(disturbances, blocks.count)) + corrections->steady_ns;
 }
 
-/* With a single block, only its calls say how far it may be off. */
+/* The interval comes from the values of the blocks or, if there is only one block, from the charges
+ * of its calls. */
 static void sum_up_time(struct isolated_values values, struct isolated_values samples,
 	const struct isolated_rule *rule, struct isolated_summary *summary)
 {

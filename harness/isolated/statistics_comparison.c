@@ -4,18 +4,19 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* By how much two processes with the same submission differ, as a logarithm, with 95 %
- * confidence: no number of blocks shows it. */
+/* Half of the 95 % interval that the process error adds to a comparison, as a logarithm. More
+ * blocks cannot show this error. */
 static double unseen_difference(double rival_ns, const struct isolated_rule *rule)
 {
 	return 2 * isolated_process_error(rival_ns, rule) / rival_ns;
 }
 
-/* `log_ratio`: the logarithm of the ratio; `half`: half of its interval; `err`: its error. */
+/* `log_ratio`: the logarithm of the ratio; `half`: half of its interval; `err`: its standard error.
+ */
 static struct isolated_comparison compare_by(
 	double log_ratio, double half, double err, double rival_ns)
 {
-	/* One block each says nothing about the interval: then a factor of 2 is assumed. */
+	/* With one block a side the interval is unknown. Assume a factor of 2. */
 	half = isfinite(half) ? half : log(2);
 	return (struct isolated_comparison){
 		.ratio = exp(log_ratio),

@@ -17,7 +17,7 @@ double *isolated_scratch(size_t count)
 	return scratch;
 }
 
-/* In long double, so that the order of the values does not matter. */
+/* Adds in long double, so that the order of the values hardly matters. */
 static double sum_values(struct isolated_values values)
 {
 	long double total = 0;
@@ -89,7 +89,7 @@ double isolated_standard_error(struct isolated_values values)
 	return isolated_deviation(values) / sqrt((double)values.count);
 }
 
-/* P(|T| <= t). */
+/* P(|T| <= t) for Student's t with `freedom` degrees of freedom. */
 static double probability_within(double t, size_t freedom)
 {
 	const double pi = 3.14159265358979323846;

@@ -6,7 +6,7 @@
 
 /* ---- scratch memory ---- */
 
-/* Memory for so many numbers. The caller frees it, usually by cleanup_scratch. */
+/* Memory for `count` numbers. The caller frees it, usually by cleanup_scratch. */
 double *isolated_scratch(size_t count);
 void isolated_free_scratch(double **scratch);
 
@@ -22,21 +22,21 @@ double isolated_median_in_place(double *values, size_t count);
 
 /* ---- what a rule allows ---- */
 
-/* After how many blocks the last look is. */
+/* The number of blocks at the last look. */
 size_t isolated_last_look(const struct isolated_looks *looks);
 
 /* The confidence level of the interval at a look before the last. */
 static const double isolated_early_level = 0.99;
 
-/* The standard deviation of what a process adds to a time, from job to job: no number of blocks
- * shows it. */
+/* The standard deviation of the process error: each process makes all its times a little longer or
+ * shorter. More blocks in one job cannot show this error. */
 double isolated_process_error(double time_ns, const struct isolated_rule *rule);
 
-/* How noise counts in a time, so that it does not help in a tie: if half of the interval is larger
- * than allowed, the upper end is the time, with the half that is allowed. */
+/* If half of the interval is larger than the rule allows, the upper end of the interval counts as
+ * the time, and the allowed half as its half. So noise does not help a submission to a tie. */
 struct isolated_noise {
 	bool is_wide;
-	double extra_ns, half_ns; /* added to the mean; half of the interval then */
+	double extra_ns, half_ns; /* what to add to the mean; half of the resulting interval */
 };
 
 struct isolated_noise isolated_charge_noise(

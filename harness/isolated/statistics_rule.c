@@ -56,7 +56,7 @@ const struct isolated_rule isolated_cpu_rule = {
 
 struct isolated_rule isolated_rule_for(const struct isolated_rule *rule, double call_s)
 {
-	const double long_s = 0.025; /* then the fewest calls of a case take 2 s */
+	const double long_s = 0.025; /* 6 blocks of 13 calls, the fewest, then take 2 s */
 	struct isolated_rule made = *rule;
 	if (!rule->calibrations || call_s < long_s)
 		return made;
@@ -74,7 +74,7 @@ size_t isolated_last_look(const struct isolated_looks *looks)
 	return looks->blocks[looks->count - 1];
 }
 
-/* After the last look there is one more, when a case has twice as many blocks. */
+/* Besides the looks in the table, there is one at twice the blocks of the last. */
 bool isolated_is_look(const struct isolated_looks *looks, size_t blocks)
 {
 	for (size_t i = 0; i < looks->count; i++)
@@ -91,8 +91,8 @@ static double most_half(double mean, const struct isolated_rule *rule)
 
 bool isolated_is_enough(struct isolated_values values, const struct isolated_rule *rule)
 {
-	/* Below 40 us a share is too much to ask: from job to job the constant is off by 0.1 to 0.2 us,
-	 * which no number of blocks shows. */
+	/* Below 40 us an interval of 1 % would be narrower than is useful: the constant is off by 0.1
+	 * to 0.2 us from job to job, and more blocks cannot show that. */
 	const double short_ns = 40e3, allowed_ns = 400, allowed_share = 0.01;
 	if (!isolated_is_look(&rule->looks, values.count))
 		return false;

@@ -19,7 +19,7 @@ namespace podium
 class Watch
 {
   public:
-	/* Asks NVML. Returns the bits that mean that a block was slowed down. */
+	/* Asks NVML. Returns the bits of the reasons that slow the GPU down now; 0 if unknown. */
 	std::uint64_t look()
 	{
 		const char *uuid = std::getenv("PODIUM_DEVICE_UUID");

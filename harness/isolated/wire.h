@@ -1,5 +1,5 @@
-/* The protocol between judge.cu and contestant.cu beyond native.h, and native.h for C++: failures
- * are exceptions, and owners release what they made. */
+/* native.h for C++, with exceptions for failures and classes that own memory, and the contents of
+ * frames between judge.cu and contestant.cu. */
 #ifndef PODIUM_ISOLATED_WIRE_H
 #define PODIUM_ISOLATED_WIRE_H
 
@@ -28,16 +28,16 @@ inline void succeed(int code)
 
 /* ---- frames ---- */
 
-/* The content of ROOM: the bytes of its memory. */
+/* The content of ROOM: the size of its device memory. */
 struct Room {
 	std::uint64_t bytes;
 };
 
-/* The content of INPUTS and OUTPUTS: `slots` slots in host memory and, unless its size is 0, in
- * device memory. The descriptors come in this order, but the device memory of INPUTS is the room.
- * Host memory of INPUTS with a stride and no size comes again with each call. In OUTPUTS for the
- * null contestant an output of the entry follows the last slot in host memory: the null contestant
- * returns its form. */
+/* The content of INPUTS and OUTPUTS: `slots` slots in host memory and, if device_bytes is not 0, in
+ * device memory. The frame brings descriptors of the host memory and then of the device memory.
+ * INPUTS brings none of device memory, because inputs lie in the memory of ROOM. If host_bytes is 0
+ * in INPUTS, each call brings new host memory. With has_form, an output of the submission follows
+ * the last slot in host memory, and the null contestant returns outputs of the same form. */
 struct Layout {
 	std::uint32_t slots, has_form;
 	std::uint64_t host_stride, host_bytes, device_stride, device_bytes;
@@ -51,7 +51,8 @@ struct Needs {
 /* The first byte of TEXT; the rest is UTF-8. */
 enum Complaint : char { IS_NO_SUBMISSION = 'l', THREW = 't', LEFT_ERROR = 'e', LOST_GPU = 'g' };
 
-/* Owns one frame, which has 64 KiB, for all uses. */
+/* Sends and receives frames. Reuses one frame of 64 KiB, so text() and content() are those of the
+ * last received frame until the next send or receive. */
 class Mail
 {
   public:
@@ -78,8 +79,8 @@ class Mail
 		send_bytes(ISOLATED_TEXT, content.data(), content.size(), nullptr, 0);
 	}
 
-	/* Without `descriptors`, a frame with descriptors is a violation. The caller owns received
-	 * ones. */
+	/* Returns the frame's kind. The caller owns received descriptors; if `descriptors` is NULL, a
+	 * frame with descriptors is a violation. */
 	std::uint32_t receive(std::int64_t limit_ns, int *descriptors = nullptr)
 	{
 		succeed(isolated_receive(socket_, &frame_, descriptors, limit_ns));
@@ -139,7 +140,7 @@ class Memory
 	{
 		succeed(isolated_memory_import(&memory_, is_cuda, bytes, descriptor));
 	}
-	/* Reserves a place for host memory that comes with each call. */
+	/* Reserves addresses for host memory that comes with each call. */
 	static Memory reserve(std::uint64_t bytes)
 	{
 		Memory made;
@@ -217,7 +218,7 @@ struct Slots {
 	}
 
   private:
-	/* Outputs may have fewer slots than inputs. */
+	/* `slot` counts the slots of inputs; outputs may have fewer, which are then used in turn. */
 	std::size_t place_of(std::uint32_t slot) const
 	{
 		return layout.slots ? slot % layout.slots : 0;

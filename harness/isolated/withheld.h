@@ -16,8 +16,8 @@
 namespace podium
 {
 
-/* Each call withholds new lines of every part, or all of a small input, because a contestant's
- * copy engines could read the input before the clock starts. */
+/* A contestant's copy engines could read the input before the clock starts. So each call withholds
+ * lines of every part of the input, newly chosen, or a small input as a whole. */
 class WithheldLines
 {
   public:
@@ -27,8 +27,9 @@ class WithheldLines
 		places_.clear();
 	}
 
-	/* Chooses lines of an input with these parts, in random order. Each part has a share of the
-	 * limit, so a large output buffer does not take all. */
+	/* Chooses the lines to withhold of an input with these parts. Each part has a share of the
+	 * limit, so that a large buffer for the output does not use up all. The parts come in random
+	 * order, so that each may get lines if there are more parts than lines. */
 	void choose(const std::vector<Piece> &pieces, Device &device)
 	{
 		std::size_t all = 0, share = 0;
@@ -61,8 +62,8 @@ class WithheldLines
 	}
 
 	/* Puts decoys in place of the withheld lines of the input at `slot`. If at most half of a
-	 * part's lines are withheld, the decoys are other lines of that part, so a contestant cannot
-	 * see which lines are false. Otherwise they are noise. */
+	 * part's lines are withheld, the decoys are copies of its other lines, so that a contestant
+	 * cannot tell which lines are false. Otherwise the decoys are noise. */
 	void put_decoys(std::byte *slot, Device &device, std::uint64_t seed) const
 	{
 		for (const auto &[piece, last] : hidden_) {
@@ -76,7 +77,7 @@ class WithheldLines
 		}
 	}
 
-	/* Valid until the next choice. */
+	/* The lines for the native part; valid until the next choose(). */
 	isolated_withheld native() const
 	{
 		return { places_.data(), reinterpret_cast<const std::uint8_t *>(lines_.data()),
@@ -84,7 +85,7 @@ class WithheldLines
 	}
 
   private:
-	/* `count` of a part's lines at random places: one in each pitch, from `first` on. */
+	/* `count` of a part's lines, evenly spaced by `pitch` lines from the random line `first` on. */
 	struct Spread {
 		std::size_t count, pitch, first;
 
@@ -94,7 +95,7 @@ class WithheldLines
 		{
 		}
 
-		/* The first of the other lines that serve as decoys, if there are any. */
+		/* The first of the lines that serve as decoys, spaced alike. Needs a pitch above 1. */
 		std::size_t other() const
 		{
 			return (first + 1 + unforeseen() % (pitch - 1)) % pitch;
@@ -107,7 +108,8 @@ class WithheldLines
 	};
 
 	static constexpr std::size_t line_bytes = isolated_line_bytes;
-	/* The most lines of a part that are withheld, unless all are. Each line costs time. */
+	/* The most lines of a part that are withheld, unless all of a small input are. Each line costs
+	 * time. */
 	static constexpr std::size_t some_lines = 64;
 
 	static std::size_t lines_of(const Piece &piece)

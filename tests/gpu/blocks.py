@@ -1,6 +1,7 @@
 # tests/gpu/steadiness appends this file to the reference of accuracy_py, which the judge imports.
-# Instead of each call's time, the judge then reports the FIGURES of tests/gpu/steadiness for each
-# block that counts. 2^20 ns are added to each figure, because a time cannot be negative.
+# Instead of each call's time, the judge then reports the FIGURES of tests/gpu/steadiness, in their
+# order, for each block that counts. 2^20 ns are added to each figure, because a time cannot be
+# negative.
 import podium_statistics
 
 Summary, RULE = podium_statistics.Summary, podium_statistics.RULES["cuda"]

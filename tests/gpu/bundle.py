@@ -1,5 +1,6 @@
 """Runs podium-run from the folder that tests/gpu/collect made, for scripts with their own jobs.
-Import it first: it tells the modules of other tests where programs and jobs are."""
+Import this module before other tests' modules and call open_bundle(), which tells them where
+programs and jobs are."""
 
 import base64
 import os

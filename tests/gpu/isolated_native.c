@@ -162,9 +162,9 @@ static void launch_nothing(const struct kernels *kernels)
 	CUDA(cuCtxSynchronize());
 }
 
-/* Work without an SM: copying the input to the host and the output back with the copy engines,
- * which do not wait for the judge's head. `by_way` is pinned memory. A final kernel makes it look
- * like any other call. */
+/* Copies the input to the host and the output back by the copy engines, which do not wait for the
+ * judge's head as the SMs do. `by_way`: pinned memory. with_kernel: launches a kernel afterwards,
+ * so that the call looks like any other. */
 static void work_beside_the_sms(
 	const struct kernels *kernels, bool with_kernel, uint64_t output, void *by_way)
 {
@@ -242,7 +242,7 @@ struct judge {
 	uint32_t *head, head_value;
 	struct isolated_probe probes[2];
 	uint8_t seen[2 * isolated_most_probe_bytes];
-	bool held; /* whether all checks passed */
+	bool held; /* whether all checks have passed so far */
 };
 
 static void send_descriptors(int socket, uint32_t kind, const int *descriptors, uint32_t count,
@@ -321,7 +321,8 @@ static void open_judge(struct judge *judge, int socket)
 	expect(socket, ISOLATED_MAPPED, &frame);
 	close(judge->output.descriptor);
 	judge->output.descriptor = -1;
-	/* Pin this process late, because the driver's threads would inherit the setting. */
+	/* Pin this process after the driver has started its threads, which would inherit the binding.
+	 */
 	MUST(isolated_pin(own_cpu, &affinity));
 	printf("judge on CPU %d, contestants on CPU %d; %llu KiB of GPU memory in both\n", own_cpu, cpu,
 		(unsigned long long)judge->output.bytes >> 10);
@@ -336,8 +337,8 @@ struct way {
 	uint32_t open_us; /* when the gate opens, counted from the end of the head */
 };
 
-/* Makes one call. Before it, poisons the output, flushes the cache and writes the mark. Waits for
- * this work only if the call has no head. */
+/* Makes one call. Before the call, poisons the output, flushes the cache and enqueues the mark.
+ * Waits for this work only if the call has no head. */
 static void one_call(struct judge *judge, const struct way *way)
 {
 	struct isolated_call *call = &judge->call;
@@ -458,7 +459,7 @@ static double copy_engine_delay_us(const struct judge *judge)
 	return ((double)(read & ((UINT64_C(1) << 50) - 1)) - judge->call.own_ns) / 1e3;
 }
 
-/* Waits until the contestant is ready again, which it is when its kernel has ended. */
+/* Waits until the contestant's kernel has ended, by another call. */
 static void wait_for_kernel(struct judge *judge)
 {
 	judge->call.command = ISOLATED_NOTHING;

@@ -1,7 +1,7 @@
-/* A library for LD_PRELOAD on a host with a real GPU: makes the driver report to podium-worker a
- * GPU that has fallen off the bus while the file LOSE_FILE exists. The file contains "lost", or
- * "xid 79" for one report. All other calls reach the real library. Nobody can unplug the GPU of a
- * rented machine, so this is as close as a test gets. */
+/* A library for LD_PRELOAD on a host with a real GPU. While the file LOSE_FILE exists,
+ * podium-worker sees a GPU that has fallen off the bus, because this library answers in NVML's
+ * place. The file contains "lost", or "xid 79" for one report. All other calls reach the real
+ * library. A test cannot unplug the GPU of a rented machine. */
 #include "lib/gpu/nvml.h"
 
 #include <dlfcn.h>
@@ -45,7 +45,7 @@ static unsigned int wait_or_xid(
 	return real_wait(set, event, timeout_ms);
 }
 
-/* Replaces functions of NVML, because Podium looks them up with dlsym(). */
+/* Replaces dlsym(), because Podium looks up NVML's functions by it. */
 void *dlsym(void *library, const char *name)
 {
 	static void *(*real_dlsym)(void *library, const char *name);

@@ -1,6 +1,6 @@
 
 /* tests/gpu/accuracy appends this file to the reference of accuracy_cu, which is compiled into the
- * judge. It does for judge.cu what order.py does for judge.py. */
+ * judge. The judge then reports the same figures as with order.py. */
 #include "isolated/blocks.h"
 
 namespace podium

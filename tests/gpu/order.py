@@ -1,7 +1,8 @@
 # tests/gpu/accuracy appends this file to the reference of accuracy_py, which the judge imports.
-# Instead of each call's time, the judge then reports one figure for each block, repeated blocks
-# included: how much longer the null contestant's calls take after the submission's than before.
-# 2^20 ns are added, because a time cannot be negative. 0: the GPU was slowed down in every block.
+# Instead of each call's time, the judge then reports one figure for each block, including repeated
+# blocks: how much longer the null contestant's calls take after the submission's than before.
+# 2^20 ns are added, because a time cannot be negative. Blocks in which the GPU was slowed down have
+# no figure; if all were, the only figure is 0.
 import podium_statistics
 
 orders, disturbance, Summary = [], podium_statistics.Block.disturbance, podium_statistics.Summary

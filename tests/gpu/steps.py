@@ -9,8 +9,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 import tap  # noqa: E402
 from client import Client  # noqa: E402, F401
 
-# The first GPU that a worker has reported. Without one it is the CPU, with which a drill can be
-# tried out.
+# The first GPU that a worker has reported, or the CPU, on which a drill can be tried out.
 MODELS = [
 	line.split()[0]
 	for line in subprocess.run(
@@ -46,8 +45,8 @@ def step(what, good, seen=""):
 
 
 def until(condition, limit_s=120):
-	"""Waits as tap.until does, but returns None if the condition does not hold in time: a drill
-	goes on after a failed step."""
+	"""Waits as tap.until does, but returns None if the condition does not become true in time,
+	because a drill continues after a failed step."""
 	try:
 		return tap.until(condition, limit_s)
 	except AssertionError:

@@ -72,7 +72,7 @@ def judge(submission=RIGHT, reference=DOUBLES, mode="test", cases=ONE, **more):
 
 
 def adds(submission=SUM, mode="test", cases=COUNTS, **more):
-	"""Judges a submission to ADDS. Without torch, a run is faster."""
+	"""Judges a submission to ADDS, which needs no torch and so runs faster."""
 	return engine.judge(ENGINE, submission, ADDS, mode, cases, **more)
 
 
@@ -138,7 +138,7 @@ def check_figures(lines, key):
 	samples = struct.unpack(f"<{runs}f", base64.b64decode(lines[f"{key}.samples"], validate=True))
 	assert all(sample >= 1 for sample in samples), samples
 	assert abs(statistics.median(samples) - figure["median"]) <= 1e-6 * figure["median"]
-	# Each attempt repeats blocks. The blocks of an attempt that does not count were repeated, too.
+	# An attempt may repeat blocks. All blocks of an attempt that does not count are repeated, too.
 	most_attempts = statistics.MOST_ATTEMPTS
 	most_repeated = (
 		most_attempts * (statistics.MOST_REPEATS + most_blocks // 4)
@@ -681,7 +681,8 @@ def outputs_may_change_their_form_a_few_times():
 		"\treturn sum(data) + (0.0 if calls % 2 else 0)\n"
 	)
 	ends_with(adds(twice, "leaderboard"), 112, "keeps changing the form")
-	# A call that counts must not be left out because the submission changes the form afterwards.
+	# A submission must not get rid of measured calls by changing the form of its output again and
+	# again.
 	chosen = twice.replace("calls % 2", "calls not in (5, 9)")
 	ends_with(adds(chosen.replace("5, 9", "5, 6"), "leaderboard"), 0)
 	ends_with(adds(chosen, "leaderboard"), 112, "and 2 once calls count")
@@ -801,7 +802,7 @@ def a_submission_that_exits_or_hangs_is_named():
 		lacks(result.lines, "check")
 	hangs = "import time\ndef custom_kernel(data):\n\ttime.sleep(600)\n"
 	late = adds(hangs, limit_s=3)
-	# The judge waits for the rest of the time limit of 3 s, which is 2.x s.
+	# The judge waits for what is left of the time limit of 3 s, at least 2 s.
 	ends_with(late, 114, "The submission did not answer within 2.")
 
 
@@ -1011,7 +1012,7 @@ def only_what_the_device_has_decides_that_a_task_cannot_be_split():
 
 
 def code_of(call):
-	"""The exit code that the call leads to; 0: none."""
+	"""The exit code of the failure that the call raises; 0: it raises none."""
 	try:
 		call()
 	except (judge_module.CaseFailed, judge_module.Stop) as failure:
@@ -1149,8 +1150,8 @@ def an_output_must_lie_in_its_memory():
 	)
 
 
-# The start of a check: it reports that it has started, and waits until the contestant has written
-# its output again.
+# The start of a check that reports its start, and waits until the contestant has written its output
+# again.
 WAITS = """import os, time
 	open("noted", "w").close()
 	end = time.monotonic() + 60
@@ -1440,11 +1441,10 @@ def too_many_samples_are_thinned_out():
 
 
 def measured(over_of_blocks, warm_s=0.0, call_ns=200e3):
-	"""Measures a case. `over_of_blocks` lists, in us, how much longer empty kernels take in each
-	block; None: the GPU is slowed down. The time limit ends with the last block. `warm_s`: what a
-	call takes in the warm-up.
-	`call_ns`: what it takes in a block. Returns (blocks, repeated, disturbance in us, blocks
-	left)."""
+	"""Measures a case with pretended blocks. `over_of_blocks` lists how much longer, in us, empty
+	kernels take in each block; None: the GPU is slowed down. The time limit ends after the last of
+	these blocks. `warm_s`: how long a call takes in the warm-up. `call_ns`: how long a call takes
+	in a block. Returns (blocks, repeated, disturbance in us, blocks left)."""
 	trial = judge_module.Trial.__new__(judge_module.Trial)
 	left = list(over_of_blocks)
 
@@ -1543,7 +1543,8 @@ def a_slow_warm_up_does_not_choose_how_many_calls_count():
 
 @test
 def getting_ready_slowly_is_no_slow_call():
-	"""The first call is late and does not count. The others are just in time."""
+	"""The submission gets ready too late for the first call, which does not count, and just in time
+	for the others."""
 	ready_s = [0.1, 0.03, 0.03, 0.03]
 	trial = judge_module.Trial.__new__(judge_module.Trial)
 	trial.judge, trial._after = types.SimpleNamespace(rule=CUDA), None
@@ -1591,8 +1592,8 @@ def the_judge_waits_equally_long_after_calls_of_null_and_submission():
 
 @contextlib.contextmanager
 def clock_of_our_own():
-	"""Gives the judge a clock that only waiting advances: with the real clock, a busy machine would
-	look like a busy GPU. Yields the function that waits."""
+	"""Gives the judge a clock that only advances when the judge waits, because with the real clock
+	a busy machine would look like a busy GPU. Yields the function that waits."""
 	now, kept = [0], (staging.perf_counter_ns, staging.wait_ns)
 
 	def wait(duration_ns):

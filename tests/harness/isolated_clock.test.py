@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares the isolated engine's clock with the kernel's own on the CPU device: a short form of
-tests/bench/isolated.py. It makes several attempts: a fault of the protocol (a missed bell, a sleep
-in a call) shows in every attempt, and the machine's load does not."""
+tests/bench/isolated.py. Makes several attempts, because a fault of the protocol (a missed bell, a
+sleep in a call) shows in every attempt, but the machine's load does not."""
 
 import pathlib
 import sys
@@ -16,7 +16,7 @@ LENGTHS_US, TRIES = (25, 500, 20_000), 5
 
 
 def fault(found):
-	"""Returns a message about a wrong charge, or None."""
+	"""Returns a message if the judge's time is wrong, or None."""
 	charged = [one[1] for one in found]
 	ratio = charged[-1] / found[-1][0]
 	if charged != sorted(charged):

@@ -138,7 +138,7 @@ output_t custom_kernel(input_t data)
 	return made;
 }
 """
-# The same for a GPU that pretended_gpu.h pretends.
+# A task and a submission for the GPU of pretended_gpu.h.
 PRETENDED_TASK = """#pragma once
 #include "pretended_gpu.h"
 #include "utils.h"
@@ -278,8 +278,8 @@ def headers(task):
 	return {path.name: path.read_text() for path in task.glob("*.*h")}
 
 
-# Appended to the reference. If the environment has DRIFTS, the judge sees drift in so many
-# attempts. The CPU device itself has no drift.
+# Code to append to the reference. DRIFTS=N in the environment makes the judge see drift in the
+# first N attempts.
 DRIFTING = """
 #include "isolated/blocks.h"
 #include <cstdlib>
@@ -782,7 +782,7 @@ ONE_CASE = "size: 3; seed: 5\n"
 
 
 def pretended(mode="compare", **more):
-	"""A run on a pretended GPU, which fails as pretended_gpu.h says."""
+	"""A run on a pretended GPU. Variables of pretended_gpu.h make it fail."""
 	rival = more.pop("rival", "") if mode == "compare" else None
 	return judge(
 		mode,
@@ -1002,7 +1002,8 @@ def copying_an_output_on_the_host_is_expected_of_the_null_contestant():
 
 @test
 def no_part_of_an_input_is_there_before_the_contestant_is_ready():
-	"""1: a contestant is ready; 2: the judge begins to lay out the input on the GPU."""
+	"""The GPU notes 1 when a contestant is ready, and 2 when the judge starts to lay out the
+	input."""
 	for more in ({}, {"VARIES_FROM": "1000"}):  # with and without a part on the host that varies
 		result, order = noted("ORDER", "benchmark", **more)
 		ends_with(result, 0)
@@ -1021,7 +1022,7 @@ def a_case_that_begins_again_has_other_inputs():
 
 
 class Liar:
-	"""A contestant in this process. It follows the protocol until the test makes it lie."""
+	"""A contestant in this process, which follows the protocol until the test makes it lie."""
 
 	def __init__(self, end):
 		self.end, self.socket = end, end.fileno()
@@ -1145,7 +1146,8 @@ def asking_for_all_the_memory_is_refused():
 
 @test
 def large_outputs_have_fewer_slots():
-	"""Four slots of 400 KB do not fit into a file of 1 MB; the check refuses what fits."""
+	"""Four slots of 400 KB do not fit into a file of 1 MB, so the judge uses fewer. The check
+	rejects the output, which shows that the judge has received it."""
 	ends_with(
 		judge(
 			"benchmark",

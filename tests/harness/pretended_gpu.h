@@ -1,6 +1,7 @@
-/* A GPU for tests of judge.cu and contestant.cu on a machine without one: device memory is host
- * memory, and the work of a stream runs when it is enqueued. task.h of a test includes this file.
- * The environment of the judge makes it fail. */
+/* A pretended GPU for tests of judge.cu and contestant.cu on a machine without one: device memory
+ * is host memory, and the work of a stream runs when it is enqueued. task.h of a test includes this
+ * file. Variables in the environment of the judge or of a contestant make the GPU fail; the
+ * comments below describe them. */
 #ifndef PODIUM_PRETENDED_GPU_H
 #define PODIUM_PRETENDED_GPU_H
 
@@ -28,14 +29,14 @@ extern "C" void *isolated_memfd_map(int descriptor, std::uint64_t bytes);
 namespace pretended
 {
 
-/* A number of the environment. */
+/* The number in a variable of the environment. */
 inline double number(const std::string &name, double usual = 0)
 {
 	const char *given = std::getenv(name.c_str());
 	return given && *given ? std::atof(given) : usual;
 }
 
-/* Appends a number to the file of this name in the environment. */
+/* Appends a number to the file whose path is in this variable of the environment, if any. */
 inline void note(const char *name, double value)
 {
 	const char *path = std::getenv(name);
@@ -46,7 +47,7 @@ inline void note(const char *name, double value)
 	std::fclose(file);
 }
 
-/* Whether the environment's NAME has this socket's number, like SOCKETS=46. */
+/* Whether the variable contains the digit of this socket: NAME=46 names the sockets 4 and 6. */
 inline bool names(const char *name, int socket)
 {
 	const char *given = std::getenv(name);
@@ -79,9 +80,9 @@ inline void probe_as_host(isolated_call *call)
 
 constexpr int entry = 4, null = 5, rival = 6;
 
-/* NULL_FAILS_WITH=46, NULL_HANGS_WITH=46: the null contestant does while one of these sides is
- * loaded. LATE=6,
- * LATE_IN_TURNS=6: this side is late to get ready for its calls, or for those with both loaded. */
+/* NULL_FAILS_WITH=46, NULL_HANGS_WITH=46: the null contestant fails or hangs while one of these
+ * sides is loaded. LATE=6: this side gets ready late for its calls. LATE_IN_TURNS=6: only while
+ * both sides are loaded. */
 inline int arm(isolated_call *call)
 {
 	for (int side : { entry, rival })
@@ -109,7 +110,7 @@ inline int arm(isolated_call *call)
 	return rc;
 }
 
-/* PROBES_LATE_NS=1e9: once the submission is loaded, all probes take so much longer. */
+/* PROBES_LATE_NS=1e9: all probes take so much longer once the submission is loaded. */
 inline int ring(isolated_call *call)
 {
 	int rc = isolated_ring(call);
@@ -131,7 +132,9 @@ inline int gate_map(int descriptor, isolated_gate **gate)
 	return *gate ? 0 : ISOLATED_FAILED;
 }
 
-/* A contestant may enqueue the wait before the bell. Then it happens behind the bell. */
+/* A contestant may enqueue the wait at the gate before the bell. This GPU then waits after the
+ * bell.
+ */
 inline bool is_rung = false;
 inline struct {
 	isolated_gate *gate;
@@ -166,7 +169,7 @@ inline int stand_by(isolated_page *page, int socket)
 	return rc;
 }
 
-/* MODE="claims 1e30 ns", for a contestant: it says that all calls took so long. */
+/* MODE="claims 1e30 ns", for a contestant: it reports this time as its own measurement. */
 inline void done(isolated_page *page, std::uint32_t status, std::uint32_t spec, double own_ns)
 {
 	const char *mode = std::getenv("MODE");
@@ -188,7 +191,7 @@ inline int head_mark(std::uint64_t, std::uint32_t *word, std::uint32_t value)
 	return 0;
 }
 
-/* MEMORY_FULL=1, for a contestant: it finds no memory of its own on the GPU. */
+/* MEMORY_FULL=1, for a contestant: it cannot allocate memory on the GPU. */
 inline int memory_make(isolated_memory *memory, std::uint32_t is_cuda, std::uint64_t bytes)
 {
 	*memory = {};
@@ -264,7 +267,7 @@ inline isolated_rule make_rule(const isolated_rule &like)
 
 inline const isolated_rule rule = make_rule(isolated_cpu_rule);
 
-/* LONG_S=0.3: a call is long from then on, and a case with long calls gets fewer. */
+/* LONG_S=0.3: a call is long if it takes at least this time; a case with long calls gets fewer. */
 inline isolated_rule rule_for(const isolated_rule *usual, double call_s)
 {
 	return isolated_rule_for(usual, call_s < number("LONG_S", 1) ? 0 : 1);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""score_eval.py and score_eval.cu, which run evaluations of the oldest form. The two must treat
-evaluations alike. The C++ evaluations of this test need no GPU, so any C++20 compiler works."""
+"""score_eval.py and score_eval.cu, which run evaluations of the oldest form. Both must give the
+same results. The C++ evaluations of this test need no GPU, so any C++20 compiler works."""
 
 import contextlib
 import functools
