@@ -495,7 +495,8 @@ def an_interrupted_restore_leaves_an_empty_database():
 	equal(tables_of("restored"), [])
 	stuck = slow_tool(
 		"mariadb",
-		f'exec {shutil.which("mariadb")} "$@" < <(head -c 30000; touch {scratch}/started; sleep 60)',
+		f'exec {shutil.which("mariadb")} "$@" '
+		f"< <(head -c 30000; touch {scratch}/started; sleep 60)",
 	)
 	process = subprocess.Popen(
 		[PROGRAM, "restore", FILE],
