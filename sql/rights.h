@@ -14,8 +14,8 @@ typedef char rights_name[64 + 8];
  * ERROR_INPUT: the main name is too long or has other characters than letters, digits and _. */
 int rights_name_of(const char *main, rights_name name, struct error *error);
 
-/* Creates or updates the database and its role. Running workers are not interrupted. Needs the
- * right to create databases, users and roles. */
+/* Creates or updates that database and the role that may use it. Running workers are not
+ * interrupted. Needs the right to create databases, users and roles. */
 int rights_install(struct database *db, const char *main, struct error *error);
 
 /* Updates the database if it exists, else does nothing. */

@@ -43,7 +43,7 @@ struct slurm_allocation {
 /* Call it once before the first use. The members up to `number` are filled. */
 void slurm_allocation_begin(struct slurm_allocation *allocation);
 
-/* Asks Slurm for `gpu_count` GPUs of the place's model, for a job of at most `limit_ms`. Does
+/* Asks Slurm for `gpu_count` GPUs of the allocation's model, for a job of at most `limit_ms`. Does
  * nothing if the current allocation suffices. ERROR_SYSTEM when srun cannot be started. */
 int slurm_allocation_ask(
 	struct slurm_allocation *allocation, int64_t gpu_count, int64_t limit_ms, struct error *error);

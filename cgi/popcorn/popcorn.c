@@ -114,9 +114,9 @@ int popcorn_health(struct request *request)
 	return rc ? rc : respond_json(request, json_pack("{s:s}", "status", "ok"));
 }
 
-/* The client stores the secret in the answer as its id. It then opens a page of another server,
- * which cannot lead back to Podium. The client's owner therefore links the id to an account on
- * Podium's page /device. */
+/* popcorn-cli takes the secret in this answer for its id and stores it. It then opens a page for
+ * signing in, whose address in the client is another server's, so the page cannot link the id to an
+ * account. The client's owner does that on Podium's page /device. */
 int popcorn_auth_init(struct request *request)
 {
 	const char *provider = request_query(request, "provider");

@@ -276,9 +276,9 @@ struct isolated_comparison isolated_compared(
 	struct isolated_comparison in_turns, struct isolated_comparison apart);
 /* Whether the intervals overlap. */
 bool isolated_agree(struct isolated_comparison one, struct isolated_comparison other);
-/* Whether a comparison may end after these pairs of blocks: at a look, if one submission is faster
- * with 99 % confidence or half of the ratio's 99 % interval is at most 0.25 %; at the last look
- * always. */
+/* Whether a comparison may end after these pairs of blocks. At a look (struct isolated_looks) it
+ * may if one submission is faster with 99 % confidence, or if half of the ratio's 99 % interval is
+ * at most 0.25 %. At the last look it ends. */
 bool isolated_is_decided(
 	struct isolated_values ours, struct isolated_values theirs, const struct isolated_rule *rule);
 

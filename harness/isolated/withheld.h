@@ -108,8 +108,8 @@ class WithheldLines
 	};
 
 	static constexpr std::size_t line_bytes = isolated_line_bytes;
-	/* The most lines of a part that are withheld, unless all of a small input are. Each line costs
-	 * time. */
+	/* The most lines of one tensor that are withheld, because each line costs time. A small input
+	 * is withheld as a whole. */
 	static constexpr std::size_t some_lines = 64;
 
 	static std::size_t lines_of(const Piece &piece)

@@ -18,8 +18,8 @@ struct quarantined_gpu {
 	int64_t since_ms;
 };
 
-/* Lists all quarantined GPUs, the newest first. The statement can be a part of a bundle; it has no
- * parameters. */
+/* Lists all quarantined GPUs, the newest first. The statement has no parameters, so it can be sent
+ * to the server together with others (struct bundle). */
 extern const struct statement gpus_quarantine;
 int gpus_quarantined(struct database *db, struct arena *arena, struct quarantined_gpu **gpus,
 	size_t *count, struct error *error);

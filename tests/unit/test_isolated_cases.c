@@ -14,12 +14,12 @@ static void a_case_ends_at_fixed_looks_when_its_mean_is_known(void **state)
 	for (size_t count = 1; count <= COUNT(steady); count++)
 		assert_int_equal(isolated_is_enough((struct isolated_values){ steady, count }, CUDA),
 			count >= 6 && count != 9 && count != 11);
-	/* At the judge's last check, a case ends if its interval is narrow enough for ties. */
+	/* At the last look, after 76 blocks, a case ends if its interval is narrow enough for ties. */
 	for (size_t count = 1; count <= 76; count++)
 		assert_int_equal(
 			isolated_is_enough((struct isolated_values){ loose, count }, CUDA), count == 76);
 	assert_true(isolated_is_enough((struct isolated_values){ loose, 4 }, CPU));
-	/* If the interval is wider at the last check, the judge measures as many blocks again. */
+	/* If it is still too wide then, the case gets 76 more blocks. */
 	for (size_t i = 0; i < COUNT(loose); i++)
 		loose[i] = i % 26 == 3 ? 500e3 : 100e3;
 	for (size_t count = 76; count <= COUNT(loose); count++)
