@@ -220,9 +220,9 @@ static int claim_body(struct database *db, void *context, struct error *error)
 	return rc ? rc : database_execute(db, &FORGET_STAGES, error, "i", claim->job_id);
 }
 
-/* An idle device runs this statement five times a second, with one round trip each. A claim that
- * finds no job takes five round trips. With many devices, these would be the first limit
- * (docs/scale.md). */
+/* An idle device runs this statement five times a second and claims a job only if one waits. The
+ * statement takes one round trip, a claim that finds no job takes five. With many devices, such
+ * claims would be the first limit of the database (docs/scale.md). */
 static const struct statement ANY_WAITS =
 	SELECT(struct found, FOUND_COLUMNS, "SELECT id FROM queue_by_age WHERE gpu = ? LIMIT 1");
 

@@ -13,8 +13,8 @@ struct vitals { /* initialize with zero */
 	int64_t kept_at_ms;
 };
 
-/* Stores a row if the last one is a minute old or an error was reported. Ignores the CPU. A failed
- * write is tried again by the next call; no job depends on it. */
+/* Stores a row if the last one is a minute old or an error was reported. Does nothing if the device
+ * is the CPU. The next call repeats a write that failed; no job depends on it. */
 void vitals_keep(struct vitals *vitals, struct database *db, const char *worker,
 	const struct device *device, struct gpu_health *health);
 

@@ -125,7 +125,7 @@ struct creation {
 	const char *code;
 };
 
-/* Draws letters and digits that do not look alike; 20 of them have about 98 bits. */
+/* Draws letters and digits that do not look alike; 20 of them have about 99 bits. */
 static const char *make_code(struct arena *arena)
 {
 	static const char letters[] = "abcdefghjkmnpqrstuvwxyz23456789";

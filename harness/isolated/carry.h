@@ -65,7 +65,8 @@ constexpr std::size_t round_up(std::size_t bytes, std::size_t to)
 class Writer
 {
   public:
-	/* `given`: the pieces of the input. A value that returns one needs no copy of it. */
+	/* `given`: the pieces of the input. An output that contains such a piece refers to it, without
+	 * a copy. */
 	Writer(void *first, std::size_t capacity, const std::vector<Piece> *given = nullptr)
 		: first_(static_cast<std::byte *>(first)), capacity_(capacity), given_(given)
 	{

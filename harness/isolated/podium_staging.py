@@ -391,8 +391,9 @@ class Last:
 		self._lines(self.flat)[self._chosen] = torch.where(is_noise[:, None], noise, decoy_lines)
 
 	def _choose(self, spans, count):
-		"""Returns the withheld lines, and for each the line that serves as its decoy. If both are
-		the same line, the decoy is noise."""
+		"""Returns two lists of lines: those to withhold until the clock starts, and for each of
+		them the line that takes its place until then. Noise takes its place if both are the
+		same."""
 		if count <= wire.MOST_LINES:
 			return list(range(count)), list(range(count))
 		random, chosen, decoys = self._device.random, [], []

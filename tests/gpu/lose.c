@@ -1,7 +1,8 @@
 /* A library for LD_PRELOAD on a host with a real GPU. While the file LOSE_FILE exists,
  * podium-worker sees a GPU that has fallen off the bus, because this library answers in NVML's
- * place. The file contains "lost", or "xid 79" for one report. All other calls reach the real
- * library. A test cannot unplug the GPU of a rented machine. */
+ * place. If the file contains "lost", the GPU is lost as long as the file exists. If it
+ * contains "xid 79", the driver reports that error once. All other calls reach the real library. A
+ * test cannot unplug the GPU of a rented machine. */
 #include "lib/gpu/nvml.h"
 
 #include <dlfcn.h>

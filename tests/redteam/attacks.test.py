@@ -224,8 +224,8 @@ def measure(one, task, variant):
 
 
 def measure_truth(one, task, variant):
-	"""Returns the times of the honest variant, which the attack must be charged too. Empty if the
-	case names no such variant, or on a CPU."""
+	"""Returns the times of the honest variant. The attack must be charged about as much. Empty if
+	the case names no such variant, or on a CPU."""
 	return measure(one, task, one.truth_of(variant)) if one.truth and ON == "gpu" else {}
 
 

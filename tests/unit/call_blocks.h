@@ -109,7 +109,8 @@ static inline void delay_after(struct made *made, size_t first, double over_ns)
 	}
 }
 
-/* Returns what the block is charged in a case of as many blocks as the judge needs. */
+/* Returns the time of this block in a case that consists of copies of it, just as many as a case
+ * needs. */
 static inline double value_of(const struct made *made, const struct isolated_rule *rule)
 {
 	struct isolated_block blocks[isolated_least_blocks];

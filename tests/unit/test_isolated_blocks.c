@@ -425,8 +425,8 @@ static void no_steady_delay_of_the_null_gains_more_than_its_noise(void **state)
 	assert_is(summary_of(&made, 6, CUDA).mean_ns, honest);
 }
 
-/* A submission can use up the time limit in calls that do not count. The few calls that are left
- * cannot show a small disturbance. */
+/* A submission can use up the time limit in its warm-up calls. The few timed calls that are left
+ * cannot show whether it slows the null contestant down a little. */
 static void too_few_blocks_subtract_no_more_than_the_null_took_alone(void **state)
 {
 	(void)state;

@@ -337,7 +337,7 @@ static void quote_judge(
 	buffer_text(&out->message, text_ends_with(buffer_string(&out->message), ".") ? "" : ".");
 }
 
-/* Whether the program ended as a contestant ends that the judge has dismissed. */
+/* Whether the contestant ended as it should after the judge has dismissed it. */
 static bool is_orderly(const struct process_result *result)
 {
 	return result->ending == PROCESS_LEFT
