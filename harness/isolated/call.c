@@ -42,8 +42,7 @@ static int keep_waiting(struct waiting *waiting)
 	isolated_make_way();
 	const int64_t now_ns = isolated_clock_ns(), waited_ns = now_ns - waiting->begin_ns;
 	if (waited_ns >= waiting->call->limit_ns - waiting->call->waited_ns)
-		return isolated_fail(ISOLATED_TIMEOUT,
-			"The submission's process did not answer within %.3g s.",
+		return isolated_fail(ISOLATED_TIMEOUT, "The submission did not answer within %.3g s.",
 			(double)waiting->call->limit_ns / 1e9);
 	if (now_ns - waiting->looked_ns >= look_at_socket_ns) {
 		waiting->looked_ns = now_ns;

@@ -30,8 +30,7 @@ static int wait_for(int socket, short events, int64_t begin_ns, int64_t limit_ns
 		struct pollfd waited = { .fd = socket, .events = events };
 		struct timespec left = { .tv_sec = left_ns / 1000000000, .tv_nsec = left_ns % 1000000000 };
 		if (limit_ns >= 0 && left_ns <= 0)
-			return isolated_fail(ISOLATED_TIMEOUT,
-				"Nothing came from the other side of the channel within %.3g s.",
+			return isolated_fail(ISOLATED_TIMEOUT, "The submission did not answer within %.3g s.",
 				(double)limit_ns / 1e9);
 		int count = ppoll(&waited, 1, limit_ns < 0 ? NULL : &left, NULL);
 		if (count > 0)

@@ -708,10 +708,8 @@ class Judge
 	void ready(Side &side, std::optional<Said> (Side::*act)(std::int64_t limit_ns))
 	{
 		std::optional<Said> said;
-		attempt(side, [&] {
-			limit_s_ = budget_.left_s();
-			said = (side.*act)(static_cast<std::int64_t>(limit_s_ * second_ns));
-		});
+		attempt(side,
+			[&] { said = (side.*act)(static_cast<std::int64_t>(budget_.left_s() * second_ns)); });
 		if (said && &side != &entry())
 			lose(side, Code::RIVAL, "The " + side.name() + " cannot be loaded: " + said->text);
 		if (said)
@@ -819,7 +817,6 @@ class Judge
 
 	[[noreturn]] void give_up(Side &side, const Broken &broken)
 	{
-		char late[80];
 		if (side.is_null())
 			blame("The null contestant failed: " + broken.why);
 		if (&side != &entry())
@@ -827,10 +824,7 @@ class Judge
 				"The " + side.name() + " failed: " + broken.why);
 		switch (broken.code) {
 		case ISOLATED_GONE: lose(side, Code::GONE, "The submission's process ended.");
-		case ISOLATED_TIMEOUT:
-			std::snprintf(
-				late, sizeof late, "The submission did not answer within %.3g s.", limit_s_);
-			lose(side, Code::SLOW, late);
+		case ISOLATED_TIMEOUT: lose(side, Code::SLOW, broken.why);
 		case ISOLATED_VIOLATION: lose(side, Code::VIOLATION, broken.why);
 		default: lose(side, Code::RAISED, "The judge failed: " + broken.why);
 		}
@@ -972,8 +966,7 @@ class Judge
 
 	std::int64_t limit_ns()
 	{
-		limit_s_ = budget_.call_limit_s();
-		return static_cast<std::int64_t>(limit_s_ * static_cast<double>(second_ns));
+		return static_cast<std::int64_t>(budget_.call_limit_s() * static_cast<double>(second_ns));
 	}
 
 	/* Gives the contestant memory for larger outputs. */
@@ -1629,7 +1622,6 @@ class Judge
 	std::unique_ptr<Device> device_;
 	std::vector<std::unique_ptr<Side>> sides_; /* the entry, the null contestant, the rival */
 	Budget budget_;
-	double limit_s_ = 0; /* of the last call */
 	double quiet_ns_ =
 		0; /* an empty kernel of the null contestant before a submission was loaded */
 	std::int32_t contestants_cpu_ = -1;
