@@ -420,9 +420,10 @@ class Side:
 
 	def await_mapped(self, limit_s=MAP_LIMIT_S):
 		"""Waits until the contestant has mapped all memory that it was given. After LOAD a
-		contestant maps memory only when a call is announced."""
+		contestant maps memory only when a call is announced. `limit_s`: for all answers."""
+		end = monotonic() + limit_s
 		while self._owed:
-			kind, content = self._receive(limit_s)
+			kind, content = self._receive(max(0.0, end - monotonic()))
 			if kind == wire.TEXT:
 				raise self._because(wire.Failed(clean(content)))
 			if kind != wire.MAPPED:

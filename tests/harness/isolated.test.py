@@ -242,6 +242,20 @@ def a_submission_that_filled_the_gpu_is_told_so():
 
 
 @test
+def all_answers_that_a_contestant_owes_share_one_limit():
+	side, limits = podium_side.Side.__new__(podium_side.Side), []
+
+	def answer_late(limit_s):
+		limits.append(limit_s)
+		time.sleep(0.05)
+		return wire.MAPPED, b""
+
+	side._owed, side._receive = 3, answer_late
+	side.await_mapped(0.12)
+	assert limits[1] <= 0.07 and limits[2] <= 0.02, limits
+
+
+@test
 def both_sides_of_a_comparison_get_the_same_inputs():
 	noting = ADDS.replace(
 		"\tif seed is not None:",
