@@ -17,6 +17,9 @@
 #ifndef PODIUM_ISOLATED_CARRY_H
 #define PODIUM_ISOLATED_CARRY_H
 
+#include "members.h"
+#include "stream.h"
+
 #include <algorithm>
 #include <array>
 #include <complex>
@@ -38,328 +41,6 @@
 
 namespace podium
 {
-
-struct Malformed : std::runtime_error {
-	using std::runtime_error::runtime_error;
-};
-
-/* ---- streams ---- */
-
-/* A part of a value on the device. */
-struct Piece {
-	std::byte *data;
-	std::size_t bytes;
-	std::size_t place;    /* offset in its slot; 0 if the piece lies in the input's memory */
-	std::ptrdiff_t given; /* which piece of the input it lies in, at the start; -1: none */
-	bool is_floating;
-};
-
-constexpr std::size_t stream_alignment = 16, piece_alignment = 256;
-
-constexpr std::size_t round_up(std::size_t bytes, std::size_t to)
-{
-	return (bytes + to - 1) / to * to;
-}
-
-/* Writes a stream as far as there is room, and counts the bytes of the whole stream. */
-class Writer
-{
-  public:
-	/* `given`: the pieces of the input. An output that contains such a piece refers to it, without
-	 * a copy. */
-	Writer(void *first, std::size_t capacity, const std::vector<Piece> *given = nullptr)
-		: first_(static_cast<std::byte *>(first)), capacity_(capacity), given_(given)
-	{
-	}
-
-	void bytes(const void *data, std::size_t count)
-	{
-		if (count && count <= capacity_ && length_ <= capacity_ - count)
-			std::memcpy(first_ + length_, data, count);
-		length_ += round_up(count, stream_alignment);
-	}
-
-	void number(std::uint64_t value)
-	{
-		bytes(&value, sizeof value);
-	}
-
-	void device(const void *data, std::size_t count, bool is_floating)
-	{
-		Piece piece{ static_cast<std::byte *>(const_cast<void *>(data)), count, 0,
-			find(given_, data, count), is_floating };
-		if (piece.given < 0)
-			piece.place = place_of(piece);
-		pieces_.push_back(piece);
-		number(static_cast<std::uint64_t>(piece.given + 1));
-		number(piece.place);
-		number(count);
-	}
-
-	/* The length of the whole stream, which may be more than there is room for. */
-	std::size_t length() const
-	{
-		return length_;
-	}
-	bool fits() const
-	{
-		return length_ <= capacity_;
-	}
-	/* The bytes of the pieces that do not lie in the input's memory. */
-	std::size_t device_bytes() const
-	{
-		return device_bytes_;
-	}
-	const std::vector<Piece> &pieces() const
-	{
-		return pieces_;
-	}
-
-  private:
-	static std::ptrdiff_t find(
-		const std::vector<Piece> *pieces, const void *data, std::size_t count)
-	{
-		for (std::size_t i = 0; count && pieces && i < pieces->size(); i++)
-			if ((*pieces)[i].data == data && count <= (*pieces)[i].bytes)
-				return static_cast<std::ptrdiff_t>(i);
-		return -1;
-	}
-
-	/* Memory that two members share stays shared in the other process. */
-	std::size_t place_of(const Piece &piece)
-	{
-		std::ptrdiff_t earlier = find(&pieces_, piece.data, piece.bytes);
-		if (earlier >= 0 && pieces_[static_cast<std::size_t>(earlier)].given < 0)
-			return pieces_[static_cast<std::size_t>(earlier)].place;
-		std::size_t place = device_bytes_;
-		device_bytes_ += round_up(piece.bytes, piece_alignment);
-		return place;
-	}
-
-	std::byte *first_;
-	std::size_t capacity_, length_ = 0, device_bytes_ = 0;
-	const std::vector<Piece> *given_;
-	std::vector<Piece> pieces_;
-};
-
-/* Reads and checks a stream. `memory`: where the places of pieces on the device start. `given`: the
- * pieces of the input. */
-class Reader
-{
-  public:
-	Reader(const void *first, std::size_t capacity, std::byte *memory, std::size_t memory_bytes,
-		const std::vector<Piece> *given = nullptr)
-		: first_(static_cast<const std::byte *>(first)), begin_(first_), left_(capacity),
-		  memory_(memory), memory_bytes_(memory_bytes), given_(given)
-	{
-	}
-
-	/* The next `count` bytes, without a copy. */
-	const std::byte *bytes(std::size_t count)
-	{
-		if (count > left_)
-			throw Malformed("it ends in the middle of a value");
-		const std::byte *data = first_;
-		std::size_t step = std::min(round_up(count, stream_alignment), left_);
-		first_ += step;
-		left_ -= step;
-		return data;
-	}
-
-	template <class Plain> Plain plain()
-	{
-		Plain value;
-		std::memcpy(&value, bytes(sizeof value), sizeof value);
-		return value;
-	}
-
-	/* Reads a count of elements, each of which takes at least `least_bytes` in the stream. */
-	std::size_t count(std::size_t least_bytes)
-	{
-		auto wanted = plain<std::uint64_t>();
-		if (wanted > left_ / least_bytes)
-			throw Malformed(
-				"it counts " + std::to_string(wanted) + " elements, but is too short for them");
-		return static_cast<std::size_t>(wanted);
-	}
-
-	Piece device(std::size_t element_bytes, bool is_floating)
-	{
-		auto given = plain<std::uint64_t>(), place = plain<std::uint64_t>(),
-			 count = plain<std::uint64_t>();
-		std::size_t room = given ? given_room(given) : memory_bytes_;
-		if (given && place)
-			throw Malformed("a part of it begins in the middle of a part of the input");
-		if (place > room || count > room - place || place % piece_alignment
-			|| count % element_bytes)
-			throw Malformed("a part of it lies outside of its memory");
-		std::byte *data = given ? (*given_)[given - 1].data : memory_ + place;
-		pieces_.push_back(
-			{ data, count, place, static_cast<std::ptrdiff_t>(given) - 1, is_floating });
-		return pieces_.back();
-	}
-
-	/* How many bytes of the stream were read. */
-	std::size_t used() const
-	{
-		return static_cast<std::size_t>(first_ - begin_);
-	}
-	const std::vector<Piece> &pieces() const
-	{
-		return pieces_;
-	}
-
-  private:
-	std::size_t given_room(std::uint64_t given) const
-	{
-		if (!given_ || given > given_->size())
-			throw Malformed("it names a missing part of the input");
-		return (*given_)[given - 1].bytes;
-	}
-
-	const std::byte *first_, *begin_;
-	std::size_t left_;
-	std::byte *memory_;
-	std::size_t memory_bytes_;
-	const std::vector<Piece> *given_;
-	std::vector<Piece> pieces_;
-};
-
-/* ---- the members of a struct ---- */
-
-constexpr std::size_t most_members = 16, most_flat_members = 40;
-
-struct AnyValue {
-	template <class T> constexpr operator T() const noexcept;
-};
-
-template <std::size_t> using any_value = AnyValue;
-
-template <class T, std::size_t... I> constexpr bool can_begin_with(std::index_sequence<I...>)
-{
-	return requires
-	{
-		T{ any_value<I>()... };
-	};
-}
-
-/* Like can_begin_with, with braces around the members after the first P and before the last R. */
-template <class T, std::size_t... P, std::size_t... I, std::size_t... R>
-constexpr bool can_nest(
-	std::index_sequence<P...>, std::index_sequence<I...>, std::index_sequence<R...>)
-{
-	return requires
-	{
-		T{ any_value<P>()..., { any_value<I>()... }, any_value<R>()... };
-	};
-}
-
-/* The number of values that T takes in braces; each element of a C array counts. */
-template <class T, std::size_t N = most_flat_members> constexpr std::size_t flat_members()
-{
-	if constexpr (can_begin_with<T>(std::make_index_sequence<N>()))
-		return N;
-	else if constexpr (N == 0)
-		return 0;
-	else
-		return flat_members<T, N - 1>();
-}
-
-/* How many of these values belong to the member that begins with value P: more than one only for a
- * C array. N is the answer if T accepts braces around N values with exactly flat - P - N values
- * after them. */
-template <class T, std::size_t flat, std::size_t P, std::size_t N>
-constexpr std::size_t member_extent()
-{
-	using std::make_index_sequence;
-	if constexpr (N <= 1)
-		return 1;
-	else if constexpr (can_nest<T>(make_index_sequence<P>(), make_index_sequence<N>(),
-						   make_index_sequence<flat - P - N>())
-		&& !can_nest<T>(make_index_sequence<P>(), make_index_sequence<N>(),
-			make_index_sequence<flat - P - N + 1>()))
-		return N;
-	else
-		return member_extent<T, flat, P, N - 1>();
-}
-
-template <class T, std::size_t flat, std::size_t P = 0> constexpr std::size_t member_count_from()
-{
-	if constexpr (P >= flat)
-		return 0;
-	else
-		return 1 + member_count_from<T, flat, P + member_extent<T, flat, P, flat - P>()>();
-}
-
-template <class T> constexpr std::size_t member_count = member_count_from<T, flat_members<T>()>();
-
-/* Calls use(first, second, ...) with the members of `value`. */
-template <class T, class Use> decltype(auto) with_members(T &value, Use &&use)
-{
-	constexpr std::size_t count = member_count<std::remove_const_t<T>>;
-	if constexpr (count == 1) {
-		auto &[a] = value;
-		return use(a);
-	} else if constexpr (count == 2) {
-		auto &[a, b] = value;
-		return use(a, b);
-	} else if constexpr (count == 3) {
-		auto &[a, b, c] = value;
-		return use(a, b, c);
-	} else if constexpr (count == 4) {
-		auto &[a, b, c, d] = value;
-		return use(a, b, c, d);
-	} else if constexpr (count == 5) {
-		auto &[a, b, c, d, e] = value;
-		return use(a, b, c, d, e);
-	} else if constexpr (count == 6) {
-		auto &[a, b, c, d, e, f] = value;
-		return use(a, b, c, d, e, f);
-	} else if constexpr (count == 7) {
-		auto &[a, b, c, d, e, f, g] = value;
-		return use(a, b, c, d, e, f, g);
-	} else if constexpr (count == 8) {
-		auto &[a, b, c, d, e, f, g, h] = value;
-		return use(a, b, c, d, e, f, g, h);
-	} else if constexpr (count == 9) {
-		auto &[a, b, c, d, e, f, g, h, i] = value;
-		return use(a, b, c, d, e, f, g, h, i);
-	} else if constexpr (count == 10) {
-		auto &[a, b, c, d, e, f, g, h, i, j] = value;
-		return use(a, b, c, d, e, f, g, h, i, j);
-	} else if constexpr (count == 11) {
-		auto &[a, b, c, d, e, f, g, h, i, j, k] = value;
-		return use(a, b, c, d, e, f, g, h, i, j, k);
-	} else if constexpr (count == 12) {
-		auto &[a, b, c, d, e, f, g, h, i, j, k, l] = value;
-		return use(a, b, c, d, e, f, g, h, i, j, k, l);
-	} else if constexpr (count == 13) {
-		auto &[a, b, c, d, e, f, g, h, i, j, k, l, m] = value;
-		return use(a, b, c, d, e, f, g, h, i, j, k, l, m);
-	} else if constexpr (count == 14) {
-		auto &[a, b, c, d, e, f, g, h, i, j, k, l, m, n] = value;
-		return use(a, b, c, d, e, f, g, h, i, j, k, l, m, n);
-	} else if constexpr (count == 15) {
-		auto &[a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = value;
-		return use(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o);
-	} else {
-		static_assert(count == most_members);
-		auto &[a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = value;
-		return use(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p);
-	}
-}
-
-template <class... T> struct Types {
-};
-
-struct ToTypes {
-	template <class... M> Types<M...> operator()(M &...) const
-	{
-		return {};
-	}
-};
-
-template <class T> using members_of = decltype(with_members(std::declval<T &>(), ToTypes()));
 
 /* ---- kinds of types ---- */
 
@@ -730,6 +411,25 @@ template <class T> void write_value(Writer &to, const T &value)
 	if constexpr (carried<T>)
 		Carrier<T>::write(to, value);
 }
+
+/* An input in the judge's own memory, which no contestant can change. */
+template <class Input> struct Drawn {
+	Input data;
+	std::vector<std::byte> stream;
+	std::vector<Piece> pieces;
+	std::size_t device_bytes;
+
+	explicit Drawn(Input made) : data(std::move(made))
+	{
+		Writer counting(nullptr, 0);
+		write_value(counting, data);
+		stream.resize(counting.length());
+		Writer writer(stream.data(), stream.size());
+		write_value(writer, data);
+		pieces = writer.pieces();
+		device_bytes = writer.device_bytes();
+	}
+};
 
 } // namespace podium
 

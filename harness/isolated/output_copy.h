@@ -22,25 +22,6 @@ namespace podium
 
 constexpr std::size_t probe_bytes = isolated_most_probe_bytes;
 
-/* An input in the judge's own memory, which no contestant can change. */
-template <class Input> struct Drawn {
-	Input data;
-	std::vector<std::byte> stream;
-	std::vector<Piece> pieces;
-	std::size_t device_bytes;
-
-	explicit Drawn(Input made) : data(std::move(made))
-	{
-		Writer counting(nullptr, 0);
-		write_value(counting, data);
-		stream.resize(counting.length());
-		Writer writer(stream.data(), stream.size());
-		write_value(writer, data);
-		pieces = writer.pieces();
-		device_bytes = writer.device_bytes();
-	}
-};
-
 /* The memories that the judge shares with a contestant, and the slot of the current call. */
 struct Area {
 	Slots inputs, outputs;

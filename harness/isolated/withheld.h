@@ -2,10 +2,10 @@
 #ifndef PODIUM_ISOLATED_WITHHELD_H
 #define PODIUM_ISOLATED_WITHHELD_H
 
-#include "carry.h"
 #include "gpu.h"
 #include "native.h"
 #include "seeds.h"
+#include "stream.h"
 
 #include <algorithm>
 #include <cstddef>

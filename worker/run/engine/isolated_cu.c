@@ -23,10 +23,12 @@ EMBED(blocks_h, "harness/isolated/blocks.h");
 EMBED(carry_h, "harness/isolated/carry.h");
 EMBED(gpu_h, "harness/isolated/gpu.h");
 EMBED(host_h, "harness/isolated/host.h");
+EMBED(members_h, "harness/isolated/members.h");
 EMBED(output_copy_h, "harness/isolated/output_copy.h");
 EMBED(seeds_h, "harness/isolated/seeds.h");
 EMBED(side_h, "harness/isolated/side.h");
 EMBED(statistics_h, "harness/isolated/statistics.h");
+EMBED(stream_h, "harness/isolated/stream.h");
 EMBED(watch_h, "harness/isolated/watch.h");
 EMBED(wire_h, "harness/isolated/wire.h");
 EMBED(withheld_h, "harness/isolated/withheld.h");
@@ -53,10 +55,12 @@ static const struct {
 	ENGINE_FILE("carry.h", carry_h),
 	ENGINE_FILE("gpu.h", gpu_h),
 	ENGINE_FILE("host.h", host_h),
+	ENGINE_FILE("members.h", members_h),
 	ENGINE_FILE("output_copy.h", output_copy_h),
 	ENGINE_FILE("seeds.h", seeds_h),
 	ENGINE_FILE("side.h", side_h),
 	ENGINE_FILE("statistics.h", statistics_h),
+	ENGINE_FILE("stream.h", stream_h),
 	ENGINE_FILE("watch.h", watch_h),
 	ENGINE_FILE("wire.h", wire_h),
 	ENGINE_FILE("withheld.h", withheld_h),
