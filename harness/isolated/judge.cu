@@ -413,13 +413,13 @@ class Judge
 		for (auto &side : sides_)
 			ready(*side, &Side::greet);
 		if (count > 1)
-			calibrate();
-		if (count > 1)
 			ready(null(), &Side::load);
 		make_plans();
 		take_room();
-		if (count > 1)
+		if (count > 1) {
+			calibrate();
 			measure_quiet();
+		}
 		for (auto &side : sides_)
 			if (!side->is_null() && (side.get() != &entry() || count < 3))
 				load(*side);
@@ -550,7 +550,8 @@ class Judge
 	}
 
 	/* Measures the null contestant's calls in each timed case while no submission is loaded. Takes
-	 * turns with the other sides, as the later measurements do. */
+	 * turns with the other sides, as the later measurements do. Also runs empty kernels between the
+	 * calls, as the later controls do. */
 	void measure_quiet()
 	{
 		if (!rule_.calibrations)
@@ -559,7 +560,7 @@ class Judge
 		for (const Part &part : parts_)
 			for (std::size_t i = 0; part.mode.is_timed && i < part.cases.size(); i++) {
 				std::vector<Timing> calls;
-				Values probed;
+				Values probed, empty;
 				Plan &plan = plans_[&part.cases[i]];
 				Input input = part.inputs.fresh(part.cases[i], "look", 0);
 				attempt(null(), [&] {
@@ -572,15 +573,18 @@ class Judge
 						device_->note_switch(timing.touch_ns);
 						timing.rest_ns = device_->rest();
 						calls.push_back(timing);
-						if (k >= quiet_warm_calls)
+						double empty_ns = run_empty(null());
+						if (k >= quiet_warm_calls) {
 							probed.push_back(timing.probed_ns);
+							empty.push_back(empty_ns);
+						}
 						for (auto &side : sides_)
 							if (!side->is_null())
 								run_empty(*side);
 					}
 				});
 				plan.quiet = isolated_quiet_of({ calls.data() + quiet_warm_calls, rule_.calls });
-				plan.quiet.empty_ns = quiet_ns_;
+				plan.quiet.empty_ns = std::max(quiet_ns_, center(empty));
 				if (input.device_bytes)
 					plan.quiet.probed_ns = center(probed);
 			}
@@ -717,8 +721,9 @@ class Judge
 	}
 
 	/* Measures how much longer an empty kernel takes in each contestant's process than in the null
-	 * contestant's, before a submission is loaded. A first block only shows when an empty kernel
-	 * ends, which decides when the gates open. */
+	 * contestant's, before a submission is loaded. All memory is mapped by then, because mapping
+	 * can make an empty kernel take longer. A first block only shows when an empty kernel ends,
+	 * which decides when the gates open. */
 	void calibrate()
 	{
 		for (auto &side : sides_) {

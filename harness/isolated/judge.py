@@ -856,7 +856,8 @@ class Judge:
 
 	def measure_quiet(self, null, others):
 		"""Measures the null contestant's calls in each timed case while no submission is loaded.
-		Takes turns with the other sides, as the later measurements do."""
+		Takes turns with the other sides, as the later measurements do. Also runs empty kernels
+		between the calls, as the later controls do."""
 		if not self.rule.calibrations:
 			return
 		self.device.measure_copies()
@@ -866,14 +867,15 @@ class Judge:
 			plan = self.plans[case]
 			null.begin(plan.image, self.device, plan.slots, plan.is_handed)
 			null.return_nothing()
-			calls = []
+			calls, empty = [], []
 			for _ in range(QUIET_WARM_CALLS + self.rule.calls):
 				calls.append(null.play(plan.image, FIRST_CALL_S, probes_input=True))
+				empty.append(null.run_empty(self.device))
 				for side in others:
 					side.run_empty(self.device)
-			calls = calls[QUIET_WARM_CALLS:]
+			calls, empty = calls[QUIET_WARM_CALLS:], empty[QUIET_WARM_CALLS:]
 			plan.quiet = statistics.quiet_of(calls)
-			plan.quiet.empty_ns = null.quiet_ns
+			plan.quiet.empty_ns = max(null.quiet_ns, statistics.center(empty))
 			if plan.image.slot_bytes()[0]:
 				plan.quiet.probed_ns = statistics.center([call.probed_ns for call in calls])
 			null.end()
@@ -881,8 +883,9 @@ class Judge:
 
 	def calibrate(self, side, null):
 		"""Measures how much longer an empty kernel takes in the side's process than in the null
-		contestant's, before a submission is loaded. A first block only shows when an empty kernel
-		ends: the gates open shortly before that."""
+		contestant's, before a submission is loaded. All memory is mapped by then, because mapping
+		can make an empty kernel take longer. A first block only shows when an empty kernel ends:
+		the gates open shortly before that."""
 		if not self.rule.calibrations:
 			return
 		deltas, quiet = [], []
@@ -1391,16 +1394,16 @@ def prepare(run, sides, null, entry):
 	loaded that could disturb these steps."""
 	for side in sides:
 		side.await_ready(run.budget.left_s())
-	for side in sides:
-		if not side.is_null and null:
-			run.calibrate(side, null)
 	if null:
 		null.load()
 		null.await_ready(run.budget.left_s())
 	run.look_at_inputs(len(sides))
 	run.take_room(sides)
 	if null:
-		run.measure_quiet(null, [side for side in sides if not side.is_null])
+		others = [side for side in sides if not side.is_null]
+		for side in others:
+			run.calibrate(side, null)
+		run.measure_quiet(null, others)
 
 
 def main(arguments):

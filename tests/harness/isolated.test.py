@@ -1682,6 +1682,44 @@ def a_comparison_names_the_side_that_was_slowed_down():
 	)
 
 
+@test
+def empty_kernels_are_timed_again_once_memory_is_mapped():
+	def nothing(*ignored):
+		pass
+
+	class Contestant:
+		load = await_ready = begin = return_nothing = open_at = end = nothing
+
+		def __init__(self, is_null):
+			self.is_null, self.delta_ns, self.quiet_ns, self.has_played = is_null, 0.0, 0.0, False
+
+		def run_empty(self, device):
+			return 148e3 + 2e3 * run.is_mapped + 1e3 * self.has_played
+
+		def play(self, *call, **options):
+			self.has_played = True
+			names = "elapsed_ns touch_ns take_ns head_ns rest_ns probed_ns".split()
+			return types.SimpleNamespace(**dict.fromkeys(names, 200e3), is_after=False)
+
+	class Run(judge_module.Judge):
+		def __init__(self, plan):
+			self.rule, self.is_mapped, self.plans = CUDA, False, {"case": plan}
+			self.parts = [types.SimpleNamespace(cases=["case"], is_timed=True)]
+			self.budget = types.SimpleNamespace(left_s=lambda: 1.0)
+			self.device = types.SimpleNamespace(random=random.Random(1), measure_copies=nothing)
+
+		look_at_inputs = nothing
+
+		def take_room(self, sides):
+			self.is_mapped = True
+
+	image = types.SimpleNamespace(slot_bytes=lambda: (0, 0), flats=[None])
+	run, null = Run(judge_module.Plan(image, 1)), Contestant(is_null=True)
+	entry = Contestant(is_null=False)
+	judge_module.prepare(run, [entry, null], null, entry)
+	equal((null.quiet_ns, run.plans["case"].quiet.empty_ns), (150e3, 151e3))
+
+
 # ---- the native part in Python ----
 
 
