@@ -135,7 +135,7 @@ $(B)/libworker.a: $(filter-out %/main.o,$(patsubst %.c,$(B)/%.o,$(wildcard worke
 $(B)/librun.a: $(filter-out %/main.o,$(call objects,worker/run))
 $(B)/libcommand.a: $(filter-out %/main.o,$(call objects,cli/podium))
 $(B)/libhooks.a: $(filter-out %/main.o,$(call objects,hooks))
-$(B)/libweb.a $(B)/libworker.a $(B)/librun.a $(B)/libcommand.a $(B)/libisolated.a $(B)/libhooks.a:
+$(B)/libweb.a $(B)/libworker.a $(B)/librun.a $(B)/libcommand.a $(B)/libisolated.a $(B)/libsealed.a $(B)/libhooks.a:
 	@rm -f $@
 	$(call quietly,AR)ar qcs $@ $^
 
@@ -179,7 +179,7 @@ $(B)/cgi/page/engine_source.o: $(B)/cgi/page/engine_source.list $(SHOWN)
 $(B)/cgi/page/engine_source.list: $(SHOWN)
 	@mkdir -p $(@D)
 	@printf '%s\n' $(foreach path,$(SHOWN:harness/%=%),'SOURCE($(subst /,_,$(subst .,_,$(path))), "$(path)")') > $@
-$(B)/lib/task/stock.o: $(filter-out %.pyc harness/isolated,$(wildcard harness/*))
+$(B)/lib/task/stock.o: $(filter-out %.pyc harness/isolated harness/sealed,$(wildcard harness/*))
 $(B)/worker/run/sandbox/zygote.o: harness/zygote.py $(B)/worker/run/sandbox/enter.so
 $(B)/worker/run/sandbox/zygote.o: override CFLAGS += -DSANDBOX_LIBRARY='"$(B)/worker/run/sandbox/enter.so"'
 # Python loads this library, so it has no sanitizers: their libraries are missing in Python.
@@ -205,6 +205,7 @@ $(B)/harness/isolated/native.so: $(ISOLATED) $(wildcard harness/isolated/*.h)
 	@mkdir -p $(@D)
 	$(call quietly,LD)$(CC) -O2 -std=c17 -D_GNU_SOURCE -fPIC -shared -o $@ $(ISOLATED) -ldl -lm
 $(B)/libisolated.a: $(call objects,harness/isolated)
+$(B)/libsealed.a: $(call objects,harness/sealed)
 # The same code in one object, for the programs of tasks in CUDA C++.
 $(B)/harness/isolated/native.o: $(ISOLATED) $(wildcard harness/isolated/*.h)
 	@mkdir -p $(@D)
@@ -221,6 +222,8 @@ $(call including,cli/podium/): $(B)/libcommand.a
 $(call including,hooks/): $(B)/libhooks.a
 $(call including,worker/[a-z_]+\.h): $(B)/libworker.a
 $(call including,harness/isolated/): $(B)/libisolated.a
+$(call including,harness/sealed/): $(B)/libsealed.a
+$(B)/tests/unit/test_plan.o: tests/fuzz/corpus/plan/all-kinds
 # A pretended CUDA driver, which the test loads by its name.
 $(B)/tests/unit/test_driver: | $(B)/tests/unit/libcuda.so.1
 $(B)/tests/unit/libcuda.so.1: tests/lib/pretend_cuda.c tests/lib/pretend_cuda.h harness/isolated/driver.h
@@ -238,7 +241,7 @@ $(TESTS): %: %.o $(B)/libpodium.a
 # libFuzzer provides main().
 fuzzers: $(FUZZERS)
 $(FUZZERS:=.o): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
-$(FUZZERS): %: %.o $(B)/libweb.a $(B)/libworker.a $(B)/librun.a $(B)/libcommand.a $(B)/libisolated.a $(B)/libhooks.a $(B)/libpodium.a
+$(FUZZERS): %: %.o $(B)/libweb.a $(B)/libworker.a $(B)/librun.a $(B)/libcommand.a $(B)/libisolated.a $(B)/libsealed.a $(B)/libhooks.a $(B)/libpodium.a
 	$(call quietly,LD)$(CC) $(LDFLAGS) -fsanitize=fuzzer -o $@ -Wl,--start-group $^ -Wl,--end-group $(WEB_LIBS) $(LIBS) -ldl
 
 $(B)/tests/bench/bare: $(B)/tests/bench/bare.o $(B)/libpodium.a

@@ -1,0 +1,131 @@
+/* A plan: what one call of a submission does on the GPU, as data. The sealed engine's build records
+ * it in the process of the submission, so every byte is hostile. The launcher plays it later, in a
+ * process without any of the submission's code.
+ *
+ * A plan is JSON in canonical form: ASCII, no spaces, keys in order, no number that is not whole.
+ *So two plans are equal if and only if their bytes are. plan.schema.json describes the keys.
+ *
+ *	{"edges":[[0,1]],"format":"podium plan 1","images":[...],"nodes":[...],"variables":[...]}
+ *
+ * A plan names no content of memory. Kernels find it under the same addresses as in the build,
+ * because the judge maps the same memory there.
+ *
+ * Sources: CUDA Driver API, "Graph Management" and "Data types used by CUDA driver"; CUDA C++
+ * Programming Guide, "Technical Specifications per Compute Capability". */
+#ifndef PODIUM_SEALED_PLAN_H
+#define PODIUM_SEALED_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	plan_most_bytes = 16 << 20, /* of the text */
+	plan_most_nodes = 4096,
+	plan_most_edges = 16 * plan_most_nodes,
+	plan_most_images = 512,
+	plan_most_image_bytes = 64 << 20,
+	plan_most_variables = 4096,
+	plan_most_variable_bytes = 64 << 20,
+	plan_most_name_bytes = 4096,
+	plan_most_parameter_bytes = 32764, /* CUDA's limit for all parameters of a kernel */
+	plan_hash_bytes = 32,
+};
+
+/* Bytes that the plan needs and does not contain, known by their SHA-256. */
+struct plan_blob {
+	uint8_t hash[plan_hash_bytes];
+	uint32_t bytes; /* at least 1 */
+};
+
+/* A `__device__` or `__constant__` variable, and what it contains before each call. */
+struct plan_variable {
+	uint32_t image;
+	const char *name;
+	struct plan_blob content;
+};
+
+/* One parameter: `bytes` bytes at `value`, which the kernel finds at `offset`. */
+struct plan_parameter {
+	uint32_t offset, bytes;
+	const uint8_t *value;
+};
+
+struct plan_kernel {
+	uint32_t image;
+	const char *name;
+	uint32_t grid[3], block[3]; /* blocks in the grid, threads in a block: x, y, z */
+	uint32_t cluster[3];        /* blocks in a cluster; zeros: no clusters */
+	uint32_t shared_bytes;      /* dynamic shared memory of this launch */
+	/* Attributes of the function. Most dynamic shared bytes; preferred share of shared memory in
+	 * percent, -1: the driver's choice; whether clusters of over 8 blocks are allowed. */
+	uint32_t most_shared_bytes;
+	int32_t carveout;
+	bool has_large_clusters;
+	bool is_cooperative;
+	const struct plan_parameter *parameters; /* by offset, without overlaps */
+	uint32_t parameter_count;
+};
+
+/* Sets `height` rows of `width` elements to `value`. */
+struct plan_memset {
+	uint64_t address;
+	uint64_t pitch; /* bytes from row to row; not used if there is one row */
+	uint64_t width, height;
+	uint32_t value, element_bytes; /* 1, 2 or 4 */
+};
+
+/* One side of a copy: rows at `address`, `pitch` bytes apart, `rows` of them in a layer. */
+struct plan_pitched {
+	uint64_t address, pitch, rows;
+};
+
+/* Copies `depth` layers of `height` rows of `width` bytes between places on the GPU. */
+struct plan_copy {
+	struct plan_pitched from, to;
+	uint64_t width, height, depth;
+};
+
+enum plan_kind { PLAN_KERNEL, PLAN_MEMSET, PLAN_COPY, PLAN_EMPTY };
+
+struct plan_node {
+	enum plan_kind kind;
+	union {
+		struct plan_kernel kernel;
+		struct plan_memset set;
+		struct plan_copy copy;
+	};
+};
+
+/* When `to` may start: after `from` has ended; once all blocks of the kernel `from` have allowed
+ * it (programmatic dependent launch); or once they have started. */
+enum plan_order { PLAN_AFTER_END, PLAN_AFTER_TRIGGER, PLAN_AFTER_START };
+
+struct plan_edge {
+	uint32_t from, to;
+	enum plan_order order;
+};
+
+struct plan {
+	const struct plan_blob *images; /* cubins */
+	const struct plan_variable *variables;
+	const struct plan_node *nodes;
+	const struct plan_edge *edges; /* without cycles */
+	uint32_t image_count, variable_count, node_count, edge_count;
+};
+
+/* Reads a plan. Returns NULL with a sentence in `why` if a byte is wrong or a limit is exceeded.
+ * Free the plan with plan_free. */
+struct plan *plan_read(const char *text, size_t length, char *why, size_t why_bytes);
+void plan_free(struct plan *plan);
+
+struct plan_range {
+	uint64_t address, bytes;
+};
+
+/* Whether all memsets and copies stay within these ranges. If not, writes a sentence to `why`. What
+ * kernels read and write is not known. */
+bool plan_stays_in(const struct plan *plan, const struct plan_range *ranges, size_t count,
+	char *why, size_t why_bytes);
+
+#endif
