@@ -222,16 +222,17 @@ $(call including,cli/podium/): $(B)/libcommand.a
 $(call including,hooks/): $(B)/libhooks.a
 $(call including,worker/[a-z_]+\.h): $(B)/libworker.a
 $(call including,harness/isolated/): $(B)/libisolated.a
-$(call including,harness/sealed/): $(B)/libsealed.a
+$(call including,harness/sealed/): $(B)/libsealed.a $(B)/libisolated.a
 $(B)/tests/unit/test_plan.o: tests/fuzz/corpus/plan/all-kinds
 # A pretended CUDA driver, which the test loads by its name.
-$(B)/tests/unit/test_driver: | $(B)/tests/unit/libcuda.so.1
-$(B)/tests/unit/libcuda.so.1: tests/lib/pretend_cuda.c tests/lib/pretend_cuda.h harness/isolated/driver.h
+$(B)/tests/unit/test_driver $(B)/tests/unit/test_graph: | $(B)/tests/unit/libcuda.so.1
+PRETEND := tests/lib/pretend_cuda.c tests/lib/pretend_graph.c
+$(B)/tests/unit/libcuda.so.1: $(PRETEND) tests/lib/pretend_cuda.h harness/isolated/driver.h harness/sealed/driver.h
 	@mkdir -p $(@D)
-	$(call quietly,LD)$(CC) $(filter-out -fPIE,$(CFLAGS)) -fPIC -shared -Wl,-soname,$(@F) -o $@ $< -lpthread
-# Two tests compare Podium's declarations with NVIDIA's headers: those of the system, or those that
+	$(call quietly,LD)$(CC) $(filter-out -fPIE,$(CFLAGS)) -fPIC -shared -Wl,-soname,$(@F) -o $@ $(PRETEND) -lpthread
+# Three tests compare Podium's declarations with NVIDIA's headers: those of the system, or those that
 # tests/lib/tools.py fetched.
-TOOLKIT_TESTS := $(B)/tests/unit/test_driver.o $(B)/tests/unit/test_device.o
+TOOLKIT_TESTS := $(B)/tests/unit/test_driver.o $(B)/tests/unit/test_graph.o $(B)/tests/unit/test_device.o
 $(TOOLKIT_TESTS): $(wildcard build/tools/cuda/nvidia/cu13/include/cuda.h build/tools/cuda/nvidia/cu13/include/nvml.h)
 $(TOOLKIT_TESTS): override CFLAGS += -idirafter build/tools/cuda/nvidia/cu13/include
 $(TESTS:=.o): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)

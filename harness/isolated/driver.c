@@ -44,7 +44,7 @@ static const char *name_of(size_t member)
 	return CALLS[i].name;
 }
 
-int isolated_cuda_check(unsigned int status, size_t member)
+int isolated_cuda_check_named(unsigned int status, const char *name)
 {
 	const char *meaning = NULL;
 	if (status == CUDA_CALL_SUCCEEDED)
@@ -52,7 +52,12 @@ int isolated_cuda_check(unsigned int status, size_t member)
 	if (isolated_cuda.error_name(status, &meaning) || !meaning)
 		meaning = "an error without a name";
 	return isolated_fail(
-		ISOLATED_FAILED, "The CUDA driver refused %s: %s (%u).", name_of(member), meaning, status);
+		ISOLATED_FAILED, "The CUDA driver refused %s: %s (%u).", name, meaning, status);
+}
+
+int isolated_cuda_check(unsigned int status, size_t member)
+{
+	return status == CUDA_CALL_SUCCEEDED ? 0 : isolated_cuda_check_named(status, name_of(member));
 }
 
 int isolated_cuda_open(void)

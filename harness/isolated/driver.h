@@ -115,6 +115,8 @@ extern struct cuda_driver isolated_cuda;
 #define CUDA_DO(member, ...) \
 	isolated_cuda_check(isolated_cuda.member(__VA_ARGS__), offsetof(struct cuda_driver, member))
 int isolated_cuda_check(unsigned int status, size_t member);
+/* The same for a call that has this name in the library. */
+int isolated_cuda_check_named(unsigned int status, const char *name);
 
 /* ---- NVML ---- */
 

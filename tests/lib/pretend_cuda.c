@@ -1,9 +1,9 @@
-/* A libcuda.so.1 for tests without a GPU: the driver's functions that the isolated engine calls,
+/* A libcuda.so.1 for tests without a GPU: the driver's functions that the engines call,
  * working on host memory. Each stream has a thread that does the stream's work in order, so that
  * work is really asynchronous. The library counts objects, so that tests see leaks. A test can make
  * a named call fail. */
 #include "tests/lib/pretend_cuda.h"
-#include "harness/isolated/driver.h"
+#include "harness/sealed/driver.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -15,6 +15,7 @@
 
 #define DECLARE(name, member, parameters) unsigned int name parameters;
 CUDA_CALLS(DECLARE)
+CUDA_GRAPH_CALLS(DECLARE)
 
 struct pretend_cuda pretend_cuda;
 
@@ -61,6 +62,12 @@ unsigned int cuDevicePrimaryCtxRetain(struct CUctx_st **context, int device)
 unsigned int cuCtxSetCurrent(struct CUctx_st *context)
 {
 	return context != (struct CUctx_st *)&pretend_cuda;
+}
+
+unsigned int cuCtxGetCurrent(struct CUctx_st **context)
+{
+	*context = (struct CUctx_st *)&pretend_cuda;
+	return 0;
 }
 
 /* ---- memory: a handle is a descriptor of a file in memory plus one ---- */
@@ -188,11 +195,12 @@ unsigned int cuMemHostGetDevicePointer_v2(
 /* ---- streams ---- */
 
 struct work {
-	enum { WRITE, COPY, WAIT } what;
+	enum { WRITE, COPY, WAIT, RUN } what;
 	unsigned long long from;
 	void *to;
 	size_t bytes;
 	uint32_t value;
+	void (*run)(void *argument);
 };
 
 /* The caller's thread adds work to the ring, and the stream's thread does the work. */
@@ -224,6 +232,8 @@ static void do_work(const struct work *work)
 		memcpy(work->to, (const void *)(uintptr_t)work->from, work->bytes);
 	if (work->what == WAIT)
 		wait_for_gate(work->to, work->value, (char *)(uintptr_t)work->from);
+	if (work->what == RUN)
+		work->run(work->to);
 }
 
 static void *run_stream(void *argument)
@@ -260,6 +270,20 @@ unsigned int cuStreamCreate(struct CUstream_st **stream, unsigned int flags)
 		return 1;
 	*stream = &streams[stream_count++];
 	return pthread_create(&thread, NULL, run_stream, *stream) || pthread_detach(thread);
+}
+
+static struct CUstream_st *find_legacy_stream(void)
+{
+	static struct CUstream_st *legacy;
+	if (!legacy && cuStreamCreate(&legacy, CUDA_STREAM_ON_ITS_OWN))
+		legacy = NULL;
+	return legacy;
+}
+
+unsigned int pretend_enqueue(void (*run)(void *argument), void *argument)
+{
+	struct CUstream_st *legacy = find_legacy_stream();
+	return !legacy || add_work(legacy, (struct work){ .what = RUN, .to = argument, .run = run });
 }
 
 unsigned int cuCtxSynchronize(void)
@@ -320,9 +344,9 @@ unsigned int cuLaunchKernel(struct CUfunc_st *function, unsigned int grid_x, uns
 	unsigned int grid_z, unsigned int block_x, unsigned int block_y, unsigned int block_z,
 	unsigned int shared_bytes, struct CUstream_st *stream, void **parameters, void **extra)
 {
-	static struct CUstream_st *legacy;
 	REFUSE("cuLaunchKernel");
-	if (!legacy && cuStreamCreate(&legacy, CUDA_STREAM_ON_ITS_OWN))
+	struct CUstream_st *legacy = find_legacy_stream();
+	if (!legacy)
 		return 1;
 	if (function == (struct CUfunc_st *)&nothing)
 		return grid_x * grid_y * grid_z * block_x * block_y * block_z != 1 || shared_bytes || stream

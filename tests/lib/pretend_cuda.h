@@ -1,14 +1,43 @@
-/* The state of tests/lib/pretend_cuda.c: tests read its counters and set `refuses`. */
+/* The state of tests/lib/pretend_cuda.c and pretend_graph.c: tests read its counters and set
+ * `refuses`. */
 #ifndef PODIUM_TESTS_LIB_PRETEND_CUDA_H
 #define PODIUM_TESTS_LIB_PRETEND_CUDA_H
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 struct pretend_cuda {
 	const char *refuses;              /* the call that fails; NULL: none */
 	int handles, addresses, mappings; /* objects that exist */
 	int contexts;                     /* retained contexts */
 	int copies;                       /* requested copies */
+	/* Of graphs: objects that exist, and what the last calls set. */
+	int graph_objects, most_shared, carveout, large_clusters, cooperative, cluster, trigger_port;
 };
 
 extern struct pretend_cuda pretend_cuda;
+
+/* For pretend_graph.c: adds work to the legacy default stream. */
+unsigned int pretend_enqueue(void (*run)(void *argument), void *argument);
+
+/* For tests: loads the library, which lies beside the program, so that a later dlopen() of
+ * libcuda.so.1 gets it. Returns its state. */
+static inline struct pretend_cuda *pretend_load(void)
+{
+	char path[4096] = "";
+	ssize_t length = readlink("/proc/self/exe", path, sizeof path - 32);
+	if (length > 0)
+		strcpy(strrchr(path, '/') + 1, "libcuda.so.1");
+	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	struct pretend_cuda *state = library ? dlsym(library, "pretend_cuda") : NULL;
+	if (!state) {
+		fprintf(stderr, "The pretended driver cannot be loaded: %s\n", dlerror());
+		abort();
+	}
+	return state;
+}
 
 #endif

@@ -6,7 +6,6 @@
 #include "lib/base/scope.h"
 #include "tests/lib/pretend_cuda.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <math.h>
 #include <sched.h>
@@ -40,20 +39,10 @@ static void declarations_match_the_library(void **state)
 #endif
 }
 
-/* Loads the pretended driver, so that a later dlopen() of libcuda.so.1 gets it. */
 static int load(void **state)
 {
 	(void)state;
-	char path[4096];
-	ssize_t length = readlink("/proc/self/exe", path, sizeof path - 32);
-	assert_true(length > 0);
-	path[length] = '\0';
-	strcpy(strrchr(path, '/') + 1, "libcuda.so.1");
-	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	if (!library)
-		fail_msg("%s", dlerror());
-	pretends = dlsym(library, "pretend_cuda");
-	assert_non_null(pretends);
+	pretends = pretend_load();
 	return 0;
 }
 

@@ -1,0 +1,124 @@
+/* Declarations of the calls that the launcher makes to the CUDA driver, besides those of
+ * harness/isolated/driver.h. They are bound apart, because older drivers lack some of them: the newest is
+ * of CUDA 12.4. tests/unit/test_sealed.c compares the declarations with cuda.h.
+ *
+ * Source: CUDA Driver API, "Library Management", "Execution Control", "Graph Management". */
+#ifndef PODIUM_SEALED_DRIVER_H
+#define PODIUM_SEALED_DRIVER_H
+
+#include "harness/isolated/driver.h"
+
+enum {
+	CUDA_CALL_INVALID_VALUE = 1,   /* CUDA_ERROR_INVALID_VALUE */
+	CUDA_FUNCTION_MOST_SHARED = 8, /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
+	CUDA_FUNCTION_CARVEOUT = 9,    /* CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT */
+	CUDA_FUNCTION_LARGE_CLUSTERS = 14, /* CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED */
+	CUDA_LAUNCH_COOPERATIVE = 2,       /* CU_LAUNCH_ATTRIBUTE_COOPERATIVE */
+	CUDA_LAUNCH_CLUSTER = 4,           /* CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION */
+	CUDA_COPY_DEVICE = 2,              /* CU_MEMORYTYPE_DEVICE */
+	CUDA_EDGE_PROGRAMMATIC = 1,        /* CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC */
+	CUDA_PORT_TRIGGER = 1,             /* CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC */
+	CUDA_PORT_START = 2,               /* CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER */
+};
+
+struct CUlib_st; /* opaque; cuda.h uses the same tags */
+struct CUkern_st;
+struct CUgraph_st;
+struct CUgraphNode_st;
+struct CUgraphExec_st;
+
+struct cuda_kernel_node { /* CUDA_KERNEL_NODE_PARAMS_v2 */
+	struct CUfunc_st *function;
+	unsigned int grid[3], block[3], shared_bytes;
+	void **parameters, **extra;
+	struct CUkern_st *kernel;
+	struct CUctx_st *context;
+};
+
+struct cuda_memset_node { /* CUDA_MEMSET_NODE_PARAMS */
+	unsigned long long address;
+	size_t pitch;
+	unsigned int value, element_bytes;
+	size_t width, height;
+};
+
+struct cuda_copy_side { /* a half of CUDA_MEMCPY3D */
+	size_t x, y, z, level;
+	unsigned int kind;
+	void *host;
+	unsigned long long device;
+	void *array, *unused;
+	size_t pitch, height;
+};
+
+struct cuda_copy_node { /* CUDA_MEMCPY3D */
+	struct cuda_copy_side from, to;
+	size_t width, height, depth;
+};
+
+struct cuda_edge { /* CUgraphEdgeData */
+	unsigned char from_port, to_port, kind, unused[5];
+};
+
+union cuda_launch_value { /* CUlaunchAttributeValue */
+	char all[64];
+	int is_cooperative;
+	unsigned int cluster[3];
+};
+
+/* As CUDA_CALLS in harness/isolated/driver.h. */
+#define CUDA_GRAPH_CALLS(X) \
+	X(cuLibraryLoadData, library_load, \
+		(struct CUlib_st * *library, const void *image, unsigned int *jit_options, \
+			void **jit_values, unsigned int jit_count, unsigned int *options, void **values, \
+			unsigned int count)) \
+	X(cuLibraryUnload, library_unload, (struct CUlib_st * library)) \
+	X(cuLibraryGetKernel, library_kernel, \
+		(struct CUkern_st * *kernel, struct CUlib_st * library, const char *name)) \
+	X(cuLibraryGetGlobal, library_variable, \
+		(unsigned long long *address, size_t *bytes, struct CUlib_st *library, const char *name)) \
+	X(cuKernelGetFunction, kernel_function, \
+		(struct CUfunc_st * *function, struct CUkern_st * kernel)) \
+	X(cuFuncSetAttribute, function_set, \
+		(struct CUfunc_st * function, unsigned int attribute, int value)) \
+	X(cuFuncGetParamInfo, function_parameter, \
+		(struct CUfunc_st * function, size_t number, size_t *offset, size_t *bytes)) \
+	X(cuMemcpyHtoDAsync_v2, copy_to_device, \
+		(unsigned long long device, const void *host, size_t bytes, struct CUstream_st *stream)) \
+	X(cuGraphCreate, graph_make, (struct CUgraph_st * *graph, unsigned int flags)) \
+	X(cuGraphDestroy, graph_free, (struct CUgraph_st * graph)) \
+	X(cuGraphAddKernelNode_v2, graph_add_kernel, \
+		(struct CUgraphNode_st * *node, struct CUgraph_st * graph, \
+			struct CUgraphNode_st *const *after, size_t count, \
+			const struct cuda_kernel_node *kernel)) \
+	X(cuGraphKernelNodeSetAttribute, graph_set, \
+		(struct CUgraphNode_st * node, unsigned int attribute, \
+			const union cuda_launch_value *value)) \
+	X(cuGraphAddMemsetNode, graph_add_memset, \
+		(struct CUgraphNode_st * *node, struct CUgraph_st * graph, \
+			struct CUgraphNode_st *const *after, size_t count, const struct cuda_memset_node *set, \
+			struct CUctx_st *context)) \
+	X(cuGraphAddMemcpyNode, graph_add_copy, \
+		(struct CUgraphNode_st * *node, struct CUgraph_st * graph, \
+			struct CUgraphNode_st *const *after, size_t count, const struct cuda_copy_node *copy, \
+			struct CUctx_st *context)) \
+	X(cuGraphAddEmptyNode, graph_add_empty, \
+		(struct CUgraphNode_st * *node, struct CUgraph_st * graph, \
+			struct CUgraphNode_st *const *after, size_t count)) \
+	X(cuGraphAddDependencies_v2, graph_add_edges, \
+		(struct CUgraph_st * graph, struct CUgraphNode_st *const *from, \
+			struct CUgraphNode_st *const *to, const struct cuda_edge *edges, size_t count)) \
+	X(cuGraphInstantiateWithFlags, graph_ready, \
+		(struct CUgraphExec_st * *ready, struct CUgraph_st * graph, unsigned long long flags)) \
+	X(cuGraphExecDestroy, ready_free, (struct CUgraphExec_st * ready)) \
+	X(cuGraphUpload, ready_upload, (struct CUgraphExec_st * ready, struct CUstream_st * stream)) \
+	X(cuGraphLaunch, ready_launch, (struct CUgraphExec_st * ready, struct CUstream_st * stream)) \
+	X(cuCtxGetCurrent, context_now, (struct CUctx_st * *context))
+
+struct cuda_graph_driver {
+#define CUDA_MEMBER(name, member, parameters) unsigned int(*member) parameters;
+	CUDA_GRAPH_CALLS(CUDA_MEMBER)
+#undef CUDA_MEMBER
+};
+
+#endif

@@ -1,0 +1,323 @@
+#include "graph.h"
+
+#include "harness/isolated/inside.h"
+#include "driver.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the driver ---- */
+
+static struct cuda_graph_driver driver;
+
+static const struct {
+	const char *name;
+	size_t member;
+} CALLS[] = {
+#define CUDA_CALL(name, member, parameters) { #name, offsetof(struct cuda_graph_driver, member) },
+	CUDA_GRAPH_CALLS(CUDA_CALL)
+#undef CUDA_CALL
+};
+
+static int open_driver(void)
+{
+	int rc = isolated_cuda_open();
+	for (size_t i = 0; !rc && i < sizeof CALLS / sizeof *CALLS; i++) {
+		void *found = dlsym(isolated_cuda.library, CALLS[i].name);
+		if (!found)
+			return isolated_fail(
+				ISOLATED_FAILED, "The CUDA driver is too old: it lacks %s.", CALLS[i].name);
+		*(void **)(void *)((char *)&driver + CALLS[i].member) = found;
+	}
+	return rc;
+}
+
+static int check(unsigned int status, size_t member)
+{
+	size_t i = 0;
+	while (CALLS[i].member != member)
+		i++;
+	return isolated_cuda_check_named(status, CALLS[i].name);
+}
+
+/* Calls a member. Returns 0, or ISOLATED_FAILED with a message. */
+#define DO(member, ...) \
+	check(driver.member(__VA_ARGS__), offsetof(struct cuda_graph_driver, member))
+
+/* ---- the graph ---- */
+
+struct variable {
+	unsigned long long address;
+	const void *content;
+	uint32_t bytes;
+};
+
+struct sealed_graph {
+	struct CUlib_st **libraries; /* of the images; NULL: not loaded */
+	struct CUgraphNode_st **nodes;
+	struct variable *variables;
+	uint32_t library_count, variable_count;
+	struct CUgraph_st *graph;
+	struct CUgraphExec_st *ready;
+};
+
+/* Whether the bytes are an ELF file for a GPU whose section headers lie within it. The driver gets
+ * no length, so it must not look for headers behind the end. */
+static bool is_cubin(const uint8_t *bytes, size_t length)
+{
+	enum { header_bytes = 64, section_bytes = 64, elf_class_64 = 2, machine_cuda = 190 };
+	uint64_t sections;
+	uint16_t machine, section_size, count;
+	if (length < header_bytes || memcmp(bytes, "\177ELF", 4) != 0 || bytes[4] != elf_class_64)
+		return false;
+	memcpy(&machine, bytes + 18, sizeof machine);
+	memcpy(&sections, bytes + 40, sizeof sections);
+	memcpy(&section_size, bytes + 58, sizeof section_size);
+	memcpy(&count, bytes + 60, sizeof count);
+	return machine == machine_cuda && (!count || section_size == section_bytes)
+		&& sections <= length && (uint64_t)count * section_bytes <= length - sections;
+}
+
+static int load_images(
+	struct sealed_graph *graph, const struct plan *plan, const struct sealed_blobs *blobs)
+{
+	for (uint32_t i = 0; i < plan->image_count; i++) {
+		if (!is_cubin(blobs->images[i], plan->images[i].bytes))
+			return isolated_fail(ISOLATED_VIOLATION, "Image %u of the plan is no cubin.", i);
+		int rc = DO(library_load, &graph->libraries[i], blobs->images[i], NULL, NULL, 0, NULL, NULL, 0);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int find_variables(
+	struct sealed_graph *graph, const struct plan *plan, const struct sealed_blobs *blobs)
+{
+	for (uint32_t i = 0; i < plan->variable_count; i++) {
+		const struct plan_variable *one = &plan->variables[i];
+		struct variable *found = &graph->variables[i];
+		size_t bytes = 0;
+		int rc = DO(
+			library_variable, &found->address, &bytes, graph->libraries[one->image], one->name);
+		if (rc)
+			return rc;
+		if (bytes != one->content.bytes)
+			return isolated_fail(ISOLATED_VIOLATION,
+				"Variable %u of the plan has %u bytes in the plan and %zu in its image.", i,
+				one->content.bytes, bytes);
+		found->content = blobs->contents[i];
+		found->bytes = one->content.bytes;
+	}
+	return 0;
+}
+
+/* Checks that the plan's parameters are those of the kernel. The driver reads as many bytes as the
+ * kernel has parameters, whatever the plan says. */
+static int check_parameters(
+	struct CUfunc_st *function, const struct plan_kernel *kernel, uint32_t node)
+{
+	size_t offset, bytes;
+	for (uint32_t i = 0; i < kernel->parameter_count; i++)
+		if (driver.function_parameter(function, i, &offset, &bytes) != CUDA_CALL_SUCCEEDED
+			|| offset != kernel->parameters[i].offset || bytes != kernel->parameters[i].bytes)
+			return isolated_fail(ISOLATED_VIOLATION,
+				"Node %u of the plan: parameter %u is not as its kernel has it.", node, i);
+	if (driver.function_parameter(function, kernel->parameter_count, &offset, &bytes)
+		!= CUDA_CALL_INVALID_VALUE)
+		return isolated_fail(
+			ISOLATED_VIOLATION, "Node %u of the plan: its kernel has more parameters.", node);
+	return 0;
+}
+
+/* Sets the function's attributes. Launches of one function in a plan may want different ones, and a
+ * node keeps those that the function had when it was added. */
+static int set_function(struct CUfunc_st *function, const struct plan_kernel *kernel)
+{
+	int rc =
+		DO(function_set, function, CUDA_FUNCTION_MOST_SHARED, (int)kernel->most_shared_bytes);
+	if (!rc)
+		rc = DO(function_set, function, CUDA_FUNCTION_CARVEOUT, kernel->carveout);
+	return rc ? rc
+			  : DO(function_set, function, CUDA_FUNCTION_LARGE_CLUSTERS, kernel->has_large_clusters);
+}
+
+static int set_launch(struct CUgraphNode_st *node, const struct plan_kernel *kernel)
+{
+	union cuda_launch_value value = { { 0 } };
+	int rc = 0;
+	if (kernel->is_cooperative) {
+		value.is_cooperative = 1;
+		rc = DO(graph_set, node, CUDA_LAUNCH_COOPERATIVE, &value);
+	}
+	if (!rc && kernel->cluster[0]) {
+		value = (union cuda_launch_value){ { 0 } };
+		memcpy(value.cluster, kernel->cluster, sizeof value.cluster);
+		rc = DO(graph_set, node, CUDA_LAUNCH_CLUSTER, &value);
+	}
+	return rc;
+}
+
+static int add_kernel(
+	struct sealed_graph *graph, const struct plan_kernel *kernel, uint32_t number)
+{
+	struct CUkern_st *found;
+	struct cuda_kernel_node node = { .shared_bytes = kernel->shared_bytes };
+	int rc = DO(library_kernel, &found, graph->libraries[kernel->image], kernel->name);
+	if (!rc)
+		rc = DO(kernel_function, &node.function, found);
+	if (!rc)
+		rc = check_parameters(node.function, kernel, number);
+	if (!rc)
+		rc = set_function(node.function, kernel);
+	if (rc)
+		return rc;
+	memcpy(node.grid, kernel->grid, sizeof node.grid);
+	memcpy(node.block, kernel->block, sizeof node.block);
+	node.parameters = calloc((size_t)kernel->parameter_count + 1, sizeof *node.parameters);
+	if (!node.parameters)
+		return isolated_fail(ISOLATED_FAILED, "There is not enough memory for the plan.");
+	for (uint32_t i = 0; i < kernel->parameter_count; i++)
+		node.parameters[i] = (void *)(uintptr_t)kernel->parameters[i].value;
+	rc = DO(graph_add_kernel, &graph->nodes[number], graph->graph, NULL, 0, &node);
+	free(node.parameters); /* the driver has copied the values */
+	return rc ? rc : set_launch(graph->nodes[number], kernel);
+}
+
+static int add_memset(
+	struct sealed_graph *graph, const struct plan_memset *set, uint32_t number, struct CUctx_st *context)
+{
+	const struct cuda_memset_node node = { .address = set->address,
+		.pitch = set->pitch,
+		.value = set->value,
+		.element_bytes = set->element_bytes,
+		.width = set->width,
+		.height = set->height };
+	return DO(graph_add_memset, &graph->nodes[number], graph->graph, NULL, 0, &node, context);
+}
+
+static struct cuda_copy_side side_of(const struct plan_pitched *side)
+{
+	return (struct cuda_copy_side){ .kind = CUDA_COPY_DEVICE,
+		.device = side->address,
+		.pitch = side->pitch,
+		.height = side->rows };
+}
+
+static int add_copy(
+	struct sealed_graph *graph, const struct plan_copy *copy, uint32_t number, struct CUctx_st *context)
+{
+	const struct cuda_copy_node node = { .from = side_of(&copy->from),
+		.to = side_of(&copy->to),
+		.width = copy->width,
+		.height = copy->height,
+		.depth = copy->depth };
+	return DO(graph_add_copy, &graph->nodes[number], graph->graph, NULL, 0, &node, context);
+}
+
+static int add_nodes(struct sealed_graph *graph, const struct plan *plan)
+{
+	struct CUctx_st *context;
+	int rc = DO(context_now, &context);
+	for (uint32_t i = 0; i < plan->node_count && !rc; i++)
+		switch (plan->nodes[i].kind) {
+		case PLAN_KERNEL:
+			rc = add_kernel(graph, &plan->nodes[i].kernel, i);
+			break;
+		case PLAN_MEMSET:
+			rc = add_memset(graph, &plan->nodes[i].set, i, context);
+			break;
+		case PLAN_COPY:
+			rc = add_copy(graph, &plan->nodes[i].copy, i, context);
+			break;
+		case PLAN_EMPTY:
+			rc = DO(graph_add_empty, &graph->nodes[i], graph->graph, NULL, 0);
+			break;
+		}
+	return rc;
+}
+
+static int add_edges(struct sealed_graph *graph, const struct plan *plan)
+{
+	static const struct cuda_edge edges[] = {
+		[PLAN_AFTER_END] = { 0 },
+		[PLAN_AFTER_TRIGGER] = { .from_port = CUDA_PORT_TRIGGER, .kind = CUDA_EDGE_PROGRAMMATIC },
+		[PLAN_AFTER_START] = { .from_port = CUDA_PORT_START, .kind = CUDA_EDGE_PROGRAMMATIC },
+	};
+	int rc = 0;
+	for (uint32_t i = 0; i < plan->edge_count && !rc; i++) {
+		const struct plan_edge *edge = &plan->edges[i];
+		rc = DO(graph_add_edges, graph->graph, &graph->nodes[edge->from], &graph->nodes[edge->to],
+			&edges[edge->order], 1);
+	}
+	return rc;
+}
+
+static struct sealed_graph *allocate(const struct plan *plan)
+{
+	struct sealed_graph *graph = calloc(1, sizeof *graph);
+	if (!graph)
+		return NULL;
+	graph->library_count = plan->image_count;
+	graph->variable_count = plan->variable_count;
+	graph->libraries = calloc((size_t)plan->image_count + 1, sizeof *graph->libraries);
+	graph->nodes = calloc((size_t)plan->node_count + 1, sizeof *graph->nodes);
+	graph->variables = calloc((size_t)plan->variable_count + 1, sizeof *graph->variables);
+	if (graph->libraries && graph->nodes && graph->variables)
+		return graph;
+	sealed_graph_free(graph);
+	return NULL;
+}
+
+int sealed_graph_make(
+	struct sealed_graph **graph, const struct plan *plan, const struct sealed_blobs *blobs)
+{
+	*graph = NULL;
+	int rc = open_driver();
+	if (rc)
+		return rc;
+	struct sealed_graph *made = allocate(plan);
+	if (!made)
+		return isolated_fail(ISOLATED_FAILED, "There is not enough memory for the plan.");
+	if ((rc = load_images(made, plan, blobs)) || (rc = find_variables(made, plan, blobs))
+		|| (rc = DO(graph_make, &made->graph, 0)) || (rc = add_nodes(made, plan))
+		|| (rc = add_edges(made, plan)) || (rc = DO(graph_ready, &made->ready, made->graph, 0))
+		|| (rc = DO(ready_upload, made->ready, NULL)) || (rc = CUDA_DO(context_wait))) {
+		sealed_graph_free(made);
+		return rc;
+	}
+	*graph = made;
+	return 0;
+}
+
+void sealed_graph_free(struct sealed_graph *graph)
+{
+	if (!graph)
+		return;
+	if (graph->ready)
+		driver.ready_free(graph->ready);
+	if (graph->graph)
+		driver.graph_free(graph->graph);
+	for (uint32_t i = 0; graph->libraries && i < graph->library_count; i++)
+		if (graph->libraries[i])
+			driver.library_unload(graph->libraries[i]);
+	free(graph->libraries);
+	free(graph->nodes);
+	free(graph->variables);
+	free(graph);
+}
+
+int sealed_graph_restore(const struct sealed_graph *graph)
+{
+	int rc = 0;
+	for (uint32_t i = 0; i < graph->variable_count && !rc; i++)
+		rc = DO(copy_to_device, graph->variables[i].address, graph->variables[i].content,
+			graph->variables[i].bytes, NULL);
+	return rc ? rc : CUDA_DO(context_wait);
+}
+
+int sealed_graph_launch(const struct sealed_graph *graph)
+{
+	return DO(ready_launch, graph->ready, NULL);
+}

@@ -1,0 +1,30 @@
+/* A plan as a CUDA graph, which the launcher plays in its own process. Everything in a plan comes
+ * from a submission: each call of the driver may fail, and kernels may do anything on the GPU. */
+#ifndef PODIUM_SEALED_GRAPH_H
+#define PODIUM_SEALED_GRAPH_H
+
+#include "plan.h"
+
+struct sealed_graph;
+
+/* The bytes of a plan's blobs. The caller has compared them with the plan's hashes and sizes. */
+struct sealed_blobs {
+	const void *const *images;   /* as many as the plan has */
+	const void *const *contents; /* of the plan's variables */
+};
+
+/* Makes the graph in the GPU's primary context. Returns 0, or one of enum isolated_error with a
+ * sentence from isolated_why(), as all functions here. ISOLATED_VIOLATION: the plan does not fit its
+ * images. `plan` and `blobs` must live as long as the graph. Free the graph with sealed_graph_free,
+ * which takes NULL. */
+int sealed_graph_make(
+	struct sealed_graph **graph, const struct plan *plan, const struct sealed_blobs *blobs);
+void sealed_graph_free(struct sealed_graph *graph);
+
+/* Gives all variables the contents of the plan, and waits until they have them. */
+int sealed_graph_restore(const struct sealed_graph *graph);
+
+/* Enqueues one launch of the graph on the legacy default stream, behind the gate if one is there. */
+int sealed_graph_launch(const struct sealed_graph *graph);
+
+#endif

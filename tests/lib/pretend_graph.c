@@ -1,0 +1,405 @@
+/* The pretended driver's libraries and graphs. An image is an ELF header and lines of text:
+ *
+ *	kernel NAME BYTES...     a kernel and the sizes of its parameters
+ *	variable NAME BYTES
+ *
+ * Kernels are functions below. They run on the host when a launched graph's turn comes. */
+#include "tests/lib/pretend_cuda.h"
+
+#include "harness/sealed/driver.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DECLARE(name, member, parameters) unsigned int name parameters;
+CUDA_GRAPH_CALLS(DECLARE)
+
+enum {
+	elf_header_bytes = 64,
+	most_parameters = 4,
+	most_functions = 4,
+	most_nodes = 8,
+	most_edges = 8,
+	refused = 999
+};
+#define REFUSE(name) \
+	do \
+		if (pretend_cuda.refuses && strcmp(pretend_cuda.refuses, name) == 0) \
+			return refused; \
+	while (0)
+
+struct CUfunc_st { /* also a kernel */
+	char name[32];
+	size_t bytes[most_parameters], count;
+	struct CUlib_st *library;
+};
+
+struct CUlib_st {
+	struct CUfunc_st functions[most_functions];
+	size_t function_count, variable_bytes;
+	char variable_name[32];
+	uint32_t variable[4];
+};
+
+/* ---- the kernels ---- */
+
+struct arguments {
+	const uint8_t *values[most_parameters];
+	struct CUlib_st *library;
+};
+
+static uint8_t *place_of(const struct arguments *arguments)
+{
+	uint64_t address;
+	memcpy(&address, arguments->values[0], sizeof address);
+	return (uint8_t *)(uintptr_t)address;
+}
+
+static uint32_t count_of(const struct arguments *arguments)
+{
+	uint32_t count;
+	memcpy(&count, arguments->values[1], sizeof count);
+	return count;
+}
+
+/* add_one(uint8_t *place, uint32_t count) */
+static void add_one(const struct arguments *arguments)
+{
+	for (uint32_t i = 0; i < count_of(arguments); i++)
+		place_of(arguments)[i]++;
+}
+
+/* add_gain(uint8_t *place, uint32_t count): adds the library's variable, and one to the variable */
+static void add_gain(const struct arguments *arguments)
+{
+	for (uint32_t i = 0; i < count_of(arguments); i++)
+		place_of(arguments)[i] += (uint8_t)arguments->library->variable[0];
+	arguments->library->variable[0]++;
+}
+
+static const struct {
+	const char *name;
+	void (*run)(const struct arguments *arguments);
+} KERNELS[] = { { "add_one", add_one }, { "add_gain", add_gain } };
+
+/* ---- libraries ---- */
+
+static void read_line(struct CUlib_st *library, char *line)
+{
+	char *rest = NULL, *kind = strtok_r(line, " ", &rest), *name = strtok_r(NULL, " ", &rest), *word;
+	if (!kind || !name)
+		return;
+	if (strcmp(kind, "variable") == 0) {
+		snprintf(library->variable_name, sizeof library->variable_name, "%s", name);
+		library->variable_bytes = (size_t)atoi(rest);
+		return;
+	}
+	struct CUfunc_st *function = &library->functions[library->function_count++];
+	snprintf(function->name, sizeof function->name, "%s", name);
+	function->library = library;
+	while ((word = strtok_r(NULL, " ", &rest)))
+		function->bytes[function->count++] = (size_t)atoi(word);
+}
+
+unsigned int cuLibraryLoadData(struct CUlib_st **library, const void *image,
+	unsigned int *jit_options, void **jit_values, unsigned int jit_count, unsigned int *options,
+	void **values, unsigned int count)
+{
+	REFUSE("cuLibraryLoadData");
+	char *text = strdup((const char *)image + elf_header_bytes), *rest = text, *line;
+	*library = calloc(1, sizeof **library);
+	while ((line = strsep(&rest, "\n")))
+		read_line(*library, line);
+	free(text);
+	pretend_cuda.graph_objects++;
+	return jit_options || jit_values || jit_count || options || values || count;
+}
+
+unsigned int cuLibraryUnload(struct CUlib_st *library)
+{
+	free(library);
+	pretend_cuda.graph_objects--;
+	return 0;
+}
+
+unsigned int cuLibraryGetKernel(
+	struct CUkern_st **kernel, struct CUlib_st *library, const char *name)
+{
+	for (size_t i = 0; i < library->function_count; i++)
+		if (strcmp(library->functions[i].name, name) == 0) {
+			*kernel = (struct CUkern_st *)&library->functions[i];
+			return 0;
+		}
+	return refused;
+}
+
+unsigned int cuKernelGetFunction(struct CUfunc_st **function, struct CUkern_st *kernel)
+{
+	REFUSE("cuKernelGetFunction");
+	*function = (struct CUfunc_st *)kernel;
+	return 0;
+}
+
+unsigned int cuLibraryGetGlobal(
+	unsigned long long *address, size_t *bytes, struct CUlib_st *library, const char *name)
+{
+	*address = (uintptr_t)library->variable;
+	*bytes = library->variable_bytes;
+	return strcmp(library->variable_name, name) == 0 ? 0 : refused;
+}
+
+unsigned int cuFuncSetAttribute(struct CUfunc_st *function, unsigned int attribute, int value)
+{
+	REFUSE("cuFuncSetAttribute");
+	if (attribute == CUDA_FUNCTION_MOST_SHARED)
+		pretend_cuda.most_shared = value;
+	if (attribute == CUDA_FUNCTION_CARVEOUT)
+		pretend_cuda.carveout = value;
+	if (attribute == CUDA_FUNCTION_LARGE_CLUSTERS)
+		pretend_cuda.large_clusters = value;
+	return !function;
+}
+
+/* A parameter begins at a multiple of its size. */
+unsigned int cuFuncGetParamInfo(
+	struct CUfunc_st *function, size_t number, size_t *offset, size_t *bytes)
+{
+	if (number >= function->count)
+		return CUDA_CALL_INVALID_VALUE;
+	size_t end = 0;
+	for (size_t i = 0; i <= number; i++) {
+		*bytes = function->bytes[i];
+		*offset = (end + *bytes - 1) / *bytes * *bytes;
+		end = *offset + *bytes;
+	}
+	return 0;
+}
+
+/* ---- graphs ---- */
+
+struct CUgraphNode_st {
+	enum { KERNEL, MEMSET, COPY, EMPTY } kind;
+	struct CUfunc_st *function;
+	uint8_t values[most_parameters][16];
+	struct cuda_memset_node set;
+	struct cuda_copy_node copy;
+};
+
+struct CUgraph_st {
+	struct CUgraphNode_st nodes[most_nodes];
+	size_t node_count;
+	struct {
+		struct CUgraphNode_st *from, *to;
+	} edges[most_edges];
+	size_t edge_count;
+};
+
+struct CUgraphExec_st {
+	struct CUgraph_st graph;
+	struct CUgraph_st *original; /* whose nodes the edges point to */
+};
+
+unsigned int cuGraphCreate(struct CUgraph_st **graph, unsigned int flags)
+{
+	REFUSE("cuGraphCreate");
+	*graph = calloc(1, sizeof **graph);
+	pretend_cuda.graph_objects++;
+	return flags;
+}
+
+unsigned int cuGraphDestroy(struct CUgraph_st *graph)
+{
+	free(graph);
+	pretend_cuda.graph_objects--;
+	return 0;
+}
+
+static struct CUgraphNode_st *add_node(struct CUgraph_st *graph, int kind)
+{
+	struct CUgraphNode_st *node = &graph->nodes[graph->node_count++];
+	node->kind = kind;
+	return node;
+}
+
+unsigned int cuGraphAddKernelNode_v2(struct CUgraphNode_st **node, struct CUgraph_st *graph,
+	struct CUgraphNode_st *const *after, size_t count, const struct cuda_kernel_node *kernel)
+{
+	REFUSE("cuGraphAddKernelNode_v2");
+	*node = add_node(graph, KERNEL);
+	(*node)->function = kernel->function;
+	for (size_t i = 0; i < kernel->function->count; i++)
+		memcpy((*node)->values[i], kernel->parameters[i], kernel->function->bytes[i]);
+	return after || count || kernel->extra || kernel->kernel || !kernel->grid[0]
+		|| !kernel->block[0];
+}
+
+unsigned int cuGraphKernelNodeSetAttribute(
+	struct CUgraphNode_st *node, unsigned int attribute, const union cuda_launch_value *value)
+{
+	REFUSE("cuGraphKernelNodeSetAttribute");
+	if (attribute == CUDA_LAUNCH_COOPERATIVE)
+		pretend_cuda.cooperative = value->is_cooperative;
+	if (attribute == CUDA_LAUNCH_CLUSTER)
+		pretend_cuda.cluster = (int)value->cluster[0];
+	return node->kind != KERNEL;
+}
+
+unsigned int cuGraphAddMemsetNode(struct CUgraphNode_st **node, struct CUgraph_st *graph,
+	struct CUgraphNode_st *const *after, size_t count, const struct cuda_memset_node *set,
+	struct CUctx_st *context)
+{
+	REFUSE("cuGraphAddMemsetNode");
+	*node = add_node(graph, MEMSET);
+	(*node)->set = *set;
+	return after || count || context != (struct CUctx_st *)&pretend_cuda;
+}
+
+unsigned int cuGraphAddMemcpyNode(struct CUgraphNode_st **node, struct CUgraph_st *graph,
+	struct CUgraphNode_st *const *after, size_t count, const struct cuda_copy_node *copy,
+	struct CUctx_st *context)
+{
+	REFUSE("cuGraphAddMemcpyNode");
+	*node = add_node(graph, COPY);
+	(*node)->copy = *copy;
+	return after || count || context != (struct CUctx_st *)&pretend_cuda
+		|| copy->from.kind != CUDA_COPY_DEVICE || copy->to.kind != CUDA_COPY_DEVICE;
+}
+
+unsigned int cuGraphAddEmptyNode(struct CUgraphNode_st **node, struct CUgraph_st *graph,
+	struct CUgraphNode_st *const *after, size_t count)
+{
+	REFUSE("cuGraphAddEmptyNode");
+	*node = add_node(graph, EMPTY);
+	return after || count;
+}
+
+unsigned int cuGraphAddDependencies_v2(struct CUgraph_st *graph,
+	struct CUgraphNode_st *const *from, struct CUgraphNode_st *const *to,
+	const struct cuda_edge *edges, size_t count)
+{
+	REFUSE("cuGraphAddDependencies_v2");
+	graph->edges[graph->edge_count].from = *from;
+	graph->edges[graph->edge_count++].to = *to;
+	if (edges->kind == CUDA_EDGE_PROGRAMMATIC)
+		pretend_cuda.trigger_port = edges->from_port;
+	return count != 1;
+}
+
+unsigned int cuGraphInstantiateWithFlags(
+	struct CUgraphExec_st **ready, struct CUgraph_st *graph, unsigned long long flags)
+{
+	REFUSE("cuGraphInstantiateWithFlags");
+	*ready = calloc(1, sizeof **ready);
+	(*ready)->graph = *graph;
+	(*ready)->original = graph;
+	pretend_cuda.graph_objects++;
+	return flags != 0;
+}
+
+unsigned int cuGraphExecDestroy(struct CUgraphExec_st *ready)
+{
+	free(ready);
+	pretend_cuda.graph_objects--;
+	return 0;
+}
+
+unsigned int cuGraphUpload(struct CUgraphExec_st *ready, struct CUstream_st *stream)
+{
+	REFUSE("cuGraphUpload");
+	return !ready || stream;
+}
+
+/* ---- launches ---- */
+
+static uint8_t *row_of(const struct cuda_copy_side *side, size_t layer, size_t row)
+{
+	return (uint8_t *)(uintptr_t)side->device + (layer * side->height + row) * side->pitch;
+}
+
+static void run_copy(const struct cuda_copy_node *copy)
+{
+	for (size_t layer = 0; layer < copy->depth; layer++)
+		for (size_t row = 0; row < copy->height; row++)
+			memcpy(row_of(&copy->to, layer, row), row_of(&copy->from, layer, row), copy->width);
+}
+
+static void run_memset(const struct cuda_memset_node *set)
+{
+	for (size_t row = 0; row < set->height; row++)
+		for (size_t i = 0; i < set->width; i++)
+			memcpy((uint8_t *)(uintptr_t)set->address + row * set->pitch + i * set->element_bytes,
+				&set->value, set->element_bytes);
+}
+
+static void run_kernel(const struct CUgraphNode_st *node)
+{
+	struct arguments arguments = { .library = node->function->library };
+	for (size_t i = 0; i < node->function->count; i++)
+		arguments.values[i] = node->values[i];
+	for (size_t i = 0; i < sizeof KERNELS / sizeof *KERNELS; i++)
+		if (strcmp(KERNELS[i].name, node->function->name) == 0)
+			KERNELS[i].run(&arguments);
+}
+
+static void run_node(const struct CUgraphNode_st *node)
+{
+	if (node->kind == KERNEL)
+		run_kernel(node);
+	if (node->kind == MEMSET)
+		run_memset(&node->set);
+	if (node->kind == COPY)
+		run_copy(&node->copy);
+}
+
+static bool may_run(const struct CUgraphExec_st *ready, size_t number, const bool *did)
+{
+	for (size_t i = 0; i < ready->graph.edge_count; i++)
+		if (ready->graph.edges[i].to == &ready->original->nodes[number]
+			&& !did[ready->graph.edges[i].from - ready->original->nodes])
+			return false;
+	return true;
+}
+
+/* Runs the last node that may run, so that only edges keep nodes in order. */
+static void run_graph(void *argument)
+{
+	const struct CUgraphExec_st *ready = argument;
+	bool did[most_nodes] = { false };
+	for (size_t left = ready->graph.node_count; left; left--)
+		for (size_t i = ready->graph.node_count; i-- > 0;)
+			if (!did[i] && may_run(ready, i, did)) {
+				run_node(&ready->graph.nodes[i]);
+				did[i] = true;
+				break;
+			}
+}
+
+unsigned int cuGraphLaunch(struct CUgraphExec_st *ready, struct CUstream_st *stream)
+{
+	REFUSE("cuGraphLaunch");
+	return stream || pretend_enqueue(run_graph, ready);
+}
+
+struct upload {
+	void *to;
+	const void *from;
+	size_t bytes;
+};
+
+static void run_upload(void *argument)
+{
+	struct upload *upload = argument;
+	memcpy(upload->to, upload->from, upload->bytes);
+	free(upload);
+}
+
+unsigned int cuMemcpyHtoDAsync_v2(
+	unsigned long long device, const void *host, size_t bytes, struct CUstream_st *stream)
+{
+	REFUSE("cuMemcpyHtoDAsync_v2");
+	struct upload *upload = malloc(sizeof *upload);
+	*upload = (struct upload){ (void *)(uintptr_t)device, host, bytes };
+	return stream || pretend_enqueue(run_upload, upload);
+}

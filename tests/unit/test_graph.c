@@ -1,0 +1,310 @@
+/* Plans as CUDA graphs, with a pretended driver that runs them on the host. */
+#include "harness/sealed/graph.h"
+
+#include "harness/isolated/native.h"
+#include "harness/sealed/driver.h"
+#include "lib/base/arena.h"
+#include "lib/base/scope.h"
+#include "tests/lib/pretend_cuda.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#if __has_include(<cuda.h>) || __has_include("/usr/local/cuda/include/cuda.h")
+#include "tests/gpu/sealed_declarations.h"
+#endif
+
+static struct pretend_cuda *pretends;
+
+static int load(void **state)
+{
+	(void)state;
+	pretends = pretend_load();
+	return 0;
+}
+
+static void declarations_match_the_library(void **state)
+{
+	(void)state;
+#ifdef CUDA_VERSION
+	assert_true(CUDA_VERSION >= 12040);
+#else
+	print_message("cuda.h is not here\n");
+	skip();
+#endif
+}
+
+/* ---- a plan with its memory ---- */
+
+enum { count = 16, image_bytes = 256 };
+
+/* The memory of a call. */
+static uint8_t memory[4 * count];
+
+/* An ELF header for a GPU, and what tests/lib/pretend_graph.c reads behind it. */
+static uint8_t image[image_bytes] = {
+	[0] = 0x7f, 'E', 'L', 'F', 2, [18] = 190, [58] = 64
+};
+static uint32_t gain = 3;
+
+static void describe_image(const char *text)
+{
+	memset(image + 64, 0, image_bytes - 64);
+	strcpy((char *)image + 64, text);
+}
+
+static const char KERNELS[] =
+	"kernel add_one 8 4\nkernel add_gain 8 4\nvariable gain 4\n";
+
+static char *hex_of(struct arena *arena, const void *bytes, size_t length)
+{
+	char *digits = arena_alloc(arena, 2 * length + 1);
+	for (size_t i = 0; i < length; i++)
+		snprintf(digits + 2 * i, 3, "%02x", ((const uint8_t *)bytes)[i]);
+	return digits;
+}
+
+static char *kernel_node(struct arena *arena, const char *name, const uint8_t *place,
+	const char *options)
+{
+	const uint64_t address = (uintptr_t)place;
+	const uint32_t elements = count;
+	return arena_printf(arena,
+		"{\"block\":[%d,1,1],%s\"name\":\"%s\",\"parameters\":[[0,\"%s\"],[8,\"%s\"]],"
+		"\"shared_bytes\":0}",
+		count, options, name, hex_of(arena, &address, sizeof address),
+		hex_of(arena, &elements, sizeof elements));
+}
+
+#define PLAIN "\"grid\":[2,1,1],\"image\":0,\"kind\":\"kernel\","
+
+/* Returns a plan that sets the first piece of memory to 5, adds 1 and then the variable to each
+ * byte, and copies the piece to the third. `first` and `second`: keys of the two kernels. */
+static char *text_of(struct arena *arena, const char *first, const char *second)
+{
+	static const char sha[] = "0011223344556677889900112233445566778899aabbccddeeff001122334455";
+	return arena_printf(arena,
+		"{\"edges\":[[0,1],[1,2,\"trigger\"],[2,3]],\"format\":\"podium plan 1\",\"images\":"
+		"[{\"bytes\":%d,\"sha256\":\"%s\"}],\"nodes\":["
+		"{\"address\":%llu,\"element_bytes\":1,\"height\":1,\"kind\":\"memset\",\"pitch\":0,"
+		"\"value\":5,\"width\":%d},%s,%s,"
+		"{\"depth\":1,\"from\":[%llu,0,0],\"height\":1,\"kind\":\"copy\",\"to\":[%llu,0,0],"
+		"\"width\":%d}],\"variables\":[{\"bytes\":4,\"image\":0,\"name\":\"gain\",\"sha256\":"
+		"\"%s\"}]}",
+		image_bytes, sha, (unsigned long long)(uintptr_t)memory, count,
+		kernel_node(arena, "add_one", memory, first),
+		kernel_node(arena, "add_gain", memory, second), (unsigned long long)(uintptr_t)memory,
+		(unsigned long long)(uintptr_t)(memory + 2 * count), count, sha);
+}
+
+/* Returns the text with `from`, which must be in it, replaced by `to`. */
+static char *changed(struct arena *arena, const char *text, const char *from, const char *to)
+{
+	const char *at = strstr(text, from);
+	assert_non_null(at);
+	return arena_printf(arena, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+}
+
+static int make(const char *text, struct plan **plan, struct sealed_graph **graph)
+{
+	static const void *const images[] = { image }, *const contents[] = { &gain };
+	static const struct sealed_blobs blobs = { images, contents };
+	char why[200];
+	*plan = plan_read(text, strlen(text), why, sizeof why);
+	assert_string_equal(why, "");
+	return sealed_graph_make(graph, *plan, &blobs);
+}
+
+/* Makes the graph of a plan that must fail, and checks that nothing is left of it. */
+static void fail_to_make(const char *text, int rc, const char *why)
+{
+	struct plan *plan;
+	struct sealed_graph *graph;
+	assert_int_equal(make(text, &plan, &graph), rc);
+	assert_null(graph);
+	assert_string_equal(isolated_why(), why);
+	assert_int_equal(pretends->graph_objects, 0);
+	plan_free(plan);
+}
+
+/* ---- tests ---- */
+
+static void play(const struct sealed_graph *graph)
+{
+	memset(memory, 0, sizeof memory);
+	assert_int_equal(sealed_graph_launch(graph), 0);
+	assert_int_equal(isolated_cuda.context_wait(), 0);
+}
+
+static void a_graph_does_what_its_plan_says(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	struct plan *plan;
+	struct sealed_graph *graph;
+	describe_image(KERNELS);
+	assert_int_equal(make(text_of(arena, PLAIN, PLAIN), &plan, &graph), 0);
+	assert_int_equal(sealed_graph_restore(graph), 0);
+	play(graph);
+	for (size_t i = 0; i < count; i++) {
+		assert_int_equal(memory[i], 5 + 1 + 3);
+		assert_int_equal(memory[count + i], 0);
+		assert_int_equal(memory[2 * count + i], 5 + 1 + 3);
+	}
+	assert_int_equal(pretends->trigger_port, CUDA_PORT_TRIGGER);
+	sealed_graph_free(graph);
+	plan_free(plan);
+	assert_int_equal(pretends->graph_objects, 0);
+	sealed_graph_free(NULL);
+}
+
+/* The kernel add_gain changes its variable. */
+static void a_variable_keeps_nothing_from_call_to_call(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	struct plan *plan;
+	struct sealed_graph *graph;
+	describe_image(KERNELS);
+	assert_int_equal(make(text_of(arena, PLAIN, PLAIN), &plan, &graph), 0);
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(sealed_graph_restore(graph), 0);
+		play(graph);
+		assert_int_equal(memory[0], 5 + 1 + 3);
+	}
+	play(graph);
+	assert_int_equal(memory[0], 5 + 1 + 4);
+	sealed_graph_free(graph);
+	plan_free(plan);
+}
+
+static void a_kernel_gets_its_attributes(void **state)
+{
+	(void)state;
+	static const char special[] =
+		"\"carveout\":50,\"cluster\":[2,1,1],\"cooperative\":true,\"grid\":[2,1,1],\"image\":0,"
+		"\"kind\":\"kernel\",\"large_clusters\":true,\"most_shared_bytes\":70000,";
+	cleanup_arena struct arena *arena = arena_new();
+	struct plan *plan;
+	struct sealed_graph *graph;
+	describe_image(KERNELS);
+	assert_int_equal(make(text_of(arena, PLAIN, special), &plan, &graph), 0);
+	assert_int_equal(pretends->cooperative, 1);
+	assert_int_equal(pretends->cluster, 2);
+	assert_int_equal(pretends->carveout, 50);
+	assert_int_equal(pretends->most_shared, 70000);
+	assert_int_equal(pretends->large_clusters, 1);
+	sealed_graph_free(graph);
+	plan_free(plan);
+	/* The second kernel does not keep what the first one set. */
+	assert_int_equal(make(text_of(arena, special, PLAIN), &plan, &graph), 0);
+	assert_int_equal(pretends->carveout, -1);
+	assert_int_equal(pretends->most_shared, 0);
+	assert_int_equal(pretends->large_clusters, 0);
+	sealed_graph_free(graph);
+	plan_free(plan);
+}
+
+static void a_plan_must_fit_its_images(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	const char *text = text_of(arena, PLAIN, PLAIN);
+	static const struct {
+		const char *image, *why;
+	} cases[] = {
+		{ "kernel add_one 8 4 4\nkernel add_gain 8 4\nvariable gain 4",
+			"Node 1 of the plan: its kernel has more parameters." },
+		{ "kernel add_one 8\nkernel add_gain 8 4\nvariable gain 4",
+			"Node 1 of the plan: parameter 1 is not as its kernel has it." },
+		{ "kernel add_one 8 8\nkernel add_gain 8 4\nvariable gain 4",
+			"Node 1 of the plan: parameter 1 is not as its kernel has it." },
+		{ "kernel add_one 4 8\nkernel add_gain 8 4\nvariable gain 4",
+			"Node 1 of the plan: parameter 0 is not as its kernel has it." },
+		{ "kernel add_one 8 4\nkernel add_gain 8 4\nvariable gain 8",
+			"Variable 0 of the plan has 4 bytes in the plan and 8 in its image." },
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		describe_image(cases[i].image);
+		fail_to_make(text, ISOLATED_VIOLATION, cases[i].why);
+	}
+	describe_image(KERNELS);
+	fail_to_make(changed(arena, text, "[8,\"", "[12,\""), ISOLATED_VIOLATION,
+		"Node 1 of the plan: parameter 1 is not as its kernel has it.");
+	fail_to_make(changed(arena, text, "add_one", "add_six"), ISOLATED_FAILED,
+		"The CUDA driver refused cuLibraryGetKernel: PRETEND_ERROR (999).");
+	fail_to_make(changed(arena, text, "\"gain\"", "\"loss\""), ISOLATED_FAILED,
+		"The CUDA driver refused cuLibraryGetGlobal: PRETEND_ERROR (999).");
+}
+
+static void an_image_must_be_a_cubin(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	const char *text = text_of(arena, PLAIN, PLAIN);
+	static const struct {
+		size_t at;
+		uint8_t byte;
+	} changes[] = {
+		{ 0, '/' },    /* not ELF, but PTX */
+		{ 4, 1 },      /* of 32 bits */
+		{ 18, 62 },    /* for a CPU */
+		{ 41, 2 },     /* section headers behind the end */
+		{ 60, 5 },     /* too many of them */
+		{ 47, 0xff },  /* at an address beyond all memory */
+	};
+	describe_image(KERNELS);
+	for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+		const uint8_t before = image[changes[i].at];
+		image[changes[i].at] = changes[i].byte;
+		fail_to_make(text, ISOLATED_VIOLATION, "Image 0 of the plan is no cubin.");
+		image[changes[i].at] = before;
+	}
+	struct plan *plan;
+	struct sealed_graph *graph;
+	assert_int_equal(
+		make(changed(arena, text, "\"bytes\":256", "\"bytes\":63"), &plan, &graph),
+		ISOLATED_VIOLATION);
+	plan_free(plan);
+}
+
+static void a_failed_step_leaves_nothing_behind(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	const char *text = text_of(arena, "\"cooperative\":true," PLAIN, PLAIN);
+	static const char *const calls[] = { "cuLibraryLoadData", "cuKernelGetFunction",
+		"cuFuncSetAttribute", "cuGraphCreate", "cuGraphAddKernelNode_v2",
+		"cuGraphKernelNodeSetAttribute", "cuGraphAddMemsetNode", "cuGraphAddMemcpyNode",
+		"cuGraphAddDependencies_v2", "cuGraphInstantiateWithFlags", "cuGraphUpload",
+		"cuCtxSynchronize" };
+	describe_image(KERNELS);
+	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+		struct plan *plan;
+		struct sealed_graph *graph;
+		pretends->refuses = calls[i];
+		assert_int_equal(make(text, &plan, &graph), ISOLATED_FAILED);
+		assert_null(graph);
+		assert_int_equal(pretends->graph_objects, 0);
+		pretends->refuses = NULL;
+		plan_free(plan);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(declarations_match_the_library),
+		cmocka_unit_test(a_graph_does_what_its_plan_says),
+		cmocka_unit_test(a_variable_keeps_nothing_from_call_to_call),
+		cmocka_unit_test(a_kernel_gets_its_attributes),
+		cmocka_unit_test(a_plan_must_fit_its_images),
+		cmocka_unit_test(an_image_must_be_a_cubin),
+		cmocka_unit_test(a_failed_step_leaves_nothing_behind),
+	};
+	return cmocka_run_group_tests(tests, load, NULL);
+}
