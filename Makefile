@@ -205,7 +205,9 @@ $(B)/harness/isolated/native.so: $(ISOLATED) $(wildcard harness/isolated/*.h)
 	@mkdir -p $(@D)
 	$(call quietly,LD)$(CC) -O2 -std=c17 -D_GNU_SOURCE -fPIC -shared -o $@ $(ISOLATED) -ldl -lm
 $(B)/libisolated.a: $(call objects,harness/isolated)
-$(B)/libsealed.a: $(call objects,harness/sealed)
+$(B)/libsealed.a: $(filter-out $(B)/harness/sealed/launch.o,$(call objects,harness/sealed))
+$(B)/harness/sealed/launch: $(B)/harness/sealed/launch.o $(B)/libsealed.a $(B)/libisolated.a
+	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ $(shell pkg-config --libs jansson) -ldl -lm
 # The same code in one object, for the programs of tasks in CUDA C++.
 $(B)/harness/isolated/native.o: $(ISOLATED) $(wildcard harness/isolated/*.h)
 	@mkdir -p $(@D)
@@ -225,7 +227,8 @@ $(call including,harness/isolated/): $(B)/libisolated.a
 $(call including,harness/sealed/): $(B)/libsealed.a $(B)/libisolated.a
 $(B)/tests/unit/test_plan.o: tests/fuzz/corpus/plan/all-kinds
 # A pretended CUDA driver, which the test loads by its name.
-$(B)/tests/unit/test_driver $(B)/tests/unit/test_graph: | $(B)/tests/unit/libcuda.so.1
+$(B)/tests/unit/test_driver $(B)/tests/unit/test_graph $(B)/tests/unit/test_launch: | $(B)/tests/unit/libcuda.so.1
+$(B)/tests/unit/test_launch: | $(B)/harness/sealed/launch
 PRETEND := tests/lib/pretend_cuda.c tests/lib/pretend_graph.c
 $(B)/tests/unit/libcuda.so.1: $(PRETEND) tests/lib/pretend_cuda.h harness/isolated/driver.h harness/sealed/driver.h
 	@mkdir -p $(@D)

@@ -219,6 +219,11 @@ int isolated_gate_wait(struct isolated_gate *gate, uint32_t number, uint64_t slo
 		launch, kernel.wait, kernel.blocks, 1, 1, wait_threads, 1, 1, 0, NULL, parameters, NULL);
 }
 
+struct CUfunc_st *isolated_empty_kernel(void)
+{
+	return kernel.empty;
+}
+
 int isolated_empty_launch(void)
 {
 	return CUDA_DO(launch, kernel.empty, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL);

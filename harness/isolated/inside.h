@@ -56,6 +56,8 @@ void *isolated_memfd_share(uint64_t bytes, int *descriptor);
 /* gate.c: waits until `at_ns`, puts the withheld lines into the gate and opens it. Does nothing
  * without a gate. */
 void isolated_gate_open(const struct isolated_call *call, int64_t at_ns);
+/* gate.c: the kernel of isolated_empty_launch. NULL before isolated_gate_map. */
+struct CUfunc_st *isolated_empty_kernel(void);
 /* gate.c: pinned memory, zeroed and never freed, at one address for host and GPU. */
 int isolated_pinned_make(void **address, uint64_t bytes);
 

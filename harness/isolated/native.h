@@ -258,6 +258,9 @@ enum isolated_frame_kind {
 	ISOLATED_LOAD, /* load the submission; READY or TEXT follows */
 	/* from the judge: a descriptor of device memory, where the inputs of all cases will lie */
 	ISOLATED_ROOM,
+	/* from the judge to a launcher (harness/sealed/launch.h); MAPPED or TEXT follows */
+	ISOLATED_PLACE,
+	ISOLATED_PLAN,
 	ISOLATED_FRAMES,
 };
 

@@ -1,6 +1,6 @@
 /* Declarations of the calls that the launcher makes to the CUDA driver, besides those of
- * harness/isolated/driver.h. They are bound apart, because older drivers lack some of them: the newest is
- * of CUDA 12.4. tests/unit/test_sealed.c compares the declarations with cuda.h.
+ * harness/isolated/driver.h. They are bound apart, because older drivers lack some of them: the
+ * newest is of CUDA 12.4. tests/unit/test_sealed.c compares the declarations with cuda.h.
  *
  * Source: CUDA Driver API, "Library Management", "Execution Control", "Graph Management". */
 #ifndef PODIUM_SEALED_DRIVER_H
@@ -9,9 +9,9 @@
 #include "harness/isolated/driver.h"
 
 enum {
-	CUDA_CALL_INVALID_VALUE = 1,   /* CUDA_ERROR_INVALID_VALUE */
-	CUDA_FUNCTION_MOST_SHARED = 8, /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
-	CUDA_FUNCTION_CARVEOUT = 9,    /* CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT */
+	CUDA_CALL_INVALID_VALUE = 1,       /* CUDA_ERROR_INVALID_VALUE */
+	CUDA_FUNCTION_MOST_SHARED = 8,     /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
+	CUDA_FUNCTION_CARVEOUT = 9,        /* CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT */
 	CUDA_FUNCTION_LARGE_CLUSTERS = 14, /* CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED */
 	CUDA_LAUNCH_COOPERATIVE = 2,       /* CU_LAUNCH_ATTRIBUTE_COOPERATIVE */
 	CUDA_LAUNCH_CLUSTER = 4,           /* CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION */
@@ -82,7 +82,7 @@ union cuda_launch_value { /* CUlaunchAttributeValue */
 	X(cuFuncSetAttribute, function_set, \
 		(struct CUfunc_st * function, unsigned int attribute, int value)) \
 	X(cuFuncGetParamInfo, function_parameter, \
-		(struct CUfunc_st * function, size_t number, size_t *offset, size_t *bytes)) \
+		(struct CUfunc_st * function, size_t number, size_t * offset, size_t * bytes)) \
 	X(cuMemcpyHtoDAsync_v2, copy_to_device, \
 		(unsigned long long device, const void *host, size_t bytes, struct CUstream_st *stream)) \
 	X(cuGraphCreate, graph_make, (struct CUgraph_st * *graph, unsigned int flags)) \

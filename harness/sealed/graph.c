@@ -1,7 +1,7 @@
 #include "graph.h"
 
-#include "harness/isolated/inside.h"
 #include "driver.h"
+#include "harness/isolated/inside.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -85,7 +85,8 @@ static int load_images(
 	for (uint32_t i = 0; i < plan->image_count; i++) {
 		if (!is_cubin(blobs->images[i], plan->images[i].bytes))
 			return isolated_fail(ISOLATED_VIOLATION, "Image %u of the plan is no cubin.", i);
-		int rc = DO(library_load, &graph->libraries[i], blobs->images[i], NULL, NULL, 0, NULL, NULL, 0);
+		int rc =
+			DO(library_load, &graph->libraries[i], blobs->images[i], NULL, NULL, 0, NULL, NULL, 0);
 		if (rc)
 			return rc;
 	}
@@ -99,8 +100,8 @@ static int find_variables(
 		const struct plan_variable *one = &plan->variables[i];
 		struct variable *found = &graph->variables[i];
 		size_t bytes = 0;
-		int rc = DO(
-			library_variable, &found->address, &bytes, graph->libraries[one->image], one->name);
+		int rc =
+			DO(library_variable, &found->address, &bytes, graph->libraries[one->image], one->name);
 		if (rc)
 			return rc;
 		if (bytes != one->content.bytes)
@@ -135,12 +136,12 @@ static int check_parameters(
  * node keeps those that the function had when it was added. */
 static int set_function(struct CUfunc_st *function, const struct plan_kernel *kernel)
 {
-	int rc =
-		DO(function_set, function, CUDA_FUNCTION_MOST_SHARED, (int)kernel->most_shared_bytes);
+	int rc = DO(function_set, function, CUDA_FUNCTION_MOST_SHARED, (int)kernel->most_shared_bytes);
 	if (!rc)
 		rc = DO(function_set, function, CUDA_FUNCTION_CARVEOUT, kernel->carveout);
-	return rc ? rc
-			  : DO(function_set, function, CUDA_FUNCTION_LARGE_CLUSTERS, kernel->has_large_clusters);
+	return rc
+		? rc
+		: DO(function_set, function, CUDA_FUNCTION_LARGE_CLUSTERS, kernel->has_large_clusters);
 }
 
 static int set_launch(struct CUgraphNode_st *node, const struct plan_kernel *kernel)
@@ -159,8 +160,12 @@ static int set_launch(struct CUgraphNode_st *node, const struct plan_kernel *ker
 	return rc;
 }
 
-static int add_kernel(
-	struct sealed_graph *graph, const struct plan_kernel *kernel, uint32_t number)
+static int no_memory(void)
+{
+	return isolated_fail(ISOLATED_FAILED, "There is not enough memory for the plan.");
+}
+
+static int add_kernel(struct sealed_graph *graph, const struct plan_kernel *kernel, uint32_t number)
 {
 	struct CUkern_st *found;
 	struct cuda_kernel_node node = { .shared_bytes = kernel->shared_bytes };
@@ -177,7 +182,7 @@ static int add_kernel(
 	memcpy(node.block, kernel->block, sizeof node.block);
 	node.parameters = calloc((size_t)kernel->parameter_count + 1, sizeof *node.parameters);
 	if (!node.parameters)
-		return isolated_fail(ISOLATED_FAILED, "There is not enough memory for the plan.");
+		return no_memory();
 	for (uint32_t i = 0; i < kernel->parameter_count; i++)
 		node.parameters[i] = (void *)(uintptr_t)kernel->parameters[i].value;
 	rc = DO(graph_add_kernel, &graph->nodes[number], graph->graph, NULL, 0, &node);
@@ -185,8 +190,8 @@ static int add_kernel(
 	return rc ? rc : set_launch(graph->nodes[number], kernel);
 }
 
-static int add_memset(
-	struct sealed_graph *graph, const struct plan_memset *set, uint32_t number, struct CUctx_st *context)
+static int add_memset(struct sealed_graph *graph, const struct plan_memset *set, uint32_t number,
+	struct CUctx_st *context)
 {
 	const struct cuda_memset_node node = { .address = set->address,
 		.pitch = set->pitch,
@@ -205,8 +210,8 @@ static struct cuda_copy_side side_of(const struct plan_pitched *side)
 		.height = side->rows };
 }
 
-static int add_copy(
-	struct sealed_graph *graph, const struct plan_copy *copy, uint32_t number, struct CUctx_st *context)
+static int add_copy(struct sealed_graph *graph, const struct plan_copy *copy, uint32_t number,
+	struct CUctx_st *context)
 {
 	const struct cuda_copy_node node = { .from = side_of(&copy->from),
 		.to = side_of(&copy->to),
@@ -222,18 +227,10 @@ static int add_nodes(struct sealed_graph *graph, const struct plan *plan)
 	int rc = DO(context_now, &context);
 	for (uint32_t i = 0; i < plan->node_count && !rc; i++)
 		switch (plan->nodes[i].kind) {
-		case PLAN_KERNEL:
-			rc = add_kernel(graph, &plan->nodes[i].kernel, i);
-			break;
-		case PLAN_MEMSET:
-			rc = add_memset(graph, &plan->nodes[i].set, i, context);
-			break;
-		case PLAN_COPY:
-			rc = add_copy(graph, &plan->nodes[i].copy, i, context);
-			break;
-		case PLAN_EMPTY:
-			rc = DO(graph_add_empty, &graph->nodes[i], graph->graph, NULL, 0);
-			break;
+		case PLAN_KERNEL: rc = add_kernel(graph, &plan->nodes[i].kernel, i); break;
+		case PLAN_MEMSET: rc = add_memset(graph, &plan->nodes[i].set, i, context); break;
+		case PLAN_COPY: rc = add_copy(graph, &plan->nodes[i].copy, i, context); break;
+		case PLAN_EMPTY: rc = DO(graph_add_empty, &graph->nodes[i], graph->graph, NULL, 0); break;
 		}
 	return rc;
 }
@@ -254,41 +251,64 @@ static int add_edges(struct sealed_graph *graph, const struct plan *plan)
 	return rc;
 }
 
-static struct sealed_graph *allocate(const struct plan *plan)
+/* Makes an empty CUDA graph with room for what the plan has. The caller frees it also if this
+ * fails. */
+static int begin(struct sealed_graph **graph, const struct plan *plan)
 {
-	struct sealed_graph *graph = calloc(1, sizeof *graph);
-	if (!graph)
-		return NULL;
-	graph->library_count = plan->image_count;
-	graph->variable_count = plan->variable_count;
-	graph->libraries = calloc((size_t)plan->image_count + 1, sizeof *graph->libraries);
-	graph->nodes = calloc((size_t)plan->node_count + 1, sizeof *graph->nodes);
-	graph->variables = calloc((size_t)plan->variable_count + 1, sizeof *graph->variables);
-	if (graph->libraries && graph->nodes && graph->variables)
-		return graph;
-	sealed_graph_free(graph);
-	return NULL;
+	int rc = open_driver();
+	struct sealed_graph *made = *graph = rc ? NULL : calloc(1, sizeof *made);
+	if (!made)
+		return rc ? rc : no_memory();
+	made->library_count = plan->image_count;
+	made->variable_count = plan->variable_count;
+	made->libraries = calloc((size_t)plan->image_count + 1, sizeof *made->libraries);
+	made->nodes = calloc((size_t)plan->node_count + 1, sizeof *made->nodes);
+	made->variables = calloc((size_t)plan->variable_count + 1, sizeof *made->variables);
+	return made->libraries && made->nodes && made->variables ? DO(graph_make, &made->graph, 0)
+															 : no_memory();
+}
+
+/* Prepares the graph for its first launch. If that or an earlier step failed, frees the graph. */
+static int finish(struct sealed_graph **graph, int rc)
+{
+	if (!rc)
+		rc = DO(graph_ready, &(*graph)->ready, (*graph)->graph, 0);
+	if (!rc)
+		rc = DO(ready_upload, (*graph)->ready, NULL);
+	if (!rc)
+		rc = CUDA_DO(context_wait);
+	if (rc) {
+		sealed_graph_free(*graph);
+		*graph = NULL;
+	}
+	return rc;
 }
 
 int sealed_graph_make(
 	struct sealed_graph **graph, const struct plan *plan, const struct sealed_blobs *blobs)
 {
-	*graph = NULL;
-	int rc = open_driver();
-	if (rc)
-		return rc;
-	struct sealed_graph *made = allocate(plan);
-	if (!made)
-		return isolated_fail(ISOLATED_FAILED, "There is not enough memory for the plan.");
-	if ((rc = load_images(made, plan, blobs)) || (rc = find_variables(made, plan, blobs))
-		|| (rc = DO(graph_make, &made->graph, 0)) || (rc = add_nodes(made, plan))
-		|| (rc = add_edges(made, plan)) || (rc = DO(graph_ready, &made->ready, made->graph, 0))
-		|| (rc = DO(ready_upload, made->ready, NULL)) || (rc = CUDA_DO(context_wait))) {
-		sealed_graph_free(made);
-		return rc;
-	}
-	*graph = made;
-	return 0;
+	int rc = begin(graph, plan);
+	if (!rc)
+		rc = load_images(*graph, plan, blobs);
+	if (!rc)
+		rc = find_variables(*graph, plan, blobs);
+	if (!rc)
+		rc = add_nodes(*graph, plan);
+	if (!rc)
+		rc = add_edges(*graph, plan);
+	return finish(graph, rc);
+}
+
+int sealed_graph_make_empty(struct sealed_graph **graph)
+{
+	static const struct plan plan = { .node_count = 1 };
+	const struct cuda_kernel_node node = {
+		.function = isolated_empty_kernel(), .grid = { 1, 1, 1 }, .block = { 1, 1, 1 }
+	};
+	int rc = begin(graph, &plan);
+	if (!rc)
+		rc = DO(graph_add_kernel, &(*graph)->nodes[0], (*graph)->graph, NULL, 0, &node);
+	return finish(graph, rc);
 }
 
 void sealed_graph_free(struct sealed_graph *graph)

@@ -128,8 +128,9 @@ unsigned int cuMemAddressReserve(unsigned long long *address, size_t bytes, size
 	unsigned long long wish, unsigned long long flags)
 {
 	REFUSE("cuMemAddressReserve");
-	void *reserved = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (reserved == MAP_FAILED || alignment || wish || flags)
+	void *reserved = mmap((void *)(uintptr_t)wish, bytes, PROT_NONE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (reserved == MAP_FAILED || alignment || flags)
 		return 1;
 	*address = (uintptr_t)reserved;
 	pretend_cuda.addresses++;
@@ -329,13 +330,11 @@ unsigned int cuModuleLoadData(struct CUmod_st **module, const void *image)
 	return strncmp(image, ".version", 8) != 0;
 }
 
-static char nothing; /* its address stands for the kernel "empty" */
-
 unsigned int cuModuleGetFunction(
 	struct CUfunc_st **function, struct CUmod_st *module, const char *name)
 {
 	const bool is_empty = strcmp(name, "empty") == 0;
-	*function = (struct CUfunc_st *)(is_empty ? (void *)&nothing : &pretend_cuda);
+	*function = is_empty ? pretend_empty : (struct CUfunc_st *)&pretend_cuda;
 	return module != (struct CUmod_st *)&pretend_cuda
 		|| (!is_empty && strcmp(name, "wait_for_gate") != 0);
 }
@@ -348,7 +347,7 @@ unsigned int cuLaunchKernel(struct CUfunc_st *function, unsigned int grid_x, uns
 	struct CUstream_st *legacy = find_legacy_stream();
 	if (!legacy)
 		return 1;
-	if (function == (struct CUfunc_st *)&nothing)
+	if (function == pretend_empty)
 		return grid_x * grid_y * grid_z * block_x * block_y * block_z != 1 || shared_bytes || stream
 			|| parameters || extra;
 	return function != (struct CUfunc_st *)&pretend_cuda

@@ -20,6 +20,9 @@ struct pretend_cuda {
 
 extern struct pretend_cuda pretend_cuda;
 
+/* Of pretend_graph.c: the kernel "empty" of the isolated engine. */
+extern struct CUfunc_st *const pretend_empty;
+
 /* For pretend_graph.c: adds work to the legacy default stream. */
 unsigned int pretend_enqueue(void (*run)(void *argument), void *argument);
 

@@ -36,6 +36,9 @@ struct CUfunc_st { /* also a kernel */
 	struct CUlib_st *library;
 };
 
+static struct CUfunc_st empty_kernel = { .name = "empty" };
+struct CUfunc_st *const pretend_empty = &empty_kernel;
+
 struct CUlib_st {
 	struct CUfunc_st functions[most_functions];
 	size_t function_count, variable_bytes;
@@ -88,7 +91,8 @@ static const struct {
 
 static void read_line(struct CUlib_st *library, char *line)
 {
-	char *rest = NULL, *kind = strtok_r(line, " ", &rest), *name = strtok_r(NULL, " ", &rest), *word;
+	char *rest = NULL, *kind = strtok_r(line, " ", &rest), *name = strtok_r(NULL, " ", &rest),
+		 *word;
 	if (!kind || !name)
 		return;
 	if (strcmp(kind, "variable") == 0) {
@@ -275,9 +279,8 @@ unsigned int cuGraphAddEmptyNode(struct CUgraphNode_st **node, struct CUgraph_st
 	return after || count;
 }
 
-unsigned int cuGraphAddDependencies_v2(struct CUgraph_st *graph,
-	struct CUgraphNode_st *const *from, struct CUgraphNode_st *const *to,
-	const struct cuda_edge *edges, size_t count)
+unsigned int cuGraphAddDependencies_v2(struct CUgraph_st *graph, struct CUgraphNode_st *const *from,
+	struct CUgraphNode_st *const *to, const struct cuda_edge *edges, size_t count)
 {
 	REFUSE("cuGraphAddDependencies_v2");
 	graph->edges[graph->edge_count].from = *from;

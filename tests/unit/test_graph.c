@@ -46,9 +46,7 @@ enum { count = 16, image_bytes = 256 };
 static uint8_t memory[4 * count];
 
 /* An ELF header for a GPU, and what tests/lib/pretend_graph.c reads behind it. */
-static uint8_t image[image_bytes] = {
-	[0] = 0x7f, 'E', 'L', 'F', 2, [18] = 190, [58] = 64
-};
+static uint8_t image[image_bytes] = { [0] = 0x7f, 'E', 'L', 'F', 2, [18] = 190, [58] = 64 };
 static uint32_t gain = 3;
 
 static void describe_image(const char *text)
@@ -57,8 +55,7 @@ static void describe_image(const char *text)
 	strcpy((char *)image + 64, text);
 }
 
-static const char KERNELS[] =
-	"kernel add_one 8 4\nkernel add_gain 8 4\nvariable gain 4\n";
+static const char KERNELS[] = "kernel add_one 8 4\nkernel add_gain 8 4\nvariable gain 4\n";
 
 static char *hex_of(struct arena *arena, const void *bytes, size_t length)
 {
@@ -68,8 +65,8 @@ static char *hex_of(struct arena *arena, const void *bytes, size_t length)
 	return digits;
 }
 
-static char *kernel_node(struct arena *arena, const char *name, const uint8_t *place,
-	const char *options)
+static char *kernel_node(
+	struct arena *arena, const char *name, const uint8_t *place, const char *options)
 {
 	const uint64_t address = (uintptr_t)place;
 	const uint32_t elements = count;
@@ -250,12 +247,12 @@ static void an_image_must_be_a_cubin(void **state)
 		size_t at;
 		uint8_t byte;
 	} changes[] = {
-		{ 0, '/' },    /* not ELF, but PTX */
-		{ 4, 1 },      /* of 32 bits */
-		{ 18, 62 },    /* for a CPU */
-		{ 41, 2 },     /* section headers behind the end */
-		{ 60, 5 },     /* too many of them */
-		{ 47, 0xff },  /* at an address beyond all memory */
+		{ 0, '/' },   /* not ELF, but PTX */
+		{ 4, 1 },     /* of 32 bits */
+		{ 18, 62 },   /* for a CPU */
+		{ 41, 2 },    /* section headers behind the end */
+		{ 60, 5 },    /* too many of them */
+		{ 47, 0xff }, /* at an address beyond all memory */
 	};
 	describe_image(KERNELS);
 	for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
@@ -266,8 +263,7 @@ static void an_image_must_be_a_cubin(void **state)
 	}
 	struct plan *plan;
 	struct sealed_graph *graph;
-	assert_int_equal(
-		make(changed(arena, text, "\"bytes\":256", "\"bytes\":63"), &plan, &graph),
+	assert_int_equal(make(changed(arena, text, "\"bytes\":256", "\"bytes\":63"), &plan, &graph),
 		ISOLATED_VIOLATION);
 	plan_free(plan);
 }

@@ -1,0 +1,322 @@
+/* The launcher: plays a plan as the contestant of the judge's protocol. No code of a submission
+ * runs in this process, but its kernels do on the GPU. The judge believes nothing of it. */
+#include "launch.h"
+
+#include "graph.h"
+#include "harness/isolated/inside.h"
+#include "plan.h"
+#include "range.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { SOCKET = 3 };
+
+struct launcher {
+	struct isolated_page *page;
+	struct isolated_gate *gate;
+	bool is_null;
+	struct plan_range places[sealed_most_places];
+	size_t place_count;
+	uint64_t input; /* the address of the memory with withheld lines; 0: none */
+	struct sealed_graph *empty, *graph;
+	/* What the graph is made of. */
+	struct plan *plan;
+	void *file;
+	size_t file_bytes;
+	const void **blobs;
+	uint32_t spec;
+};
+
+static struct isolated_frame frame; /* large, so it is not on the stack */
+
+/* ---- answers ---- */
+
+static int answer(uint32_t kind)
+{
+	frame = (struct isolated_frame){ .kind = kind };
+	return isolated_send(SOCKET, &frame, NULL);
+}
+
+/* Says why a frame or a call failed. */
+static int say(const char *why)
+{
+	frame = (struct isolated_frame){ .kind = ISOLATED_TEXT };
+	frame.length = (uint32_t)snprintf((char *)frame.content, sizeof frame.content, "%s", why);
+	return isolated_send(SOCKET, &frame, NULL);
+}
+
+/* ---- memory ---- */
+
+static int add_place(struct launcher *launcher, const struct sealed_place *place, int descriptor)
+{
+	if (launcher->place_count == sealed_most_places) {
+		close(descriptor);
+		return isolated_fail(ISOLATED_FAILED, "There are too many pieces of memory.");
+	}
+	int rc = sealed_range_map(place->address, place->bytes, descriptor);
+	if (rc)
+		return rc;
+	launcher->places[launcher->place_count++] = (struct plan_range){ place->address, place->bytes };
+	if (place->is_input)
+		launcher->input = place->address;
+	return 0;
+}
+
+static int remove_place(struct launcher *launcher, const struct sealed_place *place)
+{
+	for (size_t i = 0; i < launcher->place_count; i++)
+		if (launcher->places[i].address == place->address) {
+			int rc = sealed_range_unmap(launcher->places[i].address, launcher->places[i].bytes);
+			launcher->places[i] = launcher->places[--launcher->place_count];
+			if (launcher->input == place->address)
+				launcher->input = 0;
+			return rc;
+		}
+	return isolated_fail(ISOLATED_FAILED, "No memory is mapped at this address.");
+}
+
+/* ---- the plan ---- */
+
+static void forget_plan(struct launcher *launcher)
+{
+	sealed_graph_free(launcher->graph);
+	plan_free(launcher->plan);
+	if (launcher->file)
+		munmap(launcher->file, launcher->file_bytes);
+	free(launcher->blobs);
+	launcher->graph = NULL;
+	launcher->plan = NULL;
+	launcher->file = NULL;
+	launcher->blobs = NULL;
+}
+
+static int map_file(struct launcher *launcher, int descriptor)
+{
+	struct stat status;
+	if (fstat(descriptor, &status) || status.st_size <= 0)
+		return isolated_fail(ISOLATED_FAILED, "The plan's file cannot be read.");
+	void *file = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+	if (file == MAP_FAILED)
+		return isolated_fail_errno("The plan's file cannot be read");
+	launcher->file = file;
+	launcher->file_bytes = (size_t)status.st_size;
+	return 0;
+}
+
+/* Finds a blob at or behind *end, and moves *end behind it. NULL: the file is too short. */
+static const void *take_blob(const struct launcher *launcher, uint32_t bytes, size_t *end)
+{
+	const size_t begin =
+		(*end + sealed_blob_alignment - 1) / sealed_blob_alignment * (size_t)sealed_blob_alignment;
+	if (begin > launcher->file_bytes || bytes > launcher->file_bytes - begin)
+		return NULL;
+	*end = begin + bytes;
+	return (const char *)launcher->file + begin;
+}
+
+static int find_blobs(struct launcher *launcher, size_t end)
+{
+	const struct plan *plan = launcher->plan;
+	const size_t count = (size_t)plan->image_count + plan->variable_count;
+	launcher->blobs = calloc(count + 1, sizeof *launcher->blobs);
+	for (size_t i = 0; launcher->blobs && i < count; i++) {
+		const struct plan_blob *blob = i < plan->image_count
+			? &plan->images[i]
+			: &plan->variables[i - plan->image_count].content;
+		launcher->blobs[i] = take_blob(launcher, blob->bytes, &end);
+		if (!launcher->blobs[i])
+			return isolated_fail(ISOLATED_FAILED, "The plan's file is too short.");
+	}
+	return launcher->blobs ? 0 : isolated_fail(ISOLATED_FAILED, "There is not enough memory.");
+}
+
+static int read_plan(struct launcher *launcher, size_t text_bytes)
+{
+	char why[200];
+	if (text_bytes > launcher->file_bytes)
+		return isolated_fail(ISOLATED_FAILED, "The plan's file is too short.");
+	launcher->plan = plan_read(launcher->file, text_bytes, why, sizeof why);
+	if (!launcher->plan
+		|| !plan_stays_in(launcher->plan, launcher->places, launcher->place_count, why, sizeof why))
+		return isolated_fail(ISOLATED_VIOLATION, "%s", why);
+	return 0;
+}
+
+static int take_plan(
+	struct launcher *launcher, const struct sealed_plan_frame *content, int descriptor)
+{
+	forget_plan(launcher);
+	launcher->spec = content->spec;
+	int rc = map_file(launcher, descriptor);
+	close(descriptor);
+	if (rc || (rc = read_plan(launcher, content->text_bytes))
+		|| (rc = find_blobs(launcher, content->text_bytes)))
+		return rc;
+	const struct sealed_blobs blobs = { launcher->blobs,
+		launcher->blobs + launcher->plan->image_count };
+	return sealed_graph_make(&launcher->graph, launcher->plan, &blobs);
+}
+
+/* ---- frames ---- */
+
+static int take_frame(struct launcher *launcher)
+{
+	int descriptors[isolated_most_descriptors];
+	struct sealed_place place;
+	struct sealed_plan_frame plan;
+	int rc = isolated_receive(SOCKET, &frame, descriptors, -1);
+	if (rc)
+		return rc;
+	const bool has_memory = frame.descriptor_count == 1;
+	if (frame.kind == ISOLATED_PLACE && frame.length == sizeof place) {
+		memcpy(&place, frame.content, sizeof place);
+		rc = has_memory ? add_place(launcher, &place, descriptors[0])
+						: remove_place(launcher, &place);
+	} else if (frame.kind == ISOLATED_PLAN && frame.length == sizeof plan && has_memory) {
+		memcpy(&plan, frame.content, sizeof plan);
+		rc = take_plan(launcher, &plan, descriptors[0]);
+	} else {
+		return isolated_fail(ISOLATED_FAILED, "The judge sent a frame that no launcher takes.");
+	}
+	return rc ? say(isolated_why()) : answer(ISOLATED_MAPPED);
+}
+
+/* Takes all frames that have arrived. */
+static int take_frames(struct launcher *launcher)
+{
+	struct pollfd arrived = { .fd = SOCKET, .events = POLLIN };
+	int rc = 0;
+	while (!rc && poll(&arrived, 1, 0) > 0)
+		rc = take_frame(launcher);
+	return rc;
+}
+
+/* ---- calls ---- */
+
+/* Says that the call failed. The judge reads the reason after "done". */
+static int lose_call(const struct launcher *launcher)
+{
+	int rc = say(isolated_why());
+	isolated_done(launcher->page, ISOLATED_RAISED, 0, 0);
+	return rc;
+}
+
+/* Plays a graph behind the gate. */
+static int play(const struct launcher *launcher, const struct sealed_graph *graph,
+	const struct isolated_order *order)
+{
+	const uint64_t input = order->command == ISOLATED_CALL ? launcher->input : 0;
+	int rc = isolated_gate_wait(launcher->gate, order->number, input);
+	if (!rc)
+		rc = sealed_graph_launch(graph);
+	if (!rc)
+		rc = isolated_finish(launcher->page, ISOLATED_RETURNED, launcher->spec, 0);
+	return rc ? lose_call(launcher) : 0;
+}
+
+static int call(const struct launcher *launcher, const struct isolated_order *order)
+{
+	const struct sealed_graph *graph =
+		order->command == ISOLATED_EMPTY || launcher->is_null ? launcher->empty : launcher->graph;
+	/* No call finds what an earlier one left in a variable. */
+	int prepared = graph && order->command == ISOLATED_CALL ? sealed_graph_restore(graph) : 0;
+	int rc = isolated_stand_by(launcher->page, SOCKET);
+	if (rc)
+		return rc;
+	if (order->command == ISOLATED_NOTHING) {
+		isolated_done(launcher->page, ISOLATED_RETURNED, 0, 0);
+		return 0;
+	}
+	if (!graph)
+		isolated_fail(ISOLATED_FAILED, "There is no plan.");
+	return graph && !prepared ? play(launcher, graph, order) : lose_call(launcher);
+}
+
+static bool is_armed(const struct isolated_page *page)
+{
+	return __atomic_load_n(&page->armed, __ATOMIC_ACQUIRE)
+		!= __atomic_load_n(&page->ready, __ATOMIC_RELAXED);
+}
+
+/* Waits for a call or a frame. Looks often for a while after the last one, because the next one
+ * then comes soon. */
+static void rest(const struct launcher *launcher, int64_t latest_ns)
+{
+	struct pollfd arrived = { .fd = SOCKET, .events = POLLIN | POLLRDHUP };
+	const int64_t often_ns = INT64_C(50) * isolated_ns_per_ms;
+	while (!is_armed(launcher->page) && poll(&arrived, 1, 0) == 0)
+		isolated_sleep(isolated_clock_ns() - latest_ns < often_ns
+				? INT64_C(50) * isolated_ns_per_us
+				: INT64_C(5) * isolated_ns_per_ms);
+}
+
+static int serve(struct launcher *launcher)
+{
+	struct isolated_order order;
+	struct isolated_affinity before;
+	int64_t latest_ns = isolated_clock_ns();
+	for (;;) {
+		rest(launcher, latest_ns);
+		int rc = take_frames(launcher);
+		if (rc)
+			return rc;
+		latest_ns = isolated_clock_ns();
+		if (!is_armed(launcher->page))
+			continue;
+		if ((rc = isolated_await(launcher->page, SOCKET, &order)))
+			return rc;
+		if (order.command == ISOLATED_LEAVE)
+			return 0;
+		if ((rc = isolated_pin(order.cpu, &before)) || (rc = call(launcher, &order)))
+			return rc;
+		isolated_unpin(&before);
+	}
+}
+
+/* ---- the start ---- */
+
+static int greet(struct launcher *launcher)
+{
+	int descriptors[isolated_most_descriptors];
+	struct isolated_hello hello;
+	int rc = isolated_receive(SOCKET, &frame, descriptors, -1);
+	if (rc)
+		return rc;
+	memcpy(&hello, frame.content, sizeof hello);
+	if (frame.kind != ISOLATED_HELLO || hello.version != isolated_version || !hello.is_cuda
+		|| frame.descriptor_count != 2)
+		return isolated_fail(ISOLATED_FAILED, "The judge uses another version of the protocol.");
+	if ((rc = isolated_page_map(descriptors[0], &launcher->page))
+		|| (rc = isolated_gate_map(descriptors[1], &launcher->gate)) || (rc = sealed_range_open())
+		|| (rc = sealed_graph_make_empty(&launcher->empty)))
+		return rc;
+	close(descriptors[0]);
+	return answer(ISOLATED_READY);
+}
+
+int main(int argc, char **argv)
+{
+	static struct launcher launcher;
+	if (argc > 2 || (argc == 2 && strcmp(argv[1], "--null") != 0)) {
+		fputs("usage: launch [--null]\n", stderr);
+		return 2;
+	}
+	/* Otherwise the driver would load a kernel at its first launch, which counts as time. */
+	setenv("CUDA_MODULE_LOADING", "EAGER", 1);
+	launcher.is_null = argc == 2;
+	int rc = greet(&launcher);
+	if (!rc)
+		rc = serve(&launcher);
+	if (rc && rc != ISOLATED_GONE) {
+		fprintf(stderr, "launch: %s\n", isolated_why());
+		return 1;
+	}
+	return 0;
+}
