@@ -15,10 +15,20 @@ enum {
 	CUDA_FUNCTION_LARGE_CLUSTERS = 14, /* CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED */
 	CUDA_LAUNCH_COOPERATIVE = 2,       /* CU_LAUNCH_ATTRIBUTE_COOPERATIVE */
 	CUDA_LAUNCH_CLUSTER = 4,           /* CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION */
-	CUDA_COPY_DEVICE = 2,              /* CU_MEMORYTYPE_DEVICE */
-	CUDA_EDGE_PROGRAMMATIC = 1,        /* CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC */
-	CUDA_PORT_TRIGGER = 1,             /* CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC */
-	CUDA_PORT_START = 2,               /* CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER */
+	CUDA_COPY_HOST = 1,                /* CU_MEMORYTYPE_HOST, _DEVICE, _ARRAY, _UNIFIED */
+	CUDA_COPY_DEVICE = 2,
+	CUDA_COPY_ARRAY = 3,
+	CUDA_COPY_UNIFIED = 4,
+	CUDA_PARAMETERS_BUFFER = 1, /* CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT */
+	CUDA_PARAMETERS_BYTES = 2,  /* CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT */
+	/* CU_GRAPH_NODE_TYPE_KERNEL, _MEMCPY, _MEMSET, _EMPTY. */
+	CUDA_NODE_KERNEL = 0,
+	CUDA_NODE_COPY = 1,
+	CUDA_NODE_MEMSET = 2,
+	CUDA_NODE_EMPTY = 5,
+	CUDA_EDGE_PROGRAMMATIC = 1, /* CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC */
+	CUDA_PORT_TRIGGER = 1,      /* CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC */
+	CUDA_PORT_START = 2,        /* CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER */
 };
 
 struct CUlib_st; /* opaque; cuda.h uses the same tags */
@@ -113,12 +123,39 @@ union cuda_launch_value { /* CUlaunchAttributeValue */
 	X(cuGraphExecDestroy, ready_free, (struct CUgraphExec_st * ready)) \
 	X(cuGraphUpload, ready_upload, (struct CUgraphExec_st * ready, struct CUstream_st * stream)) \
 	X(cuGraphLaunch, ready_launch, (struct CUgraphExec_st * ready, struct CUstream_st * stream)) \
-	X(cuCtxGetCurrent, context_now, (struct CUctx_st * *context))
+	X(cuCtxGetCurrent, context_now, (struct CUctx_st * *context)) \
+	X(cuFuncGetName, function_name, (const char **name, struct CUfunc_st *function)) \
+	X(cuFuncGetModule, function_module, (struct CUmod_st * *module, struct CUfunc_st * function)) \
+	X(cuFuncGetAttribute, function_attribute, \
+		(int *value, unsigned int attribute, struct CUfunc_st *function)) \
+	X(cuGraphGetNodes, graph_nodes, \
+		(struct CUgraph_st * graph, struct CUgraphNode_st * *nodes, size_t * count)) \
+	X(cuGraphGetEdges_v2, graph_edges, \
+		(struct CUgraph_st * graph, struct CUgraphNode_st * *from, struct CUgraphNode_st * *to, \
+			struct cuda_edge * edges, size_t * count)) \
+	X(cuGraphNodeGetType, node_kind, (struct CUgraphNode_st * node, unsigned int *kind)) \
+	X(cuGraphKernelNodeGetParams_v2, node_kernel, \
+		(struct CUgraphNode_st * node, struct cuda_kernel_node * kernel)) \
+	X(cuGraphKernelNodeGetAttribute, node_attribute, \
+		(struct CUgraphNode_st * node, unsigned int attribute, union cuda_launch_value *value)) \
+	X(cuGraphMemsetNodeGetParams, node_memset, \
+		(struct CUgraphNode_st * node, struct cuda_memset_node * set)) \
+	X(cuGraphMemcpyNodeGetParams, node_copy, \
+		(struct CUgraphNode_st * node, struct cuda_copy_node * copy))
 
 struct cuda_graph_driver {
 #define CUDA_MEMBER(name, member, parameters) unsigned int(*member) parameters;
 	CUDA_GRAPH_CALLS(CUDA_MEMBER)
 #undef CUDA_MEMBER
 };
+
+/* Bound by sealed_cuda_open, which also opens the GPU. Every user calls it first. */
+extern struct cuda_graph_driver sealed_cuda;
+int sealed_cuda_open(void);
+
+/* Calls a member. Returns 0, or ISOLATED_FAILED with a message. */
+#define SEALED_DO(member, ...) \
+	sealed_cuda_check(sealed_cuda.member(__VA_ARGS__), offsetof(struct cuda_graph_driver, member))
+int sealed_cuda_check(unsigned int status, size_t member);
 
 #endif

@@ -3,49 +3,8 @@
 #include "driver.h"
 #include "harness/isolated/inside.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- the driver ---- */
-
-static struct cuda_graph_driver driver;
-
-static const struct {
-	const char *name;
-	size_t member;
-} CALLS[] = {
-#define CUDA_CALL(name, member, parameters) { #name, offsetof(struct cuda_graph_driver, member) },
-	CUDA_GRAPH_CALLS(CUDA_CALL)
-#undef CUDA_CALL
-};
-
-static int open_driver(void)
-{
-	int rc = isolated_cuda_open();
-	for (size_t i = 0; !rc && i < sizeof CALLS / sizeof *CALLS; i++) {
-		void *found = dlsym(isolated_cuda.library, CALLS[i].name);
-		if (!found)
-			return isolated_fail(
-				ISOLATED_FAILED, "The CUDA driver is too old: it lacks %s.", CALLS[i].name);
-		*(void **)(void *)((char *)&driver + CALLS[i].member) = found;
-	}
-	return rc;
-}
-
-static int check(unsigned int status, size_t member)
-{
-	size_t i = 0;
-	while (CALLS[i].member != member)
-		i++;
-	return isolated_cuda_check_named(status, CALLS[i].name);
-}
-
-/* Calls a member. Returns 0, or ISOLATED_FAILED with a message. */
-#define DO(member, ...) \
-	check(driver.member(__VA_ARGS__), offsetof(struct cuda_graph_driver, member))
-
-/* ---- the graph ---- */
 
 struct variable {
 	unsigned long long address;
@@ -85,8 +44,8 @@ static int load_images(
 	for (uint32_t i = 0; i < plan->image_count; i++) {
 		if (!is_cubin(blobs->images[i], plan->images[i].bytes))
 			return isolated_fail(ISOLATED_VIOLATION, "Image %u of the plan is no cubin.", i);
-		int rc =
-			DO(library_load, &graph->libraries[i], blobs->images[i], NULL, NULL, 0, NULL, NULL, 0);
+		int rc = SEALED_DO(
+			library_load, &graph->libraries[i], blobs->images[i], NULL, NULL, 0, NULL, NULL, 0);
 		if (rc)
 			return rc;
 	}
@@ -100,8 +59,8 @@ static int find_variables(
 		const struct plan_variable *one = &plan->variables[i];
 		struct variable *found = &graph->variables[i];
 		size_t bytes = 0;
-		int rc =
-			DO(library_variable, &found->address, &bytes, graph->libraries[one->image], one->name);
+		int rc = SEALED_DO(
+			library_variable, &found->address, &bytes, graph->libraries[one->image], one->name);
 		if (rc)
 			return rc;
 		if (bytes != one->content.bytes)
@@ -121,11 +80,11 @@ static int check_parameters(
 {
 	size_t offset, bytes;
 	for (uint32_t i = 0; i < kernel->parameter_count; i++)
-		if (driver.function_parameter(function, i, &offset, &bytes) != CUDA_CALL_SUCCEEDED
+		if (sealed_cuda.function_parameter(function, i, &offset, &bytes) != CUDA_CALL_SUCCEEDED
 			|| offset != kernel->parameters[i].offset || bytes != kernel->parameters[i].bytes)
 			return isolated_fail(ISOLATED_VIOLATION,
 				"Node %u of the plan: parameter %u is not as its kernel has it.", node, i);
-	if (driver.function_parameter(function, kernel->parameter_count, &offset, &bytes)
+	if (sealed_cuda.function_parameter(function, kernel->parameter_count, &offset, &bytes)
 		!= CUDA_CALL_INVALID_VALUE)
 		return isolated_fail(
 			ISOLATED_VIOLATION, "Node %u of the plan: its kernel has more parameters.", node);
@@ -136,12 +95,13 @@ static int check_parameters(
  * node keeps those that the function had when it was added. */
 static int set_function(struct CUfunc_st *function, const struct plan_kernel *kernel)
 {
-	int rc = DO(function_set, function, CUDA_FUNCTION_MOST_SHARED, (int)kernel->most_shared_bytes);
+	int rc = SEALED_DO(
+		function_set, function, CUDA_FUNCTION_MOST_SHARED, (int)kernel->most_shared_bytes);
 	if (!rc)
-		rc = DO(function_set, function, CUDA_FUNCTION_CARVEOUT, kernel->carveout);
-	return rc
-		? rc
-		: DO(function_set, function, CUDA_FUNCTION_LARGE_CLUSTERS, kernel->has_large_clusters);
+		rc = SEALED_DO(function_set, function, CUDA_FUNCTION_CARVEOUT, kernel->carveout);
+	return rc ? rc
+			  : SEALED_DO(
+				  function_set, function, CUDA_FUNCTION_LARGE_CLUSTERS, kernel->has_large_clusters);
 }
 
 static int set_launch(struct CUgraphNode_st *node, const struct plan_kernel *kernel)
@@ -150,12 +110,12 @@ static int set_launch(struct CUgraphNode_st *node, const struct plan_kernel *ker
 	int rc = 0;
 	if (kernel->is_cooperative) {
 		value.is_cooperative = 1;
-		rc = DO(graph_set, node, CUDA_LAUNCH_COOPERATIVE, &value);
+		rc = SEALED_DO(graph_set, node, CUDA_LAUNCH_COOPERATIVE, &value);
 	}
 	if (!rc && kernel->cluster[0]) {
 		value = (union cuda_launch_value){ { 0 } };
 		memcpy(value.cluster, kernel->cluster, sizeof value.cluster);
-		rc = DO(graph_set, node, CUDA_LAUNCH_CLUSTER, &value);
+		rc = SEALED_DO(graph_set, node, CUDA_LAUNCH_CLUSTER, &value);
 	}
 	return rc;
 }
@@ -169,9 +129,9 @@ static int add_kernel(struct sealed_graph *graph, const struct plan_kernel *kern
 {
 	struct CUkern_st *found;
 	struct cuda_kernel_node node = { .shared_bytes = kernel->shared_bytes };
-	int rc = DO(library_kernel, &found, graph->libraries[kernel->image], kernel->name);
+	int rc = SEALED_DO(library_kernel, &found, graph->libraries[kernel->image], kernel->name);
 	if (!rc)
-		rc = DO(kernel_function, &node.function, found);
+		rc = SEALED_DO(kernel_function, &node.function, found);
 	if (!rc)
 		rc = check_parameters(node.function, kernel, number);
 	if (!rc)
@@ -185,7 +145,7 @@ static int add_kernel(struct sealed_graph *graph, const struct plan_kernel *kern
 		return no_memory();
 	for (uint32_t i = 0; i < kernel->parameter_count; i++)
 		node.parameters[i] = (void *)(uintptr_t)kernel->parameters[i].value;
-	rc = DO(graph_add_kernel, &graph->nodes[number], graph->graph, NULL, 0, &node);
+	rc = SEALED_DO(graph_add_kernel, &graph->nodes[number], graph->graph, NULL, 0, &node);
 	free(node.parameters); /* the driver has copied the values */
 	return rc ? rc : set_launch(graph->nodes[number], kernel);
 }
@@ -199,7 +159,8 @@ static int add_memset(struct sealed_graph *graph, const struct plan_memset *set,
 		.element_bytes = set->element_bytes,
 		.width = set->width,
 		.height = set->height };
-	return DO(graph_add_memset, &graph->nodes[number], graph->graph, NULL, 0, &node, context);
+	return SEALED_DO(
+		graph_add_memset, &graph->nodes[number], graph->graph, NULL, 0, &node, context);
 }
 
 static struct cuda_copy_side side_of(const struct plan_pitched *side)
@@ -218,19 +179,21 @@ static int add_copy(struct sealed_graph *graph, const struct plan_copy *copy, ui
 		.width = copy->width,
 		.height = copy->height,
 		.depth = copy->depth };
-	return DO(graph_add_copy, &graph->nodes[number], graph->graph, NULL, 0, &node, context);
+	return SEALED_DO(graph_add_copy, &graph->nodes[number], graph->graph, NULL, 0, &node, context);
 }
 
 static int add_nodes(struct sealed_graph *graph, const struct plan *plan)
 {
 	struct CUctx_st *context;
-	int rc = DO(context_now, &context);
+	int rc = SEALED_DO(context_now, &context);
 	for (uint32_t i = 0; i < plan->node_count && !rc; i++)
 		switch (plan->nodes[i].kind) {
 		case PLAN_KERNEL: rc = add_kernel(graph, &plan->nodes[i].kernel, i); break;
 		case PLAN_MEMSET: rc = add_memset(graph, &plan->nodes[i].set, i, context); break;
 		case PLAN_COPY: rc = add_copy(graph, &plan->nodes[i].copy, i, context); break;
-		case PLAN_EMPTY: rc = DO(graph_add_empty, &graph->nodes[i], graph->graph, NULL, 0); break;
+		case PLAN_EMPTY:
+			rc = SEALED_DO(graph_add_empty, &graph->nodes[i], graph->graph, NULL, 0);
+			break;
 		}
 	return rc;
 }
@@ -245,8 +208,8 @@ static int add_edges(struct sealed_graph *graph, const struct plan *plan)
 	int rc = 0;
 	for (uint32_t i = 0; i < plan->edge_count && !rc; i++) {
 		const struct plan_edge *edge = &plan->edges[i];
-		rc = DO(graph_add_edges, graph->graph, &graph->nodes[edge->from], &graph->nodes[edge->to],
-			&edges[edge->order], 1);
+		rc = SEALED_DO(graph_add_edges, graph->graph, &graph->nodes[edge->from],
+			&graph->nodes[edge->to], &edges[edge->order], 1);
 	}
 	return rc;
 }
@@ -255,7 +218,7 @@ static int add_edges(struct sealed_graph *graph, const struct plan *plan)
  * fails. */
 static int begin(struct sealed_graph **graph, const struct plan *plan)
 {
-	int rc = open_driver();
+	int rc = sealed_cuda_open();
 	struct sealed_graph *made = *graph = rc ? NULL : calloc(1, sizeof *made);
 	if (!made)
 		return rc ? rc : no_memory();
@@ -264,17 +227,18 @@ static int begin(struct sealed_graph **graph, const struct plan *plan)
 	made->libraries = calloc((size_t)plan->image_count + 1, sizeof *made->libraries);
 	made->nodes = calloc((size_t)plan->node_count + 1, sizeof *made->nodes);
 	made->variables = calloc((size_t)plan->variable_count + 1, sizeof *made->variables);
-	return made->libraries && made->nodes && made->variables ? DO(graph_make, &made->graph, 0)
-															 : no_memory();
+	return made->libraries && made->nodes && made->variables
+		? SEALED_DO(graph_make, &made->graph, 0)
+		: no_memory();
 }
 
 /* Prepares the graph for its first launch. If that or an earlier step failed, frees the graph. */
 static int finish(struct sealed_graph **graph, int rc)
 {
 	if (!rc)
-		rc = DO(graph_ready, &(*graph)->ready, (*graph)->graph, 0);
+		rc = SEALED_DO(graph_ready, &(*graph)->ready, (*graph)->graph, 0);
 	if (!rc)
-		rc = DO(ready_upload, (*graph)->ready, NULL);
+		rc = SEALED_DO(ready_upload, (*graph)->ready, NULL);
 	if (!rc)
 		rc = CUDA_DO(context_wait);
 	if (rc) {
@@ -307,7 +271,7 @@ int sealed_graph_make_empty(struct sealed_graph **graph)
 	};
 	int rc = begin(graph, &plan);
 	if (!rc)
-		rc = DO(graph_add_kernel, &(*graph)->nodes[0], (*graph)->graph, NULL, 0, &node);
+		rc = SEALED_DO(graph_add_kernel, &(*graph)->nodes[0], (*graph)->graph, NULL, 0, &node);
 	return finish(graph, rc);
 }
 
@@ -316,12 +280,12 @@ void sealed_graph_free(struct sealed_graph *graph)
 	if (!graph)
 		return;
 	if (graph->ready)
-		driver.ready_free(graph->ready);
+		sealed_cuda.ready_free(graph->ready);
 	if (graph->graph)
-		driver.graph_free(graph->graph);
+		sealed_cuda.graph_free(graph->graph);
 	for (uint32_t i = 0; graph->libraries && i < graph->library_count; i++)
 		if (graph->libraries[i])
-			driver.library_unload(graph->libraries[i]);
+			sealed_cuda.library_unload(graph->libraries[i]);
 	free(graph->libraries);
 	free(graph->nodes);
 	free(graph->variables);
@@ -332,12 +296,12 @@ int sealed_graph_restore(const struct sealed_graph *graph)
 {
 	int rc = 0;
 	for (uint32_t i = 0; i < graph->variable_count && !rc; i++)
-		rc = DO(copy_to_device, graph->variables[i].address, graph->variables[i].content,
+		rc = SEALED_DO(copy_to_device, graph->variables[i].address, graph->variables[i].content,
 			graph->variables[i].bytes, NULL);
 	return rc ? rc : CUDA_DO(context_wait);
 }
 
 int sealed_graph_launch(const struct sealed_graph *graph)
 {
-	return DO(ready_launch, graph->ready, NULL);
+	return SEALED_DO(ready_launch, graph->ready, NULL);
 }

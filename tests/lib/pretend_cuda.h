@@ -15,7 +15,11 @@ struct pretend_cuda {
 	int contexts;                     /* retained contexts */
 	int copies;                       /* requested copies */
 	/* Of graphs: objects that exist, and what the last calls set. */
+	void *last_library, *last_graph;
 	int graph_objects, most_shared, carveout, large_clusters, cooperative, cluster, trigger_port;
+	/* Of captured graphs, 0: as they are. The kind of all nodes; whether launches have their
+	 * parameters in a buffer, and how many bytes it lacks; the kinds of a copy's sides. */
+	int node_kind, packs_parameters, packs_too_few, copies_from, copies_to;
 };
 
 extern struct pretend_cuda pretend_cuda;

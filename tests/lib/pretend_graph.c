@@ -34,6 +34,7 @@ struct CUfunc_st { /* also a kernel */
 	char name[32];
 	size_t bytes[most_parameters], count;
 	struct CUlib_st *library;
+	int most_shared, carveout, large_clusters;
 };
 
 static struct CUfunc_st empty_kernel = { .name = "empty" };
@@ -113,7 +114,7 @@ unsigned int cuLibraryLoadData(struct CUlib_st **library, const void *image,
 {
 	REFUSE("cuLibraryLoadData");
 	char *text = strdup((const char *)image + elf_header_bytes), *rest = text, *line;
-	*library = calloc(1, sizeof **library);
+	*library = pretend_cuda.last_library = calloc(1, sizeof **library);
 	while ((line = strsep(&rest, "\n")))
 		read_line(*library, line);
 	free(text);
@@ -158,12 +159,36 @@ unsigned int cuFuncSetAttribute(struct CUfunc_st *function, unsigned int attribu
 {
 	REFUSE("cuFuncSetAttribute");
 	if (attribute == CUDA_FUNCTION_MOST_SHARED)
-		pretend_cuda.most_shared = value;
+		pretend_cuda.most_shared = function->most_shared = value;
 	if (attribute == CUDA_FUNCTION_CARVEOUT)
-		pretend_cuda.carveout = value;
+		pretend_cuda.carveout = function->carveout = value;
 	if (attribute == CUDA_FUNCTION_LARGE_CLUSTERS)
-		pretend_cuda.large_clusters = value;
-	return !function;
+		pretend_cuda.large_clusters = function->large_clusters = value;
+	return 0;
+}
+
+unsigned int cuFuncGetAttribute(int *value, unsigned int attribute, struct CUfunc_st *function)
+{
+	REFUSE("cuFuncGetAttribute");
+	*value = attribute == CUDA_FUNCTION_MOST_SHARED ? function->most_shared
+		: attribute == CUDA_FUNCTION_CARVEOUT       ? function->carveout
+													: function->large_clusters;
+	return 0;
+}
+
+unsigned int cuFuncGetName(const char **name, struct CUfunc_st *function)
+{
+	REFUSE("cuFuncGetName");
+	*name = function->name;
+	return 0;
+}
+
+/* A library is its own module. */
+unsigned int cuFuncGetModule(struct CUmod_st **module, struct CUfunc_st *function)
+{
+	REFUSE("cuFuncGetModule");
+	*module = (struct CUmod_st *)function->library;
+	return 0;
 }
 
 /* A parameter begins at a multiple of its size. */
@@ -184,9 +209,12 @@ unsigned int cuFuncGetParamInfo(
 /* ---- graphs ---- */
 
 struct CUgraphNode_st {
-	enum { KERNEL, MEMSET, COPY, EMPTY } kind;
-	struct CUfunc_st *function;
-	uint8_t values[most_parameters][16];
+	unsigned int kind; /* as CUgraphNodeType */
+	struct cuda_kernel_node kernel;
+	uint8_t values[most_parameters][16]; /* of the parameters, as the kernel has them */
+	void *parameters[most_parameters];
+	int is_cooperative;
+	unsigned int cluster[3];
 	struct cuda_memset_node set;
 	struct cuda_copy_node copy;
 };
@@ -196,6 +224,7 @@ struct CUgraph_st {
 	size_t node_count;
 	struct {
 		struct CUgraphNode_st *from, *to;
+		struct cuda_edge kind;
 	} edges[most_edges];
 	size_t edge_count;
 };
@@ -208,7 +237,7 @@ struct CUgraphExec_st {
 unsigned int cuGraphCreate(struct CUgraph_st **graph, unsigned int flags)
 {
 	REFUSE("cuGraphCreate");
-	*graph = calloc(1, sizeof **graph);
+	*graph = pretend_cuda.last_graph = calloc(1, sizeof **graph);
 	pretend_cuda.graph_objects++;
 	return flags;
 }
@@ -220,7 +249,7 @@ unsigned int cuGraphDestroy(struct CUgraph_st *graph)
 	return 0;
 }
 
-static struct CUgraphNode_st *add_node(struct CUgraph_st *graph, int kind)
+static struct CUgraphNode_st *add_node(struct CUgraph_st *graph, unsigned int kind)
 {
 	struct CUgraphNode_st *node = &graph->nodes[graph->node_count++];
 	node->kind = kind;
@@ -231,10 +260,13 @@ unsigned int cuGraphAddKernelNode_v2(struct CUgraphNode_st **node, struct CUgrap
 	struct CUgraphNode_st *const *after, size_t count, const struct cuda_kernel_node *kernel)
 {
 	REFUSE("cuGraphAddKernelNode_v2");
-	*node = add_node(graph, KERNEL);
-	(*node)->function = kernel->function;
-	for (size_t i = 0; i < kernel->function->count; i++)
+	*node = add_node(graph, CUDA_NODE_KERNEL);
+	(*node)->kernel = *kernel;
+	(*node)->kernel.parameters = (*node)->parameters;
+	for (size_t i = 0; i < kernel->function->count; i++) {
 		memcpy((*node)->values[i], kernel->parameters[i], kernel->function->bytes[i]);
+		(*node)->parameters[i] = (*node)->values[i];
+	}
 	return after || count || kernel->extra || kernel->kernel || !kernel->grid[0]
 		|| !kernel->block[0];
 }
@@ -244,10 +276,12 @@ unsigned int cuGraphKernelNodeSetAttribute(
 {
 	REFUSE("cuGraphKernelNodeSetAttribute");
 	if (attribute == CUDA_LAUNCH_COOPERATIVE)
-		pretend_cuda.cooperative = value->is_cooperative;
-	if (attribute == CUDA_LAUNCH_CLUSTER)
+		pretend_cuda.cooperative = node->is_cooperative = value->is_cooperative;
+	if (attribute == CUDA_LAUNCH_CLUSTER) {
+		memcpy(node->cluster, value->cluster, sizeof node->cluster);
 		pretend_cuda.cluster = (int)value->cluster[0];
-	return node->kind != KERNEL;
+	}
+	return node->kind != CUDA_NODE_KERNEL;
 }
 
 unsigned int cuGraphAddMemsetNode(struct CUgraphNode_st **node, struct CUgraph_st *graph,
@@ -255,7 +289,7 @@ unsigned int cuGraphAddMemsetNode(struct CUgraphNode_st **node, struct CUgraph_s
 	struct CUctx_st *context)
 {
 	REFUSE("cuGraphAddMemsetNode");
-	*node = add_node(graph, MEMSET);
+	*node = add_node(graph, CUDA_NODE_MEMSET);
 	(*node)->set = *set;
 	return after || count || context != (struct CUctx_st *)&pretend_cuda;
 }
@@ -265,7 +299,7 @@ unsigned int cuGraphAddMemcpyNode(struct CUgraphNode_st **node, struct CUgraph_s
 	struct CUctx_st *context)
 {
 	REFUSE("cuGraphAddMemcpyNode");
-	*node = add_node(graph, COPY);
+	*node = add_node(graph, CUDA_NODE_COPY);
 	(*node)->copy = *copy;
 	return after || count || context != (struct CUctx_st *)&pretend_cuda
 		|| copy->from.kind != CUDA_COPY_DEVICE || copy->to.kind != CUDA_COPY_DEVICE;
@@ -275,7 +309,7 @@ unsigned int cuGraphAddEmptyNode(struct CUgraphNode_st **node, struct CUgraph_st
 	struct CUgraphNode_st *const *after, size_t count)
 {
 	REFUSE("cuGraphAddEmptyNode");
-	*node = add_node(graph, EMPTY);
+	*node = add_node(graph, CUDA_NODE_EMPTY);
 	return after || count;
 }
 
@@ -284,6 +318,7 @@ unsigned int cuGraphAddDependencies_v2(struct CUgraph_st *graph, struct CUgraphN
 {
 	REFUSE("cuGraphAddDependencies_v2");
 	graph->edges[graph->edge_count].from = *from;
+	graph->edges[graph->edge_count].kind = *edges;
 	graph->edges[graph->edge_count++].to = *to;
 	if (edges->kind == CUDA_EDGE_PROGRAMMATIC)
 		pretend_cuda.trigger_port = edges->from_port;
@@ -314,6 +349,93 @@ unsigned int cuGraphUpload(struct CUgraphExec_st *ready, struct CUstream_st *str
 	return !ready || stream;
 }
 
+/* ---- what a graph has ---- */
+
+unsigned int cuGraphGetNodes(struct CUgraph_st *graph, struct CUgraphNode_st **nodes, size_t *count)
+{
+	REFUSE("cuGraphGetNodes");
+	*count = graph->node_count;
+	for (size_t i = 0; nodes && i < graph->node_count; i++)
+		nodes[i] = &graph->nodes[i];
+	return 0;
+}
+
+/* The last edge comes first, so that the recorder has to sort. */
+unsigned int cuGraphGetEdges_v2(struct CUgraph_st *graph, struct CUgraphNode_st **from,
+	struct CUgraphNode_st **to, struct cuda_edge *edges, size_t *count)
+{
+	REFUSE("cuGraphGetEdges_v2");
+	if (from && !graph->edge_count)
+		return CUDA_CALL_INVALID_VALUE;
+	*count = graph->edge_count;
+	for (size_t i = 0; from && i < graph->edge_count; i++) {
+		const size_t last = graph->edge_count - 1 - i;
+		from[i] = graph->edges[last].from;
+		to[i] = graph->edges[last].to;
+		edges[i] = graph->edges[last].kind;
+	}
+	return 0;
+}
+
+unsigned int cuGraphNodeGetType(struct CUgraphNode_st *node, unsigned int *kind)
+{
+	REFUSE("cuGraphNodeGetType");
+	*kind = pretend_cuda.node_kind ? (unsigned int)pretend_cuda.node_kind : node->kind;
+	return 0;
+}
+
+/* With `packs_parameters`, the launch is one with all parameters in a buffer, as of cuBLAS. */
+unsigned int cuGraphKernelNodeGetParams_v2(
+	struct CUgraphNode_st *node, struct cuda_kernel_node *kernel)
+{
+	static uint8_t buffer[64];
+	static size_t length;
+	static void *extra[] = { (void *)CUDA_PARAMETERS_BUFFER, buffer, (void *)CUDA_PARAMETERS_BYTES,
+		&length, NULL };
+	REFUSE("cuGraphKernelNodeGetParams_v2");
+	*kernel = node->kernel;
+	if (!pretend_cuda.packs_parameters)
+		return 0;
+	for (size_t i = 0; i < kernel->function->count; i++) {
+		size_t offset, bytes;
+		cuFuncGetParamInfo(kernel->function, i, &offset, &bytes);
+		memcpy(buffer + offset, node->values[i], bytes);
+		length = offset + bytes - (size_t)pretend_cuda.packs_too_few;
+	}
+	kernel->parameters = NULL;
+	kernel->extra = extra;
+	return 0;
+}
+
+unsigned int cuGraphKernelNodeGetAttribute(
+	struct CUgraphNode_st *node, unsigned int attribute, union cuda_launch_value *value)
+{
+	REFUSE("cuGraphKernelNodeGetAttribute");
+	if (attribute == CUDA_LAUNCH_COOPERATIVE)
+		value->is_cooperative = node->is_cooperative;
+	else
+		memcpy(value->cluster, node->cluster, sizeof node->cluster);
+	return 0;
+}
+
+unsigned int cuGraphMemsetNodeGetParams(struct CUgraphNode_st *node, struct cuda_memset_node *set)
+{
+	REFUSE("cuGraphMemsetNodeGetParams");
+	*set = node->set;
+	return 0;
+}
+
+unsigned int cuGraphMemcpyNodeGetParams(struct CUgraphNode_st *node, struct cuda_copy_node *copy)
+{
+	REFUSE("cuGraphMemcpyNodeGetParams");
+	*copy = node->copy;
+	if (pretend_cuda.copies_from)
+		copy->from.kind = (unsigned int)pretend_cuda.copies_from;
+	if (pretend_cuda.copies_to)
+		copy->to.kind = (unsigned int)pretend_cuda.copies_to;
+	return 0;
+}
+
 /* ---- launches ---- */
 
 static uint8_t *row_of(const struct cuda_copy_side *side, size_t layer, size_t row)
@@ -338,21 +460,21 @@ static void run_memset(const struct cuda_memset_node *set)
 
 static void run_kernel(const struct CUgraphNode_st *node)
 {
-	struct arguments arguments = { .library = node->function->library };
-	for (size_t i = 0; i < node->function->count; i++)
+	struct arguments arguments = { .library = node->kernel.function->library };
+	for (size_t i = 0; i < node->kernel.function->count; i++)
 		arguments.values[i] = node->values[i];
 	for (size_t i = 0; i < sizeof KERNELS / sizeof *KERNELS; i++)
-		if (strcmp(KERNELS[i].name, node->function->name) == 0)
+		if (strcmp(KERNELS[i].name, node->kernel.function->name) == 0)
 			KERNELS[i].run(&arguments);
 }
 
 static void run_node(const struct CUgraphNode_st *node)
 {
-	if (node->kind == KERNEL)
+	if (node->kind == CUDA_NODE_KERNEL)
 		run_kernel(node);
-	if (node->kind == MEMSET)
+	if (node->kind == CUDA_NODE_MEMSET)
 		run_memset(&node->set);
-	if (node->kind == COPY)
+	if (node->kind == CUDA_NODE_COPY)
 		run_copy(&node->copy);
 }
 

@@ -1,13 +1,15 @@
-/* Plans as CUDA graphs, with a pretended driver that runs them on the host. */
+/* Plans as CUDA graphs, and graphs as plans, with a pretended driver that runs them on the host. */
 #include "harness/sealed/graph.h"
 
 #include "harness/isolated/native.h"
 #include "harness/sealed/driver.h"
+#include "harness/sealed/record.h"
 #include "lib/base/arena.h"
 #include "lib/base/scope.h"
 #include "tests/lib/pretend_cuda.h"
 
 #include <setjmp.h>
+#include <sodium.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -78,6 +80,10 @@ static char *kernel_node(
 }
 
 #define PLAIN "\"grid\":[2,1,1],\"image\":0,\"kind\":\"kernel\","
+
+#define SPECIAL \
+	"\"carveout\":50,\"cluster\":[2,1,1],\"cooperative\":true,\"grid\":[2,1,1],\"image\":0," \
+	"\"kind\":\"kernel\",\"large_clusters\":true,\"most_shared_bytes\":70000,"
 
 /* Returns a plan that sets the first piece of memory to 5, adds 1 and then the variable to each
  * byte, and copies the piece to the third. `first` and `second`: keys of the two kernels. */
@@ -182,14 +188,11 @@ static void a_variable_keeps_nothing_from_call_to_call(void **state)
 static void a_kernel_gets_its_attributes(void **state)
 {
 	(void)state;
-	static const char special[] =
-		"\"carveout\":50,\"cluster\":[2,1,1],\"cooperative\":true,\"grid\":[2,1,1],\"image\":0,"
-		"\"kind\":\"kernel\",\"large_clusters\":true,\"most_shared_bytes\":70000,";
 	cleanup_arena struct arena *arena = arena_new();
 	struct plan *plan;
 	struct sealed_graph *graph;
 	describe_image(KERNELS);
-	assert_int_equal(make(text_of(arena, PLAIN, special), &plan, &graph), 0);
+	assert_int_equal(make(text_of(arena, PLAIN, SPECIAL), &plan, &graph), 0);
 	assert_int_equal(pretends->cooperative, 1);
 	assert_int_equal(pretends->cluster, 2);
 	assert_int_equal(pretends->carveout, 50);
@@ -198,7 +201,7 @@ static void a_kernel_gets_its_attributes(void **state)
 	sealed_graph_free(graph);
 	plan_free(plan);
 	/* The second kernel does not keep what the first one set. */
-	assert_int_equal(make(text_of(arena, special, PLAIN), &plan, &graph), 0);
+	assert_int_equal(make(text_of(arena, SPECIAL, PLAIN), &plan, &graph), 0);
 	assert_int_equal(pretends->carveout, -1);
 	assert_int_equal(pretends->most_shared, 0);
 	assert_int_equal(pretends->large_clusters, 0);
@@ -291,6 +294,138 @@ static void a_failed_step_leaves_nothing_behind(void **state)
 	}
 }
 
+/* ---- graphs as plans ---- */
+
+/* A graph as if it had been captured, made of a plan, and what records it. */
+struct captured {
+	struct plan *plan;
+	struct sealed_graph *graph;
+	struct sealed_record *record;
+};
+
+static void capture(struct captured *captured, const char *text)
+{
+	describe_image(KERNELS);
+	assert_int_equal(make(text, &captured->plan, &captured->graph), 0);
+	captured->record = sealed_record_new();
+	assert_int_equal(
+		sealed_record_image(captured->record, pretends->last_library, image, image_bytes), 0);
+}
+
+static void forget(struct captured *captured)
+{
+	sealed_record_free(captured->record);
+	sealed_graph_free(captured->graph);
+	plan_free(captured->plan);
+}
+
+/* Returns the plan's text with the hash of `image`, and without variables, which are not recorded
+ * yet. */
+static char *as_recorded(struct arena *arena, const char *text)
+{
+	static const char sha[] = "0011223344556677889900112233445566778899aabbccddeeff001122334455";
+	unsigned char hash[crypto_hash_sha256_BYTES];
+	crypto_hash_sha256(hash, image, image_bytes);
+	char *with_hash = changed(arena, text, sha, hex_of(arena, hash, sizeof hash));
+	char *variables = strstr(with_hash, "\"variables\":[");
+	assert_non_null(variables);
+	strcpy(variables, "\"variables\":[]}");
+	return with_hash;
+}
+
+static void record_equals(const char *text)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	struct captured captured;
+	char *recorded;
+	size_t length;
+	capture(&captured, text);
+	assert_int_equal(sealed_record_plan(captured.record, pretends->last_graph, &recorded), 0);
+	assert_string_equal(recorded, as_recorded(arena, text));
+	free(recorded);
+	assert_memory_equal(sealed_record_blob(captured.record, 0, &length), image, image_bytes);
+	assert_int_equal(length, image_bytes);
+	assert_null(sealed_record_blob(captured.record, 1, &length));
+	forget(&captured);
+}
+
+static void a_recorded_graph_is_the_plan_that_it_was_made_of(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	record_equals(text_of(arena, PLAIN, PLAIN));
+	record_equals(changed(arena, text_of(arena, PLAIN, PLAIN), "\"trigger\"", "\"start\""));
+	record_equals(
+		changed(arena, text_of(arena, PLAIN, PLAIN), "[0,1],[1,2,\"trigger\"],[2,3]", ""));
+	pretends->packs_parameters = 1;
+	record_equals(text_of(arena, PLAIN, PLAIN));
+	pretends->packs_parameters = 0;
+	record_equals(text_of(arena, PLAIN, SPECIAL));
+}
+
+static void refuse_to_record(const char *why)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	struct captured captured;
+	char *recorded;
+	capture(&captured, text_of(arena, PLAIN, PLAIN));
+	assert_int_equal(
+		sealed_record_plan(captured.record, pretends->last_graph, &recorded), ISOLATED_VIOLATION);
+	assert_string_equal(isolated_why(), why);
+	assert_null(recorded);
+	forget(&captured);
+}
+
+static void what_a_plan_cannot_hold_is_refused(void **state)
+{
+	(void)state;
+	static const struct {
+		int kind;
+		const char *why;
+	} nodes[] = {
+		{ 3, "The call runs a function on the host (cudaLaunchHostFunc)." },
+		{ 4, "The call launches a CUDA graph of its own." },
+		{ 10, "The call allocates memory (cudaMallocAsync). Use torch.empty, or allocate before." },
+		{ 13, "The call contains conditional nodes." },
+		{ 14, "The call contains a node of the unknown kind 14." },
+	};
+	for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) {
+		pretends->node_kind = nodes[i].kind;
+		refuse_to_record(nodes[i].why);
+	}
+	pretends->node_kind = 0;
+	pretends->copies_from = CUDA_COPY_HOST;
+	refuse_to_record("The call copies from the host to the GPU.");
+	pretends->copies_from = CUDA_COPY_ARRAY;
+	refuse_to_record("The call copies a CUDA array.");
+	pretends->copies_from = 0;
+	pretends->copies_to = CUDA_COPY_HOST;
+	refuse_to_record("The call copies from the GPU to the host.");
+	pretends->copies_to = 0;
+	pretends->packs_parameters = pretends->packs_too_few = 1;
+	refuse_to_record("A kernel was launched without parameter 1.");
+	pretends->packs_parameters = pretends->packs_too_few = 0;
+}
+
+static void a_kernel_of_an_unknown_module_is_refused(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	struct captured captured;
+	char *recorded;
+	capture(&captured, text_of(arena, PLAIN, PLAIN));
+	struct sealed_record *empty = sealed_record_new();
+	assert_int_equal(
+		sealed_record_plan(empty, pretends->last_graph, &recorded), ISOLATED_VIOLATION);
+	assert_string_equal(
+		isolated_why(), "The kernel add_one is in a module that was loaded in an unknown way.");
+	assert_int_equal(sealed_record_image(empty, NULL, image, 0), ISOLATED_VIOLATION);
+	assert_int_equal(
+		sealed_record_image(empty, NULL, image, plan_most_image_bytes + 1), ISOLATED_VIOLATION);
+	sealed_record_free(empty);
+	forget(&captured);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -301,6 +436,9 @@ int main(void)
 		cmocka_unit_test(a_plan_must_fit_its_images),
 		cmocka_unit_test(an_image_must_be_a_cubin),
 		cmocka_unit_test(a_failed_step_leaves_nothing_behind),
+		cmocka_unit_test(a_recorded_graph_is_the_plan_that_it_was_made_of),
+		cmocka_unit_test(what_a_plan_cannot_hold_is_refused),
+		cmocka_unit_test(a_kernel_of_an_unknown_module_is_refused),
 	};
 	return cmocka_run_group_tests(tests, load, NULL);
 }

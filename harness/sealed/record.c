@@ -1,0 +1,441 @@
+#include "record.h"
+
+#include "driver.h"
+#include "harness/isolated/inside.h"
+#include "plan.h"
+
+#include <jansson.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(crypto_hash_sha256_BYTES == plan_hash_bytes, "a hash has another size");
+
+struct image {
+	const void *module;
+	uint8_t *bytes;
+	size_t length;
+	int64_t number; /* in the plan; -1: no kernel of the plan is in it */
+};
+
+struct sealed_record {
+	struct image *images;
+	size_t image_count;
+	json_t *listed; /* the images of the plan that is being made */
+	int64_t listed_count;
+};
+
+static int no_memory(void)
+{
+	return isolated_fail(ISOLATED_FAILED, "There is not enough memory for the plan.");
+}
+
+/* The call does what no plan can hold. */
+#define REFUSE(...) isolated_fail(ISOLATED_VIOLATION, __VA_ARGS__)
+
+/* ---- images ---- */
+
+struct sealed_record *sealed_record_new(void)
+{
+	return calloc(1, sizeof(struct sealed_record));
+}
+
+void sealed_record_free(struct sealed_record *record)
+{
+	for (size_t i = 0; record && i < record->image_count; i++)
+		free(record->images[i].bytes);
+	if (record)
+		free(record->images);
+	free(record);
+}
+
+int sealed_record_image(
+	struct sealed_record *record, const void *module, const void *bytes, size_t length)
+{
+	if (!length || length > plan_most_image_bytes)
+		return REFUSE("A module's image takes %zu bytes; a plan's may take up to %d MiB.", length,
+			plan_most_image_bytes >> 20);
+	struct image *images =
+		realloc(record->images, (record->image_count + 1) * sizeof *record->images);
+	if (!images)
+		return no_memory();
+	record->images = images;
+	struct image image = {
+		.module = module, .bytes = malloc(length), .length = length, .number = -1
+	};
+	if (!image.bytes)
+		return no_memory();
+	memcpy(image.bytes, bytes, length);
+	images[record->image_count++] = image;
+	return 0;
+}
+
+/* Returns `length` bytes in hexadecimal as a JSON string. */
+static json_t *hex_of(const uint8_t *bytes, size_t length)
+{
+	char *digits = malloc(2 * length + 1);
+	json_t *json =
+		digits ? json_string(sodium_bin2hex(digits, 2 * length + 1, bytes, length)) : NULL;
+	free(digits);
+	return json;
+}
+
+static void list_image(struct sealed_record *record, struct image *image)
+{
+	uint8_t hash[plan_hash_bytes];
+	crypto_hash_sha256(hash, image->bytes, image->length);
+	image->number = record->listed_count++;
+	json_array_append_new(record->listed,
+		json_pack(
+			"{s:I, s:o}", "bytes", (json_int_t)image->length, "sha256", hex_of(hash, sizeof hash)));
+}
+
+/* Finds the image with a kernel, the last one of its module: an address may be used again after a
+ * module was unloaded. */
+static int find_image(
+	struct sealed_record *record, struct CUfunc_st *function, const char *name, int64_t *number)
+{
+	struct CUmod_st *module;
+	int rc = SEALED_DO(function_module, &module, function);
+	for (size_t i = record->image_count; !rc && i-- > 0;)
+		if (record->images[i].module == module) {
+			if (record->images[i].number < 0)
+				list_image(record, &record->images[i]);
+			*number = record->images[i].number;
+			return 0;
+		}
+	return rc ? rc
+			  : REFUSE("The kernel %.200s is in a module that was loaded in an unknown way.", name);
+}
+
+const void *sealed_record_blob(const struct sealed_record *record, uint32_t number, size_t *length)
+{
+	for (size_t i = 0; i < record->image_count; i++)
+		if (record->images[i].number == number) {
+			*length = record->images[i].length;
+			return record->images[i].bytes;
+		}
+	return NULL;
+}
+
+/* ---- kernels ---- */
+
+/* The buffer with all parameters of a launch by `extra`; NULL: none. */
+static const uint8_t *find_buffer(void **extra, size_t *length)
+{
+	const uint8_t *buffer = NULL;
+	*length = 0;
+	for (; extra && *extra; extra += 2) {
+		if ((uintptr_t)extra[0] == CUDA_PARAMETERS_BUFFER)
+			buffer = extra[1];
+		else if ((uintptr_t)extra[0] == CUDA_PARAMETERS_BYTES)
+			memcpy(length, extra[1], sizeof *length);
+	}
+	return buffer;
+}
+
+static int add_parameters(const struct cuda_kernel_node *node, json_t *list)
+{
+	size_t offset, bytes, length;
+	const uint8_t *buffer = find_buffer(node->extra, &length);
+	for (size_t i = 0;
+		 sealed_cuda.function_parameter(node->function, i, &offset, &bytes) == CUDA_CALL_SUCCEEDED;
+		 i++) {
+		const uint8_t *value = node->parameters                      ? node->parameters[i]
+			: buffer && offset <= length && bytes <= length - offset ? buffer + offset
+																	 : NULL;
+		if (!value)
+			return REFUSE("A kernel was launched without parameter %zu.", i);
+		json_array_append_new(list, json_pack("[I, o]", (json_int_t)offset, hex_of(value, bytes)));
+	}
+	return 0;
+}
+
+static json_t *three(const unsigned int numbers[static 3])
+{
+	return json_pack(
+		"[I, I, I]", (json_int_t)numbers[0], (json_int_t)numbers[1], (json_int_t)numbers[2]);
+}
+
+/* Adds what differs from the usual. */
+static int add_attributes(struct CUgraphNode_st *node, struct CUfunc_st *function, json_t *kernel)
+{
+	union cuda_launch_value cooperative = { { 0 } }, cluster = { { 0 } };
+	int most_shared = 0, carveout = -1, has_large = 0;
+	int rc = SEALED_DO(node_attribute, node, CUDA_LAUNCH_COOPERATIVE, &cooperative);
+	if (!rc)
+		rc = SEALED_DO(node_attribute, node, CUDA_LAUNCH_CLUSTER, &cluster);
+	if (!rc)
+		rc = SEALED_DO(function_attribute, &most_shared, CUDA_FUNCTION_MOST_SHARED, function);
+	if (!rc)
+		rc = SEALED_DO(function_attribute, &carveout, CUDA_FUNCTION_CARVEOUT, function);
+	if (!rc)
+		rc = SEALED_DO(function_attribute, &has_large, CUDA_FUNCTION_LARGE_CLUSTERS, function);
+	if (rc)
+		return rc;
+	if (cooperative.is_cooperative)
+		json_object_set_new(kernel, "cooperative", json_true());
+	if (cluster.cluster[0])
+		json_object_set_new(kernel, "cluster", three(cluster.cluster));
+	if (most_shared)
+		json_object_set_new(kernel, "most_shared_bytes", json_integer(most_shared));
+	if (carveout != -1)
+		json_object_set_new(kernel, "carveout", json_integer(carveout));
+	if (has_large)
+		json_object_set_new(kernel, "large_clusters", json_true());
+	return 0;
+}
+
+static int record_kernel(struct sealed_record *record, struct CUgraphNode_st *node, json_t *json)
+{
+	struct cuda_kernel_node kernel;
+	const char *name;
+	int64_t image = -1;
+	json_t *parameters = json_array();
+	json_object_set_new(json, "parameters", parameters);
+	int rc = SEALED_DO(node_kernel, node, &kernel);
+	if (!rc)
+		rc = SEALED_DO(function_name, &name, kernel.function);
+	if (!rc)
+		rc = find_image(record, kernel.function, name, &image);
+	if (!rc)
+		rc = add_parameters(&kernel, parameters);
+	if (!rc)
+		rc = add_attributes(node, kernel.function, json);
+	if (rc)
+		return rc;
+	json_object_set_new(json, "kind", json_string("kernel"));
+	json_object_set_new(json, "image", json_integer(image));
+	json_object_set_new(json, "name", json_string(name));
+	json_object_set_new(json, "grid", three(kernel.grid));
+	json_object_set_new(json, "block", three(kernel.block));
+	json_object_set_new(json, "shared_bytes", json_integer(kernel.shared_bytes));
+	return 0;
+}
+
+/* ---- memsets and copies ---- */
+
+static int record_memset(struct sealed_record *record, struct CUgraphNode_st *node, json_t *json)
+{
+	struct cuda_memset_node set;
+	(void)record;
+	int rc = SEALED_DO(node_memset, node, &set);
+	if (rc)
+		return rc;
+	json_object_update_new(json,
+		json_pack("{s:I, s:I, s:I, s:s, s:I, s:I, s:I}", "address", (json_int_t)set.address,
+			"element_bytes", (json_int_t)set.element_bytes, "height", (json_int_t)set.height,
+			"kind", "memset", "pitch", (json_int_t)(set.height > 1 ? set.pitch : 0), "value",
+			(json_int_t)set.value, "width", (json_int_t)set.width));
+	return 0;
+}
+
+static bool is_on_device(const struct cuda_copy_side *side)
+{
+	return side->kind == CUDA_COPY_DEVICE || side->kind == CUDA_COPY_UNIFIED;
+}
+
+static json_t *place_of(const struct cuda_copy_side *side)
+{
+	const unsigned long long address =
+		side->device + (side->z * side->height + side->y) * side->pitch + side->x;
+	return json_pack(
+		"[I, I, I]", (json_int_t)address, (json_int_t)side->pitch, (json_int_t)side->height);
+}
+
+static int record_copy(struct sealed_record *record, struct CUgraphNode_st *node, json_t *json)
+{
+	struct cuda_copy_node copy;
+	(void)record;
+	int rc = SEALED_DO(node_copy, node, &copy);
+	if (rc)
+		return rc;
+	if (copy.from.kind == CUDA_COPY_HOST)
+		return REFUSE("The call copies from the host to the GPU.");
+	if (copy.to.kind == CUDA_COPY_HOST)
+		return REFUSE("The call copies from the GPU to the host.");
+	if (!is_on_device(&copy.from) || !is_on_device(&copy.to))
+		return REFUSE("The call copies a CUDA array.");
+	json_object_update_new(json,
+		json_pack("{s:I, s:o, s:I, s:s, s:o, s:I}", "depth", (json_int_t)copy.depth, "from",
+			place_of(&copy.from), "height", (json_int_t)copy.height, "kind", "copy", "to",
+			place_of(&copy.to), "width", (json_int_t)copy.width));
+	return 0;
+}
+
+static int record_empty(struct sealed_record *record, struct CUgraphNode_st *node, json_t *json)
+{
+	(void)record, (void)node;
+	json_object_set_new(json, "kind", json_string("empty"));
+	return 0;
+}
+
+/* ---- nodes and edges ---- */
+
+/* By CUgraphNodeType. A kind is recorded by the function, or refused with the sentence. */
+static const struct {
+	int (*record)(struct sealed_record *record, struct CUgraphNode_st *node, json_t *json);
+	const char *refusal;
+} KINDS[] = {
+	[CUDA_NODE_KERNEL] = { record_kernel, NULL },
+	[CUDA_NODE_COPY] = { record_copy, NULL },
+	[CUDA_NODE_MEMSET] = { record_memset, NULL },
+	[3] = { NULL, "The call runs a function on the host (cudaLaunchHostFunc)." },
+	[4] = { NULL, "The call launches a CUDA graph of its own." },
+	[CUDA_NODE_EMPTY] = { record_empty, NULL },
+	[6] = { NULL, "The call waits for an event from outside of it." },
+	[7] = { NULL, "The call records an event for others." },
+	[8] = { NULL, "The call signals a semaphore." },
+	[9] = { NULL, "The call waits for a semaphore." },
+	[10] = { NULL,
+		"The call allocates memory (cudaMallocAsync). Use torch.empty, or allocate before." },
+	[11] = { NULL, "The call frees memory (cudaFreeAsync). Use torch.empty, or allocate before." },
+	[12] = { NULL, "The call waits for or writes a word in memory (cuStreamWaitValue)." },
+	[13] = { NULL, "The call contains conditional nodes." },
+};
+
+static int record_node(struct sealed_record *record, struct CUgraphNode_st *node, json_t *list)
+{
+	unsigned int kind;
+	int rc = SEALED_DO(node_kind, node, &kind);
+	if (rc)
+		return rc;
+	if (kind >= sizeof KINDS / sizeof *KINDS)
+		return REFUSE("The call contains a node of the unknown kind %u.", kind);
+	if (!KINDS[kind].record)
+		return REFUSE("%s", KINDS[kind].refusal);
+	json_t *json = json_object();
+	json_array_append_new(list, json);
+	return KINDS[kind].record(record, node, json);
+}
+
+static uint32_t index_of(
+	struct CUgraphNode_st *const *nodes, size_t count, const struct CUgraphNode_st *node)
+{
+	uint32_t i = 0;
+	while (i < count && nodes[i] != node)
+		i++;
+	return i;
+}
+
+static int read_order(const struct cuda_edge *edge, const char **order)
+{
+	if (edge->to_port || edge->kind > CUDA_EDGE_PROGRAMMATIC
+		|| (edge->kind == CUDA_EDGE_PROGRAMMATIC) != (edge->from_port != 0)
+		|| edge->from_port > CUDA_PORT_START)
+		return REFUSE("The call orders its kernels in an unknown way.");
+	*order = edge->from_port == CUDA_PORT_TRIGGER ? "trigger"
+		: edge->from_port == CUDA_PORT_START      ? "start"
+												  : NULL;
+	return 0;
+}
+
+struct edge {
+	uint32_t from, to;
+	const char *order; /* NULL: after the end */
+};
+
+static int by_nodes(const void *one, const void *other)
+{
+	const struct edge *a = one, *b = other;
+	return a->from != b->from ? (a->from > b->from) - (a->from < b->from)
+							  : (a->to > b->to) - (a->to < b->to);
+}
+
+/* The nodes and edges of a graph, as the driver lists them. */
+struct listing {
+	struct CUgraphNode_st **nodes, **from, **to;
+	struct cuda_edge *kinds;
+	struct edge *edges;
+	size_t node_count, edge_count;
+};
+
+/* The driver refuses arrays if there is no edge. */
+static int list_graph(struct CUgraph_st *graph, struct listing *listing)
+{
+	int rc = SEALED_DO(graph_nodes, graph, NULL, &listing->node_count);
+	if (!rc)
+		rc = SEALED_DO(graph_edges, graph, NULL, NULL, NULL, &listing->edge_count);
+	if (rc)
+		return rc;
+	if (listing->node_count > plan_most_nodes || listing->edge_count > plan_most_edges)
+		return REFUSE("The call launches %zu nodes with %zu edges; a plan may have %d and %d.",
+			listing->node_count, listing->edge_count, plan_most_nodes, plan_most_edges);
+	listing->nodes = calloc(listing->node_count + 1, sizeof *listing->nodes);
+	listing->from = calloc(listing->edge_count + 1, sizeof *listing->from);
+	listing->to = calloc(listing->edge_count + 1, sizeof *listing->to);
+	listing->kinds = calloc(listing->edge_count + 1, sizeof *listing->kinds);
+	listing->edges = calloc(listing->edge_count + 1, sizeof *listing->edges);
+	if (!listing->nodes || !listing->from || !listing->to || !listing->kinds || !listing->edges)
+		return no_memory();
+	if (listing->node_count)
+		rc = SEALED_DO(graph_nodes, graph, listing->nodes, &listing->node_count);
+	if (!rc && listing->edge_count)
+		rc = SEALED_DO(
+			graph_edges, graph, listing->from, listing->to, listing->kinds, &listing->edge_count);
+	return rc;
+}
+
+static void free_listing(struct listing *listing)
+{
+	free(listing->nodes);
+	free(listing->from);
+	free(listing->to);
+	free(listing->kinds);
+	free(listing->edges);
+}
+
+static int record_edges(struct listing *listing, json_t *list)
+{
+	for (size_t i = 0; i < listing->edge_count; i++) {
+		struct edge *edge = &listing->edges[i];
+		edge->from = index_of(listing->nodes, listing->node_count, listing->from[i]);
+		edge->to = index_of(listing->nodes, listing->node_count, listing->to[i]);
+		int rc = read_order(&listing->kinds[i], &edge->order);
+		if (rc)
+			return rc;
+	}
+	qsort(listing->edges, listing->edge_count, sizeof *listing->edges, by_nodes);
+	for (size_t i = 0; i < listing->edge_count; i++) {
+		const struct edge *edge = &listing->edges[i];
+		json_t *json = json_pack("[I, I]", (json_int_t)edge->from, (json_int_t)edge->to);
+		if (edge->order)
+			json_array_append_new(json, json_string(edge->order));
+		json_array_append_new(list, json);
+	}
+	return 0;
+}
+
+/* ---- the plan ---- */
+
+static int record_graph(struct sealed_record *record, struct CUgraph_st *graph, json_t *plan)
+{
+	struct listing listing = { 0 };
+	int rc = list_graph(graph, &listing);
+	for (size_t i = 0; i < listing.node_count && !rc; i++)
+		rc = record_node(record, listing.nodes[i], json_object_get(plan, "nodes"));
+	if (!rc)
+		rc = record_edges(&listing, json_object_get(plan, "edges"));
+	free_listing(&listing);
+	return rc;
+}
+
+int sealed_record_plan(struct sealed_record *record, struct CUgraph_st *graph, char **text)
+{
+	*text = NULL;
+	int rc = sealed_cuda_open();
+	json_t *plan = json_pack("{s:[], s:s, s:[], s:[], s:[]}", "edges", "format", "podium plan 1",
+		"images", "nodes", "variables");
+	record->listed = json_object_get(plan, "images");
+	record->listed_count = 0;
+	for (size_t i = 0; i < record->image_count; i++)
+		record->images[i].number = -1;
+	if (!rc)
+		rc = plan ? record_graph(record, graph, plan) : no_memory();
+	if (!rc) {
+		*text = json_dumps(plan, JSON_SORT_KEYS | JSON_COMPACT | JSON_ENSURE_ASCII);
+		rc = *text ? 0 : no_memory();
+	}
+	json_decref(plan);
+	return rc;
+}

@@ -1,0 +1,30 @@
+/* Records what a submission's call launched: a captured CUDA graph becomes a plan (plan.h). This
+ * runs in the process of the submission, which can change every byte of it. So the plan is only a
+ * claim, which plan_read, the launcher and the judge check. */
+#ifndef PODIUM_SEALED_RECORD_H
+#define PODIUM_SEALED_RECORD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct CUgraph_st;
+
+/* The images of modules that were loaded so far. Not thread-safe. */
+struct sealed_record;
+
+struct sealed_record *sealed_record_new(void); /* NULL: not enough memory */
+void sealed_record_free(struct sealed_record *record);
+
+/* Notes the image of a module. `module`: its CUmodule. Copies the bytes. Returns 0, or one of enum
+ * isolated_error with a sentence from isolated_why(), as all functions here. */
+int sealed_record_image(
+	struct sealed_record *record, const void *module, const void *bytes, size_t length);
+
+/* Makes the plan of a captured graph: *text is its text, which the caller frees.
+ * ISOLATED_VIOLATION: the graph does what no plan can hold; the sentence is for the participant. */
+int sealed_record_plan(struct sealed_record *record, struct CUgraph_st *graph, char **text);
+
+/* The bytes of the last plan's image of this number. NULL: there are fewer images. */
+const void *sealed_record_blob(const struct sealed_record *record, uint32_t number, size_t *length);
+
+#endif
