@@ -307,9 +307,11 @@ static void capture(struct captured *captured, const char *text)
 {
 	describe_image(KERNELS);
 	assert_int_equal(make(text, &captured->plan, &captured->graph), 0);
-	captured->record = sealed_record_new();
-	assert_int_equal(
-		sealed_record_image(captured->record, pretends->last_library, image, image_bytes), 0);
+	struct sealed_record *record = captured->record = sealed_record_new();
+	/* The module's address was another module's before. A third module comes later. */
+	assert_int_equal(sealed_record_image(record, pretends->last_library, "old", 3), 0);
+	assert_int_equal(sealed_record_image(record, pretends->last_library, image, image_bytes), 0);
+	assert_int_equal(sealed_record_image(record, &pretends, "other", 5), 0);
 }
 
 static void forget(struct captured *captured)
