@@ -1,5 +1,6 @@
 #include "graph.h"
 
+#include "cubin.h"
 #include "driver.h"
 #include "harness/isolated/inside.h"
 
@@ -14,6 +15,7 @@ struct variable {
 
 struct sealed_graph {
 	struct CUlib_st **libraries; /* of the images; NULL: not loaded */
+	struct cubin *cubins;        /* the images */
 	struct CUgraphNode_st **nodes;
 	struct variable *variables;
 	uint32_t library_count, variable_count;
@@ -21,28 +23,12 @@ struct sealed_graph {
 	struct CUgraphExec_st *ready;
 };
 
-/* Whether the bytes are an ELF file for a GPU whose section headers lie within it. The driver gets
- * no length, so it must not look for headers behind the end. */
-static bool is_cubin(const uint8_t *bytes, size_t length)
-{
-	enum { header_bytes = 64, section_bytes = 64, elf_class_64 = 2, machine_cuda = 190 };
-	uint64_t sections;
-	uint16_t machine, section_size, count;
-	if (length < header_bytes || memcmp(bytes, "\177ELF", 4) != 0 || bytes[4] != elf_class_64)
-		return false;
-	memcpy(&machine, bytes + 18, sizeof machine);
-	memcpy(&sections, bytes + 40, sizeof sections);
-	memcpy(&section_size, bytes + 58, sizeof section_size);
-	memcpy(&count, bytes + 60, sizeof count);
-	return machine == machine_cuda && (!count || section_size == section_bytes)
-		&& sections <= length && (uint64_t)count * section_bytes <= length - sections;
-}
-
+/* The driver gets no length, so it must not look for tables behind the end of an image. */
 static int load_images(
 	struct sealed_graph *graph, const struct plan *plan, const struct sealed_blobs *blobs)
 {
 	for (uint32_t i = 0; i < plan->image_count; i++) {
-		if (!is_cubin(blobs->images[i], plan->images[i].bytes))
+		if (!cubin_open(&graph->cubins[i], blobs->images[i], plan->images[i].bytes))
 			return isolated_fail(ISOLATED_VIOLATION, "Image %u of the plan is no cubin.", i);
 		int rc = SEALED_DO(
 			library_load, &graph->libraries[i], blobs->images[i], NULL, NULL, 0, NULL, NULL, 0);
@@ -91,6 +77,21 @@ static int check_parameters(
 	return 0;
 }
 
+/* A kernel that prints would print in the launcher. One that allocates memory or launches others
+ * would keep something from call to call. */
+static int check_calls(const struct cubin *cubin, const struct plan_kernel *kernel)
+{
+	const char *called;
+	if (!cubin_call_of(cubin, kernel->name, &called))
+		return isolated_fail(
+			ISOLATED_VIOLATION, "What the kernel %.200s calls is not known.", kernel->name);
+	return called ? isolated_fail(ISOLATED_VIOLATION,
+			   "The kernel %.200s calls %.80s. A sealed call may not print, allocate memory "
+			   "or launch kernels on the GPU.",
+			   kernel->name, called)
+				  : 0;
+}
+
 /* Sets the function's attributes. Launches of one function in a plan may want different ones, and a
  * node keeps those that the function had when it was added. */
 static int set_function(struct CUfunc_st *function, const struct plan_kernel *kernel)
@@ -134,6 +135,8 @@ static int add_kernel(struct sealed_graph *graph, const struct plan_kernel *kern
 		rc = SEALED_DO(kernel_function, &node.function, found);
 	if (!rc)
 		rc = check_parameters(node.function, kernel, number);
+	if (!rc)
+		rc = check_calls(&graph->cubins[kernel->image], kernel);
 	if (!rc)
 		rc = set_function(node.function, kernel);
 	if (rc)
@@ -225,9 +228,10 @@ static int begin(struct sealed_graph **graph, const struct plan *plan)
 	made->library_count = plan->image_count;
 	made->variable_count = plan->variable_count;
 	made->libraries = calloc((size_t)plan->image_count + 1, sizeof *made->libraries);
+	made->cubins = calloc((size_t)plan->image_count + 1, sizeof *made->cubins);
 	made->nodes = calloc((size_t)plan->node_count + 1, sizeof *made->nodes);
 	made->variables = calloc((size_t)plan->variable_count + 1, sizeof *made->variables);
-	return made->libraries && made->nodes && made->variables
+	return made->libraries && made->cubins && made->nodes && made->variables
 		? SEALED_DO(graph_make, &made->graph, 0)
 		: no_memory();
 }
@@ -287,6 +291,7 @@ void sealed_graph_free(struct sealed_graph *graph)
 		if (graph->libraries[i])
 			sealed_cuda.library_unload(graph->libraries[i]);
 	free(graph->libraries);
+	free(graph->cubins);
 	free(graph->nodes);
 	free(graph->variables);
 	free(graph);

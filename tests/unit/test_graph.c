@@ -8,6 +8,7 @@
 #include "lib/base/scope.h"
 #include "tests/lib/pretend_cuda.h"
 
+#include <elf.h>
 #include <setjmp.h>
 #include <sodium.h>
 #include <stdarg.h>
@@ -42,19 +43,48 @@ static void declarations_match_the_library(void **state)
 
 /* ---- a plan with its memory ---- */
 
-enum { count = 16, image_bytes = 256 };
+enum { count = 16, image_bytes = 1024 };
 
 /* The memory of a call. */
 static uint8_t memory[4 * count];
 
 /* An ELF header for a GPU, and what tests/lib/pretend_graph.c reads behind it. */
-static uint8_t image[image_bytes] = { [0] = 0x7f, 'E', 'L', 'F', 2, [18] = 190, [58] = 64 };
+static uint8_t image[image_bytes] = { [0] = 0x7f, 'E', 'L', 'F', 2, 1, [18] = 190, [58] = 64 };
 static uint32_t gain = 3;
 
 static void describe_image(const char *text)
 {
 	memset(image + 64, 0, image_bytes - 64);
+	memset(image + 40, 0, 8); /* no section headers */
+	image[60] = image[62] = 0;
 	strcpy((char *)image + 64, text);
+}
+
+/* Adds tables to the image, which say that the kernel add_one calls this function. */
+static void add_call(const char *called)
+{
+	enum { names_at = 320, symbols_at = 448, calls_at = 544, sections_at = 576 };
+	static const char own_names[] = "\0.nv.callgraph\0add_one";
+	const Elf64_Sym symbols[] = { { 0 },
+		{ .st_name = 15, .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), .st_shndx = 1 },
+		{ .st_name = sizeof own_names, .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC) } };
+	const uint32_t calls[] = { 1, 2 };
+	const Elf64_Shdr sections[] = {
+		{ 0 }, { .sh_type = SHT_STRTAB, .sh_offset = names_at, .sh_size = symbols_at - names_at },
+		{ .sh_type = SHT_SYMTAB, .sh_link = 1, .sh_offset = symbols_at, .sh_size = sizeof symbols },
+		{ .sh_name = 1, .sh_type = SHT_LOPROC + 1, .sh_offset = calls_at, .sh_size = sizeof calls }
+	};
+	Elf64_Ehdr head;
+	memcpy(&head, image, sizeof head);
+	head.e_shoff = sections_at;
+	head.e_shnum = sizeof sections / sizeof *sections;
+	head.e_shstrndx = 1;
+	memcpy(image, &head, sizeof head);
+	memcpy(image + names_at, own_names, sizeof own_names);
+	strcpy((char *)image + names_at + sizeof own_names, called);
+	memcpy(image + symbols_at, symbols, sizeof symbols);
+	memcpy(image + calls_at, calls, sizeof calls);
+	memcpy(image + sections_at, sections, sizeof sections);
 }
 
 static const char KERNELS[] = "kernel add_one 8 4\nkernel add_gain 8 4\nvariable gain 4\n";
@@ -253,8 +283,8 @@ static void an_image_must_be_a_cubin(void **state)
 		{ 0, '/' },   /* not ELF, but PTX */
 		{ 4, 1 },     /* of 32 bits */
 		{ 18, 62 },   /* for a CPU */
-		{ 41, 2 },    /* section headers behind the end */
-		{ 60, 5 },    /* too many of them */
+		{ 41, 5 },    /* section headers behind the end */
+		{ 60, 17 },   /* too many of them */
 		{ 47, 0xff }, /* at an address beyond all memory */
 	};
 	describe_image(KERNELS);
@@ -266,8 +296,32 @@ static void an_image_must_be_a_cubin(void **state)
 	}
 	struct plan *plan;
 	struct sealed_graph *graph;
-	assert_int_equal(make(changed(arena, text, "\"bytes\":256", "\"bytes\":63"), &plan, &graph),
+	assert_int_equal(make(changed(arena, text, "\"bytes\":1024", "\"bytes\":63"), &plan, &graph),
 		ISOLATED_VIOLATION);
+	plan_free(plan);
+}
+
+static void a_kernel_may_not_call_the_driver_s_functions(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	const char *text = text_of(arena, PLAIN, PLAIN);
+	static const char *const refused[] = { "vprintf", "malloc", "free", "__cuda_syscallCnpv2" };
+	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+		describe_image(KERNELS);
+		add_call(refused[i]);
+		fail_to_make(text, ISOLATED_VIOLATION,
+			arena_printf(arena,
+				"The kernel add_one calls %s. A sealed call may not print, allocate memory or "
+				"launch kernels on the GPU.",
+				refused[i]));
+	}
+	struct plan *plan;
+	struct sealed_graph *graph;
+	describe_image(KERNELS);
+	add_call("__assertfail");
+	assert_int_equal(make(text, &plan, &graph), 0);
+	sealed_graph_free(graph);
 	plan_free(plan);
 }
 
@@ -437,6 +491,7 @@ int main(void)
 		cmocka_unit_test(a_kernel_gets_its_attributes),
 		cmocka_unit_test(a_plan_must_fit_its_images),
 		cmocka_unit_test(an_image_must_be_a_cubin),
+		cmocka_unit_test(a_kernel_may_not_call_the_driver_s_functions),
 		cmocka_unit_test(a_failed_step_leaves_nothing_behind),
 		cmocka_unit_test(a_recorded_graph_is_the_plan_that_it_was_made_of),
 		cmocka_unit_test(what_a_plan_cannot_hold_is_refused),

@@ -160,7 +160,7 @@ static void align(struct buffer *file)
 /* Writes a plan with its blobs. Returns how long its text is. */
 static size_t write_plan(struct buffer *file, uint64_t output)
 {
-	uint8_t image[image_bytes] = { 0x7f, 'E', 'L', 'F', 2, [18] = 190, [58] = 64 };
+	uint8_t image[image_bytes] = { 0x7f, 'E', 'L', 'F', 2, 1, [18] = 190, [58] = 64 };
 	strcpy((char *)image + 64, "kernel add_gain 8 4\nvariable gain 4\n");
 	write_text(file, output);
 	const size_t text_bytes = file->length;

@@ -1,0 +1,173 @@
+#include "cubin.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { machine_cuda = 190, managed_flag = 4 };
+
+/* ---- sections ---- */
+
+static bool is_within(uint64_t begin, uint64_t bytes, uint64_t length)
+{
+	return begin <= length && bytes <= length - begin;
+}
+
+static Elf64_Shdr section_at(const struct cubin *cubin, uint64_t number)
+{
+	Elf64_Shdr section;
+	memcpy(&section, cubin->sections.bytes + number * sizeof section, sizeof section);
+	return section;
+}
+
+/* Returns a text of a table of names; NULL: it is not there or has no end. */
+static const char *name_at(const struct cubin_table *names, uint64_t offset)
+{
+	if (offset >= names->count || !memchr(names->bytes + offset, '\0', names->count - offset))
+		return NULL;
+	return (const char *)names->bytes + offset;
+}
+
+/* A table of this section's entries of `entry_bytes` bytes. */
+static bool open_table(
+	const struct cubin *cubin, uint64_t number, size_t entry_bytes, struct cubin_table *table)
+{
+	if (number >= cubin->sections.count)
+		return false;
+	const Elf64_Shdr section = section_at(cubin, number);
+	if (section.sh_type == SHT_NOBITS
+		|| !is_within(section.sh_offset, section.sh_size, cubin->length))
+		return false;
+	*table =
+		(struct cubin_table){ cubin->bytes + section.sh_offset, section.sh_size / entry_bytes };
+	return true;
+}
+
+/* Finds the symbols with their names, and the calls. A cubin without kernels has no calls. */
+static bool find_tables(struct cubin *cubin)
+{
+	const size_t call_bytes = 2 * sizeof(uint32_t);
+	for (uint64_t i = 0; i < cubin->sections.count; i++) {
+		const Elf64_Shdr section = section_at(cubin, i);
+		const char *name = name_at(&cubin->section_names, section.sh_name);
+		if (!name)
+			return false;
+		if (section.sh_type == SHT_SYMTAB
+			&& (!open_table(cubin, i, sizeof(Elf64_Sym), &cubin->symbols)
+				|| !open_table(cubin, section.sh_link, 1, &cubin->names)))
+			return false;
+		if (strcmp(name, ".nv.callgraph") == 0 && !open_table(cubin, i, call_bytes, &cubin->calls))
+			return false;
+	}
+	return true;
+}
+
+bool cubin_open(struct cubin *cubin, const void *bytes, size_t length)
+{
+	Elf64_Ehdr head;
+	*cubin = (struct cubin){ .bytes = bytes, .length = length };
+	if (length < sizeof head)
+		return false;
+	memcpy(&head, bytes, sizeof head);
+	if (memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64
+		|| head.e_ident[EI_DATA] != ELFDATA2LSB || head.e_machine != machine_cuda
+		|| (head.e_shnum && head.e_shentsize != sizeof(Elf64_Shdr))
+		|| !is_within(head.e_shoff, (uint64_t)head.e_shnum * sizeof(Elf64_Shdr), length))
+		return false;
+	cubin->sections = (struct cubin_table){ cubin->bytes + head.e_shoff, head.e_shnum };
+	if (!head.e_shnum)
+		return true;
+	return open_table(cubin, head.e_shstrndx, 1, &cubin->section_names) && find_tables(cubin);
+}
+
+/* ---- symbols ---- */
+
+static Elf64_Sym symbol_at(const struct cubin *cubin, uint64_t number)
+{
+	Elf64_Sym symbol;
+	memcpy(&symbol, cubin->symbols.bytes + number * sizeof symbol, sizeof symbol);
+	return symbol;
+}
+
+/* Whether a section holds variables of the module. Constants of kernels are in others. */
+static bool has_variables(const struct cubin *cubin, uint64_t number)
+{
+	static const char *const names[] = { ".nv.global", ".nv.global.init", ".nv.constant3" };
+	if (number >= cubin->sections.count)
+		return false;
+	const char *name = name_at(&cubin->section_names, section_at(cubin, number).sh_name);
+	for (size_t i = 0; name && i < sizeof names / sizeof *names; i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+bool cubin_next_variable(const struct cubin *cubin, uint64_t *next, struct cubin_variable *variable)
+{
+	for (; *next < cubin->symbols.count; ++*next) {
+		const Elf64_Sym symbol = symbol_at(cubin, *next);
+		const char *name = name_at(&cubin->names, symbol.st_name);
+		if (ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT || !symbol.st_size || !name
+			|| !has_variables(cubin, symbol.st_shndx))
+			continue;
+		*variable = (struct cubin_variable){
+			.name = name, .bytes = symbol.st_size, .is_managed = symbol.st_other & managed_flag
+		};
+		++*next;
+		return true;
+	}
+	return false;
+}
+
+/* ---- calls ---- */
+
+/* The name of a symbol; NULL: there is no such symbol. */
+static const char *symbol_name(const struct cubin *cubin, uint64_t number)
+{
+	return number < cubin->symbols.count ? name_at(&cubin->names, symbol_at(cubin, number).st_name)
+										 : NULL;
+}
+
+/* Whether a symbol is a function of the driver that a plan may not call. A failed assertion only
+ * ends the launch. Names that begin with `.nv.` are NVIDIA's own and do nothing by themselves. */
+static bool is_refused(const struct cubin *cubin, uint64_t number, const char *name)
+{
+	const Elf64_Sym symbol = symbol_at(cubin, number);
+	return symbol.st_shndx == SHN_UNDEF && ELF64_ST_TYPE(symbol.st_info) == STT_FUNC
+		&& strcmp(name, "__assertfail") != 0 && strncmp(name, ".nv.", 4) != 0;
+}
+
+/* Marks what is called by what is marked. Returns whether a mark is new. Sets *found to a function
+ * that is refused. */
+static bool mark_calls(const struct cubin *cubin, bool *is_marked, const char **found)
+{
+	bool is_new = false;
+	for (uint64_t i = 0; i < cubin->calls.count; i++) {
+		uint32_t call[2]; /* who calls, what is called */
+		memcpy(call, cubin->calls.bytes + i * sizeof call, sizeof call);
+		const char *called = symbol_name(cubin, call[1]);
+		if (call[0] >= cubin->symbols.count || !called || !is_marked[call[0]] || is_marked[call[1]])
+			continue;
+		is_new = is_marked[call[1]] = true;
+		if (is_refused(cubin, call[1], called))
+			*found = called;
+	}
+	return is_new;
+}
+
+bool cubin_call_of(const struct cubin *cubin, const char *kernel, const char **found)
+{
+	enum { most_depth = 256 }; /* of calls; real code has far less */
+	bool *is_marked = calloc(cubin->symbols.count + 1, sizeof *is_marked);
+	size_t depth = 0;
+	*found = NULL;
+	for (uint64_t i = 0; is_marked && i < cubin->symbols.count; i++) {
+		const char *name = symbol_name(cubin, i);
+		is_marked[i] = name && strcmp(name, kernel) == 0;
+	}
+	while (is_marked && depth < most_depth && !*found && mark_calls(cubin, is_marked, found))
+		depth++;
+	const bool is_known = is_marked && depth < most_depth;
+	free(is_marked);
+	return is_known;
+}

@@ -1,0 +1,45 @@
+/* Reads cubins, the images of CUDA modules: ELF files for a GPU. The bytes come from a submission,
+ * so nothing in them is trusted: a wrong offset, size or name ends the reading.
+ *
+ * Sources: ELF-64 Object File Format; NVIDIA's CUDA Binary Utilities. The section .nv.callgraph is
+ * not documented. It was read from cubins of nvcc 13.0: pairs of symbol numbers, of a function
+ * and of one that it calls. tests/harness/sealed_cubin.test.py shows both. */
+#ifndef PODIUM_SEALED_CUBIN_H
+#define PODIUM_SEALED_CUBIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A table in a cubin. */
+struct cubin_table {
+	const uint8_t *bytes;
+	uint64_t count; /* of entries; of bytes, for names */
+};
+
+struct cubin {
+	const uint8_t *bytes;
+	uint64_t length;
+	struct cubin_table sections, section_names, symbols, names, calls;
+};
+
+/* Whether the bytes are a cubin with sound tables. They must live as long as *cubin. */
+bool cubin_open(struct cubin *cubin, const void *bytes, size_t length);
+
+struct cubin_variable {
+	const char *name;
+	uint64_t bytes;
+	bool is_managed; /* also the host's */
+};
+
+/* Finds the next `__device__` or `__constant__` variable. Set *next to 0 at first. False: there is
+ * no other. */
+bool cubin_next_variable(
+	const struct cubin *cubin, uint64_t *next, struct cubin_variable *variable);
+
+/* Finds a function of the driver that a plan may not call, such as vprintf or malloc, and that a
+ * kernel calls, itself or by functions in the cubin; *found is NULL if there is none. A call by a
+ * pointer is not seen. False: not known, because calls are nested too deep or memory is short. */
+bool cubin_call_of(const struct cubin *cubin, const char *kernel, const char **found);
+
+#endif

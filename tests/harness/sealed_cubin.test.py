@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""What the sealed engine reads in cubins of nvcc: variables, and calls of the driver's functions.
+Damaged cubins must not be read past their end."""
+
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "lib"))
+from tap import equal, run, test  # noqa: E402
+from tools import nvcc_lack, system_nvcc  # noqa: E402
+
+FOLDER = tempfile.TemporaryDirectory()
+WORK = pathlib.Path(FOLDER.name)
+
+# Prints the variables of a cubin, and for each further argument what the kernel of that name calls.
+READER = r"""
+#include "harness/sealed/cubin.h"
+#include <stdio.h>
+#include <stdlib.h>
+int main(int count, char **arguments)
+{
+	FILE *file = fopen(arguments[1], "rb");
+	struct cubin cubin;
+	struct cubin_variable variable;
+	char *bytes = malloc(1 << 20);
+	const size_t length = fread(bytes, 1, 1 << 20, file);
+	fclose(file);
+	bytes = realloc(bytes, length); /* so that ASan sees a read past the end */
+	if (cubin_open(&cubin, bytes, length))
+		for (uint64_t next = 0; cubin_next_variable(&cubin, &next, &variable);)
+			printf("%s %llu%s\n", variable.name, (unsigned long long)variable.bytes,
+				variable.is_managed ? " managed" : "");
+	else
+		puts("no cubin");
+	for (int i = 2; i < count; i++) {
+		const char *found;
+		if (!cubin.symbols.bytes || !cubin_call_of(&cubin, arguments[i], &found))
+			found = "?";
+		printf("%s: %s\n", arguments[i], found ? found : "nothing");
+	}
+	free(bytes);
+}
+"""
+
+KERNELS = r"""
+#include <cassert>
+#include <cstdio>
+__device__ float gain = 3;
+__device__ int table[16];
+__constant__ float weights[4];
+__device__ __managed__ int both;
+__device__ __noinline__ void tell(int i) { printf("%d\n", i); }
+__device__ __noinline__ int deep(int *x) { return ++x[0]; }
+extern "C" __global__ void plain(float *x)
+{
+	x[threadIdx.x] *= gain + weights[threadIdx.x & 3] + table[threadIdx.x] + both;
+}
+extern "C" __global__ void prints(int *x) { tell(deep(x)); }
+extern "C" __global__ void allocates(int **x) { x[0] = (int *)malloc(4); }
+extern "C" __global__ void calls(int *x) { x[2] = deep(x); }
+extern "C" __global__ void asserts(int *x) { assert(x[0] != 77); }
+"""
+# Two files whose device code is linked: the functions between a kernel and printf stay functions.
+FAR = r"""
+__device__ int outside(int);
+extern "C" __global__ void far(int *x) { x[0] = outside(x[0]); }
+extern "C" __global__ void near(int *x) { x[0]++; }
+"""
+OUTSIDE = r"""
+#include <cstdio>
+__device__ __noinline__ int deeper(int i) { printf("%d\n", i); return i; }
+__device__ int outside(int i) { return deeper(i) + 1; }
+"""
+
+
+def nvcc(*words):
+	subprocess.run([system_nvcc(), "-std=c++17", "-arch=sm_90", *words], cwd=WORK, check=True)
+
+
+def build():
+	for name, text in (
+		("read.c", READER),
+		("kernels.cu", KERNELS),
+		("far.cu", FAR),
+		("outside.cu", OUTSIDE),
+	):
+		(WORK / name).write_text(text)
+	subprocess.run(
+		[
+			*(os.environ.get("CC", "cc"), "-std=c17", "-D_GNU_SOURCE", "-g", f"-I{ROOT}"),
+			"-fsanitize=address,undefined",
+			"-fno-sanitize-recover=undefined",
+			*("-o", "read", "read.c", ROOT / "harness" / "sealed" / "cubin.c"),
+		],
+		cwd=WORK,
+		check=True,
+	)
+	nvcc("-cubin", "-o", "kernels.cubin", "kernels.cu")
+	nvcc("-rdc=true", "-c", "far.cu")
+	nvcc("-rdc=true", "-c", "outside.cu")
+	nvcc("-dlink", "-cubin", "-o", "linked.cubin", "far.o", "outside.o")
+
+
+def read(file, *kernels):
+	done = subprocess.run([WORK / "read", file, *kernels], cwd=WORK, capture_output=True, text=True)
+	equal((done.stderr, done.returncode), ("", 0))
+	return done.stdout.splitlines()
+
+
+@test
+def all_variables_are_found():
+	found = [line for line in read("kernels.cubin") if not line.startswith(("$str", "__unnamed"))]
+	equal(sorted(found), ["both 4 managed", "gain 4", "table 64", "weights 16"])
+
+
+@test
+def calls_of_the_driver_s_functions_are_found_for_each_kernel():
+	names = ["plain", "prints", "allocates", "calls", "asserts"]
+	equal(
+		read("kernels.cubin", *names)[-len(names) :],
+		[
+			"plain: nothing",
+			"prints: vprintf",
+			"allocates: malloc",
+			"calls: nothing",
+			"asserts: nothing",
+		],
+	)
+	equal(read("linked.cubin", "far", "near")[-2:], ["far: vprintf", "near: nothing"])
+
+
+@test
+def a_damaged_cubin_is_not_read_past_its_end():
+	whole = (WORK / "linked.cubin").read_bytes()
+	chance = random.Random(5)
+	for turn in range(300):
+		damaged = bytearray(whole)
+		if turn % 3 == 0:
+			del damaged[chance.randrange(len(whole)) :]
+		for _ in range(chance.randrange(1, 6) if turn % 3 else 0):
+			# Mostly in the header and the tables of sections and symbols, which lie at the end.
+			place = chance.choice([chance.randrange(64), chance.randrange(len(whole))])
+			damaged[place] = chance.choice([0, 1, 0x7F, 0xFF, chance.randrange(256)])
+		(WORK / "damaged").write_bytes(damaged)
+		read("damaged", "far")
+
+
+if nvcc_lack():
+	print(f"1..0 # SKIP {nvcc_lack()}")
+	sys.exit(0)
+build()
+sys.exit(run())
