@@ -124,6 +124,8 @@ union cuda_launch_value { /* CUlaunchAttributeValue */
 	X(cuGraphUpload, ready_upload, (struct CUgraphExec_st * ready, struct CUstream_st * stream)) \
 	X(cuGraphLaunch, ready_launch, (struct CUgraphExec_st * ready, struct CUstream_st * stream)) \
 	X(cuCtxGetCurrent, context_now, (struct CUctx_st * *context)) \
+	X(cuModuleGetGlobal_v2, module_variable, \
+		(unsigned long long *address, size_t *bytes, struct CUmod_st *module, const char *name)) \
 	X(cuFuncGetName, function_name, (const char **name, struct CUfunc_st *function)) \
 	X(cuFuncGetModule, function_module, (struct CUmod_st * *module, struct CUfunc_st * function)) \
 	X(cuFuncGetAttribute, function_attribute, \

@@ -1,6 +1,8 @@
 #include "record.h"
 
+#include "cubin.h"
 #include "driver.h"
+#include "harness/isolated/driver.h"
 #include "harness/isolated/inside.h"
 #include "plan.h"
 
@@ -18,11 +20,20 @@ struct image {
 	int64_t number; /* in the plan; -1: no kernel of the plan is in it */
 };
 
+/* What a variable contains after the capture. */
+struct content {
+	uint8_t *bytes;
+	size_t length;
+};
+
 struct sealed_record {
 	struct image *images;
 	size_t image_count;
-	json_t *listed; /* the images of the plan that is being made */
-	int64_t listed_count;
+	/* Of the plan that is being made, or of the last one. */
+	json_t *listed; /* its list of images */
+	uint32_t listed_count;
+	struct content contents[plan_most_variables]; /* of its variables */
+	size_t content_count;
 };
 
 static int no_memory(void)
@@ -40,12 +51,20 @@ struct sealed_record *sealed_record_new(void)
 	return calloc(1, sizeof(struct sealed_record));
 }
 
+static void forget_contents(struct sealed_record *record)
+{
+	while (record->content_count)
+		free(record->contents[--record->content_count].bytes);
+}
+
 void sealed_record_free(struct sealed_record *record)
 {
-	for (size_t i = 0; record && i < record->image_count; i++)
+	if (!record)
+		return;
+	forget_contents(record);
+	for (size_t i = 0; i < record->image_count; i++)
 		free(record->images[i].bytes);
-	if (record)
-		free(record->images);
+	free(record->images);
 	free(record);
 }
 
@@ -80,14 +99,19 @@ static json_t *hex_of(const uint8_t *bytes, size_t length)
 	return json;
 }
 
-static void list_image(struct sealed_record *record, struct image *image)
+static json_t *hash_of(const uint8_t *bytes, size_t length)
 {
 	uint8_t hash[plan_hash_bytes];
-	crypto_hash_sha256(hash, image->bytes, image->length);
+	crypto_hash_sha256(hash, bytes, length);
+	return hex_of(hash, sizeof hash);
+}
+
+static void list_image(struct sealed_record *record, struct image *image)
+{
 	image->number = record->listed_count++;
 	json_array_append_new(record->listed,
-		json_pack(
-			"{s:I, s:o}", "bytes", (json_int_t)image->length, "sha256", hex_of(hash, sizeof hash)));
+		json_pack("{s:I, s:o}", "bytes", (json_int_t)image->length, "sha256",
+			hash_of(image->bytes, image->length)));
 }
 
 /* Finds the image with a kernel, the last one of its module: an address may be used again after a
@@ -115,7 +139,68 @@ const void *sealed_record_blob(const struct sealed_record *record, uint32_t numb
 			*length = record->images[i].length;
 			return record->images[i].bytes;
 		}
-	return NULL;
+	if (number < record->listed_count || number - record->listed_count >= record->content_count)
+		return NULL;
+	const struct content *content = &record->contents[number - record->listed_count];
+	*length = content->length;
+	return content->bytes;
+}
+
+/* ---- variables ---- */
+
+/* Reads what a variable contains. The call is over, so the copy waits for nothing. */
+static int read_content(struct sealed_record *record, unsigned long long address, size_t length)
+{
+	struct content content = { malloc(length), length };
+	if (!content.bytes)
+		return no_memory();
+	record->contents[record->content_count++] = content;
+	int rc = CUDA_DO(copy_to_host, content.bytes, address, length, NULL);
+	return rc ? rc : CUDA_DO(context_wait);
+}
+
+/* The driver does not know all names, such as those of texts in the code. What it does not know
+ * cannot be given its contents before a call, and keeps those of the image. */
+static int record_variable(struct sealed_record *record, const struct image *image,
+	const struct cubin_variable *variable, json_t *list)
+{
+	unsigned long long address;
+	size_t bytes;
+	if (variable->is_managed)
+		return REFUSE("The variable %.200s is managed: the host can change it.", variable->name);
+	if (sealed_cuda.module_variable(
+			&address, &bytes, (struct CUmod_st *)(uintptr_t)image->module, variable->name)
+		!= CUDA_CALL_SUCCEEDED)
+		return 0;
+	if (record->content_count == plan_most_variables || bytes > plan_most_variable_bytes)
+		return REFUSE("The modules have more than %d variables, or one of more than %d MiB.",
+			plan_most_variables, plan_most_variable_bytes >> 20);
+	int rc = read_content(record, address, bytes);
+	if (rc)
+		return rc;
+	json_array_append_new(list,
+		json_pack("{s:I, s:I, s:s, s:o}", "bytes", (json_int_t)bytes, "image", image->number,
+			"name", variable->name, "sha256",
+			hash_of(record->contents[record->content_count - 1].bytes, bytes)));
+	return 0;
+}
+
+/* Records the variables of all images that the plan lists. */
+static int record_variables(struct sealed_record *record, json_t *list)
+{
+	struct cubin cubin;
+	struct cubin_variable variable;
+	int rc = 0;
+	for (size_t i = 0; i < record->image_count && !rc; i++) {
+		const struct image *image = &record->images[i];
+		if (image->number < 0)
+			continue;
+		if (!cubin_open(&cubin, image->bytes, image->length))
+			return REFUSE("The image of a module is no cubin.");
+		for (uint64_t next = 0; !rc && cubin_next_variable(&cubin, &next, &variable);)
+			rc = record_variable(record, image, &variable, list);
+	}
+	return rc;
 }
 
 /* ---- kernels ---- */
@@ -417,7 +502,7 @@ static int record_graph(struct sealed_record *record, struct CUgraph_st *graph, 
 	if (!rc)
 		rc = record_edges(&listing, json_object_get(plan, "edges"));
 	free_listing(&listing);
-	return rc;
+	return rc ? rc : record_variables(record, json_object_get(plan, "variables"));
 }
 
 int sealed_record_plan(struct sealed_record *record, struct CUgraph_st *graph, char **text)
@@ -428,6 +513,7 @@ int sealed_record_plan(struct sealed_record *record, struct CUgraph_st *graph, c
 		"images", "nodes", "variables");
 	record->listed = json_object_get(plan, "images");
 	record->listed_count = 0;
+	forget_contents(record);
 	for (size_t i = 0; i < record->image_count; i++)
 		record->images[i].number = -1;
 	if (!rc)

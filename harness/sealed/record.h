@@ -24,7 +24,8 @@ int sealed_record_image(
  * ISOLATED_VIOLATION: the graph does what no plan can hold; the sentence is for the participant. */
 int sealed_record_plan(struct sealed_record *record, struct CUgraph_st *graph, char **text);
 
-/* The bytes of the last plan's image of this number. NULL: there are fewer images. */
+/* The bytes of a blob of the last plan: its images, then the contents of its variables. NULL: there
+ * are fewer blobs. */
 const void *sealed_record_blob(const struct sealed_record *record, uint32_t number, size_t *length);
 
 #endif

@@ -317,8 +317,11 @@ unsigned int cuMemcpyDtoHAsync_v2(
 {
 	REFUSE("cuMemcpyDtoHAsync_v2");
 	pretend_cuda.copies++;
-	return add_work(
-		stream, (struct work){ .what = COPY, .from = device, .to = host, .bytes = bytes });
+	if (!stream)
+		stream = find_legacy_stream();
+	return !stream
+		|| add_work(
+			stream, (struct work){ .what = COPY, .from = device, .to = host, .bytes = bytes });
 }
 
 /* ---- kernels: the module has "wait_for_gate" and "empty" ---- */

@@ -155,6 +155,13 @@ unsigned int cuLibraryGetGlobal(
 	return strcmp(library->variable_name, name) == 0 ? 0 : refused;
 }
 
+unsigned int cuModuleGetGlobal_v2(
+	unsigned long long *address, size_t *bytes, struct CUmod_st *module, const char *name)
+{
+	REFUSE("cuModuleGetGlobal_v2");
+	return cuLibraryGetGlobal(address, bytes, (struct CUlib_st *)module, name);
+}
+
 unsigned int cuFuncSetAttribute(struct CUfunc_st *function, unsigned int attribute, int value)
 {
 	REFUSE("cuFuncSetAttribute");

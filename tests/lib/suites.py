@@ -50,6 +50,7 @@ ONLY_SANITIZE = (
 # Suites that compile CUDA C++ or compare Podium's declarations with NVIDIA's headers.
 NEEDS_NVCC = (
 	"harness/isolated_cu",
+	"harness/sealed_cubin",
 	"integration/formats/",
 	"integration/harness/",
 	"integration/run/",
@@ -57,6 +58,7 @@ NEEDS_NVCC = (
 	"redteam/attacks",
 	"unit/device",
 	"unit/driver",
+	"unit/graph",
 )
 
 

@@ -60,20 +60,30 @@ static void describe_image(const char *text)
 	strcpy((char *)image + 64, text);
 }
 
-/* Adds tables to the image, which say that the kernel add_one calls this function. */
-static void add_call(const char *called)
+/* Adds tables to the image, which say that the kernel add_one calls this function, and that there
+ * is a variable. `flags`: NVIDIA's, of the variable. */
+static void add_tables(const char *called, unsigned char flags)
 {
-	enum { names_at = 320, symbols_at = 448, calls_at = 544, sections_at = 576 };
-	static const char own_names[] = "\0.nv.callgraph\0add_one";
+	enum { names_at = 320, symbols_at = 448, calls_at = 560, sections_at = 576 };
+	enum { callgraph_name = 1, global_name = 15, add_one_name = 26, gain_name = 34 };
+	static const char own_names[] = "\0.nv.callgraph\0.nv.global\0add_one\0gain";
 	const Elf64_Sym symbols[] = { { 0 },
-		{ .st_name = 15, .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), .st_shndx = 1 },
-		{ .st_name = sizeof own_names, .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC) } };
+		{ .st_name = add_one_name, .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), .st_shndx = 1 },
+		{ .st_name = sizeof own_names, .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC) },
+		{ .st_name = gain_name,
+			.st_info = ELF64_ST_INFO(STB_LOCAL, STT_OBJECT),
+			.st_other = flags,
+			.st_shndx = 4,
+			.st_size = 4 } };
 	const uint32_t calls[] = { 1, 2 };
-	const Elf64_Shdr sections[] = {
-		{ 0 }, { .sh_type = SHT_STRTAB, .sh_offset = names_at, .sh_size = symbols_at - names_at },
+	const Elf64_Shdr sections[] = { { 0 },
+		{ .sh_type = SHT_STRTAB, .sh_offset = names_at, .sh_size = symbols_at - names_at },
 		{ .sh_type = SHT_SYMTAB, .sh_link = 1, .sh_offset = symbols_at, .sh_size = sizeof symbols },
-		{ .sh_name = 1, .sh_type = SHT_LOPROC + 1, .sh_offset = calls_at, .sh_size = sizeof calls }
-	};
+		{ .sh_name = callgraph_name,
+			.sh_type = SHT_PROGBITS,
+			.sh_offset = calls_at,
+			.sh_size = sizeof calls },
+		{ .sh_name = global_name, .sh_type = SHT_NOBITS, .sh_size = 4 } };
 	Elf64_Ehdr head;
 	memcpy(&head, image, sizeof head);
 	head.e_shoff = sections_at;
@@ -309,7 +319,7 @@ static void a_kernel_may_not_call_the_driver_s_functions(void **state)
 	static const char *const refused[] = { "vprintf", "malloc", "free", "__cuda_syscallCnpv2" };
 	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
 		describe_image(KERNELS);
-		add_call(refused[i]);
+		add_tables(refused[i], 0);
 		fail_to_make(text, ISOLATED_VIOLATION,
 			arena_printf(arena,
 				"The kernel add_one calls %s. A sealed call may not print, allocate memory or "
@@ -319,7 +329,7 @@ static void a_kernel_may_not_call_the_driver_s_functions(void **state)
 	struct plan *plan;
 	struct sealed_graph *graph;
 	describe_image(KERNELS);
-	add_call("__assertfail");
+	add_tables("__assertfail", 0);
 	assert_int_equal(make(text, &plan, &graph), 0);
 	sealed_graph_free(graph);
 	plan_free(plan);
@@ -357,10 +367,12 @@ struct captured {
 	struct sealed_record *record;
 };
 
-static void capture(struct captured *captured, const char *text)
+static void capture(struct captured *captured, const char *text, unsigned char flags)
 {
 	describe_image(KERNELS);
+	add_tables("__assertfail", flags);
 	assert_int_equal(make(text, &captured->plan, &captured->graph), 0);
+	assert_int_equal(sealed_graph_restore(captured->graph), 0);
 	struct sealed_record *record = captured->record = sealed_record_new();
 	/* The module's address was another module's before. A third module comes later. */
 	assert_int_equal(sealed_record_image(record, pretends->last_library, "old", 3), 0);
@@ -375,18 +387,15 @@ static void forget(struct captured *captured)
 	plan_free(captured->plan);
 }
 
-/* Returns the plan's text with the hash of `image`, and without variables, which are not recorded
- * yet. */
+/* Returns the plan's text with the hashes of the image and of the variable's content. */
 static char *as_recorded(struct arena *arena, const char *text)
 {
 	static const char sha[] = "0011223344556677889900112233445566778899aabbccddeeff001122334455";
 	unsigned char hash[crypto_hash_sha256_BYTES];
 	crypto_hash_sha256(hash, image, image_bytes);
 	char *with_hash = changed(arena, text, sha, hex_of(arena, hash, sizeof hash));
-	char *variables = strstr(with_hash, "\"variables\":[");
-	assert_non_null(variables);
-	strcpy(variables, "\"variables\":[]}");
-	return with_hash;
+	crypto_hash_sha256(hash, (const unsigned char *)&gain, sizeof gain);
+	return changed(arena, with_hash, sha, hex_of(arena, hash, sizeof hash));
 }
 
 static void record_equals(const char *text)
@@ -395,13 +404,15 @@ static void record_equals(const char *text)
 	struct captured captured;
 	char *recorded;
 	size_t length;
-	capture(&captured, text);
+	capture(&captured, text, 0);
 	assert_int_equal(sealed_record_plan(captured.record, pretends->last_graph, &recorded), 0);
 	assert_string_equal(recorded, as_recorded(arena, text));
 	free(recorded);
 	assert_memory_equal(sealed_record_blob(captured.record, 0, &length), image, image_bytes);
 	assert_int_equal(length, image_bytes);
-	assert_null(sealed_record_blob(captured.record, 1, &length));
+	assert_memory_equal(sealed_record_blob(captured.record, 1, &length), &gain, sizeof gain);
+	assert_int_equal(length, sizeof gain);
+	assert_null(sealed_record_blob(captured.record, 2, &length));
 	forget(&captured);
 }
 
@@ -419,17 +430,22 @@ static void a_recorded_graph_is_the_plan_that_it_was_made_of(void **state)
 	record_equals(text_of(arena, PLAIN, SPECIAL));
 }
 
-static void refuse_to_record(const char *why)
+static void refuse_to_record_with(unsigned char flags, const char *why)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	struct captured captured;
 	char *recorded;
-	capture(&captured, text_of(arena, PLAIN, PLAIN));
+	capture(&captured, text_of(arena, PLAIN, PLAIN), flags);
 	assert_int_equal(
 		sealed_record_plan(captured.record, pretends->last_graph, &recorded), ISOLATED_VIOLATION);
 	assert_string_equal(isolated_why(), why);
 	assert_null(recorded);
 	forget(&captured);
+}
+
+static void refuse_to_record(const char *why)
+{
+	refuse_to_record_with(0, why);
 }
 
 static void what_a_plan_cannot_hold_is_refused(void **state)
@@ -461,6 +477,7 @@ static void what_a_plan_cannot_hold_is_refused(void **state)
 	pretends->packs_parameters = pretends->packs_too_few = 1;
 	refuse_to_record("A kernel was launched without parameter 1.");
 	pretends->packs_parameters = pretends->packs_too_few = 0;
+	refuse_to_record_with(4, "The variable gain is managed: the host can change it.");
 }
 
 static void a_kernel_of_an_unknown_module_is_refused(void **state)
@@ -469,7 +486,7 @@ static void a_kernel_of_an_unknown_module_is_refused(void **state)
 	cleanup_arena struct arena *arena = arena_new();
 	struct captured captured;
 	char *recorded;
-	capture(&captured, text_of(arena, PLAIN, PLAIN));
+	capture(&captured, text_of(arena, PLAIN, PLAIN), 0);
 	struct sealed_record *empty = sealed_record_new();
 	assert_int_equal(
 		sealed_record_plan(empty, pretends->last_graph, &recorded), ISOLATED_VIOLATION);
