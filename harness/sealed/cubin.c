@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { machine_cuda = 190, managed_flag = 4 };
+enum {
+	machine_cuda = 190, /* EM_CUDA */
+	managed_flag = 4,   /* in st_other of managed variables, read from cubins of nvcc 13.0 */
+};
 
 /* ---- sections ---- */
 
@@ -43,7 +46,7 @@ static bool open_table(
 	return true;
 }
 
-/* Finds the symbols with their names, and the calls. A cubin without kernels has no calls. */
+/* Finds the symbols with their names, and the calls. */
 static bool find_tables(struct cubin *cubin)
 {
 	const size_t call_bytes = 2 * sizeof(uint32_t);
@@ -62,6 +65,34 @@ static bool find_tables(struct cubin *cubin)
 	return true;
 }
 
+/* The driver reads all of them and knows no length. */
+static bool are_sections_within(const struct cubin *cubin)
+{
+	for (uint64_t i = 0; i < cubin->sections.count; i++) {
+		const Elf64_Shdr section = section_at(cubin, i);
+		if (section.sh_type != SHT_NOBITS && section.sh_type != SHT_NULL
+			&& !is_within(section.sh_offset, section.sh_size, cubin->length))
+			return false;
+	}
+	return true;
+}
+
+static bool are_segments_within(const struct cubin *cubin, const Elf64_Ehdr *head)
+{
+	Elf64_Phdr segment;
+	if (!head->e_phnum)
+		return true;
+	if (head->e_phentsize != sizeof segment
+		|| !is_within(head->e_phoff, (uint64_t)head->e_phnum * sizeof segment, cubin->length))
+		return false;
+	for (uint64_t i = 0; i < head->e_phnum; i++) {
+		memcpy(&segment, cubin->bytes + head->e_phoff + i * sizeof segment, sizeof segment);
+		if (!is_within(segment.p_offset, segment.p_filesz, cubin->length))
+			return false;
+	}
+	return true;
+}
+
 bool cubin_open(struct cubin *cubin, const void *bytes, size_t length)
 {
 	Elf64_Ehdr head;
@@ -75,9 +106,10 @@ bool cubin_open(struct cubin *cubin, const void *bytes, size_t length)
 		|| !is_within(head.e_shoff, (uint64_t)head.e_shnum * sizeof(Elf64_Shdr), length))
 		return false;
 	cubin->sections = (struct cubin_table){ cubin->bytes + head.e_shoff, head.e_shnum };
-	if (!head.e_shnum)
-		return true;
-	return open_table(cubin, head.e_shstrndx, 1, &cubin->section_names) && find_tables(cubin);
+	if (!are_sections_within(cubin) || !are_segments_within(cubin, &head))
+		return false;
+	return !head.e_shnum
+		|| (open_table(cubin, head.e_shstrndx, 1, &cubin->section_names) && find_tables(cubin));
 }
 
 /* ---- symbols ---- */
@@ -128,8 +160,9 @@ static const char *symbol_name(const struct cubin *cubin, uint64_t number)
 										 : NULL;
 }
 
-/* Whether a symbol is a function of the driver that a plan may not call. A failed assertion only
- * ends the launch. Names that begin with `.nv.` are NVIDIA's own and do nothing by themselves. */
+/* Whether a symbol is a function of the driver that a plan may not call. A failed assertion is an
+ * error of the submission, which ends its job anyway. Names that begin with `.nv.` are NVIDIA's own
+ * and do nothing by themselves. */
 static bool is_refused(const struct cubin *cubin, uint64_t number, const char *name)
 {
 	const Elf64_Sym symbol = symbol_at(cubin, number);
@@ -137,8 +170,8 @@ static bool is_refused(const struct cubin *cubin, uint64_t number, const char *n
 		&& strcmp(name, "__assertfail") != 0 && strncmp(name, ".nv.", 4) != 0;
 }
 
-/* Marks what is called by what is marked. Returns whether a mark is new. Sets *found to a function
- * that is refused. */
+/* Marks each function that a marked function calls. Returns whether it marked a new one. Sets
+ * *found to a refused function that it marks. */
 static bool mark_calls(const struct cubin *cubin, bool *is_marked, const char **found)
 {
 	bool is_new = false;
@@ -155,19 +188,19 @@ static bool mark_calls(const struct cubin *cubin, bool *is_marked, const char **
 	return is_new;
 }
 
-bool cubin_call_of(const struct cubin *cubin, const char *kernel, const char **found)
+bool cubin_find_refused_call(const struct cubin *cubin, const char *kernel, const char **found)
 {
-	enum { most_depth = 256 }; /* of calls; real code has far less */
+	enum { most_passes = 256 }; /* each marks at least one level of calls */
 	bool *is_marked = calloc(cubin->symbols.count + 1, sizeof *is_marked);
-	size_t depth = 0;
+	size_t passes = 0;
 	*found = NULL;
 	for (uint64_t i = 0; is_marked && i < cubin->symbols.count; i++) {
 		const char *name = symbol_name(cubin, i);
 		is_marked[i] = name && strcmp(name, kernel) == 0;
 	}
-	while (is_marked && depth < most_depth && !*found && mark_calls(cubin, is_marked, found))
-		depth++;
-	const bool is_known = is_marked && depth < most_depth;
+	while (is_marked && passes < most_passes && !*found && mark_calls(cubin, is_marked, found))
+		passes++;
+	const bool is_known = is_marked && passes < most_passes;
 	free(is_marked);
 	return is_known;
 }

@@ -1,9 +1,10 @@
 /* Reads cubins, the images of CUDA modules: ELF files for a GPU. The bytes come from a submission,
- * so nothing in them is trusted: a wrong offset, size or name ends the reading.
+ * so every offset, size and name is checked before it is used. Bad tables make cubin_open fail; bad
+ * entries are skipped.
  *
  * Sources: ELF-64 Object File Format; NVIDIA's CUDA Binary Utilities. The section .nv.callgraph is
  * not documented. It was read from cubins of nvcc 13.0: pairs of symbol numbers, of a function
- * and of one that it calls. tests/harness/sealed_cubin.test.py shows both. */
+ * and of one that it calls. tests/harness/sealed_cubin.test.py compiles kernels and checks this. */
 #ifndef PODIUM_SEALED_CUBIN_H
 #define PODIUM_SEALED_CUBIN_H
 
@@ -23,13 +24,14 @@ struct cubin {
 	struct cubin_table sections, section_names, symbols, names, calls;
 };
 
-/* Whether the bytes are a cubin with sound tables. They must live as long as *cubin. */
+/* Whether the bytes are a cubin all of whose sections and segments lie within them. The bytes must
+ * live as long as *cubin. */
 bool cubin_open(struct cubin *cubin, const void *bytes, size_t length);
 
 struct cubin_variable {
 	const char *name;
 	uint64_t bytes;
-	bool is_managed; /* also the host's */
+	bool is_managed; /* `__managed__`: the host can access it too */
 };
 
 /* Finds the next `__device__` or `__constant__` variable. Set *next to 0 at first. False: there is
@@ -39,7 +41,8 @@ bool cubin_next_variable(
 
 /* Finds a function of the driver that a plan may not call, such as vprintf or malloc, and that a
  * kernel calls, itself or by functions in the cubin; *found is NULL if there is none. A call by a
- * pointer is not seen. False: not known, because calls are nested too deep or memory is short. */
-bool cubin_call_of(const struct cubin *cubin, const char *kernel, const char **found);
+ * pointer is not seen, and the call graph is the submission's claim: this helps honest submissions
+ * and stops no attacker. False: the calls are nested too deep, or memory is short. */
+bool cubin_find_refused_call(const struct cubin *cubin, const char *kernel, const char **found);
 
 #endif

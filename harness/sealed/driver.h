@@ -1,6 +1,6 @@
-/* Declarations of the calls that the launcher makes to the CUDA driver, besides those of
- * harness/isolated/driver.h. They are bound apart, because older drivers lack some of them: the
- * newest is of CUDA 12.4. tests/unit/test_sealed.c compares the declarations with cuda.h.
+/* Declarations of the calls of the CUDA driver that only plans need. They are bound separately from
+ * those of harness/isolated/driver.h, because drivers older than CUDA 12.4 lack some.
+ * tests/gpu/sealed_declarations.h compares the declarations with cuda.h.
  *
  * Source: CUDA Driver API, "Library Management", "Execution Control", "Graph Management". */
 #ifndef PODIUM_SEALED_DRIVER_H
@@ -9,23 +9,36 @@
 #include "harness/isolated/driver.h"
 
 enum {
+	CUDA_CALL_NOT_FOUND = 500,         /* CUDA_ERROR_NOT_FOUND */
 	CUDA_CALL_INVALID_VALUE = 1,       /* CUDA_ERROR_INVALID_VALUE */
 	CUDA_FUNCTION_MOST_SHARED = 8,     /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
 	CUDA_FUNCTION_CARVEOUT = 9,        /* CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT */
 	CUDA_FUNCTION_LARGE_CLUSTERS = 14, /* CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED */
 	CUDA_LAUNCH_COOPERATIVE = 2,       /* CU_LAUNCH_ATTRIBUTE_COOPERATIVE */
 	CUDA_LAUNCH_CLUSTER = 4,           /* CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION */
-	CUDA_COPY_HOST = 1,                /* CU_MEMORYTYPE_HOST, _DEVICE, _ARRAY, _UNIFIED */
-	CUDA_COPY_DEVICE = 2,
-	CUDA_COPY_ARRAY = 3,
-	CUDA_COPY_UNIFIED = 4,
+	CUDA_MEMORY_TYPE_HOST = 1,         /* CU_MEMORYTYPE_HOST, _DEVICE, _ARRAY, _UNIFIED */
+	CUDA_MEMORY_TYPE_DEVICE = 2,
+	CUDA_MEMORY_TYPE_ARRAY = 3,
+	CUDA_MEMORY_TYPE_UNIFIED = 4,
 	CUDA_PARAMETERS_BUFFER = 1, /* CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT */
 	CUDA_PARAMETERS_BYTES = 2,  /* CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT */
-	/* CU_GRAPH_NODE_TYPE_KERNEL, _MEMCPY, _MEMSET, _EMPTY. */
+	/* CU_GRAPH_NODE_TYPE_KERNEL, _MEMCPY, _MEMSET, _HOST, _GRAPH, _EMPTY, _WAIT_EVENT,
+	 * _EVENT_RECORD, _EXT_SEMAS_SIGNAL, _EXT_SEMAS_WAIT, _MEM_ALLOC, _MEM_FREE, _BATCH_MEM_OP,
+	 * _CONDITIONAL. */
 	CUDA_NODE_KERNEL = 0,
-	CUDA_NODE_COPY = 1,
-	CUDA_NODE_MEMSET = 2,
-	CUDA_NODE_EMPTY = 5,
+	CUDA_NODE_COPY,
+	CUDA_NODE_MEMSET,
+	CUDA_NODE_HOST,
+	CUDA_NODE_GRAPH,
+	CUDA_NODE_EMPTY,
+	CUDA_NODE_EVENT_WAIT,
+	CUDA_NODE_EVENT_RECORD,
+	CUDA_NODE_SEMAPHORE_SIGNAL,
+	CUDA_NODE_SEMAPHORE_WAIT,
+	CUDA_NODE_ALLOCATE,
+	CUDA_NODE_FREE,
+	CUDA_NODE_MEMORY_WORDS,
+	CUDA_NODE_CONDITIONAL,
 	CUDA_EDGE_PROGRAMMATIC = 1, /* CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC */
 	CUDA_PORT_TRIGGER = 1,      /* CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC */
 	CUDA_PORT_START = 2,        /* CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER */
@@ -101,7 +114,7 @@ union cuda_launch_value { /* CUlaunchAttributeValue */
 		(struct CUgraphNode_st * *node, struct CUgraph_st * graph, \
 			struct CUgraphNode_st *const *after, size_t count, \
 			const struct cuda_kernel_node *kernel)) \
-	X(cuGraphKernelNodeSetAttribute, graph_set, \
+	X(cuGraphKernelNodeSetAttribute, kernel_node_set, \
 		(struct CUgraphNode_st * node, unsigned int attribute, \
 			const union cuda_launch_value *value)) \
 	X(cuGraphAddMemsetNode, graph_add_memset, \
@@ -118,12 +131,12 @@ union cuda_launch_value { /* CUlaunchAttributeValue */
 	X(cuGraphAddDependencies_v2, graph_add_edges, \
 		(struct CUgraph_st * graph, struct CUgraphNode_st *const *from, \
 			struct CUgraphNode_st *const *to, const struct cuda_edge *edges, size_t count)) \
-	X(cuGraphInstantiateWithFlags, graph_ready, \
+	X(cuGraphInstantiateWithFlags, graph_instantiate, \
 		(struct CUgraphExec_st * *ready, struct CUgraph_st * graph, unsigned long long flags)) \
-	X(cuGraphExecDestroy, ready_free, (struct CUgraphExec_st * ready)) \
-	X(cuGraphUpload, ready_upload, (struct CUgraphExec_st * ready, struct CUstream_st * stream)) \
-	X(cuGraphLaunch, ready_launch, (struct CUgraphExec_st * ready, struct CUstream_st * stream)) \
-	X(cuCtxGetCurrent, context_now, (struct CUctx_st * *context)) \
+	X(cuGraphExecDestroy, exec_free, (struct CUgraphExec_st * ready)) \
+	X(cuGraphUpload, exec_upload, (struct CUgraphExec_st * ready, struct CUstream_st * stream)) \
+	X(cuGraphLaunch, exec_launch, (struct CUgraphExec_st * ready, struct CUstream_st * stream)) \
+	X(cuCtxGetCurrent, context_current, (struct CUctx_st * *context)) \
 	X(cuModuleGetGlobal_v2, module_variable, \
 		(unsigned long long *address, size_t *bytes, struct CUmod_st *module, const char *name)) \
 	X(cuFuncGetName, function_name, (const char **name, struct CUfunc_st *function)) \
@@ -151,8 +164,9 @@ struct cuda_graph_driver {
 #undef CUDA_MEMBER
 };
 
-/* Bound by sealed_cuda_open, which also opens the GPU. Every user calls it first. */
 extern struct cuda_graph_driver sealed_cuda;
+/* Binds the calls and opens the GPU. Every user calls it first; repeated calls do no harm. Returns
+ * 0, or ISOLATED_FAILED; isolated_why() then names the call that the driver lacks. */
 int sealed_cuda_open(void);
 
 /* Calls a member. Returns 0, or ISOLATED_FAILED with a message. */

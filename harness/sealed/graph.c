@@ -23,7 +23,8 @@ struct sealed_graph {
 	struct CUgraphExec_st *ready;
 };
 
-/* The driver gets no length, so it must not look for tables behind the end of an image. */
+/* cuLibraryLoadData gets no length and trusts the offsets in an image, so cubin_open checks them
+ * first. */
 static int load_images(
 	struct sealed_graph *graph, const struct plan *plan, const struct sealed_blobs *blobs)
 {
@@ -77,14 +78,14 @@ static int check_parameters(
 	return 0;
 }
 
-/* A kernel that prints would print in the launcher. One that allocates memory or launches others
- * would keep something from call to call. */
+/* What a kernel prints would come from the launcher. Memory that a kernel allocates could keep data
+ * from call to call. Kernels that a kernel launches would not be in the plan. */
 static int check_calls(const struct cubin *cubin, const struct plan_kernel *kernel)
 {
 	const char *called;
-	if (!cubin_call_of(cubin, kernel->name, &called))
-		return isolated_fail(
-			ISOLATED_VIOLATION, "What the kernel %.200s calls is not known.", kernel->name);
+	if (!cubin_find_refused_call(cubin, kernel->name, &called))
+		return isolated_fail(ISOLATED_VIOLATION,
+			"The calls in the kernel %.200s are nested too deep.", kernel->name);
 	return called ? isolated_fail(ISOLATED_VIOLATION,
 			   "The kernel %.200s calls %.80s. A sealed call may not print, allocate memory "
 			   "or launch kernels on the GPU.",
@@ -111,12 +112,12 @@ static int set_launch(struct CUgraphNode_st *node, const struct plan_kernel *ker
 	int rc = 0;
 	if (kernel->is_cooperative) {
 		value.is_cooperative = 1;
-		rc = SEALED_DO(graph_set, node, CUDA_LAUNCH_COOPERATIVE, &value);
+		rc = SEALED_DO(kernel_node_set, node, CUDA_LAUNCH_COOPERATIVE, &value);
 	}
 	if (!rc && kernel->cluster[0]) {
 		value = (union cuda_launch_value){ { 0 } };
 		memcpy(value.cluster, kernel->cluster, sizeof value.cluster);
-		rc = SEALED_DO(graph_set, node, CUDA_LAUNCH_CLUSTER, &value);
+		rc = SEALED_DO(kernel_node_set, node, CUDA_LAUNCH_CLUSTER, &value);
 	}
 	return rc;
 }
@@ -168,7 +169,7 @@ static int add_memset(struct sealed_graph *graph, const struct plan_memset *set,
 
 static struct cuda_copy_side side_of(const struct plan_pitched *side)
 {
-	return (struct cuda_copy_side){ .kind = CUDA_COPY_DEVICE,
+	return (struct cuda_copy_side){ .kind = CUDA_MEMORY_TYPE_DEVICE,
 		.device = side->address,
 		.pitch = side->pitch,
 		.height = side->rows };
@@ -188,7 +189,7 @@ static int add_copy(struct sealed_graph *graph, const struct plan_copy *copy, ui
 static int add_nodes(struct sealed_graph *graph, const struct plan *plan)
 {
 	struct CUctx_st *context;
-	int rc = SEALED_DO(context_now, &context);
+	int rc = SEALED_DO(context_current, &context);
 	for (uint32_t i = 0; i < plan->node_count && !rc; i++)
 		switch (plan->nodes[i].kind) {
 		case PLAN_KERNEL: rc = add_kernel(graph, &plan->nodes[i].kernel, i); break;
@@ -240,9 +241,9 @@ static int begin(struct sealed_graph **graph, const struct plan *plan)
 static int finish(struct sealed_graph **graph, int rc)
 {
 	if (!rc)
-		rc = SEALED_DO(graph_ready, &(*graph)->ready, (*graph)->graph, 0);
+		rc = SEALED_DO(graph_instantiate, &(*graph)->ready, (*graph)->graph, 0);
 	if (!rc)
-		rc = SEALED_DO(ready_upload, (*graph)->ready, NULL);
+		rc = SEALED_DO(exec_upload, (*graph)->ready, NULL);
 	if (!rc)
 		rc = CUDA_DO(context_wait);
 	if (rc) {
@@ -284,7 +285,7 @@ void sealed_graph_free(struct sealed_graph *graph)
 	if (!graph)
 		return;
 	if (graph->ready)
-		sealed_cuda.ready_free(graph->ready);
+		sealed_cuda.exec_free(graph->ready);
 	if (graph->graph)
 		sealed_cuda.graph_free(graph->graph);
 	for (uint32_t i = 0; graph->libraries && i < graph->library_count; i++)
@@ -308,5 +309,5 @@ int sealed_graph_restore(const struct sealed_graph *graph)
 
 int sealed_graph_launch(const struct sealed_graph *graph)
 {
-	return SEALED_DO(ready_launch, graph->ready, NULL);
+	return SEALED_DO(exec_launch, graph->ready, NULL);
 }

@@ -14,21 +14,22 @@ struct sealed_blobs {
 };
 
 /* Makes the graph in the GPU's primary context. Returns 0, or one of enum isolated_error with a
- * sentence from isolated_why(), as all functions here. ISOLATED_VIOLATION: the plan does not fit
- * its images. `plan` and `blobs` must live as long as the graph. Free the graph with
- * sealed_graph_free, which takes NULL. */
+ * sentence from isolated_why(); *graph is then NULL. ISOLATED_VIOLATION: the plan does not fit its
+ * images. The bytes of the blobs must live as long as the graph; `plan` and the arrays need not.
+ * Free the graph with sealed_graph_free, which takes NULL. */
 int sealed_graph_make(
 	struct sealed_graph **graph, const struct plan *plan, const struct sealed_blobs *blobs);
 void sealed_graph_free(struct sealed_graph *graph);
 
-/* Makes a graph of one empty kernel, for the null contestant. Needs isolated_gate_map. */
+/* Makes a graph of one empty kernel, for the null contestant. Call isolated_gate_map first, which
+ * loads the kernel. */
 int sealed_graph_make_empty(struct sealed_graph **graph);
 
 /* Gives all variables the contents of the plan, and waits until they have them. */
 int sealed_graph_restore(const struct sealed_graph *graph);
 
-/* Enqueues one launch of the graph on the legacy default stream, behind the gate if one is there.
- */
+/* Enqueues one launch of the graph on the legacy default stream and returns. What was enqueued
+ * there before, such as the gate, runs first. */
 int sealed_graph_launch(const struct sealed_graph *graph);
 
 #endif

@@ -58,7 +58,7 @@ static int add_place(struct launcher *launcher, const struct sealed_place *place
 {
 	if (launcher->place_count == sealed_most_places) {
 		close(descriptor);
-		return isolated_fail(ISOLATED_FAILED, "There are too many pieces of memory.");
+		return isolated_fail(ISOLATED_FAILED, "The call has too many pieces of memory.");
 	}
 	int rc = sealed_range_map(place->address, place->bytes, descriptor);
 	if (rc)
@@ -201,7 +201,7 @@ static int take_frames(struct launcher *launcher)
 /* ---- calls ---- */
 
 /* Says that the call failed. The judge reads the reason after "done". */
-static int lose_call(const struct launcher *launcher)
+static int fail_call(const struct launcher *launcher)
 {
 	int rc = say(isolated_why());
 	isolated_done(launcher->page, ISOLATED_RAISED, 0, 0);
@@ -218,14 +218,14 @@ static int play(const struct launcher *launcher, const struct sealed_graph *grap
 		rc = sealed_graph_launch(graph);
 	if (!rc)
 		rc = isolated_finish(launcher->page, ISOLATED_RETURNED, launcher->spec, 0);
-	return rc ? lose_call(launcher) : 0;
+	return rc ? fail_call(launcher) : 0;
 }
 
 static int call(const struct launcher *launcher, const struct isolated_order *order)
 {
 	const struct sealed_graph *graph =
 		order->command == ISOLATED_EMPTY || launcher->is_null ? launcher->empty : launcher->graph;
-	/* No call finds what an earlier one left in a variable. */
+	/* Before "ready", so that the time does not count. No call finds what an earlier one left. */
 	int prepared = graph && order->command == ISOLATED_CALL ? sealed_graph_restore(graph) : 0;
 	int rc = isolated_stand_by(launcher->page, SOCKET);
 	if (rc)
@@ -236,7 +236,7 @@ static int call(const struct launcher *launcher, const struct isolated_order *or
 	}
 	if (!graph)
 		isolated_fail(ISOLATED_FAILED, "There is no plan.");
-	return graph && !prepared ? play(launcher, graph, order) : lose_call(launcher);
+	return graph && !prepared ? play(launcher, graph, order) : fail_call(launcher);
 }
 
 static bool is_armed(const struct isolated_page *page)
@@ -245,9 +245,9 @@ static bool is_armed(const struct isolated_page *page)
 		!= __atomic_load_n(&page->ready, __ATOMIC_RELAXED);
 }
 
-/* Waits for a call or a frame. Looks often for a while after the last one, because the next one
- * then comes soon. */
-static void rest(const struct launcher *launcher, int64_t latest_ns)
+/* Waits for a call or a frame. Looks every 50 us for 50 ms after the last one, then every 5 ms:
+ * calls follow each other soon. */
+static void wait_for_work(const struct launcher *launcher, int64_t latest_ns)
 {
 	struct pollfd arrived = { .fd = SOCKET, .events = POLLIN | POLLRDHUP };
 	const int64_t often_ns = INT64_C(50) * isolated_ns_per_ms;
@@ -263,7 +263,7 @@ static int serve(struct launcher *launcher)
 	struct isolated_affinity before;
 	int64_t latest_ns = isolated_clock_ns();
 	for (;;) {
-		rest(launcher, latest_ns);
+		wait_for_work(launcher, latest_ns);
 		int rc = take_frames(launcher);
 		if (rc)
 			return rc;
@@ -308,7 +308,7 @@ int main(int argc, char **argv)
 		fputs("usage: launch [--null]\n", stderr);
 		return 2;
 	}
-	/* Otherwise the driver would load a kernel at its first launch, which counts as time. */
+	/* With lazy loading, the first launch would load the kernel, within the time of a call. */
 	setenv("CUDA_MODULE_LOADING", "EAGER", 1);
 	launcher.is_null = argc == 2;
 	int rc = greet(&launcher);

@@ -4,18 +4,23 @@
  *	launch           plays the plan that the judge sends
  *	launch --null    the null contestant: plays a graph with an empty kernel
  *
- * Descriptor 3 is the socket to the judge. The launcher gets no input and no output by frames: the
- * judge maps the same memory. It needs no LOAD. */
+ * Descriptor 3 is the socket to the judge. After HELLO and READY the judge sends PLACE for each
+ *piece of memory of the call, then PLAN. Calls may follow, and other places and plans. The launcher
+ *answers each of these frames with MAPPED, or with TEXT and the reason. A refused plan leaves no
+ *plan. Inputs and outputs need no frames, because the judge maps the same memory. There is no LOAD.
+ */
 #ifndef PODIUM_SEALED_LAUNCH_H
 #define PODIUM_SEALED_LAUNCH_H
 
 #include <stdint.h>
 
-/* The content of a frame PLACE: memory of the call. With a descriptor, the launcher maps it there;
- * without, it unmaps what lies there. */
+/* The content of a frame PLACE: memory of the call. With a descriptor, the launcher maps it at this
+ * address; both numbers are multiples of the granularity of the GPU's memory. Without a descriptor,
+ * it unmaps what begins at this address. Memsets and copies of later plans must stay in such
+ * memory. */
 struct sealed_place {
 	uint64_t address, bytes;
-	/* Whether the judge withholds lines of this memory: the memory of the input. */
+	/* 1: the memory of the input, in which the judge withholds lines until the gate opens */
 	uint32_t is_input, unused;
 };
 

@@ -211,10 +211,13 @@ static bool read_kernel(struct reading *reading, uint32_t number, json_t *json)
 		|| !read_three(block, 1, most_threads, kernel->block)
 		|| (cluster && !read_three(cluster, 1, most_cluster, kernel->cluster))
 		|| !has_shape(kernel))
-		return refuse(reading, "Node %u of the plan: CUDA has no such grid.", number);
-	if (!is_within(shared, 0, most_shared_bytes) || !is_within(most_shared, 0, most_shared_bytes)
-		|| carveout < -1 || carveout > 100)
-		return refuse(reading, "Node %u of the plan: no GPU has so much shared memory.", number);
+		return refuse(
+			reading, "Node %u of the plan: CUDA has no such grid, block or cluster.", number);
+	if (!is_within(shared, 0, most_shared_bytes) || !is_within(most_shared, 0, most_shared_bytes))
+		return refuse(reading, "Node %u of the plan: a block has at most %d KiB of shared memory.",
+			number, most_shared_bytes >> 10);
+	if (carveout < -1 || carveout > 100)
+		return refuse(reading, "Node %u of the plan: its carveout is not from -1 to 100.", number);
 	kernel->image = (uint32_t)image;
 	kernel->shared_bytes = (uint32_t)shared;
 	kernel->most_shared_bytes = (uint32_t)most_shared;
@@ -246,7 +249,8 @@ static bool read_memset(struct reading *reading, uint32_t number, json_t *json)
 		|| !is_within(height, 1, (uint64_t)MOST_EXTENT)
 		|| !is_within(pitch, height > 1 ? (uint64_t)(width * element) : 0, (uint64_t)MOST_EXTENT)
 		|| !is_within(address, 1, (uint64_t)MOST_ADDRESS) || address % element)
-		return refuse(reading, "Node %u of the plan: CUDA has no such memset.", number);
+		return refuse(reading,
+			"Node %u of the plan: no plan has such a memset. A row takes at most 2 GiB.", number);
 	*set = (struct plan_memset){ .address = (uint64_t)address,
 		.pitch = (uint64_t)pitch,
 		.width = (uint64_t)width,
@@ -287,7 +291,8 @@ static bool read_copy(struct reading *reading, uint32_t number, json_t *json)
 		if (read_pitched(from, copy, &copy->from) && read_pitched(to, copy, &copy->to))
 			return true;
 	}
-	return refuse(reading, "Node %u of the plan: CUDA has no such copy.", number);
+	return refuse(reading,
+		"Node %u of the plan: no plan has such a copy. A row takes at most 2 GiB.", number);
 }
 
 static bool read_empty(struct reading *reading, uint32_t number, json_t *json)
@@ -348,7 +353,10 @@ static bool read_edge(struct reading *reading, uint32_t number, json_t *json)
 			json, json_array_size(json) == 3 ? "[I, I, s !]" : "[I, I !]", &from, &to, &name)
 		|| !is_index(from, nodes) || !is_index(to, nodes) || from == to
 		|| !read_order(name, &edge->order))
-		return refuse(reading, "Edge %u of the plan leads from or to no node.", number);
+		return refuse(reading,
+			"Edge %u of the plan is not [from, to] with two nodes of the plan, and perhaps "
+			"\"trigger\" or \"start\".",
+			number);
 	edge->from = (uint32_t)from, edge->to = (uint32_t)to;
 	if (edge->order != PLAN_AFTER_END
 		&& (!is_kernel(reading, edge->from) || !is_kernel(reading, edge->to)))
@@ -398,7 +406,7 @@ static void *make_items(
 {
 	json_t *list = json_object_get(reading->root, key);
 	if (!json_is_array(list) || json_array_size(list) > most) {
-		refuse(reading, "The plan has no list \"%s\" of at most %u.", key, most);
+		refuse(reading, "The plan's %s are no list of at most %u.", key, most);
 		return NULL;
 	}
 	*count = (uint32_t)json_array_size(list);
@@ -456,7 +464,8 @@ static bool read_all(struct reading *reading, const char *text, size_t length)
 	if (!format || strcmp(format, "podium plan 1") != 0)
 		return refuse(reading, "The plan's format is not \"podium plan 1\".");
 	if (json_object_size(reading->root) != 5)
-		return refuse(reading, "The plan has an unknown key.");
+		return refuse(reading,
+			"The plan has not exactly the keys edges, format, images, nodes and variables.");
 	if (!is_canonical(reading, text, length))
 		return refuse(reading, "The plan is not in canonical form.");
 	if (!make_room(reading, length) || !read_items(reading, "images", read_image)
@@ -465,7 +474,8 @@ static bool read_all(struct reading *reading, const char *text, size_t length)
 		return false;
 	if (!reading->plan.node_count)
 		return refuse(reading, "The plan does nothing.");
-	return has_no_cycle(reading) || refuse(reading, "The plan's edges form a circle.");
+	return has_no_cycle(reading)
+		|| refuse(reading, "The plan's edges form a cycle, or memory is short.");
 }
 
 struct plan *plan_read(const char *text, size_t length, char *why, size_t why_bytes)

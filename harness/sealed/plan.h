@@ -2,13 +2,13 @@
  * it in the process of the submission, so every byte is hostile. The launcher plays it later, in a
  * process without any of the submission's code.
  *
- * A plan is JSON in canonical form: ASCII, no spaces, keys in order, no number that is not whole.
- *So two plans are equal if and only if their bytes are. plan.schema.json describes the keys.
+ * A plan is JSON in canonical form: ASCII, without spaces, keys in order, all numbers whole. So two
+ * plans are equal if and only if their bytes are. plan.schema.json describes the keys.
  *
  *	{"edges":[[0,1]],"format":"podium plan 1","images":[...],"nodes":[...],"variables":[...]}
  *
- * A plan names no content of memory. Kernels find it under the same addresses as in the build,
- * because the judge maps the same memory there.
+ * A plan has addresses of inputs and outputs, not their bytes. The judge maps its memory at the
+ *same addresses in the build and in the launcher.
  *
  * Sources: CUDA Driver API, "Graph Management" and "Data types used by CUDA driver"; CUDA C++
  * Programming Guide, "Technical Specifications per Compute Capability". */
@@ -40,7 +40,7 @@ struct plan_blob {
 
 /* A `__device__` or `__constant__` variable, and what it contains before each call. */
 struct plan_variable {
-	uint32_t image;
+	uint32_t image; /* the index in the plan's images */
 	const char *name;
 	struct plan_blob content;
 };
@@ -97,8 +97,8 @@ struct plan_node {
 	};
 };
 
-/* When `to` may start: after `from` has ended; once all blocks of the kernel `from` have allowed
- * it (programmatic dependent launch); or once they have started. */
+/* When `to` may start: after `from` has ended; once all blocks of the kernel `from` have called
+ * cudaTriggerProgrammaticLaunchCompletion() or ended; or once they have started. */
 enum plan_order { PLAN_AFTER_END, PLAN_AFTER_TRIGGER, PLAN_AFTER_START };
 
 struct plan_edge {
@@ -114,8 +114,9 @@ struct plan {
 	uint32_t image_count, variable_count, node_count, edge_count;
 };
 
-/* Reads a plan. Returns NULL with a sentence in `why` if a byte is wrong or a limit is exceeded.
- * Free the plan with plan_free. */
+/* Reads a plan. `text` needs no NUL and may be freed afterwards. Returns NULL with a sentence in
+ * `why` if a byte is wrong, a limit is exceeded or memory is short; otherwise `why` is "". Free the
+ * plan with plan_free. */
 struct plan *plan_read(const char *text, size_t length, char *why, size_t why_bytes);
 void plan_free(struct plan *plan);
 
@@ -123,8 +124,8 @@ struct plan_range {
 	uint64_t address, bytes;
 };
 
-/* Whether all memsets and copies stay within these ranges. If not, writes a sentence to `why`. What
- * kernels read and write is not known. */
+/* Whether all memsets and copies stay within these ranges, each side within one. If not, writes a
+ * sentence to `why`. Kernels are not checked: they can use all memory that is mapped. */
 bool plan_stays_in(const struct plan *plan, const struct plan_range *ranges, size_t count,
 	char *why, size_t why_bytes);
 

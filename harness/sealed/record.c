@@ -20,7 +20,7 @@ struct image {
 	int64_t number; /* in the plan; -1: no kernel of the plan is in it */
 };
 
-/* What a variable contains after the capture. */
+/* What a variable contained when the plan was made. */
 struct content {
 	uint8_t *bytes;
 	size_t length;
@@ -29,8 +29,8 @@ struct content {
 struct sealed_record {
 	struct image *images;
 	size_t image_count;
-	/* Of the plan that is being made, or of the last one. */
-	json_t *listed; /* its list of images */
+	/* Of the plan that is being made, or of the last one: */
+	json_t *listed; /* its list of images; NULL: no plan is being made */
 	uint32_t listed_count;
 	struct content contents[plan_most_variables]; /* of its variables */
 	size_t content_count;
@@ -148,7 +148,7 @@ const void *sealed_record_blob(const struct sealed_record *record, uint32_t numb
 
 /* ---- variables ---- */
 
-/* Reads what a variable contains. The call is over, so the copy waits for nothing. */
+/* Reads what a variable contains. */
 static int read_content(struct sealed_record *record, unsigned long long address, size_t length)
 {
 	struct content content = { malloc(length), length };
@@ -159,22 +159,28 @@ static int read_content(struct sealed_record *record, unsigned long long address
 	return rc ? rc : CUDA_DO(context_wait);
 }
 
-/* The driver does not know all names, such as those of texts in the code. What it does not know
- * cannot be given its contents before a call, and keeps those of the image. */
+/* The driver knows no name of a text in the code ($str). Such a variable cannot be restored before
+ * a call, and keeps its content from the image. */
 static int record_variable(struct sealed_record *record, const struct image *image,
 	const struct cubin_variable *variable, json_t *list)
 {
 	unsigned long long address;
 	size_t bytes;
 	if (variable->is_managed)
-		return REFUSE("The variable %.200s is managed: the host can change it.", variable->name);
-	if (sealed_cuda.module_variable(
-			&address, &bytes, (struct CUmod_st *)(uintptr_t)image->module, variable->name)
-		!= CUDA_CALL_SUCCEEDED)
+		return REFUSE(
+			"The variable %.200s is managed, so the host can change it. Make it __device__.",
+			variable->name);
+	const unsigned int status = sealed_cuda.module_variable(
+		&address, &bytes, (struct CUmod_st *)(uintptr_t)image->module, variable->name);
+	if (status == CUDA_CALL_NOT_FOUND)
 		return 0;
-	if (record->content_count == plan_most_variables || bytes > plan_most_variable_bytes)
-		return REFUSE("The modules have more than %d variables, or one of more than %d MiB.",
-			plan_most_variables, plan_most_variable_bytes >> 20);
+	if (status != CUDA_CALL_SUCCEEDED)
+		return isolated_cuda_check_named(status, "cuModuleGetGlobal_v2");
+	if (record->content_count == plan_most_variables)
+		return REFUSE("The modules have more than %d variables.", plan_most_variables);
+	if (bytes > plan_most_variable_bytes)
+		return REFUSE("The variable %.200s takes %zu bytes; at most %d MiB are allowed.",
+			variable->name, bytes, plan_most_variable_bytes >> 20);
 	int rc = read_content(record, address, bytes);
 	if (rc)
 		return rc;
@@ -196,7 +202,7 @@ static int record_variables(struct sealed_record *record, json_t *list)
 		if (image->number < 0)
 			continue;
 		if (!cubin_open(&cubin, image->bytes, image->length))
-			return REFUSE("The image of a module is no cubin.");
+			return REFUSE("Module %zu is no cubin. Compile for this GPU, as with -arch=sm_90.", i);
 		for (uint64_t next = 0; !rc && cubin_next_variable(&cubin, &next, &variable);)
 			rc = record_variable(record, image, &variable, list);
 	}
@@ -219,21 +225,24 @@ static const uint8_t *find_buffer(void **extra, size_t *length)
 	return buffer;
 }
 
-static int add_parameters(const struct cuda_kernel_node *node, json_t *list)
+static int add_parameters(const struct cuda_kernel_node *node, const char *name, json_t *list)
 {
 	size_t offset, bytes, length;
 	const uint8_t *buffer = find_buffer(node->extra, &length);
-	for (size_t i = 0;
-		 sealed_cuda.function_parameter(node->function, i, &offset, &bytes) == CUDA_CALL_SUCCEEDED;
-		 i++) {
+	for (size_t i = 0;; i++) {
+		const unsigned int status =
+			sealed_cuda.function_parameter(node->function, i, &offset, &bytes);
+		if (status == CUDA_CALL_INVALID_VALUE) /* there are no more */
+			return 0;
+		if (status != CUDA_CALL_SUCCEEDED)
+			return isolated_cuda_check_named(status, "cuFuncGetParamInfo");
 		const uint8_t *value = node->parameters                      ? node->parameters[i]
 			: buffer && offset <= length && bytes <= length - offset ? buffer + offset
 																	 : NULL;
 		if (!value)
-			return REFUSE("A kernel was launched without parameter %zu.", i);
+			return REFUSE("The kernel %.200s was launched without parameter %zu.", name, i);
 		json_array_append_new(list, json_pack("[I, o]", (json_int_t)offset, hex_of(value, bytes)));
 	}
-	return 0;
 }
 
 static json_t *three(const unsigned int numbers[static 3])
@@ -242,7 +251,8 @@ static json_t *three(const unsigned int numbers[static 3])
 		"[I, I, I]", (json_int_t)numbers[0], (json_int_t)numbers[1], (json_int_t)numbers[2]);
 }
 
-/* Adds what differs from the usual. */
+/* Adds the attributes that are not at their default. Those of a function are read after the
+ * capture: if a call changes one between two launches, both get the last value. */
 static int add_attributes(struct CUgraphNode_st *node, struct CUfunc_st *function, json_t *kernel)
 {
 	union cuda_launch_value cooperative = { { 0 } }, cluster = { { 0 } };
@@ -284,7 +294,7 @@ static int record_kernel(struct sealed_record *record, struct CUgraphNode_st *no
 	if (!rc)
 		rc = find_image(record, kernel.function, name, &image);
 	if (!rc)
-		rc = add_parameters(&kernel, parameters);
+		rc = add_parameters(&kernel, name, parameters);
 	if (!rc)
 		rc = add_attributes(node, kernel.function, json);
 	if (rc)
@@ -317,7 +327,7 @@ static int record_memset(struct sealed_record *record, struct CUgraphNode_st *no
 
 static bool is_on_device(const struct cuda_copy_side *side)
 {
-	return side->kind == CUDA_COPY_DEVICE || side->kind == CUDA_COPY_UNIFIED;
+	return side->kind == CUDA_MEMORY_TYPE_DEVICE || side->kind == CUDA_MEMORY_TYPE_UNIFIED;
 }
 
 static json_t *place_of(const struct cuda_copy_side *side)
@@ -335,12 +345,15 @@ static int record_copy(struct sealed_record *record, struct CUgraphNode_st *node
 	int rc = SEALED_DO(node_copy, node, &copy);
 	if (rc)
 		return rc;
-	if (copy.from.kind == CUDA_COPY_HOST)
-		return REFUSE("The call copies from the host to the GPU.");
-	if (copy.to.kind == CUDA_COPY_HOST)
-		return REFUSE("The call copies from the GPU to the host.");
+	if (copy.from.kind == CUDA_MEMORY_TYPE_HOST)
+		return REFUSE(
+			"The call copies from the host to the GPU. Make constants in the first call, and "
+			"keep them on the GPU.");
+	if (copy.to.kind == CUDA_MEMORY_TYPE_HOST)
+		return REFUSE(
+			"The call copies from the GPU to the host. Keep all data of the call on the GPU.");
 	if (!is_on_device(&copy.from) || !is_on_device(&copy.to))
-		return REFUSE("The call copies a CUDA array.");
+		return REFUSE("The call copies a CUDA array. Use linear memory.");
 	json_object_update_new(json,
 		json_pack("{s:I, s:o, s:I, s:s, s:o, s:I}", "depth", (json_int_t)copy.depth, "from",
 			place_of(&copy.from), "height", (json_int_t)copy.height, "kind", "copy", "to",
@@ -357,7 +370,7 @@ static int record_empty(struct sealed_record *record, struct CUgraphNode_st *nod
 
 /* ---- nodes and edges ---- */
 
-/* By CUgraphNodeType. A kind is recorded by the function, or refused with the sentence. */
+/* Either the function that records nodes of a kind, or why no plan can hold them. */
 static const struct {
 	int (*record)(struct sealed_record *record, struct CUgraphNode_st *node, json_t *json);
 	const char *refusal;
@@ -365,18 +378,26 @@ static const struct {
 	[CUDA_NODE_KERNEL] = { record_kernel, NULL },
 	[CUDA_NODE_COPY] = { record_copy, NULL },
 	[CUDA_NODE_MEMSET] = { record_memset, NULL },
-	[3] = { NULL, "The call runs a function on the host (cudaLaunchHostFunc)." },
-	[4] = { NULL, "The call launches a CUDA graph of its own." },
 	[CUDA_NODE_EMPTY] = { record_empty, NULL },
-	[6] = { NULL, "The call waits for an event from outside of it." },
-	[7] = { NULL, "The call records an event for others." },
-	[8] = { NULL, "The call signals a semaphore." },
-	[9] = { NULL, "The call waits for a semaphore." },
-	[10] = { NULL,
-		"The call allocates memory (cudaMallocAsync). Use torch.empty, or allocate before." },
-	[11] = { NULL, "The call frees memory (cudaFreeAsync). Use torch.empty, or allocate before." },
-	[12] = { NULL, "The call waits for or writes a word in memory (cuStreamWaitValue)." },
-	[13] = { NULL, "The call contains conditional nodes." },
+	[CUDA_NODE_HOST] = { NULL,
+		"The call runs a function on the host (cudaLaunchHostFunc). Remove it." },
+	[CUDA_NODE_GRAPH] = { NULL,
+		"The call launches a CUDA graph of its own. Launch its kernels directly." },
+	[CUDA_NODE_EVENT_WAIT] = { NULL,
+		"The call waits for an event that was recorded before it. Record the event in the call." },
+	[CUDA_NODE_EVENT_RECORD] = { NULL,
+		"The call records an event for work after it (cudaEventRecordExternal). Remove it." },
+	[CUDA_NODE_SEMAPHORE_SIGNAL] = { NULL, "The call signals a semaphore. Remove it." },
+	[CUDA_NODE_SEMAPHORE_WAIT] = { NULL, "The call waits for a semaphore. Remove it." },
+	[CUDA_NODE_ALLOCATE] = { NULL,
+		"The call allocates memory (cudaMallocAsync). Use torch.empty, or keep a buffer from the "
+		"first call." },
+	[CUDA_NODE_FREE] = { NULL,
+		"The call frees memory (cudaFreeAsync). Keep the buffer for the next call." },
+	[CUDA_NODE_MEMORY_WORDS] = { NULL,
+		"The call waits for or writes a word in memory (cuStreamWaitValue). Use events." },
+	[CUDA_NODE_CONDITIONAL] = { NULL,
+		"The call contains conditional nodes. Launch the same kernels in each call." },
 };
 
 static int record_node(struct sealed_record *record, struct CUgraphNode_st *node, json_t *list)
@@ -505,6 +526,22 @@ static int record_graph(struct sealed_record *record, struct CUgraph_st *graph, 
 	return rc ? rc : record_variables(record, json_object_get(plan, "variables"));
 }
 
+/* Writes the text, unless plan_read would refuse it. */
+static int write_plan(const json_t *plan, char **text)
+{
+	char why[200], *made = json_dumps(plan, JSON_SORT_KEYS | JSON_COMPACT | JSON_ENSURE_ASCII);
+	if (!made)
+		return no_memory();
+	struct plan *read = plan_read(made, strlen(made), why, sizeof why);
+	if (!read) {
+		free(made);
+		return REFUSE("%s", why);
+	}
+	plan_free(read);
+	*text = made;
+	return 0;
+}
+
 int sealed_record_plan(struct sealed_record *record, struct CUgraph_st *graph, char **text)
 {
 	*text = NULL;
@@ -518,10 +555,9 @@ int sealed_record_plan(struct sealed_record *record, struct CUgraph_st *graph, c
 		record->images[i].number = -1;
 	if (!rc)
 		rc = plan ? record_graph(record, graph, plan) : no_memory();
-	if (!rc) {
-		*text = json_dumps(plan, JSON_SORT_KEYS | JSON_COMPACT | JSON_ENSURE_ASCII);
-		rc = *text ? 0 : no_memory();
-	}
+	if (!rc)
+		rc = write_plan(plan, text);
+	record->listed = NULL;
 	json_decref(plan);
 	return rc;
 }

@@ -20,12 +20,13 @@ void sealed_record_free(struct sealed_record *record);
 int sealed_record_image(
 	struct sealed_record *record, const void *module, const void *bytes, size_t length);
 
-/* Makes the plan of a captured graph: *text is its text, which the caller frees.
+/* Makes the plan of a captured graph: *text is its text with a NUL, which the caller frees with
+ * free(); NULL on failure. Reads the variables of modules, so the GPU must have no work left.
  * ISOLATED_VIOLATION: the graph does what no plan can hold; the sentence is for the participant. */
 int sealed_record_plan(struct sealed_record *record, struct CUgraph_st *graph, char **text);
 
 /* The bytes of a blob of the last plan: its images, then the contents of its variables. NULL: there
- * are fewer blobs. */
+ * are fewer blobs. Valid until the next plan is made or the record is freed. */
 const void *sealed_record_blob(const struct sealed_record *record, uint32_t number, size_t *length);
 
 #endif

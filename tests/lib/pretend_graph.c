@@ -152,7 +152,7 @@ unsigned int cuLibraryGetGlobal(
 {
 	*address = (uintptr_t)library->variable;
 	*bytes = library->variable_bytes;
-	return strcmp(library->variable_name, name) == 0 ? 0 : refused;
+	return strcmp(library->variable_name, name) == 0 ? 0 : CUDA_CALL_NOT_FOUND;
 }
 
 unsigned int cuModuleGetGlobal_v2(
@@ -309,7 +309,7 @@ unsigned int cuGraphAddMemcpyNode(struct CUgraphNode_st **node, struct CUgraph_s
 	*node = add_node(graph, CUDA_NODE_COPY);
 	(*node)->copy = *copy;
 	return after || count || context != (struct CUctx_st *)&pretend_cuda
-		|| copy->from.kind != CUDA_COPY_DEVICE || copy->to.kind != CUDA_COPY_DEVICE;
+		|| copy->from.kind != CUDA_MEMORY_TYPE_DEVICE || copy->to.kind != CUDA_MEMORY_TYPE_DEVICE;
 }
 
 unsigned int cuGraphAddEmptyNode(struct CUgraphNode_st **node, struct CUgraph_st *graph,

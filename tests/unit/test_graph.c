@@ -278,7 +278,7 @@ static void a_plan_must_fit_its_images(void **state)
 	fail_to_make(changed(arena, text, "add_one", "add_six"), ISOLATED_FAILED,
 		"The CUDA driver refused cuLibraryGetKernel: PRETEND_ERROR (999).");
 	fail_to_make(changed(arena, text, "\"gain\"", "\"loss\""), ISOLATED_FAILED,
-		"The CUDA driver refused cuLibraryGetGlobal: PRETEND_ERROR (999).");
+		"The CUDA driver refused cuLibraryGetGlobal: an error without a name (500).");
 }
 
 static void an_image_must_be_a_cubin(void **state)
@@ -455,10 +455,15 @@ static void what_a_plan_cannot_hold_is_refused(void **state)
 		int kind;
 		const char *why;
 	} nodes[] = {
-		{ 3, "The call runs a function on the host (cudaLaunchHostFunc)." },
-		{ 4, "The call launches a CUDA graph of its own." },
-		{ 10, "The call allocates memory (cudaMallocAsync). Use torch.empty, or allocate before." },
-		{ 13, "The call contains conditional nodes." },
+		{ CUDA_NODE_HOST, "The call runs a function on the host (cudaLaunchHostFunc). Remove it." },
+		{ CUDA_NODE_GRAPH,
+			"The call launches a CUDA graph of its own. Launch its kernels directly." },
+		{ CUDA_NODE_ALLOCATE,
+			"The call allocates memory (cudaMallocAsync). Use torch.empty, or keep a buffer from "
+			"the "
+			"first call." },
+		{ CUDA_NODE_CONDITIONAL,
+			"The call contains conditional nodes. Launch the same kernels in each call." },
 		{ 14, "The call contains a node of the unknown kind 14." },
 	};
 	for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) {
@@ -466,18 +471,21 @@ static void what_a_plan_cannot_hold_is_refused(void **state)
 		refuse_to_record(nodes[i].why);
 	}
 	pretends->node_kind = 0;
-	pretends->copies_from = CUDA_COPY_HOST;
-	refuse_to_record("The call copies from the host to the GPU.");
-	pretends->copies_from = CUDA_COPY_ARRAY;
-	refuse_to_record("The call copies a CUDA array.");
+	pretends->copies_from = CUDA_MEMORY_TYPE_HOST;
+	refuse_to_record("The call copies from the host to the GPU. Make constants in the first call, "
+					 "and keep them on the GPU.");
+	pretends->copies_from = CUDA_MEMORY_TYPE_ARRAY;
+	refuse_to_record("The call copies a CUDA array. Use linear memory.");
 	pretends->copies_from = 0;
-	pretends->copies_to = CUDA_COPY_HOST;
-	refuse_to_record("The call copies from the GPU to the host.");
+	pretends->copies_to = CUDA_MEMORY_TYPE_HOST;
+	refuse_to_record(
+		"The call copies from the GPU to the host. Keep all data of the call on the GPU.");
 	pretends->copies_to = 0;
 	pretends->packs_parameters = pretends->packs_too_few = 1;
-	refuse_to_record("A kernel was launched without parameter 1.");
+	refuse_to_record("The kernel add_one was launched without parameter 1.");
 	pretends->packs_parameters = pretends->packs_too_few = 0;
-	refuse_to_record_with(4, "The variable gain is managed: the host can change it.");
+	refuse_to_record_with(
+		4, "The variable gain is managed, so the host can change it. Make it __device__.");
 }
 
 static void a_kernel_of_an_unknown_module_is_refused(void **state)

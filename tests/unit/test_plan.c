@@ -84,6 +84,10 @@ static void a_plan_is_read(void **state)
 
 #define NODE(number, fault) "Node " #number " of the plan: " fault
 #define NO_BLOB "Image 0 of the plan has no SHA-256 or no size up to 64 MiB."
+#define NO_EDGE(number) \
+	"Edge " #number \
+	" of the plan is not [from, to] with two nodes of the plan, and perhaps \"trigger\" or " \
+	"\"start\"."
 #define BAD_PARAMETERS "its parameters overlap, have no bytes, or take more than 32764."
 
 static void other_bytes_are_refused(void **state)
@@ -93,7 +97,8 @@ static void other_bytes_are_refused(void **state)
 		const char *from, *to, *why;
 	} changes[] = {
 		{ "podium plan 1", "podium plan 2", "The plan's format is not \"podium plan 1\"." },
-		{ "{\"edges\"", "{\"a\":1,\"edges\"", "The plan has an unknown key." },
+		{ "{\"edges\"", "{\"a\":1,\"edges\"",
+			"The plan has not exactly the keys edges, format, images, nodes and variables." },
 		{ "{\"edges\"", "{\"edges\":[],\"edges\"", "The plan is not JSON." },
 		{ "{\"edges\"", "{ \"edges\"", "The plan is not in canonical form." },
 		{ "gain", "g\\u0061in", "The plan is not in canonical form." },
@@ -108,41 +113,54 @@ static void other_bytes_are_refused(void **state)
 		{ "\"gain\"", "\"\"", "Variable 0 of the plan has a name that no compiler makes." },
 		{ "\"gain\"", "\"ga/in\"", "Variable 0 of the plan has a name that no compiler makes." },
 		{ "\"images\":[{\"bytes\":4096,\"sha256\":\"00", "\"images\":3,\"x\":[{\"sha256\":\"00",
-			"The plan has an unknown key." },
+			"The plan has not exactly the keys edges, format, images, nodes and variables." },
 		{ "\"copy\"", "\"host\"", "Node 3 of the plan is of no known kind." },
 		{ "\"copy\"", "\"empty\"", NODE(3, "an empty node has no keys.") },
 		{ "\"name\":\"add.1\"", "\"name\":\"add 1\"", NODE(1, "no compiler makes such a name.") },
 		{ "\"image\":0,\"kind\"", "\"image\":-1,\"kind\"", NODE(1, "its image is not there.") },
-		{ "\"grid\":[8,2,1]", "\"grid\":[8,65536,1]", NODE(1, "CUDA has no such grid.") },
-		{ "\"grid\":[8,2,1]", "\"grid\":[0,2,1]", NODE(1, "CUDA has no such grid.") },
-		{ "\"grid\":[8,2,1]", "\"grid\":[8,2]", NODE(1, "CUDA has no such grid.") },
-		{ "[256,1,1]", "[256,5,1]", NODE(1, "CUDA has no such grid.") },
-		{ "[256,1,1]", "[1,1,65]", NODE(1, "CUDA has no such grid.") },
-		{ "[2,1,1]", "[3,1,1]", NODE(2, "CUDA has no such grid.") },
-		{ "[2,1,1]", "[2,2,1]", NODE(2, "CUDA has no such grid.") },
-		{ "\"carveout\":100", "\"carveout\":101", NODE(2, "no GPU has so much shared memory.") },
+		{ "\"grid\":[8,2,1]", "\"grid\":[8,65536,1]",
+			NODE(1, "CUDA has no such grid, block or cluster.") },
+		{ "\"grid\":[8,2,1]", "\"grid\":[0,2,1]",
+			NODE(1, "CUDA has no such grid, block or cluster.") },
+		{ "\"grid\":[8,2,1]", "\"grid\":[8,2]",
+			NODE(1, "CUDA has no such grid, block or cluster.") },
+		{ "[256,1,1]", "[256,5,1]", NODE(1, "CUDA has no such grid, block or cluster.") },
+		{ "[256,1,1]", "[1,1,65]", NODE(1, "CUDA has no such grid, block or cluster.") },
+		{ "[2,1,1]", "[3,1,1]", NODE(2, "CUDA has no such grid, block or cluster.") },
+		{ "[2,1,1]", "[2,2,1]", NODE(2, "CUDA has no such grid, block or cluster.") },
+		{ "\"carveout\":100", "\"carveout\":101", NODE(2, "its carveout is not from -1 to 100.") },
 		{ "\"shared_bytes\":65536", "\"shared_bytes\":262145",
-			NODE(2, "no GPU has so much shared memory.") },
+			NODE(2, "a block has at most 256 KiB of shared memory.") },
 		{ "[16,\"ff\"]", "[7,\"ff\"]", NODE(1, BAD_PARAMETERS) },
 		{ "[16,\"ff\"]", "[16,\"\"]", NODE(1, BAD_PARAMETERS) },
 		{ "[16,\"ff\"]", "[16,\"f\"]", NODE(1, BAD_PARAMETERS) },
 		{ "[16,\"ff\"]", "[32764,\"ff\"]", NODE(1, BAD_PARAMETERS) },
-		{ "\"value\":7", "\"value\":4294967296", NODE(0, "CUDA has no such memset.") },
-		{ "\"element_bytes\":4", "\"element_bytes\":3", NODE(0, "CUDA has no such memset.") },
-		{ "\"pitch\":64", "\"pitch\":63", NODE(0, "CUDA has no such memset.") },
-		{ "\"address\":8192", "\"address\":8190", NODE(0, "CUDA has no such memset.") },
-		{ "\"height\":2", "\"height\":0", NODE(0, "CUDA has no such memset.") },
-		{ "[8192,64,4]", "[8192,31,4]", NODE(3, "CUDA has no such copy.") },
-		{ "[8192,64,4]", "[8192,64,2]", NODE(3, "CUDA has no such copy.") },
-		{ "[8192,64,4]", "[-8192,64,4]", NODE(3, "CUDA has no such copy.") },
-		{ "\"depth\":2", "\"depth\":9223372036854775807", NODE(3, "CUDA has no such copy.") },
-		{ "[0,1],", "[0,4],", "Edge 0 of the plan leads from or to no node." },
-		{ "[0,1],", "[0,0],", "Edge 0 of the plan leads from or to no node." },
-		{ "[1,2,\"trigger\"]", "[1,2,\"end\"]", "Edge 1 of the plan leads from or to no node." },
+		{ "\"value\":7", "\"value\":4294967296",
+			NODE(0, "no plan has such a memset. A row takes at most 2 GiB.") },
+		{ "\"element_bytes\":4", "\"element_bytes\":3",
+			NODE(0, "no plan has such a memset. A row takes at most 2 GiB.") },
+		{ "\"pitch\":64", "\"pitch\":63",
+			NODE(0, "no plan has such a memset. A row takes at most 2 GiB.") },
+		{ "\"address\":8192", "\"address\":8190",
+			NODE(0, "no plan has such a memset. A row takes at most 2 GiB.") },
+		{ "\"height\":2", "\"height\":0",
+			NODE(0, "no plan has such a memset. A row takes at most 2 GiB.") },
+		{ "[8192,64,4]", "[8192,31,4]",
+			NODE(3, "no plan has such a copy. A row takes at most 2 GiB.") },
+		{ "[8192,64,4]", "[8192,64,2]",
+			NODE(3, "no plan has such a copy. A row takes at most 2 GiB.") },
+		{ "[8192,64,4]", "[-8192,64,4]",
+			NODE(3, "no plan has such a copy. A row takes at most 2 GiB.") },
+		{ "\"depth\":2", "\"depth\":9223372036854775807",
+			NODE(3, "no plan has such a copy. A row takes at most 2 GiB.") },
+		{ "[0,1],", "[0,4],", NO_EDGE(0) },
+		{ "[0,1],", "[0,0],", NO_EDGE(0) },
+		{ "[1,2,\"trigger\"]", "[1,2,\"end\"]", NO_EDGE(1) },
 		{ "[2,3]", "[2,3,\"start\"]", "Edge 2 of the plan: only a kernel can trigger another." },
 		{ "[2,3]", "[1,2]", "Edge 2 of the plan is not in order." },
-		{ "[2,3]", "[2,1]", "The plan's edges form a circle." },
-		{ "[0,1],[1,2,\"trigger\"],[2,3]", "[2,3],[3,2]", "The plan's edges form a circle." },
+		{ "[2,3]", "[2,1]", "The plan's edges form a cycle, or memory is short." },
+		{ "[0,1],[1,2,\"trigger\"],[2,3]", "[2,3],[3,2]",
+			"The plan's edges form a cycle, or memory is short." },
 	};
 	for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
 		assert_string_equal(read_changed(changes[i].from, changes[i].to), changes[i].why);
@@ -172,7 +190,7 @@ static void a_plan_is_neither_empty_nor_endless(void **state)
 		buffer_text(&many, i ? ",{\"kind\":\"empty\"}" : "{\"kind\":\"empty\"}");
 	buffer_text(&many, "],\"variables\":[]}");
 	assert_null(read_text(&many, why));
-	assert_string_equal(why, "The plan has no list \"nodes\" of at most 4096.");
+	assert_string_equal(why, "The plan's nodes are no list of at most 4096.");
 }
 
 /* The memset writes 64 + 64 bytes at 8192. The copy reads (4 + 2) * 64 + 32 bytes at 8192 and
