@@ -23,12 +23,10 @@ static Elf64_Shdr section_at(const struct cubin *cubin, uint64_t number)
 	return section;
 }
 
-/* Returns a text of a table of names; NULL: it is not there or has no end. */
+/* Returns a text of a table of names, whose last byte is a NUL; NULL: it is not there. */
 static const char *name_at(const struct cubin_table *names, uint64_t offset)
 {
-	if (offset >= names->count || !memchr(names->bytes + offset, '\0', names->count - offset))
-		return NULL;
-	return (const char *)names->bytes + offset;
+	return offset < names->count ? (const char *)names->bytes + offset : NULL;
 }
 
 /* A table of this section's entries of `entry_bytes` bytes. */
@@ -46,7 +44,15 @@ static bool open_table(
 	return true;
 }
 
-/* Finds the symbols with their names, and the calls. */
+/* A table of names. */
+static bool open_names(const struct cubin *cubin, uint64_t number, struct cubin_table *names)
+{
+	return open_table(cubin, number, 1, names) && names->count
+		&& names->bytes[names->count - 1] == '\0';
+}
+
+/* Finds the symbols with their names, and the calls. Each table may be there once, so that no other
+ * reader finds another one. */
 static bool find_tables(struct cubin *cubin)
 {
 	const size_t call_bytes = 2 * sizeof(uint32_t);
@@ -56,13 +62,14 @@ static bool find_tables(struct cubin *cubin)
 		if (!name)
 			return false;
 		if (section.sh_type == SHT_SYMTAB
-			&& (!open_table(cubin, i, sizeof(Elf64_Sym), &cubin->symbols)
-				|| !open_table(cubin, section.sh_link, 1, &cubin->names)))
+			&& (cubin->symbols.bytes || !open_table(cubin, i, sizeof(Elf64_Sym), &cubin->symbols)
+				|| !open_names(cubin, section.sh_link, &cubin->names)))
 			return false;
-		if (strcmp(name, ".nv.callgraph") == 0 && !open_table(cubin, i, call_bytes, &cubin->calls))
+		if (strcmp(name, ".nv.callgraph") == 0
+			&& (cubin->calls.bytes || !open_table(cubin, i, call_bytes, &cubin->calls)))
 			return false;
 	}
-	return true;
+	return cubin->symbols.bytes && cubin->calls.bytes;
 }
 
 /* The driver reads all of them and knows no length. */
@@ -101,15 +108,13 @@ bool cubin_open(struct cubin *cubin, const void *bytes, size_t length)
 		return false;
 	memcpy(&head, bytes, sizeof head);
 	if (memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64
-		|| head.e_ident[EI_DATA] != ELFDATA2LSB || head.e_machine != machine_cuda
-		|| (head.e_shnum && head.e_shentsize != sizeof(Elf64_Shdr))
+		|| head.e_ident[EI_DATA] != ELFDATA2LSB || head.e_machine != machine_cuda || !head.e_shnum
+		|| head.e_shentsize != sizeof(Elf64_Shdr)
 		|| !is_within(head.e_shoff, (uint64_t)head.e_shnum * sizeof(Elf64_Shdr), length))
 		return false;
 	cubin->sections = (struct cubin_table){ cubin->bytes + head.e_shoff, head.e_shnum };
-	if (!are_sections_within(cubin) || !are_segments_within(cubin, &head))
-		return false;
-	return !head.e_shnum
-		|| (open_table(cubin, head.e_shstrndx, 1, &cubin->section_names) && find_tables(cubin));
+	return are_sections_within(cubin) && are_segments_within(cubin, &head)
+		&& open_names(cubin, head.e_shstrndx, &cubin->section_names) && find_tables(cubin);
 }
 
 /* ---- symbols ---- */
@@ -166,8 +171,8 @@ static const char *symbol_name(const struct cubin *cubin, uint64_t number)
 static bool is_refused(const struct cubin *cubin, uint64_t number, const char *name)
 {
 	const Elf64_Sym symbol = symbol_at(cubin, number);
-	return symbol.st_shndx == SHN_UNDEF && ELF64_ST_TYPE(symbol.st_info) == STT_FUNC
-		&& strcmp(name, "__assertfail") != 0 && strncmp(name, ".nv.", 4) != 0;
+	return symbol.st_shndx == SHN_UNDEF && strcmp(name, "__assertfail") != 0
+		&& strncmp(name, ".nv.", 4) != 0;
 }
 
 /* Marks each function that a marked function calls. Returns whether it marked a new one. Sets
@@ -178,11 +183,12 @@ static bool mark_calls(const struct cubin *cubin, bool *is_marked, const char **
 	for (uint64_t i = 0; i < cubin->calls.count; i++) {
 		uint32_t call[2]; /* who calls, what is called */
 		memcpy(call, cubin->calls.bytes + i * sizeof call, sizeof call);
-		const char *called = symbol_name(cubin, call[1]);
-		if (call[0] >= cubin->symbols.count || !called || !is_marked[call[0]] || is_marked[call[1]])
+		if (call[0] >= cubin->symbols.count || call[1] >= cubin->symbols.count
+			|| !is_marked[call[0]] || is_marked[call[1]])
 			continue;
+		const char *called = symbol_name(cubin, call[1]);
 		is_new = is_marked[call[1]] = true;
-		if (is_refused(cubin, call[1], called))
+		if (called && is_refused(cubin, call[1], called))
 			*found = called;
 	}
 	return is_new;
@@ -190,17 +196,19 @@ static bool mark_calls(const struct cubin *cubin, bool *is_marked, const char **
 
 bool cubin_find_refused_call(const struct cubin *cubin, const char *kernel, const char **found)
 {
-	enum { most_passes = 256 }; /* each marks at least one level of calls */
+	enum { most_passes = 64 }; /* each marks at least one level of calls */
 	bool *is_marked = calloc(cubin->symbols.count + 1, sizeof *is_marked);
 	size_t passes = 0;
 	*found = NULL;
+	bool is_there = false;
 	for (uint64_t i = 0; is_marked && i < cubin->symbols.count; i++) {
 		const char *name = symbol_name(cubin, i);
 		is_marked[i] = name && strcmp(name, kernel) == 0;
+		is_there |= is_marked[i];
 	}
 	while (is_marked && passes < most_passes && !*found && mark_calls(cubin, is_marked, found))
 		passes++;
-	const bool is_known = is_marked && passes < most_passes;
+	const bool is_known = is_there && passes < most_passes;
 	free(is_marked);
 	return is_known;
 }

@@ -24,8 +24,8 @@ struct cubin {
 	struct cubin_table sections, section_names, symbols, names, calls;
 };
 
-/* Whether the bytes are a cubin all of whose sections and segments lie within them. The bytes must
- * live as long as *cubin. */
+/* Whether the bytes are a cubin all of whose sections and segments lie within them. What NVIDIA's
+ * own sections contain is not checked. The bytes must live as long as *cubin. */
 bool cubin_open(struct cubin *cubin, const void *bytes, size_t length);
 
 struct cubin_variable {
@@ -42,7 +42,8 @@ bool cubin_next_variable(
 /* Finds a function of the driver that a plan may not call, such as vprintf or malloc, and that a
  * kernel calls, itself or by functions in the cubin; *found is NULL if there is none. A call by a
  * pointer is not seen, and the call graph is the submission's claim: this helps honest submissions
- * and stops no attacker. False: the calls are nested too deep, or memory is short. */
+ * and stops no attacker. False: the kernel is not there, its calls are nested too deep, or
+ * memory is short. */
 bool cubin_find_refused_call(const struct cubin *cubin, const char *kernel, const char **found);
 
 #endif

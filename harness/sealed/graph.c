@@ -60,6 +60,36 @@ static int find_variables(
 	return 0;
 }
 
+static bool is_listed(const struct plan *plan, uint32_t image, const char *name)
+{
+	for (uint32_t i = 0; i < plan->variable_count; i++)
+		if (plan->variables[i].image == image && strcmp(plan->variables[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* Checks that the plan lists all variables of its images that the driver knows. Otherwise a kernel
+ * could keep something in one from call to call. */
+static int check_variables(const struct sealed_graph *graph, const struct plan *plan)
+{
+	struct cubin_variable variable;
+	unsigned long long address;
+	size_t bytes;
+	for (uint32_t i = 0; i < plan->image_count; i++)
+		for (uint64_t next = 0; cubin_next_variable(&graph->cubins[i], &next, &variable);) {
+			if (variable.is_managed)
+				return isolated_fail(ISOLATED_VIOLATION,
+					"The variable %.200s is managed, so the host can change it.", variable.name);
+			if (!is_listed(plan, i, variable.name)
+				&& sealed_cuda.library_variable(
+					   &address, &bytes, graph->libraries[i], variable.name)
+					== CUDA_CALL_SUCCEEDED)
+				return isolated_fail(ISOLATED_VIOLATION,
+					"The plan does not list the variable %.200s of image %u.", variable.name, i);
+		}
+	return 0;
+}
+
 /* Checks that the plan's parameters are those of the kernel. The driver reads as many bytes as the
  * kernel has parameters, whatever the plan says. */
 static int check_parameters(
@@ -85,7 +115,8 @@ static int check_calls(const struct cubin *cubin, const struct plan_kernel *kern
 	const char *called;
 	if (!cubin_find_refused_call(cubin, kernel->name, &called))
 		return isolated_fail(ISOLATED_VIOLATION,
-			"The calls in the kernel %.200s are nested too deep.", kernel->name);
+			"The kernel %.200s is not in its image, or its calls are nested too deep.",
+			kernel->name);
 	return called ? isolated_fail(ISOLATED_VIOLATION,
 			   "The kernel %.200s calls %.80s. A sealed call may not print, allocate memory "
 			   "or launch kernels on the GPU.",
@@ -261,6 +292,8 @@ int sealed_graph_make(
 		rc = load_images(*graph, plan, blobs);
 	if (!rc)
 		rc = find_variables(*graph, plan, blobs);
+	if (!rc)
+		rc = check_variables(*graph, plan);
 	if (!rc)
 		rc = add_nodes(*graph, plan);
 	if (!rc)

@@ -3,6 +3,7 @@
 #include "launch.h"
 
 #include "graph.h"
+#include "harness/isolated/driver.h"
 #include "harness/isolated/inside.h"
 #include "plan.h"
 #include "range.h"
@@ -69,19 +70,6 @@ static int add_place(struct launcher *launcher, const struct sealed_place *place
 	return 0;
 }
 
-static int remove_place(struct launcher *launcher, const struct sealed_place *place)
-{
-	for (size_t i = 0; i < launcher->place_count; i++)
-		if (launcher->places[i].address == place->address) {
-			int rc = sealed_range_unmap(launcher->places[i].address, launcher->places[i].bytes);
-			launcher->places[i] = launcher->places[--launcher->place_count];
-			if (launcher->input == place->address)
-				launcher->input = 0;
-			return rc;
-		}
-	return isolated_fail(ISOLATED_FAILED, "No memory is mapped at this address.");
-}
-
 /* ---- the plan ---- */
 
 static void forget_plan(struct launcher *launcher)
@@ -95,6 +83,21 @@ static void forget_plan(struct launcher *launcher)
 	launcher->plan = NULL;
 	launcher->file = NULL;
 	launcher->blobs = NULL;
+}
+
+/* The graph would use the memory, so it goes too. */
+static int remove_place(struct launcher *launcher, const struct sealed_place *place)
+{
+	for (size_t i = 0; i < launcher->place_count; i++)
+		if (launcher->places[i].address == place->address) {
+			forget_plan(launcher);
+			int rc = sealed_range_unmap(launcher->places[i].address, launcher->places[i].bytes);
+			launcher->places[i] = launcher->places[--launcher->place_count];
+			if (launcher->input == place->address)
+				launcher->input = 0;
+			return rc;
+		}
+	return isolated_fail(ISOLATED_FAILED, "No memory is mapped at this address.");
 }
 
 static int map_file(struct launcher *launcher, int descriptor)
@@ -175,6 +178,10 @@ static int take_frame(struct launcher *launcher)
 	if (rc)
 		return rc;
 	const bool has_memory = frame.descriptor_count == 1;
+	for (uint32_t i = 1; i < frame.descriptor_count; i++)
+		close(descriptors[i]);
+	if (frame.descriptor_count > 1)
+		return isolated_fail(ISOLATED_FAILED, "The judge sent too many descriptors.");
 	if (frame.kind == ISOLATED_PLACE && frame.length == sizeof place) {
 		memcpy(&place, frame.content, sizeof place);
 		rc = has_memory ? add_place(launcher, &place, descriptors[0])
@@ -218,7 +225,15 @@ static int play(const struct launcher *launcher, const struct sealed_graph *grap
 		rc = sealed_graph_launch(graph);
 	if (!rc)
 		rc = isolated_finish(launcher->page, ISOLATED_RETURNED, launcher->spec, 0);
-	return rc ? fail_call(launcher) : 0;
+	if (!rc)
+		return 0;
+	/* The gate's kernel must have seen this call's number before the judge opens it for the next.
+	 */
+	char why[200];
+	snprintf(why, sizeof why, "%s", isolated_why());
+	isolated_cuda.context_wait();
+	isolated_fail(rc, "%s", why);
+	return fail_call(launcher);
 }
 
 static int call(const struct launcher *launcher, const struct isolated_order *order)

@@ -25,7 +25,8 @@ struct sealed_place {
 };
 
 /* The content of a frame PLAN. Its descriptor is a memfd: the plan's text, then the blobs of its
- * images, then those of its variables, each from the next multiple of 16 on. */
+ * images, then those of its variables, each from the next multiple of 16 on. The judge has compared
+ * the blobs with the plan's hashes, and nobody else can write to the memfd. */
 struct sealed_plan_frame {
 	uint32_t text_bytes;
 	uint32_t spec; /* the number of the output's form, which the launcher repeats in each call */

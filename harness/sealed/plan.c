@@ -17,6 +17,7 @@ struct reading {
 	struct plan_parameter *parameters;   /* of all kernels */
 	uint8_t *values;                     /* of all parameters */
 	size_t parameter_count, value_bytes; /* used so far */
+	uint64_t blob_bytes;                 /* of all blobs so far */
 	char *why;
 	size_t why_bytes;
 };
@@ -78,13 +79,14 @@ static bool read_hex(const char *digits, size_t length, uint8_t *bytes)
 	return true;
 }
 
-static bool read_blob(
-	const char *digits, size_t length, json_int_t bytes, uint64_t most, struct plan_blob *blob)
+static bool read_blob(struct reading *reading, const char *digits, size_t length, json_int_t bytes,
+	uint64_t most, struct plan_blob *blob)
 {
 	if (length != 2 * (size_t)plan_hash_bytes || !read_hex(digits, length, blob->hash)
 		|| !is_within(bytes, 1, most))
 		return false;
 	blob->bytes = (uint32_t)bytes;
+	reading->blob_bytes += blob->bytes;
 	return true;
 }
 
@@ -106,7 +108,7 @@ static bool read_image(struct reading *reading, uint32_t number, json_t *json)
 	size_t length;
 	if (json_unpack(json, "{s:I, s:s% !}", "bytes", &bytes, "sha256", &hash, &length))
 		return refuse(reading, "Image %u of the plan has a missing, wrong or unknown key.", number);
-	if (!read_blob(hash, length, bytes, plan_most_image_bytes, &reading->images[number]))
+	if (!read_blob(reading, hash, length, bytes, plan_most_image_bytes, &reading->images[number]))
 		return refuse(reading, "Image %u of the plan has no SHA-256 or no size up to %d MiB.",
 			number, plan_most_image_bytes >> 20);
 	return true;
@@ -128,9 +130,14 @@ static bool read_variable(struct reading *reading, uint32_t number, json_t *json
 	if (!is_index(image, reading->plan.image_count))
 		return refuse(reading, "Variable %u of the plan is in an image that is not there.", number);
 	variable->image = (uint32_t)image;
-	if (!read_blob(hash, hash_length, bytes, plan_most_variable_bytes, &variable->content))
+	if (!read_blob(reading, hash, hash_length, bytes, plan_most_variable_bytes, &variable->content))
 		return refuse(reading, "Variable %u of the plan has no SHA-256 or no size up to %d MiB.",
 			number, plan_most_variable_bytes >> 20);
+	const struct plan_variable *before = number ? variable - 1 : NULL;
+	if (before
+		&& (before->image > variable->image
+			|| (before->image == variable->image && strcmp(before->name, variable->name) >= 0)))
+		return refuse(reading, "Variable %u of the plan is not in order.", number);
 	return true;
 }
 
@@ -189,6 +196,17 @@ static bool has_shape(const struct plan_kernel *kernel)
 	return cluster[0] * cluster[1] * cluster[2] <= most_cluster;
 }
 
+/* Whether a key has the value that holds without it. Equal kernels have equal texts. */
+static bool states_default(json_t *json)
+{
+	json_t *most_shared = json_object_get(json, "most_shared_bytes"),
+		   *carveout = json_object_get(json, "carveout");
+	return json_is_false(json_object_get(json, "cooperative"))
+		|| json_is_false(json_object_get(json, "large_clusters"))
+		|| (most_shared && json_integer_value(most_shared) == 0)
+		|| (carveout && json_integer_value(carveout) == -1);
+}
+
 static bool read_kernel(struct reading *reading, uint32_t number, json_t *json)
 {
 	struct plan_kernel *kernel = &reading->nodes[number].kernel;
@@ -218,6 +236,8 @@ static bool read_kernel(struct reading *reading, uint32_t number, json_t *json)
 			number, most_shared_bytes >> 10);
 	if (carveout < -1 || carveout > 100)
 		return refuse(reading, "Node %u of the plan: its carveout is not from -1 to 100.", number);
+	if (states_default(json))
+		return refuse(reading, "Node %u of the plan states what holds without a key.", number);
 	kernel->image = (uint32_t)image;
 	kernel->shared_bytes = (uint32_t)shared;
 	kernel->most_shared_bytes = (uint32_t)most_shared;
@@ -232,7 +252,7 @@ static bool read_kernel(struct reading *reading, uint32_t number, json_t *json)
 }
 
 /* A limit for counts of rows, bytes and layers, so that products of two fit into 64 bits. */
-static const json_int_t MOST_EXTENT = (json_int_t)1 << 31, MOST_ADDRESS = (json_int_t)1 << 56;
+static const json_int_t MOST_EXTENT = INT32_MAX, MOST_ADDRESS = (json_int_t)1 << 56;
 
 static bool read_memset(struct reading *reading, uint32_t number, json_t *json)
 {
@@ -247,8 +267,9 @@ static bool read_memset(struct reading *reading, uint32_t number, json_t *json)
 		|| !is_within(value, 0, UINT32_MAX >> (32 - 8 * element))
 		|| !is_within(width, 1, (uint64_t)(MOST_EXTENT / element))
 		|| !is_within(height, 1, (uint64_t)MOST_EXTENT)
-		|| !is_within(pitch, height > 1 ? (uint64_t)(width * element) : 0, (uint64_t)MOST_EXTENT)
-		|| !is_within(address, 1, (uint64_t)MOST_ADDRESS) || address % element)
+		|| !is_within(pitch, height > 1 ? (uint64_t)(width * element) : 0,
+			height > 1 ? (uint64_t)MOST_EXTENT : 0)
+		|| pitch % element || !is_within(address, 1, (uint64_t)MOST_ADDRESS) || address % element)
 		return refuse(reading,
 			"Node %u of the plan: no plan has such a memset. A row takes at most 2 GiB.", number);
 	*set = (struct plan_memset){ .address = (uint64_t)address,
@@ -261,15 +282,15 @@ static bool read_memset(struct reading *reading, uint32_t number, json_t *json)
 }
 
 /* Reads [address, pitch, rows]. A pitch may not be shorter than a row, nor a layer have fewer rows
- * than are copied, unless there is only one row, or one layer. */
+ * than are copied. What is not used is 0, so that equal copies have equal texts. */
 static bool read_pitched(json_t *json, const struct plan_copy *copy, struct plan_pitched *side)
 {
+	const bool has_rows = copy->height > 1 || copy->depth > 1, has_layers = copy->depth > 1;
 	json_int_t address, pitch, rows;
 	if (json_unpack(json, "[I, I, I !]", &address, &pitch, &rows)
 		|| !is_within(address, 1, (uint64_t)MOST_ADDRESS)
-		|| !is_within(
-			pitch, copy->height > 1 || copy->depth > 1 ? copy->width : 0, (uint64_t)MOST_EXTENT)
-		|| !is_within(rows, copy->depth > 1 ? copy->height : 0, (uint64_t)MOST_EXTENT))
+		|| !is_within(pitch, has_rows ? copy->width : 0, has_rows ? (uint64_t)MOST_EXTENT : 0)
+		|| !is_within(rows, has_layers ? copy->height : 0, has_layers ? (uint64_t)MOST_EXTENT : 0))
 		return false;
 	*side = (struct plan_pitched){ (uint64_t)address, (uint64_t)pitch, (uint64_t)rows };
 	return true;
@@ -474,8 +495,21 @@ static bool read_all(struct reading *reading, const char *text, size_t length)
 		return false;
 	if (!reading->plan.node_count)
 		return refuse(reading, "The plan does nothing.");
+	if (reading->blob_bytes > plan_most_blob_bytes)
+		return refuse(reading, "The plan's images and variables take over %d MiB.",
+			plan_most_blob_bytes >> 20);
 	return has_no_cycle(reading)
 		|| refuse(reading, "The plan's edges form a cycle, or memory is short.");
+}
+
+/* Whether the text has at most plan_most_lists lists and objects. Each takes far more memory than
+ * its letters. */
+static bool has_few_lists(const char *text, size_t length)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < length; i++)
+		count += text[i] == '[' || text[i] == '{';
+	return count <= plan_most_lists;
 }
 
 struct plan *plan_read(const char *text, size_t length, char *why, size_t why_bytes)
@@ -491,6 +525,8 @@ struct plan *plan_read(const char *text, size_t length, char *why, size_t why_by
 	reading->why_bytes = why_bytes;
 	bool is_good = length <= plan_most_bytes
 		|| refuse(reading, "The plan is longer than %d MiB.", plan_most_bytes >> 20);
+	if (is_good && !has_few_lists(text, length))
+		is_good = refuse(reading, "The plan has over %d lists and objects.", plan_most_lists);
 	if (is_good) {
 		reading->root = json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
 		is_good = reading->root ? read_all(reading, text, length)

@@ -20,7 +20,9 @@
 #include <stdint.h>
 
 enum {
-	plan_most_bytes = 16 << 20, /* of the text */
+	plan_most_bytes = 16 << 20,     /* of the text */
+	plan_most_lists = 1 << 20,      /* lists and objects in the text */
+	plan_most_blob_bytes = 1 << 30, /* of all blobs together */
 	plan_most_nodes = 4096,
 	plan_most_edges = 16 * plan_most_nodes,
 	plan_most_images = 512,
@@ -70,12 +72,13 @@ struct plan_kernel {
 /* Sets `height` rows of `width` elements to `value`. */
 struct plan_memset {
 	uint64_t address;
-	uint64_t pitch; /* bytes from row to row; not used if there is one row */
+	uint64_t pitch; /* bytes from row to row; 0 if there is one row */
 	uint64_t width, height;
 	uint32_t value, element_bytes; /* 1, 2 or 4 */
 };
 
-/* One side of a copy: rows at `address`, `pitch` bytes apart, `rows` of them in a layer. */
+/* One side of a copy: rows at `address`, `pitch` bytes apart, `rows` of them in a layer. `rows` is
+ * 0 if there is one layer, and `pitch` too if there is one row. */
 struct plan_pitched {
 	uint64_t address, pitch, rows;
 };
@@ -107,8 +110,8 @@ struct plan_edge {
 };
 
 struct plan {
-	const struct plan_blob *images; /* cubins */
-	const struct plan_variable *variables;
+	const struct plan_blob *images;        /* cubins */
+	const struct plan_variable *variables; /* by image and name, each once */
 	const struct plan_node *nodes;
 	const struct plan_edge *edges; /* without cycles */
 	uint32_t image_count, variable_count, node_count, edge_count;

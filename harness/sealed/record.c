@@ -191,21 +191,43 @@ static int record_variable(struct sealed_record *record, const struct image *ima
 	return 0;
 }
 
-/* Records the variables of all images that the plan lists. */
-static int record_variables(struct sealed_record *record, json_t *list)
+static int by_name(const void *one, const void *other)
+{
+	return strcmp(
+		((const struct cubin_variable *)one)->name, ((const struct cubin_variable *)other)->name);
+}
+
+/* Records the variables of an image by name, as a plan lists them. */
+static int record_image_variables(
+	struct sealed_record *record, const struct image *image, json_t *list)
 {
 	struct cubin cubin;
-	struct cubin_variable variable;
+	struct cubin_variable *found;
+	size_t count = 0;
 	int rc = 0;
-	for (size_t i = 0; i < record->image_count && !rc; i++) {
-		const struct image *image = &record->images[i];
-		if (image->number < 0)
-			continue;
-		if (!cubin_open(&cubin, image->bytes, image->length))
-			return REFUSE("Module %zu is no cubin. Compile for this GPU, as with -arch=sm_90.", i);
-		for (uint64_t next = 0; !rc && cubin_next_variable(&cubin, &next, &variable);)
-			rc = record_variable(record, image, &variable, list);
-	}
+	if (!cubin_open(&cubin, image->bytes, image->length))
+		return REFUSE(
+			"The image of a module is no cubin. Compile for this GPU, as with -arch=sm_90.");
+	if (!(found = calloc(cubin.symbols.count + 1, sizeof *found)))
+		return no_memory();
+	for (uint64_t next = 0; cubin_next_variable(&cubin, &next, &found[count]);)
+		count++;
+	qsort(found, count, sizeof *found, by_name);
+	for (size_t i = 0; i < count && !rc; i++)
+		if (!i || strcmp(found[i - 1].name, found[i].name) != 0)
+			rc = record_variable(record, image, &found[i], list);
+	free(found);
+	return rc;
+}
+
+/* Records the variables of all images that the plan lists, in their order. */
+static int record_variables(struct sealed_record *record, json_t *list)
+{
+	int rc = 0;
+	for (uint32_t number = 0; number < record->listed_count && !rc; number++)
+		for (size_t i = 0; i < record->image_count && !rc; i++)
+			if (record->images[i].number == number)
+				rc = record_image_variables(record, &record->images[i], list);
 	return rc;
 }
 
@@ -330,12 +352,13 @@ static bool is_on_device(const struct cuda_copy_side *side)
 	return side->kind == CUDA_MEMORY_TYPE_DEVICE || side->kind == CUDA_MEMORY_TYPE_UNIFIED;
 }
 
-static json_t *place_of(const struct cuda_copy_side *side)
+static json_t *place_of(const struct cuda_copy_node *copy, const struct cuda_copy_side *side)
 {
 	const unsigned long long address =
 		side->device + (side->z * side->height + side->y) * side->pitch + side->x;
-	return json_pack(
-		"[I, I, I]", (json_int_t)address, (json_int_t)side->pitch, (json_int_t)side->height);
+	const bool has_layers = copy->depth > 1, has_rows = copy->height > 1 || has_layers;
+	return json_pack("[I, I, I]", (json_int_t)address, (json_int_t)(has_rows ? side->pitch : 0),
+		(json_int_t)(has_layers ? side->height : 0));
 }
 
 static int record_copy(struct sealed_record *record, struct CUgraphNode_st *node, json_t *json)
@@ -356,8 +379,8 @@ static int record_copy(struct sealed_record *record, struct CUgraphNode_st *node
 		return REFUSE("The call copies a CUDA array. Use linear memory.");
 	json_object_update_new(json,
 		json_pack("{s:I, s:o, s:I, s:s, s:o, s:I}", "depth", (json_int_t)copy.depth, "from",
-			place_of(&copy.from), "height", (json_int_t)copy.height, "kind", "copy", "to",
-			place_of(&copy.to), "width", (json_int_t)copy.width));
+			place_of(&copy, &copy.from), "height", (json_int_t)copy.height, "kind", "copy", "to",
+			place_of(&copy, &copy.to), "width", (json_int_t)copy.width));
 	return 0;
 }
 

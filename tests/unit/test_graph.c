@@ -6,9 +6,9 @@
 #include "harness/sealed/record.h"
 #include "lib/base/arena.h"
 #include "lib/base/scope.h"
+#include "tests/lib/make_cubin.h"
 #include "tests/lib/pretend_cuda.h"
 
-#include <elf.h>
 #include <setjmp.h>
 #include <sodium.h>
 #include <stdarg.h>
@@ -43,58 +43,17 @@ static void declarations_match_the_library(void **state)
 
 /* ---- a plan with its memory ---- */
 
-enum { count = 16, image_bytes = 1024 };
+enum { count = 16, image_bytes = cubin_bytes };
 
 /* The memory of a call. */
 static uint8_t memory[4 * count];
 
-/* An ELF header for a GPU, and what tests/lib/pretend_graph.c reads behind it. */
-static uint8_t image[image_bytes] = { [0] = 0x7f, 'E', 'L', 'F', 2, 1, [18] = 190, [58] = 64 };
+static uint8_t image[image_bytes];
 static uint32_t gain = 3;
 
 static void describe_image(const char *text)
 {
-	memset(image + 64, 0, image_bytes - 64);
-	memset(image + 40, 0, 8); /* no section headers */
-	image[60] = image[62] = 0;
-	strcpy((char *)image + 64, text);
-}
-
-/* Adds tables to the image, which say that the kernel add_one calls this function, and that there
- * is a variable. `flags`: NVIDIA's, of the variable. */
-static void add_tables(const char *called, unsigned char flags)
-{
-	enum { names_at = 320, symbols_at = 448, calls_at = 560, sections_at = 576 };
-	enum { callgraph_name = 1, global_name = 15, add_one_name = 26, gain_name = 34 };
-	static const char own_names[] = "\0.nv.callgraph\0.nv.global\0add_one\0gain";
-	const Elf64_Sym symbols[] = { { 0 },
-		{ .st_name = add_one_name, .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), .st_shndx = 1 },
-		{ .st_name = sizeof own_names, .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC) },
-		{ .st_name = gain_name,
-			.st_info = ELF64_ST_INFO(STB_LOCAL, STT_OBJECT),
-			.st_other = flags,
-			.st_shndx = 4,
-			.st_size = 4 } };
-	const uint32_t calls[] = { 1, 2 };
-	const Elf64_Shdr sections[] = { { 0 },
-		{ .sh_type = SHT_STRTAB, .sh_offset = names_at, .sh_size = symbols_at - names_at },
-		{ .sh_type = SHT_SYMTAB, .sh_link = 1, .sh_offset = symbols_at, .sh_size = sizeof symbols },
-		{ .sh_name = callgraph_name,
-			.sh_type = SHT_PROGBITS,
-			.sh_offset = calls_at,
-			.sh_size = sizeof calls },
-		{ .sh_name = global_name, .sh_type = SHT_NOBITS, .sh_size = 4 } };
-	Elf64_Ehdr head;
-	memcpy(&head, image, sizeof head);
-	head.e_shoff = sections_at;
-	head.e_shnum = sizeof sections / sizeof *sections;
-	head.e_shstrndx = 1;
-	memcpy(image, &head, sizeof head);
-	memcpy(image + names_at, own_names, sizeof own_names);
-	strcpy((char *)image + names_at + sizeof own_names, called);
-	memcpy(image + symbols_at, symbols, sizeof symbols);
-	memcpy(image + calls_at, calls, sizeof calls);
-	memcpy(image + sections_at, sections, sizeof sections);
+	make_cubin(image, text, "__assertfail", 0);
 }
 
 static const char KERNELS[] = "kernel add_one 8 4\nkernel add_gain 8 4\nvariable gain 4\n";
@@ -281,6 +240,19 @@ static void a_plan_must_fit_its_images(void **state)
 		"The CUDA driver refused cuLibraryGetGlobal: an error without a name (500).");
 }
 
+static void all_variables_of_the_images_must_be_in_the_plan(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	char *text = text_of(arena, PLAIN, PLAIN);
+	make_cubin(image, KERNELS, "__assertfail", 4);
+	fail_to_make(
+		text, ISOLATED_VIOLATION, "The variable gain is managed, so the host can change it.");
+	describe_image(KERNELS);
+	strcpy(strstr(text, "\"variables\":["), "\"variables\":[]}");
+	fail_to_make(text, ISOLATED_VIOLATION, "The plan does not list the variable gain of image 0.");
+}
+
 static void an_image_must_be_a_cubin(void **state)
 {
 	(void)state;
@@ -290,12 +262,17 @@ static void an_image_must_be_a_cubin(void **state)
 		size_t at;
 		uint8_t byte;
 	} changes[] = {
-		{ 0, '/' },   /* not ELF, but PTX */
-		{ 4, 1 },     /* of 32 bits */
-		{ 18, 62 },   /* for a CPU */
-		{ 41, 5 },    /* section headers behind the end */
-		{ 60, 17 },   /* too many of them */
-		{ 47, 0xff }, /* at an address beyond all memory */
+		{ 0, '/' },                       /* not ELF, but PTX */
+		{ 4, 1 },                         /* of 32 bits */
+		{ 18, 62 },                       /* for a CPU */
+		{ 41, 5 },                        /* section headers behind the end */
+		{ 60, 17 },                       /* too many of them */
+		{ 47, 0xff },                     /* at an address beyond all memory */
+		{ 60, 0 },                        /* no sections */
+		{ 62, 2 },                        /* other bytes as names */
+		{ 592 + 3 * 64 + 4, SHT_SYMTAB }, /* a second table of symbols */
+		{ 321, 'x' },                     /* no table of calls */
+		{ 592 + 3 * 64 + 33, 0xff },      /* a section that ends behind the end */
 	};
 	describe_image(KERNELS);
 	for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
@@ -318,8 +295,7 @@ static void a_kernel_may_not_call_the_driver_s_functions(void **state)
 	const char *text = text_of(arena, PLAIN, PLAIN);
 	static const char *const refused[] = { "vprintf", "malloc", "free", "__cuda_syscallCnpv2" };
 	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
-		describe_image(KERNELS);
-		add_tables(refused[i], 0);
+		make_cubin(image, KERNELS, refused[i], 0);
 		fail_to_make(text, ISOLATED_VIOLATION,
 			arena_printf(arena,
 				"The kernel add_one calls %s. A sealed call may not print, allocate memory or "
@@ -329,7 +305,6 @@ static void a_kernel_may_not_call_the_driver_s_functions(void **state)
 	struct plan *plan;
 	struct sealed_graph *graph;
 	describe_image(KERNELS);
-	add_tables("__assertfail", 0);
 	assert_int_equal(make(text, &plan, &graph), 0);
 	sealed_graph_free(graph);
 	plan_free(plan);
@@ -370,9 +345,9 @@ struct captured {
 static void capture(struct captured *captured, const char *text, unsigned char flags)
 {
 	describe_image(KERNELS);
-	add_tables("__assertfail", flags);
 	assert_int_equal(make(text, &captured->plan, &captured->graph), 0);
 	assert_int_equal(sealed_graph_restore(captured->graph), 0);
+	make_cubin(image, KERNELS, "__assertfail", flags);
 	struct sealed_record *record = captured->record = sealed_record_new();
 	/* The module's address was another module's before. A third module comes later. */
 	assert_int_equal(sealed_record_image(record, pretends->last_library, "old", 3), 0);
@@ -515,6 +490,7 @@ int main(void)
 		cmocka_unit_test(a_variable_keeps_nothing_from_call_to_call),
 		cmocka_unit_test(a_kernel_gets_its_attributes),
 		cmocka_unit_test(a_plan_must_fit_its_images),
+		cmocka_unit_test(all_variables_of_the_images_must_be_in_the_plan),
 		cmocka_unit_test(an_image_must_be_a_cubin),
 		cmocka_unit_test(a_kernel_may_not_call_the_driver_s_functions),
 		cmocka_unit_test(a_failed_step_leaves_nothing_behind),

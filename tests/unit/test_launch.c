@@ -6,6 +6,7 @@
 #include "harness/sealed/range.h"
 #include "lib/base/buffer.h"
 #include "lib/base/scope.h"
+#include "tests/lib/make_cubin.h"
 #include "tests/lib/pretend_cuda.h"
 
 #include <setjmp.h>
@@ -18,7 +19,7 @@
 #include <sys/wait.h>
 #include <cmocka.h>
 
-enum { count = 16, piece_bytes = 1 << 16, image_bytes = 256 };
+enum { count = 16, piece_bytes = 1 << 16, image_bytes = cubin_bytes };
 static const int64_t LIMIT_NS = INT64_C(10000000000);
 static const uint64_t INPUT = SEALED_RANGE_ADDRESS, OUTPUT = SEALED_RANGE_ADDRESS + piece_bytes;
 
@@ -160,8 +161,8 @@ static void align(struct buffer *file)
 /* Writes a plan with its blobs. Returns how long its text is. */
 static size_t write_plan(struct buffer *file, uint64_t output)
 {
-	uint8_t image[image_bytes] = { 0x7f, 'E', 'L', 'F', 2, 1, [18] = 190, [58] = 64 };
-	strcpy((char *)image + 64, "kernel add_gain 8 4\nvariable gain 4\n");
+	uint8_t image[image_bytes];
+	make_cubin(image, "kernel add_gain 8 4\nvariable gain 4\n", "__assertfail", 0);
 	write_text(file, output);
 	const size_t text_bytes = file->length;
 	align(file);
@@ -309,6 +310,24 @@ static void memory_can_be_mapped_only_in_the_range(void **state)
 	close_judge(&judge);
 }
 
+static void a_plan_goes_with_its_memory(void **state)
+{
+	(void)state;
+	struct judge judge;
+	const struct sealed_place gone = { .address = OUTPUT };
+	cleanup_buffer struct buffer file = { 0 };
+	const size_t text_bytes = write_plan(&file, OUTPUT);
+	open_judge(&judge, NULL);
+	place(&judge, &judge.input, INPUT, true);
+	place(&judge, &judge.output, OUTPUT, false);
+	assert_string_equal(send_plan(&judge, &file, text_bytes), "");
+	assert_string_equal(make_call(&judge, ISOLATED_CALL), "");
+	send_frame(&judge, ISOLATED_PLACE, &gone, sizeof gone, NULL, 0);
+	assert_string_equal(receive(&judge, ISOLATED_MAPPED), "");
+	assert_string_equal(make_call(&judge, ISOLATED_CALL), "There is no plan.");
+	close_judge(&judge);
+}
+
 static void a_launcher_ends_with_its_judge(void **state)
 {
 	(void)state;
@@ -329,6 +348,7 @@ int main(void)
 		cmocka_unit_test(a_null_contestant_does_nothing_in_a_call),
 		cmocka_unit_test(a_wrong_plan_is_refused_and_the_next_one_is_played),
 		cmocka_unit_test(memory_can_be_mapped_only_in_the_range),
+		cmocka_unit_test(a_plan_goes_with_its_memory),
 		cmocka_unit_test(a_launcher_ends_with_its_judge),
 	};
 	return cmocka_run_group_tests(tests, load, NULL);

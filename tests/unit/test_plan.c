@@ -83,6 +83,10 @@ static void a_plan_is_read(void **state)
 }
 
 #define NODE(number, fault) "Node " #number " of the plan: " fault
+#define NO_MEMSET "no plan has such a memset. A row takes at most 2 GiB."
+#define NO_COPY "no plan has such a copy. A row takes at most 2 GiB."
+#define NODE_STATES_DEFAULT "Node 2 of the plan states what holds without a key."
+#define SHA "0011223344556677889900112233445566778899aabbccddeeff001122334455"
 #define NO_BLOB "Image 0 of the plan has no SHA-256 or no size up to 64 MiB."
 #define NO_EDGE(number) \
 	"Edge " #number \
@@ -135,24 +139,15 @@ static void other_bytes_are_refused(void **state)
 		{ "[16,\"ff\"]", "[16,\"\"]", NODE(1, BAD_PARAMETERS) },
 		{ "[16,\"ff\"]", "[16,\"f\"]", NODE(1, BAD_PARAMETERS) },
 		{ "[16,\"ff\"]", "[32764,\"ff\"]", NODE(1, BAD_PARAMETERS) },
-		{ "\"value\":7", "\"value\":4294967296",
-			NODE(0, "no plan has such a memset. A row takes at most 2 GiB.") },
-		{ "\"element_bytes\":4", "\"element_bytes\":3",
-			NODE(0, "no plan has such a memset. A row takes at most 2 GiB.") },
-		{ "\"pitch\":64", "\"pitch\":63",
-			NODE(0, "no plan has such a memset. A row takes at most 2 GiB.") },
-		{ "\"address\":8192", "\"address\":8190",
-			NODE(0, "no plan has such a memset. A row takes at most 2 GiB.") },
-		{ "\"height\":2", "\"height\":0",
-			NODE(0, "no plan has such a memset. A row takes at most 2 GiB.") },
-		{ "[8192,64,4]", "[8192,31,4]",
-			NODE(3, "no plan has such a copy. A row takes at most 2 GiB.") },
-		{ "[8192,64,4]", "[8192,64,2]",
-			NODE(3, "no plan has such a copy. A row takes at most 2 GiB.") },
-		{ "[8192,64,4]", "[-8192,64,4]",
-			NODE(3, "no plan has such a copy. A row takes at most 2 GiB.") },
-		{ "\"depth\":2", "\"depth\":9223372036854775807",
-			NODE(3, "no plan has such a copy. A row takes at most 2 GiB.") },
+		{ "\"value\":7", "\"value\":4294967296", NODE(0, NO_MEMSET) },
+		{ "\"element_bytes\":4", "\"element_bytes\":3", NODE(0, NO_MEMSET) },
+		{ "\"pitch\":64", "\"pitch\":63", NODE(0, NO_MEMSET) },
+		{ "\"address\":8192", "\"address\":8190", NODE(0, NO_MEMSET) },
+		{ "\"height\":2", "\"height\":0", NODE(0, NO_MEMSET) },
+		{ "[8192,64,4]", "[8192,31,4]", NODE(3, NO_COPY) },
+		{ "[8192,64,4]", "[8192,64,2]", NODE(3, NO_COPY) },
+		{ "[8192,64,4]", "[-8192,64,4]", NODE(3, NO_COPY) },
+		{ "\"depth\":2", "\"depth\":9223372036854775807", NODE(3, NO_COPY) },
 		{ "[0,1],", "[0,4],", NO_EDGE(0) },
 		{ "[0,1],", "[0,0],", NO_EDGE(0) },
 		{ "[1,2,\"trigger\"]", "[1,2,\"end\"]", NO_EDGE(1) },
@@ -161,6 +156,17 @@ static void other_bytes_are_refused(void **state)
 		{ "[2,3]", "[2,1]", "The plan's edges form a cycle, or memory is short." },
 		{ "[0,1],[1,2,\"trigger\"],[2,3]", "[2,3],[3,2]",
 			"The plan's edges form a cycle, or memory is short." },
+		{ "\"variables\":[{\"bytes\":4,\"image\":0,\"name\":\"gain\"",
+			"\"variables\":[{\"bytes\":4,\"image\":0,\"name\":\"gain\",\"sha256\":\"" SHA
+			"\"},{\"bytes\":4,\"image\":0,\"name\":\"gain\"",
+			"Variable 1 of the plan is not in order." },
+		{ "\"carveout\":100", "\"carveout\":-1", NODE_STATES_DEFAULT },
+		{ "\"cooperative\":true", "\"cooperative\":false", NODE_STATES_DEFAULT },
+		{ "\"large_clusters\":true", "\"large_clusters\":false", NODE_STATES_DEFAULT },
+		{ "\"most_shared_bytes\":232448", "\"most_shared_bytes\":0", NODE_STATES_DEFAULT },
+		{ "\"pitch\":64", "\"pitch\":66", NODE(0, NO_MEMSET) },
+		{ "\"height\":2", "\"height\":1", NODE(0, NO_MEMSET) },
+		{ "\"depth\":2", "\"depth\":1", NODE(3, NO_COPY) },
 	};
 	for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
 		assert_string_equal(read_changed(changes[i].from, changes[i].to), changes[i].why);
@@ -183,6 +189,9 @@ static void a_plan_is_neither_empty_nor_endless(void **state)
 	char *long_text = calloc(1, plan_most_bytes + 1);
 	assert_null(plan_read(long_text, plan_most_bytes + 1, why, sizeof why));
 	assert_string_equal(why, "The plan is longer than 16 MiB.");
+	memset(long_text, '[', plan_most_bytes);
+	assert_null(plan_read(long_text, plan_most_bytes, why, sizeof why));
+	assert_string_equal(why, "The plan has over 1048576 lists and objects.");
 	free(long_text);
 	cleanup_buffer struct buffer many = { 0 };
 	buffer_text(&many, "{\"edges\":[],\"format\":\"podium plan 1\",\"images\":[],\"nodes\":[");
@@ -191,6 +200,14 @@ static void a_plan_is_neither_empty_nor_endless(void **state)
 	buffer_text(&many, "],\"variables\":[]}");
 	assert_null(read_text(&many, why));
 	assert_string_equal(why, "The plan's nodes are no list of at most 4096.");
+	/* 17 images of 64 MiB. */
+	cleanup_buffer struct buffer large = { 0 };
+	buffer_text(&large, "{\"edges\":[],\"format\":\"podium plan 1\",\"images\":[");
+	for (size_t i = 0; i < 17; i++)
+		buffer_printf(&large, "%s{\"bytes\":67108864,\"sha256\":\"%s\"}", i ? "," : "", SHA);
+	buffer_text(&large, "],\"nodes\":[{\"kind\":\"empty\"}],\"variables\":[]}");
+	assert_null(read_text(&large, why));
+	assert_string_equal(why, "The plan's images and variables take over 1024 MiB.");
 }
 
 /* The memset writes 64 + 64 bytes at 8192. The copy reads (4 + 2) * 64 + 32 bytes at 8192 and
