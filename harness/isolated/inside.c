@@ -24,6 +24,11 @@ int isolated_fail(int error, const char *format, ...)
 	return error;
 }
 
+int isolated_no_memory(void)
+{
+	return isolated_fail(ISOLATED_FAILED, "There is not enough memory.");
+}
+
 int isolated_fail_errno(const char *format, ...)
 {
 	const char *meaning = strerror(errno);

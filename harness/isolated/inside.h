@@ -17,6 +17,8 @@ enum { isolated_ns_per_us = 1000, isolated_ns_per_ms = 1000 * 1000 };
 int isolated_fail(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The same for a failed system call; appends ": " and the meaning of errno. */
 int isolated_fail_errno(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Fails because memory is short. */
+int isolated_no_memory(void);
 
 static inline int64_t isolated_clock_ns(void)
 {

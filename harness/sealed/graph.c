@@ -20,7 +20,7 @@ struct sealed_graph {
 	struct variable *variables;
 	uint32_t library_count, variable_count;
 	struct CUgraph_st *graph;
-	struct CUgraphExec_st *ready;
+	struct CUgraphExec_st *exec;
 };
 
 /* cuLibraryLoadData gets no length and trusts the offsets in an image, so cubin_open checks them
@@ -153,11 +153,6 @@ static int set_launch(struct CUgraphNode_st *node, const struct plan_kernel *ker
 	return rc;
 }
 
-static int no_memory(void)
-{
-	return isolated_fail(ISOLATED_FAILED, "There is not enough memory for the plan.");
-}
-
 static int add_kernel(struct sealed_graph *graph, const struct plan_kernel *kernel, uint32_t number)
 {
 	struct CUkern_st *found;
@@ -177,7 +172,7 @@ static int add_kernel(struct sealed_graph *graph, const struct plan_kernel *kern
 	memcpy(node.block, kernel->block, sizeof node.block);
 	node.parameters = calloc((size_t)kernel->parameter_count + 1, sizeof *node.parameters);
 	if (!node.parameters)
-		return no_memory();
+		return isolated_no_memory();
 	for (uint32_t i = 0; i < kernel->parameter_count; i++)
 		node.parameters[i] = (void *)(uintptr_t)kernel->parameters[i].value;
 	rc = SEALED_DO(graph_add_kernel, &graph->nodes[number], graph->graph, NULL, 0, &node);
@@ -256,7 +251,7 @@ static int begin(struct sealed_graph **graph, const struct plan *plan)
 	int rc = sealed_cuda_open();
 	struct sealed_graph *made = *graph = rc ? NULL : calloc(1, sizeof *made);
 	if (!made)
-		return rc ? rc : no_memory();
+		return rc ? rc : isolated_no_memory();
 	made->library_count = plan->image_count;
 	made->variable_count = plan->variable_count;
 	made->libraries = calloc((size_t)plan->image_count + 1, sizeof *made->libraries);
@@ -265,16 +260,16 @@ static int begin(struct sealed_graph **graph, const struct plan *plan)
 	made->variables = calloc((size_t)plan->variable_count + 1, sizeof *made->variables);
 	return made->libraries && made->cubins && made->nodes && made->variables
 		? SEALED_DO(graph_make, &made->graph, 0)
-		: no_memory();
+		: isolated_no_memory();
 }
 
 /* Prepares the graph for its first launch. If that or an earlier step failed, frees the graph. */
 static int finish(struct sealed_graph **graph, int rc)
 {
 	if (!rc)
-		rc = SEALED_DO(graph_instantiate, &(*graph)->ready, (*graph)->graph, 0);
+		rc = SEALED_DO(graph_instantiate, &(*graph)->exec, (*graph)->graph, 0);
 	if (!rc)
-		rc = SEALED_DO(exec_upload, (*graph)->ready, NULL);
+		rc = SEALED_DO(exec_upload, (*graph)->exec, NULL);
 	if (!rc)
 		rc = CUDA_DO(context_wait);
 	if (rc) {
@@ -317,8 +312,8 @@ void sealed_graph_free(struct sealed_graph *graph)
 {
 	if (!graph)
 		return;
-	if (graph->ready)
-		sealed_cuda.exec_free(graph->ready);
+	if (graph->exec)
+		sealed_cuda.exec_free(graph->exec);
 	if (graph->graph)
 		sealed_cuda.graph_free(graph->graph);
 	for (uint32_t i = 0; graph->libraries && i < graph->library_count; i++)
@@ -342,5 +337,5 @@ int sealed_graph_restore(const struct sealed_graph *graph)
 
 int sealed_graph_launch(const struct sealed_graph *graph)
 {
-	return SEALED_DO(exec_launch, graph->ready, NULL);
+	return SEALED_DO(exec_launch, graph->exec, NULL);
 }

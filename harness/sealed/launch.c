@@ -27,12 +27,9 @@ struct launcher {
 	size_t place_count;
 	uint64_t input; /* the address of the memory with withheld lines; 0: none */
 	struct sealed_graph *empty, *graph;
-	/* What the graph is made of. */
-	struct plan *plan;
-	void *file;
+	void *file; /* with the bytes of the plan's blobs, which the graph uses */
 	size_t file_bytes;
-	const void **blobs;
-	uint32_t spec;
+	uint32_t spec; /* of the plan */
 };
 
 static struct isolated_frame frame; /* large, so it is not on the stack */
@@ -75,14 +72,10 @@ static int add_place(struct launcher *launcher, const struct sealed_place *place
 static void forget_plan(struct launcher *launcher)
 {
 	sealed_graph_free(launcher->graph);
-	plan_free(launcher->plan);
 	if (launcher->file)
 		munmap(launcher->file, launcher->file_bytes);
-	free(launcher->blobs);
 	launcher->graph = NULL;
-	launcher->plan = NULL;
 	launcher->file = NULL;
-	launcher->blobs = NULL;
 }
 
 /* The graph would use the memory, so it goes too. */
@@ -124,20 +117,30 @@ static const void *take_blob(const struct launcher *launcher, uint32_t bytes, si
 	return (const char *)launcher->file + begin;
 }
 
-static int find_blobs(struct launcher *launcher, size_t end)
+/* Finds the blobs behind the text. The caller frees `blobs`, which has room for all. */
+static int find_blobs(
+	const struct launcher *launcher, const struct plan *plan, size_t end, const void **blobs)
 {
-	const struct plan *plan = launcher->plan;
-	const size_t count = (size_t)plan->image_count + plan->variable_count;
-	launcher->blobs = calloc(count + 1, sizeof *launcher->blobs);
-	for (size_t i = 0; launcher->blobs && i < count; i++) {
+	for (uint32_t i = 0; i < plan->image_count + plan->variable_count; i++) {
 		const struct plan_blob *blob = i < plan->image_count
 			? &plan->images[i]
 			: &plan->variables[i - plan->image_count].content;
-		launcher->blobs[i] = take_blob(launcher, blob->bytes, &end);
-		if (!launcher->blobs[i])
+		if (!(blobs[i] = take_blob(launcher, blob->bytes, &end)))
 			return isolated_fail(ISOLATED_FAILED, "The plan's file is too short.");
 	}
-	return launcher->blobs ? 0 : isolated_fail(ISOLATED_FAILED, "There is not enough memory.");
+	return 0;
+}
+
+static int make_graph(struct launcher *launcher, const struct plan *plan, size_t text_bytes)
+{
+	const void **blobs =
+		calloc((size_t)plan->image_count + plan->variable_count + 1, sizeof *blobs);
+	int rc = blobs ? find_blobs(launcher, plan, text_bytes, blobs) : isolated_no_memory();
+	if (!rc)
+		rc = sealed_graph_make(
+			&launcher->graph, plan, &(struct sealed_blobs){ blobs, blobs + plan->image_count });
+	free(blobs);
+	return rc;
 }
 
 static int read_plan(struct launcher *launcher, size_t text_bytes)
@@ -145,11 +148,12 @@ static int read_plan(struct launcher *launcher, size_t text_bytes)
 	char why[200];
 	if (text_bytes > launcher->file_bytes)
 		return isolated_fail(ISOLATED_FAILED, "The plan's file is too short.");
-	launcher->plan = plan_read(launcher->file, text_bytes, why, sizeof why);
-	if (!launcher->plan
-		|| !plan_stays_in(launcher->plan, launcher->places, launcher->place_count, why, sizeof why))
-		return isolated_fail(ISOLATED_VIOLATION, "%s", why);
-	return 0;
+	struct plan *plan = plan_read(launcher->file, text_bytes, why, sizeof why);
+	int rc = plan && plan_stays_in(plan, launcher->places, launcher->place_count, why, sizeof why)
+		? make_graph(launcher, plan, text_bytes)
+		: isolated_fail(ISOLATED_VIOLATION, "%s", why);
+	plan_free(plan);
+	return rc;
 }
 
 static int take_plan(
@@ -159,12 +163,7 @@ static int take_plan(
 	launcher->spec = content->spec;
 	int rc = map_file(launcher, descriptor);
 	close(descriptor);
-	if (rc || (rc = read_plan(launcher, content->text_bytes))
-		|| (rc = find_blobs(launcher, content->text_bytes)))
-		return rc;
-	const struct sealed_blobs blobs = { launcher->blobs,
-		launcher->blobs + launcher->plan->image_count };
-	return sealed_graph_make(&launcher->graph, launcher->plan, &blobs);
+	return rc ? rc : read_plan(launcher, content->text_bytes);
 }
 
 /* ---- frames ---- */

@@ -36,11 +36,6 @@ struct sealed_record {
 	size_t content_count;
 };
 
-static int no_memory(void)
-{
-	return isolated_fail(ISOLATED_FAILED, "There is not enough memory for the plan.");
-}
-
 /* The call does what no plan can hold. */
 #define REFUSE(...) isolated_fail(ISOLATED_VIOLATION, __VA_ARGS__)
 
@@ -77,13 +72,13 @@ int sealed_record_image(
 	struct image *images =
 		realloc(record->images, (record->image_count + 1) * sizeof *record->images);
 	if (!images)
-		return no_memory();
+		return isolated_no_memory();
 	record->images = images;
 	struct image image = {
 		.module = module, .bytes = malloc(length), .length = length, .number = -1
 	};
 	if (!image.bytes)
-		return no_memory();
+		return isolated_no_memory();
 	memcpy(image.bytes, bytes, length);
 	images[record->image_count++] = image;
 	return 0;
@@ -153,7 +148,7 @@ static int read_content(struct sealed_record *record, unsigned long long address
 {
 	struct content content = { malloc(length), length };
 	if (!content.bytes)
-		return no_memory();
+		return isolated_no_memory();
 	record->contents[record->content_count++] = content;
 	int rc = CUDA_DO(copy_to_host, content.bytes, address, length, NULL);
 	return rc ? rc : CUDA_DO(context_wait);
@@ -209,7 +204,7 @@ static int record_image_variables(
 		return REFUSE(
 			"The image of a module is no cubin. Compile for this GPU, as with -arch=sm_90.");
 	if (!(found = calloc(cubin.symbols.count + 1, sizeof *found)))
-		return no_memory();
+		return isolated_no_memory();
 	for (uint64_t next = 0; cubin_next_variable(&cubin, &next, &found[count]);)
 		count++;
 	qsort(found, count, sizeof *found, by_name);
@@ -496,7 +491,7 @@ static int list_graph(struct CUgraph_st *graph, struct listing *listing)
 	listing->kinds = calloc(listing->edge_count + 1, sizeof *listing->kinds);
 	listing->edges = calloc(listing->edge_count + 1, sizeof *listing->edges);
 	if (!listing->nodes || !listing->from || !listing->to || !listing->kinds || !listing->edges)
-		return no_memory();
+		return isolated_no_memory();
 	if (listing->node_count)
 		rc = SEALED_DO(graph_nodes, graph, listing->nodes, &listing->node_count);
 	if (!rc && listing->edge_count)
@@ -554,7 +549,7 @@ static int write_plan(const json_t *plan, char **text)
 {
 	char why[200], *made = json_dumps(plan, JSON_SORT_KEYS | JSON_COMPACT | JSON_ENSURE_ASCII);
 	if (!made)
-		return no_memory();
+		return isolated_no_memory();
 	struct plan *read = plan_read(made, strlen(made), why, sizeof why);
 	if (!read) {
 		free(made);
@@ -577,7 +572,7 @@ int sealed_record_plan(struct sealed_record *record, struct CUgraph_st *graph, c
 	for (size_t i = 0; i < record->image_count; i++)
 		record->images[i].number = -1;
 	if (!rc)
-		rc = plan ? record_graph(record, graph, plan) : no_memory();
+		rc = plan ? record_graph(record, graph, plan) : isolated_no_memory();
 	if (!rc)
 		rc = write_plan(plan, text);
 	record->listed = NULL;

@@ -120,6 +120,13 @@ static const char *place(
 	return receive(judge, ISOLATED_MAPPED);
 }
 
+static void open_with_memory(struct judge *judge, char *option)
+{
+	open_judge(judge, option);
+	assert_string_equal(place(judge, &judge->input, INPUT, true), "");
+	assert_string_equal(place(judge, &judge->output, OUTPUT, false), "");
+}
+
 static const char *send_plan(struct judge *judge, const struct buffer *file, size_t text_bytes)
 {
 	const struct sealed_plan_frame content = { .text_bytes = (uint32_t)text_bytes, .spec = 7 };
@@ -237,9 +244,7 @@ static void withheld_lines_come_before_the_plan_is_played(void **state)
 	static const uint8_t line[isolated_line_bytes] = { 40, 41 };
 	cleanup_buffer struct buffer file = { 0 };
 	const size_t text_bytes = write_plan(&file, OUTPUT);
-	open_judge(&judge, NULL);
-	place(&judge, &judge.input, INPUT, true);
-	place(&judge, &judge.output, OUTPUT, false);
+	open_with_memory(&judge, NULL);
 	assert_string_equal(send_plan(&judge, &file, text_bytes), "");
 	judge.call.withheld = (struct isolated_withheld){ places, line, 1 };
 	assert_string_equal(make_call(&judge, ISOLATED_CALL), "");
@@ -252,9 +257,7 @@ static void a_null_contestant_does_nothing_in_a_call(void **state)
 {
 	(void)state;
 	struct judge judge;
-	open_judge(&judge, "--null");
-	place(&judge, &judge.input, INPUT, true);
-	place(&judge, &judge.output, OUTPUT, false);
+	open_with_memory(&judge, "--null");
 	memset(bytes_of(&judge.output), 0xff, count);
 	assert_string_equal(make_call(&judge, ISOLATED_CALL), "");
 	assert_int_equal(bytes_of(&judge.output)[0], 0xff);
@@ -267,9 +270,7 @@ static void a_wrong_plan_is_refused_and_the_next_one_is_played(void **state)
 	struct judge judge;
 	cleanup_buffer struct buffer good = { 0 }, elsewhere = { 0 }, cut = { 0 };
 	const size_t text_bytes = write_plan(&good, OUTPUT);
-	open_judge(&judge, NULL);
-	place(&judge, &judge.input, INPUT, true);
-	place(&judge, &judge.output, OUTPUT, false);
+	open_with_memory(&judge, NULL);
 	assert_string_equal(send_plan(&judge, &good, text_bytes - 1), "The plan is not JSON.");
 	assert_string_equal(make_call(&judge, ISOLATED_CALL), "There is no plan.");
 	const size_t elsewhere_bytes = write_plan(&elsewhere, OUTPUT + 4 * piece_bytes);
@@ -317,9 +318,7 @@ static void a_plan_goes_with_its_memory(void **state)
 	const struct sealed_place gone = { .address = OUTPUT };
 	cleanup_buffer struct buffer file = { 0 };
 	const size_t text_bytes = write_plan(&file, OUTPUT);
-	open_judge(&judge, NULL);
-	place(&judge, &judge.input, INPUT, true);
-	place(&judge, &judge.output, OUTPUT, false);
+	open_with_memory(&judge, NULL);
 	assert_string_equal(send_plan(&judge, &file, text_bytes), "");
 	assert_string_equal(make_call(&judge, ISOLATED_CALL), "");
 	send_frame(&judge, ISOLATED_PLACE, &gone, sizeof gone, NULL, 0);
