@@ -100,6 +100,7 @@ union cuda_launch_value { /* CUlaunchAttributeValue */
 		(struct CUkern_st * *kernel, struct CUlib_st * library, const char *name)) \
 	X(cuLibraryGetGlobal, library_variable, \
 		(unsigned long long *address, size_t *bytes, struct CUlib_st *library, const char *name)) \
+	X(cuLibraryGetModule, library_module, (struct CUmod_st * *module, struct CUlib_st * library)) \
 	X(cuKernelGetFunction, kernel_function, \
 		(struct CUfunc_st * *function, struct CUkern_st * kernel)) \
 	X(cuFuncSetAttribute, function_set, \

@@ -4,10 +4,15 @@
 #define PODIUM_TESTS_LIB_PRETEND_CUDA_H
 
 #include <dlfcn.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Tells of a call's begin or end. */
+typedef void (*pretend_tell)(
+	uint32_t number, unsigned int site, const void *parameters, unsigned int status);
 
 struct pretend_cuda {
 	const char *refuses;              /* the call that fails; NULL: none */
@@ -17,9 +22,12 @@ struct pretend_cuda {
 	/* Of graphs: objects that exist, and what the last calls set. */
 	void *last_library, *last_graph;
 	int graph_objects, most_shared, carveout, large_clusters, cooperative, cluster, trigger_port;
-	/* Of captured graphs, 0: as they are. The kind of all nodes; whether launches have their
-	 * parameters in a buffer, and how many bytes it lacks; the kinds of a copy's sides. */
-	int node_kind, packs_parameters, packs_too_few, copies_from, copies_to;
+	/* Of captured graphs, 0: as they are. The kind of all nodes; whether launches have a CUkernel;
+	 * whether they have their parameters in a buffer, and how many bytes it lacks; the kinds of a
+	 * copy's sides. */
+	int node_kind, has_kernels, packs_parameters, packs_too_few, copies_from, copies_to;
+	/* What pretend_cupti.c hears calls with; NULL: nothing. */
+	pretend_tell tell;
 };
 
 extern struct pretend_cuda pretend_cuda;

@@ -6,6 +6,7 @@
  * Kernels are functions below. They run on the host when a launched graph's turn comes. */
 #include "tests/lib/pretend_cuda.h"
 
+#include "harness/sealed/cupti.h"
 #include "harness/sealed/driver.h"
 
 #include <stdbool.h>
@@ -20,7 +21,7 @@ enum {
 	elf_header_bytes = 64,
 	most_parameters = 4,
 	most_functions = 4,
-	most_nodes = 8,
+	most_nodes = 520,
 	most_edges = 8,
 	refused = 999
 };
@@ -30,8 +31,17 @@ enum {
 			return refused; \
 	while (0)
 
-struct CUfunc_st { /* also a kernel */
+/* The driver takes a kernel for a function, so their first bytes tell them apart. */
+enum { kernel_mark = 0x4b };
+
+struct CUkern_st {
+	uint64_t mark;
+	struct CUfunc_st *function;
+};
+
+struct CUfunc_st {
 	char name[32];
+	struct CUkern_st kernel;
 	size_t bytes[most_parameters], count;
 	struct CUlib_st *library;
 	int most_shared, carveout, large_clusters;
@@ -104,6 +114,7 @@ static void read_line(struct CUlib_st *library, char *line)
 	struct CUfunc_st *function = &library->functions[library->function_count++];
 	snprintf(function->name, sizeof function->name, "%s", name);
 	function->library = library;
+	function->kernel = (struct CUkern_st){ kernel_mark, function };
 	while ((word = strtok_r(NULL, " ", &rest)))
 		function->bytes[function->count++] = (size_t)atoi(word);
 }
@@ -134,16 +145,38 @@ unsigned int cuLibraryGetKernel(
 {
 	for (size_t i = 0; i < library->function_count; i++)
 		if (strcmp(library->functions[i].name, name) == 0) {
-			*kernel = (struct CUkern_st *)&library->functions[i];
+			*kernel = &library->functions[i].kernel;
 			return 0;
 		}
 	return refused;
 }
 
+/* Tells CUPTI's pretended subscriber of a call. */
+static void tell(uint32_t number, unsigned int site, const void *first, const void *second)
+{
+	const void *const parameters[] = { first, second };
+	if (pretend_cuda.tell)
+		pretend_cuda.tell(number, site, parameters, 0);
+}
+
 unsigned int cuKernelGetFunction(struct CUfunc_st **function, struct CUkern_st *kernel)
 {
+	enum { number = 683 };
 	REFUSE("cuKernelGetFunction");
-	*function = (struct CUfunc_st *)kernel;
+	tell(number, CUPTI_SITE_ENTER, function, kernel);
+	*function = kernel->function;
+	tell(number, CUPTI_SITE_EXIT, function, kernel);
+	return kernel->mark != kernel_mark;
+}
+
+/* A library is its own module. */
+unsigned int cuLibraryGetModule(struct CUmod_st **module, struct CUlib_st *library)
+{
+	enum { number = 682 };
+	REFUSE("cuLibraryGetModule");
+	tell(number, CUPTI_SITE_ENTER, module, library);
+	*module = (struct CUmod_st *)library;
+	tell(number, CUPTI_SITE_EXIT, module, library);
 	return 0;
 }
 
@@ -190,10 +223,11 @@ unsigned int cuFuncGetName(const char **name, struct CUfunc_st *function)
 	return 0;
 }
 
-/* A library is its own module. */
 unsigned int cuFuncGetModule(struct CUmod_st **module, struct CUfunc_st *function)
 {
 	REFUSE("cuFuncGetModule");
+	if (((const struct CUkern_st *)function)->mark == kernel_mark)
+		return refused;
 	*module = (struct CUmod_st *)function->library;
 	return 0;
 }
@@ -401,6 +435,10 @@ unsigned int cuGraphKernelNodeGetParams_v2(
 		&length, NULL };
 	REFUSE("cuGraphKernelNodeGetParams_v2");
 	*kernel = node->kernel;
+	if (pretend_cuda.has_kernels) {
+		kernel->kernel = &node->kernel.function->kernel;
+		kernel->function = NULL;
+	}
 	if (!pretend_cuda.packs_parameters)
 		return 0;
 	for (size_t i = 0; i < kernel->function->count; i++) {

@@ -1,0 +1,90 @@
+/* Declarations of the calls of NVIDIA's CUPTI that the build needs, and of the driver's calls that
+ * it hears of. The library is bound at run time, because the build may not have CUPTI's headers.
+ * tests/gpu/sealed_declarations.h compares the declarations with them.
+ *
+ * Source: CUPTI API, "CUPTI Callback API" and "CUPTI Result Codes". */
+#ifndef PODIUM_SEALED_CUPTI_H
+#define PODIUM_SEALED_CUPTI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	CUPTI_CALL_SUCCEEDED = 0,
+	CUPTI_CALL_TAKEN = 39,     /* CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED */
+	CUPTI_DOMAIN_DRIVER = 1,   /* CUPTI_CB_DOMAIN_DRIVER_API */
+	CUPTI_DOMAIN_RESOURCE = 3, /* CUPTI_CB_DOMAIN_RESOURCE */
+	CUPTI_MODULE_LOADED = 6,   /* CUPTI_CBID_RESOURCE_MODULE_LOADED */
+	CUPTI_SITE_ENTER = 0,      /* CUPTI_API_ENTER */
+	CUPTI_SITE_EXIT = 1,       /* CUPTI_API_EXIT */
+};
+
+struct CUpti_Subscriber_st; /* opaque; cupti.h uses the same tag */
+
+struct cupti_driver_call { /* the first members of CUpti_CallbackData */
+	unsigned int site;
+	const char *name;
+	const void *parameters;
+	void *status; /* a CUresult, at the exit */
+};
+
+struct cupti_resource { /* CUpti_ResourceData */
+	void *context, *stream;
+	void *descriptor; /* here a struct cupti_module */
+};
+
+struct cupti_module { /* CUpti_ModuleResourceData */
+	uint32_t number;
+	size_t bytes;
+	const char *cubin;
+};
+
+typedef void (*cupti_hear)(void *ours, unsigned int domain, uint32_t number, const void *data);
+
+/* As CUDA_CALLS in harness/isolated/driver.h. */
+#define CUPTI_CALLS(X) \
+	X(cuptiSubscribe, subscribe, \
+		(struct CUpti_Subscriber_st * *subscriber, cupti_hear hear, void *ours)) \
+	X(cuptiUnsubscribe, unsubscribe, (struct CUpti_Subscriber_st * subscriber)) \
+	X(cuptiEnableCallback, enable, \
+		(uint32_t enable, struct CUpti_Subscriber_st * subscriber, unsigned int domain, \
+			uint32_t number)) \
+	X(cuptiGetResultString, result_name, (unsigned int status, const char **name))
+
+/* The kind of a parameter of a driver's call. MADE: a pointer to where the call puts the handle. */
+enum cupti_parameter {
+	CUPTI_MODULE_MADE,
+	CUPTI_MODULE_UNLOADED,
+	CUPTI_LIBRARY_MADE,
+	CUPTI_LIBRARY,
+	CUPTI_FUNCTION_MADE,
+	CUPTI_FUNCTION, /* or a CUkernel */
+};
+
+/* X(call of the driver, its number in CUPTI, the kind of a parameter, its offset in the call's
+ * struct of parameters, its name there). Calls with libraries, kernels and functions load the
+ * module of a library at its first use. */
+#define CUPTI_DRIVER_CALLS(X) \
+	X(cuModuleLoad, 18, CUPTI_MODULE_MADE, 0, module) \
+	X(cuModuleLoadData, 19, CUPTI_MODULE_MADE, 0, module) \
+	X(cuModuleLoadDataEx, 20, CUPTI_MODULE_MADE, 0, module) \
+	X(cuModuleLoadFatBinary, 21, CUPTI_MODULE_MADE, 0, module) \
+	X(cuModuleUnload, 22, CUPTI_MODULE_UNLOADED, 0, hmod) \
+	X(cuLibraryLoadData, 678, CUPTI_LIBRARY_MADE, 0, library) \
+	X(cuLibraryLoadFromFile, 679, CUPTI_LIBRARY_MADE, 0, library) \
+	X(cuLibraryGetModule, 682, CUPTI_MODULE_MADE, 0, pMod) \
+	X(cuLibraryGetGlobal, 684, CUPTI_LIBRARY, 16, library) \
+	X(cuLibraryGetManaged, 685, CUPTI_LIBRARY, 16, library) \
+	X(cuKernelGetFunction, 683, CUPTI_FUNCTION_MADE, 0, pFunc) \
+	X(cuKernelGetAttribute, 686, CUPTI_FUNCTION, 16, kernel) \
+	X(cuKernelSetAttribute, 687, CUPTI_FUNCTION, 8, kernel) \
+	X(cuOccupancyMaxActiveBlocksPerMultiprocessor, 374, CUPTI_FUNCTION, 8, func) \
+	X(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, 451, CUPTI_FUNCTION, 8, func) \
+	X(cuLaunchKernel, 307, CUPTI_FUNCTION, 0, f) \
+	X(cuLaunchKernel_ptsz, 442, CUPTI_FUNCTION, 0, f) \
+	X(cuLaunchKernelEx, 652, CUPTI_FUNCTION, 8, f) \
+	X(cuLaunchKernelEx_ptsz, 653, CUPTI_FUNCTION, 8, f) \
+	X(cuLaunchCooperativeKernel, 477, CUPTI_FUNCTION, 0, f) \
+	X(cuLaunchCooperativeKernel_ptsz, 478, CUPTI_FUNCTION, 0, f)
+
+#endif

@@ -1,0 +1,35 @@
+/* As isolated_declarations.h, for the build's declarations of CUPTI. */
+#ifndef PODIUM_TESTS_GPU_CUPTI_DECLARATIONS_H
+#define PODIUM_TESTS_GPU_CUPTI_DECLARATIONS_H
+
+#include "harness/sealed/cupti.h"
+#include "tests/gpu/isolated_declarations.h"
+
+#include <cupti.h>
+
+SAME_VALUE(CUPTI_CALL_SUCCEEDED, CUPTI_SUCCESS)
+SAME_VALUE(CUPTI_CALL_TAKEN, CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
+SAME_VALUE(CUPTI_DOMAIN_DRIVER, CUPTI_CB_DOMAIN_DRIVER_API)
+SAME_VALUE(CUPTI_DOMAIN_RESOURCE, CUPTI_CB_DOMAIN_RESOURCE)
+SAME_VALUE(CUPTI_MODULE_LOADED, CUPTI_CBID_RESOURCE_MODULE_LOADED)
+SAME_VALUE(CUPTI_SITE_ENTER, CUPTI_API_ENTER)
+SAME_VALUE(CUPTI_SITE_EXIT, CUPTI_API_EXIT)
+
+SAME_PLACE(struct cupti_driver_call, site, CUpti_CallbackData, callbackSite)
+SAME_PLACE(struct cupti_driver_call, name, CUpti_CallbackData, functionName)
+SAME_PLACE(struct cupti_driver_call, parameters, CUpti_CallbackData, functionParams)
+SAME_PLACE(struct cupti_driver_call, status, CUpti_CallbackData, functionReturnValue)
+SAME_PLACE(struct cupti_resource, context, CUpti_ResourceData, context)
+SAME_PLACE(struct cupti_resource, stream, CUpti_ResourceData, resourceHandle)
+SAME_PLACE(struct cupti_resource, descriptor, CUpti_ResourceData, resourceDescriptor)
+SAME_PLACE(struct cupti_module, number, CUpti_ModuleResourceData, moduleId)
+SAME_PLACE(struct cupti_module, bytes, CUpti_ModuleResourceData, cubinSize)
+SAME_PLACE(struct cupti_module, cubin, CUpti_ModuleResourceData, pCubin)
+
+#define SAME_CALL(name, number, kind, at, member) \
+	SAME_VALUE(number, CUPTI_DRIVER_TRACE_CBID_##name) \
+	SAME_VALUE(at, offsetof(name##_params, member))
+CUPTI_DRIVER_CALLS(SAME_CALL)
+CUPTI_CALLS(SAME_TYPE)
+
+#endif

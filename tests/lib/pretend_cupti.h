@@ -1,0 +1,22 @@
+/* The state of tests/lib/pretend_cupti.c, which tests get with dlsym(). */
+#ifndef PODIUM_TESTS_LIB_PRETEND_CUPTI_H
+#define PODIUM_TESTS_LIB_PRETEND_CUPTI_H
+
+#include "harness/sealed/cupti.h"
+#include "tests/lib/pretend_cuda.h"
+
+#include <stdbool.h>
+
+struct pretend_cupti {
+	const char *refuses; /* the call that fails; NULL: none */
+	cupti_hear hear;     /* of the subscriber; NULL: there is none */
+	void *ours;
+	bool hears[4][1024]; /* by domain and number */
+	/* For tests: tell the subscriber, if it wants to hear of this, of a call and of a module. */
+	pretend_tell tell_call;
+	void (*tell_module)(const void *cubin, size_t bytes);
+};
+
+extern struct pretend_cupti pretend_cupti;
+
+#endif
