@@ -156,14 +156,26 @@ bool cubin_next_variable(const struct cubin *cubin, uint64_t *next, struct cubin
 	return false;
 }
 
-/* ---- calls ---- */
-
 /* The name of a symbol; NULL: there is no such symbol. */
 static const char *symbol_name(const struct cubin *cubin, uint64_t number)
 {
 	return number < cubin->symbols.count ? name_at(&cubin->names, symbol_at(cubin, number).st_name)
 										 : NULL;
 }
+
+bool cubin_has_function(const struct cubin *cubin, const char *name)
+{
+	for (uint64_t i = 0; i < cubin->symbols.count; i++) {
+		const Elf64_Sym symbol = symbol_at(cubin, i);
+		const char *other = symbol_name(cubin, i);
+		if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_shndx != SHN_UNDEF && other
+			&& strcmp(other, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* ---- calls ---- */
 
 /* Whether a symbol is a function of the driver that a plan may not call. A failed assertion is an
  * error of the submission, which ends its job anyway. Names that begin with `.nv.` are NVIDIA's own

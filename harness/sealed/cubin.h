@@ -39,6 +39,9 @@ struct cubin_variable {
 bool cubin_next_variable(
 	const struct cubin *cubin, uint64_t *next, struct cubin_variable *variable);
 
+/* Whether a function of this name is in the cubin, such as a kernel. */
+bool cubin_has_function(const struct cubin *cubin, const char *name);
+
 /* Finds a function of the driver that a plan may not call, such as vprintf or malloc, and that a
  * kernel calls, itself or by functions in the cubin; *found is NULL if there is none. A call by a
  * pointer is not seen, and the call graph is the submission's claim: this helps honest submissions

@@ -18,14 +18,16 @@ static const struct {
 
 int sealed_cuda_open(void)
 {
+	static bool is_bound; /* other threads may be in these calls */
 	int rc = isolated_cuda_open();
-	for (size_t i = 0; !rc && i < sizeof CALLS / sizeof *CALLS; i++) {
+	for (size_t i = 0; !rc && !is_bound && i < sizeof CALLS / sizeof *CALLS; i++) {
 		void *found = dlsym(isolated_cuda.library, CALLS[i].name);
 		if (!found)
 			return isolated_fail(
 				ISOLATED_FAILED, "The CUDA driver is too old: it lacks %s.", CALLS[i].name);
 		*(void **)(void *)((char *)&sealed_cuda + CALLS[i].member) = found;
 	}
+	is_bound |= !rc;
 	return rc;
 }
 

@@ -7,18 +7,26 @@
 #include "plan.h"
 
 #include <jansson.h>
+#include <pthread.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
 _Static_assert(crypto_hash_sha256_BYTES == plan_hash_bytes, "a hash has another size");
 
+/* All images that one process may load. torch alone loads hundreds. */
+enum { most_loaded = 8192, most_loaded_bytes = plan_most_blob_bytes };
+
 struct image {
-	const void *module;
-	uint8_t *bytes;
+	const void *module; /* NULL: not known; UNLOADED: there is none any more */
+	uint8_t *bytes;     /* NULL: too many, or memory was short */
 	size_t length;
+	struct cubin cubin; /* in `bytes` */
+	bool owns_bytes, is_cubin;
 	int64_t number; /* in the plan; -1: no kernel of the plan is in it */
 };
+
+static const char UNLOADED[] = "";
 
 /* What a variable contained when the plan was made. */
 struct content {
@@ -27,10 +35,15 @@ struct content {
 };
 
 struct sealed_record {
-	struct image *images;
-	size_t image_count;
+	pthread_mutex_t lock; /* for the next three */
+	struct image images[most_loaded];
+	size_t image_count, kept_bytes;
 	/* Of the plan that is being made, or of the last one: */
-	json_t *listed; /* its list of images; NULL: no plan is being made */
+	json_t *list; /* of its images; NULL: no plan is being made */
+	struct listed {
+		struct image *image;
+		struct CUmod_st *module;
+	} listed[plan_most_images]; /* its images */
 	uint32_t listed_count;
 	struct content contents[plan_most_variables]; /* of its variables */
 	size_t content_count;
@@ -43,11 +56,16 @@ struct sealed_record {
 
 struct sealed_record *sealed_record_new(void)
 {
-	return calloc(1, sizeof(struct sealed_record));
+	struct sealed_record *record = calloc(1, sizeof *record);
+	if (record)
+		pthread_mutex_init(&record->lock, NULL);
+	return record;
 }
 
-static void forget_contents(struct sealed_record *record)
+static void forget_plan(struct sealed_record *record)
 {
+	while (record->listed_count)
+		record->listed[--record->listed_count].image->number = -1;
 	while (record->content_count)
 		free(record->contents[--record->content_count].bytes);
 }
@@ -56,32 +74,65 @@ void sealed_record_free(struct sealed_record *record)
 {
 	if (!record)
 		return;
-	forget_contents(record);
+	forget_plan(record);
 	for (size_t i = 0; i < record->image_count; i++)
-		free(record->images[i].bytes);
-	free(record->images);
+		if (record->images[i].owns_bytes)
+			free(record->images[i].bytes);
+	pthread_mutex_destroy(&record->lock);
 	free(record);
 }
 
-int sealed_record_image(
+/* Gives a new image its bytes: those of an equal image, or a copy. */
+static void keep_bytes(struct sealed_record *record, struct image *image, const void *bytes)
+{
+	for (const struct image *other = record->images; other < image; other++)
+		if (other->bytes && other->length == image->length
+			&& memcmp(other->bytes, bytes, image->length) == 0) {
+			image->bytes = other->bytes;
+			return;
+		}
+	if (image->length > plan_most_image_bytes
+		|| image->length > most_loaded_bytes - record->kept_bytes)
+		return;
+	uint8_t *copy = malloc(image->length);
+	if (!copy)
+		return;
+	image->bytes = memcpy(copy, bytes, image->length);
+	image->owns_bytes = true;
+	record->kept_bytes += image->length;
+}
+
+size_t sealed_record_image(
 	struct sealed_record *record, const void *module, const void *bytes, size_t length)
 {
-	if (!length || length > plan_most_image_bytes)
-		return REFUSE("A module's image takes %zu bytes; a plan's may take up to %d MiB.", length,
-			plan_most_image_bytes >> 20);
-	struct image *images =
-		realloc(record->images, (record->image_count + 1) * sizeof *record->images);
-	if (!images)
-		return isolated_no_memory();
-	record->images = images;
-	struct image image = {
-		.module = module, .bytes = malloc(length), .length = length, .number = -1
-	};
-	if (!image.bytes)
-		return isolated_no_memory();
-	memcpy(image.bytes, bytes, length);
-	images[record->image_count++] = image;
-	return 0;
+	pthread_mutex_lock(&record->lock);
+	const size_t number = record->image_count;
+	if (number < most_loaded) {
+		struct image *image = &record->images[number];
+		*image = (struct image){ .module = module, .length = length, .number = -1 };
+		keep_bytes(record, image, bytes);
+		image->is_cubin = image->bytes && cubin_open(&image->cubin, image->bytes, length);
+		record->image_count++;
+	}
+	pthread_mutex_unlock(&record->lock);
+	return number;
+}
+
+void sealed_record_module(struct sealed_record *record, size_t image, const void *module)
+{
+	pthread_mutex_lock(&record->lock);
+	if (image < record->image_count)
+		record->images[image].module = module;
+	pthread_mutex_unlock(&record->lock);
+}
+
+void sealed_record_unload(struct sealed_record *record, const void *module)
+{
+	pthread_mutex_lock(&record->lock);
+	for (size_t i = 0; i < record->image_count; i++)
+		if (module && record->images[i].module == module)
+			record->images[i].module = UNLOADED;
+	pthread_mutex_unlock(&record->lock);
 }
 
 /* Returns `length` bytes in hexadecimal as a JSON string. */
@@ -101,40 +152,113 @@ static json_t *hash_of(const uint8_t *bytes, size_t length)
 	return hex_of(hash, sizeof hash);
 }
 
-static void list_image(struct sealed_record *record, struct image *image)
+static bool has_kernel(const struct image *image, const char *name)
 {
-	image->number = record->listed_count++;
-	json_array_append_new(record->listed,
-		json_pack("{s:I, s:o}", "bytes", (json_int_t)image->length, "sha256",
-			hash_of(image->bytes, image->length)));
+	return image->is_cubin && cubin_has_function(&image->cubin, name);
 }
 
-/* Finds the image with a kernel, the last one of its module: an address may be used again after a
- * module was unloaded. */
+/* Finds the last image of a module, because an unload may have been missed and the address used
+ * again. `name`: a kernel that it must have; NULL: any. Returns NULL if there is none. */
+static struct image *find_by_module(
+	struct sealed_record *record, const void *module, const char *name)
+{
+	for (size_t i = record->image_count; i-- > 0;)
+		if (record->images[i].module == module && (!name || has_kernel(&record->images[i], name)))
+			return &record->images[i];
+	return NULL;
+}
+
+/* Finds the image with a kernel among those whose module is not known. NULL: there is none. Counts
+ * images that differ. */
+static struct image *find_by_name(struct sealed_record *record, const char *name, size_t *count)
+{
+	struct image *found = NULL;
+	*count = 0;
+	for (size_t i = 0; i < record->image_count; i++)
+		if (!record->images[i].module && has_kernel(&record->images[i], name)) {
+			*count += !found || found->bytes != record->images[i].bytes;
+			if (!found)
+				found = &record->images[i];
+		}
+	return found;
+}
+
+/* Finds the image with a kernel. NULL: it is not known. *count: how many images it could be. */
+static struct image *find_kernel(
+	struct sealed_record *record, const void *module, const char *name, size_t *count)
+{
+	*count = 1;
+	pthread_mutex_lock(&record->lock);
+	struct image *image = find_by_module(record, module, name);
+	if (!image && (image = find_by_name(record, name, count)) && *count == 1)
+		image->module = module;
+	if (!image)
+		image = find_by_module(record, module, NULL);
+	pthread_mutex_unlock(&record->lock);
+	return image;
+}
+
+/* Refuses a kernel whose image cannot be in a plan. Returns 0 if it can. */
+static int check_image(const struct image *image, const char *name, size_t count)
+{
+	if (count > 1)
+		return REFUSE(
+			"Two modules have a kernel %.200s, and CUDA does not say which one the call launches. "
+			"Rename one of them.",
+			name);
+	if (image && image->length > plan_most_image_bytes)
+		return REFUSE(
+			"The image with the kernel %.200s takes %zu bytes; a plan's may take up to %d MiB.",
+			name, image->length, plan_most_image_bytes >> 20);
+	if (image && !image->bytes)
+		return REFUSE("The process loaded more modules than %d MiB can hold before the kernel "
+					  "%.200s. Load fewer modules.",
+			most_loaded_bytes >> 20, name);
+	if (image && !image->is_cubin)
+		return REFUSE(
+			"The image of a module is no cubin. Compile for this GPU, as with -arch=sm_90.");
+	if (!image || !has_kernel(image, name))
+		return REFUSE("The kernel %.200s is in a module that was loaded in an unknown way.", name);
+	return 0;
+}
+
+static int list_image(struct sealed_record *record, struct image *image, struct CUmod_st *module)
+{
+	if (record->listed_count == plan_most_images)
+		return REFUSE("The call launches kernels of more than %d modules.", plan_most_images);
+	image->number = record->listed_count;
+	record->listed[record->listed_count++] = (struct listed){ image, module };
+	json_array_append_new(record->list,
+		json_pack("{s:I, s:o}", "bytes", (json_int_t)image->length, "sha256",
+			hash_of(image->bytes, image->length)));
+	return 0;
+}
+
+/* Finds the image with a kernel, and lists it in the plan. */
 static int find_image(
 	struct sealed_record *record, struct CUfunc_st *function, const char *name, int64_t *number)
 {
 	struct CUmod_st *module;
+	size_t count;
 	int rc = SEALED_DO(function_module, &module, function);
-	for (size_t i = record->image_count; !rc && i-- > 0;)
-		if (record->images[i].module == module) {
-			if (record->images[i].number < 0)
-				list_image(record, &record->images[i]);
-			*number = record->images[i].number;
-			return 0;
-		}
-	return rc ? rc
-			  : REFUSE("The kernel %.200s is in a module that was loaded in an unknown way.", name);
+	if (rc)
+		return rc;
+	struct image *image = find_kernel(record, module, name, &count);
+	rc = check_image(image, name, count);
+	if (!rc && image->number < 0)
+		rc = list_image(record, image, module);
+	if (!rc)
+		*number = image->number;
+	return rc;
 }
 
 const void *sealed_record_blob(const struct sealed_record *record, uint32_t number, size_t *length)
 {
-	for (size_t i = 0; i < record->image_count; i++)
-		if (record->images[i].number == number) {
-			*length = record->images[i].length;
-			return record->images[i].bytes;
-		}
-	if (number < record->listed_count || number - record->listed_count >= record->content_count)
+	if (number < record->listed_count) {
+		*length = record->listed[number].image->length;
+		return record->listed[number].image->bytes;
+	}
+	if (number - record->listed_count >= record->content_count)
 		return NULL;
 	const struct content *content = &record->contents[number - record->listed_count];
 	*length = content->length;
@@ -156,7 +280,7 @@ static int read_content(struct sealed_record *record, unsigned long long address
 
 /* The driver knows no name of a text in the code ($str). Such a variable cannot be restored before
  * a call, and keeps its content from the image. */
-static int record_variable(struct sealed_record *record, const struct image *image,
+static int record_variable(struct sealed_record *record, const struct listed *listed,
 	const struct cubin_variable *variable, json_t *list)
 {
 	unsigned long long address;
@@ -165,8 +289,8 @@ static int record_variable(struct sealed_record *record, const struct image *ima
 		return REFUSE(
 			"The variable %.200s is managed, so the host can change it. Make it __device__.",
 			variable->name);
-	const unsigned int status = sealed_cuda.module_variable(
-		&address, &bytes, (struct CUmod_st *)(uintptr_t)image->module, variable->name);
+	const unsigned int status =
+		sealed_cuda.module_variable(&address, &bytes, listed->module, variable->name);
 	if (status == CUDA_CALL_NOT_FOUND)
 		return 0;
 	if (status != CUDA_CALL_SUCCEEDED)
@@ -180,8 +304,8 @@ static int record_variable(struct sealed_record *record, const struct image *ima
 	if (rc)
 		return rc;
 	json_array_append_new(list,
-		json_pack("{s:I, s:I, s:s, s:o}", "bytes", (json_int_t)bytes, "image", image->number,
-			"name", variable->name, "sha256",
+		json_pack("{s:I, s:I, s:s, s:o}", "bytes", (json_int_t)bytes, "image",
+			listed->image->number, "name", variable->name, "sha256",
 			hash_of(record->contents[record->content_count - 1].bytes, bytes)));
 	return 0;
 }
@@ -194,23 +318,20 @@ static int by_name(const void *one, const void *other)
 
 /* Records the variables of an image by name, as a plan lists them. */
 static int record_image_variables(
-	struct sealed_record *record, const struct image *image, json_t *list)
+	struct sealed_record *record, const struct listed *listed, json_t *list)
 {
-	struct cubin cubin;
-	struct cubin_variable *found;
+	const struct cubin *cubin = &listed->image->cubin;
 	size_t count = 0;
 	int rc = 0;
-	if (!cubin_open(&cubin, image->bytes, image->length))
-		return REFUSE(
-			"The image of a module is no cubin. Compile for this GPU, as with -arch=sm_90.");
-	if (!(found = calloc(cubin.symbols.count + 1, sizeof *found)))
+	struct cubin_variable *found = calloc(cubin->symbols.count + 1, sizeof *found);
+	if (!found)
 		return isolated_no_memory();
-	for (uint64_t next = 0; cubin_next_variable(&cubin, &next, &found[count]);)
+	for (uint64_t next = 0; cubin_next_variable(cubin, &next, &found[count]);)
 		count++;
 	qsort(found, count, sizeof *found, by_name);
 	for (size_t i = 0; i < count && !rc; i++)
 		if (!i || strcmp(found[i - 1].name, found[i].name) != 0)
-			rc = record_variable(record, image, &found[i], list);
+			rc = record_variable(record, listed, &found[i], list);
 	free(found);
 	return rc;
 }
@@ -219,10 +340,8 @@ static int record_image_variables(
 static int record_variables(struct sealed_record *record, json_t *list)
 {
 	int rc = 0;
-	for (uint32_t number = 0; number < record->listed_count && !rc; number++)
-		for (size_t i = 0; i < record->image_count && !rc; i++)
-			if (record->images[i].number == number)
-				rc = record_image_variables(record, &record->images[i], list);
+	for (uint32_t i = 0; i < record->listed_count && !rc; i++)
+		rc = record_image_variables(record, &record->listed[i], list);
 	return rc;
 }
 
@@ -306,6 +425,8 @@ static int record_kernel(struct sealed_record *record, struct CUgraphNode_st *no
 	json_t *parameters = json_array();
 	json_object_set_new(json, "parameters", parameters);
 	int rc = SEALED_DO(node_kernel, node, &kernel);
+	if (!rc && !kernel.function) /* launched by its CUkernel */
+		rc = SEALED_DO(kernel_function, &kernel.function, kernel.kernel);
 	if (!rc)
 		rc = SEALED_DO(function_name, &name, kernel.function);
 	if (!rc)
@@ -566,16 +687,13 @@ int sealed_record_plan(struct sealed_record *record, struct CUgraph_st *graph, c
 	int rc = sealed_cuda_open();
 	json_t *plan = json_pack("{s:[], s:s, s:[], s:[], s:[]}", "edges", "format", "podium plan 1",
 		"images", "nodes", "variables");
-	record->listed = json_object_get(plan, "images");
-	record->listed_count = 0;
-	forget_contents(record);
-	for (size_t i = 0; i < record->image_count; i++)
-		record->images[i].number = -1;
+	record->list = json_object_get(plan, "images");
+	forget_plan(record);
 	if (!rc)
 		rc = plan ? record_graph(record, graph, plan) : isolated_no_memory();
 	if (!rc)
 		rc = write_plan(plan, text);
-	record->listed = NULL;
+	record->list = NULL;
 	json_decref(plan);
 	return rc;
 }

@@ -9,19 +9,26 @@
 
 struct CUgraph_st;
 
-/* The images of modules that were loaded so far. Not thread-safe. */
+/* The images of modules that were loaded so far. The functions about images are thread-safe. Only
+ * one thread may make plans. */
 struct sealed_record;
 
 struct sealed_record *sealed_record_new(void); /* NULL: not enough memory */
 void sealed_record_free(struct sealed_record *record);
 
-/* Notes the image of a module. `module`: its CUmodule. Copies the bytes. Returns 0, or one of enum
- * isolated_error with a sentence from isolated_why(), as all functions here. */
-int sealed_record_image(
+/* Notes the image of a module and copies its bytes; equal bytes are kept once. `module`: its
+ * CUmodule; NULL: not known yet. The bytes are not kept if a plan cannot hold them or memory is
+ * short; plans with the module's kernels are then refused. Returns the image's number. */
+size_t sealed_record_image(
 	struct sealed_record *record, const void *module, const void *bytes, size_t length);
+/* Notes the module of an image. Without it, the image is found by the name of its kernel. */
+void sealed_record_module(struct sealed_record *record, size_t image, const void *module);
+/* Notes that a module is unloaded, so its address may become another module's. */
+void sealed_record_unload(struct sealed_record *record, const void *module);
 
 /* Makes the plan of a captured graph: *text is its text with a NUL, which the caller frees with
- * free(); NULL on failure. Reads the variables of modules, so the GPU must have no work left.
+ * free(); NULL on failure. Returns 0, or one of enum isolated_error with a sentence from
+ * isolated_why(). Reads the variables of modules, so the GPU must have no work left.
  * ISOLATED_VIOLATION: the graph does what no plan can hold; the sentence is for the participant. */
 int sealed_record_plan(struct sealed_record *record, struct CUgraph_st *graph, char **text);
 
