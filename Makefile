@@ -227,17 +227,24 @@ $(call including,harness/isolated/): $(B)/libisolated.a
 $(call including,harness/sealed/): $(B)/libsealed.a $(B)/libisolated.a
 $(B)/tests/unit/test_plan.o: tests/fuzz/corpus/plan/all-kinds
 # A pretended CUDA driver, which the test loads by its name.
-$(B)/tests/unit/test_driver $(B)/tests/unit/test_graph $(B)/tests/unit/test_launch: | $(B)/tests/unit/libcuda.so.1
+$(B)/tests/unit/test_driver $(B)/tests/unit/test_graph $(B)/tests/unit/test_images $(B)/tests/unit/test_launch: | $(B)/tests/unit/libcuda.so.1
 $(B)/tests/unit/test_launch: | $(B)/harness/sealed/launch
 PRETEND := tests/lib/pretend_cuda.c tests/lib/pretend_graph.c
-$(B)/tests/unit/libcuda.so.1: $(PRETEND) tests/lib/pretend_cuda.h harness/isolated/driver.h harness/sealed/driver.h
+$(B)/tests/unit/libcuda.so.1: $(PRETEND) tests/lib/pretend_cuda.h harness/isolated/driver.h harness/sealed/driver.h harness/sealed/cupti.h
 	@mkdir -p $(@D)
 	$(call quietly,LD)$(CC) $(filter-out -fPIE,$(CFLAGS)) -fPIC -shared -Wl,-soname,$(@F) -o $@ $(PRETEND) -lpthread
-# Three tests compare Podium's declarations with NVIDIA's headers: those of the system, or those that
+# A pretended CUPTI.
+$(B)/tests/unit/test_images: | $(B)/tests/unit/libcupti.so.13
+$(B)/tests/unit/libcupti.so.13: tests/lib/pretend_cupti.c tests/lib/pretend_cupti.h tests/lib/pretend_cuda.h harness/sealed/cupti.h
+	@mkdir -p $(@D)
+	$(call quietly,LD)$(CC) $(filter-out -fPIE,$(CFLAGS)) -fPIC -shared -Wl,-soname,$(@F) -o $@ $<
+# Four tests compare Podium's declarations with NVIDIA's headers: those of the system, or those that
 # tests/lib/tools.py fetched.
-TOOLKIT_TESTS := $(B)/tests/unit/test_driver.o $(B)/tests/unit/test_graph.o $(B)/tests/unit/test_device.o
-$(TOOLKIT_TESTS): $(wildcard build/tools/cuda/nvidia/cu13/include/cuda.h build/tools/cuda/nvidia/cu13/include/nvml.h)
+TOOLKIT_TESTS := $(B)/tests/unit/test_driver.o $(B)/tests/unit/test_graph.o $(B)/tests/unit/test_images.o $(B)/tests/unit/test_device.o
+$(TOOLKIT_TESTS): $(wildcard $(addprefix build/tools/cuda/nvidia/cu13/include/,cuda.h cupti.h nvml.h))
 $(TOOLKIT_TESTS): override CFLAGS += -idirafter build/tools/cuda/nvidia/cu13/include
+# The toolkit has CUPTI's headers in a folder of their own.
+$(B)/tests/unit/test_images.o: override CFLAGS += -idirafter /usr/local/cuda/include -idirafter /usr/local/cuda/extras/CUPTI/include
 $(TESTS:=.o): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
 $(TESTS): %: %.o $(B)/libpodium.a
 	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ -Wl,--start-group $^ -Wl,--end-group -lcmocka $(WEB_LIBS) $(LIBS) -ldl

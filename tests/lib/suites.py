@@ -59,6 +59,7 @@ NEEDS_NVCC = (
 	"unit/device",
 	"unit/driver",
 	"unit/graph",
+	"unit/images",
 )
 
 

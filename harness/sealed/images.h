@@ -1,0 +1,18 @@
+/* Hears of each module that this process loads, through NVIDIA's CUPTI, and notes its image in a
+ * record. The process is the submission's. */
+#ifndef PODIUM_SEALED_IMAGES_H
+#define PODIUM_SEALED_IMAGES_H
+
+#include "record.h"
+
+/* Begins to listen, and opens the GPU. Earlier modules stay unknown, so call it before the
+ * submission's code runs. `folder`: a folder with libcupti.so or with Python's packages; NULL: only
+ * the loader's folders are searched. A libcupti.so that the process has already loaded comes first.
+ * Returns 0, or ISOLATED_FAILED with a sentence from isolated_why(). Only one user of CUPTI can be
+ * in a process, so profilers fail while this listens. */
+int sealed_images_open(struct sealed_record *record, const char *folder);
+
+/* Stops listening. No other thread may be in a call of CUDA. The record may be freed afterwards. */
+void sealed_images_close(void);
+
+#endif
