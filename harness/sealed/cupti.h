@@ -1,6 +1,6 @@
 /* Declarations of the calls of NVIDIA's CUPTI that the build needs, and of the driver's calls that
  * it hears of. The library is bound at run time, because the build may not have CUPTI's headers.
- * tests/gpu/sealed_declarations.h compares the declarations with them.
+ * tests/gpu/cupti_declarations.h compares the declarations with them.
  *
  * Source: CUPTI API, "CUPTI Callback API" and "CUPTI Result Codes". */
 #ifndef PODIUM_SEALED_CUPTI_H
