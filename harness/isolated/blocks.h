@@ -22,11 +22,6 @@ inline isolated_values view(const Values &values)
 	return { values.data(), values.size() };
 }
 
-inline double mean(const Values &values)
-{
-	return isolated_mean(view(values));
-}
-
 inline double median(const Values &values)
 {
 	return isolated_median(view(values));

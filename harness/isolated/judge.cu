@@ -738,8 +738,8 @@ class Judge
 				deltas.push_back(block.delta_ns);
 				quiet.push_back(block.null_ns);
 			}
-			side->delta_ns = mean(deltas);
-			quiet_ns_ = mean(quiet);
+			side->delta_ns = center(deltas);
+			quiet_ns_ = center(quiet);
 		}
 	}
 
@@ -1187,7 +1187,7 @@ class Judge
 								 : "."));
 		std::snprintf(sentence, sizeof sentence,
 			"The blocks of calls differ so much that the upper end of the interval counts: %.1f us "
-			"more than their mean.",
+			"more than their center.",
 			summary.surcharge_ns / 1000);
 		if (summary.surcharge_ns > 0)
 			add(sentence);
@@ -1609,7 +1609,7 @@ class Judge
 		std::snprintf(remark, sizeof remark,
 			"Taking turns, the first of the two took %.3f times as long as alone, the second %.3f "
 			"times: one slows the other down, or the machine has changed.",
-			mean(ours) / mean(ours_alone), mean(theirs) / mean(theirs_alone));
+			center(ours) / center(ours_alone), center(theirs) / center(theirs_alone));
 		write_figures(duel.key, found.is_apart ? duel.ours_alone : duel.ours,
 			isolated_agree(turns, alone) ? "" : remark);
 		report_.line(duel.key + "rival", found.rival_ns);

@@ -898,7 +898,7 @@ class Judge:
 			quiet.append(statistics.center(both[null]))
 			for one in (side, null) if number == 0 else ():
 				one.open_at(max(0.0, quiet[0] - self.rule.open_before_ns))
-		side.delta_ns, null.quiet_ns = statistics.mean(deltas[1:]), statistics.mean(quiet[1:])
+		side.delta_ns, null.quiet_ns = statistics.center(deltas[1:]), statistics.center(quiet[1:])
 
 	def run(self, entry, null):
 		"""Runs the parts in order, up to the first with a failed case. Returns the exit code."""
@@ -1237,7 +1237,7 @@ class Judge:
 		if summary.surcharge_ns:
 			said.append(
 				"The blocks of calls differ so much that the upper end of the interval "
-				f"counts: {summary.surcharge_ns / 1000:.1f} us more than their mean."
+				f"counts: {summary.surcharge_ns / 1000:.1f} us more than their center."
 			)
 		least_ns = statistics.negligible(measurement.blocks, self.rule)
 		if summary.overrun_ns > least_ns:
@@ -1263,7 +1263,7 @@ class Judge:
 		)
 		found = statistics.compared(in_turns, apart)
 		ours, theirs = (
-			statistics.mean(beside) / statistics.mean(by_itself)
+			statistics.center(beside) / statistics.center(by_itself)
 			for beside, by_itself in zip(turns, alone)
 		)
 		remark = (

@@ -148,7 +148,7 @@ def _bind(result, name, *arguments):
 
 
 _rule, _out = _pointer(Rule), _pointer(_double)
-mean, median, center = (_bind(_double, name, Values) for name in ("mean", "median", "center"))
+median, center = (_bind(_double, name, Values) for name in ("median", "center"))
 _disturbance = _bind(_double, "disturbance", BlockStructure, _rule)
 _order_over = _bind(_double, "order_over", BlockStructure)
 _constant_moved = _bind(_bool, "constant_moved", BlockStructure, _rule)

@@ -55,11 +55,7 @@ static double center_of(struct isolated_timings calls, timing_figure *figure)
 static struct isolated_usual usual_figure(struct isolated_timings calls, timing_figure *figure)
 {
 	cleanup_scratch double *figures = figures_of(calls, figure);
-	const struct isolated_values values = values_at(figures, calls.count);
-	const double center = isolated_center(values);
-	for (size_t i = 0; i < calls.count; i++)
-		figures[i] = fabs(figures[i] - center);
-	return (struct isolated_usual){ center, isolated_center(values) };
+	return isolated_usual_of(values_at(figures, calls.count));
 }
 
 struct isolated_quiet isolated_quiet_of(struct isolated_timings null)

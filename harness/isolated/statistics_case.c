@@ -54,9 +54,9 @@ static void sum_up_corrections(struct isolated_blocks blocks, const struct isola
 	}
 	summary->constant_ns =
 		fmax(1, isolated_median_in_place(constants, blocks.count) - corrections->steady_ns);
-	summary->overrun_ns = isolated_mean(values_at(overruns, blocks.count));
+	summary->overrun_ns = isolated_center(values_at(overruns, blocks.count));
 	summary->disturbance_ns =
-		isolated_mean(values_at(disturbances, blocks.count)) + corrections->steady_ns;
+		isolated_center(values_at(disturbances, blocks.count)) + corrections->steady_ns;
 }
 
 /* The interval comes from the values of the blocks or, if there is only one block, from the charges
@@ -65,16 +65,16 @@ static void sum_up_time(struct isolated_values values, struct isolated_values sa
 	const struct isolated_rule *rule, struct isolated_summary *summary)
 {
 	const struct isolated_values units = values.count > 1 ? values : samples;
-	const double std = isolated_deviation(samples), mean = isolated_mean(values),
-				 process = isolated_process_error(mean, rule),
+	const double std = isolated_deviation(samples), time_ns = isolated_center(values),
+				 process = isolated_process_error(time_ns, rule),
 				 half = units.count > 1 ? isolated_half_width(units, 0.95) : std,
 				 err = isolated_standard_error(units);
-	const struct isolated_noise noise = isolated_charge_noise(mean, half, rule);
+	const struct isolated_noise noise = isolated_charge_noise(time_ns, half, rule);
 	summary->surcharge_ns = noise.extra_ns;
-	summary->mean_ns = mean + noise.extra_ns;
+	summary->mean_ns = time_ns + noise.extra_ns;
 	summary->err_ns = hypot(noise.is_wide ? fmin(err, noise.half_ns / 2) : err, process);
-	summary->low_ns = fmax(1, mean - hypot(half, 2 * process));
-	summary->high_ns = mean + noise.extra_ns + hypot(noise.half_ns, 2 * process);
+	summary->low_ns = fmax(1, time_ns - hypot(half, 2 * process));
+	summary->high_ns = time_ns + noise.extra_ns + hypot(noise.half_ns, 2 * process);
 	summary->best_ns = isolated_least(values);
 	summary->worst_ns = values.at[0];
 	for (size_t i = 1; i < values.count; i++)

@@ -41,35 +41,35 @@ struct isolated_comparison isolated_in_turns(
 {
 	cleanup_scratch double *log_ratios = logs_of(ours, theirs);
 	const struct isolated_values logs = values_at(log_ratios, ours.count);
-	const double rival_ns = isolated_mean(theirs);
-	return compare_by(isolated_mean(logs),
+	const double rival_ns = isolated_center(theirs);
+	return compare_by(isolated_center(logs),
 		hypot(isolated_half_width(logs, 0.95), unseen_difference(rival_ns, rule)),
 		isolated_standard_error(logs), rival_ns);
 }
 
 struct side_time {
-	double mean_ns, half_ns; /* half of its interval; INFINITY: unknown */
+	double time_ns, half_ns; /* half of its interval; INFINITY: unknown */
 };
 
 static struct side_time time_of_side(
 	struct isolated_values values, const struct isolated_rule *rule)
 {
-	const double mean = isolated_mean(values);
+	const double time_ns = isolated_center(values);
 	const struct isolated_noise noise =
-		isolated_charge_noise(mean, isolated_half_width(values, 0.95), rule);
-	return (struct side_time){ mean + noise.extra_ns, noise.half_ns };
+		isolated_charge_noise(time_ns, isolated_half_width(values, 0.95), rule);
+	return (struct side_time){ time_ns + noise.extra_ns, noise.half_ns };
 }
 
 struct isolated_comparison isolated_apart(
 	struct isolated_values ours, struct isolated_values theirs, const struct isolated_rule *rule)
 {
 	const struct side_time our = time_of_side(ours, rule), their = time_of_side(theirs, rule);
-	const double process = unseen_difference(their.mean_ns, rule);
-	struct isolated_comparison apart = compare_by(log(our.mean_ns / their.mean_ns),
-		hypot(hypot(our.half_ns / our.mean_ns, their.half_ns / their.mean_ns), process),
-		hypot(isolated_standard_error(ours) / our.mean_ns,
-			isolated_standard_error(theirs) / their.mean_ns),
-		their.mean_ns);
+	const double process = unseen_difference(their.time_ns, rule);
+	struct isolated_comparison apart = compare_by(log(our.time_ns / their.time_ns),
+		hypot(hypot(our.half_ns / our.time_ns, their.half_ns / their.time_ns), process),
+		hypot(isolated_standard_error(ours) / our.time_ns,
+			isolated_standard_error(theirs) / their.time_ns),
+		their.time_ns);
 	apart.is_apart = true;
 	return apart;
 }
@@ -115,5 +115,6 @@ bool isolated_is_decided(
 	const struct isolated_values logs = values_at(log_ratios, ours.count);
 	const double half = isolated_half_width(logs, isolated_early_level);
 	return half <= equal_within
-		|| fabs(isolated_mean(logs)) > hypot(half, unseen_difference(isolated_mean(theirs), rule));
+		|| fabs(isolated_center(logs))
+		> hypot(half, unseen_difference(isolated_center(theirs), rule));
 }

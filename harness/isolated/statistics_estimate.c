@@ -26,7 +26,7 @@ static double sum_values(struct isolated_values values)
 	return (double)total;
 }
 
-double isolated_mean(struct isolated_values values)
+static double mean_of(struct isolated_values values)
 {
 	return values.count ? sum_values(values) / (double)values.count : NAN;
 }
@@ -77,16 +77,30 @@ double isolated_deviation(struct isolated_values values)
 {
 	if (values.count < 2)
 		return 0;
-	const double mean = isolated_mean(values);
+	const double mean = mean_of(values);
 	cleanup_scratch double *squares = isolated_scratch(values.count);
 	for (size_t i = 0; i < values.count; i++)
 		squares[i] = (values.at[i] - mean) * (values.at[i] - mean);
 	return sqrt(sum_values(values_at(squares, values.count)) / (double)(values.count - 1));
 }
 
+struct isolated_usual isolated_usual_of(struct isolated_values values)
+{
+	const double center = isolated_center(values);
+	cleanup_scratch double *distances = isolated_scratch(values.count);
+	for (size_t i = 0; i < values.count; i++)
+		distances[i] = fabs(values.at[i] - center);
+	return (struct isolated_usual){ center, isolated_center(values_at(distances, values.count)) };
+}
+
 double isolated_standard_error(struct isolated_values values)
 {
-	return isolated_deviation(values) / sqrt((double)values.count);
+	/* Standard deviation of normal noise, divided by its spread; found by simulation. */
+	const double deviation_per_spread = 1.45;
+	if (values.count < 2)
+		return 0;
+	return deviation_per_spread * isolated_usual_of(values).spread_ns
+		/ sqrt((double)(values.count - 1));
 }
 
 /* P(|T| <= t) for Student's t with `freedom` degrees of freedom. */

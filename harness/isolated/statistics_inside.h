@@ -17,6 +17,9 @@ static inline struct isolated_values values_at(const double *at, size_t count)
 	return (struct isolated_values){ .at = at, .count = count };
 }
 
+/* The center of the values, and the center of their distances from it. */
+struct isolated_usual isolated_usual_of(struct isolated_values values);
+
 /* The median; sorts the values. */
 double isolated_median_in_place(double *values, size_t count);
 
@@ -36,10 +39,10 @@ double isolated_process_error(double time_ns, const struct isolated_rule *rule);
  * the time, and the allowed half as its half. So noise does not help a submission to a tie. */
 struct isolated_noise {
 	bool is_wide;
-	double extra_ns, half_ns; /* what to add to the mean; half of the resulting interval */
+	double extra_ns, half_ns; /* what to add to the time; half of the resulting interval */
 };
 
 struct isolated_noise isolated_charge_noise(
-	double mean_ns, double half_ns, const struct isolated_rule *rule);
+	double time_ns, double half_ns, const struct isolated_rule *rule);
 
 #endif

@@ -83,10 +83,10 @@ bool isolated_is_look(const struct isolated_looks *looks, size_t blocks)
 	return blocks >= 2 * isolated_last_look(looks);
 }
 
-/* Half of the interval that a case may have with this mean. */
-static double most_half(double mean, const struct isolated_rule *rule)
+/* Half of the interval that a case may have with this time. */
+static double most_half(double time_ns, const struct isolated_rule *rule)
 {
-	return rule->half_ns + rule->half_share * mean;
+	return rule->half_ns + rule->half_share * time_ns;
 }
 
 bool isolated_is_enough(struct isolated_values values, const struct isolated_rule *rule)
@@ -96,11 +96,11 @@ bool isolated_is_enough(struct isolated_values values, const struct isolated_rul
 	const double short_ns = 40e3, allowed_ns = 400, allowed_share = 0.01;
 	if (!isolated_is_look(&rule->looks, values.count))
 		return false;
-	const double mean = isolated_mean(values);
+	const double time_ns = isolated_center(values);
 	if (values.count >= isolated_last_look(&rule->looks))
 		return values.count >= 2 * isolated_last_look(&rule->looks)
-			|| isolated_half_width(values, 0.95) <= most_half(mean, rule);
-	const double allowed = mean < short_ns ? allowed_ns : allowed_share * mean;
+			|| isolated_half_width(values, 0.95) <= most_half(time_ns, rule);
+	const double allowed = time_ns < short_ns ? allowed_ns : allowed_share * time_ns;
 	return isolated_half_width(values, isolated_early_level) <= allowed;
 }
 
@@ -127,9 +127,9 @@ double isolated_process_error(double time_ns, const struct isolated_rule *rule)
 }
 
 struct isolated_noise isolated_charge_noise(
-	double mean_ns, double half_ns, const struct isolated_rule *rule)
+	double time_ns, double half_ns, const struct isolated_rule *rule)
 {
-	const double most = most_half(mean_ns, rule);
+	const double most = most_half(time_ns, rule);
 	const bool is_wide = isfinite(half_ns) && half_ns > most;
 	return (struct isolated_noise){ is_wide, is_wide ? half_ns : 0, is_wide ? most : half_ns };
 }
