@@ -40,12 +40,13 @@ TEMPLATE_OBJECTS := $(TEMPLATES:templates/%.html=$(B)/templates/%.o)
 # The objects of a folder and of its subfolders.
 objects    = $(patsubst %.c,$(B)/%.o,$(wildcard $(1)/*.c $(1)/*/*.c))
 PROGRAMS  := $(B)/podium-web $(B)/podium-worker $(B)/podium-run $(B)/podium-hooks $(B)/podium-admin $(B)/podium
+SEALED    := $(B)/harness/sealed/launch $(B)/harness/sealed/sealed.so
 TEST_SOURCES := $(wildcard tests/unit/test_*.c tests/integration/*/test_*.c)
 TESTS     := $(TEST_SOURCES:%.c=$(B)/%)
 FUZZERS   := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*.c))
 
 .PHONY: all podium help install uninstall deb run test format compile_commands.json test-scale test-soak tests test-programs fuzz fuzzers bench bench-data bench-terminal bench-claims bench-scale bench-growth bench-turnaround bench-isolated worker-bundle release clean
-all: $(PROGRAMS) ## build every program
+all: $(PROGRAMS) $(SEALED) ## build every program
 podium: $(B)/podium ## build the participants' command alone
 tests: all $(TESTS) ## build every program and every test
 test-programs: all $(filter $(B)/tests/integration/%,$(TESTS))
@@ -203,7 +204,13 @@ $(B)/sql/migrations.list: $(wildcard sql/*.sql)
 ISOLATED := $(wildcard harness/isolated/*.c)
 $(B)/harness/isolated/native.so: $(ISOLATED) $(wildcard harness/isolated/*.h)
 	@mkdir -p $(@D)
-	$(call quietly,LD)$(CC) -O2 -std=c17 -D_GNU_SOURCE -fPIC -shared -o $@ $(ISOLATED) -ldl -lm
+	$(call quietly,LD)$(CC) -O2 -std=c17 -D_GNU_SOURCE -fPIC -shared -Wl,-soname,$(@F) -o $@ $(ISOLATED) -ldl -lm
+# The builder loads both libraries. Together they have one copy of the isolated engine's state.
+RECORDER := $(filter-out harness/sealed/launch.c harness/sealed/graph.c,$(wildcard harness/sealed/*.c))
+$(B)/harness/sealed/sealed.so: $(RECORDER) $(wildcard harness/sealed/*.h harness/isolated/*.h) $(B)/harness/isolated/native.so
+	@mkdir -p $(@D)
+	$(call quietly,LD)$(CC) -O2 -std=c17 -D_GNU_SOURCE -I. -fPIC -shared -Wl,-soname,$(@F) -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../isolated:$$ORIGIN/lib' \
+	  -o $@ $(RECORDER) $(B)/harness/isolated/native.so $(shell pkg-config --libs jansson libsodium) -ldl -lpthread
 $(B)/libisolated.a: $(call objects,harness/isolated)
 $(B)/libsealed.a: $(filter-out $(B)/harness/sealed/launch.o,$(call objects,harness/sealed))
 $(B)/harness/sealed/launch: $(B)/harness/sealed/launch.o $(B)/libsealed.a $(B)/libisolated.a

@@ -53,6 +53,13 @@ def say(text):
 # ---- the submission ----
 
 
+def become(arguments):
+	"""Makes this process look like one that runs the submission."""
+	sys.path[0] = os.getcwd()
+	sys.argv = list(arguments)
+	sys.modules["__main__"] = types.ModuleType("__main__")
+
+
 def import_kernel(slot):
 	"""Imports the file and returns its custom_kernel. Raises NoOutput with the reason."""
 	name = os.path.splitext(os.path.basename(slot))[0]
@@ -611,9 +618,7 @@ def main(arguments):
 		contestant = Contestant(page, gate, null)
 		wire.send(SOCKET, wire.READY)
 		contestant.await_load()
-		sys.path[0] = os.getcwd()
-		sys.argv = list(arguments)
-		sys.modules["__main__"] = types.ModuleType("__main__")
+		become(arguments)
 		contestant.kernel = null.bind(contestant.is_cuda) if null else import_kernel(arguments[0])
 		wire.send(SOCKET, wire.READY)
 		contestant.serve()
@@ -628,12 +633,15 @@ def main(arguments):
 	return 0
 
 
-if __name__ == "__main__":
-	status = main(sys.argv[1:])
+def leave(status):
+	"""Ends the process. Threads and exit handlers of the submission must not delay the end."""
 	for stream in (sys.stdout, sys.stderr):
 		try:
 			stream.flush()
 		except Exception:
 			pass
-	# Threads and exit handlers of the submission must not delay the end.
 	os._exit(status)
+
+
+if __name__ == "__main__":
+	leave(main(sys.argv[1:]))

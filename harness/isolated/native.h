@@ -258,9 +258,12 @@ enum isolated_frame_kind {
 	ISOLATED_LOAD, /* load the submission; READY or TEXT follows */
 	/* from the judge: a descriptor of device memory, where the inputs of all cases will lie */
 	ISOLATED_ROOM,
-	/* from the judge to a launcher (harness/sealed/launch.h); MAPPED or TEXT follows */
+	/* from the judge to a launcher or a builder (harness/sealed/launch.h); MAPPED or TEXT follows
+	 */
 	ISOLATED_PLACE,
 	ISOLATED_PLAN,
+	ISOLATED_BUILD, /* from the judge to a builder: make the plan; BUILT follows */
+	ISOLATED_BUILT, /* from a builder, with a descriptor if there is a plan */
 	ISOLATED_FRAMES,
 };
 
@@ -271,7 +274,7 @@ enum { isolated_version = 2 };
 
 struct isolated_frame {
 	uint32_t kind, length;     /* of the content */
-	uint32_t descriptor_count; /* 0 from a contestant */
+	uint32_t descriptor_count; /* 0 from a contestant, except for BUILT */
 	uint32_t unused;
 	uint8_t content[isolated_most_content_bytes];
 };

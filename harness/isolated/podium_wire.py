@@ -11,6 +11,7 @@ DEVICE, HOST = 1, 0  # is_cuda of a memory
 CALL, LEAVE, NOTHING, EMPTY = 1, 2, 3, 4
 RETURNED, NEW_SPEC, RAISED, NO_OUTPUT = range(4)
 HELLO, INPUTS, OUTPUTS, INPUT, READY, MAPPED, SPEC, TEXT, LOAD, ROOM = range(1, 11)
+PLACE, PLAN, BUILD, BUILT = range(11, 15)
 VERSION = 2
 MOST_PROBES, PROBE_BYTES = 16, 4096
 LINE_BYTES, MOST_LINES = 128, 256  # of withheld input
@@ -194,7 +195,8 @@ def last_failure():
 	return Failed(_native.isolated_why().decode("utf-8", "replace"))
 
 
-def _succeed(code):
+def succeed(code):
+	"""Raises the failure of a native function that returned this code, if it is not 0."""
 	if code:
 		raise ERRORS.get(code, Failed)(_native.isolated_why().decode("utf-8", "replace"))
 
@@ -204,13 +206,13 @@ def _succeed(code):
 
 def _make(function):
 	made, descriptor = ctypes.c_void_p(), ctypes.c_int(-1)
-	_succeed(function(ctypes.byref(made), ctypes.byref(descriptor)))
+	succeed(function(ctypes.byref(made), ctypes.byref(descriptor)))
 	return made, descriptor.value
 
 
 def _map(function, descriptor):
 	mapped = ctypes.c_void_p()
-	_succeed(function(descriptor, ctypes.byref(mapped)))
+	succeed(function(descriptor, ctypes.byref(mapped)))
 	return mapped
 
 
@@ -232,7 +234,7 @@ def gate_map(descriptor):
 
 def empty_launch():
 	"""Enqueues a kernel that does nothing."""
-	_succeed(_native.isolated_empty_launch())
+	succeed(_native.isolated_empty_launch())
 
 
 def armed(page):
@@ -241,39 +243,39 @@ def armed(page):
 
 
 def announce(call):
-	_succeed(_native.isolated_announce(ctypes.byref(call)))
+	succeed(_native.isolated_announce(ctypes.byref(call)))
 
 
 def arm(call):
-	_succeed(_native.isolated_arm(ctypes.byref(call)))
+	succeed(_native.isolated_arm(ctypes.byref(call)))
 
 
 def resume(call):
-	_succeed(_native.isolated_resume(ctypes.byref(call)))
+	succeed(_native.isolated_resume(ctypes.byref(call)))
 
 
 def ring(call):
-	_succeed(_native.isolated_ring(ctypes.byref(call)))
+	succeed(_native.isolated_ring(ctypes.byref(call)))
 
 
 def head_make():
 	word = ctypes.POINTER(ctypes.c_uint32)()
-	_succeed(_native.isolated_head_make(ctypes.byref(word)))
+	succeed(_native.isolated_head_make(ctypes.byref(word)))
 	return word
 
 
 def head_mark(stream, word, value):
-	_succeed(_native.isolated_head_mark(stream, word, value))
+	succeed(_native.isolated_head_mark(stream, word, value))
 
 
 def wait_for_call(page, socket):
 	order = Order()
-	_succeed(getattr(_native, "isolated_await")(page, socket, ctypes.byref(order)))
+	succeed(getattr(_native, "isolated_await")(page, socket, ctypes.byref(order)))
 	return order
 
 
 def stand_by(page, socket):
-	_succeed(stand_by_code(page, socket))
+	succeed(stand_by_code(page, socket))
 
 
 # ---- CPU affinity ----
@@ -282,7 +284,7 @@ def stand_by(page, socket):
 def choose_cpus():
 	"""(the judge's CPU, the contestants' CPU)"""
 	judge, contestants = ctypes.c_int32(-1), ctypes.c_int32(-1)
-	_succeed(_native.isolated_choose_cpus(ctypes.byref(judge), ctypes.byref(contestants)))
+	succeed(_native.isolated_choose_cpus(ctypes.byref(judge), ctypes.byref(contestants)))
 	return judge.value, contestants.value
 
 
@@ -293,7 +295,7 @@ class Pinned:
 		self._cpu, self._saved = cpu, Affinity()
 
 	def __enter__(self):
-		_succeed(_native.isolated_pin(self._cpu, ctypes.byref(self._saved)))
+		succeed(_native.isolated_pin(self._cpu, ctypes.byref(self._saved)))
 
 	def __exit__(self, *exception):
 		_native.isolated_unpin(ctypes.byref(self._saved))
@@ -306,7 +308,7 @@ def send(socket, kind, content=b"", descriptors=()):
 	"""Sends a frame. Descriptors stay the caller's."""
 	frame = Frame(kind=kind, length=len(content), descriptor_count=len(descriptors))
 	ctypes.memmove(frame.content, content, len(content))
-	_succeed(
+	succeed(
 		_native.isolated_send(
 			socket,
 			ctypes.byref(frame),
@@ -318,7 +320,7 @@ def send(socket, kind, content=b"", descriptors=()):
 def receive(socket, limit_s, with_descriptors=False):
 	"""(kind, content, descriptors). The caller owns the descriptors."""
 	frame, taken = Frame(), (ctypes.c_int * MOST_DESCRIPTORS)(*[-1] * MOST_DESCRIPTORS)
-	_succeed(
+	succeed(
 		_native.isolated_receive(
 			socket, ctypes.byref(frame), taken if with_descriptors else None, int(limit_s * 1e9)
 		)
@@ -337,24 +339,24 @@ def receive(socket, limit_s, with_descriptors=False):
 
 def memory_make(is_cuda, count):
 	memory = Memory()
-	_succeed(_native.isolated_memory_make(ctypes.byref(memory), int(is_cuda), count))
+	succeed(_native.isolated_memory_make(ctypes.byref(memory), int(is_cuda), count))
 	return memory
 
 
 def memory_import(is_cuda, count, descriptor):
 	memory = Memory()
-	_succeed(_native.isolated_memory_import(ctypes.byref(memory), int(is_cuda), count, descriptor))
+	succeed(_native.isolated_memory_import(ctypes.byref(memory), int(is_cuda), count, descriptor))
 	return memory
 
 
 def memory_reserve(count):
 	memory = Memory()
-	_succeed(_native.isolated_memory_reserve(ctypes.byref(memory), count))
+	succeed(_native.isolated_memory_reserve(ctypes.byref(memory), count))
 	return memory
 
 
 def take_over(socket, memory):
-	_succeed(_native.isolated_take_over(socket, ctypes.byref(memory)))
+	succeed(_native.isolated_take_over(socket, ctypes.byref(memory)))
 
 
 def memory_release(memory):
@@ -367,7 +369,7 @@ def host_bytes(memory):
 
 
 def cuda_open():
-	_succeed(_native.isolated_cuda_open())
+	succeed(_native.isolated_cuda_open())
 
 
 def device_look(uuid):

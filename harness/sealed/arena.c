@@ -15,6 +15,7 @@ static struct {
 	pthread_mutex_t lock;
 	struct piece *pieces; /* by address */
 	size_t count, room;
+	bool was_full;
 } arena = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 void sealed_arena_open(uint64_t address, uint64_t bytes)
@@ -23,6 +24,7 @@ void sealed_arena_open(uint64_t address, uint64_t bytes)
 	if (!arena.pieces)
 		arena.pieces = calloc(arena.room = 64, sizeof *arena.pieces);
 	arena.count = arena.pieces ? 1 : 0;
+	arena.was_full = false;
 	if (arena.count)
 		arena.pieces[0] = (struct piece){ .address = address, .bytes = bytes, .is_fresh = true };
 	pthread_mutex_unlock(&arena.lock);
@@ -79,8 +81,17 @@ void *sealed_arena_malloc(ssize_t bytes, int device, void *stream)
 		piece->stream = stream;
 		address = (void *)(uintptr_t)piece->address;
 	}
+	arena.was_full |= !address;
 	pthread_mutex_unlock(&arena.lock);
 	return address;
+}
+
+bool sealed_arena_was_full(void)
+{
+	pthread_mutex_lock(&arena.lock);
+	const bool was_full = arena.was_full;
+	pthread_mutex_unlock(&arena.lock);
+	return was_full;
 }
 
 /* Joins a piece with the one behind it if both are free in the same way. */

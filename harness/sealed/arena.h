@@ -20,6 +20,9 @@ void sealed_arena_open(uint64_t address, uint64_t bytes);
  * For 0 bytes as well. `stream`: a cudaStream_t. `device` is not used: there is one GPU. */
 void *sealed_arena_malloc(ssize_t bytes, int device, void *stream);
 
+/* Whether there was no room for an allocation since the arena was opened. */
+bool sealed_arena_was_full(void);
+
 /* Frees a block. Does nothing with an address that is no block's. */
 void sealed_arena_free(void *address, ssize_t bytes, int device, void *stream);
 

@@ -21,7 +21,8 @@
 struct sealed_place {
 	uint64_t address, bytes;
 	/* 1: the memory of the input, in which the judge withholds lines until the gate opens */
-	uint32_t is_input, unused;
+	uint32_t is_input;
+	uint32_t is_arena; /* 1: the memory for what the submission allocates; only for the builder */
 };
 
 /* The content of a frame PLAN. Its descriptor is a memfd: the plan's text, then the blobs of its
@@ -30,6 +31,36 @@ struct sealed_place {
 struct sealed_plan_frame {
 	uint32_t text_bytes;
 	uint32_t spec; /* the number of the output's form, which the launcher repeats in each call */
+};
+
+/* ---- the builder ----
+ *
+ * harness/sealed/builder.py is the process of the submission. It takes these frames from the judge
+ * on descriptor 3, and has neither a page nor a gate:
+ *
+ *	HELLO     without descriptors; READY follows
+ *	PLACE     as the launcher; one place must be the arena, another the input
+ *	LOAD      imports the submission; READY follows
+ *	INPUTS    the address of the input's place (u64), then the input's tree (podium_tree.py):
+ *tensors lie at offsets in that place. A descriptor brings the part on the host. MAPPED follows
+ *	BUILD     calls the submission twice, captures its third call and records the plan; BUILT
+ *follows
+ *
+ * The builder answers a frame that fails with TEXT and the reason. */
+
+/* The content of a frame BUILT begins with this. With SEALED_BUILT follows the output's tree, whose
+ * tensors lie at offsets from SEALED_RANGE_ADDRESS; the frame's descriptor is a memfd as in the
+ * frame PLAN. Otherwise follows a sentence for the participant. All of it is hostile. */
+struct sealed_built {
+	uint32_t status, text_bytes;
+};
+
+enum sealed_status {
+	SEALED_BUILT,
+	SEALED_RAISED,    /* custom_kernel raised an error */
+	SEALED_NO_OUTPUT, /* it returned nothing that the judge can check */
+	SEALED_REFUSED,   /* no plan can hold what the call does */
+	SEALED_STATUSES,
 };
 
 enum { sealed_blob_alignment = 16, sealed_most_places = 16 };

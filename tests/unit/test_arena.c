@@ -42,13 +42,18 @@ static void blocks_are_aligned_and_apart(void **state)
 static void there_is_no_room_behind_the_end(void **state)
 {
 	(void)state;
+	assert_false(sealed_arena_was_full());
 	assert_int_equal(allocate((ssize_t)BYTES + 1, 0), 0);
+	assert_true(sealed_arena_was_full());
 	assert_int_equal(allocate(-1, 0), 0);
 	assert_int_equal(allocate(INT64_MAX, 0), 0);
 	assert_int_equal(allocate((ssize_t)BYTES, 0), BEGIN);
 	assert_int_equal(allocate(1, 0), 0);
 	release(BEGIN);
 	assert_int_equal(allocate(1, 0), BEGIN);
+	assert_true(sealed_arena_was_full());
+	sealed_arena_open(BEGIN, BYTES);
+	assert_false(sealed_arena_was_full());
 }
 
 static void a_freed_block_is_for_its_stream(void **state)

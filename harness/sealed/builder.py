@@ -1,0 +1,339 @@
+"""The builder of the sealed engine: the process of a submission that makes a plan of its call.
+
+    python3 builder.py SUBMISSION    the file with custom_kernel(data), in the current folder
+
+Descriptor 3 is the socket to the judge. launch.h describes the frames. Nothing is timed here. The
+judge believes nothing that this process says: it plays the plan elsewhere and checks the outputs.
+"""
+
+import ctypes
+import os
+import sys
+import traceback
+
+import contestant
+import podium_area
+import podium_sealed as sealed
+import podium_wire as wire
+from contestant import MOST_TEXT_BYTES, SOCKET, WAIT_S, NoOutput, say
+from podium_words import accuse
+
+CUDA_FOLDERS = ("/usr/local/cuda/lib64", "/usr/local/cuda/extras/CUPTI/lib64")
+
+# What torch or CUDA says about a call that cannot be captured, and the sentence for it.
+CAUSES = (
+	(
+		"Cannot copy between CPU and CUDA tensors during CUDA graph capture",
+		"The call copies between the CPU and the GPU, as .cpu() or torch.tensor(..., "
+		'device="cuda") does. Keep results on the GPU, and make constants only in the first call.',
+	),
+	(
+		"would make the legacy stream depend",
+		"The call launches work on CUDA's default stream. Launch it on torch's current stream: "
+		"at::cuda::getCurrentCUDAStream(), or torch.cuda.current_stream().cuda_stream.",
+	),
+	(
+		"not permitted when stream is capturing",
+		"The call waits for the GPU or allocates memory with cudaMalloc. .item(), .tolist() and "
+		"functions whose result's shape depends on data wait for the GPU. Keep such values on the "
+		"GPU, and keep buffers from the first call.",
+	),
+	(
+		"uncaptured work in another stream",
+		"The call waits for an event that was recorded before it. Record the event in the call.",
+	),
+	(
+		"unjoined work",
+		"The call leaves work on another stream. Let the current stream wait for it: "
+		"torch.cuda.current_stream().wait_stream(other).",
+	),
+	(
+		"CUDA generator",
+		"The call draws random numbers on the GPU. Draw them in the first call and keep them, or "
+		"compute them in a kernel from the input.",
+	),
+	(
+		"Offset increment outside graph capture",
+		"The call draws random numbers from a generator of its own. Draw them in the first call "
+		"and keep them, or compute them in a kernel from the input.",
+	),
+	(
+		"previous error during capture",
+		"CUDA refused a step of the call, and the call ignored that. A sealed call may not wait "
+		"for the GPU, use CUDA's default stream, or allocate memory with cudaMalloc.",
+	),
+)
+RANDOM = CAUSES[5][1]
+
+
+class Refused(Exception):
+	"""No plan can hold the call. The text is a sentence for the participant."""
+
+
+class Raised(Exception):
+	"""custom_kernel raised an error. The text is for the participant."""
+
+
+STATUS = {Refused: sealed.REFUSED, Raised: sealed.RAISED, NoOutput: sealed.NO_OUTPUT}
+
+
+# ---- sentences ----
+
+
+def line_of(error, slot):
+	"""Names the submission's line that raised an error, as "submission.py, line 3: "; "" if it is
+	not known."""
+	path = os.path.abspath(slot)
+	lines = [
+		frame.lineno
+		for frame in traceback.extract_tb(error.__traceback__)
+		if os.path.abspath(frame.filename) == path
+	]
+	return f"{slot}, line {lines[-1]}: " if lines else ""
+
+
+def refusal(error, slot):
+	"""Why a call cannot be captured that raised this error meanwhile."""
+	said = f"{error}\n{error.__cause__ or ''}"
+	for words, sentence in CAUSES:
+		if words in said:
+			return line_of(error, slot) + sentence
+	last = traceback.format_exception_only(type(error), error)[-1].strip()
+	return (
+		f"{line_of(error, slot)}The call raised an error only while CUDA captured it: "
+		f"{last.splitlines()[0]}. Call no function that waits for the GPU."
+	)
+
+
+# ---- outputs ----
+
+
+class Outputs(contestant.Outputs):
+	"""Describes outputs where they lie. `places`: (address, bytes) of memory that they may use."""
+
+	def __init__(self, tensors, places):
+		super().__init__(tensors)
+		self.places = places
+
+	def describe(self, value, leaves, bounds):
+		for leaf in leaves:
+			if type(leaf) in (bool, int, float, str):
+				raise Refused(
+					f"custom_kernel returned a value of type {type(leaf).__name__}. A sealed call "
+					"returns only tensors on the GPU."
+				)
+		return super().describe(value, leaves, bounds)
+
+	def place(self, node, value, bounds):
+		if not value.is_cuda:
+			raise Refused("custom_kernel returned a tensor on the CPU. Return tensors on the GPU.")
+		node.flags, node.strides = 0, tuple(value.stride())
+		if node.extent_bytes():
+			node.offset = self.offset_of(value.data_ptr(), node.extent_bytes())
+
+	def offset_of(self, address, count):
+		for begin, size in self.places:
+			if begin <= address and address + count <= begin + size:
+				return address - sealed.RANGE_ADDRESS
+		raise Refused(
+			"custom_kernel returned memory that is neither the input's nor allocated with torch. "
+			"Allocate outputs with torch.empty."
+		)
+
+
+# ---- the process ----
+
+
+class Builder(contestant.Contestant):
+	def __init__(self, slot):
+		super().__init__(None, None, None)
+		self.is_cuda, self.slot, self.kept = True, slot, None
+		self.places, self.arena, self.input_place = {}, None, None
+		import torch
+
+		self.torch = torch
+		packages = os.path.dirname(os.path.dirname(torch.__file__))
+		self.record = sealed.Record((packages, *CUDA_FOLDERS))
+		sealed.range_open()
+
+	# Frames.
+
+	def serve(self):
+		take = {
+			wire.PLACE: self.take_place,
+			wire.LOAD: self.load,
+			wire.INPUTS: self.take_inputs,
+			wire.BUILD: self.build,
+		}
+		while True:
+			kind, content, descriptors = wire.receive(SOCKET, WAIT_S, True)
+			try:
+				if kind not in take:
+					raise NoOutput("The judge sent a frame that no builder takes.")
+				take[kind](content, descriptors)
+			except wire.Gone:
+				raise
+			except NoOutput as fault:
+				say(str(fault))
+			except Exception as error:
+				say(accuse("The engine's builder", error))
+
+	def take_place(self, content, descriptors):
+		address, count, is_input, is_arena = sealed.PLACE.unpack(content)
+		if descriptors:
+			sealed.range_map(address, count, descriptors[0])
+			self.places[address] = count
+			self.input_place = address if is_input else self.input_place
+		else:
+			sealed.range_unmap(address, self.places.pop(address))
+		if is_arena:
+			self.arena = address
+			sealed.arena_open(address, count)
+		wire.send(SOCKET, wire.MAPPED)
+
+	def load(self, content, descriptors):
+		if self.arena is None:
+			raise NoOutput("The judge sent no memory for what the submission allocates.")
+		memory = self.torch.cuda.memory
+		memory.change_current_allocator(
+			memory.CUDAPluggableAllocator(sealed.LIBRARY, sealed.ALLOCATE, sealed.FREE)
+		)
+		self.take_torch()
+		self.tensors.resolves = False  # a kernel after the capture would not be in the plan
+		self.stream = self.make_stream()
+		contestant.become([self.slot])
+		with self.torch.cuda.stream(self.stream):
+			self.kernel = contestant.import_kernel(self.slot)
+		wire.send(SOCKET, wire.READY)
+
+	def make_stream(self):
+		"""A stream on which the default stream waits, unlike torch's own. CUDA then refuses work on
+		the default stream during a capture. On torch's streams such work would be lost."""
+		stream = ctypes.c_uint64()
+		cudart = self.torch.cuda.cudart()
+		self.torch.cuda.check_error(cudart.cudaStreamCreate(ctypes.addressof(stream)))
+		return self.torch.cuda.ExternalStream(stream.value)
+
+	def take_inputs(self, content, descriptors):
+		address = sealed.INPUTS.unpack_from(content)[0]
+		root = self.understand(content[sealed.INPUTS.size :])
+		host = None
+		if descriptors:
+			host = wire.memory_import(False, os.fstat(descriptors[0]).st_size, descriptors[0])
+		count = self.places[address]
+		area = podium_area.Area(
+			[wire.Memory(address=address, bytes=count, is_cuda=1), host],
+			[count, host.bytes if host else 0],
+			1,
+			self.tensors,
+			True,
+		)
+		self.input = contestant.Input(area, root, self.classes)
+		wire.send(SOCKET, wire.MAPPED)
+
+	# The plan.
+
+	def build(self, content, descriptors):
+		try:
+			self.settle()
+			output, graph = self.capture()
+			form = self.describe(output)
+			plan = self.make_plan(graph)
+		except tuple(STATUS) as fault:
+			answer = sealed.ANSWER.pack(STATUS[type(fault)], 0)
+			text = str(fault).encode("utf-8", "backslashreplace")[:MOST_TEXT_BYTES]
+			wire.send(SOCKET, wire.BUILT, answer + text)
+			return
+		self.kept = output  # its memory stays allocated
+		descriptor = sealed.write_plan(plan, self.record.blobs())
+		wire.send(
+			SOCKET, wire.BUILT, sealed.ANSWER.pack(sealed.BUILT, len(plan)) + form, [descriptor]
+		)
+		os.close(descriptor)
+
+	def data(self):
+		return self.input.prepare(0)()
+
+	def settle(self):
+		"""Calls the submission twice, so that the captured call repeats what later calls do: the
+		first calls compile, tune and fill caches."""
+		self.kept = None
+		try:
+			with self.torch.cuda.stream(self.stream):
+				self.kernel(self.data())
+				before = self.torch.cuda.get_rng_state()
+				self.kernel(self.data())
+				self.synchronize()
+				draws = not self.torch.equal(before, self.torch.cuda.get_rng_state())
+		except BaseException as error:
+			self.check_arena()
+			raise Raised(accuse("custom_kernel", error) + self.loss()) from None
+		self.check_arena()
+		if draws:
+			raise Refused(RANDOM)
+
+	def check_arena(self):
+		if sealed.arena_was_full():
+			raise Raised(
+				f"custom_kernel needs more than {self.places[self.arena] >> 20} MiB of memory on "
+				"the GPU. Allocate less."
+			)
+
+	def capture(self):
+		"""Captures a call. Returns its output, whose contents were not computed, and the graph."""
+		graph, output, failure = self.torch.cuda.CUDAGraph(keep_graph=True), None, None
+		data = self.data()
+		try:
+			with self.torch.cuda.graph(graph, stream=self.stream):
+				try:
+					output = self.kernel(data)
+				except BaseException as error:  # ending the capture raises a vaguer one
+					failure = error
+		except Exception as error:
+			failure = failure or error
+		self.check_arena()
+		if failure:
+			raise Refused(refusal(failure, self.slot))
+		self.synchronize()
+		return output, graph
+
+	def describe(self, output):
+		"""The bytes of the output's tree."""
+		places = [(one, self.places[one]) for one in (self.arena, self.input_place) if one]
+		outputs, leaves, bounds = Outputs(self.tensors, places), [], self.input.bounds(0)
+		try:
+			outputs.key(output, leaves, bounds)
+			return outputs.describe(output, leaves, bounds)
+		except (NoOutput, Refused):
+			raise
+		except Exception as error:  # a submission may have changed everything used here
+			raise NoOutput(accuse("custom_kernel's output could not be read: it", error)) from None
+
+	def make_plan(self, graph):
+		try:
+			return self.record.plan(graph.raw_cuda_graph())
+		except wire.Violation as fault:
+			raise Refused(str(fault)) from None
+
+
+def main(arguments):
+	if len(arguments) != 1:
+		sys.exit("usage: python3 builder.py SUBMISSION")
+	os.set_inheritable(SOCKET, False)
+	try:
+		kind, content, _ = wire.receive(SOCKET, WAIT_S)
+		if kind != wire.HELLO or wire.Hello.from_buffer_copy(content).version != wire.VERSION:
+			sys.exit("builder.py: the judge uses another version of the protocol.")
+		builder = Builder(arguments[0])
+		wire.send(SOCKET, wire.READY)
+		builder.serve()
+	except wire.Gone:
+		return 0
+	except Exception as error:
+		say(accuse("The engine's builder", error))
+		raise
+	return 0
+
+
+if __name__ == "__main__":
+	contestant.leave(main(sys.argv[1:]))

@@ -1,0 +1,245 @@
+#!/usr/bin/python3
+"""The builder of the sealed engine, without a GPU: its sentences, its outputs and its file of a
+plan. tests/gpu/sealed runs it on a GPU."""
+
+import os
+import pathlib
+import shutil
+import socket
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "lib"))
+import engine  # noqa: E402
+
+ENGINE = engine.build_engine()
+BUILT = ROOT / os.environ.get("B", "build/release")
+for source in (ROOT / "harness" / "sealed").glob("*.py"):
+	shutil.copy(source, ENGINE)
+for library in ("isolated/native.so", "sealed/sealed.so"):
+	shutil.copy(BUILT / "harness" / library, ENGINE)
+sys.path.insert(1, str(ENGINE))
+import builder  # noqa: E402
+import contestant  # noqa: E402
+import podium_sealed as sealed  # noqa: E402
+import podium_tensors  # noqa: E402
+import podium_tree as tree  # noqa: E402
+import podium_wire as wire  # noqa: E402
+from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
+
+try:
+	import torch
+except ImportError:
+	torch = None
+
+BEGIN = sealed.RANGE_ADDRESS + (1 << 30)
+
+
+def call(text, *arguments):
+	"""Calls custom_kernel of a submission with this text. Returns the error that it raises."""
+	path = ENGINE / "submission.py"
+	path.write_text(text)
+	os.chdir(ENGINE)
+	kernel = contestant.import_kernel("submission.py")
+	try:
+		kernel(*arguments)
+	except Exception as error:
+		return error
+	raise AssertionError("custom_kernel raised nothing")
+
+
+def refusal_of(message):
+	text = f"def helper(data):\n\traise RuntimeError({message!r})\ndef custom_kernel(data):\n"
+	return builder.refusal(call(f"{text}\thelper(data)\n", None), "submission.py")
+
+
+def refuses(function, *words):
+	try:
+		function()
+	except builder.Refused as fault:
+		for word in words:
+			contains(str(fault), word)
+		return
+	raise AssertionError("nothing was refused")
+
+
+@test
+def a_refusal_names_the_line_and_what_to_do():
+	said = refusal_of("CUDA error: operation not permitted when stream is capturing\nCompile with")
+	contains(said, "submission.py, line 2: The call waits for the GPU")
+	contains(said, ".item()")
+	lacks(said, "Compile with")
+
+
+@test
+def copies_between_host_and_gpu_are_explained():
+	said = refusal_of(
+		"Cannot copy between CPU and CUDA tensors during CUDA graph capture unless the CPU tensor "
+		"is pinned. Please use tensor.pin_memory()"
+	)
+	contains(said, "line 2: The call copies between the CPU and the GPU")
+	contains(said, 'torch.tensor(..., device="cuda")')
+
+
+@test
+def work_on_the_default_stream_is_explained():
+	said = refusal_of(
+		"operation would make the legacy stream depend on a capturing blocking stream"
+	)
+	contains(said, "at::cuda::getCurrentCUDAStream()")
+
+
+@test
+def an_error_behind_another_is_explained():
+	error = call(
+		"def custom_kernel(data):\n\ttry:\n\t\traise RuntimeError('unjoined work')\n"
+		"\texcept RuntimeError as error:\n\t\traise ValueError('wrapped') from error\n",
+		None,
+	)
+	contains(builder.refusal(error, "submission.py"), "line 5: The call leaves work on another")
+
+
+@test
+def an_unknown_error_is_quoted_by_its_first_line():
+	said = refusal_of("the solver failed\nmore lines")
+	contains(said, "submission.py, line 2: ")
+	contains(said, "RuntimeError: the solver failed. ")
+	lacks(said, "more lines")
+
+
+@test
+def an_error_after_the_call_has_no_line():
+	said = builder.refusal(RuntimeError("previous error during capture"), "submission.py")
+	equal(said.startswith("CUDA refused a step"), True)
+
+
+@test
+def the_sentence_about_random_numbers_is_the_one_for_generators():
+	contains(builder.RANDOM, "random numbers on the GPU")
+
+
+# ---- outputs ----
+
+
+class Lying:
+	"""A tensor of the CPU that claims to lie at an address of the GPU."""
+
+	is_cuda = True
+
+	def __init__(self, tensor, address):
+		self.tensor, self.address = tensor, address
+
+	def data_ptr(self):
+		return self.address
+
+	def stride(self):
+		return self.tensor.stride()
+
+
+def outputs():
+	if not torch:
+		raise Skip("needs torch")
+	tensors = podium_tensors.Tensors(torch, False)
+	return builder.Outputs(tensors, [(BEGIN, 4096), (BEGIN + (1 << 30), 1 << 20)])
+
+
+def node_of(tensor):
+	node = tree.Node(tree.TENSOR)
+	node.dtype, node.sizes, node.strides = "float32", tuple(tensor.shape), tuple(tensor.stride())
+	return node
+
+
+def place(tensor, address):
+	node = node_of(tensor)
+	outputs().place(node, Lying(tensor, address), None)
+	return node
+
+
+@test
+def an_output_stays_where_it_lies():
+	whole = torch.zeros(8, 8) if torch else None
+	outputs()
+	node = place(whole.t()[::2], BEGIN + 64)
+	equal(node.offset, (1 << 30) + 64)
+	equal(node.memory, tree.IN_DEVICE)
+	equal(node.strides, (2, 8))
+	equal(place(torch.zeros(1024), BEGIN).offset, 1 << 30)
+	equal(place(torch.zeros(3), BEGIN + (1 << 30)).offset, 2 << 30)
+
+
+@test
+def an_output_outside_of_the_judges_memory_is_refused():
+	outputs()
+	refuses(lambda: place(torch.zeros(1024), BEGIN + 4), "neither the input's nor", "torch.empty")
+	refuses(lambda: place(torch.zeros(1), BEGIN - 4), "neither the input's nor")
+
+
+@test
+def an_output_on_the_cpu_is_refused():
+	found, leaves = outputs(), []
+	value = (torch.zeros(3),)
+	found.key(value, leaves, [(0, 0), (0, 0)])
+	refuses(lambda: found.describe(value, leaves, [(0, 0), (0, 0)]), "on the CPU")
+
+
+@test
+def a_number_in_the_output_is_refused():
+	found, leaves = outputs(), []
+	value = [None, 2.5]
+	found.key(value, leaves, [(0, 0), (0, 0)])
+	refuses(lambda: found.describe(value, leaves, [(0, 0), (0, 0)]), "type float", "only tensors")
+
+
+# ---- the process ----
+
+
+@test
+def a_plans_file_has_each_blob_at_a_multiple_of_16():
+	descriptor = sealed.write_plan(b"{}", [b"abc", bytearray(16), b"z"])
+	equal(os.pread(descriptor, 100, 0), b"{}" + bytes(14) + b"abc" + bytes(13) + bytes(16) + b"z")
+	os.close(descriptor)
+
+
+@test
+def the_structs_are_those_of_launch_h():
+	program = ENGINE / "sizes"
+	source = (
+		'#include "harness/sealed/launch.h"\n#include "harness/sealed/range.h"\n'
+		'#include "harness/isolated/native.h"\n#include <stdio.h>\nint main(void)\n'
+		'{ printf("%zu %zu %zu %d %d %d %d %d %llu", sizeof(struct sealed_place), '
+		"sizeof(struct sealed_plan_frame), sizeof(struct sealed_built), SEALED_REFUSED, "
+		"ISOLATED_PLACE, ISOLATED_PLAN, ISOLATED_BUILT, sealed_blob_alignment, "
+		"(unsigned long long)SEALED_RANGE_ADDRESS); }"
+	)
+	command = ["gcc", f"-I{ROOT}", "-x", "c", "-", "-o", str(program)]
+	subprocess.run(command, input=source.encode(), check=True)
+	numbers = [int(word) for word in subprocess.check_output([program]).split()]
+	structs = [one.size for one in (sealed.PLACE, sealed.PLAN_FRAME, sealed.ANSWER)]
+	equal(
+		numbers,
+		structs
+		+ [sealed.REFUSED, wire.PLACE, wire.PLAN, wire.BUILT]
+		+ [sealed.BLOB_ALIGNMENT, sealed.RANGE_ADDRESS],
+	)
+
+
+@test
+def a_builder_without_a_gpu_says_so():
+	os.dup2(os.open("/dev/null", os.O_RDONLY), contestant.SOCKET)  # so that no socket takes it
+	ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+	process = subprocess.Popen(
+		[sys.executable, ENGINE / "builder.py", "submission.py"],
+		pass_fds=(contestant.SOCKET,),
+		preexec_fn=lambda: os.dup2(theirs.fileno(), contestant.SOCKET),
+		stderr=subprocess.DEVNULL,
+	)
+	theirs.close()
+	wire.send(ours.fileno(), wire.HELLO, bytes(wire.Hello(wire.VERSION, 1)))
+	kind, content, _ = wire.receive(ours.fileno(), 60.0)
+	equal(kind, wire.TEXT)
+	contains(content.decode(), "The engine's builder raised")
+	equal(process.wait(60) != 0, True)
+
+
+run()
