@@ -9,6 +9,8 @@
 _Static_assert(sizeof(cpu_set_t) == sizeof((struct isolated_affinity *)0)->cpus,
 	"cpu_set_t has another size.");
 
+enum { most_candidates = 6 };
+
 /* Returns the lowest CPU of the core, which identifies the core for all of its threads. */
 static int core_of(int cpu)
 {
@@ -23,36 +25,83 @@ static int core_of(int cpu)
 	return is_there ? first : cpu;
 }
 
-/* Returns a random CPU of the set that is not on the core `not_on_core` (-1: on any core); -1 if
- * there is none. */
-static int choose_cpu(const cpu_set_t *set, int not_on_core)
+/* Spins on a CPU. Returns how many ns of the time it was taken away, for another program or for
+ * another virtual machine; INT64_MAX if this thread may not run there. */
+static int64_t lost_ns(int cpu)
 {
-	int chosen = -1;
-	uint32_t count = 0, random;
+	/* Longer than a program's turn, so that a busy CPU shows. An interrupt takes less than a gap.
+	 */
+	const int64_t probe_ns = INT64_C(8) * isolated_ns_per_ms, gap_ns = 20 * isolated_ns_per_us;
+	cpu_set_t one;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	if (sched_setaffinity(0, sizeof one, &one))
+		return INT64_MAX;
+	const int64_t end_ns = isolated_clock_ns() + probe_ns;
+	int64_t lost = 0, last_ns = end_ns - probe_ns;
+	while (last_ns < end_ns) {
+		const int64_t now_ns = isolated_clock_ns();
+		if (now_ns - last_ns > gap_ns)
+			lost += now_ns - last_ns;
+		last_ns = now_ns;
+	}
+	return lost;
+}
+
+struct candidate {
+	int cpu, core;
+	int64_t lost_ns;
+};
+
+/* Fills `candidates` with random CPUs of the set. Returns how many there are. */
+static size_t draw_cpus(const cpu_set_t *set, struct candidate candidates[most_candidates])
+{
+	size_t count = 0;
+	uint32_t seen = 0, random;
 	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-		if (!CPU_ISSET(cpu, set) || (not_on_core >= 0 && core_of(cpu) == not_on_core))
+		if (!CPU_ISSET(cpu, set))
 			continue;
 		if (getrandom(&random, sizeof random, 0) != sizeof random)
-			random = 1;
-		if (random % ++count == 0)
-			chosen = cpu;
+			random = 0;
+		const size_t place = count < most_candidates ? count++ : random % (seen + 1);
+		if (place < most_candidates)
+			candidates[place] = (struct candidate){ .cpu = cpu, .core = core_of(cpu) };
+		seen++;
 	}
-	return chosen;
+	return count;
+}
+
+/* Returns the CPU that lost least, not on the core `not_on_core` (-1: on any core); NULL: none. */
+static const struct candidate *find_calmest(
+	const struct candidate *candidates, size_t count, int not_on_core)
+{
+	const struct candidate *best = NULL;
+	for (size_t i = 0; i < count; i++)
+		if (candidates[i].core != not_on_core && (!best || candidates[i].lost_ns < best->lost_ns))
+			best = &candidates[i];
+	return best;
 }
 
 int isolated_choose_cpus(int32_t *judge, int32_t *contestants)
 {
+	struct candidate candidates[most_candidates];
 	cpu_set_t set;
 	*judge = *contestants = -1;
 	if (sched_getaffinity(0, sizeof set, &set))
 		return isolated_fail_errno("The allowed CPUs cannot be read");
 	if (CPU_COUNT(&set) < 3)
 		return 0;
-	int own = choose_cpu(&set, -1), theirs = choose_cpu(&set, core_of(own));
-	if (theirs < 0)
+	const size_t count = draw_cpus(&set, candidates);
+	for (size_t i = 0; i < count; i++)
+		candidates[i].lost_ns = lost_ns(candidates[i].cpu);
+	if (sched_setaffinity(0, sizeof set, &set))
+		return isolated_fail_errno("The thread cannot run on all its CPUs again");
+	const struct candidate *own = find_calmest(candidates, count, -1),
+						   *theirs = find_calmest(candidates, count, own->core);
+	if (!theirs)
 		return 0;
-	*judge = own;
-	*contestants = theirs;
+	*judge = own->cpu;
+	*contestants = theirs->cpu;
 	return 0;
 }
 

@@ -219,8 +219,9 @@ int isolated_finish(struct isolated_page *page, uint32_t status, uint32_t spec, 
  * The same call takes 1 to 4 us longer on one core than on another, steadily (measured on an H200).
  * So the null contestant and the submission share a core, and the judge uses another. */
 
-/* Chooses two of the caller's CPUs on different cores at random. -1 and -1 if there are fewer than
- * three CPUs or only one core: then no thread is bound. */
+/* Chooses two of the caller's CPUs on different cores, the calmest of a few random ones: a program
+ * that shares a CPU with judge or contestant makes times up to twice as long. Spins on each for 8
+ * ms. -1 and -1 if there are fewer than three CPUs or only one core: then no thread is bound. */
 int isolated_choose_cpus(int32_t *judge, int32_t *contestants);
 
 struct isolated_affinity {

@@ -5,7 +5,11 @@
 #include "tests/unit/match.h"
 
 #include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* ---- memory ---- */
 
@@ -216,7 +220,7 @@ static void judge_and_contestants_get_separate_cores(void **state)
 	cpu_set_t set;
 	int32_t judge = -2, contestants = -2;
 	assert_int_equal(sched_getaffinity(0, sizeof set, &set), 0);
-	for (int i = 0; i < 50; i++) {
+	for (int i = 0; i < 5; i++) {
 		assert_int_equal(isolated_choose_cpus(&judge, &contestants), 0);
 		assert_int_equal(judge < 0, contestants < 0);
 		if (CPU_COUNT(&set) < 3)
@@ -225,6 +229,47 @@ static void judge_and_contestants_get_separate_cores(void **state)
 			continue;
 		assert_int_not_equal(judge, contestants);
 		assert_true(CPU_ISSET(judge, &set) && CPU_ISSET(contestants, &set));
+	}
+}
+
+/* Keeps a CPU busy until the process is killed. */
+static pid_t occupy(int cpu)
+{
+	const pid_t child = fork();
+	struct isolated_affinity saved;
+	if (child)
+		return child;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (isolated_pin(cpu, &saved))
+		_exit(1);
+	for (volatile int turns = 0;; turns++)
+		continue;
+}
+
+static void busy_cpus_are_not_chosen(void **state)
+{
+	(void)state;
+	enum { most_busy = 4, rounds = 10 };
+	pid_t busy[most_busy];
+	cpu_set_t set, occupied;
+	int count = 0;
+	assert_int_equal(sched_getaffinity(0, sizeof set, &set), 0);
+	if (CPU_COUNT(&set) < 4)
+		skip();
+	CPU_ZERO(&occupied);
+	for (int cpu = 0; cpu < CPU_SETSIZE && 4 * (count + 1) <= CPU_COUNT(&set); cpu++)
+		if (count < most_busy && CPU_ISSET(cpu, &set)) {
+			busy[count++] = occupy(cpu);
+			CPU_SET(cpu, &occupied);
+		}
+	for (int i = 0; i < rounds; i++) {
+		int32_t judge, contestants;
+		assert_int_equal(isolated_choose_cpus(&judge, &contestants), 0);
+		assert_false(CPU_ISSET(judge, &occupied) || CPU_ISSET(contestants, &occupied));
+	}
+	for (int i = 0; i < count; i++) {
+		kill(busy[i], SIGKILL);
+		waitpid(busy[i], NULL, 0);
 	}
 }
 
@@ -262,6 +307,7 @@ int main(void)
 		cmocka_unit_test(memory_smaller_than_announced_is_refused),
 		cmocka_unit_test(impossible_amounts_of_memory_are_refused),
 		cmocka_unit_test(judge_and_contestants_get_separate_cores),
+		cmocka_unit_test(busy_cpus_are_not_chosen),
 		cmocka_unit_test(a_thread_returns_to_its_old_cpus),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
