@@ -5,9 +5,10 @@
  *	launch --null    the null contestant: plays a graph with an empty kernel
  *
  * Descriptor 3 is the socket to the judge. After HELLO and READY the judge sends PLACE for each
- *piece of memory of the call, then PLAN. Calls may follow, and other places and plans. The launcher
- *answers each of these frames with MAPPED, or with TEXT and the reason. A refused plan leaves no
- *plan. Inputs and outputs need no frames, because the judge maps the same memory. There is no LOAD.
+ * piece of memory of the call, then PLAN. Calls may follow, and other places and plans. The
+ * launcher answers each of these frames with MAPPED, or with TEXT and the reason. A refused plan
+ * leaves no plan. Inputs and outputs need no frames, because the judge maps the same memory. There
+ * is no LOAD.
  */
 #ifndef PODIUM_SEALED_LAUNCH_H
 #define PODIUM_SEALED_LAUNCH_H
@@ -41,10 +42,11 @@ struct sealed_plan_frame {
  *	HELLO     without descriptors; READY follows
  *	PLACE     as the launcher; one place must be the arena, another the input
  *	LOAD      imports the submission; READY follows
- *	INPUTS    the address of the input's place (u64), then the input's tree (podium_tree.py):
- *tensors lie at offsets in that place. A descriptor brings the part on the host. MAPPED follows
- *	BUILD     calls the submission twice, captures its third call and records the plan; BUILT
- *follows
+ *	INPUTS    the address of the input's place (u64), then the input's tree
+ *	          (podium_tree.py), whose tensors lie at offsets in that place. A
+ *	          descriptor brings the part on the host. MAPPED follows
+ *	BUILD     calls the submission twice, captures its third call and records
+ *	          the plan; BUILT follows
  *
  * The builder answers a frame that fails with TEXT and the reason. */
 

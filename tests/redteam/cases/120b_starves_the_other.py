@@ -3,7 +3,7 @@
 #   of the GPU, or starts processes that each keep the whole GPU busy, so that the other side does
 #   not answer in time
 # required: VERDICT
-# verdict: passed or runtime error or time limit or internal error
+# verdict: passed or wrong answer or runtime error or time limit or internal error
 # engines: isolated
 # on: gpu
 # mode: compare
