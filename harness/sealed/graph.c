@@ -1,5 +1,6 @@
 #include "graph.h"
 
+#include "calls.h"
 #include "cubin.h"
 #include "driver.h"
 #include "harness/isolated/inside.h"
@@ -108,22 +109,6 @@ static int check_parameters(
 	return 0;
 }
 
-/* What a kernel prints would come from the launcher. Memory that a kernel allocates could keep data
- * from call to call. Kernels that a kernel launches would not be in the plan. */
-static int check_calls(const struct cubin *cubin, const struct plan_kernel *kernel)
-{
-	const char *called;
-	if (!cubin_find_refused_call(cubin, kernel->name, &called))
-		return isolated_fail(ISOLATED_VIOLATION,
-			"The kernel %.200s is not in its image, or its calls are nested too deep.",
-			kernel->name);
-	return called ? isolated_fail(ISOLATED_VIOLATION,
-			   "The kernel %.200s calls %.80s. A sealed call may not print, allocate memory "
-			   "or launch kernels on the GPU.",
-			   kernel->name, called)
-				  : 0;
-}
-
 /* Sets the function's attributes. Launches of one function in a plan may want different ones, and a
  * node keeps those that the function had when it was added. */
 static int set_function(struct CUfunc_st *function, const struct plan_kernel *kernel)
@@ -163,7 +148,7 @@ static int add_kernel(struct sealed_graph *graph, const struct plan_kernel *kern
 	if (!rc)
 		rc = check_parameters(node.function, kernel, number);
 	if (!rc)
-		rc = check_calls(&graph->cubins[kernel->image], kernel);
+		rc = sealed_calls_check(&graph->cubins[kernel->image], kernel->name);
 	if (!rc)
 		rc = set_function(node.function, kernel);
 	if (rc)

@@ -1,5 +1,6 @@
 #include "record.h"
 
+#include "calls.h"
 #include "cubin.h"
 #include "driver.h"
 #include "harness/isolated/driver.h"
@@ -245,6 +246,8 @@ static int find_image(
 		return rc;
 	struct image *image = find_kernel(record, module, name, &count);
 	rc = check_image(image, name, count);
+	if (!rc)
+		rc = sealed_calls_check(&image->cubin, name);
 	if (!rc && image->number < 0)
 		rc = list_image(record, image, module);
 	if (!rc)

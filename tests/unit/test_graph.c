@@ -298,7 +298,7 @@ static void a_kernel_may_not_call_the_driver_s_functions(void **state)
 		fail_to_make(text, ISOLATED_VIOLATION,
 			arena_printf(arena,
 				"The kernel add_one calls %s. A sealed call may not print, allocate memory or "
-				"launch kernels on the GPU.",
+				"launch kernels on the GPU. Remove this from the kernel.",
 				refused[i]));
 	}
 	struct plan *plan;
@@ -469,6 +469,67 @@ static void what_a_plan_cannot_hold_is_refused(void **state)
 		4, "The variable gain is managed, so the host can change it. Make it __device__.");
 }
 
+/* ---- what only the build can see ---- */
+
+/* A module and a graph, as if a call had been captured. */
+struct call {
+	struct CUlib_st *library;
+	struct CUfunc_st *function; /* add_one */
+	struct CUgraph_st *graph;
+	struct sealed_record *record;
+};
+
+static struct call begin(const char *kernels, const char *called)
+{
+	struct CUkern_st *kernel;
+	struct call call = { .record = sealed_record_new() };
+	make_cubin(image, kernels, called, 0);
+	assert_int_equal(sealed_cuda_open(), 0);
+	assert_int_equal(
+		sealed_cuda.library_load(&call.library, image, NULL, NULL, 0, NULL, NULL, 0), 0);
+	assert_int_equal(sealed_cuda.library_kernel(&kernel, call.library, "add_one"), 0);
+	assert_int_equal(sealed_cuda.kernel_function(&call.function, kernel), 0);
+	assert_int_equal(sealed_cuda.graph_make(&call.graph, 0), 0);
+	sealed_record_image(call.record, call.library, image, image_bytes);
+	return call;
+}
+
+static void launch_with(struct call *call, void *parameter)
+{
+	uint32_t elements = count;
+	struct CUgraphNode_st *node;
+	const struct cuda_kernel_node kernel = { .function = call->function,
+		.grid = { 1, 1, 1 },
+		.block = { 1, 1, 1 },
+		.parameters = (void *[]){ parameter, &elements } };
+	assert_int_equal(sealed_cuda.graph_add_kernel(&node, call->graph, NULL, 0, &kernel), 0);
+}
+
+/* Records the plan and frees all. `why`: the sentence; NULL: a plan can hold the call. */
+static void end(struct call *call, const char *why)
+{
+	char *recorded;
+	assert_int_equal(
+		sealed_record_plan(call->record, call->graph, &recorded), why ? ISOLATED_VIOLATION : 0);
+	if (why)
+		assert_string_equal(isolated_why(), why);
+	free(recorded);
+	sealed_record_free(call->record);
+	sealed_cuda.graph_free(call->graph);
+	sealed_cuda.library_unload(call->library);
+}
+
+static void the_build_refuses_calls_of_the_driver_s_functions(void **state)
+{
+	(void)state;
+	uint64_t address = 0;
+	struct call call = begin(KERNELS, "vprintf");
+	launch_with(&call, &address);
+	end(&call,
+		"The kernel add_one calls vprintf. A sealed call may not print, allocate memory or launch "
+		"kernels on the GPU. Remove this from the kernel.");
+}
+
 static void a_kernel_of_an_unknown_module_is_refused(void **state)
 {
 	(void)state;
@@ -499,6 +560,7 @@ int main(void)
 		cmocka_unit_test(a_failed_step_leaves_nothing_behind),
 		cmocka_unit_test(a_recorded_graph_is_the_plan_that_it_was_made_of),
 		cmocka_unit_test(what_a_plan_cannot_hold_is_refused),
+		cmocka_unit_test(the_build_refuses_calls_of_the_driver_s_functions),
 		cmocka_unit_test(a_kernel_of_an_unknown_module_is_refused),
 	};
 	return cmocka_run_group_tests(tests, load, NULL);

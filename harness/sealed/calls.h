@@ -1,0 +1,12 @@
+/* Refuses kernels that call functions of the driver, for the build and for the launcher. */
+#ifndef PODIUM_SEALED_CALLS_H
+#define PODIUM_SEALED_CALLS_H
+
+#include "cubin.h"
+
+/* Returns 0, or ISOLATED_VIOLATION with a sentence from isolated_why(), which is for the
+ * participant. What a kernel prints would come from the launcher. Memory that a kernel allocates
+ * could keep data from call to call. Kernels that a kernel launches would not be in the plan. */
+int sealed_calls_check(const struct cubin *cubin, const char *kernel);
+
+#endif
