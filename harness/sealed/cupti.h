@@ -59,6 +59,8 @@ enum cupti_parameter {
 	CUPTI_LIBRARY,
 	CUPTI_FUNCTION_MADE,
 	CUPTI_FUNCTION, /* or a CUkernel */
+	CUPTI_TEXTURE_MADE,
+	CUPTI_SURFACE_MADE,
 };
 
 /* X(call of the driver, its number in CUPTI, the kind of a parameter, its offset in the call's
@@ -85,6 +87,8 @@ enum cupti_parameter {
 	X(cuLaunchKernelEx, 652, CUPTI_FUNCTION, 8, f) \
 	X(cuLaunchKernelEx_ptsz, 653, CUPTI_FUNCTION, 8, f) \
 	X(cuLaunchCooperativeKernel, 477, CUPTI_FUNCTION, 0, f) \
-	X(cuLaunchCooperativeKernel_ptsz, 478, CUPTI_FUNCTION, 0, f)
+	X(cuLaunchCooperativeKernel_ptsz, 478, CUPTI_FUNCTION, 0, f) \
+	X(cuTexObjectCreate, 339, CUPTI_TEXTURE_MADE, 0, pTexObject) \
+	X(cuSurfObjectCreate, 343, CUPTI_SURFACE_MADE, 0, pSurfObject)
 
 #endif

@@ -119,7 +119,9 @@ static struct CUmod_st *find_module(enum cupti_parameter kind, void *parameter)
 		if (status == CUDA_CALL_SUCCEEDED && !module)
 			status = sealed_cuda.function_module(&module, function);
 		break;
-	case CUPTI_MODULE_UNLOADED: break;
+	case CUPTI_MODULE_UNLOADED:
+	case CUPTI_TEXTURE_MADE:
+	case CUPTI_SURFACE_MADE: break;
 	}
 	return status == CUDA_CALL_SUCCEEDED ? module : NULL;
 }
@@ -144,7 +146,13 @@ static void hear_call(
 			sealed_record_unload(record, parameter);
 		return;
 	}
-	if (!now.image_count || *(const unsigned int *)call->status != CUDA_CALL_SUCCEEDED)
+	if (*(const unsigned int *)call->status != CUDA_CALL_SUCCEEDED)
+		return;
+	if (heard->kind == CUPTI_TEXTURE_MADE)
+		sealed_record_object(record, "texture");
+	if (heard->kind == CUPTI_SURFACE_MADE)
+		sealed_record_object(record, "surface");
+	if (!now.image_count)
 		return;
 	now.is_asking = true;
 	const struct CUmod_st *module = find_module(heard->kind, parameter);

@@ -1,5 +1,6 @@
 /* Hears of each module that this process loads, through NVIDIA's CUPTI, and notes its image in a
- * record. The process is the submission's. */
+ * record. Also notes that the process makes textures or surfaces. The process is the submission's.
+ */
 #ifndef PODIUM_SEALED_IMAGES_H
 #define PODIUM_SEALED_IMAGES_H
 

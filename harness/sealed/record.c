@@ -36,9 +36,10 @@ struct content {
 };
 
 struct sealed_record {
-	pthread_mutex_t lock; /* for the next three */
+	pthread_mutex_t lock; /* for the next four */
 	struct image images[most_loaded];
 	size_t image_count, kept_bytes;
+	const char *object; /* "texture" or "surface"; NULL: the process made none */
 	/* Of the plan that is being made, or of the last one: */
 	json_t *list; /* of its images; NULL: no plan is being made */
 	struct listed {
@@ -134,6 +135,24 @@ void sealed_record_unload(struct sealed_record *record, const void *module)
 		if (module && record->images[i].module == module)
 			record->images[i].module = UNLOADED;
 	pthread_mutex_unlock(&record->lock);
+}
+
+void sealed_record_object(struct sealed_record *record, const char *noun)
+{
+	pthread_mutex_lock(&record->lock);
+	record->object = noun;
+	pthread_mutex_unlock(&record->lock);
+}
+
+static int check_objects(struct sealed_record *record)
+{
+	pthread_mutex_lock(&record->lock);
+	const char *noun = record->object;
+	pthread_mutex_unlock(&record->lock);
+	return noun ? REFUSE("The submission made a %s, which no plan can hold. Let the kernels use "
+						 "memory by pointers, and make no %s.",
+			   noun, noun)
+				: 0;
 }
 
 /* Returns `length` bytes in hexadecimal as a JSON string. */
@@ -659,7 +678,9 @@ static int record_edges(struct listing *listing, json_t *list)
 static int record_graph(struct sealed_record *record, struct CUgraph_st *graph, json_t *plan)
 {
 	struct listing listing = { 0 };
-	int rc = list_graph(graph, &listing);
+	int rc = check_objects(record);
+	if (!rc)
+		rc = list_graph(graph, &listing);
 	for (size_t i = 0; i < listing.node_count && !rc; i++)
 		rc = record_node(record, listing.nodes[i], json_object_get(plan, "nodes"));
 	if (!rc)

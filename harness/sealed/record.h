@@ -25,6 +25,10 @@ size_t sealed_record_image(
 void sealed_record_module(struct sealed_record *record, size_t image, const void *module);
 /* Notes that a module is unloaded, so its address may become another module's. */
 void sealed_record_unload(struct sealed_record *record, const void *module);
+/* Notes that the process made a "texture" or a "surface", whose handle means nothing in the
+ * launcher. Plans are refused from then on, because any number in a kernel's parameters could be
+ * the handle. Thread-safe. `noun` must live as long as the record. */
+void sealed_record_object(struct sealed_record *record, const char *noun);
 
 /* Makes the plan of a captured graph: *text is its text with a NUL, which the caller frees with
  * free(); NULL on failure. Returns 0, or one of enum isolated_error with a sentence from

@@ -509,6 +509,42 @@ static void a_plan_has_few_modules(void **state)
 	finish(record);
 }
 
+/* ---- textures and surfaces ---- */
+
+static void make_object(uint32_t number, unsigned int status)
+{
+	unsigned long long object = 1;
+	const void *const parameters[] = { &object, NULL, NULL, NULL };
+	cupti->tell_call(number, CUPTI_SITE_ENTER, parameters, 0);
+	cupti->tell_call(number, CUPTI_SITE_EXIT, parameters, status);
+}
+
+static void refuse_object(uint32_t number, const char *why)
+{
+	struct sealed_record *record = start();
+	struct module two[2];
+	make_two(two);
+	load_two(&LOAD_DATA, two);
+	make_object(number, 1); /* a failed call makes none */
+	assert_both_images(record, two);
+	make_object(number, 0);
+	assert_refused(record, &two[0], why);
+	free_two(two);
+	finish(record);
+}
+
+static void a_plan_has_no_textures_and_surfaces(void **state)
+{
+	(void)state;
+	enum { make_texture = 339, make_surface = 343 };
+	refuse_object(make_texture,
+		"The submission made a texture, which no plan can hold. Let the kernels use memory by "
+		"pointers, and make no texture.");
+	refuse_object(make_surface,
+		"The submission made a surface, which no plan can hold. Let the kernels use memory by "
+		"pointers, and make no surface.");
+}
+
 /* ---- addresses that are used again ---- */
 
 static void the_last_image_of_an_address_counts(void **state)
@@ -673,6 +709,7 @@ int main(void)
 		cmocka_unit_test(equal_images_without_modules_are_one_for_each_module),
 		cmocka_unit_test(an_unknown_or_unusable_image_is_refused),
 		cmocka_unit_test(a_plan_has_few_modules),
+		cmocka_unit_test(a_plan_has_no_textures_and_surfaces),
 		cmocka_unit_test(the_last_image_of_an_address_counts),
 		cmocka_unit_test(an_image_without_the_kernel_is_passed_over),
 		cmocka_unit_test(an_unloaded_module_is_forgotten),
