@@ -2,7 +2,8 @@
  * those of harness/isolated/driver.h, because drivers older than CUDA 12.4 lack some.
  * tests/gpu/sealed_declarations.h compares the declarations with cuda.h.
  *
- * Source: CUDA Driver API, "Library Management", "Execution Control", "Graph Management". */
+ * Source: CUDA Driver API, "Library Management", "Execution Control", "Graph Management", "Unified
+ * Addressing". */
 #ifndef PODIUM_SEALED_DRIVER_H
 #define PODIUM_SEALED_DRIVER_H
 
@@ -20,8 +21,10 @@ enum {
 	CUDA_MEMORY_TYPE_DEVICE = 2,
 	CUDA_MEMORY_TYPE_ARRAY = 3,
 	CUDA_MEMORY_TYPE_UNIFIED = 4,
-	CUDA_PARAMETERS_BUFFER = 1, /* CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT */
-	CUDA_PARAMETERS_BYTES = 2,  /* CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT */
+	CUDA_POINTER_MEMORY_TYPE = 2, /* CU_POINTER_ATTRIBUTE_MEMORY_TYPE */
+	CUDA_POINTER_IS_MANAGED = 8,  /* CU_POINTER_ATTRIBUTE_IS_MANAGED */
+	CUDA_PARAMETERS_BUFFER = 1,   /* CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT */
+	CUDA_PARAMETERS_BYTES = 2,    /* CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT */
 	/* CU_GRAPH_NODE_TYPE_KERNEL, _MEMCPY, _MEMSET, _HOST, _GRAPH, _EMPTY, _WAIT_EVENT,
 	 * _EVENT_RECORD, _EXT_SEMAS_SIGNAL, _EXT_SEMAS_WAIT, _MEM_ALLOC, _MEM_FREE, _BATCH_MEM_OP,
 	 * _CONDITIONAL. */
@@ -140,6 +143,8 @@ union cuda_launch_value { /* CUlaunchAttributeValue */
 	X(cuCtxGetCurrent, context_current, (struct CUctx_st * *context)) \
 	X(cuModuleGetGlobal_v2, module_variable, \
 		(unsigned long long *address, size_t *bytes, struct CUmod_st *module, const char *name)) \
+	X(cuPointerGetAttribute, pointer_attribute, \
+		(void *value, unsigned int attribute, unsigned long long address)) \
 	X(cuFuncGetName, function_name, (const char **name, struct CUfunc_st *function)) \
 	X(cuFuncGetModule, function_module, (struct CUmod_st * *module, struct CUfunc_st * function)) \
 	X(cuFuncGetAttribute, function_attribute, \

@@ -6,10 +6,12 @@
 #include "harness/isolated/driver.h"
 #include "harness/isolated/inside.h"
 #include "plan.h"
+#include "range.h"
 
 #include <jansson.h>
 #include <pthread.h>
 #include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -367,7 +369,80 @@ static int record_variables(struct sealed_record *record, json_t *list)
 	return rc;
 }
 
+/* ---- addresses ---- */
+
+/* Asks for an attribute of the memory at an address. Sets *value to 0 if the driver knows none. */
+static int ask(unsigned int attribute, uint64_t address, uint64_t *value)
+{
+	*value = 0;
+	const unsigned int status = sealed_cuda.pointer_attribute(value, attribute, address);
+	return status == CUDA_CALL_INVALID_VALUE
+		? 0
+		: isolated_cuda_check_named(status, "cuPointerGetAttribute");
+}
+
+/* The name of the variable at an address; NULL: the images that the plan lists so far have none. */
+static const char *find_variable(const struct sealed_record *record, uint64_t address)
+{
+	struct cubin_variable variable;
+	unsigned long long begin;
+	size_t bytes;
+	for (uint32_t i = 0; i < record->listed_count; i++)
+		for (uint64_t next = 0;
+			 cubin_next_variable(&record->listed[i].image->cubin, &next, &variable);)
+			if (sealed_cuda.module_variable(&begin, &bytes, record->listed[i].module, variable.name)
+					== CUDA_CALL_SUCCEEDED
+				&& address - begin < bytes)
+				return variable.name;
+	return NULL;
+}
+
+/* Refuses the address of memory that the launcher will not have. A number that is no address of
+ * memory passes. Addresses within memory, as in lists of pointers, are not seen. `use`: the
+ * sentence's beginning. */
+static int check_address(const struct sealed_record *record, uint64_t address, const char *use)
+{
+	uint64_t kind, is_managed = 0;
+	if (address - SEALED_RANGE_ADDRESS < SEALED_RANGE_BYTES)
+		return 0;
+	int rc = ask(CUDA_POINTER_MEMORY_TYPE, address, &kind);
+	if (!rc && kind)
+		rc = ask(CUDA_POINTER_IS_MANAGED, address, &is_managed);
+	if (rc || !kind)
+		return rc;
+	if (is_managed)
+		return REFUSE("%s managed memory, which the host can change. Use torch.empty instead of "
+					  "cudaMallocManaged.",
+			use);
+	if (kind == CUDA_MEMORY_TYPE_HOST)
+		return REFUSE("%s memory on the host. Copy the data to the GPU in the first call, and keep "
+					  "it there.",
+			use);
+	const char *variable = find_variable(record, address);
+	return variable ? REFUSE("%s the variable %.200s. Use the variable by its name in the kernel, "
+							 "or memory of torch.empty instead.",
+			   use, variable)
+					: REFUSE("%s memory on the GPU that torch did not allocate. Use torch.empty "
+							 "instead of cudaMalloc or a variable's address.",
+						use);
+}
+
 /* ---- kernels ---- */
+
+/* Checks each 8 bytes of a parameter, because a structure may contain pointers. */
+static int check_parameter(
+	const struct sealed_record *record, const uint8_t *value, size_t bytes, const char *name)
+{
+	char use[256];
+	uint64_t address;
+	int rc = 0;
+	snprintf(use, sizeof use, "The kernel %.200s gets a pointer to", name);
+	for (size_t at = 0; at + sizeof address <= bytes && !rc; at += sizeof address) {
+		memcpy(&address, value + at, sizeof address);
+		rc = check_address(record, address, use);
+	}
+	return rc;
+}
 
 /* The buffer with all parameters of a launch by `extra`; NULL: none. */
 static const uint8_t *find_buffer(void **extra, size_t *length)
@@ -383,7 +458,8 @@ static const uint8_t *find_buffer(void **extra, size_t *length)
 	return buffer;
 }
 
-static int add_parameters(const struct cuda_kernel_node *node, const char *name, json_t *list)
+static int add_parameters(const struct sealed_record *record, const struct cuda_kernel_node *node,
+	const char *name, json_t *list)
 {
 	size_t offset, bytes, length;
 	const uint8_t *buffer = find_buffer(node->extra, &length);
@@ -399,6 +475,9 @@ static int add_parameters(const struct cuda_kernel_node *node, const char *name,
 																	 : NULL;
 		if (!value)
 			return REFUSE("The kernel %.200s was launched without parameter %zu.", name, i);
+		int rc = check_parameter(record, value, bytes, name);
+		if (rc)
+			return rc;
 		json_array_append_new(list, json_pack("[I, o]", (json_int_t)offset, hex_of(value, bytes)));
 	}
 }
@@ -454,7 +533,7 @@ static int record_kernel(struct sealed_record *record, struct CUgraphNode_st *no
 	if (!rc)
 		rc = find_image(record, kernel.function, name, &image);
 	if (!rc)
-		rc = add_parameters(&kernel, name, parameters);
+		rc = add_parameters(record, &kernel, name, parameters);
 	if (!rc)
 		rc = add_attributes(node, kernel.function, json);
 	if (rc)
@@ -473,8 +552,9 @@ static int record_kernel(struct sealed_record *record, struct CUgraphNode_st *no
 static int record_memset(struct sealed_record *record, struct CUgraphNode_st *node, json_t *json)
 {
 	struct cuda_memset_node set;
-	(void)record;
 	int rc = SEALED_DO(node_memset, node, &set);
+	if (!rc)
+		rc = check_address(record, set.address, "The call sets");
 	if (rc)
 		return rc;
 	json_object_update_new(json,
@@ -490,19 +570,21 @@ static bool is_on_device(const struct cuda_copy_side *side)
 	return side->kind == CUDA_MEMORY_TYPE_DEVICE || side->kind == CUDA_MEMORY_TYPE_UNIFIED;
 }
 
+static uint64_t address_of(const struct cuda_copy_side *side)
+{
+	return side->device + (side->z * side->height + side->y) * side->pitch + side->x;
+}
+
 static json_t *place_of(const struct cuda_copy_node *copy, const struct cuda_copy_side *side)
 {
-	const unsigned long long address =
-		side->device + (side->z * side->height + side->y) * side->pitch + side->x;
 	const bool has_layers = copy->depth > 1, has_rows = copy->height > 1 || has_layers;
-	return json_pack("[I, I, I]", (json_int_t)address, (json_int_t)(has_rows ? side->pitch : 0),
-		(json_int_t)(has_layers ? side->height : 0));
+	return json_pack("[I, I, I]", (json_int_t)address_of(side),
+		(json_int_t)(has_rows ? side->pitch : 0), (json_int_t)(has_layers ? side->height : 0));
 }
 
 static int record_copy(struct sealed_record *record, struct CUgraphNode_st *node, json_t *json)
 {
 	struct cuda_copy_node copy;
-	(void)record;
 	int rc = SEALED_DO(node_copy, node, &copy);
 	if (rc)
 		return rc;
@@ -515,6 +597,11 @@ static int record_copy(struct sealed_record *record, struct CUgraphNode_st *node
 			"The call copies from the GPU to the host. Keep all data of the call on the GPU.");
 	if (!is_on_device(&copy.from) || !is_on_device(&copy.to))
 		return REFUSE("The call copies a CUDA array. Use linear memory.");
+	rc = check_address(record, address_of(&copy.from), "The call copies from");
+	if (!rc)
+		rc = check_address(record, address_of(&copy.to), "The call copies to");
+	if (rc)
+		return rc;
 	json_object_update_new(json,
 		json_pack("{s:I, s:o, s:I, s:s, s:o, s:I}", "depth", (json_int_t)copy.depth, "from",
 			place_of(&copy, &copy.from), "height", (json_int_t)copy.height, "kind", "copy", "to",

@@ -195,6 +195,17 @@ unsigned int cuModuleGetGlobal_v2(
 	return cuLibraryGetGlobal(address, bytes, (struct CUlib_st *)module, name);
 }
 
+unsigned int cuPointerGetAttribute(void *value, unsigned int attribute, unsigned long long address)
+{
+	enum { bytes = 64 };
+	REFUSE("cuPointerGetAttribute");
+	if (!pretend_cuda.known || address - pretend_cuda.known >= bytes)
+		return CUDA_CALL_INVALID_VALUE;
+	*(unsigned int *)value = attribute == CUDA_POINTER_IS_MANAGED ? pretend_cuda.known_is_managed
+																  : pretend_cuda.known_kind;
+	return 0;
+}
+
 unsigned int cuFuncSetAttribute(struct CUfunc_st *function, unsigned int attribute, int value)
 {
 	REFUSE("cuFuncSetAttribute");

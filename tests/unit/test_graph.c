@@ -3,6 +3,7 @@
 
 #include "harness/isolated/native.h"
 #include "harness/sealed/driver.h"
+#include "harness/sealed/range.h"
 #include "harness/sealed/record.h"
 #include "lib/base/arena.h"
 #include "lib/base/scope.h"
@@ -530,6 +531,122 @@ static void the_build_refuses_calls_of_the_driver_s_functions(void **state)
 		"kernels on the GPU. Remove this from the kernel.");
 }
 
+/* The driver knows memory of this kind. Returns its address. */
+static uint64_t know(unsigned int kind, bool is_managed)
+{
+	pretends->known_kind = kind;
+	pretends->known_is_managed = is_managed;
+	return pretends->known = UINT64_C(0x7f0000000000);
+}
+
+static void record_kernel_with(uint64_t address, const char *why)
+{
+	struct call call = begin(KERNELS, "__assertfail");
+	launch_with(&call, &address);
+	end(&call, why);
+	pretends->known = 0;
+}
+
+#define GETS "The kernel add_one gets a pointer to "
+#define MANAGED \
+	"managed memory, which the host can change. Use torch.empty instead of cudaMallocManaged."
+#define ON_HOST "memory on the host. Copy the data to the GPU in the first call, and keep it there."
+#define ON_GPU \
+	"memory on the GPU that torch did not allocate. Use torch.empty instead of cudaMalloc or a " \
+	"variable's address."
+
+static void a_pointer_to_memory_that_is_not_the_call_s_is_refused(void **state)
+{
+	(void)state;
+	record_kernel_with(know(CUDA_MEMORY_TYPE_DEVICE, false), GETS ON_GPU);
+	record_kernel_with(know(CUDA_MEMORY_TYPE_DEVICE, false) + 1, GETS ON_GPU);
+	record_kernel_with(know(CUDA_MEMORY_TYPE_HOST, false), GETS ON_HOST);
+	record_kernel_with(know(CUDA_MEMORY_TYPE_HOST, true), GETS MANAGED);
+	record_kernel_with(know(CUDA_MEMORY_TYPE_DEVICE, true), GETS MANAGED);
+	record_kernel_with(know(CUDA_MEMORY_TYPE_DEVICE, false) - 8, NULL); /* no memory is there */
+}
+
+static void a_pointer_into_the_range_is_not_refused(void **state)
+{
+	(void)state;
+	const uint64_t ends[] = { SEALED_RANGE_ADDRESS, SEALED_RANGE_ADDRESS + SEALED_RANGE_BYTES - 1,
+		SEALED_RANGE_ADDRESS + SEALED_RANGE_BYTES, SEALED_RANGE_ADDRESS - 1 };
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+		know(CUDA_MEMORY_TYPE_DEVICE, false);
+		pretends->known = ends[i];
+		record_kernel_with(ends[i], i < 2 ? NULL : GETS ON_GPU);
+	}
+}
+
+static void a_pointer_in_a_structure_is_refused(void **state)
+{
+	(void)state;
+	uint64_t structure[2] = { 0, know(CUDA_MEMORY_TYPE_DEVICE, false) };
+	struct call call = begin("kernel add_one 16 4\n", "__assertfail");
+	launch_with(&call, structure);
+	end(&call, GETS ON_GPU);
+	pretends->known = 0;
+}
+
+static void a_pointer_to_a_variable_is_refused_by_its_name(void **state)
+{
+	(void)state;
+	unsigned long long address;
+	size_t bytes;
+	struct call call = begin(KERNELS, "__assertfail");
+	assert_int_equal(sealed_cuda.library_variable(&address, &bytes, call.library, "gain"), 0);
+	know(CUDA_MEMORY_TYPE_DEVICE, false);
+	pretends->known = address;
+	launch_with(&call, &address);
+	end(&call,
+		GETS "the variable gain. Use the variable by its name in the kernel, or memory of "
+			 "torch.empty instead.");
+	pretends->known = 0;
+}
+
+static void record_memset_at(uint64_t address, const char *why)
+{
+	struct call call = begin(KERNELS, "__assertfail");
+	struct CUctx_st *context;
+	struct CUgraphNode_st *node;
+	const struct cuda_memset_node set = {
+		.address = address, .element_bytes = 1, .width = 1, .height = 1
+	};
+	assert_int_equal(sealed_cuda.context_current(&context), 0);
+	assert_int_equal(sealed_cuda.graph_add_memset(&node, call.graph, NULL, 0, &set, context), 0);
+	end(&call, why);
+	pretends->known = 0;
+}
+
+static void record_copy_between(uint64_t from, uint64_t to, const char *why)
+{
+	struct call call = begin(KERNELS, "__assertfail");
+	struct CUctx_st *context;
+	struct CUgraphNode_st *node;
+	const struct cuda_copy_node copy = { .from = { .kind = CUDA_MEMORY_TYPE_DEVICE,
+											 .device = from },
+		.to = { .kind = CUDA_MEMORY_TYPE_DEVICE, .device = to },
+		.width = 1,
+		.height = 1,
+		.depth = 1 };
+	assert_int_equal(sealed_cuda.context_current(&context), 0);
+	assert_int_equal(sealed_cuda.graph_add_copy(&node, call.graph, NULL, 0, &copy, context), 0);
+	end(&call, why);
+	pretends->known = 0;
+}
+
+static void memsets_and_copies_of_memory_that_is_not_the_call_s_are_refused(void **state)
+{
+	(void)state;
+	const uint64_t ours = SEALED_RANGE_ADDRESS;
+	record_memset_at(ours, NULL);
+	record_memset_at(know(CUDA_MEMORY_TYPE_DEVICE, false), "The call sets " ON_GPU);
+	record_memset_at(know(CUDA_MEMORY_TYPE_DEVICE, true), "The call sets " MANAGED);
+	record_copy_between(ours, ours, NULL);
+	record_copy_between(know(CUDA_MEMORY_TYPE_HOST, false), ours, "The call copies from " ON_HOST);
+	record_copy_between(ours, know(CUDA_MEMORY_TYPE_DEVICE, false), "The call copies to " ON_GPU);
+}
+
 static void a_kernel_of_an_unknown_module_is_refused(void **state)
 {
 	(void)state;
@@ -561,6 +678,11 @@ int main(void)
 		cmocka_unit_test(a_recorded_graph_is_the_plan_that_it_was_made_of),
 		cmocka_unit_test(what_a_plan_cannot_hold_is_refused),
 		cmocka_unit_test(the_build_refuses_calls_of_the_driver_s_functions),
+		cmocka_unit_test(a_pointer_to_memory_that_is_not_the_call_s_is_refused),
+		cmocka_unit_test(a_pointer_into_the_range_is_not_refused),
+		cmocka_unit_test(a_pointer_in_a_structure_is_refused),
+		cmocka_unit_test(a_pointer_to_a_variable_is_refused_by_its_name),
+		cmocka_unit_test(memsets_and_copies_of_memory_that_is_not_the_call_s_are_refused),
 		cmocka_unit_test(a_kernel_of_an_unknown_module_is_refused),
 	};
 	return cmocka_run_group_tests(tests, load, NULL);
