@@ -6,11 +6,13 @@ from dataclasses import dataclass
 @dataclass
 class Sample:
 	"""`inputs`: (shape, dtype) of each tensor of the data. `is_refused`: whether no plan can hold
-	the call. `is_close`: why the outputs of two runs differ by rounding, "" if they do not."""
+	the call. `refusal`: words of the sentence with which the build must refuse it, "" for any.
+	`is_close`: why the outputs of two runs differ by rounding, "" if they do not."""
 
 	text: str
 	inputs: tuple
 	is_refused: bool = False
+	refusal: str = ""
 	is_close: str = ""
 
 
@@ -52,11 +54,13 @@ __global__ void scale(const float *x, float *out, float by) { out[index()] = x[i
 GO = 'extern "C" void go(const float *x, float *out, long count, cudaStream_t stream)\n'
 
 
-def cuda(kernels, body, *flags, inputs=VECTOR, is_refused=False):
+def cuda(kernels, body, *flags, inputs=VECTOR, **more):
 	source = f"{HEAD}{kernels}\n{GO}{{\n{body}\n}}\n"
-	return Sample(
-		f"{CUDA}\nLIBRARY = compile_cuda({source!r}, *{flags!r})\n", inputs, is_refused=is_refused
-	)
+	return Sample(f"{CUDA}\nLIBRARY = compile_cuda({source!r}, *{flags!r})\n", inputs, **more)
+
+
+def refuse(refusal, kernels, body, *flags):
+	return cuda(kernels, body, *flags, is_refused=True, refusal=refusal)
 
 
 def plain(body, inputs=VECTOR, before="", **more):
@@ -334,6 +338,21 @@ TEXTURE_BODY = """
 	}
 	fetch<<<count / 256, 256, 0, stream>>>(texture, out);
 """
+SURFACE = """
+__global__ void write(const float *x, float *out, cudaSurfaceObject_t surface)
+{ surf1Dwrite(x[index()], surface, threadIdx.x * 4); out[index()] = x[index()]; }
+"""
+SURFACE_BODY = """
+	static cudaSurfaceObject_t surface;
+	if (!surface) {
+		cudaChannelFormatDesc channel = cudaCreateChannelDesc<float>();
+		cudaResourceDesc resource = {};
+		resource.resType = cudaResourceTypeArray;
+		cudaMallocArray(&resource.res.array.array, &channel, 256, 0, cudaArraySurfaceLoadStore);
+		cudaCreateSurfaceObject(&surface, &resource);
+	}
+	write<<<count / 256, 256, 0, stream>>>(x, out, surface);
+"""
 SCALE = "scale<<<count / 256, 256, 0, stream>>>(x, out, 2);"
 
 
@@ -406,9 +425,11 @@ SAMPLES = {
 		is_refused=True,
 	),
 	"default stream": inline("sealed_default", "0", is_refused=True),
-	"printf": cuda(PRINTING, "tell<<<count / 256, 256, 0, stream>>>(x, out);", is_refused=True),
-	"device malloc": cuda(
-		ALLOCATING, "copy<<<count / 256, 256, 0, stream>>>(x, out);", is_refused=True
+	"printf": refuse("calls vprintf", PRINTING, "tell<<<count / 256, 256, 0, stream>>>(x, out);"),
+	"device malloc": refuse(
+		"may not print, allocate memory",
+		ALLOCATING,
+		"copy<<<count / 256, 256, 0, stream>>>(x, out);",
 	),
 	"host function": cuda(
 		"", SCALE + "cudaLaunchHostFunc(stream, [](void *) {}, 0);", is_refused=True
@@ -426,20 +447,36 @@ SAMPLES = {
 		is_refused=True,
 	),
 	"random": plain("\treturn data[0] + torch.rand_like(data[0])", is_refused=True),
-	"managed memory": cuda("", keep("cudaMallocManaged(&kept, 4 * count);"), is_refused=True),
-	"texture": cuda(TEXTURE, TEXTURE_BODY, is_refused=True),
-	"own cudaMalloc": cuda("", keep("cudaMalloc(&kept, 4 * count);"), is_refused=True),
-	"address of a variable": cuda(
+	"managed memory": refuse(
+		"gets a pointer to managed memory", "", keep("cudaMallocManaged(&kept, 4 * count);")
+	),
+	"pinned memory": refuse(
+		"gets a pointer to memory on the host", "", keep("cudaMallocHost(&kept, 4 * count);")
+	),
+	"own cudaMalloc": refuse(
+		"gets a pointer to memory on the GPU that torch did not allocate",
+		"",
+		keep("cudaMalloc(&kept, 4 * count);"),
+	),
+	"memset of own cudaMalloc": refuse(
+		"sets memory on the GPU that torch did not allocate",
+		"",
+		"static float *kept; if (!kept) cudaMalloc(&kept, 4 * count);"
+		"cudaMemsetAsync(kept, 0, 4 * count, stream);" + SCALE,
+	),
+	"address of a variable": refuse(
+		"gets a pointer to the variable kept_all",
 		"__device__ float kept_all[1 << 20];",
 		keep("cudaGetSymbolAddress((void **)&kept, kept_all);"),
-		is_refused=True,
 	),
-	"kernels that launch": cuda(
+	"texture": refuse("made a texture", TEXTURE, TEXTURE_BODY),
+	"surface": refuse("made a surface", SURFACE, SURFACE_BODY),
+	"kernels that launch": refuse(
+		"or launch kernels on the GPU",
 		PARENT,
 		"parent<<<1, 1, 0, stream>>>(x, out, count);",
 		"-rdc=true",
 		"-lcudadevrt",
-		is_refused=True,
 	),
 	"output on the CPU": plain("\treturn torch.zeros(3)", is_refused=True),
 }
