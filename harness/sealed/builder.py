@@ -6,6 +6,7 @@ Descriptor 3 is the socket to the judge. launch.h describes the frames. Nothing 
 judge believes nothing that this process says: it plays the plan elsewhere and checks the outputs.
 """
 
+import contextlib
 import ctypes
 import os
 import sys
@@ -16,6 +17,7 @@ import podium_area
 import podium_sealed as sealed
 import podium_wire as wire
 from contestant import MOST_TEXT_BYTES, SOCKET, WAIT_S, NoOutput, say
+from podium_sealed import Refused
 from podium_words import accuse
 
 CUDA_FOLDERS = ("/usr/local/cuda/lib64", "/usr/local/cuda/extras/CUPTI/lib64")
@@ -24,8 +26,8 @@ CUDA_FOLDERS = ("/usr/local/cuda/lib64", "/usr/local/cuda/extras/CUPTI/lib64")
 CAUSES = (
 	(
 		"Cannot copy between CPU and CUDA tensors during CUDA graph capture",
-		"The call copies between the CPU and the GPU, as .cpu() or torch.tensor(..., "
-		'device="cuda") does. Keep results on the GPU, and make constants only in the first call.',
+		"The call copies between the CPU and the GPU, as .cpu() or a list as an index does. Keep "
+		"results on the GPU, and make constants with torch.tensor().",
 	),
 	(
 		"would make the legacy stream depend",
@@ -66,15 +68,21 @@ CAUSES = (
 RANDOM = CAUSES[5][1]
 
 
-class Refused(Exception):
-	"""No plan can hold the call. The text is a sentence for the participant."""
+class Copies(Refused):
+	"""The call copies between the host and the GPU."""
 
 
 class Raised(Exception):
 	"""custom_kernel raised an error. The text is for the participant."""
 
 
-STATUS = {Refused: sealed.REFUSED, Raised: sealed.RAISED, NoOutput: sealed.NO_OUTPUT}
+STATUS = {
+	Refused: sealed.REFUSED,
+	Copies: sealed.REFUSED,
+	Raised: sealed.RAISED,
+	NoOutput: sealed.NO_OUTPUT,
+}
+FROM_HOST = "The call copies from the host"  # begins sealed_record_plan's sentence
 
 
 # ---- sentences ----
@@ -93,13 +101,13 @@ def line_of(error, slot):
 
 
 def refusal(error, slot):
-	"""Why a call cannot be captured that raised this error meanwhile."""
+	"""Returns the Refused for a call that raised this error while it was captured."""
 	said = f"{error}\n{error.__cause__ or ''}"
 	for words, sentence in CAUSES:
 		if words in said:
-			return line_of(error, slot) + sentence
+			return (Copies if words == CAUSES[0][0] else Refused)(line_of(error, slot) + sentence)
 	last = traceback.format_exception_only(type(error), error)[-1].strip()
-	return (
+	return Refused(
 		f"{line_of(error, slot)}The call raised an error only while CUDA captured it: "
 		f"{last.splitlines()[0]}. Call no function that waits for the GPU."
 	)
@@ -236,20 +244,37 @@ class Builder(contestant.Contestant):
 	def build(self, content, descriptors):
 		try:
 			self.settle()
-			output, graph = self.capture()
-			form = self.describe(output)
-			plan = self.make_plan(graph)
+			form, plan = self.record_call()
 		except tuple(STATUS) as fault:
 			answer = sealed.ANSWER.pack(STATUS[type(fault)], 0)
 			text = str(fault).encode("utf-8", "backslashreplace")[:MOST_TEXT_BYTES]
 			wire.send(SOCKET, wire.BUILT, answer + text)
 			return
-		self.kept = output  # its memory stays allocated
 		descriptor = sealed.write_plan(plan, self.record.blobs())
 		wire.send(
 			SOCKET, wire.BUILT, sealed.ANSWER.pack(sealed.BUILT, len(plan)) + form, [descriptor]
 		)
 		os.close(descriptor)
+
+	def record_call(self):
+		"""Returns the output's tree and the plan. If the call copies from the host, captures it
+		again with constants on the GPU."""
+		try:
+			return self.record_once(contextlib.nullcontext())
+		except Copies:
+			pass
+		import podium_constants
+
+		constants = podium_constants.Constants()
+		with constants.noting():
+			self.call_once()
+		return self.record_once(constants.replacing(), constants)
+
+	def record_once(self, context, constants=None):
+		output, graph = self.capture(context)
+		form, plan = self.describe(output), self.make_plan(graph)
+		self.kept = output, constants  # their memory stays allocated
+		return form, plan
 
 	def data(self):
 		return self.input.prepare(0)()
@@ -258,19 +283,21 @@ class Builder(contestant.Contestant):
 		"""Calls the submission twice, so that the captured call repeats what later calls do: the
 		first calls compile, tune and fill caches."""
 		self.kept = None
+		self.call_once()
+		before = self.torch.cuda.get_rng_state()
+		self.call_once()
+		if not self.torch.equal(before, self.torch.cuda.get_rng_state()):
+			raise Refused(RANDOM)
+
+	def call_once(self):
 		try:
 			with self.torch.cuda.stream(self.stream):
 				self.kernel(self.data())
-				before = self.torch.cuda.get_rng_state()
-				self.kernel(self.data())
 				self.synchronize()
-				draws = not self.torch.equal(before, self.torch.cuda.get_rng_state())
 		except BaseException as error:
 			self.check_arena()
 			raise Raised(accuse("custom_kernel", error) + self.loss()) from None
 		self.check_arena()
-		if draws:
-			raise Refused(RANDOM)
 
 	def check_arena(self):
 		if sealed.arena_was_full():
@@ -279,21 +306,23 @@ class Builder(contestant.Contestant):
 				"the GPU. Allocate less."
 			)
 
-	def capture(self):
-		"""Captures a call. Returns its output, whose contents were not computed, and the graph."""
+	def capture(self, context):
+		"""Captures a call in this context. Returns its output, whose contents were not computed,
+		and the graph."""
 		graph, output, failure = self.torch.cuda.CUDAGraph(keep_graph=True), None, None
 		data = self.data()
 		try:
 			with self.torch.cuda.graph(graph, stream=self.stream):
 				try:
-					output = self.kernel(data)
+					with context:
+						output = self.kernel(data)
 				except BaseException as error:  # ending the capture raises a vaguer one
 					failure = error
 		except Exception as error:
 			failure = failure or error
 		self.check_arena()
 		if failure:
-			raise Refused(refusal(failure, self.slot))
+			raise failure if isinstance(failure, Refused) else refusal(failure, self.slot)
 		self.synchronize()
 		return output, graph
 
@@ -313,7 +342,7 @@ class Builder(contestant.Contestant):
 		try:
 			return self.record.plan(graph.raw_cuda_graph())
 		except wire.Violation as fault:
-			raise Refused(str(fault)) from None
+			raise (Copies if FROM_HOST in str(fault) else Refused)(str(fault)) from None
 
 
 def main(arguments):

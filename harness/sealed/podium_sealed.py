@@ -18,6 +18,11 @@ ANSWER = struct.Struct("<II")  # struct sealed_built
 LIBRARY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "sealed.so")
 ALLOCATE, FREE = "sealed_arena_malloc", "sealed_arena_free"
 
+
+class Refused(Exception):
+	"""No plan can hold the call. The text is a sentence for the participant."""
+
+
 _u64, _pointer = ctypes.c_uint64, ctypes.c_void_p
 _FUNCTIONS = {
 	"record_new": ([], _pointer),

@@ -415,8 +415,17 @@ SAMPLES = {
 	".item()": plain("\treturn data[0] * data[0].sum().item()", is_refused=True),
 	".cpu()": plain("\treturn data[0] * data[0].cpu().sum()", is_refused=True),
 	"constant": plain(
-		'\treturn data[0] * torch.tensor([2.0, 3.0], device="cuda").repeat(len(data[0]) // 2)',
+		'\treturn data[0] * torch.tensor([2.0, 3.0], device="cuda").repeat(len(data[0]) // 2)'
+	),
+	"constants": plain(
+		"\tones = torch.ones(2, 2).cuda()\n\tones.copy_(torch.tensor([5.0, 7.0]))"
+		"\n\tones[torch.tensor([1])] = 2.0\n\treturn data[0] * ones.sum()"
+	),
+	"varying constant": plain(
+		'\tCALLS.append(1)\n\treturn data[0] * torch.tensor([len(CALLS)], device="cuda")',
+		before="CALLS = []\n",
 		is_refused=True,
+		refusal="other data",
 	),
 	"bincount": plain("\treturn torch.bincount((data[0] * 10 + 20).int())", is_refused=True),
 	"eigh": plain(
@@ -444,7 +453,6 @@ SAMPLES = {
 	"pinned copy": plain(
 		"\tout = data[0] * 2\n\tout[:8].copy_(PINNED, non_blocking=True)\n\treturn out",
 		before="PINNED = torch.ones(8).pin_memory()\n",
-		is_refused=True,
 	),
 	"random": plain("\treturn data[0] + torch.rand_like(data[0])", is_refused=True),
 	"managed memory": refuse(

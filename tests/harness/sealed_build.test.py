@@ -51,7 +51,7 @@ def call(text, *arguments):
 
 def refusal_of(message):
 	text = f"def helper(data):\n\traise RuntimeError({message!r})\ndef custom_kernel(data):\n"
-	return builder.refusal(call(f"{text}\thelper(data)\n", None), "submission.py")
+	return str(builder.refusal(call(f"{text}\thelper(data)\n", None), "submission.py"))
 
 
 def refuses(function, *words):
@@ -79,7 +79,16 @@ def copies_between_host_and_gpu_are_explained():
 		"is pinned. Please use tensor.pin_memory()"
 	)
 	contains(said, "line 2: The call copies between the CPU and the GPU")
-	contains(said, 'torch.tensor(..., device="cuda")')
+	contains(said, "make constants with torch.tensor()")
+
+
+@test
+def only_copies_are_tried_again_with_constants():
+	copies = RuntimeError(
+		"Cannot copy between CPU and CUDA tensors during CUDA graph capture unless"
+	)
+	equal(type(builder.refusal(copies, "submission.py")), builder.Copies)
+	equal(type(builder.refusal(RuntimeError("unjoined work"), "submission.py")), builder.Refused)
 
 
 @test
@@ -97,7 +106,9 @@ def an_error_behind_another_is_explained():
 		"\texcept RuntimeError as error:\n\t\traise ValueError('wrapped') from error\n",
 		None,
 	)
-	contains(builder.refusal(error, "submission.py"), "line 5: The call leaves work on another")
+	contains(
+		str(builder.refusal(error, "submission.py")), "line 5: The call leaves work on another"
+	)
 
 
 @test
@@ -110,7 +121,7 @@ def an_unknown_error_is_quoted_by_its_first_line():
 
 @test
 def an_error_after_the_call_has_no_line():
-	said = builder.refusal(RuntimeError("previous error during capture"), "submission.py")
+	said = str(builder.refusal(RuntimeError("previous error during capture"), "submission.py"))
 	equal(said.startswith("CUDA refused a step"), True)
 
 
@@ -189,6 +200,112 @@ def a_number_in_the_output_is_refused():
 	value = [None, 2.5]
 	found.key(value, leaves, [(0, 0), (0, 0)])
 	refuses(lambda: found.describe(value, leaves, [(0, 0), (0, 0)]), "type float", "only tensors")
+
+
+# ---- constants ----
+#
+# The meta device stands for the GPU: it has no data, so a copy from the host that is not replaced
+# would fail the counts below.
+
+
+def constants():
+	if not torch:
+		raise Skip("needs torch")
+	import podium_constants
+
+	return podium_constants.Constants("meta")
+
+
+def copy_a_few(last=3.0):
+	"""Copies from the host in each way that is replaced."""
+	there = torch.empty(4, device="meta")
+	torch.tensor([1.0, 2.0], device="meta")
+	torch.as_tensor([True], device="meta")
+	torch.tensor([5, 6]).to("meta", torch.float64)
+	there.copy_(torch.full((4,), last))
+	there[torch.tensor([0, 2])]
+	there[torch.tensor([1])] = 0.0
+	torch.tensor([1.0, 2.0])
+	torch.empty(2, device="meta").to("meta", torch.float64)
+	return there.add(torch.tensor(2.0))
+
+
+@test
+def copies_from_the_host_become_copies_of_constants():
+	made = constants()
+	with made.noting():
+		copy_a_few()
+	equal([host.tolist() for host, _ in made.kept][:5], [[1, 2], [True], [5, 6], [3] * 4, [0, 2]])
+	equal(len(made.kept), 6)
+	equal({there.device.type for _, there in made.kept}, {"meta"})
+	before = torch.tensor
+	with made.replacing():
+		copy_a_few()
+		equal(made.used, 6)
+		equal(torch.tensor is before, False)
+	equal(torch.tensor is before, True)
+
+
+def spy():
+	"""A mode that notes the tensors which operations get behind the constants."""
+	from torch.utils._python_dispatch import TorchDispatchMode
+
+	class Spy(TorchDispatchMode):
+		seen = ()
+
+		def __torch_dispatch__(self, function, types, arguments=(), options=None):
+			for one in arguments:
+				self.seen += tuple(one) if isinstance(one, (list, tuple)) else (one,)
+			return function(*arguments, **(options or {}))
+
+	return Spy()
+
+
+@test
+def a_replaced_copy_reads_the_constant():
+	for read in (
+		lambda: torch.tensor([0]).to("meta", non_blocking=True),
+		lambda: torch.empty(4, device="meta")[torch.tensor([0])],
+		lambda: torch.empty(4, device="meta").copy_(torch.tensor([0])),
+	):
+		made, behind = constants(), spy()
+		with made.noting():
+			read()
+		with behind:
+			replay(made, read)
+		equal([one for one in behind.seen if one is made.kept[0][1]], [made.kept[0][1]])
+
+
+def replaces(call):
+	with call[0].noting():
+		call[1]()
+	refuses(
+		lambda: replay(call[0], call[2]), "other data from the host", "Keep such data on the GPU"
+	)
+
+
+def replay(made, call):
+	with made.replacing():
+		call()
+
+
+@test
+def copies_that_differ_from_call_to_call_are_refused():
+	replaces((constants(), copy_a_few, lambda: copy_a_few(4.0)))
+	for other in ("[1.0, 2.0, 3.0]", "[1, 2]", "[1.0, 2.5]", "[-0.0, 2.0]"):
+		replaces(
+			(
+				constants(),
+				lambda: torch.tensor([0.0, 2.0], device="meta"),
+				lambda: torch.tensor(eval(other), device="meta"),
+			)
+		)
+
+
+@test
+def fewer_or_more_copies_are_refused():
+	replaces((constants(), copy_a_few, lambda: None))
+	replaces((constants(), lambda: None, copy_a_few))
 
 
 # ---- the process ----
