@@ -154,6 +154,8 @@ union cuda_launch_value { /* CUlaunchAttributeValue */
 	X(cuGraphGetEdges_v2, graph_edges, \
 		(struct CUgraph_st * graph, struct CUgraphNode_st * *from, struct CUgraphNode_st * *to, \
 			struct cuda_edge * edges, size_t * count)) \
+	X(cuGraphChildGraphNodeGetGraph, node_graph, \
+		(struct CUgraphNode_st * node, struct CUgraph_st * *graph)) \
 	X(cuGraphNodeGetType, node_kind, (struct CUgraphNode_st * node, unsigned int *kind)) \
 	X(cuGraphKernelNodeGetParams_v2, node_kernel, \
 		(struct CUgraphNode_st * node, struct cuda_kernel_node * kernel)) \

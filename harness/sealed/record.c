@@ -5,6 +5,7 @@
 #include "driver.h"
 #include "harness/isolated/driver.h"
 #include "harness/isolated/inside.h"
+#include "listing.h"
 #include "plan.h"
 #include "range.h"
 
@@ -629,8 +630,8 @@ static const struct {
 	[CUDA_NODE_EMPTY] = { record_empty, NULL },
 	[CUDA_NODE_HOST] = { NULL,
 		"The call runs a function on the host (cudaLaunchHostFunc). Remove it." },
-	[CUDA_NODE_GRAPH] = { NULL,
-		"The call launches a CUDA graph of its own. Launch its kernels directly." },
+	/* An empty graph; listing.c has opened the others. */
+	[CUDA_NODE_GRAPH] = { record_empty, NULL },
 	[CUDA_NODE_EVENT_WAIT] = { NULL,
 		"The call waits for an event that was recorded before it. Record the event in the call." },
 	[CUDA_NODE_EVENT_RECORD] = { NULL,
@@ -663,116 +664,30 @@ static int record_node(struct sealed_record *record, struct CUgraphNode_st *node
 	return KINDS[kind].record(record, node, json);
 }
 
-static uint32_t index_of(
-	struct CUgraphNode_st *const *nodes, size_t count, const struct CUgraphNode_st *node)
-{
-	uint32_t i = 0;
-	while (i < count && nodes[i] != node)
-		i++;
-	return i;
-}
-
-static int read_order(const struct cuda_edge *edge, const char **order)
-{
-	if (edge->to_port || edge->kind > CUDA_EDGE_PROGRAMMATIC
-		|| (edge->kind == CUDA_EDGE_PROGRAMMATIC) != (edge->from_port != 0)
-		|| edge->from_port > CUDA_PORT_START)
-		return REFUSE("The call orders its kernels in an unknown way.");
-	*order = edge->from_port == CUDA_PORT_TRIGGER ? "trigger"
-		: edge->from_port == CUDA_PORT_START      ? "start"
-												  : NULL;
-	return 0;
-}
-
-struct edge {
-	uint32_t from, to;
-	const char *order; /* NULL: after the end */
-};
-
-static int by_nodes(const void *one, const void *other)
-{
-	const struct edge *a = one, *b = other;
-	return a->from != b->from ? (a->from > b->from) - (a->from < b->from)
-							  : (a->to > b->to) - (a->to < b->to);
-}
-
-/* The nodes and edges of a graph, as the driver lists them. */
-struct listing {
-	struct CUgraphNode_st **nodes, **from, **to;
-	struct cuda_edge *kinds;
-	struct edge *edges;
-	size_t node_count, edge_count;
-};
-
-/* The driver refuses arrays if there is no edge. */
-static int list_graph(struct CUgraph_st *graph, struct listing *listing)
-{
-	int rc = SEALED_DO(graph_nodes, graph, NULL, &listing->node_count);
-	if (!rc)
-		rc = SEALED_DO(graph_edges, graph, NULL, NULL, NULL, &listing->edge_count);
-	if (rc)
-		return rc;
-	if (listing->node_count > plan_most_nodes || listing->edge_count > plan_most_edges)
-		return REFUSE("The call launches %zu nodes with %zu edges; a plan may have %d and %d.",
-			listing->node_count, listing->edge_count, plan_most_nodes, plan_most_edges);
-	listing->nodes = calloc(listing->node_count + 1, sizeof *listing->nodes);
-	listing->from = calloc(listing->edge_count + 1, sizeof *listing->from);
-	listing->to = calloc(listing->edge_count + 1, sizeof *listing->to);
-	listing->kinds = calloc(listing->edge_count + 1, sizeof *listing->kinds);
-	listing->edges = calloc(listing->edge_count + 1, sizeof *listing->edges);
-	if (!listing->nodes || !listing->from || !listing->to || !listing->kinds || !listing->edges)
-		return isolated_no_memory();
-	if (listing->node_count)
-		rc = SEALED_DO(graph_nodes, graph, listing->nodes, &listing->node_count);
-	if (!rc && listing->edge_count)
-		rc = SEALED_DO(
-			graph_edges, graph, listing->from, listing->to, listing->kinds, &listing->edge_count);
-	return rc;
-}
-
-static void free_listing(struct listing *listing)
-{
-	free(listing->nodes);
-	free(listing->from);
-	free(listing->to);
-	free(listing->kinds);
-	free(listing->edges);
-}
-
-static int record_edges(struct listing *listing, json_t *list)
+static void record_edges(const struct sealed_listing *listing, json_t *list)
 {
 	for (size_t i = 0; i < listing->edge_count; i++) {
-		struct edge *edge = &listing->edges[i];
-		edge->from = index_of(listing->nodes, listing->node_count, listing->from[i]);
-		edge->to = index_of(listing->nodes, listing->node_count, listing->to[i]);
-		int rc = read_order(&listing->kinds[i], &edge->order);
-		if (rc)
-			return rc;
-	}
-	qsort(listing->edges, listing->edge_count, sizeof *listing->edges, by_nodes);
-	for (size_t i = 0; i < listing->edge_count; i++) {
-		const struct edge *edge = &listing->edges[i];
+		const struct sealed_edge *edge = &listing->edges[i];
 		json_t *json = json_pack("[I, I]", (json_int_t)edge->from, (json_int_t)edge->to);
 		if (edge->order)
 			json_array_append_new(json, json_string(edge->order));
 		json_array_append_new(list, json);
 	}
-	return 0;
 }
 
 /* ---- the plan ---- */
 
 static int record_graph(struct sealed_record *record, struct CUgraph_st *graph, json_t *plan)
 {
-	struct listing listing = { 0 };
+	struct sealed_listing listing = { 0 };
 	int rc = check_objects(record);
 	if (!rc)
-		rc = list_graph(graph, &listing);
+		rc = sealed_listing_make(&listing, graph);
 	for (size_t i = 0; i < listing.node_count && !rc; i++)
 		rc = record_node(record, listing.nodes[i], json_object_get(plan, "nodes"));
 	if (!rc)
-		rc = record_edges(&listing, json_object_get(plan, "edges"));
-	free_listing(&listing);
+		record_edges(&listing, json_object_get(plan, "edges"));
+	sealed_listing_free(&listing);
 	return rc ? rc : record_variables(record, json_object_get(plan, "variables"));
 }
 

@@ -427,6 +427,17 @@ SAMPLES = {
 		is_refused=True,
 		refusal="other data",
 	),
+	"graph of its own": plain(
+		"""	if not KEPT:
+		out, graph = torch.empty_like(data[0]), torch.cuda.CUDAGraph()
+		with torch.cuda.graph(graph):
+			torch.mul(data[0], 3, out=out)
+			out.add_(1)
+		KEPT.extend((graph, out))
+	KEPT[0].replay()
+	return KEPT[1] * 2""",
+		before="KEPT = []\n",
+	),
 	"bincount": plain("\treturn torch.bincount((data[0] * 10 + 20).int())", is_refused=True),
 	"eigh": plain(
 		"\treturn torch.linalg.eigh(data[0] + data[0].T)[0]",

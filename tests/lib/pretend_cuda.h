@@ -26,6 +26,8 @@ struct pretend_cuda {
 	 * whether they have their parameters in a buffer, and how many bytes it lacks; the kinds of a
 	 * copy's sides. */
 	int node_kind, has_kernels, packs_parameters, packs_too_few, copies_from, copies_to;
+	/* A node that is a graph, and this graph. */
+	void *opened, *inner;
 	/* Memory that the driver knows, 0: none. Its kind, and whether it is managed. */
 	unsigned long long known;
 	unsigned int known_kind, known_is_managed;

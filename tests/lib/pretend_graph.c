@@ -432,8 +432,17 @@ unsigned int cuGraphGetEdges_v2(struct CUgraph_st *graph, struct CUgraphNode_st 
 unsigned int cuGraphNodeGetType(struct CUgraphNode_st *node, unsigned int *kind)
 {
 	REFUSE("cuGraphNodeGetType");
-	*kind = pretend_cuda.node_kind ? (unsigned int)pretend_cuda.node_kind : node->kind;
+	*kind = node == pretend_cuda.opened ? CUDA_NODE_GRAPH
+		: pretend_cuda.node_kind        ? (unsigned int)pretend_cuda.node_kind
+										: node->kind;
 	return 0;
+}
+
+unsigned int cuGraphChildGraphNodeGetGraph(struct CUgraphNode_st *node, struct CUgraph_st **graph)
+{
+	REFUSE("cuGraphChildGraphNodeGetGraph");
+	*graph = pretend_cuda.inner;
+	return node != pretend_cuda.opened;
 }
 
 /* With `packs_parameters`, the launch is one with all parameters in a buffer, as of cuBLAS. */

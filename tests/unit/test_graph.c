@@ -3,6 +3,7 @@
 
 #include "harness/isolated/native.h"
 #include "harness/sealed/driver.h"
+#include "harness/sealed/listing.h"
 #include "harness/sealed/range.h"
 #include "harness/sealed/record.h"
 #include "lib/base/arena.h"
@@ -412,6 +413,85 @@ static void a_recorded_graph_is_the_plan_that_it_was_made_of(void **state)
 	record_equals(text_of(arena, PLAIN, SPECIAL));
 }
 
+/* Makes a graph of empty nodes with these edges between them, for a node of another graph. */
+static struct CUgraph_st *make_inner(
+	size_t nodes, const uint32_t (*edges)[2], size_t edge_count, struct CUgraphNode_st **handles)
+{
+	struct CUgraph_st *inner;
+	const struct cuda_edge plain = { 0 };
+	assert_int_equal(sealed_cuda.graph_make(&inner, 0), 0);
+	for (size_t i = 0; i < nodes; i++)
+		assert_int_equal(sealed_cuda.graph_add_empty(&handles[i], inner, NULL, 0), 0);
+	for (size_t i = 0; i < edge_count; i++)
+		assert_int_equal(sealed_cuda.graph_add_edges(
+							 inner, &handles[edges[i][0]], &handles[edges[i][1]], &plain, 1),
+			0);
+	return inner;
+}
+
+/* Records the graph of a plan whose second node is a graph of `nodes` empty nodes. The plan's text,
+ * or NULL: no plan can hold it. The caller frees it. */
+static char *record_opened(
+	const char *text, size_t nodes, const uint32_t (*edges)[2], size_t edge_count)
+{
+	struct CUgraphNode_st *outer[4], *inner[4];
+	struct captured captured;
+	size_t count_of_nodes = 4;
+	char *recorded;
+	capture(&captured, text, 0);
+	struct CUgraph_st *graph = pretends->last_graph;
+	assert_int_equal(sealed_cuda.graph_nodes(graph, outer, &count_of_nodes), 0);
+	pretends->opened = outer[1];
+	pretends->inner = make_inner(nodes, edges, edge_count, inner);
+	sealed_record_plan(captured.record, graph, &recorded);
+	pretends->opened = NULL;
+	sealed_cuda.graph_free(pretends->inner);
+	forget(&captured);
+	return recorded;
+}
+
+static void a_graph_in_the_graph_is_opened(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	const char *ordered = text_of(arena, PLAIN, PLAIN),
+			   *text = changed(arena, ordered, ",\"trigger\"", "");
+	static const uint32_t joins[][2] = { { 0, 2 }, { 1, 2 } };
+	/* Two nodes begin it, and one ends it. */
+	char *opened = record_opened(text, 3, joins, 2);
+	assert_non_null(strstr(opened, "\"edges\":[[0,3],[0,4],[1,2],[3,5],[4,5],[5,1]],"));
+	assert_non_null(strstr(opened, "{\"kind\":\"empty\"},{\"kind\":\"empty\"},{\"kind\":"));
+	assert_null(strstr(opened, "add_one"));
+	free(opened);
+	/* Nodes without edges between them both begin and end it. */
+	opened = record_opened(text, 2, NULL, 0);
+	assert_non_null(strstr(opened, "\"edges\":[[0,3],[0,4],[1,2],[3,1],[4,1]],"));
+	free(opened);
+	/* An empty graph stays a node, so that what surrounds it stays in order. */
+	opened = record_opened(text, 0, NULL, 0);
+	assert_non_null(strstr(opened, "\"edges\":[[0,1],[1,2],[2,3]],"));
+	free(opened);
+	assert_null(record_opened(ordered, 3, joins, 2));
+	assert_string_equal(isolated_why(), "The call orders its kernels in an unknown way.");
+}
+
+static void graphs_in_each_other_are_opened_up_to_a_depth(void **state)
+{
+	(void)state;
+	struct CUgraphNode_st *node;
+	struct sealed_listing listing;
+	assert_int_equal(sealed_cuda_open(), 0);
+	struct CUgraph_st *inner = make_inner(1, NULL, 0, &node);
+	pretends->opened = node;
+	pretends->inner = inner; /* itself */
+	assert_int_equal(sealed_listing_make(&listing, inner), ISOLATED_VIOLATION);
+	assert_string_equal(
+		isolated_why(), "The call launches CUDA graphs in each other, over 8 deep.");
+	sealed_listing_free(&listing);
+	pretends->opened = NULL;
+	sealed_cuda.graph_free(inner);
+}
+
 static void refuse_to_record_with(unsigned char flags, const char *why)
 {
 	cleanup_arena struct arena *arena = arena_new();
@@ -438,8 +518,6 @@ static void what_a_plan_cannot_hold_is_refused(void **state)
 		const char *why;
 	} nodes[] = {
 		{ CUDA_NODE_HOST, "The call runs a function on the host (cudaLaunchHostFunc). Remove it." },
-		{ CUDA_NODE_GRAPH,
-			"The call launches a CUDA graph of its own. Launch its kernels directly." },
 		{ CUDA_NODE_ALLOCATE,
 			"The call allocates memory (cudaMallocAsync). Use torch.empty, or keep a buffer from "
 			"the "
@@ -676,6 +754,8 @@ int main(void)
 		cmocka_unit_test(a_kernel_may_not_call_the_driver_s_functions),
 		cmocka_unit_test(a_failed_step_leaves_nothing_behind),
 		cmocka_unit_test(a_recorded_graph_is_the_plan_that_it_was_made_of),
+		cmocka_unit_test(a_graph_in_the_graph_is_opened),
+		cmocka_unit_test(graphs_in_each_other_are_opened_up_to_a_depth),
 		cmocka_unit_test(what_a_plan_cannot_hold_is_refused),
 		cmocka_unit_test(the_build_refuses_calls_of_the_driver_s_functions),
 		cmocka_unit_test(a_pointer_to_memory_that_is_not_the_call_s_is_refused),
