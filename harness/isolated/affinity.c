@@ -25,9 +25,7 @@ static int core_of(int cpu)
 	return is_there ? first : cpu;
 }
 
-/* Spins on a CPU. Returns how many ns of the time it was taken away, for another program or for
- * another virtual machine; INT64_MAX if this thread may not run there. */
-static int64_t lost_ns(int cpu)
+int64_t isolated_lost_ns(int cpu)
 {
 	/* Longer than a program's turn, so that a busy CPU shows. An interrupt takes less than a gap.
 	 */
@@ -48,13 +46,8 @@ static int64_t lost_ns(int cpu)
 	return lost;
 }
 
-struct candidate {
-	int cpu, core;
-	int64_t lost_ns;
-};
-
 /* Fills `candidates` with random CPUs of the set. Returns how many there are. */
-static size_t draw_cpus(const cpu_set_t *set, struct candidate candidates[most_candidates])
+static size_t draw_cpus(const cpu_set_t *set, struct isolated_candidate candidates[most_candidates])
 {
 	size_t count = 0;
 	uint32_t seen = 0, random;
@@ -65,26 +58,39 @@ static size_t draw_cpus(const cpu_set_t *set, struct candidate candidates[most_c
 			random = 0;
 		const size_t place = count < most_candidates ? count++ : random % (seen + 1);
 		if (place < most_candidates)
-			candidates[place] = (struct candidate){ .cpu = cpu, .core = core_of(cpu) };
+			candidates[place] = (struct isolated_candidate){ .cpu = cpu, .core = core_of(cpu) };
 		seen++;
 	}
 	return count;
 }
 
 /* Returns the CPU that lost least, not on the core `not_on_core` (-1: on any core); NULL: none. */
-static const struct candidate *find_calmest(
-	const struct candidate *candidates, size_t count, int not_on_core)
+static const struct isolated_candidate *find_calmest(
+	const struct isolated_candidate *candidates, size_t count, int not_on_core)
 {
-	const struct candidate *best = NULL;
+	const struct isolated_candidate *best = NULL;
 	for (size_t i = 0; i < count; i++)
 		if (candidates[i].core != not_on_core && (!best || candidates[i].lost_ns < best->lost_ns))
 			best = &candidates[i];
 	return best;
 }
 
+bool isolated_find_calmest(
+	const struct isolated_candidate *candidates, size_t count, int32_t *judge, int32_t *contestants)
+{
+	const struct isolated_candidate *own = find_calmest(candidates, count, -1),
+									*theirs =
+										own ? find_calmest(candidates, count, own->core) : NULL;
+	if (!theirs)
+		return false;
+	*judge = own->cpu;
+	*contestants = theirs->cpu;
+	return true;
+}
+
 int isolated_choose_cpus(int32_t *judge, int32_t *contestants)
 {
-	struct candidate candidates[most_candidates];
+	struct isolated_candidate candidates[most_candidates];
 	cpu_set_t set;
 	*judge = *contestants = -1;
 	if (sched_getaffinity(0, sizeof set, &set))
@@ -93,15 +99,10 @@ int isolated_choose_cpus(int32_t *judge, int32_t *contestants)
 		return 0;
 	const size_t count = draw_cpus(&set, candidates);
 	for (size_t i = 0; i < count; i++)
-		candidates[i].lost_ns = lost_ns(candidates[i].cpu);
+		candidates[i].lost_ns = isolated_lost_ns(candidates[i].cpu);
 	if (sched_setaffinity(0, sizeof set, &set))
 		return isolated_fail_errno("The thread cannot run on all its CPUs again");
-	const struct candidate *own = find_calmest(candidates, count, -1),
-						   *theirs = find_calmest(candidates, count, own->core);
-	if (!theirs)
-		return 0;
-	*judge = own->cpu;
-	*contestants = theirs->cpu;
+	isolated_find_calmest(candidates, count, judge, contestants);
 	return 0;
 }
 

@@ -55,6 +55,20 @@ void *isolated_memfd_map(int descriptor, uint64_t bytes);
  * that fails. */
 void *isolated_memfd_share(uint64_t bytes, int *descriptor);
 
+/* affinity.c: a CPU that judge or contestants may get. */
+struct isolated_candidate {
+	int cpu, core;
+	int64_t lost_ns; /* as isolated_lost_ns */
+};
+
+/* Spins on a CPU for 8 ms. Returns how many ns of them it was taken away, for another program or
+ * for another virtual machine; INT64_MAX if this thread may not run there. Leaves the thread there.
+ */
+int64_t isolated_lost_ns(int cpu);
+/* Finds the two candidates on different cores that lost least. Returns whether there are two. */
+bool isolated_find_calmest(const struct isolated_candidate *candidates, size_t count,
+	int32_t *judge, int32_t *contestants);
+
 /* gate.c: waits until `at_ns`, puts the withheld lines into the gate and opens it. Does nothing
  * without a gate. */
 void isolated_gate_open(const struct isolated_call *call, int64_t at_ns);

@@ -1,5 +1,5 @@
 /* Memory that the judge and its contestants share, and the separate CPUs that they get. */
-#include "harness/isolated/native.h"
+#include "harness/isolated/inside.h"
 
 #include "lib/base/scope.h"
 #include "tests/unit/match.h"
@@ -246,31 +246,40 @@ static pid_t occupy(int cpu)
 		continue;
 }
 
-static void busy_cpus_are_not_chosen(void **state)
+static void a_busy_cpu_shows(void **state)
 {
 	(void)state;
-	enum { most_busy = 4, rounds = 10 };
-	pid_t busy[most_busy];
-	cpu_set_t set, occupied;
-	int count = 0;
+	enum { probes = 10 };
+	cpu_set_t set;
+	int cpu = 0;
+	int64_t lost = 0;
 	assert_int_equal(sched_getaffinity(0, sizeof set, &set), 0);
-	if (CPU_COUNT(&set) < 4)
-		skip();
-	CPU_ZERO(&occupied);
-	for (int cpu = 0; cpu < CPU_SETSIZE && 4 * (count + 1) <= CPU_COUNT(&set); cpu++)
-		if (count < most_busy && CPU_ISSET(cpu, &set)) {
-			busy[count++] = occupy(cpu);
-			CPU_SET(cpu, &occupied);
-		}
-	for (int i = 0; i < rounds; i++) {
-		int32_t judge, contestants;
-		assert_int_equal(isolated_choose_cpus(&judge, &contestants), 0);
-		assert_false(CPU_ISSET(judge, &occupied) || CPU_ISSET(contestants, &occupied));
-	}
-	for (int i = 0; i < count; i++) {
-		kill(busy[i], SIGKILL);
-		waitpid(busy[i], NULL, 0);
-	}
+	while (!CPU_ISSET(cpu, &set))
+		cpu++;
+	const pid_t busy = occupy(cpu);
+	for (int i = 0; i < probes; i++)
+		lost += isolated_lost_ns(cpu);
+	kill(busy, SIGKILL);
+	waitpid(busy, NULL, 0);
+	/* The programs share the CPU equally, so about half of 80 ms are lost. */
+	assert_true(lost > INT64_C(10) * isolated_ns_per_ms);
+	assert_true(isolated_lost_ns(CPU_SETSIZE - 1) == INT64_MAX);
+	assert_int_equal(sched_setaffinity(0, sizeof set, &set), 0);
+}
+
+static void the_calmest_cpus_on_two_cores_are_chosen(void **state)
+{
+	(void)state;
+	static const struct isolated_candidate candidates[] = { { 4, 0, 900 }, { 5, 1, 300 },
+		{ 6, 1, 200 }, { 7, 2, 400 } };
+	int32_t judge = -1, contestants = -1;
+	assert_true(isolated_find_calmest(candidates, 4, &judge, &contestants));
+	assert_int_equal(judge, 6);
+	assert_int_equal(contestants, 7); /* 5 is on the judge's core */
+	judge = contestants = -1;
+	assert_false(isolated_find_calmest(candidates + 1, 2, &judge, &contestants));
+	assert_false(isolated_find_calmest(candidates, 0, &judge, &contestants));
+	assert_true(judge == -1 && contestants == -1);
 }
 
 static void a_thread_returns_to_its_old_cpus(void **state)
@@ -307,7 +316,8 @@ int main(void)
 		cmocka_unit_test(memory_smaller_than_announced_is_refused),
 		cmocka_unit_test(impossible_amounts_of_memory_are_refused),
 		cmocka_unit_test(judge_and_contestants_get_separate_cores),
-		cmocka_unit_test(busy_cpus_are_not_chosen),
+		cmocka_unit_test(a_busy_cpu_shows),
+		cmocka_unit_test(the_calmest_cpus_on_two_cores_are_chosen),
 		cmocka_unit_test(a_thread_returns_to_its_old_cpus),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
