@@ -453,14 +453,15 @@ class Spec:
 			for node in self.leaves
 			if node.kind == tree.TENSOR and node.extent_bytes()
 		]
-		self.area = Area.make(
-			self.used,
-			min(inputs.slots, device.slots_for(sum(self.used), 2), self._most_host_slots()),
-			device.tensors,
-		)
+		self.area = self._make_area()
 		self._patterns = [self._pattern(place) for place in (0, 1)]
 		self._private = {}
 		self.check_changes_outputs = False
+
+	def _make_area(self):
+		wanted = self.device.slots_for(sum(self.used), 2)
+		slots = min(self.inputs.slots, wanted, self._most_host_slots())
+		return Area.make(self.used, slots, self.device.tensors)
 
 	def _most_host_slots(self):
 		"""For how many slots the host has memory, besides HOST_COPIES copies of one slot in the
