@@ -222,6 +222,7 @@ class Side(Peer):
 		self.spent_s = 0.0  # the judge's time in its calls and in loading it
 		self.delta_ns = 0.0  # how much longer an empty kernel takes than in the null contestant
 		self.quiet_ns = 0.0  # an empty kernel of the null contestant before a submission is loaded
+		self.device = None  # the judge's; set when it is open
 		self._gate = None
 
 	def _latest_limit_s(self):
@@ -248,6 +249,9 @@ class Side(Peer):
 		wire.dismiss(self._page)
 
 	# ---- a case ----
+
+	def choose(self, case):
+		"""Chooses the case of the next begin(). Only the sealed engine needs it."""
 
 	def give_room(self, count):
 		"""Gives the contestant device memory for the inputs of all cases, `count` bytes."""

@@ -344,6 +344,12 @@ class Image:
 		if self._last:
 			area.bytes_of(slot, 0, 0, self._last.flat.numel()).copy_(self._last.flat)
 
+	def put_whole(self, area):
+		"""Puts the input into the first slot, without withheld lines."""
+		if self.flats[0] is not None:
+			area.bytes_of(0, 0, 0, self.flats[0].numel()).copy_(self.flats[0])
+		self.put_on_host(area, 0)
+
 	def put_on_host(self, area, slot):
 		if self.flats[1] is not None:
 			area.bytes_of(
