@@ -1400,6 +1400,11 @@ def need_one_gpu():
 		raise Stop(EXIT_UNSPLITTABLE, "The task uses several GPUs.")
 
 
+def need_gpu(is_cuda):
+	if not is_cuda:
+		raise Stop(EXIT_USAGE, "The sealed engine needs a GPU, and torch.")
+
+
 def hide():
 	"""Makes this process unreadable for other processes of its user, before a submission is loaded.
 	PODIUM_HIDE is set on hosts whose sandbox does not ensure this."""
@@ -1427,8 +1432,8 @@ def judge(arguments, report, sides):
 	run.entry, run.rival = entry, rival
 	sides.extend(side for side in (entry, null, rival) if side)
 	torch, is_cuda = find_torch()
-	if run.is_sealed and not is_cuda:
-		raise Stop(EXIT_USAGE, "The sealed engine needs a GPU, and torch.")
+	if run.is_sealed:
+		need_gpu(is_cuda)
 	for side in sides:
 		side.greet(is_cuda)
 	sys.path[0] = os.getcwd()

@@ -93,6 +93,23 @@ class Arena:
 		self.area.release()
 
 
+class Nothing(staging.Spec):
+	"""The output None. Restoring this arena takes as long as any submission's can take."""
+
+	def __init__(self, inputs, device):
+		super().__init__(0, tree.encode(tree.Node(tree.NONE)), inputs, {}, device, 0)
+		torch = device.tensors.torch
+		kept = torch.zeros(ARENA_BYTES, dtype=torch.uint8, device=device.tensors.device)
+		self._arena = Arena(device.tensors, kept)
+
+	def poison(self, slot):
+		self._arena.restore()
+
+	def release(self):
+		super().release()
+		self._arena.release()
+
+
 class SealedSpec(staging.Spec):
 	"""The outputs of a plan, which the judge reads where the plan's kernels write them. Outputs may
 	overlap each other. `area` is the part of the arena that has outputs in it."""
@@ -459,8 +476,7 @@ class NullLauncher(Launched):
 		self._likes = {}  # by the submission's spec
 
 	def return_nothing(self):
-		nothing = tree.encode(tree.Node(tree.NONE))
-		self._use(staging.Spec(0, nothing, self.area, {}, self.device, 0))
+		self._use(self._try(Nothing, self.area, self.device))
 
 	def follow(self, side, classes):
 		if side.spec not in self._likes:
