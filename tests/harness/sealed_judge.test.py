@@ -38,6 +38,7 @@ except ImportError:
 
 JUDGE = """
 import ctypes
+import os
 import sys
 
 import real_judge
@@ -77,6 +78,7 @@ class Whole:
 wire.memory_make, podium_tensors.Tensors, podium_staging.Last = memory_make, Tensors, Whole
 wire.Probe.__init__ = probe
 podium_sealed_side.ARENA_BYTES = 4 << 20
+podium_sealed_side.MOST_KEPT_SHARE = float(os.environ.get("KEPT_SHARE", 0.25))
 real_judge.find_torch, real_judge.need_gpu = lambda: (torch, False), lambda is_cuda: None
 real_judge.LEAVE_S = 1.0
 sys.exit(real_judge.main(sys.argv[1:]))
@@ -101,6 +103,8 @@ def place(content, descriptors):
 		wire.memory_release(places.pop(address))
 		return
 	assert address not in places
+	with open("../places", "a") as file:
+		file.write(f"{sys.argv[-1]} {address - INPUT} {os.fstat(descriptors[0]).st_ino}\\n")
 	places[address] = wire.memory_import(False, count, descriptors[0])
 
 def numbers(address, count):
@@ -237,14 +241,14 @@ class Match(engine.Match):
 
 
 @contextlib.contextmanager
-def match(submission, mode, cases, reference, rival=None):
+def match(submission, mode, cases, reference, rival=None, **environment):
 	if not torch:
 		raise Skip("needs torch")
 	builder, launcher = (
 		[engine.PYTHON, ENGINE / f"pretended_{name}.py"] for name in ("builder", "launcher")
 	)
-	programs = dict.fromkeys(("entry", "rival"), builder)
-	programs |= dict.fromkeys(("launcher", "rival_launcher"), launcher)
+	programs = dict.fromkeys(("entry", "rival"), [*builder, "builder"])
+	programs |= {name: [*launcher, name] for name in ("launcher", "rival_launcher")}
 	programs["null"] = [*launcher, "--null"]
 	submissions = {"entry": submission, **({} if rival is None else {"rival": rival})}
 	made = Match(
@@ -256,6 +260,7 @@ def match(submission, mode, cases, reference, rival=None):
 		30,
 		programs=programs,
 		PODIUM_SEALED="1",
+		**environment,
 	)
 	try:
 		yield made
@@ -263,11 +268,13 @@ def match(submission, mode, cases, reference, rival=None):
 		made.end()
 
 
-def judge(submission="", mode="test", cases=CASES, reference=DOUBLES, rival=None):
-	with match(submission, mode, cases, reference, rival) as made:
+def judge(submission="", mode="test", cases=CASES, reference=DOUBLES, rival=None, **environment):
+	with match(submission, mode, cases, reference, rival, **environment) as made:
 		result = made.wait(60)
-		noted = made.folder / "noted"
-		result.noted = noted.read_text().splitlines() if noted.exists() else []
+		result.noted, result.places = [
+			path.read_text().splitlines() if path.exists() else []
+			for path in (made.folder / "noted", made.folder / "places")
+		]
 		return result
 
 
@@ -319,6 +326,29 @@ def a_comparison_has_two_builders_and_two_launchers():
 	ends_with(result, 0, "benchmark.0.ratio: ", "check: pass")
 
 
+@test
+def each_case_has_new_memory_and_the_null_contestant_its_own_input():
+	result = judge(mode="benchmark")
+	ends_with(result, 0, "check: pass")
+	places = {}
+	for line in result.places:
+		name, offset, memory = line.split()
+		places.setdefault((name, int(offset)), []).append(memory)
+	arena = built.ARENA_OFFSET
+	equal(
+		{key: len(set(memories)) for key, memories in places.items()},
+		{
+			("builder", 0): 2,
+			("builder", arena): 1,
+			("launcher", 0): 2,
+			("launcher", arena): 2,
+			("--null", 0): 2,
+		},
+	)
+	every = [memory for memories in places.values() for memory in memories]
+	equal(len(set(every)), len(every))
+
+
 # ---- cases without a plan ----
 
 
@@ -342,6 +372,14 @@ def each_status_has_its_verdict():
 		ends_with(result, code, sentence)
 	result = judge("def answer(root): fail(9, b'why')\n")
 	ends_with(result, 116, "answered with the unknown status 9")
+
+
+@test
+def a_submission_that_keeps_too_much_memory_is_told_so():
+	result = judge(KEPT_SHARE="0")
+	ends_with(
+		result, 1, "custom_kernel keeps 2 MiB of the GPU's memory from call to call. The judge"
+	)
 
 
 @test
