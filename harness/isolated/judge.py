@@ -1194,7 +1194,9 @@ class Judge:
 		end, and its work on the GPU, so that nothing of it is left when calls begin."""
 		for case in itertools.chain.from_iterable(part.cases for part in self.parts):
 			image = self.make(*case.fresh("build", 0))[1]
-			side.build(case, image, self.task.classes, Patience(self.budget).limit_s())
+			limit_s = Patience(self.budget).limit_s()
+			if not side.build(case, image, self.task.classes, limit_s):
+				break  # The run stops at this case.
 		if not side.see_off_builder(LEAVE_S):
 			raise Stop(
 				EXIT_TIME,

@@ -336,7 +336,7 @@ class Launched(Placing, Side):
 
 
 class Build:
-	"""What came of building a case."""
+	"""The plan of a case, and all that its calls need."""
 
 	def __init__(self, input_form, form, text, hashes, kept):
 		self.input_form, self.form, self.text = input_form, form, text
@@ -381,12 +381,15 @@ class SealedSide(Launched):
 	# ---- before the calls ----
 
 	def build(self, case, image, classes, limit_s):
-		"""Makes the plan of a case with this input, which no call may use."""
+		"""Makes the plan of a case with this input, which no call may use. Returns whether the
+		builder can make others: after some CUDA errors it cannot."""
 		self._classes = classes
 		try:
 			self._builds[case] = self._build(image, limit_s)
 		except CaseFailed as failure:
 			self._builds[case] = failure
+			return failure.code != EXIT_CUDA
+		return True
 
 	def _build(self, image, limit_s):
 		inputs = self._try(make_input, image, self.device.tensors)

@@ -168,7 +168,9 @@ plan = None
 
 def play():
 	note(f"call {numbers(INPUT, 1)[0]}")
-	factor, count = numbers(ARENA, 1), plan["count"]
+	factor, last, count = numbers(ARENA, 1), numbers(ARENA + (4 << 20) - 8, 1), plan["count"]
+	assert last[0] == 0
+	last[0] = 1
 	data, output = numbers(INPUT, count), numbers(ARENA + 4096, count)
 	assert output[0] not in (data[0] * factor[0], 0)  # poison
 	for index in range(count):
@@ -230,16 +232,6 @@ def check_implementation(data, output):
 CASES = "size: 3; seed: 5\nsize: 70; seed: 9\n"
 
 
-class Match(engine.Match):
-	NUMBERS = (*engine.Match.NUMBERS, ("launcher", 7), ("rival_launcher", 8))
-
-	@staticmethod
-	def is_wanted(name, mode, submissions):
-		if name in ("launcher", "rival_launcher"):
-			return name == "launcher" or "rival" in submissions
-		return engine.Match.is_wanted(name, mode, submissions)
-
-
 @contextlib.contextmanager
 def match(submission, mode, cases, reference, rival=None, **environment):
 	if not torch:
@@ -251,7 +243,7 @@ def match(submission, mode, cases, reference, rival=None, **environment):
 	programs |= {name: [*launcher, name] for name in ("launcher", "rival_launcher")}
 	programs["null"] = [*launcher, "--null"]
 	submissions = {"entry": submission, **({} if rival is None else {"rival": rival})}
-	made = Match(
+	made = engine.SealedMatch(
 		ENGINE,
 		mode,
 		cases,
@@ -385,7 +377,11 @@ def a_submission_that_keeps_too_much_memory_is_told_so():
 @test
 def a_lost_gpu_leaves_the_other_cases_untried():
 	said = "b'broken\\nThe GPU is unusable after this error.'"
-	result = judge(f"def answer(root): fail(sealed.RAISED, {said})\n")
+	result = judge(
+		f"def answer(root): fail(sealed.RAISED, {said})\n"
+		"map_place = place\ndef place(content, descriptors):\n\tmap_place(content, descriptors)\n"
+		"\tif not descriptors: wire.send(SOCKET, wire.TEXT, b'cuMemUnmap failed')\n"
+	)
 	ends_with(result, 110, "test.0.error: broken", "test.1.error: not run, because an earlier case")
 
 

@@ -254,6 +254,18 @@ class Match:
 		shutil.rmtree(self.folder, ignore_errors=True)
 
 
+class SealedMatch(Match):
+	"""A run of the sealed engine. `programs` has builders, launchers and the null launcher."""
+
+	NUMBERS = (*Match.NUMBERS, ("launcher", 7), ("rival_launcher", 8))
+
+	@staticmethod
+	def is_wanted(name, mode, submissions):
+		if name in ("launcher", "rival_launcher"):
+			return name == "launcher" or "rival" in submissions
+		return Match.is_wanted(name, mode, submissions)
+
+
 @contextlib.contextmanager
 def match(engine, *arguments, **named):
 	made = Match(engine, *arguments, **named)
