@@ -81,6 +81,18 @@ podium_sealed_side.ARENA_BYTES = 4 << 20
 podium_sealed_side.MOST_KEPT_SHARE = float(os.environ.get("KEPT_SHARE", 0.25))
 real_judge.find_torch, real_judge.need_gpu = lambda: (torch, False), lambda is_cuda: None
 real_judge.LEAVE_S = 1.0
+
+def restore(self):
+	with open("../noted", "a") as file:
+		file.write("restore\\n")
+	RESTORE(self)
+
+# Measures the null contestant before the load, as on a GPU.
+if "QUIET" in os.environ:
+	RESTORE, podium_sealed_side.Arena.restore = podium_sealed_side.Arena.restore, restore
+	real_judge.statistics.RULES["cpu"].calibrations = 1
+	for name in ("mark_head", "measure_copies"):
+		setattr(podium_staging.Device, name, lambda self: None)
 sys.exit(real_judge.main(sys.argv[1:]))
 """
 
@@ -310,6 +322,13 @@ def timed_modes_measure_the_launcher():
 	result = judge(mode="leaderboard", cases="size: 70; seed: 9\n")
 	ends_with(result, 0, "benchmark.0.status: pass", "check: pass")
 	assert int(result.lines["benchmark.0.runs"]) >= 3
+
+
+@test
+def the_null_contestant_is_measured_with_an_arena_before_the_load():
+	result = judge(mode="benchmark", cases="size: 70; seed: 9\n", QUIET="1")
+	ends_with(result, 0, "check: pass")
+	assert "restore" in result.noted[: result.noted.index("builder left")], result.noted[:9]
 
 
 @test
