@@ -5,6 +5,7 @@ means "multiply the input by the number at the beginning of the arena". What tor
 tests/gpu/sealed shows on a GPU."""
 
 import contextlib
+import ctypes
 import hashlib
 import json
 import os
@@ -12,6 +13,7 @@ import pathlib
 import re
 import shutil
 import sys
+import types
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
@@ -26,7 +28,12 @@ for library in ("isolated/native.so", "sealed/sealed.so"):
 sys.path.insert(1, str(ENGINE))
 import podium_sealed as sealed  # noqa: E402
 import podium_sealed_built as built  # noqa: E402
+import podium_sealed_side as sealed_side  # noqa: E402
+import podium_staging as staging  # noqa: E402
+import podium_tensors  # noqa: E402
 import podium_tree as tree  # noqa: E402
+import podium_wire as wire  # noqa: E402
+from podium_area import Area  # noqa: E402
 from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
 
 try:
@@ -512,6 +519,47 @@ def an_output_lies_wholly_in_the_input_or_in_the_arena():
 	equal(place_of((1 << 62) - 4, (0,)), (tree.IN_DEVICE, 0))  # no element
 	for more in ({"memory": tree.IN_HOST}, {"memory": tree.OUT_DEVICE}, {"flags": 1}):
 		equal(place_of(0, **more), None)
+
+
+def poisoned(dtype, sizes, strides):
+	"""(the arena's bytes after the poison of an output at 64, its elements). They were zero."""
+	if not torch:
+		raise Skip("needs torch")
+	count, memories = 4096, [wire.memory_make(False, 4096) for _ in range(2)]
+
+	class Tensors(podium_tensors.Tensors):
+		def bytes_at(self, address, count, is_cuda, array):
+			array = (ctypes.c_uint8 * count).from_address(address)
+			return torch.frombuffer(array, dtype=torch.uint8)
+
+	tensors = Tensors(torch, False)
+	inputs, whole = (Area([memory, None], [count, 0], 1, tensors) for memory in memories)
+	arena = types.SimpleNamespace(area=whole, restore=whole.flat(0).zero_)
+	form = tree.encode(node_at(built.ARENA_OFFSET + 64, sizes, strides, dtype=dtype))
+	device = staging.Device(tensors)
+	spec = sealed_side.SealedSpec(form, inputs, 256, arena, {}, device, count)
+	spec.poison(0)
+	node = spec.leaves[0]
+	made = bytes(whole.flat(0).tolist()), tensors.view(node, spec.area.flat(0), 0).clone()
+	equal(spec.take(0).changed_since(), False)
+	return made
+
+
+@test
+def poison_covers_the_elements_of_an_output_and_nothing_else():
+	for dtype, size in tree.DTYPES.items():
+		if not torch or hasattr(torch, dtype):
+			written, elements = poisoned(dtype, (3, 2, 2), (7, 2, 0))
+			# The elements 0, 2, 7, 9, 14 and 16, each twice.
+			inside = {64 + size * at + i for at in (0, 2, 7, 9, 14, 16) for i in range(size)}
+			found = {at for at, byte in enumerate(written) if byte}
+			assert found <= inside and len(found) > len(inside) // 4, (dtype, found)
+			if elements.dtype.is_floating_point:
+				assert bool(torch.isnan(elements.float()).all()), dtype
+			if elements.dtype.is_complex and dtype != "complex32":
+				assert bool(torch.isnan(elements.real).all()), dtype
+			if dtype == "bool":
+				assert all(written[at] > 1 for at in inside)
 
 
 def refuses(text, words):
