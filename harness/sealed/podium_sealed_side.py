@@ -16,6 +16,7 @@ call, so a call cannot leave anything for a later one.
 import contextlib
 import os
 import socket
+import sys
 
 import podium_sealed as sealed
 import podium_staging as staging
@@ -122,15 +123,9 @@ class SealedSpec(staging.Spec):
 
 	def like(self, inputs):
 		"""The same outputs for the null contestant, which has its own input."""
-		most_bytes = self.used[0]
+		arena, classes, device = self._arena, self._classes, self.device
 		return SealedSpec(
-			self._form,
-			inputs,
-			self._input_bytes,
-			self._arena,
-			self._classes,
-			self.device,
-			most_bytes,
+			self._form, inputs, self._input_bytes, arena, classes, device, sys.maxsize
 		)
 
 	def copy_ns(self):
@@ -156,10 +151,14 @@ class SealedSpec(staging.Spec):
 			end = max(end, node.offset + node.extent_bytes())
 		self.scalar_bytes, self.host_begins = 0, 0
 		self.used = [tree.align(end, staging.LINE_BYTES), 0]
-		if end > most_bytes:
+		# A view that repeats elements can be far larger than its memory, and the check reads it all.
+		read = sum(
+			node.elements() * node.item_bytes() for node in self.leaves if node.kind == tree.TENSOR
+		)
+		if max(end, read) > most_bytes:
 			raise staging.TooLarge(
-				f"custom_kernel's outputs lie {end / 2**20:,.0f} MiB apart; there is memory for "
-				f"{most_bytes / 2**20:,.0f} MiB."
+				f"custom_kernel's outputs take {max(end, read) / 2**20:,.0f} MiB, with the memory "
+				f"between them; there is memory for {most_bytes / 2**20:,.0f} MiB."
 			)
 
 	def _examine(self, node):
@@ -176,15 +175,9 @@ class SealedSpec(staging.Spec):
 		return None  # poison() needs none
 
 	def _elements(self, node):
-		"""The elements of an output as integers, for poison. Repeated elements are there once,
-		because torch writes no others."""
-		once = tree.Node(tree.TENSOR)
-		once.dtype, once.offset, once.strides = node.dtype, node.offset, node.strides
-		once.sizes = tuple(
-			size if stride else min(size, 1) for size, stride in zip(node.sizes, node.strides)
-		)
+		"""The elements of an output as integers, for poison."""
 		tensors = self.device.tensors
-		view = tensors.view(once, self.area.flat(0), 0)
+		view = tensors.view(node, self.area.flat(0), 0)
 		if node.dtype == "complex128":
 			view = tensors.torch.view_as_real(view)
 		return node.dtype, tensors.bits(view)

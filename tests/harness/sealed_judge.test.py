@@ -562,6 +562,16 @@ def poison_covers_the_elements_of_an_output_and_nothing_else():
 				assert all(written[at] > 1 for at in inside)
 
 
+@test
+def a_view_that_repeats_elements_is_as_large_as_all_of_them():
+	try:
+		poisoned("float32", (1 << 40,), (0,))
+	except staging.TooLarge as fault:
+		contains(str(fault), "custom_kernel's outputs take 4,194,304 MiB")
+	else:
+		raise AssertionError("nothing was refused")
+
+
 def refuses(text, words):
 	try:
 		built.list_blobs(text)
