@@ -151,7 +151,7 @@ class SealedSpec(staging.Spec):
 			end = max(end, node.offset + node.extent_bytes())
 		self.scalar_bytes, self.host_begins = 0, 0
 		self.used = [tree.align(end, staging.LINE_BYTES), 0]
-		# A view that repeats elements can be far larger than its memory, and the check reads it all.
+		# A view that repeats elements can be far larger than its memory, and the check reads all.
 		read = sum(
 			node.elements() * node.item_bytes() for node in self.leaves if node.kind == tree.TENSOR
 		)

@@ -416,7 +416,8 @@ def a_plan_that_the_launcher_refuses_fails_its_case():
 	result = judge(
 		"def answer(root):\n\tmore = {'refuse': 'A memset leaves the memory.'}\n"
 		"\tnumbers(ARENA, 1)[0] = 2\n"
-		"\tsend(output_of(root), *plan_of(root.elements(), **(more if root.elements() < 9 else {})))\n"
+		"\tmore = more if root.elements() < 9 else {}\n"
+		"\tsend(output_of(root), *plan_of(root.elements(), **more))\n"
 	)
 	ends_with(result, 1, "cannot record. A memset leaves the memory.", "test.1.status: pass")
 
