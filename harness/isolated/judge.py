@@ -12,9 +12,12 @@ MODE                   test, benchmark, leaderboard or compare; the second mode 
 descriptor 4           socket to the submission
 descriptor 5           socket to the null contestant, for the timed modes
 descriptor 6           socket to the rival, for compare
+descriptors 7, 8       with PODIUM_SEALED: sockets to the launchers of the submission and of the
+                       rival; descriptors 4 and 6 then lead to their builders, 5 to `launch --null`
 POPCORN_FD             an open descriptor for the results, one `key: value` a line
 POPCORN_SEED           the secret behind all seeds
 PODIUM_DEVICE_UUID     the GPU whose clocks and temperature the judge asks for
+PODIUM_SEALED          if set, this is the judge of the sealed engine (podium_sealed_side.py)
 PODIUM_HIDE            if set, other processes of the judge's user cannot read the judge's memory
 PODIUM_MEMORY_MIB      the most memory that the judge may take; unset: what the machine has
 PODIUM_TIME_LIMIT_S    the time limits of the modes in their order ("120 180"); 120 s by default
@@ -95,6 +98,7 @@ from podium_side import (
 from podium_words import accuse, explain
 
 ENTRY, NULL, RIVAL = 4, 5, 6
+LAUNCHERS = {ENTRY: 7, RIVAL: 8}
 MODES = {
 	"test": "test",
 	"benchmark": "benchmark",
@@ -437,6 +441,7 @@ class Trial:
 		if side in self.begun:
 			return
 		slots = self.plan.slots if self.null else min(self.plan.slots, MOST_TEST_SLOTS)
+		side.choose(self.case)
 		side.begin(image, self.device, slots, self.plan.is_handed)
 		self.begun.append(side)
 
@@ -754,6 +759,8 @@ class Part:
 
 
 class Judge:
+	is_sealed = False  # whether launchers play what builders have recorded
+
 	def __init__(self, report, parts):
 		self.report, self.parts = report, parts
 		self.code, self.last_words = 0, ""
@@ -814,8 +821,9 @@ class Judge:
 			image, self.device.slots_for(sum(image.slot_bytes()), sides if part.is_timed else 1)
 		)
 		has_host_part = image.slot_bytes()[1] > 0
-		plan.is_handed = has_host_part and not part.is_timed
-		if has_time or has_host_part and part.is_timed:
+		needs_same = part.is_timed or self.is_sealed
+		plan.is_handed = has_host_part and not needs_same
+		if has_time or has_host_part and needs_same:
 			other = self.make(*case.fresh("look", 1))[1]
 			if other.form != image.form:
 				raise Stop(
@@ -824,9 +832,20 @@ class Judge:
 					"views of each other.",
 				)
 			plan.is_handed |= not image.has_same_host_part(other)
+		if self.is_sealed and plan.is_handed:
+			raise self.host_part_varies(case)
 		if not part.is_timed or not self.rule.calibrations:
 			plan.forget_device()
 		return plan
+
+	@staticmethod
+	def host_part_varies(case):
+		"""The Stop for a task of the sealed engine whose plans would need the input on the host."""
+		return Stop(
+			EXIT_UNSPLITTABLE,
+			f"Two inputs of the case {case.spec} differ in numbers, texts, flags or tensors on the "
+			"CPU. The sealed engine needs inputs that differ only in tensors on the GPU.",
+		)
 
 	def need_room(self, image):
 		"""Raises Stop if there is no room for six inputs. If the device could never have enough,
@@ -959,6 +978,8 @@ class Judge:
 		try:
 			return self.try_once(trial, *sides)
 		except HostPartVaries:
+			if self.is_sealed:
+				raise self.host_part_varies(trial.case) from None
 			trial.plan.is_handed = True
 			again = make_trial()
 			again.series += " again"
@@ -1148,16 +1169,42 @@ class Judge:
 			)
 
 	def load(self, side):
-		began = monotonic()
-		side.load()
 		try:
-			side.await_ready(self.budget.left_s())
+			with self.spending(side):
+				side.load()
+				side.await_ready(self.budget.left_s())
+				if self.is_sealed:
+					self.build(side)
 		except (CaseFailed, Stop) as failure:
-			side.spent_s += monotonic() - began
 			if failure.code == EXIT_TIME:
 				raise self.time_is_up(failure, side) from None
 			raise self.charge(failure, side) from None
-		side.spent_s += monotonic() - began
+
+	@contextlib.contextmanager
+	def spending(self, side):
+		"""Counts the judge's time in the block as the side's, except that of the task's code."""
+		began, before_s = monotonic(), self.task_s
+		try:
+			yield
+		finally:
+			side.spent_s += monotonic() - began - (self.task_s - before_s)
+
+	def build(self, side):
+		"""Lets the side's builder make the plans of all cases. Then the submission's process must
+		end, and its work on the GPU, so that nothing of it is left when calls begin."""
+		for case in itertools.chain.from_iterable(part.cases for part in self.parts):
+			image = self.make(*case.fresh("build", 0))[1]
+			limit_s = Patience(self.budget).limit_s()
+			if not side.build(case, image, self.task.classes, limit_s):
+				break  # The run stops at this case.
+		if not side.see_off_builder(LEAVE_S):
+			raise Stop(
+				EXIT_TIME,
+				f"{side.noun}'s process did not end within {LEAVE_S:.0f} s after its dismissal.",
+			)
+		if self.device.is_cuda:
+			self.settled_free_bytes()
+		self.device.rest()
 
 	def time_is_up(self, failure, side):
 		"""Returns the exception for a side that timed out because little of the time limit was
@@ -1312,20 +1359,40 @@ def is_socket(descriptor):
 		return False
 
 
-def open_sides(parts):
+def make_side(descriptor, noun, cpus):
+	return Side(descriptor, noun, descriptor == NULL, cpus)
+
+
+def make_sealed_side(descriptor, noun, cpus):
+	import podium_sealed_side as sealed_side
+
+	if descriptor == NULL:
+		return sealed_side.NullLauncher(descriptor, noun, cpus)
+	return sealed_side.SealedSide(LAUNCHERS[descriptor], descriptor, noun, cpus)
+
+
+def open_sides(parts, is_sealed):
 	"""(the entry, the null contestant, the rival); None for a side that no mode needs."""
 	wanted = {ENTRY: "The submission"}
 	if any(part.is_timed for part in parts):
 		wanted[NULL] = "The null contestant"
 	if any(part.mode == "compare" for part in parts):
 		wanted[RIVAL] = "The other submission"
+	if is_sealed:
+		wanted.update(
+			(launcher, f"{wanted[side]}'s launcher")
+			for side, launcher in LAUNCHERS.items()
+			if side in wanted
+		)
 	missing = [noun for descriptor, noun in wanted.items() if not is_socket(descriptor)]
 	if missing:
 		raise Stop(EXIT_USAGE, f"{missing[0]} has no socket.")
 	cpus = wire.choose_cpus()
+	make = make_sealed_side if is_sealed else make_side
 	sides = {
-		descriptor: Side(descriptor, noun, descriptor == NULL, cpus)
-		for descriptor, noun in wanted.items()
+		descriptor: make(descriptor, wanted[descriptor], cpus)
+		for descriptor in (ENTRY, NULL, RIVAL)
+		if descriptor in wanted
 	}
 	return sides[ENTRY], sides.get(NULL), sides.get(RIVAL)
 
@@ -1333,6 +1400,11 @@ def open_sides(parts):
 def need_one_gpu():
 	if os.environ.get("POPCORN_GPUS", "1") not in ("", "1"):
 		raise Stop(EXIT_UNSPLITTABLE, "The task uses several GPUs.")
+
+
+def need_gpu(is_cuda):
+	if not is_cuda:
+		raise Stop(EXIT_USAGE, "The sealed engine needs a GPU, and torch.")
 
 
 def hide():
@@ -1357,10 +1429,13 @@ def judge(arguments, report, sides):
 	parts = read_parts(arguments)
 	run = Judge(report, parts)
 	need_one_gpu()
-	entry, null, rival = open_sides(parts)
+	run.is_sealed = bool(os.environ.pop("PODIUM_SEALED", ""))
+	entry, null, rival = open_sides(parts, run.is_sealed)
 	run.entry, run.rival = entry, rival
 	sides.extend(side for side in (entry, null, rival) if side)
 	torch, is_cuda = find_torch()
+	if run.is_sealed:
+		need_gpu(is_cuda)
 	for side in sides:
 		side.greet(is_cuda)
 	sys.path[0] = os.getcwd()
@@ -1368,6 +1443,8 @@ def judge(arguments, report, sides):
 	torch = sys.modules.get("torch")
 	task.find_classes(torch)
 	run.open(torch, is_cuda, task)
+	for side in sides:
+		side.device = run.device
 	try:
 		prepare(run, sides, null, entry)
 		run.device.is_disturbed = True

@@ -1,5 +1,8 @@
 """One contestant as the judge sees it: its greeting, its memory in the current case, its calls.
 
+	Peer    a process that answers the judge's frames
+	Side    a contestant, which also answers calls
+
 A failure of the contestant's process raises a Stop, which has the exit code of the run and a
 sentence for people. podium-run depends on the exit codes (docs/podium-run.md).
 """
@@ -20,7 +23,7 @@ MOST_SPECS = 16  # changes of the output's form in a case, the first form includ
 MOST_LATER_CHANGES = 2  # such changes once calls count
 MOST_TEXT = 6000
 WIRE_ERRORS = (wire.Failed, wire.Gone, wire.TimedOut, wire.Violation)
-MAP_LIMIT_S = 30.0
+MAP_LIMIT_S, SEND_LIMIT_S = 30.0, 10.0
 MOST_OWN_NS = 3600e9
 MOST_OUTPUT_SHARE = 0.25  # of the free memory
 FULL_GPU = (
@@ -55,6 +58,17 @@ def clean(raw):
 	]
 
 
+def no_output(text):
+	"""The failure of a custom_kernel that returned nothing to check, for this reason."""
+	return CaseFailed(EXIT_WRONG, text or "custom_kernel returned nothing that can be checked.")
+
+
+def raised(text):
+	"""The failure of a custom_kernel that raised this error."""
+	lost = text.endswith("The GPU is unusable after this error.")
+	return CaseFailed(EXIT_CUDA if lost else EXIT_RAISED, text or "custom_kernel raised an error.")
+
+
 class Taken:
 	"""The result of one call."""
 
@@ -69,23 +83,15 @@ class Taken:
 		self.probed_ns, self.ready_ns = float(call.probed_ns), float(call.ready_ns)
 
 
-class Side:
-	"""A contestant. `noun`: its name at the start of a sentence, as in "The submission"."""
+class Peer:
+	"""A process that answers frames. `noun`: its name at the start of a sentence, as in "The
+	submission"."""
 
-	def __init__(self, descriptor, noun, is_null, cpus):
+	def __init__(self, descriptor, noun, is_null=False):
 		self.noun, self.is_null, self._socket = noun, is_null, descriptor
-		self._cpus = cpus  # of the judge and of the contestant
 		os.set_inheritable(descriptor, False)
-		self._page, self._page_descriptor = wire.page_make()
-		self._seen = staging.seen_buffer()
-		self._call = wire.Call(page=self._page, socket=descriptor, cpu=-1, seen=self._seen)
-		self._owed = 0  # how many frames MAPPED the contestant has still to send
-		self.area, self.specs, self.spec, self._room = None, [], None, None
+		self._owed = 0  # how many frames MAPPED the process has still to send
 		self.is_loaded = False  # whether code of a submission may run there
-		self.spent_s = 0.0  # the judge's time in its calls and in loading it
-		self.delta_ns = 0.0  # how much longer an empty kernel takes than in the null contestant
-		self.quiet_ns = 0.0  # an empty kernel of the null contestant before a submission is loaded
-		self._gate = None
 
 	# ---- failures of the other process ----
 
@@ -103,7 +109,7 @@ class Side:
 			words = self._last_words()
 			return EXIT_GONE, f"{self.noun}'s process ended{': ' + words if words else '.'}"
 		if isinstance(error, wire.TimedOut):
-			limit_s = limit_s or self._call.limit_ns / 1e9
+			limit_s = limit_s or self._latest_limit_s()
 			return EXIT_TIME, f"{self.noun} did not answer within {limit_s:.3g} s."
 		if isinstance(error, wire.Violation):
 			said, usual = str(error), "The submission's process"
@@ -116,6 +122,9 @@ class Side:
 		if self.is_loaded and is_full(error):
 			return EXIT_RAISED, f"{FULL_GPU} {error}"
 		return EXIT_RAISED, f"The judge failed: {error}"
+
+	def _latest_limit_s(self):
+		return SEND_LIMIT_S
 
 	def _last_words(self):
 		try:
@@ -151,6 +160,74 @@ class Side:
 	def violation(self, predicate):
 		return self._because(wire.Violation(f"{self.noun}'s process {predicate}."))
 
+	# ---- frames ----
+
+	def _send(self, kind, content, descriptors=()):
+		self._try(wire.send, self._socket, kind, content, descriptors)
+		self._owed += 1
+
+	def await_mapped(self, limit_s=MAP_LIMIT_S):
+		"""Waits until the contestant has mapped all memory that it was given. After LOAD a
+		contestant maps memory only when a call is announced. `limit_s`: for all answers."""
+		end = monotonic() + limit_s
+		while self._owed:
+			kind, content = self._receive(max(0.0, end - monotonic()))
+			if kind == wire.TEXT:
+				raise self._because(wire.Failed(clean(content)))
+			if kind != wire.MAPPED:
+				raise self.violation("sent an unexpected frame")
+			self._owed -= 1
+
+	def await_ready(self, limit_s):
+		"""Waits for READY. Raises CaseFailed if the submission cannot be imported."""
+		kind, content = self._receive(limit_s)
+		if kind == wire.TEXT and self.is_loaded:
+			raise CaseFailed(EXIT_RAISED, clean(content))
+		if kind != wire.READY:
+			raise self.violation(
+				f"sent an unexpected frame{': ' + clean(content) if kind == wire.TEXT else ''}"
+			)
+
+	def load(self):
+		"""Tells the contestant to load the submission; await_ready() waits for it."""
+		self._try(wire.send, self._socket, wire.LOAD)
+		self.is_loaded = not self.is_null
+
+	def leave(self, limit_s):
+		"""Dismisses the contestant. Returns whether its socket closed in time. Under podium-run, a
+		closed socket means that none of the contestant's processes is left."""
+		self.dismiss()
+		end = monotonic() + limit_s
+		while monotonic() < end:
+			try:
+				wire.receive(self._socket, max(0.0, end - monotonic()))
+			except wire.Gone:
+				self.is_loaded = False
+				return True
+			except WIRE_ERRORS:
+				continue
+		return False
+
+
+class Side(Peer):
+	"""A contestant."""
+
+	def __init__(self, descriptor, noun, is_null, cpus):
+		super().__init__(descriptor, noun, is_null)
+		self._cpus = cpus  # of the judge and of the contestant
+		self._page, self._page_descriptor = wire.page_make()
+		self._seen = staging.seen_buffer()
+		self._call = wire.Call(page=self._page, socket=descriptor, cpu=-1, seen=self._seen)
+		self.area, self.specs, self.spec, self._room = None, [], None, None
+		self.spent_s = 0.0  # the judge's time in its calls and in loading it
+		self.delta_ns = 0.0  # how much longer an empty kernel takes than in the null contestant
+		self.quiet_ns = 0.0  # an empty kernel of the null contestant before a submission is loaded
+		self.device = None  # the judge's; set when it is open
+		self._gate = None
+
+	def _latest_limit_s(self):
+		return self._call.limit_ns / 1e9
+
 	# ---- greeting ----
 
 	def greet(self, is_cuda):
@@ -168,40 +245,13 @@ class Side:
 		for descriptor in descriptors:
 			os.close(descriptor)
 
-	def await_ready(self, limit_s):
-		"""Waits for READY. Raises CaseFailed if the submission cannot be imported."""
-		kind, content = self._receive(limit_s)
-		if kind == wire.TEXT and self.is_loaded:
-			raise CaseFailed(EXIT_RAISED, clean(content))
-		if kind != wire.READY:
-			raise self.violation(
-				f"sent an unexpected frame{': ' + clean(content) if kind == wire.TEXT else ''}"
-			)
-
-	def load(self):
-		"""Tells the contestant to load the submission; await_ready() waits for it."""
-		self._try(wire.send, self._socket, wire.LOAD)
-		self.is_loaded = not self.is_null
-
 	def dismiss(self):
 		wire.dismiss(self._page)
 
-	def leave(self, limit_s):
-		"""Dismisses the contestant. Returns whether its socket closed in time. Under podium-run, a
-		closed socket means that none of the contestant's processes is left."""
-		self.dismiss()
-		end = monotonic() + limit_s
-		while monotonic() < end:
-			try:
-				wire.receive(self._socket, max(0.0, end - monotonic()))
-			except wire.Gone:
-				self.is_loaded = False
-				return True
-			except WIRE_ERRORS:
-				continue
-		return False
-
 	# ---- a case ----
+
+	def choose(self, case):
+		"""Chooses the case of the next begin(). Only the sealed engine needs it."""
 
 	def give_room(self, count):
 		"""Gives the contestant device memory for the inputs of all cases, `count` bytes."""
@@ -232,10 +282,6 @@ class Side:
 			self.area.release()
 		self.area, self.specs, self.spec, self._changes = None, [], None, 0
 
-	def _send(self, kind, content, descriptors=()):
-		self._try(wire.send, self._socket, kind, content, descriptors)
-		self._owed += 1
-
 	def _room_for(self, image):
 		return all(need <= stride for need, stride in zip(image.slot_bytes(), self.area.strides))
 
@@ -258,10 +304,22 @@ class Side:
 		"""Receives the new form of an output and gives memory for it."""
 		content = self._announced(wire.SPEC, "the form of its output")
 		self._note_change()
+		spec = self._described(
+			lambda most: staging.Spec(
+				len(self.specs), content, self.area, classes, self.device, most
+			)
+		)
+		self.specs.append(spec)
+		self._offer(spec)
+		return spec
+
+	def _described(self, make):
+		"""Returns the spec of make(the most bytes of the outputs), and blames the submission if its
+		description is wrong."""
 		try:
-			most = int(self.device.free_bytes() * MOST_OUTPUT_SHARE / 2)
-			spec = staging.Spec(len(self.specs), content, self.area, classes, self.device, most)
+			spec = make(int(self.device.free_bytes() * MOST_OUTPUT_SHARE / 2))
 			tree.encode(spec.root)
+			return spec
 		except tree.Malformed as fault:
 			raise self.violation(f"described its output wrongly: {fault}") from None
 		except tree.Unsplittable as fault:
@@ -280,9 +338,6 @@ class Side:
 			raise self.violation(
 				f"described an output that cannot be made: {clean(str(error).encode())}"
 			) from None
-		self.specs.append(spec)
-		self._offer(spec)
-		return spec
 
 	def follow(self, side, classes):
 		"""For the null contestant: makes it return outputs of the form of that side's last output,
@@ -418,18 +473,6 @@ class Side:
 		self.await_mapped((call.limit_ns - call.waited_ns) / 1e9)
 		call.waited_ns += int((monotonic() - began) * 1e9)
 
-	def await_mapped(self, limit_s=MAP_LIMIT_S):
-		"""Waits until the contestant has mapped all memory that it was given. After LOAD a
-		contestant maps memory only when a call is announced. `limit_s`: for all answers."""
-		end = monotonic() + limit_s
-		while self._owed:
-			kind, content = self._receive(max(0.0, end - monotonic()))
-			if kind == wire.TEXT:
-				raise self._because(wire.Failed(clean(content)))
-			if kind != wire.MAPPED:
-				raise self.violation("sent an unexpected frame")
-			self._owed -= 1
-
 	# _ring_behind (with a GPU) and _ring_on_host (without) fill the slot, ring, and wait for
 	# "done". They return CUDA events at the start and the end of the judge's own work; without a
 	# GPU the events are None.
@@ -476,14 +519,7 @@ class Side:
 		text = clean(self._announced(wire.TEXT, "a reason"))
 		if self.is_null:
 			raise NullFailed(f"The null contestant failed: {text}")
-		if status == wire.NO_OUTPUT:
-			raise CaseFailed(
-				EXIT_WRONG, text or "custom_kernel returned nothing that can be checked."
-			)
-		lost = text.endswith("The GPU is unusable after this error.")
-		raise CaseFailed(
-			EXIT_CUDA if lost else EXIT_RAISED, text or "custom_kernel raised an error."
-		)
+		raise no_output(text) if status == wire.NO_OUTPUT else raised(text)
 
 	def _take(self, slot, chosen, events):
 		"""Copies the outputs and checks by the probes that they were complete at "done"."""

@@ -344,6 +344,12 @@ class Image:
 		if self._last:
 			area.bytes_of(slot, 0, 0, self._last.flat.numel()).copy_(self._last.flat)
 
+	def put_whole(self, area):
+		"""Puts the input into the first slot, without withheld lines."""
+		if self.flats[0] is not None:
+			area.bytes_of(0, 0, 0, self.flats[0].numel()).copy_(self.flats[0])
+		self.put_on_host(area, 0)
+
 	def put_on_host(self, area, slot):
 		if self.flats[1] is not None:
 			area.bytes_of(
@@ -453,14 +459,15 @@ class Spec:
 			for node in self.leaves
 			if node.kind == tree.TENSOR and node.extent_bytes()
 		]
-		self.area = Area.make(
-			self.used,
-			min(inputs.slots, device.slots_for(sum(self.used), 2), self._most_host_slots()),
-			device.tensors,
-		)
+		self.area = self._make_area()
 		self._patterns = [self._pattern(place) for place in (0, 1)]
 		self._private = {}
 		self.check_changes_outputs = False
+
+	def _make_area(self):
+		wanted = self.device.slots_for(sum(self.used), 2)
+		slots = min(self.inputs.slots, wanted, self._most_host_slots())
+		return Area.make(self.used, slots, self.device.tensors)
 
 	def _most_host_slots(self):
 		"""For how many slots the host has memory, besides HOST_COPIES copies of one slot in the

@@ -172,6 +172,12 @@ class Result:
 class Match:
 	"""One run of a judge with its contestants."""
 
+	NUMBERS = (("entry", ENTRY), ("null", NULL), ("rival", RIVAL))  # descriptors of the judge
+
+	@staticmethod
+	def is_wanted(name, mode, submissions):
+		return mode != "test" if name == "null" else name in submissions
+
 	def __init__(
 		self,
 		engine,
@@ -200,8 +206,8 @@ class Match:
 		write_files(self.folder / "judge", task)
 		(self.folder / "cases.txt").write_text(cases)
 		ends = {}
-		for name, number in (("entry", ENTRY), ("null", NULL), ("rival", RIVAL)):
-			if mode != "test" if name == "null" else name in submissions:
+		for name, number in self.NUMBERS:
+			if self.is_wanted(name, mode, submissions):
 				ends[number] = self.start_contestant(
 					engine, name, given, submissions.get(name), (programs or {}).get(name)
 				)
@@ -246,6 +252,18 @@ class Match:
 			process.kill()
 			process.wait()
 		shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class SealedMatch(Match):
+	"""A run of the sealed engine. `programs` has builders, launchers and the null launcher."""
+
+	NUMBERS = (*Match.NUMBERS, ("launcher", 7), ("rival_launcher", 8))
+
+	@staticmethod
+	def is_wanted(name, mode, submissions):
+		if name in ("launcher", "rival_launcher"):
+			return name == "launcher" or "rival" in submissions
+		return Match.is_wanted(name, mode, submissions)
 
 
 @contextlib.contextmanager

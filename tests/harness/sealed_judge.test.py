@@ -1,0 +1,662 @@
+#!/usr/bin/python3
+"""The judge of the sealed engine, without a GPU. The judge is the real one, but its device memory
+lies on the host. A pretended builder and a pretended launcher answer its frames: the builder's plan
+means "multiply the input by the number at the beginning of the arena". What torch and CUDA do,
+tests/gpu/sealed shows on a GPU."""
+
+import contextlib
+import ctypes
+import hashlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import sys
+import types
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "lib"))
+import engine  # noqa: E402
+
+ENGINE = engine.build_engine()
+BUILT = ROOT / os.environ.get("B", "build/release")
+for source in (ROOT / "harness" / "sealed").glob("*.py"):
+	shutil.copy(source, ENGINE)
+for library in ("isolated/native.so", "sealed/sealed.so"):
+	shutil.copy(BUILT / "harness" / library, ENGINE)
+sys.path.insert(1, str(ENGINE))
+import podium_sealed as sealed  # noqa: E402
+import podium_sealed_built as built  # noqa: E402
+import podium_sealed_side as sealed_side  # noqa: E402
+import podium_staging as staging  # noqa: E402
+import podium_tensors  # noqa: E402
+import podium_tree as tree  # noqa: E402
+import podium_wire as wire  # noqa: E402
+from podium_area import Area  # noqa: E402
+from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
+
+try:
+	import torch
+except ImportError:
+	torch = None
+
+# ---- the pretended processes ----
+
+JUDGE = """
+import ctypes
+import os
+import sys
+
+import real_judge
+import torch
+import podium_sealed_side
+import podium_staging
+import podium_tensors
+import podium_tree
+import podium_wire as wire
+
+ON_HOST, PIECE = wire.memory_make, 2 << 20
+
+def memory_make(is_cuda, count):
+	return ON_HOST(False, podium_tree.align(count, PIECE) if is_cuda else count)
+
+class Tensors(podium_tensors.Tensors):
+	def describe(self, value, place):
+		node = super().describe(value, place)
+		if node and node.kind == podium_tree.TENSOR:
+			node.memory = podium_tree.IN_DEVICE
+		return node
+
+	def bytes_at(self, address, count, is_cuda, array):
+		array = (ctypes.c_uint8 * count).from_address(address) if is_cuda else array
+		return torch.frombuffer(array, dtype=torch.uint8)
+
+def probe(self, address, count, is_cuda):
+	self.address, self.bytes, self.is_cuda = address, count, 0
+
+class Whole:
+	def __init__(self, flat, spans, device):
+		self.flat = flat
+
+	def native(self):
+		return wire.Withheld()
+
+wire.memory_make, podium_tensors.Tensors, podium_staging.Last = memory_make, Tensors, Whole
+wire.Probe.__init__ = probe
+podium_sealed_side.ARENA_BYTES = 4 << 20
+podium_sealed_side.MOST_KEPT_SHARE = float(os.environ.get("KEPT_SHARE", 0.25))
+real_judge.find_torch, real_judge.need_gpu = lambda: (torch, False), lambda is_cuda: None
+real_judge.LEAVE_S = 1.0
+
+def restore(self):
+	with open("../noted", "a") as file:
+		file.write("restore\\n")
+	RESTORE(self)
+
+# Measures the null contestant before the load, as on a GPU.
+if "QUIET" in os.environ:
+	RESTORE, podium_sealed_side.Arena.restore = podium_sealed_side.Arena.restore, restore
+	real_judge.statistics.RULES["cpu"].calibrations = 1
+	for name in ("mark_head", "measure_copies"):
+		setattr(podium_staging.Device, name, lambda self: None)
+sys.exit(real_judge.main(sys.argv[1:]))
+"""
+
+COMMON = """
+import ctypes, hashlib, json, os, select, struct, sys, time
+import podium_sealed as sealed
+import podium_tree as tree
+import podium_wire as wire
+
+SOCKET, INPUT, ARENA = 3, sealed.RANGE_ADDRESS, sealed.RANGE_ADDRESS + (64 << 30)
+places = {}
+
+def note(what):
+	with open("../noted", "a") as file:
+		file.write(what + "\\n")
+
+def place(content, descriptors):
+	address, count, is_input, is_arena = sealed.PLACE.unpack(content)
+	if not descriptors:
+		wire.memory_release(places.pop(address))
+		return
+	assert address not in places
+	with open("../places", "a") as file:
+		file.write(f"{sys.argv[-1]} {address - INPUT} {os.fstat(descriptors[0]).st_ino}\\n")
+	places[address] = wire.memory_import(False, count, descriptors[0])
+
+def numbers(address, count):
+	base = max(one for one in places if one <= address)
+	return (ctypes.c_int64 * count).from_address(places[base].address + address - base)
+"""
+
+# A submission may replace `answer` and `leave`.
+BUILDER = (
+	COMMON
+	+ """
+def plan_of(count, **more):
+	blob = b"cubin"
+	images = [{"bytes": len(blob), "sha256": hashlib.sha256(blob).hexdigest()}]
+	return json.dumps({"images": images, "variables": [], "count": count, **more}).encode(), [blob]
+
+def output_of(root, offset=4096):
+	root.offset = ARENA - INPUT + offset
+	return tree.encode(root)
+
+def send(form, text, blobs, text_bytes=None):
+	file = sealed.write_plan(text, blobs)
+	head = sealed.ANSWER.pack(sealed.BUILT, len(text) if text_bytes is None else text_bytes)
+	wire.send(SOCKET, wire.BUILT, head + form, [file])
+
+def fail(status, sentence):
+	wire.send(SOCKET, wire.BUILT, sealed.ANSWER.pack(status, 0) + sentence)
+
+def answer(root):
+	numbers(ARENA, 1)[0] = 2
+	send(output_of(root), *plan_of(root.elements()))
+
+def leave():
+	note("builder left")
+
+try:
+	while True:
+		kind, content, descriptors = wire.receive(SOCKET, 60.0, True)
+		if kind == wire.PLACE:
+			place(content, descriptors)
+			wire.send(SOCKET, wire.MAPPED)
+		elif kind == wire.INPUTS:
+			root = tree.decode(content[sealed.INPUTS.size:])
+			wire.send(SOCKET, wire.MAPPED)
+		elif kind == wire.BUILD:
+			note(f"build {numbers(INPUT, 1)[0]}")
+			answer(root)
+		else:
+			if kind == wire.LOAD:
+				exec(open("submission.py").read())
+			wire.send(SOCKET, wire.READY)
+except wire.Gone:
+	leave()
+"""
+)
+
+LAUNCHER = (
+	COMMON
+	+ """
+plan = None
+
+def play():
+	note(f"call {numbers(INPUT, 1)[0]}")
+	factor, last, count = numbers(ARENA, 1), numbers(ARENA + (4 << 20) - 8, 1), plan["count"]
+	assert last[0] == 0
+	last[0] = 1
+	data, output = numbers(INPUT, count), numbers(ARENA + 4096, count)
+	assert output[0] not in (data[0] * factor[0], 0)  # poison
+	for index in range(count):
+		output[index] = factor[0] * data[index]
+	factor[0] += 1
+
+def take_frame():
+	global plan
+	kind, content, descriptors = wire.receive(SOCKET, 60.0, True)
+	if kind == wire.HELLO:
+		wire.send(SOCKET, wire.READY)
+		return wire.page_map(descriptors[0])
+	if kind == wire.PLACE:
+		place(content, descriptors)
+	else:
+		count = sealed.PLAN_FRAME.unpack(content)[0]
+		plan = json.loads(os.pread(descriptors[0], count, 0))
+		os.close(descriptors[0])
+		if "refuse" in plan:
+			wire.send(SOCKET, wire.TEXT, plan["refuse"].encode())
+			return
+	wire.send(SOCKET, wire.MAPPED)
+
+page, seen = take_frame(), 0
+try:
+	while True:
+		if select.select([SOCKET], [], [], 0)[0]:
+			take_frame()
+		elif wire.armed(page) != seen:
+			order = wire.wait_for_call(page, SOCKET)
+			seen = order.number
+			if order.command == wire.LEAVE:
+				break
+			wire.stand_by(page, SOCKET)
+			if order.command == wire.CALL and "--null" not in sys.argv:
+				play()
+			wire.done(page, wire.RETURNED, 0, 0.0)
+		time.sleep(0.0001)
+except wire.Gone:
+	pass
+"""
+)
+
+(ENGINE / "judge.py").rename(ENGINE / "real_judge.py")
+for name, text in {"judge": JUDGE, "builder": BUILDER, "launcher": LAUNCHER}.items():
+	(ENGINE / f"pretended_{name}.py").write_text(text)
+(ENGINE / "pretended_judge.py").rename(ENGINE / "judge.py")
+
+DOUBLES = """
+import torch
+
+def generate_input(size, seed=0):
+	return torch.arange(size) + seed + 1
+
+def check_implementation(data, output):
+	good = isinstance(output, torch.Tensor) and torch.equal(output, 2 * data)
+	return good, "" if good else "not twice the input"
+"""
+CASES = "size: 3; seed: 5\nsize: 70; seed: 9\n"
+
+
+@contextlib.contextmanager
+def match(submission, mode, cases, reference, rival=None, **environment):
+	if not torch:
+		raise Skip("needs torch")
+	builder, launcher = (
+		[engine.PYTHON, ENGINE / f"pretended_{name}.py"] for name in ("builder", "launcher")
+	)
+	programs = dict.fromkeys(("entry", "rival"), [*builder, "builder"])
+	programs |= {name: [*launcher, name] for name in ("launcher", "rival_launcher")}
+	programs["null"] = [*launcher, "--null"]
+	submissions = {"entry": submission, **({} if rival is None else {"rival": rival})}
+	made = engine.SealedMatch(
+		ENGINE,
+		mode,
+		cases,
+		{"reference.py": reference},
+		submissions,
+		30,
+		programs=programs,
+		PODIUM_SEALED="1",
+		**environment,
+	)
+	try:
+		yield made
+	finally:
+		made.end()
+
+
+def judge(submission="", mode="test", cases=CASES, reference=DOUBLES, rival=None, **environment):
+	with match(submission, mode, cases, reference, rival, **environment) as made:
+		result = made.wait(60)
+		result.noted, result.places = [
+			path.read_text().splitlines() if path.exists() else []
+			for path in (made.folder / "noted", made.folder / "places")
+		]
+		return result
+
+
+def ends_with(result, code, *sentences):
+	if result.code != code:
+		raise AssertionError(
+			f"exit code {result.code}, expected {code}:\n{result.text}\n{result.complaints}"
+		)
+	for sentence in sentences:
+		contains(result.text, sentence)
+
+
+# ---- whole runs ----
+
+
+@test
+def a_plan_is_built_once_and_called_with_other_inputs():
+	result = judge()
+	ends_with(result, 0, "test.0.status: pass", "test.1.status: pass", "check: pass")
+	inputs = [line.split()[1] for line in result.noted if line.startswith(("build", "call"))]
+	equal(len(set(inputs)), len(inputs))
+	equal([line.split()[0] for line in result.noted].count("build"), 2)
+
+
+@test
+def the_submission_s_process_ends_before_the_first_call():
+	noted = [line.split()[0] for line in judge().noted]
+	equal(noted[:3], ["build", "build", "builder"])
+	assert "call" in noted[3:] and "builder" not in noted[3:], noted
+
+
+@test
+def a_builder_that_does_not_end_gets_no_call():
+	result = judge("def leave(): time.sleep(20)\n")
+	ends_with(result, 114, "The submission's process did not end within 1 s after its dismissal.")
+	lacks([line.split()[0] for line in result.noted], "call")
+
+
+@test
+def timed_modes_measure_the_launcher():
+	result = judge(mode="leaderboard", cases="size: 70; seed: 9\n")
+	ends_with(result, 0, "benchmark.0.status: pass", "check: pass")
+	assert int(result.lines["benchmark.0.runs"]) >= 3
+
+
+@test
+def the_null_contestant_is_measured_with_an_arena_before_the_load():
+	result = judge(mode="benchmark", cases="size: 70; seed: 9\n", QUIET="1")
+	ends_with(result, 0, "check: pass")
+	assert "restore" in result.noted[: result.noted.index("builder left")], result.noted[:9]
+
+
+@test
+def a_comparison_has_two_builders_and_two_launchers():
+	result = judge(mode="compare", cases="size: 7; seed: 9\n", rival="")
+	ends_with(result, 0, "benchmark.0.ratio: ", "check: pass")
+
+
+@test
+def each_case_has_new_memory_and_the_null_contestant_its_own_input():
+	result = judge(mode="benchmark")
+	ends_with(result, 0, "check: pass")
+	places = {}
+	for line in result.places:
+		name, offset, memory = line.split()
+		places.setdefault((name, int(offset)), []).append(memory)
+	arena = built.ARENA_OFFSET
+	equal(
+		{key: len(set(memories)) for key, memories in places.items()},
+		{
+			("builder", 0): 2,
+			("builder", arena): 1,
+			("launcher", 0): 2,
+			("launcher", arena): 2,
+			("--null", 0): 2,
+		},
+	)
+	every = [memory for memories in places.values() for memory in memories]
+	equal(len(set(every)), len(every))
+
+
+# ---- cases without a plan ----
+
+
+@test
+def a_refused_case_leaves_the_others():
+	result = judge(
+		"good = answer\ndef answer(root):\n"
+		"	good(root) if root.elements() > 3 else fail(sealed.REFUSED, b'Line 3 waits.')\n"
+	)
+	sentence = "custom_kernel does something that the sealed engine cannot record. Line 3 waits."
+	ends_with(result, 1, f"test.0.error: {sentence}", "test.1.status: pass", "check: fail")
+
+
+@test
+def each_status_has_its_verdict():
+	for status, code, sentence in (
+		("RAISED", 1, "test.0.error: why"),
+		("NO_OUTPUT", 112, "test.0.error: why"),
+	):
+		result = judge(f"def answer(root): fail(sealed.{status}, b'why')\n")
+		ends_with(result, code, sentence)
+	result = judge("def answer(root): fail(9, b'why')\n")
+	ends_with(result, 116, "answered with the unknown status 9")
+
+
+@test
+def a_submission_that_keeps_too_much_memory_is_told_so():
+	result = judge(KEPT_SHARE="0")
+	ends_with(
+		result, 1, "custom_kernel keeps 2 MiB of the GPU's memory from call to call. The judge"
+	)
+
+
+@test
+def a_lost_gpu_leaves_the_other_cases_untried():
+	said = "b'broken\\nThe GPU is unusable after this error.'"
+	result = judge(
+		f"def answer(root): fail(sealed.RAISED, {said})\n"
+		"map_place = place\ndef place(content, descriptors):\n\tmap_place(content, descriptors)\n"
+		"\tif not descriptors: wire.send(SOCKET, wire.TEXT, b'cuMemUnmap failed')\n"
+	)
+	ends_with(result, 110, "test.0.error: broken", "test.1.error: not run, because an earlier case")
+
+
+@test
+def a_plan_that_the_launcher_refuses_fails_its_case():
+	result = judge(
+		"def answer(root):\n\tmore = {'refuse': 'A memset leaves the memory.'}\n"
+		"\tnumbers(ARENA, 1)[0] = 2\n"
+		"\tmore = more if root.elements() < 9 else {}\n"
+		"\tsend(output_of(root), *plan_of(root.elements(), **more))\n"
+	)
+	ends_with(result, 1, "cannot record. A memset leaves the memory.", "test.1.status: pass")
+
+
+@test
+def a_builder_that_ends_or_breaks_the_protocol_ends_the_run():
+	ends_with(judge("def answer(root): sys.exit(3)\n"), 117, "The submission's process ended")
+	result = judge("def answer(root): wire.send(SOCKET, wire.MAPPED)\n")
+	ends_with(result, 116, "The submission's process sent an unexpected frame")
+	result = judge("wire.send(SOCKET, wire.TEXT, b'no custom_kernel')\n")
+	ends_with(result, 1, "error: no custom_kernel")
+
+
+# ---- lying answers ----
+
+
+def lie(code):
+	return judge("def answer(root):\n\ttext, blobs = plan_of(root.elements())\n\t" + code)
+
+
+@test
+def lying_plans_are_violations():
+	for code, words in (
+		("send(output_of(root), text, blobs, 1 << 30)", "its text ends beyond the file"),
+		("send(output_of(root), text, [b'other'])", "a blob has another hash"),
+		("send(output_of(root), text, [])", "a blob ends beyond the file"),
+		("send(output_of(root), text, blobs * 2)", "bytes behind the last blob"),
+		("send(output_of(root), b'[' * 100000, [])", "its text is not a plan's"),
+		(
+			"wire.send(SOCKET, wire.BUILT, sealed.ANSWER.pack(0, 9) + output_of(root))",
+			"its file is missing",
+		),
+		(
+			"wire.send(SOCKET, wire.BUILT, sealed.ANSWER.pack(0, 9), [os.open('/dev/zero', 0)])",
+			"its file is not a memfd",
+		),
+	):
+		ends_with(lie(code + "\n"), 116, "The submission's process sent a wrong plan: ", words)
+
+
+@test
+def outputs_outside_of_the_call_s_memory_are_violations():
+	for code, words in (
+		("send(output_of(root, (4 << 20) - 8), text, blobs)", "neither in the input nor"),
+		("send(output_of(root, -8), text, blobs)", "neither in the input nor in the arena"),
+		("send(tree.encode(tree.Node(tree.INT)), text, blobs)", "a number or a text"),
+		("send(b'', text, blobs)", "a tree is cut off"),
+	):
+		result = lie(code + "\n")
+		ends_with(result, 116, "The submission's process described its output wrongly: ", words)
+
+
+# ---- inputs ----
+
+
+@test
+def an_input_whose_part_on_the_host_varies_cannot_be_sealed():
+	numbered = DOUBLES.replace("+ seed + 1", "+ seed + 1, seed").replace("2 * data", "2 * data[0]")
+	ends_with(judge(reference=numbered), 115, "differ in numbers, texts, flags or tensors")
+	# A flag that is the same in all inputs is part of the plan.
+	fixed = numbered.replace("+ 1, seed", "+ 1, True")
+	first = "good = answer\ndef answer(root): good(root.children[0])\n"
+	ends_with(judge(first, reference=fixed), 0, "check: pass")
+
+
+# ---- parts ----
+
+
+def node_at(offset, sizes=(4,), strides=(1,), **more):
+	node = tree.Node(tree.TENSOR)
+	node.dtype, node.sizes, node.strides, node.offset = "float32", sizes, strides, offset
+	for name, value in more.items():
+		setattr(node, name, value)
+	return node
+
+
+def place_of(*arguments, **named):
+	"""(memory, offset) of an output beside an input of 256 and an arena of 4096 bytes."""
+	node = node_at(*arguments, **named)
+	try:
+		built.place_output(node, 256, 4096)
+	except tree.Malformed:
+		return None
+	return node.memory, node.offset
+
+
+@test
+def an_output_lies_wholly_in_the_input_or_in_the_arena():
+	arena, whole = built.ARENA_OFFSET, 256 - 16
+	equal(place_of(0), (tree.IN_DEVICE, 0))
+	equal(place_of(whole), (tree.IN_DEVICE, whole))
+	equal(place_of(whole + 4), None)
+	equal(place_of(arena - 4), None)
+	equal(place_of(arena), (tree.OUT_DEVICE, 0))
+	equal(place_of(arena + 4080), (tree.OUT_DEVICE, 4080))
+	equal(place_of(arena + 4084), None)
+	equal(place_of((1 << 62) - 4), None)
+	equal(place_of(arena, (1 << 20,), (1 << 40,)), None)
+	equal(place_of(arena, (1 << 40,), (0,)), (tree.OUT_DEVICE, 0))  # one element, repeated
+	equal(place_of((1 << 62) - 4, (0,)), (tree.IN_DEVICE, 0))  # no element
+	for more in ({"memory": tree.IN_HOST}, {"memory": tree.OUT_DEVICE}, {"flags": 1}):
+		equal(place_of(0, **more), None)
+
+
+def poisoned(dtype, sizes, strides):
+	"""(the arena's bytes after the poison of an output at 64, its elements). They were zero."""
+	if not torch:
+		raise Skip("needs torch")
+	count, memories = 4096, [wire.memory_make(False, 4096) for _ in range(2)]
+
+	class Tensors(podium_tensors.Tensors):
+		def bytes_at(self, address, count, is_cuda, array):
+			array = (ctypes.c_uint8 * count).from_address(address)
+			return torch.frombuffer(array, dtype=torch.uint8)
+
+	tensors = Tensors(torch, False)
+	inputs, whole = (Area([memory, None], [count, 0], 1, tensors) for memory in memories)
+	arena = types.SimpleNamespace(area=whole, restore=whole.flat(0).zero_)
+	form = tree.encode(node_at(built.ARENA_OFFSET + 64, sizes, strides, dtype=dtype))
+	device = staging.Device(tensors)
+	spec = sealed_side.SealedSpec(form, inputs, 256, arena, {}, device, count)
+	spec.poison(0)
+	node = spec.leaves[0]
+	made = bytes(whole.flat(0).tolist()), tensors.view(node, spec.area.flat(0), 0).clone()
+	equal(spec.take(0).changed_since(), False)
+	return made
+
+
+@test
+def poison_covers_the_elements_of_an_output_and_nothing_else():
+	for dtype, size in tree.DTYPES.items():
+		if not torch or hasattr(torch, dtype):
+			written, elements = poisoned(dtype, (3, 2, 2), (7, 2, 0))
+			# The elements 0, 2, 7, 9, 14 and 16, each twice.
+			inside = {64 + size * at + i for at in (0, 2, 7, 9, 14, 16) for i in range(size)}
+			found = {at for at, byte in enumerate(written) if byte}
+			assert found <= inside and len(found) > len(inside) // 4, (dtype, found)
+			if elements.dtype.is_floating_point:
+				assert bool(torch.isnan(elements.float()).all()), dtype
+			if elements.dtype.is_complex and dtype != "complex32":
+				assert bool(torch.isnan(elements.real).all()), dtype
+			if dtype == "bool":
+				assert all(written[at] > 1 for at in inside)
+
+
+@test
+def a_view_that_repeats_elements_is_as_large_as_all_of_them():
+	try:
+		poisoned("float32", (1 << 40,), (0,))
+	except staging.TooLarge as fault:
+		contains(str(fault), "custom_kernel's outputs take 4,194,304 MiB")
+	else:
+		raise AssertionError("nothing was refused")
+
+
+def refuses(text, words):
+	try:
+		built.list_blobs(text)
+	except built.WrongPlan as fault:
+		contains(str(fault), words)
+		return
+	raise AssertionError("the plan was not refused")
+
+
+def text_of(*images, variables=()):
+	return json.dumps({"images": images, "variables": variables}).encode()
+
+
+@test
+def only_a_plan_within_its_limits_is_read():
+	blob = {"bytes": 1 << 26, "sha256": "x"}
+	equal(built.list_blobs(text_of(blob, variables=[blob])), [(1 << 26, "x")] * 2)
+	refuses(text_of(*[blob] * 17), "its blobs are too large")
+	for count in (0, -1, (1 << 26) + 1, True, "1", None, 10**19):
+		refuses(text_of({"bytes": count, "sha256": "x"}), "a blob's size is out of bounds")
+	refuses(text_of({"bytes": 1}), "no hash")
+	refuses(text_of(3), "no object")
+	refuses(text_of(*[{"bytes": 1, "sha256": "x"}] * 513), "images are no list, or too many")
+	for text in (b"", b"\xff", b"[]", b'{"images":1e9}', b'{"images":NaN}', b"9" * 5000):
+		refuses(text, "not a plan's")
+	refuses(b'{"images":' + b"[" * 200000, "not a plan's")
+	refuses(b"[" * (built.MOST_LISTS + 1), "too many lists")
+	refuses(b" " * (built.MOST_TEXT_BYTES + 1), "too long")
+
+
+@test
+def a_file_that_shrinks_while_it_is_read_is_refused():
+	descriptor = os.memfd_create("plan")
+	os.ftruncate(descriptor, 100)
+	equal(built.size_of(descriptor), 100)
+	os.ftruncate(descriptor, 50)
+	try:
+		built.copy_file(descriptor, 100)
+	except built.WrongPlan as fault:
+		contains(str(fault), "shorter")
+	else:
+		raise AssertionError("nothing was refused")
+	os.ftruncate(descriptor, built.MOST_FILE_BYTES + 1)
+	try:
+		built.size_of(descriptor)
+	except built.WrongPlan as fault:
+		contains(str(fault), "bytes")
+	else:
+		raise AssertionError("nothing was refused")
+	os.close(descriptor)
+
+
+@test
+def a_plan_s_file_is_read_as_it_was_written():
+	blobs = [b"abc", bytes(16), b"z"]
+	text = text_of(
+		*[{"bytes": len(one), "sha256": hashlib.sha256(one).hexdigest()} for one in blobs]
+	)
+	descriptor = sealed.write_plan(text, blobs)
+	taken, found = built.read_plan(
+		built.copy_file(descriptor, built.size_of(descriptor)), len(text)
+	)
+	equal((taken, [bytes(content) for _, content in found]), (text, blobs))
+	os.close(descriptor)
+
+
+@test
+def the_limits_are_those_of_plan_h():
+	header = (ROOT / "harness/sealed/plan.h").read_text()
+	limits = {
+		name: eval(value) for name, value in re.findall(r"(plan_most_\w+) = ([0-9 <]+),", header)
+	}
+	equal(
+		[limits[f"plan_most_{name}"] for name in ("bytes", "lists", "images", "variables")],
+		[built.MOST_TEXT_BYTES, built.MOST_LISTS, built.MOST_IMAGES, built.MOST_VARIABLES],
+	)
+	equal(
+		[limits[f"plan_most_{name}"] for name in ("image_bytes", "variable_bytes", "blob_bytes")],
+		[built.MOST_BLOB_BYTES, built.MOST_BLOB_BYTES, built.MOST_ALL_BLOB_BYTES],
+	)
+
+
+if __name__ == "__main__":
+	try:
+		sys.exit(run())
+	finally:
+		engine.remove(ENGINE)
