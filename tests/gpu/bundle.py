@@ -5,6 +5,7 @@ programs and jobs are."""
 import base64
 import os
 import pathlib
+import shutil
 import struct
 import subprocess
 import sys
@@ -22,6 +23,21 @@ def open_bundle(folder):
 	if (folder / "redteam").is_dir():
 		os.environ.setdefault("PODIUM_REDTEAM_JOBS", str(folder / "redteam"))
 	sys.path[:0] = [str(ROOT / "tests" / "redteam"), str(ROOT / "tests" / "integration" / "run")]
+
+
+def make_sealed_engine(bundle, folder):
+	"""Puts the files of the sealed engine into a folder, as podium-run does. `bundle`: a bundle, or
+	a build folder of this tree."""
+	bundle = pathlib.Path(bundle).resolve()
+	built = (bundle if (bundle / "harness").is_dir() else bundle / "build") / "harness"
+	for kind in ("isolated", "sealed"):
+		for source in (ROOT / "harness" / kind).glob("*.py"):
+			shutil.copy(source, folder)
+	shutil.copy(ROOT / "harness" / "eval.py", folder / "podium_eval.py")
+	for name in ("isolated/native.so", "sealed/sealed.so", "sealed/launch"):
+		shutil.copy(built / name, folder)
+	if (built / "sealed" / "lib").is_dir():
+		shutil.copytree(built / "sealed" / "lib", folder / "lib")
 
 
 def find_python():

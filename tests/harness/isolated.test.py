@@ -18,6 +18,7 @@ import types
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
 import engine  # noqa: E402
+from engine import ends_with  # noqa: E402
 
 ENGINE = engine.build_engine()
 sys.path.insert(1, str(ENGINE))
@@ -74,15 +75,6 @@ def judge(submission=RIGHT, reference=DOUBLES, mode="test", cases=ONE, **more):
 def adds(submission=SUM, mode="test", cases=COUNTS, **more):
 	"""Judges a submission to ADDS, which needs no torch and so runs faster."""
 	return engine.judge(ENGINE, submission, ADDS, mode, cases, **more)
-
-
-def ends_with(result, code, *sentences):
-	if result.code != code:
-		raise AssertionError(
-			f"exit code {result.code}, expected {code}:\n{result.text}\n{result.complaints}"
-		)
-	for sentence in sentences:
-		contains(result.text, sentence)
 
 
 # ---- modes ----

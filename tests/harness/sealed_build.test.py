@@ -4,7 +4,6 @@ plan. tests/gpu/sealed runs it on a GPU."""
 
 import os
 import pathlib
-import shutil
 import socket
 import subprocess
 import sys
@@ -13,12 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
 import engine  # noqa: E402
 
-ENGINE = engine.build_engine()
-BUILT = ROOT / os.environ.get("B", "build/release")
-for source in (ROOT / "harness" / "sealed").glob("*.py"):
-	shutil.copy(source, ENGINE)
-for library in ("isolated/native.so", "sealed/sealed.so"):
-	shutil.copy(BUILT / "harness" / library, ENGINE)
+ENGINE = engine.build_sealed_engine()
 sys.path.insert(1, str(ENGINE))
 import builder  # noqa: E402
 import contestant  # noqa: E402

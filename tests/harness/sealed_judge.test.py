@@ -11,20 +11,15 @@ import json
 import os
 import pathlib
 import re
-import shutil
 import sys
 import types
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
 import engine  # noqa: E402
+from engine import ends_with  # noqa: E402
 
-ENGINE = engine.build_engine()
-BUILT = ROOT / os.environ.get("B", "build/release")
-for source in (ROOT / "harness" / "sealed").glob("*.py"):
-	shutil.copy(source, ENGINE)
-for library in ("isolated/native.so", "sealed/sealed.so"):
-	shutil.copy(BUILT / "harness" / library, ENGINE)
+ENGINE = engine.build_sealed_engine()
 sys.path.insert(1, str(ENGINE))
 import podium_sealed as sealed  # noqa: E402
 import podium_sealed_built as built  # noqa: E402
@@ -287,15 +282,6 @@ def judge(submission="", mode="test", cases=CASES, reference=DOUBLES, rival=None
 			for path in (made.folder / "noted", made.folder / "places")
 		]
 		return result
-
-
-def ends_with(result, code, *sentences):
-	if result.code != code:
-		raise AssertionError(
-			f"exit code {result.code}, expected {code}:\n{result.text}\n{result.complaints}"
-		)
-	for sentence in sentences:
-		contains(result.text, sentence)
 
 
 # ---- whole runs ----

@@ -16,19 +16,28 @@ import time
 import traceback
 import types
 
+import tap
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PYTHON = os.environ.get("PODIUM_TEST_PYTHON", "/usr/bin/python3")
 ENTRY, NULL, RIVAL = 4, 5, 6
 HIGH = 40  # this process uses descriptors from here on, so that those the engine expects stay free
 
 
+def copy_scripts(*kinds):
+	"""Makes a folder with the scripts of these folders of harness/."""
+	folder = pathlib.Path(tempfile.mkdtemp(prefix="podium-engine."))
+	for kind in kinds:
+		for source in (ROOT / "harness" / kind).glob("*.py"):
+			shutil.copy(source, folder)
+	shutil.copy(ROOT / "harness" / "eval.py", folder / "podium_eval.py")
+	return folder
+
+
 def build_engine():
 	"""Makes a folder with the engine's files and its native part. The native part is built without
 	sanitizers, because it is loaded into an interpreter that has none."""
-	folder = pathlib.Path(tempfile.mkdtemp(prefix="podium-engine."))
-	for source in (ROOT / "harness" / "isolated").glob("*.py"):
-		shutil.copy(source, folder)
-	shutil.copy(ROOT / "harness" / "eval.py", folder / "podium_eval.py")
+	folder = copy_scripts("isolated")
 	sources = sorted(str(path) for path in (ROOT / "harness" / "isolated").glob("*.c"))
 	command = [
 		"gcc",
@@ -45,6 +54,14 @@ def build_engine():
 		"-lm",
 	]
 	subprocess.run(command, check=True)
+	return folder
+
+
+def build_sealed_engine():
+	"""Makes a folder with the files of the sealed engine. Its libraries come from the build."""
+	folder = copy_scripts("isolated", "sealed")
+	for library in ("isolated/native.so", "sealed/sealed.so"):
+		shutil.copy(ROOT / os.environ.get("B", "build/release") / "harness" / library, folder)
 	return folder
 
 
@@ -264,6 +281,15 @@ class SealedMatch(Match):
 		if name in ("launcher", "rival_launcher"):
 			return name == "launcher" or "rival" in submissions
 		return Match.is_wanted(name, mode, submissions)
+
+
+def ends_with(result, code, *sentences):
+	if result.code != code:
+		raise AssertionError(
+			f"exit code {result.code}, expected {code}:\n{result.text}\n{result.complaints}"
+		)
+	for sentence in sentences:
+		tap.contains(result.text, sentence)
 
 
 @contextlib.contextmanager
