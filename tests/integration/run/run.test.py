@@ -14,7 +14,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "lib")]
-from processes import descendants, is_gone  # noqa: E402
+from processes import descendants, is_gone, stat_of  # noqa: E402
 from runner import (
 	CPU,
 	EVAL,
@@ -364,8 +364,9 @@ def ending_early_with_exit_code_0_does_not_pass():
 		expect(body, "runtime error", "before its harness had checked everything")
 
 
+@contextlib.contextmanager
 def memory_group(most_bytes):
-	"""Makes a control group of version 1 or 2 with a memory limit. Returns its folder."""
+	"""Makes a control group of version 1 or 2 with a memory limit, and yields its folder."""
 	for root, limit in (
 		("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
 		("/sys/fs/cgroup", "memory.max"),
@@ -377,25 +378,41 @@ def memory_group(most_bytes):
 			continue
 		try:
 			(group / limit).write_text(str(most_bytes))
-			return group
 		except OSError:
 			group.rmdir()
+			continue
+		try:
+			yield group
+		finally:
+			group.rmdir()
+		return
 	raise Skip("needs a control group of its own")
+
+
+TOO_LARGE = "x = bytearray(1 << 30)\nfor i in range(0, 1 << 30, 4096): x[i] = 1\n"
 
 
 @test
 def a_program_that_the_kernel_kills_for_memory_gets_memory_limit():
-	group = memory_group(200 << 20)
-	try:
-		with Runner() as runner:
-			(group / "cgroup.procs").write_text(str(runner.process.pid))
-			result = runner.run(
-				"x = bytearray(1 << 30)\nfor i in range(0, 1 << 30, 4096): x[i] = 1\n" + RIGHT
-			)
-			equal((result.verdict, result.cases[-1]["verdict"]), ("memory limit", "memory limit"))
-			equal(runner.run().verdict, "passed")
-	finally:
-		group.rmdir()
+	with memory_group(200 << 20) as group, Runner() as runner:
+		(group / "cgroup.procs").write_text(str(runner.process.pid))
+		result = runner.run(TOO_LARGE + RIGHT)
+		equal((result.verdict, result.cases[-1]["verdict"]), ("memory limit", "memory limit"))
+		equal(runner.run().verdict, "passed")
+
+
+@test
+def a_program_is_not_blamed_for_the_memory_of_programs_beside_podium_run():
+	with memory_group(200 << 20) as group, Runner() as runner:
+		runner.send(job("import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)\n" + RIGHT))
+		while not (stopped := [p for p in descendants(runner.process.pid) if (stat_of(p) or " ")[0] == "T"]):
+			time.sleep(0.01)
+		join = f"open('{group}/cgroup.procs', 'w').write('0')\n"
+		equal(subprocess.run([sys.executable, "-c", join + TOO_LARGE]).returncode, -signal.SIGKILL)
+		os.kill(stopped[0], signal.SIGKILL)
+		result = runner.result()
+		equal(result.verdict, "runtime error")
+		contains(result.reason, "SIGKILL")
 
 
 @test

@@ -213,7 +213,7 @@ int control_group_make(const struct control_group_base *base, int64_t most_memor
 
 static int64_t event_count(int file, const char *event)
 {
-	char text[1024];
+	char text[16 * 1024]; /* as large as /proc/vmstat */
 	ssize_t length = file >= 0 ? pread(file, text, sizeof text - 1, 0) : -1;
 	text[length > 0 ? length : 0] = '\0';
 	size_t name = strlen(event);
@@ -227,6 +227,29 @@ bool control_group_out_of_memory(const struct control_group *group)
 {
 	return event_count(group->memory, "oom_kill") > 0
 		|| event_count(group->memory, "oom_group_kill") > 0;
+}
+
+/* Reads the line of a group of version 1 ("4:memory:/path") or version 2 ("0::/path"). */
+static int open_own_events(const char *line)
+{
+	char group[PATH_MAX], path[PATH_MAX + 64] = "";
+	if (sscanf(line, "%*d:memory:%4095[^\n]", group) == 1)
+		snprintf(path, sizeof path, "/sys/fs/cgroup/memory%s/memory.oom_control", group);
+	else if (sscanf(line, "0::%4095[^\n]", group) == 1)
+		snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.events.local", group);
+	return path[0] ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+}
+
+int64_t control_group_kills_around(void)
+{
+	cleanup_file FILE *groups = fopen("/proc/self/cgroup", "re");
+	char line[PATH_MAX + 32];
+	cleanup_fd int events = -1;
+	while (events < 0 && groups && fgets(line, sizeof line, groups))
+		events = open_own_events(line);
+	if (events < 0)
+		events = open("/proc/vmstat", O_RDONLY | O_CLOEXEC);
+	return event_count(events, "oom_kill");
 }
 
 bool control_group_out_of_processes(const struct control_group *group)

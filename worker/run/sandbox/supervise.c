@@ -41,7 +41,7 @@ struct group {
 	pid_t programs[process_most_together];
 	int exits;       /* becomes readable when a child ends */
 	int64_t last_ms; /* a deadline besides the leader's time limit */
-	long long kills; /* out-of-memory kills before the start */
+	int64_t kills; /* out-of-memory kills before the start */
 };
 
 static int64_t deadline_ms(const struct group *group)
@@ -260,19 +260,6 @@ static void wait_and_handle(struct group *group)
 		take_exits(group);
 }
 
-/* Counts the processes that the kernel has killed for lack of memory, in a cgroup or on the whole
- * machine. */
-static long long memory_kills(void)
-{
-	cleanup_file FILE *file = fopen("/proc/vmstat", "re");
-	char line[128];
-	long long count = 0;
-	while (file && fgets(line, sizeof line, file))
-		if (sscanf(line, "oom_kill %lld", &count) == 1)
-			break;
-	return count;
-}
-
 /* Reads the rest of the pipes, at most 16 MiB of each: a process that cannot be killed may keep
  * filling its pipe. */
 static void read_rest(struct running *running)
@@ -354,11 +341,14 @@ static int start_all(struct group *group, struct error *error)
 	return rc;
 }
 
-static bool was_killed_for_memory(const struct running *running, long long kills_before)
+static bool was_killed_for_memory(const struct running *running, int64_t kills_before)
 {
 	const struct process_result *result = running->result;
-	return result->ending == PROCESS_SIGNALLED && result->code == SIGKILL
-		&& (control_group_out_of_memory(&running->sandbox.group) || memory_kills() > kills_before);
+	if (result->ending != PROCESS_SIGNALLED || result->code != SIGKILL)
+		return false;
+	const struct control_group *own = &running->sandbox.group;
+	return own->folder >= 0 ? control_group_out_of_memory(own)
+							: control_group_kills_around() > kills_before;
 }
 
 /* Kills what is left in the sandbox. Only then closes podium-run's copy of the channel's end, so
@@ -453,7 +443,8 @@ static int finish_group(struct group *group, struct error *error)
 int process_run_all(const struct process *processes, struct process_result *results, size_t count,
 	struct error *error)
 {
-	struct group group = { .count = count, .last_ms = INT64_MAX, .kills = memory_kills() };
+	struct group group = { .count = count, .last_ms = INT64_MAX };
+	group.kills = control_group_kills_around();
 	memset(results, 0, count * sizeof *results);
 	for (size_t i = 0; i < count; i++)
 		group.members[i] = (struct running){ .process = &processes[i],
