@@ -27,7 +27,10 @@ const char *task_ranking_by_name(enum task_ranking_by ranking_by)
 const char *task_engine_name(enum task_engine engine)
 {
 	static const char *const names[] = {
-		[ENGINE_CUSTOM] = "custom", [ENGINE_ISOLATED] = "isolated", [ENGINE_CHOOSE] = ""
+		[ENGINE_CUSTOM] = "custom",
+		[ENGINE_ISOLATED] = "isolated",
+		[ENGINE_SEALED] = "sealed",
+		[ENGINE_CHOOSE] = "",
 	};
 	return (unsigned int)engine < COUNT(names) ? names[engine] : NULL;
 }

@@ -27,10 +27,10 @@ enum task_language { TASK_PY, TASK_CU };
 enum task_ranking_by { RANKING_BY_LAST, RANKING_BY_MEAN, RANKING_BY_GEOM };
 /* ENGINE_CHOOSE: the task's files decide (lib/task/engine.h). Older stored definitions have custom
  * where the author named no engine. */
-enum task_engine { ENGINE_CUSTOM, ENGINE_ISOLATED, ENGINE_CHOOSE };
+enum task_engine { ENGINE_CUSTOM, ENGINE_ISOLATED, ENGINE_SEALED, ENGINE_CHOOSE };
 
 struct engine_choice {
-	enum task_engine engine; /* isolated or custom */
+	enum task_engine engine; /* not ENGINE_CHOOSE */
 	const char *reason;      /* one sentence */
 };
 
@@ -145,7 +145,7 @@ int task_most_ranks(const struct task *task);
 
 const char *task_language_name(enum task_language language);       /* "py", "cu" */
 const char *task_ranking_by_name(enum task_ranking_by ranking_by); /* "last", "mean", "geom" */
-const char *task_engine_name(enum task_engine engine);             /* "custom", "isolated", "" */
+const char *task_engine_name(enum task_engine engine);             /* "custom", "isolated", "sealed", "" */
 
 /* Computes the score of a ranked run in ns from the `means` and `errs` of `count` benchmarks.
  *

@@ -32,6 +32,8 @@ static int check_engine(struct run *run, struct error *error)
 		return fail(error, ERROR_INPUT, "Only the isolated engine compares two submissions.");
 	if (job->mode == JOB_PROFILE && job->engine == ENGINE_ISOLATED)
 		return fail(error, ERROR_INPUT, "Only the custom engine profiles a submission.");
+	if (job->engine == ENGINE_SEALED)
+		return fail(error, ERROR_INPUT, "This podium-run has no sealed engine.");
 	const char *obstacle =
 		job->engine == ENGINE_ISOLATED ? engine_obstacle(job->task, &job->files) : NULL;
 	return obstacle ? fail(error, ERROR_INPUT,

@@ -287,8 +287,8 @@ def the_custom_engine_makes_profiles():
 @test
 def a_job_must_name_an_engine_that_has_its_mode():
 	for engine, mode, part in (
-		("", "test", "must be isolated or custom"),
-		(None, "test", "must be isolated or custom"),
+		("", "test", "must be sealed, isolated or custom"),
+		(None, "test", "must be sealed, isolated or custom"),
 		("isolated", "profile", "profiles"),
 		("custom", "compare", "compares"),
 	):

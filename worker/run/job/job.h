@@ -31,7 +31,7 @@ struct job {
 	enum job_mode mode;
 	struct device device;
 	struct task *task;
-	enum task_engine engine;   /* isolated or custom */
+	enum task_engine engine;   /* not ENGINE_CHOOSE */
 	const char *engine_reason; /* why it is custom; NULL: not said */
 	/* Whether the job may continue with the custom engine when the isolated one cannot run the
 	 * task. Only dry runs may: all that they run is the task author's. */
