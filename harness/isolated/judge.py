@@ -9,15 +9,14 @@ runs in the folder with the task's files.
 
 MODE                   test, benchmark, leaderboard or compare; the second mode starts only when all
                        cases of the first have passed
-descriptor 4           socket to the submission
-descriptor 5           socket to the null contestant, for the timed modes
-descriptor 6           socket to the rival, for compare
-descriptors 7, 8       with PODIUM_SEALED: sockets to the launchers of the submission and of the
-                       rival; descriptors 4 and 6 then lead to their builders, 5 to `launch --null`
+descriptors 4, 5, ...  sockets to the other processes: the submission; for the timed modes the null
+                       contestant; for compare the rival. With PODIUM_SEALED, the sockets to a
+                       submission are two: the first to its builder, the second to its launcher
 POPCORN_FD             an open descriptor for the results, one `key: value` a line
 POPCORN_SEED           the secret behind all seeds
 PODIUM_DEVICE_UUID     the GPU whose clocks and temperature the judge asks for
-PODIUM_SEALED          if set, this is the judge of the sealed engine (podium_sealed_side.py)
+PODIUM_SEALED          if set, this is the judge of the sealed engine (podium_sealed_side.py); "all":
+                       no case runs if a call of one of them cannot be recorded
 PODIUM_HIDE            if set, other processes of the judge's user cannot read the judge's memory
 PODIUM_MEMORY_MIB      the most memory that the judge may take; unset: what the machine has
 PODIUM_TIME_LIMIT_S    the time limits of the modes in their order ("120 180"); 120 s by default
@@ -33,6 +32,7 @@ Exit codes of the submission:
 117  the submission's process ended
 118  the rival failed, in a comparison
 119  the rival's process ended, in a comparison
+121  a call cannot be recorded (PODIUM_SEALED); with "all", no case was judged
 
 Exit codes that are not the submission's fault:
 
@@ -84,6 +84,7 @@ from podium_eval import (
 from podium_side import (
 	EXIT_BUSY,
 	EXIT_GONE,
+	EXIT_REFUSED,
 	EXIT_RIVAL,
 	EXIT_RIVAL_GONE,
 	EXIT_TIME,
@@ -97,8 +98,7 @@ from podium_side import (
 )
 from podium_words import accuse, explain
 
-ENTRY, NULL, RIVAL = 4, 5, 6
-LAUNCHERS = {ENTRY: 7, RIVAL: 8}
+FIRST_SOCKET = 4
 MODES = {
 	"test": "test",
 	"benchmark": "benchmark",
@@ -759,7 +759,7 @@ class Part:
 
 
 class Judge:
-	is_sealed = False  # whether launchers play what builders have recorded
+	sealed = ""  # PODIUM_SEALED. If set, launchers play what builders have recorded.
 
 	def __init__(self, report, parts):
 		self.report, self.parts = report, parts
@@ -821,7 +821,7 @@ class Judge:
 			image, self.device.slots_for(sum(image.slot_bytes()), sides if part.is_timed else 1)
 		)
 		has_host_part = image.slot_bytes()[1] > 0
-		needs_same = part.is_timed or self.is_sealed
+		needs_same = part.is_timed or bool(self.sealed)
 		plan.is_handed = has_host_part and not needs_same
 		if has_time or has_host_part and needs_same:
 			other = self.make(*case.fresh("look", 1))[1]
@@ -832,7 +832,7 @@ class Judge:
 					"views of each other.",
 				)
 			plan.is_handed |= not image.has_same_host_part(other)
-		if self.is_sealed and plan.is_handed:
+		if self.sealed and plan.is_handed:
 			raise self.host_part_varies(case)
 		if not part.is_timed or not self.rule.calibrations:
 			plan.forget_device()
@@ -978,7 +978,7 @@ class Judge:
 		try:
 			return self.try_once(trial, *sides)
 		except HostPartVaries:
-			if self.is_sealed:
+			if self.sealed:
 				raise self.host_part_varies(trial.case) from None
 			trial.plan.is_handed = True
 			again = make_trial()
@@ -1173,7 +1173,7 @@ class Judge:
 			with self.spending(side):
 				side.load()
 				side.await_ready(self.budget.left_s())
-				if self.is_sealed:
+				if self.sealed:
 					self.build(side)
 		except (CaseFailed, Stop) as failure:
 			if failure.code == EXIT_TIME:
@@ -1195,8 +1195,11 @@ class Judge:
 		for case in itertools.chain.from_iterable(part.cases for part in self.parts):
 			image = self.make(*case.fresh("build", 0))[1]
 			limit_s = Patience(self.budget).limit_s()
-			if not side.build(case, image, self.task.classes, limit_s):
-				break  # The run stops at this case.
+			failure = side.build(case, image, self.task.classes, limit_s)
+			if self.sealed == "all" and failure and failure.code == EXIT_REFUSED:
+				raise Stop(EXIT_REFUSED, f"The case {case.spec}: {failure.text}")
+			if failure and failure.code == EXIT_CUDA:
+				break  # The builder can make no other plans. The run stops at this case.
 		if not side.see_off_builder(LEAVE_S):
 			raise Stop(
 				EXIT_TIME,
@@ -1359,42 +1362,42 @@ def is_socket(descriptor):
 		return False
 
 
-def make_side(descriptor, noun, cpus):
-	return Side(descriptor, noun, descriptor == NULL, cpus)
+class Sockets:
+	"""The sockets of this process, in their order."""
+
+	def __init__(self):
+		self._next = FIRST_SOCKET
+
+	def take(self, noun):
+		if not is_socket(self._next):
+			raise Stop(EXIT_USAGE, f"{noun} has no socket.")
+		self._next += 1
+		return self._next - 1
 
 
-def make_sealed_side(descriptor, noun, cpus):
+def make_side(sockets, noun, is_null, cpus):
+	return Side(sockets.take(noun), noun, is_null, cpus)
+
+
+def make_sealed_side(sockets, noun, is_null, cpus):
 	import podium_sealed_side as sealed_side
 
-	if descriptor == NULL:
-		return sealed_side.NullLauncher(descriptor, noun, cpus)
-	return sealed_side.SealedSide(LAUNCHERS[descriptor], descriptor, noun, cpus)
+	if is_null:
+		return sealed_side.NullLauncher(sockets.take(noun), noun, cpus)
+	builder = sockets.take(noun)
+	return sealed_side.SealedSide(sockets.take(f"{noun}'s launcher"), builder, noun, cpus)
 
 
 def open_sides(parts, is_sealed):
 	"""(the entry, the null contestant, the rival); None for a side that no mode needs."""
-	wanted = {ENTRY: "The submission"}
-	if any(part.is_timed for part in parts):
-		wanted[NULL] = "The null contestant"
-	if any(part.mode == "compare" for part in parts):
-		wanted[RIVAL] = "The other submission"
-	if is_sealed:
-		wanted.update(
-			(launcher, f"{wanted[side]}'s launcher")
-			for side, launcher in LAUNCHERS.items()
-			if side in wanted
-		)
-	missing = [noun for descriptor, noun in wanted.items() if not is_socket(descriptor)]
-	if missing:
-		raise Stop(EXIT_USAGE, f"{missing[0]} has no socket.")
-	cpus = wire.choose_cpus()
+	sockets, cpus = Sockets(), wire.choose_cpus()
 	make = make_sealed_side if is_sealed else make_side
-	sides = {
-		descriptor: make(descriptor, wanted[descriptor], cpus)
-		for descriptor in (ENTRY, NULL, RIVAL)
-		if descriptor in wanted
-	}
-	return sides[ENTRY], sides.get(NULL), sides.get(RIVAL)
+	entry, null, rival = make(sockets, "The submission", False, cpus), None, None
+	if any(part.is_timed for part in parts):
+		null = make(sockets, "The null contestant", True, cpus)
+	if any(part.mode == "compare" for part in parts):
+		rival = make(sockets, "The other submission", False, cpus)
+	return entry, null, rival
 
 
 def need_one_gpu():
@@ -1429,12 +1432,12 @@ def judge(arguments, report, sides):
 	parts = read_parts(arguments)
 	run = Judge(report, parts)
 	need_one_gpu()
-	run.is_sealed = bool(os.environ.pop("PODIUM_SEALED", ""))
-	entry, null, rival = open_sides(parts, run.is_sealed)
+	run.sealed = os.environ.pop("PODIUM_SEALED", "")
+	entry, null, rival = open_sides(parts, bool(run.sealed))
 	run.entry, run.rival = entry, rival
 	sides.extend(side for side in (entry, null, rival) if side)
 	torch, is_cuda = find_torch()
-	if run.is_sealed:
+	if run.sealed:
 		need_gpu(is_cuda)
 	for side in sides:
 		side.greet(is_cuda)

@@ -18,7 +18,7 @@ import podium_wire as wire
 from podium_eval import EXIT_CUDA, EXIT_RAISED, EXIT_USAGE, EXIT_WRONG, CaseFailed
 
 EXIT_TIME, EXIT_UNSPLITTABLE, EXIT_VIOLATION = 114, 115, 116
-EXIT_GONE, EXIT_RIVAL, EXIT_RIVAL_GONE, EXIT_BUSY = 117, 118, 119, 120
+EXIT_GONE, EXIT_RIVAL, EXIT_RIVAL_GONE, EXIT_BUSY, EXIT_REFUSED = range(117, 122)
 MOST_SPECS = 16  # changes of the output's form in a case, the first form included
 MOST_LATER_CHANGES = 2  # such changes once calls count
 MOST_TEXT = 6000

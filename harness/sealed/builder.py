@@ -301,7 +301,7 @@ class Builder(contestant.Contestant):
 
 	def check_arena(self):
 		if sealed.arena_was_full():
-			raise Raised(
+			raise Refused(
 				f"custom_kernel needs more than {self.places[self.arena] >> 20} MiB of memory on "
 				"the GPU. Allocate less."
 			)

@@ -26,6 +26,7 @@ from podium_area import Area
 from podium_eval import EXIT_CUDA, EXIT_RAISED, CaseFailed
 from podium_sealed_built import ARENA_OFFSET, WrongPlan, copy_file, place_output, read_plan, size_of
 from podium_side import (
+	EXIT_REFUSED,
 	EXIT_UNSPLITTABLE,
 	MAP_LIMIT_S,
 	WIRE_ERRORS,
@@ -47,7 +48,7 @@ MOST_KEPT_SHARE = 0.25  # of the free memory, for the contents of one arena
 def refused(text):
 	"""The failure of a custom_kernel that no plan can hold, for this reason."""
 	return CaseFailed(
-		EXIT_RAISED, f"custom_kernel does something that the sealed engine cannot record. {text}"
+		EXIT_REFUSED, f"custom_kernel does something that the sealed engine cannot record. {text}"
 	)
 
 
@@ -79,7 +80,7 @@ class Arena:
 		count = (int(used[-1]) + 1) * PIECE_BYTES if len(used) else 0
 		if count > most_bytes:
 			raise CaseFailed(
-				EXIT_RAISED,
+				EXIT_REFUSED,
 				f"custom_kernel keeps {count >> 20} MiB of the GPU's memory from call to call. The "
 				f"judge has room for {most_bytes >> 20} MiB. Keep less.",
 			)
@@ -374,15 +375,15 @@ class SealedSide(Launched):
 	# ---- before the calls ----
 
 	def build(self, case, image, classes, limit_s):
-		"""Makes the plan of a case with this input, which no call may use. Returns whether the
-		builder can make others: after some CUDA errors it cannot."""
+		"""Makes the plan of a case with this input, which no call may use. Returns the CaseFailed
+		of a case without a plan, else None."""
 		self._classes = classes
 		try:
 			self._builds[case] = self._build(image, limit_s)
 		except CaseFailed as failure:
 			self._builds[case] = failure
-			return failure.code != EXIT_CUDA
-		return True
+			return failure
+		return None
 
 	def _build(self, image, limit_s):
 		inputs = self._try(make_input, image, self.device.tensors)

@@ -265,8 +265,7 @@ def match(submission, mode, cases, reference, rival=None, **environment):
 		submissions,
 		30,
 		programs=programs,
-		PODIUM_SEALED="1",
-		**environment,
+		**{"PODIUM_SEALED": "1", **environment},
 	)
 	try:
 		yield made
@@ -363,7 +362,17 @@ def a_refused_case_leaves_the_others():
 		"	good(root) if root.elements() > 3 else fail(sealed.REFUSED, b'Line 3 waits.')\n"
 	)
 	sentence = "custom_kernel does something that the sealed engine cannot record. Line 3 waits."
-	ends_with(result, 1, f"test.0.error: {sentence}", "test.1.status: pass", "check: fail")
+	ends_with(result, 121, f"test.0.error: {sentence}", "test.1.status: pass", "check: fail")
+
+
+@test
+def no_case_runs_if_all_must_have_plans_and_one_has_none():
+	refuses = "def answer(root): good(root) if root.elements() < 9 else fail(sealed.REFUSED, b'No.')\n"
+	result = judge("good = answer\n" + refuses, PODIUM_SEALED="all")
+	sentence = "The case size: 70; seed: 9: custom_kernel does something that the sealed engine"
+	ends_with(result, 121, f"error: {sentence} cannot record. No.")
+	lacks(result.text, "test-count")
+	ends_with(judge(PODIUM_SEALED="all"), 0, "test.1.status: pass", "check: pass")
 
 
 @test
@@ -382,7 +391,7 @@ def each_status_has_its_verdict():
 def a_submission_that_keeps_too_much_memory_is_told_so():
 	result = judge(KEPT_SHARE="0")
 	ends_with(
-		result, 1, "custom_kernel keeps 2 MiB of the GPU's memory from call to call. The judge"
+		result, 121, "custom_kernel keeps 2 MiB of the GPU's memory from call to call. The judge"
 	)
 
 
@@ -405,7 +414,7 @@ def a_plan_that_the_launcher_refuses_fails_its_case():
 		"\tmore = more if root.elements() < 9 else {}\n"
 		"\tsend(output_of(root), *plan_of(root.elements(), **more))\n"
 	)
-	ends_with(result, 1, "cannot record. A memset leaves the memory.", "test.1.status: pass")
+	ends_with(result, 121, "cannot record. A memset leaves the memory.", "test.1.status: pass")
 
 
 @test

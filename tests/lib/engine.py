@@ -20,7 +20,7 @@ import tap
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PYTHON = os.environ.get("PODIUM_TEST_PYTHON", "/usr/bin/python3")
-ENTRY, NULL, RIVAL = 4, 5, 6
+FIRST_SOCKET = 4  # of the judge
 HIGH = 40  # this process uses descriptors from here on, so that those the engine expects stay free
 
 
@@ -189,7 +189,7 @@ class Result:
 class Match:
 	"""One run of a judge with its contestants."""
 
-	NUMBERS = (("entry", ENTRY), ("null", NULL), ("rival", RIVAL))  # descriptors of the judge
+	NAMES = ("entry", "null", "rival")  # in the order of the judge's sockets
 
 	@staticmethod
 	def is_wanted(name, mode, submissions):
@@ -223,9 +223,9 @@ class Match:
 		write_files(self.folder / "judge", task)
 		(self.folder / "cases.txt").write_text(cases)
 		ends = {}
-		for name, number in self.NUMBERS:
+		for name in self.NAMES:
 			if self.is_wanted(name, mode, submissions):
-				ends[number] = self.start_contestant(
+				ends[FIRST_SOCKET + len(ends)] = self.start_contestant(
 					engine, name, given, submissions.get(name), (programs or {}).get(name)
 				)
 		with open(self.folder / "lines", "w") as lines:
@@ -274,7 +274,7 @@ class Match:
 class SealedMatch(Match):
 	"""A run of the sealed engine. `programs` has builders, launchers and the null launcher."""
 
-	NUMBERS = (*Match.NUMBERS, ("launcher", 7), ("rival_launcher", 8))
+	NAMES = ("entry", "launcher", "null", "rival", "rival_launcher")
 
 	@staticmethod
 	def is_wanted(name, mode, submissions):
