@@ -187,12 +187,15 @@ $(B)/worker/run/sandbox/zygote.o: override CFLAGS += -DSANDBOX_LIBRARY='"$(B)/wo
 $(B)/worker/run/sandbox/enter.so: worker/run/sandbox/enter.c worker/run/sandbox/enter.h
 	@mkdir -p $(@D)
 	$(call quietly,LD)$(CC) -O2 -std=c17 -D_GNU_SOURCE -I. -fPIC -shared -o $@ $<
-ENGINE := $(wildcard harness/isolated/*.py)
-$(B)/worker/run/engine/files.o: $(B)/worker/run/engine/files.list $(ENGINE) harness/eval.py $(B)/harness/isolated/native.so
-$(B)/worker/run/engine/files.o: override CFLAGS += -DENGINE_LIBRARY='"$(B)/harness/isolated/native.so"'
-$(B)/worker/run/engine/files.list: $(ENGINE)
+ENGINE := $(wildcard harness/isolated/*.py harness/sealed/*.py)
+ENGINE_PROGRAMS := $(B)/harness/isolated/native.so $(SEALED)
+$(B)/worker/run/engine/files.o: $(B)/worker/run/engine/files.list $(ENGINE) harness/eval.py $(ENGINE_PROGRAMS)
+engine_files = -DENGINE_LIST='"$(1)"' -DSEALED_LAUNCH='"$(2)"' -DENGINE_LIBRARY='"$(B)/harness/isolated/native.so"' \
+  -DSEALED_LIBRARY='"$(B)/harness/sealed/sealed.so"'
+$(B)/worker/run/engine/files.o: override CFLAGS += $(call engine_files,worker/run/engine/files.list,$(B)/harness/sealed/launch)
+$(B)/worker/run/engine/files.list: $(ENGINE) Makefile
 	@mkdir -p $(@D)
-	@printf '%s\n' $(patsubst %,'MODULE(%)',$(sort $(basename $(notdir $(ENGINE))))) > $@
+	@printf 'MODULE(%s, %s, "%s")\n' $(foreach path,$(ENGINE),$(subst /, ,$(path:harness/%.py=%)) $(path)) > $@
 $(B)/sql/migrations.o: $(B)/sql/migrations.list $(wildcard sql/*.sql)
 $(B)/sql/rights.o: sql/worker_rights.sql
 $(B)/sql/migrations.list: $(wildcard sql/*.sql)
@@ -255,6 +258,21 @@ $(B)/tests/unit/test_images.o: override CFLAGS += -idirafter /usr/local/cuda/inc
 $(TESTS:=.o): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
 $(TESTS): %: %.o $(B)/libpodium.a
 	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ -Wl,--start-group $^ -Wl,--end-group -lcmocka $(WEB_LIBS) $(LIBS) -ldl
+
+# A podium-run whose sealed engine needs no GPU.
+PRETENDED := tests/lib/pretended_sealed
+$(B)/$(PRETENDED)/files.list: $(B)/worker/run/engine/files.list
+	@mkdir -p $(@D)
+	@sed -E 's|harness/sealed/builder.py|$(PRETENDED)/builder.py|; s|"harness/isolated/judge.py"|"$(PRETENDED)/judge.py"|' $< > $@
+	@printf 'MODULE(%s, %s, "%s")\n' isolated real_judge harness/isolated/judge.py sealed pretended $(PRETENDED)/pretended.py >> $@
+$(B)/$(PRETENDED)/launch: $(wildcard $(PRETENDED)/*.py) $(ENGINE) $(SEALED)
+	@$(PRETENDED)/pack.py $(B) $@
+$(B)/$(PRETENDED)/files.o: worker/run/engine/files.c $(B)/$(PRETENDED)/files.list $(B)/$(PRETENDED)/launch
+	@mkdir -p $(@D)
+	$(call quietly,CC)$(CC) $(CFLAGS) $(call engine_files,$(PRETENDED)/files.list,$(B)/$(PRETENDED)/launch) -c -o $@ $<
+$(B)/tests/podium-run: $(B)/worker/run/main.o $(B)/$(PRETENDED)/files.o $(B)/librun.a $(B)/libpodium.a
+	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS) -ldl
+test-programs: $(B)/tests/podium-run
 
 # libFuzzer provides main().
 fuzzers: $(FUZZERS)

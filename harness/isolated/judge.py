@@ -15,8 +15,8 @@ descriptors 4, 5, ...  sockets to the other processes: the submission; for the t
 POPCORN_FD             an open descriptor for the results, one `key: value` a line
 POPCORN_SEED           the secret behind all seeds
 PODIUM_DEVICE_UUID     the GPU whose clocks and temperature the judge asks for
-PODIUM_SEALED          if set, this is the judge of the sealed engine (podium_sealed_side.py); "all":
-                       no case runs if a call of one of them cannot be recorded
+PODIUM_SEALED          if set, this is the judge of the sealed engine (podium_sealed_side.py). If
+                       "all", no case runs when a call of one of them cannot be recorded
 PODIUM_HIDE            if set, other processes of the judge's user cannot read the judge's memory
 PODIUM_MEMORY_MIB      the most memory that the judge may take; unset: what the machine has
 PODIUM_TIME_LIMIT_S    the time limits of the modes in their order ("120 180"); 120 s by default

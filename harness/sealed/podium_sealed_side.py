@@ -26,6 +26,7 @@ from podium_area import Area
 from podium_eval import EXIT_CUDA, EXIT_RAISED, CaseFailed
 from podium_sealed_built import ARENA_OFFSET, WrongPlan, copy_file, place_output, read_plan, size_of
 from podium_side import (
+	EXIT_GONE,
 	EXIT_REFUSED,
 	EXIT_UNSPLITTABLE,
 	MAP_LIMIT_S,
@@ -293,6 +294,11 @@ class Launched(Placing, Side):
 		if not self._is_ready:
 			super().await_ready(limit_s)
 		self._is_ready = True
+
+	def _describe(self, error, limit_s):
+		if isinstance(error, wire.Gone):
+			return EXIT_GONE, "The launcher ended."
+		return super()._describe(error, limit_s)
 
 	def load(self):
 		"""Does nothing: a launcher takes no LOAD."""

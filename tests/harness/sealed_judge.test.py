@@ -1,8 +1,7 @@
 #!/usr/bin/python3
 """The judge of the sealed engine, without a GPU. The judge is the real one, but its device memory
-lies on the host. A pretended builder and a pretended launcher answer its frames: the builder's plan
-means "multiply the input by the number at the beginning of the arena". What torch and CUDA do,
-tests/gpu/sealed shows on a GPU."""
+lies on the host. The builder and the launcher of tests/lib/pretended_sealed answer its frames. What
+torch and CUDA do, tests/gpu/sealed shows on a GPU."""
 
 import contextlib
 import ctypes
@@ -11,6 +10,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import sys
 import types
 
@@ -38,200 +38,15 @@ except ImportError:
 
 # ---- the pretended processes ----
 
-JUDGE = """
-import ctypes
-import os
-import sys
-
-import real_judge
-import torch
-import podium_sealed_side
-import podium_staging
-import podium_tensors
-import podium_tree
-import podium_wire as wire
-
-ON_HOST, PIECE = wire.memory_make, 2 << 20
-
-def memory_make(is_cuda, count):
-	return ON_HOST(False, podium_tree.align(count, PIECE) if is_cuda else count)
-
-class Tensors(podium_tensors.Tensors):
-	def describe(self, value, place):
-		node = super().describe(value, place)
-		if node and node.kind == podium_tree.TENSOR:
-			node.memory = podium_tree.IN_DEVICE
-		return node
-
-	def bytes_at(self, address, count, is_cuda, array):
-		array = (ctypes.c_uint8 * count).from_address(address) if is_cuda else array
-		return torch.frombuffer(array, dtype=torch.uint8)
-
-def probe(self, address, count, is_cuda):
-	self.address, self.bytes, self.is_cuda = address, count, 0
-
-class Whole:
-	def __init__(self, flat, spans, device):
-		self.flat = flat
-
-	def native(self):
-		return wire.Withheld()
-
-wire.memory_make, podium_tensors.Tensors, podium_staging.Last = memory_make, Tensors, Whole
-wire.Probe.__init__ = probe
-podium_sealed_side.ARENA_BYTES = 4 << 20
-podium_sealed_side.MOST_KEPT_SHARE = float(os.environ.get("KEPT_SHARE", 0.25))
-real_judge.find_torch, real_judge.need_gpu = lambda: (torch, False), lambda is_cuda: None
-real_judge.LEAVE_S = 1.0
-
-def restore(self):
-	with open("../noted", "a") as file:
-		file.write("restore\\n")
-	RESTORE(self)
-
-# Measures the null contestant before the load, as on a GPU.
-if "QUIET" in os.environ:
-	RESTORE, podium_sealed_side.Arena.restore = podium_sealed_side.Arena.restore, restore
-	real_judge.statistics.RULES["cpu"].calibrations = 1
-	for name in ("mark_head", "measure_copies"):
-		setattr(podium_staging.Device, name, lambda self: None)
-sys.exit(real_judge.main(sys.argv[1:]))
-"""
-
-COMMON = """
-import ctypes, hashlib, json, os, select, struct, sys, time
-import podium_sealed as sealed
-import podium_tree as tree
-import podium_wire as wire
-
-SOCKET, INPUT, ARENA = 3, sealed.RANGE_ADDRESS, sealed.RANGE_ADDRESS + (64 << 30)
-places = {}
-
-def note(what):
-	with open("../noted", "a") as file:
-		file.write(what + "\\n")
-
-def place(content, descriptors):
-	address, count, is_input, is_arena = sealed.PLACE.unpack(content)
-	if not descriptors:
-		wire.memory_release(places.pop(address))
-		return
-	assert address not in places
-	with open("../places", "a") as file:
-		file.write(f"{sys.argv[-1]} {address - INPUT} {os.fstat(descriptors[0]).st_ino}\\n")
-	places[address] = wire.memory_import(False, count, descriptors[0])
-
-def numbers(address, count):
-	base = max(one for one in places if one <= address)
-	return (ctypes.c_int64 * count).from_address(places[base].address + address - base)
-"""
-
-# A submission may replace `answer` and `leave`.
-BUILDER = (
-	COMMON
-	+ """
-def plan_of(count, **more):
-	blob = b"cubin"
-	images = [{"bytes": len(blob), "sha256": hashlib.sha256(blob).hexdigest()}]
-	return json.dumps({"images": images, "variables": [], "count": count, **more}).encode(), [blob]
-
-def output_of(root, offset=4096):
-	root.offset = ARENA - INPUT + offset
-	return tree.encode(root)
-
-def send(form, text, blobs, text_bytes=None):
-	file = sealed.write_plan(text, blobs)
-	head = sealed.ANSWER.pack(sealed.BUILT, len(text) if text_bytes is None else text_bytes)
-	wire.send(SOCKET, wire.BUILT, head + form, [file])
-
-def fail(status, sentence):
-	wire.send(SOCKET, wire.BUILT, sealed.ANSWER.pack(status, 0) + sentence)
-
-def answer(root):
-	numbers(ARENA, 1)[0] = 2
-	send(output_of(root), *plan_of(root.elements()))
-
-def leave():
-	note("builder left")
-
-try:
-	while True:
-		kind, content, descriptors = wire.receive(SOCKET, 60.0, True)
-		if kind == wire.PLACE:
-			place(content, descriptors)
-			wire.send(SOCKET, wire.MAPPED)
-		elif kind == wire.INPUTS:
-			root = tree.decode(content[sealed.INPUTS.size:])
-			wire.send(SOCKET, wire.MAPPED)
-		elif kind == wire.BUILD:
-			note(f"build {numbers(INPUT, 1)[0]}")
-			answer(root)
-		else:
-			if kind == wire.LOAD:
-				exec(open("submission.py").read())
-			wire.send(SOCKET, wire.READY)
-except wire.Gone:
-	leave()
-"""
-)
-
-LAUNCHER = (
-	COMMON
-	+ """
-plan = None
-
-def play():
-	note(f"call {numbers(INPUT, 1)[0]}")
-	factor, last, count = numbers(ARENA, 1), numbers(ARENA + (4 << 20) - 8, 1), plan["count"]
-	assert last[0] == 0
-	last[0] = 1
-	data, output = numbers(INPUT, count), numbers(ARENA + 4096, count)
-	assert output[0] not in (data[0] * factor[0], 0)  # poison
-	for index in range(count):
-		output[index] = factor[0] * data[index]
-	factor[0] += 1
-
-def take_frame():
-	global plan
-	kind, content, descriptors = wire.receive(SOCKET, 60.0, True)
-	if kind == wire.HELLO:
-		wire.send(SOCKET, wire.READY)
-		return wire.page_map(descriptors[0])
-	if kind == wire.PLACE:
-		place(content, descriptors)
-	else:
-		count = sealed.PLAN_FRAME.unpack(content)[0]
-		plan = json.loads(os.pread(descriptors[0], count, 0))
-		os.close(descriptors[0])
-		if "refuse" in plan:
-			wire.send(SOCKET, wire.TEXT, plan["refuse"].encode())
-			return
-	wire.send(SOCKET, wire.MAPPED)
-
-page, seen = take_frame(), 0
-try:
-	while True:
-		if select.select([SOCKET], [], [], 0)[0]:
-			take_frame()
-		elif wire.armed(page) != seen:
-			order = wire.wait_for_call(page, SOCKET)
-			seen = order.number
-			if order.command == wire.LEAVE:
-				break
-			wire.stand_by(page, SOCKET)
-			if order.command == wire.CALL and "--null" not in sys.argv:
-				play()
-			wire.done(page, wire.RETURNED, 0, 0.0)
-		time.sleep(0.0001)
-except wire.Gone:
-	pass
-"""
-)
-
+PRETENDED = ROOT / "tests" / "lib" / "pretended_sealed"
 (ENGINE / "judge.py").rename(ENGINE / "real_judge.py")
-for name, text in {"judge": JUDGE, "builder": BUILDER, "launcher": LAUNCHER}.items():
-	(ENGINE / f"pretended_{name}.py").write_text(text)
-(ENGINE / "pretended_judge.py").rename(ENGINE / "judge.py")
+for name, file in (
+	("judge", "judge"),
+	("pretended", "pretended"),
+	("pretended_builder", "builder"),
+	("pretended_launcher", "launcher"),
+):
+	shutil.copy(PRETENDED / f"{file}.py", ENGINE / f"{name}.py")
 
 DOUBLES = """
 import torch
@@ -367,7 +182,9 @@ def a_refused_case_leaves_the_others():
 
 @test
 def no_case_runs_if_all_must_have_plans_and_one_has_none():
-	refuses = "def answer(root): good(root) if root.elements() < 9 else fail(sealed.REFUSED, b'No.')\n"
+	refuses = (
+		"def answer(root): good(root) if root.elements() < 9 else fail(sealed.REFUSED, b'No.')\n"
+	)
 	result = judge("good = answer\n" + refuses, PODIUM_SEALED="all")
 	sentence = "The case size: 70; seed: 9: custom_kernel does something that the sealed engine"
 	ends_with(result, 121, f"error: {sentence} cannot record. No.")

@@ -29,22 +29,24 @@ static int check_engine(struct run *run, struct error *error)
 	run->engine = job->engine;
 	run->engine_reason = job->engine == ENGINE_CUSTOM ? job->engine_reason : NULL;
 	if (job->mode == JOB_COMPARE && job->engine == ENGINE_CUSTOM)
-		return fail(error, ERROR_INPUT, "Only the isolated engine compares two submissions.");
-	if (job->mode == JOB_PROFILE && job->engine == ENGINE_ISOLATED)
+		return fail(error, ERROR_INPUT, "The custom engine compares no submissions.");
+	if (job->mode == JOB_PROFILE && job->engine != ENGINE_CUSTOM)
 		return fail(error, ERROR_INPUT, "Only the custom engine profiles a submission.");
-	if (job->engine == ENGINE_SEALED)
-		return fail(error, ERROR_INPUT, "This podium-run has no sealed engine.");
+	if (job->engine == ENGINE_SEALED && (job->device.is_cpu || job->task->language != TASK_PY))
+		return fail(
+			error, ERROR_INPUT, "The sealed engine runs only tasks in Python, and only on a GPU.");
 	const char *obstacle =
-		job->engine == ENGINE_ISOLATED ? engine_obstacle(job->task, &job->files) : NULL;
-	return obstacle ? fail(error, ERROR_INPUT,
-			   "The isolated engine cannot run this task: %s" JOB_ENGINE_ADVICE, obstacle)
-					: 0;
+		job->engine == ENGINE_CUSTOM ? NULL : engine_obstacle(job->task, &job->files);
+	return obstacle
+		? fail(error, ERROR_INPUT, "The %s engine cannot run this task: %s" JOB_ENGINE_ADVICE,
+			task_engine_name(job->engine), obstacle)
+		: 0;
 }
 
 static void close_workspaces(struct run *run)
 {
-	for (; run->part_count; run->part_count--)
-		workspace_close(&run->parts[run->part_count - 1]);
+	for (enum program who = PROGRAM_JUDGE; who < PROGRAMS; who++)
+		workspace_close(&run->parts[who]);
 	workspace_close(&run->workspace);
 }
 
@@ -89,6 +91,8 @@ bool run_job(const json_t *message, int base, const struct sandbox_host *host,
 		.score_err_ns = NAN,
 		.ratio = { NAN, NAN, NAN, NAN },
 	};
+	for (enum program who = PROGRAM_JUDGE; who < PROGRAMS; who++)
+		run.parts[who].lock = -1;
 	*events = (struct events){
 		.descriptor = events->descriptor, .job = job_id(message), .lost = events->lost
 	};

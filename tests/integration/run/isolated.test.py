@@ -1094,7 +1094,7 @@ def rivals_do_not_see_each_other():
 @test
 def only_tasks_of_the_isolated_engine_can_be_compared():
 	for members, part in (
-		({"definition": split_task(engine="custom")}, "Only the isolated engine compares"),
+		({"definition": split_task(engine="custom")}, "The custom engine compares no"),
 		({"files": []}, "no reference.py"),
 	):
 		result = one().judge(mode="compare", rival=KERNEL, **members)

@@ -160,14 +160,16 @@ class Result:
 
 
 class Runner:
-	def __init__(self, *options, directory=None, environment=None, user=None, prefix=()):
+	def __init__(
+		self, *options, directory=None, environment=None, user=None, prefix=(), program=PROGRAM
+	):
 		"""`user`: the user that runs podium-run; `prefix`: words to put before the command."""
 		self.own = None if directory else tempfile.mkdtemp(prefix="podium-run-test.")
 		self.directory = directory or self.own
 		if self.own:
 			os.chmod(self.own, 0o777 if user else 0o711)
 		self.process = subprocess.Popen(
-			[*prefix, PROGRAM, "--directory", self.directory, *options],
+			[*prefix, program, "--directory", self.directory, *options],
 			stdin=subprocess.PIPE,
 			stdout=subprocess.PIPE,
 			stderr=subprocess.PIPE,

@@ -216,7 +216,7 @@ void evaluation_open_results(struct evaluation *evaluation)
 	results_open(&evaluation->results, evaluation->run->arena, evaluation->kind->family,
 		evaluation->cases, evaluation->count);
 	evaluation->results.untimed = evaluation->kind->is_profiled;
-	evaluation->results.is_judge = evaluation->run->engine == ENGINE_ISOLATED;
+	evaluation->results.is_judge = evaluation->run->engine != ENGINE_CUSTOM;
 	evaluation->told = 0;
 	evaluation->is_measured = false;
 	evaluation->used_bytes = NAN;
@@ -250,7 +250,7 @@ void evaluation_send_conditions(struct evaluation *evaluation, const struct stag
 static void refuse_times(const struct run *run, struct judgement *judgement, const char *sentence)
 {
 	judgement->verdict =
-		run->engine == ENGINE_ISOLATED ? VERDICT_INTERNAL_ERROR : VERDICT_PROTOCOL_VIOLATION;
+		run->engine == ENGINE_CUSTOM ? VERDICT_PROTOCOL_VIOLATION : VERDICT_INTERNAL_ERROR;
 	buffer_text(&judgement->message, sentence);
 }
 
@@ -353,14 +353,15 @@ int evaluation_reopen_stage(struct run *run, struct evaluation *evaluation, stru
 	return workspace_open_stage(&run->workspace, stage->name, error);
 }
 
-/* Runs the cases with the job's engine. If the judge cannot split the task, only a dry run
- * continues, with the custom engine: a dry run finds out which engine can run a task. */
+/* Runs the cases with the job's engine. If that engine cannot, only a dry run continues, with the
+ * next weaker one: a dry run finds out which engine can run a task. */
 static int run_cases(struct run *run, struct evaluation *evaluation, struct error *error)
 {
 	int rc = 0;
-	if (run->engine == ENGINE_ISOLATED) {
+	while (!rc && run->engine != ENGINE_CUSTOM) {
+		enum task_engine tried = run->engine;
 		rc = engine_isolated(run, evaluation, error);
-		if (rc || run->engine == ENGINE_ISOLATED)
+		if (rc || run->engine == tried)
 			return rc;
 		rc = evaluation_reopen_stage(run, evaluation, error);
 	}
@@ -391,7 +392,7 @@ static int evaluate_stage(struct run *run, struct stage *stage, struct stage *ne
 {
 	struct evaluation evaluation, following;
 	int rc = prepare_evaluation(run, stage, profiler, &evaluation, error);
-	if (!rc && next && run->engine == ENGINE_ISOLATED) {
+	if (!rc && next && run->engine != ENGINE_CUSTOM) {
 		rc = prepare_evaluation(run, next, profiler, &following, error);
 		evaluation.next = &following;
 	}

@@ -1,8 +1,10 @@
-/* The stages of a job, and what the two engines share: a stage's cases, their results, and the
- * events about them.
+/* The stages of a job, and what the engines share: a stage's cases, their results, and the events
+ * about them.
  *
  * - custom: the task's own eval.py or eval.cu, which shares a process with the submission.
- * - isolated: a judge, and a contestant with the submission in it (harness/isolated/native.h). */
+ * - isolated: a judge, and a contestant with the submission in it (harness/isolated/native.h).
+ * - sealed: a judge, a builder with the submission in it, and a launcher, which plays what the
+ *   builder has recorded (harness/sealed/launch.h). */
 #ifndef PODIUM_WORKER_RUN_ENGINE_ENGINE_H
 #define PODIUM_WORKER_RUN_ENGINE_ENGINE_H
 
@@ -53,10 +55,11 @@ void engine_run(struct run *run, struct judgement *judgement);
 int engine_custom(
 	struct run *run, struct stage *stage, struct evaluation *evaluation, struct error *error);
 
-/* Runs and judges a stage's cases, and those of evaluation->next if it is set. Both stages share
- * their programs, which start once and load the submission once. If the judge says that the task
- * cannot be split and the job may fall back, the function leaves the stage unjudged and sends no
- * event. It then changes the run's engine to custom, with the reason. */
+/* Runs and judges a stage's cases with the isolated or the sealed engine, and those of
+ * evaluation->next if it is set. Both stages share their programs, which start once and load the
+ * submission once. If the judge says that the engine cannot run the task or record the submission
+ * and the job may fall back, the function leaves the stage unjudged and sends no event. It then
+ * changes the run's engine to the next weaker one, with the reason. */
 int engine_isolated(struct run *run, struct evaluation *evaluation, struct error *error);
 
 /* ---- for engines ---- */

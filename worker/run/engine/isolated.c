@@ -1,7 +1,8 @@
-/* The engine that keeps the submission apart from its judge. It runs a judge and a contestant with
- * the submission. Timed stages add a contestant with an empty kernel, comparisons one with the
- * rival. Each program has its own sandbox and its own part of the job's folder. A test stage and
- * the timed stage after it share their programs, which start once. */
+/* The engines that keep the submission apart from its judge. The isolated engine runs a judge and a
+ * contestant with the submission. Timed stages add a contestant with an empty kernel, comparisons
+ * one with the rival. In the sealed engine, a submission has two programs: a builder, which has its
+ * code, and a launcher. Each program has its own sandbox and its own part of the job's folder. A
+ * test stage and the timed stage after it share their programs, which start once. */
 #include "worker/run/engine/engine.h"
 
 #include "lib/base/clock.h"
@@ -21,13 +22,36 @@ static const char *const KEPT_FROM_CONTESTANTS[] = { "reference.py", "reference_
 /* ---- the programs' folders ---- */
 
 /* The names of the parts of the job's folder. */
-static const char *const PARTS[PROGRAMS] = { "judge", "entry", "null", "rival" };
+static const char *const PARTS[PROGRAMS] = { "judge", "entry", "launcher", "null", "rival",
+	"rival-launcher" };
 
-static size_t program_count(const struct job *job)
+static bool is_sealed(const struct run *run)
 {
-	return job->mode == JOB_COMPARE ? PROGRAMS
-		: job->mode == JOB_TEST     ? PROGRAM_NULL
-									: PROGRAM_RIVAL;
+	return run->engine == ENGINE_SEALED;
+}
+
+static bool is_needed(const struct run *run, enum program who)
+{
+	enum job_mode mode = run->job->mode;
+	switch (who) {
+	case PROGRAM_LAUNCHER: return is_sealed(run);
+	case PROGRAM_NULL: return mode != JOB_TEST;
+	case PROGRAM_RIVAL: return mode == JOB_COMPARE;
+	case PROGRAM_RIVAL_LAUNCHER: return mode == JOB_COMPARE && is_sealed(run);
+	default: return true;
+	}
+}
+
+/* Whether the program has a submission's code. */
+static bool has_submission(enum program who)
+{
+	return who == PROGRAM_ENTRY || who == PROGRAM_RIVAL;
+}
+
+/* Whether the program is the sealed engine's launcher. */
+static bool is_launcher(const struct run *run, enum program who)
+{
+	return is_sealed(run) && who != PROGRAM_JUDGE && !has_submission(who);
 }
 
 static bool is_for_contestants(const struct job *job, const char *path)
@@ -38,20 +62,28 @@ static bool is_for_contestants(const struct job *job, const char *path)
 	return strcmp(path, job->task->main) != 0;
 }
 
-static int write_submission(const struct job *job, const struct workspace *part,
-	enum isolated_program who, struct error *error)
+static int write_submission(
+	const struct job *job, const struct workspace *part, enum program who, struct error *error)
 {
 	bool is_rival = who == PROGRAM_RIVAL;
 	return folder_write(part->run, job->slot, is_rival ? job->rival : job->submission,
 		is_rival ? job->rival_length : job->submission_length, 0444, error);
 }
 
-/* The null contestant gets no file of the task, because its kernel needs none. */
-static int fill_py_part(const struct run *run, const struct workspace *part,
-	enum isolated_program who, struct error *error)
+static enum engine_role role_of(const struct run *run, enum program who)
 {
-	int rc = engine_files_write(part->stage, who == PROGRAM_JUDGE, error);
-	if (rc || who == PROGRAM_NULL)
+	return who == PROGRAM_JUDGE ? is_sealed(run) ? ROLE_SEALED_JUDGE : ROLE_JUDGE
+		: is_launcher(run, who) ? ROLE_LAUNCHER
+		: is_sealed(run)        ? ROLE_BUILDER
+								: ROLE_CONTESTANT;
+}
+
+/* Only the judge and the programs with a submission need files of the task. */
+static int fill_py_part(
+	const struct run *run, const struct workspace *part, enum program who, struct error *error)
+{
+	int rc = engine_files_write(part->stage, role_of(run, who), error);
+	if (rc || (who != PROGRAM_JUDGE && !has_submission(who)))
 		return rc;
 	if (who == PROGRAM_JUDGE)
 		return stage_write_task(run->job, part, NULL, error);
@@ -66,8 +98,8 @@ static int write_program(const struct run *run, const struct workspace *part,
 		part->run, name, run->programs[kind].bytes, run->programs[kind].length, 0555, error);
 }
 
-static int fill_cu_part(const struct run *run, const struct workspace *part,
-	enum isolated_program who, struct error *error)
+static int fill_cu_part(
+	const struct run *run, const struct workspace *part, enum program who, struct error *error)
 {
 	bool is_judge = who == PROGRAM_JUDGE;
 	int rc = write_program(run, part, is_judge ? COMPILED_JUDGE : COMPILED_CONTESTANT,
@@ -90,8 +122,8 @@ static int write_cases(
 		: evaluation_write_cases(evaluation->next, part->stage, "timed.txt", error);
 }
 
-static int fill_part(struct run *run, const struct evaluation *evaluation,
-	enum isolated_program who, struct error *error)
+static int fill_part(
+	struct run *run, const struct evaluation *evaluation, enum program who, struct error *error)
 {
 	struct workspace *part = &run->parts[who];
 	int rc = workspace_open_stage(part, evaluation->stage->name, error);
@@ -108,19 +140,21 @@ static int fill_part(struct run *run, const struct evaluation *evaluation,
 static int fill_parts(struct run *run, const struct evaluation *evaluation, struct error *error)
 {
 	int rc = 0;
-	for (; run->part_count < program_count(run->job); run->part_count++)
-		if ((rc = workspace_open_part(
-				 &run->workspace, PARTS[run->part_count], &run->parts[run->part_count], error)))
-			return rc;
-	for (size_t i = 0; i < run->part_count && !rc; i++)
-		rc = fill_part(run, evaluation, (enum isolated_program)i, error);
+	for (enum program who = PROGRAM_JUDGE; who < PROGRAMS && !rc; who++) {
+		if (!is_needed(run, who))
+			continue;
+		if (run->parts[who].lock < 0)
+			rc = workspace_open_part(&run->workspace, PARTS[who], &run->parts[who], error);
+		rc = rc ? rc : fill_part(run, evaluation, who, error);
+	}
 	return rc;
 }
 
 static void close_stages(struct run *run)
 {
-	for (size_t i = 0; i < run->part_count; i++)
-		workspace_close_stage(&run->parts[i]);
+	for (enum program who = PROGRAM_JUDGE; who < PROGRAMS; who++)
+		if (run->parts[who].lock >= 0)
+			workspace_close_stage(&run->parts[who]);
 }
 
 /* ---- the programs ---- */
@@ -128,15 +162,22 @@ static void close_stages(struct run *run)
 /* Paths are relative to the run folder, so that the command on the page shows no path of this
  * machine. */
 static const char *const *build_command(
-	const struct run *run, const struct evaluation *evaluation, enum isolated_program who)
+	const struct run *run, const struct evaluation *evaluation, enum program who)
 {
+	static const char *const PROGRAM_FILES[] = {
+		[ROLE_JUDGE] = "../engine/judge.py",
+		[ROLE_SEALED_JUDGE] = "../engine/judge.py",
+		[ROLE_CONTESTANT] = "../engine/contestant.py",
+		[ROLE_BUILDER] = "../engine/builder.py",
+		[ROLE_LAUNCHER] = "../engine/launch",
+	};
 	const struct job *job = run->job;
 	const char **words = arena_array(run->arena, const char *, 7);
 	size_t count = 0;
 	bool is_py = job->task->language == TASK_PY, is_judge = who == PROGRAM_JUDGE;
-	if (is_py)
+	if (is_py && !is_launcher(run, who))
 		words[count++] = job->python;
-	words[count++] = is_py ? is_judge ? "../engine/judge.py" : "../engine/contestant.py"
+	words[count++] = is_py ? PROGRAM_FILES[role_of(run, who)]
 		: is_judge         ? "./judge.out"
 						   : "./contestant.out";
 	if (is_judge) {
@@ -144,7 +185,7 @@ static const char *const *build_command(
 		words[count++] = "../cases.txt";
 	} else if (who == PROGRAM_NULL) {
 		words[count++] = "--null";
-	} else if (is_py) {
+	} else if (is_py && has_submission(who)) {
 		words[count++] = job->slot;
 	}
 	if (is_judge && evaluation->next) {
@@ -163,17 +204,19 @@ static const char *format_limits(const struct run *run, const struct evaluation 
 }
 
 static const char *const *build_environment(
-	struct run *run, const struct evaluation *evaluation, enum isolated_program who)
+	struct run *run, const struct evaluation *evaluation, enum program who)
 {
 	struct variables variables = who == PROGRAM_JUDGE
 		? variables_for_judge(
 			run->arena, run->job, &run->parts[who], format_limits(run, evaluation))
 		: variables_for_contestant(run->arena, run->job, &run->parts[who]);
+	if (who == PROGRAM_JUDGE && is_sealed(run))
+		variables_set(&variables, "PODIUM_SEALED", run->job->may_fall_back ? "all" : "1");
 	return (const char *const *)arena_copy(run->arena, variables.list, sizeof variables.list);
 }
 
 static struct process describe_program(
-	struct run *run, const struct evaluation *evaluation, enum isolated_program who)
+	struct run *run, const struct evaluation *evaluation, enum program who)
 {
 	const struct job *job = run->job;
 	struct process process = {
@@ -181,10 +224,12 @@ static struct process describe_program(
 		.environment = build_environment(run, evaluation, who),
 		.timeout_ms = evaluation_limit_s(evaluation) * 1000 + judge_grace_ms,
 		.zygote = run->zygote,
-		.is_trusted = who == PROGRAM_JUDGE || who == PROGRAM_NULL,
-		/* When the rival's channel closes, the judge measures the submission alone. The channel
-		 * therefore stays open until the rival's sandbox is empty. */
-		.holds_channel = who == PROGRAM_RIVAL,
+		.is_trusted = !has_submission(who),
+		/* When the rival's channel closes, the judge measures the submission alone. When a
+		 * builder's closes, calls begin. The channel therefore stays open until the sandbox is
+		 * empty. */
+		.holds_channel = who == PROGRAM_RIVAL || who == PROGRAM_RIVAL_LAUNCHER
+			|| (is_sealed(run) && who == PROGRAM_ENTRY),
 		.view = { .gpus = job->device.uuid, .programs = { job->python, job->nvcc } },
 	};
 	if (who == PROGRAM_JUDGE)
@@ -195,18 +240,20 @@ static struct process describe_program(
 
 /* ---- the outcome ---- */
 
-/* Whether the judge said before its first case that the task cannot be split, in a job that may try
- * the other engine. For CUDA C++, the compile stage finds that out earlier. */
-static bool cannot_split(
+/* Whether the judge said before its first case that the engine cannot run the task or record the
+ * submission's calls, in a job that may try the next engine. For CUDA C++, the compile stage finds
+ * that out earlier. */
+static bool falls_back(
 	const struct run *run, const struct stage *stage, const struct process_result *judge)
 {
 	return run->job->task->language == TASK_PY && judge->ending == PROCESS_EXITED
-		&& judge->code == JUDGE_CANNOT_SPLIT && !stage->begun && run->job->may_fall_back;
+		&& (judge->code == JUDGE_CANNOT_SPLIT || judge->code == JUDGE_REFUSED) && !stage->begun
+		&& run->job->may_fall_back;
 }
 
-static void choose_custom(struct run *run, const struct results *results)
+static void choose_next_engine(struct run *run, const struct results *results)
 {
-	run->engine = ENGINE_CUSTOM;
+	run->engine = is_sealed(run) ? ENGINE_ISOLATED : ENGINE_CUSTOM;
 	run->engine_reason =
 		results->error ? results->error : "The judge found that the task cannot be split.";
 }
@@ -314,14 +361,22 @@ static int run_programs(struct series *series, struct evaluation *evaluation, st
 	int rc = fill_parts(run, evaluation, error);
 	if (rc)
 		return rc;
-	for (size_t i = 0; i < run->part_count; i++)
-		series->processes[i] = describe_program(run, evaluation, (enum isolated_program)i);
+	const struct process *processes[PROGRAMS];
+	struct process_result *ended[PROGRAMS];
+	size_t count = 0;
+	for (enum program who = PROGRAM_JUDGE; who < PROGRAMS; who++) {
+		if (!is_needed(run, who))
+			continue;
+		series->processes[who] = describe_program(run, evaluation, who);
+		processes[count] = &series->processes[who];
+		ended[count++] = &series->ended[who];
+	}
 	series->processes[PROGRAM_JUDGE].on_result = take_results;
 	series->processes[PROGRAM_JUDGE].context = series;
 	stage_follow(run, evaluation->stage, &series->processes[PROGRAM_ENTRY]);
 	evaluation->results.next = evaluation->next ? &evaluation->next->results : NULL;
 	begin_stage(series, evaluation);
-	return process_run_all(series->processes, series->ended, run->part_count, error);
+	return process_run_all(processes, ended, count, error);
 }
 
 /* Sends the stage's events "stage", "log" and "conditions", which waited until it was certain that
@@ -346,12 +401,12 @@ int engine_isolated(struct run *run, struct evaluation *evaluation, struct error
 	results_finish(&last->results);
 	if (rc)
 		return rc;
-	if (cannot_split(run, stage, &ended[PROGRAM_JUDGE])) {
-		choose_custom(run, &last->results);
+	if (falls_back(run, stage, &ended[PROGRAM_JUDGE])) {
+		choose_next_engine(run, &last->results);
 		return 0;
 	}
 	tell_outcome(&series, stage);
-	judge_isolated(series.processes, ended, run->part_count, &last->results, &stage->judgement);
+	judge_isolated(series.processes, ended, &last->results, &stage->judgement);
 	note_end(stage, series.processes, ended);
 	/* If the task cannot be split, the verdict's reason already tells what the judge said. */
 	if (stage->judgement.verdict == VERDICT_INTERNAL_ERROR

@@ -268,26 +268,24 @@ void judge_compiler(
 
 /* ---- the isolated engine ---- */
 
-/* The judge's exit codes except 0, JUDGE_WRONG, JUDGE_LOSS and JUDGE_RIVAL_LOSS. With
- * `is_of_submission`, the judge's own error replaces `sentence` if there is one. */
+/* The judge's exit codes except 0, JUDGE_WRONG, JUDGE_LOSS and JUDGE_RIVAL_LOSS. Without a
+ * sentence, the judge blames a submission and says why. */
 static const struct judge_code {
 	int code;
 	enum verdict verdict;
-	bool is_of_submission;
 	const char *sentence;
 } JUDGE_CODES[] = {
-	{ JUDGE_RAISED, VERDICT_RUNTIME_ERROR, true, "The submission raised an error" },
-	{ JUDGE_CUDA, VERDICT_RUNTIME_ERROR, true, "A CUDA call failed" },
-	{ JUDGE_TIMEOUT, VERDICT_TIME_LIMIT, true, "The submission did not answer in time" },
-	{ JUDGE_VIOLATION, VERDICT_PROTOCOL_VIOLATION, true, "The submission violated the protocol" },
-	{ JUDGE_RIVAL, VERDICT_RUNTIME_ERROR, true,
-		"The submission that this one is compared with failed" },
-	{ JUDGE_CANNOT_SPLIT, VERDICT_INTERNAL_ERROR, false,
-		"The isolated engine cannot run this task" },
-	{ JUDGE_BUSY, VERDICT_INTERNAL_ERROR, false, "This machine cannot judge the task now" },
-	{ 2, VERDICT_INTERNAL_ERROR, false, "The judge could not finish" },
-	{ 111, VERDICT_INTERNAL_ERROR, false, "The judge could not report its results" },
-	{ 113, VERDICT_INTERNAL_ERROR, false,
+	{ JUDGE_RAISED, VERDICT_RUNTIME_ERROR, NULL },
+	{ JUDGE_CUDA, VERDICT_RUNTIME_ERROR, NULL },
+	{ JUDGE_TIMEOUT, VERDICT_TIME_LIMIT, NULL },
+	{ JUDGE_VIOLATION, VERDICT_PROTOCOL_VIOLATION, NULL },
+	{ JUDGE_RIVAL, VERDICT_RUNTIME_ERROR, NULL },
+	{ JUDGE_REFUSED, VERDICT_RUNTIME_ERROR, NULL },
+	{ JUDGE_CANNOT_SPLIT, VERDICT_INTERNAL_ERROR, "The isolated engine cannot run this task" },
+	{ JUDGE_BUSY, VERDICT_INTERNAL_ERROR, "This machine cannot judge the task now" },
+	{ 2, VERDICT_INTERNAL_ERROR, "The judge could not finish" },
+	{ 111, VERDICT_INTERNAL_ERROR, "The judge could not report its results" },
+	{ 113, VERDICT_INTERNAL_ERROR,
 		"The task failed, not the submission: a case could not be read, no input could be made "
 		"for it, or its check failed or took too long" },
 };
@@ -317,24 +315,33 @@ static void blame_judge(const struct process_result *judge, const struct results
 	}
 }
 
+/* Whether the judge has said why it blames the submission. A judge that broke down may exit with
+ * the same codes. */
+static bool says_why(const struct results *results)
+{
+	bool says = results->error != NULL;
+	for (size_t i = 0; i < results->count && !says; i++)
+		says = results_failed(&results->cases[i]);
+	return says;
+}
+
 /* Quotes the judge's error about the submission: the error that ended the run, or else that of the
  * first failed case. */
-static void quote_judge(
-	const struct results *results, const struct judge_code *code, struct judgement *out)
+static void quote_judge(const struct results *results, enum verdict verdict, struct judgement *out)
 {
-	for (size_t i = 0; i < results->count && !results->error; i++) {
-		if (!results_failed(&results->cases[i]))
-			continue;
+	if (!results->error)
 		judge_wrong(results, out);
-		out->verdict = code->verdict;
+	out->verdict = verdict;
+	if (!results->error)
 		return;
-	}
-	out->verdict = code->verdict;
-	text_append_valid(&out->message, results->error ? results->error : code->sentence,
-		strcspn(results->error ? results->error : code->sentence, "\n"));
-	if (!results->error) /* the error names the case */
-		append_where(&out->message, results);
+	/* The error names the case. */
+	text_append_valid(&out->message, results->error, strcspn(results->error, "\n"));
 	buffer_text(&out->message, text_ends_with(buffer_string(&out->message), ".") ? "" : ".");
+}
+
+static bool has_rival(const struct process processes[static PROGRAMS])
+{
+	return processes[PROGRAM_RIVAL].arguments != NULL;
 }
 
 /* Whether the contestant ended as it should after the judge has dismissed it. */
@@ -363,13 +370,33 @@ static void judge_contestant(const struct process *process, const struct process
 		buffer_byte(&out->message, '.');
 }
 
-/* `lost`: the contestant whose end the judge reported. */
-static void judge_loss(const struct process *process, const struct process_result *lost,
-	enum side side, const struct results *results, struct judgement *out)
+/* Judges a launcher that ended on its own. Only what the plan's kernels do can end it. */
+static void judge_launcher(const struct process *process, const struct process_result *result,
+	const struct results *results, struct judgement *out)
 {
-	bool machine_was_full = lost->out_of_memory && process->host->groups.folder < 0;
+	if (!judge_ending(process, result, out)) {
+		out->verdict = VERDICT_RUNTIME_ERROR;
+		buffer_printf(&out->message, "The launcher of the recorded call ended with exit code %d",
+			result->code);
+	}
+	append_where(&out->message, results);
+	append_last_words(&out->message, result);
+}
+
+/* Judges the side whose end the judge reported. A builder that has left as it should is not what
+ * was lost, so then its launcher is. */
+static void judge_loss(const struct process processes[static PROGRAMS],
+	const struct process_result ended[static PROGRAMS], enum side side,
+	const struct results *results, struct judgement *out)
+{
+	bool is_rival = side == SIDE_RIVAL;
+	enum program lost = is_rival ? PROGRAM_RIVAL : PROGRAM_ENTRY,
+				 launcher = is_rival ? PROGRAM_RIVAL_LAUNCHER : PROGRAM_LAUNCHER;
+	bool is_launcher = processes[launcher].arguments && !is_orderly(&ended[launcher]);
+	lost = is_launcher ? launcher : lost;
+	bool machine_was_full = ended[lost].out_of_memory && processes[lost].host->groups.folder < 0;
 	out->loser = machine_was_full ? SIDE_NONE : side;
-	judge_contestant(process, lost, results, out);
+	(is_launcher ? judge_launcher : judge_contestant)(&processes[lost], &ended[lost], results, out);
 	if (side != SIDE_RIVAL)
 		return;
 	cleanup_buffer struct buffer sentence = { 0 };
@@ -398,8 +425,9 @@ static void judge_by_results(
 	blame_judge(judge, results, buffer_string(&sentence), out);
 }
 
-static void judge_by_exit(const struct process *processes, const struct process_result *ended,
-	size_t count, struct results *results, struct judgement *out)
+static void judge_by_exit(const struct process processes[static PROGRAMS],
+	const struct process_result ended[static PROGRAMS], struct results *results,
+	struct judgement *out)
 {
 	const struct process_result *judge = &ended[PROGRAM_JUDGE];
 	const struct judge_code *code = find_judge_code(judge->code);
@@ -407,21 +435,23 @@ static void judge_by_exit(const struct process *processes, const struct process_
 		judge_by_results(judge, results, out);
 		out->loser = out->verdict == VERDICT_WRONG_ANSWER ? SIDE_SUBMISSION : SIDE_NONE;
 	} else if (judge->code == JUDGE_LOSS
-		|| (judge->code == JUDGE_RIVAL_LOSS && count == PROGRAMS)) {
+		|| (judge->code == JUDGE_RIVAL_LOSS && has_rival(processes))) {
 		bool is_rival = judge->code == JUDGE_RIVAL_LOSS;
-		enum isolated_program lost = is_rival ? PROGRAM_RIVAL : PROGRAM_ENTRY;
-		judge_loss(
-			&processes[lost], &ended[lost], is_rival ? SIDE_RIVAL : SIDE_SUBMISSION, results, out);
-	} else if (code && code->is_of_submission) {
-		quote_judge(results, code, out);
+		judge_loss(processes, ended, is_rival ? SIDE_RIVAL : SIDE_SUBMISSION, results, out);
+	} else if (code && !code->sentence && says_why(results)) {
+		quote_judge(results, code->verdict, out);
 		out->loser = code->code == JUDGE_RIVAL ? SIDE_RIVAL : SIDE_SUBMISSION;
+	} else if (judge->code == JUDGE_CANNOT_SPLIT && processes[PROGRAM_LAUNCHER].arguments) {
+		blame_judge(judge, results, "The sealed engine cannot run this task", out);
 	} else {
-		blame_judge(judge, results, code ? code->sentence : "The judge exited unexpectedly", out);
+		blame_judge(judge, results,
+			code && code->sentence ? code->sentence : "The judge exited unexpectedly", out);
 	}
 	if (judge->code == JUDGE_CANNOT_SPLIT)
 		buffer_text(&out->message, JOB_ENGINE_ADVICE);
 	if (out->verdict == VERDICT_INTERNAL_ERROR
-		&& (judge->code == JUDGE_BUSY || !is_orderly(&ended[PROGRAM_NULL])))
+		&& (judge->code == JUDGE_BUSY || !is_orderly(&ended[PROGRAM_NULL])
+			|| !is_orderly(&ended[PROGRAM_LAUNCHER])))
 		out->machine_failed = true;
 }
 
@@ -439,7 +469,7 @@ static void judge_by_ending(const struct process *process, const struct process_
 }
 
 void judge_isolated(const struct process processes[static PROGRAMS],
-	const struct process_result ended[static PROGRAMS], size_t count, struct results *results,
+	const struct process_result ended[static PROGRAMS], struct results *results,
 	struct judgement *out)
 {
 	const struct process *process = &processes[PROGRAM_JUDGE];
@@ -458,8 +488,8 @@ void judge_isolated(const struct process processes[static PROGRAMS],
 		append_where(&out->message, results);
 		buffer_byte(&out->message, '.');
 	} else if (judge->ending == PROCESS_EXITED && results->verdict == VERDICT_NONE) {
-		judge_by_exit(processes, ended, count, results, out);
-		out->loser = count == PROGRAMS ? out->loser : SIDE_NONE;
+		judge_by_exit(processes, ended, results, out);
+		out->loser = has_rival(processes) ? out->loser : SIDE_NONE;
 	} else {
 		judge_by_ending(process, judge, results, out);
 	}

@@ -28,13 +28,15 @@ void judge_own_exit(const struct process_result *result, const struct results *r
 void judge_compiler(const struct process *process, const struct process_result *result,
 	struct judgement *judgement);
 
-/* The programs of a stage of the isolated engine, in the order in which podium-run starts them. The
- * judge has its channels to the others in the same order. */
-enum isolated_program {
+/* The programs of a stage of the isolated or the sealed engine, in the order in which podium-run
+ * starts those that the stage needs. The judge has its channels to the others in the same order. */
+enum program {
 	PROGRAM_JUDGE,
-	PROGRAM_ENTRY, /* the contestant with the submission */
-	PROGRAM_NULL,  /* the contestant with the empty kernel, in timed stages */
-	PROGRAM_RIVAL, /* the contestant with the rival submission, in comparisons */
+	PROGRAM_ENTRY,    /* with the submission: the contestant, or the builder */
+	PROGRAM_LAUNCHER, /* plays what the submission's builder has recorded */
+	PROGRAM_NULL,     /* the contestant or launcher with the empty kernel, in timed stages */
+	PROGRAM_RIVAL,    /* with the rival submission, in comparisons */
+	PROGRAM_RIVAL_LAUNCHER,
 	PROGRAMS,
 };
 
@@ -54,12 +56,13 @@ enum {
 	JUDGE_RIVAL = 118,
 	JUDGE_RIVAL_LOSS = 119,
 	JUDGE_BUSY = 120,
+	JUDGE_REFUSED = 121,
 };
 
-/* Sets the verdict on a stage. Call results_finish() first. A failure of the judge is never the
- * submission's fault. */
+/* Sets the verdict on a stage. Call results_finish() first. A program that the stage does not need
+ * has no arguments. A failure of the judge is never the submission's fault. */
 void judge_isolated(const struct process processes[static PROGRAMS],
-	const struct process_result ended[static PROGRAMS], size_t count, struct results *results,
+	const struct process_result ended[static PROGRAMS], struct results *results,
 	struct judgement *judgement);
 
 #endif

@@ -95,7 +95,7 @@ bool stage_tell_tail(
 	cleanup_buffer struct buffer out = { 0 }, err = { 0 };
 	/* A contestant sees every case's data, so the live output must never show more than its final
 	 * log. */
-	bool only_kept = run->engine == ENGINE_ISOLATED;
+	bool only_kept = run->engine != ENGINE_CUSTOM;
 	if (!stage->begun)
 		return false;
 	tail_append(&out, &result->output, only_kept);

@@ -33,10 +33,10 @@ struct run {
 	struct events *events;
 	struct inbox *inbox;
 	struct workspace workspace;
-	enum task_engine engine;          /* the job's engine, or custom after a fallback */
-	struct workspace parts[PROGRAMS]; /* one for each program of the isolated engine */
-	size_t part_count;                /* how many of them are open */
-	const char *engine_reason;        /* why the engine is custom; NULL: unknown, or isolated */
+	enum task_engine engine;          /* the job's engine, or a weaker one after a fallback */
+	struct workspace parts[PROGRAMS]; /* one for each program; lock is -1 if it is not open */
+	/* Why the engine is custom, or weaker than the job's; NULL: unknown, or neither. */
+	const char *engine_reason;
 	/* For a cu task: nvcc's output, once the compile stage has passed. */
 	struct compiled programs[COMPILED_KINDS];
 	struct zygote *zygote;

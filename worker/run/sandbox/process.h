@@ -14,7 +14,7 @@
 
 enum {
 	process_result_descriptor = 3, /* the descriptor that POPCORN_FD names */
-	process_most_together = 4,
+	process_most_together = 6,
 	/* podium-run ends a program that prints more than this. struct capture keeps less. */
 	process_most_output_bytes = 64 * 1024 * 1024,
 	process_tell_ms = 1000, /* the shortest time between two calls of on_output */
@@ -111,7 +111,7 @@ int process_run(const struct process *process, struct process_result *result, st
  * A follower may end first. podium-run then kills everything in its sandbox, and the leader notices
  * that the channel closes. If the leader then ends with its `loss_code`, podium-run waits up to 10
  * s for the followers' ends, so that the result says how the lost one ended. */
-int process_run_all(const struct process *processes, struct process_result *results, size_t count,
-	struct error *error);
+int process_run_all(const struct process *const *processes, struct process_result *const *results,
+	size_t count, struct error *error);
 
 #endif

@@ -41,7 +41,7 @@ struct group {
 	pid_t programs[process_most_together];
 	int exits;       /* becomes readable when a child ends */
 	int64_t last_ms; /* a deadline besides the leader's time limit */
-	int64_t kills; /* out-of-memory kills before the start */
+	int64_t kills;   /* out-of-memory kills before the start */
 };
 
 static int64_t deadline_ms(const struct group *group)
@@ -440,18 +440,19 @@ static int finish_group(struct group *group, struct error *error)
 	return rc;
 }
 
-int process_run_all(const struct process *processes, struct process_result *results, size_t count,
-	struct error *error)
+int process_run_all(const struct process *const *processes, struct process_result *const *results,
+	size_t count, struct error *error)
 {
 	struct group group = { .count = count, .last_ms = INT64_MAX };
 	group.kills = control_group_kills_around();
-	memset(results, 0, count * sizeof *results);
-	for (size_t i = 0; i < count; i++)
-		group.members[i] = (struct running){ .process = &processes[i],
-			.result = &results[i],
+	for (size_t i = 0; i < count; i++) {
+		*results[i] = (struct process_result){ 0 };
+		group.members[i] = (struct running){ .process = processes[i],
+			.result = results[i],
 			.sandbox = sandbox_none,
 			.child = child_none,
 			.held = -1 };
+	}
 	cleanup_fd int exits = group.exits = watch_children();
 	if (exits < 0)
 		return fail(
@@ -471,5 +472,5 @@ int process_run_all(const struct process *processes, struct process_result *resu
 
 int process_run(const struct process *process, struct process_result *result, struct error *error)
 {
-	return process_run_all(process, result, 1, error);
+	return process_run_all(&process, &result, 1, error);
 }

@@ -1,0 +1,262 @@
+#!/usr/bin/python3
+"""The sealed engine in podium-run: which programs it starts, what each sees, and the verdict for
+every way in which one can end. There is no GPU: the podium-run of these tests has the builder and
+the launcher of tests/lib/pretended_sealed, whose judge keeps device memory on the host."""
+
+import importlib.util
+import pathlib
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parents[1] / "lib")]
+from processes import descendants  # noqa: E402
+from readable import readable_copy  # noqa: E402
+from runner import BUILD, GPU, HANG_S, PYTHON, Runner, cu_task, job, task  # noqa: E402
+from tap import Skip, contains, equal, run, test, until  # noqa: E402
+
+PROGRAM = readable_copy(BUILD, "tests/podium-run") / "tests" / "podium-run"
+REFERENCE = """
+import torch
+
+def generate_input(a, b=0, seed=0):
+	return torch.arange(1, 9) * (a + 1) + seed
+
+def check_implementation(data, output):
+	return torch.equal(output, 2 * data), "not twice the input"
+"""
+# The pretended builder takes a submission without code. The isolated engine calls custom_kernel.
+KERNEL = "def custom_kernel(data): return 2 * data\n"
+REFUSES = KERNEL + "def answer(root): fail(sealed.REFUSED, b'It waits.')\n"
+REFUSAL = "custom_kernel does something that the sealed engine cannot record. It waits."
+HARNESS = "raise SystemExit('the custom engine runs')\n"
+
+
+def run_in_launcher(code):
+	"""A submission whose plan makes the pretended launcher run this code in a call."""
+	return (
+		"def answer(root):\n\tnumbers(ARENA, 1)[0] = 2\n"
+		f"\tsend(output_of(root), *plan_of(root.elements(), run={code!r}))\n"
+	)
+
+
+def sealed_job(submission="", mode="test", reference=REFERENCE, rival=None, **members):
+	compare = {"rival": {"name": "other.py", "text": rival}} if mode == "compare" else {}
+	return job(
+		submission,
+		HARNESS,
+		mode=mode,
+		files=[{"path": "reference.py", "text": reference}],
+		definition=members.pop("definition", task(engine="")),
+		**{"engine": "sealed", "device": GPU, **members},
+		**(compare | {"secret_seed": 987654321} if mode == "compare" else {}),
+	)
+
+
+kept = []
+
+
+def judge(*arguments, **members):
+	"""Judges with a podium-run that the tests share."""
+	if not importlib.util.find_spec("torch"):
+		raise Skip("needs torch")
+	if not kept:
+		kept.append(Runner("--python", PYTHON, program=PROGRAM))
+	kept[0].send(sealed_job(*arguments, **members))
+	return kept[0].result()
+
+
+def expect(verdict, *parts, engine_used="sealed", **members):
+	result = judge(**members)
+	if (result.verdict, result.engine) != (verdict, engine_used):
+		raise AssertionError(f"{result.verdict} by the engine {result.engine}: {result.reason}")
+	for part in parts:
+		contains(result.reason, part)
+	return result
+
+
+# ---- runs to their ends ----
+
+
+@test
+def a_job_passes_its_stages_in_each_mode():
+	for mode, stages in (("test", 1), ("benchmark", 2), ("ranked", 2)):
+		result = expect("passed", mode=mode)
+		equal([end["verdict"] for end in result.ends], ["passed"] * (stages + 1))
+		equal("score_ns" in result.verdicts[0], mode == "ranked")
+		contains(result.stages[1]["command"], "judge.py")
+
+
+@test
+def a_comparison_starts_six_programs():
+	result = expect("passed", mode="compare", rival="")
+	low, ratio, high = (result.verdicts[0][key] for key in ("ratio_low", "ratio", "ratio_high"))
+	assert 0 < low <= ratio <= high, result.verdicts
+
+
+@test
+def no_process_is_left():
+	expect("passed", submission="if os.fork() == 0: time.sleep(600)\n")
+	until(lambda: len(descendants(kept[0].process.pid)) <= 1, HANG_S)
+
+
+@test
+def calls_begin_only_when_no_process_of_the_builder_is_left():
+	# The child would keep the builder's socket open.
+	expect("passed", submission="def leave():\n\tif os.fork() == 0: time.sleep(600)\n")
+
+
+@test
+def a_builder_that_only_closes_its_socket_has_not_left():
+	closes = "def leave():\n\tos.close(3)\n\ttime.sleep(600)\n"
+	expect("time limit", "did not end within 1 s after its dismissal", submission=closes)
+
+
+@test
+def a_wrong_answer_is_one():
+	wrong = "def answer(root): send(output_of(root), *plan_of(root.elements()))\n"
+	result = expect("wrong answer", "not twice the input", submission=wrong)
+	equal(result.cases[0]["verdict"], "wrong answer")
+
+
+# ---- a call that cannot be recorded ----
+
+
+@test
+def a_call_that_cannot_be_recorded_fails_the_job_with_the_sentence():
+	for mode in ("test", "ranked"):
+		result = expect("runtime error", REFUSAL, submission=REFUSES, mode=mode)
+		contains(result.cases[0]["message"], REFUSAL)
+
+
+@test
+def a_dry_run_falls_back_to_the_isolated_engine():
+	for mode, stages in (("test", 2), ("ranked", 3)):
+		result = expect(
+			"passed", submission=REFUSES, mode=mode, may_fall_back=True, engine_used="isolated"
+		)
+		contains(result.engine_reason, REFUSAL)
+		equal([stage["position"] for stage in result.stages], list(range(stages)))
+		# The try with the sealed engine leaves no event.
+		equal((result.progress.count("test 0/2"), result.progress.count("test 2/2")), (1, 1))
+	equal(expect("passed", may_fall_back=True).engine_reason, "")
+
+
+@test
+def a_benchmark_that_cannot_be_recorded_makes_a_dry_run_fall_back_before_the_tests():
+	refuses = (
+		KERNEL + "built, good = 0, globals().get('answer')\ndef answer(root):\n\tglobal built\n"
+		"\tbuilt += 1\n\tgood(root) if built < 3 else fail(sealed.REFUSED, b'It waits.')\n"
+	)
+	result = expect(
+		"passed", submission=refuses, mode="ranked", may_fall_back=True, engine_used="isolated"
+	)
+	equal([stage["position"] for stage in result.stages], [0, 1, 2])
+
+
+@test
+def a_task_that_the_sealed_engine_cannot_run_needs_another_one():
+	varies = REFERENCE.replace("+ seed", "+ seed, seed").replace("2 * data)", "2 * data[0])")
+	said = "The sealed engine cannot run this task: Two inputs of the case"
+	definition = task(engine="", tests=["a: 1; b: 2; seed: 3", "a: 3; b: 4; seed: 5"])
+	expect(
+		"internal error",
+		said,
+		"An admin can start a dry run",
+		reference=varies,
+		definition=definition,
+	)
+	result = expect(
+		"passed",
+		reference=varies,
+		submission="def custom_kernel(data): return 2 * data[0]\n",
+		definition=definition,
+		may_fall_back=True,
+		engine_used="isolated",
+	)
+	contains(result.engine_reason, "differ in numbers, texts, flags or tensors on the CPU")
+
+
+@test
+def only_python_tasks_on_a_gpu_can_be_sealed():
+	for members in ({"device": {"model": "CPU"}}, {"definition": cu_task(engine="")}):
+		expect("internal error", "runs only tasks in Python, and only on a GPU", **members)
+
+
+# ---- what each program sees ----
+
+
+@test
+def the_builder_sees_no_reference_and_no_judge():
+	look = "raise RuntimeError(' '.join(sorted(os.listdir('.') + os.listdir('../engine'))))\n"
+	reason = expect("runtime error", submission=look).reason
+	for name in ("builder.py", "sealed.so", "submission.py"):
+		contains(reason, name)
+	for name in ("reference.py", " judge.py", "podium_staging.py", "launch"):
+		assert name not in reason, reason
+
+
+@test
+def the_launcher_sees_nothing_but_itself():
+	look = "sys.exit(' '.join([*os.listdir('.'), *os.listdir('../engine')]) or 'nothing')"
+	reason = expect("runtime error", submission=run_in_launcher(look)).reason
+	assert reason.endswith(": launch."), reason
+
+
+@test
+def no_other_program_has_the_secret():
+	look = "sys.exit(str([key for key in os.environ if key.startswith(('POPCORN', 'PODIUM'))]))"
+	contains(expect("runtime error", mode="ranked", submission=run_in_launcher(look)).reason, "[]")
+
+
+# ---- programs that end ----
+
+
+@test
+def a_builder_that_ends_is_the_submissions_fault():
+	for body, verdict, part in (
+		("os._exit(3)", "runtime error", "ended the program with exit code 3"),
+		("os._exit(0)", "runtime error", "ended the program with exit code 0"),
+		("os.kill(os.getpid(), 11)", "runtime error", "SIGSEGV"),
+		("raise ValueError('seven')", "runtime error", "exit code 1"),
+	):
+		result = expect(verdict, part, submission=f"def answer(root): {body}\n")
+		equal(result.verdicts[0].get("machine_failed", False), False)
+
+
+@test
+def a_launcher_that_ends_in_a_call_is_the_plans_fault():
+	for code, part in (
+		("sys.exit(3)", "The launcher of the recorded call ended with exit code 3 in test 1 of 2"),
+		("os.kill(os.getpid(), 9)", "SIGKILL"),
+	):
+		result = expect("runtime error", part, submission=run_in_launcher(code))
+		equal(result.verdicts[0].get("machine_failed", False), False)
+
+
+@test
+def in_a_comparison_the_side_whose_launcher_ends_loses():
+	ends = run_in_launcher("sys.exit(3)")
+	result = expect("runtime error", "exit code 3", submission=ends, mode="compare", rival="")
+	equal(result.verdicts[0]["loser"], "submission")
+	result = expect(
+		"runtime error",
+		"The submission that this one is compared with failed: The launcher",
+		mode="compare",
+		rival=ends,
+	)
+	equal(result.verdicts[0]["loser"], "rival")
+
+
+@test
+def without_a_gpu_the_machine_is_at_fault():
+	with Runner() as runner:
+		runner.send(sealed_job())
+		result = runner.result()
+		equal((result.verdict, result.engine), ("internal error", "sealed"))
+		contains(result.reason, "The sealed engine needs a GPU, and torch")
+
+
+code = run()
+for runner in kept:
+	runner.__exit__()
+sys.exit(code)
