@@ -17,6 +17,7 @@ POPCORN_SEED           the secret behind all seeds
 PODIUM_DEVICE_UUID     the GPU whose clocks and temperature the judge asks for
 PODIUM_SEALED          if set, this is the judge of the sealed engine (podium_sealed_side.py). If
                        "all", no case runs when a call of one of them cannot be recorded
+PODIUM_PLANS           with PODIUM_SEALED: a folder for the plans of the last mode's cases
 PODIUM_HIDE            if set, other processes of the judge's user cannot read the judge's memory
 PODIUM_MEMORY_MIB      the most memory that the judge may take; unset: what the machine has
 PODIUM_TIME_LIMIT_S    the time limits of the modes in their order ("120 180"); 120 s by default
@@ -760,6 +761,7 @@ class Part:
 
 class Judge:
 	sealed = ""  # PODIUM_SEALED. If set, launchers play what builders have recorded.
+	plans_folder = ""  # PODIUM_PLANS
 
 	def __init__(self, report, parts):
 		self.report, self.parts = report, parts
@@ -950,7 +952,17 @@ class Judge:
 						entry,
 					)
 					self.tell(index, case, [*self.lines_of(made), ("status", "pass")])
+				if self.plans_folder and part is self.parts[-1]:
+					self.save_plan(entry, index, case)
 		self.report.line("check", "fail" if self.code else "pass")
+
+	def save_plan(self, entry, index, case):
+		try:
+			os.makedirs(self.plans_folder, exist_ok=True)
+			entry.save_plan(case, self.plans_folder, str(index))
+		except OSError as error:  # the run's result counts, whether or not its plans are shown
+			say(f"The plan of the case {case.spec} could not be saved: {error}")
+			self.plans_folder = ""
 
 	@contextlib.contextmanager
 	def reporting(self, index, case):
@@ -1433,6 +1445,7 @@ def judge(arguments, report, sides):
 	run = Judge(report, parts)
 	need_one_gpu()
 	run.sealed = os.environ.pop("PODIUM_SEALED", "")
+	run.plans_folder = os.environ.pop("PODIUM_PLANS", "")
 	entry, null, rival = open_sides(parts, bool(run.sealed))
 	run.entry, run.rival = entry, rival
 	sides.extend(side for side in (entry, null, rival) if side)

@@ -12,6 +12,9 @@
 enum {
 	CUDA_CALL_NOT_FOUND = 500,         /* CUDA_ERROR_NOT_FOUND */
 	CUDA_CALL_INVALID_VALUE = 1,       /* CUDA_ERROR_INVALID_VALUE */
+	CUDA_FUNCTION_SHARED = 1,          /* CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES */
+	CUDA_FUNCTION_LOCAL = 3,           /* CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES */
+	CUDA_FUNCTION_REGISTERS = 4,       /* CU_FUNC_ATTRIBUTE_NUM_REGS */
 	CUDA_FUNCTION_MOST_SHARED = 8,     /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
 	CUDA_FUNCTION_CARVEOUT = 9,        /* CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT */
 	CUDA_FUNCTION_LARGE_CLUSTERS = 14, /* CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED */
@@ -149,6 +152,8 @@ union cuda_launch_value { /* CUlaunchAttributeValue */
 	X(cuFuncGetModule, function_module, (struct CUmod_st * *module, struct CUfunc_st * function)) \
 	X(cuFuncGetAttribute, function_attribute, \
 		(int *value, unsigned int attribute, struct CUfunc_st *function)) \
+	X(cuOccupancyMaxActiveBlocksPerMultiprocessor, function_blocks_per_sm, \
+		(int *blocks, struct CUfunc_st *function, int block_threads, size_t shared_bytes)) \
 	X(cuGraphGetNodes, graph_nodes, \
 		(struct CUgraph_st * graph, struct CUgraphNode_st * *nodes, size_t * count)) \
 	X(cuGraphGetEdges_v2, graph_edges, \

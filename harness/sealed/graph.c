@@ -5,6 +5,7 @@
 #include "driver.h"
 #include "harness/isolated/inside.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +20,8 @@ struct sealed_graph {
 	struct cubin *cubins;        /* the images */
 	struct CUgraphNode_st **nodes;
 	struct variable *variables;
-	uint32_t library_count, variable_count;
+	struct sealed_kernel_figures *figures; /* of the kernels so far */
+	uint32_t library_count, variable_count, figure_count;
 	struct CUgraph_st *graph;
 	struct CUgraphExec_st *exec;
 };
@@ -122,6 +124,33 @@ static int set_function(struct CUfunc_st *function, const struct plan_kernel *ke
 				  function_set, function, CUDA_FUNCTION_LARGE_CLUSTERS, kernel->has_large_clusters);
 }
 
+/* The figures are only shown, so an unknown one is 0. */
+static uint32_t attribute_of(struct CUfunc_st *function, unsigned int attribute)
+{
+	int value = 0;
+	return sealed_cuda.function_attribute(&value, attribute, function) == CUDA_CALL_SUCCEEDED
+			&& value > 0
+		? (uint32_t)value
+		: 0;
+}
+
+/* Call it once the function has its attributes, because occupancy depends on them. */
+static void note_figures(
+	struct sealed_graph *graph, struct CUfunc_st *function, const struct plan_kernel *kernel)
+{
+	int blocks = 0;
+	/* No GPU takes blocks of more threads. The driver then refuses the launch. */
+	const uint64_t threads = (uint64_t)kernel->block[0] * kernel->block[1] * kernel->block[2];
+	if (threads > INT_MAX
+		|| sealed_cuda.function_blocks_per_sm(&blocks, function, (int)threads, kernel->shared_bytes)
+			!= CUDA_CALL_SUCCEEDED)
+		blocks = 0;
+	graph->figures[graph->figure_count++] =
+		(struct sealed_kernel_figures){ attribute_of(function, CUDA_FUNCTION_REGISTERS),
+			attribute_of(function, CUDA_FUNCTION_LOCAL),
+			attribute_of(function, CUDA_FUNCTION_SHARED), (uint32_t)blocks };
+}
+
 static int set_launch(struct CUgraphNode_st *node, const struct plan_kernel *kernel)
 {
 	union cuda_launch_value value = { { 0 } };
@@ -153,6 +182,7 @@ static int add_kernel(struct sealed_graph *graph, const struct plan_kernel *kern
 		rc = set_function(node.function, kernel);
 	if (rc)
 		return rc;
+	note_figures(graph, node.function, kernel);
 	memcpy(node.grid, kernel->grid, sizeof node.grid);
 	memcpy(node.block, kernel->block, sizeof node.block);
 	node.parameters = calloc((size_t)kernel->parameter_count + 1, sizeof *node.parameters);
@@ -243,7 +273,8 @@ static int begin(struct sealed_graph **graph, const struct plan *plan)
 	made->cubins = calloc((size_t)plan->image_count + 1, sizeof *made->cubins);
 	made->nodes = calloc((size_t)plan->node_count + 1, sizeof *made->nodes);
 	made->variables = calloc((size_t)plan->variable_count + 1, sizeof *made->variables);
-	return made->libraries && made->cubins && made->nodes && made->variables
+	made->figures = calloc((size_t)plan->node_count + 1, sizeof *made->figures);
+	return made->libraries && made->cubins && made->nodes && made->variables && made->figures
 		? SEALED_DO(graph_make, &made->graph, 0)
 		: isolated_no_memory();
 }
@@ -308,7 +339,15 @@ void sealed_graph_free(struct sealed_graph *graph)
 	free(graph->cubins);
 	free(graph->nodes);
 	free(graph->variables);
+	free(graph->figures);
 	free(graph);
+}
+
+const struct sealed_kernel_figures *sealed_graph_figures(
+	const struct sealed_graph *graph, uint32_t *count)
+{
+	*count = graph->figure_count;
+	return graph->figures;
 }
 
 int sealed_graph_restore(const struct sealed_graph *graph)

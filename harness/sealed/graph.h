@@ -7,6 +7,13 @@
 
 struct sealed_graph;
 
+/* What a kernel of a plan takes on this GPU, as the driver says. */
+struct sealed_kernel_figures {
+	uint32_t registers, local_bytes; /* of a thread */
+	uint32_t shared_bytes;           /* static, of a block */
+	uint32_t blocks_per_sm;          /* how many blocks fit on an SM together */
+};
+
 /* The bytes of a plan's blobs. The caller has compared them with the plan's hashes and sizes. */
 struct sealed_blobs {
 	const void *const *images;   /* as many as the plan has */
@@ -20,6 +27,10 @@ struct sealed_blobs {
 int sealed_graph_make(
 	struct sealed_graph **graph, const struct plan *plan, const struct sealed_blobs *blobs);
 void sealed_graph_free(struct sealed_graph *graph);
+
+/* The figures of the plan's kernels, in the order of their nodes. The graph owns them. */
+const struct sealed_kernel_figures *sealed_graph_figures(
+	const struct sealed_graph *graph, uint32_t *count);
 
 /* Makes a graph of one empty kernel, for the null contestant. Call isolated_gate_map first, which
  * loads the kernel. */

@@ -42,6 +42,35 @@ static int answer(uint32_t kind)
 	return isolated_send(SOCKET, &frame, NULL);
 }
 
+static int find_warps_per_sm(uint32_t *warps)
+{
+	int device, threads = 0;
+	int rc = CUDA_DO(device_get, &device, 0);
+	if (!rc)
+		rc = CUDA_DO(device_attribute, &threads, CUDA_DEVICE_SM_THREADS, device);
+	*warps = (uint32_t)threads / 32;
+	return rc;
+}
+
+static int answer_with_figures(const struct sealed_graph *graph)
+{
+	enum {
+		most = (isolated_most_content_bytes - sizeof(struct sealed_plan_figures))
+			/ sizeof(struct sealed_kernel_figures)
+	};
+	struct sealed_plan_figures head;
+	const struct sealed_kernel_figures *figures = sealed_graph_figures(graph, &head.kernels);
+	int rc = find_warps_per_sm(&head.warps_per_sm);
+	if (rc)
+		return rc;
+	head.kernels = head.kernels < most ? head.kernels : most;
+	frame = (struct isolated_frame){ .kind = ISOLATED_MAPPED };
+	frame.length = (uint32_t)(sizeof head + head.kernels * sizeof *figures);
+	memcpy(frame.content, &head, sizeof head);
+	memcpy(frame.content + sizeof head, figures, head.kernels * sizeof *figures);
+	return isolated_send(SOCKET, &frame, NULL);
+}
+
 /* Says why a frame or a call failed. */
 static int say(const char *why)
 {
@@ -188,6 +217,8 @@ static int take_frame(struct launcher *launcher)
 	} else if (frame.kind == ISOLATED_PLAN && frame.length == sizeof plan && has_memory) {
 		memcpy(&plan, frame.content, sizeof plan);
 		rc = take_plan(launcher, &plan, descriptors[0]);
+		if (!rc)
+			return answer_with_figures(launcher->graph);
 	} else {
 		return isolated_fail(ISOLATED_FAILED, "The judge sent a frame that no launcher takes.");
 	}

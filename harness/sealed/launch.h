@@ -6,9 +6,9 @@
  *
  * Descriptor 3 is the socket to the judge. After HELLO and READY the judge sends PLACE for each
  * piece of memory of the call, then PLAN. Calls may follow, and other places and plans. The
- * launcher answers each of these frames with MAPPED, or with TEXT and the reason. A refused plan
- * leaves no plan. Inputs and outputs need no frames, because the judge maps the same memory. There
- * is no LOAD.
+ * launcher answers each of these frames with MAPPED, or with TEXT and the reason. The answer to
+ *PLAN has the figures of the plan's kernels. A refused plan leaves no plan. Inputs and outputs need
+ *no frames, because the judge maps the same memory. There is no LOAD.
  */
 #ifndef PODIUM_SEALED_LAUNCH_H
 #define PODIUM_SEALED_LAUNCH_H
@@ -32,6 +32,13 @@ struct sealed_place {
 struct sealed_plan_frame {
 	uint32_t text_bytes;
 	uint32_t spec; /* the number of the output's form, which the launcher repeats in each call */
+};
+
+/* The content of the answer to PLAN: this, and then a struct sealed_kernel_figures (graph.h) for
+ * each kernel in the order of the nodes, as far as a frame has room. */
+struct sealed_plan_figures {
+	uint32_t warps_per_sm; /* the most of this GPU */
+	uint32_t kernels;      /* whose figures follow */
 };
 
 /* ---- the builder ----

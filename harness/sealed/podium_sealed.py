@@ -14,6 +14,8 @@ PLACE = struct.Struct("<QQII")  # struct sealed_place
 PLAN_FRAME = struct.Struct("<II")  # struct sealed_plan_frame
 INPUTS = struct.Struct("<Q")
 ANSWER = struct.Struct("<II")  # struct sealed_built
+PLAN_FIGURES = struct.Struct("<II")  # struct sealed_plan_figures
+KERNEL_FIGURES = struct.Struct("<IIII")  # struct sealed_kernel_figures
 
 LIBRARY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "sealed.so")
 ALLOCATE, FREE = "sealed_arena_malloc", "sealed_arena_free"

@@ -14,6 +14,7 @@ call, so a call cannot leave anything for a later one.
 """
 
 import contextlib
+import json
 import os
 import socket
 import sys
@@ -341,6 +342,27 @@ class Build:
 	def __init__(self, input_form, form, text, hashes, kept):
 		self.input_form, self.form, self.text = input_form, form, text
 		self.hashes, self.kept = hashes, kept
+		self.figures = None  # of the kernels, once the launcher has taken the plan
+
+	def learn_figures(self, content):
+		"""Reads the launcher's answer to the plan. Raises struct.error if it is too short."""
+		warps_per_sm, count = sealed.PLAN_FIGURES.unpack_from(content)
+		nodes = json.loads(self.text)["nodes"]
+		kernels = [number for number, node in enumerate(nodes) if node["kind"] == "kernel"]
+		content = content[sealed.PLAN_FIGURES.size :][: count * sealed.KERNEL_FIGURES.size]
+		self.figures = [
+			{
+				"node": number,
+				"registers": registers,
+				"local_bytes": local_bytes,
+				"static_shared_bytes": shared_bytes,
+				"blocks_per_sm": blocks_per_sm,
+				"warps_per_sm_most": warps_per_sm,
+			}
+			for number, (registers, local_bytes, shared_bytes, blocks_per_sm) in zip(
+				kernels, sealed.KERNEL_FIGURES.iter_unpack(content)
+			)
+		]
 
 
 class SealedSide(Launched):
@@ -458,6 +480,21 @@ class SealedSide(Launched):
 			raise refused(clean(content))
 		if kind != wire.MAPPED:
 			raise self.violation("sent an unexpected frame")
+		build.learn_figures(content)
+
+	def save_plan(self, case, folder, name):
+		"""Writes the plan of a case and its blobs into a folder, for podium-run. Writes nothing if
+		the launcher has not taken the plan, because then nobody has checked it."""
+		build = self._builds.get(case)
+		if not isinstance(build, Build) or build.figures is None:
+			return
+		for found in dict.fromkeys(build.hashes):
+			with contextlib.suppress(FileExistsError), open(f"{folder}/{found}", "xb") as file:
+				file.write(self._blobs[found])
+		with open(f"{folder}/{name}", "x") as file:
+			blobs = list(dict.fromkeys(build.hashes))
+			text = build.text.decode("ascii")
+			json.dump({"text": text, "blobs": blobs, "figures": build.figures}, file)
 
 	def learn_spec(self, classes):
 		raise self.violation("described a new output, which no plan has")

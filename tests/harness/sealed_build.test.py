@@ -316,20 +316,23 @@ def a_plans_file_has_each_blob_at_a_multiple_of_16():
 def the_structs_are_those_of_launch_h():
 	program = ENGINE / "sizes"
 	source = (
-		'#include "harness/sealed/launch.h"\n#include "harness/sealed/range.h"\n'
+		'#include "harness/sealed/graph.h"\n#include "harness/sealed/launch.h"\n'
+		'#include "harness/sealed/range.h"\n'
 		'#include "harness/isolated/native.h"\n#include <stdio.h>\nint main(void)\n'
-		'{ printf("%zu %zu %zu %d %d %d %d %d %llu", sizeof(struct sealed_place), '
-		"sizeof(struct sealed_plan_frame), sizeof(struct sealed_built), SEALED_REFUSED, "
+		'{ printf("%zu %zu %zu %zu %zu %d %d %d %d %d %llu", sizeof(struct sealed_place), '
+		"sizeof(struct sealed_plan_frame), sizeof(struct sealed_built), "
+		"sizeof(struct sealed_plan_figures), sizeof(struct sealed_kernel_figures), SEALED_REFUSED, "
 		"ISOLATED_PLACE, ISOLATED_PLAN, ISOLATED_BUILT, sealed_blob_alignment, "
 		"(unsigned long long)SEALED_RANGE_ADDRESS); }"
 	)
 	command = ["gcc", f"-I{ROOT}", "-x", "c", "-", "-o", str(program)]
 	subprocess.run(command, input=source.encode(), check=True)
 	numbers = [int(word) for word in subprocess.check_output([program]).split()]
-	structs = [one.size for one in (sealed.PLACE, sealed.PLAN_FRAME, sealed.ANSWER)]
+	structs = (sealed.PLACE, sealed.PLAN_FRAME, sealed.ANSWER)
+	structs += (sealed.PLAN_FIGURES, sealed.KERNEL_FIGURES)
 	equal(
 		numbers,
-		structs
+		[one.size for one in structs]
 		+ [sealed.REFUSED, wire.PLACE, wire.PLAN, wire.BUILT]
 		+ [sealed.BLOB_ALIGNMENT, sealed.RANGE_ADDRESS],
 	)

@@ -12,6 +12,7 @@ import pathlib
 import re
 import shutil
 import sys
+import tempfile
 import types
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -165,6 +166,32 @@ def each_case_has_new_memory_and_the_null_contestant_its_own_input():
 	)
 	every = [memory for memories in places.values() for memory in memories]
 	equal(len(set(every)), len(every))
+
+
+@test
+def the_plans_of_the_last_mode_are_saved():
+	with tempfile.TemporaryDirectory() as folder:
+		plans = pathlib.Path(folder, "plans")
+		refuses = (
+			"def answer(root): send(output_of(root), *plan_of(root.elements(), refuse='No.'))\n"
+		)
+		judge(refuses, PODIUM_PLANS=str(plans))
+		equal(list(plans.iterdir()), [])
+		judge(PODIUM_PLANS=str(plans))
+		blob = hashlib.sha256(b"cubin").hexdigest()
+		equal({path.name for path in plans.iterdir()}, {"0", "1", blob})
+		equal((plans / blob).read_bytes(), b"cubin")
+		saved = json.loads((plans / "1").read_text())
+		equal((json.loads(saved["text"])["count"], saved["blobs"]), (70, [blob]))
+		figures = {"node": 1, "registers": 32, "local_bytes": 0, "static_shared_bytes": 1024}
+		equal(saved["figures"], [{**figures, "blocks_per_sm": 8, "warps_per_sm_most": 64}])
+
+
+@test
+def a_full_disk_costs_only_the_plan():
+	result = judge(PODIUM_PLANS="/dev/null/plans")
+	ends_with(result, 0, "check: pass")
+	contains(result.said["judge"] + result.complaints["judge"], "could not be saved")
 
 
 # ---- cases without a plan ----

@@ -223,7 +223,21 @@ unsigned int cuFuncGetAttribute(int *value, unsigned int attribute, struct CUfun
 	REFUSE("cuFuncGetAttribute");
 	*value = attribute == CUDA_FUNCTION_MOST_SHARED ? function->most_shared
 		: attribute == CUDA_FUNCTION_CARVEOUT       ? function->carveout
-													: function->large_clusters;
+		: attribute == CUDA_FUNCTION_LARGE_CLUSTERS ? function->large_clusters
+		: attribute == CUDA_FUNCTION_REGISTERS      ? 24
+		: attribute == CUDA_FUNCTION_LOCAL          ? 8
+													: 512;
+	return 0;
+}
+
+/* The pretended SM has room for 1024 threads and 64 KiB of shared memory. */
+unsigned int cuOccupancyMaxActiveBlocksPerMultiprocessor(
+	int *blocks, struct CUfunc_st *function, int block_threads, size_t shared_bytes)
+{
+	REFUSE("cuOccupancyMaxActiveBlocksPerMultiprocessor");
+	(void)function;
+	int by_threads = 1024 / block_threads, by_shared = shared_bytes ? 65536 / (int)shared_bytes : 9;
+	*blocks = by_threads < by_shared ? by_threads : by_shared;
 	return 0;
 }
 

@@ -210,6 +210,28 @@ static void a_kernel_gets_its_attributes(void **state)
 	plan_free(plan);
 }
 
+static void a_graph_has_the_figures_of_its_kernels(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	struct plan *plan;
+	struct sealed_graph *graph;
+	uint32_t kernels;
+	describe_image(KERNELS);
+	char *text = text_of(arena, PLAIN, PLAIN);
+	text = changed(arena, text, "\"shared_bytes\":0}", "\"shared_bytes\":32768}");
+	assert_int_equal(make(text, &plan, &graph), 0);
+	const struct sealed_kernel_figures *figures = sealed_graph_figures(graph, &kernels);
+	assert_int_equal(kernels, 2);
+	assert_int_equal(figures[0].registers, 24);
+	assert_int_equal(figures[0].local_bytes, 8);
+	assert_int_equal(figures[0].shared_bytes, 512);
+	assert_int_equal(figures[0].blocks_per_sm, 2); /* of 32 KiB shared memory each */
+	assert_int_equal(figures[1].blocks_per_sm, 9);
+	sealed_graph_free(graph);
+	plan_free(plan);
+}
+
 static void a_plan_must_fit_its_images(void **state)
 {
 	(void)state;
@@ -748,6 +770,7 @@ int main(void)
 		cmocka_unit_test(a_graph_does_what_its_plan_says),
 		cmocka_unit_test(a_variable_keeps_nothing_from_call_to_call),
 		cmocka_unit_test(a_kernel_gets_its_attributes),
+		cmocka_unit_test(a_graph_has_the_figures_of_its_kernels),
 		cmocka_unit_test(a_plan_must_fit_its_images),
 		cmocka_unit_test(all_variables_of_the_images_must_be_in_the_plan),
 		cmocka_unit_test(an_image_must_be_a_cubin),

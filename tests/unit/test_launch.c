@@ -3,6 +3,7 @@
 #include "harness/sealed/launch.h"
 
 #include "harness/isolated/native.h"
+#include "harness/sealed/graph.h"
 #include "harness/sealed/range.h"
 #include "lib/base/buffer.h"
 #include "lib/base/scope.h"
@@ -198,6 +199,19 @@ static uint8_t *bytes_of(const struct isolated_memory *memory)
 	return (uint8_t *)(uintptr_t)memory->address;
 }
 
+/* Checks the figures in the answer to a plan of one kernel. */
+static void expect_figures(void)
+{
+	struct sealed_plan_figures head;
+	struct sealed_kernel_figures figures;
+	assert_int_equal(frame.length, sizeof head + sizeof figures);
+	memcpy(&head, frame.content, sizeof head);
+	memcpy(&figures, frame.content + sizeof head, sizeof figures);
+	assert_int_equal(head.kernels, 1);
+	assert_int_equal(head.warps_per_sm, 32);
+	assert_int_equal(figures.registers, 24);
+}
+
 /* ---- tests ---- */
 
 static int load(void **state)
@@ -221,6 +235,7 @@ static void a_plan_is_played_with_each_input(void **state)
 	assert_string_equal(place(&judge, &judge.input, INPUT, true), "");
 	assert_string_equal(place(&judge, &judge.output, OUTPUT, false), "");
 	assert_string_equal(send_plan(&judge, &file, text_bytes), "");
+	expect_figures();
 	for (uint8_t turn = 0; turn < 3; turn++) {
 		memset(bytes_of(&judge.input), 10 + turn, count);
 		memset(bytes_of(&judge.output), 0xff, 2 * count);

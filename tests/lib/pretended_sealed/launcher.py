@@ -40,7 +40,10 @@ def take_frame():
 		os.close(descriptors[0])
 		if "refuse" in plan:
 			wire.send(SOCKET, wire.TEXT, plan["refuse"].encode())
-			return None
+		else:
+			figures = sealed.PLAN_FIGURES.pack(64, 1) + sealed.KERNEL_FIGURES.pack(32, 0, 1024, 8)
+			wire.send(SOCKET, wire.MAPPED, figures)
+		return None
 	wire.send(SOCKET, wire.MAPPED)
 	return None
 
