@@ -405,7 +405,9 @@ def a_program_that_the_kernel_kills_for_memory_gets_memory_limit():
 def a_program_is_not_blamed_for_the_memory_of_programs_beside_podium_run():
 	with memory_group(200 << 20) as group, Runner() as runner:
 		runner.send(job("import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)\n" + RIGHT))
-		while not (stopped := [p for p in descendants(runner.process.pid) if (stat_of(p) or " ")[0] == "T"]):
+		while not (
+			stopped := [p for p in descendants(runner.process.pid) if (stat_of(p) or " ")[0] == "T"]
+		):
 			time.sleep(0.01)
 		join = f"open('{group}/cgroup.procs', 'w').write('0')\n"
 		equal(subprocess.run([sys.executable, "-c", join + TOO_LARGE]).returncode, -signal.SIGKILL)

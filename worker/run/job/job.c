@@ -166,7 +166,8 @@ static int read_engine(
 		if (strcmp(name, task_engine_name(engine)) == 0)
 			job->engine = engine;
 	if (job->engine == ENGINE_CHOOSE)
-		return fail(error, ERROR_INPUT, "\"engine\" of the job must be sealed, isolated or custom.");
+		return fail(
+			error, ERROR_INPUT, "\"engine\" of the job must be sealed, isolated or custom.");
 	job->engine_reason =
 		arena_strdup(arena, json_string_value(json_object_get(object, "engine_reason")));
 	job->may_fall_back = json_is_true(json_object_get(object, "may_fall_back"));

@@ -38,9 +38,9 @@ int control_group_make(const struct control_group_base *base, int64_t most_memor
 bool control_group_out_of_memory(const struct control_group *group);
 bool control_group_out_of_processes(const struct control_group *group);
 
-/* How many processes of podium-run's own group, in which programs without a group of theirs run, the
- * kernel has killed for lack of memory since the machine's start. Counts the whole machine's if the
- * group's count cannot be read. */
+/* How many processes of podium-run's own group, in which programs without a group of theirs run,
+ * the kernel has killed for lack of memory since the machine's start. Counts the whole machine's if
+ * the group's count cannot be read. */
 int64_t control_group_kills_around(void);
 
 void control_group_kill(const struct control_group *group);

@@ -41,7 +41,7 @@ struct group {
 	pid_t programs[process_most_together];
 	int exits;       /* becomes readable when a child ends */
 	int64_t last_ms; /* a deadline besides the leader's time limit */
-	int64_t kills; /* out-of-memory kills before the start */
+	int64_t kills;   /* out-of-memory kills before the start */
 };
 
 static int64_t deadline_ms(const struct group *group)
