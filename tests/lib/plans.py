@@ -4,6 +4,7 @@ import base64
 import gzip
 import hashlib
 import json
+import tempfile
 import zlib
 
 
@@ -108,6 +109,14 @@ def blob_events(content, part_bytes=512 * 1024):
 	return in_parts(
 		{"event": "blob", "sha256": hashlib.sha256(content).hexdigest()}, content, part_bytes
 	)
+
+
+def event_file(folder, *events):
+	"""A file of events for a pretended podium-run (RUNNER in pretend.py)."""
+	descriptor, path = tempfile.mkstemp(".json", dir=folder)
+	with open(descriptor, "w") as file:
+		json.dump(events, file)
+	return path
 
 
 # ---- in the database ----

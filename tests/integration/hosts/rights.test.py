@@ -11,7 +11,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from tap import contains, equal, lacks, run, test  # noqa: E402
 from hosts import database, make_host, settings_of, start_host  # noqa: E402
-from plans import blob_events, kernel, plan_events, plan_text  # noqa: E402
+from plans import blob_events, event_file, kernel, plan_events, plan_text  # noqa: E402
 from pretend import pretend_runner  # noqa: E402
 from workers import (
 	BUILD,
@@ -103,10 +103,11 @@ def a_host_stores_plans_and_sees_no_content_of_a_blob():
 	figures = {"runs": 1, "mean_ns": 1.0, "std_ns": 1.0, "err_ns": 1.0, "best_ns": 1.0}
 	told = {
 		"cases": [{**figures, "worst_ns": 1.0}],
-		"events": [
+		"events": event_file(
+			scratch,
 			*plan_events(plan_text([kernel("k")], [b"from a host"])),
 			*blob_events(b"from a host"),
-		],
+		),
 	}
 	with host_worker("planner", **pretend_runner(scratch / "runner", BUILD / "podium-run")):
 		for _ in range(2):  # the second time, the database has the blobs

@@ -15,6 +15,7 @@ from plans import (  # noqa: E402
 	COPY,
 	MEMSET,
 	blob_events,
+	event_file,
 	figure,
 	kernel,
 	pack,
@@ -46,7 +47,6 @@ FIGURES = [figure(1, 12.5, 2500, blocks_per_sm=3)]
 TEXT = plan_text(NODES, [IMAGE], [GAIN, IMAGE])
 FIGURE_KEYS = {"runs": 1, "mean_ns": 1.0, "std_ns": 1.0, "err_ns": 1.0, "best_ns": 1.0}
 CASE = {**FIGURE_KEYS, "worst_ns": 1.0}
-serial = 0
 
 
 def on_gpus(name="gpus"):
@@ -59,13 +59,15 @@ def on_gpus(name="gpus"):
 
 
 def send(*events, state="done"):
-	"""Runs a job whose ranked stage has these events. They are in a file, which may be long."""
-	global serial
-	serial += 1
-	source = "# " + json.dumps({"cases": [CASE, CASE], "events": events})
-	number = submit(source, board="planned", gpu="H200")
+	"""Runs a job whose ranked stage has these events."""
+	number = start(events)
 	wait_for(number, state)
 	return number
+
+
+def start(events):
+	told = {"cases": [CASE, CASE], "events": event_file(scratch, *events)}
+	return submit("# " + json.dumps(told), board="planned", gpu="H200")
 
 
 def plans_of(number):
@@ -252,11 +254,7 @@ def whatever_is_wrong_is_refused_with_a_sentence_and_leaves_nothing():
 	before = counts()
 	with on_gpus() as worker:
 		for name, (events, sentence) in REFUSED.items():
-			number = submit(
-				"# " + json.dumps({"cases": [CASE], "events": events, "name": name}),
-				board="planned",
-				gpu="H200",
-			)
+			number = start(events)
 			worker.says(f"job {number}: podium-run sent ")
 			lines = worker.log.read_text().splitlines()
 			said = [line for line in lines if f"job {number}: podium-run sent " in line]
