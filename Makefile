@@ -132,7 +132,7 @@ $(B)/libpodium.a: $(call objects,lib)
 
 # Each program is a main.o and a library of everything else, which unit tests link as well.
 $(B)/libweb.a: $(filter-out %/main.o,$(call objects,cgi)) $(TEMPLATE_OBJECTS)
-$(B)/libworker.a: $(filter-out %/main.o,$(patsubst %.c,$(B)/%.o,$(wildcard worker/*.c)))
+$(B)/libworker.a: $(filter-out %/main.o,$(patsubst %.c,$(B)/%.o,$(wildcard worker/*.c))) $(B)/harness/sealed/plan.o
 $(B)/librun.a: $(filter-out %/main.o,$(call objects,worker/run))
 $(B)/libcommand.a: $(filter-out %/main.o,$(call objects,cli/podium))
 $(B)/libhooks.a: $(filter-out %/main.o,$(call objects,hooks))

@@ -41,6 +41,7 @@ static const struct route ROUTES[] = {
 	{ METHOD_GET, "/submission/*/status", page_submission_status, ANYONE, 0 },
 	{ METHOD_GET, "/submission/*/source", page_submission_source, ANYONE, 0 },
 	{ METHOD_GET, "/submission/*/artifact/*", page_submission_artifact, ANYONE, 0 },
+	{ METHOD_GET, "/submission/*/plan/*", page_submission_plan, ANYONE, 0 },
 	{ METHOD_GET, "/submission/*/cancel", page_submission_cancel, LOGGED_IN, 0 },
 	{ METHOD_POST, "/submission/*/cancel", action_submission_cancel, LOGGED_IN, form_bytes },
 	{ METHOD_GET, "/submission/*/withdraw", page_submission_withdraw, LOGGED_IN, 0 },

@@ -75,6 +75,17 @@ CREATE OR REPLACE VIEW @worker@.artifacts AS
 CREATE OR REPLACE VIEW @worker@.artifact_parts AS
   SELECT * FROM @main@.artifact_parts WHERE artifact_id IN (SELECT id FROM @worker@.artifacts)
     WITH CASCADED CHECK OPTION;
+CREATE OR REPLACE VIEW @worker@.plans AS
+  SELECT * FROM @main@.plans WHERE stage_id IN (SELECT id FROM @worker@.stages)
+    WITH CASCADED CHECK OPTION;
+CREATE OR REPLACE VIEW @worker@.plan_uses AS
+  SELECT * FROM @main@.plan_uses WHERE plan_id IN (SELECT id FROM @worker@.plans)
+    WITH CASCADED CHECK OPTION;
+-- All workers share the blobs. A worker sees whether one is there, but not its content.
+CREATE OR REPLACE VIEW @worker@.plan_blobs AS
+  SELECT sha256, size, packed, checksum, seen_at FROM @main@.plan_blobs;
+CREATE OR REPLACE VIEW @worker@.plan_blob_parts AS
+  SELECT sha256, part, content FROM @main@.plan_blob_parts;
 CREATE OR REPLACE VIEW @worker@.endings AS
   SELECT job_id, fence, kind, reason, verdict, score_ns, score_err_ns, engine, engine_reason,
     ratio, ratio_low, ratio_high, loser
@@ -183,6 +194,11 @@ GRANT SELECT,
   ON @worker@.measurements TO @worker@;
 GRANT SELECT, INSERT (stage_id, name, size) ON @worker@.artifacts TO @worker@;
 GRANT INSERT ON @worker@.artifact_parts TO @worker@;
+GRANT SELECT, INSERT (stage_id, case_index, sha256, size, nodes) ON @worker@.plans TO @worker@;
+GRANT INSERT ON @worker@.plan_uses TO @worker@;
+GRANT SELECT (sha256, size, seen_at), INSERT, UPDATE (seen_at)
+  ON @worker@.plan_blobs TO @worker@;
+GRANT INSERT ON @worker@.plan_blob_parts TO @worker@;
 GRANT INSERT ON @worker@.endings TO @worker@;
 GRANT EXECUTE ON PROCEDURE @worker@.take_job TO @worker@;
 GRANT EXECUTE ON PROCEDURE @worker@.register TO @worker@;

@@ -5,6 +5,7 @@
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
 #include "worker/figures.h"
+#include "worker/plan_store.h"
 
 #include <math.h>
 #include <sodium.h>
@@ -250,6 +251,16 @@ static int write_artifact(const struct writing *to, const json_t *event, struct 
 				  to->claim->job_id, position, name);
 }
 
+static int write_plan(const struct writing *to, const json_t *event, struct error *error)
+{
+	return plan_store(to->db, to->arena, to->claim->job_id, event, error);
+}
+
+static int write_blob(const struct writing *to, const json_t *event, struct error *error)
+{
+	return plan_store_blob(to->db, to->arena, event, error);
+}
+
 static int write_stage_end(const struct writing *to, const json_t *event, struct error *error)
 {
 	return database_execute(to->db, &END_STAGE, error, "ssiiiiii", member_text(event, "verdict"),
@@ -295,6 +306,8 @@ static const struct kind {
 	{ "conditions", write_conditions },
 	{ "report", write_report },
 	{ "artifact", write_artifact },
+	{ "plan", write_plan },
+	{ "blob", write_blob },
 	{ "stage_end", write_stage_end },
 	{ "verdict", write_verdict },
 };
@@ -318,7 +331,8 @@ struct result result_begin(const struct claim *claim)
 void result_end(struct result *result)
 {
 	json_decref(result->pending);
-	result->pending = NULL;
+	json_decref(result->file);
+	result->pending = result->file = NULL;
 }
 
 /* Keeps as much of the text as fits, without cutting a character. */
@@ -326,6 +340,31 @@ static void keep_progress(struct result *result, const char *text)
 {
 	size_t length = text_utf8_prefix(text, strnlen(text, sizeof result->progress - 1));
 	snprintf(result->progress, sizeof result->progress, "%.*s", (int)length, text);
+}
+
+/* Gives a plan or blob to the next write, even if parts are missing: then the write fails. */
+static void keep_file(struct result *result)
+{
+	if (result->file)
+		json_array_append_new(result->pending, result->file);
+	result->file = NULL;
+}
+
+/* Parts wait until they are complete, because a page must not show half a plan. */
+static void take_part(struct result *result, json_t *event)
+{
+	size_t before = result->file_bytes;
+	result->file_bytes += json_string_length(json_object_get(event, "base64")) / 4 * 3;
+	if (result->file_bytes > plan_most_job_bytes) {
+		if (before <= plan_most_job_bytes)
+			log_warning("The job has more than %d MiB of plans and blobs; Podium drops the rest.",
+				plan_most_job_bytes >> 20);
+		json_decref(result->file);
+		result->file = NULL;
+		json_decref(event);
+	} else if (plan_store_add(&result->file, event) == 0) {
+		keep_file(result);
+	}
 }
 
 void result_take(struct result *result, json_t *event)
@@ -350,6 +389,12 @@ void result_take(struct result *result, json_t *event)
 		figures_add_stage(result->stage, member_whole(event, "duration_ms", SQL_NULL_INTEGER));
 	if (strcmp(name, "progress") == 0)
 		keep_progress(result, member_text(event, "text"));
+	if (plan_store_is_part(event)) {
+		take_part(result, event);
+		return;
+	}
+	if (strcmp(name, "stage_end") == 0 || result->over)
+		keep_file(result);
 	if (find_kind(event) && !result->machine_failed)
 		json_array_append(result->pending, event);
 	json_decref(event);

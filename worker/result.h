@@ -19,8 +19,10 @@ enum { result_most_samples = 4000 }; /* for each case */
 
 struct result {
 	struct claim claim;
-	json_t *pending; /* array of events not known to be stored */
-	int64_t written; /* number of stored events */
+	json_t *pending;   /* array of events not known to be stored */
+	json_t *file;      /* the parts so far of a plan or blob; NULL between files */
+	size_t file_bytes; /* of all plans and blobs, packed */
+	int64_t written;   /* number of stored events */
 	/* The newest progress text. */
 	char progress[65];
 	char stage[16];   /* the newest stage's name */

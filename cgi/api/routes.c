@@ -37,6 +37,8 @@ static const struct call CALLS[] = {
 		"" },
 	{ { METHOD_GET, "/api/v1/submissions/*/artifacts/*", page_submission_artifact, ANYONE, 0 },
 		TOKEN_READ, "" },
+	{ { METHOD_GET, "/api/v1/submissions/*/plans/*", page_submission_plan, ANYONE, 0 }, TOKEN_READ,
+		"" },
 	{ { METHOD_GET, "/api/v1/submissions/*/output", api_submission_output, LOGGED_IN, 0 },
 		TOKEN_READ, "gpu" },
 	{ { METHOD_POST, "/api/v1/submissions/*/cancel", api_submission_cancel, LOGGED_IN,

@@ -23,7 +23,7 @@ handler page_submission_diff;
 handler page_head_to_head, page_head_to_head_status;
 /* submission.c, submission_cancel.c */
 handler page_submission, page_submission_status, page_submission_source, page_submission_artifact,
-	page_submission_cancel, action_submission_cancel;
+	page_submission_plan, page_submission_cancel, action_submission_cancel;
 /* participant.c: authors withdraw or restore a submission, or edit its note */
 handler page_submission_withdraw, action_submission_withdraw, action_submission_restore,
 	page_submission_note, action_submission_note;

@@ -54,7 +54,7 @@ static int read_trace(
 	struct trace_row *rows;
 	size_t count;
 	cleanup_buffer struct buffer packed = { 0 }, gzip = { 0 };
-	struct zip_pack zip = { .out = &packed };
+	struct zip_pack zip = { .out = &packed, .arena = context->arena };
 	int rc =
 		database_rows(context->db, context->arena, &TRACES, &rows, &count, error, "i", stage_id);
 	for (size_t i = 0; i < count && !rc; i++) {

@@ -54,9 +54,11 @@ int gzip_unpack(
 	if (inflateInit2(&stream, window_bits) != Z_OK)
 		return fail(error, ERROR_SYSTEM, "There is not enough memory to unpack a file.");
 	int status = process_stream(&stream, inflate, most, out);
-	bool too_large = stream.total_out > most;
+	bool too_large = stream.total_out > most, has_ended = !stream.avail_in;
 	inflateEnd(&stream);
 	if (too_large)
 		return fail(error, ERROR_LIMIT, "The packed file has more than %zu bytes.", most);
-	return status == Z_STREAM_END ? 0 : fail(error, ERROR_INPUT, "The packed file is damaged.");
+	return status == Z_STREAM_END && has_ended
+		? 0
+		: fail(error, ERROR_INPUT, "The packed file is damaged.");
 }

@@ -8,8 +8,8 @@
 /* Appends the packed form of `bytes` to `out`. */
 int gzip_pack(const void *bytes, size_t length, struct buffer *out, struct error *error);
 
-/* Appends the unpacked bytes to `out`. ERROR_INPUT: damaged or truncated. ERROR_LIMIT: more than
- * `most` bytes unpacked. */
+/* Appends the unpacked bytes to `out`. ERROR_INPUT: damaged, truncated, or followed by other bytes.
+ * ERROR_LIMIT: more than `most` bytes unpacked. */
 int gzip_unpack(
 	const void *gzip, size_t length, size_t most, struct buffer *out, struct error *error);
 

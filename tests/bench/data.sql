@@ -140,6 +140,16 @@ INSERT INTO artifacts (stage_id, name, size)
   	j.submission_id >= @first AND j.user_id = @first_user + 1;
 INSERT INTO artifact_parts (artifact_id, part, content) VALUES (LAST_INSERT_ID(), 0,
 	UNHEX('1f8b08000000000000030300000000000000000000'));
+INSERT INTO plan_blobs (sha256, size, packed, checksum, seen_at)
+	VALUES (UNHEX(SHA2('', 256)), 0, 20, 0, @now);
+INSERT INTO plan_blob_parts (sha256, part, content) VALUES (UNHEX(SHA2('', 256)), 0,
+	UNHEX('1f8b0800000000000003030000000000'));
+INSERT INTO plan_blob_parts (sha256, part, content) VALUES (UNHEX(SHA2('', 256)), 1,
+	UNHEX('00000000'));
+INSERT INTO plans (stage_id, case_index, sha256, size, nodes)
+	SELECT stage_id, 0, UNHEX(SHA2('', 256)), 0, '[{"kind":"empty"}]' FROM artifacts
+	ORDER BY id DESC LIMIT 1;
+INSERT INTO plan_uses (plan_id, sha256) VALUES (LAST_INSERT_ID(), UNHEX(SHA2('', 256)));
 
 -- Some submissions are held, hidden, withdrawn or have a note.
 UPDATE jobs SET held_at = finished_at, held_reason = 'It is faster than the device can be.'

@@ -46,7 +46,7 @@ const NO_PAGES = ['/leaderboard/*.json', '/leaderboard/*.csv', '/leaderboard/*.a
 	'/leaderboard/*/badge.svg', '/leaderboard/*/share.png',
 	'/leaderboard/*/live', '/admin/leaderboard/*/dryrun/status', '/admin/hooks/*/status',
 	'/leaderboard/*/raw/**', '/leaderboard/*/template/*', '/submission/*/status',
-	'/submission/*/source', '/submission/*/artifact/*',
+	'/submission/*/source', '/submission/*/artifact/*', '/submission/*/plan/*',
 	'/comparison/*/status', '/queue/status', '/language/*/*', '/account/export', '/healthz',
 	'/metrics'];
 

@@ -19,6 +19,8 @@ static const char *const KINDS[] = {
 	"conditions",
 	"report",
 	"artifact",
+	"plan",
+	"blob",
 	"stage_end",
 	"verdict",
 };

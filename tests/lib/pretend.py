@@ -119,6 +119,7 @@ RUNNER = '''#!/usr/bin/python3
 """Replaces podium-run. The submission's first line is "# " and a JSON object with the result:
 
 	cases    members of each timed case; the case's spec comes from the task
+	events   a JSON file with other events of the timed stage, without job and position
 	verdict  members of the verdict
 	compare  the result if the job is a comparison and this submission is the challenger: an
 	         object with "cases", "verdict" and "until", a file to wait for before the end.
@@ -158,10 +159,12 @@ def say_verdict(job, **members):
 		"engine": job["engine"], **members}})
 
 
-def stage(job, position, name, cases):
+def stage(job, position, name, cases, events=()):
 	say(event="stage", job=job["id"], position=position, stage=name, command="")
 	for index, (spec, members) in enumerate(cases):
 		say_case(job, position, index, spec, **members)
+	for event in events:
+		say(**{{"job": job["id"], "position": position, **event}})
 	say_stage_end(job, position)
 
 
@@ -214,7 +217,8 @@ for line in sys.stdin:
 		continue
 	stage(job, 1, "test", [(spec, {{}}) for spec in task["tests"]])
 	if job["mode"] in ("benchmark", "ranked"):
-		stage(job, 2, job["mode"], list(zip(task["benchmarks"], told["cases"])))
+		stage(job, 2, job["mode"], list(zip(task["benchmarks"], told["cases"])),
+			json.loads(pathlib.Path(told["events"]).read_text()) if "events" in told else [])
 	if job["mode"] == "profile" and "trace" in told:
 		profile(job, told)
 	score = {{}}

@@ -37,6 +37,9 @@ static void damaged_and_cut_data_and_bombs_are_refused(void **state)
 	assert_true(out.length < 1100000);
 	buffer_clear(&out);
 	assert_int_equal(gzip_unpack(packed.data, packed.length - 1, 2000000, &out, NULL), ERROR_INPUT);
+	buffer_byte(&packed, 'x');
+	assert_int_equal(gzip_unpack(packed.data, packed.length, 2000000, &out, NULL), ERROR_INPUT);
+	packed.length--;
 	packed.data[packed.length / 2] ^= 0x55;
 	assert_int_equal(gzip_unpack(packed.data, packed.length, 2000000, &out, NULL), ERROR_INPUT);
 	assert_int_equal(gzip_unpack("no gzip", 7, 100, &out, NULL), ERROR_INPUT);

@@ -50,9 +50,10 @@ static void files_are_copied_in_packed_form(void **state)
 	cleanup_free char *long_one = malloc(many);
 	for (int i = 0; i < many; i++)
 		long_one[i] = (char)(i * 7 ^ i >> 8);
+	cleanup_arena struct arena *arena = arena_new();
 	cleanup_buffer struct buffer packed = { 0 };
 	buffer_text(&packed, "before"); /* offsets count from the start of the zip */
-	struct zip_pack zip = { .out = &packed };
+	struct zip_pack zip = { .out = &packed, .arena = arena };
 	add(&zip, "profile-1.ncu-rep", long_one, many);
 	add(&zip, "empty", "", 0);
 	add(&zip, "small.txt", "hello", 5);
@@ -65,11 +66,43 @@ static void files_are_copied_in_packed_form(void **state)
 	zip_discard(archive);
 }
 
+/* As a download does, which sends what it has before it reads on. */
+static void a_file_may_come_in_pieces_and_the_buffer_be_emptied(void **state)
+{
+	(void)state;
+	enum { many = 100000 };
+	cleanup_arena struct arena *arena = arena_new();
+	cleanup_buffer struct buffer packed = { 0 }, sent = { 0 }, gzip = { 0 };
+	struct zip_pack zip = { .out = &packed, .arena = arena };
+	cleanup_free char *bytes = calloc(many, 1);
+	char name[] = "blob";
+	add(&zip, "first", "hello", 5);
+	assert_int_equal(gzip_pack(bytes, many, &gzip, &error), 0);
+	const unsigned char *tail = (unsigned char *)gzip.data + gzip.length - 8;
+	zip_pack_begin(&zip, name, (uint32_t)gzip.length - 18, many,
+		(uint32_t)tail[0] | (uint32_t)tail[1] << 8 | (uint32_t)tail[2] << 16
+			| (uint32_t)tail[3] << 24);
+	name[0] = 'x'; /* the archive keeps a copy */
+	for (size_t at = 10; at < gzip.length - 8; at++) {
+		buffer_append(&sent, packed.data, packed.length);
+		buffer_clear(&packed);
+		zip_pack_add(&zip, gzip.data + at, 1);
+	}
+	zip_pack_end(&zip);
+	buffer_append(&sent, packed.data, packed.length);
+	zip_t *archive = read_zip(&sent, 0);
+	assert_int_equal(zip_get_num_entries(archive, 0), 2);
+	assert_holds(archive, "first", "hello", 5);
+	assert_holds(archive, "blob", bytes, many);
+	zip_discard(archive);
+}
+
 static void a_zip_may_have_no_files(void **state)
 {
 	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
 	cleanup_buffer struct buffer packed = { 0 };
-	struct zip_pack zip = { .out = &packed };
+	struct zip_pack zip = { .out = &packed, .arena = arena };
 	zip_pack_end(&zip);
 	zip_t *archive = read_zip(&packed, 0);
 	assert_int_equal(zip_get_num_entries(archive, 0), 0);
@@ -80,8 +113,9 @@ static void gzip_files_in_another_form_are_refused(void **state)
 {
 	(void)state;
 	static const unsigned char named[] = "\x1f\x8b\x08\x08 and a name in its head, behind flags";
+	cleanup_arena struct arena *arena = arena_new();
 	cleanup_buffer struct buffer packed = { 0 };
-	struct zip_pack zip = { .out = &packed };
+	struct zip_pack zip = { .out = &packed, .arena = arena };
 	assert_int_equal(
 		zip_pack_gzip(&zip, "x", "no gzip at all, but long enough", 30, &error), ERROR_SYSTEM);
 	assert_int_equal(zip_pack_gzip(&zip, "x", "\x1f\x8b\x08", 3, &error), ERROR_SYSTEM);
@@ -93,6 +127,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(files_are_copied_in_packed_form),
+		cmocka_unit_test(a_file_may_come_in_pieces_and_the_buffer_be_emptied),
 		cmocka_unit_test(a_zip_may_have_no_files),
 		cmocka_unit_test(gzip_files_in_another_form_are_refused),
 	};

@@ -2,6 +2,7 @@
 """What the database user of a worker host may and may not do, and that these rights suffice for the
 host's work. podium-web runs too, because it finishes the host's jobs."""
 
+import json
 import pathlib
 import re
 import subprocess
@@ -10,6 +11,8 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from tap import contains, equal, lacks, run, test  # noqa: E402
 from hosts import database, make_host, settings_of, start_host  # noqa: E402
+from plans import blob_events, event_file, kernel, plan_events, plan_text  # noqa: E402
+from pretend import pretend_runner  # noqa: E402
 from workers import (
 	BUILD,
 	SLOW,
@@ -92,6 +95,48 @@ def a_host_with_these_rights_alone_runs_jobs_and_they_are_ranked():
 	equal(job(first, "environment IS NULL, score_ns"), ["0", "2000000"])
 	equal(sql("SELECT COUNT(*) FROM endings"), [["0"]])
 	lacks(host.log.read_text(), "denied")
+
+
+@test
+def a_host_stores_plans_and_sees_no_content_of_a_blob():
+	admin("worker", "pause", "host")
+	figures = {"runs": 1, "mean_ns": 1.0, "std_ns": 1.0, "err_ns": 1.0, "best_ns": 1.0}
+	told = {
+		"cases": [{**figures, "worst_ns": 1.0}],
+		"events": event_file(
+			scratch,
+			*plan_events(plan_text([kernel("k")], [b"from a host"])),
+			*blob_events(b"from a host"),
+		),
+	}
+	with host_worker("planner", **pretend_runner(scratch / "runner", BUILD / "podium-run")):
+		for _ in range(2):  # the second time, the database has the blobs
+			number = submit("# " + json.dumps(told), user=3)
+			wait_for(number)
+			sql("UPDATE plan_blobs SET seen_at = '2020-01-01'")
+	equal(sql("SELECT COUNT(*) FROM plans"), [["2"]])
+	equal(
+		sql(
+			"SELECT b.size FROM plan_blobs b JOIN plan_blob_parts p ON p.sha256 = b.sha256 "
+			"WHERE b.sha256 = UNHEX(SHA2('from a host', 256))"
+		),
+		[["11"]],
+	)
+	refuses(
+		"SELECT content FROM plan_blob_parts;\n"
+		"UPDATE plan_blob_parts SET content = 'x';\n"
+		"REPLACE INTO plan_blob_parts SELECT sha256, 0, 'x' FROM plan_blobs;\n"
+		"INSERT INTO plan_blob_parts SELECT sha256, 0, 'x' FROM plan_blobs;\n"
+		"DELETE FROM plan_blobs;\n"
+		"UPDATE plan_blobs SET size = 1;\n"
+		"UPDATE plans SET nodes = '[]';\n"
+		"INSERT INTO plan_uses VALUES (1, REPEAT('x', 32)), (2, REPEAT('x', 32));\n",
+		"planner",
+	)
+	# the plans of jobs that have ended
+	equal(tries("SELECT COUNT(*) FROM plans", "planner")[0].split(), ["0"])
+	sql("DELETE FROM submissions WHERE user_id = 3")
+	admin("worker", "resume", "host")
 
 
 @test

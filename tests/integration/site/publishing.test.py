@@ -115,6 +115,7 @@ ITS_OWN = {
 	"/submission/*/status": ["/submission/{ada}/status"],
 	"/submission/*/source": ["/submission/{ada}/source"],
 	"/submission/*/artifact/*": ["/submission/{ada}/artifact/1"],
+	"/submission/*/plan/*": ["/submission/{ada}/plan/1"],
 	"/submission/*/cancel": ["/submission/{ada}/cancel"],
 	"/submission/*/withdraw": ["/submission/{ada}/withdraw"],
 	"/submission/*/note": ["/submission/{ada}/note"],

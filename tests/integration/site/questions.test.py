@@ -41,6 +41,7 @@ MOST_QUESTIONS = 2
 MORE_QUESTIONS = {
 	"/submission/*/withdraw": 3,
 	"/submission/*/artifact/*": 3,
+	"/submission/*/plan/*": 4,
 	"/admin/sets/*": 3,
 	"/admin/rejudgings/*/*": 4,
 	"/admin/audit": 3,

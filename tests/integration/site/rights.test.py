@@ -13,6 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "
 import route_table  # noqa: E402
 from client import Client  # noqa: E402
 from instance import Instance  # noqa: E402
+from plans import kernel, plan_sql  # noqa: E402
 from small_task import (  # noqa: E402
 	TEMPLATE_TASK,
 	done as ok,
@@ -99,6 +100,7 @@ PAGES = {
 	"/submission/*/status": ("/submission/{ada}/status", EVERYBODY),
 	"/submission/*/source": ("/submission/{ada}/source", SOURCE),
 	"/submission/*/artifact/*": ("/submission/{ada}/artifact/{artifact}", SOURCE),
+	"/submission/*/plan/*": ("/submission/{ada}/plan/{plan}", SOURCE),
 	"/submission/*/cancel": ("/submission/{waiting}/cancel", AUTHOR_OR_ADMIN),
 	"/submission/*/withdraw": ("/submission/{ada}/withdraw", THE_AUTHOR),
 	"/submission/*/note": ("/submission/{ada}/note", THE_AUTHOR),
@@ -535,6 +537,12 @@ def make_jobs():
 				FROM workers WHERE name = 'elsewhere'""")
 	made["waiting"] = store_waiting(site, made["ada"], "waits.py", "H200")
 	made["comparison"] = store_comparison(site, made["bob"], made["ada"])
+	stage = value(
+		"SELECT MIN(t.id) FROM stages t JOIN jobs j ON j.id = t.job_id "
+		f"WHERE j.submission_id = {made['ada']}"
+	)
+	sql(plan_sql(stage, [kernel("k")]))
+	made["plan"] = int(value("SELECT MAX(id) FROM plans"))
 	made["artifact"] = int(value("SELECT MAX(id) FROM artifacts"))
 	content = gzip.compress(b"hello").hex()
 	sql(

@@ -1,6 +1,7 @@
 #include "worker/run/job/event.h"
 
 #include "lib/base/buffer.h"
+#include "lib/base/gzip.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
 #include "lib/base/write.h"
@@ -262,20 +263,71 @@ static json_t *encode_base64(const unsigned char *bytes, size_t length)
 		: NULL;
 }
 
+/* Sends a packed file in numbered parts. `event` has the members that all parts share; the function
+ * takes the caller's reference. */
+static void send_file(struct events *events, json_t *event, const void *gzip, size_t length)
+{
+	size_t parts = (length + file_piece_bytes - 1) / file_piece_bytes;
+	json_object_set_new(event, "parts", json_integer((json_int_t)parts));
+	for (size_t at = 0, part = 0; part < parts; at += file_piece_bytes, part++) {
+		size_t piece = length - at < file_piece_bytes ? length - at : file_piece_bytes;
+		json_t *one = json_copy(event);
+		json_object_set_new(one, "part", json_integer((json_int_t)part));
+		json_object_set_new(one, "base64", encode_base64((const unsigned char *)gzip + at, piece));
+		send_event(events, one);
+	}
+	json_decref(event);
+}
+
 void event_artifact(struct events *events, int position, const char *name, const void *gzip,
 	size_t length, size_t size)
 {
-	for (size_t at = 0, part = 0; at < length; at += file_piece_bytes, part++) {
-		size_t piece = length - at < file_piece_bytes ? length - at : file_piece_bytes;
-		json_t *event = new_event(events, "artifact");
-		json_object_set_new(event, "position", json_integer(position));
-		json_object_set_new(event, "name", string_value(events, name));
-		json_object_set_new(event, "size", json_integer((json_int_t)size));
-		json_object_set_new(event, "part", json_integer((json_int_t)part));
-		json_object_set_new(
-			event, "base64", encode_base64((const unsigned char *)gzip + at, piece));
-		send_event(events, event);
-	}
+	json_t *event = new_event(events, "artifact");
+	json_object_set_new(event, "position", json_integer(position));
+	json_object_set_new(event, "name", string_value(events, name));
+	json_object_set_new(event, "size", json_integer((json_int_t)size));
+	send_file(events, event, gzip, length);
+}
+
+/* The file of the event is the plan's text and then the figures. */
+int event_plan(struct events *events, int position, size_t index, const char *text, size_t length,
+	const json_t *figures, struct error *error)
+{
+	cleanup_free char *after = json_dumps(figures, JSON_COMPACT);
+	cleanup_buffer struct buffer content = { 0 }, gzip = { 0 };
+	buffer_append(&content, text, length);
+	buffer_text(&content, after ? after : "[]");
+	int rc = gzip_pack(content.data, content.length, &gzip, error);
+	if (rc)
+		return rc;
+	json_t *event = new_event(events, "plan");
+	json_object_set_new(event, "position", json_integer(position));
+	json_object_set_new(event, "index", json_integer((json_int_t)index));
+	json_object_set_new(event, "size", json_integer((json_int_t)content.length));
+	json_object_set_new(event, "text_bytes", json_integer((json_int_t)length));
+	send_file(events, event, gzip.data, gzip.length);
+	return 0;
+}
+
+int event_blob(struct events *events, const unsigned char *sha256, const void *bytes, size_t length,
+	struct error *error)
+{
+	char hex[2 * crypto_hash_sha256_BYTES + 1];
+	cleanup_buffer struct buffer gzip = { 0 };
+	sodium_bin2hex(hex, sizeof hex, sha256, crypto_hash_sha256_BYTES);
+	if (json_object_get(events->sent_blobs, hex))
+		return 0;
+	int rc = gzip_pack(bytes, length, &gzip, error);
+	if (rc)
+		return rc;
+	if (!events->sent_blobs)
+		events->sent_blobs = json_object();
+	json_object_set_new(events->sent_blobs, hex, json_true());
+	json_t *event = new_event(events, "blob");
+	json_object_set_new(event, "sha256", json_string(hex));
+	json_object_set_new(event, "size", json_integer((json_int_t)length));
+	send_file(events, event, gzip.data, gzip.length);
+	return 0;
 }
 
 void event_stage_end(struct events *events, const struct stage_end_event *stage)
@@ -315,4 +367,6 @@ void event_verdict(struct events *events, const struct verdict_event *verdict)
 	set_number(event, "ratio_low", verdict->ratio_low);
 	set_number(event, "ratio_high", verdict->ratio_high);
 	send_event(events, event);
+	json_decref(events->sent_blobs);
+	events->sent_blobs = NULL;
 }

@@ -17,7 +17,8 @@ struct events {
 	int64_t job; /* the job that the events belong to */
 	/* The secret seed, which is masked in every text; "": none. */
 	char secret[24];
-	bool lost; /* the reader is gone */
+	bool lost;          /* the reader is gone */
+	json_t *sent_blobs; /* an object with the hashes of the job's blobs so far; or NULL */
 };
 
 struct case_event {
@@ -80,7 +81,20 @@ void event_report(
 void event_artifact(struct events *events, int position, const char *name, const void *gzip,
 	size_t length, size_t size);
 
+/* The plan of a case (harness/sealed/plan.h), before the stage's end. `figures` is an array with an
+ * object for each kernel; docs/podium-run.md lists the members. Members that are unknown are
+ * absent. The caller keeps `text` and `figures`. */
+int event_plan(struct events *events, int position, size_t index, const char *text, size_t length,
+	const json_t *figures, struct error *error);
+
+/* Bytes that plans of this job need: an image or the content of a variable. Sends each blob once a
+ * job, so the caller need not remember any. The worker drops those that the database has. `sha256`
+ * has 32 bytes, and is checked there. The caller keeps `bytes`. */
+int event_blob(struct events *events, const unsigned char *sha256, const void *bytes, size_t length,
+	struct error *error);
+
 void event_stage_end(struct events *events, const struct stage_end_event *event);
+/* The last event of a job, which also frees sent_blobs. */
 void event_verdict(struct events *events, const struct verdict_event *event);
 
 #endif

@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+"""The plans of submissions through nginx: who may see and download them, what a download contains,
+and what the page shows. A stand-in for podium-run sends the plans, so the worker stores them."""
+
+import hashlib
+import io
+import os
+import pathlib
+import random
+import sys
+import zipfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
+from client import Client, whole  # noqa: E402
+from instance import Instance  # noqa: E402
+from plans import (  # noqa: E402
+	COPY,
+	MEMSET,
+	blob_events,
+	event_file,
+	figure,
+	kernel,
+	plan_events,
+	plan_sql,
+	plan_text,
+)
+from processes import find, most_memory_kib  # noqa: E402
+from small_task import make_board, register, submit_time  # noqa: E402
+from tap import contains, equal, lacks, run, test  # noqa: E402
+
+site = Instance(pretends=True)
+sql = site.sql
+anyone, ada, bob, admin = (Client(site.url) for _ in range(4))
+IMAGE = random.Random(2).randbytes(700000)
+GAIN = b"\0\1\2\3"
+NODES = [MEMSET, kernel("_Z3addPf", shared=4096, cluster=[2, 1, 1]), COPY]
+TEXT = plan_text(NODES, [IMAGE], [GAIN])
+FIGURES = [
+	{"node": 0, "begin_ns": 0, "end_ns": 800},
+	figure(1, 1000, 3000),
+	{"node": 2, "begin_ns": 3000, "end_ns": 3500},
+]
+
+
+def prepare():
+	register(site, {"ada": ada, "bob": bob, "root-of-all": admin})
+	make_board(admin, "small")
+
+
+def send(client, *events, **how):
+	"""Submits a kernel with these events, which are lists. Returns the submission's number."""
+	file = event_file(site.var, *(one for some in events for one in some))
+	return submit_time(client, 1000.0, events=file, **how)
+
+
+def sha256(content):
+	return hashlib.sha256(content).hexdigest()
+
+
+def plan_of(number):
+	return int(
+		site.value(
+			"SELECT p.id FROM plans p JOIN stages t ON t.id = p.stage_id "
+			f"JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = {number}"
+		)
+	)
+
+
+def contents(answer):
+	with zipfile.ZipFile(io.BytesIO(answer.bytes)) as archive:
+		equal(archive.testzip(), None)
+		return {name: archive.read(name) for name in archive.namelist()}
+
+
+# ---- download ----
+
+
+@test
+def a_download_has_the_plan_and_the_blobs_that_it_needs():
+	global planned, address
+	prepare()
+	planned = send(
+		ada,
+		plan_events(TEXT, FIGURES),
+		blob_events(IMAGE),
+		blob_events(GAIN),
+		blob_events(b"no plan needs it"),
+	)
+	address = f"/submission/{planned}/plan/{plan_of(planned)}"
+	answer = ada.get(address)
+	equal(answer.status, 200)
+	equal(contents(answer), {"plan.json": TEXT.encode(), sha256(IMAGE): IMAGE, sha256(GAIN): GAIN})
+	equal(answer.headers["Content-Type"], "application/zip")
+	equal(answer.headers["X-Content-Type-Options"], "nosniff")
+	contains(
+		answer.headers["Content-Disposition"],
+		f'attachment; filename="submission-{planned}-H200-ranked-1-plan.zip"',
+	)
+
+
+@test
+def a_plan_is_for_those_who_may_see_the_source():
+	for client, status in ((ada, 200), (admin, 200), (bob, 403), (anyone, 403)):
+		equal(client.get(address).status, status)
+		equal(client.get(f"/submission/{planned}/source").status, status)
+	contains(bob.get(address).words(), "The plans of a submission are its author's.")
+	public = "UPDATE leaderboards SET sources_public_after_deadline = 1, deadline = '2020-01-01'"
+	sql(public)
+	for client in (bob, anyone):
+		equal(client.get(address).status, 200)
+	sql("UPDATE leaderboards SET deadline = '2099-01-01'")
+	equal(bob.get(address).status, 403)
+	contains(bob.get(address).words(), "until the leaderboard's deadline has passed")
+	sql("UPDATE leaderboards SET sources_public_after_deadline = 0, deadline = NULL")
+
+
+@test
+def a_plan_belongs_to_its_submission():
+	other = submit_time(ada, 1000.0)
+	for wrong in (
+		f"/submission/{other}/plan/{plan_of(planned)}",
+		address + "0",
+		f"/submission/{planned}/plan/x",
+		f"/submission/{planned}/plan/-1",
+	):
+		equal(ada.get(wrong).status, 404)
+	contains(ada.get(address + "0").words(), "This submission has no such plan.")
+
+
+@test
+def a_download_says_which_blobs_are_missing():
+	text = plan_text([kernel("k")], [b"never came", b"neither did this"])
+	number = send(ada, plan_events(text))
+	answer = ada.get(f"/submission/{number}/plan/{plan_of(number)}")
+	missing = sorted((sha256(b"never came"), sha256(b"neither did this")))
+	equal(
+		contents(answer),
+		{
+			"missing.txt": "".join(one + "\n" for one in missing).encode(),
+			"plan.json": text.encode(),
+		},
+	)
+
+
+@test
+def the_parts_of_a_blob_may_have_any_size():
+	number = submit_time(ada, 1000.0)
+	stage = site.value(
+		"SELECT t.id FROM stages t JOIN jobs j ON j.id = t.job_id "
+		f"WHERE j.submission_id = {number} AND t.name = 'ranked'"
+	)
+	sql(plan_sql(stage, [kernel("k")], images=[b"in small parts"]))
+	blob = f"X'{sha256(b'in small parts')}'"
+	((packed,),) = sql(f"SELECT HEX(content) FROM plan_blob_parts WHERE sha256 = {blob}")
+	plan = f"/submission/{number}/plan/{plan_of(number)}"
+	for size in (1, 4, 7, 10, len(packed) // 2 - 8):
+		pieces = [
+			packed[2 * size * i : 2 * size * (i + 1)] for i in range(-(-len(packed) // 2 // size))
+		]
+		sql(f"DELETE FROM plan_blob_parts WHERE sha256 = {blob}")
+		for part, piece in enumerate(pieces):
+			sql(f"INSERT INTO plan_blob_parts VALUES ({blob}, {part}, X'{piece}')")
+		equal(contents(ada.get(plan))[sha256(b"in small parts")], b"in small parts")
+	# a part that no worker's event can have brought
+	sql(f"INSERT INTO plan_blob_parts VALUES ({blob}, 999, 'more')")
+	equal(contents(ada.get(plan))[sha256(b"in small parts")], b"in small parts")
+
+
+@test
+def a_large_download_takes_little_memory():
+	large = random.Random(3).randbytes(63 << 20)
+	text = plan_text([kernel("k")], [large])
+	number = send(ada, plan_events(text), blob_events(large))
+	web = find(site.process.pid, "podium-web")
+	before = most_memory_kib(web)
+	got = contents(ada.get(f"/submission/{number}/plan/{plan_of(number)}"))
+	equal((got[sha256(large)] == large, len(got)), (True, 2))
+	if not os.environ.get("B", "").endswith("sanitize"):  # which keeps freed memory for a while
+		equal(most_memory_kib(web) - before < 16 << 10, True)
+
+
+code = 1
+try:
+	code = run()
+finally:
+	site.remove()
+sys.exit(code)
