@@ -3,7 +3,10 @@
 every way in which one can end. There is no GPU: the podium-run of these tests has the builder and
 the launcher of tests/lib/pretended_sealed, whose judge keeps device memory on the host."""
 
+import base64
+import gzip
 import importlib.util
+import json
 import pathlib
 import sys
 
@@ -180,6 +183,60 @@ def a_task_that_the_sealed_engine_cannot_run_needs_another_one():
 def only_python_tasks_on_a_gpu_can_be_sealed():
 	for members in ({"device": {"model": "CPU"}}, {"definition": cu_task(engine="")}):
 		expect("internal error", "runs only tasks in Python, and only on a GPU", **members)
+
+
+# ---- plans ----
+
+
+def plans_of(result):
+	"""{case: (the plan, the figures)}, and {hash: bytes} of the blobs."""
+	plans, blobs = {}, {}
+	for event in result.events:
+		if event["event"] in ("plan", "blob"):
+			equal((event["part"], event["parts"]), (0, 1))
+			content = gzip.decompress(base64.b64decode(event["base64"]))
+			equal(len(content), event["size"])
+		if event["event"] == "plan":
+			equal(event["position"], result.stages[-1]["position"])
+			text, figures = content[: event["text_bytes"]], content[event["text_bytes"] :]
+			plans[event["index"]] = json.loads(text), json.loads(figures)
+		elif event["event"] == "blob":
+			assert event["sha256"] not in blobs
+			blobs[event["sha256"]] = content
+	return plans, blobs
+
+
+@test
+def the_plans_of_the_last_stage_are_sent():
+	for mode, cases in (("test", 2), ("ranked", 3)):
+		plans, blobs = plans_of(expect("passed", mode=mode))
+		equal((list(plans), list(blobs.values())), (list(range(cases)), [b"cubin"]))
+		plan, figures = plans[0]
+		equal((plan["count"], plan["images"][0]["sha256"]), (8, list(blobs)[0]))
+		equal((figures[0]["node"], figures[0]["registers"]), (1, 32))
+
+
+@test
+def a_wrong_answer_has_a_plan_and_a_refused_call_has_none():
+	wrong = "def answer(root): send(output_of(root), *plan_of(root.elements()))\n"
+	equal(list(plans_of(expect("wrong answer", submission=wrong))[0]), [0, 1])
+	equal(plans_of(expect("runtime error", submission=REFUSES)), ({}, {}))
+	equal(plans_of(expect("passed", mode="compare", rival="")), ({}, {}))
+
+
+@test
+def files_that_the_reference_puts_in_the_place_of_plans_are_not_sent():
+	hostile = (
+		"import atexit, json, os\n"
+		"def replace():\n"
+		"	os.chdir('../tmp/plans')\n"
+		"	for name in os.listdir('.'): os.remove(name)\n"
+		"	os.symlink('/etc/passwd', '0')\n"
+		"	json.dump({'text': '{}', 'figures': [], 'blobs': ['../../x', 7]}, open('1', 'w'))\n"
+		"atexit.register(replace)\n"
+	)
+	plans, blobs = plans_of(expect("passed", reference=hostile + REFERENCE))
+	equal((plans, blobs), ({1: ({}, [])}, {}))
 
 
 # ---- what each program sees ----

@@ -10,6 +10,7 @@
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
 #include "worker/run/engine/files.h"
+#include "worker/run/engine/plans.h"
 #include "worker/run/sandbox/folder.h"
 
 #include <inttypes.h>
@@ -210,8 +211,13 @@ static const char *const *build_environment(
 		? variables_for_judge(
 			run->arena, run->job, &run->parts[who], format_limits(run, evaluation))
 		: variables_for_contestant(run->arena, run->job, &run->parts[who]);
-	if (who == PROGRAM_JUDGE && is_sealed(run))
+	if (who == PROGRAM_JUDGE && is_sealed(run)) {
 		variables_set(&variables, "PODIUM_SEALED", run->job->may_fall_back ? "all" : "1");
+		if (run->job->mode != JOB_COMPARE)
+			variables_set(&variables, "PODIUM_PLANS",
+				arena_printf(run->arena, "%s/%s/tmp/" PLANS_FOLDER, run->parts[who].path,
+					run->parts[who].stage_name));
+	}
 	return (const char *const *)arena_copy(run->arena, variables.list, sizeof variables.list);
 }
 
@@ -389,28 +395,36 @@ static void tell_outcome(const struct series *series, struct stage *stage)
 	evaluation_send_conditions(series->current, stage);
 }
 
+/* Judges the last stage, whose programs have ended, and sends what is left to send. */
+static void conclude(struct series *series)
+{
+	struct run *run = series->run;
+	struct evaluation *last = series->current;
+	struct stage *stage = last->stage;
+	const struct process_result *judge = &series->ended[PROGRAM_JUDGE];
+	if (falls_back(run, stage, judge)) {
+		choose_next_engine(run, &last->results);
+		return;
+	}
+	tell_outcome(series, stage);
+	if (is_sealed(run))
+		plans_send(run, stage, last->count);
+	judge_isolated(series->processes, series->ended, &last->results, &stage->judgement);
+	note_end(stage, series->processes, series->ended);
+	/* If the task cannot be split, the verdict's reason already tells what the judge said. */
+	if (stage->judgement.verdict == VERDICT_INTERNAL_ERROR && judge->code != JUDGE_CANNOT_SPLIT)
+		log_judge(judge);
+}
+
 int engine_isolated(struct run *run, struct evaluation *evaluation, struct error *error)
 {
 	struct process_result *ended = arena_array(run->arena, struct process_result, PROGRAMS);
 	struct series series = { .run = run, .current = evaluation, .ended = ended };
 	int rc = run_programs(&series, evaluation, error);
-	struct evaluation *last = series.current;
-	struct stage *stage = last->stage;
+	series.current->judge = NULL;
+	results_finish(&series.current->results);
+	if (!rc)
+		conclude(&series);
 	close_stages(run);
-	last->judge = NULL;
-	results_finish(&last->results);
-	if (rc)
-		return rc;
-	if (falls_back(run, stage, &ended[PROGRAM_JUDGE])) {
-		choose_next_engine(run, &last->results);
-		return 0;
-	}
-	tell_outcome(&series, stage);
-	judge_isolated(series.processes, ended, &last->results, &stage->judgement);
-	note_end(stage, series.processes, ended);
-	/* If the task cannot be split, the verdict's reason already tells what the judge said. */
-	if (stage->judgement.verdict == VERDICT_INTERNAL_ERROR
-		&& ended[PROGRAM_JUDGE].code != JUDGE_CANNOT_SPLIT)
-		log_judge(&ended[PROGRAM_JUDGE]);
-	return 0;
+	return rc;
 }
