@@ -217,7 +217,7 @@ $(B)/harness/sealed/sealed.so: $(RECORDER) $(wildcard harness/sealed/*.h harness
 $(B)/libisolated.a: $(call objects,harness/isolated)
 $(B)/libsealed.a: $(filter-out $(B)/harness/sealed/launch.o,$(call objects,harness/sealed))
 $(B)/harness/sealed/launch: $(B)/harness/sealed/launch.o $(B)/libsealed.a $(B)/libisolated.a
-	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ $(shell pkg-config --libs jansson) -ldl -lm
+	$(call quietly,LD)$(CC) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN' -o $@ $^ $(shell pkg-config --libs jansson) -ldl -lm
 # The same code in one object, for the programs of tasks in CUDA C++.
 $(B)/harness/isolated/native.o: $(ISOLATED) $(wildcard harness/isolated/*.h)
 	@mkdir -p $(@D)

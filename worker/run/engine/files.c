@@ -1,14 +1,21 @@
 #include "worker/run/engine/files.h"
 
+#include "lib/base/arena.h"
 #include "lib/base/embed.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
 #include "worker/run/sandbox/folder.h"
 
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <sodium.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/types.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 
 #define MODULE(folder, name, path) EMBED(name, path);
 #include ENGINE_LIST
@@ -41,6 +48,38 @@ static const char *const OF_JUDGE[] = { "judge.py", "podium_cases.py", "podium_e
 /* Likewise, the files that only a builder gets. */
 static const char *const OF_BUILDER[] = { "builder.py", "podium_constants.py" };
 
+/* Copies a library that podium-run has loaded. A worker bundle has libraries that the machine, and
+ * so a sandbox, lacks. `symbol`: a function of the library. */
+static int write_library(int stage, const void *symbol, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	Dl_info info;
+	struct stat status = { 0 };
+	bool is_known = dladdr(symbol, &info) && strchr(info.dli_fname, '/');
+	cleanup_fd int file = is_known ? open(info.dli_fname, O_RDONLY | O_CLOEXEC) : -1;
+	if (file < 0 || fstat(file, &status))
+		return fail(error, ERROR_SYSTEM, "A library of podium-run cannot be opened: %s.",
+			is_known ? strerror(errno) : "its path is unknown");
+	void *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+	if (bytes == MAP_FAILED)
+		return fail(error, ERROR_SYSTEM, "%s cannot be read: %s.", info.dli_fname, strerror(errno));
+	const char *path = arena_printf(arena, "engine/%s", strrchr(info.dli_fname, '/') + 1);
+	int rc = folder_write(stage, path, bytes, (size_t)status.st_size, 0444, error);
+	munmap(bytes, (size_t)status.st_size);
+	return rc;
+}
+
+/* Copies the libraries of launch and of sealed.so. */
+static int write_libraries(int stage, enum engine_role role, struct error *error)
+{
+	if (role == ROLE_JUDGE || role == ROLE_CONTESTANT)
+		return 0;
+	int rc = write_library(stage, (const void *)(uintptr_t)json_object, error);
+	return rc || role == ROLE_LAUNCHER
+		? rc
+		: write_library(stage, (const void *)(uintptr_t)sodium_init, error);
+}
+
 static bool is_for(const struct file *file, enum engine_role role)
 {
 	bool is_judge = role == ROLE_JUDGE || role == ROLE_SEALED_JUDGE,
@@ -67,5 +106,5 @@ int engine_files_write(int stage, enum engine_role role, struct error *error)
 		if (rc)
 			return rc;
 	}
-	return 0;
+	return write_libraries(stage, role, error);
 }
