@@ -92,13 +92,15 @@ class Engine:
 		self.runner = Runner("--python", self.python, *MOST)
 
 	def try_run(self, job, mode, task, **members):
-		"""Returns the result, whatever the verdict."""
+		"""Returns the result, whatever the verdict. `task`: changes of the job's task; its engine
+		also becomes the job's."""
 		self.count += 1
 		self.runner.send(
 			{
 				"job": {
 					**job,
 					**self.tools,
+					"engine": task.get("engine", job["engine"]),
 					"id": self.count,
 					"mode": mode,
 					"task": {**job["task"], **task},
