@@ -36,9 +36,9 @@ CAUSES = (
 	),
 	(
 		"not permitted when stream is capturing",
-		"The call waits for the GPU or allocates memory with cudaMalloc. .item(), .tolist() and "
-		"functions whose result's shape depends on data wait for the GPU. Keep such values on the "
-		"GPU, and keep buffers from the first call.",
+		"The call waits for the GPU with cudaDeviceSynchronize() or the like, or allocates memory "
+		"with cudaMalloc. .item(), .tolist() and functions whose result's shape depends on data "
+		"wait, too. Keep such values on the GPU, and keep buffers from the first call.",
 	),
 	(
 		"uncaptured work in another stream",
@@ -111,6 +111,25 @@ def refusal(error, slot):
 		f"{line_of(error, slot)}The call raised an error only while CUDA captured it: "
 		f"{last.splitlines()[0]}. Call no function that waits for the GPU."
 	)
+
+
+# ---- waits ----
+
+
+@contextlib.contextmanager
+def without_waits(torch):
+	"""Lets a captured call's waits for the GPU return at once. Its work has not begun, so there is
+	nothing to wait for, and the call cannot read results: copies to the host are refused. Many
+	submissions wait at their end."""
+	places = (torch.cuda, torch.cuda.Stream, torch.cuda.Event)
+	kept = [place.synchronize for place in places]
+	try:
+		for place in places:
+			place.synchronize = lambda *arguments, **named: None
+		yield
+	finally:
+		for place, wait in zip(places, kept):
+			place.synchronize = wait
 
 
 # ---- outputs ----
@@ -314,7 +333,7 @@ class Builder(contestant.Contestant):
 		try:
 			with self.torch.cuda.graph(graph, stream=self.stream):
 				try:
-					with context:
+					with context, without_waits(self.torch):
 						output = self.kernel(data)
 				except BaseException as error:  # ending the capture raises a vaguer one
 					failure = error

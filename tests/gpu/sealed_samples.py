@@ -412,6 +412,10 @@ SAMPLES = {
 		(((1 << 14,), "float32"),),
 	),
 	"200 KB shared": cuda(SHARED, SHARED_BODY),
+	"waits": plain(
+		"\tout = data[0] * 2\n\ttorch.cuda.synchronize()\n"
+		"\ttorch.cuda.current_stream().synchronize()\n\treturn out"
+	),
 	".item()": plain("\treturn data[0] * data[0].sum().item()", is_refused=True),
 	".cpu()": plain("\treturn data[0] * data[0].cpu().sum()", is_refused=True),
 	"constant": plain(

@@ -302,6 +302,24 @@ def fewer_or_more_copies_are_refused():
 	replaces((constants(), lambda: None, copy_a_few))
 
 
+# ---- waits ----
+
+
+@test
+def a_captured_call_does_not_wait():
+	if not torch:
+		raise Skip("needs torch")
+	waits = torch.cuda.synchronize
+	try:
+		with builder.without_waits(torch):
+			torch.cuda.synchronize()  # would raise without a GPU
+			torch.cuda.Stream.synchronize(None)
+			torch.cuda.Event.synchronize(None)
+			raise KeyError
+	except KeyError:
+		equal(torch.cuda.synchronize, waits)
+
+
 # ---- the process ----
 
 
