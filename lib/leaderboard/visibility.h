@@ -55,10 +55,14 @@
 	".dry_run) OR " SQL_IS_OWNER(submission) ")"
 
 /* The visitor, who may see the submission, may also see the times of this job. Times that are held
- * for review or withheld by a freeze are only for the author and admins, not for the leaderboard's
- * creator. */
+ * for review are only for the author and admins. Times that a freeze withholds are also for the
+ * leaderboard's creator. */
 #define SQL_MAY_SEE_TIMES(submission, leaderboard, job) \
-	"(NOT ((" job ".held_at IS NOT NULL AND " job ".released_by IS NULL) OR " SQL_IS_WITHHELD( \
-		leaderboard, job) ") OR " SQL_IS_OWNER(submission) ")"
+	"(NOT (" SQL_WAITS_FOR_REVIEW(job) " OR " SQL_IS_WITHHELD(leaderboard, \
+		job) ") " \
+			 "OR EXISTS (SELECT 1 FROM users reader WHERE reader.id = ? AND (reader.id " \
+	         "= " submission ".user_id OR reader.role = 'admin' OR (reader.id = " leaderboard \
+			 ".creator_id AND NOT " SQL_WAITS_FOR_REVIEW(job) "))))"
+#define SQL_WAITS_FOR_REVIEW(job) "(" job ".held_at IS NOT NULL AND " job ".released_by IS NULL)"
 
 #endif

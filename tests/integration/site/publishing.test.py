@@ -730,7 +730,8 @@ def no_address_shows_strangers_a_withheld_result():
 	assert WITHHELD.search(bob.get(f"/submission/{made['later']}").text) and WITHHELD.search(
 		"1,bob,1357.0"
 	)
-	contains(carl.get(f"/submission/{made['later']}").text, "1.357")
+	for address in ("/submission/{later}", "/compare?a={ada}&b={later}"):
+		contains(carl.get(address.format(**made)).text, "1.357")
 	ok(publish(carl, "small", action="lift"))
 	contains(anyone.get(fresh(f"/submission/{made['later']}")).text, "1.357")
 	equal(ranking(), [("bob", 1), ("ada", 2)])
