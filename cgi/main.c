@@ -26,6 +26,7 @@
 #include <signal.h>
 #include <sodium.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 
 enum { most_threads = 256 };
@@ -495,6 +496,8 @@ int main(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	log_open_service("podium-web");
+	/* The memory contains the database's password, and passwords and tokens of users. */
+	prctl(PR_SET_DUMPABLE, 0);
 	struct error error = { 0 };
 	cleanup_arena struct arena *arena = arena_new();
 	program = program_beside(arena, "podium-web");

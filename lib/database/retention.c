@@ -110,7 +110,7 @@ static const struct kind {
 	ROWS("entries of the audit log", SETTING(retain_audit_days), "audit_log", "at " OLDER_THAN),
 	ROWS("sessions", NO_SETTING, "sessions", "expires_at " OLDER_THAN),
 	ROWS("links for passwords", NO_SETTING, "password_links", "expires_at " OLDER_THAN),
-	ROWS("terminals that never signed in", NO_SETTING, "terminals", "expires_at " OLDER_THAN),
+	ROWS("requests of terminals to sign in", NO_SETTING, "terminals", "expires_at " OLDER_THAN),
 	ROWS("uploads", NO_SETTING, "uploads", "expires_at " OLDER_THAN),
 	ROWS("idempotency keys", NO_SETTING, "idempotency_keys", "created_at " OLDER_THAN),
 	ROWS("counts of attempts", NO_SETTING, "rate_limits", "window_start " OLDER_THAN),

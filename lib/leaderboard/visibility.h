@@ -61,7 +61,7 @@
 	"(NOT (" SQL_WAITS_FOR_REVIEW(job) " OR " SQL_IS_WITHHELD(leaderboard, \
 		job) ") " \
 			 "OR EXISTS (SELECT 1 FROM users reader WHERE reader.id = ? AND (reader.id " \
-	         "= " submission ".user_id OR reader.role = 'admin' OR (reader.id = " leaderboard \
+			 "= " submission ".user_id OR reader.role = 'admin' OR (reader.id = " leaderboard \
 			 ".creator_id AND NOT " SQL_WAITS_FOR_REVIEW(job) "))))"
 #define SQL_WAITS_FOR_REVIEW(job) "(" job ".held_at IS NOT NULL AND " job ".released_by IS NULL)"
 
