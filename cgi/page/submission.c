@@ -6,6 +6,7 @@
 #include "cgi/render/json.h"
 #include "lib/base/gzip.h"
 #include "lib/base/scope.h"
+#include "lib/base/text.h"
 #include "lib/result/verdict.h"
 #include "templates/submission.h"
 
@@ -215,13 +216,15 @@ int page_submission_artifact(struct request *request)
 			request->db, request->arena, &PARTS, &parts, &count, request->error, "i", id);
 	if (rc)
 		return rc;
+	bool is_text = text_ends_with(file.name, ".sass");
 	for (size_t i = 0; i < count; i++)
 		buffer_append(&packed, parts[i].content.bytes, parts[i].content.length);
 	response_as_text(request,
 		arena_printf(
 			request->arena, "submission-%lld-%s-%s", (long long)row.id, file.gpu, file.name),
-		true);
-	request->content_type = "application/octet-stream";
+		!is_text);
+	if (!is_text)
+		request->content_type = "application/octet-stream";
 	if (gzip_unpack(packed.data ? packed.data : "", packed.length, (size_t)file.size,
 			&request->body, request->error))
 		return fail_context(request->error, "%s", file.name), ERROR_SYSTEM;

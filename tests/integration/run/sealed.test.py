@@ -7,8 +7,10 @@ import base64
 import gzip
 import importlib.util
 import json
+import os
 import pathlib
 import sys
+import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "lib")]
@@ -237,6 +239,57 @@ def files_that_the_reference_puts_in_the_place_of_plans_are_not_sent():
 	)
 	plans, blobs = plans_of(expect("passed", reference=hostile + REFERENCE))
 	equal((plans, blobs), ({1: ({}, [])}, {}))
+
+
+# ---- machine code ----
+
+CUOBJDUMP = """#!/bin/sh
+[ "$*" = "-sass -fun double_it $4" ] || exit 3
+echo "code of $3 in $(cat "$4")"
+"""
+
+
+def code_of(tool, **members):
+	"""Judges with this program as cuobjdump. Returns the result and the machine code."""
+	with tempfile.TemporaryDirectory(prefix="podium-tool.") as folder:
+		path = pathlib.Path(folder, "cuobjdump")
+		path.write_text(tool)
+		for each in (path, pathlib.Path(folder)):
+			each.chmod(0o755)
+		environment = {"PATH": f"{folder}:{os.environ['PATH']}"}
+		with Runner("--python", PYTHON, program=PROGRAM, environment=environment) as runner:
+			runner.send(sealed_job(**members))
+			result = runner.result()
+	found = [event for event in result.events if event["event"] == "artifact"]
+	equal([event["name"] for event in found], ["kernels.sass"] * len(found))
+	content = b"".join(base64.b64decode(event["base64"]) for event in found)
+	return result, gzip.decompress(content).decode() if found else None
+
+
+@test
+def the_machine_code_of_each_kernel_is_sent_once():
+	result, code = code_of(CUOBJDUMP, mode="ranked")
+	equal((result.verdict, code), ("passed", "code of double_it in cubin\n"))
+	assert [event["event"] for event in result.events[-2:]] == ["stage_end", "verdict"]
+
+
+@test
+def a_failing_or_endless_cuobjdump_costs_only_the_code():
+	result, code = code_of("#!/bin/sh\necho half; exit 1\n")
+	equal((result.verdict, code), ("passed", None))
+	result, code = code_of("#!/bin/sh\nyes\n")
+	equal((result.verdict, len(code)), ("passed", 4 << 20))
+
+
+@test
+def a_kernel_with_a_hostile_name_is_not_shown():
+	hostile = (
+		"def answer(root):\n\tnumbers(ARENA, 1)[0] = 2\n"
+		"\tnodes = [{'kind': 'kernel', 'image': 0, 'name': '-x;$(id)'}]\n"
+		"\tsend(output_of(root), *plan_of(root.elements(), nodes=nodes))\n"
+	)
+	result, code = code_of('#!/bin/sh\necho "$@"\n', submission=hostile)
+	equal((result.verdict, code), ("passed", None))
 
 
 # ---- what each program sees ----

@@ -16,7 +16,7 @@ from pretended import ARENA, INPUT, SOCKET, note, numbers, place
 def plan_of(count, **more):
 	blob = b"cubin"
 	images = [{"bytes": len(blob), "sha256": hashlib.sha256(blob).hexdigest()}]
-	nodes = [{"kind": "memset"}, {"kind": "kernel"}]
+	nodes = [{"kind": "memset"}, {"kind": "kernel", "image": 0, "name": "double_it"}]
 	plan = {"images": images, "variables": [], "nodes": nodes, "count": count, **more}
 	return json.dumps(plan).encode(), [blob]
 

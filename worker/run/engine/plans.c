@@ -1,17 +1,24 @@
 #include "worker/run/engine/plans.h"
 
 #include "harness/sealed/plan.h"
+#include "lib/base/gzip.h"
 #include "lib/base/log.h"
+#include "lib/base/member.h"
 #include "lib/base/scope.h"
+#include "worker/run/profile/profile.h"
+#include "worker/run/profile/sass.h"
 #include "worker/run/sandbox/folder.h"
 
 #include <sodium.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
 	/* of a saved plan: its text as JSON, in which every quote has a backslash, and figures */
 	most_saved_bytes = 3 * plan_most_bytes,
 	hex_length = 2 * plan_hash_bytes,
+	most_shown_kernels = 32,
+	most_names_bytes = 16 * 1024, /* of one command line */
 };
 
 /* A name from the judge's file, which the reference's code could have changed. */
@@ -35,9 +42,92 @@ static int send_blob(struct run *run, int folder, const char *hex, struct error 
 	return rc ? rc : event_blob(run->events, hash, bytes, length, error);
 }
 
-static int send_plan(struct run *run, const struct stage *stage, int folder, size_t index,
-	const char *bytes, size_t length, struct error *error)
+/* ---- machine code ---- */
+
+/* The machine code of the plans' kernels, each once. */
+struct code {
+	struct run *run;
+	int folder;       /* with the blobs */
+	const char *tool; /* cuobjdump; NULL: not installed */
+	json_t *seen;     /* an object with "IMAGE NAME" of each kernel so far */
+	struct buffer text;
+};
+
+/* Appends a kernel's name to the list unless it is there. */
+static void add_name(struct code *code, const char *image, const char *name, struct buffer *names)
 {
+	static const char letters[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$.";
+	cleanup_buffer struct buffer key = { 0 };
+	buffer_printf(&key, "%s %s", image, name);
+	if (json_object_get(code->seen, buffer_string(&key)) || name[strspn(name, letters)]
+		|| json_object_size(code->seen) == most_shown_kernels
+		|| names->length + strlen(name) > most_names_bytes)
+		return;
+	json_object_set_new(code->seen, buffer_string(&key), json_true());
+	buffer_printf(names, "%s%s", names->length ? "," : "", name);
+}
+
+static void show_image(struct code *code, const char *hex, const char *names)
+{
+	struct run *run = code->run;
+	struct error error;
+	const char *bytes, *file = arena_printf(run->arena, "%.16s.cubin", hex);
+	size_t length;
+	unsigned char hash[plan_hash_bytes];
+	cleanup_arena struct arena *arena = arena_new();
+	if (!read_hash(hex, hash)
+		|| folder_read(code->folder, hex, sass_most_image_bytes, arena, &bytes, &length, &error))
+		return;
+	/* It is there if an earlier plan has another kernel of the image. */
+	if (faccessat(run->workspace.run, file, F_OK, 0)
+		&& folder_write(run->workspace.run, file, bytes, length, 0444, &error))
+		return;
+	struct process like = {
+		.environment = variables_for_compiler(run->arena, run->job, &run->workspace).list
+	};
+	stage_prepare(run, &run->workspace, &like);
+	sass_append(&code->text, run->arena, &like, code->tool, names, file);
+}
+
+static void show_kernels(struct code *code, const char *text, size_t length)
+{
+	json_t *plan = json_loadb(text, length, 0, NULL), *image, *node;
+	size_t i, j;
+	json_array_foreach(json_object_get(plan, "images"), i, image)
+	{
+		const char *hex = member_text(image, "sha256");
+		cleanup_buffer struct buffer names = { 0 };
+		json_array_foreach(json_object_get(plan, "nodes"), j, node)
+		{
+			if (member_whole(node, "image", -1) == (long long)i)
+				add_name(code, hex, member_text(node, "name"), &names);
+		}
+		if (names.length)
+			show_image(code, hex, buffer_string(&names));
+	}
+	json_decref(plan);
+}
+
+static void send_code(struct code *code, const struct stage *stage)
+{
+	cleanup_buffer struct buffer gzip = { 0 };
+	struct error error;
+	if (!code->text.length)
+		return;
+	if (gzip_pack(code->text.data, code->text.length, &gzip, &error))
+		log_warning("The machine code could not be packed: %s", error.text);
+	else
+		event_artifact(code->run->events, stage->position, "kernels.sass", gzip.data, gzip.length,
+			code->text.length);
+}
+
+/* ---- plans ---- */
+
+static int send_plan(struct code *code, const struct stage *stage, size_t index, const char *bytes,
+	size_t length, struct error *error)
+{
+	struct run *run = code->run;
 	json_t *saved = json_loadb(bytes, length, 0, NULL), *text = json_object_get(saved, "text"),
 		   *blobs = json_object_get(saved, "blobs"), *blob;
 	size_t i;
@@ -48,20 +138,21 @@ static int send_plan(struct run *run, const struct stage *stage, int folder, siz
 	json_array_foreach(blobs, i, blob)
 	{
 		const char *hex = json_is_string(blob) ? json_string_value(blob) : "";
-		rc = rc ? rc : send_blob(run, folder, hex, error);
+		rc = rc ? rc : send_blob(run, code->folder, hex, error);
 	}
+	if (!rc && code->tool)
+		show_kernels(code, json_string_value(text), json_string_length(text));
 	json_decref(saved);
 	return rc;
 }
 
-static int send_one(
-	struct run *run, const struct stage *stage, int folder, size_t index, struct error *error)
+static int send_one(struct code *code, const struct stage *stage, size_t index, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	const char *name = arena_printf(arena, "%zu", index), *bytes;
 	size_t length;
-	int rc = folder_read(folder, name, most_saved_bytes, arena, &bytes, &length, error);
-	return rc ? rc : send_plan(run, stage, folder, index, bytes, length, error);
+	int rc = folder_read(code->folder, name, most_saved_bytes, arena, &bytes, &length, error);
+	return rc ? rc : send_plan(code, stage, index, bytes, length, error);
 }
 
 void plans_send(struct run *run, const struct stage *stage, size_t count)
@@ -69,9 +160,16 @@ void plans_send(struct run *run, const struct stage *stage, size_t count)
 	struct error error = { 0 };
 	cleanup_fd int temporary = folder_open(run->parts[PROGRAM_JUDGE].stage, "tmp", &error);
 	cleanup_fd int folder = temporary < 0 ? -1 : folder_open(temporary, PLANS_FOLDER, &error);
+	struct code code = { .run = run,
+		.folder = folder,
+		.tool = profile_find_tool(run->arena, "cuobjdump", run->job->nvcc),
+		.seen = json_object() };
 	for (size_t i = 0; folder >= 0 && i < count; i++) {
-		int rc = send_one(run, stage, folder, i, &error);
+		int rc = send_one(&code, stage, i, &error);
 		if (rc && rc != ERROR_NOT_FOUND) /* a case without a plan has no file */
 			log_warning("The plan of case %zu could not be read: %s", i, error.text);
 	}
+	send_code(&code, stage);
+	buffer_free(&code.text);
+	json_decref(code.seen);
 }

@@ -7,8 +7,9 @@
 /* The folder for plans, below a stage's tmp/. */
 #define PLANS_FOLDER "plans"
 
-/* Sends the saved plans of the stage's cases, up to the index `count`, and their blobs. Call it
- * while the judge's stage is open. Skips what cannot be read: a result counts without its plans. */
+/* Sends the saved plans of the stage's cases, up to the index `count`, their blobs, and the machine
+ * code of their kernels as an artifact. Call it while the judge's stage is open. Skips what cannot
+ * be read: a result counts without its plans. */
 void plans_send(struct run *run, const struct stage *stage, size_t count);
 
 #endif

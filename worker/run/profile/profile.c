@@ -52,26 +52,27 @@ static const struct {
 		false },
 };
 
-/* ---- finding ncu ---- */
+/* ---- finding tools ---- */
 
-static const char *find_ncu_in(struct arena *arena, const char *folder, size_t length)
+static const char *find_in(struct arena *arena, const char *name, const char *folder, size_t length)
 {
-	const char *path = arena_printf(arena, "%.*s/ncu", (int)length, folder);
+	const char *path = arena_printf(arena, "%.*s/%s", (int)length, folder, name);
 	return path[0] == '/' && access(path, X_OK) == 0 ? path : NULL;
 }
 
-static const char *find_ncu(struct arena *arena, const char *nvcc)
+const char *profile_find_tool(struct arena *arena, const char *name, const char *nvcc)
 {
+	static const char usual[] = "/usr/local/cuda/bin";
 	const char *path = getenv("PATH") ? getenv("PATH") : "", *slash = strrchr(nvcc, '/'),
 			   *found = NULL;
 	while (!found && *path) {
 		size_t length = strcspn(path, ":");
-		found = find_ncu_in(arena, path, length);
+		found = find_in(arena, name, path, length);
 		path += length + (path[length] == ':');
 	}
 	if (!found && slash)
-		found = find_ncu_in(arena, nvcc, (size_t)(slash - nvcc));
-	return found ? found : find_ncu_in(arena, "/usr/local/cuda/bin", strlen("/usr/local/cuda/bin"));
+		found = find_in(arena, name, nvcc, (size_t)(slash - nvcc));
+	return found ? found : find_in(arena, name, usual, sizeof usual - 1);
 }
 
 struct profiler profiler_find(struct arena *arena, const struct job *job)
@@ -83,7 +84,7 @@ struct profiler profiler_find(struct arena *arena, const struct job *job)
 	else if (job->device.count > 1)
 		profiler.without = "There is no report of ncu: Podium uses ncu for one GPU at a time, and "
 						   "the submission ran on several.";
-	else if (!(profiler.ncu = find_ncu(arena, job->nvcc)))
+	else if (!(profiler.ncu = profile_find_tool(arena, "ncu", job->nvcc)))
 		profiler.without =
 			"There is no report of ncu: NVIDIA Nsight Compute is not installed on this worker.";
 	else

@@ -26,8 +26,11 @@ struct profiler {
 	bool is_final; /* the reason holds for every benchmark of this job */
 };
 
-/* Finds a job's profiler. Looks for ncu in podium-run's PATH, in nvcc's folder, and in
- * /usr/local/cuda/bin. */
+/* Finds one of NVIDIA's tools in podium-run's PATH, in nvcc's folder, or in /usr/local/cuda/bin.
+ * NULL: none. */
+const char *profile_find_tool(struct arena *arena, const char *name, const char *nvcc);
+
+/* Finds a job's profiler. */
 struct profiler profiler_find(struct arena *arena, const struct job *job);
 
 /* Returns the command that runs `command` under ncu, in the arena. */

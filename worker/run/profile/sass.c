@@ -1,0 +1,55 @@
+#include "worker/run/profile/sass.h"
+
+#include <string.h>
+
+enum { limit_ms = 10 * 1000 };
+static const uint64_t most_memory_bytes = UINT64_C(4) << 30;
+
+/* podium-run keeps only the ends of an output, but all of a result pipe. */
+static const char TO_PIPE[] = "exec \"$@\" >&3";
+
+static bool take_text(void *context, const char *bytes, size_t length)
+{
+	struct buffer *text = context;
+	size_t room = sass_most_bytes - text->length;
+	buffer_append(text, bytes, length < room ? length : room);
+	return length < room;
+}
+
+/* cuobjdump starts nvdisasm, which lies beside it. */
+static const char *const *find_environment(
+	struct arena *arena, const struct process *like, const char *cuobjdump)
+{
+	size_t count = 0, folder = (size_t)(strrchr(cuobjdump, '/') - cuobjdump);
+	while (like->environment[count])
+		count++;
+	const char **words = arena_array(arena, const char *, count + 1);
+	for (size_t i = 0; i < count; i++)
+		words[i] = strncmp(like->environment[i], "PATH=", strlen("PATH=")) == 0
+			? arena_printf(arena, "PATH=%.*s:%s", (int)folder, cuobjdump,
+				like->environment[i] + strlen("PATH="))
+			: like->environment[i];
+	return words;
+}
+
+void sass_append(struct buffer *text, struct arena *arena, const struct process *like,
+	const char *cuobjdump, const char *names, const char *image)
+{
+	const char *words[] = { "/bin/sh", "-c", TO_PIPE, "sh", cuobjdump, "-sass", "-fun", names,
+		image, NULL };
+	size_t before = text->length;
+	struct process process = *like;
+	process.arguments = words;
+	process.environment = find_environment(arena, like, cuobjdump);
+	process.timeout_ms = limit_ms;
+	process.most_address_space = most_memory_bytes;
+	process.on_result = take_text;
+	process.context = text;
+	process.view.programs[0] = cuobjdump;
+	struct process_result *result = arena_alloc(arena, sizeof *result);
+	bool is_good = process_run(&process, result, NULL) == 0
+		&& ((result->ending == PROCESS_EXITED && result->code == 0)
+			|| result->ending == PROCESS_REFUSED); /* the text is full */
+	if (!is_good)
+		text->length = before;
+}
