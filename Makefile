@@ -234,7 +234,7 @@ $(call including,harness/isolated/): $(B)/libisolated.a
 $(call including,harness/sealed/): $(B)/libsealed.a $(B)/libisolated.a
 $(B)/tests/unit/test_plan.o: tests/fuzz/corpus/plan/all-kinds
 # A pretended CUDA driver, which the test loads by its name.
-$(B)/tests/unit/test_driver $(B)/tests/unit/test_graph $(B)/tests/unit/test_images $(B)/tests/unit/test_launch: | $(B)/tests/unit/libcuda.so.1
+$(B)/tests/unit/test_driver $(B)/tests/unit/test_graph $(B)/tests/unit/test_images $(B)/tests/unit/test_launch $(B)/tests/unit/test_record: | $(B)/tests/unit/libcuda.so.1
 $(B)/tests/unit/test_launch: | $(B)/harness/sealed/launch
 PRETEND := tests/lib/pretend_cuda.c tests/lib/pretend_graph.c
 $(B)/tests/unit/libcuda.so.1 $(B)/tests/fuzz/libcuda.so.1: $(PRETEND) tests/lib/pretend_cuda.h harness/isolated/driver.h harness/sealed/driver.h harness/sealed/cupti.h
