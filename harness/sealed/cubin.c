@@ -1,5 +1,7 @@
 #include "cubin.h"
 
+#include "within.h"
+
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,11 +12,6 @@ enum {
 };
 
 /* ---- sections ---- */
-
-static bool is_within(uint64_t begin, uint64_t bytes, uint64_t length)
-{
-	return begin <= length && bytes <= length - begin;
-}
 
 static Elf64_Shdr section_at(const struct cubin *cubin, uint64_t number)
 {
@@ -37,7 +34,7 @@ static bool open_table(
 		return false;
 	const Elf64_Shdr section = section_at(cubin, number);
 	if (section.sh_type == SHT_NOBITS
-		|| !is_within(section.sh_offset, section.sh_size, cubin->length))
+		|| !sealed_is_within(section.sh_offset, section.sh_size, cubin->length))
 		return false;
 	*table =
 		(struct cubin_table){ cubin->bytes + section.sh_offset, section.sh_size / entry_bytes };
@@ -78,7 +75,7 @@ static bool are_sections_within(const struct cubin *cubin)
 	for (uint64_t i = 0; i < cubin->sections.count; i++) {
 		const Elf64_Shdr section = section_at(cubin, i);
 		if (section.sh_type != SHT_NOBITS && section.sh_type != SHT_NULL
-			&& !is_within(section.sh_offset, section.sh_size, cubin->length))
+			&& !sealed_is_within(section.sh_offset, section.sh_size, cubin->length))
 			return false;
 	}
 	return true;
@@ -90,11 +87,12 @@ static bool are_segments_within(const struct cubin *cubin, const Elf64_Ehdr *hea
 	if (!head->e_phnum)
 		return true;
 	if (head->e_phentsize != sizeof segment
-		|| !is_within(head->e_phoff, (uint64_t)head->e_phnum * sizeof segment, cubin->length))
+		|| !sealed_is_within(
+			head->e_phoff, (uint64_t)head->e_phnum * sizeof segment, cubin->length))
 		return false;
 	for (uint64_t i = 0; i < head->e_phnum; i++) {
 		memcpy(&segment, cubin->bytes + head->e_phoff + i * sizeof segment, sizeof segment);
-		if (!is_within(segment.p_offset, segment.p_filesz, cubin->length))
+		if (!sealed_is_within(segment.p_offset, segment.p_filesz, cubin->length))
 			return false;
 	}
 	return true;
@@ -110,7 +108,7 @@ bool cubin_open(struct cubin *cubin, const void *bytes, size_t length)
 	if (memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64
 		|| head.e_ident[EI_DATA] != ELFDATA2LSB || head.e_machine != machine_cuda || !head.e_shnum
 		|| head.e_shentsize != sizeof(Elf64_Shdr)
-		|| !is_within(head.e_shoff, (uint64_t)head.e_shnum * sizeof(Elf64_Shdr), length))
+		|| !sealed_is_within(head.e_shoff, (uint64_t)head.e_shnum * sizeof(Elf64_Shdr), length))
 		return false;
 	cubin->sections = (struct cubin_table){ cubin->bytes + head.e_shoff, head.e_shnum };
 	return are_sections_within(cubin) && are_segments_within(cubin, &head)

@@ -7,7 +7,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
-static struct {
+static struct cupti {
 #define CUPTI_MEMBER(name, member, parameters) unsigned int(*member) parameters;
 	CUPTI_CALLS(CUPTI_MEMBER)
 #undef CUPTI_MEMBER
@@ -42,11 +42,8 @@ static void *load_library(const char *folder)
 
 static int bind_library(const char *folder)
 {
-	static const struct {
-		const char *name;
-		void *member;
-	} calls[] = {
-#define CUPTI_CALL(name, member, parameters) { #name, &cupti.member },
+	static const struct isolated_binding calls[] = {
+#define CUPTI_CALL(name, member, parameters) { #name, offsetof(struct cupti, member) },
 		CUPTI_CALLS(CUPTI_CALL)
 #undef CUPTI_CALL
 	};
@@ -55,14 +52,8 @@ static int bind_library(const char *folder)
 		return isolated_fail(ISOLATED_FAILED,
 			"NVIDIA's libcupti.so is not there. Install CUPTI, as with the Python package "
 			"nvidia-cuda-cupti.");
-	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-		void *found = dlsym(library, calls[i].name);
-		if (!found)
-			return isolated_fail(
-				ISOLATED_FAILED, "NVIDIA's libcupti.so is too old: it lacks %s.", calls[i].name);
-		*(void **)calls[i].member = found;
-	}
-	return 0;
+	return isolated_bind(
+		library, "NVIDIA's libcupti.so", calls, sizeof calls / sizeof *calls, &cupti);
 }
 
 static int check(unsigned int status, const char *name)

@@ -1,6 +1,7 @@
 #include "recorder.h"
 
 #include "range.h"
+#include "within.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -90,9 +91,9 @@ static int add_parameters(const struct sealed_record *record, const struct cuda_
 			return 0;
 		if (status != CUDA_CALL_SUCCEEDED)
 			return isolated_cuda_check_named(status, "cuFuncGetParamInfo");
-		const uint8_t *value = node->parameters                      ? node->parameters[i]
-			: buffer && offset <= length && bytes <= length - offset ? buffer + offset
-																	 : NULL;
+		const uint8_t *value = node->parameters                 ? node->parameters[i]
+			: buffer && sealed_is_within(offset, bytes, length) ? buffer + offset
+																: NULL;
 		if (!value)
 			return REFUSE("The kernel %.200s was launched without parameter %zu.", name, i);
 		int rc = check_parameter(record, value, bytes, name);
