@@ -99,7 +99,8 @@ static struct CUmod_st *find_module(enum cupti_parameter kind, void *parameter)
 	case CUPTI_LIBRARY_MADE:
 		status = sealed_cuda.library_module(&module, *(struct CUlib_st **)parameter);
 		break;
-	case CUPTI_LIBRARY: status = sealed_cuda.library_module(&module, parameter); break;
+	case CUPTI_LIBRARY:
+	case CUPTI_LIBRARY_UNLOADED: status = sealed_cuda.library_module(&module, parameter); break;
 	case CUPTI_FUNCTION_MADE:
 		status = sealed_cuda.function_module(&module, *(struct CUfunc_st **)parameter);
 		break;
@@ -127,6 +128,18 @@ static const struct heard {
 #undef CUPTI_HEARD
 };
 
+/* Finds the module of the images that came in this call, or while the driver was asked for it. */
+static const struct CUmod_st *note_module(
+	struct sealed_record *record, enum cupti_parameter kind, void *parameter)
+{
+	now.is_asking = true;
+	const struct CUmod_st *module = find_module(kind, parameter);
+	now.is_asking = false;
+	while (now.image_count)
+		sealed_record_module(record, now.images[--now.image_count], module);
+	return module;
+}
+
 static void hear_call(
 	struct sealed_record *record, const struct heard *heard, const struct cupti_driver_call *call)
 {
@@ -135,6 +148,8 @@ static void hear_call(
 		now.image_count = 0; /* other images came in calls that are not heard */
 		if (heard->kind == CUPTI_MODULE_UNLOADED)
 			sealed_record_unload(record, parameter);
+		if (heard->kind == CUPTI_LIBRARY_UNLOADED)
+			sealed_record_unload(record, note_module(record, heard->kind, parameter));
 		return;
 	}
 	if (*(const unsigned int *)call->status != CUDA_CALL_SUCCEEDED)
@@ -143,13 +158,8 @@ static void hear_call(
 		sealed_record_object(record, "texture");
 	if (heard->kind == CUPTI_SURFACE_MADE)
 		sealed_record_object(record, "surface");
-	if (!now.image_count)
-		return;
-	now.is_asking = true;
-	const struct CUmod_st *module = find_module(heard->kind, parameter);
-	now.is_asking = false;
-	while (now.image_count)
-		sealed_record_module(record, now.images[--now.image_count], module);
+	if (now.image_count)
+		note_module(record, heard->kind, parameter);
 }
 
 /* CUPTI calls this on any thread, also for the calls of find_module. */
