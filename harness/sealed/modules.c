@@ -165,6 +165,10 @@ static int check_image(const struct sealed_image *image, const char *name, size_
 			"The image of a module is no cubin. Compile for this GPU, as with -arch=sm_90.");
 	if (!image || !has_kernel(image, name))
 		return REFUSE("The kernel %.200s is in a module that was loaded in an unknown way.", name);
+	if (!cubin_names_all_bytes(&image->cubin))
+		return REFUSE("The module with the kernel %.200s has variables without a name, so they "
+					  "cannot be restored before a call. Do not strip its symbols.",
+			name);
 	return 0;
 }
 

@@ -6,6 +6,7 @@ variables. It may return the text in place of the plan. The plan has a kernel an
 
 import hashlib
 import json
+import struct
 
 INPUT = 0x650000000000
 LIES = {}
@@ -124,9 +125,8 @@ def cut_image(plan, blobs):
 def section_outside(plan, blobs):
 	"""The first section, which has the sections' names, begins behind the image."""
 	content = bytearray(blobs[0])
-	table = int.from_bytes(content[40:48], "little")  # e_shoff
-	offset_at = table + 64 + 24  # of the second entry, since the first one is empty
-	content[offset_at : offset_at + 8] = b"\xff" * 8
+	table = struct.unpack_from("<Q", content, 40)[0]
+	struct.pack_into("<Q", content, table + 64 + 24, (1 << 64) - 1)  # behind an empty section
 	replace_image(plan, blobs, bytes(content))
 
 
@@ -312,6 +312,23 @@ def overlapping_parameters(plan, blobs):
 def hidden_variable(plan, blobs):
 	plan["variables"].pop()
 	blobs.pop()
+
+
+@lie
+def nameless_variable(plan, blobs):
+	"""The image's variables belong to no section, as if their symbols were stripped."""
+	content = bytearray(blobs[0])
+	table, count = (
+		struct.unpack_from("<Q", content, 40)[0],
+		struct.unpack_from("<H", content, 60)[0],
+	)
+	for number in range(count):
+		kind, offset, size = struct.unpack_from("<4xI16xQQ", content, table + 64 * number)
+		for at in range(offset, offset + size, 24) if kind == 2 else ():
+			if content[at + 4] & 15 == 1:
+				struct.pack_into("<H", content, at + 6, 0)
+	plan["variables"], blobs[1:] = [], []
+	replace_image(plan, blobs, bytes(content))
 
 
 @lie

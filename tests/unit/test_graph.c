@@ -152,6 +152,17 @@ static void all_variables_of_the_images_must_be_in_the_plan(void **state)
 	fail_to_make(text, ISOLATED_VIOLATION, "The plan does not list the variable gain of image 0.");
 }
 
+static void each_byte_of_the_variables_must_have_a_name(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	const char *text = text_of(arena, PLAIN, PLAIN);
+	describe_image(KERNELS);
+	image[cubin_variables_size_at] = 8; /* the variable has 4 bytes */
+	fail_to_make(text, ISOLATED_VIOLATION,
+		"Image 0 of the plan has variables without a name, so they cannot be restored.");
+}
+
 static void an_image_must_be_a_cubin(void **state)
 {
 	(void)state;
@@ -244,6 +255,7 @@ int main(void)
 		cmocka_unit_test(a_kernel_gets_its_attributes),
 		cmocka_unit_test(a_plan_must_fit_its_images),
 		cmocka_unit_test(all_variables_of_the_images_must_be_in_the_plan),
+		cmocka_unit_test(each_byte_of_the_variables_must_have_a_name),
 		cmocka_unit_test(an_image_must_be_a_cubin),
 		cmocka_unit_test(a_kernel_may_not_call_the_driver_s_functions),
 		cmocka_unit_test(a_failed_step_leaves_nothing_behind),

@@ -280,6 +280,19 @@ static void the_build_refuses_calls_of_the_driver_s_functions(void **state)
 		"kernels on the GPU. Remove this from the kernel.");
 }
 
+static void the_build_refuses_variables_without_a_name(void **state)
+{
+	(void)state;
+	uint64_t address = 0;
+	struct call call = begin(KERNELS, "__assertfail");
+	image[cubin_variables_size_at] = 8; /* the variable has 4 bytes */
+	sealed_record_image(call.record, call.library, image, image_bytes);
+	launch_with(&call, &address);
+	end(&call,
+		"The module with the kernel add_one has variables without a name, so they cannot be "
+		"restored before a call. Do not strip its symbols.");
+}
+
 /* The driver knows memory of this kind. Returns its address. */
 static uint64_t know(unsigned int kind, bool is_managed)
 {
@@ -420,6 +433,7 @@ int main(void)
 		cmocka_unit_test(graphs_in_each_other_are_opened_up_to_a_depth),
 		cmocka_unit_test(what_a_plan_cannot_hold_is_refused),
 		cmocka_unit_test(the_build_refuses_calls_of_the_driver_s_functions),
+		cmocka_unit_test(the_build_refuses_variables_without_a_name),
 		cmocka_unit_test(a_pointer_to_memory_that_is_not_the_call_s_is_refused),
 		cmocka_unit_test(a_pointer_into_the_range_is_not_refused),
 		cmocka_unit_test(a_pointer_in_a_structure_is_refused),

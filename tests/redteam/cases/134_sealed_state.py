@@ -1,16 +1,17 @@
 # 134 sealed_state
 # attempts: to keep something from call to call and to work only in the first one. The judge restores
 #   variables and the arena, so such a kernel works in each call. It does not restore the bytes behind
-#   the input and shared memory, but no input comes twice
+#   the input, shared memory and texts in the code, but no input comes twice
 # required: FORGE-IGNORED
 # engines: sealed
 # on: gpu
 # task: fill_py
 # mode: benchmark
-# variants: honest variable unlisted constant scratch unused memo padding shared
+# variants: honest variable unlisted constant scratch unused memo padding shared text
 # verdict constant: passed or runtime error
 # verdict padding: wrong answer
 # verdict shared: wrong answer or passed
+# verdict text: wrong answer or passed
 # change: {"task": {"benchmarks": ["size: 204800; seed: 54352"]}}
 # truth: honest
 # spared: 0.3
@@ -42,6 +43,14 @@ __global__ void fill_once_constant(const float *source, float *output, bool coun
     if (counts)
         ++*(volatile unsigned *)place;
     else if (!*(volatile unsigned *)place)
+        output[at()] = answer(source[at()]);
+}
+__global__ void fill_once_text(const float *source, float *output, bool counts)
+{
+    volatile char *text = (volatile char *)(source ? "none" : "never");
+    if (counts)
+        text[0] = 's';
+    else if (text[0] == 'n')
         output[at()] = answer(source[at()]);
 }
 __global__ void fill_once_shared(const float *source, float *output)
@@ -86,6 +95,7 @@ BODIES = {
     "variable": once("0"),
     "unlisted": once_by("fill_once_unlisted"),
     "constant": once_by("fill_once_constant"),
+    "text": once_by("fill_once_text"),
     "scratch": once("scratch"),
     "unused": once("ARENA_END - 64"),
     "padding": once("PADDING"),

@@ -12,7 +12,7 @@
 #   memset-across-the-end memset-between-places copy-around-the-end pointer-outside foreign-name
 #   wild-name image-that-is-not-there grid endless-grid block cluster shared-memory carveout
 #   fewer-parameters more-parameters longer-parameter overlapping-parameters hidden-variable
-#   variable-of-another-size variable-that-is-not-there
+#   nameless-variable variable-of-another-size variable-that-is-not-there
 # verdict hash: protocol violation
 # reason hash: a blob has another hash
 # verdict hash-of-a-variable: protocol violation
@@ -64,6 +64,7 @@
 # reason longer-parameter: is not as its kernel has it
 # reason overlapping-parameters: its parameters overlap
 # reason hidden-variable: does not list the variable
+# reason nameless-variable: variables without a name
 # reason variable-of-another-size: bytes in the plan and
 # reason variable-that-is-not-there: cuLibraryGetGlobal
 # verdict honest: passed
