@@ -237,12 +237,12 @@ $(call including,harness/isolated/): $(B)/libisolated.a
 $(call including,harness/sealed/): $(B)/libsealed.a $(B)/libisolated.a
 $(B)/tests/unit/test_plan.o: tests/fuzz/corpus/plan/all-kinds
 # A pretended CUDA driver, which the test loads by its name.
-$(B)/tests/unit/test_driver $(B)/tests/unit/test_graph $(B)/tests/unit/test_images $(B)/tests/unit/test_launch: | $(B)/tests/unit/libcuda.so.1
+$(B)/tests/unit/test_driver $(B)/tests/unit/test_graph $(B)/tests/unit/test_images $(B)/tests/unit/test_launch $(B)/tests/unit/test_record: | $(B)/tests/unit/libcuda.so.1
 $(B)/tests/unit/test_launch: | $(B)/harness/sealed/launch
 PRETEND := tests/lib/pretend_cuda.c tests/lib/pretend_graph.c
-$(B)/tests/unit/libcuda.so.1: $(PRETEND) tests/lib/pretend_cuda.h harness/isolated/driver.h harness/sealed/driver.h harness/sealed/cupti.h
+$(B)/tests/unit/libcuda.so.1 $(B)/tests/fuzz/libcuda.so.1: $(PRETEND) tests/lib/pretend_cuda.h harness/isolated/driver.h harness/sealed/driver.h harness/sealed/cupti.h
 	@mkdir -p $(@D)
-	$(call quietly,LD)$(CC) $(filter-out -fPIE,$(CFLAGS)) -fPIC -shared -Wl,-soname,$(@F) -o $@ $(PRETEND) -lpthread
+	$(call quietly,LD)$(CC) $(filter-out -fPIE $(if $(FUZZ),-fsanitize%),$(CFLAGS)) -fPIC -shared -Wl,-soname,$(@F) -o $@ $(PRETEND) -lpthread
 # A pretended CUPTI.
 $(B)/tests/unit/test_images: | $(B)/tests/unit/libcupti.so.13
 $(B)/tests/unit/libcupti.so.13: tests/lib/pretend_cupti.c tests/lib/pretend_cupti.h tests/lib/pretend_cuda.h harness/sealed/cupti.h
@@ -277,6 +277,7 @@ test-programs: $(B)/tests/podium-run
 # libFuzzer provides main().
 fuzzers: $(FUZZERS)
 $(FUZZERS:=.o): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
+$(B)/tests/fuzz/sealed: | $(B)/tests/fuzz/libcuda.so.1
 $(FUZZERS): %: %.o $(B)/libweb.a $(B)/libworker.a $(B)/librun.a $(B)/libcommand.a $(B)/libisolated.a $(B)/libsealed.a $(B)/libhooks.a $(B)/libpodium.a
 	$(call quietly,LD)$(CC) $(LDFLAGS) -fsanitize=fuzzer -o $@ -Wl,--start-group $^ -Wl,--end-group $(WEB_LIBS) $(LIBS) -ldl
 

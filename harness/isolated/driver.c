@@ -8,14 +8,31 @@
 
 struct cuda_driver isolated_cuda;
 
-static const struct {
-	const char *name;
-	size_t member;
-} CALLS[] = {
+static const struct isolated_binding CALLS[] = {
 #define CUDA_CALL(name, member, parameters) { #name, offsetof(struct cuda_driver, member) },
 	CUDA_CALLS(CUDA_CALL)
 #undef CUDA_CALL
 };
+
+int isolated_bind(void *library, const char *noun, const struct isolated_binding *calls,
+	size_t count, void *members)
+{
+	for (size_t i = 0; i < count; i++) {
+		void *found = dlsym(library, calls[i].name);
+		if (!found)
+			return isolated_fail(
+				ISOLATED_FAILED, "%s is too old: it lacks %s.", noun, calls[i].name);
+		*(void **)(void *)((char *)members + calls[i].member) = found;
+	}
+	return 0;
+}
+
+const char *isolated_binding_name(const struct isolated_binding *calls, size_t member)
+{
+	while (calls->member != member)
+		calls++;
+	return calls->name;
+}
 
 static int bind_library(void)
 {
@@ -25,23 +42,11 @@ static int bind_library(void)
 	if (!library)
 		return isolated_fail(
 			ISOLATED_FAILED, "The CUDA driver's libcuda.so.1 cannot be loaded: %s.", dlerror());
-	for (size_t i = 0; i < sizeof CALLS / sizeof CALLS[0]; i++) {
-		void *found = dlsym(library, CALLS[i].name);
-		if (!found)
-			return isolated_fail(
-				ISOLATED_FAILED, "The CUDA driver is too old: it lacks %s.", CALLS[i].name);
-		*(void **)(void *)((char *)&isolated_cuda + CALLS[i].member) = found;
-	}
-	isolated_cuda.library = library;
-	return 0;
-}
-
-static const char *name_of(size_t member)
-{
-	size_t i = 0;
-	while (CALLS[i].member != member)
-		i++;
-	return CALLS[i].name;
+	int rc = isolated_bind(
+		library, "The CUDA driver", CALLS, sizeof CALLS / sizeof *CALLS, &isolated_cuda);
+	if (!rc)
+		isolated_cuda.library = library;
+	return rc;
 }
 
 int isolated_cuda_check_named(unsigned int status, const char *name)
@@ -57,7 +62,9 @@ int isolated_cuda_check_named(unsigned int status, const char *name)
 
 int isolated_cuda_check(unsigned int status, size_t member)
 {
-	return status == CUDA_CALL_SUCCEEDED ? 0 : isolated_cuda_check_named(status, name_of(member));
+	return status == CUDA_CALL_SUCCEEDED
+		? 0
+		: isolated_cuda_check_named(status, isolated_binding_name(CALLS, member));
 }
 
 int isolated_cuda_open(void)

@@ -108,6 +108,20 @@ struct cuda_driver {
 #undef CUDA_MEMBER
 };
 
+/* A call of a library, and the member of a struct that gets its address. */
+struct isolated_binding {
+	const char *name;
+	size_t member;
+};
+
+/* Binds all calls. `library`: from dlopen(). `members`: the struct. `noun`: the library's name in
+ * the sentence about a call that it lacks, such as "The CUDA driver". Returns 0 or ISOLATED_FAILED.
+ */
+int isolated_bind(void *library, const char *noun, const struct isolated_binding *calls,
+	size_t count, void *members);
+/* The name of the call that a member is bound to. */
+const char *isolated_binding_name(const struct isolated_binding *calls, size_t member);
+
 /* Bound by isolated_cuda_open, which every user calls first. */
 extern struct cuda_driver isolated_cuda;
 

@@ -1,5 +1,7 @@
 #include "cubin.h"
 
+#include "within.h"
+
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,11 +12,6 @@ enum {
 };
 
 /* ---- sections ---- */
-
-static bool is_within(uint64_t begin, uint64_t bytes, uint64_t length)
-{
-	return begin <= length && bytes <= length - begin;
-}
 
 static Elf64_Shdr section_at(const struct cubin *cubin, uint64_t number)
 {
@@ -37,7 +34,7 @@ static bool open_table(
 		return false;
 	const Elf64_Shdr section = section_at(cubin, number);
 	if (section.sh_type == SHT_NOBITS
-		|| !is_within(section.sh_offset, section.sh_size, cubin->length))
+		|| !sealed_is_within(section.sh_offset, section.sh_size, cubin->length))
 		return false;
 	*table =
 		(struct cubin_table){ cubin->bytes + section.sh_offset, section.sh_size / entry_bytes };
@@ -78,7 +75,7 @@ static bool are_sections_within(const struct cubin *cubin)
 	for (uint64_t i = 0; i < cubin->sections.count; i++) {
 		const Elf64_Shdr section = section_at(cubin, i);
 		if (section.sh_type != SHT_NOBITS && section.sh_type != SHT_NULL
-			&& !is_within(section.sh_offset, section.sh_size, cubin->length))
+			&& !sealed_is_within(section.sh_offset, section.sh_size, cubin->length))
 			return false;
 	}
 	return true;
@@ -90,11 +87,12 @@ static bool are_segments_within(const struct cubin *cubin, const Elf64_Ehdr *hea
 	if (!head->e_phnum)
 		return true;
 	if (head->e_phentsize != sizeof segment
-		|| !is_within(head->e_phoff, (uint64_t)head->e_phnum * sizeof segment, cubin->length))
+		|| !sealed_is_within(
+			head->e_phoff, (uint64_t)head->e_phnum * sizeof segment, cubin->length))
 		return false;
 	for (uint64_t i = 0; i < head->e_phnum; i++) {
 		memcpy(&segment, cubin->bytes + head->e_phoff + i * sizeof segment, sizeof segment);
-		if (!is_within(segment.p_offset, segment.p_filesz, cubin->length))
+		if (!sealed_is_within(segment.p_offset, segment.p_filesz, cubin->length))
 			return false;
 	}
 	return true;
@@ -110,7 +108,7 @@ bool cubin_open(struct cubin *cubin, const void *bytes, size_t length)
 	if (memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64
 		|| head.e_ident[EI_DATA] != ELFDATA2LSB || head.e_machine != machine_cuda || !head.e_shnum
 		|| head.e_shentsize != sizeof(Elf64_Shdr)
-		|| !is_within(head.e_shoff, (uint64_t)head.e_shnum * sizeof(Elf64_Shdr), length))
+		|| !sealed_is_within(head.e_shoff, (uint64_t)head.e_shnum * sizeof(Elf64_Shdr), length))
 		return false;
 	cubin->sections = (struct cubin_table){ cubin->bytes + head.e_shoff, head.e_shnum };
 	return are_sections_within(cubin) && are_segments_within(cubin, &head)
@@ -126,15 +124,19 @@ static Elf64_Sym symbol_at(const struct cubin *cubin, uint64_t number)
 	return symbol;
 }
 
-/* Whether a section holds variables of the module. Constants of kernels are in others. */
-static bool has_variables(const struct cubin *cubin, uint64_t number)
+/* The sections with variables of a module. Constants of kernels are in others. Kernels cannot write
+ * to the last section. */
+static const char *const VARIABLES[] = { ".nv.global", ".nv.global.init", ".nv.constant3" };
+enum { writable_sections = 2, variable_sections = 3 };
+
+/* Whether a section is one of the first `count` of VARIABLES. */
+static bool is_among(const struct cubin *cubin, uint64_t number, size_t count)
 {
-	static const char *const names[] = { ".nv.global", ".nv.global.init", ".nv.constant3" };
 	if (number >= cubin->sections.count)
 		return false;
 	const char *name = name_at(&cubin->section_names, section_at(cubin, number).sh_name);
-	for (size_t i = 0; name && i < sizeof names / sizeof *names; i++)
-		if (strcmp(name, names[i]) == 0)
+	for (size_t i = 0; name && i < count; i++)
+		if (strcmp(name, VARIABLES[i]) == 0)
 			return true;
 	return false;
 }
@@ -145,7 +147,7 @@ bool cubin_next_variable(const struct cubin *cubin, uint64_t *next, struct cubin
 		const Elf64_Sym symbol = symbol_at(cubin, *next);
 		const char *name = name_at(&cubin->names, symbol.st_name);
 		if (ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT || !symbol.st_size || !name
-			|| !has_variables(cubin, symbol.st_shndx))
+			|| !is_among(cubin, symbol.st_shndx, variable_sections))
 			continue;
 		*variable = (struct cubin_variable){
 			.name = name, .bytes = symbol.st_size, .is_managed = symbol.st_other & managed_flag
@@ -155,6 +157,65 @@ bool cubin_next_variable(const struct cubin *cubin, uint64_t *next, struct cubin
 	}
 	return false;
 }
+
+/* ---- bytes without a name ---- */
+
+struct span {
+	uint64_t begin, end;
+};
+
+static int by_begin(const void *one, const void *other)
+{
+	const struct span *a = one, *b = other;
+	return (a->begin > b->begin) - (a->begin < b->begin);
+}
+
+/* Lists the variables of a section by their places. Returns how many there are. */
+static size_t list_spans(const struct cubin *cubin, uint64_t number, struct span *spans)
+{
+	const uint64_t length = section_at(cubin, number).sh_size;
+	size_t count = 0;
+	for (uint64_t i = 0; i < cubin->symbols.count; i++) {
+		const Elf64_Sym symbol = symbol_at(cubin, i);
+		if (ELF64_ST_TYPE(symbol.st_info) == STT_OBJECT && symbol.st_shndx == number
+			&& sealed_is_within(symbol.st_value, symbol.st_size, length))
+			spans[count++] = (struct span){ symbol.st_value, symbol.st_value + symbol.st_size };
+	}
+	qsort(spans, count, sizeof *spans, by_begin);
+	return count;
+}
+
+/* Whether the bytes from `end` to `begin` are only there so that `begin` is aligned. */
+static bool is_alignment(uint64_t end, uint64_t begin)
+{
+	enum { most_alignment = 256 };
+	const uint64_t lowest = begin & -begin;
+	return begin <= end || begin - end < (lowest < most_alignment ? lowest : most_alignment);
+}
+
+static bool names_section(const struct cubin *cubin, uint64_t number, struct span *spans)
+{
+	const size_t count = list_spans(cubin, number, spans);
+	uint64_t end = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (!is_alignment(end, spans[i].begin))
+			return false;
+		end = spans[i].end > end ? spans[i].end : end;
+	}
+	return end == section_at(cubin, number).sh_size;
+}
+
+bool cubin_names_all_bytes(const struct cubin *cubin)
+{
+	struct span *spans = calloc(cubin->symbols.count + 1, sizeof *spans);
+	bool names_all = spans != NULL;
+	for (uint64_t i = 0; i < cubin->sections.count && names_all; i++)
+		names_all = !is_among(cubin, i, writable_sections) || names_section(cubin, i, spans);
+	free(spans);
+	return names_all;
+}
+
+/* ---- functions ---- */
 
 /* The name of a symbol; NULL: there is no such symbol. */
 static const char *symbol_name(const struct cubin *cubin, uint64_t number)

@@ -39,6 +39,10 @@ struct cubin_variable {
 bool cubin_next_variable(
 	const struct cubin *cubin, uint64_t *next, struct cubin_variable *variable);
 
+/* Whether variables name all bytes that kernels of the cubin can keep something in, except for gaps
+ * of alignment. nvcc makes such cubins. False also if memory is short. */
+bool cubin_names_all_bytes(const struct cubin *cubin);
+
 /* Whether a function of this name is in the cubin, such as a kernel. */
 bool cubin_has_function(const struct cubin *cubin, const char *name);
 

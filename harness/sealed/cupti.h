@@ -57,6 +57,7 @@ enum cupti_parameter {
 	CUPTI_MODULE_UNLOADED,
 	CUPTI_LIBRARY_MADE,
 	CUPTI_LIBRARY,
+	CUPTI_LIBRARY_UNLOADED,
 	CUPTI_FUNCTION_MADE,
 	CUPTI_FUNCTION, /* or a CUkernel */
 	CUPTI_TEXTURE_MADE,
@@ -74,6 +75,7 @@ enum cupti_parameter {
 	X(cuModuleUnload, 22, CUPTI_MODULE_UNLOADED, 0, hmod) \
 	X(cuLibraryLoadData, 678, CUPTI_LIBRARY_MADE, 0, library) \
 	X(cuLibraryLoadFromFile, 679, CUPTI_LIBRARY_MADE, 0, library) \
+	X(cuLibraryUnload, 680, CUPTI_LIBRARY_UNLOADED, 0, library) \
 	X(cuLibraryGetModule, 682, CUPTI_MODULE_MADE, 0, pMod) \
 	X(cuLibraryGetGlobal, 684, CUPTI_LIBRARY, 16, library) \
 	X(cuLibraryGetManaged, 685, CUPTI_LIBRARY, 16, library) \

@@ -34,6 +34,10 @@ static int load_images(
 	for (uint32_t i = 0; i < plan->image_count; i++) {
 		if (!cubin_open(&graph->cubins[i], blobs->images[i], plan->images[i].bytes))
 			return isolated_fail(ISOLATED_VIOLATION, "Image %u of the plan is no cubin.", i);
+		if (!cubin_names_all_bytes(&graph->cubins[i]))
+			return isolated_fail(ISOLATED_VIOLATION,
+				"Image %u of the plan has variables without a name, so they cannot be restored.",
+				i);
 		int rc = SEALED_DO(
 			library_load, &graph->libraries[i], blobs->images[i], NULL, NULL, 0, NULL, NULL, 0);
 		if (rc)
@@ -72,7 +76,8 @@ static bool is_listed(const struct plan *plan, uint32_t image, const char *name)
 }
 
 /* Checks that the plan lists all variables of its images that the driver knows. Otherwise a kernel
- * could keep something in one from call to call. */
+ * could keep something in one from call to call. The driver knows no texts in the code ($str). What
+ * a kernel keeps there gains nothing, because no input comes twice. */
 static int check_variables(const struct sealed_graph *graph, const struct plan *plan)
 {
 	struct cubin_variable variable;

@@ -7,7 +7,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
-static struct {
+static struct cupti {
 #define CUPTI_MEMBER(name, member, parameters) unsigned int(*member) parameters;
 	CUPTI_CALLS(CUPTI_MEMBER)
 #undef CUPTI_MEMBER
@@ -42,11 +42,8 @@ static void *load_library(const char *folder)
 
 static int bind_library(const char *folder)
 {
-	static const struct {
-		const char *name;
-		void *member;
-	} calls[] = {
-#define CUPTI_CALL(name, member, parameters) { #name, &cupti.member },
+	static const struct isolated_binding calls[] = {
+#define CUPTI_CALL(name, member, parameters) { #name, offsetof(struct cupti, member) },
 		CUPTI_CALLS(CUPTI_CALL)
 #undef CUPTI_CALL
 	};
@@ -55,14 +52,8 @@ static int bind_library(const char *folder)
 		return isolated_fail(ISOLATED_FAILED,
 			"NVIDIA's libcupti.so is not there. Install CUPTI, as with the Python package "
 			"nvidia-cuda-cupti.");
-	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-		void *found = dlsym(library, calls[i].name);
-		if (!found)
-			return isolated_fail(
-				ISOLATED_FAILED, "NVIDIA's libcupti.so is too old: it lacks %s.", calls[i].name);
-		*(void **)calls[i].member = found;
-	}
-	return 0;
+	return isolated_bind(
+		library, "NVIDIA's libcupti.so", calls, sizeof calls / sizeof *calls, &cupti);
 }
 
 static int check(unsigned int status, const char *name)
@@ -108,7 +99,8 @@ static struct CUmod_st *find_module(enum cupti_parameter kind, void *parameter)
 	case CUPTI_LIBRARY_MADE:
 		status = sealed_cuda.library_module(&module, *(struct CUlib_st **)parameter);
 		break;
-	case CUPTI_LIBRARY: status = sealed_cuda.library_module(&module, parameter); break;
+	case CUPTI_LIBRARY:
+	case CUPTI_LIBRARY_UNLOADED: status = sealed_cuda.library_module(&module, parameter); break;
 	case CUPTI_FUNCTION_MADE:
 		status = sealed_cuda.function_module(&module, *(struct CUfunc_st **)parameter);
 		break;
@@ -136,6 +128,18 @@ static const struct heard {
 #undef CUPTI_HEARD
 };
 
+/* Finds the module of the images that came in this call, or while the driver was asked for it. */
+static const struct CUmod_st *note_module(
+	struct sealed_record *record, enum cupti_parameter kind, void *parameter)
+{
+	now.is_asking = true;
+	const struct CUmod_st *module = find_module(kind, parameter);
+	now.is_asking = false;
+	while (now.image_count)
+		sealed_record_module(record, now.images[--now.image_count], module);
+	return module;
+}
+
 static void hear_call(
 	struct sealed_record *record, const struct heard *heard, const struct cupti_driver_call *call)
 {
@@ -144,6 +148,8 @@ static void hear_call(
 		now.image_count = 0; /* other images came in calls that are not heard */
 		if (heard->kind == CUPTI_MODULE_UNLOADED)
 			sealed_record_unload(record, parameter);
+		if (heard->kind == CUPTI_LIBRARY_UNLOADED)
+			sealed_record_unload(record, note_module(record, heard->kind, parameter));
 		return;
 	}
 	if (*(const unsigned int *)call->status != CUDA_CALL_SUCCEEDED)
@@ -152,13 +158,8 @@ static void hear_call(
 		sealed_record_object(record, "texture");
 	if (heard->kind == CUPTI_SURFACE_MADE)
 		sealed_record_object(record, "surface");
-	if (!now.image_count)
-		return;
-	now.is_asking = true;
-	const struct CUmod_st *module = find_module(heard->kind, parameter);
-	now.is_asking = false;
-	while (now.image_count)
-		sealed_record_module(record, now.images[--now.image_count], module);
+	if (now.image_count)
+		note_module(record, heard->kind, parameter);
 }
 
 /* CUPTI calls this on any thread, also for the calls of find_module. */

@@ -1,5 +1,7 @@
 #include "plan.h"
 
+#include "within.h"
+
 #include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -560,8 +562,7 @@ static bool is_in_a_range(
 	uint64_t address, uint64_t bytes, const struct plan_range *ranges, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (address >= ranges[i].address && bytes <= ranges[i].bytes
-			&& address - ranges[i].address <= ranges[i].bytes - bytes)
+		if (sealed_is_within(address - ranges[i].address, bytes, ranges[i].bytes))
 			return true;
 	return false;
 }

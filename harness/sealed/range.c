@@ -2,6 +2,7 @@
 
 #include "harness/isolated/driver.h"
 #include "harness/isolated/inside.h"
+#include "within.h"
 
 #include <unistd.h>
 
@@ -25,12 +26,6 @@ int sealed_range_open(void)
 	return 0;
 }
 
-static bool is_inside(uint64_t address, uint64_t bytes)
-{
-	return address >= SEALED_RANGE_ADDRESS && bytes <= SEALED_RANGE_BYTES
-		&& address - SEALED_RANGE_ADDRESS <= SEALED_RANGE_BYTES - bytes;
-}
-
 static int map_handle(uint64_t address, uint64_t bytes, unsigned long long handle)
 {
 	static const struct cuda_access access = { { CUDA_PLACE_DEVICE, 0 }, CUDA_ACCESS_READ_WRITE };
@@ -46,7 +41,7 @@ static int map_handle(uint64_t address, uint64_t bytes, unsigned long long handl
 int sealed_range_map(uint64_t address, uint64_t bytes, int descriptor)
 {
 	unsigned long long handle = 0;
-	int rc = is_inside(address, bytes)
+	int rc = sealed_is_within(address - SEALED_RANGE_ADDRESS, bytes, SEALED_RANGE_BYTES)
 		? sealed_range_open()
 		: isolated_fail(ISOLATED_FAILED, "The memory does not lie in the sealed engine's range.");
 	if (!rc) /* the driver takes the descriptor in place of a pointer */

@@ -18,6 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 		require(variable.bytes && strlen(variable.name) < length);
 	if (cubin_find_refused_call(&cubin, "add_one", &found) && found)
 		require(strlen(found) < length);
+	(void)cubin_names_all_bytes(&cubin);
 	(void)cubin_has_function(&cubin, "add_one");
 	return 0;
 }

@@ -5,13 +5,14 @@ Damaged cubins must not be read past their end."""
 import os
 import pathlib
 import random
+import struct
 import subprocess
 import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
-from tap import equal, run, test  # noqa: E402
+from tap import contains, equal, lacks, run, test  # noqa: E402
 from tools import nvcc_lack, system_nvcc  # noqa: E402
 
 FOLDER = tempfile.TemporaryDirectory()
@@ -34,6 +35,8 @@ int main(int count, char **arguments)
 	const bool is_cubin = cubin_open(&cubin, bytes, length);
 	if (!is_cubin)
 		puts("no cubin");
+	else if (!cubin_names_all_bytes(&cubin))
+		puts("bytes without a name");
 	for (uint64_t next = 0; is_cubin && cubin_next_variable(&cubin, &next, &variable);)
 		printf("%s %llu%s\n", variable.name, (unsigned long long)variable.bytes,
 			variable.is_managed ? " managed" : "");
@@ -65,6 +68,27 @@ extern "C" __global__ void allocates(int **x) { x[0] = (int *)malloc(4); }
 extern "C" __global__ void calls(int *x) { x[2] = deep(x); }
 extern "C" __global__ void asserts(int *x) { assert(x[0] != 77); }
 """
+# Variables in all places where C++ allows them. A kernel can write to a text, too.
+VARIABLES = r"""
+#include <cassert>
+static __device__ char one = 1;
+__device__ double table[3];
+namespace { __device__ alignas(64) float aligned[3] = { 1, 2, 3 }; }
+static __constant__ short fixed[3] = { 1 };
+template <int N> __device__ int made = N;
+__device__ __noinline__ int count(int i) { static int calls[3]; return calls[i]++; }
+extern "C" __global__ void keep(float *x, char **text)
+{
+	static unsigned calls = 5;
+	static const int primes[] = { 2, 3, 5, 7 };
+	char *word = (char *)(x[0] > 1 ? "first" : "second one");
+	*(volatile char *)word = 'x';
+	text[0] = word;
+	assert(x[1] != 3);
+	x[threadIdx.x] += one + table[threadIdx.x] + aligned[threadIdx.x] + fixed[threadIdx.x]
+		+ made<7> + count(threadIdx.x) + primes[threadIdx.x] + calls++;
+}
+"""
 # Two files whose device code is linked: the functions between a kernel and printf stay functions.
 FAR = r"""
 __device__ int outside(int);
@@ -86,6 +110,7 @@ def build():
 	for name, text in (
 		("read.c", READER),
 		("kernels.cu", KERNELS),
+		("variables.cu", VARIABLES),
 		("far.cu", FAR),
 		("outside.cu", OUTSIDE),
 	):
@@ -101,6 +126,7 @@ def build():
 		check=True,
 	)
 	nvcc("-cubin", "-o", "kernels.cubin", "kernels.cu")
+	nvcc("-cubin", "-o", "variables.cubin", "variables.cu")
 	nvcc("-rdc=true", "-c", "far.cu")
 	nvcc("-rdc=true", "-c", "outside.cu")
 	nvcc("-dlink", "-cubin", "-o", "linked.cubin", "far.o", "outside.o")
@@ -116,6 +142,40 @@ def read(file, *kernels):
 def all_variables_are_found():
 	found = [line for line in read("kernels.cubin") if not line.startswith(("$str", "__unnamed"))]
 	equal(sorted(found), ["both 4 managed", "gain 4", "table 64", "weights 16"])
+
+
+def sections_of(image):
+	"""[(name, offset, bytes)] of the sections of a cubin."""
+	table, (count, names) = (
+		struct.unpack_from("<Q", image, 40)[0],
+		struct.unpack_from("<HH", image, 60),
+	)
+	heads = [struct.unpack_from("<IIQQQQ", image, table + 64 * i) for i in range(count)]
+	texts = image[heads[names][4] :]
+	return [(texts[head[0] :].split(b"\0")[0].decode(), head[4], head[5]) for head in heads]
+
+
+def without_symbols_in(image, section):
+	"""Makes the symbols of a section symbols of none."""
+	sections, stripped = sections_of(image), bytearray(image)
+	number = [name for name, _, _ in sections].index(section)
+	offset, count = next(one[1:] for one in sections if one[0] == ".symtab")
+	for at in range(offset, offset + count, 24):
+		if struct.unpack_from("<H", image, at + 6)[0] == number:
+			struct.pack_into("<H", stripped, at + 6, 0)
+	return bytes(stripped)
+
+
+@test
+def nvcc_names_each_byte_of_the_variables():
+	for file in ("variables.cubin", "kernels.cubin", "linked.cubin"):
+		lacks("\n".join(read(file)), "bytes without a name")
+	image = (WORK / "variables.cubin").read_bytes()
+	sizes = {name: count for name, _, count in sections_of(image)}
+	for section in (".nv.global", ".nv.global.init"):
+		assert sizes[section], sizes
+		(WORK / "stripped").write_bytes(without_symbols_in(image, section))
+		contains("\n".join(read("stripped")), "bytes without a name")
 
 
 @test

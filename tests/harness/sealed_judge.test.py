@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """The judge of the sealed engine, without a GPU. The judge is the real one, but its device memory
-lies on the host. The builder and the launcher of tests/lib/pretended_sealed answer its frames. What
-torch and CUDA do, tests/gpu/sealed shows on a GPU."""
+lies on the host. The builder and the launcher of tests/lib/pretended_sealed answer its frames.
+Hand-made plans go to the real launcher with a pretended driver. What torch and CUDA do,
+tests/gpu/sealed shows on a GPU."""
 
 import contextlib
 import ctypes
@@ -11,13 +12,17 @@ import os
 import pathlib
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 import types
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "lib"))
+sys.path[:0] = [str(ROOT / "tests" / "lib"), str(ROOT / "tests" / "redteam")]
+import case as attacks  # noqa: E402
+import device  # noqa: E402
 import engine  # noqa: E402
+import lies  # noqa: E402
 from engine import ends_with  # noqa: E402
 
 ENGINE = engine.build_sealed_engine()
@@ -63,7 +68,8 @@ CASES = "size: 3; seed: 5\nsize: 70; seed: 9\n"
 
 
 @contextlib.contextmanager
-def match(submission, mode, cases, reference, rival=None, **environment):
+def match(submission, mode, cases, reference, rival=None, launch=None, **environment):
+	"""`launch`: the function that starts the real launcher; None: the launcher is pretended."""
 	if not torch:
 		raise Skip("needs torch")
 	builder, launcher = (
@@ -72,6 +78,8 @@ def match(submission, mode, cases, reference, rival=None, **environment):
 	programs = dict.fromkeys(("entry", "rival"), [*builder, "builder"])
 	programs |= {name: [*launcher, name] for name in ("launcher", "rival_launcher")}
 	programs["null"] = [*launcher, "--null"]
+	if launch:
+		programs["launcher"], environment["REAL_LAUNCHER"] = [LAUNCH], "1"
 	submissions = {"entry": submission, **({} if rival is None else {"rival": rival})}
 	made = engine.SealedMatch(
 		ENGINE,
@@ -81,6 +89,7 @@ def match(submission, mode, cases, reference, rival=None, **environment):
 		submissions,
 		30,
 		programs=programs,
+		start=launch or engine.Forked,
 		**{"PODIUM_SEALED": "1", **environment},
 	)
 	try:
@@ -89,8 +98,8 @@ def match(submission, mode, cases, reference, rival=None, **environment):
 		made.end()
 
 
-def judge(submission="", mode="test", cases=CASES, reference=DOUBLES, rival=None, **environment):
-	with match(submission, mode, cases, reference, rival, **environment) as made:
+def judge(submission="", mode="test", cases=CASES, reference=DOUBLES, rival=None, **more):
+	with match(submission, mode, cases, reference, rival, **more) as made:
 		result = made.wait(60)
 		result.noted, result.places = [
 			path.read_text().splitlines() if path.exists() else []
@@ -121,7 +130,7 @@ def the_submission_s_process_ends_before_the_first_call():
 @test
 def a_builder_that_does_not_end_gets_no_call():
 	result = judge("def leave(): time.sleep(20)\n")
-	ends_with(result, 114, "The submission's process did not end within 1 s after its dismissal.")
+	ends_with(result, 114, "The submission's process did not end within 5 s after its dismissal.")
 	lacks([line.split()[0] for line in result.noted], "call")
 
 
@@ -307,6 +316,131 @@ def outputs_outside_of_the_call_s_memory_are_violations():
 	):
 		result = lie(code + "\n")
 		ends_with(result, 116, "The submission's process described its output wrongly: ", words)
+
+
+# ---- hand-made plans ----
+
+LAUNCH = ROOT / os.environ.get("B", "build/release") / "harness" / "sealed" / "launch"
+# The pretended driver knows no GPU's limits, and has room for few nodes.
+NEED_A_GPU = ("many-nodes", "pointer-outside", "endless-grid")
+ADDS_THREE = """
+import torch
+
+def generate_input(size, seed=0):
+	return (torch.arange(size) + seed % 100).to(torch.uint8)
+
+def check_implementation(data, output):
+	good = isinstance(output, torch.Tensor) and torch.equal(output, data + 3)
+	return good, "" if good else "not three more than the input"
+"""
+# Copies the input, and adds a variable to the copy with the pretended driver's kernel add_gain.
+BUILDS_A_PLAN = """
+import struct
+sys.path.insert(0, @REDTEAM@)
+import lies
+
+def plan_of(output, count):
+	image, gain = open(@CUBIN@, "rb").read(), bytes([3, 0, 0, 0])
+	copy = {
+		"depth": 1,
+		"from": [INPUT, 0, 0],
+		"height": 1,
+		"kind": "copy",
+		"to": [output, 0, 0],
+		"width": count,
+	}
+	kernel = {
+		"block": [1, 1, 1],
+		"grid": [1, 1, 1],
+		"image": 0,
+		"kind": "kernel",
+		"name": "add_gain",
+		"parameters": [[0, struct.pack("<Q", output).hex()], [8, struct.pack("<I", count).hex()]],
+		"shared_bytes": 0,
+	}
+	plan = {
+		"edges": [[0, 1]],
+		"format": "podium plan 1",
+		"images": [{"bytes": len(image), "sha256": lies.sha256(image)}],
+		"nodes": [copy, kernel],
+		"variables": [{"bytes": 4, "image": 0, "name": "gain", "sha256": lies.sha256(gain)}],
+	}
+	return lies.tell(@LIE@, plan, [image, gain])
+
+def answer(root):
+	send(output_of(root), *plan_of(ARENA + 4096, root.elements()))
+"""
+MAKE_CUBIN = """
+#include "tests/lib/make_cubin.h"
+#include <stdio.h>
+int main(void)
+{
+	static uint8_t cubin[cubin_bytes];
+	make_cubin(cubin, "kernel add_gain 8 4\\nvariable gain 4\\n", "__assertfail", 0);
+	fwrite(cubin, 1, sizeof cubin, stdout);
+}
+"""
+
+
+def compile_c(name, *words, text=None):
+	made = ENGINE / name
+	command = ["gcc", "-O1", "-std=c17", "-D_GNU_SOURCE", f"-I{ROOT}", "-o", made, *words]
+	subprocess.run(command, input=text, text=True, cwd=ROOT, check=True)
+	return made
+
+
+def prepare_launcher():
+	"""Makes the pretended driver and a cubin for it."""
+	if (ENGINE / "cubin").exists():
+		return
+	sources = ["tests/lib/pretend_cuda.c", "tests/lib/pretend_graph.c"]
+	compile_c("libcuda.so.1", "-fPIC", "-shared", *sources, "-lpthread")
+	program = compile_c("make_cubin", "-x", "c", "-", text=MAKE_CUBIN)
+	(ENGINE / "cubin").write_bytes(subprocess.run(program, capture_output=True, check=True).stdout)
+
+
+def start_launcher(folder, words, descriptors, **environment):
+	"""Starts a program of a match. All but the launcher are scripts."""
+	if words[0] != LAUNCH:
+		return engine.Forked(folder, words, descriptors, **environment)
+	environment["LD_LIBRARY_PATH"] = str(ENGINE)
+	return engine.start(folder, words, descriptors, **environment)
+
+
+def judge_lie(name):
+	prepare_launcher()
+	text = BUILDS_A_PLAN.replace("@LIE@", repr(name))
+	text = text.replace("@REDTEAM@", repr(str(ROOT / "tests/redteam")))
+	text = text.replace("@CUBIN@", repr(str(ENGINE / "cubin")))
+	return judge(text, reference=ADDS_THREE, launch=start_launcher)
+
+
+@test
+def the_real_launcher_plays_a_right_plan():
+	ends_with(judge_lie("honest"), 0, "test.0.status: pass", "test.1.status: pass", "check: pass")
+
+
+CODES = {"runtime error": 121, "protocol violation": 116}
+
+
+@test
+def each_lie_ends_as_its_attack_says():
+	(plans,) = [one for one in attacks.every() if one.name == "sealed_plans"]
+	for name in lies.LIES:
+		if name not in ("honest", *NEED_A_GPU):
+			(verdict,), reason = plans.expected(name)
+			try:
+				ends_with(judge_lie(name), CODES[verdict], reason)
+			except AssertionError as fault:
+				raise AssertionError(f"{name}: {fault}") from None
+
+
+@test
+def attacks_know_where_memory_lies():
+	equal(lies.INPUT, sealed.RANGE_ADDRESS)
+	contains(device.HEAD, f"INPUT = {sealed.RANGE_ADDRESS:#x},")
+	contains(device.HEAD, f"ARENA = INPUT + ({built.ARENA_OFFSET >> 30}ull << 30),")
+	contains(device.HEAD, f"ARENA_END = ARENA + ({sealed_side.ARENA_BYTES >> 30}ull << 30),")
 
 
 # ---- inputs ----

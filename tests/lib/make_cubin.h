@@ -7,7 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { cubin_bytes = 1024 };
+/* Where the size of the section with the variable is. */
+enum { cubin_bytes = 1024, cubin_variables_size_at = 592 + 4 * 64 + 32 };
 
 /* The cubin has the kernels add_one and add_gain and the variable gain of 4 bytes. `text`: what the
  * pretended driver finds in it, up to 255 letters. `called`: a function of the driver that add_one

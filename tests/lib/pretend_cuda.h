@@ -31,6 +31,12 @@ struct pretend_cuda {
 	/* Memory that the driver knows, 0: none. Its kind, and whether it is managed. */
 	unsigned long long known;
 	unsigned int known_kind, known_is_managed;
+	/* The only memory that graphs may use; empty: any. What used other memory, or was no call that
+	 * CUDA takes: the last such call, NULL: none. */
+	struct pretend_place {
+		unsigned long long address, bytes;
+	} places[2];
+	const char *strayed;
 	/* What pretend_cupti.c hears calls with; NULL: nothing. */
 	pretend_tell tell;
 };
@@ -39,6 +45,20 @@ extern struct pretend_cuda pretend_cuda;
 
 /* Of pretend_graph.c: the kernel "empty" of the isolated engine. */
 extern struct CUfunc_st *const pretend_empty;
+
+/* Whether all bytes lie in one of the places. */
+static inline int pretend_is_in_a_place(
+	const struct pretend_cuda *state, unsigned long long address, unsigned long long bytes)
+{
+	const struct pretend_place *places = state->places;
+	if (!places[0].bytes)
+		return 1;
+	for (int i = 0; i < 2; i++)
+		if (address >= places[i].address && bytes <= places[i].bytes
+			&& address - places[i].address <= places[i].bytes - bytes)
+			return 1;
+	return 0;
+}
 
 /* For pretend_graph.c: adds work to the legacy default stream. */
 unsigned int pretend_enqueue(void (*run)(void *argument), void *argument);

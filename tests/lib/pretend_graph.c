@@ -3,7 +3,9 @@
  *	kernel NAME BYTES...     a kernel and the sizes of its parameters
  *	variable NAME BYTES
  *
- * Kernels are functions below. They run on the host when a launched graph's turn comes. */
+ * Kernels are functions below. They run on the host when a launched graph's turn comes. With
+ * `places`, a kernel that is to use other memory does nothing, as any kernel may try that. Other
+ * calls that no launcher may make set `strayed`. */
 #include "tests/lib/pretend_cuda.h"
 
 #include "harness/sealed/cupti.h"
@@ -19,8 +21,10 @@ CUDA_GRAPH_CALLS(DECLARE)
 
 enum {
 	elf_header_bytes = 64,
+	most_text_bytes = 255,
 	most_parameters = 4,
 	most_functions = 4,
+	most_parameter_bytes = 16,
 	most_nodes = 520,
 	most_edges = 8,
 	refused = 999
@@ -30,6 +34,14 @@ enum {
 		if (pretend_cuda.refuses && strcmp(pretend_cuda.refuses, name) == 0) \
 			return refused; \
 	while (0)
+
+/* Notes what no launcher may do. Returns whether it did. */
+static bool stray(bool did, const char *what)
+{
+	if (did)
+		pretend_cuda.strayed = what;
+	return did;
+}
 
 /* The driver takes a kernel for a function, so their first bytes tell them apart. */
 enum { kernel_mark = 0x4b };
@@ -51,11 +63,13 @@ static struct CUfunc_st empty_kernel = { .name = "empty" };
 struct CUfunc_st *const pretend_empty = &empty_kernel;
 
 struct CUlib_st {
+	struct CUlib_st *next; /* in `libraries` */
 	struct CUfunc_st functions[most_functions];
 	size_t function_count, variable_bytes;
 	char variable_name[32];
 	uint32_t variable[4];
 };
+static struct CUlib_st *libraries; /* all that are loaded */
 
 /* ---- the kernels ---- */
 
@@ -78,9 +92,17 @@ static uint32_t count_of(const struct arguments *arguments)
 	return count;
 }
 
+static bool may_write(const struct arguments *arguments)
+{
+	return pretend_is_in_a_place(
+		&pretend_cuda, (uintptr_t)place_of(arguments), count_of(arguments));
+}
+
 /* add_one(uint8_t *place, uint32_t count) */
 static void add_one(const struct arguments *arguments)
 {
+	if (!may_write(arguments))
+		return;
 	for (uint32_t i = 0; i < count_of(arguments); i++)
 		place_of(arguments)[i]++;
 }
@@ -88,6 +110,8 @@ static void add_one(const struct arguments *arguments)
 /* add_gain(uint8_t *place, uint32_t count): adds the library's variable, and one to the variable */
 static void add_gain(const struct arguments *arguments)
 {
+	if (!may_write(arguments))
+		return;
 	for (uint32_t i = 0; i < count_of(arguments); i++)
 		place_of(arguments)[i] += (uint8_t)arguments->library->variable[0];
 	arguments->library->variable[0]++;
@@ -98,6 +122,13 @@ static const struct {
 	void (*run)(const struct arguments *arguments);
 } KERNELS[] = { { "add_one", add_one }, { "add_gain", add_gain } };
 
+/* Whether a kernel has the parameters that the functions above read. */
+static bool has_place_and_count(const struct CUfunc_st *function)
+{
+	return function->count == 2 && function->bytes[0] == sizeof(uint64_t)
+		&& function->bytes[1] == sizeof(uint32_t);
+}
+
 /* ---- libraries ---- */
 
 static void read_line(struct CUlib_st *library, char *line)
@@ -107,16 +138,24 @@ static void read_line(struct CUlib_st *library, char *line)
 	if (!kind || !name)
 		return;
 	if (strcmp(kind, "variable") == 0) {
+		const int bytes = atoi(rest);
+		if (bytes < 0 || (size_t)bytes > sizeof library->variable)
+			return;
 		snprintf(library->variable_name, sizeof library->variable_name, "%s", name);
-		library->variable_bytes = (size_t)atoi(rest);
+		library->variable_bytes = (size_t)bytes;
 		return;
 	}
+	if (library->function_count == most_functions)
+		return;
 	struct CUfunc_st *function = &library->functions[library->function_count++];
 	snprintf(function->name, sizeof function->name, "%s", name);
 	function->library = library;
 	function->kernel = (struct CUkern_st){ kernel_mark, function };
-	while ((word = strtok_r(NULL, " ", &rest)))
-		function->bytes[function->count++] = (size_t)atoi(word);
+	while ((word = strtok_r(NULL, " ", &rest)) && function->count < most_parameters) {
+		const int bytes = atoi(word);
+		if (bytes > 0 && bytes <= most_parameter_bytes)
+			function->bytes[function->count++] = (size_t)bytes;
+	}
 }
 
 unsigned int cuLibraryLoadData(struct CUlib_st **library, const void *image,
@@ -124,17 +163,32 @@ unsigned int cuLibraryLoadData(struct CUlib_st **library, const void *image,
 	void **values, unsigned int count)
 {
 	REFUSE("cuLibraryLoadData");
-	char *text = strdup((const char *)image + elf_header_bytes), *rest = text, *line;
+	char *text = strndup((const char *)image + elf_header_bytes, most_text_bytes), *rest = text,
+		 *line;
 	*library = pretend_cuda.last_library = calloc(1, sizeof **library);
 	while ((line = strsep(&rest, "\n")))
 		read_line(*library, line);
 	free(text);
+	(*library)->next = libraries;
+	libraries = *library;
 	pretend_cuda.graph_objects++;
 	return jit_options || jit_values || jit_count || options || values || count;
 }
 
+static bool is_a_variable(unsigned long long address, size_t bytes)
+{
+	const struct CUlib_st *one = libraries;
+	while (one && (uintptr_t)one->variable != address)
+		one = one->next;
+	return one && one->variable_bytes == bytes;
+}
+
 unsigned int cuLibraryUnload(struct CUlib_st *library)
 {
+	struct CUlib_st **at = &libraries;
+	while (*at != library)
+		at = &(*at)->next;
+	*at = library->next;
 	free(library);
 	pretend_cuda.graph_objects--;
 	return 0;
@@ -277,7 +331,8 @@ unsigned int cuFuncGetParamInfo(
 struct CUgraphNode_st {
 	unsigned int kind; /* as CUgraphNodeType */
 	struct cuda_kernel_node kernel;
-	uint8_t values[most_parameters][16]; /* of the parameters, as the kernel has them */
+	uint8_t values[most_parameters]
+				  [most_parameter_bytes]; /* of the parameters, as the kernel has them */
 	void *parameters[most_parameters];
 	int is_cooperative;
 	unsigned int cluster[3];
@@ -322,14 +377,27 @@ static struct CUgraphNode_st *add_node(struct CUgraph_st *graph, unsigned int ki
 	return node;
 }
 
+/* Whether CUDA has no such launch: CUDA C++ Programming Guide, "Technical Specifications". */
+static bool is_no_launch(const struct cuda_kernel_node *kernel)
+{
+	const unsigned int *grid = kernel->grid, *block = kernel->block;
+	return !grid[0] || !grid[1] || !grid[2] || grid[0] > INT32_MAX || grid[1] > 65535
+		|| grid[2] > 65535 || !block[0] || !block[1] || !block[2] || block[2] > 64
+		|| (uint64_t)block[0] * block[1] * block[2] > 1024 || kernel->shared_bytes > 256 << 10;
+}
+
 unsigned int cuGraphAddKernelNode_v2(struct CUgraphNode_st **node, struct CUgraph_st *graph,
 	struct CUgraphNode_st *const *after, size_t count, const struct cuda_kernel_node *kernel)
 {
 	REFUSE("cuGraphAddKernelNode_v2");
+	if (graph->node_count == most_nodes || stray(is_no_launch(kernel), "a grid or a block"))
+		return refused;
 	*node = add_node(graph, CUDA_NODE_KERNEL);
 	(*node)->kernel = *kernel;
 	(*node)->kernel.parameters = (*node)->parameters;
 	for (size_t i = 0; i < kernel->function->count; i++) {
+		if (stray(!kernel->parameters[i], "a parameter that is not there"))
+			return refused;
 		memcpy((*node)->values[i], kernel->parameters[i], kernel->function->bytes[i]);
 		(*node)->parameters[i] = (*node)->values[i];
 	}
@@ -346,6 +414,9 @@ unsigned int cuGraphKernelNodeSetAttribute(
 	if (attribute == CUDA_LAUNCH_CLUSTER) {
 		memcpy(node->cluster, value->cluster, sizeof node->cluster);
 		pretend_cuda.cluster = (int)value->cluster[0];
+		for (size_t i = 0; i < 3; i++)
+			if (stray(!value->cluster[i] || node->kernel.grid[i] % value->cluster[i], "a cluster"))
+				return refused;
 	}
 	return node->kind != CUDA_NODE_KERNEL;
 }
@@ -355,9 +426,17 @@ unsigned int cuGraphAddMemsetNode(struct CUgraphNode_st **node, struct CUgraph_s
 	struct CUctx_st *context)
 {
 	REFUSE("cuGraphAddMemsetNode");
+	if (graph->node_count == most_nodes)
+		return refused;
 	*node = add_node(graph, CUDA_NODE_MEMSET);
 	(*node)->set = *set;
 	return after || count || context != (struct CUctx_st *)&pretend_cuda;
+}
+
+/* Whether rows overlap, which CUDA refuses. */
+static bool is_narrow(const struct cuda_copy_node *copy, const struct cuda_copy_side *side)
+{
+	return (copy->height > 1 || copy->depth > 1) && side->pitch < copy->width;
 }
 
 unsigned int cuGraphAddMemcpyNode(struct CUgraphNode_st **node, struct CUgraph_st *graph,
@@ -365,6 +444,9 @@ unsigned int cuGraphAddMemcpyNode(struct CUgraphNode_st **node, struct CUgraph_s
 	struct CUctx_st *context)
 {
 	REFUSE("cuGraphAddMemcpyNode");
+	if (graph->node_count == most_nodes
+		|| stray(is_narrow(copy, &copy->from) || is_narrow(copy, &copy->to), "rows that overlap"))
+		return refused;
 	*node = add_node(graph, CUDA_NODE_COPY);
 	(*node)->copy = *copy;
 	return after || count || context != (struct CUctx_st *)&pretend_cuda
@@ -375,6 +457,8 @@ unsigned int cuGraphAddEmptyNode(struct CUgraphNode_st **node, struct CUgraph_st
 	struct CUgraphNode_st *const *after, size_t count)
 {
 	REFUSE("cuGraphAddEmptyNode");
+	if (graph->node_count == most_nodes)
+		return refused;
 	*node = add_node(graph, CUDA_NODE_EMPTY);
 	return after || count;
 }
@@ -383,6 +467,8 @@ unsigned int cuGraphAddDependencies_v2(struct CUgraph_st *graph, struct CUgraphN
 	struct CUgraphNode_st *const *to, const struct cuda_edge *edges, size_t count)
 {
 	REFUSE("cuGraphAddDependencies_v2");
+	if (graph->edge_count == most_edges)
+		return refused;
 	graph->edges[graph->edge_count].from = *from;
 	graph->edges[graph->edge_count].kind = *edges;
 	graph->edges[graph->edge_count++].to = *to;
@@ -522,19 +608,33 @@ static uint8_t *row_of(const struct cuda_copy_side *side, size_t layer, size_t r
 	return (uint8_t *)(uintptr_t)side->device + (layer * side->height + row) * side->pitch;
 }
 
+static bool is_in_a_place(const void *address, size_t bytes, const char *what)
+{
+	return !stray(!pretend_is_in_a_place(&pretend_cuda, (uintptr_t)address, bytes), what);
+}
+
 static void run_copy(const struct cuda_copy_node *copy)
 {
 	for (size_t layer = 0; layer < copy->depth; layer++)
-		for (size_t row = 0; row < copy->height; row++)
-			memcpy(row_of(&copy->to, layer, row), row_of(&copy->from, layer, row), copy->width);
+		for (size_t row = 0; row < copy->height; row++) {
+			uint8_t *to = row_of(&copy->to, layer, row), *from = row_of(&copy->from, layer, row);
+			if (!is_in_a_place(to, copy->width, "a copy's target")
+				|| !is_in_a_place(from, copy->width, "a copy's source"))
+				return;
+			memmove(to, from, copy->width);
+		}
 }
 
 static void run_memset(const struct cuda_memset_node *set)
 {
 	for (size_t row = 0; row < set->height; row++)
-		for (size_t i = 0; i < set->width; i++)
-			memcpy((uint8_t *)(uintptr_t)set->address + row * set->pitch + i * set->element_bytes,
-				&set->value, set->element_bytes);
+		for (size_t i = 0; i < set->width; i++) {
+			uint8_t *at =
+				(uint8_t *)(uintptr_t)set->address + row * set->pitch + i * set->element_bytes;
+			if (!is_in_a_place(at, set->element_bytes, "a memset"))
+				return;
+			memcpy(at, &set->value, set->element_bytes);
+		}
 }
 
 static void run_kernel(const struct CUgraphNode_st *node)
@@ -543,7 +643,8 @@ static void run_kernel(const struct CUgraphNode_st *node)
 	for (size_t i = 0; i < node->kernel.function->count; i++)
 		arguments.values[i] = node->values[i];
 	for (size_t i = 0; i < sizeof KERNELS / sizeof *KERNELS; i++)
-		if (strcmp(KERNELS[i].name, node->kernel.function->name) == 0)
+		if (strcmp(KERNELS[i].name, node->kernel.function->name) == 0
+			&& has_place_and_count(node->kernel.function))
 			KERNELS[i].run(&arguments);
 }
 
@@ -571,13 +672,17 @@ static void run_graph(void *argument)
 {
 	const struct CUgraphExec_st *ready = argument;
 	bool did[most_nodes] = { false };
-	for (size_t left = ready->graph.node_count; left; left--)
-		for (size_t i = ready->graph.node_count; i-- > 0;)
+	size_t left = ready->graph.node_count, before = 0;
+	while (left && left != before) {
+		before = left;
+		for (size_t i = ready->graph.node_count; i-- > 0 && left == before;)
 			if (!did[i] && may_run(ready, i, did)) {
 				run_node(&ready->graph.nodes[i]);
 				did[i] = true;
-				break;
+				left--;
 			}
+	}
+	stray(left, "edges in a circle");
 }
 
 unsigned int cuGraphLaunch(struct CUgraphExec_st *ready, struct CUstream_st *stream)
@@ -603,6 +708,9 @@ unsigned int cuMemcpyHtoDAsync_v2(
 	unsigned long long device, const void *host, size_t bytes, struct CUstream_st *stream)
 {
 	REFUSE("cuMemcpyHtoDAsync_v2");
+	if (pretend_cuda.places[0].bytes
+		&& stray(!is_a_variable(device, bytes), "another size than a variable has"))
+		return refused;
 	struct upload *upload = malloc(sizeof *upload);
 	*upload = (struct upload){ (void *)(uintptr_t)device, host, bytes };
 	return stream || pretend_enqueue(run_upload, upload);

@@ -16,7 +16,8 @@ changed file, no connection to a socket of the host. An honest job must still pa
 A case with a line `cannot-stop` is an attack that Podium cannot stop today. The attack runs, too,
 and is listed as skipped with the reason. If Podium does stop it, the test fails until the line is
 removed.
-tests/gpu/check runs the attacks that need a GPU, on a GPU host.
+tests/gpu/check runs the attacks that need a GPU, on a GPU host. tests/gpu/sealed_attacks runs those
+on the engine sealed.
 """
 
 import argparse
@@ -67,7 +68,19 @@ IN_C = {
 	*map(str, range(101, 108)),
 }
 BOMBS = {"14"}
-GPU_CATALOGUE = [29, 35, 38, *range(41, 45), 47, 48, 51, 52, *range(54, 71), *range(113, 123)]
+GPU_CATALOGUE = [
+	29,
+	35,
+	38,
+	*range(41, 45),
+	47,
+	48,
+	51,
+	52,
+	*range(54, 71),
+	*range(113, 123),
+	*range(130, 140),
+]
 
 
 def read_arguments(words):
@@ -113,6 +126,8 @@ def host():
 
 def lacks_here(one):
 	"""The reason why the attack cannot run here, or None."""
+	if one.engine == "sealed":
+		return "needs a GPU: tests/gpu/sealed_attacks runs it"
 	if ON not in one.on and not ("compiler" in one.on and ON == "cpu"):
 		return "needs a GPU: tests/gpu/check runs it" if ON == "cpu" else "is made on the CPU"
 	if one.form == "cu" and "nvcc" not in one.programs and nvcc_lack():
@@ -229,12 +244,6 @@ def measure_truth(one, task, variant):
 	return measure(one, task, one.truth_of(variant)) if one.truth and ON == "gpu" else {}
 
 
-def least_charge(one, honest_ns):
-	return max(
-		one.floor_ns, min(one.charged * honest_ns, honest_ns - one.spared_ns) if honest_ns else 0
-	)
-
-
 def faults_of_time(one, truth, event):
 	"""Yields messages that say what is wrong with a case's time."""
 	charged_ns, honest_ns = event["mean_ns"], truth.get(event["spec"])
@@ -245,7 +254,7 @@ def faults_of_time(one, truth, event):
 		f"#   {event['spec']}: charged {charged_ns / 1000:.2f} us{beside}, {event['runs']} calls",
 		flush=True,
 	)
-	least_ns = least_charge(one, honest_ns)
+	least_ns = one.least_charge(honest_ns)
 	if charged_ns < least_ns and is_time_defended(one):
 		yield f"it was charged {charged_ns / 1000:.2f} us, less than {least_ns / 1000:.2f} us"
 	if event["runs"] < one.runs and ON == "gpu":

@@ -11,10 +11,12 @@ indented further. The first line has the attack's number in the catalogue and it
 	attempts     what the attack does
 	required     the required outcome (see below)
 	verdict      the job's verdict, or several with `or` between them; default: passed
+	reason       words that the verdict's reason must contain
 	unanswered   variants for which the verdict `time limit` is accepted too, because they may keep
 	             the judge waiting for an answer; then a comma and an explanation
-	engines      engines to run on: isolated, custom, or both. Default: both for Python tasks with a
-	             reference.py, in modes that both engines know; otherwise custom
+	engines      engines to run on: isolated, custom, or both; or sealed, whose attacks
+	             tests/gpu/sealed_attacks runs. Default: isolated and custom for Python tasks with a
+	             reference.py, in modes that both know; otherwise custom
 	form         py or cu; default: by the file's ending
 	task         a folder in tasks/ next to the cases, or in the project's tasks/; `every`: each
 	             shipped Python task; default: probe_py, and for cu plain_cu
@@ -56,7 +58,8 @@ indented further. The first line has the attack's number in the catalogue and it
 	repeatable   yes: --repeats N runs each variant N times
 
 A key after an engine's name, such as `custom cannot-stop: ...` or `isolated verdict: ...`, applies
-to that engine alone.
+to that engine alone. In attacks on the engine sealed, `verdict VARIANT: ...` and `reason VARIANT:
+...` apply to that variant alone.
 
 The required outcomes:
 
@@ -74,15 +77,18 @@ engine; @VARIANT@, @SIDE@ and @BESIDE@ are as above.
 
 import pathlib
 import re
+import shutil
 
 HERE = pathlib.Path(__file__).resolve().parent
 CASES = HERE / "cases"
 TASKS = (HERE / "tasks", HERE.parents[1] / "tasks")
-ENGINES = ("isolated", "custom")
+ENGINES = ("isolated", "custom", "sealed")
+USUAL_ENGINES = "isolated custom"
 KEYS = {
 	"attempts",
 	"required",
 	"verdict",
+	"reason",
 	"form",
 	"task",
 	"mode",
@@ -107,6 +113,7 @@ KEYS = {
 	"against",
 }
 REQUIREMENTS = {"VERDICT", "DENIED", "FORGE-IGNORED"}
+HELPERS = ("attack.py", "gpu.py", "channel.py", "device.py", "lies.py")
 COMMENT = {".py": "# ", ".cu": "// "}
 
 
@@ -125,7 +132,7 @@ class Case:
 				f"{path.name} says not what it attempts, or requires {self.required!r}, "
 				f"not one of {', '.join(sorted(REQUIREMENTS))}"
 			)
-		self.verdicts = said("verdict", "passed").split(" or ")
+		self.head, self.verdicts = head, said("verdict", "passed").split(" or ")
 		self.unanswered = said("unanswered", "").partition(",")[0].split()
 		self.form, self.task = form_of(path, head), task_of(path, head)
 		self.mode, self.cpu_size = said("mode", "test"), int(said("cpu-size", "8192"))
@@ -147,6 +154,18 @@ class Case:
 		)
 		self.is_repeatable = said("repeatable") == "yes"
 		self.sides = ("submission", "rival") if said("against") == "honest" else ("",)
+
+	def expected(self, variant):
+		"""(the verdicts that this variant may get, words of the reason), on the engine sealed."""
+		verdicts = self.head.get(f"verdict {variant}")
+		reason = self.head.get(f"reason {variant}", self.head.get("reason", ""))
+		return verdicts.split(" or ") if verdicts else self.verdicts, reason
+
+	def least_charge(self, honest_ns):
+		"""The least time that an attack may be charged, in ns. `honest_ns`: the time of the honest
+		variant; None or 0: there is none."""
+		least_ns = min(self.charged * honest_ns, honest_ns - self.spared_ns) if honest_ns else 0
+		return max(self.floor_ns, least_ns)
 
 	def truth_of(self, variant):
 		return self.truth and self.truth.replace("*", variant.rpartition("-")[0])
@@ -172,12 +191,23 @@ def can_be_split(path, head):
 
 
 def engines_of(path, head):
-	return head.get("engines", " ".join(ENGINES) if can_be_split(path, head) else "custom").split()
+	usual = USUAL_ENGINES if can_be_split(path, head) else "custom"
+	return head.get("engines", usual).split()
 
 
 def is_key(words):
 	engine, _, key = words.rpartition(" ")
+	if engine in ("verdict", "reason"):
+		return True  # of a variant
 	return words == "engines" or key in KEYS and engine in ("", *ENGINES)
+
+
+def check_variants(path, head):
+	"""Raises ValueError if a key is for a variant that is not there."""
+	named = {key.partition(" ")[2] for key in head if key.startswith(("verdict ", "reason "))}
+	unknown = named - set(head.get("variants", "").split())
+	if unknown:
+		raise ValueError(f"{path.name} has no variant {', '.join(sorted(unknown))}")
 
 
 def read_head(path, text):
@@ -207,6 +237,7 @@ def read_head(path, text):
 def read(path):
 	text = path.read_text()
 	number, name, head = read_head(path, text)
+	check_variants(path, head)
 	return [Case(path, text, number, name, head, engine) for engine in engines_of(path, head)]
 
 
@@ -225,3 +256,12 @@ def every():
 	return sorted(
 		cases, key=lambda case: (int(re.match(r"\d+", case.number)[0]), case.number, case.engine)
 	)
+
+
+def own_folder(name, top):
+	"""Copies one of the attacks' task folders below `top` and adds the shared helpers."""
+	folder = top / name
+	shutil.copytree(HERE / "tasks" / name, folder)
+	for helper in HELPERS:
+		shutil.copy(HERE / helper, folder)
+	return folder

@@ -19,6 +19,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(ROOT / "tests" / "lib"), str(ROOT / "tests" / "integration" / "run")]
 import runner  # noqa: E402
+from case import own_folder  # noqa: E402
 from processes import command_of, descendants, stat_of  # noqa: E402
 from runner import CPU, GPU, NVCC, Runner  # noqa: E402
 from tap import until  # noqa: E402
@@ -47,7 +48,6 @@ OPEN_FOLDERS = (
 	"/run/user",
 )
 SETTLE_S = 10
-HELPERS = ("attack.py", "gpu.py", "channel.py")
 # The limits are small, so that attacks that exhaust a resource end soon. A compiler and torch stay
 # below them. On a GPU the driver needs more.
 LIMITS = {"CPU": ("--memory", "2048", "--disk", "512", "--processes", "256")}
@@ -73,15 +73,6 @@ def jobs_of(folder):
 	if answer.returncode:
 		raise AssertionError(answer.stderr)
 	return [json.loads(line) for line in answer.stdout.splitlines()]
-
-
-def own_folder(name, top):
-	"""Copies one of the attacks' task folders below `top` and adds the shared helpers."""
-	folder = top / name
-	shutil.copytree(HERE / "tasks" / name, folder)
-	for helper in HELPERS:
-		shutil.copy(HERE / helper, folder)
-	return folder
 
 
 def write_jobs(out):

@@ -560,7 +560,6 @@ static void the_last_image_of_an_address_counts(void **state)
 	finish(record);
 }
 
-/* The unload of a library is not heard. */
 static void an_image_without_the_kernel_is_passed_over(void **state)
 {
 	(void)state;
@@ -691,6 +690,25 @@ static void a_refused_call_leaves_no_subscriber(void **state)
 	cupti->refuses = NULL;
 }
 
+/* The address of a library's module becomes that of another module, whose call is not heard. */
+static void the_module_of_an_unloaded_library_is_forgotten(void **state)
+{
+	(void)state;
+	static const struct way load_library = { 678, LIBRARY_MADE, 0 }, unload = { 680, LIBRARY, 0 };
+	struct sealed_record *record = start();
+	struct module two[2];
+	make_two(two);
+	load_image(&load_library, &two[0], two[0].image);
+	assert_image(record, &two[0], two[0].image);
+	tell(&unload, CUPTI_SITE_ENTER, &two[0], 0);
+	tell(&unload, CUPTI_SITE_EXIT, &two[0], 0);
+	assert_refused(record, &two[0], UNKNOWN);
+	cupti->tell_module(two[1].image, cubin_bytes);
+	assert_image(record, &two[0], two[1].image);
+	free_two(two);
+	finish(record);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -713,6 +731,7 @@ int main(void)
 		cmocka_unit_test(the_last_image_of_an_address_counts),
 		cmocka_unit_test(an_image_without_the_kernel_is_passed_over),
 		cmocka_unit_test(an_unloaded_module_is_forgotten),
+		cmocka_unit_test(the_module_of_an_unloaded_library_is_forgotten),
 		cmocka_unit_test(threads_load_at_the_same_time),
 		cmocka_unit_test(another_subscriber_is_an_error),
 		cmocka_unit_test(a_refused_call_leaves_no_subscriber),

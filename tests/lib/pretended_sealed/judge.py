@@ -5,6 +5,7 @@ import ctypes
 import os
 import sys
 
+import podium_side
 import podium_staging
 import podium_tensors
 import podium_tree
@@ -58,11 +59,15 @@ if "PODIUM_SEALED" in os.environ:
 	podium_sealed_side.ARENA_BYTES = 4 << 20
 	podium_sealed_side.MOST_KEPT_SHARE = float(os.environ.get("KEPT_SHARE", "0.25"))
 	real_judge.find_torch, real_judge.need_gpu = lambda: (torch, False), lambda is_cuda: None
-	real_judge.LEAVE_S = 1.0
+	real_judge.LEAVE_S = 5.0
 # Measures the null contestant before the load, as on a GPU.
 if "QUIET" in os.environ:
 	RESTORE, podium_sealed_side.Arena.restore = podium_sealed_side.Arena.restore, restore
 	real_judge.statistics.RULES["cpu"].calibrations = 1
 	for name in ("mark_head", "measure_copies"):
 		setattr(podium_staging.Device, name, lambda self: None)
+# The real launcher takes only a judge with a gate.
+if "REAL_LAUNCHER" in os.environ:
+	GREET = podium_side.Side.greet
+	podium_side.Side.greet = lambda self, is_cuda: GREET(self, True)
 sys.exit(real_judge.main(sys.argv[1:]))

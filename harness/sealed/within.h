@@ -1,0 +1,15 @@
+/* The check of a place within something longer, for numbers from a submission. */
+#ifndef PODIUM_SEALED_WITHIN_H
+#define PODIUM_SEALED_WITHIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Whether `bytes` bytes from `begin` on are among the first `length` bytes. No sum can overflow. An
+ * address below an area is a `begin` beyond its end, because the difference wraps. */
+static inline bool sealed_is_within(uint64_t begin, uint64_t bytes, uint64_t length)
+{
+	return begin <= length && bytes <= length - begin;
+}
+
+#endif
