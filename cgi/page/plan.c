@@ -69,13 +69,21 @@ static bool append_identifier(struct buffer *out, const char **at)
 	return true;
 }
 
+static bool is_ascii(const char *text)
+{
+	while (*text && (unsigned char)*text < 0x80)
+		text++;
+	return !*text;
+}
+
 /* The qualified name in a mangled one, without template arguments and parameters:
  * "_ZN2at6native4copyILi4EEvPf" becomes "at::native::copy<…>". Source: Itanium C++ ABI, 5.1,
  * "External Names". */
 static const char *readable_name(struct arena *arena, const char *name)
 {
 	cleanup_buffer struct buffer out = { 0 };
-	if (strncmp(name, "_Z", 2) != 0)
+	/* A length must not end within a character. */
+	if (strncmp(name, "_Z", 2) != 0 || !is_ascii(name))
 		return name;
 	const char *at = name + 2;
 	bool is_nested = *at == 'N';
@@ -192,20 +200,21 @@ static void find_gaps(struct arena *arena, struct plan_view *plan, struct plan_n
 static void read_nodes(struct arena *arena, struct plan_view *plan, size_t most)
 {
 	json_t *list = plan->row->nodes ? json_loads(plan->row->nodes, 0, NULL) : NULL, *one;
-	size_t index, count = json_array_size(list);
+	size_t index, kernels = 0, count = json_array_size(list);
 	struct plan_node_row *nodes =
 		count && count <= most ? arena_alloc(arena, count * sizeof *nodes) : NULL;
 	bool is_right = nodes != NULL;
 	json_array_foreach(list, index, one)
 	{
 		is_right = is_right && read_node(arena, one, &nodes[index]);
-		plan->kernels += is_right && is_kernel(&nodes[index]);
+		kernels += is_right && is_kernel(&nodes[index]);
 	}
 	json_decref(list);
 	if (!is_right)
 		return;
 	plan->nodes = nodes;
 	plan->count = count;
+	plan->kernels = kernels;
 	find_gaps(arena, plan, nodes);
 }
 

@@ -50,6 +50,7 @@ static void names_are_shown_without_arguments(void **state)
 		{ "_ZN3abc4de", "abc" },
 		{ "_ZN", "_ZN" },
 		{ "_Z<b>1a", "_Z<b>1a" },
+		{ "_Z1ä", "_Z1ä" },
 	};
 	for (size_t i = 0; i < COUNT(names); i++) {
 		struct plan_view plan = read_kernel(names[i][0]);
