@@ -36,3 +36,5 @@ CREATE TABLE IF NOT EXISTS plan_uses (
   KEY plan_uses_sha256 (sha256),
   CONSTRAINT plan_uses_plan FOREIGN KEY (plan_id) REFERENCES plans (id) ON DELETE CASCADE
 ) ENGINE = InnoDB;
+
+INSERT IGNORE INTO prunings (kind, finished_at, job_id) VALUES ('plans', '1970-01-01', 0);

@@ -107,21 +107,30 @@ static const struct statement EMPTY_SUBMISSIONS =
 /* Statements that empty or delete the user's other rows; each binds the user's ID. Jobs of
  * rejudgings and comparisons name no user, so the statements find the stages of these jobs through
  * the user's submissions and jobs. */
+#define OF_JOBS "stages t JOIN jobs own ON own.id = t.job_id"
+#define OF_REJUDGINGS \
+	"stages t JOIN jobs j ON j.id = t.job_id JOIN rejudged_jobs r ON r.id = j.rejudged_id " \
+	"JOIN submissions own ON own.id = r.submission_id"
+#define OF_COMPARISONS(side) \
+	"stages t JOIN jobs j ON j.id = t.job_id JOIN comparisons c ON c.id = j.comparison_id " \
+	"JOIN jobs own ON own.id = c." side "_job_id"
+#define OF_CHALLENGES OF_COMPARISONS("challenger")
+#define OF_DEFENCES OF_COMPARISONS("incumbent")
 #define EMPTY_STAGES(from) \
 	COMMAND("UPDATE " from " SET t.command = '', t.stdout = '', t.stderr = '', t.kernels = NULL " \
 			"WHERE own.user_id = ?")
+#define DELETE_PLANS(from) \
+	COMMAND("DELETE x FROM " from " JOIN plans x ON x.stage_id = t.id WHERE own.user_id = ?")
 #define OF_STAGES_OF_USER "JOIN stages t ON t.id = x.stage_id JOIN jobs own ON own.id = t.job_id "
 static const struct statement LEFTOVERS[] = {
-	EMPTY_STAGES("stages t JOIN jobs own ON own.id = t.job_id"),
-	EMPTY_STAGES(
-		"stages t JOIN jobs j ON j.id = t.job_id JOIN rejudged_jobs r ON r.id = j.rejudged_id "
-		"JOIN submissions own ON own.id = r.submission_id"),
-	EMPTY_STAGES(
-		"stages t JOIN jobs j ON j.id = t.job_id JOIN comparisons c ON c.id = j.comparison_id "
-		"JOIN jobs own ON own.id = c.challenger_job_id"),
-	EMPTY_STAGES(
-		"stages t JOIN jobs j ON j.id = t.job_id JOIN comparisons c ON c.id = j.comparison_id "
-		"JOIN jobs own ON own.id = c.incumbent_job_id"),
+	EMPTY_STAGES(OF_JOBS),
+	EMPTY_STAGES(OF_REJUDGINGS),
+	EMPTY_STAGES(OF_CHALLENGES),
+	EMPTY_STAGES(OF_DEFENCES),
+	DELETE_PLANS(OF_JOBS),
+	DELETE_PLANS(OF_REJUDGINGS),
+	DELETE_PLANS(OF_CHALLENGES),
+	DELETE_PLANS(OF_DEFENCES),
 	COMMAND("DELETE x FROM artifacts x " OF_STAGES_OF_USER "WHERE own.user_id = ?"),
 	COMMAND("UPDATE measurements x " OF_STAGES_OF_USER
 			"SET x.report = NULL WHERE own.user_id = ? AND x.report IS NOT NULL"),

@@ -84,7 +84,8 @@ static json_t *case_json(
 	struct rates rates = rates_of_case(row->flops, row->bytes, one->spec, one->mean_ns, job->gpu);
 	double share = fmax(rates.memory_percent, rates.compute_percent) / 100;
 	return json_pack(
-		"{s:I, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+		"{s:I, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+		"s:o, s:o}",
 		"index", (json_int_t)one->case_index, "spec", one->spec, "verdict", one->verdict, "message",
 		json_text(one->message && *one->message ? one->message : NULL), "runs",
 		json_count(one->runs), "mean_ns", json_number(one->mean_ns), "err_ns",
@@ -93,7 +94,7 @@ static json_t *case_json(
 		json_number(one->worst_ns), "median_ns", json_number(one->median_ns), "constant_ns",
 		json_number(one->constant_ns), "flops", json_number(peaks_evaluate(row->flops, one->spec)),
 		"bytes", json_number(peaks_evaluate(row->bytes, one->spec)), "peak_share",
-		json_number(share), "report", json_text(one->report));
+		json_number(share), "report", json_text(one->report), "plan", plan_json(one->plan));
 }
 
 static json_t *artifacts_json(const struct stage_row *stage)

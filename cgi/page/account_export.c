@@ -187,7 +187,7 @@ static int begin_files(struct request *request, struct progress *progress)
 	progress->in_files = true;
 	progress->any = false;
 	return database_rows(request->db, request->arena, &EXPORT_FILES, &progress->files,
-		&progress->file_count, request->error, "i", request->viewer.id);
+		&progress->file_count, request->error, "ii", request->viewer.id, request->viewer.id);
 }
 
 /* Returns how many rows one batch takes. The batch ends with the row whose source makes the total
@@ -229,8 +229,8 @@ static int write_file(struct request *request, const struct exported_file *file)
 	cleanup_buffer struct buffer packed = { 0 }, content = { 0 };
 	struct exported_part *parts;
 	size_t count;
-	int rc = database_rows(
-		request->db, arena, &EXPORT_FILE_PARTS, &parts, &count, request->error, "i", file->id);
+	int rc = database_rows(request->db, arena, &EXPORT_FILE_PARTS, &parts, &count, request->error,
+		"sisi", file->kind, file->id, file->kind, file->id);
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < count; i++)

@@ -552,6 +552,7 @@ const struct export_section EXPORT_PARTS[export_parts + 1] = {
 /* ---- files ---- */
 
 static const struct column FILE_COLUMNS[] = {
+	TEXT(struct exported_file, kind),
 	INTEGER(struct exported_file, id),
 	INTEGER(struct exported_file, submission),
 	TEXT(struct exported_file, gpu),
@@ -559,10 +560,17 @@ static const struct column FILE_COLUMNS[] = {
 	INTEGER(struct exported_file, bytes),
 };
 const struct statement EXPORT_FILES = SELECT(struct exported_file, FILE_COLUMNS,
-	"SELECT a.id, j.submission_id AS submission, j.gpu, a.name, a.size AS bytes FROM jobs j "
-	"JOIN stages t ON t.job_id = j.id "
-	"JOIN artifacts a ON a.stage_id = t.id WHERE j.user_id = ? "
-	"AND j.submission_id IS NOT NULL ORDER BY a.id");
+	"SELECT f.kind, f.id, j.submission_id AS submission, j.gpu, f.name, f.bytes "
+	"FROM (SELECT 'profile' AS kind, a.id, a.stage_id, a.name, a.size AS bytes FROM jobs o "
+	"  JOIN stages s ON s.job_id = o.id JOIN artifacts a ON a.stage_id = s.id WHERE o.user_id = ? "
+	"  UNION ALL SELECT 'plan', p.id, p.stage_id, CONCAT(s.name, '-', p.case_index + 1, "
+	"  '-plan.json'), p.size FROM jobs o JOIN stages s ON s.job_id = o.id "
+	"  JOIN plans p ON p.stage_id = s.id WHERE o.user_id = ?) f "
+	"JOIN stages t ON t.id = f.stage_id JOIN jobs j ON j.id = t.job_id "
+	"WHERE j.submission_id IS NOT NULL ORDER BY f.kind DESC, f.id");
 static const struct column PART_COLUMNS[] = { BLOB(struct exported_part, content) };
 const struct statement EXPORT_FILE_PARTS = SELECT(struct exported_part, PART_COLUMNS,
-	"SELECT content FROM artifact_parts WHERE artifact_id = ? ORDER BY part");
+	"SELECT content FROM (SELECT part, content FROM artifact_parts "
+	"WHERE ? = 'profile' AND artifact_id = ? UNION ALL SELECT b.part, b.content FROM plans p "
+	"JOIN plan_blob_parts b ON b.sha256 = p.sha256 "
+	"WHERE ? = 'plan' AND p.id = ? AND p.size <= 4194304) parts ORDER BY part");

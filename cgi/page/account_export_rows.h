@@ -36,8 +36,11 @@ struct exported_submission {
 };
 extern const struct statement EXPORT_SUBMISSIONS;
 
-/* Statements for the list of a user's profiler files, and for the parts of one file's gzip data. */
+/* Statements for the list of a user's profiler files and plans, and for the parts of one file's
+ * gzip data. The latter binds kind, ID, kind and ID. A long plan has no parts, because a piece of
+ * the copy must fit into memory. */
 struct exported_file {
+	const char *kind; /* "profile" or "plan" */
 	int64_t id, submission;
 	const char *gpu, *name;
 	int64_t bytes;

@@ -9,16 +9,16 @@
 
 #include <sodium.h>
 
-struct plan_row {
+struct case_of_plan {
 	const char *gpu, *stage;
 	int64_t case_index;
 };
 static const struct column PLAN_COLUMNS[] = {
-	TEXT(struct plan_row, gpu),
-	TEXT(struct plan_row, stage),
-	INTEGER(struct plan_row, case_index),
+	TEXT(struct case_of_plan, gpu),
+	TEXT(struct case_of_plan, stage),
+	INTEGER(struct case_of_plan, case_index),
 };
-static const struct statement PLAN = SELECT(struct plan_row, PLAN_COLUMNS,
+static const struct statement PLAN = SELECT(struct case_of_plan, PLAN_COLUMNS,
 	"SELECT j.gpu, t.name AS stage, p.case_index FROM plans p "
 	"JOIN stages t ON t.id = p.stage_id JOIN jobs j ON j.id = t.job_id "
 	"WHERE p.id = ? AND j.submission_id = ?");
@@ -135,7 +135,7 @@ static int write_missing(struct request *request, struct download *download)
 int page_submission_plan(struct request *request)
 {
 	struct submission_row row;
-	struct plan_row plan;
+	struct case_of_plan plan;
 	struct download *download = arena_alloc(request->arena, sizeof *download);
 	int64_t id = path_number(request, 1);
 	int rc = submission_without_task(request, &row);

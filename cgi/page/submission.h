@@ -4,6 +4,7 @@
 
 #include "cgi/http/request.h"
 #include "cgi/page/head_to_head.h"
+#include "cgi/page/plan.h"
 #include "cgi/render/samples.h"
 #include "lib/database/database.h"
 #include "lib/gpu/peaks.h"
@@ -49,7 +50,10 @@ struct case_row {
 	/* Filled by the page. count 0: there are no samples, or the page already has its maximum of
 	 * pictures. */
 	struct samples samples;
-	const char *report; /* a profiler's report; filled by the page if the viewer may see it */
+	/* A profiler's report, and the plan of the sealed engine; filled by the page if the viewer may
+	 * see them. */
+	const char *report;
+	const struct plan_view *plan;
 };
 
 /* A file that a stage saved. */
@@ -209,6 +213,14 @@ bool case_has_note(const struct case_row *one);
 bool stage_has_notes(const struct stage_row *stage);
 /* Returns how many of the stage's cases have a picture of their samples. */
 size_t stage_pictures(const struct stage_row *stage);
+
+/* Whether a case of the stage has a plan. */
+bool stage_has_plans(const struct stage_row *stage);
+
+/* Whether the page shows the plan of this case unfolded: only the first of a stage, and only with a
+ * few nodes. */
+enum { plan_first_rows = 20 };
+bool plan_is_open(const struct stage_row *stage, size_t index);
 
 /* Explains the rates and percentages of a stage's cases; NULL where it has none. */
 const char *submission_rates_meaning(struct arena *arena, const struct submission_row *row,

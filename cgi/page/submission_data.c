@@ -302,11 +302,24 @@ static const struct statement SOURCE = SELECT(struct source_row, SOURCE_COLUMNS,
 	"SELECT b.content AS source FROM submissions s JOIN blobs b ON b.sha256 = s.sha256 "
 	"WHERE s.id = ?");
 
-/* Everything that a page shows of a submission, read in one round trip. Profiler files reveal as
- * much as the source, so PAGE_FOR_STRANGERS reads neither. PAGE_OF_WAITING reads all parts, and
- * submission_read_view drops what the viewer may not see. WAITS has the data to estimate when
- * queued jobs start. */
-enum part { JOBS, STAGES, CASES, SAMPLES, COMPARED, PROFILES, FILES, CODE, WAITS, PARTS_OF_PAGE };
+/* Everything that a page shows of a submission, read in one round trip. Profiler files and
+ * plans reveal as much as the source, so PAGE_FOR_STRANGERS reads none of them. PAGE_OF_WAITING
+ * reads all parts, and submission_read_view drops what the viewer may not see. WAITS has the data
+ * to estimate when queued jobs start. */
+enum part {
+	JOBS,
+	STAGES,
+	CASES,
+	SAMPLES,
+	COMPARED,
+	PROFILES,
+	FILES,
+	PLANS,
+	BEST_PLANS,
+	CODE,
+	WAITS,
+	PARTS_OF_PAGE
+};
 static const struct statement *const PAGE_PARTS[] = {
 	[JOBS] = &OF_SUBMISSION.jobs,
 	[STAGES] = &OF_SUBMISSION.stages,
@@ -315,6 +328,8 @@ static const struct statement *const PAGE_PARTS[] = {
 	[COMPARED] = &COMPARISONS,
 	[PROFILES] = &REPORTS,
 	[FILES] = &ARTIFACTS,
+	[PLANS] = &plans_of_submission,
+	[BEST_PLANS] = &plans_of_best,
 	[CODE] = &SOURCE,
 	[WAITS] = &wait_reading,
 };
@@ -335,6 +350,7 @@ enum result_part {
 	RESULT_CASES,
 	RESULT_PROFILES,
 	RESULT_FILES,
+	RESULT_PLANS,
 	RESULT_WAITS,
 	PARTS_OF_RESULTS
 };
@@ -344,6 +360,7 @@ static const struct statement *const RESULT_PARTS[] = {
 	[RESULT_CASES] = &OF_SUBMISSION.cases,
 	[RESULT_PROFILES] = &REPORTS,
 	[RESULT_FILES] = &ARTIFACTS,
+	[RESULT_PLANS] = &plans_of_submission,
 	[RESULT_WAITS] = &wait_reading,
 };
 static const struct bundle RESULTS_FOR_STRANGERS = { RESULT_PARTS, RESULT_PROFILES },
@@ -519,6 +536,23 @@ static void join_reports(
 					stages[i].cases[c].report = reports[r].report;
 }
 
+/* Attaches the plans to the cases that the viewer sees. */
+static void join_plans(
+	struct stage_row *stages, size_t stage_count, const struct plan_view *plans, size_t count)
+{
+	for (size_t i = 0; i < stage_count; i++)
+		for (size_t c = 0; c < stages[i].case_count; c++)
+			for (size_t p = 0; p < count; p++)
+				if (plans[p].row->stage_id == stages[i].id
+					&& plans[p].row->case_index == stages[i].cases[c].case_index)
+					stages[i].cases[c].plan = &plans[p];
+}
+
+static struct plan_view *read_plans(struct arena *arena, const struct database_answer *answer)
+{
+	return plan_read_rows(arena, answer->rows, answer->count, plan_most_rows);
+}
+
 static void join_artifacts(struct stage_row *stages, size_t stage_count,
 	const struct artifact_row *artifacts, size_t count)
 {
@@ -591,10 +625,10 @@ static int ask_for_results(
 	const int64_t id = row->id;
 	if (row->waits)
 		return database_answers(request->db, request->arena, &RESULTS_OF_WAITING, answers,
-			request->error, "iiiiiii", id, id, id, id, id, (int64_t)0, id);
+			request->error, "iiiiiiii", id, id, id, id, id, id, (int64_t)0, id);
 	if (submission_may_see_source(request, row))
 		return database_answers(request->db, request->arena, &RESULTS, answers, request->error,
-			"iiiii", id, id, id, id, id);
+			"iiiiii", id, id, id, id, id, id);
 	return database_answers(request->db, request->arena, &RESULTS_FOR_STRANGERS, answers,
 		request->error, "iii", id, id, id);
 }
@@ -604,7 +638,8 @@ int submission_read_results(
 {
 	struct database_answer answers[PARTS_OF_RESULTS] = { 0 }, *jobs = &answers[RESULT_JOBS],
 						   *stages = &answers[RESULT_STAGES], *cases = &answers[RESULT_CASES],
-						   *profiles = &answers[RESULT_PROFILES], *files = &answers[RESULT_FILES];
+						   *profiles = &answers[RESULT_PROFILES], *files = &answers[RESULT_FILES],
+						   *plans = &answers[RESULT_PLANS];
 	int rc = ask_for_results(request, row, answers);
 	if (!rc)
 		rc = finish_jobs(request, row, jobs->rows, jobs->count, answers[RESULT_WAITS]);
@@ -617,6 +652,7 @@ int submission_read_results(
 		return 0;
 	join_reports(stages->rows, stages->count, profiles->rows, profiles->count);
 	join_artifacts(stages->rows, stages->count, files->rows, files->count);
+	join_plans(stages->rows, stages->count, read_plans(request->arena, plans), plans->count);
 	return 0;
 }
 
@@ -661,13 +697,23 @@ static int read_submission_parts(
 	const int64_t id = row->id, pictures = most_pictures, comparisons = most_comparisons;
 	if (row->waits)
 		return database_answers(request->db, request->arena, &PAGE_OF_WAITING, answers,
-			request->error, "iiiiiiiiiiiii", id, id, id, id, pictures, id, id, comparisons, id, id,
-			id, (int64_t)0, id);
+			request->error, "iiiiiiiiiiiiiii", id, id, id, id, pictures, id, id, comparisons, id,
+			id, id, id, id, (int64_t)0, id);
 	if (submission_may_see_source(request, row))
 		return database_answers(request->db, request->arena, &PAGE, answers, request->error,
-			"iiiiiiiiiii", id, id, id, id, pictures, id, id, comparisons, id, id, id);
+			"iiiiiiiiiiiii", id, id, id, id, pictures, id, id, comparisons, id, id, id, id, id);
 	return database_answers(request->db, request->arena, &PAGE_FOR_STRANGERS, answers,
 		request->error, "iiiiiiii", id, id, id, id, pictures, id, id, comparisons);
+}
+
+static void show_plans(struct arena *arena, const struct submission_view *view,
+	const struct database_answer *answers, const struct stages *stages)
+{
+	struct plan_view *plans = read_plans(arena, &answers[PLANS]);
+	if (view->is_author)
+		plan_join_best(plans, answers[PLANS].count, read_plans(arena, &answers[BEST_PLANS]),
+			answers[BEST_PLANS].count);
+	join_plans(stages->rows, stages->count, plans, answers[PLANS].count);
 }
 
 static void show_source(const struct database_answer *answer, struct submission_view *view)
@@ -704,6 +750,7 @@ int submission_read_view(
 		return fail(request->error, ERROR_SYSTEM, "A file's content is missing in the database.");
 	join_reports(stages.rows, stages.count, answers[PROFILES].rows, answers[PROFILES].count);
 	join_artifacts(stages.rows, stages.count, answers[FILES].rows, answers[FILES].count);
+	show_plans(request->arena, view, answers, &stages);
 	show_source(&answers[CODE], view);
 	return 0;
 }

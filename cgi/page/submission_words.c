@@ -56,6 +56,22 @@ size_t stage_pictures(const struct stage_row *stage)
 	return pictures;
 }
 
+bool stage_has_plans(const struct stage_row *stage)
+{
+	for (size_t i = 0; i < stage->case_count; i++)
+		if (stage->cases[i].plan)
+			return true;
+	return false;
+}
+
+bool plan_is_open(const struct stage_row *stage, size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (stage->cases[i].plan)
+			return false;
+	return strcmp(stage->name, "test") != 0 && stage->cases[index].plan->count <= plan_first_rows;
+}
+
 /* Returns the task's formulas, such as "8 * size", as the end of a sentence. */
 static const char *formula_words(struct arena *arena, const struct submission_row *row)
 {

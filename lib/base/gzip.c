@@ -27,14 +27,14 @@ static int process_stream(
 	return status;
 }
 
-int gzip_pack(const void *bytes, size_t length, struct buffer *out, struct error *error)
+static int pack(
+	const void *bytes, size_t length, int level, struct buffer *out, struct error *error)
 {
 	z_stream stream = { .next_in = (unsigned char *)(uintptr_t)bytes,
 		.avail_in = (unsigned)length };
 	if (length > UINT32_MAX)
 		return fail(error, ERROR_LIMIT, "A file of %zu bytes is too large to be packed.", length);
-	if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, window_bits, memory_level,
-			Z_DEFAULT_STRATEGY)
+	if (deflateInit2(&stream, level, Z_DEFLATED, window_bits, memory_level, Z_DEFAULT_STRATEGY)
 		!= Z_OK)
 		return fail(error, ERROR_SYSTEM, "There is not enough memory to pack a file.");
 	int status = process_stream(&stream, deflate, SIZE_MAX, out);
@@ -42,6 +42,16 @@ int gzip_pack(const void *bytes, size_t length, struct buffer *out, struct error
 	return status == Z_STREAM_END
 		? 0
 		: fail(error, ERROR_SYSTEM, "A file could not be packed (zlib says %d).", status);
+}
+
+int gzip_pack(const void *bytes, size_t length, struct buffer *out, struct error *error)
+{
+	return pack(bytes, length, Z_DEFAULT_COMPRESSION, out, error);
+}
+
+int gzip_pack_quickly(const void *bytes, size_t length, struct buffer *out, struct error *error)
+{
+	return pack(bytes, length, Z_BEST_SPEED, out, error);
 }
 
 int gzip_unpack(

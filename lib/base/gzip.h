@@ -8,6 +8,10 @@
 /* Appends the packed form of `bytes` to `out`. */
 int gzip_pack(const void *bytes, size_t length, struct buffer *out, struct error *error);
 
+/* The same in about a quarter of the time, and half again as long: for files that are packed often
+ * and stored once. */
+int gzip_pack_quickly(const void *bytes, size_t length, struct buffer *out, struct error *error);
+
 /* Appends the unpacked bytes to `out`. ERROR_INPUT: damaged, truncated, or followed by other bytes.
  * ERROR_LIMIT: more than `most` bytes unpacked. */
 int gzip_unpack(

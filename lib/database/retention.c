@@ -47,7 +47,11 @@ static const struct statement
 		COMMAND("UPDATE measurements m JOIN stages t ON t.id = m.stage_id SET m.report = NULL "
 				"WHERE t.job_id = ? AND m.report IS NOT NULL"),
 	REMOVE_ARTIFACTS =
-		COMMAND("DELETE a FROM artifacts a JOIN stages t ON t.id = a.stage_id WHERE t.job_id = ?");
+		COMMAND("DELETE a FROM artifacts a JOIN stages t ON t.id = a.stage_id WHERE t.job_id = ?"),
+	NOTE_PLANS = COMMAND("UPDATE stages t SET t.artifacts_days = ? WHERE t.job_id = ? "
+						 "AND EXISTS (SELECT 1 FROM plans p WHERE p.stage_id = t.id)"),
+	REMOVE_PLANS =
+		COMMAND("DELETE p FROM plans p JOIN stages t ON t.id = p.stage_id WHERE t.job_id = ?");
 
 struct number {
 	int64_t count;
@@ -68,6 +72,9 @@ static const struct column NUMBER_COLUMNS[] = { INTEGER(struct number, count) };
 		.name = what, .days = setting, .count = COUNT_OF("FROM " table " WHERE " condition), \
 		.remove = COMMAND("DELETE FROM " table " WHERE " condition " LIMIT 1000") \
 	}
+#define UNUSED_PLAN_BLOB \
+	"seen_at " OLDER_THAN \
+	"AND NOT EXISTS (SELECT 1 FROM plan_uses u WHERE u.sha256 = plan_blobs.sha256) "
 #define NO_SETTING SIZE_MAX
 #define SETTING(member) offsetof(struct config, member)
 
@@ -99,6 +106,19 @@ static const struct kind {
 		.removals = { &REMOVE_REPORTS, &REMOVE_ARTIFACTS },
 		.count = COUNT_OF(
 			OF_OLD_JOBS "JOIN artifacts a ON a.stage_id = t.id WHERE p.kind = 'artifacts' ") },
+	{ .name = "plans",
+		.days = SETTING(retain_artifacts_days),
+		.mark = "plans",
+		.note = &NOTE_PLANS,
+		.removals = { &REMOVE_PLANS },
+		.count =
+			COUNT_OF(OF_OLD_JOBS "JOIN plans x ON x.stage_id = t.id WHERE p.kind = 'plans' ") },
+	/* A worker may have stored a blob before its plan (worker/plan_store.c). Blobs may be large, so
+	 * only a few are deleted at once. */
+	{ .name = "blobs without a plan",
+		.days = NO_SETTING,
+		.count = COUNT_OF("FROM plan_blobs WHERE " UNUSED_PLAN_BLOB),
+		.remove = COMMAND("DELETE FROM plan_blobs WHERE " UNUSED_PLAN_BLOB "LIMIT 50") },
 	{ .name = "events of webhooks",
 		.days = SETTING(retain_deliveries_days),
 		.count = COUNT_OF("FROM webhook_events WHERE at " OLDER_THAN),

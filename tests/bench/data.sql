@@ -139,13 +139,11 @@ INSERT INTO artifacts (stage_id, name, size)
   SELECT MIN(t.id), 'profile-1.txt', 0 FROM stages t JOIN jobs j ON j.id = t.job_id WHERE
   	j.submission_id >= @first AND j.user_id = @first_user + 1;
 INSERT INTO artifact_parts (artifact_id, part, content) VALUES (LAST_INSERT_ID(), 0,
-	UNHEX('1f8b08000000000000030300000000000000000000'));
+	UNHEX('1f8b080000000000000303000000000000000000'));
 INSERT INTO plan_blobs (sha256, size, packed, checksum, seen_at)
 	VALUES (UNHEX(SHA2('', 256)), 0, 20, 0, @now);
 INSERT INTO plan_blob_parts (sha256, part, content) VALUES (UNHEX(SHA2('', 256)), 0,
-	UNHEX('1f8b0800000000000003030000000000'));
-INSERT INTO plan_blob_parts (sha256, part, content) VALUES (UNHEX(SHA2('', 256)), 1,
-	UNHEX('00000000'));
+	UNHEX('1f8b080000000000000303000000000000000000'));
 INSERT INTO plans (stage_id, case_index, sha256, size, nodes)
 	SELECT stage_id, 0, UNHEX(SHA2('', 256)), 0, '[{"kind":"empty"}]' FROM artifacts
 	ORDER BY id DESC LIMIT 1;

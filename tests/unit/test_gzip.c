@@ -17,7 +17,9 @@ static void unpacking_returns_the_packed_bytes(void **state)
 		uint32_t mixed = 1;
 		for (size_t k = 0; k < sizes[i]; k++)
 			buffer_byte(&bytes, k % 3 ? (char)((mixed = mixed * 1664525 + 1013904223) >> 24) : 'x');
-		assert_int_equal(gzip_pack(buffer_string(&bytes), sizes[i], &packed, NULL), 0);
+		assert_int_equal(
+			(i % 2 ? gzip_pack_quickly : gzip_pack)(buffer_string(&bytes), sizes[i], &packed, NULL),
+			0);
 		assert_memory_equal(packed.data, "\x1f\x8b", 2);
 		assert_int_equal(gzip_unpack(packed.data, packed.length, sizes[i], &again, NULL), 0);
 		assert_int_equal(again.length, sizes[i]);

@@ -78,6 +78,18 @@ def prepare():
 	INSERT INTO artifacts (id, stage_id, name, size) SELECT id, id, 'profile-1.ncu-rep', 3
 		FROM stages WHERE position = 1 AND job_id % 3 = 0;
 	INSERT INTO artifact_parts (artifact_id, part, content) SELECT id, 0, 'xyz' FROM artifacts;
+	INSERT INTO plan_blobs (sha256, size, packed, checksum, seen_at)
+		SELECT UNHEX(SHA2(seq, 256)), 1, 1, 1, UTC_TIMESTAMP(3) - INTERVAL 2 DAY
+		FROM seq_0_to_{JOBS} WHERE seq % 2 = 0;
+	INSERT INTO plan_blobs (sha256, size, packed, checksum, seen_at)
+		VALUES (UNHEX(SHA2('new', 256)), 1, 1, 1, UTC_TIMESTAMP(3));
+	INSERT INTO plan_blob_parts (sha256, part, content) SELECT sha256, 0, 'x' FROM plan_blobs;
+	-- Every second job has a plan with a blob of its own and the shared blob 0.
+	INSERT INTO plans (id, stage_id, case_index, sha256, size, nodes)
+		SELECT job_id, id, 0, UNHEX(SHA2(job_id, 256)), 1, '[]' FROM stages
+		WHERE position = 0 AND job_id % 2 = 0;
+	INSERT INTO plan_uses (plan_id, sha256)
+		SELECT id, sha256 FROM plans UNION SELECT id, UNHEX(SHA2(0, 256)) FROM plans;
 	INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id,
 		score_ns, submitted_at, position, place)
 	  VALUES (1, 1, 'H200', 1, {JOBS}, {JOBS}, 1, UTC_TIMESTAMP(3), 1, 1);
@@ -122,6 +134,7 @@ def a_period_of_zero_keeps_everything():
 			if "samples" in kind
 			or "logs" in kind
 			or "artifacts" in kind
+			or kind == "plans"
 			or "webhooks" in kind
 			or "audit" in kind
 		},
@@ -159,8 +172,9 @@ def a_dry_run_removes_nothing_and_reports_what_it_would_remove():
 			announced["samples of cases"] > 0,
 			announced["logs of stages"] > 0,
 			announced["artifacts"] > 0,
+			announced["plans"] > 0,
 		),
-		(True, True, True),
+		(True, True, True, True),
 	)
 	equal((count("measurements WHERE samples IS NOT NULL"), count("audit_log")), (3 * JOBS, 3300))
 	contains(admin("prune", "--dry-run", **FOR_EVER), "- logs of stages: never deleted")
@@ -187,6 +201,8 @@ def several_prunes_at_once_remove_what_one_would():
 			sums[kind] = sums.get(kind, 0) + int(number)
 	# The number of deleted rows includes deliveries, while the announced number counts only events.
 	del sums["events of webhooks"]
+	# No blob is without a plan before plans are deleted.
+	equal((sums.pop("blobs without a plan"), announced["blobs without a plan"]), (56, 0))
 	equal(
 		sums,
 		{
@@ -230,6 +246,27 @@ def several_prunes_at_once_remove_what_one_would():
 			count("webhook_deliveries"),
 		),
 		(299, True, 719, 3 * 719),
+	)
+
+
+@test
+def plans_go_with_artifacts_and_blobs_with_their_last_plan():
+	old = "FROM plans p JOIN stages t ON t.id = p.stage_id JOIN jobs j ON j.id = t.job_id"
+	old += " WHERE j.finished_at < UTC_TIMESTAMP(3) - INTERVAL 50 DAY"
+	equal(sql(f"SELECT COUNT(*) {old}"), [["0"]])
+	equal(count("plan_uses"), 2 * count("plans"))
+	# those of the plans that are left, the shared one, and one that came a moment ago
+	blobs = "SELECT HEX(sha256) FROM plans UNION SELECT UPPER(SHA2(0, 256))"
+	blobs += " UNION SELECT UPPER(SHA2('new', 256))"
+	equal(sql("SELECT HEX(sha256) FROM plan_blobs ORDER BY 1"), sql(f"{blobs} ORDER BY 1"))
+	equal(count("plan_blob_parts"), count("plan_blobs"))
+	equal(
+		sql(
+			"SELECT DISTINCT t.job_id % 2, t.artifacts_days FROM stages t JOIN jobs j "
+			"ON j.id = t.job_id WHERE t.position = 0 AND t.job_id % 3 "
+			"AND j.finished_at < UTC_TIMESTAMP(3) - INTERVAL 50 DAY ORDER BY 1"
+		),
+		[["0", "50"], ["1", "NULL"]],
 	)
 
 

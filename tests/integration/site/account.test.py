@@ -18,6 +18,7 @@ from client import Client, whole  # noqa: E402
 from held import Held, beside  # noqa: E402
 from instance import Instance  # noqa: E402
 import mariadb  # noqa: E402
+from plans import kernel, plan_sql, plan_text  # noqa: E402
 from small_task import case, make_board, source_of, submit_source  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
@@ -445,6 +446,10 @@ def leave_traces():
 			FROM artifacts;
 		INSERT INTO artifact_parts (artifact_id, part, content) SELECT MAX(id), 1, X'{content[20:]}'
 			FROM artifacts;
+		SET @stage = (SELECT MIN(t.id) FROM stages t JOIN jobs j ON j.id = t.job_id
+			WHERE j.submission_id = {first});
+		{plan_sql("@stage", [kernel("planned")])}
+		{plan_sql("@stage", [kernel("n" * 4000) for _ in range(1100)], index=1)}
 		INSERT INTO leaderboard_members (leaderboard_id, user_id) SELECT id, {number}
 			FROM leaderboards WHERE name = 'other';
 		INSERT INTO leaderboard_removals (leaderboard_id, user_id) SELECT id, {number}
@@ -515,10 +520,14 @@ def the_export_has_every_own_submission_with_its_source_and_nothing_of_others():
 	)
 	equal(
 		[
-			(one["submission"], one["name"], base64.b64decode(one["content_base64"]))
+			(one["submission"], one["name"], base64.b64decode(one["content_base64"] or b""))
 			for one in data["files"]
 		],
-		[(numbers[0], "profile-1.ncu-rep", b"a profile")],
+		[
+			(numbers[0], "profile-1.ncu-rep", b"a profile"),
+			(numbers[0], "compile-1-plan.json", plan_text([kernel("planned")]).encode()),
+			(numbers[0], "compile-2-plan.json", b""),  # too long
+		],
 	)
 	equal([one["leaderboard"] for one in data["seats"]], ["other"])
 	equal([(one["name"], one["address"]) for one in data["terminals"]], [("my box", "192.0.2.7")])
@@ -573,7 +582,7 @@ def an_export_that_breaks_off_is_not_a_complete_answer():
 		pass
 	finally:
 		sql("RENAME TABLE elsewhere TO artifact_parts")
-	equal(len(ada.get("/account/export").json["files"]), 1)
+	equal(len(ada.get("/account/export").json["files"]), 3)
 
 
 # ---- being overtaken ----
@@ -792,6 +801,8 @@ def data_left_by_others_is_deleted_too():
 			(table, 0),
 		)
 	equal(number_of("SELECT COUNT(*) FROM artifacts"), 0)
+	equal(number_of("SELECT COUNT(*) FROM plans"), 0)
+	equal(number_of("SELECT COUNT(*) FROM plan_uses"), 0)
 	equal(number_of("SELECT COUNT(*) FROM measurements WHERE report IS NOT NULL"), 0)
 	equal(
 		sql("SELECT made_by, text FROM announcements"),

@@ -4,6 +4,7 @@ podium-run reports what each submission tells it to."""
 
 import gzip
 import hashlib
+import io
 import json
 import pathlib
 import re
@@ -11,6 +12,7 @@ import struct
 import subprocess
 import sys
 import time
+import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 import route_table  # noqa: E402
@@ -19,6 +21,7 @@ from client import Client  # noqa: E402
 from held import Held, beside  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
 import mariadb  # noqa: E402
+from plans import MEMSET, figure, kernel, plan_sql, plan_text  # noqa: E402
 from programs import Program, make_token  # noqa: E402
 from small_task import make_board  # noqa: E402
 from tap import contains, equal, lacks, run, test, until  # noqa: E402
@@ -897,6 +900,50 @@ def profiles_are_for_those_who_may_see_the_source():
 	problem(program("ada").ask("GET", f"{path}/artifacts/999"), 404, "not_found", "no such file")
 
 
+@test
+def plans_are_for_those_who_may_see_the_source():
+	number = ranked(program("ada"), 970.0)["id"]
+	path = f"/api/v1/submissions/{number}"
+	stage = sql(
+		"SELECT MAX(t.id) FROM stages t JOIN jobs j ON j.id = t.job_id "
+		f"WHERE j.submission_id = {number}"
+	)[0][0]
+	equal(program("ada").read(path)["jobs"][0]["stages"][-1]["cases"][0]["plan"], None)
+	nodes = [MEMSET, kernel("_Z3addPf", shared=4096)]
+	sql(plan_sql(stage, nodes, [figure(1, 5.5, 2500)]))
+	plan = program("ada").read(path)["jobs"][0]["stages"][-1]["cases"][0]["plan"]
+	text = plan_text(nodes).encode()
+	equal((plan["sha256"], plan["size_bytes"]), (hashlib.sha256(text).hexdigest(), len(text)))
+	equal(
+		plan["kernels"],
+		[
+			{
+				"node": 1,
+				"name": "_Z3addPf",
+				"grid": [8, 1, 1],
+				"block": [256, 1, 1],
+				"cluster": None,
+				"registers": 32,
+				"local_bytes": 0,
+				"static_shared_bytes": 1024,
+				"dynamic_shared_bytes": 4096,
+				"blocks_per_sm": 4,
+				"occupancy": 0.5,
+				"begin_ns": 5.5,
+				"end_ns": 2500,
+			}
+		],
+	)
+	file = program("ada").ask("GET", f"{path}/plans/{plan['id']}")
+	equal(file.headers["Content-Type"], "application/zip")
+	with zipfile.ZipFile(io.BytesIO(file.bytes)) as archive:
+		equal(archive.read("plan.json"), text)
+	for who in (program("bob"), nobody):
+		equal(who.read(path)["jobs"][0]["stages"][-1]["cases"][0]["plan"], None)
+		problem(who.ask("GET", f"{path}/plans/{plan['id']}"), 403, "forbidden", "author's")
+	problem(program("ada").ask("GET", f"{path}/plans/999"), 404, "not_found", "no such plan")
+
+
 # ---- the site ----
 
 
@@ -942,6 +989,7 @@ def addresses(board, number):
 		"path": "eval.py",
 		"language": "Python",
 		"artifact": "1",
+		"plan": "1",
 	}
 	for path in contract.document()["paths"]:
 		if (
@@ -962,7 +1010,7 @@ def closed_and_hidden_leaderboards_exist_only_for_those_who_may_see_them():
 		"WHERE name = 'small')"
 	)
 	paths = list(addresses("other", number))
-	equal(len(paths), 11)
+	equal(len(paths), 12)
 
 	def seen(who):
 		listed = "other" in [item["name"] for item in who.all_of("/api/v1/leaderboards", limit=100)]

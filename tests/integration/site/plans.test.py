@@ -3,10 +3,12 @@
 and what the page shows. A stand-in for podium-run sends the plans, so the worker stores them."""
 
 import hashlib
+import html
 import io
 import os
 import pathlib
 import random
+import re
 import sys
 import zipfile
 
@@ -47,10 +49,10 @@ def prepare():
 	make_board(admin, "small")
 
 
-def send(client, *events, **how):
+def send(client, *events, mean_ns=1000.0):
 	"""Submits a kernel with these events, which are lists. Returns the submission's number."""
 	file = event_file(site.var, *(one for some in events for one in some))
-	return submit_time(client, 1000.0, events=file, **how)
+	return submit_time(client, mean_ns, events=file)
 
 
 def sha256(content):
@@ -177,6 +179,129 @@ def a_large_download_takes_little_memory():
 	equal((got[sha256(large)] == large, len(got)), (True, 2))
 	if not os.environ.get("B", "").endswith("sanitize"):  # which keeps freed memory for a while
 		equal(most_memory_kib(web) - before < 16 << 10, True)
+
+
+# ---- the page ----
+
+
+def page_of(client, number):
+	return whole(client.fresh(f"/submission/{number}"))
+
+
+def table_row(page, label):
+	"""The cells of the table's row of this kernel."""
+	(row,) = [row for row in re.findall("<tr>.*?</tr>", page.text, re.S) if f">{label}<" in row]
+	return [
+		html.unescape(re.sub("<[^>]*>", "", cell)).strip()
+		for cell in re.findall("<td.*?</td>", row, re.S)
+	]
+
+
+@test
+def the_page_shows_each_kernel_with_its_figures():
+	page = page_of(ada, planned)
+	contains(page.words(), "Plan Case 1: 1 kernel, 1 memset, 1 copy in 3.500 µs")
+	equal(
+		table_row(page, "add"),
+		["2", "add", "2.000 µs", "57 %", "200.0 ns", "32", "5.1 kB", "8", "256", "2", "50 %"],
+	)
+	contains(page.text, '<code title="_Z3addPf">add</code>')
+	contains(page.words(), "memset of 4.1 kB 800.0 ns 23 % none")
+	contains(page.text, f'<a href="{address}" download>')
+	equal(page.text.count('<svg class="timeline"'), 1)
+	contains(page.text, "nothing ran for 200.0 ns")
+	for client, shown in ((admin, True), (bob, False), (anyone, False)):
+		(contains if shown else lacks)(page_of(client, planned).text, "/plan/")
+		(contains if shown else lacks)(page_of(client, planned).text, "_Z3addPf")
+
+
+@test
+def a_plan_of_200_nodes_is_folded_and_complete():
+	nodes = [kernel(f"node_{i}") for i in range(200)]
+	text = plan_text(nodes)
+	figures = [figure(i, 10 * i, 10 * i + 8) for i in range(200)]
+	number = send(ada, plan_events(text, figures))
+	page = page_of(ada, number)
+	equal([page.text.count(f">node_{i}</code></td>") for i in range(200)], [1] * 200)
+	contains(page.words(), "Case 1: 200 kernels in 1.998 µs")
+	contains(page.words(), "180 more nodes")
+	lacks(page.text, '<details class="plan" open')
+	assert len(page.bytes) < 200000, len(page.bytes)
+
+
+@test
+def a_plan_without_figures_has_no_timeline():
+	page = page_of(ada, send(ada, plan_events(plan_text([kernel("bare")]))))
+	contains(page.words(), "Case 1: 1 kernel #")
+	lacks(page.text, '<svg class="timeline"')
+	equal(table_row(page, "bare")[2:], ["", "", "", "–", "0 bytes", "8", "256", "", ""])
+
+
+HOSTILE = '</code><script>alert(1)</script>"'
+
+
+@test
+def what_a_registered_host_wrote_is_escaped_cut_or_left_out():
+	number = submit_time(ada, 1000.0)
+	stage = site.value(
+		"SELECT t.id FROM stages t JOIN jobs j ON j.id = t.job_id "
+		f"WHERE j.submission_id = {number} AND t.name = 'ranked'"
+	)
+	sql(plan_sql(stage, [kernel(HOSTILE)], [figure(0)]))
+	page = page_of(ada, number)
+	lacks(page.text, "<script>alert")
+	contains(page.text, "&lt;/code&gt;&lt;script&gt;")
+	for name, shown in (("x" * 65536, True), ("x" * 200000, False)):
+		sql(f"DELETE FROM plans WHERE stage_id = {stage}")
+		sql(plan_sql(stage, [kernel(name)]))
+		page = page_of(ada, number)
+		(contains if shown else lacks)(page.text, ">" + "x" * 61 + "…</code>")
+		(lacks if shown else contains)(page.words(), "Case 1: too long for this page")
+		contains(page.text, f"/plan/{plan_of(number)}")
+	for nodes in ("", "[]", "[7]", '[{"kind":"<b>"}]', "[" * 100000):
+		sql(f"UPDATE plans SET nodes = '{nodes}' WHERE stage_id = {stage}")
+		contains(page_of(ada, number).words(), "Case 1: too long for this page")
+
+
+@test
+def the_author_sees_what_changed_against_the_best_submission():
+	best = send(
+		bob, plan_events(plan_text([kernel("k", grid=(4, 1, 1)), kernel("old")])), mean_ns=500.0
+	)
+	slower = send(bob, plan_events(plan_text([kernel("k"), kernel("n")])), mean_ns=900.0)
+	words = page_of(bob, slower).words()
+	contains(words, f"What changed against your best submission, #{best}")
+	contains(words, "changed k : grid 4 → 8")
+	contains(words, "new n")
+	contains(words, "gone old")
+	lacks(page_of(bob, best).words(), "What changed")
+	lacks(page_of(admin, slower).words(), "What changed")
+	text = plan_text([kernel("old"), kernel("k", grid=(4, 1, 1))])
+	same = send(bob, plan_events(text), mean_ns=900.0)
+	contains(page_of(bob, same).words(), "Nothing: both launch the same kernels")
+
+
+@test
+def times_that_are_withheld_are_not_in_the_plan_either():
+	held = "held_at = UTC_TIMESTAMP(3), held_reason = 'implausible'"
+	sql("UPDATE leaderboards SET sources_public_after_deadline = 1, deadline = '2020-01-01'")
+	contains(page_of(bob, planned).text, "_Z3addPf")
+	sql(f"UPDATE jobs SET {held} WHERE submission_id = {planned}")
+	lacks(page_of(bob, planned).text, "_Z3addPf")
+	contains(page_of(ada, planned).text, "_Z3addPf")
+	sql(f"UPDATE jobs SET held_at = NULL WHERE submission_id = {planned}")
+	sql("UPDATE leaderboards SET sources_public_after_deadline = 0, deadline = NULL")
+
+
+@test
+def removed_plans_are_mentioned():
+	number = submit_time(ada, 1000.0)
+	sql(
+		"UPDATE stages t JOIN jobs j ON j.id = t.job_id SET t.artifacts_days = 90 "
+		f"WHERE j.submission_id = {number} AND t.name = 'ranked'"
+	)
+	contains(page_of(ada, number).words(), "The plans were removed after 90 days.")
+	lacks(page_of(bob, number).words(), "The plans were removed")
 
 
 code = 1

@@ -100,7 +100,7 @@ PAGES = {
 	"/submission/*/status": ("/submission/{ada}/status", EVERYBODY),
 	"/submission/*/source": ("/submission/{ada}/source", SOURCE),
 	"/submission/*/artifact/*": ("/submission/{ada}/artifact/{artifact}", SOURCE),
-	"/submission/*/plan/*": ("/submission/{ada}/plan/{plan}", SOURCE),
+	"/submission/*/plan/*": ("/submission/{ada}/plan/{recorded}", SOURCE),
 	"/submission/*/cancel": ("/submission/{waiting}/cancel", AUTHOR_OR_ADMIN),
 	"/submission/*/withdraw": ("/submission/{ada}/withdraw", THE_AUTHOR),
 	"/submission/*/note": ("/submission/{ada}/note", THE_AUTHOR),
@@ -542,7 +542,7 @@ def make_jobs():
 		f"WHERE j.submission_id = {made['ada']}"
 	)
 	sql(plan_sql(stage, [kernel("k")]))
-	made["plan"] = int(value("SELECT MAX(id) FROM plans"))
+	made["recorded"] = int(value("SELECT MAX(id) FROM plans"))
 	made["artifact"] = int(value("SELECT MAX(id) FROM artifacts"))
 	content = gzip.compress(b"hello").hex()
 	sql(

@@ -46,6 +46,7 @@ cgi/popcorn          lib/* cgi/render cgi/http cgi/action cgi/api cgi/server
 cgi                  lib/* cgi/render cgi/http cgi/page cgi/api cgi/popcorn cgi/server
 
 worker               lib/base lib/database lib/task lib/gpu lib/job lib/fleet lib/judging sql
+                     harness/sealed
 worker/run/sandbox   lib/base
 worker/run/job       lib/base lib/files lib/result lib/task worker/run/sandbox
 worker/run/profile   lib/base lib/gpu worker/run/sandbox worker/run/job

@@ -317,7 +317,7 @@ int event_blob(struct events *events, const unsigned char *sha256, const void *b
 	sodium_bin2hex(hex, sizeof hex, sha256, crypto_hash_sha256_BYTES);
 	if (json_object_get(events->sent_blobs, hex))
 		return 0;
-	int rc = gzip_pack(bytes, length, &gzip, error);
+	int rc = gzip_pack_quickly(bytes, length, &gzip, error);
 	if (rc)
 		return rc;
 	if (!events->sent_blobs)
