@@ -35,7 +35,7 @@ struct list {
 
 static const char *const LANGUAGES[] = { "py", "cu", NULL };
 static const char *const RANKINGS[] = { "last", "mean", "geom", NULL };
-static const char *const ENGINES[] = { "custom", "isolated", "", NULL };
+static const char *const ENGINES[] = { "custom", "isolated", "sealed", "", NULL };
 
 #define MEMBER(kind, record, member) \
 	{ \

@@ -125,7 +125,7 @@ def wrong_usage_gets_a_sentence():
 		),
 		(
 			[right, "--task", folder, "--engine", "magic"],
-			'There is no engine "magic". Choose isolated or custom.',
+			'There is no engine "magic". Choose sealed, isolated or custom.',
 		),
 		([right, "--task", folder, "--seed", "5"], "--seed needs --mode ranked"),
 		(
