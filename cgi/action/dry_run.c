@@ -193,11 +193,14 @@ bool dry_run_fell_back(const struct dry_run_row *row)
 		&& strcmp(row->engine, row->files_engine) != 0;
 }
 
+/* A job in a weaker engine without a reason ran on an older worker, which says nothing. */
 bool dry_run_shows_engine(const struct dry_run_row *row)
 {
-	if (dry_run_fell_back(row) && strcmp(row->engine, "custom") == 0)
+	bool fell_back = dry_run_fell_back(row);
+	if (fell_back && strcmp(row->engine, "custom") == 0)
 		return true;
-	return row->engine && !row->chosen_engine && row->expected
+	return row->engine && !row->chosen_engine && row->expected && row->files_engine
+		&& (fell_back || strcmp(row->engine, row->files_engine) == 0)
 		&& verdict_from_name(row->verdict) == VERDICT_PASSED
 		&& (strcmp(row->expected, ANY_VERDICT) == 0
 			|| verdict_from_name(row->expected) == VERDICT_PASSED);

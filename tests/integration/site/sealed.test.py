@@ -260,6 +260,29 @@ def a_file_that_is_no_right_answer_does_not_lower_the_engine():
 
 
 @test
+def the_isolated_run_of_the_reference_does_not_count():
+	fails = {"verdict": {"verdict": "runtime error", "reason": "No."}}
+	make_board(
+		"twice", reference=result(engines={"sealed": fails}) + REFERENCE.partition("\n")[2]
+	)
+	contains(dry_run("twice"), "the reference, isolated passed passed as it must isolated")
+	equal([row[:2] for row in stored("twice")][2:], [["H200", "sealed"]])
+
+
+@test
+def an_older_worker_does_not_change_the_engine():
+	older = result(verdict={"engine": "isolated"})
+	make_board(
+		"older",
+		reference=older + REFERENCE.partition("\n")[2],
+		samples__right=older,
+		triton=older,
+	)
+	contains(dry_run("older"), "No right file has passed on H200")
+	equal([row[:2] for row in stored("older")], [["", "sealed"], ["CPU", "isolated"]])
+
+
+@test
 def the_weakest_engine_of_a_dry_run_counts():
 	data = "The input has a class of the task's own."
 	make_board(
