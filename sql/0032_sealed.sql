@@ -2,17 +2,14 @@
 -- order of the engines: a dry run looks for the weakest one that a job needed (lib/task/version.c).
 
 ALTER TABLE task_engines MODIFY engine ENUM('custom', 'isolated', 'sealed') CHARACTER SET ascii NOT NULL;
-ALTER TABLE jobs
-  MODIFY engine ENUM('custom', 'isolated', 'sealed') NULL,
-  MODIFY engine_reason TEXT NULL COMMENT 'one sentence: why the engine is weaker than the task''s files allow';
+ALTER TABLE jobs MODIFY engine ENUM('custom', 'isolated', 'sealed') NULL;
 ALTER TABLE ranking MODIFY engine ENUM('custom', 'isolated', 'sealed') NULL COMMENT 'jobs.engine once more';
 ALTER TABLE endings MODIFY engine ENUM('custom', 'isolated', 'sealed') NULL;
 
 -- A dry run of a sealed version runs the reference in the isolated engine too, so that its report shows both times.
 ALTER TABLE dry_run_entries
   ADD COLUMN IF NOT EXISTS engine ENUM('custom', 'isolated', 'sealed') CHARACTER SET ascii NULL
-    COMMENT 'runs in this engine; NULL: in the one that the files decide',
-  MODIFY expected VARCHAR(24) CHARACTER SET ascii NULL COMMENT 'a verdict; any; NULL: any but passed';
+    COMMENT 'runs in this engine; NULL: in the one that the files decide';
 
 -- The CPU cannot replay what a GPU was told, so a sealed version gets the isolated engine there. Workers from before this
 -- migration run every engine but 'isolated' as the custom one, so the column `engine` tells them 'isolated', and the newer ones

@@ -443,8 +443,20 @@ static const struct statement PUT_TRIED = COMMAND(
 	"AND r.engine <> found.engine) "
 	"ON DUPLICATE KEY UPDATE engine = VALUES(engine), reason = VALUES(reason)");
 
+/* Times of another engine do not compare with the ranking's. */
+static const struct statement DELETE_BASELINES =
+	COMMAND("DELETE b FROM jobs one JOIN submissions s ON s.id = one.submission_id "
+			"JOIN task_engines e ON e.task_version_id = s.task_version_id AND e.gpu = one.gpu "
+			"JOIN baselines b ON b.task_version_id = s.task_version_id AND b.gpu = one.gpu "
+			"JOIN jobs j ON j.id = b.job_id AND j.engine <> e.engine WHERE one.id = ?");
+
 int task_engine_tried(struct database *db, int64_t job_id, struct error *error)
 {
 	int rc = database_execute(db, &TAKE_TURN, error, "i", job_id);
-	return rc || !database_affected(db) ? rc : database_execute(db, &PUT_TRIED, error, "i", job_id);
+	if (rc || !database_affected(db))
+		return rc;
+	rc = database_execute(db, &PUT_TRIED, error, "i", job_id);
+	return rc || !database_affected(db)
+		? rc
+		: database_execute(db, &DELETE_BASELINES, error, "i", job_id);
 }

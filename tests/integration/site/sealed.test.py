@@ -239,6 +239,17 @@ def a_right_file_that_cannot_be_recorded_lowers_the_engine_of_its_gpu():
 
 
 @test
+def baselines_of_another_engine_are_not_shown():
+	late = "    - {source: samples/late.py, verdict: passed}\n"
+	make_board("late", task=TASK + late, samples__late=result(needs=["isolated", READS]))
+	dry_run("late")
+	equal(engine_on("late"), "isolated")
+	page = anyone.get("/leaderboard/late?gpu=H200").words()
+	contains(page, "samples/late.py sample 50.00 ± 0.02 µs")
+	lacks(page, "samples/right.py sample")
+
+
+@test
 def a_file_that_is_no_right_answer_does_not_lower_the_engine():
 	make_board(
 		"wrong",
@@ -262,9 +273,7 @@ def a_file_that_is_no_right_answer_does_not_lower_the_engine():
 @test
 def the_isolated_run_of_the_reference_does_not_count():
 	fails = {"verdict": {"verdict": "runtime error", "reason": "No."}}
-	make_board(
-		"twice", reference=result(engines={"sealed": fails}) + REFERENCE.partition("\n")[2]
-	)
+	make_board("twice", reference=result(engines={"sealed": fails}) + REFERENCE.partition("\n")[2])
 	contains(dry_run("twice"), "the reference, isolated passed passed as it must isolated")
 	equal([row[:2] for row in stored("twice")][2:], [["H200", "sealed"]])
 
@@ -273,10 +282,7 @@ def the_isolated_run_of_the_reference_does_not_count():
 def an_older_worker_does_not_change_the_engine():
 	older = result(verdict={"engine": "isolated"})
 	make_board(
-		"older",
-		reference=older + REFERENCE.partition("\n")[2],
-		samples__right=older,
-		triton=older,
+		"older", reference=older + REFERENCE.partition("\n")[2], samples__right=older, triton=older
 	)
 	contains(dry_run("older"), "No right file has passed on H200")
 	equal([row[:2] for row in stored("older")], [["", "sealed"], ["CPU", "isolated"]])
