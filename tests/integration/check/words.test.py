@@ -494,8 +494,8 @@ def a_sealed_task_is_sealed_on_a_gpu_and_isolated_on_the_cpu():
 			program=StandIn(VERDICT),
 		),
 		3,
-		"The sealed engine measures on a GPU, and this run has the CPU. Choose a GPU with --gpu, or "
-		"--engine isolated.",
+		"The sealed engine measures on a GPU, and this run has the CPU. Choose a GPU with --gpu, "
+		"or --engine isolated.",
 	)
 
 
