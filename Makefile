@@ -175,9 +175,9 @@ $(TEMPLATE_OBJECTS): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
 $(B)/cgi/api/openapi.o: docs/api.md $(wildcard docs/openapi/*.json)
 # The sources of the engines that the pages show, as lines SOURCE(SYMBOL, PATH) with paths below
 # harness/.
-SHOWN := harness/zygote.py harness/eval.py harness/eval.cu harness/isolated/build_cu $(wildcard harness/isolated/*.py harness/isolated/*.c harness/isolated/*.h harness/isolated/*.cu)
+SHOWN := harness/zygote.py harness/eval.py harness/eval.cu harness/isolated/build_cu $(wildcard harness/isolated/*.py harness/isolated/*.c harness/isolated/*.h harness/isolated/*.cu harness/sealed/*.py harness/sealed/*.c harness/sealed/*.h)
 $(B)/cgi/page/engine_source.o: $(B)/cgi/page/engine_source.list $(SHOWN)
-$(B)/cgi/page/engine_source.list: $(SHOWN)
+$(B)/cgi/page/engine_source.list: $(SHOWN) Makefile
 	@mkdir -p $(@D)
 	@printf '%s\n' $(foreach path,$(SHOWN:harness/%=%),'SOURCE($(subst /,_,$(subst .,_,$(path))), "$(path)")') > $@
 $(B)/lib/task/stock.o: $(filter-out %.pyc harness/isolated harness/sealed,$(wildcard harness/*))

@@ -58,7 +58,8 @@ CREATE OR REPLACE VIEW @worker@.jobs AS
   WITH CASCADED CHECK OPTION;
 CREATE OR REPLACE VIEW @worker@.assignments AS
   SELECT job_id, task_version_id, secret_seed, mode, definition, file_name, sha256, source,
-    rival_name, rival_sha256, rival_source, engine, engine_reason, is_dry_run
+    rival_name, rival_sha256, rival_source, engine, engine_reason, is_dry_run,
+    is_sealed
   FROM @main@.assignments WHERE job_id IN (SELECT id FROM @worker@.jobs WHERE state = 'running');
 CREATE OR REPLACE VIEW @worker@.assignment_files AS
   SELECT job_id, path, sha256, content FROM @main@.assignment_files

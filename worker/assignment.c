@@ -12,7 +12,7 @@ struct work {
 	const char *rival_name; /* of a comparison; else NULL */
 	struct blob_value rival_sha256;
 	const char *engine, *engine_reason; /* NULL: none stored for the version yet */
-	int64_t is_dry_run;
+	int64_t is_dry_run, is_sealed; /* is_sealed: the engine is sealed, whatever `engine` says */
 };
 static const struct column WORK_COLUMNS[] = {
 	INTEGER(struct work, task_version_id),
@@ -26,10 +26,11 @@ static const struct column WORK_COLUMNS[] = {
 	TEXT(struct work, engine),
 	TEXT(struct work, engine_reason),
 	INTEGER(struct work, is_dry_run),
+	INTEGER(struct work, is_sealed),
 };
 static const struct statement WORK = SELECT(struct work, WORK_COLUMNS,
 	"SELECT task_version_id, secret_seed, mode, file_name, definition, sha256, rival_name, "
-	"rival_sha256, engine, engine_reason, is_dry_run FROM assignments WHERE job_id = ?");
+	"rival_sha256, engine, engine_reason, is_dry_run, is_sealed FROM assignments WHERE job_id = ?");
 
 struct task_file_row {
 	const char *path;
@@ -109,9 +110,9 @@ static struct engine_choice choose_engine(struct arena *arena, const struct work
 {
 	const struct fileset set = { .files = (struct file *)files, .count = count };
 	if (!work->engine)
-		return engine_choose(arena, task, &set);
+		return engine_choose_unsealed(arena, task, &set);
 	return (struct engine_choice){
-		strcmp(work->engine, "isolated") == 0 ? ENGINE_ISOLATED : ENGINE_CUSTOM, work->engine_reason
+		work->is_sealed ? ENGINE_SEALED : task_engine_from_name(work->engine), work->engine_reason
 	};
 }
 

@@ -18,9 +18,13 @@ struct entry {
 	size_t length;
 	const char *mode;
 	const char *expected; /* NULL: any verdict except passed */
+	const char *engine;   /* runs in this engine, on GPUs only; NULL: as the files decide */
 };
 
 static const char EMPTY_FILE[] = "an empty file";
+static const char REFERENCE[] = "the reference", REFERENCE_ISOLATED[] = "the reference, isolated";
+/* What is expected of a file that may do nothing yet, such as a template. */
+static const char ANY_VERDICT[] = "any";
 
 /* Trivial answers, which a careless check would accept. LIKE_LAST_TENSOR makes the source of an
  * answer that returns a tensor shaped like the last tensor of the data. The answer raises NO_TENSOR
@@ -81,6 +85,11 @@ static const struct statement REFERENCES = SELECT(struct sample, SAMPLE_COLUMNS,
 	"AND f.path IN ('reference.py', 'reference_code.py', 'reference_code.cuh', "
 	"'reference_code.cu', 'reference_code.cpp') ORDER BY f.path LIMIT 1");
 
+static const struct statement IS_SEALED = SELECT(struct version, VERSION_COLUMNS,
+	"SELECT e.task_version_id AS id FROM task_engines e WHERE e.task_version_id = ? "
+	"AND e.gpu = '' AND e.engine = 'sealed' AND EXISTS "
+	"(SELECT 1 FROM leaderboard_gpus g WHERE g.leaderboard_id = ? AND g.gpu <> 'CPU')");
+
 static const struct statement INSERT_RUN =
 	COMMAND("INSERT INTO dry_runs (task_version_id, started_by, untried) VALUES (?, ?, ?)");
 static const struct statement INSERT_SUBMISSION =
@@ -90,10 +99,11 @@ static const struct statement INSERT_SUBMISSION =
 /* The jobs have user_id 0, so that dry runs do not delay the user's own submissions. */
 static const struct statement INSERT_JOBS =
 	COMMAND("INSERT INTO jobs (submission_id, user_id, gpu, priority) SELECT ?, 0, gpu, ? "
-			"FROM leaderboard_gpus WHERE leaderboard_id = ? ORDER BY position");
+			"FROM leaderboard_gpus WHERE leaderboard_id = ? AND (? IS NULL OR gpu <> 'CPU') "
+			"ORDER BY position");
 static const struct statement INSERT_ENTRY =
-	COMMAND("INSERT INTO dry_run_entries (submission_id, dry_run_id, purpose, expected) "
-			"VALUES (?, ?, ?, ?)");
+	COMMAND("INSERT INTO dry_run_entries (submission_id, dry_run_id, purpose, expected, engine) "
+			"VALUES (?, ?, ?, ?, ?)");
 
 static const struct column ROW_COLUMNS[] = {
 	INTEGER(struct dry_run_row, dry_run_id),
@@ -111,6 +121,13 @@ static const struct column ROW_COLUMNS[] = {
 	INTEGER(struct dry_run_row, peak_device_bytes),
 	INTEGER(struct dry_run_row, devices),
 	TEXT(struct dry_run_row, untried),
+	TEXT(struct dry_run_row, engine),
+	TEXT(struct dry_run_row, engine_reason),
+	TEXT(struct dry_run_row, chosen_engine),
+	TEXT(struct dry_run_row, files_engine),
+	TEXT(struct dry_run_row, version_engine),
+	REAL(struct dry_run_row, score_ns),
+	REAL(struct dry_run_row, score_err_ns),
 };
 /* The peak memory of the job's stages without the compiler's. If only the compiler ran: the
  * compiler's. */
@@ -128,12 +145,16 @@ static const struct statement ROWS = SELECT(struct dry_run_row, ROW_COLUMNS,
 	", " PEAK_DEVICE ", "
 	"(SELECT COUNT(*) FROM gpus g JOIN workers w ON w.id = g.worker_id "
 	"WHERE g.model = j.gpu AND " TAKES_JOBS ") AS devices, "
-	"d.untried "
-	"FROM (SELECT r.id, r.started_at, r.started_by, r.untried FROM dry_runs r "
+	"d.untried, j.engine, j.engine_reason, e.engine AS chosen_engine, "
+	"IF(f.engine = 'sealed' AND j.gpu = 'CPU', 'isolated', f.engine) AS files_engine, "
+	"COALESCE(own.engine, f.engine) AS version_engine, j.score_ns, j.score_err_ns "
+	"FROM (SELECT r.id, r.started_at, r.started_by, r.untried, r.task_version_id FROM dry_runs r "
 	"JOIN task_versions v ON v.id = r.task_version_id "
 	"WHERE v.leaderboard_id = ? AND v.number = ? ORDER BY r.id DESC LIMIT 1) d "
 	"JOIN dry_run_entries e ON e.dry_run_id = d.id "
 	"JOIN jobs j ON j.submission_id = e.submission_id "
+	"LEFT JOIN task_engines f ON f.task_version_id = d.task_version_id AND f.gpu = '' "
+	"LEFT JOIN task_engines own ON own.task_version_id = d.task_version_id AND own.gpu = j.gpu "
 	"ORDER BY j.gpu, e.submission_id");
 
 bool dry_run_has_ended(const struct dry_run_row *row)
@@ -148,6 +169,8 @@ bool dry_run_is_met(const struct dry_run_row *row)
 	if (!dry_run_has_ended(row) || verdict == VERDICT_NONE || verdict == VERDICT_INTERNAL_ERROR
 		|| verdict == VERDICT_CANCELLED)
 		return false;
+	if (row->expected && strcmp(row->expected, ANY_VERDICT) == 0)
+		return true;
 	return row->expected ? verdict == verdict_from_name(row->expected) : verdict != VERDICT_PASSED;
 }
 
@@ -159,6 +182,30 @@ bool dry_run_says_nothing(const struct dry_run_row *row)
 		|| (row->reason && strstr(row->reason, NO_TENSOR));
 }
 
+bool dry_run_is_reference(const struct dry_run_row *row)
+{
+	return strcmp(row->purpose, REFERENCE) == 0 || strcmp(row->purpose, REFERENCE_ISOLATED) == 0;
+}
+
+bool dry_run_fell_back(const struct dry_run_row *row)
+{
+	return row->engine && row->engine_reason && !row->chosen_engine && row->files_engine
+		&& strcmp(row->engine, row->files_engine) != 0;
+}
+
+/* A job in a weaker engine without a reason ran on an older worker, which says nothing. */
+bool dry_run_shows_engine(const struct dry_run_row *row)
+{
+	bool fell_back = dry_run_fell_back(row);
+	if (fell_back && strcmp(row->engine, "custom") == 0)
+		return true;
+	return row->engine && !row->chosen_engine && row->expected && row->files_engine
+		&& (fell_back || strcmp(row->engine, row->files_engine) == 0)
+		&& verdict_from_name(row->verdict) == VERDICT_PASSED
+		&& (strcmp(row->expected, ANY_VERDICT) == 0
+			|| verdict_from_name(row->expected) == VERDICT_PASSED);
+}
+
 /* ---- choosing the entries ---- */
 
 struct plan {
@@ -168,6 +215,7 @@ struct plan {
 	const struct actor *actor;
 	struct entry entries[most_entries];
 	size_t count, left_out;
+	bool is_sealed; /* the files decide the sealed engine, and the leaderboard has a GPU */
 	struct buffer *untried;
 };
 
@@ -242,16 +290,20 @@ static int add_reference(
 	if (!rc)
 		answer = reference_as_answer(plan, task,
 			arena_strndup(plan->arena, reference.content.bytes, reference.content.length));
+	struct entry entry = { .purpose = REFERENCE,
+		.mode = "ranked",
+		.expected = "passed",
+		.source = answer,
+		.file_name = task->language == TASK_PY ? "reference_as_submission.py"
+											   : "reference_as_submission.cu" };
 	if (answer)
-		add_dry_run_entry(plan,
-			(struct entry){ .purpose = "the reference",
-				.mode = "ranked",
-				.expected = "passed",
-				.source = answer,
-				.file_name = task->language == TASK_PY ? "reference_as_submission.py"
-													   : "reference_as_submission.cu" });
+		add_dry_run_entry(plan, entry);
 	else
 		note_untried_reference(plan, task);
+	entry.purpose = REFERENCE_ISOLATED;
+	entry.engine = task_engine_name(ENGINE_ISOLATED);
+	if (answer && plan->is_sealed)
+		add_dry_run_entry(plan, entry);
 	return 0;
 }
 
@@ -302,6 +354,36 @@ static int add_samples(
 	return 0;
 }
 
+/* Participants start from the templates, so a template that works must qualify for the engine. */
+static int add_templates(
+	struct database *db, struct plan *plan, const struct task *task, struct error *error)
+{
+	int rc = 0;
+	for (size_t i = 0; i < task->template_count && !rc; i++) {
+		const char *source = task->templates[i].source, *slash = strrchr(source, '/');
+		struct blob_value content;
+		rc = leaderboard_file(db, plan->arena, plan->version_id, ROLE_TEMPLATE,
+			task->templates[i].language, &content, error);
+		if (!rc)
+			add_dry_run_entry(plan,
+				(struct entry){ .purpose = source,
+					.file_name = slash ? slash + 1 : source,
+					.source = content.bytes,
+					.length = content.length,
+					.expected = ANY_VERDICT });
+	}
+	return rc;
+}
+
+static int find_engine(struct database *db, struct plan *plan, struct error *error)
+{
+	struct version sealed;
+	int rc = database_row(
+		db, plan->arena, &IS_SEALED, &sealed, error, "ii", plan->version_id, plan->leaderboard->id);
+	plan->is_sealed = !rc;
+	return rc == ERROR_NOT_FOUND ? 0 : rc;
+}
+
 static int collect_entries(struct database *db, struct plan *plan, struct error *error)
 {
 	struct task *task;
@@ -309,13 +391,17 @@ static int collect_entries(struct database *db, struct plan *plan, struct error 
 	buffer_clear(plan->untried);
 	int rc = leaderboard_task(db, plan->arena, plan->version_id, &task, error);
 	if (!rc)
+		rc = find_engine(db, plan, error);
+	if (!rc)
 		rc = add_reference(db, plan, task, error);
 	if (rc)
 		return rc;
 	add_trivial(plan, task);
 	if (!task->expected_count)
 		buffer_text(plan->untried, "Samples: task.yml names none under podium: expected:.\n");
-	rc = add_samples(db, plan, task, error);
+	rc = plan->is_sealed ? add_templates(db, plan, task, error) : 0;
+	if (!rc)
+		rc = add_samples(db, plan, task, error);
 	if (plan->left_out)
 		buffer_printf(plan->untried,
 			"The last %zu of %zu samples: a dry run tries %d answers at most.\n", plan->left_out,
@@ -336,14 +422,14 @@ static int store_entry(
 			plan->version_id, user_id, entry->file_name, hash, sizeof hash, entry->mode);
 	int64_t submission_id = (int64_t)database_insert_id(db);
 	if (!rc)
-		rc = database_execute(
-			db, &INSERT_JOBS, error, "iii", submission_id, (int64_t)priority, leaderboard_id);
+		rc = database_execute(db, &INSERT_JOBS, error, "iiis", submission_id, (int64_t)priority,
+			leaderboard_id, entry->engine);
 	if (!rc && !database_affected(db))
 		return fail(error, ERROR_INPUT, "%s has no device, so nothing can run; choose one first.",
 			plan->leaderboard->name);
 	return rc ? rc
-			  : database_execute(db, &INSERT_ENTRY, error, "iiss", submission_id, plan->id,
-				  entry->purpose, entry->expected);
+			  : database_execute(db, &INSERT_ENTRY, error, "iisss", submission_id, plan->id,
+				  entry->purpose, entry->expected, entry->engine);
 }
 
 static int lock_version(struct database *db, struct plan *plan, struct error *error)

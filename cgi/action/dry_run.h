@@ -2,6 +2,9 @@
  * leaderboard, the reference must pass as a submission, and trivial answers must fail. Each sample
  * must get the verdict that the task's author expects (`podium: expected:` in task.yml).
  *
+ * If the version's files decide the sealed engine, a dry run on GPUs also shows which files qualify
+ * for it. It then runs the templates too, and the reference a second time in the isolated engine.
+ *
  * Each entry of the dry run is a submission of the user who starts it, marked with
  * submissions.dry_run. Such a submission is in no ranking, record, history or activity, and counts
  * toward no quota. Only that user, the leaderboard's creator and admins see it. A timed sample may
@@ -14,12 +17,17 @@
 struct dry_run_row {                                  /* one entry on one device */
 	int64_t dry_run_id, submission_id, started_at_ms; /* when the dry run was started */
 	const char *started_by, *purpose;
-	const char *expected;                       /* expected verdict; NULL: any except passed */
+	const char *expected; /* expected verdict; "any"; NULL: any except passed */
 	const char *gpu, *state, *verdict, *reason; /* verdict NULL: queued or running */
 	int64_t took_ms;                            /* SQL_NULL_INTEGER: not finished */
 	int64_t peak_host_bytes, peak_device_bytes; /* see table stages; SQL_NULL_INTEGER: unknown */
 	int64_t devices;                            /* how many devices of this model accept jobs */
 	const char *untried;                        /* what the run did not test: one sentence a line */
+	const char *engine, *engine_reason; /* the engine that ran; the reason is set if it fell back */
+	const char *chosen_engine;          /* the entry always runs in this one; NULL: no such entry */
+	/* For the GPU: the engine that the version's files decide, and the one that it has now. */
+	const char *files_engine, *version_engine;
+	double score_ns, score_err_ns; /* NAN: none */
 };
 
 /* dry_run_has_ended: the row's job has finished. dry_run_is_met: it finished with the expected
@@ -30,6 +38,16 @@ bool dry_run_is_met(const struct dry_run_row *row);
 /* Whether the row failed as expected, but for a reason that says nothing about the task's check.
  * The trivial answer did not fit the task's types, so the check never ran. */
 bool dry_run_says_nothing(const struct dry_run_row *row);
+
+/* Whether the row is the reference, in any engine. */
+bool dry_run_is_reference(const struct dry_run_row *row);
+
+/* Whether the job fell back to a weaker engine than the version's files decide. */
+bool dry_run_fell_back(const struct dry_run_row *row);
+
+/* Whether the job counts for the version's engine (task_engine_tried): it passed and was not
+ * expected to fail, or it fell back to the custom engine. */
+bool dry_run_shows_engine(const struct dry_run_row *row);
 
 /* Starts a dry run: stores its submissions and an audit entry, in one transaction. ERROR_NOT_FOUND
  * for an unknown version, ERROR_CONFLICT while another dry run of this version is running,

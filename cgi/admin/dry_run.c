@@ -6,6 +6,7 @@
 #include "cgi/page/pages.h"
 #include "templates/dry_run.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { reload_s = 5 };
@@ -31,6 +32,35 @@ static void split_untried(struct arena *arena, struct dry_run_view *view)
 		length = strcspn(text, "\n");
 		view->untried[view->untried_count++] = arena_strndup(arena, text, length);
 	}
+}
+
+static void take_time(struct dry_run_sealing *sealing, const struct dry_run_row *row)
+{
+	bool is_sealed = row->engine && strcmp(row->engine, "sealed") == 0,
+		 is_isolated = row->engine && strcmp(row->engine, "isolated") == 0;
+	if (is_sealed && isnan(sealing->sealed_ns)) {
+		sealing->sealed_ns = row->score_ns;
+		sealing->sealed_err_ns = row->score_err_ns;
+	} else if (is_isolated && isnan(sealing->isolated_ns)) {
+		sealing->isolated_ns = row->score_ns;
+		sealing->isolated_err_ns = row->score_err_ns;
+	}
+}
+
+struct dry_run_sealing dry_run_sealing(const struct dry_run_view *view, size_t first)
+{
+	struct dry_run_sealing sealing = { .sealed_ns = NAN, .isolated_ns = NAN };
+	for (size_t i = first; i < view->count && strcmp(view->rows[i].gpu, view->rows[first].gpu) == 0;
+		 i++) {
+		const struct dry_run_row *row = &view->rows[i];
+		sealing.open += !dry_run_has_ended(row);
+		sealing.shown += dry_run_shows_engine(row);
+		sealing.fallen += dry_run_fell_back(row);
+		sealing.unsealed += dry_run_fell_back(row) && dry_run_shows_engine(row);
+		if (dry_run_is_reference(row))
+			take_time(&sealing, row);
+	}
+	return sealing;
 }
 
 static int read_dry_run(struct request *request, struct dry_run_view *view, struct error *error)

@@ -17,4 +17,16 @@ struct dry_run_view {
 	const char *problem; /* why no dry run was started, or NULL */
 };
 
+/* What a dry run of a sealed version found out on one GPU. */
+struct dry_run_sealing {
+	size_t open;            /* jobs that have not finished */
+	size_t shown, unsealed; /* files that count for the engine, and those of them that fell back */
+	size_t fallen;          /* all files that fell back */
+	double sealed_ns, isolated_ns; /* the reference's times in both engines; NAN: none */
+	double sealed_err_ns, isolated_err_ns;
+};
+
+/* `first` is the first row of the GPU. */
+struct dry_run_sealing dry_run_sealing(const struct dry_run_view *view, size_t first);
+
 #endif

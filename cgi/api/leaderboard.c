@@ -229,9 +229,10 @@ static json_t *ranks_json(struct request *request, const struct shown_leaderboar
 
 static json_t *about_ranking(const struct shown_leaderboard *shown, const struct ranked_gpu *gpu)
 {
-	return json_pack("{s:s, s:I, s:o, s:I}", "leaderboard", shown->leaderboard.name, "task_version",
-		(json_int_t)shown->leaderboard.version_number, "gpu", json_text(gpu ? gpu->name : NULL),
-		"entries", (json_int_t)(gpu ? gpu->entries : 0));
+	return json_pack("{s:s, s:I, s:o, s:o, s:I}", "leaderboard", shown->leaderboard.name,
+		"task_version", (json_int_t)shown->leaderboard.version_number, "gpu",
+		json_text(gpu ? gpu->name : NULL), "engine", json_text(gpu ? gpu->engine : NULL), "entries",
+		(json_int_t)(gpu ? gpu->entries : 0));
 }
 
 int api_rankings(struct request *request)

@@ -26,10 +26,15 @@ static const char *const ENTRIES[] = {
 	[ENGINE_FORM_SINGLE] = "entry_single.cu",
 };
 
+/* Only the sealed engine runs the files of this folder. */
+static const char SEALED[] = "sealed/";
+
 /* Files with a note that is more exact than the one for their extension. */
 static const struct {
 	const char *path, *note;
 } NOTES[] = {
+	{ "sealed/builder.py", "runs the submission once and records what it launches" },
+	{ "sealed/launch.c", "compiled into the launcher, which replays what was recorded" },
 	{ "judge.py", "the judge runs it" },
 	{ "contestant.py", "runs the submission" },
 	{ "judge.cu", "compiled into the judge" },
@@ -40,23 +45,34 @@ static const struct {
 	{ "eval.cu", "Podium's eval.cu, of which the judge compiles the reading of cases" },
 };
 
+static bool is_sealed_file(const char *path)
+{
+	return strncmp(path, SEALED, strlen(SEALED)) == 0;
+}
+
 static const char *note_for(const char *path)
 {
 	for (size_t i = 0; i < COUNT(NOTES); i++)
 		if (strcmp(NOTES[i].path, path) == 0)
 			return NOTES[i].note;
+	if (is_sealed_file(path))
+		return text_ends_with(path, ".py") ? "imported by the judge or the recorder"
+										   : "compiled into the recorder or the launcher";
 	return text_ends_with(path, ".py") ? "imported by the judge or the contestant"
 		: text_ends_with(path, ".c")   ? "compiled into the library of judge and contestants"
 		: text_ends_with(path, ".cu")  ? "compiled with the submission"
 									   : "included by the files above";
 }
 
-/* Returns the path under which pages show a file: its name without folders. eval.py is shown as
- * podium_eval.py, the name under which the judge imports it. */
+/* Returns the path under which pages show a file: its name without folders, except in the folder
+ * of the sealed engine, some of whose files have the name of a file of the isolated engine. eval.py
+ * is shown as podium_eval.py, the name under which the judge imports it. */
 static const char *shown_path(const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	return strcmp(path, "eval.py") == 0 ? "podium_eval.py" : slash ? slash + 1 : path;
+	return strcmp(path, "eval.py") == 0  ? "podium_eval.py"
+		: slash && !is_sealed_file(path) ? slash + 1
+										 : path;
 }
 
 static struct engine_source source_at(size_t index)
@@ -83,15 +99,18 @@ static bool is_other_entry(const struct task *task, const char *path)
 	return false;
 }
 
-/* Whether the engine runs or compiles this file. False for headers, because add_headers() finds the
- * needed ones. */
+/* Whether the engine runs or compiles this file. The sealed engine also uses the isolated one, for
+ * its judge and on the CPU. False for the headers of the isolated engine, because add_headers()
+ * finds the needed ones. */
 static bool is_run(const struct task *task, enum task_engine engine, const char *path)
 {
 	bool is_py = text_ends_with(path, ".py"),
 		 is_cu = text_ends_with(path, ".cu") || strcmp(path, "build_cu") == 0;
 	if (strcmp(path, "zygote.py") == 0)
 		return task->language == TASK_PY;
-	if (engine != ENGINE_ISOLATED)
+	if (is_sealed_file(path))
+		return engine == ENGINE_SEALED;
+	if (engine == ENGINE_CUSTOM)
 		return false;
 	return text_ends_with(path, ".c")
 		|| (task->language == TASK_PY ? is_py : is_cu && !is_other_entry(task, path));

@@ -2,8 +2,11 @@
 #include "cgi/page/home.h"
 
 #include "cgi/page/announcement.h"
+#include "cgi/page/judge.h"
 #include "cgi/page/pages.h"
 #include "cgi/page/shown_leaderboard.h"
+#include "lib/base/quote.h"
+#include "lib/job/job.h"
 #include "lib/leaderboard/visibility.h"
 #include "templates/home.h"
 
@@ -19,6 +22,7 @@ static const struct column HOME_COLUMNS[] = {
 	INTEGER(struct home_row, participants),
 	INTEGER(struct home_row, submissions),
 	TEXT(struct home_row, gpu),
+	TEXT(struct home_row, engine),
 	INTEGER(struct home_row, entries),
 	INTEGER(struct home_row, place),
 	INTEGER(struct home_row, user_id),
@@ -27,6 +31,7 @@ static const struct column HOME_COLUMNS[] = {
 	REAL(struct home_row, score_ns),
 };
 #define MAY_SEE_LEADERBOARD SQL_MAY_SEE("l")
+#define ENGINE_ON_GPU SQL_ENGINE_OF("l.task_version_id", "g.gpu")
 /* Returns a row for each of the first three positions on each device, with NULL where a position is
  * empty. The query names the positions 1 to 3, so each row takes one index lookup even in a long
  * ranking.
@@ -37,7 +42,7 @@ static const struct column HOME_COLUMNS[] = {
 static const struct statement HOME = SELECT(struct home_row, HOME_COLUMNS,
 	"SELECT STRAIGHT_JOIN l.name, v.language, l.deadline AS deadline_ms, l.accepting, l.practice, "
 	"  COALESCE(c.participants, 0) AS participants, COALESCE(c.submissions, 0) AS submissions, "
-	"g.gpu, "
+	"g.gpu, IF(top.position = 1, " ENGINE_ON_GPU ", NULL) AS engine, "
 	"  IF(top.position = 1, (SELECT e.position FROM ranking e FORCE INDEX (ranking_order) "
 	"WHERE e.leaderboard_id = l.id "
 	"    AND e.task_version_id = l.task_version_id AND e.gpu = g.gpu "
@@ -84,6 +89,7 @@ static size_t add_gpu(
 {
 	struct home_gpu *gpu = &leaderboard->gpus[leaderboard->gpu_count++];
 	gpu->name = rows->gpu;
+	gpu->engine = rows->engine;
 	size_t taken = 0;
 	while (taken < count && strcmp(rows[taken].gpu, rows->gpu) == 0)
 		add_home_entry(gpu, &rows[taken++]);
@@ -110,6 +116,22 @@ static size_t add_leaderboard(struct arena *arena, struct home_leaderboard *lead
 	for (size_t i = 0; rows->gpu && i < own;)
 		i += add_gpu(leaderboard, rows + i, own - i);
 	return own;
+}
+
+size_t home_rows_of_engine(struct home_row *rows, size_t count, const char *engine)
+{
+	size_t kept = 0;
+	bool is_wanted = false;
+	for (size_t i = 0; i < count; i++) {
+		const struct home_row *row = &rows[i];
+		bool is_same_device = i && row->gpu && rows[i - 1].gpu
+			&& strcmp(row->gpu, rows[i - 1].gpu) == 0 && strcmp(row->name, rows[i - 1].name) == 0;
+		if (!is_same_device)
+			is_wanted = row->gpu && row->engine && strcmp(row->engine, engine) == 0;
+		if (is_wanted)
+			rows[kept++] = rows[i];
+	}
+	return kept;
 }
 
 /* ---- order ---- */
@@ -154,19 +176,53 @@ struct home_view home_view_make(
 	return view;
 }
 
+/* ---- the page ---- */
+
+static bool have_several_engines(const struct home_row *rows, size_t count)
+{
+	const char *first = NULL;
+	for (size_t i = 0; i < count; i++) {
+		if (!rows[i].engine || !rows[i].gpu)
+			continue;
+		if (first && strcmp(first, rows[i].engine) != 0)
+			return true;
+		first = rows[i].engine;
+	}
+	return false;
+}
+
+static int asked_engine(struct request *request, const char **engine)
+{
+	const char *wanted = request_query(request, "engine");
+	*engine = wanted ? wanted : "";
+	return !**engine || *engine_meaning(*engine)
+		? 0
+		: fail(request->error, ERROR_INPUT,
+			"There is no engine %s. Choose sealed, isolated or custom.",
+			quote(request->arena, *engine));
+}
+
 int page_home(struct request *request)
 {
+	const char *engine;
 	struct home_row *rows;
 	size_t count;
-	int rc = database_rows(
-		request->db, request->arena, &HOME, &rows, &count, request->error, "i", request->viewer.id);
+	int rc = asked_engine(request, &engine);
+	if (!rc)
+		rc = database_rows(request->db, request->arena, &HOME, &rows, &count, request->error, "i",
+			request->viewer.id);
 	if (rc)
 		return rc;
 	struct page page = page_make(request, "Leaderboards", "leaderboards");
 	rc = announcements_read(request, 0, &page);
 	if (rc)
 		return rc;
+	bool has_filter = *engine || have_several_engines(rows, count);
+	if (*engine)
+		count = home_rows_of_engine(rows, count, engine);
 	struct home_view view = home_view_make(request->arena, rows, count, page.now_ms);
+	view.engine = engine;
+	view.has_filter = has_filter;
 	home_page(&request->body, &page, &view);
 	request->may_be_cached = true;
 	return 0;

@@ -19,8 +19,8 @@ struct home_entry {
 };
 
 struct home_gpu {
-	const char *name;
-	int64_t entries; /* ranked users */
+	const char *name, *engine; /* engine NULL: not stored yet */
+	int64_t entries;           /* ranked users */
 	struct home_entry top[home_top];
 	size_t top_count;
 };
@@ -46,6 +46,10 @@ struct home_view {
 	struct home_section sections[home_parts];
 	size_t count; /* number of leaderboards */
 	bool takes;   /* at least one leaderboard accepts submissions */
+	/* The filter by engine, "" without one, and whether the page offers it, because leaderboards
+	 * have several engines. */
+	const char *engine;
+	bool has_filter;
 };
 
 /* A row of the query: one of the first three positions on one device of a leaderboard. */
@@ -54,6 +58,7 @@ struct home_row {
 	int64_t deadline_ms, accepting, practice;
 	int64_t participants, submissions; /* users who submitted, and their submissions */
 	const char *gpu;                   /* NULL: the leaderboard has no device */
+	const char *engine;                /* set in the first row of each device */
 	int64_t entries;                   /* set in one row of each device, else SQL_NULL_INTEGER */
 	int64_t place, user_id;
 	const char *user; /* NULL: this place is empty */
@@ -61,6 +66,9 @@ struct home_row {
 	int64_t next_place;
 	double score_ns;
 };
+
+/* Moves the rows of devices with this engine to the front. Returns how many they are. */
+size_t home_rows_of_engine(struct home_row *rows, size_t count, const char *engine);
 
 /* Builds the view from rows sorted by leaderboard and device. Sorts active leaderboards by
  * deadline, the earliest first, and the others with the latest deadline first. In every section,

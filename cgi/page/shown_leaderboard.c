@@ -4,6 +4,7 @@
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
+#include "lib/job/job.h"
 #include "lib/leaderboard/visibility.h"
 
 #include <assert.h>
@@ -14,7 +15,7 @@
 /* One row for each device; a leaderboard without devices has one row with gpu NULL. */
 struct shown_row {
 	struct shown_leaderboard shown;
-	const char *gpu;
+	const char *gpu, *engine;
 	int64_t gpu_position, entries;
 };
 /* The columns below give offsets in the embedded structs. These are also offsets in the row,
@@ -32,12 +33,15 @@ static const struct column SHOWN_COLUMNS[] = {
 	TEXT(struct shown_row, gpu),
 	INTEGER(struct shown_row, gpu_position),
 	INTEGER(struct shown_row, entries),
+	TEXT(struct shown_row, engine),
 };
 #define SHOWN_FIELDS \
 	SQL_LEADERBOARD_FIELDS \
 	", v.created_at AS version_at_ms, v.revision AS version_revision, v.draft AS is_draft, " \
 	"(SELECT MAX(p.number) FROM task_versions p WHERE p.leaderboard_id = l.id AND NOT p.draft) " \
 	"AS last_number, "
+#define ENGINE_ON_GPU SQL_ENGINE_OF("v.id", "g.gpu")
+#define ENGINE_OF_RANKING SQL_ENGINE_OF("v.id", "r.gpu")
 /* Positions run from 1 without gaps, so the last position is the number of entries. ORDER BY with
  * LIMIT finds it in one step of the index, whereas MAX in a subquery would read all entries of a
  * device.
@@ -50,7 +54,7 @@ static const struct column SHOWN_COLUMNS[] = {
 		"  (SELECT r.position FROM ranking r FORCE INDEX (ranking_order) WHERE r.leaderboard_id " \
 		"= l.id " \
 		"     AND r.task_version_id = l.task_version_id AND r.gpu = g.gpu ORDER BY r.position " \
-		"DESC LIMIT 1) AS entries " \
+		"DESC LIMIT 1) AS entries, " ENGINE_ON_GPU " AS engine " \
 		"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id " \
 		"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = l.id " \
 		"WHERE l.name = ? AND " may_see)
@@ -64,7 +68,7 @@ static const struct statement BY_VERSION = SELECT(struct shown_row, SHOWN_COLUMN
 	"  COALESCE(g.position, 4294967295) AS gpu_position, "
 	"  (SELECT e.position FROM ranking e WHERE e.leaderboard_id = l.id "
 	"AND e.task_version_id = v.id AND e.gpu = r.gpu "
-	"    ORDER BY e.position DESC LIMIT 1) AS entries "
+	"    ORDER BY e.position DESC LIMIT 1) AS entries, " ENGINE_OF_RANKING " AS engine "
 	"FROM leaderboards l JOIN task_versions n ON n.id = l.task_version_id "
 	"JOIN task_versions v ON v.leaderboard_id = l.id AND v.number = ? "
 	"LEFT JOIN ranking r ON r.leaderboard_id = l.id AND r.task_version_id = v.id "
@@ -90,7 +94,7 @@ static void take_shown_rows(
 	for (size_t i = 0; i < count; i++)
 		if (rows[i].gpu)
 			shown->gpus[shown->gpu_count++] = (struct ranked_gpu){ rows[i].gpu,
-				rows[i].entries == SQL_NULL_INTEGER ? 0 : rows[i].entries };
+				rows[i].entries == SQL_NULL_INTEGER ? 0 : rows[i].entries, rows[i].engine };
 }
 
 static int ask_by_name(

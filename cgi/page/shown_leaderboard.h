@@ -9,7 +9,8 @@
 
 struct ranked_gpu {
 	const char *name;
-	int64_t entries; /* ranked users */
+	int64_t entries;    /* ranked users */
+	const char *engine; /* of the version on this GPU; NULL: not stored yet */
 };
 
 struct shown_leaderboard {

@@ -102,13 +102,13 @@ static const struct column JOB_COLUMNS[] = {
 };
 #define JOB_IS_HELD SQL_IS_HELD("j")
 #define HAS_OTHER_ENGINE SQL_HAS_OTHER_ENGINE("s", "j")
+#define VERSION_ENGINE SQL_ENGINE_OF("s.task_version_id", "j.gpu")
 #define JOB_IS_STOPPING SQL_IS_STOPPING("j")
 #define JOBS_OF(from, whose) \
 	SELECT(struct job_row, JOB_COLUMNS, \
 		"SELECT j.id, j.gpu, j.state, j.verdict, j.reason, j.progress, j.score_ns, " \
 		"j.score_err_ns, j.engine, j.engine_reason, j.environment, " \
-		"IF(" HAS_OTHER_ENGINE ", IF(j.engine = 'custom', 'isolated', 'custom'), NULL) " \
-		"AS version_engine, " \
+		"IF(" HAS_OTHER_ENGINE ", " VERSION_ENGINE ", NULL) AS version_engine, " \
 		"j.held_at AS held_at_ms, j.released_by, j.held_reason, " JOB_IS_HELD " AS is_held, " \
 		"j.attempt, j.lease_owner, j.queued_at AS queued_at_ms, " \
 		"j.started_at AS started_at_ms, j.finished_at AS finished_at_ms, " \

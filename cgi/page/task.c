@@ -4,6 +4,7 @@
 #include "cgi/page/task_page.h"
 
 #include "cgi/page/engine_source.h"
+#include "cgi/page/judge.h"
 #include "cgi/page/pages.h"
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
@@ -32,7 +33,7 @@ static const struct {
 	[ROLE_DEFINITION] = { "definition", "Definition", "Definition",
 		"What the author has written; the settings come from it." },
 	[ROLE_UNUSED] = { "file", "File", "Files that do not run",
-		"The isolated engine takes the place of the task's harness." },
+		"Podium's engine takes the place of the task's harness." },
 };
 /* The groups in the order of the page. */
 static const int ORDER[] = { ROLE_FILE, ROLE_ENGINE, ROLE_TEMPLATE, ROLE_SAMPLE, ROLE_DEFINITION,
@@ -124,7 +125,7 @@ static const char *note_of(
 struct engines {
 	struct task_engine_row *rows;
 	size_t count;
-	bool is_isolated, is_custom; /* used for at least one GPU model */
+	bool is_sealed, is_isolated, is_custom; /* used for at least one GPU model */
 };
 
 static int read_engines(
@@ -133,9 +134,12 @@ static int read_engines(
 	*engines = (struct engines){ 0 };
 	int rc = task_engines_read(request->db, request->arena, view->version_id, &engines->rows,
 		&engines->count, request->error);
-	for (size_t i = 0; i < engines->count && !rc; i++)
-		*(strcmp(engines->rows[i].engine, "isolated") == 0 ? &engines->is_isolated
-														   : &engines->is_custom) = true;
+	for (size_t i = 0; i < engines->count && !rc; i++) {
+		enum task_engine engine = task_engine_from_name(engines->rows[i].engine);
+		engines->is_sealed |= engine == ENGINE_SEALED;
+		engines->is_isolated |= engine == ENGINE_ISOLATED;
+		engines->is_custom |= engine == ENGINE_CUSTOM;
+	}
 	return rc;
 }
 
@@ -146,14 +150,16 @@ static struct task_view_file engine_file(const struct engine_source *source)
 	};
 }
 
-/* Lists Podium's own files that run for the task. The isolated engine also uses all files of the
- * custom engine. */
+/* Lists Podium's own files that run for the task. Each engine also uses all files of the weaker
+ * ones. */
 static size_t list_engine_files(struct arena *arena, const struct task *task,
 	const struct engines *engines, struct task_listed **files)
 {
 	struct engine_source *sources;
-	size_t count = engine_sources(
-		arena, task, engines->is_isolated ? ENGINE_ISOLATED : ENGINE_CUSTOM, &sources);
+	enum task_engine strongest = engines->is_sealed ? ENGINE_SEALED
+		: engines->is_isolated                      ? ENGINE_ISOLATED
+													: ENGINE_CUSTOM;
+	size_t count = engine_sources(arena, task, strongest, &sources);
 	struct task_view_file *listed = arena_array(arena, struct task_view_file, count + 1);
 	*files = arena_array(arena, struct task_listed, count + 1);
 	for (size_t i = 0; i < count; i++) {
@@ -163,7 +169,8 @@ static size_t list_engine_files(struct arena *arena, const struct task *task,
 	return count;
 }
 
-/* Whether a file is part of the task's own harness, which the isolated engine replaces. */
+/* Whether a file is part of the task's own harness, which the engines other than `custom` replace.
+ */
 static bool is_harness(const struct task *task, const char *path)
 {
 	static const char *const harnesses[] = { "eval.cu", "wrapped_kernel.cu", "single_main.cu" };
@@ -175,7 +182,7 @@ static size_t list_task_files(struct arena *arena, const struct task_view *view,
 	const struct engines *engines, size_t role, struct task_listed **files)
 {
 	size_t count = 0;
-	bool is_replaced = engines->is_isolated && !engines->is_custom;
+	bool is_replaced = !engines->is_custom && engines->count;
 	*files = arena_array(arena, struct task_listed, view->file_count + 1);
 	for (size_t i = 0; i < view->file_count; i++) {
 		const struct task_view_file *file = &view->files[i];
@@ -265,8 +272,11 @@ static void add_start(
 	struct arena *arena = settings->arena;
 	add_code_setting(settings, "The submission becomes", slot_name(task));
 	add_code_setting(settings, "The kernel to write", task->kernel_signature);
+	if (engines->is_sealed)
+		add_code_setting(settings, "Recorded by the sealed engine as",
+			arena_printf(arena, "python3 builder.py %s", slot_name(task)));
 	if (engines->is_isolated)
-		add_code_setting(settings, "Run as",
+		add_code_setting(settings, engines->is_sealed ? "Run by the isolated engine as" : "Run as",
 			task->language == TASK_PY ? arena_printf(
 				arena, "python3 judge.py MODE CASEFILE | python3 contestant.py %s", slot_name(task))
 									  : "./judge.out MODE CASEFILE | ./contestant.out");
@@ -297,7 +307,8 @@ static void add_engines(struct settings *settings, const struct engines *engines
 	for (size_t i = 0; i < engines->count; i++) {
 		const struct task_engine_row *row = &engines->rows[i];
 		add_setting(settings, *row->gpu ? arena_printf(arena, "Engine on %s", row->gpu) : "Engine",
-			arena_printf(arena, "%s. %s", row->engine, row->reason));
+			arena_printf(
+				arena, "%s. %s %s", row->engine, row->reason, engine_meaning(row->engine)));
 	}
 }
 
@@ -319,9 +330,9 @@ static void add_run_settings(struct settings *settings, const struct shown_leade
 	add_setting(settings, "Seed of tests and benchmarks",
 		task->has_seed ? arena_printf(arena, "%lld", (long long)task->seed) : "as the cases say");
 	add_setting(settings, "Seed of ranked runs",
-		engines->is_isolated ? "secret, the same for everyone; the engine isolated draws one of "
-							   "its own for each timed call"
-							 : "secret, the same for everyone");
+		engines->is_isolated || engines->is_sealed
+			? "secret, the same for everyone; the judge draws one of its own for each timed call"
+			: "secret, the same for everyone");
 	add_engines(settings, engines);
 	add_code_setting(settings, "Operations of a run", task->flops);
 	add_code_setting(settings, "Bytes of a run", task->bytes);

@@ -14,6 +14,7 @@
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
 #include "lib/job/message.h"
+#include "lib/task/engine.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -102,16 +103,23 @@ static int load_config(struct check *check, struct error *error)
 
 /* ---- the job ---- */
 
-/* Returns the engine of the option --engine, else the one that a new version of the task would get.
- */
+/* Returns the engine of the option --engine, else the one that a new version of the task would get
+ * on this device. */
 static struct engine_choice check_engine(const struct check *check)
 {
 	const char *engine = check->options->engine;
 	if (!engine)
-		return check->input.task->choice;
-	return (struct engine_choice){
-		strcmp(engine, "isolated") == 0 ? ENGINE_ISOLATED : ENGINE_CUSTOM, "--engine chose it."
-	};
+		return engine_on(check->input.task->choice, check->local.devices[0]->model);
+	return (struct engine_choice){ task_engine_from_name(engine), "--engine chose it." };
+}
+
+static int check_choice(const struct check *check, struct error *error)
+{
+	return check_engine(check).engine == ENGINE_SEALED && device_is_cpu(check->local.devices[0])
+		? fail(error, ERROR_INPUT,
+			"The sealed engine measures on a GPU, and this run has the CPU. Choose a GPU with "
+			"--gpu, or --engine isolated.")
+		: 0;
 }
 
 static json_t *make_message(const struct check *check, struct error *error)
@@ -202,6 +210,8 @@ static int perform_check(struct check *check, struct error *error)
 	progress_say(&progress, "looking for the device and programs that the task needs");
 	int rc = local_machine_find(check->arena, &check->config, check->input.task,
 		check->options->gpu, &check->interrupt, &check->local, error);
+	if (!rc && !check->interrupt.signal)
+		rc = check_choice(check, error);
 	json_t *outcome = rc ? NULL : outcome_begin(describe_run(check));
 	interrupt_wait(&check->interrupt, 0);
 	if (!rc && !check->interrupt.signal)

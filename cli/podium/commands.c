@@ -3,7 +3,7 @@
 
 static const char *const SUBMISSION_MODES[] = { "test", "benchmark", "ranked", "profile", NULL };
 static const char *const CHECK_MODES[] = { "test", "benchmark", "ranked", NULL };
-static const char *const ENGINES[] = { "isolated", "custom", NULL };
+static const char *const ENGINES[] = { "sealed", "isolated", "custom", NULL };
 static const char *const STATES[] = { "active", "practice", "ended", NULL };
 static const char *const JOB_STATES[] = { "queued", "running", "done", "failed", "cancelled",
 	NULL };
@@ -120,7 +120,7 @@ const struct command COMMANDS[] = {
 			{ .name = "python", .value = "PATH", .kind = WORD_FILE,
 				.meaning = "interpreter for Python tasks; default: the first that imports torch" },
 			{ .name = "engine", .value = "ENGINE", .kind = WORD_CHOICE, .choices = ENGINES,
-				.meaning = "isolated or custom; default: the task's or podium-run's choice" },
+				.meaning = "sealed (GPUs only), isolated or custom; default: the task's" },
 			{ .name = "seed", .value = "NUMBER",
 				.meaning = "the seed of a ranked run; default: random; the server's is secret" },
 			{ .name = "json", .meaning = "print the result as JSON (docs/podium.md describes it)" },

@@ -10,6 +10,7 @@
 #include "lib/base/text.h"
 #include "lib/gpu/floor.h"
 #include "lib/result/result.h"
+#include "lib/task/engine.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -171,13 +172,13 @@ static void write_engine(struct buffer *out, const struct report *report)
 			   *reason = member_text(report->outcome, "engine_reason");
 	if (!*engine)
 		return;
-	const struct engine_choice *choice = &report->task->choice;
+	const struct engine_choice choice = engine_on(report->task->choice, report->device->model);
 	cleanup_buffer struct buffer words = { 0 };
 	buffer_text(&words, engine);
 	if (*reason)
 		buffer_printf(&words, ". The task's own harness ran the submission. %s", reason);
-	else if (choice->reason && strcmp(engine, task_engine_name(choice->engine)) == 0)
-		buffer_printf(&words, ". %s", choice->reason);
+	else if (choice.reason && strcmp(engine, task_engine_name(choice.engine)) == 0)
+		buffer_printf(&words, ". %s", choice.reason);
 	print_fact(out, "Engine", buffer_string(&words));
 }
 
@@ -208,11 +209,17 @@ static void write_environment(struct buffer *out, struct arena *arena, const str
 	print_fact(out, "With", buffer_string(&words));
 }
 
+/* Whether a judge took the times: each of its calls has a new input, which is in no cache. */
+static bool is_judged(const struct report *report)
+{
+	enum task_engine engine = task_engine_from_name(member_text(report->outcome, "engine"));
+	return engine == ENGINE_ISOLATED || engine == ENGINE_SEALED;
+}
+
 /* Warns that the server would hold a ranked result for review, because it is faster than the GPU
  * can be. */
 static void write_objection(struct buffer *out, struct arena *arena, const struct report *report)
 {
-	bool warm = strcmp(member_text(report->outcome, "engine"), "isolated") != 0;
 	size_t i, j;
 	json_t *stage, *one;
 	json_array_foreach(json_object_get(report->outcome, "stages"), i, stage)
@@ -222,7 +229,7 @@ static void write_objection(struct buffer *out, struct arena *arena, const struc
 			.bytes = report->task->bytes,
 			.case_line = member_text(one, "spec"),
 			.gpu = report->device->model,
-			.warm = warm };
+			.warm = !is_judged(report) };
 		const char *objection = strcmp(member_text(stage, "stage"), "ranked") == 0
 			? floor_objection(arena, &floor, member_real(one, "mean_ns"))
 			: NULL;
@@ -245,11 +252,11 @@ static bool is_asked_for(const struct report *report)
 static void write_differences(struct buffer *out, const struct report *report)
 {
 	const json_t *seed = json_object_get(report->outcome, "secret_seed");
-	bool draws_anew = strcmp(member_text(report->outcome, "engine"), "isolated") == 0;
 	if (json_is_integer(seed))
 		buffer_printf(out, "The server uses other, secret seeds. --seed %lld repeats %s.\n",
 			json_integer_value(seed),
-			draws_anew ? "the tests of this run, but each timed call has a new input" : "this run");
+			is_judged(report) ? "the tests of this run, but each timed call has a new input"
+							  : "this run");
 	if (!is_asked_for(report)) {
 		buffer_text(out, "The task is for ");
 		for (size_t i = 0; i < report->task->gpu_count; i++) {

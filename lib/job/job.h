@@ -33,12 +33,17 @@ enum { job_most_attempts = 3 };
 	"(" submission ".mode = 'ranked' AND " job ".state = 'done' AND " job \
 	".verdict = 'passed' AND " job ".score_ns IS NOT NULL AND NOT " SQL_IS_HELD(job) ")"
 
+/* A part of a statement: the engine that a task version now uses for a GPU model; NULL: none is
+ * stored. */
+#define SQL_ENGINE_OF(version_id, gpu_model) \
+	"(SELECT te.engine FROM task_engines te WHERE te.task_version_id = " version_id \
+	" AND te.gpu IN ('', " gpu_model ") ORDER BY te.gpu DESC LIMIT 1)"
+
 /* A part of a statement: a job that ran on another engine than its task version now uses for its
  * GPU model. FALSE where one of the two engines is unknown, as for old results. */
 #define SQL_HAS_OTHER_ENGINE(submission, job) \
-	"COALESCE(" job ".engine <> (SELECT te.engine FROM task_engines te " \
-	"WHERE te.task_version_id = " submission ".task_version_id AND te.gpu IN ('', " job ".gpu) " \
-	"ORDER BY te.gpu DESC LIMIT 1), FALSE)"
+	"COALESCE(" job \
+	".engine <> " SQL_ENGINE_OF(submission ".task_version_id", job ".gpu") ", FALSE)"
 
 /* A part of a statement: a job that belongs in the ranking. These do not: practice, withdrawn and
  * hidden submissions, jobs that ran on another engine than the task version now uses, and jobs that

@@ -139,7 +139,7 @@ static int finish_job(struct database *db, struct arena *arena,
 			completion->verdict, completion->reason, score_ns, completion->score_err_ns,
 			completion->engine, completion->engine_reason, objection, objection, job);
 	if (!rc && !failed && !is_comparison && !is_rejudged && completion->engine)
-		rc = task_engine_tried(db, job, completion->engine, completion->engine_reason, error);
+		rc = task_engine_tried(db, job, error);
 	if (!rc && !failed)
 		rc = wait_keep(db, arena, job, error);
 	if (!rc && is_comparison)

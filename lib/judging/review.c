@@ -57,7 +57,7 @@ int review_objection(struct database *db, struct arena *arena, int64_t job_id, c
 			.bytes = task.bytes,
 			.case_line = cases[i].spec,
 			.gpu = task.gpu,
-			.warm = !engine || strcmp(engine, "isolated") != 0 };
+			.warm = !engine || strcmp(engine, "custom") == 0 };
 		const char *objection = floor_objection(arena, &one, cases[i].mean_ns);
 		if (objection)
 			*sentence =

@@ -4,6 +4,7 @@
 
 #define IS_RANKED SQL_IS_RANKED("s", "j")
 #define HAS_SCORE SQL_HAS_SCORE("s", "j")
+#define HAS_OTHER_ENGINE SQL_HAS_OTHER_ENGINE("s", "j")
 #define IS_FASTER "VALUES(score_ns) < baselines.score_ns"
 
 /* Stores the best time of each sample or template; of equal times, the earlier one stays. Dry runs
@@ -17,7 +18,8 @@
 	"FROM submissions s JOIN jobs j ON j.submission_id = s.id " \
 	"JOIN task_files f ON f.task_version_id = s.task_version_id AND f.sha256 = s.sha256 " \
 	"AND f.role IN ('template', 'sample') " \
-	"WHERE " condition " AND (" IS_RANKED " OR (s.dry_run AND " HAS_SCORE ")) " \
+	"WHERE " condition " AND (" IS_RANKED " OR (s.dry_run AND " HAS_SCORE \
+	" AND NOT " HAS_OTHER_ENGINE ")) " \
 	"ORDER BY j.id " \
 	"ON DUPLICATE KEY UPDATE " \
 	"job_id = IF(" IS_FASTER ", VALUES(job_id), baselines.job_id), " \

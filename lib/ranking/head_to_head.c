@@ -38,7 +38,7 @@ static const struct statement INSERT_COMPARISON =
 			"AND b.task_version_id = a.task_version_id AND b.gpu = a.gpu "
 			"WHERE a.leaderboard_id = ? AND a.task_version_id = ? AND a.gpu = ? AND a.user_id = ? "
 			"AND b.user_id = ? "
-			"AND a.engine = 'isolated' AND b.engine = 'isolated' "
+			"AND a.engine = b.engine AND a.engine IN ('isolated', 'sealed') "
 			"AND NOT EXISTS (SELECT 1 FROM users u WHERE u.id IN (a.user_id, b.user_id) "
 			"AND u.deleted_at IS NOT NULL) "
 			"AND NOT EXISTS (SELECT 1 FROM comparisons c JOIN jobs j ON j.comparison_id = c.id "

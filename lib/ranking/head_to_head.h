@@ -28,7 +28,8 @@
 	".state IN ('queued', 'running'))"
 
 /* Queues a comparison of two users' entries. Does nothing if the pair has a comparison already, if
- * the isolated engine did not measure both entries, or if one user has deleted the account. */
+ * the entries are not both of the isolated or both of the sealed engine, or if one user has deleted
+ * the account. */
 int head_to_head_open(struct database *db, const struct ranking_key *key,
 	int64_t challenger_user_id, int64_t incumbent_user_id, struct error *error);
 

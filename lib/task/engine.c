@@ -145,7 +145,7 @@ static enum harness_kind find_harness(
 	return harness_kind(task, files, *name, *name);
 }
 
-/* ---- what the isolated engine needs ---- */
+/* ---- what the engines need ---- */
 
 static bool file_contains(const struct file *file, const char *word)
 {
@@ -186,6 +186,15 @@ const char *engine_obstacle(const struct task *task, const struct fileset *files
 		: "The task's reference.py does not offer generate_input and check_implementation.";
 }
 
+const char *engine_sealed_obstacle(const struct task *task, const struct fileset *files)
+{
+	if (task->multi_gpu)
+		return "The task runs on several GPUs, and the sealed engine replays on one.";
+	if (task->language == TASK_CU)
+		return "The task is in CUDA C++, which the sealed engine does not record yet.";
+	return engine_obstacle(task, files);
+}
+
 /* ---- the choice ---- */
 
 /* What a harness does, as the end of a sentence that begins with its file name. */
@@ -201,15 +210,17 @@ static const char *const KINDS[] = {
 static struct engine_choice chosen_by_author(
 	struct arena *arena, const struct task *task, const char *harness)
 {
-	bool is_isolated = task->engine == ENGINE_ISOLATED;
+	static const char *const ends[] = {
+		[ENGINE_CUSTOM] = "runs as written",
+		[ENGINE_ISOLATED] = "does not run",
+		[ENGINE_SEALED] = "does not run; the isolated engine measures on the CPU",
+	};
 	return (struct engine_choice){ task->engine,
-		arena_printf(arena,
-			is_isolated ? "task.yml chooses the isolated engine, so %s does not run."
-						: "task.yml chooses the custom engine, so %s runs as written.",
-			harness) };
+		arena_printf(arena, "task.yml chooses the %s engine, so %s %s.",
+			task_engine_name(task->engine), harness, ends[task->engine]) };
 }
 
-struct engine_choice engine_choose(
+struct engine_choice engine_choose_unsealed(
 	struct arena *arena, const struct task *task, const struct fileset *files)
 {
 	const char *harness, *obstacle = engine_obstacle(task, files);
@@ -230,4 +241,26 @@ struct engine_choice engine_choose(
 			obstacle ? ""
 					 : "; choose `podium: {engine: isolated}` in task.yml if the reference checks "
 					   "everything that matters") };
+}
+
+struct engine_choice engine_choose(
+	struct arena *arena, const struct task *task, const struct fileset *files)
+{
+	struct engine_choice choice = engine_choose_unsealed(arena, task, files);
+	const char *harness;
+	if (task->engine != ENGINE_CHOOSE || choice.engine != ENGINE_ISOLATED
+		|| engine_sealed_obstacle(task, files))
+		return choice;
+	enum harness_kind kind = find_harness(task, files, &harness);
+	return (struct engine_choice){ ENGINE_SEALED,
+		arena_printf(arena,
+			"%s %s, so the sealed engine measures on GPUs, and the isolated engine on the CPU.",
+			harness, KINDS[kind]) };
+}
+
+struct engine_choice engine_on(struct engine_choice choice, const char *model)
+{
+	if (choice.engine == ENGINE_SEALED && strcmp(model, "CPU") == 0)
+		choice.engine = ENGINE_ISOLATED;
+	return choice;
 }

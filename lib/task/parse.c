@@ -35,6 +35,14 @@ const char *task_engine_name(enum task_engine engine)
 	return (unsigned int)engine < COUNT(names) ? names[engine] : NULL;
 }
 
+enum task_engine task_engine_from_name(const char *name)
+{
+	enum task_engine engine = ENGINE_CUSTOM;
+	while (engine < ENGINE_CHOOSE && strcmp(task_engine_name(engine), name) != 0)
+		engine++;
+	return engine;
+}
+
 const char *task_file_role_name(enum task_file_role role)
 {
 	static const char *const names[] = {
@@ -202,8 +210,8 @@ static struct task *empty_task(struct arena *arena)
 	return task;
 }
 
-/* Sets the engine that the files decide. Adds a fault if the task asks for the isolated engine
- * although its files rule that out. */
+/* Sets the engine that the files decide. Adds a fault if the task asks for an engine that its files
+ * rule out. */
 static void choose_engine(struct task_reader *reader)
 {
 	struct task *task = reader->task;
@@ -217,10 +225,13 @@ static void choose_engine(struct task_reader *reader)
 	}
 	task->choice = engine_choose(reader->arena, task, &files);
 	const char *obstacle = engine_obstacle(task, &files);
-	if (task->engine == ENGINE_ISOLATED && obstacle)
+	const char *wanted = task->engine == ENGINE_SEALED ? engine_sealed_obstacle(task, &files)
+		: task->engine == ENGINE_ISOLATED              ? obstacle
+													   : NULL;
+	if (wanted)
 		task_fault(reader, NULL, "podium.engine",
-			"the isolated engine cannot run the task. %s Leave the key out, or choose custom.",
-			obstacle);
+			"the %s engine cannot run the task. %s Leave the key out, or choose %s.",
+			task_engine_name(task->engine), wanted, obstacle ? "custom" : "isolated");
 }
 
 int task_check(struct arena *arena, const struct fileset *upload, const struct fileset *stock,

@@ -265,13 +265,23 @@ static const struct statement DELETE_UNUSED_BLOB =
 
 static const struct statement INSERT_ENGINE =
 	COMMAND("INSERT IGNORE INTO task_engines (task_version_id, gpu, engine, reason) "
-			"VALUES (?, '', ?, ?)");
+			"VALUES (?, ?, ?, ?)");
 
-static int insert_engine(struct database *db, int64_t version_id,
-	const struct engine_choice *choice, struct error *error)
+static int insert_engine_on(struct database *db, int64_t version_id, const char *gpu,
+	struct engine_choice choice, struct error *error)
 {
-	return database_execute(db, &INSERT_ENGINE, error, "iss", version_id,
-		task_engine_name(choice->engine), choice->reason);
+	return database_execute(db, &INSERT_ENGINE, error, "isss", version_id, gpu,
+		task_engine_name(choice.engine), choice.reason);
+}
+
+static int insert_engine(
+	struct database *db, int64_t version_id, struct engine_choice choice, struct error *error)
+{
+	struct engine_choice on_cpu = engine_on(choice, "CPU");
+	int rc = insert_engine_on(db, version_id, "", choice, error);
+	return rc || on_cpu.engine == choice.engine
+		? rc
+		: insert_engine_on(db, version_id, "CPU", on_cpu, error);
 }
 
 static int insert_files(struct database *db, const struct task_draft *draft, int64_t version_id,
@@ -300,7 +310,7 @@ int task_draft_insert(struct database *db, const struct task_draft *draft, int64
 		leaderboard_id);
 	*version_id = (int64_t)database_insert_id(db);
 	if (!rc)
-		rc = insert_engine(db, *version_id, &task->choice, error);
+		rc = insert_engine(db, *version_id, task->choice, error);
 	return rc ? rc : insert_files(db, draft, *version_id, true, error);
 }
 
@@ -374,8 +384,8 @@ static int decide_engine(
 		rc =
 			fileset_add(&files, rows[i].path, rows[i].content.bytes, rows[i].content.length, error);
 	struct engine_choice choice =
-		rc ? (struct engine_choice){ 0 } : engine_choose(arena, task, &files);
-	return rc ? rc : insert_engine(db, version_id, &choice, error);
+		rc ? (struct engine_choice){ 0 } : engine_choose_unsealed(arena, task, &files);
+	return rc ? rc : insert_engine(db, version_id, choice, error);
 }
 
 int task_engines_decide(struct database *db, struct error *error)
@@ -395,24 +405,58 @@ int task_engines_decide(struct database *db, struct error *error)
 	return rc;
 }
 
-/* Stores the isolated engine only after a pass in mode ranked, which shows that it can run all
- * cases. */
-static const struct statement PUT_TRIED =
-	COMMAND("INSERT INTO task_engines (task_version_id, gpu, engine, reason) "
-			"SELECT s.task_version_id, j.gpu, t.engine, COALESCE(t.reason, e.reason) "
-			"FROM jobs j JOIN submissions s ON s.id = j.submission_id "
-			"JOIN (SELECT ? AS engine, ? AS reason) t "
-			"JOIN task_engines e ON e.task_version_id = s.task_version_id AND e.gpu = '' "
-			"WHERE j.id = ? AND s.dry_run AND e.engine = 'isolated' "
-			"AND (t.engine = 'custom' OR (s.mode = 'ranked' AND j.verdict = 'passed')) "
-			"AND NOT EXISTS (SELECT 1 FROM ranking r WHERE r.leaderboard_id = s.leaderboard_id "
-			"AND r.task_version_id = s.task_version_id AND r.gpu = j.gpu AND r.engine <> t.engine) "
-			"ON DUPLICATE KEY UPDATE engine = VALUES(engine), reason = VALUES(reason)");
+/* Finishing jobs of one dry run read each other's results, so they take turns on the row of the
+ * GPU. A write is needed, as in lib/ranking/ranked_job.c. */
+static const struct statement TAKE_TURN =
+	COMMAND("UPDATE jobs j JOIN submissions s ON s.id = j.submission_id "
+			"JOIN leaderboard_gpus g ON g.leaderboard_id = s.leaderboard_id AND g.gpu = j.gpu "
+			"SET g.turn = g.turn + 1 WHERE j.id = ? AND s.dry_run");
 
-int task_engine_tried(struct database *db, int64_t job_id, const char *engine, const char *reason,
-	struct error *error)
+/* The jobs of the dry run on the GPU that count, see version.h. The order of the enum is that of
+ * the engines, from the weakest to the strongest. A job that fell back has a reason. */
+#define COUNTED \
+	"FROM dry_run_entries mine JOIN dry_run_entries e ON e.dry_run_id = mine.dry_run_id " \
+	"JOIN jobs one ON one.id = ? " \
+	"JOIN jobs k ON k.submission_id = e.submission_id AND k.gpu = one.gpu " \
+	"JOIN submissions t ON t.id = k.submission_id " \
+	"WHERE mine.submission_id = one.submission_id AND e.engine IS NULL " \
+	"AND k.state = 'done' AND k.engine IS NOT NULL AND (k.engine = 'custom' " \
+	"OR (k.verdict = 'passed' AND e.expected IN ('passed', 'any'))) "
+static const struct statement PUT_TRIED = COMMAND(
+	"INSERT INTO task_engines (task_version_id, gpu, engine, reason) "
+	"SELECT found.task_version_id, found.gpu, found.engine, "
+	"CASE WHEN found.engine_reason IS NULL THEN files.reason "
+	"WHEN found.engine = 'custom' THEN found.engine_reason "
+	"ELSE CONCAT('A dry run of ', found.purpose, ' needed this engine: ', "
+	"found.engine_reason) END "
+	"FROM (SELECT t.task_version_id, t.leaderboard_id, k.gpu, k.engine, k.engine_reason, "
+	"e.purpose, MAX(t.mode = 'ranked' AND k.verdict = 'passed') OVER (PARTITION BY k.engine) "
+	"AS has_ranked " COUNTED "ORDER BY k.engine + 0, k.engine_reason IS NULL, k.id LIMIT 1) found "
+	"JOIN task_engines files ON files.task_version_id = found.task_version_id "
+	"AND files.gpu = '' "
+	"WHERE files.engine <> 'custom' "
+	"AND (found.engine_reason IS NOT NULL OR (found.has_ranked "
+	"AND found.engine = IF(found.gpu = 'CPU', 'isolated', files.engine))) "
+	"AND NOT EXISTS (SELECT 1 FROM ranking r "
+	"WHERE r.leaderboard_id = found.leaderboard_id "
+	"AND r.task_version_id = found.task_version_id AND r.gpu = found.gpu "
+	"AND r.engine <> found.engine) "
+	"ON DUPLICATE KEY UPDATE engine = VALUES(engine), reason = VALUES(reason)");
+
+/* Times of another engine do not compare with the ranking's. */
+static const struct statement DELETE_BASELINES =
+	COMMAND("DELETE b FROM jobs one JOIN submissions s ON s.id = one.submission_id "
+			"JOIN task_engines e ON e.task_version_id = s.task_version_id AND e.gpu = one.gpu "
+			"JOIN baselines b ON b.task_version_id = s.task_version_id AND b.gpu = one.gpu "
+			"JOIN jobs j ON j.id = b.job_id AND j.engine <> e.engine WHERE one.id = ?");
+
+int task_engine_tried(struct database *db, int64_t job_id, struct error *error)
 {
-	bool is_custom = strcmp(engine, task_engine_name(ENGINE_CUSTOM)) == 0;
-	return database_execute(
-		db, &PUT_TRIED, error, "ssi", engine, is_custom ? reason : NULL, job_id);
+	int rc = database_execute(db, &TAKE_TURN, error, "i", job_id);
+	if (rc || !database_affected(db))
+		return rc;
+	rc = database_execute(db, &PUT_TRIED, error, "i", job_id);
+	return rc || !database_affected(db)
+		? rc
+		: database_execute(db, &DELETE_BASELINES, error, "i", job_id);
 }

@@ -53,8 +53,8 @@ int task_draft_insert(struct database *db, const struct task_draft *draft, int64
 	int64_t created_by, int64_t *version_id, struct error *error);
 
 /* Reads the engines of a version. The first row, whose `gpu` is "", is for all models without a row
- * of their own. Count 0: an older podium-web has stored the version, and `podium-admin migrate` has
- * not run since. */
+ * of their own. A sealed version also has a row for the CPU from the start. Count 0: an older
+ * podium-web has stored the version, and `podium-admin migrate` has not run since. */
 struct task_engine_row {
 	const char *gpu, *engine, *reason;
 };
@@ -65,12 +65,19 @@ int task_engines_read(struct database *db, struct arena *arena, int64_t version_
  * version whose definition cannot be read is left out. */
 int task_engines_decide(struct database *db, struct error *error);
 
-/* Call this in the transaction that finishes a job of a dry run. Stores the engine that ran the job
- * as the version's engine for the job's GPU model, with the reason for a custom one. Does nothing
- * if the files chose the engine `custom`, if the job ran on the isolated engine without a pass in
- * mode ranked, or if the GPU's ranking has results of the other engine. */
-int task_engine_tried(struct database *db, int64_t job_id, const char *engine, const char *reason,
-	struct error *error);
+/* Call this in the transaction that finishes a job. If it belongs to a dry run, stores the
+ * version's engine for the job's GPU model: the weakest engine that a job of this dry run needed on
+ * the model, where `custom` is weaker than `isolated` and `isolated` weaker than `sealed`.
+ *
+ * - A job that fell back to `custom` counts whatever its verdict: the task's data cannot leave the
+ *   judge, and no submission can cause that.
+ * - A job that fell back to `isolated` counts only if it passed and was not expected to fail. A
+ *   wrong sample may fail to be recorded, and says nothing about right answers.
+ * - The second job of the reference, which runs in `isolated` for comparison, never counts.
+ *
+ * Does nothing if the files chose `custom`, if no job has passed in mode ranked and none fell back,
+ * or if the GPU's ranking has results of another engine. */
+int task_engine_tried(struct database *db, int64_t job_id, struct error *error);
 
 /* Replaces the parts that no run depends on, in the caller's transaction. The other parts must
  * not differ. `by` becomes the version's creator unless it is SQL_NULL_INTEGER. */

@@ -11,7 +11,7 @@
 
 static const char *const LANGUAGES[] = { "py", "cu", NULL };
 static const char *const RANKINGS[] = { "last", "mean", "geom", NULL };
-static const char *const ENGINES[] = { "custom", "isolated", NULL };
+static const char *const ENGINES[] = { "custom", "isolated", "sealed", NULL };
 static const char *const TEMPLATE_LANGUAGES[] = { "CUDA", "Python", "Triton", "HIP", "CuteDSL",
 	NULL };
 static const char *const TRUTHS[] = { "python", "lowercase", "numbers", NULL };

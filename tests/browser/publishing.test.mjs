@@ -78,7 +78,7 @@ for (const scripts of [true, false])
 			.waitFor({ timeout: RUN_LIMIT_MS });
 		await admin.getByText('reference.py has no function ref_kernel').waitFor();
 		assert.match(await admin.getByRole('row', { name: /^the input, returned/ }).textContent(),
-			/wrong answer\s*as it must\s*[\d.]+ m?s\s*[\d.]+ MB/);
+			/wrong answer\s*as it must\s*custom\s*[\d.]+ m?s\s*[\d.]+ MB/);
 		if (scripts)
 			assert.deepEqual(await owes(admin, `/admin/leaderboard/${name}/dryrun?version=1`), []);
 		await admin.getByRole('link', { name: 'an empty file' }).click();

@@ -128,6 +128,10 @@ RUNNER = '''#!/usr/bin/python3
 	trace    the number of random bytes in a profile's file
 	prints   outputs to report, one a second; then the job waits for the file "until"
 	after    a file; once it exists, the members of "then" replace those of the object
+	engines  objects by engine: the members for jobs in this engine
+	needs    [engine, reason]: a sealed job falls back to this engine if it may, else it fails
+
+Another first line gets the verdict "wrong answer".
 """
 import base64, gzip, json, os, pathlib, sys, time
 
@@ -204,7 +208,19 @@ for line in sys.stdin:
 	job = json.loads(line).get("job")
 	if not job:
 		continue
-	told = json.loads(job["submission"]["text"].splitlines()[0][2:])
+	try:
+		told = json.loads(job["submission"]["text"].splitlines()[0][2:])
+	except (ValueError, IndexError):
+		say_verdict(job, verdict="wrong answer", reason="It is no pretended result.")
+		continue
+	told |= told.get("engines", {{}}).get(job["engine"], {{}})
+	if "needs" in told and job["engine"] == "sealed":
+		engine, reason = told["needs"]
+		fallen = {{"engine": engine, "engine_reason": reason}}
+		told = {{**told, "verdict": {{**fallen, **told.get("verdict", {{}})}}}}
+		if not job.get("may_fall_back"):
+			say_verdict(job, verdict="runtime error", reason=reason)
+			continue
 	if pathlib.Path(told.get("after", "/nowhere")).exists():
 		told |= told["then"]
 	task = job["task"]

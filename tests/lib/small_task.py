@@ -21,8 +21,8 @@ ranking_by: geom
 """
 
 
-def isolated(task=TASK):
-	"""Returns the task with such files that Podium chooses the isolated engine for it. A pretended
+def sealed(task=TASK):
+	"""Returns the task with such files that Podium chooses the sealed engine for it. A pretended
 	podium-run does not read the files."""
 	return task.replace(
 		"  - {name: eval.py, source: eval.py}\n",
@@ -33,7 +33,17 @@ def isolated(task=TASK):
 	)
 
 
-# The eval.py of TASK and of isolated(): Podium looks for these two words in it.
+def isolated(task=TASK):
+	"""The same, but the task asks for the isolated engine."""
+	key = "engine: isolated"
+	if "podium: {" in task:
+		return sealed(task).replace("podium: {", f"podium: {{{key}, ")
+	if "podium:\n" in task:
+		return sealed(task).replace("podium:\n", f"podium:\n  {key}\n")
+	return sealed(task) + f"podium: {{{key}}}\n"
+
+
+# The eval.py of TASK, sealed() and isolated(): Podium looks for these two words in it.
 EVAL = "# generate_input, check_implementation\n"
 # The same task with a template.
 TEMPLATE_TASK = TASK.replace("config:", "templates: {Python: submission.py}\nconfig:")

@@ -92,6 +92,8 @@ static const char *stock_text(const char *name)
 
 #define STOCK_REASON(name) \
 	name " is Podium's stock harness, and the isolated engine measures the same."
+#define ON_GPUS ", so the sealed engine measures on GPUs, and the isolated engine on the CPU."
+#define SEALED_REASON(name) name " is Podium's stock harness" ON_GPUS
 #define CHOICE \
 	"; choose `podium: {engine: isolated}` in task.yml if the reference checks everything that " \
 	"matters."
@@ -103,9 +105,9 @@ static void the_stock_harness_is_known_by_its_source_and_by_its_text(void **stat
 	(void)state;
 	struct world *older = py_world("eval.py", "an older stock harness\n");
 	older->files[2].source = "@STOCK@";
-	expect(older, ENGINE_ISOLATED, STOCK_REASON("eval.py"));
-	expect(py_world("eval.py", stock_text("eval.py")), ENGINE_ISOLATED, STOCK_REASON("eval.py"));
-	expect(py_world("bench.py", stock_text("eval.py")), ENGINE_ISOLATED, STOCK_REASON("bench.py"));
+	expect(older, ENGINE_SEALED, SEALED_REASON("eval.py"));
+	expect(py_world("eval.py", stock_text("eval.py")), ENGINE_SEALED, SEALED_REASON("eval.py"));
+	expect(py_world("bench.py", stock_text("eval.py")), ENGINE_SEALED, SEALED_REASON("bench.py"));
 }
 
 static void copying_a_harness_does_not_change_it(void **state)
@@ -113,9 +115,8 @@ static void copying_a_harness_does_not_change_it(void **state)
 	(void)state;
 	static const char *const texts[] = { "call\n", "call", "\n \t\ncall  \t\r\n\r\n\n" };
 	for (size_t i = 0; i < COUNT(texts); i++)
-		expect(py_world("eval.py", texts[i]), ENGINE_ISOLATED,
-			"eval.py is a public harness that times one call at a time, and the isolated engine "
-			"measures the same.");
+		expect(py_world("eval.py", texts[i]), ENGINE_SEALED,
+			"eval.py is a public harness that times one call at a time" ON_GPUS);
 	static const char *const others[] = { " call\n", "call\ncall\n", "ca ll\n", "" };
 	for (size_t i = 0; i < COUNT(others); i++)
 		expect(py_world("eval.py", others[i]), ENGINE_CUSTOM, UNKNOWN_REASON("eval.py"));
@@ -176,9 +177,54 @@ static void the_author_may_choose(void **state)
 	world->task.engine = ENGINE_ISOLATED;
 	expect(
 		world, ENGINE_ISOLATED, "task.yml chooses the isolated engine, so eval.py does not run.");
+	world->task.engine = ENGINE_SEALED;
+	expect(world, ENGINE_SEALED,
+		"task.yml chooses the sealed engine, so eval.py does not run; the isolated engine measures "
+		"on the CPU.");
 	world = py_world("eval.py", stock_text("eval.py"));
+	world->task.engine = ENGINE_ISOLATED;
+	expect(
+		world, ENGINE_ISOLATED, "task.yml chooses the isolated engine, so eval.py does not run.");
 	world->task.engine = ENGINE_CUSTOM;
 	expect(world, ENGINE_CUSTOM, "task.yml chooses the custom engine, so eval.py runs as written.");
+}
+
+static void the_cpu_gets_the_isolated_engine_of_a_sealed_task(void **state)
+{
+	(void)state;
+	for (enum task_engine engine = ENGINE_CUSTOM; engine < ENGINE_CHOOSE; engine++) {
+		const struct engine_choice choice = { engine, "why" };
+		assert_int_equal(engine_on(choice, "H200").engine, engine);
+		assert_int_equal(
+			engine_on(choice, "CPU").engine, engine == ENGINE_SEALED ? ENGINE_ISOLATED : engine);
+		assert_string_equal(engine_on(choice, "CPU").reason, "why");
+	}
+}
+
+static void a_version_from_before_the_sealed_engine_stays_isolated(void **state)
+{
+	(void)state;
+	struct world *world = py_world("eval.py", stock_text("eval.py"));
+	struct engine_choice choice = engine_choose_unsealed(arena, &world->task, &world->set);
+	assert_int_equal(choice.engine, ENGINE_ISOLATED);
+	assert_string_equal(choice.reason, STOCK_REASON("eval.py"));
+}
+
+static void what_the_sealed_engine_lacks_is_named(void **state)
+{
+	(void)state;
+	struct world *world = py_world("eval.py", stock_text("eval.py"));
+	assert_null(engine_sealed_obstacle(&world->task, &world->set));
+	world->task.multi_gpu = true;
+	assert_string_equal(engine_sealed_obstacle(&world->task, &world->set),
+		"The task runs on several GPUs, and the sealed engine replays on one.");
+	world->task.multi_gpu = false;
+	world->task.main = "score_eval.py";
+	assert_string_equal(engine_sealed_obstacle(&world->task, &world->set),
+		engine_obstacle(&world->task, &world->set));
+	world->task.language = TASK_CU;
+	assert_string_equal(engine_sealed_obstacle(&world->task, &world->set),
+		"The task is in CUDA C++, which the sealed engine does not record yet.");
 }
 
 static void what_the_isolated_engine_lacks_is_named(void **state)
@@ -257,6 +303,9 @@ int main(void)
 		cmocka_unit_test(a_harness_that_measures_something_else_is_described),
 		cmocka_unit_test(an_own_harness_needs_no_other_reason),
 		cmocka_unit_test(the_author_may_choose),
+		cmocka_unit_test(the_cpu_gets_the_isolated_engine_of_a_sealed_task),
+		cmocka_unit_test(a_version_from_before_the_sealed_engine_stays_isolated),
+		cmocka_unit_test(what_the_sealed_engine_lacks_is_named),
 		cmocka_unit_test(what_the_isolated_engine_lacks_is_named),
 		cmocka_unit_test(the_stock_harness_of_cuda_is_known_in_its_three_forms),
 		cmocka_unit_test(another_program_in_cuda_runs_as_written),

@@ -173,7 +173,8 @@ static void a_task_for_several_gpus_needs_them_except_on_the_cpu(void **state)
 static void a_job_names_its_engine_and_a_profile_the_custom_one(void **state)
 {
 	(void)state;
-	const struct engine_choice isolated = { ENGINE_ISOLATED, "The stock one." },
+	const struct engine_choice sealed = { ENGINE_SEALED, "On GPUs." },
+							   isolated = { ENGINE_ISOLATED, "The stock one." },
 							   custom = { ENGINE_CUSTOM, "Its own one." };
 	json_t *job =
 		make_job(&(struct job_message){ .mode = "test", .device = &CPU, .engine = isolated });
@@ -186,6 +187,13 @@ static void a_job_names_its_engine_and_a_profile_the_custom_one(void **state)
 	assert_json(job, "engine", "\"custom\"");
 	assert_json(job, "engine_reason", "\"Its own one.\"");
 	assert_json(job, "may_fall_back", "true");
+	json_decref(job);
+	job = make_job(&(struct job_message){ .mode = "compare", .device = &GPU, .engine = sealed });
+	assert_json(job, "engine", "\"sealed\"");
+	assert_null(json_object_get(job, "engine_reason"));
+	json_decref(job);
+	job = make_job(&(struct job_message){ .mode = "profile", .device = &GPU, .engine = sealed });
+	assert_json(job, "engine", "\"custom\"");
 	json_decref(job);
 	job = make_job(&(struct job_message){ .mode = "profile", .device = &CPU, .engine = isolated });
 	assert_json(job, "engine", "\"custom\"");

@@ -315,7 +315,7 @@ static const struct {
 	{ GOOD "gpus: [H200, H200]\n", "gpus: \"H200\" occurs twice." },
 	{ GOOD "podium: {expect: []}\n", "podium has no key \"expect\"; did you mean expected?" },
 	{ GOOD "podium: {engine: fast}\n",
-		"podium.engine: expected custom or isolated, not \"fast\"." },
+		"podium.engine: expected custom, isolated or sealed, not \"fast\"." },
 	{ GOOD "podium: {tolerance: 1e-5}\n",
 		"podium.tolerance: expected a number above 0, not \"1e-5\" (YAML reads 1e-5 as text" },
 	{ GOOD "podium: {booleans: yes}\n",
@@ -372,6 +372,26 @@ static void an_engine_that_the_files_rule_out_is_refused(void **state)
 	assert_string_equal(world.error.text,
 		"task.yml, podium.engine: the isolated engine cannot run the task. The task has no "
 		"reference.py. Leave the key out, or choose custom.");
+	struct world cuda = upload_with(arena, KERNEL "podium: {engine: sealed}\n");
+	assert_int_equal(parse(&cuda), ERROR_INPUT);
+	assert_string_equal(cuda.error.text,
+		"task.yml, podium.engine: the sealed engine cannot run the task. The task is in CUDA C++, "
+		"which the sealed engine does not record yet. Leave the key out, or choose isolated.");
+}
+
+static void the_sealed_engine_can_be_asked_for(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	const struct task *task = parse_good(arena, GOOD "podium: {engine: sealed}\n").task;
+	assert_int_equal(task->engine, ENGINE_SEALED);
+	assert_int_equal(task->choice.engine, ENGINE_SEALED);
+	json_t *stored = task_to_json(task);
+	struct task *read;
+	struct error error;
+	assert_int_equal(task_from_json(arena, stored, &read, &error), 0);
+	assert_int_equal(read->engine, ENGINE_SEALED);
+	json_decref(stored);
 }
 
 static void all_faults_are_reported_together(void **state)
@@ -561,6 +581,7 @@ int main(void)
 		cmocka_unit_test(the_signature_of_a_kernel_must_be_declared_by_the_task),
 		cmocka_unit_test(every_fault_in_a_definition_has_its_own_message),
 		cmocka_unit_test(an_engine_that_the_files_rule_out_is_refused),
+		cmocka_unit_test(the_sealed_engine_can_be_asked_for),
 		cmocka_unit_test(all_faults_are_reported_together),
 		cmocka_unit_test(too_many_cases_are_refused),
 		cmocka_unit_test(using_a_source_under_many_names_cannot_grow_a_task),

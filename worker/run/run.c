@@ -32,11 +32,10 @@ static int check_engine(struct run *run, struct error *error)
 		return fail(error, ERROR_INPUT, "The custom engine compares no submissions.");
 	if (job->mode == JOB_PROFILE && job->engine != ENGINE_CUSTOM)
 		return fail(error, ERROR_INPUT, "Only the custom engine profiles a submission.");
-	if (job->engine == ENGINE_SEALED && (job->device.is_cpu || job->task->language != TASK_PY))
-		return fail(
-			error, ERROR_INPUT, "The sealed engine runs only tasks in Python, and only on a GPU.");
-	const char *obstacle =
-		job->engine == ENGINE_CUSTOM ? NULL : engine_obstacle(job->task, &job->files);
+	const char *obstacle = job->engine == ENGINE_CUSTOM ? NULL
+		: job->engine == ENGINE_ISOLATED                ? engine_obstacle(job->task, &job->files)
+		: job->device.is_cpu ? "The sealed engine replays the work of a GPU."
+							 : engine_sealed_obstacle(job->task, &job->files);
 	return obstacle
 		? fail(error, ERROR_INPUT, "The %s engine cannot run this task: %s" JOB_ENGINE_ADVICE,
 			task_engine_name(job->engine), obstacle)

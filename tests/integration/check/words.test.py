@@ -125,7 +125,7 @@ def wrong_usage_gets_a_sentence():
 		),
 		(
 			[right, "--task", folder, "--engine", "magic"],
-			'There is no engine "magic". Choose isolated or custom.',
+			'There is no engine "magic". Choose sealed, isolated or custom.',
 		),
 		([right, "--task", folder, "--seed", "5"], "--seed needs --mode ranked"),
 		(
@@ -463,10 +463,48 @@ def the_isolated_engines_findings_are_shown():
 
 
 @test
+def a_sealed_task_is_sealed_on_a_gpu_and_isolated_on_the_cpu():
+	stock = '  - {name: utils.py, source: "@STOCK@"}\n  - {name: eval.py, source: "@STOCK@"}\n'
+	definition = TASK.replace("  - {name: eval.py, source: eval.py}\n", stock)
+	folder = task("stock", definition.replace("podium: {engine: custom}\n", ""))
+	for options, engine in (
+		((), "sealed"),
+		(("--gpu", "cpu"), "isolated"),
+		(("--engine", "isolated"), "isolated"),
+		(("--engine", "custom"), "custom"),
+	):
+		program = StandIn({**VERDICT, "engine": engine})
+		answer = check(file(RIGHT), *options, folder=folder, program=program, **driver())
+		equal((options, answer.code, program.job["engine"]), (options, 0, engine))
+		lacks(program.job, "may_fall_back")
+		if engine != "custom" and "--engine" not in options:
+			contains(
+				" ".join(answer.out.split()),
+				f"Engine {engine}. eval.py is Podium's stock harness, so the sealed engine "
+				"measures on GPUs, and the isolated engine on the CPU.",
+			)
+	says(
+		check(
+			file(RIGHT),
+			"--engine",
+			"sealed",
+			"--gpu",
+			"cpu",
+			folder=folder,
+			program=StandIn(VERDICT),
+		),
+		3,
+		"The sealed engine measures on a GPU, and this run has the CPU. Choose a GPU with --gpu, "
+		"or --engine isolated.",
+	)
+
+
+@test
 def a_seed_repeats_a_run_as_far_as_the_engine_allows():
 	for engine, words in (
 		("custom", "this run"),
 		("isolated", "the tests of this run, but each timed call has a new input"),
+		("sealed", "the tests of this run, but each timed call has a new input"),
 	):
 		answer = check(
 			file(RIGHT),

@@ -9,6 +9,7 @@
  * "test" with the template's language and no verdict. */
 #include "lib/base/scope.h"
 #include "lib/files/fileset.h"
+#include "lib/task/engine.h"
 #include "lib/task/stock.h"
 #include "lib/task/task.h"
 
@@ -54,11 +55,13 @@ static int print_job(const struct folder *folder, const char *source, const char
 {
 	const struct file *file = fileset_find(&folder->upload, source);
 	const char *name = strrchr(source, '/') ? strrchr(source, '/') + 1 : source;
+	/* Scripts for a GPU choose the sealed engine themselves. */
+	const struct engine_choice choice = engine_on(folder->task->choice, "CPU");
 	json_t *job = json_pack("{s:s, s:s, s:s?, s:s?, s:s, s:s, s:o, s:o, s:{s:s, s:s%}}", "source",
 		source, "mode", mode, "verdict", verdict, "language", language, "engine",
-		task_engine_name(folder->task->choice.engine), "engine_reason", folder->task->choice.reason,
-		"task", task_to_json(folder->task), "files", files_of(folder), "submission", "name", name,
-		"text", file->bytes, file->length);
+		task_engine_name(choice.engine), "engine_reason", choice.reason, "task",
+		task_to_json(folder->task), "files", files_of(folder), "submission", "name", name, "text",
+		file->bytes, file->length);
 	int rc = json_dumpf(job, stdout, 0);
 	putchar('\n');
 	json_decref(job);

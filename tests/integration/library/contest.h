@@ -50,7 +50,7 @@ static inline int contest_begin(const char **gpus, size_t gpu_count)
 /* Stores the engine of the leaderboard's task for a GPU, as a dry run does. */
 static inline void contest_use_engine(const char *gpu, const char *engine)
 {
-	static const struct statement put = COMMAND("INSERT INTO task_engines VALUES (?, ?, ?, '')");
+	static const struct statement put = COMMAND("REPLACE INTO task_engines VALUES (?, ?, ?, '')");
 	assert_done(
 		database_execute(db, &put, &error, "iss", contest.board.task_version_id, gpu, engine));
 }

@@ -152,7 +152,7 @@ static void wide_noise_makes_neighbours_of_what_is_more_than_a_percent_apart(voi
 	assert_true(comparison_of(second, first) > 0);
 }
 
-static void only_what_the_isolated_engine_has_timed_is_compared(void **state)
+static void what_the_custom_engine_has_timed_is_not_compared(void **state)
 {
 	(void)state;
 	contest_use_engine("CPU", "custom");
@@ -160,6 +160,18 @@ static void only_what_the_isolated_engine_has_timed_is_compared(void **state)
 	pass_as(1, 1001, 1, "custom");
 	assert_int_equal(number_of(&RANKED), 2);
 	assert_int_equal(number_of(&OPEN), 0);
+}
+
+static void two_results_of_the_sealed_engine_are_compared(void **state)
+{
+	(void)state;
+	contest_use_engine("CPU", "sealed");
+	int64_t first = pass_as(0, 1000, 1, "sealed");
+	pass_as(1, 1001, 1, "isolated");
+	assert_int_equal(number_of(&RANKED), 1);
+	int64_t second = pass_as(2, 1001, 1, "sealed");
+	assert_int_equal(number_of(&OPEN), 1);
+	assert_true(comparison_of(second, first) > 0);
 }
 
 static void a_ranking_holds_the_results_of_one_engine(void **state)
@@ -433,7 +445,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			wide_noise_makes_neighbours_of_what_is_more_than_a_percent_apart, begin, contest_end),
 		cmocka_unit_test_setup_teardown(
-			only_what_the_isolated_engine_has_timed_is_compared, begin, contest_end),
+			what_the_custom_engine_has_timed_is_not_compared, begin, contest_end),
+		cmocka_unit_test_setup_teardown(
+			two_results_of_the_sealed_engine_are_compared, begin, contest_end),
 		cmocka_unit_test_setup_teardown(
 			a_ranking_holds_the_results_of_one_engine, begin, contest_end),
 		cmocka_unit_test_setup_teardown(

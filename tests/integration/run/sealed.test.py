@@ -183,8 +183,11 @@ def a_task_that_the_sealed_engine_cannot_run_needs_another_one():
 
 @test
 def only_python_tasks_on_a_gpu_can_be_sealed():
-	for members in ({"device": {"model": "CPU"}}, {"definition": cu_task(engine="")}):
-		expect("internal error", "runs only tasks in Python, and only on a GPU", **members)
+	for said, members in (
+		("replays the work of a GPU", {"device": {"model": "CPU"}}),
+		("is in CUDA C++", {"definition": cu_task(engine="")}),
+	):
+		expect("internal error", "The sealed engine cannot run this task: ", said, **members)
 
 
 # ---- plans ----

@@ -129,17 +129,20 @@ def dry_run(name):
 
 
 @test
-def the_stock_harness_gets_the_isolated_engine():
+def the_stock_harness_gets_the_sealed_engine_and_on_the_cpu_the_isolated_one():
 	for client, who in ((carl, "carl"), (dora, "dora")):
 		equal(
 			client.post("/register", [("name", who), ("password", "a long password")]).status, 303
 		)
 	sql("UPDATE users SET role = 'creator' WHERE name = 'carl'")
-	sentence = "eval.py is Podium's stock harness, and the isolated engine measures the same."
-	contains(make_board("stock", task_of()), f"The engine is isolated. {sentence}")
-	equal(stored("stock"), [["", "isolated", sentence]])
-	contains(dora.get("/leaderboard/stock/task").words(), f"Engine isolated. {sentence}")
-	contains(whole(carl.get("/admin/leaderboard/stock/versions")).words(), f"isolated {sentence}")
+	sentence = (
+		"eval.py is Podium's stock harness, so the sealed engine measures on GPUs, and the "
+		"isolated engine on the CPU."
+	)
+	contains(make_board("stock", task_of()), f"The engine is sealed. {sentence}")
+	equal(stored("stock"), [["", "sealed", sentence], ["CPU", "isolated", sentence]])
+	contains(dora.get("/leaderboard/stock/task").words(), f"Engine sealed. {sentence}")
+	contains(whole(carl.get("/admin/leaderboard/stock/versions")).words(), f"sealed {sentence}")
 	equal(outcome(judged("stock")), ("passed", "isolated"))
 	equal(ranked("stock"), [("dora", "isolated")])
 
@@ -207,7 +210,7 @@ def an_upload_that_asks_for_the_impossible_is_refused():
 
 @test
 def a_job_whose_engine_cannot_run_the_task_fails_and_starts_no_other():
-	contains(make_board("box", task_of(), BOX), "The engine is isolated.")
+	contains(make_board("box", task_of(), BOX), "The engine is sealed.")
 	for source in (OPENS, RIGHT):
 		job = judged("box", source)
 		equal(outcome(job), ("internal error", "isolated"))
@@ -220,7 +223,7 @@ def a_job_whose_engine_cannot_run_the_task_fails_and_starts_no_other():
 def a_dry_run_stores_for_its_device_that_the_task_needs_the_custom_engine():
 	dry_run("box")
 	(every, engine, _), (gpu, found, reason) = stored("box")
-	equal((every, engine, gpu, found), ("", "isolated", "CPU", "custom"))
+	equal((every, engine, gpu, found), ("", "sealed", "CPU", "custom"))
 	contains(reason, "Box")
 	contains(whole(dora.get("/leaderboard/box/task")).words(), f"Engine on CPU custom. {reason}")
 	equal(outcome(judged("box", OPENS)), ("passed", "custom"))
@@ -230,7 +233,7 @@ def a_dry_run_stores_for_its_device_that_the_task_needs_the_custom_engine():
 @test
 def a_dry_run_of_another_task_leaves_the_isolated_engine():
 	dry_run("stock")
-	equal([row[:2] for row in stored("stock")], [["", "isolated"], ["CPU", "isolated"]])
+	equal([row[:2] for row in stored("stock")], [["", "sealed"], ["CPU", "isolated"]])
 
 
 @test

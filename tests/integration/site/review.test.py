@@ -143,7 +143,7 @@ def a_judged_result_shows_how_it_was_measured():
 @test
 def engines_ties_and_held_results_link_to_their_explanation():
 	explained = whole(anyone.get("/judge")).text
-	for fragment in ("isolated", "custom", "ties", "held"):
+	for fragment in ("sealed", "isolated", "custom", "ties", "held"):
 		contains(explained, f'id="{fragment}"')
 
 
@@ -160,7 +160,11 @@ def a_result_of_the_custom_engine_shows_none_of_it():
 	for part in ("Time 95 % interval", "How it was measured", "Every call", "held for review"):
 		lacks(words, part)
 	contains(words, "Benchmark 2: The runs <differ>.")
-	contains(words, "The task’s own harness ran the submission. Its <input> is a class of its own.")
+	contains(
+		words,
+		"With the engine custom, the task’s own harness runs beside the submission and takes the "
+		"time. Its <input> is a class of its own.",
+	)
 	contains(
 		words,
 		"This result is not ranked: the engine custom measured it, and version 1 of the "
@@ -170,7 +174,7 @@ def a_result_of_the_custom_engine_shows_none_of_it():
 	sql(f"UPDATE jobs SET engine = NULL, engine_reason = NULL WHERE submission_id = {number}")
 	lacks(page(anyone, number).words(), "not ranked")
 	lacks(page(anyone, number).text, "data-engine")
-	equal(anyone.get("/leaderboard/small").text.count("data-engine"), 1)
+	equal(anyone.get("/leaderboard/small").text.count("data-engine"), 2)  # the board's and a row's
 	sql(f"UPDATE jobs SET engine = 'custom' WHERE submission_id = {number}")
 
 
@@ -178,7 +182,7 @@ def a_result_of_the_custom_engine_shows_none_of_it():
 def the_ranking_names_the_engine_of_each_row():
 	equal(ranking(), [("ada", 1, "isolated")])
 	text = anyone.get(f"/leaderboard/small?x={time.time()}").text
-	equal(re.findall(r'data-engine="(\w+)"', text), ["isolated"])
+	equal(re.findall(r'data-engine="(\w+)"', text), ["isolated"] * 2)  # the board's and a row's
 	rows = list(csv.DictReader(io.StringIO(anyone.get("/leaderboard/small.csv").text)))
 	equal([row["engine"] for row in rows], ["isolated"])
 	equal(list(rows[0])[:6], ["rank", "user", "score_ns", "submission", "submitted_at", "engine"])

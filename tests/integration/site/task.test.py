@@ -130,9 +130,12 @@ def the_page_lists_settings_and_cases():
 	for part in (
 		"Language Python",
 		"The submission becomes submission.py",
-		"Run as python3 judge.py MODE CASEFILE | python3 contestant.py submission.py",
-		"Engine isolated. eval.py is Podium's stock harness, and the isolated engine measures the "
-		"same.",
+		"Recorded by the sealed engine as python3 builder.py submission.py",
+		"Run by the isolated engine as python3 judge.py MODE CASEFILE | python3 contestant.py "
+		"submission.py",
+		"Engine sealed. eval.py is Podium's stock harness, so the sealed engine measures on GPUs, "
+		"and the isolated engine on the CPU. The engine sealed counts the work of the device: ",
+		"Engine on CPU isolated. eval.py is Podium's stock harness, ",
 		"Devices CPU",
 		"tests 17 s",
 		"benchmarks 180 s",
@@ -306,6 +309,11 @@ def told(files, submission, nvcc, **changed):
 	return set(reason.partition("There are: ")[2].partition(" .")[0].split())
 
 
+def sources_of_sealed():
+	files = (HARNESS / "sealed").glob("*.*")
+	return {f"sealed/{path.name}" for path in files if path.suffix in (".c", ".h", ".py")}
+
+
 def sources_of_the_library():
 	"""The files that the compiler reads for native.so and native.o."""
 	rule = subprocess.run(
@@ -330,7 +338,10 @@ def the_files_of_a_python_engine_and_no_others_are_listed():
 		("judge.py" in judge, "contestant.py" in contestant, contestant - judge),
 		(True, True, set()),
 	)
-	equal(listed("odd"), (judge - {"native.so"}) | sources_of_the_library() | {"zygote.py"})
+	equal(
+		listed("odd"),
+		(judge - {"native.so"}) | sources_of_the_library() | {"zygote.py"} | sources_of_sealed(),
+	)
 
 
 @test
@@ -376,14 +387,14 @@ def each_file_of_an_engine_can_be_read():
 				"podium_eval.py": HARNESS / "eval.py",
 				"zygote.py": HARNESS / "zygote.py",
 				"eval.cu": HARNESS / "eval.cu",
-			}.get(name, HARNESS / "isolated" / name)
+			}.get(name, HARNESS / ("" if name.startswith("sealed/") else "isolated") / name)
 			address = f"/leaderboard/{board}/{{}}/engine/{name}"
 			answer = anyone.get(address.format("raw"))
 			equal((name, answer.status, answer.bytes), (name, 200, file.read_bytes()))
 			equal((name, anyone.get(address.format("task")).status), (name, 200))
 	contains(
 		anyone.get("/leaderboard/odd/task").words(),
-		"Files that do not run The isolated "
+		"Files that do not run Podium's "
 		"engine takes the place of the task's harness. Name Download eval.py does not run",
 	)
 	equal(anyone.get(url("task", "engine/no.py")).status, 404)

@@ -161,10 +161,7 @@ static int read_engine(
 	struct arena *arena, const json_t *object, struct job *job, struct error *error)
 {
 	const char *name = json_string_value(json_object_get(object, "engine"));
-	job->engine = ENGINE_CHOOSE;
-	for (enum task_engine engine = ENGINE_CUSTOM; name && engine < ENGINE_CHOOSE; engine++)
-		if (strcmp(name, task_engine_name(engine)) == 0)
-			job->engine = engine;
+	job->engine = name ? task_engine_from_name(name) : ENGINE_CHOOSE;
 	if (job->engine == ENGINE_CHOOSE)
 		return fail(
 			error, ERROR_INPUT, "\"engine\" of the job must be sealed, isolated or custom.");
