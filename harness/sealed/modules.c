@@ -1,6 +1,7 @@
-#include "recorder.h"
+#include "record.h"
 
 #include "calls.h"
+#include "recorder.h"
 
 #include <sodium.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
-#include "recorder.h"
+#include "record.h"
 
 #include "listing.h"
+#include "recorder.h"
 
 #include <stdlib.h>
 #include <string.h>

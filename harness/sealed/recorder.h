@@ -3,8 +3,6 @@
 #ifndef PODIUM_SEALED_RECORDER_H
 #define PODIUM_SEALED_RECORDER_H
 
-#include "record.h"
-
 #include "cubin.h"
 #include "driver.h"
 #include "harness/isolated/inside.h"
