@@ -25,7 +25,7 @@
 
 enum {
 	plan_most_parts = 256,           /* of one plan or blob */
-	plan_most_job_bytes = 256 << 20, /* of all plans and blobs of a job, packed */
+	plan_most_job_bytes = 64 << 20, /* of all plans and blobs of a job, packed */
 	plan_longest_name_bytes = 512,   /* in plans.nodes */
 };
 
