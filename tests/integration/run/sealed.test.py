@@ -367,6 +367,10 @@ def without_a_gpu_the_machine_is_at_fault():
 		result = runner.result()
 		equal((result.verdict, result.engine), ("internal error", "sealed"))
 		contains(result.reason, "The sealed engine needs a GPU, and torch")
+		runner.send(sealed_job(KERNEL, may_fall_back=True))
+		result = runner.result()
+		equal((result.verdict, result.engine), ("passed", "isolated"))
+		contains(result.engine_reason, "could not run: The sealed engine needs a GPU, and torch")
 
 
 code = run()

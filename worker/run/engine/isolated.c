@@ -247,21 +247,25 @@ static struct process describe_program(
 /* ---- the outcome ---- */
 
 /* Whether the judge said before its first case that the engine cannot run the task or record the
- * submission's calls, in a job that may try the next engine. For CUDA C++, the compile stage finds
- * that out earlier. */
+ * submission's calls, in a job that may try the next engine. The sealed engine needs more of the
+ * machine, such as CUPTI, so also whether it failed itself. For CUDA C++, the compile stage finds
+ * out earlier. */
 static bool falls_back(
 	const struct run *run, const struct stage *stage, const struct process_result *judge)
 {
-	return run->job->task->language == TASK_PY && judge->ending == PROCESS_EXITED
-		&& (judge->code == JUDGE_CANNOT_SPLIT || judge->code == JUDGE_REFUSED) && !stage->begun
-		&& run->job->may_fall_back;
+	return run->job->task->language == TASK_PY && run->job->may_fall_back && !stage->begun
+		&& judge->ending == PROCESS_EXITED
+		&& (judge->code == JUDGE_CANNOT_SPLIT || judge->code == JUDGE_REFUSED
+			|| (is_sealed(run) && judge->code == JUDGE_FAILED));
 }
 
 static void choose_next_engine(struct run *run, const struct results *results)
 {
+	const char *why = results->error ? results->error : "The judge gave no reason.";
+	run->engine_reason = is_sealed(run)
+		? arena_printf(run->arena, "The sealed engine could not run: %s", why)
+		: why;
 	run->engine = is_sealed(run) ? ENGINE_ISOLATED : ENGINE_CUSTOM;
-	run->engine_reason =
-		results->error ? results->error : "The judge found that the task cannot be split.";
 }
 
 /* The page shows the judge's exit code, or the submission's own if the submission ended on its own.
@@ -403,6 +407,8 @@ static void conclude(struct series *series)
 	struct stage *stage = last->stage;
 	const struct process_result *judge = &series->ended[PROGRAM_JUDGE];
 	if (falls_back(run, stage, judge)) {
+		if (judge->code == JUDGE_FAILED)
+			log_judge(judge);
 		choose_next_engine(run, &last->results);
 		return;
 	}

@@ -283,7 +283,7 @@ static const struct judge_code {
 	{ JUDGE_REFUSED, VERDICT_RUNTIME_ERROR, NULL },
 	{ JUDGE_CANNOT_SPLIT, VERDICT_INTERNAL_ERROR, "The isolated engine cannot run this task" },
 	{ JUDGE_BUSY, VERDICT_INTERNAL_ERROR, "This machine cannot judge the task now" },
-	{ 2, VERDICT_INTERNAL_ERROR, "The judge could not finish" },
+	{ JUDGE_FAILED, VERDICT_INTERNAL_ERROR, "The judge could not finish" },
 	{ 111, VERDICT_INTERNAL_ERROR, "The judge could not report its results" },
 	{ 113, VERDICT_INTERNAL_ERROR,
 		"The task failed, not the submission: a case could not be read, no input could be made "

@@ -47,6 +47,7 @@ enum { judge_grace_ms = 2000 };
 /* The judge's exit codes (docs/podium-run.md). */
 enum {
 	JUDGE_RAISED = 1,
+	JUDGE_FAILED = 2,
 	JUDGE_CUDA = 110,
 	JUDGE_WRONG = 112,
 	JUDGE_TIMEOUT = 114,
