@@ -140,6 +140,7 @@ USUAL_S = {
 	"integration/formats/formats": 135,
 	"integration/formats/extensions": 110,
 	"fuzz/answer": 105,
+	"integration/run/sealed": 110,
 	"integration/run/run": 90,
 	"harness/isolated": 70,
 	"integration/worker/worker": 65,

@@ -213,7 +213,7 @@ def plans_of(result):
 
 @test
 def the_plans_of_the_last_stage_are_sent():
-	for mode, cases in (("test", 2), ("ranked", 3)):
+	for mode, cases in (("test", 2), ("benchmark", 3)):
 		plans, blobs = plans_of(expect("passed", mode=mode))
 		equal((list(plans), list(blobs.values())), (list(range(cases)), [b"cubin"]))
 		plan, figures = plans[0]
@@ -271,7 +271,7 @@ def code_of(tool, **members):
 
 @test
 def the_machine_code_of_each_kernel_is_sent_once():
-	result, code = code_of(CUOBJDUMP, mode="ranked")
+	result, code = code_of(CUOBJDUMP)
 	equal((result.verdict, code), ("passed", "code of double_it in cubin\n"))
 	assert [event["event"] for event in result.events[-2:]] == ["stage_end", "verdict"]
 
