@@ -24,9 +24,9 @@
 #include <stdint.h>
 
 enum {
-	plan_most_parts = 256,           /* of one plan or blob */
+	plan_most_parts = 256,          /* of one plan or blob */
 	plan_most_job_bytes = 64 << 20, /* of all plans and blobs of a job, packed */
-	plan_longest_name_bytes = 512,   /* in plans.nodes */
+	plan_longest_name_bytes = 512,  /* in plans.nodes */
 };
 
 /* Whether the event is a part of a plan or blob. */

@@ -217,6 +217,9 @@ size_t stage_pictures(const struct stage_row *stage);
 /* Whether a case of the stage has a plan. */
 bool stage_has_plans(const struct stage_row *stage);
 
+/* Whether a plan of the stage has times. */
+bool stage_is_traced(const struct stage_row *stage);
+
 /* Whether the page shows the plan of this case unfolded: only the first of a stage, and only with a
  * few nodes. */
 enum { plan_first_rows = 20 };

@@ -4,6 +4,7 @@
 #include "lib/base/scope.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <string.h>
 
 struct printed job_printed(struct arena *arena, const struct job_row *job)
@@ -60,6 +61,14 @@ bool stage_has_plans(const struct stage_row *stage)
 {
 	for (size_t i = 0; i < stage->case_count; i++)
 		if (stage->cases[i].plan)
+			return true;
+	return false;
+}
+
+bool stage_is_traced(const struct stage_row *stage)
+{
+	for (size_t i = 0; i < stage->case_count; i++)
+		if (stage->cases[i].plan && !isnan(stage->cases[i].plan->call_ns))
 			return true;
 	return false;
 }

@@ -234,7 +234,10 @@ def a_plan_without_figures_has_no_timeline():
 	page = page_of(ada, send(ada, plan_events(plan_text([kernel("bare")]))))
 	contains(page.words(), "Case 1: 1 kernel #")
 	lacks(page.text, '<svg class="timeline"')
-	equal(table_row(page, "bare")[2:], ["", "", "", "–", "0 bytes", "8", "256", "", ""])
+	equal(table_row(page, "bare")[2:], ["–", "0 bytes", "8", "256", "", ""])
+	for part in ("Gap before", "Times come from one traced call"):
+		contains(page_of(ada, planned).words(), part)
+		lacks(page.words(), part)
 
 
 HOSTILE = '</code><script>alert(1)</script>"'

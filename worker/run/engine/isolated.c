@@ -262,9 +262,8 @@ static bool falls_back(
 static void choose_next_engine(struct run *run, const struct results *results)
 {
 	const char *why = results->error ? results->error : "The judge gave no reason.";
-	run->engine_reason = is_sealed(run)
-		? arena_printf(run->arena, "The sealed engine could not run: %s", why)
-		: why;
+	run->engine_reason =
+		is_sealed(run) ? arena_printf(run->arena, "The sealed engine could not run: %s", why) : why;
 	run->engine = is_sealed(run) ? ENGINE_ISOLATED : ENGINE_CUSTOM;
 }
 
