@@ -289,7 +289,8 @@ static json_t *node_json(const struct plan_node *node)
 	return json_pack("{s:s}", "kind", "empty");
 }
 
-/* plans.nodes; the caller frees the text. NULL: the figures are wrong. */
+/* plans.nodes, also if it is too long for pages; the caller frees the text. NULL: the figures are
+ * wrong. */
 static char *nodes_text(const struct plan *plan, const char *figures, size_t length)
 {
 	json_t *nodes = json_array(), *list = json_loadb(figures, length, 0, NULL), *one;
@@ -367,7 +368,8 @@ static int put_plan(struct database *db, struct arena *arena, const struct place
 	int rc = put_text(db, arena, sha256, text, length, error);
 	if (!rc)
 		rc = database_execute(db, &PUT_PLAN, error, "ibisii", place->index, sha256,
-			(size_t)hash_bytes, (int64_t)length, nodes, place->job_id, place->position);
+			(size_t)hash_bytes, (int64_t)length, strlen(nodes) > plan_most_shown_bytes ? "" : nodes,
+			place->job_id, place->position);
 	if (rc == ERROR_CONFLICT || (!rc && !database_affected(db)))
 		return fail(error, ERROR_SYSTEM, "podium-run sent a plan for %s.",
 			rc ? "a case that has one" : "a stage that has not begun");

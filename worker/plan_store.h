@@ -1,8 +1,8 @@
 /* Stores plans (harness/sealed/plan.h) and the blobs that they need, once their parts are together.
  * Checks every byte that podium-run sends: what it recorded comes from a submission.
  *
- * plans.nodes is what pages show, so that they need not read plans. It is an array with one object
- * for each node:
+ * plans.nodes is what pages show, so that they need not read plans. It is empty if it would be too
+ * long for a page, otherwise an array with one object for each node:
  *
  *	kind               "kernel", "memset", "copy" or "empty"
  *	name               of a kernel; a long one is cut and ends with a part of its SHA-256
@@ -27,6 +27,7 @@ enum {
 	plan_most_parts = 256,          /* of one plan or blob */
 	plan_most_job_bytes = 64 << 20, /* of all plans and blobs of a job, packed */
 	plan_longest_name_bytes = 512,  /* in plans.nodes */
+	plan_most_shown_bytes = 196608, /* of plans.nodes, as in cgi/page/plan.c */
 };
 
 /* Whether the event is a part of a plan or blob. */

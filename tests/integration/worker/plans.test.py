@@ -163,6 +163,15 @@ def a_long_name_is_cut_and_stays_unlike_others():
 	contains(cut[0], "..." + sha256(names[0].encode())[:16])
 
 
+@test
+def what_is_too_long_for_pages_is_not_stored_for_them():
+	nodes = [kernel(f"k{i}_{'x' * 400}") for i in range(450)]
+	with on_gpus():
+		number = send(*plan_events(plan_text(nodes, [GAIN])))
+	((_, _, size, shown),) = plans_of(number)
+	equal((int(size), len(shown)), (len(plan_text(nodes, [GAIN])), 0))
+
+
 def changed(events, **members):
 	return [{**events[0], **members}, *events[1:]]
 
