@@ -74,11 +74,13 @@ static void finish_shape(const struct shapes_view *view, struct shape *shape)
 static void group_shapes(
 	struct arena *arena, struct shapes_view *view, const struct shape_entry *entries, size_t count)
 {
+	int64_t first = (int64_t)task_first_timed(view->task->task);
 	view->shapes = arena_array(arena, struct shape, charted_cases + 1);
 	for (size_t i = 0; i < count; i++) {
 		if (!i || entries[i].case_index != entries[i - 1].case_index)
 			view->shapes[view->count++] =
-				(struct shape){ .number = entries[i].case_index + 1, .entries = &entries[i] };
+				(struct shape){ .number = first + entries[i].case_index + 1,
+					.entries = &entries[i] };
 		view->shapes[view->count - 1].count++;
 	}
 	for (size_t i = 0; i < view->count; i++)
@@ -91,8 +93,9 @@ static int read_shapes(struct request *request, struct shapes_view *view)
 	struct paging paging;
 	struct shape_entry *entries;
 	size_t count;
-	int rc = paging_make(&paging, (int64_t)view->task->benchmarks.row_count, charted_cases,
-		query_number(request, "page", 1), request->error);
+	const struct task *task = view->task->task;
+	int rc = paging_make(&paging, (int64_t)(task->benchmark_count - task_first_timed(task)),
+		charted_cases, query_number(request, "page", 1), request->error);
 	if (rc)
 		return rc;
 	view->page = paging.page;
