@@ -340,6 +340,10 @@ static bool find_scales(struct drawing *drawing)
 		}
 	if (!(ends.low <= ends.high))
 		return false;
+	if (low < chart_least_ns) {
+		low = chart_least_ns;
+		high = fmax(high, 2 * low);
+	}
 	drawing->y = chart_scale_durations(low, high);
 	/* Leave space of half a step before the first name and after the last. */
 	drawing->x = chart->names

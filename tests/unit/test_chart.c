@@ -228,6 +228,27 @@ static void values_that_are_no_times_are_left_out(void **state)
 	assert_int_equal(times(svg, "nan"), 0);
 }
 
+static void no_axis_shows_times_that_cannot_be_resolved(void **state)
+{
+	(void)state;
+	const char *names[] = { "a", "b" };
+	const struct chart_line lines[] = { { .style = 0, POINTS({ 0, 1 }, { 1, 40 }) },
+		{ .style = 0, POINTS({ 0, 1 }, { 1, 1 }) } };
+	for (size_t i = 0; i < COUNT(lines); i++) {
+		const struct chart chart = { .id = "x",
+			.alternative = "",
+			.lines = &lines[i],
+			.line_count = 1,
+			.names = names,
+			.name_count = 2 };
+		cleanup_free char *svg = drawn(&chart);
+		assert_contains(svg, ">10 ns</text>");
+		assert_int_equal(times(svg, ">1 ns</text>") + times(svg, ">5 ns</text>"), 0);
+		assert_int_equal(times(svg, ">1.00 ns</text>") + times(svg, ">1.000 ns</text>"), 0);
+		assert_contains(svg, "d=\"M250 1000");
+	}
+}
+
 static void without_data_there_is_no_chart(void **state)
 {
 	(void)state;
@@ -381,6 +402,7 @@ int main(void)
 		cmocka_unit_test(a_best_time_lasts_until_it_is_beaten),
 		cmocka_unit_test(an_axis_of_names_has_room_at_both_ends),
 		cmocka_unit_test(values_that_are_no_times_are_left_out),
+		cmocka_unit_test(no_axis_shows_times_that_cannot_be_resolved),
 		cmocka_unit_test(without_data_there_is_no_chart),
 		cmocka_unit_test(every_line_is_distinguishable_without_colour),
 		cmocka_unit_test(the_record_line_is_thicker_and_below_the_users),
