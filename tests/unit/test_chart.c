@@ -121,14 +121,14 @@ static void moments_have_ticks_at_round_times(void **state)
 	}
 }
 
-static void a_single_moment_is_in_the_middle_of_an_hour(void **state)
+static void a_single_moment_ends_an_hour(void **state)
 {
 	(void)state;
 	double now = AT("2026-11-21 06:10");
 	struct chart_scale scale = chart_scale_moments(now, now);
 	cleanup_free char *text = labels(&scale, chart_moment_label);
-	assert_true(chart_percent(&scale, now) == 50);
-	assert_string_equal(text, "05:45, 06:00, 06:15, 06:30");
+	assert_true(scale.high == now && chart_percent(&scale, now) == 100);
+	assert_string_equal(text, "05:15, 05:30, 05:45, 06:00");
 }
 
 static void any_two_moments_have_few_ticks_between_them(void **state)
@@ -395,7 +395,7 @@ int main(void)
 		cmocka_unit_test(durations_have_ticks_at_round_numbers),
 		cmocka_unit_test(any_two_durations_have_a_scale_with_ticks),
 		cmocka_unit_test(moments_have_ticks_at_round_times),
-		cmocka_unit_test(a_single_moment_is_in_the_middle_of_an_hour),
+		cmocka_unit_test(a_single_moment_ends_an_hour),
 		cmocka_unit_test(any_two_moments_have_few_ticks_between_them),
 		cmocka_unit_test(a_value_beyond_the_ends_stays_within_the_chart),
 		cmocka_unit_test(thinning_keeps_the_ends_and_the_largest_falls),
