@@ -466,6 +466,31 @@ def own_submissions_are_found_by_mode_result_device_leaderboard_and_period():
 
 
 @test
+def the_devices_to_choose_from_are_those_of_the_viewers_leaderboards():
+	def devices(path):
+		choices = fresh(ada, path).text.split('<select name="gpu">')[1].split("</select>")[0]
+		return re.findall(r'<option value="([^"]+)"', choices)
+
+	load_task(site, isolated(TASK), name="other", more={"submission.py": TEMPLATE})
+	sql(
+		"INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) "
+		"SELECT id, 'Z9000', 7 FROM leaderboards WHERE name = 'other'"
+	)
+	for address in ("/mine", "/leaderboard/small/mine", "/mine?from=2000-01-01"):
+		equal(devices(address), ["CPU"])
+	sql(
+		"INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, "
+		"mode) SELECT l.id, l.task_version_id, s.user_id, s.file_name, s.sha256, 'test' "
+		f"FROM leaderboards l JOIN submissions s ON s.id = {shown('/mine')[0]} "
+		"WHERE l.name = 'other'"
+	)
+	equal(devices("/mine"), ["CPU", "Z9000"])
+	equal(devices("/leaderboard/small/mine"), ["CPU"])
+	equal(devices("/leaderboard/small/mine?from=2000-01-01"), ["CPU"])
+	sql("DELETE FROM leaderboards WHERE name = 'other'")
+
+
+@test
 def the_own_rank_shows_a_tie():
 	((board, gpu, before),) = sql(
 		"SELECT r.leaderboard_id, r.gpu, r.place FROM ranking r JOIN users u ON u.id = r.user_id "
