@@ -235,6 +235,22 @@ def devices_are_shown_side_by_side():
 
 
 @test
+def any_set_of_devices_can_be_shown_side_by_side():
+	view = "/leaderboard/scaling?view=gpus"
+	answer, _ = page_of(f"{view}&gpu=L4&gpu=H200&gpu=L4")
+	contains(answer.words(), "User H200 L4 bob 900.0 ns 1st none ada 1.000 µs 2nd none")
+	contains(answer.text, 'aria-label="Best times of 2 users on 2 devices.')
+	checked = lambda text: re.findall(r'name="gpu" value="(\w+)" checked', text)
+	equal(checked(answer.text), ["H200", "L4"])
+	for every in (view, view + "&gpu="):
+		equal(checked(page_of(every)[0].text), ["A100", "H200", "L4"])
+	contains(page_of(f"{view}&gpu=L4")[0].words(), "Nobody is ranked on these devices yet.")
+	answer = anyone.get(f"{view}&gpu=H200&gpu=none")
+	equal(answer.status, 404)
+	contains(answer.words(), "A100, H200, L4")
+
+
+@test
 def the_projector_shows_one_or_all_devices_and_polls_for_changes():
 	answer, page = page_of("/leaderboard/scaling?view=live")
 	contains(
