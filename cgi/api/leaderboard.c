@@ -20,7 +20,7 @@
 struct leaderboard_item {
 	int64_t id, version, deadline_ms, frozen_at_ms, sources_public, participants, submissions,
 		accepting;
-	const char *name, *state, *visibility, *language, *gpus;
+	const char *name, *state, *visibility, *language, *gpus, *devices;
 };
 static const struct column ITEM_COLUMNS[] = {
 	INTEGER(struct leaderboard_item, id),
@@ -36,6 +36,7 @@ static const struct column ITEM_COLUMNS[] = {
 	TEXT(struct leaderboard_item, visibility),
 	TEXT(struct leaderboard_item, language),
 	TEXT(struct leaderboard_item, gpus),
+	TEXT(struct leaderboard_item, devices),
 };
 /* The same state as leaderboard_state_of (cgi/page/shown_leaderboard.h), in SQL for the filter
  * ?state=. */
@@ -46,14 +47,24 @@ static const struct column ITEM_COLUMNS[] = {
 	"WHEN o.accepting THEN 'active' ELSE 'closed' END"
 #define MAY_SEE_LEADERBOARD SQL_MAY_SEE("l")
 static const char *const STATES[] = { "active", "practice", "ended", "closed", "archived" };
+/* SQL expression: the devices as a JSON array, each with its first entry and how many users are
+ * ranked. Positions run from 1 without gaps, so the last position is that number. */
+#define DEVICES \
+	"(SELECT JSON_ARRAYAGG(JSON_OBJECT('gpu', g.gpu, 'score_ns', r.score_ns, 'user', u.name, " \
+	"'participants', COALESCE((SELECT e.position FROM ranking e WHERE e.leaderboard_id = l.id " \
+	"AND e.task_version_id = l.task_version_id AND e.gpu = g.gpu " \
+	"ORDER BY e.position DESC LIMIT 1), 0)) ORDER BY g.position, g.gpu) FROM leaderboard_gpus g " \
+	"LEFT JOIN ranking r ON r.leaderboard_id = l.id AND r.task_version_id = l.task_version_id " \
+	"AND r.gpu = g.gpu AND r.position = 1 LEFT JOIN users u ON u.id = r.user_id " \
+	"WHERE g.leaderboard_id = l.id) AS devices "
 static const struct statement ITEMS = SELECT(struct leaderboard_item, ITEM_COLUMNS,
 	"SELECT l.id, v.number AS version, l.deadline AS deadline_ms, l.frozen_at AS frozen_at_ms, "
 	"l.sources_public_after_deadline AS sources_public, "
 	"COALESCE(c.participants, 0) AS participants, COALESCE(c.submissions, 0) AS submissions, "
 	"l.accepting, l.name, l.state, l.visibility, v.language, "
 	"(SELECT GROUP_CONCAT(g.gpu ORDER BY g.position, g.gpu) FROM leaderboard_gpus g "
-	"WHERE g.leaderboard_id = l.id) AS gpus "
-	"FROM (SELECT o.*, " LEADERBOARD_STATE " AS state FROM leaderboards o WHERE o.id < ?) l "
+	"WHERE g.leaderboard_id = l.id) AS gpus, " DEVICES "FROM (SELECT o.*, " LEADERBOARD_STATE
+	" AS state FROM leaderboards o WHERE o.id < ?) l "
 	"JOIN task_versions v ON v.id = l.task_version_id "
 	"LEFT JOIN leaderboard_counts c ON c.leaderboard_id = l.id "
 	"WHERE IF(? = '', l.state <> 'archived', l.state = ?) AND " MAY_SEE_LEADERBOARD
@@ -70,14 +81,21 @@ static json_t *names_json(const char *names)
 	return list;
 }
 
+static json_t *devices_json(const char *text)
+{
+	json_t *devices = text ? json_loads(text, 0, NULL) : NULL;
+	return devices ? devices : json_array();
+}
+
 static json_t *item_json(const struct leaderboard_item *item)
 {
-	return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:I, s:b, s:I, s:I}", "name", item->name,
-		"state", item->state, "visibility", item->visibility, "language", item->language,
-		"deadline", json_moment(item->deadline_ms), "frozen_at", json_moment(item->frozen_at_ms),
-		"gpus", names_json(item->gpus), "task_version", (json_int_t)item->version, "sources_public",
-		(int)(item->sources_public == 1), "participants", (json_int_t)item->participants,
-		"submissions", (json_int_t)item->submissions);
+	return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:I, s:b, s:I, s:I, s:o}", "name",
+		item->name, "state", item->state, "visibility", item->visibility, "language",
+		item->language, "deadline", json_moment(item->deadline_ms), "frozen_at",
+		json_moment(item->frozen_at_ms), "gpus", names_json(item->gpus), "task_version",
+		(json_int_t)item->version, "sources_public", (int)(item->sources_public == 1),
+		"participants", (json_int_t)item->participants, "submissions",
+		(json_int_t)item->submissions, "devices", devices_json(item->devices));
 }
 
 static int asked_state(struct request *request, const char **state)

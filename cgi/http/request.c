@@ -38,14 +38,25 @@ const char *request_form_or(const struct request *request, const char *name, con
 	return value ? value : otherwise;
 }
 
-size_t request_form_values(struct request *request, const char *name, const char ***values)
+static size_t field_values(struct arena *arena, const struct field *fields, size_t field_count,
+	const char *name, const char ***values)
 {
 	size_t count = 0;
-	*values = arena_array(request->arena, const char *, request->form_count + 1);
-	for (size_t i = 0; i < request->form_count; i++)
-		if (strcmp(request->form[i].name, name) == 0)
-			(*values)[count++] = request->form[i].value;
+	*values = arena_array(arena, const char *, field_count + 1);
+	for (size_t i = 0; i < field_count; i++)
+		if (strcmp(fields[i].name, name) == 0)
+			(*values)[count++] = fields[i].value;
 	return count;
+}
+
+size_t request_query_values(struct request *request, const char *name, const char ***values)
+{
+	return field_values(request->arena, request->query, request->query_count, name, values);
+}
+
+size_t request_form_values(struct request *request, const char *name, const char ***values)
+{
+	return field_values(request->arena, request->form, request->form_count, name, values);
 }
 
 const struct upload *request_upload(const struct request *request, const char *field)

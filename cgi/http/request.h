@@ -120,12 +120,13 @@ struct request {
 };
 
 /* Return the value of a field, or NULL if the field is missing. For a repeated field, they return
- * the first value, and request_form_values returns all values. */
+ * the first value, and request_query_values and request_form_values return all values. */
 const char *request_query(const struct request *request, const char *name);
 const char *request_form(const struct request *request, const char *name);
 const char *request_query_or(
 	const struct request *request, const char *name, const char *otherwise);
 const char *request_form_or(const struct request *request, const char *name, const char *otherwise);
+size_t request_query_values(struct request *request, const char *name, const char ***values);
 size_t request_form_values(struct request *request, const char *name, const char ***values);
 /* The uploaded file of a form field. NULL if the field is missing or the user chose no file, for
  * which browsers send an empty name. */

@@ -49,8 +49,13 @@ static const char *percent_words(struct arena *arena, double share)
 
 const char *head_to_head_change(struct arena *arena, double ratio)
 {
-	return ratio < 1 ? arena_printf(arena, "%s %% faster", percent_words(arena, 1 - ratio))
-					 : arena_printf(arena, "%s %% slower", percent_words(arena, ratio - 1));
+	const double percent_until = 10, most_times = 1000;
+	if (ratio < 1)
+		return arena_printf(arena, "%s %% faster", percent_words(arena, 1 - ratio));
+	if (ratio < percent_until)
+		return arena_printf(arena, "%s %% slower", percent_words(arena, ratio - 1));
+	return ratio > most_times ? "over 1000 times slower"
+							  : arena_printf(arena, "%.0f times slower", ratio);
 }
 
 const char *head_to_head_words(struct arena *arena, const struct head_to_head_row *row)

@@ -107,8 +107,8 @@ static bool was_rejected(const struct job_row *job)
 		&& verdict_from_name(job->verdict) == VERDICT_PROTOCOL_VIOLATION;
 }
 
-/* Writes "2nd → 1st on H200, 3.1 % faster than ada's best before." Leaves out the percentage if
- * the viewer may not see the times. */
+/* Writes "When it finished: 2nd → 1st on H200, 3.1 % faster than ada's best before." These ranks
+ * may differ from the present one, which the page shows as well. */
 static void describe_change(const struct submission_row *row, const struct job_row *job,
 	struct arena *arena, struct buffer *out)
 {
@@ -122,19 +122,19 @@ static void describe_change(const struct submission_row *row, const struct job_r
 		buffer_printf(out, " than %s's best on %s was then.", row->user, job->gpu);
 		return;
 	}
-	if (had_best && job->place_before != job->place_after) {
+	buffer_text(out, "When it finished: ");
+	if (had_best && job->place_before == job->place_after) {
+		buffer_text(out, "still ");
+	} else if (had_best) {
 		html_ordinal(out, job->place_before);
 		buffer_text(out, " → ");
 	}
-	buffer_text(out,
-		!had_best                                   ? "The first result that counts, "
-			: job->place_before == job->place_after ? "Still "
-													: "");
 	html_ordinal(out, job->place_after);
-	buffer_printf(out, " on %s", job->gpu);
+	buffer_printf(out, " on %s, ", job->gpu);
 	if (had_best)
-		buffer_printf(out, ", %s than %s's best before", change, row->user);
-	buffer_text(out, ".");
+		buffer_printf(out, "%s than %s's best before.", change, row->user);
+	else
+		buffer_printf(out, "%s's first result that counts.", row->user);
 }
 
 /* ---- correct results that are not ranked ---- */
@@ -214,6 +214,19 @@ static void describe_unranked(
 	buffer_printf(out, "; %s's ranked time there is a better one.", row->user);
 }
 
+/* Whether a job on the CPU failed because the code uses CUDA. The reason quotes the error of torch,
+ * Triton or the CUDA runtime. */
+static bool lacks_cuda(const struct job_row *job)
+{
+	static const char *const signs[] = { "CUDA", "cuda", "NVIDIA", "0 active drivers" };
+	if (strcmp(job->gpu, "CPU") != 0 || !job->reason)
+		return false;
+	for (size_t i = 0; i < COUNT(signs); i++)
+		if (strstr(job->reason, signs[i]))
+			return true;
+	return false;
+}
+
 /* Returns whether the result is of the kind that is ranked: passed, in mode ranked. */
 static bool could_be_ranked(const struct submission_row *row, const struct job_row *job)
 {
@@ -240,6 +253,11 @@ static void describe_ended(
 		buffer_printf(out,
 			"Passed on %s. The ranking is frozen; the times are shown when the freeze is lifted.",
 			job->gpu);
+	} else if (verdict_from_name(job->verdict) == VERDICT_INTERNAL_ERROR && lacks_cuda(job)) {
+		buffer_text(out,
+			"The task's own code uses CUDA, which the device CPU does not have. The attempt does "
+			"not count. Choose a GPU, and ask the leaderboard's creator to remove the CPU from its "
+			"devices.");
 	} else {
 		buffer_text(out, verdict_advice(verdict_from_name(job->verdict)));
 		buffer_text(out, has_passed ? " Only the mode ranked counts in the ranking." : "");

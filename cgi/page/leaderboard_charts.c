@@ -74,11 +74,13 @@ static void finish_shape(const struct shapes_view *view, struct shape *shape)
 static void group_shapes(
 	struct arena *arena, struct shapes_view *view, const struct shape_entry *entries, size_t count)
 {
+	int64_t first = (int64_t)task_first_timed(view->task->task);
 	view->shapes = arena_array(arena, struct shape, charted_cases + 1);
 	for (size_t i = 0; i < count; i++) {
 		if (!i || entries[i].case_index != entries[i - 1].case_index)
 			view->shapes[view->count++] =
-				(struct shape){ .number = entries[i].case_index + 1, .entries = &entries[i] };
+				(struct shape){ .number = first + entries[i].case_index + 1,
+					.entries = &entries[i] };
 		view->shapes[view->count - 1].count++;
 	}
 	for (size_t i = 0; i < view->count; i++)
@@ -91,8 +93,9 @@ static int read_shapes(struct request *request, struct shapes_view *view)
 	struct paging paging;
 	struct shape_entry *entries;
 	size_t count;
-	int rc = paging_make(&paging, (int64_t)view->task->benchmarks.row_count, charted_cases,
-		query_number(request, "page", 1), request->error);
+	const struct task *task = view->task->task;
+	int rc = paging_make(&paging, (int64_t)(task->benchmark_count - task_first_timed(task)),
+		charted_cases, query_number(request, "page", 1), request->error);
 	if (rc)
 		return rc;
 	view->page = paging.page;
@@ -169,7 +172,7 @@ static const struct statement SCALING = SELECT(struct scaling_entry, SCALING_COL
 	"STRAIGHT_JOIN users u ON u.id = r.user_id "
 	"ORDER BY first.devices DESC, first.positions, first.user_id");
 
-static size_t device_index(const struct shown_leaderboard *shown, const char *gpu)
+size_t device_index(const struct shown_leaderboard *shown, const char *gpu)
 {
 	size_t i = 0;
 	while (i < shown->gpu_count && strcmp(shown->gpus[i].name, gpu) != 0)
@@ -242,13 +245,41 @@ static void make_scaling(struct arena *arena, struct scaling_view *view, int64_t
 				plural(arena, (int64_t)shown->gpu_count, "device")) };
 }
 
-static int view_devices(struct request *request, const struct shown_leaderboard *shown)
+/* Fills `chosen` with the leaderboard and the devices of all ?gpu=; without any, all devices. */
+static int choose_devices(struct request *request, const struct shown_leaderboard *whole,
+	struct shown_leaderboard *chosen)
 {
-	struct scaling_view view = { .shown = shown };
+	const char **names;
+	size_t count = request_query_values(request, "gpu", &names), wanted = 0;
+	const struct ranked_gpu *gpu;
+	*chosen = *whole;
+	for (size_t i = 0; i < count; i++) {
+		int rc = *names[i] ? ranked_gpu_named(request, whole, names[i], &gpu) : 0;
+		if (rc)
+			return rc;
+		wanted += *names[i] != '\0';
+	}
+	if (!wanted)
+		return 0;
+	chosen->gpus = arena_array(request->arena, struct ranked_gpu, whole->gpu_count + 1);
+	chosen->gpu_count = 0;
+	for (size_t i = 0; i < whole->gpu_count; i++)
+		if (names_contain(names, count, whole->gpus[i].name))
+			chosen->gpus[chosen->gpu_count++] = whole->gpus[i];
+	return 0;
+}
+
+static int view_devices(struct request *request, const struct shown_leaderboard *whole)
+{
+	struct shown_leaderboard chosen, *shown = &chosen;
+	struct scaling_view view = { .shown = shown, .whole = whole };
 	struct scaling_entry *rows;
 	size_t count;
+	int rc = choose_devices(request, whole, shown);
+	if (rc)
+		return rc;
 	const char *devices = device_list(request->arena, shown, NULL);
-	int rc = database_rows(request->db, request->arena, &SCALING, &rows, &count, request->error,
+	rc = database_rows(request->db, request->arena, &SCALING, &rows, &count, request->error,
 		"siiiiisii", devices, shown->leaderboard.id, shown->leaderboard.task_version_id,
 		(int64_t)charted_users, (int64_t)charted_users, request->viewer.id, devices,
 		shown->leaderboard.id, shown->leaderboard.task_version_id);

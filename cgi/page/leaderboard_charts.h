@@ -95,6 +95,9 @@ struct shapes_view {
 const char *device_list(
 	struct arena *arena, const struct shown_leaderboard *shown, const struct ranked_gpu *only);
 
+/* The index of a device of the leaderboard, or gpu_count if it has none of that name. */
+size_t device_index(const struct shown_leaderboard *shown, const char *gpu);
+
 struct scaling_entry {
 	const char *gpu, *user;
 	int64_t user_id, place, is_tie, submission_id;
@@ -109,7 +112,8 @@ struct scaling_user {
 	double slowest_ns;
 };
 struct scaling_view {
-	const struct shown_leaderboard *shown;
+	const struct shown_leaderboard *shown; /* with the chosen devices only */
+	const struct shown_leaderboard *whole; /* with all devices */
 	struct scaling_user *users;
 	size_t user_count;
 	struct chart chart;

@@ -8,6 +8,7 @@
 #include "templates/queue.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The page reads many queued jobs, to estimate when they start, but lists fewer to stay small. */
@@ -260,6 +261,21 @@ static void expect_queue_starts(struct request *request, struct queue_view *view
 		expect_next(arena, view, request->viewer.id ? request->viewer.id : -1, jobs, devices);
 }
 
+static int by_turn(const void *left, const void *right)
+{
+	const struct queue_job *a = left, *b = right;
+	return a->position != b->position ? (a->position > b->position) - (a->position < b->position)
+									  : (a->id > b->id) - (a->id < b->id);
+}
+
+/* Sorts the queued jobs by their positions. The lines of several models are merged. */
+static void sort_by_turns(struct queue_view *view)
+{
+	if (view->job_count > view->running)
+		qsort(view->jobs + view->running, view->job_count - view->running, sizeof *view->jobs,
+			by_turn);
+}
+
 static int read_queue(
 	struct request *request, const struct statement *jobs, struct queue_view *view)
 {
@@ -277,6 +293,7 @@ int queue_read(struct request *request, struct queue_view *view)
 		return rc;
 	count_queue_lines(request->arena, view);
 	expect_queue_starts(request, view);
+	sort_by_turns(view);
 	keep_visible(view);
 	cut_list(view);
 	return 0;

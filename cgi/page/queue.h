@@ -1,6 +1,6 @@
 /* Data for the queue's page: running and queued jobs with their positions (lib/job/wait.h), one
  * line for each device model, and the devices. Running jobs are sorted by their start, queued jobs
- * by when they were queued. */
+ * by their position in line. */
 #ifndef PODIUM_CGI_PAGE_QUEUE_H
 #define PODIUM_CGI_PAGE_QUEUE_H
 

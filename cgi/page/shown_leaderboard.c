@@ -214,19 +214,23 @@ static int unknown_gpu(
 		quote(request->arena, wanted), shown->gpu_count ? names.data : "none yet");
 }
 
+int ranked_gpu_named(struct request *request, const struct shown_leaderboard *shown,
+	const char *name, const struct ranked_gpu **gpu)
+{
+	for (size_t i = 0; i < shown->gpu_count; i++) {
+		*gpu = &shown->gpus[i];
+		if (strcmp(shown->gpus[i].name, name) == 0)
+			return 0;
+	}
+	return unknown_gpu(request, shown, name);
+}
+
 int ranked_gpu_of_request(
 	struct request *request, const struct shown_leaderboard *shown, const struct ranked_gpu **gpu)
 {
 	const char *wanted = request_query(request, "gpu");
 	*gpu = shown->gpu_count ? &shown->gpus[0] : NULL;
-	if (!wanted || !*wanted)
-		return 0;
-	for (size_t i = 0; i < shown->gpu_count; i++) {
-		*gpu = &shown->gpus[i];
-		if (strcmp(shown->gpus[i].name, wanted) == 0)
-			return 0;
-	}
-	return unknown_gpu(request, shown, wanted);
+	return wanted && *wanted ? ranked_gpu_named(request, shown, wanted, gpu) : 0;
 }
 
 const char *leaderboard_state(const struct leaderboard *leaderboard, int64_t now_ms)

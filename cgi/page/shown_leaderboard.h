@@ -51,8 +51,12 @@ int shown_leaderboard_with_quotas(struct request *request, struct shown_leaderbo
 	struct quota quotas[static quota_modes]);
 bool shows_old_version(const struct shown_leaderboard *shown); /* not the newest */
 
-/* Sets *gpu to the GPU in ?gpu=, else to the first one, or to NULL if the leaderboard has none.
- * Returns ERROR_NOT_FOUND, with a message that lists the GPUs, for an unknown GPU. */
+/* Sets *gpu to the leaderboard's GPU of that name. Returns ERROR_NOT_FOUND, with a message that
+ * lists the GPUs, if it has none. */
+int ranked_gpu_named(struct request *request, const struct shown_leaderboard *shown,
+	const char *name, const struct ranked_gpu **gpu);
+/* Likewise for the GPU in ?gpu=. Without one, it is the first GPU, or NULL if the leaderboard has
+ * none. */
 int ranked_gpu_of_request(
 	struct request *request, const struct shown_leaderboard *shown, const struct ranked_gpu **gpu);
 

@@ -304,7 +304,7 @@ static const char *count_in_words(struct arena *arena, size_t count, const char 
 /* Names the shapes that podium-run times: the last one if only that one ranks, else all. */
 static const char *timed_shapes(struct arena *arena, const struct task *task)
 {
-	return task->ranking_by == RANKING_BY_LAST && task->benchmark_count > 1
+	return task_first_timed(task)
 		? arena_printf(arena, "the last of the %zu shapes", task->benchmark_count)
 		: count_in_words(arena, task->benchmark_count, "shape");
 }

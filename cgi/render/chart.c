@@ -218,10 +218,9 @@ struct chart_scale chart_scale_moments(double first_ms, double last_ms)
 {
 	enum { most_steps = 5 };
 	struct chart_scale scale = { .low = first_ms, .high = last_ms };
-	if (last_ms - first_ms < SECOND) { /* a single moment: center it */
-		scale.low -= 30 * MINUTE;
-		scale.high += 30 * MINUTE;
-	}
+	if (last_ms - first_ms
+		< SECOND) /* a single moment, which may be now: show the hour before it */
+		scale.low -= HOUR;
 	const struct moment_step *step = STEPS;
 	while (step < STEPS + COUNT(STEPS) - 1 && step->ms * most_steps < scale.high - scale.low)
 		step++;
@@ -340,6 +339,10 @@ static bool find_scales(struct drawing *drawing)
 		}
 	if (!(ends.low <= ends.high))
 		return false;
+	if (low < chart_least_ns) {
+		low = chart_least_ns;
+		high = fmax(high, 2 * low);
+	}
 	drawing->y = chart_scale_durations(low, high);
 	/* Leave space of half a step before the first name and after the last. */
 	drawing->x = chart->names

@@ -19,6 +19,9 @@
 
 /* Line styles: 0 to chart_styles - 1, and chart_record, which is thicker and has no shape. */
 enum { chart_styles = 10, chart_record = chart_styles, chart_most_ticks = 8 };
+/* No device resolves shorter times. They are drawn at the axis's end, so that a result of 1 ns does
+ * not squeeze all others. */
+enum { chart_least_ns = 10 };
 
 struct chart_point {
 	double x; /* ms since 1970, or the index of a name, from 0 */

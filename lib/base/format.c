@@ -272,23 +272,46 @@ static char *put_count(char *at, int64_t count, const char *noun)
 	return count == 1 ? at : put_text(at, "s");
 }
 
-/* "2 days 4 hours": the two largest units. The second is left out when the first is 10 or more. */
+enum { smallest_span = 4, span_single_from = 10 };
+static const struct {
+	int64_t seconds;
+	const char *name;
+} spans[] = { { 365 * 86400L, "year" }, { 86400, "day" }, { 3600, "hour" }, { 60, "minute" },
+	{ 1, "second" } };
+
+static size_t largest_span(int64_t seconds)
+{
+	size_t i = 0;
+	while (i < smallest_span && seconds < spans[i].seconds)
+		i++;
+	return i;
+}
+
+/* Whether the unit after the largest one is shown too: never seconds, and only after a small
+ * number. */
+static bool shows_rest(size_t largest, int64_t seconds)
+{
+	return largest + 1 < smallest_span && seconds / spans[largest].seconds < span_single_from;
+}
+
+/* "2 days 4 hours": the two largest units, rounded down. */
 static char *put_span(char *at, int64_t seconds)
 {
-	static const struct {
-		int64_t seconds;
-		const char *name;
-	} spans[] = { { 365 * 86400L, "year" }, { 86400, "day" }, { 3600, "hour" }, { 60, "minute" },
-		{ 1, "second" } };
-	size_t i = 0;
-	while (i < 4 && seconds < spans[i].seconds)
-		i++;
+	size_t i = largest_span(seconds);
 	int64_t count = seconds / spans[i].seconds;
 	at = put_count(at, count, spans[i].name);
-	if (i + 1 >= 4 || count >= 10)
+	if (!shows_rest(i, seconds))
 		return at;
 	int64_t rest = (seconds - count * spans[i].seconds) / spans[i + 1].seconds;
 	return rest ? put_count(put_text(at, " "), rest, spans[i + 1].name) : at;
+}
+
+/* Adds half of the last unit that put_span shows. A token that expires 90 days after it was created
+ * would otherwise expire "in 89 days" from the first second on. */
+static int64_t round_span(int64_t seconds)
+{
+	size_t i = largest_span(seconds);
+	return seconds + spans[i + shows_rest(i, seconds)].seconds / 2;
 }
 
 void format_relative(format_text out, int64_t ms, int64_t now)
@@ -300,7 +323,7 @@ void format_relative(format_text out, int64_t ms, int64_t now)
 	if (seconds > -5 && seconds < 5)
 		put_text(out, "just now");
 	else if (seconds > 0)
-		put_span(put_text(out, "in "), seconds);
+		put_span(put_text(out, "in "), round_span(seconds));
 	else
 		put_text(put_span(out, -seconds), " ago");
 }

@@ -121,14 +121,14 @@ static void moments_have_ticks_at_round_times(void **state)
 	}
 }
 
-static void a_single_moment_is_in_the_middle_of_an_hour(void **state)
+static void a_single_moment_ends_an_hour(void **state)
 {
 	(void)state;
 	double now = AT("2026-11-21 06:10");
 	struct chart_scale scale = chart_scale_moments(now, now);
 	cleanup_free char *text = labels(&scale, chart_moment_label);
-	assert_true(chart_percent(&scale, now) == 50);
-	assert_string_equal(text, "05:45, 06:00, 06:15, 06:30");
+	assert_true(scale.high == now && chart_percent(&scale, now) == 100);
+	assert_string_equal(text, "05:15, 05:30, 05:45, 06:00");
 }
 
 static void any_two_moments_have_few_ticks_between_them(void **state)
@@ -226,6 +226,27 @@ static void values_that_are_no_times_are_left_out(void **state)
 	assert_contains(svg, "d=\"M100 0L900 1000\"");
 	assert_int_equal(times(svg, "<use "), 2);
 	assert_int_equal(times(svg, "nan"), 0);
+}
+
+static void no_axis_shows_times_that_cannot_be_resolved(void **state)
+{
+	(void)state;
+	const char *names[] = { "a", "b" };
+	const struct chart_line lines[] = { { .style = 0, POINTS({ 0, 1 }, { 1, 40 }) },
+		{ .style = 0, POINTS({ 0, 1 }, { 1, 1 }) } };
+	for (size_t i = 0; i < COUNT(lines); i++) {
+		const struct chart chart = { .id = "x",
+			.alternative = "",
+			.lines = &lines[i],
+			.line_count = 1,
+			.names = names,
+			.name_count = 2 };
+		cleanup_free char *svg = drawn(&chart);
+		assert_contains(svg, ">10 ns</text>");
+		assert_int_equal(times(svg, ">1 ns</text>") + times(svg, ">5 ns</text>"), 0);
+		assert_int_equal(times(svg, ">1.00 ns</text>") + times(svg, ">1.000 ns</text>"), 0);
+		assert_contains(svg, "d=\"M250 1000");
+	}
 }
 
 static void without_data_there_is_no_chart(void **state)
@@ -374,13 +395,14 @@ int main(void)
 		cmocka_unit_test(durations_have_ticks_at_round_numbers),
 		cmocka_unit_test(any_two_durations_have_a_scale_with_ticks),
 		cmocka_unit_test(moments_have_ticks_at_round_times),
-		cmocka_unit_test(a_single_moment_is_in_the_middle_of_an_hour),
+		cmocka_unit_test(a_single_moment_ends_an_hour),
 		cmocka_unit_test(any_two_moments_have_few_ticks_between_them),
 		cmocka_unit_test(a_value_beyond_the_ends_stays_within_the_chart),
 		cmocka_unit_test(thinning_keeps_the_ends_and_the_largest_falls),
 		cmocka_unit_test(a_best_time_lasts_until_it_is_beaten),
 		cmocka_unit_test(an_axis_of_names_has_room_at_both_ends),
 		cmocka_unit_test(values_that_are_no_times_are_left_out),
+		cmocka_unit_test(no_axis_shows_times_that_cannot_be_resolved),
 		cmocka_unit_test(without_data_there_is_no_chart),
 		cmocka_unit_test(every_line_is_distinguishable_without_colour),
 		cmocka_unit_test(the_record_line_is_thicker_and_below_the_users),

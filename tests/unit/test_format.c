@@ -229,6 +229,12 @@ static void relative_times_read_as_words(void **state)
 		{ -(11 * 3600 + 1800), "11 hours ago" },
 		{ -3 * 3600 - 1200, "3 hours 20 minutes ago" },
 		{ 400 * 86400, "in 1 year 35 days" },
+		{ 90 * 86400 - 1, "in 90 days" },
+		{ 89 * 86400 + 11 * 3600, "in 89 days" },
+		{ 3 * 86400 - 1, "in 3 days" },
+		{ 86400 - 1, "in 1 day" },
+		{ 59, "in 59 seconds" },
+		{ -90 * 86400 + 1, "89 days ago" },
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		format_text out;

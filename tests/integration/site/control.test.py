@@ -303,7 +303,12 @@ def a_job_says_how_many_are_ahead_of_it():
 	contains(
 		ada.get(f"/submission/{second}").words(), "Waiting for CPU: 3rd in line, 2 jobs ahead."
 	)
-	contains(ada.get("/queue").words(), "drained")
+	queue = ada.get("/queue")
+	contains(queue.words(), "drained")
+	equal(
+		re.findall(r'<th scope="row"><a href="/submission/(\d+)"', queue.text),
+		[str(number) for number in (first, third, second)],
+	)
 	site.release_jobs()
 	for number in (first, second, third):
 		ended(number)

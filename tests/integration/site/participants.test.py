@@ -238,22 +238,48 @@ def rebuilt():
 def the_page_says_how_a_result_changed_the_users_rank():
 	sql("DELETE FROM submissions")
 	first = ended(ada, score_ns=1000.0)
-	contains(words(anyone, f"/submission/{first}"), "The first result that counts, 1st on CPU.")
+	contains(
+		words(anyone, f"/submission/{first}"),
+		"When it finished: 1st on CPU, ada's first result that counts.",
+	)
 	other = ended(dora, score_ns=900.0)
 	slower = ended(ada, score_ns=1100.0)
 	contains(words(anyone, f"/submission/{slower}"), "10 % slower than ada's best on CPU was then.")
 	better = ended(ada, score_ns=800.0)
 	contains(
 		words(anyone, f"/submission/{better}"),
-		"2nd → 1st on CPU, 20 % faster than ada's best before.",
+		"When it finished: 2nd → 1st on CPU, 20 % faster than ada's best before.",
 	)
 	again = ended(ada, score_ns=600.0)
 	contains(
 		words(anyone, f"/submission/{again}"),
-		"Still 1st on CPU, 25 % faster than ada's best before.",
+		"When it finished: still 1st on CPU, 25 % faster than ada's best before.",
 	)
-	contains(words(anyone, f"/submission/{other}"), "The first result that counts, 1st on CPU.")
+	# The rank of today differs from the rank of then, and the page says which is which.
+	contains(
+		words(anyone, f"/submission/{other}"),
+		"Ranked 2nd on CPU. When it finished: 1st on CPU, dora's first result that counts.",
+	)
 	equal(ranks(), [("ada", again, 1), ("dora", other, 2)])
+
+
+@test
+def a_task_that_needs_cuda_says_so_on_the_cpu():
+	needs_cuda = "The task's own code uses CUDA, which the device CPU does not have."
+	for reason, explained in (
+		("The judge failed: RuntimeError: Found no NVIDIA driver on your system.", True),
+		("The judge failed: AssertionError: Torch not compiled with CUDA enabled.", True),
+		("The judge could not finish.", False),
+	):
+		number = ended(ada, mode="test", times_ns=(), verdict="internal error", reason=reason)
+		page = words(ada, f"/submission/{number}")
+		contains(page, reason)
+		(contains if explained else lacks)(page, needs_cuda)
+		(lacks if explained else contains)(page, "Podium or its machine failed.")
+	wrong = ended(
+		ada, mode="test", times_ns=(), verdict="runtime error", reason="No CUDA GPUs are available."
+	)
+	lacks(words(ada, f"/submission/{wrong}"), needs_cuda)
 
 
 @test
@@ -456,6 +482,31 @@ def own_submissions_are_found_by_mode_result_device_leaderboard_and_period():
 	equal(
 		[number for number in shown("/leaderboard/small/mine?mode=test")], those("s.mode = 'test'")
 	)
+
+
+@test
+def the_devices_to_choose_from_are_those_of_the_viewers_leaderboards():
+	def devices(path):
+		choices = fresh(ada, path).text.split('<select name="gpu">')[1].split("</select>")[0]
+		return re.findall(r'<option value="([^"]+)"', choices)
+
+	load_task(site, isolated(TASK), name="other", more={"submission.py": TEMPLATE})
+	sql(
+		"INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) "
+		"SELECT id, 'Z9000', 7 FROM leaderboards WHERE name = 'other'"
+	)
+	for address in ("/mine", "/leaderboard/small/mine", "/mine?from=2000-01-01"):
+		equal(devices(address), ["CPU"])
+	sql(
+		"INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, "
+		"mode) SELECT l.id, l.task_version_id, s.user_id, s.file_name, s.sha256, 'test' "
+		f"FROM leaderboards l JOIN submissions s ON s.id = {shown('/mine')[0]} "
+		"WHERE l.name = 'other'"
+	)
+	equal(devices("/mine"), ["CPU", "Z9000"])
+	equal(devices("/leaderboard/small/mine"), ["CPU"])
+	equal(devices("/leaderboard/small/mine?from=2000-01-01"), ["CPU"])
+	sql("DELETE FROM leaderboards WHERE name = 'other'")
 
 
 @test
