@@ -139,13 +139,10 @@ int page_submission_plan(struct request *request)
 	struct download *download = arena_alloc(request->arena, sizeof *download);
 	int64_t id = path_number(request, 1);
 	int rc = submission_without_task(request, &row);
+	if (!rc)
+		rc = submission_check_source(request, &row, "The plans of a submission are");
 	if (rc)
 		return rc;
-	if (!submission_may_see_source(request, &row))
-		return fail(request->error, ERROR_FORBIDDEN,
-			row.sources_public ? "The plans of a submission are its author's until the "
-								 "leaderboard's deadline has passed."
-							   : "The plans of a submission are its author's.");
 	rc = database_row(request->db, request->arena, &PLAN, &plan, request->error, "ii", id, row.id);
 	if (rc)
 		return rc == ERROR_NOT_FOUND ? fail(request->error, rc, "This submission has no such plan.")

@@ -200,13 +200,10 @@ int page_submission_artifact(struct request *request)
 	cleanup_buffer struct buffer packed = { 0 };
 	int64_t id = path_number(request, 1);
 	int rc = submission_without_task(request, &row);
+	if (!rc)
+		rc = submission_check_source(request, &row, "The files of a submission are");
 	if (rc)
 		return rc;
-	if (!submission_may_see_source(request, &row))
-		return fail(request->error, ERROR_FORBIDDEN,
-			row.sources_public ? "The files of a submission are its author's until the "
-								 "leaderboard's deadline has passed."
-							   : "The files of a submission are its author's.");
 	rc = database_row(
 		request->db, request->arena, &FILE_BY_ID, &file, request->error, "ii", id, row.id);
 	if (rc == ERROR_NOT_FOUND)

@@ -176,6 +176,10 @@ int submission_read_samples(
 	struct request *request, const struct submission_row *row, struct submission_view *view);
 
 bool submission_may_see_source(const struct request *request, const struct submission_row *row);
+/* Returns ERROR_FORBIDDEN with a message if the viewer may not see the source. `what` begins the
+ * message: "The source is". */
+int submission_check_source(
+	struct request *request, const struct submission_row *row, const char *what);
 /* Reads the source. If the viewer may not see it, returns ERROR_FORBIDDEN with a message. */
 int submission_read_source(
 	struct request *request, const struct submission_row *row, struct blob_value *content);

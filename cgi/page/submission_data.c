@@ -805,13 +805,20 @@ int submission_of_author(struct request *request, const char *deed, struct submi
 		: fail(request->error, ERROR_FORBIDDEN, "Only its author may %s.", deed);
 }
 
+int submission_check_source(
+	struct request *request, const struct submission_row *row, const char *what)
+{
+	return submission_may_see_source(request, row)
+		? 0
+		: fail(request->error, ERROR_FORBIDDEN, "%s its author's%s.", what,
+			row->sources_public ? " until the leaderboard's deadline has passed" : "");
+}
+
 int submission_read_source(
 	struct request *request, const struct submission_row *row, struct blob_value *content)
 {
-	if (!submission_may_see_source(request, row))
-		return fail(request->error, ERROR_FORBIDDEN,
-			row->sources_public
-				? "The source is its author's until the leaderboard's deadline has passed."
-				: "The source is its author's.");
-	return blob_get(request->db, request->arena, row->sha256.bytes, content, request->error);
+	int rc = submission_check_source(request, row, "The source is");
+	return rc
+		? rc
+		: blob_get(request->db, request->arena, row->sha256.bytes, content, request->error);
 }
