@@ -26,18 +26,19 @@ static const struct column PLAN_COLUMNS[] = {
 	TEXT(struct plan_row, nodes),
 };
 /* The limits keep a page with the plans of two submissions below 20 MB. */
-#define PLANS_OF(from) \
+#define PLANS_OF(from, whose) \
 	SELECT(struct plan_row, PLAN_COLUMNS, \
 		"SELECT p.id, p.stage_id, p.case_index, j.submission_id, p.size, t.name AS stage, j.gpu, " \
 		"LOWER(HEX(p.sha256)) AS sha256, IF(LENGTH(p.nodes) <= 196608, p.nodes, NULL) AS nodes " \
 		"FROM " from " JOIN stages t ON t.job_id = j.id JOIN plans p ON p.stage_id = t.id " \
-		"WHERE s.id = ? ORDER BY t.job_id, t.position, p.case_index LIMIT 48")
-const struct statement plans_of_submission = PLANS_OF("submissions s JOIN jobs j ON "
-													  "j.submission_id = s.id");
+		"WHERE s.id = ? " whose "ORDER BY t.job_id, t.position, p.case_index LIMIT 48")
+const struct statement plans_of_submission =
+	PLANS_OF("submissions s JOIN jobs j ON j.submission_id = s.id", "");
 const struct statement plans_of_best =
 	PLANS_OF("submissions s JOIN ranking r ON r.leaderboard_id = s.leaderboard_id "
 			 "AND r.task_version_id = s.task_version_id AND r.user_id = s.user_id "
-			 "AND r.submission_id <> s.id JOIN jobs j ON j.id = r.job_id");
+			 "AND r.submission_id <> s.id JOIN jobs j ON j.id = r.job_id",
+		"AND s.user_id = ? ");
 
 /* ---- names ---- */
 

@@ -694,25 +694,26 @@ int submission_read_samples(
 static int read_submission_parts(
 	struct request *request, const struct submission_row *row, struct database_answer *answers)
 {
-	const int64_t id = row->id, pictures = most_pictures, comparisons = most_comparisons;
+	const int64_t id = row->id, pictures = most_pictures, comparisons = most_comparisons,
+				  viewer = request->viewer.id;
 	if (row->waits)
 		return database_answers(request->db, request->arena, &PAGE_OF_WAITING, answers,
-			request->error, "iiiiiiiiiiiiiii", id, id, id, id, pictures, id, id, comparisons, id,
-			id, id, id, id, (int64_t)0, id);
+			request->error, "iiiiiiiiiiiiiiii", id, id, id, id, pictures, id, id, comparisons, id,
+			id, id, id, viewer, id, (int64_t)0, id);
 	if (submission_may_see_source(request, row))
 		return database_answers(request->db, request->arena, &PAGE, answers, request->error,
-			"iiiiiiiiiiiii", id, id, id, id, pictures, id, id, comparisons, id, id, id, id, id);
+			"iiiiiiiiiiiiii", id, id, id, id, pictures, id, id, comparisons, id, id, id, id, viewer,
+			id);
 	return database_answers(request->db, request->arena, &PAGE_FOR_STRANGERS, answers,
 		request->error, "iiiiiiii", id, id, id, id, pictures, id, id, comparisons);
 }
 
-static void show_plans(struct arena *arena, const struct submission_view *view,
-	const struct database_answer *answers, const struct stages *stages)
+static void show_plans(
+	struct arena *arena, const struct database_answer *answers, const struct stages *stages)
 {
 	struct plan_view *plans = read_plans(arena, &answers[PLANS]);
-	if (view->is_author)
-		plan_join_best(plans, answers[PLANS].count, read_plans(arena, &answers[BEST_PLANS]),
-			answers[BEST_PLANS].count);
+	plan_join_best(plans, answers[PLANS].count, read_plans(arena, &answers[BEST_PLANS]),
+		answers[BEST_PLANS].count);
 	join_plans(stages->rows, stages->count, plans, answers[PLANS].count);
 }
 
@@ -750,7 +751,7 @@ int submission_read_view(
 		return fail(request->error, ERROR_SYSTEM, "A file's content is missing in the database.");
 	join_reports(stages.rows, stages.count, answers[PROFILES].rows, answers[PROFILES].count);
 	join_artifacts(stages.rows, stages.count, answers[FILES].rows, answers[FILES].count);
-	show_plans(request->arena, view, answers, &stages);
+	show_plans(request->arena, answers, &stages);
 	show_source(&answers[CODE], view);
 	return 0;
 }
