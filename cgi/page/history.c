@@ -102,14 +102,15 @@ static const struct statement JOBS_OF_LEADERBOARD_WITHIN =
 #define MAY_SEE_LEADERBOARD SQL_MAY_SEE("l")
 static const struct column CHOICE_COLUMNS[] = { TEXT(struct history_choice, kind),
 	TEXT(struct history_choice, name) };
-#define HAS_SUBMITTED \
-	"EXISTS (SELECT 1 FROM submissions s WHERE s.user_id = ? AND s.leaderboard_id = l.id " \
-	"AND NOT s.dry_run) AND " MAY_SEE_LEADERBOARD " "
 /* The viewer's leaderboards and their devices; the devices of one leaderboard on its page. */
 static const struct statement CHOICES = SELECT(struct history_choice, CHOICE_COLUMNS,
-	"SELECT 'leaderboard' AS kind, l.name FROM leaderboards l WHERE " HAS_SUBMITTED
-	"UNION SELECT 'gpu', g.gpu FROM leaderboards l JOIN leaderboard_gpus g "
-	"ON g.leaderboard_id = l.id WHERE ? IN (0, l.id) AND " HAS_SUBMITTED "ORDER BY kind, name");
+	"WITH own AS (SELECT l.id, l.name FROM leaderboards l WHERE EXISTS (SELECT 1 FROM submissions "
+	"s "
+	"WHERE s.user_id = ? AND s.leaderboard_id = l.id AND NOT s.dry_run) AND " MAY_SEE_LEADERBOARD
+	") "
+	"SELECT 'leaderboard' AS kind, name FROM own "
+	"UNION SELECT 'gpu', g.gpu FROM own JOIN leaderboard_gpus g "
+	"ON g.leaderboard_id = own.id WHERE ? IN (0, own.id) ORDER BY kind, name");
 
 static const struct column RANK_COLUMNS[] = {
 	TEXT(struct history_rank, gpu),
@@ -287,20 +288,20 @@ static int read_answers(struct request *request, const struct history_view *view
 		return database_answers(request->db, request->arena, &PAGES[view->shown != NULL], answers,
 			request->error,
 			"isiissssi"
-			"iiiii"
+			"iii"
 			"ii",
 			viewer, name, viewer, before, filter->mode, one_job, filter->gpu, filter->result, most,
-			viewer, viewer, leaderboard_id, viewer, viewer, viewer, leaderboard_id);
+			viewer, viewer, leaderboard_id, viewer, leaderboard_id);
 	int64_t at_ms = query_number(request, "at", filter->until_ms);
 	at_ms = at_ms < filter->until_ms ? at_ms : filter->until_ms;
 	return database_answers(request->db, request->arena, &PAGES_WITHIN[view->shown != NULL],
 		answers, request->error,
 		"isittttissssi"
-		"iiiii"
+		"iii"
 		"ii",
 		viewer, name, viewer, filter->from_ms, filter->until_ms, at_ms, at_ms, before, filter->mode,
-		one_job, filter->gpu, filter->result, most, viewer, viewer, leaderboard_id, viewer, viewer,
-		viewer, leaderboard_id);
+		one_job, filter->gpu, filter->result, most, viewer, viewer, leaderboard_id, viewer,
+		leaderboard_id);
 }
 
 int history_read(struct request *request, const struct history_filter *filter, int64_t before,
