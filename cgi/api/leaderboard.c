@@ -20,7 +20,7 @@
 struct leaderboard_item {
 	int64_t id, version, deadline_ms, frozen_at_ms, sources_public, participants, submissions,
 		accepting;
-	const char *name, *state, *visibility, *language, *gpus, *devices;
+	const char *name, *state, *visibility, *language, *devices;
 };
 static const struct column ITEM_COLUMNS[] = {
 	INTEGER(struct leaderboard_item, id),
@@ -35,7 +35,6 @@ static const struct column ITEM_COLUMNS[] = {
 	TEXT(struct leaderboard_item, state),
 	TEXT(struct leaderboard_item, visibility),
 	TEXT(struct leaderboard_item, language),
-	TEXT(struct leaderboard_item, gpus),
 	TEXT(struct leaderboard_item, devices),
 };
 /* The same state as leaderboard_state_of (cgi/page/shown_leaderboard.h), in SQL for the filter
@@ -61,22 +60,20 @@ static const struct statement ITEMS = SELECT(struct leaderboard_item, ITEM_COLUM
 	"SELECT l.id, v.number AS version, l.deadline AS deadline_ms, l.frozen_at AS frozen_at_ms, "
 	"l.sources_public_after_deadline AS sources_public, "
 	"COALESCE(c.participants, 0) AS participants, COALESCE(c.submissions, 0) AS submissions, "
-	"l.accepting, l.name, l.state, l.visibility, v.language, "
-	"(SELECT GROUP_CONCAT(g.gpu ORDER BY g.position, g.gpu) FROM leaderboard_gpus g "
-	"WHERE g.leaderboard_id = l.id) AS gpus, " DEVICES "FROM (SELECT o.*, " LEADERBOARD_STATE
-	" AS state FROM leaderboards o WHERE o.id < ?) l "
+	"l.accepting, l.name, l.state, l.visibility, v.language, " DEVICES
+	"FROM (SELECT o.*, " LEADERBOARD_STATE " AS state FROM leaderboards o WHERE o.id < ?) l "
 	"JOIN task_versions v ON v.id = l.task_version_id "
 	"LEFT JOIN leaderboard_counts c ON c.leaderboard_id = l.id "
 	"WHERE IF(? = '', l.state <> 'archived', l.state = ?) AND " MAY_SEE_LEADERBOARD
 	" ORDER BY l.id DESC LIMIT ?");
 
-static json_t *names_json(const char *names)
+static json_t *names_json(const json_t *devices)
 {
-	json_t *list = json_array();
-	for (const char *at = names ? names : ""; *at;) {
-		size_t length = strcspn(at, ",");
-		json_array_append_new(list, json_stringn(at, length));
-		at += length + (at[length] == ',');
+	json_t *list = json_array(), *device;
+	size_t i;
+	json_array_foreach(devices, i, device)
+	{
+		json_array_append(list, json_object_get(device, "gpu"));
 	}
 	return list;
 }
@@ -89,13 +86,14 @@ static json_t *devices_json(const char *text)
 
 static json_t *item_json(const struct leaderboard_item *item)
 {
+	json_t *devices = devices_json(item->devices);
 	return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:I, s:b, s:I, s:I, s:o}", "name",
 		item->name, "state", item->state, "visibility", item->visibility, "language",
 		item->language, "deadline", json_moment(item->deadline_ms), "frozen_at",
-		json_moment(item->frozen_at_ms), "gpus", names_json(item->gpus), "task_version",
+		json_moment(item->frozen_at_ms), "gpus", names_json(devices), "task_version",
 		(json_int_t)item->version, "sources_public", (int)(item->sources_public == 1),
 		"participants", (json_int_t)item->participants, "submissions",
-		(json_int_t)item->submissions, "devices", devices_json(item->devices));
+		(json_int_t)item->submissions, "devices", devices);
 }
 
 static int asked_state(struct request *request, const char **state)
