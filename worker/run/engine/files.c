@@ -83,9 +83,9 @@ static int write_libraries(int stage, enum engine_role role, struct error *error
 static bool is_for(const struct file *file, enum engine_role role)
 {
 	bool is_judge = role == ROLE_JUDGE || role == ROLE_SEALED_JUDGE,
-		 is_builder = role == ROLE_BUILDER;
-	if (strcmp(file->name, LAUNCH) == 0 || role == ROLE_LAUNCHER)
-		return strcmp(file->name, LAUNCH) == 0 && role == ROLE_LAUNCHER;
+		 is_builder = role == ROLE_BUILDER, is_launch = strcmp(file->name, LAUNCH) == 0;
+	if (is_launch || role == ROLE_LAUNCHER)
+		return is_launch && role == ROLE_LAUNCHER;
 	if (strcmp(file->folder, "sealed") == 0 && role != ROLE_SEALED_JUDGE && !is_builder)
 		return false;
 	if (text_is_one_of(file->name, OF_BUILDER, COUNT(OF_BUILDER)))

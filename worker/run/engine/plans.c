@@ -103,7 +103,7 @@ static void show_kernels(struct code *code, const char *text, size_t length)
 			if (member_whole(node, "image", -1) == (long long)i)
 				add_name(code, hex, member_text(node, "name"), &names);
 		}
-		if (names.length)
+		if (names.length && code->text.length < sass_most_bytes)
 			show_image(code, hex, buffer_string(&names));
 	}
 	json_decref(plan);
