@@ -44,8 +44,8 @@ struct plan_view {
 enum { plan_most_rows = 2000 }; /* nodes of all plans on a page */
 
 /* The plans of a submission's jobs, and those of its author's best submission where that is another
- * one. Both bind the submission's ID. The second also binds the viewer's users.id, and has rows only
- * for the author. */
+ * one. Both bind the submission's ID. The second also binds the viewer's users.id, and has rows
+ * only for the author. */
 extern const struct statement plans_of_submission, plans_of_best;
 
 /* Reads the rows into views, as many nodes as `most` allows; their order stays the same. */

@@ -819,7 +819,6 @@ int submission_read_source(
 	struct request *request, const struct submission_row *row, struct blob_value *content)
 {
 	int rc = submission_check_source(request, row, "The source is");
-	return rc
-		? rc
-		: blob_get(request->db, request->arena, row->sha256.bytes, content, request->error);
+	return rc ? rc
+			  : blob_get(request->db, request->arena, row->sha256.bytes, content, request->error);
 }
