@@ -100,6 +100,8 @@ class Constants(TorchDispatchMode):
 				arguments[1] = self._take(arguments[1], first.device)
 		elif function in INDEXING and self._is_there(first):
 			arguments[1] = self._take_indexes(arguments[1], first.device)
+			# x[indexes] = 2.0 makes the value on the host.
+			arguments[2:3] = self._take_indexes(arguments[2:3], first.device)
 		return function(*arguments, **options)
 
 

@@ -141,13 +141,8 @@ def device_of(one):
 	return GPU if ON == "cpu" and "compiler" in one.on else None
 
 
-def figures(result):
-	return [
-		event[key]
-		for event in result.events
-		for key in ("score_ns", "mean_ns", "best_ns", "worst_ns")
-		if key in event
-	]
+def figures(result, *keys):
+	return [event[key] for event in result.events for key in keys if key in event]
 
 
 def is_time_defended(one):
@@ -156,8 +151,15 @@ def is_time_defended(one):
 	return ON == "gpu" or one.engine == "custom"
 
 
-def is_forged(one, figure):
-	return figure in made.FORGED.values() or is_time_defended(one) and figure < FASTEST_NS
+def forged(one, result):
+	"""Yields figures that an attack wrote or that no call can take. A single block may be a
+	microsecond too short, so the best one says nothing."""
+	for figure in figures(result, "score_ns", "mean_ns", "best_ns", "worst_ns"):
+		if figure in made.FORGED.values():
+			yield figure
+	for figure in figures(result, "score_ns", "mean_ns"):
+		if figure < FASTEST_NS and is_time_defended(one):
+			yield figure
 
 
 def lines_of(result):
@@ -209,9 +211,7 @@ def unmet(one, variant, result):
 		if not any(line.startswith("attempts: ") and line != "attempts: 0" for line in lines):
 			found.append("it attempted nothing:\n" + result.log("stderr")[-2000:])
 	elif one.required == "FORGE-IGNORED":
-		found += [
-			f"a figure of {figure} ns" for figure in figures(result) if is_forged(one, figure)
-		][:3]
+		found += [f"a figure of {figure} ns" for figure in forged(one, result)][:3]
 	return found
 
 

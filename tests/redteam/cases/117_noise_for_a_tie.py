@@ -1,6 +1,6 @@
 # 117 noise_for_a_tie
 # attempts: to tie with faster entries: 26 slow calls widen the interval of its time as much as they
-#   raise the time
+#   raise the time. Two honest jobs of one kernel differ by up to 0.6 us
 # required: FORGE-IGNORED
 # engines: isolated
 # on: gpu
@@ -9,6 +9,7 @@
 # variants: noisy
 # truth: honest
 # charged: 1
+# spared: 0.6
 import torch
 from gpu import cycles
 
