@@ -132,22 +132,42 @@ def without_waits(torch):
 			place.synchronize = wait
 
 
+# ---- graphs ----
+
+
+def keep_graphs(torch):
+	"""Lets torch keep the graphs that the submission captures, which launch_within needs."""
+	original = torch.cuda.CUDAGraph.__init__
+	torch.cuda.CUDAGraph.__init__ = lambda graph, keep_graph=True: original(graph, True)
+
+
+def launch_within(torch, graph):
+	"""Adds a graph of the submission to the graph that is being captured. CUDA refuses to launch
+	one into a stream that captures."""
+	driver, stream = ctypes.CDLL("libcuda.so.1"), torch.cuda.current_stream().cuda_stream
+	whole, behind, node = (ctypes.c_void_p() for _ in range(3))
+	state, count = ctypes.c_int(), ctypes.c_size_t()
+	stream, inner = ctypes.c_void_p(stream), ctypes.c_void_p(graph.raw_cuda_graph())
+	into = map(ctypes.byref, (whole, behind, count))
+
+	def do(name, *arguments):
+		status = getattr(driver, name)(*arguments)
+		if status:
+			raise RuntimeError(f"{name} failed with status {status}")
+
+	do("cuStreamGetCaptureInfo_v2", stream, ctypes.byref(state), None, *into)
+	do("cuGraphAddChildGraphNode", ctypes.byref(node), whole, behind, count, inner)
+	one, replaces = ctypes.c_size_t(1), 1
+	do("cuStreamUpdateCaptureDependencies", stream, ctypes.byref(node), one, replaces)
+
+
 @contextlib.contextmanager
 def with_own_graphs(torch):
-	"""Lets a captured call launch CUDA graphs that it made before. torch's own replay refuses to run
-	during a capture, because it sets the state of random numbers; settle() refuses those."""
-	original, libcuda = torch.cuda.CUDAGraph.replay, ctypes.CDLL("libcuda.so.1")
-
-	def replay(graph):
-		stream = torch.cuda.current_stream().cuda_stream
-		status = libcuda.cuGraphLaunch(
-			ctypes.c_void_p(graph.raw_cuda_graph_exec()), ctypes.c_void_p(stream)
-		)
-		if status:
-			raise RuntimeError(f"cuGraphLaunch failed with status {status}")
-
+	"""Lets a captured call replay graphs that it captured before. torch's own replay refuses,
+	because it sets the state of random numbers; settle() has refused those."""
+	original = torch.cuda.CUDAGraph.replay
 	try:
-		torch.cuda.CUDAGraph.replay = replay
+		torch.cuda.CUDAGraph.replay = lambda graph: launch_within(torch, graph)
 		yield
 	finally:
 		torch.cuda.CUDAGraph.replay = original
@@ -247,6 +267,7 @@ class Builder(contestant.Contestant):
 		memory.change_current_allocator(
 			memory.CUDAPluggableAllocator(sealed.LIBRARY, sealed.ALLOCATE, sealed.FREE)
 		)
+		keep_graphs(self.torch)
 		self.take_torch()
 		self.tensors.resolves = False  # a kernel after the capture would not be in the plan
 		self.stream = self.make_stream()
@@ -348,12 +369,13 @@ class Builder(contestant.Contestant):
 	def capture(self, context):
 		"""Captures a call in this context. Returns its output, whose contents were not computed,
 		and the graph."""
-		graph, output, failure = self.torch.cuda.CUDAGraph(keep_graph=True), None, None
+		torch = self.torch
+		graph, output, failure = torch.cuda.CUDAGraph(keep_graph=True), None, None
 		data = self.data()
 		try:
-			with self.torch.cuda.graph(graph, stream=self.stream):
+			with torch.cuda.graph(graph, stream=self.stream):
 				try:
-					with context, without_waits(self.torch), with_own_graphs(self.torch):
+					with context, without_waits(torch), with_own_graphs(torch):
 						output = self.kernel(data)
 				except BaseException as error:  # ending the capture raises a vaguer one
 					failure = error
