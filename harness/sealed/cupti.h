@@ -1,6 +1,6 @@
-/* Declarations of the calls of NVIDIA's CUPTI that the build needs, and of the driver's calls that
- * it hears of. The library is bound at run time, because the build may not have CUPTI's headers.
- * tests/gpu/cupti_declarations.h compares the declarations with them.
+/* NVIDIA's CUPTI, which the builder and the launcher bind at run time: declarations of its calls,
+ * and of the driver's calls that it tells of. tests/gpu/cupti_declarations.h compares the
+ * declarations with CUPTI's headers.
  *
  * Source: CUPTI API, "CUPTI Callback API" and "CUPTI Result Codes". */
 #ifndef PODIUM_SEALED_CUPTI_H
@@ -50,6 +50,25 @@ typedef void (*cupti_hear)(void *ours, unsigned int domain, uint32_t number, con
 		(uint32_t enable, struct CUpti_Subscriber_st * subscriber, unsigned int domain, \
 			uint32_t number)) \
 	X(cuptiGetResultString, result_name, (unsigned int status, const char **name))
+
+extern struct cupti {
+#define CUPTI_MEMBER(name, member, parameters) unsigned int(*member) parameters;
+	CUPTI_CALLS(CUPTI_MEMBER)
+#undef CUPTI_MEMBER
+} sealed_cupti;
+
+/* Loads the library, and calls `hear` from now on for what sealed_cupti_enable() names, on any
+ * thread. `folders`: folders with libcupti.so or with Python's packages, separated by colons; after
+ * them the loader's folders are searched. A libcupti.so that the process has already loaded comes
+ * first. Returns 0, or ISOLATED_FAILED with a sentence from isolated_why(). Only one user of CUPTI
+ * can be in a process, so profilers fail until sealed_cupti_close(). */
+int sealed_cupti_open(const char *folders, cupti_hear hear, void *ours);
+void sealed_cupti_close(void);
+int sealed_cupti_enable(unsigned int domain, uint32_t number);
+
+/* Returns 0 for the status of a successful call, or ISOLATED_FAILED with a sentence that names the
+ * call. */
+int sealed_cupti_check(unsigned int status, const char *name);
 
 /* The kind of a parameter of a driver's call. MADE: a pointer to where the call puts the handle. */
 enum cupti_parameter {
