@@ -16,6 +16,9 @@ INPUTS = struct.Struct("<Q")
 ANSWER = struct.Struct("<II")  # struct sealed_built
 PLAN_FIGURES = struct.Struct("<II")  # struct sealed_plan_figures
 KERNEL_FIGURES = struct.Struct("<IIII")  # struct sealed_kernel_figures
+TIMES = struct.Struct("<QQ")  # struct sealed_times
+UNKNOWN_NS = 2**64 - 1
+TRACED_CALLS = 6
 
 LIBRARY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "sealed.so")
 ALLOCATE, FREE = "sealed_arena_malloc", "sealed_arena_free"
