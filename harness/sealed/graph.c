@@ -385,8 +385,6 @@ int sealed_graph_trace(struct sealed_graph *graph, const char *folders)
 	if (rc)
 		return rc;
 	rc = instantiate(&exec, graph->graph);
-	if (rc)
-		sealed_trace_drop();
 	other = rc ? exec : graph->exec;
 	graph->exec = rc ? graph->exec : exec;
 	if (other)

@@ -136,7 +136,7 @@ static int open_once(const char *folders)
 	return rc;
 }
 
-void sealed_trace_drop(void)
+static void drop(void)
 {
 	pthread_mutex_lock(&trace.lock);
 	free(trace.known);
@@ -149,7 +149,7 @@ void sealed_trace_drop(void)
 
 int sealed_trace_begin(const char *folders, struct CUgraphNode_st *const *nodes, uint32_t count)
 {
-	sealed_trace_drop();
+	drop();
 	int rc = open_once(folders);
 	if (rc)
 		return rc;
@@ -246,6 +246,6 @@ int sealed_trace_end(struct sealed_times *times, uint32_t count)
 		rc = read_times(times, count);
 		pthread_mutex_unlock(&trace.lock);
 	}
-	sealed_trace_drop();
+	drop();
 	return rc;
 }

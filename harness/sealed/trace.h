@@ -26,7 +26,4 @@ int sealed_trace_begin(const char *folders, struct CUgraphNode_st *const *nodes,
  * recorded none of them in every launch. */
 int sealed_trace_end(struct sealed_times *times, uint32_t count);
 
-/* Ends a trace without its times. */
-void sealed_trace_drop(void);
-
 #endif

@@ -322,16 +322,16 @@ static void play_some(const struct traced *traced, int times)
 	}
 }
 
-/* Launches of the pretended CUPTI take 90, 3, 7, 5, 9 and 4 parts of time. Without the first one, 5
+/* Launches of the pretended CUPTI take 1, 3, 7, 5, 9 and 8 parts of time. Without the first one, 7
  * is the median. Checks the times of all nodes but `unknown`; -1: of all. */
 static void expect_times(const struct traced *traced, int unknown)
 {
-	const uint64_t begin = unknown == 0 ? 550 : 0;
+	const uint64_t begin = unknown == 0 ? 770 : 0;
 	for (int i = 0; i < 4; i++) {
-		const uint64_t begin_ns = (uint64_t)i * 550 - begin;
+		const uint64_t begin_ns = (uint64_t)i * 770 - begin;
 		assert_int_equal(traced->times[i].begin_ns, i == unknown ? SEALED_UNKNOWN_NS : begin_ns);
 		assert_int_equal(
-			traced->times[i].end_ns, i == unknown ? SEALED_UNKNOWN_NS : begin_ns + 500);
+			traced->times[i].end_ns, i == unknown ? SEALED_UNKNOWN_NS : begin_ns + 700);
 	}
 	assert_int_equal(traced->times[4].begin_ns, SEALED_UNKNOWN_NS); /* it does nothing */
 }

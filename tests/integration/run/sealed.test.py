@@ -244,7 +244,6 @@ def a_launcher_that_fails_or_lies_in_a_trace_costs_only_the_times():
 		"os.kill(os.getpid(), 11)",
 		"answer = b'nonsense'",
 		"plan['run'] = 'os.kill(os.getpid(), 9)'",
-		"time.sleep(600)",
 		"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)",
 	):
 		result = expect("passed", mode="ranked", submission=run_in_launcher(code, "trace"))
