@@ -297,6 +297,17 @@ def a_trace_never_changes_the_result():
 
 
 @test
+def a_long_plan_has_times_as_far_as_a_frame_has_room():
+	most = wire.CONTENT_BYTES // sealed.TIMES.size
+	text = json.dumps({"nodes": [{"kind": "kernel"}] * (most + 1)})
+	build = sealed_side.Build(b"", b"", text.encode(), [], None)
+	build.figures = [{"node": number, "registers": 9} for number in range(most + 1)]
+	build.learn_times(sealed.TIMES.pack(0, 5) * most, 5)
+	timed = {"node": most - 1, "registers": 9, "begin_ns": 0, "end_ns": 5}
+	equal(build.figures[most - 1 :], [timed, {"node": most, "registers": 9}])
+
+
+@test
 def a_case_with_times_keeps_them_if_the_next_has_none():
 	result = judge_traced("if plan['count'] > 9: kind = wire.TEXT")
 	ends_with(result, 0, "check: pass")
