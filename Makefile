@@ -209,7 +209,7 @@ $(B)/harness/isolated/native.so: $(ISOLATED) $(wildcard harness/isolated/*.h)
 	@mkdir -p $(@D)
 	$(call quietly,LD)$(CC) -O2 -std=c17 -D_GNU_SOURCE -fPIC -shared -Wl,-soname,$(@F) -o $@ $(ISOLATED) -ldl -lm
 # The builder loads both libraries. Together they have one copy of the isolated engine's state.
-RECORDER := $(filter-out harness/sealed/launch.c harness/sealed/graph.c,$(wildcard harness/sealed/*.c))
+RECORDER := $(filter-out $(addprefix harness/sealed/,launch.c graph.c trace.c),$(wildcard harness/sealed/*.c))
 $(B)/harness/sealed/sealed.so: $(RECORDER) $(wildcard harness/sealed/*.h harness/isolated/*.h) $(B)/harness/isolated/native.so
 	@mkdir -p $(@D)
 	$(call quietly,LD)$(CC) -O2 -std=c17 -D_GNU_SOURCE -I. -fPIC -shared -Wl,-soname,$(@F) -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../isolated:$$ORIGIN/lib' \
@@ -244,8 +244,8 @@ $(B)/tests/unit/libcuda.so.1 $(B)/tests/fuzz/libcuda.so.1: $(PRETEND) tests/lib/
 	@mkdir -p $(@D)
 	$(call quietly,LD)$(CC) $(filter-out -fPIE $(if $(FUZZ),-fsanitize%),$(CFLAGS)) -fPIC -shared -Wl,-soname,$(@F) -o $@ $(PRETEND) -lpthread
 # A pretended CUPTI.
-$(B)/tests/unit/test_images: | $(B)/tests/unit/libcupti.so.13
-$(B)/tests/unit/libcupti.so.13: tests/lib/pretend_cupti.c tests/lib/pretend_cupti.h tests/lib/pretend_cuda.h harness/sealed/cupti.h
+$(B)/tests/unit/test_graph $(B)/tests/unit/test_images $(B)/tests/unit/test_launch: | $(B)/tests/unit/libcupti.so.13
+$(B)/tests/unit/libcupti.so.13: tests/lib/pretend_cupti.c tests/lib/pretend_cupti.h tests/lib/pretend_cuda.h harness/isolated/driver.h harness/sealed/driver.h harness/sealed/cupti.h
 	@mkdir -p $(@D)
 	$(call quietly,LD)$(CC) $(filter-out -fPIE,$(CFLAGS)) -fPIC -shared -Wl,-soname,$(@F) -o $@ $<
 # Four tests compare Podium's declarations with NVIDIA's headers: those of the system, or those that

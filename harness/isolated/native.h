@@ -265,6 +265,7 @@ enum isolated_frame_kind {
 	ISOLATED_PLAN,
 	ISOLATED_BUILD, /* from the judge to a builder: make the plan; BUILT follows */
 	ISOLATED_BUILT, /* from a builder, with a descriptor if there is a plan */
+	ISOLATED_TRACE, /* from the judge to a launcher; MAPPED or TEXT follows */
 	ISOLATED_FRAMES,
 };
 

@@ -20,8 +20,6 @@ from contestant import MOST_TEXT_BYTES, SOCKET, WAIT_S, NoOutput, say
 from podium_sealed import Refused
 from podium_words import accuse
 
-CUDA_FOLDERS = ("/usr/local/cuda/lib64", "/usr/local/cuda/extras/CUPTI/lib64")
-
 # What torch or CUDA says about a call that cannot be captured, and the sentence for it.
 CAUSES = (
 	(
@@ -221,8 +219,7 @@ class Builder(contestant.Contestant):
 		from podium_constants import Constants  # later, the submission decides what is imported
 
 		self.torch, self.constants = torch, Constants
-		packages = os.path.dirname(os.path.dirname(torch.__file__))
-		self.record = sealed.Record((packages, *CUDA_FOLDERS))
+		self.record = sealed.Record(sealed.cupti_folders(torch))
 		sealed.range_open()
 
 	# Frames.

@@ -21,7 +21,7 @@ struct sealed_graph {
 	struct CUgraphNode_st **nodes;
 	struct variable *variables;
 	struct sealed_kernel_figures *figures; /* of the kernels so far */
-	uint32_t library_count, variable_count, figure_count;
+	uint32_t library_count, variable_count, figure_count, node_count;
 	struct CUgraph_st *graph;
 	struct CUgraphExec_st *exec;
 };
@@ -274,6 +274,7 @@ static int begin(struct sealed_graph **graph, const struct plan *plan)
 		return rc ? rc : isolated_no_memory();
 	made->library_count = plan->image_count;
 	made->variable_count = plan->variable_count;
+	made->node_count = plan->node_count;
 	made->libraries = calloc((size_t)plan->image_count + 1, sizeof *made->libraries);
 	made->cubins = calloc((size_t)plan->image_count + 1, sizeof *made->cubins);
 	made->nodes = calloc((size_t)plan->node_count + 1, sizeof *made->nodes);
@@ -284,15 +285,21 @@ static int begin(struct sealed_graph **graph, const struct plan *plan)
 		: isolated_no_memory();
 }
 
+/* Makes an instance of the graph that is ready for its first launch. The caller frees *exec also if
+ * this fails. */
+static int instantiate(struct CUgraphExec_st **exec, struct CUgraph_st *graph)
+{
+	int rc = SEALED_DO(graph_instantiate, exec, graph, 0);
+	if (!rc)
+		rc = SEALED_DO(exec_upload, *exec, NULL);
+	return rc ? rc : CUDA_DO(context_wait);
+}
+
 /* Prepares the graph for its first launch. If that or an earlier step failed, frees the graph. */
 static int finish(struct sealed_graph **graph, int rc)
 {
 	if (!rc)
-		rc = SEALED_DO(graph_instantiate, &(*graph)->exec, (*graph)->graph, 0);
-	if (!rc)
-		rc = SEALED_DO(exec_upload, (*graph)->exec, NULL);
-	if (!rc)
-		rc = CUDA_DO(context_wait);
+		rc = instantiate(&(*graph)->exec, (*graph)->graph);
 	if (rc) {
 		sealed_graph_free(*graph);
 		*graph = NULL;
@@ -367,4 +374,30 @@ int sealed_graph_restore(const struct sealed_graph *graph)
 int sealed_graph_launch(const struct sealed_graph *graph)
 {
 	return SEALED_DO(exec_launch, graph->exec, NULL);
+}
+
+/* ---- traces ---- */
+
+int sealed_graph_trace(struct sealed_graph *graph, const char *folders)
+{
+	struct CUgraphExec_st *exec = NULL, *other;
+	int rc = sealed_trace_begin(folders, graph->nodes, graph->node_count);
+	if (rc)
+		return rc;
+	rc = instantiate(&exec, graph->graph);
+	other = rc ? exec : graph->exec;
+	graph->exec = rc ? graph->exec : exec;
+	if (other)
+		sealed_cuda.exec_free(other);
+	return rc;
+}
+
+int sealed_graph_times(const struct sealed_graph *graph, struct sealed_times *times)
+{
+	return sealed_trace_end(times, graph->node_count);
+}
+
+uint32_t sealed_graph_nodes(const struct sealed_graph *graph)
+{
+	return graph->node_count;
 }

@@ -4,6 +4,7 @@
 #define PODIUM_SEALED_GRAPH_H
 
 #include "plan.h"
+#include "trace.h"
 
 struct sealed_graph;
 
@@ -42,5 +43,12 @@ int sealed_graph_restore(const struct sealed_graph *graph);
 /* Enqueues one launch of the graph on the legacy default stream and returns. What was enqueued
  * there before, such as the gate, runs first. */
 int sealed_graph_launch(const struct sealed_graph *graph);
+
+/* sealed_graph_trace begins a trace of the graph (trace.h). After sealed_traced_calls launches,
+ * once the GPU is idle, sealed_graph_times ends the trace and gives the times of all
+ * sealed_graph_nodes() nodes. After an error, the graph can still be launched. */
+int sealed_graph_trace(struct sealed_graph *graph, const char *folders);
+int sealed_graph_times(const struct sealed_graph *graph, struct sealed_times *times);
+uint32_t sealed_graph_nodes(const struct sealed_graph *graph);
 
 #endif

@@ -2,72 +2,8 @@
 
 #include "cupti.h"
 #include "driver.h"
-#include "harness/isolated/inside.h"
 
-#include <dlfcn.h>
-#include <stdio.h>
-
-static struct cupti {
-#define CUPTI_MEMBER(name, member, parameters) unsigned int(*member) parameters;
-	CUPTI_CALLS(CUPTI_MEMBER)
-#undef CUPTI_MEMBER
-	struct CUpti_Subscriber_st *subscriber;
-} cupti;
-
-/* ---- the library ---- */
-
-/* Loads the library from a place, which ends in a slash or is empty. */
-static void *load_from(const char *folder, const char *place, int flags)
-{
-	static const char *const names[] = { "libcupti.so.13", "libcupti.so.12", "libcupti.so" };
-	char path[4096];
-	void *library = NULL;
-	for (size_t i = 0; i < sizeof names / sizeof *names && !library; i++) {
-		snprintf(path, sizeof path, "%s%s%s", folder, place, names[i]);
-		library = dlopen(path, RTLD_NOW | RTLD_LOCAL | flags);
-	}
-	return library;
-}
-
-/* torch has its own CUPTI. Two in one process would not see each other. */
-static void *load_library(const char *folder)
-{
-	/* The last two are of the package nvidia-cuda-cupti, for CUDA 13 and for CUDA 12. */
-	static const char *const places[] = { "/", "/nvidia/cu13/lib/", "/nvidia/cuda_cupti/lib/" };
-	void *library = load_from("", "", RTLD_NOLOAD);
-	for (size_t i = 0; folder && i < sizeof places / sizeof *places && !library; i++)
-		library = load_from(folder, places[i], 0);
-	return library ? library : load_from("", "", 0);
-}
-
-static int bind_library(const char *folder)
-{
-	static const struct isolated_binding calls[] = {
-#define CUPTI_CALL(name, member, parameters) { #name, offsetof(struct cupti, member) },
-		CUPTI_CALLS(CUPTI_CALL)
-#undef CUPTI_CALL
-	};
-	void *library = load_library(folder);
-	if (!library)
-		return isolated_fail(ISOLATED_FAILED,
-			"NVIDIA's libcupti.so is not there. Install CUPTI, as with the Python package "
-			"nvidia-cuda-cupti.");
-	return isolated_bind(
-		library, "NVIDIA's libcupti.so", calls, sizeof calls / sizeof *calls, &cupti);
-}
-
-static int check(unsigned int status, const char *name)
-{
-	const char *meaning = NULL;
-	if (status == CUPTI_CALL_SUCCEEDED)
-		return 0;
-	if (status == CUPTI_CALL_TAKEN)
-		return isolated_fail(ISOLATED_FAILED,
-			"Another program uses CUPTI in this process, such as a profiler. Switch it off.");
-	if (cupti.result_name(status, &meaning) || !meaning)
-		meaning = "an error without a name";
-	return isolated_fail(ISOLATED_FAILED, "CUPTI refused %s: %s (%u).", name, meaning, status);
-}
+#include <stdbool.h>
 
 /* ---- modules ---- */
 
@@ -177,23 +113,16 @@ static void hear(void *ours, unsigned int domain, uint32_t number, const void *d
 
 /* ---- listening ---- */
 
-static int enable(unsigned int domain, uint32_t number)
+int sealed_images_open(struct sealed_record *record, const char *folders)
 {
-	return check(cupti.enable(1, cupti.subscriber, domain, number), "cuptiEnableCallback");
-}
-
-int sealed_images_open(struct sealed_record *record, const char *folder)
-{
-	int rc = bind_library(folder);
-	if (!rc)
-		rc = check(cupti.subscribe(&cupti.subscriber, hear, record), "cuptiSubscribe");
+	int rc = sealed_cupti_open(folders, hear, record);
 	if (rc)
 		return rc;
-	rc = enable(CUPTI_DOMAIN_RESOURCE, CUPTI_MODULE_LOADED);
+	rc = sealed_cupti_enable(CUPTI_DOMAIN_RESOURCE, CUPTI_MODULE_LOADED);
 	if (!rc)
 		rc = sealed_cuda_open(); /* hear_call needs it */
 	for (size_t i = 0; i < sizeof HEARD / sizeof *HEARD && !rc; i++)
-		rc = enable(CUPTI_DOMAIN_DRIVER, HEARD[i].number);
+		rc = sealed_cupti_enable(CUPTI_DOMAIN_DRIVER, HEARD[i].number);
 	if (rc)
 		sealed_images_close();
 	return rc;
@@ -201,5 +130,5 @@ int sealed_images_open(struct sealed_record *record, const char *folder)
 
 void sealed_images_close(void)
 {
-	(void)cupti.unsubscribe(cupti.subscriber);
+	sealed_cupti_close();
 }

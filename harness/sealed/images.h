@@ -7,11 +7,9 @@
 #include "record.h"
 
 /* Begins to listen, and opens the GPU. Earlier modules stay unknown, so call it before the
- * submission's code runs. `folder`: a folder with libcupti.so or with Python's packages; NULL: only
- * the loader's folders are searched. A libcupti.so that the process has already loaded comes first.
- * Returns 0, or ISOLATED_FAILED with a sentence from isolated_why(). Only one user of CUPTI can be
- * in a process, so profilers fail while this listens. */
-int sealed_images_open(struct sealed_record *record, const char *folder);
+ * submission's code runs. `folders`: as of sealed_cupti_open (cupti.h). Returns 0, or
+ * ISOLATED_FAILED with a sentence from isolated_why(). */
+int sealed_images_open(struct sealed_record *record, const char *folders);
 
 /* Stops listening. No other thread may be in a call of CUDA. The record may be freed afterwards. */
 void sealed_images_close(void);

@@ -195,6 +195,38 @@ static int take_plan(
 	return rc ? rc : read_plan(launcher, content->text_bytes);
 }
 
+/* ---- traces ---- */
+
+static int answer_with_times(const struct sealed_graph *graph)
+{
+	const uint32_t most = isolated_most_content_bytes / sizeof(struct sealed_times),
+				   nodes = sealed_graph_nodes(graph), sent = nodes < most ? nodes : most;
+	struct sealed_times *times = calloc((size_t)nodes + 1, sizeof *times);
+	int rc = times ? sealed_graph_times(graph, times) : isolated_no_memory();
+	if (rc) {
+		rc = say(isolated_why());
+	} else {
+		frame = (struct isolated_frame){ .kind = ISOLATED_MAPPED };
+		frame.length = (uint32_t)(sent * sizeof *times);
+		memcpy(frame.content, times, frame.length);
+		rc = isolated_send(SOCKET, &frame, NULL);
+	}
+	free(times);
+	return rc;
+}
+
+static int take_trace(const struct launcher *launcher)
+{
+	char folders[4096];
+	if (!launcher->graph)
+		return say("There is no plan.");
+	if (!frame.length)
+		return answer_with_times(launcher->graph);
+	snprintf(folders, sizeof folders, "%.*s", (int)frame.length, (const char *)frame.content);
+	return sealed_graph_trace(launcher->graph, folders) ? say(isolated_why())
+														: answer(ISOLATED_MAPPED);
+}
+
 /* ---- frames ---- */
 
 static int take_frame(struct launcher *launcher)
@@ -219,6 +251,8 @@ static int take_frame(struct launcher *launcher)
 		rc = take_plan(launcher, &plan, descriptors[0]);
 		if (!rc)
 			return answer_with_figures(launcher->graph);
+	} else if (frame.kind == ISOLATED_TRACE && !has_memory) {
+		return take_trace(launcher);
 	} else {
 		return isolated_fail(ISOLATED_FAILED, "The judge sent a frame that no launcher takes.");
 	}

@@ -16,6 +16,9 @@ INPUTS = struct.Struct("<Q")
 ANSWER = struct.Struct("<II")  # struct sealed_built
 PLAN_FIGURES = struct.Struct("<II")  # struct sealed_plan_figures
 KERNEL_FIGURES = struct.Struct("<IIII")  # struct sealed_kernel_figures
+TIMES = struct.Struct("<QQ")  # struct sealed_times
+UNKNOWN_NS = 2**64 - 1
+TRACED_CALLS = 6
 
 LIBRARY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "sealed.so")
 ALLOCATE, FREE = "sealed_arena_malloc", "sealed_arena_free"
@@ -66,17 +69,21 @@ def range_unmap(address, count):
 	wire.succeed(_native.sealed_range_unmap(address, count))
 
 
+def cupti_folders(torch):
+	"""The folders that may have CUPTI, as sealed_cupti_open() takes them: torch's packages and the
+	toolkit."""
+	packages = os.path.dirname(os.path.dirname(torch.__file__))
+	toolkit = ("/usr/local/cuda/lib64", "/usr/local/cuda/extras/CUPTI/lib64")
+	return os.fsencode(":".join((packages, *toolkit)))
+
+
 class Record:
 	"""The images of the modules that this process loads, and the plans made of them."""
 
 	def __init__(self, folders):
-		"""Listens to CUPTI, which lies in one of these folders or in the loader's."""
+		"""`folders`: from cupti_folders()."""
 		self._record = _native.sealed_record_new()
-		for number, folder in enumerate(folders, 1):
-			code = _native.sealed_images_open(self._record, os.fsencode(folder))
-			if not code or number == len(folders):
-				wire.succeed(code)
-				return
+		wire.succeed(_native.sealed_images_open(self._record, folders))
 
 	def plan(self, graph):
 		"""The plan of a captured graph as text, in bytes. Raises wire.Violation with a sentence for

@@ -45,6 +45,8 @@ INPUT_ADDRESS, ARENA_ADDRESS = sealed.RANGE_ADDRESS, sealed.RANGE_ADDRESS + AREN
 ARENA_BYTES = 1 << 30
 PIECE_BYTES = 2 << 20  # The judge looks for the used part of the arena in such pieces.
 MOST_KEPT_SHARE = 0.25  # of the free memory, for the contents of one arena
+TRACE_LIMIT_S = 10.0  # for each answer in a trace
+MOST_EARLY_NS = 1e6  # of a node before the call's clock
 
 
 def refused(text):
@@ -364,6 +366,28 @@ class Build:
 			)
 		]
 
+	def learn_times(self, content, most_ns):
+		"""Reads the launcher's answer to a trace, and adds the nodes' times to the figures. Raises
+		ValueError or struct.error if the answer is wrong. `most_ns`: no call took longer."""
+		nodes = json.loads(self.text)["nodes"][: wire.CONTENT_BYTES // sealed.TIMES.size]
+		times = list(sealed.TIMES.iter_unpack(content))
+		known = {
+			number: (begin_ns, end_ns)
+			for number, (begin_ns, end_ns) in enumerate(times)
+			if (begin_ns, end_ns) != (sealed.UNKNOWN_NS, sealed.UNKNOWN_NS)
+		}
+		if len(times) != len(nodes):
+			raise ValueError("the launcher sent the times of another plan")
+		if min((begin_ns for begin_ns, _ in known.values()), default=-1) != 0 or any(
+			not begin_ns <= end_ns <= most_ns for begin_ns, end_ns in known.values()
+		):
+			raise ValueError("the launcher sent times that cannot be")
+		figures = {figure["node"]: figure for figure in self.figures}
+		for number, (begin_ns, end_ns) in known.items():
+			figure = figures.setdefault(number, {"node": number})
+			figure.update(begin_ns=begin_ns, end_ns=end_ns)
+		self.figures = [figures[number] for number in sorted(figures)]
+
 
 class SealedSide(Launched):
 	"""A submission. `builder`: the descriptor of its builder's socket."""
@@ -482,19 +506,38 @@ class SealedSide(Launched):
 			raise self.violation("sent an unexpected frame")
 		build.learn_figures(content)
 
+	def trace(self, image):
+		"""Calls the plan of the case that has begun, while CUPTI records when its nodes run, and
+		adds their times to the plan's figures. Later calls of this side take longer."""
+		self._send(wire.TRACE, sealed.cupti_folders(self.device.tensors.torch))
+		self.await_mapped(TRACE_LIMIT_S)
+		longest_ns = 0.0
+		for _ in range(sealed.TRACED_CALLS):
+			self.play(image, TRACE_LIMIT_S, pinned=False)
+			longest_ns = max(longest_ns, self.latest_ns())
+		self._try(wire.send, self._socket, wire.TRACE)
+		kind, content = self._receive(TRACE_LIMIT_S)
+		if kind == wire.TEXT:
+			raise wire.Failed(clean(content))
+		if kind != wire.MAPPED:
+			raise self.violation("sent an unexpected frame")
+		self._builds[self._case].learn_times(content, longest_ns + MOST_EARLY_NS)
+
 	def save_plan(self, case, folder, name):
-		"""Writes the plan of a case and its blobs into a folder, for podium-run. Writes nothing if
-		the launcher has not taken the plan, because then nobody has checked it."""
+		"""Writes the plan of a case and its blobs into a folder, for podium-run. Replaces what an
+		earlier call wrote. Writes nothing if the launcher has not taken the plan, because then
+		nobody has checked it."""
 		build = self._builds.get(case)
 		if not isinstance(build, Build) or build.figures is None:
 			return
 		for found in dict.fromkeys(build.hashes):
 			with contextlib.suppress(FileExistsError), open(f"{folder}/{found}", "xb") as file:
 				file.write(self._blobs[found])
-		with open(f"{folder}/{name}", "x") as file:
+		with open(f"{folder}/{name}.new", "w") as file:
 			blobs = list(dict.fromkeys(build.hashes))
 			text = build.text.decode("ascii")
 			json.dump({"text": text, "blobs": blobs, "figures": build.figures}, file)
+		os.replace(f"{folder}/{name}.new", f"{folder}/{name}")
 
 	def learn_spec(self, classes):
 		raise self.violation("described a new output, which no plan has")

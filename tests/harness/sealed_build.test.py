@@ -337,22 +337,23 @@ def the_structs_are_those_of_launch_h():
 		'#include "harness/sealed/graph.h"\n#include "harness/sealed/launch.h"\n'
 		'#include "harness/sealed/range.h"\n'
 		'#include "harness/isolated/native.h"\n#include <stdio.h>\nint main(void)\n'
-		'{ printf("%zu %zu %zu %zu %zu %d %d %d %d %d %llu", sizeof(struct sealed_place), '
-		"sizeof(struct sealed_plan_frame), sizeof(struct sealed_built), "
-		"sizeof(struct sealed_plan_figures), sizeof(struct sealed_kernel_figures), SEALED_REFUSED, "
-		"ISOLATED_PLACE, ISOLATED_PLAN, ISOLATED_BUILT, sealed_blob_alignment, "
-		"(unsigned long long)SEALED_RANGE_ADDRESS); }"
+		'{ printf("%zu %zu %zu %zu %zu %zu %d %d %d %d %d %d %d %llu", '
+		"sizeof(struct sealed_place), sizeof(struct sealed_plan_frame), "
+		"sizeof(struct sealed_built), sizeof(struct sealed_plan_figures), "
+		"sizeof(struct sealed_kernel_figures), sizeof(struct sealed_times), SEALED_REFUSED, "
+		"ISOLATED_PLACE, ISOLATED_PLAN, ISOLATED_BUILT, ISOLATED_TRACE, sealed_traced_calls, "
+		"sealed_blob_alignment, (unsigned long long)SEALED_RANGE_ADDRESS); }"
 	)
 	command = ["gcc", f"-I{ROOT}", "-x", "c", "-", "-o", str(program)]
 	subprocess.run(command, input=source.encode(), check=True)
 	numbers = [int(word) for word in subprocess.check_output([program]).split()]
 	structs = (sealed.PLACE, sealed.PLAN_FRAME, sealed.ANSWER)
-	structs += (sealed.PLAN_FIGURES, sealed.KERNEL_FIGURES)
+	structs += (sealed.PLAN_FIGURES, sealed.KERNEL_FIGURES, sealed.TIMES)
 	equal(
 		numbers,
 		[one.size for one in structs]
-		+ [sealed.REFUSED, wire.PLACE, wire.PLAN, wire.BUILT]
-		+ [sealed.BLOB_ALIGNMENT, sealed.RANGE_ADDRESS],
+		+ [sealed.REFUSED, wire.PLACE, wire.PLAN, wire.BUILT, wire.TRACE]
+		+ [sealed.TRACED_CALLS, sealed.BLOB_ALIGNMENT, sealed.RANGE_ADDRESS],
 	)
 
 

@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import types
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -203,6 +204,129 @@ def a_full_disk_costs_only_the_plan():
 	contains(result.said["judge"] + result.complaints["judge"], "could not be saved")
 
 
+# ---- traces ----
+
+FIGURES = {
+	"node": 1,
+	"registers": 32,
+	"local_bytes": 0,
+	"static_shared_bytes": 1024,
+	"blocks_per_sm": 8,
+	"warps_per_sm_most": 64,
+}
+UNTRACED = [FIGURES]
+TRACED = [{"node": 0, "begin_ns": 0, "end_ns": 700}, {**FIGURES, "begin_ns": 1000, "end_ns": 3000}]
+
+
+def judge_traced(trace="", mode="leaderboard", **more):
+	"""Judges a submission whose plan makes the launcher run this code for each frame TRACE. Returns
+	the result, with the figures of the saved plans."""
+	code = f"def answer(root):\n\tnumbers(ARENA, 1)[0] = 2\n\tmore = {{'trace': {trace!r}}}\n"
+	with tempfile.TemporaryDirectory() as folder:
+		result = judge(
+			code + "\tsend(output_of(root), *plan_of(root.elements(), **more))\n",
+			mode=mode,
+			PODIUM_PLANS=folder,
+			**more,
+		)
+		result.figures = [
+			json.loads(pathlib.Path(folder, str(index)).read_text())["figures"]
+			for index in range(2)
+		]
+		blob = hashlib.sha256(b"cubin").hexdigest()
+		equal({path.name for path in pathlib.Path(folder).iterdir()} - {"1.new"}, {"0", "1", blob})
+	return result
+
+
+@test
+def the_plans_of_a_ranked_run_have_times():
+	result = judge_traced()
+	ends_with(result, 0, "benchmark.1.status: pass", "check: pass")
+	equal(result.figures, [TRACED, TRACED])
+	packages = os.path.dirname(os.path.dirname(torch.__file__))
+	words = [line.split() for line in result.noted]
+	first = next(number for number, line in enumerate(words) if line[0] == "trace")
+	assert words[first][1].startswith(packages + ":/usr/local/cuda"), words[first]
+	# A trace begins, has its calls and ends, for each of the two cases.
+	kinds = ["trace", *["call"] * sealed.TRACED_CALLS, "trace"]
+	equal([line[0] for line in words[first:]], kinds * 2)
+
+
+@test
+def other_runs_are_not_traced():
+	for mode in ("test", "benchmark"):
+		result = judge_traced(mode=mode)
+		equal(result.figures, [UNTRACED, UNTRACED])
+		lacks("\n".join(result.noted), "trace")
+	wrong = "def answer(root): send(output_of(root), *plan_of(root.elements()))\n"
+	lacks("\n".join(judge(wrong, mode="leaderboard", PODIUM_PLANS="plans").noted), "trace")
+	lacks("\n".join(judge(mode="leaderboard").noted), "trace")
+
+
+@test
+def a_trace_never_changes_the_result():
+	cases = [
+		(code, "sent times that cannot be")
+		for code in (
+			"answer = sealed.TIMES.pack(5, 4) + sealed.TIMES.pack(0, 1)",
+			"answer = sealed.TIMES.pack(0, 4) + sealed.TIMES.pack(0, 10**12)",
+			"answer = sealed.TIMES.pack(1, 4) + sealed.TIMES.pack(2, 3)",
+			"answer = sealed.TIMES.pack(0, 4) + sealed.TIMES.pack(5, sealed.UNKNOWN_NS)",
+			"answer = 2 * sealed.TIMES.pack(sealed.UNKNOWN_NS, sealed.UNKNOWN_NS)",
+		)
+	]
+	cases += [
+		("answer = b''", "the times of another plan"),
+		("answer *= 2", "the times of another plan"),
+		("answer = b'12345'", "multiple of 16"),
+		("kind, answer = wire.TEXT, b'CUPTI failed'", "CUPTI failed"),
+		("kind = wire.TEXT", "Some plans have no times: "),
+		("kind = wire.READY", "sent an unexpected frame"),
+		("if not begins: kind, answer = wire.TEXT, b'CUPTI refused'", "CUPTI refused"),
+		("if not begins: kind = wire.READY", "sent an unexpected frame"),
+		("sys.exit(3)", "Some plans have no times: "),
+		("if not begins: os.kill(os.getpid(), 9)", "The launcher ended."),
+		("plan['run'] = 'sys.exit(3)'", "Some plans have no times: The launcher ended."),
+		("plan['run'] = 'os._exit(0)'", "Some plans have no times: The launcher ended."),
+	]
+	for code, said in cases:
+		result = judge_traced(code)
+		ends_with(result, 0, "benchmark.0.status: pass", "benchmark.1.status: pass", "check: pass")
+		equal(result.figures, [UNTRACED, UNTRACED])
+		contains(result.said["judge"] + result.complaints["judge"], said)
+
+
+@test
+def a_long_plan_has_times_as_far_as_a_frame_has_room():
+	most = wire.CONTENT_BYTES // sealed.TIMES.size
+	text = json.dumps({"nodes": [{"kind": "kernel"}] * (most + 1)})
+	build = sealed_side.Build(b"", b"", text.encode(), [], None)
+	build.figures = [{"node": number, "registers": 9} for number in range(most + 1)]
+	build.learn_times(sealed.TIMES.pack(0, 5) * most, 5)
+	timed = {"node": most - 1, "registers": 9, "begin_ns": 0, "end_ns": 5}
+	equal(build.figures[most - 1 :], [timed, {"node": most, "registers": 9}])
+
+
+@test
+def a_case_with_times_keeps_them_if_the_next_has_none():
+	result = judge_traced("if plan['count'] > 9: kind = wire.TEXT")
+	ends_with(result, 0, "check: pass")
+	equal(result.figures, [TRACED, UNTRACED])
+
+
+@test
+def a_launcher_that_is_silent_in_a_trace_costs_a_bounded_time():
+	for code in ("time.sleep(60)", "plan['run'] = 'time.sleep(60)'"):
+		began = time.monotonic()
+		result = judge_traced(code, TRACE_S="1.5")
+		ends_with(result, 0, "benchmark.1.status: pass", "check: pass")
+		assert time.monotonic() - began < 20, time.monotonic() - began
+		equal(result.figures, [UNTRACED, UNTRACED])
+		said = result.said["judge"] + result.complaints["judge"]
+		contains(said, "tracing them took too long")
+		lacks(said, "Some plans have no times: ")  # it waits for no answer's own limit
+
+
 # ---- cases without a plan ----
 
 
@@ -320,6 +444,7 @@ def outputs_outside_of_the_call_s_memory_are_violations():
 
 # ---- hand-made plans ----
 
+CUPTI = ENGINE / "cupti"
 LAUNCH = ROOT / os.environ.get("B", "build/release") / "harness" / "sealed" / "launch"
 # The pretended driver knows no GPU's limits, and has room for few nodes.
 NEED_A_GPU = ("many-nodes", "pointer-outside", "endless-grid")
@@ -390,11 +515,13 @@ def compile_c(name, *words, text=None):
 
 
 def prepare_launcher():
-	"""Makes the pretended driver and a cubin for it."""
+	"""Makes the pretended driver, a cubin for it, and the pretended CUPTI."""
 	if (ENGINE / "cubin").exists():
 		return
 	sources = ["tests/lib/pretend_cuda.c", "tests/lib/pretend_graph.c"]
 	compile_c("libcuda.so.1", "-fPIC", "-shared", *sources, "-lpthread")
+	CUPTI.mkdir()
+	compile_c("cupti/libcupti.so.13", "-fPIC", "-shared", "tests/lib/pretend_cupti.c", "-lpthread")
 	program = compile_c("make_cubin", "-x", "c", "-", text=MAKE_CUBIN)
 	(ENGINE / "cubin").write_bytes(subprocess.run(program, capture_output=True, check=True).stdout)
 
@@ -407,17 +534,29 @@ def start_launcher(folder, words, descriptors, **environment):
 	return engine.start(folder, words, descriptors, **environment)
 
 
-def judge_lie(name):
+def judge_lie(name, **more):
 	prepare_launcher()
 	text = BUILDS_A_PLAN.replace("@LIE@", repr(name))
 	text = text.replace("@REDTEAM@", repr(str(ROOT / "tests/redteam")))
 	text = text.replace("@CUBIN@", repr(str(ENGINE / "cubin")))
-	return judge(text, reference=ADDS_THREE, launch=start_launcher)
+	return judge(text, reference=ADDS_THREE, launch=start_launcher, **more)
 
 
 @test
 def the_real_launcher_plays_a_right_plan():
 	ends_with(judge_lie("honest"), 0, "test.0.status: pass", "test.1.status: pass", "check: pass")
+
+
+@test
+def the_real_launcher_traces_the_plans_of_a_ranked_run():
+	for cupti, times in ((CUPTI, [(0, 700), (770, 1470)]), ("/nowhere", [])):
+		with tempfile.TemporaryDirectory() as folder:
+			more = {"PODIUM_PLANS": folder, "CUPTI": str(cupti)}
+			ends_with(judge_lie("honest", mode="leaderboard", **more), 0, "check: pass")
+			for index in range(2):
+				figures = json.loads(pathlib.Path(folder, str(index)).read_text())["figures"]
+				found = [(one["begin_ns"], one["end_ns"]) for one in figures if "end_ns" in one]
+				equal(found, times)
 
 
 CODES = {"runtime error": 121, "protocol violation": 116}

@@ -37,8 +37,11 @@ struct pretend_cuda {
 		unsigned long long address, bytes;
 	} places[2];
 	const char *strayed;
-	/* What pretend_cupti.c hears calls with; NULL: nothing. */
+	/* What pretend_cupti.c hears with; NULL: nothing. Of calls; of a node that is a clone of
+	 * another one; of a node that has run in a launch, whose number counts all launches. */
 	pretend_tell tell;
+	void (*cloned)(void *node, void *original);
+	void (*ran)(const void *node, unsigned int kind, unsigned int launch);
 };
 
 extern struct pretend_cuda pretend_cuda;

@@ -1,7 +1,10 @@
 /* A libcupti.so.13 for tests without a GPU. Tests say what the driver does, and the library tells
- * its subscriber, as CUPTI would. */
+ * its subscriber, as CUPTI would. Once it records activity, it listens to the pretended driver. */
 #include "tests/lib/pretend_cupti.h"
 
+#include "harness/sealed/driver.h"
+
+#include <pthread.h>
 #include <string.h>
 
 #define DECLARE(name, member, parameters) unsigned int name parameters;
@@ -68,4 +71,118 @@ unsigned int cuptiGetResultString(unsigned int status, const char **name)
 {
 	*name = "CUPTI_PRETEND_ERROR";
 	return status != refused;
+}
+
+/* ---- activity ---- */
+
+enum { most_records = 4096, context_kind = 9 };
+
+static struct cupti_record records[most_records];
+static unsigned int record_count, first_launch;
+static uint64_t clock_ns = 1000000;
+static cupti_lend lend;
+static cupti_give_back give_back;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for the records: streams are threads */
+
+static uint64_t id_of(const void *node)
+{
+	return (uintptr_t)node * 3;
+}
+
+unsigned int cuptiGetGraphNodeId(struct CUgraphNode_st *node, uint64_t *id)
+{
+	*id = id_of(node);
+	return refuses("cuptiGetGraphNodeId") ? refused : 0;
+}
+
+static void tell_clone(void *node, void *original)
+{
+	struct cupti_clone clone = { .node = node, .original = original };
+	const struct cupti_resource resource = { NULL, NULL, &clone };
+	tell(CUPTI_DOMAIN_RESOURCE, CUPTI_NODE_CLONED, &resource);
+}
+
+/* Tells of a clone in between, as if the driver had cloned the graph twice. */
+static void hear_clone(void *node, void *original)
+{
+	void *between = (char *)original + 1;
+	tell_clone(between, original);
+	tell_clone(node, between);
+	first_launch = 0;
+}
+
+/* A launch's nodes take 100 ns times its factor, and a tenth of that passes between them. */
+static void hear_run(const void *node, unsigned int kind, unsigned int launch)
+{
+	static const uint64_t factors[] = { 1, 3, 7, 5, 9, 8 };
+	pthread_mutex_lock(&lock);
+	first_launch = first_launch ? first_launch : launch;
+	const uint64_t ns = 10 * factors[(launch - first_launch) % 6];
+	if (kind != CUDA_NODE_EMPTY && record_count < most_records) {
+		struct cupti_record *record = &records[record_count++];
+		*record = (struct cupti_record){ .begin_ns = clock_ns, .end_ns = clock_ns + 10 * ns };
+		record->kind = kind == CUDA_NODE_KERNEL ? CUPTI_RECORD_KERNEL
+			: kind == CUDA_NODE_COPY            ? CUPTI_RECORD_COPY
+												: CUPTI_RECORD_MEMSET;
+		*(kind == CUDA_NODE_KERNEL ? &record->kernel.node : &record->other.node) = id_of(node);
+		clock_ns += 11 * ns;
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+unsigned int cuptiActivityRegisterCallbacks(cupti_lend lends, cupti_give_back takes)
+{
+	lend = lends;
+	give_back = takes;
+	return refuses("cuptiActivityRegisterCallbacks") ? refused : 0;
+}
+
+unsigned int cuptiActivityEnable(unsigned int kind)
+{
+	void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+	struct pretend_cuda *state = driver ? dlsym(driver, "pretend_cuda") : NULL;
+	if (refuses("cuptiActivityEnable") || !lend || !state)
+		return refused;
+	pretend_cupti.records |= 1 << kind;
+	state->cloned = hear_clone;
+	state->ran = hear_run;
+	return 0;
+}
+
+/* All records have the same size here. */
+unsigned int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, struct cupti_record **record)
+{
+	struct cupti_record *next = *record ? *record + 1 : (struct cupti_record *)(void *)buffer;
+	if ((size_t)((uint8_t *)next - buffer) >= valid)
+		return refused;
+	*record = next;
+	return 0;
+}
+
+/* Two records that must not count come before: one of another kind, and one without times. */
+static void give(const struct cupti_record *record)
+{
+	struct cupti_record all[] = { *record, *record, *record };
+	uint8_t *buffer = NULL;
+	size_t bytes = 0, most = 0;
+	all[0].kind = context_kind;
+	all[1].begin_ns = all[1].end_ns = 0;
+	lend(&buffer, &bytes, &most);
+	if (!buffer || bytes < sizeof all)
+		return;
+	memcpy(buffer, all, sizeof all);
+	give_back(NULL, 0, buffer, bytes, sizeof all);
+}
+
+/* The last record comes first. A refused flush loses all. */
+unsigned int cuptiActivityFlushAll(uint32_t flags)
+{
+	const bool is_refused = refuses("cuptiActivityFlushAll") || flags != CUPTI_FLUSH_ALL;
+	while (record_count) {
+		const struct cupti_record *record = &records[--record_count];
+		if (!is_refused && pretend_cupti.records & 1 << record->kind
+			&& (int)record_count + 1 != pretend_cupti.loses)
+			give(record);
+	}
+	return is_refused ? refused : 0;
 }

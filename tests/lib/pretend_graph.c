@@ -484,6 +484,8 @@ unsigned int cuGraphInstantiateWithFlags(
 	*ready = calloc(1, sizeof **ready);
 	(*ready)->graph = *graph;
 	(*ready)->original = graph;
+	for (size_t i = 0; i < graph->node_count && pretend_cuda.cloned; i++)
+		pretend_cuda.cloned(&(*ready)->graph.nodes[i], &graph->nodes[i]);
 	pretend_cuda.graph_objects++;
 	return flags != 0;
 }
@@ -670,14 +672,18 @@ static bool may_run(const struct CUgraphExec_st *ready, size_t number, const boo
 /* Runs the last node that may run, so that only edges keep nodes in order. */
 static void run_graph(void *argument)
 {
+	static unsigned int launch;
 	const struct CUgraphExec_st *ready = argument;
 	bool did[most_nodes] = { false };
+	launch++;
 	size_t left = ready->graph.node_count, before = 0;
 	while (left && left != before) {
 		before = left;
 		for (size_t i = ready->graph.node_count; i-- > 0 && left == before;)
 			if (!did[i] && may_run(ready, i, did)) {
 				run_node(&ready->graph.nodes[i]);
+				if (pretend_cuda.ran)
+					pretend_cuda.ran(&ready->graph.nodes[i], ready->graph.nodes[i].kind, launch);
 				did[i] = true;
 				left--;
 			}

@@ -3,6 +3,7 @@
 
 #include "harness/isolated/native.h"
 #include "harness/sealed/driver.h"
+#include "tests/lib/pretend_cupti.h"
 #include "tests/unit/plan_world.h"
 
 #if __has_include(<cuda.h>) || __has_include("/usr/local/cuda/include/cuda.h")
@@ -268,6 +269,167 @@ static void a_failed_step_leaves_nothing_behind(void **state)
 	}
 }
 
+/* ---- traces ----
+ *
+ * A process keeps CUPTI, so the tests without it come first. */
+
+static struct pretend_cupti *cupti;
+
+/* The folder of this program, where the pretended CUPTI is. */
+static const char *here(void)
+{
+	static char path[4096];
+	ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+	assert_true(length > 0);
+	path[length] = '\0';
+	*strrchr(path, '/') = '\0';
+	return path;
+}
+
+struct traced {
+	struct arena *arena;
+	struct plan *plan;
+	struct sealed_graph *graph;
+	struct sealed_times times[5];
+};
+
+/* Makes a graph of the four nodes of text_of, and of an empty one at the end. */
+static struct traced make_traced(void)
+{
+	struct traced traced = { .arena = arena_new() };
+	describe_image(KERNELS);
+	const char *text = changed(traced.arena, text_of(traced.arena, PLAIN, PLAIN),
+		"],\"variables\":", ",{\"kind\":\"empty\"}],\"variables\":");
+	assert_int_equal(make(text, &traced.plan, &traced.graph), 0);
+	assert_int_equal(sealed_graph_nodes(traced.graph), 5);
+	return traced;
+}
+
+static void free_traced(struct traced *traced)
+{
+	sealed_graph_free(traced->graph);
+	plan_free(traced->plan);
+	arena_free(traced->arena);
+	assert_int_equal(pretends->graph_objects, 0);
+}
+
+static void play_some(const struct traced *traced, int times)
+{
+	for (int i = 0; i < times; i++) {
+		assert_int_equal(sealed_graph_restore(traced->graph), 0);
+		play(traced->graph);
+		assert_int_equal(memory[0], 5 + 1 + 3);
+	}
+}
+
+/* Launches of the pretended CUPTI take 1, 3, 7, 5, 9 and 8 parts of time. Without the first one, 7
+ * is the median. Checks the times of all nodes but `unknown`; -1: of all. */
+static void expect_times(const struct traced *traced, int unknown)
+{
+	const uint64_t begin = unknown == 0 ? 770 : 0;
+	for (int i = 0; i < 4; i++) {
+		const uint64_t begin_ns = (uint64_t)i * 770 - begin;
+		assert_int_equal(traced->times[i].begin_ns, i == unknown ? SEALED_UNKNOWN_NS : begin_ns);
+		assert_int_equal(
+			traced->times[i].end_ns, i == unknown ? SEALED_UNKNOWN_NS : begin_ns + 700);
+	}
+	assert_int_equal(traced->times[4].begin_ns, SEALED_UNKNOWN_NS); /* it does nothing */
+}
+
+static void without_cupti_a_graph_can_be_played_and_not_traced(void **state)
+{
+	(void)state;
+	struct traced traced = make_traced();
+	assert_int_equal(sealed_graph_times(traced.graph, traced.times), ISOLATED_FAILED);
+	assert_string_equal(isolated_why(), "There is no trace.");
+	if (!dlopen("libcupti.so.13", RTLD_NOW) && !dlopen("libcupti.so.12", RTLD_NOW)
+		&& !dlopen("libcupti.so", RTLD_NOW)) {
+		assert_int_equal(sealed_graph_trace(traced.graph, "/nowhere"), ISOLATED_FAILED);
+		assert_non_null(strstr(isolated_why(), "libcupti.so is not there"));
+	}
+	play_some(&traced, 1);
+	free_traced(&traced);
+}
+
+static void a_refused_call_costs_only_the_times(void **state)
+{
+	(void)state;
+	static const char *const calls[] = { "cuptiSubscribe", "cuptiEnableCallback",
+		"cuptiActivityRegisterCallbacks", "cuptiActivityEnable" };
+	struct traced traced = make_traced();
+	void *library =
+		dlopen(arena_printf(traced.arena, "%s/libcupti.so.13", here()), RTLD_NOW | RTLD_LOCAL);
+	cupti = library ? dlsym(library, "pretend_cupti") : NULL;
+	assert_non_null(cupti);
+	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+		cupti->refuses = calls[i];
+		assert_int_equal(sealed_graph_trace(traced.graph, here()), ISOLATED_FAILED);
+		assert_non_null(strstr(isolated_why(), calls[i]));
+		assert_null(cupti->hear);
+		play_some(&traced, 1);
+	}
+	cupti->refuses = NULL;
+	const int objects = pretends->graph_objects;
+	pretends->refuses = "cuGraphUpload";
+	assert_int_equal(sealed_graph_trace(traced.graph, here()), ISOLATED_FAILED);
+	pretends->refuses = NULL;
+	assert_int_equal(pretends->graph_objects, objects);
+	play_some(&traced, sealed_traced_calls);
+	assert_int_equal(sealed_graph_times(traced.graph, traced.times), ISOLATED_FAILED);
+	cupti->refuses = "cuptiActivityFlushAll";
+	assert_int_equal(sealed_graph_trace(traced.graph, here()), 0);
+	play_some(&traced, sealed_traced_calls);
+	assert_int_equal(sealed_graph_times(traced.graph, traced.times), ISOLATED_FAILED);
+	assert_string_equal(
+		isolated_why(), "CUPTI refused cuptiActivityFlushAll: CUPTI_PRETEND_ERROR (999).");
+	cupti->refuses = NULL;
+	free_traced(&traced);
+}
+
+static void a_trace_has_the_times_of_a_typical_launch(void **state)
+{
+	(void)state;
+	struct traced traced = make_traced();
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(sealed_graph_trace(traced.graph, here()), 0);
+		play_some(&traced, sealed_traced_calls);
+		assert_int_equal(sealed_graph_times(traced.graph, traced.times), 0);
+		expect_times(&traced, -1);
+		play_some(&traced, 1); /* of no trace, so it counts for none */
+	}
+	free_traced(&traced);
+}
+
+static void a_node_whose_record_was_lost_has_no_times(void **state)
+{
+	(void)state;
+	struct traced traced = make_traced();
+	for (int node = 0; node < 4; node++) {
+		assert_int_equal(sealed_graph_trace(traced.graph, here()), 0);
+		play_some(&traced, sealed_traced_calls);
+		cupti->loses = 4 * 2 + node + 1; /* in the third launch */
+		assert_int_equal(sealed_graph_times(traced.graph, traced.times), 0);
+		cupti->loses = 0;
+		expect_times(&traced, node);
+	}
+	free_traced(&traced);
+}
+
+static void launches_that_are_missing_or_too_many_leave_no_times(void **state)
+{
+	(void)state;
+	struct traced traced = make_traced();
+	for (int calls = sealed_traced_calls - 1; calls <= sealed_traced_calls + 1; calls += 2) {
+		assert_int_equal(sealed_graph_trace(traced.graph, here()), 0);
+		play_some(&traced, calls);
+		assert_int_equal(sealed_graph_times(traced.graph, traced.times), ISOLATED_FAILED);
+		assert_string_equal(isolated_why(), "CUPTI recorded no complete launch of the plan.");
+	}
+	/* The trace has ended. */
+	assert_int_equal(sealed_graph_times(traced.graph, traced.times), ISOLATED_FAILED);
+	free_traced(&traced);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -282,6 +444,11 @@ int main(void)
 		cmocka_unit_test(an_image_must_be_a_cubin),
 		cmocka_unit_test(a_kernel_may_not_call_the_driver_s_functions),
 		cmocka_unit_test(a_failed_step_leaves_nothing_behind),
+		cmocka_unit_test(without_cupti_a_graph_can_be_played_and_not_traced),
+		cmocka_unit_test(a_refused_call_costs_only_the_times),
+		cmocka_unit_test(a_trace_has_the_times_of_a_typical_launch),
+		cmocka_unit_test(a_node_whose_record_was_lost_has_no_times),
+		cmocka_unit_test(launches_that_are_missing_or_too_many_leave_no_times),
 	};
 	return cmocka_run_group_tests(tests, load, NULL);
 }

@@ -342,6 +342,49 @@ static void a_plan_goes_with_its_memory(void **state)
 	close_judge(&judge);
 }
 
+/* Sends TRACE. Returns the text of TEXT, "" for MAPPED. */
+static const char *trace(struct judge *judge, const char *folders)
+{
+	send_frame(judge, ISOLATED_TRACE, folders, strlen(folders), NULL, 0);
+	return receive(judge, ISOLATED_MAPPED);
+}
+
+/* Launches of the pretended CUPTI take 1, 3, 7, 5, 9 and 8 parts of time; see test_graph.c. */
+static void a_trace_tells_when_each_node_of_the_plan_ran(void **state)
+{
+	(void)state;
+	struct judge judge;
+	struct sealed_times times[2];
+	char folders[4096];
+	cleanup_buffer struct buffer file = { 0 };
+	const size_t text_bytes = write_plan(&file, OUTPUT);
+	path_of("", folders);
+	open_with_memory(&judge, NULL);
+	assert_string_equal(trace(&judge, folders), "There is no plan.");
+	assert_string_equal(send_plan(&judge, &file, text_bytes), "");
+	assert_string_equal(trace(&judge, ""), "There is no trace.");
+	for (int turn = 0; turn < 2; turn++) {
+		assert_string_equal(trace(&judge, folders), "");
+		for (int i = 0; i < sealed_traced_calls; i++) {
+			memset(bytes_of(&judge.input), i, count);
+			assert_string_equal(make_call(&judge, ISOLATED_CALL), "");
+			assert_int_equal(bytes_of(&judge.output)[0], i + 3);
+		}
+		assert_string_equal(trace(&judge, ""), "");
+		assert_int_equal(frame.length, sizeof times);
+		memcpy(times, frame.content, sizeof times);
+		assert_int_equal(times[0].begin_ns, 0);
+		assert_int_equal(times[0].end_ns, 700);
+		assert_int_equal(times[1].begin_ns, 770);
+		assert_int_equal(times[1].end_ns, 1470);
+		/* The next plan has a trace of its own. */
+		assert_string_equal(send_plan(&judge, &file, text_bytes), "");
+	}
+	assert_string_equal(trace(&judge, ""), "CUPTI recorded no complete launch of the plan.");
+	assert_string_equal(make_call(&judge, ISOLATED_CALL), "");
+	close_judge(&judge);
+}
+
 static void a_launcher_ends_with_its_judge(void **state)
 {
 	(void)state;
@@ -363,6 +406,7 @@ int main(void)
 		cmocka_unit_test(a_wrong_plan_is_refused_and_the_next_one_is_played),
 		cmocka_unit_test(memory_can_be_mapped_only_in_the_range),
 		cmocka_unit_test(a_plan_goes_with_its_memory),
+		cmocka_unit_test(a_trace_tells_when_each_node_of_the_plan_ran),
 		cmocka_unit_test(a_launcher_ends_with_its_judge),
 	};
 	return cmocka_run_group_tests(tests, load, NULL);

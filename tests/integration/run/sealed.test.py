@@ -36,11 +36,12 @@ REFUSAL = "custom_kernel does something that the sealed engine cannot record. It
 HARNESS = "raise SystemExit('the custom engine runs')\n"
 
 
-def run_in_launcher(code):
-	"""A submission whose plan makes the pretended launcher run this code in a call."""
+def run_in_launcher(code, when="run"):
+	"""A submission whose plan makes the pretended launcher run this code in a call. `when`: "trace"
+	for each frame TRACE instead."""
 	return (
 		"def answer(root):\n\tnumbers(ARENA, 1)[0] = 2\n"
-		f"\tsend(output_of(root), *plan_of(root.elements(), run={code!r}))\n"
+		f"\tsend(output_of(root), *plan_of(root.elements(), {when}={code!r}))\n"
 	)
 
 
@@ -219,6 +220,36 @@ def the_plans_of_the_last_stage_are_sent():
 		plan, figures = plans[0]
 		equal((plan["count"], plan["images"][0]["sha256"]), (8, list(blobs)[0]))
 		equal((figures[0]["node"], figures[0]["registers"]), (1, 32))
+
+
+def times_of(result):
+	"""For each plan, the times of its nodes."""
+	return [
+		{one["node"]: (one["begin_ns"], one["end_ns"]) for one in figures if "end_ns" in one}
+		for _, figures in plans_of(result)[0].values()
+	]
+
+
+@test
+def only_the_plans_of_a_ranked_run_have_times():
+	times = {0: (0, 700), 1: (1000, 3000)}
+	equal(times_of(expect("passed", mode="ranked")), [times] * 3)
+	equal(times_of(expect("passed", mode="benchmark")), [{}] * 3)
+
+
+@test
+def a_launcher_that_fails_or_lies_in_a_trace_costs_only_the_times():
+	for code in (
+		"sys.exit(3)",
+		"os.kill(os.getpid(), 11)",
+		"answer = b'nonsense'",
+		"plan['run'] = 'os.kill(os.getpid(), 9)'",
+		"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)",
+	):
+		result = expect("passed", mode="ranked", submission=run_in_launcher(code, "trace"))
+		equal(times_of(result), [{}] * 3)
+		assert "score_ns" in result.verdicts[0], result.verdicts
+		equal(result.verdicts[0].get("machine_failed", False), False)
 
 
 @test

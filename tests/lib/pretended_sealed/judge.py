@@ -60,6 +60,10 @@ if "PODIUM_SEALED" in os.environ:
 	podium_sealed_side.MOST_KEPT_SHARE = float(os.environ.get("KEPT_SHARE", "0.25"))
 	real_judge.find_torch, real_judge.need_gpu = lambda: (torch, False), lambda is_cuda: None
 	real_judge.LEAVE_S = 5.0
+	real_judge.TRACE_S = float(os.environ.get("TRACE_S", "5"))
+# Only this folder has CUPTI.
+if "CUPTI" in os.environ:
+	podium_sealed_side.sealed.cupti_folders = lambda torch: os.environb[b"CUPTI"]
 # Measures the null contestant before the load, as on a GPU.
 if "QUIET" in os.environ:
 	RESTORE, podium_sealed_side.Arena.restore = podium_sealed_side.Arena.restore, restore
