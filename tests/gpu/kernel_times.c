@@ -1,6 +1,6 @@
-/* A library that CUDA loads into a process because CUDA_INJECTION64_PATH names it. Writes a line for
- * each kernel to $KERNEL_TIMES/PROCESS: the number of its node in a graph (0: none), when it began
- * and ended in ns, and its name. For tests/gpu/kernel_times. */
+/* A library that CUDA loads into a process because CUDA_INJECTION64_PATH names it. For
+ * tests/gpu/kernel_times. Writes a line for each kernel to $KERNEL_TIMES/PROCESS: the number of its
+ * node in a graph (0: none), when it began and ended in ns, and its name. */
 #include <cupti.h>
 #include <stdio.h>
 #include <stdlib.h>
