@@ -217,12 +217,12 @@ $(B)/harness/sealed/sealed.so: $(RECORDER) $(wildcard harness/sealed/*.h harness
 $(B)/libisolated.a: $(call objects,harness/isolated)
 $(B)/libsealed.a: $(filter-out $(B)/harness/sealed/launch.o,$(call objects,harness/sealed))
 $(B)/harness/sealed/launch: $(B)/harness/sealed/launch.o $(B)/libsealed.a $(B)/libisolated.a
-	$(call quietly,LD)$(CC) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN' -o $@ $^ $(shell pkg-config --libs jansson) -ldl -lm
+	$(call quietly,LD)$(CC) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN' -o $@ $^ $(shell pkg-config --libs jansson libsodium) -ldl -lm
 # The same code in one object, for the programs of tasks in CUDA C++.
 $(B)/harness/isolated/native.o: $(ISOLATED) $(wildcard harness/isolated/*.h)
 	@mkdir -p $(@D)
 	$(call quietly,LD)$(CC) -O2 -std=c17 -D_GNU_SOURCE -fPIC -r -nostdlib -o $@ $(ISOLATED)
-$(B)/worker/run/engine/isolated_cu.o: $(wildcard harness/isolated/*.cu harness/isolated/*.h) harness/isolated/build_cu $(B)/harness/isolated/native.o
+$(B)/worker/run/engine/isolated_cu.o: $(wildcard harness/isolated/*.cu harness/isolated/*.h harness/sealed/*.cu harness/sealed/*.h) harness/isolated/build_cu $(B)/harness/isolated/native.o
 $(B)/worker/run/engine/isolated_cu.o: override CFLAGS += -DNATIVE_OBJECT='"$(B)/harness/isolated/native.o"'
 
 # A test is linked with the library whose headers it includes.

@@ -75,9 +75,7 @@ static int write_libraries(int stage, enum engine_role role, struct error *error
 	if (role == ROLE_JUDGE || role == ROLE_CONTESTANT)
 		return 0;
 	int rc = write_library(stage, (const void *)(uintptr_t)json_object, error);
-	return rc || role == ROLE_LAUNCHER
-		? rc
-		: write_library(stage, (const void *)(uintptr_t)sodium_init, error);
+	return rc ? rc : write_library(stage, (const void *)(uintptr_t)sodium_init, error);
 }
 
 static bool is_for(const struct file *file, enum engine_role role)
