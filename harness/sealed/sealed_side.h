@@ -17,8 +17,8 @@
 
 #include "isolated/host.h"
 #include "isolated/side.h"
-#include "launch.h"
-#include "range.h"
+#include "sealed/launch.h"
+#include "sealed/range.h"
 
 #include <map>
 

@@ -190,8 +190,10 @@ const char *engine_obstacle(const struct task *task, const struct fileset *files
  * of the task's own with the same function view(). */
 static bool has_device_data(const struct fileset *files)
 {
+	/* These files have no types of the task, but may use memory on the GPU. */
+	static const char *const others[] = { "utils.h", "eval.cu", "reference.cuh" };
 	for (size_t i = 0; i < files->count; i++)
-		if (strcmp(files->files[i].path, "utils.h") != 0
+		if (!text_is_one_of(files->files[i].path, others, COUNT(others))
 			&& (file_contains(&files->files[i], "DeviceBuffer")
 				|| file_contains(&files->files[i], " view(")))
 			return true;
