@@ -5,6 +5,7 @@ without a GPU. Also compares the statistics of this judge with those of the judg
 import base64
 import concurrent.futures
 import contextlib
+import ctypes
 import json
 import os
 import pathlib
@@ -898,8 +899,32 @@ def the_linker_is_told_of_all_wraps():
 
 
 @test
-def the_real_builder_compiles():
-	WORK.built("builder on a GPU", "builder.out")
+def the_recorder_has_all_that_a_builder_calls():
+	text = (ROOT / "harness" / "sealed" / "recording.h").read_text()
+	library = ctypes.CDLL(BUILD / "harness" / "sealed" / "sealed.so")
+	calls = set(re.findall(r"SEALED\((\w+)\)\(", text)) - {"name"}
+	wraps = (ROOT / "harness" / "sealed" / "wraps.cu").read_text()
+	calls |= set(re.findall(r'"(sealed_\w+)"', wraps))
+	assert len(calls) > 8, calls
+	for name in calls:
+		getattr(library, name)
+
+
+@test
+def the_real_builder_says_why_it_cannot_start():
+	program = WORK.built("builder on a GPU", "builder.out")
+	for library, part in (
+		(BUILD / "harness" / "sealed" / "sealed.so", None),
+		("/nowhere/sealed.so", "/nowhere/sealed.so: cannot open shared object file"),
+	):
+		ours, end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+		with ours, contestant([program, library, "/usr/local/cuda"], WORK.path, end):
+			end.close()
+			wire.send(ours.fileno(), wire.HELLO, bytes(wire.Hello(wire.VERSION, 1)))
+			kind, content, _ = wire.receive(ours.fileno(), 60.0)
+			if part or kind != wire.READY:
+				equal(kind, wire.TEXT)
+				contains(content.decode(), part or ".so")
 
 
 class Programs:

@@ -40,6 +40,7 @@ def play():
 	factor = at(plan["factor"], ctypes.c_float, 1)
 	data = list(at(plan["input"], ctypes.c_float, plan["count"]))
 	output = at(plan["output"], ctypes.c_float, plan["count"])
+	assert plan["output"] == plan["input"] or output[0] != output[0]  # poison, which is NaN
 	for index, value in enumerate(data):
 		output[index] = value * factor[0]
 	factor[0] += 1
