@@ -60,9 +60,8 @@ constexpr struct {
 		"The call leaves work on another stream. At its end, record an event there and let the "
 		"default stream wait for it: cudaStreamWaitEvent(cudaStreamPerThread, event)." },
 	{ "cudaErrorStreamCapture",
-		"The call waits for the GPU, as cudaMemcpy, cudaMemset and copies to the host do. Use "
-		"cudaMemcpyAsync between places on the GPU and cudaMemsetAsync, and make constants in the "
-		"first call." },
+		"The call waits for the GPU, as copies to the host and cudaMemcpyToSymbol do. Keep the "
+		"call's data on the GPU, and make constants in the first call." },
 };
 
 std::string why_not_captured(const std::string &said)

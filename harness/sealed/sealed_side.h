@@ -476,6 +476,7 @@ class SealedSide : public Launched
 				device_->copy(place.data() + piece.place, piece.data, piece.bytes);
 			device_->wait();
 			Built built = builder_.build(drawn, place, limit_ns);
+			need_room(built.outputs);
 			keep(built);
 			builds_.insert_or_assign(which, std::move(built));
 		} catch (const CaseFailed &failure) {
@@ -541,6 +542,17 @@ class SealedSide : public Launched
 	}
 
   private:
+	/* The judge copies outputs, with the memory between them. */
+	void need_room(const sealed_outputs &outputs) const
+	{
+		std::size_t most = device_->free_bytes() / 4;
+		if (outputs.bytes > most)
+			fail_case(podium_eval::ExitCodes::VALIDATION,
+				"custom_kernel's outputs take " + std::to_string(outputs.bytes >> 20)
+					+ " MiB, with the memory between them; there is memory for "
+					+ std::to_string(most >> 20) + " MiB.");
+	}
+
 	/* Copies what the arena contains after the build. */
 	void keep(Built &built)
 	{

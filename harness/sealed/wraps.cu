@@ -6,10 +6,12 @@
  *   the plan.
  * - In a captured call, waits for the GPU return at once. The call's work has not begun, and it
  *   cannot read results, because copies to the host are refused.
+ * - In a captured call, cudaMemset and copies to the GPU do not wait either.
  * - In a captured call, launches on a stream that is not captured are noted.
  *
- * Names with _ptsz are what --default-stream=per-thread makes of a call. All of this runs in the
- * process of the submission, so it protects nothing. */
+ * It is compiled as C++, without code for the GPU. Names with _ptsz and _ptds are what
+ * --default-stream=per-thread makes of a call, here as well. All of this runs in the process of the
+ * submission, so it protects nothing. */
 #include "range.h"
 
 #include <cuda_runtime.h>
@@ -108,6 +110,8 @@ static void give_memory(void *memory)
 	cudaError_t __real_##name parameters; \
 	cudaError_t __wrap_##name parameters \
 	{ \
+		if (is_captured && !memory) \
+			return cudaSuccess; \
 		if (!arena().give || !is_in_range(memory)) \
 			return __real_##name(__VA_ARGS__); \
 		give_memory(memory); \
@@ -157,14 +161,32 @@ WAIT(cudaStreamSynchronize, (cudaStream_t stream), stream)
 WAIT(cudaStreamSynchronize_ptsz, (cudaStream_t stream), stream)
 WAIT(cudaEventSynchronize, (cudaEvent_t event), event)
 
-/* ---- launches ---- */
+/* ---- copies ---- */
 
-cudaError_t cudaStreamIsCapturing_ptsz(cudaStream_t stream, cudaStreamCaptureStatus *status);
+cudaError_t __real_cudaMemset_ptds(void *to, int value, std::size_t bytes);
+cudaError_t __wrap_cudaMemset_ptds(void *to, int value, std::size_t bytes)
+{
+	return is_captured ? cudaMemsetAsync(to, value, bytes, cudaStreamPerThread)
+					   : __real_cudaMemset_ptds(to, value, bytes);
+}
+
+/* The call could read what a copy to the host brings, so CUDA may refuse such a copy. */
+cudaError_t __real_cudaMemcpy_ptds(
+	void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind);
+cudaError_t __wrap_cudaMemcpy_ptds(
+	void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind)
+{
+	return is_captured && is_in_range(to)
+		? cudaMemcpyAsync(to, from, bytes, kind, cudaStreamPerThread)
+		: __real_cudaMemcpy_ptds(to, from, bytes, kind);
+}
+
+/* ---- launches ---- */
 
 static void note_launch(cudaStream_t stream)
 {
 	cudaStreamCaptureStatus status = cudaStreamCaptureStatusActive;
-	if (is_captured && cudaStreamIsCapturing_ptsz(stream, &status) == cudaSuccess
+	if (is_captured && cudaStreamIsCapturing(stream, &status) == cudaSuccess
 		&& status == cudaStreamCaptureStatusNone)
 		has_left_out = true;
 }

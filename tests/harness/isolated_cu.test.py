@@ -282,7 +282,7 @@ static void write_plan(const float *from, const float *to, const float *factor, 
 output_t custom_kernel(input_t data)
 {
 	static int calls;
-	static pretended::Buffer<float> factor(16);
+	static pretended::Buffer<float> factor(256);
 	bool is_captured = ++calls % 3 == 0;
 	auto &[values, codes] = data;
 	if (is("needs much"))
@@ -296,6 +296,7 @@ output_t custom_kernel(input_t data)
 	if (is_captured && (cudaDeviceSynchronize)() != cudaSuccess)
 		throw std::runtime_error("a wait");
 	*factor.data() = is("is wrong") ? 3 : 2;
+	factor.data()[255] = 1;
 	if (is("raises"))
 		throw std::runtime_error("no such luck");
 	if (is_captured && is("raises when captured"))
@@ -322,6 +323,122 @@ output_t custom_kernel(input_t data)
 		codes.resize(100000);
 	return {is("returns its input") ? values : made, codes};
 }
+"""
+# Calls what wraps.cu exports, with pretended functions of CUDA behind it. Each line of the output
+# is a step and what came of it.
+WRAPS_TEST = """#include "sealed/range.h"
+#include <cstdio>
+#include <set>
+#include <string>
+#include <cuda_runtime.h>
+#include <sys/types.h>
+static std::string calls;
+static std::set<cudaStream_t> captured;
+static char *const base = reinterpret_cast<char *>(SEALED_RANGE_ADDRESS);
+static bool is_full = false;
+extern "C" {
+__attribute__((visibility("default"))) void *sealed_arena_malloc(ssize_t bytes, int, void *)
+{
+	calls += "take " + std::to_string(bytes) + " ";
+	return is_full ? nullptr : base + 512;
+}
+__attribute__((visibility("default"))) void sealed_arena_free(void *, ssize_t, int, void *)
+{
+	calls += "give ";
+}
+#define REAL(name, ...) \\
+	cudaError_t __real_##name(__VA_ARGS__) { calls += #name " "; return cudaSuccess; } \\
+	cudaError_t __wrap_##name(__VA_ARGS__);
+REAL(cudaMalloc, void **, std::size_t)
+REAL(cudaMallocPitch, void **, std::size_t *, std::size_t, std::size_t)
+REAL(cudaMallocAsync, void **, std::size_t, cudaStream_t)
+REAL(cudaMallocAsync_ptsz, void **, std::size_t, cudaStream_t)
+REAL(cudaMallocFromPoolAsync, void **, std::size_t, cudaMemPool_t, cudaStream_t)
+REAL(cudaMallocFromPoolAsync_ptsz, void **, std::size_t, cudaMemPool_t, cudaStream_t)
+REAL(cudaFree, void *)
+REAL(cudaFreeAsync, void *, cudaStream_t)
+REAL(cudaFreeAsync_ptsz, void *, cudaStream_t)
+REAL(cudaDeviceSynchronize, void)
+REAL(cudaStreamSynchronize, cudaStream_t)
+REAL(cudaStreamSynchronize_ptsz, cudaStream_t)
+REAL(cudaEventSynchronize, cudaEvent_t)
+REAL(cudaMemset_ptds, void *, int, std::size_t)
+REAL(cudaMemcpy_ptds, void *, const void *, std::size_t, cudaMemcpyKind)
+REAL(cudaLaunchKernel_ptsz, const void *, dim3, dim3, void **, std::size_t, cudaStream_t)
+REAL(cudaLaunchCooperativeKernel_ptsz, const void *, dim3, dim3, void **, std::size_t,
+	cudaStream_t)
+REAL(cudaLaunchKernelExC_ptsz, const cudaLaunchConfig_t *, const void *, void **)
+REAL(__cudaLaunchKernel_ptsz, cudaKernel_t, dim3, dim3, void **, std::size_t, cudaStream_t)
+cudaError_t cudaMemsetAsync_ptsz(void *, int, std::size_t, cudaStream_t)
+{
+	calls += "async set ";
+	return cudaSuccess;
+}
+cudaError_t cudaMemcpyAsync_ptsz(void *, const void *, std::size_t, cudaMemcpyKind, cudaStream_t)
+{
+	calls += "async copy ";
+	return cudaSuccess;
+}
+cudaError_t cudaStreamIsCapturing_ptsz(cudaStream_t stream, cudaStreamCaptureStatus *status)
+{
+	*status = captured.count(stream) ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+	return cudaSuccess;
+}
+bool podium_capture(bool is_begin);
+}
+static void say(const char *step, int result)
+{
+	std::printf("%s: %d %s\\n", step, result, calls.c_str());
+	calls.clear();
+}
+static void all(const char *when)
+{
+	void *memory = nullptr;
+	std::size_t pitch = 0;
+	char here = 0;
+	cudaLaunchConfig_t launch = {};
+	std::printf("%s\\n", when);
+	say("malloc", __wrap_cudaMalloc(&memory, 100));
+	say("free", __wrap_cudaFree(memory));
+	say("malloc 0", __wrap_cudaMalloc(&memory, 0) + (memory != nullptr));
+	say("malloc too much", __wrap_cudaMalloc(&memory, SIZE_MAX));
+	say("free NULL", __wrap_cudaFree(nullptr));
+	say("free another's", __wrap_cudaFree(&here));
+	say("async", __wrap_cudaMallocAsync_ptsz(&memory, 7, nullptr));
+	say("async free", __wrap_cudaFreeAsync_ptsz(memory, nullptr));
+	say("pool", __wrap_cudaMallocFromPoolAsync_ptsz(&memory, 7, nullptr, nullptr));
+	say("pitch", __wrap_cudaMallocPitch(&memory, &pitch, 513, 3) + int(pitch));
+	say("pitch too much", __wrap_cudaMallocPitch(&memory, &pitch, 1 << 30, SIZE_MAX / 4));
+	say("wait", __wrap_cudaDeviceSynchronize());
+	say("wait for a stream", __wrap_cudaStreamSynchronize_ptsz(nullptr));
+	say("wait for an event", __wrap_cudaEventSynchronize(nullptr));
+	say("set", __wrap_cudaMemset_ptds(base, 0, 1));
+	say("copy", __wrap_cudaMemcpy_ptds(base, &here, 1, cudaMemcpyDefault));
+	say("copy to the host", __wrap_cudaMemcpy_ptds(&here, base, 1, cudaMemcpyDefault));
+	say("launch", __wrap___cudaLaunchKernel_ptsz(nullptr, 1, 1, nullptr, 0, nullptr));
+	say("launch as a group", __wrap_cudaLaunchCooperativeKernel_ptsz(
+		nullptr, 1, 1, nullptr, 0, nullptr));
+	say("launch ex", __wrap_cudaLaunchKernelExC_ptsz(&launch, nullptr, nullptr));
+}
+int main()
+{
+	auto other = reinterpret_cast<cudaStream_t>(64);
+	captured.insert(nullptr);
+	all("before");
+	say("begin", podium_capture(true));
+	all("captured");
+	say("end of all", podium_capture(false));
+	say("begin", podium_capture(true));
+	__wrap_cudaLaunchKernel_ptsz(nullptr, 1, 1, nullptr, 0, other);
+	say("end after another stream", podium_capture(false));
+	__wrap_cudaLaunchKernel_ptsz(nullptr, 1, 1, nullptr, 0, other);
+	say("begin", podium_capture(true));
+	say("end", podium_capture(false));
+	void *memory;
+	is_full = true;
+	say("full", __wrap_cudaMalloc(&memory, 100));
+}
+#include "sealed/wraps.cu"
 """
 UNCARRIED = {
 	"task.h": TASK.replace(
@@ -504,6 +621,18 @@ class Work:
 				"builder.out",
 			),
 		]
+		jobs.append(
+			(
+				"wraps",
+				{"main.cpp": WRAPS_TEST},
+				PER_THREAD,
+				"-cudart=none",
+				"-Xlinker=-export-dynamic",
+				"main.cpp",
+				"-o",
+				"wraps",
+			)
+		)
 		jobs.append(
 			(
 				"judge on a GPU",
@@ -901,6 +1030,67 @@ def the_linker_is_told_of_all_wraps():
 	equal(sorted(re.findall(r'"(\w+)"', listed)), wrapped())
 
 
+def steps_of_wraps():
+	"""{when: {step: what came of it}}"""
+	program = WORK.built("wraps", "wraps")
+	said = subprocess.run([program], capture_output=True, text=True, check=True).stdout
+	steps = {}
+	for line in said.splitlines():
+		step, _, result = line.partition(": ")
+		if result:
+			steps[when][step] = result.strip()
+		else:
+			when = step
+			steps[when] = {}
+	return steps
+
+
+@test
+def a_submission_gets_the_memory_of_the_arena():
+	steps = steps_of_wraps()
+	for when in steps:
+		for step, result in {
+			"malloc": "0 take 100",
+			"malloc 0": "0",
+			"malloc too much": "2",
+			"free another's": "0 cudaFree",
+			"async": "0 take 7",
+			"pool": "0 take 7",
+			"pitch": "1024 take 3072",
+			"pitch too much": "1",
+		}.items():
+			equal((when, step, steps[when][step]), (when, step, result))
+	for step in ("free", "async free"):
+		equal(steps["before"][step], "0 cudaDeviceSynchronize give")
+		equal(steps["captured"][step], "0")
+	equal([steps[when]["free NULL"] for when in steps], ["0 cudaFree", "0"])
+	equal(steps["captured"]["end of all"], "0 give give")
+	equal(steps["captured"]["full"], "2 take 100")
+
+
+@test
+def a_captured_call_waits_for_nothing():
+	steps = steps_of_wraps()
+	for step, before, captured in (
+		("wait", "cudaDeviceSynchronize", ""),
+		("wait for a stream", "cudaStreamSynchronize_ptsz", ""),
+		("wait for an event", "cudaEventSynchronize", ""),
+		("set", "cudaMemset_ptds", "async set"),
+		("copy", "cudaMemcpy_ptds", "async copy"),
+		("copy to the host", "cudaMemcpy_ptds", "cudaMemcpy_ptds"),
+		("launch", "__cudaLaunchKernel_ptsz", "__cudaLaunchKernel_ptsz"),
+	):
+		equal(steps["before"][step], f"0 {before}".strip())
+		equal((step, steps["captured"][step]), (step, f"0 {captured}".strip()))
+
+
+@test
+def a_launch_outside_of_a_capture_is_noticed():
+	steps = steps_of_wraps()["captured"]
+	equal(steps["end after another stream"].split()[0], "1")
+	equal(steps["end"].split()[0], "0")
+
+
 @test
 def the_recorder_has_all_that_a_builder_calls():
 	text = (ROOT / "harness" / "sealed" / "recording.h").read_text()
@@ -1066,7 +1256,7 @@ def a_call_that_cannot_be_recorded_is_refused_with_its_sentence():
 		),
 		("END_CAPTURE=904", "The call leaves work on another stream. At its end, record an event"),
 		("END_CAPTURE=906", "The call launches work on CUDA's legacy default stream"),
-		("END_CAPTURE=900", "The call waits for the GPU, as cudaMemcpy, cudaMemset"),
+		("END_CAPTURE=900", "The call waits for the GPU, as copies to the host and "),
 	):
 		result = sealed_judge(mode, cases=CASES)
 		ends_with(result, 121, "test.1.error: ", "check: fail")
@@ -1079,6 +1269,15 @@ def a_dry_run_ends_before_its_cases_if_a_call_cannot_be_recorded():
 	result = sealed_judge("is not recorded", PODIUM_SEALED="all")
 	ends_with(result, 121, "error: The case size: 3; seed: 5: " + CANNOT)
 	lacks(result.text, "test-count")
+
+
+@test
+def what_the_gpu_has_no_room_for_is_refused():
+	for held, code, part in (
+		("99.999881", 121, "custom_kernel keeps 0 MiB of the GPU's memory from call to call."),
+		("99.99999", 112, "custom_kernel's outputs take 0 MiB, with the memory between them"),
+	):
+		ends_with(sealed_judge(HELD_4=held), code, "test.0.error: " + part)
 
 
 @test

@@ -130,6 +130,8 @@ static const char *const WRAPPED[] = {
 	"cudaStreamSynchronize",
 	"cudaStreamSynchronize_ptsz",
 	"cudaEventSynchronize",
+	"cudaMemset_ptds",
+	"cudaMemcpy_ptds",
 	"cudaLaunchKernel_ptsz",
 	"cudaLaunchCooperativeKernel_ptsz",
 	"cudaLaunchKernelExC_ptsz",
