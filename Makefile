@@ -133,7 +133,7 @@ $(B)/libpodium.a: $(call objects,lib)
 # Each program is a main.o and a library of everything else, which unit tests link as well.
 $(B)/libweb.a: $(filter-out %/main.o,$(call objects,cgi)) $(TEMPLATE_OBJECTS)
 $(B)/libworker.a: $(filter-out %/main.o,$(patsubst %.c,$(B)/%.o,$(wildcard worker/*.c))) $(B)/harness/sealed/plan.o
-$(B)/librun.a: $(filter-out %/main.o,$(call objects,worker/run))
+$(B)/librun.a: $(filter-out %/main.o,$(call objects,worker/run)) $(B)/harness/sealed/plan.o
 $(B)/libcommand.a: $(filter-out %/main.o,$(call objects,cli/podium))
 $(B)/libhooks.a: $(filter-out %/main.o,$(call objects,hooks))
 $(B)/libweb.a $(B)/libworker.a $(B)/librun.a $(B)/libcommand.a $(B)/libisolated.a $(B)/libsealed.a $(B)/libhooks.a:
@@ -175,7 +175,7 @@ $(TEMPLATE_OBJECTS): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
 $(B)/cgi/api/openapi.o: docs/api.md $(wildcard docs/openapi/*.json)
 # The sources of the engines that the pages show, as lines SOURCE(SYMBOL, PATH) with paths below
 # harness/.
-SHOWN := harness/zygote.py harness/eval.py harness/eval.cu harness/isolated/build_cu $(wildcard harness/isolated/*.py harness/isolated/*.c harness/isolated/*.h harness/isolated/*.cu harness/sealed/*.py harness/sealed/*.c harness/sealed/*.h)
+SHOWN := harness/zygote.py harness/eval.py harness/eval.cu harness/isolated/build_cu $(wildcard harness/isolated/*.py harness/isolated/*.c harness/isolated/*.h harness/isolated/*.cu harness/sealed/*.py harness/sealed/*.c harness/sealed/*.cu harness/sealed/*.h)
 $(B)/cgi/page/engine_source.o: $(B)/cgi/page/engine_source.list $(SHOWN)
 $(B)/cgi/page/engine_source.list: $(SHOWN) Makefile
 	@mkdir -p $(@D)
@@ -217,12 +217,12 @@ $(B)/harness/sealed/sealed.so: $(RECORDER) $(wildcard harness/sealed/*.h harness
 $(B)/libisolated.a: $(call objects,harness/isolated)
 $(B)/libsealed.a: $(filter-out $(B)/harness/sealed/launch.o,$(call objects,harness/sealed))
 $(B)/harness/sealed/launch: $(B)/harness/sealed/launch.o $(B)/libsealed.a $(B)/libisolated.a
-	$(call quietly,LD)$(CC) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN' -o $@ $^ $(shell pkg-config --libs jansson) -ldl -lm
+	$(call quietly,LD)$(CC) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN' -o $@ $^ $(shell pkg-config --libs jansson libsodium) -ldl -lm
 # The same code in one object, for the programs of tasks in CUDA C++.
 $(B)/harness/isolated/native.o: $(ISOLATED) $(wildcard harness/isolated/*.h)
 	@mkdir -p $(@D)
 	$(call quietly,LD)$(CC) -O2 -std=c17 -D_GNU_SOURCE -fPIC -r -nostdlib -o $@ $(ISOLATED)
-$(B)/worker/run/engine/isolated_cu.o: $(wildcard harness/isolated/*.cu harness/isolated/*.h) harness/isolated/build_cu $(B)/harness/isolated/native.o
+$(B)/worker/run/engine/isolated_cu.o: $(wildcard harness/isolated/*.cu harness/isolated/*.h harness/sealed/*.cu harness/sealed/*.h) harness/isolated/build_cu $(B)/harness/isolated/native.o
 $(B)/worker/run/engine/isolated_cu.o: override CFLAGS += -DNATIVE_OBJECT='"$(B)/harness/isolated/native.o"'
 
 # A test is linked with the library whose headers it includes.

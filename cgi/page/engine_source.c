@@ -26,14 +26,19 @@ static const char *const ENTRIES[] = {
 	[ENGINE_FORM_SINGLE] = "entry_single.cu",
 };
 
-/* Only the sealed engine runs the files of this folder. */
+/* The folder of the sealed engine. Of its files, the isolated engine only includes headers. */
 static const char SEALED[] = "sealed/";
+
+/* The headers there that are in C++. */
+static const char *const CPP_HEADERS[] = { "sealed/recording.h", "sealed/sealed_side.h" };
 
 /* Files with a note that is more exact than the one for their extension. */
 static const struct {
 	const char *path, *note;
 } NOTES[] = {
 	{ "sealed/builder.py", "runs the submission once and records what it launches" },
+	{ "sealed/builder.cu", "runs the submission once and records what it launches" },
+	{ "sealed/wraps.cu", "compiled with the submission" },
 	{ "sealed/launch.c", "compiled into the launcher, which replays what was recorded" },
 	{ "judge.py", "the judge runs it" },
 	{ "contestant.py", "runs the submission" },
@@ -99,6 +104,11 @@ static bool is_other_entry(const struct task *task, const char *path)
 	return false;
 }
 
+static bool is_cpp_header(const char *path)
+{
+	return text_is_one_of(path, CPP_HEADERS, COUNT(CPP_HEADERS));
+}
+
 /* Whether the engine runs or compiles this file. The sealed engine also uses the isolated one, for
  * its judge and on the CPU. False for the headers of the isolated engine, because add_headers()
  * finds the needed ones. */
@@ -109,7 +119,8 @@ static bool is_run(const struct task *task, enum task_engine engine, const char 
 	if (strcmp(path, "zygote.py") == 0)
 		return task->language == TASK_PY;
 	if (is_sealed_file(path))
-		return engine == ENGINE_SEALED;
+		return engine == ENGINE_SEALED
+			&& (task->language == TASK_PY ? !is_cu && !is_cpp_header(path) : !is_py);
 	if (engine == ENGINE_CUSTOM)
 		return false;
 	return text_ends_with(path, ".c")

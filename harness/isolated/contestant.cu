@@ -10,7 +10,7 @@
  * Between the bell and "done" this code takes the same time for a submission and for the empty
  * kernel. On a GPU it enqueues everything while the judge's own work keeps the GPU busy, so that
  * time is hidden. The only wait for the GPU comes last, directly before "done". */
-#include "entry.h"
+#include "submission.h"
 
 #include "carry.h"
 
@@ -21,7 +21,6 @@
 #include <limits>
 #include <memory>
 
-#include <dlfcn.h>
 #include <malloc.h>
 #include <poll.h>
 #include <unistd.h>
@@ -38,19 +37,7 @@ constexpr std::int64_t wait_ns = INT64_C(3600) * 1000000000;
  * number is less than that of the warm-up calls of a short kernel. */
 constexpr int own_calls = 25;
 
-[[noreturn]] void end(int code)
-{
-	std::fflush(nullptr);
-	/* Threads and exit handlers of the submission must not delay the end. */
-	std::_Exit(code);
-}
-
 /* ---- kernels ---- */
-
-struct Kernel {
-	Call *call;
-	Settle *settle;
-};
 
 __global__ void nothing()
 {
@@ -72,24 +59,6 @@ void settle_null(Ending &ending)
 {
 	if (cudaDeviceSynchronize() != cudaSuccess)
 		ending = { false, LOST_GPU, "the GPU is unusable" };
-}
-
-Kernel load_submission(Mail &mail)
-{
-	void *object = dlopen("./submission.so", RTLD_NOW | RTLD_LOCAL);
-	Kernel kernel = {};
-	if (object) {
-		kernel.call = reinterpret_cast<Call *>(dlsym(object, call_name));
-		kernel.settle = reinterpret_cast<Settle *>(dlsym(object, settle_name));
-	}
-	if (!kernel.call || !kernel.settle) {
-		const char *why = dlerror();
-		mail.complain(IS_NO_SUBMISSION,
-			std::string("The submission cannot be loaded: ")
-				+ (why ? why : "it has no custom_kernel."));
-		end(1);
-	}
-	return kernel;
 }
 
 /* Keeps freed GPU memory for the next call, because returning it to the driver waits for the GPU.
@@ -202,7 +171,7 @@ class Contestant
 
 	void load()
 	{
-		kernel_ = is_null_ ? Kernel{ call_null, settle_null } : load_submission(mail_);
+		kernel_ = is_null_ ? Kernel{ call_null, settle_null, nullptr } : load_submission(mail_);
 		mail_.send(ISOLATED_READY);
 	}
 

@@ -15,6 +15,7 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace podium
 {
@@ -82,6 +83,19 @@ __global__ void find_difference(const Word *a, const Word *b, std::size_t count,
 		*differs = 1;
 }
 
+/* *last: the number behind the last word that is not 0. */
+static __global__ void find_last(
+	const std::uint64_t *words, std::size_t count, unsigned long long *last)
+{
+	std::size_t step = static_cast<std::size_t>(gridDim.x) * blockDim.x, mine = 0;
+	for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
+		 i += step)
+		if (words[i])
+			mine = i + 1;
+	if (mine)
+		atomicMax(last, static_cast<unsigned long long>(mine));
+}
+
 /* Two events and the time between them. */
 class Span
 {
@@ -127,6 +141,7 @@ class Device
 		cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "a stream");
 		cuda(cudaMalloc(&cache_, 2 * l2_bytes_), "memory to overwrite the L2 cache");
 		cuda(cudaMalloc(&differs_, sizeof *differs_), "memory");
+		cuda(cudaMalloc(&last_, sizeof *last_), "memory");
 	}
 	Device(const Device &) = delete;
 
@@ -262,6 +277,25 @@ class Device
 		return found;
 	}
 
+	void clear(std::byte *at, std::size_t bytes)
+	{
+		if (bytes)
+			cuda(cudaMemsetAsync(at, 0, bytes, stream_), "clearing memory");
+	}
+
+	/* Returns how many bytes of this memory there are up to the last word that is not 0. `at` must
+	 * be aligned to 8 bytes. */
+	std::size_t used_bytes(const std::byte *at, std::size_t bytes)
+	{
+		unsigned long long found;
+		cuda(cudaMemsetAsync(last_, 0, sizeof *last_, stream_), "a search");
+		find_last<<<blocks, threads, 0, stream_>>>(
+			reinterpret_cast<const std::uint64_t *>(at), bytes / sizeof(std::uint64_t), last_);
+		cuda(cudaGetLastError(), "a search");
+		read(&found, reinterpret_cast<const std::byte *>(last_), sizeof found);
+		return found * sizeof(std::uint64_t);
+	}
+
 	Span head; /* the judge's own work before a call */
 
   private:
@@ -307,6 +341,7 @@ class Device
 	std::size_t l2_bytes_ = 0;
 	std::byte *cache_ = nullptr;
 	unsigned *differs_ = nullptr;
+	unsigned long long *last_ = nullptr;
 	int filling_ = 0;
 };
 
@@ -315,7 +350,16 @@ class PrivateMemory
 {
   public:
 	PrivateMemory() = default;
-	PrivateMemory(const PrivateMemory &) = delete;
+	PrivateMemory(PrivateMemory &&other) noexcept
+		: memory_(std::exchange(other.memory_, nullptr)), bytes_(std::exchange(other.bytes_, 0))
+	{
+	}
+	PrivateMemory &operator=(PrivateMemory &&other) noexcept
+	{
+		std::swap(memory_, other.memory_);
+		std::swap(bytes_, other.bytes_);
+		return *this;
+	}
 	~PrivateMemory()
 	{
 		release();

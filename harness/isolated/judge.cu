@@ -11,6 +11,11 @@
  * descriptor 4    socket to the submission
  * descriptor 5    socket to the null contestant, for the timed modes
  * descriptor 6    socket to the rival, for compare
+ * PODIUM_SEALED   if set, this is the judge of the sealed engine (sealed_side.h). The sockets are
+ *                 then those to the submission's builder (4), its launcher (5), the null launcher
+ *                 (6), the rival's builder (7) and its launcher (8). "all": the run ends before its
+ *                 first case if a case cannot be recorded
+ * PODIUM_PLANS    with PODIUM_SEALED: a folder for the plans of the last mode's cases
  *
  * The program is compiled with the task's task.h, reference.cuh and utils.h, as eval.cu describes
  * them. It includes eval.cu to read the cases and write the results. docs/judge.md explains the
@@ -26,6 +31,7 @@
  * 117    the submission's process ended
  * 118    the rival failed, in a comparison
  * 119    the rival's process ended
+ * 121    a call cannot be recorded (PODIUM_SEALED); with "all", no case was judged
  *
  * A failure before a submission is loaded is never the submission's fault (2, 113, 115).
  *
@@ -41,7 +47,7 @@ namespace ExitCodes
 {
 constexpr int RAISED = 1, USAGE = 2, CUDA_API = 110, REPORT = 111, VALIDATION = 112, CASES = 113,
 			  SLOW = 114, NOT_SPLIT = 115, VIOLATION = 116, GONE = 117, RIVAL = 118,
-			  RIVAL_GONE = 119;
+			  RIVAL_GONE = 119, REFUSED = 121;
 }
 inline std::uint64_t random_bits(std::uint64_t seed, std::uint64_t index);
 } // namespace podium_eval
@@ -53,6 +59,7 @@ inline std::uint64_t random_bits(std::uint64_t seed, std::uint64_t index);
 #include "carry.h"
 #include "gpu.h"
 #include "host.h"
+#include "sealed/sealed_side.h"
 #include "seeds.h"
 #include "side.h"
 #include "watch.h"
@@ -69,6 +76,7 @@ inline std::uint64_t random_bits(std::uint64_t seed, std::uint64_t index);
 
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 inline std::uint64_t podium_eval::random_bits(std::uint64_t seed, std::uint64_t index)
@@ -378,8 +386,11 @@ struct Measurement {
 class Judge
 {
   public:
-	Judge(const Report &report, const Parts &parts, bool is_cuda)
-		: report_(report), parts_(parts), part_(&parts.front()),
+	/* `sealed`: PODIUM_SEALED; `plans_folder`: PODIUM_PLANS; "" without. */
+	Judge(const Report &report, const Parts &parts, bool is_cuda, std::string sealed,
+		std::string plans_folder)
+		: sealed_(std::move(sealed)), plans_folder_(std::move(plans_folder)), report_(report),
+		  parts_(parts), part_(&parts.front()),
 		  usual_rule_(is_cuda ? isolated_cuda_rule : isolated_cpu_rule), rule_(usual_rule_),
 		  budget_(part_->limit_s)
 	{
@@ -405,11 +416,9 @@ class Judge
 	 */
 	void meet()
 	{
-		const char *names[] = { "submission", "null contestant", "rival" };
 		int count = any_of(parts_, &Mode::has_rival) ? 3 : any_of(parts_, &Mode::is_timed) ? 2 : 1;
 		for (int i = 0; i < count; i++)
-			sides_.push_back(
-				std::make_unique<Side>(names[i], first_socket + i, i == 1, device_.get()));
+			sides_.push_back(is_sealed() ? make_sealed_side(i) : make_side(i));
 		for (auto &side : sides_)
 			ready(*side, &Side::greet);
 		if (count > 1)
@@ -472,6 +481,27 @@ class Judge
 
   private:
 	static constexpr int first_socket = 4;
+	static constexpr const char *names[] = { "submission", "null contestant", "rival" };
+
+	bool is_sealed() const
+	{
+		return !sealed_.empty();
+	}
+
+	std::unique_ptr<Side> make_side(int number)
+	{
+		return std::make_unique<Side>(
+			names[number], first_socket + number, number == 1, device_.get());
+	}
+
+	std::unique_ptr<Side> make_sealed_side(int number)
+	{
+		constexpr int sockets[] = { first_socket, first_socket + 2, first_socket + 3 };
+		int socket = sockets[number];
+		if (number == 1)
+			return std::make_unique<Launched>(names[number], socket, true, device_.get());
+		return std::make_unique<SealedSide>(names[number], socket, socket + 1, device_.get());
+	}
 
 	/* Waits until podium-run has read the results so far. podium-run then assigns later output of
 	 * contestants to the next part. */
@@ -516,6 +546,43 @@ class Judge
 		loaded_.push_back(&side);
 		spent_s_[&side] = 0;
 		ready(side, &Side::load);
+		if (is_sealed())
+			build(static_cast<SealedSide &>(side));
+	}
+
+	/* Lets the side's builder make the plans of all cases. Then the submission's process must end,
+	 * and its work on the GPU, so that nothing of it is left when calls begin. */
+	void build(SealedSide &side)
+	{
+		build_cases(side);
+		if (!side.see_off_builder(leave_s * second_ns))
+			stop(&side == &entry() ? Code::SLOW : Code::RIVAL,
+				"The " + side.name() + "'s process did not end within " + std::to_string(leave_s)
+					+ " s after its dismissal.");
+		settled_free_bytes();
+		device_->rest();
+	}
+
+	void build_cases(SealedSide &side)
+	{
+		for (const Part &part : parts_)
+			for (const Case &one : part.cases)
+				if (!build_case(side, part, one))
+					return;
+	}
+
+	/* Returns whether the builder can make other plans. */
+	bool build_case(SealedSide &side, const Part &part, const Case &one)
+	{
+		Input input = part.inputs.fresh(one, "build", 0);
+		try {
+			attempt(side, [&] { side.build(&plans_[&one], input, limit_ns()); });
+		} catch (const CaseFailed &failure) {
+			if (sealed_ == "all" && failure.code == Code::REFUSED)
+				stop(Code::REFUSED, "The case " + one.spec + ": " + failure.text);
+			return failure.code != Code::CUDA_API;
+		}
+		return true;
 	}
 
 	/* ---- before a submission is loaded ---- */
@@ -526,12 +593,23 @@ class Judge
 			for (const Case &one : part.cases) {
 				Input input = part.inputs.fresh(one, "look", 0);
 				Plan &plan = plans_[&one];
-				plan.is_handed =
-					!part.mode.is_timed || part.inputs.fresh(one, "look", 1).stream != input.stream;
+				plan.is_handed = (!part.mode.is_timed && !is_sealed())
+					|| part.inputs.fresh(one, "look", 1).stream != input.stream;
+				if (is_sealed() && plan.is_handed)
+					stop_for_host_part(one);
 				plan.slots = slots_for(input, part.mode.is_timed);
 				plan.device_bytes = input.device_bytes;
 				plan.stream = std::move(input.stream);
 			}
+	}
+
+	/* The plans of such a case would need the input on the host. */
+	[[noreturn]] void stop_for_host_part(const Case &one)
+	{
+		stop(Code::NOT_SPLIT,
+			"Two inputs of the case " + one.spec
+				+ " differ in their part on the host. The sealed engine needs inputs that differ "
+				  "only in memory on the GPU.");
 	}
 
 	/* Gives every side the device memory that the inputs of any case need. */
@@ -623,7 +701,20 @@ class Judge
 					write_message(key, "");
 				report_.line(key + "status", std::string("pass"));
 			});
+			if (!plans_folder_.empty() && part_ == &parts_.back())
+				save_plan(cases[i], i);
 		}
+	}
+
+	/* The run's result counts whether or not its plans can be saved. */
+	void save_plan(const Case &one, std::size_t number)
+	{
+		mkdir(plans_folder_.c_str(), 0755);
+		std::string path = plans_folder_ + "/" + std::to_string(number);
+		if (static_cast<SealedSide &>(entry()).save_plan(&plans_[&one], path))
+			return;
+		std::fprintf(stderr, "The plan of the case %s could not be saved.\n", one.spec.c_str());
+		plans_folder_.clear();
 	}
 
 	/* Calls `act` for a case and reports a failure. Calls it again, now with is_handed, if the
@@ -636,6 +727,8 @@ class Judge
 			try {
 				act();
 			} catch (const HostPartVaries &) {
+				if (is_sealed())
+					stop_for_host_part(one);
 				plan_->is_handed = true;
 				again_ = " again";
 				act();
@@ -1100,7 +1193,8 @@ class Judge
 					called->timing.rest_ns = device_->rest();
 				if (!side.is_null()) {
 					check(side, input, output, message);
-					side.note_write(output);
+					if (!is_sealed())
+						side.note_write(output);
 				}
 			} else if (!side.is_null()) {
 				throw Broken{ ISOLATED_VIOLATION,
@@ -1146,6 +1240,8 @@ class Judge
 	std::uint32_t slots_for(const Input &input, bool is_timed) const
 	{
 		constexpr std::size_t most = 64, least = 2, on_host = 4, large = std::size_t(64) << 20;
+		if (is_sealed())
+			return 1;
 		if (!is_timed)
 			return least;
 		if (!device_ || !input.device_bytes)
@@ -1234,6 +1330,7 @@ class Judge
 
 	void give_inputs(Side &side, const Input &input, const Plan &plan)
 	{
+		side.choose(&plan, input.pieces);
 		side.give_inputs(input.stream.size(), input.device_bytes, plan.slots, plan.is_handed);
 	}
 
@@ -1265,7 +1362,10 @@ class Judge
 			Input input = inputs().fresh(one, "warm" + series_ + again_, number_++);
 			attempt(side, [&] {
 				give_inputs(side, input, *plan_);
-				give_outputs(side, leader().form_needs(), &leader().output().form());
+				if (is_sealed())
+					static_cast<Launched &>(side).follow(static_cast<Launched &>(leader()));
+				else
+					give_outputs(side, leader().form_needs(), &leader().output().form());
 			});
 		}
 		for (std::size_t i = 0; i < rule_.most_warm_calls; i++) {
@@ -1619,6 +1719,8 @@ class Judge
 		report_.line(duel.key + "ratio_err", found.err);
 	}
 
+	const std::string sealed_;
+	std::string plans_folder_;
 	const Report &report_;
 	const Parts &parts_;
 	const Part *part_; /* the current part */
@@ -1675,6 +1777,15 @@ void hide()
 		prctl(PR_SET_DUMPABLE, 0);
 }
 
+/* A variable of the environment, which this removes; "" if there is none. */
+std::string take_variable(const char *name)
+{
+	const char *found = std::getenv(name);
+	std::string value = found ? found : "";
+	unsetenv(name);
+	return value;
+}
+
 const Mode *find_mode(const char *name)
 {
 	for (const Mode &one : MODES)
@@ -1706,13 +1817,16 @@ int judge(const Report &report, char **words, int count)
 	hide();
 	const char *visible = std::getenv("CUDA_VISIBLE_DEVICES");
 	bool is_cuda = visible && *visible;
+	std::string sealed = take_variable("PODIUM_SEALED"), plans = take_variable("PODIUM_PLANS");
+	if (!sealed.empty() && !is_cuda)
+		stop(Code::USAGE, "The sealed engine needs a GPU.");
 	std::string why = cannot_split();
 	if (why.empty() && !is_cuda && (has_device<input_t> || has_device<output_t>))
 		why = "The task's data are on a GPU, and there is none.";
 	if (!why.empty())
 		stop(Code::NOT_SPLIT, why);
 	Parts parts = read_parts(words, count, is_cuda);
-	Judge judge(report, parts, is_cuda);
+	Judge judge(report, parts, is_cuda, sealed, sealed.empty() ? "" : plans);
 	try {
 		judge.meet();
 		return judge.all_parts();

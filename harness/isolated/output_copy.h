@@ -101,12 +101,32 @@ class OutputCopy
 	 * the first output, all of it becomes NaN. */
 	void poison(std::uint64_t seed)
 	{
+		device_->poison(area_.outputs.device_at(area_.slot), area_.outputs.layout.device_stride,
+			probed_.empty(), seed);
+		poison_parts(seed);
+	}
+
+	/* The same for the last output's parts alone, without what lies between them. */
+	void poison_parts(std::uint64_t seed)
+	{
 		std::byte *slot = area_.outputs.device_at(area_.slot);
-		device_->poison(slot, area_.outputs.layout.device_stride, probed_.empty(), seed);
 		for (const Piece &piece : probed_)
 			if (piece.given < 0)
 				device_->poison(
 					slot + piece.place, piece.bytes, piece.is_floating, seed + piece.place);
+	}
+
+	/* Learns the output's layout from the host's part before the first call. `given`: the pieces of
+	 * an input. Throws Malformed. */
+	template <class Output> void learn(std::vector<Piece> given)
+	{
+		take_host();
+		Reader looking(
+			host_.data(), host_.size(), nullptr, area_.outputs.layout.device_stride, &given);
+		read_value<Output>(looking);
+		host_bytes_ = looking.used();
+		set_probed(looking.pieces(), given);
+		has_moved_ = false;
 	}
 
 	/* Copies the part on the host, right after "done". */
@@ -282,14 +302,19 @@ class OutputCopy
 			});
 	}
 
-	/* Makes the private copy of the output's part on the device. */
-	void snap(const std::vector<Piece> &pieces, const std::vector<Piece> &given)
+	void set_probed(const std::vector<Piece> &pieces, const std::vector<Piece> &given)
 	{
-		has_moved_ = !probed_.empty() && !are_in_same_memory(pieces, probed_);
 		probed_ = pieces;
 		for (Piece &piece : probed_)
 			if (piece.given >= 0)
 				piece.place = given[static_cast<std::size_t>(piece.given)].place;
+	}
+
+	/* Makes the private copy of the output's part on the device. */
+	void snap(const std::vector<Piece> &pieces, const std::vector<Piece> &given)
+	{
+		has_moved_ = !probed_.empty() && !are_in_same_memory(pieces, probed_);
+		set_probed(pieces, given);
 		snapshot_.need(area_.outputs.layout.device_stride + area_.inputs.layout.device_stride);
 		for (const Piece &piece : probed_) {
 			const std::byte *from =

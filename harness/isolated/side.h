@@ -97,7 +97,7 @@ class Side
 	}
 
 	Side(const Side &) = delete;
-	~Side()
+	virtual ~Side()
 	{
 		isolated_dismiss(call_.page);
 	}
@@ -121,13 +121,13 @@ class Side
 	}
 
 	/* Waits until the process is ready to load a submission. Returns its complaint, if any. */
-	std::optional<Said> greet(std::int64_t limit_ns)
+	virtual std::optional<Said> greet(std::int64_t limit_ns)
 	{
 		return wait_until_ready(limit_ns);
 	}
 
 	/* Makes the contestant load the submission. Returns its complaint, if any. */
-	std::optional<Said> load(std::int64_t limit_ns)
+	virtual std::optional<Said> load(std::int64_t limit_ns)
 	{
 		std::optional<Broken> broken;
 		mail_->send(ISOLATED_LOAD);
@@ -156,25 +156,22 @@ class Side
 
 	/* Dismisses the contestant. Returns whether its socket closed in time. Under podium-run, a
 	 * closed socket means that none of the contestant's processes is left. */
-	bool leave(std::int64_t limit_ns)
+	virtual bool leave(std::int64_t limit_ns)
 	{
 		isolated_dismiss(call_.page);
-		for (auto began = std::chrono::steady_clock::now();
-			 ns_since(began) < static_cast<double>(limit_ns);) {
-			try {
-				mail_->receive(limit_ns - static_cast<std::int64_t>(ns_since(began)));
-			} catch (const Broken &broken) {
-				if (broken.code == ISOLATED_GONE)
-					return true;
-			}
-		}
-		return false;
+		return mail_->await_end(limit_ns);
 	}
 
 	/* ---- memories ---- */
 
+	/* Names the case that the next give_inputs belongs to, by an address. `given`: the pieces of
+	 * its inputs. */
+	virtual void choose(const void *, const std::vector<Piece> &)
+	{
+	}
+
 	/* Gives device memory for the inputs of all cases. */
-	void give_room(std::size_t bytes)
+	virtual void give_room(std::size_t bytes)
 	{
 		if (bytes <= room_.bytes())
 			return;
@@ -187,7 +184,7 @@ class Side
 
 	/* Lays out the memory for the inputs of a case, and releases the previous case's memory on the
 	 * host and for outputs. `is_handed`: each call brings the input's part on the host. */
-	void give_inputs(
+	virtual void give_inputs(
 		std::size_t host_bytes, std::size_t device_bytes, std::uint32_t slots, bool is_handed)
 	{
 		area_.outputs = {};
@@ -316,7 +313,7 @@ class Side
 	}
 
 	/* How long the null contestant takes at most to copy the last output. */
-	double copy_ns() const
+	virtual double copy_ns() const
 	{
 		auto [bytes, copies] = copy_.count_pieces(false);
 		/* If the input's part on the host comes when the gate opens, the contestant launches copies
@@ -367,7 +364,7 @@ class Side
 	}
 
 	/* After the statuses RAISED and NO_OUTPUT: the reason. */
-	Said complaint()
+	virtual Said complaint()
 	{
 		expect_announced(ISOLATED_TEXT);
 		return said();
@@ -386,7 +383,7 @@ class Side
 		return { copy_.host_bytes(), area_.outputs.layout.device_stride };
 	}
 
-  private:
+  protected:
 	static constexpr std::size_t most_words = 6000; /* of a contestant's text, in bytes */
 
 	/* What is left of the current call's time limit. */
@@ -421,6 +418,12 @@ class Side
 	{
 		if (kind != wanted)
 			throw Broken{ ISOLATED_VIOLATION, "The contestant sent an unexpected frame." };
+	}
+
+	/* Receives the answer to a frame with memory. */
+	virtual void expect_mapped(std::int64_t limit_ns)
+	{
+		expect(receive(limit_ns), ISOLATED_MAPPED);
 	}
 
 	std::optional<Said> wait_until_ready(std::int64_t limit_ns)
@@ -462,7 +465,7 @@ class Side
 		call_.slot = area_.slot = slot;
 		succeed(isolated_arm(&call_));
 		for (; unanswered_; unanswered_--)
-			expect(receive(left_ns()), ISOLATED_MAPPED);
+			expect_mapped(left_ns());
 	}
 
 	/* ---- before a call ---- */
@@ -481,8 +484,7 @@ class Side
 		if (area_.inputs.is_handed())
 			put_on_host(drawn);
 		arm(ISOLATED_CALL, limit_ns, cpu, area_.slot);
-		if (has_outputs())
-			poison_host(area_.outputs.host_at(area_.slot), area_.outputs.layout.host_stride, seed);
+		prepare_host(seed);
 		if (!area_.inputs.is_handed())
 			put_on_host(drawn);
 		withheld_.choose(drawn.pieces, *device_);
@@ -497,9 +499,7 @@ class Side
 	void ring_on_host(const Drawn<Input> &drawn, std::int64_t limit_ns, int cpu)
 	{
 		call_.head = nullptr;
-		if (has_outputs())
-			poison_host(
-				area_.outputs.host_at(area_.slot), area_.outputs.layout.host_stride, unforeseen());
+		prepare_host(unforeseen());
 		put_on_host(drawn);
 		arm(ISOLATED_CALL, limit_ns, cpu, area_.slot);
 		succeed(isolated_ring(&call_));
@@ -520,14 +520,27 @@ class Side
 	{
 		device_->keep_busy();
 		device_->head.begin(device_->stream());
-		if (area_.outputs.device.data())
-			copy_.poison(seed);
+		prepare_device(seed);
 		for (const Piece &piece : pieces)
 			device_->copy(
 				area_.inputs.device_at(area_.slot) + piece.place, piece.data, piece.bytes);
 		withheld_.put_decoys(area_.inputs.device_at(area_.slot), *device_, seed);
 		device_->overwrite_l2();
 		device_->head.end(device_->stream());
+	}
+
+	/* Poisons the place of the output on the host. */
+	virtual void prepare_host(std::uint64_t seed)
+	{
+		if (has_outputs())
+			poison_host(area_.outputs.host_at(area_.slot), area_.outputs.layout.host_stride, seed);
+	}
+
+	/* The same on the device. */
+	virtual void prepare_device(std::uint64_t seed)
+	{
+		if (area_.outputs.device.data())
+			copy_.poison(seed);
 	}
 
 	void withhold_nothing(bool is_gated)

@@ -43,6 +43,13 @@ class Writer
 	{
 	}
 
+	/* Pieces that do not lie in the input's memory stay where they are: their places are offsets
+	 * from `first`. The sealed engine needs no copies of outputs. */
+	void stay_behind(const void *first)
+	{
+		behind_ = static_cast<const std::byte *>(first);
+	}
+
 	void bytes(const void *data, std::size_t count)
 	{
 		if (count && count <= capacity_ && length_ <= capacity_ - count)
@@ -99,6 +106,8 @@ class Writer
 	/* Memory that two members share stays shared in the other process. */
 	std::size_t place_of(const Piece &piece)
 	{
+		if (behind_)
+			return piece.bytes ? static_cast<std::size_t>(piece.data - behind_) : 0;
 		std::ptrdiff_t earlier = find(&pieces_, piece.data, piece.bytes);
 		if (earlier >= 0 && pieces_[static_cast<std::size_t>(earlier)].given < 0)
 			return pieces_[static_cast<std::size_t>(earlier)].place;
@@ -110,6 +119,7 @@ class Writer
 	std::byte *first_;
 	std::size_t capacity_, length_ = 0, device_bytes_ = 0;
 	const std::vector<Piece> *given_;
+	const std::byte *behind_ = nullptr;
 	std::vector<Piece> pieces_;
 };
 

@@ -5,6 +5,7 @@
 
 #include "native.h"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -72,6 +73,19 @@ class Mail
 		send_bytes(kind, nullptr, 0, nullptr, 0);
 	}
 
+	void send_bytes(std::uint32_t kind, const void *content, std::size_t length,
+		const int *descriptors = nullptr, std::uint32_t count = 0)
+	{
+		frame_.kind = kind;
+		frame_.length = static_cast<std::uint32_t>(length);
+		frame_.descriptor_count = count;
+		frame_.unused = 0;
+		std::memset(frame_.content, 0, sizeof frame_.content);
+		if (length)
+			std::memcpy(frame_.content, content, length);
+		succeed(isolated_send(socket_, &frame_, descriptors));
+	}
+
 	/* Sends a complaint. Cuts text that is too long. */
 	void complain(Complaint complaint, const std::string &text)
 	{
@@ -87,6 +101,24 @@ class Mail
 		return frame_.kind;
 	}
 
+	/* Waits until the other process has closed its socket, and ignores its frames. False: it has
+	 * not within limit_ns. */
+	bool await_end(std::int64_t limit_ns)
+	{
+		auto began = std::chrono::steady_clock::now();
+		for (std::int64_t left_ns = limit_ns; left_ns > 0;) {
+			try {
+				receive(left_ns);
+			} catch (const Broken &broken) {
+				if (broken.code == ISOLATED_GONE)
+					return true;
+			}
+			left_ns = limit_ns
+				- std::chrono::nanoseconds(std::chrono::steady_clock::now() - began).count();
+		}
+		return false;
+	}
+
 	std::uint32_t descriptor_count() const
 	{
 		return frame_.descriptor_count;
@@ -94,6 +126,11 @@ class Mail
 	std::string text() const
 	{
 		return { reinterpret_cast<const char *>(frame_.content), frame_.length };
+	}
+
+	std::uint32_t length() const
+	{
+		return frame_.length;
 	}
 
 	template <class Content> Content content() const
@@ -108,19 +145,6 @@ class Mail
 
   private:
 	static constexpr std::size_t most_text_bytes = 32768;
-
-	void send_bytes(std::uint32_t kind, const void *content, std::size_t length,
-		const int *descriptors, std::uint32_t count)
-	{
-		frame_.kind = kind;
-		frame_.length = static_cast<std::uint32_t>(length);
-		frame_.descriptor_count = count;
-		frame_.unused = 0;
-		std::memset(frame_.content, 0, sizeof frame_.content);
-		if (length)
-			std::memcpy(frame_.content, content, length);
-		succeed(isolated_send(socket_, &frame_, descriptors));
-	}
 
 	int socket_;
 	isolated_frame frame_ = {};
@@ -196,6 +220,7 @@ struct Slots {
 	Layout layout = {};
 	Memory host, device;
 	const Memory *room = nullptr; /* the device memory, if it is not the slots' own */
+	std::size_t begin = 0;        /* where the slots begin in the device memory */
 
 	/* Whether each call brings new host memory, as a descriptor. */
 	bool is_handed() const
@@ -214,7 +239,7 @@ struct Slots {
 	std::byte *device_at(std::uint32_t slot) const
 	{
 		std::byte *first = layout.device_bytes ? (room ? *room : device).data() : nullptr;
-		return first ? first + place_of(slot) * layout.device_stride : nullptr;
+		return first ? first + begin + place_of(slot) * layout.device_stride : nullptr;
 	}
 
   private:

@@ -10,6 +10,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,25 +147,41 @@ static const void *take_blob(const struct launcher *launcher, uint32_t bytes, si
 	return (const char *)launcher->file + begin;
 }
 
+static const struct plan_blob *blob_of(const struct plan *plan, uint32_t number)
+{
+	return number < plan->image_count ? &plan->images[number]
+									  : &plan->variables[number - plan->image_count].content;
+}
+
 /* Finds the blobs behind the text. The caller frees `blobs`, which has room for all. */
 static int find_blobs(
 	const struct launcher *launcher, const struct plan *plan, size_t end, const void **blobs)
 {
-	for (uint32_t i = 0; i < plan->image_count + plan->variable_count; i++) {
-		const struct plan_blob *blob = i < plan->image_count
-			? &plan->images[i]
-			: &plan->variables[i - plan->image_count].content;
-		if (!(blobs[i] = take_blob(launcher, blob->bytes, &end)))
+	for (uint32_t i = 0; i < plan->image_count + plan->variable_count; i++)
+		if (!(blobs[i] = take_blob(launcher, blob_of(plan, i)->bytes, &end)))
 			return isolated_fail(ISOLATED_FAILED, "The plan's file is too short.");
+	return 0;
+}
+
+static int compare_hashes(const struct plan *plan, const void *const *blobs)
+{
+	uint8_t hash[crypto_hash_sha256_BYTES];
+	for (uint32_t i = 0; i < plan->image_count + plan->variable_count; i++) {
+		crypto_hash_sha256(hash, blobs[i], blob_of(plan, i)->bytes);
+		if (memcmp(hash, blob_of(plan, i)->hash, sizeof hash) != 0)
+			return isolated_fail(ISOLATED_VIOLATION, "Blob %u of the plan has another hash.", i);
 	}
 	return 0;
 }
 
-static int make_graph(struct launcher *launcher, const struct plan *plan, size_t text_bytes)
+static int make_graph(
+	struct launcher *launcher, const struct plan *plan, size_t text_bytes, bool compares_hashes)
 {
 	const void **blobs =
 		calloc((size_t)plan->image_count + plan->variable_count + 1, sizeof *blobs);
 	int rc = blobs ? find_blobs(launcher, plan, text_bytes, blobs) : isolated_no_memory();
+	if (!rc && compares_hashes)
+		rc = compare_hashes(plan, blobs);
 	if (!rc)
 		rc = sealed_graph_make(
 			&launcher->graph, plan, &(struct sealed_blobs){ blobs, blobs + plan->image_count });
@@ -172,14 +189,14 @@ static int make_graph(struct launcher *launcher, const struct plan *plan, size_t
 	return rc;
 }
 
-static int read_plan(struct launcher *launcher, size_t text_bytes)
+static int read_plan(struct launcher *launcher, size_t text_bytes, bool compares_hashes)
 {
 	char why[200];
 	if (text_bytes > launcher->file_bytes)
 		return isolated_fail(ISOLATED_FAILED, "The plan's file is too short.");
 	struct plan *plan = plan_read(launcher->file, text_bytes, why, sizeof why);
 	int rc = plan && plan_stays_in(plan, launcher->places, launcher->place_count, why, sizeof why)
-		? make_graph(launcher, plan, text_bytes)
+		? make_graph(launcher, plan, text_bytes, compares_hashes)
 		: isolated_fail(ISOLATED_VIOLATION, "%s", why);
 	plan_free(plan);
 	return rc;
@@ -192,7 +209,7 @@ static int take_plan(
 	launcher->spec = content->spec;
 	int rc = map_file(launcher, descriptor);
 	close(descriptor);
-	return rc ? rc : read_plan(launcher, content->text_bytes);
+	return rc ? rc : read_plan(launcher, content->text_bytes, content->compares_hashes);
 }
 
 /* ---- traces ---- */

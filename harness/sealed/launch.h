@@ -27,11 +27,14 @@ struct sealed_place {
 };
 
 /* The content of a frame PLAN. Its descriptor is a memfd: the plan's text, then the blobs of its
- * images, then those of its variables, each from the next multiple of 16 on. The judge has compared
- * the blobs with the plan's hashes, and nobody else can write to the memfd. */
+ * images, then those of its variables, each from the next multiple of 16 on. Nobody but the judge
+ * can write to the memfd. */
 struct sealed_plan_frame {
 	uint32_t text_bytes;
 	uint32_t spec; /* the number of the output's form, which the launcher repeats in each call */
+	/* 0: the judge has compared the blobs with the plan's hashes. 1: the launcher does, which is as
+	 * trusted. The judge of a CUDA C++ task reads no JSON. */
+	uint32_t compares_hashes;
 };
 
 /* The content of the answer to PLAN: this, and then a struct sealed_kernel_figures (graph.h) for
@@ -64,6 +67,21 @@ struct sealed_plan_figures {
  *	          the plan; BUILT follows
  *
  * The builder answers a frame that fails with TEXT and the reason. */
+
+/* In a task in CUDA C++, the builder is harness/sealed/builder.cu, and values are the streams of
+ * harness/isolated/carry.h. The content of INPUTS is then this; the descriptor brings the input's
+ * stream. */
+struct sealed_input_stream {
+	uint64_t address, device_bytes; /* of the input's place; the bytes of it that the input takes */
+	uint64_t stream_bytes;
+};
+
+/* In a task in CUDA C++, this follows struct sealed_built, and then the output's stream. Pieces of
+ * the output that are no pieces of the input lie at multiples of 256 in this part of the arena. In
+ * the text for SEALED_RAISED, the first byte is one of enum Complaint (wire.h). */
+struct sealed_outputs {
+	uint64_t begin, bytes; /* offset from the arena's beginning; both are multiples of 256 */
+};
 
 /* The content of a frame BUILT begins with this. With SEALED_BUILT follows the output's tree, whose
  * tensors lie at offsets from SEALED_RANGE_ADDRESS; the frame's descriptor is a memfd as in the

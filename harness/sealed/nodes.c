@@ -32,20 +32,22 @@ static int check_address(const struct sealed_record *record, uint64_t address, c
 	if (rc || !kind)
 		return rc;
 	if (is_managed)
-		return REFUSE("%s managed memory, which the host can change. Use torch.empty instead of "
+		return REFUSE("%s managed memory, which the host can change. Use %s instead of "
 					  "cudaMallocManaged.",
-			use);
+			use, record->allocator);
 	if (kind == CUDA_MEMORY_TYPE_HOST)
 		return REFUSE("%s memory on the host. Copy the data to the GPU in the first call, and keep "
 					  "it there.",
 			use);
 	const char *variable = sealed_modules_variable_at(record, address);
-	return variable ? REFUSE("%s the variable %.200s. Use the variable by its name in the kernel, "
-							 "or memory of torch.empty instead.",
-			   use, variable)
-					: REFUSE("%s memory on the GPU that torch did not allocate. Use torch.empty "
-							 "instead of cudaMalloc or a variable's address.",
-						use);
+	return variable
+		? REFUSE("%s the variable %.200s. Use the variable by its name in the kernel, "
+				 "or memory of %s instead.",
+			use, variable, record->allocator)
+		: REFUSE("%s memory on the GPU that %s did not allocate. Use %s instead of %s a "
+				 "variable's address.",
+			use, record->is_cpp ? "the submission" : "torch", record->allocator,
+			record->is_cpp ? "a library's buffer or" : "cudaMalloc or");
 }
 
 /* ---- kernels ---- */
@@ -261,8 +263,7 @@ static const struct {
 	[CUDA_NODE_SEMAPHORE_SIGNAL] = { NULL, "The call signals a semaphore. Remove it." },
 	[CUDA_NODE_SEMAPHORE_WAIT] = { NULL, "The call waits for a semaphore. Remove it." },
 	[CUDA_NODE_ALLOCATE] = { NULL,
-		"The call allocates memory (cudaMallocAsync). Use torch.empty, or keep a buffer from the "
-		"first call." },
+		"The call allocates memory (cudaMallocAsync). Keep a buffer from the first call." },
 	[CUDA_NODE_FREE] = { NULL,
 		"The call frees memory (cudaFreeAsync). Keep the buffer for the next call." },
 	[CUDA_NODE_MEMORY_WORDS] = { NULL,

@@ -494,7 +494,7 @@ class SealedSide(Launched):
 
 	def _send_plan(self, build):
 		descriptor = sealed.write_plan(build.text, [self._blobs[found] for found in build.hashes])
-		content = sealed.PLAN_FRAME.pack(len(build.text), 0)
+		content = sealed.PLAN_FRAME.pack(len(build.text), 0, 0)
 		try:
 			self._try(wire.send, self._socket, wire.PLAN, content, [descriptor])
 		finally:

@@ -9,8 +9,10 @@
 struct sealed_record *sealed_record_new(void)
 {
 	struct sealed_record *record = calloc(1, sizeof *record);
-	if (record)
+	if (record) {
 		pthread_mutex_init(&record->lock, NULL);
+		record->allocator = "torch.empty";
+	}
 	return record;
 }
 
@@ -21,6 +23,12 @@ void sealed_record_free(struct sealed_record *record)
 	sealed_modules_free(record);
 	pthread_mutex_destroy(&record->lock);
 	free(record);
+}
+
+void sealed_record_for_cpp(struct sealed_record *record)
+{
+	record->is_cpp = true;
+	record->allocator = "cudaMalloc";
 }
 
 void sealed_record_object(struct sealed_record *record, const char *noun)

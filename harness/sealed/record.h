@@ -30,6 +30,9 @@ void sealed_record_unload(struct sealed_record *record, const void *module);
  * the handle. Thread-safe. `noun` must live as long as the record. */
 void sealed_record_object(struct sealed_record *record, const char *noun);
 
+/* Lets sentences name calls of C++ in place of torch's. */
+void sealed_record_for_cpp(struct sealed_record *record);
+
 /* Makes the plan of a captured graph: *text is its text with a NUL, which the caller frees with
  * free(); NULL on failure. Returns 0, or one of enum isolated_error with a sentence from
  * isolated_why(). Reads the variables of modules, so the GPU must have no work left.

@@ -10,6 +10,7 @@
 
 #include <jansson.h>
 #include <pthread.h>
+#include <stdbool.h>
 
 /* All images that one process may load. torch alone loads hundreds. */
 enum { sealed_most_loaded = 8192, sealed_most_loaded_bytes = plan_most_blob_bytes };
@@ -39,7 +40,9 @@ struct sealed_record {
 	pthread_mutex_t lock; /* for the next four */
 	struct sealed_image images[sealed_most_loaded];
 	size_t image_count, kept_bytes;
-	const char *object; /* "texture" or "surface"; NULL: the process made none */
+	bool is_cpp;           /* for sentences: the submission is in C++ */
+	const char *allocator; /* likewise */
+	const char *object;    /* "texture" or "surface"; NULL: the process made none */
 	/* Of the plan that is being made, or of the last one: */
 	json_t *list; /* of its images; NULL: no plan is being made */
 	struct sealed_listed listed[plan_most_images];

@@ -186,13 +186,29 @@ const char *engine_obstacle(const struct task *task, const struct fileset *files
 		: "The task's reference.py does not offer generate_input and check_implementation.";
 }
 
+/* Whether the types of a task in CUDA C++ can have data on the GPU: in a DeviceBuffer, or in a type
+ * of the task's own with the same function view(). */
+static bool has_device_data(const struct fileset *files)
+{
+	/* These files have no types of the task, but may use memory on the GPU. */
+	static const char *const others[] = { "utils.h", "eval.cu", "reference.cuh" };
+	for (size_t i = 0; i < files->count; i++)
+		if (!text_is_one_of(files->files[i].path, others, COUNT(others))
+			&& (file_contains(&files->files[i], "DeviceBuffer")
+				|| file_contains(&files->files[i], " view(")))
+			return true;
+	return false;
+}
+
 const char *engine_sealed_obstacle(const struct task *task, const struct fileset *files)
 {
 	if (task->multi_gpu)
 		return "The task runs on several GPUs, and the sealed engine replays on one.";
-	if (task->language == TASK_CU)
-		return "The task is in CUDA C++, which the sealed engine does not record yet.";
-	return engine_obstacle(task, files);
+	const char *obstacle = engine_obstacle(task, files);
+	if (obstacle || task->language == TASK_PY || has_device_data(files))
+		return obstacle;
+	return "The task's types have no DeviceBuffer, so its data are on the host. The sealed engine "
+		   "needs inputs that differ only on the GPU.";
 }
 
 /* ---- the choice ---- */

@@ -5,10 +5,12 @@ without a GPU. Also compares the statistics of this judge with those of the judg
 import base64
 import concurrent.futures
 import contextlib
+import ctypes
 import json
 import os
 import pathlib
 import random
+import re
 import resource
 import shutil
 import socket
@@ -37,6 +39,7 @@ FLAGS = [
 	"-I.",
 ]
 CASES = "size: 3; seed: 5\nsize: 700; seed: 6\n"
+ONE_CASE = "size: 3; seed: 5\n"
 
 # ---- the tasks ----
 
@@ -256,6 +259,187 @@ output_t custom_kernel(input_t data)
 	return {doubled, codes};
 }
 """
+# A submission to the sealed engine. Its plan multiplies the input by the factor that it keeps in
+# the arena (tests/lib/pretended_sealed/cu_launcher.py). Its third call is the captured one.
+SEALED_SUBMISSION = """#include "task.h"
+#include <cstdio>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <unistd.h>
+static const char *mode = getenv("MODE") ? getenv("MODE") : "";
+static bool is(const char *name) { return std::strcmp(mode, name) == 0; }
+static void write_plan(const float *from, const float *to, const float *factor, std::size_t count)
+{
+	std::FILE *file = std::fopen("plan", "w");
+	bool is_refused = is("is refused by the launcher");
+	std::fprintf(file, "{\\"input\\":%zu,\\"output\\":%zu,\\"factor\\":%zu,\\"count\\":%zu%s}",
+		std::size_t(from), std::size_t(to), std::size_t(factor), count,
+		is_refused ? ",\\"refuse\\":\\"Blob 0 of the plan has another hash.\\""
+		: is("fails on the GPU") ? ",\\"run\\":\\"raise RuntimeError('illegal address')\\"" : "");
+	std::fclose(file);
+}
+output_t custom_kernel(input_t data)
+{
+	static int calls;
+	static pretended::Buffer<float> factor(256);
+	bool is_captured = ++calls % 3 == 0;
+	auto &[values, codes] = data;
+	if (is("needs much"))
+		pretended::Buffer<char> much(8 << 20);
+	const float *freed = pretended::Buffer<float>(values.size()).data();
+	pretended::Buffer<float> made(values.size());
+	if (!made.data())
+		return {made, codes};
+	if (is_captured && made.data() == freed)
+		throw std::runtime_error("wrong memory");
+	if (is_captured && (cudaDeviceSynchronize)() != cudaSuccess)
+		throw std::runtime_error("a wait");
+	*factor.data() = is("is wrong") ? 3 : 2;
+	factor.data()[255] = 1;
+	if (is("raises"))
+		throw std::runtime_error("no such luck");
+	if (is_captured && is("raises when captured"))
+		throw std::runtime_error("no such luck");
+	if (is_captured && is("exits when captured"))
+		std::_Exit(110);
+	if (is("ends"))
+		_exit(0);
+	if (is("does not leave"))
+		if (fork() == 0)
+			sleep(100), _exit(0);
+	if (is("changes the number of codes"))
+		codes.resize(static_cast<std::size_t>(calls));
+	float *to = is("returns its input") ? values.data() : made.data();
+	if (is_captured && !is("is not recorded"))
+		write_plan(values.data(), to, factor.data(), values.size());
+	if (is("returns the middle"))
+		return {pretended::Buffer<float>::view(made.data() + 1, values.size() - 1), codes};
+	if (is("returns the host's memory")) {
+		static float there[1000];
+		return {pretended::Buffer<float>::view(there, values.size()), codes};
+	}
+	if (is("returns too much on the host"))
+		codes.resize(100000);
+	return {is("returns its input") ? values : made, codes};
+}
+"""
+# Calls what wraps.cu exports, with pretended functions of CUDA behind it. Each line of the output
+# is a step and what came of it.
+WRAPS_TEST = """#include "sealed/range.h"
+#include <cstdio>
+#include <set>
+#include <string>
+#include <cuda_runtime.h>
+#include <sys/types.h>
+static std::string calls;
+static std::set<cudaStream_t> captured;
+static char *const base = reinterpret_cast<char *>(SEALED_RANGE_ADDRESS);
+static bool is_full = false;
+extern "C" {
+__attribute__((visibility("default"))) void *sealed_arena_malloc(ssize_t bytes, int, void *)
+{
+	calls += "take " + std::to_string(bytes) + " ";
+	return is_full ? nullptr : base + 512;
+}
+__attribute__((visibility("default"))) void sealed_arena_free(void *, ssize_t, int, void *)
+{
+	calls += "give ";
+}
+#define REAL(name, ...) \\
+	cudaError_t __real_##name(__VA_ARGS__) { calls += #name " "; return cudaSuccess; } \\
+	cudaError_t __wrap_##name(__VA_ARGS__);
+REAL(cudaMalloc, void **, std::size_t)
+REAL(cudaMallocPitch, void **, std::size_t *, std::size_t, std::size_t)
+REAL(cudaMallocAsync, void **, std::size_t, cudaStream_t)
+REAL(cudaMallocAsync_ptsz, void **, std::size_t, cudaStream_t)
+REAL(cudaMallocFromPoolAsync, void **, std::size_t, cudaMemPool_t, cudaStream_t)
+REAL(cudaMallocFromPoolAsync_ptsz, void **, std::size_t, cudaMemPool_t, cudaStream_t)
+REAL(cudaFree, void *)
+REAL(cudaFreeAsync, void *, cudaStream_t)
+REAL(cudaFreeAsync_ptsz, void *, cudaStream_t)
+REAL(cudaDeviceSynchronize, void)
+REAL(cudaStreamSynchronize, cudaStream_t)
+REAL(cudaStreamSynchronize_ptsz, cudaStream_t)
+REAL(cudaEventSynchronize, cudaEvent_t)
+REAL(cudaMemset_ptds, void *, int, std::size_t)
+REAL(cudaMemcpy_ptds, void *, const void *, std::size_t, cudaMemcpyKind)
+REAL(cudaLaunchKernel_ptsz, const void *, dim3, dim3, void **, std::size_t, cudaStream_t)
+REAL(cudaLaunchCooperativeKernel_ptsz, const void *, dim3, dim3, void **, std::size_t,
+	cudaStream_t)
+REAL(cudaLaunchKernelExC_ptsz, const cudaLaunchConfig_t *, const void *, void **)
+REAL(__cudaLaunchKernel_ptsz, cudaKernel_t, dim3, dim3, void **, std::size_t, cudaStream_t)
+cudaError_t cudaMemsetAsync_ptsz(void *, int, std::size_t, cudaStream_t)
+{
+	calls += "async set ";
+	return cudaSuccess;
+}
+cudaError_t cudaMemcpyAsync_ptsz(void *, const void *, std::size_t, cudaMemcpyKind, cudaStream_t)
+{
+	calls += "async copy ";
+	return cudaSuccess;
+}
+cudaError_t cudaStreamIsCapturing_ptsz(cudaStream_t stream, cudaStreamCaptureStatus *status)
+{
+	*status = captured.count(stream) ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+	return cudaSuccess;
+}
+bool podium_capture(bool is_begin);
+}
+static void say(const char *step, int result)
+{
+	std::printf("%s: %d %s\\n", step, result, calls.c_str());
+	calls.clear();
+}
+static void all(const char *when)
+{
+	void *memory = nullptr;
+	std::size_t pitch = 0;
+	char here = 0;
+	cudaLaunchConfig_t launch = {};
+	std::printf("%s\\n", when);
+	say("malloc", __wrap_cudaMalloc(&memory, 100));
+	say("free", __wrap_cudaFree(memory));
+	say("malloc 0", __wrap_cudaMalloc(&memory, 0) + (memory != nullptr));
+	say("malloc too much", __wrap_cudaMalloc(&memory, SIZE_MAX));
+	say("free NULL", __wrap_cudaFree(nullptr));
+	say("free another's", __wrap_cudaFree(&here));
+	say("async", __wrap_cudaMallocAsync_ptsz(&memory, 7, nullptr));
+	say("async free", __wrap_cudaFreeAsync_ptsz(memory, nullptr));
+	say("pool", __wrap_cudaMallocFromPoolAsync_ptsz(&memory, 7, nullptr, nullptr));
+	say("pitch", __wrap_cudaMallocPitch(&memory, &pitch, 513, 3) + int(pitch));
+	say("pitch too much", __wrap_cudaMallocPitch(&memory, &pitch, 1 << 30, SIZE_MAX / 4));
+	say("wait", __wrap_cudaDeviceSynchronize());
+	say("wait for a stream", __wrap_cudaStreamSynchronize_ptsz(nullptr));
+	say("wait for an event", __wrap_cudaEventSynchronize(nullptr));
+	say("set", __wrap_cudaMemset_ptds(base, 0, 1));
+	say("copy", __wrap_cudaMemcpy_ptds(base, &here, 1, cudaMemcpyDefault));
+	say("copy to the host", __wrap_cudaMemcpy_ptds(&here, base, 1, cudaMemcpyDefault));
+	say("launch", __wrap___cudaLaunchKernel_ptsz(nullptr, 1, 1, nullptr, 0, nullptr));
+	say("launch as a group", __wrap_cudaLaunchCooperativeKernel_ptsz(
+		nullptr, 1, 1, nullptr, 0, nullptr));
+	say("launch ex", __wrap_cudaLaunchKernelExC_ptsz(&launch, nullptr, nullptr));
+}
+int main()
+{
+	auto other = reinterpret_cast<cudaStream_t>(64);
+	captured.insert(nullptr);
+	all("before");
+	say("begin", podium_capture(true));
+	all("captured");
+	say("end of all", podium_capture(false));
+	say("begin", podium_capture(true));
+	__wrap_cudaLaunchKernel_ptsz(nullptr, 1, 1, nullptr, 0, other);
+	say("end after another stream", podium_capture(false));
+	__wrap_cudaLaunchKernel_ptsz(nullptr, 1, 1, nullptr, 0, other);
+	say("begin", podium_capture(true));
+	say("end", podium_capture(false));
+	void *memory;
+	is_full = true;
+	say("full", __wrap_cudaMalloc(&memory, 100));
+}
+#include "sealed/wraps.cu"
+"""
 UNCARRIED = {
 	"task.h": TASK.replace(
 		"using input_t = std::tuple<std::vector<float>,",
@@ -276,6 +460,17 @@ GPU_TASK, KERNEL_TASK = (ROOT / "tasks" / name for name in ("vectoradd_cu", "vec
 
 def headers(task):
 	return {path.name: path.read_text() for path in task.glob("*.*h")}
+
+
+ARENA_BYTES = 4 << 20
+PER_THREAD = "--default-stream=per-thread"
+
+
+def wrapped():
+	"""The functions that wraps.cu stands in for."""
+	text = (ROOT / "harness" / "sealed" / "wraps.cu").read_text()
+	found = re.findall(r"__wrap_(\w+)|\n(?:ALLOCATION|RELEASE|WAIT|LAUNCH)\((\w+)", text)
+	return sorted({one or other for one, other in found} - {""})
 
 
 # Code to append to the reference. DRIFTS=N in the environment makes the judge see drift in the
@@ -312,13 +507,13 @@ class Work:
 	def folder(self, name, files):
 		folder = self.path / name
 		(folder / "isolated").mkdir(parents=True)
-		for source in [
-			*ISOLATED.glob("*.cu"),
-			*ISOLATED.glob("*.h"),
-			ROOT / "harness" / "eval.cu",
-			BUILD / "harness" / "isolated" / "native.o",
-		]:
+		(folder / "sealed").mkdir()
+		for source in [ROOT / "harness" / "eval.cu", BUILD / "harness" / "isolated" / "native.o"]:
 			shutil.copy(source, folder / "isolated")
+		for kind in ("isolated", "sealed"):
+			for suffix in ("cu", "h"):
+				for source in (ROOT / "harness" / kind).glob(f"*.{suffix}"):
+					shutil.copy(source, folder / kind)
 		for file, text in {"utils.h": (ROOT / "harness" / "utils.h").read_text(), **files}.items():
 			(folder / file).write_text(text)
 		return folder
@@ -373,6 +568,7 @@ class Work:
 				{**pretended, "reference.cuh": PRETENDED_REFERENCE},
 				"isolated/judge.cu",
 				"isolated/native.o",
+				f"-DPODIUM_ARENA_BYTES={ARENA_BYTES}",
 				"-o",
 				"judge.out",
 			),
@@ -393,6 +589,50 @@ class Work:
 				"isolated/native.o",
 			),
 		]
+		jobs += [
+			(
+				"sealed builder",
+				pretended,
+				PER_THREAD,
+				"sealed/builder.cu",
+				"isolated/native.o",
+				"-o",
+				"builder.out",
+			),
+			(
+				"sealed submission",
+				{**pretended, "submission.cu": SEALED_SUBMISSION},
+				*shared,
+				PER_THREAD,
+				"-DPRETENDED_ARENA",
+				"-Xlinker=" + ",".join(f"--wrap={name}" for name in wrapped()),
+				"isolated/entry.cu",
+				"submission.cu",
+				"isolated/native.o",
+				"sealed/wraps.cu",
+			),
+			(
+				"builder on a GPU",
+				headers(GPU_TASK),
+				PER_THREAD,
+				"sealed/builder.cu",
+				"isolated/native.o",
+				"-o",
+				"builder.out",
+			),
+		]
+		jobs.append(
+			(
+				"wraps",
+				{"main.cpp": WRAPS_TEST},
+				PER_THREAD,
+				"-cudart=none",
+				"-Xlinker=-export-dynamic",
+				"main.cpp",
+				"-o",
+				"wraps",
+			)
+		)
 		jobs.append(
 			(
 				"judge on a GPU",
@@ -425,10 +665,14 @@ WORK = Work()
 for module in (
 	ISOLATED / "podium_statistics.py",
 	ISOLATED / "podium_wire.py",
+	ROOT / "harness" / "sealed" / "podium_sealed.py",
+	ROOT / "tests" / "lib" / "pretended_sealed" / "cu_launcher.py",
 	BUILD / "harness" / "isolated" / "native.so",
+	BUILD / "harness" / "sealed" / "sealed.so",
 ):
 	shutil.copy(module, WORK.path)
 sys.path.insert(0, str(WORK.path))
+import podium_sealed as sealed  # noqa: E402
 import podium_statistics as statistics  # noqa: E402
 import podium_wire as wire  # noqa: E402
 
@@ -776,9 +1020,396 @@ def a_plain_kernel_is_wrapped_and_must_have_the_declared_parameters():
 	contains(WORK.results["wrapped other_parameters"].stderr, "vector_add")
 
 
-# ---- which side a failure is charged to ----
+# ---- the sealed engine ----
 
-ONE_CASE = "size: 3; seed: 5\n"
+
+@test
+def the_linker_is_told_of_all_wraps():
+	text = (ROOT / "worker" / "run" / "engine" / "isolated_cu.c").read_text()
+	listed = re.search(r"WRAPPED\[\] = \{(.*?)\}", text, re.DOTALL)[1]
+	equal(sorted(re.findall(r'"(\w+)"', listed)), wrapped())
+
+
+def steps_of_wraps():
+	"""{when: {step: what came of it}}"""
+	program = WORK.built("wraps", "wraps")
+	said = subprocess.run([program], capture_output=True, text=True, check=True).stdout
+	steps = {}
+	for line in said.splitlines():
+		step, _, result = line.partition(": ")
+		if result:
+			steps[when][step] = result.strip()
+		else:
+			when = step
+			steps[when] = {}
+	return steps
+
+
+@test
+def a_submission_gets_the_memory_of_the_arena():
+	steps = steps_of_wraps()
+	for when in steps:
+		for step, result in {
+			"malloc": "0 take 100",
+			"malloc 0": "0",
+			"malloc too much": "2",
+			"free another's": "0 cudaFree",
+			"async": "0 take 7",
+			"pool": "0 take 7",
+			"pitch": "1024 take 3072",
+			"pitch too much": "1",
+		}.items():
+			equal((when, step, steps[when][step]), (when, step, result))
+	for step in ("free", "async free"):
+		equal(steps["before"][step], "0 cudaDeviceSynchronize give")
+		equal(steps["captured"][step], "0")
+	equal([steps[when]["free NULL"] for when in steps], ["0 cudaFree", "0"])
+	equal(steps["captured"]["end of all"], "0 give give")
+	equal(steps["captured"]["full"], "2 take 100")
+
+
+@test
+def a_captured_call_waits_for_nothing():
+	steps = steps_of_wraps()
+	for step, before, captured in (
+		("wait", "cudaDeviceSynchronize", ""),
+		("wait for a stream", "cudaStreamSynchronize_ptsz", ""),
+		("wait for an event", "cudaEventSynchronize", ""),
+		("set", "cudaMemset_ptds", "async set"),
+		("copy", "cudaMemcpy_ptds", "async copy"),
+		("copy to the host", "cudaMemcpy_ptds", "cudaMemcpy_ptds"),
+		("launch", "__cudaLaunchKernel_ptsz", "__cudaLaunchKernel_ptsz"),
+	):
+		equal(steps["before"][step], f"0 {before}".strip())
+		equal((step, steps["captured"][step]), (step, f"0 {captured}".strip()))
+
+
+@test
+def a_launch_outside_of_a_capture_is_noticed():
+	steps = steps_of_wraps()["captured"]
+	equal(steps["end after another stream"].split()[0], "1")
+	equal(steps["end"].split()[0], "0")
+
+
+@test
+def the_recorder_has_all_that_a_builder_calls():
+	text = (ROOT / "harness" / "sealed" / "recording.h").read_text()
+	library = ctypes.CDLL(BUILD / "harness" / "sealed" / "sealed.so")
+	calls = set(re.findall(r"SEALED\((\w+)\)\(", text)) - {"name"}
+	wraps = (ROOT / "harness" / "sealed" / "wraps.cu").read_text()
+	calls |= set(re.findall(r'"(sealed_\w+)"', wraps))
+	assert len(calls) > 8, calls
+	for name in calls:
+		getattr(library, name)
+
+
+@test
+def the_real_builder_says_why_it_cannot_start():
+	program = WORK.built("builder on a GPU", "builder.out")
+	for library, part in (
+		(BUILD / "harness" / "sealed" / "sealed.so", None),
+		("/nowhere/sealed.so", "/nowhere/sealed.so: cannot open shared object file"),
+	):
+		ours, end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+		with ours, contestant([program, library, "/usr/local/cuda"], WORK.path, end):
+			end.close()
+			wire.send(ours.fileno(), wire.HELLO, bytes(wire.Hello(wire.VERSION, 1)))
+			kind, content, _ = wire.receive(ours.fileno(), 60.0)
+			if part or kind != wire.READY:
+				equal(kind, wire.TEXT)
+				contains(content.decode(), part or ".so")
+
+
+class Programs:
+	"""The programs of a run of the sealed engine. A judge has their sockets in this order."""
+
+	def __init__(self, stack, submission, rival, mode, builder):
+		self.sockets, self.stack, self.folders = [], stack, []
+		self.add_submission(submission, builder)
+		if mode != "test":
+			self.add_launcher("--null")
+		if rival is not None:
+			self.add_submission(rival, None)
+
+	def add(self, start):
+		ours, end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+		self.sockets.append(self.stack.enter_context(ours))
+		start(end)
+
+	def add_submission(self, mode, builder):
+		if builder:
+			self.add(lambda end: threading.Thread(target=builder, args=[end], daemon=True).start())
+		else:
+			self.add(lambda end: self.start_builder(end, mode))
+		self.add_launcher()
+
+	def start_builder(self, end, mode):
+		folder = pathlib.Path(tempfile.mkdtemp(prefix="builder.", dir=WORK.path))
+		shutil.copy(WORK.built("sealed builder", "builder.out"), folder)
+		shutil.copy(WORK.built("sealed submission", "submission.so"), folder)
+		command = ["./builder.out", BUILD / "harness" / "sealed" / "sealed.so", "/usr"]
+		name, _, value = mode.rpartition("=")
+		variables = {name: value} if name else {"MODE": mode}
+		self.stack.enter_context(contestant(command, folder, end, **variables))
+		self.folders.append(folder)
+		end.close()
+
+	def add_launcher(self, *words):
+		def start(end):
+			command = [sys.executable, WORK.path / "cu_launcher.py", *words]
+			self.stack.enter_context(contestant(command, WORK.path, end))
+			end.close()
+
+		self.add(start)
+
+
+def sealed_judge(submission="", mode="test", cases=ONE_CASE, rival=None, builder=None, **more):
+	"""A run of the sealed engine on a pretended GPU. `submission`: the mode of the compiled
+	submission, or VARIABLE=VALUE for its builder. `builder`: a function that gets the builder's end
+	of a socket and replaces it. The result has the files of PODIUM_PLANS."""
+	folder = pathlib.Path(tempfile.mkdtemp(prefix="judge.", dir=WORK.path))
+	(folder / "cases.txt").write_text(cases)
+	reading, writing = os.pipe()
+	with contextlib.ExitStack() as stack:
+		programs = Programs(stack, submission, rival, mode, builder)
+		descriptors = [writing, *(one.fileno() for one in programs.sockets)]
+		words = [WORK.built("pretended judge", "judge.out"), mode, "cases.txt"]
+		process = stack.enter_context(
+			subprocess.Popen(
+				[sys.executable, "-c", BECOME, json.dumps(descriptors), *map(str, words)],
+				cwd=folder,
+				pass_fds=descriptors,
+				stdin=subprocess.DEVNULL,
+				stderr=subprocess.DEVNULL,
+				env={
+					"PATH": os.environ["PATH"],
+					"POPCORN_FD": "3",
+					"POPCORN_SEED": "77",
+					"CUDA_VISIBLE_DEVICES": "0",
+					"PODIUM_SEALED": "1",
+					"PODIUM_PLANS": str(folder / "plans"),
+					"VARIES_FROM": "1e9",
+					**more,
+				},
+			)
+		)
+		os.close(writing)
+		for one in programs.sockets:
+			one.close()
+		with open(reading) as lines:
+			text = lines.read()
+		result = Judged(process.wait(), text)
+		result.plans = {path.name: path.read_bytes() for path in folder.glob("plans/*")}
+		return result
+
+
+CANNOT = "custom_kernel does something that the sealed engine cannot record. "
+
+
+@test
+def a_recorded_call_is_played_in_every_mode():
+	for mode in ("test", "benchmark", "leaderboard"):
+		result = sealed_judge(mode=mode, cases=CASES)
+		ends_with(result, 0, "check: pass")
+		equal(sorted(result.plans), ["0.figures", "0.plan", "1.figures", "1.plan"])
+	contains(result.lines, "benchmark.1.mean")
+	ends_with(sealed_judge(mode="compare", rival=""), 0, "benchmark.0.ratio: ")
+	ends_with(sealed_judge(mode="benchmark", CALIBRATIONS="1"), 0)
+
+
+@test
+def a_saved_plan_is_its_file_with_the_figures_of_the_launcher():
+	plans = sealed_judge().plans
+	text_bytes = int.from_bytes(plans["0.figures"][:4], "little")
+	equal(json.loads(plans["0.plan"][:text_bytes])["count"], 3)
+	equal(plans["0.plan"][-(-text_bytes // 16) * 16 :], b"blob\0")
+	equal(plans["0.figures"][4:12], sealed.PLAN_FIGURES.pack(64, 1))
+
+
+@test
+def an_output_may_lie_in_the_input():
+	ends_with(sealed_judge("returns its input", mode="benchmark"), 0)
+
+
+@test
+def a_wrong_plan_is_a_wrong_answer():
+	ends_with(sealed_judge("is wrong"), 112, "test.0.error: ")
+	ends_with(sealed_judge("is wrong", mode="benchmark"), 112, "benchmark.0.error: ")
+
+
+@test
+def a_call_that_cannot_be_recorded_is_refused_with_its_sentence():
+	for mode, sentence in (
+		("is not recorded", "The call runs a function on the host."),
+		("is refused by the launcher", "Blob 0 of the plan has another hash."),
+		("needs much", "custom_kernel needs more than 4 MiB of memory on the GPU. Allocate less."),
+		("returns the middle", "custom_kernel returned memory that is neither a part of the input"),
+		("returns the host's memory", "custom_kernel returned memory that is neither a part of "),
+		("returns too much on the host", "custom_kernel's output has more than 63 KiB on the host"),
+		(
+			"raises when captured",
+			"The call failed only while CUDA captured it: custom_kernel threw",
+		),
+		(
+			"exits when captured",
+			"The call failed only while CUDA captured it: it ended the process",
+		),
+		("END_CAPTURE=904", "The call leaves work on another stream. At its end, record an event"),
+		("END_CAPTURE=906", "The call launches work on CUDA's legacy default stream"),
+		("END_CAPTURE=900", "The call waits for the GPU, as copies to the host and "),
+	):
+		result = sealed_judge(mode, cases=CASES)
+		ends_with(result, 121, "test.1.error: ", "check: fail")
+		contains(result.lines["test.0.error"], CANNOT + sentence)
+		equal(result.plans, {})
+
+
+@test
+def a_dry_run_ends_before_its_cases_if_a_call_cannot_be_recorded():
+	result = sealed_judge("is not recorded", PODIUM_SEALED="all")
+	ends_with(result, 121, "error: The case size: 3; seed: 5: " + CANNOT)
+	lacks(result.text, "test-count")
+
+
+@test
+def what_the_gpu_has_no_room_for_is_refused():
+	for held, code, part in (
+		("99.999881", 121, "custom_kernel keeps 0 MiB of the GPU's memory from call to call."),
+		("99.99999", 112, "custom_kernel's outputs take 0 MiB, with the memory between them"),
+	):
+		ends_with(sealed_judge(HELD_4=held), code, "test.0.error: " + part)
+
+
+@test
+def an_error_in_the_build_is_the_submissions():
+	ends_with(sealed_judge("raises"), 1, "test.0.error: custom_kernel threw: no such luck")
+	ends_with(sealed_judge("ends"), 117, "error: The submission's process ended.")
+	ends_with(
+		sealed_judge("raises", mode="compare", rival=""),
+		1,
+		"benchmark.0.error: custom_kernel threw: no such luck",
+	)
+	ends_with(
+		sealed_judge(mode="compare", rival="raises"),
+		118,
+		"error: The rival failed: custom_kernel threw: no such luck",
+	)
+
+
+@test
+def an_error_of_a_plans_kernels_ends_the_run():
+	result = sealed_judge("fails on the GPU", cases=CASES)
+	ends_with(result, 110, "test.0.error: custom_kernel failed on the GPU: illegal address")
+	contains(result.lines["test.1.error"], "not run, because an earlier case left the GPU")
+
+
+@test
+def no_call_begins_while_a_process_of_the_builder_is_left():
+	ends_with(sealed_judge("does not leave"), 114, "process did not end within 10 s")
+
+
+@test
+def inputs_that_differ_on_the_host_cannot_be_sealed():
+	result = sealed_judge(VARIES_FROM="0")
+	ends_with(result, 115, "error: Two inputs of the case size: 3; seed: 5 differ in their part on")
+	result = sealed_judge(VARIES_FROM="3")
+	ends_with(result, 115, "error: Two inputs of the case size: 3; seed: 5 differ in their part on")
+
+
+@test
+def without_a_gpu_there_is_no_sealed_engine():
+	ends_with(sealed_judge(CUDA_VISIBLE_DEVICES=""), 2, "error: The sealed engine needs a GPU.")
+
+
+def lying_builder(answer):
+	"""A builder that follows the protocol until it answers BUILD. `answer` gets its socket."""
+
+	def serve(end):
+		answers = {
+			wire.HELLO: wire.READY,
+			wire.PLACE: wire.MAPPED,
+			wire.LOAD: wire.READY,
+			wire.INPUTS: wire.MAPPED,
+		}
+		with end, contextlib.suppress(wire.Gone, wire.Failed, OSError):
+			while True:
+				kind, _, descriptors = wire.receive(end.fileno(), 60.0, True)
+				for descriptor in descriptors:
+					os.close(descriptor)
+				if kind == wire.BUILD:
+					answer(end.fileno())
+				else:
+					wire.send(end.fileno(), answers[kind])
+
+	return serve
+
+
+def send_built(end, status=0, text_bytes=2, begin=0, count=256, form=b"", make=None):
+	def memfd():
+		descriptor = os.memfd_create("plan")
+		os.write(descriptor, b"{}")
+		return descriptor
+
+	made = [(make or memfd)()] if make is not False else []
+	head = sealed.ANSWER.pack(status, text_bytes)
+	outputs = begin.to_bytes(8, "little") + count.to_bytes(8, "little")
+	wire.send(end, wire.BUILT, head + outputs + form, made)
+	for descriptor in made:
+		os.close(descriptor)
+
+
+@test
+def a_hostile_builder_violates_the_protocol():
+	for why, answer in (
+		("its file is no memfd", lambda end: send_built(end, make=False)),
+		("its file is no memfd", lambda end: send_built(end, make=lambda: os.open("/", 0))),
+		("its file is no memfd", lambda end: send_built(end, make=lambda: os.pipe()[0])),
+		("its text is too long", lambda end: send_built(end, text_bytes=3)),
+		("outside of the arena", lambda end: send_built(end, begin=1)),
+		("outside of the arena", lambda end: send_built(end, begin=ARENA_BYTES)),
+		("outside of the arena", lambda end: send_built(end, begin=2**64 - 256)),
+		("outside of the arena", lambda end: send_built(end, count=ARENA_BYTES + 256)),
+		("an unknown status", lambda end: send_built(end, status=2)),
+		("an unknown status", lambda end: send_built(end, status=9)),
+		("an unexpected frame", lambda end: wire.send(end, wire.BUILT, b"1234567")),
+		("its output is missing", lambda end: wire.send(end, wire.BUILT, bytes(8))),
+		("an unexpected frame", lambda end: wire.send(end, wire.MAPPED)),
+		("without a reason", lambda end: wire.send(end, wire.TEXT)),
+	):
+		ends_with(sealed_judge(builder=lying_builder(answer)), 116, "error: ", why)
+
+
+@test
+def an_output_that_cannot_be_read_violates_the_protocol():
+	"""The launcher takes the plan first, so the plan is one that it can play."""
+	text = b'{"factor":0,"input":0,"output":0,"count":0}'
+
+	def memfd():
+		descriptor = os.memfd_create("plan")
+		os.write(descriptor, text + bytes(-len(text) % 16) + b"blob\0")
+		return descriptor
+
+	def piece(given, place, count):
+		numbers = (given, 0, place, 0, count, 0)
+		return b"".join(number.to_bytes(8, "little") for number in numbers)
+
+	for form in (
+		piece(0, 256, 8),
+		piece(0, 0, 512),
+		piece(0, 1, 8),
+		piece(2, 0, 8),
+		piece(1, 0, 1 << 40),
+		piece(0, 0, 8) + (1 << 60).to_bytes(8, "little"),
+	):
+		result = sealed_judge(
+			builder=lying_builder(
+				lambda end: send_built(end, text_bytes=len(text), form=form, make=memfd)
+			)
+		)
+		ends_with(result, 116, "error: The contestant left no output that can be read")
+
+
+# ---- which side a failure is charged to ----
 
 
 def pretended(mode="compare", **more):

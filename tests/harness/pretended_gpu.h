@@ -219,9 +219,7 @@ template <class T> class Buffer
 	using value_type = T;
 	Buffer() = default;
 	explicit Buffer(std::size_t size)
-		: memory_(static_cast<T *>(std::aligned_alloc(256, (size * sizeof(T) + 511) / 256 * 256)),
-			std::free),
-		  size_(size)
+		: memory_(take((size * sizeof(T) + 511) / 256 * 256)), size_(size)
 	{
 	}
 	static Buffer view(T *data, std::size_t size)
@@ -241,6 +239,18 @@ template <class T> class Buffer
 	}
 
   private:
+	/* A submission to the sealed engine gets memory of the arena (wraps.cu). */
+	static std::shared_ptr<T> take(std::size_t bytes)
+	{
+#ifdef PRETENDED_ARENA
+		void *made = nullptr;
+		(cudaMalloc)(&made, bytes);
+		return { static_cast<T *>(made), [](T *memory) { (cudaFree)(memory); } };
+#else
+		return { static_cast<T *>(std::aligned_alloc(256, bytes)), std::free };
+#endif
+	}
+
 	std::shared_ptr<T> memory_;
 	std::size_t size_ = 0;
 };
@@ -387,6 +397,16 @@ class Device
 	void overwrite_l2()
 	{
 	}
+	void clear(std::byte *at, std::size_t bytes)
+	{
+		std::memset(at, 0, bytes);
+	}
+	std::size_t used_bytes(const std::byte *at, std::size_t bytes)
+	{
+		while (bytes && at[bytes - 1] == std::byte(0))
+			bytes--;
+		return (bytes + 7) / 8 * 8;
+	}
 	void wait()
 	{
 	}
@@ -413,6 +433,85 @@ struct Block : podium::Block {
 
 #define Device pretended::Device
 #define Block pretended::Block
+#endif
+
+/* ---- the builder's recorder ---- */
+
+#ifdef PODIUM_SEALED_BUILDER
+#include "sealed/recording.h"
+
+#include <fstream>
+#include <iterator>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace pretended
+{
+
+/* Has the real arena, in host memory at the real addresses. The submission writes its plan itself,
+ * into the file "plan". Without this file, the recorder refuses the call. */
+class Recorder
+{
+  public:
+	Recorder(const std::string &library, const std::string &)
+		: library_(dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL))
+	{
+		if (!library_)
+			throw podium::Broken{ ISOLATED_FAILED, dlerror() };
+	}
+	void map(std::uint64_t address, std::uint64_t bytes, int descriptor)
+	{
+		mmap(reinterpret_cast<void *>(address), bytes, PROT_READ | PROT_WRITE,
+			MAP_SHARED | MAP_FIXED_NOREPLACE, descriptor, 0);
+		close(descriptor);
+	}
+	void unmap(std::uint64_t address, std::uint64_t bytes)
+	{
+		munmap(reinterpret_cast<void *>(address), bytes);
+	}
+	void open_arena(std::uint64_t address, std::uint64_t bytes)
+	{
+		find<decltype(sealed_arena_open)>("sealed_arena_open")(address, bytes);
+	}
+	bool was_arena_full() const
+	{
+		return find<decltype(sealed_arena_was_full)>("sealed_arena_was_full")();
+	}
+	std::string plan(cudaGraph_t)
+	{
+		std::ifstream file("plan");
+		if (!file)
+			throw podium::Broken{ ISOLATED_VIOLATION, "The call runs a function on the host." };
+		return { std::istreambuf_iterator<char>(file), {} };
+	}
+	std::pair<const void *, std::size_t> blob(std::uint32_t number) const
+	{
+		return number ? std::pair<const void *, std::size_t>{} : std::pair("blob", sizeof "blob");
+	}
+
+  private:
+	template <class Function> Function *find(const char *name) const
+	{
+		return reinterpret_cast<Function *>(dlsym(library_, name));
+	}
+
+	void *library_;
+};
+
+/* END_CAPTURE=904: the capture ends with this error. */
+inline cudaError_t end_capture(cudaGraph_t *graph)
+{
+	*graph = nullptr;
+	return static_cast<cudaError_t>(number("END_CAPTURE"));
+}
+
+} // namespace pretended
+
+#define Recorder pretended::Recorder
+#define cudaStreamBeginCapture(stream, mode) cudaSuccess
+#define cudaStreamEndCapture(stream, graph) pretended::end_capture(graph)
+#define cudaGraphDestroy(graph) cudaSuccess
 #endif
 
 #endif

@@ -210,7 +210,8 @@ class Match:
 		**environment,
 	):
 		"""`task`: the text of each of the task's files. `submissions`: the source of each
-		contestant. `programs`: for some contestants, a command that replaces contestant.py.
+		contestant. `programs`: for some contestants, a command that replaces contestant.py; for
+		"judge", one that replaces judge.py.
 		`start`: Forked, or the function start() for separate interpreters. `slot`: the name of the
 		submission's file."""
 		self.folder = pathlib.Path(tempfile.mkdtemp(prefix="podium-match."))
@@ -231,9 +232,10 @@ class Match:
 		with open(self.folder / "lines", "w") as lines:
 			results = high(os.dup(lines.fileno()))
 		seed = {} if secret is None else {"POPCORN_SEED": str(secret)}
+		judge = (programs or {}).get("judge", [PYTHON, engine / "judge.py"])
 		self.processes["judge"] = start(
 			self.folder / "judge",
-			[PYTHON, engine / "judge.py", mode, "../cases.txt"],
+			[*judge, mode, "../cases.txt"],
 			{3: results, **ends},
 			POPCORN_FD="3",
 			PODIUM_TIME_LIMIT_S=str(limit_s),

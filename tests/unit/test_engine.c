@@ -222,9 +222,6 @@ static void what_the_sealed_engine_lacks_is_named(void **state)
 	world->task.main = "score_eval.py";
 	assert_string_equal(engine_sealed_obstacle(&world->task, &world->set),
 		engine_obstacle(&world->task, &world->set));
-	world->task.language = TASK_CU;
-	assert_string_equal(engine_sealed_obstacle(&world->task, &world->set),
-		"The task is in CUDA C++, which the sealed engine does not record yet.");
 }
 
 static void what_the_isolated_engine_lacks_is_named(void **state)
@@ -251,7 +248,8 @@ static void what_the_isolated_engine_lacks_is_named(void **state)
 
 /* ---- CUDA C++ ---- */
 
-static struct world *cu_world(const char *slot, const char *main, const char *main_source)
+static struct world *cu_world_with(
+	const char *types, const char *slot, const char *main, const char *main_source)
 {
 	struct world *world = make_world(TASK_CU, slot);
 	bool is_whole = strcmp(main, "eval.cu") == 0;
@@ -260,23 +258,49 @@ static struct world *cu_world(const char *slot, const char *main, const char *ma
 	sources[1] = slot;
 	world->task.sources = sources;
 	world->task.source_count = is_whole ? 2 : 1;
-	add(world, "task.h", "task.h", "");
+	add(world, "task.h", "task.h", types);
 	add(world, "reference.cuh", "reference.cuh", "");
 	add(world, main, main_source, "an older text\n");
 	return world;
+}
+
+static struct world *cu_world(const char *slot, const char *main, const char *main_source)
+{
+	return cu_world_with("using input_t = DeviceBuffer<int>;", slot, main, main_source);
+}
+
+static void the_sealed_engine_needs_data_on_the_gpu(void **state)
+{
+	(void)state;
+	struct world *world;
+	static const char *const types[] = { "using input_t = DeviceBuffer<int>;",
+		"struct Mine { static Mine view(int *data, std::size_t size); };",
+		"using input_t = std::vector<int>;" };
+	for (size_t i = 0; i < COUNT(types); i++) {
+		world = cu_world_with(types[i], "submission.cu", "eval.cu", "@STOCK@");
+		const char *why = engine_sealed_obstacle(&world->task, &world->set);
+		if (i + 1 < COUNT(types))
+			assert_null(why);
+		else
+			assert_string_equal(why,
+				"The task's types have no DeviceBuffer, so its data are on the host. The sealed "
+				"engine needs inputs that differ only on the GPU.");
+	}
 }
 
 static void the_stock_harness_of_cuda_is_known_in_its_three_forms(void **state)
 {
 	(void)state;
 	expect(
-		cu_world("submission.cu", "eval.cu", "@STOCK@"), ENGINE_ISOLATED, STOCK_REASON("eval.cu"));
+		cu_world("submission.cu", "eval.cu", "@STOCK@"), ENGINE_SEALED, SEALED_REASON("eval.cu"));
+	expect(cu_world_with("std::vector<int>", "submission.cu", "eval.cu", "@STOCK@"),
+		ENGINE_ISOLATED, STOCK_REASON("eval.cu"));
 	static const char *const forms[][2] = { { "submission.cuh", "wrapped_kernel.cu" },
 		{ "train.cuh", "single_main.cu" } };
 	for (size_t i = 0; i < COUNT(forms); i++) {
 		struct world *world = cu_world(forms[i][0], forms[i][1], "@STOCK@");
 		add(world, "eval.cu", "@STOCK@", "");
-		expect(world, ENGINE_ISOLATED, arena_printf(arena, STOCK_REASON("%s"), forms[i][1]));
+		expect(world, ENGINE_SEALED, arena_printf(arena, SEALED_REASON("%s"), forms[i][1]));
 		world->files[4].source = "mine.cu";
 		expect(world, ENGINE_CUSTOM, UNKNOWN_REASON("eval.cu"));
 		world->files[4].source = "@STOCK@";
@@ -307,6 +331,7 @@ int main(void)
 		cmocka_unit_test(a_version_from_before_the_sealed_engine_stays_isolated),
 		cmocka_unit_test(what_the_sealed_engine_lacks_is_named),
 		cmocka_unit_test(what_the_isolated_engine_lacks_is_named),
+		cmocka_unit_test(the_sealed_engine_needs_data_on_the_gpu),
 		cmocka_unit_test(the_stock_harness_of_cuda_is_known_in_its_three_forms),
 		cmocka_unit_test(another_program_in_cuda_runs_as_written),
 	};

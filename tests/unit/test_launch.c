@@ -12,6 +12,7 @@
 
 #include <setjmp.h>
 #include <signal.h>
+#include <sodium.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -128,14 +129,22 @@ static void open_with_memory(struct judge *judge, char *option)
 	assert_string_equal(place(judge, &judge->output, OUTPUT, false), "");
 }
 
-static const char *send_plan(struct judge *judge, const struct buffer *file, size_t text_bytes)
+static const char *send_plan_to(
+	struct judge *judge, const struct buffer *file, size_t text_bytes, bool compares_hashes)
 {
-	const struct sealed_plan_frame content = { .text_bytes = (uint32_t)text_bytes, .spec = 7 };
+	const struct sealed_plan_frame content = {
+		.text_bytes = (uint32_t)text_bytes, .spec = 7, .compares_hashes = compares_hashes
+	};
 	int memory = memfd_create("plan", MFD_CLOEXEC);
 	assert_int_equal(write(memory, file->data, file->length), file->length);
 	send_frame(judge, ISOLATED_PLAN, &content, sizeof content, &memory, 1);
 	close(memory);
 	return receive(judge, ISOLATED_MAPPED);
+}
+
+static const char *send_plan(struct judge *judge, const struct buffer *file, size_t text_bytes)
+{
+	return send_plan_to(judge, file, text_bytes, false);
 }
 
 /* ---- a plan ---- */
@@ -302,6 +311,38 @@ static void a_wrong_plan_is_refused_and_the_next_one_is_played(void **state)
 	close_judge(&judge);
 }
 
+/* Writes the SHA-256 of these bytes in place of the first wrong one. */
+static void mend_hash(struct buffer *file, const void *bytes, size_t length)
+{
+	static const char wrong[] = "00112233";
+	unsigned char hash[crypto_hash_sha256_BYTES];
+	char hex[2 * sizeof hash + 1];
+	crypto_hash_sha256(hash, bytes, length);
+	sodium_bin2hex(hex, sizeof hex, hash, sizeof hash);
+	memcpy(memmem(file->data, file->length, wrong, sizeof wrong - 1), hex, sizeof hex - 1);
+}
+
+static void blobs_are_compared_with_their_hashes_if_the_judge_has_not(void **state)
+{
+	(void)state;
+	struct judge judge;
+	cleanup_buffer struct buffer file = { 0 };
+	const size_t text_bytes = write_plan(&file, OUTPUT),
+				 image_at = (text_bytes + sealed_blob_alignment - 1) / sealed_blob_alignment
+		* sealed_blob_alignment;
+	open_with_memory(&judge, NULL);
+	assert_string_equal(
+		send_plan_to(&judge, &file, text_bytes, true), "Blob 0 of the plan has another hash.");
+	mend_hash(&file, file.data + image_at, image_bytes);
+	assert_string_equal(
+		send_plan_to(&judge, &file, text_bytes, true), "Blob 1 of the plan has another hash.");
+	assert_string_equal(make_call(&judge, ISOLATED_CALL), "There is no plan.");
+	mend_hash(&file, "\3\0\0\0", 4);
+	assert_string_equal(send_plan_to(&judge, &file, text_bytes, true), "");
+	assert_string_equal(make_call(&judge, ISOLATED_CALL), "");
+	close_judge(&judge);
+}
+
 static void memory_can_be_mapped_only_in_the_range(void **state)
 {
 	(void)state;
@@ -404,6 +445,7 @@ int main(void)
 		cmocka_unit_test(withheld_lines_come_before_the_plan_is_played),
 		cmocka_unit_test(a_null_contestant_does_nothing_in_a_call),
 		cmocka_unit_test(a_wrong_plan_is_refused_and_the_next_one_is_played),
+		cmocka_unit_test(blobs_are_compared_with_their_hashes_if_the_judge_has_not),
 		cmocka_unit_test(memory_can_be_mapped_only_in_the_range),
 		cmocka_unit_test(a_plan_goes_with_its_memory),
 		cmocka_unit_test(a_trace_tells_when_each_node_of_the_plan_ran),

@@ -190,9 +190,7 @@ static void what_a_plan_cannot_hold_is_refused(void **state)
 	} nodes[] = {
 		{ CUDA_NODE_HOST, "The call runs a function on the host (cudaLaunchHostFunc). Remove it." },
 		{ CUDA_NODE_ALLOCATE,
-			"The call allocates memory (cudaMallocAsync). Use torch.empty, or keep a buffer from "
-			"the "
-			"first call." },
+			"The call allocates memory (cudaMallocAsync). Keep a buffer from the first call." },
 		{ CUDA_NODE_CONDITIONAL,
 			"The call contains conditional nodes. Launch the same kernels in each call." },
 		{ 14, "The call contains a node of the unknown kind 14." },

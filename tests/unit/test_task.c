@@ -375,8 +375,9 @@ static void an_engine_that_the_files_rule_out_is_refused(void **state)
 	struct world cuda = upload_with(arena, KERNEL "podium: {engine: sealed}\n");
 	assert_int_equal(parse(&cuda), ERROR_INPUT);
 	assert_string_equal(cuda.error.text,
-		"task.yml, podium.engine: the sealed engine cannot run the task. The task is in CUDA C++, "
-		"which the sealed engine does not record yet. Leave the key out, or choose isolated.");
+		"task.yml, podium.engine: the sealed engine cannot run the task. The task's types have no "
+		"DeviceBuffer, so its data are on the host. The sealed engine needs inputs that differ "
+		"only on the GPU. Leave the key out, or choose isolated.");
 }
 
 static void the_sealed_engine_can_be_asked_for(void **state)

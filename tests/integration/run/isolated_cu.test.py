@@ -1,14 +1,20 @@
 #!/usr/bin/env python3
-"""How podium-run builds CUDA C++ tasks for the isolated engine: which program comes from which
-files, what it caches, and when the custom engine runs instead. A script stands in for nvcc, so that
-the test needs neither nvcc nor a GPU."""
+"""How podium-run builds CUDA C++ tasks for the isolated and the sealed engine: which program comes
+from which files, what it caches, and when a weaker engine runs instead. A script stands in for
+nvcc, so that the test needs neither nvcc nor a GPU."""
 
+import base64
+import gzip
+import hashlib
+import json
 import pathlib
 import shutil
+import struct
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "lib"))
+from plans import kernel, plan_text  # noqa: E402
 from runner import GPU, Runner, cu_task, job  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
@@ -35,6 +41,14 @@ if [ "\$1" = --can-split ]; then
 	exit 0
 fi
 kind=test; [ "\$1" = test ] || kind=benchmark
+if [ "\$PODIUM_SEALED" ]; then
+	mkdir "\$PODIUM_PLANS"
+	$(cat plans.sh 2> /dev/null)
+fi
+if [ "\$PODIUM_SEALED" ] && $(grep -qs UNSEALABLE reference.cuh && echo true || echo false); then
+	echo "error: The case a: 1: It waits." >&3
+	exit 121
+fi
 {
 	echo "\$kind-count: 1"
 	echo "\$kind.0.spec: size: 1; seed: 2"
@@ -45,7 +59,10 @@ kind=test; [ "\$1" = test ] || kind=benchmark
 sleep 0.3
 END
 	;;
-contestant.out) printf '#!/bin/sh\necho $(ls)\nexec sleep 100\n' | made ;;
+contestant.out)
+	case "$*" in *sealed/builder.cu*) [ -e sealed/launch.h ] || exit 1 ;; esac
+	printf '#!/bin/sh\necho $(ls) $*\necho $(ls ../engine)\nexec sleep 100\n' | made ;;
+wraps.o) echo wraps > wraps.o ;;
 entry.o) echo entry > entry.o ;;
 submission.so)
 	if grep -q WRONG submission.cu; then
@@ -60,7 +77,7 @@ eval.out)
 esac
 """
 FILES = {
-	"task.h": "types",
+	"task.h": "types with a DeviceBuffer",
 	"reference.cuh": "the reference",
 	"utils.h": "helpers",
 	"table.bin": "data",
@@ -134,7 +151,7 @@ def a_task_that_can_be_split_is_judged_by_a_program_without_the_submission():
 @test
 def a_contestant_has_programs_and_data_and_no_source():
 	result = one()
-	equal(result.log(), "contestant.out submission.so table.bin\n")
+	equal(result.log().splitlines()[0], "contestant.out submission.so table.bin")
 
 
 @test
@@ -223,6 +240,143 @@ def the_side_that_compiles_no_longer_loses_a_comparison():
 	)
 	equal((result.verdict, result.verdicts[0]["loser"]), ("compile error", "submission"))
 	contains(result.reason, 'identifier "WRONG" is undefined')
+
+
+# ---- the sealed engine ----
+
+
+@test
+def the_sealed_engine_builds_a_builder_and_stands_between_a_submission_and_cuda():
+	result = one(engine="sealed")
+	equal((result.verdict, engine_of(result)), ("passed", ("sealed", None)))
+	for part in (
+		"--default-stream=per-thread",
+		"--wrap=cudaMalloc,",
+		"wraps.o submission.cu entry.o",
+	):
+		contains(result.stages[0]["command"], part)
+	lacks(one().stages[0]["command"], "wrap")
+	equal(
+		[s["command"] for s in one(engine="sealed", mode="ranked").stages[1:]],
+		["./judge.out test ../cases.txt leaderboard ../timed.txt"] * 2,
+	)
+
+
+@test
+def a_builder_has_the_recorder_and_no_source():
+	program, engine = one(engine="sealed").log().splitlines()
+	equal(program, f"builder.out submission.so table.bin ../engine/sealed.so {FOLDER.parent}")
+	equal(engine, "libjansson.so.4 libsodium.so.23 native.so sealed.so")
+
+
+@test
+def each_engine_has_its_own_kit():
+	with Runner() as runner:
+		kits = [
+			judged(runner, engine=engine, id=number).cases[0]["message"]
+			for number, engine in enumerate(("isolated", "sealed", "isolated", "sealed"), 1)
+		]
+	assert kits[:2] == kits[2:] and kits[0] != kits[1], kits
+
+
+@test
+def a_dry_run_finds_out_that_a_task_cannot_be_sealed():
+	result = one(reference="UNSEALABLE", engine="sealed", may_fall_back=True)
+	equal(
+		(result.verdict, engine_of(result)),
+		("passed", ("isolated", "The sealed engine could not run: The case a: 1: It waits.")),
+	)
+	equal(result.log().splitlines()[0], "contestant.out submission.so table.bin")
+	equal([stage["stage"] for stage in result.stages], ["compile", "test"])
+
+
+@test
+def a_call_that_cannot_be_recorded_is_an_error_of_the_submission():
+	result = one(reference="UNSEALABLE", engine="sealed")
+	equal((result.verdict, result.engine), ("runtime error", "sealed"))
+	contains(result.reason, "The case a: 1: It waits.")
+
+
+@test
+def a_task_that_cannot_be_split_falls_back_from_sealed_to_custom():
+	result = one(reference="UNSPLITTABLE", engine="sealed", may_fall_back=True)
+	equal((result.verdict, result.engine), ("passed", "custom"))
+	result = one(reference="UNSPLITTABLE", engine="sealed")
+	equal((result.verdict, result.engine), ("internal error", "sealed"))
+	contains(result.reason, "The sealed engine cannot run this task: The type int* in input_t")
+
+
+@test
+def a_task_with_its_data_on_the_host_is_not_sealed():
+	made = message(engine="sealed")
+	for file in made["job"]["files"]:
+		file["text"] = file["text"].replace("DeviceBuffer", "vector")
+	with Runner() as runner:
+		runner.send(made)
+		result = runner.result()
+	equal((result.verdict, result.engine), ("internal error", "sealed"))
+	contains(result.reason, "The task's types have no DeviceBuffer")
+
+
+def with_plan(file, figures, more=""):
+	"""The events of a job whose judge saves these bytes as its plan."""
+	script = more + "".join(
+		f"echo {base64.b64encode(content).decode()} | base64 -d > $PODIUM_PLANS/0.{name}\n"
+		for name, content in (("plan", file), ("figures", figures))
+	)
+	made = message(engine="sealed")
+	made["job"]["files"].append({"path": "plans.sh", "text": script})
+	with Runner() as runner:
+		runner.send(made)
+		result = runner.result()
+	equal(result.verdict, "passed")
+	return [event for event in result.events if event["event"] in ("plan", "blob")]
+
+
+def content_of(event):
+	return gzip.decompress(base64.b64decode(event["base64"]))
+
+
+IMAGE = b"an image"
+TEXT = plan_text([kernel("add")], [IMAGE]).encode()
+PLAN = TEXT + bytes(-len(TEXT) % 16) + IMAGE
+FIGURES = (
+	struct.pack("<I", len(TEXT)) + struct.pack("<II", 64, 1) + struct.pack("<4I", 32, 8, 1024, 4)
+)
+
+
+@test
+def the_plan_of_a_case_is_sent_as_one_of_a_python_task():
+	blob, plan = sorted(with_plan(PLAN, FIGURES), key=lambda event: event["event"])
+	equal((blob["sha256"], content_of(blob)), (hashlib.sha256(IMAGE).hexdigest(), IMAGE))
+	content = content_of(plan)
+	equal(content[: plan["text_bytes"]], TEXT)
+	equal(
+		json.loads(content[plan["text_bytes"] :]),
+		[
+			{
+				"node": 0,
+				"registers": 32,
+				"local_bytes": 8,
+				"static_shared_bytes": 1024,
+				"blocks_per_sm": 4,
+				"warps_per_sm_most": 64,
+			}
+		],
+	)
+
+
+@test
+def a_plan_that_the_reference_has_changed_is_not_sent():
+	for file, figures in (
+		(PLAN[:-1] + b"x", FIGURES),  # another blob
+		(PLAN[:-1], FIGURES),
+		(PLAN, FIGURES[:3]),
+		(PLAN, struct.pack("<I", len(TEXT) - 1) + FIGURES[4:]),
+		(PLAN, struct.pack("<I", len(PLAN) + 1) + FIGURES[4:]),
+	):
+		equal(with_plan(file, figures), [])
+	equal(with_plan(PLAN, FIGURES, "ln -s /etc/passwd $PODIUM_PLANS/0.plan\n"), [])
 
 
 make_nvcc()

@@ -183,10 +183,10 @@ def a_task_that_the_sealed_engine_cannot_run_needs_another_one():
 
 
 @test
-def only_python_tasks_on_a_gpu_can_be_sealed():
+def only_tasks_on_a_gpu_can_be_sealed():
 	for said, members in (
 		("replays the work of a GPU", {"device": {"model": "CPU"}}),
-		("is in CUDA C++", {"definition": cu_task(engine="")}),
+		("The task has no task.h", {"definition": cu_task(engine="")}),
 	):
 		expect("internal error", "The sealed engine cannot run this task: ", said, **members)
 
@@ -343,7 +343,7 @@ def the_builder_sees_no_reference_and_no_judge():
 def the_launcher_sees_nothing_but_itself():
 	look = "sys.exit(' '.join(sorted(os.listdir('.') + os.listdir('../engine'))))"
 	reason = expect("runtime error", submission=run_in_launcher(look)).reason
-	assert reason.endswith(": launch libjansson.so.4."), reason
+	assert reason.endswith(": launch libjansson.so.4 libsodium.so.23."), reason
 
 
 @test

@@ -240,7 +240,7 @@ TELLS = (
 	"import os\nraise RuntimeError('There are: ' + ' '.join(os.listdir('../engine')) + ' .')\n"
 	"# generate_input, check_implementation\n"
 )
-TELLING_NVCC = '#!/bin/sh\necho "error: There are:" $(ls isolated) "." >&2\nexit 1\n'
+TELLING_NVCC = '#!/bin/sh\necho "error: There are:" $(ls isolated) sealed/* "." >&2\nexit 1\n'
 
 
 def example(name):
@@ -309,9 +309,15 @@ def told(files, submission, nvcc, **changed):
 	return set(reason.partition("There are: ")[2].partition(" .")[0].split())
 
 
-def sources_of_sealed():
+def sources_of_sealed(suffix):
+	"""The files of the sealed engine for tasks whose files have this suffix."""
 	files = (HARNESS / "sealed").glob("*.*")
-	return {f"sealed/{path.name}" for path in files if path.suffix in (".c", ".h", ".py")}
+	found = {f"sealed/{path.name}" for path in files if path.suffix in (".c", ".h", suffix)}
+	return found if suffix == ".cu" else found - {"sealed/recording.h", "sealed/sealed_side.h"}
+
+
+# What the judge of a task in CUDA C++ includes, whatever its engine.
+HEADERS_OF_SEALED = {f"sealed/{name}.h" for name in ("launch", "range", "sealed_side")}
 
 
 def sources_of_the_library():
@@ -340,7 +346,10 @@ def the_files_of_a_python_engine_and_no_others_are_listed():
 	)
 	equal(
 		listed("odd"),
-		(judge - {"native.so"}) | sources_of_the_library() | {"zygote.py"} | sources_of_sealed(),
+		(judge - {"native.so"})
+		| sources_of_the_library()
+		| {"zygote.py"}
+		| sources_of_sealed(".py"),
 	)
 
 
@@ -357,8 +366,11 @@ def the_files_of_a_cuda_engine_and_no_others_are_listed():
 			("single", SINGLE_CU, "entry_single.cu"),
 		):
 			upload(name, files, "H200")
-			given = told(files, "", str(nvcc))
-			equal(listed(name), (given - {"native.o"}) | sources_of_the_library())
+			told_files = told(files, "", str(nvcc)) - {"native.o"}
+			given = {path for path in told_files if not path.startswith("sealed/")}
+			sealed = HEADERS_OF_SEALED if name == "single" else sources_of_sealed(".cu")
+			assert HEADERS_OF_SEALED <= told_files, told_files
+			equal(listed(name), given | sources_of_the_library() | sealed)
 			equal({path for path in given if path.startswith("entry")}, {entry, "entry.h"})
 
 

@@ -1,5 +1,5 @@
 /* The compile stage of tasks in CUDA C++. For the custom engine, the stage makes one program that
- * includes the harness. For the isolated engine, it makes several programs. */
+ * includes the harness. For the other engines, it makes several programs. */
 #include "worker/run/engine/stage.h"
 
 #include "lib/base/scope.h"
@@ -66,10 +66,12 @@ int compile_cu_program(struct run *run, struct stage *stage, const struct nvcc *
 {
 	struct process process = nvcc_process(run, nvcc);
 	struct process_result *result = arena_alloc(run->arena, sizeof *result);
-	int rc = stage_run_program(run, stage, &process, result, error);
+	int rc = (stage->is_quiet ? stage_try_program : stage_run_program)(
+		run, stage, &process, result, error);
 	if (rc)
 		return rc;
-	send_kernels(run, stage, result);
+	if (!stage->is_quiet)
+		send_kernels(run, stage, result);
 	judge_compiler(&process, result, &stage->judgement);
 	if (stage->judgement.verdict != VERDICT_PASSED)
 		return 0;
@@ -95,9 +97,21 @@ static int compile_together(struct run *run, struct stage *stage, struct error *
 int compile_cu(struct run *run, struct stage *stage, struct error *error)
 {
 	int rc = check_requirements(run->job, error);
-	if (!rc && run->engine == ENGINE_ISOLATED)
+	if (!rc && run->engine != ENGINE_CUSTOM)
 		rc = isolated_cu_compile(run, stage, error);
-	if (rc || run->engine == ENGINE_ISOLATED)
+	if (rc || run->engine != ENGINE_CUSTOM)
 		return rc;
 	return compile_together(run, stage, error);
+}
+
+int compile_cu_again(struct run *run, const struct stage *stage, struct error *error)
+{
+	struct stage scratch = *stage;
+	scratch.is_quiet = true;
+	int rc = compile_cu(run, &scratch, error);
+	if (!rc && scratch.judgement.verdict != VERDICT_PASSED)
+		rc = fail(error, ERROR_SYSTEM, "The submission could not be compiled for the %s engine: %s",
+			task_engine_name(run->engine), buffer_string(&scratch.judgement.message));
+	buffer_free(&scratch.judgement.message);
+	return rc;
 }

@@ -353,6 +353,14 @@ int evaluation_reopen_stage(struct run *run, struct evaluation *evaluation, stru
 	return workspace_open_stage(&run->workspace, stage->name, error);
 }
 
+/* The programs of a CUDA C++ task depend on the engine. */
+static int compile_for_next_engine(
+	struct run *run, struct evaluation *evaluation, struct error *error)
+{
+	int rc = compile_cu_again(run, evaluation->stage, error);
+	return rc ? rc : evaluation_reopen_stage(run, evaluation, error);
+}
+
 /* Runs the cases with the job's engine. If that engine cannot, only a dry run continues, with the
  * next weaker one: a dry run finds out which engine can run a task. */
 static int run_cases(struct run *run, struct evaluation *evaluation, struct error *error)
@@ -364,6 +372,8 @@ static int run_cases(struct run *run, struct evaluation *evaluation, struct erro
 		if (rc || run->engine == tried)
 			return rc;
 		rc = evaluation_reopen_stage(run, evaluation, error);
+		if (!rc && run->job->task->language == TASK_CU)
+			rc = compile_for_next_engine(run, evaluation, error);
 	}
 	return rc ? rc : engine_custom(run, evaluation->stage, evaluation, error);
 }

@@ -75,9 +75,7 @@ static int write_libraries(int stage, enum engine_role role, struct error *error
 	if (role == ROLE_JUDGE || role == ROLE_CONTESTANT)
 		return 0;
 	int rc = write_library(stage, (const void *)(uintptr_t)json_object, error);
-	return rc || role == ROLE_LAUNCHER
-		? rc
-		: write_library(stage, (const void *)(uintptr_t)sodium_init, error);
+	return rc ? rc : write_library(stage, (const void *)(uintptr_t)sodium_init, error);
 }
 
 static bool is_for(const struct file *file, enum engine_role role)
@@ -86,6 +84,8 @@ static bool is_for(const struct file *file, enum engine_role role)
 		 is_builder = role == ROLE_BUILDER, is_launch = strcmp(file->name, LAUNCH) == 0;
 	if (is_launch || role == ROLE_LAUNCHER)
 		return is_launch && role == ROLE_LAUNCHER;
+	if (role == ROLE_RECORDER)
+		return text_ends_with(file->name, ".so");
 	if (strcmp(file->folder, "sealed") == 0 && role != ROLE_SEALED_JUDGE && !is_builder)
 		return false;
 	if (text_is_one_of(file->name, OF_BUILDER, COUNT(OF_BUILDER)))

@@ -5,7 +5,14 @@
 
 #include "lib/base/error.h"
 
-enum engine_role { ROLE_JUDGE, ROLE_CONTESTANT, ROLE_SEALED_JUDGE, ROLE_BUILDER, ROLE_LAUNCHER };
+enum engine_role {
+	ROLE_JUDGE,
+	ROLE_CONTESTANT,
+	ROLE_SEALED_JUDGE,
+	ROLE_BUILDER,
+	ROLE_RECORDER, /* the libraries of a builder alone, for tasks in CUDA C++ */
+	ROLE_LAUNCHER
+};
 
 /* Writes the files that a program in this role needs, read-only, into the folder engine/ of
  * `stage`. */

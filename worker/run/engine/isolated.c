@@ -20,6 +20,13 @@
 static const char *const KEPT_FROM_CONTESTANTS[] = { "reference.py", "reference_code.py", "eval.py",
 	"score_eval.py" };
 
+static const char *const CU_PROGRAMS[] = {
+	[ROLE_JUDGE] = "judge.out",
+	[ROLE_SEALED_JUDGE] = "judge.out",
+	[ROLE_CONTESTANT] = "contestant.out",
+	[ROLE_BUILDER] = "builder.out",
+};
+
 /* ---- the programs' folders ---- */
 
 /* The names of the parts of the job's folder. */
@@ -92,6 +99,16 @@ static int fill_py_part(
 	return rc ? rc : write_submission(run->job, part, who, error);
 }
 
+/* The builder of a cu task is compiled, and loads the recorder. */
+static int fill_cu_engine(
+	const struct run *run, const struct workspace *part, enum program who, struct error *error)
+{
+	enum engine_role role = role_of(run, who);
+	return role == ROLE_LAUNCHER ? engine_files_write(part->stage, ROLE_LAUNCHER, error)
+		: role == ROLE_BUILDER   ? engine_files_write(part->stage, ROLE_RECORDER, error)
+								 : 0;
+}
+
 static int write_program(const struct run *run, const struct workspace *part,
 	enum compiled_kind kind, const char *name, struct error *error)
 {
@@ -103,8 +120,11 @@ static int fill_cu_part(
 	const struct run *run, const struct workspace *part, enum program who, struct error *error)
 {
 	bool is_judge = who == PROGRAM_JUDGE;
-	int rc = write_program(run, part, is_judge ? COMPILED_JUDGE : COMPILED_CONTESTANT,
-		is_judge ? "judge.out" : "contestant.out", error);
+	int rc = fill_cu_engine(run, part, who, error);
+	if (rc || is_launcher(run, who))
+		return rc;
+	rc = write_program(run, part, is_judge ? COMPILED_JUDGE : COMPILED_CONTESTANT,
+		CU_PROGRAMS[role_of(run, who)], error);
 	if (rc || who == PROGRAM_NULL)
 		return rc;
 	rc = stage_write_task(run->job, part, compile_is_data, error);
@@ -160,8 +180,21 @@ static void close_stages(struct run *run)
 
 /* ---- the programs ---- */
 
-/* Paths are relative to the run folder, so that the command on the page shows no path of this
- * machine. */
+/* The folder of the CUDA toolkit, PREFIX of PREFIX/bin/nvcc. */
+static const char *find_toolkit(const struct run *run)
+{
+	char *path = arena_strdup(run->arena, run->job->nvcc);
+	for (int i = 0; i < 2; i++) {
+		char *slash = strrchr(path, '/');
+		if (!slash)
+			return "";
+		*slash = '\0';
+	}
+	return path;
+}
+
+/* Paths are relative to the run folder, so that the judge's command, which the page shows, has no
+ * path of this machine. */
 static const char *const *build_command(
 	const struct run *run, const struct evaluation *evaluation, enum program who)
 {
@@ -178,9 +211,9 @@ static const char *const *build_command(
 	bool is_py = job->task->language == TASK_PY, is_judge = who == PROGRAM_JUDGE;
 	if (is_py && !is_launcher(run, who))
 		words[count++] = job->python;
-	words[count++] = is_py ? PROGRAM_FILES[role_of(run, who)]
-		: is_judge         ? "./judge.out"
-						   : "./contestant.out";
+	words[count++] = is_py || is_launcher(run, who)
+		? PROGRAM_FILES[role_of(run, who)]
+		: arena_printf(run->arena, "./%s", CU_PROGRAMS[role_of(run, who)]);
 	if (is_judge) {
 		words[count++] = evaluation->kind->argument;
 		words[count++] = "../cases.txt";
@@ -188,6 +221,9 @@ static const char *const *build_command(
 		words[count++] = "--null";
 	} else if (is_py && has_submission(who)) {
 		words[count++] = job->slot;
+	} else if (role_of(run, who) == ROLE_BUILDER) {
+		words[count++] = "../engine/sealed.so";
+		words[count++] = find_toolkit(run);
 	}
 	if (is_judge && evaluation->next) {
 		words[count++] = evaluation->next->kind->argument;
@@ -249,12 +285,12 @@ static struct process describe_program(
 /* Whether the judge said before its first case that the engine cannot run the task or record the
  * submission's calls, in a job that may try the next engine. The sealed engine needs more of the
  * machine, such as CUPTI, so also whether it failed itself. For CUDA C++, the compile stage finds
- * out earlier. */
+ * out earlier whether the task can be split. */
 static bool falls_back(
 	const struct run *run, const struct stage *stage, const struct process_result *judge)
 {
-	return run->job->task->language == TASK_PY && run->job->may_fall_back && !stage->begun
-		&& judge->ending == PROCESS_EXITED
+	return (run->job->task->language == TASK_PY || is_sealed(run)) && run->job->may_fall_back
+		&& !stage->begun && judge->ending == PROCESS_EXITED
 		&& (judge->code == JUDGE_CANNOT_SPLIT || judge->code == JUDGE_REFUSED
 			|| (is_sealed(run) && judge->code == JUDGE_FAILED));
 }

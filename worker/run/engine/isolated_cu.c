@@ -18,6 +18,7 @@ EMBED(contestant_cu, "harness/isolated/contestant.cu");
 EMBED(entry_cu, "harness/isolated/entry.cu");
 EMBED(entry_wrapped_cu, "harness/isolated/entry_wrapped.cu");
 EMBED(entry_single_cu, "harness/isolated/entry_single.cu");
+EMBED(submission_h, "harness/isolated/submission.h");
 EMBED(entry_h, "harness/isolated/entry.h");
 EMBED(blocks_h, "harness/isolated/blocks.h");
 EMBED(carry_h, "harness/isolated/carry.h");
@@ -35,12 +36,25 @@ EMBED(withheld_h, "harness/isolated/withheld.h");
 EMBED(native_h, "harness/isolated/native.h");
 EMBED(build_cu, "harness/isolated/build_cu");
 EMBED(native_o, NATIVE_OBJECT);
+EMBED(builder_cu, "harness/sealed/builder.cu");
+EMBED(wraps_cu, "harness/sealed/wraps.cu");
+EMBED(arena_h, "harness/sealed/arena.h");
+EMBED(images_h, "harness/sealed/images.h");
+EMBED(launch_h, "harness/sealed/launch.h");
+EMBED(plan_h, "harness/sealed/plan.h");
+EMBED(range_h, "harness/sealed/range.h");
+EMBED(record_h, "harness/sealed/record.h");
+EMBED(recording_h, "harness/sealed/recording.h");
+EMBED(sealed_side_h, "harness/sealed/sealed_side.h");
 
-/* The engine's files go into a folder of their own, isolated/, which has no file of a task. */
-#define ENGINE_FILE(file, symbol) \
+/* The engine's files go into folders of their own, isolated/ and sealed/, which have no file of a
+ * task. */
+#define FILE_IN(folder, file, symbol) \
 	{ \
-		"isolated/" file, embedded_##symbol, embedded_##symbol##_end \
+		folder "/" file, embedded_##symbol, embedded_##symbol##_end \
 	}
+#define ENGINE_FILE(file, symbol) FILE_IN("isolated", file, symbol)
+#define SEALED_FILE(file, symbol) FILE_IN("sealed", file, symbol)
 
 static const struct {
 	const char *path, *bytes, *end;
@@ -50,6 +64,7 @@ static const struct {
 	ENGINE_FILE("entry.cu", entry_cu),
 	ENGINE_FILE("entry_wrapped.cu", entry_wrapped_cu),
 	ENGINE_FILE("entry_single.cu", entry_single_cu),
+	ENGINE_FILE("submission.h", submission_h),
 	ENGINE_FILE("entry.h", entry_h),
 	ENGINE_FILE("blocks.h", blocks_h),
 	ENGINE_FILE("carry.h", carry_h),
@@ -67,6 +82,16 @@ static const struct {
 	ENGINE_FILE("native.h", native_h),
 	ENGINE_FILE("build_cu", build_cu),
 	ENGINE_FILE("native.o", native_o),
+	SEALED_FILE("builder.cu", builder_cu),
+	SEALED_FILE("wraps.cu", wraps_cu),
+	SEALED_FILE("arena.h", arena_h),
+	SEALED_FILE("images.h", images_h),
+	SEALED_FILE("launch.h", launch_h),
+	SEALED_FILE("plan.h", plan_h),
+	SEALED_FILE("range.h", range_h),
+	SEALED_FILE("record.h", record_h),
+	SEALED_FILE("recording.h", recording_h),
+	SEALED_FILE("sealed_side.h", sealed_side_h),
 };
 
 /* ---- the forms of tasks ---- */
@@ -82,10 +107,50 @@ static const struct form {
 	[ENGINE_FORM_SINGLE] = { "single_main.cu", "isolated/entry_single.cu", "train.cuh" },
 };
 
-/* The job's engine is isolated only if its task has one of the forms, so a form is always found. */
+/* A job has this engine only if its task has one of the forms, so a form is always found. */
 static const struct form *find_form(const struct job *job)
 {
 	return &FORMS[engine_form(job->task)];
+}
+
+/* ---- the sealed engine ---- */
+
+/* The functions of CUDA's runtime for which wraps.cu stands in. */
+static const char *const WRAPPED[] = {
+	"cudaMalloc",
+	"cudaMallocPitch",
+	"cudaMallocAsync",
+	"cudaMallocAsync_ptsz",
+	"cudaMallocFromPoolAsync",
+	"cudaMallocFromPoolAsync_ptsz",
+	"cudaFree",
+	"cudaFreeAsync",
+	"cudaFreeAsync_ptsz",
+	"cudaDeviceSynchronize",
+	"cudaStreamSynchronize",
+	"cudaStreamSynchronize_ptsz",
+	"cudaEventSynchronize",
+	"cudaMemset_ptds",
+	"cudaMemcpy_ptds",
+	"cudaLaunchKernel_ptsz",
+	"cudaLaunchCooperativeKernel_ptsz",
+	"cudaLaunchKernelExC_ptsz",
+	"__cudaLaunchKernel_ptsz",
+};
+
+/* The linker's options for a submission. */
+static const char *linker_options(struct arena *arena, bool is_sealed)
+{
+	cleanup_buffer struct buffer words = { 0 };
+	buffer_text(&words, "-Xlinker=-z,defs");
+	for (size_t i = 0; i < COUNT(WRAPPED) && is_sealed; i++)
+		buffer_printf(&words, ",--wrap=%s", WRAPPED[i]);
+	return arena_strdup(arena, buffer_string(&words));
+}
+
+static bool is_sealed(const struct run *run)
+{
+	return run->engine == ENGINE_SEALED;
 }
 
 /* ---- nvcc's folder ---- */
@@ -165,8 +230,10 @@ static int reopen_stage(struct run *run, const struct stage *stage, struct error
 
 /* ---- the kit ---- */
 
-enum { KIT_JUDGE, KIT_CONTESTANT, KIT_ENTRY, KIT_PROGRAMS };
-static const char *const KIT_NAMES[] = { "judge.out", "contestant.out", "entry.o" };
+/* In the sealed engine, the contestant is the builder. The last two are linked with submissions;
+ * one that is not needed is empty. */
+enum { KIT_JUDGE, KIT_CONTESTANT, KIT_ENTRY, KIT_WRAPS, KIT_PROGRAMS };
+static const char *const KIT_NAMES[] = { "judge.out", "contestant.out", "entry.o", "wraps.o" };
 
 struct kit {
 	unsigned char key[crypto_generichash_BYTES]; /* hash of all that the kit is built from */
@@ -190,13 +257,16 @@ static void hash_bytes(crypto_generichash_state *state, const void *bytes, size_
 	crypto_generichash_update(state, bytes, length);
 }
 
-static void make_key(const struct job *job, const struct nvcc *nvcc,
+static void make_key(const struct run *run, const struct nvcc *nvcc,
 	unsigned char key[static crypto_generichash_BYTES])
 {
+	const struct job *job = run->job;
+	const char *engine = task_engine_name(run->engine);
 	crypto_generichash_state state;
 	crypto_generichash_init(&state, NULL, 0, crypto_generichash_BYTES);
 	for (size_t i = 0; i < nvcc->count; i++)
 		hash_bytes(&state, nvcc->words[i], strlen(nvcc->words[i]));
+	hash_bytes(&state, engine, strlen(engine));
 	hash_bytes(&state, find_form(job)->main, strlen(find_form(job)->main));
 	for (size_t i = 0; i < job->files.count; i++) {
 		hash_bytes(&state, job->files.files[i].path, strlen(job->files.files[i].path));
@@ -254,7 +324,8 @@ static const char *const LIMITS[] = {
 };
 
 /* Why the kit cannot be built, judged by how the build ended; NULL: it was built. */
-static const char *read_obstacle(struct arena *arena, const struct process_result *result)
+static const char *read_obstacle(
+	struct arena *arena, const char *engine, const struct process_result *result)
 {
 	enum { cannot_split = 115 };
 	cleanup_buffer struct buffer text = { 0 };
@@ -266,14 +337,13 @@ static const char *read_obstacle(struct arena *arena, const struct process_resul
 		return arena_strndup(arena, said, strcspn(said, "\n"));
 	}
 	if (result->ending != PROCESS_EXITED)
-		return arena_printf(arena,
-			"The task's files could not be compiled for the isolated engine: %s.",
+		return arena_printf(arena, "The task's files could not be compiled for the %s engine: %s.",
+			engine,
 			result->ending < COUNT(LIMITS) && LIMITS[result->ending] ? LIMITS[result->ending]
 																	 : "the compiler was stopped");
 	capture_text(&result->errors, &text);
-	return arena_printf(arena,
-		"The task's files could not be compiled for the isolated engine: %.400s",
-		find_fault(arena, buffer_string(&text)));
+	return arena_printf(arena, "The task's files could not be compiled for the %s engine: %.400s",
+		engine, find_fault(arena, buffer_string(&text)));
 }
 
 static int read_kit(struct run *run, struct kit *kit, struct error *error)
@@ -301,11 +371,12 @@ static int build_kit(struct run *run, struct stage *stage, const struct nvcc *nv
 		|| (rc = write_engine(run->job, run->workspace.run, error)))
 		return rc;
 	const struct form *form = find_form(run->job);
-	const char **words = arena_array(run->arena, const char *, nvcc->count + 4);
+	const char **words = arena_array(run->arena, const char *, nvcc->count + 5);
 	words[0] = "/bin/sh";
 	words[1] = "isolated/build_cu";
-	words[2] = form->slot ? "" : form->entry;
-	memcpy(words + 3, nvcc->words, nvcc->count * sizeof *words);
+	words[2] = task_engine_name(run->engine);
+	words[3] = form->slot ? "" : form->entry;
+	memcpy(words + 4, nvcc->words, nvcc->count * sizeof *words);
 	struct process process = nvcc_process(run, nvcc);
 	process.arguments = words;
 	process.timeout_ms *= 2; /* build_cu compiles several programs */
@@ -315,10 +386,10 @@ static int build_kit(struct run *run, struct stage *stage, const struct nvcc *nv
 	if ((rc = stage_try_program(run, &scratch, &process, result, error)))
 		return rc;
 	if (result->ending == PROCESS_STOPPED || result->ending == PROCESS_TIMEOUT)
-		return fail(error, ERROR_SYSTEM,
-			"The programs of the isolated engine could not be compiled: %s.",
+		return fail(error, ERROR_SYSTEM, "The programs of the %s engine could not be compiled: %s.",
+			task_engine_name(run->engine),
 			result->ending == PROCESS_STOPPED ? "the job was cancelled" : "it took too long");
-	const char *obstacle = read_obstacle(run->arena, result);
+	const char *obstacle = read_obstacle(run->arena, task_engine_name(run->engine), result);
 	if (obstacle)
 		kit->obstacle = copy_bytes(obstacle, strlen(obstacle));
 	kit->is_passing = obstacle && result->ending != PROCESS_EXITED;
@@ -342,7 +413,7 @@ static int get_kit(struct run *run, struct stage *stage, const struct nvcc *nvcc
 	const struct kit **found, struct error *error)
 {
 	unsigned char key[crypto_generichash_BYTES];
-	make_key(run->job, nvcc, key);
+	make_key(run, nvcc, key);
 	struct kit *kit = find_kit(key);
 	*found = kit;
 	if (!kit->used || kit->is_passing || memcmp(kit->key, key, sizeof key) != 0) {
@@ -364,6 +435,12 @@ static int get_kit(struct run *run, struct stage *stage, const struct nvcc *nvcc
 
 /* ---- the submission ---- */
 
+static int write_object(int folder, const struct kit *kit, int number, struct error *error)
+{
+	return folder_write(folder, KIT_NAMES[number], kit->programs[number].bytes,
+		kit->programs[number].length, 0444, error);
+}
+
 /* Writes the submission and what it needs to compile. The task's own files have compiled in the
  * kit, so compile errors are now the participant's. */
 static int write_submission(
@@ -373,19 +450,24 @@ static int write_submission(
 	int rc = write_task(run, form->slot, error), folder = run->workspace.run;
 	if (!rc)
 		rc = folder_write(folder, run->job->slot, text, length, 0444, error);
+	if (!rc && is_sealed(run))
+		rc = write_object(folder, kit, KIT_WRAPS, error);
 	if (!rc && form->slot)
 		return write_engine(run->job, folder, error);
-	return rc ? rc
-			  : folder_write(folder, KIT_NAMES[KIT_ENTRY], kit->programs[KIT_ENTRY].bytes,
-				  kit->programs[KIT_ENTRY].length, 0444, error);
+	return rc ? rc : write_object(folder, kit, KIT_ENTRY, error);
 }
 
-static void add_submission(struct nvcc *nvcc, const struct job *job)
+static void add_submission(struct nvcc *nvcc, const struct run *run)
 {
+	const struct job *job = run->job;
 	const struct form *form = find_form(job);
 	nvcc_add(nvcc, "-Xcompiler=-fPIC");
 	nvcc_add(nvcc, "-shared");
-	nvcc_add(nvcc, "-Xlinker=-z,defs");
+	nvcc_add(nvcc, linker_options(nvcc->arena, is_sealed(run)));
+	if (is_sealed(run)) {
+		nvcc_add(nvcc, "--default-stream=per-thread");
+		nvcc_add(nvcc, KIT_NAMES[KIT_WRAPS]);
+	}
 	nvcc_add(nvcc, form->slot ? form->entry : job->slot);
 	if (!form->slot)
 		nvcc_add(nvcc, KIT_NAMES[KIT_ENTRY]);
@@ -431,13 +513,16 @@ static int compile_rival(struct run *run, struct stage *stage, const struct nvcc
 		&program->bytes, &program->length, error);
 }
 
-static int use_custom_engine(struct run *run, const char *obstacle, struct error *error)
+/* Chooses the next weaker engine, if the job may fall back. */
+static int use_weaker_engine(struct run *run, const char *obstacle, struct error *error)
 {
 	if (!run->job->may_fall_back)
-		return fail(error, ERROR_INPUT,
-			"The isolated engine cannot run this task: %s" JOB_ENGINE_ADVICE, obstacle);
-	run->engine = ENGINE_CUSTOM;
-	run->engine_reason = arena_strdup(run->arena, obstacle);
+		return fail(error, ERROR_INPUT, "The %s engine cannot run this task: %s" JOB_ENGINE_ADVICE,
+			task_engine_name(run->engine), obstacle);
+	run->engine_reason = is_sealed(run)
+		? arena_printf(run->arena, "The sealed engine could not run: %s", obstacle)
+		: arena_strdup(run->arena, obstacle);
+	run->engine = is_sealed(run) ? ENGINE_ISOLATED : ENGINE_CUSTOM;
 	return 0;
 }
 
@@ -451,9 +536,11 @@ int isolated_cu_compile(struct run *run, struct stage *stage, struct error *erro
 	nvcc_add(&nvcc, "-I.");
 	if ((rc = get_kit(run, stage, &nvcc, &kit, error)))
 		return rc;
-	if (kit->obstacle)
-		return use_custom_engine(run, kit->obstacle, error);
-	add_submission(&nvcc, run->job);
+	if (kit->obstacle) {
+		rc = use_weaker_engine(run, kit->obstacle, error);
+		return rc || run->engine == ENGINE_CUSTOM ? rc : isolated_cu_compile(run, stage, error);
+	}
+	add_submission(&nvcc, run);
 	if ((rc = write_submission(run, kit, run->job->submission, run->job->submission_length, error))
 		|| (rc =
 				compile_cu_program(run, stage, &nvcc, "submission.so", COMPILED_SUBMISSION, error)))

@@ -1,8 +1,8 @@
-/* Private to worker/run/engine: the programs that the isolated engine builds from a CUDA C++ task
- * (harness/isolated/judge.cu, contestant.cu, entry.h):
+/* Private to worker/run/engine: the programs that the isolated and the sealed engine build from a
+ * CUDA C++ task (harness/isolated/judge.cu, contestant.cu, entry.h; harness/sealed/builder.cu):
  *
  * - judge.out, with the task's reference.cuh.
- * - contestant.out, with the task's task.h.
+ * - contestant.out, with the task's task.h. In the sealed engine, this is the builder.
  * - submission.so, the submission and the entry that calls it.
  *
  * judge.out and contestant.out are the same for all submissions to a version of a task. This module
@@ -14,7 +14,7 @@
 #include "worker/run/engine/stage.h"
 
 /* Compiles the submission, and the kit if it is not in memory, into run->programs. If the task
- * cannot be split, the job fails. If the job may fall back, run->engine becomes ENGINE_CUSTOM
+ * cannot be split, the job fails. If the job may fall back, run->engine becomes a weaker one
  * instead, and run->engine_reason says why. */
 int isolated_cu_compile(struct run *run, struct stage *stage, struct error *error);
 

@@ -1,5 +1,7 @@
 #include "worker/run/engine/plans.h"
 
+#include "harness/sealed/graph.h"
+#include "harness/sealed/launch.h"
 #include "harness/sealed/plan.h"
 #include "lib/base/gzip.h"
 #include "lib/base/log.h"
@@ -10,6 +12,7 @@
 #include "worker/run/sandbox/folder.h"
 
 #include <sodium.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,6 +20,8 @@ enum {
 	/* of a saved plan: its text as JSON, in which every quote has a backslash, and figures */
 	most_saved_bytes = 3 * plan_most_bytes,
 	hex_length = 2 * plan_hash_bytes,
+	most_packed_bytes = 256 << 20, /* of a plan with its blobs; a job may store less */
+	most_answer_bytes = 1 << 17,
 	most_shown_kernels = 32,
 	most_names_bytes = 16 * 1024, /* of one command line */
 };
@@ -48,6 +53,7 @@ static int send_blob(struct run *run, int folder, const char *hex, struct error 
 struct code {
 	struct run *run;
 	int folder;       /* with the blobs */
+	int packed;       /* with the plans of a task in CUDA C++; -1: a task in Python */
 	const char *tool; /* cuobjdump; NULL: not installed */
 	json_t *seen;     /* an object with "IMAGE NAME" of each kernel so far */
 	struct buffer text;
@@ -122,6 +128,116 @@ static void send_code(struct code *code, const struct stage *stage)
 			code->text.length);
 }
 
+/* ---- the plans of a task in CUDA C++ ----
+ *
+ * Their judge reads no JSON. It saves the plan's file and the launcher's answer as they are
+ * (save_plan in harness/sealed/sealed_side.h). These functions write the files that the judge of a
+ * Python task writes, into a folder of podium-run's. */
+
+static json_t *figures_of(const json_t *nodes, const char *answer, size_t length)
+{
+	struct sealed_plan_figures head;
+	struct sealed_kernel_figures one;
+	json_t *list = json_array(), *node;
+	size_t i, taken = sizeof head;
+	if (length < taken)
+		return list;
+	memcpy(&head, answer, sizeof head);
+	json_array_foreach(nodes, i, node)
+	{
+		if (strcmp(member_text(node, "kind"), "kernel") != 0 || length - taken < sizeof one)
+			continue;
+		memcpy(&one, answer + taken, sizeof one);
+		taken += sizeof one;
+		json_array_append_new(list,
+			json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "node", (json_int_t)i, "registers",
+				(json_int_t)one.registers, "local_bytes", (json_int_t)one.local_bytes,
+				"static_shared_bytes", (json_int_t)one.shared_bytes, "blocks_per_sm",
+				(json_int_t)one.blocks_per_sm, "warps_per_sm_most", (json_int_t)head.warps_per_sm));
+	}
+	return list;
+}
+
+/* Writes a blob under its hash, which is also that of the plan: the launcher has compared them, and
+ * the reference's code could have changed the file since. */
+static int unpack_blob(
+	int folder, const struct plan_blob *blob, const char *bytes, json_t *list, struct error *error)
+{
+	unsigned char hash[plan_hash_bytes];
+	char hex[hex_length + 1];
+	crypto_hash_sha256(hash, (const unsigned char *)bytes, blob->bytes);
+	sodium_bin2hex(hex, sizeof hex, hash, sizeof hash);
+	if (memcmp(hash, blob->hash, sizeof hash) != 0)
+		return fail(error, ERROR_INPUT, "A blob has another hash.");
+	json_array_append_new(list, json_string(hex));
+	return faccessat(folder, hex, F_OK, 0)
+		? folder_write(folder, hex, bytes, blob->bytes, 0444, error)
+		: 0; /* an earlier plan has it, too */
+}
+
+static int unpack_blobs(int folder, const struct plan *plan, const char *file, size_t length,
+	size_t end, json_t *list, struct error *error)
+{
+	int rc = 0;
+	for (uint32_t i = 0; i < plan->image_count + plan->variable_count && !rc; i++) {
+		const struct plan_blob *blob = i < plan->image_count
+			? &plan->images[i]
+			: &plan->variables[i - plan->image_count].content;
+		const size_t begin = (end + sealed_blob_alignment - 1) / sealed_blob_alignment
+			* (size_t)sealed_blob_alignment;
+		if (begin > length || blob->bytes > length - begin)
+			return fail(error, ERROR_INPUT, "Its file is too short.");
+		end = begin + blob->bytes;
+		rc = unpack_blob(folder, blob, file + begin, list, error);
+	}
+	return rc;
+}
+
+static int write_saved(int folder, const char *name, const char *text, size_t length, json_t *blobs,
+	const char *answer, size_t answer_length, struct error *error)
+{
+	json_t *plan = json_loadb(text, length, 0, NULL);
+	json_t *saved = json_pack("{s:O, s:o, s:s%}", "blobs", blobs, "figures",
+		figures_of(json_object_get(plan, "nodes"), answer, answer_length), "text", text, length);
+	char *made = json_dumps(saved, JSON_COMPACT);
+	int rc = made ? folder_write(folder, name, made, strlen(made), 0444, error)
+				  : fail(error, ERROR_SYSTEM, "Memory is short.");
+	free(made);
+	json_decref(saved);
+	json_decref(plan);
+	return rc;
+}
+
+static int unpack(int from, int folder, const char *name, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	const char *file, *answer;
+	size_t length, answer_length;
+	uint32_t text_bytes;
+	char why[200];
+	int rc = folder_read(from, arena_printf(arena, "%s.plan", name), most_packed_bytes, arena,
+		&file, &length, error);
+	if (!rc)
+		rc = folder_read(from, arena_printf(arena, "%s.figures", name), most_answer_bytes, arena,
+			&answer, &answer_length, error);
+	if (rc)
+		return rc;
+	if (answer_length < sizeof text_bytes)
+		return fail(error, ERROR_INPUT, "Its figures are missing.");
+	memcpy(&text_bytes, answer, sizeof text_bytes);
+	struct plan *plan = text_bytes <= length ? plan_read(file, text_bytes, why, sizeof why) : NULL;
+	if (!plan)
+		return fail(error, ERROR_INPUT, "Its text is not a plan's.");
+	json_t *blobs = json_array();
+	rc = unpack_blobs(folder, plan, file, length, text_bytes, blobs, error);
+	if (!rc)
+		rc = write_saved(folder, name, file, text_bytes, blobs, answer + sizeof text_bytes,
+			answer_length - sizeof text_bytes, error);
+	json_decref(blobs);
+	plan_free(plan);
+	return rc;
+}
+
 /* ---- plans ---- */
 
 static int send_plan(struct code *code, const struct stage *stage, size_t index, const char *bytes,
@@ -151,17 +267,28 @@ static int send_one(struct code *code, const struct stage *stage, size_t index, 
 	cleanup_arena struct arena *arena = arena_new();
 	const char *name = arena_printf(arena, "%zu", index), *bytes;
 	size_t length;
-	int rc = folder_read(code->folder, name, most_saved_bytes, arena, &bytes, &length, error);
+	int rc = code->packed < 0 ? 0 : unpack(code->packed, code->folder, name, error);
+	if (!rc)
+		rc = folder_read(code->folder, name, most_saved_bytes, arena, &bytes, &length, error);
 	return rc ? rc : send_plan(code, stage, index, bytes, length, error);
+}
+
+static int make_folder(const struct run *run, struct error *error)
+{
+	return folder_make(run->workspace.run, PLANS_FOLDER, 0700, (uid_t)-1, (gid_t)-1, error);
 }
 
 void plans_send(struct run *run, const struct stage *stage, size_t count)
 {
 	struct error error = { 0 };
 	cleanup_fd int temporary = folder_open(run->parts[PROGRAM_JUDGE].stage, "tmp", &error);
-	cleanup_fd int folder = temporary < 0 ? -1 : folder_open(temporary, PLANS_FOLDER, &error);
+	cleanup_fd int saved = temporary < 0 ? -1 : folder_open(temporary, PLANS_FOLDER, &error);
+	const bool is_packed = saved >= 0 && run->job->task->language == TASK_CU;
+	cleanup_fd int unpacked = is_packed ? make_folder(run, &error) : -1;
+	const int folder = is_packed ? unpacked : saved;
 	struct code code = { .run = run,
 		.folder = folder,
+		.packed = is_packed ? saved : -1,
 		.tool = profile_find_tool(run->arena, "cuobjdump", run->job->nvcc),
 		.seen = json_object() };
 	for (size_t i = 0; folder >= 0 && i < count; i++) {

@@ -13,7 +13,7 @@
 #include "worker/run/sandbox/zygote.h"
 
 /* The programs that a cu task's compile stage makes: one for the custom engine, several for the
- * isolated one. */
+ * others. In the sealed engine, the contestant is the builder. */
 enum compiled_kind {
 	COMPILED_EVAL,
 	COMPILED_JUDGE,
@@ -62,6 +62,7 @@ struct stage {
 	const struct stage_kind *kind;
 	size_t first_case; /* the index of its first case among the task's */
 	bool begun, ended; /* its events "stage" and "stage_end" were sent */
+	bool is_quiet;     /* a compilation in it sends no events */
 	struct judgement judgement;
 	bool exited;
 	int exit_code;
@@ -119,6 +120,10 @@ void stage_tell_end(struct run *run, struct stage *stage);
  * internal error. */
 int compile_py(struct run *run, struct stage *stage, struct error *error);
 int compile_cu(struct run *run, struct stage *stage, struct error *error);
+
+/* Compiles a cu task once more, for the engine to which a job has fallen back, in the folder of the
+ * open stage. Sends no events. */
+int compile_cu_again(struct run *run, const struct stage *stage, struct error *error);
 
 /* For stage_write_task: false if only the compiler reads this file of a cu task. */
 bool compile_is_data(const struct job *job, const char *path);

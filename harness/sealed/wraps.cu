@@ -1,0 +1,225 @@
+/* Stands between a submission in CUDA C++ and its CUDA runtime. It is linked into submission.so
+ * with the option --wrap of the linker for each function that has a wrap here (isolated_cu.c).
+ *
+ * - Memory that the submission allocates comes from the arena, so that it lies where the launcher
+ *   has it too. An allocation in a captured call is no work on the GPU, and its address belongs to
+ *   the plan.
+ * - In a captured call, waits for the GPU return at once. The call's work has not begun, and it
+ *   cannot read results, because copies to the host are refused.
+ * - In a captured call, cudaMemset and copies to the GPU do not wait either.
+ * - In a captured call, launches on a stream that is not captured are noted.
+ *
+ * It is compiled as C++, without code for the GPU. Names with _ptsz and _ptds are what
+ * --default-stream=per-thread makes of a call, here as well. All of this runs in the process of the
+ * submission, so it protects nothing. */
+#include "range.h"
+
+#include <cuda_runtime.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include <dlfcn.h>
+#include <sys/types.h>
+
+namespace
+{
+
+/* The functions of arena.h, which the builder has loaded. NULL elsewhere: memory comes from CUDA.
+ */
+struct Arena {
+	void *(*take)(ssize_t bytes, int device, void *stream);
+	void (*give)(void *memory, ssize_t bytes, int device, void *stream);
+};
+
+/* Static objects of the submission may allocate, too, so this is no static object. */
+const Arena &arena()
+{
+	static const Arena found = { reinterpret_cast<decltype(Arena::take)>(
+									 dlsym(RTLD_DEFAULT, "sealed_arena_malloc")),
+		reinterpret_cast<decltype(Arena::give)>(dlsym(RTLD_DEFAULT, "sealed_arena_free")) };
+	return found;
+}
+
+bool is_in_range(const void *memory)
+{
+	return reinterpret_cast<std::uint64_t>(memory) - SEALED_RANGE_ADDRESS < SEALED_RANGE_BYTES;
+}
+
+std::atomic<bool> is_captured = false, has_left_out = false;
+std::mutex lock;
+std::vector<void *> freed; /* in the captured call */
+
+} // namespace
+
+extern "C" {
+
+/* ---- for the builder ---- */
+
+/* Begins or ends a captured call. Returns whether the last one launched a kernel on a stream that
+ * was not captured. */
+__attribute__((visibility("default"))) bool podium_capture(bool is_begin)
+{
+	is_captured = is_begin;
+	if (is_begin)
+		return has_left_out = false;
+	std::lock_guard guard(lock);
+	for (void *memory : freed)
+		arena().give(memory, 0, 0, nullptr);
+	freed.clear();
+	return has_left_out;
+}
+
+/* ---- memory ---- */
+
+cudaError_t __real_cudaDeviceSynchronize(void);
+
+static cudaError_t take_memory(void **memory, std::size_t bytes)
+{
+	if (!memory)
+		return cudaErrorInvalidValue;
+	*memory = bytes && bytes <= PTRDIFF_MAX ? arena().take(static_cast<ssize_t>(bytes), 0, nullptr)
+											: nullptr;
+	return *memory || !bytes ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
+/* Any stream may get the memory next, so the GPU must have ended its work. A captured call's work
+ * has not begun, so its memory is kept until its end. */
+static void give_memory(void *memory)
+{
+	if (!is_captured) {
+		__real_cudaDeviceSynchronize();
+		arena().give(memory, 0, 0, nullptr);
+		return;
+	}
+	std::lock_guard guard(lock);
+	freed.push_back(memory);
+}
+
+#define ALLOCATION(name, parameters, memory, bytes, ...) \
+	cudaError_t __real_##name parameters; \
+	cudaError_t __wrap_##name parameters \
+	{ \
+		return arena().take ? take_memory(memory, bytes) : __real_##name(__VA_ARGS__); \
+	}
+
+#define RELEASE(name, parameters, memory, ...) \
+	cudaError_t __real_##name parameters; \
+	cudaError_t __wrap_##name parameters \
+	{ \
+		if (is_captured && !memory) \
+			return cudaSuccess; \
+		if (!arena().give || !is_in_range(memory)) \
+			return __real_##name(__VA_ARGS__); \
+		give_memory(memory); \
+		return cudaSuccess; \
+	}
+
+ALLOCATION(cudaMalloc, (void **at, std::size_t bytes), at, bytes, at, bytes)
+ALLOCATION(cudaMallocAsync, (void **at, std::size_t bytes, cudaStream_t stream), at, bytes, at,
+	bytes, stream)
+ALLOCATION(cudaMallocAsync_ptsz, (void **at, std::size_t bytes, cudaStream_t stream), at, bytes, at,
+	bytes, stream)
+ALLOCATION(cudaMallocFromPoolAsync,
+	(void **at, std::size_t bytes, cudaMemPool_t pool, cudaStream_t stream), at, bytes, at, bytes,
+	pool, stream)
+ALLOCATION(cudaMallocFromPoolAsync_ptsz,
+	(void **at, std::size_t bytes, cudaMemPool_t pool, cudaStream_t stream), at, bytes, at, bytes,
+	pool, stream)
+RELEASE(cudaFree, (void *memory), memory, memory)
+RELEASE(cudaFreeAsync, (void *memory, cudaStream_t stream), memory, memory, stream)
+RELEASE(cudaFreeAsync_ptsz, (void *memory, cudaStream_t stream), memory, memory, stream)
+
+cudaError_t __real_cudaMallocPitch(
+	void **at, std::size_t *pitch, std::size_t width, std::size_t height);
+cudaError_t __wrap_cudaMallocPitch(
+	void **at, std::size_t *pitch, std::size_t width, std::size_t height)
+{
+	constexpr std::size_t alignment = 512;
+	if (!arena().take)
+		return __real_cudaMallocPitch(at, pitch, width, height);
+	if (!pitch || width > PTRDIFF_MAX || (height && width > PTRDIFF_MAX / 2 / height))
+		return cudaErrorInvalidValue;
+	*pitch = (width + alignment - 1) / alignment * alignment;
+	return take_memory(at, *pitch * height);
+}
+
+/* ---- waits ---- */
+
+#define WAIT(name, parameters, ...) \
+	cudaError_t __real_##name parameters; \
+	cudaError_t __wrap_##name parameters \
+	{ \
+		return is_captured ? cudaSuccess : __real_##name(__VA_ARGS__); \
+	}
+
+WAIT(cudaDeviceSynchronize, (void), )
+WAIT(cudaStreamSynchronize, (cudaStream_t stream), stream)
+WAIT(cudaStreamSynchronize_ptsz, (cudaStream_t stream), stream)
+WAIT(cudaEventSynchronize, (cudaEvent_t event), event)
+
+/* ---- copies ---- */
+
+cudaError_t __real_cudaMemset_ptds(void *to, int value, std::size_t bytes);
+cudaError_t __wrap_cudaMemset_ptds(void *to, int value, std::size_t bytes)
+{
+	return is_captured ? cudaMemsetAsync(to, value, bytes, cudaStreamPerThread)
+					   : __real_cudaMemset_ptds(to, value, bytes);
+}
+
+/* The call could read what a copy to the host brings, so CUDA may refuse such a copy. */
+cudaError_t __real_cudaMemcpy_ptds(
+	void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind);
+cudaError_t __wrap_cudaMemcpy_ptds(
+	void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind)
+{
+	return is_captured && is_in_range(to)
+		? cudaMemcpyAsync(to, from, bytes, kind, cudaStreamPerThread)
+		: __real_cudaMemcpy_ptds(to, from, bytes, kind);
+}
+
+/* ---- launches ---- */
+
+static void note_launch(cudaStream_t stream)
+{
+	cudaStreamCaptureStatus status = cudaStreamCaptureStatusActive;
+	if (is_captured && cudaStreamIsCapturing(stream, &status) == cudaSuccess
+		&& status == cudaStreamCaptureStatusNone)
+		has_left_out = true;
+}
+
+#define LAUNCH(name, parameters, stream, ...) \
+	cudaError_t __real_##name parameters; \
+	cudaError_t __wrap_##name parameters \
+	{ \
+		note_launch(stream); \
+		return __real_##name(__VA_ARGS__); \
+	}
+
+LAUNCH(cudaLaunchKernel_ptsz,
+	(const void *kernel, dim3 grid, dim3 block, void **arguments, std::size_t shared,
+		cudaStream_t stream),
+	stream, kernel, grid, block, arguments, shared, stream)
+LAUNCH(cudaLaunchCooperativeKernel_ptsz,
+	(const void *kernel, dim3 grid, dim3 block, void **arguments, std::size_t shared,
+		cudaStream_t stream),
+	stream, kernel, grid, block, arguments, shared, stream)
+LAUNCH(cudaLaunchKernelExC_ptsz,
+	(const cudaLaunchConfig_t *launch, const void *kernel, void **arguments), launch->stream,
+	launch, kernel, arguments)
+
+/* What <<<>>> has become with CUDA 13. Older runtimes lack it, and nothing calls it there. */
+#define __cudaLaunchKernel_ptsz_parameters \
+	(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments, std::size_t shared, \
+		cudaStream_t stream)
+__attribute__((weak)) cudaError_t __real___cudaLaunchKernel_ptsz __cudaLaunchKernel_ptsz_parameters;
+cudaError_t __wrap___cudaLaunchKernel_ptsz __cudaLaunchKernel_ptsz_parameters
+{
+	note_launch(stream);
+	return __real___cudaLaunchKernel_ptsz(kernel, grid, block, arguments, shared, stream);
+}
+
+} /* extern "C" */
