@@ -349,11 +349,17 @@ void work(Mail &mail, const char *library, const char *toolkit)
 } // namespace
 } // namespace podium
 
-/* Replaces the C library's _Exit, which CUDA_CHECK calls in the submission. */
+/* Replace functions of the C library, which CUDA_CHECK and the like call in the submission. */
 extern "C" void _Exit(int code) noexcept
 {
 	podium::end_in_call();
 	_exit(code);
+}
+
+extern "C" void exit(int code) noexcept
+{
+	podium::end_in_call();
+	podium::end(code);
 }
 
 int main(int argc, char **argv)

@@ -303,6 +303,8 @@ output_t custom_kernel(input_t data)
 		throw std::runtime_error("no such luck");
 	if (is_captured && is("exits when captured"))
 		std::_Exit(110);
+	if (is_captured && is("calls exit when captured"))
+		std::exit(1);
 	if (is("ends"))
 		_exit(0);
 	if (is("does not leave"))
@@ -1252,6 +1254,10 @@ def a_call_that_cannot_be_recorded_is_refused_with_its_sentence():
 		),
 		(
 			"exits when captured",
+			"The call failed only while CUDA captured it: it ended the process",
+		),
+		(
+			"calls exit when captured",
 			"The call failed only while CUDA captured it: it ended the process",
 		),
 		("END_CAPTURE=904", "The call leaves work on another stream. At its end, record an event"),
