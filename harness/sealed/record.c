@@ -68,6 +68,8 @@ static int record_graph(struct sealed_record *record, struct CUgraph_st *graph, 
 	int rc = check_objects(record);
 	if (!rc)
 		rc = sealed_listing_make(&listing, graph);
+	if (!rc && !listing.node_count)
+		rc = REFUSE("It launches nothing on the GPU. Compute the output there in each call.");
 	for (size_t i = 0; i < listing.node_count && !rc; i++)
 		rc = sealed_nodes_record(record, listing.nodes[i], json_object_get(plan, "nodes"));
 	if (!rc)

@@ -146,6 +146,21 @@ static void a_graph_in_the_graph_is_opened(void **state)
 	assert_string_equal(isolated_why(), "The call orders its kernels in an unknown way.");
 }
 
+static void a_graph_without_nodes_is_refused(void **state)
+{
+	(void)state;
+	struct sealed_record *record = sealed_record_new();
+	struct CUgraph_st *empty;
+	char *recorded;
+	assert_int_equal(sealed_cuda_open(), 0);
+	assert_int_equal(sealed_cuda.graph_make(&empty, 0), 0);
+	assert_int_equal(sealed_record_plan(record, empty, &recorded), ISOLATED_VIOLATION);
+	assert_string_equal(
+		isolated_why(), "It launches nothing on the GPU. Compute the output there in each call.");
+	sealed_cuda.graph_free(empty);
+	sealed_record_free(record);
+}
+
 static void graphs_in_each_other_are_opened_up_to_a_depth(void **state)
 {
 	(void)state;
@@ -428,6 +443,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_recorded_graph_is_the_plan_that_it_was_made_of),
 		cmocka_unit_test(a_graph_in_the_graph_is_opened),
+		cmocka_unit_test(a_graph_without_nodes_is_refused),
 		cmocka_unit_test(graphs_in_each_other_are_opened_up_to_a_depth),
 		cmocka_unit_test(what_a_plan_cannot_hold_is_refused),
 		cmocka_unit_test(the_build_refuses_calls_of_the_driver_s_functions),

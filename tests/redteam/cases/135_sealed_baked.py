@@ -9,7 +9,7 @@
 # verdict: wrong answer
 # variants: answer variable stale kept part nothing
 # verdict nothing: runtime error
-# reason nothing: The plan does nothing.
+# reason nothing: It launches nothing on the GPU
 import torch
 from device import compile_cuda
 
