@@ -66,6 +66,7 @@ inline std::uint64_t random_bits(std::uint64_t seed, std::uint64_t index);
 
 #include <algorithm>
 #include <bit>
+#include <csignal>
 #include <functional>
 #include <new>
 #include <numeric>
@@ -110,6 +111,7 @@ constexpr std::size_t quiet_warm_calls =
 constexpr double ready_factor =
 	20; /* a submission may take 20 times as long as the null contestant to get ready */
 constexpr std::int64_t leave_s = 10;       /* for a dismissed process to end */
+constexpr std::int64_t trace_s = 10;       /* for the times of the nodes of all plans */
 constexpr std::int64_t failed_leave_s = 2; /* the same after a failure, when time may be short */
 /* The judge ignores times that a submission measured itself from here on. */
 constexpr double most_own_ns = 3600e9;
@@ -166,6 +168,7 @@ bool check_throws_by_itself(const Given &data, const std::type_info &type)
 
 /* Called when the task's code ends the process, as CUDA_CHECK does. Empty while other code runs. */
 std::function<void(int code)> on_end_by_task;
+bool is_over = false; /* the results are written, and nothing changes them any more */
 
 /* Exists while the task's code runs: sets on_end_by_task and counts the time. */
 class TaskRuns
@@ -452,6 +455,27 @@ class Judge
 		return code_;
 	}
 
+	/* Adds to the saved plans when their nodes run. All results are written by now, and count with
+	 * or without these times: from here on, the process ends with 0, whatever happens. `toolkit`:
+	 * the folder of the CUDA toolkit. */
+	void trace(const std::string &toolkit)
+	{
+		if (plans_folder_.empty() || std::strcmp(mode().name, "leaderboard") != 0 || code_)
+			return;
+		is_over = true;
+		podium_eval::results = -1;
+		std::signal(SIGALRM, [](int) { _exit(0); });
+		alarm(static_cast<unsigned>(std::min<double>(trace_s, budget_.left_s())));
+		try {
+			for (std::size_t i = 0; i < part_->cases.size(); i++)
+				trace_case(part_->cases[i], plans_folder_ + "/" + std::to_string(i) + ".times",
+					toolkit + "/extras/CUPTI/lib64:" + toolkit + "/lib64:" + toolkit + "/lib");
+		} catch (...) {
+			std::fputs("Some plans have no times.\n", stderr);
+		}
+		alarm(0);
+	}
+
 	/* Ends the run because the judge's own work failed, although it worked before a submission was
 	 * loaded. If one side is loaded, that side is at fault. If two are, the side at fault is the
 	 * one that does not leave, or frees over half of the GPU's memory when it leaves. `code`: the
@@ -715,6 +739,19 @@ class Judge
 			return;
 		std::fprintf(stderr, "The plan of the case %s could not be saved.\n", one.spec.c_str());
 		plans_folder_.clear();
+	}
+
+	void trace_case(const Case &one, const std::string &path, const std::string &folders)
+	{
+		constexpr auto limit_ns = trace_s * second_ns;
+		auto &side = static_cast<SealedSide &>(entry());
+		Input input = inputs().fresh(one, "trace", 0);
+		give_inputs(side, input, plans_[&one]);
+		side.begin_trace(folders, limit_ns);
+		for (int i = 0; i < traced_calls; i++)
+			if (side.call(input, limit_ns, contestants_cpu_, 0).status != ISOLATED_RETURNED)
+				throw Broken{ ISOLATED_FAILED, "a traced call failed" };
+		side.end_trace(path, limit_ns);
 	}
 
 	/* Calls `act` for a case and reports a failure. Calls it again, now with is_handed, if the
@@ -1817,7 +1854,8 @@ int judge(const Report &report, char **words, int count)
 	hide();
 	const char *visible = std::getenv("CUDA_VISIBLE_DEVICES");
 	bool is_cuda = visible && *visible;
-	std::string sealed = take_variable("PODIUM_SEALED"), plans = take_variable("PODIUM_PLANS");
+	std::string sealed = take_variable("PODIUM_SEALED"), plans = take_variable("PODIUM_PLANS"),
+				toolkit = take_variable("PODIUM_TOOLKIT");
 	if (!sealed.empty() && !is_cuda)
 		stop(Code::USAGE, "The sealed engine needs a GPU.");
 	std::string why = cannot_split();
@@ -1829,7 +1867,9 @@ int judge(const Report &report, char **words, int count)
 	Judge judge(report, parts, is_cuda, sealed, sealed.empty() ? "" : plans);
 	try {
 		judge.meet();
-		return judge.all_parts();
+		int code = judge.all_parts();
+		judge.trace(toolkit);
+		return code;
 	} catch (const GpuLost &lost) {
 		judge.lose_own(
 			std::string("The judge could not use the GPU: ") + lost.what(), Code::CUDA_API);
@@ -1847,6 +1887,8 @@ int judge(const Report &report, char **words, int count)
  * of that end. */
 extern "C" void _Exit(int code) noexcept
 {
+	if (podium::is_over)
+		_exit(0);
 	podium::end_by_task(code);
 	_exit(code);
 }

@@ -35,6 +35,7 @@ constexpr std::uint64_t input_address = SEALED_RANGE_ADDRESS,
 						arena_address = SEALED_RANGE_ADDRESS + (UINT64_C(64) << 30);
 constexpr double most_kept_share = 0.25; /* of the free memory, for the contents of one arena */
 constexpr std::int64_t map_limit_ns = 60 * second_ns;
+constexpr int traced_calls = 6; /* sealed_traced_calls of trace.h */
 
 #ifndef PODIUM_ARENA_BYTES
 #define PODIUM_ARENA_BYTES (std::size_t(1) << 30)
@@ -518,7 +519,7 @@ class SealedSide : public Launched
 		expect_outputs(build->second, *own_);
 	}
 
-	/* Writes the plan of a case for podium-run: NAME.plan is the plan's file, NAME.figures the
+	/* Writes the plan of a case for podium-run: NAME.plan is the plan's file, and NAME.figures the
 	 * bytes of the plan's text (u32) and then the launcher's answer. Writes nothing if the launcher
 	 * has not taken the plan, because then nobody has checked it. Returns whether that worked. */
 	bool save_plan(const void *which, const std::string &path) const
@@ -539,6 +540,21 @@ class SealedSide : public Launched
 		figures.write(reinterpret_cast<const char *>(&built.text_bytes), sizeof built.text_bytes);
 		figures << built.figures;
 		return plan.flush() && figures.flush();
+	}
+
+	/* Begins a trace of the current plan (launch.h). `folders`: where CUPTI may be. */
+	void begin_trace(const std::string &folders, std::int64_t limit_ns)
+	{
+		mail_->send_bytes(ISOLATED_TRACE, folders.data(), folders.size());
+		expect_mapped(limit_ns);
+	}
+
+	/* Ends the trace, and writes the launcher's answer to a file. podium-run checks it. */
+	void end_trace(const std::string &path, std::int64_t limit_ns)
+	{
+		mail_->send(ISOLATED_TRACE);
+		expect_mapped(limit_ns);
+		std::ofstream(path) << mail_->text();
 	}
 
   private:

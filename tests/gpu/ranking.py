@@ -56,7 +56,7 @@ step(
 )
 page = first.get(f"/submission/{one}").text
 step("its page has the picture of its samples", "<svg" in page and "samples" in page)
-step("and the badge of the engine that measured it", "isolated" in page)
+step("and the badge of its engine", ("sealed" if IS_GPU else "isolated") in page)
 told = sql(
 	"SELECT s.conditions FROM stages s JOIN jobs j ON j.id = s.job_id WHERE j.submission_id = "
 	f"{one} AND s.name = 'ranked'"

@@ -276,7 +276,10 @@ static void write_plan(const float *from, const float *to, const float *factor, 
 	std::fprintf(file, "{\\"input\\":%zu,\\"output\\":%zu,\\"factor\\":%zu,\\"count\\":%zu%s}",
 		std::size_t(from), std::size_t(to), std::size_t(factor), count,
 		is_refused ? ",\\"refuse\\":\\"Blob 0 of the plan has another hash.\\""
-		: is("fails on the GPU") ? ",\\"run\\":\\"raise RuntimeError('illegal address')\\"" : "");
+		: is("fails on the GPU") ? ",\\"run\\":\\"raise RuntimeError('illegal address')\\""
+		: is("has no CUPTI") ? ",\\"trace\\":\\"has no CUPTI\\""
+		: is("leaves in a trace") ? ",\\"trace\\":\\"leaves\\""
+		: is("is silent in a trace") ? ",\\"trace\\":\\"is silent\\"" : "");
 	std::fclose(file);
 }
 output_t custom_kernel(input_t data)
@@ -1213,7 +1216,9 @@ def a_recorded_call_is_played_in_every_mode():
 	for mode in ("test", "benchmark", "leaderboard"):
 		result = sealed_judge(mode=mode, cases=CASES)
 		ends_with(result, 0, "check: pass")
-		equal(sorted(result.plans), ["0.figures", "0.plan", "1.figures", "1.plan"])
+		times = ["times"] if mode == "leaderboard" else []
+		parts = ["figures", "plan", *times]
+		equal(sorted(result.plans), [f"{number}.{part}" for number in (0, 1) for part in parts])
 	contains(result.lines, "benchmark.1.mean")
 	ends_with(sealed_judge(mode="compare", rival=""), 0, "benchmark.0.ratio: ")
 	ends_with(sealed_judge(mode="benchmark", CALIBRATIONS="1"), 0)
@@ -1226,6 +1231,21 @@ def a_saved_plan_is_its_file_with_the_figures_of_the_launcher():
 	equal(json.loads(plans["0.plan"][:text_bytes])["count"], 3)
 	equal(plans["0.plan"][-(-text_bytes // 16) * 16 :], b"blob\0")
 	equal(plans["0.figures"][4:12], sealed.PLAN_FIGURES.pack(64, 1))
+
+
+@test
+def a_trace_has_six_calls_after_all_that_counts():
+	result = sealed_judge(mode="leaderboard")
+	equal(result.plans["0.times"], sealed.TIMES.pack(0, sealed.TRACED_CALLS))
+	contains(list(result.lines)[-1], "check")
+
+
+@test
+def a_result_counts_without_a_trace():
+	for mode in ("has no CUPTI", "leaves in a trace", "is silent in a trace"):
+		result = sealed_judge(mode, mode="leaderboard")
+		ends_with(result, 0, "check: pass")
+		equal(sorted(result.plans), ["0.figures", "0.plan"])
 
 
 @test

@@ -318,11 +318,11 @@ def a_task_with_its_data_on_the_host_is_not_sealed():
 	contains(result.reason, "The task's types have no DeviceBuffer")
 
 
-def with_plan(file, figures, more=""):
+def with_plan(file, figures, more="", times=b""):
 	"""The events of a job whose judge saves these bytes as its plan."""
 	script = more + "".join(
 		f"echo {base64.b64encode(content).decode()} | base64 -d > $PODIUM_PLANS/0.{name}\n"
-		for name, content in (("plan", file), ("figures", figures))
+		for name, content in (("plan", file), ("figures", figures), ("times", times))
 	)
 	made = message(engine="sealed")
 	made["job"]["files"].append({"path": "plans.sh", "text": script})
@@ -364,6 +364,26 @@ def the_plan_of_a_case_is_sent_as_one_of_a_python_task():
 			}
 		],
 	)
+
+
+def figures_with(times):
+	(plan,) = [one for one in with_plan(PLAN, FIGURES, times=times) if one["event"] == "plan"]
+	return json.loads(content_of(plan)[plan["text_bytes"] :])[0]
+
+
+@test
+def the_times_of_a_trace_are_figures_of_the_plan():
+	equal(figures_with(b"").get("begin_ns"), None)
+	made = figures_with(struct.pack("<QQ", 0, 1500))
+	equal((made["node"], made["registers"]), (0, 32))
+	equal((made["begin_ns"], made["end_ns"]), (0, 1500))
+	for times in (
+		struct.pack("<QQ", 2**64 - 1, 2**64 - 1),  # unknown
+		struct.pack("<QQ", 2, 1),
+		struct.pack("<QQ", 0, 1 << 40),
+		struct.pack("<Q", 0),
+	):
+		lacks(figures_with(times), "begin_ns")
 
 
 @test

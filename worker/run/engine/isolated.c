@@ -253,6 +253,8 @@ static const char *const *build_environment(
 			variables_set(&variables, "PODIUM_PLANS",
 				arena_printf(run->arena, "%s/%s/tmp/" PLANS_FOLDER, run->parts[who].path,
 					run->parts[who].stage_name));
+		if (run->job->task->language == TASK_CU)
+			variables_set(&variables, "PODIUM_TOOLKIT", find_toolkit(run));
 	}
 	return (const char *const *)arena_copy(run->arena, variables.list, sizeof variables.list);
 }

@@ -22,6 +22,7 @@ enum {
 	hex_length = 2 * plan_hash_bytes,
 	most_packed_bytes = 256 << 20, /* of a plan with its blobs; a job may store less */
 	most_answer_bytes = 1 << 17,
+	most_traced_ns = 2000000000, /* of a call; tracing all plans may take 10 s */
 	most_shown_kernels = 32,
 	most_names_bytes = 16 * 1024, /* of one command line */
 };
@@ -130,30 +131,62 @@ static void send_code(struct code *code, const struct stage *stage)
 
 /* ---- the plans of a task in CUDA C++ ----
  *
- * Their judge reads no JSON. It saves the plan's file and the launcher's answer as they are
- * (save_plan in harness/sealed/sealed_side.h). These functions write the files that the judge of a
- * Python task writes, into a folder of podium-run's. */
+ * Their judge reads no JSON. It saves the plan's file and the launcher's answers as they are
+ * (save_plan and end_trace in harness/sealed/sealed_side.h). These functions write the files that
+ * the judge of a Python task writes, into a folder of podium-run's. */
 
-static json_t *figures_of(const json_t *nodes, const char *answer, size_t length)
+/* The launcher's answers about a plan. */
+struct answers {
+	const char *figures, *times; /* of PLAN, and of TRACE */
+	size_t figures_bytes, times_bytes;
+};
+
+static void add_figures(json_t *figure, uint32_t warps_per_sm, struct sealed_kernel_figures one)
 {
-	struct sealed_plan_figures head;
+	json_object_update_new(figure,
+		json_pack("{s:I, s:I, s:I, s:I, s:I}", "registers", (json_int_t)one.registers,
+			"local_bytes", (json_int_t)one.local_bytes, "static_shared_bytes",
+			(json_int_t)one.shared_bytes, "blocks_per_sm", (json_int_t)one.blocks_per_sm,
+			"warps_per_sm_most", (json_int_t)warps_per_sm));
+}
+
+/* Adds when the node ran, unless that is not known. */
+static void add_times(json_t *figure, const struct answers *answers, size_t node)
+{
+	struct sealed_times times;
+	if (answers->times_bytes < (node + 1) * sizeof times)
+		return;
+	memcpy(&times, answers->times + node * sizeof times, sizeof times);
+	if (times.begin_ns <= times.end_ns && times.end_ns <= most_traced_ns)
+		json_object_update_new(figure,
+			json_pack("{s:I, s:I}", "begin_ns", (json_int_t)times.begin_ns, "end_ns",
+				(json_int_t)times.end_ns));
+}
+
+static json_t *figures_of(const json_t *nodes, const struct answers *answers)
+{
+	struct sealed_plan_figures head = { 0 };
 	struct sealed_kernel_figures one;
 	json_t *list = json_array(), *node;
 	size_t i, taken = sizeof head;
-	if (length < taken)
+	if (answers->figures_bytes < taken)
 		return list;
-	memcpy(&head, answer, sizeof head);
+	memcpy(&head, answers->figures, sizeof head);
 	json_array_foreach(nodes, i, node)
 	{
-		if (strcmp(member_text(node, "kind"), "kernel") != 0 || length - taken < sizeof one)
-			continue;
-		memcpy(&one, answer + taken, sizeof one);
-		taken += sizeof one;
-		json_array_append_new(list,
-			json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "node", (json_int_t)i, "registers",
-				(json_int_t)one.registers, "local_bytes", (json_int_t)one.local_bytes,
-				"static_shared_bytes", (json_int_t)one.shared_bytes, "blocks_per_sm",
-				(json_int_t)one.blocks_per_sm, "warps_per_sm_most", (json_int_t)head.warps_per_sm));
+		json_t *figure = json_object();
+		if (strcmp(member_text(node, "kind"), "kernel") == 0
+			&& answers->figures_bytes - taken >= sizeof one) {
+			memcpy(&one, answers->figures + taken, sizeof one);
+			taken += sizeof one;
+			add_figures(figure, head.warps_per_sm, one);
+		}
+		add_times(figure, answers, i);
+		if (json_object_size(figure)) {
+			json_object_set_new(figure, "node", json_integer((json_int_t)i));
+			json_array_append(list, figure);
+		}
+		json_decref(figure);
 	}
 	return list;
 }
@@ -194,11 +227,11 @@ static int unpack_blobs(int folder, const struct plan *plan, const char *file, s
 }
 
 static int write_saved(int folder, const char *name, const char *text, size_t length, json_t *blobs,
-	const char *answer, size_t answer_length, struct error *error)
+	const struct answers *answers, struct error *error)
 {
 	json_t *plan = json_loadb(text, length, 0, NULL);
 	json_t *saved = json_pack("{s:O, s:o, s:s%}", "blobs", blobs, "figures",
-		figures_of(json_object_get(plan, "nodes"), answer, answer_length), "text", text, length);
+		figures_of(json_object_get(plan, "nodes"), answers), "text", text, length);
 	char *made = json_dumps(saved, JSON_COMPACT);
 	int rc = made ? folder_write(folder, name, made, strlen(made), 0444, error)
 				  : fail(error, ERROR_SYSTEM, "Memory is short.");
@@ -208,31 +241,48 @@ static int write_saved(int folder, const char *name, const char *text, size_t le
 	return rc;
 }
 
+/* Reads the launcher's answers, and the bytes of the plan's text. A plan without a trace has no
+ * times. */
+static int read_answers(int from, const char *name, struct arena *arena, struct answers *answers,
+	uint32_t *text_bytes, struct error *error)
+{
+	struct error missing;
+	int rc = folder_read(from, arena_printf(arena, "%s.figures", name), most_answer_bytes, arena,
+		&answers->figures, &answers->figures_bytes, error);
+	if (rc)
+		return rc;
+	if (answers->figures_bytes < sizeof *text_bytes)
+		return fail(error, ERROR_INPUT, "Its figures are missing.");
+	memcpy(text_bytes, answers->figures, sizeof *text_bytes);
+	answers->figures += sizeof *text_bytes;
+	answers->figures_bytes -= sizeof *text_bytes;
+	if (folder_read(from, arena_printf(arena, "%s.times", name), most_answer_bytes, arena,
+			&answers->times, &answers->times_bytes, &missing))
+		answers->times_bytes = 0;
+	return 0;
+}
+
 static int unpack(int from, int folder, const char *name, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
-	const char *file, *answer;
-	size_t length, answer_length;
-	uint32_t text_bytes;
+	struct answers answers;
+	const char *file;
+	size_t length;
+	uint32_t text_bytes = 0;
 	char why[200];
 	int rc = folder_read(from, arena_printf(arena, "%s.plan", name), most_packed_bytes, arena,
 		&file, &length, error);
 	if (!rc)
-		rc = folder_read(from, arena_printf(arena, "%s.figures", name), most_answer_bytes, arena,
-			&answer, &answer_length, error);
+		rc = read_answers(from, name, arena, &answers, &text_bytes, error);
 	if (rc)
 		return rc;
-	if (answer_length < sizeof text_bytes)
-		return fail(error, ERROR_INPUT, "Its figures are missing.");
-	memcpy(&text_bytes, answer, sizeof text_bytes);
 	struct plan *plan = text_bytes <= length ? plan_read(file, text_bytes, why, sizeof why) : NULL;
 	if (!plan)
 		return fail(error, ERROR_INPUT, "Its text is not a plan's.");
 	json_t *blobs = json_array();
 	rc = unpack_blobs(folder, plan, file, length, text_bytes, blobs, error);
 	if (!rc)
-		rc = write_saved(folder, name, file, text_bytes, blobs, answer + sizeof text_bytes,
-			answer_length - sizeof text_bytes, error);
+		rc = write_saved(folder, name, file, text_bytes, blobs, &answers, error);
 	json_decref(blobs);
 	plan_free(plan);
 	return rc;
