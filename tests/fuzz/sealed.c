@@ -124,7 +124,7 @@ struct lie {
 	bool is_short; /* bytes of a blob are missing */
 };
 
-static json_t *blob_of(size_t bytes)
+static json_t *make_blob(size_t bytes)
 {
 	return json_pack("{s:i, s:s}", "bytes", (int)bytes, "sha256",
 		"0011223344556677889900112233445566778899aabbccddeeff001122334455");
@@ -132,7 +132,7 @@ static json_t *blob_of(size_t bytes)
 
 static json_t *variable_of(int image)
 {
-	json_t *variable = blob_of(4);
+	json_t *variable = make_blob(4);
 	json_object_set_new(variable, "image", json_integer(image));
 	json_object_set_new(variable, "name", json_string("gain"));
 	return variable;
@@ -163,7 +163,7 @@ static json_t *right_plan(void)
 	json_t *copy = json_pack("{s:s, s:i, s:i, s:i, s:[I,i,i], s:[I,i,i]}", "kind", "copy", "depth",
 		2, "height", 2, "width", bytes_in_use, "from", input, 32, 4, "to", output, 64, 2);
 	return json_pack("{s:s, s:[o,o], s:[o,o], s:[o,o,o,o,o,{s:s}], s:[[i,i],[i,i],[i,i,s],[i,i]]}",
-		"format", "podium plan 1", "images", blob_of(cubin_bytes), blob_of(cubin_bytes),
+		"format", "podium plan 1", "images", make_blob(cubin_bytes), make_blob(cubin_bytes),
 		"variables", variable_of(0), variable_of(1), "nodes", memset_node, copy,
 		kernel_of(0, "add_one"), kernel_of(1, "add_gain"), special_kernel(), "kind", "empty",
 		"edges", 0, 1, 1, 2, 2, 3, "trigger", 3, 5);

@@ -80,7 +80,7 @@ static void a_malformed_frame_is_a_violation(void **state)
 		{ ISOLATED_SPEC, 0, 0, 0, 1, 0, "size" },
 		{ ISOLATED_SPEC, 0, 0, 0, 0, 0, "size" },
 		{ 0, 0, 0, 0, isolated_frame_bytes, 0, "kind 0" },
-		{ ISOLATED_FRAMES, 0, 0, 0, isolated_frame_bytes, 0, "kind 15" },
+		{ ISOLATED_FRAMES, 0, 0, 0, isolated_frame_bytes, 0, "kind 16" },
 		{ ISOLATED_SPEC, isolated_most_content_bytes + 1, 0, 0, isolated_frame_bytes, 0,
 			"more than it can have" },
 		{ ISOLATED_SPEC, 0, 1, 0, isolated_frame_bytes, 0, "not have the descriptors" },
