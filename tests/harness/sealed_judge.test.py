@@ -662,10 +662,12 @@ def poisoned(dtype, sizes, strides):
 def poison_covers_the_elements_of_an_output_and_nothing_else():
 	for dtype, size in tree.DTYPES.items():
 		if not torch or hasattr(torch, dtype):
-			written, elements = poisoned(dtype, (3, 2, 2), (7, 2, 0))
 			# The elements 0, 2, 7, 9, 14 and 16, each twice.
 			inside = {64 + size * at + i for at in (0, 2, 7, 9, 14, 16) for i in range(size)}
-			found = {at for at, byte in enumerate(written) if byte}
+			found = set()
+			for _ in range(3):  # a byte of poison may be 0
+				written, elements = poisoned(dtype, (3, 2, 2), (7, 2, 0))
+				found |= {at for at, byte in enumerate(written) if byte}
 			assert found <= inside and len(found) > len(inside) // 4, (dtype, found)
 			if elements.dtype.is_floating_point:
 				assert bool(torch.isnan(elements.float()).all()), dtype
