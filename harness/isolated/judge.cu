@@ -16,6 +16,7 @@
  *                 (6), the rival's builder (7) and its launcher (8). "all": the run ends before its
  *                 first case if a case cannot be recorded
  * PODIUM_PLANS    with PODIUM_SEALED: a folder for the plans of the last mode's cases
+ * PODIUM_TOOLKIT  with PODIUM_PLANS: the folder of the CUDA toolkit, for the times of their nodes
  *
  * The program is compiled with the task's task.h, reference.cuh and utils.h, as eval.cu describes
  * them. It includes eval.cu to read the cases and write the results. docs/judge.md explains the
