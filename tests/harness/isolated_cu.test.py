@@ -671,7 +671,10 @@ for module in (
 	ISOLATED / "podium_statistics.py",
 	ISOLATED / "podium_wire.py",
 	ROOT / "harness" / "sealed" / "podium_sealed.py",
-	ROOT / "tests" / "lib" / "pretended_sealed" / "cu_launcher.py",
+	*(
+		ROOT / "tests" / "lib" / "pretended_sealed" / name
+		for name in ("cu_launcher.py", "pretended.py")
+	),
 	BUILD / "harness" / "isolated" / "native.so",
 	BUILD / "harness" / "sealed" / "sealed.so",
 ):

@@ -6,14 +6,13 @@ earlier one left gets a wrong answer."""
 import ctypes
 import json
 import os
-import select
 import sys
 import time
 
 import podium_sealed as sealed
 import podium_wire as wire
+from pretended import SOCKET, serve
 
-SOCKET = 3
 # struct isolated_gate (gate.c)
 PLACES_AT, LINES_AT, LINE_BYTES, MOST_LINES = 64, 2112, 128, 256
 places, plan, gate, input_address, played = {}, None, None, 0, 0
@@ -101,31 +100,16 @@ def take_frame():
 	return None
 
 
-def serve():
-	page, seen = take_frame(), 0
-	while True:
-		if select.select([SOCKET], [], [], 0)[0]:
-			take_frame()
-		elif wire.armed(page) != seen:
-			order = wire.wait_for_call(page, SOCKET)
-			seen = order.number
-			if order.command == wire.LEAVE:
-				return
-			wire.stand_by(page, SOCKET)
-			status = wire.RETURNED
-			if order.command != wire.NOTHING:
-				pass_gate(order.number)
-			if order.command == wire.CALL and "--null" not in sys.argv:
-				try:
-					play()
-				except RuntimeError as error:
-					wire.send(SOCKET, wire.TEXT, str(error).encode())
-					status = wire.RAISED
-			wire.done(page, status, 0, 0.0)
-		time.sleep(0.0001)
+def call(order):
+	if order.command != wire.NOTHING:
+		pass_gate(order.number)
+	if order.command == wire.CALL and "--null" not in sys.argv:
+		try:
+			play()
+		except RuntimeError as error:
+			wire.send(SOCKET, wire.TEXT, str(error).encode())
+			return wire.RAISED
+	return wire.RETURNED
 
 
-try:
-	serve()
-except wire.Gone:
-	pass
+serve(take_frame, call)

@@ -3,13 +3,12 @@ may have code to run in calls ("run") and for each frame TRACE ("trace")."""
 
 import json
 import os
-import select
 import sys
-import time
+import time  # noqa: F401, for the code of plans
 
 import podium_sealed as sealed
 import podium_wire as wire
-from pretended import ARENA, INPUT, SOCKET, note, numbers, place
+from pretended import ARENA, INPUT, SOCKET, note, numbers, place, serve
 
 plan = None
 
@@ -61,24 +60,10 @@ def take_frame():
 	return None
 
 
-def serve():
-	page, seen = take_frame(), 0
-	while True:
-		if select.select([SOCKET], [], [], 0)[0]:
-			take_frame()
-		elif wire.armed(page) != seen:
-			order = wire.wait_for_call(page, SOCKET)
-			seen = order.number
-			if order.command == wire.LEAVE:
-				return
-			wire.stand_by(page, SOCKET)
-			if order.command == wire.CALL and "--null" not in sys.argv:
-				play()
-			wire.done(page, wire.RETURNED, 0, 0.0)
-		time.sleep(0.0001)
+def call(order):
+	if order.command == wire.CALL and "--null" not in sys.argv:
+		play()
+	return wire.RETURNED
 
 
-try:
-	serve()
-except wire.Gone:
-	pass
+serve(take_frame, call)

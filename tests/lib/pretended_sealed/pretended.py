@@ -1,10 +1,12 @@
-"""What the pretended builder and the pretended launcher share: memory of the judge, which lies on
-the host, and notes for tests."""
+"""What the pretended builder and the pretended launchers share: memory of the judge, which lies on
+the host, notes for tests, and how a launcher answers."""
 
 import contextlib
 import ctypes
 import os
+import select
 import sys
+import time
 
 import podium_sealed as sealed
 import podium_wire as wire
@@ -31,3 +33,21 @@ def place(content, descriptors):
 def numbers(address, count):
 	base = max(one for one in places if one <= address)
 	return (ctypes.c_int64 * count).from_address(places[base].address + address - base)
+
+
+def serve(take_frame, call):
+	"""Takes frames and calls until the judge leaves. The first frame gives the page. `call` takes
+	an order and returns the status."""
+	with contextlib.suppress(wire.Gone):
+		page, seen = take_frame(), 0
+		while True:
+			if select.select([SOCKET], [], [], 0)[0]:
+				take_frame()
+			elif wire.armed(page) != seen:
+				order = wire.wait_for_call(page, SOCKET)
+				seen = order.number
+				if order.command == wire.LEAVE:
+					return
+				wire.stand_by(page, SOCKET)
+				wire.done(page, call(order), 0, 0.0)
+			time.sleep(0.0001)
