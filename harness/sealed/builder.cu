@@ -305,7 +305,7 @@ class Builder
 			auto [first, count] = recorder_.blob(i);
 			if (!first)
 				break;
-			bytes.resize(round_up(bytes.size(), sealed_blob_alignment));
+			bytes.resize(round_up(bytes.size(), plan_blob_alignment));
 			bytes.append(static_cast<const char *>(first), count);
 		}
 		int file = memfd_create("plan", MFD_CLOEXEC);

@@ -136,29 +136,13 @@ static int map_file(struct launcher *launcher, int descriptor)
 	return 0;
 }
 
-/* Finds a blob at or behind *end, and moves *end behind it. NULL: the file is too short. */
-static const void *take_blob(const struct launcher *launcher, uint32_t bytes, size_t *end)
-{
-	const size_t begin =
-		(*end + sealed_blob_alignment - 1) / sealed_blob_alignment * (size_t)sealed_blob_alignment;
-	if (begin > launcher->file_bytes || bytes > launcher->file_bytes - begin)
-		return NULL;
-	*end = begin + bytes;
-	return (const char *)launcher->file + begin;
-}
-
-static const struct plan_blob *blob_of(const struct plan *plan, uint32_t number)
-{
-	return number < plan->image_count ? &plan->images[number]
-									  : &plan->variables[number - plan->image_count].content;
-}
-
 /* Finds the blobs behind the text. The caller frees `blobs`, which has room for all. */
 static int find_blobs(
 	const struct launcher *launcher, const struct plan *plan, size_t end, const void **blobs)
 {
-	for (uint32_t i = 0; i < plan->image_count + plan->variable_count; i++)
-		if (!(blobs[i] = take_blob(launcher, blob_of(plan, i)->bytes, &end)))
+	const struct plan_blob *blob;
+	for (uint32_t i = 0; (blob = plan_blob_at(plan, i)); i++)
+		if (!(blobs[i] = plan_find_blob(launcher->file, launcher->file_bytes, blob, &end)))
 			return isolated_fail(ISOLATED_FAILED, "The plan's file is too short.");
 	return 0;
 }
@@ -166,9 +150,10 @@ static int find_blobs(
 static int compare_hashes(const struct plan *plan, const void *const *blobs)
 {
 	uint8_t hash[crypto_hash_sha256_BYTES];
-	for (uint32_t i = 0; i < plan->image_count + plan->variable_count; i++) {
-		crypto_hash_sha256(hash, blobs[i], blob_of(plan, i)->bytes);
-		if (memcmp(hash, blob_of(plan, i)->hash, sizeof hash) != 0)
+	const struct plan_blob *blob;
+	for (uint32_t i = 0; (blob = plan_blob_at(plan, i)); i++) {
+		crypto_hash_sha256(hash, blobs[i], blob->bytes);
+		if (memcmp(hash, blob->hash, sizeof hash) != 0)
 			return isolated_fail(ISOLATED_VIOLATION, "Blob %u of the plan has another hash.", i);
 	}
 	return 0;

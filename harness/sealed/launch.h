@@ -27,7 +27,7 @@ struct sealed_place {
 };
 
 /* The content of a frame PLAN. Its descriptor is a memfd: the plan's text, then the blobs of its
- * images, then those of its variables, each from the next multiple of 16 on. Nobody but the judge
+ * images, then those of its variables (plan_blob_alignment in plan.h). Nobody but the judge
  * can write to the memfd. */
 struct sealed_plan_frame {
 	uint32_t text_bytes;
@@ -98,6 +98,6 @@ enum sealed_status {
 	SEALED_STATUSES,
 };
 
-enum { sealed_blob_alignment = 16, sealed_most_places = 16 };
+enum { sealed_most_places = 16 };
 
 #endif

@@ -614,3 +614,24 @@ bool plan_stays_in(const struct plan *plan, const struct plan_range *ranges, siz
 		}
 	return true;
 }
+
+/* ---- the file ---- */
+
+const struct plan_blob *plan_blob_at(const struct plan *plan, uint32_t number)
+{
+	if (number < plan->image_count)
+		return &plan->images[number];
+	number -= plan->image_count;
+	return number < plan->variable_count ? &plan->variables[number].content : NULL;
+}
+
+const void *plan_find_blob(
+	const void *file, size_t file_bytes, const struct plan_blob *blob, size_t *end)
+{
+	const size_t begin =
+		(*end + plan_blob_alignment - 1) / plan_blob_alignment * (size_t)plan_blob_alignment;
+	if (begin > file_bytes || blob->bytes > file_bytes - begin)
+		return NULL;
+	*end = begin + blob->bytes;
+	return (const char *)file + begin;
+}

@@ -337,7 +337,7 @@ static void apply(struct lie *lie, const struct change *change)
 
 static void align(struct buffer *file)
 {
-	while (file->length % sealed_blob_alignment)
+	while (file->length % plan_blob_alignment)
 		buffer_byte(file, '\0');
 }
 

@@ -342,7 +342,7 @@ def the_structs_are_those_of_launch_h():
 		"sizeof(struct sealed_built), sizeof(struct sealed_plan_figures), "
 		"sizeof(struct sealed_kernel_figures), sizeof(struct sealed_times), SEALED_REFUSED, "
 		"ISOLATED_PLACE, ISOLATED_PLAN, ISOLATED_BUILT, ISOLATED_TRACE, sealed_traced_calls, "
-		"sealed_blob_alignment, (unsigned long long)SEALED_RANGE_ADDRESS); }"
+		"plan_blob_alignment, (unsigned long long)SEALED_RANGE_ADDRESS); }"
 	)
 	command = ["gcc", f"-I{ROOT}", "-x", "c", "-", "-o", str(program)]
 	subprocess.run(command, input=source.encode(), check=True)

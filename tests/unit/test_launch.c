@@ -171,7 +171,7 @@ static void write_text(struct buffer *file, uint64_t output)
 
 static void align(struct buffer *file)
 {
-	while (file->length % sealed_blob_alignment)
+	while (file->length % plan_blob_alignment)
 		buffer_byte(file, '\0');
 }
 
@@ -328,8 +328,8 @@ static void blobs_are_compared_with_their_hashes_if_the_judge_has_not(void **sta
 	struct judge judge;
 	cleanup_buffer struct buffer file = { 0 };
 	const size_t text_bytes = write_plan(&file, OUTPUT),
-				 image_at = (text_bytes + sealed_blob_alignment - 1) / sealed_blob_alignment
-		* sealed_blob_alignment;
+				 image_at = (text_bytes + plan_blob_alignment - 1) / plan_blob_alignment
+		* plan_blob_alignment;
 	open_with_memory(&judge, NULL);
 	assert_string_equal(
 		send_plan_to(&judge, &file, text_bytes, true), "Blob 0 of the plan has another hash.");

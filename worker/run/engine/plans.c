@@ -211,17 +211,12 @@ static int unpack_blob(
 static int unpack_blobs(int folder, const struct plan *plan, const char *file, size_t length,
 	size_t end, json_t *list, struct error *error)
 {
+	const struct plan_blob *blob;
 	int rc = 0;
-	for (uint32_t i = 0; i < plan->image_count + plan->variable_count && !rc; i++) {
-		const struct plan_blob *blob = i < plan->image_count
-			? &plan->images[i]
-			: &plan->variables[i - plan->image_count].content;
-		const size_t begin = (end + sealed_blob_alignment - 1) / sealed_blob_alignment
-			* (size_t)sealed_blob_alignment;
-		if (begin > length || blob->bytes > length - begin)
-			return fail(error, ERROR_INPUT, "Its file is too short.");
-		end = begin + blob->bytes;
-		rc = unpack_blob(folder, blob, file + begin, list, error);
+	for (uint32_t i = 0; !rc && (blob = plan_blob_at(plan, i)); i++) {
+		const char *bytes = plan_find_blob(file, length, blob, &end);
+		rc = bytes ? unpack_blob(folder, blob, bytes, list, error)
+				   : fail(error, ERROR_INPUT, "Its file is too short.");
 	}
 	return rc;
 }
