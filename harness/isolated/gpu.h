@@ -213,7 +213,10 @@ class Device
 	 * only before a submission is loaded. Later a submission could make a switch look expensive. */
 	void note_switch(double touch_ns)
 	{
-		switches_.push_back(touch_ns);
+		if (switches_.size() < most_switches) {
+			switches_.push_back(touch_ns);
+			switched_ns_ = center(switches_) / 2;
+		}
 	}
 
 	/* Returns how many ns `copies` copies of `bytes` bytes in all take on the device, at most. */
@@ -231,9 +234,8 @@ class Device
 	 * can finish. Returns how many ns that took; 0 while the cost of a switch is unknown. */
 	double rest()
 	{
-		if (switches_.empty())
+		if (!(switched_ns_ > 0))
 			return 0;
-		double switched_ns = center(switches_) / 2;
 		for (auto began = Clock::now();;) {
 			for (auto resting = Clock::now(); ns_since(resting) < rest_ns;)
 				;
@@ -242,7 +244,7 @@ class Device
 			double touch_ns = ns_since(touching);
 			quickest_ns_ = std::min(quickest_ns_, touch_ns);
 			/* A touch that is hardly slower than the quickest shows no switch. */
-			if (touch_ns < std::max(switched_ns, 3 * quickest_ns_)
+			if (touch_ns < std::max(switched_ns_, 3 * quickest_ns_)
 				|| ns_since(began) > most_rest_ns)
 				return ns_since(began);
 		}
@@ -329,6 +331,7 @@ class Device
 
 	/* How long the judge leaves the GPU alone after a call: before each touch, and in all. */
 	static constexpr double rest_ns = 120'000, most_rest_ns = 20'000'000;
+	static constexpr std::size_t most_switches = 100; /* so many calls tell what a switch costs */
 	/* For copy_ns: how many copies measure the rate, the factor on the rate as a margin, and the
 	 * most that each launch takes in addition. */
 	static constexpr int copies = 5;
@@ -336,6 +339,7 @@ class Device
 
 	cudaStream_t stream_ = nullptr;
 	Values switches_;
+	double switched_ns_ = 0; /* half of what a switch costs */
 	double copy_ns_per_byte_ = 0;
 	double quickest_ns_ = std::numeric_limits<double>::infinity(); /* of all touches */
 	std::size_t l2_bytes_ = 0;

@@ -38,6 +38,7 @@ RANDOM_PROBES = 3
 BUSY_CYCLES = 500_000  # about 250 us, in which Python enqueues a dozen operations
 # How long the judge leaves the GPU alone after a call: before each touch, and in all.
 REST_NS, MOST_REST_NS = 120_000, 20_000_000
+MOST_SWITCHES = 100  # so many calls tell what a switch costs
 # For the most that a copy takes: how many copies to measure, the margins on the device and on the
 # host, and the size of a copy on the host.
 COPIES, COPY_MARGINS, HOST_COPY_BYTES = 5, (1.25, 4.0), 8 << 20
@@ -100,7 +101,7 @@ class Device:
 		self.cache_bytes = self._find_cache() if self.is_cuda else 0
 		self.head, self.head_value = wire.head_make() if self.is_cuda else None, 0
 		self._touched = tensors.torch.zeros(1, device=tensors.device) if self.is_cuda else None
-		self._switches, self._quickest_ns = [], math.inf
+		self._switches, self._switched_ns, self._quickest_ns = [], 0.0, math.inf
 
 	def _find_cache(self):
 		properties = self.tensors.torch.cuda.get_device_properties(0)
@@ -173,7 +174,9 @@ class Device:
 		"""Notes how long a touch took after a contestant's finished call: what a switch costs. Call
 		it only before a submission is loaded. Later a submission could make a switch look
 		expensive."""
-		self._switches.append(touch_ns)
+		if len(self._switches) < MOST_SWITCHES:
+			self._switches.append(touch_ns)
+			self._switched_ns = statistics.center(self._switches) / 2
 
 	def measure_copies(self):
 		"""Measures how long copies take. Call it before a submission is loaded, which could slow
@@ -202,9 +205,8 @@ class Device:
 
 		Returns how long that took, ns; 0 while the cost of a switch is unknown.
 		"""
-		if not self._switches:
+		if not self._switched_ns:
 			return 0.0
-		switched_ns = statistics.center(self._switches) / 2
 		began = perf_counter_ns()
 		while True:
 			wait_ns(REST_NS)
@@ -214,7 +216,7 @@ class Device:
 			self._quickest_ns = min(self._quickest_ns, ended - touching)
 			# A touch that is hardly slower than the quickest shows no switch.
 			if (
-				ended - touching < max(switched_ns, 3 * self._quickest_ns)
+				ended - touching < max(self._switched_ns, 3 * self._quickest_ns)
 				or ended - began > MOST_REST_NS
 			):
 				return float(ended - began)

@@ -2,7 +2,9 @@
 #include "statistics_inside.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 void isolated_free_scratch(double **scratch)
 {
@@ -62,15 +64,61 @@ double isolated_median(struct isolated_values values)
 	return isolated_median_in_place(sorted, values.count);
 }
 
+/* The pairs of sorted values, each value with itself as well, whose mean is at most `most`. */
+static size_t count_pairs(struct isolated_values sorted, double most)
+{
+	size_t pairs = 0, end = sorted.count;
+	for (size_t i = 0; i < end; i++) {
+		while (end > i && (sorted.at[i] + sorted.at[end - 1]) / 2 > most)
+			end--;
+		pairs += end - i;
+	}
+	return pairs;
+}
+
+/* Maps numbers to integers in the same order, and back. */
+static int64_t key_of(double number)
+{
+	int64_t bits;
+	memcpy(&bits, &number, sizeof bits);
+	return bits < 0 ? INT64_MIN - bits : bits;
+}
+
+static double number_of(int64_t key)
+{
+	const int64_t bits = key < 0 ? INT64_MIN - key : key;
+	double number;
+	memcpy(&number, &bits, sizeof number);
+	return number;
+}
+
+/* Returns the mean of a pair that has `rank` means below it, in ascending order. Bisects between
+ * the least and the largest value instead of sorting all means, because a job's first calls alone
+ * would have over a million. */
+static double mean_at(struct isolated_values sorted, size_t rank)
+{
+	int64_t low = key_of(sorted.at[0]), high = key_of(sorted.at[sorted.count - 1]);
+	while (low < high) {
+		const int64_t middle = (low & high) + ((low ^ high) >> 1); /* without overflow */
+		if (count_pairs(sorted, number_of(middle)) > rank)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return number_of(low);
+}
+
 double isolated_center(struct isolated_values values)
 {
+	if (!values.count)
+		return NAN;
+	cleanup_scratch double *scratch = isolated_scratch(values.count);
+	memcpy(scratch, values.at, values.count * sizeof *scratch);
+	qsort(scratch, values.count, sizeof *scratch, compare_numbers);
+	const struct isolated_values sorted = values_at(scratch, values.count);
 	const size_t pairs = values.count * (values.count + 1) / 2;
-	cleanup_scratch double *means = isolated_scratch(pairs);
-	double *end = means;
-	for (size_t i = 0; i < values.count; i++)
-		for (size_t k = i; k < values.count; k++)
-			*end++ = (values.at[i] + values.at[k]) / 2;
-	return isolated_median_in_place(means, pairs);
+	const double middle = mean_at(sorted, pairs / 2);
+	return pairs % 2 ? middle : (mean_at(sorted, pairs / 2 - 1) + middle) / 2;
 }
 
 double isolated_deviation(struct isolated_values values)

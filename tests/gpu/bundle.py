@@ -82,11 +82,13 @@ def groups_of(event, count):
 
 
 class Engine:
-	"""A podium-run with its zygote, which runs jobs one after the other."""
+	"""A podium-run with its zygote, which runs jobs one after the other. `watch`: is called with
+	each event as it comes."""
 
-	def __init__(self, device):
-		from runner import NVCC, Runner
+	def __init__(self, device, watch=lambda event: None):
+		from runner import NVCC, Result, Runner
 
+		self.watch, self.result_of = watch, Result
 		self.python, self.device, self.count = find_python(), device, 0
 		self.tools = {"device": device, "python": self.python, "nvcc": NVCC}
 		self.runner = Runner("--python", self.python, *MOST)
@@ -108,7 +110,11 @@ class Engine:
 				}
 			}
 		)
-		return self.runner.result(self.count)
+		events = []
+		while not events or events[-1]["event"] != "verdict":
+			events.append(self.runner.event())
+			self.watch(events[-1])
+		return self.result_of(events)
 
 	def run(self, job, mode, task, **members):
 		"""Returns the result. Exits if the job does not pass."""

@@ -1636,6 +1636,11 @@ def the_judge_waits_for_leftover_work_of_a_call():
 		# The judge does not wait for endless work.
 		equal(rested(device, 15e6, 15e6), (2 * once + 30e6, [15e6, 15e6]))
 
+		# A job with many shapes notes many calls. The first ones are enough.
+		for _ in range(10 * staging.MOST_SWITCHES):
+			device.note_switch(20e3)
+		equal(len(device._switches), staging.MOST_SWITCHES)
+
 		# If a switch takes no longer than a touch, leftover work does not show.
 		device = staging.Device(None)
 		for _ in range(13):

@@ -20,6 +20,44 @@ static void the_center_is_the_hodges_lehmann_estimate(void **state)
 	assert_is(isolated_center(VALUES(1, 2, 9)), 3.5); /* the median of 1, 1.5, 2, 5, 5.5, 9 */
 }
 
+/* isolated_median of the means, written out. */
+static double center_by_all_means(struct isolated_values values)
+{
+	static double means[64 * 65 / 2];
+	size_t count = 0;
+	for (size_t i = 0; i < values.count; i++)
+		for (size_t k = i; k < values.count; k++)
+			means[count++] = (values.at[i] + values.at[k]) / 2;
+	return isolated_median((struct isolated_values){ means, count });
+}
+
+static void the_center_is_exact(void **state)
+{
+	(void)state;
+	double values[64];
+	uint64_t seed = 52;
+	for (size_t count = 1; count <= 64; count++)
+		for (int unit = 1; unit <= 1000000; unit *= 1000) {
+			/* With the largest unit most values are equal, and some are negative. */
+			for (size_t k = 0; k < count; k++)
+				values[k] = unit * floor(gauss(&seed) * 1000000 / unit);
+			const struct isolated_values all = { values, count };
+			assert_is(isolated_center(all), center_by_all_means(all));
+		}
+	assert_true(isnan(isolated_center((struct isolated_values){ NULL, 0 })));
+}
+
+/* A job with many shapes has thousands of calls. All means of their times would take 7 GB. */
+static void the_center_of_many_values_needs_little_memory(void **state)
+{
+	(void)state;
+	enum { count = 40001 };
+	static double values[count];
+	for (size_t k = 0; k < count; k++)
+		values[k] = (double)(k * 7 % count);
+	assert_is(isolated_center((struct isolated_values){ values, count }), count / 2);
+}
+
 static void the_center_varies_less_than_the_median(void **state)
 {
 	(void)state;
@@ -111,6 +149,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(median_and_minimum_of_values),
 		cmocka_unit_test(the_center_is_the_hodges_lehmann_estimate),
+		cmocka_unit_test(the_center_is_exact),
+		cmocka_unit_test(the_center_of_many_values_needs_little_memory),
 		cmocka_unit_test(the_center_varies_less_than_the_median),
 		cmocka_unit_test(a_quarter_of_the_values_does_not_move_the_center),
 		cmocka_unit_test(the_deviation_is_of_a_sample),
