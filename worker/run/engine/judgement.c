@@ -468,6 +468,17 @@ static void judge_by_ending(const struct process *process, const struct process_
 	out->machine_failed = judge->out_of_memory;
 }
 
+/* Whether the judge had said everything and was tracing plans when it was killed. Then only the
+ * times of the plans' nodes are missing. */
+static bool was_tracing(const struct process processes[static PROGRAMS],
+	const struct process_result *judge, const struct results *results)
+{
+	return processes[PROGRAM_LAUNCHER].arguments && results->verdict == VERDICT_NONE
+		&& results->check && strcmp(results->check, "pass") == 0
+		&& (judge->ending == PROCESS_SIGNALLED || judge->ending == PROCESS_TOO_LARGE
+			|| judge->ending == PROCESS_TIMEOUT);
+}
+
 void judge_isolated(const struct process processes[static PROGRAMS],
 	const struct process_result ended[static PROGRAMS], struct results *results,
 	struct judgement *out)
@@ -477,6 +488,10 @@ void judge_isolated(const struct process processes[static PROGRAMS],
 	if (judge->ending == PROCESS_STOPPED) {
 		judge_ending(process, judge, out);
 		buffer_byte(&out->message, '.');
+	} else if (was_tracing(processes, judge, results)) {
+		struct process_result done = *judge;
+		done.code = 0;
+		judge_by_results(&done, results, out);
 	} else if (judge->ending == PROCESS_TIMEOUT) {
 		/* The judge ends every call of a submission before the limit. So its own work or the task's
 		 * code used up the time. */
