@@ -167,6 +167,16 @@ static void make_line(struct arena *arena, const struct trend_row *row, int64_t 
 	drawn->is_own = line->is_own;
 }
 
+/* Best times last until now, or until the deadline. A replaced version gets no more results, so its
+ * axis ends at its last one. */
+static double end_of(const struct shown_leaderboard *shown)
+{
+	int64_t deadline_ms = shown->leaderboard.deadline_ms, now = now_ms();
+	if (shows_old_version(shown))
+		return 0;
+	return (double)(deadline_ms != TIME_NULL && deadline_ms < now ? deadline_ms : now);
+}
+
 static void make_trend(
 	struct arena *arena, struct trend *trend, const struct trend_row *rows, size_t count)
 {
@@ -184,6 +194,7 @@ static void make_trend(
 		.line_count = trend->line_count,
 		.marks = marks,
 		.mark_count = trend->mark_count,
+		.end_ms = end_of(trend->shown),
 		.alternative = trend_words(arena, trend) };
 }
 

@@ -347,7 +347,7 @@ static bool find_scales(struct drawing *drawing)
 	/* Leave space of half a step before the first name and after the last. */
 	drawing->x = chart->names
 		? (struct chart_scale){ .low = -.5, .high = (double)chart->name_count - .5 }
-		: chart_scale_moments(ends.first, ends.last);
+		: chart_scale_moments(ends.first, fmax(ends.last, chart->end_ms));
 	return true;
 }
 

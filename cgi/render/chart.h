@@ -53,6 +53,9 @@ struct chart {
 	 * the chart. */
 	const char *const *names;
 	size_t name_count;
+	/* With NULL in `names`: the time axis ends here, in ms since 1970, but never before the last
+	 * point. 0: at the last point. */
+	double end_ms;
 	const struct chart_mark *marks; /* fastest first */
 	size_t mark_count;
 };

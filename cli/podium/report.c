@@ -234,9 +234,9 @@ static void write_objection(struct buffer *out, struct arena *arena, const struc
 			? floor_objection(arena, &floor, member_real(one, "mean_ns"))
 			: NULL;
 		if (objection) {
-			buffer_printf(out,
-				"The server would hold this result for review. Benchmark %" PRId64 ": %s\n",
-				case_number(one), objection);
+			buffer_text(out, "The server would hold this result for review. Shape (");
+			text_append_printable(out, floor.case_line);
+			buffer_printf(out, "): %s\n", objection);
 			return;
 		}
 	}

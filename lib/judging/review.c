@@ -28,17 +28,15 @@ static const struct statement JUDGED_TASK = SELECT(struct judged_task, JUDGED_TA
 	"JOIN task_versions v ON v.id = s.task_version_id WHERE j.id = ?");
 
 struct timed_case {
-	int64_t number;
 	const char *spec;
 	double mean_ns;
 };
 static const struct column TIMED_CASE_COLUMNS[] = {
-	INTEGER(struct timed_case, number),
 	TEXT(struct timed_case, spec),
 	REAL(struct timed_case, mean_ns),
 };
 static const struct statement TIMED_CASES = SELECT(struct timed_case, TIMED_CASE_COLUMNS,
-	"SELECT m.case_index + 1 AS number, m.spec, m.mean_ns FROM measurements m "
+	"SELECT m.spec, m.mean_ns FROM measurements m "
 	"JOIN stages t ON t.id = m.stage_id "
 	"WHERE t.job_id = ? AND t.name = 'ranked' AND m.mean_ns IS NOT NULL ORDER BY m.case_index");
 
@@ -60,8 +58,7 @@ int review_objection(struct database *db, struct arena *arena, int64_t job_id, c
 			.warm = !engine || strcmp(engine, "custom") == 0 };
 		const char *objection = floor_objection(arena, &one, cases[i].mean_ns);
 		if (objection)
-			*sentence =
-				arena_printf(arena, "Benchmark %lld: %s", (long long)cases[i].number, objection);
+			*sentence = arena_printf(arena, "Shape (%s): %s", cases[i].spec, objection);
 	}
 	return rc;
 }

@@ -158,7 +158,8 @@ for (const scripts of [true, false])
 				{ code: says(100, { score: 100 + i }), mode: 'Ranked' }));
 			assert.equal(await verdictOf(page), 'passed');
 			await page.getByText('The result is held for review').waitFor();
-			await page.getByText('Benchmark 1: 100.0 ns for 6.3 MB would be 62.9 TB/s').waitFor();
+			await page.getByText('Shape (size: 1024; seed: 5): 100.0 ns for 6.3 MB would be 62.9 TB/s')
+				.waitFor();
 		}
 		if (scripts)
 			await looksRight(people[0]);

@@ -191,6 +191,24 @@ static void a_best_time_lasts_until_it_is_beaten(void **state)
 	assert_contains(svg, ">40 ns</text>");
 }
 
+static void a_time_axis_ends_where_the_chart_says_but_not_before_the_last_point(void **state)
+{
+	(void)state;
+	const struct chart_line line = { .style = 0,
+		POINTS({ AT("2026-01-01"), 40 }, { AT("2026-01-02"), 20 }) };
+	struct chart chart = { .id = "trend", .alternative = "", .lines = &line, .line_count = 1 };
+	static const struct {
+		const char *end, *path;
+	} cases[] = { { "2026-01-05", "d=\"M0 0H250V1000H1000\"" },
+		{ "2026-01-02", "d=\"M0 0H1000V1000H1000\"" },
+		{ "2025-12-01", "d=\"M0 0H1000V1000H1000\"" } };
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		chart.end_ms = AT(cases[i].end);
+		cleanup_free char *svg = drawn(&chart);
+		assert_contains(svg, cases[i].path);
+	}
+}
+
 static void an_axis_of_names_has_room_at_both_ends(void **state)
 {
 	(void)state;
@@ -400,6 +418,7 @@ int main(void)
 		cmocka_unit_test(a_value_beyond_the_ends_stays_within_the_chart),
 		cmocka_unit_test(thinning_keeps_the_ends_and_the_largest_falls),
 		cmocka_unit_test(a_best_time_lasts_until_it_is_beaten),
+		cmocka_unit_test(a_time_axis_ends_where_the_chart_says_but_not_before_the_last_point),
 		cmocka_unit_test(an_axis_of_names_has_room_at_both_ends),
 		cmocka_unit_test(values_that_are_no_times_are_left_out),
 		cmocka_unit_test(no_axis_shows_times_that_cannot_be_resolved),

@@ -2,6 +2,7 @@
 """The charts of a leaderboard through nginx: the trend with its table, each shape, all devices side
 by side and the projector view, and who appears where."""
 
+import calendar
 import hashlib
 import pathlib
 import re
@@ -163,6 +164,29 @@ def the_trend_has_a_line_for_each_user_and_the_record_and_a_table():
 	equal(len(re.findall(r'<path class="record"', answer.text)), 1)
 	for submission in (first, second, last):
 		contains(answer.text, f'/submission/{submission}"')
+
+
+@test
+def the_trend_ends_now_or_at_the_deadline():
+	"""The record of bob, from 03:00, is the only point of the second line."""
+
+	def place_of_bob():
+		text = page_of("/leaderboard/small?gpu=A100")[0].text
+		return float(re.search(r'<use href="#trend-2" x="([^"%]+)%"', text)[1])
+
+	def expect(deadline, hours):
+		sql(f"UPDATE leaderboards SET deadline = {deadline} WHERE name = 'small'")
+		share = 100 * 2 / hours
+		until(
+			lambda: abs(place_of_bob() - share) < share / 500,
+			explain=lambda: (share, place_of_bob()),
+		)
+
+	since = calendar.timegm((2026, 3, 1, 1, 0, 0))
+	expect("'2026-03-01 11:00'", 10)
+	expect("'2026-03-01 04:00'", 4)  # the last result came later, at 05:00
+	expect("UTC_TIMESTAMP() + INTERVAL 900 DAY", (time.time() - since) / 3600)
+	expect("NULL", (time.time() - since) / 3600)
 
 
 @test
@@ -350,6 +374,10 @@ def an_earlier_version_has_all_views_with_its_devices():
 		page_of(then + "shapes&gpu=L4")[0].words(), "Shape 1 size: 100 User Time ada 1st 2.000 µs"
 	)
 	equal(anyone.get(then + "shapes&gpu=A100").status, 404)
+	# its trend ends at its last result, because it gets no more
+	contains(
+		page_of("/leaderboard/renewed?version=1&gpu=H200")[0].text, '<use href="#trend-1" x="100%"'
+	)
 	contains(
 		page_of("/leaderboard/renewed?version=1")[1].links,
 		"/leaderboard/renewed?view=live&gpu=H200&version=1",

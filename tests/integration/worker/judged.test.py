@@ -175,7 +175,8 @@ def a_time_faster_than_the_gpus_memory_is_held():
 	reason = is_held(judge(figures(4100.0), board="copies"))
 	contains(
 		reason,
-		"Benchmark 1: 4.100 µs for 101 MB would be 24.6 TB/s; the memory of H200 moves 4.8 TB/s",
+		"Shape (size: 4096): 4.100 µs for 101 MB would be 24.6 TB/s; the memory of H200 moves "
+		"4.8 TB/s",
 	)
 	equal(is_held(judge(figures(8000.0), board="copies")), "")
 	load("harnessed", bytes="6 * size * size", engine="custom")
@@ -189,15 +190,17 @@ def a_time_faster_than_any_compute_unit_is_held():
 	load("products", "[{size: 512}, {size: 8192}]", flops="2 * size ** 3")
 	contains(
 		is_held(judge(figures(50000.0), figures(400000.0), board="products")),
-		"Benchmark 2: 400.0 µs for 1.1 TFLOP would be 2.75 PFLOP/s; the fastest units of H200 "
-		"reach 1.98 PFLOP/s.",
+		"Shape (size: 8192): 400.0 µs for 1.1 TFLOP would be 2.75 PFLOP/s; the fastest units of "
+		"H200 reach 1.98 PFLOP/s.",
 	)
 	equal(is_held(judge(figures(50000.0), figures(600000.0), board="products")), "")
 
 
 @test
 def without_formulas_a_time_shorter_than_a_launch_is_held():
-	contains(is_held(judge(figures(400.0))), "Benchmark 1: 400.0 ns is less than any kernel takes")
+	contains(
+		is_held(judge(figures(400.0))), "Shape (size: 4096): 400.0 ns is less than any kernel takes"
+	)
 	equal(is_held(judge(figures(500.0), user=2)), "")
 
 
@@ -225,8 +228,8 @@ def an_admin_lists_releases_and_rejects_on_the_command_line():
 	)
 	contains(
 		listed,
-		"judged of user-3, 100.0 ns, engine isolated: Benchmark 1: 100.0 ns is less than any "
-		"kernel takes",
+		"judged of user-3, 100.0 ns, engine isolated: Shape (size: 4096): 100.0 ns is less "
+		"than any kernel takes",
 	)
 	contains(admin("review", "release", submissions[fast], "H200"), "is released and ranked")
 	contains(

@@ -313,7 +313,7 @@ static void compare_stage(
 
 /* ---- stages ---- */
 
-/* Returns a stage's case lines. If only the last benchmark ranks, its line is the only one. */
+/* Returns a stage's case lines. */
 static const char *const *stage_cases(
 	const struct task *task, const struct stage_kind *kind, size_t *count)
 {
@@ -321,9 +321,9 @@ static const char *const *stage_cases(
 		*count = task->test_count;
 		return task->tests;
 	}
-	bool last = task->ranking_by == RANKING_BY_LAST && task->benchmark_count > 1;
-	*count = last ? 1 : task->benchmark_count;
-	return last ? task->benchmarks + task->benchmark_count - 1 : task->benchmarks;
+	size_t first = task_first_timed(task);
+	*count = task->benchmark_count - first;
+	return task->benchmarks + first;
 }
 
 void evaluation_close(struct evaluation *evaluation)
