@@ -214,19 +214,6 @@ static void describe_unranked(
 	buffer_printf(out, "; %s's ranked time there is a better one.", row->user);
 }
 
-/* Whether a job on the CPU failed because the code uses CUDA. The reason quotes the error of torch,
- * Triton or the CUDA runtime. */
-static bool lacks_cuda(const struct job_row *job)
-{
-	static const char *const signs[] = { "CUDA", "cuda", "NVIDIA", "0 active drivers" };
-	if (strcmp(job->gpu, "CPU") != 0 || !job->reason)
-		return false;
-	for (size_t i = 0; i < COUNT(signs); i++)
-		if (strstr(job->reason, signs[i]))
-			return true;
-	return false;
-}
-
 /* Returns whether the result is of the kind that is ranked: passed, in mode ranked. */
 static bool could_be_ranked(const struct submission_row *row, const struct job_row *job)
 {
@@ -253,11 +240,6 @@ static void describe_ended(
 		buffer_printf(out,
 			"Passed on %s. The ranking is frozen; the times are shown when the freeze is lifted.",
 			job->gpu);
-	} else if (verdict_from_name(job->verdict) == VERDICT_INTERNAL_ERROR && lacks_cuda(job)) {
-		buffer_text(out,
-			"The task's own code uses CUDA, which the device CPU does not have. The attempt does "
-			"not count. Choose a GPU, and ask the leaderboard's creator to remove the CPU from its "
-			"devices.");
 	} else {
 		buffer_text(out, verdict_advice(verdict_from_name(job->verdict)));
 		buffer_text(out, has_passed ? " Only the mode ranked counts in the ranking." : "");
