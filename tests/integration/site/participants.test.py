@@ -496,6 +496,10 @@ def the_devices_to_choose_from_are_those_of_the_viewers_leaderboards():
 	equal(devices("/mine"), ["CPU", "Z9000"])
 	equal(devices("/leaderboard/small/mine"), ["CPU"])
 	equal(devices("/leaderboard/small/mine?from=2000-01-01"), ["CPU"])
+	equal(devices("/mine?leaderboard=small"), ["CPU"])
+	equal(devices("/mine?leaderboard=small&from=2000-01-01"), ["CPU"])
+	equal(devices("/mine?leaderboard=small&gpu=Z9000"), ["CPU", "Z9000"])
+	contains(fresh(ada, "/mine?leaderboard=small&gpu=Z9000").text, '"Z9000" selected')
 	sql("DELETE FROM leaderboards WHERE name = 'other'")
 
 
