@@ -245,6 +245,10 @@ def the_page_says_how_a_result_changed_the_users_rank():
 	other = ended(dora, score_ns=900.0)
 	slower = ended(ada, score_ns=1100.0)
 	contains(words(anyone, f"/submission/{slower}"), "10 % slower than ada's best on CPU was then.")
+	slowest = ended(ada, score_ns=17400.0)
+	contains(
+		words(anyone, f"/submission/{slowest}"), "17 times as long as ada's best on CPU was then."
+	)
 	better = ended(ada, score_ns=800.0)
 	contains(
 		words(anyone, f"/submission/{better}"),
