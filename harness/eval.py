@@ -47,6 +47,10 @@ import types
 from time import perf_counter_ns
 
 EXIT_RAISED, EXIT_USAGE, EXIT_CUDA, EXIT_REPORT, EXIT_WRONG, EXIT_CASE = 1, 2, 110, 111, 112, 113
+NEEDS_CUDA = (
+	"The task's reference needs CUDA, and this is the CPU device. Choose a GPU, or ask the "
+	"leaderboard's creator to remove the CPU from its devices. "
+)
 
 
 def say(text):
@@ -205,6 +209,8 @@ def failing_with(code, what):
 		raise
 	except BaseException as error:
 		last = traceback.format_exception_only(type(error), error)[-1].strip()
+		if code == EXIT_CASE and needs_cuda(error):
+			what = NEEDS_CUDA + what
 		raise CaseFailed(code, f"{what} raised {last}\n{explain(error)}") from None
 
 
@@ -242,6 +248,15 @@ def is_of_device(error):
 	return type(error).__name__ == "OutOfMemoryError" or any(
 		words in str(error)
 		for words in ("CUDA error", "CUDA out of memory", "CUDA_ERROR", "[CUDA]", "_STATUS_")
+	)
+
+
+def needs_cuda(error):
+	"""Whether an error of the task's own code says that CUDA is missing, on the CPU device. torch,
+	Triton and CUDA have no type for such errors. Decides only the words, never whose fault it is:
+	the text may quote a submission's output."""
+	return os.environ.get("CUDA_VISIBLE_DEVICES") == "" and any(
+		words in str(error) for words in ("CUDA", "cuda", "NVIDIA", "0 active drivers")
 	)
 
 
@@ -684,6 +699,11 @@ def profile_table(kernel, data, tools, calls=5):
 # ---- the start ----
 
 
+def import_failure(error):
+	advice = NEEDS_CUDA if needs_cuda(error) else ""
+	return f"{advice}The task's own files cannot be imported: {type(error).__name__}: {error}"
+
+
 def import_task():
 	"""Imports (torch, reference, utils). Removes the task's modules from sys.modules, so that a
 	submission imports its own copies and cannot change these."""
@@ -696,9 +716,7 @@ def import_task():
 		utils.set_seed, utils.clear_l2_cache
 	except BaseException as error:
 		say(explain(error))
-		stop(
-			EXIT_USAGE, f"The task's own files cannot be imported: {type(error).__name__}: {error}"
-		)
+		stop(EXIT_USAGE, import_failure(error))
 	for name in ("reference", "reference_code", "utils", "task"):
 		sys.modules.pop(name, None)
 	return torch, reference, utils

@@ -4,7 +4,7 @@
 #include "lib/account/user.h"
 #include "lib/base/format.h"
 #include "lib/base/scope.h"
-#include "lib/job/count.h"
+#include "lib/database/job_count.h"
 
 #include <string.h>
 

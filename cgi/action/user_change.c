@@ -3,7 +3,7 @@
 #include "lib/account/audit.h"
 #include "lib/base/format.h"
 #include "lib/base/text.h"
-#include "lib/job/count.h"
+#include "lib/database/job_count.h"
 #include "lib/ranking/head_to_head.h"
 
 int user_find_other(struct database *db, struct arena *arena, const char *name,

@@ -343,18 +343,25 @@ int action_leaderboard_edit(struct request *request)
 	struct leaderboard leaderboard;
 	struct leaderboard_input input;
 	struct actor actor = actor_of(request);
+	int64_t cancelled = 0;
 	int rc = leaderboard_of_admin(request, &leaderboard);
 	if (rc)
 		return rc;
 	rc = read_input(request, &leaderboard, &input);
 	if (!rc)
 		rc = leaderboard_update(request->db, request->arena, &leaderboard, &input.settings,
-			input.task, &input.upload, &input.stock, &actor, request->error);
+			input.task, &input.upload, &input.stock, &actor, &cancelled, request->error);
 	if (rc)
 		return show_leaderboard_form_again(request, &leaderboard, &input, rc);
-	return input.task && input.settings.keeps_version
-		? redirect(request, "/admin/leaderboard/%s/versions?done=kept", leaderboard.name)
-		: redirect(request, "/leaderboard/%s%s", leaderboard.name, input.task ? "?uploaded=1" : "");
+	const char *more =
+		cancelled ? arena_printf(request->arena, "cancelled=%lld", (long long)cancelled) : "";
+	if (input.task && input.settings.keeps_version)
+		return redirect(request, "/admin/leaderboard/%s/versions?done=kept%s%s", leaderboard.name,
+			cancelled ? "&" : "", more);
+	if (input.task)
+		return redirect(request, "/leaderboard/%s?uploaded=1%s%s", leaderboard.name,
+			cancelled ? "&" : "", more);
+	return redirect(request, "/leaderboard/%s%s%s", leaderboard.name, cancelled ? "?" : "", more);
 }
 
 /* ---- delete ---- */

@@ -99,7 +99,7 @@ static int find_version(struct request *request, const struct leaderboard *leade
 }
 
 /* Returns the notice about the action that redirected here, or NULL. */
-static const char *versions_notice(struct request *request, const struct leaderboard *leaderboard,
+static const char *versions_done(struct request *request, const struct leaderboard *leaderboard,
 	const struct version_row *newest)
 {
 	const char *done = request_query(request, "done");
@@ -113,6 +113,14 @@ static const char *versions_notice(struct request *request, const struct leaderb
 			   "switch to it when it is ready. Its engine is %s. %s",
 			   (long long)newest->number, newest->engine, newest->engine_reason)
 						 : "It was saved. The task runs as before, so there is no draft of it.";
+}
+
+static const char *versions_notice(struct request *request, const struct leaderboard *leaderboard,
+	const struct version_row *newest)
+{
+	const char *done = versions_done(request, leaderboard, newest);
+	return done ? arena_printf(request->arena, "%s%s", done, leaderboard_cancelled_words(request))
+				: NULL;
 }
 
 int page_versions(struct request *request)

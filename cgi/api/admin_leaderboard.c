@@ -30,7 +30,8 @@ static json_t *own_quotas(const struct quota quotas[static quota_modes])
 	return list;
 }
 
-static int respond_leaderboard(struct request *request, const char *name)
+/* `cancelled`: number of queued jobs that the call cancelled. */
+static int respond_leaderboard(struct request *request, const char *name, int64_t cancelled)
 {
 	struct leaderboard leaderboard;
 	struct quota quotas[quota_modes];
@@ -46,7 +47,7 @@ static int respond_leaderboard(struct request *request, const char *name)
 	if (rc)
 		return rc;
 	return respond_json(request,
-		json_pack("{s:s, s:I, s:s, s:s, s:o, s:b, s:b, s:b, s:o, s:o, s:o, s:o, s:o}", "name",
+		json_pack("{s:s, s:I, s:s, s:s, s:o, s:b, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:I}", "name",
 			leaderboard.name, "task_version", (json_int_t)leaderboard.version_number, "language",
 			leaderboard.language, "visibility", leaderboard.visibility, "deadline",
 			json_moment(leaderboard.deadline_ms), "accepting", (int)leaderboard.accepting,
@@ -54,14 +55,14 @@ static int respond_leaderboard(struct request *request, const char *name)
 			(int)leaderboard.practice, "frozen_at", json_moment(leaderboard.frozen_at_ms),
 			"archived_at", json_moment(leaderboard.archived_at_ms), "created_at",
 			json_moment(leaderboard.created_at_ms), "gpus", texts_json(gpus, gpu_count), "quotas",
-			own_quotas(quotas)));
+			own_quotas(quotas), "cancelled_jobs", (json_int_t)cancelled));
 }
 
 int api_admin_leaderboard(struct request *request)
 {
 	struct leaderboard leaderboard;
 	int rc = leaderboard_of_admin(request, &leaderboard);
-	return rc ? rc : respond_leaderboard(request, leaderboard.name);
+	return rc ? rc : respond_leaderboard(request, leaderboard.name, 0);
 }
 
 /* ---- creating ---- */
@@ -115,7 +116,7 @@ int api_admin_leaderboard_create(struct request *request)
 		rc = leaderboard_create(request->db, request->arena, &input.settings, input.task,
 			&input.upload, &input.stock, &actor, NULL, request->error);
 	if (!rc)
-		rc = respond_leaderboard(request, input.settings.name);
+		rc = respond_leaderboard(request, input.settings.name, 0);
 	if (rc)
 		return refuse_task(request, &input, rc);
 	request->status = 201;
@@ -195,16 +196,17 @@ struct change {
 	const struct leaderboard *leaderboard;
 	const struct leaderboard_input *input;
 	const struct publishing *after;
+	int64_t cancelled;
 };
 
 /* Runs in a transaction, so that Podium stores all changes or none. */
 static int leaderboard_change_body(struct database *db, void *context, struct error *error)
 {
-	const struct change *change = context;
+	struct change *change = context;
 	struct request *request = change->request;
 	struct actor actor = actor_of(request);
 	int rc = leaderboard_update(db, request->arena, change->leaderboard, &change->input->settings,
-		NULL, NULL, NULL, &actor, error);
+		NULL, NULL, NULL, &actor, &change->cancelled, error);
 	return rc
 		? rc
 		: publishing_change(db, request->arena, change->leaderboard, change->after, &actor, error);
@@ -225,7 +227,7 @@ int api_admin_leaderboard_change(struct request *request)
 		rc = read_publishing(request, &leaderboard, &after);
 	if (!rc)
 		rc = database_transaction(request->db, leaderboard_change_body, &change, request->error);
-	return rc ? rc : respond_leaderboard(request, leaderboard.name);
+	return rc ? rc : respond_leaderboard(request, leaderboard.name, change.cancelled);
 }
 
 int api_admin_leaderboard_archive(struct request *request)
@@ -241,7 +243,7 @@ int api_admin_leaderboard_archive(struct request *request)
 		.archived = true };
 	rc = publishing_change(
 		request->db, request->arena, &leaderboard, &after, &actor, request->error);
-	return rc ? rc : respond_leaderboard(request, leaderboard.name);
+	return rc ? rc : respond_leaderboard(request, leaderboard.name, 0);
 }
 
 int api_admin_leaderboard_delete(struct request *request)
@@ -297,7 +299,7 @@ int api_admin_switch(struct request *request)
 	if (!rc)
 		rc = leaderboard_switch(
 			request->db, request->arena, &leaderboard, number, &actor, request->error);
-	return rc ? rc : respond_leaderboard(request, leaderboard.name);
+	return rc ? rc : respond_leaderboard(request, leaderboard.name, 0);
 }
 
 /* Uploads a task. If it runs differently from the current version, it becomes a new version. New
@@ -307,6 +309,7 @@ int api_admin_task(struct request *request)
 	struct leaderboard leaderboard;
 	struct leaderboard_input input = { 0 };
 	struct actor actor = actor_of(request);
+	int64_t cancelled = 0;
 	int rc = leaderboard_of_admin(request, &leaderboard);
 	if (!rc)
 		rc = read_settings(request, &leaderboard, &input);
@@ -316,6 +319,7 @@ int api_admin_task(struct request *request)
 		rc = leaderboard_read_zip(request, "zip", true, &input);
 	if (!rc)
 		rc = leaderboard_update(request->db, request->arena, &leaderboard, &input.settings,
-			input.task, &input.upload, &input.stock, &actor, request->error);
-	return rc ? refuse_task(request, &input, rc) : respond_leaderboard(request, leaderboard.name);
+			input.task, &input.upload, &input.stock, &actor, &cancelled, request->error);
+	return rc ? refuse_task(request, &input, rc)
+			  : respond_leaderboard(request, leaderboard.name, cancelled);
 }

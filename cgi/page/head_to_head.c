@@ -1,5 +1,7 @@
 #include "cgi/page/head_to_head.h"
 
+#include "lib/base/format.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -36,39 +38,18 @@ static int decimals_for(double bound)
 	return decimals;
 }
 
-static const char *percent_words(struct arena *arena, double share)
-{
-	double value = 100 * share;
-	return arena_printf(arena, "%.*f",
-		value >= 10          ? 0
-			: value >= 0.95  ? 1
-			: value >= 0.095 ? 2
-							 : 3,
-		value);
-}
-
-const char *head_to_head_change(struct arena *arena, double ratio)
-{
-	const double percent_until = 10, most_times = 1000;
-	if (ratio < 1)
-		return arena_printf(arena, "%s %% faster", percent_words(arena, 1 - ratio));
-	if (ratio < percent_until)
-		return arena_printf(arena, "%s %% slower", percent_words(arena, ratio - 1));
-	return ratio > most_times ? "over 1000 times slower"
-							  : arena_printf(arena, "%.0f times slower", ratio);
-}
-
 const char *head_to_head_words(struct arena *arena, const struct head_to_head_row *row)
 {
 	if (row->loser)
 		return row->loser > 0 ? "lost, because it failed in this run"
 							  : "won, because the other one failed in this run";
+	format_text change;
+	format_change(change, row->ratio);
 	bool is_faster = row->ratio_high<1, is_slower = row->ratio_low> 1;
 	int decimals = is_faster ? decimals_for(row->ratio_high)
 		: is_slower          ? decimals_for(row->ratio_low)
 							 : decimals_for(0);
 	const char *figures = arena_printf(arena, "%.*f (%.*f to %.*f)", decimals, row->ratio, decimals,
 		row->ratio_low, decimals, row->ratio_high);
-	return arena_printf(arena, "%s: %s", figures,
-		is_faster || is_slower ? head_to_head_change(arena, row->ratio) : "a tie");
+	return arena_printf(arena, "%s: %s", figures, is_faster || is_slower ? change : "a tie");
 }

@@ -37,10 +37,6 @@ bool head_to_head_has_result(const struct head_to_head_row *row);
  * in this run". */
 const char *head_to_head_words(struct arena *arena, const struct head_to_head_row *row);
 
-/* Describes a ratio of two times, without saying whether it exceeds the noise: "1.2 % faster", "40
- * % slower", "12 times slower", "over 1000 times slower". */
-const char *head_to_head_change(struct arena *arena, double ratio);
-
 /* Formats a ratio with four decimals: "0.9980". */
 const char *head_to_head_figure(struct arena *arena, double ratio);
 

@@ -102,7 +102,8 @@ static const struct statement JOBS_OF_LEADERBOARD_WITHIN =
 #define MAY_SEE_LEADERBOARD SQL_MAY_SEE("l")
 static const struct column CHOICE_COLUMNS[] = { TEXT(struct history_choice, kind),
 	TEXT(struct history_choice, name) };
-/* The viewer's leaderboards and their devices; the devices of one leaderboard on its page. */
+/* The viewer's leaderboards and their devices; the devices of one leaderboard on its page or if the
+ * filter names it. */
 static const struct statement CHOICES = SELECT(struct history_choice, CHOICE_COLUMNS,
 	"WITH own AS (SELECT l.id, l.name FROM leaderboards l WHERE EXISTS (SELECT 1 FROM submissions "
 	"s "
@@ -110,7 +111,8 @@ static const struct statement CHOICES = SELECT(struct history_choice, CHOICE_COL
 	") "
 	"SELECT 'leaderboard' AS kind, name FROM own "
 	"UNION SELECT 'gpu', g.gpu FROM own JOIN leaderboard_gpus g "
-	"ON g.leaderboard_id = own.id WHERE ? IN (0, own.id) ORDER BY kind, name");
+	"ON g.leaderboard_id = own.id WHERE ? IN (0, own.id) AND ? IN ('', own.name) "
+	"ORDER BY kind, name");
 
 static const struct column RANK_COLUMNS[] = {
 	TEXT(struct history_rank, gpu),
@@ -283,24 +285,25 @@ static int read_answers(struct request *request, const struct history_view *view
 			most = submissions_per_page + 1;
 	const char *name = view->shown ? arena_printf(request->arena, "%lld", (long long)leaderboard_id)
 								   : filter->leaderboard;
-	const char *one_job = *filter->gpu ? filter->gpu : filter->result;
+	const char *one_job = *filter->gpu ? filter->gpu : filter->result,
+			   *board = view->shown ? "" : filter->leaderboard;
 	if (!has_period(filter))
 		return database_answers(request->db, request->arena, &PAGES[view->shown != NULL], answers,
 			request->error,
 			"isiissssi"
-			"iii"
+			"iiis"
 			"ii",
 			viewer, name, viewer, before, filter->mode, one_job, filter->gpu, filter->result, most,
-			viewer, viewer, leaderboard_id, viewer, leaderboard_id);
+			viewer, viewer, leaderboard_id, board, viewer, leaderboard_id);
 	int64_t at_ms = query_number(request, "at", filter->until_ms);
 	at_ms = at_ms < filter->until_ms ? at_ms : filter->until_ms;
 	return database_answers(request->db, request->arena, &PAGES_WITHIN[view->shown != NULL],
 		answers, request->error,
 		"isittttissssi"
-		"iii"
+		"iiis"
 		"ii",
 		viewer, name, viewer, filter->from_ms, filter->until_ms, at_ms, at_ms, before, filter->mode,
-		one_job, filter->gpu, filter->result, most, viewer, viewer, leaderboard_id, viewer,
+		one_job, filter->gpu, filter->result, most, viewer, viewer, leaderboard_id, board, viewer,
 		leaderboard_id);
 }
 
@@ -316,6 +319,22 @@ int history_read(struct request *request, const struct history_filter *filter, i
 		filter->gpu, filter->result, most);
 	*count = rc ? 0 : history_group(request->arena, rows, row_count, submissions);
 	return rc;
+}
+
+/* Adds the chosen device to the choices if it is missing, so that the form shows the filter that
+ * applies. */
+static void keep_choice(struct arena *arena, struct history_view *view)
+{
+	const char *gpu = view->filter.gpu;
+	for (size_t i = 0; i < view->choice_count; i++)
+		if (strcmp(view->choices[i].kind, "gpu") == 0 && strcmp(view->choices[i].name, gpu) == 0)
+			return;
+	struct history_choice *choices =
+		arena_array(arena, struct history_choice, view->choice_count + 1);
+	for (size_t i = 0; i < view->choice_count; i++)
+		choices[i] = view->choices[i];
+	choices[view->choice_count++] = (struct history_choice){ .kind = "gpu", .name = gpu };
+	view->choices = choices;
 }
 
 static int read_history(struct request *request, struct history_view *view)
@@ -335,6 +354,8 @@ static int read_history(struct request *request, struct history_view *view)
 	}
 	view->choices = answers[ANSWER_CHOICES].rows,
 	view->choice_count = answers[ANSWER_CHOICES].count;
+	if (*view->filter.gpu)
+		keep_choice(request->arena, view);
 	view->ranks = answers[ANSWER_RANKS].rows, view->rank_count = answers[ANSWER_RANKS].count;
 	return 0;
 }

@@ -1,7 +1,7 @@
 #include "cgi/page/job_words.h"
 
-#include "cgi/page/head_to_head.h"
 #include "cgi/render/html.h"
+#include "lib/base/format.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
 #include "lib/job/job.h"
@@ -109,17 +109,19 @@ static bool was_rejected(const struct job_row *job)
 
 /* Writes "When it finished: 2nd → 1st on H200, 3.1 % faster than ada's best before." These ranks
  * may differ from the present one, which the page shows as well. */
-static void describe_change(const struct submission_row *row, const struct job_row *job,
-	struct arena *arena, struct buffer *out)
+static void describe_change(
+	const struct submission_row *row, const struct job_row *job, struct buffer *out)
 {
 	bool had_best = !isnan(job->best_before_ns), has_place = job->place_after != SQL_NULL_INTEGER;
 	if (isnan(job->score_ns) || job->is_held == 1 || (!had_best && !has_place))
 		return;
-	const char *change =
-		had_best ? head_to_head_change(arena, job->score_ns / job->best_before_ns) : NULL;
+	double ratio = job->score_ns / job->best_before_ns;
+	const char *joint = change_conjunction(ratio);
+	format_text change;
+	format_change(change, ratio);
 	if (!has_place) {
 		append_capitalised(out, change, strlen(change));
-		buffer_printf(out, " than %s's best on %s was then.", row->user, job->gpu);
+		buffer_printf(out, " %s %s's best on %s was then.", joint, row->user, job->gpu);
 		return;
 	}
 	buffer_text(out, "When it finished: ");
@@ -132,7 +134,7 @@ static void describe_change(const struct submission_row *row, const struct job_r
 	html_ordinal(out, job->place_after);
 	buffer_printf(out, " on %s, ", job->gpu);
 	if (had_best)
-		buffer_printf(out, "%s than %s's best before.", change, row->user);
+		buffer_printf(out, "%s %s %s's best before.", change, joint, row->user);
 	else
 		buffer_printf(out, "%s's first result that counts.", row->user);
 }
@@ -214,19 +216,6 @@ static void describe_unranked(
 	buffer_printf(out, "; %s's ranked time there is a better one.", row->user);
 }
 
-/* Whether a job on the CPU failed because the code uses CUDA. The reason quotes the error of torch,
- * Triton or the CUDA runtime. */
-static bool lacks_cuda(const struct job_row *job)
-{
-	static const char *const signs[] = { "CUDA", "cuda", "NVIDIA", "0 active drivers" };
-	if (strcmp(job->gpu, "CPU") != 0 || !job->reason)
-		return false;
-	for (size_t i = 0; i < COUNT(signs); i++)
-		if (strstr(job->reason, signs[i]))
-			return true;
-	return false;
-}
-
 /* Returns whether the result is of the kind that is ranked: passed, in mode ranked. */
 static bool could_be_ranked(const struct submission_row *row, const struct job_row *job)
 {
@@ -253,11 +242,6 @@ static void describe_ended(
 		buffer_printf(out,
 			"Passed on %s. The ranking is frozen; the times are shown when the freeze is lifted.",
 			job->gpu);
-	} else if (verdict_from_name(job->verdict) == VERDICT_INTERNAL_ERROR && lacks_cuda(job)) {
-		buffer_text(out,
-			"The task's own code uses CUDA, which the device CPU does not have. The attempt does "
-			"not count. Choose a GPU, and ask the leaderboard's creator to remove the CPU from its "
-			"devices.");
 	} else {
 		buffer_text(out, verdict_advice(verdict_from_name(job->verdict)));
 		buffer_text(out, has_passed ? " Only the mode ranked counts in the ranking." : "");
@@ -281,7 +265,7 @@ void job_words_fill(struct arena *arena, const struct submission_row *row, struc
 		else
 			describe_ended(row, &jobs[i], &out);
 		jobs[i].words = arena_strdup(arena, buffer_string(&out));
-		describe_change(row, &jobs[i], arena, &change);
+		describe_change(row, &jobs[i], &change);
 		jobs[i].change = change.length ? arena_strdup(arena, change.data) : NULL;
 	}
 }

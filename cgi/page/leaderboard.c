@@ -93,19 +93,23 @@ static int draw_trend(struct request *request, struct leaderboard_view *view)
 	return leaderboard_trend(request, &trend, &view->charts_html);
 }
 
-/* After the upload of a task, tells its author which engine the task gets, and why. */
-static int note_upload(
+/* After an edit, tells its author which engine an uploaded task gets, and why, and how many jobs
+ * the edit cancelled. */
+static int note_edit(
 	struct request *request, const struct shown_leaderboard *shown, struct page *page)
 {
 	struct task_engine_row *engines;
 	size_t count;
+	const char *cancelled = leaderboard_cancelled_words(request);
+	if (*cancelled && leaderboard_is_managed_by(&shown->leaderboard, &request->viewer))
+		page->notice = arena_printf(request->arena, "It was saved.%s", cancelled);
 	if (!request_query(request, "uploaded"))
 		return 0;
 	int rc = task_engines_read(request->db, request->arena, shown->leaderboard.task_version_id,
 		&engines, &count, request->error);
 	if (!rc && count)
-		page->notice = arena_printf(
-			request->arena, "It was saved. The engine is %s. %s", engines->engine, engines->reason);
+		page->notice = arena_printf(request->arena, "%s The engine is %s. %s",
+			page->notice ? page->notice : "It was saved.", engines->engine, engines->reason);
 	return rc;
 }
 
@@ -128,7 +132,7 @@ int page_leaderboard(struct request *request)
 	if (!rc)
 		rc = announcements_read(request, shown.leaderboard.id, &page);
 	if (!rc)
-		rc = note_upload(request, &shown, &page);
+		rc = note_edit(request, &shown, &page);
 	if (!rc)
 		description_of(request, &view, page.now_ms);
 	if (!rc && view.gpu)

@@ -75,8 +75,11 @@ static const char *record_words(struct arena *arena, const struct record_row *re
 	if (isnan(record->before_ns))
 		return arena_printf(
 			arena, "%s: %s on %s, the first result", record->user, time, record->gpu);
-	return arena_printf(arena, "%s: %s on %s, %.1f %% faster than the record before", record->user,
-		time, record->gpu, (1 - record->score_ns / record->before_ns) * 100);
+	double ratio = record->score_ns / record->before_ns;
+	format_text change;
+	format_change(change, ratio);
+	return arena_printf(arena, "%s: %s on %s, %s %s the record before", record->user, time,
+		record->gpu, change, change_conjunction(ratio));
 }
 
 static void append_entry(

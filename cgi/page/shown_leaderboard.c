@@ -1,6 +1,7 @@
 #include "cgi/page/shown_leaderboard.h"
 
 #include "cgi/http/paging.h"
+#include "lib/base/format.h"
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
@@ -259,4 +260,12 @@ bool leaderboard_is_managed_by(const struct leaderboard *leaderboard, const stru
 {
 	return viewer->role == ROLE_ADMIN
 		|| (viewer->role == ROLE_CREATOR && viewer->id == leaderboard->creator_id);
+}
+
+const char *leaderboard_cancelled_words(const struct request *request)
+{
+	int64_t count = query_number(request, "cancelled", 0);
+	return count ? arena_printf(request->arena, " Removing devices cancelled %s.",
+			   plural(request->arena, count, "queued job"))
+				 : "";
 }

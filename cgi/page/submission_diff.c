@@ -3,9 +3,9 @@
 #include "cgi/page/submission_diff.h"
 
 #include "cgi/http/paging.h"
-#include "cgi/page/head_to_head.h"
 #include "cgi/page/pages.h"
 #include "cgi/render/html.h"
+#include "lib/base/format.h"
 #include "lib/base/interval.h"
 #include "lib/leaderboard/visibility.h"
 #include "templates/submission_diff.h"
@@ -99,8 +99,9 @@ const char *submission_diff_words(struct arena *arena, const struct submission_d
 {
 	if (!submission_diff_has_both(times))
 		return "";
-	return submission_diff_is_noise(times) ? "within noise"
-										   : head_to_head_change(arena, times->b_ns / times->a_ns);
+	format_text change;
+	format_change(change, times->b_ns / times->a_ns);
+	return submission_diff_is_noise(times) ? "within noise" : arena_strdup(arena, change);
 }
 
 /* ---- joining ---- */

@@ -116,9 +116,11 @@ void html_gap(struct buffer *out, double ns, double best_ns)
 	html_text(out, text);
 }
 
-void html_percent_faster(struct buffer *out, double ns, double before_ns)
+void html_change_than(struct buffer *out, double ns, double before_ns)
 {
-	buffer_printf(out, "%.1f %% faster", 100 * (1 - ns / before_ns));
+	format_text change;
+	format_change(change, ns / before_ns);
+	buffer_printf(out, "%s %s", change, change_conjunction(ns / before_ns));
 }
 
 void html_times_faster(struct buffer *out, double ratio)

@@ -37,7 +37,7 @@ void html_duration_within(struct buffer *out, double ns, double half_ns);
 void html_duration_range(struct buffer *out, double low_ns, double high_ns); /* 31.82 to 32.01 µs */
 void html_gap(struct buffer *out, double ns, double best_ns);                /* +4.2 % */
 void html_times_faster(struct buffer *out, double ratio);                    /* 2.31× faster */
-void html_percent_faster(struct buffer *out, double ns, double before_ns);   /* 3.1 % faster */
+void html_change_than(struct buffer *out, double ns, double before_ns);      /* 3.1 % faster than */
 void html_bytes(struct buffer *out, int64_t bytes);                          /* 12.5 kB */
 void html_utc(struct buffer *out, int64_t ms);                      /* 2026-11-21 06:10 UTC */
 void html_date(struct buffer *out, int64_t ms);                     /* 2026-11-21 */

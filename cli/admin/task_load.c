@@ -174,7 +174,7 @@ static int update_leaderboard(struct database *db, struct arena *arena, const st
 		rc = compare_source(db, arena, source, before, &comparison, error);
 	if (!rc && !source->dry_run)
 		rc = leaderboard_update(db, arena, before, &settings, uploaded ? NULL : source->task,
-			&source->upload, &source->stock, &admin_actor, error);
+			&source->upload, &source->stock, &admin_actor, NULL, error);
 	if (rc)
 		return rc;
 	if (uploaded)

@@ -75,10 +75,13 @@ from podium_eval import (
 	EXIT_USAGE,
 	EXIT_WRONG,
 	INTEGER,
+	NEEDS_CUDA,
 	CaseError,
 	CaseFailed,
 	asking_task,
+	import_failure,
 	is_of_device,
+	needs_cuda,
 	read_answer,
 	read_cases,
 	say,
@@ -194,6 +197,8 @@ def failing_with(code, what):
 	except BaseException as error:
 		if code != EXIT_CASE and is_of_device(error):
 			raise
+		if code == EXIT_CASE and needs_cuda(error):
+			what = NEEDS_CUDA + what
 		raise CaseFailed(code, accuse(what, error)) from None
 
 
@@ -215,10 +220,7 @@ class Task:
 			reference = importlib.import_module("reference")
 		except BaseException as error:
 			say(explain(error))
-			raise Stop(
-				EXIT_USAGE,
-				f"The task's own files cannot be imported: {type(error).__name__}: {error}",
-			) from None
+			raise Stop(EXIT_USAGE, import_failure(error)) from None
 		for name in ("generate_input", "check_implementation"):
 			if not callable(getattr(reference, name, None)):
 				raise Stop(EXIT_UNSPLITTABLE, f"The task's reference.py has no function {name}.")

@@ -32,6 +32,13 @@ void format_duration_range(format_text out, double low_ns, double high_ns);
 /* How much longer than the best time: "+4.2 %"; "" for the best itself. */
 void format_gap(format_text out, double ns, double best_ns);
 
+/* A ratio of two times, without saying whether it exceeds the noise: "1.2 % faster", "40 % slower",
+ * "17 times as long", "1.66 million times as fast". */
+void format_change(format_text out, double ratio);
+
+/* The word between format_change and what the time is compared with: "than" or "as". */
+const char *change_conjunction(double ratio);
+
 void format_integer(format_text out, int64_t number);
 void format_bytes(format_text out, uint64_t bytes); /* "141 GB", "12.5 kB" (powers of 1000) */
 void format_utc(format_text out, int64_t ms);       /* "2026-11-21 06:10 UTC"; TIME_NULL: "" */

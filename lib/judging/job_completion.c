@@ -2,7 +2,7 @@
 
 #include "lib/base/log.h"
 #include "lib/base/scope.h"
-#include "lib/job/count.h"
+#include "lib/database/job_count.h"
 #include "lib/job/job.h"
 #include "lib/job/wait.h"
 #include "lib/judging/review.h"
@@ -58,7 +58,7 @@ static int fail_job(struct database *db, const struct statement *statement, int6
 }
 
 /* Queues the job again, or fails it after too many attempts. `why` is an outcome from
- * lib/job/count.h. */
+ * lib/database/job_count.h. */
 static int retry_job(struct database *db, int64_t job_id, int64_t attempt, const char *why,
 	const char *reason, struct error *error)
 {

@@ -6,7 +6,7 @@
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
-#include "lib/job/count.h"
+#include "lib/database/job_count.h"
 #include "lib/ranking/ranking.h"
 
 #include <math.h>

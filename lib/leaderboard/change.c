@@ -8,6 +8,7 @@
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
+#include "lib/database/job_count.h"
 #include "lib/gpu/device.h"
 #include "lib/task/version.h"
 
@@ -26,8 +27,11 @@ struct change {
 	const struct task *task; /* NULL: the task does not change */
 	struct task_draft draft; /* `task`, ready to be stored */
 	const char **gpus;
-	size_t gpu_count; /* from the settings, without duplicates */
-	int64_t id;       /* of the leaderboard */
+	size_t gpu_count;         /* from the settings, without duplicates */
+	const char **gpus_before; /* the leaderboard's devices before an edit */
+	size_t gpu_count_before;
+	int64_t id;        /* of the leaderboard */
+	int64_t cancelled; /* queued jobs for devices that the edit removes */
 };
 
 /* ---- checks ---- */
@@ -56,16 +60,21 @@ bool gpu_is_name(const char *gpu)
 		== length;
 }
 
+static bool has_gpu(const struct change *change, const char *gpu)
+{
+	for (size_t i = 0; i < change->gpu_count; i++)
+		if (strcmp(change->gpus[i], gpu) == 0)
+			return true;
+	return false;
+}
+
 static int check_gpus(struct change *change, enum task_language language, struct error *error)
 {
 	const struct leaderboard_settings *settings = change->settings;
 	change->gpus = arena_array(change->arena, const char *, settings->gpu_count + 1);
 	for (size_t i = 0; i < settings->gpu_count; i++) {
 		const char *gpu = settings->gpus[i];
-		bool is_repeated = false;
-		for (size_t k = 0; k < change->gpu_count && !is_repeated; k++)
-			is_repeated = strcmp(change->gpus[k], gpu) == 0;
-		if (is_repeated)
+		if (has_gpu(change, gpu))
 			continue;
 		if (!gpu_is_name(gpu))
 			return fail_field(error, "gpu",
@@ -177,6 +186,46 @@ static int store_gpus(struct database *db, const struct change *change, struct e
 	return rc;
 }
 
+/* The leaderboard's queued jobs for one device, including comparisons and rejudgings. The forced
+ * index keeps the statements from reading and locking all jobs of the leaderboard. */
+#define QUEUED_JOBS \
+	"jobs j FORCE INDEX (jobs_age) LEFT JOIN comparisons c ON c.id = j.comparison_id " \
+	"LEFT JOIN rejudged_jobs r ON r.id = j.rejudged_id " \
+	"JOIN submissions s ON s.id = COALESCE(j.submission_id, c.challenger_id, r.submission_id) "
+#define OF_DEVICE "WHERE j.gpu = ? AND j.state = 'queued' AND s.leaderboard_id = ?"
+static const struct statement COUNT_JOBS = COMMAND(SQL_COUNT_CANCELLED(QUEUED_JOBS OF_DEVICE));
+static const struct statement CANCEL_JOBS =
+	COMMAND("UPDATE " QUEUED_JOBS "SET j.state = 'cancelled', j.verdict = 'cancelled', "
+			"j.reason = ?, j.cancelled_by = ?, j.finished_at = UTC_TIMESTAMP(3) " OF_DEVICE);
+
+static int cancel_queued(
+	struct database *db, struct change *change, const char *gpu, struct error *error)
+{
+	const char *reason = arena_printf(change->arena,
+		"Cancelled before it started: %s removed %s from the leaderboard's devices.",
+		change->actor->name, gpu);
+	int rc = database_execute(db, &COUNT_JOBS, error, "si", gpu, change->id);
+	if (!rc)
+		rc = database_execute(
+			db, &CANCEL_JOBS, error, "sisi", reason, actor_id(change), gpu, change->id);
+	if (!rc)
+		change->cancelled += (int64_t)database_affected(db);
+	return rc;
+}
+
+static int cancel_for_removed_gpus(
+	struct database *db, struct change *change, struct buffer *notes, struct error *error)
+{
+	int rc = 0;
+	for (size_t i = 0; i < change->gpu_count_before && !rc; i++)
+		if (!has_gpu(change, change->gpus_before[i]))
+			rc = cancel_queued(db, change, change->gpus_before[i], error);
+	if (!rc && change->cancelled)
+		buffer_printf(
+			notes, "; %s cancelled", plural(change->arena, change->cancelled, "queued job"));
+	return rc;
+}
+
 static int write_audit(struct database *db, const struct change *change, const char *action,
 	const char *name, const char *detail, struct error *error)
 {
@@ -278,21 +327,21 @@ static int note_quotas(
 	return rc;
 }
 
-/* Appends the changed settings in words; nothing if none changed. */
+/* Appends the changed settings in words; nothing if none changed. Reads the devices before. */
 static int note_settings(
-	struct database *db, const struct change *change, struct buffer *notes, struct error *error)
+	struct database *db, struct change *change, struct buffer *notes, struct error *error)
 {
 	struct arena *arena = change->arena;
 	const struct leaderboard_settings *after = change->settings;
 	struct settings_row before;
-	const char **gpus;
-	size_t gpu_count;
 	int rc = database_row(db, arena, &SETTINGS, &before, error, "i", change->id);
 	if (!rc)
-		rc = leaderboard_gpus(db, arena, change->id, &gpus, &gpu_count, error);
+		rc = leaderboard_gpus(
+			db, arena, change->id, &change->gpus_before, &change->gpu_count_before, error);
 	if (rc)
 		return rc;
-	const char *devices_before = leaderboard_gpu_words(arena, gpus, gpu_count),
+	const char *devices_before =
+				   leaderboard_gpu_words(arena, change->gpus_before, change->gpu_count_before),
 			   *devices = leaderboard_gpu_words(arena, change->gpus, change->gpu_count);
 	audit_note_change(notes, before.deadline_ms != after->deadline_ms, "deadline",
 		leaderboard_deadline_words(arena, before.deadline_ms),
@@ -319,7 +368,9 @@ static int update_settings(
 		(int64_t)settings->accepting, (int64_t)settings->sources_public_after_deadline, change->id);
 	if (!rc && settings->quotas)
 		rc = quotas_store(db, change->id, settings->quotas, error);
-	return rc ? rc : store_gpus(db, change, error);
+	if (!rc)
+		rc = store_gpus(db, change, error);
+	return rc ? rc : cancel_for_removed_gpus(db, change, notes, error);
 }
 
 static int update_task(struct database *db, struct change *change, const struct current *current,
@@ -358,7 +409,7 @@ static int update_body(struct database *db, void *context, struct error *error)
 	struct change *change = context;
 	cleanup_buffer struct buffer notes = { 0 };
 	struct current current;
-	change->gpu_count = 0; /* the transaction may be a retry */
+	change->gpu_count = 0, change->cancelled = 0; /* the transaction may be a retry */
 	int rc = database_row(db, change->arena, &CURRENT, &current, error, "i", change->id);
 	if (rc == ERROR_NOT_FOUND)
 		return fail(
@@ -382,7 +433,7 @@ static int update_body(struct database *db, void *context, struct error *error)
 int leaderboard_update(struct database *db, struct arena *arena,
 	const struct leaderboard *leaderboard, const struct leaderboard_settings *settings,
 	const struct task *task, const struct fileset *upload, const struct fileset *stock,
-	const struct actor *actor, struct error *error)
+	const struct actor *actor, int64_t *cancelled, struct error *error)
 {
 	struct change change = { .arena = arena,
 		.leaderboard = leaderboard,
@@ -391,5 +442,9 @@ int leaderboard_update(struct database *db, struct arena *arena,
 		.task = task,
 		.id = leaderboard->id };
 	int rc = task ? task_draft_make(arena, task, upload, stock, &change.draft, error) : 0;
-	return rc ? rc : database_transaction(db, update_body, &change, error);
+	if (!rc)
+		rc = database_transaction(db, update_body, &change, error);
+	if (!rc && cancelled)
+		*cancelled = change.cancelled;
+	return rc;
 }

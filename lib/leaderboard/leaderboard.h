@@ -110,11 +110,12 @@ int leaderboard_create(struct database *db, struct arena *arena,
 
 /* Changes the settings, except the name. If `task` is not NULL and differs from the current one,
  * adds a task version and switches to it. If only texts for readers differ, rewrites the current
- * version instead (lib/task/version.h). */
+ * version instead (lib/task/version.h). Cancels the queued jobs for devices that the settings
+ * remove; `cancelled` gets their number and may be NULL. */
 int leaderboard_update(struct database *db, struct arena *arena,
 	const struct leaderboard *leaderboard, const struct leaderboard_settings *settings,
 	const struct task *task, const struct fileset *upload, const struct fileset *stock,
-	const struct actor *actor, struct error *error);
+	const struct actor *actor, int64_t *cancelled, struct error *error);
 
 /* Makes new submissions run against version `number`. Queued jobs keep the version for which they
  * were submitted. ERROR_NOT_FOUND: there is no such version. */

@@ -316,7 +316,7 @@ static int apply_locked(const struct planning *planning, const struct plan_item 
 		return leaderboard_create(planning->db, planning->arena, &item->settings, problem->task,
 			&problem->upload, planning->stock, actor, NULL, planning->error);
 	return leaderboard_update(planning->db, planning->arena, &item->before, &item->settings,
-		problem->task, &problem->upload, planning->stock, actor, planning->error);
+		problem->task, &problem->upload, planning->stock, actor, NULL, planning->error);
 }
 
 /* Computes the item again under the lock, and applies it only if it has not changed. */

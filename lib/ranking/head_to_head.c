@@ -1,6 +1,6 @@
 #include "lib/ranking/head_to_head.h"
 
-#include "lib/job/count.h"
+#include "lib/database/job_count.h"
 #include "lib/leaderboard/visibility.h"
 
 /* Lower priority than submissions, see jobs.priority. */

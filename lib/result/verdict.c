@@ -25,8 +25,8 @@ static const struct {
 	[VERDICT_PROTOCOL_VIOLATION] = { "protocol violation",
 		"The evaluation returned data that an honest run never sends; nothing was ranked." },
 	[VERDICT_INTERNAL_ERROR] = { "internal error",
-		"This was not your fault: Podium or its machine failed. The attempt does not count; submit "
-		"again or tell an admin." },
+		"This was not your fault: the task, Podium or its machine failed. The attempt does not "
+		"count; submit again or tell an admin." },
 	[VERDICT_CANCELLED] = { "cancelled", "The job was cancelled before it finished." },
 };
 

@@ -546,6 +546,19 @@ def an_unreadable_case_exits_with_113_and_its_line():
 
 
 @test
+def a_reference_for_cuda_says_so_on_the_cpu():
+	needs_cuda = "The task's reference needs CUDA, and this is the CPU device. Choose a GPU"
+	on_gpu = REFERENCE.replace("torch.arange(size)", "torch.arange(size, device='cuda')")
+	result = evaluate(reference=on_gpu)
+	ends_with(result, 113)
+	contains(result.stderr.rstrip().rsplit("\n", 1)[-1], needs_cuda)
+	ends_with(evaluate(reference="import torch\ntorch.ones(1).cuda()\n"), 2, needs_cuda)
+	wrong = evaluate("def custom_kernel(data): raise RuntimeError('No CUDA GPUs are available')\n")
+	ends_with(wrong, 1)
+	lacks(wrong.stderr, needs_cuda)
+
+
+@test
 def a_missing_case_file_exits_with_113():
 	with folder_with({"reference.py": REFERENCE, "submission.py": RIGHT}) as folder:
 		ends_with_code = start(folder, ["test", "nowhere"], POPCORN_FD="1")

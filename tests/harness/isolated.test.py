@@ -1900,6 +1900,36 @@ def faults_of_the_task_are_not_the_submission_s():
 	ends_with(engine.judge(ENGINE, SUM, silent, "test", COUNTS), 113, "returned None")
 
 
+@test
+def a_reference_for_cuda_says_so_on_the_cpu():
+	needs_cuda = "The task's reference needs CUDA, and this is the CPU device. Choose a GPU"
+	on_gpu = DOUBLES.replace("torch.arange(size)", "torch.arange(size, device='cuda')")
+	of_triton = "raise RuntimeError('0 active drivers ([]). There should only be one.')\n"
+	driver = ADDS.replace(
+		"return [random", "raise OSError('libcuda.so.1: cannot open')\n\treturn [random"
+	)
+	ends_with(judge(reference=on_gpu), 113, needs_cuda, "generate_input raised ")
+	ends_with(judge(reference="import torch\ntorch.ones(1).cuda()\n"), 2, needs_cuda, "own files")
+	ends_with(engine.judge(ENGINE, SUM, of_triton + ADDS), 2, needs_cuda, "0 active drivers")
+	ends_with(engine.judge(ENGINE, SUM, driver, "test", COUNTS), 113, needs_cuda, "libcuda")
+	elsewhere = engine.judge(ENGINE, SUM, driver, "test", COUNTS, CUDA_VISIBLE_DEVICES="GPU-1")
+	ends_with(elsewhere, 113, "libcuda")
+	lacks(elsewhere.text, needs_cuda)
+	for source in (
+		"def custom_kernel(data): raise OSError('libcuda.so.1: cannot open')\n",
+		"def custom_kernel(data): return 'CUDA'\n",
+	):
+		of_submission = engine.judge(
+			ENGINE,
+			source,
+			ADDS.replace("return (True", "int(output)\n\treturn (True"),
+			"test",
+			COUNTS,
+		)
+		ends_with(of_submission, 1)
+		lacks(of_submission.text, needs_cuda)
+
+
 if __name__ == "__main__":
 	try:
 		sys.exit(run())

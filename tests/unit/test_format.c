@@ -243,6 +243,37 @@ static void relative_times_read_as_words(void **state)
 	}
 }
 
+static void a_change_is_a_percentage_or_a_factor(void **state)
+{
+	(void)state;
+	static const struct {
+		double ratio;
+		const char *text, *conjunction;
+	} cases[] = {
+		{ 0.969, "3.1 % faster", "than" },
+		{ 0.75, "25 % faster", "than" },
+		{ 0.9995, "0.050 % faster", "than" },
+		{ 1.4, "40 % slower", "than" },
+		{ 9.9, "890 % slower", "than" },
+		{ 10, "10 times as long", "as" },
+		{ 17.4, "17 times as long", "as" },
+		{ 165574, "165574 times as long", "as" },
+		{ 1655741, "1.66 million times as long", "as" },
+		{ 1e9, "over 1000 million times as long", "as" },
+		{ 1 / 9.9, "90 % faster", "than" },
+		{ 0.1, "10 times as fast", "as" },
+		{ 1 / 1655741.0, "1.66 million times as fast", "as" },
+		{ 1e300, "over 1000 million times as long", "as" },
+		{ 0, "over 1000 million times as fast", "as" },
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		format_text out;
+		format_change(out, cases[i].ratio);
+		assert_string_equal(out, cases[i].text);
+		assert_string_equal(change_conjunction(cases[i].ratio), cases[i].conjunction);
+	}
+}
+
 static void sizes_are_in_powers_of_a_thousand(void **state)
 {
 	(void)state;
@@ -312,6 +343,7 @@ int main(void)
 		cmocka_unit_test(an_integer_has_all_its_digits),
 		cmocka_unit_test(a_date_that_does_not_exist_is_refused),
 		cmocka_unit_test(relative_times_read_as_words),
+		cmocka_unit_test(a_change_is_a_percentage_or_a_factor),
 		cmocka_unit_test(sizes_are_in_powers_of_a_thousand),
 		cmocka_unit_test(one_is_singular_and_none_and_many_are_plural),
 	};

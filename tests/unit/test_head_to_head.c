@@ -34,9 +34,9 @@ static void the_faster_side_and_its_lead_are_named(void **state)
 	assert_words(0.5, 0.75, 0.8, "0.750 (0.500 to 0.800): 25 % faster");
 	assert_words(1.1, 1.25, 1.3, "1.250 (1.100 to 1.300): 25 % slower");
 	assert_words(9.4, 9.5, 9.6, "9.500 (9.400 to 9.600): 850 % slower");
-	assert_words(40, 41, 42, "41.000 (40.000 to 42.000): 41 times slower");
+	assert_words(40, 41, 42, "41.000 (40.000 to 42.000): 41 times as long");
 	assert_words(1655740, 1655741, 1655742,
-		"1655741.000 (1655740.000 to 1655742.000): over 1000 times slower");
+		"1655741.000 (1655740.000 to 1655742.000): 1.66 million times as long");
 }
 
 static void no_decided_interval_is_rounded_to_1(void **state)

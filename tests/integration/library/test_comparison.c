@@ -233,6 +233,30 @@ static void an_entry_that_is_replaced_takes_what_waits_for_it_along(void **state
 	assert_page("1:1 0:2");
 }
 
+static void removing_the_device_cancels_what_waits_for_it(void **state)
+{
+	(void)state;
+	static const char *others[] = { "B200" };
+	int64_t first = pass(0, 1000, 1), cancelled = 0;
+	int64_t job_id = comparison_of(pass(1, 1001, 1), first);
+	assert_int_equal(number_of(&OPEN), 1);
+	const struct actor actor = contest_actor();
+	struct leaderboard_settings settings = {
+		.deadline_ms = TIME_NULL, .accepting = true, .gpus = others, .gpu_count = 1
+	};
+	assert_done(leaderboard_update(
+		db, arena, &contest.board, &settings, NULL, NULL, NULL, &actor, &cancelled, &error));
+	assert_int_equal(cancelled, 1);
+	assert_int_equal(number_of(&OPEN), 0);
+	static const struct statement reason =
+		NUMBER("SELECT COUNT(*) AS number FROM jobs WHERE id = ? AND state = 'cancelled' "
+			   "AND verdict = 'cancelled' AND reason LIKE '%removed%' "
+			   "AND finished_at IS NOT NULL");
+	struct number row;
+	assert_done(database_row(db, arena, &reason, &row, &error, "i", job_id));
+	assert_int_equal(row.number, 1);
+}
+
 static void one_that_runs_already_may_end(void **state)
 {
 	(void)state;
@@ -458,6 +482,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_pair_is_compared_once, begin, contest_end),
 		cmocka_unit_test_setup_teardown(
 			an_entry_that_is_replaced_takes_what_waits_for_it_along, begin, contest_end),
+		cmocka_unit_test_setup_teardown(
+			removing_the_device_cancels_what_waits_for_it, begin, contest_end),
 		cmocka_unit_test_setup_teardown(one_that_runs_already_may_end, begin, contest_end),
 		cmocka_unit_test_setup_teardown(
 			the_faster_one_stands_first_and_a_tie_is_a_tie, begin, contest_end),

@@ -145,7 +145,7 @@ static int update(
 {
 	struct leaderboard board = find(name);
 	return leaderboard_update(db, arena, &board, settings, m ? m->task : NULL,
-		m ? &m->upload : NULL, m ? &m->stock : NULL, &ada, &error);
+		m ? &m->upload : NULL, m ? &m->stock : NULL, &ada, NULL, &error);
 }
 
 static const struct statement AUDIT_ENTRIES =
@@ -282,7 +282,8 @@ static void deleting_twice_says_so(void **state)
 	assert_refused(
 		leaderboard_delete(db, &board, &ada, &error), ERROR_NOT_FOUND, "", "deleted already");
 	struct leaderboard_settings settings = settings_of(NULL);
-	assert_refused(leaderboard_update(db, arena, &board, &settings, NULL, NULL, NULL, &ada, &error),
+	assert_refused(
+		leaderboard_update(db, arena, &board, &settings, NULL, NULL, NULL, &ada, NULL, &error),
 		ERROR_NOT_FOUND, "", "deleted meanwhile");
 }
 

@@ -255,7 +255,7 @@ static void a_closed_leaderboard_stays_closed(void **state)
 	struct leaderboard scan = find("set-scan");
 	struct leaderboard_settings closed = { .deadline_ms = TIME_NULL };
 	assert_done(
-		leaderboard_update(db, arena, &scan, &closed, NULL, NULL, NULL, &ada.actor, &error));
+		leaderboard_update(db, arena, &scan, &closed, NULL, NULL, NULL, &ada.actor, NULL, &error));
 	struct tree tree = PLAIN;
 	tree.set = "problems:\n- {directory: scan, name: set-scan, gpus: [A100]}\n";
 	plan(&tree, &ada);

@@ -793,7 +793,7 @@ def a_crashing_judge_is_an_internal_error():
 		("os._exit(3)", "judge"),
 		("os._exit(2)", "judge"),
 		("os._exit(111)", "results"),
-		("os._exit(113)", "case"),
+		("os._exit(113)", "The task failed"),
 		(
 			"os._exit(0)",
 			"The judge ended before it had checked everything in test 1 of 2 (a: 1; b: 2).",
@@ -822,6 +822,23 @@ def a_judge_over_its_limits_is_an_internal_error():
 	)
 	with Isolated(("--memory", "600")) as runner:
 		expect("internal error", "judge", "0.6 GiB", reference=hoard, runners=[runner])
+
+
+@test
+def a_reference_for_cuda_says_so_on_the_cpu():
+	result = expect(
+		"internal error",
+		reference=REFERENCE.replace(
+			"return [a, b]", "raise OSError('libcuda.so.1: cannot open shared object file')"
+		),
+		runners=[one()],
+	)
+	equal(
+		result.reason,
+		"The task failed, not the submission: The task's reference needs CUDA, and this is the CPU "
+		"device. Choose a GPU, or ask the leaderboard's creator to remove the CPU from its "
+		"devices. generate_input raised OSError: libcuda.so.1: cannot open shared object file.",
+	)
 
 
 @test

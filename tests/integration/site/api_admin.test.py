@@ -355,6 +355,17 @@ def a_leaderboard_can_be_created_changed_archived_and_deleted():
 		sql("SELECT action FROM audit_log ORDER BY id DESC LIMIT 2"),
 		[["leaderboard.publish"], ["leaderboard.update"]],
 	)
+	equal(changed["cancelled_jobs"], 0)
+	sql(
+		"INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, "
+		"mode) SELECT l.id, l.task_version_id, s.user_id, 'x.py', s.sha256, 'test' "
+		"FROM leaderboards l JOIN submissions s WHERE l.name = 'fresh' LIMIT 1; "
+		"INSERT INTO jobs (submission_id, user_id, gpu) "
+		"SELECT id, user_id, 'B200' FROM submissions WHERE id = LAST_INSERT_ID()"
+	)
+	only = ask("carl", "PATCH", "leaderboards/fresh", {"gpus": ["H200"]}).json
+	equal((only["gpus"], only["cancelled_jobs"]), (["H200"], 1))
+	equal(ask("carl", "PATCH", "leaderboards/fresh", {"gpus": changed["gpus"]}).json, changed)
 	# A change with one invalid field changes nothing.
 	problem(
 		ask("carl", "PATCH", "leaderboards/fresh", {"accepting": True, "visibility": "secret"}),

@@ -206,6 +206,54 @@ def an_admins_cancellation_shows_the_name_and_is_in_the_audit_log():
 	)
 
 
+def edit_devices(*gpus):
+	return admin.post(
+		"/admin/leaderboard/small/edit",
+		[*(("gpu", name) for name in gpus), ("accepting", "1"), ("sources_public", "1")],
+	)
+
+
+@test
+def removing_a_device_cancels_its_queued_jobs_and_says_so_to_all():
+	clean()
+	load_task(site, name="other", more={"eval.py": HARNESS})
+	site.hold_jobs()
+	before = [
+		row[0]
+		for row in sql(
+			"SELECT g.gpu FROM leaderboard_gpus g JOIN leaderboards l ON l.id = g.leaderboard_id "
+			"WHERE l.name = 'small' ORDER BY g.position"
+		)
+	]
+	equal(edit_devices("CPU", "H200", "B200").status, 303)
+	mixed, alone = submit(ada, gpu=("CPU", "H200")), submit(bob, gpu=("B200",))
+	elsewhere = send(bob, board="other").location
+	answer = edit_devices("CPU")
+	equal(answer.location, "/leaderboard/small?cancelled=2")
+	told = "Removing devices cancelled 2 queued jobs."
+	contains(admin.get(answer.location).words(), told)
+	lacks(ada.get(answer.location).words(), told)
+	for client, submission, device in ((ada, mixed, "H200"), (bob, alone, "B200")):
+		contains(
+			client.get(f"/submission/{submission}").words(),
+			f"Cancelled before it started: root-of-all removed {device} from the leaderboard's "
+			"devices.",
+		)
+	equal(
+		sql("SELECT gpu, state FROM jobs ORDER BY id"),
+		[["CPU", "queued"], ["H200", "cancelled"], ["B200", "cancelled"], ["CPU", "queued"]],
+	)
+	contains(
+		sql("SELECT detail FROM audit_log WHERE action = 'leaderboard.update'")[-1][0],
+		"devices: CPU, was CPU, H200, B200; 2 queued jobs cancelled",
+	)
+	equal(edit_devices("H200").location, "/leaderboard/small?cancelled=1")
+	equal(edit_devices(*before).location, "/leaderboard/small")
+	equal(status(elsewhere.rsplit("/", 1)[1])["jobs"][0]["state"], "queued")
+	site.release_jobs()
+	clean()
+
+
 @test
 def no_one_else_may_cancel():
 	site.hold_jobs()

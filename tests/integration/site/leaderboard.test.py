@@ -372,7 +372,7 @@ def the_feed_lists_each_record_newest_first():
 	equal(
 		[entry.find(ATOM + "title").text for entry in feed.iter(ATOM + "entry")],
 		[
-			"dora: 1.000 µs on CPU, 50.0 % faster than the record before",
+			"dora: 1.000 µs on CPU, 50 % faster than the record before",
 			"ada: 2.000 µs on CPU, the first result",
 		],
 	)

@@ -285,9 +285,7 @@ static const struct judge_code {
 	{ JUDGE_BUSY, VERDICT_INTERNAL_ERROR, "This machine cannot judge the task now" },
 	{ JUDGE_FAILED, VERDICT_INTERNAL_ERROR, "The judge could not finish" },
 	{ 111, VERDICT_INTERNAL_ERROR, "The judge could not report its results" },
-	{ 113, VERDICT_INTERNAL_ERROR,
-		"The task failed, not the submission: a case could not be read, no input could be made "
-		"for it, or its check failed or took too long" },
+	{ 113, VERDICT_INTERNAL_ERROR, "The task failed, not the submission" },
 };
 
 static const struct judge_code *find_judge_code(int code)

@@ -8,8 +8,8 @@
  * - gpu lost: the worker gave the job back because a GPU stopped working
  *
  * A verdict that an admin changes later keeps its original count. */
-#ifndef PODIUM_LIB_JOB_COUNT_H
-#define PODIUM_LIB_JOB_COUNT_H
+#ifndef PODIUM_LIB_DATABASE_JOB_COUNT_H
+#define PODIUM_LIB_DATABASE_JOB_COUNT_H
 
 #include "lib/base/error.h"
 #include "lib/database/database.h"

@@ -1,4 +1,4 @@
-#include "lib/job/count.h"
+#include "lib/database/job_count.h"
 
 #define COUNTING(outcome, condition) \
 	COMMAND("INSERT INTO job_counts (worker, gpu, outcome, jobs) " \
