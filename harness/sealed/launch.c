@@ -345,11 +345,13 @@ static int serve(struct launcher *launcher)
 	int64_t latest_ns = isolated_clock_ns();
 	for (;;) {
 		wait_for_work(launcher, latest_ns);
+		/* Looked at first, because the judge sends a call's frames before it arms the call. */
+		const bool armed = is_armed(launcher->page);
 		int rc = take_frames(launcher);
 		if (rc)
 			return rc;
 		latest_ns = isolated_clock_ns();
-		if (!is_armed(launcher->page))
+		if (!armed)
 			continue;
 		if ((rc = isolated_await(launcher->page, SOCKET, &order)))
 			return rc;

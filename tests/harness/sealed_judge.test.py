@@ -6,6 +6,7 @@ tests/gpu/sealed shows on a GPU."""
 
 import contextlib
 import ctypes
+import functools
 import hashlib
 import json
 import os
@@ -80,7 +81,8 @@ def match(submission, mode, cases, reference, rival=None, launch=None, **environ
 	programs |= {name: [*launcher, name] for name in ("launcher", "rival_launcher")}
 	programs["null"] = [*launcher, "--null"]
 	if launch:
-		programs["launcher"], environment["REAL_LAUNCHER"] = [LAUNCH], "1"
+		programs |= {"launcher": [LAUNCH], "null": [LAUNCH, "--null"]}
+		environment["REAL_LAUNCHER"] = "1"
 	submissions = {"entry": submission, **({} if rival is None else {"rival": rival})}
 	made = engine.SealedMatch(
 		ENGINE,
@@ -539,12 +541,35 @@ def judge_lie(name, **more):
 	text = BUILDS_A_PLAN.replace("@LIE@", repr(name))
 	text = text.replace("@REDTEAM@", repr(str(ROOT / "tests/redteam")))
 	text = text.replace("@CUBIN@", repr(str(ENGINE / "cubin")))
-	return judge(text, reference=ADDS_THREE, launch=start_launcher, **more)
+	return judge(text, reference=ADDS_THREE, **{"launch": start_launcher, **more})
 
 
 @test
 def the_real_launcher_plays_a_right_plan():
 	ends_with(judge_lie("honest"), 0, "test.0.status: pass", "test.1.status: pass", "check: pass")
+
+
+# poll() that finds nothing, and returns only when frames have had time to arrive.
+SLOW_POLL = """
+#include <poll.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+int poll(struct pollfd *polled, nfds_t count, int limit_ms)
+{
+	int found = (int)syscall(SYS_poll, polled, count, limit_ms);
+	if (!found)
+		nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
+	return found;
+}
+"""
+
+
+@test
+def the_real_launcher_takes_frames_that_arrive_after_its_last_look_for_frames():
+	slow = compile_c("slow_poll.so", "-fPIC", "-shared", "-x", "c", "-", text=SLOW_POLL)
+	launch = functools.partial(start_launcher, LD_PRELOAD=str(slow))
+	ends_with(judge_lie("honest", mode="leaderboard", launch=launch, QUIET="1"), 0, "check: pass")
 
 
 @test

@@ -41,9 +41,11 @@ def serve(take_frame, call):
 	with contextlib.suppress(wire.Gone):
 		page, seen = take_frame(), 0
 		while True:
+			# The judge sends a call's frames before it arms the call, so look in the other order.
+			is_armed = wire.armed(page) != seen
 			if select.select([SOCKET], [], [], 0)[0]:
 				take_frame()
-			elif wire.armed(page) != seen:
+			elif is_armed:
 				order = wire.wait_for_call(page, SOCKET)
 				seen = order.number
 				if order.command == wire.LEAVE:
