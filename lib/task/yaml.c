@@ -405,6 +405,7 @@ static const struct task_key PODIUM_KEYS[] = {
 	{ .name = "booleans", .read = read_truth_form, .offset = 0, .choices = TRUTHS },
 	{ .name = "engine", .read = task_read_choice, TASK(engine), .choices = ENGINES },
 	{ .name = "expected", .read = read_expected, TASK_LIST(expected, expected_count) },
+	{ .name = "input_is_right", .read = task_read_truth, TASK(input_is_right) },
 };
 
 static void read_podium(struct task_reader *reader, const struct yaml_node *value,
