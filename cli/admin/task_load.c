@@ -112,7 +112,8 @@ static int create_leaderboard(
 	if (!rc)
 		admin_say("%s: %s%s%s", source->name, source->dry_run ? "would be created" : "created",
 			settings.gpu_count ? "." : "; no worker offers a device that can run it yet.",
-			source->is_unchecked ? "" : " It stays hidden until its check passes.");
+			source->is_unchecked || source->dry_run ? ""
+													: " It stays hidden until its check passes.");
 	return rc;
 }
 

@@ -354,8 +354,8 @@ def a_leaderboard_can_be_created_changed_archived_and_deleted():
 		),
 	)
 	equal(
-		sql("SELECT action FROM audit_log ORDER BY id DESC LIMIT 2"),
-		[["leaderboard.publish"], ["leaderboard.update"]],
+		sql("SELECT action FROM audit_log ORDER BY id DESC LIMIT 3"),
+		[["leaderboard.publish"], ["leaderboard.publish"], ["leaderboard.update"]],
 	)
 	equal(changed["cancelled_jobs"], 0)
 	sql(

@@ -79,7 +79,8 @@ FILES = {
 
 
 def make_board(name, gpus=("H200", "CPU"), **files):
-	"""Creates and publishes a leaderboard. Returns the words that its creator reads after the upload."""
+	"""Creates and publishes a leaderboard. Returns the words that its creator reads after the
+	upload."""
 	contents = {**FILES, **{key.replace("__", "/") + ".py": text for key, text in files.items()}}
 	if "task.py" in contents:
 		contents["task.yml"] = contents.pop("task.py")
