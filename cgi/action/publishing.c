@@ -7,36 +7,34 @@
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
+#include "lib/leaderboard/publication.h"
 #include "lib/ranking/ranking.h"
 
 #include <string.h>
 
 /* The stored settings. Reading them locks them, so that concurrent changes wait for each other. */
 struct state {
-	int64_t practice, frozen_at_ms, archived;
+	int64_t practice, frozen_at_ms, archived, version_id;
 	const char *visibility;
+	const char *wanted; /* the visibility that a publication waits for; NULL: none */
 };
 static const struct column STATE_COLUMNS[] = {
 	TEXT(struct state, visibility),
 	INTEGER(struct state, practice),
 	TIME(struct state, frozen_at_ms),
 	INTEGER(struct state, archived),
+	INTEGER(struct state, version_id),
+	TEXT(struct state, wanted),
 };
 static const struct statement STATE = SELECT(struct state, STATE_COLUMNS,
 	"SELECT visibility, practice, frozen_at AS frozen_at_ms, "
-	"archived_at IS NOT NULL AS archived FROM leaderboards "
-	"WHERE id = ? FOR UPDATE");
+	"archived_at IS NOT NULL AS archived, task_version_id AS version_id, "
+	"(SELECT p.visibility FROM publications p WHERE p.leaderboard_id = leaderboards.id) AS wanted "
+	"FROM leaderboards WHERE id = ? FOR UPDATE");
 static const struct statement STORE =
-	COMMAND("UPDATE leaderboards SET visibility = ?, practice = ?, frozen_at = ?, "
+	COMMAND("UPDATE leaderboards SET practice = ?, frozen_at = ?, "
 			"archived_at = IF(?, COALESCE(archived_at, UTC_TIMESTAMP(3)), NULL), "
 			"updated_at = UTC_TIMESTAMP(3) WHERE id = ?");
-static const struct statement SEAT_AUTHORS = COMMAND(
-	"INSERT IGNORE INTO leaderboard_members (leaderboard_id, user_id) "
-	"SELECT DISTINCT s.leaderboard_id, s.user_id FROM submissions s WHERE s.leaderboard_id = ? "
-	"AND NOT s.dry_run AND NOT EXISTS "
-	"(SELECT 1 FROM leaderboard_removals r WHERE r.leaderboard_id = s.leaderboard_id "
-	"AND r.user_id = s.user_id)");
-
 enum { members_most = 1000 };
 static const struct column MEMBER_COLUMNS[] = {
 	TEXT(struct member, name),
@@ -92,12 +90,20 @@ static const char *time_text(struct arena *arena, int64_t ms)
 	return ms == TIME_NULL ? "never" : arena_strdup(arena, text);
 }
 
+/* Whether the leaderboard is hidden and becomes visible once its check passes. */
+static bool asks_to_publish(const struct state *before, const struct publishing *after)
+{
+	return after->visibility && strcmp(before->visibility, "hidden") == 0
+		&& strcmp(after->visibility, "hidden") != 0;
+}
+
 static void note_changes(
 	const struct change *change, const struct state *before, struct buffer *notes)
 {
 	const struct publishing *after = change->after;
-	audit_note_change(notes, strcmp(before->visibility, after->visibility) != 0, "visibility",
-		before->visibility, after->visibility);
+	if (after->visibility && !asks_to_publish(before, after))
+		audit_note_change(notes, strcmp(before->visibility, after->visibility) != 0, "visibility",
+			before->visibility, after->visibility);
 	audit_note_change(notes, before->practice != after->practice, "practice after the deadline",
 		yes_or_no(before->practice), yes_or_no(after->practice));
 	audit_note_change(notes, before->frozen_at_ms != after->frozen_at_ms, "ranking frozen from",
@@ -112,14 +118,48 @@ static int store_changes(struct database *db, const struct change *change,
 {
 	const struct publishing *after = change->after;
 	int64_t id = change->leaderboard->id;
-	int rc = database_execute(db, &STORE, error, "sitii", after->visibility,
-		(int64_t)after->practice, after->frozen_at_ms, (int64_t)after->archived, id);
-	if (!rc && strcmp(after->visibility, "closed") == 0
-		&& strcmp(before->visibility, "closed") != 0)
-		rc = database_execute(db, &SEAT_AUTHORS, error, "i", id);
+	int rc = database_execute(db, &STORE, error, "itii", (int64_t)after->practice,
+		after->frozen_at_ms, (int64_t)after->archived, id);
 	if (!rc && before->frozen_at_ms != after->frozen_at_ms)
 		rc = ranking_rebuild(db, id, error);
 	return rc;
+}
+
+static int ask_to_publish(struct database *db, const struct change *change,
+	const struct state *before, struct buffer *notes, struct error *error)
+{
+	const char *after = change->after->visibility;
+	int64_t id = change->leaderboard->id;
+	struct publication publication;
+	if (before->wanted && strcmp(before->wanted, after) == 0)
+		return publication_advance(db, change->arena, id, change->actor, error);
+	int rc = publication_want(db, id, before->version_id, after, error);
+	if (!rc)
+		rc = publication_advance(db, change->arena, id, change->actor, error);
+	if (!rc)
+		rc = publication_read(db, change->arena, id, &publication, error);
+	if (!rc)
+		buffer_printf(notes, "%svisibility: %s once the check passes, still hidden",
+			notes->length ? "; " : "", after);
+	return rc == ERROR_NOT_FOUND ? 0 : rc; /* it was published, with an entry in the audit log */
+}
+
+/* Makes the leaderboard visible once its check has passed, or hides it. A leaderboard that is
+ * visible already needs no check. */
+static int store_visibility(struct database *db, const struct change *change,
+	const struct state *before, struct buffer *notes, struct error *error)
+{
+	const char *after = change->after->visibility;
+	int64_t id = change->leaderboard->id;
+	if (!after)
+		return 0;
+	if (asks_to_publish(before, change->after))
+		return ask_to_publish(db, change, before, notes, error);
+	int rc = strcmp(before->visibility, after) == 0 ? 0 : leaderboard_show(db, id, after, error);
+	if (rc || strcmp(after, "hidden") != 0 || !before->wanted)
+		return rc;
+	buffer_printf(notes, "%sno longer waits to be published", notes->length ? "; " : "");
+	return publication_withdraw(db, id, error);
 }
 
 static int publishing_body(struct database *db, void *context, struct error *error)
@@ -134,8 +174,9 @@ static int publishing_body(struct database *db, void *context, struct error *err
 	if (rc)
 		return rc;
 	note_changes(change, &before, &notes);
-	if (!notes.length)
-		return 0;
+	rc = store_visibility(db, change, &before, &notes, error);
+	if (rc || !notes.length)
+		return rc;
 	rc = store_changes(db, change, &before, error);
 	return rc ? rc
 			  : audit(db, change->actor->id, change->actor->name, change->actor->address,
@@ -151,7 +192,7 @@ int publishing_change(struct database *db, struct arena *arena,
 		.arena = arena, .leaderboard = leaderboard, .after = after, .actor = actor
 	};
 	for (size_t i = 0; i < COUNT(known); i++)
-		if (strcmp(known[i], after->visibility) == 0)
+		if (!after->visibility || strcmp(known[i], after->visibility) == 0)
 			return database_transaction(db, publishing_body, &change, error);
 	return fail_field(
 		error, "visibility", "A leaderboard is public, closed or hidden; choose one of them.");

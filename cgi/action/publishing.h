@@ -6,7 +6,7 @@
 #include "lib/leaderboard/leaderboard.h"
 
 struct publishing {
-	const char *visibility; /* "public", "closed", "hidden" */
+	const char *visibility; /* "public", "closed", "hidden"; NULL: no change */
 	bool practice;          /* accepts unranked submissions after the deadline */
 	/* Results that finish after this time are not ranked until an admin lifts the freeze. The time
 	 * may lie in the future. TIME_NULL: not frozen. */
@@ -15,9 +15,10 @@ struct publishing {
 };
 
 /* Stores the changed settings in one transaction, with an audit entry of old and new values. Writes
- * nothing if nothing changed. If the leaderboard becomes closed, its users with submissions become
- * members. If the freeze changed, the ranking is computed again. ERROR_INPUT has the field
- * `visibility`. */
+ * nothing if nothing changed. A hidden leaderboard becomes visible once the check of its task has
+ * passed (lib/leaderboard/publication.h), which may be later. If the leaderboard becomes closed,
+ * its users with submissions become members. If the freeze changed, the ranking is computed again.
+ * ERROR_INPUT has the field `visibility`. */
 int publishing_change(struct database *db, struct arena *arena,
 	const struct leaderboard *leaderboard, const struct publishing *after,
 	const struct actor *actor, struct error *error);

@@ -9,6 +9,7 @@
 #include "lib/base/text.h"
 #include "lib/fleet/fleet.h"
 #include "lib/fleet/quarantine.h"
+#include "lib/judging/internal_error.h"
 #include "lib/leaderboard/leaderboard.h"
 #include "lib/leaderboard/visibility.h"
 #include "templates/admin.h"
@@ -97,12 +98,20 @@ static const struct statement RECENT_CHANGES = SELECT(struct audit_row, AUDIT_CO
 	"ORDER BY id DESC LIMIT 10");
 
 /* The last answer is only for admins; OVERVIEW_OF_CREATOR omits it. */
-enum { ANSWER_LEADERBOARDS, ANSWER_WORKERS, ANSWER_DEVICES, ANSWER_QUARANTINE, ANSWER_CHANGES };
+enum {
+	ANSWER_LEADERBOARDS,
+	ANSWER_WORKERS,
+	ANSWER_DEVICES,
+	ANSWER_QUARANTINE,
+	ANSWER_INTERNAL_ERRORS,
+	ANSWER_CHANGES
+};
 static const struct statement *const OVERVIEW_PARTS[] = {
 	[ANSWER_LEADERBOARDS] = &LEADERBOARDS,
 	[ANSWER_WORKERS] = &WORKERS,
 	[ANSWER_DEVICES] = &DEVICES,
 	[ANSWER_QUARANTINE] = &gpus_quarantine,
+	[ANSWER_INTERNAL_ERRORS] = &internal_errors_reading,
 	[ANSWER_CHANGES] = &RECENT_CHANGES,
 };
 static const struct bundle OVERVIEW = BUNDLE(OVERVIEW_PARTS),
@@ -120,8 +129,8 @@ static int read_overview(struct request *request, struct admin_view *view)
 {
 	struct database_answer answers[COUNT(OVERVIEW_PARTS)] = { 0 };
 	int rc = database_answers(request->db, request->arena,
-		view->is_admin ? &OVERVIEW : &OVERVIEW_OF_CREATOR, answers, request->error, "i",
-		request->viewer.id);
+		view->is_admin ? &OVERVIEW : &OVERVIEW_OF_CREATOR, answers, request->error, "iiii",
+		request->viewer.id, request->viewer.id, (int64_t)view->is_admin, (int64_t) true);
 	view->leaderboards = answers[ANSWER_LEADERBOARDS].rows,
 	view->leaderboard_count = answers[ANSWER_LEADERBOARDS].count;
 	view->workers = answers[ANSWER_WORKERS].rows,
@@ -130,6 +139,8 @@ static int read_overview(struct request *request, struct admin_view *view)
 	view->device_count = answers[ANSWER_DEVICES].count;
 	view->quarantined = answers[ANSWER_QUARANTINE].rows,
 	view->quarantined_count = answers[ANSWER_QUARANTINE].count;
+	view->internal_errors = answers[ANSWER_INTERNAL_ERRORS].rows,
+	view->internal_error_count = answers[ANSWER_INTERNAL_ERRORS].count;
 	view->audit = answers[ANSWER_CHANGES].rows, view->audit_count = answers[ANSWER_CHANGES].count;
 	if (!rc)
 		rc = read_stop(request, view);

@@ -29,6 +29,7 @@ struct admin_device {
 };
 
 struct quarantined_gpu;
+struct internal_errors;
 struct intake_stop;
 
 struct audit_row {
@@ -50,6 +51,8 @@ struct admin_view {
 	size_t quarantined_count;
 	struct audit_row *audit;
 	size_t audit_count;
+	const struct internal_errors *internal_errors; /* that nobody has looked at */
+	size_t internal_error_count;
 };
 
 struct admin_user {

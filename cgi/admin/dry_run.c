@@ -63,10 +63,30 @@ struct dry_run_sealing dry_run_sealing(const struct dry_run_view *view, size_t f
 	return sealing;
 }
 
+bool dry_run_goes_on(const struct dry_run_view *view)
+{
+	return view->open || (view->publication && view->check.state == CHECK_PASSED);
+}
+
+static int read_publication(struct request *request, struct dry_run_view *view, struct error *error)
+{
+	struct publication *publication = arena_alloc(request->arena, sizeof *publication);
+	int64_t id = view->leaderboard->id;
+	if (view->leaderboard->wanted_version != view->version)
+		return 0;
+	int rc = publication_read(request->db, request->arena, id, publication, error);
+	if (rc)
+		return rc == ERROR_NOT_FOUND ? 0 : rc;
+	view->publication = publication;
+	return check_read(request->db, request->arena, id, view->version, &view->check, error);
+}
+
 static int read_dry_run(struct request *request, struct dry_run_view *view, struct error *error)
 {
 	struct dry_run_row *rows;
-	view->version = query_number(request, "version", view->leaderboard->version_number);
+	const struct leaderboard *leaderboard = view->leaderboard;
+	view->version = query_number(request, "version",
+		leaderboard->wanted_visibility ? leaderboard->wanted_version : leaderboard->version_number);
 	int rc = dry_run_read(request->db, request->arena, view->leaderboard->id, view->version, &rows,
 		&view->count, error);
 	if (rc)
@@ -74,7 +94,7 @@ static int read_dry_run(struct request *request, struct dry_run_view *view, stru
 	view->rows = rows;
 	count_rows(view);
 	split_untried(request->arena, view);
-	return 0;
+	return read_publication(request, view, error);
 }
 
 static int show_report(
@@ -89,7 +109,7 @@ static int show_report(
 	}
 	struct page page = page_make(request,
 		arena_printf(request->arena, "Dry run of version %lld", (long long)view.version), "admin");
-	if (view.open) {
+	if (dry_run_goes_on(&view)) {
 		page.refresh_s = reload_s;
 		page.live_url =
 			arena_printf(request->arena, "/admin/leaderboard/%s/dryrun/status?version=%lld",
@@ -122,8 +142,9 @@ int page_dry_run_status(struct request *request)
 			json_pack("{s:I, s:s, s:s, s:s?}", "submission", (json_int_t)view.rows[i].submission_id,
 				"gpu", view.rows[i].gpu, "state", view.rows[i].state, "verdict",
 				view.rows[i].verdict));
-	return respond_json(
-		request, json_pack("{s:s, s:o}", "state", view.open ? "running" : "done", "jobs", jobs));
+	return respond_json(request,
+		json_pack(
+			"{s:s, s:o}", "state", dry_run_goes_on(&view) ? "running" : "done", "jobs", jobs));
 }
 
 int action_dry_run(struct request *request)

@@ -2,7 +2,8 @@
 #ifndef PODIUM_CGI_ADMIN_DRY_RUN_H
 #define PODIUM_CGI_ADMIN_DRY_RUN_H
 
-#include "cgi/action/dry_run.h"
+#include "lib/leaderboard/dry_run.h"
+#include "lib/leaderboard/publication.h"
 
 struct dry_run_view {
 	const struct leaderboard *leaderboard;
@@ -15,7 +16,13 @@ struct dry_run_view {
 	const char **untried;    /* sentences: what the run did not test */
 	size_t untried_count;
 	const char *problem; /* why no dry run was started, or NULL */
+	/* The publication that waits for this version, or NULL, and its check. */
+	const struct publication *publication;
+	struct check check;
 };
+
+/* Whether the page changes without a click: jobs are open, or Podium is about to publish. */
+bool dry_run_goes_on(const struct dry_run_view *view);
 
 /* What a dry run of a sealed version found out on one GPU. */
 struct dry_run_sealing {

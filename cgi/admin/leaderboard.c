@@ -1,11 +1,14 @@
 /* Creates, edits and deletes a leaderboard in the admin panel. */
 #include "cgi/admin/leaderboard.h"
 
+#include "cgi/page/leaderboard.h"
 #include "cgi/page/pages.h"
 #include "lib/base/format.h"
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
+#include "lib/judging/internal_error.h"
+#include "lib/leaderboard/publication.h"
 #include "lib/task/stock.h"
 #include "templates/admin_leaderboard.h"
 
@@ -219,6 +222,23 @@ static void list_quotas(
 	}
 }
 
+/* Leads to the form if it has warnings about what was saved, else to the leaderboard. */
+static int redirect_to_saved(struct request *request, const char *name, const char *query)
+{
+	struct leaderboard leaderboard;
+	const struct check_remark *warnings;
+	size_t count = 0;
+	int rc = leaderboard_by_name(request->db, request->arena, name, &leaderboard, request->error);
+	if (!rc)
+		rc = check_read_form(request->db, request->arena, leaderboard.id,
+			leaderboard.task_version_id, &warnings, &count, request->error);
+	if (rc)
+		return rc;
+	return count ? redirect(request, "/admin/leaderboard/%s/edit?saved=1%s", name, query)
+		: *query ? redirect(request, "/leaderboard/%s?%s", name, query + 1)
+				 : redirect(request, "/leaderboard/%s", name);
+}
+
 static int show_leaderboard_form(struct request *request, struct leaderboard_form *form,
 	const char **chosen, size_t chosen_count)
 {
@@ -231,10 +251,16 @@ static int show_leaderboard_form(struct request *request, struct leaderboard_for
 	form->gpu_error = form_error(request, "gpu");
 	form->quota_error = form_error(request, "quota");
 	form->form_error = form_error(request, "");
+	for (size_t i = 0; i < form->warning_count; i++)
+		*(strcmp(form->warnings[i].field, "gpu") == 0 ? &form->gpu_warnings
+													  : &form->task_warnings) = true;
 	const char *title = form->leaderboard
 		? arena_printf(request->arena, "Edit %s", form->leaderboard->name)
 		: "New leaderboard";
 	struct page page = page_make(request, title, "admin");
+	rc = form->leaderboard ? leaderboard_note_edit(request, form->leaderboard, &page) : 0;
+	if (rc)
+		return rc;
 	admin_leaderboard_page(&request->body, &page, form);
 	return 0;
 }
@@ -280,7 +306,7 @@ int action_leaderboard_new(struct request *request)
 		rc = leaderboard_create(request->db, request->arena, &input.settings, input.task,
 			&input.upload, &input.stock, &actor, NULL, request->error);
 	return rc ? show_leaderboard_form_again(request, NULL, &input, rc)
-			  : redirect(request, "/leaderboard/%s?uploaded=1", input.settings.name);
+			  : redirect_to_saved(request, input.settings.name, "&uploaded=1");
 }
 
 /* ---- edit ---- */
@@ -292,11 +318,12 @@ static const struct column GPU_COLUMNS[] = { TEXT(struct gpu_row, gpu) };
 static const struct statement GPUS = SELECT(struct gpu_row, GPU_COLUMNS,
 	"SELECT g.gpu FROM leaderboards l JOIN leaderboard_gpus g ON g.leaderboard_id = l.id "
 	"WHERE l.name = ? ORDER BY g.position, g.gpu");
-enum { ANSWER_LEADERBOARD, ANSWER_QUOTAS, ANSWER_GPUS };
+enum { ANSWER_LEADERBOARD, ANSWER_QUOTAS, ANSWER_GPUS, ANSWER_INTERNAL_ERRORS };
 static const struct statement *const EDIT_PARTS[] = {
 	[ANSWER_LEADERBOARD] = &leaderboard_reading,
 	[ANSWER_QUOTAS] = &quotas_reading,
 	[ANSWER_GPUS] = &GPUS,
+	[ANSWER_INTERNAL_ERRORS] = &internal_errors_of_leaderboard,
 };
 static const struct bundle EDIT = BUNDLE(EDIT_PARTS);
 
@@ -306,7 +333,7 @@ static int read_edited(
 {
 	const char *name = request->path_parameters[0];
 	int rc = text_is_leaderboard_name(name) ? database_answers(request->db, request->arena, &EDIT,
-				 answers, request->error, "siss", name, request->viewer.id, name, name)
+				 answers, request->error, "sisss", name, request->viewer.id, name, name, name)
 											: 0;
 	return rc ? rc : leaderboard_of_admin_read(request, &answers[ANSWER_LEADERBOARD], leaderboard);
 }
@@ -333,6 +360,12 @@ int page_leaderboard_edit(struct request *request)
 		.accepting = leaderboard.accepting,
 		.sources_public = leaderboard.sources_public_after_deadline,
 	};
+	rc = check_read_form(request->db, request->arena, leaderboard.id, leaderboard.task_version_id,
+		&form.warnings, &form.warning_count, request->error);
+	if (rc)
+		return rc;
+	if (answers[ANSWER_INTERNAL_ERRORS].count)
+		form.internal_errors = answers[ANSWER_INTERNAL_ERRORS].rows;
 	quotas_read(&answers[ANSWER_QUOTAS], quotas);
 	list_quotas(request, &form, quotas);
 	return show_leaderboard_form(request, &form, gpus, answers[ANSWER_GPUS].count);
@@ -354,14 +387,12 @@ int action_leaderboard_edit(struct request *request)
 	if (rc)
 		return show_leaderboard_form_again(request, &leaderboard, &input, rc);
 	const char *more =
-		cancelled ? arena_printf(request->arena, "cancelled=%lld", (long long)cancelled) : "";
+		cancelled ? arena_printf(request->arena, "&cancelled=%lld", (long long)cancelled) : "";
 	if (input.task && input.settings.keeps_version)
-		return redirect(request, "/admin/leaderboard/%s/versions?done=kept%s%s", leaderboard.name,
-			cancelled ? "&" : "", more);
-	if (input.task)
-		return redirect(request, "/leaderboard/%s?uploaded=1%s%s", leaderboard.name,
-			cancelled ? "&" : "", more);
-	return redirect(request, "/leaderboard/%s%s%s", leaderboard.name, cancelled ? "?" : "", more);
+		return redirect(
+			request, "/admin/leaderboard/%s/versions?done=kept%s", leaderboard.name, more);
+	return redirect_to_saved(request, leaderboard.name,
+		input.task ? arena_printf(request->arena, "&uploaded=1%s", more) : more);
 }
 
 /* ---- delete ---- */

@@ -47,6 +47,11 @@ struct leaderboard_form {
 	/* Messages, or NULL. */
 	const char *name_error, *deadline_error, *task_error, *gpu_error, *form_error;
 	struct task_faults faults; /* of the uploaded task, one sentence each */
+	/* Warnings about the stored task and devices; they do not prevent saving. */
+	const struct check_remark *warnings;
+	size_t warning_count;
+	bool task_warnings, gpu_warnings;              /* whether these fields have some */
+	const struct internal_errors *internal_errors; /* that nobody has looked at, or NULL */
 };
 
 struct deletion_form {

@@ -6,8 +6,11 @@
 #include "cgi/page/pages.h"
 #include "lib/base/format.h"
 #include "lib/base/scope.h"
+#include "lib/judging/internal_error.h"
+#include "lib/leaderboard/publication.h"
 #include "templates/publishing.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static int show_publishing(struct request *request, struct publishing_form *form)
@@ -40,7 +43,9 @@ int page_publishing(struct request *request)
 	format_datetime_local(frozen, leaderboard.frozen_at_ms);
 	struct publishing_form form = {
 		.leaderboard = &leaderboard,
-		.visibility = leaderboard.visibility,
+		.visibility = leaderboard.wanted_visibility && strcmp(leaderboard.visibility, "hidden") == 0
+			? leaderboard.wanted_visibility
+			: leaderboard.visibility,
 		.frozen = frozen,
 		.practice = leaderboard.practice,
 		.archived = leaderboard.archived_at_ms != TIME_NULL,
@@ -95,7 +100,7 @@ static struct confirmation publishing_question(
 		.button = "Change it",
 		.back = arena_printf(request->arena, "/admin/leaderboard/%s/publishing", before->name),
 	};
-	if (strcmp(before->visibility, after->visibility) != 0)
+	if (after->visibility && strcmp(before->visibility, after->visibility) != 0)
 		say_visibility(request, &question, before, after->visibility);
 	if (before->frozen_at_ms != after->frozen_at_ms)
 		say_freeze(request, &question, before, after->frozen_at_ms);
@@ -156,6 +161,22 @@ static int publish_leaderboard(
 	return save_setting(request, leaderboard, after);
 }
 
+static int accept_warnings(
+	struct request *request, const struct leaderboard *leaderboard, struct publishing *after)
+{
+	(void)after;
+	struct actor actor = actor_of(request);
+	return publication_accept(request->db, request->arena, leaderboard,
+		strtoll(request_form_or(request, "dry_run", "0"), NULL, 10), &actor, request->error);
+}
+
+static int note_internal_errors_seen(
+	struct request *request, const struct leaderboard *leaderboard, struct publishing *after)
+{
+	(void)after;
+	return internal_errors_seen(request->db, leaderboard->id, request->error);
+}
+
 static int remove_member(
 	struct request *request, const struct leaderboard *leaderboard, struct publishing *after)
 {
@@ -201,6 +222,8 @@ static const struct {
 	{ "freeze", freeze_now },
 	{ "lift", lift_freeze },
 	{ "publish", publish_leaderboard },
+	{ "accept", accept_warnings },
+	{ "seen", note_internal_errors_seen },
 	{ "remove", remove_member },
 	{ "readmit", readmit_member },
 };
@@ -209,7 +232,6 @@ static int run_publishing_action(struct request *request, const struct leaderboa
 {
 	const char *action = request_form_or(request, "action", "save");
 	struct publishing after = {
-		.visibility = leaderboard->visibility,
 		.practice = leaderboard->practice,
 		.frozen_at_ms = leaderboard->frozen_at_ms,
 		.archived = leaderboard->archived_at_ms != TIME_NULL,
@@ -221,6 +243,18 @@ static int run_publishing_action(struct request *request, const struct leaderboa
 		request->error, "visibility", "This page has no such action; reload it and try again.");
 }
 
+/* Leads to the check if the leaderboard waits for it. */
+static int show_outcome(struct request *request, const struct leaderboard *before)
+{
+	struct leaderboard now;
+	int rc = leaderboard_by_name(request->db, request->arena, before->name, &now, request->error);
+	if (rc)
+		return rc;
+	return now.wanted_visibility && !before->wanted_visibility
+		? redirect(request, "/admin/leaderboard/%s/dryrun", now.name)
+		: redirect(request, "/admin/leaderboard/%s/publishing?done=1", now.name);
+}
+
 int action_publishing(struct request *request)
 {
 	struct leaderboard leaderboard;
@@ -229,13 +263,17 @@ int action_publishing(struct request *request)
 		rc = run_publishing_action(request, &leaderboard);
 	if (!rc && request->body.length) /* a confirmation page */
 		return 0;
-	if (rc != ERROR_INPUT)
-		return rc ? rc
-				  : redirect(request, "/admin/leaderboard/%s/publishing?done=1", leaderboard.name);
-	request->status = 422;
+	if (!rc)
+		return show_outcome(request, &leaderboard);
+	if (rc != ERROR_INPUT && rc != ERROR_CONFLICT)
+		return rc;
+	request->status = rc == ERROR_CONFLICT ? 409 : 422;
+	if (rc == ERROR_CONFLICT)
+		fail_field(
+			request->error, "visibility", "%s", arena_strdup(request->arena, request->error->text));
 	struct publishing_form form = {
 		.leaderboard = &leaderboard,
-		.visibility = request_form_or(request, "visibility", ""),
+		.visibility = request_form_or(request, "visibility", leaderboard.visibility),
 		.frozen = request_form_or(request, "frozen", ""),
 		.practice = request_form_flag(request, "practice"),
 		.archived = request_form_flag(request, "archived"),

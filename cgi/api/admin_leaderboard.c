@@ -5,6 +5,7 @@
 #include "cgi/api/admin.h"
 #include "lib/base/format.h"
 #include "lib/base/scope.h"
+#include "lib/leaderboard/publication.h"
 
 #include <string.h>
 
@@ -30,6 +31,40 @@ static json_t *own_quotas(const struct quota quotas[static quota_modes])
 	return list;
 }
 
+static void add_remarks(
+	json_t *publication, const char *name, const struct check *check, bool are_errors)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < check->remark_count; i++)
+		if (check->remarks[i].is_error == are_errors)
+			json_array_append_new(list, json_string(check->remarks[i].sentence));
+	json_object_set_new(publication, name, list);
+}
+
+/* What waits for its check, with what the check has found; null if nothing waits. */
+static int read_publication_json(
+	struct request *request, const struct leaderboard *leaderboard, json_t **json)
+{
+	struct check check;
+	*json = json_null();
+	if (!leaderboard->wanted_visibility)
+		return 0;
+	int rc = check_read(request->db, request->arena, leaderboard->id, leaderboard->wanted_version,
+		&check, request->error);
+	if (rc)
+		return rc;
+	json_t *without_worker = json_array();
+	for (size_t i = 0; i < check.device_count; i++)
+		if (!check.devices[i].has_worker)
+			json_array_append_new(without_worker, json_string(check.devices[i].gpu));
+	*json = json_pack("{s:s, s:I, s:s, s:o}", "visibility", leaderboard->wanted_visibility,
+		"task_version", (json_int_t)leaderboard->wanted_version, "check",
+		check_state_name(check.state), "gpus_without_worker", without_worker);
+	add_remarks(*json, "errors", &check, true);
+	add_remarks(*json, "warnings", &check, false);
+	return 0;
+}
+
 /* `cancelled`: number of queued jobs that the call cancelled. */
 static int respond_leaderboard(struct request *request, const char *name, int64_t cancelled)
 {
@@ -37,6 +72,7 @@ static int respond_leaderboard(struct request *request, const char *name, int64_
 	struct quota quotas[quota_modes];
 	const char **gpus;
 	size_t gpu_count;
+	json_t *publication;
 	int rc = leaderboard_by_name(request->db, request->arena, name, &leaderboard, request->error);
 	if (!rc)
 		rc = leaderboard_gpus(
@@ -44,18 +80,21 @@ static int respond_leaderboard(struct request *request, const char *name, int64_
 	if (!rc)
 		rc = quotas_of_leaderboard(
 			request->db, request->arena, leaderboard.id, quotas, request->error);
+	if (!rc)
+		rc = read_publication_json(request, &leaderboard, &publication);
 	if (rc)
 		return rc;
 	return respond_json(request,
-		json_pack("{s:s, s:I, s:s, s:s, s:o, s:b, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:I}", "name",
-			leaderboard.name, "task_version", (json_int_t)leaderboard.version_number, "language",
-			leaderboard.language, "visibility", leaderboard.visibility, "deadline",
+		json_pack("{s:s, s:I, s:s, s:s, s:o, s:b, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:I, s:o}",
+			"name", leaderboard.name, "task_version", (json_int_t)leaderboard.version_number,
+			"language", leaderboard.language, "visibility", leaderboard.visibility, "deadline",
 			json_moment(leaderboard.deadline_ms), "accepting", (int)leaderboard.accepting,
 			"sources_public", (int)leaderboard.sources_public_after_deadline, "practice",
 			(int)leaderboard.practice, "frozen_at", json_moment(leaderboard.frozen_at_ms),
 			"archived_at", json_moment(leaderboard.archived_at_ms), "created_at",
 			json_moment(leaderboard.created_at_ms), "gpus", texts_json(gpus, gpu_count), "quotas",
-			own_quotas(quotas), "cancelled_jobs", (json_int_t)cancelled));
+			own_quotas(quotas), "cancelled_jobs", (json_int_t)cancelled, "publication",
+			publication));
 }
 
 int api_admin_leaderboard(struct request *request)
@@ -181,7 +220,6 @@ static int read_publishing(
 	struct request *request, const struct leaderboard *leaderboard, struct publishing *after)
 {
 	int rc = api_text(request, "visibility", &after->visibility);
-	after->visibility = after->visibility ? after->visibility : leaderboard->visibility;
 	if (!rc)
 		rc = api_boolean(request, "practice", leaderboard->practice, &after->practice);
 	if (!rc)
@@ -196,8 +234,23 @@ struct change {
 	const struct leaderboard *leaderboard;
 	const struct leaderboard_input *input;
 	const struct publishing *after;
+	bool accepts_warnings;
 	int64_t cancelled;
 };
+
+/* Accepts the warnings of the check that waits, if it has ended with warnings. */
+static int accept_warnings(struct database *db, const struct change *change, struct error *error)
+{
+	struct request *request = change->request;
+	struct actor actor = actor_of(request);
+	struct leaderboard now;
+	struct check check;
+	int rc = leaderboard_by_name(db, request->arena, change->leaderboard->name, &now, error);
+	if (rc || !now.wanted_visibility)
+		return rc;
+	rc = check_read(db, request->arena, now.id, now.wanted_version, &check, error);
+	return rc ? rc : publication_accept(db, request->arena, &now, check.dry_run_id, &actor, error);
+}
 
 /* Runs in a transaction, so that Podium stores all changes or none. */
 static int leaderboard_change_body(struct database *db, void *context, struct error *error)
@@ -207,9 +260,10 @@ static int leaderboard_change_body(struct database *db, void *context, struct er
 	struct actor actor = actor_of(request);
 	int rc = leaderboard_update(db, request->arena, change->leaderboard, &change->input->settings,
 		NULL, NULL, NULL, &actor, &change->cancelled, error);
-	return rc
-		? rc
-		: publishing_change(db, request->arena, change->leaderboard, change->after, &actor, error);
+	if (!rc)
+		rc = publishing_change(
+			db, request->arena, change->leaderboard, change->after, &actor, error);
+	return rc || !change->accepts_warnings ? rc : accept_warnings(db, change, error);
 }
 
 int api_admin_leaderboard_change(struct request *request)
@@ -226,6 +280,8 @@ int api_admin_leaderboard_change(struct request *request)
 	if (!rc)
 		rc = read_publishing(request, &leaderboard, &after);
 	if (!rc)
+		rc = api_boolean(request, "accept_warnings", false, &change.accepts_warnings);
+	if (!rc)
 		rc = database_transaction(request->db, leaderboard_change_body, &change, request->error);
 	return rc ? rc : respond_leaderboard(request, leaderboard.name, change.cancelled);
 }
@@ -237,10 +293,9 @@ int api_admin_leaderboard_archive(struct request *request)
 	int rc = leaderboard_of_admin(request, &leaderboard);
 	if (rc)
 		return rc;
-	struct publishing after = { .visibility = leaderboard.visibility,
-		.practice = leaderboard.practice,
-		.frozen_at_ms = leaderboard.frozen_at_ms,
-		.archived = true };
+	struct publishing after = {
+		.practice = leaderboard.practice, .frozen_at_ms = leaderboard.frozen_at_ms, .archived = true
+	};
 	rc = publishing_change(
 		request->db, request->arena, &leaderboard, &after, &actor, request->error);
 	return rc ? rc : respond_leaderboard(request, leaderboard.name, 0);

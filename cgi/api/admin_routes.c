@@ -12,7 +12,8 @@ static const struct call CALLS[] = {
 	{ { METHOD_PATCH, "/api/v1/admin/leaderboards/*", api_admin_leaderboard_change, CREATORS,
 		  api_json_bytes },
 		TOKEN_ADMIN,
-		"deadline accepting sources_public gpus quotas visibility practice frozen_at archived" },
+		"deadline accepting sources_public gpus quotas visibility practice frozen_at archived "
+		"accept_warnings" },
 	{ { METHOD_DELETE, "/api/v1/admin/leaderboards/*", api_admin_leaderboard_delete, CREATORS,
 		  api_json_bytes },
 		TOKEN_ADMIN, "confirm" },

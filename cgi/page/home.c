@@ -7,6 +7,7 @@
 #include "cgi/page/shown_leaderboard.h"
 #include "lib/base/quote.h"
 #include "lib/job/job.h"
+#include "lib/judging/internal_error.h"
 #include "lib/leaderboard/visibility.h"
 #include "templates/home.h"
 
@@ -202,6 +203,18 @@ static int asked_engine(struct request *request, const char **engine)
 			quote(request->arena, *engine));
 }
 
+static int read_internal_errors(struct request *request, struct home_view *view)
+{
+	struct internal_errors *rows;
+	if (request->viewer.role == ROLE_PARTICIPANT)
+		return 0;
+	int rc = database_rows(request->db, request->arena, &internal_errors_reading, &rows,
+		&view->internal_error_count, request->error, "iii", request->viewer.id,
+		(int64_t)(request->viewer.role == ROLE_ADMIN), (int64_t) false);
+	view->internal_errors = rows;
+	return rc;
+}
+
 int page_home(struct request *request)
 {
 	const char *engine;
@@ -223,6 +236,9 @@ int page_home(struct request *request)
 	struct home_view view = home_view_make(request->arena, rows, count, page.now_ms);
 	view.engine = engine;
 	view.has_filter = has_filter;
+	rc = read_internal_errors(request, &view);
+	if (rc)
+		return rc;
 	home_page(&request->body, &page, &view);
 	request->may_be_cached = true;
 	return 0;

@@ -50,6 +50,8 @@ struct home_view {
 	 * have several engines. */
 	const char *engine;
 	bool has_filter;
+	const struct internal_errors *internal_errors; /* on the viewer's leaderboards, unseen */
+	size_t internal_error_count;
 };
 
 /* A row of the query: one of the first three positions on one device of a leaderboard. */

@@ -93,20 +93,19 @@ static int draw_trend(struct request *request, struct leaderboard_view *view)
 	return leaderboard_trend(request, &trend, &view->charts_html);
 }
 
-/* After an edit, tells its author which engine an uploaded task gets, and why, and how many jobs
- * the edit cancelled. */
-static int note_edit(
-	struct request *request, const struct shown_leaderboard *shown, struct page *page)
+int leaderboard_note_edit(
+	struct request *request, const struct leaderboard *leaderboard, struct page *page)
 {
 	struct task_engine_row *engines;
 	size_t count;
 	const char *cancelled = leaderboard_cancelled_words(request);
-	if (*cancelled && leaderboard_is_managed_by(&shown->leaderboard, &request->viewer))
+	bool was_saved = *cancelled || request_query(request, "saved");
+	if (was_saved && leaderboard_is_managed_by(leaderboard, &request->viewer))
 		page->notice = arena_printf(request->arena, "It was saved.%s", cancelled);
 	if (!request_query(request, "uploaded"))
 		return 0;
-	int rc = task_engines_read(request->db, request->arena, shown->leaderboard.task_version_id,
-		&engines, &count, request->error);
+	int rc = task_engines_read(request->db, request->arena, leaderboard->task_version_id, &engines,
+		&count, request->error);
 	if (!rc && count)
 		page->notice = arena_printf(request->arena, "%s The engine is %s. %s",
 			page->notice ? page->notice : "It was saved.", engines->engine, engines->reason);
@@ -132,7 +131,7 @@ int page_leaderboard(struct request *request)
 	if (!rc)
 		rc = announcements_read(request, shown.leaderboard.id, &page);
 	if (!rc)
-		rc = note_edit(request, &shown, &page);
+		rc = leaderboard_note_edit(request, &shown.leaderboard, &page);
 	if (!rc)
 		description_of(request, &view, page.now_ms);
 	if (!rc && view.gpu)

@@ -25,4 +25,9 @@ struct leaderboard_view {
  * index of the first of them. */
 size_t baselines_before(const struct ranking_list *list, size_t index, size_t *first);
 
+/* After an edit, tells its author which engine an uploaded task gets, and why, and how many jobs
+ * the edit cancelled. */
+int leaderboard_note_edit(
+	struct request *request, const struct leaderboard *leaderboard, struct page *page);
+
 #endif

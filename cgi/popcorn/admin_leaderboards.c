@@ -71,10 +71,13 @@ int popcorn_admin_visibility(struct request *request)
 		.archived = leaderboard.archived_at_ms != TIME_NULL };
 	rc = publishing_change(
 		request->db, request->arena, &leaderboard, &after, &actor, request->error);
-	return rc
-		? rc
-		: popcorn_ok(request,
-			json_pack("{s:s, s:s}", "leaderboard", leaderboard.name, "visibility", visibility));
+	if (!rc) /* the leaderboard may stay hidden until its check passes */
+		rc = leaderboard_by_name(
+			request->db, request->arena, leaderboard.name, &leaderboard, request->error);
+	return rc ? rc
+			  : popcorn_ok(request,
+				  json_pack("{s:s, s:s}", "leaderboard", leaderboard.name, "visibility",
+					  leaderboard.visibility));
 }
 
 /* ---- submissions ---- */

@@ -6,6 +6,7 @@
 #include "lib/database/database.h"
 #include "lib/job/lease_grace.h"
 #include "lib/judging/job_completion.h"
+#include "lib/leaderboard/publication.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -54,11 +55,14 @@ static int reclaim_leases(struct schedule *schedule, struct error *error)
 static int settle_and_reclaim(struct schedule *schedule, struct error *error)
 {
 	size_t count;
+	struct error unwanted;
 	int rc = job_completions_settle(db, &count, error);
 	if (rc || clock_ms() < schedule->reclaim_at_ms)
 		return rc;
 	schedule->reclaim_at_ms = clock_ms() + reclaim_every_ms;
-	return reclaim_leases(schedule, error);
+	rc = reclaim_leases(schedule, error);
+	int published = publications_advance(db, rc ? &unwanted : error);
+	return rc ? rc : published;
 }
 
 static void *reap_jobs(void *unused)
@@ -70,10 +74,11 @@ static void *reap_jobs(void *unused)
 		struct error error = { 0 };
 		int rc = settle_and_reclaim(&schedule, &error);
 		if (rc && !fails && !stopping)
-			log_warning("Cannot settle the jobs of worker hosts: %s Podium retries until it works.",
+			log_warning(
+				"Cannot settle jobs or publish leaderboards: %s Podium retries until it works.",
 				error.text);
 		else if (!rc && fails)
-			log_info("The jobs of worker hosts are settled again.");
+			log_info("Jobs are settled and leaderboards published again.");
 		fails = rc != 0;
 		nanosleep(&(struct timespec){ .tv_nsec = look_every_ms * 1000000L }, NULL);
 	}

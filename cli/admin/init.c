@@ -403,7 +403,8 @@ static void say_what_is_next(const struct init *init)
 		admin_say("  ln -s ../sites-available/podium /etc/nginx/sites-enabled/ && nginx -t && "
 				  "systemctl reload nginx");
 	if (access("/usr/share/podium/tasks", F_OK) == 0)
-		admin_say("  podium-admin task load /usr/share/podium/tasks   # example leaderboards, once "
+		admin_say("  podium-admin task load --unchecked /usr/share/podium/tasks   # example "
+				  "leaderboards, once "
 				  "a worker runs");
 	admin_say("Then open %s and sign in.", init->config.public_url);
 }

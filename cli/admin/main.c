@@ -50,11 +50,15 @@ static const struct command {
 	{ "task check", "[--root FOLDER] FOLDER|ZIP|FILE...", task_check_command,
 		"check tasks and list their faults; FILE is a single reference, --root names the\n"
 		"      tree that a folder's files may come from" },
-	{ "task load", "[--dry-run] [--set PATH] [--root FOLDER] FOLDER|SET.yaml|ZIP|FILE...",
+	{ "task load",
+		"[--dry-run] [--unchecked] [--set PATH] [--root FOLDER] FOLDER|SET.yaml|ZIP|FILE...",
 		task_load_command,
 		"create or update a leaderboard for each task, or for each problem of a set;\n"
-		"      --dry-run only shows the changes, --set names the set's YAML in a zip or\n"
-		"      folder, --root is as for task check" },
+		"      --dry-run only shows the changes, --unchecked publishes without the check,\n"
+		"      --set names the set's YAML in a zip or folder, --root is as for task check" },
+	{ "task publish", "[--unchecked] LEADERBOARD [VERSION]", task_publish_command,
+		"publish a hidden leaderboard, or let a visible one use VERSION, once the check of\n"
+		"      the task has passed; --unchecked: without a check" },
 	{ "ranking rebuild", "[LEADERBOARD]", ranking_rebuild_command,
 		"recompute the ranking from the jobs" },
 	{ "review list", "", review_list_command,

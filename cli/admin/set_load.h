@@ -12,6 +12,7 @@ bool is_set_path(const char *path);
 /* Loads the set at `path`, which is a set's YAML, or a zip or folder that contains one. If `path`
  * is a YAML file, the upload is the whole folder around it. `chosen` names the YAML if there are
  * several, else NULL. Returns the number of failures, each reported on stderr. */
-int load_set(struct database *db, const char *path, const char *chosen, bool dry_run);
+int load_set(
+	struct database *db, const char *path, const char *chosen, bool dry_run, bool is_unchecked);
 
 #endif

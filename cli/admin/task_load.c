@@ -1,13 +1,14 @@
-/* `task load`: makes a leaderboard of each task, named after its folder or file, or updates the
- * leaderboard; set_load.c handles problem sets. The web panel has precedence: the command replaces
- * no task that was uploaded there, and recreates a leaderboard that was deleted there only if an
- * argument names the task itself. */
+/* `task publish`, and `task load`: makes a leaderboard of each task, named after its folder or
+ * file, or updates the leaderboard; set_load.c handles problem sets. The web panel has precedence:
+ * the command replaces no task that was uploaded there, and recreates a leaderboard that was
+ * deleted there only if an argument names the task itself. */
 #include "cli/admin/admin.h"
 #include "cli/admin/set_load.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
 #include "lib/gpu/device.h"
 #include "lib/leaderboard/problem_set.h"
+#include "lib/leaderboard/publication.h"
 #include "lib/task/local.h"
 #include "lib/task/stock.h"
 #include "lib/task/version.h"
@@ -22,7 +23,7 @@
 struct source {
 	const char *name; /* the leaderboard's name */
 	bool named;       /* an argument named the task; false: it was found in a folder of tasks */
-	bool dry_run;
+	bool dry_run, is_unchecked;
 	const char *root; /* the tree that contains the task's files (task_from_path), or NULL */
 	struct fileset upload, stock;
 	struct task *task;
@@ -100,7 +101,8 @@ static int create_leaderboard(
 	struct leaderboard_settings settings = { .name = source->name,
 		.deadline_ms = TIME_NULL,
 		.accepting = true,
-		.sources_public_after_deadline = true };
+		.sources_public_after_deadline = true,
+		.unchecked = source->is_unchecked };
 	rc = choose_gpus(db, arena, source->task, &settings, error);
 	if (!rc && source->dry_run)
 		rc = leaderboard_check_settings(arena, &settings, source->task->language, true, error);
@@ -108,8 +110,10 @@ static int create_leaderboard(
 		rc = leaderboard_create(db, arena, &settings, source->task, &source->upload, &source->stock,
 			&admin_actor, NULL, error);
 	if (!rc)
-		admin_say("%s: %s%s", source->name, source->dry_run ? "would be created" : "created",
-			settings.gpu_count ? "." : "; no worker offers a device that can run it yet.");
+		admin_say("%s: %s%s%s", source->name, source->dry_run ? "would be created" : "created",
+			settings.gpu_count ? "." : "; no worker offers a device that can run it yet.",
+			source->is_unchecked || source->dry_run ? ""
+													: " It stays hidden until its check passes.");
 	return rc;
 }
 
@@ -126,13 +130,18 @@ static void say_difference(struct arena *arena, const struct source *source,
 	const struct leaderboard *before, const struct task_comparison *comparison, const char *devices)
 {
 	long long number = (long long)before->version_number;
-	bool runs = comparison->difference == TASK_RUNS_DIFFERENTLY;
+	bool runs = comparison->difference == TASK_RUNS_DIFFERENTLY,
+		 waits = runs && !source->is_unchecked && strcmp(before->visibility, "hidden") != 0;
+	if (waits)
+		devices =
+			arena_printf(arena, " Version %lld is used until the check passes.%s", number, devices);
 	if (comparison->difference == TASK_IS_THE_SAME)
 		admin_say("%s: unchanged.%s", source->name, devices);
 	else
 		admin_say("%s: the folder changed (%s); %s version %lld.%s", source->name,
 			task_comparison_words(arena, comparison),
 			source->dry_run ? runs ? "would become" : "would stay"
+				: waits     ? "next"
 				: runs      ? "now"
 							: "still",
 			number + runs, devices);
@@ -146,7 +155,8 @@ static int choose_settings(struct database *db, struct arena *arena, const struc
 {
 	*settings = (struct leaderboard_settings){ .deadline_ms = before->deadline_ms,
 		.accepting = before->accepting,
-		.sources_public_after_deadline = before->sources_public_after_deadline };
+		.sources_public_after_deadline = before->sources_public_after_deadline,
+		.unchecked = source->is_unchecked };
 	*devices = "";
 	int rc = leaderboard_gpus(db, arena, before->id, &settings->gpus, &settings->gpu_count, error);
 	if (rc || settings->gpu_count)
@@ -185,7 +195,7 @@ static int update_leaderboard(struct database *db, struct arena *arena, const st
 }
 
 struct options {
-	bool dry_run;
+	bool dry_run, is_unchecked;
 	const char *set, *root;
 };
 
@@ -193,9 +203,11 @@ static int load_task(struct database *db, const char *path, const char *name, bo
 	const struct options *options, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
-	struct source source = {
-		.name = name, .named = named, .dry_run = options->dry_run, .root = options->root
-	};
+	struct source source = { .name = name,
+		.named = named,
+		.dry_run = options->dry_run,
+		.is_unchecked = options->is_unchecked,
+		.root = options->root };
 	struct leaderboard leaderboard;
 	int rc = read_source(arena, path, &source, error);
 	if (!rc) {
@@ -301,7 +313,7 @@ static int load_path(struct database *db, const char *given, const struct option
 	}
 	bool is_file = is_set_path(path);
 	if (options->set || (is_file && !is_task_file(path)))
-		return load_set(db, path, options->set, options->dry_run);
+		return load_set(db, path, options->set, options->dry_run, options->is_unchecked);
 	if (!is_file && !is_task(path))
 		return load_inside(db, path, options);
 	cleanup_arena struct arena *arena = arena_new();
@@ -316,6 +328,8 @@ static int read_options(int argc, char **argv, struct options *options)
 	for (; i < argc && strncmp(argv[i], "--", 2) == 0; i++)
 		if (strcmp(argv[i], "--dry-run") == 0)
 			options->dry_run = true;
+		else if (strcmp(argv[i], "--unchecked") == 0)
+			options->is_unchecked = true;
 		else if (strcmp(argv[i], "--set") == 0 && i + 1 < argc)
 			options->set = argv[++i];
 		else if (strcmp(argv[i], "--root") == 0 && i + 1 < argc)
@@ -338,4 +352,40 @@ int task_load_command(int argc, char **argv)
 	for (int i = first; i < argc; i++)
 		refused += load_path(db, argv[i], &options);
 	return refused ? admin_failed : admin_done;
+}
+
+/* ---- task publish ---- */
+
+static int publish_task(
+	struct database *db, const char *name, int64_t version, bool is_unchecked, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	struct leaderboard leaderboard;
+	bool is_published;
+	int rc = leaderboard_by_name(db, arena, name, &leaderboard, error);
+	if (!rc)
+		rc = leaderboard_publish(db, arena, &leaderboard,
+			version ? version : leaderboard.version_number, is_unchecked, &admin_actor,
+			&is_published, error);
+	if (!rc)
+		admin_say("%s: %s", leaderboard.name,
+			is_published ? "published." : "is published once its check passes.");
+	return rc;
+}
+
+int task_publish_command(int argc, char **argv)
+{
+	struct options options = { 0 };
+	struct error error = { 0 };
+	int first = read_options(argc, argv, &options), words = argc - first;
+	int64_t version = words == 2 ? admin_number(argv[first + 1]) : 0;
+	if (first < 0 || words < 1 || words > 2 || version < 0 || options.dry_run || options.set
+		|| options.root)
+		return admin_usage("task publish");
+	cleanup_database struct database *db = admin_connect();
+	if (!db)
+		return admin_failed;
+	return publish_task(db, argv[first], version, options.is_unchecked, &error)
+		? admin_complain(&error)
+		: admin_done;
 }

@@ -92,19 +92,13 @@ struct wait_devices {
 void wait_estimate(struct arena *arena, struct wait_job *jobs, size_t count,
 	const struct wait_devices *devices, size_t device_count);
 
-/* Parts of statements. SQL_EXPECTED_MS: the median of recent jobs of a kind in milliseconds, or
- * NULL; the mode of a comparison is 'comparison'. SQL_TAKES_JOBS: whether a device takes jobs, from
- * rows of gpus and workers. */
+/* A part of a statement. SQL_EXPECTED_MS: the median of recent jobs of a kind in milliseconds, or
+ * NULL; the mode of a comparison is 'comparison'. */
 #define SQL_EXPECTED_MS(version, gpu_model, mode_name) \
 	"COALESCE((SELECT t.median_ms FROM job_times t WHERE t.task_version_id = " version \
 	" AND t.gpu = " gpu_model " AND t.mode = " mode_name "), " \
 	"(SELECT t.median_ms FROM job_times t WHERE t.gpu = " gpu_model " AND t.mode = " mode_name \
 	" ORDER BY t.updated_at DESC LIMIT 1))"
-#define SQL_TAKES_JOBS(gpu, worker) \
-	gpu ".seen_at" SQL_IS_ONLINE "AND " gpu ".quarantined_at IS NULL " \
-		"AND " worker ".protocol >= (SELECT oldest_program FROM compatibility) " \
-		"AND NOT EXISTS (SELECT 1 FROM pauses p WHERE p.worker = " worker ".name " \
-		"AND p.uuid IN ('', " gpu ".uuid)) "
 
 /* ---- for workers ---- */
 

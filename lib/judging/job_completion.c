@@ -5,6 +5,7 @@
 #include "lib/database/job_count.h"
 #include "lib/job/job.h"
 #include "lib/job/wait.h"
+#include "lib/judging/internal_error.h"
 #include "lib/judging/review.h"
 #include "lib/ranking/ranking.h"
 #include "lib/result/verdict.h"
@@ -52,6 +53,8 @@ static int fail_job(struct database *db, const struct statement *statement, int6
 	const char *reason, struct error *error)
 {
 	int rc = database_execute(db, statement, error, "si", reason, job_id);
+	if (!rc)
+		rc = internal_error_note(db, job_id, error);
 	if (!rc)
 		rc = webhook_tell_job(db, job_id, error);
 	return rc ? rc : job_count_end(db, job_id, error);
@@ -138,6 +141,8 @@ static int finish_job(struct database *db, struct arena *arena,
 		rc = database_execute(db, &FINISH, error, "sssddssssi", failed ? "failed" : "done",
 			completion->verdict, completion->reason, score_ns, completion->score_err_ns,
 			completion->engine, completion->engine_reason, objection, objection, job);
+	if (!rc && failed)
+		rc = internal_error_note(db, job, error);
 	if (!rc && !failed && !is_comparison && !is_rejudged && completion->engine)
 		rc = task_engine_tried(db, job, error);
 	if (!rc && !failed)

@@ -10,6 +10,7 @@
 #include "lib/base/text.h"
 #include "lib/database/job_count.h"
 #include "lib/gpu/device.h"
+#include "lib/leaderboard/publication.h"
 #include "lib/task/version.h"
 
 #include <sodium.h>
@@ -129,16 +130,17 @@ int leaderboard_check_settings(struct arena *arena, const struct leaderboard_set
 
 struct current {
 	int64_t task_version_id, number;
-	const char *language;
+	const char *language, *visibility;
 };
 static const struct column CURRENT_COLUMNS[] = {
 	INTEGER(struct current, task_version_id),
 	INTEGER(struct current, number),
 	TEXT(struct current, language),
+	TEXT(struct current, visibility),
 };
 /* Locks the leaderboard: edits wait for each other and for submissions that are being stored. */
 static const struct statement CURRENT = SELECT(struct current, CURRENT_COLUMNS,
-	"SELECT l.task_version_id, v.number, v.language "
+	"SELECT l.task_version_id, v.number, v.language, l.visibility "
 	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id "
 	"WHERE l.id = ? FOR UPDATE");
 static const struct statement SWITCH_VERSION =
@@ -160,14 +162,47 @@ static int64_t actor_id(const struct change *change)
 	return change->actor->id ? change->actor->id : SQL_NULL_INTEGER;
 }
 
-static int insert_version(struct database *db, const struct change *change, struct error *error)
+static int insert_version(
+	struct database *db, const struct change *change, int64_t *version_id, struct error *error)
+{
+	int rc = task_draft_insert(db, &change->draft, change->id, actor_id(change), version_id, error);
+	return !rc && change->settings->unchecked ? publication_waive(db, *version_id, error) : rc;
+}
+
+static int switch_version(
+	struct database *db, const struct change *change, int64_t version_id, struct error *error)
+{
+	return database_execute(db, &SWITCH_VERSION, error, "ii", version_id, change->id);
+}
+
+/* How an edit uses the new version. */
+enum use { USE_NOW, USE_WHEN_CHECKED, USE_LATER };
+
+static enum use use_of(const struct change *change, const struct current *current)
+{
+	return change->settings->keeps_version ? USE_LATER
+		: change->settings->unchecked || strcmp(current->visibility, "hidden") == 0
+		? USE_NOW
+		: USE_WHEN_CHECKED;
+}
+
+static int add_version(struct database *db, const struct change *change,
+	const struct current *current, struct error *error)
 {
 	int64_t version_id;
-	int rc =
-		task_draft_insert(db, &change->draft, change->id, actor_id(change), &version_id, error);
-	if (!rc && change->leaderboard && change->settings->keeps_version)
-		return database_execute(db, &MAKE_DRAFT, error, "i", version_id);
-	return rc ? rc : database_execute(db, &SWITCH_VERSION, error, "ii", version_id, change->id);
+	enum use use = use_of(change, current);
+	int rc = insert_version(db, change, &version_id, error);
+	if (!rc && use != USE_NOW)
+		rc = database_execute(db, &MAKE_DRAFT, error, "i", version_id);
+	if (!rc && use == USE_NOW)
+		rc = switch_version(db, change, version_id, error);
+	if (!rc && use == USE_NOW)
+		rc = publication_want_version(db, change->id, version_id, error);
+	if (!rc && use == USE_WHEN_CHECKED)
+		rc = publication_want(db, change->id, version_id, current->visibility, error);
+	return rc || use == USE_LATER
+		? rc
+		: publication_advance(db, change->arena, change->id, change->actor, error);
 }
 
 /* ---- devices ---- */
@@ -238,7 +273,7 @@ static int write_audit(struct database *db, const struct change *change, const c
 static const struct statement INSERT_LEADERBOARD =
 	COMMAND("INSERT INTO leaderboards (name, creator_id, deadline, accepting, "
 			"sources_public_after_deadline, secret_seed, visibility) "
-			"VALUES (?, ?, ?, ?, ?, ?, IF(?, 'hidden', 'public'))");
+			"VALUES (?, ?, ?, ?, ?, ?, IF(?, 'public', 'hidden'))");
 
 static int insert_leaderboard(struct database *db, struct change *change, struct error *error)
 {
@@ -246,7 +281,8 @@ static int insert_leaderboard(struct database *db, struct change *change, struct
 	int rc = database_execute(db, &INSERT_LEADERBOARD, error, "sitiiii", settings->name,
 		actor_id(change), settings->deadline_ms, (int64_t)settings->accepting,
 		(int64_t)settings->sources_public_after_deadline,
-		(int64_t)randombytes_uniform(UINT32_C(1) << 31), (int64_t)settings->hidden);
+		(int64_t)randombytes_uniform(UINT32_C(1) << 31),
+		(int64_t)(settings->unchecked && !settings->hidden));
 	if (rc == ERROR_CONFLICT) {
 		fail_field(error, "name", "There is a leaderboard named %s already; choose another name.",
 			settings->name);
@@ -259,17 +295,27 @@ static int insert_leaderboard(struct database *db, struct change *change, struct
 static int create_body(struct database *db, void *context, struct error *error)
 {
 	struct change *change = context;
+	const struct leaderboard_settings *settings = change->settings;
+	int64_t version_id;
 	int rc = insert_leaderboard(db, change, error);
 	if (!rc)
-		rc = insert_version(db, change, error);
+		rc = insert_version(db, change, &version_id, error);
+	if (!rc)
+		rc = switch_version(db, change, version_id, error);
 	if (!rc)
 		rc = store_gpus(db, change, error);
-	if (!rc && change->settings->quotas)
-		rc = quotas_store(db, change->id, change->settings->quotas, error);
+	if (!rc && settings->quotas)
+		rc = quotas_store(db, change->id, settings->quotas, error);
+	if (!rc && !settings->hidden && !settings->unchecked)
+		rc = publication_want(db, change->id, version_id, "public", error);
+	if (!rc)
+		rc = publication_advance(db, change->arena, change->id, change->actor, error);
 	if (rc)
 		return rc;
 	const char *detail = arena_printf(change->arena, "Created%s for %s; deadline: %s; %s.",
-		change->settings->hidden ? ", hidden," : "",
+		settings->hidden          ? ", hidden,"
+			: settings->unchecked ? ", public without a check,"
+								  : ", public once its check passes,",
 		leaderboard_gpu_words(change->arena, change->gpus, change->gpu_count),
 		leaderboard_deadline_words(change->arena, change->settings->deadline_ms),
 		plural(change->arena, (int64_t)change->draft.content_count, "file"));
@@ -391,13 +437,15 @@ static int update_task(struct database *db, struct change *change, const struct 
 			db, change->arena, &change->draft, current->task_version_id, actor_id(change), error);
 	}
 	struct number newest;
-	rc = insert_version(db, change, error);
+	enum use use = use_of(change, current);
+	rc = add_version(db, change, current, error);
 	if (!rc)
 		rc = database_row(db, change->arena, &NEWEST, &newest, error, "i", change->id);
 	if (!rc)
 		buffer_printf(notes,
-			change->settings->keeps_version
-				? "%stask: a draft of version %lld with %s, still version %lld"
+			use == USE_LATER ? "%stask: a draft of version %lld with %s, still version %lld"
+				: use == USE_WHEN_CHECKED
+				? "%stask: version %lld with %s once its check passes, still version %lld"
 				: "%stask: version %lld with %s, was version %lld",
 			separator, (long long)newest.number,
 			plural(change->arena, (int64_t)change->draft.content_count, "file"), number);

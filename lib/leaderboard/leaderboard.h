@@ -30,6 +30,10 @@ struct leaderboard {
 	int64_t practice;       /* takes submissions after the deadline, without a rank */
 	int64_t frozen_at_ms;   /* the public ranking is frozen from then on; TIME_NULL: not frozen */
 	int64_t archived_at_ms; /* TIME_NULL: not archived */
+	/* What becomes visible once its check passes (publication.h): the visibility, and the version.
+	 * NULL and SQL_NULL_INTEGER: nothing. */
+	const char *wanted_visibility;
+	int64_t wanted_version;
 };
 
 /* For a statement whose row begins with struct leaderboard: its columns, and its fields to select
@@ -42,16 +46,21 @@ struct leaderboard {
 		INTEGER(struct leaderboard, sources_public_after_deadline), \
 		TIME(struct leaderboard, created_at_ms), TEXT(struct leaderboard, visibility), \
 		INTEGER(struct leaderboard, practice), TIME(struct leaderboard, frozen_at_ms), \
-		TIME(struct leaderboard, archived_at_ms)
+		TIME(struct leaderboard, archived_at_ms), TEXT(struct leaderboard, wanted_visibility), \
+		INTEGER(struct leaderboard, wanted_version)
 #define SQL_LEADERBOARD_FIELDS \
 	"l.id, l.name, l.creator_id, v.id AS task_version_id, v.number AS version_number, " \
 	"v.language, l.deadline AS deadline_ms, l.accepting, l.sources_public_after_deadline, " \
 	"l.created_at AS created_at_ms, l.visibility, l.practice, l.frozen_at AS frozen_at_ms, " \
-	"l.archived_at AS archived_at_ms"
+	"l.archived_at AS archived_at_ms, " \
+	"(SELECT p.visibility FROM publications p WHERE p.leaderboard_id = l.id) " \
+	"AS wanted_visibility, (SELECT w.number FROM publications p JOIN task_versions w " \
+	"ON w.id = p.task_version_id WHERE p.leaderboard_id = l.id) AS wanted_version"
 
 struct leaderboard_settings {
 	const char *name; /* only for creating */
-	bool hidden; /* only for creating: true hides it while it is prepared; false makes it public */
+	bool hidden;    /* only for creating: true hides it while it is prepared; false publishes it */
+	bool unchecked; /* publishes without the check (publication.h); only operators may */
 	int64_t deadline_ms; /* TIME_NULL: none */
 	bool accepting;
 	bool sources_public_after_deadline;
@@ -101,24 +110,26 @@ int leaderboard_check_name(const char *name, struct error *error);
 int leaderboard_check_settings(struct arena *arena, const struct leaderboard_settings *settings,
 	enum task_language language, bool is_new, struct error *error);
 
-/* Creates a leaderboard with version 1 of its task, in one transaction. The error's field is name,
- * deadline, gpu or task. */
+/* Creates a leaderboard with version 1 of its task, in one transaction. The leaderboard is hidden
+ * until its check passes (publication.h). The error's field is name, deadline, gpu or task. */
 int leaderboard_create(struct database *db, struct arena *arena,
 	const struct leaderboard_settings *settings, const struct task *task,
 	const struct fileset *upload, const struct fileset *stock, const struct actor *actor,
 	int64_t *id, struct error *error);
 
 /* Changes the settings, except the name. If `task` is not NULL and differs from the current one,
- * adds a task version and switches to it. If only texts for readers differ, rewrites the current
- * version instead (lib/task/version.h). Cancels the queued jobs for devices that the settings
- * remove; `cancelled` gets their number and may be NULL. */
+ * adds a task version. A hidden leaderboard uses the version immediately, a visible one when the
+ * check of the version has passed (publication.h). If only texts for readers differ, rewrites the
+ * current version instead (lib/task/version.h). Cancels the queued jobs for devices that the
+ * settings remove; `cancelled` gets their number and may be NULL. */
 int leaderboard_update(struct database *db, struct arena *arena,
 	const struct leaderboard *leaderboard, const struct leaderboard_settings *settings,
 	const struct task *task, const struct fileset *upload, const struct fileset *stock,
 	const struct actor *actor, int64_t *cancelled, struct error *error);
 
-/* Makes new submissions run against version `number`. Queued jobs keep the version for which they
- * were submitted. ERROR_NOT_FOUND: there is no such version. */
+/* Makes new submissions run against version `number`; on a visible leaderboard, once the check of
+ * the version has passed (publication.h). Queued jobs keep the version for which they were
+ * submitted. ERROR_NOT_FOUND: there is no such version. */
 int leaderboard_switch(struct database *db, struct arena *arena,
 	const struct leaderboard *leaderboard, int64_t number, const struct actor *actor,
 	struct error *error);
@@ -143,6 +154,13 @@ const char *leaderboard_gpu_words(struct arena *arena, const char *const *gpus, 
 /* A part of a statement: a row of workers or gpus with this seen_at is online. Workers renew
  * seen_at each second. */
 #define SQL_IS_ONLINE " > UTC_TIMESTAMP(3) - INTERVAL 60 SECOND "
+
+/* A part of a statement: whether a device takes jobs, from rows of gpus and workers. */
+#define SQL_TAKES_JOBS(gpu, worker) \
+	gpu ".seen_at" SQL_IS_ONLINE "AND " gpu ".quarantined_at IS NULL " \
+		"AND " worker ".protocol >= (SELECT oldest_program FROM compatibility) " \
+		"AND NOT EXISTS (SELECT 1 FROM pauses p WHERE p.worker = " worker ".name " \
+		"AND p.uuid IN ('', " gpu ".uuid)) "
 
 /* The GPU models that online workers offer. */
 struct offered_gpu {

@@ -79,6 +79,7 @@ struct problem_plan {
 struct planner {
 	struct actor actor;
 	bool may_change_all; /* admins and commands; false: only the actor's own leaderboards */
+	bool is_unchecked;   /* publishes without the check (publication.h); only operators may */
 };
 
 /* Computes the plan; changes nothing. */

@@ -260,6 +260,7 @@ static int plan_item(
 	if (rc)
 		return rc;
 	item->settings = settings_of(item);
+	item->settings.unchecked = planning->planner->is_unchecked;
 	choose_gpus(planning, item, gpus, gpu_count);
 	check_item(planning, item);
 	if (item->action != PLAN_REFUSE)

@@ -42,7 +42,7 @@
 	".dry_run) OR " SQL_IS_OWNER(submission) ")"
 
 /* The visitor may see the submission's page. Only the author, the leaderboard's creator and admins
- * see that of a dry run (cgi/action/dry_run.h). Everyone else gets "not found". */
+ * see that of a dry run (lib/leaderboard/dry_run.h). Everyone else gets "not found". */
 #define SQL_MAY_SEE_TRIAL(submission, leaderboard) \
 	"(NOT " submission ".dry_run OR EXISTS (SELECT 1 FROM users tester WHERE tester.id = ? " \
 	"AND (tester.id IN (" submission ".user_id, " leaderboard \

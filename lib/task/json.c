@@ -14,6 +14,7 @@ enum member_type {
 	WHOLE_MEMBER,
 	REAL_MEMBER,
 	TRUTH_MEMBER,
+	LATER_TRUTH_MEMBER,
 	ENUM_MEMBER,
 	VERDICT_MEMBER
 };
@@ -63,6 +64,7 @@ static const struct member TASK_MEMBERS[] = {
 	MEMBER(OPTIONAL_TEXT_MEMBER, task, bytes),
 	MEMBER(REAL_MEMBER, task, tolerance),
 	MEMBER(LATER_TEXT_MEMBER, task, kernel_signature),
+	MEMBER(LATER_TRUTH_MEMBER, task, input_is_right),
 };
 
 static const struct member FILE_MEMBERS[] = {
@@ -121,7 +123,8 @@ static json_t *member_to_json(const struct member *member, const void *base)
 	case LATER_TEXT_MEMBER: text = *(const char *const *)place; break;
 	case WHOLE_MEMBER: return json_integer(*(const int64_t *)place);
 	case REAL_MEMBER: return json_real(*(const double *)place);
-	case TRUTH_MEMBER: return json_boolean(*(const bool *)place);
+	case TRUTH_MEMBER:
+	case LATER_TRUTH_MEMBER: return json_boolean(*(const bool *)place);
 	case ENUM_MEMBER: text = member->names[*(const unsigned int *)place]; break;
 	case VERDICT_MEMBER: text = verdict_name(*(const enum verdict *)place); break;
 	}
@@ -192,6 +195,9 @@ static bool member_from_json(
 	case WHOLE_MEMBER: *(int64_t *)place = json_integer_value(value); return json_is_integer(value);
 	case REAL_MEMBER: *(double *)place = json_number_value(value); return json_is_number(value);
 	case TRUTH_MEMBER: *(bool *)place = json_is_true(value); return json_is_boolean(value);
+	case LATER_TRUTH_MEMBER:
+		*(bool *)place = json_is_true(value);
+		return json_is_boolean(value) || !value;
 	case ENUM_MEMBER: return read_enum(member, text, place);
 	case VERDICT_MEMBER:
 		*(enum verdict *)place = verdict_from_name(text);

@@ -79,7 +79,7 @@ static const struct statement DEFINITION = SELECT(struct stored_definition, DEFI
  * one, makes a new version. `files` is compared without its sources, which are paths in the
  * upload. */
 static const char *const INDEPENDENT_OF_RUNS[] = { "description", "templates", "gpus", "flops",
-	"bytes", "tolerance", "expected", "kernel_signature" };
+	"bytes", "tolerance", "expected", "kernel_signature", "input_is_right" };
 
 struct difference {
 	struct arena *arena;

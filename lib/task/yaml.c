@@ -387,6 +387,15 @@ static void read_signature(struct task_reader *reader, const struct yaml_node *v
 			quote(reader->arena, text));
 }
 
+static void read_input_is_right(struct task_reader *reader, const struct yaml_node *value,
+	const struct task_key *key, void *base)
+{
+	task_read_truth(reader, value, key, base);
+	if (reader->task->input_is_right && reader->language_known && reader->task->language != TASK_PY)
+		task_fault(reader, value, key->name,
+			"only a task with lang: py is tried with an answer that returns its input.");
+}
+
 static void read_truth_form(struct task_reader *reader, const struct yaml_node *value,
 	const struct task_key *key, void *base)
 {
@@ -405,6 +414,7 @@ static const struct task_key PODIUM_KEYS[] = {
 	{ .name = "booleans", .read = read_truth_form, .offset = 0, .choices = TRUTHS },
 	{ .name = "engine", .read = task_read_choice, TASK(engine), .choices = ENGINES },
 	{ .name = "expected", .read = read_expected, TASK_LIST(expected, expected_count) },
+	{ .name = "input_is_right", .read = read_input_is_right, TASK(input_is_right) },
 };
 
 static void read_podium(struct task_reader *reader, const struct yaml_node *value,

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import test from 'node:test';
 import { looksRight } from './checks.mjs';
 import { sql } from './full.mjs';
-import { closeBrowser, logInAsAdmin, register, scene, submit, taskZip, verdictOf, visit,
+import { closeBrowser, logInAsAdmin, publish, register, scene, submit, taskZip, verdictOf, visit,
 	EVAL } from './visitor.mjs';
 
 test.after(closeBrowser);
@@ -68,8 +68,9 @@ function furnish() {
 		await admin.getByLabel('Task, as a zip')
 			.setInputFiles(taskZip('', { 'task.yml': TASK, 'eval.py': EVAL }));
 		await admin.locator('input[name=gpu][value=H200]').check();
-		await admin.getByRole('button', { name: 'Create the leaderboard' }).click();
+		await admin.getByRole('button', { name: 'Create it hidden' }).click();
 		await admin.waitForURL(`**/leaderboard/${BOARD}*`);
+		publish(BOARD);
 		sql("UPDATE task_engines SET engine = 'isolated'");
 		const ids = {};
 		for (const [name, text] of [['ordinary', says(31900)],

@@ -7,8 +7,8 @@ import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import test from 'node:test';
 import { looksRight } from './checks.mjs';
-import { closeBrowser, EVAL, logIn, logInAsAdmin, register, scene, submit, taskZip, verdictOf,
-	visit, WRONG } from './visitor.mjs';
+import { closeBrowser, EVAL, logIn, logInAsAdmin, publish, register, scene, submit, taskZip,
+	verdictOf, visit, WRONG } from './visitor.mjs';
 
 test.after(closeBrowser);
 
@@ -47,8 +47,9 @@ function furnish() {
 			.setInputFiles(
 			taskZip('', { 'task.yml': TASK, 'eval.py': EVAL, 'template.py': WRONG }));
 		await admin.locator('input[name=gpu][value=H200]').check();
-		await admin.getByRole('button', { name: 'Create the leaderboard' }).click();
+		await admin.getByRole('button', { name: 'Create it hidden' }).click();
 		await admin.waitForURL(`**/leaderboard/${BOARD}*`);
+		publish(BOARD);
 		await context.close();
 		const { page, context: own } = await visit({ watch: false });
 		await register(page, 'ada');

@@ -8,9 +8,11 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import test from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 
 export const url = process.env.PODIUM_URL;
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const PASSWORD = 'quiet amber lighthouse';
 const FLAGS = ['--disable-gpu', '--disable-quic', '--no-first-run',
 	'--disable-background-networking', '--disable-component-update',
@@ -226,8 +228,13 @@ export const taskZip = (description = 'Add one to a **number**.', files) =>
 export const sourceFile =
 	(text, name = 'kernel.py') => ({ name, mimeType: 'text/x-python', buffer: Buffer.from(text) });
 
+// Publishes a leaderboard, or a version of its task, without the check, as an operator does.
+export const publish = (name, ...version) =>
+	execFileSync(join(ROOT, process.env.B ?? 'build/release', 'podium-admin'),
+		['task', 'publish', '--unchecked', name, ...version]);
+
 // Creates a leaderboard with the first device that a worker offers, or with the models `others`,
-// which no worker offers.
+// which no worker offers, and publishes it without the check.
 export async function createLeaderboard(page, name,
 		{ task = taskZip(), others = '', deadline = '' } = {}) {
 	await page.goto('/admin/leaderboards/new');
@@ -239,8 +246,10 @@ export async function createLeaderboard(page, name,
 		await page.locator('input[name=gpu]').first().check();
 	if (deadline)
 		await page.getByLabel('Deadline, in UTC').fill(deadline);
-	await page.getByRole('button', { name: 'Create the leaderboard' }).click();
-	await page.waitForURL(`**/leaderboard/${name}*`);
+	await page.getByRole('button', { name: 'Create it hidden' }).click();
+	await page.waitForURL(`**/leaderboard/${name}**`);
+	publish(name);
+	await page.goto(`/leaderboard/${name}`);
 }
 
 // Opens the settings of a leaderboard, lets `change` fill in the form, and saves.

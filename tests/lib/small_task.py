@@ -6,6 +6,7 @@ import json
 import time
 import zipfile
 
+from instance import Instance
 from tap import equal, until
 
 TASK = """
@@ -77,7 +78,7 @@ def load_task(site, task=TASK, name="small", more=()):
 	folder.mkdir(parents=True)
 	for path, text in {"task.yml": task, "eval.py": EVAL, **dict(more)}.items():
 		(folder / path).write_text(text)
-	site.manage("task", "load", folder)
+	site.manage("task", "load", "--unchecked", folder)
 
 
 def register(site, clients):
@@ -91,16 +92,25 @@ def register(site, clients):
 	)
 
 
-def make_board(client, name, task=TASK, **fields):
-	"""Creates a leaderboard of this task on the site, for the device H200. `fields` are more fields
-	of the form."""
-	return done(
+def make_board(client, name, task=TASK, hidden=False, **fields):
+	"""Creates a leaderboard of this task on the site, for the device H200, and publishes it without
+	the check, as an operator, unless it is to stay hidden. `fields` are more fields of the form."""
+	answer = done(
 		client.post(
 			"/admin/leaderboards/new",
-			[("name", name), ("gpu", "H200"), ("accepting", "1"), *fields.items()],
+			[
+				("name", name),
+				("gpu", "H200"),
+				("accepting", "1"),
+				("visibility", "hidden"),
+				*fields.items(),
+			],
 			[("task", "task.zip", task_zip(task))],
 		)
 	)
+	if not hidden:
+		Instance.running[client.url.geturl()].publish(name)
+	return answer
 
 
 def case(mean_ns, err_ns=10.0, spread_ns=0, std_ns=5.0):

@@ -45,7 +45,8 @@ static void a_small_task_gets_the_defaults(void **state)
 		 "isolated\n  expected:\n" \
 		 "    - {source: samples/right.py, verdict: passed}\n    - {source: samples/right.py, " \
 		 "verdict: passed, mode: test}\n" \
-		 "    - {source: samples/wrong.py, verdict: wrong answer, mode: benchmark}\n"
+		 "    - {source: samples/wrong.py, verdict: wrong answer, mode: benchmark}\n" \
+		 "  input_is_right: true\n"
 #define FULL_CU \
 	"lang: cu\ndescription: d\nfiles:\n  - {name: submission.cu, source: \"@SUBMISSION@\"}\n" \
 	"  - {name: eval.cu, source: \"@STOCK@\"}\n  - {name: include/reference.cuh, source: " \
@@ -97,6 +98,7 @@ static void every_key_of_a_py_task_is_kept(void **state)
 	assert_string_equal(task->expected[0].mode, "ranked");
 	assert_int_equal(task->expected[2].verdict, VERDICT_WRONG_ANSWER);
 	assert_string_equal(task->expected[2].mode, "benchmark");
+	assert_true(task->input_is_right);
 }
 
 static void every_key_of_a_cu_task_is_kept(void **state)
@@ -320,6 +322,8 @@ static const struct {
 		"podium.tolerance: expected a number above 0, not \"1e-5\" (YAML reads 1e-5 as text" },
 	{ GOOD "podium: {booleans: yes}\n",
 		"podium.booleans: expected python, lowercase or numbers, not \"yes\"." },
+	{ KERNEL "podium: {input_is_right: true}\n",
+		"podium.input_is_right: only a task with lang: py" },
 	{ KERNEL "podium: {kernel_signature: void add()}\n",
 		"\"void add()\" is not the signature of a kernel" },
 	{ GOOD "podium: {kernel_signature: __global__ void add()}\n",
@@ -532,9 +536,11 @@ static void damage_of_any_json_member_is_refused(void **state)
 		struct error error;
 		assert_int_equal(task_from_json(arena, damaged, &task, &error), ERROR_INPUT);
 		json_object_del(damaged, key);
-		if (strcmp(key, "kernel_signature") == 0) { /* older definitions lack the member */
+		if (strcmp(key, "kernel_signature") == 0 || strcmp(key, "input_is_right") == 0) {
+			/* older definitions lack these members */
 			assert_int_equal(task_from_json(arena, damaged, &task, &error), 0);
 			assert_null(task->kernel_signature);
+			assert_false(task->input_is_right);
 			json_decref(damaged);
 			continue;
 		}

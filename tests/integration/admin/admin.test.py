@@ -426,7 +426,10 @@ def a_leaderboard_that_an_admin_deleted_comes_back_only_when_it_is_named():
 	)
 	contains(done("task", "load", scratch / "tasks"), "small: stays deleted")
 	equal(sql("SELECT COUNT(*) FROM leaderboards"), [["0"]])
-	equal(done("task", "load", scratch / "tasks" / "small"), "small: created.\n")
+	equal(
+		done("task", "load", scratch / "tasks" / "small"),
+		"small: created. It stays hidden until its check passes.\n",
+	)
 
 
 @test
@@ -483,7 +486,7 @@ def what_task_check_calls_good_task_load_takes():
 	for name, path in paths.items():
 		contains(done("task", "check", path), f"{path}: good\n")
 		equal(done("task", "load", "--dry-run", path), f"{name}: would be created.\n")
-		equal(done("task", "load", path), f"{name}: created.\n")
+		equal(done("task", "load", "--unchecked", path), f"{name}: created.\n")
 		equal(done("task", "load", path), f"{name}: unchanged.\n")
 	(folder / "task.yml").write_text(above.replace("../utils.py", "../../utils.py"))
 	for command in ("check", "load"):

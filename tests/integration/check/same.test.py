@@ -39,7 +39,7 @@ def start():
 	runs."""
 	workers.admin("migrate")
 	for folder in TASKS:
-		workers.admin("task", "load", str(folder))
+		workers.admin("task", "load", "--unchecked", str(folder))
 	for folder, sample, mode in chosen:
 		numbers[sample] = workers.submit(sample.read_text(), mode, board=folder.name)
 	workers.Worker(PODIUM_PYTHON="").says("is ready")

@@ -48,7 +48,7 @@ tokens = {}
 
 
 def load_task(name, **folder):
-	site.manage("task", "load", home.task(name, **folder))
+	site.manage("task", "load", "--unchecked", home.task(name, **folder))
 
 
 def as_ada(*words, **more):

@@ -38,6 +38,7 @@ static inline int contest_begin(const char **gpus, size_t gpu_count)
 	const char *name = arena_printf(arena, "%s-%d", contest.name, ++number);
 	struct material material = make_task(PY_TASK, "# generate_input, check_implementation\n");
 	struct leaderboard_settings settings = { .name = name,
+		.unchecked = true,
 		.deadline_ms = TIME_NULL,
 		.accepting = true,
 		.gpus = gpus,

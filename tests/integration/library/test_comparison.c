@@ -241,9 +241,11 @@ static void removing_the_device_cancels_what_waits_for_it(void **state)
 	int64_t job_id = comparison_of(pass(1, 1001, 1), first);
 	assert_int_equal(number_of(&OPEN), 1);
 	const struct actor actor = contest_actor();
-	struct leaderboard_settings settings = {
-		.deadline_ms = TIME_NULL, .accepting = true, .gpus = others, .gpu_count = 1
-	};
+	struct leaderboard_settings settings = { .unchecked = true,
+		.deadline_ms = TIME_NULL,
+		.accepting = true,
+		.gpus = others,
+		.gpu_count = 1 };
 	assert_done(leaderboard_update(
 		db, arena, &contest.board, &settings, NULL, NULL, NULL, &actor, &cancelled, &error));
 	assert_int_equal(cancelled, 1);

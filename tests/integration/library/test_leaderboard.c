@@ -22,9 +22,12 @@ static int open_all(void **state)
 
 static struct leaderboard_settings settings_of(const char *name)
 {
-	return (struct leaderboard_settings){
-		.name = name, .deadline_ms = TIME_NULL, .accepting = true, .gpus = both, .gpu_count = 2
-	};
+	return (struct leaderboard_settings){ .unchecked = true,
+		.name = name,
+		.deadline_ms = TIME_NULL,
+		.accepting = true,
+		.gpus = both,
+		.gpu_count = 2 };
 }
 
 static int64_t submit(const struct leaderboard *leaderboard, int64_t user_id, const char *source)
@@ -192,7 +195,8 @@ static void a_changed_file_or_definition_becomes_a_version_and_old_ones_stay(voi
 static void settings_can_be_changed_alone(void **state)
 {
 	(void)state;
-	struct leaderboard_settings settings = { .deadline_ms = TIME_NULL,
+	struct leaderboard_settings settings = { .unchecked = true,
+		.deadline_ms = TIME_NULL,
 		.accepting = false,
 		.sources_public_after_deadline = true,
 		.gpus = cpu,

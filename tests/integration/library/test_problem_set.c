@@ -12,9 +12,9 @@ static int open_all(void **state)
 	int rc = fixture_open(state);
 	if (rc)
 		return rc;
-	admin = (struct planner){ { make_user("set-admin"), "set-admin", "127.0.0.1" }, true };
-	ada = (struct planner){ { make_user("set-ada"), "set-ada", "127.0.0.1" }, false };
-	bob = (struct planner){ { make_user("set-bob"), "set-bob", "127.0.0.1" }, false };
+	admin = (struct planner){ { make_user("set-admin"), "set-admin", "127.0.0.1" }, true, true };
+	ada = (struct planner){ { make_user("set-ada"), "set-ada", "127.0.0.1" }, false, true };
+	bob = (struct planner){ { make_user("set-bob"), "set-bob", "127.0.0.1" }, false, true };
 	return 0;
 }
 

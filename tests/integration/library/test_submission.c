@@ -17,9 +17,12 @@ static int open_all(void **state)
 	const struct actor actor = { user_id, "sub-ada", "" };
 	struct material python = make_task(PY_TASK, "# reference\n"),
 					cuda = make_task(CU_TASK, "# reference\n");
-	struct leaderboard_settings settings = {
-		.name = "sub-py", .deadline_ms = TIME_NULL, .accepting = true, .gpus = both, .gpu_count = 2
-	};
+	struct leaderboard_settings settings = { .unchecked = true,
+		.name = "sub-py",
+		.deadline_ms = TIME_NULL,
+		.accepting = true,
+		.gpus = both,
+		.gpu_count = 2 };
 	assert_done(create(&settings, &python, &actor));
 	settings.name = "sub-cu";
 	settings.gpu_count = 1;

@@ -25,9 +25,12 @@ static int begin(void **state)
 	bob = make_user("wait-bob");
 	const struct actor actor = { ada, "wait-ada", "" };
 	struct material material = make_task(PY_TASK, "# reference\n");
-	struct leaderboard_settings settings = {
-		.name = "wait", .deadline_ms = TIME_NULL, .accepting = true, .gpus = h200, .gpu_count = 1
-	};
+	struct leaderboard_settings settings = { .unchecked = true,
+		.name = "wait",
+		.deadline_ms = TIME_NULL,
+		.accepting = true,
+		.gpus = h200,
+		.gpu_count = 1 };
 	assert_done(create(&settings, &material, &actor));
 	board = find("wait");
 	script("INSERT INTO workers (name, version, host, started_at, seen_at) "

@@ -290,6 +290,8 @@ def a_leaderboard_can_be_created_changed_archived_and_deleted():
 		("hidden", "2090-01-02T03:04:05.678Z", ["H200"], True, 1),
 	)
 	audited("leaderboard.create", "fresh", "carl")
+	site.publish("fresh")
+	ask("carl", "PATCH", "leaderboards/fresh", {"visibility": "hidden"})
 	problem(
 		upload("carl", "POST", "leaderboards", [("name", "fresh"), ("gpu", "H200")]),
 		409,
@@ -352,8 +354,8 @@ def a_leaderboard_can_be_created_changed_archived_and_deleted():
 		),
 	)
 	equal(
-		sql("SELECT action FROM audit_log ORDER BY id DESC LIMIT 2"),
-		[["leaderboard.publish"], ["leaderboard.update"]],
+		sql("SELECT action FROM audit_log ORDER BY id DESC LIMIT 3"),
+		[["leaderboard.publish"], ["leaderboard.publish"], ["leaderboard.update"]],
 	)
 	equal(changed["cancelled_jobs"], 0)
 	sql(
@@ -417,6 +419,8 @@ def a_new_task_version_can_be_uploaded_and_switched_to():
 		],
 		[(2, "draft"), (1, "current")],
 	)
+	site.publish("small", 2)
+	site.publish("small", 1)
 	equal(ask("carl", "POST", "leaderboards/small/versions/2/switch").json["task_version"], 2)
 	audited("leaderboard.switch", "small", "carl")
 	problem(ask("carl", "POST", "leaderboards/small/versions/9/switch"), 404, "not_found")

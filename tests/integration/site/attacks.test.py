@@ -23,6 +23,7 @@ from small_task import (  # noqa: E402
 	done as ok,
 	source_of,
 	submit_source,
+	make_board,
 	task_zip,
 )
 from tap import equal, lacks, run, test  # noqa: E402
@@ -57,13 +58,7 @@ def the_fixtures_are_created():
 		"'creator' WHERE name = 'carl'"
 	)
 	for board in ("small", "frozen"):
-		ok(
-			carl.post(
-				"/admin/leaderboards/new",
-				[("name", board), ("gpu", "H200"), ("accepting", "1")],
-				[("task", "task.zip", task_zip(TASK))],
-			)
-		)
+		make_board(carl, board)
 	made["plain"], made["bob"] = submit(ada, 3000.0, "plain"), submit(bob, 3001.0, "second")
 	made["hidden"], made["held"] = (
 		submit(eve, 2934.5, "hiddencanary", file_name="hiddencanary.py"),

@@ -121,7 +121,7 @@ DEEDS = [
 		[("name", "club"), *B200],
 		"leaderboard.create",
 		"club",
-		"Created for B200; deadline: none; 2 files.",
+		"Created, public once its check passes, for B200; deadline: none; 2 files.",
 		[("task", "task.zip", task_zip())],
 	),
 	(
@@ -131,6 +131,7 @@ DEEDS = [
 		"leaderboard.update",
 		"club",
 		"deadline: 2040-01-01 00:00 UTC, was none; test quota: 9",
+		lambda: site.publish("club"),
 	),
 	(
 		"/admin/leaderboard/*/edit",
@@ -148,6 +149,7 @@ DEEDS = [
 		"leaderboard.switch",
 		"club",
 		"task: version 2, was version 1",
+		lambda: (site.publish("club", 2), site.publish("club", 1)),
 	),
 	(
 		"/admin/leaderboard/*/clone",
@@ -234,7 +236,7 @@ DEEDS = [
 		[("set", "{path}"), ("plan", "{plan}")],
 		"leaderboard.create",
 		"of-set",
-		"Created for H200",
+		"Created, public once its check passes, for H200",
 	),
 	(
 		"/admin/leaderboard/*/hooks",

@@ -45,7 +45,7 @@ def load(name, task=TASK):
 	(folder / "task.yml").write_text(isolated(task))
 	(folder / "template.py").write_text(TEMPLATE)
 	(folder / "eval.py").write_text(EVAL)
-	site.manage("task", "load", str(folder))
+	site.manage("task", "load", "--unchecked", str(folder))
 	sql(f"""INSERT IGNORE INTO leaderboard_gpus (leaderboard_id, gpu, position)
 		SELECT l.id, g.gpu, g.position FROM leaderboards l
 		JOIN (SELECT 'A100' AS gpu, 0 AS position UNION SELECT 'H200', 1 UNION SELECT 'L4', 2) g

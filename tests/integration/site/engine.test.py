@@ -81,14 +81,17 @@ def upload(name, task, reference=REFERENCE, **files):
 	contents = {"task.yml": task, "reference.py": reference, **files}
 	return carl.post(
 		"/admin/leaderboards/new",
-		[("name", name), ("gpu", "CPU"), ("accepting", "1")],
+		[("name", name), ("gpu", "CPU"), ("accepting", "1"), ("visibility", "hidden")],
 		[("task", "task.zip", zip_of(contents))],
 	)
 
 
 def make_board(name, *arguments, **files):
-	"""Creates a leaderboard. Returns the words that its creator reads after the upload."""
-	return whole(carl.get(ok(upload(name, *arguments, **files)).location)).words()
+	"""Creates and publishes a leaderboard. Returns the words that its creator reads after the
+	upload."""
+	page = whole(carl.get(ok(upload(name, *arguments, **files)).location)).words()
+	site.publish(name)
+	return page
 
 
 def judged(name, source=RIGHT, mode="ranked"):

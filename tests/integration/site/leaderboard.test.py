@@ -117,7 +117,7 @@ def a_row_tells_rank_time_gaps_language_and_attempts():
 	(folder / "task.yml").write_text(isolated(TASK))
 	(folder / "eval.py").write_text(EVAL)
 	(folder / "template.py").write_text(TEMPLATE)
-	site.manage("task", "load", str(folder))
+	site.manage("task", "load", "--unchecked", str(folder))
 	for client, name in ((ada, "ada"), (dora, "dora"), (cyd, "cyd")):
 		client.register(name)
 	equal(table(anyone, "/leaderboard/small"), [])

@@ -1223,7 +1223,16 @@ def an_admin_loads_leaderboards_from_the_folder_of_problems():
 		),
 		(["one-first"], [], [], ["one-gone"]),
 	)
-	equal(sql("SELECT visibility FROM leaderboards WHERE name = 'one-first'"), [["closed"]])
+	waiting = "SELECT l.visibility, p.visibility FROM leaderboards l JOIN publications p ON "
+	waiting += "p.leaderboard_id = l.id WHERE l.name = 'one-first'"
+	equal(sql(waiting), [["hidden", "closed"]])
+	equal(
+		command("POST", "/admin/leaderboards/one-first/visibility", {"visibility": "public"})[
+			"visibility"
+		],
+		"hidden",
+	)
+	equal(sql(waiting), [["hidden", "public"]])
 	done = command("POST", "/admin/update-problems", order)
 	equal(
 		(done["created"], done["skipped"]),
@@ -1242,6 +1251,7 @@ def an_admin_loads_leaderboards_from_the_folder_of_problems():
 	equal(
 		command("POST", "/admin/leaderboards", {"directory": "first"})["leaderboard"], "first-dev"
 	)
+	site.publish("first-dev")
 	equal(Popcorn(URL).gpus("first-dev"), ["H200"])
 	for directory, words in (
 		("missing", "Invalid problem directory"),

@@ -354,7 +354,7 @@ def only_its_creator_and_admins_see_a_hidden_leaderboard():
 
 @test
 def a_leaderboard_can_be_created_hidden_and_published_later():
-	make_board(carl, "later", visibility="hidden")
+	make_board(carl, "later", hidden=True)
 	equal(
 		[client.get("/leaderboard/later").status for client in (anyone, ada, dora, carl, admin)],
 		[404, 404, 404, 200, 200],
@@ -369,7 +369,7 @@ def a_leaderboard_can_be_created_hidden_and_published_later():
 		"Created, hidden, for H200",
 	)
 	preview = shown.text.split('<div class="columns">')[1]
-	ok(publish(carl, "later", action="publish"))
+	site.publish("later")
 	equal(
 		whole(anyone.get(fresh("/leaderboard/later"))).text.split('<div class="columns">')[1],
 		preview,

@@ -43,6 +43,7 @@ MORE_QUESTIONS = {
 	"/submission/*/artifact/*": 3,
 	"/submission/*/plan/*": 4,
 	"/admin/sets/*": 3,
+	"/admin/leaderboard/*/edit": 3,
 	"/admin/rejudgings/*/*": 4,
 	"/admin/audit": 3,
 }

@@ -434,7 +434,13 @@ def make_leaderboards():
 		ok(
 			client.post(
 				"/admin/leaderboards/new",
-				[("name", name), ("gpu", "H200"), ("accepting", "1"), ("sources_public", "1")],
+				[
+					("name", name),
+					("gpu", "H200"),
+					("accepting", "1"),
+					("sources_public", "1"),
+					("visibility", "hidden"),
+				],
 				[("task", "task.zip", small_zip())],
 			)
 		)
@@ -445,6 +451,8 @@ def make_leaderboards():
 			[("task", "task.zip", small_zip(size=2048))],
 		)
 	)
+	for name, version in (("small", 1), ("small", 2), ("club", 1), ("strange", 1)):
+		site.publish(name, version)
 	ok(
 		creator.post(
 			"/admin/leaderboard/club/publishing",

@@ -79,17 +79,23 @@ FILES = {
 
 
 def make_board(name, gpus=("H200", "CPU"), **files):
-	"""Creates a leaderboard. Returns the words that its creator reads after the upload."""
+	"""Creates and publishes a leaderboard. Returns the words that its creator reads after the
+	upload."""
 	contents = {**FILES, **{key.replace("__", "/") + ".py": text for key, text in files.items()}}
 	if "task.py" in contents:
 		contents["task.yml"] = contents.pop("task.py")
 	answer = carl.post(
 		"/admin/leaderboards/new",
-		[("name", name), *(("gpu", gpu) for gpu in gpus), ("accepting", "1")],
+		[
+			("name", name),
+			*(("gpu", gpu) for gpu in gpus),
+			("accepting", "1"),
+			("visibility", "hidden"),
+		],
 		[("task", "task.zip", zip_of(contents))],
 	)
 	page = whole(carl.get(ok(answer).location)).words()
-	sql(f"UPDATE leaderboards SET visibility = 'public' WHERE name = '{name}'")
+	site.publish(name)
 	return page
 
 

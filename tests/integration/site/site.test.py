@@ -220,11 +220,13 @@ def an_admin_creates_a_leaderboard_from_a_zip():
 			("gpu", "CPU"),
 			("accepting", "1"),
 			("sources_public", "1"),
+			("visibility", "hidden"),
 		],
 		[("task", "task.zip", task_zip())],
 	)
 	if answer.status != 303:
 		raise AssertionError(answer.words()[:1500])
+	site.publish("small")
 	page = anyone.get("/leaderboard/small").text
 	contains(page, "<em>small</em>")
 	lacks(page, "<script>alert")
@@ -648,7 +650,7 @@ def a_creator_edits_only_own_leaderboards():
 	equal(bob.get("/admin/leaderboard/small/edit").status, 403)
 	answer = bob.post(
 		"/admin/leaderboards/new",
-		[("name", "bobs"), ("gpu", "CPU"), ("accepting", "1")],
+		[("name", "bobs"), ("gpu", "CPU"), ("accepting", "1"), ("visibility", "hidden")],
 		[("task", "task.zip", task_zip())],
 	)
 	equal(answer.status, 303)
@@ -676,6 +678,7 @@ def a_changed_task_becomes_a_new_version_and_an_unchanged_one_does_not():
 	equal(edit(None), 1)
 	equal(edit(TASK), 1)
 	equal(edit(TASK.replace("{seed: 3}", "{seed: 4}")), 2)
+	site.publish("bobs")
 	equal(
 		site.sql("SELECT deadline FROM leaderboards WHERE name = 'bobs'"),
 		[["2099-01-01 12:00:00.000"]],

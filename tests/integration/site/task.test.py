@@ -90,10 +90,11 @@ def a_task_with_files_of_every_kind_can_be_uploaded():
 	)
 	answer = admin.post(
 		"/admin/leaderboards/new",
-		[("name", "odd"), ("gpu", "CPU"), ("accepting", "1")],
+		[("name", "odd"), ("gpu", "CPU"), ("accepting", "1"), ("visibility", "hidden")],
 		[("task", "task.zip", zip_of({**FILES, "task.yml": TASK.encode()}))],
 	)
 	equal((answer.status, answer.words()[:500] if answer.status != 303 else ""), (303, ""))
+	site.publish("odd")
 
 
 @test
@@ -255,10 +256,11 @@ def example(name):
 def upload(name, files, gpu):
 	answer = admin.post(
 		"/admin/leaderboards/new",
-		[("name", name), ("gpu", gpu), ("accepting", "1")],
+		[("name", name), ("gpu", gpu), ("accepting", "1"), ("visibility", "hidden")],
 		[("task", "task.zip", zip_of(files))],
 	)
 	equal((answer.status, answer.words()[:500] if answer.status != 303 else ""), (303, ""))
+	site.publish(name)
 
 
 def listed(name):

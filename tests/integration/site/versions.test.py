@@ -69,12 +69,21 @@ def each_version_is_listed_with_its_author():
 	ok(
 		carl.post(
 			"/admin/leaderboards/new",
-			[("name", "small"), ("gpu", "H200"), ("accepting", "1"), ("quota_ranked", "7")],
+			[
+				("name", "small"),
+				("gpu", "H200"),
+				("accepting", "1"),
+				("quota_ranked", "7"),
+				("visibility", "hidden"),
+			],
 			files_of(eval="one\ntwo\nthree\n", old="gone <b>soon</b>\n"),
 		)
 	)
+	site.publish("small")
 	submit(ada, 3000.0)
-	ok(upload(admin, files_of(eval="one\nTWO & <i>2</i>\nthree\n", new="fresh\n")))
+	new = files_of(eval="one\nTWO & <i>2</i>\nthree\n", new="fresh\n")
+	ok(upload(admin, new, keeps_version="1"))
+	site.publish("small", 2)
 	equal(current(), "2")
 	page = whole(carl.get("/admin/leaderboard/small/versions")).words()
 	for part in ("2 in use root-of-all", "1 replaced carl"):
@@ -144,6 +153,8 @@ def switching_first_says_what_happens_to_the_rankings():
 	):
 		contains(asked, part)
 	equal(current(), "2")
+	site.publish("small", 3)
+	site.publish("small", 2)
 	ok(carl.post("/admin/leaderboard/small/switch?version=1"))
 	equal((current(), ranking()), ("1", ["ada"]))
 	contains(anyone.get(fresh("/leaderboard/small")).text, "version=2")
@@ -208,7 +219,7 @@ def a_clone_has_the_task_and_settings_and_no_submissions():
 		[["2"]],
 	)
 	submit(carl, 1000.0, board="copy")
-	ok(carl.post("/admin/leaderboard/copy/publishing", [("action", "publish")]))
+	site.publish("copy")
 	equal(ranking("copy"), ["carl"])
 	contains(
 		sql("SELECT detail FROM audit_log WHERE action = 'leaderboard.clone'")[0][0],

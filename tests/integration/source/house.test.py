@@ -24,7 +24,7 @@ lib/submission       lib/base
 lib/account          lib/base lib/database
 lib/task             lib/base lib/database lib/files lib/result
 lib/gpu              lib/base lib/task
-lib/leaderboard      lib/base lib/database lib/files lib/account lib/task lib/gpu
+lib/leaderboard      lib/base lib/database lib/files lib/result lib/account lib/task lib/gpu
 lib/job              lib/base lib/database lib/files lib/task lib/gpu lib/leaderboard
 lib/webhook          lib/base lib/database lib/account lib/leaderboard lib/job
 lib/fleet            lib/base lib/database lib/account lib/leaderboard
@@ -41,7 +41,7 @@ cgi/action           lib/*
 cgi/page             lib/* cgi/render cgi/http cgi/action templates
 cgi/admin            lib/* cgi/render cgi/http cgi/action cgi/page templates
 cgi/api              lib/* cgi/render cgi/http cgi/action cgi/page cgi/admin
-cgi/server           lib/base lib/database lib/job lib/judging
+cgi/server           lib/base lib/database lib/leaderboard lib/job lib/judging
 cgi/popcorn          lib/* cgi/render cgi/http cgi/action cgi/api cgi/server
 cgi                  lib/* cgi/render cgi/http cgi/page cgi/api cgi/popcorn cgi/server
 

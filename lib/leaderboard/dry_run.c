@@ -1,4 +1,4 @@
-#include "cgi/action/dry_run.h"
+#include "lib/leaderboard/dry_run.h"
 
 #include "lib/account/audit.h"
 #include "lib/account/user.h"
@@ -6,7 +6,7 @@
 #include "lib/base/format.h"
 #include "lib/base/scope.h"
 #include "lib/database/blob.h"
-#include "lib/job/wait.h"
+#include "lib/result/verdict.h"
 
 #include <string.h>
 
@@ -22,6 +22,7 @@ struct entry {
 };
 
 static const char EMPTY_FILE[] = "an empty file";
+static const char INPUT_RETURNED[] = "the input, returned";
 static const char REFERENCE[] = "the reference", REFERENCE_ISOLATED[] = "the reference, isolated";
 /* What is expected of a file that may do nothing yet, such as a template. */
 static const char ANY_VERDICT[] = "any";
@@ -39,7 +40,7 @@ static const char ANY_VERDICT[] = "any";
 	"    return torch." function "(tensors[-1])\n"
 static const struct entry TRIVIAL_PY[] = {
 	{ .purpose = EMPTY_FILE, .file_name = "empty.py", .source = "# nothing\n" },
-	{ .purpose = "the input, returned",
+	{ .purpose = INPUT_RETURNED,
 		.file_name = "input.py",
 		.source = "def custom_kernel(data):\n    return data\n" },
 	{ .purpose = "zeros", .file_name = "zeros.py", .source = LIKE_LAST_TENSOR("zeros_like") },
@@ -182,6 +183,11 @@ bool dry_run_says_nothing(const struct dry_run_row *row)
 		|| (row->reason && strstr(row->reason, NO_TENSOR));
 }
 
+bool dry_run_tries_check(const struct dry_run_row *row)
+{
+	return dry_run_is_met(row) && verdict_from_name(row->verdict) == VERDICT_WRONG_ANSWER;
+}
+
 bool dry_run_is_reference(const struct dry_run_row *row)
 {
 	return strcmp(row->purpose, REFERENCE) == 0 || strcmp(row->purpose, REFERENCE_ISOLATED) == 0;
@@ -215,6 +221,7 @@ struct plan {
 	const struct actor *actor;
 	struct entry entries[most_entries];
 	size_t count, left_out;
+	bool is_check;  /* started before publishing, not by hand */
 	bool is_sealed; /* the files decide the sealed engine, and the leaderboard has a GPU */
 	struct buffer *untried;
 };
@@ -313,10 +320,20 @@ static void add_entries(struct plan *plan, const struct entry *entries, size_t c
 		add_dry_run_entry(plan, entries[i]);
 }
 
+static void add_trivial_python(struct plan *plan, const struct task *task)
+{
+	for (size_t i = 0; i < COUNT(TRIVIAL_PY); i++) {
+		struct entry entry = TRIVIAL_PY[i];
+		if (task->input_is_right && entry.purpose == INPUT_RETURNED)
+			entry.expected = "passed";
+		add_dry_run_entry(plan, entry);
+	}
+}
+
 static void add_trivial(struct plan *plan, const struct task *task)
 {
 	if (task->language == TASK_PY) {
-		add_entries(plan, TRIVIAL_PY, COUNT(TRIVIAL_PY));
+		add_trivial_python(plan, task);
 	} else if (task->kernel_signature) {
 		add_entries(plan, TRIVIAL_KERNEL, COUNT(TRIVIAL_KERNEL));
 		add_dry_run_entry(plan,
@@ -464,25 +481,39 @@ static int start_body(struct database *db, void *context, struct error *error)
 	plan->id = (int64_t)database_insert_id(db);
 	for (size_t i = 0; i < plan->count && !rc; i++)
 		rc = store_entry(db, plan, &plan->entries[i], error);
-	return rc ? rc
-			  : audit(db, actor->id, actor->name, actor->address, "leaderboard.dryrun",
-				  plan->leaderboard->name,
-				  arena_printf(plan->arena, "version %lld: %s", (long long)plan->version_number,
-					  plural(plan->arena, (int64_t)plan->count, "submission")),
-				  error);
+	return rc || plan->is_check
+		? rc
+		: audit(db, actor->id, actor->name, actor->address, "leaderboard.dryrun",
+			plan->leaderboard->name,
+			arena_printf(plan->arena, "version %lld: %s", (long long)plan->version_number,
+				plural(plan->arena, (int64_t)plan->count, "submission")),
+			error);
 }
 
-int dry_run_start(struct database *db, struct arena *arena, const struct leaderboard *leaderboard,
-	int64_t version_number, const struct actor *actor, struct error *error)
+static int start(struct database *db, struct arena *arena, const struct leaderboard *leaderboard,
+	int64_t version_number, bool is_check, const struct actor *actor, struct error *error)
 {
 	cleanup_buffer struct buffer untried = { 0 };
 	struct plan *plan = arena_alloc(arena, sizeof *plan);
 	*plan = (struct plan){ .arena = arena,
 		.leaderboard = leaderboard,
 		.version_number = version_number,
+		.is_check = is_check,
 		.actor = actor,
 		.untried = &untried };
 	return database_transaction(db, start_body, plan, error);
+}
+
+int dry_run_start(struct database *db, struct arena *arena, const struct leaderboard *leaderboard,
+	int64_t version_number, const struct actor *actor, struct error *error)
+{
+	return start(db, arena, leaderboard, version_number, false, actor, error);
+}
+
+int dry_run_check(struct database *db, struct arena *arena, const struct leaderboard *leaderboard,
+	int64_t version_number, const struct actor *actor, struct error *error)
+{
+	return start(db, arena, leaderboard, version_number, true, actor, error);
 }
 
 int dry_run_read(struct database *db, struct arena *arena, int64_t leaderboard_id,

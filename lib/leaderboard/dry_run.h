@@ -9,8 +9,8 @@
  * submissions.dry_run. Such a submission is in no ranking, record, history or activity, and counts
  * toward no quota. Only that user, the leaderboard's creator and admins see it. A timed sample may
  * become one of the leaderboard's baselines. */
-#ifndef PODIUM_CGI_ACTION_DRY_RUN_H
-#define PODIUM_CGI_ACTION_DRY_RUN_H
+#ifndef PODIUM_LIB_LEADERBOARD_DRY_RUN_H
+#define PODIUM_LIB_LEADERBOARD_DRY_RUN_H
 
 #include "lib/leaderboard/leaderboard.h"
 
@@ -39,6 +39,9 @@ bool dry_run_is_met(const struct dry_run_row *row);
  * The trivial answer did not fit the task's types, so the check never ran. */
 bool dry_run_says_nothing(const struct dry_run_row *row);
 
+/* Whether the row is a wrong answer that reached the task's check and failed there. */
+bool dry_run_tries_check(const struct dry_run_row *row);
+
 /* Whether the row is the reference, in any engine. */
 bool dry_run_is_reference(const struct dry_run_row *row);
 
@@ -53,6 +56,10 @@ bool dry_run_shows_engine(const struct dry_run_row *row);
  * for an unknown version, ERROR_CONFLICT while another dry run of this version is running,
  * ERROR_INPUT if the leaderboard has no device. */
 int dry_run_start(struct database *db, struct arena *arena, const struct leaderboard *leaderboard,
+	int64_t version_number, const struct actor *actor, struct error *error);
+
+/* The same for the check before publishing (publication.h), without an audit entry. */
+int dry_run_check(struct database *db, struct arena *arena, const struct leaderboard *leaderboard,
 	int64_t version_number, const struct actor *actor, struct error *error);
 
 /* Reads a version's last dry run, sorted by device and entry. `*count` is 0 if there was none. */

@@ -1,0 +1,104 @@
+/* The gate before a leaderboard, or another version of its task, becomes visible. A dry run of the
+ * version (lib/leaderboard/dry_run.h) must first pass on every device of the leaderboard.
+ *
+ * Whoever wants to publish stores a publication: a version, and the visibility of a leaderboard
+ * that is hidden until then. publication_advance starts the dry run that is missing, and publishes
+ * once the check has passed. podium-web does this every second for all of them, so a publication
+ * also finishes when nobody looks. No other code makes a hidden leaderboard visible or changes the
+ * version of a visible one, except for an operator's podium-admin --unchecked. */
+#ifndef PODIUM_LIB_LEADERBOARD_PUBLICATION_H
+#define PODIUM_LIB_LEADERBOARD_PUBLICATION_H
+
+#include "lib/leaderboard/leaderboard.h"
+
+/* CHECK_WAITS: the dry run has not started, or a device with open jobs has no worker.
+ * CHECK_FAILED: at least one error, nothing open. CHECK_WARNS: warnings, but no error. */
+enum check_state { CHECK_WAITS, CHECK_RUNS, CHECK_FAILED, CHECK_WARNS, CHECK_PASSED };
+const char *check_state_name(enum check_state state); /* "waiting", "running", "failed", ... */
+
+struct check_remark {
+	const char *sentence;
+	int64_t submission_id; /* of the dry run; 0: none */
+	bool is_error;         /* false: a warning */
+	const char *field;     /* of the leaderboard's form: "task" or "gpu"; NULL: none */
+};
+
+struct check_device {
+	const char *gpu;
+	const char *engine;    /* that the version has there; NULL: not chosen yet */
+	size_t answers, ended; /* jobs of the dry run */
+	bool has_worker;       /* a worker takes jobs for it now */
+};
+
+/* What is known about one version of a task. */
+struct check {
+	enum check_state state;
+	bool is_waived;     /* an operator published it unchecked, or it is older than the check */
+	bool is_incomplete; /* no dry run covers all devices, and none is running */
+	int64_t dry_run_id; /* 0: none */
+	const struct check_remark *remarks;
+	size_t remark_count, error_count;
+	const struct check_device *devices;
+	size_t device_count;
+};
+int check_read(struct database *db, struct arena *arena, int64_t leaderboard_id,
+	int64_t version_number, struct check *check, struct error *error);
+
+/* The warnings that need no dry run; each has a field. They are among those of check_read. */
+int check_read_form(struct database *db, struct arena *arena, int64_t leaderboard_id,
+	int64_t version_id, const struct check_remark **remarks, size_t *count, struct error *error);
+
+struct publication {
+	int64_t version_id, version_number;
+	const char *visibility; /* "public" or "closed" */
+	int64_t wanted_at_ms;
+	int64_t accepted_dry_run_id; /* whose warnings were accepted; SQL_NULL_INTEGER: none */
+};
+/* ERROR_NOT_FOUND: nothing waits to be published. */
+int publication_read(struct database *db, struct arena *arena, int64_t leaderboard_id,
+	struct publication *publication, struct error *error);
+
+/* The functions below need a transaction that has locked the leaderboard's row. */
+
+/* Stores what should be published, in place of an earlier wish. publication_advance does the rest.
+ */
+int publication_want(struct database *db, int64_t leaderboard_id, int64_t version_id,
+	const char *visibility, struct error *error);
+
+/* Lets a publication that waits, if there is one, wait for another version. */
+int publication_want_version(
+	struct database *db, int64_t leaderboard_id, int64_t version_id, struct error *error);
+int publication_withdraw(struct database *db, int64_t leaderboard_id, struct error *error);
+
+/* Lets a version pass without its check. The caller writes that to the audit log. */
+int publication_waive(struct database *db, int64_t version_id, struct error *error);
+
+/* Changes who sees the leaderboard. Closing it makes members of those who have submitted. */
+int leaderboard_show(
+	struct database *db, int64_t leaderboard_id, const char *visibility, struct error *error);
+
+/* Does the next step of the publication, if there is one. The dry run belongs to the actor, or to
+ * the leaderboard's creator or the first admin if the actor is a program. */
+int publication_advance(struct database *db, struct arena *arena, int64_t leaderboard_id,
+	const struct actor *actor, struct error *error);
+
+/* ---- */
+
+/* Accepts the warnings of the dry run and publishes, in a transaction. ERROR_CONFLICT if this dry
+ * run is not the check's, has errors, or has not finished. */
+int publication_accept(struct database *db, struct arena *arena,
+	const struct leaderboard *leaderboard, int64_t dry_run_id, const struct actor *actor,
+	struct error *error);
+
+/* For operators: publishes a hidden leaderboard with this version, or lets a visible one use it, in
+ * a transaction. `is_unchecked`: without the check, which the audit log notes. *is_published: false
+ * if the check has not passed yet. */
+int leaderboard_publish(struct database *db, struct arena *arena,
+	const struct leaderboard *leaderboard, int64_t version, bool is_unchecked,
+	const struct actor *actor, bool *is_published, struct error *error);
+
+/* Advances every publication that does not wait for jobs, each in a transaction. The first error is
+ * returned, and does not delay the others. */
+int publications_advance(struct database *db, struct error *error);
+
+#endif

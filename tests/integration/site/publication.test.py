@@ -1,0 +1,553 @@
+#!/usr/bin/env python3
+"""The check before a leaderboard, or another version of its task, becomes visible. A real worker
+runs the checks on this machine's CPU. Each way to publish is tried with a task whose check
+fails."""
+
+import hashlib
+import json
+import pathlib
+import shutil
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
+from client import Client, fresh, whole  # noqa: E402
+from instance import Instance  # noqa: E402
+from quick_task import HARNESS  # noqa: E402
+from small_task import done as ok, register, zip_of  # noqa: E402
+from tap import contains, equal, lacks, run, test, until  # noqa: E402
+
+PROBLEMS = pathlib.Path(tempfile.mkdtemp(prefix="podium-problems."))
+site = Instance(PODIUM_PROBLEMS=str(PROBLEMS), PODIUM_WORKER_NAME="here")
+sql, value = site.sql, site.value
+anyone, carl, dora, admin = (Client(site.url) for _ in range(4))
+TOKEN = "podium_for_the_publication_test"
+
+TASK = """
+lang: py
+description: Add one.
+files:
+  - {name: submission.py, source: "@SUBMISSION@"}
+  - {name: reference.py, source: reference.py}
+  - {name: eval.py, source: eval.py}
+config: {main: eval.py}
+templates: {Python: template.py}
+tests: [{seed: 1}]
+benchmarks: [{seed: 3}]
+gpus: [CPU]
+podium:
+  engine: custom
+  expected:
+    - {source: wrong.py, verdict: wrong answer, mode: test}
+"""
+REFERENCE = """
+def generate_input(seed):
+    return seed
+
+def ref_kernel(data):
+    return data + 1
+
+def check_implementation(data, output):
+    return output == ref_kernel(data), "not the same"
+"""
+# A check that accepts every number.
+WEAK = REFERENCE.replace("output == ref_kernel(data)", "isinstance(output, int)")
+BROKEN = REFERENCE.replace("return data + 1", "raise ValueError('no kernel')")
+NO_TEMPLATE = TASK.replace("templates: {Python: template.py}\n", "")
+
+
+def files_of(reference=REFERENCE, task=TASK):
+	return {
+		"task.yml": task,
+		"reference.py": reference,
+		"eval.py": HARNESS,
+		"template.py": "def custom_kernel(data):\n    pass\n",
+		"wrong.py": "def custom_kernel(data):\n    return 7\n",
+	}
+
+
+def pack(*content):
+	return [("task", "task.zip", zip_of(files_of(*content)))]
+
+
+def create(name, *content, gpus=("CPU",), **fields):
+	fields = [("name", name), ("accepting", "1"), *(("gpu", gpu) for gpu in gpus), *fields.items()]
+	return ok(carl.post("/admin/leaderboards/new", fields, pack(*content)))
+
+
+def edit(name, *content, **fields):
+	form = [("gpu", "CPU"), ("accepting", "1"), *fields.items()]
+	return ok(carl.post(f"/admin/leaderboard/{name}/edit", form, pack(*content)))
+
+
+def publish(name, action="publish", **fields):
+	return carl.post(
+		f"/admin/leaderboard/{name}/publishing",
+		[("action", action), ("confirm", "yes"), *fields.items()],
+	)
+
+
+def check_page(name):
+	return whole(carl.get(f"/admin/leaderboard/{name}/dryrun"))
+
+
+def api(name, method="GET", body=None, path="/api/v1/admin/leaderboards/"):
+	text = None if body is None else json.dumps(body).encode()
+	return carl.request(
+		method,
+		path + name,
+		text,
+		{"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"},
+	)
+
+
+def publication(name):
+	return api(name).json["publication"]
+
+
+def stored(name):
+	"""The visibility and the version in use."""
+	return sql(
+		"SELECT l.visibility, v.number FROM leaderboards l JOIN task_versions v ON v.id = "
+		f"l.task_version_id WHERE l.name = '{name}'"
+	)[0]
+
+
+def becomes(name, visibility, version="1"):
+	until(lambda: stored(name) == [visibility, version], 120, lambda: check_page(name).words())
+
+
+def ends(name, state):
+	until(
+		lambda: (publication(name) or {}).get("check") == state,
+		120,
+		lambda: check_page(name).words(),
+	)
+
+
+def is_hidden(name):
+	"""Only its creator and admins see the leaderboard."""
+	equal(stored(name)[0], "hidden")
+	address = fresh(f"/leaderboard/{name}")
+	equal(
+		[client.get(address).status for client in (anyone, dora, carl, admin)], [404, 404, 200, 200]
+	)
+
+
+def notes(name, action="leaderboard.publish"):
+	return sql(
+		f"SELECT actor, detail FROM audit_log WHERE action = '{action}' AND subject = '{name}' "
+		"ORDER BY id"
+	)
+
+
+@test
+def the_fixtures_are_created():
+	register(site, {"carl": carl, "dora": dora, "root-of-all": admin})
+	sql(
+		"UPDATE users SET role = 'creator' WHERE name = 'dora'; "
+		"INSERT INTO api_tokens (user_id, name, prefix, token_hash, scopes, used_at) SELECT id, "
+		f"'t', 'podium_for_t', UNHEX('{hashlib.sha256(TOKEN.encode()).hexdigest()}'), "
+		"'read,submit,admin', UTC_TIMESTAMP(3) FROM users WHERE name = 'carl'"
+	)
+	until(lambda: sql("SELECT 1 FROM gpus WHERE model = 'CPU'"))
+
+
+# ---- a good task ----
+
+
+@test
+def a_new_leaderboard_is_hidden_until_its_check_passes_and_then_becomes_public():
+	site.hold_jobs()
+	create("good")
+	is_hidden("good")
+	page = check_page("good").words()
+	for words in (
+		"The check is waiting. The leaderboard stays hidden until the check passes, then it "
+		"becomes public.",
+		"no worker takes jobs for CPU now : the check waits for one",
+	):
+		contains(page, words)
+	waiting = publication("good")
+	equal(
+		(waiting["visibility"], waiting["task_version"], waiting["check"]), ("public", 1, "waiting")
+	)
+	equal(
+		(waiting["gpus_without_worker"], waiting["errors"], waiting["warnings"]), (["CPU"], [], [])
+	)
+	contains(
+		whole(carl.get("/leaderboard/good")).words(), "It becomes public when its check passes."
+	)
+	site.release_jobs()
+	becomes("good", "public")
+	equal(anyone.get(fresh("/leaderboard/good")).status, 200)
+	equal(publication("good"), None)
+	equal(notes("good"), [["podium-web", "visibility: public, was hidden"]])
+	contains(
+		notes("good", "leaderboard.create")[0][1], "Created, public once its check passes, for CPU"
+	)
+	equal(
+		sql(
+			"SELECT COUNT(*) FROM dry_runs d JOIN task_versions v ON v.id = d.task_version_id "
+			"JOIN leaderboards l ON l.id = v.leaderboard_id WHERE l.name = 'good'"
+		),
+		[["1"]],
+	)
+
+
+@test
+def a_leaderboard_that_has_passed_is_shown_again_without_another_check():
+	ok(publish("good", "save", visibility="hidden"))
+	is_hidden("good")
+	ok(publish("good"))
+	equal(stored("good"), ["public", "1"])
+	equal(notes("good")[-1], ["carl", "visibility: public, was hidden"])
+
+
+@test
+def a_hidden_leaderboard_can_become_closed_after_its_check():
+	create("club", visibility="hidden")
+	equal(publication("club"), None)
+	ok(publish("club", "save", visibility="closed"))
+	is_hidden("club")
+	contains(notes("club")[-1][1], "visibility: closed once the check passes, still hidden")
+	becomes("club", "closed")
+
+
+@test
+def choosing_hidden_takes_the_wish_back():
+	site.hold_jobs()
+	create("regretted")
+	ok(publish("regretted", "save", visibility="hidden"))
+	equal(publication("regretted"), None)
+	contains(notes("regretted")[-1][1], "no longer waits to be published")
+	site.release_jobs()
+	until(lambda: "All 6 outcomes" in check_page("regretted").words(), 120)
+	until(lambda: not sql("SELECT 1 FROM publications"))
+	is_hidden("regretted")
+
+
+# ---- errors ----
+
+
+@test
+def a_task_whose_wrong_sample_passes_is_not_published():
+	create("weak", WEAK)
+	ends("weak", "failed")
+	is_hidden("weak")
+	page = check_page("weak").words()
+	contains(page, "The check found 2 errors, so the leaderboard stays hidden.")
+	contains(page, "Error: On CPU, wrong.py got the verdict passed, expected was wrong answer.")
+	contains(page, "Error: On CPU, the input, returned got the verdict passed")
+	lacks(page, "in spite of")
+
+
+@test
+def no_way_leads_around_an_error():
+	dry_run = value("SELECT MAX(id) FROM dry_runs")
+	equal(publish("weak", "accept", dry_run=dry_run).status, 409)
+	ok(publish("weak"))
+	is_hidden("weak")
+	ok(publish("weak", "save", visibility="closed"))
+	is_hidden("weak")
+	equal(api("weak", "PATCH", {"visibility": "public"}).json["visibility"], "hidden")
+	is_hidden("weak")
+	equal(api("weak", "PATCH", {"visibility": "public", "accept_warnings": True}).status, 409)
+	is_hidden("weak")
+	answer = api(
+		"weak/visibility", "POST", {"visibility": "public"}, "/popcorn/admin/leaderboards/"
+	)
+	equal((answer.status, answer.json["visibility"]), (200, "hidden"))
+	is_hidden("weak")
+	contains(site.manage("task", "publish", "weak"), "weak: is published once its check passes.")
+	is_hidden("weak")
+	equal(
+		value(
+			"SELECT COUNT(*) FROM dry_runs d JOIN task_versions v ON v.id = d.task_version_id "
+			"JOIN leaderboards l ON l.id = v.leaderboard_id WHERE l.name = 'weak'"
+		),
+		"1",
+	)
+
+
+@test
+def a_corrected_task_is_checked_again_and_published():
+	edit("weak")
+	equal(stored("weak"), ["hidden", "2"])
+	becomes("weak", "public", "2")
+
+
+@test
+def a_reference_that_fails_is_an_error_with_its_reason():
+	create("broken", BROKEN)
+	ends("broken", "failed")
+	errors = publication("broken")["errors"]
+	contains(" ".join(errors), "On CPU, the reference got the verdict runtime error")
+	is_hidden("broken")
+
+
+@test
+def returning_the_input_may_be_right_if_the_task_says_so():
+	copies = REFERENCE.replace("data + 1", "data")
+	create("copies", copies)
+	ends("copies", "failed")
+	contains(publication("copies")["errors"][0], "the input, returned got the verdict passed")
+	edit("copies", copies, TASK + "  input_is_right: true\n")
+	ok(
+		carl.post(
+			"/admin/leaderboard/copies/dryrun?version=1", form="/admin/leaderboard/copies/dryrun"
+		)
+	)
+	becomes("copies", "public")
+
+
+# ---- warnings ----
+
+
+@test
+def warnings_must_be_accepted():
+	saved = create("bare", REFERENCE, NO_TEMPLATE)
+	contains(saved.location, "/admin/leaderboard/bare/edit")
+	contains(
+		whole(carl.get(saved.location)).words(),
+		"Warning: The task has no template in Python, so participants begin with an empty file.",
+	)
+	ends("bare", "warned")
+	is_hidden("bare")
+	contains(check_page("bare").words(), "Publish in spite of the warnings")
+	older = value("SELECT MAX(id) - 1 FROM dry_runs")
+	equal(publish("bare", "accept", dry_run=older).status, 409)
+	is_hidden("bare")
+	equal(
+		dora.post(
+			"/admin/leaderboard/bare/publishing", [("action", "accept")], form="/account"
+		).status,
+		404,
+	)
+	ok(publish("bare", "accept", dry_run=value("SELECT MAX(id) FROM dry_runs")))
+	equal(stored("bare"), ["public", "1"])
+	equal(notes("bare"), [["carl", "visibility: public, was hidden; in spite of 1 warning"]])
+
+
+@test
+def the_interface_for_programs_accepts_warnings_too():
+	create("bare-api", REFERENCE, NO_TEMPLATE)
+	ends("bare-api", "warned")
+	contains(publication("bare-api")["warnings"][0], "no template in Python")
+	equal(api("bare-api", "PATCH", {"accept_warnings": True}).json["visibility"], "public")
+
+
+@test
+def a_task_without_a_wrong_answer_that_reaches_its_check_gets_a_warning():
+	reference = REFERENCE.replace(
+		"return output ==", "if output == data: raise ValueError()\n    return output =="
+	)
+	create("untested", reference, TASK.split("  expected:")[0])
+	ends("untested", "warned")
+	contains(
+		publication("untested")["warnings"][0], "On CPU, no wrong answer reached the task's check"
+	)
+
+
+# ---- devices ----
+
+
+@test
+def a_device_without_a_worker_keeps_the_check_waiting():
+	saved = create("elsewhere", gpus=("CPU", "H200", "N0SUCH"))
+	page = whole(carl.get(saved.location)).words()
+	contains(page, "Warning: No worker has ever offered N0SUCH. Is the name right?")
+	until(
+		lambda: value(
+			"SELECT COUNT(*) FROM jobs WHERE state IN ('queued', 'running') AND gpu = 'CPU'"
+		)
+		== "0"
+	)
+	is_hidden("elsewhere")
+	waiting = publication("elsewhere")
+	equal((waiting["check"], waiting["gpus_without_worker"]), ("waiting", ["H200", "N0SUCH"]))
+	contains(
+		check_page("elsewhere").words(),
+		"no worker takes jobs for N0SUCH now : the check waits for one",
+	)
+	ok(carl.post("/admin/leaderboard/elsewhere/edit", [("gpu", "CPU"), ("accepting", "1")]))
+	becomes("elsewhere", "public")
+
+
+@test
+def a_device_that_is_added_meanwhile_is_checked_too():
+	create("grows", WEAK)
+	ends("grows", "failed")
+	before = value("SELECT MAX(id) FROM dry_runs")
+	ok(
+		carl.post(
+			"/admin/leaderboard/grows/edit",
+			[("gpu", "CPU"), ("gpu_other", "B300"), ("accepting", "1")],
+		)
+	)
+	until(lambda: value("SELECT MAX(id) FROM dry_runs") > before)
+	equal(publication("grows")["gpus_without_worker"], ["B300"])
+	is_hidden("grows")
+	ok(carl.post("/admin/leaderboard/grows/delete", [("name", "grows")]))
+	equal(
+		value(
+			"SELECT COUNT(*) FROM publications p LEFT JOIN leaderboards l "
+			"ON l.id = p.leaderboard_id WHERE l.id IS NULL"
+		),
+		"0",
+	)
+
+
+@test
+def a_reference_for_cuda_on_the_cpu_gets_a_warning_beside_the_field():
+	cuda = REFERENCE.replace("return seed", "return \"torch.randn(seed, device='cuda')\"")
+	saved = create("cuda", cuda, visibility="hidden")
+	contains(
+		whole(carl.get(saved.location)).words(),
+		"Warning: The reference seems to need CUDA, which the device CPU does not have.",
+	)
+
+
+# ---- versions ----
+
+
+@test
+def a_version_of_a_visible_leaderboard_is_used_when_its_check_passes():
+	edit("good", WEAK)
+	equal(stored("good"), ["public", "1"])
+	contains(
+		whole(carl.get("/leaderboard/good")).words(),
+		"Version 2 of the task is used when its check passes.",
+	)
+	lacks(whole(anyone.get(fresh("/leaderboard/good"))).words(), "Version 2")
+	ends("good", "failed")
+	contains(check_page("good").words(), "The check found 2 errors, so version 1 stays in use.")
+	ok(carl.post("/admin/leaderboard/good/switch?version=2"))
+	equal(api("good/versions/2/switch", "POST", {}).json["task_version"], 1)
+	equal(stored("good"), ["public", "1"])
+	edit("good", REFERENCE, TASK.replace("{seed: 3}", "{seed: 4}"))
+	equal(stored("good"), ["public", "1"])
+	becomes("good", "public", "3")
+	equal(notes("good", "leaderboard.switch"), [["podium-web", "task: version 3, was version 1"]])
+	ok(carl.post("/admin/leaderboard/good/switch?version=1"))
+	equal(stored("good"), ["public", "1"])
+
+
+@test
+def switching_back_takes_the_wish_for_another_version_back():
+	ok(carl.post("/admin/leaderboard/good/switch?version=2"))
+	equal(publication("good")["task_version"], 2)
+	ok(carl.post("/admin/leaderboard/good/switch?version=1"))
+	equal(publication("good"), None)
+
+
+# ---- sets and commands ----
+
+
+@test
+def a_problem_set_creates_hidden_leaderboards():
+	tree = {f"sum/{name}": text for name, text in files_of(WEAK).items()}
+	yaml = "name: a set\nproblems:\n  - {directory: sum, name: of-set, gpus: [CPU]}\n"
+	location = ok(
+		carl.post("/admin/sets/new", files=[("set", "s.zip", zip_of({"set.yaml": yaml, **tree}))])
+	).location
+	page = carl.get(location).text
+	hidden = {
+		name: page.split(f'name="{name}" value="')[1].split('"')[0] for name in ("set", "plan")
+	}
+	ok(carl.post(location, list(hidden.items()), csrf=carl.csrf("/account")))
+	ends("of-set", "failed")
+	is_hidden("of-set")
+
+
+@test
+def problems_that_popcorn_loads_become_hidden_leaderboards():
+	folder = PROBLEMS / "problems"
+	(folder / "sum").mkdir(parents=True)
+	for name, text in files_of(WEAK).items():
+		(folder / "sum" / name).write_text(text)
+	equal(api("", "POST", {"directory": "sum"}, "/popcorn/admin/leaderboards").status, 200)
+	ends("sum-dev", "failed")
+	is_hidden("sum-dev")
+
+
+@test
+def podium_admin_needs_its_flag_to_publish_without_a_check():
+	tasks = site.var / "tasks"
+	for name, reference in (("sum", REFERENCE), ("unsound", WEAK)):
+		(tasks / name).mkdir(parents=True)
+		for path, text in files_of(reference).items():
+			(tasks / name / path).write_text(text)
+	answer = site.manage("task", "load", tasks / "sum")
+	equal(answer, "sum: created. It stays hidden until its check passes.\n")
+	equal(stored("sum"), ["hidden", "1"])
+	becomes("sum", "public")
+	equal(site.manage("task", "load", "--unchecked", tasks / "unsound"), "unsound: created.\n")
+	equal(stored("unsound"), ["public", "1"])
+	contains(
+		notes("unsound", "leaderboard.create")[0],
+		"Created, public without a check, for CPU; deadline: none; 5 files.",
+	)
+	(tasks / "sum" / "eval.py").write_text(HARNESS + "\n")
+	contains(
+		site.manage("task", "load", tasks / "sum"),
+		"next version 2. Version 1 is used until the check passes.",
+	)
+	becomes("sum", "public", "2")
+
+
+@test
+def an_operator_publishes_without_the_check_and_the_audit_log_says_so():
+	equal(site.admin("task", "publish", "nothing").returncode, 1)
+	equal(site.admin("task", "publish", "of-set", "9").returncode, 1)
+	equal(site.manage("task", "publish", "--unchecked", "of-set"), "of-set: published.\n")
+	equal(stored("of-set"), ["public", "1"])
+	equal(
+		notes("of-set"),
+		[
+			["podium-admin", "version 1 needs no check"],
+			["podium-admin", "visibility: public, was hidden"],
+		],
+	)
+
+
+# ---- internal errors ----
+
+
+@test
+def an_internal_error_is_shown_to_the_creators_until_somebody_has_looked():
+	job = value(
+		"SELECT MAX(j.id) FROM jobs j JOIN submissions s ON s.id = j.submission_id "
+		"JOIN leaderboards l ON l.id = s.leaderboard_id WHERE l.name = 'good'"
+	)
+	for _ in range(2):
+		sql(
+			f"UPDATE jobs SET state = 'running', lease_expires = '2020-01-01', attempt = 3, "
+			f"lease_owner = 'gone' WHERE id = {job}"
+		)
+		until(lambda: value(f"SELECT state FROM jobs WHERE id = {job}") == "failed", 20)
+	words = "good : 2 internal errors since"
+	for address in ("/", "/admin", "/admin/leaderboard/good/edit"):
+		page = whole(carl.get(fresh(address)))
+		contains(page.words(), words)
+		contains(page.words(), f"the newest: job {job}")
+	contains(whole(admin.get("/admin")).words(), words)
+	for client in (anyone, dora, admin):
+		lacks(whole(client.get(fresh("/"))).words(), "internal error")
+	lacks(whole(dora.get("/admin")).words(), "internal error")
+	equal(
+		dora.post(
+			"/admin/leaderboard/good/publishing", [("action", "seen")], form="/account"
+		).status,
+		403,
+	)
+	ok(publish("good", "seen"))
+	lacks(whole(carl.get(fresh("/"))).words(), "internal error")
+
+
+try:
+	code = run()
+finally:
+	site.remove()
+	shutil.rmtree(PROBLEMS)
+sys.exit(code)
