@@ -40,6 +40,7 @@ static const struct stage_kind KINDS[] = {
 		.family = RESULT_BENCHMARKS,
 		.timeout_offset = offsetof(struct task, ranked_timeout_s),
 		.is_timed = true,
+		.is_for_ranking = true,
 	},
 	/* Each benchmark gets its own stage, so that a profiler sees one shape at a time. */
 	[KIND_PROFILE] = {
@@ -48,6 +49,7 @@ static const struct stage_kind KINDS[] = {
 		.progress = "profile",
 		.family = RESULT_BENCHMARKS,
 		.timeout_offset = offsetof(struct task, benchmark_timeout_s),
+		.is_for_ranking = true,
 		.is_profiled = true,
 	},
 	[KIND_COMPARE] = {
@@ -57,6 +59,7 @@ static const struct stage_kind KINDS[] = {
 		.family = RESULT_BENCHMARKS,
 		.timeout_offset = offsetof(struct task, ranked_timeout_s),
 		.is_timed = true,
+		.is_for_ranking = true,
 	},
 };
 
@@ -313,7 +316,7 @@ static void compare_stage(
 
 /* ---- stages ---- */
 
-/* Returns a stage's case lines. */
+/* Returns a stage's case lines: all of them, or those that the ranking needs. */
 static const char *const *stage_cases(
 	const struct task *task, const struct stage_kind *kind, size_t *count)
 {
@@ -321,7 +324,7 @@ static const char *const *stage_cases(
 		*count = task->test_count;
 		return task->tests;
 	}
-	size_t first = task_first_timed(task);
+	size_t first = kind->is_for_ranking ? task_first_ranked(task) : 0;
 	*count = task->benchmark_count - first;
 	return task->benchmarks + first;
 }
