@@ -133,7 +133,7 @@ $(B)/libpodium.a: $(call objects,lib)
 # Each program is a main.o and a library of everything else, which unit tests link as well.
 $(B)/libweb.a: $(filter-out %/main.o,$(call objects,cgi)) $(TEMPLATE_OBJECTS)
 $(B)/libworker.a: $(filter-out %/main.o,$(patsubst %.c,$(B)/%.o,$(wildcard worker/*.c))) $(B)/harness/sealed/plan.o
-$(B)/librun.a: $(filter-out %/main.o,$(call objects,worker/run)) $(B)/harness/sealed/plan.o
+$(B)/librun.a: $(filter-out %/main.o,$(call objects,worker/run)) $(B)/harness/sealed/plan.o $(B)/harness/isolated/statistics_estimate.o
 $(B)/libcommand.a: $(filter-out %/main.o,$(call objects,cli/podium))
 $(B)/libhooks.a: $(filter-out %/main.o,$(call objects,hooks))
 $(B)/libweb.a $(B)/libworker.a $(B)/librun.a $(B)/libcommand.a $(B)/libisolated.a $(B)/libsealed.a $(B)/libhooks.a:

@@ -189,7 +189,7 @@ GRANT SELECT, INSERT (job_id, position, name, command, message, stdout, stderr),
   ON @worker@.stages TO @worker@;
 GRANT SELECT,
   INSERT (stage_id, case_index, spec, verdict, message, runs, mean_ns, std_ns, err_ns, best_ns,
-    worst_ns),
+    worst_ns, floor_ns),
   UPDATE (median_ns, low_ns, high_ns, constant_ns, own_ns, gap_ns, blocks, repeated, samples,
     device, rival_ns, ratio, ratio_low, ratio_high, report)
   ON @worker@.measurements TO @worker@;

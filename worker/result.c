@@ -34,8 +34,8 @@ static const struct statement PUT_STAGE =
 			"VALUES (?, ?, ?, ?, '', '', '')");
 static const struct statement PUT_CASE =
 	COMMAND("INSERT INTO measurements (stage_id, case_index, spec, verdict, message, "
-			"runs, mean_ns, std_ns, err_ns, best_ns, worst_ns) "
-			"SELECT id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM stages "
+			"runs, mean_ns, std_ns, err_ns, best_ns, worst_ns, floor_ns) "
+			"SELECT id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM stages "
 			"WHERE job_id = ? AND position = ?");
 /* The values that only the isolated engine reports for a case. */
 static const struct statement PUT_JUDGED =
@@ -180,12 +180,12 @@ static int write_compared(const struct writing *to, const json_t *event, struct 
 
 static int write_case(const struct writing *to, const json_t *event, struct error *error)
 {
-	int rc = database_execute(to->db, &PUT_CASE, error, "isssidddddii",
+	int rc = database_execute(to->db, &PUT_CASE, error, "isssiddddddii",
 		member_whole(event, "index", SQL_NULL_INTEGER), member_text(event, "spec"),
 		member_text(event, "verdict"), member_text(event, "message"),
 		member_whole(event, "runs", SQL_NULL_INTEGER), member_real(event, "mean_ns"),
 		member_real(event, "std_ns"), member_real(event, "err_ns"), member_real(event, "best_ns"),
-		member_real(event, "worst_ns"), to->claim->job_id,
+		member_real(event, "worst_ns"), member_real(event, "floor_ns"), to->claim->job_id,
 		member_whole(event, "position", SQL_NULL_INTEGER));
 	if (!rc && json_object_get(event, "blocks"))
 		rc = write_judged(to, event, error);

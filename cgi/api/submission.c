@@ -81,20 +81,22 @@ static json_t *case_json(
 	const struct submission_row *row, const struct job_row *job, const struct case_row *one)
 {
 	double half_ns = interval_half_of_case_ns(one->err_ns, one->low_ns, one->high_ns);
-	struct rates rates = rates_of_case(row->flops, row->bytes, one->spec, one->mean_ns, job->gpu);
+	double rated_ns = one->floor_ns > 0 ? NAN : one->mean_ns;
+	struct rates rates = rates_of_case(row->flops, row->bytes, one->spec, rated_ns, job->gpu);
 	double share = fmax(rates.memory_percent, rates.compute_percent) / 100;
 	return json_pack(
 		"{s:I, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-		"s:o, s:o}",
+		"s:o, s:o, s:o}",
 		"index", (json_int_t)one->case_index, "spec", one->spec, "verdict", one->verdict, "message",
 		json_text(one->message && *one->message ? one->message : NULL), "runs",
 		json_count(one->runs), "mean_ns", json_number(one->mean_ns), "err_ns",
 		json_number(one->err_ns), "lower_ns", json_number(one->mean_ns - half_ns), "upper_ns",
-		json_number(one->mean_ns + half_ns), "best_ns", json_number(one->best_ns), "worst_ns",
-		json_number(one->worst_ns), "median_ns", json_number(one->median_ns), "constant_ns",
-		json_number(one->constant_ns), "flops", json_number(peaks_evaluate(row->flops, one->spec)),
-		"bytes", json_number(peaks_evaluate(row->bytes, one->spec)), "peak_share",
-		json_number(share), "report", json_text(one->report), "plan", plan_json(one->plan));
+		json_number(one->mean_ns + half_ns), "floor_ns", json_number(one->floor_ns), "best_ns",
+		json_number(one->best_ns), "worst_ns", json_number(one->worst_ns), "median_ns",
+		json_number(one->median_ns), "constant_ns", json_number(one->constant_ns), "flops",
+		json_number(peaks_evaluate(row->flops, one->spec)), "bytes",
+		json_number(peaks_evaluate(row->bytes, one->spec)), "peak_share", json_number(share),
+		"report", json_text(one->report), "plan", plan_json(one->plan));
 }
 
 static json_t *artifacts_json(const struct stage_row *stage)
@@ -166,9 +168,10 @@ static json_t *submission_job_json(
 		json_array_append_new(stages, stage_json(request, view, job, &job->stages[i]));
 	double half_ns = interval_half_ns(job->score_err_ns);
 	json_object_update_new(json,
-		json_pack("{s:I, s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "id",
-			(json_int_t)job->id, "lower_ns", json_number(job->score_ns - half_ns), "upper_ns",
-			json_number(job->score_ns + half_ns), "rank", json_count(job->place), "rank_before",
+		json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+			"id", (json_int_t)job->id, "lower_ns", json_number(job->score_ns - half_ns), "upper_ns",
+			json_number(job->score_ns + half_ns), "floor_ns", json_number(job->floor_ns), "rank",
+			json_count(job->place), "rank_before",
 			hides ? json_null() : json_count(job->place_before), "personal_best",
 			(int)(!hides && job->place_after != SQL_NULL_INTEGER), "held",
 			(int)(job->is_held == 1 && !hides), "engine", json_text(job->engine), "engine_reason",

@@ -445,8 +445,8 @@ struct case_row {
 	int64_t number;
 	const char *spec, *verdict, *message;
 	int64_t runs;
-	double mean_ns, std_ns, err_ns, best_ns, worst_ns, median_ns, low_ns, high_ns, constant_ns,
-		own_ns, gap_ns;
+	double mean_ns, std_ns, err_ns, best_ns, worst_ns, floor_ns, median_ns, low_ns, high_ns,
+		constant_ns, own_ns, gap_ns;
 	int64_t blocks, repeated;
 	const char *device, *report, *samples_base64;
 };
@@ -464,6 +464,7 @@ static const struct column CASE_COLUMNS[] = {
 	REAL(struct case_row, err_ns),
 	REAL(struct case_row, best_ns),
 	REAL(struct case_row, worst_ns),
+	REAL(struct case_row, floor_ns),
 	REAL(struct case_row, median_ns),
 	REAL(struct case_row, low_ns),
 	REAL(struct case_row, high_ns),
@@ -479,9 +480,9 @@ static const struct column CASE_COLUMNS[] = {
 static const struct statement CASES = SELECT(struct case_row, CASE_COLUMNS,
 	"SELECT " OF_PIECE "t.job_id AS job, t.name AS stage, m.case_index + 1 AS number, m.spec, "
 	"m.verdict, m.message, m.runs, m.mean_ns, m.std_ns, "
-	"m.err_ns, m.best_ns, m.worst_ns, m.median_ns, m.low_ns, m.high_ns, m.constant_ns, m.own_ns, "
-	"m.gap_ns, m.blocks, m.repeated, m.device, m.report, REPLACE(TO_BASE64(m.samples), CHAR(10), "
-	"'') AS samples_base64 "
+	"m.err_ns, m.best_ns, m.worst_ns, m.floor_ns, m.median_ns, m.low_ns, m.high_ns, "
+	"m.constant_ns, m.own_ns, m.gap_ns, m.blocks, m.repeated, m.device, m.report, "
+	"REPLACE(TO_BASE64(m.samples), CHAR(10), '') AS samples_base64 "
 	"FROM " PIECE "JOIN jobs j ON j.submission_id = one.id JOIN stages t ON t.job_id = j.id "
 	"JOIN measurements m ON m.stage_id = t.id " IS_OF_PIECE "j.id, t.position, m.case_index");
 

@@ -74,7 +74,7 @@ static void finish_shape(const struct shapes_view *view, struct shape *shape)
 static void group_shapes(
 	struct arena *arena, struct shapes_view *view, const struct shape_entry *entries, size_t count)
 {
-	int64_t first = (int64_t)task_first_timed(view->task->task);
+	int64_t first = (int64_t)task_first_ranked(view->task->task);
 	view->shapes = arena_array(arena, struct shape, charted_cases + 1);
 	for (size_t i = 0; i < count; i++) {
 		if (!i || entries[i].case_index != entries[i - 1].case_index)
@@ -94,7 +94,7 @@ static int read_shapes(struct request *request, struct shapes_view *view)
 	struct shape_entry *entries;
 	size_t count;
 	const struct task *task = view->task->task;
-	int rc = paging_make(&paging, (int64_t)(task->benchmark_count - task_first_timed(task)),
+	int rc = paging_make(&paging, (int64_t)(task->benchmark_count - task_first_ranked(task)),
 		charted_cases, query_number(request, "page", 1), request->error);
 	if (rc)
 		return rc;

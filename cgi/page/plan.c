@@ -22,6 +22,7 @@ static const struct column PLAN_COLUMNS[] = {
 	INTEGER(struct plan_row, size),
 	TEXT(struct plan_row, stage),
 	TEXT(struct plan_row, gpu),
+	TEXT(struct plan_row, spec),
 	TEXT(struct plan_row, sha256),
 	TEXT(struct plan_row, nodes),
 };
@@ -29,8 +30,10 @@ static const struct column PLAN_COLUMNS[] = {
 #define PLANS_OF(from, whose) \
 	SELECT(struct plan_row, PLAN_COLUMNS, \
 		"SELECT p.id, p.stage_id, p.case_index, j.submission_id, p.size, t.name AS stage, j.gpu, " \
-		"LOWER(HEX(p.sha256)) AS sha256, IF(LENGTH(p.nodes) <= 196608, p.nodes, NULL) AS nodes " \
+		"m.spec, LOWER(HEX(p.sha256)) AS sha256, " \
+		"IF(LENGTH(p.nodes) <= 196608, p.nodes, NULL) AS nodes " \
 		"FROM " from " JOIN stages t ON t.job_id = j.id JOIN plans p ON p.stage_id = t.id " \
+		"LEFT JOIN measurements m ON m.stage_id = p.stage_id AND m.case_index = p.case_index " \
 		"WHERE s.id = ? " whose "ORDER BY t.job_id, t.position, p.case_index LIMIT 48")
 const struct statement plans_of_submission =
 	PLANS_OF("submissions s JOIN jobs j ON j.submission_id = s.id", "");
@@ -231,7 +234,7 @@ struct plan_view *plan_read_rows(
 	return plans;
 }
 
-/* A submission in mode benchmark times the cases that a ranked one times. */
+/* A submission in mode benchmark also times the cases that a ranked one times. */
 static bool is_timed(const struct plan_row *row)
 {
 	return strcmp(row->stage, "ranked") == 0 || strcmp(row->stage, "benchmark") == 0;
@@ -243,7 +246,7 @@ void plan_join_best(
 	for (size_t i = 0; i < count; i++)
 		for (size_t b = 0; b < best_count && plans[i].count; b++) {
 			const struct plan_row *one = plans[i].row, *other = best[b].row;
-			if (best[b].count && one->case_index == other->case_index
+			if (best[b].count && one->spec && other->spec && strcmp(one->spec, other->spec) == 0
 				&& is_timed(one) == is_timed(other) && strcmp(one->gpu, other->gpu) == 0)
 				plans[i].best = &best[b];
 		}

@@ -28,6 +28,7 @@ struct plan_node_row {
 struct plan_row {
 	int64_t id, stage_id, case_index, submission_id, size;
 	const char *stage, *gpu;
+	const char *spec;   /* of the case; NULL: it has no result */
 	const char *sha256; /* of the text, in hexadecimal */
 	const char *nodes;  /* JSON; NULL: too long for a page */
 };

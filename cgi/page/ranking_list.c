@@ -7,6 +7,7 @@
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
+#include "lib/job/job.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,9 +17,10 @@
 	INTEGER(struct ranking_row, position), INTEGER(struct ranking_row, place), \
 		INTEGER(struct ranking_row, user_id), TEXT(struct ranking_row, user), \
 		REAL(struct ranking_row, score_ns), REAL(struct ranking_row, score_err_ns), \
-		INTEGER(struct ranking_row, submission_id), INTEGER(struct ranking_row, job_id), \
-		TIME(struct ranking_row, submitted_at_ms), TEXT(struct ranking_row, engine), \
-		TEXT(struct ranking_row, dialect), INTEGER(struct ranking_row, attempts)
+		REAL(struct ranking_row, floor_ns), INTEGER(struct ranking_row, submission_id), \
+		INTEGER(struct ranking_row, job_id), TIME(struct ranking_row, submitted_at_ms), \
+		TEXT(struct ranking_row, engine), TEXT(struct ranking_row, dialect), \
+		INTEGER(struct ranking_row, attempts)
 static const struct column ROW_COLUMNS[] = { ROW_MEMBERS };
 static const struct column NEIGHBOURED_COLUMNS[] = {
 	ROW_MEMBERS,
@@ -27,9 +29,10 @@ static const struct column NEIGHBOURED_COLUMNS[] = {
 	INTEGER(struct ranking_row, found),
 };
 
+#define FLOOR_NS SQL_FLOOR_NS("r.job_id", "r.score_ns")
 #define FIELDS \
-	"r.position, r.place, r.user_id, u.name AS user, r.score_ns, r.score_err_ns, " \
-	"r.submission_id, r.job_id, " \
+	"r.position, r.place, r.user_id, u.name AS user, r.score_ns, r.score_err_ns, " FLOOR_NS \
+	" AS floor_ns, r.submission_id, r.job_id, " \
 	"r.submitted_at AS submitted_at_ms, r.engine, r.dialect, r.attempts"
 #define OF_KEY(row) row ".leaderboard_id = ? AND " row ".task_version_id = ? AND " row ".gpu = ?"
 /* SQL expression: a field of the row above or below. Each subquery is one index lookup, whereas
@@ -65,9 +68,9 @@ static const struct statement PAGE_AND_OWN = SELECT(struct ranking_row, NEIGHBOU
 
 /* The inner query selects the page's rows first, so that only these need neighbors. */
 #define FILTERED \
-	"SELECT r.position, r.place, r.user_id, r.user, r.score_ns, r.score_err_ns, r.submission_id, " \
-	"r.job_id, r.submitted_at AS submitted_at_ms, r.engine, r.dialect, r.attempts, " NEIGHBOURS \
-	", r.found " \
+	"SELECT r.position, r.place, r.user_id, r.user, r.score_ns, r.score_err_ns, " FLOOR_NS \
+	" AS floor_ns, r.submission_id, r.job_id, r.submitted_at AS submitted_at_ms, r.engine, " \
+	"r.dialect, r.attempts, " NEIGHBOURS ", r.found " \
 	"FROM (SELECT r.*, u.name AS user, COUNT(*) OVER () AS found FROM ranking r " \
 	"JOIN users u ON u.id = r.user_id " \
 	"WHERE " OF_RANKING " AND (? = '' OR INSTR(CONVERT(u.name USING utf8mb4), ?) > 0) " \

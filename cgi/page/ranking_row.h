@@ -18,6 +18,7 @@ struct ranking_row {
 	const char *dialect; /* NULL: unknown; for a baseline "template" or "sample" */
 	int64_t attempts;    /* the user's ranked submissions that passed on this device */
 	double score_ns, score_err_ns;
+	double floor_ns;     /* above 0: the score cannot be told from nothing (format_measured) */
 	double above_ns;     /* score of the row above in the whole ranking; NAN: this is the first */
 	int64_t below_place; /* place of the row below; SQL_NULL_INTEGER: none, or not read */
 	/* On a filtered page: the number of rows that match the filter, on all pages. SQL_NULL_INTEGER:

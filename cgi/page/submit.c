@@ -301,10 +301,10 @@ static const char *count_in_words(struct arena *arena, size_t count, const char 
 					  : arena_printf(arena, "the %zu %ss", count, noun);
 }
 
-/* Names the shapes that podium-run times: the last one if only that one ranks, else all. */
-static const char *timed_shapes(struct arena *arena, const struct task *task)
+/* Names the shapes that a ranked run times: the last one if only that one ranks, else all. */
+static const char *ranked_shapes(struct arena *arena, const struct task *task)
 {
-	return task_first_timed(task)
+	return task_first_ranked(task)
 		? arena_printf(arena, "the last of the %zu shapes", task->benchmark_count)
 		: count_in_words(arena, task->benchmark_count, "shape");
 }
@@ -313,19 +313,21 @@ static void describe_modes(struct arena *arena, struct submit_form *form)
 {
 	const struct task *task = form->task;
 	const char *tests = count_in_words(arena, task->test_count, "test case"),
-			   *shapes = timed_shapes(arena, task);
+			   *shapes = count_in_words(arena, task->benchmark_count, "shape"),
+			   *ranked = ranked_shapes(arena, task);
 	form->shapes = shapes;
+	form->ranked_shapes = ranked;
 	form->meanings[MODE_TEST] = arena_printf(arena, "checks %s and measures nothing", tests);
 	form->meanings[MODE_BENCHMARK] =
 		arena_printf(arena, "checks %s, then times %s; not ranked", tests, shapes);
 	form->meanings[MODE_RANKED] =
-		arena_printf(arena, "checks %s and times %s, with a secret seed; %s", tests, shapes,
+		arena_printf(arena, "checks %s and times %s, with a secret seed; %s", tests, ranked,
 			form->is_practice ? "after the deadline it gets no rank"
 							  : "the best one counts in the ranking");
 	form->meanings[MODE_PROFILE] = arena_printf(arena,
 		"checks %s, then runs %s under a profiler; not ranked, and only you see it before the "
 		"deadline",
-		tests, shapes);
+		tests, ranked);
 }
 
 static bool has_ended(const struct leaderboard *leaderboard)

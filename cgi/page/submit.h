@@ -39,7 +39,8 @@ struct submit_form {
 	struct submit_gpu *gpus;
 	size_t gpu_count;
 	const char *mode, *code;           /* as typed */
-	const char *shapes;                /* the measured shapes: "the 3 shapes" */
+	const char *shapes;                /* all: "the 3 shapes" */
+	const char *ranked_shapes;         /* that a ranked run times: "the last of the 3 shapes" */
 	const char *meanings[quota_modes]; /* what each mode does, as part of a sentence */
 	bool is_frozen; /* the public ranking is frozen, so only the author sees new results */
 	const char *file_error, *code_error, *mode_error, *gpu_error, *form_error;

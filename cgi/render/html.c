@@ -95,6 +95,13 @@ void html_duration_err(struct buffer *out, double ns, double err_ns)
 	buffer_text(out, text);
 }
 
+void html_measured(struct buffer *out, double ns, double err_ns, double floor_ns)
+{
+	format_text text;
+	format_measured(text, ns, err_ns, floor_ns);
+	html_text(out, text);
+}
+
 void html_duration_within(struct buffer *out, double ns, double half_ns)
 {
 	format_text text;

@@ -32,6 +32,8 @@ void html_duration(struct buffer *out, double ns);   /* 31.90 µs */
 void html_stopwatch(struct buffer *out, int64_t ms); /* 22 ms */
 /* 31.90 ± 0.39 µs: half of the 95 % interval, computed from the standard error err_ns. */
 void html_duration_err(struct buffer *out, double ns, double err_ns);
+/* The same, or "< 0.5 µs" if floor_ns is above 0 (format_measured). */
+void html_measured(struct buffer *out, double ns, double err_ns, double floor_ns);
 /* 31.90 ± 0.20 µs: half of an interval, given as half_ns. */
 void html_duration_within(struct buffer *out, double ns, double half_ns);
 void html_duration_range(struct buffer *out, double low_ns, double high_ns); /* 31.82 to 32.01 µs */

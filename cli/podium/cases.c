@@ -3,10 +3,10 @@
 #include "cli/podium/outcome.h"
 #include "cli/podium/table.h"
 #include "lib/base/format.h"
-#include "lib/base/interval.h"
 #include "lib/base/member.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
+#include "lib/gpu/floor.h"
 #include "lib/gpu/peaks.h"
 #include "lib/result/result.h"
 
@@ -65,9 +65,8 @@ static const char *time_cell(const struct cell *cell)
 	format_text text;
 	if (case_has_failed(cell->one))
 		return result_cell(cell);
-	format_duration_within(text, member_real(cell->one, "mean_ns"),
-		interval_half_of_case_ns(member_real(cell->one, "err_ns"), member_real(cell->one, "low_ns"),
-			member_real(cell->one, "high_ns")));
+	double mean_ns = member_real(cell->one, "mean_ns"), err_ns = member_real(cell->one, "err_ns");
+	format_measured(text, mean_ns, err_ns, floor_reached_ns(cell->report->device->model, mean_ns));
 	return arena_strdup(cell->arena, text);
 }
 

@@ -71,8 +71,11 @@ static const char *score_of(struct arena *arena, const json_t *row)
 {
 	format_text text;
 	double low = member_real(row, "lower_ns"), high = member_real(row, "upper_ns");
-	format_duration_within(
-		text, member_real(row, "score_ns"), isnan(low) || isnan(high) ? NAN : (high - low) / 2);
+	double score = member_real(row, "score_ns"), floor = member_real(row, "floor_ns");
+	if (isnan(floor))
+		format_duration_within(text, score, isnan(low) || isnan(high) ? NAN : (high - low) / 2);
+	else
+		format_measured(text, score, NAN, floor);
 	return arena_strdup(arena, text);
 }
 

@@ -35,8 +35,9 @@ static void write_verdict_name(
 static void write_score(struct buffer *out, const struct report *report)
 {
 	format_text score;
-	format_duration_err(score, member_real(report->outcome, "score_ns"),
-		member_real(report->outcome, "score_err_ns"));
+	double score_ns = member_real(report->outcome, "score_ns");
+	format_measured(score, score_ns, member_real(report->outcome, "score_err_ns"),
+		floor_reached_ns(report->device->model, score_ns));
 	if (*score)
 		buffer_printf(out, "Score: %s\n", score);
 }

@@ -151,7 +151,11 @@ static const char *case_time(struct arena *arena, const json_t *one)
 		   mean = member_real(one, "mean_ns");
 	if (has_failed(one) || isnan(mean))
 		return member_text(one, "verdict");
-	format_duration_within(text, mean, isnan(low) || isnan(high) ? NAN : (high - low) / 2);
+	double floor = member_real(one, "floor_ns");
+	if (isnan(floor))
+		format_duration_within(text, mean, isnan(low) || isnan(high) ? NAN : (high - low) / 2);
+	else
+		format_measured(text, mean, NAN, floor);
 	return arena_strdup(arena, text);
 }
 

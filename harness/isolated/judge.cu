@@ -100,6 +100,7 @@ using podium_eval::stop;
 constexpr double usual_limit_s = 120; /* of a mode, unless PODIUM_TIME_LIMIT_S sets another */
 /* The part of the time limit that the cases may use. The rest is for the start and for delays. */
 constexpr double share_for_cases = 0.85;
+constexpr double share_for_calls = 0.97; /* of a mode's time limit; no call begins later */
 /* Limits of one call. The first call of a case may load and tune, so it may take half of the time
  * left. */
 constexpr double first_call_s = 30, call_s = 10, call_factor = 3;
@@ -302,17 +303,23 @@ class Budget
 		return passed_s() >= end_of_case_s_;
 	}
 
+	/* Whether the time limit leaves so much time. */
+	bool has_room(double work_s) const
+	{
+		return passed_s() + work_s < limit_s_ * share_for_calls;
+	}
+
 	/* All the time that is left, for a submission to load. */
 	double left_s()
 	{
 		is_short_ = true;
-		return std::max(1.0, limit_s_ * 0.97 - passed_s());
+		return std::max(1.0, limit_s_ * share_for_calls - passed_s());
 	}
 
 	/* The time limit of the contestant's next call. */
 	double call_limit_s()
 	{
-		double left_s = std::max(1.0, limit_s_ * 0.97 - passed_s()),
+		double left_s = std::max(1.0, limit_s_ * share_for_calls - passed_s()),
 			   usual_s = longest_s_ > 0 ? std::max(call_s, call_factor * longest_s_)
 										: std::max(first_call_s, left_s / 2);
 		is_short_ = left_s < usual_s;
@@ -383,6 +390,7 @@ struct Measurement {
 	int repeated = 0;                 /* blocks that were measured again */
 	std::map<const Side *, int> late; /* calls for which a side got ready late */
 	Watch watch;
+	std::size_t rest = 0; /* the calls of a block that the end of the time cut off */
 };
 
 /* ---- calls ---- */
@@ -720,6 +728,7 @@ class Judge
 			budget_.begin_case(static_cast<double>(cases.size() - i), rule_.most_s);
 			try_case(key, cases[i], [&] {
 				begin_case(cases[i]);
+				least_blocks_ = mode().is_timed ? isolated_least_blocks : 0;
 				if (mode().is_timed)
 					write_figures(key, measure(cases[i]));
 				else
@@ -1303,6 +1312,12 @@ class Judge
 			report_.line(key + "message", text);
 	}
 
+	static std::string needed_calls()
+	{
+		return std::to_string(isolated_least_blocks * isolated_least_calls) + " calls in "
+			+ std::to_string(isolated_least_blocks) + " blocks";
+	}
+
 	/* Remarks about the figures, as sentences for the page. */
 	std::string remarks_about(const Measurement &made, const Summary &summary) const
 	{
@@ -1312,7 +1327,8 @@ class Judge
 		char sentence[160];
 		if (summary.blocks < isolated_least_blocks && !mode().has_rival)
 			add("The time limit left room for " + std::to_string(summary.runs) + " calls in "
-				+ std::to_string(summary.blocks) + (summary.blocks > 1 ? " blocks." : " block."));
+				+ std::to_string(summary.blocks) + (summary.blocks > 1 ? " blocks" : " block")
+				+ ". A time with an interval needs " + needed_calls() + ".");
 		for (const auto &[why, count] : made.disturbed)
 			add("In " + std::to_string(count) + " of " + std::to_string(summary.blocks) + " blocks "
 				+ why
@@ -1442,18 +1458,37 @@ class Judge
 		return called.ready_ns;
 	}
 
+	bool needs_blocks(const Measurement &made) const
+	{
+		return made.blocks.size() < least_blocks_;
+	}
+
+	/* Whether the case's time is up. A case that needs blocks for its interval goes on while the
+	 * time limit has room for another pair of calls. */
+	bool is_time_up(const Measurement &made) const
+	{
+		return needs_blocks(made) ? !budget_.has_room(pair_s_) : budget_.is_case_over();
+	}
+
+	/* Whether a block ends before it has all its calls. */
+	bool is_block_over(const Measurement &made, std::size_t calls) const
+	{
+		return (needs_blocks(made) && is_time_up(made))
+			|| (calls >= isolated_least_calls && budget_.is_case_over());
+	}
+
 	/* Measures a block. `theirs`: the rival's block in a comparison, otherwise NULL. The order of
 	 * calls is random, so that a submission that keeps the GPU busy after its call does not know
 	 * whose call follows. */
 	void run_block(const Case &one, Measurement &made, Block &ours, Block *theirs)
 	{
 		after_ = nullptr;
-		for (std::size_t i = 0;
-			 i < rule_.calls && !(i >= isolated_least_calls && budget_.is_case_over());) {
+		for (std::size_t i = 0; i < rule_.calls && !is_block_over(made, i);) {
 			auto began = std::chrono::steady_clock::now();
 			Input input = inputs().fresh(one, "timed" + series_ + again_, number_++);
 			double ready_ns = 0;
 			std::vector<Side *> late = call_all(input, ours, theirs, ready_ns);
+			pair_s_ = ns_since(began) / 1e9;
 			if (!late.empty()) {
 				drop_calls(ours, theirs);
 				for (Side *side : late)
@@ -1596,6 +1631,8 @@ class Judge
 	{
 		double began_s = budget_.passed_s();
 		Measurement kept = attempt_at(one);
+		refuse_few_blocks(kept);
+		least_blocks_ = 0;
 		auto must_go_on = [&] {
 			bool is_soon = budget_.passed_s() - began_s < rule_.enough_s;
 			std::size_t disturbed = 0;
@@ -1621,18 +1658,40 @@ class Judge
 		return kept;
 	}
 
+	/* Ends the run if the time limit had no room for the blocks that a ranked time needs. Other
+	 * modes show a time without an interval. */
+	void refuse_few_blocks(const Measurement &made)
+	{
+		if (!made.blocks.empty() && (!needs_blocks(made) || !mode().has_nonce))
+			return;
+		std::size_t calls = made.rest;
+		for (const auto &block : made.blocks)
+			calls += block.calls.size();
+		stop_for_time();
+		char limit[60];
+		std::snprintf(limit, sizeof limit, " The limit of %.3g s was reached.", budget_.limit_s());
+		lose(entry(), Code::SLOW,
+			"The submission is too slow for this time limit: " + std::to_string(calls)
+				+ (calls == 1 ? " call" : " calls") + " fitted, and a time needs " + needed_calls()
+				+ "." + limit);
+	}
+
 	Measurement attempt_at(const Case &one)
 	{
 		Measurement made;
 		warm_up(made, one);
 		double began_s = budget_.passed_s();
 		auto is_over = [&] {
-			return is_enough(made.blocks, rule_) || budget_.is_case_over()
+			return is_enough(made.blocks, rule_) || is_time_up(made)
 				|| is_long_enough(made.blocks, budget_.passed_s() - began_s, rule_);
 		};
 		while (made.blocks.empty() || !is_over()) {
 			Block block;
 			run_block(one, made, block, nullptr);
+			if (block.calls.size() < isolated_least_calls) {
+				made.rest = block.calls.size();
+				break;
+			}
 			if (made.blocks.empty() && is_faster(block))
 				continue;
 			if (!must_repeat(made, { disturbance_of(block, made.blocks) }))
@@ -1720,7 +1779,8 @@ class Judge
 		};
 		report_.line(key + "runs", summary.runs);
 		for (const auto &figure : figures)
-			report_.line(key + figure.name, figure.value);
+			if (!std::isnan(figure.value)) /* an interval that is unknown */
+				report_.line(key + figure.name, figure.value);
 		if (!std::isnan(summary.own_ns))
 			report_.line(key + "own", summary.own_ns);
 		if (summary.overrun_ns > 0)
@@ -1779,11 +1839,13 @@ class Judge
 	std::vector<Side *> players_;            /* the sides called now, with the null contestant */
 	std::string series_; /* part of a seed's purpose: differs between measurements of a case */
 	std::string again_;  /* the same, if the case began again with is_handed */
-	std::uint64_t number_ = 0; /* of inputs in this case */
-	std::string message_;      /* the check's message about the first output */
-	Values *after_ = nullptr;  /* where the duration of the next head goes; NULL: nowhere */
-	int code_ = 0;             /* of the first case that failed */
-	bool lost_ = false;        /* a CUDA error left the GPU unusable for the contestant */
+	std::uint64_t number_ = 0;     /* of inputs in this case */
+	std::size_t least_blocks_ = 0; /* which a case gets while the time limit has room */
+	double pair_s_ = 0;            /* how long the last calls with one input took */
+	std::string message_;          /* the check's message about the first output */
+	Values *after_ = nullptr;      /* where the duration of the next head goes; NULL: nowhere */
+	int code_ = 0;                 /* of the first case that failed */
+	bool lost_ = false;            /* a CUDA error left the GPU unusable for the contestant */
 };
 
 /* Why this task cannot be split; "" if it can be. */

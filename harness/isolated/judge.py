@@ -51,6 +51,7 @@ import fcntl
 import importlib
 import itertools
 import json
+import math
 import os
 import stat
 import struct
@@ -127,6 +128,9 @@ LIMIT_S = 120.0
 # left.
 FIRST_CALL_S, CALL_S, CALL_FACTOR = 30.0, 10.0, 3.0
 SHARE_FOR_CASES = 0.85  # of the time limit; the rest is for the start and for delays
+NEEDED_CALLS = (
+	f"{statistics.LEAST_BLOCKS * statistics.LEAST_CALLS} calls in {statistics.LEAST_BLOCKS} blocks"
+)
 MOST_EXTRA_S = 1.0  # for a call that starts just before the time is up
 MOST_TEST_SLOTS = 2  # for inputs in a mode without timing
 SETTLE_S = 2.0  # the longest wait for podium-run to read results, or for the driver to free memory
@@ -332,6 +336,10 @@ class Budget:
 	def left_s(self):
 		return max(self._least_s, self._end - monotonic())
 
+	def has_room(self, work_s):
+		"""Whether the time limit leaves so much time."""
+		return monotonic() + work_s < self._end
+
 	def share_s(self, cases_left):
 		"""When the next of `cases_left` equal shares of the time ends."""
 		return monotonic() + max(0.0, self._end_of_cases - monotonic()) / cases_left
@@ -395,12 +403,13 @@ class Measurement:
 
 	`own`: times that the submission measured. `repeated`: how many blocks were measured again.
 	`late`: for how many calls the submission got ready late. `notes`: the disturbances of blocks
-	that count.
+	that count. `rest`: the calls of a block that the end of the time cut off.
 	"""
 
 	def __init__(self, side, conditions):
 		self.side, self.conditions = side, conditions
 		self.blocks, self.own, self.repeated, self.late, self.notes = [], [], 0, 0, []
+		self.rest = 0
 
 	def values(self, rule):
 		return statistics.values_of(self.blocks, rule)
@@ -422,6 +431,9 @@ class Trial:
 	`null`: None if nothing is timed. `until`: when the case's time is up. `series`: part of the
 	seeds' purpose, so that each trial of a case has its own inputs.
 	"""
+
+	least_blocks = 0  # which the case gets even after `until`, while the time limit has room
+	pair_s = 0.0  # how long the last pair of calls took
 
 	def __init__(self, judge, case, null, until, series=""):
 		self.judge, self.case, self.null, self.until, self.series = judge, case, null, until, series
@@ -573,6 +585,7 @@ class Trial:
 			block.calls.append(entry)
 			block.null.append(null)
 			block.pair_s.append(monotonic() - began - entry.ready_ns / 1e9)
+		self.pair_s = monotonic() - began
 
 	def is_ready(self, measurement, entry, null):
 		"""Whether the submission got ready in time. If it did not, the call does not count, and too
@@ -589,20 +602,34 @@ class Trial:
 			)
 		return False
 
-	def is_over(self, calls):
-		"""Whether the case's time is up and there are at least the fewest calls of a block."""
-		return monotonic() >= self.until and calls >= statistics.LEAST_CALLS
+	def needs_blocks(self, measurement):
+		return len(measurement.blocks) < self.least_blocks
+
+	def is_over(self, measurement):
+		"""Whether the case's time is up. A case that needs blocks for its interval goes on while
+		the time limit has room for another pair of calls."""
+		if self.needs_blocks(measurement):
+			return not self.judge.budget.has_room(self.pair_s)
+		return monotonic() >= self.until
+
+	def is_block_over(self, measurement, calls):
+		"""Whether a block ends before it has all its calls."""
+		if self.needs_blocks(measurement):
+			has_fewest = calls >= statistics.LEAST_CALLS
+			return self.is_over(measurement) or has_fewest and monotonic() >= self.until
+		before = sum(len(other.calls) for other in measurement.blocks)
+		return self.is_over(measurement) and before + calls >= statistics.LEAST_CALLS
 
 	def block(self, measurement, first=None):
 		"""Measures a block. `first`: the number of the block's first input, so that blocks with the
 		same `first` get the same inputs; None: new inputs."""
 		block = statistics.Block(measurement.side.delta_ns)
 		measurement.side.settle_form()
-		before = sum(len(other.calls) for other in measurement.blocks)
 		numbers = itertools.count(first) if first is not None else itertools.repeat(None)
 		controls = set(self.device.random.sample(range(self.rule.calls), self.rule.controls))
 		for place in itertools.count():
-			if len(block.calls) >= self.rule.calls or self.is_over(before + len(block.calls)):
+			calls = len(block.calls)
+			if calls >= self.rule.calls or self.is_block_over(measurement, calls):
 				break
 			self.pair(measurement, block, next(numbers))
 			if place in controls:
@@ -638,6 +665,8 @@ class Trial:
 		and recovered. An attempt that the time limit cut short never replaces an earlier one."""
 		began = monotonic()
 		kept = self.attempt(side)
+		self.refuse_few_blocks(kept)
+		self.least_blocks = 0
 		for _ in range(1, statistics.MOST_ATTEMPTS):
 			is_soon = monotonic() - began < self.rule.enough_s
 			is_spoiled = statistics.are_spoiled(len(kept.notes), len(kept.blocks))
@@ -658,6 +687,19 @@ class Trial:
 			)
 		return kept
 
+	def refuse_few_blocks(self, measurement):
+		"""Raises Stop if the time limit had no room for the blocks that a ranked time needs. Other
+		modes show a time without an interval."""
+		is_ranked = self.needs_blocks(measurement) and self.judge.part.mode == "leaderboard"
+		if measurement.blocks and not is_ranked:
+			return
+		calls = sum(len(block.calls) for block in measurement.blocks) + measurement.rest
+		text = (
+			f"The submission is too slow for this time limit: {plural(calls, 'call')} fitted, and "
+			f"a time needs {NEEDED_CALLS}."
+		)
+		raise self.judge.time_is_up(Stop(EXIT_TIME, text), measurement.side)
+
 	def has_drifted(self, measurement):
 		blocks = measurement.blocks
 		return statistics.steady_disturbance(blocks, self.rule) > statistics.negligible(
@@ -674,10 +716,12 @@ class Trial:
 			or statistics.is_long_enough(len(measurement.blocks), monotonic() - began, self.rule)
 		):
 			block = self.block(measurement)
+			has_few = len(block.calls) < statistics.LEAST_CALLS
+			if has_few and (measurement.blocks or self.least_blocks):
+				measurement.rest = len(block.calls)
+				break
 			if not measurement.blocks and self.is_faster(block):
 				continue
-			if len(block.calls) < statistics.LEAST_CALLS and measurement.blocks:
-				break
 			why = self.why_again(block, measurement.blocks)
 			may_repeat = statistics.may_repeat(measurement.repeated, len(measurement.blocks))
 			if why and may_repeat and monotonic() < self.until:
@@ -686,7 +730,7 @@ class Trial:
 			measurement.blocks.append(block)
 			if why:
 				measurement.notes.append(why)
-			if monotonic() >= self.until:
+			if self.is_over(measurement):
 				break
 		return measurement
 
@@ -1037,6 +1081,8 @@ class Judge:
 			if not self.part.is_timed:
 				return trial.test(sides[0])
 			trial.until = min(trial.until, monotonic() + self.rule.most_s)
+			if self.part.mode != "compare":
+				trial.least_blocks = statistics.LEAST_BLOCKS
 			return trial.measure(*sides) if len(sides) == 1 else trial.compare(*sides)
 		finally:
 			trial.end()
@@ -1299,20 +1345,19 @@ class Judge:
 			("gap", summary.overrun_ns or None),
 			("device", measurement.conditions.as_json()),
 		]
+		interval = [("err", summary.err_ns), ("low", summary.low_ns), ("high", summary.high_ns)]
 		return [
 			("runs", summary.runs),
 			("mean", summary.mean_ns),
 			("std", summary.std_ns),
-			("err", summary.err_ns),
 			("best", summary.best_ns),
 			("worst", summary.worst_ns),
 			("median", summary.median_ns),
-			("low", summary.low_ns),
-			("high", summary.high_ns),
 			("constant", summary.constant_ns),
 			("blocks", summary.blocks),
 			("repeated", measurement.repeated),
 			("samples", base64.b64encode(struct.pack(f"<{len(samples)}f", *samples)).decode()),
+			*((name, value) for name, value in interval if not math.isnan(value)),
 			*((name, value) for name, value in optional if value),
 		]
 
@@ -1321,8 +1366,8 @@ class Judge:
 		said = []
 		if summary.blocks < statistics.LEAST_BLOCKS and self.part.mode != "compare":
 			said.append(
-				f"The time limit left room for {summary.runs} calls in "
-				f"{plural(summary.blocks, 'block')}."
+				f"The time limit left room for {plural(summary.runs, 'call')} in "
+				f"{plural(summary.blocks, 'block')}. A time with an interval needs {NEEDED_CALLS}."
 			)
 		for why in dict.fromkeys(measurement.notes):
 			again = f"; {plural(measurement.repeated, 'more was', 'more were')} measured again"

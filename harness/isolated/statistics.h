@@ -231,9 +231,12 @@ bool isolated_delays_probes(struct isolated_blocks blocks, const struct isolated
 
 /* The figures of a case; of the values of its blocks, unless a comment says otherwise. */
 struct isolated_summary {
-	/* The time of the case, the center of the blocks' values, and its standard error. */
-	double mean_ns, err_ns;
-	double low_ns, high_ns; /* its 95 % interval */
+	/* The time of the case: the center of the blocks' values, plus surcharge_ns. */
+	double mean_ns;
+	/* 1.96 * err_ns is half of the 95 % interval of mean_ns, by Student's t and with the process
+	 * error. low_ns, at least 1, and high_ns are its ends. NAN: fewer than isolated_least_blocks.
+	 */
+	double err_ns, low_ns, high_ns;
 	double best_ns, worst_ns;
 	double median_ns, std_ns;          /* of the charges of all calls */
 	double constant_ns;                /* the median of the blocks' */

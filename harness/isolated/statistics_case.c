@@ -59,28 +59,33 @@ static void sum_up_corrections(struct isolated_blocks blocks, const struct isola
 		isolated_center(values_at(disturbances, blocks.count)) + corrections->steady_ns;
 }
 
-/* The interval comes from the values of the blocks or, if there is only one block, from the charges
- * of its calls. */
+/* The interval comes from the values of the blocks. Too few blocks show none. */
+static void sum_up_interval(struct isolated_values values, const struct isolated_rule *rule,
+	struct isolated_summary *summary)
+{
+	const double time_ns = isolated_center(values),
+				 half_ns =
+					 values.count < isolated_least_blocks ? NAN : isolated_half_width(values, 0.95);
+	const struct isolated_noise noise = isolated_charge_noise(time_ns, half_ns, rule);
+	summary->surcharge_ns = noise.extra_ns;
+	summary->mean_ns = time_ns + noise.extra_ns;
+	summary->err_ns =
+		hypot(noise.half_ns / isolated_errors_in_half, isolated_process_error(time_ns, rule));
+	const double whole_ns = isolated_errors_in_half * summary->err_ns;
+	summary->low_ns = isnan(whole_ns) ? NAN : fmax(1, summary->mean_ns - whole_ns);
+	summary->high_ns = summary->mean_ns + whole_ns;
+}
+
 static void sum_up_time(struct isolated_values values, struct isolated_values samples,
 	const struct isolated_rule *rule, struct isolated_summary *summary)
 {
-	const struct isolated_values units = values.count > 1 ? values : samples;
-	const double std = isolated_deviation(samples), time_ns = isolated_center(values),
-				 process = isolated_process_error(time_ns, rule),
-				 half = units.count > 1 ? isolated_half_width(units, 0.95) : std,
-				 err = isolated_standard_error(units);
-	const struct isolated_noise noise = isolated_charge_noise(time_ns, half, rule);
-	summary->surcharge_ns = noise.extra_ns;
-	summary->mean_ns = time_ns + noise.extra_ns;
-	summary->err_ns = hypot(noise.is_wide ? fmin(err, noise.half_ns / 2) : err, process);
-	summary->low_ns = fmax(1, time_ns - hypot(half, 2 * process));
-	summary->high_ns = time_ns + noise.extra_ns + hypot(noise.half_ns, 2 * process);
+	sum_up_interval(values, rule, summary);
 	summary->best_ns = isolated_least(values);
 	summary->worst_ns = values.at[0];
 	for (size_t i = 1; i < values.count; i++)
 		summary->worst_ns = fmax(summary->worst_ns, values.at[i]);
 	summary->median_ns = isolated_median(samples);
-	summary->std_ns = std;
+	summary->std_ns = isolated_deviation(samples);
 }
 
 struct isolated_summary isolated_summarize(struct isolated_blocks blocks,

@@ -31,6 +31,11 @@ size_t isolated_last_look(const struct isolated_looks *looks);
 /* The confidence level of the interval at a look before the last. */
 static const double isolated_early_level = 0.99;
 
+/* err_ns is half of the 95 % interval divided by this number, which is right for a normal
+ * distribution. So everyone who multiplies an error by 1.96 gets exactly that half, although
+ * Student's t is larger. */
+static const double isolated_errors_in_half = 1.96;
+
 /* The standard deviation of the process error: each process makes all its times a little longer or
  * shorter. More blocks in one job cannot show this error. */
 double isolated_process_error(double time_ns, const struct isolated_rule *rule);

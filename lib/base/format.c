@@ -144,6 +144,14 @@ void format_duration_err(format_text out, double ns, double err_ns)
 	format_duration_within(out, ns, interval_half_ns(err_ns));
 }
 
+void format_measured(format_text out, double ns, double err_ns, double floor_ns)
+{
+	if (floor_ns > 0)
+		snprintf(out, sizeof(format_text), "< %g µs", floor_ns / 1000);
+	else
+		format_duration_err(out, ns, err_ns);
+}
+
 void format_duration_range(format_text out, double low_ns, double high_ns)
 {
 	out[0] = '\0';

@@ -25,6 +25,10 @@ void format_duration_within(format_text out, double ns, double half_ns);
 /* Like format_duration_within, but takes the standard error (lib/base/interval.h). */
 void format_duration_err(format_text out, double ns, double err_ns);
 
+/* Like format_duration_err. If floor_ns is above 0, the time cannot be told from nothing, and the
+ * text is "< 0.5 µs" (floor_reached_ns in lib/gpu/floor.h). */
+void format_measured(format_text out, double ns, double err_ns, double floor_ns);
+
 /* Two durations in the unit that fits the greater one, with enough digits to differ: "31.82 to
  * 32.01 µs". "" when one is not finite. */
 void format_duration_range(format_text out, double low_ns, double high_ns);

@@ -153,9 +153,24 @@ static struct demand demand_of(const struct floor_case *one)
 	return demand;
 }
 
+static bool is_cpu(const char *gpu)
+{
+	return strcmp(gpu, "CPU") == 0;
+}
+
+double floor_resolved_ns(const char *gpu)
+{
+	return is_cpu(gpu) ? floor_cpu_ns : floor_launch_ns;
+}
+
+double floor_reached_ns(const char *gpu, double ns)
+{
+	return ns <= floor_resolved_ns(gpu) ? floor_resolved_ns(gpu) : NAN;
+}
+
 static bool has_no_floor(const struct floor_case *one)
 {
-	return strcmp(one->gpu, "CPU") == 0;
+	return is_cpu(one->gpu);
 }
 
 double floor_ns(const struct floor_case *one)

@@ -24,7 +24,7 @@ const char *task_ranking_by_name(enum task_ranking_by ranking_by)
 	return (unsigned int)ranking_by < COUNT(names) ? names[ranking_by] : NULL;
 }
 
-size_t task_first_timed(const struct task *task)
+size_t task_first_ranked(const struct task *task)
 {
 	return task->ranking_by == RANKING_BY_LAST && task->benchmark_count ? task->benchmark_count - 1
 																		: 0;

@@ -144,9 +144,10 @@ int task_from_json(
  * multi_gpu. */
 int task_most_ranks(const struct task *task);
 
-/* The index of the first benchmark that is timed, in every mode: the last one for `last`, else 0.
- * The case_index of a measured benchmark counts from here. */
-size_t task_first_timed(const struct task *task);
+/* The index of the first benchmark that the ranking needs: the last one for `last`, else 0. The
+ * stages `ranked`, `compare` and `profile` run the benchmarks from here on, and their case_index
+ * counts from here. The stage `benchmark` runs all. */
+size_t task_first_ranked(const struct task *task);
 
 const char *task_language_name(enum task_language language);       /* "py", "cu" */
 const char *task_ranking_by_name(enum task_ranking_by ranking_by); /* "last", "mean", "geom" */

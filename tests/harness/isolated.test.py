@@ -149,6 +149,55 @@ def timed_runs_report_figures_samples_and_the_constant():
 		equal("nonce" in result.lines, mode == "leaderboard")
 
 
+SLOW_S = 0.3
+SLOW = f"import time\ndef custom_kernel(data):\n\ttime.sleep({SLOW_S})\n\treturn sum(data)\n"
+INTERVAL = ("err", "low", "high")
+
+
+@test
+def a_slow_submission_gets_the_blocks_that_a_time_needs():
+	result = adds(SLOW, mode="leaderboard")
+	ends_with(result, 0, "check: pass")
+	runs, blocks = (int(result.lines[f"benchmark.0.{name}"]) for name in ("runs", "blocks"))
+	least_runs = statistics.LEAST_BLOCKS * statistics.LEAST_CALLS
+	assert blocks == statistics.LEAST_BLOCKS and least_runs <= runs < 2 * least_runs, (runs, blocks)
+	assert runs * SLOW_S > CPU.most_s
+	lacks(result.lines, "benchmark.0.message")
+	check_figures(result.lines, "benchmark.0")
+
+
+@test
+def a_submission_that_is_too_slow_for_the_limit_gets_no_ranked_time():
+	result = adds(SLOW, mode="leaderboard", limit_s=4)
+	ends_with(
+		result,
+		114,
+		"Benchmark 1 of 1 (count: 5; seed: 1): The submission is too slow for this time limit: ",
+		" calls fitted, and a time needs 12 calls in 4 blocks. The limit of 4 s was reached.",
+	)
+	equal(set(result.lines), {"benchmark-count", "nonce", "error"})
+	slow_task = ADDS.replace(
+		"\tif seed is not", f"\timport time; time.sleep({SLOW_S})\n\tif seed is not"
+	)
+	result = engine.judge(ENGINE, SUM, slow_task, "leaderboard", COUNTS, limit_s=4)
+	ends_with(result, 113, "The task's own code took ", " s of the limit of 4 s")
+
+
+@test
+def a_benchmark_shows_a_time_of_few_calls_without_an_interval():
+	result = adds(SLOW, mode="benchmark", limit_s=4)
+	ends_with(result, 0, "check: pass")
+	lines = result.lines
+	contains(
+		lines["benchmark.0.message"],
+		f"The time limit left room for {lines['benchmark.0.runs']} calls in ",
+	)
+	equal([name for name in INTERVAL if f"benchmark.0.{name}" in lines], [])
+	assert SLOW_S * 1e9 < float(lines["benchmark.0.mean"]) < 2 * SLOW_S * 1e9
+	assert int(lines["benchmark.0.blocks"]) < statistics.LEAST_BLOCKS
+	lacks(adds(SLOW, mode="benchmark", limit_s=1.5).lines, "benchmark.0.mean")
+
+
 @test
 def a_comparison_reports_the_ratio_with_its_interval():
 	result = adds(mode="compare", rival="def custom_kernel(data): return 0 + sum(data)\n")

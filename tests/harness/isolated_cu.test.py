@@ -127,6 +127,8 @@ output_t custom_kernel(input_t data)
 		made.counts[0].resize(100000);
 	if (is("changes its input"))
 		values.assign(values.size(), 0), pieces[1].weights = {};
+	if (is("takes 0.3 s"))
+		usleep(300000);
 	if (is("raises"))
 		throw std::runtime_error("no such luck");
 	if (is("ends"))
@@ -870,6 +872,32 @@ def a_benchmark_reports_all_figures():
 	assert 1 <= blocks <= 4 and 3 * blocks <= runs <= 5 * blocks, (runs, blocks)
 	equal(len(base64.b64decode(result.lines["benchmark.1.samples"])), 4 * runs)
 	lacks(result.text, "nonce")
+
+
+@test
+def a_slow_submission_gets_the_blocks_that_a_time_needs_or_no_ranked_time():
+	def slow(mode, limit_s):
+		return judge(
+			mode,
+			submission="takes 0.3 s",
+			cases="size: 3; seed: 5\n",
+			PODIUM_TIME_LIMIT_S=str(limit_s),
+		)
+
+	lines = slow("leaderboard", 60).lines
+	equal((lines["check"], lines["benchmark.0.blocks"]), ("pass", "4"))
+	assert 12 <= int(lines["benchmark.0.runs"]) < 20 and float(lines["benchmark.0.err"]) >= 0, lines
+	ends_with(
+		slow("leaderboard", 4),
+		114,
+		"The submission is too slow for this time limit: ",
+		" calls fitted, and a time needs 12 calls in 4 blocks. The limit of 4 s was reached.",
+	)
+	result = slow("benchmark", 4)
+	ends_with(result, 0, "The time limit left room for ")
+	contains(result.text, ". A time with an interval needs 12 calls in 4 blocks.")
+	equal([name for name in ("err", "low", "high") if f"benchmark.0.{name}" in result.lines], [])
+	assert 3e8 < float(result.lines["benchmark.0.mean"]) < 6e8, result.text
 
 
 @test

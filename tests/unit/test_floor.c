@@ -192,6 +192,28 @@ static void a_cpu_has_no_floor(void **state)
 	assert_false(is_held(&one, 1));
 }
 
+static void a_time_too_short_to_measure_has_reached_the_floor(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *gpu;
+		double ns;
+		bool is_reached;
+	} cases[] = { { "H200", 1, true }, { "H200", 500, true }, { "H200", 500.1, false },
+		{ "MI300X", 499, true }, { "CPU", 501, true }, { "CPU", 5000, true },
+		{ "CPU", 5000.1, false }, { "CPU", NAN, false } };
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		double floor = floor_reached_ns(cases[i].gpu, cases[i].ns);
+		assert_int_equal(isnan(floor) == 0, cases[i].is_reached);
+		assert_near(floor_resolved_ns(cases[i].gpu), strcmp(cases[i].gpu, "CPU") ? 500 : 5000);
+		if (cases[i].is_reached)
+			assert_near(floor, floor_resolved_ns(cases[i].gpu));
+	}
+	/* The review looks at the measured time, not at the floor. */
+	const struct floor_case one = { .case_line = "size: 5", .gpu = "H200" };
+	assert_true(is_held(&one, 1) && !is_held(&one, floor_resolved_ns("H200")));
+}
+
 static void several_gpus_share_the_work(void **state)
 {
 	(void)state;
@@ -215,6 +237,7 @@ int main(void)
 		cmocka_unit_test(measured_times_are_not_held),
 		cmocka_unit_test(without_formulas_the_floor_is_a_launch),
 		cmocka_unit_test(a_cpu_has_no_floor),
+		cmocka_unit_test(a_time_too_short_to_measure_has_reached_the_floor),
 		cmocka_unit_test(several_gpus_share_the_work),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -84,6 +84,18 @@ static void an_error_is_given_in_the_unit_of_its_duration(void **state)
 	assert_string_equal(out, "31.90 µs");
 }
 
+static void a_time_that_cannot_be_told_from_nothing_is_below_the_least_that_can(void **state)
+{
+	(void)state;
+	format_text out;
+	format_measured(out, 1, 2, 500);
+	assert_string_equal(out, "< 0.5 µs");
+	format_measured(out, 5000, 0, 5000);
+	assert_string_equal(out, "< 5 µs");
+	format_measured(out, 31900, 100, (double)NAN);
+	assert_string_equal(out, "31.90 ± 0.20 µs");
+}
+
 static void both_ends_of_a_range_have_enough_digits_to_differ(void **state)
 {
 	(void)state;
@@ -335,6 +347,7 @@ int main(void)
 		cmocka_unit_test(a_duration_of_any_size_fits),
 		cmocka_unit_test(an_unknown_duration_is_empty),
 		cmocka_unit_test(an_error_is_given_in_the_unit_of_its_duration),
+		cmocka_unit_test(a_time_that_cannot_be_told_from_nothing_is_below_the_least_that_can),
 		cmocka_unit_test(both_ends_of_a_range_have_enough_digits_to_differ),
 		cmocka_unit_test(a_small_error_has_enough_digits),
 		cmocka_unit_test(a_gap_is_a_percentage_above_the_best),

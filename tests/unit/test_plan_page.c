@@ -212,21 +212,25 @@ static void the_best_plan_is_that_of_the_same_case(void **state)
 {
 	(void)state;
 	static const char one[] = "[{\"kind\":\"empty\"}]";
-#define ROW(stage_name, index, model) \
+#define ROW(stage_name, index, line, model) \
 	{ \
-		.stage = stage_name, .case_index = index, .gpu = model, .nodes = one \
+		.stage = stage_name, .case_index = index, .spec = line, .gpu = model, .nodes = one \
 	}
-	const struct plan_row rows[] = { ROW("test", 0, "H200"), ROW("benchmark", 0, "H200"),
-		ROW("ranked", 1, "H200"), ROW("ranked", 2, "H200"), ROW("ranked", 0, "B200") },
-						  bests[] = { ROW("test", 0, "H200"), ROW("ranked", 0, "H200"),
-							  ROW("ranked", 1, "H200") };
-	struct plan_view *plans = plan_read_rows(arena, rows, 5, 100),
+	/* The benchmark's case 7 is the ranked run's first, because only the last shape is ranked. */
+	const struct plan_row rows[] = { ROW("test", 0, "n: 1", "H200"),
+		ROW("benchmark", 7, "n: 1", "H200"), ROW("ranked", 1, "n: 2", "H200"),
+		ROW("ranked", 2, "n: 3", "H200"), ROW("ranked", 0, "n: 1", "B200"),
+		ROW("benchmark", 0, NULL, "H200") },
+						  bests[] = { ROW("test", 0, "n: 1", "H200"),
+							  ROW("ranked", 0, "n: 1", "H200"), ROW("ranked", 1, "n: 2", "H200") };
+	struct plan_view *plans = plan_read_rows(arena, rows, 6, 100),
 					 *best = plan_read_rows(arena, bests, 3, 100);
-	plan_join_best(plans, 5, best, 3);
+	plan_join_best(plans, 6, best, 3);
 	for (size_t i = 0; i < 3; i++)
 		assert_ptr_equal(plans[i].best, &best[i]);
 	assert_null(plans[3].best);
 	assert_null(plans[4].best);
+	assert_null(plans[5].best);
 }
 
 static int begin(void **state)

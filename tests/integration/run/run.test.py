@@ -119,9 +119,9 @@ def each_mode_runs_its_stages_in_order():
 @test
 def the_score_follows_ranking_by():
 	for ranking_by, score in (
-		("geom", (1000.5 * 2001 * 3001.5) ** (1 / 3)),
-		("mean", 2001.0),
-		("last", 1000.5),
+		("geom", (10000.5 * 20001 * 30001.5) ** (1 / 3)),
+		("mean", 20001.0),
+		("last", 10000.5),
 	):
 		result = run_job(mode="ranked", definition=task(ranking_by=ranking_by))
 		assert abs(result.verdicts[0]["score_ns"] - score) < 1e-6 * score, (
@@ -132,9 +132,11 @@ def the_score_follows_ranking_by():
 
 @test
 def a_noisy_time_counts_with_the_upper_end_of_its_interval():
+	student = 2.26216  # for ten runs, instead of 1.96
 	for err_ns, score_ns, score_err_ns, part in (
-		(700, 100e3, 700, None),
-		(10e3, 119600, 1400 / 1.96, "19.6 us more than their mean"),
+		(610, 100e3, 610 * student / 1.96, None),
+		(630, 100e3 + 630 * student, 1400 / 1.96, "1.4 us more than their mean"),
+		(10e3, 100e3 + 10e3 * student, 1400 / 1.96, "22.6 us more than their mean"),
 	):
 		figures = [
 			("benchmark.0.mean", "100000"),
@@ -147,17 +149,58 @@ def a_noisy_time_counts_with_the_upper_end_of_its_interval():
 			definition=one_benchmark(),
 		)
 		verdict, case = result.verdicts[0], result.cases[-1]
-		assert abs(verdict["score_ns"] - score_ns) < 1e-3, result.verdicts
-		assert abs(verdict["score_err_ns"] - score_err_ns) < 1e-3, result.verdicts
-		equal((case["mean_ns"], case["err_ns"]), (100e3, err_ns))
+		assert abs(verdict["score_ns"] - score_ns) < 0.1, result.verdicts
+		assert abs(verdict["score_err_ns"] - score_err_ns) < 0.1, result.verdicts
+		equal((case["mean_ns"], case["std_ns"]), (100e3, 1))
+		assert abs(1.96 * case["err_ns"] - student * err_ns) < 0.1, case
 		equal(case["message"].split("\n")[0], "fine")
 		(contains if part else equal)(case["message"], part or "fine")
 
 
+def errors_of(runs, err_ns):
+	figures = [("benchmark.0.runs", str(runs)), ("benchmark.0.mean", "100000")]
+	figures += [("benchmark.0.err", err_ns)]
+	source = benches(*figures, body="time.sleep(0.05)")
+	result = run_job(harness=source, mode="ranked", definition=one_benchmark())
+	equal(result.verdict, "passed")
+	return result.cases[-1].get("err_ns"), result.verdicts[0].get("score_err_ns")
+
+
 @test
-def ranking_by_last_times_only_the_last_case():
-	result = run_job(mode="ranked", definition=task(ranking_by="last"))
-	equal([c["spec"] for c in result.cases if c["position"] == 2], ["a: 7"])
+def one_run_shows_no_error_and_many_runs_a_normal_one():
+	equal(errors_of(1, "0"), (None, None))
+	equal(errors_of(1, None), (None, None))
+	equal(tuple(map(round, errors_of(1, "30"))), (30, 30))  # the harness knows it in another way
+	for runs, student in ((2, 12.7062), (3, 4.30265), (100, 1.98422)):
+		case_err_ns, score_err_ns = errors_of(runs, "20")
+		assert abs(case_err_ns * 1.96 - 20 * student) < 0.01, (runs, case_err_ns)
+		equal(round(score_err_ns, 6), round(case_err_ns, 6))
+
+
+@test
+def a_time_too_short_to_measure_counts_as_the_least_that_is():
+	for device, mean_ns, score_ns in (
+		(None, 4999, 5000),
+		(None, 5001, 5001),
+		(GPU, 1, 500),
+		(GPU, 501, 501),
+	):
+		more = {"device": device} if device else {}
+		source = benches(
+			("benchmark.0.mean", str(mean_ns)), ("benchmark.0.best", "1"), body="time.sleep(0.02)"
+		)
+		result = run_job(harness=source, mode="ranked", definition=one_benchmark(), **more)
+		case = result.cases[-1]
+		equal((case["mean_ns"], result.verdicts[0]["score_ns"]), (mean_ns, score_ns))
+		words = f"too short to measure on this device, so {score_ns / 1000:g} us count"
+		(contains if mean_ns < score_ns else lacks)(case["message"], words)
+
+
+@test
+def ranking_by_last_ranks_the_last_case_and_a_benchmark_times_all():
+	for mode, specs in (("ranked", ["a: 7"]), ("benchmark", ["a: 5", "a: 6", "a: 7"])):
+		result = run_job(mode=mode, definition=task(ranking_by="last"))
+		equal([c["spec"] for c in result.cases if c["position"] == 2], specs)
 
 
 @test
@@ -165,6 +208,7 @@ def cases_have_the_measured_figures():
 	result = run_job(mode="benchmark")
 	case = [c for c in result.cases if c["position"] == 2][1]
 	del case["event"], case["job"]
+	assert abs(case["err_ns"] - 15 * 4.30265 / 1.96) < 1e-3, case
 	equal(
 		case,
 		{
@@ -174,11 +218,11 @@ def cases_have_the_measured_figures():
 			"verdict": "passed",
 			"message": "",
 			"runs": 3,
-			"mean_ns": 2001.0,
-			"std_ns": 2.0,
-			"err_ns": 1.5,
-			"best_ns": 999.0,
-			"worst_ns": 1100.0,
+			"mean_ns": 20001.0,
+			"std_ns": 20.0,
+			"err_ns": case["err_ns"],
+			"best_ns": 9999.0,
+			"worst_ns": 11000.0,
 		},
 	)
 

@@ -57,7 +57,8 @@ for i, case in enumerate(cases):
 	if mode == "test":
 		say(f"test.{i}.status", "pass")
 	else:
-		numbers = dict(runs=3, mean=1000.5 * (i + 1), std=2.0, err=1.5, best=999, worst="1.1e3")
+		mean = 10000.5 * (i + 1)
+		numbers = dict(runs=3, mean=mean, std=20.0, err=15.0, best=9999, worst="1.1e4")
 		for key, value in numbers.items():
 			say(f"benchmark.{i}.{key}", value)
 say("check", "pass" if good else "fail")

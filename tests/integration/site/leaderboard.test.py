@@ -301,7 +301,7 @@ def json_has_the_stable_members_and_takes_the_same_filters():
 	)
 	equal(
 		sorted(set(first) - set(ALWAYS)),
-		["interval_95_high_ns", "interval_95_low_ns", "submission", "submitted_at"],
+		["floor_ns", "interval_95_high_ns", "interval_95_low_ns", "submission", "submitted_at"],
 	)
 	equal(
 		[

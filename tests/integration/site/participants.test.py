@@ -691,7 +691,8 @@ def the_form_says_what_the_server_will_run():
 	contains(page, "runs 1 test case, in at most 180 s together.")
 	contains(
 		page,
-		"timed on the last of the 2 shapes: at most 180 s in mode benchmark, 180 s in mode ranked.",
+		"timed: in mode benchmark on the 2 shapes, in at most 180 s; in mode ranked on the last of "
+		"the 2 shapes, in at most 180 s.",
 	)
 	sql("UPDATE leaderboards SET deadline = NULL WHERE name = 'small'")
 	page = words(ada, FORM)

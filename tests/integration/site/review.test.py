@@ -61,7 +61,7 @@ JUDGED = {
 		"slowed_by": ["power cap"],
 	},
 }
-FAST = {**JUDGED, "mean_ns": 4100.0, "low_ns": 4050.0, "high_ns": 4150.0}
+FAST = {**JUDGED, "mean_ns": 4100.0, "err_ns": 50 / 1.96, "low_ns": 4050.0, "high_ns": 4150.0}
 
 
 def prepare():
@@ -325,6 +325,37 @@ def a_rejected_result_has_the_admins_reason_and_its_times_stay_hidden():
 	sql("DELETE FROM ranking")
 	site.manage("ranking", "rebuild")
 	equal(sql("SELECT * FROM ranking"), before)
+
+
+@test
+def times_too_short_to_measure_are_held_and_then_tie_at_the_floor():
+	make_board(admin, "short", isolated(TWO_SIZES))
+	short = {**HONEST, "err_ns": 30.0, "best_ns": 1.0, "worst_ns": 9.0, "floor_ns": 500.0}
+	floored = {"score_ns": 500.0, "score_err_ns": 25.0}
+	for client, mean_ns in ((ada, 3.0), (bob, 7.0)):
+		case = {**short, "mean_ns": mean_ns}
+		number = submit_source(client, source_of(case, case, verdict=floored), board="short")
+		words = page(client, number).words()
+		contains(words, "held for review: an admin looks at it")
+		contains(words, f"{mean_ns:.3f} ns for 6.3 MB would be")
+		equal(words.count("< 0.5 µs"), 3)  # the score and two shapes
+		equal(decide(admin, number, "release").status, 303)
+	slow = submit_source(creator, source_of(HONEST, HONEST), board="short")
+	address = "/leaderboard/short{}gpu=H200"
+	equal(anyone.get(address.format("?")).words().count("< 0.5 µs"), 2)
+	api = anyone.get(address.format("/rankings?").replace("/leaderboard/", "/api/v1/leaderboards/"))
+	for rows in (anyone.get(address.format(".json?")).json["rows"], api.json["items"]):
+		equal(
+			[(row["user"], row["rank"], row["score_ns"], row["floor_ns"]) for row in rows],
+			[("ada", 1, 500, 500), ("bob", 1, 500, 500), ("carl", 3, 31900, None)],
+		)
+	rows = csv.DictReader(io.StringIO(anyone.get(address.format(".csv?")).text))
+	equal([row["floor_ns"] for row in rows], ["500", "500", ""])
+	for shown, floor_ns, mean_ns in ((number, 500, 7), (slow, None, 31900)):
+		job = anyone.get(f"/api/v1/submissions/{shown}").json["jobs"][0]
+		cases = [stage for stage in job["stages"] if stage["name"] == "ranked"][0]["cases"]
+		equal(job["floor_ns"], floor_ns)
+		equal([(one["mean_ns"], one["floor_ns"]) for one in cases], [(mean_ns, floor_ns)] * 2)
 
 
 @test

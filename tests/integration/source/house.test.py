@@ -50,8 +50,8 @@ worker               lib/base lib/database lib/task lib/gpu lib/job lib/fleet li
 worker/run/sandbox   lib/base
 worker/run/job       lib/base lib/files lib/result lib/task worker/run/sandbox
 worker/run/profile   lib/base lib/gpu worker/run/sandbox worker/run/job
-worker/run/engine    lib/base lib/result lib/task worker/run/sandbox worker/run/job
-                     worker/run/profile harness/sealed
+worker/run/engine    lib/base lib/result lib/task lib/gpu worker/run/sandbox worker/run/job
+                     worker/run/profile harness/isolated harness/sealed
 worker/run           lib/base lib/task lib/gpu worker/run/sandbox worker/run/job
                      worker/run/profile worker/run/engine
 

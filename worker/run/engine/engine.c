@@ -1,7 +1,10 @@
 #include "worker/run/engine/engine.h"
 
+#include "harness/isolated/statistics.h"
 #include "lib/base/clock.h"
+#include "lib/base/interval.h"
 #include "lib/base/scope.h"
+#include "lib/gpu/floor.h"
 #include "worker/run/sandbox/folder.h"
 
 #include <math.h>
@@ -40,6 +43,7 @@ static const struct stage_kind KINDS[] = {
 		.family = RESULT_BENCHMARKS,
 		.timeout_offset = offsetof(struct task, ranked_timeout_s),
 		.is_timed = true,
+		.is_for_ranking = true,
 	},
 	/* Each benchmark gets its own stage, so that a profiler sees one shape at a time. */
 	[KIND_PROFILE] = {
@@ -48,6 +52,7 @@ static const struct stage_kind KINDS[] = {
 		.progress = "profile",
 		.family = RESULT_BENCHMARKS,
 		.timeout_offset = offsetof(struct task, benchmark_timeout_s),
+		.is_for_ranking = true,
 		.is_profiled = true,
 	},
 	[KIND_COMPARE] = {
@@ -57,6 +62,7 @@ static const struct stage_kind KINDS[] = {
 		.family = RESULT_BENCHMARKS,
 		.timeout_offset = offsetof(struct task, ranked_timeout_s),
 		.is_timed = true,
+		.is_for_ranking = true,
 	},
 };
 
@@ -135,6 +141,21 @@ static double case_figure(
 	return results->untimed ? NAN : results_number(one, value);
 }
 
+/* A case's error: 1.96 times the error is half of its 95 % interval. The judge reports it so. A
+ * harness reports a standard error, which Student's t turns into half of the interval. One run
+ * shows no error. A harness that reports an error of one run has found it in another way. */
+static double case_err(const struct run *run, const struct result_case *one)
+{
+	const double most_freedom = 1000; /* from here on, the distribution is normal */
+	const double err_ns = results_number(one, RESULT_ERR), runs = results_number(one, RESULT_RUNS);
+	if (run->engine != ENGINE_CUSTOM)
+		return err_ns;
+	if (!(runs > 1))
+		return err_ns > 0 ? err_ns : NAN;
+	const double freedom = fmin(runs - 1, most_freedom);
+	return err_ns * isolated_t_quantile(0.95, (size_t)freedom) / interval_standard_errors;
+}
+
 static void send_case(struct run *run, const struct stage *stage, const struct results *results,
 	size_t index, enum verdict verdict, const char *message)
 {
@@ -149,9 +170,11 @@ static void send_case(struct run *run, const struct stage *stage, const struct r
 			.runs = case_figure(results, one, RESULT_RUNS),
 			.mean_ns = case_figure(results, one, RESULT_MEAN),
 			.std_ns = case_figure(results, one, RESULT_STD),
-			.err_ns = case_figure(results, one, RESULT_ERR),
+			.err_ns = results->untimed ? NAN : case_err(run, one),
 			.best_ns = case_figure(results, one, RESULT_BEST),
 			.worst_ns = case_figure(results, one, RESULT_WORST),
+			.floor_ns =
+				floor_reached_ns(run->job->device.model, case_figure(results, one, RESULT_MEAN)),
 			.median_ns = case_figure(results, one, RESULT_MEDIAN),
 			.low_ns = case_figure(results, one, RESULT_LOW),
 			.high_ns = case_figure(results, one, RESULT_HIGH),
@@ -254,18 +277,38 @@ static void refuse_times(const struct run *run, struct judgement *judgement, con
 	buffer_text(&judgement->message, sentence);
 }
 
+static void add_remark(const struct run *run, struct result_case *one, const char *remark)
+{
+	const char *said = one->values[RESULT_MESSAGE];
+	one->values[RESULT_MESSAGE] = said ? arena_printf(run->arena, "%s\n%s", said, remark) : remark;
+}
+
 /* If the runs of a case that a harness has timed differ much, charges more than their mean and says
  * so in the case's message. The case keeps the harness's figures. */
 static void charge_noise(
 	const struct run *run, struct result_case *one, double *mean_ns, double *err_ns)
 {
 	double extra_ns = run->engine == ENGINE_CUSTOM ? task_charge_noise(mean_ns, err_ns) : 0;
-	const char *said = one->values[RESULT_MESSAGE];
 	if (extra_ns > 0)
-		one->values[RESULT_MESSAGE] = arena_printf(run->arena,
-			"%s%sThe runs differ so much that the upper end of the interval counts for the score: "
-			"%.1f us more than their mean.",
-			said ? said : "", said ? "\n" : "", extra_ns / 1000);
+		add_remark(run, one,
+			arena_printf(run->arena,
+				"The runs differ so much that the upper end of the interval counts for the score: "
+				"%.1f us more than their mean.",
+				extra_ns / 1000));
+}
+
+/* A time that cannot be told from nothing counts as the least that can. The case keeps its own
+ * figures, because the review compares them with the hardware's limit. */
+static void raise_to_floor(const struct run *run, struct result_case *one, double *mean_ns)
+{
+	const double floor_ns = floor_resolved_ns(run->job->device.model);
+	if (!(*mean_ns > 0 && *mean_ns < floor_ns))
+		return;
+	*mean_ns = floor_ns;
+	add_remark(run, one,
+		arena_printf(run->arena,
+			"The time is too short to measure on this device, so %g us count for the score.",
+			floor_ns / 1000));
 }
 
 /* Scores a ranked stage that has passed. Times that give no score are refused. */
@@ -276,8 +319,9 @@ static void score_stage(struct run *run, const struct results *results, struct j
 		   *errs = arena_array(run->arena, double, results->count);
 	for (size_t i = 0; i < results->count; i++) {
 		means[i] = results_number(&results->cases[i], RESULT_MEAN);
-		errs[i] = results_number(&results->cases[i], RESULT_ERR);
+		errs[i] = case_err(run, &results->cases[i]);
 		charge_noise(run, &results->cases[i], &means[i], &errs[i]);
+		raise_to_floor(run, &results->cases[i], &means[i]);
 	}
 	if (task_score(run->job->task->ranking_by, means, errs, results->count, &run->score_ns,
 			&run->score_err_ns, &error)
@@ -313,7 +357,7 @@ static void compare_stage(
 
 /* ---- stages ---- */
 
-/* Returns a stage's case lines. */
+/* Returns a stage's case lines: all of them, or those that the ranking needs. */
 static const char *const *stage_cases(
 	const struct task *task, const struct stage_kind *kind, size_t *count)
 {
@@ -321,7 +365,7 @@ static const char *const *stage_cases(
 		*count = task->test_count;
 		return task->tests;
 	}
-	size_t first = task_first_timed(task);
+	size_t first = kind->is_for_ranking ? task_first_ranked(task) : 0;
 	*count = task->benchmark_count - first;
 	return task->benchmarks + first;
 }

@@ -52,7 +52,8 @@ struct stage_kind {
 	enum result_family family;
 	size_t timeout_offset; /* offset in struct task of the limit, in seconds */
 	bool is_timed;
-	bool is_profiled; /* a profiler may run the program, so there are no figures */
+	bool is_for_ranking; /* leaves out benchmarks that the ranking does not need */
+	bool is_profiled;    /* a profiler may run the program, so there are no figures */
 };
 
 /* One stage: a folder, and either one program or a judge with its contestants. */

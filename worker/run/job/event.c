@@ -162,6 +162,7 @@ static const struct {
 	FIGURE(set_number, err_ns),
 	FIGURE(set_number, best_ns),
 	FIGURE(set_number, worst_ns),
+	FIGURE(set_number, floor_ns),
 	FIGURE(set_number, median_ns),
 	FIGURE(set_number, low_ns),
 	FIGURE(set_number, high_ns),

@@ -27,6 +27,7 @@ struct case_event {
 	const char *spec, *message;
 	enum verdict verdict;
 	double runs, mean_ns, std_ns, err_ns, best_ns, worst_ns; /* NAN: not measured */
+	double floor_ns; /* counts in the score instead of mean_ns, which is below it; else NAN */
 	/* Only from the isolated engine: */
 	double median_ns, low_ns, high_ns, constant_ns, own_ns, gap_ns, blocks, repeated;
 	double rival_ns, ratio, ratio_low, ratio_high;
