@@ -65,17 +65,17 @@ static const char *time_cell(const struct cell *cell)
 	format_text text;
 	if (case_has_failed(cell->one))
 		return result_cell(cell);
-	format_duration_within(text, member_real(cell->one, "mean_ns"),
-		interval_half_of_case_ns(member_real(cell->one, "err_ns"), member_real(cell->one, "low_ns"),
-			member_real(cell->one, "high_ns")));
+	format_duration_err(text, member_real(cell->one, "mean_ns"), member_real(cell->one, "err_ns"));
 	return arena_strdup(cell->arena, text);
 }
 
 static const char *interval_cell(const struct cell *cell)
 {
 	format_text text;
-	format_duration_range(
-		text, member_real(cell->one, "low_ns"), member_real(cell->one, "high_ns"));
+	if (case_has_failed(cell->one))
+		return NULL;
+	format_interval(
+		text, interval_of(member_real(cell->one, "mean_ns"), member_real(cell->one, "err_ns")));
 	return arena_strdup(cell->arena, text);
 }
 

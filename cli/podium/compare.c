@@ -6,6 +6,7 @@
 #include "cli/podium/print.h"
 #include "cli/podium/table.h"
 #include "cli/podium/words.h"
+#include "lib/base/interval.h"
 #include "lib/base/member.h"
 #include "lib/base/scope.h"
 
@@ -18,7 +19,7 @@ static const char *ratio_of(struct arena *arena, const json_t *row)
 		   high = member_real(row, "upper");
 	if (isnan(ratio))
 		return NULL;
-	return isnan(low) || isnan(high) ? arena_printf(arena, "%.3f", ratio)
+	return isnan(low) || isnan(high) ? arena_printf(arena, "%.3f (%s)", ratio, interval_unknown)
 									 : arena_printf(arena, "%.3f (%.3f to %.3f)", ratio, low, high);
 }
 
