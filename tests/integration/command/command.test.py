@@ -367,7 +367,7 @@ def submissions_are_listed_compared_and_ranked():
 	contains(good(as_ada("history", "--verdict", "wrong answer")).out, "wrong answer")
 	equal(good(as_ada("history", "--limit", "2", "--json")).json[0]["leaderboard"], "small")
 	compared = good(as_ada("compare", tokens["first"], tokens["second"])).out
-	contains(compared, "2.000 ms  2.000 ms  1.000 (")
+	contains(compared, "2.0000 ± 0.0098 ms  2.0000 ± 0.0098 ms  1.000 (")
 	contains(compared, "tie")
 	ranking = good(podium("ranking", "small", PODIUM_SERVER=site.url)).out
 	contains(ranking, "  GPU        CPU\n  Rank  User")

@@ -101,6 +101,7 @@ def texts(user):
 		"popcorn": reports[user],
 		"podium ranking": podium(user, "ranking", "small"),
 		"podium status": podium(user, "status", number),
+		"podium compare": podium(user, "compare", number, other),
 	}
 
 
