@@ -91,10 +91,11 @@ static void append_name(struct buffer *out, const json_t *data, const char *key)
 	message_plain(out, member_text(data, key), most_name);
 }
 
-static void append_duration(struct buffer *out, double ns)
+static void append_score(
+	struct buffer *out, const json_t *data, const char *score_key, const char *err_key)
 {
 	format_text text;
-	format_duration_ns(text, ns);
+	format_score(text, member_real(data, score_key), member_real(data, err_key));
 	buffer_text(out, text);
 }
 
@@ -116,13 +117,12 @@ static void say_record(struct buffer *out, const json_t *data)
 	buffer_text(out, "**");
 	append_name(out, data, "user");
 	buffer_text(out, "**: ");
-	append_duration(out, member_real(data, "score_ns"));
-	double before_ns = member_real(data, "score_before_ns");
-	if (!isfinite(before_ns))
+	append_score(out, data, "score_ns", "score_err_ns");
+	if (!isfinite(member_real(data, "score_before_ns")))
 		buffer_text(out, ", the first result there");
 	else {
 		buffer_text(out, ", before it ");
-		append_duration(out, before_ns);
+		append_score(out, data, "score_before_ns", "score_err_before_ns");
 		buffer_text(out, " by ");
 		append_name(out, data, "user_before");
 	}
@@ -139,7 +139,7 @@ static void say_ranked(struct buffer *out, const json_t *data)
 	buffer_text(out, "**");
 	append_name(out, data, "user");
 	buffer_text(out, "**: ");
-	append_duration(out, member_real(data, "score_ns"));
+	append_score(out, data, "score_ns", "score_err_ns");
 	if (json_is_true(json_object_get(data, "is_personal_best")))
 		buffer_printf(out, ", place %.0f", member_real(data, "rank"));
 	else

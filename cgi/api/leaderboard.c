@@ -223,12 +223,12 @@ int api_leaderboard(struct request *request)
 static json_t *rank_json(const struct shown_leaderboard *shown, const struct ranking_row *row,
 	const struct speed_of_light *light)
 {
-	double half_ns = interval_half_ns(row->score_err_ns);
-	return json_pack("{s:I, s:b, s:s, s:I, s:f, s:o, s:o, s:o, s:s, s:o, s:o, s:I, s:o}", "rank",
+	const struct interval interval = interval_of(row->score_ns, row->score_err_ns);
+	return json_pack("{s:I, s:b, s:s, s:I, s:f, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:I, s:o}", "rank",
 		(json_int_t)row->place, "tie", (int)row->is_tie, "user", row->user, "submission",
-		(json_int_t)row->submission_id, "score_ns", row->score_ns, "lower_ns",
-		json_number(row->score_ns - half_ns), "upper_ns", json_number(row->score_ns + half_ns),
-		"floor_ns", json_number(row->floor_ns), "language",
+		(json_int_t)row->submission_id, "score_ns", row->score_ns, "score_err_ns",
+		json_number(row->score_err_ns), "lower_ns", json_number(interval.low_ns), "upper_ns",
+		json_number(interval.high_ns), "floor_ns", json_number(row->floor_ns), "language",
 		dialect_find(shown->leaderboard.language, row->dialect)->name, "engine",
 		json_text(row->engine), "submitted_at", json_moment(row->submitted_at_ms), "attempts",
 		(json_int_t)row->attempts, "peak_share", json_number(light->ns / row->score_ns));

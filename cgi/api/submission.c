@@ -68,11 +68,11 @@ static json_t *progress_of(const struct job_row *job)
 
 static json_t *job_state_json(const struct job_row *job)
 {
-	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "gpu", job->gpu, "state",
-		job->state, "verdict", json_text(job->verdict), "reason", json_text(job->reason), "message",
-		json_text(job->words), "stage", json_text(stage_of(job)), "progress", progress_of(job),
-		"position", position_of(job), "expected_start", expected_start(job), "score_ns",
-		json_number(job->score_ns));
+	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "gpu", job->gpu,
+		"state", job->state, "verdict", json_text(job->verdict), "reason", json_text(job->reason),
+		"message", json_text(job->words), "stage", json_text(stage_of(job)), "progress",
+		progress_of(job), "position", position_of(job), "expected_start", expected_start(job),
+		"score_ns", json_number(job->score_ns), "score_err_ns", json_number(job->score_err_ns));
 }
 
 /* ---- results of a job ---- */
@@ -80,7 +80,7 @@ static json_t *job_state_json(const struct job_row *job)
 static json_t *case_json(
 	const struct submission_row *row, const struct job_row *job, const struct case_row *one)
 {
-	double half_ns = interval_half_of_case_ns(one->err_ns, one->low_ns, one->high_ns);
+	const struct interval interval = interval_of(one->mean_ns, one->err_ns);
 	double rated_ns = one->floor_ns > 0 ? NAN : one->mean_ns;
 	struct rates rates = rates_of_case(row->flops, row->bytes, one->spec, rated_ns, job->gpu);
 	double share = fmax(rates.memory_percent, rates.compute_percent) / 100;
@@ -90,8 +90,8 @@ static json_t *case_json(
 		"index", (json_int_t)one->case_index, "spec", one->spec, "verdict", one->verdict, "message",
 		json_text(one->message && *one->message ? one->message : NULL), "runs",
 		json_count(one->runs), "mean_ns", json_number(one->mean_ns), "err_ns",
-		json_number(one->err_ns), "lower_ns", json_number(one->mean_ns - half_ns), "upper_ns",
-		json_number(one->mean_ns + half_ns), "floor_ns", json_number(one->floor_ns), "best_ns",
+		json_number(one->err_ns), "lower_ns", json_number(interval.low_ns), "upper_ns",
+		json_number(interval.high_ns), "floor_ns", json_number(one->floor_ns), "best_ns",
 		json_number(one->best_ns), "worst_ns", json_number(one->worst_ns), "median_ns",
 		json_number(one->median_ns), "constant_ns", json_number(one->constant_ns), "flops",
 		json_number(peaks_evaluate(row->flops, one->spec)), "bytes",
@@ -166,11 +166,11 @@ static json_t *submission_job_json(
 	bool hides = job->hides_times;
 	for (size_t i = 0; i < job->stage_count; i++)
 		json_array_append_new(stages, stage_json(request, view, job, &job->stages[i]));
-	double half_ns = interval_half_ns(job->score_err_ns);
+	const struct interval interval = interval_of(job->score_ns, job->score_err_ns);
 	json_object_update_new(json,
 		json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
-			"id", (json_int_t)job->id, "lower_ns", json_number(job->score_ns - half_ns), "upper_ns",
-			json_number(job->score_ns + half_ns), "floor_ns", json_number(job->floor_ns), "rank",
+			"id", (json_int_t)job->id, "lower_ns", json_number(interval.low_ns), "upper_ns",
+			json_number(interval.high_ns), "floor_ns", json_number(job->floor_ns), "rank",
 			json_count(job->place), "rank_before",
 			hides ? json_null() : json_count(job->place_before), "personal_best",
 			(int)(!hides && job->place_after != SQL_NULL_INTEGER), "held",
@@ -404,9 +404,10 @@ static int read_submission_filter(struct request *request, struct history_filter
 
 static json_t *own_job_json(const struct history_job *job)
 {
-	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:b}", "gpu", job->gpu, "state", job->state,
-		"verdict", json_text(job->verdict), "score_ns", json_number(job->score_ns), "rank",
-		json_count(job->place), "held", (int)(job->is_held == 1));
+	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:b}", "gpu", job->gpu, "state", job->state,
+		"verdict", json_text(job->verdict), "score_ns", json_number(job->score_ns), "score_err_ns",
+		json_number(job->score_err_ns), "rank", json_count(job->place), "held",
+		(int)(job->is_held == 1));
 }
 
 /* Describes a submission in the list. The job rows that it makes have only the members that

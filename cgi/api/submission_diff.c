@@ -2,30 +2,24 @@
 #include "cgi/page/submission_diff.h"
 #include "cgi/api/api.h"
 #include "cgi/api/calls.h"
-#include "lib/base/interval.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { context_lines = 3, most_diff_rows = 20000 };
 
-/* Compares the times of submission b with those of a. A ratio below 1 means that b is faster. Its
- * interval combines both standard errors. */
+/* Compares the times of submission b with those of a. A ratio below 1 means that b is faster. */
 static json_t *times_json(const struct submission_diff_times *times)
 {
-	double a = times->a_ns, b = times->b_ns, ratio = b / a,
-		   a_err = isnan(times->a_err_ns) ? 0 : times->a_err_ns,
-		   b_err = isnan(times->b_err_ns) ? 0 : times->b_err_ns,
-		   half = interval_half_ns(hypot(a_err / a, b_err / b));
-	bool has_both = submission_diff_has_both(times);
-	const char *verdict = !has_both       ? NULL
-		: submission_diff_is_noise(times) ? "tie"
-		: b < a                           ? "faster"
-										  : "slower";
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "a_ns", json_number(a), "b_ns",
-		json_number(b), "ratio", json_number(has_both ? ratio : NAN), "lower",
-		json_number(has_both ? ratio * exp(-half) : NAN), "upper",
-		json_number(has_both ? ratio * exp(half) : NAN), "verdict", json_text(verdict));
+	const struct submission_diff_ratio ratio = submission_diff_ratio(times);
+	const char *verdict = ratio.is_tie ? "tie"
+		: isnan(ratio.low)             ? NULL
+		: ratio.ratio < 1              ? "faster"
+									   : "slower";
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "a_ns", json_number(times->a_ns),
+		"a_err_ns", json_number(times->a_err_ns), "b_ns", json_number(times->b_ns), "b_err_ns",
+		json_number(times->b_err_ns), "ratio", json_number(ratio.ratio), "lower",
+		json_number(ratio.low), "upper", json_number(ratio.high), "verdict", json_text(verdict));
 }
 
 static json_t *diff_gpu_json(const struct submission_diff_gpu *gpu)

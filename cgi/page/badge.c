@@ -14,18 +14,19 @@
 struct badge_row {
 	int64_t place, is_tie;
 	const char *user;
-	double score_ns;
+	double score_ns, score_err_ns;
 };
 static const struct column BADGE_COLUMNS[] = {
 	INTEGER(struct badge_row, place),
 	INTEGER(struct badge_row, is_tie),
 	TEXT(struct badge_row, user),
 	REAL(struct badge_row, score_ns),
+	REAL(struct badge_row, score_err_ns),
 };
 #define RANK_IS_TIE SQL_IS_TIE("r")
 #define BADGE_OF \
 	"SELECT r.place, " RANK_IS_TIE " AS is_tie, " \
-	"u.name AS user, r.score_ns FROM ranking r JOIN users u ON u.id = r.user_id " \
+	"u.name AS user, r.score_ns, r.score_err_ns FROM ranking r JOIN users u ON u.id = r.user_id " \
 	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? AND "
 static const struct statement FIRST =
 	SELECT(struct badge_row, BADGE_COLUMNS, BADGE_OF "r.position = 1");
@@ -50,7 +51,7 @@ static const char *badge_words(struct arena *arena, const char *user, const stru
 	format_text time;
 	if (!row)
 		return user ? arena_printf(arena, "%s is not ranked", quote(arena, user)) : "nobody yet";
-	format_duration_ns(time, row->score_ns);
+	format_score(time, row->score_ns, row->score_err_ns);
 	if (!user)
 		return arena_printf(arena, "%s by %s%s", time, row->user, row->is_tie ? ", tied" : "");
 	cleanup_buffer struct buffer place = { 0 };

@@ -1,6 +1,7 @@
 #include "cgi/page/head_to_head.h"
 
 #include "lib/base/format.h"
+#include "lib/base/interval.h"
 
 #include <math.h>
 #include <string.h>
@@ -27,6 +28,13 @@ const char *head_to_head_figure(struct arena *arena, double ratio)
 	return arena_printf(arena, "%.4f", ratio);
 }
 
+const char *head_to_head_interval(struct arena *arena, double ratio, double low, double high)
+{
+	return interval_bounds_ratio(ratio, low, high) ? arena_printf(
+			   arena, "%s to %s", head_to_head_figure(arena, low), head_to_head_figure(arena, high))
+												   : interval_unknown;
+}
+
 /* Returns how many decimals are necessary to show whether a bound of the interval is above or below
  * 1. */
 static int decimals_for(double bound)
@@ -49,7 +57,9 @@ const char *head_to_head_words(struct arena *arena, const struct head_to_head_ro
 	int decimals = is_faster ? decimals_for(row->ratio_high)
 		: is_slower          ? decimals_for(row->ratio_low)
 							 : decimals_for(0);
-	const char *figures = arena_printf(arena, "%.*f (%.*f to %.*f)", decimals, row->ratio, decimals,
-		row->ratio_low, decimals, row->ratio_high);
+	const char *figures = interval_bounds_ratio(row->ratio, row->ratio_low, row->ratio_high)
+		? arena_printf(arena, "%.*f (%.*f to %.*f)", decimals, row->ratio, decimals, row->ratio_low,
+			decimals, row->ratio_high)
+		: arena_printf(arena, "%.*f (%s)", decimals, row->ratio, interval_unknown);
 	return arena_printf(arena, "%s: %s", figures, is_faster || is_slower ? change : "a tie");
 }

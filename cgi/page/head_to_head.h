@@ -40,6 +40,9 @@ const char *head_to_head_words(struct arena *arena, const struct head_to_head_ro
 /* Formats a ratio with four decimals: "0.9980". */
 const char *head_to_head_figure(struct arena *arena, double ratio);
 
+/* "0.9940 to 1.0030"; interval_unknown if the interval has no bounds that say anything. */
+const char *head_to_head_interval(struct arena *arena, double ratio, double low, double high);
+
 /* "CPU" or "GPU". */
 const char *head_to_head_device(const char *gpu);
 

@@ -30,6 +30,7 @@ static const struct column HOME_COLUMNS[] = {
 	TEXT(struct home_row, user),
 	INTEGER(struct home_row, next_place),
 	REAL(struct home_row, score_ns),
+	REAL(struct home_row, score_err_ns),
 };
 #define MAY_SEE_LEADERBOARD SQL_MAY_SEE("l")
 #define ENGINE_ON_GPU SQL_ENGINE_OF("l.task_version_id", "g.gpu")
@@ -52,7 +53,7 @@ static const struct statement HOME = SELECT(struct home_row, HOME_COLUMNS,
 	"  IF(top.position = 3, (SELECT n.place FROM ranking n FORCE INDEX (ranking_order) "
 	"WHERE n.leaderboard_id = l.id "
 	"    AND n.task_version_id = l.task_version_id AND n.gpu = g.gpu AND n.position = 4 LIMIT 1), "
-	"NULL) AS next_place, r.score_ns "
+	"NULL) AS next_place, r.score_ns, r.score_err_ns "
 	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id "
 	"LEFT JOIN leaderboard_counts c ON c.leaderboard_id = l.id "
 	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = l.id "
@@ -79,6 +80,7 @@ static void add_home_entry(struct home_gpu *gpu, const struct home_row *row)
 		.is_tie = row->next_place == row->place,
 		.user = row->user,
 		.score_ns = row->score_ns,
+		.score_err_ns = row->score_err_ns,
 	};
 	if (entry > gpu->top && entry[-1].place == entry->place)
 		entry->is_tie = entry[-1].is_tie = true;

@@ -15,7 +15,7 @@ struct home_entry {
 	int64_t place, user_id;
 	bool is_tie; /* tied with the entry before or after it, which may be the fourth */
 	const char *user;
-	double score_ns;
+	double score_ns, score_err_ns;
 };
 
 struct home_gpu {
@@ -66,7 +66,7 @@ struct home_row {
 	const char *user; /* NULL: this place is empty */
 	/* Only in the row of the third position: the place of the fourth. Else SQL_NULL_INTEGER. */
 	int64_t next_place;
-	double score_ns;
+	double score_ns, score_err_ns;
 };
 
 /* Moves the rows of devices with this engine to the front. Returns how many they are. */

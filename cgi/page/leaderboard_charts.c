@@ -153,12 +153,13 @@ static const struct column SCALING_COLUMNS[] = {
 	INTEGER(struct scaling_entry, is_tie),
 	INTEGER(struct scaling_entry, submission_id),
 	REAL(struct scaling_entry, score_ns),
+	REAL(struct scaling_entry, score_err_ns),
 };
 /* Reads the places on all devices of up to ten users and the viewer. Chooses the users who are in
  * the top ten on the most devices, and sorts them best first. */
 static const struct statement SCALING = SELECT(struct scaling_entry, SCALING_COLUMNS,
 	"SELECT r.gpu, u.name AS user, r.user_id, r.place, " RANK_IS_TIE
-	" AS is_tie, r.submission_id, r.score_ns "
+	" AS is_tie, r.submission_id, r.score_ns, r.score_err_ns "
 	"FROM (SELECT user_id, MAX(devices) AS devices, MAX(positions) AS positions "
 	"FROM ((SELECT p.user_id, COUNT(*) AS devices, SUM(p.position) AS positions "
 	"FROM " SQL_DEVICES " d "

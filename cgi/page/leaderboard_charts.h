@@ -15,14 +15,14 @@ enum { charted_users = 10, charted_points = 16, charted_cases = 24, live_entries
 
 struct trend_point {
 	int64_t submission_id, at_ms;
-	double score_ns;
+	double score_ns, score_err_ns;
 	const char *user;
 };
 struct trend_line {
 	const char *user; /* NULL: the record over all users */
 	bool is_own;
 	size_t style;
-	double best_ns;
+	double best_ns, best_err_ns;
 	/* Oldest first. If the user has more than charted_points points, only those with the largest
 	 * improvements. */
 	struct trend_point *points;
@@ -34,6 +34,7 @@ struct trend_mark {
 	 * "template" or "sample". */
 	const char *name, *kind;
 	int64_t submission_id, at_ms; /* SQL_NULL_INTEGER and TIME_NULL: no submission */
+	double err_ns;                /* NAN: unknown, or exact */
 	const struct chart_mark *drawn;
 };
 struct trend {
@@ -101,7 +102,7 @@ size_t device_index(const struct shown_leaderboard *shown, const char *gpu);
 struct scaling_entry {
 	const char *gpu, *user;
 	int64_t user_id, place, is_tie, submission_id;
-	double score_ns;
+	double score_ns, score_err_ns;
 };
 struct scaling_user {
 	const char *user;
@@ -122,12 +123,12 @@ struct scaling_view {
 struct live_entry {
 	const char *gpu, *user;
 	int64_t position, place, is_tie, submitted_at_ms;
-	double score_ns;
+	double score_ns, score_err_ns;
 	/* Only in the first entry of each device: the device's newest record, and the time of the
 	 * record before it. NAN: no record. */
 	const char *record_user;
 	int64_t record_at_ms;
-	double record_ns, record_before_ns;
+	double record_ns, record_err_ns, record_before_ns;
 };
 struct live_device {
 	const char *gpu;

@@ -30,14 +30,14 @@ static json_t *row_json(const struct shown_leaderboard *shown, const struct rank
 {
 	format_text submitted_at;
 	format_iso(submitted_at, row->submitted_at_ms);
-	double half_ns = interval_half_ns(row->score_err_ns);
+	const struct interval interval = interval_of(row->score_ns, row->score_err_ns);
 	return json_pack("{s:I, s:s, s:f, s:I, s:s, s:s?, s:o, s:s, s:I, s:o, s:o, s:o}", "rank",
 		(json_int_t)row->place, "user", row->user, "score_ns", row->score_ns, "submission",
 		(json_int_t)row->submission_id, "submitted_at", submitted_at, "engine", row->engine,
 		"score_err_ns", json_number(row->score_err_ns), "language",
 		dialect_find(shown->leaderboard.language, row->dialect)->name, "attempts",
-		(json_int_t)row->attempts, "interval_95_low_ns", json_number(row->score_ns - half_ns),
-		"interval_95_high_ns", json_number(row->score_ns + half_ns), "floor_ns",
+		(json_int_t)row->attempts, "interval_95_low_ns", json_number(interval.low_ns),
+		"interval_95_high_ns", json_number(interval.high_ns), "floor_ns",
 		json_number(row->floor_ns));
 }
 
@@ -62,7 +62,7 @@ static void csv_row(
 	struct buffer *out, const struct shown_leaderboard *shown, const struct ranking_row *row)
 {
 	format_text submitted_at;
-	double half_ns = interval_half_ns(row->score_err_ns);
+	const struct interval interval = interval_of(row->score_ns, row->score_err_ns);
 	format_iso(submitted_at, row->submitted_at_ms);
 	csv_integer(out, row->place);
 	csv_text(out, row->user);
@@ -73,8 +73,8 @@ static void csv_row(
 	csv_real(out, row->score_err_ns);
 	csv_text(out, dialect_find(shown->leaderboard.language, row->dialect)->name);
 	csv_integer(out, row->attempts);
-	csv_real(out, row->score_ns - half_ns);
-	csv_real(out, row->score_ns + half_ns);
+	csv_real(out, interval.low_ns);
+	csv_real(out, interval.high_ns);
 	csv_real(out, row->floor_ns);
 	csv_end_line(out);
 }

@@ -10,20 +10,22 @@
 struct record_row {
 	int64_t submission_id, submitted_at_ms;
 	const char *gpu, *user;
-	double score_ns, before_ns; /* before_ns NAN: this was the first result */
+	double score_ns, score_err_ns, before_ns; /* before_ns NAN: this was the first result */
 };
 static const struct column RECORD_COLUMNS[] = {
 	INTEGER(struct record_row, submission_id),
 	TEXT(struct record_row, gpu),
 	TEXT(struct record_row, user),
 	REAL(struct record_row, score_ns),
+	REAL(struct record_row, score_err_ns),
 	REAL(struct record_row, before_ns),
 	TIME(struct record_row, submitted_at_ms),
 };
 /* Reads the newest records on one device or on all devices with a ranking. The query finds the
  * devices first, so that it can look up each device's records in their index. */
 static const struct statement RECORDS = SELECT(struct record_row, RECORD_COLUMNS,
-	"SELECT r.submission_id, r.gpu, u.name AS user, r.score_ns, r.before_ns, "
+	"SELECT r.submission_id, r.gpu, u.name AS user, r.score_ns, "
+	"(SELECT j.score_err_ns FROM jobs j WHERE j.id = r.job_id) AS score_err_ns, r.before_ns, "
 	"r.submitted_at AS submitted_at_ms "
 	"FROM (SELECT e.submission_id, e.gpu, e.user_id, e.score_ns, e.submitted_at, e.job_id, "
 	"    LAG(e.score_ns) OVER (PARTITION BY e.gpu ORDER BY e.submission_id) AS before_ns "
@@ -71,7 +73,7 @@ static void append_link(
 static const char *record_words(struct arena *arena, const struct record_row *record)
 {
 	format_text time;
-	format_duration_ns(time, record->score_ns);
+	format_score(time, record->score_ns, record->score_err_ns);
 	if (isnan(record->before_ns))
 		return arena_printf(
 			arena, "%s: %s on %s, the first result", record->user, time, record->gpu);

@@ -16,9 +16,11 @@ static const struct column LIVE_COLUMNS[] = {
 	INTEGER(struct live_entry, is_tie),
 	TIME(struct live_entry, submitted_at_ms),
 	REAL(struct live_entry, score_ns),
+	REAL(struct live_entry, score_err_ns),
 	TEXT(struct live_entry, record_user),
 	TIME(struct live_entry, record_at_ms),
 	REAL(struct live_entry, record_ns),
+	REAL(struct live_entry, record_err_ns),
 	REAL(struct live_entry, record_before_ns),
 };
 /* SQL expression: a field of the device's newest record ("0"), or of the record before it ("1").
@@ -32,12 +34,13 @@ static const struct column LIVE_COLUMNS[] = {
 #define RECORD_USER RECORD("eu.name", "0")
 #define RECORD_AT RECORD("e.submitted_at", "0")
 #define RECORD_SCORE RECORD("e.score_ns", "0")
+#define RECORD_ERR RECORD("(SELECT j.score_err_ns FROM jobs j WHERE j.id = e.job_id)", "0")
 #define SCORE_BEFORE RECORD("e.score_ns", "1")
 static const struct statement LIVE = SELECT(struct live_entry, LIVE_COLUMNS,
 	"SELECT g.gpu, u.name AS user, r.position, r.place, " RANK_IS_TIE
-	" AS is_tie, r.submitted_at AS submitted_at_ms, r.score_ns, " RECORD_USER
-	" AS record_user, " RECORD_AT " AS record_at_ms, " RECORD_SCORE " AS record_ns, " SCORE_BEFORE
-	" AS record_before_ns "
+	" AS is_tie, r.submitted_at AS submitted_at_ms, r.score_ns, r.score_err_ns, " RECORD_USER
+	" AS record_user, " RECORD_AT " AS record_at_ms, " RECORD_SCORE " AS record_ns, " RECORD_ERR
+	" AS record_err_ns, " SCORE_BEFORE " AS record_before_ns "
 	"FROM " SQL_DEVICES
 	" g STRAIGHT_JOIN ranking r FORCE INDEX (ranking_order) ON r.leaderboard_id = ? AND "
 	"r.task_version_id = ? AND r.gpu = g.gpu AND r.position <= ? "

@@ -15,7 +15,7 @@
 struct trend_row {
 	int64_t position, user_id, submission_id, at_ms;
 	const char *user, *role;
-	double best_ns;
+	double best_ns, best_err_ns;
 	const char *points;
 };
 static const struct column TREND_COLUMNS[] = {
@@ -26,20 +26,23 @@ static const struct column TREND_COLUMNS[] = {
 	TEXT(struct trend_row, user),
 	TEXT(struct trend_row, role),
 	REAL(struct trend_row, best_ns),
+	REAL(struct trend_row, best_err_ns),
 	TEXT(struct trend_row, points),
 };
 /* SQL expression: a line's newest 200 points as text, newest first. Each point is "submission at_ms
- * score_ns user", and ";" separates points. */
+ * score_ns score_err_ns user", and ";" separates points. CONCAT_WS would leave out a NULL. */
 #define POINTS(leaderboard, version, gpu, line) \
 	"(SELECT GROUP_CONCAT(CONCAT_WS(' ', e.submission_id, " \
-	"  CAST(UNIX_TIMESTAMP(e.submitted_at) * 1000 AS INT), e.score_ns, eu.name) ORDER BY " \
+	"  CAST(UNIX_TIMESTAMP(e.submitted_at) * 1000 AS INT), e.score_ns, " \
+	"  COALESCE((SELECT j.score_err_ns FROM jobs j WHERE j.id = e.job_id), 'nan'), eu.name) " \
+	"ORDER BY " \
 	"e.submission_id DESC SEPARATOR ';' LIMIT 200) " \
 	"FROM records e JOIN users eu ON eu.id = e.user_id WHERE e.leaderboard_id = " leaderboard \
 	" AND e.task_version_id = " version " AND e.gpu = " gpu " AND e.line = " line ") AS points "
 #define POINTS_OF_USER POINTS("r.leaderboard_id", "r.task_version_id", "r.gpu", "r.user_id")
 #define LINE_OF_USER \
 	"r.position, r.user_id, NULL AS submission_id, NULL AS at_ms, u.name AS user, " \
-	"NULL AS role, r.score_ns AS best_ns, " POINTS_OF_USER \
+	"NULL AS role, r.score_ns AS best_ns, r.score_err_ns AS best_err_ns, " POINTS_OF_USER \
 	"FROM ranking r JOIN users u ON u.id = r.user_id WHERE r.leaderboard_id = ? " \
 	"AND r.task_version_id = ? AND r.gpu = ? "
 #define POINTS_OF_ALL POINTS("?", "?", "?", "0")
@@ -47,9 +50,9 @@ static const struct column TREND_COLUMNS[] = {
 static const struct statement TREND = SELECT(struct trend_row, TREND_COLUMNS,
 	"SELECT " LINE_OF_USER "AND r.position <= ? "
 	"UNION ALL SELECT " LINE_OF_USER "AND r.user_id = ? AND r.position > ? "
-	"UNION ALL SELECT 4294967295, NULL, NULL, NULL, NULL, NULL, NULL, " POINTS_OF_ALL
+	"UNION ALL SELECT 4294967295, NULL, NULL, NULL, NULL, NULL, NULL, NULL, " POINTS_OF_ALL
 	"UNION ALL SELECT 0, NULL, b.submission_id, b.measured_at, b.path, "
-	"b.role, b.score_ns, NULL FROM baselines b "
+	"b.role, b.score_ns, b.score_err_ns, NULL FROM baselines b "
 	"WHERE b.task_version_id = ? AND b.gpu = ? ORDER BY position, best_ns");
 
 /* Reads one point of the text that POINTS selects. Returns the text after it, or NULL at the
@@ -60,6 +63,7 @@ static const char *read_point(struct arena *arena, const char *text, struct tren
 	point->submission_id = strtoll(text, &end, 10);
 	point->at_ms = strtoll(end, &end, 10);
 	point->score_ns = strtod(end, &end);
+	point->score_err_ns = strtod(end, &end);
 	end += *end == ' ';
 	size_t length = strcspn(end, ";");
 	point->user = arena_strndup(arena, end, length);
@@ -103,13 +107,13 @@ static const char *trend_words(struct arena *arena, const struct trend *trend)
 	format_text first, last;
 	if (!record || !record->count)
 		return "";
-	format_duration_ns(first, record->points[0].score_ns);
-	format_duration_ns(last, record->points[record->count - 1].score_ns);
+	format_score(first, record->points[0].score_ns, record->points[0].score_err_ns);
+	const struct trend_point *newest = &record->points[record->count - 1];
+	format_score(last, newest->score_ns, newest->score_err_ns);
 	return arena_printf(arena,
 		"Best times on %s since the first submission: the record went from %s of %s to %s of %s. "
 		"The table below has the numbers.",
-		trend->gpu->name, first, record->points[0].user, last,
-		record->points[record->count - 1].user);
+		trend->gpu->name, first, record->points[0].user, last, newest->user);
 }
 
 static void add_mark(
@@ -134,14 +138,16 @@ static const struct chart_mark *make_marks(
 			&(struct trend_mark){ .name = "Speed of light",
 				.kind = arena_printf(arena, "%s, %s", light->limit, light->peak),
 				.submission_id = SQL_NULL_INTEGER,
-				.at_ms = TIME_NULL },
+				.at_ms = TIME_NULL,
+				.err_ns = NAN },
 			light->ns);
 	for (size_t i = 0; i < count; i++)
 		add_mark(trend, &drawn[trend->mark_count],
 			&(struct trend_mark){ .name = rows[i].user,
 				.kind = rows[i].role,
 				.submission_id = rows[i].submission_id,
-				.at_ms = rows[i].at_ms },
+				.at_ms = rows[i].at_ms,
+				.err_ns = rows[i].best_err_ns },
 			rows[i].best_ns);
 	return drawn;
 }
@@ -160,6 +166,7 @@ static void make_line(struct arena *arena, const struct trend_row *row, int64_t 
 	*line = (struct trend_line){
 		.user = row->user,
 		.best_ns = row->best_ns,
+		.best_err_ns = row->best_err_ns,
 		.is_own = row->user && row->user_id == own_id,
 		.style = row->user ? (size_t)(row->position - 1) % chart_styles : chart_record,
 	};

@@ -11,15 +11,17 @@ enum { width = 1200, height = 630, margin = 80, wide = width - 2 * margin };
 struct first_row {
 	int64_t place;
 	const char *user;
-	double score_ns;
+	double score_ns, score_err_ns;
 };
 static const struct column FIRST_COLUMNS[] = {
 	INTEGER(struct first_row, place),
 	TEXT(struct first_row, user),
 	REAL(struct first_row, score_ns),
+	REAL(struct first_row, score_err_ns),
 };
 static const struct statement FIRST_ROWS = SELECT(struct first_row, FIRST_COLUMNS,
-	"SELECT r.place, u.name AS user, r.score_ns FROM ranking r JOIN users u ON u.id = r.user_id "
+	"SELECT r.place, u.name AS user, r.score_ns, r.score_err_ns "
+	"FROM ranking r JOIN users u ON u.id = r.user_id "
 	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? "
 	"AND r.position <= 4 ORDER BY r.position");
 
@@ -90,7 +92,7 @@ static void draw_row(
 	static const enum ink inks[] = { INK_MUTED, INK_GOLD, INK_SILVER, INK_BRONZE };
 	enum ink ink = inks[row->place <= 3 ? row->place : 0];
 	format_text time;
-	format_duration_ns(time, row->score_ns);
+	format_score(time, row->score_ns, row->score_err_ns);
 	picture_text(picture,
 		&(struct picture_text){
 			.x = margin, .baseline = baseline, .size = 46, .most_width = 60, .ink = ink },

@@ -5,12 +5,14 @@
 #include "cgi/page/pages.h"
 #include "cgi/render/json.h"
 #include "lib/base/gzip.h"
+#include "lib/base/interval.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
 #include "lib/result/verdict.h"
 #include "templates/submission.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <string.h>
 
 /* Returns the notice for the page to which a form redirects. */
@@ -103,11 +105,12 @@ static json_t *comparisons_json(const struct job_row *job)
 	json_t *list = json_array();
 	for (size_t i = 0; i < job->comparison_count; i++) {
 		const struct head_to_head_row *one = &job->comparisons[i];
+		const bool is_bounded = interval_bounds_ratio(one->ratio, one->ratio_low, one->ratio_high);
 		json_array_append_new(list,
 			json_pack("{s:I, s:I, s:s, s:o, s:o, s:o, s:s?}", "id", (json_int_t)one->id, "with",
 				(json_int_t)one->rival_id, "state", one->state, "ratio", json_number(one->ratio),
-				"ratio_low", json_number(one->ratio_low), "ratio_high",
-				json_number(one->ratio_high), "loser",
+				"ratio_low", json_number(is_bounded ? one->ratio_low : NAN), "ratio_high",
+				json_number(is_bounded ? one->ratio_high : NAN), "loser",
 				one->loser > 0       ? "this"
 					: one->loser < 0 ? "other"
 									 : NULL));

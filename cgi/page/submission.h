@@ -45,7 +45,7 @@ struct case_row {
 	 * constant_ns: the time of a call of the null contestant, which the judge subtracted. own_ns:
 	 * the time by the submission's own clock. gap_ns: extra time between calls, which the judge
 	 * added. blocks, repeated: blocks of calls that count, and blocks measured again. */
-	double median_ns, low_ns, high_ns, constant_ns, own_ns, gap_ns;
+	double median_ns, constant_ns, own_ns, gap_ns;
 	int64_t blocks, repeated;
 	const char *device; /* JSON */
 	/* Filled by the page. count 0: there are no samples, or the page already has its maximum of

@@ -180,8 +180,6 @@ static const struct column CASE_COLUMNS[] = {
 	REAL(struct case_row, worst_ns),
 	REAL(struct case_row, floor_ns),
 	REAL(struct case_row, median_ns),
-	REAL(struct case_row, low_ns),
-	REAL(struct case_row, high_ns),
 	REAL(struct case_row, constant_ns),
 	REAL(struct case_row, own_ns),
 	REAL(struct case_row, gap_ns),
@@ -193,7 +191,7 @@ static const struct column CASE_COLUMNS[] = {
 	SELECT(struct case_row, CASE_COLUMNS, \
 		"SELECT m.stage_id, m.case_index, m.spec, m.verdict, m.message, m.runs, m.mean_ns, " \
 		"m.std_ns, m.err_ns, m.best_ns, m.worst_ns, m.floor_ns, " \
-		"  m.median_ns, m.low_ns, m.high_ns, m.constant_ns, m.own_ns, m.gap_ns, m.blocks, " \
+		"  m.median_ns, m.constant_ns, m.own_ns, m.gap_ns, m.blocks, " \
 		"m.repeated, m.device " \
 		"FROM measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id " \
 		"WHERE " whose " = ? ORDER BY t.job_id, t.position, m.case_index")
@@ -518,8 +516,7 @@ static void join_samples(struct arena *arena, struct case_row *cases, size_t cas
 	for (size_t c = 0; c < case_count; c++) {
 		struct case_row *one = &cases[c];
 		one->samples = (struct samples){ .median_ns = one->median_ns,
-			.low_ns = one->low_ns,
-			.high_ns = one->high_ns,
+			.interval = interval_of(one->mean_ns, one->err_ns),
 			.blocks = one->blocks };
 		for (size_t i = 0; i < count; i++)
 			if (rows[i].stage_id == one->stage_id && rows[i].case_index == one->case_index)

@@ -82,26 +82,32 @@ static const struct statement ROWS = SELECT(struct submission_diff_row, ROW_COLU
 
 /* ---- words ---- */
 
-/* The squared standard error of a difference is the sum of both squared standard errors. */
-bool submission_diff_is_noise(const struct submission_diff_times *times)
+/* The squared error of a difference is the sum of both squared errors; likewise for relative errors
+ * of a ratio. */
+struct submission_diff_ratio submission_diff_ratio(const struct submission_diff_times *times)
 {
-	double a_err = isnan(times->a_err_ns) ? 0 : times->a_err_ns,
-		   b_err = isnan(times->b_err_ns) ? 0 : times->b_err_ns;
-	return fabs(times->b_ns - times->a_ns) <= interval_half_ns(hypot(a_err, b_err));
-}
-
-bool submission_diff_has_both(const struct submission_diff_times *times)
-{
-	return !isnan(times->b_ns) && times->a_ns > 0;
+	const double a = times->a_ns, b = times->b_ns, ratio = a > 0 ? b / a : NAN,
+				 half = interval_half_ns(hypot(times->a_err_ns / a, times->b_err_ns / b)),
+				 low = ratio * exp(-half), high = ratio * exp(half);
+	const bool is_bounded = interval_bounds_ratio(ratio, low, high);
+	return (struct submission_diff_ratio){ .ratio = ratio,
+		.low = is_bounded ? low : NAN,
+		.high = is_bounded ? high : NAN,
+		.is_tie =
+			b == a || fabs(b - a) <= interval_half_ns(hypot(times->a_err_ns, times->b_err_ns)) };
 }
 
 const char *submission_diff_words(struct arena *arena, const struct submission_diff_times *times)
 {
-	if (!submission_diff_has_both(times))
+	const struct submission_diff_ratio ratio = submission_diff_ratio(times);
+	if (isnan(ratio.ratio))
 		return "";
+	if (ratio.is_tie)
+		return "within noise";
 	format_text change;
-	format_change(change, times->b_ns / times->a_ns);
-	return submission_diff_is_noise(times) ? "within noise" : arena_strdup(arena, change);
+	format_change(change, ratio.ratio);
+	return isnan(ratio.low) ? arena_printf(arena, "%s, ± unknown", change)
+							: arena_strdup(arena, change);
 }
 
 /* ---- joining ---- */

@@ -64,12 +64,16 @@ struct request;
 int submission_diff_read(
 	struct request *request, int64_t a_id, int64_t b_id, struct submission_diff_view *view);
 
-/* submission_diff_has_both returns whether both sides have a time. submission_diff_is_noise returns
- * whether the difference of the times is not significant: its 95 % interval contains 0. */
-bool submission_diff_has_both(const struct submission_diff_times *times);
-bool submission_diff_is_noise(const struct submission_diff_times *times);
+/* b's time divided by a's. */
+struct submission_diff_ratio {
+	double ratio;     /* NAN: a time is missing */
+	double low, high; /* its 95 % interval; NAN: it has no bounds that say anything */
+	bool is_tie;      /* the 95 % interval of the difference of the times contains 0 */
+};
+struct submission_diff_ratio submission_diff_ratio(const struct submission_diff_times *times);
 
-/* Describes b relative to a: "3.1 % faster", "within noise", "" when a time is missing. */
+/* Describes b relative to a: "3.1 % faster", "within noise", "3.1 % faster, ± unknown", "" when a
+ * time is missing. */
 const char *submission_diff_words(struct arena *arena, const struct submission_diff_times *times);
 
 /* A row of the query for results: one case of a job, or a job without cases (spec NULL). */

@@ -182,7 +182,9 @@ static void report_case(struct buffer *out, struct arena *arena, const struct po
 		format_duration_err(time, one->mean_ns, one->err_ns);
 		format_duration_ns(best, one->best_ns);
 		format_duration_ns(worst, one->worst_ns);
-		buffer_printf(out, ": %s (best %s, worst %s)", time, best, worst);
+		bool lacks_blocks = one->blocks != SQL_NULL_INTEGER && isnan(one->err_ns);
+		buffer_printf(out, ": %s (%s%sbest %s, worst %s)", time,
+			lacks_blocks ? interval_unknown : "", lacks_blocks ? "; " : "", best, worst);
 	}
 	buffer_text(out, "\n");
 	if (!passed && *one->message)
@@ -211,7 +213,7 @@ static const char *job_report(struct arena *arena, const struct config *config,
 	if (job->reason && *job->reason && !popcorn_has_passed(job->verdict))
 		buffer_printf(&out, "%s\n", job->reason);
 	if (isfinite(job->score_ns)) {
-		format_duration_ns(score, job->score_ns);
+		format_duration_err(score, job->score_ns, job->score_err_ns);
 		buffer_printf(&out, "Score: %s%s\n", score,
 			job->held              ? " (not ranked until an admin has reviewed it)"
 				: result->practice ? " (not ranked: submitted after the deadline)"

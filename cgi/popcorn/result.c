@@ -46,6 +46,7 @@ static const struct column JOB_COLUMNS[] = {
 	TEXT(struct popcorn_job, reason),
 	TEXT(struct popcorn_job, progress),
 	REAL(struct popcorn_job, score_ns),
+	REAL(struct popcorn_job, score_err_ns),
 	TEXT(struct popcorn_job, environment),
 	TIME(struct popcorn_job, started_at_ms),
 	TIME(struct popcorn_job, finished_at_ms),
@@ -58,7 +59,8 @@ static const struct column JOB_COLUMNS[] = {
 #define STOPPING_JOB SQL_IS_STOPPING("j")
 #define HELD_JOB SQL_IS_HELD("j")
 static const struct statement JOBS = SELECT(struct popcorn_job, JOB_COLUMNS,
-	"SELECT j.id, j.gpu, j.state, j.verdict, j.reason, j.progress, j.score_ns, j.environment, "
+	"SELECT j.id, j.gpu, j.state, j.verdict, j.reason, j.progress, j.score_ns, j.score_err_ns, "
+	"j.environment, "
 	"j.started_at AS started_at_ms, j.finished_at AS finished_at_ms, "
 	"(SELECT w.seen_at FROM workers w WHERE w.name = j.lease_owner "
 	"AND j.state = 'running') AS heartbeat_ms, "
@@ -104,12 +106,13 @@ static const struct column CASE_COLUMNS[] = {
 	REAL(struct popcorn_case, err_ns),
 	REAL(struct popcorn_case, best_ns),
 	REAL(struct popcorn_case, worst_ns),
+	INTEGER(struct popcorn_case, blocks),
 	TEXT(struct popcorn_case, report),
 };
 #define CASES_WITH(report) \
 	SELECT(struct popcorn_case, CASE_COLUMNS, \
 		"SELECT m.stage_id, m.case_index, m.spec, m.verdict, m.message, m.runs, m.mean_ns, " \
-		"m.std_ns, m.err_ns, m.best_ns, m.worst_ns, " \
+		"m.std_ns, m.err_ns, m.best_ns, m.worst_ns, m.blocks, " \
 		"  " report " AS report FROM measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs " \
 		"j ON j.id = t.job_id " \
 		"WHERE j.submission_id = ? ORDER BY t.job_id, t.position, m.case_index")

@@ -18,6 +18,7 @@ struct popcorn_case {
 	const char *spec, *verdict, *message;
 	int64_t runs;
 	double mean_ns, std_ns, err_ns, best_ns, worst_ns;
+	int64_t blocks;     /* SQL_NULL_INTEGER: the judge did not time the case in blocks */
 	const char *report; /* a profiler's report; NULL: none, or not read */
 };
 
@@ -32,7 +33,7 @@ struct popcorn_stage {
 struct popcorn_job {
 	int64_t id;
 	const char *gpu, *state, *verdict, *reason, *progress;
-	double score_ns;
+	double score_ns, score_err_ns;
 	const char *environment; /* JSON; NULL: unknown */
 	/* heartbeat_ms: when the worker that runs the job was last seen; TIME_NULL: the job is not
 	 * running */

@@ -88,6 +88,13 @@ void html_stopwatch(struct buffer *out, int64_t ms)
 	buffer_text(out, text);
 }
 
+void html_score(struct buffer *out, double ns, double err_ns)
+{
+	format_text text;
+	format_score(text, ns, err_ns);
+	buffer_text(out, text);
+}
+
 void html_duration_err(struct buffer *out, double ns, double err_ns)
 {
 	format_text text;
@@ -102,17 +109,10 @@ void html_measured(struct buffer *out, double ns, double err_ns, double floor_ns
 	html_text(out, text);
 }
 
-void html_duration_within(struct buffer *out, double ns, double half_ns)
+void html_interval(struct buffer *out, struct interval interval)
 {
 	format_text text;
-	format_duration_within(text, ns, half_ns);
-	buffer_text(out, text);
-}
-
-void html_duration_range(struct buffer *out, double low_ns, double high_ns)
-{
-	format_text text;
-	format_duration_range(text, low_ns, high_ns);
+	format_interval(text, interval);
 	buffer_text(out, text);
 }
 

@@ -79,9 +79,11 @@ static void find_edges(
 		first++;
 	while (numbers[last] > upper + reach)
 		last--;
-	bool fits = samples->low_ns >= lower - reach && samples->high_ns <= upper + reach;
-	range->bottom_ns = fits ? fmin(numbers[first], samples->low_ns) : numbers[first];
-	range->top_ns = fits ? fmax(numbers[last], samples->high_ns) : numbers[last];
+	const struct interval interval = samples->interval;
+	bool fits =
+		interval.is_known && interval.low_ns >= lower - reach && interval.high_ns <= upper + reach;
+	range->bottom_ns = fits ? fmin(numbers[first], interval.low_ns) : numbers[first];
+	range->top_ns = fits ? fmax(numbers[last], interval.high_ns) : numbers[last];
 	if (range->top_ns <= range->bottom_ns) { /* all times are equal: center the line */
 		double half = fmax(.01 * fabs(range->median_ns), 1);
 		range->bottom_ns -= half;
@@ -198,14 +200,13 @@ static void draw_borders(const struct drawing *drawing)
 
 static void draw_interval(const struct drawing *drawing)
 {
-	const struct samples *samples = drawing->samples;
-	if (!isfinite(samples->low_ns) || !isfinite(samples->high_ns)
-		|| samples->high_ns < samples->low_ns)
+	const struct interval interval = drawing->samples->interval;
+	if (!interval.is_known)
 		return;
-	double top = sample_y(drawing, samples->high_ns);
+	double top = sample_y(drawing, interval.high_ns);
 	buffer_printf(drawing->out,
 		"<rect class=\"interval\" width=\"%d\" y=\"%.4g\" height=\"%.4g\"/>", width, top,
-		fmax(sample_y(drawing, samples->low_ns) - top, .5));
+		fmax(sample_y(drawing, interval.low_ns) - top, .5));
 }
 
 static double median_of(const struct drawing *drawing)
@@ -224,7 +225,6 @@ static void draw_median(const struct drawing *drawing)
 static void write_alternative(const struct drawing *drawing)
 {
 	const struct samples_range *range = drawing->range;
-	const struct samples *samples = drawing->samples;
 	html_plural(drawing->out, (int64_t)range->calls, "call");
 	buffer_text(drawing->out, ": median ");
 	html_duration(drawing->out, median_of(drawing));
@@ -234,9 +234,9 @@ static void write_alternative(const struct drawing *drawing)
 		buffer_text(drawing->out, ", the slowest ");
 		html_duration(drawing->out, range->most_ns);
 	}
-	if (isfinite(samples->low_ns) && isfinite(samples->high_ns)) {
+	if (drawing->samples->interval.is_known) {
 		buffer_text(drawing->out, ", 95 % interval of the time ");
-		html_duration_range(drawing->out, samples->low_ns, samples->high_ns);
+		html_interval(drawing->out, drawing->samples->interval);
 	}
 	if (range->above || range->below)
 		buffer_printf(

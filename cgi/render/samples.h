@@ -5,6 +5,7 @@
 
 #include "lib/base/arena.h"
 #include "lib/base/buffer.h"
+#include "lib/base/interval.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,9 +13,9 @@
 
 struct samples {
 	const double *ns;
-	size_t count; /* in call order; a value that is not finite leaves a gap */
-	/* The median, drawn as a line, and its interval, drawn as a band; NAN: unknown. */
-	double median_ns, low_ns, high_ns;
+	size_t count;             /* in call order; a value that is not finite leaves a gap */
+	double median_ns;         /* drawn as a line; NAN: unknown */
+	struct interval interval; /* of the case's time, drawn as a band */
 	int64_t blocks; /* equally long blocks of calls, with borders; unknown or below 2: none */
 };
 

@@ -116,10 +116,10 @@ int rejudge_list_command(int argc, char **argv)
 	return admin_done;
 }
 
-static const char *time_of(struct arena *arena, double ns)
+static const char *time_of(struct arena *arena, double ns, double err_ns)
 {
 	format_text text;
-	format_duration_ns(text, ns);
+	format_score(text, ns, err_ns);
 	return isnan(ns) ? "-" : arena_strdup(arena, text);
 }
 
@@ -127,8 +127,9 @@ static void say_result(struct arena *arena, const struct rejudged_result *one)
 {
 	admin_say("  %-8lld %-12s %s of %s: %s %s -> %s %s%s%s", (long long)one->submission_id,
 		one->gpu, one->leaderboard, one->user, one->old_verdict ? one->old_verdict : "-",
-		time_of(arena, one->old_score_ns), one->verdict ? one->verdict : one->state,
-		time_of(arena, one->score_ns), one->differs == 1 ? "; another verdict: " : "",
+		time_of(arena, one->old_score_ns, one->old_score_err_ns),
+		one->verdict ? one->verdict : one->state, time_of(arena, one->score_ns, one->score_err_ns),
+		one->differs == 1 ? "; another verdict: " : "",
 		one->differs == 1 && one->reason ? one->reason : "");
 }
 
@@ -150,8 +151,10 @@ static int say_changes(struct database *db, struct arena *arena, const struct re
 	for (size_t i = 0; i < count; i++)
 		admin_say("  %s %s, version %lld, %s: %s %s -> %s %s", changes[i].leaderboard,
 			changes[i].gpu, (long long)changes[i].version, changes[i].user,
-			place_of(arena, changes[i].old_place), time_of(arena, changes[i].old_score_ns),
-			place_of(arena, changes[i].new_place), time_of(arena, changes[i].new_score_ns));
+			place_of(arena, changes[i].old_place),
+			time_of(arena, changes[i].old_score_ns, changes[i].old_score_err_ns),
+			place_of(arena, changes[i].new_place),
+			time_of(arena, changes[i].new_score_ns, changes[i].new_score_err_ns));
 	return 0;
 }
 

@@ -20,7 +20,7 @@ int review_list_command(int argc, char **argv)
 		return admin_complain(&error);
 	for (size_t i = 0; i < count; i++) {
 		format_text time;
-		format_duration_ns(time, results[i].score_ns);
+		format_duration_err(time, results[i].score_ns, results[i].score_err_ns);
 		admin_say("%-8lld %-12s %s of %s, %s, engine %s: %s", (long long)results[i].submission_id,
 			results[i].gpu, results[i].leaderboard, results[i].user, time,
 			results[i].engine ? results[i].engine : "unknown", results[i].reason);

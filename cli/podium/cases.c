@@ -73,8 +73,10 @@ static const char *time_cell(const struct cell *cell)
 static const char *interval_cell(const struct cell *cell)
 {
 	format_text text;
-	format_duration_range(
-		text, member_real(cell->one, "low_ns"), member_real(cell->one, "high_ns"));
+	if (case_has_failed(cell->one))
+		return NULL;
+	format_interval(
+		text, interval_of(member_real(cell->one, "mean_ns"), member_real(cell->one, "err_ns")));
 	return arena_strdup(cell->arena, text);
 }
 

@@ -5,12 +5,20 @@
 #include "cli/podium/podium.h"
 #include "cli/podium/print.h"
 #include "cli/podium/table.h"
-#include "cli/podium/words.h"
+#include "lib/base/format.h"
 #include "lib/base/member.h"
 #include "lib/base/scope.h"
 
 #include <math.h>
 #include <stdio.h>
+
+static const char *time_of(
+	struct arena *arena, const json_t *row, const char *key, const char *err_key)
+{
+	format_text text;
+	format_duration_err(text, member_real(row, key), member_real(row, err_key));
+	return arena_strdup(arena, text);
+}
 
 static const char *ratio_of(struct arena *arena, const json_t *row)
 {
@@ -18,7 +26,7 @@ static const char *ratio_of(struct arena *arena, const json_t *row)
 		   high = member_real(row, "upper");
 	if (isnan(ratio))
 		return NULL;
-	return isnan(low) || isnan(high) ? arena_printf(arena, "%.3f", ratio)
+	return isnan(low) || isnan(high) ? arena_printf(arena, "%.3f (%s)", ratio, interval_unknown)
 									 : arena_printf(arena, "%.3f (%.3f to %.3f)", ratio, low, high);
 }
 
@@ -38,8 +46,8 @@ static void write_cases(struct buffer *out, struct arena *arena, const json_t *g
 	json_t *row;
 	json_array_foreach(cases, i, row) table_add(&table,
 		(const char *[]){ arena_printf(arena, "%lld", member_whole(row, "index", (long long)i) + 1),
-			member_text(row, "spec"), words_duration(arena, row, "a_ns"),
-			words_duration(arena, row, "b_ns"), ratio_of(arena, row),
+			member_text(row, "spec"), time_of(arena, row, "a_ns", "a_err_ns"),
+			time_of(arena, row, "b_ns", "b_err_ns"), ratio_of(arena, row),
 			member_text(row, "verdict") });
 	print_table(out, &table);
 }

@@ -26,6 +26,12 @@ static const char *history_path(const struct call *call)
 	return path;
 }
 
+static const char *score_of(struct arena *arena, const json_t *job, const char *key)
+{
+	(void)key;
+	return words_score(arena, job);
+}
+
 /* Joins the values of all jobs with commas. */
 static const char *join_jobs(struct arena *arena, const json_t *submission,
 	const char *(*words)(struct arena *, const json_t *, const char *), const char *key)
@@ -63,8 +69,8 @@ static void write_rows(struct buffer *out, struct arena *arena, const json_t *it
 			member_text(item, "mode"), join_jobs(arena, item, words_text, "gpu"),
 			*member_text(item, "verdict") ? member_text(item, "verdict")
 										  : member_text(item, "state"),
-			join_jobs(arena, item, words_duration, "score_ns"),
-			words_time(arena, item, "submitted_at"), member_text(item, "file_name"),
+			join_jobs(arena, item, score_of, NULL), words_time(arena, item, "submitted_at"),
+			member_text(item, "file_name"),
 			member_true(item, "withdrawn") ? "(withdrawn)" : member_text(item, "note") });
 	print_table(out, &table);
 }

@@ -6,11 +6,9 @@
 #include "cli/podium/print.h"
 #include "cli/podium/table.h"
 #include "cli/podium/words.h"
-#include "lib/base/format.h"
 #include "lib/base/member.h"
 #include "lib/base/scope.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -67,18 +65,6 @@ int list_command(const struct call *call)
 
 /* ---- ranking ---- */
 
-static const char *score_of(struct arena *arena, const json_t *row)
-{
-	format_text text;
-	double low = member_real(row, "lower_ns"), high = member_real(row, "upper_ns");
-	double score = member_real(row, "score_ns"), floor = member_real(row, "floor_ns");
-	if (isnan(floor))
-		format_duration_within(text, score, isnan(low) || isnan(high) ? NAN : (high - low) / 2);
-	else
-		format_measured(text, score, NAN, floor);
-	return arena_strdup(arena, text);
-}
-
 static const char *rank_of(struct arena *arena, const json_t *row)
 {
 	const char *rank = words_count(arena, row, "rank");
@@ -101,10 +87,10 @@ static void write_ranking(struct buffer *out, struct arena *arena, const json_t 
 	size_t i;
 	json_t *row;
 	json_array_foreach(items, i, row) table_add(&table,
-		(const char *[]){ rank_of(arena, row), member_text(row, "user"), score_of(arena, row),
-			words_share(arena, row, "peak_share"), member_text(row, "language"),
-			words_time(arena, row, "submitted_at"), words_count(arena, row, "attempts"),
-			words_count(arena, row, "submission") });
+		(const char *[]){ rank_of(arena, row), member_text(row, "user"),
+			words_score_err(arena, row), words_share(arena, row, "peak_share"),
+			member_text(row, "language"), words_time(arena, row, "submitted_at"),
+			words_count(arena, row, "attempts"), words_count(arena, row, "submission") });
 	print_table(out, &table);
 }
 

@@ -125,7 +125,7 @@ static void write_jobs(struct buffer *out, const struct submission_view *view)
 	json_t *job;
 	json_array_foreach(jobs, i, job) table_add(&table,
 		(const char *[]){ member_text(job, "gpu"), job_result(view->arena, job),
-			words_duration(view->arena, job, "score_ns"), job_rank(view->arena, job),
+			words_score_err(view->arena, job), job_rank(view->arena, job),
 			member_true(job, "personal_best") ? "personal best" : NULL,
 			member_whole(job, "position", 0) > 0 ? words_until(view->arena, job, "expected_start")
 												 : NULL });
@@ -147,16 +147,14 @@ static bool has_failed(const json_t *one)
 static const char *case_time(struct arena *arena, const json_t *one)
 {
 	format_text text;
-	double low = member_real(one, "lower_ns"), high = member_real(one, "upper_ns"),
-		   mean = member_real(one, "mean_ns");
+	double mean = member_real(one, "mean_ns");
 	if (has_failed(one) || isnan(mean))
 		return member_text(one, "verdict");
-	double floor = member_real(one, "floor_ns");
-	if (isnan(floor))
-		format_duration_within(text, mean, isnan(low) || isnan(high) ? NAN : (high - low) / 2);
-	else
-		format_measured(text, mean, NAN, floor);
-	return arena_strdup(arena, text);
+	double err = member_real(one, "err_ns");
+	bool lacks_blocks = isnan(err) && !isnan(member_real(one, "constant_ns"));
+	format_measured(text, mean, err, member_real(one, "floor_ns"));
+	return lacks_blocks ? arena_printf(arena, "%s (%s)", text, interval_unknown)
+						: arena_strdup(arena, text);
 }
 
 static void write_times(struct buffer *out, const struct submission_view *view, const json_t *cases)

@@ -29,7 +29,7 @@ static const char *ordinal_words(struct arena *arena, long long number)
 static const char *job_state(struct arena *arena, const json_t *job, bool with_start)
 {
 	const char *verdict = member_text(job, "verdict"), *stage = member_text(job, "stage");
-	const char *state = member_text(job, "state"), *score = words_duration(arena, job, "score_ns");
+	const char *state = member_text(job, "state"), *score = words_score(arena, job);
 	long long position = member_whole(job, "position", 0);
 	if (*verdict)
 		return score ? arena_printf(arena, "%s, %s", verdict, score) : verdict;

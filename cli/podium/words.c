@@ -46,6 +46,28 @@ const char *words_duration(struct arena *arena, const json_t *object, const char
 	return *text ? arena_strdup(arena, text) : NULL;
 }
 
+static const char *score_words(struct arena *arena, const json_t *object,
+	void (*format)(format_text out, double ns, double err_ns))
+{
+	format_text text;
+	double score_ns = member_real(object, "score_ns"), floor_ns = member_real(object, "floor_ns");
+	if (floor_ns > 0)
+		format_measured(text, score_ns, NAN, floor_ns);
+	else
+		format(text, score_ns, member_real(object, "score_err_ns"));
+	return *text ? arena_strdup(arena, text) : NULL;
+}
+
+const char *words_score(struct arena *arena, const json_t *object)
+{
+	return score_words(arena, object, format_score);
+}
+
+const char *words_score_err(struct arena *arena, const json_t *object)
+{
+	return score_words(arena, object, format_duration_err);
+}
+
 const char *words_count(struct arena *arena, const json_t *object, const char *key)
 {
 	double count = member_real(object, key);

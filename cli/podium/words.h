@@ -16,6 +16,10 @@ const char *words_until(struct arena *arena, const json_t *object, const char *k
 /* "31.9 µs" from nanoseconds. */
 const char *words_duration(struct arena *arena, const json_t *object, const char *key);
 
+/* Both read score_ns and score_err_ns: "31.90 µs" and "31.90 ± 0.20 µs". */
+const char *words_score(struct arena *arena, const json_t *object);
+const char *words_score_err(struct arena *arena, const json_t *object);
+
 /* A number without its fraction. */
 const char *words_count(struct arena *arena, const json_t *object, const char *key);
 

@@ -1,6 +1,5 @@
 #include "lib/base/format.h"
 
-#include "lib/base/interval.h"
 #include "lib/base/scope.h"
 
 #include <math.h>
@@ -110,38 +109,70 @@ void format_stopwatch(format_text out, int64_t ms)
 		snprintf(out, sizeof(format_text), "%d ms", (int)ms);
 }
 
-/* Returns the number of decimals to show. "± 0.0" would understate the error, so adds up to three
- * decimals until the error does not round to 0. -1: three are not enough. */
-static int digits_for_error(int digits, double err)
+/* How a time with an error is written: its unit, and the decimals that show two significant digits
+ * of the error. */
+struct precision {
+	const struct unit *unit;
+	int decimals;
+};
+
+/* Returns -1 if no digit of the error shows. `half` is in the unit. */
+static int decimals_for_half(double half)
 {
-	static const double halves[] = { .5, .5e-1, .5e-2, .5e-3, .5e-4, .5e-5, .5e-6 };
-	for (int most = digits + 3; digits <= most; digits++)
-		if (err >= halves[digits])
-			return digits;
-	return -1;
+	/* A larger error rounds to 10 times the last decimal: two digits. */
+	static const double least[] = { 9.95, .995, .0995, .00995, .000995, .0000995 };
+	const double least_shown = .5e-6;
+	int decimals = 0;
+	while (decimals < (int)COUNT(least) && half < least[decimals])
+		decimals++;
+	return half < least_shown ? -1 : decimals;
 }
 
-void format_duration_within(format_text out, double ns, double half_ns)
+/* If the digits round up to 1000 units, the unit is the next larger one: 999.7 ± 20 ns is 1.000 ±
+ * 0.020 µs. */
+static struct precision precision_for(double ns, double half_ns)
 {
-	if (!isfinite(ns) || !isfinite(half_ns) || half_ns <= 0) {
-		format_duration_ns(out, ns);
-		return;
+	static const double halves[] = { .5, .5e-1, .5e-2, .5e-3, .5e-4, .5e-5, .5e-6 };
+	const struct unit *unit = UNITS;
+	while (unit->ns > 1 && ns < unit->ns)
+		unit++;
+	int decimals = decimals_for_half(half_ns / unit->ns);
+	if (unit > UNITS && decimals >= 0 && ns / unit->ns >= 1000 - halves[decimals]) {
+		unit--;
+		decimals = decimals_for_half(half_ns / unit->ns);
 	}
-	const struct unit *unit = unit_for(ns);
-	double value = ns / unit->ns, half = half_ns / unit->ns;
-	int digits = digits_for_error(count_decimals(value), half);
-	if (digits < 0) {
+	return (struct precision){ unit, decimals };
+}
+
+static char *put_unit(char *at, const struct unit *unit)
+{
+	*at++ = ' ';
+	return put_text(at, unit->name);
+}
+
+void format_score(format_text out, double ns, double err_ns)
+{
+	const struct interval interval = interval_of(ns, err_ns);
+	const struct precision precision = precision_for(ns, interval.half_ns);
+	if (!interval.is_known || precision.decimals < 0)
 		format_duration_ns(out, ns);
-		return;
-	}
-	char *at = put_text(put_decimal(out, value, digits), " ± ");
-	at = put_text(put_decimal(at, half, digits), " ");
-	put_text(at, unit->name);
+	else
+		put_unit(put_decimal(out, ns / precision.unit->ns, precision.decimals), precision.unit);
 }
 
 void format_duration_err(format_text out, double ns, double err_ns)
 {
-	format_duration_within(out, ns, interval_half_ns(err_ns));
+	const struct interval interval = interval_of(ns, err_ns);
+	const struct precision precision = precision_for(ns, interval.half_ns);
+	if (interval.is_known && precision.decimals >= 0) {
+		const double unit_ns = precision.unit->ns;
+		char *at = put_text(put_decimal(out, ns / unit_ns, precision.decimals), " ± ");
+		put_unit(put_decimal(at, interval.half_ns / unit_ns, precision.decimals), precision.unit);
+		return;
+	}
+	format_duration_ns(out, ns);
+	if (*out && !interval.is_known)
+		put_text(out + strlen(out), " ± unknown");
 }
 
 void format_measured(format_text out, double ns, double err_ns, double floor_ns)
@@ -152,20 +183,19 @@ void format_measured(format_text out, double ns, double err_ns, double floor_ns)
 		format_duration_err(out, ns, err_ns);
 }
 
-void format_duration_range(format_text out, double low_ns, double high_ns)
+void format_interval(format_text out, struct interval interval)
 {
-	out[0] = '\0';
-	if (!isfinite(low_ns) || !isfinite(high_ns))
-		return;
-	const struct unit *unit = unit_for(fmax(fabs(low_ns), fabs(high_ns)));
-	double low = low_ns / unit->ns, high = high_ns / unit->ns;
-	int digits =
-		digits_for_error(count_decimals(fmax(fabs(low), fabs(high))), fabs(high - low) / 2);
-	if (digits < 0)
-		format_duration_ns(out, high_ns);
-	else
-		snprintf(
-			out, sizeof(format_text), "%.*f to %.*f %s", digits, low, digits, high, unit->name);
+	const struct precision precision = precision_for(interval.high_ns, interval.half_ns);
+	if (!interval.is_known)
+		put_text(out, interval_unknown);
+	else if (precision.decimals < 0)
+		format_duration_ns(out, interval.high_ns);
+	else {
+		const double unit_ns = precision.unit->ns;
+		char *at = put_decimal(out, interval.low_ns / unit_ns, precision.decimals);
+		at = put_decimal(put_text(at, " to "), interval.high_ns / unit_ns, precision.decimals);
+		put_unit(at, precision.unit);
+	}
 }
 
 void format_gap(format_text out, double ns, double best_ns)

@@ -4,6 +4,7 @@
 #define PODIUM_LIB_BASE_FORMAT_H
 
 #include "lib/base/arena.h"
+#include "lib/base/interval.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,20 +19,23 @@ void format_duration_ns(format_text out, double ns);
 /* Elapsed wall-clock time of a program: "22 ms", "1.36 s", "75.2 s"; "" below 0. */
 void format_stopwatch(format_text out, int64_t ms);
 
-/* A duration and half of its 95 % interval, in the unit that fits the duration: "31.90 ± 0.21 µs",
- * "363.00 ± 0.04 µs". The ± is left out when half_ns is NAN, 0 or too small to show. */
-void format_duration_within(format_text out, double ns, double half_ns);
+/* A measured time with as many digits as its error deserves: half of the 95 % interval
+ * (lib/base/interval.h) gets two significant digits, and the time is rounded to the last of them,
+ * but never to less than whole units. "31.90 µs", "7.6 ms". If the error is not known or has no
+ * digit to show, like format_duration_ns. */
+void format_score(format_text out, double ns, double err_ns);
 
-/* Like format_duration_within, but takes the standard error (lib/base/interval.h). */
+/* Like format_score, but with half of the interval: "31.90 ± 0.21 µs". The ± is left out if the
+ * error is 0 or too small to show. If the error is not known: "31.90 µs ± unknown". */
 void format_duration_err(format_text out, double ns, double err_ns);
 
 /* Like format_duration_err. If floor_ns is above 0, the time cannot be told from nothing, and the
  * text is "< 0.5 µs" (floor_reached_ns in lib/gpu/floor.h). */
 void format_measured(format_text out, double ns, double err_ns, double floor_ns);
 
-/* Two durations in the unit that fits the greater one, with enough digits to differ: "31.82 to
- * 32.01 µs". "" when one is not finite. */
-void format_duration_range(format_text out, double low_ns, double high_ns);
+/* "31.69 to 32.11 µs", with the digits of format_duration_err; the single time if both ends are
+ * equal; interval_unknown if the interval is not known. */
+void format_interval(format_text out, struct interval interval);
 
 /* How much longer than the best time: "+4.2 %"; "" for the best itself. */
 void format_gap(format_text out, double ns, double best_ns);

@@ -569,7 +569,7 @@ struct rank {
 	int64_t leaderboard_id, version;
 	const char *leaderboard, *gpu, *user;
 	int64_t user_id, place;
-	double score_ns;
+	double score_ns, score_err_ns;
 };
 static const struct column RANK_COLUMNS[] = {
 	INTEGER(struct rank, leaderboard_id),
@@ -580,10 +580,11 @@ static const struct column RANK_COLUMNS[] = {
 	INTEGER(struct rank, user_id),
 	INTEGER(struct rank, place),
 	REAL(struct rank, score_ns),
+	REAL(struct rank, score_err_ns),
 };
 static const struct statement RANKS = SELECT(struct rank, RANK_COLUMNS,
 	"SELECT k.leaderboard_id, l.name AS leaderboard, v.number AS version, k.gpu, "
-	"u.name AS user, k.user_id, k.place, k.score_ns FROM ranking k "
+	"u.name AS user, k.user_id, k.place, k.score_ns, k.score_err_ns FROM ranking k "
 	"JOIN leaderboards l ON l.id = k.leaderboard_id "
 	"JOIN task_versions v ON v.id = k.task_version_id JOIN users u ON u.id = k.user_id "
 	"WHERE k.leaderboard_id IN (SELECT s.leaderboard_id FROM rejudged_jobs r "
@@ -645,7 +646,9 @@ static struct rank_change change_of(const struct rank *before, const struct rank
 		.old_place = before ? before->place : SQL_NULL_INTEGER,
 		.new_place = after ? after->place : SQL_NULL_INTEGER,
 		.old_score_ns = before ? before->score_ns : NAN,
+		.old_score_err_ns = before ? before->score_err_ns : NAN,
 		.new_score_ns = after ? after->score_ns : NAN,
+		.new_score_err_ns = after ? after->score_err_ns : NAN,
 	};
 }
 

@@ -43,7 +43,8 @@ static const struct event_statements JOB_DONE = {
 static const struct event_statements RANKED = {
 	TELL("ranked", "l.id", "j.id",
 		"'leaderboard', l.name, 'submission', s.id, 'user', u.name, 'gpu', j.gpu, "
-		"'score_ns', j.score_ns, 'rank', r.place, 'rank_before', j.place_before, "
+		"'score_ns', j.score_ns, 'score_err_ns', j.score_err_ns, 'rank', r.place, 'rank_before', "
+		"j.place_before, "
 		"'best_before_ns', j.best_before_ns, 'is_personal_best', r.job_id = j.id",
 		OF_JOB JOIN_RANKING "WHERE j.id = ? AND " SQL_IS_RANKED("s", "j") " "),
 	DELIVER("ranked"),
@@ -60,6 +61,7 @@ static const struct event_statements RANKED = {
 	"WHERE " LINE("b") "AND b.job_id <> j.id ORDER BY b.score_ns LIMIT 1)"
 #define USER_BEFORE BEFORE("w.name", "JOIN users w ON w.id = b.user_id ")
 #define SCORE_BEFORE BEFORE("b.score_ns", "")
+#define ERR_BEFORE BEFORE("p.score_err_ns", "JOIN jobs p ON p.id = b.job_id ")
 #define IS_RECORD \
 	SQL_IS_RANKED("s", "j") \
 	" AND EXISTS (SELECT 1 FROM records f WHERE f.job_id = j.id AND f.line = 0) " \
@@ -67,7 +69,8 @@ static const struct event_statements RANKED = {
 static const struct event_statements RECORD = {
 	TELL("record", "l.id", "j.id",
 		"'leaderboard', l.name, 'submission', s.id, 'user', u.name, 'gpu', j.gpu, "
-		"'score_ns', j.score_ns, 'user_before', " USER_BEFORE ", 'score_before_ns', " SCORE_BEFORE,
+		"'score_ns', j.score_ns, 'score_err_ns', j.score_err_ns, 'user_before', " USER_BEFORE ", "
+		"'score_before_ns', " SCORE_BEFORE ", 'score_err_before_ns', " ERR_BEFORE,
 		OF_JOB "WHERE j.id = ? AND " IS_RECORD),
 	DELIVER("record"),
 };

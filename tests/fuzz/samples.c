@@ -57,8 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 	const struct samples samples = { .ns = numbers + numbers_before,
 		.count = count - numbers_before,
 		.median_ns = numbers[0],
-		.low_ns = numbers[1],
-		.high_ns = numbers[2],
+		.interval = interval_of(numbers[1], numbers[2]),
 		.blocks = (int8_t)bytes[0] };
 	html_samples(&picture, &samples);
 	require(samples_range(&samples, &range) == (picture.length > 0));

@@ -1,3 +1,4 @@
+#include "harness/isolated/statistics.h"
 #include "lib/base/format.h"
 #include "lib/base/scope.h"
 
@@ -54,7 +55,9 @@ static void a_duration_of_any_size_fits(void **state)
 	format_text out;
 	format_duration_ns(out, 1e300);
 	assert_true(strlen(out) < sizeof out);
-	format_duration_within(out, 1e300, 1e299);
+	format_duration_err(out, 1e300, 1e299);
+	assert_true(strlen(out) < sizeof out);
+	format_interval(out, interval_of(1e300, 1e299));
 	assert_true(strlen(out) < sizeof out);
 	format_duration_ns(out, -31900);
 	assert_string_equal(out, "-31.90 µs");
@@ -72,16 +75,10 @@ static void an_unknown_duration_is_empty(void **state)
 	assert_string_equal(out, "");
 }
 
-static void an_error_is_given_in_the_unit_of_its_duration(void **state)
+/* Half of the interval is 1.96 errors. */
+static double err_for(double half_ns)
 {
-	(void)state;
-	format_text out;
-	format_duration_within(out, 31900, 210);
-	assert_string_equal(out, "31.90 ± 0.21 µs");
-	format_duration_err(out, 31900, 100); /* half of the interval: 1.96 errors */
-	assert_string_equal(out, "31.90 ± 0.20 µs");
-	format_duration_err(out, 31900, (double)NAN);
-	assert_string_equal(out, "31.90 µs");
+	return half_ns / interval_standard_errors;
 }
 
 static void a_time_that_cannot_be_told_from_nothing_is_below_the_least_that_can(void **state)
@@ -96,48 +93,90 @@ static void a_time_that_cannot_be_told_from_nothing_is_below_the_least_that_can(
 	assert_string_equal(out, "31.90 ± 0.20 µs");
 }
 
-static void both_ends_of_a_range_have_enough_digits_to_differ(void **state)
+static void an_error_has_two_digits_and_the_time_as_many_decimals(void **state)
 {
 	(void)state;
 	static const struct {
-		double low, high;
-		const char *text;
+		double ns, half;
+		const char *with_error, *without;
 	} cases[] = {
-		{ 31820, 32010, "31.82 to 32.01 µs" },
-		{ 99.5, 100.5, "99.5 to 100.5 ns" },
-		{ 999000, 1001000, "0.999 to 1.001 ms" },
-		{ 363000, 363050, "363.00 to 363.05 µs" },
-		{ -5, 20, "-5.00 to 20.00 ns" },
-		{ 500, 500, "500.0 ns" },
-		{ (double)NAN, 5, "" },
-		{ 5, (double)INFINITY, "" },
+		{ 31900, 210, "31.90 ± 0.21 µs", "31.90 µs" },
+		{ 27300, 15000, "27 ± 15 µs", "27 µs" },
+		{ 27300, 1500, "27.3 ± 1.5 µs", "27.3 µs" },
+		{ 7.586e6, 2.791e6, "7.6 ± 2.8 ms", "7.6 ms" },
+		{ 7.586e6, 9.94e6, "7.6 ± 9.9 ms", "7.6 ms" },
+		{ 7.586e6, 9.96e6, "8 ± 10 ms", "8 ms" },
+		{ 1234e9, 160e9, "1234 ± 160 s", "1234 s" }, /* never fewer than whole units */
+		{ 456, 123, "456 ± 123 ns", "456 ns" },
+		{ 363000, 60, "363.000 ± 0.060 µs", "363.000 µs" },
+		{ 363000, 99.6, "363.00 ± 0.10 µs", "363.00 µs" },
+		{ 5, 7, "5.0 ± 7.0 ns", "5.0 ns" },
+		{ 5, 700000, "5 ± 700000 ns", "5 ns" },
+		{ 999.7, 20, "1.000 ± 0.020 µs", "1.000 µs" },
+		{ 999.4, 20, "999 ± 20 ns", "999 ns" },
+		{ 999.96, 0.2, "999.96 ± 0.20 ns", "999.96 ns" },
+		{ 999.96, 2, "1.0000 ± 0.0020 µs", "1.0000 µs" },
+		{ 1234567, 0.6, "1.234567 ± 0.000001 ms", "1.234567 ms" },
+		{ 1234567, 0.4, "1.235 ms", "1.235 ms" }, /* too small to show */
+		{ 1234567, 0, "1.235 ms", "1.235 ms" },
+		{ 31900, (double)NAN, "31.90 µs ± unknown", "31.90 µs" },
+		{ 31900, (double)INFINITY, "31.90 µs ± unknown", "31.90 µs" },
+		{ 31900, -1, "31.90 µs ± unknown", "31.90 µs" },
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		format_text out;
-		format_duration_range(out, cases[i].low, cases[i].high);
-		assert_string_equal(out, cases[i].text);
+		format_duration_err(out, cases[i].ns, err_for(cases[i].half));
+		assert_string_equal(out, cases[i].with_error);
+		format_score(out, cases[i].ns, err_for(cases[i].half));
+		assert_string_equal(out, cases[i].without);
 	}
 }
 
-static void a_small_error_has_enough_digits(void **state)
+static void an_interval_has_the_digits_of_its_error(void **state)
 {
 	(void)state;
 	static const struct {
 		double ns, half;
 		const char *text;
 	} cases[] = {
-		{ 363000, 60, "363.0 ± 0.1 µs" },
-		{ 363000, 40, "363.00 ± 0.04 µs" },
-		{ 1234567, 0.4, "1.235 ms" },
-		{ 1234567, 0.6, "1.234567 ± 0.000001 ms" },
-		{ 1234567, 1e-3, "1.235 ms" },
-		{ 5, 7, "5.000 ± 7.000 ns" },
+		{ 31900, 210, "31.69 to 32.11 µs" },
+		{ 100, 0.5, "99.50 to 100.50 ns" },
+		{ 363025, 25, "363.000 to 363.050 µs" },
+		{ 5, 7, "0.0 to 12.0 ns" }, /* no time is below zero */
+		{ 500, 0, "500.0 ns" },
+		{ 500, (double)NAN, "at least 4 blocks needed" },
+		{ 500, (double)INFINITY, "at least 4 blocks needed" },
+		{ (double)NAN, 5, "at least 4 blocks needed" },
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		format_text out;
-		format_duration_within(out, cases[i].ns, cases[i].half);
+		format_interval(out, interval_of(cases[i].ns, err_for(cases[i].half)));
 		assert_string_equal(out, cases[i].text);
 	}
+}
+
+static void an_interval_is_around_its_time_and_never_below_zero(void **state)
+{
+	(void)state;
+	const struct interval usual = interval_of(1000, 10), wide = interval_of(5, 100);
+	assert_true(usual.is_known && usual.low_ns == 980.4 && usual.high_ns == 1019.6);
+	assert_true(usual.half_ns == 19.6);
+	assert_true(wide.is_known && wide.low_ns == 0 && wide.half_ns == 196 && wide.high_ns == 201);
+	static const double unknown[] = { NAN, INFINITY, -1 };
+	for (size_t i = 0; i < COUNT(unknown); i++) {
+		const struct interval none = interval_of(1000, unknown[i]);
+		assert_true(!none.is_known && isnan(none.low_ns) && isnan(none.half_ns));
+		assert_true(isnan(none.high_ns));
+	}
+}
+
+/* lib/base repeats the judge's number, because it may not include the judge's header. */
+static void an_unknown_interval_names_the_number_of_blocks_that_the_judge_needs(void **state)
+{
+	(void)state;
+	char expected[64];
+	snprintf(expected, sizeof expected, "at least %d blocks needed", isolated_least_blocks);
+	assert_string_equal(interval_unknown, expected);
 }
 
 static void a_gap_is_a_percentage_above_the_best(void **state)
@@ -346,10 +385,11 @@ int main(void)
 		cmocka_unit_test(a_duration_is_rounded_as_printf_does),
 		cmocka_unit_test(a_duration_of_any_size_fits),
 		cmocka_unit_test(an_unknown_duration_is_empty),
-		cmocka_unit_test(an_error_is_given_in_the_unit_of_its_duration),
 		cmocka_unit_test(a_time_that_cannot_be_told_from_nothing_is_below_the_least_that_can),
-		cmocka_unit_test(both_ends_of_a_range_have_enough_digits_to_differ),
-		cmocka_unit_test(a_small_error_has_enough_digits),
+		cmocka_unit_test(an_error_has_two_digits_and_the_time_as_many_decimals),
+		cmocka_unit_test(an_interval_has_the_digits_of_its_error),
+		cmocka_unit_test(an_interval_is_around_its_time_and_never_below_zero),
+		cmocka_unit_test(an_unknown_interval_names_the_number_of_blocks_that_the_judge_needs),
 		cmocka_unit_test(a_gap_is_a_percentage_above_the_best),
 		cmocka_unit_test(times_are_read_as_utc_and_written_back),
 		cmocka_unit_test(dates_match_the_calendar),

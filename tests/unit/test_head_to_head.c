@@ -48,6 +48,21 @@ static void no_decided_interval_is_rounded_to_1(void **state)
 		0.9999990, 0.9999992, 0.9999994, "0.999999 (0.999999 to 0.999999): 0.000 % faster");
 }
 
+static void an_interval_without_bounds_is_not_shown(void **state)
+{
+	(void)state;
+	assert_words(0, 1.2, INFINITY, "1.200 (at least 4 blocks needed): a tie");
+	assert_words(0, 0.7, 895627, "0.700 (at least 4 blocks needed): a tie");
+	assert_words(0.0999, 1, 10.01, "1.000 (at least 4 blocks needed): a tie");
+	assert_words(NAN, 1.2, NAN, "1.200 (at least 4 blocks needed): a tie");
+	assert_words(0.1, 1, 10, "1.000 (0.100 to 10.000): a tie");
+	/* The ranking still uses such an interval if it does not contain 1. */
+	assert_words(0.0005, 0.01, 0.2, "0.010 (at least 4 blocks needed): 100 times as fast");
+	cleanup_arena struct arena *arena = arena_new();
+	assert_string_equal(head_to_head_interval(arena, 0.998, 0.994, 1.003), "0.9940 to 1.0030");
+	assert_string_equal(head_to_head_interval(arena, 1, 0, 895627), "at least 4 blocks needed");
+}
+
 static void an_entry_has_the_comparisons_that_it_requested(void **state)
 {
 	(void)state;
@@ -69,6 +84,7 @@ int main(void)
 		cmocka_unit_test(an_interval_that_contains_1_is_a_tie),
 		cmocka_unit_test(the_faster_side_and_its_lead_are_named),
 		cmocka_unit_test(no_decided_interval_is_rounded_to_1),
+		cmocka_unit_test(an_interval_without_bounds_is_not_shown),
 		cmocka_unit_test(an_entry_has_the_comparisons_that_it_requested),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

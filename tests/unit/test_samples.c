@@ -15,8 +15,14 @@
 	{ \
 		.ns = (const double[]){ __VA_ARGS__ }, \
 		.count = sizeof(const double[]){ __VA_ARGS__ } / sizeof(double), .median_ns = NAN, \
-		.low_ns = NAN, .high_ns = NAN, .blocks = INT64_MIN \
+		.blocks = INT64_MIN \
 	}
+
+static struct interval interval_within(double low_ns, double high_ns)
+{
+	const double time_ns = (low_ns + high_ns) / 2;
+	return interval_of(time_ns, (high_ns - time_ns) / interval_standard_errors);
+}
 
 static char *picture_of(const struct samples *samples)
 {
@@ -129,9 +135,7 @@ static void distant_calls_are_marked_at_the_edge(void **state)
 	ns[40] = 1e9;
 	ns[60] = 3.4e38;
 	ns[80] = 1;
-	const struct samples samples = {
-		.ns = ns, .count = COUNT(ns), .median_ns = NAN, .low_ns = NAN, .high_ns = NAN
-	};
+	const struct samples samples = { .ns = ns, .count = COUNT(ns), .median_ns = NAN };
 	struct samples_range range;
 	cleanup_free char *picture = picture_of(&samples), *calls = path_of(picture, "calls"),
 					  *beyond = path_of(picture, "beyond");
@@ -149,10 +153,10 @@ static void the_interval_is_visible_if_it_is_wider_than_the_calls(void **state)
 	(void)state;
 	struct samples samples = SAMPLES(1000, 1001, 1002, 1003);
 	struct samples_range range;
-	samples.low_ns = 995, samples.high_ns = 1010;
+	samples.interval = interval_within(995, 1010);
 	assert_true(samples_range(&samples, &range));
 	assert_true(range.bottom_ns == 995 && range.top_ns == 1010 && !range.below && !range.above);
-	samples.low_ns = 100, samples.high_ns = 9000; /* too wide: it would squash the calls */
+	samples.interval = interval_within(100, 9000); /* too wide: it would squash the calls */
 	assert_true(samples_range(&samples, &range));
 	assert_true(range.bottom_ns == 1000 && range.top_ns == 1003);
 }
@@ -166,8 +170,7 @@ static void thousands_of_calls_become_strokes(void **state)
 	const struct samples samples = { .ns = ns,
 		.count = COUNT(ns),
 		.median_ns = 1500,
-		.low_ns = 1490,
-		.high_ns = 1510,
+		.interval = interval_within(1490, 1510),
 		.blocks = 160 };
 	cleanup_free char *picture = picture_of(&samples), *calls = path_of(picture, "calls many"),
 					  *borders = path_of(picture, "borders");
@@ -180,15 +183,15 @@ static void interval_median_and_borders_of_blocks_are_drawn(void **state)
 {
 	(void)state;
 	struct samples samples = SAMPLES(100, 200, 300, 100, 200, 300);
-	samples.median_ns = 200, samples.low_ns = 150, samples.high_ns = 250, samples.blocks = 3;
+	samples.median_ns = 200, samples.interval = interval_within(150, 250), samples.blocks = 3;
 	cleanup_free char *picture = picture_of(&samples), *borders = path_of(picture, "borders");
 	assert_contains(picture, "<rect class=\"interval\" width=\"600\" y=\"29\" height=\"42\"/>");
 	assert_string_equal(borders, "M200 0v100M400 0v100");
-	assert_contains(picture, "95 % interval of the time 150.0 to 250.0 ns");
-	samples.low_ns = -1e300, samples.high_ns = 1e300; /* stays inside the picture */
+	assert_contains(picture, "95 % interval of the time 150 to 250 ns");
+	samples.interval = interval_within(0, 1e300); /* stays inside the picture */
 	cleanup_free char *wide = picture_of(&samples);
 	assert_contains(wide, "<rect class=\"interval\" width=\"600\" y=\"8\" height=\"84\"/>");
-	samples.low_ns = 300, samples.high_ns = 100;
+	samples.interval = interval_of(200, (double)NAN);
 	cleanup_free char *none = picture_of(&samples);
 	assert_null(strstr(none, "interval\""));
 	samples.blocks = 7;
@@ -210,8 +213,7 @@ static void no_number_breaks_the_picture(void **state)
 		const struct samples samples = { .ns = ns,
 			.count = 1 + seed % COUNT(ns),
 			.median_ns = ns[0],
-			.low_ns = ns[1],
-			.high_ns = ns[2],
+			.interval = interval_of(ns[1], ns[2]),
 			.blocks = seed % 5 };
 		cleanup_free char *picture = picture_of(&samples);
 		char *begin = strstr(picture, "\" viewBox");

@@ -35,7 +35,8 @@ static void a_difference_is_shown_unless_it_is_noise_or_a_time_is_missing(void *
 	assert_words(1000, 10, 1027, 10, "within noise");
 	assert_words(1000, 10, 1028, 10, "2.8 % slower");
 	assert_words(1000, NAN, 1000, NAN, "within noise");
-	assert_words(1000, NAN, 990, 1, "1.0 % faster");
+	assert_words(1000, NAN, 990, 1, "1.0 % faster, ± unknown");
+	assert_words(10, 20, 1000, 1, "100 times as long, ± unknown");
 	assert_words(NAN, NAN, 990, 1, "");
 	assert_words(0, 0, 990, 1, "");
 }

@@ -108,11 +108,11 @@ def the_time_limit_of_the_task_applies():
 def a_ranked_run_draws_a_seed_and_says_so():
 	answer = check(file(RIGHT), "--mode", "ranked")
 	equal(answer.code, 0)
-	contains(answer.out, "Score: 2.000 ± 0.010 ms\n")
+	contains(answer.out, "Score: 2.0000 ± 0.0098 ms\n")
 	contains(
 		answer.out,
-		"  #  Shape                Time      Best     Worst  Runs\n"
-		"  1  seed: 3  2.000 ± 0.010 ms  2.000 ms  2.000 ms     3\n",
+		"  #  Shape                  Time      Best     Worst  Runs\n"
+		"  1  seed: 3  2.0000 ± 0.0098 ms  2.000 ms  2.000 ms     3\n",
 	)
 	seed = re.search(
 		r"The server uses other, secret seeds\. --seed (\d+) repeats this run\.\n", answer.out

@@ -251,15 +251,17 @@ def a_submission_is_sent_waited_for_and_printed():
 	answer = as_ada("submit", file(RIGHT), "--mode", "ranked", "--note", "the first", "--wait")
 	equal(answer.code, 0)
 	number = re.search(r"^Submission (\d+) to small: ranked on CPU, ", answer.err, re.M)[1]
-	contains(answer.err, f"CPU: passed, 2.000 ms\n")
+	contains(answer.err, f"CPU: passed, 2.0000 ms\n")
 	contains(answer.out, f"Submission {number} to small: ranked, mine.py, by ada, ")
 	contains(answer.out, "\nPassed. ")
 	contains(answer.out, "Note: the first\n")
 	contains(
-		answer.out, "  GPU  Result     Score  Rank\n  CPU  passed  2.000 ms     1  personal best\n"
+		answer.out,
+		"  GPU  Result               Score  Rank\n"
+		"  CPU  passed  2.0000 ± 0.0098 ms     1  personal best\n",
 	)
 	contains(answer.out, "\nCPU, ranked: passed after ")
-	contains(answer.out, "  #  Shape                Time      Best     Worst  Runs\n")
+	contains(answer.out, "  #  Shape                  Time      Best     Worst  Runs\n")
 	contains(answer.out, f"\n{site.url}/submission/{number}\n")
 	tokens["first"] = number
 
@@ -365,11 +367,11 @@ def submissions_are_listed_compared_and_ranked():
 	contains(good(as_ada("history", "--verdict", "wrong answer")).out, "wrong answer")
 	equal(good(as_ada("history", "--limit", "2", "--json")).json[0]["leaderboard"], "small")
 	compared = good(as_ada("compare", tokens["first"], tokens["second"])).out
-	contains(compared, "2.000 ms  2.000 ms  1.000 (")
+	contains(compared, "2.0000 ± 0.0098 ms  2.0000 ± 0.0098 ms  1.000 (")
 	contains(compared, "tie")
 	ranking = good(podium("ranking", "small", PODIUM_SERVER=site.url)).out
 	contains(ranking, "  GPU        CPU\n  Rank  User")
-	contains(ranking, "     1  ada   2.000 ")
+	contains(ranking, "     1  ada   2.0000 ± 0.0098 ms ")
 
 
 @test

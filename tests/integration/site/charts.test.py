@@ -77,7 +77,8 @@ def ranked(board, name, gpu, score_ns, cases=(), source="x"):
 		FROM leaderboards l JOIN users u WHERE l.name = '{board}' AND u.name = '{name}';
 		SET @submission = LAST_INSERT_ID();
 		INSERT INTO jobs (submission_id, user_id, gpu, state, verdict, score_ns, score_err_ns,
-			engine) SELECT s.id, s.user_id, '{gpu}', 'done', 'passed', {score_ns}, 0.001, 'isolated'
+			engine) SELECT s.id, s.user_id, '{gpu}', 'done', 'passed', {score_ns},
+			{score_ns} * 0.0052, 'isolated'
 		FROM submissions s WHERE s.id = @submission;
 		SET @job = LAST_INSERT_ID();
 		INSERT INTO stages (job_id, position, name, verdict, message, command, stdout, stderr)
@@ -451,7 +452,7 @@ def the_viewers_line_and_rows_are_marked_even_below_the_first_ten():
 	)
 	load("own")
 	for number in range(11):
-		ranked("own", f"user-{number:02}", "A100", 1000 + number * 10, [1000 + number * 10])
+		ranked("own", f"user-{number:02}", "A100", 1000 + number * 100, [1000 + number * 100])
 	ranked("own", "me", "A100", 3000, [3000])
 	ranked("own", "me", "H200", 1500, [1500])
 	site.manage("ranking", "rebuild", "own")
@@ -471,7 +472,7 @@ def the_viewers_line_and_rows_are_marked_even_below_the_first_ten():
 		lacks(others.text, part)
 	contains(
 		shown(me, "/leaderboard/own?view=shapes&gpu=A100").words(),
-		"user-09 10th 1.090 µs me 12th (you) 3.000 µs",
+		"user-09 10th 1.900 µs me 12th (you) 3.000 µs",
 	)
 	lacks(shown(anyone, "/leaderboard/own?view=shapes&gpu=A100").words(), "(you)")
 	contains(

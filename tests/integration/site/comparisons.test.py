@@ -304,6 +304,21 @@ def its_page_has_the_times_and_the_ratio_of_each_case():
 
 
 @test
+def an_interval_without_bounds_is_not_printed():
+	first, second = two_that_are_close(**FASTER)
+	until(lambda: comparison() == "done")
+	number = number_of_comparison()
+	sql(f"UPDATE comparisons SET ratio_low = 0, ratio_high = 895627 WHERE id = {number}")
+	contains(words(anyone, f"/comparison/{number}"), "0.988 (at least 4 blocks needed): a tie")
+	for submission in (first, second):
+		shown = words(anyone, f"/submission/{submission}")
+		contains(shown, "(at least 4 blocks needed): a tie")
+		lacks(shown, "895627")
+		(one,) = fresh(anyone, f"/submission/{submission}/status").json["jobs"][0]["comparisons"]
+		equal((one["ratio_low"], one["ratio_high"]), (None, None))
+
+
+@test
 def a_failed_comparisons_page_says_so_and_an_unknown_one_is_not_found():
 	two_that_are_close(verdict="runtime error", reason="Line 3 is <b>wrong</b>.")
 	until(lambda: comparison() == "done")

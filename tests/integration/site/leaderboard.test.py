@@ -130,9 +130,9 @@ def a_row_tells_rank_time_gaps_language_and_attempts():
 	equal(
 		[row[:7] + row[8:] for row in rows],
 		[
-			["1", "dora", "1.000 ± 0.002 µs", "", "", "Triton", "isolated", "1"],
-			["2", "ada", "1.500 ± 0.002 µs", "+50.0 %", "+50.0 %", "Python", "isolated", "3"],
-			["3", "cyd", "3.000 ± 0.002 µs", "+200.0 %", "+100.0 %", "Python", "isolated", "1"],
+			["1", "dora", "1.0000 ± 0.0020 µs", "", "", "Triton", "isolated", "1"],
+			["2", "ada", "1.5000 ± 0.0020 µs", "+50.0 %", "+50.0 %", "Python", "isolated", "3"],
+			["3", "cyd", "3.0000 ± 0.0020 µs", "+200.0 %", "+100.0 %", "Python", "isolated", "1"],
 		],
 	)
 
@@ -149,8 +149,8 @@ def an_unchanged_template_appears_in_the_table_as_a_baseline():
 	equal(
 		[row[1:4] for row in rows[2:]],
 		[
-			["cyd", "2.000 ± 0.002 µs", "+100.0 %"],
-			["Python template", "2.500 ± 0.002 µs", "+150.0 %"],
+			["cyd", "2.0000 ± 0.0020 µs", "+100.0 %"],
+			["Python template", "2.5000 ± 0.0020 µs", "+150.0 %"],
 		],
 	)
 	ranked(dora, 1200.0, TEMPLATE)
@@ -163,7 +163,7 @@ def the_speed_of_light_comes_first_and_each_row_has_its_share_of_it():
 	a_large_ranking()
 	rows = table(anyone, "/leaderboard/small?gpu=H200")
 	equal(rows[0], ["☼", "Speed of light", "2.500 µs", "", "", "100 %", "memory, 4.8 TB/s"])
-	equal(rows[1][1:6], ["user1", "11.000 ± 0.002 µs", "", "", "22.7 %"])
+	equal(rows[1][1:6], ["user1", "11.0000 ± 0.0020 µs", "", "", "22.7 %"])
 	lacks(" ".join(names(anyone, "/leaderboard/small?gpu=H200&page=2")), "Speed of light")
 	lacks(anyone.fresh("/leaderboard/small?gpu=CPU").words(), "Speed of light")
 
@@ -191,7 +191,7 @@ def other_pages_show_the_viewers_own_row_with_a_link_to_it():
 	)
 	equal(
 		(first[-2], first[-1][:5]),
-		(["You are on page 2"], ["150", "ada (you)", "160.000 ± 0.002 µs", "14.5×", "+0.6 %"]),
+		(["You are on page 2"], ["150", "ada (you)", "160.0000 ± 0.0020 µs", "14.5×", "+0.6 %"]),
 	)
 	equal([row[0] for row in second if "(you)" in row[1]], ["150"])
 	equal((third[0][1], third[1]), ("ada (you)", ["You are on page 2"]))
@@ -202,7 +202,7 @@ def other_pages_show_the_viewers_own_row_with_a_link_to_it():
 	for page in (1, 2):
 		contains(
 			ada.fresh(f"/leaderboard/small?gpu=H200&page={page}").words(),
-			"You are 150th of 250 with 160.000 ± 0.002 µs, 14.5× to the best.",
+			"You are 150th of 250 with 160.0000 ± 0.0020 µs, 14.5× to the best.",
 		)
 	for words in ("(you)", "You are"):
 		lacks(anyone.fresh("/leaderboard/small?gpu=H200").words(), words)
@@ -227,7 +227,7 @@ def filters_keep_the_ranks_and_gaps_of_the_whole_ranking():
 		[row[0] for row in rows],
 		["24", "240", "241", "242", "243", "244", "245", "246", "247", "248", "249"],
 	)
-	equal(rows[0][1:5], ["user24", "34.000 ± 0.002 µs", "+209.1 %", "+3.0 %"])
+	equal(rows[0][1:5], ["user24", "34.0000 ± 0.0020 µs", "+209.1 %", "+3.0 %"])
 	equal(
 		[row[1] for row in table(anyone, "/leaderboard/small?gpu=H200&language=triton")[1:]],
 		["ada" if n == 150 else f"user{n}" for n in range(10, 251, 10)],
@@ -372,8 +372,8 @@ def the_feed_lists_each_record_newest_first():
 	equal(
 		[entry.find(ATOM + "title").text for entry in feed.iter(ATOM + "entry")],
 		[
-			"dora: 1.000 µs on CPU, 50 % faster than the record before",
-			"ada: 2.000 µs on CPU, the first result",
+			"dora: 1.0000 µs on CPU, 50 % faster than the record before",
+			"ada: 2.0000 µs on CPU, the first result",
 		],
 	)
 	equal(feed.find(ATOM + "title").text, "Records of small on CPU")
@@ -405,8 +405,8 @@ def the_badge_is_a_picture_of_the_record_or_of_a_users_place():
 		lacks(answer.text, "<script")
 		return xml.etree.ElementTree.fromstring(answer.text).find(SVG + "title").text
 
-	equal(title("gpu=CPU"), "small · CPU: 1.000 µs by dora")
-	equal(title("gpu=CPU&user=ADA"), "small · CPU: ada: 2nd, 1.500 µs")
+	equal(title("gpu=CPU"), "small · CPU: 1.0000 µs by dora")
+	equal(title("gpu=CPU&user=ADA"), "small · CPU: ada: 2nd, 1.5000 µs")
 	equal(title("gpu=CPU&user=%3Cscript%3E"), 'small · CPU: "<script>" is not ranked')
 	equal(title("gpu=CPU&user=%C3%BC"), 'small · CPU: "ü" is not ranked')
 	equal(anyone.fresh("/leaderboard/small/badge.svg?gpu=none").status, 404)
@@ -471,7 +471,7 @@ def the_badge_and_the_picture_show_a_tie():
 
 	equal(
 		[words(), words("&user=user7"), beside_the_ranks()],
-		["11.00 µs by user1", "user7: 7th, 17.00 µs", [False] * 3],
+		["11.0000 µs by user1", "user7: 7th, 17.0000 µs", [False] * 3],
 	)
 	sql(
 		"UPDATE ranking SET place = 1 WHERE gpu = 'H200' AND position = 2; UPDATE ranking SET "
@@ -481,10 +481,10 @@ def the_badge_and_the_picture_show_a_tie():
 	equal(
 		[words(), words("&user=user6"), words("&user=user7"), words("&user=user8")],
 		[
-			"11.00 µs by user1, tied",
-			"user6: tied 6th, 16.00 µs",
-			"user7: tied 6th, 17.00 µs",
-			"user8: 8th, 18.00 µs",
+			"11.0000 µs by user1, tied",
+			"user6: tied 6th, 16.0000 µs",
+			"user7: tied 6th, 17.0000 µs",
+			"user8: 8th, 18.0000 µs",
 		],
 	)
 	equal(beside_the_ranks(), [True] * 3)

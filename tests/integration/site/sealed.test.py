@@ -209,7 +209,7 @@ def a_dry_run_shows_that_all_files_qualify_and_the_references_two_times():
 	contains(on_gpu, f"The engine there is sealed. {COUNTS_DEVICE}")
 	contains(
 		on_gpu,
-		"The reference takes 50.00 ± 0.02 µs in the sealed engine and 61.00 ± 0.02 µs in the "
+		"The reference takes 50.000 ± 0.020 µs in the sealed engine and 61.000 ± 0.020 µs in the "
 		"isolated engine.",
 	)
 	contains(on_gpu, "the reference, isolated passed passed as it must isolated")
@@ -253,7 +253,7 @@ def baselines_of_another_engine_are_not_shown():
 		dry_run(name)
 		equal(engine_on(name), "isolated")
 		page = anyone.get(f"/leaderboard/{name}?gpu=H200").words()
-		contains(page, "samples/late.py sample 50.00 ± 0.02 µs")
+		contains(page, "samples/late.py sample 50.000 ± 0.020 µs")
 		lacks(page, "samples/right.py sample")
 
 

@@ -321,6 +321,7 @@ def a_ranked_result_is_sent_as_job_result_and_record():
 			"user": "a_d_a",
 			"gpu": "H200",
 			"score_ns": 3000.0,
+			"score_err_ns": 10.0,
 			"rank": 1,
 			"rank_before": None,
 			"best_before_ns": None,
@@ -336,8 +337,10 @@ def a_ranked_result_is_sent_as_job_result_and_record():
 			"user": "a_d_a",
 			"gpu": "H200",
 			"score_ns": 3000.0,
+			"score_err_ns": 10.0,
 			"user_before": None,
 			"score_before_ns": None,
+			"score_err_before_ns": None,
 			"url": url,
 		},
 	)
@@ -348,10 +351,13 @@ def a_ranked_result_is_sent_as_job_result_and_record():
 	records = receiver.bodies("/all", 2)
 	equal(
 		[
-			(one["data"]["submission"], one["data"]["user_before"], one["data"]["score_before_ns"])
+			[
+				one["data"][key]
+				for key in ("submission", "user_before", "score_before_ns", "score_err_before_ns")
+			]
 			for one in records
 		],
-		[(first, None, None), (second, "a_d_a", 3000.0)],
+		[[first, None, None, None], [second, "a_d_a", 3000.0, 10.0]],
 	)
 	last = [
 		one["data"] for one in receiver.bodies("/mine?key=hidden-word") if one["event"] == "ranked"
