@@ -20,8 +20,8 @@
  * first. An entry further behind joins if it ties with the first by a comparison. It then moves up
  * past entries with better scores. An entry may not join if it was faster or slower than a member
  * in a comparison. Nor may it join if it would pass an entry that was faster in a comparison. All
- * entries of a group share its place, the earlier submission first. The next group's place counts
- * all entries before it: 1, 1, 3. */
+ * entries of a group share its place, in order of score. The next group's place counts all entries
+ * before it: 1, 1, 3. */
 #ifndef PODIUM_LIB_RANKING_RANKING_H
 #define PODIUM_LIB_RANKING_RANKING_H
 
