@@ -98,26 +98,38 @@ static int apply_migration(
 	return rc;
 }
 
-struct mixed {
+struct outdated {
 	int64_t leaderboard_id;
 };
-static const struct column MIXED_COLUMNS[] = { INTEGER(struct mixed, leaderboard_id) };
-static const struct statement MIXED = SELECT(struct mixed, MIXED_COLUMNS,
+static const struct column OUTDATED_COLUMNS[] = { INTEGER(struct outdated, leaderboard_id) };
+static const struct statement MIXED = SELECT(struct outdated, OUTDATED_COLUMNS,
 	"SELECT DISTINCT r.leaderboard_id FROM ranking r JOIN task_engines e "
 	"ON e.task_version_id = r.task_version_id AND e.gpu = r.gpu WHERE r.engine <> e.engine");
+/* Rankings from before 0034_reasons.sql. */
+static const struct statement WITHOUT_REASONS = SELECT(struct outdated, OUTDATED_COLUMNS,
+	"SELECT DISTINCT leaderboard_id FROM ranking "
+	"WHERE (place > 1 AND above_ns IS NULL) OR (place <> position AND NOT tied)");
+
+static int settle(struct database *db, struct arena *arena, const struct statement *outdated,
+	int (*renew)(struct database *, int64_t, struct error *), struct error *error)
+{
+	struct outdated *rows;
+	size_t count = 0;
+	int rc = database_rows(db, arena, outdated, &rows, &count, error, "");
+	for (size_t i = 0; i < count && !rc; i++)
+		rc = renew(db, rows[i].leaderboard_id, error);
+	return rc;
+}
 
 /* Chooses the engine of each task version that has none. Rebuilds rankings with results of another
- * engine than the stored one, which removes these results. */
-static int settle_engines(struct database *db, struct arena *arena, struct error *error)
+ * engine than the stored one, which removes these results, and orders old rankings by the present
+ * rules. */
+static int settle_rankings(struct database *db, struct arena *arena, struct error *error)
 {
-	struct mixed *mixed;
-	size_t count = 0;
 	int rc = task_engines_decide(db, error);
 	if (!rc)
-		rc = database_rows(db, arena, &MIXED, &mixed, &count, error, "");
-	for (size_t i = 0; i < count && !rc; i++)
-		rc = ranking_rebuild(db, mixed[i].leaderboard_id, error);
-	return rc;
+		rc = settle(db, arena, &MIXED, ranking_rebuild, error);
+	return rc ? rc : settle(db, arena, &WITHOUT_REASONS, ranking_reorder, error);
 }
 
 int64_t migrate_newest(void)
@@ -142,7 +154,7 @@ int migrate(struct database *db, const char *name, struct error *error)
 	if (!rc)
 		rc = rights_refresh(db, name, error);
 	if (!rc)
-		rc = settle_engines(db, arena, error);
+		rc = settle_rankings(db, arena, error);
 	if (!rc)
 		admin_say("The database is at version %lld.", (long long)migrate_newest());
 	return rc;

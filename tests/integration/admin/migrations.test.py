@@ -81,6 +81,9 @@ REWRITTEN = {
 	("submissions", "dry_run"),
 	("ranking", "engine"),
 	("ranking", "attempts"),
+	("ranking", "position"),
+	("ranking", "place"),
+	("leaderboard_gpus", "turn"),
 	("rejudgings", "jobs"),
 }
 
@@ -340,6 +343,37 @@ def a_migration_that_fails_says_what_to_do_and_is_finished_later():
 		definitions(sql, columns(sql, "failing")),
 		definitions(of("fresh"), columns(of("fresh"), "fresh")),
 	)
+
+
+@test
+def old_rankings_are_ordered_by_the_present_rules():
+	sql = make("old_order")
+	for file in [file for file in FILES if file.name < "0034"]:
+		apply(sql, file)
+		note(sql, file)
+	fill(sql, columns(sql, "old_order"), 1, 1)
+	# Until 0034 the earlier submission came first in a tie: here 102 before 100.
+	sql(
+		"SET foreign_key_checks = 0; DELETE FROM ranking; "
+		"UPDATE leaderboards SET task_version_id = 1; INSERT INTO ranking (leaderboard_id, "
+		"task_version_id, gpu, user_id, submission_id, job_id, score_ns, score_err_ns, "
+		"submitted_at, position, place) VALUES "
+		"(1, 1, 'X', 1, 1, 1, 102, 1, '2026-01-01', 1, 1), "
+		"(1, 1, 'X', 2, 2, 2, 100, 1, '2026-01-02', 2, 1), "
+		"(1, 1, 'X', 3, 3, 3, 104, 1, '2026-01-03', 3, 3)"
+	)
+	equal(admin("migrate", database="old_order").returncode, 0)
+	equal(
+		sql(
+			"SELECT user_id, place, tied, above_ns, reason, other_id FROM ranking ORDER BY position"
+		),
+		[
+			["2", "1", "1", "NULL", "NULL", "NULL"],
+			["1", "1", "1", "NULL", "NULL", "NULL"],
+			["3", "3", "0", "100", "chain", "1"],
+		],
+	)
+	server.client("", "DROP DATABASE old_order")
 
 
 @test
