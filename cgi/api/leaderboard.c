@@ -220,15 +220,17 @@ int api_leaderboard(struct request *request)
 
 /* ---- a leaderboard's rankings ---- */
 
-static json_t *rank_json(const struct shown_leaderboard *shown, const struct ranking_row *row,
-	const struct speed_of_light *light)
+static json_t *rank_json(struct arena *arena, const struct shown_leaderboard *shown,
+	const struct ranking_row *row, const struct speed_of_light *light)
 {
 	double half_ns = interval_half_ns(row->score_err_ns);
-	return json_pack("{s:I, s:b, s:s, s:I, s:f, s:o, s:o, s:s, s:o, s:o, s:I, s:o}", "rank",
-		(json_int_t)row->place, "tie", (int)row->is_tie, "user", row->user, "submission",
-		(json_int_t)row->submission_id, "score_ns", row->score_ns, "lower_ns",
+	return json_pack("{s:I, s:b, s:o, s:s, s:I, s:f, s:o, s:o, s:o, s:s, s:o, s:o, s:I, s:o}",
+		"rank", (json_int_t)row->place, "tie", (int)row->is_tie, "reason",
+		json_text(ranking_reason_words(arena, row->reason, row->other)), "user", row->user,
+		"submission", (json_int_t)row->submission_id, "score_ns", row->score_ns, "lower_ns",
 		json_number(row->score_ns - half_ns), "upper_ns", json_number(row->score_ns + half_ns),
-		"language", dialect_find(shown->leaderboard.language, row->dialect)->name, "engine",
+		"above_ns", json_number(row->above_ns), "language",
+		dialect_find(shown->leaderboard.language, row->dialect)->name, "engine",
 		json_text(row->engine), "submitted_at", json_moment(row->submitted_at_ms), "attempts",
 		(json_int_t)row->attempts, "peak_share", json_number(light->ns / row->score_ns));
 }
@@ -239,7 +241,7 @@ static json_t *ranks_json(struct request *request, const struct shown_leaderboar
 	struct speed_of_light light = speed_of_light(request->arena, task, gpu->name);
 	json_t *items = json_array();
 	for (size_t i = 0; i < ranking->row_count; i++)
-		json_array_append_new(items, rank_json(shown, &ranking->rows[i], &light));
+		json_array_append_new(items, rank_json(request->arena, shown, &ranking->rows[i], &light));
 	return items;
 }
 

@@ -7,6 +7,7 @@
 #include "cgi/render/html.h"
 #include "lib/base/format.h"
 #include "lib/base/quote.h"
+#include "lib/base/rank.h"
 #include "templates/badge.h"
 
 #include <string.h>
@@ -22,9 +23,8 @@ static const struct column BADGE_COLUMNS[] = {
 	TEXT(struct badge_row, user),
 	REAL(struct badge_row, score_ns),
 };
-#define RANK_IS_TIE SQL_IS_TIE("r")
 #define BADGE_OF \
-	"SELECT r.place, " RANK_IS_TIE " AS is_tie, " \
+	"SELECT r.place, r.tied AS is_tie, " \
 	"u.name AS user, r.score_ns FROM ranking r JOIN users u ON u.id = r.user_id " \
 	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? AND "
 static const struct statement FIRST =
@@ -52,11 +52,10 @@ static const char *badge_words(struct arena *arena, const char *user, const stru
 		return user ? arena_printf(arena, "%s is not ranked", quote(arena, user)) : "nobody yet";
 	format_duration_ns(time, row->score_ns);
 	if (!user)
-		return arena_printf(arena, "%s by %s%s", time, row->user, row->is_tie ? ", tied" : "");
-	cleanup_buffer struct buffer place = { 0 };
-	html_ordinal(&place, row->place);
-	return arena_printf(
-		arena, "%s: %s%s, %s", row->user, row->is_tie ? "tied " : "", buffer_string(&place), time);
+		return arena_printf(arena, "%s by %s", time, row->user);
+	format_text rank;
+	format_rank(rank, row->place, row->is_tie);
+	return arena_printf(arena, "%s: rank %s, %s", row->user, rank, time);
 }
 
 /* Estimates the width of text in px, close to Verdana and DejaVu Sans at 11 px. Podium does not

@@ -76,12 +76,6 @@ static const char *score_of(struct arena *arena, const json_t *row)
 	return arena_strdup(arena, text);
 }
 
-static const char *rank_of(struct arena *arena, const json_t *row)
-{
-	const char *rank = words_count(arena, row, "rank");
-	return rank && member_true(row, "tie") ? arena_printf(arena, "=%s", rank) : rank;
-}
-
 static void write_ranking(struct buffer *out, struct arena *arena, const json_t *items)
 {
 	static const struct table_column columns[] = {
@@ -98,10 +92,10 @@ static void write_ranking(struct buffer *out, struct arena *arena, const json_t 
 	size_t i;
 	json_t *row;
 	json_array_foreach(items, i, row) table_add(&table,
-		(const char *[]){ rank_of(arena, row), member_text(row, "user"), score_of(arena, row),
-			words_share(arena, row, "peak_share"), member_text(row, "language"),
-			words_time(arena, row, "submitted_at"), words_count(arena, row, "attempts"),
-			words_count(arena, row, "submission") });
+		(const char *[]){ words_rank(arena, row, "rank", "tie"), member_text(row, "user"),
+			score_of(arena, row), words_share(arena, row, "peak_share"),
+			member_text(row, "language"), words_time(arena, row, "submitted_at"),
+			words_count(arena, row, "attempts"), words_count(arena, row, "submission") });
 	print_table(out, &table);
 }
 

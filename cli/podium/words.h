@@ -19,6 +19,9 @@ const char *words_duration(struct arena *arena, const json_t *object, const char
 /* A number without its fraction. */
 const char *words_count(struct arena *arena, const json_t *object, const char *key);
 
+/* "3", or "=3" if the member `tie` is true; NULL: no rank. */
+const char *words_rank(struct arena *arena, const json_t *object, const char *key, const char *tie);
+
 /* "83.1 %" from 0.831. */
 const char *words_share(struct arena *arena, const json_t *object, const char *key);
 

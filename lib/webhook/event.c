@@ -43,7 +43,8 @@ static const struct event_statements JOB_DONE = {
 static const struct event_statements RANKED = {
 	TELL("ranked", "l.id", "j.id",
 		"'leaderboard', l.name, 'submission', s.id, 'user', u.name, 'gpu', j.gpu, "
-		"'score_ns', j.score_ns, 'rank', r.place, 'rank_before', j.place_before, "
+		"'score_ns', j.score_ns, 'rank', r.place, 'tie', IF(r.tied, TRUE, FALSE), "
+		"'rank_before', j.place_before, "
 		"'best_before_ns', j.best_before_ns, 'is_personal_best', r.job_id = j.id",
 		OF_JOB JOIN_RANKING "WHERE j.id = ? AND " SQL_IS_RANKED("s", "j") " "),
 	DELIVER("ranked"),

@@ -25,7 +25,7 @@ site = Instance(
 	PODIUM_QUEUED_JOBS_PER_USER="1", PODIUM_WORKER_NAME="here", **podium_run.environment
 )
 sql = site.sql
-anyone, ada, dora, admin = (Client(site.url) for _ in range(4))
+anyone, ada, dora, cyd, admin = (Client(site.url) for _ in range(5))
 PASSWORD = "a long password"
 KEPT_S = 1.1  # cgi/page/ranking_notes.h caches for a second
 TIE = {"ratio": 0.998, "ratio_low": 0.994, "ratio_high": 1.003}
@@ -34,7 +34,7 @@ FASTER = {"ratio": 0.988, "ratio_low": 0.985, "ratio_high": 0.991}
 
 def prepare():
 	load_task(site, isolated())
-	register(site, {"ada": ada, "dora": dora, "root-of-all": admin})
+	register(site, {"ada": ada, "dora": dora, "cyd": cyd, "root-of-all": admin})
 
 
 def submit(client, mode="ranked"):
@@ -186,12 +186,14 @@ def both_pages_and_the_ranking_show_a_tie():
 		f"#{second} of dora, compared with #{first} of ada, interleaved on the same CPU: 0.998 "
 		"(0.994 to 1.003): a tie.",
 	)
-	contains(page, "1 tie")
+	# Their times alone differ by more than the noise.
+	contains(page, "=1 ada 1.0000")
+	contains(page, "=1 dora Tied with ada head to head.")
 	contains(
-		page,
-		"Those of the first ten that are too close to tell apart run against each other, in turns "
-		"on one CPU",
+		words(anyone, f"/submission/{second}"), "Ranked =1 on CPU. Tied with ada head to head."
 	)
+	contains(page, "shown as =1. How ranking works")
+	contains(page, "Podium runs them head to head in turns on one CPU")
 	for path in (f"/submission/{first}", f"/submission/{second}", "/leaderboard/small"):
 		contains(
 			links(anyone, path), f"/submission/{first if path.endswith(str(second)) else second}"
@@ -205,7 +207,19 @@ def the_faster_entry_is_first_and_both_pages_say_by_how_much():
 	contains(words(anyone, f"/submission/{second}"), "0.988 (0.985 to 0.991): 1.2 % faster.")
 	contains(words(anyone, f"/submission/{first}"), "1.012 (1.009 to 1.015): 1.2 % slower.")
 	rows = fresh(anyone, "/leaderboard/small.json").json["rows"]
-	equal([(row["rank"], row["user"]) for row in rows], [(1, "dora"), (2, "ada")])
+	equal(
+		[(row["rank"], row["tie"], row["user"]) for row in rows],
+		[(1, False, "dora"), (2, False, "ada")],
+	)
+	page = words(anyone, "/leaderboard/small")
+	# dora has the first rank with the slower time, and ada's gap to the rank above says so.
+	contains(page, "1 dora 1.0010 ± 0.0002 µs +0.1 %")
+	contains(
+		page, "2 ada Behind dora: slower head to head. 1.0000 ± 0.0002 µs fastest 0.10 % faster"
+	)
+	contains(
+		words(anyone, f"/submission/{first}"), "Ranked 2 on CPU. Behind dora: slower head to head."
+	)
 	equal({"rank", "score_ns", "submission", "submitted_at", "user"} - set(rows[0]), set())
 	contains(
 		fresh(anyone, "/leaderboard/small.csv").text, "rank,user,score_ns,submission,submitted_at"
@@ -217,6 +231,64 @@ def a_small_difference_gets_more_than_three_decimals():
 	first, second = two_that_are_close(ratio=0.9995, ratio_low=0.9993, ratio_high=0.99975)
 	until(lambda: comparison() == "done")
 	contains(words(anyone, f"/submission/{second}"), "0.9995 (0.9993 to 0.9998): 0.050 % faster.")
+
+
+@test
+def a_tie_with_two_ranks_says_why_wherever_it_is_called_a_tie():
+	first, second = two_that_are_close(**TIE)
+	until(lambda: comparison() == "done")
+	podium_run.say(ranked={"score_ns": 1002.0, "score_err_ns": 0.1}, compare=TIE)
+	third = submit(cyd)
+	ended(anyone, third)
+	until(lambda: sql("SELECT COUNT(*) FROM comparisons WHERE ratio IS NOT NULL") == [["2"]])
+	reason = "Ties with dora, but not with the fastest of that rank."
+	page = words(anyone, "/leaderboard/small")
+	contains(page, "=1 dora Tied with ada head to head.")
+	contains(page, f"3 cyd {reason}")
+	sentence = f"a tie. Yet cyd has the lower rank. {reason}"
+	contains(page, sentence)
+	for path in (
+		f"/submission/{second}",
+		f"/submission/{third}",
+		f"/comparison/{number_of_comparison()}",
+	):
+		contains(words(anyone, path), sentence)
+	contains(words(anyone, f"/submission/{third}"), f"Ranked 3 on CPU. {reason}")
+	lacks(words(anyone, f"/compare?a={second}&b={third}"), "Yet cyd")
+	# /compare calls two a tie whose times differ by less than the noise.
+	sql(
+		"DELETE FROM comparisons; UPDATE jobs SET score_err_ns = 1 WHERE submission_id IS NOT "
+		"NULL; "
+		f"UPDATE jobs SET score_ns = 1002 WHERE submission_id = {second}; "
+		f"UPDATE jobs SET score_ns = 1004 WHERE submission_id = {third}"
+	)
+	site.manage("ranking", "rebuild", "small")
+	contains(words(anyone, "/leaderboard/small"), f"3 cyd {reason}")
+	for pair in (f"a={second}&b={third}", f"a={third}&b={second}"):
+		contains(
+			words(anyone, f"/compare?{pair}"),
+			f"The scores are within noise. Yet cyd has the lower rank. {reason}",
+		)
+	lacks(words(anyone, f"/compare?a={first}&b={second}"), "Yet")
+
+
+@test
+def a_comparison_no_longer_counts_once_the_times_are_not_close():
+	first, second = two_that_are_close(**FASTER)
+	until(lambda: comparison() == "done")
+	sql(f"UPDATE jobs SET score_ns = 1100 WHERE submission_id = {second}")
+	site.manage("ranking", "rebuild", "small")
+	said = "It decides nothing any more, because their times are no longer close."
+	page = words(anyone, "/leaderboard/small")
+	contains(page, "1 ada 1.0000")
+	lacks(page, "Behind")
+	contains(page, said)
+	for path in (
+		f"/submission/{first}",
+		f"/submission/{second}",
+		f"/comparison/{number_of_comparison()}",
+	):
+		contains(words(anyone, path), said)
 
 
 @test

@@ -322,6 +322,7 @@ def a_ranked_result_is_sent_as_job_result_and_record():
 			"gpu": "H200",
 			"score_ns": 3000.0,
 			"rank": 1,
+			"tie": False,
 			"rank_before": None,
 			"best_before_ns": None,
 			"is_personal_best": True,
