@@ -9,6 +9,7 @@
 #include "lib/base/scope.h"
 #include "lib/leaderboard/quota.h"
 #include "lib/leaderboard/visibility.h"
+#include "lib/ranking/records.h"
 #include "lib/submission/file.h"
 
 #include <math.h>
@@ -46,15 +47,16 @@ static const struct column ITEM_COLUMNS[] = {
 	"WHEN o.accepting THEN 'active' ELSE 'closed' END"
 #define MAY_SEE_LEADERBOARD SQL_MAY_SEE("l")
 static const char *const STATES[] = { "active", "practice", "ended", "closed", "archived" };
-/* SQL expression: the devices as a JSON array, each with its first entry and how many users are
- * ranked. Positions run from 1 without gaps, so the last position is that number. */
+/* SQL expression: the devices as a JSON array, each with its record and how many users are ranked.
+ * Positions run from 1 without gaps, so the last position is that number. */
+#define RECORD_NS SQL_RECORD_NS("l.id", "l.task_version_id", "g.gpu")
+#define RECORD_USER SQL_RECORD_USER("l.id", "l.task_version_id", "g.gpu")
 #define DEVICES \
-	"(SELECT JSON_ARRAYAGG(JSON_OBJECT('gpu', g.gpu, 'score_ns', r.score_ns, 'user', u.name, " \
+	"(SELECT JSON_ARRAYAGG(JSON_OBJECT('gpu', g.gpu, 'score_ns', " RECORD_NS \
+	", 'user', " RECORD_USER ", " \
 	"'participants', COALESCE((SELECT e.position FROM ranking e WHERE e.leaderboard_id = l.id " \
 	"AND e.task_version_id = l.task_version_id AND e.gpu = g.gpu " \
 	"ORDER BY e.position DESC LIMIT 1), 0)) ORDER BY g.position, g.gpu) FROM leaderboard_gpus g " \
-	"LEFT JOIN ranking r ON r.leaderboard_id = l.id AND r.task_version_id = l.task_version_id " \
-	"AND r.gpu = g.gpu AND r.position = 1 LEFT JOIN users u ON u.id = r.user_id " \
 	"WHERE g.leaderboard_id = l.id) AS devices "
 static const struct statement ITEMS = SELECT(struct leaderboard_item, ITEM_COLUMNS,
 	"SELECT l.id, v.number AS version, l.deadline AS deadline_ms, l.frozen_at AS frozen_at_ms, "

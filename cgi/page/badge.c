@@ -8,12 +8,13 @@
 #include "lib/base/format.h"
 #include "lib/base/quote.h"
 #include "lib/base/rank.h"
+#include "lib/ranking/records.h"
 #include "templates/badge.h"
 
 #include <string.h>
 
 struct badge_row {
-	int64_t place, is_tie;
+	int64_t place, is_tie; /* only read for a user */
 	const char *user;
 	double score_ns;
 };
@@ -23,14 +24,16 @@ static const struct column BADGE_COLUMNS[] = {
 	TEXT(struct badge_row, user),
 	REAL(struct badge_row, score_ns),
 };
-#define BADGE_OF \
-	"SELECT r.place, r.tied AS is_tie, " \
-	"u.name AS user, r.score_ns FROM ranking r JOIN users u ON u.id = r.user_id " \
-	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? AND "
-static const struct statement FIRST =
-	SELECT(struct badge_row, BADGE_COLUMNS, BADGE_OF "r.position = 1");
-static const struct statement OF_USER =
-	SELECT(struct badge_row, BADGE_COLUMNS, BADGE_OF "u.name = CONVERT(? USING ascii)");
+#define IS_RECORD SQL_IS_RECORD("e", "?", "?", "?")
+static const struct statement RECORD = SELECT(struct badge_row, BADGE_COLUMNS,
+	"SELECT 0 AS place, 0 AS is_tie, u.name AS user, e.score_ns FROM records e "
+	"JOIN users u ON u.id = e.user_id "
+	"WHERE " IS_RECORD " ORDER BY " SQL_RECORD_ORDER("e") " LIMIT 1");
+static const struct statement OF_USER = SELECT(struct badge_row, BADGE_COLUMNS,
+	"SELECT r.place, r.tied AS is_tie, u.name AS user, r.score_ns "
+	"FROM ranking r JOIN users u ON u.id = r.user_id "
+	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? "
+	"AND u.name = CONVERT(? USING ascii)");
 
 static int read_rows(struct request *request, const struct shown_leaderboard *shown,
 	const struct ranked_gpu *gpu, const char *user, struct badge_row **rows, size_t *count)
@@ -39,7 +42,7 @@ static int read_rows(struct request *request, const struct shown_leaderboard *sh
 	if (!gpu)
 		return 0;
 	if (!user)
-		return database_rows(request->db, request->arena, &FIRST, rows, count, request->error,
+		return database_rows(request->db, request->arena, &RECORD, rows, count, request->error,
 			"iis", shown->leaderboard.id, shown->leaderboard.task_version_id, gpu->name);
 	return database_rows(request->db, request->arena, &OF_USER, rows, count, request->error, "iiss",
 		shown->leaderboard.id, shown->leaderboard.task_version_id, gpu->name, user);

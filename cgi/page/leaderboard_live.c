@@ -4,6 +4,7 @@
 #include "cgi/page/pages.h"
 #include "cgi/render/html.h"
 #include "lib/base/scope.h"
+#include "lib/ranking/records.h"
 #include "templates/leaderboard_charts.h"
 
 #include <math.h>
@@ -23,15 +24,14 @@ static const struct column LIVE_COLUMNS[] = {
 	REAL(struct live_entry, record_ns),
 	REAL(struct live_entry, record_before_ns),
 };
+#define OF_RANKING SQL_IS_RECORD("e", "r.leaderboard_id", "r.task_version_id", "r.gpu")
 /* SQL expression: a field of the device's newest record ("0"), or of the record before it ("1").
  * The field is read only in the first row of each device. */
 #define RECORD(field, before) \
 	"IF(r.position = 1, (SELECT " field " FROM records e JOIN users eu ON eu.id = e.user_id " \
-	"WHERE e.leaderboard_id = r.leaderboard_id AND e.task_version_id = r.task_version_id AND " \
-	"e.gpu = r.gpu AND e.line = 0 " \
-	"ORDER BY e.submission_id DESC LIMIT " before ", 1), NULL)"
+	"WHERE " OF_RANKING " ORDER BY " SQL_RECORD_ORDER("e") " LIMIT " before ", 1), NULL)"
 #define RECORD_USER RECORD("eu.name", "0")
-#define RECORD_AT RECORD("e.submitted_at", "0")
+#define RECORD_AT RECORD("e.ranked_at", "0")
 #define RECORD_SCORE RECORD("e.score_ns", "0")
 #define SCORE_BEFORE RECORD("e.score_ns", "1")
 static const struct statement LIVE = SELECT(struct live_entry, LIVE_COLUMNS,

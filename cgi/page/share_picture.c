@@ -5,6 +5,7 @@
 #include "cgi/render/picture.h"
 #include "lib/base/format.h"
 #include "lib/base/rank.h"
+#include "lib/ranking/records.h"
 
 /* The size that Open Graph readers expect. */
 enum { width = 1200, height = 630, margin = 80, wide = width - 2 * margin };
@@ -13,15 +14,22 @@ struct first_row {
 	int64_t place, is_tied;
 	const char *user;
 	double score_ns;
+	const char *record_user; /* the holder of the record, and the record's time */
+	double record_ns;
 };
 static const struct column FIRST_COLUMNS[] = {
 	INTEGER(struct first_row, place),
 	INTEGER(struct first_row, is_tied),
 	TEXT(struct first_row, user),
 	REAL(struct first_row, score_ns),
+	TEXT(struct first_row, record_user),
+	REAL(struct first_row, record_ns),
 };
+#define RECORD_USER SQL_RECORD_USER("r.leaderboard_id", "r.task_version_id", "r.gpu")
+#define RECORD_NS SQL_RECORD_NS("r.leaderboard_id", "r.task_version_id", "r.gpu")
 static const struct statement FIRST_ROWS = SELECT(struct first_row, FIRST_COLUMNS,
-	"SELECT r.place, r.tied AS is_tied, u.name AS user, r.score_ns FROM ranking r JOIN users u ON "
+	"SELECT r.place, r.tied AS is_tied, u.name AS user, r.score_ns, " RECORD_USER
+	" AS record_user, " RECORD_NS " AS record_ns FROM ranking r JOIN users u ON "
 	"u.id = r.user_id "
 	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? "
 	"AND r.position <= 3 ORDER BY r.position");
@@ -41,17 +49,24 @@ static int read_first(struct request *request, const struct shown_leaderboard *s
 					shown->leaderboard.task_version_id, gpu->name);
 }
 
-static const char *ranked_words(
-	struct arena *arena, const struct shown_leaderboard *shown, const struct ranked_gpu *gpu)
+/* "H200 · Python · 12 ranked · record 31.90 µs by ada". */
+static const char *ranked_words(struct arena *arena, const struct shown_leaderboard *shown,
+	const struct ranked_gpu *gpu, const struct first_rows *first)
 {
+	format_text time;
 	if (!gpu)
 		return language_title(shown->leaderboard.language);
 	const char *version = shows_old_version(shown)
 		? arena_printf(
 			arena, " · version %lld of the task", (long long)shown->leaderboard.version_number)
 		: "";
-	return arena_printf(arena, "%s · %s · %lld ranked%s", gpu->name,
-		language_title(shown->leaderboard.language), (long long)gpu->entries, version);
+	const char *record = "";
+	if (first->count && first->rows->record_user) {
+		format_duration_ns(time, first->rows->record_ns);
+		record = arena_printf(arena, " · record %s by %s", time, first->rows->record_user);
+	}
+	return arena_printf(arena, "%s · %s · %lld ranked%s%s", gpu->name,
+		language_title(shown->leaderboard.language), (long long)gpu->entries, record, version);
 }
 
 static void draw_head(
@@ -131,7 +146,7 @@ int page_share_picture(struct request *request)
 		rc = picture_new(&picture, width, height, request->error);
 	if (rc)
 		return rc;
-	draw_head(picture, &shown, ranked_words(request->arena, &shown, gpu));
+	draw_head(picture, &shown, ranked_words(request->arena, &shown, gpu, &first));
 	draw_rows(picture, &first);
 	picture_png(picture, &request->body);
 	request->content_type = "image/png";

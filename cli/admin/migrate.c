@@ -105,10 +105,11 @@ static const struct column OUTDATED_COLUMNS[] = { INTEGER(struct outdated, leade
 static const struct statement MIXED = SELECT(struct outdated, OUTDATED_COLUMNS,
 	"SELECT DISTINCT r.leaderboard_id FROM ranking r JOIN task_engines e "
 	"ON e.task_version_id = r.task_version_id AND e.gpu = r.gpu WHERE r.engine <> e.engine");
-/* Rankings from before 0034_reasons.sql. */
-static const struct statement WITHOUT_REASONS = SELECT(struct outdated, OUTDATED_COLUMNS,
-	"SELECT DISTINCT leaderboard_id FROM ranking "
-	"WHERE (place > 1 AND above_ns IS NULL) OR (place <> position AND NOT tied)");
+/* Rankings from before 0034_reasons.sql, and records from before 0038_record_order.sql. */
+static const struct statement OLD_ORDER = SELECT(struct outdated, OUTDATED_COLUMNS,
+	"SELECT leaderboard_id FROM ranking "
+	"WHERE (place > 1 AND above_ns IS NULL) OR (place <> position AND NOT tied) "
+	"UNION SELECT leaderboard_id FROM records WHERE ranked_at IS NULL");
 
 static int settle(struct database *db, struct arena *arena, const struct statement *outdated,
 	int (*renew)(struct database *, int64_t, struct error *), struct error *error)
@@ -122,14 +123,14 @@ static int settle(struct database *db, struct arena *arena, const struct stateme
 }
 
 /* Chooses the engine of each task version that has none. Rebuilds rankings with results of another
- * engine than the stored one, which removes these results, and orders old rankings by the present
- * rules. */
+ * engine than the stored one, which removes these results, and orders old rankings and records by
+ * the present rules. */
 static int settle_rankings(struct database *db, struct arena *arena, struct error *error)
 {
 	int rc = task_engines_decide(db, error);
 	if (!rc)
 		rc = settle(db, arena, &MIXED, ranking_rebuild, error);
-	return rc ? rc : settle(db, arena, &WITHOUT_REASONS, ranking_reorder, error);
+	return rc ? rc : settle(db, arena, &OLD_ORDER, ranking_reorder, error);
 }
 
 int64_t migrate_newest(void)

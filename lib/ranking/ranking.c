@@ -75,16 +75,17 @@ static int replace_entry(struct database *db, struct arena *arena, const struct 
 	return rc || !*changed ? rc : ranked_job_put(db, &best, error);
 }
 
+static const struct statement PUT_RANKED_AT =
+	COMMAND("UPDATE jobs SET ranked_at = UTC_TIMESTAMP(3) WHERE id = ?");
+
 /* Updates the user's attempts, the records of the ranking and its baselines. */
 static int update_statistics(struct database *db, const struct ranked_job *job, struct error *error)
 {
 	struct ranking_key key = ranked_job_key(job);
-	const struct record record = { .key = &key,
-		.user_id = job->user_id,
-		.submission_id = job->submission_id,
-		.job_id = job->job_id,
-		.score_ns = job->score_ns };
+	const struct record record = { .key = &key, .user_id = job->user_id, .job_id = job->job_id };
 	int rc = ranked_job_count_attempts(db, &key, job->user_id, error);
+	if (!rc)
+		rc = database_execute(db, &PUT_RANKED_AT, error, "i", job->job_id);
 	if (!rc)
 		rc = records_insert(db, &record, error);
 	return rc ? rc : baseline_take(db, job->job_id, error);

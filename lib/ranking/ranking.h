@@ -72,7 +72,8 @@ int ranking_after_deletion(
  * needed now. */
 int ranking_refresh_leaderboard(struct database *db, int64_t leaderboard_id, struct error *error);
 
-/* Orders the entries of a leaderboard's rankings again, but keeps the entries. */
+/* Orders the entries of a leaderboard's rankings again and recomputes the records, but keeps the
+ * entries. */
 int ranking_reorder(struct database *db, int64_t leaderboard_id, struct error *error);
 
 /* Recomputes the rankings of one leaderboard (0: of all), with their records and baselines, from

@@ -72,7 +72,9 @@ static int reorder_leaderboard(struct database *db, void *context, struct error 
 	const struct rebuild *rebuild = context;
 	cleanup_arena struct arena *arena = arena_new();
 	int rc = lock_leaderboard(db, arena, rebuild->leaderboard_id, error);
-	return rc ? rc : order_rankings(db, arena, rebuild, error);
+	if (!rc)
+		rc = order_rankings(db, arena, rebuild, error);
+	return rc ? rc : records_rebuild(db, rebuild->leaderboard_id, error);
 }
 
 static int rebuild_leaderboard(struct database *db, void *context, struct error *error)

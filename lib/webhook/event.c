@@ -63,8 +63,7 @@ static const struct event_statements RANKED = {
 #define SCORE_BEFORE BEFORE("b.score_ns", "")
 #define IS_RECORD \
 	SQL_IS_RANKED("s", "j") \
-	" AND EXISTS (SELECT 1 FROM records f WHERE f.job_id = j.id AND f.line = 0) " \
-	"AND NOT EXISTS (SELECT 1 FROM records f WHERE " LINE("f") "AND f.score_ns < j.score_ns) "
+	" AND EXISTS (SELECT 1 FROM records f WHERE f.job_id = j.id AND f.line = 0) "
 static const struct event_statements RECORD = {
 	TELL("record", "l.id", "j.id",
 		"'leaderboard', l.name, 'submission', s.id, 'user', u.name, 'gpu', j.gpu, "

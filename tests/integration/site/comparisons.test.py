@@ -2,6 +2,7 @@
 """What pages say about comparisons, and where comparisons do not appear. The pages come through
 nginx. The worker is real, and its podium-run is a stand-in."""
 
+import json
 import os
 import pathlib
 import re
@@ -25,7 +26,7 @@ site = Instance(
 	PODIUM_QUEUED_JOBS_PER_USER="1", PODIUM_WORKER_NAME="here", **podium_run.environment
 )
 sql = site.sql
-anyone, ada, dora, cyd, admin = (Client(site.url) for _ in range(5))
+anyone, ada, dora, cyd, bob, admin = (Client(site.url) for _ in range(6))
 PASSWORD = "a long password"
 KEPT_S = 1.1  # cgi/page/ranking_notes.h caches for a second
 TIE = {"ratio": 0.998, "ratio_low": 0.994, "ratio_high": 1.003}
@@ -34,7 +35,7 @@ FASTER = {"ratio": 0.988, "ratio_low": 0.985, "ratio_high": 0.991}
 
 def prepare():
 	load_task(site, isolated())
-	register(site, {"ada": ada, "dora": dora, "cyd": cyd, "root-of-all": admin})
+	register(site, {"ada": ada, "dora": dora, "cyd": cyd, "bob": bob, "root-of-all": admin})
 
 
 def submit(client, mode="ranked"):
@@ -289,6 +290,90 @@ def a_comparison_no_longer_counts_once_the_times_are_not_close():
 		f"/comparison/{number_of_comparison()}",
 	):
 		contains(words(anyone, path), said)
+
+
+def decide(number, action, page="/admin/submission/%d", **more):
+	answer = admin.post(
+		page % number if "%d" in page else page,
+		[("action", action), ("reason", "Too good."), ("confirm", "yes"), *more.items()],
+	)
+	equal(answer.status, 303)
+
+
+def record_of_the_picture(user):
+	"""Whether the share picture names this user as the holder of the record: it does if it does not
+	change when the newest record gets this user."""
+	picture = "/leaderboard/small/share.png"
+	before = fresh(anyone, picture).bytes
+	newest = sql("SELECT job_id, user_id FROM records WHERE line = 0 ORDER BY score_ns LIMIT 1")[0]
+	set_user = "UPDATE records SET user_id = {} WHERE line = 0 AND job_id = " + newest[0]
+	sql(set_user.format(f"(SELECT id FROM users WHERE name = '{user}')"))
+	after = fresh(anyone, picture).bytes
+	sql(set_user.format(newest[1]))
+	return before == after
+
+
+def expect_records(*records):
+	"""Checks the records, newest first, as (user, time in ns), on every page and in every format
+	that has them."""
+	user, score_ns = records[0]
+	shown = [(name, f"{ns:.1f} ns" if ns < 1000 else f"{ns / 1000:.3f} µs") for name, ns in records]
+	feed = fresh(anyone, "/leaderboard/small.atom").text
+	equal(re.findall(r"<title>(\w+): (.*?) on CPU,", feed), shown)
+	live = words(anyone, "/leaderboard/small?view=live")
+	equal(re.search(r"Newest record: (\w+), (.*?) on CPU", live).groups(), shown[0])
+	badge = fresh(anyone, "/leaderboard/small/badge.svg").text
+	contains(badge, f"{shown[0][1]} by {user}<")
+	time.sleep(KEPT_S)
+	boards = anyone.get("/api/v1/leaderboards").json["items"]
+	(device,) = (one for board in boards if board["name"] == "small" for one in board["devices"])
+	equal((device["user"], device["score_ns"]), (user, score_ns))
+	equal([name for name in ("ada", "bob", "cyd", "dora") if record_of_the_picture(name)], [user])
+	told = json.loads(
+		sql("SELECT data FROM webhook_events WHERE event = 'record' ORDER BY id DESC LIMIT 1")[0][0]
+	)
+	equal((told["user"], told["score_ns"]), (user, score_ns))
+	# podium-web caches the chart for two seconds.
+	chart = [rf"UTC {name} {re.escape(time)}" for name, time in reversed(shown)]
+	line = re.compile(r"Fastest of all \S+ \S+ " + r" \S+ \S+ ".join(chart) + " (?!\\d)")
+	until(lambda: line.search(words(anyone, "/leaderboard/small")))
+
+
+@test
+def every_page_and_format_names_the_same_record():
+	"""A result is a record if it was faster than all results ranked before it, whenever it was
+	submitted and whatever its rank."""
+	sql(
+		"DELETE FROM submissions; DELETE FROM webhook_events; INSERT INTO webhooks (name, address, "
+		"form, events, secret) VALUES ('records', 'http://hook.invalid/', 'json', 'record', 'x'); "
+		"INSERT INTO pauses (worker, kind, paused_by) VALUES ('here', 'pause', 'root-of-all')"
+	)
+	# ada submits first and finishes second: meanwhile no worker has her job's device.
+	early = submit(ada)
+	sql(f"UPDATE jobs SET gpu = 'H200' WHERE submission_id = {early}; DELETE FROM pauses")
+	ranked(dora, 1000.0)
+	expect_records(("dora", 1000.0))
+	podium_run.say(ranked={"score_ns": 1005.0, "score_err_ns": 0.1}, compare=FASTER)
+	sql(f"UPDATE jobs SET gpu = 'CPU' WHERE submission_id = {early}")
+	ended(anyone, early)
+	# A comparison ranks ada's slower time before dora's record.
+	until(lambda: comparison() == "done")
+	rows = fresh(anyone, "/leaderboard/small.json").json["rows"]
+	equal([(row["rank"], row["user"]) for row in rows], [(1, "ada"), (2, "dora")])
+	expect_records(("dora", 1000.0))
+	# A hidden result is no record any more.
+	hidden = ranked(cyd, 900.0)
+	expect_records(("cyd", 900.0), ("dora", 1000.0))
+	decide(hidden, "hide")
+	# A result that is held is ranked, and a record, when an admin releases it.
+	held = ranked(bob, 800.0)
+	decide(held, "hold")
+	ranked(cyd, 850.0)
+	expect_records(("cyd", 850.0), ("dora", 1000.0))
+	decide(held, "release", "/admin/review", submission=held, gpu="CPU")
+	expect_records(("bob", 800.0), ("cyd", 850.0), ("dora", 1000.0))
+	site.manage("ranking", "rebuild", "small")
+	expect_records(("bob", 800.0), ("cyd", 850.0), ("dora", 1000.0))
 
 
 @test
