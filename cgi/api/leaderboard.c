@@ -9,6 +9,7 @@
 #include "lib/base/scope.h"
 #include "lib/leaderboard/quota.h"
 #include "lib/leaderboard/visibility.h"
+#include "lib/ranking/records.h"
 #include "lib/submission/file.h"
 
 #include <math.h>
@@ -46,15 +47,16 @@ static const struct column ITEM_COLUMNS[] = {
 	"WHEN o.accepting THEN 'active' ELSE 'closed' END"
 #define MAY_SEE_LEADERBOARD SQL_MAY_SEE("l")
 static const char *const STATES[] = { "active", "practice", "ended", "closed", "archived" };
-/* SQL expression: the devices as a JSON array, each with its first entry and how many users are
- * ranked. Positions run from 1 without gaps, so the last position is that number. */
+/* SQL expression: the devices as a JSON array, each with its record and how many users are ranked.
+ * Positions run from 1 without gaps, so the last position is that number. */
+#define RECORD_NS SQL_RECORD_NS("l.id", "l.task_version_id", "g.gpu")
+#define RECORD_USER SQL_RECORD_USER("l.id", "l.task_version_id", "g.gpu")
 #define DEVICES \
-	"(SELECT JSON_ARRAYAGG(JSON_OBJECT('gpu', g.gpu, 'score_ns', r.score_ns, 'user', u.name, " \
+	"(SELECT JSON_ARRAYAGG(JSON_OBJECT('gpu', g.gpu, 'score_ns', " RECORD_NS \
+	", 'user', " RECORD_USER ", " \
 	"'participants', COALESCE((SELECT e.position FROM ranking e WHERE e.leaderboard_id = l.id " \
 	"AND e.task_version_id = l.task_version_id AND e.gpu = g.gpu " \
 	"ORDER BY e.position DESC LIMIT 1), 0)) ORDER BY g.position, g.gpu) FROM leaderboard_gpus g " \
-	"LEFT JOIN ranking r ON r.leaderboard_id = l.id AND r.task_version_id = l.task_version_id " \
-	"AND r.gpu = g.gpu AND r.position = 1 LEFT JOIN users u ON u.id = r.user_id " \
 	"WHERE g.leaderboard_id = l.id) AS devices "
 static const struct statement ITEMS = SELECT(struct leaderboard_item, ITEM_COLUMNS,
 	"SELECT l.id, v.number AS version, l.deadline AS deadline_ms, l.frozen_at AS frozen_at_ms, "
@@ -220,15 +222,18 @@ int api_leaderboard(struct request *request)
 
 /* ---- a leaderboard's rankings ---- */
 
-static json_t *rank_json(const struct shown_leaderboard *shown, const struct ranking_row *row,
-	const struct speed_of_light *light)
+static json_t *rank_json(struct arena *arena, const struct shown_leaderboard *shown,
+	const struct ranking_row *row, const struct speed_of_light *light)
 {
 	const struct interval interval = interval_of(row->score_ns, row->score_err_ns);
-	return json_pack("{s:I, s:b, s:s, s:I, s:f, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:I, s:o}", "rank",
-		(json_int_t)row->place, "tie", (int)row->is_tie, "user", row->user, "submission",
-		(json_int_t)row->submission_id, "score_ns", row->score_ns, "score_err_ns",
+	return json_pack(
+		"{s:I, s:b, s:o, s:s, s:I, s:f, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:I, s:o}", "rank",
+		(json_int_t)row->place, "tie", (int)row->is_tie, "reason",
+		json_text(ranking_reason_words(arena, row->reason, row->other)), "user", row->user,
+		"submission", (json_int_t)row->submission_id, "score_ns", row->score_ns, "score_err_ns",
 		json_number(row->score_err_ns), "lower_ns", json_number(interval.low_ns), "upper_ns",
-		json_number(interval.high_ns), "floor_ns", json_number(row->floor_ns), "language",
+		json_number(interval.high_ns), "floor_ns", json_number(row->floor_ns), "above_ns",
+		json_number(row->above_ns), "language",
 		dialect_find(shown->leaderboard.language, row->dialect)->name, "engine",
 		json_text(row->engine), "submitted_at", json_moment(row->submitted_at_ms), "attempts",
 		(json_int_t)row->attempts, "peak_share", json_number(light->ns / row->score_ns));
@@ -240,7 +245,7 @@ static json_t *ranks_json(struct request *request, const struct shown_leaderboar
 	struct speed_of_light light = speed_of_light(request->arena, task, gpu->name);
 	json_t *items = json_array();
 	for (size_t i = 0; i < ranking->row_count; i++)
-		json_array_append_new(items, rank_json(shown, &ranking->rows[i], &light));
+		json_array_append_new(items, rank_json(request->arena, shown, &ranking->rows[i], &light));
 	return items;
 }
 

@@ -168,11 +168,14 @@ static json_t *submission_job_json(
 		json_array_append_new(stages, stage_json(request, view, job, &job->stages[i]));
 	const struct interval interval = interval_of(job->score_ns, job->score_err_ns);
 	json_object_update_new(json,
-		json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+		json_pack(
+			"{s:I, s:o, s:o, s:o, s:o, s:b, s:o, s:b, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, "
+			"s:o}",
 			"id", (json_int_t)job->id, "lower_ns", json_number(interval.low_ns), "upper_ns",
 			json_number(interval.high_ns), "floor_ns", json_number(job->floor_ns), "rank",
-			json_count(job->place), "rank_before",
-			hides ? json_null() : json_count(job->place_before), "personal_best",
+			json_count(job->place), "tie", (int)(job->is_tied == 1), "rank_before",
+			hides ? json_null() : json_count(job->place_before), "tie_before",
+			(int)(!hides && job->tied_before == 1), "personal_best",
 			(int)(!hides && job->place_after != SQL_NULL_INTEGER), "held",
 			(int)(job->is_held == 1 && !hides), "engine", json_text(job->engine), "engine_reason",
 			json_text(job->engine_reason), "device",
@@ -404,10 +407,10 @@ static int read_submission_filter(struct request *request, struct history_filter
 
 static json_t *own_job_json(const struct history_job *job)
 {
-	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:b}", "gpu", job->gpu, "state", job->state,
-		"verdict", json_text(job->verdict), "score_ns", json_number(job->score_ns), "score_err_ns",
-		json_number(job->score_err_ns), "rank", json_count(job->place), "held",
-		(int)(job->is_held == 1));
+	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:b}", "gpu", job->gpu, "state",
+		job->state, "verdict", json_text(job->verdict), "score_ns", json_number(job->score_ns),
+		"score_err_ns", json_number(job->score_err_ns), "rank", json_count(job->place), "tie",
+		(int)(job->is_tie == 1), "held", (int)(job->is_held == 1));
 }
 
 /* Describes a submission in the list. The job rows that it makes have only the members that

@@ -75,7 +75,7 @@ struct place_row {
 	const char *leaderboard;
 	int64_t version;
 	const char *gpu;
-	int64_t place, submission;
+	int64_t place, tied, submission;
 	double score_ns, score_err_ns;
 };
 static const struct column PLACE_COLUMNS[] = {
@@ -83,12 +83,13 @@ static const struct column PLACE_COLUMNS[] = {
 	INTEGER(struct place_row, version),
 	TEXT(struct place_row, gpu),
 	INTEGER(struct place_row, place),
+	INTEGER(struct place_row, tied),
 	INTEGER(struct place_row, submission),
 	REAL(struct place_row, score_ns),
 	REAL(struct place_row, score_err_ns),
 };
 static const struct statement PLACES = SELECT(struct place_row, PLACE_COLUMNS,
-	"SELECT l.name AS leaderboard, v.number AS version, r.gpu, r.place, "
+	"SELECT l.name AS leaderboard, v.number AS version, r.gpu, r.place, r.tied, "
 	"r.submission_id AS submission, r.score_ns, r.score_err_ns "
 	"FROM ranking r JOIN leaderboards l ON l.id = r.leaderboard_id "
 	"JOIN task_versions v ON v.id = r.task_version_id "
@@ -379,7 +380,7 @@ struct job_row {
 	int64_t held_at_ms, released;
 	const char *held_reason;
 	double best_before_ns;
-	int64_t place_before, place_after;
+	int64_t place_before, tied_before, place_after, tied_after;
 };
 static const struct column JOB_COLUMNS[] = {
 	INTEGER(struct job_row, submission),
@@ -397,7 +398,9 @@ static const struct column JOB_COLUMNS[] = {
 	TEXT(struct job_row, held_reason),
 	REAL(struct job_row, best_before_ns),
 	INTEGER(struct job_row, place_before),
+	INTEGER(struct job_row, tied_before),
 	INTEGER(struct job_row, place_after),
+	INTEGER(struct job_row, tied_after),
 	TEXT(struct job_row, environment),
 	TIME(struct job_row, queued_at_ms),
 	TIME(struct job_row, started_at_ms),
@@ -407,7 +410,7 @@ static const struct statement JOBS = SELECT(struct job_row, JOB_COLUMNS,
 	"SELECT " OF_PIECE "j.id, j.gpu, j.state, j.verdict, j.reason, j.score_ns, j.score_err_ns, "
 	"j.engine, j.engine_reason, "
 	"j.held_at AS held_at_ms, j.released_by IS NOT NULL AS released, j.held_reason, "
-	"j.best_before_ns, j.place_before, j.place_after, "
+	"j.best_before_ns, j.place_before, j.tied_before, j.place_after, j.tied_after, "
 	"j.environment, j.queued_at AS queued_at_ms, j.started_at AS started_at_ms, j.finished_at AS "
 	"finished_at_ms "
 	"FROM " PIECE "JOIN jobs j ON j.submission_id = one.id " IS_OF_PIECE "j.id");

@@ -7,12 +7,14 @@
 #include "cgi/render/html.h"
 #include "lib/base/format.h"
 #include "lib/base/quote.h"
+#include "lib/base/rank.h"
+#include "lib/ranking/records.h"
 #include "templates/badge.h"
 
 #include <string.h>
 
 struct badge_row {
-	int64_t place, is_tie;
+	int64_t place, is_tie; /* only read for a user */
 	const char *user;
 	double score_ns, score_err_ns;
 };
@@ -23,15 +25,17 @@ static const struct column BADGE_COLUMNS[] = {
 	REAL(struct badge_row, score_ns),
 	REAL(struct badge_row, score_err_ns),
 };
-#define RANK_IS_TIE SQL_IS_TIE("r")
-#define BADGE_OF \
-	"SELECT r.place, " RANK_IS_TIE " AS is_tie, " \
-	"u.name AS user, r.score_ns, r.score_err_ns FROM ranking r JOIN users u ON u.id = r.user_id " \
-	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? AND "
-static const struct statement FIRST =
-	SELECT(struct badge_row, BADGE_COLUMNS, BADGE_OF "r.position = 1");
-static const struct statement OF_USER =
-	SELECT(struct badge_row, BADGE_COLUMNS, BADGE_OF "u.name = CONVERT(? USING ascii)");
+#define IS_RECORD SQL_IS_RECORD("e", "?", "?", "?")
+static const struct statement RECORD = SELECT(struct badge_row, BADGE_COLUMNS,
+	"SELECT 0 AS place, 0 AS is_tie, u.name AS user, e.score_ns, "
+	"(SELECT j.score_err_ns FROM jobs j WHERE j.id = e.job_id) AS score_err_ns FROM records e "
+	"JOIN users u ON u.id = e.user_id "
+	"WHERE " IS_RECORD " ORDER BY " SQL_RECORD_ORDER("e") " LIMIT 1");
+static const struct statement OF_USER = SELECT(struct badge_row, BADGE_COLUMNS,
+	"SELECT r.place, r.tied AS is_tie, u.name AS user, r.score_ns, r.score_err_ns "
+	"FROM ranking r JOIN users u ON u.id = r.user_id "
+	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? "
+	"AND u.name = CONVERT(? USING ascii)");
 
 static int read_rows(struct request *request, const struct shown_leaderboard *shown,
 	const struct ranked_gpu *gpu, const char *user, struct badge_row **rows, size_t *count)
@@ -40,7 +44,7 @@ static int read_rows(struct request *request, const struct shown_leaderboard *sh
 	if (!gpu)
 		return 0;
 	if (!user)
-		return database_rows(request->db, request->arena, &FIRST, rows, count, request->error,
+		return database_rows(request->db, request->arena, &RECORD, rows, count, request->error,
 			"iis", shown->leaderboard.id, shown->leaderboard.task_version_id, gpu->name);
 	return database_rows(request->db, request->arena, &OF_USER, rows, count, request->error, "iiss",
 		shown->leaderboard.id, shown->leaderboard.task_version_id, gpu->name, user);
@@ -53,11 +57,10 @@ static const char *badge_words(struct arena *arena, const char *user, const stru
 		return user ? arena_printf(arena, "%s is not ranked", quote(arena, user)) : "nobody yet";
 	format_score(time, row->score_ns, row->score_err_ns);
 	if (!user)
-		return arena_printf(arena, "%s by %s%s", time, row->user, row->is_tie ? ", tied" : "");
-	cleanup_buffer struct buffer place = { 0 };
-	html_ordinal(&place, row->place);
-	return arena_printf(
-		arena, "%s: %s%s, %s", row->user, row->is_tie ? "tied " : "", buffer_string(&place), time);
+		return arena_printf(arena, "%s by %s", time, row->user);
+	format_text rank;
+	format_rank(rank, row->place, row->is_tie);
+	return arena_printf(arena, "%s: rank %s, %s", row->user, rank, time);
 }
 
 /* Estimates the width of text in px, close to Verdana and DejaVu Sans at 11 px. Podium does not

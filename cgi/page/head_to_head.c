@@ -2,6 +2,8 @@
 
 #include "lib/base/format.h"
 #include "lib/base/interval.h"
+#include "lib/base/scope.h"
+#include "lib/database/database.h"
 
 #include <math.h>
 #include <string.h>
@@ -44,6 +46,63 @@ static int decimals_for(double bound)
 	while (decimals < most && fabs(bound - 1) < 0.5 * pow(10, -decimals))
 		decimals++;
 	return decimals;
+}
+
+const char *ranking_reason_words(struct arena *arena, const char *reason, const char *other)
+{
+	static const struct {
+		const char *reason, *before, *after;
+	} sentences[] = {
+		{ ranking_reason_slower, "Behind ", ": slower head to head." },
+		{ ranking_reason_failed, "Behind ", ": failed head to head." },
+		{ ranking_reason_circle, "Slower than ", " head to head, in a circle of results." },
+		{ ranking_reason_tie, "Tied with ", " head to head." },
+		{ ranking_reason_chain, "Ties with ", ", but not with the fastest of that rank." },
+	};
+	for (size_t i = 0; reason && i < COUNT(sentences); i++)
+		if (strcmp(sentences[i].reason, reason) == 0)
+			return arena_printf(arena, "%s%s%s", sentences[i].before,
+				other ? other : "another submission", sentences[i].after);
+	return NULL;
+}
+
+static bool scores_are_close(const struct head_to_head_row *row)
+{
+	return ranking_is_close(
+		&(struct ranking_entry){ .score_ns = row->score_ns, .score_err_ns = row->score_err_ns },
+		&(struct ranking_entry){
+			.score_ns = row->rival_score_ns, .score_err_ns = row->rival_score_err_ns });
+}
+
+/* Whether the ranks are those that the result alone would give. */
+static bool ranks_follow(const struct head_to_head_row *row)
+{
+	bool is_faster = row->loser ? row->loser < 0 : row->ratio_high < 1,
+		 is_slower = row->loser ? row->loser > 0 : row->ratio_low > 1;
+	return is_faster ? row->place < row->rival_place
+		: is_slower  ? row->place > row->rival_place
+					 : row->place == row->rival_place;
+}
+
+const char *lower_rank_words(
+	struct arena *arena, const char *user, const char *reason, const char *other)
+{
+	const char *words = ranking_reason_words(arena, reason, other);
+	return arena_printf(arena, " Yet %s has the lower rank. %s", user,
+		words ? words : "A rank is shared only by those who tie with its fastest.");
+}
+
+const char *head_to_head_effect(
+	struct arena *arena, const struct head_to_head_row *row, const char *user)
+{
+	if (row->place == SQL_NULL_INTEGER || row->rival_place == SQL_NULL_INTEGER)
+		return " It decides nothing any more, because one of the two is not its user’s best.";
+	if (!scores_are_close(row))
+		return " It decides nothing any more, because their times are no longer close.";
+	if (ranks_follow(row))
+		return "";
+	return lower_rank_words(arena, row->place > row->rival_place ? user : row->rival,
+		row->lower_reason, row->lower_other);
 }
 
 const char *head_to_head_words(struct arena *arena, const struct head_to_head_row *row)

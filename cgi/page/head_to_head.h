@@ -19,8 +19,31 @@ struct head_to_head_row {
 	double ratio, ratio_low, ratio_high; /* this entry's time / the rival's; NAN: no result */
 	/* Who failed in the run and thereby lost: 1 this entry, -1 the rival, 0 nobody. */
 	int64_t loser;
-	int64_t counts; /* both results are still their users' best */
+	/* Where both are ranked now; SQL_NULL_INTEGER: it is no longer its user's best. */
+	int64_t place, rival_place;
+	double score_ns, score_err_ns, rival_score_ns, rival_score_err_ns;
+	/* Why the entry with the worse place ranks there (ranking_reason_words). */
+	const char *lower_reason, *lower_other;
 };
+
+/* Members of struct head_to_head_row that SQL_COMPARISON_RANKS selects from two rows of `ranking`.
+ * The rows are NULL where a result is not its user's best. */
+#define HEAD_TO_HEAD_COLUMN(kind, member) \
+	{ \
+#member, kind, offsetof(struct head_to_head_row, member) \
+	}
+#define HEAD_TO_HEAD_RANK_COLUMNS(column) \
+	column(COLUMN_INTEGER, place), column(COLUMN_INTEGER, rival_place), \
+		column(COLUMN_REAL, score_ns), column(COLUMN_REAL, score_err_ns), \
+		column(COLUMN_REAL, rival_score_ns), column(COLUMN_REAL, rival_score_err_ns), \
+		column(COLUMN_TEXT, lower_reason), column(COLUMN_TEXT, lower_other)
+#define SQL_COMPARISON_RANKS(own, rival) \
+	own ".place, " rival ".place AS rival_place, " own ".score_ns, " own ".score_err_ns, " rival \
+		".score_ns AS rival_score_ns, " rival ".score_err_ns AS rival_score_err_ns, IF(" own \
+		".place > " rival ".place, " own ".reason, " rival ".reason) AS lower_reason, " \
+		"(SELECT lu.name FROM submissions ls JOIN users lu ON lu.id = ls.user_id WHERE ls.id = " \
+		"IF(" own ".place > " rival ".place, " own ".other_id, " rival \
+		".other_id)) AS lower_other"
 
 /* SQL expression: the member `loser`, seen from the side "challenger" or "incumbent" of a row `c`
  * of comparisons. The challenger is the entry that requested the comparison. */
@@ -36,6 +59,22 @@ bool head_to_head_has_result(const struct head_to_head_row *row);
 /* "0.998 (0.994 to 1.003): a tie", "0.988 (0.985 to 0.991): 1.2 % faster", "lost, because it failed
  * in this run". */
 const char *head_to_head_words(struct arena *arena, const struct head_to_head_row *row);
+
+/* Why an entry does not rank where its time alone would put it (lib/ranking/order.h), as a
+ * sentence: "Behind ada: slower head to head." `other` is the user whom the reason names. NULL if
+ * `reason` is NULL. */
+const char *ranking_reason_words(struct arena *arena, const char *reason, const char *other);
+
+/* Says why the entry of `user` ranks behind one with which it ties: " Yet bob has the lower rank.
+ * Behind ada: slower head to head." The reason is as of ranking_reason_words. */
+const char *lower_rank_words(
+	struct arena *arena, const char *user, const char *reason, const char *other);
+
+/* What a result means for the two ranks, if the result does not say so itself: that it no longer
+ * decides anything, or why the ranks do not follow from it. `user` is the entry's user. Returns ""
+ * or a sentence that begins with a space. */
+const char *head_to_head_effect(
+	struct arena *arena, const struct head_to_head_row *row, const char *user);
 
 /* Formats a ratio with four decimals: "0.9980". */
 const char *head_to_head_figure(struct arena *arena, double ratio);

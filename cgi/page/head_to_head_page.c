@@ -43,12 +43,13 @@ static const struct column COMPARISON_COLUMNS[] = {
 	OUTCOME(COLUMN_REAL, ratio_low),
 	OUTCOME(COLUMN_REAL, ratio_high),
 	OUTCOME(COLUMN_INTEGER, loser),
-	OUTCOME(COLUMN_INTEGER, counts),
+	HEAD_TO_HEAD_RANK_COLUMNS(OUTCOME),
 	OUTCOME(COLUMN_INTEGER, job_id),
 	INTEGER(struct comparison_found, withheld),
 };
 #define IS_WITHHELD SQL_IS_WITHHELD("l", "j")
 #define LOSER SQL_COMPARISON_LOSER("challenger")
+#define RANKS SQL_COMPARISON_RANKS("a", "b")
 #define MAY_SEE_LEADERBOARD SQL_MAY_SEE("l")
 #define BOTH_ARE_SHOWN SQL_IS_SHOWN("cs") " AND " SQL_IS_SHOWN("ics")
 static const struct statement COMPARISON = SELECT(struct comparison_found, COMPARISON_COLUMNS,
@@ -56,16 +57,15 @@ static const struct statement COMPARISON = SELECT(struct comparison_found, COMPA
 	"c.challenger_id, c.incumbent_id, "
 	"  l.name AS leaderboard, c.gpu, cu.name AS challenger, iu.name AS incumbent, j.progress, "
 	"j.lease_owner AS worker, c.made_at AS made_at_ms, j.finished_at AS finished_at_ms, j.state, "
-	"j.reason, c.ratio, c.ratio_low, c.ratio_high, " LOSER ", "
-	"  EXISTS (SELECT 1 FROM ranking a WHERE a.job_id = c.challenger_job_id) "
-	"  AND EXISTS (SELECT 1 FROM ranking b "
-	"WHERE b.job_id = c.incumbent_job_id) AS counts, j.id AS job_id, "
+	"j.reason, c.ratio, c.ratio_low, c.ratio_high, " LOSER ", " RANKS ", j.id AS job_id, "
 	"  " IS_WITHHELD " AS withheld "
 	"FROM comparisons c JOIN jobs j ON j.comparison_id = c.id "
 	"JOIN leaderboards l ON l.id = c.leaderboard_id "
 	"JOIN task_versions v ON v.id = c.task_version_id "
 	"JOIN submissions cs ON cs.id = c.challenger_id JOIN users cu ON cu.id = cs.user_id "
 	"JOIN submissions ics ON ics.id = c.incumbent_id JOIN users iu ON iu.id = ics.user_id "
+	"LEFT JOIN ranking a ON a.job_id = c.challenger_job_id "
+	"LEFT JOIN ranking b ON b.job_id = c.incumbent_job_id "
 	"WHERE c.id = ? AND " MAY_SEE_LEADERBOARD " "
 	"AND " BOTH_ARE_SHOWN);
 
@@ -114,6 +114,7 @@ int page_head_to_head(struct request *request)
 	if (rc)
 		return rc;
 	view.outcome = found.outcome;
+	view.outcome.rival = found.compared.incumbent;
 	view.cases = cases;
 	struct page page = page_make(request,
 		arena_printf(request->arena, "Comparison %lld", (long long)found.compared.id),

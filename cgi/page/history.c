@@ -41,7 +41,6 @@ static const struct column JOB_COLUMNS[] = {
 };
 #define JOB_IS_HELD SQL_IS_HELD("j")
 #define WANTED_IS_HELD SQL_IS_HELD("w")
-#define RANK_IS_TIE SQL_IS_TIE("r")
 /* Selects the submissions of one page in the order of the index `index`, whose last column is the
  * one in `order`. A submission appears, with all its jobs, if at least one job matches the filter.
  *
@@ -60,7 +59,7 @@ static const struct column JOB_COLUMNS[] = {
 	"s.withdrawn_at IS NOT NULL AS withdrawn, s.submitted_at AS submitted_at_ms, " \
 	"v.number AS version_number, v.id = l.task_version_id AS current_version, " \
 	"j.gpu, j.state, j.verdict, j.progress, j.score_ns, j.score_err_ns, " JOB_IS_HELD \
-	" AS is_held, r.place, " RANK_IS_TIE " AS is_tie "
+	" AS is_held, r.place, r.tied AS is_tie "
 #define WITH_JOBS \
 	"JOIN leaderboards l ON l.id = s.leaderboard_id " \
 	"JOIN task_versions v ON v.id = s.task_version_id " \
@@ -124,7 +123,7 @@ static const struct column RANK_COLUMNS[] = {
 	INTEGER(struct history_rank, submission_id),
 };
 static const struct statement RANKS = SELECT(struct history_rank, RANK_COLUMNS,
-	"SELECT g.gpu, r.place, " RANK_IS_TIE " AS is_tie, "
+	"SELECT g.gpu, r.place, r.tied AS is_tie, "
 	"(SELECT e.position FROM ranking e WHERE e.leaderboard_id = l.id "
 	"AND e.task_version_id = l.task_version_id AND e.gpu = g.gpu "
 	"ORDER BY e.position DESC LIMIT 1) AS entries, "

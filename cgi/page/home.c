@@ -28,7 +28,7 @@ static const struct column HOME_COLUMNS[] = {
 	INTEGER(struct home_row, place),
 	INTEGER(struct home_row, user_id),
 	TEXT(struct home_row, user),
-	INTEGER(struct home_row, next_place),
+	INTEGER(struct home_row, is_tie),
 	REAL(struct home_row, score_ns),
 	REAL(struct home_row, score_err_ns),
 };
@@ -50,10 +50,7 @@ static const struct statement HOME = SELECT(struct home_row, HOME_COLUMNS,
 	"    AND e.task_version_id = l.task_version_id AND e.gpu = g.gpu "
 	"ORDER BY e.position DESC LIMIT 1), NULL) AS entries, "
 	"  r.place, r.user_id, u.name AS user, "
-	"  IF(top.position = 3, (SELECT n.place FROM ranking n FORCE INDEX (ranking_order) "
-	"WHERE n.leaderboard_id = l.id "
-	"    AND n.task_version_id = l.task_version_id AND n.gpu = g.gpu AND n.position = 4 LIMIT 1), "
-	"NULL) AS next_place, r.score_ns, r.score_err_ns "
+	"r.tied AS is_tie, r.score_ns, r.score_err_ns "
 	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id "
 	"LEFT JOIN leaderboard_counts c ON c.leaderboard_id = l.id "
 	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = l.id "
@@ -73,17 +70,14 @@ static void add_home_entry(struct home_gpu *gpu, const struct home_row *row)
 		gpu->entries = row->entries;
 	if (!row->user || gpu->top_count == home_top)
 		return;
-	struct home_entry *entry = &gpu->top[gpu->top_count++];
-	*entry = (struct home_entry){
+	gpu->top[gpu->top_count++] = (struct home_entry){
 		.place = row->place,
 		.user_id = row->user_id,
-		.is_tie = row->next_place == row->place,
+		.is_tie = row->is_tie,
 		.user = row->user,
 		.score_ns = row->score_ns,
 		.score_err_ns = row->score_err_ns,
 	};
-	if (entry > gpu->top && entry[-1].place == entry->place)
-		entry->is_tie = entry[-1].is_tie = true;
 }
 
 /* Adds a device from the rows at the front. Returns how many rows belong to it. */

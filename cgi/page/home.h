@@ -13,7 +13,7 @@ enum { home_top = 3 };
 
 struct home_entry {
 	int64_t place, user_id;
-	bool is_tie; /* tied with the entry before or after it, which may be the fourth */
+	bool is_tie; /* others share the place */
 	const char *user;
 	double score_ns, score_err_ns;
 };
@@ -64,8 +64,7 @@ struct home_row {
 	int64_t entries;                   /* set in one row of each device, else SQL_NULL_INTEGER */
 	int64_t place, user_id;
 	const char *user; /* NULL: this place is empty */
-	/* Only in the row of the third position: the place of the fourth. Else SQL_NULL_INTEGER. */
-	int64_t next_place;
+	int64_t is_tie;
 	double score_ns, score_err_ns;
 };
 

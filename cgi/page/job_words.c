@@ -107,7 +107,7 @@ static bool was_rejected(const struct job_row *job)
 		&& verdict_from_name(job->verdict) == VERDICT_PROTOCOL_VIOLATION;
 }
 
-/* Writes "When it finished: 2nd → 1st on H200, 3.1 % faster than ada's best before." These ranks
+/* Writes "When it finished: rank 2 → =1 on H200, 3.1 % faster than ada's best before." These ranks
  * may differ from the present one, which the page shows as well. */
 static void describe_change(
 	const struct submission_row *row, const struct job_row *job, struct buffer *out)
@@ -124,14 +124,13 @@ static void describe_change(
 		buffer_printf(out, " %s %s's best on %s was then.", joint, row->user, job->gpu);
 		return;
 	}
-	buffer_text(out, "When it finished: ");
-	if (had_best && job->place_before == job->place_after) {
-		buffer_text(out, "still ");
-	} else if (had_best) {
-		html_ordinal(out, job->place_before);
+	bool is_same = job->place_before == job->place_after && job->tied_before == job->tied_after;
+	buffer_printf(out, "When it finished: %srank ", had_best && is_same ? "still " : "");
+	if (had_best && !is_same) {
+		html_rank(out, job->place_before, job->tied_before == 1);
 		buffer_text(out, " → ");
 	}
-	html_ordinal(out, job->place_after);
+	html_rank(out, job->place_after, job->tied_after == 1);
 	buffer_printf(out, " on %s, ", job->gpu);
 	if (had_best)
 		buffer_printf(out, "%s %s %s's best before.", change, joint, row->user);
@@ -234,7 +233,7 @@ static void describe_ended(
 			out, "The result was held for review, and an admin has rejected it; it is not ranked.");
 	} else if (job->place != SQL_NULL_INTEGER) {
 		buffer_text(out, "Ranked ");
-		html_ordinal(out, job->place);
+		html_rank(out, job->place, job->is_tied == 1);
 		buffer_printf(out, " on %s.", job->gpu);
 	} else if (could_be_ranked(row, job)) {
 		describe_unranked(row, job, out);

@@ -26,11 +26,10 @@ static const struct column SHAPE_COLUMNS[] = {
 #define CASES_OF(job) \
 	"JOIN stages t ON t.job_id = " job " AND t.name = 'ranked' " \
 	"JOIN measurements m ON m.stage_id = t.id AND m.case_index BETWEEN ? AND ? AND m.mean_ns > 0 "
-#define RANK_IS_TIE SQL_IS_TIE("r")
 #define CASES_OF_RANK CASES_OF("r.job_id")
 #define CASES_OF_USER \
-	"SELECT r.position, r.place, " RANK_IS_TIE \
-	" AS is_tie, m.case_index, r.submission_id, u.name AS user, NULL AS role, " \
+	"SELECT r.position, r.place, r.tied AS is_tie, m.case_index, r.submission_id, u.name AS " \
+	"user, NULL AS role, " \
 	"r.user_id = ? AS is_own, m.mean_ns " \
 	"FROM ranking r JOIN users u ON u.id = r.user_id " CASES_OF_RANK \
 	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? "
@@ -158,8 +157,8 @@ static const struct column SCALING_COLUMNS[] = {
 /* Reads the places on all devices of up to ten users and the viewer. Chooses the users who are in
  * the top ten on the most devices, and sorts them best first. */
 static const struct statement SCALING = SELECT(struct scaling_entry, SCALING_COLUMNS,
-	"SELECT r.gpu, u.name AS user, r.user_id, r.place, " RANK_IS_TIE
-	" AS is_tie, r.submission_id, r.score_ns, r.score_err_ns "
+	"SELECT r.gpu, u.name AS user, r.user_id, r.place, r.tied AS is_tie, r.submission_id, "
+	"r.score_ns, r.score_err_ns "
 	"FROM (SELECT user_id, MAX(devices) AS devices, MAX(positions) AS positions "
 	"FROM ((SELECT p.user_id, COUNT(*) AS devices, SUM(p.position) AS positions "
 	"FROM " SQL_DEVICES " d "

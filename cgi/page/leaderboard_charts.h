@@ -124,6 +124,7 @@ struct live_entry {
 	const char *gpu, *user;
 	int64_t position, place, is_tie, submitted_at_ms;
 	double score_ns, score_err_ns;
+	double above_ns; /* the fastest time of the group above; NAN: none */
 	/* Only in the first entry of each device: the device's newest record, and the time of the
 	 * record before it. NAN: no record. */
 	const char *record_user;
@@ -132,6 +133,7 @@ struct live_entry {
 };
 struct live_device {
 	const char *gpu;
+	double fastest_ns;
 	const struct live_entry *entries;
 	size_t count;
 };

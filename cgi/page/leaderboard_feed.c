@@ -8,7 +8,7 @@
 #include <math.h>
 
 struct record_row {
-	int64_t submission_id, submitted_at_ms;
+	int64_t submission_id, ranked_at_ms;
 	const char *gpu, *user;
 	double score_ns, score_err_ns, before_ns; /* before_ns NAN: this was the first result */
 };
@@ -19,22 +19,22 @@ static const struct column RECORD_COLUMNS[] = {
 	REAL(struct record_row, score_ns),
 	REAL(struct record_row, score_err_ns),
 	REAL(struct record_row, before_ns),
-	TIME(struct record_row, submitted_at_ms),
+	TIME(struct record_row, ranked_at_ms),
 };
 /* Reads the newest records on one device or on all devices with a ranking. The query finds the
  * devices first, so that it can look up each device's records in their index. */
 static const struct statement RECORDS = SELECT(struct record_row, RECORD_COLUMNS,
 	"SELECT r.submission_id, r.gpu, u.name AS user, r.score_ns, "
 	"(SELECT j.score_err_ns FROM jobs j WHERE j.id = r.job_id) AS score_err_ns, r.before_ns, "
-	"r.submitted_at AS submitted_at_ms "
-	"FROM (SELECT e.submission_id, e.gpu, e.user_id, e.score_ns, e.submitted_at, e.job_id, "
-	"    LAG(e.score_ns) OVER (PARTITION BY e.gpu ORDER BY e.submission_id) AS before_ns "
+	"r.ranked_at AS ranked_at_ms "
+	"FROM (SELECT e.submission_id, e.gpu, e.user_id, e.score_ns, e.ranked_at, e.job_id, "
+	"    LAG(e.score_ns) OVER (PARTITION BY e.gpu ORDER BY e.score_ns DESC) AS before_ns "
 	"  FROM (SELECT DISTINCT leaderboard_id, task_version_id, gpu FROM ranking "
 	"WHERE leaderboard_id = ? AND task_version_id = ?) g "
 	"  STRAIGHT_JOIN records e FORCE INDEX (PRIMARY) ON e.leaderboard_id = g.leaderboard_id AND "
 	"e.task_version_id = g.task_version_id "
 	"    AND e.gpu = g.gpu AND e.line = 0 WHERE g.gpu = COALESCE(?, g.gpu)) r "
-	"STRAIGHT_JOIN users u ON u.id = r.user_id ORDER BY r.submission_id DESC, r.job_id DESC "
+	"STRAIGHT_JOIN users u ON u.id = r.user_id ORDER BY r.ranked_at DESC, r.job_id DESC "
 	"LIMIT 50");
 
 struct feed {
@@ -93,7 +93,7 @@ static void append_entry(
 	buffer_text(out, "<entry>\n");
 	append_element(out, "title", words);
 	append_element(out, "id", arena_printf(feed->arena, "%s%s#%s", feed->site, path, record->gpu));
-	append_time(out, "updated", record->submitted_at_ms);
+	append_time(out, "updated", record->ranked_at_ms);
 	buffer_text(out, "<author>");
 	append_element(out, "name", record->user);
 	buffer_text(out, "</author>\n");
@@ -126,7 +126,7 @@ static void feed_document(struct buffer *out, const struct feed *feed)
 	append_element(
 		out, "id", arena_printf(feed->arena, "%s%s", feed->site, feed_address(feed, ".atom")));
 	append_time(
-		out, "updated", feed->count ? feed->records->submitted_at_ms : feed->shown->version_at_ms);
+		out, "updated", feed->count ? feed->records->ranked_at_ms : feed->shown->version_at_ms);
 	append_link(out, feed, "self", feed_address(feed, ".atom"));
 	append_link(out, feed, "alternate", feed_address(feed, ""));
 	append_element(out, "generator", "Podium");

@@ -4,8 +4,10 @@
 #include "cgi/page/pages.h"
 #include "cgi/render/html.h"
 #include "lib/base/scope.h"
+#include "lib/ranking/records.h"
 #include "templates/leaderboard_charts.h"
 
+#include <math.h>
 #include <string.h>
 
 static const struct column LIVE_COLUMNS[] = {
@@ -17,28 +19,27 @@ static const struct column LIVE_COLUMNS[] = {
 	TIME(struct live_entry, submitted_at_ms),
 	REAL(struct live_entry, score_ns),
 	REAL(struct live_entry, score_err_ns),
+	REAL(struct live_entry, above_ns),
 	TEXT(struct live_entry, record_user),
 	TIME(struct live_entry, record_at_ms),
 	REAL(struct live_entry, record_ns),
 	REAL(struct live_entry, record_err_ns),
 	REAL(struct live_entry, record_before_ns),
 };
+#define OF_RANKING SQL_IS_RECORD("e", "r.leaderboard_id", "r.task_version_id", "r.gpu")
 /* SQL expression: a field of the device's newest record ("0"), or of the record before it ("1").
  * The field is read only in the first row of each device. */
 #define RECORD(field, before) \
 	"IF(r.position = 1, (SELECT " field " FROM records e JOIN users eu ON eu.id = e.user_id " \
-	"WHERE e.leaderboard_id = r.leaderboard_id AND e.task_version_id = r.task_version_id AND " \
-	"e.gpu = r.gpu AND e.line = 0 " \
-	"ORDER BY e.submission_id DESC LIMIT " before ", 1), NULL)"
-#define RANK_IS_TIE SQL_IS_TIE("r")
+	"WHERE " OF_RANKING " ORDER BY " SQL_RECORD_ORDER("e") " LIMIT " before ", 1), NULL)"
 #define RECORD_USER RECORD("eu.name", "0")
-#define RECORD_AT RECORD("e.submitted_at", "0")
+#define RECORD_AT RECORD("e.ranked_at", "0")
 #define RECORD_SCORE RECORD("e.score_ns", "0")
 #define RECORD_ERR RECORD("(SELECT j.score_err_ns FROM jobs j WHERE j.id = e.job_id)", "0")
 #define SCORE_BEFORE RECORD("e.score_ns", "1")
 static const struct statement LIVE = SELECT(struct live_entry, LIVE_COLUMNS,
-	"SELECT g.gpu, u.name AS user, r.position, r.place, " RANK_IS_TIE
-	" AS is_tie, r.submitted_at AS submitted_at_ms, r.score_ns, r.score_err_ns, " RECORD_USER
+	"SELECT g.gpu, u.name AS user, r.position, r.place, r.tied AS is_tie, r.submitted_at AS "
+	"submitted_at_ms, r.score_ns, r.score_err_ns, r.above_ns, " RECORD_USER
 	" AS record_user, " RECORD_AT " AS record_at_ms, " RECORD_SCORE " AS record_ns, " RECORD_ERR
 	" AS record_err_ns, " SCORE_BEFORE " AS record_before_ns "
 	"FROM " SQL_DEVICES
@@ -58,14 +59,20 @@ static int read_live(struct request *request, const struct shown_leaderboard *sh
 				  shown->leaderboard.id, shown->leaderboard.task_version_id, (int64_t)live_entries);
 }
 
+static double fastest_on(const struct shown_leaderboard *shown, const char *gpu)
+{
+	size_t index = device_index(shown, gpu);
+	return index < shown->gpu_count ? shown->gpus[index].fastest_ns : NAN;
+}
+
 static void group_live(
 	struct arena *arena, struct live_view *view, const struct live_entry *entries, size_t count)
 {
 	view->devices = arena_array(arena, struct live_device, count + 1);
 	for (size_t i = 0; i < count; i++) {
 		if (!i || strcmp(entries[i].gpu, entries[i - 1].gpu) != 0)
-			view->devices[view->device_count++] =
-				(struct live_device){ entries[i].gpu, &entries[i], 0 };
+			view->devices[view->device_count++] = (struct live_device){ entries[i].gpu,
+				fastest_on(view->shown, entries[i].gpu), &entries[i], 0 };
 		view->devices[view->device_count - 1].count++;
 		if (entries[i].record_user
 			&& (!view->newest || entries[i].record_at_ms > view->newest->record_at_ms))
@@ -111,8 +118,9 @@ int leaderboard_live(struct request *request, const struct shown_leaderboard *sh
 
 static json_t *live_json(const struct live_entry *entry)
 {
-	return json_pack("{s:s, s:I, s:s, s:f}", "gpu", entry->gpu, "rank", (json_int_t)entry->place,
-		"user", entry->user, "score_ns", entry->score_ns);
+	return json_pack("{s:s, s:I, s:b, s:s, s:f}", "gpu", entry->gpu, "rank",
+		(json_int_t)entry->place, "tie", (int)entry->is_tie, "user", entry->user, "score_ns",
+		entry->score_ns);
 }
 
 int page_leaderboard_live(struct request *request)

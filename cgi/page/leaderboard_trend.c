@@ -33,10 +33,9 @@ static const struct column TREND_COLUMNS[] = {
  * score_ns score_err_ns user", and ";" separates points. CONCAT_WS would leave out a NULL. */
 #define POINTS(leaderboard, version, gpu, line) \
 	"(SELECT GROUP_CONCAT(CONCAT_WS(' ', e.submission_id, " \
-	"  CAST(UNIX_TIMESTAMP(e.submitted_at) * 1000 AS INT), e.score_ns, " \
+	"  CAST(UNIX_TIMESTAMP(e.ranked_at) * 1000 AS INT), e.score_ns, " \
 	"  COALESCE((SELECT j.score_err_ns FROM jobs j WHERE j.id = e.job_id), 'nan'), eu.name) " \
-	"ORDER BY " \
-	"e.submission_id DESC SEPARATOR ';' LIMIT 200) " \
+	"ORDER BY e.score_ns SEPARATOR ';' LIMIT 200) " \
 	"FROM records e JOIN users eu ON eu.id = e.user_id WHERE e.leaderboard_id = " leaderboard \
 	" AND e.task_version_id = " version " AND e.gpu = " gpu " AND e.line = " line ") AS points "
 #define POINTS_OF_USER POINTS("r.leaderboard_id", "r.task_version_id", "r.gpu", "r.user_id")

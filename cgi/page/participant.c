@@ -11,11 +11,12 @@
 static const struct column RANK_COLUMNS[] = {
 	TEXT(struct withdraw_rank, gpu),
 	INTEGER(struct withdraw_rank, place),
+	INTEGER(struct withdraw_rank, is_tied),
 	INTEGER(struct withdraw_rank, next_id),
 };
 #define IS_RANKED SQL_IS_RANKED("s", "j")
 static const struct statement RANKS = SELECT(struct withdraw_rank, RANK_COLUMNS,
-	"SELECT r.gpu, r.place, (SELECT s.id FROM submissions s "
+	"SELECT r.gpu, r.place, r.tied AS is_tied, (SELECT s.id FROM submissions s "
 	"JOIN jobs j ON j.submission_id = s.id AND j.gpu = r.gpu "
 	"    WHERE s.user_id = r.user_id AND s.leaderboard_id = r.leaderboard_id "
 	"AND s.task_version_id = r.task_version_id "

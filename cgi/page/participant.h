@@ -17,7 +17,7 @@ struct withdraw_form {
 /* A rank that a withdrawal would free, and the author's submission that would replace it. */
 struct withdraw_rank {
 	const char *gpu;
-	int64_t place;
+	int64_t place, is_tied;
 	int64_t next_id; /* the author's next best submission there; SQL_NULL_INTEGER: none */
 };
 

@@ -20,71 +20,53 @@
 		REAL(struct ranking_row, floor_ns), INTEGER(struct ranking_row, submission_id), \
 		INTEGER(struct ranking_row, job_id), TIME(struct ranking_row, submitted_at_ms), \
 		TEXT(struct ranking_row, engine), TEXT(struct ranking_row, dialect), \
-		INTEGER(struct ranking_row, attempts)
+		INTEGER(struct ranking_row, attempts), INTEGER(struct ranking_row, is_tie), \
+		REAL(struct ranking_row, above_ns), TEXT(struct ranking_row, reason), \
+		TEXT(struct ranking_row, other)
 static const struct column ROW_COLUMNS[] = { ROW_MEMBERS };
-static const struct column NEIGHBOURED_COLUMNS[] = {
-	ROW_MEMBERS,
-	REAL(struct ranking_row, above_ns),
-	INTEGER(struct ranking_row, below_place),
-	INTEGER(struct ranking_row, found),
-};
+static const struct column FOUND_COLUMNS[] = { ROW_MEMBERS, INTEGER(struct ranking_row, found) };
 
 #define FLOOR_NS SQL_FLOOR_NS("r.job_id", "r.score_ns")
-#define FIELDS \
-	"r.position, r.place, r.user_id, u.name AS user, r.score_ns, r.score_err_ns, " FLOOR_NS \
-	" AS floor_ns, r.submission_id, r.job_id, " \
-	"r.submitted_at AS submitted_at_ms, r.engine, r.dialect, r.attempts"
-#define OF_KEY(row) row ".leaderboard_id = ? AND " row ".task_version_id = ? AND " row ".gpu = ?"
-/* SQL expression: a field of the row above or below. Each subquery is one index lookup, whereas
- * MariaDB might run a join as a scan of the whole ranking. */
-#define NEIGHBOUR(field, step) \
-	"(SELECT n." field " FROM ranking n WHERE n.leaderboard_id = r.leaderboard_id " \
-	"AND n.task_version_id = r.task_version_id AND n.gpu = r.gpu AND n.position = " \
-	"r.position " step " LIMIT 1)"
-#define NEIGHBOURS \
-	NEIGHBOUR("score_ns", "- 1") " AS above_ns, " NEIGHBOUR("place", "+ 1") " AS below_place"
-
-#define OF_RANKING OF_KEY("r")
-/* Add the first row of the ranking, or the viewer's row. Each binds leaderboard, version and GPU;
- * AND_OWN_ROW also binds the user. */
-#define AND_FIRST_ROW \
-	" UNION ALL SELECT " FIELDS ", NULL AS above_ns, NULL AS below_place, NULL AS found " \
-	"FROM ranking r FORCE INDEX (ranking_order) JOIN users u ON u.id = r.user_id " \
-	"WHERE " OF_RANKING " AND r.position = 1"
+/* SQL expression: the user whom the reason of an entry names. Few entries have a reason. */
+#define OTHER \
+	"(SELECT ou.name FROM submissions os JOIN users ou ON ou.id = os.user_id " \
+	"WHERE os.id = r.other_id) AS other"
+#define FIELDS_OF(user) \
+	"r.position, r.place, r.user_id, " user ", r.score_ns, r.score_err_ns, " FLOOR_NS \
+	" AS floor_ns, r.submission_id, " \
+	"r.job_id, r.submitted_at AS submitted_at_ms, r.engine, r.dialect, r.attempts, " \
+	"r.tied AS is_tie, r.above_ns, r.reason, " OTHER
+#define FIELDS FIELDS_OF("u.name AS user")
+#define OF_RANKING "r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ?"
+/* Adds the viewer's row. Binds leaderboard, version, GPU and the user. */
 #define AND_OWN_ROW \
-	" UNION ALL SELECT " FIELDS ", " NEIGHBOURS ", NULL AS found " \
+	" UNION ALL SELECT " FIELDS ", NULL AS found " \
 	"FROM ranking r JOIN users u ON u.id = r.user_id WHERE " OF_RANKING " AND r.user_id = ?"
 
 /* A union costs the database as much time as half a page of rows. The query for anonymous visitors
- * therefore has no union, and reads the first row in the same SELECT as the page. */
-#define FIRST_AND_BETWEEN \
-	"FROM ranking r FORCE INDEX (ranking_order) JOIN users u ON u.id = r.user_id " \
-	"WHERE " OF_RANKING " AND (r.position = 1 OR r.position BETWEEN ? AND ?)"
-static const struct statement PAGE =
-	SELECT(struct ranking_row, ROW_COLUMNS, "SELECT " FIELDS " " FIRST_AND_BETWEEN);
-static const struct statement PAGE_AND_OWN = SELECT(struct ranking_row, NEIGHBOURED_COLUMNS,
-	"SELECT " FIELDS
-	", NULL AS above_ns, NULL AS below_place, NULL AS found " FIRST_AND_BETWEEN AND_OWN_ROW);
+ * therefore has no union. */
+#define ROWS_BETWEEN \
+	" FROM ranking r FORCE INDEX (ranking_order) JOIN users u ON u.id = r.user_id " \
+	"WHERE " OF_RANKING " AND r.position BETWEEN ? AND ?"
+static const struct statement PAGE_AND_OWN = SELECT(
+	struct ranking_row, FOUND_COLUMNS, "SELECT " FIELDS ", NULL AS found" ROWS_BETWEEN AND_OWN_ROW);
 
-/* The inner query selects the page's rows first, so that only these need neighbors. */
+/* The inner query selects the page's rows first, so that only these need the user of a reason. */
 #define FILTERED \
-	"SELECT r.position, r.place, r.user_id, r.user, r.score_ns, r.score_err_ns, " FLOOR_NS \
-	" AS floor_ns, r.submission_id, r.job_id, r.submitted_at AS submitted_at_ms, r.engine, " \
-	"r.dialect, r.attempts, " NEIGHBOURS ", r.found " \
-	"FROM (SELECT r.*, u.name AS user, COUNT(*) OVER () AS found FROM ranking r " \
-	"JOIN users u ON u.id = r.user_id " \
-	"WHERE " OF_RANKING " AND (? = '' OR INSTR(CONVERT(u.name USING utf8mb4), ?) > 0) " \
-	"AND (? = '' OR COALESCE(r.dialect, ?) = ?) " \
-	"    AND r.submitted_at >= ? AND (? = 0 OR r.user_id = ?) " \
-	"  ORDER BY r.position LIMIT ? OFFSET ?) r"
+	"SELECT " FIELDS_OF( \
+		"r.user") ", r.found " \
+				  "FROM (SELECT r.*, u.name AS user, COUNT(*) OVER () AS found FROM ranking r " \
+				  "JOIN users u ON u.id = r.user_id " \
+				  "WHERE " OF_RANKING \
+				  " AND (? = '' OR INSTR(CONVERT(u.name USING utf8mb4), ?) > 0) " \
+				  "AND (? = '' OR COALESCE(r.dialect, ?) = ?) " \
+				  "    AND r.submitted_at >= ? AND (? = 0 OR r.user_id = ?) " \
+				  "  ORDER BY r.position LIMIT ? OFFSET ?) r"
 static const struct statement FILTERED_PAGE =
-	SELECT(struct ranking_row, NEIGHBOURED_COLUMNS, FILTERED AND_FIRST_ROW AND_OWN_ROW);
-static const struct statement FILTERED_ALL =
-	SELECT(struct ranking_row, NEIGHBOURED_COLUMNS, FILTERED);
-static const struct statement BETWEEN = SELECT(struct ranking_row, ROW_COLUMNS,
-	"SELECT " FIELDS
-	" FROM ranking r FORCE INDEX (ranking_order) JOIN users u ON u.id = r.user_id WHERE " OF_RANKING
-	" AND r.position BETWEEN ? AND ? ORDER BY r.position");
+	SELECT(struct ranking_row, FOUND_COLUMNS, FILTERED AND_OWN_ROW);
+static const struct statement FILTERED_ALL = SELECT(struct ranking_row, FOUND_COLUMNS, FILTERED);
+static const struct statement BETWEEN =
+	SELECT(struct ranking_row, ROW_COLUMNS, "SELECT " FIELDS ROWS_BETWEEN " ORDER BY r.position");
 static const struct statement ALL = SELECT(struct ranking_row, ROW_COLUMNS,
 	"SELECT " FIELDS " FROM ranking r JOIN users u ON u.id = r.user_id WHERE " OF_RANKING
 	" ORDER BY r.position");
@@ -149,23 +131,6 @@ static int64_t begin_of(const struct ranking_period *period)
 	return period ? now_ms() - period->hours * 3600 * 1000 : 0;
 }
 
-/* ---- ties ---- */
-
-/* All entries of a tie have the position of its first entry as place. The first entry itself
- * therefore looks like an entry without a tie, and only the next row shows the tie. */
-void ranking_mark_ties(struct ranking_row *rows, size_t count, size_t known)
-{
-	for (size_t i = 0; i < count; i++)
-		rows[i].is_tie = rows[i].place != rows[i].position
-			|| (i + 1 < known && rows[i + 1].place == rows[i].place);
-}
-
-static void mark_by_neighbours(struct ranking_row *rows, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		rows[i].is_tie = rows[i].place != rows[i].position || rows[i].below_place == rows[i].place;
-}
-
 /* ---- the database's answers ---- */
 
 static int by_position(const void *left, const void *right)
@@ -175,8 +140,7 @@ static int by_position(const void *left, const void *right)
 									  : (a->score_ns > b->score_ns) - (a->score_ns < b->score_ns);
 }
 
-/* The rows of one query: the first row of the ranking, the page's rows, and last the viewer's row.
- * A row may occur twice. */
+/* The rows of one query: the page's rows, and last the viewer's row, which may occur twice. */
 struct answer {
 	struct ranking_row *rows;
 	size_t count;
@@ -202,10 +166,8 @@ static void set_own(
 	const struct ranking_row *own = find_own(answer, user_id);
 	if (!own)
 		return;
-	struct ranking_row *copy = arena_copy(arena, own, sizeof *own);
-	mark_by_neighbours(copy, 1);
-	list->own = copy;
-	list->own_page = paging_page_of(copy->position, ranking_rows_per_page);
+	list->own = arena_copy(arena, own, sizeof *own);
+	list->own_page = paging_page_of(own->position, ranking_rows_per_page);
 }
 
 static void look_for_own(struct ranking_list *list)
@@ -216,19 +178,6 @@ static void look_for_own(struct ranking_list *list)
 
 /* ---- without a filter: a page is a range of positions ---- */
 
-/* Keeps the page's rows and one neighbor on either side, each once. */
-static void keep_page(struct answer *answer, const struct paging *paging)
-{
-	size_t kept = 0;
-	for (size_t i = 0; i < answer->count; i++) {
-		int64_t position = answer->rows[i].position;
-		bool is_near = position >= paging->first - 1 && position <= paging->last + 1;
-		if (is_near && !(kept && answer->rows[kept - 1].position == position))
-			answer->rows[kept++] = answer->rows[i];
-	}
-	answer->count = kept;
-}
-
 static void set_comparisons(
 	struct ranking_row *rows, size_t count, const struct ranking_notes *notes)
 {
@@ -236,33 +185,26 @@ static void set_comparisons(
 		rows[i].comparisons = comparisons_of_job(notes, rows[i].job_id, &rows[i].comparison_count);
 }
 
-static double best_of(const struct answer *answer)
-{
-	return answer->count && answer->rows[0].position == 1 ? answer->rows[0].score_ns : NAN;
-}
-
 static void take_page(struct answer answer, struct ranking_list *list)
 {
+	size_t kept = 0;
 	qsort(answer.rows, answer.count, sizeof *answer.rows, by_position);
-	list->best_ns = best_of(&answer);
-	keep_page(&answer, &list->paging);
-	for (size_t i = 0; i < answer.count; i++)
-		answer.rows[i].above_ns = i ? answer.rows[i - 1].score_ns : NAN;
-	size_t before = answer.count && answer.rows[0].position < list->paging.first;
-	list->rows = answer.rows + before;
-	list->row_count = 0;
-	while (list->row_count < answer.count - before
-		&& list->rows[list->row_count].position <= list->paging.last)
-		list->row_count++;
-	ranking_mark_ties(list->rows, list->row_count, answer.count - before);
+	for (size_t i = 0; i < answer.count; i++) {
+		int64_t position = answer.rows[i].position;
+		bool is_on_page = position >= list->paging.first && position <= list->paging.last;
+		if (is_on_page && !(kept && answer.rows[kept - 1].position == position))
+			answer.rows[kept++] = answer.rows[i];
+	}
+	list->rows = answer.rows;
+	list->row_count = kept;
 }
 
 static int ask_for_page(struct request *request, const struct shown_leaderboard *shown,
 	const struct ranked_gpu *gpu, const struct paging *paging, struct answer *answer)
 {
-	int64_t first = paging->first - 1, last = paging->last + 1;
+	int64_t first = paging->first, last = paging->last;
 	if (!request->viewer.id)
-		return database_rows(request->db, request->arena, &PAGE, &answer->rows, &answer->count,
+		return database_rows(request->db, request->arena, &BETWEEN, &answer->rows, &answer->count,
 			request->error, "iisii", shown->leaderboard.id, shown->leaderboard.task_version_id,
 			gpu->name, first, last);
 	return database_rows(request->db, request->arena, &PAGE_AND_OWN, &answer->rows, &answer->count,
@@ -304,14 +246,12 @@ static void take_filtered(struct answer answer, struct ranking_list *list)
 {
 	size_t kept = 0;
 	qsort(answer.rows, answer.count, sizeof *answer.rows, by_position);
-	list->best_ns = best_of(&answer);
 	for (size_t i = 0; i < answer.count; i++)
 		if (answer.rows[i].found != SQL_NULL_INTEGER)
 			answer.rows[kept++] = answer.rows[i];
 	list->rows = answer.rows;
 	list->row_count = kept;
 	list->total = kept ? list->rows->found : 0;
-	mark_by_neighbours(list->rows, kept);
 }
 
 static int read_filtered(struct request *request, const struct shown_leaderboard *shown,
@@ -321,10 +261,9 @@ static int read_filtered(struct request *request, const struct shown_leaderboard
 	int64_t page = query_number(request, "page", 1);
 	int64_t offset = page < INT32_MAX ? (page - 1) * ranking_rows_per_page : INT32_MAX;
 	int rc = database_rows(request->db, request->arena, &FILTERED_PAGE, &answer.rows, &answer.count,
-		request->error, FILTER_BINDS "iisiisi",
+		request->error, FILTER_BINDS "iisi",
 		FILTER_VALUES(request, shown, gpu, &list->filter, ranking_rows_per_page, offset),
-		shown->leaderboard.id, shown->leaderboard.task_version_id, gpu->name, shown->leaderboard.id,
-		shown->leaderboard.task_version_id, gpu->name, request->viewer.id);
+		shown->leaderboard.id, shown->leaderboard.task_version_id, gpu->name, request->viewer.id);
 	if (rc)
 		return rc;
 	set_own(request->arena, &answer, request->viewer.id, list);
@@ -345,6 +284,7 @@ int ranking_list_read(struct request *request, const struct shown_leaderboard *s
 	rc = ranking_notes_read(request, shown, gpu, &notes);
 	if (rc)
 		return rc;
+	list->best_ns = gpu->fastest_ns;
 	list->baselines = notes->baselines;
 	list->baseline_count = notes->baseline_count;
 	return list->is_filtered ? read_filtered(request, shown, gpu, list)
@@ -359,6 +299,7 @@ int ranking_list_read_all(struct request *request, const struct shown_leaderboar
 	list->is_filtered = !rc && is_filtering(&list->filter);
 	if (rc || !gpu)
 		return rc;
+	list->best_ns = gpu->fastest_ns;
 	if (list->is_filtered)
 		return database_rows(request->db, request->arena, &FILTERED_ALL, &list->rows,
 			&list->row_count, request->error, FILTER_BINDS,
@@ -368,21 +309,13 @@ int ranking_list_read_all(struct request *request, const struct shown_leaderboar
 		gpu->name);
 }
 
-/* Reads one more row, which shows whether the last row is tied. */
 int ranking_list_read_behind(struct request *request, const struct shown_leaderboard *shown,
 	const struct ranked_gpu *gpu, int64_t after, int64_t most, struct ranking_list *list)
 {
-	struct answer answer;
-	*list = (struct ranking_list){ .total = gpu->entries };
-	int rc = database_rows(request->db, request->arena, &BETWEEN, &answer.rows, &answer.count,
+	*list = (struct ranking_list){ .total = gpu->entries, .best_ns = gpu->fastest_ns };
+	return database_rows(request->db, request->arena, &BETWEEN, &list->rows, &list->row_count,
 		request->error, "iisii", shown->leaderboard.id, shown->leaderboard.task_version_id,
-		gpu->name, after + 1, after + most + 1);
-	if (rc)
-		return rc;
-	list->rows = answer.rows;
-	list->row_count = answer.count < (size_t)most ? answer.count : (size_t)most;
-	ranking_mark_ties(list->rows, list->row_count, answer.count);
-	return 0;
+		gpu->name, after + 1, after + most);
 }
 
 /* ---- addresses ---- */

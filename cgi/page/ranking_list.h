@@ -37,7 +37,7 @@ struct ranking_list {
 	bool is_filtered;
 	int64_t total; /* rows that match the filter, on all pages */
 	struct paging paging;
-	double best_ns; /* best score of the whole ranking, without filters; NAN: empty */
+	double best_ns; /* fastest time of the whole ranking, without filters; NAN: empty */
 	struct ranking_row *rows;
 	size_t row_count;
 	const struct ranking_row *baselines;
@@ -63,10 +63,6 @@ int ranking_list_read_all(struct request *request, const struct shown_leaderboar
 /* Reads at most `most` rows after position `after` (0: from the first), in ranking order. */
 int ranking_list_read_behind(struct request *request, const struct shown_leaderboard *shown,
 	const struct ranked_gpu *gpu, int64_t after, int64_t most, struct ranking_list *list);
-
-/* Marks the ties among the first `count` rows. The array has `known` rows: `count`, or one more,
- * with which the last row is compared. */
-void ranking_mark_ties(struct ranking_row *rows, size_t count, size_t known);
 
 /* Returns the encoded path "/leaderboard/NAME", then `ending` (".csv" or ""), then the query. A
  * NULL filter and page 0 are left out of the query. */

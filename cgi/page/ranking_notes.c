@@ -35,7 +35,9 @@ static const struct column COMPARISON_COLUMNS[] = {
 	REAL(struct head_to_head_row, ratio_low),
 	REAL(struct head_to_head_row, ratio_high),
 	INTEGER(struct head_to_head_row, loser),
+	HEAD_TO_HEAD_RANK_COLUMNS(HEAD_TO_HEAD_COLUMN),
 };
+#define RANKS SQL_COMPARISON_RANKS("r", "o")
 #define IS_WITHHELD SQL_IS_WITHHELD("l", "j")
 #define LOSER SQL_COMPARISON_LOSER("challenger")
 #define COMPARISON_COUNTS SQL_COMPARISON_STANDS("c", "j")
@@ -43,7 +45,7 @@ static const struct column COMPARISON_COLUMNS[] = {
  * the page of its submission still shows its comparisons. */
 static const struct statement COMPARISONS = SELECT(struct head_to_head_row, COMPARISON_COLUMNS,
 	"SELECT c.id, r.job_id, o.submission_id AS rival_id, ou.name AS rival, j.state, c.ratio, "
-	"c.ratio_low, c.ratio_high, " LOSER " "
+	"c.ratio_low, c.ratio_high, " LOSER ", " RANKS " "
 	"FROM ranking r STRAIGHT_JOIN comparisons c ON c.challenger_job_id = r.job_id "
 	"JOIN ranking o ON o.job_id = c.incumbent_job_id JOIN users ou ON ou.id = o.user_id "
 	"JOIN jobs j ON j.comparison_id = c.id JOIN leaderboards l ON l.id = r.leaderboard_id "

@@ -18,14 +18,16 @@ struct ranking_row {
 	const char *dialect; /* NULL: unknown; for a baseline "template" or "sample" */
 	int64_t attempts;    /* the user's ranked submissions that passed on this device */
 	double score_ns, score_err_ns;
-	double floor_ns;     /* above 0: the score cannot be told from nothing (format_measured) */
-	double above_ns;     /* score of the row above in the whole ranking; NAN: this is the first */
-	int64_t below_place; /* place of the row below; SQL_NULL_INTEGER: none, or not read */
+	double floor_ns; /* above 0: the score cannot be told from nothing (format_measured) */
+	double above_ns; /* the fastest time of the group above in the whole ranking; NAN: none */
 	/* On a filtered page: the number of rows that match the filter, on all pages. SQL_NULL_INTEGER:
-	 * the row is an additional one, either the ranking's first row or the viewer's own. */
+	 * the row is the viewer's own, which is read in addition. */
 	int64_t found;
 	int64_t job_id;
-	bool is_tie; /* tied with the row above or below */
+	int64_t is_tie; /* others share the place */
+	/* Why the row does not rank where its time alone would put it (lib/ranking/order.h), and the
+	 * user whom the reason names; NULL: no reason. */
+	const char *reason, *other;
 	const struct head_to_head_row *comparisons;
 	size_t comparison_count; /* requested by this entry; only of the first ten */
 };

@@ -4,29 +4,37 @@
 #include "cgi/page/shown_leaderboard.h"
 #include "cgi/render/picture.h"
 #include "lib/base/format.h"
+#include "lib/base/rank.h"
+#include "lib/ranking/records.h"
 
 /* The size that Open Graph readers expect. */
 enum { width = 1200, height = 630, margin = 80, wide = width - 2 * margin };
 
 struct first_row {
-	int64_t place;
+	int64_t place, is_tied;
 	const char *user;
 	double score_ns, score_err_ns;
+	const char *record_user; /* the holder of the record, and the record's time */
+	double record_ns;
 };
 static const struct column FIRST_COLUMNS[] = {
 	INTEGER(struct first_row, place),
+	INTEGER(struct first_row, is_tied),
 	TEXT(struct first_row, user),
 	REAL(struct first_row, score_ns),
 	REAL(struct first_row, score_err_ns),
+	TEXT(struct first_row, record_user),
+	REAL(struct first_row, record_ns),
 };
+#define RECORD_USER SQL_RECORD_USER("r.leaderboard_id", "r.task_version_id", "r.gpu")
+#define RECORD_NS SQL_RECORD_NS("r.leaderboard_id", "r.task_version_id", "r.gpu")
 static const struct statement FIRST_ROWS = SELECT(struct first_row, FIRST_COLUMNS,
-	"SELECT r.place, u.name AS user, r.score_ns, r.score_err_ns "
-	"FROM ranking r JOIN users u ON u.id = r.user_id "
+	"SELECT r.place, r.tied AS is_tied, u.name AS user, r.score_ns, r.score_err_ns, " RECORD_USER
+	" AS record_user, " RECORD_NS " AS record_ns FROM ranking r JOIN users u ON "
+	"u.id = r.user_id "
 	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? "
-	"AND r.position <= 4 ORDER BY r.position");
+	"AND r.position <= 3 ORDER BY r.position");
 
-/* The query reads one more row than the picture shows, to know whether the third entry is tied. */
-enum { shown_rows = 3 };
 struct first_rows {
 	struct first_row *rows;
 	size_t count;
@@ -42,17 +50,24 @@ static int read_first(struct request *request, const struct shown_leaderboard *s
 					shown->leaderboard.task_version_id, gpu->name);
 }
 
-static const char *ranked_words(
-	struct arena *arena, const struct shown_leaderboard *shown, const struct ranked_gpu *gpu)
+/* "H200 · Python · 12 ranked · record 31.90 µs by ada". */
+static const char *ranked_words(struct arena *arena, const struct shown_leaderboard *shown,
+	const struct ranked_gpu *gpu, const struct first_rows *first)
 {
+	format_text time;
 	if (!gpu)
 		return language_title(shown->leaderboard.language);
 	const char *version = shows_old_version(shown)
 		? arena_printf(
 			arena, " · version %lld of the task", (long long)shown->leaderboard.version_number)
 		: "";
-	return arena_printf(arena, "%s · %s · %lld ranked%s", gpu->name,
-		language_title(shown->leaderboard.language), (long long)gpu->entries, version);
+	const char *record = "";
+	if (first->count && first->rows->record_user) {
+		format_duration_ns(time, first->rows->record_ns);
+		record = arena_printf(arena, " · record %s by %s", time, first->rows->record_user);
+	}
+	return arena_printf(arena, "%s · %s · %lld ranked%s%s", gpu->name,
+		language_title(shown->leaderboard.language), (long long)gpu->entries, record, version);
 }
 
 static void draw_head(
@@ -77,34 +92,18 @@ static void draw_head(
 	picture_box(picture, margin, 330, wide, 3, INK_LINE);
 }
 
-static bool is_tie(const struct first_rows *first, size_t i)
+static void draw_row(struct picture *picture, const struct first_row *row, int index)
 {
-	const struct first_row *row = &first->rows[i];
-	return (i > 0 && row[-1].place == row->place)
-		|| (i + 1 < first->count && row[1].place == row->place);
-}
-
-static void draw_row(
-	struct picture *picture, struct arena *arena, const struct first_rows *first, size_t index)
-{
-	const struct first_row *row = &first->rows[index];
-	const int baseline = 400 + 76 * (int)index;
+	const int baseline = 400 + 76 * index;
 	static const enum ink inks[] = { INK_MUTED, INK_GOLD, INK_SILVER, INK_BRONZE };
 	enum ink ink = inks[row->place <= 3 ? row->place : 0];
-	format_text time;
+	format_text time, rank;
 	format_score(time, row->score_ns, row->score_err_ns);
+	format_rank(rank, row->place, row->is_tied);
 	picture_text(picture,
 		&(struct picture_text){
-			.x = margin, .baseline = baseline, .size = 46, .most_width = 60, .ink = ink },
-		arena_printf(arena, "%lld", (long long)row->place));
-	if (is_tie(first, index))
-		picture_text(picture,
-			&(struct picture_text){ .x = margin + 36,
-				.baseline = baseline,
-				.size = 22,
-				.most_width = 40,
-				.ink = INK_MUTED },
-			"tie");
+			.x = margin, .baseline = baseline, .size = 46, .most_width = 72, .ink = ink },
+		rank);
 	picture_text(picture,
 		&(struct picture_text){ .x = margin + 80,
 			.baseline = baseline,
@@ -122,10 +121,10 @@ static void draw_row(
 		time);
 }
 
-static void draw_rows(struct picture *picture, struct arena *arena, const struct first_rows *first)
+static void draw_rows(struct picture *picture, const struct first_rows *first)
 {
-	for (size_t i = 0; i < first->count && i < shown_rows; i++)
-		draw_row(picture, arena, first, i);
+	for (size_t i = 0; i < first->count; i++)
+		draw_row(picture, &first->rows[i], (int)i);
 	if (!first->count)
 		picture_text(picture,
 			&(struct picture_text){
@@ -148,8 +147,8 @@ int page_share_picture(struct request *request)
 		rc = picture_new(&picture, width, height, request->error);
 	if (rc)
 		return rc;
-	draw_head(picture, &shown, ranked_words(request->arena, &shown, gpu));
-	draw_rows(picture, request->arena, &first);
+	draw_head(picture, &shown, ranked_words(request->arena, &shown, gpu, &first));
+	draw_rows(picture, &first);
 	picture_png(picture, &request->body);
 	request->content_type = "image/png";
 	request->may_be_cached = true;

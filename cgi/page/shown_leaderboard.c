@@ -18,6 +18,7 @@ struct shown_row {
 	struct shown_leaderboard shown;
 	const char *gpu, *engine;
 	int64_t gpu_position, entries;
+	double fastest_ns;
 };
 /* The columns below give offsets in the embedded structs. These are also offsets in the row,
  * because each embedded struct is the first member. */
@@ -34,6 +35,7 @@ static const struct column SHOWN_COLUMNS[] = {
 	TEXT(struct shown_row, gpu),
 	INTEGER(struct shown_row, gpu_position),
 	INTEGER(struct shown_row, entries),
+	REAL(struct shown_row, fastest_ns),
 	TEXT(struct shown_row, engine),
 };
 #define SHOWN_FIELDS \
@@ -43,6 +45,13 @@ static const struct column SHOWN_COLUMNS[] = {
 	"AS last_number, "
 #define ENGINE_ON_GPU SQL_ENGINE_OF("v.id", "g.gpu")
 #define ENGINE_OF_RANKING SQL_ENGINE_OF("v.id", "r.gpu")
+/* SQL expression: the fastest time of a version on a GPU, found in one step of the index. */
+#define FASTEST_OF(version_id, gpu) \
+	"(SELECT f.score_ns FROM ranking f FORCE INDEX (ranking_score) WHERE f.leaderboard_id = l.id " \
+	"AND f.task_version_id = " version_id " AND f.gpu = " gpu \
+	" ORDER BY f.score_ns LIMIT 1) AS fastest_ns, "
+#define FASTEST_ON_GPU FASTEST_OF("l.task_version_id", "g.gpu")
+#define FASTEST_OF_VERSION FASTEST_OF("v.id", "r.gpu")
 /* Positions run from 1 without gaps, so the last position is the number of entries. ORDER BY with
  * LIMIT finds it in one step of the index, whereas MAX in a subquery would read all entries of a
  * device.
@@ -55,7 +64,7 @@ static const struct column SHOWN_COLUMNS[] = {
 		"  (SELECT r.position FROM ranking r FORCE INDEX (ranking_order) WHERE r.leaderboard_id " \
 		"= l.id " \
 		"     AND r.task_version_id = l.task_version_id AND r.gpu = g.gpu ORDER BY r.position " \
-		"DESC LIMIT 1) AS entries, " ENGINE_ON_GPU " AS engine " \
+		"DESC LIMIT 1) AS entries, " FASTEST_ON_GPU ENGINE_ON_GPU " AS engine " \
 		"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id " \
 		"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = l.id " \
 		"WHERE l.name = ? AND " may_see)
@@ -69,7 +78,8 @@ static const struct statement BY_VERSION = SELECT(struct shown_row, SHOWN_COLUMN
 	"  COALESCE(g.position, 4294967295) AS gpu_position, "
 	"  (SELECT e.position FROM ranking e WHERE e.leaderboard_id = l.id "
 	"AND e.task_version_id = v.id AND e.gpu = r.gpu "
-	"    ORDER BY e.position DESC LIMIT 1) AS entries, " ENGINE_OF_RANKING " AS engine "
+	"    ORDER BY e.position DESC LIMIT 1) AS entries, " FASTEST_OF_VERSION ENGINE_OF_RANKING
+	" AS engine "
 	"FROM leaderboards l JOIN task_versions n ON n.id = l.task_version_id "
 	"JOIN task_versions v ON v.leaderboard_id = l.id AND v.number = ? "
 	"LEFT JOIN ranking r ON r.leaderboard_id = l.id AND r.task_version_id = v.id "
@@ -94,8 +104,10 @@ static void take_shown_rows(
 	shown->gpu_count = 0;
 	for (size_t i = 0; i < count; i++)
 		if (rows[i].gpu)
-			shown->gpus[shown->gpu_count++] = (struct ranked_gpu){ rows[i].gpu,
-				rows[i].entries == SQL_NULL_INTEGER ? 0 : rows[i].entries, rows[i].engine };
+			shown->gpus[shown->gpu_count++] = (struct ranked_gpu){ .name = rows[i].gpu,
+				.entries = rows[i].entries == SQL_NULL_INTEGER ? 0 : rows[i].entries,
+				.fastest_ns = rows[i].fastest_ns,
+				.engine = rows[i].engine };
 }
 
 static int ask_by_name(

@@ -10,6 +10,7 @@
 struct ranked_gpu {
 	const char *name;
 	int64_t entries;    /* ranked users */
+	double fastest_ns;  /* the fastest ranked time, which need not have the first rank; NAN: none */
 	const char *engine; /* of the version on this GPU; NULL: not stored yet */
 };
 
@@ -27,16 +28,6 @@ struct shown_leaderboard {
 	struct ranked_gpu *gpus;
 	size_t gpu_count;
 };
-
-/* SQL expression: whether a ranking entry shares its place with a neighbor. All entries of a tie
- * have the position of the first one as place. Except for the first one, place and position
- * therefore differ, and only the next entry needs a lookup. */
-#define SQL_IS_TIE(entry) \
-	"COALESCE(" entry ".place <> " entry ".position OR " entry \
-	".place = (SELECT behind.place FROM ranking behind " \
-	"FORCE INDEX (ranking_order) WHERE behind.leaderboard_id = " entry \
-	".leaderboard_id AND behind.task_version_id = " entry ".task_version_id " \
-	"AND behind.gpu = " entry ".gpu AND behind.position = " entry ".position + 1 LIMIT 1), FALSE)"
 
 /* Returns ERROR_NOT_FOUND with a message for an unknown name. */
 int shown_leaderboard_by_name(

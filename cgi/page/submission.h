@@ -98,10 +98,16 @@ struct job_row {
 	const char *lease_owner;
 	int64_t queued_at_ms, started_at_ms, finished_at_ms;
 	int64_t place; /* rank of this job; SQL_NULL_INTEGER: not ranked */
+	int64_t is_tied;
+	/* Why it does not rank where its time alone would put it (lib/ranking/order.h), and whom the
+	 * reason names; NULL: no reason. */
+	const char *rank_reason, *rank_other;
 	/* The user's best score before this job was ranked; NAN: none. */
 	double best_before_ns;
 	int64_t place_before; /* the user's rank before; SQL_NULL_INTEGER: not ranked */
 	int64_t place_after;  /* the rank after; SQL_NULL_INTEGER: not the user's best */
+	int64_t tied_before,
+		tied_after; /* whether others shared these ranks; SQL_NULL_INTEGER: unknown */
 	int64_t priority;
 	int64_t stopping; /* cancelled, but its worker has not released it yet */
 	int64_t silent_s; /* seconds since the worker's last message; SQL_NULL_INTEGER: not running */

@@ -92,9 +92,14 @@ static const struct column JOB_COLUMNS[] = {
 	TIME(struct job_row, started_at_ms),
 	TIME(struct job_row, finished_at_ms),
 	INTEGER(struct job_row, place),
+	INTEGER(struct job_row, is_tied),
+	TEXT(struct job_row, rank_reason),
+	TEXT(struct job_row, rank_other),
 	REAL(struct job_row, best_before_ns),
 	INTEGER(struct job_row, place_before),
+	INTEGER(struct job_row, tied_before),
 	INTEGER(struct job_row, place_after),
+	INTEGER(struct job_row, tied_after),
 	INTEGER(struct job_row, priority),
 	INTEGER(struct job_row, stopping),
 	INTEGER(struct job_row, silent_s),
@@ -114,10 +119,10 @@ static const struct column JOB_COLUMNS[] = {
 		"j.held_at AS held_at_ms, j.released_by, j.held_reason, " JOB_IS_HELD " AS is_held, " \
 		"j.attempt, j.lease_owner, j.queued_at AS queued_at_ms, " \
 		"j.started_at AS started_at_ms, j.finished_at AS finished_at_ms, " \
-		"(SELECT r.place FROM ranking r WHERE r.leaderboard_id = s.leaderboard_id " \
-		"AND r.task_version_id = s.task_version_id " \
-		"AND r.gpu = j.gpu AND r.user_id = s.user_id AND r.job_id = j.id) AS place, " \
-		"j.best_before_ns, j.place_before, j.place_after, " \
+		"r.place, r.tied AS is_tied, r.reason AS rank_reason, (SELECT ou.name FROM submissions " \
+		"os " \
+		"JOIN users ou ON ou.id = os.user_id WHERE os.id = r.other_id) AS rank_other, " \
+		"j.best_before_ns, j.place_before, j.tied_before, j.place_after, j.tied_after, " \
 		"j.priority, " JOB_IS_STOPPING " AS stopping, " \
 		"(SELECT TIMESTAMPDIFF(SECOND, w.seen_at, UTC_TIMESTAMP(3)) FROM workers w " \
 		"WHERE w.name = j.lease_owner AND j.state = 'running') AS silent_s, " \
@@ -126,6 +131,9 @@ static const struct column JOB_COLUMNS[] = {
 		"AND t.verdict IS NULL ORDER BY t.position DESC LIMIT 1), NULL) AS tail " \
 		"FROM " from " " \
 		"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = s.leaderboard_id AND g.gpu = j.gpu " \
+		"LEFT JOIN ranking r ON r.leaderboard_id = s.leaderboard_id " \
+		"AND r.task_version_id = s.task_version_id AND r.gpu = j.gpu AND r.user_id = s.user_id " \
+		"AND r.job_id = j.id " \
 		"WHERE " whose " = ? ORDER BY COALESCE(g.position, 999), j.gpu")
 
 static const struct column STAGE_COLUMNS[] = {
@@ -248,16 +256,15 @@ static const struct column COMPARISON_COLUMNS[] = {
 	REAL(struct head_to_head_row, ratio_low),
 	REAL(struct head_to_head_row, ratio_high),
 	INTEGER(struct head_to_head_row, loser),
-	INTEGER(struct head_to_head_row, counts),
+	HEAD_TO_HEAD_RANK_COLUMNS(HEAD_TO_HEAD_COLUMN),
 };
+#define RANKS SQL_COMPARISON_RANKS("a", "b")
 #define JOB_IS_WITHHELD SQL_IS_WITHHELD("l", "j")
 #define LOSER_OF_CHALLENGER SQL_COMPARISON_LOSER("challenger")
 #define LOSER_OF_INCUMBENT SQL_COMPARISON_LOSER("incumbent")
 static const struct statement COMPARISONS = SELECT(struct head_to_head_row, COMPARISON_COLUMNS,
 	"SELECT c.id, c.job_id, c.rival_id, u.name AS rival, j.state, j.reason, c.ratio, "
-	"c.ratio_low, c.ratio_high, c.loser, "
-	"  EXISTS (SELECT 1 FROM ranking a WHERE a.job_id = c.job_id) AND EXISTS (SELECT 1 "
-	"FROM ranking b WHERE b.job_id = c.rival_job_id) AS counts "
+	"c.ratio_low, c.ratio_high, c.loser, " RANKS " "
 	"FROM (SELECT c.id, o.id AS job_id, c.incumbent_id AS rival_id, "
 	"c.incumbent_job_id AS rival_job_id, "
 	"    c.ratio, c.ratio_low, c.ratio_high, " LOSER_OF_CHALLENGER " "
@@ -265,6 +272,7 @@ static const struct statement COMPARISONS = SELECT(struct head_to_head_row, COMP
 	"  UNION ALL SELECT c.id, o.id, c.challenger_id, c.challenger_job_id, 1 / c.ratio, "
 	"1 / c.ratio_high, 1 / c.ratio_low, " LOSER_OF_INCUMBENT " "
 	"  FROM jobs o JOIN comparisons c ON c.incumbent_job_id = o.id WHERE o.submission_id = ?) c "
+	"LEFT JOIN ranking a ON a.job_id = c.job_id LEFT JOIN ranking b ON b.job_id = c.rival_job_id "
 	"JOIN jobs j ON j.comparison_id = c.id JOIN submissions s ON s.id = c.rival_id "
 	"JOIN users u ON u.id = s.user_id "
 	"JOIN leaderboards l ON l.id = s.leaderboard_id AND NOT " JOB_IS_WITHHELD " "

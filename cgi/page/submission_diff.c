@@ -3,6 +3,7 @@
 #include "cgi/page/submission_diff.h"
 
 #include "cgi/http/paging.h"
+#include "cgi/page/head_to_head.h"
 #include "cgi/page/pages.h"
 #include "cgi/render/html.h"
 #include "lib/base/format.h"
@@ -66,15 +67,21 @@ static const struct column ROW_COLUMNS[] = {
 	REAL(struct submission_diff_row, score_err_ns),
 	REAL(struct submission_diff_row, mean_ns),
 	REAL(struct submission_diff_row, err_ns),
+	INTEGER(struct submission_diff_row, place),
+	TEXT(struct submission_diff_row, rank_reason),
+	TEXT(struct submission_diff_row, rank_other),
 };
 #define MAY_SEE_TIMES SQL_MAY_SEE_TIMES("s", "l", "j")
 static const struct statement ROWS = SELECT(struct submission_diff_row, ROW_COLUMNS,
 	"SELECT j.submission_id, NOT " MAY_SEE_TIMES " AS hidden, j.gpu, "
 	"  COALESCE(j.verdict, j.state) AS verdict, IF(COALESCE(m.case_index, 0) = 0, "
 	"j.environment, NULL) AS environment, m.spec, "
-	"  j.score_ns, j.score_err_ns, m.mean_ns, m.err_ns "
+	"  j.score_ns, j.score_err_ns, m.mean_ns, m.err_ns, r.place, r.reason AS rank_reason, "
+	"  (SELECT ou.name FROM submissions os JOIN users ou ON ou.id = os.user_id "
+	"  WHERE os.id = r.other_id) AS rank_other "
 	"FROM jobs j JOIN submissions s ON s.id = j.submission_id "
 	"JOIN leaderboards l ON l.id = s.leaderboard_id "
+	"LEFT JOIN ranking r ON r.job_id = j.id "
 	"LEFT JOIN stages t ON t.job_id = j.id AND t.name IN ('benchmark', 'ranked') "
 	"LEFT JOIN measurements m ON m.stage_id = t.id AND m.verdict = 'passed' "
 	"WHERE j.submission_id IN (?, ?) ORDER BY j.gpu, j.submission_id, t.position, "
@@ -108,6 +115,20 @@ const char *submission_diff_words(struct arena *arena, const struct submission_d
 	format_change(change, ratio.ratio);
 	return isnan(ratio.low) ? arena_printf(arena, "%s, ± unknown", change)
 							: arena_strdup(arena, change);
+}
+
+const char *submission_diff_rank_words(struct arena *arena, const struct submission_diff_view *view,
+	const struct submission_diff_gpu *gpu)
+{
+	const struct submission_diff_rank *a = &gpu->a_rank, *b = &gpu->b_rank;
+	bool is_one_ranking = view->a->leaderboard_id == view->b->leaderboard_id
+		&& view->a->version_number == view->b->version_number;
+	if (!is_one_ranking || a->place < 1 || b->place < 1 || a->place == b->place
+		|| !submission_diff_ratio(&gpu->score).is_tie)
+		return NULL;
+	const struct submission_diff_rank *lower = a->place > b->place ? a : b;
+	return lower_rank_words(
+		arena, lower == a ? view->a->user : view->b->user, lower->reason, lower->other);
 }
 
 /* ---- joining ---- */
@@ -156,6 +177,8 @@ static void take_job(struct join *join, const struct submission_diff_row *row, b
 	*(is_a ? &score->a_ns : &score->b_ns) = row->score_ns;
 	*(is_a ? &score->a_err_ns : &score->b_err_ns) = row->score_err_ns;
 	join->gpu->has_scores = true;
+	*(is_a ? &join->gpu->a_rank : &join->gpu->b_rank) =
+		(struct submission_diff_rank){ row->place, row->rank_reason, row->rank_other };
 }
 
 static const char *fact_named(const struct fact *facts, size_t count, const char *name)

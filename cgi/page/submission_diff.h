@@ -30,8 +30,15 @@ struct submission_diff_fact {
 	const char *name, *a, *b;
 }; /* NULL: unknown */
 
+/* Where a job is ranked. place < 1: it is not ranked, or the viewer may not see its times. */
+struct submission_diff_rank {
+	int64_t place;
+	const char *reason, *other; /* as of ranking_reason_words */
+};
+
 struct submission_diff_gpu {
 	const char *gpu;
+	struct submission_diff_rank a_rank, b_rank;
 	/* The verdict, or the job's state if there is no verdict yet; NULL: no job on this device. */
 	const char *a_verdict, *b_verdict;
 	struct submission_diff_times score;
@@ -76,11 +83,17 @@ struct submission_diff_ratio submission_diff_ratio(const struct submission_diff_
  * time is missing. */
 const char *submission_diff_words(struct arena *arena, const struct submission_diff_times *times);
 
+/* Says why two submissions whose times are within noise have two ranks; NULL: they do not. */
+const char *submission_diff_rank_words(struct arena *arena, const struct submission_diff_view *view,
+	const struct submission_diff_gpu *gpu);
+
 /* A row of the query for results: one case of a job, or a job without cases (spec NULL). */
 struct submission_diff_row {
 	int64_t submission_id, hidden;                  /* hidden: the viewer may not see the times */
 	const char *gpu, *verdict, *environment, *spec; /* environment: only in the first case */
 	double score_ns, score_err_ns, mean_ns, err_ns;
+	int64_t place;
+	const char *rank_reason, *rank_other;
 };
 
 /* Groups the rows, which are sorted by device, into one entry for each device. Cases match by their

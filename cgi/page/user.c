@@ -44,14 +44,13 @@ static const struct column USER_COLUMNS[] = {
 	PLACE(COLUMN_TIME, submitted_at_ms),
 };
 #define MAY_SEE_LEADERBOARD SQL_MAY_SEE("l")
-#define RANK_IS_TIE SQL_IS_TIE("r")
 /* Reads only places that the leaderboards' pages show, too: places in the current version of the
  * task, on devices that the leaderboard still has. */
 static const struct statement USER = SELECT(struct user_row, USER_COLUMNS,
 	"SELECT u.id, u.name, u.created_at AS created_at_ms, u.deleted_at AS deleted_at_ms, "
 	"l.name AS leaderboard, r.gpu, "
 	"  l.deadline AS deadline_ms, l.accepting, l.practice, l.archived_at AS archived_at_ms, "
-	"  r.place, " RANK_IS_TIE " AS is_tie, (SELECT e.position FROM ranking e "
+	"  r.place, r.tied AS is_tie, (SELECT e.position FROM ranking e "
 	"WHERE e.leaderboard_id = r.leaderboard_id "
 	"    AND e.task_version_id = r.task_version_id AND e.gpu = r.gpu "
 	"ORDER BY e.position DESC LIMIT 1) AS entries, "

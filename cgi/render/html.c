@@ -1,6 +1,7 @@
 #include "cgi/render/html.h"
 
 #include "lib/base/format.h"
+#include "lib/base/rank.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -123,6 +124,13 @@ void html_gap(struct buffer *out, double ns, double best_ns)
 	html_text(out, text);
 }
 
+void html_change(struct buffer *out, double ns, double other_ns)
+{
+	format_text change;
+	format_change(change, ns / other_ns);
+	buffer_text(out, change);
+}
+
 void html_change_than(struct buffer *out, double ns, double before_ns)
 {
 	format_text change;
@@ -182,6 +190,13 @@ void html_time(struct buffer *out, int64_t ms, int64_t now)
 	buffer_text(out, "\">");
 	html_relative(out, ms, now);
 	buffer_text(out, "</time>");
+}
+
+void html_rank(struct buffer *out, int64_t place, bool is_tied)
+{
+	format_text text;
+	format_rank(text, place, is_tied);
+	buffer_text(out, text);
 }
 
 void html_ordinal(struct buffer *out, int64_t number)

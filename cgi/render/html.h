@@ -35,9 +35,10 @@ void html_score(struct buffer *out, double ns, double err_ns);        /* 31.90 �
 void html_duration_err(struct buffer *out, double ns, double err_ns); /* 31.90 ± 0.20 µs */
 /* The same, or "< 0.5 µs" if floor_ns is above 0 (format_measured). */
 void html_measured(struct buffer *out, double ns, double err_ns, double floor_ns);
-void html_interval(struct buffer *out, struct interval interval);     /* 31.70 to 32.10 µs */
-void html_gap(struct buffer *out, double ns, double best_ns);         /* +4.2 % */
-void html_times_faster(struct buffer *out, double ratio);             /* 2.31× faster */
+void html_interval(struct buffer *out, struct interval interval);       /* 31.70 to 32.10 µs */
+void html_gap(struct buffer *out, double ns, double best_ns);           /* +4.2 % */
+void html_times_faster(struct buffer *out, double ratio);               /* 2.31× faster */
+void html_change(struct buffer *out, double ns, double other_ns);       /* 3.1 % faster */
 void html_change_than(struct buffer *out, double ns, double before_ns); /* 3.1 % faster than */
 void html_bytes(struct buffer *out, int64_t bytes);                     /* 12.5 kB */
 void html_utc(struct buffer *out, int64_t ms);                          /* 2026-11-21 06:10 UTC */
@@ -45,6 +46,7 @@ void html_date(struct buffer *out, int64_t ms);                         /* 2026-
 void html_iso(struct buffer *out, int64_t ms);                      /* 2026-11-21T06:10:20.123Z */
 void html_relative(struct buffer *out, int64_t ms, int64_t now_ms); /* 3 minutes ago */
 void html_time(struct buffer *out, int64_t ms, int64_t now_ms);     /* a <time> element with both */
+void html_rank(struct buffer *out, int64_t place, bool is_tied);    /* 3, =3 */
 void html_ordinal(struct buffer *out, int64_t number);              /* 1st, 2nd, 3rd, 11th */
 void html_plural(struct buffer *out, int64_t count, const char *noun); /* 1 case, 2 cases */
 

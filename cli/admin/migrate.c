@@ -98,26 +98,39 @@ static int apply_migration(
 	return rc;
 }
 
-struct mixed {
+struct outdated {
 	int64_t leaderboard_id;
 };
-static const struct column MIXED_COLUMNS[] = { INTEGER(struct mixed, leaderboard_id) };
-static const struct statement MIXED = SELECT(struct mixed, MIXED_COLUMNS,
+static const struct column OUTDATED_COLUMNS[] = { INTEGER(struct outdated, leaderboard_id) };
+static const struct statement MIXED = SELECT(struct outdated, OUTDATED_COLUMNS,
 	"SELECT DISTINCT r.leaderboard_id FROM ranking r JOIN task_engines e "
 	"ON e.task_version_id = r.task_version_id AND e.gpu = r.gpu WHERE r.engine <> e.engine");
+/* Rankings from before 0034_reasons.sql, and records from before 0038_record_order.sql. */
+static const struct statement OLD_ORDER = SELECT(struct outdated, OUTDATED_COLUMNS,
+	"SELECT leaderboard_id FROM ranking "
+	"WHERE (place > 1 AND above_ns IS NULL) OR (place <> position AND NOT tied) "
+	"UNION SELECT leaderboard_id FROM records WHERE ranked_at IS NULL");
+
+static int settle(struct database *db, struct arena *arena, const struct statement *outdated,
+	int (*renew)(struct database *, int64_t, struct error *), struct error *error)
+{
+	struct outdated *rows;
+	size_t count = 0;
+	int rc = database_rows(db, arena, outdated, &rows, &count, error, "");
+	for (size_t i = 0; i < count && !rc; i++)
+		rc = renew(db, rows[i].leaderboard_id, error);
+	return rc;
+}
 
 /* Chooses the engine of each task version that has none. Rebuilds rankings with results of another
- * engine than the stored one, which removes these results. */
-static int settle_engines(struct database *db, struct arena *arena, struct error *error)
+ * engine than the stored one, which removes these results, and orders old rankings and records by
+ * the present rules. */
+static int settle_rankings(struct database *db, struct arena *arena, struct error *error)
 {
-	struct mixed *mixed;
-	size_t count = 0;
 	int rc = task_engines_decide(db, error);
 	if (!rc)
-		rc = database_rows(db, arena, &MIXED, &mixed, &count, error, "");
-	for (size_t i = 0; i < count && !rc; i++)
-		rc = ranking_rebuild(db, mixed[i].leaderboard_id, error);
-	return rc;
+		rc = settle(db, arena, &MIXED, ranking_rebuild, error);
+	return rc ? rc : settle(db, arena, &OLD_ORDER, ranking_reorder, error);
 }
 
 int64_t migrate_newest(void)
@@ -142,7 +155,7 @@ int migrate(struct database *db, const char *name, struct error *error)
 	if (!rc)
 		rc = rights_refresh(db, name, error);
 	if (!rc)
-		rc = settle_engines(db, arena, error);
+		rc = settle_rankings(db, arena, error);
 	if (!rc)
 		admin_say("The database is at version %lld.", (long long)migrate_newest());
 	return rc;

@@ -3,6 +3,7 @@
 
 #include "cli/admin/admin.h"
 #include "lib/base/format.h"
+#include "lib/base/rank.h"
 #include "lib/base/scope.h"
 
 #include <math.h>
@@ -133,9 +134,11 @@ static void say_result(struct arena *arena, const struct rejudged_result *one)
 		one->differs == 1 && one->reason ? one->reason : "");
 }
 
-static const char *place_of(struct arena *arena, int64_t place)
+static const char *rank_of(struct arena *arena, int64_t place, bool is_tied)
 {
-	return place == SQL_NULL_INTEGER ? "not ranked" : arena_printf(arena, "%lld", (long long)place);
+	format_text rank;
+	format_rank(rank, place, is_tied);
+	return place == SQL_NULL_INTEGER ? "not ranked" : arena_strdup(arena, rank);
 }
 
 static int say_changes(struct database *db, struct arena *arena, const struct rejudging *rejudging,
@@ -151,9 +154,9 @@ static int say_changes(struct database *db, struct arena *arena, const struct re
 	for (size_t i = 0; i < count; i++)
 		admin_say("  %s %s, version %lld, %s: %s %s -> %s %s", changes[i].leaderboard,
 			changes[i].gpu, (long long)changes[i].version, changes[i].user,
-			place_of(arena, changes[i].old_place),
+			rank_of(arena, changes[i].old_place, changes[i].old_is_tied),
 			time_of(arena, changes[i].old_score_ns, changes[i].old_score_err_ns),
-			place_of(arena, changes[i].new_place),
+			rank_of(arena, changes[i].new_place, changes[i].new_is_tied),
 			time_of(arena, changes[i].new_score_ns, changes[i].new_score_err_ns));
 	return 0;
 }

@@ -65,12 +65,6 @@ int list_command(const struct call *call)
 
 /* ---- ranking ---- */
 
-static const char *rank_of(struct arena *arena, const json_t *row)
-{
-	const char *rank = words_count(arena, row, "rank");
-	return rank && member_true(row, "tie") ? arena_printf(arena, "=%s", rank) : rank;
-}
-
 static void write_ranking(struct buffer *out, struct arena *arena, const json_t *items)
 {
 	static const struct table_column columns[] = {
@@ -87,7 +81,7 @@ static void write_ranking(struct buffer *out, struct arena *arena, const json_t 
 	size_t i;
 	json_t *row;
 	json_array_foreach(items, i, row) table_add(&table,
-		(const char *[]){ rank_of(arena, row), member_text(row, "user"),
+		(const char *[]){ words_rank(arena, row, "rank", "tie"), member_text(row, "user"),
 			words_score_err(arena, row), words_share(arena, row, "peak_share"),
 			member_text(row, "language"), words_time(arena, row, "submitted_at"),
 			words_count(arena, row, "attempts"), words_count(arena, row, "submission") });

@@ -102,11 +102,11 @@ static const char *job_result(struct arena *arena, const json_t *job)
 
 static const char *job_rank(struct arena *arena, const json_t *job)
 {
-	long long rank = member_whole(job, "rank", 0), before = member_whole(job, "rank_before", 0);
-	if (!rank)
-		return NULL;
-	return before && before != rank ? arena_printf(arena, "%lld (was %lld)", rank, before)
-									: arena_printf(arena, "%lld", rank);
+	const char *rank = words_rank(arena, job, "rank", "tie"),
+			   *before = words_rank(arena, job, "rank_before", "tie_before");
+	return rank && before && strcmp(rank, before) != 0
+		? arena_printf(arena, "%s (was %s)", rank, before)
+		: rank;
 }
 
 static void write_jobs(struct buffer *out, const struct submission_view *view)

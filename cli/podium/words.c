@@ -4,6 +4,7 @@
 #include "lib/base/buffer.h"
 #include "lib/base/format.h"
 #include "lib/base/member.h"
+#include "lib/base/rank.h"
 #include "lib/job/wait.h"
 
 #include <math.h>
@@ -72,6 +73,14 @@ const char *words_count(struct arena *arena, const json_t *object, const char *k
 {
 	double count = member_real(object, key);
 	return isnan(count) ? NULL : arena_printf(arena, "%.0f", count);
+}
+
+const char *words_rank(struct arena *arena, const json_t *object, const char *key, const char *tie)
+{
+	format_text rank;
+	long long place = member_whole(object, key, 0);
+	format_rank(rank, place, member_true(object, tie));
+	return place ? arena_strdup(arena, rank) : NULL;
 }
 
 const char *words_share(struct arena *arena, const json_t *object, const char *key)

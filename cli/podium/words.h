@@ -23,6 +23,9 @@ const char *words_score_err(struct arena *arena, const json_t *object);
 /* A number without its fraction. */
 const char *words_count(struct arena *arena, const json_t *object, const char *key);
 
+/* "3", or "=3" if the member `tie` is true; NULL: no rank. */
+const char *words_rank(struct arena *arena, const json_t *object, const char *key, const char *tie);
+
 /* "83.1 %" from 0.831. */
 const char *words_share(struct arena *arena, const json_t *object, const char *key);
 

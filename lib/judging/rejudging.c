@@ -568,7 +568,7 @@ int rejudging_discard(struct database *db, int64_t id, const struct actor *by, s
 struct rank {
 	int64_t leaderboard_id, version;
 	const char *leaderboard, *gpu, *user;
-	int64_t user_id, place;
+	int64_t user_id, place, is_tied;
 	double score_ns, score_err_ns;
 };
 static const struct column RANK_COLUMNS[] = {
@@ -579,12 +579,14 @@ static const struct column RANK_COLUMNS[] = {
 	TEXT(struct rank, user),
 	INTEGER(struct rank, user_id),
 	INTEGER(struct rank, place),
+	INTEGER(struct rank, is_tied),
 	REAL(struct rank, score_ns),
 	REAL(struct rank, score_err_ns),
 };
 static const struct statement RANKS = SELECT(struct rank, RANK_COLUMNS,
 	"SELECT k.leaderboard_id, l.name AS leaderboard, v.number AS version, k.gpu, "
-	"u.name AS user, k.user_id, k.place, k.score_ns, k.score_err_ns FROM ranking k "
+	"u.name AS user, k.user_id, k.place, k.tied AS is_tied, k.score_ns, k.score_err_ns "
+	"FROM ranking k "
 	"JOIN leaderboards l ON l.id = k.leaderboard_id "
 	"JOIN task_versions v ON v.id = k.task_version_id JOIN users u ON u.id = k.user_id "
 	"WHERE k.leaderboard_id IN (SELECT s.leaderboard_id FROM rejudged_jobs r "
@@ -645,6 +647,8 @@ static struct rank_change change_of(const struct rank *before, const struct rank
 		.user = any->user,
 		.old_place = before ? before->place : SQL_NULL_INTEGER,
 		.new_place = after ? after->place : SQL_NULL_INTEGER,
+		.old_is_tied = before && before->is_tied,
+		.new_is_tied = after && after->is_tied,
 		.old_score_ns = before ? before->score_ns : NAN,
 		.old_score_err_ns = before ? before->score_err_ns : NAN,
 		.new_score_ns = after ? after->score_ns : NAN,
@@ -654,7 +658,7 @@ static struct rank_change change_of(const struct rank *before, const struct rank
 
 static bool is_change(const struct rank *before, const struct rank *after)
 {
-	return !before || !after || before->place != after->place
+	return !before || !after || before->place != after->place || before->is_tied != after->is_tied
 		|| before->score_ns != after->score_ns;
 }
 

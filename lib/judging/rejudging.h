@@ -99,6 +99,7 @@ struct rank_change {
 	int64_t version; /* of the task */
 	const char *gpu, *user;
 	int64_t old_place, new_place; /* SQL_NULL_INTEGER: not ranked */
+	bool old_is_tied, new_is_tied;
 	double old_score_ns, old_score_err_ns, new_score_ns, new_score_err_ns;
 };
 int rejudging_preview(struct database *db, struct arena *arena, const struct rejudging *rejudging,

@@ -12,6 +12,7 @@ static const struct column COMPARISON_COLUMNS[] = {
 	INTEGER(struct ranking_head_to_head, incumbent_id),
 	REAL(struct ranking_head_to_head, ratio_low),
 	REAL(struct ranking_head_to_head, ratio_high),
+	INTEGER(struct ranking_head_to_head, is_failure),
 };
 #define IS_WITHHELD SQL_IS_WITHHELD("l", "j")
 /* The side that failed counts as a billion times slower. */
@@ -20,8 +21,8 @@ static const struct column COMPARISON_COLUMNS[] = {
 #define LOW_BOUND RATIO_BOUND("ratio_low")
 #define HIGH_BOUND RATIO_BOUND("ratio_high")
 static const struct statement RESULTS = SELECT(struct ranking_head_to_head, COMPARISON_COLUMNS,
-	"SELECT c.id, c.challenger_id, c.incumbent_id, " LOW_BOUND ", " HIGH_BOUND " "
-	"FROM comparisons c "
+	"SELECT c.id, c.challenger_id, c.incumbent_id, " LOW_BOUND ", " HIGH_BOUND ", "
+	"c.loser IS NOT NULL AS is_failure FROM comparisons c "
 	"JOIN jobs j ON j.comparison_id = c.id JOIN leaderboards l ON l.id = c.leaderboard_id "
 	"AND NOT " IS_WITHHELD " "
 	"JOIN ranking a ON a.job_id = c.challenger_job_id "

@@ -57,8 +57,9 @@ static bool is_about(
 				&& comparison->incumbent_id == submission_id));
 }
 
-/* Whether `entry` was faster or slower than `other` in their newest comparison. */
-static enum outcome outcome_of(
+/* The comparison that counts between two entries: their newest, if their scores are close. NULL:
+ * none counts. */
+static const struct ranking_head_to_head *comparison_of(
 	const struct order *order, const struct ranking_entry *entry, const struct ranking_entry *other)
 {
 	const struct ranking_head_to_head *newest = NULL;
@@ -68,7 +69,15 @@ static enum outcome outcome_of(
 			&& (!newest || one->id > newest->id))
 			newest = one;
 	}
-	if (!newest || !ranking_is_close(entry, other))
+	return newest && ranking_is_close(entry, other) ? newest : NULL;
+}
+
+/* Whether `entry` was faster or slower than `other` in the comparison that counts. */
+static enum outcome outcome_of(
+	const struct order *order, const struct ranking_entry *entry, const struct ranking_entry *other)
+{
+	const struct ranking_head_to_head *newest = comparison_of(order, entry, other);
+	if (!newest)
 		return NOT_COMPARED;
 	if (newest->ratio_low <= 1 && newest->ratio_high >= 1)
 		return TIE;
@@ -105,71 +114,107 @@ static void move_up(const struct order *order, size_t from, size_t to)
 
 /* ---- the order ---- */
 
-/* Counts the entry at `index` and all entries from `first` on that must rank before it: those that
- * beat it, those that beat them, and so on. Each member of a circle thus counts the whole circle.
- * These entries have no place yet, so `place` serves as a mark. */
-static size_t count_before(const struct order *order, size_t first, size_t index)
+static struct ranking_entry *find_from(
+	const struct order *order, size_t first, int64_t submission_id)
 {
+	for (size_t i = first; i < order->count; i++)
+		if (order->entries[i].submission_id == submission_id)
+			return &order->entries[i];
+	return NULL;
+}
+
+static bool spread_mark(
+	const struct ranking_entry *entry, struct ranking_entry *other, int64_t mark)
+{
+	if (!(entry->place & mark) || (other->place & mark))
+		return false;
+	other->place |= mark;
+	return true;
+}
+
+/* Marks the entry and all others from `first` on that it leads to by comparisons with this outcome:
+ * with SLOWER those that beat it, those that beat them, and so on. These entries have no place yet,
+ * so `place` holds the marks. */
+static void mark_linked(const struct order *order, size_t first, struct ranking_entry *entry,
+	enum outcome outcome, int64_t mark)
+{
+	bool spreads = true;
+	entry->place |= mark;
+	while (spreads) {
+		spreads = false;
+		for (size_t c = 0; c < order->comparison_count; c++) {
+			struct ranking_entry *a = find_from(order, first, order->comparisons[c].challenger_id),
+								 *b = find_from(order, first, order->comparisons[c].incumbent_id);
+			if (a && b && outcome_of(order, a, b) == outcome)
+				spreads = spread_mark(a, b, mark) || spreads;
+			if (a && b && outcome_of(order, b, a) == outcome)
+				spreads = spread_mark(b, a, mark) || spreads;
+		}
+	}
+}
+
+/* Whether the entry at `index` need not wait for another one from `first` on. An entry waits for
+ * those that beat it, unless comparisons form a circle: it does not wait for an entry that it has
+ * beaten itself, directly or through others. */
+static bool is_free(const struct order *order, size_t first, size_t index)
+{
+	enum { winner = 1, loser = 2 };
 	struct ranking_entry *entries = order->entries;
-	size_t before = 0, known = 1;
+	if (find_compared(order, first, order->count, &entries[index], SLOWER) == order->count)
+		return true;
+	if (find_compared(order, first, order->count, &entries[index], FASTER) == order->count)
+		return false;
 	for (size_t i = first; i < order->count; i++)
-		entries[i].place = i == index;
-	while (before < known) {
-		before = known;
-		for (size_t i = first; i < order->count; i++)
-			for (size_t other = first; other < order->count && !entries[i].place; other++)
-				if (entries[other].place
-					&& outcome_of(order, &entries[other], &entries[i]) == SLOWER)
-					known += (size_t)(entries[i].place = 1);
-	}
-	return before;
+		entries[i].place = 0;
+	mark_linked(order, first, &entries[index], SLOWER, winner);
+	mark_linked(order, first, &entries[index], FASTER, loser);
+	for (size_t i = first; i < order->count; i++)
+		if (entries[i].place == winner)
+			return false;
+	return true;
 }
 
-/* Finds the entry to rank next among those from `first` on: the one with the best score that none
- * of the others has beaten. If each has been beaten, comparisons form circles. The next entry is
- * then the one with the smallest count_before, because only entries of its own circle must rank
- * before it. */
-static size_t find_next(const struct order *order, size_t first)
+/* Orders the entries from `first` on: by score, and each behind those that beat it. At least one is
+ * always free: following the winners ends at an unbeaten entry or in a circle that nobody beat. */
+static void order_from(const struct order *order, size_t first)
 {
-	size_t next = first, fewest = SIZE_MAX;
-	for (size_t i = first; i < order->count; i++)
-		if (find_compared(order, first, order->count, &order->entries[i], SLOWER) == order->count)
-			return i;
-	for (size_t i = first; i < order->count; i++) {
-		size_t before = count_before(order, first, i);
-		next = before < fewest ? i : next;
-		fewest = before < fewest ? before : fewest;
+	if (first < order->count)
+		qsort(order->entries + first, order->count - first, sizeof *order->entries, by_score);
+	for (; order->comparison_count && first < order->count; first++) {
+		size_t next = first;
+		while (!is_free(order, first, next))
+			next++;
+		move_up(order, next, first);
 	}
-	return next;
-}
-
-static void apply_comparisons(const struct order *order)
-{
-	for (size_t first = 0; order->comparison_count && first < order->count; first++)
-		move_up(order, find_next(order, first), first);
 }
 
 /* ---- ties ---- */
+
+bool ranking_ties_by_time(const struct ranking_entry *a, const struct ranking_entry *b)
+{
+	return a->score_ns == b->score_ns || fabs(a->score_ns - b->score_ns) <= noise_ns(a, b);
+}
 
 static bool is_tie(
 	const struct order *order, const struct ranking_entry *a, const struct ranking_entry *b)
 {
 	enum outcome outcome = outcome_of(order, a, b);
-	if (outcome != NOT_COMPARED)
-		return outcome == TIE;
-	return a->score_ns == b->score_ns || fabs(a->score_ns - b->score_ns) <= noise_ns(a, b);
+	return outcome != NOT_COMPARED ? outcome == TIE : ranking_ties_by_time(a, b);
 }
 
 /* Whether the entry at `index` may join the group from `first` to before `end`. The entry must not
- * have beaten a member or lost to one. It must not have lost to an entry that it would pass. */
+ * have beaten a member or lost to one. It must not have lost to an entry that it would pass. It
+ * must not be faster than the entry that opened the group, as an entry behind a circle can be. */
 static bool may_join(const struct order *order, size_t first, size_t end, size_t index)
 {
 	const struct ranking_entry *entry = &order->entries[index];
-	return find_compared(order, first, end, entry, FASTER | SLOWER) == end
+	return entry->score_ns >= order->entries[first].score_ns
+		&& find_compared(order, first, end, entry, FASTER | SLOWER) == end
 		&& find_compared(order, end, index, entry, SLOWER) == index;
 }
 
-/* Forms the group of ties that the entry at `first` opens, and returns its end. */
+/* Forms the group of ties that the entry at `first` opens, and returns its end. Entries that had to
+ * wait behind one that joins from further behind are then free to rank by their score. */
 static size_t form_group(const struct order *order, size_t first)
 {
 	const struct ranking_entry *opener = &order->entries[first];
@@ -177,11 +222,145 @@ static size_t form_group(const struct order *order, size_t first)
 	while (end < order->count && is_tie(order, opener, &order->entries[end])
 		&& may_join(order, first, end, end))
 		end++;
+	size_t followers = end;
 	for (size_t i = end; (i = find_compared(order, i, order->count, opener, TIE)) < order->count;
 		 i++)
 		if (may_join(order, first, end, i))
 			move_up(order, i, end++);
+	if (end > followers)
+		order_from(order, end);
 	return end;
+}
+
+/* Sorts the group from `first` to before `end` by time. `above` is the first entry of the group
+ * above, or NULL. */
+static void fill_group(
+	const struct order *order, size_t first, size_t end, const struct ranking_entry *above)
+{
+	struct ranking_entry *entries = order->entries;
+	qsort(entries + first, end - first, sizeof *entries, by_score);
+	for (size_t i = first; i < end; i++) {
+		entries[i].position = (int64_t)i + 1;
+		entries[i].place = (int64_t)first + 1;
+		entries[i].is_tied = end - first > 1;
+		entries[i].above_ns = above ? above->score_ns : NAN;
+	}
+}
+
+/* ---- reasons ---- */
+
+static const struct ranking_entry *first_of_group(
+	const struct order *order, const struct ranking_entry *entry)
+{
+	return &order->entries[entry->place - 1];
+}
+
+/* The other entry of a comparison of `entry`. NULL: the comparison is about others, or the other
+ * entry is not in the ranking. */
+static const struct ranking_entry *rival_in(const struct order *order,
+	const struct ranking_head_to_head *comparison, const struct ranking_entry *entry)
+{
+	if (comparison->challenger_id != entry->submission_id
+		&& comparison->incumbent_id != entry->submission_id)
+		return NULL;
+	for (size_t i = 0; i < order->count; i++)
+		if (is_about(comparison, entry->submission_id, order->entries[i].submission_id))
+			return &order->entries[i];
+	return NULL;
+}
+
+/* What the comparisons of an entry say about its rank. Of several rivals, each member is the one
+ * with the worst position. */
+struct bonds {
+	const struct ranking_entry *winner;    /* beat the entry and ranks before it */
+	const struct ranking_entry *mover;     /* such a winner, without whom the entry would rank as
+	                                        * early as the winner or earlier */
+	const struct ranking_entry *overtaken; /* beat the entry, but ranks behind it */
+	const struct ranking_entry *tie;       /* tied with the entry, but has a better place */
+};
+
+static void keep_last(const struct ranking_entry **kept, const struct ranking_entry *entry)
+{
+	if (!*kept || (*kept)->position < entry->position)
+		*kept = entry;
+}
+
+/* Whether the entry ranks behind the winner only because the winner was faster. */
+static bool was_moved_by(const struct order *order, const struct ranking_entry *entry,
+	const struct ranking_entry *winner)
+{
+	const struct ranking_entry *first = first_of_group(order, winner);
+	return winner->score_ns > entry->score_ns || ranking_ties_by_time(first, entry)
+		|| outcome_of(order, first, entry) == TIE;
+}
+
+static struct bonds bonds_of(const struct order *order, const struct ranking_entry *entry)
+{
+	struct bonds bonds = { 0 };
+	for (size_t c = 0; c < order->comparison_count; c++) {
+		const struct ranking_entry *rival = rival_in(order, &order->comparisons[c], entry);
+		enum outcome outcome = rival ? outcome_of(order, entry, rival) : NOT_COMPARED;
+		if (outcome == TIE && rival->place < entry->place)
+			keep_last(&bonds.tie, rival);
+		if (outcome != SLOWER)
+			continue;
+		keep_last(rival->position < entry->position ? &bonds.winner : &bonds.overtaken, rival);
+		if (rival->position < entry->position && was_moved_by(order, entry, rival))
+			keep_last(&bonds.mover, rival);
+	}
+	return bonds;
+}
+
+/* Whether the entry shares a place that its time alone would not give it. */
+static bool has_joined(const struct order *order, const struct ranking_entry *entry)
+{
+	const struct ranking_entry *first = first_of_group(order, entry);
+	if (first == entry || outcome_of(order, first, entry) != TIE)
+		return false;
+	for (size_t i = (size_t)entry->position; i < order->count; i++)
+		if (order->entries[i].place != entry->place && order->entries[i].score_ns < entry->score_ns)
+			return true;
+	return !ranking_ties_by_time(first, entry);
+}
+
+static void give_reason(
+	struct ranking_entry *entry, const char *reason, const struct ranking_entry *other)
+{
+	entry->reason = reason;
+	entry->other_id = other->submission_id;
+}
+
+static void explain_loss(
+	const struct order *order, struct ranking_entry *entry, const struct ranking_entry *winner)
+{
+	bool failed = comparison_of(order, entry, winner)->is_failure;
+	give_reason(entry, failed ? ranking_reason_failed : ranking_reason_slower, winner);
+}
+
+/* An entry that opens a group behind the first, and ties with the entry above it. */
+static const struct ranking_entry *tie_above(
+	const struct order *order, const struct ranking_entry *entry)
+{
+	const struct ranking_entry *above = entry - 1;
+	return entry->place == entry->position && entry->position > 1 && is_tie(order, above, entry)
+		? above
+		: NULL;
+}
+
+static void explain(const struct order *order, struct ranking_entry *entry)
+{
+	struct bonds bonds = bonds_of(order, entry);
+	const struct ranking_entry *tie = bonds.tie ? bonds.tie : tie_above(order, entry);
+	if (bonds.mover)
+		explain_loss(order, entry, bonds.mover);
+	else if (bonds.overtaken)
+		give_reason(entry, ranking_reason_circle, bonds.overtaken);
+	else if (has_joined(order, entry))
+		give_reason(entry, ranking_reason_tie, first_of_group(order, entry));
+	else if (tie && bonds.winner && is_tie(order, first_of_group(order, tie), entry))
+		explain_loss(order, entry, bonds.winner); /* it may not pass the winner to join */
+	else if (tie)
+		give_reason(entry, ranking_reason_chain, tie);
 }
 
 void ranking_order(struct ranking_entry *entries, size_t count,
@@ -191,16 +370,17 @@ void ranking_order(struct ranking_entry *entries, size_t count,
 		.count = count,
 		.comparisons = comparisons,
 		.comparison_count = comparison_count };
-	if (count)
-		qsort(entries, count, sizeof *entries, by_score);
-	apply_comparisons(&order);
+	const struct ranking_entry *above = NULL;
+	order_from(&order, 0);
 	for (size_t first = 0, next; first < count; first = next) {
 		next = form_group(&order, first);
-		qsort(entries + first, next - first, sizeof *entries, by_submission);
-		for (size_t i = first; i < next; i++) {
-			entries[i].place = (int64_t)first + 1;
-			entries[i].position = (int64_t)i + 1;
-		}
+		fill_group(&order, first, next, above);
+		above = &entries[first];
+	}
+	for (size_t i = 0; i < count; i++) {
+		entries[i].reason = NULL;
+		entries[i].other_id = 0;
+		explain(&order, &entries[i]);
 	}
 }
 

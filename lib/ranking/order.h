@@ -6,10 +6,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Why an entry does not rank where its time alone would put it. Each reason names another entry.
+ * These are the values of the column `reason` in the table `ranking`. */
+#define ranking_reason_slower "slower" /* the other one was faster head to head */
+#define ranking_reason_failed "failed" /* this entry failed head to head against the other */
+/* The other one was faster head to head, but ranks behind: the comparisons form a circle. */
+#define ranking_reason_circle "circle"
+#define ranking_reason_tie "tie" /* joined the group that the other one opens by a comparison */
+/* Ties with the other one, but not with the fastest of the other one's group. */
+#define ranking_reason_chain "chain"
+
 struct ranking_entry {
 	int64_t user_id, submission_id;
 	double score_ns, score_err_ns; /* NAN: unknown */
-	int64_t position, place;       /* filled by ranking_order */
+	/* Filled by ranking_order: */
+	int64_t position, place;
+	int64_t is_tied;    /* shares its place */
+	double above_ns;    /* the fastest time of the group above; NAN: this is the first group */
+	const char *reason; /* a ranking_reason; NULL: its time alone gives the same rank */
+	int64_t other_id;   /* the other entry's submission; 0: no reason */
 };
 
 /* The times of two entries relative to each other when they ran head to head. */
@@ -17,21 +32,25 @@ struct ranking_head_to_head {
 	int64_t id;                          /* grows with time */
 	int64_t challenger_id, incumbent_id; /* submissions */
 	double ratio_low, ratio_high; /* 95 % interval of the challenger's time / the incumbent's */
+	int64_t is_failure;           /* one side failed, which counts as infinitely slower */
 };
 
 /* Whether two scores are too close to call without a comparison: they differ by no more than 1 %,
  * or by 1.96 standard errors of the difference if that is more. */
 bool ranking_is_close(const struct ranking_entry *a, const struct ranking_entry *b);
 
-/* Sorts `entries` into page order and fills position (1..count) and place. Ignores comparisons of
- * entries that are not in the array. The result does not depend on the order of either array. */
+/* Whether two entries that were not compared tie: their scores differ by no more than the noise. */
+bool ranking_ties_by_time(const struct ranking_entry *a, const struct ranking_entry *b);
+
+/* Sorts `entries` into page order and fills their last members. Ignores comparisons of entries that
+ * are not in the array. The result does not depend on the order of either array. */
 void ranking_order(struct ranking_entry *entries, size_t count,
 	const struct ranking_head_to_head *comparisons, size_t comparison_count);
 
 /* Finds the rivals with which Podium must compare a user's entry: the next faster and the next
  * slower entry by score, if they are close. `entries` is in page order. Only the first
- * ranking_compared_positions are compared. (By score: inside a group of ties, the page order does
- * not show which score is nearest.) Returns the number of rivals. */
+ * ranking_compared_positions are compared. (By score: comparisons can change the page order.)
+ * Returns the number of rivals. */
 enum { ranking_compared_positions = 10 };
 size_t ranking_rivals(const struct ranking_entry *entries, size_t count, int64_t user_id,
 	const struct ranking_entry *rivals[static 2]);

@@ -16,10 +16,12 @@ static const struct column OVERTAKING_COLUMNS[] = {
 	TEXT(struct overtaking, gpu),
 	TEXT(struct overtaking, by),
 	INTEGER(struct overtaking, place),
+	INTEGER(struct overtaking, is_tied),
 };
 #define MAY_SEE SQL_MAY_SEE("l")
 static const struct statement NEWEST = SELECT(struct overtaking, OVERTAKING_COLUMNS,
-	"SELECT o.leaderboard_id, l.name AS leaderboard, o.gpu, u.name AS `by`, mine.place "
+	"SELECT o.leaderboard_id, l.name AS leaderboard, o.gpu, u.name AS `by`, mine.place, "
+	"mine.tied AS is_tied "
 	"FROM overtakings o "
 	"JOIN leaderboards l ON l.id = o.leaderboard_id AND l.task_version_id = o.task_version_id "
 	"JOIN users u ON u.id = o.by_user_id "

@@ -24,7 +24,7 @@ struct overtaking {
 	int64_t leaderboard_id;
 	const char *leaderboard, *gpu;
 	const char *by;
-	int64_t place; /* the notified user's current place */
+	int64_t place, is_tied; /* the notified user's current place, and whether others share it */
 };
 
 /* Reads the user's newest notice that is still true. If there is none, deletes the user's outdated

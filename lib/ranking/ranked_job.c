@@ -59,9 +59,10 @@ static const struct column CURRENT_COLUMNS[] = {
 	INTEGER(struct ranked_job, job_id),
 	REAL(struct ranked_job, score_ns),
 	INTEGER(struct ranked_job, place),
+	INTEGER(struct ranked_job, is_tied),
 };
 static const struct statement CURRENT = SELECT(struct ranked_job, CURRENT_COLUMNS,
-	"SELECT submission_id, job_id, score_ns, place FROM ranking "
+	"SELECT submission_id, job_id, score_ns, place, tied AS is_tied FROM ranking "
 	"WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ? AND user_id = ?");
 
 /* Position and place keep their values (0 for a new entry) until the new order is computed. */

@@ -19,8 +19,8 @@ struct ranked_job {
 	double score_ns, score_err_ns;
 	int64_t submitted_at_ms;
 	const char *engine, *dialect;
-	int64_t attempts; /* ranked submissions of the user in this ranking; 0: not counted */
-	int64_t place;    /* only set for jobs in the ranking */
+	int64_t attempts;       /* ranked submissions of the user in this ranking; 0: not counted */
+	int64_t place, is_tied; /* only set for jobs in the ranking */
 };
 
 struct ranking_key ranked_job_key(const struct ranked_job *job);

@@ -75,38 +75,43 @@ static int replace_entry(struct database *db, struct arena *arena, const struct 
 	return rc || !*changed ? rc : ranked_job_put(db, &best, error);
 }
 
+static const struct statement PUT_RANKED_AT =
+	COMMAND("UPDATE jobs SET ranked_at = UTC_TIMESTAMP(3) WHERE id = ?");
+
 /* Updates the user's attempts, the records of the ranking and its baselines. */
 static int update_statistics(struct database *db, const struct ranked_job *job, struct error *error)
 {
 	struct ranking_key key = ranked_job_key(job);
-	const struct record record = { .key = &key,
-		.user_id = job->user_id,
-		.submission_id = job->submission_id,
-		.job_id = job->job_id,
-		.score_ns = job->score_ns };
+	const struct record record = { .key = &key, .user_id = job->user_id, .job_id = job->job_id };
 	int rc = ranked_job_count_attempts(db, &key, job->user_id, error);
+	if (!rc)
+		rc = database_execute(db, &PUT_RANKED_AT, error, "i", job->job_id);
 	if (!rc)
 		rc = records_insert(db, &record, error);
 	return rc ? rc : baseline_take(db, job->job_id, error);
 }
 
 static const struct statement PUT_CHANGE =
-	COMMAND("UPDATE jobs SET best_before_ns = ?, place_before = ?, place_after = ? WHERE id = ?");
+	COMMAND("UPDATE jobs SET best_before_ns = ?, place_before = ?, tied_before = ?, "
+			"place_after = ?, tied_after = ? WHERE id = ?");
 
 /* Stores how the job changed its user's rank, for the submission's page. A job that ran again keeps
  * the change of its first run. */
 static int store_change(struct database *db, const struct ranked_job *job,
 	const struct ranked_job *current, const struct standing *standing, struct error *error)
 {
-	int64_t place = SQL_NULL_INTEGER;
+	int64_t place = SQL_NULL_INTEGER, is_tied = SQL_NULL_INTEGER;
 	bool was_ranked = current->job_id;
 	if (current->job_id == job->job_id)
 		return 0;
 	for (size_t i = 0; i < standing->count; i++)
-		if (standing->entries[i].user_id == job->user_id)
+		if (standing->entries[i].user_id == job->user_id) {
 			place = standing->entries[i].place;
-	return database_execute(db, &PUT_CHANGE, error, "diii", was_ranked ? current->score_ns : NAN,
-		was_ranked ? current->place : SQL_NULL_INTEGER, place, job->job_id);
+			is_tied = standing->entries[i].is_tied;
+		}
+	return database_execute(db, &PUT_CHANGE, error, "diiiii", was_ranked ? current->score_ns : NAN,
+		was_ranked ? current->place : SQL_NULL_INTEGER,
+		was_ranked ? current->is_tied : SQL_NULL_INTEGER, place, is_tied, job->job_id);
 }
 
 /* Updates positions, places and comparisons after a user's entry has changed. */

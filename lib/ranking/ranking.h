@@ -20,8 +20,8 @@
  * first. An entry further behind joins if it ties with the first by a comparison. It then moves up
  * past entries with better scores. An entry may not join if it was faster or slower than a member
  * in a comparison. Nor may it join if it would pass an entry that was faster in a comparison. All
- * entries of a group share its place, the earlier submission first. The next group's place counts
- * all entries before it: 1, 1, 3. */
+ * entries of a group share its place, in order of score. The next group's place counts all entries
+ * before it: 1, 1, 3. */
 #ifndef PODIUM_LIB_RANKING_RANKING_H
 #define PODIUM_LIB_RANKING_RANKING_H
 
@@ -37,7 +37,7 @@
 /* Ranks a passed ranked job, inside the transaction that finishes the job. If the job is its user's
  * best, it becomes the user's entry; of equal scores, the earlier submission is better. Then
  * updates positions and places and queues comparisons with close rivals. Stores the effect on the
- * user's rank with the job (best_before_ns, place_before, place_after).
+ * user's rank with the job (best_before_ns, place_before, place_after and whether they were tied).
  *
  * Locks the leaderboard's GPU row first, so that two finishing jobs wait for each other. These jobs
  * do not enter the ranking: practice and dry runs, withdrawn, hidden by an admin, run on another
@@ -71,6 +71,10 @@ int ranking_after_deletion(
  * the caller's transaction. Cancels comparisons that became pointless and queues those that are
  * needed now. */
 int ranking_refresh_leaderboard(struct database *db, int64_t leaderboard_id, struct error *error);
+
+/* Orders the entries of a leaderboard's rankings again and recomputes the records, but keeps the
+ * entries. */
+int ranking_reorder(struct database *db, int64_t leaderboard_id, struct error *error);
 
 /* Recomputes the rankings of one leaderboard (0: of all), with their records and baselines, from
  * the jobs and comparisons. The rows change only if they were wrong. */

@@ -9,19 +9,29 @@
 
 #define FIELDS \
 	"leaderboard_id, task_version_id, gpu, line, submission_id, job_id, user_id, score_ns, " \
-	"submitted_at"
+	"submitted_at, ranked_at"
+/* When a result was ranked. Rows from before the column `ranked_at` have none. */
+#define RANKED_AT "COALESCE(j.ranked_at, j.finished_at, s.submitted_at)"
 
-static const struct statement INSERT_RECORD =
-	COMMAND("INSERT INTO records (" FIELDS ") "
-			"SELECT s.leaderboard_id, s.task_version_id, j.gpu, ?, s.id, j.id, s.user_id, "
-			"j.score_ns, s.submitted_at "
-			"FROM jobs j JOIN submissions s ON s.id = j.submission_id WHERE j.id = ? "
-			"AND NOT EXISTS (SELECT 1 FROM records r WHERE r.leaderboard_id = s.leaderboard_id "
-			"  AND r.task_version_id = s.task_version_id AND r.gpu = j.gpu AND r.line = ? "
-			"  AND r.submission_id < s.id AND r.score_ns <= j.score_ns)");
-static const struct statement DELETE_BEATEN = COMMAND(
-	"DELETE FROM records WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ? AND line = ? "
-	"AND submission_id > ? AND score_ns >= ?");
+/* Compares (ranked_at, job_id), because several results can be ranked in one millisecond and clocks
+ * can go back. */
+static const struct statement INSERT_RECORD = COMMAND(
+	"INSERT INTO records (" FIELDS ") "
+	"SELECT s.leaderboard_id, s.task_version_id, j.gpu, ?, s.id, j.id, s.user_id, "
+	"j.score_ns, s.submitted_at, " RANKED_AT " AS ranked_at "
+	"FROM jobs j JOIN submissions s ON s.id = j.submission_id WHERE j.id = ? "
+	"AND NOT EXISTS (SELECT 1 FROM records r WHERE r.leaderboard_id = s.leaderboard_id "
+	"  AND r.task_version_id = s.task_version_id AND r.gpu = j.gpu AND r.line = ? "
+	"  AND r.score_ns <= j.score_ns "
+	"  AND (r.ranked_at < " RANKED_AT " OR (r.ranked_at = " RANKED_AT " AND r.job_id < j.id)))");
+static const struct statement DELETE_BEATEN =
+	COMMAND("DELETE later FROM records new JOIN records later "
+			"ON later.leaderboard_id = new.leaderboard_id "
+			"AND later.task_version_id = new.task_version_id AND later.gpu = new.gpu "
+			"AND later.line = new.line AND later.score_ns >= new.score_ns "
+			"AND (later.ranked_at > new.ranked_at "
+			"  OR (later.ranked_at = new.ranked_at AND later.job_id > new.job_id)) "
+			"WHERE new.job_id = ? AND new.line = ?");
 static const struct statement DELETE_JOB = COMMAND("DELETE FROM records WHERE job_id = ?");
 static const struct statement DELETE_LINE =
 	COMMAND("DELETE FROM records WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ? "
@@ -29,16 +39,17 @@ static const struct statement DELETE_LINE =
 static const struct statement DELETE_ALL = COMMAND("DELETE FROM records WHERE leaderboard_id = ?");
 
 #define IS_RANKED SQL_IS_RANKED("s", "j")
-/* Fills users' lines from their jobs; before_ns is the best time of the user's earlier
- * submissions. */
+/* Fills users' lines from their jobs; before_ns is the best time of the user's results that were
+ * ranked before. */
 #define FILL_USERS(which) \
 	COMMAND( \
 		"INSERT INTO records (" FIELDS ") " \
 		"SELECT leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, user_id, " \
-		"score_ns, submitted_at " \
+		"score_ns, submitted_at, ranked_at " \
 		"FROM (SELECT s.leaderboard_id, s.task_version_id, j.gpu, s.user_id, " \
-		"  s.id AS submission_id, j.id AS job_id, j.score_ns, s.submitted_at, " \
-		"  MIN(j.score_ns) OVER (PARTITION BY s.task_version_id, j.gpu, s.user_id ORDER BY s.id " \
+		"  s.id AS submission_id, j.id AS job_id, j.score_ns, s.submitted_at, " RANKED_AT \
+		" AS ranked_at, MIN(j.score_ns) OVER (PARTITION BY s.task_version_id, j.gpu, s.user_id " \
+		"    ORDER BY " RANKED_AT ", j.id " \
 		"    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before_ns " \
 		"  FROM submissions s JOIN jobs j ON j.submission_id = s.id " \
 		"  WHERE s.leaderboard_id = ? " which "AND " IS_RANKED ") ranked " \
@@ -65,28 +76,24 @@ static const struct column BEST_COLUMNS[] = {
 	SELECT(struct best_row, BEST_COLUMNS, \
 		"SELECT job_id, task_version_id, gpu, score_ns FROM records " \
 		"WHERE leaderboard_id = ? " which "AND line <> 0 " \
-		"ORDER BY task_version_id, gpu, submission_id")
+		"ORDER BY task_version_id, gpu, ranked_at, job_id")
 static const struct statement LINES_OF_ALL = USERS_LINES("");
 static const struct statement LINES_OF_RANKING =
 	USERS_LINES("AND task_version_id = ? AND gpu = ? ");
 static const struct statement FILL_EVERYBODY =
 	COMMAND("INSERT INTO records (" FIELDS ") "
 			"SELECT r.leaderboard_id, r.task_version_id, r.gpu, 0, r.submission_id, r.job_id, "
-			"r.user_id, r.score_ns, r.submitted_at "
+			"r.user_id, r.score_ns, r.submitted_at, r.ranked_at "
 			"FROM JSON_TABLE(?, '$[*]' COLUMNS (job_id BIGINT UNSIGNED PATH '$')) fastest "
 			"STRAIGHT_JOIN records r ON r.job_id = fastest.job_id "
 			"WHERE r.line <> 0");
 
-static int insert_record(
-	struct database *db, const struct record *record, int64_t line, struct error *error)
+static int insert_record(struct database *db, int64_t job_id, int64_t line, struct error *error)
 {
-	const struct ranking_key *key = record->key;
-	int rc = database_execute(db, &INSERT_RECORD, error, "iii", line, record->job_id, line);
-	if (rc || !database_affected(db))
-		return rc;
-	/* A job that finishes late may beat records of later submissions. */
-	return database_execute(db, &DELETE_BEATEN, error, "iisiid", key->leaderboard_id,
-		key->task_version_id, key->gpu, line, record->submission_id, record->score_ns);
+	int rc = database_execute(db, &INSERT_RECORD, error, "iii", line, job_id, line);
+	return rc || !database_affected(db)
+		? rc
+		: database_execute(db, &DELETE_BEATEN, error, "ii", job_id, line);
 }
 
 static int drop_line(
@@ -96,7 +103,7 @@ static int drop_line(
 		db, &DELETE_LINE, error, "iisi", key->leaderboard_id, key->task_version_id, key->gpu, line);
 }
 
-/* Fills everybody's line from the rows of all users' lines, sorted by ranking and submission. */
+/* Fills everybody's line from the rows of all users' lines, sorted by ranking and time. */
 static int fill_everybody(
 	struct database *db, const struct best_row *rows, size_t count, struct error *error)
 {
@@ -141,8 +148,8 @@ int records_insert(struct database *db, const struct record *record, struct erro
 		return rc;
 	if (database_affected(db)) /* other jobs that this job's old time had beaten may be records */
 		return records_refresh(db, record->key, record->user_id, error);
-	rc = insert_record(db, record, record->user_id, error);
-	return rc ? rc : insert_record(db, record, records_everybody, error);
+	rc = insert_record(db, record->job_id, record->user_id, error);
+	return rc ? rc : insert_record(db, record->job_id, records_everybody, error);
 }
 
 int records_rebuild(struct database *db, int64_t leaderboard_id, struct error *error)

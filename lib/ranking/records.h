@@ -1,10 +1,11 @@
-/* Private to lib/ranking: how the best times of a ranking improved, stored in the table `records`
- * for its charts.
+/* Records: how the best times of a ranking improved, in the table `records`.
  *
- * Each line of a chart belongs to one user or, as line 0, to everybody. A passed ranked job is on
- * the line if it is faster than every earlier submission of that line. The order is that of
- * submission, whichever job finished first. Times therefore fall along the line, and its last job
- * is the best. */
+ * Each line of records belongs to one user or, as line 0, to everybody. A result is a record of the
+ * line if it was faster than all results of the line that were ranked before it. A result is ranked
+ * when its job finishes or, if it was held, when an admin releases it. Times therefore fall along
+ * the line. The newest record of line 0 is the fastest ranked time now; its user holds the record,
+ * whatever the user's rank. Pages, feeds, pictures, webhooks and the interface read records from
+ * here. */
 #ifndef PODIUM_LIB_RANKING_RECORDS_H
 #define PODIUM_LIB_RANKING_RECORDS_H
 
@@ -16,13 +17,27 @@
 
 enum { records_everybody = 0 };
 
-/* Adds a job to its user's line and to everybody's line, if the job is a record there. A job that
- * finishes late enters the middle of a line and removes the later records that it beats. A job that
- * ran again is checked again. Runs inside the transaction that ranks the job, under its lock. */
+/* Parts of a statement: `record` is a record of everybody, in a ranking given by three expressions.
+ * Sorted by SQL_RECORD_ORDER, the newest and thus the fastest comes first. */
+#define SQL_IS_RECORD(record, leaderboard_id, version_id, gpu_model) \
+	"(" record ".leaderboard_id = " leaderboard_id " AND " record ".task_version_id = " version_id \
+	" AND " record ".gpu = " gpu_model " AND " record ".line = 0)"
+#define SQL_RECORD_ORDER(record) record ".score_ns"
+/* The user who holds the record and the time; NULL: nobody is ranked. */
+#define SQL_RECORD_USER(leaderboard_id, version_id, gpu_model) \
+	"(SELECT hu.name FROM records held JOIN users hu ON hu.id = held.user_id " \
+	"WHERE " SQL_IS_RECORD("held", leaderboard_id, version_id, \
+		gpu_model) " ORDER BY " SQL_RECORD_ORDER("held") " LIMIT 1)"
+#define SQL_RECORD_NS(leaderboard_id, version_id, gpu_model) \
+	"(SELECT held.score_ns FROM records held WHERE " SQL_IS_RECORD("held", leaderboard_id, \
+		version_id, gpu_model) " ORDER BY " SQL_RECORD_ORDER("held") " LIMIT 1)"
+
+/* For lib/ranking only: adds a job that has just been ranked to its user's line and to everybody's
+ * line, if the job is a record there. A job that ran again is checked again. Runs inside the
+ * transaction that ranks the job, under its lock. */
 struct record {
 	const struct ranking_key *key;
-	int64_t user_id, submission_id, job_id;
-	double score_ns;
+	int64_t user_id, job_id;
 };
 int records_insert(struct database *db, const struct record *record, struct error *error);
 

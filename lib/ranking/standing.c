@@ -3,7 +3,9 @@
 #include "lib/base/buffer.h"
 #include "lib/ranking/head_to_head.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const struct column ENTRY_COLUMNS[] = {
 	INTEGER(struct ranking_entry, user_id),
@@ -12,17 +14,26 @@ static const struct column ENTRY_COLUMNS[] = {
 	REAL(struct ranking_entry, score_err_ns),
 	INTEGER(struct ranking_entry, position),
 	INTEGER(struct ranking_entry, place),
+	INTEGER(struct ranking_entry, is_tied),
+	REAL(struct ranking_entry, above_ns),
+	TEXT(struct ranking_entry, reason),
+	INTEGER(struct ranking_entry, other_id),
 };
 static const struct statement RANKING = SELECT(struct ranking_entry, ENTRY_COLUMNS,
-	"SELECT user_id, submission_id, score_ns, score_err_ns, position, place FROM ranking "
+	"SELECT user_id, submission_id, score_ns, score_err_ns, position, place, tied AS is_tied, "
+	"above_ns, reason, COALESCE(other_id, 0) AS other_id FROM ranking "
 	"WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ?");
-/* The parameter is a list of any length: [[user, position, place], ...]. */
+/* The parameter is a list of any length:
+ * [[user, position, place, tied, above_ns, reason, other_id], ...]. */
 static const struct statement MOVE_ENTRIES = COMMAND(
 	"UPDATE JSON_TABLE(?, '$[*]' COLUMNS (user_id BIGINT UNSIGNED PATH '$[0]', "
-	"  position INT UNSIGNED PATH '$[1]', place INT UNSIGNED PATH '$[2]')) moved "
+	"  position INT UNSIGNED PATH '$[1]', place INT UNSIGNED PATH '$[2]', "
+	"  tied BOOLEAN PATH '$[3]', above_ns DOUBLE PATH '$[4]', reason VARCHAR(6) PATH '$[5]', "
+	"  other_id BIGINT UNSIGNED PATH '$[6]')) moved "
 	"STRAIGHT_JOIN ranking r ON r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? "
 	"  AND r.user_id = moved.user_id "
-	"SET r.position = moved.position, r.place = moved.place");
+	"SET r.position = moved.position, r.place = moved.place, r.tied = moved.tied, "
+	"r.above_ns = moved.above_ns, r.reason = moved.reason, r.other_id = moved.other_id");
 static const struct statement SHIFT_ENTRIES = COMMAND(
 	"UPDATE ranking SET position = position + 1, place = place + ? "
 	"WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ? AND position BETWEEN ? AND ?");
@@ -56,9 +67,24 @@ static struct standing_move *plan_moves(struct arena *arena, struct ranking_entr
 	return moves;
 }
 
+static bool is_same_time(double a_ns, double b_ns)
+{
+	return a_ns == b_ns || (isnan(a_ns) && isnan(b_ns));
+}
+
+/* Whether only the position and the place have changed. */
+static bool keeps_details(const struct standing_move *move)
+{
+	const struct ranking_entry *before = &move->before, *after = &move->after;
+	return before->is_tied == after->is_tied && is_same_time(before->above_ns, after->above_ns)
+		&& before->other_id == after->other_id && !before->reason == !after->reason
+		&& (!after->reason || strcmp(before->reason, after->reason) == 0);
+}
+
 static bool is_shift(const struct standing_move *move)
 {
-	return move->before.position && move->after.position == move->before.position + 1;
+	return move->before.position && move->after.position == move->before.position + 1
+		&& keeps_details(move);
 }
 
 static int64_t place_shift(const struct standing_move *move)
@@ -89,6 +115,20 @@ static int shift_runs(struct database *db, const struct ranking_key *key,
 	return rc;
 }
 
+static void append_entry(struct buffer *out, const struct ranking_entry *entry)
+{
+	buffer_printf(out, "%c[%lld,%lld,%lld,%d,", out->length ? ',' : '[', (long long)entry->user_id,
+		(long long)entry->position, (long long)entry->place, entry->is_tied != 0);
+	if (isnan(entry->above_ns))
+		buffer_text(out, "null,");
+	else
+		buffer_printf(out, "%.17g,", entry->above_ns);
+	if (entry->reason)
+		buffer_printf(out, "\"%s\",%lld]", entry->reason, (long long)entry->other_id);
+	else
+		buffer_text(out, "null,null]");
+}
+
 static int move_others(struct database *db, const struct ranking_key *key,
 	const struct standing_move *moves, size_t count, struct error *error)
 {
@@ -96,9 +136,9 @@ static int move_others(struct database *db, const struct ranking_key *key,
 	for (size_t i = 0; i < count; i++) {
 		const struct ranking_entry *before = &moves[i].before, *after = &moves[i].after;
 		if (!is_shift(&moves[i])
-			&& (before->position != after->position || before->place != after->place))
-			buffer_printf(&moved, "%c[%lld,%lld,%lld]", moved.length ? ',' : '[',
-				(long long)after->user_id, (long long)after->position, (long long)after->place);
+			&& (before->position != after->position || before->place != after->place
+				|| !keeps_details(&moves[i])))
+			append_entry(&moved, after);
 	}
 	if (!moved.length)
 		return 0;

@@ -1,5 +1,5 @@
-/* Private to lib/ranking: updates `position` and `place` of a ranking's entries and says which
- * entries moved. Other folders use lib/ranking/ranking.h. */
+/* Private to lib/ranking: updates the columns of a ranking's entries that depend on other entries,
+ * and says which entries moved. Other folders use lib/ranking/ranking.h. */
 #ifndef PODIUM_LIB_RANKING_STANDING_H
 #define PODIUM_LIB_RANKING_STANDING_H
 

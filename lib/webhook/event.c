@@ -43,8 +43,8 @@ static const struct event_statements JOB_DONE = {
 static const struct event_statements RANKED = {
 	TELL("ranked", "l.id", "j.id",
 		"'leaderboard', l.name, 'submission', s.id, 'user', u.name, 'gpu', j.gpu, "
-		"'score_ns', j.score_ns, 'score_err_ns', j.score_err_ns, 'rank', r.place, 'rank_before', "
-		"j.place_before, "
+		"'score_ns', j.score_ns, 'score_err_ns', j.score_err_ns, 'rank', r.place, "
+		"'tie', IF(r.tied, TRUE, FALSE), 'rank_before', j.place_before, "
 		"'best_before_ns', j.best_before_ns, 'is_personal_best', r.job_id = j.id",
 		OF_JOB JOIN_RANKING "WHERE j.id = ? AND " SQL_IS_RANKED("s", "j") " "),
 	DELIVER("ranked"),
@@ -64,8 +64,7 @@ static const struct event_statements RANKED = {
 #define ERR_BEFORE BEFORE("p.score_err_ns", "JOIN jobs p ON p.id = b.job_id ")
 #define IS_RECORD \
 	SQL_IS_RANKED("s", "j") \
-	" AND EXISTS (SELECT 1 FROM records f WHERE f.job_id = j.id AND f.line = 0) " \
-	"AND NOT EXISTS (SELECT 1 FROM records f WHERE " LINE("f") "AND f.score_ns < j.score_ns) "
+	" AND EXISTS (SELECT 1 FROM records f WHERE f.job_id = j.id AND f.line = 0) "
 static const struct event_statements RECORD = {
 	TELL("record", "l.id", "j.id",
 		"'leaderboard', l.name, 'submission', s.id, 'user', u.name, 'gpu', j.gpu, "

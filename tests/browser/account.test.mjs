@@ -177,7 +177,7 @@ for (const scripts of [true, false]) {
 
 		await first.goto(`/leaderboard/${board}?gpu=CPU`);
 		const news = main(first)
-			.getByText(`nina-${suffix} is now ahead of you on ${board}, CPU, where you are 2nd.`);
+			.getByText(`nina-${suffix} is now ahead of you on ${board}, CPU, where your rank is 2.`);
 		await news.waitFor();
 		await look(first);
 		await main(first).getByRole('button', { name: 'Dismiss' }).click();

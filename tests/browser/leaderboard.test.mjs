@@ -89,12 +89,12 @@ for (const scripts of [true, false]) {
 		const page = await come({ scripts });
 		await logIn(page, 'ada', PASSWORD);
 		await page.goto(ADDRESS);
-		await page.getByText('You are 131st of 231').waitFor();
+		await page.getByText('Your rank is 131 of 231').waitFor();
 		assert.deepEqual((await names(page)).slice(-1), ['ada (you)']);
 		await page.getByRole('link', { name: 'You are on page 2' }).click();
 		await page.getByText('Page 2 of 3').waitFor();
 		assert.equal((await names(page)).filter((name) => name === 'ada (you)').length, 1);
-		await page.getByRole('link', { name: '131st of 231' }).click();
+		await page.getByRole('link', { name: '131 of 231' }).click();
 		assert.ok(await page.locator('#you')
 			.evaluate((row) => row.getBoundingClientRect().bottom <= innerHeight));
 	});

@@ -1,6 +1,7 @@
 /* The texts about a comparison on the pages, and which comparisons an entry of a ranking shows. */
 #include "cgi/page/ranking_notes.h"
 #include "lib/base/scope.h"
+#include "lib/database/database.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -63,6 +64,64 @@ static void an_interval_without_bounds_is_not_shown(void **state)
 	assert_string_equal(head_to_head_interval(arena, 1, 0, 895627), "at least 4 blocks needed");
 }
 
+static void assert_effect(const struct head_to_head_row *row, const char *expected)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	assert_string_equal(head_to_head_effect(arena, row, "ada"), expected);
+}
+
+static void a_result_that_the_ranks_do_not_show_says_why(void **state)
+{
+	(void)state;
+	struct head_to_head_row row = { .rival = "bob",
+		.ratio = 1,
+		.ratio_low = 0.99,
+		.ratio_high = 1.01,
+		.place = 1,
+		.rival_place = 1,
+		.score_ns = 1000,
+		.score_err_ns = 1,
+		.rival_score_ns = 1005,
+		.rival_score_err_ns = 1 };
+	assert_effect(&row, "");
+	row.rival_place = 3;
+	row.lower_reason = ranking_reason_chain;
+	row.lower_other = "ada";
+	assert_effect(
+		&row, " Yet bob has the lower rank. Ties with ada, but not with the fastest of that rank.");
+	row.place = 4;
+	row.lower_reason = ranking_reason_slower;
+	row.lower_other = "cyd";
+	assert_effect(&row, " Yet ada has the lower rank. Behind cyd: slower head to head.");
+	row.ratio_high = 0.995; /* ada was faster and has the lower rank */
+	row.lower_reason = ranking_reason_circle;
+	assert_effect(
+		&row, " Yet ada has the lower rank. Slower than cyd head to head, in a circle of results.");
+	row.place = 2;
+	assert_effect(&row, "");
+	row.loser = 1;
+	assert_effect(
+		&row, " Yet bob has the lower rank. Slower than cyd head to head, in a circle of results.");
+	row.rival_score_ns = 1011;
+	assert_effect(&row, " It decides nothing any more, because their times are no longer close.");
+	row.rival_place = SQL_NULL_INTEGER;
+	assert_effect(
+		&row, " It decides nothing any more, because one of the two is not its user’s best.");
+}
+
+static void each_reason_has_a_sentence(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	assert_null(ranking_reason_words(arena, NULL, NULL));
+	assert_string_equal(ranking_reason_words(arena, ranking_reason_failed, "ada"),
+		"Behind ada: failed head to head.");
+	assert_string_equal(
+		ranking_reason_words(arena, ranking_reason_tie, "ada"), "Tied with ada head to head.");
+	assert_string_equal(ranking_reason_words(arena, ranking_reason_tie, NULL),
+		"Tied with another submission head to head.");
+}
+
 static void an_entry_has_the_comparisons_that_it_requested(void **state)
 {
 	(void)state;
@@ -85,6 +144,8 @@ int main(void)
 		cmocka_unit_test(the_faster_side_and_its_lead_are_named),
 		cmocka_unit_test(no_decided_interval_is_rounded_to_1),
 		cmocka_unit_test(an_interval_without_bounds_is_not_shown),
+		cmocka_unit_test(a_result_that_the_ranks_do_not_show_says_why),
+		cmocka_unit_test(each_reason_has_a_sentence),
 		cmocka_unit_test(an_entry_has_the_comparisons_that_it_requested),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

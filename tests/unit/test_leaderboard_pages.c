@@ -21,40 +21,6 @@ enum {
 	much_earlier = 100000
 };
 
-/* ---- ties ---- */
-
-static void neighbours_with_one_place_are_ties(void **state)
-{
-	(void)state;
-	struct ranking_row rows[] = {
-		{ .position = 1, .place = 1 },
-		{ .position = 2, .place = 2 },
-		{ .position = 3, .place = 2 },
-		{ .position = 4, .place = 4 },
-		{ .position = 5, .place = 5 },
-		{ .position = 6, .place = 5 },
-	};
-	ranking_mark_ties(rows, 6, 6);
-	static const bool expected[] = { false, true, true, false, true, true };
-	for (size_t i = 0; i < COUNT(expected); i++)
-		assert_int_equal(rows[i].is_tie, expected[i]);
-}
-
-static void a_tie_across_two_pages_is_shown_on_both(void **state)
-{
-	(void)state;
-	struct ranking_row rows[] = { { .position = 99, .place = 99 },
-		{ .position = 100, .place = 100 }, { .position = 101, .place = 100 } };
-	ranking_mark_ties(rows, 2, 3);
-	assert_false(rows[0].is_tie);
-	assert_true(rows[1].is_tie);
-	ranking_mark_ties(rows + 2, 1, 1);
-	assert_true(rows[2].is_tie);
-	rows[1].is_tie = true;
-	ranking_mark_ties(rows + 1, 1, 1);
-	assert_false(rows[1].is_tie);
-}
-
 /* ---- a viewer's submissions ---- */
 
 static void the_jobs_of_a_submission_are_grouped(void **state)
@@ -94,7 +60,6 @@ static struct home_row place(const char *name, const char *gpu, int64_t number, 
 	row.place = number;
 	row.user = user;
 	row.entries = number == 1 ? 40 : SQL_NULL_INTEGER;
-	row.next_place = SQL_NULL_INTEGER;
 	return row;
 }
 
@@ -166,7 +131,6 @@ static void devices_keep_their_order_and_their_first_places(void **state)
 	assert_string_equal(a->gpus[0].name, "H200");
 	assert_int_equal(a->gpus[0].top_count, 3);
 	assert_int_equal(a->gpus[0].entries, 40);
-	assert_true(a->gpus[0].top[0].is_tie && a->gpus[0].top[1].is_tie && !a->gpus[0].top[2].is_tie);
 	assert_string_equal(a->gpus[0].top[2].user, "cyd");
 	assert_int_equal(a->gpus[0].top[2].place, 3);
 	assert_string_equal(a->gpus[1].name, "CPU");
@@ -188,8 +152,6 @@ static void without_leaderboards_there_is_nothing_to_show(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(neighbours_with_one_place_are_ties),
-		cmocka_unit_test(a_tie_across_two_pages_is_shown_on_both),
 		cmocka_unit_test(the_jobs_of_a_submission_are_grouped),
 		cmocka_unit_test(active_leaderboards_come_first_by_deadline_and_ended_ones_by_their_end),
 		cmocka_unit_test(devices_keep_their_order_and_their_first_places),

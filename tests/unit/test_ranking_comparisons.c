@@ -22,15 +22,15 @@
 	}
 #define FASTER(number, challenger, incumbent) \
 	{ \
-		(number), (challenger), (incumbent), 0.98, 0.99 \
+		(number), (challenger), (incumbent), 0.98, 0.99, 0 \
 	}
 #define SLOWER(number, challenger, incumbent) \
 	{ \
-		(number), (challenger), (incumbent), 1.01, 1.02 \
+		(number), (challenger), (incumbent), 1.01, 1.02, 0 \
 	}
 #define NEITHER(number, challenger, incumbent) \
 	{ \
-		(number), (challenger), (incumbent), 0.99, 1.01 \
+		(number), (challenger), (incumbent), 0.99, 1.01, 0 \
 	}
 
 /* Compares the order and the places: "3:1 1:2" means submission 3 at place 1, then submission 1 at
@@ -71,17 +71,16 @@ static void the_roles_of_challenger_and_incumbent_do_not_matter(void **state)
 	ASSERT_PAGE(entries, slower, "2:1 1:2");
 }
 
-static void an_interval_that_contains_1_is_a_tie_and_the_earlier_submission_comes_first(
-	void **state)
+static void an_interval_that_contains_1_is_a_tie_in_order_of_time(void **state)
 {
 	(void)state;
 	/* The scores are 0.9 apart with errors of 0.1: without a comparison there is no tie. */
 	struct ranking_entry entries[] = { ENTRY(1, 100.9, 0.1), ENTRY(2, 100, 0.1) };
 	struct ranking_head_to_head neither[] = { NEITHER(1, 2, 1) },
-								touches[] = { { 1, 2, 1, 0.98, 1 } };
+								touches[] = { { 1, 2, 1, 0.98, 1, 0 } };
 	assert_page(entries, 2, NULL, 0, "2:1 1:2");
-	ASSERT_PAGE(entries, neither, "1:1 2:1");
-	ASSERT_PAGE(entries, touches, "1:1 2:1");
+	ASSERT_PAGE(entries, neither, "2:1 1:1");
+	ASSERT_PAGE(entries, touches, "2:1 1:1");
 }
 
 static void an_entry_without_a_standard_error_can_be_compared(void **state)
@@ -167,7 +166,7 @@ static void a_tie_with_the_first_passes_entries_without_a_comparison(void **stat
 	struct ranking_entry entries[] = { ENTRY(3, 100, 0.1), ENTRY(2, 100.4, 0.1),
 		ENTRY(1, 100.8, 0.1), ENTRY(4, 102, 0.1) };
 	struct ranking_head_to_head comparisons[] = { SLOWER(1, 2, 3), NEITHER(2, 1, 3) };
-	ASSERT_PAGE(entries, comparisons, "1:1 3:1 2:3 4:4");
+	ASSERT_PAGE(entries, comparisons, "3:1 1:1 2:3 4:4");
 }
 
 static void a_tie_with_the_first_does_not_pass_a_faster_entry(void **state)
@@ -188,7 +187,7 @@ static void in_a_circle_the_best_score_comes_first_and_comparisons_order_the_res
 	/* 1 beat 2, 2 beat 3, and 3 beat 1. 4 has the best score but lost to 3. */
 	struct ranking_head_to_head circle[] = { FASTER(1, 1, 2), FASTER(2, 2, 3), FASTER(3, 3, 1),
 		SLOWER(4, 4, 3) };
-	ASSERT_PAGE(entries, circle, "2:1 3:2 1:3 4:3");
+	ASSERT_PAGE(entries, circle, "2:1 3:2 4:3 1:3");
 }
 
 /* ---- random rankings ---- */
@@ -231,7 +230,7 @@ static void add_indirect_wins(bool wins[most_entries][most_entries], size_t coun
 
 static void shuffle(void *array, size_t count, size_t size)
 {
-	char kept[64], *bytes = array;
+	char kept[128], *bytes = array;
 	for (size_t i = count; i-- > 1;) {
 		size_t other = (size_t)random() % (i + 1);
 		memcpy(kept, bytes + i * size, size);
@@ -258,7 +257,7 @@ static struct world random_world(void)
 		double low = 0.98 + (double)(random() % 30) / 1000;
 		world.comparisons[i] =
 			(struct ranking_head_to_head){ (int64_t)i + 1, random() % (int64_t)world.count + 1,
-				random() % ((int64_t)world.count + 3) + 1, low, low + 0.01 };
+				random() % ((int64_t)world.count + 3) + 1, low, low + 0.01, 0 };
 	}
 	return world;
 }
@@ -272,8 +271,45 @@ static void assert_positions_and_places(const struct ranking_entry *entries, siz
 		if (opens)
 			assert_int_equal(entries[i].place, entries[i].position);
 		else
-			assert_true(entries[i].submission_id > entries[i - 1].submission_id);
+			assert_true(entries[i].score_ns > entries[i - 1].score_ns
+				|| (entries[i].score_ns == entries[i - 1].score_ns
+					&& entries[i].submission_id > entries[i - 1].submission_id));
 	}
+}
+
+/* Everybody in a group ties with its fastest, by the comparison of the two or by their times. */
+static void assert_ties_are_with_the_fastest(const struct world *world)
+{
+	for (size_t i = 0; i < world->count; i++) {
+		const struct ranking_entry *entry = &world->entries[i],
+								   *fastest = &world->entries[entry->place - 1];
+		const struct ranking_head_to_head *newest = newest_of(world->comparisons,
+			world->comparison_count, entry->submission_id, fastest->submission_id);
+		if (newest && ranking_is_close(entry, fastest))
+			assert_true(newest->ratio_low <= 1 && newest->ratio_high >= 1);
+		else
+			assert_true(entry == fastest || ranking_ties_by_time(entry, fastest));
+	}
+}
+
+/* Two entries that a comparison found equal never have two ranks without a reason. Neither does an
+ * entry rank before one that beat it. */
+static void assert_comparisons_are_explained(const struct world *world)
+{
+	for (size_t i = 0; i < world->count; i++)
+		for (size_t k = i + 1; k < world->count; k++) {
+			const struct ranking_entry *before = &world->entries[i], *behind = &world->entries[k];
+			const struct ranking_head_to_head *newest = newest_of(world->comparisons,
+				world->comparison_count, before->submission_id, behind->submission_id);
+			if (!newest || !ranking_is_close(before, behind) || before->place == behind->place)
+				continue;
+			if (newest->ratio_low <= 1 && newest->ratio_high >= 1)
+				assert_non_null(behind->reason);
+			else if (won_against(world->comparisons, world->comparison_count, behind, before))
+				assert_non_null(before->reason);
+			else if (before->score_ns > behind->score_ns)
+				assert_non_null(behind->reason);
+		}
 }
 
 static bool was_compared(const struct world *world, int64_t submission_id)
@@ -324,6 +360,8 @@ static void the_order_of_the_input_never_changes_the_ranking(void **state)
 		struct world world = random_world(), again = world;
 		ranking_order(world.entries, world.count, world.comparisons, world.comparison_count);
 		assert_positions_and_places(world.entries, world.count);
+		assert_ties_are_with_the_fastest(&world);
+		assert_comparisons_are_explained(&world);
 		assert_comparisons_apply(&world);
 		shuffle(again.entries, again.count, sizeof *again.entries);
 		shuffle(again.comparisons, again.comparison_count, sizeof *again.comparisons);
@@ -331,6 +369,7 @@ static void the_order_of_the_input_never_changes_the_ranking(void **state)
 		for (size_t i = 0; i < world.count; i++) {
 			assert_int_equal(again.entries[i].submission_id, world.entries[i].submission_id);
 			assert_int_equal(again.entries[i].place, world.entries[i].place);
+			assert_int_equal(again.entries[i].other_id, world.entries[i].other_id);
 		}
 	}
 }
@@ -364,15 +403,15 @@ static void rivals_are_the_next_close_scores_on_both_sides(void **state)
 	assert_rivals(entries, 0, 1, 0, 0);
 }
 
-static void among_ties_the_rival_has_the_nearest_score_not_the_nearest_position(void **state)
+static void the_rival_has_the_nearest_score_not_the_nearest_position(void **state)
 {
 	(void)state;
-	/* Submission 4 is the newest and the fastest; the page lists the newest of a group last. */
-	struct ranking_entry entries[] = { ENTRY(1, 100.4, 1), ENTRY(2, 100.2, 1), ENTRY(3, 100.6, 1),
-		ENTRY(4, 100, 1) };
-	ranking_order(entries, COUNT(entries), NULL, 0);
-	assert_int_equal(entries[3].user_id, 4);
-	assert_rivals(entries, COUNT(entries), 4, 0, 2);
+	/* 3 beat 1, so 1 comes last on the page, behind 3. Its time is next to that of 2. */
+	struct ranking_entry entries[] = { ENTRY(1, 100, 0.01), ENTRY(2, 100.3, 0.01),
+		ENTRY(3, 100.6, 0.01) };
+	struct ranking_head_to_head faster[] = { FASTER(1, 3, 1) };
+	ASSERT_PAGE(entries, faster, "2:1 3:2 1:3");
+	assert_rivals(entries, COUNT(entries), 1, 0, 2);
 }
 
 static void only_the_first_ten_have_rivals(void **state)
@@ -392,8 +431,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_winner_of_a_comparison_ranks_first_without_a_tie),
 		cmocka_unit_test(the_roles_of_challenger_and_incumbent_do_not_matter),
-		cmocka_unit_test(
-			an_interval_that_contains_1_is_a_tie_and_the_earlier_submission_comes_first),
+		cmocka_unit_test(an_interval_that_contains_1_is_a_tie_in_order_of_time),
 		cmocka_unit_test(an_entry_without_a_standard_error_can_be_compared),
 		cmocka_unit_test(a_comparison_does_not_reverse_clearly_different_scores),
 		cmocka_unit_test(of_two_comparisons_of_one_pair_the_newer_one_counts),
@@ -407,7 +445,7 @@ int main(void)
 		cmocka_unit_test(in_a_circle_the_best_score_comes_first_and_comparisons_order_the_rest),
 		cmocka_unit_test(the_order_of_the_input_never_changes_the_ranking),
 		cmocka_unit_test(rivals_are_the_next_close_scores_on_both_sides),
-		cmocka_unit_test(among_ties_the_rival_has_the_nearest_score_not_the_nearest_position),
+		cmocka_unit_test(the_rival_has_the_nearest_score_not_the_nearest_position),
 		cmocka_unit_test(only_the_first_ten_have_rivals),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,14 +47,14 @@ static void empty_and_single_rankings_work(void **state)
 	assert_order(entries, (struct expected[]){ { 7, 1 } }, 1);
 }
 
-static void within_noise_the_earlier_submission_comes_first_and_the_place_is_shared(void **state)
+static void within_noise_the_place_is_shared_in_order_of_time(void **state)
 {
 	(void)state;
 	/* 1.96 * sqrt(3^2 + 4^2) = 9.8 */
 	struct ranking_entry entries[] = { ENTRY(9, 100, 3), ENTRY(4, 109.8, 4), ENTRY(2, 109.81, 4),
 		ENTRY(8, 500, 1) };
 	assert_order(
-		entries, (struct expected[]){ { 4, 1 }, { 9, 1 }, { 2, 3 }, { 8, 4 } }, COUNT(entries));
+		entries, (struct expected[]){ { 9, 1 }, { 4, 1 }, { 2, 3 }, { 8, 4 } }, COUNT(entries));
 }
 
 static void ties_are_with_the_fastest_of_a_group_so_they_do_not_chain(void **state)
@@ -65,7 +65,7 @@ static void ties_are_with_the_fastest_of_a_group_so_they_do_not_chain(void **sta
 	struct ranking_entry entries[] = { ENTRY(3, 100, 1), ENTRY(2, 102, 1), ENTRY(1, 104, 1),
 		ENTRY(4, 106, 1) };
 	assert_order(
-		entries, (struct expected[]){ { 2, 1 }, { 3, 1 }, { 1, 3 }, { 4, 3 } }, COUNT(entries));
+		entries, (struct expected[]){ { 3, 1 }, { 2, 1 }, { 1, 3 }, { 4, 3 } }, COUNT(entries));
 }
 
 static void a_noisy_entry_does_not_tie_past_a_clearly_slower_one(void **state)
@@ -122,7 +122,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_fastest_comes_first),
 		cmocka_unit_test(empty_and_single_rankings_work),
-		cmocka_unit_test(within_noise_the_earlier_submission_comes_first_and_the_place_is_shared),
+		cmocka_unit_test(within_noise_the_place_is_shared_in_order_of_time),
 		cmocka_unit_test(ties_are_with_the_fastest_of_a_group_so_they_do_not_chain),
 		cmocka_unit_test(a_noisy_entry_does_not_tie_past_a_clearly_slower_one),
 		cmocka_unit_test(without_an_error_only_equal_scores_tie),

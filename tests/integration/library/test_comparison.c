@@ -104,7 +104,8 @@ static void assert_page(const char *expected)
 	static const struct statement all = SELECT(struct text_row, TEXT_COLUMNS,
 		"SELECT COALESCE(GROUP_CONCAT(CONCAT_WS(',', leaderboard_id, "
 		"task_version_id, gpu, user_id, submission_id, job_id, score_ns, score_err_ns, "
-		"submitted_at, position, place) "
+		"submitted_at, position, place, tied, COALESCE(above_ns, 0), COALESCE(reason, 0), "
+		"COALESCE(other_id, 0)) "
 		"ORDER BY leaderboard_id, position SEPARATOR ' '), '') AS text FROM ranking");
 	struct text_row before, after;
 	assert_string_equal(page(), expected);
@@ -112,6 +113,22 @@ static void assert_page(const char *expected)
 	assert_done(ranking_rebuild(db, contest.board.id, &error));
 	assert_done(database_row(db, arena, &all, &after, &error, ""));
 	assert_string_equal(after.text, before.text);
+}
+
+/* Checks the whole ranking: "=1 user0 -" is a shared rank without a group above it, then the reason
+ * and the user whom it names. */
+static void assert_reasons(const char *expected)
+{
+	static const struct statement rows = SELECT(struct text_row, TEXT_COLUMNS,
+		"SELECT COALESCE(GROUP_CONCAT(CONCAT_WS(' ', CONCAT(IF(r.tied, '=', ''), r.place), "
+		"SUBSTRING(u.name, 9), COALESCE(r.above_ns, '-'), r.reason, SUBSTRING(o.name, 9)) "
+		"ORDER BY r.position SEPARATOR '; '), '') AS text "
+		"FROM ranking r JOIN users u ON u.id = r.user_id "
+		"LEFT JOIN submissions s ON s.id = r.other_id LEFT JOIN users o ON o.id = s.user_id "
+		"WHERE r.leaderboard_id = ?");
+	struct text_row row;
+	assert_done(database_row(db, arena, &rows, &row, &error, "i", contest.board.id));
+	assert_string_equal(row.text, expected);
 }
 
 /* ---- which comparisons are queued ---- */
@@ -129,7 +146,7 @@ static void a_new_entry_is_compared_with_its_neighbours_within_noise(void **stat
 	assert_int_equal(number_of(&OPEN), 3);
 	assert_true(comparison_of(between, fast) > 0 && comparison_of(between, new) > 0);
 	assert_int_equal(comparison_of(between, far), 0);
-	assert_page("1:1 3:2 4:2 0:4 2:5");
+	assert_page("1:1 4:2 3:2 0:4 2:5");
 }
 
 static void the_job_is_of_nobody_and_waits_behind_all_that_people_sent(void **state)
@@ -328,6 +345,27 @@ static void a_result_without_a_comparison_of_its_own_is_refused(void **state)
 		"does not belong to a comparison");
 }
 
+static void the_table_says_why_an_entry_ranks_where_it_does(void **state)
+{
+	(void)state;
+	int64_t first = pass(0, 1000, 1), second = pass(1, 1001, 1);
+	assert_reasons("=1 0 -; =1 1 -");
+	compared(second, first, 0.990, 0.995);
+	assert_reasons("1 1 -; 2 0 1001 slower 1");
+	pass(2, 1003, 1);
+	assert_reasons("1 1 -; 2 0 1001 slower 1; 3 2 1000");
+	pass(3, 1005, 1);
+	assert_reasons("1 1 -; 2 0 1001 slower 1; =3 2 1000; =3 3 1000");
+	/* A new first entry shifts the others, which keep their reasons, and changes the gap of one
+	 * group. */
+	pass(4, 500, 1);
+	assert_page("4:1 1:2 0:3 2:4 3:4");
+	assert_reasons("1 4 -; 2 1 500; 3 0 1001 slower 1; =4 2 1000; =4 3 1000");
+	pass(1, 900, 1);
+	assert_page("4:1 1:2 0:3 2:4 3:4");
+	assert_reasons("1 4 -; 2 1 500; 3 0 900; =4 2 1000; =4 3 1000");
+}
+
 static void it_counts_only_while_both_entries_are_their_users_best(void **state)
 {
 	(void)state;
@@ -335,7 +373,7 @@ static void it_counts_only_while_both_entries_are_their_users_best(void **state)
 	compared(second, first, 0.990, 0.995);
 	assert_page("1:1 0:2");
 	pass(0, 999.5, 1);
-	assert_page("1:1 0:1");
+	assert_page("0:1 1:1");
 }
 
 static void what_came_to_nothing_leaves_the_scores_to_decide(void **state)
@@ -492,6 +530,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(whom_a_comparison_puts_behind_is_told, begin, contest_end),
 		cmocka_unit_test_setup_teardown(
 			a_result_without_a_comparison_of_its_own_is_refused, begin, contest_end),
+		cmocka_unit_test_setup_teardown(
+			the_table_says_why_an_entry_ranks_where_it_does, begin, contest_end),
 		cmocka_unit_test_setup_teardown(
 			it_counts_only_while_both_entries_are_their_users_best, begin, contest_end),
 		cmocka_unit_test_setup_teardown(

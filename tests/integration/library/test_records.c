@@ -45,7 +45,8 @@ static const char *all_rows(void)
 {
 	static const struct statement rows = SELECT(struct text_row, TEXT_COLUMNS,
 		"SELECT COALESCE(GROUP_CONCAT(CONCAT_WS(',', leaderboard_id, "
-		"task_version_id, gpu, line, submission_id, job_id, user_id, score_ns, submitted_at) "
+		"task_version_id, gpu, line, submission_id, job_id, user_id, score_ns, submitted_at, "
+		"ranked_at) "
 		"ORDER BY leaderboard_id, gpu, line, submission_id SEPARATOR ' '), '') AS text "
 		"FROM records");
 	struct text_row row;
@@ -59,7 +60,7 @@ static void assert_line(const char *gpu, int64_t line, const char *expected)
 {
 	static const struct statement points = SELECT(struct text_row, TEXT_COLUMNS,
 		"SELECT COALESCE(GROUP_CONCAT(CONCAT(SUBSTRING(u.name, 9), ':', r.score_ns) "
-		"ORDER BY r.submission_id SEPARATOR ' '), '') AS text "
+		"ORDER BY r.ranked_at, r.job_id SEPARATOR ' '), '') AS text "
 		"FROM records r JOIN users u ON u.id = r.user_id WHERE r.leaderboard_id = ? "
 		"AND r.gpu = ? AND r.line = ?");
 	struct text_row row;
@@ -105,18 +106,17 @@ static void devices_have_lines_of_their_own(void **state)
 	assert_line("H200", contest.user_ids[0], "0:10");
 }
 
-static void one_that_ends_late_stands_where_it_was_submitted(void **state)
+static void an_early_submission_that_finishes_late_must_beat_what_was_ranked_before(void **state)
 {
 	(void)state;
-	int64_t first = submit(0), second = submit(0), third = submit(0), fourth = submit(0);
-	pass(fourth, 70);
-	pass(third, 90);
-	assert_line("CPU", contest.user_ids[0], "0:90 0:70");
+	int64_t first = submit(0), second = submit(0), third = submit(1);
+	pass(third, 70);
 	pass(first, 80);
-	assert_line("CPU", contest.user_ids[0], "0:80 0:70");
+	assert_line("CPU", contest.user_ids[0], "0:80");
+	assert_line("CPU", records_everybody, "1:70");
 	pass(second, 60);
 	assert_line("CPU", contest.user_ids[0], "0:80 0:60");
-	assert_line("CPU", records_everybody, "0:80 0:60");
+	assert_line("CPU", records_everybody, "1:70 0:60");
 }
 
 static void one_that_ran_again_is_looked_at_anew(void **state)
@@ -128,10 +128,10 @@ static void one_that_ran_again_is_looked_at_anew(void **state)
 	pass(third, 95);
 	assert_line("CPU", records_everybody, "0:100 0:90");
 	pass(second, 99);
-	assert_line("CPU", records_everybody, "0:100 0:99 1:95");
+	assert_line("CPU", records_everybody, "0:100 1:95");
 	pass(first, 98);
-	assert_line("CPU", contest.user_ids[0], "0:98");
-	assert_line("CPU", records_everybody, "0:98 1:95");
+	assert_line("CPU", contest.user_ids[0], "0:99 0:98");
+	assert_line("CPU", records_everybody, "1:95");
 }
 
 static void what_is_held_is_no_record_before_it_is_released(void **state)
@@ -150,7 +150,7 @@ static void what_is_held_is_no_record_before_it_is_released(void **state)
 	assert_line("CPU", contest.user_ids[0], "0:90");
 	assert_done(database_execute(db, &release, &error, "i", held));
 	pass(held, 1);
-	assert_line("CPU", contest.user_ids[0], "0:1");
+	assert_line("CPU", contest.user_ids[0], "0:90 0:1");
 }
 
 static void any_course_of_events_leaves_the_rows_that_a_rebuilding_gives(void **state)
@@ -198,7 +198,7 @@ static void an_account_that_is_deleted_gives_back_what_its_submissions_had_beate
 	pass(submit(1), 80);
 	pass(submit(leaves), 50);
 	pass(submit_on(gpus + 1, leaves), 60);
-	assert_line("CPU", records_everybody, "0:100 1:90 4:70 4:50");
+	assert_line("CPU", records_everybody, "0:100 4:70 4:50");
 	assert_int_equal(number_of(&attempts), 6);
 	assert_int_equal(number_of(&baselines), 2);
 	assert_done(account_delete(db, gone, &error));
@@ -234,7 +234,8 @@ int main(void)
 			everybodys_line_goes_from_one_leader_to_the_next, begin, contest_end),
 		cmocka_unit_test_setup_teardown(devices_have_lines_of_their_own, begin, contest_end),
 		cmocka_unit_test_setup_teardown(
-			one_that_ends_late_stands_where_it_was_submitted, begin, contest_end),
+			an_early_submission_that_finishes_late_must_beat_what_was_ranked_before, begin,
+			contest_end),
 		cmocka_unit_test_setup_teardown(one_that_ran_again_is_looked_at_anew, begin, contest_end),
 		cmocka_unit_test_setup_teardown(
 			what_is_held_is_no_record_before_it_is_released, begin, contest_end),

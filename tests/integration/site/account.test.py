@@ -606,7 +606,7 @@ def dismiss(client, gpu="H200", board="small", **fields):
 def every_page_tells_an_overtaken_user_until_the_notice_is_dismissed():
 	equal((told(ada), told(bob)), (None, None))
 	submit(bob, 4000.0)
-	said = "bob is now ahead of you on small, H200, where you are 2nd."
+	said = "bob is now ahead of you on small, H200, where your rank is 2."
 	for path in ("/", "/queue", "/leaderboard/small?gpu=H200", "/account/tokens", "/nothing-here"):
 		whole(ada.get(path))
 		contains(told(ada, path) or "", said)
@@ -629,11 +629,11 @@ def every_page_tells_an_overtaken_user_until_the_notice_is_dismissed():
 def the_notice_names_the_last_user_to_overtake_and_only_the_overtaken_see_it():
 	submit(carol, 3900.0)
 	contains(told(bob), "carol is now ahead of you")
-	contains(told(ada), "carol is now ahead of you on small, H200, where you are 3rd.")
+	contains(told(ada), "carol is now ahead of you on small, H200, where your rank is 3.")
 	submit(bob, 3800.0)
 	contains(told(ada), "carol is now ahead of you")
 	equal(told(bob), None)
-	contains(told(carol), "bob is now ahead of you on small, H200, where you are 2nd.")
+	contains(told(carol), "bob is now ahead of you on small, H200, where your rank is 2.")
 
 
 @test

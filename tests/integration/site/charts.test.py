@@ -226,8 +226,9 @@ def each_shape_shows_its_fastest_users():
 	words = answer.words()
 	contains(
 		words,
-		"Shape 1 size: 100 User Time bob 2nd 500.0 ns ada 1st 1.000 µs Shape 2 size: 101 User "
-		"Time ada 1st 1.001 µs bob 2nd 2.000 µs",
+		"Shape 1 size: 100 User Time bob rank 2 500.0 ns ada rank 1 1.000 µs Shape 2 size: 101 "
+		"User "
+		"Time ada rank 1 1.001 µs bob rank 2 2.000 µs",
 	)
 	contains(answer.text, '<rect width="50%" height="100%"/>')
 	lacks(words, "Shape 25")
@@ -251,7 +252,9 @@ def devices_are_shown_side_by_side():
 	words = answer.words()
 	contains(
 		words,
-		"User A100 H200 L4 ada 4.000 µs 1st 1.000 µs 2nd, 4.00× faster none bob none 900.0 ns 1st "
+		"User A100 H200 L4 ada 4.000 µs rank 1 1.000 µs rank 2, 4.00× faster none bob none 900.0 "
+		"ns "
+		"rank 1 "
 		"none",
 	)
 	contains(answer.text, 'aria-label="Best times of 2 users on 3 devices.')
@@ -263,7 +266,7 @@ def devices_are_shown_side_by_side():
 def any_set_of_devices_can_be_shown_side_by_side():
 	view = "/leaderboard/scaling?view=gpus"
 	answer, _ = page_of(f"{view}&gpu=L4&gpu=H200&gpu=L4")
-	contains(answer.words(), "User H200 L4 bob 900.0 ns 1st none ada 1.000 µs 2nd none")
+	contains(answer.words(), "User H200 L4 bob 900.0 ns rank 1 none ada 1.000 µs rank 2 none")
 	contains(answer.text, 'aria-label="Best times of 2 users on 2 devices.')
 	checked = lambda text: re.findall(r'name="gpu" value="(\w+)" checked', text)
 	equal(checked(answer.text), ["H200", "L4"])
@@ -280,8 +283,10 @@ def the_projector_shows_one_or_all_devices_and_polls_for_changes():
 	answer, page = page_of("/leaderboard/scaling?view=live")
 	contains(
 		answer.words(),
-		"A100 Rank User Time Gap 1 ada 4.000 µs H200 Rank User Time Gap 1 bob 900.0 ns 2 ada "
-		"1.000 µs +11.1 %",
+		"A100 Rank User Time To the fastest To the rank above 1 ada 4.000 µs fastest H200 Rank "
+		"User "
+		"Time To the fastest To the rank above 1 bob 900.0 ns fastest 2 ada 1.000 µs +11.1 % "
+		"+11.1 %",
 	)
 	contains(answer.text, 'data-live="/leaderboard/scaling/live"')
 	contains(answer.text, '<noscript><meta http-equiv="refresh" content="10"></noscript>')
@@ -297,8 +302,8 @@ def the_projector_shows_one_or_all_devices_and_polls_for_changes():
 			"active",
 			False,
 			[
-				{"gpu": "H200", "rank": 1, "user": "bob", "score_ns": 900.0},
-				{"gpu": "H200", "rank": 2, "user": "ada", "score_ns": 1000.0},
+				{"gpu": "H200", "rank": 1, "tie": False, "user": "bob", "score_ns": 900.0},
+				{"gpu": "H200", "rank": 2, "tie": False, "user": "ada", "score_ns": 1000.0},
 			],
 		),
 	)
@@ -351,13 +356,14 @@ def an_earlier_version_has_all_views_with_its_devices():
 	contains(page_of(now + "gpus")[0].words(), "User A100 bob 5.000 µs")
 	contains(
 		page_of(then + "gpus")[0].words(),
-		"User H200 L4 ada 4.000 µs 1st, 2.25× faster 9.000 µs 1st",
+		"User H200 L4 ada 4.000 µs rank 1, 2.25× faster 9.000 µs rank 1",
 	)
 	answer, page = page_of(then + "live")
 	contains(answer.words(), "version 1 of the task, which was replaced")
 	contains(
 		answer.words(),
-		"H200 Rank User Time Gap 1 ada 4.000 µs L4 Rank User Time Gap 1 ada 9.000 µs",
+		"H200 Rank User Time To the fastest To the rank above 1 ada 4.000 µs fastest L4 Rank User "
+		"Time To the fastest To the rank above 1 ada 9.000 µs",
 	)
 	lacks(answer.words(), "A100")
 	contains(answer.text, 'data-live="/leaderboard/renewed/live?version=1"')
@@ -372,7 +378,8 @@ def an_earlier_version_has_all_views_with_its_devices():
 		'data-live="/leaderboard/renewed/live?gpu=L4&amp;version=1"',
 	)
 	contains(
-		page_of(then + "shapes&gpu=L4")[0].words(), "Shape 1 size: 100 User Time ada 1st 2.000 µs"
+		page_of(then + "shapes&gpu=L4")[0].words(),
+		"Shape 1 size: 100 User Time ada rank 1 2.000 µs",
 	)
 	equal(anyone.get(then + "shapes&gpu=A100").status, 404)
 	# its trend ends at its last result, because it gets no more
@@ -411,13 +418,14 @@ def charts_show_the_speed_of_light_and_baselines():
 	words = answer.words()
 	contains(
 		words,
-		"Shape 1 size: 100 User Time Speed of light 100.0 ns ada 1st 250.0 ns bob 2nd 300.0 ns "
+		"Shape 1 size: 100 User Time Speed of light 100.0 ns ada rank 1 250.0 ns bob rank 2 300.0 "
+		"ns "
 		"Python template 400.0 ns",
 	)
 	contains(
 		words,
-		"Shape 2 size: 101 User Time Speed of light 101.0 ns ada 1st 90.00 ns Python template "
-		"400.0 ns bob 2nd 5.000 µs",
+		"Shape 2 size: 101 User Time Speed of light 101.0 ns ada rank 1 90.00 ns Python template "
+		"400.0 ns bob rank 2 5.000 µs",
 	)
 
 
@@ -427,7 +435,7 @@ def where_only_the_last_shape_ranks_the_pages_name_that_shape_and_call_no_other_
 	ranked("last", "ada", "A100", 250, [250])
 	site.manage("ranking", "rebuild", "last")
 	words = page_of("/leaderboard/last?view=shapes&gpu=A100")[0].words()
-	contains(words, "Shape 30 size: 129 User Time Speed of light 129.0 ns ada 1st 250.0 ns")
+	contains(words, "Shape 30 size: 129 User Time Speed of light 129.0 ns ada rank 1 250.0 ns")
 	lacks(words, "Shape 1 ")
 	lacks(words, "Page 1 of")
 	words = page_of("/leaderboard/last")[0].words()
@@ -472,12 +480,12 @@ def the_viewers_line_and_rows_are_marked_even_below_the_first_ten():
 		lacks(others.text, part)
 	contains(
 		shown(me, "/leaderboard/own?view=shapes&gpu=A100").words(),
-		"user-09 10th 1.900 µs me 12th (you) 3.000 µs",
+		"user-09 rank 10 1.900 µs me rank 12 (you) 3.000 µs",
 	)
 	lacks(shown(anyone, "/leaderboard/own?view=shapes&gpu=A100").words(), "(you)")
 	contains(
 		shown(me, "/leaderboard/own?view=gpus").words(),
-		"me (you) 3.000 µs 12th 1.500 µs 1st, 2.00× faster none",
+		"me (you) 3.000 µs rank 12 1.500 µs rank 1, 2.00× faster none",
 	)
 	# A viewer who is in no device's first ten sees their own row below the others. Nobody else sees
 	# this row.
@@ -492,7 +500,7 @@ def the_viewers_line_and_rows_are_marked_even_below_the_first_ten():
 	ranked("own", "late", "A100", 5000, [5000])
 	site.manage("ranking", "rebuild", "own")
 	mine = shown(late, "/leaderboard/own?view=gpus")
-	contains(mine.words(), "late (you) 5.000 µs 13th none none")
+	contains(mine.words(), "late (you) 5.000 µs rank 13 none none")
 	contains(mine.words(), "the most devices and you, and their best time")
 	equal(len(re.findall(r"<tr[ >]", mine.text)), 12)
 	for client in (anyone, me):
@@ -507,22 +515,22 @@ def ties_are_ties_in_every_view():
 	site.manage("ranking", "rebuild", "level")
 	contains(
 		page_of("/leaderboard/level?view=live")[0].words(),
-		"1 tie ada 1.000 µs 1 tie bob 1.000 µs 3 tie cyd 2.000 µs +100.0 % 3 tie dora",
+		"=1 ada 1.000 µs fastest =1 bob 1.000 µs fastest =3 cyd 2.000 µs +100.0 % +100.0 % =3 dora",
 	)
-	contains(page_of("/leaderboard/level?view=gpus")[0].words(), "1.000 µs 1st in a tie none")
+	contains(page_of("/leaderboard/level?view=gpus")[0].words(), "1.000 µs rank =1 none")
 	contains(
 		page_of("/leaderboard/level?view=shapes&gpu=H200")[0].words(),
-		"ada 1st in a tie 1.000 µs bob 1st in a tie 1.000 µs cyd 3rd in a tie 2.000 µs",
+		"ada rank =1 1.000 µs bob rank =1 1.000 µs cyd rank =3 2.000 µs",
 	)
-	contains(page_of("/")[0].words(), "1 ada tie 1.000 µs 1 bob tie 1.000 µs 3 cyd tie 2.000 µs")
-	contains(page_of("/user/dora")[0].words(), "level H200 3 tie of 4")
-	contains(page_of("/user/bob")[0].words(), "1 tie level on H200 of 4")
+	contains(page_of("/")[0].words(), "=1 ada 1.000 µs =1 bob 1.000 µs =3 cyd 2.000 µs")
+	contains(page_of("/user/dora")[0].words(), "level H200 =3 of 4")
+	contains(page_of("/user/bob")[0].words(), "=1 level on H200 of 4")
 	ranked("level", "dora", "H200", 1900, [1900])
 	site.manage("ranking", "rebuild", "level")
 	for path, words in (
 		("/", "3 dora 1.900 µs"),
 		("/user/cyd", "level H200 4 of 4"),
-		("/leaderboard/level?view=live", "3 dora 1.900 µs +90.0 % 4 cyd"),
+		("/leaderboard/level?view=live", "3 dora 1.900 µs +90.0 % +90.0 % 4 cyd"),
 	):
 		contains(page_of(path)[0].words(), words)
 

@@ -2,6 +2,7 @@
 """What pages say about comparisons, and where comparisons do not appear. The pages come through
 nginx. The worker is real, and its podium-run is a stand-in."""
 
+import json
 import os
 import pathlib
 import re
@@ -25,7 +26,7 @@ site = Instance(
 	PODIUM_QUEUED_JOBS_PER_USER="1", PODIUM_WORKER_NAME="here", **podium_run.environment
 )
 sql = site.sql
-anyone, ada, dora, admin = (Client(site.url) for _ in range(4))
+anyone, ada, dora, cyd, bob, admin = (Client(site.url) for _ in range(6))
 PASSWORD = "a long password"
 KEPT_S = 1.1  # cgi/page/ranking_notes.h caches for a second
 TIE = {"ratio": 0.998, "ratio_low": 0.994, "ratio_high": 1.003}
@@ -34,7 +35,7 @@ FASTER = {"ratio": 0.988, "ratio_low": 0.985, "ratio_high": 0.991}
 
 def prepare():
 	load_task(site, isolated())
-	register(site, {"ada": ada, "dora": dora, "root-of-all": admin})
+	register(site, {"ada": ada, "dora": dora, "cyd": cyd, "bob": bob, "root-of-all": admin})
 
 
 def submit(client, mode="ranked"):
@@ -186,12 +187,14 @@ def both_pages_and_the_ranking_show_a_tie():
 		f"#{second} of dora, compared with #{first} of ada, interleaved on the same CPU: 0.998 "
 		"(0.994 to 1.003): a tie.",
 	)
-	contains(page, "1 tie")
+	# Their times alone differ by more than the noise.
+	contains(page, "=1 ada 1.0000")
+	contains(page, "=1 dora Tied with ada head to head.")
 	contains(
-		page,
-		"Those of the first ten that are too close to tell apart run against each other, in turns "
-		"on one CPU",
+		words(anyone, f"/submission/{second}"), "Ranked =1 on CPU. Tied with ada head to head."
 	)
+	contains(page, "shown as =1. How ranking works")
+	contains(page, "Podium runs them head to head in turns on one CPU")
 	for path in (f"/submission/{first}", f"/submission/{second}", "/leaderboard/small"):
 		contains(
 			links(anyone, path), f"/submission/{first if path.endswith(str(second)) else second}"
@@ -205,7 +208,19 @@ def the_faster_entry_is_first_and_both_pages_say_by_how_much():
 	contains(words(anyone, f"/submission/{second}"), "0.988 (0.985 to 0.991): 1.2 % faster.")
 	contains(words(anyone, f"/submission/{first}"), "1.012 (1.009 to 1.015): 1.2 % slower.")
 	rows = fresh(anyone, "/leaderboard/small.json").json["rows"]
-	equal([(row["rank"], row["user"]) for row in rows], [(1, "dora"), (2, "ada")])
+	equal(
+		[(row["rank"], row["tie"], row["user"]) for row in rows],
+		[(1, False, "dora"), (2, False, "ada")],
+	)
+	page = words(anyone, "/leaderboard/small")
+	# dora has the first rank with the slower time, and ada's gap to the rank above says so.
+	contains(page, "1 dora 1.0010 ± 0.0002 µs +0.1 %")
+	contains(
+		page, "2 ada Behind dora: slower head to head. 1.0000 ± 0.0002 µs fastest 0.10 % faster"
+	)
+	contains(
+		words(anyone, f"/submission/{first}"), "Ranked 2 on CPU. Behind dora: slower head to head."
+	)
 	equal({"rank", "score_ns", "submission", "submitted_at", "user"} - set(rows[0]), set())
 	contains(
 		fresh(anyone, "/leaderboard/small.csv").text, "rank,user,score_ns,submission,submitted_at"
@@ -217,6 +232,148 @@ def a_small_difference_gets_more_than_three_decimals():
 	first, second = two_that_are_close(ratio=0.9995, ratio_low=0.9993, ratio_high=0.99975)
 	until(lambda: comparison() == "done")
 	contains(words(anyone, f"/submission/{second}"), "0.9995 (0.9993 to 0.9998): 0.050 % faster.")
+
+
+@test
+def a_tie_with_two_ranks_says_why_wherever_it_is_called_a_tie():
+	first, second = two_that_are_close(**TIE)
+	until(lambda: comparison() == "done")
+	podium_run.say(ranked={"score_ns": 1002.0, "score_err_ns": 0.1}, compare=TIE)
+	third = submit(cyd)
+	ended(anyone, third)
+	until(lambda: sql("SELECT COUNT(*) FROM comparisons WHERE ratio IS NOT NULL") == [["2"]])
+	reason = "Ties with dora, but not with the fastest of that rank."
+	page = words(anyone, "/leaderboard/small")
+	contains(page, "=1 dora Tied with ada head to head.")
+	contains(page, f"3 cyd {reason}")
+	sentence = f"a tie. Yet cyd has the lower rank. {reason}"
+	contains(page, sentence)
+	for path in (
+		f"/submission/{second}",
+		f"/submission/{third}",
+		f"/comparison/{number_of_comparison()}",
+	):
+		contains(words(anyone, path), sentence)
+	contains(words(anyone, f"/submission/{third}"), f"Ranked 3 on CPU. {reason}")
+	lacks(words(anyone, f"/compare?a={second}&b={third}"), "Yet cyd")
+	# /compare calls two a tie whose times differ by less than the noise.
+	sql(
+		"DELETE FROM comparisons; UPDATE jobs SET score_err_ns = 1 WHERE submission_id IS NOT "
+		"NULL; "
+		f"UPDATE jobs SET score_ns = 1002 WHERE submission_id = {second}; "
+		f"UPDATE jobs SET score_ns = 1004 WHERE submission_id = {third}"
+	)
+	site.manage("ranking", "rebuild", "small")
+	contains(words(anyone, "/leaderboard/small"), f"3 cyd {reason}")
+	for pair in (f"a={second}&b={third}", f"a={third}&b={second}"):
+		contains(
+			words(anyone, f"/compare?{pair}"),
+			f"The scores are within noise. Yet cyd has the lower rank. {reason}",
+		)
+	lacks(words(anyone, f"/compare?a={first}&b={second}"), "Yet")
+
+
+@test
+def a_comparison_no_longer_counts_once_the_times_are_not_close():
+	first, second = two_that_are_close(**FASTER)
+	until(lambda: comparison() == "done")
+	sql(f"UPDATE jobs SET score_ns = 1100 WHERE submission_id = {second}")
+	site.manage("ranking", "rebuild", "small")
+	said = "It decides nothing any more, because their times are no longer close."
+	page = words(anyone, "/leaderboard/small")
+	contains(page, "1 ada 1.0000")
+	lacks(page, "Behind")
+	contains(page, said)
+	for path in (
+		f"/submission/{first}",
+		f"/submission/{second}",
+		f"/comparison/{number_of_comparison()}",
+	):
+		contains(words(anyone, path), said)
+
+
+def decide(number, action, page="/admin/submission/%d", **more):
+	answer = admin.post(
+		page % number if "%d" in page else page,
+		[("action", action), ("reason", "Too good."), ("confirm", "yes"), *more.items()],
+	)
+	equal(answer.status, 303)
+
+
+def record_of_the_picture(user):
+	"""Whether the share picture names this user as the holder of the record: it does if it does not
+	change when the newest record gets this user."""
+	picture = "/leaderboard/small/share.png"
+	before = fresh(anyone, picture).bytes
+	newest = sql("SELECT job_id, user_id FROM records WHERE line = 0 ORDER BY score_ns LIMIT 1")[0]
+	set_user = "UPDATE records SET user_id = {} WHERE line = 0 AND job_id = " + newest[0]
+	sql(set_user.format(f"(SELECT id FROM users WHERE name = '{user}')"))
+	after = fresh(anyone, picture).bytes
+	sql(set_user.format(newest[1]))
+	return before == after
+
+
+def expect_records(*records):
+	"""Checks the records, newest first, as (user, time in ns), on every page and in every format
+	that has them."""
+	user, score_ns = records[0]
+	shown = [(name, f"{ns:.1f} ns" if ns < 1000 else f"{ns / 1000:.3f} µs") for name, ns in records]
+	feed = fresh(anyone, "/leaderboard/small.atom").text
+	equal(re.findall(r"<title>(\w+): (.*?) on CPU,", feed), shown)
+	live = words(anyone, "/leaderboard/small?view=live")
+	equal(re.search(r"Newest record: (\w+), (.*?) on CPU", live).groups(), shown[0])
+	badge = fresh(anyone, "/leaderboard/small/badge.svg").text
+	contains(badge, f"{shown[0][1]} by {user}<")
+	time.sleep(KEPT_S)
+	boards = anyone.get("/api/v1/leaderboards").json["items"]
+	(device,) = (one for board in boards if board["name"] == "small" for one in board["devices"])
+	equal((device["user"], device["score_ns"]), (user, score_ns))
+	equal([name for name in ("ada", "bob", "cyd", "dora") if record_of_the_picture(name)], [user])
+	told = json.loads(
+		sql("SELECT data FROM webhook_events WHERE event = 'record' ORDER BY id DESC LIMIT 1")[0][0]
+	)
+	equal((told["user"], told["score_ns"]), (user, score_ns))
+	# podium-web caches the chart for two seconds.
+	chart = [rf"UTC {name} {re.escape(time)}" for name, time in reversed(shown)]
+	line = re.compile(r"Fastest of all \S+ \S+ " + r" \S+ \S+ ".join(chart) + " (?!\\d)")
+	until(lambda: line.search(words(anyone, "/leaderboard/small")))
+
+
+@test
+def every_page_and_format_names_the_same_record():
+	"""A result is a record if it was faster than all results ranked before it, whenever it was
+	submitted and whatever its rank."""
+	sql(
+		"DELETE FROM submissions; DELETE FROM webhook_events; INSERT INTO webhooks (name, address, "
+		"form, events, secret) VALUES ('records', 'http://hook.invalid/', 'json', 'record', 'x'); "
+		"INSERT INTO pauses (worker, kind, paused_by) VALUES ('here', 'pause', 'root-of-all')"
+	)
+	# ada submits first and finishes second: meanwhile no worker has her job's device.
+	early = submit(ada)
+	sql(f"UPDATE jobs SET gpu = 'H200' WHERE submission_id = {early}; DELETE FROM pauses")
+	ranked(dora, 1000.0)
+	expect_records(("dora", 1000.0))
+	podium_run.say(ranked={"score_ns": 1005.0, "score_err_ns": 0.1}, compare=FASTER)
+	sql(f"UPDATE jobs SET gpu = 'CPU' WHERE submission_id = {early}")
+	ended(anyone, early)
+	# A comparison ranks ada's slower time before dora's record.
+	until(lambda: comparison() == "done")
+	rows = fresh(anyone, "/leaderboard/small.json").json["rows"]
+	equal([(row["rank"], row["user"]) for row in rows], [(1, "ada"), (2, "dora")])
+	expect_records(("dora", 1000.0))
+	# A hidden result is no record any more.
+	hidden = ranked(cyd, 900.0)
+	expect_records(("cyd", 900.0), ("dora", 1000.0))
+	decide(hidden, "hide")
+	# A result that is held is ranked, and a record, when an admin releases it.
+	held = ranked(bob, 800.0)
+	decide(held, "hold")
+	ranked(cyd, 850.0)
+	expect_records(("cyd", 850.0), ("dora", 1000.0))
+	decide(held, "release", "/admin/review", submission=held, gpu="CPU")
+	expect_records(("bob", 800.0), ("cyd", 850.0), ("dora", 1000.0))
+	site.manage("ranking", "rebuild", "small")
+	expect_records(("bob", 800.0), ("cyd", 850.0), ("dora", 1000.0))
 
 
 @test

@@ -130,7 +130,7 @@ def a_row_tells_rank_time_gaps_language_and_attempts():
 	equal(
 		[row[:7] + row[8:] for row in rows],
 		[
-			["1", "dora", "1.0000 ± 0.0020 µs", "", "", "Triton", "isolated", "1"],
+			["1", "dora", "1.0000 ± 0.0020 µs", "fastest", "", "Triton", "isolated", "1"],
 			["2", "ada", "1.5000 ± 0.0020 µs", "+50.0 %", "+50.0 %", "Python", "isolated", "3"],
 			["3", "cyd", "3.0000 ± 0.0020 µs", "+200.0 %", "+100.0 %", "Python", "isolated", "1"],
 		],
@@ -163,13 +163,13 @@ def the_speed_of_light_comes_first_and_each_row_has_its_share_of_it():
 	a_large_ranking()
 	rows = table(anyone, "/leaderboard/small?gpu=H200")
 	equal(rows[0], ["☼", "Speed of light", "2.500 µs", "", "", "100 %", "memory, 4.8 TB/s"])
-	equal(rows[1][1:6], ["user1", "11.0000 ± 0.0020 µs", "", "", "22.7 %"])
+	equal(rows[1][1:6], ["user1", "11.0000 ± 0.0020 µs", "fastest", "", "22.7 %"])
 	lacks(" ".join(names(anyone, "/leaderboard/small?gpu=H200&page=2")), "Speed of light")
 	lacks(anyone.fresh("/leaderboard/small?gpu=CPU").words(), "Speed of light")
 
 
 @test
-def the_first_row_of_a_later_page_has_its_gap_to_the_row_above():
+def the_first_row_of_a_later_page_has_its_gap_to_the_rank_above():
 	rows = table(anyone, "/leaderboard/small?gpu=H200&page=2")
 	equal((len(rows), rows[0][:2], rows[0][3:5]), (100, ["101", "user101"], ["+909.1 %", "+0.9 %"]))
 	equal(anyone.fresh("/leaderboard/small?gpu=H200&page=4").status, 404)
@@ -202,9 +202,9 @@ def other_pages_show_the_viewers_own_row_with_a_link_to_it():
 	for page in (1, 2):
 		contains(
 			ada.fresh(f"/leaderboard/small?gpu=H200&page={page}").words(),
-			"You are 150th of 250 with 160.0000 ± 0.0020 µs, 14.5× to the best.",
+			"Your rank is 150 of 250 , with 160.0000 ± 0.0020 µs, 14.5× to the fastest.",
 		)
-	for words in ("(you)", "You are"):
+	for words in ("(you)", "Your rank"):
 		lacks(anyone.fresh("/leaderboard/small?gpu=H200").words(), words)
 
 
@@ -301,7 +301,8 @@ def json_has_the_stable_members_and_takes_the_same_filters():
 	)
 	equal(
 		sorted(set(first) - set(ALWAYS)),
-		["floor_ns", "interval_95_high_ns", "interval_95_low_ns", "submission", "submitted_at"],
+		["floor_ns", "interval_95_high_ns", "interval_95_low_ns", "submission", "submitted_at"]
+		+ ["tie"],
 	)
 	equal(
 		[
@@ -406,7 +407,7 @@ def the_badge_is_a_picture_of_the_record_or_of_a_users_place():
 		return xml.etree.ElementTree.fromstring(answer.text).find(SVG + "title").text
 
 	equal(title("gpu=CPU"), "small · CPU: 1.0000 µs by dora")
-	equal(title("gpu=CPU&user=ADA"), "small · CPU: ada: 2nd, 1.5000 µs")
+	equal(title("gpu=CPU&user=ADA"), "small · CPU: ada: rank 2, 1.5000 µs")
 	equal(title("gpu=CPU&user=%3Cscript%3E"), 'small · CPU: "<script>" is not ranked')
 	equal(title("gpu=CPU&user=%C3%BC"), 'small · CPU: "ü" is not ranked')
 	equal(anyone.fresh("/leaderboard/small/badge.svg?gpu=none").status, 404)
@@ -471,24 +472,23 @@ def the_badge_and_the_picture_show_a_tie():
 
 	equal(
 		[words(), words("&user=user7"), beside_the_ranks()],
-		["11.0000 µs by user1", "user7: 7th, 17.0000 µs", [False] * 3],
+		["11.0000 µs by user1", "user7: rank 7, 17.0000 µs", [False] * 3],
 	)
 	sql(
-		"UPDATE ranking SET place = 1 WHERE gpu = 'H200' AND position = 2; UPDATE ranking SET "
-		"place = 6 WHERE gpu = 'H200' AND position = 7; "
-		"UPDATE ranking SET place = 3 WHERE gpu = 'H200' AND position = 4"
+		"UPDATE ranking SET tied = position IN (1, 2, 3, 4, 6, 7), place = CASE position "
+		"WHEN 2 THEN 1 WHEN 4 THEN 3 WHEN 7 THEN 6 ELSE position END WHERE gpu = 'H200'"
 	)
 	equal(
 		[words(), words("&user=user6"), words("&user=user7"), words("&user=user8")],
 		[
-			"11.0000 µs by user1, tied",
-			"user6: tied 6th, 16.0000 µs",
-			"user7: tied 6th, 17.0000 µs",
-			"user8: 8th, 18.0000 µs",
+			"11.0000 µs by user1",
+			"user6: rank =6, 16.0000 µs",
+			"user7: rank =6, 17.0000 µs",
+			"user8: rank 8, 18.0000 µs",
 		],
 	)
 	equal(beside_the_ranks(), [True] * 3)
-	sql("UPDATE ranking SET place = position WHERE gpu = 'H200'")
+	sql("UPDATE ranking SET place = position, tied = FALSE WHERE gpu = 'H200'")
 
 
 @test

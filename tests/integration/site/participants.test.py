@@ -241,7 +241,7 @@ def the_page_says_how_a_result_changed_the_users_rank():
 	first = ended(ada, score_ns=1000.0)
 	contains(
 		words(anyone, f"/submission/{first}"),
-		"When it finished: 1st on CPU, ada's first result that counts.",
+		"When it finished: rank 1 on CPU, ada's first result that counts.",
 	)
 	other = ended(dora, score_ns=900.0)
 	slower = ended(ada, score_ns=1100.0)
@@ -253,17 +253,17 @@ def the_page_says_how_a_result_changed_the_users_rank():
 	better = ended(ada, score_ns=800.0)
 	contains(
 		words(anyone, f"/submission/{better}"),
-		"When it finished: 2nd → 1st on CPU, 20 % faster than ada's best before.",
+		"When it finished: rank 2 → 1 on CPU, 20 % faster than ada's best before.",
 	)
 	again = ended(ada, score_ns=600.0)
 	contains(
 		words(anyone, f"/submission/{again}"),
-		"When it finished: still 1st on CPU, 25 % faster than ada's best before.",
+		"When it finished: still rank 1 on CPU, 25 % faster than ada's best before.",
 	)
 	# The rank of today differs from the rank of then, and the page says which is which.
 	contains(
 		words(anyone, f"/submission/{other}"),
-		"Ranked 2nd on CPU. When it finished: 1st on CPU, dora's first result that counts.",
+		"Ranked 2 on CPU. When it finished: rank 1 on CPU, dora's first result that counts.",
 	)
 	equal(ranks(), [("ada", again, 1), ("dora", other, 2)])
 
@@ -301,9 +301,7 @@ def withdrawing_needs_the_number_and_ranks_the_users_next_best():
 	)
 	contains(links(ada, f"/submission/{best}"), f"/submission/{best}/withdraw")
 	page = words(ada, f"/submission/{best}/withdraw")
-	contains(
-		page, f"It leaves the 1st place on CPU; your next best, {next_best}, is ranked instead."
-	)
+	contains(page, f"It leaves rank 1 on CPU; your next best, {next_best}, is ranked instead.")
 	answer = ada.post(f"/submission/{best}/withdraw", [("number", "1234")])
 	equal(answer.status, 422)
 	contains(answer.words(), f"Type {best} to confirm.")
@@ -354,7 +352,7 @@ def a_withdrawn_submission_can_be_restored():
 			(303, f"/submission/{best}?done=restored"),
 		)
 	equal([(name, place) for name, _, place in ranks()], [("ada", 1), ("dora", 2)])
-	contains(words(anyone, f"/submission/{best}"), "Ranked 1st on CPU.")
+	contains(words(anyone, f"/submission/{best}"), "Ranked 1 on CPU.")
 	rebuilt()
 
 
@@ -515,12 +513,12 @@ def the_own_rank_shows_a_tie():
 		"AND u.name = 'ada'"
 	)
 	((last,),) = sql(f"SELECT MAX(position) FROM ranking WHERE leaderboard_id = {board}")
-	mark = rf"My ranks Device Rank Time Submission {gpu} {before}( tie)? of {last} "
-	equal([re.search(mark, words(ada, "/leaderboard/small/mine"))[1]], [None])
-	sql(f"UPDATE ranking SET place = {before} WHERE leaderboard_id = {board}")
-	equal(re.search(mark, words(ada, "/leaderboard/small/mine"))[1], " tie")
-	contains(words(ada, "/mine"), f" {before} tie ")
-	sql(f"UPDATE ranking SET place = position WHERE leaderboard_id = {board}")
+	mark = rf"My ranks Device Rank Time Submission {gpu} (=?){before} of {last} "
+	equal(re.search(mark, words(ada, "/leaderboard/small/mine"))[1], "")
+	sql(f"UPDATE ranking SET place = {before}, tied = TRUE WHERE leaderboard_id = {board}")
+	equal(re.search(mark, words(ada, "/leaderboard/small/mine"))[1], "=")
+	contains(words(ada, "/mine"), f" ={before} ")
+	sql(f"UPDATE ranking SET place = position, tied = FALSE WHERE leaderboard_id = {board}")
 	rebuilt()
 
 
@@ -923,7 +921,7 @@ def a_queued_job_shows_its_place_and_expected_start():
 @test
 def a_correct_result_that_is_not_ranked_says_why():
 	number = ended(ada, score_ns=50.0)
-	contains(words(anyone, f"/submission/{number}"), "Ranked 1st on CPU.")
+	contains(words(anyone, f"/submission/{number}"), "Ranked 1 on CPU.")
 	for change, undo, mine, theirs in (
 		(
 			"s.hidden_at = UTC_TIMESTAMP(3), s.hidden_reason = 'copied'",

@@ -668,9 +668,9 @@ FURTHER = [
 # Matches every way to write what a freeze must withhold: the time (1357.0, 1.357 µs), the
 # comparison's result, and bob's first place.
 WITHHELD = re.compile(
-	r"(?<![\d.])1[.,]?357(?!\d)|0[.]4523|54[.]8 %|2[.]21 times|bob (\S+ µs )?1st|1[.] bob|bob is "
-	r"now ahead|2nd → 1st"
-	r'|"rank": ?1, ?"user": ?"bob"|^1,bob,',
+	r"(?<![\d.])1[.,]?357(?!\d)|0[.]4523|54[.]8 %|2[.]21 times|bob (\S+ µs )?rank 1|1[.] bob"
+	r"|bob is now ahead|2 → 1"
+	r'|"rank": ?1, ?"tie": ?false, ?"user": ?"bob"|^1,bob,',
 	re.MULTILINE,
 )
 

@@ -323,6 +323,7 @@ def a_ranked_result_is_sent_as_job_result_and_record():
 			"score_ns": 3000.0,
 			"score_err_ns": 10.0,
 			"rank": 1,
+			"tie": False,
 			"rank_before": None,
 			"best_before_ns": None,
 			"is_personal_best": True,
