@@ -98,25 +98,27 @@ static int apply_migration(
 	return rc;
 }
 
-struct mixed {
+struct outdated {
 	int64_t leaderboard_id;
 };
-static const struct column MIXED_COLUMNS[] = { INTEGER(struct mixed, leaderboard_id) };
-static const struct statement MIXED = SELECT(struct mixed, MIXED_COLUMNS,
-	"SELECT DISTINCT r.leaderboard_id FROM ranking r JOIN task_engines e "
-	"ON e.task_version_id = r.task_version_id AND e.gpu = r.gpu WHERE r.engine <> e.engine");
+static const struct column OUTDATED_COLUMNS[] = { INTEGER(struct outdated, leaderboard_id) };
+/* Leaderboards with an entry whose result is from another engine than the stored one, or that has
+ * no time of its file. */
+static const struct statement OUTDATED = SELECT(struct outdated, OUTDATED_COLUMNS,
+	"SELECT DISTINCT r.leaderboard_id FROM ranking r LEFT JOIN task_engines e "
+	"ON e.task_version_id = r.task_version_id AND e.gpu = r.gpu "
+	"WHERE r.engine <> e.engine OR r.file_id IS NULL");
 
-/* Chooses the engine of each task version that has none. Rebuilds rankings with results of another
- * engine than the stored one, which removes these results. */
-static int settle_engines(struct database *db, struct arena *arena, struct error *error)
+/* Chooses the engine of each task version that has none, and rebuilds outdated rankings. */
+static int settle_rankings(struct database *db, struct arena *arena, struct error *error)
 {
-	struct mixed *mixed;
+	struct outdated *outdated;
 	size_t count = 0;
 	int rc = task_engines_decide(db, error);
 	if (!rc)
-		rc = database_rows(db, arena, &MIXED, &mixed, &count, error, "");
+		rc = database_rows(db, arena, &OUTDATED, &outdated, &count, error, "");
 	for (size_t i = 0; i < count && !rc; i++)
-		rc = ranking_rebuild(db, mixed[i].leaderboard_id, error);
+		rc = ranking_rebuild(db, outdated[i].leaderboard_id, error);
 	return rc;
 }
 
@@ -142,7 +144,7 @@ int migrate(struct database *db, const char *name, struct error *error)
 	if (!rc)
 		rc = rights_refresh(db, name, error);
 	if (!rc)
-		rc = settle_engines(db, arena, error);
+		rc = settle_rankings(db, arena, error);
 	if (!rc)
 		admin_say("The database is at version %lld.", (long long)migrate_newest());
 	return rc;

@@ -2,6 +2,7 @@
 #include "lib/ranking/ranking.h"
 
 #include "lib/ranking/baseline.h"
+#include "lib/ranking/file_time.h"
 #include "lib/ranking/head_to_head.h"
 #include "lib/ranking/ranked_job.h"
 #include "lib/ranking/records.h"
@@ -70,7 +71,9 @@ static int rebuild_leaderboard(struct database *db, void *context, struct error 
 	if (!rc)
 		rc = database_execute(db, &CLEAR, error, "i", rebuild->leaderboard_id);
 	if (!rc)
-		rc = ranked_job_put_best_of_all(db, rebuild->leaderboard_id, error);
+		rc = file_time_rebuild(db, rebuild->leaderboard_id, error);
+	if (!rc)
+		rc = ranked_job_put_best_of_leaderboard(db, rebuild->leaderboard_id, error);
 	if (!rc)
 		rc = order_rankings(db, arena, rebuild, error);
 	if (!rc)
