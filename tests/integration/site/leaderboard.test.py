@@ -96,8 +96,8 @@ def a_large_ranking():
 		INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) VALUES (@board, 'H200', 9);
 		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode,
 			dialect, submitted_at)
-		  SELECT @board, @version, id, 's.py', UNHEX(SHA2(name, 256)), 'ranked', IF(SUBSTR(name, 5) % 10 = 0,
-		      'triton', 'pytorch'),
+		  SELECT @board, @version, id, 's.py', UNHEX(SHA2(name, 256)), 'ranked',
+		    IF(SUBSTR(name, 5) % 10 = 0, 'triton', 'pytorch'),
 		    UTC_TIMESTAMP() - INTERVAL IF(SUBSTR(name, 5) > 125, 100, 2) DAY FROM users
 		        WHERE name LIKE 'user%';
 		INSERT INTO jobs (submission_id, user_id, gpu, state, verdict, score_ns, score_err_ns,
