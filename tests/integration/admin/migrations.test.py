@@ -82,6 +82,7 @@ REWRITTEN = {
 	("ranking", "engine"),
 	("ranking", "attempts"),
 	("rejudgings", "jobs"),
+	("leaderboard_gpus", "turn"),  # a rebuild locks by it
 }
 
 TAKES_AWAY = re.compile(
@@ -245,16 +246,20 @@ def note(sql, file):
 	)
 
 
+# `migrate` computes these tables again from jobs, and the rows here have none that passed.
+REBUILT = {"ranking", "records", "baselines"}
+
+
 def kept(sql, before, rows):
-	"""Checks that every old row still has the same values, except in columns that migrations
-	rewrite on purpose."""
+	"""Checks that every old row still has the same values, except in tables and columns that
+	migrations rewrite on purpose."""
 	same = {
 		table: [column for column in known if (table, column[0]) not in REWRITTEN]
 		for table, known in before.items()
 	}
 	found = contents(sql, same)
 	for table, lines in rows.items():
-		lost = set(lines) - set(found[table])
+		lost = set() if table in REBUILT else set(lines) - set(found[table])
 		equal((table, sorted(lost)[:2]), (table, []))
 
 
