@@ -102,35 +102,26 @@ struct outdated {
 	int64_t leaderboard_id;
 };
 static const struct column OUTDATED_COLUMNS[] = { INTEGER(struct outdated, leaderboard_id) };
-static const struct statement MIXED = SELECT(struct outdated, OUTDATED_COLUMNS,
-	"SELECT DISTINCT r.leaderboard_id FROM ranking r JOIN task_engines e "
-	"ON e.task_version_id = r.task_version_id AND e.gpu = r.gpu WHERE r.engine <> e.engine");
-/* Rankings from before 0034_reasons.sql, and records from before 0038_record_order.sql. */
-static const struct statement OLD_ORDER = SELECT(struct outdated, OUTDATED_COLUMNS,
-	"SELECT leaderboard_id FROM ranking "
-	"WHERE (place > 1 AND above_ns IS NULL) OR (place <> position AND NOT tied) "
+/* Leaderboards with an entry whose result is from another engine than the stored one, or that has
+ * no time of its file (0039_file_times.sql), or with records in another order
+ * (0038_record_order.sql). */
+static const struct statement OUTDATED = SELECT(struct outdated, OUTDATED_COLUMNS,
+	"SELECT r.leaderboard_id FROM ranking r LEFT JOIN task_engines e "
+	"ON e.task_version_id = r.task_version_id AND e.gpu = r.gpu "
+	"WHERE r.engine <> e.engine OR r.file_id IS NULL "
 	"UNION SELECT leaderboard_id FROM records WHERE ranked_at IS NULL");
 
-static int settle(struct database *db, struct arena *arena, const struct statement *outdated,
-	int (*renew)(struct database *, int64_t, struct error *), struct error *error)
-{
-	struct outdated *rows;
-	size_t count = 0;
-	int rc = database_rows(db, arena, outdated, &rows, &count, error, "");
-	for (size_t i = 0; i < count && !rc; i++)
-		rc = renew(db, rows[i].leaderboard_id, error);
-	return rc;
-}
-
-/* Chooses the engine of each task version that has none. Rebuilds rankings with results of another
- * engine than the stored one, which removes these results, and orders old rankings and records by
- * the present rules. */
+/* Chooses the engine of each task version that has none, and rebuilds outdated rankings. */
 static int settle_rankings(struct database *db, struct arena *arena, struct error *error)
 {
+	struct outdated *outdated;
+	size_t count = 0;
 	int rc = task_engines_decide(db, error);
 	if (!rc)
-		rc = settle(db, arena, &MIXED, ranking_rebuild, error);
-	return rc ? rc : settle(db, arena, &OLD_ORDER, ranking_reorder, error);
+		rc = database_rows(db, arena, &OUTDATED, &outdated, &count, error, "");
+	for (size_t i = 0; i < count && !rc; i++)
+		rc = ranking_rebuild(db, outdated[i].leaderboard_id, error);
+	return rc;
 }
 
 int64_t migrate_newest(void)

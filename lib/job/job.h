@@ -56,14 +56,18 @@ enum { job_most_attempts = 3 };
 
 /* A part of a statement: a job that belongs in the ranking. These do not: practice, withdrawn and
  * hidden submissions, jobs that ran on another engine than the task version now uses, and jobs that
- * finished after a freeze, until the freeze is lifted. */
+ * finished after a freeze, until the freeze is lifted. SQL_IS_ELIGIBLE lacks the condition
+ * SQL_HAS_SCORE, and SQL_IS_MEASURED also takes withdrawn submissions: their results still count in
+ * the time of their file, so that nobody can withdraw an unlucky one. */
 #define SQL_IS_RANKED(submission, job) \
 	"(" SQL_HAS_SCORE(submission, job) " AND " SQL_IS_ELIGIBLE(submission, job) ")"
 #define SQL_IS_ELIGIBLE(submission, job) \
-	"(" submission ".withdrawn_at IS NULL AND " submission ".hidden_at IS NULL " \
-	"AND NOT " submission ".practice AND NOT " SQL_HAS_OTHER_ENGINE( \
-		submission, job) " AND NOT EXISTS (SELECT 1 FROM leaderboards still " \
-						 "WHERE still.id = " submission \
+	"(" submission ".withdrawn_at IS NULL AND " SQL_IS_MEASURED(submission, job) ")"
+#define SQL_IS_MEASURED(submission, job) \
+	"(" submission ".hidden_at IS NULL AND NOT " submission \
+	".practice AND NOT " SQL_HAS_OTHER_ENGINE( \
+		submission, job) " AND NOT EXISTS (SELECT 1 FROM " \
+						 "leaderboards still WHERE still.id = " submission \
 						 ".leaderboard_id AND " SQL_IS_WITHHELD("still", job) "))"
 
 #endif

@@ -7,9 +7,9 @@
 #define HAS_OTHER_ENGINE SQL_HAS_OTHER_ENGINE("s", "j")
 #define IS_FASTER "VALUES(score_ns) < baselines.score_ns"
 
-/* Stores the best time of each sample or template; of equal times, the earlier one stays. Dry runs
- * count, but the row does not name their submission, because most visitors may not see such a
- * submission. */
+/* Stores the best time of each sample or template; of equal times, the earlier one stays. It counts
+ * only while no ranked result of the file exists (FOLLOW_FILES). Dry runs count, but the row does
+ * not name their submission, because most visitors may not see such a submission. */
 #define BASELINES_FROM(condition) \
 	"INSERT INTO baselines (task_version_id, gpu, role, path, job_id, submission_id, score_ns, " \
 	"score_err_ns, measured_at) " \
@@ -45,13 +45,26 @@ static const struct statement INSERT_RANKING =
 	COMMAND(BASELINES_FROM("s.leaderboard_id = ? AND s.task_version_id = ? AND j.gpu = ?"));
 static const struct statement INSERT_ALL = COMMAND(BASELINES_FROM("s.leaderboard_id = ?"));
 
+/* A file with ranked results has their time (lib/ranking/file_time.h). */
+#define FOLLOW_FILES(condition) \
+	COMMAND("UPDATE baselines b JOIN task_files p ON p.task_version_id = b.task_version_id " \
+			"AND p.role = b.role AND p.path = b.path JOIN file_times f " \
+			"ON f.task_version_id = b.task_version_id AND f.gpu = b.gpu AND f.sha256 = p.sha256 " \
+			"SET b.score_ns = f.score_ns, b.score_err_ns = f.score_err_ns WHERE " condition)
+static const struct statement FOLLOW_RANKING = FOLLOW_FILES("b.task_version_id = ? AND b.gpu = ?");
+static const struct statement FOLLOW_JOB =
+	FOLLOW_FILES("(b.task_version_id, b.gpu) = (SELECT s.task_version_id, j.gpu FROM jobs j "
+				 "JOIN submissions s ON s.id = j.submission_id WHERE j.id = ?)");
+static const struct statement FOLLOW_LEADERBOARD = FOLLOW_FILES(
+	"b.task_version_id IN (SELECT v.id FROM task_versions v WHERE v.leaderboard_id = ?)");
+
 int baseline_take(struct database *db, int64_t job_id, struct error *error)
 {
 	int rc = database_execute(db, &DELETE_JOB, error, "i", job_id);
-	if (rc)
-		return rc;
-	return database_execute(
-		db, database_affected(db) ? &INSERT_SAME_FILE : &INSERT_JOB, error, "i", job_id);
+	if (!rc)
+		rc = database_execute(
+			db, database_affected(db) ? &INSERT_SAME_FILE : &INSERT_JOB, error, "i", job_id);
+	return rc ? rc : database_execute(db, &FOLLOW_JOB, error, "i", job_id);
 }
 
 int baseline_refresh(
@@ -59,13 +72,17 @@ int baseline_refresh(
 {
 	int rc = database_execute(
 		db, &DELETE_OF_USER, error, "isi", key->task_version_id, key->gpu, user_id);
+	if (!rc)
+		rc = database_execute(
+			db, &INSERT_RANKING, error, "iis", key->leaderboard_id, key->task_version_id, key->gpu);
 	return rc ? rc
-			  : database_execute(db, &INSERT_RANKING, error, "iis", key->leaderboard_id,
-				  key->task_version_id, key->gpu);
+			  : database_execute(db, &FOLLOW_RANKING, error, "is", key->task_version_id, key->gpu);
 }
 
 int baseline_rebuild(struct database *db, int64_t leaderboard_id, struct error *error)
 {
 	int rc = database_execute(db, &DELETE_ALL, error, "i", leaderboard_id);
-	return rc ? rc : database_execute(db, &INSERT_ALL, error, "i", leaderboard_id);
+	if (!rc)
+		rc = database_execute(db, &INSERT_ALL, error, "i", leaderboard_id);
+	return rc ? rc : database_execute(db, &FOLLOW_LEADERBOARD, error, "i", leaderboard_id);
 }

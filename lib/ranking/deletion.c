@@ -1,9 +1,12 @@
 /* Updates the rankings of a user whose submissions are deleted. */
 #include "lib/ranking/ranking.h"
 
+#include "lib/base/scope.h"
 #include "lib/ranking/baseline.h"
+#include "lib/ranking/file_time.h"
 #include "lib/ranking/ranked_job.h"
 #include "lib/ranking/records.h"
+#include "lib/ranking/standing.h"
 
 static const struct column KEY_COLUMNS[] = {
 	INTEGER(struct ranking_key, leaderboard_id),
@@ -28,8 +31,14 @@ int ranking_lock_of_user(struct database *db, struct arena *arena, int64_t user_
 int ranking_after_deletion(
 	struct database *db, const struct ranking_key *key, int64_t user_id, struct error *error)
 {
-	int rc = ranked_job_count_attempts(db, key, user_id, error);
+	cleanup_arena struct arena *arena = arena_new();
+	struct standing standing;
+	int rc = file_time_refresh_ranking(db, key, error);
 	if (!rc)
-		rc = records_refresh(db, key, user_id, error);
+		rc = ranked_job_put_best_of_ranking(db, key, error);
+	if (!rc)
+		rc = standing_update(db, arena, key, &standing, error);
+	if (!rc)
+		rc = records_refresh_ranking(db, key, error);
 	return rc ? rc : baseline_refresh(db, key, user_id, error);
 }

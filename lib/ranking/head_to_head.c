@@ -20,6 +20,8 @@ static const struct column COMPARISON_COLUMNS[] = {
 	"COALESCE(c." column ", IF(c.loser = 'challenger', 1e9, 1e-9)) AS " column
 #define LOW_BOUND RATIO_BOUND("ratio_low")
 #define HIGH_BOUND RATIO_BOUND("ratio_high")
+/* Entries of equal source tie. */
+#define IS_OTHER_FILE "(a.file_id = b.file_id) IS NOT TRUE"
 static const struct statement RESULTS = SELECT(struct ranking_head_to_head, COMPARISON_COLUMNS,
 	"SELECT c.id, c.challenger_id, c.incumbent_id, " LOW_BOUND ", " HIGH_BOUND ", "
 	"c.loser IS NOT NULL AS is_failure FROM comparisons c "
@@ -28,7 +30,7 @@ static const struct statement RESULTS = SELECT(struct ranking_head_to_head, COMP
 	"JOIN ranking a ON a.job_id = c.challenger_job_id "
 	"JOIN ranking b ON b.job_id = c.incumbent_job_id "
 	"WHERE c.leaderboard_id = ? AND c.task_version_id = ? AND c.gpu = ? "
-	"AND (c.ratio IS NOT NULL OR c.loser IS NOT NULL)");
+	"AND " IS_OTHER_FILE " AND (c.ratio IS NOT NULL OR c.loser IS NOT NULL)");
 
 static const struct statement INSERT_COMPARISON =
 	COMMAND("INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, challenger_id, "
@@ -40,6 +42,7 @@ static const struct statement INSERT_COMPARISON =
 			"WHERE a.leaderboard_id = ? AND a.task_version_id = ? AND a.gpu = ? AND a.user_id = ? "
 			"AND b.user_id = ? "
 			"AND a.engine = b.engine AND a.engine IN ('isolated', 'sealed') "
+			"AND " IS_OTHER_FILE " "
 			"AND NOT EXISTS (SELECT 1 FROM users u WHERE u.id IN (a.user_id, b.user_id) "
 			"AND u.deleted_at IS NOT NULL) "
 			"AND NOT EXISTS (SELECT 1 FROM comparisons c JOIN jobs j ON j.comparison_id = c.id "

@@ -395,13 +395,14 @@ static const struct ranking_entry *find_user(
 	return NULL;
 }
 
-/* The nearest entry by score, on the side of the faster (sign -1) or slower entries (1). */
+/* The nearest entry by score, on the side of the faster (sign -1) or slower entries (1). Entries of
+ * equal score, such as those of one file, need no comparison. */
 static const struct ranking_entry *find_nearest(
 	const struct ranking_entry *entries, size_t count, const struct ranking_entry *entry, int sign)
 {
 	const struct ranking_entry *nearest = NULL;
 	for (size_t i = 0; i < count; i++) {
-		bool is_on_side = sign * by_score(&entries[i], entry) > 0;
+		bool is_on_side = sign * (entries[i].score_ns - entry->score_ns) > 0;
 		if (is_on_side && (!nearest || sign * by_score(&entries[i], nearest) < 0))
 			nearest = &entries[i];
 	}

@@ -1,6 +1,7 @@
 #include "lib/ranking/ranked_job.h"
 
 #include "lib/job/job.h"
+#include "lib/ranking/file_time.h"
 
 struct id_row {
 	int64_t id;
@@ -18,35 +19,28 @@ static const struct column RANKED_JOB_COLUMNS[] = {
 	TIME(struct ranked_job, submitted_at_ms),
 	TEXT(struct ranked_job, engine),
 	TEXT(struct ranked_job, dialect),
-	INTEGER(struct ranked_job, attempts),
+	INTEGER(struct ranked_job, results),
 };
 
 #define RANKED_JOB_FIELDS \
 	"s.leaderboard_id, s.task_version_id, j.gpu, s.user_id, s.id AS submission_id, " \
-	"j.id AS job_id, j.score_ns, j.score_err_ns, s.submitted_at AS submitted_at_ms, " \
+	"j.id AS job_id, f.score_ns, f.score_err_ns, s.submitted_at AS submitted_at_ms, " \
 	"j.engine, s.dialect"
 #define IS_RANKED SQL_IS_RANKED("s", "j")
-/* All columns of an entry, in the order of PUT_ENTRY's parameters. */
 #define RANKING_FIELDS \
 	"leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, " \
-	"score_ns, score_err_ns, submitted_at, engine, dialect, attempts, position, place"
+	"score_ns, score_err_ns, submitted_at, engine, dialect, attempts, position, place, file_id"
 
 static const struct statement JOB = SELECT(struct ranked_job, RANKED_JOB_COLUMNS,
-	"SELECT " RANKED_JOB_FIELDS
-	", 0 AS attempts FROM jobs j JOIN submissions s ON s.id = j.submission_id "
-	"WHERE j.id = ?");
+	"SELECT " RANKED_JOB_FIELDS ", COALESCE(f.results, 0) AS results "
+	"FROM jobs j JOIN submissions s ON s.id = j.submission_id LEFT " SQL_JOIN_FILE_TIME(
+		"s", "j") "WHERE j.id = ?");
 static const struct statement HAS_SCORE = SELECT(struct id_row, ID_COLUMNS,
 	"SELECT j.id FROM jobs j JOIN submissions s ON s.id = j.submission_id WHERE j.id = ? "
 	"AND " SQL_HAS_SCORE("s", "j"));
 static const struct statement COUNTS = SELECT(struct id_row, ID_COLUMNS,
 	"SELECT j.id FROM jobs j JOIN submissions s ON s.id = j.submission_id WHERE j.id = ? "
 	"AND " IS_RANKED);
-static const struct statement BEST_OF_USER = SELECT(struct ranked_job, RANKED_JOB_COLUMNS,
-	"SELECT " RANKED_JOB_FIELDS
-	", 0 AS attempts FROM submissions s JOIN jobs j ON j.submission_id = s.id "
-	"AND j.gpu = ? "
-	"WHERE s.user_id = ? AND s.leaderboard_id = ? AND s.task_version_id = ? AND " IS_RANKED " "
-	"ORDER BY j.score_ns, s.id LIMIT 1");
 /* Locks a ranking by a write, because the nodes of a cluster see each other's writes but not each
  * other's locks (sql/0029_clusters.sql). */
 static const struct statement TAKE_TURN =
@@ -65,32 +59,44 @@ static const struct statement CURRENT = SELECT(struct ranked_job, CURRENT_COLUMN
 	"SELECT submission_id, job_id, score_ns, place, tied AS is_tied FROM ranking "
 	"WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ? AND user_id = ?");
 
-/* Position and place keep their values (0 for a new entry) until the new order is computed. */
-static const struct statement PUT_ENTRY = COMMAND(
-	"INSERT INTO ranking (" RANKING_FIELDS ") "
-	"VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0) "
-	"ON DUPLICATE KEY UPDATE submission_id = VALUES(submission_id), job_id = VALUES(job_id), "
-	"score_ns = VALUES(score_ns), score_err_ns = VALUES(score_err_ns), "
-	"submitted_at = VALUES(submitted_at), engine = VALUES(engine), dialect = VALUES(dialect)");
-static const struct statement PUT_BEST_OF_ALL =
-	COMMAND("INSERT INTO ranking (" RANKING_FIELDS ") "
-			"SELECT leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, "
-			"score_ns, score_err_ns, submitted_at_ms, engine, dialect, attempts, 0, 0 "
-			"FROM (SELECT " RANKED_JOB_FIELDS
-			", COUNT(*) OVER (PARTITION BY s.task_version_id, j.gpu, s.user_id) AS attempts, "
-			"  ROW_NUMBER() OVER (PARTITION BY s.task_version_id, j.gpu, s.user_id "
-			"  ORDER BY j.score_ns, s.id) AS number "
-			"  FROM submissions s JOIN jobs j ON j.submission_id = s.id "
-			"  WHERE s.leaderboard_id = ? AND " IS_RANKED ") numbered "
-			"WHERE number = 1");
-static const struct statement COUNT_ATTEMPTS = COMMAND(
-	"UPDATE ranking SET attempts = (SELECT COUNT(*) FROM submissions s "
-	"  JOIN jobs j ON j.submission_id = s.id AND j.gpu = ? "
-	"  WHERE s.user_id = ? AND s.leaderboard_id = ? AND s.task_version_id = ? AND " IS_RANKED ") "
-	"WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ? AND user_id = ?");
-static const struct statement DROP_ENTRY =
-	COMMAND("DELETE FROM ranking WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ? "
-			"AND user_id = ?");
+/* Position and place keep their values (0 for a new entry) until the new order is computed. Of the
+ * submissions of one file, the first is the entry. */
+#define BEST_OF(jobs) \
+	"(SELECT " RANKED_JOB_FIELDS ", f.id AS file_id, " \
+	"  COUNT(*) OVER (PARTITION BY s.task_version_id, j.gpu, s.user_id) AS attempts, " \
+	"  ROW_NUMBER() OVER (PARTITION BY s.task_version_id, j.gpu, s.user_id " \
+	"  ORDER BY f.score_ns, s.id) AS number FROM " jobs " AND " IS_RANKED ")"
+#define PUT \
+	"INSERT INTO ranking (" RANKING_FIELDS ") SELECT leaderboard_id, task_version_id, gpu, " \
+	"user_id, submission_id, job_id, score_ns, score_err_ns, submitted_at_ms, engine, dialect, " \
+	"attempts, 0, 0, file_id FROM "
+#define REPLACE \
+	" numbered WHERE number = 1 ON DUPLICATE KEY UPDATE submission_id = VALUES(submission_id), " \
+	"job_id = VALUES(job_id), score_ns = VALUES(score_ns), score_err_ns = VALUES(score_err_ns), " \
+	"submitted_at = VALUES(submitted_at), engine = VALUES(engine), dialect = VALUES(dialect), " \
+	"attempts = VALUES(attempts), file_id = VALUES(file_id)"
+#define PUT_BEST(jobs) COMMAND(PUT BEST_OF(jobs) REPLACE)
+#define ALL_JOBS \
+	"submissions s JOIN jobs j ON j.submission_id = s.id " SQL_JOIN_FILE_TIME("s", "j") "WHERE "
+static const struct statement PUT_BEST_OF_LEADERBOARD = PUT_BEST(ALL_JOBS "s.leaderboard_id = ?");
+static const struct statement PUT_BEST_OF_RANKING =
+	PUT_BEST(ALL_JOBS "s.leaderboard_id = ? AND s.task_version_id = ? AND j.gpu = ?");
+/* The jobs of all users who have submitted this submission's file. Their best may change with the
+ * file's time. */
+#define JOBS_OF_USERS_OF_FILE \
+	"(SELECT DISTINCT u.user_id, u.leaderboard_id, u.task_version_id FROM submissions one " \
+	"  JOIN submissions u ON u.sha256 = one.sha256 AND u.task_version_id = one.task_version_id " \
+	"  WHERE one.id = ?) who STRAIGHT_JOIN submissions s ON s.user_id = who.user_id " \
+	"AND s.leaderboard_id = who.leaderboard_id AND s.task_version_id = who.task_version_id " \
+	"STRAIGHT_JOIN jobs j ON j.submission_id = s.id AND j.gpu = ? " SQL_JOIN_FILE_TIME( \
+		"s", "j") "WHERE TRUE"
+static const struct statement PUT_BEST_OF_USERS = PUT_BEST(JOBS_OF_USERS_OF_FILE);
+static const struct statement DROP_UNFOUNDED =
+	COMMAND("DELETE r FROM ranking r WHERE r.leaderboard_id = ? AND r.task_version_id = ? "
+			"AND r.gpu = ? AND r.user_id = ? AND NOT EXISTS (SELECT 1 FROM submissions s "
+			"  JOIN jobs j ON j.submission_id = s.id WHERE s.user_id = r.user_id "
+			"  AND s.leaderboard_id = r.leaderboard_id AND s.task_version_id = r.task_version_id "
+			"  AND j.gpu = r.gpu AND " IS_RANKED ")");
 
 struct ranking_key ranked_job_key(const struct ranked_job *job)
 {
@@ -136,13 +142,6 @@ int ranked_job_counts(
 	return finds_row(db, arena, &COUNTS, job_id, answer, error);
 }
 
-int ranked_job_best(struct database *db, struct arena *arena, const struct ranked_job *job,
-	struct ranked_job *best, struct error *error)
-{
-	return database_row(db, arena, &BEST_OF_USER, best, error, "siii", job->gpu, job->user_id,
-		job->leaderboard_id, job->task_version_id);
-}
-
 int ranked_job_current(struct database *db, struct arena *arena, const struct ranked_job *job,
 	struct ranked_job *current, struct error *error)
 {
@@ -150,29 +149,23 @@ int ranked_job_current(struct database *db, struct arena *arena, const struct ra
 		job->task_version_id, job->gpu, job->user_id);
 }
 
-int ranked_job_put(struct database *db, const struct ranked_job *job, struct error *error)
+int ranked_job_put_best(struct database *db, const struct ranked_job *job, struct error *error)
 {
-	return database_execute(db, &PUT_ENTRY, error, "iisiiiddtssi", job->leaderboard_id,
-		job->task_version_id, job->gpu, job->user_id, job->submission_id, job->job_id,
-		job->score_ns, job->score_err_ns, job->submitted_at_ms, job->engine, job->dialect,
-		job->attempts);
-}
-
-int ranked_job_put_best_of_all(struct database *db, int64_t leaderboard_id, struct error *error)
-{
-	return database_execute(db, &PUT_BEST_OF_ALL, error, "i", leaderboard_id);
-}
-
-int ranked_job_drop(struct database *db, const struct ranked_job *job, struct error *error)
-{
-	return database_execute(db, &DROP_ENTRY, error, "iisi", job->leaderboard_id,
+	int rc = database_execute(db, &DROP_UNFOUNDED, error, "iisi", job->leaderboard_id,
 		job->task_version_id, job->gpu, job->user_id);
+	return rc ? rc
+			  : database_execute(db, &PUT_BEST_OF_USERS, error, "is", job->submission_id, job->gpu);
 }
 
-int ranked_job_count_attempts(
-	struct database *db, const struct ranking_key *key, int64_t user_id, struct error *error)
+int ranked_job_put_best_of_ranking(
+	struct database *db, const struct ranking_key *key, struct error *error)
 {
-	return database_execute(db, &COUNT_ATTEMPTS, error, "siiiiisi", key->gpu, user_id,
-		key->leaderboard_id, key->task_version_id, key->leaderboard_id, key->task_version_id,
-		key->gpu, user_id);
+	return database_execute(db, &PUT_BEST_OF_RANKING, error, "iis", key->leaderboard_id,
+		key->task_version_id, key->gpu);
+}
+
+int ranked_job_put_best_of_leaderboard(
+	struct database *db, int64_t leaderboard_id, struct error *error)
+{
+	return database_execute(db, &PUT_BEST_OF_LEADERBOARD, error, "i", leaderboard_id);
 }

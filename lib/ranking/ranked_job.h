@@ -16,10 +16,10 @@ struct ranked_job {
 	int64_t leaderboard_id, task_version_id;
 	const char *gpu;
 	int64_t user_id, submission_id, job_id;
-	double score_ns, score_err_ns;
+	double score_ns, score_err_ns; /* of its file (lib/ranking/file_time.h); NAN: not ranked */
 	int64_t submitted_at_ms;
 	const char *engine, *dialect;
-	int64_t attempts;       /* ranked submissions of the user in this ranking; 0: not counted */
+	int64_t results;        /* of its file */
 	int64_t place, is_tied; /* only set for jobs in the ranking */
 };
 
@@ -40,24 +40,21 @@ int ranked_job_has_score(
 int ranked_job_counts(
 	struct database *db, struct arena *arena, int64_t job_id, bool *answer, struct error *error);
 
-/* The best job of this job's user in this job's ranking. ERROR_NOT_FOUND: the user has none. */
-int ranked_job_best(struct database *db, struct arena *arena, const struct ranked_job *job,
-	struct ranked_job *best, struct error *error);
-
-/* The row of the job's user in `ranking`: reads it (ERROR_NOT_FOUND: there is none), replaces it
- * with this job, or deletes it. A new row has no position until the new order is computed
- * (lib/ranking/standing.h). */
+/* Reads the row of the job's user in `ranking`. ERROR_NOT_FOUND: there is none. */
 int ranked_job_current(struct database *db, struct arena *arena, const struct ranked_job *job,
 	struct ranked_job *current, struct error *error);
-int ranked_job_put(struct database *db, const struct ranked_job *job, struct error *error);
-int ranked_job_drop(struct database *db, const struct ranked_job *job, struct error *error);
 
-/* Inserts the best job of each user into every ranking of a leaderboard. The leaderboard must have
- * no rows in `ranking`. */
-int ranked_job_put_best_of_all(struct database *db, int64_t leaderboard_id, struct error *error);
+/* Puts the best job of the job's user into `ranking`, and the best jobs of all users who have
+ * submitted the same file. Deletes the row of the job's user if no job is left. Of equal times, the
+ * earlier submission is better. A new row has no position until the new order is computed
+ * (lib/ranking/standing.h). */
+int ranked_job_put_best(struct database *db, const struct ranked_job *job, struct error *error);
 
-/* Recounts the ranked submissions of a user who is in the ranking. */
-int ranked_job_count_attempts(
-	struct database *db, const struct ranking_key *key, int64_t user_id, struct error *error);
+/* Put the best job of each user into one ranking, or into all rankings of a leaderboard. No row is
+ * deleted, so each user with a row must still have a ranked job. */
+int ranked_job_put_best_of_ranking(
+	struct database *db, const struct ranking_key *key, struct error *error);
+int ranked_job_put_best_of_leaderboard(
+	struct database *db, int64_t leaderboard_id, struct error *error);
 
 #endif

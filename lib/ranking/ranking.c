@@ -1,6 +1,7 @@
 #include "lib/ranking/ranking.h"
 
 #include "lib/ranking/baseline.h"
+#include "lib/ranking/file_time.h"
 #include "lib/ranking/head_to_head.h"
 #include "lib/ranking/overtaking.h"
 #include "lib/ranking/ranked_job.h"
@@ -47,45 +48,19 @@ static int notify_compared(struct database *db, const struct ranking_key *key,
 
 /* ---- inserting ---- */
 
-static bool is_better(const struct ranked_job *job, const struct ranked_job *current)
-{
-	if (job->score_ns != current->score_ns)
-		return job->score_ns < current->score_ns;
-	return job->submission_id < current->submission_id;
-}
-
-/* Makes the job its user's entry if it is the best. If the job is the entry already, it has run
- * again and may be slower now. The user's best job then becomes the entry. *changed: whether the
- * order may have changed. *current: the entry before; its job_id is 0 if there was none. */
-static int replace_entry(struct database *db, struct arena *arena, const struct ranked_job *job,
-	struct ranked_job *current, bool *changed, struct error *error)
-{
-	struct ranked_job best = *job;
-	*changed = true;
-	*current = (struct ranked_job){ 0 };
-	int rc = ranked_job_current(db, arena, job, current, error);
-	if (rc == ERROR_NOT_FOUND)
-		return ranked_job_put(db, job, error);
-	if (rc)
-		return rc;
-	if (current->job_id == job->job_id)
-		rc = ranked_job_best(db, arena, job, &best, error);
-	else if (!is_better(job, current))
-		*changed = false;
-	return rc || !*changed ? rc : ranked_job_put(db, &best, error);
-}
-
 static const struct statement PUT_RANKED_AT =
 	COMMAND("UPDATE jobs SET ranked_at = UTC_TIMESTAMP(3) WHERE id = ?");
 
-/* Updates the user's attempts, the records of the ranking and its baselines. */
+/* Updates the records of the ranking and its baselines. */
 static int update_statistics(struct database *db, const struct ranked_job *job, struct error *error)
 {
 	struct ranking_key key = ranked_job_key(job);
-	const struct record record = { .key = &key, .user_id = job->user_id, .job_id = job->job_id };
-	int rc = ranked_job_count_attempts(db, &key, job->user_id, error);
-	if (!rc)
-		rc = database_execute(db, &PUT_RANKED_AT, error, "i", job->job_id);
+	const struct record record = { .key = &key,
+		.user_id = job->user_id,
+		.submission_id = job->submission_id,
+		.job_id = job->job_id,
+		.is_first = job->results == 1 };
+	int rc = database_execute(db, &PUT_RANKED_AT, error, "i", job->job_id);
 	if (!rc)
 		rc = records_insert(db, &record, error);
 	return rc ? rc : baseline_take(db, job->job_id, error);
@@ -125,14 +100,38 @@ static int update_order(struct database *db, struct arena *arena, const struct r
 	return rc ? rc : standing_compare(db, &key, standing, job->user_id, error);
 }
 
+/* Computes the time of the job's file and puts the best jobs of its users into the ranking.
+ * *current: the user's entry before; its job_id is 0 if there was none. *changed: whether the order
+ * may have changed. */
+static int put_job(struct database *db, struct arena *arena, struct ranked_job *job,
+	struct ranked_job *current, bool *changed, struct error *error)
+{
+	struct ranked_job best;
+	*current = (struct ranked_job){ 0 };
+	int rc = ranked_job_current(db, arena, job, current, error);
+	if (rc == ERROR_NOT_FOUND)
+		rc = 0;
+	if (!rc)
+		rc = file_time_refresh(db, job->job_id, error);
+	if (!rc)
+		rc = ranked_job_find(db, arena, job->job_id, job, error);
+	if (!rc)
+		rc = ranked_job_put_best(db, job, error);
+	if (!rc)
+		rc = ranked_job_current(db, arena, job, &best, error);
+	if (!rc)
+		*changed = job->results > 1 || current->job_id == job->job_id || best.job_id == job->job_id;
+	return rc;
+}
+
 static int insert_job(
-	struct database *db, struct arena *arena, const struct ranked_job *job, struct error *error)
+	struct database *db, struct arena *arena, struct ranked_job *job, struct error *error)
 {
 	struct ranking_key key = ranked_job_key(job);
 	struct ranked_job current;
 	struct standing standing = { 0 };
 	bool changed;
-	int rc = replace_entry(db, arena, job, &current, &changed, error);
+	int rc = put_job(db, arena, job, &current, &changed, error);
 	if (!rc)
 		rc = update_statistics(db, job, error);
 	if (!rc && changed)
@@ -170,16 +169,6 @@ int ranking_insert(struct database *db, struct arena *arena, int64_t job_id, str
 				  : baseline_take(db, job_id, error); /* a dry run may have timed a sample */
 }
 
-static int put_best(
-	struct database *db, struct arena *arena, const struct ranked_job *job, struct error *error)
-{
-	struct ranked_job best;
-	int rc = ranked_job_best(db, arena, job, &best, error);
-	if (rc == ERROR_NOT_FOUND)
-		return ranked_job_drop(db, job, error);
-	return rc ? rc : ranked_job_put(db, &best, error);
-}
-
 int ranking_refresh_job(
 	struct database *db, struct arena *arena, int64_t job_id, struct error *error)
 {
@@ -194,11 +183,11 @@ int ranking_refresh_job(
 	key = ranked_job_key(&job);
 	rc = ranked_job_lock(db, arena, &key, error);
 	if (!rc)
-		rc = put_best(db, arena, &job, error);
+		rc = file_time_refresh(db, job_id, error);
 	if (!rc)
-		rc = ranked_job_count_attempts(db, &key, job.user_id, error);
+		rc = ranked_job_put_best(db, &job, error);
 	if (!rc)
-		rc = records_refresh(db, &key, job.user_id, error);
+		rc = records_refresh(db, &key, job.submission_id, error);
 	if (!rc)
 		rc = baseline_take(db, job.job_id, error);
 	return rc ? rc : update_order(db, arena, &job, &standing, error);

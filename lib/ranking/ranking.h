@@ -59,9 +59,9 @@ int ranking_compare(struct database *db, struct arena *arena, int64_t job_id,
 	const struct head_to_head_result *result, struct error *error);
 
 /* Call these two around the deletion of a user's submissions, in its transaction. The first finds
- * and locks the affected rankings. The second recomputes the user's attempts, records and baselines
- * in one ranking from the remaining jobs. The deletion must keep the submissions that are ranked,
- * so positions do not change. */
+ * and locks the affected rankings. The second recomputes one ranking, the user's records there and
+ * its baselines from the remaining jobs. The deletion must keep the submissions that are ranked.
+ * Positions then change only if results of a file that is ranked were deleted. */
 int ranking_lock_of_user(struct database *db, struct arena *arena, int64_t user_id,
 	struct ranking_key **keys, size_t *count, struct error *error);
 int ranking_after_deletion(
@@ -71,10 +71,6 @@ int ranking_after_deletion(
  * the caller's transaction. Cancels comparisons that became pointless and queues those that are
  * needed now. */
 int ranking_refresh_leaderboard(struct database *db, int64_t leaderboard_id, struct error *error);
-
-/* Orders the entries of a leaderboard's rankings again and recomputes the records, but keeps the
- * entries. */
-int ranking_reorder(struct database *db, int64_t leaderboard_id, struct error *error);
 
 /* Recomputes the rankings of one leaderboard (0: of all), with their records and baselines, from
  * the jobs and comparisons. The rows change only if they were wrong. */

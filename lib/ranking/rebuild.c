@@ -2,6 +2,7 @@
 #include "lib/ranking/ranking.h"
 
 #include "lib/ranking/baseline.h"
+#include "lib/ranking/file_time.h"
 #include "lib/ranking/head_to_head.h"
 #include "lib/ranking/ranked_job.h"
 #include "lib/ranking/records.h"
@@ -59,33 +60,20 @@ static int order_rankings(
 	return rc;
 }
 
-static int lock_leaderboard(
-	struct database *db, struct arena *arena, int64_t leaderboard_id, struct error *error)
-{
-	struct id_row row;
-	int rc = database_execute(db, &TAKE_TURNS, error, "i", leaderboard_id);
-	return rc ? rc : database_row(db, arena, &LOCK_LEADERBOARD, &row, error, "i", leaderboard_id);
-}
-
-static int reorder_leaderboard(struct database *db, void *context, struct error *error)
-{
-	const struct rebuild *rebuild = context;
-	cleanup_arena struct arena *arena = arena_new();
-	int rc = lock_leaderboard(db, arena, rebuild->leaderboard_id, error);
-	if (!rc)
-		rc = order_rankings(db, arena, rebuild, error);
-	return rc ? rc : records_rebuild(db, rebuild->leaderboard_id, error);
-}
-
 static int rebuild_leaderboard(struct database *db, void *context, struct error *error)
 {
 	const struct rebuild *rebuild = context;
 	cleanup_arena struct arena *arena = arena_new();
-	int rc = lock_leaderboard(db, arena, rebuild->leaderboard_id, error);
+	struct id_row row;
+	int rc = database_execute(db, &TAKE_TURNS, error, "i", rebuild->leaderboard_id);
+	if (!rc)
+		rc = database_row(db, arena, &LOCK_LEADERBOARD, &row, error, "i", rebuild->leaderboard_id);
 	if (!rc)
 		rc = database_execute(db, &CLEAR, error, "i", rebuild->leaderboard_id);
 	if (!rc)
-		rc = ranked_job_put_best_of_all(db, rebuild->leaderboard_id, error);
+		rc = file_time_rebuild(db, rebuild->leaderboard_id, error);
+	if (!rc)
+		rc = ranked_job_put_best_of_leaderboard(db, rebuild->leaderboard_id, error);
 	if (!rc)
 		rc = order_rankings(db, arena, rebuild, error);
 	if (!rc)
@@ -97,12 +85,6 @@ int ranking_refresh_leaderboard(struct database *db, int64_t leaderboard_id, str
 {
 	struct rebuild rebuild = { .leaderboard_id = leaderboard_id, .compares = true };
 	return database_transaction(db, rebuild_leaderboard, &rebuild, error);
-}
-
-int ranking_reorder(struct database *db, int64_t leaderboard_id, struct error *error)
-{
-	struct rebuild rebuild = { .leaderboard_id = leaderboard_id };
-	return database_transaction(db, reorder_leaderboard, &rebuild, error);
 }
 
 int ranking_rebuild(struct database *db, int64_t leaderboard_id, struct error *error)

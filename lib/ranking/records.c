@@ -3,6 +3,7 @@
 #include "lib/base/buffer.h"
 #include "lib/base/scope.h"
 #include "lib/job/job.h"
+#include "lib/ranking/file_time.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,12 +19,14 @@
 static const struct statement INSERT_RECORD = COMMAND(
 	"INSERT INTO records (" FIELDS ") "
 	"SELECT s.leaderboard_id, s.task_version_id, j.gpu, ?, s.id, j.id, s.user_id, "
-	"j.score_ns, s.submitted_at, " RANKED_AT " AS ranked_at "
-	"FROM jobs j JOIN submissions s ON s.id = j.submission_id WHERE j.id = ? "
-	"AND NOT EXISTS (SELECT 1 FROM records r WHERE r.leaderboard_id = s.leaderboard_id "
-	"  AND r.task_version_id = s.task_version_id AND r.gpu = j.gpu AND r.line = ? "
-	"  AND r.score_ns <= j.score_ns "
-	"  AND (r.ranked_at < " RANKED_AT " OR (r.ranked_at = " RANKED_AT " AND r.job_id < j.id)))");
+	"f.score_ns, s.submitted_at, " RANKED_AT " AS ranked_at "
+	"FROM jobs j JOIN submissions s ON s.id = j.submission_id " SQL_JOIN_FILE_TIME("s",
+		"j") "WHERE j.id = ? "
+			 "AND NOT EXISTS (SELECT 1 FROM records r WHERE r.leaderboard_id = s.leaderboard_id "
+			 "  AND r.task_version_id = s.task_version_id AND r.gpu = j.gpu AND r.line = ? "
+			 "  AND r.score_ns <= f.score_ns "
+			 "  AND (r.ranked_at < " RANKED_AT " OR (r.ranked_at = " RANKED_AT
+			 " AND r.job_id < j.id)))");
 static const struct statement DELETE_BEATEN =
 	COMMAND("DELETE later FROM records new JOIN records later "
 			"ON later.leaderboard_id = new.leaderboard_id "
@@ -36,27 +39,45 @@ static const struct statement DELETE_JOB = COMMAND("DELETE FROM records WHERE jo
 static const struct statement DELETE_LINE =
 	COMMAND("DELETE FROM records WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ? "
 			"AND line = ?");
+/* The users who have submitted the file of a submission. */
+#define USERS_OF_FILE \
+	"(SELECT DISTINCT u.user_id FROM submissions one JOIN submissions u " \
+	"ON u.sha256 = one.sha256 AND u.task_version_id = one.task_version_id WHERE one.id = ?) who "
+static const struct statement DELETE_LINES_OF_FILE =
+	COMMAND("DELETE r FROM records r JOIN " USERS_OF_FILE "ON r.line = who.user_id "
+			"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ?");
+static const struct statement DELETE_RANKING =
+	COMMAND("DELETE FROM records WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ?");
 static const struct statement DELETE_ALL = COMMAND("DELETE FROM records WHERE leaderboard_id = ?");
 
 #define IS_RANKED SQL_IS_RANKED("s", "j")
 /* Fills users' lines from their jobs; before_ns is the best time of the user's results that were
  * ranked before. */
-#define FILL_USERS(which) \
+#define RANKED(jobs) \
+	"(SELECT s.leaderboard_id, s.task_version_id, j.gpu, s.user_id, s.id AS submission_id, " \
+	"  j.id AS job_id, f.score_ns, s.submitted_at, " RANKED_AT " AS ranked_at, " \
+	"  MIN(f.score_ns) OVER (PARTITION BY s.task_version_id, j.gpu, s.user_id " \
+	"    ORDER BY " RANKED_AT ", j.id " \
+	"    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before_ns FROM " jobs \
+	" AND " IS_RANKED ") ranked "
+#define FILL_USERS(jobs) \
 	COMMAND( \
 		"INSERT INTO records (" FIELDS ") " \
 		"SELECT leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, user_id, " \
-		"score_ns, submitted_at, ranked_at " \
-		"FROM (SELECT s.leaderboard_id, s.task_version_id, j.gpu, s.user_id, " \
-		"  s.id AS submission_id, j.id AS job_id, j.score_ns, s.submitted_at, " RANKED_AT \
-		" AS ranked_at, MIN(j.score_ns) OVER (PARTITION BY s.task_version_id, j.gpu, s.user_id " \
-		"    ORDER BY " RANKED_AT ", j.id " \
-		"    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before_ns " \
-		"  FROM submissions s JOIN jobs j ON j.submission_id = s.id " \
-		"  WHERE s.leaderboard_id = ? " which "AND " IS_RANKED ") ranked " \
-		"WHERE before_ns IS NULL OR score_ns < before_ns")
-static const struct statement FILL_ALL_USERS = FILL_USERS("");
-static const struct statement FILL_USER =
-	FILL_USERS("AND s.task_version_id = ? AND j.gpu = ? AND s.user_id = ? ");
+		"score_ns, submitted_at, ranked_at FROM " RANKED( \
+			jobs) "WHERE before_ns IS NULL OR score_ns < before_ns")
+#define ALL_JOBS \
+	"submissions s JOIN jobs j ON j.submission_id = s.id " SQL_JOIN_FILE_TIME("s", "j") "WHERE "
+static const struct statement FILL_ALL_USERS = FILL_USERS(ALL_JOBS "s.leaderboard_id = ?");
+static const struct statement FILL_RANKING =
+	FILL_USERS(ALL_JOBS "s.leaderboard_id = ? AND s.task_version_id = ? AND j.gpu = ?");
+#define JOBS_OF_USERS_OF_FILE \
+	USERS_OF_FILE \
+		"STRAIGHT_JOIN submissions s ON s.user_id = who.user_id " \
+		"AND s.leaderboard_id = ? AND s.task_version_id = ? " \
+		"STRAIGHT_JOIN jobs j ON j.submission_id = s.id AND j.gpu = ? " SQL_JOIN_FILE_TIME( \
+			"s", "j") "WHERE TRUE"
+static const struct statement FILL_USERS_OF_FILE = FILL_USERS(JOBS_OF_USERS_OF_FILE);
 
 /* Everybody's line is computed in C from the users' lines. The window function of FILL_USERS reads
  * all earlier rows for each row. One user has few rows, but everybody together may have
@@ -96,13 +117,6 @@ static int insert_record(struct database *db, int64_t job_id, int64_t line, stru
 		: database_execute(db, &DELETE_BEATEN, error, "ii", job_id, line);
 }
 
-static int drop_line(
-	struct database *db, const struct ranking_key *key, int64_t line, struct error *error)
-{
-	return database_execute(
-		db, &DELETE_LINE, error, "iisi", key->leaderboard_id, key->task_version_id, key->gpu, line);
-}
-
 /* Fills everybody's line from the rows of all users' lines, sorted by ranking and time. */
 static int fill_everybody(
 	struct database *db, const struct best_row *rows, size_t count, struct error *error)
@@ -123,22 +137,39 @@ static int fill_everybody(
 	return database_execute(db, &FILL_EVERYBODY, error, "s", buffer_string(&fastest));
 }
 
-int records_refresh(
-	struct database *db, const struct ranking_key *key, int64_t user_id, struct error *error)
+static int refresh_everybody(
+	struct database *db, const struct ranking_key *key, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	struct best_row *rows;
 	size_t count;
-	int rc = drop_line(db, key, user_id, error);
-	if (!rc)
-		rc = database_execute(db, &FILL_USER, error, "iisi", key->leaderboard_id,
-			key->task_version_id, key->gpu, user_id);
-	if (!rc)
-		rc = drop_line(db, key, records_everybody, error);
+	int rc = database_execute(db, &DELETE_LINE, error, "iisi", key->leaderboard_id,
+		key->task_version_id, key->gpu, (int64_t)records_everybody);
 	if (!rc)
 		rc = database_rows(db, arena, &LINES_OF_RANKING, &rows, &count, error, "iis",
 			key->leaderboard_id, key->task_version_id, key->gpu);
 	return rc ? rc : fill_everybody(db, rows, count, error);
+}
+
+int records_refresh(
+	struct database *db, const struct ranking_key *key, int64_t submission_id, struct error *error)
+{
+	int rc = database_execute(db, &DELETE_LINES_OF_FILE, error, "iiis", submission_id,
+		key->leaderboard_id, key->task_version_id, key->gpu);
+	if (!rc)
+		rc = database_execute(db, &FILL_USERS_OF_FILE, error, "iiis", submission_id,
+			key->leaderboard_id, key->task_version_id, key->gpu);
+	return rc ? rc : refresh_everybody(db, key, error);
+}
+
+int records_refresh_ranking(struct database *db, const struct ranking_key *key, struct error *error)
+{
+	int rc = database_execute(
+		db, &DELETE_RANKING, error, "iis", key->leaderboard_id, key->task_version_id, key->gpu);
+	if (!rc)
+		rc = database_execute(
+			db, &FILL_RANKING, error, "iis", key->leaderboard_id, key->task_version_id, key->gpu);
+	return rc ? rc : refresh_everybody(db, key, error);
 }
 
 int records_insert(struct database *db, const struct record *record, struct error *error)
@@ -146,8 +177,10 @@ int records_insert(struct database *db, const struct record *record, struct erro
 	int rc = database_execute(db, &DELETE_JOB, error, "i", record->job_id);
 	if (rc)
 		return rc;
-	if (database_affected(db)) /* other jobs that this job's old time had beaten may be records */
-		return records_refresh(db, record->key, record->user_id, error);
+	/* Then other results may be records: those that this job's old time had beaten, or the first
+	 * one of the file. */
+	if (database_affected(db) || !record->is_first)
+		return records_refresh(db, record->key, record->submission_id, error);
 	rc = insert_record(db, record->job_id, record->user_id, error);
 	return rc ? rc : insert_record(db, record->job_id, records_everybody, error);
 }

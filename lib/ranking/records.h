@@ -2,10 +2,11 @@
  *
  * Each line of records belongs to one user or, as line 0, to everybody. A result is a record of the
  * line if it was faster than all results of the line that were ranked before it. A result is ranked
- * when its job finishes or, if it was held, when an admin releases it. Times therefore fall along
- * the line. The newest record of line 0 is the fastest ranked time now; its user holds the record,
- * whatever the user's rank. Pages, feeds, pictures, webhooks and the interface read records from
- * here. */
+ * when its job finishes or, if it was held, when an admin releases it. Its time is that of its file
+ * (lib/ranking/file_time.h), so later results of equal source change the time of the first and are
+ * no records. Times therefore fall along the line. The newest record of line 0 is the fastest
+ * ranked time now; its user holds the record, whatever the user's rank. Pages, feeds, pictures,
+ * webhooks and the interface read records from here. */
 #ifndef PODIUM_LIB_RANKING_RECORDS_H
 #define PODIUM_LIB_RANKING_RECORDS_H
 
@@ -13,6 +14,7 @@
 #include "lib/database/database.h"
 #include "lib/ranking/key.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { records_everybody = 0 };
@@ -37,14 +39,19 @@ enum { records_everybody = 0 };
  * transaction that ranks the job, under its lock. */
 struct record {
 	const struct ranking_key *key;
-	int64_t user_id, job_id;
+	int64_t user_id, submission_id, job_id;
+	bool is_first; /* the first result of its file */
 };
 int records_insert(struct database *db, const struct record *record, struct error *error);
 
-/* Recomputes the user's line and everybody's line from jobs, after the user gained or lost a job.
- * Runs under the same lock. */
+/* Recomputes everybody's line and the lines of all users of a submission's file from jobs, after
+ * the file gained or lost a result. Runs under the same lock. */
 int records_refresh(
-	struct database *db, const struct ranking_key *key, int64_t user_id, struct error *error);
+	struct database *db, const struct ranking_key *key, int64_t submission_id, struct error *error);
+
+/* Recomputes all lines of a ranking. Runs under the same lock. */
+int records_refresh_ranking(
+	struct database *db, const struct ranking_key *key, struct error *error);
 
 /* Inside a transaction: recomputes all lines of a leaderboard from its jobs. */
 int records_rebuild(struct database *db, int64_t leaderboard_id, struct error *error);

@@ -88,14 +88,15 @@ const CROWD_ROWS = `
 SET @board = (SELECT id FROM leaderboards WHERE name = '${CROWD}'),
 	@version = (SELECT task_version_id FROM leaderboards WHERE name = '${CROWD}');
 UPDATE task_engines SET engine = 'isolated' WHERE task_version_id = @version;
-SET @source = (SELECT sha256 FROM task_files WHERE task_version_id = @version
-	AND role = 'template');
 INSERT INTO users (name, password_hash)
 	SELECT IF(seq < 3, REPEAT(CHAR(64 + seq), 32), CONCAT('participant', seq)), '!'
 	FROM seq_1_to_130;
+INSERT INTO blobs (sha256, size, content)
+	SELECT UNHEX(SHA2(CONCAT(seq, name), 256)), LENGTH(CONCAT(seq, name)), CONCAT(seq, name)
+	FROM users, seq_1_to_3 WHERE password_hash = '!' OR name = '${LONG_USER}';
 INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode, dialect,
 	submitted_at, note)
-  SELECT @board, @version, u.id, '${LONG_FILE}', @source, 'ranked',
+  SELECT @board, @version, u.id, '${LONG_FILE}', UNHEX(SHA2(CONCAT(seq, name), 256)), 'ranked',
 	IF(u.id % 4, 'pytorch', 'triton'), UTC_TIMESTAMP() - INTERVAL 40 - 10 * seq - u.id % 9 DAY,
     IF(seq = 3, 'Tiles of 128 by 64, and the loads in two stages.', '')
   FROM users u, seq_1_to_3 WHERE u.password_hash = '!' OR u.name = '${LONG_USER}'

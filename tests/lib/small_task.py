@@ -2,6 +2,7 @@
 podium-run reports (tests/lib/pretend.py)."""
 
 import io
+import itertools
 import json
 import time
 import zipfile
@@ -129,6 +130,14 @@ def source_of(*cases, **told):
 	"""The source of a submission for which a pretended podium-run reports these cases. `told`:
 	further members of the result, which RUNNER in pretend.py lists."""
 	return "# " + json.dumps({"cases": cases, **told}) + "\n"
+
+
+NUMBERS = itertools.count(1)
+
+
+def new_source():
+	"""Source that no other submission has: results of equal source share one time."""
+	return f"x = {next(NUMBERS)}\n"
 
 
 def send_source(

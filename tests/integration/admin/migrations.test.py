@@ -76,20 +76,12 @@ EXCEPTIONS = [
 ]
 
 # Tables that podium-admin migrate computes again from jobs.
-RECOMPUTED = {"records"}
+RECOMPUTED = {"ranking", "records", "baselines"}
 
 # Columns that a migration rewrites on purpose: (table, column).
 REWRITTEN = {
 	("jobs", "user_id"),
 	("submissions", "dry_run"),
-	("ranking", "engine"),
-	("ranking", "attempts"),
-	("ranking", "position"),
-	("ranking", "place"),
-	("ranking", "tied"),
-	("ranking", "above_ns"),
-	("ranking", "reason"),
-	("ranking", "other_id"),
 	("leaderboard_gpus", "turn"),
 	("rejudgings", "jobs"),
 }
@@ -256,8 +248,8 @@ def note(sql, file):
 
 
 def kept(sql, before, rows):
-	"""Checks that every old row still has the same values, except in columns that migrations
-	rewrite on purpose."""
+	"""Checks that every old row still has the same values, except in tables and columns that
+	migrations rewrite on purpose."""
 	same = {
 		table: [column for column in known if (table, column[0]) not in REWRITTEN]
 		for table, known in before.items()
@@ -360,36 +352,40 @@ def old_rankings_are_ordered_by_the_present_rules():
 	for file in [file for file in FILES if file.name < "0034"]:
 		apply(sql, file)
 		note(sql, file)
-	fill(sql, columns(sql, "old_order"), 1, 1)
-	# Until 0034 the earlier submission came first in a tie: here 102 before 100.
+	fill(sql, columns(sql, "old_order"), 1, 3)
+	# Until 0034 the earlier submission came first in a tie: here 102 before 100. Until 0038 a line
+	# of records was in order of submission, so that 102 followed nothing.
 	sql(
-		"SET foreign_key_checks = 0; DELETE FROM ranking; "
-		"UPDATE leaderboards SET task_version_id = 1; INSERT INTO ranking (leaderboard_id, "
-		"task_version_id, gpu, user_id, submission_id, job_id, score_ns, score_err_ns, "
-		"submitted_at, position, place) VALUES "
+		"SET foreign_key_checks = 0; DELETE FROM ranking; DELETE FROM records; DELETE FROM jobs; "
+		"DELETE FROM submissions; DELETE FROM task_engines; "
+		"UPDATE leaderboards SET task_version_id = 1, frozen_at = NULL; INSERT INTO ranking "
+		"(leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, score_ns, "
+		"score_err_ns, submitted_at, position, place) VALUES "
 		"(1, 1, 'X', 1, 1, 1, 102, 1, '2026-01-01', 1, 1), "
 		"(1, 1, 'X', 2, 2, 2, 100, 1, '2026-01-02', 2, 1), "
-		"(1, 1, 'X', 3, 3, 3, 104, 1, '2026-01-03', 3, 3)"
+		"(1, 1, 'X', 3, 3, 3, 104, 1, '2026-01-03', 3, 3); "
+		"INSERT INTO submissions (id, user_id, leaderboard_id, task_version_id, sha256, file_name, "
+		"mode) VALUES (1, 1, 1, 1, REPEAT('a', 32), 'a.py', 'ranked'), "
+		"(2, 2, 1, 1, REPEAT('b', 32), 'b.py', 'ranked'), "
+		"(3, 3, 1, 1, REPEAT('c', 32), 'c.py', 'ranked'), "
+		"(4, 1, 1, 1, REPEAT('d', 32), 'd.py', 'ranked'); INSERT INTO jobs (id, submission_id, "
+		"user_id, gpu, state, verdict, score_ns, score_err_ns, finished_at) VALUES "
+		"(1, 1, 1, 'X', 'done', 'passed', 102, 1, '2026-01-02'), "
+		"(2, 2, 2, 'X', 'done', 'passed', 100, 1, '2026-01-04'), "
+		"(3, 3, 3, 'X', 'done', 'passed', 104, 1, '2026-01-05'), "
+		"(4, 4, 1, 'X', 'done', 'passed', 110, 1, '2026-01-01'); INSERT INTO records "
+		"(leaderboard_id, task_version_id, gpu, line, submission_id, job_id, user_id, score_ns, "
+		"submitted_at) VALUES (1, 1, 'X', 1, 1, 1, 1, 102, '2026-01-01')"
 	)
-	# Until 0038 a line of records was in order of submission: 80 did not follow 90.
-	sql(
-		"SET foreign_key_checks = 0; DELETE FROM records; DELETE FROM jobs; "
-		"DELETE FROM submissions; DELETE FROM task_engines; INSERT INTO submissions (id, user_id, "
-		"leaderboard_id, task_version_id, sha256, file_name, mode) VALUES (1, 1, 1, 1, REPEAT('x', "
-		"32), 'a.py', "
-		"'ranked'), (2, 1, 1, 1, REPEAT('x', 32), 'b.py', 'ranked'); INSERT INTO jobs (id, "
-		"submission_id, user_id, gpu, state, verdict, score_ns, finished_at) VALUES "
-		"(1, 1, 1, 'X', 'done', 'passed', 80, '2026-01-02'), "
-		"(2, 2, 1, 'X', 'done', 'passed', 90, '2026-01-01'); INSERT INTO records (leaderboard_id, "
-		"task_version_id, gpu, line, submission_id, job_id, user_id, score_ns, submitted_at) "
-		"VALUES (1, 1, 'X', 1, 1, 1, 1, 80, '2026-01-01'), (1, 1, 'X', 0, 1, 1, 1, 80, "
-		"'2026-01-01'); "
-		"UPDATE leaderboards SET frozen_at = NULL"
-	)
-	equal(admin("migrate", database="old_order").returncode, 0)
+	answer = admin("migrate", database="old_order")
+	equal((answer.returncode, answer.stderr), (0, ""))
 	equal(
 		sql("SELECT job_id, score_ns, ranked_at FROM records WHERE line = 0 ORDER BY ranked_at"),
-		[["2", "90", "2026-01-01 00:00:00.000"], ["1", "80", "2026-01-02 00:00:00.000"]],
+		[
+			["4", "110", "2026-01-01 00:00:00.000"],
+			["1", "102", "2026-01-02 00:00:00.000"],
+			["2", "100", "2026-01-04 00:00:00.000"],
+		],
 	)
 	equal(
 		sql(

@@ -65,17 +65,24 @@ static inline int contest_end(void **state)
 }
 
 /* Creates a submission in mode ranked for one device. Returns its number. */
-static inline int64_t contest_submit(const char **gpu, int user)
+static inline int64_t contest_submit_source(const char **gpu, int user, const char *source)
 {
 	struct submission_request request = { .user_id = contest.user_ids[user],
-		.source = "x = 1\n",
-		.length = 6,
+		.source = source,
+		.length = strlen(source),
 		.mode = "ranked",
 		.gpus = gpu,
 		.gpu_count = 1 };
 	int64_t id;
 	assert_done(submission_create(db, arena, &contest.board, &request, &id, &error));
 	return id;
+}
+
+/* The same with source that no other submission has: equal source has one time. */
+static inline int64_t contest_submit(const char **gpu, int user)
+{
+	static int number;
+	return contest_submit_source(gpu, user, arena_printf(arena, "x = %d\n", ++number));
 }
 
 static inline int64_t contest_job_of(int64_t submission_id)

@@ -189,15 +189,14 @@ static void an_account_that_is_deleted_gives_back_what_its_submissions_had_beate
 				"WHERE l.id = ? LIMIT 1");
 	char line[64];
 	const int64_t gone = contest.user_ids[leaves];
-	int64_t first = submit(0), beaten = submit(1);
-	/* All submissions of this test have the sample's source. */
+	int64_t first = contest_job_of(contest_submit_source(gpus, 0, "sample\n")), beaten = submit(1);
 	assert_done(database_execute(db, &make_sample, &error, "i", contest.board.id));
 	pass(first, 100);
 	pass(submit(leaves), 70);
 	pass(beaten, 90);
 	pass(submit(1), 80);
 	pass(submit(leaves), 50);
-	pass(submit_on(gpus + 1, leaves), 60);
+	pass(contest_job_of(contest_submit_source(gpus + 1, leaves, "sample\n")), 60);
 	assert_line("CPU", records_everybody, "0:100 4:70 4:50");
 	assert_int_equal(number_of(&attempts), 6);
 	assert_int_equal(number_of(&baselines), 2);

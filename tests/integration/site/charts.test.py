@@ -61,10 +61,11 @@ def user(name):
 hour = 0
 
 
-def ranked(board, name, gpu, score_ns, cases=(), source="x"):
+def ranked(board, name, gpu, score_ns, cases=(), source=None):
 	"""Stores a result, one hour after the previous one. podium-admin ranks it later."""
 	global hour
 	hour += 1
+	source = source or f"x = {hour}\n"
 	user(name)
 	digest = hashlib.sha256(source.encode()).hexdigest()
 	sql(

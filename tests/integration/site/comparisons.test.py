@@ -14,7 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "
 from client import Client, Page  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
 from pretend import PretendedRun  # noqa: E402
-from small_task import ended, isolated, load_task, register, send_source  # noqa: E402
+from small_task import ended, isolated, load_task, new_source, register, send_source  # noqa: E402
 from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
 scratch = tempfile.TemporaryDirectory(prefix="podium-compare.")
@@ -39,7 +39,7 @@ def prepare():
 
 
 def submit(client, mode="ranked"):
-	return send_source(client, "x = 1\n", mode=mode, gpus=("CPU",))
+	return send_source(client, new_source(), mode=mode, gpus=("CPU",))
 
 
 def ranked(client, score_ns, **compare):

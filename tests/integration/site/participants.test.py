@@ -19,6 +19,7 @@ from small_task import (  # noqa: E402
 	TEMPLATE_TASK,
 	isolated,
 	load_task,
+	new_source,
 	register,
 	send_source,
 	status_of,
@@ -49,8 +50,8 @@ def prepare():
 	register(site, {"ada": ada, "dora": dora, "root-of-all": admin})
 
 
-def submit(client, code="x = 1\n", mode="ranked", name=None):
-	return send_source(client, code, mode=mode, file_name=name, gpus=("CPU",))
+def submit(client, code=None, mode="ranked", name=None):
+	return send_source(client, code or new_source(), mode=mode, file_name=name, gpus=("CPU",))
 
 
 def ended(
@@ -58,7 +59,7 @@ def ended(
 	times_ns=(1000.0, 2000.0),
 	score_ns=None,
 	err_ns=1.0,
-	code="x = 1\n",
+	code=None,
 	mode="ranked",
 	name=None,
 	**says,

@@ -1,0 +1,33 @@
+/* Private to lib/ranking: the time of a file, which is the time of equal source on one task version
+ * and GPU model, whoever submitted it. It is the mean of all its ranked results, so submitting the
+ * same file again adds a measurement and gains no new draw.
+ *
+ * Its error is the larger of two: the error of the mean from the results' own errors, and the
+ * standard error of the results' mean from how much they differ. If half of the interval is over
+ * 1 % + 0.4 us, the interval's upper end is the time, as for a single result (task_charge_noise).
+ * Results of withdrawn submissions count, because one could else withdraw the slow ones. */
+#ifndef PODIUM_LIB_RANKING_FILE_TIME_H
+#define PODIUM_LIB_RANKING_FILE_TIME_H
+
+#include "lib/base/error.h"
+#include "lib/database/database.h"
+#include "lib/ranking/key.h"
+
+#include <stdint.h>
+
+/* Recomputes the time of the file that a job ran, on the job's device. Runs inside a transaction,
+ * under the lock of the ranking. The row disappears with the file's last result. */
+int file_time_refresh(struct database *db, int64_t job_id, struct error *error);
+
+/* Recompute the times of all files of a ranking or of a leaderboard, inside a transaction and under
+ * the locks of the rankings. Rows keep their ids. */
+int file_time_refresh_ranking(
+	struct database *db, const struct ranking_key *key, struct error *error);
+int file_time_rebuild(struct database *db, int64_t leaderboard_id, struct error *error);
+
+/* A part of a statement that joins the file's time, named f, to a submission and its job. */
+#define SQL_JOIN_FILE_TIME(submission, job) \
+	"JOIN file_times f ON f.task_version_id = " submission ".task_version_id AND f.gpu = " job \
+	".gpu AND f.sha256 = " submission ".sha256 "
+
+#endif

@@ -1,0 +1,295 @@
+/* The time of a file, which all its ranked results share, in a real MariaDB, which library.test
+ * starts. */
+#include "tests/integration/library/contest.h"
+
+#include "cgi/action/account_deletion.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { users = 5, leaves = users - 1 };
+static const char *gpus[] = { "CPU", "H200" };
+static const char *a = "a = 1\n", *b = "b = 1\n";
+
+static int open_all(void **state)
+{
+	return contest_open(state, "files", users);
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	return contest_begin(gpus, COUNT(gpus));
+}
+
+/* Makes a submission that has run and passed. Returns its number. */
+static int64_t pass_on(
+	const char **gpu, int user, const char *source, double score_ns, double err_ns)
+{
+	int64_t id = contest_submit_source(gpu, user, source);
+	contest_pass(contest_job_of(id), score_ns, err_ns, "isolated");
+	return id;
+}
+
+static int64_t pass(int user, const char *source, double score_ns)
+{
+	return pass_on(gpus, user, source, score_ns, 1);
+}
+
+/* Ranks a submission again after its row has changed. */
+static int refresh_body(struct database *connection, void *context, struct error *why)
+{
+	return ranking_refresh_job(connection, arena, contest_job_of(*(int64_t *)context), why);
+}
+
+static void change(int64_t submission_id, const struct statement *update)
+{
+	assert_done(database_execute(db, update, &error, "i", submission_id));
+	assert_done(database_transaction(db, refresh_body, &submission_id, &error));
+}
+
+static const struct statement WITHDRAW =
+	COMMAND("UPDATE submissions SET withdrawn_at = UTC_TIMESTAMP(3) WHERE id = ?");
+static const struct statement HIDE =
+	COMMAND("UPDATE submissions SET hidden_at = UTC_TIMESTAMP(3) WHERE id = ?");
+
+/* "0:95=1" means user 0 with a time of 95 at place 1. */
+static const char *page(void)
+{
+	static const struct statement rows = SELECT(struct text_row, TEXT_COLUMNS,
+		"SELECT COALESCE(GROUP_CONCAT(CONCAT(SUBSTRING_INDEX(u.name, '-', -1), ':', r.score_ns, "
+		"'=', r.place) ORDER BY r.gpu, r.position SEPARATOR ' '), '') AS text "
+		"FROM ranking r JOIN users u ON u.id = r.user_id WHERE r.leaderboard_id = ?");
+	struct text_row row;
+	assert_done(database_row(db, arena, &rows, &row, &error, "i", contest.board.id));
+	return row.text;
+}
+
+static const char *all_rows(void)
+{
+	static const struct statement rows = SELECT(struct text_row, TEXT_COLUMNS,
+		"SELECT CONCAT((SELECT COALESCE(GROUP_CONCAT(CONCAT_WS(',', id, gpu, HEX(sha256), results, "
+		"score_ns, score_err_ns) ORDER BY id SEPARATOR ' '), '') FROM file_times), "
+		"' ', (SELECT COALESCE(GROUP_CONCAT(CONCAT_WS(',', user_id, gpu, submission_id, job_id, "
+		"score_ns, score_err_ns, attempts, position, place, file_id) "
+		"ORDER BY gpu, position SEPARATOR ' '), '') FROM ranking)) AS text");
+	struct text_row row;
+	assert_done(database_row(db, arena, &rows, &row, &error, ""));
+	return row.text;
+}
+
+/* Checks the ranking, and checks that rebuilding it changes no row. */
+static void assert_page(const char *expected)
+{
+	assert_string_equal(page(), expected);
+	const char *before = all_rows();
+	assert_done(ranking_rebuild(db, contest.board.id, &error));
+	assert_string_equal(all_rows(), before);
+}
+
+struct row {
+	int64_t submission_id, attempts;
+	double score_ns, score_err_ns;
+};
+static const struct column ROW_COLUMNS[] = {
+	INTEGER(struct row, submission_id),
+	INTEGER(struct row, attempts),
+	REAL(struct row, score_ns),
+	REAL(struct row, score_err_ns),
+};
+static const struct statement FIRST = SELECT(struct row, ROW_COLUMNS,
+	"SELECT submission_id, attempts, score_ns, score_err_ns FROM ranking WHERE position = 1");
+static const struct statement BASELINE = SELECT(struct row, ROW_COLUMNS,
+	"SELECT submission_id, 0 AS attempts, score_ns, score_err_ns FROM baselines");
+
+static struct row read_row(const struct statement *question)
+{
+	struct row row;
+	assert_done(database_row(db, arena, question, &row, &error, ""));
+	return row;
+}
+
+static void assert_near(double value, double expected)
+{
+	if (!(fabs(value - expected) < 0.001))
+		fail_msg("%.6f instead of %.6f", value, expected);
+}
+
+/* ---- the tests ---- */
+
+static void a_resubmission_adds_its_measurement(void **state)
+{
+	(void)state;
+	int64_t first = pass(0, a, 100);
+	assert_page("0:100=1");
+	pass(0, a, 90);
+	pass(0, a, 92);
+	assert_page("0:94=1");
+	assert_int_equal(read_row(&FIRST).submission_id, first);
+	assert_int_equal(read_row(&FIRST).attempts, 3);
+	assert_near(read_row(&FIRST).score_err_ns, 3.055); /* the standard deviation is 5.292 */
+}
+
+static void errors_of_results_that_agree_shrink_with_their_number(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 4; i++)
+		pass(0, a, 100);
+	assert_near(read_row(&FIRST).score_err_ns, 0.5);
+}
+
+static void an_unknown_error_stays_unknown(void **state)
+{
+	(void)state;
+	pass(0, a, 100);
+	pass_on(gpus, 0, a, 100, NAN);
+	assert_true(isnan(read_row(&FIRST).score_err_ns));
+}
+
+static void submitting_one_file_fifty_times_gains_nothing(void **state)
+{
+	(void)state;
+	double sum = 0;
+	srandom(3);
+	for (int i = 0; i < 50; i++) {
+		double score_ns = 1000 + (double)(random() % 100);
+		sum += score_ns;
+		pass(0, a, score_ns);
+	}
+	assert_near(read_row(&FIRST).score_ns, sum / 50);
+}
+
+static void users_with_one_file_tie(void **state)
+{
+	(void)state;
+	static const struct statement comparisons =
+		NUMBER("SELECT COUNT(*) AS number FROM comparisons");
+	static const struct statement same =
+		NUMBER("SELECT COUNT(*) AS number FROM comparisons c "
+			   "JOIN submissions s ON s.id = c.challenger_id "
+			   "JOIN submissions t ON t.id = c.incumbent_id WHERE s.sha256 = t.sha256");
+	pass(0, a, 100);
+	pass(1, a, 80);
+	assert_page("0:90=1 1:90=1");
+	assert_int_equal(number_of(&comparisons), 0);
+	pass(2, b, 150);
+	assert_page("0:90=1 1:90=1 2:150=3");
+	pass(3, b, 95);
+	assert_true(number_of(&comparisons) > 0);
+	assert_int_equal(number_of(&same), 0);
+}
+
+static void a_users_best_changes_with_the_time_of_the_file(void **state)
+{
+	(void)state;
+	pass(0, a, 100);
+	pass(0, b, 110);
+	pass(1, a, 400);
+	assert_page("0:110=1 1:250=1");
+	for (int i = 0; i < 7; i++)
+		pass(2, a, 20);
+	assert_page("0:71.111=1 1:71.111=1 2:71.111=1");
+}
+
+static void devices_have_times_of_their_own(void **state)
+{
+	(void)state;
+	contest_use_engine(gpus[1], "isolated");
+	pass(0, a, 100);
+	pass_on(gpus + 1, 0, a, 10, 1);
+	assert_page("0:100=1 0:10=1");
+}
+
+static void a_withdrawn_result_still_counts_and_a_hidden_one_does_not(void **state)
+{
+	(void)state;
+	int64_t slow = pass(0, a, 120);
+	pass(0, a, 80);
+	change(slow, &WITHDRAW);
+	assert_page("0:100=1");
+	change(slow, &HIDE);
+	assert_page("0:80=1");
+	int64_t only = pass(1, b, 70);
+	assert_page("1:70=1 0:80=2");
+	change(only, &WITHDRAW);
+	assert_page("0:80=1");
+}
+
+static void results_that_differ_much_are_charged(void **state)
+{
+	(void)state;
+	pass(0, a, 1000000);
+	pass(0, a, 2000000);
+	/* 1.5 ms, and half of the interval is 0.98 ms. */
+	assert_page("0:2480000=1");
+	assert_near(1.96 * read_row(&FIRST).score_err_ns, 15400);
+}
+
+static void a_sample_has_the_time_of_its_file(void **state)
+{
+	(void)state;
+	static const struct statement make_sample =
+		COMMAND("INSERT INTO task_files (task_version_id, role, path, sha256) "
+				"SELECT task_version_id, 'sample', 'sample.py', sha256 FROM submissions "
+				"WHERE id = ?");
+	int64_t first = contest_submit_source(gpus, 0, a);
+	assert_done(database_execute(db, &make_sample, &error, "i", first));
+	contest_pass(contest_job_of(first), 90, 1, "isolated");
+	assert_near(read_row(&BASELINE).score_ns, 90);
+	pass(1, a, 110);
+	assert_near(read_row(&BASELINE).score_ns, 100);
+	assert_page("0:100=1 1:100=1");
+	assert_near(read_row(&BASELINE).score_ns, 100);
+}
+
+static void an_account_that_is_deleted_takes_its_results_with_it(void **state)
+{
+	(void)state;
+	const int64_t gone = contest.user_ids[leaves];
+	pass(0, a, 100);
+	pass(leaves, a, 60);
+	pass(leaves, b, 10);
+	assert_page("4:10=1 0:80=2");
+	assert_done(account_delete(db, gone, &error));
+	assert_string_equal(page(), arena_printf(arena, "%lld:10=1 0:100=2", (long long)gone));
+	const char *before = all_rows();
+	assert_done(ranking_rebuild(db, contest.board.id, &error));
+	assert_string_equal(all_rows(), before);
+}
+
+static void any_course_of_events_leaves_the_rows_that_a_rebuilding_gives(void **state)
+{
+	(void)state;
+	enum { events = 60, files = 6 };
+	srandom(11);
+	for (int i = 0; i < events; i++) {
+		int64_t id = pass((int)(random() % leaves),
+			arena_printf(arena, "f = %ld\n", random() % files), 1000 + (double)(random() % 100));
+		if (random() % 4 == 0)
+			change(id, random() % 2 ? &WITHDRAW : &HIDE);
+		const char *before = all_rows();
+		assert_done(ranking_rebuild(db, contest.board.id, &error));
+		assert_string_equal(all_rows(), before);
+	}
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, contest_end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_resubmission_adds_its_measurement),
+		TEST(errors_of_results_that_agree_shrink_with_their_number),
+		TEST(an_unknown_error_stays_unknown),
+		TEST(submitting_one_file_fifty_times_gains_nothing),
+		TEST(users_with_one_file_tie),
+		TEST(a_users_best_changes_with_the_time_of_the_file),
+		TEST(devices_have_times_of_their_own),
+		TEST(a_withdrawn_result_still_counts_and_a_hidden_one_does_not),
+		TEST(results_that_differ_much_are_charged),
+		TEST(a_sample_has_the_time_of_its_file),
+		TEST(any_course_of_events_leaves_the_rows_that_a_rebuilding_gives),
+		TEST(an_account_that_is_deleted_takes_its_results_with_it),
+	};
+	return cmocka_run_group_tests(tests, open_all, fixture_close);
+}
