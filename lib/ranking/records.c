@@ -60,12 +60,11 @@ static const struct statement DELETE_ALL = COMMAND("DELETE FROM records WHERE le
 	"    ORDER BY " RANKED_AT ", j.id " \
 	"    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before_ns FROM " jobs \
 	" AND " IS_RANKED ") ranked "
-#define FILL_USERS(jobs) \
-	COMMAND( \
-		"INSERT INTO records (" FIELDS ") " \
-		"SELECT leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, user_id, " \
-		"score_ns, submitted_at, ranked_at FROM " RANKED( \
-			jobs) "WHERE before_ns IS NULL OR score_ns < before_ns")
+#define PUT \
+	"INSERT INTO records (" FIELDS ") SELECT leaderboard_id, task_version_id, gpu, user_id, " \
+	"submission_id, job_id, user_id, score_ns, submitted_at, ranked_at FROM "
+#define FASTER "WHERE before_ns IS NULL OR score_ns < before_ns"
+#define FILL_USERS(jobs) COMMAND(PUT RANKED(jobs) FASTER)
 #define ALL_JOBS \
 	"submissions s JOIN jobs j ON j.submission_id = s.id " SQL_JOIN_FILE_TIME("s", "j") "WHERE "
 static const struct statement FILL_ALL_USERS = FILL_USERS(ALL_JOBS "s.leaderboard_id = ?");
@@ -73,10 +72,10 @@ static const struct statement FILL_RANKING =
 	FILL_USERS(ALL_JOBS "s.leaderboard_id = ? AND s.task_version_id = ? AND j.gpu = ?");
 #define JOBS_OF_USERS_OF_FILE \
 	USERS_OF_FILE \
-		"STRAIGHT_JOIN submissions s ON s.user_id = who.user_id " \
-		"AND s.leaderboard_id = ? AND s.task_version_id = ? " \
-		"STRAIGHT_JOIN jobs j ON j.submission_id = s.id AND j.gpu = ? " SQL_JOIN_FILE_TIME( \
-			"s", "j") "WHERE TRUE"
+	"STRAIGHT_JOIN submissions s ON s.user_id = who.user_id " \
+	"AND s.leaderboard_id = ? AND s.task_version_id = ? " \
+	"STRAIGHT_JOIN jobs j ON j.submission_id = s.id AND j.gpu = ? " SQL_JOIN_FILE_TIME( \
+		"s", "j") "WHERE TRUE"
 static const struct statement FILL_USERS_OF_FILE = FILL_USERS(JOBS_OF_USERS_OF_FILE);
 
 /* Everybody's line is computed in C from the users' lines. The window function of FILL_USERS reads
