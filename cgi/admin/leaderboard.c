@@ -223,18 +223,22 @@ static void list_quotas(
 }
 
 /* Leads to the form if it has warnings about what was saved, else to the leaderboard. */
-static int redirect_to_saved(struct request *request, const char *name, const char *query)
+static int redirect_to_saved(
+	struct request *request, const char *name, bool is_task_new, const char *query)
 {
 	struct leaderboard leaderboard;
 	const struct check_remark *warnings;
 	size_t count = 0;
+	bool warns = false;
 	int rc = leaderboard_by_name(request->db, request->arena, name, &leaderboard, request->error);
 	if (!rc)
 		rc = check_read_form(request->db, request->arena, leaderboard.id,
 			leaderboard.task_version_id, &warnings, &count, request->error);
 	if (rc)
 		return rc;
-	return count ? redirect(request, "/admin/leaderboard/%s/edit?saved=1%s", name, query)
+	for (size_t i = 0; i < count; i++)
+		warns |= is_task_new || strcmp(warnings[i].field, "gpu") == 0;
+	return warns ? redirect(request, "/admin/leaderboard/%s/edit?saved=1%s", name, query)
 		: *query ? redirect(request, "/leaderboard/%s?%s", name, query + 1)
 				 : redirect(request, "/leaderboard/%s", name);
 }
@@ -306,7 +310,7 @@ int action_leaderboard_new(struct request *request)
 		rc = leaderboard_create(request->db, request->arena, &input.settings, input.task,
 			&input.upload, &input.stock, &actor, NULL, request->error);
 	return rc ? show_leaderboard_form_again(request, NULL, &input, rc)
-			  : redirect_to_saved(request, input.settings.name, "&uploaded=1");
+			  : redirect_to_saved(request, input.settings.name, true, "&uploaded=1");
 }
 
 /* ---- edit ---- */
@@ -391,7 +395,7 @@ int action_leaderboard_edit(struct request *request)
 	if (input.task && input.settings.keeps_version)
 		return redirect(
 			request, "/admin/leaderboard/%s/versions?done=kept%s", leaderboard.name, more);
-	return redirect_to_saved(request, leaderboard.name,
+	return redirect_to_saved(request, leaderboard.name, input.task != NULL,
 		input.task ? arena_printf(request->arena, "&uploaded=1%s", more) : more);
 }
 

@@ -105,6 +105,12 @@ static const char *versions_done(struct request *request, const struct leaderboa
 	const char *done = request_query(request, "done");
 	if (!done)
 		return NULL;
+	if (strcmp(done, "kept") != 0 && leaderboard->wanted_visibility)
+		return arena_printf(request->arena,
+			"Version %lld is used when its check has passed; until then, version %lld stays in "
+		    "use. "
+			"The page Dry run shows the check.",
+			(long long)leaderboard->wanted_version, (long long)leaderboard->version_number);
 	if (strcmp(done, "kept") != 0)
 		return arena_printf(request->arena, "Submissions run against version %lld from now on.",
 			(long long)leaderboard->version_number);

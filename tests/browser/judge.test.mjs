@@ -69,7 +69,7 @@ function furnish() {
 			.setInputFiles(taskZip('', { 'task.yml': TASK, 'eval.py': EVAL }));
 		await admin.locator('input[name=gpu][value=H200]').check();
 		await admin.getByRole('button', { name: 'Create it hidden' }).click();
-		await admin.waitForURL(`**/leaderboard/${BOARD}*`);
+		await admin.waitForURL(`**/leaderboard/${BOARD}**`);
 		publish(BOARD);
 		sql("UPDATE task_engines SET engine = 'isolated'");
 		const ids = {};

@@ -48,7 +48,7 @@ function furnish() {
 			taskZip('', { 'task.yml': TASK, 'eval.py': EVAL, 'template.py': WRONG }));
 		await admin.locator('input[name=gpu][value=H200]').check();
 		await admin.getByRole('button', { name: 'Create it hidden' }).click();
-		await admin.waitForURL(`**/leaderboard/${BOARD}*`);
+		await admin.waitForURL(`**/leaderboard/${BOARD}**`);
 		publish(BOARD);
 		await context.close();
 		const { page, context: own } = await visit({ watch: false });

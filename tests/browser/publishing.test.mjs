@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import { faultsOf } from './checks.mjs';
-import { closeBrowser, createLeaderboard, EVAL, fillAndSend, logInAsAdmin, register, RUN_LIMIT_MS,
-	scene, taskZip } from './visitor.mjs';
+import { closeBrowser, createLeaderboard, EVAL, fillAndSend, logInAsAdmin, publish, register,
+	RUN_LIMIT_MS, scene, taskZip } from './visitor.mjs';
 
 after(closeBrowser);
 
@@ -86,10 +86,60 @@ for (const scripts of [true, false])
 		assert.equal((await guest.goto(admin.url())).status(), 404);
 		await admin.goto(`/leaderboard/${name}`);
 		await admin.getByRole('button', { name: 'Publish it to everybody' }).click();
-		await admin.waitForLoadState();
+		await admin.getByText('The check found no error, but 1 warning.').waitFor();
+		await admin.getByText('On CPU, nothing shows that a right answer passes').waitFor();
+		assert.equal((await guest.goto(`/leaderboard/${name}`)).status(), 404);
+		if (scripts)
+			assert.deepEqual(await owes(admin, `/admin/leaderboard/${name}/dryrun`), []);
+		await admin.getByRole('button', { name: 'Publish in spite of the warnings' }).click();
+		await admin.getByText('It was saved.').waitFor();
 		assert.equal((await guest.goto(`/leaderboard/${name}`)).status(), 200);
 		await admin.goto('/mine');
 		assert.equal(await admin.getByRole('link', { name }).count(), 0);
+	});
+
+// A task with a reference and a wrong sample, so that its check passes.
+const CHECKED = {
+	'task.yml': `lang: py
+description: Add **two**.
+files:
+  - {name: submission.py, source: "@SUBMISSION@"}
+  - {name: reference.py, source: reference.py}
+  - {name: eval.py, source: eval.py}
+config: {main: eval.py}
+templates: {Python: template.py}
+tests: [{number: 1}]
+benchmarks: [{number: 4444}]
+podium:
+  engine: custom
+  expected: [{source: wrong.py, verdict: wrong answer, mode: test}]
+`,
+	'eval.py': EVAL,
+	'reference.py': 'def ref_kernel(data):\n    return data + 1\n',
+	'template.py': 'def custom_kernel(data):\n    pass\n',
+	'wrong.py': 'def custom_kernel(data):\n    return 0\n',
+};
+
+for (const scripts of [true, false])
+	scene(`a new leaderboard becomes public when its check passes, ${
+		scripts ? 'with' : 'without'} scripts`, async (come) => {
+		const admin = await come({ scripts }), guest = await come({ scripts });
+		const name = scripts ? 'checked' : 'checked_plainly';
+		await logInAsAdmin(admin);
+		await admin.goto('/admin/leaderboards/new');
+		await admin.getByLabel('Name', { exact: true }).fill(name);
+		await admin.getByLabel('Task, as a zip').setInputFiles(taskZip('', CHECKED));
+		await admin.locator('input[name=gpu]').first().check();
+		await admin.getByRole('button', { name: 'Create the leaderboard' }).click();
+		await admin.getByText('It becomes public when its check passes.').waitFor();
+		assert.equal((await guest.goto(`/leaderboard/${name}`)).status(), 404);
+		await admin.getByRole('link', { name: 'its check' }).click();
+		await admin.getByRole('heading', { name: 'Check before publishing' }).waitFor();
+		await admin.getByText('All 6 outcomes are as they must be.')
+			.waitFor({ timeout: RUN_LIMIT_MS });
+		await admin.getByRole('heading', { name: 'Check before publishing' })
+			.waitFor({ state: 'detached', timeout: RUN_LIMIT_MS });
+		assert.equal((await guest.goto(`/leaderboard/${name}`)).status(), 200);
 	});
 
 scene('a creator compares a draft with the current version and switches to it', async (come) => {
@@ -113,6 +163,8 @@ benchmarks: [{number: 4444}]
 		.click();
 	await admin.locator('ins', { hasText: 'turned into' }).waitFor();
 	await admin.locator('del', { hasText: 'became' }).waitFor();
+	publish('versions', '2');
+	publish('versions', '1');
 	await admin.goto('/admin/leaderboard/versions/versions');
 	await admin.getByRole('link', { name: /^Switch to version 2/ }).click();
 	await admin.getByRole('button', { name: 'Switch to version 2' }).click();

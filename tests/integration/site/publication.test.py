@@ -422,7 +422,11 @@ def a_version_of_a_visible_leaderboard_is_used_when_its_check_passes():
 	lacks(whole(anyone.get(fresh("/leaderboard/good"))).words(), "Version 2")
 	ends("good", "failed")
 	contains(check_page("good").words(), "The check found 2 errors, so version 1 stays in use.")
-	ok(carl.post("/admin/leaderboard/good/switch?version=2"))
+	asked = ok(carl.post("/admin/leaderboard/good/switch?version=2"))
+	contains(
+		whole(carl.get(asked.location)).words(),
+		"Version 2 is used when its check has passed; until then, version 1 stays in use.",
+	)
 	equal(api("good/versions/2/switch", "POST", {}).json["task_version"], 1)
 	equal(stored("good"), ["public", "1"])
 	edit("good", REFERENCE, TASK.replace("{seed: 3}", "{seed: 4}"))
