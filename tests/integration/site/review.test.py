@@ -339,6 +339,7 @@ def times_too_short_to_measure_are_held_and_then_tie_at_the_floor():
 		contains(words, "held for review: an admin looks at it")
 		contains(words, f"{mean_ns:.3f} ns for 6.3 MB would be")
 		equal(words.count("< 0.5 µs"), 3)  # the score and two shapes
+		equal(anyone.get(f"/api/v1/submissions/{number}").json["jobs"][0]["floor_ns"], None)
 		equal(decide(admin, number, "release").status, 303)
 	slow = submit_source(creator, source_of(HONEST, HONEST), board="short")
 	address = "/leaderboard/short{}gpu=H200"
