@@ -339,7 +339,10 @@ def times_too_short_to_measure_are_held_and_then_tie_at_the_floor():
 		contains(words, "held for review: an admin looks at it")
 		contains(words, f"{mean_ns:.3f} ns for 6.3 MB would be")
 		equal(words.count("< 0.5 µs"), 3)  # the score and two shapes
-		equal(anyone.get(f"/api/v1/submissions/{number}").json["jobs"][0]["floor_ns"], None)
+		lacks(page(anyone, number).words(), "< 0.5 µs")
+		if client is ada:  # nginx keeps the answer about bob's for a second
+			held = anyone.get(f"/api/v1/submissions/{number}").json["jobs"][0]
+			equal((held["score_ns"], held["floor_ns"]), (None, None))
 		equal(decide(admin, number, "release").status, 303)
 	slow = submit_source(creator, source_of(HONEST, HONEST), board="short")
 	address = "/leaderboard/short{}gpu=H200"
