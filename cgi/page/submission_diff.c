@@ -72,7 +72,7 @@ static const struct statement ROWS = SELECT(struct submission_diff_row, ROW_COLU
 	"SELECT j.submission_id, NOT " MAY_SEE_TIMES " AS hidden, j.gpu, "
 	"  COALESCE(j.verdict, j.state) AS verdict, IF(COALESCE(m.case_index, 0) = 0, "
 	"j.environment, NULL) AS environment, m.spec, "
-	"  j.score_ns, j.score_err_ns, m.mean_ns, m.err_ns "
+	"  j.score_ns, j.score_err_ns, COALESCE(m.floor_ns, m.mean_ns) AS mean_ns, m.err_ns "
 	"FROM jobs j JOIN submissions s ON s.id = j.submission_id "
 	"JOIN leaderboards l ON l.id = s.leaderboard_id "
 	"LEFT JOIN stages t ON t.job_id = j.id AND t.name IN ('benchmark', 'ranked') "

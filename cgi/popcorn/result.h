@@ -18,6 +18,7 @@ struct popcorn_case {
 	const char *spec, *verdict, *message;
 	int64_t runs;
 	double mean_ns, std_ns, err_ns, best_ns, worst_ns;
+	double floor_ns;    /* above 0: mean_ns cannot be told from nothing (format_measured) */
 	const char *report; /* a profiler's report; NULL: none, or not read */
 };
 
