@@ -179,7 +179,7 @@ static void report_case(struct buffer *out, struct arena *arena, const struct po
 	buffer_printf(out, "%s %s", passed ? "  ok  " : "  FAIL", one->spec);
 	if (isfinite(one->mean_ns)) {
 		format_text time, best, worst;
-		format_duration_err(time, one->mean_ns, one->err_ns);
+		format_measured(time, one->mean_ns, one->err_ns, one->floor_ns);
 		format_duration_ns(best, one->best_ns);
 		format_duration_ns(worst, one->worst_ns);
 		bool lacks_blocks = one->blocks != SQL_NULL_INTEGER && isnan(one->err_ns);

@@ -195,7 +195,7 @@ def a_benchmark_shows_a_time_of_few_calls_without_an_interval():
 	equal([name for name in INTERVAL if f"benchmark.0.{name}" in lines], [])
 	assert SLOW_S * 1e9 < float(lines["benchmark.0.mean"]) < 2 * SLOW_S * 1e9
 	assert int(lines["benchmark.0.blocks"]) < statistics.LEAST_BLOCKS
-	lacks(adds(SLOW, mode="benchmark", limit_s=1.5).lines, "benchmark.0.mean")
+	lacks(adds(SLOW, mode="benchmark", limit_s=1.5).text, "benchmark.0.mean")
 
 
 @test

@@ -30,7 +30,7 @@ for index, case in enumerate(cases):
             out.write(f"{kind}.{index}.error: {message}\\n")
     else:
         time.sleep(0.01)
-        figures = dict(runs=3, mean=2000000, std=10, err=5000, best=1999990, worst=2000010)
+        figures = dict(runs=3, mean=2000000, std=10, err=2277.7, best=1999990, worst=2000010)
         for name, value in figures.items():
             out.write(f"benchmark.{index}.{name}: {value}\\n")
     out.flush()

@@ -400,7 +400,7 @@ CASE = {
 	"runs": 200,
 	"mean_ns": 31900.0,
 	"std_ns": 90.0,
-	"err_ns": 30.0,
+	"err_ns": 100 / 1.96,
 	"best_ns": 31500.0,
 	"worst_ns": 33000.0,
 }

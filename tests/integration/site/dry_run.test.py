@@ -491,6 +491,21 @@ def the_reference_also_works_as_an_answer_that_fills_given_memory():
 
 
 @test
+def a_reference_that_is_too_slow_for_its_limit_is_reported():
+	slow = (REFERENCE % " + 1").replace(
+		"    return data +", "    time.sleep(0.5)\n    return data +"
+	)
+	slow = "import time\n" + slow.replace("== ref_kernel(data)", "== data + 1")
+	make_board("slow", task=BARE + "ranked_timeout: 5\n", whole_reference=slow)
+	words = report("slow")
+	contains(
+		words, "the reference passed time limit not as it must Benchmark 1 of 1 (seed: 3): The "
+	)
+	contains(words, " fitted, and a time needs 12 calls in 4 blocks. The limit of 5 s was reached.")
+	contains(words, " Raise the task’s time limit or make its shapes smaller.")
+
+
+@test
 def a_baseline_outlives_the_account_that_started_its_dry_run():
 	make_board("kept", right=True)
 	report("kept")
