@@ -45,7 +45,9 @@ INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_i
   SELECT @board, @version, 'H200', s.user_id, s.id, j.id, j.score_ns, j.score_err_ns,
 	s.submitted_at, j.engine, s.dialect,
     ROW_NUMBER() OVER (ORDER BY j.score_ns), ROW_NUMBER() OVER (ORDER BY j.score_ns)
-  FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE s.leaderboard_id = @board;`;
+  FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE s.leaderboard_id = @board;
+UPDATE ranking r SET r.reason = 'chain', r.other_id = r.submission_id
+  WHERE r.task_version_id = @version AND r.position IN (3, 203);`;
 
 let furnished;
 
@@ -64,7 +66,8 @@ function furnish() {
 	return furnished;
 }
 
-const names = (page) => page.locator('.ranking tbody th').allInnerTexts();
+const names = async (page) => (await page.locator('.ranking tbody th').allInnerTexts())
+	.map((name) => name.split('\n')[0]);
 
 for (const scripts of [true, false]) {
 	const how = scripts ? 'with scripts' : 'without scripts';
@@ -116,10 +119,24 @@ scene('filtered, later and empty pages have no faults at any width and colour', 
 	await furnish();
 	const page = await come();
 	await logIn(page, 'ada', PASSWORD);
-	for (const path of [`${ADDRESS}&page=3`, `${ADDRESS}&user=7&language=triton&period=day`,
+	for (const path of [ADDRESS, `${ADDRESS}&page=3`, `${ADDRESS}&user=7&language=triton&period=day`,
 		`${ADDRESS}&user=nobody`]) {
 		await page.goto(path);
-		await page.locator('summary', { hasText: 'A badge' }).click();
+		await page.getByText('How ranking works').click();
 		await looksRight(page);
 	}
+});
+
+scene('the reason for a rank stands below the name and fits a phone', async (come) => {
+	await furnish();
+	const page = await come({ width: 390 });
+	await page.goto(ADDRESS);
+	const reason = page.getByText(/^Ties with participant\d+, but not with the fastest of that rank/);
+	await reason.waitFor();
+	const { name, words } = await reason.evaluate((element) => ({
+		name: element.parentElement.querySelector('a').getBoundingClientRect(),
+		words: element.getBoundingClientRect(),
+	}));
+	assert.ok(words.top >= name.bottom - 1, `${words.top} is above ${name.bottom}`);
+	assert.ok(words.width <= 390 * 0.8, `${words.width} px`);
 });

@@ -372,6 +372,14 @@ def submissions_are_listed_compared_and_ranked():
 	ranking = good(podium("ranking", "small", PODIUM_SERVER=site.url)).out
 	contains(ranking, "  GPU        CPU\n  Rank  User")
 	contains(ranking, "     1  ada   2.0000 ± 0.0098 ms ")
+	# Submission and ranking show a shared rank alike.
+	((ranked,),) = site.sql("SELECT submission_id FROM ranking WHERE gpu = 'CPU'")
+	for tied, rank in (("TRUE", "=1"), ("FALSE", "1")):
+		site.sql(f"UPDATE ranking SET tied = {tied}")
+		shown = good(as_ada("ranking", "small")).out
+		equal(re.search(r"(\S+)  ada", shown)[1], rank)
+		shown = good(as_ada("status", ranked)).out
+		equal(re.search(r"CPU  passed  2.0000 ms +(\S+)  personal best", shown)[1], rank)
 
 
 @test

@@ -179,6 +179,30 @@ def the_first_row_of_a_later_page_has_its_gap_to_the_rank_above():
 	equal(anyone.fresh("/leaderboard/small?gpu=H200&page=4").status, 404)
 
 
+@test
+def a_rank_that_spans_two_pages_has_the_same_gaps_on_both():
+	times = "SELECT id FROM users WHERE name IN ('user101', 'user102')"
+	sql(f"UPDATE jobs SET score_ns = 110000 WHERE gpu = 'H200' AND user_id IN ({times})")
+	site.manage("ranking", "rebuild")
+	try:
+		last = table(anyone, "/leaderboard/small?gpu=H200&page=1")[-1]
+		first, second, third = table(anyone, "/leaderboard/small?gpu=H200&page=2")[:3]
+		(found,) = table(anyone, "/leaderboard/small?gpu=H200&user=user102")[1:]
+		equal([row[0] for row in (last, first, second, found)], ["=100"] * 4)
+		equal([row[3:5] for row in (last, first, second, found)], [["+900.0 %", "+0.9 %"]] * 4)
+		# user103 takes 113 µs, and the rank above 110 µs.
+		equal([third[0], *third[3:5]], ["103", "+927.3 %", "+2.7 %"])
+		rows = anyone.fresh("/leaderboard/small.json?gpu=H200").json["rows"]
+		equal([row["tie"] for row in rows[98:103]], [False, True, True, True, False])
+	finally:
+		for n in (101, 102):
+			sql(
+				f"UPDATE jobs SET score_ns = {10000 + 1000 * n} WHERE gpu = 'H200' AND user_id = "
+				f"(SELECT id FROM users WHERE name = 'user{n}')"
+			)
+		site.manage("ranking", "rebuild")
+
+
 # ---- the viewer's own row ----
 
 
