@@ -214,9 +214,9 @@ def the_faster_entry_is_first_and_both_pages_say_by_how_much():
 	)
 	page = words(anyone, "/leaderboard/small")
 	# dora has the first rank with the slower time, and ada's gap to the rank above says so.
-	contains(page, "1 dora 1.0010 ± 0.0002 µs +0.1 %")
+	contains(page, "1 dora 1.00100 ± 0.00020 µs +0.1 %")
 	contains(
-		page, "2 ada Behind dora: slower head to head. 1.0000 ± 0.0002 µs fastest 0.10 % faster"
+		page, "2 ada Behind dora: slower head to head. 1.00000 ± 0.00020 µs fastest 0.10 % faster"
 	)
 	contains(
 		words(anyone, f"/submission/{first}"), "Ranked 2 on CPU. Behind dora: slower head to head."
@@ -317,7 +317,7 @@ def expect_records(*records):
 	"""Checks the records, newest first, as (user, time in ns), on every page and in every format
 	that has them."""
 	user, score_ns = records[0]
-	shown = [(name, f"{ns:.1f} ns" if ns < 1000 else f"{ns / 1000:.3f} µs") for name, ns in records]
+	shown = [(name, f"{ns:.2f} ns" if ns < 1000 else f"{ns / 1000:.5f} µs") for name, ns in records]
 	feed = fresh(anyone, "/leaderboard/small.atom").text
 	equal(re.findall(r"<title>(\w+): (.*?) on CPU,", feed), shown)
 	live = words(anyone, "/leaderboard/small?view=live")
