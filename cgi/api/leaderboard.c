@@ -227,8 +227,8 @@ static json_t *rank_json(struct arena *arena, const struct shown_leaderboard *sh
 {
 	const struct interval interval = interval_of(row->score_ns, row->score_err_ns);
 	return json_pack(
-		"{s:I, s:b, s:o, s:s, s:I, s:f, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:I, s:o}", "rank",
-		(json_int_t)row->place, "tie", (int)row->is_tie, "reason",
+		"{s:I, s:b, s:o, s:s, s:I, s:f, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:I, s:o, s:o}",
+		"rank", (json_int_t)row->place, "tie", (int)row->is_tie, "reason",
 		json_text(ranking_reason_words(arena, row->reason, row->other)), "user", row->user,
 		"submission", (json_int_t)row->submission_id, "score_ns", row->score_ns, "score_err_ns",
 		json_number(row->score_err_ns), "lower_ns", json_number(interval.low_ns), "upper_ns",
@@ -236,7 +236,8 @@ static json_t *rank_json(struct arena *arena, const struct shown_leaderboard *sh
 		json_number(row->above_ns), "language",
 		dialect_find(shown->leaderboard.language, row->dialect)->name, "engine",
 		json_text(row->engine), "submitted_at", json_moment(row->submitted_at_ms), "attempts",
-		(json_int_t)row->attempts, "peak_share", json_number(light->ns / row->score_ns));
+		(json_int_t)row->attempts, "results", json_count(row->results), "peak_share",
+		json_number(light->ns / row->score_ns));
 }
 
 static json_t *ranks_json(struct request *request, const struct shown_leaderboard *shown,

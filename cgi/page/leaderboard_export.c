@@ -31,14 +31,14 @@ static json_t *row_json(const struct shown_leaderboard *shown, const struct rank
 	format_text submitted_at;
 	format_iso(submitted_at, row->submitted_at_ms);
 	const struct interval interval = interval_of(row->score_ns, row->score_err_ns);
-	return json_pack("{s:I, s:b, s:s, s:f, s:I, s:s, s:s?, s:o, s:s, s:I, s:o, s:o, s:o}", "rank",
-		(json_int_t)row->place, "tie", (int)row->is_tie, "user", row->user, "score_ns",
+	return json_pack("{s:I, s:b, s:s, s:f, s:I, s:s, s:s?, s:o, s:s, s:I, s:o, s:o, s:o, s:o}",
+		"rank", (json_int_t)row->place, "tie", (int)row->is_tie, "user", row->user, "score_ns",
 		row->score_ns, "submission", (json_int_t)row->submission_id, "submitted_at", submitted_at,
 		"engine", row->engine, "score_err_ns", json_number(row->score_err_ns), "language",
 		dialect_find(shown->leaderboard.language, row->dialect)->name, "attempts",
 		(json_int_t)row->attempts, "interval_95_low_ns", json_number(interval.low_ns),
 		"interval_95_high_ns", json_number(interval.high_ns), "floor_ns",
-		json_number(row->floor_ns));
+		json_number(row->floor_ns), "results", json_count(row->results));
 }
 
 int page_leaderboard_json(struct request *request)
@@ -77,6 +77,7 @@ static void csv_row(
 	csv_real(out, interval.high_ns);
 	csv_real(out, row->floor_ns);
 	csv_text(out, row->is_tie ? "true" : "false");
+	csv_integer(out, row->results);
 	csv_end_line(out);
 }
 
@@ -94,7 +95,7 @@ int page_leaderboard_csv(struct request *request)
 {
 	static const char *const header[] = { "rank", "user", "score_ns", "submission", "submitted_at",
 		"engine", "score_err_ns", "language", "attempts", "interval_95_low_ns",
-		"interval_95_high_ns", "floor_ns", "tie" };
+		"interval_95_high_ns", "floor_ns", "tie", "results" };
 	struct whole_ranking whole = { 0 };
 	int rc = read_whole(request, &whole);
 	if (rc)

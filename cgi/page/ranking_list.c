@@ -20,9 +20,9 @@
 		REAL(struct ranking_row, floor_ns), INTEGER(struct ranking_row, submission_id), \
 		INTEGER(struct ranking_row, job_id), TIME(struct ranking_row, submitted_at_ms), \
 		TEXT(struct ranking_row, engine), TEXT(struct ranking_row, dialect), \
-		INTEGER(struct ranking_row, attempts), INTEGER(struct ranking_row, is_tie), \
-		REAL(struct ranking_row, above_ns), TEXT(struct ranking_row, reason), \
-		TEXT(struct ranking_row, other)
+		INTEGER(struct ranking_row, attempts), INTEGER(struct ranking_row, results), \
+		INTEGER(struct ranking_row, is_tie), REAL(struct ranking_row, above_ns), \
+		TEXT(struct ranking_row, reason), TEXT(struct ranking_row, other)
 static const struct column ROW_COLUMNS[] = { ROW_MEMBERS };
 static const struct column FOUND_COLUMNS[] = { ROW_MEMBERS, INTEGER(struct ranking_row, found) };
 
@@ -35,6 +35,7 @@ static const struct column FOUND_COLUMNS[] = { ROW_MEMBERS, INTEGER(struct ranki
 	"r.position, r.place, r.user_id, " user ", r.score_ns, r.score_err_ns, " FLOOR_NS \
 	" AS floor_ns, r.submission_id, " \
 	"r.job_id, r.submitted_at AS submitted_at_ms, r.engine, r.dialect, r.attempts, " \
+	"(SELECT f.results FROM file_times f WHERE f.id = r.file_id) AS results, " \
 	"r.tied AS is_tie, r.above_ns, r.reason, " OTHER
 #define FIELDS FIELDS_OF("u.name AS user")
 #define OF_RANKING "r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ?"

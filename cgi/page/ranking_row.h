@@ -17,6 +17,7 @@ struct ranking_row {
 	const char *engine;                              /* NULL: unknown */
 	const char *dialect; /* NULL: unknown; for a baseline "template" or "sample" */
 	int64_t attempts;    /* the user's ranked submissions that passed on this device */
+	int64_t results; /* of equal source, whose mean is the score; SQL_NULL_INTEGER: a baseline */
 	double score_ns, score_err_ns;
 	double floor_ns; /* above 0: the score cannot be told from nothing (format_measured) */
 	double above_ns; /* the fastest time of the group above in the whole ranking; NAN: none */

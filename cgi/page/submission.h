@@ -84,6 +84,10 @@ struct job_row {
 	const char *gpu, *state, *verdict, *reason, *progress;
 	double score_ns, score_err_ns;
 	double floor_ns; /* not NAN: the score cannot be told from nothing (format_measured) */
+	/* The time of equal source on this device (lib/ranking/file_time.h) and how many results it
+	 * comes from; SQL_NULL_INTEGER: none. */
+	int64_t file_results;
+	double file_ns, file_err_ns;
 	const char *engine, *engine_reason, *environment;
 	/* The engine of the task's version, if another engine ran the job; or NULL. */
 	const char *version_engine;

@@ -105,6 +105,9 @@ static const struct column JOB_COLUMNS[] = {
 	INTEGER(struct job_row, silent_s),
 	INTEGER(struct job_row, lease_left_s),
 	TEXT(struct job_row, tail),
+	INTEGER(struct job_row, file_results),
+	REAL(struct job_row, file_ns),
+	REAL(struct job_row, file_err_ns),
 };
 #define JOB_IS_HELD SQL_IS_HELD("j")
 #define HAS_OTHER_ENGINE SQL_HAS_OTHER_ENGINE("s", "j")
@@ -128,8 +131,11 @@ static const struct column JOB_COLUMNS[] = {
 		"WHERE w.name = j.lease_owner AND j.state = 'running') AS silent_s, " \
 		"TIMESTAMPDIFF(SECOND, UTC_TIMESTAMP(3), j.lease_expires) AS lease_left_s, " \
 		"IF(j.state = 'running', (SELECT t.tail FROM stages t WHERE t.job_id = j.id " \
-		"AND t.verdict IS NULL ORDER BY t.position DESC LIMIT 1), NULL) AS tail " \
+		"AND t.verdict IS NULL ORDER BY t.position DESC LIMIT 1), NULL) AS tail, " \
+		"f.results AS file_results, f.score_ns AS file_ns, f.score_err_ns AS file_err_ns " \
 		"FROM " from " " \
+		"LEFT JOIN file_times f ON f.task_version_id = s.task_version_id AND f.gpu = j.gpu " \
+		"AND f.sha256 = s.sha256 " \
 		"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = s.leaderboard_id AND g.gpu = j.gpu " \
 		"LEFT JOIN ranking r ON r.leaderboard_id = s.leaderboard_id " \
 		"AND r.task_version_id = s.task_version_id AND r.gpu = j.gpu AND r.user_id = s.user_id " \

@@ -163,6 +163,31 @@ def an_unchanged_template_appears_in_the_table_as_a_baseline():
 
 
 @test
+def equal_source_has_one_time_and_its_users_tie():
+	code = "x = 'the same file'\n"
+	first = ranked(ada, 700.0, code)
+	ranked(ada, 704.0, code)
+	ranked(cyd, 708.0, code)
+	time.sleep(KEPT_S)
+	rows = table(anyone, "/leaderboard/small?gpu=CPU")
+	equal(
+		[row[:3] for row in rows[:2]],
+		[["=1", name, "704.0 ± 4.5 ns mean of 3 results"] for name in ("ada", "cyd")],
+	)
+	listed = anyone.fresh("/leaderboard/small.json?gpu=CPU").json["rows"]
+	equal([(row["submission"] == first, row["results"]) for row in listed[:1]], [(True, 3)])
+	contains(
+		anyone.fresh(f"/submission/{first}").words(),
+		"This file has 3 ranked results on CPU. The ranking counts their mean, 704.0 ± 4.5 ns.",
+	)
+	sql(
+		"DELETE FROM submissions WHERE sha256 = (SELECT sha256 FROM (SELECT sha256 FROM "
+		f"submissions WHERE id = {first}) one)"
+	)
+	site.manage("ranking", "rebuild")
+
+
+@test
 def the_speed_of_light_comes_first_and_each_row_has_its_share_of_it():
 	a_large_ranking()
 	rows = table(anyone, "/leaderboard/small?gpu=H200")
@@ -329,8 +354,8 @@ def json_has_the_stable_members_and_takes_the_same_filters():
 	)
 	equal(
 		sorted(set(first) - set(ALWAYS)),
-		["floor_ns", "interval_95_high_ns", "interval_95_low_ns", "submission", "submitted_at"]
-		+ ["tie"],
+		["floor_ns", "interval_95_high_ns", "interval_95_low_ns", "results", "submission"]
+		+ ["submitted_at", "tie"],
 	)
 	equal(
 		[
