@@ -108,7 +108,7 @@ static const char *versions_done(struct request *request, const struct leaderboa
 	if (strcmp(done, "kept") != 0 && leaderboard->wanted_visibility)
 		return arena_printf(request->arena,
 			"Version %lld is used when its check has passed; until then, version %lld stays in "
-		    "use. "
+			"use. "
 			"The page Dry run shows the check.",
 			(long long)leaderboard->wanted_version, (long long)leaderboard->version_number);
 	if (strcmp(done, "kept") != 0)
