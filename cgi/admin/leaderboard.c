@@ -8,7 +8,7 @@
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
 #include "lib/judging/internal_error.h"
-#include "lib/leaderboard/publication.h"
+#include "lib/leaderboard/check.h"
 #include "lib/task/stock.h"
 #include "templates/admin_leaderboard.h"
 

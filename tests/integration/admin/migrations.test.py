@@ -319,6 +319,34 @@ def rows_of_every_schema_survive_all_migrations_and_the_old_version_can_still_wr
 
 
 @test
+def versions_from_before_the_check_need_none_if_they_were_visible():
+	sql = make("visible")
+	for file in FILES:
+		if file.stem == "0035_publications":
+			sql(
+				"INSERT INTO leaderboards (id, name, secret_seed, visibility) VALUES "
+				"(1, 'public', 1, 'public'), (2, 'closed', 1, 'closed'), "
+				"(3, 'hidden', 1, 'hidden');"
+				"INSERT INTO task_versions (leaderboard_id, number, language, description, "
+				"definition, draft) VALUES (1, 1, 'py', '', '{}', 0), (1, 2, 'py', '', '{}', 1), "
+				"(2, 1, 'py', '', '{}', 0), (3, 1, 'py', '', '{}', 0)"
+			)
+		apply(sql, file)
+	equal(
+		sql(
+			"SELECT l.name, v.number, v.check_waived, l.visibility FROM task_versions v "
+			"JOIN leaderboards l ON l.id = v.leaderboard_id ORDER BY l.id, v.number"
+		),
+		[
+			["public", "1", "1", "public"],
+			["public", "2", "0", "public"],
+			["closed", "1", "1", "closed"],
+			["hidden", "1", "0", "hidden"],
+		],
+	)
+
+
+@test
 def a_migration_that_fails_says_what_to_do_and_is_finished_later():
 	sql = make("failing")
 	for file in FILES[:-1]:
