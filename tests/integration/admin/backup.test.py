@@ -109,6 +109,9 @@ def prepare():
 	done("migrate")
 	fill(of("podium"), columns(of("podium"), "podium"), 1, 12)
 	of("podium")(
+		# Else `migrate` would compute these rankings again.
+		"UPDATE ranking SET file_id = 1 WHERE file_id IS NULL; "
+		"UPDATE records SET ranked_at = submitted_at WHERE ranked_at IS NULL; "
 		"CREATE SQL SECURITY INVOKER VIEW seen AS SELECT j.id, s.file_name FROM jobs j FORCE INDEX "
 		"(jobs_age) JOIN submissions s ON s.id = j.submission_id; "
 		"CREATE VIEW admins AS SELECT name, 'it''s `podium`' AS what FROM users WHERE role = "

@@ -444,8 +444,8 @@ def the_isolated_engines_findings_are_shown():
 	contains(
 		answer.out,
 		"\nranked: passed, 1.50 s\n"
-		"  #  Shape                 Time        95 % interval  Best block  Worst block  Runs\n"
-		"  1  size: 8  31.900 ± 0.059 µs  31.841 to 31.959 µs    31.50 µs     33.00 µs   200\n"
+		"  #  Shape               Time      95 % interval  Best block  Worst block  Runs\n"
+		"  1  size: 8  31.90 ± 0.10 µs  31.80 to 32.00 µs    31.50 µs     33.00 µs   200\n"
 		"  How it was measured:\n"
 		"  #  Constant, subtracted  Overrun, added  Blocks  Repeated  Own clock, never ranked     "
 		"  SM clock  Slowed down by\n"
