@@ -55,7 +55,7 @@ enum {
 	isolated_most_late = 20,      /* calls of a case for which the submission got ready late */
 	isolated_most_samples = 4000, /* reported per case */
 	isolated_least_calls = 3,     /* in a block */
-	isolated_least_blocks = 4,    /* in a case; if it has fewer, the result page says so */
+	isolated_least_blocks = 4,    /* in a case; fewer show no interval and are not ranked */
 };
 
 /* The looks: the numbers of blocks, in ascending order, after which the judge checks whether a case
@@ -75,7 +75,7 @@ struct isolated_rule {
 	struct isolated_looks looks, pair_looks; /* of its blocks; of pairs of blocks in a comparison */
 	double enough_s; /* after this time a case ends with any interval, once it reaches its first
 	                    look */
-	double most_s;   /* after this time a case ends in any event */
+	double most_s;   /* after this time a case ends once it has isolated_least_blocks */
 	size_t least_warm_calls, most_warm_calls; /* calls that are verified but do not count */
 	double warm_s; /* between these limits, as many warm calls as fit into this time */
 

@@ -34,7 +34,7 @@ static void a_case_with_long_calls_gets_fewer(void **state)
 	assert_memory_equal(&rule, CUDA, sizeof rule);
 	rule = isolated_rule_for(CUDA, 0.025);
 	assert_int_equal(rule.calls * rule.looks.blocks[0], 20);
-	/* Long calls alone never make a case so short that the page blames the time limit. */
+	/* Long calls alone never make a case too short to rank. */
 	assert_true(rule.looks.blocks[0] >= isolated_least_blocks);
 	assert_true(rule.calls >= rule.controls && rule.calls >= isolated_least_calls);
 	rule = isolated_rule_for(CPU, 10);
