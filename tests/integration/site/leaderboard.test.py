@@ -156,6 +156,11 @@ def an_unchanged_template_appears_in_the_table_as_a_baseline():
 	ranked(dora, 1200.0, TEMPLATE)
 	time.sleep(KEPT_S)
 	equal(names(anyone, "/leaderboard/small?gpu=CPU"), ["dora", "Python template", "ada", "cyd"])
+	sql("UPDATE baselines SET score_ns = 500")
+	time.sleep(KEPT_S)
+	equal(table(anyone, "/leaderboard/small?gpu=CPU")[0][1:4:2], ["Python template", "50 % faster"])
+	site.manage("ranking", "rebuild")
+	time.sleep(KEPT_S)
 
 
 @test
