@@ -160,6 +160,11 @@ def an_unchanged_template_appears_in_the_table_as_a_baseline():
 	rows = table(anyone, "/leaderboard/small?gpu=CPU")
 	equal([row[1] for row in rows], ["dora", "ada", "cyd", "Python template"])
 	contains(rows[3][2], "2.40")
+	sql("UPDATE baselines SET score_ns = 500")
+	time.sleep(KEPT_S)
+	equal(table(anyone, "/leaderboard/small?gpu=CPU")[0][1:4:2], ["Python template", "50 % faster"])
+	site.manage("ranking", "rebuild")
+	time.sleep(KEPT_S)
 
 
 @test
