@@ -45,7 +45,7 @@ TEST_SOURCES := $(wildcard tests/unit/test_*.c tests/integration/*/test_*.c)
 TESTS     := $(TEST_SOURCES:%.c=$(B)/%)
 FUZZERS   := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*.c))
 
-.PHONY: all podium help install uninstall deb run test format compile_commands.json test-scale test-soak tests test-programs fuzz fuzzers bench bench-data bench-terminal bench-claims bench-scale bench-growth bench-turnaround bench-isolated worker-bundle release clean
+.PHONY: all podium help install uninstall deb run test format compile_commands.json test-scale test-soak tests test-programs fuzz fuzzers bench bench-data bench-terminal bench-claims bench-scale bench-growth bench-turnaround bench-cpu bench-isolated worker-bundle release clean
 all: $(PROGRAMS) $(SEALED) ## build every program
 podium: $(B)/podium ## build the participants' command alone
 tests: all $(TESTS) ## build every program and every test
@@ -100,6 +100,9 @@ bench-turnaround: all test-programs ## print where each second of a ranked job g
 	@B=$(B) tests/bench/turnaround.py
 	@if command -v nvidia-smi > /dev/null; then tests/gpu/cost $(B) --only heavy; \
 		else echo "Tasks whose own code takes long are measured only on a GPU."; fi
+
+bench-cpu: all ## measure how much the times of one file spread on the CPU device (JOBS=N: so many ranked jobs a row)
+	@B=$(B) tests/bench/cpu.py $(JOBS)
 
 bench-isolated: ## compare the isolated engine's clock with kernels' own, on the CPU
 	@tests/bench/isolated.py

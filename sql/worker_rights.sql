@@ -30,7 +30,7 @@ CREATE OR REPLACE VIEW @worker@.workers AS
   WHERE name = (SELECT name FROM @worker@.worker_self) WITH CASCADED CHECK OPTION;
 CREATE OR REPLACE VIEW @worker@.gpus AS
   SELECT worker_id, uuid, model, product, memory_bytes, driver, compute_capability, seen_at,
-    quarantined_at, quarantine_reason
+    quarantined_at, quarantine_reason, waits_since
   FROM @main@.gpus WHERE worker_id IN (SELECT id FROM @worker@.workers) WITH CASCADED CHECK OPTION;
 CREATE OR REPLACE VIEW @worker@.device_vitals AS
   SELECT worker, uuid, minute, at, temperature_c, sm_mhz, memory_mhz, errors
@@ -178,7 +178,7 @@ GRANT SELECT,
   ON @worker@.workers TO @worker@;
 GRANT SELECT, INSERT, DELETE,
   UPDATE (model, product, memory_bytes, driver, compute_capability, seen_at, quarantined_at,
-    quarantine_reason) ON @worker@.gpus TO @worker@;
+    quarantine_reason, waits_since) ON @worker@.gpus TO @worker@;
 GRANT SELECT, INSERT, UPDATE (at, temperature_c, sm_mhz, memory_mhz, errors)
   ON @worker@.device_vitals TO @worker@;
 GRANT SELECT, UPDATE (lease_expires, progress, environment, written, written_fence)

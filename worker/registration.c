@@ -26,7 +26,7 @@ static const struct statement FORGET_GPUS =
 static const struct statement CHANGE_GPU =
 	COMMAND("UPDATE gpus SET model = ?, product = ?, memory_bytes = ?, driver = ?, "
 			"compute_capability = ?, seen_at = UTC_TIMESTAMP(3), "
-			"quarantined_at = NULL, quarantine_reason = NULL "
+			"quarantined_at = NULL, quarantine_reason = NULL, waits_since = NULL "
 			"WHERE worker_id = ? AND uuid = ?");
 static const struct statement ADD_GPU =
 	COMMAND("INSERT INTO gpus "
@@ -37,6 +37,10 @@ static const struct statement DESCRIBE =
 	COMMAND("UPDATE gpus g JOIN workers w ON w.id = g.worker_id "
 			"SET g.product = ?, g.memory_bytes = ?, g.driver = ?, g.compute_capability = ? "
 			"WHERE w.name = ? AND g.uuid = ?");
+
+static const struct statement WAIT =
+	COMMAND("UPDATE gpus g JOIN workers w ON w.id = g.worker_id "
+			"SET g.waits_since = IF(?, UTC_TIMESTAMP(3), NULL) WHERE w.name = ? AND g.uuid = ?");
 
 struct entry {
 	int64_t id, instance, database_ms;
@@ -126,6 +130,12 @@ int registration_describe(
 {
 	return database_execute(db, &DESCRIBE, error, "sissss", device->product, device->memory_bytes,
 		device->driver, device->compute_capability, worker, device->uuid);
+}
+
+int registration_wait(struct database *db, const char *worker, const struct device *device,
+	bool waits, struct error *error)
+{
+	return database_execute(db, &WAIT, error, "iss", (int64_t)waits, worker, device->uuid);
 }
 
 int registration_renew(struct database *db, const struct registration *registration,

@@ -7,6 +7,8 @@
 #include "lib/gpu/device.h"
 #include "worker/assignment.h"
 
+#include <stdbool.h>
+
 struct registration {
 	const char *name;
 	const struct device *devices;
@@ -26,6 +28,10 @@ int registration_write(
 /* Stores a device's product, memory, driver and compute capability once they are known. */
 int registration_describe(
 	struct database *db, const char *worker, const struct device *device, struct error *error);
+
+/* Stores whether the worker waits for a device that another process on the machine has locked. */
+int registration_wait(struct database *db, const char *worker, const struct device *device,
+	bool waits, struct error *error);
 
 /* Renews the worker's "last seen" and stores its counters (worker/figures.h). *database_ms gets the
  * database's clock. ERROR_NOT_FOUND when the row is gone, ERROR_CONFLICT when another process has

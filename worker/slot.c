@@ -25,6 +25,8 @@ enum {
 	check_every_ms = 1000, /* interval of health checks */
 	/* How long a place stays out of service after Slurm refused it an allocation. */
 	refused_again_ms = 60 * 1000,
+	/* Another Podium has the device's lock even while it looks for a job, for its poll_ms. */
+	locked_out_after_ms = 2000,
 	cancel_ms = 15 * 1000, /* how long podium-run may take to end a cancelled job */
 };
 
@@ -452,6 +454,10 @@ static void log_outcome(const struct run *run, int64_t begun_ms)
 		log_info("The job finished after %.1f s: %s.", seconds, run->result.verdict);
 }
 
+/* The jobs of this worker for several devices. While there are any, one of them may have locked the
+ * device of another slot. */
+static _Atomic int jobs_on_several;
+
 /* Runs the claimed job. Returns false when podium-run blamed this machine or the cluster gave no
  * device. */
 static bool run_claimed(struct slot *slot, struct arena *arena, const struct claim *claim)
@@ -464,6 +470,7 @@ static bool run_claimed(struct slot *slot, struct arena *arena, const struct cla
 	struct assignment assignment = { 0 };
 	int rc = assignment_read(
 		slot->db, arena, slot->cache, claim, slot->device, slot->tools, &assignment, &run.fault);
+	jobs_on_several += assignment.gpu_count > 1;
 	if (!rc && slot->cluster)
 		rc = take_allocation(&run, &assignment, &run.fault);
 	else if (!rc && assignment.gpu_count > 1)
@@ -479,6 +486,7 @@ static bool run_claimed(struct slot *slot, struct arena *arena, const struct cla
 		follow_run(&run);
 	check_job_devices(&run);
 	unlock_devices(&run.devices);
+	jobs_on_several -= assignment.gpu_count > 1;
 	finish_run(&run);
 	count_run(&run);
 	log_outcome(&run, begun_ms);
@@ -535,9 +543,27 @@ static bool yields_to_warm_place(const struct slot *slot)
 		&& cluster_has_warm(slot->cluster, slot->device->model);
 }
 
+/* Lets pages show that this slot waits for another process on the machine. Only pages need it, so
+ * an error is ignored. */
+static void tell_lock(struct slot *slot, bool is_locked_out)
+{
+	slot->locked_out_ms = !is_locked_out ? 0
+		: slot->locked_out_ms            ? slot->locked_out_ms
+										 : clock_ms();
+	bool waits = is_locked_out && !jobs_on_several
+		&& clock_ms() - slot->locked_out_ms >= locked_out_after_ms + slot->config->poll_ms;
+	if (waits != slot->says_it_waits
+		&& registration_wait(slot->db, slot->config->worker_name, slot->device, waits, NULL) == 0)
+		slot->says_it_waits = waits;
+}
+
 static bool take_turn(struct slot *slot)
 {
-	return slot->cluster ? !yields_to_warm_place(slot) : device_lock_try(&slot->lock);
+	if (slot->cluster)
+		return !yields_to_warm_place(slot);
+	bool has_lock = device_lock_try(&slot->lock);
+	tell_lock(slot, !has_lock);
+	return has_lock;
 }
 
 /* Prepares everything that a claim needs. */

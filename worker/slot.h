@@ -43,6 +43,8 @@ struct slot {
 	/* When Slurm last refused an allocation; 0: the last request succeeded. */
 	int64_t refused_at_ms;
 	struct device_lock lock;
+	int64_t locked_out_ms; /* since when another process has had the lock; 0: it has not */
+	bool says_it_waits;    /* pages show that another process has the lock */
 	struct gpu_health health;
 	struct vitals vitals;
 	int64_t checked_at_ms; /* when the device's health was last checked */

@@ -63,6 +63,9 @@ static const char *wait_obstacle(const struct wait *wait)
 		return " No worker with this device is online, so it waits until one is.";
 	if (wait->paused == wait->online)
 		return " The device was paused by an admin, so it waits until it is resumed.";
+	if (wait->devices && wait->elsewhere == wait->devices)
+		return " Another Podium on this machine uses this device, so it waits until that one's job "
+			   "is done.";
 	return wait->devices ? ""
 						 : " No such device is in service just now: what is not paused has stopped "
 						   "working. It waits until an admin has seen to it.";

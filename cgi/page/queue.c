@@ -92,6 +92,7 @@ static const struct column DEVICE_COLUMNS[] = {
 	DEVICE(INTEGER, pause),
 	DEVICE(INTEGER, runs),
 	DEVICE(INTEGER, takes),
+	DEVICE(INTEGER, waits),
 };
 #define DEVICE_PAUSE SQL_PAUSE("w.name", "g.uuid")
 #define DEVICE_TAKES_JOBS SQL_TAKES_JOBS("g", "w")
@@ -102,7 +103,8 @@ static const struct statement DEVICES = SELECT(struct device_row, DEVICE_COLUMNS
 	"AS online, g.quarantined_at IS NOT NULL AS quarantined, g.model, g.product, "
 	"g.memory_bytes, " DEVICE_PAUSE " AS pause, "
 	"busy.lease_owner IS NOT NULL AS runs, "
-	"COALESCE(w.seen_at" SQL_IS_ONLINE "AND " DEVICE_TAKES_JOBS ", 0) AS takes "
+	"COALESCE(w.seen_at" SQL_IS_ONLINE "AND " DEVICE_TAKES_JOBS ", 0) AS takes, "
+	"g.waits_since IS NOT NULL AS waits "
 	"FROM (SELECT IF(?, (SELECT COUNT(*) FROM (SELECT id FROM jobs "
 	"WHERE state IN ('running', 'queued') LIMIT ?) open), 0) AS jobs) c "
 	"LEFT JOIN workers w ON TRUE LEFT JOIN gpus g ON g.worker_id = w.id "
@@ -198,9 +200,12 @@ static void count_queue_lines(struct arena *arena, struct queue_view *view)
 	struct queue_line *lines =
 		arena_array(arena, struct queue_line, view->job_count + view->device_count + 1);
 	for (size_t i = 0; i < view->device_count; i++)
-		if (view->devices[i].model)
-			queue_line_of(lines, &view->line_count, view->devices[i].model)->devices +=
-				view->devices[i].takes == 1;
+		if (view->devices[i].model) {
+			struct queue_line *line =
+				queue_line_of(lines, &view->line_count, view->devices[i].model);
+			line->devices += view->devices[i].takes == 1;
+			line->elsewhere += view->devices[i].takes == 1 && view->devices[i].waits == 1;
+		}
 	for (size_t i = 0; i < view->job_count; i++)
 		if (view->jobs[i].visible)
 			queue_line_of(lines, &view->line_count, view->jobs[i].gpu);
@@ -248,8 +253,9 @@ static void expect_queue_starts(struct request *request, struct queue_view *view
 	struct wait_job *jobs = arena_array(arena, struct wait_job, view->job_count + 1);
 	struct wait_devices *devices = arena_array(arena, struct wait_devices, view->line_count + 1);
 	for (size_t i = 0; i < view->line_count; i++)
-		devices[i] =
-			(struct wait_devices){ .gpu = view->lines[i].gpu, .count = view->lines[i].devices };
+		devices[i] = (struct wait_devices){ .gpu = view->lines[i].gpu,
+			.count = view->lines[i].devices,
+			.elsewhere = view->lines[i].elsewhere };
 	for (size_t i = 0; i < view->job_count; i++)
 		jobs[i] = wait_job_of(&view->jobs[i]);
 	wait_estimate(arena, jobs, view->job_count, devices, view->line_count);

@@ -26,13 +26,15 @@ struct queue_device { /* one row per device; a worker without devices has one ro
 	int64_t pause; /* enum pause of lib/fleet/fleet.h */
 	int64_t runs;  /* a job runs on the device */
 	int64_t takes; /* accepts jobs: online, not paused, not in quarantine */
+	int64_t waits; /* its worker waits for another Podium on the machine, which uses the device */
 	const char *worker, *version, *model, *product;
 };
 
 /* All jobs for one device model. */
 struct queue_line {
 	const char *gpu;
-	int64_t devices; /* devices that accept jobs */
+	int64_t devices;   /* devices that accept jobs */
+	int64_t elsewhere; /* those of them that another Podium on their machine uses now */
 	int64_t running, waiting;
 	/* Expected start, in words, of a job that the viewer would submit now; NULL: unknown. */
 	const char *next;

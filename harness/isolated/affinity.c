@@ -1,10 +1,14 @@
 /* CPU affinity. */
 #include "inside.h"
 
+#include <dirent.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 _Static_assert(sizeof(cpu_set_t) == sizeof((struct isolated_affinity *)0)->cpus,
 	"cpu_set_t has another size.");
@@ -88,22 +92,59 @@ bool isolated_find_calmest(
 	return true;
 }
 
-int isolated_choose_cpus(int32_t *judge, int32_t *contestants)
+/* Draws CPUs and measures how calm each is. Draws none if fewer than `least` are allowed. */
+static int try_cpus(int least, struct isolated_candidate candidates[most_candidates], size_t *count)
 {
-	struct isolated_candidate candidates[most_candidates];
 	cpu_set_t set;
-	*judge = *contestants = -1;
+	*count = 0;
 	if (sched_getaffinity(0, sizeof set, &set))
 		return isolated_fail_errno("The allowed CPUs cannot be read");
-	if (CPU_COUNT(&set) < 3)
+	if (CPU_COUNT(&set) < least)
 		return 0;
-	const size_t count = draw_cpus(&set, candidates);
-	for (size_t i = 0; i < count; i++)
+	*count = draw_cpus(&set, candidates);
+	for (size_t i = 0; i < *count; i++)
 		candidates[i].lost_ns = isolated_lost_ns(candidates[i].cpu);
 	if (sched_setaffinity(0, sizeof set, &set))
 		return isolated_fail_errno("The thread cannot run on all its CPUs again");
-	isolated_find_calmest(candidates, count, judge, contestants);
 	return 0;
+}
+
+int isolated_choose_cpus(int32_t *judge, int32_t *contestants)
+{
+	struct isolated_candidate candidates[most_candidates];
+	size_t count;
+	*judge = *contestants = -1;
+	int rc = try_cpus(3, candidates, &count);
+	if (!rc)
+		isolated_find_calmest(candidates, count, judge, contestants);
+	return rc;
+}
+
+int isolated_choose_cpu(int32_t *both)
+{
+	struct isolated_candidate candidates[most_candidates];
+	size_t count;
+	int rc = try_cpus(2, candidates, &count);
+	const struct isolated_candidate *found = rc ? NULL : find_calmest(candidates, count, -1);
+	*both = found ? found->cpu : -1;
+	return rc;
+}
+
+void isolated_clear(int32_t cpu)
+{
+	const pid_t self = (pid_t)syscall(SYS_gettid);
+	DIR *stream = cpu >= 0 && cpu < CPU_SETSIZE ? opendir("/proc/self/task") : NULL;
+	for (struct dirent *entry; stream && (entry = readdir(stream));) {
+		const pid_t thread = (pid_t)atoi(entry->d_name);
+		cpu_set_t set;
+		if (!thread || thread == self || sched_getaffinity(thread, sizeof set, &set)
+			|| !CPU_ISSET(cpu, &set) || CPU_COUNT(&set) < 2)
+			continue;
+		CPU_CLR(cpu, &set);
+		sched_setaffinity(thread, sizeof set, &set);
+	}
+	if (stream)
+		closedir(stream);
 }
 
 int isolated_pin(int32_t cpu, struct isolated_affinity *saved)

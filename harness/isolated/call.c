@@ -1,32 +1,33 @@
 /* The judge's side of a call. The contestant may write anything to the page at any time. */
 #include "inside.h"
 
-#include <linux/futex.h>
 #include <math.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 static uint32_t load_word(const uint32_t *word)
 {
 	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
 
-/* A wait for a word on the page: spins for awake_ns, while precision matters, then naps between
- * looks. Reads the clock and the socket only now and then, because that costs more than reading the
- * word. */
+/* A wait for a word: spins for awake_ns, while precision matters, then naps between looks. `word`:
+ * a word on the page whose writer wakes the judge; NULL: none. Reads the clock and the socket only
+ * now and then, because that costs more than reading the word. */
 struct waiting {
 	const struct isolated_call *call;
+	const uint32_t *word;
 	int64_t begin_ns, awake_ns, looked_ns;
 	unsigned int looks;
 };
 
 static struct waiting begin_waiting(
-	const struct isolated_call *call, int64_t begin_ns, int64_t awake_ns)
+	const struct isolated_call *call, const uint32_t *word, int64_t begin_ns, int64_t awake_ns)
 {
-	return (struct waiting){
-		.call = call, .begin_ns = begin_ns, .awake_ns = awake_ns, .looked_ns = begin_ns
-	};
+	const bool sleeps = call->sleeps && word;
+	return (struct waiting){ .call = call,
+		.word = sleeps ? word : NULL,
+		.begin_ns = begin_ns,
+		.awake_ns = sleeps ? 0 : awake_ns,
+		.looked_ns = begin_ns };
 }
 
 static int keep_waiting(struct waiting *waiting)
@@ -39,7 +40,8 @@ static int keep_waiting(struct waiting *waiting)
 	isolated_pause();
 	if (++waiting->looks % looks && waiting->awake_ns)
 		return 0;
-	isolated_make_way();
+	if (!waiting->word)
+		isolated_make_way();
 	const int64_t now_ns = isolated_clock_ns(), waited_ns = now_ns - waiting->begin_ns;
 	if (waited_ns >= waiting->call->limit_ns - waiting->call->waited_ns)
 		return isolated_fail(ISOLATED_TIMEOUT, "The submission did not answer within %.3g s.",
@@ -51,7 +53,10 @@ static int keep_waiting(struct waiting *waiting)
 	}
 	if (waited_ns >= waiting->awake_ns) {
 		waiting->awake_ns = 0;
-		isolated_sleep(nap_ns);
+		if (waiting->word) /* the call's number is not there yet */
+			isolated_sleep_on(waiting->word, waiting->call->number - 1, look_at_socket_ns);
+		else
+			isolated_sleep(nap_ns);
 	}
 	return 0;
 }
@@ -78,14 +83,16 @@ static int announce_call(const struct isolated_call *call)
 	page->command = call->command;
 	page->slot = call->slot;
 	page->cpu = call->cpu;
+	page->sleeps = call->sleeps;
 	__atomic_store_n(&page->armed, call->number, __ATOMIC_RELEASE);
-	syscall(SYS_futex, &page->armed, FUTEX_WAKE, 1, NULL, NULL, 0);
+	isolated_wake(&page->armed);
 	return 0;
 }
 
 static int wait_until_ready(struct isolated_call *call)
 {
-	struct waiting waiting = begin_waiting(call, isolated_clock_ns(), isolated_ns_per_ms);
+	struct waiting waiting =
+		begin_waiting(call, &call->page->ready, isolated_clock_ns(), isolated_ns_per_ms);
 	int rc = 0;
 	for (uint32_t ready; !rc && (ready = load_word(&call->page->ready)) != call->number;)
 		rc = ready == call->number - 1 ? keep_waiting(&waiting) : wrote_over("ready", ready);
@@ -128,7 +135,7 @@ enum { awake_in_calls_ns = 100 * isolated_ns_per_ms };
  * waiting if the contestant ends meanwhile. */
 static int wait_for_head(struct isolated_call *call, int64_t rung_ns)
 {
-	struct waiting waiting = begin_waiting(call, rung_ns, awake_in_calls_ns);
+	struct waiting waiting = begin_waiting(call, NULL, rung_ns, awake_in_calls_ns);
 	int rc = 0;
 	while (load_word(call->head) != call->head_value && (!rc || rc == ISOLATED_GONE))
 		rc = keep_waiting(&waiting);
@@ -137,7 +144,7 @@ static int wait_for_head(struct isolated_call *call, int64_t rung_ns)
 
 static int wait_until_done(const struct isolated_call *call, int64_t rung_ns)
 {
-	struct waiting waiting = begin_waiting(call, rung_ns, awake_in_calls_ns);
+	struct waiting waiting = begin_waiting(call, &call->page->done, rung_ns, awake_in_calls_ns);
 	int rc = 0;
 	for (uint32_t done; !rc && (done = load_word(&call->page->done)) != call->number;)
 		rc = done == call->number - 1 ? keep_waiting(&waiting) : wrote_over("done", done);
@@ -174,13 +181,20 @@ static int hand_over(struct isolated_call *call, int64_t at_ns)
 	return rc;
 }
 
+static void ring_bell(const struct isolated_call *call)
+{
+	__atomic_store_n(&call->page->called, call->number, __ATOMIC_RELEASE);
+	if (call->sleeps)
+		isolated_wake(&call->page->called);
+}
+
 static int ring_and_wait(struct isolated_call *call)
 {
 	const int64_t rung_ns = isolated_clock_ns();
 	int rc = call->head ? 0 : hand_over(call, 0);
 	if (rc)
 		return rc;
-	__atomic_store_n(&call->page->called, call->number, __ATOMIC_RELEASE);
+	ring_bell(call);
 	rc = call->head ? wait_for_head(call, rung_ns) : 0;
 	const int64_t start_ns = call->head ? isolated_clock_ns() : rung_ns;
 	const bool was_early = call->head && load_word(&call->page->done) == call->number;
@@ -222,6 +236,6 @@ int isolated_resume(struct isolated_call *call)
 	if (rc)
 		return rc;
 	isolated_gate_open(call, 0);
-	__atomic_store_n(&call->page->called, call->number, __ATOMIC_RELEASE);
+	ring_bell(call);
 	return wait_until_done(call, isolated_clock_ns());
 }

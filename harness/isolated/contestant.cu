@@ -253,6 +253,8 @@ class Contestant
 		isolated_affinity saved;
 		isolated_pin(order.cpu, &saved);
 		succeed(isolated_stand_by(page_, channel));
+		if (!is_cuda_) /* the kernel's threads may use all CPUs */
+			isolated_unpin(&saved);
 		double own_ns = NAN;
 		std::uint32_t status = ISOLATED_RETURNED;
 		bool is_call = order.command == ISOLATED_CALL;
@@ -270,7 +272,8 @@ class Contestant
 		else if (order.command == ISOLATED_EMPTY && (is_null_ || !kernel_.call))
 			run_empty();
 		isolated_done(page_, status, 0, own_ns);
-		isolated_unpin(&saved);
+		if (is_cuda_)
+			isolated_unpin(&saved);
 	}
 
 	std::uint32_t run(std::uint32_t slot, bool is_ahead, double &own_ns)

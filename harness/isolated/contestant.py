@@ -500,8 +500,10 @@ class Contestant:
 		run = self.run_with_events if with_events else on_device
 		gc.disable()  # the garbage collector would interrupt the call and count as its time
 		try:
-			with wire.Pinned(order.cpu):
+			with wire.Pinned(order.cpu) as pinned:
 				wire.stand_by(self.page, SOCKET)
+				if not self.is_cuda:  # the kernel's threads may use all CPUs
+					pinned.end()
 				if self.is_ahead:  # before the gate opens, which is when the part on the host comes
 					self.wait_at_gate()
 				if is_handed:

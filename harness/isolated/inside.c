@@ -1,11 +1,13 @@
 #include "inside.h"
 
 #include <errno.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static char why[512];
@@ -49,6 +51,20 @@ void isolated_spin_until(int64_t at_ns)
 void isolated_sleep(int64_t ns)
 {
 	nanosleep(&(struct timespec){ .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 }, NULL);
+}
+
+/* Not FUTEX_PRIVATE, because two processes share the word. */
+void isolated_sleep_on(const uint32_t *word, uint32_t value, int64_t most_ns)
+{
+	const struct timespec most = { .tv_sec = most_ns / 1000000000,
+		.tv_nsec = most_ns % 1000000000 };
+	if (syscall(SYS_futex, word, FUTEX_WAIT, value, &most, NULL, 0) && errno == ENOSYS)
+		isolated_sleep(50 * isolated_ns_per_us);
+}
+
+void isolated_wake(const uint32_t *word)
+{
+	syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
 void isolated_make_way(void)

@@ -40,6 +40,10 @@ static inline void isolated_pause(void)
 /* Spins until a time of isolated_clock_ns. */
 void isolated_spin_until(int64_t at_ns);
 void isolated_sleep(int64_t ns);
+/* isolated_sleep_on sleeps while the word is `value`, until isolated_wake, but at most `most_ns`.
+ * The word is shared with another process. Without futexes it sleeps 50 us. */
+void isolated_sleep_on(const uint32_t *word, uint32_t value, int64_t most_ns);
+void isolated_wake(const uint32_t *word);
 
 /* Yields if the machine has too few processors for judge, contestant and others: spinning would
  * delay the event that the caller waits for. */
@@ -54,6 +58,10 @@ void *isolated_memfd_map(int descriptor, uint64_t bytes);
 /* Makes and maps a memfd of sealed size; the descriptor is for the other process. NULL and -1 if
  * that fails. */
 void *isolated_memfd_share(uint64_t bytes, int *descriptor);
+
+/* affinity.c: forbids this CPU to all threads of this process but the caller, unless a thread may
+ * run nowhere else. */
+void isolated_clear(int32_t cpu);
 
 /* affinity.c: a CPU that judge or contestants may get. */
 struct isolated_candidate {

@@ -406,7 +406,7 @@ class Judge
 		  usual_rule_(is_cuda ? isolated_cuda_rule : isolated_cpu_rule), rule_(usual_rule_),
 		  budget_(part_->limit_s)
 	{
-		std::int32_t own_cpu;
+		std::int32_t own_cpu = -1;
 		isolated_affinity before;
 		Inputs::on_end = [this](int code) {
 			if (code != Code::CUDA_API)
@@ -419,7 +419,12 @@ class Judge
 			succeed(isolated_cuda_open());
 		if (is_cuda)
 			device_ = std::make_unique<Device>();
-		succeed(isolated_choose_cpus(&own_cpu, &contestants_cpu_));
+		if (is_cuda)
+			succeed(isolated_choose_cpus(&own_cpu, &contestants_cpu_));
+		else
+			succeed(isolated_choose_cpu(&own_cpu));
+		if (!is_cuda)
+			contestants_cpu_ = own_cpu;
 		succeed(isolated_pin(own_cpu, &before));
 	}
 
@@ -831,7 +836,8 @@ class Judge
 		for (std::size_t i = 0; i < duels.size() && !code_; i++) {
 			double calls_left =
 				static_cast<double>(later * duels.size() + players_.size() * (duels.size() - i));
-			budget_.begin_case(calls_left / static_cast<double>(players_.size()), rule_.most_s);
+			budget_.begin_case(calls_left / static_cast<double>(players_.size()),
+				players_.size() > 1 ? rule_.most_pairs_s : rule_.most_s);
 			try_case(duels[i].key, duels[i].one, [&] {
 				begin_case(duels[i].one);
 				act(duels[i]);

@@ -1080,10 +1080,12 @@ class Judge:
 			trial.prepare(sides)
 			if not self.part.is_timed:
 				return trial.test(sides[0])
-			trial.until = min(trial.until, monotonic() + self.rule.most_s)
+			is_pair = len(sides) > 1
+			most_s = self.rule.most_pairs_s if is_pair else self.rule.most_s
+			trial.until = min(trial.until, monotonic() + most_s)
 			if self.part.mode != "compare":
 				trial.least_blocks = statistics.LEAST_BLOCKS
-			return trial.measure(*sides) if len(sides) == 1 else trial.compare(*sides)
+			return trial.compare(*sides) if is_pair else trial.measure(*sides)
 		finally:
 			trial.end()
 
@@ -1479,9 +1481,9 @@ def make_sealed_side(sockets, noun, is_null, cpus):
 	return sealed_side.SealedSide(sockets.take(f"{noun}'s launcher"), builder, noun, cpus)
 
 
-def open_sides(parts, is_sealed):
+def open_sides(parts, is_sealed, is_cuda):
 	"""(the entry, the null contestant, the rival); None for a side that no mode needs."""
-	sockets, cpus = Sockets(), wire.choose_cpus()
+	sockets, cpus = Sockets(), wire.choose_cpus(is_cuda)
 	make = make_sealed_side if is_sealed else make_side
 	entry, null, rival = make(sockets, "The submission", False, cpus), None, None
 	if any(part.is_timed for part in parts):
@@ -1525,10 +1527,10 @@ def judge(arguments, report, sides):
 	need_one_gpu()
 	run.sealed = os.environ.pop("PODIUM_SEALED", "")
 	run.plans_folder = os.environ.pop("PODIUM_PLANS", "")
-	entry, null, rival = open_sides(parts, bool(run.sealed))
+	torch, is_cuda = find_torch()
+	entry, null, rival = open_sides(parts, bool(run.sealed), is_cuda)
 	run.entry, run.rival = entry, rival
 	sides.extend(side for side in (entry, null, rival) if side)
-	torch, is_cuda = find_torch()
 	if run.sealed:
 		need_gpu(is_cuda)
 	for side in sides:

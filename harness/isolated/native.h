@@ -52,7 +52,8 @@ const char *isolated_why(void);
  * The judge never reads its own fields; n is in struct isolated_call. It polls `ready` and `done`,
  * and reads the result's fields once. `ready` and `done` must be n - 1 (not yet) or n (now). Any
  * other number is a violation, as is done = n before the bell. Nothing else on the page affects the
- * judge, which never waits for a futex. */
+ * judge. With `sleeps`, the contestant wakes the judge, which looks every few milliseconds anyway.
+ */
 enum { isolated_page_bytes = 4096 };
 
 /* The null contestant takes ISOLATED_NOTHING and ISOLATED_EMPTY at any time, the others only before
@@ -81,6 +82,8 @@ struct isolated_page {
 	__attribute__((aligned(64))) uint32_t armed;
 	uint32_t command, slot;
 	int32_t cpu; /* for the contestant's main thread during the call; -1: any */
+	/* Whether both sides sleep while they wait, instead of spinning. */
+	uint32_t sleeps;
 	__attribute__((aligned(64))) uint32_t called;
 	/* the contestant's fields */
 	__attribute__((aligned(64))) uint32_t ready;
@@ -126,6 +129,9 @@ struct isolated_call {
 	uint32_t command; /* any but ISOLATED_LEAVE */
 	uint32_t slot;
 	int32_t cpu; /* for the contestant's main thread; -1: any */
+	/* On the CPU device: both sides sleep while they wait, because a spinning judge would take a
+	 * core from a submission with threads. */
+	uint32_t sleeps;
 	/* Limits the sum of a call's waits: from the announcement to "ready", for frames that the
 	 * caller awaits in between, and from the bell to "done". */
 	int64_t limit_ns;
@@ -171,8 +177,8 @@ int isolated_arm(struct isolated_call *call);
 int isolated_announce(struct isolated_call *call);
 
 /* Rings, waits for the head, hands over `handed`, opens the gate, waits for "done", takes the time
- * and probes. Spins while it waits; after 100 ms it naps. Notices the end of a contestant within a
- * few milliseconds. */
+ * and probes. Spins while it waits, unless the call sleeps; after 100 ms it naps. Notices the end
+ * of a contestant within a few milliseconds. */
 int isolated_ring(struct isolated_call *call);
 
 /* Finishes a call of the null contestant that timed out, so that another can follow. Waits for
@@ -202,7 +208,7 @@ struct isolated_order {
  */
 int isolated_await(struct isolated_page *page, int socket, struct isolated_order *order);
 
-/* Says ready and returns when the bell rings. */
+/* Says ready and returns when the bell rings. Spins, unless the call sleeps. */
 int isolated_stand_by(struct isolated_page *page, int socket);
 /* Waits for the input's memory, which the judge sends just before the bell or after it. Maps it at
  * the addresses that isolated_memory_reserve has reserved in `memory`. */
@@ -223,6 +229,10 @@ int isolated_finish(struct isolated_page *page, uint32_t status, uint32_t spec, 
  * that shares a CPU with judge or contestant makes times up to twice as long. Spins on each for 8
  * ms. -1 and -1 if there are fewer than three CPUs or only one core: then no thread is bound. */
 int isolated_choose_cpus(int32_t *judge, int32_t *contestants);
+/* Chooses the calmest of a few random CPUs for a judge and a contestant that sleep while they wait.
+ * They take turns, so on one CPU neither waits until another program has had its turn. -1 if there
+ * is one CPU. */
+int isolated_choose_cpu(int32_t *both);
 
 struct isolated_affinity {
 	uint64_t cpus[16];

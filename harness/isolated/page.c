@@ -37,7 +37,7 @@ void isolated_dismiss(struct isolated_page *page)
 	/* The contestant may have left any number there; this one differs from it. */
 	__atomic_store_n(
 		&page->armed, __atomic_load_n(&page->armed, __ATOMIC_RELAXED) + 1, __ATOMIC_RELEASE);
-	syscall(SYS_futex, &page->armed, FUTEX_WAKE, 1, NULL, NULL, 0);
+	isolated_wake(&page->armed);
 }
 
 static int judge_is_gone(void)
@@ -65,6 +65,20 @@ int isolated_await(struct isolated_page *page, int socket, struct isolated_order
 	return 0;
 }
 
+/* Naps as isolated_await does. The kernel wakes a thread where it last ran if no CPU is idle. A
+ * thread of the submission that last ran on this thread's CPU would therefore always wait for this
+ * thread, on a busy machine. */
+static int sleep_until_called(struct isolated_page *page, int socket, uint32_t number)
+{
+	isolated_wake(&page->ready);
+	for (uint32_t called; (called = __atomic_load_n(&page->called, __ATOMIC_ACQUIRE)) != number;) {
+		if (isolated_hung_up(socket))
+			return judge_is_gone();
+		isolated_sleep_on(&page->called, called, 50 * isolated_ns_per_ms);
+	}
+	return 0;
+}
+
 /* Spins, because the bell rings soon: the judge is already preparing the input. After 5 ms it
  * yields, because the judge may need this core, and after 1 s it naps. */
 int isolated_stand_by(struct isolated_page *page, int socket)
@@ -78,7 +92,11 @@ int isolated_stand_by(struct isolated_page *page, int socket)
 	const uint32_t number = __atomic_load_n(&page->armed, __ATOMIC_RELAXED);
 	const int64_t begin_ns = isolated_clock_ns();
 	int64_t looked_ns = begin_ns;
+	if (page->sleeps)
+		isolated_clear(page->cpu);
 	__atomic_store_n(&page->ready, number, __ATOMIC_RELEASE);
+	if (page->sleeps)
+		return sleep_until_called(page, socket, number);
 	for (unsigned int look = 1; __atomic_load_n(&page->called, __ATOMIC_ACQUIRE) != number;
 		 look++) {
 		isolated_pause();
@@ -106,6 +124,8 @@ void isolated_done(struct isolated_page *page, uint32_t status, uint32_t spec, d
 	page->own_ns = own_ns;
 	__atomic_store_n(
 		&page->done, __atomic_load_n(&page->ready, __ATOMIC_RELAXED), __ATOMIC_RELEASE);
+	if (page->sleeps)
+		isolated_wake(&page->done);
 }
 
 int isolated_finish(struct isolated_page *page, uint32_t status, uint32_t spec, double own_ns)

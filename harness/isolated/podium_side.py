@@ -235,6 +235,7 @@ class Side(Peer):
 		if is_cuda:
 			self._gate, descriptor = wire.gate_make()
 			descriptors.append(descriptor)
+		self._call.sleeps = int(not is_cuda)
 		self._try(
 			wire.send,
 			self._socket,

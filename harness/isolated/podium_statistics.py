@@ -44,7 +44,7 @@ class Rule(ctypes.Structure):
 	_fields_ = [
 		*_fields(_size, "calls bells controls"),
 		*_fields(Looks, "looks pair_looks"),
-		*_fields(_double, "enough_s most_s"),
+		*_fields(_double, "enough_s most_s most_pairs_s"),
 		*_fields(_size, "least_warm_calls most_warm_calls"),
 		*_fields(_double, "warm_s"),
 		*_fields(_size, "calibrations"),

@@ -82,6 +82,7 @@ class Call(ctypes.Structure):
 		("command", ctypes.c_uint32),
 		("slot", ctypes.c_uint32),
 		("cpu", ctypes.c_int32),
+		("sleeps", ctypes.c_uint32),
 		("limit_ns", ctypes.c_int64),
 		("waited_ns", ctypes.c_int64),
 		("head", ctypes.POINTER(ctypes.c_uint32)),
@@ -145,6 +146,7 @@ _FUNCTIONS = {
 	"head_make": [_pointer(_pointer(_u32))],
 	"head_mark": [_u64, _pointer(_u32), _u32],
 	"choose_cpus": [_pointer(ctypes.c_int32), _pointer(ctypes.c_int32)],
+	"choose_cpu": [_pointer(ctypes.c_int32)],
 	"pin": [ctypes.c_int32, _pointer(Affinity)],
 	"await": [_page, _int, _pointer(Order)],
 	"stand_by": [_page, _int],
@@ -281,9 +283,12 @@ def stand_by(page, socket):
 # ---- CPU affinity ----
 
 
-def choose_cpus():
+def choose_cpus(is_cuda):
 	"""(the judge's CPU, the contestants' CPU)"""
 	judge, contestants = ctypes.c_int32(-1), ctypes.c_int32(-1)
+	if not is_cuda:
+		succeed(_native.isolated_choose_cpu(ctypes.byref(judge)))
+		return judge.value, judge.value
 	succeed(_native.isolated_choose_cpus(ctypes.byref(judge), ctypes.byref(contestants)))
 	return judge.value, contestants.value
 
@@ -296,8 +301,12 @@ class Pinned:
 
 	def __enter__(self):
 		succeed(_native.isolated_pin(self._cpu, ctypes.byref(self._saved)))
+		return self
 
 	def __exit__(self, *exception):
+		self.end()
+
+	def end(self):
 		_native.isolated_unpin(ctypes.byref(self._saved))
 
 

@@ -85,6 +85,7 @@ class Side
 		int descriptor;
 		succeed(isolated_page_make(&call_.page, &descriptor));
 		call_.socket = socket;
+		call_.sleeps = !device;
 		int descriptors[] = { descriptor, -1 };
 		if (device) {
 			succeed(isolated_gate_make(&gate_, &descriptors[1]));

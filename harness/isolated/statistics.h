@@ -28,6 +28,9 @@ typedef double isolated_estimate(struct isolated_values values);
 /* The smallest value. On the CPU device it is the constant: other load makes calls longer, never
  * shorter, and subtracting too much would make the reported time too small. */
 double isolated_least(struct isolated_values values);
+/* The tenth percentile, between two values in proportion. On the CPU device it is the value of a
+ * block: other load makes most calls longer, and the least depends too much on luck. */
+double isolated_tenth(struct isolated_values values);
 double isolated_median(struct isolated_values values);
 /* The median of the means of all pairs, including each value with itself: the estimator of Hodges
  * and Lehmann (Annals of Mathematical Statistics 34, 1963). Under normal noise its variance is two
@@ -73,9 +76,10 @@ struct isolated_rule {
 
 	/* a case */
 	struct isolated_looks looks, pair_looks; /* of its blocks; of pairs of blocks in a comparison */
-	double enough_s; /* after this time a case ends with any interval, once it reaches its first
-	                    look */
-	double most_s;   /* after this time a case ends once it has isolated_least_blocks */
+	double enough_s;     /* after this time a case ends with any interval, once it reaches its first
+	                        look */
+	double most_s;       /* after this time a case ends once it has isolated_least_blocks */
+	double most_pairs_s; /* the same for the pairs of blocks of a comparison, in any event */
 	size_t least_warm_calls, most_warm_calls; /* calls that are verified but do not count */
 	double warm_s; /* between these limits, as many warm calls as fit into this time */
 
@@ -106,8 +110,9 @@ extern const struct isolated_rule isolated_cuda_rule;
 /* The rule for a case in which making an input, the calls with it and checking the output take
  * `call_s`. From 25 ms on, the case gets fewer calls, because long calls vary little. */
 struct isolated_rule isolated_rule_for(const struct isolated_rule *rule, double call_s);
-/* The rule for the CPU device, which is for trying things out: a case ends within seconds. The
- * judge does not notice work that continues after a call, because that runs on another core. */
+/* The rule for the CPU device, which is for trying things out: a case ends within a second, because
+ * podium-run runs a timed stage several times (worker/run/engine/repetition.c). The judge does not
+ * notice work that continues after a call, because that runs on another core. */
 extern const struct isolated_rule isolated_cpu_rule;
 
 /* ---- blocks ---- */

@@ -56,6 +56,18 @@ double isolated_median_in_place(double *values, size_t count)
 	return count % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
+double isolated_tenth(struct isolated_values values)
+{
+	if (!values.count)
+		return NAN;
+	cleanup_scratch double *sorted = isolated_scratch(values.count);
+	memcpy(sorted, values.at, values.count * sizeof *sorted);
+	qsort(sorted, values.count, sizeof *sorted, compare_numbers);
+	const double place = 0.1 * (double)(values.count - 1);
+	const size_t below = (size_t)place, above = below + (below + 1 < values.count);
+	return sorted[below] + (place - (double)below) * (sorted[above] - sorted[below]);
+}
+
 double isolated_median(struct isolated_values values)
 {
 	cleanup_scratch double *sorted = isolated_scratch(values.count);

@@ -11,6 +11,7 @@ const struct isolated_rule isolated_cuda_rule = {
 	.pair_looks = { 6, { 12, 16, 20, 26, 32, 38 } },
 	.enough_s = 20,
 	.most_s = 60,
+	.most_pairs_s = 60,
 	.least_warm_calls = 8,
 	.most_warm_calls = 100,
 	.warm_s = 0.05,
@@ -35,11 +36,12 @@ const struct isolated_rule isolated_cuda_rule = {
 };
 
 const struct isolated_rule isolated_cpu_rule = {
-	.calls = 5,
+	.calls = 10,
 	.looks = { 1, { 4 } },
 	.pair_looks = { 2, { 2, 4 } },
-	.enough_s = 2,
-	.most_s = 2,
+	.enough_s = 0.5,
+	.most_s = 0.5,
+	.most_pairs_s = 2,
 	.least_warm_calls = 1,
 	.most_warm_calls = 1,
 	.overrun_ns = INFINITY,
@@ -51,7 +53,7 @@ const struct isolated_rule isolated_cpu_rule = {
 	.moved_share = 0.5,
 	.half_ns = INFINITY,
 	.null_estimate = isolated_least,
-	.block_estimate = isolated_median,
+	.block_estimate = isolated_tenth,
 };
 
 struct isolated_rule isolated_rule_for(const struct isolated_rule *rule, double call_s)

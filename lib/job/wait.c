@@ -150,7 +150,8 @@ void wait_estimate(struct arena *arena, struct wait_job *jobs, size_t count,
 		if (jobs[i].position || !isnan(jobs[i].running_ms))
 			continue;
 		struct line line = gather_line(arena, jobs, count, jobs[i].gpu);
-		int64_t taking = devices_of(devices, device_count, jobs[i].gpu).count;
+		struct wait_devices own = devices_of(devices, device_count, jobs[i].gpu);
+		int64_t taking = own.count - own.elsewhere; /* nobody knows when another Podium is done */
 		line.devices = taking > 0 ? (size_t)taking : 0;
 		sort_line(&line);
 		occupy_devices(arena, &line, jobs, count, jobs[i].gpu);
@@ -165,9 +166,10 @@ enum { most_waiting = 200 };
 #define MOST_LISTED "200"
 
 /* A row is a running or waiting job, or a GPU model with the numbers of its devices that take jobs,
- * are online and are paused. In the row of a job, `devices` is NULL. */
+ * are online, are paused, and are used by another Podium. In the row of a job, `devices` is NULL.
+ */
 struct read_row {
-	int64_t id, user_id, priority, devices, online, paused;
+	int64_t id, user_id, priority, devices, online, paused, elsewhere;
 	const char *gpu;
 	double expected_ms, running_ms;
 };
@@ -178,6 +180,7 @@ static const struct column READ_COLUMNS[] = {
 	INTEGER(struct read_row, devices),
 	INTEGER(struct read_row, online),
 	INTEGER(struct read_row, paused),
+	INTEGER(struct read_row, elsewhere),
 	TEXT(struct read_row, gpu),
 	REAL(struct read_row, expected_ms),
 	REAL(struct read_row, running_ms),
@@ -187,7 +190,7 @@ static const struct column READ_COLUMNS[] = {
 		"IF(c.id IS NULL, s.mode, 'comparison')")
 #define JOB_FIELDS \
 	"j.id, j.user_id, j.priority, NULL AS devices, NULL AS online, NULL AS paused, " \
-	"j.gpu, " EXPECTED_MS " AS expected_ms"
+	"NULL AS elsewhere, j.gpu, " EXPECTED_MS " AS expected_ms"
 #define JOINED_JOBS \
 	"first JOIN jobs j ON j.id = first.id " \
 	"LEFT JOIN rejudged_jobs a ON a.id = j.rejudged_id " \
@@ -208,7 +211,8 @@ const struct statement wait_reading = SELECT(struct read_row, READ_COLUMNS,
 	"  UNION SELECT id FROM jobs WHERE submission_id = ? AND state = 'queued') " JOINED_JOBS " "
 	"UNION ALL SELECT NULL, NULL, NULL, CAST(SUM(" TAKES_JOBS ") AS SIGNED), COUNT(*), "
 	"CAST(SUM(EXISTS (SELECT 1 FROM pauses p WHERE p.worker = w.name "
-	"  AND p.uuid IN ('', g.uuid))) AS SIGNED), g.model, NULL, NULL "
+	"  AND p.uuid IN ('', g.uuid))) AS SIGNED), "
+	"CAST(SUM(g.waits_since IS NOT NULL AND " TAKES_JOBS ") AS SIGNED), g.model, NULL, NULL "
 	"FROM gpus g JOIN workers w ON w.id = g.worker_id WHERE g.seen_at" SQL_IS_ONLINE
 	"GROUP BY g.model");
 
@@ -229,9 +233,11 @@ static void read_rows(struct arena *arena, const struct read_row *rows, size_t c
 	for (size_t i = 0; i < count; i++) {
 		const struct read_row *row = &rows[i];
 		if (row->devices != SQL_NULL_INTEGER) {
-			reading->devices[reading->device_count++] = (struct wait_devices){
-				.gpu = row->gpu, .count = row->devices, .online = row->online, .paused = row->paused
-			};
+			reading->devices[reading->device_count++] = (struct wait_devices){ .gpu = row->gpu,
+				.count = row->devices,
+				.online = row->online,
+				.paused = row->paused,
+				.elsewhere = row->elsewhere };
 			continue;
 		}
 		waiting += isnan(row->running_ms);
@@ -255,6 +261,7 @@ static struct wait wait_in(
 		.devices = devices.count,
 		.online = devices.online,
 		.paused = devices.paused,
+		.elsewhere = devices.elsewhere,
 		.words = wait_words(arena, job->start_ms) };
 }
 

@@ -30,6 +30,7 @@ struct wait {
 	double start_ms; /* from now; NAN: unknown, since no such device is online or no such job ran */
 	int64_t devices; /* number of devices of that model that take jobs */
 	int64_t online, paused; /* devices whose worker is online; those of them that are paused */
+	int64_t elsewhere; /* devices that take jobs, but are used by another Podium on their machine */
 	bool at_least;     /* not all waiting jobs were read, so position and start are lower bounds */
 	const char *words; /* "in about 4 min", see wait_words; NULL: unknown */
 };
@@ -86,6 +87,7 @@ struct wait_devices {
 	const char *gpu;
 	int64_t count;          /* number of devices that take jobs */
 	int64_t online, paused; /* optional */
+	int64_t elsewhere;      /* of `count`, those that another Podium on their machine uses now */
 };
 
 /* Fills position and start_ms. `jobs` must hold all running and all waiting jobs. */

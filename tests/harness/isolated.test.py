@@ -119,7 +119,7 @@ def check_figures(lines, key):
 	}
 	runs, blocks = int(lines[f"{key}.runs"]), int(lines[f"{key}.blocks"])
 	most_blocks = 4
-	assert runs >= statistics.LEAST_CALLS and 1 <= blocks <= most_blocks and runs <= 5 * blocks, (
+	assert runs >= statistics.LEAST_CALLS and 1 <= blocks <= most_blocks and runs <= 10 * blocks, (
 		runs,
 		blocks,
 	)

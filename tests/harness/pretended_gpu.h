@@ -269,7 +269,7 @@ inline isolated_rule make_rule(const isolated_rule &like)
 	if (number("LONG_S") > 0) {
 		made.calls = isolated_cuda_rule.calls;
 		made.least_warm_calls = made.most_warm_calls = 3;
-		made.most_s = 8;
+		made.most_s = made.most_pairs_s = 8;
 		made.wait_ns = 1e9;
 	}
 	return made;

@@ -52,6 +52,79 @@ static void many_calls_are_answered(void **state)
 	assert_int_equal(end(&match), 42);
 }
 
+static int64_t used_ns(void)
+{
+	struct timespec used;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	return used.tv_sec * INT64_C(1000000000) + used.tv_nsec;
+}
+
+/* Answers after 0.1 s, with the CPU time that it used until the bell. */
+static int answer_slowly(struct hands *hands)
+{
+	const int64_t before_ns = used_ns();
+	stand_by(hands);
+	const int64_t stood_by_ns = used_ns() - before_ns;
+	sleep_ms(100);
+	isolated_done(hands->page, ISOLATED_RETURNED, 1, (double)stood_by_ns);
+	return 0;
+}
+
+static void both_sides_of_a_sleeping_call_use_no_cpu_while_they_wait(void **state)
+{
+	(void)state;
+	enum { ns_per_ms = 1000000, most_ns = 20 * ns_per_ms };
+	struct match match;
+	begin(&match, answer_slowly);
+	match.call.sleeps = 1;
+	assert_int_equal(isolated_arm(&match.call), 0);
+	sleep_ms(100);
+	const int64_t before_ns = used_ns();
+	assert_int_equal(isolated_ring(&match.call), 0);
+	assert_true(used_ns() - before_ns < most_ns);
+	assert_true(match.call.own_ns < most_ns);
+	assert_true(match.call.elapsed_ns >= 100 * ns_per_ms);
+	assert_int_equal(end(&match), 0);
+}
+
+static void many_sleeping_calls_are_answered(void **state)
+{
+	(void)state;
+	struct match match;
+	begin(&match, serve);
+	match.call.sleeps = 1;
+	const int64_t began_ms = clock_ms();
+	for (uint32_t i = 1; i <= 500; i++)
+		assert_int_equal(call_once(&match), 0);
+	/* Nobody waits for the end of a nap: the other side wakes it. */
+	assert_true(clock_ms() - began_ms < 500);
+	isolated_dismiss(match.call.page);
+	assert_int_equal(end(&match), 42);
+}
+
+/* Writes "done" without waking the judge. */
+static int answer_quietly(struct hands *hands)
+{
+	const struct isolated_order order = stand_by(hands);
+	hands->page->status = ISOLATED_RETURNED;
+	hands->page->spec = 5;
+	sleep_ms(5);
+	__atomic_store_n(&hands->page->done, order.number, __ATOMIC_RELEASE);
+	sleep_ms(plenty_ms);
+	return 0;
+}
+
+static void a_sleeping_judge_needs_no_waking(void **state)
+{
+	(void)state;
+	struct match match;
+	begin(&match, answer_quietly);
+	match.call.sleeps = 1;
+	assert_int_equal(call_once(&match), 0);
+	assert_int_equal(match.call.spec, 5);
+	end_by_force(&match);
+}
+
 static void call_numbers_wrap_around(void **state)
 {
 	(void)state;
@@ -623,6 +696,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_call_is_answered),
 		cmocka_unit_test(many_calls_are_answered),
+		cmocka_unit_test(both_sides_of_a_sleeping_call_use_no_cpu_while_they_wait),
+		cmocka_unit_test(many_sleeping_calls_are_answered),
+		cmocka_unit_test(a_sleeping_judge_needs_no_waking),
 		cmocka_unit_test(call_numbers_wrap_around),
 		cmocka_unit_test(only_call_slots_can_be_armed),
 		cmocka_unit_test(an_announced_call_is_ready_when_it_is_armed),

@@ -12,6 +12,15 @@ static void median_and_minimum_of_values(void **state)
 	assert_true(isnan(isolated_median((struct isolated_values){ NULL, 0 })));
 }
 
+static void the_tenth_percentile_lies_between_two_values(void **state)
+{
+	(void)state;
+	assert_is(isolated_tenth(VALUES(7)), 7);
+	assert_is(isolated_tenth(VALUES(30, 10, 20)), 12);
+	assert_is(isolated_tenth(VALUES(11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1)), 2);
+	assert_true(isnan(isolated_tenth((struct isolated_values){ NULL, 0 })));
+}
+
 static void the_center_is_the_hodges_lehmann_estimate(void **state)
 {
 	(void)state;
@@ -148,6 +157,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(median_and_minimum_of_values),
+		cmocka_unit_test(the_tenth_percentile_lies_between_two_values),
 		cmocka_unit_test(the_center_is_the_hodges_lehmann_estimate),
 		cmocka_unit_test(the_center_is_exact),
 		cmocka_unit_test(the_center_of_many_values_needs_little_memory),

@@ -4,6 +4,7 @@
 #include "lib/base/scope.h"
 #include "tests/unit/match.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -282,6 +283,54 @@ static void the_calmest_cpus_on_two_cores_are_chosen(void **state)
 	assert_true(judge == -1 && contestants == -1);
 }
 
+static void *wait_for_end(void *pipe)
+{
+	char end;
+	while (read(*(int *)pipe, &end, 1) < 0)
+		;
+	return NULL;
+}
+
+static void other_threads_leave_a_cpu(void **state)
+{
+	(void)state;
+	cpu_set_t before, now;
+	pthread_t thread;
+	int ends[2], cpu = 0;
+	assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+	if (CPU_COUNT(&before) < 2)
+		skip();
+	while (!CPU_ISSET(cpu, &before))
+		cpu++;
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(pthread_create(&thread, NULL, wait_for_end, &ends[0]), 0);
+	isolated_clear(cpu);
+	assert_int_equal(pthread_getaffinity_np(thread, sizeof now, &now), 0);
+	assert_int_equal(CPU_COUNT(&now), CPU_COUNT(&before) - 1);
+	assert_false(CPU_ISSET(cpu, &now));
+	assert_int_equal(sched_getaffinity(0, sizeof now, &now), 0);
+	assert_true(CPU_EQUAL(&before, &now)); /* the caller itself keeps all CPUs */
+	for (int other = 0; other < CPU_SETSIZE; other++)
+		isolated_clear(other);
+	assert_int_equal(pthread_getaffinity_np(thread, sizeof now, &now), 0);
+	assert_int_equal(CPU_COUNT(&now), 1); /* it must run somewhere */
+	close(ends[1]);
+	pthread_join(thread, NULL);
+	close(ends[0]);
+}
+
+static void one_cpu_is_chosen_for_both(void **state)
+{
+	(void)state;
+	cpu_set_t set, now;
+	int32_t both = -2;
+	assert_int_equal(sched_getaffinity(0, sizeof set, &set), 0);
+	assert_int_equal(isolated_choose_cpu(&both), 0);
+	assert_true(CPU_COUNT(&set) < 2 ? both == -1 : both >= 0 && CPU_ISSET(both, &set));
+	assert_int_equal(sched_getaffinity(0, sizeof now, &now), 0);
+	assert_true(CPU_EQUAL(&set, &now));
+}
+
 static void a_thread_returns_to_its_old_cpus(void **state)
 {
 	(void)state;
@@ -318,6 +367,8 @@ int main(void)
 		cmocka_unit_test(judge_and_contestants_get_separate_cores),
 		cmocka_unit_test(a_busy_cpu_shows),
 		cmocka_unit_test(the_calmest_cpus_on_two_cores_are_chosen),
+		cmocka_unit_test(other_threads_leave_a_cpu),
+		cmocka_unit_test(one_cpu_is_chosen_for_both),
 		cmocka_unit_test(a_thread_returns_to_its_old_cpus),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,16 +1,25 @@
 /* The parts of the sandbox that can be tested without one: the node of a GPU, the memory of a
- * process, and the system calls that the filter refuses. */
+ * process, the system calls that the filter refuses, and the end of a raised priority. */
 #include "worker/run/sandbox/device.h"
 #include "worker/run/sandbox/filter.h"
+#include "worker/run/sandbox/priority.h"
+#include "worker/run/sandbox/process.h"
 #include "worker/run/sandbox/watchdog.h"
 
+#include "lib/base/clock.h"
+
+#include <dirent.h>
 #include <errno.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -118,6 +127,93 @@ static void a_sandbox_entry_of_another_build_is_refused(void **state)
 	assert_non_null(sandbox_join(&entry, places));
 }
 
+static void *wait_for_ever(void *nothing)
+{
+	for (;;)
+		pause();
+	return nothing;
+}
+
+/* Starts a program of a timed stage, with a second thread, which writes a byte once it is there. */
+static pid_t start_raised(int ready)
+{
+	pid_t pid = fork();
+	pthread_t thread;
+	if (pid)
+		return pid;
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || setsid() < 0 || sandbox_set_nice(sandbox_timed_nice)
+		|| pthread_create(&thread, NULL, wait_for_ever, NULL) || write(ready, "r", 1) != 1)
+		_exit(1);
+	wait_for_ever(NULL);
+	_exit(0);
+}
+
+/* The niceness of all threads of the process, and that of its session, as one text. */
+static char *nicenesses(pid_t pid, char text[static 100])
+{
+	char path[60], session[60] = "";
+	int length = 0;
+	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+	DIR *stream = opendir(path);
+	assert_non_null(stream);
+	for (struct dirent *entry; (entry = readdir(stream));)
+		if (atoi(entry->d_name))
+			length += snprintf(
+				text + length, 20, "%d ", getpriority(PRIO_PROCESS, (id_t)atoi(entry->d_name)));
+	closedir(stream);
+	snprintf(path, sizeof path, "/proc/%d/autogroup", (int)pid);
+	FILE *file = fopen(path, "r");
+	if (file && fgets(session, sizeof session, file) && strstr(session, "nice "))
+		snprintf(text + length, 20, "%d", atoi(strstr(session, "nice ") + strlen("nice ")));
+	else
+		snprintf(text + length, 20, "none");
+	if (file)
+		fclose(file);
+	return text;
+}
+
+static void a_raised_priority_ends_after_a_while(void **state)
+{
+	(void)state;
+	char byte, text[100];
+	int ready[2], before = getpriority(PRIO_PROCESS, 0);
+	struct priority priority;
+	if (geteuid())
+		skip();
+	assert_int_equal(pipe(ready), 0);
+	pid_t pid = start_raised(ready[1]);
+	close(ready[1]);
+	if (read(ready[0], &byte, 1) != 1) /* root without CAP_SYS_NICE, as in containers */
+		skip();
+	close(ready[0]);
+	const bool has_sessions = !strstr(nicenesses(pid, text), "none");
+	assert_string_equal(text, has_sessions ? "-19 -19 -19" : "-19 -19 none");
+	priority_begin(&priority, true);
+	assert_int_equal(getpriority(PRIO_PROCESS, 0), sandbox_leader_nice);
+	assert_in_range(priority_wait_ms(&priority), 10000, process_most_raised_ms);
+	priority_look(&priority); /* too early */
+	assert_string_equal(nicenesses(pid, text), has_sessions ? "-19 -19 -19" : "-19 -19 none");
+	priority.next_ms = clock_ms();
+	priority_look(&priority);
+	assert_string_equal(nicenesses(pid, text), has_sessions ? "0 0 0" : "0 0 none");
+	assert_in_range(priority_wait_ms(&priority), 1, 1000); /* for what started meanwhile */
+	priority_end(&priority);
+	assert_int_equal(getpriority(PRIO_PROCESS, 0), before);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static void without_a_raised_program_nothing_is_lowered(void **state)
+{
+	(void)state;
+	int before = getpriority(PRIO_PROCESS, 0);
+	struct priority priority;
+	priority_begin(&priority, false);
+	assert_int_equal(priority_wait_ms(&priority), -1);
+	assert_int_equal(getpriority(PRIO_PROCESS, 0), before);
+	priority_end(&priority);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -126,6 +222,8 @@ int main(void)
 		cmocka_unit_test(memory_and_threads_are_read_from_proc),
 		cmocka_unit_test(the_filter_allows_only_the_intended_socket_families),
 		cmocka_unit_test(a_sandbox_entry_of_another_build_is_refused),
+		cmocka_unit_test(a_raised_priority_ends_after_a_while),
+		cmocka_unit_test(without_a_raised_program_nothing_is_lowered),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

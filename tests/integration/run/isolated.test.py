@@ -5,14 +5,16 @@ each side sees, and the verdict for every way in which a side can end."""
 import json
 import os
 import pathlib
+import resource
 import signal
+import subprocess
 import sys
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "lib")]
 from processes import as_only_bomb, command_of, descendants  # noqa: E402
-from runner import EVAL, HANG_S, PYTHON, Runner, job, task  # noqa: E402
+from runner import EVAL, GPU, HANG_S, PYTHON, Runner, job, task  # noqa: E402
 from tap import Skip, contains, equal, lacks, run, test, until  # noqa: E402
 
 REFERENCE = r"""
@@ -27,6 +29,7 @@ KERNEL = "def custom_kernel(data):\n    return data[0] + data[1]\n"
 BOTH = KERNEL + (
 	"def answer(case): return sum(int(part.split(':')[1]) for part in case.split(';'))\n"
 )
+RLIMIT_NICE = 13  # which the module resource does not name
 ADVICE = "An admin can start a dry run of this version"
 ZYGOTE = ("--python", PYTHON)
 # podium-run as this test's user, usually root, with a zygote, and as nobody without a zygote.
@@ -163,24 +166,24 @@ def a_task_with_both_functions_gets_the_isolated_engine():
 				[(e["verdict"], e["exit_code"]) for e in result.ends], [("passed", 0)] * len(names)
 			)
 			equal("score_ns" in result.verdicts[0], mode == "ranked")
-			timed = {
-				"benchmark": " benchmark ../timed.txt",
-				"ranked": " leaderboard ../timed.txt",
-			}.get(mode, "")
+			last = {"ranked": "leaderboard"}.get(mode, mode)
 			assert result.stages[-1]["command"].endswith(
-				"../engine/judge.py test ../cases.txt" + timed
+				f"../engine/judge.py {last} ../cases.txt"
 			), result.stages
 			equal(left(runner), [])
 
 
 @test
-def the_programs_that_pass_the_tests_also_run_the_benchmarks():
+def on_a_gpu_the_programs_that_pass_the_tests_also_run_the_benchmarks():
 	tell = "import os\nprint('loaded', flush=True)\n" + KERNEL.replace(
 		"    return", "    print(os.getpid(), data[0], flush=True)\n    return"
 	)
 	for runner in each():
-		result = runner.judge(tell, mode="ranked")
+		result = runner.judge(tell, mode="ranked", device=GPU)
 		equal(result.verdict, "passed")
+		contains(
+			result.stages[-1]["command"], "judge.py test ../cases.txt leaderboard ../timed.txt"
+		)
 		tested, timed = (result.log(position=position).splitlines() for position in (1, 2))
 		equal((tested[0], "loaded" in timed), ("loaded", False))
 		pids, values = zip(*(line.split() for line in tested[1:] + timed))
@@ -191,6 +194,154 @@ def the_programs_that_pass_the_tests_also_run_the_benchmarks():
 			({"1", "3"}, {"5", "6", "7"}),
 		)
 		assert all(end["duration_ms"] > 0 for end in result.ends[1:]), result.ends
+
+
+TELL_NICENESS = """
+import os
+def custom_kernel(data):
+    print("pid", os.getpid(), "nice", os.nice(0), flush=True)
+    return data[0] + data[1]
+"""
+
+
+def words_after(word, text):
+	words = text.split()
+	return {words[i + 1] for i, one in enumerate(words) if one == word}
+
+
+@test
+def on_the_cpu_a_timed_stage_has_several_new_processes():
+	slow = "import time\ntime.sleep(0.2)\n" + KERNEL
+	for mode in ("benchmark", "ranked"):
+		result = one().judge(slow, mode=mode)
+		equal(result.verdict, "passed")
+		word = {"ranked": "timing"}.get(mode, mode)
+		shown = [text for text in result.progress if text.startswith(f"{word} 3/3")]
+		equal(shown, [f"{word} 3/3{end}" for end in ("", *(f", process {i}" for i in range(2, 6)))])
+		timed = [case for case in result.cases if case["position"] == 2]
+		equal([case["blocks"] for case in timed], [20, 20, 20])  # 4 a process
+		for case in timed:
+			middle, half = case["mean_ns"], case["high_ns"] - case["mean_ns"]
+			assert abs(half / 1.96 - case["err_ns"]) <= 1e-6 * half, case
+			assert abs(case["low_ns"] - max(1, middle - half)) <= 1e-6 * middle, case
+		# The submission's import, five times 0.2 s, belongs to the stage.
+		assert result.ends[2]["duration_ms"] >= 1000, result.ends
+		assert result.ends[2]["peak_host_bytes"] > 0, result.ends
+
+
+@test
+def a_timed_stage_keeps_within_its_limit():
+	"""Each process takes over a second, so that there is time for only two or three of five."""
+	slow = "import time\ntime.sleep(1.2)\n" + KERNEL
+	result = one().judge(slow, mode="ranked", definition=split_task(ranked_timeout_s=6))
+	equal(result.verdict, "passed")
+	assert 8 <= result.cases[-1]["blocks"] <= 12, result.cases[-1]
+	assert result.ends[2]["duration_ms"] < 6000, result.ends
+
+
+@test
+def a_submission_that_fails_in_a_later_process_has_failed():
+	"""Six processes take at least 6 s: one for the tests, five for the times."""
+	kernel = f"""
+import time
+time.sleep(1)
+print("loaded", flush=True)
+def custom_kernel(data):
+    assert time.time() < {time.time() + 4.5}, "too late"
+    return data[0] + data[1]
+"""
+	result = one().judge(kernel, mode="ranked")
+	equal(
+		(result.verdict, [end["verdict"] for end in result.ends]),
+		("runtime error", ["passed", "passed", "runtime error"]),
+	)
+	lacks(result.verdicts[0], "score_ns")
+	contains(result.reason, "too late")
+	# The log has the output of the first process and of the one that failed.
+	equal(result.log(position=2).split().count("loaded"), 2)
+
+
+@test
+def a_timed_stage_on_the_cpu_has_priority():
+	def nicenesses(result, position):
+		return words_after("nice", result.log(position=position))
+
+	usual = str(os.nice(0))
+	raised = one().judge(TELL_NICENESS, mode="ranked")
+	equal((nicenesses(raised, 1), nicenesses(raised, 2)), ({usual}, {"-19"}))
+	on_gpu = one().judge(TELL_NICENESS, mode="ranked", device=GPU)
+	equal((nicenesses(on_gpu, 1), nicenesses(on_gpu, 2)), ({usual}, {usual}))
+	if "ordinary user" in KINDS:
+		without = one("ordinary user").judge(TELL_NICENESS, mode="ranked")
+		equal((nicenesses(without, 1), nicenesses(without, 2)), ({usual}, {usual}))
+
+
+RAISE = """
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+class Param(ctypes.Structure):
+    _fields_ = [("priority", ctypes.c_int)]
+def attempt(act):
+    try:
+        return act()
+    except OSError as error:
+        return error.errno
+def custom_kernel(data):
+    print(
+        "nice", os.getpriority(os.PRIO_PROCESS, 0),
+        "set", attempt(lambda: os.setpriority(os.PRIO_PROCESS, 0, -20)),
+        "fifo", libc.sched_setscheduler(0, 1, ctypes.byref(Param(1))),
+        "session", attempt(lambda: open("/proc/self/autogroup", "w", 1).write("-20\\n")), flush=True)
+    return data[0] + data[1]
+"""
+
+
+@test
+def a_submission_cannot_raise_its_priority_further():
+	for runner in each():
+		expect_no_raise(runner, "-19" if runner is one() else str(os.nice(0)))
+
+
+def expect_no_raise(runner, nice):
+	log = runner.judge(RAISE, mode="ranked").log(position=2)
+	equal(words_after("nice", log), {nice})
+	equal(words_after("set", log), {"13"})  # EACCES
+	equal(words_after("fifo", log), {"-1"})
+	assert words_after("session", log) <= {"1", "2", "13"}, log
+
+
+@test
+def an_ordinary_user_may_have_a_limit_that_allows_priority():
+	before = resource.getrlimit(RLIMIT_NICE)
+	try:
+		resource.setrlimit(RLIMIT_NICE, (40, 40))  # LimitNICE=-20 of the worker's unit
+	except ValueError:
+		raise Skip("this user may not raise limits") from None
+	if "ordinary user" not in KINDS:
+		raise Skip("only root can become another user")
+	with Isolated(user="nobody") as runner:
+		resource.setrlimit(RLIMIT_NICE, before)
+		expect_no_raise(runner, "-19")
+
+
+@test
+def a_time_without_priority_names_other_load():
+	def said(runner):
+		result = runner.judge(mode="ranked", definition=split_task(benchmarks=["a: 5"]))
+		return result.cases[-1].get("message") or ""
+
+	busy = [
+		subprocess.Popen([PYTHON, "-c", "while True: pass"], start_new_session=True)
+		for _ in range(2)
+	]
+	try:
+		lacks(said(one()), "other load")
+		if "ordinary user" in KINDS:
+			contains(said(one("ordinary user")), "Measured beside other load: other programs used")
+	finally:
+		for process in busy:
+			process.kill()
+			process.wait()
 
 
 @test
@@ -383,12 +534,12 @@ def a_dry_run_on_a_busy_device_chooses_no_engine():
 
 
 @test
-def the_judge_checks_the_inputs_of_all_stages_first():
+def on_a_gpu_the_judge_checks_the_inputs_of_all_stages_first():
 	late = REFERENCE.replace(
 		"return [a, b]", "return [a, b if b else print]"
 	)  # the tests have a b, the benchmarks have none
 	late = late.replace("sum(data)", "(data[0] + (0 if callable(data[1]) else data[1]))")
-	result = one().judge(BOTH, late, mode="ranked", may_fall_back=True)
+	result = one().judge(BOTH, late, mode="ranked", may_fall_back=True, device=GPU)
 	equal((result.verdict, result.verdicts[0]["engine"]), ("passed", "custom"))
 	equal(
 		[(s["position"], s["stage"]) for s in result.stages],

@@ -3,6 +3,7 @@
 worker."""
 
 import concurrent.futures
+import fcntl
 import pathlib
 import re
 import sys
@@ -335,6 +336,37 @@ def cancelling_keeps_the_jobs_that_have_finished():
 
 
 # ---- what the page says ----
+
+
+@test
+def times_on_the_cpu_are_for_trying_things_out():
+	words = "CPU times are for trying things out"
+	contains(ada.get("/leaderboard/small").words(), words)
+	ranked, tested = submit(ada, mode="ranked"), submit(ada)
+	equal([ended(number)["verdict"] for number in (ranked, tested)], ["passed", "passed"])
+	contains(ada.get(f"/submission/{ranked}").words(), words)
+	lacks(ada.get(f"/submission/{tested}").words(), words)
+
+
+@test
+def a_device_that_another_podium_uses_says_so():
+	elsewhere = "another Podium on this machine uses it"
+	clean()
+	lacks(ada.get("/queue").words(), elsewhere)
+	with open(site.var / "podium-CPU.lock") as lock, open(site.var / "podium-CPU.turn") as turn:
+		fcntl.flock(turn, fcntl.LOCK_EX)
+		fcntl.flock(lock, fcntl.LOCK_EX)
+		fcntl.flock(turn, fcntl.LOCK_UN)
+		submission = submit(ada)
+		until(lambda: elsewhere in ada.get("/queue").words())
+		contains(
+			status(submission)["jobs"][0]["message"],
+			"Waiting for CPU: 1st in line. Another Podium on this machine uses this device, so it "
+			"waits until that one's job is done.",
+		)
+		equal(status(submission)["jobs"][0]["state"], "queued")
+	equal(ended(submission)["verdict"], "passed")
+	until(lambda: elsewhere not in ada.get("/queue").words())
 
 
 @test

@@ -44,6 +44,7 @@ static struct process harness_process(
 		.on_result = evaluation_take,
 		.context = evaluation,
 		.zygote = run->zygote,
+		.nice = stage_nice(run, evaluation->stage, false),
 		.view = { .gpus = run->job->device.uuid,
 			.loopback = task->multi_gpu,
 			.programs = { run->job->python, run->job->nvcc } },

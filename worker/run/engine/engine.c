@@ -81,8 +81,11 @@ static const struct {
 
 void evaluation_tell_progress(const struct evaluation *evaluation)
 {
-	event_progress(evaluation->run->events, "%s %zu/%zu", evaluation->kind->progress,
-		evaluation->first + evaluation->results.finished, evaluation->all);
+	const char *process = evaluation->earlier_runs
+		? arena_printf(evaluation->run->arena, ", process %zu", evaluation->earlier_runs + 1)
+		: "";
+	event_progress(evaluation->run->events, "%s %zu/%zu%s", evaluation->kind->progress,
+		evaluation->first + evaluation->results.finished, evaluation->all, process);
 }
 
 /* Sends the latest output. Called before the progress event is sent: while an event is unread,
@@ -220,8 +223,9 @@ void evaluation_send_cases(const struct evaluation *evaluation, const struct sta
 
 int64_t evaluation_limit_s(const struct evaluation *evaluation)
 {
-	return *(const int64_t *)(const void *)((const char *)evaluation->run->job->task
+	int64_t limit_s = *(const int64_t *)(const void *)((const char *)evaluation->run->job->task
 		+ evaluation->kind->timeout_offset);
+	return limit_s - evaluation->spent_ms / 1000;
 }
 
 int evaluation_write_cases(
@@ -453,7 +457,8 @@ static int evaluate_stage(struct run *run, struct stage *stage, struct stage *ne
 	if (rc)
 		return rc;
 	evaluation_tell_progress(&evaluation);
-	rc = run_cases(run, &evaluation, error);
+	rc = repetition_applies(run->job, stage->kind) ? repetition_run(&evaluation, run_cases, error)
+												   : run_cases(run, &evaluation, error);
 	struct evaluation *last = evaluation.is_over ? evaluation.next : &evaluation;
 	if (rc)
 		results_close(&last->results);
@@ -533,11 +538,12 @@ static size_t list_stages(const struct job *job, struct arena *arena, struct sta
 }
 
 /* Returns the timed stage that follows a test stage, or NULL. The isolated engine runs such a pair
- * of stages with the same programs. */
-static struct stage *find_next(struct stage *stages, size_t count, size_t index)
+ * of stages with the same programs, unless the timed stage runs several times. */
+static struct stage *find_next(
+	const struct job *job, struct stage *stages, size_t count, size_t index)
 {
 	bool is_pair = index + 1 < count && stages[index].kind == &KINDS[KIND_TEST]
-		&& stages[index + 1].kind->is_timed;
+		&& stages[index + 1].kind->is_timed && !repetition_applies(job, stages[index + 1].kind);
 	return is_pair ? &stages[index + 1] : NULL;
 }
 
@@ -552,7 +558,7 @@ void engine_run(struct run *run, struct judgement *judgement)
 		if (is_cancelled(run, judgement))
 			break;
 		const struct stage *last =
-			run_stage(run, &stages[i], find_next(stages, count, i), &profiler);
+			run_stage(run, &stages[i], find_next(run->job, stages, count, i), &profiler);
 		*judgement = last->judgement;
 		i = (size_t)(last - stages);
 	}

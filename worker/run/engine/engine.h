@@ -29,6 +29,10 @@ struct evaluation {
 	/* The evaluation of the stage that the same judge runs after this stage has passed; NULL: none.
 	 */
 	struct evaluation *next;
+	/* For a stage that runs several times (repetition.c): the runs that passed before this one, and
+	 * how much of the stage's time limit they took. */
+	size_t earlier_runs;
+	int64_t spent_ms;
 	bool is_over; /* the judge has started `next`, and all events of this stage were sent */
 	/* The output of the submission's program, to be sent when a timed case ends; NULL: never. */
 	const struct process_result *printed;
@@ -62,8 +66,31 @@ int engine_custom(
  * changes the run's engine to the next weaker one, with the reason. */
 int engine_isolated(struct run *run, struct evaluation *evaluation, struct error *error);
 
+/* ---- a timed stage on the CPU device (repetition.c) ----
+ *
+ * On a CPU, a process makes all its times longer or shorter, by 3 to 17 % (docs/measurements.md). A
+ * judge cannot see this, since it has one process of the submission. The stage therefore runs
+ * several times, each time with new programs. The time of a case is the middle one of its times,
+ * and their spread gives the interval. */
+
+/* Whether the job times this kind of stage so. A comparison measures its sides in turns instead. */
+bool repetition_applies(const struct job *job, const struct stage_kind *kind);
+
+/* Calls `run_once`, which runs and judges the stage's cases, until there are enough times or the
+ * stage has failed. Keeps within the stage's time limit. The custom engine runs a stage once,
+ * because its harness decides how to measure. */
+int repetition_run(struct evaluation *evaluation,
+	int (*run_once)(struct run *run, struct evaluation *evaluation, struct error *error),
+	struct error *error);
+
+/* The middle of `count` times (1 to repetition_most_runs; sorted by the function), and half of its
+ * 95 % interval by Student's t; NAN for a single time. Public for tests. */
+enum { repetition_most_runs = 5 };
+double repetition_middle(double *times, size_t count, double *half);
+
 /* ---- for engines ---- */
 
+/* What is left of the stage's time limit. */
 int64_t evaluation_limit_s(const struct evaluation *evaluation);
 
 /* Writes the case file into a stage's folder. */

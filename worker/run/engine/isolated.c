@@ -268,6 +268,7 @@ static struct process describe_program(
 		.environment = build_environment(run, evaluation, who),
 		.timeout_ms = evaluation_limit_s(evaluation) * 1000 + judge_grace_ms,
 		.zygote = run->zygote,
+		.nice = stage_nice(run, evaluation->stage, who == PROGRAM_JUDGE),
 		.is_trusted = !has_submission(who),
 		/* When the rival's channel closes, the judge measures the submission alone. When a
 		 * builder's closes, calls begin. The channel therefore stays open until the sandbox is
@@ -427,12 +428,14 @@ static int run_programs(struct series *series, struct evaluation *evaluation, st
 }
 
 /* Sends the stage's events "stage", "log" and "conditions", which waited until it was certain that
- * the custom engine does not repeat the stage. */
+ * the custom engine does not repeat the stage. If the stage runs several times, the log has the
+ * output of the first run and of a failed one. */
 static void tell_outcome(const struct series *series, struct stage *stage)
 {
 	if (!stage->begun)
 		stage_tell_begin(series->run, stage, &series->processes[PROGRAM_JUDGE]);
-	stage_tell_log(series->run, stage, &series->ended[PROGRAM_ENTRY]);
+	if (!series->current->earlier_runs || stage->judgement.verdict != VERDICT_PASSED)
+		stage_tell_log(series->run, stage, &series->ended[PROGRAM_ENTRY]);
 	evaluation_send_conditions(series->current, stage);
 }
 
@@ -449,10 +452,10 @@ static void conclude(struct series *series)
 		choose_next_engine(run, &last->results);
 		return;
 	}
+	judge_isolated(series->processes, series->ended, &last->results, &stage->judgement);
 	tell_outcome(series, stage);
 	if (is_sealed(run))
 		plans_send(run, stage, last->count);
-	judge_isolated(series->processes, series->ended, &last->results, &stage->judgement);
 	note_end(stage, series->processes, series->ended);
 	/* If the task cannot be split, the verdict's reason already tells what the judge said. */
 	if (stage->judgement.verdict == VERDICT_INTERNAL_ERROR && judge->code != JUDGE_CANNOT_SPLIT)

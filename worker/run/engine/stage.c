@@ -134,6 +134,13 @@ void stage_prepare(struct run *run, const struct workspace *workspace, struct pr
 	process->watch = inbox_watch(run->inbox);
 }
 
+int stage_nice(const struct run *run, const struct stage *stage, bool is_judge)
+{
+	if (!run->job->device.is_cpu || !stage->kind->is_timed || !run->workspace.host->may_raise)
+		return 0;
+	return is_judge ? sandbox_leader_nice : sandbox_timed_nice;
+}
+
 int stage_try_program(struct run *run, struct stage *stage, struct process *process,
 	struct process_result *result, struct error *error)
 {

@@ -87,6 +87,10 @@ int stage_write_files(
  * watch, and the common part of the view. */
 void stage_prepare(struct run *run, const struct workspace *workspace, struct process *process);
 
+/* The niceness of a program of this stage. A timed stage on the CPU device has priority over other
+ * work on the machine, if podium-run may raise it. */
+int stage_nice(const struct run *run, const struct stage *stage, bool is_judge);
+
 /* Runs the stage's program in the open stage's folder. Sends the event "stage" before it and "log"
  * after it, and stores the exit code and the duration. Calls stage_prepare on `process`. */
 int stage_run_program(struct run *run, struct stage *stage, struct process *process,

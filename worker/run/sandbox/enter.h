@@ -48,6 +48,7 @@ struct sandbox_entry {
 	int32_t parent;
 	uint32_t is_dumpable; /* the program starts without an exec and reads its own /proc */
 	uint32_t change_user, uid, gid, group_count, groups[sandbox_most_groups];
+	int32_t nice; /* the program's niceness; 0: unchanged. Below 0 only if the host allows it */
 	uint32_t limit_count;
 	struct sandbox_limit limits[sandbox_most_limits];
 	/* The start folder, as a path in the sandbox; "": the caller gives a descriptor instead. */
@@ -61,12 +62,16 @@ struct sandbox_entry {
  * child's parent has process number 0. */
 const char *sandbox_join(const struct sandbox_entry *entry, const int places[SANDBOX_PLACES]);
 
+/* Sets the niceness of the calling thread and, where the kernel shares the CPUs among sessions
+ * first (autogroup in sched(7)), that of its session. Returns 0, or -1 with errno. */
+int sandbox_set_nice(int nice);
+
 /* Gives up the user, the capabilities and every way to regain them. sandbox_confine includes this
  * step; process 1 of a sandbox needs only this step. Returns 0, or -1 with errno. */
 int sandbox_give_up(const struct sandbox_entry *entry);
 
-/* Confines the caller for good: new session, limits, user, folder, no privileges and no way to get
- * them, and the filter of system calls. The caller sets descriptors and signals. */
+/* Confines the caller for good: new session, niceness, limits, user, folder, no privileges and no
+ * way to get them, and the filter of system calls. The caller sets descriptors and signals. */
 const char *sandbox_confine(const struct sandbox_entry *entry, int folder);
 
 #endif

@@ -17,6 +17,7 @@ enum {
 	process_most_together = 6,
 	/* podium-run ends a program that prints more than this. struct capture keeps less. */
 	process_most_output_bytes = 64 * 1024 * 1024,
+	process_most_raised_ms = 20 * 1000,
 	process_tell_ms = 1000, /* the shortest time between two calls of on_output */
 };
 
@@ -54,6 +55,10 @@ struct process {
 	 * later. NULL: no onlooker. */
 	bool (*on_output)(void *onlooker, const struct process_result *result);
 	void *onlooker;
+	/* The program's niceness; 0: that of podium-run. Below 0 only if host->may_raise, and then for
+	 * process_most_raised_ms at most: afterwards the niceness is 0, so that no program keeps the
+	 * machine from its other work. */
+	int nice;
 	/* The program runs nothing of a submission, and no submission may read its memory. */
 	bool is_trusted;
 	/* Only for followers (see process_run_all): their channel to the leader closes when the

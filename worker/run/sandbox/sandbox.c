@@ -40,6 +40,8 @@ static const struct {
 	{ RLIMIT_CORE, 0 },
 	{ RLIMIT_NOFILE, 4096 },
 	{ RLIMIT_FSIZE, UINT64_C(1) << 30 },
+	{ RLIMIT_NICE, 0 },
+	{ RLIMIT_RTPRIO, 0 },
 };
 
 /* ---- what the host allows ---- */
@@ -246,6 +248,12 @@ static int check_shown(const char *shown, struct error *error)
 	return 0;
 }
 
+static int try_to_raise(const void *context)
+{
+	(void)context;
+	return setpriority(PRIO_PROCESS, 0, sandbox_leader_nice);
+}
+
 int sandbox_prepare(struct sandbox_host *host, const struct account *account, const char *directory,
 	struct error *error)
 {
@@ -259,6 +267,7 @@ int sandbox_prepare(struct sandbox_host *host, const struct account *account, co
 	if (rc || (rc = make_entries(host, error)))
 		return rc;
 	check_filter(host);
+	host->may_raise = try_in_child(try_to_raise, NULL) == 0;
 	control_group_find(&host->groups);
 	if (host->groups.folder < 0)
 		set_missing(host, WALL_GROUPS, host->groups.why_not);

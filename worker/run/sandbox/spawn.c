@@ -149,6 +149,7 @@ static int fork_and_exec(const struct process *process, const struct sandbox *sa
 {
 	static struct sandbox_entry entry;
 	sandbox_entry(sandbox, process->inside, process->most_address_space, &entry);
+	entry.nice = process->nice;
 	*pid = fork();
 	if (*pid < 0)
 		return fail(error, ERROR_SYSTEM, "Cannot create a process: %s.", strerror(errno));

@@ -2,6 +2,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/scope.h"
+#include "worker/run/sandbox/priority.h"
 #include "worker/run/sandbox/reaper.h"
 #include "worker/run/sandbox/spawn.h"
 #include "worker/run/sandbox/watchdog.h"
@@ -42,6 +43,7 @@ struct group {
 	int exits;       /* becomes readable when a child ends */
 	int64_t last_ms; /* a deadline besides the leader's time limit */
 	int64_t kills;   /* out-of-memory kills before the start */
+	struct priority priority;
 };
 
 static int64_t deadline_ms(const struct group *group)
@@ -191,11 +193,13 @@ static int64_t sooner_wait(int64_t wait_ms, int64_t other_ms)
 	return other_ms >= 0 && other_ms < wait_ms ? other_ms : wait_ms;
 }
 
-/* The time until the deadline, the next check of a watchdog, or the next call of an onlooker. */
+/* The time until the deadline, the end of a raised priority, the next check of a watchdog, or the
+ * next call of an onlooker. */
 static int patience_ms(const struct group *group)
 {
 	enum { most_ms = 1000 * 1000 };
-	int64_t wait_ms = deadline_ms(group) - clock_ms();
+	int64_t wait_ms =
+		sooner_wait(deadline_ms(group) - clock_ms(), priority_wait_ms(&group->priority));
 	for (size_t i = 0; i < group->count; i++) {
 		const struct running *running = &group->members[i];
 		wait_ms = sooner_wait(wait_ms, running->over ? -1 : watchdog_wait_ms(&running->watchdog));
@@ -245,6 +249,7 @@ static void wait_and_handle(struct group *group)
 		return;
 	}
 	int count = poll(ready, FIRST_MEMBER + group->count * PLACES_OF_MEMBER, patience_ms(group));
+	priority_look(&group->priority);
 	/* Handle the leader last: it reports on what the followers did, so read their output first. */
 	for (size_t i = group->count; i-- > 0;)
 		handle_member(&group->members[i], ready + FIRST_MEMBER + i * PLACES_OF_MEMBER);
@@ -458,6 +463,10 @@ int process_run_all(const struct process *const *processes, struct process_resul
 		return fail(
 			error, ERROR_SYSTEM, "Cannot watch for the end of processes: %s.", strerror(errno));
 	int rc = start_all(&group, error);
+	bool is_raised = false;
+	for (size_t i = 0; i < count; i++)
+		is_raised = is_raised || processes[i]->nice < 0;
+	priority_begin(&group.priority, is_raised);
 	while (!rc && !group.members[0].over) {
 		wait_and_handle(&group);
 		end_finished_followers(&group);
@@ -467,6 +476,7 @@ int process_run_all(const struct process *const *processes, struct process_resul
 		await_stop_signal(&group);
 	}
 	int left = finish_group(&group, rc ? NULL : error);
+	priority_end(&group.priority);
 	return rc ? rc : left;
 }
 

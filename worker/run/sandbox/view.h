@@ -28,7 +28,13 @@ enum sandbox_wall {
 	WALLS,
 };
 
-enum { sandbox_most_inodes = 100000 };
+enum {
+	sandbox_most_inodes = 100000,
+	/* Niceness of programs that are timed on the CPU device: of the judge, and of a submission,
+	 * which must not delay the judge. */
+	sandbox_leader_nice = -20,
+	sandbox_timed_nice = -19,
+};
 
 struct sandbox_host {
 	const struct account *account;
@@ -39,6 +45,7 @@ struct sandbox_host {
 	char why_not[WALLS][200]; /* "" if the wall is available */
 	struct control_group_base groups;
 	int64_t most_memory_bytes, most_disk_bytes, most_processes;
+	bool may_raise;    /* programs may have a niceness below 0 */
 	const char *shown; /* more paths that programs see, separated by colons */
 	/* The parts of an entry that all programs share, including the filter; [1]: for programs with a
 	 * loopback network. */

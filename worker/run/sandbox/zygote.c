@@ -192,6 +192,7 @@ static int write_entry(const struct process *process, const struct sandbox *sand
 {
 	static struct sandbox_entry entry;
 	sandbox_entry(sandbox, process->inside, process->most_address_space, &entry);
+	entry.nice = process->nice;
 	entry.is_dumpable = !process->is_trusted || sandbox->host->stands[WALL_PROC];
 	cleanup_fd int file = memfd_create("entry", MFD_CLOEXEC);
 	return file >= 0 && pwrite(file, &entry, sizeof entry, 0) == (ssize_t)sizeof entry
