@@ -248,18 +248,11 @@ def removing_a_device_cancels_its_queued_jobs_and_says_so_to_all():
 		sql("SELECT detail FROM audit_log WHERE action = 'leaderboard.update'")[-1][0],
 		"devices: CPU, was CPU, H200, B200; 2 queued jobs cancelled",
 	)
-<<<<<<< HEAD
-	# No worker offers H200, so the form comes back with a warning.
-	answer = edit_devices("H200")
-	equal(answer.location, "/admin/leaderboard/small/edit?saved=1&cancelled=1")
-	contains(admin.get(answer.location).words(), "Removing devices cancelled 1 queued job.")
-=======
 	# No worker has ever offered an H200 here, so the form comes back with its warning.
 	answer = edit_devices("H200")
 	equal(answer.location, "/admin/leaderboard/small/edit?saved=1&cancelled=1")
 	contains(admin.get(answer.location).words(), "Removing devices cancelled 1 queued job.")
 	contains(admin.get(answer.location).words(), "Warning: No worker has ever offered H200.")
->>>>>>> nd
 	equal(edit_devices(*before).location, "/leaderboard/small")
 	equal(status(elsewhere.rsplit("/", 1)[1])["jobs"][0]["state"], "queued")
 	site.release_jobs()
