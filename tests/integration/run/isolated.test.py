@@ -291,7 +291,8 @@ def custom_kernel(data):
         "nice", os.getpriority(os.PRIO_PROCESS, 0),
         "set", attempt(lambda: os.setpriority(os.PRIO_PROCESS, 0, -20)),
         "fifo", libc.sched_setscheduler(0, 1, ctypes.byref(Param(1))),
-        "session", attempt(lambda: open("/proc/self/autogroup", "w", 1).write("-20\\n")), flush=True)
+        "session", attempt(lambda: open("/proc/self/autogroup", "w", 1).write("-20\\n")),
+        flush=True)
     return data[0] + data[1]
 """
 
