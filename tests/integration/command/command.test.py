@@ -379,7 +379,7 @@ def submissions_are_listed_compared_and_ranked():
 		shown = good(as_ada("ranking", "small")).out
 		equal(re.search(r"(\S+)  ada", shown)[1], rank)
 		shown = good(as_ada("status", ranked)).out
-		equal(re.search(r"CPU  passed  2.0000 ms +(\S+)  personal best", shown)[1], rank)
+		equal(re.search(r"CPU  passed  2.0000 ± 0.0098 ms +(\S+)  personal best", shown)[1], rank)
 
 
 @test

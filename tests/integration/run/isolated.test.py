@@ -241,13 +241,13 @@ def a_timed_stage_keeps_within_its_limit():
 
 @test
 def a_submission_that_fails_in_a_later_process_has_failed():
-	"""Six processes take at least 6 s: one for the tests, five for the times."""
+	"""Six processes take at least 12 s: one for the tests, five for the times."""
 	kernel = f"""
 import time
-time.sleep(1)
+time.sleep(2)
 print("loaded", flush=True)
 def custom_kernel(data):
-    assert time.time() < {time.time() + 4.5}, "too late"
+    assert time.time() < {time.time() + 10}, "too late"
     return data[0] + data[1]
 """
 	result = one().judge(kernel, mode="ranked")
@@ -413,7 +413,7 @@ def cases_say_how_they_were_measured():
 		), case
 		for key in ("ratio", "rival_ns", "device"):
 			lacks(case, key)
-	means = [case["mean_ns"] for case in cases]
+	means = [max(case["mean_ns"], case.get("floor_ns", 0)) for case in cases]
 	geom = (means[0] * means[1] * means[2]) ** (1 / 3)
 	assert abs(result.verdicts[0]["score_ns"] - geom) < 1e-6 * geom
 	assert result.ends[2]["nonce"] and set(result.ends[2]["nonce"]) <= set("0123456789abcdef")
