@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { closeBrowser, createLeaderboard, EVAL, fillAndSend, logInAsAdmin, register, RIGHT, scene,
-	setDeadline, submit, taskZip, verdictOf, WRONG } from './visitor.mjs';
+import { closeBrowser, createLeaderboard, EVAL, fillAndSend, logInAsAdmin, publish, register, RIGHT,
+	scene, setDeadline, submit, taskZip, verdictOf, WRONG } from './visitor.mjs';
 
 test.after(closeBrowser);
 
@@ -168,7 +168,10 @@ benchmarks: [{number: 4444}]
 	await admin.goto(`/admin/leaderboard/${board}/versions`);
 	await go(admin, /^Switch to version 2/);
 	await press(admin, 'Switch to version 2');
-	await admin.getByText('Submissions run against version 2 from now on.').waitFor();
+	await admin.getByText('Version 2 is used when its check has passed').waitFor();
+	publish(board, '2');
+	await admin.goto(fresh(`/leaderboard/${board}`));
+	await admin.getByText('Another.').waitFor();
 	await page.goto(fresh(`/leaderboard/${board}?version=1`));
 	await page.getByRole('row', { name }).first().waitFor();
 	await admin.goto(`/admin/leaderboard/${board}/publishing`);
