@@ -1,8 +1,8 @@
 // Problem sets in a browser: upload, preview, confirmation, and the ranking of a replaced version.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { EVAL, RIGHT, closeBrowser, logInAsAdmin, register, scene, sourceFile, submit, verdictOf,
-	zipOf } from './visitor.mjs';
+import { EVAL, RIGHT, closeBrowser, logInAsAdmin, publish, register, scene, sourceFile, submit,
+	verdictOf, zipOf } from './visitor.mjs';
 
 test.after(closeBrowser);
 
@@ -75,6 +75,7 @@ for (const scripts of [true, false]) {
 	scene(`a changed task gets a new ranking; the old one stays readable ${how}`, async (come) => {
 		const page = await come({ scripts }), participant = await come({ scripts });
 		await register(participant, `vera${suffix}`);
+		publish(`one${suffix}`);
 		await submit(participant, `one${suffix}`, { file: sourceFile(RIGHT), mode: 'Ranked' });
 		assert.equal(await verdictOf(participant), 'passed');
 		await logInAsAdmin(page);
@@ -84,6 +85,7 @@ for (const scripts of [true, false]) {
 			/version 2, with a new ranking; changed: benchmarks\s+was version 1/);
 		assert.match(await part(page, 'Changed').textContent(), /2041-05-06 07:08 UTC\s+was none/);
 		await confirm(page, 'Change 1 leaderboard');
+		publish(`one${suffix}`, '2');
 		await page.goto(`/leaderboard/one${suffix}`);
 		assert.equal(await page.getByRole('rowheader', { name: `vera${suffix}` }).count(), 0);
 		await page.getByRole('navigation', { name: 'Versions of the task' })

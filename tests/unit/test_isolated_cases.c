@@ -124,7 +124,7 @@ static void with_too_few_blocks_the_interval_is_unknown(void **state)
 		assert_int_equal(isnan(summary.err_ns) != 0, is_unknown);
 		assert_int_equal(isnan(summary.low_ns) != 0, is_unknown);
 		assert_int_equal(isnan(summary.high_ns) != 0, is_unknown);
-		assert_is(summary.mean_ns, 90e3);
+		assert_is(summary.mean_ns, 88.8e3); /* a tenth of the calls take less than 98.8 us */
 		assert_true(summary.surcharge_ns == 0 && summary.std_ns > 1e3 && isnan(summary.own_ns));
 	}
 }

@@ -312,7 +312,7 @@ DEEDS = [
 		[("action", "pause"), *ITS_DEVICE, *YES],
 		"worker.pause",
 		"{worker} {device}",
-		"takes no jobs; 0 running queued again",
+		"takes no jobs; ",  # the check of a new leaderboard may be running
 	),
 	(
 		*WORKERS,
