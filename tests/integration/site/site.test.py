@@ -534,7 +534,7 @@ def the_first_mismatch_the_rates_and_the_kernels_are_shown():
 		SET definition = JSON_SET(definition, '$.bytes', '1000 * seed', '$.flops', 'nothing')
 			WHERE s.id = {passed};
 		UPDATE measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id
-			SET mean_ns = 1000, err_ns = NULL, low_ns = NULL, high_ns = NULL
+			SET mean_ns = 1000, floor_ns = NULL, err_ns = NULL, low_ns = NULL, high_ns = NULL
 			WHERE j.submission_id = {passed}""")
 	contains(ada.get(f"/submission/{passed}").words(), "seed: 3 1.000 µs")
 	contains(
