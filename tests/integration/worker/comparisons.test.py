@@ -260,9 +260,10 @@ def deleting_the_leaderboard_ends_a_running_comparison():
 	load_task("doomed", TASK.replace("engine: custom", "engine: isolated"))
 	sql("DELETE FROM jobs; DELETE FROM submissions")
 	with worker() as here:
-		podium_run.say(ranked={"score_ns": 1000.0, "score_err_ns": 1.0}, compare={"hang": True})
 		for user in (1, 2):
-			wait_for(submit(user=user, board="doomed"))
+			said = {"score_ns": 1000.0 + user, "score_err_ns": 1.0}
+			podium_run.say(ranked=said, compare={"hang": True})
+			wait_for(submit(f"# of {user}\n", user=user, board="doomed"))
 		until(lambda: comparisons("j.state") == ["running"])
 		sql(
 			"DELETE FROM ranking; DELETE FROM submissions; DELETE FROM leaderboards "
