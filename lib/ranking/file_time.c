@@ -24,7 +24,8 @@
 	" FROM " results " AND " COUNTS " GROUP BY s.task_version_id, j.gpu, s.sha256)"
 #define HALF_NS "1.96 * err_ns"
 #define MOST_HALF_NS "(400 + 0.01 * mean_ns)"
-#define IF_NOISY(yes, no) "IF(results > 1 AND " HALF_NS " > " MOST_HALF_NS ", " yes ", " no ")"
+#define IF_NOISY(yes, no) \
+	"IF(results > 1 AND gpu <> 'CPU' AND " HALF_NS " > " MOST_HALF_NS ", " yes ", " no ")"
 #define TIMES \
 	"results, mean_ns + " IF_NOISY(HALF_NS, "0") ", " IF_NOISY(MOST_HALF_NS " / 1.96", "err_ns")
 #define FIELDS "task_version_id, gpu, sha256, results, score_ns, score_err_ns"

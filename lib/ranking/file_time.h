@@ -5,6 +5,7 @@
  * Its error is the larger of two: the error of the mean from the results' own errors, and the
  * standard error of the results' mean from how much they differ. If half of the interval is over
  * 1 % + 0.4 us, the interval's upper end is the time, as for a single result (task_charge_noise).
+ * On the CPU device, whose times vary much, no result is charged.
  * Results of withdrawn submissions count, because one could else withdraw the slow ones. */
 #ifndef PODIUM_LIB_RANKING_FILE_TIME_H
 #define PODIUM_LIB_RANKING_FILE_TIME_H

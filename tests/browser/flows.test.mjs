@@ -113,7 +113,7 @@ for (const scripts of [true, false]) {
 		await register(page, `rita${suffix}`);
 		const record = await recordStates(page);
 		const id = await submit(page, 'vectoradd_py',
-			{ file: sourceFile(sample('right')), mode: 'Ranked' });
+			{ file: sourceFile(`${sample('right')}# ${suffix}\n`), mode: 'Ranked' });
 		assert.match((await chip(page).textContent()).trim(), /queued|running/);
 		assert.equal(await verdictOf(page), 'passed');
 		if (scripts) {

@@ -215,14 +215,18 @@ static void a_withdrawn_result_still_counts_and_a_hidden_one_does_not(void **sta
 	assert_page("0:80=1");
 }
 
-static void results_that_differ_much_are_charged(void **state)
+static void results_that_differ_much_are_charged_on_a_gpu(void **state)
 {
 	(void)state;
-	pass(0, a, 1000000);
-	pass(0, a, 2000000);
+	contest_use_engine(gpus[1], "isolated");
+	pass_on(gpus + 1, 0, a, 1000000, 1);
+	pass_on(gpus + 1, 0, a, 2000000, 1);
 	/* 1.5 ms, and half of the interval is 0.98 ms. */
 	assert_page("0:2480000=1");
 	assert_near(1.96 * read_row(&FIRST).score_err_ns, 15400);
+	pass(1, b, 1000000);
+	pass(1, b, 2000000);
+	assert_page("1:1500000=1 0:2480000=1");
 }
 
 static void a_sample_has_the_time_of_its_file(void **state)
@@ -286,7 +290,7 @@ int main(void)
 		TEST(a_users_best_changes_with_the_time_of_the_file),
 		TEST(devices_have_times_of_their_own),
 		TEST(a_withdrawn_result_still_counts_and_a_hidden_one_does_not),
-		TEST(results_that_differ_much_are_charged),
+		TEST(results_that_differ_much_are_charged_on_a_gpu),
 		TEST(a_sample_has_the_time_of_its_file),
 		TEST(any_course_of_events_leaves_the_rows_that_a_rebuilding_gives),
 		TEST(an_account_that_is_deleted_takes_its_results_with_it),
