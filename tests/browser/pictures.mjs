@@ -58,7 +58,8 @@ const templateOf = (board) =>
 		WHERE task_version_id = ${versionOf(board)} AND role = 'template')`;
 
 function takeOver(board) {
-	sql(`DELETE FROM leaderboard_gpus WHERE leaderboard_id = ${idOf(board)};
+	sql(`UPDATE task_engines SET engine = 'isolated' WHERE task_version_id = ${versionOf(board)};
+		DELETE FROM leaderboard_gpus WHERE leaderboard_id = ${idOf(board)};
 		INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position)
 			VALUES ${board.gpus.map((gpu, i) => `(${idOf(board)}, '${gpu}', ${i})`)}`);
 	const [[cases]] =
@@ -100,8 +101,8 @@ const result = (board, gpu, score_ns) => `
 // Each submission has its own source, because results of equal source share one time. The last one
 // of the first user is the template.
 const submission = (board, user, number, factor, minutes, isLast) => `
-	SET @source = '${KERNEL}# ${board.name} ${user} ${minutes}',
-		@kernel = UNHEX(SHA2(@source, 256));
+	SET @source = '${KERNEL}# ${board.name} ${user} ${minutes}';
+	SET @kernel = UNHEX(SHA2(@source, 256));
 	INSERT IGNORE INTO blobs VALUES (@kernel, LENGTH(@source), @source);
 	INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode,
 		dialect, submitted_at)
