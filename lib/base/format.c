@@ -240,8 +240,9 @@ void format_change(format_text out, double ratio)
 	}
 	double percent = 100 * fabs(ratio - 1);
 	int decimals = percent >= 10 ? 0 : percent >= 0.95 ? 1 : percent >= 0.095 ? 2 : 3;
-	snprintf(
-		out, sizeof(format_text), "%.*f %% %s", decimals, percent, ratio < 1 ? "faster" : "slower");
+	const char *less = percent < 0.0005 ? "less than " : "";
+	snprintf(out, sizeof(format_text), "%s%.*f %% %s", less, decimals, fmax(percent, 0.001),
+		ratio < 1 ? "faster" : "slower");
 }
 
 const char *change_conjunction(double ratio)

@@ -304,6 +304,7 @@ static void a_change_is_a_percentage_or_a_factor(void **state)
 		{ 0.969, "3.1 % faster", "than" },
 		{ 0.75, "25 % faster", "than" },
 		{ 0.9995, "0.050 % faster", "than" },
+		{ 1 - 4e-6, "less than 0.001 % faster", "than" },
 		{ 1.4, "40 % slower", "than" },
 		{ 9.9, "890 % slower", "than" },
 		{ 10, "10 times as long", "as" },
