@@ -31,4 +31,24 @@ int file_time_rebuild(struct database *db, int64_t leaderboard_id, struct error 
 	"JOIN file_times f ON f.task_version_id = " submission ".task_version_id AND f.gpu = " job \
 	".gpu AND f.sha256 = " submission ".sha256 "
 
+/* Parts of a statement: FROM's tables, named s, j and f, of all jobs whose file has a time, and a
+ * WHERE to which conditions can be added. */
+#define SQL_AND_FILE_TIME SQL_JOIN_FILE_TIME("s", "j")
+#define SQL_JOBS_WITH_FILE_TIMES \
+	"submissions s JOIN jobs j ON j.submission_id = s.id " SQL_AND_FILE_TIME "WHERE "
+
+/* The users who have submitted the file of a submission, which the parameter names, as `who`. */
+#define SQL_USERS_OF_FILE \
+	"(SELECT DISTINCT u.user_id, u.leaderboard_id, u.task_version_id FROM submissions one " \
+	"  JOIN submissions u ON u.sha256 = one.sha256 AND u.task_version_id = one.task_version_id " \
+	"  WHERE one.id = ?) who "
+
+/* The jobs of these users on the same task version, whatever they ran. The second parameter is the
+ * GPU model. */
+#define SQL_JOBS_OF_USERS_OF_FILE \
+	SQL_USERS_OF_FILE \
+	"STRAIGHT_JOIN submissions s ON s.user_id = who.user_id " \
+	"AND s.leaderboard_id = who.leaderboard_id AND s.task_version_id = who.task_version_id " \
+	"STRAIGHT_JOIN jobs j ON j.submission_id = s.id AND j.gpu = ? " SQL_AND_FILE_TIME "WHERE TRUE"
+
 #endif

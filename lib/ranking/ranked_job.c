@@ -76,21 +76,12 @@ static const struct statement CURRENT = SELECT(struct ranked_job, CURRENT_COLUMN
 	"submitted_at = VALUES(submitted_at), engine = VALUES(engine), dialect = VALUES(dialect), " \
 	"attempts = VALUES(attempts), file_id = VALUES(file_id)"
 #define PUT_BEST(jobs) COMMAND(PUT BEST_OF(jobs) REPLACE)
-#define ALL_JOBS \
-	"submissions s JOIN jobs j ON j.submission_id = s.id " SQL_JOIN_FILE_TIME("s", "j") "WHERE "
-static const struct statement PUT_BEST_OF_LEADERBOARD = PUT_BEST(ALL_JOBS "s.leaderboard_id = ?");
-static const struct statement PUT_BEST_OF_RANKING =
-	PUT_BEST(ALL_JOBS "s.leaderboard_id = ? AND s.task_version_id = ? AND j.gpu = ?");
-/* The jobs of all users who have submitted this submission's file. Their best may change with the
- * file's time. */
-#define JOBS_OF_USERS_OF_FILE \
-	"(SELECT DISTINCT u.user_id, u.leaderboard_id, u.task_version_id FROM submissions one " \
-	"  JOIN submissions u ON u.sha256 = one.sha256 AND u.task_version_id = one.task_version_id " \
-	"  WHERE one.id = ?) who STRAIGHT_JOIN submissions s ON s.user_id = who.user_id " \
-	"AND s.leaderboard_id = who.leaderboard_id AND s.task_version_id = who.task_version_id " \
-	"STRAIGHT_JOIN jobs j ON j.submission_id = s.id AND j.gpu = ? " SQL_JOIN_FILE_TIME( \
-		"s", "j") "WHERE TRUE"
-static const struct statement PUT_BEST_OF_USERS = PUT_BEST(JOBS_OF_USERS_OF_FILE);
+static const struct statement PUT_BEST_OF_LEADERBOARD =
+	PUT_BEST(SQL_JOBS_WITH_FILE_TIMES "s.leaderboard_id = ?");
+static const struct statement PUT_BEST_OF_RANKING = PUT_BEST(
+	SQL_JOBS_WITH_FILE_TIMES "s.leaderboard_id = ? AND s.task_version_id = ? AND j.gpu = ?");
+/* Their best may change with the file's time. */
+static const struct statement PUT_BEST_OF_USERS = PUT_BEST(SQL_JOBS_OF_USERS_OF_FILE);
 static const struct statement DROP_UNFOUNDED =
 	COMMAND("DELETE r FROM ranking r WHERE r.leaderboard_id = ? AND r.task_version_id = ? "
 			"AND r.gpu = ? AND r.user_id = ? AND NOT EXISTS (SELECT 1 FROM submissions s "

@@ -39,12 +39,8 @@ static const struct statement DELETE_JOB = COMMAND("DELETE FROM records WHERE jo
 static const struct statement DELETE_LINE =
 	COMMAND("DELETE FROM records WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ? "
 			"AND line = ?");
-/* The users who have submitted the file of a submission. */
-#define USERS_OF_FILE \
-	"(SELECT DISTINCT u.user_id FROM submissions one JOIN submissions u " \
-	"ON u.sha256 = one.sha256 AND u.task_version_id = one.task_version_id WHERE one.id = ?) who "
 static const struct statement DELETE_LINES_OF_FILE =
-	COMMAND("DELETE r FROM records r JOIN " USERS_OF_FILE "ON r.line = who.user_id "
+	COMMAND("DELETE r FROM records r JOIN " SQL_USERS_OF_FILE "ON r.line = who.user_id "
 			"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ?");
 static const struct statement DELETE_RANKING =
 	COMMAND("DELETE FROM records WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ?");
@@ -65,18 +61,11 @@ static const struct statement DELETE_ALL = COMMAND("DELETE FROM records WHERE le
 	"submission_id, job_id, user_id, score_ns, submitted_at, ranked_at FROM "
 #define FASTER "WHERE before_ns IS NULL OR score_ns < before_ns"
 #define FILL_USERS(jobs) COMMAND(PUT RANKED(jobs) FASTER)
-#define ALL_JOBS \
-	"submissions s JOIN jobs j ON j.submission_id = s.id " SQL_JOIN_FILE_TIME("s", "j") "WHERE "
-static const struct statement FILL_ALL_USERS = FILL_USERS(ALL_JOBS "s.leaderboard_id = ?");
-static const struct statement FILL_RANKING =
-	FILL_USERS(ALL_JOBS "s.leaderboard_id = ? AND s.task_version_id = ? AND j.gpu = ?");
-#define JOBS_OF_USERS_OF_FILE \
-	USERS_OF_FILE \
-	"STRAIGHT_JOIN submissions s ON s.user_id = who.user_id " \
-	"AND s.leaderboard_id = ? AND s.task_version_id = ? " \
-	"STRAIGHT_JOIN jobs j ON j.submission_id = s.id AND j.gpu = ? " SQL_JOIN_FILE_TIME( \
-		"s", "j") "WHERE TRUE"
-static const struct statement FILL_USERS_OF_FILE = FILL_USERS(JOBS_OF_USERS_OF_FILE);
+static const struct statement FILL_ALL_USERS =
+	FILL_USERS(SQL_JOBS_WITH_FILE_TIMES "s.leaderboard_id = ?");
+static const struct statement FILL_RANKING = FILL_USERS(
+	SQL_JOBS_WITH_FILE_TIMES "s.leaderboard_id = ? AND s.task_version_id = ? AND j.gpu = ?");
+static const struct statement FILL_USERS_OF_FILE = FILL_USERS(SQL_JOBS_OF_USERS_OF_FILE);
 
 /* Everybody's line is computed in C from the users' lines. The window function of FILL_USERS reads
  * all earlier rows for each row. One user has few rows, but everybody together may have
@@ -156,8 +145,7 @@ int records_refresh(
 	int rc = database_execute(db, &DELETE_LINES_OF_FILE, error, "iiis", submission_id,
 		key->leaderboard_id, key->task_version_id, key->gpu);
 	if (!rc)
-		rc = database_execute(db, &FILL_USERS_OF_FILE, error, "iiis", submission_id,
-			key->leaderboard_id, key->task_version_id, key->gpu);
+		rc = database_execute(db, &FILL_USERS_OF_FILE, error, "is", submission_id, key->gpu);
 	return rc ? rc : refresh_everybody(db, key, error);
 }
 

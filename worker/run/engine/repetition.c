@@ -1,5 +1,6 @@
 #include "worker/run/engine/engine.h"
 
+#include "harness/isolated/statistics.h"
 #include "lib/base/clock.h"
 #include "lib/base/interval.h"
 #include "lib/base/scope.h"
@@ -61,18 +62,19 @@ static int by_size(const void *left, const void *right)
 
 double repetition_middle(double *times, size_t count, double *half)
 {
-	/* Student's t for 95 % and count - 1 degrees of freedom, and the standard error of a median of
-	 * normal values relative to that of their mean. */
-	static const double t[] = { 0, 0, 12.706, 4.303, 3.182, 2.776 },
-						error_of_median[] = { 0, 0, 1, 1.160, 1.092, 1.198 };
-	_Static_assert(COUNT(t) == repetition_most_runs + 1, "one t for each number of runs");
+	/* The standard error of a median of normal values relative to that of their mean. */
+	static const double error_of_median[] = { 0, 0, 1, 1.160, 1.092, 1.198 };
+	_Static_assert(
+		COUNT(error_of_median) == repetition_most_runs + 1, "one error for each number of runs");
 	double mean = 0, squares = 0, n = (double)count;
 	for (size_t i = 0; i < count; i++)
 		mean += times[i] / n;
 	for (size_t i = 0; i < count; i++)
 		squares += (times[i] - mean) * (times[i] - mean);
 	qsort(times, count, sizeof *times, by_size);
-	*half = count > 1 ? t[count] * error_of_median[count] * sqrt(squares / (n - 1) / n) : NAN;
+	*half = count > 1 ? isolated_t_quantile(0.95, count - 1) * error_of_median[count]
+			* sqrt(squares / (n - 1) / n)
+					  : NAN;
 	return (times[(count - 1) / 2] + times[count / 2]) / 2;
 }
 
