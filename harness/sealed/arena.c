@@ -15,6 +15,7 @@ static struct {
 	pthread_mutex_t lock;
 	struct piece *pieces; /* by address */
 	size_t count, room;
+	uint64_t begin, used_end; /* of all that was ever given out */
 	bool was_full;
 } arena = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -25,6 +26,7 @@ void sealed_arena_open(uint64_t address, uint64_t bytes)
 		arena.pieces = calloc(arena.room = 64, sizeof *arena.pieces);
 	arena.count = arena.pieces ? 1 : 0;
 	arena.was_full = false;
+	arena.begin = arena.used_end = address;
 	if (arena.count)
 		arena.pieces[0] = (struct piece){ .address = address, .bytes = bytes, .is_fresh = true };
 	pthread_mutex_unlock(&arena.lock);
@@ -80,10 +82,20 @@ void *sealed_arena_malloc(ssize_t bytes, int device, void *stream)
 		piece->is_fresh = false;
 		piece->stream = stream;
 		address = (void *)(uintptr_t)piece->address;
+		if (piece->address + whole > arena.used_end)
+			arena.used_end = piece->address + whole;
 	}
 	arena.was_full |= !address;
 	pthread_mutex_unlock(&arena.lock);
 	return address;
+}
+
+uint64_t sealed_arena_used(void)
+{
+	pthread_mutex_lock(&arena.lock);
+	const uint64_t used = arena.used_end - arena.begin;
+	pthread_mutex_unlock(&arena.lock);
+	return used;
 }
 
 bool sealed_arena_was_full(void)

@@ -23,6 +23,10 @@ void *sealed_arena_malloc(ssize_t bytes, int device, void *stream);
 /* Whether there was no room for an allocation since the arena was opened. */
 bool sealed_arena_was_full(void);
 
+/* The bytes from the beginning of the arena to the end of the last block that was ever given out
+ * since it was opened. A plan needs no more of the arena. */
+uint64_t sealed_arena_used(void);
+
 /* Frees a block. Does nothing with an address that is no block's. */
 void sealed_arena_free(void *address, ssize_t bytes, int device, void *stream);
 

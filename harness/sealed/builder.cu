@@ -171,7 +171,7 @@ class Builder
 			cudaGraphDestroy(graph);
 			answer(text);
 		} catch (const NoPlan &none) {
-			sealed_built built = { static_cast<std::uint32_t>(none.status), 0 };
+			sealed_built built = { static_cast<std::uint32_t>(none.status), 0, 0 };
 			std::string content(reinterpret_cast<const char *>(&built), sizeof built);
 			content += none.text.substr(0, most_text_bytes);
 			mail_.send_bytes(ISOLATED_BUILT, content.data(), content.size());
@@ -255,7 +255,8 @@ class Builder
 
 	void answer(const std::string &text)
 	{
-		sealed_built built = { SEALED_BUILT, static_cast<std::uint32_t>(text.size()) };
+		sealed_built built = { SEALED_BUILT, static_cast<std::uint32_t>(text.size()),
+			recorder_.arena_used() };
 		sealed_outputs outputs = find_outputs();
 		Writer counting(nullptr, 0, &given_);
 		write_value(counting, *kept_);

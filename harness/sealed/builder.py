@@ -305,14 +305,13 @@ class Builder(contestant.Contestant):
 			self.settle()
 			form, plan = self.record_call()
 		except tuple(STATUS) as fault:
-			answer = sealed.ANSWER.pack(STATUS[type(fault)], 0)
+			answer = sealed.ANSWER.pack(STATUS[type(fault)], 0, 0)
 			text = str(fault).encode("utf-8", "backslashreplace")[:MOST_TEXT_BYTES]
 			wire.send(SOCKET, wire.BUILT, answer + text)
 			return
 		descriptor = sealed.write_plan(plan, self.record.blobs())
-		wire.send(
-			SOCKET, wire.BUILT, sealed.ANSWER.pack(sealed.BUILT, len(plan)) + form, [descriptor]
-		)
+		answer = sealed.ANSWER.pack(sealed.BUILT, len(plan), sealed.arena_used())
+		wire.send(SOCKET, wire.BUILT, answer + form, [descriptor])
 		os.close(descriptor)
 
 	def record_call(self):

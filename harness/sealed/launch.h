@@ -88,6 +88,9 @@ struct sealed_outputs {
  * frame PLAN. Otherwise follows a sentence for the participant. All of it is hostile. */
 struct sealed_built {
 	uint32_t status, text_bytes;
+	/* How much of the arena the plan needs, from its beginning; 0 without a plan. If this is too
+	 * little, the plan's own kernels fail. */
+	uint64_t arena_bytes;
 };
 
 enum sealed_status {

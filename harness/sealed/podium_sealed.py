@@ -13,7 +13,7 @@ BLOB_ALIGNMENT = 16
 PLACE = struct.Struct("<QQII")  # struct sealed_place
 PLAN_FRAME = struct.Struct("<III")  # struct sealed_plan_frame
 INPUTS = struct.Struct("<Q")
-ANSWER = struct.Struct("<II")  # struct sealed_built
+ANSWER = struct.Struct("<IIQ")  # struct sealed_built
 PLAN_FIGURES = struct.Struct("<II")  # struct sealed_plan_figures
 KERNEL_FIGURES = struct.Struct("<IIII")  # struct sealed_kernel_figures
 TIMES = struct.Struct("<QQ")  # struct sealed_times
@@ -38,6 +38,7 @@ _FUNCTIONS = {
 	"range_map": ([_u64, _u64, ctypes.c_int], ctypes.c_int),
 	"range_unmap": ([_u64, _u64], ctypes.c_int),
 	"arena_open": ([_u64, _u64], None),
+	"arena_used": ([], _u64),
 	"arena_was_full": ([], ctypes.c_bool),
 }
 
@@ -53,7 +54,8 @@ def _load():
 _native = _load()
 _free = ctypes.CDLL(None).free
 _free.argtypes, _free.restype = [_pointer], None
-arena_open, arena_was_full = _native.sealed_arena_open, _native.sealed_arena_was_full
+arena_open, arena_used = _native.sealed_arena_open, _native.sealed_arena_used
+arena_was_full = _native.sealed_arena_was_full
 
 
 def range_open():

@@ -9,8 +9,9 @@ it before the first call. Then the contestant is the launcher, which has no code
 	NullLauncher  the null contestant
 
 In each case a launcher gets new memory at the same two addresses: the input's place, and the arena
-with what the submission had allocated when it was built. The judge restores the arena before each
-call, so a call cannot leave anything for a later one.
+with what the submission had allocated when it was built. The arena is no larger than the plan
+needs, because the judge restores all of it before each call. So a call cannot leave anything for a
+later one.
 """
 
 import contextlib
@@ -42,7 +43,7 @@ from podium_side import (
 )
 
 INPUT_ADDRESS, ARENA_ADDRESS = sealed.RANGE_ADDRESS, sealed.RANGE_ADDRESS + ARENA_OFFSET
-ARENA_BYTES = 1 << 30
+ARENA_BYTES = 1 << 30  # of the builder
 PIECE_BYTES = 2 << 20  # The judge looks for the used part of the arena in such pieces.
 MOST_KEPT_SHARE = 0.25  # of the free memory, for the contents of one arena
 TRACE_LIMIT_S = 10.0  # for each answer in a trace
@@ -67,11 +68,11 @@ def make_input(image, tensors):
 
 
 class Arena:
-	"""Memory for what a submission allocates. `kept`: its first bytes before each call; all bytes
-	behind them are 0."""
+	"""Memory for what a submission allocates: `count` bytes, or as many as a builder gets. `kept`:
+	its first bytes before each call; all bytes behind them are 0."""
 
-	def __init__(self, tensors, kept=None):
-		self.area, self.kept = Area.make((ARENA_BYTES, 0), 1, tensors), kept
+	def __init__(self, tensors, count=None, kept=None):
+		self.area, self.kept = Area.make((count or ARENA_BYTES, 0), 1, tensors), kept
 		if kept is None:
 			self.area.flat(0).zero_()
 
@@ -106,7 +107,7 @@ class Nothing(staging.Spec):
 		super().__init__(0, tree.encode(tree.Node(tree.NONE)), inputs, {}, device, 0)
 		torch = device.tensors.torch
 		kept = torch.zeros(ARENA_BYTES, dtype=torch.uint8, device=device.tensors.device)
-		self._arena = Arena(device.tensors, kept)
+		self._arena = Arena(device.tensors, kept=kept)
 
 	def poison(self, slot):
 		self._arena.restore()
@@ -227,8 +228,8 @@ class Builder(Placing, Peer):
 			there.shutdown(socket.SHUT_WR)
 
 	def build(self, inputs, form, limit_s):
-		"""Makes the plan for the input in this memory. Returns (the output's tree, the plan's text,
-		its blobs). Raises CaseFailed if there is no plan."""
+		"""Makes the plan for the input in this memory. Returns (how much of the arena it needs, the
+		output's tree, the plan's text, its blobs). Raises CaseFailed if there is no plan."""
 		self.give(INPUT_ADDRESS, inputs, is_input=1)
 		host = [memory.descriptor for memory in inputs.memories[1:] if memory]
 		self._send(wire.INPUTS, sealed.INPUTS.pack(INPUT_ADDRESS) + form, host)
@@ -257,13 +258,15 @@ class Builder(Placing, Peer):
 			raise CaseFailed(EXIT_RAISED, clean(content))
 		if kind != wire.BUILT or len(content) < sealed.ANSWER.size:
 			raise self.violation("sent an unexpected frame")
-		status, text_bytes = sealed.ANSWER.unpack_from(content)
+		status, text_bytes, arena_bytes = sealed.ANSWER.unpack_from(content)
 		rest = content[sealed.ANSWER.size :]
 		if status != sealed.BUILT:
 			raise self._failure(status, clean(rest))
 		if len(descriptors) != 1:
 			raise WrongPlan("its file is missing")
-		return (rest, *self._read_file(descriptors[0], text_bytes))
+		if arena_bytes > ARENA_BYTES:
+			raise WrongPlan("it needs more memory than there was")
+		return (arena_bytes, rest, *self._read_file(descriptors[0], text_bytes))
 
 	def _failure(self, status, text):
 		make = {sealed.RAISED: raised, sealed.NO_OUTPUT: no_output, sealed.REFUSED: refused}
@@ -341,9 +344,9 @@ class Launched(Placing, Side):
 class Build:
 	"""The plan of a case, and all that its calls need."""
 
-	def __init__(self, input_form, form, text, hashes, kept):
+	def __init__(self, input_form, form, text, hashes, kept, arena_bytes):
 		self.input_form, self.form, self.text = input_form, form, text
-		self.hashes, self.kept = hashes, kept
+		self.hashes, self.kept, self.arena_bytes = hashes, kept, arena_bytes
 		self.figures = None  # of the kernels, once the launcher has taken the plan
 
 	def learn_figures(self, content):
@@ -442,7 +445,7 @@ class SealedSide(Launched):
 		try:
 			image.put_whole(inputs)
 			self.device.synchronize()
-			form, text, blobs = self._builder.build(inputs, image.form, limit_s)
+			needed, form, text, blobs = self._builder.build(inputs, image.form, limit_s)
 			self._describe_outputs(form, image, inputs, self._arena).release()
 			kept = self._arena.keep(int(self.device.free_bytes() * MOST_KEPT_SHARE))
 			self.device.synchronize()
@@ -451,7 +454,8 @@ class SealedSide(Launched):
 		for found, content in blobs:
 			if found not in self._blobs:
 				self._blobs[found] = bytes(content)
-		return Build(image.form, form, text, [found for found, _ in blobs], kept)
+		hashes, arena_bytes = [found for found, _ in blobs], max(needed, len(kept), PIECE_BYTES)
+		return Build(image.form, form, text, hashes, kept, arena_bytes)
 
 	def _describe_outputs(self, form, image, inputs, arena):
 		input_bytes = image.slot_bytes()[0]
@@ -479,7 +483,7 @@ class SealedSide(Launched):
 			raise CaseFailed(build.code, build.text)
 		super().begin(image, device, slots, is_handed)
 		self._form = build.input_form
-		self._arena = self._try(Arena, device.tensors, build.kept)
+		self._arena = self._try(Arena, device.tensors, build.arena_bytes, build.kept)
 		self.give(ARENA_ADDRESS, self._arena.area)
 		self.await_mapped()
 		self._send_plan(build)

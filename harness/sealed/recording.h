@@ -59,6 +59,10 @@ class Recorder
 	{
 		SEALED(sealed_arena_open)(address, bytes);
 	}
+	std::uint64_t arena_used() const
+	{
+		return SEALED(sealed_arena_used)();
+	}
 	bool was_arena_full() const
 	{
 		return SEALED(sealed_arena_was_full)();

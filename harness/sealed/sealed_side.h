@@ -10,8 +10,9 @@
  *	Launched      the null contestant
  *
  * In each case a launcher gets new memory at the same two addresses: the input's place, and the
- * arena with what the submission had allocated when it was built. The judge restores the arena
- * before each call, so a call cannot leave anything for a later one. */
+ * arena with what the submission had allocated when it was built. The arena is no larger than the
+ * plan needs, because the judge restores all of it before each call. So a call cannot leave
+ *anything for a later one. */
 #ifndef PODIUM_SEALED_SIDE_H
 #define PODIUM_SEALED_SIDE_H
 
@@ -89,7 +90,7 @@ class Descriptor
 
 /* Memory for what a submission allocates. */
 struct Arena {
-	explicit Arena(Device &device) : memory(true, PODIUM_ARENA_BYTES)
+	explicit Arena(Device &device, std::size_t bytes = PODIUM_ARENA_BYTES) : memory(true, bytes)
 	{
 		device.clear(memory.data(), memory.bytes());
 	}
@@ -111,7 +112,7 @@ struct Built {
 	sealed_outputs outputs;
 	std::vector<std::byte> form; /* the output's stream */
 	PrivateMemory kept;          /* the arena's first bytes before each call; the others are 0 */
-	std::size_t kept_bytes = 0;
+	std::size_t kept_bytes = 0, arena_bytes = 0;
 	std::string figures; /* the launcher's answer to the plan; "": it has not taken it */
 };
 
@@ -235,6 +236,9 @@ class BuilderPeer
 			fail(head.status, rest);
 		Built built;
 		built.text_bytes = head.text_bytes;
+		if (head.arena_bytes > PODIUM_ARENA_BYTES)
+			violate("it needs more memory than there was");
+		built.arena_bytes = head.arena_bytes;
 		if (rest.size() < sizeof built.outputs)
 			violate("its output is missing");
 		std::memcpy(&built.outputs, rest.data(), sizeof built.outputs);
@@ -511,7 +515,7 @@ class SealedSide : public Launched
 			fail_case(podium_eval::ExitCodes::CUDA_API,
 				"not run, because an earlier case left the GPU unusable.");
 		Launched::give_inputs(host_bytes, device_bytes, slots, is_handed);
-		own_ = std::make_unique<Arena>(*device_);
+		own_ = std::make_unique<Arena>(*device_, build->second.arena_bytes);
 		give(arena_address, own_->memory, false, false);
 		for (; unanswered_; unanswered_--)
 			expect_mapped(map_limit_ns);
@@ -583,6 +587,8 @@ class SealedSide : public Launched
 					+ std::to_string(most >> 20) + " MiB. Keep less.");
 		built.kept.need(used);
 		built.kept_bytes = used;
+		built.arena_bytes = std::max({ built.arena_bytes, used,
+			static_cast<std::size_t>(built.outputs.begin + built.outputs.bytes), std::size_t(1) });
 		device_->copy(built.kept.data(), own_->memory.data(), used);
 		device_->wait();
 	}

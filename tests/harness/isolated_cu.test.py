@@ -1401,14 +1401,14 @@ def lying_builder(answer):
 	return serve
 
 
-def send_built(end, status=0, text_bytes=2, begin=0, count=256, form=b"", make=None):
+def send_built(end, status=0, text_bytes=2, begin=0, count=256, form=b"", make=None, arena_bytes=0):
 	def memfd():
 		descriptor = os.memfd_create("plan")
 		os.write(descriptor, b"{}")
 		return descriptor
 
 	made = [(make or memfd)()] if make is not False else []
-	head = sealed.ANSWER.pack(status, text_bytes)
+	head = sealed.ANSWER.pack(status, text_bytes, arena_bytes)
 	outputs = begin.to_bytes(8, "little") + count.to_bytes(8, "little")
 	wire.send(end, wire.BUILT, head + outputs + form, made)
 	for descriptor in made:
@@ -1426,10 +1426,11 @@ def a_hostile_builder_violates_the_protocol():
 		("outside of the arena", lambda end: send_built(end, begin=ARENA_BYTES)),
 		("outside of the arena", lambda end: send_built(end, begin=2**64 - 256)),
 		("outside of the arena", lambda end: send_built(end, count=ARENA_BYTES + 256)),
+		("more memory than there", lambda end: send_built(end, arena_bytes=ARENA_BYTES + 1)),
 		("an unknown status", lambda end: send_built(end, status=2)),
 		("an unknown status", lambda end: send_built(end, status=9)),
 		("an unexpected frame", lambda end: wire.send(end, wire.BUILT, b"1234567")),
-		("its output is missing", lambda end: wire.send(end, wire.BUILT, bytes(8))),
+		("its output is missing", lambda end: wire.send(end, wire.BUILT, bytes(16))),
 		("an unexpected frame", lambda end: wire.send(end, wire.MAPPED)),
 		("without a reason", lambda end: wire.send(end, wire.TEXT)),
 	):

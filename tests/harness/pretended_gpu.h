@@ -474,6 +474,10 @@ class Recorder
 	{
 		find<decltype(sealed_arena_open)>("sealed_arena_open")(address, bytes);
 	}
+	std::uint64_t arena_used() const
+	{
+		return find<decltype(sealed_arena_used)>("sealed_arena_used")();
+	}
 	bool was_arena_full() const
 	{
 		return find<decltype(sealed_arena_was_full)>("sealed_arena_was_full")();

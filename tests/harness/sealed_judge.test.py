@@ -163,7 +163,7 @@ def each_case_has_new_memory_and_the_null_contestant_its_own_input():
 	ends_with(result, 0, "check: pass")
 	places = {}
 	for line in result.places:
-		name, offset, memory = line.split()
+		name, offset, memory, _ = line.split()
 		places.setdefault((name, int(offset)), []).append(memory)
 	arena = built.ARENA_OFFSET
 	equal(
@@ -178,6 +178,23 @@ def each_case_has_new_memory_and_the_null_contestant_its_own_input():
 	)
 	every = [memory for memories in places.values() for memory in memories]
 	equal(len(set(every)), len(every))
+
+
+@test
+def a_launcher_gets_as_much_of_the_arena_as_the_plan_needs():
+	for needs, writes, mebibytes in ((8192, 0, 2), (3 << 20, 0, 4), (9, (2 << 20) + 8, 4)):
+		result = judge(
+			"def answer(root):\n\tnumbers(ARENA, 1)[0] = 2\n"
+			f"\tif {writes}: numbers(ARENA + {writes}, 1)[0] = 1\n"
+			f"\tsend(output_of(root), *plan_of(root.elements()), None, {needs})\n"
+		)
+		ends_with(result, 0, "check: pass")
+		sizes = {
+			(line.split()[0], int(line.split()[3]) >> 20)
+			for line in result.places
+			if int(line.split()[1]) == built.ARENA_OFFSET
+		}
+		equal(sizes, {("builder", 4), ("launcher", mebibytes)})
 
 
 @test
@@ -302,7 +319,7 @@ def a_trace_never_changes_the_result():
 def a_long_plan_has_times_as_far_as_a_frame_has_room():
 	most = wire.CONTENT_BYTES // sealed.TIMES.size
 	text = json.dumps({"nodes": [{"kind": "kernel"}] * (most + 1)})
-	build = sealed_side.Build(b"", b"", text.encode(), [], None)
+	build = sealed_side.Build(b"", b"", text.encode(), [], None, 0)
 	build.figures = [{"node": number, "registers": 9} for number in range(most + 1)]
 	build.learn_times(sealed.TIMES.pack(0, 5) * most, 5)
 	timed = {"node": most - 1, "registers": 9, "begin_ns": 0, "end_ns": 5}
@@ -421,13 +438,14 @@ def lying_plans_are_violations():
 		("send(output_of(root), text, blobs * 2)", "bytes behind the last blob"),
 		("send(output_of(root), b'[' * 100000, [])", "its text is not a plan's"),
 		(
-			"wire.send(SOCKET, wire.BUILT, sealed.ANSWER.pack(0, 9) + output_of(root))",
+			"wire.send(SOCKET, wire.BUILT, sealed.ANSWER.pack(0, 9, 0) + output_of(root))",
 			"its file is missing",
 		),
 		(
-			"wire.send(SOCKET, wire.BUILT, sealed.ANSWER.pack(0, 9), [os.open('/dev/zero', 0)])",
+			"wire.send(SOCKET, wire.BUILT, sealed.ANSWER.pack(0, 9, 0), [os.open('/dev/zero', 0)])",
 			"its file is not a memfd",
 		),
+		("send(output_of(root), text, blobs, None, 2**64 - 1)", "more memory than there was"),
 	):
 		ends_with(lie(code + "\n"), 116, "The submission's process sent a wrong plan: ", words)
 
@@ -436,6 +454,7 @@ def lying_plans_are_violations():
 def outputs_outside_of_the_call_s_memory_are_violations():
 	for code, words in (
 		("send(output_of(root, (4 << 20) - 8), text, blobs)", "neither in the input nor"),
+		("send(output_of(root, 2 << 20), text, blobs, None, 9)", "neither in the input nor"),
 		("send(output_of(root, -8), text, blobs)", "neither in the input nor in the arena"),
 		("send(tree.encode(tree.Node(tree.INT)), text, blobs)", "a number or a text"),
 		("send(b'', text, blobs)", "a tree is cut off"),
@@ -605,6 +624,8 @@ def attacks_know_where_memory_lies():
 	contains(device.HEAD, f"INPUT = {sealed.RANGE_ADDRESS:#x},")
 	contains(device.HEAD, f"ARENA = INPUT + ({built.ARENA_OFFSET >> 30}ull << 30),")
 	contains(device.HEAD, f"ARENA_END = ARENA + ({sealed_side.ARENA_BYTES >> 30}ull << 30),")
+	least = sealed_side.PIECE_BYTES >> 20
+	contains(device.HEAD, f"ARENA_LEAST_END = ARENA + ({least}ull << 20),")
 
 
 # ---- inputs ----

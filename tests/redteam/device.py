@@ -19,7 +19,8 @@ enum : unsigned long long {
 	INPUT = 0x650000000000,
 	PADDING = INPUT + (2 << 20) - 64,
 	ARENA = INPUT + (64ull << 30),
-	ARENA_END = ARENA + (1ull << 30),
+	ARENA_END = ARENA + (1ull << 30),  // of the builder
+	ARENA_LEAST_END = ARENA + (2ull << 20),  // of a launcher whose plan needs little
 };
 
 __device__ long at() { return blockIdx.x * (long)blockDim.x + threadIdx.x; }

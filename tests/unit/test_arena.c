@@ -56,6 +56,21 @@ static void there_is_no_room_behind_the_end(void **state)
 	assert_false(sealed_arena_was_full());
 }
 
+static void what_was_ever_given_out_is_used(void **state)
+{
+	(void)state;
+	assert_int_equal(sealed_arena_used(), 0);
+	const uint64_t first = allocate(513, 0), second = allocate(1, 0);
+	assert_int_equal(sealed_arena_used(), 3 * 512);
+	release(first);
+	release(second);
+	allocate((ssize_t)BYTES + 1, 0);
+	allocate(1, 0);
+	assert_int_equal(sealed_arena_used(), 3 * 512);
+	sealed_arena_open(BEGIN, BYTES);
+	assert_int_equal(sealed_arena_used(), 0);
+}
+
 static void a_freed_block_is_for_its_stream(void **state)
 {
 	(void)state;
@@ -135,6 +150,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(blocks_are_aligned_and_apart, open_arena),
 		cmocka_unit_test_setup(there_is_no_room_behind_the_end, open_arena),
+		cmocka_unit_test_setup(what_was_ever_given_out_is_used, open_arena),
 		cmocka_unit_test_setup(a_freed_block_is_for_its_stream, open_arena),
 		cmocka_unit_test_setup(neighbours_of_one_stream_are_joined, open_arena),
 		cmocka_unit_test_setup(blocks_in_use_are_listed_by_address, open_arena),

@@ -26,14 +26,15 @@ def output_of(root, offset=4096):
 	return tree.encode(root)
 
 
-def send(form, text, blobs, text_bytes=None):
+def send(form, text, blobs, text_bytes=None, arena_bytes=8192):
 	file = sealed.write_plan(text, blobs)
-	head = sealed.ANSWER.pack(sealed.BUILT, len(text) if text_bytes is None else text_bytes)
+	text_bytes = len(text) if text_bytes is None else text_bytes
+	head = sealed.ANSWER.pack(sealed.BUILT, text_bytes, arena_bytes)
 	wire.send(SOCKET, wire.BUILT, head + form, [file])
 
 
 def fail(status, sentence):
-	wire.send(SOCKET, wire.BUILT, sealed.ANSWER.pack(status, 0) + sentence)
+	wire.send(SOCKET, wire.BUILT, sealed.ANSWER.pack(status, 0, 0) + sentence)
 
 
 def answer(root):

@@ -8,7 +8,7 @@ import time  # noqa: F401, for the code of plans
 
 import podium_sealed as sealed
 import podium_wire as wire
-from pretended import ARENA, INPUT, SOCKET, note, numbers, place, serve
+from pretended import ARENA, INPUT, SOCKET, note, numbers, place, places, serve
 
 plan = None
 
@@ -16,7 +16,11 @@ plan = None
 def play():
 	note(f"call {numbers(INPUT, 1)[0]}")
 	exec(plan.get("run", ""))
-	factor, last, count = numbers(ARENA, 1), numbers(ARENA + (4 << 20) - 8, 1), plan["count"]
+	factor, last, count = (
+		numbers(ARENA, 1),
+		numbers(ARENA + places[ARENA].bytes - 8, 1),
+		plan["count"],
+	)
 	assert last[0] == 0
 	last[0] = 1
 	data, output = numbers(INPUT, count), numbers(ARENA + 4096, count)

@@ -26,7 +26,8 @@ def place(content, descriptors):
 		wire.memory_release(places.pop(address))
 		return
 	assert address not in places
-	note(f"{sys.argv[-1]} {address - INPUT} {os.fstat(descriptors[0]).st_ino}", "places")
+	inode = os.fstat(descriptors[0]).st_ino
+	note(f"{sys.argv[-1]} {address - INPUT} {inode} {count}", "places")
 	places[address] = wire.memory_import(False, count, descriptors[0])
 
 

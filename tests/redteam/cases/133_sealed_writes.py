@@ -1,14 +1,16 @@
 # 133 sealed_writes
-# attempts: to write around its output: over the input, over the whole arena, behind the arena and
-#   before the input
+# attempts: to write around its output: over the input, over the whole arena, behind what the plan
+#   needs of it, behind the arena and before the input
 # required: FORGE-IGNORED
 # engines: sealed
 # on: gpu
 # task: fill_py
 # mode: benchmark
-# variants: honest input arena behind before
+# variants: honest input arena unneeded behind before
+# verdict unneeded: runtime error
 # verdict behind: runtime error
 # verdict before: runtime error
+# reason unneeded: failed on the GPU
 # reason behind: failed on the GPU
 # reason before: failed on the GPU
 # truth: honest
@@ -27,7 +29,8 @@ LITTER = "LAUNCH(fill, source, output); if (call == 3) litter<<<264, 256, 0, str
 BODIES = {
     "honest": "LAUNCH(fill, source, output);",
     "input": f"{LITTER}INPUT, count);",
-    "arena": f"{LITTER}ARENA, (ARENA_END - ARENA) / 4);",
+    "arena": f"{LITTER}ARENA, (ARENA_LEAST_END - ARENA) / 4);",
+    "unneeded": f"{LITTER}ARENA_LEAST_END, 1);",
     "behind": f"{LITTER}ARENA_END, 1);",
     "before": f"{LITTER}INPUT - 4, 1);",
 }

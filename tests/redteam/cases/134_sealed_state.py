@@ -7,8 +7,10 @@
 # on: gpu
 # task: fill_py
 # mode: benchmark
-# variants: honest variable unlisted constant scratch unused memo padding shared text
+# variants: honest variable unlisted constant scratch unused unmapped memo padding shared text
 # verdict constant: passed or runtime error
+# verdict unmapped: runtime error
+# reason unmapped: failed on the GPU
 # verdict padding: wrong answer
 # verdict shared: wrong answer or passed
 # verdict text: wrong answer or passed
@@ -97,11 +99,12 @@ BODIES = {
     "constant": once_by("fill_once_constant"),
     "text": once_by("fill_once_text"),
     "scratch": once("scratch"),
-    "unused": once("ARENA_END - 64"),
+    "unused": once("ARENA_LEAST_END - 64"),
+    "unmapped": once("ARENA_END - 64"),
     "padding": once("PADDING"),
     "shared": "if (call < 3) LAUNCH(fill, source, output); else LAUNCH(fill_once_shared, source, output);",
     "memo": r"""
-        unsigned *memo = (unsigned *)(ARENA_END - (8 << 20));
+        unsigned *memo = (unsigned *)(ARENA_LEAST_END - (1 << 20));
         if (call < 3) { LAUNCH(fill, source, output); return; }
         LAUNCH(sum_up, source, memo);
         LAUNCH(fill_from_memo, source, output, memo);
