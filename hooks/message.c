@@ -3,6 +3,7 @@
 #include "lib/base/format.h"
 #include "lib/base/member.h"
 #include "lib/base/scope.h"
+#include "lib/gpu/floor.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -95,7 +96,9 @@ static void append_score(
 	struct buffer *out, const json_t *data, const char *score_key, const char *err_key)
 {
 	format_text text;
-	format_score(text, member_real(data, score_key), member_real(data, err_key));
+	double ns = member_real(data, score_key);
+	format_score(
+		text, ns, member_real(data, err_key), floor_reached_ns(member_text(data, "gpu"), ns));
 	buffer_text(out, text);
 }
 

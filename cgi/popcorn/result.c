@@ -107,13 +107,12 @@ static const struct column CASE_COLUMNS[] = {
 	REAL(struct popcorn_case, best_ns),
 	REAL(struct popcorn_case, worst_ns),
 	INTEGER(struct popcorn_case, blocks),
-	REAL(struct popcorn_case, floor_ns),
 	TEXT(struct popcorn_case, report),
 };
 #define CASES_WITH(report) \
 	SELECT(struct popcorn_case, CASE_COLUMNS, \
 		"SELECT m.stage_id, m.case_index, m.spec, m.verdict, m.message, m.runs, m.mean_ns, " \
-		"m.std_ns, m.err_ns, m.best_ns, m.worst_ns, m.blocks, m.floor_ns, " \
+		"m.std_ns, m.err_ns, m.best_ns, m.worst_ns, m.blocks, " \
 		"  " report " AS report FROM measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs " \
 		"j ON j.id = t.job_id " \
 		"WHERE j.submission_id = ? ORDER BY t.job_id, t.position, m.case_index")

@@ -19,7 +19,6 @@ struct popcorn_case {
 	int64_t runs;
 	double mean_ns, std_ns, err_ns, best_ns, worst_ns;
 	int64_t blocks;     /* SQL_NULL_INTEGER: the judge did not time the case in blocks */
-	double floor_ns;    /* above 0: mean_ns cannot be told from nothing (format_measured) */
 	const char *report; /* a profiler's report; NULL: none, or not read */
 };
 

@@ -29,12 +29,12 @@ void html_integer(struct buffer *out, int64_t number);
 #define html_auto_url_part(out, value) html_auto_(html_url_part, value)(out, value)
 
 /* Filters: {{x | duration}} is html_duration(out, x). */
-void html_duration(struct buffer *out, double ns);                    /* 31.90 µs */
-void html_stopwatch(struct buffer *out, int64_t ms);                  /* 22 ms */
-void html_score(struct buffer *out, double ns, double err_ns);        /* 31.90 µs, format_score */
-void html_duration_err(struct buffer *out, double ns, double err_ns); /* 31.90 ± 0.20 µs */
-/* The same, or "< 0.5 µs" if floor_ns is above 0 (format_measured). */
-void html_measured(struct buffer *out, double ns, double err_ns, double floor_ns);
+void html_duration(struct buffer *out, double ns);   /* 31.90 µs */
+void html_stopwatch(struct buffer *out, int64_t ms); /* 22 ms */
+/* A measured time on this GPU model: "31.90 µs" and "31.90 ± 0.20 µs", or "< 0.5 µs" if it cannot
+ * be told from nothing (format_score, format_measured). */
+void html_score(struct buffer *out, double ns, double err_ns, const char *gpu);
+void html_measured(struct buffer *out, double ns, double err_ns, const char *gpu);
 void html_interval(struct buffer *out, struct interval interval);       /* 31.70 to 32.10 µs */
 void html_gap(struct buffer *out, double ns, double best_ns);           /* +4.2 % */
 void html_times_faster(struct buffer *out, double ratio);               /* 2.31× faster */

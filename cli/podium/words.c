@@ -48,14 +48,11 @@ const char *words_duration(struct arena *arena, const json_t *object, const char
 }
 
 static const char *score_words(struct arena *arena, const json_t *object,
-	void (*format)(format_text out, double ns, double err_ns))
+	void (*format)(format_text out, double ns, double err_ns, double floor_ns))
 {
 	format_text text;
-	double score_ns = member_real(object, "score_ns"), floor_ns = member_real(object, "floor_ns");
-	if (floor_ns > 0)
-		format_measured(text, score_ns, NAN, floor_ns);
-	else
-		format(text, score_ns, member_real(object, "score_err_ns"));
+	format(text, member_real(object, "score_ns"), member_real(object, "score_err_ns"),
+		member_real(object, "floor_ns"));
 	return *text ? arena_strdup(arena, text) : NULL;
 }
 
@@ -66,7 +63,7 @@ const char *words_score(struct arena *arena, const json_t *object)
 
 const char *words_score_err(struct arena *arena, const json_t *object)
 {
-	return score_words(arena, object, format_duration_err);
+	return score_words(arena, object, format_measured);
 }
 
 const char *words_count(struct arena *arena, const json_t *object, const char *key)

@@ -25,6 +25,11 @@ enum { records_everybody = 0 };
 	"(" record ".leaderboard_id = " leaderboard_id " AND " record ".task_version_id = " version_id \
 	" AND " record ".gpu = " gpu_model " AND " record ".line = 0)"
 #define SQL_RECORD_ORDER(record) record ".score_ns"
+/* The standard error of the record's time: that of the file. */
+#define SQL_RECORD_ERR(record) \
+	"(SELECT timed.score_err_ns FROM submissions own JOIN file_times timed " \
+	"ON timed.task_version_id = own.task_version_id AND timed.sha256 = own.sha256 " \
+	"AND timed.gpu = " record ".gpu WHERE own.id = " record ".submission_id)"
 /* The user who holds the record and the time; NULL: nobody is ranked. */
 #define SQL_RECORD_USER(leaderboard_id, version_id, gpu_model) \
 	"(SELECT hu.name FROM records held JOIN users hu ON hu.id = held.user_id " \

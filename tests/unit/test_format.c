@@ -55,7 +55,7 @@ static void a_duration_of_any_size_fits(void **state)
 	format_text out;
 	format_duration_ns(out, 1e300);
 	assert_true(strlen(out) < sizeof out);
-	format_duration_err(out, 1e300, 1e299);
+	format_measured(out, 1e300, 1e299, NAN);
 	assert_true(strlen(out) < sizeof out);
 	format_interval(out, interval_of(1e300, 1e299));
 	assert_true(strlen(out) < sizeof out);
@@ -71,7 +71,7 @@ static void an_unknown_duration_is_empty(void **state)
 	format_text out;
 	format_duration_ns(out, (double)NAN);
 	assert_string_equal(out, "");
-	format_duration_err(out, (double)INFINITY, 1);
+	format_measured(out, (double)INFINITY, 1, NAN);
 	assert_string_equal(out, "");
 }
 
@@ -125,9 +125,9 @@ static void an_error_has_two_digits_and_the_time_as_many_decimals(void **state)
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		format_text out;
-		format_duration_err(out, cases[i].ns, err_for(cases[i].half));
+		format_measured(out, cases[i].ns, err_for(cases[i].half), NAN);
 		assert_string_equal(out, cases[i].with_error);
-		format_score(out, cases[i].ns, err_for(cases[i].half));
+		format_score(out, cases[i].ns, err_for(cases[i].half), NAN);
 		assert_string_equal(out, cases[i].without);
 	}
 }
