@@ -232,18 +232,19 @@ int api_leaderboard(struct request *request)
 /* ---- a leaderboard's rankings ---- */
 
 static json_t *rank_json(struct arena *arena, const struct shown_leaderboard *shown,
-	const char *gpu, const struct ranking_row *row, const struct speed_of_light *light)
+	const struct ranked_gpu *gpu, const struct ranking_row *row, const struct speed_of_light *light)
 {
 	const struct interval interval = interval_of(row->score_ns, row->score_err_ns);
-	return json_pack(
-		"{s:I, s:b, s:o, s:s, s:I, s:f, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:I, s:o, s:o}",
+	return json_pack("{s:I, s:b, s:o, s:s, s:I, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, "
+					 "s:I, s:o, s:o}",
 		"rank", (json_int_t)row->place, "tie", (int)row->is_tie, "reason",
 		json_text(ranking_reason_words(arena, row->reason, row->other)), "user", row->user,
 		"submission", (json_int_t)row->submission_id, "score_ns", row->score_ns, "score_err_ns",
 		json_number(row->score_err_ns), "lower_ns", json_number(interval.low_ns), "upper_ns",
 		json_number(interval.high_ns), "floor_ns",
-		json_number(floor_reached_ns(gpu, row->score_ns)), "above_ns", json_number(row->above_ns),
-		"language", dialect_find(shown->leaderboard.language, row->dialect)->name, "engine",
+		json_number(floor_reached_ns(gpu->name, row->score_ns)), "fastest_ns",
+		json_number(gpu->fastest_ns), "above_ns", json_number(row->above_ns), "language",
+		dialect_find(shown->leaderboard.language, row->dialect)->name, "engine",
 		json_text(row->engine), "submitted_at", json_moment(row->submitted_at_ms), "attempts",
 		(json_int_t)row->attempts, "results", json_count(row->results), "peak_share",
 		json_number(light->ns / row->score_ns));
@@ -256,7 +257,7 @@ static json_t *ranks_json(struct request *request, const struct shown_leaderboar
 	json_t *items = json_array();
 	for (size_t i = 0; i < ranking->row_count; i++)
 		json_array_append_new(
-			items, rank_json(request->arena, shown, gpu->name, &ranking->rows[i], &light));
+			items, rank_json(request->arena, shown, gpu, &ranking->rows[i], &light));
 	return items;
 }
 

@@ -3,6 +3,7 @@
 
 #include "cgi/render/zip_pack.h"
 #include "lib/base/format.h"
+#include "lib/base/rank.h"
 #include "lib/base/scope.h"
 #include "lib/gpu/floor.h"
 
@@ -222,6 +223,10 @@ static const char *job_report(struct arena *arena, const struct config *config,
 			job->held              ? " (not ranked until an admin has reviewed it)"
 				: result->practice ? " (not ranked: submitted after the deadline)"
 								   : "");
+	}
+	if (job->place != SQL_NULL_INTEGER) {
+		format_rank(score, job->place, job->is_tied == 1);
+		buffer_printf(&out, "Rank: %s\n", score);
 	}
 	for (size_t i = 0; i < job->stage_count; i++)
 		report_stage(&out, arena, job->gpu, &job->stages[i]);

@@ -43,6 +43,7 @@ struct popcorn_job {
 	/* Older queued jobs for the same GPU model; SQL_NULL_INTEGER: this job is not queued. */
 	int64_t before;
 	int64_t held;                 /* passed, but held for review */
+	int64_t place, is_tied;       /* the rank; SQL_NULL_INTEGER: the job is no entry of a ranking */
 	struct popcorn_stage *stages; /* attached after the jobs were read */
 	size_t stage_count;
 };

@@ -118,11 +118,18 @@ void html_gap(struct buffer *out, double ns, double best_ns)
 	html_text(out, text);
 }
 
-void html_change(struct buffer *out, double ns, double other_ns)
+void html_fastest_gap(struct buffer *out, double ns, double fastest_ns)
 {
-	format_text change;
-	format_change(change, ns / other_ns);
-	buffer_text(out, change);
+	format_text text;
+	format_fastest_gap(text, ns, fastest_ns);
+	html_text(out, text);
+}
+
+void html_above_gap(struct buffer *out, double ns, double above_ns)
+{
+	format_text text;
+	format_above_gap(text, ns, above_ns);
+	html_text(out, text);
 }
 
 void html_change_than(struct buffer *out, double ns, double before_ns)

@@ -35,14 +35,15 @@ void html_stopwatch(struct buffer *out, int64_t ms); /* 22 ms */
  * be told from nothing (format_score, format_measured). */
 void html_score(struct buffer *out, double ns, double err_ns, const char *gpu);
 void html_measured(struct buffer *out, double ns, double err_ns, const char *gpu);
-void html_interval(struct buffer *out, struct interval interval);       /* 31.70 to 32.10 µs */
-void html_gap(struct buffer *out, double ns, double best_ns);           /* +4.2 % */
-void html_times_faster(struct buffer *out, double ratio);               /* 2.31× faster */
-void html_change(struct buffer *out, double ns, double other_ns);       /* 3.1 % faster */
-void html_change_than(struct buffer *out, double ns, double before_ns); /* 3.1 % faster than */
-void html_bytes(struct buffer *out, int64_t bytes);                     /* 12.5 kB */
-void html_utc(struct buffer *out, int64_t ms);                          /* 2026-11-21 06:10 UTC */
-void html_date(struct buffer *out, int64_t ms);                         /* 2026-11-21 */
+void html_interval(struct buffer *out, struct interval interval);        /* 31.70 to 32.10 µs */
+void html_gap(struct buffer *out, double ns, double best_ns);            /* +4.2 % */
+void html_times_faster(struct buffer *out, double ratio);                /* 2.31× faster */
+void html_fastest_gap(struct buffer *out, double ns, double fastest_ns); /* +4.2 %, fastest */
+void html_above_gap(struct buffer *out, double ns, double above_ns);     /* +4.2 %, equal */
+void html_change_than(struct buffer *out, double ns, double before_ns);  /* 3.1 % faster than */
+void html_bytes(struct buffer *out, int64_t bytes);                      /* 12.5 kB */
+void html_utc(struct buffer *out, int64_t ms);                           /* 2026-11-21 06:10 UTC */
+void html_date(struct buffer *out, int64_t ms);                          /* 2026-11-21 */
 void html_iso(struct buffer *out, int64_t ms);                      /* 2026-11-21T06:10:20.123Z */
 void html_relative(struct buffer *out, int64_t ms, int64_t now_ms); /* 3 minutes ago */
 void html_time(struct buffer *out, int64_t ms, int64_t now_ms);     /* a <time> element with both */

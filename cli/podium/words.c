@@ -80,6 +80,27 @@ const char *words_rank(struct arena *arena, const json_t *object, const char *ke
 	return place ? arena_strdup(arena, rank) : NULL;
 }
 
+static const char *gap_words(struct arena *arena, const json_t *entry, const char *other,
+	void (*format)(format_text out, double ns, double other_ns))
+{
+	format_text text;
+	double other_ns = member_real(entry, other);
+	if (isnan(other_ns))
+		return NULL;
+	format(text, member_real(entry, "score_ns"), other_ns);
+	return arena_strdup(arena, text);
+}
+
+const char *words_fastest_gap(struct arena *arena, const json_t *entry)
+{
+	return gap_words(arena, entry, "fastest_ns", format_fastest_gap);
+}
+
+const char *words_above_gap(struct arena *arena, const json_t *entry)
+{
+	return gap_words(arena, entry, "above_ns", format_above_gap);
+}
+
 const char *words_share(struct arena *arena, const json_t *object, const char *key)
 {
 	double share = member_real(object, key);

@@ -252,6 +252,24 @@ void format_change(format_text out, double ratio)
 		ratio < 1 ? "faster" : "slower");
 }
 
+void format_fastest_gap(format_text out, double ns, double fastest_ns)
+{
+	if (ns <= fastest_ns)
+		put_text(out, "fastest");
+	else
+		format_gap(out, ns, fastest_ns);
+}
+
+void format_above_gap(format_text out, double ns, double above_ns)
+{
+	if (ns < above_ns)
+		format_change(out, ns / above_ns);
+	else if (ns > above_ns)
+		format_gap(out, ns, above_ns);
+	else
+		put_text(out, ns == above_ns ? "equal" : "");
+}
+
 const char *change_conjunction(double ratio)
 {
 	return is_many_times(ratio) ? "as" : "than";

@@ -37,6 +37,12 @@ void format_interval(format_text out, struct interval interval);
 /* How much longer than the best time: "+4.2 %"; "" for the best itself. */
 void format_gap(format_text out, double ns, double best_ns);
 
+/* The gaps of an entry of a ranking. To the fastest time of its device, which need not have the
+ * first rank: "+4.2 %" or "fastest". To the fastest time of the rank above: "+4.2 %", "equal", or
+ * "0.10 % faster" if a comparison moved the entry behind; "" if above_ns is NAN. */
+void format_fastest_gap(format_text out, double ns, double fastest_ns);
+void format_above_gap(format_text out, double ns, double above_ns);
+
 /* A ratio of two times, without saying whether it exceeds the noise: "1.2 % faster", "40 % slower",
  * "17 times as long", "1.66 million times as fast". */
 void format_change(format_text out, double ratio);

@@ -562,7 +562,7 @@ def old_clients_wait_on_an_open_connection_in_every_mode():
 			program("ada").stream("Small", "H200", mode, source()).result(), "event_result"
 		)
 		equal(result["results"][0]["runs"][key]["run"]["passed"], True)
-	contains(result["reports"][0], "Score: 2.000000 ± 0.000020 ms\n")
+	contains(result["reports"][0], "Score: 2.000000 ± 0.000020 ms\nRank: =1\n")
 	result = (
 		program("ada")
 		.stream(
