@@ -2,7 +2,9 @@
 
 #include "lib/base/format.h"
 #include "lib/base/member.h"
+#include "lib/base/rank.h"
 #include "lib/base/scope.h"
+#include "lib/gpu/floor.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -47,6 +49,11 @@ static void write_json(
 	format_iso(at, delivery->at_ms);
 	append_leaderboard_url(&leaderboard, site, data);
 	append_submission_url(&submission, site, data);
+	double score_ns = member_real(data, "score_ns");
+	if (isfinite(score_ns)) {
+		double floor_ns = floor_reached_ns(member_text(data, "gpu"), score_ns);
+		json_object_set_new(data, "floor_ns", floor_ns > 0 ? json_real(floor_ns) : json_null());
+	}
 	json_object_set_new(data, "url",
 		json_string(has_value(data, "submission") ? buffer_string(&submission)
 												  : buffer_string(&leaderboard)));
@@ -95,8 +102,17 @@ static void append_score(
 	struct buffer *out, const json_t *data, const char *score_key, const char *err_key)
 {
 	format_text text;
-	format_score(text, member_real(data, score_key), member_real(data, err_key));
+	double ns = member_real(data, score_key);
+	format_score(
+		text, ns, member_real(data, err_key), floor_reached_ns(member_text(data, "gpu"), ns));
 	buffer_text(out, text);
+}
+
+static void append_results(struct buffer *out, const json_t *data)
+{
+	double results = member_real(data, "results");
+	if (results > 1)
+		buffer_printf(out, ", the mean of %.0f results", results);
 }
 
 static void append_place(struct buffer *out, const json_t *data)
@@ -118,6 +134,7 @@ static void say_record(struct buffer *out, const json_t *data)
 	append_name(out, data, "user");
 	buffer_text(out, "**: ");
 	append_score(out, data, "score_ns", "score_err_ns");
+	append_results(out, data);
 	if (!isfinite(member_real(data, "score_before_ns")))
 		buffer_text(out, ", the first result there");
 	else {
@@ -140,11 +157,13 @@ static void say_ranked(struct buffer *out, const json_t *data)
 	append_name(out, data, "user");
 	buffer_text(out, "**: ");
 	append_score(out, data, "score_ns", "score_err_ns");
+	append_results(out, data);
+	format_text rank;
+	format_rank(rank, member_whole(data, "rank", 0), member_true(data, "tie"));
 	if (json_is_true(json_object_get(data, "is_personal_best")))
-		buffer_printf(out, ", place %.0f", member_real(data, "rank"));
+		buffer_printf(out, ", place %s", rank);
 	else
-		buffer_printf(out, "; an earlier result of the same author keeps place %.0f",
-			member_real(data, "rank"));
+		buffer_printf(out, "; an earlier result of the same author keeps place %s", rank);
 	if (has_value(data, "rank_before")
 		&& member_real(data, "rank_before") != member_real(data, "rank"))
 		buffer_printf(out, " (was %.0f)", member_real(data, "rank_before"));

@@ -5,8 +5,10 @@
 #include "cgi/page/task_page.h"
 #include "lib/base/format.h"
 #include "lib/base/interval.h"
+#include "lib/base/member.h"
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
+#include "lib/gpu/floor.h"
 #include "lib/leaderboard/quota.h"
 #include "lib/leaderboard/visibility.h"
 #include "lib/ranking/records.h"
@@ -82,7 +84,14 @@ static json_t *names_json(const json_t *devices)
 
 static json_t *devices_json(const char *text)
 {
-	json_t *devices = text ? json_loads(text, 0, NULL) : NULL;
+	json_t *devices = text ? json_loads(text, 0, NULL) : json_array(), *device;
+	size_t i;
+	json_array_foreach(devices, i, device)
+	{
+		double score_ns = member_real(device, "score_ns");
+		json_object_set_new(device, "floor_ns",
+			json_number(floor_reached_ns(member_text(device, "gpu"), score_ns)));
+	}
 	return devices ? devices : json_array();
 }
 
@@ -223,17 +232,18 @@ int api_leaderboard(struct request *request)
 /* ---- a leaderboard's rankings ---- */
 
 static json_t *rank_json(struct arena *arena, const struct shown_leaderboard *shown,
-	const struct ranking_row *row, const struct speed_of_light *light)
+	const struct ranked_gpu *gpu, const struct ranking_row *row, const struct speed_of_light *light)
 {
 	const struct interval interval = interval_of(row->score_ns, row->score_err_ns);
-	return json_pack(
-		"{s:I, s:b, s:o, s:s, s:I, s:f, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:I, s:o, s:o}",
+	return json_pack("{s:I, s:b, s:o, s:s, s:I, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, "
+					 "s:I, s:o, s:o}",
 		"rank", (json_int_t)row->place, "tie", (int)row->is_tie, "reason",
 		json_text(ranking_reason_words(arena, row->reason, row->other)), "user", row->user,
 		"submission", (json_int_t)row->submission_id, "score_ns", row->score_ns, "score_err_ns",
 		json_number(row->score_err_ns), "lower_ns", json_number(interval.low_ns), "upper_ns",
-		json_number(interval.high_ns), "floor_ns", json_number(row->floor_ns), "above_ns",
-		json_number(row->above_ns), "language",
+		json_number(interval.high_ns), "floor_ns",
+		json_number(floor_reached_ns(gpu->name, row->score_ns)), "fastest_ns",
+		json_number(gpu->fastest_ns), "above_ns", json_number(row->above_ns), "language",
 		dialect_find(shown->leaderboard.language, row->dialect)->name, "engine",
 		json_text(row->engine), "submitted_at", json_moment(row->submitted_at_ms), "attempts",
 		(json_int_t)row->attempts, "results", json_count(row->results), "peak_share",
@@ -246,7 +256,8 @@ static json_t *ranks_json(struct request *request, const struct shown_leaderboar
 	struct speed_of_light light = speed_of_light(request->arena, task, gpu->name);
 	json_t *items = json_array();
 	for (size_t i = 0; i < ranking->row_count; i++)
-		json_array_append_new(items, rank_json(request->arena, shown, &ranking->rows[i], &light));
+		json_array_append_new(
+			items, rank_json(request->arena, shown, gpu, &ranking->rows[i], &light));
 	return items;
 }
 

@@ -5,6 +5,7 @@
 #include "cgi/page/user.h"
 #include "lib/base/format.h"
 #include "lib/fleet/fleet.h"
+#include "lib/gpu/floor.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,10 +14,11 @@
 
 static json_t *place_json(const struct user_place *place)
 {
-	return json_pack("{s:s, s:s, s:I, s:b, s:I, s:f, s:o, s:I, s:o}", "leaderboard",
+	return json_pack("{s:s, s:s, s:I, s:b, s:I, s:f, s:o, s:o, s:I, s:o}", "leaderboard",
 		place->leaderboard, "gpu", place->gpu, "rank", (json_int_t)place->place, "tie",
 		(int)(place->is_tie == 1), "entries", (json_int_t)place->entries, "score_ns",
-		place->score_ns, "score_err_ns", json_number(place->score_err_ns), "submission",
+		place->score_ns, "score_err_ns", json_number(place->score_err_ns), "floor_ns",
+		json_number(floor_reached_ns(place->gpu, place->score_ns)), "submission",
 		(json_int_t)place->submission_id, "submitted_at", json_moment(place->submitted_at_ms));
 }
 

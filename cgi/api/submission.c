@@ -10,6 +10,7 @@
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
+#include "lib/gpu/floor.h"
 #include "lib/gpu/peaks.h"
 #include "lib/leaderboard/leaderboard.h"
 #include "lib/result/result.h"
@@ -68,11 +69,13 @@ static json_t *progress_of(const struct job_row *job)
 
 static json_t *job_state_json(const struct job_row *job)
 {
-	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "gpu", job->gpu,
-		"state", job->state, "verdict", json_text(job->verdict), "reason", json_text(job->reason),
-		"message", json_text(job->words), "stage", json_text(stage_of(job)), "progress",
-		progress_of(job), "position", position_of(job), "expected_start", expected_start(job),
-		"score_ns", json_number(job->score_ns), "score_err_ns", json_number(job->score_err_ns));
+	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "gpu",
+		job->gpu, "state", job->state, "verdict", json_text(job->verdict), "reason",
+		json_text(job->reason), "message", json_text(job->words), "stage", json_text(stage_of(job)),
+		"progress", progress_of(job), "position", position_of(job), "expected_start",
+		expected_start(job), "score_ns", json_number(job->score_ns), "score_err_ns",
+		json_number(job->score_err_ns), "floor_ns",
+		json_number(floor_reached_ns(job->gpu, job->score_ns)));
 }
 
 /* ---- results of a job ---- */
@@ -81,17 +84,18 @@ static json_t *case_json(
 	const struct submission_row *row, const struct job_row *job, const struct case_row *one)
 {
 	const struct interval interval = interval_of(one->mean_ns, one->err_ns);
-	double rated_ns = one->floor_ns > 0 ? NAN : one->mean_ns;
+	double floor_ns = floor_reached_ns(job->gpu, one->mean_ns),
+		   rated_ns = floor_ns > 0 ? NAN : one->mean_ns;
 	struct rates rates = rates_of_case(row->flops, row->bytes, one->spec, rated_ns, job->gpu);
 	double share = fmax(rates.memory_percent, rates.compute_percent) / 100;
 	return json_pack(
 		"{s:I, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
 		"s:o, s:o, s:o}",
-		"index", (json_int_t)one->case_index, "spec", one->spec, "verdict", one->verdict, "message",
+		"index", (json_int_t)one->number - 1, "spec", one->spec, "verdict", one->verdict, "message",
 		json_text(one->message && *one->message ? one->message : NULL), "runs",
 		json_count(one->runs), "mean_ns", json_number(one->mean_ns), "err_ns",
 		json_number(one->err_ns), "lower_ns", json_number(interval.low_ns), "upper_ns",
-		json_number(interval.high_ns), "floor_ns", json_number(one->floor_ns), "best_ns",
+		json_number(interval.high_ns), "floor_ns", json_number(floor_ns), "best_ns",
 		json_number(one->best_ns), "worst_ns", json_number(one->worst_ns), "median_ns",
 		json_number(one->median_ns), "constant_ns", json_number(one->constant_ns), "flops",
 		json_number(peaks_evaluate(row->flops, one->spec)), "bytes",
@@ -169,11 +173,10 @@ static json_t *submission_job_json(
 	const struct interval interval = interval_of(job->score_ns, job->score_err_ns);
 	json_object_update_new(json,
 		json_pack(
-			"{s:I, s:o, s:o, s:o, s:o, s:b, s:o, s:b, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, "
-			"s:o}",
+			"{s:I, s:o, s:o, s:o, s:b, s:o, s:b, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
 			"id", (json_int_t)job->id, "lower_ns", json_number(interval.low_ns), "upper_ns",
-			json_number(interval.high_ns), "floor_ns", json_number(job->floor_ns), "rank",
-			json_count(job->place), "tie", (int)(job->is_tied == 1), "rank_before",
+			json_number(interval.high_ns), "rank", json_count(job->place), "tie",
+			(int)(job->is_tied == 1), "rank_before",
 			hides ? json_null() : json_count(job->place_before), "tie_before",
 			(int)(!hides && job->tied_before == 1), "personal_best",
 			(int)(!hides && job->place_after != SQL_NULL_INTEGER), "held",
@@ -314,7 +317,7 @@ int api_submission_samples(struct request *request)
 			if (one->samples.count)
 				json_array_append_new(cases,
 					json_pack("{s:s, s:I, s:s, s:o, s:o}", "stage", job->stages[i].name, "index",
-						(json_int_t)one->case_index, "spec", one->spec, "blocks",
+						(json_int_t)one->number - 1, "spec", one->spec, "blocks",
 						json_count(one->blocks), "samples_ns", samples_json(one)));
 		}
 	}
@@ -407,10 +410,11 @@ static int read_submission_filter(struct request *request, struct history_filter
 
 static json_t *own_job_json(const struct history_job *job)
 {
-	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:b}", "gpu", job->gpu, "state",
+	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:b, s:b}", "gpu", job->gpu, "state",
 		job->state, "verdict", json_text(job->verdict), "score_ns", json_number(job->score_ns),
-		"score_err_ns", json_number(job->score_err_ns), "rank", json_count(job->place), "tie",
-		(int)(job->is_tie == 1), "held", (int)(job->is_held == 1));
+		"score_err_ns", json_number(job->score_err_ns), "floor_ns",
+		json_number(floor_reached_ns(job->gpu, job->score_ns)), "rank", json_count(job->place),
+		"tie", (int)(job->is_tie == 1), "held", (int)(job->is_held == 1));
 }
 
 /* Describes a submission in the list. The job rows that it makes have only the members that

@@ -480,13 +480,15 @@ static const struct column CASE_COLUMNS[] = {
 	TEXT(struct case_row, report),
 	TEXT(struct case_row, samples_base64),
 };
+#define CASE_NUMBER SQL_CASE_NUMBER("m.case_index", "t", "v")
 static const struct statement CASES = SELECT(struct case_row, CASE_COLUMNS,
-	"SELECT " OF_PIECE "t.job_id AS job, t.name AS stage, m.case_index + 1 AS number, m.spec, "
+	"SELECT " OF_PIECE "t.job_id AS job, t.name AS stage, " CASE_NUMBER " AS number, m.spec, "
 	"m.verdict, m.message, m.runs, m.mean_ns, m.std_ns, "
 	"m.err_ns, m.best_ns, m.worst_ns, m.floor_ns, m.median_ns, m.low_ns, m.high_ns, "
 	"m.constant_ns, m.own_ns, m.gap_ns, m.blocks, m.repeated, m.device, m.report, "
 	"REPLACE(TO_BASE64(m.samples), CHAR(10), '') AS samples_base64 "
-	"FROM " PIECE "JOIN jobs j ON j.submission_id = one.id JOIN stages t ON t.job_id = j.id "
+	"FROM " PIECE "JOIN task_versions v ON v.id = one.task_version_id "
+	"JOIN jobs j ON j.submission_id = one.id JOIN stages t ON t.job_id = j.id "
 	"JOIN measurements m ON m.stage_id = t.id " IS_OF_PIECE "j.id, t.position, m.case_index");
 
 /* Old results that an applied rejudging has replaced. Results of a rejudging that is not applied
@@ -563,13 +565,15 @@ static const struct column FILE_COLUMNS[] = {
 	TEXT(struct exported_file, name),
 	INTEGER(struct exported_file, bytes),
 };
+#define PLAN_NUMBER SQL_CASE_NUMBER("p.case_index", "s", "v")
 const struct statement EXPORT_FILES = SELECT(struct exported_file, FILE_COLUMNS,
 	"SELECT f.kind, f.id, j.submission_id AS submission, j.gpu, f.name, f.bytes "
 	"FROM (SELECT 'profile' AS kind, a.id, a.stage_id, a.name, a.size AS bytes FROM jobs o "
 	"  JOIN stages s ON s.job_id = o.id JOIN artifacts a ON a.stage_id = s.id WHERE o.user_id = ? "
-	"  UNION ALL SELECT 'plan', p.id, p.stage_id, CONCAT(s.name, '-', p.case_index + 1, "
+	"  UNION ALL SELECT 'plan', p.id, p.stage_id, CONCAT(s.name, '-', " PLAN_NUMBER ", "
 	"  '-plan.json'), p.size FROM jobs o JOIN stages s ON s.job_id = o.id "
-	"  JOIN plans p ON p.stage_id = s.id WHERE o.user_id = ?) f "
+	"  JOIN plans p ON p.stage_id = s.id JOIN submissions n ON n.id = o.submission_id "
+	"  JOIN task_versions v ON v.id = n.task_version_id WHERE o.user_id = ?) f "
 	"JOIN stages t ON t.id = f.stage_id JOIN jobs j ON j.id = t.job_id "
 	"WHERE j.submission_id IS NOT NULL ORDER BY f.kind DESC, f.id");
 static const struct column PART_COLUMNS[] = { BLOB(struct exported_part, content) };

@@ -8,6 +8,7 @@
 #include "lib/base/format.h"
 #include "lib/base/quote.h"
 #include "lib/base/rank.h"
+#include "lib/gpu/floor.h"
 #include "lib/ranking/records.h"
 #include "templates/badge.h"
 
@@ -26,9 +27,10 @@ static const struct column BADGE_COLUMNS[] = {
 	REAL(struct badge_row, score_err_ns),
 };
 #define IS_RECORD SQL_IS_RECORD("e", "?", "?", "?")
+#define RECORD_ERR SQL_RECORD_ERR("e")
 static const struct statement RECORD = SELECT(struct badge_row, BADGE_COLUMNS,
-	"SELECT 0 AS place, 0 AS is_tie, u.name AS user, e.score_ns, "
-	"(SELECT j.score_err_ns FROM jobs j WHERE j.id = e.job_id) AS score_err_ns FROM records e "
+	"SELECT 0 AS place, 0 AS is_tie, u.name AS user, e.score_ns, " RECORD_ERR
+	" AS score_err_ns FROM records e "
 	"JOIN users u ON u.id = e.user_id "
 	"WHERE " IS_RECORD " ORDER BY " SQL_RECORD_ORDER("e") " LIMIT 1");
 static const struct statement OF_USER = SELECT(struct badge_row, BADGE_COLUMNS,
@@ -50,12 +52,13 @@ static int read_rows(struct request *request, const struct shown_leaderboard *sh
 		shown->leaderboard.id, shown->leaderboard.task_version_id, gpu->name, user);
 }
 
-static const char *badge_words(struct arena *arena, const char *user, const struct badge_row *row)
+static const char *badge_words(
+	struct arena *arena, const char *gpu, const char *user, const struct badge_row *row)
 {
 	format_text time;
 	if (!row)
 		return user ? arena_printf(arena, "%s is not ranked", quote(arena, user)) : "nobody yet";
-	format_score(time, row->score_ns, row->score_err_ns);
+	format_score(time, row->score_ns, row->score_err_ns, floor_reached_ns(gpu, row->score_ns));
 	if (!user)
 		return arena_printf(arena, "%s by %s", time, row->user);
 	format_text rank;
@@ -93,7 +96,7 @@ int page_badge(struct request *request)
 	struct badge badge = {
 		.subject = gpu ? arena_printf(request->arena, "%s · %s", shown.leaderboard.name, gpu->name)
 					   : shown.leaderboard.name,
-		.words = badge_words(request->arena, user, count ? rows : NULL),
+		.words = badge_words(request->arena, gpu ? gpu->name : NULL, user, count ? rows : NULL),
 	};
 	badge.subject_width = badge_text_width(badge.subject);
 	badge.words_width = badge_text_width(badge.words);

@@ -3,6 +3,7 @@
 
 #include "cgi/http/paging.h"
 #include "cgi/page/pages.h"
+#include "lib/job/job.h"
 #include "lib/leaderboard/visibility.h"
 #include "templates/head_to_head.h"
 
@@ -70,7 +71,7 @@ static const struct statement COMPARISON = SELECT(struct comparison_found, COMPA
 	"AND " BOTH_ARE_SHOWN);
 
 static const struct column CASE_COLUMNS[] = {
-	INTEGER(struct head_to_head_case, case_index),
+	INTEGER(struct head_to_head_case, number),
 	TEXT(struct head_to_head_case, spec),
 	TEXT(struct head_to_head_case, message),
 	REAL(struct head_to_head_case, mean_ns),
@@ -79,10 +80,14 @@ static const struct column CASE_COLUMNS[] = {
 	REAL(struct head_to_head_case, ratio_low),
 	REAL(struct head_to_head_case, ratio_high),
 };
+#define CASE_NUMBER SQL_CASE_NUMBER("m.case_index", "t", "v")
 static const struct statement CASES = SELECT(struct head_to_head_case, CASE_COLUMNS,
-	"SELECT m.case_index, m.spec, m.message, m.mean_ns, m.rival_ns, m.ratio, m.ratio_low, "
+	"SELECT " CASE_NUMBER
+	" AS number, m.spec, m.message, m.mean_ns, m.rival_ns, m.ratio, m.ratio_low, "
 	"m.ratio_high "
-	"FROM stages t JOIN measurements m ON m.stage_id = t.id WHERE t.job_id = ? "
+	"FROM jobs j JOIN comparisons c ON c.id = j.comparison_id "
+	"JOIN task_versions v ON v.id = c.task_version_id JOIN stages t ON t.job_id = j.id "
+	"JOIN measurements m ON m.stage_id = t.id WHERE j.id = ? "
 	"AND m.ratio IS NOT NULL ORDER BY t.position, m.case_index");
 
 static int find_comparison(struct request *request, struct comparison_found *found)

@@ -5,7 +5,7 @@
 #include "cgi/page/head_to_head.h"
 
 struct head_to_head_case {
-	int64_t case_index;
+	int64_t number;             /* among the benchmarks, from 1 */
 	const char *spec, *message; /* message: the judge's remark about the times; "": none */
 	double mean_ns, rival_ns;   /* the challenger's time and the incumbent's */
 	double ratio, ratio_low, ratio_high;

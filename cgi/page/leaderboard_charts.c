@@ -22,6 +22,7 @@ static const struct column SHAPE_COLUMNS[] = {
 	TEXT(struct shape_entry, role),
 	INTEGER(struct shape_entry, is_own),
 	REAL(struct shape_entry, mean_ns),
+	REAL(struct shape_entry, err_ns),
 };
 #define CASES_OF(job) \
 	"JOIN stages t ON t.job_id = " job " AND t.name = 'ranked' " \
@@ -30,7 +31,7 @@ static const struct column SHAPE_COLUMNS[] = {
 #define CASES_OF_USER \
 	"SELECT r.position, r.place, r.tied AS is_tie, m.case_index, r.submission_id, u.name AS " \
 	"user, NULL AS role, " \
-	"r.user_id = ? AS is_own, COALESCE(m.floor_ns, m.mean_ns) AS mean_ns " \
+	"r.user_id = ? AS is_own, COALESCE(m.floor_ns, m.mean_ns) AS mean_ns, m.err_ns " \
 	"FROM ranking r JOIN users u ON u.id = r.user_id " CASES_OF_RANK \
 	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? "
 #define CASES_OF_BASELINE CASES_OF("b.job_id")
@@ -40,7 +41,7 @@ static const struct statement SHAPES = SELECT(struct shape_entry, SHAPE_COLUMNS,
 	CASES_OF_USER "AND r.position <= ? UNION ALL " CASES_OF_USER
 				  "AND r.user_id = ? AND r.position > ? "
 				  "UNION ALL SELECT 0, 0, FALSE, m.case_index, b.submission_id, b.path, b.role, 0, "
-				  "COALESCE(m.floor_ns, m.mean_ns) FROM baselines b " CASES_OF_BASELINE
+				  "COALESCE(m.floor_ns, m.mean_ns), m.err_ns FROM baselines b " CASES_OF_BASELINE
 				  "WHERE b.task_version_id = ? AND b.gpu = ? "
 				  "ORDER BY case_index, mean_ns, position");
 

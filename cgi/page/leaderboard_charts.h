@@ -70,7 +70,7 @@ struct shape_entry {
 	/* role NULL: a user's entry; else a baseline, and `user` is its file. */
 	const char *user, *role;
 	int64_t is_own;
-	double mean_ns;
+	double mean_ns, err_ns;
 };
 struct shape {
 	int64_t number; /* from 1 */

@@ -6,6 +6,7 @@
 #include "lib/base/format.h"
 #include "lib/base/interval.h"
 #include "lib/base/scope.h"
+#include "lib/gpu/floor.h"
 
 struct whole_ranking {
 	struct shown_leaderboard shown;
@@ -26,7 +27,7 @@ static int read_whole(struct request *request, struct whole_ranking *whole)
 
 /* ---- JSON ---- */
 
-static json_t *row_json(const struct shown_leaderboard *shown, const struct ranking_row *row)
+static json_t *row_json(const struct whole_ranking *whole, const struct ranking_row *row)
 {
 	format_text submitted_at;
 	format_iso(submitted_at, row->submitted_at_ms);
@@ -35,10 +36,11 @@ static json_t *row_json(const struct shown_leaderboard *shown, const struct rank
 		"rank", (json_int_t)row->place, "tie", (int)row->is_tie, "user", row->user, "score_ns",
 		row->score_ns, "submission", (json_int_t)row->submission_id, "submitted_at", submitted_at,
 		"engine", row->engine, "score_err_ns", json_number(row->score_err_ns), "language",
-		dialect_find(shown->leaderboard.language, row->dialect)->name, "attempts",
+		dialect_find(whole->shown.leaderboard.language, row->dialect)->name, "attempts",
 		(json_int_t)row->attempts, "interval_95_low_ns", json_number(interval.low_ns),
 		"interval_95_high_ns", json_number(interval.high_ns), "floor_ns",
-		json_number(row->floor_ns), "results", json_count(row->results));
+		json_number(floor_reached_ns(whole->gpu->name, row->score_ns)), "results",
+		json_count(row->results));
 }
 
 int page_leaderboard_json(struct request *request)
@@ -49,7 +51,7 @@ int page_leaderboard_json(struct request *request)
 		return rc;
 	json_t *rows = json_array();
 	for (size_t i = 0; i < whole.list.row_count; i++)
-		json_array_append_new(rows, row_json(&whole.shown, &whole.list.rows[i]));
+		json_array_append_new(rows, row_json(&whole, &whole.list.rows[i]));
 	return respond_json(request,
 		json_pack("{s:s, s:s?, s:I, s:o}", "leaderboard", whole.shown.leaderboard.name, "gpu",
 			whole.gpu ? whole.gpu->name : NULL, "version",
@@ -59,7 +61,7 @@ int page_leaderboard_json(struct request *request)
 /* ---- CSV ---- */
 
 static void csv_row(
-	struct buffer *out, const struct shown_leaderboard *shown, const struct ranking_row *row)
+	struct buffer *out, const struct whole_ranking *whole, const struct ranking_row *row)
 {
 	format_text submitted_at;
 	const struct interval interval = interval_of(row->score_ns, row->score_err_ns);
@@ -71,11 +73,11 @@ static void csv_row(
 	csv_text(out, submitted_at);
 	csv_text(out, row->engine ? row->engine : "");
 	csv_real(out, row->score_err_ns);
-	csv_text(out, dialect_find(shown->leaderboard.language, row->dialect)->name);
+	csv_text(out, dialect_find(whole->shown.leaderboard.language, row->dialect)->name);
 	csv_integer(out, row->attempts);
 	csv_real(out, interval.low_ns);
 	csv_real(out, interval.high_ns);
-	csv_real(out, row->floor_ns);
+	csv_real(out, floor_reached_ns(whole->gpu->name, row->score_ns));
 	csv_text(out, row->is_tie ? "true" : "false");
 	csv_integer(out, row->results);
 	csv_end_line(out);
@@ -106,6 +108,6 @@ int page_leaderboard_csv(struct request *request)
 		csv_text(&request->body, header[i]);
 	csv_end_line(&request->body);
 	for (size_t i = 0; i < whole.list.row_count; i++)
-		csv_row(&request->body, &whole.shown, &whole.list.rows[i]);
+		csv_row(&request->body, &whole, &whole.list.rows[i]);
 	return 0;
 }

@@ -4,6 +4,8 @@
 #include "cgi/render/html.h"
 #include "lib/base/format.h"
 #include "lib/base/scope.h"
+#include "lib/gpu/floor.h"
+#include "lib/ranking/records.h"
 
 #include <math.h>
 
@@ -23,9 +25,10 @@ static const struct column RECORD_COLUMNS[] = {
 };
 /* Reads the newest records on one device or on all devices with a ranking. The query finds the
  * devices first, so that it can look up each device's records in their index. */
+#define RECORD_ERR SQL_RECORD_ERR("r")
 static const struct statement RECORDS = SELECT(struct record_row, RECORD_COLUMNS,
-	"SELECT r.submission_id, r.gpu, u.name AS user, r.score_ns, "
-	"(SELECT j.score_err_ns FROM jobs j WHERE j.id = r.job_id) AS score_err_ns, r.before_ns, "
+	"SELECT r.submission_id, r.gpu, u.name AS user, r.score_ns, " RECORD_ERR
+	" AS score_err_ns, r.before_ns, "
 	"r.ranked_at AS ranked_at_ms "
 	"FROM (SELECT e.submission_id, e.gpu, e.user_id, e.score_ns, e.ranked_at, e.job_id, "
 	"    LAG(e.score_ns) OVER (PARTITION BY e.gpu ORDER BY e.score_ns DESC) AS before_ns "
@@ -73,7 +76,8 @@ static void append_link(
 static const char *record_words(struct arena *arena, const struct record_row *record)
 {
 	format_text time;
-	format_score(time, record->score_ns, record->score_err_ns);
+	format_score(time, record->score_ns, record->score_err_ns,
+		floor_reached_ns(record->gpu, record->score_ns));
 	if (isnan(record->before_ns))
 		return arena_printf(
 			arena, "%s: %s on %s, the first result", record->user, time, record->gpu);

@@ -3,7 +3,9 @@
 
 #include "cgi/page/pages.h"
 #include "cgi/render/html.h"
+#include "cgi/render/json.h"
 #include "lib/base/scope.h"
+#include "lib/gpu/floor.h"
 #include "lib/ranking/records.h"
 #include "templates/leaderboard_charts.h"
 
@@ -35,7 +37,7 @@ static const struct column LIVE_COLUMNS[] = {
 #define RECORD_USER RECORD("eu.name", "0")
 #define RECORD_AT RECORD("e.ranked_at", "0")
 #define RECORD_SCORE RECORD("e.score_ns", "0")
-#define RECORD_ERR RECORD("(SELECT j.score_err_ns FROM jobs j WHERE j.id = e.job_id)", "0")
+#define RECORD_ERR RECORD(SQL_RECORD_ERR("e"), "0")
 #define SCORE_BEFORE RECORD("e.score_ns", "1")
 static const struct statement LIVE = SELECT(struct live_entry, LIVE_COLUMNS,
 	"SELECT g.gpu, u.name AS user, r.position, r.place, r.tied AS is_tie, r.submitted_at AS "
@@ -118,9 +120,9 @@ int leaderboard_live(struct request *request, const struct shown_leaderboard *sh
 
 static json_t *live_json(const struct live_entry *entry)
 {
-	return json_pack("{s:s, s:I, s:b, s:s, s:f}", "gpu", entry->gpu, "rank",
+	return json_pack("{s:s, s:I, s:b, s:s, s:f, s:o}", "gpu", entry->gpu, "rank",
 		(json_int_t)entry->place, "tie", (int)entry->is_tie, "user", entry->user, "score_ns",
-		entry->score_ns);
+		entry->score_ns, "floor_ns", json_number(floor_reached_ns(entry->gpu, entry->score_ns)));
 }
 
 int page_leaderboard_live(struct request *request)

@@ -4,6 +4,8 @@
 #include "cgi/http/thread_cache.h"
 #include "lib/base/clock.h"
 #include "lib/base/scope.h"
+#include "lib/gpu/floor.h"
+#include "lib/ranking/records.h"
 #include "templates/leaderboard_charts.h"
 
 #include <math.h>
@@ -31,10 +33,11 @@ static const struct column TREND_COLUMNS[] = {
 };
 /* SQL expression: a line's newest 200 points as text, newest first. Each point is "submission at_ms
  * score_ns score_err_ns user", and ";" separates points. CONCAT_WS would leave out a NULL. */
+#define RECORD_ERR SQL_RECORD_ERR("e")
 #define POINTS(leaderboard, version, gpu, line) \
 	"(SELECT GROUP_CONCAT(CONCAT_WS(' ', e.submission_id, " \
 	"  CAST(UNIX_TIMESTAMP(e.ranked_at) * 1000 AS INT), e.score_ns, " \
-	"  COALESCE((SELECT j.score_err_ns FROM jobs j WHERE j.id = e.job_id), 'nan'), eu.name) " \
+	"  COALESCE(" RECORD_ERR ", 'nan'), eu.name) " \
 	"ORDER BY e.score_ns SEPARATOR ';' LIMIT 200) " \
 	"FROM records e JOIN users eu ON eu.id = e.user_id WHERE e.leaderboard_id = " leaderboard \
 	" AND e.task_version_id = " version " AND e.gpu = " gpu " AND e.line = " line ") AS points "
@@ -99,6 +102,13 @@ static void read_points(
 	*drawn = (struct chart_line){ .style = line->style, .points = spots, .count = left };
 }
 
+static void format_point(
+	format_text out, const struct trend *trend, const struct trend_point *point)
+{
+	format_score(out, point->score_ns, point->score_err_ns,
+		floor_reached_ns(trend->gpu->name, point->score_ns));
+}
+
 static const char *trend_words(struct arena *arena, const struct trend *trend)
 {
 	const struct trend_line *record =
@@ -106,9 +116,9 @@ static const char *trend_words(struct arena *arena, const struct trend *trend)
 	format_text first, last;
 	if (!record || !record->count)
 		return "";
-	format_score(first, record->points[0].score_ns, record->points[0].score_err_ns);
+	format_point(first, trend, &record->points[0]);
 	const struct trend_point *newest = &record->points[record->count - 1];
-	format_score(last, newest->score_ns, newest->score_err_ns);
+	format_point(last, trend, newest);
 	return arena_printf(arena,
 		"Best times on %s since the first submission: the record went from %s of %s to %s of %s. "
 		"The table below has the numbers.",

@@ -6,6 +6,7 @@
 #include "lib/base/member.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
+#include "lib/job/job.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -18,6 +19,7 @@ static const struct column PLAN_COLUMNS[] = {
 	INTEGER(struct plan_row, id),
 	INTEGER(struct plan_row, stage_id),
 	INTEGER(struct plan_row, case_index),
+	INTEGER(struct plan_row, number),
 	INTEGER(struct plan_row, submission_id),
 	INTEGER(struct plan_row, size),
 	TEXT(struct plan_row, stage),
@@ -26,13 +28,16 @@ static const struct column PLAN_COLUMNS[] = {
 	TEXT(struct plan_row, sha256),
 	TEXT(struct plan_row, nodes),
 };
+#define CASE_NUMBER SQL_CASE_NUMBER("p.case_index", "t", "v")
 /* The limits keep a page with the plans of two submissions below 20 MB. */
 #define PLANS_OF(from, whose) \
 	SELECT(struct plan_row, PLAN_COLUMNS, \
-		"SELECT p.id, p.stage_id, p.case_index, j.submission_id, p.size, t.name AS stage, j.gpu, " \
+		"SELECT p.id, p.stage_id, p.case_index, " CASE_NUMBER \
+		" AS number, j.submission_id, p.size, t.name AS stage, j.gpu, " \
 		"m.spec, LOWER(HEX(p.sha256)) AS sha256, " \
 		"IF(LENGTH(p.nodes) <= 196608, p.nodes, NULL) AS nodes " \
-		"FROM " from " JOIN stages t ON t.job_id = j.id JOIN plans p ON p.stage_id = t.id " \
+		"FROM " from " JOIN task_versions v ON v.id = s.task_version_id " \
+		"JOIN stages t ON t.job_id = j.id JOIN plans p ON p.stage_id = t.id " \
 		"LEFT JOIN measurements m ON m.stage_id = p.stage_id AND m.case_index = p.case_index " \
 		"WHERE s.id = ? " whose "ORDER BY t.job_id, t.position, p.case_index LIMIT 48")
 const struct statement plans_of_submission =

@@ -27,6 +27,7 @@ struct plan_node_row {
 /* The rows of the statements below. */
 struct plan_row {
 	int64_t id, stage_id, case_index, submission_id, size;
+	int64_t number; /* of the case, as in struct case_row */
 	const char *stage, *gpu;
 	const char *spec;   /* of the case; NULL: it has no result */
 	const char *sha256; /* of the text, in hexadecimal */

@@ -6,21 +6,25 @@
 #include "lib/base/gzip.h"
 #include "lib/base/scope.h"
 #include "lib/database/blob.h"
+#include "lib/job/job.h"
 
 #include <sodium.h>
 
 struct case_of_plan {
 	const char *gpu, *stage;
-	int64_t case_index;
+	int64_t number;
 };
 static const struct column PLAN_COLUMNS[] = {
 	TEXT(struct case_of_plan, gpu),
 	TEXT(struct case_of_plan, stage),
-	INTEGER(struct case_of_plan, case_index),
+	INTEGER(struct case_of_plan, number),
 };
+#define CASE_NUMBER SQL_CASE_NUMBER("p.case_index", "t", "v")
 static const struct statement PLAN = SELECT(struct case_of_plan, PLAN_COLUMNS,
-	"SELECT j.gpu, t.name AS stage, p.case_index FROM plans p "
+	"SELECT j.gpu, t.name AS stage, " CASE_NUMBER " AS number FROM plans p "
 	"JOIN stages t ON t.id = p.stage_id JOIN jobs j ON j.id = t.job_id "
+	"JOIN submissions s ON s.id = j.submission_id "
+	"JOIN task_versions v ON v.id = s.task_version_id "
 	"WHERE p.id = ? AND j.submission_id = ?");
 
 struct file_row {
@@ -159,7 +163,7 @@ int page_submission_plan(struct request *request)
 		return rc;
 	response_as_text(request,
 		arena_printf(request->arena, "submission-%lld-%s-%s-%lld-plan.zip", (long long)row.id,
-			plan.gpu, plan.stage, (long long)plan.case_index + 1),
+			plan.gpu, plan.stage, (long long)plan.number),
 		true);
 	request->content_type = "application/zip";
 	request->stream = write_more;

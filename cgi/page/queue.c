@@ -288,13 +288,6 @@ static int read_queue(
 	int rc = read_queue_jobs(request, jobs, view);
 	if (!rc)
 		rc = queue_read_devices(request, view);
-	request->may_be_cached = !rc;
-	return rc;
-}
-
-int queue_read(struct request *request, struct queue_view *view)
-{
-	int rc = read_queue(request, &JOBS, view);
 	if (rc)
 		return rc;
 	count_queue_lines(request->arena, view);
@@ -302,7 +295,13 @@ int queue_read(struct request *request, struct queue_view *view)
 	sort_by_turns(view);
 	keep_visible(view);
 	cut_list(view);
+	request->may_be_cached = true;
 	return 0;
+}
+
+int queue_read(struct request *request, struct queue_view *view)
+{
+	return read_queue(request, &JOBS, view);
 }
 
 int page_queue(struct request *request)
@@ -349,8 +348,6 @@ int page_queue_status(struct request *request)
 	int rc = read_queue(request, &JOBS_AS_THEY_ARE, &view);
 	if (rc)
 		return rc;
-	keep_visible(&view);
-	cut_list(&view);
 	json_t *jobs = json_array(), *devices = json_array();
 	for (size_t i = 0; i < view.job_count; i++)
 		json_array_append_new(jobs, queue_job_json(&view.jobs[i]));

@@ -17,23 +17,21 @@
 	INTEGER(struct ranking_row, position), INTEGER(struct ranking_row, place), \
 		INTEGER(struct ranking_row, user_id), TEXT(struct ranking_row, user), \
 		REAL(struct ranking_row, score_ns), REAL(struct ranking_row, score_err_ns), \
-		REAL(struct ranking_row, floor_ns), INTEGER(struct ranking_row, submission_id), \
-		INTEGER(struct ranking_row, job_id), TIME(struct ranking_row, submitted_at_ms), \
-		TEXT(struct ranking_row, engine), TEXT(struct ranking_row, dialect), \
-		INTEGER(struct ranking_row, attempts), INTEGER(struct ranking_row, results), \
-		INTEGER(struct ranking_row, is_tie), REAL(struct ranking_row, above_ns), \
-		TEXT(struct ranking_row, reason), TEXT(struct ranking_row, other)
+		INTEGER(struct ranking_row, submission_id), INTEGER(struct ranking_row, job_id), \
+		TIME(struct ranking_row, submitted_at_ms), TEXT(struct ranking_row, engine), \
+		TEXT(struct ranking_row, dialect), INTEGER(struct ranking_row, attempts), \
+		INTEGER(struct ranking_row, results), INTEGER(struct ranking_row, is_tie), \
+		REAL(struct ranking_row, above_ns), TEXT(struct ranking_row, reason), \
+		TEXT(struct ranking_row, other)
 static const struct column ROW_COLUMNS[] = { ROW_MEMBERS };
 static const struct column FOUND_COLUMNS[] = { ROW_MEMBERS, INTEGER(struct ranking_row, found) };
 
-#define FLOOR_NS SQL_FLOOR_NS("r.job_id", "r.score_ns")
 /* SQL expression: the user whom the reason of an entry names. Few entries have a reason. */
 #define OTHER \
 	"(SELECT ou.name FROM submissions os JOIN users ou ON ou.id = os.user_id " \
 	"WHERE os.id = r.other_id) AS other"
 #define FIELDS_OF(user) \
-	"r.position, r.place, r.user_id, " user ", r.score_ns, r.score_err_ns, " FLOOR_NS \
-	" AS floor_ns, r.submission_id, " \
+	"r.position, r.place, r.user_id, " user ", r.score_ns, r.score_err_ns, r.submission_id, " \
 	"r.job_id, r.submitted_at AS submitted_at_ms, r.engine, r.dialect, r.attempts, " \
 	"(SELECT f.results FROM file_times f WHERE f.id = r.file_id) AS results, " \
 	"r.tied AS is_tie, r.above_ns, r.reason, " OTHER

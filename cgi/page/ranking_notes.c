@@ -14,14 +14,11 @@ static const struct column BASELINE_COLUMNS[] = {
 	TEXT(struct ranking_row, dialect),
 	REAL(struct ranking_row, score_ns),
 	REAL(struct ranking_row, score_err_ns),
-	REAL(struct ranking_row, floor_ns),
 	INTEGER(struct ranking_row, submission_id),
 	TIME(struct ranking_row, submitted_at_ms),
 };
-#define FLOOR_NS SQL_FLOOR_NS("job_id", "score_ns")
 static const struct statement BASELINES = SELECT(struct ranking_row, BASELINE_COLUMNS,
-	"SELECT path AS user, role AS dialect, score_ns, score_err_ns, " FLOOR_NS
-	" AS floor_ns, submission_id, "
+	"SELECT path AS user, role AS dialect, score_ns, score_err_ns, submission_id, "
 	"measured_at AS submitted_at_ms "
 	"FROM baselines WHERE task_version_id = ? AND gpu = ? ORDER BY score_ns");
 

@@ -19,7 +19,6 @@ struct ranking_row {
 	int64_t attempts;    /* the user's ranked submissions that passed on this device */
 	int64_t results; /* of equal source, whose mean is the score; SQL_NULL_INTEGER: a baseline */
 	double score_ns, score_err_ns;
-	double floor_ns; /* above 0: the score cannot be told from nothing (format_measured) */
 	double above_ns; /* the fastest time of the group above in the whole ranking; NAN: none */
 	/* On a filtered page: the number of rows that match the filter, on all pages. SQL_NULL_INTEGER:
 	 * the row is the viewer's own, which is read in addition. */

@@ -5,6 +5,7 @@
 #include "cgi/render/picture.h"
 #include "lib/base/format.h"
 #include "lib/base/rank.h"
+#include "lib/gpu/floor.h"
 #include "lib/ranking/records.h"
 
 /* The size that Open Graph readers expect. */
@@ -15,7 +16,7 @@ struct first_row {
 	const char *user;
 	double score_ns, score_err_ns;
 	const char *record_user; /* the holder of the record, and the record's time */
-	double record_ns;
+	double record_ns, record_err_ns;
 };
 static const struct column FIRST_COLUMNS[] = {
 	INTEGER(struct first_row, place),
@@ -25,12 +26,18 @@ static const struct column FIRST_COLUMNS[] = {
 	REAL(struct first_row, score_err_ns),
 	TEXT(struct first_row, record_user),
 	REAL(struct first_row, record_ns),
+	REAL(struct first_row, record_err_ns),
 };
 #define RECORD_USER SQL_RECORD_USER("r.leaderboard_id", "r.task_version_id", "r.gpu")
 #define RECORD_NS SQL_RECORD_NS("r.leaderboard_id", "r.task_version_id", "r.gpu")
+#define IS_RECORD SQL_IS_RECORD("e", "r.leaderboard_id", "r.task_version_id", "r.gpu")
+#define RECORD_ERR \
+	"(SELECT " SQL_RECORD_ERR("e") " FROM records e WHERE " IS_RECORD \
+								   " ORDER BY " SQL_RECORD_ORDER("e") " LIMIT 1)"
 static const struct statement FIRST_ROWS = SELECT(struct first_row, FIRST_COLUMNS,
 	"SELECT r.place, r.tied AS is_tied, u.name AS user, r.score_ns, r.score_err_ns, " RECORD_USER
-	" AS record_user, " RECORD_NS " AS record_ns FROM ranking r JOIN users u ON "
+	" AS record_user, " RECORD_NS " AS record_ns, " RECORD_ERR
+	" AS record_err_ns FROM ranking r JOIN users u ON "
 	"u.id = r.user_id "
 	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? "
 	"AND r.position <= 3 ORDER BY r.position");
@@ -63,7 +70,8 @@ static const char *ranked_words(struct arena *arena, const struct shown_leaderbo
 		: "";
 	const char *record = "";
 	if (first->count && first->rows->record_user) {
-		format_duration_ns(time, first->rows->record_ns);
+		format_score(time, first->rows->record_ns, first->rows->record_err_ns,
+			floor_reached_ns(gpu->name, first->rows->record_ns));
 		record = arena_printf(arena, " · record %s by %s", time, first->rows->record_user);
 	}
 	return arena_printf(arena, "%s · %s · %lld ranked%s%s", gpu->name,
@@ -92,13 +100,14 @@ static void draw_head(
 	picture_box(picture, margin, 330, wide, 3, INK_LINE);
 }
 
-static void draw_row(struct picture *picture, const struct first_row *row, int index)
+static void draw_row(
+	struct picture *picture, const char *gpu, const struct first_row *row, int index)
 {
 	const int baseline = 400 + 76 * index;
 	static const enum ink inks[] = { INK_MUTED, INK_GOLD, INK_SILVER, INK_BRONZE };
 	enum ink ink = inks[row->place <= 3 ? row->place : 0];
 	format_text time, rank;
-	format_score(time, row->score_ns, row->score_err_ns);
+	format_score(time, row->score_ns, row->score_err_ns, floor_reached_ns(gpu, row->score_ns));
 	format_rank(rank, row->place, row->is_tied);
 	picture_text(picture,
 		&(struct picture_text){
@@ -121,10 +130,11 @@ static void draw_row(struct picture *picture, const struct first_row *row, int i
 		time);
 }
 
-static void draw_rows(struct picture *picture, const struct first_rows *first)
+static void draw_rows(
+	struct picture *picture, const struct ranked_gpu *gpu, const struct first_rows *first)
 {
 	for (size_t i = 0; i < first->count; i++)
-		draw_row(picture, &first->rows[i], (int)i);
+		draw_row(picture, gpu->name, &first->rows[i], (int)i);
 	if (!first->count)
 		picture_text(picture,
 			&(struct picture_text){
@@ -148,7 +158,7 @@ int page_share_picture(struct request *request)
 	if (rc)
 		return rc;
 	draw_head(picture, &shown, ranked_words(request->arena, &shown, gpu, &first));
-	draw_rows(picture, &first);
+	draw_rows(picture, gpu, &first);
 	picture_png(picture, &request->body);
 	request->content_type = "image/png";
 	request->may_be_cached = true;

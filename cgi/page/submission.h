@@ -37,10 +37,10 @@ struct submission_row {
 
 struct case_row {
 	int64_t stage_id, case_index;
+	int64_t number; /* among the task's cases, from 1 */
 	const char *spec, *verdict, *message;
 	int64_t runs;
 	double mean_ns, std_ns, err_ns, best_ns, worst_ns;
-	double floor_ns; /* counts in the score instead of mean_ns, which is below it; else NAN */
 	/* Only the isolated engine sets the following members; otherwise NAN, SQL_NULL_INTEGER or NULL.
 	 * constant_ns: the time of a call of the null contestant, which the judge subtracted. own_ns:
 	 * the time by the submission's own clock. gap_ns: extra time between calls, which the judge
@@ -83,7 +83,6 @@ struct job_row {
 	int64_t id;
 	const char *gpu, *state, *verdict, *reason, *progress;
 	double score_ns, score_err_ns;
-	double floor_ns; /* not NAN: the score cannot be told from nothing (format_measured) */
 	/* The time of equal source on this device (lib/ranking/file_time.h) and how many results it
 	 * comes from; SQL_NULL_INTEGER: none. */
 	int64_t file_results;

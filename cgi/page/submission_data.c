@@ -77,7 +77,6 @@ static const struct column JOB_COLUMNS[] = {
 	TEXT(struct job_row, progress),
 	REAL(struct job_row, score_ns),
 	REAL(struct job_row, score_err_ns),
-	REAL(struct job_row, floor_ns),
 	TEXT(struct job_row, engine),
 	TEXT(struct job_row, engine_reason),
 	TEXT(struct job_row, environment),
@@ -112,12 +111,11 @@ static const struct column JOB_COLUMNS[] = {
 #define JOB_IS_HELD SQL_IS_HELD("j")
 #define HAS_OTHER_ENGINE SQL_HAS_OTHER_ENGINE("s", "j")
 #define VERSION_ENGINE SQL_ENGINE_OF("s.task_version_id", "j.gpu")
-#define JOB_FLOOR_NS SQL_FLOOR_NS("j.id", "j.score_ns")
 #define JOB_IS_STOPPING SQL_IS_STOPPING("j")
 #define JOBS_OF(from, whose) \
 	SELECT(struct job_row, JOB_COLUMNS, \
 		"SELECT j.id, j.gpu, j.state, j.verdict, j.reason, j.progress, j.score_ns, " \
-		"j.score_err_ns, " JOB_FLOOR_NS " AS floor_ns, j.engine, j.engine_reason, j.environment, " \
+		"j.score_err_ns, j.engine, j.engine_reason, j.environment, " \
 		"IF(" HAS_OTHER_ENGINE ", " VERSION_ENGINE ", NULL) AS version_engine, " \
 		"j.held_at AS held_at_ms, j.released_by, j.held_reason, " JOB_IS_HELD " AS is_held, " \
 		"j.attempt, j.lease_owner, j.queued_at AS queued_at_ms, " \
@@ -183,6 +181,7 @@ static const struct statement STAGE_NAMES = SELECT(struct stage_row, STAGE_COLUM
 static const struct column CASE_COLUMNS[] = {
 	INTEGER(struct case_row, stage_id),
 	INTEGER(struct case_row, case_index),
+	INTEGER(struct case_row, number),
 	TEXT(struct case_row, spec),
 	TEXT(struct case_row, verdict),
 	TEXT(struct case_row, message),
@@ -192,7 +191,6 @@ static const struct column CASE_COLUMNS[] = {
 	REAL(struct case_row, err_ns),
 	REAL(struct case_row, best_ns),
 	REAL(struct case_row, worst_ns),
-	REAL(struct case_row, floor_ns),
 	REAL(struct case_row, median_ns),
 	REAL(struct case_row, constant_ns),
 	REAL(struct case_row, own_ns),
@@ -201,13 +199,16 @@ static const struct column CASE_COLUMNS[] = {
 	INTEGER(struct case_row, repeated),
 	TEXT(struct case_row, device),
 };
-#define CASES_OF(whose) \
+#define CASE_NUMBER SQL_CASE_NUMBER("m.case_index", "t", "v")
+#define CASES_OF(from, whose) \
 	SELECT(struct case_row, CASE_COLUMNS, \
-		"SELECT m.stage_id, m.case_index, m.spec, m.verdict, m.message, m.runs, m.mean_ns, " \
-		"m.std_ns, m.err_ns, m.best_ns, m.worst_ns, m.floor_ns, " \
+		"SELECT m.stage_id, m.case_index, " CASE_NUMBER \
+		" AS number, m.spec, m.verdict, m.message, m.runs, m.mean_ns, " \
+		"m.std_ns, m.err_ns, m.best_ns, m.worst_ns, " \
 		"  m.median_ns, m.constant_ns, m.own_ns, m.gap_ns, m.blocks, " \
 		"m.repeated, m.device " \
-		"FROM measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id " \
+		"FROM " from " JOIN task_versions v ON v.id = s.task_version_id " \
+		"JOIN stages t ON t.job_id = j.id JOIN measurements m ON m.stage_id = t.id " \
 		"WHERE " whose " = ? ORDER BY t.job_id, t.position, m.case_index")
 
 /* Only the first cases of a submission have a picture, to keep the page small. */
@@ -240,12 +241,12 @@ static const struct results_of {
 } OF_SUBMISSION = {
 	.jobs = JOBS_OF(SUBMISSIONS_JOBS, "j.submission_id"),
 	.stages = STAGES_OF("j.submission_id"),
-	.cases = CASES_OF("j.submission_id"),
+	.cases = CASES_OF(SUBMISSIONS_JOBS, "j.submission_id"),
 	.samples = SAMPLES_OF("j.submission_id"),
 }, OF_REJUDGED = {
 	.jobs = JOBS_OF(REJUDGED_JOBS, "j.rejudged_id"),
 	.stages = STAGES_OF("j.rejudged_id"),
-	.cases = CASES_OF("j.rejudged_id"),
+	.cases = CASES_OF(REJUDGED_JOBS, "j.rejudged_id"),
 	.samples = SAMPLES_OF("j.rejudged_id"),
 };
 
@@ -441,7 +442,7 @@ static void hide_held(
 		return;
 	job->hides_times = true;
 	job->held_reason = NULL;
-	job->score_ns = job->score_err_ns = job->floor_ns = NAN;
+	job->score_ns = job->score_err_ns = NAN;
 }
 
 /* Hides the times of results since the freeze, which would reveal how a frozen ranking has
@@ -455,7 +456,7 @@ static void hide_withheld(
 		|| (request->viewer.id && request->viewer.id == row->creator_id))
 		return;
 	job->hides_times = job->is_withheld = true;
-	job->score_ns = job->score_err_ns = job->floor_ns = NAN;
+	job->score_ns = job->score_err_ns = NAN;
 }
 
 /* Reads the data for estimates if a job is queued and the page's query did not read the data. This

@@ -3,7 +3,9 @@
 
 #include "cgi/render/zip_pack.h"
 #include "lib/base/format.h"
+#include "lib/base/rank.h"
 #include "lib/base/scope.h"
+#include "lib/gpu/floor.h"
 
 #include <math.h>
 #include <string.h>
@@ -173,13 +175,14 @@ static json_t *system_json(const struct popcorn_job *job)
 
 /* ---- the results as text ---- */
 
-static void report_case(struct buffer *out, struct arena *arena, const struct popcorn_case *one)
+static void report_case(
+	struct buffer *out, struct arena *arena, const char *gpu, const struct popcorn_case *one)
 {
 	bool passed = popcorn_has_passed(one->verdict);
 	buffer_printf(out, "%s %s", passed ? "  ok  " : "  FAIL", one->spec);
 	if (isfinite(one->mean_ns)) {
 		format_text time, best, worst;
-		format_measured(time, one->mean_ns, one->err_ns, one->floor_ns);
+		format_measured(time, one->mean_ns, one->err_ns, floor_reached_ns(gpu, one->mean_ns));
 		format_duration_ns(best, one->best_ns);
 		format_duration_ns(worst, one->worst_ns);
 		bool lacks_blocks = one->blocks != SQL_NULL_INTEGER && isnan(one->err_ns);
@@ -193,7 +196,8 @@ static void report_case(struct buffer *out, struct arena *arena, const struct po
 		buffer_printf(out, "%s\n", one->report);
 }
 
-static void report_stage(struct buffer *out, struct arena *arena, const struct popcorn_stage *stage)
+static void report_stage(
+	struct buffer *out, struct arena *arena, const char *gpu, const struct popcorn_stage *stage)
 {
 	buffer_printf(out, "%s: %s\n",
 		popcorn_stage_mode(stage) ? popcorn_stage_mode(stage) : stage->name,
@@ -201,7 +205,7 @@ static void report_stage(struct buffer *out, struct arena *arena, const struct p
 	if (!popcorn_has_passed(stage->verdict) && *stage->message)
 		buffer_printf(out, "  %s\n", stage->message);
 	for (size_t i = 0; i < stage->case_count; i++)
-		report_case(out, arena, &stage->cases[i]);
+		report_case(out, arena, gpu, &stage->cases[i]);
 }
 
 static const char *job_report(struct arena *arena, const struct config *config,
@@ -213,14 +217,19 @@ static const char *job_report(struct arena *arena, const struct config *config,
 	if (job->reason && *job->reason && !popcorn_has_passed(job->verdict))
 		buffer_printf(&out, "%s\n", job->reason);
 	if (isfinite(job->score_ns)) {
-		format_duration_err(score, job->score_ns, job->score_err_ns);
+		format_measured(
+			score, job->score_ns, job->score_err_ns, floor_reached_ns(job->gpu, job->score_ns));
 		buffer_printf(&out, "Score: %s%s\n", score,
 			job->held              ? " (not ranked until an admin has reviewed it)"
 				: result->practice ? " (not ranked: submitted after the deadline)"
 								   : "");
 	}
+	if (job->place != SQL_NULL_INTEGER) {
+		format_rank(score, job->place, job->is_tied == 1);
+		buffer_printf(&out, "Rank: %s\n", score);
+	}
 	for (size_t i = 0; i < job->stage_count; i++)
-		report_stage(&out, arena, &job->stages[i]);
+		report_stage(&out, arena, job->gpu, &job->stages[i]);
 	buffer_printf(&out, "Details: %s/submission/%lld", config->public_url, (long long)result->id);
 	return arena_strdup(arena, out.data);
 }

@@ -55,6 +55,8 @@ static const struct column JOB_COLUMNS[] = {
 	INTEGER(struct popcorn_job, queued),
 	INTEGER(struct popcorn_job, before),
 	INTEGER(struct popcorn_job, held),
+	INTEGER(struct popcorn_job, place),
+	INTEGER(struct popcorn_job, is_tied),
 };
 #define STOPPING_JOB SQL_IS_STOPPING("j")
 #define HELD_JOB SQL_IS_HELD("j")
@@ -67,9 +69,13 @@ static const struct statement JOBS = SELECT(struct popcorn_job, JOB_COLUMNS,
 	"j.state IN ('queued', 'running') OR " STOPPING_JOB " AS `open`, "
 	"j.state = 'queued' AS queued, "
 	"IF(j.state = 'queued', (SELECT COUNT(*) FROM jobs older WHERE older.gpu = j.gpu "
-	"AND older.state = 'queued' AND older.id < j.id), NULL) AS `before`, " HELD_JOB " AS held "
+	"AND older.state = 'queued' AND older.id < j.id), NULL) AS `before`, " HELD_JOB " AS held, "
+	"r.place, r.tied AS is_tied "
 	"FROM jobs j JOIN submissions s ON s.id = j.submission_id "
 	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = s.leaderboard_id AND g.gpu = j.gpu "
+	"LEFT JOIN ranking r ON r.leaderboard_id = s.leaderboard_id "
+	"AND r.task_version_id = s.task_version_id AND r.gpu = j.gpu AND r.user_id = s.user_id "
+	"AND r.job_id = j.id "
 	"WHERE j.submission_id = ? ORDER BY COALESCE(g.position, 999), j.gpu");
 
 static const struct column STAGE_COLUMNS[] = {
@@ -107,13 +113,12 @@ static const struct column CASE_COLUMNS[] = {
 	REAL(struct popcorn_case, best_ns),
 	REAL(struct popcorn_case, worst_ns),
 	INTEGER(struct popcorn_case, blocks),
-	REAL(struct popcorn_case, floor_ns),
 	TEXT(struct popcorn_case, report),
 };
 #define CASES_WITH(report) \
 	SELECT(struct popcorn_case, CASE_COLUMNS, \
 		"SELECT m.stage_id, m.case_index, m.spec, m.verdict, m.message, m.runs, m.mean_ns, " \
-		"m.std_ns, m.err_ns, m.best_ns, m.worst_ns, m.blocks, m.floor_ns, " \
+		"m.std_ns, m.err_ns, m.best_ns, m.worst_ns, m.blocks, " \
 		"  " report " AS report FROM measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs " \
 		"j ON j.id = t.job_id " \
 		"WHERE j.submission_id = ? ORDER BY t.job_id, t.position, m.case_index")

@@ -19,7 +19,6 @@ struct popcorn_case {
 	int64_t runs;
 	double mean_ns, std_ns, err_ns, best_ns, worst_ns;
 	int64_t blocks;     /* SQL_NULL_INTEGER: the judge did not time the case in blocks */
-	double floor_ns;    /* above 0: mean_ns cannot be told from nothing (format_measured) */
 	const char *report; /* a profiler's report; NULL: none, or not read */
 };
 
@@ -44,6 +43,7 @@ struct popcorn_job {
 	/* Older queued jobs for the same GPU model; SQL_NULL_INTEGER: this job is not queued. */
 	int64_t before;
 	int64_t held;                 /* passed, but held for review */
+	int64_t place, is_tied;       /* the rank; SQL_NULL_INTEGER: the job is no entry of a ranking */
 	struct popcorn_stage *stages; /* attached after the jobs were read */
 	size_t stage_count;
 };

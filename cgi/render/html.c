@@ -2,6 +2,7 @@
 
 #include "lib/base/format.h"
 #include "lib/base/rank.h"
+#include "lib/gpu/floor.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -89,24 +90,17 @@ void html_stopwatch(struct buffer *out, int64_t ms)
 	buffer_text(out, text);
 }
 
-void html_score(struct buffer *out, double ns, double err_ns)
+void html_score(struct buffer *out, double ns, double err_ns, const char *gpu)
 {
 	format_text text;
-	format_score(text, ns, err_ns);
-	buffer_text(out, text);
+	format_score(text, ns, err_ns, floor_reached_ns(gpu, ns));
+	html_text(out, text);
 }
 
-void html_duration_err(struct buffer *out, double ns, double err_ns)
+void html_measured(struct buffer *out, double ns, double err_ns, const char *gpu)
 {
 	format_text text;
-	format_duration_err(text, ns, err_ns);
-	buffer_text(out, text);
-}
-
-void html_measured(struct buffer *out, double ns, double err_ns, double floor_ns)
-{
-	format_text text;
-	format_measured(text, ns, err_ns, floor_ns);
+	format_measured(text, ns, err_ns, floor_reached_ns(gpu, ns));
 	html_text(out, text);
 }
 
@@ -124,11 +118,18 @@ void html_gap(struct buffer *out, double ns, double best_ns)
 	html_text(out, text);
 }
 
-void html_change(struct buffer *out, double ns, double other_ns)
+void html_fastest_gap(struct buffer *out, double ns, double fastest_ns)
 {
-	format_text change;
-	format_change(change, ns / other_ns);
-	buffer_text(out, change);
+	format_text text;
+	format_fastest_gap(text, ns, fastest_ns);
+	html_text(out, text);
+}
+
+void html_above_gap(struct buffer *out, double ns, double above_ns)
+{
+	format_text text;
+	format_above_gap(text, ns, above_ns);
+	html_text(out, text);
 }
 
 void html_change_than(struct buffer *out, double ns, double before_ns)

@@ -29,20 +29,21 @@ void html_integer(struct buffer *out, int64_t number);
 #define html_auto_url_part(out, value) html_auto_(html_url_part, value)(out, value)
 
 /* Filters: {{x | duration}} is html_duration(out, x). */
-void html_duration(struct buffer *out, double ns);                    /* 31.90 µs */
-void html_stopwatch(struct buffer *out, int64_t ms);                  /* 22 ms */
-void html_score(struct buffer *out, double ns, double err_ns);        /* 31.90 µs, format_score */
-void html_duration_err(struct buffer *out, double ns, double err_ns); /* 31.90 ± 0.20 µs */
-/* The same, or "< 0.5 µs" if floor_ns is above 0 (format_measured). */
-void html_measured(struct buffer *out, double ns, double err_ns, double floor_ns);
-void html_interval(struct buffer *out, struct interval interval);       /* 31.70 to 32.10 µs */
-void html_gap(struct buffer *out, double ns, double best_ns);           /* +4.2 % */
-void html_times_faster(struct buffer *out, double ratio);               /* 2.31× faster */
-void html_change(struct buffer *out, double ns, double other_ns);       /* 3.1 % faster */
-void html_change_than(struct buffer *out, double ns, double before_ns); /* 3.1 % faster than */
-void html_bytes(struct buffer *out, int64_t bytes);                     /* 12.5 kB */
-void html_utc(struct buffer *out, int64_t ms);                          /* 2026-11-21 06:10 UTC */
-void html_date(struct buffer *out, int64_t ms);                         /* 2026-11-21 */
+void html_duration(struct buffer *out, double ns);   /* 31.90 µs */
+void html_stopwatch(struct buffer *out, int64_t ms); /* 22 ms */
+/* A measured time on this GPU model: "31.90 µs" and "31.90 ± 0.20 µs", or "< 0.5 µs" if it cannot
+ * be told from nothing (format_score, format_measured). */
+void html_score(struct buffer *out, double ns, double err_ns, const char *gpu);
+void html_measured(struct buffer *out, double ns, double err_ns, const char *gpu);
+void html_interval(struct buffer *out, struct interval interval);        /* 31.70 to 32.10 µs */
+void html_gap(struct buffer *out, double ns, double best_ns);            /* +4.2 % */
+void html_times_faster(struct buffer *out, double ratio);                /* 2.31× faster */
+void html_fastest_gap(struct buffer *out, double ns, double fastest_ns); /* +4.2 %, fastest */
+void html_above_gap(struct buffer *out, double ns, double above_ns);     /* +4.2 %, equal */
+void html_change_than(struct buffer *out, double ns, double before_ns);  /* 3.1 % faster than */
+void html_bytes(struct buffer *out, int64_t bytes);                      /* 12.5 kB */
+void html_utc(struct buffer *out, int64_t ms);                           /* 2026-11-21 06:10 UTC */
+void html_date(struct buffer *out, int64_t ms);                          /* 2026-11-21 */
 void html_iso(struct buffer *out, int64_t ms);                      /* 2026-11-21T06:10:20.123Z */
 void html_relative(struct buffer *out, int64_t ms, int64_t now_ms); /* 3 minutes ago */
 void html_time(struct buffer *out, int64_t ms, int64_t now_ms);     /* a <time> element with both */

@@ -5,6 +5,7 @@
 #include "lib/base/format.h"
 #include "lib/base/rank.h"
 #include "lib/base/scope.h"
+#include "lib/gpu/floor.h"
 
 #include <math.h>
 #include <string.h>
@@ -117,10 +118,10 @@ int rejudge_list_command(int argc, char **argv)
 	return admin_done;
 }
 
-static const char *time_of(struct arena *arena, double ns, double err_ns)
+static const char *time_of(struct arena *arena, const char *gpu, double ns, double err_ns)
 {
 	format_text text;
-	format_score(text, ns, err_ns);
+	format_score(text, ns, err_ns, floor_reached_ns(gpu, ns));
 	return isnan(ns) ? "-" : arena_strdup(arena, text);
 }
 
@@ -128,8 +129,9 @@ static void say_result(struct arena *arena, const struct rejudged_result *one)
 {
 	admin_say("  %-8lld %-12s %s of %s: %s %s -> %s %s%s%s", (long long)one->submission_id,
 		one->gpu, one->leaderboard, one->user, one->old_verdict ? one->old_verdict : "-",
-		time_of(arena, one->old_score_ns, one->old_score_err_ns),
-		one->verdict ? one->verdict : one->state, time_of(arena, one->score_ns, one->score_err_ns),
+		time_of(arena, one->gpu, one->old_score_ns, one->old_score_err_ns),
+		one->verdict ? one->verdict : one->state,
+		time_of(arena, one->gpu, one->score_ns, one->score_err_ns),
 		one->differs == 1 ? "; another verdict: " : "",
 		one->differs == 1 && one->reason ? one->reason : "");
 }
@@ -155,9 +157,9 @@ static int say_changes(struct database *db, struct arena *arena, const struct re
 		admin_say("  %s %s, version %lld, %s: %s %s -> %s %s", changes[i].leaderboard,
 			changes[i].gpu, (long long)changes[i].version, changes[i].user,
 			rank_of(arena, changes[i].old_place, changes[i].old_is_tied),
-			time_of(arena, changes[i].old_score_ns, changes[i].old_score_err_ns),
+			time_of(arena, changes[i].gpu, changes[i].old_score_ns, changes[i].old_score_err_ns),
 			rank_of(arena, changes[i].new_place, changes[i].new_is_tied),
-			time_of(arena, changes[i].new_score_ns, changes[i].new_score_err_ns));
+			time_of(arena, changes[i].gpu, changes[i].new_score_ns, changes[i].new_score_err_ns));
 	return 0;
 }
 

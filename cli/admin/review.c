@@ -3,6 +3,7 @@
 
 #include "cli/admin/admin.h"
 #include "lib/base/format.h"
+#include "lib/gpu/floor.h"
 
 int review_list_command(int argc, char **argv)
 {
@@ -20,7 +21,8 @@ int review_list_command(int argc, char **argv)
 		return admin_complain(&error);
 	for (size_t i = 0; i < count; i++) {
 		format_text time;
-		format_duration_err(time, results[i].score_ns, results[i].score_err_ns);
+		format_measured(time, results[i].score_ns, results[i].score_err_ns,
+			floor_reached_ns(results[i].gpu, results[i].score_ns));
 		admin_say("%-8lld %-12s %s of %s, %s, engine %s: %s", (long long)results[i].submission_id,
 			results[i].gpu, results[i].leaderboard, results[i].user, time,
 			results[i].engine ? results[i].engine : "unknown", results[i].reason);

@@ -24,10 +24,20 @@ bool case_has_failed(const json_t *one)
 	return strcmp(member_text(one, "verdict"), "passed") != 0;
 }
 
-int64_t case_number(const json_t *one)
+/* A stage that ranks by the last benchmark has no other. */
+static size_t first_case(const struct report *report, const json_t *stage)
 {
-	json_int_t index = json_integer_value(json_object_get(one, "index"));
-	return index < INT64_MAX ? index + 1 : index;
+	const char *name = member_text(stage, "stage");
+	return strcmp(name, "ranked") == 0 || strcmp(name, "profile") == 0
+		? task_first_ranked(report->task)
+		: 0;
+}
+
+int64_t case_number(const struct report *report, const json_t *stage, const json_t *one)
+{
+	const int64_t most = INT64_MAX - 1 - (int64_t)first_case(report, stage);
+	int64_t index = json_integer_value(json_object_get(one, "index"));
+	return (index < most ? index : most) + (int64_t)first_case(report, stage) + 1;
 }
 
 /* ---- cells ---- */
@@ -35,12 +45,12 @@ int64_t case_number(const json_t *one)
 struct cell {
 	struct arena *arena;
 	const struct report *report;
-	const json_t *one;
+	const json_t *stage, *one;
 };
 
 static const char *number_cell(const struct cell *cell)
 {
-	return arena_printf(cell->arena, "%" PRId64, case_number(cell->one));
+	return arena_printf(cell->arena, "%" PRId64, case_number(cell->report, cell->stage, cell->one));
 }
 
 static const char *spec_cell(const struct cell *cell)
@@ -263,7 +273,7 @@ static bool write_cases(struct buffer *out, struct arena *arena, const struct re
 	struct table table = table_make(arena, columns, count, json_array_size(cases));
 	json_array_foreach(cases, i, one)
 	{
-		const struct cell cell = { arena, report, one };
+		const struct cell cell = { arena, report, stage, one };
 		const char *cells[table_most_columns];
 		if (layout->takes && !layout->takes(one))
 			continue;
@@ -287,7 +297,7 @@ static bool is_judged(const json_t *stage)
 }
 
 /* Prints the judge's notes on the times that the judge measured. */
-static void write_notes(struct buffer *out, const json_t *stage)
+static void write_notes(struct buffer *out, const struct report *report, const json_t *stage)
 {
 	size_t i;
 	json_t *one;
@@ -295,7 +305,7 @@ static void write_notes(struct buffer *out, const json_t *stage)
 	{
 		if (!is_measured(one) || case_has_failed(one) || !*member_text(one, "message"))
 			continue;
-		buffer_printf(out, "  Benchmark %" PRId64 ": ", case_number(one));
+		buffer_printf(out, "  Benchmark %" PRId64 ": ", case_number(report, stage, one));
 		text_append_printable(out, member_text(one, "message"));
 		buffer_byte(out, '\n');
 	}
@@ -311,7 +321,7 @@ void cases_write(
 	write_cases(out, arena, report, stage, is_judged(stage) ? &JUDGED_TIMES : &TIMES, "");
 	if (!write_cases(out, arena, report, stage, &MEASUREMENT, "  How it was measured:\n"))
 		return;
-	write_notes(out, stage);
+	write_notes(out, report, stage);
 	buffer_text(out,
 		"  The constant is the time of the same call with an empty kernel, interleaved with the "
 		"submission's calls.\n"

@@ -21,7 +21,8 @@ struct report {
 
 bool stage_is_test(const json_t *stage);
 bool case_has_failed(const json_t *one);
-int64_t case_number(const json_t *one); /* counted from 1 */
+/* Among the cases of the task, from 1. */
+int64_t case_number(const struct report *report, const json_t *stage, const json_t *one);
 
 void cases_write(
 	struct buffer *out, struct arena *arena, const struct report *report, const json_t *stage);

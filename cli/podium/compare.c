@@ -8,15 +8,17 @@
 #include "lib/base/format.h"
 #include "lib/base/member.h"
 #include "lib/base/scope.h"
+#include "lib/gpu/floor.h"
 
 #include <math.h>
 #include <stdio.h>
 
 static const char *time_of(
-	struct arena *arena, const json_t *row, const char *key, const char *err_key)
+	struct arena *arena, const char *gpu, const json_t *row, const char *key, const char *err_key)
 {
 	format_text text;
-	format_duration_err(text, member_real(row, key), member_real(row, err_key));
+	double ns = member_real(row, key);
+	format_measured(text, ns, member_real(row, err_key), floor_reached_ns(gpu, ns));
 	return arena_strdup(arena, text);
 }
 
@@ -41,13 +43,14 @@ static void write_cases(struct buffer *out, struct arena *arena, const json_t *g
 		{ "B is", false },
 	};
 	const json_t *cases = json_object_get(gpu, "cases");
+	const char *name = member_text(gpu, "gpu");
 	struct table table = table_make(arena, columns, COUNT(columns), json_array_size(cases));
 	size_t i;
 	json_t *row;
 	json_array_foreach(cases, i, row) table_add(&table,
 		(const char *[]){ arena_printf(arena, "%lld", member_whole(row, "index", (long long)i) + 1),
-			member_text(row, "spec"), time_of(arena, row, "a_ns", "a_err_ns"),
-			time_of(arena, row, "b_ns", "b_err_ns"), ratio_of(arena, row),
+			member_text(row, "spec"), time_of(arena, name, row, "a_ns", "a_err_ns"),
+			time_of(arena, name, row, "b_ns", "b_err_ns"), ratio_of(arena, row),
 			member_text(row, "verdict") });
 	print_table(out, &table);
 }

@@ -71,20 +71,24 @@ static void write_ranking(struct buffer *out, struct arena *arena, const json_t 
 		{ "Rank", true },
 		{ "User", false },
 		{ "Score", true },
+		{ "To fastest", true },
+		{ "To above", true },
 		{ "Of peak", true },
 		{ "Language", false },
 		{ "Submitted", true },
 		{ "Attempts", true },
 		{ "Submission", true },
+		{ "Why this rank", false },
 	};
 	struct table table = table_make(arena, columns, COUNT(columns), json_array_size(items));
 	size_t i;
 	json_t *row;
 	json_array_foreach(items, i, row) table_add(&table,
 		(const char *[]){ words_rank(arena, row, "rank", "tie"), member_text(row, "user"),
-			words_score_err(arena, row), words_share(arena, row, "peak_share"),
-			member_text(row, "language"), words_time(arena, row, "submitted_at"),
-			words_count(arena, row, "attempts"), words_count(arena, row, "submission") });
+			words_score_err(arena, row), words_fastest_gap(arena, row), words_above_gap(arena, row),
+			words_share(arena, row, "peak_share"), member_text(row, "language"),
+			words_time(arena, row, "submitted_at"), words_count(arena, row, "attempts"),
+			words_count(arena, row, "submission"), words_text(arena, row, "reason") });
 	print_table(out, &table);
 }
 

@@ -90,7 +90,7 @@ static void write_first_failure(
 			one) if (case_has_failed(one) && *member_text(one, "message") && !is_told(report, one))
 	{
 		buffer_printf(out, "\nFirst failing case, %s %" PRId64 ": ",
-			stage_is_test(stage) ? "test" : "benchmark", case_number(one));
+			stage_is_test(stage) ? "test" : "benchmark", case_number(report, stage, one));
 		text_append_printable(out, member_text(one, "spec"));
 		buffer_byte(out, '\n');
 		write_failure(out, arena, report, one);

@@ -48,14 +48,11 @@ const char *words_duration(struct arena *arena, const json_t *object, const char
 }
 
 static const char *score_words(struct arena *arena, const json_t *object,
-	void (*format)(format_text out, double ns, double err_ns))
+	void (*format)(format_text out, double ns, double err_ns, double floor_ns))
 {
 	format_text text;
-	double score_ns = member_real(object, "score_ns"), floor_ns = member_real(object, "floor_ns");
-	if (floor_ns > 0)
-		format_measured(text, score_ns, NAN, floor_ns);
-	else
-		format(text, score_ns, member_real(object, "score_err_ns"));
+	format(text, member_real(object, "score_ns"), member_real(object, "score_err_ns"),
+		member_real(object, "floor_ns"));
 	return *text ? arena_strdup(arena, text) : NULL;
 }
 
@@ -66,7 +63,7 @@ const char *words_score(struct arena *arena, const json_t *object)
 
 const char *words_score_err(struct arena *arena, const json_t *object)
 {
-	return score_words(arena, object, format_duration_err);
+	return score_words(arena, object, format_measured);
 }
 
 const char *words_count(struct arena *arena, const json_t *object, const char *key)
@@ -81,6 +78,27 @@ const char *words_rank(struct arena *arena, const json_t *object, const char *ke
 	long long place = member_whole(object, key, 0);
 	format_rank(rank, place, member_true(object, tie));
 	return place ? arena_strdup(arena, rank) : NULL;
+}
+
+static const char *gap_words(struct arena *arena, const json_t *entry, const char *other,
+	void (*format)(format_text out, double ns, double other_ns))
+{
+	format_text text;
+	double other_ns = member_real(entry, other);
+	if (isnan(other_ns))
+		return NULL;
+	format(text, member_real(entry, "score_ns"), other_ns);
+	return arena_strdup(arena, text);
+}
+
+const char *words_fastest_gap(struct arena *arena, const json_t *entry)
+{
+	return gap_words(arena, entry, "fastest_ns", format_fastest_gap);
+}
+
+const char *words_above_gap(struct arena *arena, const json_t *entry)
+{
+	return gap_words(arena, entry, "above_ns", format_above_gap);
 }
 
 const char *words_share(struct arena *arena, const json_t *object, const char *key)

@@ -26,6 +26,10 @@ const char *words_count(struct arena *arena, const json_t *object, const char *k
 /* "3", or "=3" if the member `tie` is true; NULL: no rank. */
 const char *words_rank(struct arena *arena, const json_t *object, const char *key, const char *tie);
 
+/* The gap of an entry of a ranking to the fastest time, and to the rank above; NULL: none. */
+const char *words_fastest_gap(struct arena *arena, const json_t *entry);
+const char *words_above_gap(struct arena *arena, const json_t *entry);
+
 /* "83.1 %" from 0.831. */
 const char *words_share(struct arena *arena, const json_t *object, const char *key);
 

@@ -150,17 +150,24 @@ static char *put_unit(char *at, const struct unit *unit)
 	return put_text(at, unit->name);
 }
 
-void format_score(format_text out, double ns, double err_ns)
+static void put_floor(format_text out, double floor_ns)
+{
+	snprintf(out, sizeof(format_text), "< %g µs", floor_ns / 1000);
+}
+
+void format_score(format_text out, double ns, double err_ns, double floor_ns)
 {
 	const struct interval interval = interval_of(ns, err_ns);
 	const struct precision precision = precision_for(ns, interval.half_ns);
-	if (!interval.is_known || precision.decimals < 0)
+	if (floor_ns > 0)
+		put_floor(out, floor_ns);
+	else if (!interval.is_known || precision.decimals < 0)
 		format_duration_ns(out, ns);
 	else
 		put_unit(put_decimal(out, ns / precision.unit->ns, precision.decimals), precision.unit);
 }
 
-void format_duration_err(format_text out, double ns, double err_ns)
+static void format_duration_err(format_text out, double ns, double err_ns)
 {
 	const struct interval interval = interval_of(ns, err_ns);
 	const struct precision precision = precision_for(ns, interval.half_ns);
@@ -178,7 +185,7 @@ void format_duration_err(format_text out, double ns, double err_ns)
 void format_measured(format_text out, double ns, double err_ns, double floor_ns)
 {
 	if (floor_ns > 0)
-		snprintf(out, sizeof(format_text), "< %g µs", floor_ns / 1000);
+		put_floor(out, floor_ns);
 	else
 		format_duration_err(out, ns, err_ns);
 }
@@ -243,6 +250,24 @@ void format_change(format_text out, double ratio)
 	const char *less = percent < 0.0005 ? "less than " : "";
 	snprintf(out, sizeof(format_text), "%s%.*f %% %s", less, decimals, fmax(percent, 0.001),
 		ratio < 1 ? "faster" : "slower");
+}
+
+void format_fastest_gap(format_text out, double ns, double fastest_ns)
+{
+	if (ns <= fastest_ns)
+		put_text(out, "fastest");
+	else
+		format_gap(out, ns, fastest_ns);
+}
+
+void format_above_gap(format_text out, double ns, double above_ns)
+{
+	if (ns < above_ns)
+		format_change(out, ns / above_ns);
+	else if (ns > above_ns)
+		format_gap(out, ns, above_ns);
+	else
+		put_text(out, ns == above_ns ? "equal" : "");
 }
 
 const char *change_conjunction(double ratio)

@@ -22,23 +22,26 @@ void format_stopwatch(format_text out, int64_t ms);
 /* A measured time with as many digits as its error deserves: half of the 95 % interval
  * (lib/base/interval.h) gets two significant digits, and the time is rounded to the last of them,
  * but never to less than whole units. "31.90 µs", "7.6 ms". If the error is not known or has no
- * digit to show, like format_duration_ns. */
-void format_score(format_text out, double ns, double err_ns);
+ * digit to show, like format_duration_ns. If floor_ns is above 0, the time cannot be told from
+ * nothing, and the text is "< 0.5 µs" (floor_reached_ns in lib/gpu/floor.h). */
+void format_score(format_text out, double ns, double err_ns, double floor_ns);
 
 /* Like format_score, but with half of the interval: "31.90 ± 0.21 µs". The ± is left out if the
  * error is 0 or too small to show. If the error is not known: "31.90 µs ± unknown". */
-void format_duration_err(format_text out, double ns, double err_ns);
-
-/* Like format_duration_err. If floor_ns is above 0, the time cannot be told from nothing, and the
- * text is "< 0.5 µs" (floor_reached_ns in lib/gpu/floor.h). */
 void format_measured(format_text out, double ns, double err_ns, double floor_ns);
 
-/* "31.69 to 32.11 µs", with the digits of format_duration_err; the single time if both ends are
+/* "31.69 to 32.11 µs", with the digits of format_measured; the single time if both ends are
  * equal; interval_unknown if the interval is not known. */
 void format_interval(format_text out, struct interval interval);
 
 /* How much longer than the best time: "+4.2 %"; "" for the best itself. */
 void format_gap(format_text out, double ns, double best_ns);
+
+/* The gaps of an entry of a ranking. To the fastest time of its device, which need not have the
+ * first rank: "+4.2 %" or "fastest". To the fastest time of the rank above: "+4.2 %", "equal", or
+ * "0.10 % faster" if a comparison moved the entry behind; "" if above_ns is NAN. */
+void format_fastest_gap(format_text out, double ns, double fastest_ns);
+void format_above_gap(format_text out, double ns, double above_ns);
 
 /* A ratio of two times, without saying whether it exceeds the noise: "1.2 % faster", "40 % slower",
  * "17 times as long", "1.66 million times as fast". */

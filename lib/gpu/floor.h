@@ -15,13 +15,15 @@ enum {
 	floor_launch_ns = 500, /* no kernel launches and finishes faster */
 	/* On the CPU, the shortest calls without work in two blocks differ by so much, and the judge
 	 * subtracts such a call (moved_ns in harness/isolated/statistics_rule.c). */
-	floor_cpu_ns = 5000, /* the largest floor of all models: SQL_FLOOR_NS knows it */
+	floor_cpu_ns = 5000,
 };
 
 /* The least time that can be told from nothing on this model. A shorter time counts as this in a
  * score. */
 double floor_resolved_ns(const char *gpu);
-/* The same if the time is not above it, else NAN. Pages then show "< 0.5 µs" (format_measured). */
+/* The same if the time is not above it, else NAN. Every page, file and terminal then shows
+ * "< 0.5 µs" (format_score, format_measured). A score is not above it only if all its cases were
+ * shorter. */
 double floor_reached_ns(const char *gpu, double ns);
 
 struct floor_case {

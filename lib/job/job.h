@@ -27,14 +27,13 @@ enum { job_most_attempts = 3 };
 	"(" job ".held_at IS NOT NULL AND " job ".released_by IS NULL AND " job \
 	".verdict = 'passed' AND " job ".submission_id IS NOT NULL)"
 
-/* A part of a statement: the least time that can be told from nothing on the job's device, if the
- * job's score is that time because all its cases were shorter (lib/gpu/floor.h); else NULL. A score
- * above every floor needs no look at the cases. The sum in a mean may be off by a rounding error.
- */
-#define SQL_FLOOR_NS(job_id, score_ns) \
-	"IF(" score_ns " <= 5001, (SELECT MAX(floored.floor_ns) FROM stages timed " \
-	"JOIN measurements floored ON floored.stage_id = timed.id WHERE timed.job_id = " job_id " " \
-	"AND timed.name = 'ranked' AND floored.floor_ns * 1.000001 >= " score_ns "), NULL)"
+/* A part of a statement: the number of a case among the task's, from 1, as pages show it. `index`
+ * counts the cases of the stage from 0. A stage that ranks by the last benchmark has no other
+ * (task_first_ranked in lib/task/task.h). */
+#define SQL_CASE_NUMBER(index, stage, version) \
+	"(" index " + IF(" stage ".name IN ('profile', 'ranked', 'compare') AND JSON_VALUE(" version \
+	".definition, '$.ranking_by') = 'last', GREATEST(JSON_LENGTH(" version \
+	".definition, '$.benchmarks'), 1), 1))"
 
 /* A part of a statement: a job of mode ranked that has passed, has a score and is not held for
  * review. */

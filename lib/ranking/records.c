@@ -47,15 +47,22 @@ static const struct statement DELETE_RANKING =
 static const struct statement DELETE_ALL = COMMAND("DELETE FROM records WHERE leaderboard_id = ?");
 
 #define IS_RANKED SQL_IS_RANKED("s", "j")
+/* The time of a result's file when it was ranked: the mean of the user's results of the file so
+ * far, but no less than the file's time now. With the user's last result, the file has its time. */
+#define FILE_NS \
+	"IF(LEAD(j.id) OVER one_file IS NULL, f.score_ns, " \
+	"GREATEST(f.score_ns, ROUND(AVG(j.score_ns) OVER one_file, 3)))"
 /* Fills users' lines from their jobs; before_ns is the best time of the user's results that were
  * ranked before. */
 #define RANKED(jobs) \
-	"(SELECT s.leaderboard_id, s.task_version_id, j.gpu, s.user_id, s.id AS submission_id, " \
-	"  j.id AS job_id, f.score_ns, s.submitted_at, " RANKED_AT " AS ranked_at, " \
-	"  MIN(f.score_ns) OVER (PARTITION BY s.task_version_id, j.gpu, s.user_id " \
-	"    ORDER BY " RANKED_AT ", j.id " \
-	"    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before_ns FROM " jobs \
-	" AND " IS_RANKED ") ranked "
+	"(SELECT result.*, MIN(score_ns) OVER (PARTITION BY task_version_id, gpu, user_id " \
+	"    ORDER BY ranked_at, job_id " \
+	"    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before_ns " \
+	"  FROM (SELECT s.leaderboard_id, s.task_version_id, j.gpu, s.user_id, " \
+	"      s.id AS submission_id, j.id AS job_id, " FILE_NS " AS score_ns, s.submitted_at, " \
+	"      " RANKED_AT " AS ranked_at FROM " jobs " AND " IS_RANKED \
+	"    WINDOW one_file AS (PARTITION BY s.task_version_id, j.gpu, s.user_id, s.sha256 " \
+	"      ORDER BY " RANKED_AT ", j.id)) result) ranked "
 #define PUT \
 	"INSERT INTO records (" FIELDS ") SELECT leaderboard_id, task_version_id, gpu, user_id, " \
 	"submission_id, job_id, user_id, score_ns, submitted_at, ranked_at FROM "

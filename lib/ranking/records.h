@@ -3,8 +3,9 @@
  * Each line of records belongs to one user or, as line 0, to everybody. A result is a record of the
  * line if it was faster than all results of the line that were ranked before it. A result is ranked
  * when its job finishes or, if it was held, when an admin releases it. Its time is that of its file
- * (lib/ranking/file_time.h), so later results of equal source change the time of the first and are
- * no records. Times therefore fall along the line. The newest record of line 0 is the fastest
+ * with it (lib/ranking/file_time.h): a resubmission is a record if it makes the mean faster than
+ * all before. If later results make the mean slower again, the record has that slower time. Times
+ * therefore fall along the line. The newest record of line 0 is the fastest
  * ranked time now; its user holds the record, whatever the user's rank. Pages, feeds, pictures,
  * webhooks and the interface read records from here. */
 #ifndef PODIUM_LIB_RANKING_RECORDS_H
@@ -25,6 +26,11 @@ enum { records_everybody = 0 };
 	"(" record ".leaderboard_id = " leaderboard_id " AND " record ".task_version_id = " version_id \
 	" AND " record ".gpu = " gpu_model " AND " record ".line = 0)"
 #define SQL_RECORD_ORDER(record) record ".score_ns"
+/* The standard error of the record's time: that of the file. */
+#define SQL_RECORD_ERR(record) \
+	"(SELECT timed.score_err_ns FROM submissions own JOIN file_times timed " \
+	"ON timed.task_version_id = own.task_version_id AND timed.sha256 = own.sha256 " \
+	"AND timed.gpu = " record ".gpu WHERE own.id = " record ".submission_id)"
 /* The user who holds the record and the time; NULL: nobody is ranked. */
 #define SQL_RECORD_USER(leaderboard_id, version_id, gpu_model) \
 	"(SELECT hu.name FROM records held JOIN users hu ON hu.id = held.user_id " \

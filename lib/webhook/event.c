@@ -40,13 +40,19 @@ static const struct event_statements JOB_DONE = {
 #define JOIN_RANKING \
 	"JOIN ranking r ON r.leaderboard_id = s.leaderboard_id " \
 	"AND r.task_version_id = s.task_version_id AND r.gpu = j.gpu AND r.user_id = s.user_id "
+/* A result counts with the time of its file (lib/ranking/file_time.h). */
+#define JOIN_FILE \
+	"JOIN file_times f ON f.task_version_id = s.task_version_id AND f.gpu = j.gpu " \
+	"AND f.sha256 = s.sha256 "
+#define FILE_DATA "'score_ns', f.score_ns, 'score_err_ns', f.score_err_ns, 'results', f.results"
 static const struct event_statements RANKED = {
 	TELL("ranked", "l.id", "j.id",
-		"'leaderboard', l.name, 'submission', s.id, 'user', u.name, 'gpu', j.gpu, "
-		"'score_ns', j.score_ns, 'score_err_ns', j.score_err_ns, 'rank', r.place, "
+		"'leaderboard', l.name, 'submission', s.id, 'user', u.name, 'gpu', j.gpu, " FILE_DATA
+		", 'rank', r.place, "
 		"'tie', IF(r.tied, TRUE, FALSE), 'rank_before', j.place_before, "
-		"'best_before_ns', j.best_before_ns, 'is_personal_best', r.job_id = j.id",
-		OF_JOB JOIN_RANKING "WHERE j.id = ? AND " SQL_IS_RANKED("s", "j") " "),
+		"'best_before_ns', j.best_before_ns, "
+		"'is_personal_best', IF(r.file_id = f.id, TRUE, FALSE)",
+		OF_JOB JOIN_RANKING JOIN_FILE "WHERE j.id = ? AND " SQL_IS_RANKED("s", "j") " "),
 	DELIVER("ranked"),
 };
 
@@ -61,16 +67,19 @@ static const struct event_statements RANKED = {
 	"WHERE " LINE("b") "AND b.job_id <> j.id ORDER BY b.score_ns LIMIT 1)"
 #define USER_BEFORE BEFORE("w.name", "JOIN users w ON w.id = b.user_id ")
 #define SCORE_BEFORE BEFORE("b.score_ns", "")
-#define ERR_BEFORE BEFORE("p.score_err_ns", "JOIN jobs p ON p.id = b.job_id ")
+#define ERR_BEFORE \
+	BEFORE("p.score_err_ns", \
+		"JOIN submissions o ON o.id = b.submission_id JOIN file_times p " \
+		"ON p.task_version_id = o.task_version_id AND p.gpu = b.gpu AND p.sha256 = o.sha256 ")
 #define IS_RECORD \
 	SQL_IS_RANKED("s", "j") \
-	" AND EXISTS (SELECT 1 FROM records f WHERE f.job_id = j.id AND f.line = 0) "
+	" AND EXISTS (SELECT 1 FROM records e WHERE e.job_id = j.id AND e.line = 0) "
 static const struct event_statements RECORD = {
 	TELL("record", "l.id", "j.id",
-		"'leaderboard', l.name, 'submission', s.id, 'user', u.name, 'gpu', j.gpu, "
-		"'score_ns', j.score_ns, 'score_err_ns', j.score_err_ns, 'user_before', " USER_BEFORE ", "
+		"'leaderboard', l.name, 'submission', s.id, 'user', u.name, 'gpu', j.gpu, " FILE_DATA
+		", 'user_before', " USER_BEFORE ", "
 		"'score_before_ns', " SCORE_BEFORE ", 'score_err_before_ns', " ERR_BEFORE,
-		OF_JOB "WHERE j.id = ? AND " IS_RECORD),
+		OF_JOB JOIN_FILE "WHERE j.id = ? AND " IS_RECORD),
 	DELIVER("record"),
 };
 

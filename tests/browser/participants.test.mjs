@@ -1,14 +1,18 @@
 // What participants do with their submissions in a browser: submit again, compare, withdraw, copy a
-// source. The worker's GPUs and podium-run are pretended:
+// source; and the numbers of one ranking on all pages, in all formats and in the terminal. The
+// worker's GPUs and podium-run are pretended:
 //
 //	python3 tests/lib/instance.py --pretend node tests/browser/participants.test.mjs
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import test from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { looksRight } from './checks.mjs';
-import { closeBrowser, EVAL, logIn, logInAsAdmin, publish, register, scene, submit, taskZip,
-	verdictOf, visit, WRONG } from './visitor.mjs';
+import { rebuildRanking, sql } from './full.mjs';
+import { closeBrowser, EVAL, fillAndSend, logIn, logInAsAdmin, publish, register, scene, submit, taskZip,
+	url, verdictOf, visit, WRONG } from './visitor.mjs';
 
 test.after(closeBrowser);
 
@@ -34,23 +38,25 @@ const SECOND = code(24000,
 	'@staticmethod\ndef custom_kernel(data):\n\t"""Said\n\tover two lines."""\n\treturn data\n');
 
 const main = (page) => page.locator('main');
+async function createBoard(name, files) {
+	const { page, context } = await visit({ watch: false });
+	await logInAsAdmin(page);
+	await page.goto('/admin/leaderboards/new');
+	await page.getByLabel('Name', { exact: true }).fill(name);
+	await page.getByLabel('Task, as a zip').setInputFiles(taskZip('', files));
+	await page.locator('input[name=gpu][value=H200]').check();
+	await page.getByRole('button', { name: 'Create it hidden' }).click();
+	await page.waitForURL(`**/leaderboard/${name}**`);
+	publish(name);
+	await context.close();
+}
+
 let furnished;
 
 // Creates, once for this file, a leaderboard and two results of ada.
 function furnish() {
 	furnished ??= (async () => {
-		const { page: admin, context } = await visit({ watch: false });
-		await logInAsAdmin(admin);
-		await admin.goto('/admin/leaderboards/new');
-		await admin.getByLabel('Name', { exact: true }).fill(BOARD);
-		await admin.getByLabel('Task, as a zip')
-			.setInputFiles(
-			taskZip('', { 'task.yml': TASK, 'eval.py': EVAL, 'template.py': WRONG }));
-		await admin.locator('input[name=gpu][value=H200]').check();
-		await admin.getByRole('button', { name: 'Create it hidden' }).click();
-		await admin.waitForURL(`**/leaderboard/${BOARD}**`);
-		publish(BOARD);
-		await context.close();
+		await createBoard(BOARD, { 'task.yml': TASK, 'eval.py': EVAL, 'template.py': WRONG });
 		const { page, context: own } = await visit({ watch: false });
 		await register(page, 'ada');
 		const ids = [];
@@ -236,4 +242,229 @@ scene('code of tasks and harnesses is highlighted, numbered and copied', async (
 		await main(page).locator(`[id="utils.${language === 'py' ? 'py' : 'h'}-L1"]`).waitFor();
 		await looksRight(page);
 	}
+});
+
+// ---- one ranking has the same numbers everywhere ----
+
+const NUMBERS = 'numbers';
+const ISOLATED = `lang: py
+description: A ranking with ties, noise, and a time too short to measure.
+files:
+  - {name: submission.py, source: "@SUBMISSION@"}
+  - {name: eval.py, source: "@STOCK@"}
+  - {name: utils.py, source: "@STOCK@"}
+  - {name: reference.py, source: eval.py}
+config: {main: eval.py}
+tests: [{size: 1}]
+benchmarks: [{size: 1024}]
+podium: {engine: isolated}
+`;
+const TIE = { ratio: 1, ratio_low: 0.994, ratio_high: 1.006 },
+	FASTER = { ratio: 0.988, ratio_low: 0.985, ratio_high: 0.991 };
+// Half of the interval is 1.96 times the error. The judge's low_ns and high_ns do not count.
+const result = (ns, err, compare = TIE, more = {}) => `# ${JSON.stringify({
+	cases: [{ ...timed(ns), err_ns: err, low_ns: ns - 900, high_ns: ns + 1100, constant_ns: 6000,
+		blocks: 8, ...more }],
+	verdict: { score_ns: ns, score_err_ns: err }, compare: { verdict: compare } })}\n`;
+// In the order in which they submit. fay is faster than ann head to head; eve's first result is
+// changed to 40.6 µs, so that her file has the mean of two.
+const SOURCES = {
+	ann: result(31900, 107), fay: result(31950, 107, FASTER), cyd: result(64321, null),
+	dan: result(500, 25, TIE, { floor_ns: 500 }), eve: result(40200, 100),
+	bob: result(45900, 26020),
+};
+// What people read, in the order of the ranking. `short`: where no ± is shown.
+const ENTRIES = {
+	dan: { rank: '1', time: '< 0.5 µs', short: '< 0.5 µs', fastest: 'fastest', above: '' },
+	fay: { rank: '2', time: '31.95 ± 0.21 µs', short: '31.95 µs', fastest: '63.9×',
+		above: '63.9×' },
+	ann: { rank: '3', time: '31.90 ± 0.21 µs', short: '31.90 µs', fastest: '63.8×',
+		above: '0.16 % faster', reason: 'Behind fay: slower head to head.' },
+	eve: { rank: '=4', time: '40.40 ± 0.39 µs', short: '40.40 µs', fastest: '80.8×',
+		above: '+26.6 %', results: 2 },
+	bob: { rank: '=4', time: '46 ± 51 µs', short: '46 µs', fastest: '91.8×', above: '+43.9 %' },
+	cyd: { rank: '6', time: '64.32 µs ± unknown', short: '64.32 µs', fastest: '128.6×',
+		above: '+59.2 %' },
+};
+// The same for programs: time, error, ends of the interval, floor.
+const FIGURES = {
+	dan: [500, 25, 451, 549, 500], fay: [31950, 107, 31740.28, 32159.72, null],
+	ann: [31900, 107, 31690.28, 32109.72, null], eve: [40400, 200, 40008, 40792, null],
+	bob: [45900, 26020, 0, 96899.2, null], cyd: [64321, null, null, null, null],
+};
+const tokens = {}, numbers = {};
+let ranked;
+
+function rank() {
+	ranked ??= (async () => {
+		await createBoard(NUMBERS,
+			{ 'task.yml': ISOLATED, 'eval.py': '# generate_input, check_implementation\n' });
+		for (const [name, code] of Object.entries(SOURCES)) {
+			const { page, context } = await visit({ watch: false });
+			await register(page, name);
+			numbers[name] = await submit(page, NUMBERS, { code, mode: 'Ranked' });
+			assert.equal(await verdictOf(page), 'passed');
+			if (name === 'eve') {
+				sql(`UPDATE jobs SET score_ns = 40600 WHERE submission_id = ${numbers.eve}`);
+				rebuildRanking();
+				await submit(page, NUMBERS, { code, mode: 'Ranked' });
+				assert.equal(await verdictOf(page), 'passed');
+			}
+			await page.goto('/account/tokens');
+			await fillAndSend(page, { Name: 'terminal' }, 'Make the token');
+			tokens[name] = await main(page).locator('#new-token').textContent();
+			await context.close();
+			while (sql("SELECT 1 FROM jobs WHERE state IN ('queued', 'running')").length)
+				await new Promise((done) => setTimeout(done, 100));
+		}
+	})();
+	return ranked;
+}
+
+const flat = (text) => text.replace(/\s+/g, ' ').trim();
+const wordsOf = async (page, path) => {
+	await page.goto(path);
+	return flat(await main(page).innerText());
+};
+
+// The cells of the table's row that names the user.
+async function cellsOf(table, user) {
+	const row = table.locator('tbody tr', { has: table.page().getByRole('rowheader',
+		{ name: new RegExp(`^${user}\\b`) }) });
+	return (await row.locator('th, td').allInnerTexts()).map(flat);
+}
+
+function includes(place, text, part) {
+	assert.ok(text.includes(part), `${place} does not have ${JSON.stringify(part)}: ${text}`);
+}
+
+scene('pages show the same time, ±, rank and gaps of an entry', async (come) => {
+	await rank();
+	const page = await come();
+	for (const [user, entry] of Object.entries(ENTRIES)) {
+		const { rank: place, time, short, fastest, above, reason, results } = entry;
+		await page.goto(`/leaderboard/${NUMBERS}?gpu=H200`);
+		const mean = results ? ` mean of ${results} results` : '';
+		assert.deepEqual((await cellsOf(page.locator('.ranking'), user)).slice(0, 5),
+			[place, flat(`${user} ${reason ?? ''}`), time + mean, fastest, above]);
+		await page.goto(`/leaderboard/${NUMBERS}?view=live`);
+		assert.deepEqual(await cellsOf(page.locator('table'), user),
+			[place, user, short, fastest, above]);
+		includes('devices', await wordsOf(page, `/leaderboard/${NUMBERS}?view=gpus`),
+			`${user} ${short} rank ${place}`);
+		includes('shapes', await wordsOf(page, `/leaderboard/${NUMBERS}?view=shapes`),
+			`${user} rank ${place} ${results ? '' : short}`.trim());
+		includes('profile', await wordsOf(page, `/user/${user}`),
+			`${NUMBERS} H200 ${place} of 6 ${time}`);
+		const about = await wordsOf(page, `/submission/${numbers[user]}`);
+		includes('submission', about, `Ranked ${place} on H200.${reason ? ` ${reason}` : ''}`);
+		includes('submission', about, results
+			? `This file has ${results} ranked results on H200. The ranking counts their mean, ${time}.`
+			: `passed isolated ${time} `);
+	}
+	const home = await wordsOf(page, '/');
+	includes('home', home, ['dan', 'fay', 'ann'].map((user) =>
+		`${ENTRIES[user].rank} ${user} ${ENTRIES[user].short}`).join(' '));
+	includes('trend', await wordsOf(page, `/leaderboard/${NUMBERS}?gpu=H200`),
+		'bob 46 µs cyd 64.32 µs Fastest of all');
+});
+
+scene('an author reads the same numbers about their own entry', async (come) => {
+	await rank();
+	for (const user of ['dan', 'eve', 'bob', 'cyd']) {
+		const page = await comeAs(come, user), { rank: place, time } = ENTRIES[user];
+		includes('history', await wordsOf(page, `/leaderboard/${NUMBERS}/mine`),
+			`H200 ${place} of 6 ${time}`);
+		includes('own rank', await wordsOf(page, `/leaderboard/${NUMBERS}?gpu=H200`),
+			`Your rank is ${place} of 6, with ${time}, `);
+	}
+});
+
+scene('an interval never begins below zero, and an unknown one says so', async (come) => {
+	await rank();
+	const page = await come();
+	const about = (user) => wordsOf(page, `/submission/${numbers[user]}`);
+	includes('submission', await about('ann'), '31.90 ± 0.21 µs 31.69 to 32.11 µs');
+	includes('submission', await about('bob'), '46 ± 51 µs 0 to 97 µs');
+	includes('submission', await about('cyd'), '64.32 µs ± unknown at least 4 blocks needed');
+	const pair = `a=${numbers.ann}&b=${numbers.cyd}`;
+	const compared = await wordsOf(page, `/compare?${pair}`);
+	includes('comparison', compared, '31.90 ± 0.21 µs 64.32 µs ± unknown 102 % slower, ± unknown');
+	includes('comparison', await wordsOf(page, `/compare?a=${numbers.dan}&b=${numbers.bob}`),
+		'Score < 0.5 µs 46 ± 51 µs');
+	const { gpus: [gpu] } = await (await page.request.get(`/api/v1/compare?${pair}`)).json();
+	assert.deepEqual(['lower', 'upper', 'verdict'].map((key) => gpu.score[key]),
+		[null, null, null]);
+});
+
+scene('files and the interface have the same numbers', async (come) => {
+	await rank();
+	const { request } = await come();
+	const read = async (path) => (await request.get(path)).text();
+	const { rows } = JSON.parse(await read(`/leaderboard/${NUMBERS}.json?gpu=H200`));
+	const [header, ...lines] = (await read(`/leaderboard/${NUMBERS}.csv?gpu=H200`))
+		.trim().split('\r\n').map((line) => line.split(','));
+	const table = lines.map((line) => Object.fromEntries(header.map((name, i) => [name, line[i]])));
+	const { items } = JSON.parse(
+		await read(`/api/v1/leaderboards/${NUMBERS}/rankings?gpu=H200`));
+	assert.deepEqual(items.map((one) => one.user), Object.keys(ENTRIES));
+	const round = (number) => number === null ? null : Math.round(100 * number) / 100;
+	for (const [user, { rank: place, reason, results = 1 }] of Object.entries(ENTRIES)) {
+		const of = (list) => list.find((one) => one.user === user);
+		const whole = [`${of(items).tie ? '=' : ''}${of(items).rank}`, of(items).results];
+		assert.deepEqual(whole, [place, results]);
+		assert.equal(of(items).reason, reason ?? null);
+		assert.equal(`${of(rows).tie ? '=' : ''}${of(rows).rank}`, place);
+		assert.equal(`${of(table).tie === 'true' ? '=' : ''}${of(table).rank}`, place);
+		const file = ['score_ns', 'score_err_ns', 'interval_95_low_ns', 'interval_95_high_ns',
+			'floor_ns'];
+		const api = ['score_ns', 'score_err_ns', 'lower_ns', 'upper_ns', 'floor_ns'];
+		assert.deepEqual(file.map((key) => round(of(rows)[key])), FIGURES[user]);
+		assert.deepEqual(
+			file.map((key) => of(table)[key] === '' ? null : round(Number(of(table)[key]))),
+			FIGURES[user]);
+		assert.deepEqual(api.map((key) => round(of(items)[key])), FIGURES[user]);
+		if (results === 1) {
+			const { jobs: [job] } = JSON.parse(
+				await read(`/api/v1/submissions/${numbers[user]}`));
+			assert.deepEqual(api.map((key) => round(job[key])), FIGURES[user]);
+			const shape = job.stages.at(-1).cases[0];
+			assert.deepEqual(['mean_ns', 'err_ns', 'lower_ns', 'upper_ns', 'floor_ns']
+				.map((key) => round(shape[key])), FIGURES[user]);
+		}
+		includes('badge', await read(`/leaderboard/${NUMBERS}/badge.svg?gpu=H200&user=${user}`),
+			`${user}: rank ${place}, ${ENTRIES[user].short.replace('<', '&lt;')}`);
+	}
+	includes('badge', await read(`/leaderboard/${NUMBERS}/badge.svg?gpu=H200`),
+		'&lt; 0.5 µs by dan');
+	const feed = await read(`/leaderboard/${NUMBERS}.atom?gpu=H200`);
+	assert.deepEqual([...feed.matchAll(/<title>(\w+: .*?) on H200/g)].map((found) => found[1]),
+		['dan: &lt; 0.5 µs', 'ann: 31.90 µs']);
+});
+
+scene('the terminal prints the same numbers', async () => {
+	await rank();
+	const root = fileURLToPath(new URL('../..', import.meta.url));
+	const podium = (user, ...words) => execFileSync(
+		join(root, process.env.B ?? 'build/release', 'podium'), words.map(String),
+		{ encoding: 'utf8', env: { ...process.env, PODIUM_SERVER: url, COLUMNS: '250',
+			PODIUM_TOKEN: tokens[user], HOME: dirname(process.env.PODIUM_ADMIN_PASSWORD_FILE) } });
+	const lines = podium('ann', 'ranking', NUMBERS).split('\n').slice(2);
+	for (const [user, entry] of Object.entries(ENTRIES)) {
+		const { rank: place, time, short, fastest, above, reason = '' } = entry;
+		const line = lines.find((one) => one.includes(` ${user} `));
+		const start = [place, user, time, fastest, above].filter(Boolean);
+		assert.deepEqual(line.trim().split(/ {2,}/).slice(0, start.length), start);
+		assert.ok(line.endsWith(reason));
+		if (!entry.results)
+			for (const words of [['status', numbers[user]], ['history']])
+				includes(words[0], podium(user, ...words), words[0] === 'status' ? time : short);
+	}
+	includes('status', podium('cyd', 'status', numbers.cyd),
+		'64.32 µs ± unknown (at least 4 blocks needed)');
+	const compared = podium('ann', 'compare', numbers.dan, numbers.cyd);
+	includes('compare', compared, '< 0.5 µs');
+	includes('compare', compared, '64.32 µs ± unknown');
+	includes('compare', podium('ann', 'compare', numbers.ann, numbers.cyd),
+		'2.016 (at least 4 blocks needed)');
 });

@@ -55,7 +55,7 @@ static void a_duration_of_any_size_fits(void **state)
 	format_text out;
 	format_duration_ns(out, 1e300);
 	assert_true(strlen(out) < sizeof out);
-	format_duration_err(out, 1e300, 1e299);
+	format_measured(out, 1e300, 1e299, NAN);
 	assert_true(strlen(out) < sizeof out);
 	format_interval(out, interval_of(1e300, 1e299));
 	assert_true(strlen(out) < sizeof out);
@@ -71,7 +71,7 @@ static void an_unknown_duration_is_empty(void **state)
 	format_text out;
 	format_duration_ns(out, (double)NAN);
 	assert_string_equal(out, "");
-	format_duration_err(out, (double)INFINITY, 1);
+	format_measured(out, (double)INFINITY, 1, NAN);
 	assert_string_equal(out, "");
 }
 
@@ -91,6 +91,27 @@ static void a_time_that_cannot_be_told_from_nothing_is_below_the_least_that_can(
 	assert_string_equal(out, "< 5 µs");
 	format_measured(out, 31900, 100, (double)NAN);
 	assert_string_equal(out, "31.90 ± 0.20 µs");
+}
+
+static void gaps_of_an_entry_are_to_the_fastest_and_to_the_rank_above(void **state)
+{
+	(void)state;
+	static const struct {
+		double ns, other_ns;
+		const char *fastest, *above;
+	} cases[] = {
+		{ 1042, 1000, "+4.2 %", "+4.2 %" },
+		{ 1000, 1000, "fastest", "equal" },
+		{ 999, 1000, "fastest", "0.10 % faster" },
+		{ 1000, (double)NAN, "", "" },
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		format_text out;
+		format_fastest_gap(out, cases[i].ns, cases[i].other_ns);
+		assert_string_equal(out, cases[i].fastest);
+		format_above_gap(out, cases[i].ns, cases[i].other_ns);
+		assert_string_equal(out, cases[i].above);
+	}
 }
 
 static void an_error_has_two_digits_and_the_time_as_many_decimals(void **state)
@@ -125,9 +146,9 @@ static void an_error_has_two_digits_and_the_time_as_many_decimals(void **state)
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		format_text out;
-		format_duration_err(out, cases[i].ns, err_for(cases[i].half));
+		format_measured(out, cases[i].ns, err_for(cases[i].half), NAN);
 		assert_string_equal(out, cases[i].with_error);
-		format_score(out, cases[i].ns, err_for(cases[i].half));
+		format_score(out, cases[i].ns, err_for(cases[i].half), NAN);
 		assert_string_equal(out, cases[i].without);
 	}
 }
@@ -387,6 +408,7 @@ int main(void)
 		cmocka_unit_test(a_duration_of_any_size_fits),
 		cmocka_unit_test(an_unknown_duration_is_empty),
 		cmocka_unit_test(a_time_that_cannot_be_told_from_nothing_is_below_the_least_that_can),
+		cmocka_unit_test(gaps_of_an_entry_are_to_the_fastest_and_to_the_rank_above),
 		cmocka_unit_test(an_error_has_two_digits_and_the_time_as_many_decimals),
 		cmocka_unit_test(an_interval_has_the_digits_of_its_error),
 		cmocka_unit_test(an_interval_is_around_its_time_and_never_below_zero),

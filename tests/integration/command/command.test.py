@@ -371,6 +371,8 @@ def submissions_are_listed_compared_and_ranked():
 	contains(compared, "tie")
 	ranking = good(podium("ranking", "small", PODIUM_SERVER=site.url)).out
 	contains(ranking, "  GPU        CPU\n  Rank  User")
+	contains(ranking, "  To fastest  ")
+	contains(ranking, " fastest  ")
 	contains(ranking, "     1  ada   2.0000 ± 0.0069 ms ")  # the mean of two results of one file
 	# Submission and ranking show a shared rank alike.
 	((ranked,),) = site.sql("SELECT submission_id FROM ranking WHERE gpu = 'CPU'")

@@ -34,6 +34,11 @@ static int64_t submit(int user)
 	return submit_on(gpus, user);
 }
 
+static int64_t submit_source(int user, const char *source)
+{
+	return contest_job_of(contest_submit_source(gpus, user, source));
+}
+
 static void pass(int64_t job_id, double score_ns)
 {
 	contest_pass(job_id, score_ns, 0.001, NULL);
@@ -153,6 +158,34 @@ static void what_is_held_is_no_record_before_it_is_released(void **state)
 	assert_line("CPU", contest.user_ids[0], "0:90 0:1");
 }
 
+/* Equal source has the mean of its times. If later results make the mean slower, the record that it
+ * was keeps its moment. */
+static void a_resubmission_is_a_record_if_it_makes_the_mean_the_fastest(void **state)
+{
+	(void)state;
+	static const char *source = "a = 'resubmitted'\n";
+	pass(submit_source(0, source), 110);
+	pass(submit(1), 100);
+	pass(submit_source(0, source), 80);
+	assert_line("CPU", contest.user_ids[0], "0:110 0:95");
+	assert_line("CPU", records_everybody, "0:110 1:100 0:95");
+	pass(submit_source(0, source), 98);
+	assert_line("CPU", records_everybody, "0:110 1:100 0:96");
+	pass(submit_source(2, source), 96); /* another user's result of the file */
+	assert_line("CPU", records_everybody, "0:110 1:100 0:96");
+	pass(submit_source(0, source), 300);
+	assert_line("CPU", contest.user_ids[0], "0:136.8");
+	assert_line("CPU", records_everybody, "0:136.8 1:100");
+}
+
+/* Some submissions have equal source. */
+static int64_t submit_something(void)
+{
+	int user = (int)(random() % leaves);
+	return random() % 3 ? submit(user)
+						: submit_source(user, arena_printf(arena, "f = %ld\n", random() % 6));
+}
+
 static void any_course_of_events_leaves_the_rows_that_a_rebuilding_gives(void **state)
 {
 	(void)state;
@@ -160,12 +193,12 @@ static void any_course_of_events_leaves_the_rows_that_a_rebuilding_gives(void **
 	int64_t jobs[waiting];
 	srandom(7);
 	for (int i = 0; i < waiting; i++)
-		jobs[i] = submit((int)(random() % leaves));
+		jobs[i] = submit_something();
 	for (int i = 0; i < events; i++) {
 		int one = (int)(random() % waiting);
 		pass(jobs[one], 1000 - i * 2 + (double)(random() % 100));
 		if (random() % 4)
-			jobs[one] = submit((int)(random() % leaves));
+			jobs[one] = submit_something();
 		const char *before = all_rows();
 		assert_done(ranking_rebuild(db, contest.board.id, &error));
 		assert_string_equal(all_rows(), before);
@@ -238,6 +271,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(one_that_ran_again_is_looked_at_anew, begin, contest_end),
 		cmocka_unit_test_setup_teardown(
 			what_is_held_is_no_record_before_it_is_released, begin, contest_end),
+		cmocka_unit_test_setup_teardown(
+			a_resubmission_is_a_record_if_it_makes_the_mean_the_fastest, begin, contest_end),
 		cmocka_unit_test_setup_teardown(
 			any_course_of_events_leaves_the_rows_that_a_rebuilding_gives, begin, contest_end),
 		cmocka_unit_test_setup_teardown(

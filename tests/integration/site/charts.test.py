@@ -33,7 +33,7 @@ gpus: [A100, H200, L4]
 
 MARKED = (
 	TASK.replace("config:", "templates: {Python: template.py}\nconfig:")
-	+ "podium: {bytes: 2039 * size}\n"
+	+ "podium: {bytes: 20390 * size}\n"
 )
 LAST = MARKED.replace("ranking_by: geom", "ranking_by: last")
 TEMPLATE = "x = 'to start from'\n"
@@ -203,9 +203,9 @@ def a_device_has_a_trend_of_its_own():
 def only_the_first_ten_have_a_line_and_nobody_more_than_sixteen_points():
 	load("crowd")
 	for number in range(12):
-		ranked("crowd", f"user-{number:02}", "A100", 2000 + number * 10)
+		ranked("crowd", f"user-{number:02}", "A100", 20000 + number * 10)
 	for number in range(40):
-		ranked("crowd", "user-00", "A100", 1999 - number * number)
+		ranked("crowd", "user-00", "A100", 19990 - 10 * number * number)
 	site.manage("ranking", "rebuild", "crowd")
 	answer = trend_of("/leaderboard/crowd?gpu=A100", "Fastest of all")
 	trend = answer.text[answer.text.index('<h2 id="trend">') :]
@@ -213,25 +213,25 @@ def only_the_first_ten_have_a_line_and_nobody_more_than_sixteen_points():
 	lacks(trend, "/user/user-10")
 	equal(len(re.findall(r'<use href="#trend-1"', trend)), 16)
 	equal(len(re.findall(r'<use href="#trend-\d+"', trend)), 25)
-	contains(trend, ">2.000 µs<")
-	contains(trend, f">{1999 - 39 * 39}.0 ns<")
+	contains(trend, ">20.00 µs<")
+	contains(trend, f">{(1999 - 39 * 39) / 100:.3f} µs<")
 
 
 @test
 def each_shape_shows_its_fastest_users():
 	load("shapes")
 	ranked("shapes", "ada", "A100", 1000, [1000 + i for i in range(30)])
-	ranked("shapes", "bob", "A100", 2000, [500, 2000] + [4000] * 28)
+	ranked("shapes", "bob", "A100", 2000, [600, 2000] + [4000] * 28)
 	site.manage("ranking", "rebuild", "shapes")
 	answer, page = page_of("/leaderboard/shapes?view=shapes&gpu=A100")
 	words = answer.words()
 	contains(
 		words,
-		"Shape 1 size: 100 User Time bob rank 2 500.0 ns ada rank 1 1.000 µs Shape 2 size: 101 "
+		"Shape 1 size: 100 User Time bob rank 2 600.0 ns ada rank 1 1.000 µs Shape 2 size: 101 "
 		"User "
 		"Time ada rank 1 1.001 µs bob rank 2 2.000 µs",
 	)
-	contains(answer.text, '<rect width="50%" height="100%"/>')
+	contains(answer.text, '<rect width="60%" height="100%"/>')
 	lacks(words, "Shape 25")
 	contains(words, "Page 1 of 2")
 	contains(page.links, "/leaderboard/shapes?view=shapes&gpu=A100&page=2")
@@ -303,8 +303,22 @@ def the_projector_shows_one_or_all_devices_and_polls_for_changes():
 			"active",
 			False,
 			[
-				{"gpu": "H200", "rank": 1, "tie": False, "user": "bob", "score_ns": 900.0},
-				{"gpu": "H200", "rank": 2, "tie": False, "user": "ada", "score_ns": 1000.0},
+				{
+					"gpu": "H200",
+					"rank": 1,
+					"tie": False,
+					"user": "bob",
+					"score_ns": 900.0,
+					"floor_ns": None,
+				},
+				{
+					"gpu": "H200",
+					"rank": 2,
+					"tie": False,
+					"user": "ada",
+					"score_ns": 1000.0,
+					"floor_ns": None,
+				},
 			],
 		),
 	)
@@ -396,18 +410,18 @@ def an_earlier_version_has_all_views_with_its_devices():
 @test
 def charts_show_the_speed_of_light_and_baselines():
 	load("marked", MARKED)
-	template = ranked("marked", "ada", "A100", 400, [400] * 30, source=TEMPLATE)
-	ranked("marked", "ada", "A100", 250, [250, 90] + [250] * 28)
-	ranked("marked", "bob", "A100", 300, [300, 5000] + [300] * 28)
+	template = ranked("marked", "ada", "A100", 4000, [4000] * 30, source=TEMPLATE)
+	ranked("marked", "ada", "A100", 2500, [2500, 900] + [2500] * 28)
+	ranked("marked", "bob", "A100", 3000, [3000, 50000] + [3000] * 28)
 	site.manage("ranking", "rebuild", "marked")
 	answer = trend_of("/leaderboard/marked?gpu=A100", "Fastest of all")
 	words = answer.words()
-	# the geometric mean of 100 to 129, times 2039 bytes at 2039 GB/s
+	# the geometric mean of 100 to 129, times 20390 bytes at 2039 GB/s
 	contains(
 		words,
-		"Speed of light memory, 2.04 TB/s, 114.2 ns Python template, 400.0 ns The trend as a table",
+		"Speed of light memory, 2.04 TB/s, 1.142 µs Python template, 4.000 µs The trend as a table",
 	)
-	contains(words, "Speed of light memory, 2.04 TB/s at any time 114.2 ns Python template 2026-")
+	contains(words, "Speed of light memory, 2.04 TB/s at any time 1.142 µs Python template 2026-")
 	equal(
 		(answer.text.count('<g class="mark-bound"'), answer.text.count('<g class="mark-time"')),
 		(1, 1),
@@ -419,24 +433,28 @@ def charts_show_the_speed_of_light_and_baselines():
 	words = answer.words()
 	contains(
 		words,
-		"Shape 1 size: 100 User Time Speed of light 100.0 ns ada rank 1 250.0 ns bob rank 2 300.0 "
-		"ns "
-		"Python template 400.0 ns",
+		"Shape 1 size: 100 User Time Speed of light 1.000 µs ada rank 1 2.500 µs bob rank 2 3.000 "
+		"µs "
+		"Python template 4.000 µs",
 	)
 	contains(
 		words,
-		"Shape 2 size: 101 User Time Speed of light 101.0 ns ada rank 1 90.00 ns Python template "
-		"400.0 ns bob rank 2 5.000 µs",
+		"Shape 2 size: 101 User Time Speed of light 1.010 µs ada rank 1 900.0 ns Python template "
+		"4.000 µs bob rank 2 50.00 µs",
 	)
 
 
 @test
 def where_only_the_last_shape_ranks_the_pages_name_that_shape_and_call_no_other_timed():
 	load("last", LAST)
-	ranked("last", "ada", "A100", 250, [250])
+	number = ranked("last", "ada", "A100", 2500, [2500])
+	sql(
+		"UPDATE measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id "
+		f"SET m.runs = 9, m.message = 'It moved.' WHERE j.submission_id = {number}"
+	)
 	site.manage("ranking", "rebuild", "last")
 	words = page_of("/leaderboard/last?view=shapes&gpu=A100")[0].words()
-	contains(words, "Shape 30 size: 129 User Time Speed of light 129.0 ns ada rank 1 250.0 ns")
+	contains(words, "Shape 30 size: 129 User Time Speed of light 1.290 µs ada rank 1 2.500 µs")
 	lacks(words, "Shape 1 ")
 	lacks(words, "Page 1 of")
 	words = page_of("/leaderboard/last")[0].words()
@@ -447,6 +465,11 @@ def where_only_the_last_shape_ranks_the_pages_name_that_shape_and_call_no_other_
 	contains(words, "Mode benchmark times all 30.")
 	contains(page_of("/leaderboard/last/task")[0].words(), "a ranked run the last one only.")
 	contains(page_of("/leaderboard/shapes")[0].words(), "Timed # size 1 100 2 101")
+	words = page_of(f"/submission/{number}")[0].words()
+	contains(words, "Runs Bandwidth 30 2.500 µs ± unknown 9")
+	contains(words, "Benchmark 30: It moved.")
+	(stage,) = anyone.get(f"/api/v1/submissions/{number}").json["jobs"][0]["stages"]
+	equal([one["index"] for one in stage["cases"]], [29])
 	contains(page_of("/leaderboard/shapes/task")[0].words(), "These shapes are timed.")
 
 

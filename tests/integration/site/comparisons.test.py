@@ -64,8 +64,8 @@ def two_that_are_close(**compare):
 		"NULL AND state <> 'done'"
 	)
 	sql("DELETE FROM submissions; DELETE FROM pauses")
-	first = ranked(ada, 1000.0)
-	return first, ranked(dora, 1001.0, **compare)
+	first = ranked(ada, 10000.0)
+	return first, ranked(dora, 10010.0, **compare)
 
 
 def fresh(client, path):
@@ -188,7 +188,7 @@ def both_pages_and_the_ranking_show_a_tie():
 		"(0.994 to 1.003): a tie.",
 	)
 	# Their times alone differ by more than the noise.
-	contains(page, "=1 ada 1.0000")
+	contains(page, "=1 ada 10.0000")
 	contains(page, "=1 dora Tied with ada head to head.")
 	contains(
 		words(anyone, f"/submission/{second}"), "Ranked =1 on CPU. Tied with ada head to head."
@@ -214,9 +214,9 @@ def the_faster_entry_is_first_and_both_pages_say_by_how_much():
 	)
 	page = words(anyone, "/leaderboard/small")
 	# dora has the first rank with the slower time, and ada's gap to the rank above says so.
-	contains(page, "1 dora 1.00100 ± 0.00020 µs +0.1 %")
+	contains(page, "1 dora 10.01000 ± 0.00020 µs +0.1 %")
 	contains(
-		page, "2 ada Behind dora: slower head to head. 1.00000 ± 0.00020 µs fastest 0.10 % faster"
+		page, "2 ada Behind dora: slower head to head. 10.00000 ± 0.00020 µs fastest 0.10 % faster"
 	)
 	contains(
 		words(anyone, f"/submission/{first}"), "Ranked 2 on CPU. Behind dora: slower head to head."
@@ -238,7 +238,7 @@ def a_small_difference_gets_more_than_three_decimals():
 def a_tie_with_two_ranks_says_why_wherever_it_is_called_a_tie():
 	first, second = two_that_are_close(**TIE)
 	until(lambda: comparison() == "done")
-	podium_run.say(ranked={"score_ns": 1002.0, "score_err_ns": 0.1}, compare=TIE)
+	podium_run.say(ranked={"score_ns": 10020.0, "score_err_ns": 0.1}, compare=TIE)
 	third = submit(cyd)
 	ended(anyone, third)
 	until(lambda: sql("SELECT COUNT(*) FROM comparisons WHERE ratio IS NOT NULL") == [["2"]])
@@ -258,10 +258,10 @@ def a_tie_with_two_ranks_says_why_wherever_it_is_called_a_tie():
 	lacks(words(anyone, f"/compare?a={second}&b={third}"), "Yet cyd")
 	# /compare calls two a tie whose times differ by less than the noise.
 	sql(
-		"DELETE FROM comparisons; UPDATE jobs SET score_err_ns = 1 WHERE submission_id IS NOT "
+		"DELETE FROM comparisons; UPDATE jobs SET score_err_ns = 10 WHERE submission_id IS NOT "
 		"NULL; "
-		f"UPDATE jobs SET score_ns = 1002 WHERE submission_id = {second}; "
-		f"UPDATE jobs SET score_ns = 1004 WHERE submission_id = {third}"
+		f"UPDATE jobs SET score_ns = 10020 WHERE submission_id = {second}; "
+		f"UPDATE jobs SET score_ns = 10040 WHERE submission_id = {third}"
 	)
 	site.manage("ranking", "rebuild", "small")
 	contains(words(anyone, "/leaderboard/small"), f"3 cyd {reason}")
@@ -277,11 +277,11 @@ def a_tie_with_two_ranks_says_why_wherever_it_is_called_a_tie():
 def a_comparison_no_longer_counts_once_the_times_are_not_close():
 	first, second = two_that_are_close(**FASTER)
 	until(lambda: comparison() == "done")
-	sql(f"UPDATE jobs SET score_ns = 1100 WHERE submission_id = {second}")
+	sql(f"UPDATE jobs SET score_ns = 11000 WHERE submission_id = {second}")
 	site.manage("ranking", "rebuild", "small")
 	said = "It decides nothing any more, because their times are no longer close."
 	page = words(anyone, "/leaderboard/small")
-	contains(page, "1 ada 1.0000")
+	contains(page, "1 ada 10.0000")
 	lacks(page, "Behind")
 	contains(page, said)
 	for path in (
@@ -317,7 +317,7 @@ def expect_records(*records):
 	"""Checks the records, newest first, as (user, time in ns), on every page and in every format
 	that has them."""
 	user, score_ns = records[0]
-	shown = [(name, f"{ns:.2f} ns" if ns < 1000 else f"{ns / 1000:.5f} µs") for name, ns in records]
+	shown = [(name, f"{ns / 1000:.5f} µs") for name, ns in records]
 	feed = fresh(anyone, "/leaderboard/small.atom").text
 	equal(re.findall(r"<title>(\w+): (.*?) on CPU,", feed), shown)
 	live = words(anyone, "/leaderboard/small?view=live")
@@ -351,36 +351,36 @@ def every_page_and_format_names_the_same_record():
 	# ada submits first and finishes second: meanwhile no worker has her job's device.
 	early = submit(ada)
 	sql(f"UPDATE jobs SET gpu = 'H200' WHERE submission_id = {early}; DELETE FROM pauses")
-	ranked(dora, 1000.0)
-	expect_records(("dora", 1000.0))
-	podium_run.say(ranked={"score_ns": 1005.0, "score_err_ns": 0.1}, compare=FASTER)
+	ranked(dora, 10000.0)
+	expect_records(("dora", 10000.0))
+	podium_run.say(ranked={"score_ns": 10050.0, "score_err_ns": 0.1}, compare=FASTER)
 	sql(f"UPDATE jobs SET gpu = 'CPU' WHERE submission_id = {early}")
 	ended(anyone, early)
 	# A comparison ranks ada's slower time before dora's record.
 	until(lambda: comparison() == "done")
 	rows = fresh(anyone, "/leaderboard/small.json").json["rows"]
 	equal([(row["rank"], row["user"]) for row in rows], [(1, "ada"), (2, "dora")])
-	expect_records(("dora", 1000.0))
+	expect_records(("dora", 10000.0))
 	# A hidden result is no record any more.
-	hidden = ranked(cyd, 900.0)
-	expect_records(("cyd", 900.0), ("dora", 1000.0))
+	hidden = ranked(cyd, 9000.0)
+	expect_records(("cyd", 9000.0), ("dora", 10000.0))
 	decide(hidden, "hide")
 	# A result that is held is ranked, and a record, when an admin releases it.
-	held = ranked(bob, 800.0)
+	held = ranked(bob, 8000.0)
 	decide(held, "hold")
-	ranked(cyd, 850.0)
-	expect_records(("cyd", 850.0), ("dora", 1000.0))
+	ranked(cyd, 8500.0)
+	expect_records(("cyd", 8500.0), ("dora", 10000.0))
 	decide(held, "release", "/admin/review", submission=held, gpu="CPU")
-	expect_records(("bob", 800.0), ("cyd", 850.0), ("dora", 1000.0))
+	expect_records(("bob", 8000.0), ("cyd", 8500.0), ("dora", 10000.0))
 	site.manage("ranking", "rebuild", "small")
-	expect_records(("bob", 800.0), ("cyd", 850.0), ("dora", 1000.0))
+	expect_records(("bob", 8000.0), ("cyd", 8500.0), ("dora", 10000.0))
 
 
 @test
 def once_an_entry_is_replaced_its_comparisons_decide_nothing():
 	first, second = two_that_are_close(**FASTER)
 	until(lambda: comparison() == "done")
-	ranked(ada, 500.0)
+	ranked(ada, 5000.0)
 	contains(
 		words(anyone, f"/submission/{second}"),
 		"It decides nothing any more, because one of the two is not its user’s best.",
@@ -458,6 +458,19 @@ def its_page_has_the_times_and_the_ratio_of_each_case():
 	contains(page, "ended just now on here.")
 	contains(page, "Benchmark 2: In 1 of 4 blocks the <constant> moved.")
 	lacks(page, "Benchmark 1")
+	# Where the last benchmark ranks, the stage has only that one, the third here.
+	sql(
+		"CREATE TABLE kept AS SELECT id, definition FROM task_versions; UPDATE task_versions "
+		"SET definition = JSON_SET(definition, '$.ranking_by', 'last', "
+		"'$.benchmarks', JSON_ARRAY('a: 1', 'a: 2', 'a: 3'))"
+	)
+	page = words(anyone, f"/comparison/{number_of_comparison()}")
+	contains(page, "3 size: 1 seed: 1 1.000 µs")
+	contains(page, "Benchmark 4: In 1 of 4 blocks")
+	sql(
+		"UPDATE task_versions v JOIN kept k ON k.id = v.id SET v.definition = k.definition; "
+		"DROP TABLE kept"
+	)
 
 
 @test

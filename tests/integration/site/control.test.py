@@ -393,6 +393,8 @@ def a_job_says_how_many_are_ahead_of_it():
 		re.findall(r'<th scope="row"><a href="/submission/(\d+)"', queue.text),
 		[str(number) for number in (first, third, second)],
 	)
+	jobs = ada.get(f"/queue/status?{time.time()}").json["jobs"]
+	equal([job["submission"] for job in jobs], [first, third, second])
 	site.release_jobs()
 	for number in (first, second, third):
 		ended(number)

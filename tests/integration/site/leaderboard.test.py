@@ -122,45 +122,45 @@ def a_row_tells_rank_time_gaps_language_and_attempts():
 	for client, name in ((ada, "ada"), (dora, "dora"), (cyd, "cyd")):
 		client.register(name)
 	equal(table(anyone, "/leaderboard/small"), [])
-	ranked(ada, 2000.0)
-	ranked(ada, 3000.0)
-	ranked(dora, 1000.0, TRITON)
-	ranked(ada, 1500.0)
-	ranked(cyd, 3000.0)
+	ranked(ada, 20000.0)
+	ranked(ada, 30000.0)
+	ranked(dora, 10000.0, TRITON)
+	ranked(ada, 15000.0)
+	ranked(cyd, 30000.0)
 	rows = table(anyone, "/leaderboard/small?gpu=CPU")
 	equal(
 		[row[:7] + row[8:] for row in rows],
 		[
-			["1", "dora", "1.0000 ± 0.0020 µs", "fastest", "", "Triton", "isolated", "1"],
-			["2", "ada", "1.5000 ± 0.0020 µs", "+50.0 %", "+50.0 %", "Python", "isolated", "3"],
-			["3", "cyd", "3.0000 ± 0.0020 µs", "+200.0 %", "+100.0 %", "Python", "isolated", "1"],
+			["1", "dora", "10.0000 ± 0.0020 µs", "fastest", "", "Triton", "isolated", "1"],
+			["2", "ada", "15.0000 ± 0.0020 µs", "+50.0 %", "+50.0 %", "Python", "isolated", "3"],
+			["3", "cyd", "30.0000 ± 0.0020 µs", "+200.0 %", "+100.0 %", "Python", "isolated", "1"],
 		],
 	)
 
 
 @test
 def an_unchanged_template_appears_in_the_table_as_a_baseline():
-	ranked(cyd, 2500.0, TEMPLATE)
+	ranked(cyd, 25000.0, TEMPLATE)
 	time.sleep(KEPT_S)
 	rows = table(anyone, "/leaderboard/small?gpu=CPU")
 	equal([row[1] for row in rows], ["dora", "ada", "cyd", "Python template"])
-	ranked(cyd, 2000.0)
+	ranked(cyd, 20000.0)
 	time.sleep(KEPT_S)
 	rows = table(anyone, "/leaderboard/small?gpu=CPU")
 	equal(
 		[row[1:4] for row in rows[2:]],
 		[
-			["cyd", "2.0000 ± 0.0020 µs", "+100.0 %"],
-			["Python template", "2.5000 ± 0.0020 µs", "+150.0 %"],
+			["cyd", "20.0000 ± 0.0020 µs", "+100.0 %"],
+			["Python template", "25.0000 ± 0.0020 µs", "+150.0 %"],
 		],
 	)
 	# Equal source has the mean of its times.
-	ranked(dora, 2300.0, TEMPLATE)
+	ranked(dora, 23000.0, TEMPLATE)
 	time.sleep(KEPT_S)
 	rows = table(anyone, "/leaderboard/small?gpu=CPU")
 	equal([row[1] for row in rows], ["dora", "ada", "cyd", "Python template"])
-	contains(rows[3][2], "2.40")
-	sql("UPDATE baselines SET score_ns = 500")
+	contains(rows[3][2], "24.0")
+	sql("UPDATE baselines SET score_ns = 5000")
 	time.sleep(KEPT_S)
 	equal(table(anyone, "/leaderboard/small?gpu=CPU")[0][1:4:2], ["Python template", "50 % faster"])
 	site.manage("ranking", "rebuild")
@@ -170,20 +170,20 @@ def an_unchanged_template_appears_in_the_table_as_a_baseline():
 @test
 def equal_source_has_one_time_and_its_users_tie():
 	code = "x = 'the same file'\n"
-	first = ranked(ada, 700.0, code)
-	ranked(ada, 704.0, code)
-	ranked(cyd, 708.0, code)
+	first = ranked(ada, 7000.0, code)
+	ranked(ada, 7004.0, code)
+	ranked(cyd, 7008.0, code)
 	time.sleep(KEPT_S)
 	rows = table(anyone, "/leaderboard/small?gpu=CPU")
 	equal(
 		[row[:3] for row in rows[:2]],
-		[["=1", name, "704.0 ± 4.5 ns mean of 3 results"] for name in ("ada", "cyd")],
+		[["=1", name, "7.0040 ± 0.0045 µs mean of 3 results"] for name in ("ada", "cyd")],
 	)
 	listed = anyone.fresh("/leaderboard/small.json?gpu=CPU").json["rows"]
 	equal([(row["submission"] == first, row["results"]) for row in listed[:1]], [(True, 3)])
 	contains(
 		anyone.fresh(f"/submission/{first}").words(),
-		"This file has 3 ranked results on CPU. The ranking counts their mean, 704.0 ± 4.5 ns.",
+		"This file has 3 ranked results on CPU. The ranking counts their mean, 7.0040 ± 0.0045 µs.",
 	)
 	sql(
 		"DELETE FROM submissions WHERE sha256 = (SELECT sha256 FROM (SELECT sha256 FROM "
@@ -348,13 +348,13 @@ def json_has_the_stable_members_and_takes_the_same_filters():
 		{
 			"rank": 1,
 			"user": "dora",
-			"score_ns": 1000.0,
+			"score_ns": 10000.0,
 			"engine": "isolated",
 			"score_err_ns": 1.0,
 			"language": "triton",
 			"attempts": 2,
-			"interval_95_low_ns": 998.04,
-			"interval_95_high_ns": 1001.96,
+			"interval_95_low_ns": 9998.04,
+			"interval_95_high_ns": 10001.96,
 		},
 	)
 	equal(
@@ -431,8 +431,8 @@ def the_feed_lists_each_record_newest_first():
 	equal(
 		[entry.find(ATOM + "title").text for entry in feed.iter(ATOM + "entry")],
 		[
-			"dora: 1.0000 µs on CPU, 50 % faster than the record before",
-			"ada: 2.0000 µs on CPU, the first result",
+			"dora: 10.0000 µs on CPU, 50 % faster than the record before",
+			"ada: 20.0000 µs on CPU, the first result",
 		],
 	)
 	equal(feed.find(ATOM + "title").text, "Records of small on CPU")
@@ -464,8 +464,8 @@ def the_badge_is_a_picture_of_the_record_or_of_a_users_place():
 		lacks(answer.text, "<script")
 		return xml.etree.ElementTree.fromstring(answer.text).find(SVG + "title").text
 
-	equal(title("gpu=CPU"), "small · CPU: 1.0000 µs by dora")
-	equal(title("gpu=CPU&user=ADA"), "small · CPU: ada: rank 2, 1.5000 µs")
+	equal(title("gpu=CPU"), "small · CPU: 10.0000 µs by dora")
+	equal(title("gpu=CPU&user=ADA"), "small · CPU: ada: rank 2, 15.0000 µs")
 	equal(title("gpu=CPU&user=%3Cscript%3E"), 'small · CPU: "<script>" is not ranked')
 	equal(title("gpu=CPU&user=%C3%BC"), 'small · CPU: "ü" is not ranked')
 	equal(anyone.fresh("/leaderboard/small/badge.svg?gpu=none").status, 404)

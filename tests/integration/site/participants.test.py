@@ -56,7 +56,7 @@ def submit(client, code=None, mode="ranked", name=None):
 
 def ended(
 	client,
-	times_ns=(1000.0, 2000.0),
+	times_ns=(10000.0, 20000.0),
 	score_ns=None,
 	err_ns=1.0,
 	code=None,
@@ -125,26 +125,26 @@ def two_own_submissions_are_compared_shape_by_shape():
 	prepare()
 	first = ended(
 		ada,
-		(1000.0, 2000.0),
+		(10000.0, 20000.0),
 		code="import torch\n\n\ndef custom_kernel(data):\n    return data\n",
 		environment={"device": "a CPU", "driver": "1.0", "torch": "2.3"},
 	)
 	second = ended(
 		ada,
-		(800.0, 2000.5),
+		(8000.0, 20000.5),
 		code="import torch\n\n\ndef custom_kernel(data):\n    return data + 0  # <b>\n",
 		environment={"device": "a CPU", "driver": "2.0", "torch": "2.3"},
 	)
 	page = words(ada, f"/compare?a={first}&b={second}")
-	contains(page, "size: 64 1.0000 ± 0.0020 µs 800.0 ± 2.0 ns 20 % faster")
-	contains(page, "size: 128 2.0000 ± 0.0020 µs 2.0005 ± 0.0020 µs within noise")
+	contains(page, "size: 64 10.0000 ± 0.0020 µs 8.0000 ± 0.0020 µs 20 % faster")
+	contains(page, "size: 128 20.0000 ± 0.0020 µs 20.0005 ± 0.0020 µs within noise")
 	contains(page, "Driver 1.0 2.0")
 	lacks(page, "2.3")
 	contains(page, "5 return data 5 return data + 0 # <b>")
 	contains(page, "1 line of")
 	contains(
 		words(ada, f"/compare?a={second}&b={first}"),
-		"800.0 ± 2.0 ns 1.0000 ± 0.0020 µs 25 % slower",
+		"8.0000 ± 0.0020 µs 10.0000 ± 0.0020 µs 25 % slower",
 	)
 
 
@@ -172,9 +172,9 @@ def strangers_see_both_times_and_no_source():
 def strangers_see_no_comparison_of_held_times():
 	first, second = sorted(int(row[0]) for row in sql("SELECT id FROM submissions"))
 	sql(f"UPDATE jobs SET held_at = UTC_TIMESTAMP(3) WHERE submission_id = {second}")
-	lacks(words(anyone, f"/compare?a={first}&b={second}"), "800.0")
-	contains(words(ada, f"/compare?a={first}&b={second}"), "800.0")
-	contains(words(admin, f"/compare?a={first}&b={second}"), "800.0")
+	lacks(words(anyone, f"/compare?a={first}&b={second}"), "8.0000")
+	contains(words(ada, f"/compare?a={first}&b={second}"), "8.0000")
+	contains(words(admin, f"/compare?a={first}&b={second}"), "8.0000")
 	sql(f"UPDATE jobs SET held_at = NULL WHERE submission_id = {second}")
 
 

@@ -562,7 +562,16 @@ def old_clients_wait_on_an_open_connection_in_every_mode():
 			program("ada").stream("Small", "H200", mode, source()).result(), "event_result"
 		)
 		equal(result["results"][0]["runs"][key]["run"]["passed"], True)
-	contains(result["reports"][0], "Score: 2.000000 ± 0.000020 ms\n")
+	contains(result["reports"][0], "Score: 2.000000 ± 0.000020 ms\nRank: =1\n")
+	unknown = source(cases=[{**CASE, "err_ns": None, "blocks": 3}], verdict={"score_err_ns": None})
+	short = source(cases=[{**CASE, "mean_ns": 500.0}], verdict={"score_ns": 500.0})
+	for sent, score, case in (
+		(unknown, "2.000 ms ± unknown", "2.000 ms ± unknown (at least 4 blocks needed; best "),
+		(short, "< 0.5 µs", "< 0.5 µs (best "),
+	):
+		result = program("ada").stream("Small", "H200", "leaderboard", sent).result()
+		contains(result["reports"][0], f"Score: {score}\n")
+		contains(result["reports"][0], f"size: 1024: {case}")
 	result = (
 		program("ada")
 		.stream(

@@ -531,15 +531,15 @@ def the_first_mismatch_the_rates_and_the_kernels_are_shown():
 		f"s.task_version_id = v.id WHERE s.id = {passed}"
 	)
 	site.sql(f"""UPDATE task_versions v JOIN submissions s ON s.task_version_id = v.id
-		SET definition = JSON_SET(definition, '$.bytes', '1000 * seed', '$.flops', 'nothing')
+		SET definition = JSON_SET(definition, '$.bytes', '10000 * seed', '$.flops', 'nothing')
 			WHERE s.id = {passed};
 		UPDATE measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id
-			SET mean_ns = 1000, floor_ns = NULL, err_ns = NULL, low_ns = NULL, high_ns = NULL
+			SET mean_ns = 10000, floor_ns = NULL, err_ns = NULL, low_ns = NULL, high_ns = NULL
 			WHERE j.submission_id = {passed}""")
-	contains(ada.get(f"/submission/{passed}").words(), "seed: 3 1.000 µs")
+	contains(ada.get(f"/submission/{passed}").words(), "seed: 3 10.00 µs")
 	contains(
 		ada.get(f"/submission/{passed}").words(),
-		"3.00 GB/s Rates count the work that the task states (bytes = 1000 * seed, operations = "
+		"3.00 GB/s Rates count the work that the task states (bytes = 10000 * seed, operations = "
 		"nothing)",
 	)
 	contains(

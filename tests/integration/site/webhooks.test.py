@@ -20,7 +20,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "
 from client import Client, whole  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
 from receiver import Receiver, after, answer, endless_body, endless_headers  # noqa: E402
-from small_task import done, make_board, submit_time  # noqa: E402
+from small_task import case, done, make_board, source_of, submit_source, submit_time  # noqa: E402
 from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
 # The podium-hooks that ./run starts notices leaderboards that open and end. It has no senders, so
@@ -322,6 +322,8 @@ def a_ranked_result_is_sent_as_job_result_and_record():
 			"gpu": "H200",
 			"score_ns": 3000.0,
 			"score_err_ns": 10.0,
+			"floor_ns": None,
+			"results": 1,
 			"rank": 1,
 			"tie": False,
 			"rank_before": None,
@@ -339,6 +341,8 @@ def a_ranked_result_is_sent_as_job_result_and_record():
 			"gpu": "H200",
 			"score_ns": 3000.0,
 			"score_err_ns": 10.0,
+			"floor_ns": None,
+			"results": 1,
 			"user_before": None,
 			"score_before_ns": None,
 			"score_err_before_ns": None,
@@ -389,6 +393,33 @@ def a_discord_channel_gets_an_embed_that_mentions_nobody_and_formats_nothing():
 		titles["New record on small, H200"],
 		"**root\\-of\\-all**: 2.000 µs, before it 3.000 µs by a\\_d\\_a",
 	)
+
+
+@test
+def a_resubmission_that_makes_its_files_mean_the_fastest_is_sent_like_a_first_result():
+	source = source_of(case(1800.0))
+	earlier = submit_source(ada, source)
+	sql(f"UPDATE jobs SET score_ns = 2100 WHERE submission_id = {earlier}")
+	site.manage("ranking", "rebuild", "small")
+	number = submit_source(ada, source)  # root-of-all has 2 µs
+	wait_until_told("mine")
+	told = {
+		one["event"]: one["data"]
+		for one in receiver.bodies("/mine?key=hidden-word")
+		if one["data"].get("submission") == number
+	}
+	for event in ("ranked", "record"):
+		equal([told[event][key] for key in ("score_ns", "results")], [1950.0, 2])
+	equal([told["ranked"][key] for key in ("rank", "is_personal_best")], [1, True])
+	equal(
+		[told["record"][key] for key in ("user_before", "score_before_ns")], ["root-of-all", 2000.0]
+	)
+	feed = ada.fresh("/leaderboard/small.atom").text
+	newest = re.search(r"<entry>.*?</entry>", feed, re.S)[0]
+	contains(newest, "<title>a_d_a: 1.95 µs on H200, 2.5 % faster than the record before</title>")
+	contains(newest, f"/submission/{number}#H200")
+	sql(f"DELETE FROM submissions WHERE id IN ({earlier}, {number})")
+	site.manage("ranking", "rebuild", "small")
 
 
 @test

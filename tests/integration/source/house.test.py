@@ -33,9 +33,9 @@ lib/judging          lib/base lib/database lib/result lib/account lib/task lib/g
                      lib/job lib/webhook lib/ranking
 
 sql                  lib/base lib/database
-hooks                lib/base lib/database lib/webhook sql
+hooks                lib/base lib/database lib/gpu lib/webhook sql
 
-cgi/render           lib/base lib/database
+cgi/render           lib/base lib/database lib/gpu
 cgi/http             lib/base lib/database lib/account lib/job lib/ranking cgi/render templates
 cgi/action           lib/*
 cgi/page             lib/* cgi/render cgi/http cgi/action templates
