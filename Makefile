@@ -134,7 +134,7 @@ $(B)/libpodium.a: $(call objects,lib)
 	$(call quietly,AR)ar qcs $@ $^
 
 # Each program is a main.o and a library of everything else, which unit tests link as well.
-$(B)/libweb.a: $(filter-out %/main.o,$(call objects,cgi)) $(TEMPLATE_OBJECTS)
+$(B)/libweb.a: $(filter-out %/main.o,$(call objects,cgi)) $(TEMPLATE_OBJECTS) $(B)/docs/help.o
 $(B)/libworker.a: $(filter-out %/main.o,$(patsubst %.c,$(B)/%.o,$(wildcard worker/*.c))) $(B)/harness/sealed/plan.o
 $(B)/librun.a: $(filter-out %/main.o,$(call objects,worker/run)) $(B)/harness/sealed/plan.o $(B)/harness/isolated/statistics_estimate.o
 $(B)/libcommand.a: $(filter-out %/main.o %/left_out.o,$(call objects,cli/podium))
@@ -197,8 +197,20 @@ $(call objects,cgi): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
 $(TEMPLATE_OBJECTS): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
 .SECONDARY: $(TEMPLATES:templates/%.html=$(B)/templates/%.c)
 
+# The pages of docs/ that the site serves as its help. A link from one of them to another page is an
+# error.
+HELP := first-submission terminal podium popcorn timing ranking judge sandbox measurements api tasks \
+  harness problem-sets publishing administration retention podium-run
+$(B)/help-compile: $(B)/templates/compile_help.o $(B)/cgi/render/markdown.o $(B)/cgi/render/html.o $(B)/libpodium.a
+	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ -lcmark-gfm-extensions -lcmark-gfm $(LIBS)
+$(B)/docs/help.c: $(B)/help-compile docs/README.md $(HELP:%=docs/%.md) Makefile
+	@mkdir -p $(@D)
+	@$< $@ $(HELP)
+$(B)/docs/help.o: $(wildcard docs/*.svg docs/*.png docs/*.yml)
 $(B)/podium-static.sha256: $(B)/podium-static
 	@cd $(B) && sha256sum podium-static | sed 's/podium-static/podium/' > $(@F)
+$(B)/cgi/page/help.o: $(B)/podium-static.gz $(B)/podium-static.sha256
+$(B)/cgi/page/help.o: override CFLAGS += -DPODIUM_STATIC='"$(B)/podium-static"'
 
 # The files that are embedded in programs.
 $(B)/cgi/api/openapi.o: docs/api.md $(wildcard docs/openapi/*.json)

@@ -48,7 +48,7 @@ const NO_PAGES = ['/leaderboard/*.json', '/leaderboard/*.csv', '/leaderboard/*.a
 	'/leaderboard/*/raw/**', '/leaderboard/*/template/*', '/submission/*/status',
 	'/submission/*/source', '/submission/*/artifact/*', '/submission/*/plan/*',
 	'/comparison/*/status', '/queue/status', '/language/*/*', '/account/export', '/healthz',
-	'/metrics'];
+	'/metrics', '/help/terminal/podium', '/help/terminal/podium.sha256'];
 
 // Lets only these roles look at the paths, if the router admits them.
 const only = (roles, ...paths) => paths.map((path) => ({ path, roles }));
@@ -56,7 +56,8 @@ const VISITOR = ['a visitor'], AUTHOR = ['a participant'], ADMIN = ['an admin'],
 	OWNERS = ['a creator', 'an admin'], MEMBERS = ['a participant', ...OWNERS];
 
 const EMPTY = ['/', '/submit', '/mine', '/compare', '/queue', '/archive', '/join', '/language/py',
-	'/language/cu', '/judge', '/account', '/account/sessions', '/account/tokens', '/device',
+	'/language/cu', '/judge', '/help',
+	'/help/terminal', '/help/first-submission', '/account', '/account/sessions', '/account/tokens', '/device',
 	'/account/data', '/account/delete', `/user/${LONG_USER}`,
 	...only(VISITOR, '/account/deleted', '/login', '/register'), '/admin',
 	'/admin/leaderboards/new', '/admin/invites', '/admin/hooks',

@@ -3,6 +3,8 @@
 task, submitting, waiting, resuming after being killed, and what it refuses. network.test.py covers
 failing networks."""
 
+import hashlib
+import html
 import os
 import re
 import shutil
@@ -26,6 +28,7 @@ from terminal import (
 
 sys.path.insert(0, str(ROOT / "tests" / "integration" / "check"))
 import home  # noqa: E402
+from certificates import make_certificates  # noqa: E402
 from client import Client  # noqa: E402
 from faulty import Faulty, passes_on  # noqa: E402
 from instance import Instance  # noqa: E402
@@ -566,7 +569,7 @@ def every_command_of_the_first_steps_prints_what_the_page_shows():
 	)
 	(scratch / "documented").mkdir()
 	numbers = {}
-	for command, lines in commands_of("from-zero-to-ranked.md"):
+	for command, lines in commands_of("terminal.md"):
 		said = run_as_documented(command, numbers)
 		if command.startswith("podium submit"):
 			documented = re.search(r"^(?:Submission )?(\d+)", "\n".join(lines), re.M)[1]
@@ -583,6 +586,83 @@ def every_command_of_the_first_steps_prints_what_the_page_shows():
 			if masked(line) not in shown:
 				raise AssertionError(f"{command}: {masked(line)!r} is not in {shown}")
 	equal(sorted(numbers), ["12", "13", "14", "15"])
+
+
+def download_line():
+	"""The line on /help/terminal that installs podium."""
+	page = ada.get("/help/terminal").text
+	return html.unescape(re.search(r'<code id="install-line">(.*?)</code>', page, re.S)[1])
+
+
+def install_download(name, line):
+	"""Runs the line with a home of its own. Returns the exit code and the path of the program."""
+	home_folder = scratch / name
+	home_folder.mkdir()
+	done = subprocess.run(
+		["bash", "-c", line],
+		cwd=home_folder,
+		env=environment({"HOME": home_folder}),
+		capture_output=True,
+		text=True,
+	)
+	return done.returncode, home_folder / ".local" / "bin" / "podium"
+
+
+@test
+def a_changed_download_is_not_installed():
+	line = download_line()
+	digit = re.search(r'"(\w)', line)
+	changed = line.replace(digit[0], '"' + ("0" if digit[1] != "0" else "1"), 1)
+	code, program = install_download("changed", changed)
+	equal((code != 0, program.exists()), (True, False))
+
+
+@test
+def the_downloaded_podium_submits_from_an_empty_folder_with_and_without_tls():
+	code, program = install_download("downloaded", download_line())
+	equal(code, 0)
+	sums = ada.get("/help/terminal/podium.sha256").text.split()
+	equal(sums, [hashlib.sha256(program.read_bytes()).hexdigest(), "podium"])
+	contains(
+		subprocess.run(["ldd", program], capture_output=True, text=True).stderr, "not a dynamic"
+	)
+	root = scratch / "empty"
+	root.mkdir()
+	shutil.copy(program, root / "podium")
+	certificates = make_certificates(scratch / "certificates", "localhost")
+	for name in ("ca.pem", "other.pem"):
+		shutil.copy(certificates / name, root / name)
+	(root / "mine.py").write_text(RIGHT)
+	changes_root = ["chroot"] if os.getuid() == 0 else ["unshare", "--map-root-user", "chroot"]
+
+	def alone(*words, **variables):
+		return subprocess.run(
+			[*changes_root, root, "/podium", *words],
+			env={"HOME": "/", "PATH": os.environ["PATH"], "PODIUM_RETRY_MS": "5", **variables},
+			input=tokens["ada"],
+			capture_output=True,
+			text=True,
+			timeout=HANG_S,
+		)
+
+	answer = alone(
+		"submit", "/mine.py", "--wait", PODIUM_SERVER=site.url, PODIUM_TOKEN=tokens["ada"]
+	)
+	equal((answer.returncode, answer.stderr if answer.returncode else ""), (0, ""))
+	contains(answer.stdout, "Passed.")
+	pair = (certificates / "server.pem", certificates / "server.key")
+	with Faulty(passes_on(site.url), certificate=pair) as network:
+		login = ("login", network.url, "--with-token", "--name")
+		answer = alone(*login, "lab", "--ca-file", "/ca.pem")
+		equal((answer.returncode, answer.stderr if answer.returncode else ""), (0, ""))
+		answer = alone("submit", "/mine.py", "--wait", "--server", "lab")
+		equal((answer.returncode, answer.stderr if answer.returncode else ""), (0, ""))
+		contains(answer.stdout, "Passed.")
+		answer = alone(*login, "other", "--ca-file", "/other.pem")
+		contains(answer.stderr, "its certificate is not trusted")
+	answer = alone("check", "/mine.py")
+	equal(answer.returncode, 3)
+	contains(answer.stderr, "no podium check")
 
 
 @test
