@@ -588,6 +588,30 @@ def every_command_of_the_first_steps_prints_what_the_page_shows():
 	equal(sorted(numbers), ["12", "13", "14", "15"])
 
 
+@test
+def the_page_of_tokens_shows_a_command_that_signs_in():
+	fields = [("name", "pasted"), ("scope", "read"), ("scope", "submit"), ("days", "30")]
+	equal(ada.post("/account/tokens", fields).status, 303)
+
+	def shown():
+		page = ada.get("/account/tokens").text
+		return html.unescape(re.search(r'<code id="login-line">(.*?)</code>', page)[1])
+
+	line, later = shown(), shown()
+	equal(later, f"podium login {site.url}")
+	contains(line, f" | {later} --with-token")
+	settings = scratch / "pasted" / "config"
+	path = f"{PODIUM.parent}:{os.environ['PATH']}"
+	done = subprocess.run(
+		["bash", "-c", line],
+		env=environment({"PATH": path, "PODIUM_SERVERS": settings}),
+		capture_output=True,
+		text=True,
+	)
+	equal((done.returncode, done.stderr if done.returncode else ""), (0, ""))
+	contains(settings.read_text(), line.split()[1])
+
+
 def download_line():
 	"""The line on /help/terminal that installs podium."""
 	page = ada.get("/help/terminal").text
@@ -658,8 +682,23 @@ def the_downloaded_podium_submits_from_an_empty_folder_with_and_without_tls():
 		answer = alone("submit", "/mine.py", "--wait", "--server", "lab")
 		equal((answer.returncode, answer.stderr if answer.returncode else ""), (0, ""))
 		contains(answer.stdout, "Passed.")
-		answer = alone(*login, "other", "--ca-file", "/other.pem")
-		contains(answer.stderr, "its certificate is not trusted")
+		for name, options, words in (
+			("none", (), "the file with trusted certificates cannot be read"),
+			("other", ("--ca-file", "/other.pem"), "its certificate is not trusted"),
+		):
+			answer = alone(*login, name, *options, PODIUM_SERVERS=f"/{name}")
+			contains(answer.stderr, words)
+		for trusted in (
+			"etc/ssl/certs/ca-certificates.crt",
+			"etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+			"etc/pki/tls/certs/ca-bundle.crt",
+			"etc/ssl/ca-bundle.pem",
+		):
+			(root / trusted).parent.mkdir(parents=True, exist_ok=True)
+			shutil.copy(certificates / "ca.pem", root / trusted)
+			answer = alone(*login, "system", PODIUM_SERVERS="/system")
+			equal((trusted, answer.returncode), (trusted, 0))
+			(root / trusted).unlink()
 	answer = alone("check", "/mine.py")
 	equal(answer.returncode, 3)
 	contains(answer.stderr, "no podium check")

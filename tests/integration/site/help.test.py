@@ -16,7 +16,7 @@ from instance import Instance  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 B = ROOT / os.environ.get("B", "build/release")
-SITE = 'https://kernels.example.net/a"b'
+SITE = 'http://kernels.example.net/a"b'
 site = Instance(PODIUM_PUBLIC_URL=SITE)
 anyone = Client(site.url)
 NAMES = re.findall(
@@ -92,6 +92,14 @@ def examples_name_the_site_s_own_address():
 	shown = SITE.replace('"', "&quot;")
 	contains(read("/help/api").text, f"{shown}/api/v1/leaderboards/vectoradd_py/submissions")
 	contains(read("/help/terminal").text, f"curl -fsSo podium {shown}/help/terminal/podium")
+
+
+@test
+def the_command_of_a_site_without_https_allows_plain_http():
+	ada = Client(site.url)
+	ada.register("ada")
+	shown = SITE.replace('"', "&quot;")
+	contains(ada.get("/account/tokens").text, f">podium login {shown} --insecure-http<")
 
 
 @test
