@@ -37,25 +37,27 @@ static int64_t program_bytes(void)
 	return length;
 }
 
-/* Returns the page with the site's own address in its examples. */
-static const char *html_for_site(struct arena *arena, const char *html, const char *site)
+/* Returns the text with the site's own address in its examples. */
+static const char *with_site(struct arena *arena, const char *text, const char *site)
 {
 	cleanup_buffer struct buffer out = { 0 };
-	for (const char *next; (next = strstr(html, EXAMPLE_SITE));) {
-		buffer_append(&out, html, (size_t)(next - html));
-		html_attribute(&out, site);
-		html = next + strlen(EXAMPLE_SITE);
+	for (const char *next; (next = strstr(text, EXAMPLE_SITE));) {
+		buffer_append(&out, text, (size_t)(next - text));
+		buffer_text(&out, site);
+		text = next + strlen(EXAMPLE_SITE);
 	}
-	buffer_text(&out, html);
+	buffer_text(&out, text);
 	return arena_strdup(arena, buffer_string(&out));
 }
 
 static int show_help(struct request *request, const struct help_page *help)
 {
 	struct page page = page_make(request, *help->name ? help->title : "Help", "help");
+	cleanup_buffer struct buffer site = { 0 };
+	html_attribute(&site, page.site);
 	struct help_view view = {
 		.help = help,
-		.html = html_for_site(request->arena, help->html, page.site),
+		.html = with_site(request->arena, help->html, buffer_string(&site)),
 		.has_download = strcmp(help->name, "terminal") == 0,
 		.machine = MACHINE,
 		.sha256 = arena_strndup(request->arena, embedded_podium_sha256, sha256_digits),
@@ -71,6 +73,18 @@ int page_help_list(struct request *request)
 	return show_help(request, &help_pages[0]);
 }
 
+static int show_file(struct request *request, const struct help_file *file)
+{
+	request->content_type = file->type;
+	request->may_be_cached = true;
+	if (strncmp(file->type, "text/", strlen("text/")) == 0)
+		buffer_text(
+			&request->body, with_site(request->arena, file->bytes, request->config->public_url));
+	else
+		buffer_append(&request->body, file->bytes, (size_t)(file->end - file->bytes));
+	return 0;
+}
+
 int page_help(struct request *request)
 {
 	const char *name = request->path_parameters[0];
@@ -78,12 +92,8 @@ int page_help(struct request *request)
 		if (strcmp(help_pages[i].name, name) == 0)
 			return show_help(request, &help_pages[i]);
 	for (const struct help_file *file = help_files; file->name; file++)
-		if (strcmp(file->name, name) == 0) {
-			request->content_type = file->type;
-			buffer_append(&request->body, file->bytes, (size_t)(file->end - file->bytes));
-			request->may_be_cached = true;
-			return 0;
-		}
+		if (strcmp(file->name, name) == 0)
+			return show_file(request, file);
 	return fail(request->error, ERROR_NOT_FOUND,
 		"The help has no page %s. The page /help lists all pages.", quote(request->arena, name));
 }
