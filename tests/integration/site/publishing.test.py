@@ -176,7 +176,7 @@ ELSEWHERE = {
 	"/language/*/*": ["/language/py/eval.py"],
 	"/judge": ["/judge"],
 	"/help": ["/help"],
-	"/help/*": ["/help/ranking"],
+	"/help/*": ["/help/stages.svg"],
 	"/help/terminal/podium": [],
 	"/help/terminal/podium.sha256": ["/help/terminal/podium.sha256"],
 	"/register": ["/register"],
