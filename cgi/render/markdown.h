@@ -25,6 +25,9 @@ struct markdown_page {
 	/* Returns the address to print for a link or an image. It lives until the next call. NULL:
 	 * print the text without a link, and the image not at all. */
 	const char *(*address)(void *context, const char *address);
+	/* Finds the width and height of the image with this address in pixels. With them, the text
+	 * below does not move when the image arrives. False: they are unknown. */
+	bool (*size)(void *context, const char *address, int *width, int *height);
 	/* NULL, or called for each heading, the title included. */
 	void (*heading)(void *context, int level, const char *text, const char *id);
 	/* NULL, or says whether to print an item of a list whose first link has this address ("": it

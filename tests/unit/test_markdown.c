@@ -169,6 +169,14 @@ static const char *address_of(void *context, const char *address)
 	return strcmp(address, "gone.md") == 0 ? NULL : "/help/x?a&b";
 }
 
+static bool size_of(void *context, const char *address, int *width, int *height)
+{
+	(void)context;
+	*width = 30;
+	*height = 20;
+	return strcmp(address, "sized.png") == 0;
+}
+
 static void note_heading(void *context, int level, const char *text, const char *id)
 {
 	buffer_printf(context, "%d %s %s\n", level, text, id);
@@ -184,7 +192,7 @@ static bool is_kept(void *context, const char *address)
 static void expect_page(const char *markdown, const char *html, const char *headings)
 {
 	cleanup_buffer struct buffer out = { 0 }, noted = { 0 };
-	const struct markdown_page page = { address_of, note_heading, is_kept, &noted };
+	const struct markdown_page page = { address_of, size_of, note_heading, is_kept, &noted };
 	markdown_render_page(&out, markdown, strlen(markdown), &page);
 	assert_string_equal(buffer_string(&out), html);
 	assert_string_equal(buffer_string(&noted), headings);
@@ -205,6 +213,10 @@ static void a_page_has_its_own_addresses_and_pictures(void **state)
 	expect_page("[a *b*](c.md) [d](gone.md) ![e \"f\"](g.png) ![h](gone.md)\n",
 		"<p><a href=\"/help/x?a&amp;b\">a <em>b</em></a> d "
 		"<img loading=\"lazy\" src=\"/help/x?a&amp;b\" alt=\"e &quot;f&quot;\"> </p>\n",
+		"");
+	expect_page("![a](sized.png)\n",
+		"<p><img loading=\"lazy\" width=\"30\" height=\"20\" src=\"/help/x?a&amp;b\" "
+		"alt=\"a\"></p>\n",
 		"");
 	expect_page("<b>a</b>\n", "<p>&lt;b&gt;a&lt;/b&gt;</p>\n", "");
 }

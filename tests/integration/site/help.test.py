@@ -5,6 +5,7 @@ them."""
 import os
 import pathlib
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -79,6 +80,7 @@ def every_link_of_every_page_leads_somewhere():
 @test
 def a_picture_and_a_file_of_a_page_are_served():
 	contains(links_of(read("/help/first-submission").text), "/help/stages.svg")
+	contains(read("/help/first-submission").text, 'width="540" height="90" src="/help/stages.svg"')
 	for name, kind in (("stages.svg", "image/svg+xml"), ("github-actions.yml", "text/plain")):
 		answer = read(f"/help/{name}")
 		contains(answer.headers["Content-Type"], kind)
@@ -127,12 +129,16 @@ def nginx_caches_the_help_for_visitors():
 # ---- the tool ----
 
 
+# The signature and the size of a PNG of 300 x 2 pixels.
+PNG = b"\x89PNG\r\n\x1a\n" + struct.pack(">I4sII", 13, b"IHDR", 300, 2)
+
+
 def compiled(*names, **pages):
 	"""Renders docs/ with these pages. Returns the tool's result and what it wrote."""
 	with tempfile.TemporaryDirectory(prefix="podium-help.") as folder:
 		docs = pathlib.Path(folder) / "docs"
 		docs.mkdir()
-		(docs / "picture.png").write_bytes(b"png")
+		(docs / "picture.png").write_bytes(PNG)
 		for name, text in {"README": "# List\n", **pages}.items():
 			(docs / f"{name}.md").write_text(text)
 		done = subprocess.run(
@@ -155,7 +161,8 @@ def links_become_addresses_of_the_help():
 	equal((done.returncode, done.stderr), (0, ""))
 	for address in ("/help/b", "/help/b#two-words", "#here", "https://example.org/x"):
 		contains(out, f'<a href=\\"{address}\\">')
-	contains(out, '<img loading=\\"lazy\\" src=\\"/help/picture.png\\" alt=\\"it\\">')
+	size = 'width=\\"300\\" height=\\"2\\"'
+	contains(out, f'<img loading=\\"lazy\\" {size} src=\\"/help/picture.png\\" alt=\\"it\\">')
 	contains(out, 'EMBED(help_0, "docs/picture.png");')
 
 
