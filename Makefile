@@ -134,10 +134,10 @@ $(B)/libpodium.a: $(call objects,lib)
 	$(call quietly,AR)ar qcs $@ $^
 
 # Each program is a main.o and a library of everything else, which unit tests link as well.
-$(B)/libweb.a: $(filter-out %/main.o,$(call objects,cgi)) $(TEMPLATE_OBJECTS)
+$(B)/libweb.a: $(filter-out %/main.o,$(call objects,cgi)) $(TEMPLATE_OBJECTS) $(B)/docs/help.o
 $(B)/libworker.a: $(filter-out %/main.o,$(patsubst %.c,$(B)/%.o,$(wildcard worker/*.c))) $(B)/harness/sealed/plan.o
 $(B)/librun.a: $(filter-out %/main.o,$(call objects,worker/run)) $(B)/harness/sealed/plan.o $(B)/harness/isolated/statistics_estimate.o
-$(B)/libcommand.a: $(filter-out %/main.o,$(call objects,cli/podium))
+$(B)/libcommand.a: $(filter-out %/main.o %/left_out.o,$(call objects,cli/podium))
 $(B)/libhooks.a: $(filter-out %/main.o,$(call objects,hooks))
 $(B)/libweb.a $(B)/libworker.a $(B)/librun.a $(B)/libcommand.a $(B)/libisolated.a $(B)/libsealed.a $(B)/libhooks.a:
 	@rm -f $@
@@ -163,6 +163,29 @@ $(B)/podium-admin: $(call objects,cli/admin) $(B)/libpodium.a $(B)/sql/migration
 $(B)/podium: $(B)/cli/podium/main.o $(B)/libcommand.a $(B)/libpodium.a
 	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ $(CURL) $(LIBS) -ldl
 
+# The podium that the site offers for download. It needs no shared library. libcurl.a refers to
+# libraries that distributions do not have as static ones: cli/podium/left_out.c says what replaces
+# them. -w drops ld's warning about getaddrinfo, which the same file deals with. Sanitizers need
+# shared libraries, so builds with them compile this program's objects a second time, without them.
+PLAIN     := $(if $(SANITIZE)$(FUZZ),$(B)/plain,$(B))
+PLAIN_CC  := $(CC) $(filter-out -fsanitize=% -fno-sanitize-recover=%,$(CFLAGS))
+LEFT_OUT  := gss|GSS_C|ldap|ber|RTMP|libssh2|ssh|sftp|psl|nghttp2|idn2|ZSTD|BrotliDecoder
+static_library = $(shell $(CC) -print-file-name=$(1).a)
+$(B)/plain/%.o: %.c
+	@mkdir -p $(@D)
+	$(call quietly,CC)$(PLAIN_CC) -MMD -MP -c -o $@ $<
+$(PLAIN)/libstatic.a: $(patsubst $(B)/%,$(PLAIN)/%,$(filter-out %/left_out.o,$(call objects,cli/podium)) $(call objects,lib))
+	@rm -f $@
+	$(call quietly,AR)ar qcs $@ $^
+$(B)/podium-static: $(PLAIN)/cli/podium/left_out.o $(PLAIN)/libstatic.a
+	$(call quietly,LD)$(PLAIN_CC) -static -Wl,-w -s -o $@ $^ \
+	  $$(nm -u --quiet $(call static_library,libcurl) | grep -oE '\b($(LEFT_OUT))_?[A-Za-z0-9_]+' | sort -u \
+	    | sed -E 's/.*/-Wl,--defsym=&=podium_left_out/; s/((libssh2|ssh)_init=podium_left_out)/\1_start/') \
+	  -Wl,--start-group $(foreach one,libcurl libssl libcrypto libjansson libsodium libz,$(call static_library,$(one))) -Wl,--end-group \
+	  -lm -lpthread -ldl
+$(B)/podium-static.gz: $(B)/podium-static
+	@gzip -9nc $< > $@
+
 # Templates become C before anything in cgi/ is compiled, because pages include their prototypes.
 $(B)/template-compile: templates/compile.c
 	@mkdir -p $(@D)
@@ -173,6 +196,21 @@ $(B)/templates/%.c $(B)/templates/%.h: templates/%.html $(B)/template-compile
 $(call objects,cgi): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
 $(TEMPLATE_OBJECTS): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
 .SECONDARY: $(TEMPLATES:templates/%.html=$(B)/templates/%.c)
+
+# The pages of docs/ that the site serves as its help. A link from one of them to another page is an
+# error.
+HELP := first-submission terminal podium popcorn timing ranking judge sandbox measurements api tasks \
+  harness problem-sets publishing administration retention podium-run
+$(B)/help-compile: $(B)/templates/compile_help.o $(B)/cgi/render/markdown.o $(B)/cgi/render/html.o $(B)/libpodium.a
+	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ -lcmark-gfm-extensions -lcmark-gfm $(LIBS)
+$(B)/docs/help.c: $(B)/help-compile docs/README.md $(HELP:%=docs/%.md) Makefile
+	@mkdir -p $(@D)
+	@$< $@ $(HELP)
+$(B)/docs/help.o: $(wildcard docs/*.svg docs/*.png docs/*.yml)
+$(B)/podium-static.sha256: $(B)/podium-static
+	@cd $(B) && sha256sum podium-static | sed 's/podium-static/podium/' > $(@F)
+$(B)/cgi/page/help.o: $(B)/podium-static.gz $(B)/podium-static.sha256
+$(B)/cgi/page/help.o: override CFLAGS += -DPODIUM_STATIC='"$(B)/podium-static"'
 
 # The files that are embedded in programs.
 $(B)/cgi/api/openapi.o: docs/api.md $(wildcard docs/openapi/*.json)

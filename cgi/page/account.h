@@ -34,6 +34,7 @@ struct tokens_view {
 	const char *name;   /* form fields as typed */
 	int64_t scopes, days;
 	bool may_administer;
+	bool is_plain_http; /* podium sends a token to this site only with --insecure-http */
 	const char *name_error, *scope_error, *days_error, *form_error;
 };
 

@@ -6,6 +6,7 @@
 #include "cgi/http/rate_limit.h"
 #include "cgi/page/pages.h"
 #include "lib/base/format.h"
+#include "lib/base/scope.h"
 #include "templates/account_tokens.h"
 
 #include <stdlib.h>
@@ -34,6 +35,16 @@ static int take_new_token(struct request *request, struct tokens_view *view)
 	return rc == ERROR_DATABASE ? fail(request->error, rc, "%s", ignored.text) : 0;
 }
 
+/* podium refuses plain http to other machines than its own. */
+static bool is_plain_http(const char *site)
+{
+	static const char *const OWN[] = { "http://127.", "http://localhost", "http://[::1]" };
+	for (size_t i = 0; i < COUNT(OWN); i++)
+		if (strncmp(site, OWN[i], strlen(OWN[i])) == 0)
+			return false;
+	return strncmp(site, "http://", strlen("http://")) == 0;
+}
+
 static int show_tokens(struct request *request, struct tokens_view *view)
 {
 	int rc = token_list(request->db, request->arena, request->viewer.id, &view->tokens,
@@ -46,6 +57,7 @@ static int show_tokens(struct request *request, struct tokens_view *view)
 	if (request_query(request, "signed_in"))
 		page.notice = "The terminal was signed in. Its token is the first of the list; go on in "
 					  "the terminal.";
+	view->is_plain_http = is_plain_http(page.site);
 	view->may_administer = request->viewer.role != ROLE_PARTICIPANT;
 	account_tokens_page(&request->body, &page, view);
 	return 0;

@@ -72,6 +72,8 @@ handler page_review, action_review;
 handler page_rejudgings, action_rejudgings, page_rejudging, action_rejudging, page_rejudged;
 /* judge.c: explains how Podium measures times */
 handler page_judge;
+/* help.c */
+handler page_help_list, page_help, page_help_program, page_help_sha256;
 /* publishing.c, invites.c, archive.c: who sees a leaderboard, and until when it accepts
  * submissions */
 handler page_publishing, action_publishing;

@@ -2,6 +2,7 @@
 
 #include "lib/base/format.h"
 #include "lib/base/rank.h"
+#include "lib/base/text.h"
 #include "lib/gpu/floor.h"
 
 #include <ctype.h>
@@ -29,6 +30,19 @@ void html_text(struct buffer *out, const char *text)
 		buffer_text(out, html_entity(text[plain]));
 		text += plain + 1;
 	}
+}
+
+void html_printed(struct buffer *out, const char *text)
+{
+	cleanup_buffer struct buffer shown = { 0 };
+	while (text && *text) {
+		size_t control = strchr("\n\r\t", *text) ? 0 : text_control_length(text);
+		if (!control)
+			buffer_byte(&shown, *text++);
+		for (; control; control--)
+			buffer_printf(&shown, "\\x%02x", (unsigned char)*text++);
+	}
+	html_text(out, buffer_string(&shown));
 }
 
 void html_attribute(struct buffer *out, const char *text)

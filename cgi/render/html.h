@@ -29,6 +29,8 @@ void html_integer(struct buffer *out, int64_t number);
 #define html_auto_url_part(out, value) html_auto_(html_url_part, value)(out, value)
 
 /* Filters: {{x | duration}} is html_duration(out, x). */
+/* What a program printed. HTML forbids control characters, so they become \xNN. */
+void html_printed(struct buffer *out, const char *text);
 void html_duration(struct buffer *out, double ns);   /* 31.90 µs */
 void html_stopwatch(struct buffer *out, int64_t ms); /* 22 ms */
 /* A measured time on this GPU model: "31.90 µs" and "31.90 ± 0.20 µs", or "< 0.5 µs" if it cannot

@@ -9,6 +9,7 @@
 #include <ctype.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -172,6 +173,167 @@ static void sanitize_nodes(cmark_node *root, int top_heading)
 	cmark_iter_free(iterator);
 }
 
+/* ---- pages of docs/ ---- */
+
+static void append_plain_text(struct buffer *out, cmark_node *root)
+{
+	cmark_iter *iterator = cmark_iter_new(root);
+	for (cmark_event_type event; (event = cmark_iter_next(iterator)) != CMARK_EVENT_DONE;) {
+		cmark_node *node = cmark_iter_get_node(iterator);
+		cmark_node_type type = cmark_node_get_type(node);
+		if (event == CMARK_EVENT_ENTER && (type == CMARK_NODE_TEXT || type == CMARK_NODE_CODE))
+			buffer_text(out, cmark_node_get_literal(node));
+		else if (type == CMARK_NODE_SOFTBREAK)
+			buffer_byte(out, ' ');
+	}
+	cmark_iter_free(iterator);
+}
+
+/* Appends the id that GitHub gives a heading: lower case, hyphens for spaces, and no signs. The
+ * headings of docs/ have no letters beyond ASCII. */
+static void append_heading_id(struct buffer *out, const char *text)
+{
+	for (; *text; text++)
+		if (*text == ' ')
+			buffer_byte(out, '-');
+		else if (isalnum((unsigned char)*text) || *text == '-' || *text == '_')
+			buffer_byte(out, (char)tolower((unsigned char)*text));
+}
+
+static void remove_node(cmark_node *node)
+{
+	cmark_node_unlink(node);
+	cmark_node_free(node);
+}
+
+/* Puts a node that prints `begin` and `end` as they are in the place of `node`. A block keeps the
+ * children between them. */
+static void replace_by_html(
+	cmark_node *node, cmark_node_type type, const struct buffer *begin, const char *end)
+{
+	cmark_node *html = cmark_node_new(type);
+	cmark_node_set_on_enter(html, buffer_string(begin));
+	cmark_node_set_on_exit(html, end);
+	if (type == CMARK_NODE_CUSTOM_BLOCK)
+		for (cmark_node *child; (child = cmark_node_first_child(node));)
+			cmark_node_append_child(html, child);
+	cmark_node_replace(node, html);
+	cmark_node_free(node);
+}
+
+static void finish_heading(cmark_node *node, const struct markdown_page *page)
+{
+	cleanup_buffer struct buffer text = { 0 }, id = { 0 }, begin = { 0 };
+	int level = cmark_node_get_heading_level(node);
+	append_plain_text(&text, node);
+	append_heading_id(&id, buffer_string(&text));
+	if (page->heading)
+		page->heading(page->context, level, buffer_string(&text), buffer_string(&id));
+	if (level == 1) {
+		remove_node(node);
+		return;
+	}
+	char end[16];
+	snprintf(end, sizeof end, "</a></h%d>", level);
+	buffer_printf(
+		&begin, "<h%d id=\"%s\"><a href=\"#%s\">", level, buffer_string(&id), buffer_string(&id));
+	replace_by_html(node, CMARK_NODE_CUSTOM_BLOCK, &begin, end);
+}
+
+static void finish_link(cmark_node *node, const struct markdown_page *page)
+{
+	const char *address = page->address(page->context, cmark_node_get_url(node));
+	if (address) {
+		cmark_node_set_url(node, address);
+		return;
+	}
+	unwrap_children(node);
+	remove_node(node);
+}
+
+static void finish_image(cmark_node *node, const struct markdown_page *page)
+{
+	cleanup_buffer struct buffer description = { 0 }, begin = { 0 };
+	int width, height;
+	bool has_size = page->size(page->context, cmark_node_get_url(node), &width, &height);
+	const char *address = page->address(page->context, cmark_node_get_url(node));
+	append_plain_text(&description, node);
+	if (address) {
+		buffer_text(&begin, "<img loading=\"lazy\"");
+		if (has_size)
+			buffer_printf(&begin, " width=\"%d\" height=\"%d\"", width, height);
+		buffer_text(&begin, " src=\"");
+		html_attribute(&begin, address);
+		buffer_text(&begin, "\" alt=\"");
+		html_attribute(&begin, buffer_string(&description));
+		buffer_text(&begin, "\">");
+	}
+	replace_by_html(node, CMARK_NODE_CUSTOM_INLINE, &begin, "");
+}
+
+static const struct finish {
+	cmark_node_type type;
+	void (*run)(cmark_node *node, const struct markdown_page *page);
+} FINISHES[] = {
+	{ CMARK_NODE_HEADING, finish_heading },
+	{ CMARK_NODE_LINK, finish_link },
+	{ CMARK_NODE_IMAGE, finish_image },
+};
+
+/* Runs over the nodes from the inside out. The steps free their nodes, so they run one type after
+ * the other on a list that was made before. */
+static void finish_nodes(cmark_node *root, const struct markdown_page *page)
+{
+	for (size_t i = 0; i < COUNT(FINISHES); i++) {
+		cleanup_buffer struct buffer found = { 0 };
+		cmark_iter *iterator = cmark_iter_new(root);
+		for (cmark_event_type event; (event = cmark_iter_next(iterator)) != CMARK_EVENT_DONE;) {
+			cmark_node *node = cmark_iter_get_node(iterator);
+			if (event == CMARK_EVENT_EXIT && cmark_node_get_type(node) == FINISHES[i].type)
+				buffer_append(&found, &node, sizeof node);
+		}
+		cmark_iter_free(iterator);
+		cmark_node *const *nodes = (cmark_node *const *)(const void *)found.data;
+		for (size_t k = 0; k < found.length / sizeof *nodes; k++)
+			FINISHES[i].run(nodes[k], page);
+	}
+}
+
+static const char *first_link_of(cmark_node *item)
+{
+	const char *address = "";
+	cmark_iter *iterator = cmark_iter_new(item);
+	for (cmark_event_type event; (event = cmark_iter_next(iterator)) != CMARK_EVENT_DONE;) {
+		cmark_node *node = cmark_iter_get_node(iterator);
+		if (!*address && event == CMARK_EVENT_ENTER && cmark_node_get_type(node) == CMARK_NODE_LINK)
+			address = cmark_node_get_url(node);
+	}
+	cmark_iter_free(iterator);
+	return address;
+}
+
+static void drop_items(cmark_node *root, const struct markdown_page *page)
+{
+	for (cmark_node *list = cmark_node_first_child(root), *next; list; list = next) {
+		next = cmark_node_next(list);
+		if (cmark_node_get_type(list) != CMARK_NODE_LIST)
+			continue;
+		for (cmark_node *item = cmark_node_first_child(list), *following; item; item = following) {
+			following = cmark_node_next(item);
+			if (!page->item(page->context, first_link_of(item)))
+				remove_node(item);
+		}
+		cmark_node *before = cmark_node_previous(list);
+		if (cmark_node_first_child(list))
+			continue;
+		remove_node(list);
+		if (before && cmark_node_get_type(before) == CMARK_NODE_HEADING)
+			remove_node(before);
+	}
+}
+
+/* ---- parsing and printing ---- */
+
 static void register_extensions(void)
 {
 	cmark_gfm_core_extensions_ensure_registered();
@@ -205,13 +367,14 @@ static const struct {
 		"<input type=\"checkbox\" disabled aria-label=\"not done\" />" },
 };
 
-static void print_tree(struct buffer *out, const char *html)
+/* Links of untrusted text carry a note for search engines; the links of a page do not. */
+static void print_tree(struct buffer *out, const char *html, bool is_page)
 {
 	while (*html) {
 		size_t length = strcspn(html, "<");
 		buffer_append(out, html, length);
 		html += length;
-		size_t tag = 0;
+		size_t tag = is_page ? 1 : 0;
 		while (
 			tag < COUNT(TAGS) && strncmp(html, TAGS[tag].printed, strlen(TAGS[tag].printed)) != 0)
 			tag++;
@@ -233,7 +396,8 @@ static void print_plain(struct buffer *out, const char *text, size_t length)
 	buffer_text(out, "</pre>\n");
 }
 
-void markdown_render(struct buffer *out, const char *text, size_t length, int top_heading)
+static void render(struct buffer *out, const char *text, size_t length, int top_heading,
+	const struct markdown_page *page)
 {
 	if (length > markdown_most_bytes) {
 		print_plain(out, text, length);
@@ -242,12 +406,27 @@ void markdown_render(struct buffer *out, const char *text, size_t length, int to
 	cmark_parser *parser = new_parser();
 	cmark_parser_feed(parser, text, length);
 	cmark_node *root = cmark_parser_finish(parser);
+	if (page && page->item)
+		drop_items(root, page);
+	if (page)
+		finish_nodes(root, page);
 	sanitize_nodes(root, top_heading);
 	/* Without CMARK_OPT_UNSAFE, cmark drops raw HTML that sanitize_nodes() missed. */
 	char *html =
 		cmark_render_html(root, CMARK_OPT_DEFAULT, cmark_parser_get_syntax_extensions(parser));
-	print_tree(out, html);
+	print_tree(out, html, page);
 	cmark_get_default_mem_allocator()->free(html);
 	cmark_node_free(root);
 	cmark_parser_free(parser);
+}
+
+void markdown_render(struct buffer *out, const char *text, size_t length, int top_heading)
+{
+	render(out, text, length, top_heading, NULL);
+}
+
+void markdown_render_page(
+	struct buffer *out, const char *text, size_t length, const struct markdown_page *page)
+{
+	render(out, text, length, 1, page);
 }

@@ -1,4 +1,5 @@
-/* Renders untrusted Markdown (task descriptions) as HTML that is safe to print without escaping.
+/* Renders Markdown as HTML that is safe to print without escaping: untrusted task descriptions, and
+ * the pages of docs/.
  *
  * It supports CommonMark with tables, strikethrough, bare links and task lists. Raw HTML is shown
  * as text. Links go only to http, https, mailto or relative addresses and carry rel="nofollow
@@ -10,11 +11,31 @@
 
 #include "lib/base/buffer.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Longer text is printed unrendered: the parser's time may grow faster than its input. */
 enum { markdown_most_bytes = 128 * 1024 };
 
 void markdown_render(struct buffer *out, const char *text, size_t length, int top_heading);
+
+/* Renders a page of docs/. The title, its heading `#`, is left out. Other headings get the id that
+ * GitHub gives them, and their text links to it. Images stay images. */
+struct markdown_page {
+	/* Returns the address to print for a link or an image. It lives until the next call. NULL:
+	 * print the text without a link, and the image not at all. */
+	const char *(*address)(void *context, const char *address);
+	/* Finds the width and height of the image with this address in pixels. With them, the text
+	 * below does not move when the image arrives. False: they are unknown. */
+	bool (*size)(void *context, const char *address, int *width, int *height);
+	/* NULL, or called for each heading, the title included. */
+	void (*heading)(void *context, int level, const char *text, const char *id);
+	/* NULL, or says whether to print an item of a list whose first link has this address ("": it
+	 * has no link). A list without items is left out, with its heading. */
+	bool (*item)(void *context, const char *address);
+	void *context;
+};
+void markdown_render_page(
+	struct buffer *out, const char *text, size_t length, const struct markdown_page *page);
 
 #endif

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 enum {
 	connect_ms = 15 * 1000,
@@ -161,6 +162,22 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *context)
 	return size * count;
 }
 
+/* Where distributions keep the certificates that they trust. libcurl knows only the place of the
+ * distribution that it was built for, but the downloaded podium runs on others as well. */
+static const char *system_certificates(void)
+{
+	static const char *const FILES[] = {
+		"/etc/ssl/certs/ca-certificates.crt",                /* Debian, Ubuntu, Arch, Alpine */
+		"/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", /* Fedora, Red Hat */
+		"/etc/pki/tls/certs/ca-bundle.crt",                  /* older Red Hat */
+		"/etc/ssl/ca-bundle.pem",                            /* SUSE */
+	};
+	for (size_t i = 0; i < COUNT(FILES); i++)
+		if (access(FILES[i], R_OK) == 0)
+			return FILES[i];
+	return NULL;
+}
+
 /* Sets the options that are the same for every request. */
 static void set_options(struct http *http)
 {
@@ -168,6 +185,8 @@ static void set_options(struct http *http)
 	long timeout_s = timing_setting("PODIUM_TIMEOUT_S", 1, 3600, usual_timeout_s);
 	curl_easy_setopt(http->easy, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(http->easy, CURLOPT_FOLLOWLOCATION, 0L);
+	/* podium sends one request at a time, so HTTP/2 would gain nothing. */
+	curl_easy_setopt(http->easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 	curl_easy_setopt(http->easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	/* Send the headers, which include the token, to no proxy. */
 	curl_easy_setopt(http->easy, CURLOPT_HEADEROPT, (long)CURLHEADER_SEPARATE);
@@ -182,8 +201,9 @@ static void set_options(struct http *http)
 	curl_easy_setopt(http->easy, CURLOPT_WRITEDATA, http);
 	if (http_is_loopback(server->url))
 		curl_easy_setopt(http->easy, CURLOPT_PROXY, "");
-	if (server->ca_file)
-		curl_easy_setopt(http->easy, CURLOPT_CAINFO, server->ca_file);
+	const char *ca_file = server->ca_file ? server->ca_file : system_certificates();
+	if (ca_file)
+		curl_easy_setopt(http->easy, CURLOPT_CAINFO, ca_file);
 }
 
 int http_open(const struct http_server *server, struct interrupt *interrupt,

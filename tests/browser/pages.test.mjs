@@ -3,8 +3,12 @@
 // structure, the width at 360 and 1440 px, and the console. An address without an example in this
 // file, or without a link to it, fails the test.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { after } from 'node:test';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { after } from 'node:test';
+import vnu from 'vnu-jar';
 import { faultsAsShown, faultsOf, htmlFaults, NARROW, overflow,
 	structureFaults } from './checks.mjs';
 import { CREATOR, CROWD, DEVICE, fill, LONG_BOARD, LONG_USER, LONG_WORKER,
@@ -13,6 +17,10 @@ import { closeBrowser, fillAndSend, logIn, logInAsAdmin, PASSWORD, register, RIG
 	submit, taskZip, url, verdictOf, visit } from './visitor.mjs';
 
 after(closeBrowser);
+
+// The HTML of each page that was checked, N.html, for the Nu HTML Checker.
+const SAVED = mkdtempSync(join(tmpdir(), 'podium-pages.')), savedPaths = [];
+after(() => rmSync(SAVED, { recursive: true }));
 
 const FIRST_VISIT_BYTES = 100_000, WALK_LIMIT_MS = 600_000;
 
@@ -48,7 +56,7 @@ const NO_PAGES = ['/leaderboard/*.json', '/leaderboard/*.csv', '/leaderboard/*.a
 	'/leaderboard/*/raw/**', '/leaderboard/*/template/*', '/submission/*/status',
 	'/submission/*/source', '/submission/*/artifact/*', '/submission/*/plan/*',
 	'/comparison/*/status', '/queue/status', '/language/*/*', '/account/export', '/healthz',
-	'/metrics'];
+	'/metrics', '/help/terminal/podium', '/help/terminal/podium.sha256'];
 
 // Lets only these roles look at the paths, if the router admits them.
 const only = (roles, ...paths) => paths.map((path) => ({ path, roles }));
@@ -56,7 +64,8 @@ const VISITOR = ['a visitor'], AUTHOR = ['a participant'], ADMIN = ['an admin'],
 	OWNERS = ['a creator', 'an admin'], MEMBERS = ['a participant', ...OWNERS];
 
 const EMPTY = ['/', '/submit', '/mine', '/compare', '/queue', '/archive', '/join', '/language/py',
-	'/language/cu', '/judge', '/account', '/account/sessions', '/account/tokens', '/device',
+	'/language/cu', '/judge', '/help',
+	'/help/terminal', '/help/first-submission', '/account', '/account/sessions', '/account/tokens', '/device',
 	'/account/data', '/account/delete', `/user/${LONG_USER}`,
 	...only(VISITOR, '/account/deleted', '/login', '/register'), '/admin',
 	'/admin/leaderboards/new', '/admin/invites', '/admin/hooks',
@@ -143,9 +152,12 @@ async function lookAt(page, paths, role) {
 		const text = await answer.text(), content = contentOf(text, role);
 		for (const link of await links(page))
 			found.add(link);
-		if (!seen.has(content))
+		if (!seen.has(content)) {
+			writeFileSync(join(SAVED, `${savedPaths.length}.html`), text);
+			savedPaths.push(path);
 			faults.push(...[...htmlFaults(text), ...await faultsOf(page)]
 				.map((fault) => `${path} ${fault}`));
+		}
 		seen.add(content).add(role);
 	}
 	assert.deepEqual(faults.slice(0, 30), []);
@@ -165,6 +177,20 @@ for (const [role, { enter }] of Object.entries(ROLES))
 		await enter(page);
 		await lookAt(page, pathsOf(FULL(ids), role), role);
 	}, WALK_LIMIT_MS);
+
+// ---- the Nu HTML Checker ----
+
+const java = spawnSync('java', ['-version']).status === 0;
+
+test('the Nu HTML Checker finds no error in any page', { skip: !java && 'there is no java' }, () => {
+	assert.ok(savedPaths.length > 100, `${savedPaths.length} pages were saved`);
+	const { stderr } = spawnSync('java',
+		['-jar', String(vnu), '--errors-only', '--exit-zero-always', '--format', 'json', SAVED],
+		{ encoding: 'utf8', maxBuffer: 2 ** 26 });
+	assert.deepEqual(JSON.parse(stderr).messages.map(({ url: file, lastLine, message, extract }) =>
+		`${savedPaths[parseInt(file.match(/(\d+)\.html$/)[1])]}, line ${lastLine}: ${message} `
+		+ extract), []);
+});
 
 // ---- links ----
 

@@ -192,9 +192,9 @@ for i, case in enumerate(cases):
             print(f"benchmark.{i}.{name}: {value}", file=pipe)
 print("check: pass", file=pipe)
 `;
-const TASK = (description) => `lang: py
+const TASK = (description, keys = '') => `lang: py
 description: ${JSON.stringify(description)}
-files:
+${keys}files:
   - {name: submission.py, source: "@SUBMISSION@"}
   - {name: eval.py, source: eval.py}
 config: {main: eval.py}
@@ -228,10 +228,24 @@ export const taskZip = (description = 'Add one to a **number**.', files) =>
 export const sourceFile =
 	(text, name = 'kernel.py') => ({ name, mimeType: 'text/x-python', buffer: Buffer.from(text) });
 
-// Publishes a leaderboard, or a version of its task, without the check, as an operator does.
+// What an operator does on the host, without the checks of tasks.
+const operate = (...words) => execFileSync(
+	join(ROOT, process.env.B ?? 'build/release', 'podium-admin'), words);
+
+// Publishes a leaderboard, or a version of its task.
 export const publish = (name, ...version) =>
-	execFileSync(join(ROOT, process.env.B ?? 'build/release', 'podium-admin'),
-		['task', 'publish', '--unchecked', name, ...version]);
+	operate('task', 'publish', '--unchecked', name, ...version);
+
+// Creates a public leaderboard for the CPU with the task "add one", without a browser.
+export function loadTask(name) {
+	const folder = join(mkdtempSync(join(tmpdir(), 'podium-task.')), name);
+	mkdirSync(folder);
+	writeFileSync(join(folder, 'task.yml'), TASK('Add one.', 'gpus: [CPU]\n'));
+	writeFileSync(join(folder, 'eval.py'), EVAL);
+	writeFileSync(join(folder, 'template.py'), WRONG);
+	operate('task', 'load', '--unchecked', folder);
+	rmSync(dirname(folder), { recursive: true });
+}
 
 // Creates a leaderboard with the first device that a worker offers, or with the models `others`,
 // which no worker offers, and publishes it without the check.
@@ -265,7 +279,8 @@ export const setDeadline = (page, name, deadline) =>
 
 // ---- submissions ----
 
-export const chip = (page) => page.locator('.job h2 .chip').first();
+export const CHIP = '.job h2 .chip';
+export const chip = (page) => page.locator(CHIP).first();
 
 // Submits to the first device that a worker offers, in the form's own mode if none is given. The
 // submission's page is open afterwards.

@@ -149,6 +149,7 @@ USUAL_S = {
 	"browser/plain": 60,
 	"integration/command/command": 60,
 	"browser/keyboard": 60,
+	"browser/engines": 60,
 	"browser/judge": 60,
 	"browser/participants": 55,
 	"browser/publishing": 50,

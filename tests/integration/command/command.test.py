@@ -3,6 +3,8 @@
 task, submitting, waiting, resuming after being killed, and what it refuses. network.test.py covers
 failing networks."""
 
+import hashlib
+import html
 import os
 import re
 import shutil
@@ -26,6 +28,7 @@ from terminal import (
 
 sys.path.insert(0, str(ROOT / "tests" / "integration" / "check"))
 import home  # noqa: E402
+from certificates import make_certificates  # noqa: E402
 from client import Client  # noqa: E402
 from faulty import Faulty, passes_on  # noqa: E402
 from instance import Instance  # noqa: E402
@@ -568,7 +571,7 @@ def every_command_of_the_first_steps_prints_what_the_page_shows():
 	)
 	(scratch / "documented").mkdir()
 	numbers = {}
-	for command, lines in commands_of("from-zero-to-ranked.md"):
+	for command, lines in commands_of("terminal.md"):
 		said = run_as_documented(command, numbers)
 		if command.startswith("podium submit"):
 			documented = re.search(r"^(?:Submission )?(\d+)", "\n".join(lines), re.M)[1]
@@ -588,20 +591,134 @@ def every_command_of_the_first_steps_prints_what_the_page_shows():
 
 
 @test
+def the_page_of_tokens_shows_a_command_that_signs_in():
+	fields = [("name", "pasted"), ("scope", "read"), ("scope", "submit"), ("days", "30")]
+	equal(ada.post("/account/tokens", fields).status, 303)
+
+	def shown():
+		page = ada.get("/account/tokens").text
+		return html.unescape(re.search(r'<code id="login-line">(.*?)</code>', page)[1])
+
+	line, later = shown(), shown()
+	equal(later, f"podium login {site.url}")
+	contains(line, f" | {later} --with-token")
+	settings = scratch / "pasted" / "config"
+	path = f"{PODIUM.parent}:{os.environ['PATH']}"
+	done = subprocess.run(
+		["bash", "-c", line],
+		env=environment({"PATH": path, "PODIUM_SERVERS": settings}),
+		capture_output=True,
+		text=True,
+	)
+	equal((done.returncode, done.stderr if done.returncode else ""), (0, ""))
+	contains(settings.read_text(), line.split()[1])
+
+
+def download_line():
+	"""The line on /help/terminal that installs podium."""
+	page = ada.get("/help/terminal").text
+	return html.unescape(re.search(r'<code id="install-line">(.*?)</code>', page, re.S)[1])
+
+
+def install_download(name, line):
+	"""Runs the line with a home of its own. Returns the exit code and the path of the program."""
+	home_folder = scratch / name
+	home_folder.mkdir()
+	done = subprocess.run(
+		["bash", "-c", line],
+		cwd=home_folder,
+		env=environment({"HOME": home_folder}),
+		capture_output=True,
+		text=True,
+	)
+	return done.returncode, home_folder / ".local" / "bin" / "podium"
+
+
+@test
+def a_changed_download_is_not_installed():
+	line = download_line()
+	digit = re.search(r'"(\w)', line)
+	changed = line.replace(digit[0], '"' + ("0" if digit[1] != "0" else "1"), 1)
+	code, program = install_download("changed", changed)
+	equal((code != 0, program.exists()), (True, False))
+
+
+@test
+def the_downloaded_podium_submits_from_an_empty_folder_with_and_without_tls():
+	code, program = install_download("downloaded", download_line())
+	equal(code, 0)
+	sums = ada.get("/help/terminal/podium.sha256").text.split()
+	equal(sums, [hashlib.sha256(program.read_bytes()).hexdigest(), "podium"])
+	contains(
+		subprocess.run(["ldd", program], capture_output=True, text=True).stderr, "not a dynamic"
+	)
+	root = scratch / "empty"
+	root.mkdir()
+	shutil.copy(program, root / "podium")
+	certificates = make_certificates(scratch / "certificates", "localhost")
+	for name in ("ca.pem", "other.pem"):
+		shutil.copy(certificates / name, root / name)
+	(root / "mine.py").write_text(RIGHT)
+	changes_root = ["chroot"] if os.getuid() == 0 else ["unshare", "--map-root-user", "chroot"]
+
+	def alone(*words, **variables):
+		return subprocess.run(
+			[*changes_root, root, "/podium", *words],
+			env={"HOME": "/", "PATH": os.environ["PATH"], "PODIUM_RETRY_MS": "5", **variables},
+			input=tokens["ada"],
+			capture_output=True,
+			text=True,
+			timeout=HANG_S,
+		)
+
+	answer = alone(
+		"submit", "/mine.py", "--wait", PODIUM_SERVER=site.url, PODIUM_TOKEN=tokens["ada"]
+	)
+	equal((answer.returncode, answer.stderr if answer.returncode else ""), (0, ""))
+	contains(answer.stdout, "Passed.")
+	pair = (certificates / "server.pem", certificates / "server.key")
+	with Faulty(passes_on(site.url), certificate=pair) as network:
+		login = ("login", network.url, "--with-token", "--name")
+		answer = alone(*login, "lab", "--ca-file", "/ca.pem")
+		equal((answer.returncode, answer.stderr if answer.returncode else ""), (0, ""))
+		answer = alone("submit", "/mine.py", "--wait", "--server", "lab")
+		equal((answer.returncode, answer.stderr if answer.returncode else ""), (0, ""))
+		contains(answer.stdout, "Passed.")
+		for name, options, words in (
+			("none", (), "the file with trusted certificates cannot be read"),
+			("other", ("--ca-file", "/other.pem"), "its certificate is not trusted"),
+		):
+			answer = alone(*login, name, *options, PODIUM_SERVERS=f"/{name}")
+			contains(answer.stderr, words)
+		for trusted in (
+			"etc/ssl/certs/ca-certificates.crt",
+			"etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+			"etc/pki/tls/certs/ca-bundle.crt",
+			"etc/ssl/ca-bundle.pem",
+		):
+			(root / trusted).parent.mkdir(parents=True, exist_ok=True)
+			shutil.copy(certificates / "ca.pem", root / trusted)
+			answer = alone(*login, "system", PODIUM_SERVERS="/system")
+			equal((trusted, answer.returncode), (trusted, 0))
+			(root / trusted).unlink()
+	answer = alone("check", "/mine.py")
+	equal(answer.returncode, 3)
+	contains(answer.stderr, "no podium check")
+
+
+@test
 def the_github_actions_job_needs_only_a_token():
 	workflow = (ROOT / "docs" / "github-actions.yml").read_text()
 	steps = dict(re.findall(r"- name: (.+)\n(?: +if: .*\n)? +run: \|\n((?: {10}.*\n)+)", workflow))
-	equal(list(steps), ["Build podium", "Submit", "Show the result"])
-	packages = {
-		line.split("|")[0].strip() for line in (ROOT / "packages.txt").read_text().splitlines()
-	}
-	wanted = (
-		re.search(r"--no-install-recommends ((?:.|\\\n)+?)\n +git", steps["Build podium"])[1]
-		.replace("\\", " ")
-		.split()
-	)
-	equal([name for name in wanted if name not in packages], [])
+	equal(list(steps), ["Get podium", "Submit", "Show the result"])
 	equal(re.findall(r"secrets\.(\w+)", workflow), ["PODIUM_TOKEN"])
+	path = scratch / "github-path"
+	subprocess.run(
+		["bash", "-e", "-c", steps["Get podium"]],
+		check=True,
+		capture_output=True,
+		env=environment({"PODIUM_SERVER": site.url, "RUNNER_TEMP": scratch, "GITHUB_PATH": path}),
+	)
 	summary, kernel = (
 		scratch / "summary",
 		file(
@@ -621,7 +738,7 @@ def the_github_actions_job_needs_only_a_token():
 				"PODIUM_TOKEN": tokens["ada"],
 				"GITHUB_STEP_SUMMARY": summary,
 				"PODIUM_SERVERS": scratch / "nothing",
-				"PATH": f"{PODIUM.parent}:{os.environ['PATH']}",
+				"PATH": f"{path.read_text().strip()}:{os.environ['PATH']}",
 			}
 		)
 		ended = [

@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+"""The help: the pages of docs/ on a site, their links and pictures, and the tool that renders
+them."""
+
+import os
+import pathlib
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tests" / "lib"))
+from client import Client  # noqa: E402
+from instance import Instance  # noqa: E402
+from tap import contains, equal, lacks, run, test  # noqa: E402
+
+B = ROOT / os.environ.get("B", "build/release")
+SITE = 'http://kernels.example.net/a"b'
+site = Instance(PODIUM_PUBLIC_URL=SITE)
+anyone = Client(site.url)
+NAMES = re.findall(
+	r"[\w-]+", re.search(r"^HELP := ((?:.*\\\n)*.*)", (ROOT / "Makefile").read_text(), re.M)[1]
+)
+
+
+def read(path):
+	answer = anyone.get(path)
+	equal((path, answer.status), (path, 200))
+	return answer
+
+
+def links_of(text):
+	"""The addresses that the main part of a page leads to or shows."""
+	main = text[text.index("<main") : text.index("</main>")]
+	return re.findall(r'(?:href|src)="([^"]*)"', main)
+
+
+@test
+def the_list_has_every_page_and_each_has_its_title_and_contents():
+	listed = [link for link in links_of(read("/help").text) if link.startswith("/help/")]
+	equal(sorted(listed), sorted(f"/help/{name}" for name in NAMES))
+	for name in NAMES:
+		text = (ROOT / "docs" / f"{name}.md").read_text()
+		title = re.search(r"^# (.+)", text, re.M)[1]
+		page = read(f"/help/{name}")
+		contains(page.words(), title)
+		equal(page.text.count("<h1>"), 1)
+		headings = re.findall(r"^## (.+)", re.sub(r"```.*?```", "", text, flags=re.S), re.M)
+		contents = re.search(r'<nav class="contents".*?</nav>', page.text, re.S)
+		equal((name, contents[0].count("<li>") if contents else 0), (name, len(headings)))
+
+
+@test
+def every_link_of_every_page_leads_somewhere():
+	pages, ids = {}, {}
+
+	def ids_at(path):
+		if path not in ids:
+			ids[path] = set(re.findall(r'\bid="([^"]*)"', read(path).text))
+		return ids[path]
+
+	for name in NAMES:
+		pages[f"/help/{name}"] = read(f"/help/{name}").text
+	seen = set()
+	for path, text in pages.items():
+		for link in links_of(text):
+			target, _, fragment = link.partition("#")
+			if "://" in target or (link in seen and target):
+				continue
+			seen.add(link)
+			if fragment:
+				contains(ids_at(target or path), fragment)
+			else:
+				read(target)
+	equal(len(seen) > 50, True)
+
+
+@test
+def a_picture_and_a_file_of_a_page_are_served():
+	contains(links_of(read("/help/first-submission").text), "/help/stages.svg")
+	contains(read("/help/first-submission").text, 'width="540" height="90" src="/help/stages.svg"')
+	for name, kind in (("stages.svg", "image/svg+xml"), ("github-actions.yml", "text/plain")):
+		answer = read(f"/help/{name}")
+		contains(answer.headers["Content-Type"], kind)
+		source = (ROOT / "docs" / name).read_text()
+		equal(answer.text, source.replace("https://podium.example.org", SITE))
+
+
+@test
+def examples_name_the_site_s_own_address():
+	for name in NAMES:
+		lacks(read(f"/help/{name}").text, "podium.example.org")
+	shown = SITE.replace('"', "&quot;")
+	contains(read("/help/api").text, f"{shown}/api/v1/leaderboards/vectoradd_py/submissions")
+	contains(read("/help/terminal").text, f"curl -fsSo podium {shown}/help/terminal/podium")
+
+
+@test
+def the_command_of_a_site_without_https_allows_plain_http():
+	ada = Client(site.url)
+	ada.register("ada")
+	shown = SITE.replace('"', "&quot;")
+	contains(ada.get("/account/tokens").text, f">podium login {shown} --insecure-http<")
+
+
+@test
+def an_unknown_page_is_not_found():
+	for path in ("/help/nothing", "/help/README", "/help/install", "/help/terminal/other"):
+		equal((path, anyone.get(path).status), (path, 404))
+	contains(anyone.get("/help/<b>").words(), "no page")
+
+
+@test
+def nginx_caches_the_help_for_visitors():
+	for path in ("/help", "/help/timing", "/help/terminal/podium"):
+		read(path)
+		equal((path, "Set-Cookie" in read(path).headers), (path, False))
+	log = site.var / "log" / "nginx-access.log"
+	site.stop()
+	hits = [
+		line for line in log.read_text().splitlines() if "/help/timing" in line and "HIT" in line
+	]
+	equal(bool(hits), True)
+	site.start()
+
+
+# ---- the tool ----
+
+
+# The signature and the size of a PNG of 300 x 2 pixels.
+PNG = b"\x89PNG\r\n\x1a\n" + struct.pack(">I4sII", 13, b"IHDR", 300, 2)
+
+
+def compiled(*names, **pages):
+	"""Renders docs/ with these pages. Returns the tool's result and what it wrote."""
+	with tempfile.TemporaryDirectory(prefix="podium-help.") as folder:
+		docs = pathlib.Path(folder) / "docs"
+		docs.mkdir()
+		(docs / "picture.png").write_bytes(PNG)
+		for name, text in {"README": "# List\n", **pages}.items():
+			(docs / f"{name}.md").write_text(text)
+		done = subprocess.run(
+			[B / "help-compile", "out.c", *(names or [name for name in pages if name != "README"])],
+			cwd=folder,
+			capture_output=True,
+			text=True,
+		)
+		out = pathlib.Path(folder) / "out.c"
+		return done, out.read_text() if out.exists() else None
+
+
+@test
+def links_become_addresses_of_the_help():
+	done, out = compiled(
+		a="# A\n\n[b](b.md), [c](b.md#two-words), [d](#here), [e](https://example.org/x)\n\n"
+		"## Here\n\n![it](picture.png)\n",
+		b="# B\n\n## Two words\n",
+	)
+	equal((done.returncode, done.stderr), (0, ""))
+	for address in ("/help/b", "/help/b#two-words", "#here", "https://example.org/x"):
+		contains(out, f'<a href=\\"{address}\\">')
+	size = 'width=\\"300\\" height=\\"2\\"'
+	contains(out, f'<img loading=\\"lazy\\" {size} src=\\"/help/picture.png\\" alt=\\"it\\">')
+	contains(out, 'EMBED(help_0, "docs/picture.png");')
+
+
+@test
+def a_link_that_leads_nowhere_fails_the_build():
+	for link in (
+		"c.md",
+		"b.md#nothing",
+		"#nothing",
+		"missing.png",
+		"../README.md",
+		"b.txt",
+		"/b.md",
+	):
+		done, out = compiled(a=f"# A\n\n[x]({link})\n", b="# B\n")
+		equal((link, done.returncode, out), (link, 1, None))
+		contains(done.stderr, f"docs/a.md: the link {link} leads to no")
+	done, out = compiled("a", "missing", a="# A\n")
+	equal((done.returncode, out), (1, None))
+	done, out = compiled(a="# A\n\n## Twice\n\n## Twice\n")
+	equal((done.returncode, out), (1, None))
+
+
+@test
+def the_list_leaves_out_pages_that_are_not_served():
+	done, out = compiled(
+		"a",
+		README="# List\n\n## Some\n\n* [A](a.md): a.\n* [B](b.md): b.\n\n## None\n\n* [B](b.md)\n",
+		a="# A\n",
+		b="# B\n",
+	)
+	equal((done.returncode, done.stderr), (0, ""))
+	contains(out, ">A</a>: a.")
+	contains(out, "Some")
+	lacks(out, "None")
+	lacks(out, "B</a>")
+
+
+sys.exit(run())
