@@ -215,9 +215,9 @@ void format_gap(format_text out, double ns, double best_ns)
 	if (percent < 0.05)
 		put_text(out, "+<0.1 %");
 	else if (percent < 1000)
-		put_text(put_decimal(out + 1, percent, 1), " %");
+		put_text(put_decimal(out + 1, percent, percent < 9.95), " %");
 	else
-		put_text(put_decimal(out, ns / best_ns, 1), "×");
+		put_text(put_decimal(out, ns / best_ns, 0), "×");
 }
 
 /* From this ratio on, people understand a factor better than a percentage. */

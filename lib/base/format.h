@@ -34,7 +34,7 @@ void format_measured(format_text out, double ns, double err_ns, double floor_ns)
  * equal; interval_unknown if the interval is not known. */
 void format_interval(format_text out, struct interval interval);
 
-/* How much longer than the best time: "+4.2 %"; "" for the best itself. */
+/* How much longer than the best time: "+4.2 %", "+27 %", "64×"; "" for the best itself. */
 void format_gap(format_text out, double ns, double best_ns);
 
 /* The gaps of an entry of a ranking. To the fastest time of its device, which need not have the

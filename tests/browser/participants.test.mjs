@@ -276,15 +276,15 @@ const SOURCES = {
 // What people read, in the order of the ranking. `short`: where no ± is shown.
 const ENTRIES = {
 	dan: { rank: '1', time: '< 0.5 µs', short: '< 0.5 µs', fastest: 'fastest', above: '' },
-	fay: { rank: '2', time: '31.95 ± 0.21 µs', short: '31.95 µs', fastest: '63.9×',
-		above: '63.9×' },
-	ann: { rank: '3', time: '31.90 ± 0.21 µs', short: '31.90 µs', fastest: '63.8×',
+	fay: { rank: '2', time: '31.95 ± 0.21 µs', short: '31.95 µs', fastest: '64×',
+		above: '64×' },
+	ann: { rank: '3', time: '31.90 ± 0.21 µs', short: '31.90 µs', fastest: '64×',
 		above: '0.16 % faster', reason: 'Behind fay: slower head to head.' },
-	eve: { rank: '=4', time: '40.40 ± 0.39 µs', short: '40.40 µs', fastest: '80.8×',
-		above: '+26.6 %', results: 2 },
-	bob: { rank: '=4', time: '46 ± 51 µs', short: '46 µs', fastest: '91.8×', above: '+43.9 %' },
-	cyd: { rank: '6', time: '64.32 µs ± unknown', short: '64.32 µs', fastest: '128.6×',
-		above: '+59.2 %' },
+	eve: { rank: '=4', time: '40.40 ± 0.39 µs', short: '40.40 µs', fastest: '81×',
+		above: '+27 %', results: 2 },
+	bob: { rank: '=4', time: '46 ± 51 µs', short: '46 µs', fastest: '92×', above: '+44 %' },
+	cyd: { rank: '6', time: '64.32 µs ± unknown', short: '64.32 µs', fastest: '129×',
+		above: '+59 %' },
 };
 // The same for programs: time, error, ends of the interval, floor.
 const FIGURES = {
