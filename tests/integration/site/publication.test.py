@@ -12,6 +12,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client, fresh, whole  # noqa: E402
+from held import Held, beside  # noqa: E402
 from instance import Instance  # noqa: E402
 from quick_task import HARNESS  # noqa: E402
 from small_task import done as ok, new_source, register, zip_of  # noqa: E402
@@ -709,6 +710,124 @@ def an_operator_publishes_without_the_check_and_the_audit_log_says_so():
 			["podium-admin", "visibility: public, was hidden"],
 		],
 	)
+
+
+# ---- attacks ----
+
+
+@test
+def a_device_that_closes_while_somebody_submits_gets_no_job():
+	old("racing")
+	token = dora.csrf("/account")
+	jobs = value("SELECT COUNT(*) FROM jobs WHERE gpu = 'B300' AND priority = 0")
+	with Held(site, "SELECT id FROM users WHERE name = 'dora' FOR UPDATE") as held:
+		fields = [("mode", "test"), ("code", new_source()), ("gpu", "B300")]
+		join = beside(lambda: dora.post("/leaderboard/racing/submit", fields, csrf=token))
+		held.wait_for_others()  # the device was still open when the form was checked
+		sql("UPDATE leaderboard_gpus SET closed_at = UTC_TIMESTAMP(3) WHERE gpu = 'B300'")
+	(answer,) = join()
+	equal(answer.status, 422)
+	equal(value("SELECT COUNT(*) FROM jobs WHERE gpu = 'B300' AND priority = 0"), jobs)
+	site.publish("racing")
+
+
+@test
+def of_many_who_publish_at_once_one_does():
+	create("rushed", REFERENCE, NO_TEMPLATE)
+	ends("rushed", "warned")
+	dry_run = value("SELECT MAX(id) FROM dry_runs")
+	token = carl.csrf("/account")
+	fields = [("action", "accept"), ("dry_run", dry_run), ("confirm", "yes")]
+	address = "/admin/leaderboard/rushed/publishing"
+	answers = beside(*[lambda: carl.post(address, fields, csrf=token)] * 8)()
+	equal(sorted(answer.status for answer in answers), [303] + [409] * 7)
+	equal(notes("rushed"), [["carl", "visibility: public, was hidden; in spite of 1 warning"]])
+
+
+@test
+def warnings_of_an_earlier_check_cannot_be_accepted_for_another_task():
+	create("swapped", REFERENCE, NO_TEMPLATE)
+	ends("swapped", "warned")
+	dry_run = value("SELECT MAX(id) FROM dry_runs")
+	edit("swapped", WEAK, NO_TEMPLATE)
+	equal(publish("swapped", "accept", dry_run=dry_run).status, 409)
+	ends("swapped", "failed")
+	equal(publish("swapped", "accept", dry_run=dry_run).status, 409)
+	is_hidden("swapped")
+
+
+@test
+def a_cancelled_check_is_no_check():
+	site.hold_jobs()
+	create("cut-short", WEAK)
+	for (number,) in sql(
+		"SELECT s.id FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id "
+		"WHERE l.name = 'cut-short'"
+	):
+		carl.post(f"/submission/{number}/cancel", form="/account")
+	site.release_jobs()
+	ends("cut-short", "failed")
+	contains(publication("cut-short")["errors"][0], "got the verdict cancelled")
+	is_hidden("cut-short")
+
+
+@test
+def only_those_who_manage_a_leaderboard_publish_it_or_open_its_devices():
+	old("guarded", WEAK)
+	set_devices("guarded", "B300", "CPU")
+	device_ends("guarded", "CPU", "failed")
+	for name in ("cut-short", "guarded"):
+		for action in ("publish", "accept", "open", "save"):
+			fields = [
+				("action", action),
+				("gpu", "CPU"),
+				("visibility", "public"),
+				("confirm", "yes"),
+			]
+			answer = dora.post(f"/admin/leaderboard/{name}/publishing", fields, form="/account")
+			contains([403, 404], answer.status)
+		for path in ("edit", "dryrun", "switch?version=1"):
+			answer = dora.post(
+				f"/admin/leaderboard/{name}/{path}", [("gpu", "CPU")], form="/account"
+			)
+			contains([403, 404], answer.status)
+	equal(closed("guarded")["CPU"]["check"], "failed")
+	is_hidden("cut-short")
+
+
+@test
+def a_clone_of_a_published_leaderboard_needs_a_check_of_its_own():
+	ok(carl.post("/admin/leaderboard/guarded/clone", [("name", "cloned")]))
+	ok(publish("cloned"))
+	is_hidden("cloned")
+
+
+@test
+def a_problem_set_adds_devices_that_are_closed():
+	tree = {f"sum/{name}": text for name, text in files_of(WEAK).items()}
+	yaml = "name: a set\nproblems:\n  - {directory: sum, name: of-set, gpus: [CPU, B300]}\n"
+	location = ok(
+		carl.post("/admin/sets/new", files=[("set", "s.zip", zip_of({"set.yaml": yaml, **tree}))])
+	).location
+	page = carl.get(location).text
+	hidden = {
+		name: page.split(f'name="{name}" value="')[1].split('"')[0] for name in ("set", "plan")
+	}
+	ok(carl.post(location, list(hidden.items()), csrf=carl.csrf("/account")))
+	equal((stored("of-set"), list(closed("of-set"))), (["public", "1"], ["B300"]))
+
+
+@test
+def problems_that_popcorn_updates_get_closed_devices():
+	site.publish("sum-dev")
+	(PROBLEMS / "problems" / "one.yaml").write_text(
+		"name: one\nproblems:\n  - {directory: sum, name: sum-dev, deadline: '2099-01-01', "
+		"gpus: [CPU, B300]}\n"
+	)
+	order = {"problem_set": "one", "force": True}
+	answer = api("", "POST", order, "/popcorn/admin/update-problems")
+	equal(answer.json["updated"], ["sum-dev"])
+	equal((stored("sum-dev"), list(closed("sum-dev"))), (["public", "1"], ["B300"]))
 
 
 # ---- internal errors ----
