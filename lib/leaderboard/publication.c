@@ -431,33 +431,33 @@ struct waiting {
 	int64_t leaderboard_id;
 };
 static const struct column WAITING_COLUMNS[] = { INTEGER(struct waiting, leaderboard_id) };
-/* Leaves out what waits for the jobs of its dry run. */
-#define DRY_RUN_JOBS(version) \
-	"dry_runs d JOIN dry_run_entries e ON e.dry_run_id = d.id " \
-	"JOIN jobs j ON j.submission_id = e.submission_id WHERE d.task_version_id = " version " "
-#define IS_OPEN " AND j.state IN ('queued', 'running')"
+/* About a device, a row g of leaderboard_gpus: whether a dry run of a version covers it, and
+ * whether one is running there. */
+#define DRY_RUN(version) \
+	"SELECT 1 FROM dry_runs d JOIN dry_run_entries e ON e.dry_run_id = d.id " \
+	"JOIN jobs j ON j.submission_id = e.submission_id WHERE d.task_version_id = " version \
+	" AND j.gpu = g.gpu "
+#define RUNS(version) DRY_RUN(version) "AND j.state IN ('queued', 'running')"
+#define WANTED_HAS_RUN "EXISTS (" DRY_RUN("p.task_version_id") ") "
+#define WANTED_RUNS "EXISTS (" RUNS("p.task_version_id") ") "
+#define CURRENT_RUNS "EXISTS (" RUNS("l.task_version_id") ") "
+#define IS_CLOSED SQL_IS_CLOSED("l", "g") " "
+#define DEVICE_IN_USE \
+	"SELECT 1 FROM leaderboard_gpus g WHERE g.leaderboard_id = l.id AND NOT " IS_CLOSED
+/* Leaves out what only waits for the jobs of dry runs. */
 static const struct statement WAITING = SELECT(struct waiting, WAITING_COLUMNS,
-	"SELECT p.leaderboard_id FROM publications p JOIN leaderboards l ON l.id = "
-	"p.leaderboard_id "
-	"WHERE NOT EXISTS (SELECT 1 FROM leaderboard_gpus g STRAIGHT_JOIN " DRY_RUN_JOBS(
-		"p.task_version_id") "AND g.leaderboard_id = l.id AND j.gpu = g.gpu AND "
-							 "NOT " SQL_IS_CLOSED("l", "g") IS_OPEN
-	") "
-	"OR EXISTS (SELECT 1 FROM leaderboard_gpus g WHERE g.leaderboard_id = l.id "
-	"AND NOT " SQL_IS_CLOSED("l", "g") "AND NOT EXISTS (SELECT 1 FROM " DRY_RUN_JOBS(
-		"p.task_version_id") "AND j.gpu = g.gpu)) "
-							 "UNION SELECT g.leaderboard_id FROM leaderboard_gpus g "
-							 "JOIN leaderboards l ON l.id = g.leaderboard_id WHERE g.closed_at "
-							 "IS NOT NULL "
-							 "AND l.visibility <> 'hidden' AND NOT EXISTS (SELECT 1 "
-							 "FROM " DRY_RUN_JOBS("l.task_version_id") "AND j.gpu = g.gpu " IS_OPEN
-																	   ") LIMIT 1000");
+	"SELECT p.leaderboard_id FROM publications p JOIN leaderboards l ON l.id = p.leaderboard_id "
+	"WHERE EXISTS (" DEVICE_IN_USE "AND NOT " WANTED_HAS_RUN ") "
+	"OR NOT EXISTS (" DEVICE_IN_USE "AND " WANTED_RUNS ") "
+	"UNION SELECT g.leaderboard_id FROM leaderboard_gpus g "
+	"JOIN leaderboards l ON l.id = g.leaderboard_id "
+	"WHERE " IS_CLOSED "AND NOT " CURRENT_RUNS "LIMIT 1000");
 
 static const struct statement WITHOUT_TESTER = SELECT(struct waiting, WAITING_COLUMNS,
 	"SELECT l.id AS leaderboard_id FROM leaderboards l WHERE " TESTER "IS NULL "
 	"AND (EXISTS (SELECT 1 FROM publications p WHERE p.leaderboard_id = l.id) "
 	"OR EXISTS (SELECT 1 FROM leaderboard_gpus g WHERE g.leaderboard_id = l.id "
-	"AND " SQL_IS_CLOSED("l", "g") ")) LIMIT 1");
+	"AND " IS_CLOSED ")) LIMIT 1");
 
 int publications_lack_admin(struct database *db, bool *lack_admin, struct error *error)
 {

@@ -114,6 +114,14 @@ def stored(name):
 	)[0]
 
 
+def dry_run_of(name):
+	"""The newest."""
+	return value(
+		"SELECT MAX(d.id) FROM dry_runs d JOIN task_versions v ON v.id = d.task_version_id "
+		f"JOIN leaderboards l ON l.id = v.leaderboard_id WHERE l.name = '{name}'"
+	)
+
+
 def becomes(name, visibility, version="1"):
 	until(lambda: stored(name) == [visibility, version], 120, lambda: check_page(name).words())
 
@@ -462,10 +470,9 @@ def an_added_device_takes_submissions_once_its_check_has_passed():
 	page = dora.get("/leaderboard/added/submit")
 	contains(page.words(), "this device is being checked and takes no submissions yet")
 	contains(page.text, 'value="CPU" disabled>')
-	contains(
-		anyone.get(fresh("/leaderboard/added?gpu=CPU")).words(),
-		"CPU is being checked and takes no submissions yet.",
-	)
+	page = anyone.get(fresh("/leaderboard/added?gpu=CPU")).words()
+	contains(page, "CPU is being checked and takes no submissions yet.")
+	lacks(page, "Be the first")
 	boards = anyone.get("/api/v1/leaderboards").json["items"]
 	(devices,) = (board["devices"] for board in boards if board["name"] == "added")
 	equal({one["gpu"]: one["accepting"] for one in devices}, {"B300": True, "CPU": False})
@@ -518,7 +525,7 @@ def a_device_whose_check_fails_stays_closed_and_says_why():
 
 @test
 def no_way_opens_a_device_whose_check_failed():
-	dry_run = value("SELECT MAX(id) FROM dry_runs")
+	dry_run = dry_run_of("failing")
 	equal(publish("failing", "open", gpu="CPU", dry_run=dry_run).status, 409)
 	equal(publish("failing", "open", gpu="B300", dry_run=dry_run).status, 409)
 	equal(publish("failing", "accept", dry_run=dry_run).status, 409)
@@ -570,10 +577,7 @@ def warnings_of_a_device_must_be_accepted():
 	contains(check_page("unsure").words(), "Open CPU in spite of the warnings")
 	page = whole(carl.get("/admin/leaderboard/unsure/edit")).words()
 	contains(page, "CPU takes no submissions: its check found 1 warning.")
-	dry_run = value(
-		"SELECT MAX(d.id) FROM dry_runs d JOIN task_versions v ON v.id = d.task_version_id "
-		"JOIN leaderboards l ON l.id = v.leaderboard_id WHERE l.name = 'unsure'"
-	)
+	dry_run = dry_run_of("unsure")
 	equal(publish("unsure", "open", gpu="CPU", dry_run=int(dry_run) - 1).status, 409)
 	ok(publish("unsure", "open", gpu="CPU", dry_run=dry_run))
 	equal(notes("unsure")[-1], ["carl", "CPU takes submissions, in spite of 1 warning"])
@@ -735,7 +739,7 @@ def a_device_that_closes_while_somebody_submits_gets_no_job():
 def of_many_who_publish_at_once_one_does():
 	create("rushed", REFERENCE, NO_TEMPLATE)
 	ends("rushed", "warned")
-	dry_run = value("SELECT MAX(id) FROM dry_runs")
+	dry_run = dry_run_of("rushed")
 	token = carl.csrf("/account")
 	fields = [("action", "accept"), ("dry_run", dry_run), ("confirm", "yes")]
 	address = "/admin/leaderboard/rushed/publishing"
@@ -748,7 +752,7 @@ def of_many_who_publish_at_once_one_does():
 def warnings_of_an_earlier_check_cannot_be_accepted_for_another_task():
 	create("swapped", REFERENCE, NO_TEMPLATE)
 	ends("swapped", "warned")
-	dry_run = value("SELECT MAX(id) FROM dry_runs")
+	dry_run = dry_run_of("swapped")
 	edit("swapped", WEAK, NO_TEMPLATE)
 	equal(publish("swapped", "accept", dry_run=dry_run).status, 409)
 	ends("swapped", "failed")
