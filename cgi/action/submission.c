@@ -168,20 +168,48 @@ static int take_wanted_gpus(struct intake *intake, const char *const *offered, s
 	return 0;
 }
 
+static int fail_closed(const struct intake *intake, const char *gpu, struct error *error)
+{
+	return fail_field(error, "gpu",
+		"The device %s of %s is being checked, so it takes no submissions yet.", gpu,
+		intake->leaderboard->name);
+}
+
+/* Reads the devices that take submissions. Fails if there is none, or if a wanted device is closed
+ * (lib/leaderboard/publication.h). */
+static int read_open_gpus(struct database *db, const struct intake *intake, const char **wanted,
+	size_t wanted_count, const char ***open, size_t *open_count, struct error *error)
+{
+	const char **all;
+	size_t count;
+	int64_t id = intake->leaderboard->id;
+	int rc = leaderboard_gpus(db, intake->arena, id, &all, &count, error);
+	if (!rc)
+		rc = leaderboard_open_gpus(db, intake->arena, id, open, open_count, error);
+	if (rc)
+		return rc;
+	if (!count)
+		return fail_field(error, "gpu",
+			"No device is chosen for %s yet, so nothing can run; ask its creator.",
+			intake->leaderboard->name);
+	for (size_t i = 0; i < count; i++)
+		if (!contains_gpu(*open, *open_count, all[i])
+			&& (!*open_count || contains_gpu(wanted, wanted_count, all[i])))
+			return fail_closed(intake, all[i], error);
+	return 0;
+}
+
 static int choose_gpus(struct database *db, struct intake *intake, const struct directives *header,
 	struct error *error)
 {
 	const struct submission_request *request = intake->request;
 	struct arena *arena = intake->arena;
-	const char **offered;
-	size_t offered_count;
-	int rc = leaderboard_gpus(db, arena, intake->leaderboard->id, &offered, &offered_count, error);
+	const char **offered, **wanted = request->gpu_count ? request->gpus : header->gpus;
+	size_t offered_count,
+		wanted_count = request->gpu_count ? request->gpu_count : header->gpu_count;
+	int rc = read_open_gpus(db, intake, wanted, wanted_count, &offered, &offered_count, error);
 	if (rc)
 		return rc;
-	if (!offered_count)
-		return fail_field(error, "gpu",
-			"No device is chosen for %s yet, so nothing can run; ask its creator.",
-			intake->leaderboard->name);
 	if (header->gpu_count && request->gpu_count && !request->gpus_win
 		&& !same_gpus(header->gpus, header->gpu_count, request->gpus, request->gpu_count))
 		return fail_field(error, "gpu",
@@ -189,12 +217,8 @@ static int choose_gpus(struct database *db, struct intake *intake, const struct 
 			"one of them.",
 			intake->file.field, join_names(arena, header->gpus, header->gpu_count),
 			join_names(arena, request->gpus, request->gpu_count));
-	if (request->gpu_count)
-		return take_wanted_gpus(
-			intake, offered, offered_count, request->gpus, request->gpu_count, error);
-	if (header->gpu_count)
-		return take_wanted_gpus(
-			intake, offered, offered_count, header->gpus, header->gpu_count, error);
+	if (wanted_count)
+		return take_wanted_gpus(intake, offered, offered_count, wanted, wanted_count, error);
 	if (offered_count > 1)
 		return fail_field(error, "gpu",
 			"Choose at least one of %s, here or in the header of the file.",
@@ -220,8 +244,9 @@ static const struct statement INSERT_SUBMISSION =
 			"mode, practice, dialect) "
 			"VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
 static const struct statement INSERT_JOB =
-	COMMAND("INSERT INTO jobs (submission_id, user_id, gpu) SELECT ?, ?, gpu FROM leaderboard_gpus "
-			"WHERE leaderboard_id = ? AND gpu = ?");
+	COMMAND("INSERT INTO jobs (submission_id, user_id, gpu) SELECT ?, ?, g.gpu "
+			"FROM leaderboard_gpus g JOIN leaderboards l ON l.id = g.leaderboard_id "
+			"WHERE l.id = ? AND g.gpu = ? AND NOT " SQL_IS_CLOSED("l", "g"));
 
 /* Counts the submission, and its author as a participant if the author had no earlier submission.
  * Runs last in the transaction, because all submissions to the leaderboard wait for this row. The
@@ -257,7 +282,7 @@ static int insert_jobs(struct database *db, const struct intake *intake, struct 
 			return rc;
 		if (database_affected(db) != 1)
 			return fail_field(error, "gpu",
-				"%s was removed from %s while you submitted. Choose again.", intake->gpus[i],
+				"The devices of %s changed while you submitted. Choose again.",
 				intake->leaderboard->name);
 	}
 	return 0;

@@ -26,7 +26,11 @@ static void count_rows(struct dry_run_view *view)
 /* Splits the text of the column `untried`, which has one sentence a line, into sentences. */
 static void split_untried(struct arena *arena, struct dry_run_view *view)
 {
-	const char *text = view->count ? view->rows->untried : "";
+	const struct dry_run_row *newest = view->rows;
+	for (size_t i = 0; i < view->count; i++)
+		if (view->rows[i].dry_run_id > newest->dry_run_id)
+			newest = &view->rows[i];
+	const char *text = view->count ? newest->untried : "";
 	view->untried = arena_array(arena, const char *, strlen(text) + 1);
 	for (size_t length; *text; text += length + (text[length] == '\n')) {
 		length = strcspn(text, "\n");
@@ -65,20 +69,27 @@ struct dry_run_sealing dry_run_sealing(const struct dry_run_view *view, size_t f
 
 bool dry_run_goes_on(const struct dry_run_view *view)
 {
-	return view->open || (view->publication && view->check.state == CHECK_PASSED);
+	bool goes_on = view->open || (view->publication && view->check.state == CHECK_PASSED);
+	for (size_t i = 0; i < view->check.device_count; i++) {
+		const struct check_device *device = &view->check.devices[i];
+		goes_on |= device->is_closed && (!device->answers || device->state == CHECK_PASSED);
+	}
+	return goes_on;
 }
 
-static int read_publication(struct request *request, struct dry_run_view *view, struct error *error)
+static int read_check(struct request *request, struct dry_run_view *view, struct error *error)
 {
 	struct publication *publication = arena_alloc(request->arena, sizeof *publication);
-	int64_t id = view->leaderboard->id;
-	if (view->leaderboard->wanted_version != view->version)
-		return 0;
-	int rc = publication_read(request->db, request->arena, id, publication, error);
-	if (rc)
-		return rc == ERROR_NOT_FOUND ? 0 : rc;
-	view->publication = publication;
-	return check_read(request->db, request->arena, id, view->version, &view->check, error);
+	const struct leaderboard *leaderboard = view->leaderboard;
+	int rc = publication_read(request->db, request->arena, leaderboard->id, publication, error);
+	if (rc && rc != ERROR_NOT_FOUND)
+		return rc;
+	if (!rc && publication->version_number == view->version)
+		view->publication = publication;
+	bool has_check = view->publication || leaderboard->version_number == view->version;
+	return has_check ? check_read(
+			   request->db, request->arena, leaderboard->id, view->version, &view->check, error)
+					 : 0;
 }
 
 static int read_dry_run(struct request *request, struct dry_run_view *view, struct error *error)
@@ -94,7 +105,7 @@ static int read_dry_run(struct request *request, struct dry_run_view *view, stru
 	view->rows = rows;
 	count_rows(view);
 	split_untried(request->arena, view);
-	return read_publication(request, view, error);
+	return read_check(request, view, error);
 }
 
 static int show_report(

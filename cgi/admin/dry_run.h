@@ -16,12 +16,14 @@ struct dry_run_view {
 	const char **untried;    /* sentences: what the run did not test */
 	size_t untried_count;
 	const char *problem; /* why no dry run was started, or NULL */
-	/* The publication that waits for this version, or NULL, and its check. */
+	/* The publication that waits for this version, or NULL. */
 	const struct publication *publication;
+	/* The check of the version, if it is in use or waits to be published. */
 	struct check check;
 };
 
-/* Whether the page changes without a click: jobs are open, or Podium is about to publish. */
+/* Whether the page changes without a click: jobs are open, or Podium is about to publish or to open
+ * a device. */
 bool dry_run_goes_on(const struct dry_run_view *view);
 
 /* What a dry run of a sealed version found out on one GPU. */

@@ -171,6 +171,21 @@ static int read_input(
 
 /* ---- showing the form ---- */
 
+/* Adds to each device that is closed what its check has found. */
+static int note_closed_devices(struct request *request, struct leaderboard_form *form)
+{
+	const struct leaderboard *leaderboard = form->leaderboard;
+	struct check check;
+	int rc = check_read(request->db, request->arena, leaderboard->id, leaderboard->version_number,
+		&check, request->error);
+	for (size_t i = 0; i < check.device_count && !rc; i++)
+		for (size_t j = 0; j < form->device_count; j++)
+			if (check.devices[i].is_closed
+				&& strcmp(check.devices[i].gpu, form->devices[j].model) == 0)
+				form->devices[j].closed = &check.devices[i];
+	return rc;
+}
+
 /* Lists the GPU models that workers offer now, and the chosen models that no worker offers. */
 static int list_devices(struct request *request, struct leaderboard_form *form, const char **chosen,
 	size_t chosen_count)
@@ -195,7 +210,7 @@ static int list_devices(struct request *request, struct leaderboard_form *form, 
 		if (!names_contain(listed, count, chosen[i]))
 			form->devices[form->device_count++] =
 				(struct device_choice){ .model = chosen[i], .chosen = true };
-	return 0;
+	return form->has_closed ? note_closed_devices(request, form) : 0;
 }
 
 /* Fills the quota fields with `quotas`, or with the typed values if `quotas` is NULL. */
@@ -227,17 +242,16 @@ static int redirect_to_saved(
 	struct request *request, const char *name, bool is_task_new, const char *query)
 {
 	struct leaderboard leaderboard;
-	const struct check_remark *warnings;
-	size_t count = 0;
+	struct check_remarks warnings;
 	bool warns = false;
 	int rc = leaderboard_by_name(request->db, request->arena, name, &leaderboard, request->error);
 	if (!rc)
 		rc = check_read_form(request->db, request->arena, leaderboard.id,
-			leaderboard.task_version_id, &warnings, &count, request->error);
+			leaderboard.task_version_id, &warnings, request->error);
 	if (rc)
 		return rc;
-	for (size_t i = 0; i < count; i++)
-		warns |= is_task_new || strcmp(warnings[i].field, "gpu") == 0;
+	for (size_t i = 0; i < warnings.count; i++)
+		warns |= is_task_new || strcmp(warnings.list[i].field, "gpu") == 0;
 	return warns ? redirect(request, "/admin/leaderboard/%s/edit?saved=1%s", name, query)
 		: *query ? redirect(request, "/leaderboard/%s?%s", name, query + 1)
 				 : redirect(request, "/leaderboard/%s", name);
@@ -255,9 +269,9 @@ static int show_leaderboard_form(struct request *request, struct leaderboard_for
 	form->gpu_error = form_error(request, "gpu");
 	form->quota_error = form_error(request, "quota");
 	form->form_error = form_error(request, "");
-	for (size_t i = 0; i < form->warning_count; i++)
-		*(strcmp(form->warnings[i].field, "gpu") == 0 ? &form->gpu_warnings
-													  : &form->task_warnings) = true;
+	for (size_t i = 0; i < form->warnings.count; i++)
+		*(strcmp(form->warnings.list[i].field, "gpu") == 0 ? &form->gpu_warnings
+														   : &form->task_warnings) = true;
 	const char *title = form->leaderboard
 		? arena_printf(request->arena, "Edit %s", form->leaderboard->name)
 		: "New leaderboard";
@@ -285,6 +299,7 @@ static int show_leaderboard_form_again(struct request *request,
 		.accepting = input->settings.accepting,
 		.sources_public = input->settings.sources_public_after_deadline,
 		.faults = input->faults,
+		.has_closed = leaderboard,
 	};
 	list_quotas(request, &form, NULL);
 	return show_leaderboard_form(request, &form, input->settings.gpus, input->settings.gpu_count);
@@ -317,11 +332,16 @@ int action_leaderboard_new(struct request *request)
 
 struct gpu_row {
 	const char *gpu;
+	int64_t is_closed;
 };
-static const struct column GPU_COLUMNS[] = { TEXT(struct gpu_row, gpu) };
+static const struct column GPU_COLUMNS[] = {
+	TEXT(struct gpu_row, gpu),
+	INTEGER(struct gpu_row, is_closed),
+};
 static const struct statement GPUS = SELECT(struct gpu_row, GPU_COLUMNS,
-	"SELECT g.gpu FROM leaderboards l JOIN leaderboard_gpus g ON g.leaderboard_id = l.id "
-	"WHERE l.name = ? ORDER BY g.position, g.gpu");
+	"SELECT g.gpu, " SQL_IS_CLOSED("l",
+		"g") " AS is_closed FROM leaderboards l JOIN leaderboard_gpus g ON g.leaderboard_id = l.id "
+			 "WHERE l.name = ? ORDER BY g.position, g.gpu");
 enum { ANSWER_LEADERBOARD, ANSWER_QUOTAS, ANSWER_GPUS, ANSWER_INTERNAL_ERRORS };
 static const struct statement *const EDIT_PARTS[] = {
 	[ANSWER_LEADERBOARD] = &leaderboard_reading,
@@ -352,8 +372,11 @@ int page_leaderboard_edit(struct request *request)
 		return rc;
 	const struct gpu_row *rows = answers[ANSWER_GPUS].rows;
 	const char **gpus = arena_array(request->arena, const char *, answers[ANSWER_GPUS].count + 1);
-	for (size_t i = 0; i < answers[ANSWER_GPUS].count; i++)
+	bool has_closed = false;
+	for (size_t i = 0; i < answers[ANSWER_GPUS].count; i++) {
 		gpus[i] = rows[i].gpu;
+		has_closed |= rows[i].is_closed;
+	}
 	format_text deadline;
 	format_datetime_local(deadline, leaderboard.deadline_ms);
 	struct leaderboard_form form = {
@@ -363,9 +386,10 @@ int page_leaderboard_edit(struct request *request)
 		.gpu_other = "",
 		.accepting = leaderboard.accepting,
 		.sources_public = leaderboard.sources_public_after_deadline,
+		.has_closed = has_closed,
 	};
 	rc = check_read_form(request->db, request->arena, leaderboard.id, leaderboard.task_version_id,
-		&form.warnings, &form.warning_count, request->error);
+		&form.warnings, request->error);
 	if (rc)
 		return rc;
 	if (answers[ANSWER_INTERNAL_ERRORS].count)

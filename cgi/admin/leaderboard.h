@@ -3,6 +3,7 @@
 #define PODIUM_CGI_ADMIN_LEADERBOARD_H
 
 #include "cgi/http/request.h"
+#include "lib/leaderboard/check.h"
 #include "lib/leaderboard/leaderboard.h"
 #include "lib/leaderboard/quota.h"
 
@@ -13,6 +14,7 @@ struct device_choice {
 	const char *model, *product; /* product NULL: no worker offers it now */
 	int64_t workers;
 	bool chosen;
+	const struct check_device *closed; /* that waits for its check; NULL: the device is open */
 };
 
 struct quota_field {
@@ -42,14 +44,14 @@ struct leaderboard_form {
 	bool accepting, sources_public;
 	struct device_choice *devices;
 	size_t device_count;
+	bool has_closed; /* a device may wait for its check */
 	struct quota_field quotas[quota_modes];
 	const char *quota_error; /* a message, or NULL */
 	/* Messages, or NULL. */
 	const char *name_error, *deadline_error, *task_error, *gpu_error, *form_error;
 	struct task_faults faults; /* of the uploaded task, one sentence each */
 	/* Warnings about the stored task and devices; they do not prevent saving. */
-	const struct check_remark *warnings;
-	size_t warning_count;
+	struct check_remarks warnings;
 	bool task_warnings, gpu_warnings;              /* whether these fields have some */
 	const struct internal_errors *internal_errors; /* that nobody has looked at, or NULL */
 };

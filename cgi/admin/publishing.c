@@ -170,6 +170,16 @@ static int accept_warnings(
 		strtoll(request_form_or(request, "dry_run", "0"), NULL, 10), &actor, request->error);
 }
 
+static int open_device(
+	struct request *request, const struct leaderboard *leaderboard, struct publishing *after)
+{
+	(void)after;
+	struct actor actor = actor_of(request);
+	return publication_accept_device(request->db, request->arena, leaderboard,
+		request_form_or(request, "gpu", ""),
+		strtoll(request_form_or(request, "dry_run", "0"), NULL, 10), &actor, request->error);
+}
+
 static int note_internal_errors_seen(
 	struct request *request, const struct leaderboard *leaderboard, struct publishing *after)
 {
@@ -223,6 +233,7 @@ static const struct {
 	{ "lift", lift_freeze },
 	{ "publish", publish_leaderboard },
 	{ "accept", accept_warnings },
+	{ "open", open_device },
 	{ "seen", note_internal_errors_seen },
 	{ "remove", remove_member },
 	{ "readmit", readmit_member },

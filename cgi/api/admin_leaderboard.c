@@ -31,14 +31,34 @@ static json_t *own_quotas(const struct quota quotas[static quota_modes])
 	return list;
 }
 
-static void add_remarks(
-	json_t *publication, const char *name, const struct check *check, bool are_errors)
+static json_t *remarks_json(const struct check_remarks *remarks, bool are_errors)
 {
 	json_t *list = json_array();
-	for (size_t i = 0; i < check->remark_count; i++)
-		if (check->remarks[i].is_error == are_errors)
-			json_array_append_new(list, json_string(check->remarks[i].sentence));
-	json_object_set_new(publication, name, list);
+	for (size_t i = 0; i < remarks->count; i++)
+		if (remarks->list[i].is_error == are_errors)
+			json_array_append_new(list, json_string(remarks->list[i].sentence));
+	return list;
+}
+
+/* The devices that take no submissions until their check passes. */
+static int read_closed_json(
+	struct request *request, const struct leaderboard *leaderboard, json_t **json)
+{
+	struct check check;
+	int rc = check_read(request->db, request->arena, leaderboard->id, leaderboard->version_number,
+		&check, request->error);
+	if (rc)
+		return rc;
+	*json = json_array();
+	for (size_t i = 0; i < check.device_count; i++) {
+		const struct check_device *device = &check.devices[i];
+		if (device->is_closed)
+			json_array_append_new(*json,
+				json_pack("{s:s, s:s, s:o, s:o}", "gpu", device->gpu, "check",
+					check_state_name(device->state), "errors", remarks_json(&device->remarks, true),
+					"warnings", remarks_json(&device->remarks, false)));
+	}
+	return 0;
 }
 
 /* What waits for its check, with what the check has found; null if nothing waits. */
@@ -55,13 +75,12 @@ static int read_publication_json(
 		return rc;
 	json_t *without_worker = json_array();
 	for (size_t i = 0; i < check.device_count; i++)
-		if (!check.devices[i].has_worker)
+		if (!check.devices[i].is_closed && !check.devices[i].has_worker)
 			json_array_append_new(without_worker, json_string(check.devices[i].gpu));
-	*json = json_pack("{s:s, s:I, s:s, s:o}", "visibility", leaderboard->wanted_visibility,
-		"task_version", (json_int_t)leaderboard->wanted_version, "check",
-		check_state_name(check.state), "gpus_without_worker", without_worker);
-	add_remarks(*json, "errors", &check, true);
-	add_remarks(*json, "warnings", &check, false);
+	*json = json_pack("{s:s, s:I, s:s, s:o, s:o, s:o}", "visibility",
+		leaderboard->wanted_visibility, "task_version", (json_int_t)leaderboard->wanted_version,
+		"check", check_state_name(check.state), "gpus_without_worker", without_worker, "errors",
+		remarks_json(&check.remarks, true), "warnings", remarks_json(&check.remarks, false));
 	return 0;
 }
 
@@ -72,7 +91,7 @@ static int respond_leaderboard(struct request *request, const char *name, int64_
 	struct quota quotas[quota_modes];
 	const char **gpus;
 	size_t gpu_count;
-	json_t *publication;
+	json_t *publication, *closed;
 	int rc = leaderboard_by_name(request->db, request->arena, name, &leaderboard, request->error);
 	if (!rc)
 		rc = leaderboard_gpus(
@@ -84,17 +103,23 @@ static int respond_leaderboard(struct request *request, const char *name, int64_
 		rc = read_publication_json(request, &leaderboard, &publication);
 	if (rc)
 		return rc;
+	rc = read_closed_json(request, &leaderboard, &closed);
+	if (rc) {
+		json_decref(publication);
+		return rc;
+	}
 	return respond_json(request,
-		json_pack("{s:s, s:I, s:s, s:s, s:o, s:b, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:I, s:o}",
+		json_pack(
+			"{s:s, s:I, s:s, s:s, s:o, s:b, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o}",
 			"name", leaderboard.name, "task_version", (json_int_t)leaderboard.version_number,
 			"language", leaderboard.language, "visibility", leaderboard.visibility, "deadline",
 			json_moment(leaderboard.deadline_ms), "accepting", (int)leaderboard.accepting,
 			"sources_public", (int)leaderboard.sources_public_after_deadline, "practice",
 			(int)leaderboard.practice, "frozen_at", json_moment(leaderboard.frozen_at_ms),
 			"archived_at", json_moment(leaderboard.archived_at_ms), "created_at",
-			json_moment(leaderboard.created_at_ms), "gpus", texts_json(gpus, gpu_count), "quotas",
-			own_quotas(quotas), "cancelled_jobs", (json_int_t)cancelled, "publication",
-			publication));
+			json_moment(leaderboard.created_at_ms), "gpus", texts_json(gpus, gpu_count),
+			"closed_gpus", closed, "quotas", own_quotas(quotas), "cancelled_jobs",
+			(json_int_t)cancelled, "publication", publication));
 }
 
 int api_admin_leaderboard(struct request *request)
@@ -238,7 +263,33 @@ struct change {
 	int64_t cancelled;
 };
 
-/* Accepts the warnings of the check that waits, if it has ended with warnings. */
+/* Accepts the warnings of each closed device whose check has ended with warnings. Fails if no
+ * device has, although one is closed, and if nothing else was accepted. */
+static int accept_device_warnings(struct database *db, struct request *request,
+	const struct leaderboard *leaderboard, bool has_accepted, struct error *error)
+{
+	struct actor actor = actor_of(request);
+	const struct check_device *refused = NULL;
+	struct check check;
+	int rc =
+		check_read(db, request->arena, leaderboard->id, leaderboard->version_number, &check, error);
+	for (size_t i = 0; i < check.device_count && !rc; i++) {
+		const struct check_device *device = &check.devices[i];
+		if (device->is_closed && device->state == CHECK_WARNS) {
+			has_accepted = true;
+			rc = publication_accept_device(
+				db, request->arena, leaderboard, device->gpu, device->dry_run_id, &actor, error);
+		} else if (device->is_closed) {
+			refused = device;
+		}
+	}
+	return rc || has_accepted || !refused
+		? rc
+		: publication_accept_device(
+			db, request->arena, leaderboard, refused->gpu, refused->dry_run_id, &actor, error);
+}
+
+/* Accepts the warnings of the checks that have ended with warnings. */
 static int accept_warnings(struct database *db, const struct change *change, struct error *error)
 {
 	struct request *request = change->request;
@@ -246,10 +297,12 @@ static int accept_warnings(struct database *db, const struct change *change, str
 	struct leaderboard now;
 	struct check check;
 	int rc = leaderboard_by_name(db, request->arena, change->leaderboard->name, &now, error);
-	if (rc || !now.wanted_visibility)
-		return rc;
-	rc = check_read(db, request->arena, now.id, now.wanted_version, &check, error);
-	return rc ? rc : publication_accept(db, request->arena, &now, check.dry_run_id, &actor, error);
+	if (!rc && now.wanted_visibility) {
+		rc = check_read(db, request->arena, now.id, now.wanted_version, &check, error);
+		if (!rc)
+			rc = publication_accept(db, request->arena, &now, check.dry_run_id, &actor, error);
+	}
+	return rc ? rc : accept_device_warnings(db, request, &now, now.wanted_visibility, error);
 }
 
 /* Runs in a transaction, so that Podium stores all changes or none. */

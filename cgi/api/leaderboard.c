@@ -56,10 +56,14 @@ static const char *const STATES[] = { "active", "practice", "ended", "closed", "
 #define DEVICES \
 	"(SELECT JSON_ARRAYAGG(JSON_OBJECT('gpu', g.gpu, 'score_ns', " RECORD_NS \
 	", 'user', " RECORD_USER ", " \
-	"'participants', COALESCE((SELECT e.position FROM ranking e WHERE e.leaderboard_id = l.id " \
-	"AND e.task_version_id = l.task_version_id AND e.gpu = g.gpu " \
-	"ORDER BY e.position DESC LIMIT 1), 0)) ORDER BY g.position, g.gpu) FROM leaderboard_gpus g " \
-	"WHERE g.leaderboard_id = l.id) AS devices "
+	"'accepting', JSON_EXTRACT(IF(" SQL_IS_CLOSED( \
+		"l", "g") ", 'false', 'true'), '$'), " \
+				  "'participants', COALESCE((SELECT e.position FROM ranking e WHERE " \
+				  "e.leaderboard_id = l.id " \
+				  "AND e.task_version_id = l.task_version_id AND e.gpu = g.gpu " \
+				  "ORDER BY e.position DESC LIMIT 1), 0)) ORDER BY g.position, g.gpu) FROM " \
+				  "leaderboard_gpus g " \
+				  "WHERE g.leaderboard_id = l.id) AS devices "
 static const struct statement ITEMS = SELECT(struct leaderboard_item, ITEM_COLUMNS,
 	"SELECT l.id, v.number AS version, l.deadline AS deadline_ms, l.frozen_at AS frozen_at_ms, "
 	"l.sources_public_after_deadline AS sources_public, "

@@ -17,7 +17,7 @@
 struct shown_row {
 	struct shown_leaderboard shown;
 	const char *gpu, *engine;
-	int64_t gpu_position, entries;
+	int64_t gpu_position, entries, is_closed;
 	double fastest_ns;
 };
 /* The columns below give offsets in the embedded structs. These are also offsets in the row,
@@ -37,6 +37,7 @@ static const struct column SHOWN_COLUMNS[] = {
 	INTEGER(struct shown_row, entries),
 	REAL(struct shown_row, fastest_ns),
 	TEXT(struct shown_row, engine),
+	INTEGER(struct shown_row, is_closed),
 };
 #define SHOWN_FIELDS \
 	SQL_LEADERBOARD_FIELDS \
@@ -64,10 +65,11 @@ static const struct column SHOWN_COLUMNS[] = {
 		"  (SELECT r.position FROM ranking r FORCE INDEX (ranking_order) WHERE r.leaderboard_id " \
 		"= l.id " \
 		"     AND r.task_version_id = l.task_version_id AND r.gpu = g.gpu ORDER BY r.position " \
-		"DESC LIMIT 1) AS entries, " FASTEST_ON_GPU ENGINE_ON_GPU " AS engine " \
-		"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id " \
-		"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = l.id " \
-		"WHERE l.name = ? AND " may_see)
+		"DESC LIMIT 1) AS entries, " FASTEST_ON_GPU ENGINE_ON_GPU " AS engine, " SQL_IS_CLOSED( \
+			"l", "g") " AS is_closed " \
+					  "FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id " \
+					  "LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = l.id " \
+					  "WHERE l.name = ? AND " may_see)
 static const struct statement BY_NAME_FOR_NOBODY = BY_NAME(SQL_IS_PUBLIC("l")),
 							  BY_NAME_FOR_VIEWER = BY_NAME(SQL_MAY_SEE("l"));
 
@@ -79,7 +81,7 @@ static const struct statement BY_VERSION = SELECT(struct shown_row, SHOWN_COLUMN
 	"  (SELECT e.position FROM ranking e WHERE e.leaderboard_id = l.id "
 	"AND e.task_version_id = v.id AND e.gpu = r.gpu "
 	"    ORDER BY e.position DESC LIMIT 1) AS entries, " FASTEST_OF_VERSION ENGINE_OF_RANKING
-	" AS engine "
+	" AS engine, 0 AS is_closed "
 	"FROM leaderboards l JOIN task_versions n ON n.id = l.task_version_id "
 	"JOIN task_versions v ON v.leaderboard_id = l.id AND v.number = ? "
 	"LEFT JOIN ranking r ON r.leaderboard_id = l.id AND r.task_version_id = v.id "
@@ -107,7 +109,8 @@ static void take_shown_rows(
 			shown->gpus[shown->gpu_count++] = (struct ranked_gpu){ .name = rows[i].gpu,
 				.entries = rows[i].entries == SQL_NULL_INTEGER ? 0 : rows[i].entries,
 				.fastest_ns = rows[i].fastest_ns,
-				.engine = rows[i].engine };
+				.engine = rows[i].engine,
+				.is_closed = rows[i].is_closed == 1 };
 }
 
 static int ask_by_name(

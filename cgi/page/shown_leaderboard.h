@@ -12,6 +12,7 @@ struct ranked_gpu {
 	int64_t entries;    /* ranked users */
 	double fastest_ns;  /* the fastest ranked time, which need not have the first rank; NAN: none */
 	const char *engine; /* of the version on this GPU; NULL: not stored yet */
+	bool is_closed;     /* takes no submissions until its check has passed */
 };
 
 struct shown_leaderboard {

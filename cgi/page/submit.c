@@ -63,14 +63,19 @@ static const struct statement TEMPLATE = SELECT(struct template_row, TEMPLATE_CO
 /* The leaderboard's devices. */
 struct device_row {
 	const char *name, *product;
+	int64_t is_closed;
 };
-static const struct column DEVICE_COLUMNS[] = { TEXT(struct device_row, name),
-	TEXT(struct device_row, product) };
+static const struct column DEVICE_COLUMNS[] = {
+	TEXT(struct device_row, name),
+	TEXT(struct device_row, product),
+	INTEGER(struct device_row, is_closed),
+};
 static const struct statement DEVICES = SELECT(struct device_row, DEVICE_COLUMNS,
 	"SELECT g.gpu AS name, (SELECT MIN(o.product) FROM gpus o WHERE o.model = g.gpu "
-	"AND o.seen_at" SQL_IS_ONLINE
-	"  AND o.quarantined_at IS NULL) AS product FROM leaderboard_gpus g "
-	"WHERE g.leaderboard_id = ? ORDER BY g.position, g.gpu");
+	"AND o.seen_at" SQL_IS_ONLINE "  AND o.quarantined_at IS NULL) AS product, " SQL_IS_CLOSED(
+		"l", "g") " AS is_closed "
+				  "FROM leaderboard_gpus g JOIN leaderboards l ON l.id = g.leaderboard_id "
+				  "WHERE g.leaderboard_id = ? ORDER BY g.position, g.gpu");
 
 /* The first round trip to the database reads the leaderboard and its quotas (FIRST), the second
  * everything else that the form needs (FORM). For visitors who are not logged in, the second reads
@@ -224,7 +229,7 @@ static void expect_submit_starts(
 }
 
 /* Lists the leaderboard's devices. Ticks the devices of the earlier submission, or those ticked in
- * the form that is shown again. A single device is always ticked. */
+ * the form that is shown again. The only device that takes submissions is always ticked. */
 static void list_gpus(struct request *request, struct submit_form *form,
 	const struct database_answer *answers, const struct choices *choices)
 {
@@ -233,12 +238,17 @@ static void list_gpus(struct request *request, struct submit_form *form,
 	size_t ticked_count = choices->id ? split_gpu_names(request->arena, choices->gpus, &ticked)
 									  : request_form_values(request, "gpu", &ticked);
 	form->gpu_count = answers[ANSWER_DEVICES].count;
+	for (size_t i = 0; i < form->gpu_count; i++)
+		form->open_gpu_count += !devices[i].is_closed;
 	form->gpus = arena_array(request->arena, struct submit_gpu, form->gpu_count);
 	for (size_t i = 0; i < form->gpu_count; i++)
 		form->gpus[i] = (struct submit_gpu){
 			.name = devices[i].name,
 			.product = devices[i].product,
-			.chosen = form->gpu_count == 1 || names_contain(ticked, ticked_count, devices[i].name),
+			.is_closed = devices[i].is_closed,
+			.chosen = !devices[i].is_closed
+				&& (form->open_gpu_count == 1
+					|| names_contain(ticked, ticked_count, devices[i].name)),
 		};
 	expect_submit_starts(request, form, &answers[ANSWER_LINE]);
 }
@@ -350,9 +360,13 @@ static const char *why_closed(
 		return "This leaderboard is closed and takes no submissions now.";
 	if (form->is_site_stopped)
 		return INTAKE_STOPPED_SENTENCE;
-	return form->gpu_count ? NULL
-						   : "This leaderboard has no device yet, so nothing can run. Its creator "
-							 "or an admin must choose one.";
+	if (!form->gpu_count)
+		return "This leaderboard has no device yet, so nothing can run. Its creator or an admin "
+			   "must choose one.";
+	return form->open_gpu_count
+		? NULL
+		: "The devices of this leaderboard are being checked, so it takes no "
+		  "submissions yet.";
 }
 
 /* Returns the form as typed, with its error. Copies the error first, since the next query

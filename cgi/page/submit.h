@@ -15,6 +15,7 @@ struct submit_gpu {
 	/* Expected start of a job submitted now, in words; NULL: unknown. */
 	const char *start;
 	bool is_stopped; /* online, but paused or in quarantine */
+	bool is_closed;  /* takes no submissions until its check has passed */
 };
 
 struct open_leaderboard {
@@ -37,7 +38,7 @@ struct submit_form {
 	bool is_site_stopped; /* an admin stopped submissions to the whole site */
 	bool is_practice;     /* the deadline has passed, so the submission is not ranked */
 	struct submit_gpu *gpus;
-	size_t gpu_count;
+	size_t gpu_count, open_gpu_count;
 	const char *mode, *code;           /* as typed */
 	const char *shapes;                /* all: "the 3 shapes" */
 	const char *ranked_shapes;         /* that a ranked run times: "the last of the 3 shapes" */

@@ -58,7 +58,7 @@ static const struct command {
 		"      --set names the set's YAML in a zip or folder, --root is as for task check" },
 	{ "task publish", "[--unchecked] LEADERBOARD [VERSION]", task_publish_command,
 		"publish a hidden leaderboard, or let a visible one use VERSION, once the check of\n"
-		"      the task has passed; --unchecked: without a check" },
+		"      the task has passed; --unchecked: without a check, also of added devices" },
 	{ "ranking rebuild", "[LEADERBOARD]", ranking_rebuild_command,
 		"recompute the ranking from the jobs" },
 	{ "review list", "", review_list_command,

@@ -163,7 +163,10 @@ static int choose_settings(struct database *db, struct arena *arena, const struc
 		return rc;
 	rc = choose_gpus(db, arena, source->task, settings, error);
 	if (settings->gpu_count)
-		*devices = source->dry_run ? " It would get devices." : " It now has devices.";
+		*devices = source->dry_run ? " It would get devices."
+			: source->is_unchecked || strcmp(before->visibility, "hidden") == 0
+			? " It now has devices."
+			: " It now has devices, which take submissions once their checks pass.";
 	return rc;
 }
 
@@ -339,6 +342,17 @@ static int read_options(int argc, char **argv, struct options *options)
 	return i;
 }
 
+/* Says so if no check can start yet. */
+static int say_what_checks_wait_for(struct database *db, struct error *error)
+{
+	bool lack_admin;
+	int rc = publications_lack_admin(db, &lack_admin, error);
+	if (!rc && lack_admin)
+		admin_say("Checks wait for the first admin account; create one with: "
+				  "podium-admin user add NAME --role admin");
+	return rc;
+}
+
 int task_load_command(int argc, char **argv)
 {
 	struct options options = { 0 };
@@ -348,13 +362,34 @@ int task_load_command(int argc, char **argv)
 	cleanup_database struct database *db = admin_connect();
 	if (!db)
 		return admin_failed;
+	struct error error = { 0 };
 	int refused = 0;
 	for (int i = first; i < argc; i++)
 		refused += load_path(db, argv[i], &options);
+	if (!options.dry_run && say_what_checks_wait_for(db, &error))
+		return admin_complain(&error);
 	return refused ? admin_failed : admin_done;
 }
 
 /* ---- task publish ---- */
+
+/* Says which devices take no submissions, and why. */
+static int say_closed_devices(struct database *db, struct arena *arena,
+	const struct leaderboard *leaderboard, struct error *error)
+{
+	struct check check;
+	int rc = check_read(db, arena, leaderboard->id, leaderboard->version_number, &check, error);
+	for (size_t i = 0; i < check.device_count && !rc; i++) {
+		const struct check_device *device = &check.devices[i];
+		if (device->is_closed)
+			admin_say("%s: %s takes no submissions until its check passes (%s).", leaderboard->name,
+				device->gpu, check_state_name(device->state));
+		for (size_t j = 0; device->is_closed && j < device->remarks.count; j++)
+			admin_say("%s: %s", device->remarks.list[j].is_error ? "  Error" : "  Warning",
+				device->remarks.list[j].sentence);
+	}
+	return rc;
+}
 
 static int publish_task(
 	struct database *db, const char *name, int64_t version, bool is_unchecked, struct error *error)
@@ -370,7 +405,9 @@ static int publish_task(
 	if (!rc)
 		admin_say("%s: %s", leaderboard.name,
 			is_published ? "published." : "is published once its check passes.");
-	return rc;
+	if (!rc) /* another version may be in use now */
+		rc = leaderboard_by_name(db, arena, name, &leaderboard, error);
+	return rc ? rc : say_closed_devices(db, arena, &leaderboard, error);
 }
 
 int task_publish_command(int argc, char **argv)
@@ -385,7 +422,8 @@ int task_publish_command(int argc, char **argv)
 	cleanup_database struct database *db = admin_connect();
 	if (!db)
 		return admin_failed;
-	return publish_task(db, argv[first], version, options.is_unchecked, &error)
-		? admin_complain(&error)
-		: admin_done;
+	int rc = publish_task(db, argv[first], version, options.is_unchecked, &error);
+	if (!rc)
+		rc = say_what_checks_wait_for(db, &error);
+	return rc ? admin_complain(&error) : admin_done;
 }

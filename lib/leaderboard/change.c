@@ -207,17 +207,24 @@ static int add_version(struct database *db, const struct change *change,
 
 /* ---- devices ---- */
 
-static const struct statement DELETE_GPUS =
-	COMMAND("DELETE FROM leaderboard_gpus WHERE leaderboard_id = ?");
-static const struct statement INSERT_GPU =
-	COMMAND("INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) VALUES (?, ?, ?)");
+static const struct statement DELETE_GPU =
+	COMMAND("DELETE FROM leaderboard_gpus WHERE leaderboard_id = ? AND gpu = ?");
+static const struct statement PUT_GPU =
+	COMMAND("INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position, closed_at) "
+			"VALUES (?, ?, ?, IF(?, UTC_TIMESTAMP(3), NULL)) "
+			"ON DUPLICATE KEY UPDATE position = VALUES(position)");
 
+/* A device that an edit adds is closed until its check has passed (publication.h). */
 static int store_gpus(struct database *db, const struct change *change, struct error *error)
 {
-	int rc = database_execute(db, &DELETE_GPUS, error, "i", change->id);
+	int64_t is_closed = change->leaderboard && !change->settings->unchecked;
+	int rc = 0;
+	for (size_t i = 0; i < change->gpu_count_before && !rc; i++)
+		if (!has_gpu(change, change->gpus_before[i]))
+			rc = database_execute(db, &DELETE_GPU, error, "is", change->id, change->gpus_before[i]);
 	for (size_t i = 0; i < change->gpu_count && !rc; i++)
 		rc = database_execute(
-			db, &INSERT_GPU, error, "isi", change->id, change->gpus[i], (int64_t)i);
+			db, &PUT_GPU, error, "isii", change->id, change->gpus[i], (int64_t)i, is_closed);
 	return rc;
 }
 
@@ -474,8 +481,9 @@ static int update_body(struct database *db, void *context, struct error *error)
 		rc = update_task(db, change, &current, &notes, error);
 	if (rc || !notes.length)
 		return rc;
-	return write_audit(
-		db, change, "leaderboard.update", change->leaderboard->name, notes.data, error);
+	rc =
+		write_audit(db, change, "leaderboard.update", change->leaderboard->name, notes.data, error);
+	return rc ? rc : publication_advance(db, change->arena, change->id, change->actor, error);
 }
 
 int leaderboard_update(struct database *db, struct arena *arena,

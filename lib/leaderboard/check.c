@@ -21,14 +21,18 @@ const char *check_state_name(enum check_state state)
 /* ---- the check of a version ---- */
 
 struct version {
-	int64_t id, check_waived;
+	int64_t id, check_waived, is_hidden, is_current;
 };
 static const struct column VERSION_COLUMNS[] = {
 	INTEGER(struct version, id),
 	INTEGER(struct version, check_waived),
+	INTEGER(struct version, is_hidden),
+	INTEGER(struct version, is_current),
 };
 static const struct statement VERSION = SELECT(struct version, VERSION_COLUMNS,
-	"SELECT id, check_waived FROM task_versions WHERE leaderboard_id = ? AND number = ?");
+	"SELECT v.id, v.check_waived, l.visibility = 'hidden' AS is_hidden, "
+	"v.id = l.task_version_id AS is_current FROM leaderboards l "
+	"JOIN task_versions v ON v.leaderboard_id = l.id WHERE l.id = ? AND v.number = ?");
 
 enum { most_remarks = 400 };
 
@@ -36,38 +40,43 @@ struct checking {
 	struct arena *arena;
 	const struct dry_run_row *rows;
 	size_t count;
-	struct check_remark *remarks;
 	struct check *check;
 };
 
-static void remark(struct checking *checking, struct check_remark remark)
+static struct check_remarks remarks_make(struct arena *arena)
 {
-	struct check *check = checking->check;
-	if (check->remark_count == most_remarks)
+	return (struct check_remarks){ .list = arena_array(arena, struct check_remark, most_remarks) };
+}
+
+static void remark(struct check_remarks *remarks, struct check_remark remark)
+{
+	if (remarks->count == most_remarks)
 		return;
-	checking->remarks[check->remark_count++] = remark;
-	check->error_count += remark.is_error;
+	remarks->list[remarks->count++] = remark;
+	remarks->error_count += remark.is_error;
 }
 
-static void warn(struct checking *checking, const char *field, const char *sentence)
+static void warn(struct check_remarks *remarks, const char *field, const char *sentence)
 {
-	remark(checking, (struct check_remark){ .sentence = sentence, .field = field });
+	remark(remarks, (struct check_remark){ .sentence = sentence, .field = field });
 }
 
-static void remark_answer(struct checking *checking, const struct dry_run_row *row)
+static void remark_answer(
+	struct checking *checking, struct check_remarks *remarks, const struct dry_run_row *row)
 {
 	const char *expected = row->expected ? row->expected : "any verdict except passed";
 	const char *sentence =
 		arena_printf(checking->arena, "On %s, %s got the verdict %s, expected was %s.%s%s",
 			row->gpu, row->purpose, row->verdict ? row->verdict : row->state, expected,
 			row->reason ? " " : "", row->reason ? row->reason : "");
-	remark(checking,
+	remark(remarks,
 		(struct check_remark){
 			.sentence = sentence, .submission_id = row->submission_id, .is_error = true });
 }
 
 /* Looks at the answers of one device. */
-static void check_answers(struct checking *checking, struct check_device *device)
+static void check_answers(
+	struct checking *checking, struct check_device *device, struct check_remarks *remarks)
 {
 	bool right_passes = false, wrong_fails = false;
 	for (size_t i = 0; i < checking->count; i++) {
@@ -79,21 +88,22 @@ static void check_answers(struct checking *checking, struct check_device *device
 		device->ended += dry_run_has_ended(row);
 		device->has_worker = row->devices > 0;
 		device->engine = row->version_engine;
+		device->dry_run_id = row->dry_run_id;
 		if (dry_run_has_ended(row) && !dry_run_is_met(row))
-			remark_answer(checking, row);
+			remark_answer(checking, remarks, row);
 		right_passes |= wants_pass;
 		wrong_fails |= dry_run_tries_check(row);
 	}
-	if (device->ended < device->answers)
+	if (!device->answers || device->ended < device->answers)
 		return;
 	if (!right_passes)
-		warn(checking, NULL,
+		warn(remarks, NULL,
 			arena_printf(checking->arena,
 				"On %s, nothing shows that a right answer passes: Podium cannot submit the "
 				"reference, and no sample under podium: expected: must pass.",
 				device->gpu));
 	if (!wrong_fails)
-		warn(checking, NULL,
+		warn(remarks, NULL,
 			arena_printf(checking->arena,
 				"On %s, no wrong answer reached the task's check, so nothing shows that it refuses "
 				"one. Add a wrong sample under podium: expected: in task.yml.",
@@ -116,36 +126,53 @@ static const char *template_fault(const struct task *task)
 		  "under templates: in task.yml.";
 }
 
-static enum check_state state_of(const struct check *check)
+static enum check_state state_of(const struct check_remarks *remarks, bool is_incomplete)
 {
-	bool is_open = false, has_workers = true;
-	for (size_t i = 0; i < check->device_count; i++)
-		if (check->devices[i].ended < check->devices[i].answers) {
-			is_open = true;
-			has_workers = has_workers && check->devices[i].has_worker;
-		}
-	return is_open                ? has_workers ? CHECK_RUNS : CHECK_WAITS
-		: check->error_count      ? CHECK_FAILED
-		: check->is_incomplete    ? CHECK_WAITS
-		: check->remark_count > 0 ? CHECK_WARNS
-								  : CHECK_PASSED;
+	return remarks->error_count ? CHECK_FAILED
+		: is_incomplete         ? CHECK_WAITS
+		: remarks->count > 0    ? CHECK_WARNS
+								: CHECK_PASSED;
 }
 
-static void check_devices(struct checking *checking, const char **gpus, size_t count)
+static bool is_open(const struct check_device *device)
+{
+	return device->ended < device->answers;
+}
+
+static enum check_state device_state(const struct check_device *device)
+{
+	return is_open(device) ? device->has_worker ? CHECK_RUNS : CHECK_WAITS
+						   : state_of(&device->remarks, !device->answers);
+}
+
+static enum check_state check_state(const struct check *check)
+{
+	bool runs = false, waits = false;
+	for (size_t i = 0; i < check->device_count; i++)
+		if (!check->devices[i].is_closed && is_open(&check->devices[i]))
+			*(check->devices[i].has_worker ? &runs : &waits) = true;
+	return waits ? CHECK_WAITS
+		: runs   ? CHECK_RUNS
+				 : state_of(&check->remarks, check->is_incomplete);
+}
+
+static void check_devices(struct checking *checking)
 {
 	struct check *check = checking->check;
-	struct check_device *devices = arena_array(checking->arena, struct check_device, count + 1);
-	check->devices = devices, check->device_count = count;
-	check->dry_run_id = checking->count ? checking->rows->dry_run_id : 0;
-	for (size_t i = 0; i < count; i++) {
-		devices[i] = (struct check_device){ .gpu = gpus[i] };
-		check_answers(checking, &devices[i]);
-		check->is_incomplete |= !devices[i].answers;
+	for (size_t i = 0; i < check->device_count; i++) {
+		struct check_device *device = &check->devices[i];
+		check_answers(checking, device, device->is_closed ? &device->remarks : &check->remarks);
+		if (device->is_closed) {
+			device->state = device_state(device);
+			check->closed_count++;
+			continue;
+		}
+		check->is_incomplete |= !device->answers;
+		if (check->dry_run_id < device->dry_run_id)
+			check->dry_run_id = device->dry_run_id;
 	}
-	for (size_t i = 0; i < checking->count; i++) /* also on devices that were removed meanwhile */
-		check->is_incomplete &= dry_run_has_ended(&checking->rows[i]);
-	if (!count)
-		remark(checking,
+	if (!check->device_count)
+		remark(&check->remarks,
 			(struct check_remark){
 				.sentence = "The leaderboard has no device. Choose one on the page Edit.",
 				.is_error = true });
@@ -156,14 +183,17 @@ static void check_devices(struct checking *checking, const char **gpus, size_t c
 struct named_gpu {
 	const char *gpu;
 	int64_t is_known; /* a worker offers it, or has run a job on it */
+	int64_t is_closed;
 };
 static const struct column GPU_COLUMNS[] = {
 	TEXT(struct named_gpu, gpu),
 	INTEGER(struct named_gpu, is_known),
+	INTEGER(struct named_gpu, is_closed),
 };
 static const struct statement GPUS = SELECT(struct named_gpu, GPU_COLUMNS,
 	"SELECT g.gpu, EXISTS (SELECT 1 FROM gpus o WHERE o.model = g.gpu) "
-	"OR EXISTS (SELECT 1 FROM jobs j WHERE j.gpu = g.gpu AND j.state = 'done') AS is_known "
+	"OR EXISTS (SELECT 1 FROM jobs j WHERE j.gpu = g.gpu AND j.state = 'done') AS is_known, "
+	"g.closed_at IS NOT NULL AS is_closed "
 	"FROM leaderboard_gpus g WHERE g.leaderboard_id = ? ORDER BY g.position, g.gpu");
 
 struct reference {
@@ -195,58 +225,90 @@ static bool mentions_cuda(struct arena *arena, const struct blob_value *content)
 	return false;
 }
 
-static void warn_of_gpus(struct checking *checking, const struct database_answer *answers)
+static const char *gpu_fault(struct arena *arena, const struct named_gpu *gpu, bool needs_cuda)
 {
-	const struct named_gpu *gpus = answers[ANSWER_GPUS].rows;
-	const struct reference *reference = answers[ANSWER_REFERENCE].rows;
-	bool needs_cuda =
-		answers[ANSWER_REFERENCE].count && mentions_cuda(checking->arena, &reference->content);
-	for (size_t i = 0; i < answers[ANSWER_GPUS].count; i++)
-		if (needs_cuda && strcmp(gpus[i].gpu, "CPU") == 0)
-			warn(checking, "gpu",
-				"The reference seems to need CUDA, which the device CPU does not have.");
-		else if (!gpus[i].is_known)
-			warn(checking, "gpu",
-				arena_printf(checking->arena,
-					"No worker has ever offered %s. Is the name right? Jobs for it wait until a "
-					"worker offers it.",
-					gpus[i].gpu));
+	if (needs_cuda && strcmp(gpu->gpu, "CPU") == 0)
+		return "The reference seems to need CUDA, which the device CPU does not have.";
+	return gpu->is_known ? NULL
+						 : arena_printf(arena,
+							 "No worker has ever offered %s. Is the name right? Jobs for it wait "
+							 "until a worker offers it.",
+							 gpu->gpu);
 }
 
-static int read_form(struct database *db, int64_t leaderboard_id, int64_t version_id,
-	struct checking *checking, const char ***gpus, size_t *gpu_count, struct error *error)
+/* What the leaderboard's form shows. `faults` has one element for each device, NULL: none. */
+struct form {
+	const struct named_gpu *gpus;
+	const char **faults;
+	size_t gpu_count;
+	const char *template_fault; /* NULL: none */
+};
+
+static int read_form(struct database *db, struct arena *arena, int64_t leaderboard_id,
+	int64_t version_id, struct form *form, struct error *error)
 {
 	struct database_answer answers[COUNT(FORM_PARTS)];
 	struct task *task;
 	int rc = database_answers(
-		db, checking->arena, &FORM, answers, error, "iii", version_id, leaderboard_id, version_id);
+		db, arena, &FORM, answers, error, "iii", version_id, leaderboard_id, version_id);
 	if (!rc)
-		rc = task_read(checking->arena, &answers[ANSWER_TASK], &task, error);
+		rc = task_read(arena, &answers[ANSWER_TASK], &task, error);
 	if (rc)
 		return rc;
-	if (template_fault(task))
-		warn(checking, "task", template_fault(task));
-	warn_of_gpus(checking, answers);
-	const struct named_gpu *rows = answers[ANSWER_GPUS].rows;
-	*gpu_count = answers[ANSWER_GPUS].count;
-	*gpus = arena_array(checking->arena, const char *, *gpu_count + 1);
-	for (size_t i = 0; i < *gpu_count; i++)
-		(*gpus)[i] = rows[i].gpu;
+	const struct reference *reference = answers[ANSWER_REFERENCE].rows;
+	bool needs_cuda = answers[ANSWER_REFERENCE].count && mentions_cuda(arena, &reference->content);
+	form->gpus = answers[ANSWER_GPUS].rows;
+	form->gpu_count = answers[ANSWER_GPUS].count;
+	form->faults = arena_array(arena, const char *, form->gpu_count + 1);
+	for (size_t i = 0; i < form->gpu_count; i++)
+		form->faults[i] = gpu_fault(arena, &form->gpus[i], needs_cuda);
+	form->template_fault = template_fault(task);
 	return 0;
 }
 
 int check_read_form(struct database *db, struct arena *arena, int64_t leaderboard_id,
-	int64_t version_id, const struct check_remark **remarks, size_t *count, struct error *error)
+	int64_t version_id, struct check_remarks *remarks, struct error *error)
 {
-	struct check check = { 0 };
-	struct checking checking = { .arena = arena,
-		.check = &check,
-		.remarks = arena_array(arena, struct check_remark, most_remarks) };
-	const char **gpus;
-	size_t gpu_count;
-	int rc = read_form(db, leaderboard_id, version_id, &checking, &gpus, &gpu_count, error);
-	*remarks = checking.remarks, *count = check.remark_count;
-	return rc;
+	struct form form;
+	*remarks = remarks_make(arena);
+	int rc = read_form(db, arena, leaderboard_id, version_id, &form, error);
+	if (rc)
+		return rc;
+	if (form.template_fault)
+		warn(remarks, "task", form.template_fault);
+	for (size_t i = 0; i < form.gpu_count; i++)
+		if (form.faults[i])
+			warn(remarks, "gpu", form.faults[i]);
+	return 0;
+}
+
+/* Whether closed devices have a check of their own. Another version than the one in use must pass
+ * on them if there is no open device. */
+static bool checks_devices_alone(const struct form *form, const struct version *version)
+{
+	bool has_open = false;
+	for (size_t i = 0; i < form->gpu_count; i++)
+		has_open |= !form->gpus[i].is_closed;
+	return !version->is_hidden && (version->is_current || has_open);
+}
+
+static void take_form(
+	struct checking *checking, const struct form *form, const struct version *version)
+{
+	struct check *check = checking->check;
+	check->device_count = form->gpu_count;
+	check->devices = arena_array(checking->arena, struct check_device, form->gpu_count + 1);
+	if (form->template_fault)
+		warn(&check->remarks, "task", form->template_fault);
+	for (size_t i = 0; i < form->gpu_count; i++) {
+		struct check_device *device = &check->devices[i];
+		*device = (struct check_device){ .gpu = form->gpus[i].gpu,
+			.is_closed = form->gpus[i].is_closed && checks_devices_alone(form, version) };
+		if (device->is_closed)
+			device->remarks = remarks_make(checking->arena);
+		if (form->faults[i])
+			warn(device->is_closed ? &device->remarks : &check->remarks, "gpu", form->faults[i]);
+	}
 }
 
 int check_read(struct database *db, struct arena *arena, int64_t leaderboard_id,
@@ -254,23 +316,21 @@ int check_read(struct database *db, struct arena *arena, int64_t leaderboard_id,
 {
 	struct dry_run_row *rows;
 	struct version version;
-	const char **gpus;
-	size_t gpu_count;
-	struct checking checking = { .arena = arena,
-		.check = check,
-		.remarks = arena_array(arena, struct check_remark, most_remarks) };
-	*check = (struct check){ .remarks = checking.remarks };
+	struct form form;
+	struct checking checking = { .arena = arena, .check = check };
+	*check = (struct check){ .remarks = remarks_make(arena) };
 	int rc =
 		database_row(db, arena, &VERSION, &version, error, "ii", leaderboard_id, version_number);
 	if (!rc)
 		rc = dry_run_read(db, arena, leaderboard_id, version_number, &rows, &checking.count, error);
 	checking.rows = rows;
 	if (!rc)
-		rc = read_form(db, leaderboard_id, version.id, &checking, &gpus, &gpu_count, error);
+		rc = read_form(db, arena, leaderboard_id, version.id, &form, error);
 	if (rc)
 		return rc;
-	check_devices(&checking, gpus, gpu_count);
+	take_form(&checking, &form, &version);
+	check_devices(&checking);
 	check->is_waived = version.check_waived;
-	check->state = check->is_waived ? CHECK_PASSED : state_of(check);
+	check->state = check->is_waived ? CHECK_PASSED : check_state(check);
 	return 0;
 }

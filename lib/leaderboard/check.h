@@ -1,5 +1,6 @@
-/* The check of a task's version before it becomes visible (lib/leaderboard/publication.h): what its
- * last dry run found on each device of the leaderboard, and warnings that need no dry run. */
+/* The check of a task's version before it becomes visible, and of a device before it takes
+ * submissions (lib/leaderboard/publication.h): what the version's last dry run found on each
+ * device, and warnings that need no dry run. */
 #ifndef PODIUM_LIB_LEADERBOARD_CHECK_H
 #define PODIUM_LIB_LEADERBOARD_CHECK_H
 
@@ -16,30 +17,40 @@ struct check_remark {
 	bool is_error;         /* false: a warning */
 	const char *field;     /* of the leaderboard's form: "task" or "gpu"; NULL: none */
 };
+struct check_remarks {
+	struct check_remark *list;
+	size_t count, error_count;
+};
 
 struct check_device {
 	const char *gpu;
+	/* Takes no submissions until the version in use has passed on it. A hidden leaderboard has no
+	 * such device. */
+	bool is_closed;
 	const char *engine;    /* that the version has there; NULL: not chosen yet */
-	size_t answers, ended; /* jobs of the dry run */
+	size_t answers, ended; /* jobs of the dry run; 0: there was none */
 	bool has_worker;       /* a worker takes jobs for it now */
+	int64_t dry_run_id;    /* 0: none */
+	/* Only of a closed device. */
+	enum check_state state;
+	struct check_remarks remarks;
 };
 
-/* What is known about one version of a task. */
+/* What is known about one version of a task. Closed devices do not influence its state. */
 struct check {
 	enum check_state state;
 	bool is_waived;     /* an operator published it unchecked, or it is older than the check */
-	bool is_incomplete; /* no dry run covers all devices, and none is running */
-	int64_t dry_run_id; /* 0: none */
-	const struct check_remark *remarks;
-	size_t remark_count, error_count;
-	const struct check_device *devices;
-	size_t device_count;
+	bool is_incomplete; /* a device had no dry run */
+	int64_t dry_run_id; /* the newest; 0: none */
+	struct check_remarks remarks;
+	struct check_device *devices; /* all devices of the leaderboard */
+	size_t device_count, closed_count;
 };
 int check_read(struct database *db, struct arena *arena, int64_t leaderboard_id,
 	int64_t version_number, struct check *check, struct error *error);
 
 /* The warnings that need no dry run; each has a field. They are among those of check_read. */
 int check_read_form(struct database *db, struct arena *arena, int64_t leaderboard_id,
-	int64_t version_id, const struct check_remark **remarks, size_t *count, struct error *error);
+	int64_t version_id, struct check_remarks *remarks, struct error *error);
 
 #endif

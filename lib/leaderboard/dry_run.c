@@ -88,8 +88,7 @@ static const struct statement REFERENCES = SELECT(struct sample, SAMPLE_COLUMNS,
 
 static const struct statement IS_SEALED = SELECT(struct version, VERSION_COLUMNS,
 	"SELECT e.task_version_id AS id FROM task_engines e WHERE e.task_version_id = ? "
-	"AND e.gpu = '' AND e.engine = 'sealed' AND EXISTS "
-	"(SELECT 1 FROM leaderboard_gpus g WHERE g.leaderboard_id = ? AND g.gpu <> 'CPU')");
+	"AND e.gpu = '' AND e.engine = 'sealed'");
 
 static const struct statement INSERT_RUN =
 	COMMAND("INSERT INTO dry_runs (task_version_id, started_by, untried) VALUES (?, ?, ?)");
@@ -98,10 +97,8 @@ static const struct statement INSERT_SUBMISSION =
 			"mode, practice, dry_run) "
 			"VALUES (?, ?, ?, ?, ?, ?, TRUE, TRUE)");
 /* The jobs have user_id 0, so that dry runs do not delay the user's own submissions. */
-static const struct statement INSERT_JOBS =
-	COMMAND("INSERT INTO jobs (submission_id, user_id, gpu, priority) SELECT ?, 0, gpu, ? "
-			"FROM leaderboard_gpus WHERE leaderboard_id = ? AND (? IS NULL OR gpu <> 'CPU') "
-			"ORDER BY position");
+static const struct statement INSERT_JOB =
+	COMMAND("INSERT INTO jobs (submission_id, user_id, gpu, priority) VALUES (?, 0, ?, ?)");
 static const struct statement INSERT_ENTRY =
 	COMMAND("INSERT INTO dry_run_entries (submission_id, dry_run_id, purpose, expected, engine) "
 			"VALUES (?, ?, ?, ?, ?)");
@@ -139,6 +136,17 @@ static const struct column ROW_COLUMNS[] = {
 #define PEAK_HOST PEAK("peak_host_bytes")
 #define PEAK_DEVICE PEAK("peak_device_bytes")
 #define TAKES_JOBS SQL_TAKES_JOBS("g", "w")
+/* The version's last dry run on each device. What ran on a closed device before it was added again
+ * does not count. A device that was removed is listed until the next dry run. */
+#define NEWEST_OF_DEVICES \
+	"SELECT MAX(r.id) AS id, k.gpu FROM task_versions v " \
+	"JOIN dry_runs r ON r.task_version_id = v.id JOIN dry_run_entries x ON x.dry_run_id = r.id " \
+	"JOIN jobs k ON k.submission_id = x.submission_id " \
+	"LEFT JOIN leaderboard_gpus b ON b.leaderboard_id = v.leaderboard_id AND b.gpu = k.gpu " \
+	"WHERE v.leaderboard_id = ? AND v.number = ? " \
+	"AND (b.closed_at IS NULL OR r.started_at >= b.closed_at) GROUP BY k.gpu " \
+	"HAVING MAX(b.gpu IS NOT NULL) OR id = (SELECT MAX(m.id) FROM dry_runs m " \
+	"WHERE m.task_version_id = MAX(r.task_version_id))"
 static const struct statement ROWS = SELECT(struct dry_run_row, ROW_COLUMNS,
 	"SELECT d.id AS dry_run_id, e.submission_id, d.started_at AS started_at_ms, d.started_by, "
 	"e.purpose, e.expected, j.gpu, j.state, j.verdict, j.reason, "
@@ -149,11 +157,9 @@ static const struct statement ROWS = SELECT(struct dry_run_row, ROW_COLUMNS,
 	"d.untried, j.engine, j.engine_reason, e.engine AS chosen_engine, "
 	"IF(f.engine = 'sealed' AND j.gpu = 'CPU', 'isolated', f.engine) AS files_engine, "
 	"COALESCE(own.engine, f.engine) AS version_engine, j.score_ns, j.score_err_ns "
-	"FROM (SELECT r.id, r.started_at, r.started_by, r.untried, r.task_version_id FROM dry_runs r "
-	"JOIN task_versions v ON v.id = r.task_version_id "
-	"WHERE v.leaderboard_id = ? AND v.number = ? ORDER BY r.id DESC LIMIT 1) d "
+	"FROM (" NEWEST_OF_DEVICES ") n JOIN dry_runs d ON d.id = n.id "
 	"JOIN dry_run_entries e ON e.dry_run_id = d.id "
-	"JOIN jobs j ON j.submission_id = e.submission_id "
+	"JOIN jobs j ON j.submission_id = e.submission_id AND j.gpu = n.gpu "
 	"LEFT JOIN task_engines f ON f.task_version_id = d.task_version_id AND f.gpu = '' "
 	"LEFT JOIN task_engines own ON own.task_version_id = d.task_version_id AND own.gpu = j.gpu "
 	"ORDER BY j.gpu, e.submission_id");
@@ -219,10 +225,12 @@ struct plan {
 	const struct leaderboard *leaderboard;
 	int64_t version_number, version_id, id;
 	const struct actor *actor;
+	const char *const *gpus;
+	size_t gpu_count;
 	struct entry entries[most_entries];
 	size_t count, left_out;
 	bool is_check;  /* started before publishing, not by hand */
-	bool is_sealed; /* the files decide the sealed engine, and the leaderboard has a GPU */
+	bool is_sealed; /* the files decide the sealed engine, and a device is a GPU */
 	struct buffer *untried;
 };
 
@@ -395,9 +403,10 @@ static int add_templates(
 static int find_engine(struct database *db, struct plan *plan, struct error *error)
 {
 	struct version sealed;
-	int rc = database_row(
-		db, plan->arena, &IS_SEALED, &sealed, error, "ii", plan->version_id, plan->leaderboard->id);
-	plan->is_sealed = !rc;
+	int rc = database_row(db, plan->arena, &IS_SEALED, &sealed, error, "i", plan->version_id);
+	plan->is_sealed = false;
+	for (size_t i = 0; i < plan->gpu_count && !rc; i++)
+		plan->is_sealed |= strcmp(plan->gpus[i], "CPU") != 0;
 	return rc == ERROR_NOT_FOUND ? 0 : rc;
 }
 
@@ -438,20 +447,41 @@ static int store_entry(
 		rc = database_execute(db, &INSERT_SUBMISSION, error, "iiisbs", leaderboard_id,
 			plan->version_id, user_id, entry->file_name, hash, sizeof hash, entry->mode);
 	int64_t submission_id = (int64_t)database_insert_id(db);
-	if (!rc)
-		rc = database_execute(db, &INSERT_JOBS, error, "iiis", submission_id, (int64_t)priority,
-			leaderboard_id, entry->engine);
-	if (!rc && !database_affected(db))
-		return fail(error, ERROR_INPUT, "%s has no device, so nothing can run; choose one first.",
-			plan->leaderboard->name);
+	for (size_t i = 0; i < plan->gpu_count && !rc; i++)
+		if (!entry->engine || strcmp(plan->gpus[i], "CPU") != 0)
+			rc = database_execute(
+				db, &INSERT_JOB, error, "isi", submission_id, plan->gpus[i], (int64_t)priority);
 	return rc ? rc
 			  : database_execute(db, &INSERT_ENTRY, error, "iisss", submission_id, plan->id,
 				  entry->purpose, entry->expected, entry->engine);
 }
 
+/* Chooses all devices of the leaderboard for a dry run that is no check. */
+static int choose_devices(struct database *db, struct plan *plan, struct error *error)
+{
+	struct version other;
+	const char **gpus;
+	if (plan->is_check)
+		return 0;
+	int rc =
+		leaderboard_gpus(db, plan->arena, plan->leaderboard->id, &gpus, &plan->gpu_count, error);
+	if (rc)
+		return rc;
+	plan->gpus = gpus;
+	if (!plan->gpu_count)
+		return fail(error, ERROR_INPUT, "%s has no device, so nothing can run; choose one first.",
+			plan->leaderboard->name);
+	rc = database_row(db, plan->arena, &UNDER_WAY, &other, error, "i", plan->version_id);
+	if (!rc)
+		return fail(error, ERROR_CONFLICT,
+			"A dry run of this version is running. Wait until it finishes, or cancel its "
+			"submissions.");
+	return rc == ERROR_NOT_FOUND ? 0 : rc;
+}
+
 static int lock_version(struct database *db, struct plan *plan, struct error *error)
 {
-	struct version version, other;
+	struct version version;
 	int rc = database_row(db, plan->arena, &VERSION, &version, error, "ii", plan->leaderboard->id,
 		plan->version_number);
 	if (rc == ERROR_NOT_FOUND)
@@ -460,12 +490,7 @@ static int lock_version(struct database *db, struct plan *plan, struct error *er
 	if (rc)
 		return rc;
 	plan->version_id = version.id;
-	rc = database_row(db, plan->arena, &UNDER_WAY, &other, error, "i", version.id);
-	if (!rc)
-		return fail(error, ERROR_CONFLICT,
-			"A dry run of this version is running. Wait until it finishes, or cancel its "
-			"submissions.");
-	return rc == ERROR_NOT_FOUND ? 0 : rc;
+	return choose_devices(db, plan, error);
 }
 
 static int start_body(struct database *db, void *context, struct error *error)
@@ -490,30 +515,34 @@ static int start_body(struct database *db, void *context, struct error *error)
 			error);
 }
 
-static int start(struct database *db, struct arena *arena, const struct leaderboard *leaderboard,
-	int64_t version_number, bool is_check, const struct actor *actor, struct error *error)
+int dry_run_start(struct database *db, struct arena *arena, const struct leaderboard *leaderboard,
+	int64_t version_number, const struct actor *actor, struct error *error)
 {
 	cleanup_buffer struct buffer untried = { 0 };
 	struct plan *plan = arena_alloc(arena, sizeof *plan);
 	*plan = (struct plan){ .arena = arena,
 		.leaderboard = leaderboard,
 		.version_number = version_number,
-		.is_check = is_check,
 		.actor = actor,
 		.untried = &untried };
 	return database_transaction(db, start_body, plan, error);
 }
 
-int dry_run_start(struct database *db, struct arena *arena, const struct leaderboard *leaderboard,
-	int64_t version_number, const struct actor *actor, struct error *error)
-{
-	return start(db, arena, leaderboard, version_number, false, actor, error);
-}
-
 int dry_run_check(struct database *db, struct arena *arena, const struct leaderboard *leaderboard,
-	int64_t version_number, const struct actor *actor, struct error *error)
+	int64_t version_number, const char *const *gpus, size_t gpu_count, const struct actor *actor,
+	struct error *error)
 {
-	return start(db, arena, leaderboard, version_number, true, actor, error);
+	cleanup_buffer struct buffer untried = { 0 };
+	struct plan *plan = arena_alloc(arena, sizeof *plan);
+	*plan = (struct plan){ .arena = arena,
+		.leaderboard = leaderboard,
+		.version_number = version_number,
+		.gpus = gpus,
+		.gpu_count = gpu_count,
+		.is_check = true,
+		.actor = actor,
+		.untried = &untried };
+	return database_transaction(db, start_body, plan, error);
 }
 
 int dry_run_read(struct database *db, struct arena *arena, int64_t leaderboard_id,

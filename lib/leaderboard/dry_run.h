@@ -58,11 +58,14 @@ bool dry_run_shows_engine(const struct dry_run_row *row);
 int dry_run_start(struct database *db, struct arena *arena, const struct leaderboard *leaderboard,
 	int64_t version_number, const struct actor *actor, struct error *error);
 
-/* The same for the check before publishing (publication.h), without an audit entry. */
+/* The same for a check (publication.h) on these devices alone, without an audit entry. The caller
+ * has locked the leaderboard and found that no dry run of the version covers them. */
 int dry_run_check(struct database *db, struct arena *arena, const struct leaderboard *leaderboard,
-	int64_t version_number, const struct actor *actor, struct error *error);
+	int64_t version_number, const char *const *gpus, size_t gpu_count, const struct actor *actor,
+	struct error *error);
 
-/* Reads a version's last dry run, sorted by device and entry. `*count` is 0 if there was none. */
+/* Reads a version's last dry run on each device, sorted by device and entry. `*count` is 0 if there
+ * was none. */
 int dry_run_read(struct database *db, struct arena *arena, int64_t leaderboard_id,
 	int64_t version_number, struct dry_run_row **rows, size_t *count, struct error *error);
 

@@ -22,6 +22,9 @@ struct gpu_row {
 static const struct column GPU_COLUMNS[] = { TEXT(struct gpu_row, gpu) };
 static const struct statement GPUS_OF_LEADERBOARD = SELECT(struct gpu_row, GPU_COLUMNS,
 	"SELECT gpu FROM leaderboard_gpus WHERE leaderboard_id = ? ORDER BY position, gpu");
+static const struct statement OPEN_GPUS_OF_LEADERBOARD = SELECT(struct gpu_row, GPU_COLUMNS,
+	"SELECT g.gpu FROM leaderboard_gpus g JOIN leaderboards l ON l.id = g.leaderboard_id "
+	"WHERE l.id = ? AND NOT " SQL_IS_CLOSED("l", "g") " ORDER BY g.position, g.gpu");
 
 struct definition_row {
 	int64_t id;
@@ -87,18 +90,29 @@ int leaderboard_read(struct arena *arena, const struct database_answer *answer, 
 	return 0;
 }
 
-int leaderboard_gpus(struct database *db, struct arena *arena, int64_t leaderboard_id,
-	const char ***gpus, size_t *count, struct error *error)
+static int read_gpus(struct database *db, struct arena *arena, const struct statement *statement,
+	int64_t leaderboard_id, const char ***gpus, size_t *count, struct error *error)
 {
 	struct gpu_row *rows;
-	int rc =
-		database_rows(db, arena, &GPUS_OF_LEADERBOARD, &rows, count, error, "i", leaderboard_id);
+	int rc = database_rows(db, arena, statement, &rows, count, error, "i", leaderboard_id);
 	if (rc)
 		return rc;
 	*gpus = arena_array(arena, const char *, *count + 1);
 	for (size_t i = 0; i < *count; i++)
 		(*gpus)[i] = rows[i].gpu;
 	return 0;
+}
+
+int leaderboard_gpus(struct database *db, struct arena *arena, int64_t leaderboard_id,
+	const char ***gpus, size_t *count, struct error *error)
+{
+	return read_gpus(db, arena, &GPUS_OF_LEADERBOARD, leaderboard_id, gpus, count, error);
+}
+
+int leaderboard_open_gpus(struct database *db, struct arena *arena, int64_t leaderboard_id,
+	const char ***gpus, size_t *count, struct error *error)
+{
+	return read_gpus(db, arena, &OPEN_GPUS_OF_LEADERBOARD, leaderboard_id, gpus, count, error);
 }
 
 int leaderboard_task(struct database *db, struct arena *arena, int64_t task_version_id,

@@ -85,9 +85,17 @@ extern const struct statement leaderboard_reading;
 int leaderboard_read(struct arena *arena, const struct database_answer *answer, const char *name,
 	struct leaderboard *leaderboard, struct error *error);
 
-/* Reads the leaderboard's GPU models, ordered by their position. */
+/* Reads the leaderboard's GPU models, ordered by their position. leaderboard_open_gpus reads those
+ * that take submissions. */
 int leaderboard_gpus(struct database *db, struct arena *arena, int64_t leaderboard_id,
 	const char ***gpus, size_t *count, struct error *error);
+int leaderboard_open_gpus(struct database *db, struct arena *arena, int64_t leaderboard_id,
+	const char ***gpus, size_t *count, struct error *error);
+
+/* A part of a statement, true or false: a device, a row of leaderboard_gpus, waits for its check
+ * (publication.h) and takes no submissions. */
+#define SQL_IS_CLOSED(leaderboard, device) \
+	"(" device ".closed_at IS NOT NULL AND " leaderboard ".visibility <> 'hidden')"
 
 /* The definition of a task version. */
 int leaderboard_task(struct database *db, struct arena *arena, int64_t task_version_id,
@@ -119,7 +127,8 @@ int leaderboard_create(struct database *db, struct arena *arena,
 
 /* Changes the settings, except the name. If `task` is not NULL and differs from the current one,
  * adds a task version. A hidden leaderboard uses the version immediately, a visible one when the
- * check of the version has passed (publication.h). If only texts for readers differ, rewrites the
+ * check of the version has passed (publication.h). A device that is added to a visible leaderboard
+ * takes no submissions before its check has passed. If only texts for readers differ, rewrites the
  * current version instead (lib/task/version.h). Cancels the queued jobs for devices that the
  * settings remove; `cancelled` gets their number and may be NULL. */
 int leaderboard_update(struct database *db, struct arena *arena,

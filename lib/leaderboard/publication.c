@@ -84,6 +84,7 @@ struct subject {
 	int64_t version_id, version_number;
 	int64_t tester_id; /* SQL_NULL_INTEGER: the leaderboard has no creator, the site no admin */
 	const char *tester;
+	int64_t closed; /* whether a device is closed */
 };
 static const struct column SUBJECT_COLUMNS[] = {
 	TEXT(struct subject, name),
@@ -92,18 +93,26 @@ static const struct column SUBJECT_COLUMNS[] = {
 	INTEGER(struct subject, version_number),
 	INTEGER(struct subject, tester_id),
 	TEXT(struct subject, tester),
+	INTEGER(struct subject, closed),
 };
+/* The leaderboard's creator, or the first admin: users.id. */
+#define TESTER \
+	"COALESCE((SELECT c.id FROM users c WHERE c.id = l.creator_id AND c.deleted_at IS NULL), " \
+	"(SELECT MIN(a.id) FROM users a WHERE a.role = 'admin' AND a.deleted_at IS NULL)) "
 static const struct statement SUBJECT = SELECT(struct subject, SUBJECT_COLUMNS,
 	"SELECT l.name, l.visibility, v.id AS version_id, v.number AS version_number, "
-	"u.id AS tester_id, u.name AS tester FROM leaderboards l "
+	"u.id AS tester_id, u.name AS tester, EXISTS (SELECT 1 FROM leaderboard_gpus g "
+	"WHERE g.leaderboard_id = l.id AND g.closed_at IS NOT NULL) AS closed FROM leaderboards l "
 	"JOIN task_versions v ON v.id = l.task_version_id "
-	"LEFT JOIN users u ON u.id = COALESCE((SELECT c.id FROM users c WHERE c.id = l.creator_id "
-	"AND c.deleted_at IS NULL), (SELECT MIN(a.id) FROM users a WHERE a.role = 'admin')) "
-	"WHERE l.id = ? FOR UPDATE");
+	"LEFT JOIN users u ON u.id = " TESTER "WHERE l.id = ? FOR UPDATE");
 static const struct statement USE_VERSION =
 	COMMAND("UPDATE leaderboards SET task_version_id = ? WHERE id = ?");
 static const struct statement PUBLISH_VERSION =
 	COMMAND("UPDATE task_versions SET draft = FALSE WHERE id = ?");
+static const struct statement OPEN_DEVICE =
+	COMMAND("UPDATE leaderboard_gpus SET closed_at = NULL WHERE leaderboard_id = ? AND gpu = ?");
+static const struct statement OPEN_ALL =
+	COMMAND("UPDATE leaderboard_gpus SET closed_at = NULL WHERE leaderboard_id = ?");
 
 struct advance {
 	struct database *db;
@@ -149,47 +158,102 @@ static int show(struct advance *advance, struct error *error)
 		: audit(advance->db, actor->id, actor->name, actor->address, "leaderboard.publish",
 			subject->name,
 			arena_printf(advance->arena, "visibility: %s, was hidden%s%s", visibility, spite,
-				*spite ? plural(advance->arena, (int64_t)check->remark_count, "warning") : ""),
+				*spite ? plural(advance->arena, (int64_t)check->remarks.count, "warning") : ""),
 			error);
+}
+
+/* A check that was not waived has passed on all devices of a hidden leaderboard, also on those that
+ * were added meanwhile. */
+static int open_checked(struct advance *advance, struct error *error)
+{
+	bool is_checked =
+		!advance->check.is_waived && strcmp(advance->subject.visibility, "hidden") == 0;
+	return is_checked ? database_execute(advance->db, &OPEN_ALL, error, "i", advance->id) : 0;
 }
 
 static int publish(struct advance *advance, struct error *error)
 {
 	int rc = use_version(advance, error);
 	if (!rc)
+		rc = open_checked(advance, error);
+	if (!rc)
 		rc = show(advance, error);
 	return rc ? rc : publication_withdraw(advance->db, advance->id, error);
 }
 
-static int start_check(struct advance *advance, struct error *error)
+/* Starts a dry run on the devices that have none and that are closed, or not. */
+static int start_check(
+	struct advance *advance, int64_t version_number, bool on_closed, struct error *error)
 {
 	const struct subject *subject = &advance->subject;
+	const struct check *check = &advance->check;
 	const struct leaderboard leaderboard = { .id = advance->id, .name = subject->name };
 	const struct actor tester = { subject->tester_id, subject->tester, "" };
-	if (!advance->actor->id && !tester.name)
-		return 0; /* nobody may own the submissions yet */
-	return dry_run_check(advance->db, advance->arena, &leaderboard,
-		advance->publication.version_number, advance->actor->id ? advance->actor : &tester, error);
+	const char **gpus = arena_array(advance->arena, const char *, check->device_count + 1);
+	size_t count = 0;
+	for (size_t i = 0; i < check->device_count; i++)
+		if (!check->devices[i].answers && check->devices[i].is_closed == on_closed)
+			gpus[count++] = check->devices[i].gpu;
+	if (!count || (!advance->actor->id && !tester.name))
+		return 0; /* without a tester, nobody may own the submissions yet */
+	return dry_run_check(advance->db, advance->arena, &leaderboard, version_number, gpus, count,
+		advance->actor->id ? advance->actor : &tester, error);
+}
+
+static int advance_publication(struct advance *advance, struct error *error)
+{
+	struct check *check = &advance->check;
+	const struct publication *publication = &advance->publication;
+	int rc = check_read(
+		advance->db, advance->arena, advance->id, publication->version_number, check, error);
+	if (rc)
+		return rc;
+	if (check->state == CHECK_PASSED
+		|| (check->state == CHECK_WARNS && check->dry_run_id == publication->accepted_dry_run_id))
+		return publish(advance, error);
+	return start_check(advance, publication->version_number, false, error);
+}
+
+/* ---- closed devices ---- */
+
+static int open_device(
+	struct advance *advance, const char *gpu, const char *why, struct error *error)
+{
+	const struct actor *actor = advance->actor;
+	int rc = database_execute(advance->db, &OPEN_DEVICE, error, "is", advance->id, gpu);
+	return rc ? rc
+			  : audit(advance->db, actor->id, actor->name, actor->address, "leaderboard.publish",
+				  advance->subject.name,
+				  arena_printf(advance->arena, "%s takes submissions, %s", gpu, why), error);
+}
+
+static int advance_devices(struct advance *advance, struct error *error)
+{
+	const struct subject *subject = &advance->subject;
+	struct check *check = &advance->check;
+	int rc =
+		check_read(advance->db, advance->arena, advance->id, subject->version_number, check, error);
+	for (size_t i = 0; i < check->device_count && !rc; i++)
+		if (check->devices[i].is_closed && check->devices[i].state == CHECK_PASSED)
+			rc = open_device(advance, check->devices[i].gpu, "because its check has passed", error);
+	return rc ? rc : start_check(advance, subject->version_number, true, error);
 }
 
 int publication_advance(struct database *db, struct arena *arena, int64_t leaderboard_id,
 	const struct actor *actor, struct error *error)
 {
 	struct advance advance = { .db = db, .arena = arena, .id = leaderboard_id, .actor = actor };
-	struct check *check = &advance.check;
 	int rc = database_row(db, arena, &SUBJECT, &advance.subject, error, "i", leaderboard_id);
 	if (!rc)
 		rc = publication_read(db, arena, leaderboard_id, &advance.publication, error);
+	if (!rc)
+		rc = advance_publication(&advance, error);
+	if (!rc || rc == ERROR_NOT_FOUND) /* a publication may have changed the version in use */
+		rc = database_row(db, arena, &SUBJECT, &advance.subject, error, "i", leaderboard_id);
 	if (rc)
 		return rc == ERROR_NOT_FOUND ? 0 : rc;
-	rc = check_read(db, arena, leaderboard_id, advance.publication.version_number, check, error);
-	if (rc)
-		return rc;
-	if (check->state == CHECK_PASSED
-		|| (check->state == CHECK_WARNS
-			&& check->dry_run_id == advance.publication.accepted_dry_run_id))
-		return publish(&advance, error);
-	return check->is_incomplete && check->device_count ? start_check(&advance, error) : 0;
+	bool has_closed = advance.subject.closed && strcmp(advance.subject.visibility, "hidden") != 0;
+	return has_closed ? advance_devices(&advance, error) : 0;
 }
 
 /* ---- accepting warnings ---- */
@@ -197,9 +261,23 @@ int publication_advance(struct database *db, struct arena *arena, int64_t leader
 struct acceptance {
 	struct arena *arena;
 	const struct leaderboard *leaderboard;
+	const char *gpu; /* of a closed device; NULL: the publication */
 	int64_t dry_run_id;
 	const struct actor *actor;
 };
+
+static int check_acceptable(const struct acceptance *acceptance, enum check_state state,
+	size_t errors, int64_t dry_run_id, struct error *error)
+{
+	if (state == CHECK_FAILED)
+		return fail(error, ERROR_CONFLICT,
+			"The check has %s. Only warnings can be accepted: correct the task, or check again.",
+			plural(acceptance->arena, (int64_t)errors, "error"));
+	if (state != CHECK_WARNS || dry_run_id != acceptance->dry_run_id)
+		return fail(error, ERROR_CONFLICT,
+			"The check has changed since this page was shown. Look at its result again.");
+	return 0;
+}
 
 static int accept_body(struct database *db, void *context, struct error *error)
 {
@@ -219,14 +297,10 @@ static int accept_body(struct database *db, void *context, struct error *error)
 		rc = check_read(db, arena, leaderboard->id, publication.version_number, &check, error);
 	if (rc)
 		return rc;
-	if (check.state == CHECK_FAILED)
-		return fail(error, ERROR_CONFLICT,
-			"The check has %s. Only warnings can be accepted: correct the task, or check again.",
-			plural(arena, (int64_t)check.error_count, "error"));
-	if (check.state != CHECK_WARNS || check.dry_run_id != acceptance->dry_run_id)
-		return fail(error, ERROR_CONFLICT,
-			"The check has changed since this page was shown. Look at its result again.");
-	rc = database_execute(db, &ACCEPT, error, "ii", check.dry_run_id, leaderboard->id);
+	rc = check_acceptable(
+		acceptance, check.state, check.remarks.error_count, check.dry_run_id, error);
+	if (!rc)
+		rc = database_execute(db, &ACCEPT, error, "ii", check.dry_run_id, leaderboard->id);
 	return rc ? rc : publication_advance(db, arena, leaderboard->id, acceptance->actor, error);
 }
 
@@ -234,8 +308,51 @@ int publication_accept(struct database *db, struct arena *arena,
 	const struct leaderboard *leaderboard, int64_t dry_run_id, const struct actor *actor,
 	struct error *error)
 {
-	struct acceptance acceptance = { arena, leaderboard, dry_run_id, actor };
+	struct acceptance acceptance = { arena, leaderboard, NULL, dry_run_id, actor };
 	return database_transaction(db, accept_body, &acceptance, error);
+}
+
+static const struct check_device *closed_device(const struct check *check, const char *gpu)
+{
+	for (size_t i = 0; i < check->device_count; i++)
+		if (check->devices[i].is_closed && strcmp(check->devices[i].gpu, gpu) == 0)
+			return &check->devices[i];
+	return NULL;
+}
+
+static int accept_device_body(struct database *db, void *context, struct error *error)
+{
+	const struct acceptance *acceptance = context;
+	struct advance advance = { .db = db,
+		.arena = acceptance->arena,
+		.id = acceptance->leaderboard->id,
+		.actor = acceptance->actor };
+	struct subject *subject = &advance.subject;
+	struct check *check = &advance.check;
+	int rc = database_row(db, advance.arena, &SUBJECT, subject, error, "i", advance.id);
+	if (!rc)
+		rc = check_read(db, advance.arena, advance.id, subject->version_number, check, error);
+	if (rc)
+		return rc;
+	const struct check_device *device = closed_device(check, acceptance->gpu);
+	if (!device)
+		return fail(error, ERROR_CONFLICT, "%s has no device of this name that waits for a check.",
+			acceptance->leaderboard->name);
+	rc = check_acceptable(
+		acceptance, device->state, device->remarks.error_count, device->dry_run_id, error);
+	return rc ? rc
+			  : open_device(&advance, device->gpu,
+				  arena_printf(advance.arena, "in spite of %s",
+					  plural(advance.arena, (int64_t)device->remarks.count, "warning")),
+				  error);
+}
+
+int publication_accept_device(struct database *db, struct arena *arena,
+	const struct leaderboard *leaderboard, const char *gpu, int64_t dry_run_id,
+	const struct actor *actor, struct error *error)
+{
+	struct acceptance acceptance = { arena, leaderboard, gpu, dry_run_id, actor };
+	return database_transaction(db, accept_device_body, &acceptance, error);
 }
 
 /* ---- by an operator ---- */
@@ -260,6 +377,8 @@ static int waive(
 {
 	const struct actor *actor = order->actor;
 	int rc = publication_waive(db, version_id, error);
+	if (!rc)
+		rc = database_execute(db, &OPEN_ALL, error, "i", order->leaderboard->id);
 	return rc
 		? rc
 		: audit(db, actor->id, actor->name, actor->address, "leaderboard.publish",
@@ -312,11 +431,42 @@ struct waiting {
 	int64_t leaderboard_id;
 };
 static const struct column WAITING_COLUMNS[] = { INTEGER(struct waiting, leaderboard_id) };
+/* About a device, a row g of leaderboard_gpus: whether a dry run of a version covers it, and
+ * whether one is running there. */
+#define DRY_RUN(version) \
+	"SELECT 1 FROM dry_runs d JOIN dry_run_entries e ON e.dry_run_id = d.id " \
+	"JOIN jobs j ON j.submission_id = e.submission_id WHERE d.task_version_id = " version \
+	" AND j.gpu = g.gpu "
+#define RUNS(version) DRY_RUN(version) "AND j.state IN ('queued', 'running')"
+#define WANTED_HAS_RUN "EXISTS (" DRY_RUN("p.task_version_id") ") "
+#define WANTED_RUNS "EXISTS (" RUNS("p.task_version_id") ") "
+#define CURRENT_RUNS "EXISTS (" RUNS("l.task_version_id") ") "
+#define IS_CLOSED SQL_IS_CLOSED("l", "g") " "
+#define DEVICE_IN_USE \
+	"SELECT 1 FROM leaderboard_gpus g WHERE g.leaderboard_id = l.id AND NOT " IS_CLOSED
+/* Leaves out what only waits for the jobs of dry runs. */
 static const struct statement WAITING = SELECT(struct waiting, WAITING_COLUMNS,
-	"SELECT p.leaderboard_id FROM publications p WHERE NOT EXISTS (SELECT 1 FROM dry_runs d "
-	"JOIN dry_run_entries e ON e.dry_run_id = d.id JOIN jobs j ON j.submission_id = "
-	"e.submission_id "
-	"WHERE d.task_version_id = p.task_version_id AND j.state IN ('queued', 'running')) LIMIT 1000");
+	"SELECT p.leaderboard_id FROM publications p JOIN leaderboards l ON l.id = p.leaderboard_id "
+	"WHERE EXISTS (" DEVICE_IN_USE "AND NOT " WANTED_HAS_RUN ") "
+	"OR NOT EXISTS (" DEVICE_IN_USE "AND " WANTED_RUNS ") "
+	"UNION SELECT g.leaderboard_id FROM leaderboard_gpus g "
+	"JOIN leaderboards l ON l.id = g.leaderboard_id "
+	"WHERE " IS_CLOSED "AND NOT " CURRENT_RUNS "LIMIT 1000");
+
+static const struct statement WITHOUT_TESTER = SELECT(struct waiting, WAITING_COLUMNS,
+	"SELECT l.id AS leaderboard_id FROM leaderboards l WHERE " TESTER "IS NULL "
+	"AND (EXISTS (SELECT 1 FROM publications p WHERE p.leaderboard_id = l.id) "
+	"OR EXISTS (SELECT 1 FROM leaderboard_gpus g WHERE g.leaderboard_id = l.id "
+	"AND " IS_CLOSED ")) LIMIT 1");
+
+int publications_lack_admin(struct database *db, bool *lack_admin, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	struct waiting waiting;
+	int rc = database_row(db, arena, &WITHOUT_TESTER, &waiting, error, "");
+	*lack_admin = !rc;
+	return rc == ERROR_NOT_FOUND ? 0 : rc;
+}
 
 static int advance_body(struct database *db, void *context, struct error *error)
 {

@@ -1,11 +1,15 @@
 /* The gate before a leaderboard, or another version of its task, becomes visible. A dry run of the
  * version (lib/leaderboard/dry_run.h) must first pass on every device of the leaderboard.
  *
+ * A device that is added to a leaderboard is closed: it takes no submissions until the version in
+ * use has passed on it. The other devices do not wait for it.
+ *
  * Whoever wants to publish stores a publication: a version, and the visibility of a leaderboard
  * that is hidden until then. publication_advance starts the dry run that is missing, and publishes
- * once the check has passed. podium-web does this every second for all of them, so a publication
- * also finishes when nobody looks. No other code makes a hidden leaderboard visible or changes the
- * version of a visible one, except for an operator's podium-admin --unchecked. */
+ * once the check has passed. In the same way it checks and opens the closed devices of a visible
+ * leaderboard. podium-web does this every second for all of them, so a publication also finishes
+ * when nobody looks. No other code makes a hidden leaderboard visible, changes the version of a
+ * visible one or opens a device, except for an operator's podium-admin --unchecked. */
 #ifndef PODIUM_LIB_LEADERBOARD_PUBLICATION_H
 #define PODIUM_LIB_LEADERBOARD_PUBLICATION_H
 
@@ -34,15 +38,17 @@ int publication_want_version(
 	struct database *db, int64_t leaderboard_id, int64_t version_id, struct error *error);
 int publication_withdraw(struct database *db, int64_t leaderboard_id, struct error *error);
 
-/* Lets a version pass without its check. The caller writes that to the audit log. */
+/* Lets a version pass without its check. Does not open devices. The caller writes that to the audit
+ * log. */
 int publication_waive(struct database *db, int64_t version_id, struct error *error);
 
 /* Changes who sees the leaderboard. Closing it makes members of those who have submitted. */
 int leaderboard_show(
 	struct database *db, int64_t leaderboard_id, const char *visibility, struct error *error);
 
-/* Does the next step of the publication, if there is one. The dry run belongs to the actor, or to
- * the leaderboard's creator or the first admin if the actor is a program. */
+/* Does the next step of the publication, if there is one, and of the closed devices. The dry run
+ * belongs to the actor, or to the leaderboard's creator or the first admin if the actor is a
+ * program. */
 int publication_advance(struct database *db, struct arena *arena, int64_t leaderboard_id,
 	const struct actor *actor, struct error *error);
 
@@ -54,9 +60,19 @@ int publication_accept(struct database *db, struct arena *arena,
 	const struct leaderboard *leaderboard, int64_t dry_run_id, const struct actor *actor,
 	struct error *error);
 
+/* Accepts the warnings of a closed device's dry run and opens the device, in a transaction. Errors
+ * as for publication_accept. */
+int publication_accept_device(struct database *db, struct arena *arena,
+	const struct leaderboard *leaderboard, const char *gpu, int64_t dry_run_id,
+	const struct actor *actor, struct error *error);
+
+/* Whether a check cannot start, because its dry run would belong to the first admin and the site
+ * has no admin yet. */
+int publications_lack_admin(struct database *db, bool *lack_admin, struct error *error);
+
 /* For operators: publishes a hidden leaderboard with this version, or lets a visible one use it, in
- * a transaction. `is_unchecked`: without the check, which the audit log notes. *is_published: false
- * if the check has not passed yet. */
+ * a transaction. `is_unchecked`: without the check, also of closed devices, which the audit log
+ * notes. *is_published: false if the check has not passed yet. */
 int leaderboard_publish(struct database *db, struct arena *arena,
 	const struct leaderboard *leaderboard, int64_t version, bool is_unchecked,
 	const struct actor *actor, bool *is_published, struct error *error);

@@ -44,12 +44,16 @@ static const struct statement DROP_FILE =
 			"JOIN submissions o ON o.id = q.submission_id "
 			"WHERE f.task_version_id = o.task_version_id AND f.gpu = q.gpu "
 			"AND f.sha256 = o.sha256");
+/* The forced index keeps the statement from reading all results for each file. */
+#define RESULTS_BY_FILE \
+	"submissions s FORCE INDEX (submissions_blob) STRAIGHT_JOIN jobs j ON j.submission_id = s.id " \
+	"WHERE "
 #define OF_FILE \
 	"s.task_version_id = f.task_version_id AND j.gpu = f.gpu AND s.sha256 = f.sha256 AND "
 #define DROP_UNUSED(which) \
 	COMMAND("DELETE f FROM file_times f JOIN task_versions v ON v.id = f.task_version_id " \
 			"WHERE v.leaderboard_id = ? " which \
-			"AND NOT EXISTS (SELECT 1 FROM " RESULTS OF_FILE COUNTS ")")
+			"AND NOT EXISTS (SELECT 1 FROM " RESULTS_BY_FILE OF_FILE COUNTS ")")
 static const struct statement DROP_UNUSED_OF_LEADERBOARD = DROP_UNUSED("");
 static const struct statement DROP_UNUSED_OF_RANKING =
 	DROP_UNUSED("AND f.task_version_id = ? AND f.gpu = ? ");

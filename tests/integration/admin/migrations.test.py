@@ -76,7 +76,7 @@ EXCEPTIONS = [
 ]
 
 # Tables that podium-admin migrate computes again from jobs.
-RECOMPUTED = {"ranking", "records", "baselines"}
+RECOMPUTED = {"ranking", "records", "baselines", "file_times"}
 
 # Columns that a migration rewrites on purpose: (table, column).
 REWRITTEN = {

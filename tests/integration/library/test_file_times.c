@@ -3,6 +3,8 @@
 #include "tests/integration/library/contest.h"
 
 #include "cgi/action/account_deletion.h"
+#include "lib/base/buffer.h"
+#include "lib/ranking/file_time.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -146,19 +148,6 @@ static void an_unknown_error_stays_unknown(void **state)
 	assert_true(isnan(read_row(&FIRST).score_err_ns));
 }
 
-static void submitting_one_file_fifty_times_gains_nothing(void **state)
-{
-	(void)state;
-	double sum = 0;
-	srandom(3);
-	for (int i = 0; i < 50; i++) {
-		double score_ns = 1000 + (double)(random() % 100);
-		sum += score_ns;
-		pass(0, a, score_ns);
-	}
-	assert_near(read_row(&FIRST).score_ns, sum / 50);
-}
-
 static void users_with_one_file_tie(void **state)
 {
 	(void)state;
@@ -277,6 +266,125 @@ static void any_course_of_events_leaves_the_rows_that_a_rebuilding_gives(void **
 	}
 }
 
+/* ---- what resubmitting gains ---- */
+
+/* In each of the trials, one file gets `rounds` results: normal noise, and one in 200 is slow. */
+enum { trials = 500, rounds = 50, one_in_slow = 200, rules = 21 };
+static const double usual_ns = 1e6, noise_ns = 5e3, slow_ns = 2e4;
+
+#define DRAWS "JSON_TABLE(?, '$[*]' COLUMNS (number FOR ORDINALITY, score_ns DOUBLE PATH '$')) d "
+#define HASH "UNHEX(SHA2(d.number, 256))"
+static const struct statement PUT_FILES =
+	COMMAND("INSERT INTO blobs (sha256, size, content) SELECT " HASH
+			", LENGTH(d.number), d.number FROM " DRAWS);
+static const struct statement PUT_SUBMISSIONS =
+	COMMAND("INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, "
+			"mode, practice, dialect) SELECT ?, ?, ?, 'f.py', " HASH
+			", 'ranked', FALSE, 'python' FROM " DRAWS);
+static const struct statement PUT_JOBS = COMMAND(
+	"INSERT INTO jobs (submission_id, user_id, gpu, state, verdict, score_ns, score_err_ns, "
+	"engine, finished_at) SELECT s.id, s.user_id, 'H200', 'done', 'passed', d.score_ns, ?, "
+	"'isolated', UTC_TIMESTAMP(3) FROM " DRAWS
+	"STRAIGHT_JOIN submissions s ON s.id = ? + d.number - 1");
+
+struct time_row {
+	double score_ns;
+	int64_t results;
+};
+static const struct column TIME_ROW_COLUMNS[] = {
+	REAL(struct time_row, score_ns),
+	INTEGER(struct time_row, results),
+};
+static const struct statement TIMES = SELECT(struct time_row, TIME_ROW_COLUMNS,
+	"SELECT score_ns, results FROM file_times WHERE task_version_id = ? ORDER BY id");
+
+static double draw(void)
+{
+	double normal = sqrt(-2 * log(1 - drand48())) * cos(6.283185307179586 * drand48());
+	return usual_ns + noise_ns * normal + (lrand48() % one_in_slow ? 0 : slow_ns);
+}
+
+static int rebuild_body(struct database *connection, void *context, struct error *why)
+{
+	(void)context;
+	return file_time_rebuild(connection, contest.board.id, why);
+}
+
+/* Gives each file another result, and reads the times of all files, in nanoseconds. */
+static void run_round(const double *scores_ns, int round, double *times_ns)
+{
+	cleanup_buffer struct buffer draws = { 0 };
+	struct time_row *rows;
+	size_t count;
+	for (int i = 0; i < trials; i++)
+		buffer_printf(&draws, "%s%.3f", i ? "," : "[", scores_ns[i]);
+	buffer_text(&draws, "]");
+	const char *json = buffer_string(&draws);
+	if (!round)
+		assert_done(database_execute(db, &PUT_FILES, &error, "s", json));
+	assert_done(database_execute(db, &PUT_SUBMISSIONS, &error, "iiis", contest.board.id,
+		contest.board.task_version_id, contest.user_ids[0], json));
+	int64_t first = (int64_t)database_insert_id(db);
+	assert_done(database_execute(db, &PUT_JOBS, &error, "dsi", 100.0, json,
+		first)); /* one INSERT numbers its rows consecutively */
+	assert_done(database_transaction(db, rebuild_body, NULL, &error));
+	assert_done(database_rows(
+		db, arena, &TIMES, &rows, &count, &error, "i", contest.board.task_version_id));
+	assert_int_equal(count, trials);
+	for (int i = 0; i < trials; i++) {
+		assert_int_equal(rows[i].results, round + 1);
+		times_ns[i] = rows[i].score_ns;
+	}
+}
+
+/* The mean gain of users who stop at the first time that is `wanted_ns` better than the true one.
+ */
+static double gain_of_stopping(const double (*times_ns)[trials], double true_ns, double wanted_ns)
+{
+	double gain_ns = 0;
+	for (int i = 0; i < trials; i++) {
+		int round = 0;
+		while (round < rounds - 1 && true_ns - times_ns[round][i] < wanted_ns)
+			round++;
+		gain_ns += true_ns - times_ns[round][i];
+	}
+	return gain_ns / trials;
+}
+
+static void fifty_submissions_of_one_file_gain_nothing(void **state)
+{
+	(void)state;
+	static double scores_ns[rounds][trials], times_ns[rounds][trials];
+	const double true_ns = usual_ns + slow_ns / one_in_slow,
+				 deviation_ns = sqrt(noise_ns * noise_ns
+					 + slow_ns * slow_ns / one_in_slow * (1 - 1.0 / one_in_slow));
+	contest_use_engine(gpus[1], "isolated");
+	srand48(24);
+	for (int round = 0; round < rounds; round++) {
+		for (int i = 0; i < trials; i++)
+			scores_ns[round][i] = draw();
+		run_round(scores_ns[round], round, times_ns[round]);
+	}
+	double bias_ns = 0, best_gain_ns = 0, stop_gain_ns = 0;
+	for (int i = 0; i < trials; i++) {
+		double best_ns = INFINITY;
+		for (int round = 0; round < rounds; round++)
+			best_ns = fmin(best_ns, scores_ns[round][i]);
+		best_gain_ns += (true_ns - best_ns) / trials;
+		bias_ns += (times_ns[rounds - 1][i] - true_ns) / trials;
+	}
+	for (int rule = 0; rule < rules; rule++) /* from "better than the truth" to one deviation */
+		stop_gain_ns = fmax(
+			stop_gain_ns, gain_of_stopping(times_ns, true_ns, rule * deviation_ns / (rules - 1)));
+	printf(
+		"# in standard deviations of one run: bias after %d runs %.4f, gain of the best %.2f, of "
+		"stopping %.2f\n",
+		rounds, bias_ns / deviation_ns, best_gain_ns / deviation_ns, stop_gain_ns / deviation_ns);
+	assert_true(fabs(bias_ns) < 3 * deviation_ns / sqrt((double)rounds * trials));
+	assert_true(best_gain_ns > 2 * deviation_ns);
+	assert_true(stop_gain_ns < 0.5 * deviation_ns); /* docs/ranking.md says so */
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, contest_end)
 
 int main(void)
@@ -285,7 +393,7 @@ int main(void)
 		TEST(a_resubmission_adds_its_measurement),
 		TEST(errors_of_results_that_agree_shrink_with_their_number),
 		TEST(an_unknown_error_stays_unknown),
-		TEST(submitting_one_file_fifty_times_gains_nothing),
+		TEST(fifty_submissions_of_one_file_gain_nothing),
 		TEST(users_with_one_file_tie),
 		TEST(a_users_best_changes_with_the_time_of_the_file),
 		TEST(devices_have_times_of_their_own),

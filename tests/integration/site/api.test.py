@@ -804,9 +804,22 @@ def a_ranking_is_read_page_by_page_with_ties_and_intervals():
 	)
 	boards = nobody.read("/api/v1/leaderboards", limit=98)["items"]
 	devices = {board["name"]: board["devices"] for board in boards}
-	best = {"gpu": "H200", "participants": 2, "score_ns": 900.0, "floor_ns": None, "user": "ada"}
+	best = {
+		"gpu": "H200",
+		"accepting": True,
+		"participants": 2,
+		"score_ns": 900.0,
+		"floor_ns": None,
+		"user": "ada",
+	}
 	equal([one for one in devices["small"] if one["gpu"] == "H200"], [best])
-	nothing = {"participants": 0, "score_ns": None, "floor_ns": None, "user": None}
+	nothing = {
+		"accepting": True,
+		"participants": 0,
+		"score_ns": None,
+		"floor_ns": None,
+		"user": None,
+	}
 	equal(devices["other"], [{"gpu": "H200", **nothing}])
 	for board in boards:
 		equal([one["gpu"] for one in board["devices"]], board["gpus"])

@@ -12,9 +12,10 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client, fresh, whole  # noqa: E402
+from held import Held, beside  # noqa: E402
 from instance import Instance  # noqa: E402
 from quick_task import HARNESS  # noqa: E402
-from small_task import done as ok, register, zip_of  # noqa: E402
+from small_task import done as ok, new_source, register, zip_of  # noqa: E402
 from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
 PROBLEMS = pathlib.Path(tempfile.mkdtemp(prefix="podium-problems."))
@@ -111,6 +112,14 @@ def stored(name):
 		"SELECT l.visibility, v.number FROM leaderboards l JOIN task_versions v ON v.id = "
 		f"l.task_version_id WHERE l.name = '{name}'"
 	)[0]
+
+
+def dry_run_of(name):
+	"""The newest."""
+	return value(
+		"SELECT MAX(d.id) FROM dry_runs d JOIN task_versions v ON v.id = d.task_version_id "
+		f"JOIN leaderboards l ON l.id = v.leaderboard_id WHERE l.name = '{name}'"
+	)
 
 
 def becomes(name, visibility, version="1"):
@@ -408,6 +417,198 @@ def a_reference_for_cuda_on_the_cpu_gets_a_warning_beside_the_field():
 	)
 
 
+# ---- devices that are added to a visible leaderboard ----
+
+
+def set_devices(name, *gpus):
+	"""The page Edit after carl has chosen these devices."""
+	form = [*(("gpu", gpu) for gpu in gpus), ("accepting", "1")]
+	ok(carl.post(f"/admin/leaderboard/{name}/edit", form))
+	return whole(carl.get(f"/admin/leaderboard/{name}/edit")).words()
+
+
+def submit(name, *gpus):
+	"""Dora submits; the answer."""
+	fields = [("mode", "test"), ("code", new_source()), *(("gpu", gpu) for gpu in gpus)]
+	return dora.post(f"/leaderboard/{name}/submit", fields)
+
+
+def is_refused(name, gpu):
+	answer = submit(name, gpu)
+	equal(answer.status, 422)
+	contains(
+		answer.words(),
+		f"The device {gpu.upper()} of {name} is being checked, so it takes no submissions yet.",
+	)
+
+
+def closed(name):
+	return {device["gpu"]: device for device in api(name).json["closed_gpus"]}
+
+
+def device_ends(name, gpu, state):
+	until(lambda: closed(name)[gpu]["check"] == state, 120, lambda: check_page(name).words())
+
+
+def old(name, *content):
+	"""Creates a public leaderboard with the device B300, which no worker offers."""
+	create(name, *content, gpus=("B300",), visibility="hidden")
+	site.publish(name)
+	equal((stored(name)[0], closed(name)), ("public", {}))
+
+
+@test
+def an_added_device_takes_submissions_once_its_check_has_passed():
+	old("added")
+	site.hold_jobs()
+	page = set_devices("added", "B300", "CPU")
+	contains(page, "CPU takes no submissions until its check passes.")
+	is_refused("added", "CPU")
+	is_refused("added", "cpu")
+	ok(submit("added", "B300"))
+	equal(submit("added").status, 303)
+	page = dora.get("/leaderboard/added/submit")
+	contains(page.words(), "this device is being checked and takes no submissions yet")
+	contains(page.text, 'value="CPU" disabled>')
+	page = anyone.get(fresh("/leaderboard/added?gpu=CPU")).words()
+	contains(page, "CPU is being checked and takes no submissions yet.")
+	lacks(page, "Be the first")
+	boards = anyone.get("/api/v1/leaderboards").json["items"]
+	(devices,) = (board["devices"] for board in boards if board["name"] == "added")
+	equal({one["gpu"]: one["accepting"] for one in devices}, {"B300": True, "CPU": False})
+	equal(closed("added")["CPU"]["check"], "waiting")
+	site.release_jobs()
+	until(lambda: not closed("added"), 120, lambda: check_page("added").words())
+	ok(submit("added", "CPU"))
+	contains(notes("added")[-1][1], "CPU takes submissions, because its check has passed")
+	equal(stored("added"), ["public", "1"])
+	equal(  # the check ran on the added device alone
+		sql(
+			"SELECT DISTINCT j.gpu FROM jobs j JOIN submissions s ON s.id = j.submission_id "
+			"JOIN leaderboards l ON l.id = s.leaderboard_id WHERE l.name = 'added' AND s.dry_run"
+		),
+		[["CPU"]],
+	)
+
+
+@test
+def a_device_that_is_removed_and_added_again_is_checked_again():
+	set_devices("added", "B300")
+	site.hold_jobs()
+	set_devices("added", "B300", "CPU")
+	is_refused("added", "CPU")
+	set_devices("added", "B300", "CPU")
+	is_refused("added", "CPU")
+	site.release_jobs()
+	until(lambda: not closed("added"), 120, lambda: check_page("added").words())
+
+
+@test
+def a_device_whose_check_fails_stays_closed_and_says_why():
+	old("failing", WEAK)
+	set_devices("failing", "B300", "CPU")
+	device_ends("failing", "CPU", "failed")
+	contains(closed("failing")["CPU"]["errors"][0], "the input, returned got the verdict passed")
+	page = whole(carl.get("/admin/leaderboard/failing/edit")).words()
+	contains(page, "CPU takes no submissions: its check found 2 errors.")
+	contains(page, "On CPU, wrong.py got the verdict passed, expected was wrong answer.")
+	page = check_page("failing").words()
+	contains(page, "The check found 2 errors, so failing takes no submissions for CPU.")
+	lacks(page, "in spite of")
+	lacks(dora.get("/leaderboard/failing?gpu=CPU").words(), "wrong.py")
+	contains(
+		site.manage("task", "publish", "failing"),
+		"failing: CPU takes no submissions until its check passes (failed).\n  Error: On CPU,",
+	)
+	ok(submit("failing", "B300"))
+
+
+@test
+def no_way_opens_a_device_whose_check_failed():
+	dry_run = dry_run_of("failing")
+	equal(publish("failing", "open", gpu="CPU", dry_run=dry_run).status, 409)
+	equal(publish("failing", "open", gpu="B300", dry_run=dry_run).status, 409)
+	equal(publish("failing", "accept", dry_run=dry_run).status, 409)
+	equal(api("failing", "PATCH", {"accept_warnings": True}).status, 409)
+	equal(api("failing", "PATCH", {"gpus": ["CPU", "B300"]}).status, 200)
+	equal(api("failing/versions/1/switch", "POST", {}).status, 200)
+	ok(publish("failing", "save", visibility="hidden"))
+	ok(publish("failing"))  # version 1 needs no check, its device does
+	equal(stored("failing"), ["public", "1"])
+	ok(publish("failing", "save", visibility="closed"))
+	ok(publish("failing", "save", visibility="public"))
+	token = {"Authorization": f"Bearer {TOKEN}"}
+	answer = carl.request("POST", "/popcorn/failing/CPU/test", None, token)
+	equal(answer.status >= 400, True)
+	is_refused("failing", "CPU")
+	equal(list(closed("failing")), ["CPU"])
+
+
+@test
+def an_operator_opens_a_device_without_its_check():
+	equal(site.manage("task", "publish", "--unchecked", "failing"), "failing: published.\n")
+	equal(closed("failing"), {})
+	equal(notes("failing")[-1], ["podium-admin", "version 1 needs no check"])
+
+
+@test
+def another_version_opens_a_device_that_failed():
+	old("mended", WEAK)
+	set_devices("mended", "B300", "CPU")
+	device_ends("mended", "CPU", "failed")
+	set_devices("mended", "CPU")
+	edit("mended")  # no device is open, so version 2 must pass on the closed one
+	equal(stored("mended"), ["public", "1"])
+	becomes("mended", "public", "2")
+	until(lambda: not closed("mended"), 20)
+	ok(submit("mended", "CPU"))
+
+
+@test
+def warnings_of_a_device_must_be_accepted():
+	untested = REFERENCE.replace(
+		"return output ==", "if output == data: raise ValueError()\n    return output =="
+	)
+	for name in ("unsure", "unsure-api"):
+		old(name, untested, TASK.split("  expected:")[0])
+		set_devices(name, "B300", "CPU")
+		device_ends(name, "CPU", "warned")
+		is_refused(name, "CPU")
+	contains(check_page("unsure").words(), "Open CPU in spite of the warnings")
+	page = whole(carl.get("/admin/leaderboard/unsure/edit")).words()
+	contains(page, "CPU takes no submissions: its check found 1 warning.")
+	dry_run = dry_run_of("unsure")
+	equal(publish("unsure", "open", gpu="CPU", dry_run=int(dry_run) - 1).status, 409)
+	ok(publish("unsure", "open", gpu="CPU", dry_run=dry_run))
+	equal(notes("unsure")[-1], ["carl", "CPU takes submissions, in spite of 1 warning"])
+	equal(api("unsure-api", "PATCH", {"accept_warnings": True}).json["closed_gpus"], [])
+	ok(submit("unsure", "CPU"))
+
+
+@test
+def a_device_that_waits_for_a_worker_delays_nothing():
+	create("broad")
+	becomes("broad", "public")
+	set_devices("broad", "CPU", "B300")
+	contains(check_page("broad").words(), "The check waits: no worker takes jobs for B300 now.")
+	edit("broad", REFERENCE, TASK.replace("{seed: 3}", "{seed: 4}"), gpu="B300")
+	becomes("broad", "public", "2")
+	ok(submit("broad", "CPU"))
+	is_refused("broad", "B300")
+	set_devices("broad", "CPU", "B300", "B200")
+	until(  # the check of the second device does not wait for the first one's
+		lambda: value(
+			"SELECT COUNT(DISTINCT gpu) FROM jobs WHERE gpu IN ('B200', 'B300') "
+			"AND state = 'queued' AND priority = 1 AND submission_id > 0"
+		)
+		== "2"
+	)
+	ok(publish("broad", "save", visibility="hidden"))
+	set_devices("broad", "CPU")
+	ok(publish("broad"))
+	becomes("broad", "public", "2")
+
+
 # ---- versions ----
 
 
@@ -513,6 +714,124 @@ def an_operator_publishes_without_the_check_and_the_audit_log_says_so():
 			["podium-admin", "visibility: public, was hidden"],
 		],
 	)
+
+
+# ---- attacks ----
+
+
+@test
+def a_device_that_closes_while_somebody_submits_gets_no_job():
+	old("racing")
+	token = dora.csrf("/account")
+	jobs = value("SELECT COUNT(*) FROM jobs WHERE gpu = 'B300' AND priority = 0")
+	with Held(site, "SELECT id FROM users WHERE name = 'dora' FOR UPDATE") as held:
+		fields = [("mode", "test"), ("code", new_source()), ("gpu", "B300")]
+		join = beside(lambda: dora.post("/leaderboard/racing/submit", fields, csrf=token))
+		held.wait_for_others()  # the device was still open when the form was checked
+		sql("UPDATE leaderboard_gpus SET closed_at = UTC_TIMESTAMP(3) WHERE gpu = 'B300'")
+	(answer,) = join()
+	equal(answer.status, 422)
+	equal(value("SELECT COUNT(*) FROM jobs WHERE gpu = 'B300' AND priority = 0"), jobs)
+	site.publish("racing")
+
+
+@test
+def of_many_who_publish_at_once_one_does():
+	create("rushed", REFERENCE, NO_TEMPLATE)
+	ends("rushed", "warned")
+	dry_run = dry_run_of("rushed")
+	token = carl.csrf("/account")
+	fields = [("action", "accept"), ("dry_run", dry_run), ("confirm", "yes")]
+	address = "/admin/leaderboard/rushed/publishing"
+	answers = beside(*[lambda: carl.post(address, fields, csrf=token)] * 8)()
+	equal(sorted(answer.status for answer in answers), [303] + [409] * 7)
+	equal(notes("rushed"), [["carl", "visibility: public, was hidden; in spite of 1 warning"]])
+
+
+@test
+def warnings_of_an_earlier_check_cannot_be_accepted_for_another_task():
+	create("swapped", REFERENCE, NO_TEMPLATE)
+	ends("swapped", "warned")
+	dry_run = dry_run_of("swapped")
+	edit("swapped", WEAK, NO_TEMPLATE)
+	equal(publish("swapped", "accept", dry_run=dry_run).status, 409)
+	ends("swapped", "failed")
+	equal(publish("swapped", "accept", dry_run=dry_run).status, 409)
+	is_hidden("swapped")
+
+
+@test
+def a_cancelled_check_is_no_check():
+	site.hold_jobs()
+	create("cut-short", WEAK)
+	for (number,) in sql(
+		"SELECT s.id FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id "
+		"WHERE l.name = 'cut-short'"
+	):
+		carl.post(f"/submission/{number}/cancel", form="/account")
+	site.release_jobs()
+	ends("cut-short", "failed")
+	contains(publication("cut-short")["errors"][0], "got the verdict cancelled")
+	is_hidden("cut-short")
+
+
+@test
+def only_those_who_manage_a_leaderboard_publish_it_or_open_its_devices():
+	old("guarded", WEAK)
+	set_devices("guarded", "B300", "CPU")
+	device_ends("guarded", "CPU", "failed")
+	for name in ("cut-short", "guarded"):
+		for action in ("publish", "accept", "open", "save"):
+			fields = [
+				("action", action),
+				("gpu", "CPU"),
+				("visibility", "public"),
+				("confirm", "yes"),
+			]
+			answer = dora.post(f"/admin/leaderboard/{name}/publishing", fields, form="/account")
+			contains([403, 404], answer.status)
+		for path in ("edit", "dryrun", "switch?version=1"):
+			answer = dora.post(
+				f"/admin/leaderboard/{name}/{path}", [("gpu", "CPU")], form="/account"
+			)
+			contains([403, 404], answer.status)
+	equal(closed("guarded")["CPU"]["check"], "failed")
+	is_hidden("cut-short")
+
+
+@test
+def a_clone_of_a_published_leaderboard_needs_a_check_of_its_own():
+	ok(carl.post("/admin/leaderboard/guarded/clone", [("name", "cloned")]))
+	ok(publish("cloned"))
+	is_hidden("cloned")
+
+
+@test
+def a_problem_set_adds_devices_that_are_closed():
+	tree = {f"sum/{name}": text for name, text in files_of(WEAK).items()}
+	yaml = "name: a set\nproblems:\n  - {directory: sum, name: of-set, gpus: [CPU, B300]}\n"
+	location = ok(
+		carl.post("/admin/sets/new", files=[("set", "s.zip", zip_of({"set.yaml": yaml, **tree}))])
+	).location
+	page = carl.get(location).text
+	hidden = {
+		name: page.split(f'name="{name}" value="')[1].split('"')[0] for name in ("set", "plan")
+	}
+	ok(carl.post(location, list(hidden.items()), csrf=carl.csrf("/account")))
+	equal((stored("of-set"), list(closed("of-set"))), (["public", "1"], ["B300"]))
+
+
+@test
+def problems_that_popcorn_updates_get_closed_devices():
+	site.publish("sum-dev")
+	(PROBLEMS / "problems" / "one.yaml").write_text(
+		"name: one\nproblems:\n  - {directory: sum, name: sum-dev, deadline: '2099-01-01', "
+		"gpus: [CPU, B300]}\n"
+	)
+	order = {"problem_set": "one", "force": True}
+	answer = api("", "POST", order, "/popcorn/admin/update-problems")
+	equal(answer.json["updated"], ["sum-dev"])
+	equal((stored("sum-dev"), list(closed("sum-dev"))), (["public", "1"], ["B300"]))
 
 
 # ---- internal errors ----
