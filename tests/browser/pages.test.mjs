@@ -300,6 +300,38 @@ scene('a reader whose system is dark gets dark pages', async (come) => {
 	assert.ok(colours[0].ground > 600 && colours[1].ground < 150, JSON.stringify(colours));
 });
 
+for (const scripts of [true, false])
+	scene(`a visitor switches the theme ${scripts ? 'with' : 'without'} scripts`, async (come) => {
+		const page = await come({ scripts }), ground = () => page.locator('body')
+			.evaluate((body) => getComputedStyle(body).backgroundColor.match(/\d+/)[0]);
+		const chosen = async (name) => {
+			await page.getByRole('button', { name, exact: true }).click();
+			await page.waitForURL('**/queue?x=1');
+			await page.locator(`button[aria-pressed=true]:text-is("${name}")`).waitFor();
+			return Number(await ground());
+		};
+		await page.goto('/queue?x=1');
+		assert.ok(await chosen('Dark') < 50);
+		await page.emulateMedia({ colorScheme: 'dark' });
+		assert.ok(await chosen('Light') > 200);
+		assert.ok(await chosen('System') < 50);
+	});
+
+scene('pages do not move while they load', async () => {
+	for (const path of ['/', '/queue', `/leaderboard/${CROWD}?gpu=H200`])
+		for (const width of [390, 1440]) {
+			const { page, context } = await visit({ watch: false, width });
+			await page.addInitScript(() => {
+				window.moved = [];
+				new PerformanceObserver((list) => list.getEntries().forEach((entry) =>
+					window.moved.push(entry.value))).observe({ type: 'layout-shift', buffered: true });
+			});
+			await page.goto(path, { waitUntil: 'networkidle' });
+			assert.deepEqual(await page.evaluate(() => window.moved), [], `${path} at ${width} px`);
+			await context.close();
+		}
+});
+
 // Presses Tab from the top of the page to its end. Returns a description of each stop, which says
 // so if the focus is invisible there.
 async function tabStops(page) {
