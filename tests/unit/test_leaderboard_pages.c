@@ -1,6 +1,7 @@
 /* The parts of the pages around rankings that need no database: ties, grouping, order. */
 #include "cgi/page/history.h"
 #include "cgi/page/home.h"
+#include "cgi/page/job_words.h"
 #include "cgi/page/leaderboard.h"
 #include "lib/base/buffer.h"
 #include "lib/base/scope.h"
@@ -216,6 +217,28 @@ static void without_leaderboards_there_is_nothing_to_show(void **state)
 	assert_false(view.takes);
 }
 
+static void a_job_has_a_step(void **state)
+{
+	(void)state;
+	const struct {
+		const char *state, *progress;
+		int step;
+	} cases[] = {
+		{ "queued", "", STEP_QUEUE },
+		{ "queued", "test 3/12", STEP_QUEUE }, /* its worker was lost */
+		{ "running", NULL, STEP_COMPILE },
+		{ "running", "", STEP_COMPILE },
+		{ "running", "compile", STEP_COMPILE },
+		{ "running", "test 4/12", STEP_TEST },
+		{ "running", "benchmark 1/5", STEP_TIME },
+		{ "running", "timing 2/5", STEP_TIME },
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		const struct job_row job = { .state = cases[i].state, .progress = cases[i].progress };
+		assert_int_equal(job_step(&job), cases[i].step);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -224,6 +247,7 @@ int main(void)
 		cmocka_unit_test(devices_keep_their_order_and_a_board_waits_without_a_worker),
 		cmocka_unit_test(the_filter_keeps_devices_and_finds_words),
 		cmocka_unit_test(a_summary_is_the_first_sentence_without_marks),
+		cmocka_unit_test(a_job_has_a_step),
 		cmocka_unit_test(without_leaderboards_there_is_nothing_to_show),
 	};
 	return cmocka_run_group_tests_name("boards", tests, NULL, NULL);
