@@ -167,9 +167,9 @@ def an_unknown_error_is_never_a_number():
 @test
 def places_without_the_error_have_its_digits():
 	shown = {
-		"home": words("/"),
+		"podium": words("/leaderboard/small?gpu=H200"),
 		"badge": anyone.fresh("/leaderboard/small/badge.svg?gpu=H200&user=bob").text,
-		"trend": words("/leaderboard/small?gpu=H200").split("The trend as a table")[1],
+		"trend": words("/leaderboard/small?view=trend&gpu=H200").split("The trend as a table")[1],
 		"devices": words("/leaderboard/small?view=gpus"),
 		"projector": words("/leaderboard/small?view=live"),
 		"history": podium("bob", "history"),
@@ -177,6 +177,7 @@ def places_without_the_error_have_its_digits():
 	for place, text in shown.items():
 		if not re.search(r"(?<![\d.])46 µs", text):
 			raise AssertionError(f"{place} does not have 46 µs: {text[:3000]!r}")
+	contains(words("/"), "31.90 µs by ada")
 	contains(anyone.fresh("/leaderboard/small.atom?gpu=H200").text, "ada: 31.90 µs on H200")
 
 
