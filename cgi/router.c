@@ -20,6 +20,7 @@ enum { form_bytes = 64 * 1024, upload_bytes = 10 * 1024 * 1024 };
 /* All pages. `*` matches one part of the path, `**` the rest of it. */
 static const struct route ROUTES[] = {
 	{ METHOD_GET, "/", page_home, ANYONE, 0 },
+	{ METHOD_POST, "/theme", action_theme, ANYONE, form_bytes },
 	{ METHOD_GET, "/leaderboard/*.json", page_leaderboard_json, ANYONE, 0 },
 	{ METHOD_GET, "/leaderboard/*.csv", page_leaderboard_csv, ANYONE, 0 },
 	{ METHOD_GET, "/leaderboard/*.atom", page_leaderboard_feed, ANYONE, 0 },
@@ -289,6 +290,14 @@ static int admit_to_page(struct request *request, const struct call *call)
 	return 0;
 }
 
+/* The theme changes nothing but the visitor's own browser. A visitor without a cookie can choose it
+ * without a form token, because nginx caches the page with the form for all such visitors. */
+static int check_forgery(struct request *request, const struct call *call)
+{
+	return call->route.run == action_theme && !request->csrf ? csrf_check_origin(request)
+															 : csrf_check(request);
+}
+
 static int read_request_form(struct request *request, const struct call *call)
 {
 	int rc = form_parse_urlencoded(request->arena, request->query_string,
@@ -298,7 +307,7 @@ static int read_request_form(struct request *request, const struct call *call)
 	rc = form_read(request, call->route.most_body_bytes);
 	if (rc == ERROR_LIMIT)
 		request->status = 413;
-	return rc ? rc : csrf_check(request);
+	return rc ? rc : check_forgery(request, call);
 }
 
 static void finish_page(struct request *request)

@@ -10,19 +10,6 @@ static const char *cookie_name(const struct request *request)
 	return request->secure ? "__Host-podium" : "podium";
 }
 
-const char *request_cookie(const struct request *request, const char *name)
-{
-	size_t name_length = strlen(name);
-	for (const char *at = request->cookies; *at;) {
-		at += strspn(at, "; ");
-		size_t length = strcspn(at, ";");
-		if (strncmp(at, name, name_length) == 0 && at[name_length] == '=')
-			return arena_strndup(request->arena, at + name_length + 1, length - name_length - 1);
-		at += length;
-	}
-	return NULL;
-}
-
 const unsigned char *cookie_token(struct request *request)
 {
 	const char *value = request_cookie(request, cookie_name(request));

@@ -4,9 +4,8 @@
 
 #include "cgi/http/request.h"
 
-/* request_cookie returns a cookie's value, or NULL. response_cookie sets one from "name=value;
- * Path=/..." and adds Secure over HTTPS. It also makes the response uncacheable. */
-const char *request_cookie(const struct request *request, const char *name);
+/* Sets a cookie from "name=value; Path=/..." and adds Secure over HTTPS. It also makes the response
+ * uncacheable. */
 void response_cookie(struct request *request, const char *cookie);
 
 enum { session_token_bytes = 32 };

@@ -37,12 +37,22 @@ static bool is_own_origin(const struct request *request)
 	return strcmp(request->origin, own) == 0;
 }
 
+static int refuse_origin(struct request *request)
+{
+	return fail(request->error, ERROR_FORBIDDEN,
+		"This form was sent from another site, so nothing was changed.");
+}
+
+int csrf_check_origin(struct request *request)
+{
+	return request->origin && is_own_origin(request) ? 0 : refuse_origin(request);
+}
+
 int csrf_check(struct request *request)
 {
 	const char *sent = request_form(request, "csrf");
 	if (!is_own_origin(request))
-		return fail(request->error, ERROR_FORBIDDEN,
-			"This form was sent from another site, so nothing was changed.");
+		return refuse_origin(request);
 	if (!request->csrf || !sent || strlen(sent) != strlen(request->csrf)
 		|| sodium_memcmp(sent, request->csrf, strlen(sent)) != 0)
 		return fail(request->error, ERROR_FORBIDDEN,

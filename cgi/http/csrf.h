@@ -16,4 +16,8 @@ void csrf_offer(struct request *request);
  * either is wrong. */
 int csrf_check(struct request *request);
 
+/* Checks only that the Origin header is there and is Podium's own. For a form that does nothing in
+ * the visitor's name. */
+int csrf_check_origin(struct request *request);
+
 #endif

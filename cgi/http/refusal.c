@@ -78,24 +78,15 @@ static void find_names(struct request *request, struct refusal *refusal)
 		find_leaderboards(request, leaderboard, refusal);
 }
 
-static const char *address_of(struct request *request)
-{
-	cleanup_buffer struct buffer address = { 0 };
-	html_url_part(&address, request->path);
-	if (*request->query_string)
-		buffer_printf(&address, "?%s", request->query_string);
-	return arena_strdup(request->arena, buffer_string(&address));
-}
-
 void refusal_show(struct request *request, const char *title, const char *sentence)
 {
 	struct refusal refusal = { .sentence = sentence,
 		.forbidden = request->status == 403 && request->viewer.id };
 	bool may_pass = request->status == 503 || request->status == 429;
-	if (may_pass && request->method == METHOD_GET)
-		refusal.again = address_of(request);
 	if (request->status == 404)
 		find_names(request, &refusal);
 	struct page page = page_make(request, title, "");
+	if (may_pass && request->method == METHOD_GET)
+		refusal.again = page.here;
 	error_page(&request->body, &page, &refusal);
 }

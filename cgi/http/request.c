@@ -2,6 +2,7 @@
 
 #include "cgi/render/html.h"
 #include "lib/base/format.h"
+#include "lib/base/scope.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -166,6 +167,37 @@ int respond_json(struct request *request, json_t *json)
 	return 0;
 }
 
+const char *request_cookie(const struct request *request, const char *name)
+{
+	size_t name_length = strlen(name);
+	for (const char *at = request->cookies; *at;) {
+		at += strspn(at, "; ");
+		size_t length = strcspn(at, ";");
+		if (strncmp(at, name, name_length) == 0 && at[name_length] == '=')
+			return arena_strndup(request->arena, at + name_length + 1, length - name_length - 1);
+		at += length;
+	}
+	return NULL;
+}
+
+const char *theme_of_name(const char *name)
+{
+	return name && strcmp(name, "light") == 0 ? "light"
+		: name && strcmp(name, "dark") == 0   ? "dark"
+											  : "";
+}
+
+/* A visitor can get back to a page only by GET. */
+static const char *address_of(const struct request *request)
+{
+	cleanup_buffer struct buffer path = { 0 };
+	if (request->method != METHOD_GET)
+		return "/";
+	html_url_part(&path, request->path);
+	return arena_printf(request->arena, "%s%s%s", buffer_string(&path),
+		*request->query_string ? "?" : "", request->query_string);
+}
+
 struct page page_make(const struct request *request, const char *title, const char *section)
 {
 	return (struct page){
@@ -174,6 +206,8 @@ struct page page_make(const struct request *request, const char *title, const ch
 		.viewer = &request->viewer,
 		.csrf = request->csrf ? request->csrf : "",
 		.path = request->path,
+		.here = address_of(request),
+		.theme = theme_of_name(request_cookie(request, THEME_COOKIE)),
 		.site = request->config->public_url,
 		.now_ms = now_ms(),
 	};

@@ -49,7 +49,6 @@ struct viewer { /* the user who sends the request */
 	bool must_change_password;
 	int64_t held;                       /* for admins: number of results that await review */
 	const struct overtaking *overtaken; /* newest "you were overtaken" notice, or NULL */
-	const char *here; /* this page's address; dismissing the notice leads back to it */
 };
 
 struct request {
@@ -180,6 +179,8 @@ struct page {
 	const struct viewer *viewer;
 	const char *csrf;
 	const char *path;   /* for the login link's ?next= */
+	const char *here;   /* the page's address, to which a form in the frame leads back */
+	const char *theme;  /* "light", "dark" or "": the visitor's system decides */
 	const char *notice; /* one sentence in a green box, or NULL */
 	const struct announcement *announcements;
 	size_t announcement_count; /* 0 unless the handler calls announcements_read */
@@ -195,6 +196,15 @@ bool section_is(const struct page *page, const char *section);
 
 /* Makes `json` the response's body and releases it. Returns ERROR_SYSTEM if `json` is NULL. */
 int respond_json(struct request *request, json_t *json);
+
+/* Returns a cookie's value, or NULL. */
+const char *request_cookie(const struct request *request, const char *name);
+
+/* The cookie with the visitor's theme. nginx's cache has a page for each value
+ * (packaging/nginx/http.conf). */
+#define THEME_COOKIE "theme"
+/* Returns "light" or "dark" for that name, and "" for the system's theme or an unknown name. */
+const char *theme_of_name(const char *name);
 
 struct page page_make(const struct request *request, const char *title, const char *section);
 

@@ -71,15 +71,11 @@ bool session_hash(struct request *request, unsigned char hash[static 32])
 static int read_overtaken(struct request *request)
 {
 	struct overtaking *overtaken = arena_alloc(request->arena, sizeof *overtaken);
-	cleanup_buffer struct buffer here = { 0 };
 	int rc = overtaking_newest(
 		request->db, request->arena, request->viewer.id, overtaken, request->error);
 	if (rc)
 		return rc == ERROR_NOT_FOUND ? 0 : rc;
-	html_url_part(&here, request->path);
 	request->viewer.overtaken = overtaken;
-	request->viewer.here = arena_printf(request->arena, "%s%s%s", buffer_string(&here),
-		*request->query_string ? "?" : "", request->query_string);
 	return 0;
 }
 

@@ -1,14 +1,19 @@
 /* The front page. */
 #include "cgi/page/home.h"
 
+#include "cgi/http/thread_cache.h"
 #include "cgi/page/announcement.h"
 #include "cgi/page/judge.h"
 #include "cgi/page/pages.h"
 #include "cgi/page/shown_leaderboard.h"
+#include "lib/base/clock.h"
 #include "lib/base/quote.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
 #include "lib/job/job.h"
 #include "lib/judging/internal_error.h"
 #include "lib/leaderboard/visibility.h"
+#include "lib/ranking/records.h"
 #include "templates/home.h"
 
 #include <stdlib.h>
@@ -17,85 +22,184 @@
 static const struct column HOME_COLUMNS[] = {
 	TEXT(struct home_row, name),
 	TEXT(struct home_row, language),
+	TEXT(struct home_row, description),
 	TIME(struct home_row, deadline_ms),
 	INTEGER(struct home_row, accepting),
 	INTEGER(struct home_row, practice),
 	INTEGER(struct home_row, participants),
 	INTEGER(struct home_row, submissions),
+	TIME(struct home_row, active_at_ms),
 	TEXT(struct home_row, gpu),
 	TEXT(struct home_row, engine),
 	INTEGER(struct home_row, entries),
-	INTEGER(struct home_row, place),
-	INTEGER(struct home_row, user_id),
-	TEXT(struct home_row, user),
-	INTEGER(struct home_row, is_tie),
-	REAL(struct home_row, score_ns),
-	REAL(struct home_row, score_err_ns),
+	TEXT(struct home_row, holder),
+	TIME(struct home_row, record_at_ms),
+	REAL(struct home_row, record_ns),
+	REAL(struct home_row, record_err_ns),
+	INTEGER(struct home_row, own_place),
+	INTEGER(struct home_row, own_tie),
 };
 #define MAY_SEE_LEADERBOARD SQL_MAY_SEE("l")
 #define ENGINE_ON_GPU SQL_ENGINE_OF("l.task_version_id", "g.gpu")
-/* Returns a row for each of the first three positions on each device, with NULL where a position is
- * empty. The query names the positions 1 to 3, so each row takes one index lookup even in a long
- * ranking.
- *
- * The join order is fixed, because MariaDB would otherwise read whole rankings while its statistics
- * lag behind a growing ranking. The number of entries is the last position, which is looked up once
- * per device. */
+#define OF_DEVICE(record) SQL_IS_RECORD(record, "l.id", "l.task_version_id", "g.gpu")
+#define RECORD_OF_DEVICE OF_DEVICE("r")
+#define NEWEST_OF_DEVICE OF_DEVICE("e") " ORDER BY " SQL_RECORD_ORDER("e") " LIMIT 1"
+/* Returns a row for each device. The join order is fixed, because MariaDB would otherwise read
+ * whole rankings while its statistics lag behind a growing ranking. The number of entries is the
+ * last position, which is looked up once per device. */
 static const struct statement HOME = SELECT(struct home_row, HOME_COLUMNS,
-	"SELECT STRAIGHT_JOIN l.name, v.language, l.deadline AS deadline_ms, l.accepting, l.practice, "
-	"  COALESCE(c.participants, 0) AS participants, COALESCE(c.submissions, 0) AS submissions, "
-	"g.gpu, IF(top.position = 1, " ENGINE_ON_GPU ", NULL) AS engine, "
-	"  IF(top.position = 1, (SELECT e.position FROM ranking e FORCE INDEX (ranking_order) "
+	"SELECT STRAIGHT_JOIN l.name, v.language, LEFT(v.description, 600) AS description, "
+	"l.deadline AS deadline_ms, l.accepting, l.practice, "
+	"COALESCE(c.participants, 0) AS participants, "
+	"COALESCE(c.submissions, 0) AS submissions, "
+	"(SELECT s.submitted_at FROM submissions s FORCE INDEX (submissions_leaderboard) "
+	"WHERE s.leaderboard_id = l.id ORDER BY s.id DESC LIMIT 1) AS active_at_ms, "
+	"g.gpu, " ENGINE_ON_GPU " AS engine, "
+	"(SELECT e.position FROM ranking e FORCE INDEX (ranking_order) "
 	"WHERE e.leaderboard_id = l.id "
-	"    AND e.task_version_id = l.task_version_id AND e.gpu = g.gpu "
-	"ORDER BY e.position DESC LIMIT 1), NULL) AS entries, "
-	"  r.place, r.user_id, u.name AS user, "
-	"r.tied AS is_tie, r.score_ns, r.score_err_ns "
+	"AND e.task_version_id = l.task_version_id AND e.gpu = g.gpu "
+	"ORDER BY e.position DESC LIMIT 1) AS entries, "
+	"u.name AS holder, r.ranked_at AS record_at_ms, r.score_ns AS record_ns, "
+	"(SELECT j.score_err_ns FROM jobs j WHERE j.id = r.job_id) AS record_err_ns, "
+	"own.place AS own_place, own.tied AS own_tie "
 	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id "
 	"LEFT JOIN leaderboard_counts c ON c.leaderboard_id = l.id "
 	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = l.id "
-	"JOIN (SELECT 1 AS position UNION ALL SELECT 2 UNION ALL SELECT 3) top "
-	"LEFT JOIN ranking r FORCE INDEX (ranking_order) ON r.leaderboard_id = l.id "
-	"AND r.task_version_id = l.task_version_id AND r.gpu = g.gpu "
-	"  AND r.position = top.position "
+	"LEFT JOIN records r FORCE INDEX (PRIMARY) ON " RECORD_OF_DEVICE " AND r.submission_id = "
+	"(SELECT e.submission_id FROM records e WHERE " NEWEST_OF_DEVICE ") "
 	"LEFT JOIN users u ON u.id = r.user_id "
+	"LEFT JOIN ranking own FORCE INDEX (PRIMARY) ON own.leaderboard_id = l.id "
+	"AND own.task_version_id = l.task_version_id AND own.gpu = g.gpu AND own.user_id = ? "
 	"WHERE l.archived_at IS NULL AND " MAY_SEE_LEADERBOARD " "
-	"ORDER BY l.name, g.position, g.gpu, top.position");
+	"ORDER BY l.name, g.position, g.gpu");
+
+/* ---- what happens on the site ---- */
+
+static const struct column SITE_COLUMNS[] = {
+	INTEGER(struct home_site, running),
+	INTEGER(struct home_site, queued),
+	INTEGER(struct home_site, finished),
+	TEXT(struct home_site, offered),
+};
+#define JOBS_WHERE(condition) \
+	"(SELECT COUNT(*) FROM (SELECT 1 FROM jobs WHERE " condition " LIMIT ?) few)"
+#define RUNNING JOBS_WHERE("state = 'running'")
+#define QUEUED JOBS_WHERE("state = 'queued'")
+#define FINISHED JOBS_WHERE("finished_at >= UTC_DATE()")
+#define TAKES_JOBS "w.seen_at" SQL_IS_ONLINE "AND " SQL_TAKES_JOBS("g", "w")
+static const struct statement SITE = SELECT(struct home_site, SITE_COLUMNS,
+	"SELECT " RUNNING " AS running, " QUEUED " AS queued, " FINISHED " AS finished, "
+	"(SELECT GROUP_CONCAT(DISTINCT g.model) FROM gpus g JOIN workers w ON w.id = g.worker_id "
+	"WHERE " TAKES_JOBS ") AS offered");
+
+enum { site_kept_ms = 1000 };
+struct cached_site {
+	struct arena *arena;
+	struct home_site site;
+	int64_t read_at_ms;
+};
+
+static void free_cached_site(void *value)
+{
+	struct cached_site *cached = value;
+	arena_free(cached->arena);
+	free(cached);
+}
+
+static struct thread_cache cache = THREAD_CACHE(sizeof(struct cached_site), free_cached_site);
+
+/* The figures are the same for all visitors, so each thread reads them once a second. */
+static int read_site(struct request *request, struct home_site *site)
+{
+	struct cached_site *cached = thread_cache_get(&cache);
+	const int64_t most = home_most_counted;
+	if (cached && cached->arena && thread_cache_is_fresh(cached->read_at_ms, site_kept_ms)) {
+		*site = cached->site;
+		return 0;
+	}
+	struct arena *arena = arena_new();
+	int64_t asked_at_ms = clock_ms();
+	int rc = database_row(request->db, arena, &SITE, site, request->error, "iii", most, most, most);
+	if (!rc)
+		site->offered = arena_strdup(request->arena, site->offered ? site->offered : "");
+	if (rc || !cached) {
+		arena_free(arena);
+		return rc;
+	}
+	arena_free(cached->arena);
+	*cached = (struct cached_site){ arena, *site, asked_at_ms };
+	cached->site.offered = arena_strdup(arena, site->offered);
+	return 0;
+}
+
+static bool is_offered(const struct home_site *site, const char *gpu)
+{
+	size_t length = strlen(gpu);
+	for (const char *at = site->offered ? site->offered : ""; *at; at += *at == ',') {
+		size_t own = strcspn(at, ",");
+		if (own == length && strncmp(at, gpu, length) == 0)
+			return true;
+		at += own;
+	}
+	return false;
+}
+
+/* ---- summaries ---- */
+
+/* Appends a line without the marks of Markdown: emphasis, code, and the addresses of links. */
+static void append_plain(struct buffer *out, const char *line, size_t length)
+{
+	for (size_t i = 0; i < length; i++) {
+		if (line[i] == ']' && i + 1 < length && line[i + 1] == '(')
+			while (i < length && line[i] != ')')
+				i++;
+		else if (!strchr("*`[]", line[i]))
+			buffer_append(out, &line[i], 1);
+	}
+}
+
+/* The length of the first sentence, or where the text is too long for a line. */
+static size_t sentence_length(const char *text)
+{
+	enum { most_bytes = 140 };
+	const char *end = strstr(text, ". ");
+	size_t length = end ? (size_t)(end - text) + 1 : strlen(text);
+	if (length <= most_bytes)
+		return length;
+	length = most_bytes;
+	while (length && text[length] != ' ')
+		length--;
+	return length ? length : most_bytes;
+}
+
+const char *home_summary(struct arena *arena, const char *markdown)
+{
+	cleanup_buffer struct buffer text = { 0 };
+	for (const char *line = markdown ? markdown : ""; *line && !text.length;) {
+		line += strspn(line, " \t\r\n");
+		size_t length = strcspn(line, "\r\n");
+		bool is_text = !strchr("#|!>-=<", *line) && strncmp(line, "```", 3) != 0;
+		for (; is_text && length; length = strcspn(line, "\r\n")) {
+			append_plain(&text, line, length);
+			line += length + (line[length] == '\r');
+			line += *line == '\n';
+			if (*line && !strchr("\r\n", *line))
+				buffer_text(&text, " ");
+		}
+		line += length;
+	}
+	const char *whole = buffer_string(&text);
+	size_t length = sentence_length(whole);
+	bool is_cut = whole[length] && whole[length - 1] != '.';
+	return arena_printf(arena, "%s%s", arena_strndup(arena, whole, text_utf8_prefix(whole, length)),
+		is_cut ? "…" : "");
+}
 
 /* ---- rows to leaderboards ---- */
 
-static void add_home_entry(struct home_gpu *gpu, const struct home_row *row)
-{
-	if (row->entries != SQL_NULL_INTEGER)
-		gpu->entries = row->entries;
-	if (!row->user || gpu->top_count == home_top)
-		return;
-	gpu->top[gpu->top_count++] = (struct home_entry){
-		.place = row->place,
-		.user_id = row->user_id,
-		.is_tie = row->is_tie,
-		.user = row->user,
-		.score_ns = row->score_ns,
-		.score_err_ns = row->score_err_ns,
-	};
-}
-
-/* Adds a device from the rows at the front. Returns how many rows belong to it. */
-static size_t add_gpu(
-	struct home_leaderboard *leaderboard, const struct home_row *rows, size_t count)
-{
-	struct home_gpu *gpu = &leaderboard->gpus[leaderboard->gpu_count++];
-	gpu->name = rows->gpu;
-	gpu->engine = rows->engine;
-	size_t taken = 0;
-	while (taken < count && strcmp(rows[taken].gpu, rows->gpu) == 0)
-		add_home_entry(gpu, &rows[taken++]);
-	return taken;
-}
-
 /* Adds a leaderboard from the rows at the front. Returns how many rows belong to it. */
 static size_t add_leaderboard(struct arena *arena, struct home_leaderboard *leaderboard,
-	const struct home_row *rows, size_t count, int64_t now)
+	const struct home_row *rows, size_t count, const struct home_site *site, int64_t now)
 {
 	size_t own = 1;
 	while (own < count && strcmp(rows[own].name, rows->name) == 0)
@@ -103,32 +207,61 @@ static size_t add_leaderboard(struct arena *arena, struct home_leaderboard *lead
 	*leaderboard = (struct home_leaderboard){
 		.name = rows->name,
 		.language = rows->language,
+		.summary = home_summary(arena, rows->description),
 		.deadline_ms = rows->deadline_ms,
 		.state = leaderboard_state_of(
 			rows->deadline_ms, rows->accepting, rows->practice, TIME_NULL, now),
 		.participants = rows->participants,
 		.submissions = rows->submissions,
-		.gpus = arena_array(arena, struct home_gpu, own),
+		.active_at_ms = rows->active_at_ms,
+		.gpus = rows,
+		.gpu_count = rows->gpu ? own : 0,
+		.waits = rows->gpu != NULL,
 	};
-	for (size_t i = 0; rows->gpu && i < own;)
-		i += add_gpu(leaderboard, rows + i, own - i);
+	for (size_t i = 0; i < leaderboard->gpu_count; i++)
+		leaderboard->waits &= !is_offered(site, rows[i].gpu);
 	return own;
 }
 
-size_t home_rows_of_engine(struct home_row *rows, size_t count, const char *engine)
+/* ---- the filter ---- */
+
+static bool fits(struct arena *arena, const struct home_row *row, const struct home_filter *filter)
+{
+	if (*filter->gpu && !(row->gpu && strcmp(row->gpu, filter->gpu) == 0))
+		return false;
+	if (*filter->engine && !(row->gpu && row->engine && strcmp(row->engine, filter->engine) == 0))
+		return false;
+	return !*filter->text || strcasestr(row->name, filter->text)
+		|| strcasestr(home_summary(arena, row->description), filter->text);
+}
+
+size_t home_rows_filter(
+	struct arena *arena, struct home_row *rows, size_t count, const struct home_filter *filter)
 {
 	size_t kept = 0;
-	bool is_wanted = false;
-	for (size_t i = 0; i < count; i++) {
-		const struct home_row *row = &rows[i];
-		bool is_same_device = i && row->gpu && rows[i - 1].gpu
-			&& strcmp(row->gpu, rows[i - 1].gpu) == 0 && strcmp(row->name, rows[i - 1].name) == 0;
-		if (!is_same_device)
-			is_wanted = row->gpu && row->engine && strcmp(row->engine, engine) == 0;
-		if (is_wanted)
+	for (size_t i = 0; i < count; i++)
+		if (fits(arena, &rows[i], filter))
 			rows[kept++] = rows[i];
-	}
 	return kept;
+}
+
+static void add_name(const char **names, size_t *count, const char *name)
+{
+	if (name && !names_contain(names, *count, name))
+		names[(*count)++] = name;
+}
+
+/* Lists what the filter offers, before it is applied. */
+static void list_choices(
+	struct arena *arena, const struct home_row *rows, size_t count, struct home_view *view)
+{
+	view->gpus = arena_array(arena, const char *, count + 1);
+	view->engines = arena_array(arena, const char *, count + 1);
+	for (size_t i = 0; i < count; i++) {
+		add_name(view->gpus, &view->gpu_count, rows[i].gpu);
+		if (rows[i].gpu)
+			add_name(view->engines, &view->engine_count, rows[i].engine);
+	}
 }
 
 /* ---- order ---- */
@@ -140,31 +273,50 @@ static enum home_part part_of(const struct home_leaderboard *leaderboard)
 	return strcmp(leaderboard->state, "practice") == 0 ? HOME_PRACTICE : HOME_ENDED;
 }
 
-static int by_urgency(const void *left, const void *right)
+/* TIME_NULL comes last. */
+static int later_first(int64_t a_ms, int64_t b_ms)
+{
+	if (a_ms == TIME_NULL || b_ms == TIME_NULL)
+		return (a_ms == TIME_NULL) - (b_ms == TIME_NULL);
+	return (a_ms < b_ms) - (a_ms > b_ms);
+}
+
+static int by_activity(const void *left, const void *right)
 {
 	const struct home_leaderboard *a = left, *b = right;
 	enum home_part part = part_of(a);
 	if (part != part_of(b))
 		return part < part_of(b) ? -1 : 1;
-	if (a->deadline_ms == b->deadline_ms)
-		return strcasecmp(a->name, b->name);
-	if (a->deadline_ms == TIME_NULL || b->deadline_ms == TIME_NULL)
-		return a->deadline_ms == TIME_NULL ? 1 : -1;
-	bool sooner = a->deadline_ms < b->deadline_ms;
-	return sooner == (part == HOME_ACTIVE) ? -1 : 1;
+	int order = part == HOME_ENDED ? later_first(a->deadline_ms, b->deadline_ms)
+								   : later_first(a->active_at_ms, b->active_at_ms);
+	return order ? order : strcasecmp(a->name, b->name);
 }
 
-struct home_view home_view_make(
-	struct arena *arena, const struct home_row *rows, size_t count, int64_t now)
+static void find_newest_record(struct home_view *view, const struct home_leaderboard *leaderboards)
 {
-	struct home_view view = { .sections = { { .title = "Active", .id = "active" },
-								  { .title = "Practice", .id = "practice" },
-								  { .title = "Ended", .id = "ended" } } };
+	for (size_t i = 0; i < view->count; i++)
+		for (size_t g = 0; g < leaderboards[i].gpu_count; g++) {
+			const struct home_row *gpu = &leaderboards[i].gpus[g];
+			if (!gpu->holder || gpu->record_at_ms == TIME_NULL
+				|| (view->newest && view->newest_gpu->record_at_ms >= gpu->record_at_ms))
+				continue;
+			view->newest = &leaderboards[i];
+			view->newest_gpu = gpu;
+		}
+}
+
+struct home_view home_view_make(struct arena *arena, const struct home_row *rows, size_t count,
+	const struct home_site *site, int64_t now)
+{
+	struct home_view view = { .site = *site,
+		.sections = { { .title = "Active", .id = "active" },
+			{ .title = "Practice", .id = "practice" }, { .title = "Ended", .id = "ended" } } };
 	struct home_leaderboard *leaderboards = arena_array(arena, struct home_leaderboard, count + 1);
 	for (size_t i = 0; i < count;)
-		i += add_leaderboard(arena, &leaderboards[view.count++], rows + i, count - i, now);
+		i += add_leaderboard(arena, &leaderboards[view.count++], rows + i, count - i, site, now);
 	if (view.count)
-		qsort(leaderboards, view.count, sizeof *leaderboards, by_urgency);
+		qsort(leaderboards, view.count, sizeof *leaderboards, by_activity);
+	find_newest_record(&view, leaderboards);
 	for (size_t i = 0; i < view.count; i++)
 		view.sections[part_of(&leaderboards[i])].count++;
 	for (size_t part = 0; part < home_parts; leaderboards += view.sections[part++].count)
@@ -175,28 +327,16 @@ struct home_view home_view_make(
 
 /* ---- the page ---- */
 
-static bool have_several_engines(const struct home_row *rows, size_t count)
+static int filter_of_request(struct request *request, struct home_filter *filter)
 {
-	const char *first = NULL;
-	for (size_t i = 0; i < count; i++) {
-		if (!rows[i].engine || !rows[i].gpu)
-			continue;
-		if (first && strcmp(first, rows[i].engine) != 0)
-			return true;
-		first = rows[i].engine;
-	}
-	return false;
-}
-
-static int asked_engine(struct request *request, const char **engine)
-{
-	const char *wanted = request_query(request, "engine");
-	*engine = wanted ? wanted : "";
-	return !**engine || *engine_meaning(*engine)
+	*filter = (struct home_filter){ .text = request_query_or(request, "q", ""),
+		.gpu = request_query_or(request, "gpu", ""),
+		.engine = request_query_or(request, "engine", "") };
+	return !*filter->engine || *engine_meaning(filter->engine)
 		? 0
 		: fail(request->error, ERROR_INPUT,
 			"There is no engine %s. Choose sealed, isolated or custom.",
-			quote(request->arena, *engine));
+			quote(request->arena, filter->engine));
 }
 
 static int read_internal_errors(struct request *request, struct home_view *view)
@@ -213,25 +353,34 @@ static int read_internal_errors(struct request *request, struct home_view *view)
 
 int page_home(struct request *request)
 {
-	const char *engine;
+	struct home_filter filter;
+	struct home_site site;
 	struct home_row *rows;
 	size_t count;
-	int rc = asked_engine(request, &engine);
+	int rc = filter_of_request(request, &filter);
 	if (!rc)
-		rc = database_rows(request->db, request->arena, &HOME, &rows, &count, request->error, "i",
-			request->viewer.id);
+		rc = database_rows(request->db, request->arena, &HOME, &rows, &count, request->error, "ii",
+			request->viewer.id, request->viewer.id);
+	if (!rc)
+		rc = read_site(request, &site);
 	if (rc)
 		return rc;
 	struct page page = page_make(request, "Leaderboards", "leaderboards");
 	rc = announcements_read(request, 0, &page);
 	if (rc)
 		return rc;
-	bool has_filter = *engine || have_several_engines(rows, count);
-	if (*engine)
-		count = home_rows_of_engine(rows, count, engine);
-	struct home_view view = home_view_make(request->arena, rows, count, page.now_ms);
-	view.engine = engine;
-	view.has_filter = has_filter;
+	struct home_view choices = { 0 };
+	list_choices(request->arena, rows, count, &choices);
+	bool is_filtered = *filter.text || *filter.gpu || *filter.engine;
+	if (is_filtered)
+		count = home_rows_filter(request->arena, rows, count, &filter);
+	struct home_view view = home_view_make(request->arena, rows, count, &site, page.now_ms);
+	view.gpus = choices.gpus;
+	view.gpu_count = choices.gpu_count;
+	view.engines = choices.engines;
+	view.engine_count = choices.engine_count;
+	view.filter = filter;
+	view.is_filtered = is_filtered;
 	rc = read_internal_errors(request, &view);
 	if (rc)
 		return rc;

@@ -1,5 +1,5 @@
-/* Data for the front page, which shows the first three users of every leaderboard on each device,
- * and for the archive. */
+/* Data for the front page, which shows the record of every leaderboard on each device, and for the
+ * archive. */
 #ifndef PODIUM_CGI_PAGE_HOME_H
 #define PODIUM_CGI_PAGE_HOME_H
 
@@ -9,28 +9,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { home_top = 3 };
-
-struct home_entry {
-	int64_t place, user_id;
-	bool is_tie; /* others share the place */
-	const char *user;
-	double score_ns, score_err_ns;
-};
-
-struct home_gpu {
-	const char *name, *engine; /* engine NULL: not stored yet */
-	int64_t entries;           /* ranked users */
-	struct home_entry top[home_top];
-	size_t top_count;
+/* A row of the query: one device of a leaderboard. */
+struct home_row {
+	const char *name, *language;
+	const char *description; /* the beginning of the Markdown; NULL in a test */
+	int64_t deadline_ms, accepting, practice;
+	int64_t participants, submissions; /* users who submitted, and their submissions */
+	int64_t active_at_ms;              /* the newest submission; TIME_NULL: none */
+	const char *gpu;                   /* NULL: the leaderboard has no device */
+	const char *engine;                /* NULL: not stored yet */
+	int64_t entries;                   /* ranked users; SQL_NULL_INTEGER: none */
+	/* The record and the user who holds it; NULL: nobody is ranked. */
+	const char *holder;
+	int64_t record_at_ms;
+	double record_ns, record_err_ns;
+	int64_t own_place, own_tie; /* the viewer's rank; SQL_NULL_INTEGER: not ranked */
 };
 
 struct home_leaderboard {
 	const char *name, *language, *state;
+	const char *summary; /* the first sentence of the description as plain text */
 	int64_t deadline_ms; /* TIME_NULL: none */
-	int64_t participants, submissions;
-	struct home_gpu *gpus;
+	int64_t participants, submissions, active_at_ms;
+	const struct home_row *gpus; /* one row for each device */
 	size_t gpu_count;
+	bool waits; /* no worker offers one of the devices */
 };
 
 /* The sections of the page: active leaderboards; practice (after the deadline, but still accepting
@@ -42,40 +45,46 @@ struct home_section {
 	size_t count;
 };
 
+/* What happens on the site now. */
+struct home_site {
+	int64_t running, queued, finished; /* jobs; finished: since midnight UTC */
+	const char *offered;               /* GPU models that workers offer, separated by commas */
+};
+enum { home_most_counted = 1000 }; /* the figures stop there */
+
+/* The filters in the address; "" selects everything. */
+struct home_filter {
+	const char *text; /* part of the name or the summary */
+	const char *gpu, *engine;
+};
+
 struct home_view {
 	struct home_section sections[home_parts];
 	size_t count; /* number of leaderboards */
 	bool takes;   /* at least one leaderboard accepts submissions */
-	/* The filter by engine, "" without one, and whether the page offers it, because leaderboards
-	 * have several engines. */
-	const char *engine;
-	bool has_filter;
+	struct home_site site;
+	const struct home_leaderboard *newest; /* has the newest record, on newest_gpu; or NULL */
+	const struct home_row *newest_gpu;
+	struct home_filter filter;
+	bool is_filtered;
+	/* All devices and engines of the visible leaderboards, for the filter. */
+	const char **gpus, **engines;
+	size_t gpu_count, engine_count;
 	const struct internal_errors *internal_errors; /* on the viewer's leaderboards, unseen */
 	size_t internal_error_count;
 };
 
-/* A row of the query: one of the first three positions on one device of a leaderboard. */
-struct home_row {
-	const char *name, *language;
-	int64_t deadline_ms, accepting, practice;
-	int64_t participants, submissions; /* users who submitted, and their submissions */
-	const char *gpu;                   /* NULL: the leaderboard has no device */
-	const char *engine;                /* set in the first row of each device */
-	int64_t entries;                   /* set in one row of each device, else SQL_NULL_INTEGER */
-	int64_t place, user_id;
-	const char *user; /* NULL: this place is empty */
-	int64_t is_tie;
-	double score_ns, score_err_ns;
-};
+/* Moves the rows that the filter selects to the front. Returns how many they are. */
+size_t home_rows_filter(
+	struct arena *arena, struct home_row *rows, size_t count, const struct home_filter *filter);
 
-/* Moves the rows of devices with this engine to the front. Returns how many they are. */
-size_t home_rows_of_engine(struct home_row *rows, size_t count, const char *engine);
+/* Builds the view from rows sorted by leaderboard and device. Sorts active leaderboards and those
+ * for practice by their newest submission, and ended ones with the latest deadline first. */
+struct home_view home_view_make(struct arena *arena, const struct home_row *rows, size_t count,
+	const struct home_site *site, int64_t now_ms);
 
-/* Builds the view from rows sorted by leaderboard and device. Sorts active leaderboards by
- * deadline, the earliest first, and the others with the latest deadline first. In every section,
- * leaderboards without a deadline come last. */
-struct home_view home_view_make(
-	struct arena *arena, const struct home_row *rows, size_t count, int64_t now_ms);
+/* Returns the first sentence of Markdown as plain text, shortened to a line. */
+const char *home_summary(struct arena *arena, const char *markdown);
 
 struct archive_row {
 	const char *name, *language;

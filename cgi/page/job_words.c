@@ -102,6 +102,26 @@ static void describe_running(const struct job_row *job, struct buffer *out)
 		(long long)(job->lease_left_s > 0 ? job->lease_left_s : 0));
 }
 
+static bool begins_with_one_of(const char *text, const char *const *words, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strncmp(text, words[i], strlen(words[i])) == 0)
+			return true;
+	return false;
+}
+
+/* The words are those of worker/run/engine/engine.c. */
+int job_step(const struct job_row *job)
+{
+	static const char *const timing[] = { "benchmark", "timing", "profile", "comparing" };
+	if (strcmp(job->state, "running") != 0)
+		return STEP_QUEUE;
+	const char *progress = job->progress ? job->progress : "";
+	if (begins_with_one_of(progress, timing, COUNT(timing)))
+		return STEP_TIME;
+	return strncmp(progress, "test", 4) == 0 ? STEP_TEST : STEP_COMPILE;
+}
+
 /* Whether an admin rejected the result. Only passed results are held, and a rejection makes the
  * verdict a protocol violation. */
 static bool was_rejected(const struct job_row *job)

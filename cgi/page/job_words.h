@@ -11,4 +11,9 @@
 void job_words_fill(struct arena *arena, const struct submission_row *row, struct job_row *jobs,
 	size_t count, const struct database_answer *waits);
 
+/* The steps of a job: queue, compile, test, time. */
+enum { STEP_QUEUE, STEP_COMPILE, STEP_TEST, STEP_TIME };
+/* Returns the step of a queued or running job. */
+int job_step(const struct job_row *job);
+
 #endif

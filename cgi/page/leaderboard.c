@@ -2,9 +2,11 @@
 #include "cgi/page/leaderboard.h"
 
 #include "cgi/page/announcement.h"
+#include "cgi/page/home.h"
 #include "cgi/page/leaderboard_charts.h"
 #include "cgi/page/pages.h"
 #include "cgi/render/picture.h"
+#include "lib/base/format.h"
 #include "lib/base/scope.h"
 #include "lib/task/version.h"
 #include "templates/leaderboard.h"
@@ -45,24 +47,49 @@ size_t baselines_before(const struct ranking_list *list, size_t index, size_t *f
 
 /* ---- the page ---- */
 
-static bool have_comparisons(const struct ranking_list *list)
+const char *ranking_other_columns(struct arena *arena, const struct leaderboard_view *view)
 {
-	for (size_t i = 0; i < list->row_count; i++)
-		if (list->rows[i].comparison_count)
-			return true;
-	return false;
+	struct ranking_filter other = view->list.filter;
+	other.all_columns = !other.all_columns;
+	return ranking_address(arena, view->shown, view->gpu, &other, "",
+		view->list.paging.page > 1 ? view->list.paging.page : 0);
+}
+
+static void count_reasons(struct leaderboard_view *view)
+{
+	for (size_t i = 0; i < view->list.row_count; i++) {
+		const struct ranking_row *row = &view->list.rows[i];
+		view->reasons += row->reason != NULL;
+		view->comparisons += row->comparison_count;
+		for (size_t c = 0; c < row->comparison_count; c++)
+			view->open_comparisons += head_to_head_is_open(&row->comparisons[c]);
+	}
+}
+
+const char *ranking_reasons_title(struct arena *arena, const struct leaderboard_view *view)
+{
+	if (!view->comparisons)
+		return view->reasons
+			? arena_printf(arena, "%s with a reason", plural(arena, (int64_t)view->reasons, "rank"))
+			: "";
+	const char *all = plural(arena, (int64_t)view->comparisons, "head-to-head");
+	return view->open_comparisons
+		? arena_printf(arena, "%s, %zu running", all, view->open_comparisons)
+		: all;
 }
 
 static void description_of(struct request *request, struct leaderboard_view *view, int64_t now_ms)
 {
-	enum { columns_without_peak = 9 };
+	enum { usual_columns = 5, more_columns = 4 };
 	view->state = leaderboard_state(&view->shown->leaderboard, now_ms);
 	view->may_edit = leaderboard_is_managed_by(&view->shown->leaderboard, &request->viewer);
-	view->has_comparisons = have_comparisons(&view->list);
+	view->summary = home_summary(request->arena, view->task->task->description);
+	count_reasons(view);
 	view->light = (struct speed_of_light){ .ns = NAN };
 	if (view->gpu)
 		view->light = speed_of_light(request->arena, view->task->task, view->gpu->name);
-	view->columns = columns_without_peak + (view->light.ns > 0);
+	view->columns =
+		usual_columns + (view->list.filter.all_columns ? more_columns + (view->light.ns > 0) : 0);
 }
 
 static const struct page_share *share_of(
@@ -82,15 +109,6 @@ static const struct page_share *share_of(
 		.feed_title = arena_printf(request->arena, "Records of %s", view->shown->leaderboard.name),
 	};
 	return share;
-}
-
-static int draw_trend(struct request *request, struct leaderboard_view *view)
-{
-	struct trend trend = { .shown = view->shown,
-		.gpu = view->gpu,
-		.light = &view->light,
-		.own_id = view->list.own ? request->viewer.id : 0 };
-	return leaderboard_trend(request, &trend, &view->charts_html);
 }
 
 int leaderboard_note_edit(
@@ -132,12 +150,9 @@ int page_leaderboard(struct request *request)
 		rc = announcements_read(request, shown.leaderboard.id, &page);
 	if (!rc)
 		rc = leaderboard_note_edit(request, &shown.leaderboard, &page);
-	if (!rc)
-		description_of(request, &view, page.now_ms);
-	if (!rc && view.gpu)
-		rc = draw_trend(request, &view);
 	if (rc)
 		return rc;
+	description_of(request, &view, page.now_ms);
 	page.title = shown.leaderboard.name;
 	page.share = share_of(request, &view);
 	leaderboard_page(&request->body, &page, &view, request->arena);

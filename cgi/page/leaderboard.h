@@ -14,9 +14,11 @@ struct leaderboard_view {
 	const char *state;
 	struct ranking_list list;
 	struct speed_of_light light;
-	size_t columns;          /* number of table columns */
-	bool has_comparisons;    /* at least one row has comparisons */
-	const char *charts_html; /* cgi/page/leaderboard_charts.h; NULL without a device */
+	size_t columns; /* number of table columns */
+	/* Why rows rank where they do: comparisons, those that have no result yet, and rows with a
+	 * reason. */
+	size_t comparisons, open_comparisons, reasons;
+	const char *summary; /* of the task, one line */
 	bool may_edit;
 };
 
@@ -24,6 +26,12 @@ struct leaderboard_view {
  * These baselines are not faster than any earlier row, and faster than row `index`. *first is the
  * index of the first of them. */
 size_t baselines_before(const struct ranking_list *list, size_t index, size_t *first);
+
+/* Returns "8 head-to-heads, 4 running", or how many ranks have a reason; "" for neither. */
+const char *ranking_reasons_title(struct arena *arena, const struct leaderboard_view *view);
+
+/* Returns the address of this page with more columns, or with fewer. */
+const char *ranking_other_columns(struct arena *arena, const struct leaderboard_view *view);
 
 /* After an edit, tells its author which engine an uploaded task gets, and why, and how many jobs
  * the edit cancelled. */

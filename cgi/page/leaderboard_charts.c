@@ -2,6 +2,7 @@
 
 #include "cgi/http/paging.h"
 #include "cgi/page/pages.h"
+#include "cgi/page/ranking_list.h"
 #include "lib/base/format.h"
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
@@ -294,12 +295,45 @@ static int view_devices(struct request *request, const struct shown_leaderboard 
 	return 0;
 }
 
+/* ---- the trend ---- */
+
+static int view_trend(struct request *request, const struct shown_leaderboard *shown)
+{
+	struct trend_view view = { .shown = shown };
+	const struct task_view *task;
+	struct ranking_list list;
+	int rc = ranked_gpu_of_request(request, shown, &view.gpu);
+	if (!rc)
+		rc = ranking_list_read(request, shown, view.gpu, &list);
+	if (!rc)
+		rc = task_view_get(
+			request, shown->leaderboard.task_version_id, shown->version_revision, &task);
+	if (rc)
+		return rc;
+	struct speed_of_light light = { .ns = NAN };
+	if (view.gpu)
+		light = speed_of_light(request->arena, task->task, view.gpu->name);
+	struct trend trend = { .shown = shown,
+		.gpu = view.gpu,
+		.light = &light,
+		.own_id = list.own ? request->viewer.id : 0 };
+	rc = view.gpu ? leaderboard_trend(request, &trend, &view.charts_html) : 0;
+	if (rc)
+		return rc;
+	struct page page = page_make(request,
+		arena_printf(request->arena, "Trend of %s", shown->leaderboard.name), "leaderboards");
+	trend_page(&request->body, &page, &view);
+	return 0;
+}
+
 /* ---- views ---- */
 
 static const struct chart_page {
 	const char *name;
 	int (*show)(struct request *request, const struct shown_leaderboard *shown);
 } VIEWS[] = {
+	{ "trend", view_trend },
+	{ "submissions", leaderboard_submissions },
 	{ "shapes", view_shapes },
 	{ "gpus", view_devices },
 	{ "live", leaderboard_live },
@@ -316,6 +350,7 @@ int page_leaderboard_charts(struct request *request, const char *view)
 		}
 	return rc ? rc
 			  : fail(request->error, ERROR_NOT_FOUND,
-				  "The leaderboard %s has no view named %s. It has: shapes, gpus, live.",
+				  "The leaderboard %s has no view named %s. It has: trend, submissions, shapes, "
+				  "gpus, live.",
 				  shown.leaderboard.name, quote(request->arena, view));
 }

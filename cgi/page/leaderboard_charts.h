@@ -64,6 +64,29 @@ bool trend_has_levels(const struct trend *trend);
 int page_leaderboard_charts(struct request *request, const char *view);
 int leaderboard_live(
 	struct request *request, const struct shown_leaderboard *shown); /* leaderboard_live.c */
+/* leaderboard_submissions.c */
+int leaderboard_submissions(struct request *request, const struct shown_leaderboard *shown);
+
+struct trend_view {
+	const struct shown_leaderboard *shown;
+	const struct ranked_gpu *gpu; /* NULL: the leaderboard has no device */
+	const char *charts_html;      /* NULL without a device */
+};
+
+/* A job of a submission that the viewer may see. */
+struct submitted_job {
+	int64_t submission_id, user_id, submitted_at_ms;
+	const char *user, *mode;
+	const char *gpu, *state, *verdict; /* gpu NULL: no job; verdict NULL: none yet */
+	double score_ns, score_err_ns;     /* NAN: none, or the viewer may not see it */
+};
+enum { submissions_per_page = 50 };
+struct submissions_view {
+	const struct shown_leaderboard *shown;
+	const struct submitted_job *jobs;
+	size_t count;
+	int64_t before; /* the next page's first submission has a smaller ID; 0: there is none */
+};
 
 struct shape_entry {
 	int64_t position, place, is_tie, case_index, submission_id;

@@ -7,6 +7,8 @@
 
 /* home.c */
 handler page_home;
+/* theme.c */
+handler action_theme;
 /* leaderboard.c, leaderboard_export.c, leaderboard_feed.c, badge.c, share_picture.c */
 handler page_leaderboard, page_leaderboard_json, page_leaderboard_csv, page_leaderboard_feed,
 	page_badge, page_share_picture;

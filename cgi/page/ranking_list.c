@@ -115,6 +115,7 @@ int ranking_filter_of_request(
 	*filter = (struct ranking_filter){
 		.user = query_value(request, "user"),
 		.mine = request->viewer.id && strcmp(query_value(request, "mine"), "1") == 0,
+		.all_columns = strcmp(query_value(request, "columns"), "all") == 0,
 	};
 	int rc = take_dialect(request, shown, &filter->dialect);
 	return rc ? rc : take_period(request, &filter->period);
@@ -348,6 +349,7 @@ const char *ranking_address(struct arena *arena, const struct shown_leaderboard 
 		add_value(&address, "language", filter->dialect);
 		add_value(&address, "period", filter->period ? filter->period->name : NULL);
 		add_number(&address, "mine", filter->mine);
+		add_value(&address, "columns", filter->all_columns && !*ending ? "all" : NULL);
 	}
 	add_number(&address, "page", page);
 	return arena_strdup(arena, buffer_string(&address));

@@ -6,6 +6,7 @@
  * - ?language=triton: the dialect of the source (cgi/action/dialect.h)
  * - ?period=week: submitted within the last day, week or month
  * - ?mine=1: only the viewer's row
+ * - ?columns=all: more columns
  * - ?page=2
  *
  * Filters select rows but do not change them: ranks and gaps are always those of the whole
@@ -30,6 +31,7 @@ struct ranking_filter {
 	const char *dialect;                 /* "": any */
 	const struct ranking_period *period; /* NULL: any */
 	bool mine;
+	bool all_columns; /* selects no rows, but a filtered page keeps it */
 };
 
 struct ranking_list {

@@ -35,7 +35,7 @@ async function openTrend(page) {
 	await furnish();
 	const chart = page.getByRole('img', { name: /^Best times on CPU/ });
 	do
-		await page.goto(`/leaderboard/${BOARD}`);
+		await page.goto(`/leaderboard/${BOARD}?view=trend`);
 	while (!await chart.count());
 	return chart;
 }
@@ -57,7 +57,7 @@ scene('each view fits 360 px and a wide screen', async (come) => {
 	const page = await come();
 	await openTrend(page);
 	for (const link of ['Each shape by itself', 'All devices side by side', 'For a projector']) {
-		await page.goto(`/leaderboard/${BOARD}`);
+		await page.goto(`/leaderboard/${BOARD}?view=trend`);
 		await page.getByRole('link', { name: link }).click();
 		await page.getByRole('rowheader', { name: 'first' }).waitFor();
 		await looksRight(page);

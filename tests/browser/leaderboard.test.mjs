@@ -127,16 +127,27 @@ scene('filtered, later and empty pages have no faults at any width and colour', 
 	}
 });
 
-scene('the reason for a rank stands below the name and fits a phone', async (come) => {
+scene('the reasons for ranks are folded, and a row leads to its own', async (come) => {
+	await furnish();
+	for (const scripts of [true, false]) {
+		const page = await come({ scripts, width: 390 });
+		await page.goto(ADDRESS);
+		const reason = page.getByText(/Ties with participant\d+, but not with the fastest of that rank/);
+		assert.equal(await reason.first().isVisible(), false);
+		await page.getByText('1 rank with a reason').waitFor();
+		await page.getByRole('link', { name: 'why?' }).click();
+		await reason.first().waitFor();
+		const { width } = await reason.first().boundingBox();
+		assert.ok(width <= 390, `${width} px`);
+	}
+});
+
+scene('a phone shows rank, user and time of each row', async (come) => {
 	await furnish();
 	const page = await come({ width: 390 });
 	await page.goto(ADDRESS);
-	const reason = page.getByText(/^Ties with participant\d+, but not with the fastest of that rank/);
-	await reason.waitFor();
-	const { name, words } = await reason.evaluate((element) => ({
-		name: element.parentElement.querySelector('a').getBoundingClientRect(),
-		words: element.getBoundingClientRect(),
-	}));
-	assert.ok(words.top >= name.bottom - 1, `${words.top} is above ${name.bottom}`);
-	assert.ok(words.width <= 390 * 0.8, `${words.width} px`);
+	const cells = page.locator('.ranking tbody tr').nth(5).locator('td, th');
+	assert.match(await cells.nth(2).innerText(), /µs/);
+	const { x, width } = await cells.nth(2).boundingBox();
+	assert.ok(x + width <= 390, `the time ends at ${x + width} px`);
 });

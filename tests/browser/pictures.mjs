@@ -1,6 +1,7 @@
 // Makes the pictures of docs/. Ranks and times are made up, so no GPU is needed.
 //
 //	python3 tests/lib/instance.py --pretend node tests/browser/pictures.mjs docs
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { rebuildRanking, sql } from './full.mjs';
 import { closeBrowser, register, visit } from './visitor.mjs';
@@ -149,6 +150,28 @@ async function takePicture(page, name, path, whole) {
 	await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
 }
 
+// The parts of docs/design.md: its headings of the second level with HTML below them. Each picture
+// shows a part in the light and the dark theme.
+async function takePartPictures(page) {
+	const text = readFileSync(new URL('../../docs/design.md', import.meta.url), 'utf8');
+	mkdirSync(join(folder, 'design'), { recursive: true });
+	await page.goto('/');
+	const parts = /^## (.+)\n(?:(?!^## )[^])*?^```html\n([^]*?)^```/gm;
+	for (const [, heading, html] of text.matchAll(parts)) {
+		await page.evaluate((part) => {
+			document.body.innerHTML = `<div class="parts">${['light', 'dark'].map((theme) =>
+				`<main data-theme="${theme}">${part}</main>`).join('')}</div>`;
+			const { style } = document.querySelector('.parts');
+			Object.assign(style, { display: 'grid', gridTemplateColumns: '1fr 1fr' });
+			for (const side of document.querySelectorAll('main'))
+				Object.assign(side.style, { minWidth: 0, width: 'auto', padding: '1rem',
+					background: 'var(--ground)', color: 'var(--text)' });
+		}, html);
+		await page.locator('.parts').screenshot(
+				{ path: join(folder, 'design', `${heading.toLowerCase().replaceAll(' ', '-')}.png`) });
+	}
+}
+
 const { page } = await visit({ watch: false, width: WIDTH });
 await register(page, READER);
 furnish();
@@ -156,7 +179,8 @@ const [[best]] =
 	sql(`SELECT submission_id FROM ranking r JOIN users u ON u.id = r.user_id
 		WHERE u.name = '${READER}' AND r.leaderboard_id = ${idOf(BOARDS[0])} LIMIT 1`);
 await takePicture(page, 'home', '/', '.card');
-await takePicture(page, 'leaderboard', `/leaderboard/${BOARDS[0].name}`, 'svg.chart');
+await takePicture(page, 'leaderboard', `/leaderboard/${BOARDS[0].name}`, '.podium');
 await takePicture(page, 'submit', `/leaderboard/${BOARDS[0].name}/submit`, 'textarea');
 await takePicture(page, 'submission', `/submission/${best}`, '.job');
+await takePartPictures((await visit({ watch: false, width: 800 })).page);
 await closeBrowser();

@@ -66,13 +66,16 @@ scenes('a visitor explores a leaderboard, its exports and the queue', 'seen',
 	await waitsForNoScript(page);
 	await page.getByRole('row', { name }).first().waitFor();
 	const here = page.url();
+	await go(page, 'Trend');
+	const trend = page.url();
 	for (const [link, words] of [['Each shape by itself', 'Shape 1'],
 			['All devices side by side', 'their best time on each'],
 			['For a projector', 'Newest record']]) {
 		await go(page, link);
 		await page.getByText(words).first().waitFor();
-		await page.goto(here);
+		await page.goto(trend);
 	}
+	await page.goto(here);
 	await page.getByText('How ranking works').click();
 	for (const [link, type] of [['JSON', 'application/json'], ['CSV', 'text/csv'],
 			['feed', 'application/atom+xml']]) {

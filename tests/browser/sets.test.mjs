@@ -93,7 +93,8 @@ for (const scripts of [true, false]) {
 		await page.getByRole('rowheader', { name: `vera${suffix}` }).waitFor();
 		assert.match(await page.locator('main').textContent(),
 			/This version of the task was replaced/);
-		await page.getByRole('link', { name: 'Every file of the task' }).click();
-		assert.match(await page.locator('main').textContent(), /Version 1,/);
+		await page.getByRole('link', { name: 'Task', exact: true }).click();
+		await page.getByRole('heading', { name: 'Description' }).waitFor();
+		assert.match(await page.locator('main').textContent(), /version 1 of the task,/);
 	});
 }

@@ -117,7 +117,7 @@ def trend_of(path, expected):
 @test
 def a_leaderboard_without_results_has_no_chart_and_says_why():
 	load("small")
-	answer, _ = page_of("/leaderboard/small?gpu=A100")
+	answer, _ = page_of("/leaderboard/small?view=trend&gpu=A100")
 	contains(
 		answer.words(),
 		"There is no trend before the first submission in mode ranked has passed on A100.",
@@ -141,7 +141,7 @@ def the_trend_has_a_line_for_each_user_and_the_record_and_a_table():
 	ranked("small", "ada", "A100", 35000)
 	last = ranked("small", "ada", "A100", 20000)
 	site.manage("ranking", "rebuild", "small")
-	answer = trend_of("/leaderboard/small?gpu=A100", "Fastest of all")
+	answer = trend_of("/leaderboard/small?view=trend&gpu=A100", "Fastest of all")
 	words = answer.words()
 	contains(
 		words,
@@ -173,7 +173,7 @@ def the_trend_ends_now_or_at_the_deadline():
 	"""The record of bob, from 03:00, is the only point of the second line."""
 
 	def place_of_bob():
-		text = page_of("/leaderboard/small?gpu=A100")[0].text
+		text = page_of("/leaderboard/small?view=trend&gpu=A100")[0].text
 		return float(re.search(r'<use href="#trend-2" x="([^"%]+)%"', text)[1])
 
 	def expect(deadline, hours):
@@ -194,7 +194,7 @@ def the_trend_ends_now_or_at_the_deadline():
 @test
 def a_device_has_a_trend_of_its_own():
 	contains(
-		page_of("/leaderboard/small?gpu=H200")[0].words(),
+		page_of("/leaderboard/small?view=trend&gpu=H200")[0].words(),
 		"no trend before the first submission in mode ranked has passed on H200",
 	)
 
@@ -207,8 +207,8 @@ def only_the_first_ten_have_a_line_and_nobody_more_than_sixteen_points():
 	for number in range(40):
 		ranked("crowd", "user-00", "A100", 19990 - 10 * number * number)
 	site.manage("ranking", "rebuild", "crowd")
-	answer = trend_of("/leaderboard/crowd?gpu=A100", "Fastest of all")
-	trend = answer.text[answer.text.index('<h2 id="trend">') :]
+	answer = trend_of("/leaderboard/crowd?view=trend&gpu=A100", "Fastest of all")
+	trend = answer.text[answer.text.index('id="trend">') :]
 	contains(trend, "/user/user-09")
 	lacks(trend, "/user/user-10")
 	equal(len(re.findall(r'<use href="#trend-1"', trend)), 16)
@@ -399,12 +399,10 @@ def an_earlier_version_has_all_views_with_its_devices():
 	equal(anyone.get(then + "shapes&gpu=A100").status, 404)
 	# its trend ends at its last result, because it gets no more
 	contains(
-		page_of("/leaderboard/renewed?version=1&gpu=H200")[0].text, '<use href="#trend-1" x="100%"'
+		page_of("/leaderboard/renewed?view=trend&version=1&gpu=H200")[0].text,
+		'<use href="#trend-1" x="100%"',
 	)
-	contains(
-		page_of("/leaderboard/renewed?version=1")[1].links,
-		"/leaderboard/renewed?view=live&gpu=H200&version=1",
-	)
+	contains(page_of(then + "trend")[1].links, "/leaderboard/renewed?view=live&gpu=H200&version=1")
 
 
 @test
@@ -414,7 +412,7 @@ def charts_show_the_speed_of_light_and_baselines():
 	ranked("marked", "ada", "A100", 2500, [2500, 900] + [2500] * 28)
 	ranked("marked", "bob", "A100", 3000, [3000, 50000] + [3000] * 28)
 	site.manage("ranking", "rebuild", "marked")
-	answer = trend_of("/leaderboard/marked?gpu=A100", "Fastest of all")
+	answer = trend_of("/leaderboard/marked?view=trend&gpu=A100", "Fastest of all")
 	words = answer.words()
 	# the geometric mean of 100 to 129, times 20390 bytes at 2039 GB/s
 	contains(
@@ -457,14 +455,8 @@ def where_only_the_last_shape_ranks_the_pages_name_that_shape_and_call_no_other_
 	contains(words, "Shape 30 size: 129 User Time Speed of light 1.290 µs ada rank 1 2.500 µs")
 	lacks(words, "Shape 1 ")
 	lacks(words, "Page 1 of")
-	words = page_of("/leaderboard/last")[0].words()
-	contains(words, "Timed # size 1 100 2 101")
-	contains(
-		words, "30 129 A ranked run times the last shape only, because that shape alone decides"
-	)
-	contains(words, "Mode benchmark times all 30.")
 	contains(page_of("/leaderboard/last/task")[0].words(), "a ranked run the last one only.")
-	contains(page_of("/leaderboard/shapes")[0].words(), "Timed # size 1 100 2 101")
+	contains(page_of("/leaderboard/shapes/task")[0].words(), "# size 1 100 2 101")
 	words = page_of(f"/submission/{number}")[0].words()
 	contains(words, "Runs Bandwidth 30 2.500 µs ± unknown 9")
 	contains(words, "Benchmark 30: It moved.")
@@ -488,14 +480,14 @@ def the_viewers_line_and_rows_are_marked_even_below_the_first_ten():
 	ranked("own", "me", "A100", 3000, [3000])
 	ranked("own", "me", "H200", 1500, [1500])
 	site.manage("ranking", "rebuild", "own")
-	trend_of("/leaderboard/own?gpu=A100", "Fastest of all")
+	trend_of("/leaderboard/own?view=trend&gpu=A100", "Fastest of all")
 
 	def shown(client, path):
 		return client.get(f"{path}&fresh={time.time_ns()}")
 
 	mine, others = (
-		shown(me, "/leaderboard/own?gpu=A100"),
-		shown(anyone, "/leaderboard/own?gpu=A100"),
+		shown(me, "/leaderboard/own?view=trend&gpu=A100"),
+		shown(anyone, "/leaderboard/own?view=trend&gpu=A100"),
 	)
 	contains(mine.words(), "me (you) 3.000 µs Fastest of all")
 	contains(mine.text, ">you</text>")
@@ -546,13 +538,14 @@ def ties_are_ties_in_every_view():
 		page_of("/leaderboard/level?view=shapes&gpu=H200")[0].words(),
 		"ada rank =1 1.000 µs bob rank =1 1.000 µs cyd rank =3 2.000 µs",
 	)
-	contains(page_of("/")[0].words(), "=1 ada 1.000 µs =1 bob 1.000 µs =3 cyd 2.000 µs")
+	contains(
+		page_of("/leaderboard/level?gpu=H200")[0].words(), "=1 ada 1.000 µs =1 bob 1.000 µs =3 cyd"
+	)
 	contains(page_of("/user/dora")[0].words(), "level H200 =3 of 4")
 	contains(page_of("/user/bob")[0].words(), "=1 level on H200 of 4")
 	ranked("level", "dora", "H200", 1900, [1900])
 	site.manage("ranking", "rebuild", "level")
 	for path, words in (
-		("/", "3 dora 1.900 µs"),
 		("/user/cyd", "level H200 4 of 4"),
 		("/leaderboard/level?view=live", "3 dora 1.900 µs +90 % +90 % 4 cyd"),
 	):
@@ -574,7 +567,9 @@ def an_unknown_view_is_not_found():
 		answer = anyone.get(path)
 		equal((path, answer.status), (path, 404))
 		lacks(answer.text, "<script>")
-	contains(anyone.get("/leaderboard/small?view=nothing").words(), "It has: shapes, gpus, live.")
+	contains(
+		anyone.get("/leaderboard/small?view=nothing").words(), "It has: trend, submissions, shapes"
+	)
 
 
 try:

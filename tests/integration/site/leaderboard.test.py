@@ -64,9 +64,9 @@ def ranked(client, score_ns, code=None):
 	return number
 
 
-def table(client, path):
+def table(client, path, columns="all"):
 	"""The rows of the ranking, each as a list of the text in its cells."""
-	answer = client.fresh(path)
+	answer = client.fresh(f"{path}{'&' if '?' in path else '?'}columns={columns}")
 	equal((path, answer.status), (path, 200))
 	page = Page()
 	page.feed(answer.text)
@@ -200,6 +200,54 @@ def the_speed_of_light_comes_first_and_each_row_has_its_share_of_it():
 	equal(rows[1][1:6], ["user1", "11.0000 ± 0.0020 µs", "fastest", "", "22.7 %"])
 	lacks(" ".join(names(anyone, "/leaderboard/small?gpu=H200&page=2")), "Speed of light")
 	lacks(anyone.fresh("/leaderboard/small?gpu=CPU").words(), "Speed of light")
+
+
+@test
+def a_page_of_100_rows_is_small_and_has_five_columns():
+	page = anyone.fresh("/leaderboard/small?gpu=H200")
+	equal(len(page.text.encode()) <= 45_000, True)
+	rows = table(anyone, "/leaderboard/small?gpu=H200", "usual")
+	equal(rows[0], ["☼", "Speed of light", "2.500 µs", "", "memory, 4.8 TB/s"])
+	equal(rows[2], ["2", "user2", "12.0000 ± 0.0020 µs", "+9.1 %", "2 days ago"])
+	contains(page.text, 'href="/leaderboard/small?gpu=H200&amp;columns=all"')
+	more = anyone.fresh("/leaderboard/small?gpu=H200&columns=all&user=ser")
+	contains(more.text, '<input type="hidden" name="columns" value="all">')
+	contains(more.text, "small?gpu=H200&amp;user=ser&amp;columns=all&amp;page=2")
+	contains(more.text, 'small.csv?gpu=H200&amp;user=ser"')
+	contains(more.text, 'href="/leaderboard/small?gpu=H200&amp;user=ser">Fewer columns')
+
+
+@test
+def the_podium_shows_the_first_three_on_the_first_page_only():
+	def podium(query):
+		text = anyone.fresh(f"/leaderboard/small?gpu=H200{query}").text
+		found = re.search(r'<ol class="podium".*?</ol>', text, re.S)
+		return found and " ".join(re.sub("<[^>]*>", " ", found[0]).split())
+
+	equal(podium(""), "1 user1 11.0000 µs 2 user2 12.0000 µs 3 user3 13.0000 µs")
+	equal((podium("&page=2"), podium("&user=user1")), (None, None))
+
+
+@test
+def the_newest_submissions_are_listed_page_by_page():
+	def listed(client, query=""):
+		page = client.fresh(f"/leaderboard/small?view=submissions{query}")
+		return re.findall(r'<tr[^>]*><th scope="row"><a href="/submission/(\d+)"', page.text)
+
+	ids = [row[0] for row in sql("SELECT id FROM submissions ORDER BY id DESC LIMIT 100")]
+	equal(listed(anyone), ids[:50])
+	equal(listed(anyone, f"&before={ids[49]}"), ids[50:])
+	number = ids[0]
+	sql(f"UPDATE submissions SET hidden_at = UTC_TIMESTAMP() WHERE id = {number}")
+	equal(listed(anyone)[0], ids[1])
+	sql(f"UPDATE submissions SET hidden_at = NULL, dry_run = TRUE WHERE id = {number}")
+	equal(listed(anyone)[0], ids[1])
+	sql(f"UPDATE submissions SET dry_run = FALSE WHERE id = {number}")
+	newest = lambda client: client.fresh("/leaderboard/small?view=submissions").words()
+	contains(newest(anyone), f"Submitted {number} user99 109.0000 µs passed H200 ranked")
+	sql(f"UPDATE jobs SET held_at = UTC_TIMESTAMP() WHERE submission_id = {number}")
+	contains(newest(anyone), f"Submitted {number} user99 passed H200 ranked")
+	sql(f"UPDATE jobs SET held_at = NULL WHERE submission_id = {number}")
 
 
 @test

@@ -226,6 +226,7 @@ FORMS = {
 	"/register": ("/register", [("name", "newcomer"), ("password", PASSWORD)], EVERYBODY),
 	"/login": ("/login", [("name", "eve"), ("password", PASSWORD)], EVERYBODY),
 	"/logout": ("/logout", [], EVEN_BEFORE),
+	"/theme": ("/theme", [("theme", "dark")], EVERYBODY),
 	"/password/*": (
 		"/password/{link}",
 		[("password", "another password"), ("again", "another password")],
@@ -352,6 +353,7 @@ FORMS = {
 # Users for whom a form works but changes nothing. Only `other` has notices of being overtaken.
 NOTHING_TO_DO = {
 	"/logout": ["nobody"],
+	"/theme": PEOPLE,
 	"/account/overtaken": ["author", "creator", "stranger", "admin"],
 }
 

@@ -9,7 +9,7 @@ import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
-from client import Client, Page  # noqa: E402
+from client import Client, Page, fresh  # noqa: E402
 from instance import Instance  # noqa: E402
 from small_task import ended, send_source, status_of, zip_of  # noqa: E402
 from tap import contains, equal, lacks, run, test, until  # noqa: E402
@@ -70,6 +70,61 @@ def everyone_sees_the_list_of_leaderboards():
 	contains(answer.headers["Content-Security-Policy"], "default-src 'none'")
 	lacks(answer.headers["Content-Security-Policy"], "unsafe")
 	equal(answer.headers.get("Set-Cookie"), None)
+
+
+@test
+def a_visitor_chooses_a_theme_and_the_cache_never_mixes_themes():
+	for _ in range(3):
+		once = fresh("/queue")  # the cache keeps the answers for a second
+		for cookies, theme in (
+			({"Cookie": "theme=dark"}, "dark"),
+			({}, None),
+			({"Cookie": "theme=light"}, "light"),
+			({"Cookie": "theme=pink"}, None),
+			({"Cookie": "theme=dark"}, "dark"),
+		):
+			found = re.search(
+				r'<html lang="en" data-theme="(\w+)"', anyone.get(once, **cookies).text
+			)
+			equal((cookies, found and found[1]), (cookies, theme))
+	log = pathlib.Path(site.var) / "log/nginx-access.log"
+	once = fresh("/archive")
+	for cookie in ("theme=dark", "theme=dark", "theme=dark; other=1"):
+		anyone.get(once, Cookie=cookie)
+	equal(until(lambda: cache_of(log, "/archive", 3)), ["BYPASS", "HIT", "MISS"])
+
+
+def cache_of(log, path, count):
+	"""How the cache answered `count` requests for the path, sorted. None: not logged yet."""
+	rows = [json.loads(line) for line in log.read_text().splitlines()]
+	found = [row["cache"] for row in rows if row["path"] == path]
+	return sorted(found[-count:]) if len(found) >= count else None
+
+
+@test
+def another_site_cannot_choose_the_theme():
+	own, other = {"Origin": site.url}, {"Origin": "http://elsewhere.example"}
+	visitor = Client(site.url)
+	for headers in (other, {}):
+		answer = visitor.post("/theme", [("theme", "dark")], csrf="", headers=headers)
+		equal((answer.status, answer.headers["Set-Cookie"]), (403, None))
+	answer = visitor.post("/theme", [("theme", "pink")], csrf="", headers=own)
+	equal((answer.status, answer.headers["Set-Cookie"]), (400, None))
+	contains(answer.words(), 'There is no theme "pink". Choose system, light or dark.')
+	answer = visitor.post(
+		"/theme", [("theme", "dark"), ("next", "/queue?a=b")], csrf="", headers=own
+	)
+	equal((answer.status, answer.location), (303, "/queue?a=b"))
+	equal(visitor.cookies, {"theme": "dark"})
+	answer = visitor.post(
+		"/theme", [("theme", "dark"), ("next", "//x.example")], csrf="", headers=own
+	)
+	equal(answer.location, "/")
+	visitor.post("/theme", [("theme", "system")], csrf="", headers=own)
+	equal(visitor.cookies, {})
+	visitor.get("/login")  # now the visitor has a cookie, and forms have tokens
+	equal(visitor.post("/theme", [("theme", "dark")], csrf="", headers=own).status, 403)
+	equal(visitor.post("/theme", [("theme", "dark")], form="/login", headers=own).status, 303)
 
 
 @test

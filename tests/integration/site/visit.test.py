@@ -10,7 +10,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "
 from client import Client, Page  # noqa: E402
 from instance import Instance  # noqa: E402
 from small_task import send_source  # noqa: E402
-from tap import contains, equal, lacks, run, test  # noqa: E402
+from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
 site = Instance()
 sql = site.sql
@@ -120,12 +120,12 @@ def leaderboards_are_grouped_by_their_state():
 	board("trained", deadline="'2020-02-01'")
 	sql("UPDATE leaderboards SET practice = TRUE WHERE name = 'trained'")
 	for heading, name, state in (
-		("Active", "first", "active"),
-		("Practice", "trained", "practice"),
+		("Active", "first", "waiting for a GPU"),
+		("Practice", "trained", "waiting for a GPU"),
 		("Ended", "over", "ended"),
 	):
 		contains(section(anyone, "/", heading), f"{name} {state}")
-	contains(card(anyone, "over"), "(2020-01-01 00:00 UTC)")
+	contains(card(anyone, "over"), "Python · ended")
 	for id in ("active", "practice", "ended"):
 		contains(look(anyone, "/").text, f'href="#{id}"')
 	sql("UPDATE leaderboards SET accepting = FALSE WHERE name = 'trained'")
@@ -134,7 +134,7 @@ def leaderboards_are_grouped_by_their_state():
 
 
 @test
-def a_card_names_the_first_three_of_each_device():
+def a_card_names_the_record_of_each_device_and_the_visitors_rank():
 	for place, name in enumerate(("cyd", "dora", "eve", "fay"), 1):
 		sql(f"""
 			INSERT INTO users (name, password_hash) VALUES ('{name}', '!');
@@ -151,11 +151,73 @@ def a_card_names_the_first_three_of_each_device():
 				SELECT s.leaderboard_id, s.task_version_id, 'H200', s.user_id, s.id, j.id,
 					j.score_ns, s.submitted_at, {place}, {place}
 				FROM jobs j JOIN submissions s ON s.id = j.submission_id
-					WHERE j.id = LAST_INSERT_ID();""")
-	contains(
-		card(anyone, "over"),
-		"H200 4 ranked 1 cyd 1.000 µs 2 dora 2.000 µs 3 eve 3.000 µs 0 participants",
-	)
+					WHERE j.id = LAST_INSERT_ID();
+			INSERT INTO records (leaderboard_id, task_version_id, gpu, line, submission_id, job_id,
+				user_id, score_ns, submitted_at, ranked_at)
+				SELECT leaderboard_id, task_version_id, gpu, 0, submission_id, job_id, user_id,
+					score_ns, submitted_at, submitted_at
+				FROM ranking WHERE job_id = LAST_INSERT_ID();""")
+	record = "H200 1.000 µs by cyd 4 ranked"
+	contains(card(anyone, "over"), f"{record} Python")
+	cyd = Client(site.url)
+	cyd.register("late")
+	contains(card(cyd, "over"), f"{record} Python")
+	sql("UPDATE ranking r JOIN users u ON u.name = 'late' SET r.user_id = u.id WHERE r.place = 4")
+	contains(card(cyd, "over"), f"{record} your rank: 4 Python")
+	contains(look(anyone, "/").words(), "Latest record 1.000 µs by cyd on over, H200")
+
+
+def soon(client, name, words):
+	"""Waits until a card has these words: podium-web keeps the site's figures for a second."""
+	until(lambda: words in card(client, name))
+
+
+@test
+def a_board_waits_for_a_gpu_until_a_worker_offers_one():
+	contains(card(anyone, "second"), "second waiting for a GPU")
+	offer("A100")
+	soon(anyone, "second", "second H200")
+	contains(card(anyone, "first"), "first waiting for a GPU")
+	sql("UPDATE gpus SET quarantined_at = UTC_TIMESTAMP() WHERE model = 'A100'")
+	soon(anyone, "second", "second waiting for a GPU")
+	sql("DELETE FROM gpus WHERE worker_id = 77")
+
+
+@test
+def the_strip_counts_jobs_and_the_activity_orders_the_boards():
+	def strip():
+		return re.search(
+			r"Queue (\d+) running, (\d+) waiting .* Jobs today (\d+)", front()
+		).groups()
+
+	def front():
+		return look(anyone, "/").words()
+
+	finished = "SELECT COUNT(*) FROM jobs WHERE finished_at >= UTC_DATE()"
+	queued = int(sql("SELECT COUNT(*) FROM jobs WHERE state = 'queued'")[0][0])
+	today = int(sql(finished)[0][0])
+	until(lambda: strip() == ("0", str(queued), str(today)))
+	sql("UPDATE jobs SET state = 'running' WHERE state = 'queued' LIMIT 1")
+	sql("UPDATE jobs SET finished_at = UTC_DATE() - INTERVAL 1 DAY WHERE state = 'done' LIMIT 2")
+	until(lambda: strip() == ("1", str(queued - 1), str(today - 2)))
+	sql("UPDATE jobs SET state = 'queued' WHERE state = 'running'")
+	for name in ("first", "second"):
+		submit(ada, name, gpus=("H200",))
+		contains(section(anyone, "/", "Active"), f"Active {name} waiting for a GPU")
+
+
+@test
+def the_front_page_is_searched_by_name_summary_and_device():
+	def found(query):
+		return re.findall(r'<h3><a href="/leaderboard/(\w+)"', look(anyone, f"/?{query}").text)
+
+	equal(found("q=SECON"), ["second"])
+	equal(found("q=rows+of+a+MATRIX"), ["softmax_py"])
+	equal(found("gpu=A100"), ["second"])
+	equal(found("q=first&gpu=A100"), [])
+	contains(look(anyone, "/?q=nothing-like-it").words(), "No leaderboard fits this filter.")
+	text = look(anyone, "/?q=%22%3E%3Cb%3E").text
+	contains(text, 'value="&quot;&gt;&lt;b&gt;"')
 
 
 # ---- a user ----

@@ -285,6 +285,23 @@ def every_class_of_the_style_sheet_is_used_on_a_page():
 
 
 @test
+def every_class_of_a_page_has_a_rule():
+	sheet = re.sub(r"/\*.*?\*/", "", read("static/style.css"), flags=re.S)
+	pages = read("templates/*.html", "static/errors/*.html", "docs/design.md")
+	pages = re.sub(r"\{\{.*?\}\}", " ", pages)
+	classes = {
+		name
+		for names in re.findall(r'class="([^"]*)"', pages)
+		for name in names.split()
+		if not name.endswith("-")
+	}
+	assert len(classes) > 100, classes
+	without = [name for name in sorted(classes) if not re.search(rf"\.{name}(?![\w-])", sheet)]
+	# Scripts and tests find these elements by their class.
+	equal(without, ["announcements", "deadline", "plan", "source"])
+
+
+@test
 def no_selector_of_the_style_sheet_occurs_twice():
 	sheet = re.sub(r"/\*.*?\*/", "", read("static/style.css"), flags=re.S)
 	for _ in range(2):  # drop media queries, which repeat selectors on purpose
