@@ -7,8 +7,8 @@ import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import test from 'node:test';
 import { looksRight } from './checks.mjs';
-import { closeBrowser, EVAL, logIn, logInAsAdmin, publish, register, scene, submit, taskZip,
-	verdictOf, visit, WRONG } from './visitor.mjs';
+import { closeBrowser, codeField, codeIn, fileField, EVAL, logIn, logInAsAdmin, publish,
+	register, scene, submit, taskZip, verdictOf, visit, WRONG } from './visitor.mjs';
 
 test.after(closeBrowser);
 
@@ -116,7 +116,7 @@ scene('a participant submits again and withdraws without scripts', async (come) 
 	const page = await comeAs(come, 'ada', { scripts: false });
 	await page.goto(`/submission/${first}`);
 	await main(page).getByRole('link', { name: 'Submit again…' }).click();
-	assert.equal(await page.getByLabel('or pasted code').inputValue(), FIRST);
+	assert.equal(await codeIn(page), FIRST);
 	assert.ok(await page.getByRole('radio', { name: /^Ranked/ }).isChecked());
 	await page.getByRole('button', { name: 'Submit', exact: true }).click();
 	await page.waitForURL(/\/submission\/\d+$/);
@@ -182,11 +182,11 @@ scene('dropping a file on the form chooses it', async (come) => {
 		transfer.items.add(new File([text], 'dropped.py', { type: 'text/x-python' }));
 		return transfer;
 	}, SECOND);
-	const textarea = page.getByLabel('or pasted code');
+	const textarea = codeField(page);
 	await textarea.dispatchEvent('dragover', { dataTransfer: dropped });
-	await page.locator('.field.drop', { has: page.getByLabel('File', { exact: true }) }).waitFor();
+	await page.locator('.field.drop', { has: fileField(page) }).waitFor();
 	await textarea.dispatchEvent('drop', { dataTransfer: dropped });
-	assert.equal(await page.getByLabel('File', { exact: true })
+	assert.equal(await fileField(page)
 		.evaluate((input) => input.files[0].name), 'dropped.py');
 	assert.equal(await page.locator('.field.drop').count(), 0);
 	await page.getByRole('radio', { name: /^Test/ }).check();
