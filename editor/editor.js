@@ -138,14 +138,25 @@ function tabKeys() {
 }
 
 // Chrome keeps the look of text that is typed over by a style attribute, which the
-// Content-Security-Policy forbids. So the editor replaces a selection itself.
+// Content-Security-Policy forbids. So the editor replaces selected text itself. The state may not
+// know the newest selection yet; the event does.
+const selectedBy = (event, view) => {
+	const { main } = view.state.selection, [range] = event.getTargetRanges();
+	if (!main.empty || !range)
+		return main;
+	return { from: view.posAtDOM(range.startContainer, range.startOffset),
+		to: view.posAtDOM(range.endContainer, range.endOffset) };
+};
 const typeOver = EditorView.domEventHandlers({ beforeinput: (event, view) => {
-	if (event.inputType !== 'insertText' || event.data === null || view.composing
-		|| view.state.selection.main.empty)
+	if (event.inputType !== 'insertText' || event.data === null || view.composing)
+		return false;
+	const { from, to } = selectedBy(event, view);
+	if (from >= to)
 		return false;
 	event.preventDefault();
-	view.dispatch(view.state.replaceSelection(event.data),
-		{ userEvent: 'input.type', scrollIntoView: true });
+	view.dispatch({ changes: { from, to, insert: view.state.toText(event.data) },
+		selection: { anchor: from + view.state.toText(event.data).length },
+		userEvent: 'input.type', scrollIntoView: true });
 	return true;
 } });
 
@@ -213,7 +224,7 @@ function start(field) {
 			{ key: 'Escape', run: freeTab }])),
 		keymap.of([{ key: 'Tab', run: indentMore, shift: indentLess },
 			...searchKeymap, ...historyKeymap, ...defaultKeymap]),
-		EditorView.contentAttributes.of({ id: 'code', 'aria-labelledby': label.id,
+		EditorView.contentAttributes.of({ id: 'code', tabindex: '0', 'aria-labelledby': label.id,
 			'aria-describedby': `code-keys ${described}`.trim(),
 			...field.ariaInvalid === 'true' && { 'aria-invalid': 'true' } }),
 		EditorView.domEventHandlers({ drop: (event) => {

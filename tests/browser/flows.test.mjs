@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after } from 'node:test';
+import { faultsOf } from './checks.mjs';
 import { chip, closeBrowser, codeField, codeIn, createLeaderboard, editLeaderboard, fileField,
 	fillAndSend, logIn, logInAsAdmin, oneTimePassword, PASSWORD, recordStates, register, RIGHT,
 	RUN_LIMIT_MS, scene, setDeadline, SLOW, sourceFile, submit, taskZip, verdictOf, WRONG } from
@@ -11,6 +12,7 @@ after(closeBrowser);
 
 const sample = (name) =>
 	readFileSync(new URL(`../../tasks/vectoradd_py/samples/${name}.py`, import.meta.url), 'utf8');
+const MOST_CLICKS = 4;
 const HOSTILE = '<b title="">Tom & "Jerry"</b></textarea><script>alert(1)</script>';
 
 // Returns the error at a field. The field must be marked invalid and name the error as its
@@ -242,6 +244,66 @@ for (const scripts of [true, false]) {
 		assert.equal(await page.getByRole('button', { name: 'Submit', exact: true }).count(), 0);
 	});
 }
+
+for (const scripts of [true, false])
+	scene(`a newcomer has a rank ${MOST_CLICKS} clicks after registering, `
+		+ `${scripts ? 'with' : 'without'} scripts`, async (come) => {
+		const page = await come({ scripts }), name = `nina${scripts ? '' : '-plain'}`;
+		await register(page, name);
+		let clicks = 0;
+		const click = async (locator) => {
+			clicks++;
+			await locator.click();
+		};
+		const main = page.locator('main');
+		await click(main.getByRole('link', { name: 'vectoradd_py', exact: true }));
+		await click(main.getByRole('link', { name: 'Submit', exact: true }));
+		await click(page.getByRole('radio', { name: /^Ranked/ }));
+		await click(page.getByRole('button', { name: 'Submit', exact: true }));
+		await page.waitForURL(/\/submission\/\d+$/);
+		assert.ok(clicks <= MOST_CLICKS, `${clicks} clicks`);
+		assert.equal(await verdictOf(page), 'passed');
+		assert.match(await page.locator('.job .sentence').first().textContent(),
+			/Ranked =?\d+ on/);
+	});
+
+for (const scripts of [true, false])
+	scene(`a refused form lists its errors and has the focus there, `
+		+ `${scripts ? 'with' : 'without'} scripts`, async (come) => {
+		const page = await come({ scripts }), admin = await come({ scripts });
+		const suffix = scripts ? '' : '-plain';
+		await register(page, `errol${suffix}`);
+		await page.goto('/leaderboard/vectoradd_py/submit');
+		await codeField(page).fill(HOSTILE);
+		await fileField(page).setInputFiles(sourceFile(RIGHT));
+		// No browser sends this mode.
+		await page.locator('[name=mode]:checked').evaluate((radio) => { radio.value = 'none'; });
+		await page.getByRole('button', { name: 'Submit', exact: true }).click();
+		const summary = page.locator('.error-summary');
+		await summary.waitFor();
+		assert.match(await page.title(), /^Error: /);
+		assert.ok(await summary.evaluate((element) => element === document.activeElement));
+		assert.deepEqual(await summary.getByRole('link').evaluateAll(
+			(links) => links.map((link) => link.hash)), ['#code', '#mode']);
+		assert.equal(await codeIn(page), HOSTILE);
+		// The links work by keyboard: Tab, Enter, and the field has the focus.
+		for (const field of ['code', 'mode']) {
+			await summary.locator(`[href="#${field}"]`).press('Enter');
+			await page.waitForFunction((id) => document.activeElement.id === id, field);
+		}
+		if (scripts) // axe needs timers
+			assert.deepEqual(await faultsOf(page), []);
+
+		await logInAsAdmin(admin);
+		await admin.goto('/admin/leaderboards/new');
+		await admin.getByLabel('Name', { exact: true }).fill('no name');
+		await admin.getByLabel('Task, as a zip').setInputFiles(taskZip('', { 'task.yml': 'a: b' }));
+		await admin.getByRole('button', { name: 'Create the leaderboard' }).click();
+		await admin.locator('.error-summary').waitFor();
+		assert.match(await errorAt(admin, admin.getByLabel('Name', { exact: true })), /letters/);
+		assert.match(await errorAt(admin, admin.getByLabel('Task, as a zip')), /task\.yml/);
+		assert.equal(await admin.getByLabel('Name', { exact: true }).inputValue(), 'no name');
+	});
 
 scene('a slow submission shows its progress, and opened parts stay open', async (come) => {
 	const page = await come(), admin = await come();
