@@ -139,18 +139,20 @@ function tabKeys() {
 
 // Chrome keeps the look of text that is typed over by a style attribute, which the
 // Content-Security-Policy forbids. So the editor replaces selected text itself. The state may not
-// know the newest selection yet; the event does.
-const selectedBy = (event, view) => {
-	const { main } = view.state.selection, [range] = event.getTargetRanges();
-	if (!main.empty || !range)
+// know the newest selection yet; the document does.
+const selectedIn = (view) => {
+	const { main } = view.state.selection, selection = document.getSelection();
+	if (!main.empty || selection.isCollapsed || !view.contentDOM.contains(selection.anchorNode)
+		|| !view.contentDOM.contains(selection.focusNode))
 		return main;
+	const range = selection.getRangeAt(0);
 	return { from: view.posAtDOM(range.startContainer, range.startOffset),
 		to: view.posAtDOM(range.endContainer, range.endOffset) };
 };
 const typeOver = EditorView.domEventHandlers({ beforeinput: (event, view) => {
 	if (event.inputType !== 'insertText' || event.data === null || view.composing)
 		return false;
-	const { from, to } = selectedBy(event, view);
+	const { from, to } = selectedIn(view);
 	if (from >= to)
 		return false;
 	event.preventDefault();

@@ -91,7 +91,7 @@ for (const scripts of [true, false]) {
 		await admin.goto(`/admin/leaderboard/${board}/edit`);
 		await admin.getByLabel('Submissions in the mode ranked').fill('none');
 		await admin.getByRole('button', { name: 'Save' }).click();
-		await admin.getByText('A quota is a whole number').waitFor();
+		await admin.locator('#quota-error', { hasText: 'A quota is a whole number' }).waitFor();
 		assert.equal(await admin.getByLabel('Submissions in the mode ranked').inputValue(), 'none');
 		if (scripts)
 			await looksRight(admin);

@@ -7,7 +7,7 @@ import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import test from 'node:test';
 import { looksRight } from './checks.mjs';
-import { closeBrowser, codeField, codeIn, fileField, EVAL, logIn, logInAsAdmin, publish,
+import { closeBrowser, codeIn, fileField, EVAL, logIn, logInAsAdmin, publish,
 	register, scene, submit, taskZip, verdictOf, visit, WRONG } from './visitor.mjs';
 
 test.after(closeBrowser);
@@ -182,10 +182,10 @@ scene('dropping a file on the form chooses it', async (come) => {
 		transfer.items.add(new File([text], 'dropped.py', { type: 'text/x-python' }));
 		return transfer;
 	}, SECOND);
-	const textarea = codeField(page);
-	await textarea.dispatchEvent('dragover', { dataTransfer: dropped });
+	const modes = page.getByRole('group', { name: 'Mode' }); // the editor takes files itself
+	await modes.dispatchEvent('dragover', { dataTransfer: dropped });
 	await page.locator('.field.drop', { has: fileField(page) }).waitFor();
-	await textarea.dispatchEvent('drop', { dataTransfer: dropped });
+	await modes.dispatchEvent('drop', { dataTransfer: dropped });
 	assert.equal(await fileField(page)
 		.evaluate((input) => input.files[0].name), 'dropped.py');
 	assert.equal(await page.locator('.field.drop').count(), 0);
