@@ -255,9 +255,12 @@ function start(field) {
 	ignoreFailure(() => sessionStorage.removeItem('podium-sent'));
 	const draft = 'restores' in field.dataset && readDraft(key);
 	if (draft && draft.text !== offered) {
+		const hint = document.getElementById('code-hint'), words = hint?.textContent;
+		hint?.replaceChildren('The code is your draft.');
 		replaceAll(view, draft.text);
 		say('Restored your draft.', 'Discard', () => {
 			replaceAll(view, offered);
+			hint?.replaceChildren(words);
 			save();
 			say('');
 			view.focus();

@@ -137,6 +137,7 @@ scene('a draft returns until it is sent or discarded', async (come) => {
 	await page.reload();
 	assert.equal(await state(page).textContent(), 'Restored your draft. Discard');
 	assert.equal(await codeIn(page), draft);
+	assert.equal(await page.locator('#code-hint').textContent(), 'The code is your draft.');
 	await page.goto(`${FORM}?template=Python`);
 	assert.equal(await codeIn(page), WRONG); // which was asked for
 	await page.goto(`/leaderboard/${CUDA_BOARD}/submit`);
@@ -144,6 +145,7 @@ scene('a draft returns until it is sent or discarded', async (come) => {
 	await page.goto(FORM);
 	await page.getByRole('button', { name: 'Discard' }).click();
 	assert.equal(await codeIn(page), WRONG);
+	assert.match(await page.locator('#code-hint').textContent(), /template/);
 	await page.reload();
 	assert.equal(await state(page).textContent(), '');
 
