@@ -45,7 +45,7 @@ TEST_SOURCES := $(wildcard tests/unit/test_*.c tests/integration/*/test_*.c)
 TESTS     := $(TEST_SOURCES:%.c=$(B)/%)
 FUZZERS   := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*.c))
 
-.PHONY: all podium help install uninstall deb run test format compile_commands.json test-scale test-soak tests test-programs fuzz fuzzers bench bench-data bench-terminal bench-claims bench-scale bench-growth bench-turnaround bench-cpu bench-isolated worker-bundle release clean
+.PHONY: all podium help install uninstall deb run test format editor compile_commands.json test-scale test-soak tests test-programs fuzz fuzzers bench bench-data bench-terminal bench-claims bench-scale bench-growth bench-turnaround bench-cpu bench-isolated worker-bundle release clean
 all: $(PROGRAMS) $(SEALED) ## build every program
 podium: $(B)/podium ## build the participants' command alone
 tests: all $(TESTS) ## build every program and every test
@@ -77,6 +77,9 @@ test-soak: all ## run 2,000 jobs amid random faults (SOAK_JOBS=N: as many), and 
 
 test-scale: tests $(B)/tests/scale/writers ## run the tests that take long: whole sites installed, restored, upgraded, killed host by host; Slurm (./dev test-scale installs what they need)
 	@B=$(B) tests/scale/run
+
+editor: ## build static/editor.js from editor/ (needs npm)
+	@cd editor && npm ci --ignore-scripts --no-audit --no-fund --silent && node build.mjs
 
 bench: all $(B)/tests/bench/bare $(B)/tests/bench/open ## measure every page against a bare FastCGI program and a file (needs wrk; PAGES=WORD: some)
 	@B=$(B) SIZE=$(SIZE) tests/bench/run $(PAGES)

@@ -138,11 +138,24 @@
 			});
 			form.addEventListener("drop", (event) => {
 				field.classList.remove("drop");
-				if (!takesFiles(event)) return;
+				if (event.defaultPrevented || !takesFiles(event)) return; // the editor takes files too
 				event.preventDefault();
 				const isFolder = event.dataTransfer.items[0]?.webkitGetAsEntry?.()?.isDirectory;
 				if (event.dataTransfer.files.length && !isFolder) take(input, event.dataTransfer.files);
 			});
+		}
+	};
+
+	// ---- drafts: the editor has sent one (editor/editor.js), and its submission's page is open ----
+
+	const dropSentDraft = () => {
+		try {
+			const sent = sessionStorage.getItem("podium-sent");
+			if (!sent || !/^\/submission\/\d+$/.test(location.pathname)) return;
+			localStorage.removeItem(sent);
+			sessionStorage.removeItem("podium-sent");
+		} catch {
+			// The browser forbids storage, so there is no draft.
 		}
 	};
 
@@ -154,6 +167,7 @@
 		offerDropping();
 	};
 
+	dropSentDraft();
 	improve();
 	// When live.js replaces the content, the new content needs the same improvements.
 	new MutationObserver(improve).observe(main, { childList: true });

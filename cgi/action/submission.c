@@ -327,6 +327,41 @@ static int store_submission_body(struct database *db, void *context, struct erro
 	return rc ? rc : count_submission(db, intake, error);
 }
 
+static int stop_at_first(void *context, int rc)
+{
+	(void)context;
+	return rc;
+}
+
+static int check_intake(struct database *db, struct intake *intake, submission_faulted *faulted,
+	void *context, struct error *error)
+{
+	const struct submission_request *request = intake->request;
+	struct state state;
+	struct directives header = { 0 };
+	int rc = check_open(db, intake, &state, error);
+	if (!rc)
+		rc = check_author(db, intake, &AUTHOR, error);
+	if (rc)
+		return rc;
+	rc = submission_file_take(intake->arena, intake->leaderboard->language, request->file_name,
+		request->source, request->length, &intake->file, error);
+	if (!rc)
+		rc = read_submission_header(intake, &header, error);
+	rc = faulted(context, rc);
+	if (!rc)
+		rc = faulted(context, check_mode(intake, error));
+	return rc ? rc : faulted(context, choose_gpus(db, intake, &header, error));
+}
+
+int submission_check(struct database *db, struct arena *arena,
+	const struct leaderboard *leaderboard, const struct submission_request *request,
+	submission_faulted *faulted, void *context, struct error *error)
+{
+	struct intake intake = { .arena = arena, .leaderboard = leaderboard, .request = request };
+	return check_intake(db, &intake, faulted, context, error);
+}
+
 int submission_create(struct database *db, struct arena *arena,
 	const struct leaderboard *leaderboard, const struct submission_request *request, int64_t *id,
 	struct error *error)
@@ -334,20 +369,7 @@ int submission_create(struct database *db, struct arena *arena,
 	struct error unwanted = { 0 };
 	error = error ? error : &unwanted;
 	struct intake intake = { .arena = arena, .leaderboard = leaderboard, .request = request };
-	struct state state;
-	struct directives header;
-	int rc = check_open(db, &intake, &state, error);
-	if (!rc)
-		rc = check_author(db, &intake, &AUTHOR, error);
-	if (!rc)
-		rc = submission_file_take(arena, leaderboard->language, request->file_name, request->source,
-			request->length, &intake.file, error);
-	if (!rc)
-		rc = check_mode(&intake, error);
-	if (!rc)
-		rc = read_submission_header(&intake, &header, error);
-	if (!rc)
-		rc = choose_gpus(db, &intake, &header, error);
+	int rc = check_intake(db, &intake, stop_at_first, NULL, error);
 	if (!rc)
 		rc = database_transaction(db, store_submission_body, &intake, error);
 	if (!rc && id)

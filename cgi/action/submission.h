@@ -41,4 +41,11 @@ int submission_create(struct database *db, struct arena *arena,
 	const struct leaderboard *leaderboard, const struct submission_request *request, int64_t *id,
 	struct error *error);
 
+/* Checks the same and stores nothing. Passes the result of each check to `faulted`, which returns 0
+ * to let the next check run. */
+typedef int submission_faulted(void *context, int rc);
+int submission_check(struct database *db, struct arena *arena,
+	const struct leaderboard *leaderboard, const struct submission_request *request,
+	submission_faulted *faulted, void *context, struct error *error);
+
 #endif

@@ -146,6 +146,40 @@ int leaderboard_read_zip(
 	return rc;
 }
 
+/* Without a readable task, its language is unknown; models are then checked for any language. */
+static enum task_language language_of(
+	const struct leaderboard *leaderboard, const struct leaderboard_input *input)
+{
+	if (input->task)
+		return input->task->language;
+	return leaderboard && strcmp(leaderboard->language, "cu") == 0 ? TASK_CU : TASK_PY;
+}
+
+/* Reads the fields that can be wrong, in the form's order, and reports all errors together. */
+static int note_faults(
+	struct request *request, const struct leaderboard *leaderboard, struct leaderboard_input *input)
+{
+	struct leaderboard_settings *settings = &input->settings;
+	int rc = leaderboard ? 0
+						 : form_note(request,
+							 leaderboard_check_new_name(
+								 request->db, request->arena, settings->name, request->error));
+	if (!rc)
+		rc = form_note(request, leaderboard_read_zip(request, "task", !leaderboard, input));
+	if (!rc)
+		rc = form_note(request,
+			leaderboard_check_settings(
+				request->arena, settings, language_of(leaderboard, input), false, request->error));
+	if (!rc)
+		rc = form_note(request, read_deadline(request, leaderboard, &settings->deadline_ms));
+	if (!rc && !leaderboard)
+		rc = form_note(request,
+			leaderboard_check_deadline(request->arena, settings->deadline_ms, request->error));
+	if (!rc)
+		rc = form_note(request, read_form_quotas(request, input->quotas));
+	return rc ? rc : form_noted(request);
+}
+
 static int read_input(
 	struct request *request, const struct leaderboard *leaderboard, struct leaderboard_input *input)
 {
@@ -163,10 +197,7 @@ static int read_input(
 									} };
 	read_gpus(request, &input->settings);
 	input->settings.quotas = has_quotas(request) ? input->quotas : NULL;
-	int rc = read_deadline(request, leaderboard, &input->settings.deadline_ms);
-	if (!rc)
-		rc = read_form_quotas(request, input->quotas);
-	return rc ? rc : leaderboard_read_zip(request, "task", !leaderboard, input);
+	return note_faults(request, leaderboard, input);
 }
 
 /* ---- showing the form ---- */
@@ -275,7 +306,7 @@ static int show_leaderboard_form(struct request *request, struct leaderboard_for
 	const char *title = form->leaderboard
 		? arena_printf(request->arena, "Edit %s", form->leaderboard->name)
 		: "New leaderboard";
-	struct page page = page_make(request, title, "admin");
+	struct page page = form_page_make(request, title, "admin");
 	rc = form->leaderboard ? leaderboard_note_edit(request, form->leaderboard, &page) : 0;
 	if (rc)
 		return rc;
@@ -458,8 +489,8 @@ static int show_leaderboard_deletion(struct request *request, const struct leade
 	form.submissions = extent.submissions;
 	form.users = extent.users;
 	form.running = extent.running;
-	struct page page =
-		page_make(request, arena_printf(request->arena, "Delete %s", leaderboard->name), "admin");
+	struct page page = form_page_make(
+		request, arena_printf(request->arena, "Delete %s", leaderboard->name), "admin");
 	admin_leaderboard_delete_page(&request->body, &page, &form);
 	return 0;
 }

@@ -213,10 +213,55 @@ struct page page_make(const struct request *request, const char *title, const ch
 	};
 }
 
+static const char *kept_fault(const struct request *request, const char *field)
+{
+	for (size_t i = 0; i < request->fault_count; i++)
+		if (strcmp(request->faults[i].field, field) == 0)
+			return request->faults[i].sentence;
+	return NULL;
+}
+
+static void keep_fault(struct request *request, const struct error *error)
+{
+	if (!error->code || kept_fault(request, error->field)
+		|| request->fault_count == form_most_faults)
+		return;
+	if (!request->fault_count)
+		request->fault_code = error->code;
+	request->faults[request->fault_count++] =
+		(struct form_fault){ arena_strdup(request->arena, error->field),
+			arena_strdup(request->arena, error->text) };
+}
+
+int form_note(struct request *request, int rc)
+{
+	if (rc != ERROR_INPUT && rc != ERROR_CONFLICT)
+		return rc;
+	keep_fault(request, request->error);
+	*request->error = (struct error){ 0 };
+	return 0;
+}
+
+int form_noted(const struct request *request)
+{
+	return request->fault_count ? request->fault_code : 0;
+}
+
+struct page form_page_make(struct request *request, const char *title, const char *section)
+{
+	if (request->error->code)
+		keep_fault(request, request->error);
+	struct page page = page_make(request, title, section);
+	page.faults = request->faults;
+	page.fault_count = request->fault_count;
+	return page;
+}
+
 const char *form_error(const struct request *request, const char *field)
 {
+	const char *kept = kept_fault(request, field);
 	bool here = request->error->code && strcmp(request->error->field, field) == 0;
-	return here ? request->error->text : NULL;
+	return kept ? kept : here ? request->error->text : NULL;
 }
 
 bool section_is(const struct page *page, const char *section)

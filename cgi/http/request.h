@@ -42,6 +42,13 @@ struct upload {
 	size_t length;
 };
 
+/* What is wrong with a field of a form. */
+struct form_fault {
+	const char *field; /* the input's id; "": the whole form */
+	const char *sentence;
+};
+enum { form_most_faults = 16 };
+
 struct viewer { /* the user who sends the request */
 	int64_t id; /* 0: not logged in */
 	const char *name;
@@ -85,6 +92,10 @@ struct request {
 	size_t upload_count;
 	/* The JSON object of an application/json body, or NULL. The router releases it. */
 	json_t *json;
+	/* What form_note has kept. */
+	struct form_fault faults[form_most_faults];
+	size_t fault_count;
+	int fault_code; /* of the first one */
 	struct viewer viewer;
 	/* The API token of the request. NULL on pages and for anonymous requests. */
 	const struct token_holder *token;
@@ -182,12 +193,16 @@ struct page {
 	const char *here;   /* the page's address, to which a form in the frame leads back */
 	const char *theme;  /* "light", "dark" or "": the visitor's system decides */
 	const char *notice; /* one sentence in a green box, or NULL */
+	/* What is wrong with the form, for its error summary; the title then begins with "Error: ". */
+	const struct form_fault *faults;
+	size_t fault_count;
 	const struct announcement *announcements;
 	size_t announcement_count; /* 0 unless the handler calls announcements_read */
 	int refresh_s;             /* without scripts: reload after this time; 0: never */
 	/* With scripts: live.js polls the JSON at this address and replaces the page's content when the
 	 * JSON changes. NULL: no polling. */
 	const char *live_url;
+	const char *script;             /* one more script, such as "/static/editor.js"; or NULL */
 	const struct page_share *share; /* or NULL */
 	const char *site;               /* "https://example.org", as configured */
 	int64_t now_ms;
@@ -208,7 +223,25 @@ const char *theme_of_name(const char *name);
 
 struct page page_make(const struct request *request, const char *title, const char *section);
 
-/* Returns the request's error message if it concerns this field, else NULL. Templates call it. */
+/* Checks of a form, which report all errors together:
+ *
+ *	int rc = form_note(request, check_name(name, request->error));
+ *	if (!rc)
+ *		rc = form_note(request, check_task(task, request->error));
+ *	rc = rc ? rc : form_noted(request);
+ *
+ * form_note keeps an error of the user's input (ERROR_INPUT, ERROR_CONFLICT) and returns 0, so that
+ * the next check runs. A field keeps its first error. It returns other errors as they are.
+ * form_noted returns the code of the first kept error, or 0. */
+int form_note(struct request *request, int rc);
+int form_noted(const struct request *request);
+
+/* Like page_make, for a form that may be shown again: the page has the kept errors, or else the
+ * request's error. */
+struct page form_page_make(struct request *request, const char *title, const char *section);
+
+/* Returns the message of a kept error, or else of the request's error, if it concerns this field;
+ * else NULL. */
 const char *form_error(const struct request *request, const char *field);
 
 #endif

@@ -39,7 +39,7 @@ static struct account_form form_of(const struct request *request)
 static int show_register(struct request *request)
 {
 	csrf_offer(request);
-	struct page page = page_make(request, "Register", "account");
+	struct page page = form_page_make(request, "Register", "account");
 	struct account_form form = form_of(request);
 	register_page(&request->body, &page, &form);
 	return 0;
@@ -48,7 +48,7 @@ static int show_register(struct request *request)
 static int show_login(struct request *request)
 {
 	csrf_offer(request);
-	struct page page = page_make(request, "Log in", "account");
+	struct page page = form_page_make(request, "Log in", "account");
 	struct account_form form = form_of(request);
 	if (!form.form_error && request_query(request, "ended"))
 		form.form_error = "You are not logged in any more, so nothing was sent. Log in, then send "
@@ -67,7 +67,7 @@ static int show_account(struct request *request)
 			"Your password was changed, every other session was ended, and every API token was "
 			"revoked." },
 	};
-	struct page page = page_make(request, "Account", "account");
+	struct page page = form_page_make(request, "Account", "account");
 	struct account_form form = form_of(request);
 	struct error own = { 0 };
 	const char *changed = request_query(request, "changed");
@@ -104,6 +104,12 @@ int action_register(struct request *request)
 			   *password = request_form_or(request, "password", "");
 	int64_t id = 0;
 	int rc = rate_limit_hit(request, &REGISTRATIONS, request->address);
+	if (!rc)
+		rc = form_note(request, user_check_name(request->db, request->arena, name, request->error));
+	if (!rc)
+		rc = form_note(request, user_check_password(name, password, request->error));
+	if (!rc)
+		rc = form_noted(request);
 	if (!rc)
 		rc = user_create(request->db, name, password, ROLE_PARTICIPANT, false, &id, request->error);
 	if (rc)
@@ -177,17 +183,20 @@ static int check_passwords(struct request *request, const struct user *user)
 	const char *password = request_form_or(request, "password", ""),
 			   *again = request_form_or(request, "again", "");
 	const char *current = request_form_or(request, "current", "");
-	if (strcmp(password, again) != 0)
-		return fail_field(request->error, "again", "The two new passwords differ.");
-	if (strcasecmp(password, user->name) == 0)
-		return fail_field(request->error, "password",
-			"The password is your name, which everybody can see; choose another.");
-	if (strcmp(password, current) == 0)
-		return fail_field(
-			request->error, "password", "The new password is the old one; choose another.");
+	int rc = 0;
 	if (!user_password_matches(user, current))
-		return fail_field(request->error, "current", "This is not your current password.");
-	return 0;
+		rc = form_note(
+			request, fail_field(request->error, "current", "This is not your current password."));
+	if (!rc && strcmp(password, current) == 0)
+		rc = form_note(request,
+			fail_field(
+				request->error, "password", "The new password is the old one; choose another."));
+	if (!rc)
+		rc = form_note(request, user_check_password(user->name, password, request->error));
+	if (!rc && strcmp(password, again) != 0)
+		rc = form_note(
+			request, fail_field(request->error, "again", "The two new passwords differ."));
+	return rc ? rc : form_noted(request);
 }
 
 static int store_password(struct database *db, void *context, struct error *error)

@@ -48,7 +48,7 @@ static int show_account_deletion(struct request *request)
 		request->db, request->arena, request->viewer.id, &view.extent, request->error);
 	if (rc)
 		return rc;
-	struct page page = page_make(request, "Delete your account", "account");
+	struct page page = form_page_make(request, "Delete your account", "account");
 	account_delete_page(&request->body, &page, &view);
 	return 0;
 }
@@ -61,16 +61,18 @@ int page_account_delete(struct request *request)
 static int check_deletion(struct request *request)
 {
 	struct user user;
-	if (strcmp(request_form_or(request, "name", ""), request->viewer.name) != 0)
-		return fail_field(request->error, "name",
-			"This is not your name, so nothing was deleted; type %s.", request->viewer.name);
 	int rc = rate_limit_hit(request, &DELETIONS, request->viewer.name);
+	if (!rc && strcmp(request_form_or(request, "name", ""), request->viewer.name) != 0)
+		rc = form_note(request,
+			fail_field(request->error, "name",
+				"This is not your name, so nothing was deleted; type %s.", request->viewer.name));
 	if (!rc)
 		rc = user_by_id(request->db, request->arena, request->viewer.id, &user, request->error);
 	if (!rc && !user_password_matches(&user, request_form_or(request, "password", "")))
-		rc = fail_field(
-			request->error, "password", "This is not your password, so nothing was deleted.");
-	return rc;
+		rc = form_note(request,
+			fail_field(
+				request->error, "password", "This is not your password, so nothing was deleted."));
+	return rc ? rc : form_noted(request);
 }
 
 int action_account_delete(struct request *request)

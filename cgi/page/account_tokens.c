@@ -51,7 +51,7 @@ static int show_tokens(struct request *request, struct tokens_view *view)
 		&view->count, request->error);
 	if (rc)
 		return rc;
-	struct page page = page_make(request, "API tokens", "account");
+	struct page page = form_page_make(request, "API tokens", "account");
 	if (request_query(request, "revoked"))
 		page.notice = "The token was revoked. Programs that use it are refused from now on.";
 	if (request_query(request, "signed_in"))

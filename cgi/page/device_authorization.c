@@ -18,7 +18,7 @@ static const struct rate_limit CODES_FROM_ADDRESS = { "terminal code from", 100,
 
 static int show_device(struct request *request, struct device_authorization_view *view)
 {
-	struct page page = page_make(request, "Sign a terminal in", "account");
+	struct page page = form_page_make(request, "Sign a terminal in", "account");
 	if (request_query(request, "refused"))
 		page.notice = "The terminal was refused. It was given nothing.";
 	device_authorization_page(&request->body, &page, view);

@@ -32,7 +32,7 @@ static int show_password_form(struct request *request, const struct user *user)
 		.again_error = form_error(request, "again"),
 		.form_error = form_error(request, ""),
 	};
-	struct page page = page_make(request, "Choose a password", "account");
+	struct page page = form_page_make(request, "Choose a password", "account");
 	password_page(&request->body, &page, &form);
 	return 0;
 }
@@ -54,8 +54,12 @@ int action_password_link(struct request *request)
 	if (rc)
 		return rc;
 	rc = rate_limit_hit(request, &ATTEMPTS, request->address);
+	if (!rc)
+		rc = form_note(request, user_check_password(user.name, password, request->error));
 	if (!rc && strcmp(password, request_form_or(request, "again", "")) != 0)
-		rc = fail_field(request->error, "again", "The two passwords differ.");
+		rc = form_note(request, fail_field(request->error, "again", "The two passwords differ."));
+	if (!rc)
+		rc = form_noted(request);
 	if (!rc)
 		rc = password_link_use(
 			request->db, request->arena, text, password, request->address, &user, request->error);

@@ -15,7 +15,10 @@
 #include "lib/submission/directive.h"
 #include "templates/submit.h"
 
+#include <sodium.h>
 #include <string.h>
+
+static const char EDITOR[] = "/static/editor.js";
 
 /* ---- the form's initial values ---- */
 
@@ -64,30 +67,47 @@ static const struct statement TEMPLATE = SELECT(struct template_row, TEMPLATE_CO
 struct device_row {
 	const char *name, *product;
 	int64_t is_closed;
+	double test_ms, benchmark_ms, ranked_ms, profile_ms; /* SQL_EXPECTED_MS */
 };
 static const struct column DEVICE_COLUMNS[] = {
 	TEXT(struct device_row, name),
+	REAL(struct device_row, test_ms),
+	REAL(struct device_row, benchmark_ms),
+	REAL(struct device_row, ranked_ms),
+	REAL(struct device_row, profile_ms),
 	TEXT(struct device_row, product),
 	INTEGER(struct device_row, is_closed),
 };
+#define EXPECTED(mode) \
+	SQL_EXPECTED_MS("l.task_version_id", "g.gpu", "'" mode "'") " AS " mode "_ms, "
+#define TIMES EXPECTED("test") EXPECTED("benchmark") EXPECTED("ranked") EXPECTED("profile")
+#define IS_CLOSED SQL_IS_CLOSED("l", "g")
 static const struct statement DEVICES = SELECT(struct device_row, DEVICE_COLUMNS,
-	"SELECT g.gpu AS name, (SELECT MIN(o.product) FROM gpus o WHERE o.model = g.gpu "
-	"AND o.seen_at" SQL_IS_ONLINE "  AND o.quarantined_at IS NULL) AS product, " SQL_IS_CLOSED(
-		"l", "g") " AS is_closed "
-				  "FROM leaderboard_gpus g JOIN leaderboards l ON l.id = g.leaderboard_id "
-				  "WHERE g.leaderboard_id = ? ORDER BY g.position, g.gpu");
+	"SELECT g.gpu AS name, " TIMES "(SELECT MIN(o.product) FROM gpus o WHERE o.model = g.gpu "
+	"AND o.seen_at" SQL_IS_ONLINE " AND o.quarantined_at IS NULL) AS product, " IS_CLOSED
+	" AS is_closed FROM leaderboard_gpus g JOIN leaderboards l ON l.id = g.leaderboard_id "
+	"WHERE g.leaderboard_id = ? ORDER BY g.position, g.gpu");
+
+/* The revision of the leaderboard's task version, for task_view_get. */
+struct revision_row {
+	int64_t revision;
+};
+static const struct column REVISION_COLUMNS[] = { INTEGER(struct revision_row, revision) };
+static const struct statement REVISION = SELECT(struct revision_row, REVISION_COLUMNS,
+	"SELECT v.revision FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id "
+	"WHERE l.name = ?");
 
 /* The first round trip to the database reads the leaderboard and its quotas (FIRST), the second
- * everything else that the form needs (FORM). For visitors who are not logged in, the second reads
- * only the parts before ANSWER_LAST. */
-enum { ANSWER_LEADERBOARD, ANSWER_QUOTAS };
+ * everything else that the form needs (FORM), unless the thread has no view of the task yet. For
+ * visitors who are not logged in, the second reads only the parts before ANSWER_LAST. */
+enum { ANSWER_LEADERBOARD, ANSWER_QUOTAS, ANSWER_REVISION };
 static const struct statement *const FIRST_PARTS[] = {
 	[ANSWER_LEADERBOARD] = &leaderboard_reading,
 	[ANSWER_QUOTAS] = &quotas_reading,
+	[ANSWER_REVISION] = &REVISION,
 };
 static const struct bundle FIRST = BUNDLE(FIRST_PARTS);
 enum {
-	ANSWER_TASK,
 	ANSWER_DEVICES,
 	ANSWER_LINE,
 	ANSWER_STOP,
@@ -97,7 +117,6 @@ enum {
 	ANSWER_WINDOWS
 };
 static const struct statement *const FORM_PARTS[] = {
-	[ANSWER_TASK] = &task_reading,
 	[ANSWER_DEVICES] = &DEVICES,
 	[ANSWER_LINE] = &wait_reading,
 	[ANSWER_STOP] = &intake_reading,
@@ -111,17 +130,23 @@ static const struct statement *const FORM_PARTS[] = {
 };
 static const struct bundle FORM = BUNDLE(FORM_PARTS), FORM_OF_NOBODY = { FORM_PARTS, ANSWER_LAST };
 
-static int read_submit_form(struct request *request, const struct leaderboard *leaderboard,
+/* The template to read: the one in the address, or else the task's first. */
+static const char *wanted_template(const struct request *request, const struct task *task)
+{
+	const char *first = task->template_count ? task->templates[0].language : "";
+	return request_query_or(request, "template", first);
+}
+
+static int read_submit_form(struct request *request, const struct submit_form *form,
 	const struct quota_use uses[static quota_modes], struct database_answer *answers)
 {
-	int64_t user = request->viewer.id, leaderboard_id = leaderboard->id,
-			version = leaderboard->task_version_id, none = 0;
-	const char *template = request_query(request, "template");
+	int64_t user = request->viewer.id, leaderboard_id = form->leaderboard->id,
+			version = form->leaderboard->task_version_id, none = 0;
 	if (!user)
 		return database_answers(request->db, request->arena, &FORM_OF_NOBODY, answers,
-			request->error, "iiii", version, leaderboard_id, none, none);
+			request->error, "iii", leaderboard_id, none, none);
 	return database_answers(request->db, request->arena, &FORM, answers, request->error,
-		"ii"
+		"i"
 		"ii"
 		"ii"
 		"iiii"
@@ -130,8 +155,8 @@ static int read_submit_form(struct request *request, const struct leaderboard *l
 		"iiii"
 		"iiii"
 		"iiii",
-		version, leaderboard_id, none, none, user, leaderboard_id, query_number(request, "from", 0),
-		leaderboard_id, user, user, version, template ? template : "",
+		leaderboard_id, none, none, user, leaderboard_id, query_number(request, "from", 0),
+		leaderboard_id, user, user, version, wanted_template(request, form->task),
 		QUOTA_WINDOW(user, leaderboard_id, uses[0]), QUOTA_WINDOW(user, leaderboard_id, uses[1]),
 		QUOTA_WINDOW(user, leaderboard_id, uses[2]), QUOTA_WINDOW(user, leaderboard_id, uses[3]));
 }
@@ -146,8 +171,18 @@ static size_t split_gpu_names(struct arena *arena, const char *list, const char 
 	return count;
 }
 
+/* A digest by which the form's own code is recognised when it comes back. */
+static const char *digest_of(struct arena *arena, const char *code)
+{
+	unsigned char digest[crypto_hash_sha256_BYTES];
+	char *text = arena_alloc(arena, 2 * sizeof digest + 1);
+	crypto_hash_sha256(digest, (const unsigned char *)code, strlen(code));
+	return sodium_bin2hex(text, 2 * sizeof digest + 1, digest, sizeof digest);
+}
+
 /* Puts a file's text into the form, if a text field can hold it. */
-static void offer_code(struct submit_form *form, const struct blob_value *file, const char *origin)
+static void offer_code(struct arena *arena, struct submit_form *form, const struct blob_value *file,
+	const char *origin)
 {
 	bool fits = !html_lines_are_many(file->bytes, file->length)
 		&& text_is_utf8(file->bytes, file->length) && !memchr(file->bytes, '\0', file->length);
@@ -155,6 +190,7 @@ static void offer_code(struct submit_form *form, const struct blob_value *file, 
 	form->origin = fits
 		? origin
 		: "The file is too long for this form, or no text; download it and choose it here.";
+	form->offered = digest_of(arena, form->code);
 }
 
 /* ?from=ID: resubmits an earlier submission. */
@@ -166,7 +202,7 @@ static int take_over(struct request *request, struct submit_form *form, int64_t 
 		return fail(request->error, ERROR_NOT_FOUND,
 			"There is no submission %lld to %s that you may submit again.", (long long)id,
 			form->leaderboard->name);
-	offer_code(form, &choices->source,
+	offer_code(request->arena, form, &choices->source,
 		arena_printf(request->arena, "The code is that of submission %lld (%s).", (long long)id,
 			choices->file_name));
 	return 0;
@@ -180,8 +216,21 @@ static int take_template(struct request *request, struct submit_form *form, cons
 	if (!answer->count)
 		return fail(request->error, ERROR_NOT_FOUND, "%s has no template %s.",
 			form->leaderboard->name, quote(request->arena, name));
-	offer_code(form, &template->source,
+	offer_code(request->arena, form, &template->source,
 		arena_printf(request->arena, "The code is the template %s.", template->language));
+	return 0;
+}
+
+/* For a user's first submission: the task's first template, or else a file with the signature. */
+static int begin_first(
+	struct request *request, struct submit_form *form, const struct database_answer *answer)
+{
+	if (form->task->template_count)
+		return take_template(request, form, form->task->templates[0].language, answer);
+	const char *code = form->view->starter.code;
+	struct blob_value file = { code, code ? strlen(code) : 0 };
+	if (code)
+		offer_code(request->arena, form, &file, "The code has the signature of the task.");
 	return 0;
 }
 
@@ -202,6 +251,9 @@ static int begin_form(struct request *request, struct submit_form *form,
 		rc = take_over(request, form, from, chosen);
 	else if (template && *template)
 		rc = take_template(request, form, template, &answers[ANSWER_TEMPLATE]);
+	else if (!chosen->count)
+		rc = begin_first(request, form, &answers[ANSWER_TEMPLATE]);
+	form->may_restore = !from && !(template && *template);
 	if (chosen->count)
 		*choices = *(const struct choices *)chosen->rows;
 	form->mode = choices->mode ? choices->mode : form->mode;
@@ -211,8 +263,29 @@ static int begin_form(struct request *request, struct submit_form *form,
 
 /* ---- the devices ---- */
 
-static void expect_submit_starts(
-	struct request *request, struct submit_form *form, const struct database_answer *line)
+static const char *or_later(struct arena *arena, const char *words, bool is_later)
+{
+	return words && is_later ? arena_printf(arena, "%s or later", words) : words;
+}
+
+static void expect_submit_end(struct arena *arena, struct submit_gpu *gpu, const struct wait *wait,
+	const struct device_row *row)
+{
+	enum { least_ms = 10000 }; /* a shorter time would be too exact */
+	const double expected_ms[quota_modes] = { row->test_ms, row->benchmark_ms, row->ranked_ms,
+		row->profile_ms };
+	gpu->start = or_later(arena, wait->words, wait->at_least);
+	gpu->position = wait->devices ? wait->position : 0;
+	gpu->is_stopped = wait->online && !wait->devices;
+	for (size_t mode = 0; mode < quota_modes; mode++) {
+		double end_ms = wait->start_ms + expected_ms[mode];
+		gpu->ends[mode] = or_later(
+			arena, wait_words(arena, end_ms < least_ms ? least_ms : end_ms), wait->at_least);
+	}
+}
+
+static void expect_submit_starts(struct request *request, struct submit_form *form,
+	const struct database_answer *line, const struct device_row *rows)
 {
 	struct wait *waits = arena_array(request->arena, struct wait, form->gpu_count + 1);
 	const char **gpus = arena_array(request->arena, const char *, form->gpu_count + 1);
@@ -220,12 +293,18 @@ static void expect_submit_starts(
 		gpus[i] = form->gpus[i].name;
 	wait_of_next(request->arena, line, request->viewer.id ? request->viewer.id : -1, gpus,
 		form->gpu_count, waits);
-	for (size_t i = 0; i < form->gpu_count; i++) {
-		const char *words = waits[i].words;
-		form->gpus[i].start =
-			words && waits[i].at_least ? arena_printf(request->arena, "%s or later", words) : words;
-		form->gpus[i].is_stopped = waits[i].online && !waits[i].devices;
-	}
+	for (size_t i = 0; i < form->gpu_count; i++)
+		expect_submit_end(request->arena, &form->gpus[i], &waits[i], &rows[i]);
+}
+
+/* Ticks the first device that a worker offers, for a user's first submission. */
+static void tick_first(struct submit_form *form)
+{
+	for (size_t i = 0; i < form->gpu_count; i++)
+		if (form->gpus[i].product && !form->gpus[i].is_closed) {
+			form->gpus[i].chosen = true;
+			return;
+		}
 }
 
 /* Lists the leaderboard's devices. Ticks the devices of the earlier submission, or those ticked in
@@ -250,26 +329,28 @@ static void list_gpus(struct request *request, struct submit_form *form,
 				&& (form->open_gpu_count == 1
 					|| names_contain(ticked, ticked_count, devices[i].name)),
 		};
-	expect_submit_starts(request, form, &answers[ANSWER_LINE]);
+	if (request->method != METHOD_POST && !choices->id)
+		tick_first(form);
+	expect_submit_starts(request, form, &answers[ANSWER_LINE], devices);
 }
 
 /* Reads the data for the form: the leaderboard's, and the viewer's submissions to it. */
 static int fill_form(struct request *request, struct submit_form *form,
-	const struct quota quotas[static quota_modes])
+	const struct quota quotas[static quota_modes], int64_t revision)
 {
 	struct database_answer answers[COUNT(FORM_PARTS)];
 	struct quota_use *uses = arena_array(request->arena, struct quota_use, quota_modes);
 	struct choices choices;
-	struct task *task;
 	quotas_hold(request->config, quotas, uses);
-	int rc = read_submit_form(request, form->leaderboard, uses, answers);
-	if (!rc)
-		rc = task_read(request->arena, &answers[ANSWER_TASK], &task, request->error);
+	int rc = task_view_get(request, form->leaderboard->task_version_id, revision, &form->view);
+	if (rc)
+		return rc;
+	form->task = form->view->task;
+	rc = read_submit_form(request, form, uses, answers);
 	if (!rc)
 		rc = begin_form(request, form, answers, &choices);
 	if (rc)
 		return rc;
-	form->task = task;
 	form->is_site_stopped = answers[ANSWER_STOP].count;
 	list_gpus(request, form, answers, &choices);
 	for (size_t mode = 0; request->viewer.id && mode < quota_modes; mode++)
@@ -325,8 +406,6 @@ static void describe_modes(struct arena *arena, struct submit_form *form)
 	const char *tests = count_in_words(arena, task->test_count, "test case"),
 			   *shapes = count_in_words(arena, task->benchmark_count, "shape"),
 			   *ranked = ranked_shapes(arena, task);
-	form->shapes = shapes;
-	form->ranked_shapes = ranked;
 	form->meanings[MODE_TEST] = arena_printf(arena, "checks %s and measures nothing", tests);
 	form->meanings[MODE_BENCHMARK] =
 		arena_printf(arena, "checks %s, then times %s; not ranked", tests, shapes);
@@ -376,6 +455,7 @@ static struct submit_form form_as_typed(struct request *request)
 	return (struct submit_form){
 		.mode = request_form_or(request, "mode", "test"),
 		.code = request_form_or(request, "code", ""),
+		.offered = request_form_or(request, "offered", ""),
 		.chosen = request_form_or(request, "leaderboard", ""),
 		.file_error = form_error(request, "file"),
 		.code_error = form_error(request, "code"),
@@ -395,7 +475,7 @@ static struct submit_form form_as_typed(struct request *request)
 }
 
 static int show_submit(struct request *request, const struct leaderboard *leaderboard,
-	const struct quota quotas[static quota_modes])
+	const struct quota quotas[static quota_modes], int64_t revision)
 {
 	bool python = strcmp(leaderboard->language, "py") == 0;
 	struct submit_form form = form_as_typed(request);
@@ -406,7 +486,7 @@ static int show_submit(struct request *request, const struct leaderboard *leader
 	struct error *kept = request->error;
 	struct error own = { 0 };
 	request->error = &own;
-	int rc = fill_form(request, &form, quotas);
+	int rc = fill_form(request, &form, quotas, revision);
 	request->error = kept;
 	if (rc) {
 		*kept = own;
@@ -418,8 +498,9 @@ static int show_submit(struct request *request, const struct leaderboard *leader
 	form.is_frozen = !form.closed && !form.is_practice && leaderboard->frozen_at_ms != TIME_NULL
 		&& leaderboard->frozen_at_ms <= now_ms();
 	describe_modes(request->arena, &form);
-	struct page page = page_make(
+	struct page page = form_page_make(
 		request, arena_printf(request->arena, "Submit to %s", leaderboard->name), "leaderboards");
+	page.script = form.closed || !request->viewer.id ? NULL : EDITOR;
 	submit_page(&request->body, &page, &form);
 	return 0;
 }
@@ -432,7 +513,7 @@ int page_submit(struct request *request)
 	struct quota quotas[quota_modes];
 	/* The column is ASCII, and a text that is no valid name needs no query. */
 	int rc = text_is_leaderboard_name(name) ? database_answers(request->db, request->arena, &FIRST,
-				 answers, request->error, "sis", name, request->viewer.id, name)
+				 answers, request->error, "siss", name, request->viewer.id, name, name)
 											: 0;
 	if (!rc)
 		rc = leaderboard_read(
@@ -440,17 +521,22 @@ int page_submit(struct request *request)
 	if (rc)
 		return rc;
 	quotas_read(&answers[ANSWER_QUOTAS], quotas);
-	return show_submit(request, &leaderboard, quotas);
+	const struct revision_row *row = answers[ANSWER_REVISION].rows;
+	return show_submit(request, &leaderboard, quotas, row ? row->revision : 0);
 }
 
-/* Shows the form again as typed, with the error. */
+/* Shows the form again as typed, with its errors. */
 static int show_submit_again(struct request *request, const struct leaderboard *leaderboard)
 {
 	struct quota quotas[quota_modes];
 	struct error own = { 0 };
+	struct revision_row row;
 	int rc = quotas_of_leaderboard(request->db, request->arena, leaderboard->id, quotas, &own);
 	if (!rc)
-		return show_submit(request, leaderboard, quotas);
+		rc = database_row(
+			request->db, request->arena, &REVISION, &row, &own, "s", leaderboard->name);
+	if (!rc)
+		return show_submit(request, leaderboard, quotas, row.revision);
 	*request->error = own;
 	return rc;
 }
@@ -468,14 +554,21 @@ static const char *with_plain_lines(struct arena *arena, const char *code)
 	return plain;
 }
 
-/* Accepts a file or pasted code, but not both: a guess could rank the wrong one. */
+/* Accepts a file or pasted code, but not both: a guess could rank the wrong one. Code that the form
+ * itself has offered, and that nobody has changed, does not count beside a file. */
 static int read_form_source(struct request *request, struct submission_request *submission)
 {
 	const struct upload *upload = request_upload(request, "file");
 	const char *code = with_plain_lines(request->arena, request_form_or(request, "code", ""));
-	if (upload && *code)
+	const char *offered = request_form_or(request, "offered", "");
+	if (upload && strcmp(digest_of(request->arena, code), offered) == 0)
+		code = "";
+	if (upload && *code) {
+		submission->source = code;
+		submission->length = strlen(code);
 		return fail_field(request->error, "code",
 			"There is a file and pasted code; clear one of them and send the form again.");
+	}
 	if (upload) {
 		submission->file_name = *upload->file_name ? upload->file_name : "file";
 		submission->source = upload->bytes;
@@ -495,6 +588,24 @@ static int store_submission(struct request *request, const struct leaderboard *l
 		request->db, request->arena, leaderboard, submission, &id, request->error);
 	request->stored = rc ? 0 : id;
 	return rc;
+}
+
+static int note_fault(void *request, int rc)
+{
+	return form_note(request, rc);
+}
+
+/* Finds all errors of a form of which one is known: `rc`. */
+static int collect_faults(struct request *request, const struct leaderboard *leaderboard,
+	const struct submission_request *submission, int rc)
+{
+	if (rc != ERROR_INPUT || strcmp(request->error->field, "leaderboard") == 0)
+		return rc;
+	rc = form_note(request, rc);
+	if (!rc)
+		rc = submission_check(request->db, request->arena, leaderboard, submission, note_fault,
+			request, request->error);
+	return rc ? rc : form_noted(request);
 }
 
 /* Sets the status for a refused submission. Returns 0 if the form should be shown again with the
@@ -526,6 +637,7 @@ int action_submit(struct request *request)
 		rc = store_submission(request, &leaderboard, &submission);
 	if (!rc)
 		return redirect(request, "/submission/%lld", (long long)request->stored);
+	rc = collect_faults(request, &leaderboard, &submission, rc);
 	rc = explain_refusal(request, &leaderboard, submission.mode, rc);
 	return rc ? rc : show_submit_again(request, &leaderboard);
 }
@@ -570,7 +682,9 @@ int page_submit_anywhere(struct request *request)
 	}
 	choose_last(request, &form);
 	form.endings = ".py, .cu, .cuh, .cpp";
-	struct page page = page_make(request, "Submit", "leaderboards");
+	form.may_restore = request->method != METHOD_POST;
+	struct page page = form_page_make(request, "Submit", "leaderboards");
+	page.script = request->viewer.id ? EDITOR : NULL;
 	submit_anywhere_page(&request->body, &page, &form);
 	return 0;
 }
@@ -614,13 +728,18 @@ int action_submit_anywhere(struct request *request)
 		.mode = request_form(request, "mode"),
 		.config = request->config };
 	struct leaderboard leaderboard;
-	int rc = read_form_source(request, &submission);
+	int rc = form_note(request, read_form_source(request, &submission));
 	if (!rc)
 		rc = find_target(request, &submission, &leaderboard);
+	bool is_known = !rc;
+	if (!rc)
+		rc = form_noted(request);
 	if (!rc)
 		rc = store_submission(request, &leaderboard, &submission);
 	if (!rc)
 		return redirect(request, "/submission/%lld", (long long)request->stored);
+	if (is_known)
+		rc = collect_faults(request, &leaderboard, &submission, rc);
 	rc = explain_refusal(request, &leaderboard, submission.mode, rc);
 	return rc ? rc : page_submit_anywhere(request);
 }

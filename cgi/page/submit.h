@@ -2,6 +2,7 @@
 #ifndef PODIUM_CGI_PAGE_SUBMIT_H
 #define PODIUM_CGI_PAGE_SUBMIT_H
 
+#include "cgi/page/task_view.h"
 #include "lib/leaderboard/leaderboard.h"
 #include "lib/leaderboard/quota.h"
 
@@ -12,10 +13,12 @@
 struct submit_gpu {
 	const char *name, *product; /* product NULL: no worker offers it now */
 	bool chosen;
-	/* Expected start of a job submitted now, in words; NULL: unknown. */
-	const char *start;
-	bool is_stopped; /* online, but paused or in quarantine */
-	bool is_closed;  /* takes no submissions until its check has passed */
+	/* Expected start and end of a job submitted now, in words; the end is for each mode. NULL:
+	 * unknown. */
+	const char *start, *ends[quota_modes];
+	int64_t position; /* in the queue, from 1; 0: unknown */
+	bool is_stopped;  /* online, but paused or in quarantine */
+	bool is_closed;   /* takes no submissions until its check has passed */
 };
 
 struct open_leaderboard {
@@ -34,14 +37,13 @@ struct submit_form {
 	/* Leaderboard of the viewer's last submission; NULL: none, or it no longer accepts any. */
 	const char *last;
 	const struct task *task;
-	const char *closed;   /* why the leaderboard accepts no submissions; or NULL */
-	bool is_site_stopped; /* an admin stopped submissions to the whole site */
-	bool is_practice;     /* the deadline has passed, so the submission is not ranked */
+	const struct task_view *view; /* NULL on /submit */
+	const char *closed;           /* why the leaderboard accepts no submissions; or NULL */
+	bool is_site_stopped;         /* an admin stopped submissions to the whole site */
+	bool is_practice;             /* the deadline has passed, so the submission is not ranked */
 	struct submit_gpu *gpus;
 	size_t gpu_count, open_gpu_count;
 	const char *mode, *code;           /* as typed */
-	const char *shapes;                /* all: "the 3 shapes" */
-	const char *ranked_shapes;         /* that a ranked run times: "the last of the 3 shapes" */
 	const char *meanings[quota_modes]; /* what each mode does, as part of a sentence */
 	bool is_frozen; /* the public ranking is frozen, so only the author sees new results */
 	const char *file_error, *code_error, *mode_error, *gpu_error, *form_error;
@@ -53,6 +55,10 @@ struct submit_form {
 	/* A sentence: where the code in the form comes from, or why a file is not shown; NULL:
 	 * neither. */
 	const char *origin;
+	/* A digest of the code that the form offered. A file replaces code that is still the same. */
+	const char *offered;
+	/* The browser may replace the code by its draft: nobody asked for this code or has typed it. */
+	bool may_restore;
 	/* The viewer's submission whose mode and devices the form repeats; 0: none. */
 	int64_t remembers;
 };

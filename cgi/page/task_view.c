@@ -32,6 +32,17 @@ static const struct statement FILES = SELECT(struct task_view_file, FILE_COLUMNS
 	"SELECT f.role, f.path, b.size, f.sha256 FROM task_files f JOIN blobs b ON b.sha256 = f.sha256 "
 	"WHERE f.task_version_id = ? ORDER BY f.role, f.path");
 
+/* The files that a submission runs with. A larger one is no file that people read. */
+struct source_row {
+	const char *path;
+	struct blob_value content;
+};
+static const struct column SOURCE_COLUMNS[] = { TEXT(struct source_row, path),
+	BLOB(struct source_row, content) };
+static const struct statement SOURCES = SELECT(struct source_row, SOURCE_COLUMNS,
+	"SELECT f.path, b.content FROM task_files f JOIN blobs b ON b.sha256 = f.sha256 "
+	"WHERE f.task_version_id = ? AND f.role = 'file' AND b.size <= 200000 ORDER BY f.path");
+
 /* ---- cases ---- */
 
 static char *trimmed_text(struct arena *arena, const char *text, size_t length)
@@ -125,6 +136,31 @@ static const char *description_html(struct arena *arena, const char *markdown)
 	return arena_strdup(arena, buffer_string(&html));
 }
 
+static const char *copy_text(struct arena *arena, const char *text)
+{
+	return text ? arena_strdup(arena, text) : NULL;
+}
+
+/* Copies the texts, because the view may be kept much longer than the files that they are from. */
+static int read_starter(struct request *request, struct arena *arena, struct task_view *view)
+{
+	cleanup_arena struct arena *temporary = arena_new();
+	struct source_row *sources;
+	size_t count;
+	int rc = database_rows(
+		request->db, temporary, &SOURCES, &sources, &count, request->error, "i", view->version_id);
+	if (rc)
+		return rc;
+	struct task_content *files = arena_array(temporary, struct task_content, count + 1);
+	for (size_t i = 0; i < count; i++)
+		files[i] = (struct task_content){ ROLE_FILE, sources[i].path, sources[i].content.bytes,
+			sources[i].content.length };
+	struct task_starter starter = task_starter_make(temporary, view->task, files, count);
+	view->starter = (struct task_starter){ copy_text(arena, starter.signature),
+		copy_text(arena, starter.types), copy_text(arena, starter.code) };
+	return 0;
+}
+
 static int read_task_view(struct request *request, struct arena *arena, struct task_view *view)
 {
 	struct version_row row;
@@ -139,6 +175,9 @@ static int read_task_view(struct request *request, struct arena *arena, struct t
 	if (rc)
 		return rc;
 	view->task = task;
+	rc = read_starter(request, arena, view);
+	if (rc)
+		return rc;
 	view->engine = row.engine;
 	view->engine_reason = row.engine_reason;
 	view->description_html = description_html(arena, row.description);

@@ -4,7 +4,7 @@
 #define PODIUM_CGI_PAGE_TASK_VIEW_H
 
 #include "cgi/http/request.h"
-#include "lib/task/task.h"
+#include "lib/task/starter.h"
 
 struct case_table { /* one row per case, one column per argument */
 	const char **columns;
@@ -27,6 +27,7 @@ struct task_view {
 	struct task_view_file *files;
 	size_t file_count;     /* sorted by role and path */
 	const char *ranked_by; /* a sentence */
+	struct task_starter starter;
 	/* The engine that follows from the task's files, and the reason. For some GPU models, dry runs
 	 * may have led to another engine. NULL: not stored yet. */
 	const char *engine, *engine_reason;

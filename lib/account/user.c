@@ -59,8 +59,7 @@ static void leave_hashing(void)
 	pthread_mutex_unlock(&hashing_lock);
 }
 
-static int hash_password(
-	const char *password, char hash[static crypto_pwhash_STRBYTES], struct error *error)
+static int check_length(const char *password, struct error *error)
 {
 	size_t length = strlen(password);
 	if (length < password_least_bytes)
@@ -69,6 +68,16 @@ static int hash_password(
 	if (length > password_most_bytes)
 		return fail_field(
 			error, "password", "A password may have at most %d bytes.", password_most_bytes);
+	return 0;
+}
+
+static int hash_password(
+	const char *password, char hash[static crypto_pwhash_STRBYTES], struct error *error)
+{
+	int bad = check_length(password, error);
+	if (bad)
+		return bad;
+	size_t length = strlen(password);
 	if (sodium_init() < 0)
 		return fail(error, ERROR_SYSTEM, "libsodium could not be started.");
 	enter_hashing();
@@ -168,24 +177,49 @@ static int check_name(const char *name, struct error *error)
 	return 0;
 }
 
+static int fail_taken(const char *name, struct error *error)
+{
+	fail_field(error, "name", "The name %s is taken; choose another.", name);
+	return error->code = ERROR_CONFLICT;
+}
+
+int user_check_name(struct database *db, struct arena *arena, const char *name, struct error *error)
+{
+	struct user user;
+	int rc = check_name(name, error);
+	if (rc)
+		return rc;
+	rc = user_by_name(db, arena, name, &user, error);
+	if (!rc)
+		return fail_taken(name, error);
+	if (rc != ERROR_NOT_FOUND)
+		return rc;
+	*error = (struct error){ 0 };
+	return 0;
+}
+
+int user_check_password(const char *name, const char *password, struct error *error)
+{
+	return strcasecmp(password, name) == 0 ? fail_field(error, "password",
+			   "The password equals the name, which everybody can see; choose another.")
+										   : check_length(password, error);
+}
+
 int user_create(struct database *db, const char *name, const char *password, enum role role,
 	bool must_change_password, int64_t *id, struct error *error)
 {
 	char hash[crypto_pwhash_STRBYTES];
 	int rc = check_name(name, error);
-	if (!rc && strcasecmp(password, name) == 0)
-		rc = fail_field(error, "password",
-			"The password equals the name, which everybody can see; choose another.");
+	if (!rc)
+		rc = user_check_password(name, password, error);
 	if (!rc)
 		rc = hash_password(password, hash, error);
 	if (rc)
 		return rc;
 	rc = database_execute(db, &INSERT_USER, error, "sssi", name, hash, role_name(role),
 		(int64_t)must_change_password);
-	if (rc == ERROR_CONFLICT) {
-		fail_field(error, "name", "The name %s is taken; choose another.", name);
-		return error->code = ERROR_CONFLICT;
-	}
+	if (rc == ERROR_CONFLICT)
+		return fail_taken(name, error);
 	if (!rc && id)
 		*id = (int64_t)database_insert_id(db);
 	return rc;

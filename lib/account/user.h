@@ -35,6 +35,12 @@ int user_by_name(struct database *db, struct arena *arena, const char *name, str
 int user_by_id(
 	struct database *db, struct arena *arena, int64_t id, struct user *user, struct error *error);
 
+/* The checks of user_create one by one, for a form that reports all errors. user_check_name returns
+ * ERROR_CONFLICT if the name is taken. */
+int user_check_name(
+	struct database *db, struct arena *arena, const char *name, struct error *error);
+int user_check_password(const char *name, const char *password, struct error *error);
+
 /* Checks name and password, hashes the password and stores the account. Errors name the field
  * `name` or `password`. ERROR_CONFLICT: the name is taken. */
 int user_create(struct database *db, const char *name, const char *password, enum role role,

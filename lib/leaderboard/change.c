@@ -53,6 +53,29 @@ int leaderboard_check_name(const char *name, struct error *error)
 	return 0;
 }
 
+static int fail_taken(const char *name, struct error *error)
+{
+	fail_field(
+		error, "name", "There is a leaderboard named %s already; choose another name.", name);
+	return error->code = ERROR_CONFLICT;
+}
+
+int leaderboard_check_new_name(
+	struct database *db, struct arena *arena, const char *name, struct error *error)
+{
+	struct leaderboard other;
+	int rc = leaderboard_check_name(name, error);
+	if (rc)
+		return rc;
+	rc = leaderboard_by_name(db, arena, name, &other, error);
+	if (!rc)
+		return fail_taken(name, error);
+	if (rc != ERROR_NOT_FOUND)
+		return rc;
+	*error = (struct error){ 0 };
+	return 0;
+}
+
 bool gpu_is_name(const char *gpu)
 {
 	size_t length = strlen(gpu);
@@ -107,15 +130,21 @@ const char *leaderboard_gpu_words(struct arena *arena, const char *const *gpus, 
 	return count ? arena_strdup(arena, words.data) : "none";
 }
 
+int leaderboard_check_deadline(struct arena *arena, int64_t deadline_ms, struct error *error)
+{
+	return deadline_ms == TIME_NULL || deadline_ms > now_ms()
+		? 0
+		: fail_field(error, "deadline",
+			"The deadline %s has passed already; choose a later one, or none.",
+			leaderboard_deadline_words(arena, deadline_ms));
+}
+
 static int check_settings(
 	struct change *change, enum task_language language, bool is_new, struct error *error)
 {
-	int64_t deadline_ms = change->settings->deadline_ms;
 	int rc = is_new ? leaderboard_check_name(change->settings->name, error) : 0;
-	if (!rc && is_new && deadline_ms != TIME_NULL && deadline_ms <= now_ms())
-		rc = fail_field(error, "deadline",
-			"The deadline %s has passed already; choose a later one, or none.",
-			leaderboard_deadline_words(change->arena, deadline_ms));
+	if (!rc && is_new)
+		rc = leaderboard_check_deadline(change->arena, change->settings->deadline_ms, error);
 	return rc ? rc : check_gpus(change, language, error);
 }
 
@@ -290,11 +319,8 @@ static int insert_leaderboard(struct database *db, struct change *change, struct
 		(int64_t)settings->sources_public_after_deadline,
 		(int64_t)randombytes_uniform(UINT32_C(1) << 31),
 		(int64_t)(settings->unchecked && !settings->hidden));
-	if (rc == ERROR_CONFLICT) {
-		fail_field(error, "name", "There is a leaderboard named %s already; choose another name.",
-			settings->name);
-		error->code = rc;
-	}
+	if (rc == ERROR_CONFLICT)
+		rc = fail_taken(settings->name, error);
 	change->id = (int64_t)database_insert_id(db);
 	return rc;
 }

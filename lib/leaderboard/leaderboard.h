@@ -113,6 +113,12 @@ int leaderboard_file(struct database *db, struct arena *arena, int64_t task_vers
 /* Checks a name for a new leaderboard; the error's field is name. */
 int leaderboard_check_name(const char *name, struct error *error);
 
+/* Like it, and also fails if the name is taken: ERROR_CONFLICT. */
+int leaderboard_check_new_name(
+	struct database *db, struct arena *arena, const char *name, struct error *error);
+/* Checks the deadline for a new leaderboard; the error's field is deadline. */
+int leaderboard_check_deadline(struct arena *arena, int64_t deadline_ms, struct error *error);
+
 /* Checks the settings as leaderboard_create (is_new) or leaderboard_update would; changes nothing.
  */
 int leaderboard_check_settings(struct arena *arena, const struct leaderboard_settings *settings,

@@ -113,7 +113,7 @@ for (const scripts of [true, false]) {
 		for (const scope of ['read', 'submit'])
 			await main(page).getByRole('checkbox', { name: scope }).uncheck();
 		await main(page).getByRole('button', { name: 'Make the token' }).click();
-		await main(page).getByText('Choose at least one thing that the token may do.').waitFor();
+		await main(page).locator('#scope-error').waitFor();
 		assert.equal(await main(page).getByLabel('Name', { exact: true }).inputValue(),
 			'laptop "<b>"');
 		await look(page);
@@ -150,7 +150,7 @@ for (const scripts of [true, false]) {
 			{ 'Current password': 'not this one',
 			'New password, at least 8 characters': 'quite another one',
 			'New password again': 'quite another one' }, 'Change the password');
-		await main(page).getByText('This is not your current password.').waitFor();
+		await main(page).locator('#current-error').waitFor();
 		assert.equal(await box.isChecked(), true);
 		await fillAndSend(page,
 			{ 'Current password': PASSWORD,
@@ -200,9 +200,7 @@ for (const scripts of [true, false]) {
 			{ 'Your password': PASSWORD,
 			[`To delete it, type your name: olga-${suffix}`]: 'nobody' },
 			'Delete my account for ever');
-		await main(first)
-			.getByText(`This is not your name, so nothing was deleted; type olga-${suffix}.`)
-			.waitFor();
+		await main(first).locator('#name-error', { hasText: `type olga-${suffix}.` }).waitFor();
 		await look(first);
 		await fillAndSend(first,
 			{ 'Your password': PASSWORD,

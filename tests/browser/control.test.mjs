@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { looksRight } from './checks.mjs';
-import { RIGHT, SLOW, closeBrowser, createLeaderboard, editLeaderboard, logInAsAdmin, register,
-	scene, submit, verdictOf } from './visitor.mjs';
+import { RIGHT, SLOW, closeBrowser, codeField, codeIn, createLeaderboard, editLeaderboard,
+	logInAsAdmin, register, scene, submit, verdictOf } from './visitor.mjs';
 
 test.after(closeBrowser);
 
@@ -77,7 +77,7 @@ for (const scripts of [true, false]) {
 		assert.equal(await verdictOf(page), 'passed');
 		await page.goto(`/leaderboard/${board}/submit`);
 		await page.getByText('0 of 1 left').waitFor();
-		await page.getByLabel('or pasted code').fill('# typed again\n');
+		await codeField(page).fill('# typed again\n');
 		await page.locator('input[name=gpu]').first().check();
 		const [answer] =
 			await Promise.all([page.waitForResponse((one) => one.request().method() === 'POST'),
@@ -85,13 +85,13 @@ for (const scripts of [true, false]) {
 		assert.equal(answer.status(), 429);
 		assert.ok(Number(answer.headers()['retry-after']) > 5 * 3600);
 		await page.getByRole('alert').getByText('Your quota of test submissions').waitFor();
-		assert.match(await page.getByLabel('or pasted code').inputValue(), /# typed again/);
+		assert.match(await codeIn(page), /# typed again/);
 		if (scripts)
 			await looksRight(page);
 		await admin.goto(`/admin/leaderboard/${board}/edit`);
 		await admin.getByLabel('Submissions in the mode ranked').fill('none');
 		await admin.getByRole('button', { name: 'Save' }).click();
-		await admin.getByText('A quota is a whole number').waitFor();
+		await admin.locator('#quota-error', { hasText: 'A quota is a whole number' }).waitFor();
 		assert.equal(await admin.getByLabel('Submissions in the mode ranked').inputValue(), 'none');
 		if (scripts)
 			await looksRight(admin);

@@ -2,15 +2,17 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after } from 'node:test';
-import { chip, closeBrowser, createLeaderboard, editLeaderboard, fillAndSend, logIn, logInAsAdmin,
-	oneTimePassword, PASSWORD, recordStates,
-	register, RIGHT, RUN_LIMIT_MS, scene, setDeadline, SLOW, sourceFile, submit, taskZip, verdictOf,
-	WRONG } from './visitor.mjs';
+import { faultsOf } from './checks.mjs';
+import { chip, closeBrowser, codeField, codeIn, createLeaderboard, editLeaderboard, fileField,
+	fillAndSend, logIn, logInAsAdmin, oneTimePassword, PASSWORD, recordStates, register, RIGHT,
+	RUN_LIMIT_MS, scene, setDeadline, SLOW, sourceFile, submit, taskZip, verdictOf, WRONG } from
+	'./visitor.mjs';
 
 after(closeBrowser);
 
 const sample = (name) =>
 	readFileSync(new URL(`../../tasks/vectoradd_py/samples/${name}.py`, import.meta.url), 'utf8');
+const MOST_CLICKS = 4;
 const HOSTILE = '<b title="">Tom & "Jerry"</b></textarea><script>alert(1)</script>';
 
 // Returns the error at a field. The field must be marked invalid and name the error as its
@@ -193,11 +195,11 @@ for (const scripts of [true, false]) {
 		await logInAsAdmin(admin);
 		await createLeaderboard(admin, `strict${suffix}`);
 		await register(page, `otto${suffix}`);
-		const code = page.getByLabel('or pasted code'),
-			file = page.getByLabel('File', { exact: true });
+		const code = codeField(page), file = fileField(page);
 		const send = async ({ text, upload }) => {
 			await page.goto(`/leaderboard/strict${suffix}/submit`);
-			if (text)
+			// The template would be valid.
+			if (text !== undefined)
 				await code.fill(text);
 			if (upload)
 				await file.setInputFiles(upload);
@@ -209,11 +211,11 @@ for (const scripts of [true, false]) {
 		const conflict = `#!POPCORN leaderboard other\n${HOSTILE}\n`;
 		await send({ text: conflict });
 		assert.match(await errorAt(page, code), /other/);
-		assert.equal(await code.inputValue(), conflict);
+		assert.equal(await codeIn(page), conflict);
 		await send({ text: `#!POPCORN gpus NoSuchDevice\n${RIGHT}` });
 		assert.match(await page.locator('.field-error').textContent(), /NoSuchDevice/);
-		assert.match(await code.inputValue(), /custom_kernel/);
-		await send({});
+		assert.match(await codeIn(page), /custom_kernel/);
+		await send({ text: '' });
 		assert.match(await page.locator('.field-error').textContent(), /\w/);
 		for (const [upload, sentence] of [[sourceFile('', 'empty.py'), /empty/],
 			[sourceFile(RIGHT, 'kernel.exe'), /\.py/],
@@ -231,7 +233,7 @@ for (const scripts of [true, false]) {
 		await createLeaderboard(admin, board);
 		await register(page, `late${suffix}`);
 		await page.goto(`/leaderboard/${board}/submit`);
-		await page.getByLabel('or pasted code').fill(RIGHT);
+		await codeField(page).fill(RIGHT);
 		await setDeadline(admin, board, '2001-01-01T00:00');
 		await page.getByRole('button', { name: 'Submit', exact: true }).click();
 		await page.locator('.notice.warning').filter({ hasText: 'deadline' }).waitFor();
@@ -242,6 +244,66 @@ for (const scripts of [true, false]) {
 		assert.equal(await page.getByRole('button', { name: 'Submit', exact: true }).count(), 0);
 	});
 }
+
+for (const scripts of [true, false])
+	scene(`a newcomer has a rank ${MOST_CLICKS} clicks after registering, `
+		+ `${scripts ? 'with' : 'without'} scripts`, async (come) => {
+		const page = await come({ scripts }), name = `nina${scripts ? '' : '-plain'}`;
+		await register(page, name);
+		let clicks = 0;
+		const click = async (locator) => {
+			clicks++;
+			await locator.click();
+		};
+		const main = page.locator('main');
+		await click(main.getByRole('link', { name: 'vectoradd_py', exact: true }));
+		await click(main.getByRole('link', { name: 'Submit', exact: true }));
+		await click(page.getByRole('radio', { name: /^Ranked/ }));
+		await click(page.getByRole('button', { name: 'Submit', exact: true }));
+		await page.waitForURL(/\/submission\/\d+$/);
+		assert.ok(clicks <= MOST_CLICKS, `${clicks} clicks`);
+		assert.equal(await verdictOf(page), 'passed');
+		assert.match(await page.locator('.job .sentence').first().textContent(),
+			/Ranked =?\d+ on/);
+	});
+
+for (const scripts of [true, false])
+	scene(`a refused form lists its errors and has the focus there, `
+		+ `${scripts ? 'with' : 'without'} scripts`, async (come) => {
+		const page = await come({ scripts }), admin = await come({ scripts });
+		const suffix = scripts ? '' : '-plain';
+		await register(page, `errol${suffix}`);
+		await page.goto('/leaderboard/vectoradd_py/submit');
+		await codeField(page).fill(HOSTILE);
+		await fileField(page).setInputFiles(sourceFile(RIGHT));
+		// No browser sends this mode.
+		await page.locator('[name=mode]:checked').evaluate((radio) => { radio.value = 'none'; });
+		await page.getByRole('button', { name: 'Submit', exact: true }).click();
+		const summary = page.locator('.error-summary');
+		await summary.waitFor();
+		assert.match(await page.title(), /^Error: /);
+		assert.ok(await summary.evaluate((element) => element === document.activeElement));
+		assert.deepEqual(await summary.getByRole('link').evaluateAll(
+			(links) => links.map((link) => link.hash)), ['#code', '#mode']);
+		assert.equal(await codeIn(page), HOSTILE);
+		// The links work by keyboard: Tab, Enter, and the field has the focus.
+		for (const field of ['code', 'mode']) {
+			await summary.locator(`[href="#${field}"]`).press('Enter');
+			await page.waitForFunction((id) => document.activeElement.id === id, field);
+		}
+		if (scripts) // axe needs timers
+			assert.deepEqual(await faultsOf(page), []);
+
+		await logInAsAdmin(admin);
+		await admin.goto('/admin/leaderboards/new');
+		await admin.getByLabel('Name', { exact: true }).fill('no name');
+		await admin.getByLabel('Task, as a zip').setInputFiles(taskZip('', { 'task.yml': 'a: b' }));
+		await admin.getByRole('button', { name: 'Create the leaderboard' }).click();
+		await admin.locator('.error-summary').waitFor();
+		assert.match(await errorAt(admin, admin.getByLabel('Name', { exact: true })), /letters/);
+		assert.match(await errorAt(admin, admin.getByLabel('Task, as a zip')), /task\.yml/);
+		assert.equal(await admin.getByLabel('Name', { exact: true }).inputValue(), 'no name');
+	});
 
 scene('a slow submission shows its progress, and opened parts stay open', async (come) => {
 	const page = await come(), admin = await come();

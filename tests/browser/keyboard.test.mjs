@@ -3,8 +3,8 @@
 // changes.
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
-import { closeBrowser, createLeaderboard, logIn, logInAsAdmin, PASSWORD, register, RIGHT, scene,
-	SLOW, submit, verdictOf, visit } from './visitor.mjs';
+import { closeBrowser, codeField, createLeaderboard, logIn, logInAsAdmin, PASSWORD, register,
+	RIGHT, scene, SLOW, submit, verdictOf, visit } from './visitor.mjs';
 
 after(closeBrowser);
 
@@ -44,7 +44,9 @@ function describeFocus() {
 	const element = document.activeElement;
 	if (!element || element === document.body || (element.matches('.skip') && window.lastFocused))
 		return window.lastFocused = null;
-	const style = getComputedStyle(element), box = element.getBoundingClientRect(), faults = [];
+	// The editor marks its frame, not its text.
+	const marked = element.closest('.cm-editor') ?? element, faults = [];
+	const style = getComputedStyle(marked), box = marked.getBoundingClientRect();
 	const what = element.id || element.name || element.getAttribute('aria-label')
 		|| element.textContent.trim().slice(0, 40);
 	// Tab never stops at main. A page that updates itself moves the focus there when the element that
@@ -145,7 +147,7 @@ for (const scripts of [true, false]) {
 		await page.waitForURL(`**/leaderboard/${WAITING}`);
 		await press(page, main(page).getByRole('link', { name: 'Submit', exact: true }));
 		await page.waitForURL(`**/leaderboard/${WAITING}/submit`);
-		await type(page, page.getByLabel('or pasted code'), RIGHT);
+		await type(page, codeField(page), RIGHT);
 		await choose(page, 'mode', 'ranked');
 		const device = page.getByRole('checkbox', { name: /^H200/ });
 		if (!await device.isChecked())

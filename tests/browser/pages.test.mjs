@@ -13,8 +13,8 @@ import { faultsAsShown, faultsOf, htmlFaults, NARROW, overflow,
 	structureFaults } from './checks.mjs';
 import { CREATOR, CROWD, DEVICE, fill, LONG_BOARD, LONG_USER, LONG_WORKER,
 	makeEmpty } from './full.mjs';
-import { closeBrowser, fillAndSend, logIn, logInAsAdmin, PASSWORD, register, RIGHT, scene, SLOW,
-	submit, taskZip, url, verdictOf, visit } from './visitor.mjs';
+import { closeBrowser, codeField, fillAndSend, logIn, logInAsAdmin, PASSWORD, register, RIGHT,
+	scene, SLOW, submit, taskZip, url, verdictOf, visit } from './visitor.mjs';
 
 after(closeBrowser);
 
@@ -237,7 +237,7 @@ const REFUSALS = {
 	'/register': async (page) =>
 		fillAndSend(page, { Name: 'admin', Password: PASSWORD }, 'Register'),
 	[`/leaderboard/${LONG_BOARD}/submit`]: async (page) => {
-		await page.getByLabel('or pasted code').fill('#!POPCORN leaderboard other\n' + RIGHT);
+		await codeField(page).fill('#!POPCORN leaderboard other\n' + RIGHT);
 		await page.getByRole('button', { name: 'Submit', exact: true }).click();
 	},
 	'/account': async (page) =>
@@ -375,7 +375,8 @@ async function tabStops(page) {
 			const element = document.activeElement;
 			if (!element || element === document.body)
 				return null;
-			const style = getComputedStyle(element), box = element.getBoundingClientRect();
+			const frame = element.closest('.cm-editor') ?? element; // the editor marks its frame
+			const style = getComputedStyle(frame), box = frame.getBoundingClientRect();
 			const marked = style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) > 0;
 			const there = box.right > 0 && box.width > 0 && box.height > 0;
 			return { what: element.id || element.name || element.textContent.trim(),
@@ -397,7 +398,7 @@ scene('Tab reaches the content first, then each field and button in order', asyn
 	assert.equal(stops[0].what, 'Skip to the content');
 	assert.deepEqual(stops.filter((stop) => !stop.marked), []);
 	const order = stops.map((stop) => stop.what);
-	const wanted = ['file', 'code', 'mode', 'gpu', 'Submit'];
+	const wanted = ['code', 'file', 'mode', 'gpu', 'Submit'];
 	assert.deepEqual(order.filter((what) => wanted.includes(what)), wanted);
 
 	await page.goto('/');

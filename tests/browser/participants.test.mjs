@@ -11,8 +11,8 @@ import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { looksRight } from './checks.mjs';
 import { rebuildRanking, sql } from './full.mjs';
-import { closeBrowser, EVAL, fillAndSend, logIn, logInAsAdmin, publish, register, scene, submit, taskZip,
-	url, verdictOf, visit, WRONG } from './visitor.mjs';
+import { closeBrowser, codeIn, fileField, fillAndSend, EVAL, logIn, logInAsAdmin, publish,
+	register, scene, submit, taskZip, url, verdictOf, visit, WRONG } from './visitor.mjs';
 
 test.after(closeBrowser);
 
@@ -122,7 +122,7 @@ scene('a participant submits again and withdraws without scripts', async (come) 
 	const page = await comeAs(come, 'ada', { scripts: false });
 	await page.goto(`/submission/${first}`);
 	await main(page).getByRole('link', { name: 'Submit again…' }).click();
-	assert.equal(await page.getByLabel('or pasted code').inputValue(), FIRST);
+	assert.equal(await codeIn(page), FIRST);
 	assert.ok(await page.getByRole('radio', { name: /^Ranked/ }).isChecked());
 	await page.getByRole('button', { name: 'Submit', exact: true }).click();
 	await page.waitForURL(/\/submission\/\d+$/);
@@ -188,11 +188,11 @@ scene('dropping a file on the form chooses it', async (come) => {
 		transfer.items.add(new File([text], 'dropped.py', { type: 'text/x-python' }));
 		return transfer;
 	}, SECOND);
-	const textarea = page.getByLabel('or pasted code');
-	await textarea.dispatchEvent('dragover', { dataTransfer: dropped });
-	await page.locator('.field.drop', { has: page.getByLabel('File', { exact: true }) }).waitFor();
-	await textarea.dispatchEvent('drop', { dataTransfer: dropped });
-	assert.equal(await page.getByLabel('File', { exact: true })
+	const modes = page.getByRole('group', { name: 'Mode' }); // the editor takes files itself
+	await modes.dispatchEvent('dragover', { dataTransfer: dropped });
+	await page.locator('.field.drop', { has: fileField(page) }).waitFor();
+	await modes.dispatchEvent('drop', { dataTransfer: dropped });
+	assert.equal(await fileField(page)
 		.evaluate((input) => input.files[0].name), 'dropped.py');
 	assert.equal(await page.locator('.field.drop').count(), 0);
 	await page.getByRole('radio', { name: /^Test/ }).check();

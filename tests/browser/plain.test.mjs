@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { closeBrowser, createLeaderboard, EVAL, fillAndSend, logInAsAdmin, publish, register, RIGHT,
-	scene, setDeadline, submit, taskZip, verdictOf, WRONG } from './visitor.mjs';
+import { closeBrowser, codeIn, createLeaderboard, EVAL, fillAndSend, logInAsAdmin, publish,
+	register, RIGHT, scene, setDeadline, submit, taskZip, verdictOf, WRONG } from './visitor.mjs';
 
 test.after(closeBrowser);
 
@@ -106,7 +106,7 @@ scenes('a participant starts from the template and manages submissions', 'worked
 	await author.getByText(`Mode and devices are those of submission ${number}`).waitFor();
 	assert.equal(await author.getByRole('radio', { name: /^Ranked/ }).isChecked(), true);
 	await go(author, /^into the form/);
-	assert.equal(await author.getByLabel('or pasted code').inputValue(), WRONG);
+	assert.equal(await codeIn(author), WRONG);
 	await author.getByRole('radio', { name: /^Test/ }).check();
 	await press(author, 'Submit');
 	await author.waitForURL(/\/submission\/\d+$/);

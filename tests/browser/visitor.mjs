@@ -282,14 +282,19 @@ export const setDeadline = (page, name, deadline) =>
 export const CHIP = '.job h2 .chip';
 export const chip = (page) => page.locator(CHIP).first();
 
+// The field for the code: the editor with scripts, a text field without. codeIn reads either.
+export const codeField = (page) => page.getByLabel('Code', { exact: true });
+export const codeIn = (page) => page.locator('textarea[name=code]').inputValue();
+export const fileField = (page) => page.getByLabel('Or a file', { exact: true });
+
 // Submits to the first device that a worker offers, in the form's own mode if none is given. The
 // submission's page is open afterwards.
 export async function submit(page, board, { code, file, mode }) {
 	await page.goto(`/leaderboard/${board}/submit`);
 	if (code)
-		await page.getByLabel('or pasted code').fill(code);
+		await codeField(page).fill(code);
 	if (file)
-		await page.getByLabel('File', { exact: true }).setInputFiles(file);
+		await fileField(page).setInputFiles(file);
 	if (mode)
 		await page.getByRole('radio', { name: new RegExp(`^${mode}\\b`) }).check();
 	await page.locator('.choice',

@@ -109,7 +109,7 @@ def a_password_equal_to_the_name_is_refused():
 	)
 	equal(answer.status, 422)
 	contains(answer.words(), "The password equals the name, which everybody can see")
-	equal(re.search(r'<input id="(\w+)"[^>]* autofocus', answer.text)[1], "password")
+	equal(faults(answer), ["password"])
 	equal(number_of("SELECT COUNT(*) FROM users WHERE name = 'mallory-m'"), 0)
 	long_name = Client(site.url)
 	long_name.register("mallory-m")
@@ -119,7 +119,47 @@ def a_password_equal_to_the_name_is_refused():
 		form="/account",
 	)
 	equal(answer.status, 422)
-	contains(whole(answer).words(), "The password is your name")
+	contains(whole(answer).words(), "The password equals the name")
+
+
+def faults(page):
+	"""The fields that the page's error summary links to. It alone has the focus, and the page's
+	title begins with "Error: "."""
+	contains(page.text, "<title>Error: ")
+	equal(re.findall(r"<(\w+)[^>]* autofocus", page.text), ["section"])
+	summary = re.search(r'<section class="[^"]*error-summary".*?</section>', page.text, re.S)[0]
+	fields = re.findall(r'<li>(?:<a href="#(\w+)">)?', summary)
+	for field in filter(None, fields):
+		contains(page.text, f' id="{field}"')
+		contains(page.text, f'<p class="field-error" id="{field}-error">')
+	return fields
+
+
+@test
+def a_refused_form_shows_all_its_errors():
+	answer = whole(Client(site.url).post("/register", [("name", "ADA"), ("password", "short")]))
+	equal((answer.status, faults(answer)), (409, ["name", "password"]))
+	contains(answer.words(), "The name ADA is taken; choose another.")
+	contains(answer.text, 'name="name" value="ADA"')
+	answer = whole(Client(site.url).post("/register", [("name", "?"), ("password", "short")]))
+	equal((answer.status, faults(answer)), (422, ["name", "password"]))
+	user = Client(site.url)
+	user.register("faulty")
+	answer = user.post(
+		"/account/password",
+		[("current", "wrong one"), ("password", "short"), ("again", "other")],
+		form="/account",
+	)
+	equal((answer.status, faults(answer)), (422, ["current", "password", "again"]))
+	answer = user.post(
+		"/account/delete", [("name", "?"), ("password", "wrong one")], form="/account/delete"
+	)
+	equal((answer.status, faults(answer)), (422, ["name", "password"]))
+	answer = Client(site.url).post("/login", [("name", "faulty"), ("password", "wrong one")])
+	equal((answer.status, faults(answer)), (422, [""]))
+	for page in ("/register", "/login"):
+		lacks(anyone.get(page).text, "Error: ")
+	sql("DELETE FROM rate_limits")
 
 
 @test
@@ -135,7 +175,7 @@ def too_many_wrong_passwords_get_an_error_that_says_what_to_do():
 	)
 	contains(answer.words(), "Ask an admin for a link with which you choose a new one.")
 	equal(int(answer.headers["Retry-After"]) > 200, True)
-	equal(re.search(r'<input id="(\w+)"[^>]* autofocus', answer.text)[1], "password")
+	equal(faults(answer), [""])
 	sql("DELETE FROM rate_limits")
 
 

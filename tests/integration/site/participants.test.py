@@ -11,7 +11,7 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
-from client import Client, Page  # noqa: E402
+from client import Client, Page, whole  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
 import mariadb  # noqa: E402
 from pretend import PretendedRun  # noqa: E402
@@ -620,14 +620,14 @@ def the_form_remembers_a_users_last_choices_per_leaderboard():
 	)
 	fresh_user = Client(site.url)
 	fresh_user.register("new")
-	equal(checked(fresh(fresh_user, FORM)), ["test"])
+	equal(checked(fresh(fresh_user, FORM)), ["CPU", "test"])
 	podium_run.say(benchmark={})
 	number = submit(ada, mode="benchmark")
 	page = fresh(ada, FORM)
 	equal(checked(page), ["CPU", "benchmark"])
 	contains(page.words(), f"Mode and devices are those of submission {number}")
 	equal(typed(page), "")
-	equal(checked(fresh(fresh_user, FORM)), ["test"])
+	equal(checked(fresh(fresh_user, FORM)), ["CPU", "test"])
 	answer = ada.post(
 		FORM, [("mode", "ranked"), ("gpu", "B200"), ("code", "not python(")], csrf=None
 	)
@@ -663,6 +663,108 @@ def a_template_can_be_loaded_into_the_form():
 
 
 @test
+def a_first_visitor_finds_the_template_in_the_form():
+	new = Client(site.url)
+	new.register("newcomer")
+	page = fresh(new, FORM)
+	equal(typed(page), TEMPLATE)
+	contains(page.text, 'data-draft="newcomer/small" data-language="py" data-restores>')
+	for address in (f"{FORM}?template=Python", f"{FORM}?from={submit(new)}"):
+		lacks(fresh(new, address).text, "data-restores")
+	equal(typed(fresh(new, FORM)), "")
+	all_ended()
+
+
+def offered(page):
+	return re.search(r'name="offered" value="([^"]*)"', page.text)[1]
+
+
+@test
+def a_file_replaces_code_that_nobody_has_changed():
+	page = fresh(ada, f"{FORM}?template=Python")
+	fields = [("mode", "test"), ("gpu", "CPU"), ("offered", offered(page))]
+	for code, status in (
+		(TEMPLATE.replace("\n", "\r\n"), 303),
+		(TEMPLATE + "# mine\n", 422),
+		("# mine\n", 422),
+	):
+		answer = ada.post(
+			FORM, [*fields, ("code", code)], [("file", "mine.py", new_source().encode())]
+		)
+		equal(answer.status, status)
+		if status == 422:
+			contains(answer.words(), "There is a file and pasted code")
+			equal((typed(answer), offered(answer)), (code, offered(page)))
+		else:
+			contains(words(ada, answer.location), "mine.py")
+	all_ended()
+
+
+@test
+def the_form_offers_a_file_with_the_signature_if_the_task_has_no_template():
+	types = "from typing import Tuple\n\ninput_t = Tuple[int,\n\tint]\noutput_t = int\n"
+	load_task(
+		site,
+		isolated(TASK)
+		.replace("templates: {Python: submission.py}\n", "")
+		.replace(
+			"  - {name: utils.py", "  - {name: task.py, source: task.py}\n  - {name: utils.py"
+		),
+		name="bare",
+		more={"task.py": types},
+	)
+	page = fresh(ada, "/leaderboard/bare/submit")
+	equal(
+		typed(page),
+		"# The types of the task, from task.py:\n#\n#     input_t = Tuple[int,\n#     \tint]\n"
+		"#     output_t = int\nfrom task import input_t, output_t\n\n\n"
+		"def custom_kernel(data: input_t) -> output_t:\n"
+		'    raise NotImplementedError("Write the kernel here.")\n',
+	)
+	contains(page.words(), "def custom_kernel(data: input_t) -> output_t input_t = Tuple[int, int]")
+
+
+@test
+def the_form_shows_all_its_errors_at_once():
+	sql(
+		"INSERT IGNORE INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, 'B200', 2 "
+		"FROM leaderboards WHERE name = 'small'"
+	)
+	code = f"#!POPCORN leaderboard other\n# {HOSTILE}\n"
+	page = whole(ada.post(FORM, [("mode", HOSTILE), ("gpu", "A100"), ("code", code)]))
+	equal(page.status, 422)
+	contains(page.text, "<title>Error: Submit to small · Podium</title>")
+	summary = re.search(r'<section class="[^"]*error-summary".*?</section>', page.text, re.S)[0]
+	contains(summary, 'tabindex="-1" autofocus')
+	contains(summary, "There are 3 problems")
+	equal(re.findall(r'<li><a href="#(\w+)">', summary), ["code", "mode", "gpu"])
+	for field, label, sentence in (
+		("code", "Code", "The header of the code says that it is for the leaderboard"),
+		("mode", "Mode", "There is no mode"),
+		("gpu", "Devices", "small has no"),
+	):
+		contains(page.text, f'id="{field}"')
+		contains(page.text, f'<p class="field-error" id="{field}-error">{sentence}')
+		equal(page.words().count(sentence), 2)
+		at = page.text.index(f'id="{field}-error">')
+		equal(
+			page.text.rindex(f">{label}</l", 0, at) < at < page.text.index(f'id="{field}"', at),
+			True,
+		)
+	equal(typed(page), code)
+	for fields, first in (
+		([("mode", "test"), ("gpu", "CPU"), ("code", "")], ["code"]),
+		([("mode", ""), ("code", "x = 1\n")], ["mode", "gpu"]),
+	):
+		page = ada.post(FORM, fields)
+		equal(re.findall(r'<li><a href="#(\w+)">', page.text), first)
+	page = ada.post("/submit", [("mode", "none"), ("leaderboard", "small"), ("code", "")])
+	equal(re.findall(r'<li><a href="#(\w+)">', page.text), ["code", "mode", "gpu"])
+	lacks(fresh(ada, FORM).text, "Error:")
+	sql("DELETE FROM leaderboard_gpus WHERE gpu = 'B200'")
+
+
+@test
 def pasted_code_keeps_its_lines():
 	for sent, stored in (
 		(TEMPLATE.replace("\n", "\r\n"), TEMPLATE),
@@ -688,12 +790,7 @@ def the_form_says_what_the_server_will_run():
 	page = words(ada, FORM)
 	contains(page, "Submissions are taken until")
 	contains(page, "in 3 days")
-	contains(page, "runs 1 test case, in at most 180 s together.")
-	contains(
-		page,
-		"timed: in mode benchmark on the 2 shapes, in at most 180 s; in mode ranked on the last of "
-		"the 2 shapes, in at most 180 s.",
-	)
+	contains(page, "Timed: 2 cases. # size 1 64 2 128 Tested: 1 case. # size 1 1")
 	sql("UPDATE leaderboards SET deadline = NULL WHERE name = 'small'")
 	page = words(ada, FORM)
 	lacks(page, "Submissions are taken until")
@@ -723,6 +820,14 @@ def the_form_says_when_a_job_would_start():
 	page = words(ada, FORM)
 	contains(page, "L4 no worker offers it now; the job waits until one does")
 	contains(page, "; a job sent now starts at any moment")
+	lacks(page, "result comes")
+	sql(
+		"INSERT INTO job_times (task_version_id, gpu, mode, recent, median_ms, updated_at) SELECT "
+		"task_version_id, 'CPU', 'ranked', '240000', 240000, UTC_TIMESTAMP(3) FROM leaderboards "
+		"WHERE name = 'small'"
+	)
+	contains(words(ada, FORM), "starts at any moment, its ranked result comes in about 4 min")
+	sql("DELETE FROM job_times")
 	sql("INSERT INTO pauses (worker, kind, paused_by) VALUES ('here', 'drain', 'root-of-all')")
 	contains(
 		words(ada, FORM), "; it is out of service just now, and the job waits until it is back"

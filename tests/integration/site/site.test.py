@@ -337,6 +337,34 @@ def all_faults_of_a_task_are_shown_at_once_with_their_lines():
 
 
 @test
+def a_refused_leaderboard_shows_the_errors_of_all_fields():
+	broken = TASK.replace("lang: py", "lang: rust")
+	fields = [("gpu", "no GPU"), ("deadline", "2001-01-01T00:00"), ("quota_test", "some")]
+	for name, status in (("no name", 422), ("small", 409)):
+		page = admin.post(
+			"/admin/leaderboards/new",
+			[("name", name), *fields],
+			[("task", "task.zip", task_zip(broken))],
+		)
+		equal(page.status, status)
+		contains(page.text, "<title>Error: New leaderboard · Podium</title>")
+		found = re.findall(r'<li><a href="#(\w+)">', page.text)
+		equal(found, ["name", "task", "gpu", "deadline", "quota"])
+		for field in found:
+			contains(page.text, f' id="{field}"')
+			equal(page.text.count(f' id="{field}-error"'), 1)
+		for typed in (
+			f'value="{name}"',
+			'value="no GPU" checked',
+			'name="quota_test" value="some"',
+		):
+			contains(page.text, typed)
+	page = admin.post("/admin/leaderboard/small/edit", fields, form="/admin")
+	equal(re.findall(r'<li><a href="#(\w+)">', page.text), ["gpu", "quota"])
+	equal(site.sql("SELECT COUNT(*) FROM leaderboards WHERE name = 'no name'"), [["0"]])
+
+
+@test
 def a_submission_runs_to_the_ranking():
 	submission = submit(ada, RIGHT)
 	status = ended(anyone, submission)

@@ -410,7 +410,7 @@ def expected_starts_use_the_median_of_earlier_jobs():
 	equal(ada.get(f"/submission/{second}/status").json["jobs"][0]["position"], 3)
 	contains(
 		look(bob, "/leaderboard/first/submit").words(),
-		"A device; a job sent now starts in about 2 min",
+		"A device; number 4 in the queue, a job sent now starts in about 2 min",
 	)
 
 
