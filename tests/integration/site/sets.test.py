@@ -513,9 +513,9 @@ def pages_of_versions_link_each_other_and_keep_to_their_own():
 @test
 def the_task_of_a_replaced_version_stays_readable():
 	old, new = (paul.get("/leaderboard/sort/task" + query) for query in ("?version=1", ""))
-	contains(old.words(), "Version 1,")
+	contains(old.words(), "version 1 of the task,")
 	contains(old.words(), "This version of the task was replaced")
-	contains(new.words(), "Version 2,")
+	contains(new.words(), "version 2 of the task,")
 	page = Page()
 	page.feed(old.text)
 	files = [link for link in page.links if "/sort/task/" in link or "/sort/raw/" in link]
