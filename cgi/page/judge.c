@@ -11,13 +11,13 @@ static const struct {
 	const char *engine, *meaning;
 } MEANINGS[] = {
 	{ "sealed",
-		"The engine sealed counts the work of the device: a launcher replays what the "
+		"The engine “sealed” counts the work of the device: a launcher replays what the "
 		"submission launched, without the submission’s host code." },
 	{ "isolated",
-		"The engine isolated counts the call with its host code: the clock, the inputs "
+		"The engine “isolated” counts the call with its host code: the clock, the inputs "
 		"and the check are in a process apart from the submission." },
 	{ "custom",
-		"With the engine custom, the task’s own harness runs beside the submission and "
+		"With the engine “custom”, the task’s own harness runs beside the submission and "
 		"takes the time." },
 };
 

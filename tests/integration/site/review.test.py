@@ -162,7 +162,7 @@ def a_result_of_the_custom_engine_shows_none_of_it():
 	contains(words, "Benchmark 2: The runs <differ>.")
 	contains(
 		words,
-		"With the engine custom, the task’s own harness runs beside the submission and takes the "
+		"With the engine “custom”, the task’s own harness runs beside the submission and takes the "
 		"time. Its <input> is a class of its own.",
 	)
 	contains(

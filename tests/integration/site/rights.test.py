@@ -382,11 +382,14 @@ def tables():
 
 def state():
 	"""Returns checksums and rows that differ if a request has changed something. They leave out
-	BUSY and the time of each session's last use."""
-	exact = [name for name in tables() if name != "sessions"]
+	BUSY, the time of each session's last use, and blobs without a reference, which podium-hooks
+	deletes at any time."""
+	exact = [name for name in tables() if name not in ("sessions", "blobs")]
 	return sql(
-		f"CHECKSUM TABLE {', '.join(exact)}; SELECT HEX(token_hash), user_id, expires_at FROM "
-		"sessions ORDER BY token_hash; "
+		f"CHECKSUM TABLE {', '.join(exact)}; "
+		"SELECT HEX(sha256), size, MD5(content) FROM blobs WHERE sha256 IN "
+		"(SELECT sha256 FROM submissions UNION SELECT sha256 FROM task_files) ORDER BY sha256; "
+		"SELECT HEX(token_hash), user_id, expires_at FROM sessions ORDER BY token_hash; "
 		"SELECT uuid, quarantined_at FROM gpus ORDER BY uuid"
 	)
 

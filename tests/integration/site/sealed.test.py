@@ -38,10 +38,10 @@ SEALED = (
 	"engine on the CPU."
 )
 COUNTS_DEVICE = (
-	"The engine sealed counts the work of the device: a launcher replays what the submission "
+	"The engine “sealed” counts the work of the device: a launcher replays what the submission "
 	"launched, without the submission’s host code."
 )
-COUNTS_CALL = "The engine isolated counts the call with its host code: "
+COUNTS_CALL = "The engine “isolated” counts the call with its host code: "
 READS = "Line 3 reads a value back to the host."
 
 

@@ -135,7 +135,7 @@ def the_page_lists_settings_and_cases():
 		"Run by the isolated engine as python3 judge.py MODE CASEFILE | python3 contestant.py "
 		"submission.py",
 		"Engine sealed. eval.py is Podium's stock harness, so the sealed engine measures on GPUs, "
-		"and the isolated engine on the CPU. The engine sealed counts the work of the device: ",
+		"and the isolated engine on the CPU. The engine “sealed” counts the work of the device: ",
 		"Engine on CPU isolated. eval.py is Podium's stock harness, ",
 		"Devices CPU",
 		"tests 17 s",
