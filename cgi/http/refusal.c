@@ -81,6 +81,7 @@ static void find_names(struct request *request, struct refusal *refusal)
 void refusal_show(struct request *request, const char *title, const char *sentence)
 {
 	struct refusal refusal = { .sentence = sentence,
+		.is_missing = request->status == 404,
 		.forbidden = request->status == 403 && request->viewer.id };
 	bool may_pass = request->status == 503 || request->status == 429;
 	if (request->status == 404)

@@ -10,7 +10,8 @@ struct refusal {
 	const char *sentence;
 	/* The address for "try again". NULL: retrying would not help or would send a form twice. */
 	const char *again;
-	bool forbidden; /* the viewer is logged in; another account might have access */
+	bool is_missing; /* nothing is at the address, which is no fault of the site */
+	bool forbidden;  /* the viewer is logged in; another account might have access */
 	/* Leaderboards and users whose names resemble the requested one. */
 	const char *leaderboards[refusal_names];
 	size_t leaderboard_count;
