@@ -181,7 +181,7 @@ $(PLAIN)/libstatic.a: $(patsubst $(B)/%,$(PLAIN)/%,$(filter-out %/left_out.o,$(c
 	@rm -f $@
 	$(call quietly,AR)ar qcs $@ $^
 $(B)/podium-static: $(PLAIN)/cli/podium/left_out.o $(PLAIN)/libstatic.a
-	$(call quietly,LD)$(PLAIN_CC) -static -Wl,-w -s -o $@ $^ \
+	$(call quietly,LD)$(PLAIN_CC) -static-pie -Wl,-w,-z,relro,-z,now -s -o $@ $^ \
 	  $$(nm -u --quiet $(call static_library,libcurl) | grep -oE '\b($(LEFT_OUT))_?[A-Za-z0-9_]+' | sort -u \
 	    | sed -E 's/.*/-Wl,--defsym=&=podium_left_out/; s/((libssh2|ssh)_init=podium_left_out)/\1_start/') \
 	  -Wl,--start-group $(foreach one,libcurl libssl libcrypto libjansson libsodium libz,$(call static_library,$(one))) -Wl,--end-group \

@@ -151,9 +151,8 @@
 	const dropSentDraft = () => {
 		try {
 			const sent = sessionStorage.getItem("podium-sent");
-			if (!sent || !/^\/submission\/\d+$/.test(location.pathname)) return;
-			localStorage.removeItem(sent);
-			sessionStorage.removeItem("podium-sent");
+			sessionStorage.removeItem("podium-sent"); // on any other page, nothing was sent
+			if (sent && /^\/submission\/\d+$/.test(location.pathname)) localStorage.removeItem(sent);
 		} catch {
 			// The browser forbids storage, so there is no draft.
 		}

@@ -99,8 +99,10 @@ static const char *file_address(const char *file)
 	}
 	while (known < compiler.file_count && strcmp(compiler.files[known], file) != 0)
 		known++;
-	if (known == most_files)
+	if (known == most_files) {
+		complain(file, "file, because the help has too many");
 		return NULL;
+	}
 	if (known == compiler.file_count)
 		compiler.files[compiler.file_count++] = arena_strdup(compiler.arena, file);
 	return arena_printf(compiler.arena, "/help/%s", file);

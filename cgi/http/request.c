@@ -190,12 +190,13 @@ const char *theme_of_name(const char *name)
 /* A visitor can get back to a page only by GET. */
 static const char *address_of(const struct request *request)
 {
-	cleanup_buffer struct buffer path = { 0 };
+	cleanup_buffer struct buffer path = { 0 }, address = { 0 };
 	if (request->method != METHOD_GET)
 		return "/";
 	html_url_part(&path, request->path);
-	return arena_printf(request->arena, "%s%s%s", buffer_string(&path),
-		*request->query_string ? "?" : "", request->query_string);
+	buffer_printf(&path, "%s%s", *request->query_string ? "?" : "", request->query_string);
+	url_own(&address, buffer_string(&path)); /* the query may have any bytes */
+	return arena_strdup(request->arena, buffer_string(&address));
 }
 
 struct page page_make(const struct request *request, const char *title, const char *section)

@@ -9,6 +9,7 @@
 #include "lib/base/scope.h"
 #include "templates/help.h"
 
+#include <pthread.h>
 #include <string.h>
 
 EMBED(podium_program, PODIUM_STATIC ".gz");
@@ -98,14 +99,34 @@ int page_help(struct request *request)
 		"The help has no page %s. The page /help lists all pages.", quote(request->arena, name));
 }
 
+/* The unpacked program. Each process unpacks it once. */
+static struct {
+	pthread_mutex_t lock;
+	struct buffer bytes;
+} program = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static int unpack_program(struct error *error)
+{
+	int rc = 0;
+	pthread_mutex_lock(&program.lock);
+	if (!program.bytes.length)
+		rc = gzip_unpack(embedded_podium_program,
+			(size_t)(embedded_podium_program_end - embedded_podium_program), program_most_bytes,
+			&program.bytes, error);
+	pthread_mutex_unlock(&program.lock);
+	return rc;
+}
+
 int page_help_program(struct request *request)
 {
+	int rc = unpack_program(request->error);
+	if (rc)
+		return rc;
 	request->content_type = "application/octet-stream";
 	request->disposition = "attachment; filename=\"podium\"";
 	request->may_be_cached = true;
-	return gzip_unpack(embedded_podium_program,
-		(size_t)(embedded_podium_program_end - embedded_podium_program), program_most_bytes,
-		&request->body, request->error);
+	buffer_append(&request->body, program.bytes.data, program.bytes.length);
+	return 0;
 }
 
 int page_help_sha256(struct request *request)

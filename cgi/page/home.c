@@ -43,6 +43,7 @@ static const struct column HOME_COLUMNS[] = {
 #define ENGINE_ON_GPU SQL_ENGINE_OF("l.task_version_id", "g.gpu")
 #define OF_DEVICE(record) SQL_IS_RECORD(record, "l.id", "l.task_version_id", "g.gpu")
 #define RECORD_OF_DEVICE OF_DEVICE("r")
+#define RECORD_ERR SQL_RECORD_ERR("r")
 #define NEWEST_OF_DEVICE OF_DEVICE("e") " ORDER BY " SQL_RECORD_ORDER("e") " LIMIT 1"
 /* Returns a row for each device. The join order is fixed, because MariaDB would otherwise read
  * whole rankings while its statistics lag behind a growing ranking. The number of entries is the
@@ -53,14 +54,14 @@ static const struct statement HOME = SELECT(struct home_row, HOME_COLUMNS,
 	"COALESCE(c.participants, 0) AS participants, "
 	"COALESCE(c.submissions, 0) AS submissions, "
 	"(SELECT s.submitted_at FROM submissions s FORCE INDEX (submissions_leaderboard) "
-	"WHERE s.leaderboard_id = l.id ORDER BY s.id DESC LIMIT 1) AS active_at_ms, "
+	"WHERE s.leaderboard_id = l.id AND NOT s.dry_run ORDER BY s.id DESC LIMIT 1) AS active_at_ms, "
 	"g.gpu, " ENGINE_ON_GPU " AS engine, "
 	"(SELECT e.position FROM ranking e FORCE INDEX (ranking_order) "
 	"WHERE e.leaderboard_id = l.id "
 	"AND e.task_version_id = l.task_version_id AND e.gpu = g.gpu "
 	"ORDER BY e.position DESC LIMIT 1) AS entries, "
-	"u.name AS holder, r.ranked_at AS record_at_ms, r.score_ns AS record_ns, "
-	"(SELECT j.score_err_ns FROM jobs j WHERE j.id = r.job_id) AS record_err_ns, "
+	"u.name AS holder, r.ranked_at AS record_at_ms, r.score_ns AS record_ns, " RECORD_ERR
+	" AS record_err_ns, "
 	"own.place AS own_place, own.tied AS own_tie "
 	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id "
 	"LEFT JOIN leaderboard_counts c ON c.leaderboard_id = l.id "
@@ -146,14 +147,20 @@ static bool is_offered(const struct home_site *site, const char *gpu)
 
 /* ---- summaries ---- */
 
-/* Appends a line without the marks of Markdown: emphasis, code, and the addresses of links. */
+static bool is_between_spaces(const char *line, size_t length, size_t i)
+{
+	return i && line[i - 1] == ' ' && i + 1 < length && line[i + 1] == ' ';
+}
+
+/* Appends a line without the marks of Markdown: emphasis, code, and the addresses of links. A mark
+ * between spaces is none. */
 static void append_plain(struct buffer *out, const char *line, size_t length)
 {
 	for (size_t i = 0; i < length; i++) {
 		if (line[i] == ']' && i + 1 < length && line[i + 1] == '(')
 			while (i < length && line[i] != ')')
 				i++;
-		else if (!strchr("*`[]", line[i]))
+		else if (!strchr("*`[", line[i]) || is_between_spaces(line, length, i))
 			buffer_append(out, &line[i], 1);
 	}
 }
@@ -371,10 +378,15 @@ int page_home(struct request *request)
 		return rc;
 	struct home_view choices = { 0 };
 	list_choices(request->arena, rows, count, &choices);
-	bool is_filtered = *filter.text || *filter.gpu || *filter.engine;
-	if (is_filtered)
-		count = home_rows_filter(request->arena, rows, count, &filter);
 	struct home_view view = home_view_make(request->arena, rows, count, &site, page.now_ms);
+	bool is_filtered = *filter.text || *filter.gpu || *filter.engine;
+	if (is_filtered) { /* the record is that of the whole site */
+		const struct home_view whole = view;
+		rows = arena_copy(request->arena, rows, count * sizeof *rows);
+		count = home_rows_filter(request->arena, rows, count, &filter);
+		view = home_view_make(request->arena, rows, count, &site, page.now_ms);
+		view.newest = whole.newest, view.newest_gpu = whole.newest_gpu;
+	}
 	view.gpus = choices.gpus;
 	view.gpu_count = choices.gpu_count;
 	view.engines = choices.engines;

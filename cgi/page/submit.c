@@ -133,8 +133,9 @@ static const struct bundle FORM = BUNDLE(FORM_PARTS), FORM_OF_NOBODY = { FORM_PA
 /* The template to read: the one in the address, or else the task's first. */
 static const char *wanted_template(const struct request *request, const struct task *task)
 {
+	const char *asked = request_query(request, "template");
 	const char *first = task->template_count ? task->templates[0].language : "";
-	return request_query_or(request, "template", first);
+	return asked && *asked ? asked : first;
 }
 
 static int read_submit_form(struct request *request, const struct submit_form *form,
@@ -567,7 +568,7 @@ static int read_form_source(struct request *request, struct submission_request *
 		submission->source = code;
 		submission->length = strlen(code);
 		return fail_field(request->error, "code",
-			"There is a file and pasted code; clear one of them and send the form again.");
+			"The form has code and a file. Clear one of them and send the form again.");
 	}
 	if (upload) {
 		submission->file_name = *upload->file_name ? upload->file_name : "file";

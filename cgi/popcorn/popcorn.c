@@ -151,11 +151,12 @@ static const struct column LEADERBOARD_COLUMNS[] = {
 	TEXT(struct leaderboard_row, language),
 	TEXT(struct leaderboard_row, gpus),
 };
+#define IS_CLOSED SQL_IS_CLOSED("l", "g")
 static const struct statement LEADERBOARDS = SELECT(struct leaderboard_row, LEADERBOARD_COLUMNS,
 	"SELECT l.id, l.deadline AS deadline_ms, l.created_at AS created_at_ms, l.name, "
 	"v.description, l.visibility, v.language, "
 	"  (SELECT GROUP_CONCAT(g.gpu ORDER BY g.position) FROM leaderboard_gpus g "
-	"WHERE g.leaderboard_id = l.id) AS gpus "
+	"WHERE g.leaderboard_id = l.id AND NOT " IS_CLOSED ") AS gpus "
 	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id "
 	"WHERE l.archived_at IS NULL AND " SQL_MAY_SEE("l") " ORDER BY l.name");
 
@@ -211,7 +212,7 @@ int popcorn_gpus(struct request *request)
 	size_t count;
 	int rc = popcorn_leaderboard(request, 0, &leaderboard);
 	if (!rc)
-		rc = leaderboard_gpus(
+		rc = leaderboard_open_gpus(
 			request->db, request->arena, leaderboard.id, &gpus, &count, request->error);
 	if (rc)
 		return rc;

@@ -50,7 +50,8 @@ static const char *skip_blanks(const char *text)
 static const char *end_outside_brackets(const char *text, const char *ends)
 {
 	int depth = 0;
-	for (; *text; text++) {
+	/* One byte more than a definition may have, so that no hostile file is read again and again. */
+	for (const char *most = text + strnlen(text, most_definition_bytes + 1); text < most; text++) {
 		if (depth <= 0 && strchr(ends, *text))
 			return text;
 		depth += strchr("([{", *text) ? 1 : strchr(")]}", *text) ? -1 : 0;

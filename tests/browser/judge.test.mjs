@@ -125,7 +125,7 @@ scene('each case has a chart of its calls with a text alternative', async (come)
 scene('the badge of an engine links to its explanation', async (come) => {
 	const { custom } = await furnish();
 	const page = await come();
-	await page.goto(`/leaderboard/${BOARD}`);
+	await page.goto(`/leaderboard/${BOARD}?columns=all`);
 	const cells = await page.locator('tbody a.engine').allTextContents();
 	assert.deepEqual(cells, ['isolated', 'isolated']);
 	await page.locator('tbody a.engine').first().click();

@@ -265,7 +265,7 @@ for (const dark of [false, true])
 				await logInAsAdmin(page);
 			await page.goto(path);
 			await send(page);
-			await page.locator('.field-error, .notice.problem').first().waitFor();
+			await page.locator('.error-summary, .notice.problem').first().waitFor();
 			for (const fault of await faultsAsShown(page))
 				faults.push(`${path} ${fault}`);
 		}

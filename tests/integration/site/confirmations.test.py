@@ -65,6 +65,7 @@ LOSES_NOTHING = {
 	"/admin/sets/new",
 	"/admin/rejudgings",
 	"/admin/users/invite",
+	"/theme",
 }
 
 

@@ -44,6 +44,7 @@ MORE_QUESTIONS = {
 	"/submission/*/plan/*": 4,
 	"/admin/sets/*": 3,
 	"/admin/leaderboard/*/edit": 3,
+	"/admin/leaderboard/*/dryrun": 6,
 	"/admin/rejudgings/*/*": 4,
 	"/admin/audit": 3,
 }

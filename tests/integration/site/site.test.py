@@ -282,7 +282,7 @@ def an_admin_creates_a_leaderboard_from_a_zip():
 	if answer.status != 303:
 		raise AssertionError(answer.words()[:1500])
 	site.publish("small")
-	page = anyone.get("/leaderboard/small").text
+	page = anyone.get("/leaderboard/small/task").text
 	contains(page, "<em>small</em>")
 	lacks(page, "<script>alert")
 	lacks(page, "javascript:")
