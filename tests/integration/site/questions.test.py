@@ -45,6 +45,7 @@ MORE_QUESTIONS = {
 	"/admin/sets/*": 3,
 	"/admin/leaderboard/*/edit": 3,
 	"/admin/leaderboard/*/dryrun": 6,
+	"/admin/leaderboard/*/dryrun/status": 6,
 	"/admin/rejudgings/*/*": 4,
 	"/admin/audit": 3,
 }
