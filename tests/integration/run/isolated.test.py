@@ -885,7 +885,7 @@ def limits_apply_to_the_submission_alone():
 
 @test
 def a_submission_that_does_not_answer_gets_the_verdict_time_limit():
-	short = split_task(test_timeout_s=2)
+	short = split_task(test_timeout_s=4)
 	for sleep in (
 		"import time\ndef custom_kernel(data):\n    time.sleep(600)\n",
 		"import time\ntime.sleep(600)\n" + KERNEL,
