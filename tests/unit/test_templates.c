@@ -26,7 +26,7 @@ static const struct raw_use ALLOWED[] = {
 	{ "help.html", "view->html" },
 	/* The template trend_part printed this HTML, with escaping; cgi/page/leaderboard_trend.c caches
 	 * it. */
-	{ "leaderboard.html", "view->charts_html" },
+	{ "leaderboard_charts.html", "view->charts_html" },
 };
 
 struct uses {

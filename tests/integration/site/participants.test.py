@@ -693,7 +693,7 @@ def a_file_replaces_code_that_nobody_has_changed():
 		)
 		equal(answer.status, status)
 		if status == 422:
-			contains(answer.words(), "There is a file and pasted code")
+			contains(answer.words(), "The form has code and a file.")
 			equal((typed(answer), offered(answer)), (code, offered(page)))
 		else:
 			contains(words(ada, answer.location), "mine.py")
