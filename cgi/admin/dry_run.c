@@ -87,8 +87,8 @@ static int read_check(struct request *request, struct dry_run_view *view, struct
 	if (!rc && publication->version_number == view->version)
 		view->publication = publication;
 	bool has_check = view->publication || leaderboard->version_number == view->version;
-	return has_check ? check_read(
-			   request->db, request->arena, leaderboard->id, view->version, &view->check, error)
+	return has_check ? check_rows(request->db, request->arena, leaderboard->id, view->version,
+			   view->rows, view->count, &view->check, error)
 					 : 0;
 }
 

@@ -299,7 +299,6 @@ static int show_leaderboard_form(struct request *request, struct leaderboard_for
 	form->task_error = form_error(request, "task");
 	form->gpu_error = form_error(request, "gpu");
 	form->quota_error = form_error(request, "quota");
-	form->form_error = form_error(request, "");
 	for (size_t i = 0; i < form->warnings.count; i++)
 		*(strcmp(form->warnings.list[i].field, "gpu") == 0 ? &form->gpu_warnings
 														   : &form->task_warnings) = true;

@@ -48,7 +48,7 @@ struct leaderboard_form {
 	struct quota_field quotas[quota_modes];
 	const char *quota_error; /* a message, or NULL */
 	/* Messages, or NULL. */
-	const char *name_error, *deadline_error, *task_error, *gpu_error, *form_error;
+	const char *name_error, *deadline_error, *task_error, *gpu_error;
 	struct task_faults faults; /* of the uploaded task, one sentence each */
 	/* Warnings about the stored task and devices; they do not prevent saving. */
 	struct check_remarks warnings;

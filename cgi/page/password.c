@@ -30,7 +30,6 @@ static int show_password_form(struct request *request, const struct user *user)
 		.name = user->name,
 		.password_error = form_error(request, "password"),
 		.again_error = form_error(request, "again"),
-		.form_error = form_error(request, ""),
 	};
 	struct page page = form_page_make(request, "Choose a password", "account");
 	password_page(&request->body, &page, &form);

@@ -462,7 +462,6 @@ static struct submit_form form_as_typed(struct request *request)
 		.code_error = form_error(request, "code"),
 		.mode_error = form_error(request, "mode"),
 		.gpu_error = form_error(request, "gpu"),
-		.form_error = form_error(request, ""),
 		.leaderboard_error = form_error(request, "leaderboard"),
 		.meanings = {
 			[MODE_TEST] = "checks every test case and measures nothing",

@@ -46,7 +46,7 @@ struct submit_form {
 	const char *mode, *code;           /* as typed */
 	const char *meanings[quota_modes]; /* what each mode does, as part of a sentence */
 	bool is_frozen; /* the public ranking is frozen, so only the author sees new results */
-	const char *file_error, *code_error, *mode_error, *gpu_error, *form_error;
+	const char *file_error, *code_error, *mode_error, *gpu_error;
 	/* The quota use of each mode; NULL: nobody is logged in, or the leaderboard is not known
 	 * yet. */
 	const struct quota_use *uses;

@@ -315,15 +315,22 @@ int check_read(struct database *db, struct arena *arena, int64_t leaderboard_id,
 	int64_t version_number, struct check *check, struct error *error)
 {
 	struct dry_run_row *rows;
+	size_t count;
+	int rc = dry_run_read(db, arena, leaderboard_id, version_number, &rows, &count, error);
+	return rc ? rc
+			  : check_rows(db, arena, leaderboard_id, version_number, rows, count, check, error);
+}
+
+int check_rows(struct database *db, struct arena *arena, int64_t leaderboard_id,
+	int64_t version_number, const struct dry_run_row *rows, size_t count, struct check *check,
+	struct error *error)
+{
 	struct version version;
 	struct form form;
-	struct checking checking = { .arena = arena, .check = check };
+	struct checking checking = { .arena = arena, .rows = rows, .count = count, .check = check };
 	*check = (struct check){ .remarks = remarks_make(arena) };
 	int rc =
 		database_row(db, arena, &VERSION, &version, error, "ii", leaderboard_id, version_number);
-	if (!rc)
-		rc = dry_run_read(db, arena, leaderboard_id, version_number, &rows, &checking.count, error);
-	checking.rows = rows;
 	if (!rc)
 		rc = read_form(db, arena, leaderboard_id, version.id, &form, error);
 	if (rc)

@@ -48,6 +48,11 @@ struct check {
 };
 int check_read(struct database *db, struct arena *arena, int64_t leaderboard_id,
 	int64_t version_number, struct check *check, struct error *error);
+/* The same for a caller that has the version's rows already (dry_run_read). */
+struct dry_run_row;
+int check_rows(struct database *db, struct arena *arena, int64_t leaderboard_id,
+	int64_t version_number, const struct dry_run_row *rows, size_t count, struct check *check,
+	struct error *error);
 
 /* The warnings that need no dry run; each has a field. They are among those of check_read. */
 int check_read_form(struct database *db, struct arena *arena, int64_t leaderboard_id,

@@ -515,22 +515,9 @@ static int start_body(struct database *db, void *context, struct error *error)
 			error);
 }
 
-int dry_run_start(struct database *db, struct arena *arena, const struct leaderboard *leaderboard,
-	int64_t version_number, const struct actor *actor, struct error *error)
-{
-	cleanup_buffer struct buffer untried = { 0 };
-	struct plan *plan = arena_alloc(arena, sizeof *plan);
-	*plan = (struct plan){ .arena = arena,
-		.leaderboard = leaderboard,
-		.version_number = version_number,
-		.actor = actor,
-		.untried = &untried };
-	return database_transaction(db, start_body, plan, error);
-}
-
-int dry_run_check(struct database *db, struct arena *arena, const struct leaderboard *leaderboard,
-	int64_t version_number, const char *const *gpus, size_t gpu_count, const struct actor *actor,
-	struct error *error)
+static int start(struct database *db, struct arena *arena, const struct leaderboard *leaderboard,
+	int64_t version_number, const char *const *gpus, size_t gpu_count, bool is_check,
+	const struct actor *actor, struct error *error)
 {
 	cleanup_buffer struct buffer untried = { 0 };
 	struct plan *plan = arena_alloc(arena, sizeof *plan);
@@ -539,10 +526,23 @@ int dry_run_check(struct database *db, struct arena *arena, const struct leaderb
 		.version_number = version_number,
 		.gpus = gpus,
 		.gpu_count = gpu_count,
-		.is_check = true,
+		.is_check = is_check,
 		.actor = actor,
 		.untried = &untried };
 	return database_transaction(db, start_body, plan, error);
+}
+
+int dry_run_start(struct database *db, struct arena *arena, const struct leaderboard *leaderboard,
+	int64_t version_number, const struct actor *actor, struct error *error)
+{
+	return start(db, arena, leaderboard, version_number, NULL, 0, false, actor, error);
+}
+
+int dry_run_check(struct database *db, struct arena *arena, const struct leaderboard *leaderboard,
+	int64_t version_number, const char *const *gpus, size_t gpu_count, const struct actor *actor,
+	struct error *error)
+{
+	return start(db, arena, leaderboard, version_number, gpus, gpu_count, true, actor, error);
 }
 
 int dry_run_read(struct database *db, struct arena *arena, int64_t leaderboard_id,
