@@ -670,7 +670,7 @@ class Judge
 	 * calls, as the later controls do. */
 	void measure_quiet()
 	{
-		if (!rule_.calibrations)
+		if (!rule_.most_calibrations)
 			return;
 		device_->copy_ns(1, 1); /* measures the rate while no submission can slow it */
 		for (const Part &part : parts_)
@@ -874,12 +874,12 @@ class Judge
 	{
 		for (auto &side : sides_) {
 			Values deltas, quiet;
-			if (side->is_null() || !rule_.calibrations)
+			if (side->is_null() || !rule_.most_calibrations)
 				continue;
 			double expected_ns = calibration(*side).null_ns;
 			for (Side *one : { side.get(), &null() })
 				one->open_at(expected_ns - rule_.open_before_ns);
-			for (std::size_t i = 0; i < rule_.calibrations; i++) {
+			while (!isolated_is_calibrated(view(deltas), &rule_)) {
 				Calibration block = calibration(*side);
 				deltas.push_back(block.delta_ns);
 				quiet.push_back(block.null_ns);
@@ -1053,7 +1053,7 @@ class Judge
 	 * working GPU. */
 	std::optional<std::size_t> settled_free_bytes() const
 	{
-		constexpr int most_looks = 20, pause_us = 50'000;
+		constexpr int most_looks = 40, pause_us = 50'000;
 		if (!device_)
 			return std::nullopt;
 		try {

@@ -134,7 +134,7 @@ NEEDED_CALLS = (
 MOST_EXTRA_S = 1.0  # for a call that starts just before the time is up
 MOST_TEST_SLOTS = 2  # for inputs in a mode without timing
 SETTLE_S = 2.0  # the longest wait for podium-run to read results, or for the driver to free memory
-MOST_LOOKS = 20  # at the GPU's free memory
+MOST_LOOKS = 40  # at the GPU's free memory
 LOOK_S = 2.0  # for optional second inputs, which show whether two inputs have the same form
 QUIET_WARM_CALLS = 10  # more than OWN_CALLS of contestant.py, because those calls take longer
 READY_FACTOR = 20.0  # a submission may take 20 times as long as the null contestant to get ready
@@ -638,7 +638,7 @@ class Trial:
 		for _ in range(self.rule.bells):
 			block.bells.append(self.null.do_nothing())
 		self._after = None
-		if self.rule.calibrations:
+		if self.rule.most_calibrations:
 			spec = self.null.spec
 			block.quiet = statistics.with_copies(self.plan.quiet, spec.copy_ns(), spec.take_ns())
 		block.slowed_by = self.conditions.look()
@@ -884,7 +884,7 @@ class Judge:
 			plan.is_handed |= not image.has_same_host_part(other)
 		if self.sealed and plan.is_handed:
 			raise self.host_part_varies(case)
-		if not part.is_timed or not self.rule.calibrations:
+		if not part.is_timed or not self.rule.most_calibrations:
 			plan.forget_device()
 		return plan
 
@@ -927,7 +927,7 @@ class Judge:
 		"""Measures the null contestant's calls in each timed case while no submission is loaded.
 		Takes turns with the other sides, as the later measurements do. Also runs empty kernels
 		between the calls, as the later controls do."""
-		if not self.rule.calibrations:
+		if not self.rule.most_calibrations:
 			return
 		self.device.measure_copies()
 		for case in itertools.chain.from_iterable(
@@ -955,17 +955,17 @@ class Judge:
 		contestant's, before a submission is loaded. All memory is mapped by then, because mapping
 		can make an empty kernel take longer. A first block only shows when an empty kernel ends:
 		the gates open shortly before that."""
-		if not self.rule.calibrations:
+		if not self.rule.most_calibrations:
 			return
 		deltas, quiet = [], []
-		for number in range(self.rule.calibrations + 1):
+		while not statistics.is_calibrated(deltas[1:], self.rule):
 			both = {side: [], null: []}
 			for _ in range(self.rule.calls):
 				for one in self.device.random.sample((side, null), 2):
 					both[one].append(one.run_empty(self.device))
 			deltas.append(statistics.center(both[side]) - statistics.center(both[null]))
 			quiet.append(statistics.center(both[null]))
-			for one in (side, null) if number == 0 else ():
+			for one in (side, null) if len(quiet) == 1 else ():
 				one.open_at(max(0.0, quiet[0] - self.rule.open_before_ns))
 		side.delta_ns, null.quiet_ns = statistics.center(deltas[1:]), statistics.center(quiet[1:])
 

@@ -47,10 +47,10 @@ class Rule(ctypes.Structure):
 		*_fields(_double, "enough_s most_s most_pairs_s"),
 		*_fields(_size, "least_warm_calls most_warm_calls"),
 		*_fields(_double, "warm_s"),
-		*_fields(_size, "calibrations"),
+		*_fields(_size, "least_calibrations most_calibrations"),
 		*_fields(
 			_double,
-			"open_before_ns wait_ns empty_ns process_ns process_share overrun_ns overrun_share"
+			"calibration_ns open_before_ns wait_ns empty_ns process_ns process_share overrun_ns overrun_share"
 			" probe_ns ready_ns disturbance_ns steady_disturbance_ns moved_ns moved_share half_ns"
 			" half_share",
 		),
@@ -159,6 +159,7 @@ _overrun = _bind(_double, "overrun", BlockStructure, _rule, _pointer(Limits))
 _quiet_of = _bind(Quiet, "quiet_of", Timings)
 _is_look = _bind(_bool, "is_look", _pointer(Looks), _size)
 _values_of = _bind(None, "values_of", Blocks, _rule, _out)
+is_calibrated = _bind(_bool, "is_calibrated", Values, _rule)
 is_enough = _bind(_bool, "is_enough", Values, _rule)
 may_repeat = _bind(_bool, "may_repeat", _size, _size)
 are_spoiled = _bind(_bool, "are_spoiled", _size, _size)

@@ -84,7 +84,9 @@ struct isolated_rule {
 	double warm_s; /* between these limits, as many warm calls as fit into this time */
 
 	/* the order of the judge's work */
-	size_t calibrations;   /* blocks of empty kernels before a submission is loaded */
+	/* blocks of empty kernels before a submission is loaded: enough for this standard error */
+	size_t least_calibrations, most_calibrations;
+	double calibration_ns;
 	double open_before_ns; /* the gate opens so long before an empty kernel usually ends */
 	double wait_ns;        /* the longest wait after a call of the null contestant */
 
@@ -203,6 +205,12 @@ double isolated_overrun(const struct isolated_block *block, const struct isolate
  * `samples`, which has room for block->calls.count. */
 void isolated_samples(const struct isolated_block *block, const struct isolated_rule *rule,
 	const struct isolated_limits *limits, double *samples);
+
+/* ---- the calibration ---- */
+
+/* Whether blocks of empty kernels with these values show the difference of two processes well
+ * enough. A block varies by 0.2 to 0.3 us on an H200, so most jobs need 16 to 36 blocks. */
+bool isolated_is_calibrated(struct isolated_values deltas, const struct isolated_rule *rule);
 
 /* ---- a case ---- */
 

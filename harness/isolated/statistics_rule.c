@@ -15,7 +15,9 @@ const struct isolated_rule isolated_cuda_rule = {
 	.least_warm_calls = 8,
 	.most_warm_calls = 100,
 	.warm_s = 0.05,
-	.calibrations = 40,
+	.least_calibrations = 12,
+	.most_calibrations = 40,
+	.calibration_ns = 50,
 	.open_before_ns = 20e3,
 	.wait_ns = 50e6,
 	.empty_ns = 600,
@@ -60,13 +62,24 @@ struct isolated_rule isolated_rule_for(const struct isolated_rule *rule, double 
 {
 	const double long_s = 0.025; /* 6 blocks of 13 calls, the fewest, then take 2 s */
 	struct isolated_rule made = *rule;
-	if (!rule->calibrations || call_s < long_s)
+	if (!rule->most_calibrations || call_s < long_s)
 		return made;
 	made.calls = 5;
 	made.least_warm_calls = 2;
 	made.looks = (struct isolated_looks){ 11, { 4, 5, 6, 8, 10, 12, 16, 20, 26, 34, 46 } };
 	made.pair_looks = (struct isolated_looks){ 6, { 6, 8, 12, 16, 20, 26 } };
 	return made;
+}
+
+/* ---- when a calibration ends ---- */
+
+bool isolated_is_calibrated(struct isolated_values deltas, const struct isolated_rule *rule)
+{
+	if (deltas.count < rule->least_calibrations)
+		return false;
+	/* Half of a 68 % interval is the standard error. */
+	return deltas.count >= rule->most_calibrations
+		|| isolated_half_width(deltas, 0.68) <= rule->calibration_ns;
 }
 
 /* ---- when a case ends ---- */

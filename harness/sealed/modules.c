@@ -173,6 +173,15 @@ static int check_image(const struct sealed_image *image, const char *name, size_
 	return 0;
 }
 
+/* An image does not change, and each plan may list it, so its hash is computed once. */
+static json_t *hash_of_image(struct sealed_image *image)
+{
+	if (!image->is_hashed)
+		crypto_hash_sha256(image->hash, image->bytes, image->length);
+	image->is_hashed = true;
+	return sealed_hex(image->hash, sizeof image->hash);
+}
+
 static int list_image(
 	struct sealed_record *record, struct sealed_image *image, struct CUmod_st *module)
 {
@@ -181,8 +190,8 @@ static int list_image(
 	image->number = record->listed_count;
 	record->listed[record->listed_count++] = (struct sealed_listed){ image, module };
 	json_array_append_new(record->list,
-		json_pack("{s:I, s:o}", "bytes", (json_int_t)image->length, "sha256",
-			hash_of(image->bytes, image->length)));
+		json_pack(
+			"{s:I, s:o}", "bytes", (json_int_t)image->length, "sha256", hash_of_image(image)));
 	return 0;
 }
 

@@ -20,7 +20,8 @@ struct sealed_image {
 	uint8_t *bytes;     /* NULL: too many, or memory was short */
 	size_t length;
 	struct cubin cubin; /* in `bytes` */
-	bool owns_bytes, is_cubin;
+	bool owns_bytes, is_cubin, is_hashed;
+	uint8_t hash[plan_hash_bytes];
 	int64_t number; /* in the plan; -1: no kernel of the plan is in it */
 };
 

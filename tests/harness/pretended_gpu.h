@@ -261,7 +261,8 @@ inline isolated_rule make_rule(const isolated_rule &like)
 {
 	isolated_rule made = like;
 	made.ready_ns = 1e9;
-	made.calibrations = static_cast<std::size_t>(number("CALIBRATIONS"));
+	made.least_calibrations = made.most_calibrations =
+		static_cast<std::size_t>(number("CALIBRATIONS"));
 	if (number("PROBES_LATE_NS") > 0) {
 		made.probe_ns = number("PROBES_LATE_NS") / 100;
 		made.overrun_ns = number("PROBES_LATE_NS") / 10;

@@ -27,6 +27,26 @@ static void a_case_ends_at_fixed_looks_when_its_time_is_known(void **state)
 			isolated_is_enough((struct isolated_values){ loose, count }, CUDA), count == 152);
 }
 
+static void a_calibration_ends_when_the_difference_is_known(void **state)
+{
+	(void)state;
+	double calm[40], usual[40], rough[40];
+	for (size_t i = 0; i < COUNT(calm); i++) {
+		const double distance = 1.9 * ((double)(i * 7 % 11) / 10 - 0.5); /* deviation about 0.6 */
+		calm[i] = 900 + 100 * distance;
+		usual[i] = 900 + 400 * distance;
+		rough[i] = 900 + 900 * distance;
+	}
+	size_t ends[3] = { 0 };
+	const double *const all[] = { calm, usual, rough };
+	for (size_t row = 0; row < COUNT(all); row++)
+		while (!isolated_is_calibrated((struct isolated_values){ all[row], ends[row] }, CUDA))
+			ends[row]++;
+	assert_int_equal(ends[0], CUDA->least_calibrations);
+	assert_in_range(ends[1], 16, 36);
+	assert_int_equal(ends[2], CUDA->most_calibrations);
+}
+
 static void a_case_with_long_calls_gets_fewer(void **state)
 {
 	(void)state;
@@ -246,6 +266,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_case_ends_at_fixed_looks_when_its_time_is_known),
+		cmocka_unit_test(a_calibration_ends_when_the_difference_is_known),
 		cmocka_unit_test(a_case_with_long_calls_gets_fewer),
 		cmocka_unit_test(for_a_short_case_an_error_of_400_ns_is_small_enough),
 		cmocka_unit_test(early_looks_require_more_confidence),

@@ -67,7 +67,7 @@ if "CUPTI" in os.environ:
 # Measures the null contestant before the load, as on a GPU.
 if "QUIET" in os.environ:
 	RESTORE, podium_sealed_side.Arena.restore = podium_sealed_side.Arena.restore, restore
-	real_judge.statistics.RULES["cpu"].calibrations = 1
+	real_judge.statistics.RULES["cpu"].most_calibrations = 1
 	for name in ("mark_head", "measure_copies"):
 		setattr(podium_staging.Device, name, lambda self: None)
 # The real launcher takes only a judge with a gate.

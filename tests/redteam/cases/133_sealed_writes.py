@@ -30,7 +30,7 @@ BODIES = {
     "honest": "LAUNCH(fill, source, output);",
     "input": f"{LITTER}INPUT, count);",
     "arena": f"{LITTER}ARENA, (ARENA_LEAST_END - ARENA) / 4);",
-    "unneeded": f"{LITTER}ARENA_LEAST_END, 1);",
+    "unneeded": f"{LITTER}ARENA_END - 4, 1);",
     "behind": f"{LITTER}ARENA_END, 1);",
     "before": f"{LITTER}INPUT - 4, 1);",
 }
