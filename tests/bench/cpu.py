@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """`make bench-cpu`: how much the times of one file spread on the CPU device, from ranked job to
-ranked job, beside no other load and beside as many busy processes as the machine has CPUs.
+ranked job, beside no other load and beside as many busy processes as it has CPUs.
 
 	tests/bench/cpu.py [JOBS [WORD]]     20 by default; only rows whose text contains the word
 
@@ -104,7 +104,7 @@ def main():
 	print(
 		"#  priority file busy threads   median   spread   +- (median)  seconds   says other load"
 	)
-	for priority, user, name, busy, threads in rows(os.cpu_count()):
+	for priority, user, name, busy, threads in rows(len(os.sched_getaffinity(0))):
 		words = f"{priority:>11} {name} {busy:4} {threads:7}"
 		if sys.argv[2:] and sys.argv[2] not in words:
 			continue

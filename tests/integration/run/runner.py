@@ -22,7 +22,7 @@ PROGRAM = (
 	)
 	/ "podium-run"
 )
-PYTHON = "/usr/bin/python3"
+PYTHON = os.environ.get("PODIUM_PYTHON", "/usr/bin/python3")
 NVCC = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
 HANG_S = 240  # only a guard: nothing takes so long unless it hangs; a compiler may take 120 s
 STARTS_READY = ("--once", "--python", "--memory", "--disk", "--processes", "--show")
