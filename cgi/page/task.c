@@ -211,6 +211,8 @@ static size_t make_groups(struct arena *arena, const struct task_view *view,
 				.meaning = ROLES[role].meaning,
 				.files = files,
 				.file_count = file_count,
+				.is_engine = role == ROLE_ENGINE,
+				.has_templates = role == ROLE_TEMPLATE,
 			};
 	}
 	return count;

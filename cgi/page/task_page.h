@@ -23,6 +23,7 @@ struct task_group { /* the files of one role */
 	const char *title, *meaning;
 	const struct task_listed *files;
 	size_t file_count;
+	bool is_engine, has_templates;
 };
 
 struct task_overview {

@@ -3,6 +3,7 @@
 #include "cgi/http/thread_cache.h"
 #include "cgi/render/markdown.h"
 #include "lib/base/scope.h"
+#include "lib/base/text.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -141,6 +142,30 @@ static const char *copy_text(struct arena *arena, const char *text)
 	return text ? arena_strdup(arena, text) : NULL;
 }
 
+static bool is_short_text(const struct blob_value *content)
+{
+	enum { most_bytes = 16 << 10, most_lines = 400 };
+	const char *text = content->bytes;
+	size_t lines = 0;
+	for (size_t i = 0; i < content->length && content->length <= most_bytes; i++)
+		lines += text[i] == '\n';
+	return content->length && content->length <= most_bytes && lines <= most_lines
+		&& text_is_utf8(text, content->length) && !memchr(text, '\0', content->length);
+}
+
+/* Only a short reference is shown beside the description. */
+static void keep_reference(
+	struct arena *arena, struct task_view *view, const struct source_row *sources, size_t count)
+{
+	for (size_t i = 0; i < count && !view->reference; i++)
+		if (strncmp(sources[i].path, "reference", strlen("reference")) == 0
+			&& is_short_text(&sources[i].content)) {
+			view->reference_path = arena_strdup(arena, sources[i].path);
+			view->reference =
+				arena_strndup(arena, sources[i].content.bytes, sources[i].content.length);
+		}
+}
+
 /* Copies the texts, because the view may be kept much longer than the files that they are from. */
 static int read_starter(struct request *request, struct arena *arena, struct task_view *view)
 {
@@ -151,6 +176,7 @@ static int read_starter(struct request *request, struct arena *arena, struct tas
 		request->db, temporary, &SOURCES, &sources, &count, request->error, "i", view->version_id);
 	if (rc)
 		return rc;
+	keep_reference(arena, view, sources, count);
 	struct task_content *files = arena_array(temporary, struct task_content, count + 1);
 	for (size_t i = 0; i < count; i++)
 		files[i] = (struct task_content){ ROLE_FILE, sources[i].path, sources[i].content.bytes,

@@ -28,6 +28,9 @@ struct task_view {
 	size_t file_count;     /* sorted by role and path */
 	const char *ranked_by; /* a sentence */
 	struct task_starter starter;
+	/* The reference, the answers that are right. NULL: no file has that name, or it is no short
+	 * text. */
+	const char *reference_path, *reference;
 	/* The engine that follows from the task's files, and the reason. For some GPU models, dry runs
 	 * may have led to another engine. NULL: not stored yet. */
 	const char *engine, *engine_reason;

@@ -50,7 +50,8 @@ class Rule(ctypes.Structure):
 		*_fields(_size, "least_calibrations most_calibrations"),
 		*_fields(
 			_double,
-			"calibration_ns open_before_ns wait_ns empty_ns process_ns process_share overrun_ns overrun_share"
+			"calibration_ns"
+			" open_before_ns wait_ns empty_ns process_ns process_share overrun_ns overrun_share"
 			" probe_ns ready_ns disturbance_ns steady_disturbance_ns moved_ns moved_share half_ns"
 			" half_share",
 		),

@@ -71,7 +71,9 @@ def table(client, path, columns="all"):
 	page = Page()
 	page.feed(answer.text)
 	equal(page.faults, [])
-	body = re.search(r'<table class="table ranking">.*?<tbody>(.*?)</tbody>', answer.text, re.S)
+	body = re.search(
+		r'<table class="table ranking[^"]*">.*?<tbody>(.*?)</tbody>', answer.text, re.S
+	)
 	rows = re.findall(r"<tr[^>]*>(.*?)</tr>", body[1], re.S) if body else []
 	cells = [re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row, re.S) for row in rows]
 	return [

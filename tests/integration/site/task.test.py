@@ -126,6 +126,28 @@ def quoted_again(link):
 
 
 @test
+def the_page_shows_the_reference_and_opens_a_template_in_the_editor():
+	page = anyone.get("/leaderboard/odd/task")
+	contains(page.words(), "Reference reference.py 1 def generate_input(seed):")
+	contains(page.text, 'href="/leaderboard/odd/submit?template=Python"')
+	# A long one is only linked.
+	blob = (
+		"blobs b JOIN task_files f ON f.sha256 = b.sha256 AND f.path = 'reference.py' JOIN "
+		"leaderboards l ON l.task_version_id = f.task_version_id AND l.name = 'odd'"
+	)
+	[[kept]] = site.sql(f"SELECT HEX(b.content) FROM {blob}")
+	for lines, is_shown in ((300, True), (500, False), (0, True)):
+		content = bytes.fromhex(kept) + lines * b"\n"
+		site.sql(
+			f"UPDATE {blob} SET b.content = x'{content.hex()}', b.size = {len(content)};"
+			"UPDATE task_versions SET revision = revision + 1"
+		)
+		text = anyone.fresh("/leaderboard/odd/task").text
+		equal((lines, 'id="reference"' in text), (lines, is_shown))
+		contains(text, "/leaderboard/odd/task/file/reference.py")
+
+
+@test
 def the_page_lists_settings_and_cases():
 	words = anyone.get("/leaderboard/odd/task").words()
 	for part in (
@@ -409,7 +431,7 @@ def each_file_of_an_engine_can_be_read():
 	contains(
 		anyone.get("/leaderboard/odd/task").words(),
 		"Files that do not run Podium's "
-		"engine takes the place of the task's harness. 1 file Name Download eval.py does not run",
+		"engine takes the place of the task's harness. eval.py does not run",
 	)
 	equal(anyone.get(url("task", "engine/no.py")).status, 404)
 
