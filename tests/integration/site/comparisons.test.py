@@ -195,7 +195,7 @@ def both_pages_and_the_ranking_show_a_tie():
 		words(anyone, f"/submission/{second}"), "Ranked =1 on CPU. Tied with ada head to head."
 	)
 	contains(page, "counts with the mean of its results. How ranking works")
-	contains(page, "Podium runs them head to head in turns on one CPU")
+	contains(page, "Podium runs them head to head on one CPU")
 	for path in (f"/submission/{first}", f"/submission/{second}", "/leaderboard/small"):
 		contains(
 			links(anyone, path), f"/submission/{first if path.endswith(str(second)) else second}"
