@@ -45,7 +45,7 @@ TEST_SOURCES := $(wildcard tests/unit/test_*.c tests/integration/*/test_*.c)
 TESTS     := $(TEST_SOURCES:%.c=$(B)/%)
 FUZZERS   := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*.c))
 
-.PHONY: all podium help install uninstall deb run test format editor compile_commands.json test-scale test-soak tests test-programs fuzz fuzzers bench bench-data bench-terminal bench-claims bench-scale bench-growth bench-turnaround bench-cpu bench-isolated worker-bundle release clean
+.PHONY: all podium help install uninstall deb run test format editor compile_commands.json test-scale test-soak tests test-programs fuzz fuzzers bench bench-data bench-terminal bench-claims bench-scale bench-growth bench-turnaround bench-cpu bench-isolated bench-browser worker-bundle release clean
 all: $(PROGRAMS) $(SEALED) ## build every program
 podium: $(B)/podium ## build the participants' command alone
 tests: all $(TESTS) ## build every program and every test
@@ -106,6 +106,9 @@ bench-turnaround: all test-programs ## print where each second of a ranked job g
 
 bench-cpu: all ## measure how much the times of one file spread on the CPU device (JOBS=N: so many ranked jobs a row)
 	@B=$(B) tests/bench/cpu.py $(JOBS)
+
+bench-browser: all test-programs ## measure how soon a person sees the main pages (needs ./dev test browser once; RUNS=N: visits of each)
+	@B=$(B) RUNS=$(or $(RUNS),5) python3 tests/lib/instance.py node tests/browser/figures.mjs
 
 bench-isolated: ## compare the isolated engine's clock with kernels' own, on the CPU
 	@tests/bench/isolated.py
