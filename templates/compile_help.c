@@ -4,7 +4,7 @@
  *
  * docs/README.md becomes the list of pages at /help, and docs/NAME.md becomes /help/NAME. OUT.c
  * defines help_pages and help_files (cgi/page/help.h). Links between these pages lead to their
- * addresses on the site. Files that a page links or shows, such as a picture, are embedded. A link
+ * addresses on the site. Files that a page links are embedded. A link
  * to another page, to a missing heading or to a missing file is an error, so the build fails. Only
  * the list of pages may name other pages, and its items about them are left out. */
 #include "cgi/render/markdown.h"
@@ -42,8 +42,6 @@ static struct compiler {
 static const struct {
 	const char *ending, *type;
 } TYPES[] = {
-	{ ".png", "image/png" },
-	{ ".svg", "image/svg+xml" },
 	{ ".yml", "text/plain; charset=utf-8" },
 };
 
@@ -106,24 +104,6 @@ static const char *file_address(const char *file)
 	if (known == compiler.file_count)
 		compiler.files[compiler.file_count++] = arena_strdup(compiler.arena, file);
 	return arena_printf(compiler.arena, "/help/%s", file);
-}
-
-/* Reads the size from a PNG's first chunk (PNG, section 11.2.2) or from an SVG's first element. */
-static bool size_of(void *context, const char *file, int *width, int *height)
-{
-	(void)context;
-	unsigned char head[256] = { 0 };
-	cleanup_file FILE *from = fopen(arena_printf(compiler.arena, "docs/%s", file), "re");
-	if (!from || fread(head, 1, sizeof head - 1, from) < 24)
-		return false;
-	if (memcmp(head, "\x89PNG", 4) == 0) {
-		*width = head[16] << 24 | head[17] << 16 | head[18] << 8 | head[19];
-		*height = head[20] << 24 | head[21] << 16 | head[22] << 8 | head[23];
-		return true;
-	}
-	const char *w = strstr((const char *)head, " width=\""),
-			   *h = strstr((const char *)head, " height=\"");
-	return w && h && sscanf(w, " width=\"%d", width) == 1 && sscanf(h, " height=\"%d", height) == 1;
 }
 
 static const char *address_of(void *context, const char *address)
@@ -191,10 +171,9 @@ static int read_text(const char *name, struct buffer *text)
 static void render_document(struct document *document, struct buffer *html)
 {
 	bool is_list = document == compiler.documents;
-	const struct markdown_page page = { .address = address_of,
-		.size = size_of,
-		.heading = note_heading,
-		.item = is_list ? is_served : NULL };
+	const struct markdown_page page = {
+		.address = address_of, .heading = note_heading, .item = is_list ? is_served : NULL
+	};
 	cleanup_buffer struct buffer text = { 0 };
 	compiler.current = document;
 	if (read_text(document->name, &text) == 0)

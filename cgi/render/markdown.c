@@ -251,24 +251,12 @@ static void finish_link(cmark_node *node, const struct markdown_page *page)
 	remove_node(node);
 }
 
+/* Leaves the description. */
 static void finish_image(cmark_node *node, const struct markdown_page *page)
 {
-	cleanup_buffer struct buffer description = { 0 }, begin = { 0 };
-	int width, height;
-	bool has_size = page->size(page->context, cmark_node_get_url(node), &width, &height);
-	const char *address = page->address(page->context, cmark_node_get_url(node));
-	append_plain_text(&description, node);
-	if (address) {
-		buffer_text(&begin, "<img loading=\"lazy\"");
-		if (has_size)
-			buffer_printf(&begin, " width=\"%d\" height=\"%d\"", width, height);
-		buffer_text(&begin, " src=\"");
-		html_attribute(&begin, address);
-		buffer_text(&begin, "\" alt=\"");
-		html_attribute(&begin, buffer_string(&description));
-		buffer_text(&begin, "\">");
-	}
-	replace_by_html(node, CMARK_NODE_CUSTOM_INLINE, &begin, "");
+	(void)page;
+	unwrap_children(node);
+	remove_node(node);
 }
 
 static const struct finish {

@@ -20,14 +20,12 @@ enum { markdown_most_bytes = 128 * 1024 };
 void markdown_render(struct buffer *out, const char *text, size_t length, int top_heading);
 
 /* Renders a page of docs/. The title, its heading `#`, is left out. Other headings get the id that
- * GitHub gives them, and their text links to it. Images stay images. */
+ * GitHub gives them, and their text links to it. An image leaves its description: a page
+ * loads at most five files. */
 struct markdown_page {
-	/* Returns the address to print for a link or an image. It lives until the next call. NULL:
-	 * print the text without a link, and the image not at all. */
+	/* Returns the address to print for a link. It lives until the next call. NULL: print the text
+	 * without a link. */
 	const char *(*address)(void *context, const char *address);
-	/* Finds the width and height of the image with this address in pixels. With them, the text
-	 * below does not move when the image arrives. False: they are unknown. */
-	bool (*size)(void *context, const char *address, int *width, int *height);
 	/* NULL, or called for each heading, the title included. */
 	void (*heading)(void *context, int level, const char *text, const char *id);
 	/* NULL, or says whether to print an item of a list whose first link has this address ("": it
