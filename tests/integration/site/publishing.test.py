@@ -374,7 +374,7 @@ def a_leaderboard_can_be_created_hidden_and_published_later():
 		),
 		"Created, hidden, for H200",
 	)
-	content = lambda answer: answer.text.split('<div class="halves">')[1].split("</main>")[0]
+	content = lambda answer: answer.text.split('<h2 id="description">')[1].split("</main>")[0]
 	site.publish("later")
 	equal(content(whole(anyone.get(fresh("/leaderboard/later/task")))), content(shown))
 	ok(carl.post("/admin/leaderboard/later/delete", [("name", "later")]))
