@@ -194,8 +194,7 @@ static int64_t actor_id(const struct change *change)
 static int insert_version(
 	struct database *db, const struct change *change, int64_t *version_id, struct error *error)
 {
-	int rc = task_draft_insert(db, &change->draft, change->id, actor_id(change), version_id, error);
-	return !rc && change->settings->unchecked ? publication_waive(db, *version_id, error) : rc;
+	return task_draft_insert(db, &change->draft, change->id, actor_id(change), version_id, error);
 }
 
 static int switch_version(
@@ -221,6 +220,8 @@ static int add_version(struct database *db, const struct change *change,
 	int64_t version_id;
 	enum use use = use_of(change, current);
 	int rc = insert_version(db, change, &version_id, error);
+	if (!rc && change->settings->unchecked)
+		rc = publication_waive(db, version_id, error);
 	if (!rc && use != USE_NOW)
 		rc = database_execute(db, &MAKE_DRAFT, error, "i", version_id);
 	if (!rc && use == USE_NOW)
@@ -337,6 +338,8 @@ static int create_body(struct database *db, void *context, struct error *error)
 		rc = switch_version(db, change, version_id, error);
 	if (!rc)
 		rc = store_gpus(db, change, error);
+	if (!rc && settings->unchecked)
+		rc = publication_waive(db, version_id, error);
 	if (!rc && settings->quotas)
 		rc = quotas_store(db, change->id, settings->quotas, error);
 	if (!rc && !settings->hidden && !settings->unchecked)
@@ -506,6 +509,10 @@ static int update_body(struct database *db, void *context, struct error *error)
 	if (!rc)
 		rc = update_task(db, change, &current, &notes, error);
 	if (rc || !notes.length)
+		return rc;
+	if (change->settings->unchecked) /* also of the devices that the edit has added */
+		rc = publication_waive(db, current.task_version_id, error);
+	if (rc)
 		return rc;
 	rc =
 		write_audit(db, change, "leaderboard.update", change->leaderboard->name, notes.data, error);

@@ -27,7 +27,10 @@ static const struct statement WANT_VERSION =
 static const struct statement WITHDRAW =
 	COMMAND("DELETE FROM publications WHERE leaderboard_id = ?");
 static const struct statement WAIVE =
-	COMMAND("UPDATE task_versions SET check_waived = TRUE WHERE id = ?");
+	COMMAND("REPLACE INTO check_waivers (task_version_id, gpu) "
+			"SELECT v.id, '' FROM task_versions v WHERE v.id = ? UNION SELECT v.id, g.gpu "
+			"FROM task_versions v JOIN leaderboard_gpus g ON g.leaderboard_id = v.leaderboard_id "
+			"AND g.closed_at IS NULL WHERE v.id = ?");
 static const struct statement ACCEPT =
 	COMMAND("UPDATE publications SET accepted_dry_run_id = ? WHERE leaderboard_id = ?");
 
@@ -56,7 +59,7 @@ int publication_withdraw(struct database *db, int64_t leaderboard_id, struct err
 
 int publication_waive(struct database *db, int64_t version_id, struct error *error)
 {
-	return database_execute(db, &WAIVE, error, "i", version_id);
+	return database_execute(db, &WAIVE, error, "ii", version_id, version_id);
 }
 
 /* ---- publishing ---- */
@@ -162,13 +165,19 @@ static int show(struct advance *advance, struct error *error)
 			error);
 }
 
-/* A check that was not waived has passed on all devices of a hidden leaderboard, also on those that
+/* The check of a hidden leaderboard has passed on all devices that it covers, also on those that
  * were added meanwhile. */
 static int open_checked(struct advance *advance, struct error *error)
 {
-	bool is_checked =
-		!advance->check.is_waived && strcmp(advance->subject.visibility, "hidden") == 0;
-	return is_checked ? database_execute(advance->db, &OPEN_ALL, error, "i", advance->id) : 0;
+	const struct check *check = &advance->check;
+	int rc = 0;
+	if (strcmp(advance->subject.visibility, "hidden") != 0)
+		return 0;
+	for (size_t i = 0; i < check->device_count && !rc; i++)
+		if (!check->devices[i].is_closed)
+			rc = database_execute(
+				advance->db, &OPEN_DEVICE, error, "is", advance->id, check->devices[i].gpu);
+	return rc;
 }
 
 static int publish(struct advance *advance, struct error *error)
@@ -192,7 +201,8 @@ static int start_check(
 	const char **gpus = arena_array(advance->arena, const char *, check->device_count + 1);
 	size_t count = 0;
 	for (size_t i = 0; i < check->device_count; i++)
-		if (!check->devices[i].answers && check->devices[i].is_closed == on_closed)
+		if (!check->devices[i].answers && !check->devices[i].is_waived
+			&& check->devices[i].is_closed == on_closed)
 			gpus[count++] = check->devices[i].gpu;
 	if (!count || (!advance->actor->id && !tester.name))
 		return 0; /* without a tester, nobody may own the submissions yet */
@@ -376,9 +386,9 @@ static int waive(
 	struct database *db, const struct order *order, int64_t version_id, struct error *error)
 {
 	const struct actor *actor = order->actor;
-	int rc = publication_waive(db, version_id, error);
+	int rc = database_execute(db, &OPEN_ALL, error, "i", order->leaderboard->id);
 	if (!rc)
-		rc = database_execute(db, &OPEN_ALL, error, "i", order->leaderboard->id);
+		rc = publication_waive(db, version_id, error);
 	return rc
 		? rc
 		: audit(db, actor->id, actor->name, actor->address, "leaderboard.publish",

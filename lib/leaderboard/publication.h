@@ -38,8 +38,9 @@ int publication_want_version(
 	struct database *db, int64_t leaderboard_id, int64_t version_id, struct error *error);
 int publication_withdraw(struct database *db, int64_t leaderboard_id, struct error *error);
 
-/* Lets a version pass without its check. Does not open devices. The caller writes that to the audit
- * log. */
+/* Lets a version pass without its check on the leaderboard's open devices. Devices that are added
+ * later, and dry runs that start later, are not covered. The caller writes that to the audit log.
+ */
 int publication_waive(struct database *db, int64_t version_id, struct error *error);
 
 /* Changes who sees the leaderboard. Closing it makes members of those who have submitted. */

@@ -552,6 +552,55 @@ def an_operator_opens_a_device_without_its_check():
 
 
 @test
+def a_version_that_was_published_unchecked_needs_a_check_on_other_devices():
+	old("relic", WEAK)
+	set_devices("relic", "CPU")
+	edit("relic")  # version 2 passes on CPU, where version 1 never ran
+	becomes("relic", "public", "2")
+	until(lambda: not closed("relic"), 20)
+	ok(carl.post("/admin/leaderboard/relic/switch?version=1"))
+	equal(stored("relic"), ["public", "2"])
+	ends("relic", "failed")
+	contains(publication("relic")["errors"][0], "On CPU, ")
+	set_devices("relic", "CPU", "B300")
+	equal(stored("relic"), ["public", "2"])
+
+
+@test
+def a_device_that_is_added_while_hidden_stays_closed_in_spite_of_a_waiver():
+	old("veiled", WEAK)
+	ok(publish("veiled", "save", visibility="hidden"))
+	set_devices("veiled", "B300", "CPU")
+	ok(publish("veiled"))
+	equal((stored("veiled"), list(closed("veiled"))), (["public", "1"], ["CPU"]))
+	device_ends("veiled", "CPU", "failed")
+	is_refused("veiled", "CPU")
+	ok(publish("veiled", "save", visibility="hidden"))
+	set_devices("veiled", "CPU")
+	set_devices("veiled", "CPU", "B300")  # B300 was added again after the waiver
+	ok(publish("veiled"))
+	equal(sorted(closed("veiled")), ["B300", "CPU"])
+	contains(check_page("veiled").words(), "Check of B300")
+
+
+@test
+def a_waiver_does_not_cover_what_a_later_dry_run_finds():
+	create("doubted", WEAK, visibility="hidden")
+	site.publish("doubted")
+	ok(publish("doubted", "save", visibility="hidden"))
+	ok(publish("doubted"))
+	equal(stored("doubted"), ["public", "1"])
+	ok(publish("doubted", "save", visibility="hidden"))
+	address = "/admin/leaderboard/doubted/dryrun"
+	ok(carl.post(f"{address}?version=1", form=address))
+	ok(publish("doubted"))
+	ends("doubted", "failed")
+	is_hidden("doubted")
+	site.publish("doubted")
+	equal(stored("doubted"), ["public", "1"])
+
+
+@test
 def another_version_opens_a_device_that_failed():
 	old("mended", WEAK)
 	set_devices("mended", "B300", "CPU")

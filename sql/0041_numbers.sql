@@ -1,0 +1,19 @@
+-- On which devices a version of a task needs no check (lib/leaderboard/check.h). Replaces task_versions.check_waived, which
+-- held for devices on which the version never ran. Programs of the previous version still write that column.
+
+CREATE TABLE IF NOT EXISTS check_waivers (
+  task_version_id BIGINT UNSIGNED NOT NULL,
+  gpu             VARCHAR(48) CHARACTER SET ascii COLLATE ascii_bin NOT NULL COMMENT 'empty: what concerns the task and no device',
+  waived_at       DATETIME(3) NOT NULL DEFAULT UTC_TIMESTAMP(3) COMMENT 'dry runs that start later count',
+  PRIMARY KEY (task_version_id, gpu),
+  CONSTRAINT check_waivers_version FOREIGN KEY (task_version_id) REFERENCES task_versions (id) ON DELETE CASCADE
+) ENGINE = InnoDB;
+INSERT IGNORE INTO check_waivers (task_version_id, gpu)
+  SELECT id, '' FROM task_versions WHERE check_waived;
+-- A version that is not in use passed on the devices that it has results on.
+INSERT IGNORE INTO check_waivers (task_version_id, gpu)
+  SELECT v.id, g.gpu FROM task_versions v JOIN leaderboards l ON l.id = v.leaderboard_id
+  JOIN leaderboard_gpus g ON g.leaderboard_id = l.id
+  WHERE v.check_waived AND g.closed_at IS NULL AND (v.id = l.task_version_id
+    OR EXISTS (SELECT 1 FROM submissions s JOIN jobs j ON j.submission_id = s.id
+      WHERE s.task_version_id = v.id AND j.gpu = g.gpu AND j.state = 'done'));
