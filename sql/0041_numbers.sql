@@ -17,3 +17,14 @@ INSERT IGNORE INTO check_waivers (task_version_id, gpu)
   WHERE v.check_waived AND g.closed_at IS NULL AND (v.id = l.task_version_id
     OR EXISTS (SELECT 1 FROM submissions s JOIN jobs j ON j.submission_id = s.id
       WHERE s.task_version_id = v.id AND j.gpu = g.gpu AND j.state = 'done'));
+
+-- What was ranked while a leaderboard was hidden, or a device closed, counts as ranked when it becomes visible or opens
+-- (lib/leaderboard/publication.h).
+ALTER TABLE leaderboards
+  ADD COLUMN IF NOT EXISTS hidden_since DATETIME(3) NULL COMMENT 'NULL: it is visible, or was hidden from the beginning',
+  ADD COLUMN IF NOT EXISTS ranking_due  BOOLEAN NOT NULL DEFAULT FALSE COMMENT 'podium-web will recompute the rankings',
+  ADD KEY IF NOT EXISTS leaderboards_due (ranking_due);
+-- A hidden leaderboard with submissions of others was visible before. When it was hidden is not known.
+UPDATE leaderboards l SET l.hidden_since = l.updated_at WHERE l.visibility = 'hidden' AND l.hidden_since IS NULL
+  AND EXISTS (SELECT 1 FROM submissions s JOIN users u ON u.id = s.user_id WHERE s.leaderboard_id = l.id
+    AND s.user_id <> COALESCE(l.creator_id, 0) AND u.role <> 'admin');

@@ -65,7 +65,39 @@ int publication_waive(struct database *db, int64_t version_id, struct error *err
 /* ---- publishing ---- */
 
 static const struct statement SHOW =
-	COMMAND("UPDATE leaderboards SET visibility = ?, updated_at = UTC_TIMESTAMP(3) WHERE id = ?");
+	COMMAND("UPDATE leaderboards SET hidden_since = IF(? = 'hidden', UTC_TIMESTAMP(3), NULL), "
+			"visibility = ?, updated_at = UTC_TIMESTAMP(3) WHERE id = ?");
+/* Results that were ranked while nobody could see them count as ranked now. The two statements run
+ * while the leaderboard is still hidden, or the device closed. */
+#define WAS_HIDDEN(time) \
+	"l.visibility = 'hidden' AND " time " >= COALESCE(l.hidden_since, l.created_at)"
+#define WAS_CLOSED(time) "g.closed_at IS NOT NULL AND " time " >= g.closed_at"
+#define RANK_NOW(from, condition) \
+	COMMAND("UPDATE leaderboards l " from "JOIN submissions s ON s.leaderboard_id = l.id " \
+			"JOIN jobs j ON j.submission_id = s.id SET j.ranked_at = UTC_TIMESTAMP(3) " \
+			"WHERE l.id = ? AND s.mode = 'ranked' AND NOT s.dry_run AND j.state = 'done' " \
+			"AND " condition)
+#define FORGET_RECORDS(condition) \
+	COMMAND("DELETE r FROM leaderboards l JOIN records r ON r.leaderboard_id = l.id " \
+			"WHERE l.id = ? AND " condition)
+static const struct statement RANK_SHOWN =
+	RANK_NOW("", WAS_HIDDEN("COALESCE(j.ranked_at, j.finished_at)"));
+static const struct statement FORGET_HIDDEN_RECORDS = FORGET_RECORDS(WAS_HIDDEN("r.ranked_at"));
+static const struct statement RANK_OPENED =
+	RANK_NOW("JOIN leaderboard_gpus g ON g.leaderboard_id = l.id AND g.gpu = ? ",
+		WAS_CLOSED("COALESCE(j.ranked_at, j.finished_at)") " AND j.gpu = g.gpu");
+/* lib/ranking/ranking.h: rankings_settle. A closed device has no ranking, so all its results enter
+ * the ranking when it opens. */
+static const struct statement PUT_DUE =
+	COMMAND("UPDATE leaderboards SET ranking_due = TRUE WHERE id = ?");
+static const struct statement PUT_DUE_OF_DEVICE =
+	COMMAND("UPDATE leaderboards l JOIN leaderboard_gpus g ON g.leaderboard_id = l.id "
+			"SET l.ranking_due = TRUE WHERE g.gpu = ? AND l.id = ? AND g.closed_at IS NOT NULL "
+			"AND EXISTS (SELECT 1 FROM submissions s JOIN jobs j ON j.submission_id = s.id "
+			"WHERE s.leaderboard_id = l.id AND s.mode = 'ranked' AND NOT s.dry_run "
+			"AND j.gpu = g.gpu AND j.state = 'done')");
+static const struct statement OPEN_DEVICE =
+	COMMAND("UPDATE leaderboard_gpus SET closed_at = NULL WHERE gpu = ? AND leaderboard_id = ?");
 static const struct statement SEAT_AUTHORS = COMMAND(
 	"INSERT IGNORE INTO leaderboard_members (leaderboard_id, user_id) "
 	"SELECT DISTINCT s.leaderboard_id, s.user_id FROM submissions s WHERE s.leaderboard_id = ? "
@@ -73,13 +105,35 @@ static const struct statement SEAT_AUTHORS = COMMAND(
 	"(SELECT 1 FROM leaderboard_removals r WHERE r.leaderboard_id = s.leaderboard_id "
 	"AND r.user_id = s.user_id)");
 
+/* Lets results from before the leaderboard became visible enter the records now. */
+static int rank_shown(struct database *db, int64_t leaderboard_id, struct error *error)
+{
+	int rc = database_execute(db, &RANK_SHOWN, error, "i", leaderboard_id);
+	bool has_results = !rc && database_affected(db);
+	if (has_results)
+		rc = database_execute(db, &FORGET_HIDDEN_RECORDS, error, "i", leaderboard_id);
+	return has_results && !rc ? database_execute(db, &PUT_DUE, error, "i", leaderboard_id) : rc;
+}
+
 int leaderboard_show(
 	struct database *db, int64_t leaderboard_id, const char *visibility, struct error *error)
 {
-	int rc = database_execute(db, &SHOW, error, "si", visibility, leaderboard_id);
+	int rc = strcmp(visibility, "hidden") != 0 ? rank_shown(db, leaderboard_id, error) : 0;
+	if (!rc)
+		rc = database_execute(db, &SHOW, error, "ssi", visibility, visibility, leaderboard_id);
 	return !rc && strcmp(visibility, "closed") == 0
 		? database_execute(db, &SEAT_AUTHORS, error, "i", leaderboard_id)
 		: rc;
+}
+
+/* Lets a device take submissions, and its results enter the ranking. */
+static int take_submissions(
+	struct database *db, int64_t leaderboard_id, const char *gpu, struct error *error)
+{
+	int rc = database_execute(db, &RANK_OPENED, error, "si", gpu, leaderboard_id);
+	if (!rc)
+		rc = database_execute(db, &PUT_DUE_OF_DEVICE, error, "si", gpu, leaderboard_id);
+	return rc ? rc : database_execute(db, &OPEN_DEVICE, error, "si", gpu, leaderboard_id);
 }
 
 struct subject {
@@ -112,10 +166,6 @@ static const struct statement USE_VERSION =
 	COMMAND("UPDATE leaderboards SET task_version_id = ? WHERE id = ?");
 static const struct statement PUBLISH_VERSION =
 	COMMAND("UPDATE task_versions SET draft = FALSE WHERE id = ?");
-static const struct statement OPEN_DEVICE =
-	COMMAND("UPDATE leaderboard_gpus SET closed_at = NULL WHERE leaderboard_id = ? AND gpu = ?");
-static const struct statement OPEN_ALL =
-	COMMAND("UPDATE leaderboard_gpus SET closed_at = NULL WHERE leaderboard_id = ?");
 
 struct advance {
 	struct database *db;
@@ -175,8 +225,7 @@ static int open_checked(struct advance *advance, struct error *error)
 		return 0;
 	for (size_t i = 0; i < check->device_count && !rc; i++)
 		if (!check->devices[i].is_closed)
-			rc = database_execute(
-				advance->db, &OPEN_DEVICE, error, "is", advance->id, check->devices[i].gpu);
+			rc = take_submissions(advance->db, advance->id, check->devices[i].gpu, error);
 	return rc;
 }
 
@@ -230,7 +279,7 @@ static int open_device(
 	struct advance *advance, const char *gpu, const char *why, struct error *error)
 {
 	const struct actor *actor = advance->actor;
-	int rc = database_execute(advance->db, &OPEN_DEVICE, error, "is", advance->id, gpu);
+	int rc = take_submissions(advance->db, advance->id, gpu, error);
 	return rc ? rc
 			  : audit(advance->db, actor->id, actor->name, actor->address, "leaderboard.publish",
 				  advance->subject.name,
@@ -386,7 +435,11 @@ static int waive(
 	struct database *db, const struct order *order, int64_t version_id, struct error *error)
 {
 	const struct actor *actor = order->actor;
-	int rc = database_execute(db, &OPEN_ALL, error, "i", order->leaderboard->id);
+	const char **gpus;
+	size_t count = 0;
+	int rc = leaderboard_gpus(db, order->arena, order->leaderboard->id, &gpus, &count, error);
+	for (size_t i = 0; i < count && !rc; i++)
+		rc = take_submissions(db, order->leaderboard->id, gpus[i], error);
 	if (!rc)
 		rc = publication_waive(db, version_id, error);
 	return rc

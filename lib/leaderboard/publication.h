@@ -43,7 +43,9 @@ int publication_withdraw(struct database *db, int64_t leaderboard_id, struct err
  */
 int publication_waive(struct database *db, int64_t version_id, struct error *error);
 
-/* Changes who sees the leaderboard. Closing it makes members of those who have submitted. */
+/* Changes who sees the leaderboard. Closing it makes members of those who have submitted. When a
+ * hidden leaderboard becomes visible, what was ranked meanwhile counts as ranked now, and the
+ * rankings are due for rankings_settle (lib/ranking/ranking.h). */
 int leaderboard_show(
 	struct database *db, int64_t leaderboard_id, const char *visibility, struct error *error);
 

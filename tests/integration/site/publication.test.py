@@ -658,6 +658,87 @@ def a_device_that_waits_for_a_worker_delays_nothing():
 	becomes("broad", "public", "2")
 
 
+# ---- results from before ----
+
+
+RIGHT = "def custom_kernel(data):\n    return data + 1\n"
+RANKED = (
+	"SELECT r.gpu, r.place FROM ranking r JOIN leaderboards l ON l.id = r.leaderboard_id "
+	"WHERE l.name = '{}' ORDER BY r.gpu"
+)
+RECORDS = (
+	"SELECT DISTINCT r.gpu, IF(r.ranked_at < '2022-01-01', 'then', 'now') FROM records r "
+	"JOIN leaderboards l ON l.id = r.leaderboard_id WHERE l.name = '{}'"
+)
+
+
+def rank(name):
+	"""Carl's result on CPU enters the ranking."""
+	fields = [("mode", "ranked"), ("code", RIGHT + new_source()), ("gpu", "CPU")]
+	ok(carl.post(f"/leaderboard/{name}/submit", fields))
+	until(lambda: sql(RANKED.format(name)) == [["CPU", "1"]], 60)
+	equal(sql(RECORDS.format(name)), [["CPU", "now"]])
+
+
+def age(name):
+	"""Moves the leaderboard and its results to earlier years."""
+	sql(
+		"UPDATE leaderboards l JOIN submissions s ON s.leaderboard_id = l.id "
+		"JOIN jobs j ON j.submission_id = s.id JOIN records r ON r.leaderboard_id = l.id "
+		"SET l.created_at = '2020-01-01', j.finished_at = '2021-01-01', "
+		"j.ranked_at = IF(j.ranked_at IS NULL, NULL, '2021-01-01'), r.ranked_at = '2021-01-01' "
+		f"WHERE l.name = '{name}' AND NOT s.dry_run"
+	)
+	equal(sql(RECORDS.format(name)), [["CPU", "then"]])
+
+
+@test
+def results_from_before_publication_count_from_then_on():
+	create("rehearsal", visibility="hidden")
+	rank("rehearsal")
+	age("rehearsal")
+	ok(publish("rehearsal"))
+	becomes("rehearsal", "public")
+	lacks(anyone.get("/leaderboard/rehearsal.atom").text, "<updated>2021")
+	until(lambda: sql(RECORDS.format("rehearsal")) == [["CPU", "now"]], 20)
+	equal(sql(RANKED.format("rehearsal")), [["CPU", "1"]])
+	# A leaderboard that was visible, hidden and shown again keeps its history.
+	age("rehearsal")
+	ok(publish("rehearsal", "save", visibility="hidden"))
+	ok(publish("rehearsal"))
+	becomes("rehearsal", "public")
+	until(lambda: value("SELECT SUM(ranking_due) FROM leaderboards") == "0", 20)
+	equal(sql(RECORDS.format("rehearsal")), [["CPU", "then"]])
+
+
+@test
+def a_closed_device_has_no_ranking_and_its_results_come_back_when_it_opens():
+	create("curtain", WEAK, gpus=("CPU", "B300"), visibility="hidden")
+	rank("curtain")
+	site.publish("curtain")
+	ok(publish("curtain", "save", visibility="hidden"))
+	set_devices("curtain", "B300")
+	until(lambda: sql(RECORDS.format("curtain")) == [["CPU", "now"]], 20)
+	age("curtain")
+	set_devices("curtain", "B300", "CPU")
+	equal(sql(RANKED.format("curtain")) + sql(RECORDS.format("curtain")), [])
+	ok(publish("curtain"))
+	device_ends("curtain", "CPU", "failed")
+	site.manage("ranking", "rebuild", "curtain")
+	equal(sql(RANKED.format("curtain")) + sql(RECORDS.format("curtain")), [])
+	equal(anyone.get(fresh("/leaderboard/curtain.json?gpu=CPU")).json["rows"], [])
+	# A result that is ranked while the device is closed counts from the opening on.
+	sql(
+		"UPDATE jobs j JOIN submissions s ON s.id = j.submission_id JOIN leaderboards l "
+		"ON l.id = s.leaderboard_id SET j.ranked_at = '2021-07-01' "
+		"WHERE l.name = 'curtain' AND NOT s.dry_run"
+	)
+	sql("UPDATE leaderboard_gpus SET closed_at = '2021-06-01' WHERE closed_at IS NOT NULL")
+	site.publish("curtain")
+	until(lambda: sql(RANKED.format("curtain")) == [["CPU", "1"]], 20)
+	equal(sql(RECORDS.format("curtain")), [["CPU", "now"]])
+
+
 # ---- versions ----
 
 
