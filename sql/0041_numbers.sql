@@ -28,3 +28,9 @@ ALTER TABLE leaderboards
 UPDATE leaderboards l SET l.hidden_since = l.updated_at WHERE l.visibility = 'hidden' AND l.hidden_since IS NULL
   AND EXISTS (SELECT 1 FROM submissions s JOIN users u ON u.id = s.user_id WHERE s.leaderboard_id = l.id
     AND s.user_id <> COALESCE(l.creator_id, 0) AND u.role <> 'admin');
+
+-- A submission keeps the time of its file when its source is deleted with its author's account (cgi/action/account_deletion.c).
+ALTER TABLE submissions
+  ADD COLUMN IF NOT EXISTS deleted_sha256 BINARY(32) NULL COMMENT 'of the source that was deleted; sha256 is that of the text in its place',
+  ADD COLUMN IF NOT EXISTS file_sha256 BINARY(32) AS (COALESCE(deleted_sha256, sha256)) PERSISTENT COMMENT 'file_times.sha256',
+  ADD KEY IF NOT EXISTS submissions_file (file_sha256);

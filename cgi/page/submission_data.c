@@ -133,7 +133,7 @@ static const struct column JOB_COLUMNS[] = {
 		"f.results AS file_results, f.score_ns AS file_ns, f.score_err_ns AS file_err_ns " \
 		"FROM " from " " \
 		"LEFT JOIN file_times f ON f.task_version_id = s.task_version_id AND f.gpu = j.gpu " \
-		"AND f.sha256 = s.sha256 " \
+		"AND f.sha256 = s.file_sha256 " \
 		"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = s.leaderboard_id AND g.gpu = j.gpu " \
 		"LEFT JOIN ranking r ON r.leaderboard_id = s.leaderboard_id " \
 		"AND r.task_version_id = s.task_version_id AND r.gpu = j.gpu AND r.user_id = s.user_id " \

@@ -61,7 +61,7 @@ static const struct statement DELETE_ALL = COMMAND("DELETE FROM records WHERE le
 	"  FROM (SELECT s.leaderboard_id, s.task_version_id, j.gpu, s.user_id, " \
 	"      s.id AS submission_id, j.id AS job_id, " FILE_NS " AS score_ns, s.submitted_at, " \
 	"      " RANKED_AT " AS ranked_at FROM " jobs " AND " IS_RANKED \
-	"    WINDOW one_file AS (PARTITION BY s.task_version_id, j.gpu, s.user_id, s.sha256 " \
+	"    WINDOW one_file AS (PARTITION BY s.task_version_id, j.gpu, s.user_id, s.file_sha256 " \
 	"      ORDER BY " RANKED_AT ", j.id)) result) ranked "
 #define PUT \
 	"INSERT INTO records (" FIELDS ") SELECT leaderboard_id, task_version_id, gpu, user_id, " \

@@ -29,7 +29,7 @@ enum { records_everybody = 0 };
 /* The standard error of the record's time: that of the file. */
 #define SQL_RECORD_ERR(record) \
 	"(SELECT timed.score_err_ns FROM submissions own JOIN file_times timed " \
-	"ON timed.task_version_id = own.task_version_id AND timed.sha256 = own.sha256 " \
+	"ON timed.task_version_id = own.task_version_id AND timed.sha256 = own.file_sha256 " \
 	"AND timed.gpu = " record ".gpu WHERE own.id = " record ".submission_id)"
 /* The user who holds the record and the time; NULL: nobody is ranked. */
 #define SQL_RECORD_USER(leaderboard_id, version_id, gpu_model) \
