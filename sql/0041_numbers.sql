@@ -34,3 +34,7 @@ ALTER TABLE submissions
   ADD COLUMN IF NOT EXISTS deleted_sha256 BINARY(32) NULL COMMENT 'of the source that was deleted; sha256 is that of the text in its place',
   ADD COLUMN IF NOT EXISTS file_sha256 BINARY(32) AS (COALESCE(deleted_sha256, sha256)) PERSISTENT COMMENT 'file_times.sha256',
   ADD KEY IF NOT EXISTS submissions_file (file_sha256);
+
+-- A record may come from another user's result of the same file (lib/ranking/records.h).
+ALTER TABLE records
+  ADD COLUMN IF NOT EXISTS held_id BIGINT UNSIGNED NULL COMMENT 'submission of user_id, if submission_id is that of another user';

@@ -54,4 +54,14 @@ int file_time_rebuild(struct database *db, int64_t leaderboard_id, struct error 
 	"AND s.leaderboard_id = who.leaderboard_id AND s.task_version_id = who.task_version_id " \
 	"STRAIGHT_JOIN jobs j ON j.submission_id = s.id AND j.gpu = ? " SQL_AND_FILE_TIME "WHERE TRUE"
 
+/* The jobs with all results of the files that these users sent. The same parameters. */
+#define SQL_RESULTS_OF_USERS_OF_FILE \
+	"(SELECT DISTINCT own.file_sha256, own.task_version_id FROM " SQL_USERS_OF_FILE \
+	"  STRAIGHT_JOIN submissions own ON own.user_id = who.user_id " \
+	"  AND own.leaderboard_id = who.leaderboard_id " \
+	"  AND own.task_version_id = who.task_version_id) file " \
+	"STRAIGHT_JOIN submissions s ON s.file_sha256 = file.file_sha256 " \
+	"AND s.task_version_id = file.task_version_id " \
+	"STRAIGHT_JOIN jobs j ON j.submission_id = s.id AND j.gpu = ? " SQL_AND_FILE_TIME "WHERE TRUE"
+
 #endif
