@@ -38,3 +38,9 @@ ALTER TABLE submissions
 -- A record may come from another user's result of the same file (lib/ranking/records.h).
 ALTER TABLE records
   ADD COLUMN IF NOT EXISTS held_id BIGINT UNSIGNED NULL COMMENT 'submission of user_id, if submission_id is that of another user';
+
+-- podium-web reads a check that has ended without success once a minute, and not each second (lib/leaderboard/publication.c).
+ALTER TABLE publications
+  ADD COLUMN IF NOT EXISTS looked_at DATETIME(3) NULL COMMENT 'when its check was read and had ended; NULL: not since its last dry run began';
+ALTER TABLE leaderboard_gpus
+  ADD COLUMN IF NOT EXISTS looked_at DATETIME(3) NULL COMMENT 'the same of the check of a closed device';

@@ -22,8 +22,8 @@ static const struct statement PUBLICATION = SELECT(struct publication, PUBLICATI
 static const struct statement WANT =
 	COMMAND("REPLACE INTO publications (leaderboard_id, task_version_id, visibility) "
 			"VALUES (?, ?, ?)");
-static const struct statement WANT_VERSION =
-	COMMAND("UPDATE publications SET task_version_id = ? WHERE leaderboard_id = ?");
+static const struct statement WANT_VERSION = COMMAND(
+	"UPDATE publications SET task_version_id = ?, looked_at = NULL WHERE leaderboard_id = ?");
 static const struct statement WITHDRAW =
 	COMMAND("DELETE FROM publications WHERE leaderboard_id = ?");
 static const struct statement WAIVE =
@@ -167,6 +167,21 @@ static const struct statement USE_VERSION =
 static const struct statement PUBLISH_VERSION =
 	COMMAND("UPDATE task_versions SET draft = FALSE WHERE id = ?");
 
+/* Only another dry run, or a warning that ends, changes a check that has ended without success.
+ * publications_advance therefore waits before it reads such a check again. */
+static const struct statement LOOKED =
+	COMMAND("UPDATE publications SET looked_at = UTC_TIMESTAMP(3) WHERE leaderboard_id = ?");
+static const struct statement LOOKED_AT_DEVICE =
+	COMMAND("UPDATE leaderboard_gpus SET looked_at = UTC_TIMESTAMP(3) WHERE leaderboard_id = ? "
+			"AND gpu = ?");
+static const struct statement LOOK_AT_DEVICES =
+	COMMAND("UPDATE leaderboard_gpus SET looked_at = NULL WHERE leaderboard_id = ?");
+
+static bool has_ended_without_success(enum check_state state)
+{
+	return state == CHECK_FAILED || state == CHECK_WARNS;
+}
+
 struct advance {
 	struct database *db;
 	struct arena *arena;
@@ -188,6 +203,8 @@ static int use_version(struct advance *advance, struct error *error)
 	int rc = database_execute(db, &USE_VERSION, error, "ii", publication->version_id, advance->id);
 	if (!rc)
 		rc = database_execute(db, &PUBLISH_VERSION, error, "i", publication->version_id);
+	if (!rc) /* closed devices now wait for the check of this version */
+		rc = database_execute(db, &LOOK_AT_DEVICES, error, "i", advance->id);
 	return rc
 		? rc
 		: audit(db, actor->id, actor->name, actor->address, "leaderboard.switch", subject->name,
@@ -270,6 +287,8 @@ static int advance_publication(struct advance *advance, struct error *error)
 	if (check->state == CHECK_PASSED
 		|| (check->state == CHECK_WARNS && check->dry_run_id == publication->accepted_dry_run_id))
 		return publish(advance, error);
+	if (has_ended_without_success(check->state) && !check->is_incomplete)
+		return database_execute(advance->db, &LOOKED, error, "i", advance->id);
 	return start_check(advance, publication->version_number, false, error);
 }
 
@@ -292,9 +311,14 @@ static int advance_devices(struct advance *advance, struct error *error)
 	struct check *check = &advance->check;
 	int rc =
 		check_read(advance->db, advance->arena, advance->id, subject->version_number, check, error);
-	for (size_t i = 0; i < check->device_count && !rc; i++)
-		if (check->devices[i].is_closed && check->devices[i].state == CHECK_PASSED)
-			rc = open_device(advance, check->devices[i].gpu, "because its check has passed", error);
+	for (size_t i = 0; i < check->device_count && !rc; i++) {
+		const struct check_device *device = &check->devices[i];
+		if (device->is_closed && device->state == CHECK_PASSED)
+			rc = open_device(advance, device->gpu, "because its check has passed", error);
+		else if (device->is_closed && has_ended_without_success(device->state) && device->answers)
+			rc = database_execute(
+				advance->db, &LOOKED_AT_DEVICE, error, "is", advance->id, device->gpu);
+	}
 	return rc ? rc : start_check(advance, subject->version_number, true, error);
 }
 
@@ -507,14 +531,17 @@ static const struct column WAITING_COLUMNS[] = { INTEGER(struct waiting, leaderb
 #define IS_CLOSED SQL_IS_CLOSED("l", "g") " "
 #define DEVICE_IN_USE \
 	"SELECT 1 FROM leaderboard_gpus g WHERE g.leaderboard_id = l.id AND NOT " IS_CLOSED
-/* Leaves out what only waits for the jobs of dry runs. */
+#define IS_DUE(row) "COALESCE(" row ".looked_at < UTC_TIMESTAMP(3) - INTERVAL 60 SECOND, TRUE) "
+/* Leaves out what only waits for the jobs of dry runs, and checks that were read in the last
+ * minute after they had ended without success. */
 static const struct statement WAITING = SELECT(struct waiting, WAITING_COLUMNS,
 	"SELECT p.leaderboard_id FROM publications p JOIN leaderboards l ON l.id = p.leaderboard_id "
-	"WHERE EXISTS (" DEVICE_IN_USE "AND NOT " WANTED_HAS_RUN ") "
-	"OR NOT EXISTS (" DEVICE_IN_USE "AND " WANTED_RUNS ") "
-	"UNION SELECT g.leaderboard_id FROM leaderboard_gpus g "
-	"JOIN leaderboards l ON l.id = g.leaderboard_id "
-	"WHERE " IS_CLOSED "AND NOT " CURRENT_RUNS "LIMIT 1000");
+	"WHERE " IS_DUE("p") "AND (EXISTS (" DEVICE_IN_USE "AND NOT " WANTED_HAS_RUN ") "
+						 "OR NOT EXISTS (" DEVICE_IN_USE "AND " WANTED_RUNS ")) "
+						 "UNION SELECT g.leaderboard_id FROM leaderboard_gpus g "
+						 "JOIN leaderboards l ON l.id = g.leaderboard_id "
+						 "WHERE " IS_CLOSED "AND " IS_DUE("g") "AND NOT " CURRENT_RUNS
+															   "LIMIT 1000");
 
 static const struct statement WITHOUT_TESTER = SELECT(struct waiting, WAITING_COLUMNS,
 	"SELECT l.id AS leaderboard_id FROM leaderboards l WHERE " TESTER "IS NULL "
