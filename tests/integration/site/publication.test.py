@@ -14,7 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "
 from client import Client, fresh, whole  # noqa: E402
 from held import Held, beside  # noqa: E402
 from instance import Instance  # noqa: E402
-from quick_task import HARNESS  # noqa: E402
+from quick_task import ADD_ONE as TASK, ADDS_ONE as REFERENCE, HARNESS, add_one  # noqa: E402
 from small_task import done as ok, new_source, register, zip_of  # noqa: E402
 from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
@@ -24,51 +24,14 @@ sql, value = site.sql, site.value
 anyone, carl, dora, admin = (Client(site.url) for _ in range(4))
 TOKEN = "podium_for_the_publication_test"
 
-TASK = """
-lang: py
-description: Add one.
-files:
-  - {name: submission.py, source: "@SUBMISSION@"}
-  - {name: reference.py, source: reference.py}
-  - {name: eval.py, source: eval.py}
-config: {main: eval.py}
-templates: {Python: template.py}
-tests: [{seed: 1}]
-benchmarks: [{seed: 3}]
-gpus: [CPU]
-podium:
-  engine: custom
-  expected:
-    - {source: wrong.py, verdict: wrong answer, mode: test}
-"""
-REFERENCE = """
-def generate_input(seed):
-    return seed
-
-def ref_kernel(data):
-    return data + 1
-
-def check_implementation(data, output):
-    return output == ref_kernel(data), "not the same"
-"""
 # A check that accepts every number.
 WEAK = REFERENCE.replace("output == ref_kernel(data)", "isinstance(output, int)")
 BROKEN = REFERENCE.replace("return data + 1", "raise ValueError('no kernel')")
 NO_TEMPLATE = TASK.replace("templates: {Python: template.py}\n", "")
 
 
-def files_of(reference=REFERENCE, task=TASK):
-	return {
-		"task.yml": task,
-		"reference.py": reference,
-		"eval.py": HARNESS,
-		"template.py": "def custom_kernel(data):\n    pass\n",
-		"wrong.py": "def custom_kernel(data):\n    return 7\n",
-	}
-
-
 def pack(*content):
-	return [("task", "task.zip", zip_of(files_of(*content)))]
+	return [("task", "task.zip", zip_of(add_one(*content)))]
 
 
 def create(name, *content, gpus=("CPU",), **fields):
@@ -781,7 +744,7 @@ def switching_back_takes_the_wish_for_another_version_back():
 
 @test
 def a_problem_set_creates_hidden_leaderboards():
-	tree = {f"sum/{name}": text for name, text in files_of(WEAK).items()}
+	tree = {f"sum/{name}": text for name, text in add_one(WEAK).items()}
 	yaml = "name: a set\nproblems:\n  - {directory: sum, name: of-set, gpus: [CPU]}\n"
 	location = ok(
 		carl.post("/admin/sets/new", files=[("set", "s.zip", zip_of({"set.yaml": yaml, **tree}))])
@@ -799,7 +762,7 @@ def a_problem_set_creates_hidden_leaderboards():
 def problems_that_popcorn_loads_become_hidden_leaderboards():
 	folder = PROBLEMS / "problems"
 	(folder / "sum").mkdir(parents=True)
-	for name, text in files_of(WEAK).items():
+	for name, text in add_one(WEAK).items():
 		(folder / "sum" / name).write_text(text)
 	equal(api("", "POST", {"directory": "sum"}, "/popcorn/admin/leaderboards").status, 200)
 	ends("sum-dev", "failed")
@@ -811,7 +774,7 @@ def podium_admin_needs_its_flag_to_publish_without_a_check():
 	tasks = site.var / "tasks"
 	for name, reference in (("sum", REFERENCE), ("unsound", WEAK)):
 		(tasks / name).mkdir(parents=True)
-		for path, text in files_of(reference).items():
+		for path, text in add_one(reference).items():
 			(tasks / name / path).write_text(text)
 	answer = site.manage("task", "load", tasks / "sum")
 	equal(answer, "sum: created. It stays hidden until its check passes.\n")
@@ -938,7 +901,7 @@ def a_clone_of_a_published_leaderboard_needs_a_check_of_its_own():
 
 @test
 def a_problem_set_adds_devices_that_are_closed():
-	tree = {f"sum/{name}": text for name, text in files_of(WEAK).items()}
+	tree = {f"sum/{name}": text for name, text in add_one(WEAK).items()}
 	yaml = "name: a set\nproblems:\n  - {directory: sum, name: of-set, gpus: [CPU, B300]}\n"
 	location = ok(
 		carl.post("/admin/sets/new", files=[("set", "s.zip", zip_of({"set.yaml": yaml, **tree}))])
