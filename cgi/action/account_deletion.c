@@ -6,6 +6,7 @@
 #include "lib/base/format.h"
 #include "lib/base/scope.h"
 #include "lib/database/blob.h"
+#include "lib/job/job.h"
 #include "lib/ranking/head_to_head.h"
 #include "lib/ranking/key.h"
 #include "lib/ranking/ranking.h"
@@ -16,6 +17,22 @@ static const char INSTEAD_OF_SOURCE[] =
 	"This source was deleted together with its author's account.\n";
 
 /* ---- what the user has ---- */
+
+/* A submission s of a deleted account stays if it is ranked. It also stays, without rank, if its
+ * result counts in the time of a file that is ranked or that others have submitted: otherwise its
+ * author could take unlucky measurements out of the mean. */
+#define HAS_RESULT SQL_HAS_SCORE("s", "j") " AND " SQL_IS_MEASURED("s", "j")
+#define IS_RANKED_FILE \
+	"EXISTS (SELECT 1 FROM ranking r JOIN file_times f ON f.id = r.file_id " \
+	"WHERE r.leaderboard_id = s.leaderboard_id AND r.task_version_id = s.task_version_id " \
+	"AND r.gpu = j.gpu AND r.user_id = s.user_id AND f.sha256 = s.file_sha256)"
+#define IS_SHARED \
+	"EXISTS (SELECT 1 FROM submissions o WHERE o.file_sha256 = s.file_sha256 " \
+	"AND o.task_version_id = s.task_version_id AND o.user_id <> s.user_id AND NOT o.dry_run)"
+#define STAYS \
+	"(s.id IN (SELECT r.submission_id FROM ranking r WHERE r.user_id = s.user_id) " \
+	"OR EXISTS (SELECT 1 FROM jobs j WHERE j.submission_id = s.id AND " HAS_RESULT \
+	" AND (" IS_RANKED_FILE " OR " IS_SHARED ")))"
 
 static const struct column EXTENT_COLUMNS[] = {
 	INTEGER(struct account_extent, places),
@@ -29,9 +46,10 @@ static const struct column EXTENT_COLUMNS[] = {
 	INTEGER(struct account_extent, webhooks),
 };
 static const struct statement EXTENT = SELECT(struct account_extent, EXTENT_COLUMNS,
-	"SELECT COUNT(r.submission_id) AS places, COUNT(DISTINCT r.submission_id) AS kept, "
+	"SELECT (SELECT COUNT(*) FROM ranking r WHERE r.user_id = u.id) AS places, "
+	"(SELECT COUNT(*) FROM submissions s WHERE s.user_id = u.id AND " STAYS ") AS kept, "
 	"(SELECT COUNT(*) FROM submissions s WHERE s.user_id = u.id "
-	"AND NOT s.dry_run) - COUNT(DISTINCT r.submission_id) AS deleted, "
+	"AND NOT s.dry_run AND NOT " STAYS ") AS deleted, "
 	"(SELECT COUNT(*) FROM jobs j WHERE j.user_id = u.id "
 	"AND j.state IN ('queued', 'running')) AS unfinished, "
 	"(SELECT COUNT(*) FROM api_tokens t WHERE t.user_id = u.id) AS tokens, "
@@ -39,7 +57,7 @@ static const struct statement EXTENT = SELECT(struct account_extent, EXTENT_COLU
 	"(SELECT COUNT(*) FROM leaderboards l WHERE l.creator_id = u.id) AS leaderboards, "
 	"(SELECT COUNT(*) FROM invites i WHERE i.created_by = u.id) AS invites, "
 	"(SELECT COUNT(*) FROM webhooks h WHERE h.created_by = u.id) AS webhooks "
-	"FROM users u LEFT JOIN ranking r ON r.user_id = u.id WHERE u.id = ? GROUP BY u.id");
+	"FROM users u WHERE u.id = ?");
 
 int account_extent(struct database *db, struct arena *arena, int64_t user_id,
 	struct account_extent *extent, struct error *error)
@@ -97,9 +115,11 @@ static const struct statement KEEP_BASELINES =
 	COMMAND("UPDATE baselines b JOIN jobs j ON j.id = b.job_id "
 			"JOIN submissions s ON s.id = j.submission_id AND s.dry_run "
 			"SET b.job_id = NULL, b.submission_id = NULL WHERE s.user_id = ?");
+static const struct statement MARK_SUBMISSIONS = COMMAND(
+	"UPDATE submissions SET deleted_sha256 = sha256 WHERE id IN (SELECT k.id FROM (SELECT s.id "
+	"FROM submissions s WHERE s.user_id = ? AND " STAYS ") k)");
 static const struct statement DELETE_SUBMISSIONS =
-	COMMAND("DELETE FROM submissions WHERE user_id = ? AND id NOT IN (SELECT r.submission_id "
-			"FROM ranking r WHERE r.user_id = submissions.user_id)");
+	COMMAND("DELETE FROM submissions WHERE user_id = ? AND deleted_sha256 IS NULL");
 static const struct statement EMPTY_SUBMISSIONS =
 	COMMAND("UPDATE submissions SET file_name = 'deleted.txt', sha256 = ?, note = '', "
 			"admin_note = NULL WHERE user_id = ?");
@@ -215,8 +235,8 @@ static int cancel_unfinished(
 	return rc ? rc : head_to_head_withdraw_user(db, owner->id, error);
 }
 
-/* Deletes the user's submissions that are not ranked and empties the ranked ones. Deletes their
- * sources unless another submission or a task uses them. */
+/* Deletes the user's submissions, except those that stay, which it empties. Deletes their sources
+ * unless another submission or a task uses them. */
 static int delete_submissions(
 	struct database *db, struct arena *arena, int64_t user_id, struct error *error)
 {
@@ -226,6 +246,8 @@ static int delete_submissions(
 	int rc = database_rows(db, arena, &LOCK_BLOBS, &blobs, &count, error, "i", user_id);
 	if (!rc)
 		rc = database_execute(db, &KEEP_BASELINES, error, "i", user_id);
+	if (!rc)
+		rc = database_execute(db, &MARK_SUBMISSIONS, error, "i", user_id);
 	if (!rc)
 		rc = database_execute(db, &DELETE_SUBMISSIONS, error, "i", user_id);
 	if (!rc)
@@ -253,7 +275,7 @@ static int audit_account_deletion(struct database *db, struct arena *arena, int6
 	const char *name = arena_printf(arena, DELETED_USER_PREFIX "%lld", (long long)user_id);
 	return audit(db, user_id, name, "", "account.delete", name,
 		arena_printf(arena,
-			"Deleted by its owner, with %s and %s; kept in rankings, without sources: %s.",
+			"Deleted by its owner, with %s and %s; kept with their times, without sources: %s.",
 			plural(arena, extent->deleted, "submission"),
 			plural(arena, extent->tokens, "API token"), plural(arena, extent->kept, "submission")),
 		error);

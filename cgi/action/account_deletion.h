@@ -23,7 +23,7 @@
 
 struct account_extent {
 	int64_t places;                /* rows in rankings, kept without the name */
-	int64_t kept, deleted;         /* submissions: those in a ranking are kept */
+	int64_t kept, deleted;         /* submissions: those whose times count are kept */
 	int64_t unfinished;            /* queued and running jobs, which are cancelled */
 	int64_t tokens, seats;         /* API tokens; memberships in closed leaderboards */
 	int64_t leaderboards, invites; /* created by the user; kept */

@@ -83,9 +83,10 @@ static json_t *job_state_json(const struct job_row *job)
 static json_t *case_json(
 	const struct submission_row *row, const struct job_row *job, const struct case_row *one)
 {
-	const struct interval interval = interval_of(one->mean_ns, one->err_ns);
 	double floor_ns = floor_reached_ns(job->gpu, one->mean_ns),
 		   rated_ns = floor_ns > 0 ? NAN : one->mean_ns;
+	/* An interval around a time that cannot be told from nothing would say too much. */
+	const struct interval interval = interval_of(rated_ns, one->err_ns);
 	struct rates rates = rates_of_case(row->flops, row->bytes, one->spec, rated_ns, job->gpu);
 	double share = fmax(rates.memory_percent, rates.compute_percent) / 100;
 	return json_pack(

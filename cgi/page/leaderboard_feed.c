@@ -11,6 +11,7 @@
 
 struct record_row {
 	int64_t submission_id, ranked_at_ms;
+	int64_t other_job_id; /* of another submission of the same file; 0: none */
 	const char *gpu, *user;
 	double score_ns, score_err_ns, before_ns; /* before_ns NAN: this was the first result */
 };
@@ -22,15 +23,17 @@ static const struct column RECORD_COLUMNS[] = {
 	REAL(struct record_row, score_err_ns),
 	REAL(struct record_row, before_ns),
 	TIME(struct record_row, ranked_at_ms),
+	INTEGER(struct record_row, other_job_id),
 };
 /* Reads the newest records on one device or on all devices with a ranking. The query finds the
  * devices first, so that it can look up each device's records in their index. */
 #define RECORD_ERR SQL_RECORD_ERR("r")
+#define SUBMISSION SQL_RECORD_SUBMISSION("r")
 static const struct statement RECORDS = SELECT(struct record_row, RECORD_COLUMNS,
-	"SELECT r.submission_id, r.gpu, u.name AS user, r.score_ns, " RECORD_ERR
+	"SELECT " SUBMISSION " AS submission_id, r.gpu, u.name AS user, r.score_ns, " RECORD_ERR
 	" AS score_err_ns, r.before_ns, "
-	"r.ranked_at AS ranked_at_ms "
-	"FROM (SELECT e.submission_id, e.gpu, e.user_id, e.score_ns, e.ranked_at, e.job_id, "
+	"r.ranked_at AS ranked_at_ms, IF(r.held_id IS NULL, 0, r.job_id) AS other_job_id "
+	"FROM (SELECT e.submission_id, e.held_id, e.gpu, e.user_id, e.score_ns, e.ranked_at, e.job_id, "
 	"    LAG(e.score_ns) OVER (PARTITION BY e.gpu ORDER BY e.score_ns DESC) AS before_ns "
 	"  FROM (SELECT DISTINCT leaderboard_id, task_version_id, gpu FROM ranking "
 	"WHERE leaderboard_id = ? AND task_version_id = ?) g "
@@ -96,7 +99,11 @@ static void append_entry(
 	const char *words = record_words(feed->arena, record);
 	buffer_text(out, "<entry>\n");
 	append_element(out, "title", words);
-	append_element(out, "id", arena_printf(feed->arena, "%s%s#%s", feed->site, path, record->gpu));
+	const char *other = record->other_job_id
+		? arena_printf(feed->arena, "-%lld", (long long)record->other_job_id)
+		: "";
+	append_element(
+		out, "id", arena_printf(feed->arena, "%s%s#%s%s", feed->site, path, record->gpu, other));
 	append_time(out, "updated", record->ranked_at_ms);
 	buffer_text(out, "<author>");
 	append_element(out, "name", record->user);

@@ -34,8 +34,9 @@ static const struct column TREND_COLUMNS[] = {
 /* SQL expression: a line's newest 200 points as text, newest first. Each point is "submission at_ms
  * score_ns score_err_ns user", and ";" separates points. CONCAT_WS would leave out a NULL. */
 #define RECORD_ERR SQL_RECORD_ERR("e")
+#define SUBMISSION SQL_RECORD_SUBMISSION("e")
 #define POINTS(leaderboard, version, gpu, line) \
-	"(SELECT GROUP_CONCAT(CONCAT_WS(' ', e.submission_id, " \
+	"(SELECT GROUP_CONCAT(CONCAT_WS(' ', " SUBMISSION ", " \
 	"  CAST(UNIX_TIMESTAMP(e.ranked_at) * 1000 AS INT), e.score_ns, " \
 	"  COALESCE(" RECORD_ERR ", 'nan'), eu.name) " \
 	"ORDER BY e.score_ns SEPARATOR ';' LIMIT 200) " \

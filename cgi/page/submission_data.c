@@ -8,6 +8,7 @@
 #include "lib/base/format.h"
 #include "lib/base/scope.h"
 #include "lib/database/blob.h"
+#include "lib/gpu/floor.h"
 #include "lib/job/job.h"
 #include "lib/job/wait.h"
 #include "lib/leaderboard/visibility.h"
@@ -133,7 +134,7 @@ static const struct column JOB_COLUMNS[] = {
 		"f.results AS file_results, f.score_ns AS file_ns, f.score_err_ns AS file_err_ns " \
 		"FROM " from " " \
 		"LEFT JOIN file_times f ON f.task_version_id = s.task_version_id AND f.gpu = j.gpu " \
-		"AND f.sha256 = s.sha256 " \
+		"AND f.sha256 = s.file_sha256 " \
 		"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = s.leaderboard_id AND g.gpu = j.gpu " \
 		"LEFT JOIN ranking r ON r.leaderboard_id = s.leaderboard_id " \
 		"AND r.task_version_id = s.task_version_id AND r.gpu = j.gpu AND r.user_id = s.user_id " \
@@ -593,6 +594,18 @@ struct stages {
 	size_t count;
 };
 
+/* A picture shows no interval around a time that is too short to measure. */
+static void leave_out_floored(const struct job_row *jobs, size_t count)
+{
+	for (size_t j = 0; j < count; j++)
+		for (size_t i = 0; i < jobs[j].stage_count; i++)
+			for (size_t c = 0; c < jobs[j].stages[i].case_count; c++) {
+				struct case_row *one = &jobs[j].stages[i].cases[c];
+				if (floor_reached_ns(jobs[j].gpu, one->mean_ns) > 0)
+					one->samples.interval.is_known = false;
+			}
+}
+
 /* Returns the stages with their cases and files. */
 static struct stages join_stages(struct arena *arena, const struct database_answer *answers)
 {
@@ -601,6 +614,7 @@ static struct stages join_stages(struct arena *arena, const struct database_answ
 		answers[SAMPLES].count);
 	join_rows(answers[JOBS].rows, answers[JOBS].count, stages.rows, stages.count,
 		answers[CASES].rows, answers[CASES].count);
+	leave_out_floored(answers[JOBS].rows, answers[JOBS].count);
 	return stages;
 }
 

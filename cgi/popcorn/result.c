@@ -3,6 +3,7 @@
 #include "lib/base/format.h"
 #include "lib/base/scope.h"
 #include "lib/job/job.h"
+#include "lib/job/wait.h"
 #include "lib/result/verdict.h"
 
 #include <math.h>
@@ -53,7 +54,6 @@ static const struct column JOB_COLUMNS[] = {
 	TIME(struct popcorn_job, heartbeat_ms),
 	INTEGER(struct popcorn_job, open),
 	INTEGER(struct popcorn_job, queued),
-	INTEGER(struct popcorn_job, before),
 	INTEGER(struct popcorn_job, held),
 	INTEGER(struct popcorn_job, place),
 	INTEGER(struct popcorn_job, is_tied),
@@ -67,9 +67,7 @@ static const struct statement JOBS = SELECT(struct popcorn_job, JOB_COLUMNS,
 	"(SELECT w.seen_at FROM workers w WHERE w.name = j.lease_owner "
 	"AND j.state = 'running') AS heartbeat_ms, "
 	"j.state IN ('queued', 'running') OR " STOPPING_JOB " AS `open`, "
-	"j.state = 'queued' AS queued, "
-	"IF(j.state = 'queued', (SELECT COUNT(*) FROM jobs older WHERE older.gpu = j.gpu "
-	"AND older.state = 'queued' AND older.id < j.id), NULL) AS `before`, " HELD_JOB " AS held, "
+	"j.state = 'queued' AS queued, " HELD_JOB " AS held, "
 	"r.place, r.tied AS is_tied "
 	"FROM jobs j JOIN submissions s ON s.id = j.submission_id "
 	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = s.leaderboard_id AND g.gpu = j.gpu "
@@ -125,7 +123,7 @@ static const struct column CASE_COLUMNS[] = {
 static const struct statement CASES = CASES_WITH("NULL"),
 							  CASES_WITH_REPORTS = CASES_WITH("m.report");
 
-static const struct statement *const PARTS[] = { &JOBS, &STAGES, &CASES };
+static const struct statement *const PARTS[] = { &JOBS, &STAGES, &CASES, &wait_reading };
 static const struct bundle SHORT = BUNDLE(PARTS);
 static const struct statement *const WHOLE_PARTS[] = { &JOBS, &STAGES_WITH_OUTPUT,
 	&CASES_WITH_REPORTS };
@@ -152,16 +150,33 @@ static void attach_stages(struct popcorn_result *result, const struct database_a
 				result->jobs[j].stages = &stages[i];
 }
 
+/* In the order of the queue's page. */
+static void find_places_in_line(
+	struct arena *arena, struct popcorn_result *result, const struct database_answer *answer)
+{
+	struct wait *waits = arena_array(arena, struct wait, result->job_count + 1);
+	int64_t *ids = arena_array(arena, int64_t, result->job_count + 1);
+	for (size_t i = 0; i < result->job_count; i++)
+		ids[i] = result->jobs[i].id;
+	wait_of_jobs(arena, answer, ids, result->job_count, waits);
+	for (size_t i = 0; i < result->job_count; i++)
+		if (waits[i].position > 0)
+			result->jobs[i].before = waits[i].position - 1;
+}
+
 int popcorn_result_read(struct database *db, struct arena *arena, int64_t id, int64_t viewer_id,
 	struct popcorn_result *result, struct error *error)
 {
 	struct database_answer answers[COUNT(PARTS)];
 	int rc = database_row(db, arena, &RESULT, result, error, "ii", viewer_id, id);
 	if (!rc)
-		rc = database_answers(db, arena, &SHORT, answers, error, "iii", id, id, id);
-	if (!rc)
-		attach_stages(result, answers);
-	return rc;
+		rc = database_answers(
+			db, arena, &SHORT, answers, error, "iiiii", id, id, id, (int64_t)0, id);
+	if (rc)
+		return rc;
+	attach_stages(result, answers);
+	find_places_in_line(arena, result, &answers[3]);
+	return 0;
 }
 
 int popcorn_result_read_whole(struct database *db, struct arena *arena, int64_t id,

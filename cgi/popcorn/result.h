@@ -40,10 +40,9 @@ struct popcorn_job {
 	int64_t started_at_ms, finished_at_ms, heartbeat_ms;
 	int64_t open; /* queued, running or stopping */
 	int64_t queued;
-	/* Older queued jobs for the same GPU model; SQL_NULL_INTEGER: this job is not queued. */
-	int64_t before;
-	int64_t held;                 /* passed, but held for review */
-	int64_t place, is_tied;       /* the rank; SQL_NULL_INTEGER: the job is no entry of a ranking */
+	int64_t before;         /* a queued job: the jobs before it in the line for its GPU model */
+	int64_t held;           /* passed, but held for review */
+	int64_t place, is_tied; /* the rank; SQL_NULL_INTEGER: the job is no entry of a ranking */
 	struct popcorn_stage *stages; /* attached after the jobs were read */
 	size_t stage_count;
 };

@@ -7,6 +7,7 @@
 #include "lib/job/lease_grace.h"
 #include "lib/judging/job_completion.h"
 #include "lib/leaderboard/publication.h"
+#include "lib/ranking/ranking.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -62,7 +63,9 @@ static int settle_and_reclaim(struct schedule *schedule, struct error *error)
 	schedule->reclaim_at_ms = clock_ms() + reclaim_every_ms;
 	rc = reclaim_leases(schedule, error);
 	int published = publications_advance(db, rc ? &unwanted : error);
-	return rc ? rc : published;
+	rc = rc ? rc : published;
+	int ranked = rankings_settle(db, rc ? &unwanted : error);
+	return rc ? rc : ranked;
 }
 
 static void *reap_jobs(void *unused)

@@ -194,8 +194,7 @@ static int64_t actor_id(const struct change *change)
 static int insert_version(
 	struct database *db, const struct change *change, int64_t *version_id, struct error *error)
 {
-	int rc = task_draft_insert(db, &change->draft, change->id, actor_id(change), version_id, error);
-	return !rc && change->settings->unchecked ? publication_waive(db, *version_id, error) : rc;
+	return task_draft_insert(db, &change->draft, change->id, actor_id(change), version_id, error);
 }
 
 static int switch_version(
@@ -221,6 +220,8 @@ static int add_version(struct database *db, const struct change *change,
 	int64_t version_id;
 	enum use use = use_of(change, current);
 	int rc = insert_version(db, change, &version_id, error);
+	if (!rc && change->settings->unchecked)
+		rc = publication_waive(db, version_id, error);
 	if (!rc && use != USE_NOW)
 		rc = database_execute(db, &MAKE_DRAFT, error, "i", version_id);
 	if (!rc && use == USE_NOW)
@@ -243,17 +244,34 @@ static const struct statement PUT_GPU =
 			"VALUES (?, ?, ?, IF(?, UTC_TIMESTAMP(3), NULL)) "
 			"ON DUPLICATE KEY UPDATE position = VALUES(position)");
 
+/* A device that is not on the leaderboard keeps its rankings. They end when it is added again and
+ * closed, and come back when its check has passed. */
+static const struct statement END_RANKING =
+	COMMAND("DELETE FROM ranking WHERE leaderboard_id = ? AND gpu = ?");
+static const struct statement END_RECORDS =
+	COMMAND("DELETE FROM records WHERE leaderboard_id = ? AND gpu = ?");
+
+static int store_gpu(
+	struct database *db, const struct change *change, size_t i, bool is_closed, struct error *error)
+{
+	int rc = database_execute(
+		db, &PUT_GPU, error, "isii", change->id, change->gpus[i], (int64_t)i, (int64_t)is_closed);
+	if (rc || !is_closed || database_affected(db) != 1)
+		return rc; /* 1: it was added, 2: it was there */
+	rc = database_execute(db, &END_RANKING, error, "is", change->id, change->gpus[i]);
+	return rc ? rc : database_execute(db, &END_RECORDS, error, "is", change->id, change->gpus[i]);
+}
+
 /* A device that an edit adds is closed until its check has passed (publication.h). */
 static int store_gpus(struct database *db, const struct change *change, struct error *error)
 {
-	int64_t is_closed = change->leaderboard && !change->settings->unchecked;
+	bool is_closed = change->leaderboard && !change->settings->unchecked;
 	int rc = 0;
 	for (size_t i = 0; i < change->gpu_count_before && !rc; i++)
 		if (!has_gpu(change, change->gpus_before[i]))
 			rc = database_execute(db, &DELETE_GPU, error, "is", change->id, change->gpus_before[i]);
 	for (size_t i = 0; i < change->gpu_count && !rc; i++)
-		rc = database_execute(
-			db, &PUT_GPU, error, "isii", change->id, change->gpus[i], (int64_t)i, is_closed);
+		rc = store_gpu(db, change, i, is_closed, error);
 	return rc;
 }
 
@@ -337,6 +355,8 @@ static int create_body(struct database *db, void *context, struct error *error)
 		rc = switch_version(db, change, version_id, error);
 	if (!rc)
 		rc = store_gpus(db, change, error);
+	if (!rc && settings->unchecked)
+		rc = publication_waive(db, version_id, error);
 	if (!rc && settings->quotas)
 		rc = quotas_store(db, change->id, settings->quotas, error);
 	if (!rc && !settings->hidden && !settings->unchecked)
@@ -506,6 +526,10 @@ static int update_body(struct database *db, void *context, struct error *error)
 	if (!rc)
 		rc = update_task(db, change, &current, &notes, error);
 	if (rc || !notes.length)
+		return rc;
+	if (change->settings->unchecked) /* also of the devices that the edit has added */
+		rc = publication_waive(db, current.task_version_id, error);
+	if (rc)
 		return rc;
 	rc =
 		write_audit(db, change, "leaderboard.update", change->leaderboard->name, notes.data, error);

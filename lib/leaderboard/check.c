@@ -21,16 +21,17 @@ const char *check_state_name(enum check_state state)
 /* ---- the check of a version ---- */
 
 struct version {
-	int64_t id, check_waived, is_hidden, is_current;
+	int64_t id, is_waived, is_hidden, is_current;
 };
 static const struct column VERSION_COLUMNS[] = {
 	INTEGER(struct version, id),
-	INTEGER(struct version, check_waived),
+	INTEGER(struct version, is_waived),
 	INTEGER(struct version, is_hidden),
 	INTEGER(struct version, is_current),
 };
 static const struct statement VERSION = SELECT(struct version, VERSION_COLUMNS,
-	"SELECT v.id, v.check_waived, l.visibility = 'hidden' AS is_hidden, "
+	"SELECT v.id, EXISTS (SELECT 1 FROM check_waivers w WHERE w.task_version_id = v.id "
+	"AND w.gpu = '') AS is_waived, l.visibility = 'hidden' AS is_hidden, "
 	"v.id = l.task_version_id AS is_current FROM leaderboards l "
 	"JOIN task_versions v ON v.leaderboard_id = l.id WHERE l.id = ? AND v.number = ?");
 
@@ -74,9 +75,27 @@ static void remark_answer(
 			.sentence = sentence, .submission_id = row->submission_id, .is_error = true });
 }
 
-/* Looks at the answers of one device. */
+/* Counts the answers of one device. A waiver covers no dry run that started after it. */
+static void count_answers(
+	const struct checking *checking, struct check_device *device, int64_t waived_at_ms)
+{
+	device->is_waived = waived_at_ms != TIME_NULL;
+	for (size_t i = 0; i < checking->count; i++) {
+		const struct dry_run_row *row = &checking->rows[i];
+		if (strcmp(row->gpu, device->gpu) != 0)
+			continue;
+		device->answers++;
+		device->ended += dry_run_has_ended(row);
+		device->has_worker = row->devices > 0;
+		device->engine = row->version_engine;
+		device->dry_run_id = row->dry_run_id;
+		device->is_waived &= row->started_at_ms <= waived_at_ms;
+	}
+}
+
+/* Says what is wrong with the answers of one device. */
 static void check_answers(
-	struct checking *checking, struct check_device *device, struct check_remarks *remarks)
+	struct checking *checking, const struct check_device *device, struct check_remarks *remarks)
 {
 	bool right_passes = false, wrong_fails = false;
 	for (size_t i = 0; i < checking->count; i++) {
@@ -84,11 +103,6 @@ static void check_answers(
 		if (strcmp(row->gpu, device->gpu) != 0)
 			continue;
 		bool wants_pass = row->expected && strcmp(row->expected, "passed") == 0;
-		device->answers++;
-		device->ended += dry_run_has_ended(row);
-		device->has_worker = row->devices > 0;
-		device->engine = row->version_engine;
-		device->dry_run_id = row->dry_run_id;
 		if (dry_run_has_ended(row) && !dry_run_is_met(row))
 			remark_answer(checking, remarks, row);
 		right_passes |= wants_pass;
@@ -136,7 +150,7 @@ static enum check_state state_of(const struct check_remarks *remarks, bool is_in
 
 static bool is_open(const struct check_device *device)
 {
-	return device->ended < device->answers;
+	return !device->is_waived && device->ended < device->answers;
 }
 
 static enum check_state device_state(const struct check_device *device)
@@ -156,11 +170,13 @@ static enum check_state check_state(const struct check *check)
 				 : state_of(&check->remarks, check->is_incomplete);
 }
 
-static void check_devices(struct checking *checking)
+static void check_devices(struct checking *checking, bool is_waived)
 {
 	struct check *check = checking->check;
 	for (size_t i = 0; i < check->device_count; i++) {
 		struct check_device *device = &check->devices[i];
+		if (device->is_waived)
+			continue;
 		check_answers(checking, device, device->is_closed ? &device->remarks : &check->remarks);
 		if (device->is_closed) {
 			device->state = device_state(device);
@@ -171,7 +187,7 @@ static void check_devices(struct checking *checking)
 		if (check->dry_run_id < device->dry_run_id)
 			check->dry_run_id = device->dry_run_id;
 	}
-	if (!check->device_count)
+	if (!check->device_count && !is_waived)
 		remark(&check->remarks,
 			(struct check_remark){
 				.sentence = "The leaderboard has no device. Choose one on the page Edit.",
@@ -184,17 +200,21 @@ struct named_gpu {
 	const char *gpu;
 	int64_t is_known; /* a worker offers it, or has run a job on it */
 	int64_t is_closed;
+	int64_t waived_at_ms; /* TIME_NULL: never, or before the device was closed */
 };
 static const struct column GPU_COLUMNS[] = {
 	TEXT(struct named_gpu, gpu),
 	INTEGER(struct named_gpu, is_known),
 	INTEGER(struct named_gpu, is_closed),
+	TIME(struct named_gpu, waived_at_ms),
 };
 static const struct statement GPUS = SELECT(struct named_gpu, GPU_COLUMNS,
 	"SELECT g.gpu, EXISTS (SELECT 1 FROM gpus o WHERE o.model = g.gpu) "
 	"OR EXISTS (SELECT 1 FROM jobs j WHERE j.gpu = g.gpu AND j.state = 'done') AS is_known, "
-	"g.closed_at IS NOT NULL AS is_closed "
-	"FROM leaderboard_gpus g WHERE g.leaderboard_id = ? ORDER BY g.position, g.gpu");
+	"g.closed_at IS NOT NULL AS is_closed, w.waived_at AS waived_at_ms "
+	"FROM leaderboard_gpus g LEFT JOIN check_waivers w ON w.task_version_id = ? AND w.gpu = g.gpu "
+	"AND (g.closed_at IS NULL OR w.waived_at >= g.closed_at) WHERE g.leaderboard_id = ? ORDER BY "
+	"g.position, g.gpu");
 
 struct reference {
 	struct blob_value content;
@@ -249,8 +269,8 @@ static int read_form(struct database *db, struct arena *arena, int64_t leaderboa
 {
 	struct database_answer answers[COUNT(FORM_PARTS)];
 	struct task *task;
-	int rc = database_answers(
-		db, arena, &FORM, answers, error, "iii", version_id, leaderboard_id, version_id);
+	int rc = database_answers(db, arena, &FORM, answers, error, "iiii", version_id, version_id,
+		leaderboard_id, version_id);
 	if (!rc)
 		rc = task_read(arena, &answers[ANSWER_TASK], &task, error);
 	if (rc)
@@ -283,13 +303,14 @@ int check_read_form(struct database *db, struct arena *arena, int64_t leaderboar
 }
 
 /* Whether closed devices have a check of their own. Another version than the one in use must pass
- * on them if there is no open device. */
+ * on them if there is no open device. So must the version of a hidden leaderboard, unless an
+ * operator publishes it unchecked on other devices. */
 static bool checks_devices_alone(const struct form *form, const struct version *version)
 {
 	bool has_open = false;
 	for (size_t i = 0; i < form->gpu_count; i++)
 		has_open |= !form->gpus[i].is_closed;
-	return !version->is_hidden && (version->is_current || has_open);
+	return (!version->is_hidden || version->is_waived) && (version->is_current || has_open);
 }
 
 static void take_form(
@@ -298,7 +319,7 @@ static void take_form(
 	struct check *check = checking->check;
 	check->device_count = form->gpu_count;
 	check->devices = arena_array(checking->arena, struct check_device, form->gpu_count + 1);
-	if (form->template_fault)
+	if (form->template_fault && !version->is_waived)
 		warn(&check->remarks, "task", form->template_fault);
 	for (size_t i = 0; i < form->gpu_count; i++) {
 		struct check_device *device = &check->devices[i];
@@ -306,7 +327,8 @@ static void take_form(
 			.is_closed = form->gpus[i].is_closed && checks_devices_alone(form, version) };
 		if (device->is_closed)
 			device->remarks = remarks_make(checking->arena);
-		if (form->faults[i])
+		count_answers(checking, device, form->gpus[i].waived_at_ms);
+		if (form->faults[i] && !device->is_waived)
 			warn(device->is_closed ? &device->remarks : &check->remarks, "gpu", form->faults[i]);
 	}
 }
@@ -336,8 +358,7 @@ int check_rows(struct database *db, struct arena *arena, int64_t leaderboard_id,
 	if (rc)
 		return rc;
 	take_form(&checking, &form, &version);
-	check_devices(&checking);
-	check->is_waived = version.check_waived;
-	check->state = check->is_waived ? CHECK_PASSED : check_state(check);
+	check_devices(&checking, version.is_waived);
+	check->state = check_state(check);
 	return 0;
 }

@@ -24,9 +24,12 @@ struct check_remarks {
 
 struct check_device {
 	const char *gpu;
-	/* Takes no submissions until the version in use has passed on it. A hidden leaderboard has no
-	 * such device. */
+	/* Takes no submissions until the version in use has passed on it. A hidden leaderboard has such
+	 * a device only if an operator publishes the version unchecked on its other devices. */
 	bool is_closed;
+	/* Needs no check: an operator has published the version unchecked on this device, or the
+	 * version is older than the check. A dry run that starts later counts nevertheless. */
+	bool is_waived;
 	const char *engine;    /* that the version has there; NULL: not chosen yet */
 	size_t answers, ended; /* jobs of the dry run; 0: there was none */
 	bool has_worker;       /* a worker takes jobs for it now */
@@ -39,7 +42,6 @@ struct check_device {
 /* What is known about one version of a task. Closed devices do not influence its state. */
 struct check {
 	enum check_state state;
-	bool is_waived;     /* an operator published it unchecked, or it is older than the check */
 	bool is_incomplete; /* a device had no dry run */
 	int64_t dry_run_id; /* the newest; 0: none */
 	struct check_remarks remarks;

@@ -92,6 +92,11 @@ static const struct statement IS_SEALED = SELECT(struct version, VERSION_COLUMNS
 
 static const struct statement INSERT_RUN =
 	COMMAND("INSERT INTO dry_runs (task_version_id, started_by, untried) VALUES (?, ?, ?)");
+/* The check of the version must be read again when this dry run has ended (publication.c). */
+static const struct statement LOOK_AGAIN =
+	COMMAND("UPDATE task_versions v LEFT JOIN publications p ON p.task_version_id = v.id "
+			"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = v.leaderboard_id "
+			"SET p.looked_at = NULL, g.looked_at = NULL WHERE v.id = ?");
 static const struct statement INSERT_SUBMISSION =
 	COMMAND("INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, "
 			"mode, practice, dry_run) "
@@ -504,6 +509,8 @@ static int start_body(struct database *db, void *context, struct error *error)
 		rc = database_execute(db, &INSERT_RUN, error, "iss", plan->version_id, actor->name,
 			buffer_string(plan->untried));
 	plan->id = (int64_t)database_insert_id(db);
+	if (!rc)
+		rc = database_execute(db, &LOOK_AGAIN, error, "i", plan->version_id);
 	for (size_t i = 0; i < plan->count && !rc; i++)
 		rc = store_entry(db, plan, &plan->entries[i], error);
 	return rc || plan->is_check

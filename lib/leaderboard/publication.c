@@ -22,12 +22,15 @@ static const struct statement PUBLICATION = SELECT(struct publication, PUBLICATI
 static const struct statement WANT =
 	COMMAND("REPLACE INTO publications (leaderboard_id, task_version_id, visibility) "
 			"VALUES (?, ?, ?)");
-static const struct statement WANT_VERSION =
-	COMMAND("UPDATE publications SET task_version_id = ? WHERE leaderboard_id = ?");
+static const struct statement WANT_VERSION = COMMAND(
+	"UPDATE publications SET task_version_id = ?, looked_at = NULL WHERE leaderboard_id = ?");
 static const struct statement WITHDRAW =
 	COMMAND("DELETE FROM publications WHERE leaderboard_id = ?");
 static const struct statement WAIVE =
-	COMMAND("UPDATE task_versions SET check_waived = TRUE WHERE id = ?");
+	COMMAND("REPLACE INTO check_waivers (task_version_id, gpu) "
+			"SELECT v.id, '' FROM task_versions v WHERE v.id = ? UNION SELECT v.id, g.gpu "
+			"FROM task_versions v JOIN leaderboard_gpus g ON g.leaderboard_id = v.leaderboard_id "
+			"AND g.closed_at IS NULL WHERE v.id = ?");
 static const struct statement ACCEPT =
 	COMMAND("UPDATE publications SET accepted_dry_run_id = ? WHERE leaderboard_id = ?");
 
@@ -56,13 +59,45 @@ int publication_withdraw(struct database *db, int64_t leaderboard_id, struct err
 
 int publication_waive(struct database *db, int64_t version_id, struct error *error)
 {
-	return database_execute(db, &WAIVE, error, "i", version_id);
+	return database_execute(db, &WAIVE, error, "ii", version_id, version_id);
 }
 
 /* ---- publishing ---- */
 
 static const struct statement SHOW =
-	COMMAND("UPDATE leaderboards SET visibility = ?, updated_at = UTC_TIMESTAMP(3) WHERE id = ?");
+	COMMAND("UPDATE leaderboards SET hidden_since = IF(? = 'hidden', UTC_TIMESTAMP(3), NULL), "
+			"visibility = ?, updated_at = UTC_TIMESTAMP(3) WHERE id = ?");
+/* Results that were ranked while nobody could see them count as ranked now. The two statements run
+ * while the leaderboard is still hidden, or the device closed. */
+#define WAS_HIDDEN(time) \
+	"l.visibility = 'hidden' AND " time " >= COALESCE(l.hidden_since, l.created_at)"
+#define WAS_CLOSED(time) "g.closed_at IS NOT NULL AND " time " >= g.closed_at"
+#define RANK_NOW(from, condition) \
+	COMMAND("UPDATE leaderboards l " from "JOIN submissions s ON s.leaderboard_id = l.id " \
+			"JOIN jobs j ON j.submission_id = s.id SET j.ranked_at = UTC_TIMESTAMP(3) " \
+			"WHERE l.id = ? AND s.mode = 'ranked' AND NOT s.dry_run AND j.state = 'done' " \
+			"AND " condition)
+#define FORGET_RECORDS(condition) \
+	COMMAND("DELETE r FROM leaderboards l JOIN records r ON r.leaderboard_id = l.id " \
+			"WHERE l.id = ? AND " condition)
+static const struct statement RANK_SHOWN =
+	RANK_NOW("", WAS_HIDDEN("COALESCE(j.ranked_at, j.finished_at)"));
+static const struct statement FORGET_HIDDEN_RECORDS = FORGET_RECORDS(WAS_HIDDEN("r.ranked_at"));
+static const struct statement RANK_OPENED =
+	RANK_NOW("JOIN leaderboard_gpus g ON g.leaderboard_id = l.id AND g.gpu = ? ",
+		WAS_CLOSED("COALESCE(j.ranked_at, j.finished_at)") " AND j.gpu = g.gpu");
+/* lib/ranking/ranking.h: rankings_settle. A closed device has no ranking, so all its results enter
+ * the ranking when it opens. */
+static const struct statement PUT_DUE =
+	COMMAND("UPDATE leaderboards SET ranking_due = TRUE WHERE id = ?");
+static const struct statement PUT_DUE_OF_DEVICE =
+	COMMAND("UPDATE leaderboards l JOIN leaderboard_gpus g ON g.leaderboard_id = l.id "
+			"SET l.ranking_due = TRUE WHERE g.gpu = ? AND l.id = ? AND g.closed_at IS NOT NULL "
+			"AND EXISTS (SELECT 1 FROM submissions s JOIN jobs j ON j.submission_id = s.id "
+			"WHERE s.leaderboard_id = l.id AND s.mode = 'ranked' AND NOT s.dry_run "
+			"AND j.gpu = g.gpu AND j.state = 'done')");
+static const struct statement OPEN_DEVICE =
+	COMMAND("UPDATE leaderboard_gpus SET closed_at = NULL WHERE gpu = ? AND leaderboard_id = ?");
 static const struct statement SEAT_AUTHORS = COMMAND(
 	"INSERT IGNORE INTO leaderboard_members (leaderboard_id, user_id) "
 	"SELECT DISTINCT s.leaderboard_id, s.user_id FROM submissions s WHERE s.leaderboard_id = ? "
@@ -70,13 +105,35 @@ static const struct statement SEAT_AUTHORS = COMMAND(
 	"(SELECT 1 FROM leaderboard_removals r WHERE r.leaderboard_id = s.leaderboard_id "
 	"AND r.user_id = s.user_id)");
 
+/* Lets results from before the leaderboard became visible enter the records now. */
+static int rank_shown(struct database *db, int64_t leaderboard_id, struct error *error)
+{
+	int rc = database_execute(db, &RANK_SHOWN, error, "i", leaderboard_id);
+	bool has_results = !rc && database_affected(db);
+	if (has_results)
+		rc = database_execute(db, &FORGET_HIDDEN_RECORDS, error, "i", leaderboard_id);
+	return has_results && !rc ? database_execute(db, &PUT_DUE, error, "i", leaderboard_id) : rc;
+}
+
 int leaderboard_show(
 	struct database *db, int64_t leaderboard_id, const char *visibility, struct error *error)
 {
-	int rc = database_execute(db, &SHOW, error, "si", visibility, leaderboard_id);
+	int rc = strcmp(visibility, "hidden") != 0 ? rank_shown(db, leaderboard_id, error) : 0;
+	if (!rc)
+		rc = database_execute(db, &SHOW, error, "ssi", visibility, visibility, leaderboard_id);
 	return !rc && strcmp(visibility, "closed") == 0
 		? database_execute(db, &SEAT_AUTHORS, error, "i", leaderboard_id)
 		: rc;
+}
+
+/* Lets a device take submissions, and its results enter the ranking. */
+static int take_submissions(
+	struct database *db, int64_t leaderboard_id, const char *gpu, struct error *error)
+{
+	int rc = database_execute(db, &RANK_OPENED, error, "si", gpu, leaderboard_id);
+	if (!rc)
+		rc = database_execute(db, &PUT_DUE_OF_DEVICE, error, "si", gpu, leaderboard_id);
+	return rc ? rc : database_execute(db, &OPEN_DEVICE, error, "si", gpu, leaderboard_id);
 }
 
 struct subject {
@@ -109,10 +166,21 @@ static const struct statement USE_VERSION =
 	COMMAND("UPDATE leaderboards SET task_version_id = ? WHERE id = ?");
 static const struct statement PUBLISH_VERSION =
 	COMMAND("UPDATE task_versions SET draft = FALSE WHERE id = ?");
-static const struct statement OPEN_DEVICE =
-	COMMAND("UPDATE leaderboard_gpus SET closed_at = NULL WHERE leaderboard_id = ? AND gpu = ?");
-static const struct statement OPEN_ALL =
-	COMMAND("UPDATE leaderboard_gpus SET closed_at = NULL WHERE leaderboard_id = ?");
+
+/* Only another dry run, or a warning that ends, changes a check that has ended without success.
+ * publications_advance therefore waits before it reads such a check again. */
+static const struct statement LOOKED =
+	COMMAND("UPDATE publications SET looked_at = UTC_TIMESTAMP(3) WHERE leaderboard_id = ?");
+static const struct statement LOOKED_AT_DEVICE =
+	COMMAND("UPDATE leaderboard_gpus SET looked_at = UTC_TIMESTAMP(3) WHERE leaderboard_id = ? "
+			"AND gpu = ?");
+static const struct statement LOOK_AT_DEVICES =
+	COMMAND("UPDATE leaderboard_gpus SET looked_at = NULL WHERE leaderboard_id = ?");
+
+static bool has_ended_without_success(enum check_state state)
+{
+	return state == CHECK_FAILED || state == CHECK_WARNS;
+}
 
 struct advance {
 	struct database *db;
@@ -135,6 +203,8 @@ static int use_version(struct advance *advance, struct error *error)
 	int rc = database_execute(db, &USE_VERSION, error, "ii", publication->version_id, advance->id);
 	if (!rc)
 		rc = database_execute(db, &PUBLISH_VERSION, error, "i", publication->version_id);
+	if (!rc) /* closed devices now wait for the check of this version */
+		rc = database_execute(db, &LOOK_AT_DEVICES, error, "i", advance->id);
 	return rc
 		? rc
 		: audit(db, actor->id, actor->name, actor->address, "leaderboard.switch", subject->name,
@@ -162,13 +232,18 @@ static int show(struct advance *advance, struct error *error)
 			error);
 }
 
-/* A check that was not waived has passed on all devices of a hidden leaderboard, also on those that
+/* The check of a hidden leaderboard has passed on all devices that it covers, also on those that
  * were added meanwhile. */
 static int open_checked(struct advance *advance, struct error *error)
 {
-	bool is_checked =
-		!advance->check.is_waived && strcmp(advance->subject.visibility, "hidden") == 0;
-	return is_checked ? database_execute(advance->db, &OPEN_ALL, error, "i", advance->id) : 0;
+	const struct check *check = &advance->check;
+	int rc = 0;
+	if (strcmp(advance->subject.visibility, "hidden") != 0)
+		return 0;
+	for (size_t i = 0; i < check->device_count && !rc; i++)
+		if (!check->devices[i].is_closed)
+			rc = take_submissions(advance->db, advance->id, check->devices[i].gpu, error);
+	return rc;
 }
 
 static int publish(struct advance *advance, struct error *error)
@@ -192,7 +267,8 @@ static int start_check(
 	const char **gpus = arena_array(advance->arena, const char *, check->device_count + 1);
 	size_t count = 0;
 	for (size_t i = 0; i < check->device_count; i++)
-		if (!check->devices[i].answers && check->devices[i].is_closed == on_closed)
+		if (!check->devices[i].answers && !check->devices[i].is_waived
+			&& check->devices[i].is_closed == on_closed)
 			gpus[count++] = check->devices[i].gpu;
 	if (!count || (!advance->actor->id && !tester.name))
 		return 0; /* without a tester, nobody may own the submissions yet */
@@ -211,6 +287,8 @@ static int advance_publication(struct advance *advance, struct error *error)
 	if (check->state == CHECK_PASSED
 		|| (check->state == CHECK_WARNS && check->dry_run_id == publication->accepted_dry_run_id))
 		return publish(advance, error);
+	if (has_ended_without_success(check->state) && !check->is_incomplete)
+		return database_execute(advance->db, &LOOKED, error, "i", advance->id);
 	return start_check(advance, publication->version_number, false, error);
 }
 
@@ -220,7 +298,7 @@ static int open_device(
 	struct advance *advance, const char *gpu, const char *why, struct error *error)
 {
 	const struct actor *actor = advance->actor;
-	int rc = database_execute(advance->db, &OPEN_DEVICE, error, "is", advance->id, gpu);
+	int rc = take_submissions(advance->db, advance->id, gpu, error);
 	return rc ? rc
 			  : audit(advance->db, actor->id, actor->name, actor->address, "leaderboard.publish",
 				  advance->subject.name,
@@ -233,9 +311,14 @@ static int advance_devices(struct advance *advance, struct error *error)
 	struct check *check = &advance->check;
 	int rc =
 		check_read(advance->db, advance->arena, advance->id, subject->version_number, check, error);
-	for (size_t i = 0; i < check->device_count && !rc; i++)
-		if (check->devices[i].is_closed && check->devices[i].state == CHECK_PASSED)
-			rc = open_device(advance, check->devices[i].gpu, "because its check has passed", error);
+	for (size_t i = 0; i < check->device_count && !rc; i++) {
+		const struct check_device *device = &check->devices[i];
+		if (device->is_closed && device->state == CHECK_PASSED)
+			rc = open_device(advance, device->gpu, "because its check has passed", error);
+		else if (device->is_closed && has_ended_without_success(device->state) && device->answers)
+			rc = database_execute(
+				advance->db, &LOOKED_AT_DEVICE, error, "is", advance->id, device->gpu);
+	}
 	return rc ? rc : start_check(advance, subject->version_number, true, error);
 }
 
@@ -376,9 +459,13 @@ static int waive(
 	struct database *db, const struct order *order, int64_t version_id, struct error *error)
 {
 	const struct actor *actor = order->actor;
-	int rc = publication_waive(db, version_id, error);
+	const char **gpus;
+	size_t count = 0;
+	int rc = leaderboard_gpus(db, order->arena, order->leaderboard->id, &gpus, &count, error);
+	for (size_t i = 0; i < count && !rc; i++)
+		rc = take_submissions(db, order->leaderboard->id, gpus[i], error);
 	if (!rc)
-		rc = database_execute(db, &OPEN_ALL, error, "i", order->leaderboard->id);
+		rc = publication_waive(db, version_id, error);
 	return rc
 		? rc
 		: audit(db, actor->id, actor->name, actor->address, "leaderboard.publish",
@@ -444,14 +531,17 @@ static const struct column WAITING_COLUMNS[] = { INTEGER(struct waiting, leaderb
 #define IS_CLOSED SQL_IS_CLOSED("l", "g") " "
 #define DEVICE_IN_USE \
 	"SELECT 1 FROM leaderboard_gpus g WHERE g.leaderboard_id = l.id AND NOT " IS_CLOSED
-/* Leaves out what only waits for the jobs of dry runs. */
+#define IS_DUE(row) "COALESCE(" row ".looked_at < UTC_TIMESTAMP(3) - INTERVAL 60 SECOND, TRUE) "
+/* Leaves out what only waits for the jobs of dry runs, and checks that were read in the last
+ * minute after they had ended without success. */
 static const struct statement WAITING = SELECT(struct waiting, WAITING_COLUMNS,
 	"SELECT p.leaderboard_id FROM publications p JOIN leaderboards l ON l.id = p.leaderboard_id "
-	"WHERE EXISTS (" DEVICE_IN_USE "AND NOT " WANTED_HAS_RUN ") "
-	"OR NOT EXISTS (" DEVICE_IN_USE "AND " WANTED_RUNS ") "
-	"UNION SELECT g.leaderboard_id FROM leaderboard_gpus g "
-	"JOIN leaderboards l ON l.id = g.leaderboard_id "
-	"WHERE " IS_CLOSED "AND NOT " CURRENT_RUNS "LIMIT 1000");
+	"WHERE " IS_DUE("p") "AND (EXISTS (" DEVICE_IN_USE "AND NOT " WANTED_HAS_RUN ") "
+						 "OR NOT EXISTS (" DEVICE_IN_USE "AND " WANTED_RUNS ")) "
+						 "UNION SELECT g.leaderboard_id FROM leaderboard_gpus g "
+						 "JOIN leaderboards l ON l.id = g.leaderboard_id "
+						 "WHERE " IS_CLOSED "AND " IS_DUE("g") "AND NOT " CURRENT_RUNS
+															   "LIMIT 1000");
 
 static const struct statement WITHOUT_TESTER = SELECT(struct waiting, WAITING_COLUMNS,
 	"SELECT l.id AS leaderboard_id FROM leaderboards l WHERE " TESTER "IS NULL "

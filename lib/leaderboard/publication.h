@@ -38,11 +38,14 @@ int publication_want_version(
 	struct database *db, int64_t leaderboard_id, int64_t version_id, struct error *error);
 int publication_withdraw(struct database *db, int64_t leaderboard_id, struct error *error);
 
-/* Lets a version pass without its check. Does not open devices. The caller writes that to the audit
- * log. */
+/* Lets a version pass without its check on the leaderboard's open devices. Devices that are added
+ * later, and dry runs that start later, are not covered. The caller writes that to the audit log.
+ */
 int publication_waive(struct database *db, int64_t version_id, struct error *error);
 
-/* Changes who sees the leaderboard. Closing it makes members of those who have submitted. */
+/* Changes who sees the leaderboard. Closing it makes members of those who have submitted. When a
+ * hidden leaderboard becomes visible, what was ranked meanwhile counts as ranked now, and the
+ * rankings are due for rankings_settle (lib/ranking/ranking.h). */
 int leaderboard_show(
 	struct database *db, int64_t leaderboard_id, const char *visibility, struct error *error);
 

@@ -16,7 +16,7 @@
 	"SELECT f.task_version_id, j.gpu, f.role, f.path, j.id, IF(s.dry_run, NULL, s.id), " \
 	"j.score_ns, j.score_err_ns, COALESCE(j.finished_at, s.submitted_at) " \
 	"FROM submissions s JOIN jobs j ON j.submission_id = s.id " \
-	"JOIN task_files f ON f.task_version_id = s.task_version_id AND f.sha256 = s.sha256 " \
+	"JOIN task_files f ON f.task_version_id = s.task_version_id AND f.sha256 = s.file_sha256 " \
 	"AND f.role IN ('template', 'sample') " \
 	"WHERE " condition " AND (" IS_RANKED " OR (s.dry_run AND " HAS_SCORE \
 	" AND NOT " HAS_OTHER_ENGINE ")) " \
@@ -31,8 +31,8 @@ static const struct statement INSERT_JOB = COMMAND(BASELINES_FROM("j.id = ?"));
 /* Inserts the best time of the file that this job ran. After DELETE_JOB, that is the next best job
  * of the file. */
 static const struct statement INSERT_SAME_FILE = COMMAND(BASELINES_FROM(
-	"(s.leaderboard_id, s.task_version_id, s.sha256, j.gpu) = (SELECT t.leaderboard_id, "
-	"t.task_version_id, t.sha256, o.gpu "
+	"(s.leaderboard_id, s.task_version_id, s.file_sha256, j.gpu) = (SELECT t.leaderboard_id, "
+	"t.task_version_id, t.file_sha256, o.gpu "
 	"FROM jobs o JOIN submissions t ON t.id = o.submission_id WHERE o.id = ?)"));
 static const struct statement DELETE_JOB = COMMAND("DELETE FROM baselines WHERE job_id = ?");
 static const struct statement DELETE_ALL =

@@ -7,7 +7,7 @@
 /* The parameter is the number of the job. */
 #define RESULTS_OF_SAME_FILE \
 	"jobs q JOIN submissions o ON o.id = q.submission_id " \
-	"STRAIGHT_JOIN submissions s ON s.sha256 = o.sha256 " \
+	"STRAIGHT_JOIN submissions s ON s.file_sha256 = o.file_sha256 " \
 	"AND s.task_version_id = o.task_version_id " \
 	"STRAIGHT_JOIN jobs j ON j.submission_id = s.id AND j.gpu = q.gpu WHERE q.id = ?"
 #define ERROR_OF_RESULTS "SQRT(SUM(j.score_err_ns * j.score_err_ns)) / COUNT(*)"
@@ -20,8 +20,9 @@
 	"THEN MIN(j.score_err_ns) " \
 	"ELSE ROUND(GREATEST(" ERROR_OF_RESULTS ", " ERROR_BETWEEN_RESULTS "), 3) END AS err_ns"
 #define MEASURED(results) \
-	"(SELECT s.task_version_id, j.gpu, s.sha256, COUNT(*) AS results, " MEAN_NS ", " ERR_NS \
-	" FROM " results " AND " COUNTS " GROUP BY s.task_version_id, j.gpu, s.sha256)"
+	"(SELECT s.task_version_id, j.gpu, s.file_sha256 AS sha256, COUNT(*) AS results, " MEAN_NS \
+	", " ERR_NS " FROM " results " AND " COUNTS \
+	" GROUP BY s.task_version_id, j.gpu, s.file_sha256)"
 #define HALF_NS "1.96 * err_ns"
 #define MOST_HALF_NS "(400 + 0.01 * mean_ns)"
 #define IF_NOISY(yes, no) \
@@ -43,13 +44,13 @@ static const struct statement DROP_FILE =
 	COMMAND("DELETE f FROM file_times f JOIN jobs q ON q.id = ? "
 			"JOIN submissions o ON o.id = q.submission_id "
 			"WHERE f.task_version_id = o.task_version_id AND f.gpu = q.gpu "
-			"AND f.sha256 = o.sha256");
+			"AND f.sha256 = o.file_sha256");
 /* The forced index keeps the statement from reading all results for each file. */
 #define RESULTS_BY_FILE \
-	"submissions s FORCE INDEX (submissions_blob) STRAIGHT_JOIN jobs j ON j.submission_id = s.id " \
+	"submissions s FORCE INDEX (submissions_file) STRAIGHT_JOIN jobs j ON j.submission_id = s.id " \
 	"WHERE "
 #define OF_FILE \
-	"s.task_version_id = f.task_version_id AND j.gpu = f.gpu AND s.sha256 = f.sha256 AND "
+	"s.task_version_id = f.task_version_id AND j.gpu = f.gpu AND s.file_sha256 = f.sha256 AND "
 #define DROP_UNUSED(which) \
 	COMMAND("DELETE f FROM file_times f JOIN task_versions v ON v.id = f.task_version_id " \
 			"WHERE v.leaderboard_id = ? " which \

@@ -6,7 +6,9 @@
  * standard error of the results' mean from how much they differ. If half of the interval is over
  * 1 % + 0.4 us, the interval's upper end is the time, as for a single result (task_charge_noise).
  * On the CPU device, whose times vary much, no result is charged.
- * Results of withdrawn submissions count, because one could else withdraw the slow ones. */
+ * Results of withdrawn submissions count, because one could else withdraw the slow ones. So do
+ * those of deleted accounts: submissions.file_sha256 is the hash of the source even after the
+ * source was deleted. */
 #ifndef PODIUM_LIB_RANKING_FILE_TIME_H
 #define PODIUM_LIB_RANKING_FILE_TIME_H
 
@@ -29,7 +31,7 @@ int file_time_rebuild(struct database *db, int64_t leaderboard_id, struct error 
 /* A part of a statement that joins the file's time, named f, to a submission and its job. */
 #define SQL_JOIN_FILE_TIME(submission, job) \
 	"JOIN file_times f ON f.task_version_id = " submission ".task_version_id AND f.gpu = " job \
-	".gpu AND f.sha256 = " submission ".sha256 "
+	".gpu AND f.sha256 = " submission ".file_sha256 "
 
 /* Parts of a statement: FROM's tables, named s, j and f, of all jobs whose file has a time, and a
  * WHERE to which conditions can be added. */
@@ -40,7 +42,8 @@ int file_time_rebuild(struct database *db, int64_t leaderboard_id, struct error 
 /* The users who have submitted the file of a submission, which the parameter names, as `who`. */
 #define SQL_USERS_OF_FILE \
 	"(SELECT DISTINCT u.user_id, u.leaderboard_id, u.task_version_id FROM submissions one " \
-	"  JOIN submissions u ON u.sha256 = one.sha256 AND u.task_version_id = one.task_version_id " \
+	"  JOIN submissions u ON u.file_sha256 = one.file_sha256 AND u.task_version_id = " \
+	"one.task_version_id " \
 	"  WHERE one.id = ?) who "
 
 /* The jobs of these users on the same task version, whatever they ran. The second parameter is the
@@ -49,6 +52,16 @@ int file_time_rebuild(struct database *db, int64_t leaderboard_id, struct error 
 	SQL_USERS_OF_FILE \
 	"STRAIGHT_JOIN submissions s ON s.user_id = who.user_id " \
 	"AND s.leaderboard_id = who.leaderboard_id AND s.task_version_id = who.task_version_id " \
+	"STRAIGHT_JOIN jobs j ON j.submission_id = s.id AND j.gpu = ? " SQL_AND_FILE_TIME "WHERE TRUE"
+
+/* The jobs with all results of the files that these users sent. The same parameters. */
+#define SQL_RESULTS_OF_USERS_OF_FILE \
+	"(SELECT DISTINCT own.file_sha256, own.task_version_id FROM " SQL_USERS_OF_FILE \
+	"  STRAIGHT_JOIN submissions own ON own.user_id = who.user_id " \
+	"  AND own.leaderboard_id = who.leaderboard_id " \
+	"  AND own.task_version_id = who.task_version_id) file " \
+	"STRAIGHT_JOIN submissions s ON s.file_sha256 = file.file_sha256 " \
+	"AND s.task_version_id = file.task_version_id " \
 	"STRAIGHT_JOIN jobs j ON j.submission_id = s.id AND j.gpu = ? " SQL_AND_FILE_TIME "WHERE TRUE"
 
 #endif

@@ -72,6 +72,11 @@ int ranking_after_deletion(
  * needed now. */
 int ranking_refresh_leaderboard(struct database *db, int64_t leaderboard_id, struct error *error);
 
+/* Recomputes the rankings of leaderboards that have become visible, or have opened a device, since
+ * the last call, one transaction each: what was ranked before counts as ranked then
+ * (lib/leaderboard/publication.h). podium-web calls this each second. */
+int rankings_settle(struct database *db, struct error *error);
+
 /* Recomputes the rankings of one leaderboard (0: of all), with their records and baselines, from
  * the jobs and comparisons. The rows change only if they were wrong. */
 int ranking_rebuild(struct database *db, int64_t leaderboard_id, struct error *error);

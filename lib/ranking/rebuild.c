@@ -87,6 +87,33 @@ int ranking_refresh_leaderboard(struct database *db, int64_t leaderboard_id, str
 	return database_transaction(db, rebuild_leaderboard, &rebuild, error);
 }
 
+static const struct statement DUE = SELECT(struct id_row, ID_COLUMNS,
+	"SELECT id FROM leaderboards FORCE INDEX (leaderboards_due) WHERE ranking_due = TRUE LIMIT 10");
+static const struct statement TAKE_DUE =
+	COMMAND("UPDATE leaderboards SET ranking_due = FALSE WHERE id = ?");
+
+/* Rebuilds first, because that locks the rankings before the leaderboard, as everybody does. */
+static int settle_body(struct database *db, void *context, struct error *error)
+{
+	const struct id_row *leaderboard = context;
+	int rc = ranking_refresh_leaderboard(db, leaderboard->id, error);
+	return rc ? rc : database_execute(db, &TAKE_DUE, error, "i", leaderboard->id);
+}
+
+int rankings_settle(struct database *db, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	struct id_row *leaderboards;
+	size_t count;
+	int rc = database_rows(db, arena, &DUE, &leaderboards, &count, error, "");
+	for (size_t i = 0; i < count && !rc; i++) {
+		rc = database_transaction(db, settle_body, &leaderboards[i], error);
+		if (rc == ERROR_NOT_FOUND) /* deleted meanwhile */
+			rc = 0;
+	}
+	return rc;
+}
+
 int ranking_rebuild(struct database *db, int64_t leaderboard_id, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();

@@ -8,9 +8,12 @@
 #include <math.h>
 #include <string.h>
 
+#define IS_RANKED SQL_IS_RANKED("s", "j")
+#define IS_MEASURED SQL_IS_MEASURED("s", "j")
+#define HAS_SCORE SQL_HAS_SCORE("s", "j")
 #define FIELDS \
 	"leaderboard_id, task_version_id, gpu, line, submission_id, job_id, user_id, score_ns, " \
-	"submitted_at, ranked_at"
+	"submitted_at, ranked_at, held_id"
 /* When a result was ranked. Rows from before the column `ranked_at` have none. */
 #define RANKED_AT "COALESCE(j.ranked_at, j.finished_at, s.submitted_at)"
 
@@ -19,7 +22,7 @@
 static const struct statement INSERT_RECORD = COMMAND(
 	"INSERT INTO records (" FIELDS ") "
 	"SELECT s.leaderboard_id, s.task_version_id, j.gpu, ?, s.id, j.id, s.user_id, "
-	"f.score_ns, s.submitted_at, " RANKED_AT " AS ranked_at "
+	"f.score_ns, s.submitted_at, " RANKED_AT " AS ranked_at, NULL "
 	"FROM jobs j JOIN submissions s ON s.id = j.submission_id " SQL_JOIN_FILE_TIME("s",
 		"j") "WHERE j.id = ? "
 			 "AND NOT EXISTS (SELECT 1 FROM records r WHERE r.leaderboard_id = s.leaderboard_id "
@@ -46,37 +49,59 @@ static const struct statement DELETE_RANKING =
 	COMMAND("DELETE FROM records WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ?");
 static const struct statement DELETE_ALL = COMMAND("DELETE FROM records WHERE leaderboard_id = ?");
 
-#define IS_RANKED SQL_IS_RANKED("s", "j")
-/* The time of a result's file when it was ranked: the mean of the user's results of the file so
- * far, but no less than the file's time now. With the user's last result, the file has its time. */
-#define FILE_NS \
-	"IF(LEAD(j.id) OVER one_file IS NULL, f.score_ns, " \
-	"GREATEST(f.score_ns, ROUND(AVG(j.score_ns) OVER one_file, 3)))"
-/* Fills users' lines from their jobs; before_ns is the best time of the user's results that were
- * ranked before. */
-#define RANKED(jobs) \
-	"(SELECT result.*, MIN(score_ns) OVER (PARTITION BY task_version_id, gpu, user_id " \
+/* All results of files, with the file's time when they were ranked: the mean of its results so far,
+ * whoever sent them. */
+#define MEASURED(jobs) \
+	"(SELECT s.leaderboard_id, s.task_version_id, j.gpu, s.file_sha256, s.user_id, " \
+	"    s.id AS submission_id, j.id AS job_id, s.submitted_at, " RANKED_AT " AS ranked_at, " \
+	"    f.score_ns AS now_ns, " IS_RANKED " AS is_ranked, ROUND(AVG(j.score_ns) OVER " \
+	"      (PARTITION BY s.task_version_id, j.gpu, s.file_sha256 ORDER BY " RANKED_AT \
+	"      , j.id), 3) AS mean_ns FROM " jobs " AND " HAS_SCORE " AND " IS_MEASURED ") measured "
+/* The time is no less than the file's time now. With its last result, the file has that time. */
+#define FROM_LAST \
+	"(PARTITION BY task_version_id, gpu, file_sha256 ORDER BY ranked_at DESC, job_id DESC)"
+#define TIMED(jobs) \
+	"(SELECT measured.*, FIRST_VALUE(job_id) OVER from_last AS last_job_id, " \
+	"    FIRST_VALUE(submission_id) OVER from_last AS last_id, " \
+	"    FIRST_VALUE(ranked_at) OVER from_last AS last_at, " \
+	"    IF(ROW_NUMBER() OVER from_last = 1, now_ns, GREATEST(now_ns, mean_ns)) AS score_ns, " \
+	"    ROW_NUMBER() OVER (PARTITION BY task_version_id, gpu, file_sha256, user_id " \
+	"      ORDER BY ranked_at DESC, job_id DESC) = 1 AS is_users_last " \
+	"  FROM " MEASURED(jobs) "WHERE is_ranked WINDOW from_last AS " FROM_LAST ") timed "
+/* Fills users' lines. A line has the user's results and, of each file, the last result, which may
+ * be another user's: with it the line ends at the file's time now. before_ns is the best time of
+ * the line before. */
+#define OWN_OR_LAST \
+	" JOIN (SELECT 0 AS of_other UNION ALL SELECT 1) which " \
+	"ON NOT of_other OR (is_users_last AND job_id <> last_job_id)"
+#define POINTS(jobs) \
+	"(SELECT leaderboard_id, task_version_id, gpu, user_id, submitted_at, " \
+	"  IF(of_other, last_id, submission_id) AS submission_id, " \
+	"  IF(of_other, submission_id, NULL) AS held_id, " \
+	"  IF(of_other, last_job_id, job_id) AS job_id, IF(of_other, last_at, ranked_at) AS " \
+	"ranked_at, " \
+	"  IF(of_other, now_ns, score_ns) AS score_ns FROM " TIMED(jobs) OWN_OR_LAST ") point "
+#define LINES(jobs) \
+	"(SELECT point.*, MIN(score_ns) OVER (PARTITION BY task_version_id, gpu, user_id " \
 	"    ORDER BY ranked_at, job_id " \
 	"    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before_ns " \
-	"  FROM (SELECT s.leaderboard_id, s.task_version_id, j.gpu, s.user_id, " \
-	"      s.id AS submission_id, j.id AS job_id, " FILE_NS " AS score_ns, s.submitted_at, " \
-	"      " RANKED_AT " AS ranked_at FROM " jobs " AND " IS_RANKED \
-	"    WINDOW one_file AS (PARTITION BY s.task_version_id, j.gpu, s.user_id, s.sha256 " \
-	"      ORDER BY " RANKED_AT ", j.id)) result) ranked "
+	"  FROM " POINTS(jobs) ") points "
 #define PUT \
 	"INSERT INTO records (" FIELDS ") SELECT leaderboard_id, task_version_id, gpu, user_id, " \
-	"submission_id, job_id, user_id, score_ns, submitted_at, ranked_at FROM "
-#define FASTER "WHERE before_ns IS NULL OR score_ns < before_ns"
-#define FILL_USERS(jobs) COMMAND(PUT RANKED(jobs) FASTER)
+	"submission_id, job_id, user_id, score_ns, submitted_at, ranked_at, held_id FROM "
+#define FASTER "WHERE (before_ns IS NULL OR score_ns < before_ns) "
 static const struct statement FILL_ALL_USERS =
-	FILL_USERS(SQL_JOBS_WITH_FILE_TIMES "s.leaderboard_id = ?");
-static const struct statement FILL_RANKING = FILL_USERS(
-	SQL_JOBS_WITH_FILE_TIMES "s.leaderboard_id = ? AND s.task_version_id = ? AND j.gpu = ?");
-static const struct statement FILL_USERS_OF_FILE = FILL_USERS(SQL_JOBS_OF_USERS_OF_FILE);
+	COMMAND(PUT LINES(SQL_JOBS_WITH_FILE_TIMES "s.leaderboard_id = ?") FASTER);
+static const struct statement FILL_RANKING = COMMAND(PUT LINES(SQL_JOBS_WITH_FILE_TIMES
+	"s.leaderboard_id = ? AND s.task_version_id = ? AND j.gpu = ?") FASTER);
+/* The lines of a file's users need the results of all files that they sent. */
+static const struct statement FILL_USERS_OF_FILE =
+	COMMAND(PUT LINES(SQL_RESULTS_OF_USERS_OF_FILE) FASTER "AND user_id IN (SELECT who.user_id "
+														   "FROM " SQL_USERS_OF_FILE ")");
 
-/* Everybody's line is computed in C from the users' lines. The window function of FILL_USERS reads
- * all earlier rows for each row. One user has few rows, but everybody together may have
- * millions. */
+/* Everybody's line is computed in C from the users' lines: a record of everybody is one of its
+ * sender, too. The window function of LINES reads all earlier rows for each row. One user has few
+ * rows, but everybody together may have millions. */
 struct best_row {
 	int64_t job_id, task_version_id;
 	const char *gpu;
@@ -96,13 +121,22 @@ static const struct column BEST_COLUMNS[] = {
 static const struct statement LINES_OF_ALL = USERS_LINES("");
 static const struct statement LINES_OF_RANKING =
 	USERS_LINES("AND task_version_id = ? AND gpu = ? ");
+/* The first user who sent the file holds the record. */
+#define FIRST_OF_FILE \
+	"(SELECT MIN(i.id) FROM submissions i JOIN jobs k ON k.submission_id = i.id AND k.gpu = " \
+	"j.gpu " \
+	"WHERE i.file_sha256 = s.file_sha256 AND i.task_version_id = s.task_version_id " \
+	"AND " SQL_IS_RANKED("i", "k") ")"
 static const struct statement FILL_EVERYBODY =
 	COMMAND("INSERT INTO records (" FIELDS ") "
 			"SELECT r.leaderboard_id, r.task_version_id, r.gpu, 0, r.submission_id, r.job_id, "
-			"r.user_id, r.score_ns, r.submitted_at, r.ranked_at "
+			"o.user_id, r.score_ns, r.submitted_at, r.ranked_at, "
+			"IF(o.user_id = s.user_id, NULL, o.id) "
 			"FROM JSON_TABLE(?, '$[*]' COLUMNS (job_id BIGINT UNSIGNED PATH '$')) fastest "
-			"STRAIGHT_JOIN records r ON r.job_id = fastest.job_id "
-			"WHERE r.line <> 0");
+			"STRAIGHT_JOIN jobs j ON j.id = fastest.job_id "
+			"STRAIGHT_JOIN submissions s ON s.id = j.submission_id "
+			"STRAIGHT_JOIN records r ON r.job_id = j.id AND r.line = s.user_id "
+			"STRAIGHT_JOIN submissions o ON o.id = " FIRST_OF_FILE);
 
 static int insert_record(struct database *db, int64_t job_id, int64_t line, struct error *error)
 {
@@ -152,7 +186,8 @@ int records_refresh(
 	int rc = database_execute(db, &DELETE_LINES_OF_FILE, error, "iiis", submission_id,
 		key->leaderboard_id, key->task_version_id, key->gpu);
 	if (!rc)
-		rc = database_execute(db, &FILL_USERS_OF_FILE, error, "is", submission_id, key->gpu);
+		rc = database_execute(
+			db, &FILL_USERS_OF_FILE, error, "isi", submission_id, key->gpu, submission_id);
 	return rc ? rc : refresh_everybody(db, key, error);
 }
 

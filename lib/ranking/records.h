@@ -4,10 +4,14 @@
  * line if it was faster than all results of the line that were ranked before it. A result is ranked
  * when its job finishes or, if it was held, when an admin releases it. Its time is that of its file
  * with it (lib/ranking/file_time.h): a resubmission is a record if it makes the mean faster than
- * all before. If later results make the mean slower again, the record has that slower time. Times
- * therefore fall along the line. The newest record of line 0 is the fastest
- * ranked time now; its user holds the record, whatever the user's rank. Pages, feeds, pictures,
- * webhooks and the interface read records from here. */
+ * all before, whoever sent it. If later results make the mean slower again, the record has that
+ * slower time. Times therefore fall along the line.
+ *
+ * In line 0 the first user who sent the file holds the record. A line may have another user's
+ * result of the file; held_id is then the submission of the line's or record's user, for pages to
+ * show (SQL_RECORD_SUBMISSION). The newest record of line 0 is the fastest ranked time now; its
+ * user holds the record, whatever the user's rank. Pages, feeds, pictures, webhooks and the
+ * interface read records from here. */
 #ifndef PODIUM_LIB_RANKING_RECORDS_H
 #define PODIUM_LIB_RANKING_RECORDS_H
 
@@ -26,10 +30,12 @@ enum { records_everybody = 0 };
 	"(" record ".leaderboard_id = " leaderboard_id " AND " record ".task_version_id = " version_id \
 	" AND " record ".gpu = " gpu_model " AND " record ".line = 0)"
 #define SQL_RECORD_ORDER(record) record ".score_ns"
+/* The submission of the record's user. */
+#define SQL_RECORD_SUBMISSION(record) "COALESCE(" record ".held_id, " record ".submission_id)"
 /* The standard error of the record's time: that of the file. */
 #define SQL_RECORD_ERR(record) \
 	"(SELECT timed.score_err_ns FROM submissions own JOIN file_times timed " \
-	"ON timed.task_version_id = own.task_version_id AND timed.sha256 = own.sha256 " \
+	"ON timed.task_version_id = own.task_version_id AND timed.sha256 = own.file_sha256 " \
 	"AND timed.gpu = " record ".gpu WHERE own.id = " record ".submission_id)"
 /* The user who holds the record and the time; NULL: nobody is ranked. */
 #define SQL_RECORD_USER(leaderboard_id, version_id, gpu_model) \

@@ -43,7 +43,7 @@ static const struct event_statements JOB_DONE = {
 /* A result counts with the time of its file (lib/ranking/file_time.h). */
 #define JOIN_FILE \
 	"JOIN file_times f ON f.task_version_id = s.task_version_id AND f.gpu = j.gpu " \
-	"AND f.sha256 = s.sha256 "
+	"AND f.sha256 = s.file_sha256 "
 #define FILE_DATA "'score_ns', f.score_ns, 'score_err_ns', f.score_err_ns, 'results', f.results"
 static const struct event_statements RANKED = {
 	TELL("ranked", "l.id", "j.id",
@@ -70,16 +70,18 @@ static const struct event_statements RANKED = {
 #define ERR_BEFORE \
 	BEFORE("p.score_err_ns", \
 		"JOIN submissions o ON o.id = b.submission_id JOIN file_times p " \
-		"ON p.task_version_id = o.task_version_id AND p.gpu = b.gpu AND p.sha256 = o.sha256 ")
-#define IS_RECORD \
-	SQL_IS_RANKED("s", "j") \
-	" AND EXISTS (SELECT 1 FROM records e WHERE e.job_id = j.id AND e.line = 0) "
+		"ON p.task_version_id = o.task_version_id AND p.gpu = b.gpu AND p.sha256 = " \
+		"o.file_sha256 ")
+/* The record's user is the first who sent the file. */
+#define JOIN_RECORD \
+	"JOIN records e ON e.job_id = j.id AND e.line = 0 JOIN users holder ON holder.id = e.user_id "
 static const struct event_statements RECORD = {
 	TELL("record", "l.id", "j.id",
-		"'leaderboard', l.name, 'submission', s.id, 'user', u.name, 'gpu', j.gpu, " FILE_DATA
-		", 'user_before', " USER_BEFORE ", "
+		"'leaderboard', l.name, 'submission', COALESCE(e.held_id, e.submission_id), 'user', "
+		"holder.name, 'gpu', "
+		"j.gpu, " FILE_DATA ", 'user_before', " USER_BEFORE ", "
 		"'score_before_ns', " SCORE_BEFORE ", 'score_err_before_ns', " ERR_BEFORE,
-		OF_JOB JOIN_FILE "WHERE j.id = ? AND " IS_RECORD),
+		OF_JOB JOIN_FILE JOIN_RECORD "WHERE j.id = ? AND " SQL_IS_RANKED("s", "j") " "),
 	DELIVER("record"),
 };
 

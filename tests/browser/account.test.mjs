@@ -194,7 +194,7 @@ for (const scripts of [true, false]) {
 		assert.deepEqual(data.submissions.map((one) => [one.id, one.source]), [[number, SLOWER]]);
 
 		await main(first).getByRole('link', { name: 'Delete your account…' }).click();
-		await main(first).getByText('1 place in rankings with the times of 1 submission').waitFor();
+		await main(first).getByText('1 place in rankings, under the name').waitFor();
 		await look(first);
 		await fillAndSend(first,
 			{ 'Your password': PASSWORD,

@@ -12,37 +12,11 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from site_of import Site  # noqa: E402
 from stages import worker  # noqa: E402
 from client import Client  # noqa: E402
-from quick_task import HARNESS  # noqa: E402
+from quick_task import ADD_ONE, add_one  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 from workers import admin, close, scratch, sql, until  # noqa: E402
 
-TASK = """
-lang: py
-description: Add one.
-files:
-  - {name: submission.py, source: "@SUBMISSION@"}
-  - {name: reference.py, source: reference.py}
-  - {name: eval.py, source: eval.py}
-config: {main: eval.py}
-templates: {Python: wrong.py}
-tests: [{seed: 1}]
-benchmarks: [{seed: 3}]
-gpus: [GPU]
-podium:
-  engine: custom
-  expected:
-    - {source: wrong.py, verdict: wrong answer, mode: test}
-"""
-REFERENCE = """
-def generate_input(seed):
-    return seed
-
-def ref_kernel(data):
-    return data + 1
-
-def check_implementation(data, output):
-    return output == ref_kernel(data), "not the same"
-"""
+# The check takes long enough to be interrupted.
 WRONG = "import time\n\ndef custom_kernel(data):\n    time.sleep(1)\n    return 7\n"
 admin("migrate")
 site = Site()
@@ -52,12 +26,8 @@ author = Client(site.url)
 def load(name, *flags, gpu="CPU"):
 	folder = scratch / "tasks" / name
 	folder.mkdir(parents=True)
-	for path, text in {
-		"task.yml": TASK.replace("GPU", gpu),
-		"reference.py": REFERENCE,
-		"eval.py": HARNESS,
-		"wrong.py": WRONG,
-	}.items():
+	task = ADD_ONE.replace("[CPU]", f"[{gpu}]")
+	for path, text in add_one(task=task, wrong=WRONG).items():
 		(folder / path).write_text(text)
 	return admin("task", "load", *flags, str(folder))
 

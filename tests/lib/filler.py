@@ -42,8 +42,8 @@ def columns(sql, database):
 		"COALESCE(character_set_name, ''), is_nullable, "
 		"column_key, REPLACE(column_type, '\\n', ' ') FROM information_schema.columns JOIN "
 		"information_schema.tables t USING (table_schema, table_name) "
-		f"WHERE table_schema = '{database}' AND t.table_type = 'BASE TABLE' ORDER BY table_name, "
-		"ordinal_position"
+		f"WHERE table_schema = '{database}' AND t.table_type = 'BASE TABLE' "
+		"AND is_generated = 'NEVER' ORDER BY table_name, ordinal_position"
 	)
 	for table, name, kind, length, charset, nullable, key, full in rows:
 		if table not in NOT_OURS:

@@ -51,6 +51,47 @@ benchmarks: [{seed: 3}]
 podium: {engine: custom}
 """
 
+# A task with a wrong sample, which the check before publishing needs.
+ADD_ONE = """
+lang: py
+description: Add one.
+files:
+  - {name: submission.py, source: "@SUBMISSION@"}
+  - {name: reference.py, source: reference.py}
+  - {name: eval.py, source: eval.py}
+config: {main: eval.py}
+templates: {Python: template.py}
+tests: [{seed: 1}]
+benchmarks: [{seed: 3}]
+gpus: [CPU]
+podium:
+  engine: custom
+  expected:
+    - {source: wrong.py, verdict: wrong answer, mode: test}
+"""
+ADDS_ONE = """
+def generate_input(seed):
+    return seed
+
+def ref_kernel(data):
+    return data + 1
+
+def check_implementation(data, output):
+    return output == ref_kernel(data), "not the same"
+"""
+RETURNS_SEVEN = "def custom_kernel(data):\n    return 7\n"
+
+
+def add_one(reference=ADDS_ONE, task=ADD_ONE, wrong=RETURNS_SEVEN):
+	"""Returns the files of the task ADD_ONE, or of a variant, as contents by name."""
+	return {
+		"task.yml": task,
+		"reference.py": reference,
+		"eval.py": HARNESS,
+		"template.py": "def custom_kernel(data):\n    pass\n",
+		"wrong.py": wrong,
+	}
+
 
 def write_task(folder, definition=TASK, harness=HARNESS, more=()):
 	"""Writes the task into a new folder. `more`: the contents of further files by name."""

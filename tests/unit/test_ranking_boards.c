@@ -16,7 +16,8 @@
 #include <cmocka.h>
 
 /* entries: "NAME TIME ERROR, ..."; "?" is an unknown standard error. "a" was submitted before "b".
- * compared: from old to new, "b<a" (b was faster), "a=b" (a tie) or "a!b" (a failed against b).
+ * compared: from old to new, "b<a" (b was faster), "a=b" (a tie), "a~b" (a tie, but the interval
+ * ends at 1) or "a!b" (a failed against b).
  * page: a line for each entry, "RANK NAME GAP ABOVE", then the reason and the other entry if there
  * is one. GAP is to the fastest time, "best" is that time. ABOVE is to the fastest of the group
  * above, and "-" in the first group. Gaps are percentages. */
@@ -72,6 +73,8 @@ static const struct board BOARDS[] = {
 	{ "a tie, as the times alone say", "a 100 1, b 100.5 1", "a=b", "=1 a best -\n=1 b +0.5 -\n" },
 	{ "a tie of times beyond the noise", "a 100 0.1, b 100.9 0.1", "a=b",
 		"=1 a best -\n=1 b +0.9 - tie a\n" },
+	{ "an interval that ends at 1 is a tie", "a 100 0.1, b 100.9 0.1", "a~b",
+		"=1 a best -\n=1 b +0.9 - tie a\n" },
 	{ "the faster one fails", "a 100 1, b 100.5 1", "a!b", "1 b +0.5 -\n2 a best -0.5 failed b\n" },
 	{ "the slower one fails", "a 100 1, b 100.5 1", "b!a", "1 a best -\n2 b +0.5 +0.5 failed a\n" },
 	{ "missing errors, and one wins", "a 100 ?, b 100.5 ?", "b<a",
@@ -117,6 +120,18 @@ static const struct board BOARDS[] = {
 		"=1 a best -\n=1 b +0.9 - tie a\n3 c +1.8 +1.8 chain b\n" },
 	{ "two groups of ties", "a 100 1, b 101 1, c 103 1, d 103.5 1", "a=d",
 		"=1 a best -\n=1 b +1.0 -\n=3 c +3.0 +3.0 chain b\n=3 d +3.5 +3.5\n" },
+	{ "of two winners the one with the worse rank is named", "a 100 1, b 100.3 1, c 101 1",
+		"a<c, b<c", "=1 a best -\n=1 b +0.3 -\n3 c +1.0 +1.0 slower b\n" },
+	{ "a tie passes a faster time that lost", "a 100 1, b 101 1, c 101.1 1", "a=c, a<b",
+		"=1 a best -\n=1 c +1.1 - tie a\n3 b +1.0 +1.0 slower a\n" },
+	{ "a loss that the times explain has no reason", "a 100.2 0.1, b 100 0.1, c 100.3 0.1", "a<c",
+		"=1 b best -\n=1 a +0.2 -\n3 c +0.3 +0.3\n" },
+	{ "equal times, one of them in a circle", "a 100.9 1, b 100.2 1, c 101.3 1, d 100.2 1",
+		"b<c, c<a, a<b, d<a",
+		"=1 b best - circle a\n=1 d best -\n3 c +1.1 +1.1 slower b\n4 a +0.7 -0.4 slower c\n" },
+	{ "a circle waits for a slower time, which shares no rank with it",
+		"a 100.1 1, b 100.4 1, c 100 1, d 100.3 1", "d<a, a<b, c<a, b<c",
+		"1 d +0.3 -\n2 c best -0.3 circle b\n3 a +0.1 +0.1 slower c\n4 b +0.4 +0.3 slower a\n" },
 };
 
 enum { most_entries = 8, most_comparisons = 8 };
@@ -150,6 +165,7 @@ static size_t read_comparisons(const char *text, struct ranking_head_to_head *co
 			.ratio_low = outcome == '!' ? 1e9 : 0.98,
 			.ratio_high = outcome == '!' ? 1e9
 				: outcome == '<'         ? 0.99
+				: outcome == '~'         ? 1
 										 : 1.01,
 			.is_failure = outcome == '!' };
 		count++;

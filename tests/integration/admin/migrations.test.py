@@ -331,6 +331,19 @@ def versions_from_before_the_check_need_none_if_they_were_visible():
 				"definition, draft) VALUES (1, 1, 'py', '', '{}', 0), (1, 2, 'py', '', '{}', 1), "
 				"(2, 1, 'py', '', '{}', 0), (3, 1, 'py', '', '{}', 0)"
 			)
+		if file.stem == "0041_numbers":
+			sql(
+				"INSERT INTO task_versions (leaderboard_id, number, language, description, "
+				"definition, check_waived) VALUES (1, 3, 'py', '', '{}', 1); "
+				"UPDATE leaderboards SET task_version_id = (SELECT MIN(id) FROM task_versions "
+				"WHERE leaderboard_id = leaderboards.id); INSERT INTO leaderboard_gpus "
+				"(leaderboard_id, gpu, position, closed_at) VALUES (1, 'CPU', 0, NULL), "
+				"(1, 'H200', 1, NULL), (1, 'L4', 2, UTC_TIMESTAMP(3)), (3, 'CPU', 0, NULL); "
+				"SET foreign_key_checks = 0; INSERT INTO submissions (id, leaderboard_id, "
+				"task_version_id, user_id, file_name, sha256, mode) SELECT 1, 1, id, 1, '', '', "
+				"'ranked' FROM task_versions WHERE number = 3; INSERT INTO jobs (submission_id, "
+				"user_id, gpu, state) VALUES (1, 1, 'H200', 'done'), (1, 1, 'CPU', 'failed')"
+			)
 		apply(sql, file)
 	equal(
 		sql(
@@ -340,8 +353,25 @@ def versions_from_before_the_check_need_none_if_they_were_visible():
 		[
 			["public", "1", "1", "public"],
 			["public", "2", "0", "public"],
+			["public", "3", "1", "public"],
 			["closed", "1", "1", "closed"],
 			["hidden", "1", "0", "hidden"],
+		],
+	)
+	# Version 3, which is not in use, has results on H200 alone. L4 is closed.
+	equal(
+		sql(
+			"SELECT l.name, v.number, w.gpu FROM check_waivers w JOIN task_versions v "
+			"ON v.id = w.task_version_id JOIN leaderboards l ON l.id = v.leaderboard_id "
+			"ORDER BY l.id, v.number, w.gpu"
+		),
+		[
+			["public", "1", ""],
+			["public", "1", "CPU"],
+			["public", "1", "H200"],
+			["public", "3", ""],
+			["public", "3", "H200"],
+			["closed", "1", ""],
 		],
 	)
 

@@ -235,19 +235,41 @@ static void a_sample_has_the_time_of_its_file(void **state)
 	assert_near(read_row(&BASELINE).score_ns, 100);
 }
 
-static void an_account_that_is_deleted_takes_its_results_with_it(void **state)
+/* Deletes a user's account, and checks the ranking. */
+static void delete_user(int user, const char *expected)
+{
+	assert_done(account_delete(db, contest.user_ids[user], &error));
+	assert_page(expected);
+}
+
+static void results_of_a_deleted_account_stay_in_the_time_of_a_file(void **state)
 {
 	(void)state;
-	const int64_t gone = contest.user_ids[leaves];
+	static const struct statement left =
+		NUMBER("SELECT COUNT(*) AS number FROM submissions s JOIN blobs b ON b.sha256 = s.sha256 "
+			   "WHERE b.content LIKE 'This source was deleted%' AND file_name = 'deleted.txt'");
+	const int user = leaves;
+	const long long gone = contest.user_ids[user], next = contest.user_ids[user - 1];
 	pass(0, a, 100);
-	pass(leaves, a, 60);
-	pass(leaves, b, 10);
-	assert_page("4:10=1 0:80=2");
-	assert_done(account_delete(db, gone, &error));
-	assert_string_equal(page(), arena_printf(arena, "%lld:10=1 0:100=2", (long long)gone));
-	const char *before = all_rows();
-	assert_done(ranking_rebuild(db, contest.board.id, &error));
-	assert_string_equal(all_rows(), before);
+	int64_t slow = pass(user, a, 180); /* the unlucky run of a file that another user shares */
+	change(slow, &WITHDRAW);
+	pass(user, b, 10); /* the user's own file */
+	pass(user, b, 30);
+	pass(user, "c = 1\n", 200);
+	pass(user - 1, "d = 1\n", 40);
+	assert_page("4:20=1 3:40=2 0:140=3");
+	struct account_extent extent;
+	assert_done(account_extent(db, arena, gone, &extent, &error));
+	assert_int_equal(extent.places, 1);
+	assert_int_equal(extent.kept, 3);
+	assert_int_equal(extent.deleted, 1);
+	delete_user(user, arena_printf(arena, "%lld:20=1 3:40=2 0:140=3", gone));
+	assert_int_equal(number_of(&left), 3);
+	/* A second account's file does not become the same file as the first one's. */
+	delete_user(user - 1, arena_printf(arena, "%lld:20=1 %lld:40=2 0:140=3", gone, next));
+	pass(0, a, 80); /* the file is still the same */
+	pass(1, b, 50);
+	assert_page(arena_printf(arena, "%lld:30=1 1:30=1 %lld:40=1 0:120=4", gone, next));
 }
 
 static void any_course_of_events_leaves_the_rows_that_a_rebuilding_gives(void **state)
@@ -401,7 +423,7 @@ int main(void)
 		TEST(results_that_differ_much_are_charged_on_a_gpu),
 		TEST(a_sample_has_the_time_of_its_file),
 		TEST(any_course_of_events_leaves_the_rows_that_a_rebuilding_gives),
-		TEST(an_account_that_is_deleted_takes_its_results_with_it),
+		TEST(results_of_a_deleted_account_stay_in_the_time_of_a_file),
 	};
 	return cmocka_run_group_tests(tests, open_all, fixture_close);
 }

@@ -5,6 +5,8 @@
 #include "lib/base/format.h"
 #include "lib/database/blob.h"
 #include "lib/gpu/device.h"
+#include "lib/leaderboard/dry_run.h"
+#include "lib/leaderboard/publication.h"
 
 #include <pthread.h>
 
@@ -376,6 +378,82 @@ static void only_devices_of_live_workers_are_offered(void **state)
 	assert_true(gpu_runs_language("H200", TASK_CU));
 }
 
+/* ---- checks that have failed ---- */
+
+static int64_t status(const char *name)
+{
+	static const struct statement value = NUMBER(
+		"SELECT CAST(VARIABLE_VALUE AS INT) AS number FROM information_schema.session_status "
+		"WHERE VARIABLE_NAME = ?");
+	struct number row;
+	assert_done(database_row(db, arena, &value, &row, &error, "s", name));
+	return row.number;
+}
+
+/* The statements of one look at all publications, and the rows that they read. */
+struct work {
+	int64_t statements, rows;
+};
+static struct work look(void)
+{
+	struct work work = { -status("COM_STMT_EXECUTE"), -status("ROWS_READ") };
+	assert_done(publications_advance(db, &error));
+	work.rows += status("ROWS_READ");
+	work.statements += status("COM_STMT_EXECUTE") - 3; /* without those of status() */
+	return work;
+}
+
+static void fail_dry_runs(void)
+{
+	assert_done(database_script(db,
+		"UPDATE jobs j JOIN submissions s ON s.id = j.submission_id SET j.state = 'done', "
+		"j.verdict = 'wrong answer', j.finished_at = UTC_TIMESTAMP(3) "
+		"WHERE s.dry_run AND j.state = 'queued'",
+		&error));
+}
+
+static void a_check_that_has_failed_is_not_read_each_second(void **state)
+{
+	(void)state;
+	enum { boards = 20, devices = boards };
+	struct material m = make_task(PY_TASK, "def ref_kernel(data):\n    return data\n");
+	for (int i = 0; i < boards; i++) {
+		struct leaderboard_settings settings = settings_of(arena_printf(arena, "failed-%d", i));
+		settings.unchecked = false;
+		assert_done(create(&settings, &m, &ada));
+		settings.name = arena_printf(arena, "closed-%d", i);
+		settings.unchecked = true;
+		settings.gpu_count = 1;
+		assert_done(create(&settings, &m, &ada));
+		settings.unchecked = false;
+		settings.gpu_count = 2; /* the second device is closed */
+		assert_done(update(settings.name, &settings, NULL));
+	}
+	struct work running = look();
+	assert_int_equal(running.statements, 1);
+	fail_dry_runs();
+	struct work first = look(), next = look();
+	printf("# %lld statements and %lld rows, then %lld and %lld\n", (long long)first.statements,
+		(long long)first.rows, (long long)next.statements, (long long)next.rows);
+	assert_true(first.statements > 5 * (boards + devices));
+	assert_int_equal(next.statements, 1);
+	assert_true(next.rows <= 3 * (boards + devices));
+	/* A dry run that ends is read at once, and everything after a minute. */
+	struct leaderboard board = find("failed-0"), other = find("closed-0");
+	assert_done(dry_run_start(db, arena, &board, 1, &ada, &error));
+	assert_done(dry_run_start(db, arena, &other, 1, &ada, &error));
+	assert_int_equal(look().statements, 1);
+	fail_dry_runs();
+	struct work again = look();
+	assert_true(again.statements > 10 && again.statements < 40);
+	assert_int_equal(look().statements, 1);
+	assert_done(database_script(db,
+		"UPDATE publications SET looked_at = looked_at - INTERVAL 61 SECOND; UPDATE "
+		"leaderboard_gpus SET looked_at = looked_at - INTERVAL 61 SECOND",
+		&error));
+	assert_int_equal(look().statements, first.statements);
+}
+
 static int close_all(void **state)
 {
 	assert_done(database_script(db,
@@ -401,6 +479,7 @@ int main(void)
 		cmocka_unit_test(deleting_twice_says_so),
 		cmocka_unit_test(a_file_that_is_submitted_elsewhere_meanwhile_survives_a_deletion),
 		cmocka_unit_test(only_devices_of_live_workers_are_offered),
+		cmocka_unit_test(a_check_that_has_failed_is_not_read_each_second),
 	};
 	return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -51,7 +51,7 @@ static const char *all_rows(void)
 	static const struct statement rows = SELECT(struct text_row, TEXT_COLUMNS,
 		"SELECT COALESCE(GROUP_CONCAT(CONCAT_WS(',', leaderboard_id, "
 		"task_version_id, gpu, line, submission_id, job_id, user_id, score_ns, submitted_at, "
-		"ranked_at) "
+		"ranked_at, held_id) "
 		"ORDER BY leaderboard_id, gpu, line, submission_id SEPARATOR ' '), '') AS text "
 		"FROM records");
 	struct text_row row;
@@ -178,6 +178,50 @@ static void a_resubmission_is_a_record_if_it_makes_the_mean_the_fastest(void **s
 	assert_line("CPU", records_everybody, "0:136.8 1:100");
 }
 
+/* The first who sent a file holds its records, also those that another user's result makes. */
+static const struct statement withdraw =
+	COMMAND("UPDATE submissions SET withdrawn_at = UTC_TIMESTAMP(3) WHERE id = ?");
+
+static void equal_source_has_one_time_in_the_history_whoever_sent_it(void **state)
+{
+	(void)state;
+	static const struct statement holder =
+		NUMBER("SELECT COALESCE(held_id, submission_id) AS number FROM records WHERE line = 0 "
+			   "ORDER BY score_ns LIMIT 1");
+	static const char *source = "a = 'shared'\n";
+	int64_t first = contest_submit_source(gpus, 0, source);
+	pass(contest_job_of(first), 110);
+	pass(submit(1), 100);
+	pass(submit_source(2, source), 70);
+	assert_line("CPU", records_everybody, "0:110 1:100 0:90");
+	assert_line("CPU", contest.user_ids[0], "0:110 0:90");
+	assert_line("CPU", contest.user_ids[2], "2:90");
+	pass(submit_source(2, source), 75);
+	assert_line("CPU", records_everybody, "0:110 1:100 0:90 0:85");
+	assert_line("CPU", contest.user_ids[0], "0:110 0:85");
+	assert_line("CPU", contest.user_ids[2], "2:90 2:85");
+	assert_int_equal(number_of(&holder), first);
+	pass(submit_source(2, source), 145); /* the mean is 100 */
+	assert_line("CPU", records_everybody, "0:110 1:100");
+	assert_line("CPU", contest.user_ids[2], "2:100");
+	pass(submit_source(0, source), 70); /* 94 */
+	assert_done(database_execute(db, &withdraw, &error, "i", first));
+	pass(submit_source(2, source), 94); /* the same mean */
+	assert_line("CPU", records_everybody, "1:100 2:94");
+}
+
+static void a_withdrawn_result_still_counts_in_the_history_of_its_file(void **state)
+{
+	(void)state;
+	static const char *source = "a = 'withdrawn'\n";
+	int64_t first = contest_submit_source(gpus, 0, source);
+	pass(contest_job_of(first), 120);
+	assert_done(database_execute(db, &withdraw, &error, "i", first));
+	pass(submit_source(2, source), 60);
+	pass(submit_source(2, source), 60);
+	assert_line("CPU", records_everybody, "2:90 2:80");
+}
+
 /* Some submissions have equal source. */
 static int64_t submit_something(void)
 {
@@ -236,11 +280,11 @@ static void an_account_that_is_deleted_gives_back_what_its_submissions_had_beate
 	assert_done(account_delete(db, gone, &error));
 	const char *left = all_rows();
 	assert_int_equal(number_of(&attempts), 5);
-	assert_int_equal(number_of(&baselines), 1);
+	assert_int_equal(number_of(&baselines), 2);
 	assert_done(ranking_rebuild(db, contest.board.id, &error));
 	assert_string_equal(all_rows(), left);
 	assert_int_equal(number_of(&attempts), 5);
-	assert_int_equal(number_of(&baselines), 1);
+	assert_int_equal(number_of(&baselines), 2);
 	/* assert_line drops the first eight letters of "deleted-user-5". */
 	snprintf(line, sizeof line, "0:100 1:90 1:80 user-%lld:50", (long long)gone);
 	assert_line("CPU", records_everybody, line);
@@ -273,6 +317,10 @@ int main(void)
 			what_is_held_is_no_record_before_it_is_released, begin, contest_end),
 		cmocka_unit_test_setup_teardown(
 			a_resubmission_is_a_record_if_it_makes_the_mean_the_fastest, begin, contest_end),
+		cmocka_unit_test_setup_teardown(
+			equal_source_has_one_time_in_the_history_whoever_sent_it, begin, contest_end),
+		cmocka_unit_test_setup_teardown(
+			a_withdrawn_result_still_counts_in_the_history_of_its_file, begin, contest_end),
 		cmocka_unit_test_setup_teardown(
 			any_course_of_events_leaves_the_rows_that_a_rebuilding_gives, begin, contest_end),
 		cmocka_unit_test_setup_teardown(

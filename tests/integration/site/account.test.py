@@ -734,8 +734,9 @@ def the_page_says_what_deletion_removes_and_what_stays():
 	words = whole(ada.get("/account/delete")).words()
 	for part in (
 		"1 API token",
-		"24 submissions that stand in no ranking",
-		"2 places in rankings with the times of 2 submissions",
+		"24 submissions whose times count in no ranking",
+		"2 places in rankings, under the name",
+		"the times of 2 submissions, which count in these places",
 		f"deleted-user-{user_id('ada')}",
 	):
 		contains(words, part)

@@ -318,6 +318,15 @@ def polling_reports_queued_and_running_and_finally_the_outcome():
 	)
 	queue = popcorn.poll(waiting)["runner_queue"]
 	equal(Popcorn.summary_of(queue), "Podium H200 queue: 0 queued job(s)")
+	# Carol has no running job, so her later job is first in the line, as on the pages.
+	other, gate = program("carol"), Gate()
+	gates.append(gate)
+	later = other.submit("Small", "H200", "test", gate.source())
+	for owner, number, ahead in ((other, later, 0), (popcorn, waiting, 1)):
+		queue = owner.poll(number)["runner_queue"]
+		equal(Popcorn.summary_of(queue), f"Podium H200 queue: {ahead} queued job(s)")
+		status = Client(site.url).get(f"/submission/{number}/status?{time.time()}").json
+		equal(status["jobs"][0]["position"], ahead + 1)
 	running = popcorn.poll(next(number for number in numbers if number != waiting))
 	like(running, "submission")
 	equal(

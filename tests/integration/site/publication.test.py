@@ -14,7 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "
 from client import Client, fresh, whole  # noqa: E402
 from held import Held, beside  # noqa: E402
 from instance import Instance  # noqa: E402
-from quick_task import HARNESS  # noqa: E402
+from quick_task import ADD_ONE as TASK, ADDS_ONE as REFERENCE, HARNESS, add_one  # noqa: E402
 from small_task import done as ok, new_source, register, zip_of  # noqa: E402
 from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
@@ -24,51 +24,14 @@ sql, value = site.sql, site.value
 anyone, carl, dora, admin = (Client(site.url) for _ in range(4))
 TOKEN = "podium_for_the_publication_test"
 
-TASK = """
-lang: py
-description: Add one.
-files:
-  - {name: submission.py, source: "@SUBMISSION@"}
-  - {name: reference.py, source: reference.py}
-  - {name: eval.py, source: eval.py}
-config: {main: eval.py}
-templates: {Python: template.py}
-tests: [{seed: 1}]
-benchmarks: [{seed: 3}]
-gpus: [CPU]
-podium:
-  engine: custom
-  expected:
-    - {source: wrong.py, verdict: wrong answer, mode: test}
-"""
-REFERENCE = """
-def generate_input(seed):
-    return seed
-
-def ref_kernel(data):
-    return data + 1
-
-def check_implementation(data, output):
-    return output == ref_kernel(data), "not the same"
-"""
 # A check that accepts every number.
 WEAK = REFERENCE.replace("output == ref_kernel(data)", "isinstance(output, int)")
 BROKEN = REFERENCE.replace("return data + 1", "raise ValueError('no kernel')")
 NO_TEMPLATE = TASK.replace("templates: {Python: template.py}\n", "")
 
 
-def files_of(reference=REFERENCE, task=TASK):
-	return {
-		"task.yml": task,
-		"reference.py": reference,
-		"eval.py": HARNESS,
-		"template.py": "def custom_kernel(data):\n    pass\n",
-		"wrong.py": "def custom_kernel(data):\n    return 7\n",
-	}
-
-
 def pack(*content):
-	return [("task", "task.zip", zip_of(files_of(*content)))]
+	return [("task", "task.zip", zip_of(add_one(*content)))]
 
 
 def create(name, *content, gpus=("CPU",), **fields):
@@ -552,6 +515,55 @@ def an_operator_opens_a_device_without_its_check():
 
 
 @test
+def a_version_that_was_published_unchecked_needs_a_check_on_other_devices():
+	old("relic", WEAK)
+	set_devices("relic", "CPU")
+	edit("relic")  # version 2 passes on CPU, where version 1 never ran
+	becomes("relic", "public", "2")
+	until(lambda: not closed("relic"), 20)
+	ok(carl.post("/admin/leaderboard/relic/switch?version=1"))
+	equal(stored("relic"), ["public", "2"])
+	ends("relic", "failed")
+	contains(publication("relic")["errors"][0], "On CPU, ")
+	set_devices("relic", "CPU", "B300")
+	equal(stored("relic"), ["public", "2"])
+
+
+@test
+def a_device_that_is_added_while_hidden_stays_closed_in_spite_of_a_waiver():
+	old("veiled", WEAK)
+	ok(publish("veiled", "save", visibility="hidden"))
+	set_devices("veiled", "B300", "CPU")
+	ok(publish("veiled"))
+	equal((stored("veiled"), list(closed("veiled"))), (["public", "1"], ["CPU"]))
+	device_ends("veiled", "CPU", "failed")
+	is_refused("veiled", "CPU")
+	ok(publish("veiled", "save", visibility="hidden"))
+	set_devices("veiled", "CPU")
+	set_devices("veiled", "CPU", "B300")  # B300 was added again after the waiver
+	ok(publish("veiled"))
+	equal(sorted(closed("veiled")), ["B300", "CPU"])
+	contains(check_page("veiled").words(), "Check of B300")
+
+
+@test
+def a_waiver_does_not_cover_what_a_later_dry_run_finds():
+	create("doubted", WEAK, visibility="hidden")
+	site.publish("doubted")
+	ok(publish("doubted", "save", visibility="hidden"))
+	ok(publish("doubted"))
+	equal(stored("doubted"), ["public", "1"])
+	ok(publish("doubted", "save", visibility="hidden"))
+	address = "/admin/leaderboard/doubted/dryrun"
+	ok(carl.post(f"{address}?version=1", form=address))
+	ok(publish("doubted"))
+	ends("doubted", "failed")
+	is_hidden("doubted")
+	site.publish("doubted")
+	equal(stored("doubted"), ["public", "1"])
+
+
+@test
 def another_version_opens_a_device_that_failed():
 	old("mended", WEAK)
 	set_devices("mended", "B300", "CPU")
@@ -609,6 +621,87 @@ def a_device_that_waits_for_a_worker_delays_nothing():
 	becomes("broad", "public", "2")
 
 
+# ---- results from before ----
+
+
+RIGHT = "def custom_kernel(data):\n    return data + 1\n"
+RANKED = (
+	"SELECT r.gpu, r.place FROM ranking r JOIN leaderboards l ON l.id = r.leaderboard_id "
+	"WHERE l.name = '{}' ORDER BY r.gpu"
+)
+RECORDS = (
+	"SELECT DISTINCT r.gpu, IF(r.ranked_at < '2022-01-01', 'then', 'now') FROM records r "
+	"JOIN leaderboards l ON l.id = r.leaderboard_id WHERE l.name = '{}'"
+)
+
+
+def rank(name):
+	"""Carl's result on CPU enters the ranking."""
+	fields = [("mode", "ranked"), ("code", RIGHT + new_source()), ("gpu", "CPU")]
+	ok(carl.post(f"/leaderboard/{name}/submit", fields))
+	until(lambda: sql(RANKED.format(name)) == [["CPU", "1"]], 60)
+	equal(sql(RECORDS.format(name)), [["CPU", "now"]])
+
+
+def age(name):
+	"""Moves the leaderboard and its results to earlier years."""
+	sql(
+		"UPDATE leaderboards l JOIN submissions s ON s.leaderboard_id = l.id "
+		"JOIN jobs j ON j.submission_id = s.id JOIN records r ON r.leaderboard_id = l.id "
+		"SET l.created_at = '2020-01-01', j.finished_at = '2021-01-01', "
+		"j.ranked_at = IF(j.ranked_at IS NULL, NULL, '2021-01-01'), r.ranked_at = '2021-01-01' "
+		f"WHERE l.name = '{name}' AND NOT s.dry_run"
+	)
+	equal(sql(RECORDS.format(name)), [["CPU", "then"]])
+
+
+@test
+def results_from_before_publication_count_from_then_on():
+	create("rehearsal", visibility="hidden")
+	rank("rehearsal")
+	age("rehearsal")
+	ok(publish("rehearsal"))
+	becomes("rehearsal", "public")
+	lacks(anyone.get("/leaderboard/rehearsal.atom").text, "<updated>2021")
+	until(lambda: sql(RECORDS.format("rehearsal")) == [["CPU", "now"]], 20)
+	equal(sql(RANKED.format("rehearsal")), [["CPU", "1"]])
+	# A leaderboard that was visible, hidden and shown again keeps its history.
+	age("rehearsal")
+	ok(publish("rehearsal", "save", visibility="hidden"))
+	ok(publish("rehearsal"))
+	becomes("rehearsal", "public")
+	until(lambda: value("SELECT SUM(ranking_due) FROM leaderboards") == "0", 20)
+	equal(sql(RECORDS.format("rehearsal")), [["CPU", "then"]])
+
+
+@test
+def a_closed_device_has_no_ranking_and_its_results_come_back_when_it_opens():
+	create("curtain", WEAK, gpus=("CPU", "B300"), visibility="hidden")
+	rank("curtain")
+	site.publish("curtain")
+	ok(publish("curtain", "save", visibility="hidden"))
+	set_devices("curtain", "B300")
+	until(lambda: sql(RECORDS.format("curtain")) == [["CPU", "now"]], 20)
+	age("curtain")
+	set_devices("curtain", "B300", "CPU")
+	equal(sql(RANKED.format("curtain")) + sql(RECORDS.format("curtain")), [])
+	ok(publish("curtain"))
+	device_ends("curtain", "CPU", "failed")
+	site.manage("ranking", "rebuild", "curtain")
+	equal(sql(RANKED.format("curtain")) + sql(RECORDS.format("curtain")), [])
+	equal(anyone.get(fresh("/leaderboard/curtain.json?gpu=CPU")).json["rows"], [])
+	# A result that is ranked while the device is closed counts from the opening on.
+	sql(
+		"UPDATE jobs j JOIN submissions s ON s.id = j.submission_id JOIN leaderboards l "
+		"ON l.id = s.leaderboard_id SET j.ranked_at = '2021-07-01' "
+		"WHERE l.name = 'curtain' AND NOT s.dry_run"
+	)
+	sql("UPDATE leaderboard_gpus SET closed_at = '2021-06-01' WHERE closed_at IS NOT NULL")
+	site.publish("curtain")
+	until(lambda: sql(RANKED.format("curtain")) == [["CPU", "1"]], 20)
+	equal(sql(RECORDS.format("curtain")), [["CPU", "now"]])
+
+
 # ---- versions ----
 
 
@@ -651,7 +744,7 @@ def switching_back_takes_the_wish_for_another_version_back():
 
 @test
 def a_problem_set_creates_hidden_leaderboards():
-	tree = {f"sum/{name}": text for name, text in files_of(WEAK).items()}
+	tree = {f"sum/{name}": text for name, text in add_one(WEAK).items()}
 	yaml = "name: a set\nproblems:\n  - {directory: sum, name: of-set, gpus: [CPU]}\n"
 	location = ok(
 		carl.post("/admin/sets/new", files=[("set", "s.zip", zip_of({"set.yaml": yaml, **tree}))])
@@ -669,7 +762,7 @@ def a_problem_set_creates_hidden_leaderboards():
 def problems_that_popcorn_loads_become_hidden_leaderboards():
 	folder = PROBLEMS / "problems"
 	(folder / "sum").mkdir(parents=True)
-	for name, text in files_of(WEAK).items():
+	for name, text in add_one(WEAK).items():
 		(folder / "sum" / name).write_text(text)
 	equal(api("", "POST", {"directory": "sum"}, "/popcorn/admin/leaderboards").status, 200)
 	ends("sum-dev", "failed")
@@ -681,7 +774,7 @@ def podium_admin_needs_its_flag_to_publish_without_a_check():
 	tasks = site.var / "tasks"
 	for name, reference in (("sum", REFERENCE), ("unsound", WEAK)):
 		(tasks / name).mkdir(parents=True)
-		for path, text in files_of(reference).items():
+		for path, text in add_one(reference).items():
 			(tasks / name / path).write_text(text)
 	answer = site.manage("task", "load", tasks / "sum")
 	equal(answer, "sum: created. It stays hidden until its check passes.\n")
@@ -808,7 +901,7 @@ def a_clone_of_a_published_leaderboard_needs_a_check_of_its_own():
 
 @test
 def a_problem_set_adds_devices_that_are_closed():
-	tree = {f"sum/{name}": text for name, text in files_of(WEAK).items()}
+	tree = {f"sum/{name}": text for name, text in add_one(WEAK).items()}
 	yaml = "name: a set\nproblems:\n  - {directory: sum, name: of-set, gpus: [CPU, B300]}\n"
 	location = ok(
 		carl.post("/admin/sets/new", files=[("set", "s.zip", zip_of({"set.yaml": yaml, **tree}))])

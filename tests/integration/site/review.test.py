@@ -331,7 +331,7 @@ def a_rejected_result_has_the_admins_reason_and_its_times_stay_hidden():
 @test
 def times_too_short_to_measure_are_held_and_then_tie_at_the_floor():
 	make_board(admin, "short", isolated(TWO_SIZES))
-	short = {**HONEST, "err_ns": 30.0, "best_ns": 1.0, "worst_ns": 9.0, "floor_ns": 500.0}
+	short = {**JUDGED, "err_ns": 30.0, "best_ns": 1.0, "worst_ns": 9.0, "floor_ns": 500.0}
 	floored = {"score_ns": 500.0, "score_err_ns": 25.0}
 	for client, mean_ns in ((ada, 3.0), (bob, 7.0)):
 		case = {**short, "mean_ns": mean_ns}
@@ -340,6 +340,8 @@ def times_too_short_to_measure_are_held_and_then_tie_at_the_floor():
 		contains(words, "held for review: an admin looks at it")
 		contains(words, f"{mean_ns:.3f} ns for 6.3 MB would be")
 		equal(words.count("< 0.5 µs"), 3)  # the score and two shapes
+		equal(words.count("too short to measure"), 2)  # instead of an interval
+		lacks(page(client, number).text, 'class="interval"')
 		lacks(page(anyone, number).words(), "< 0.5 µs")
 		if client is ada:  # nginx keeps the answer about bob's for a second
 			held = anyone.get(f"/api/v1/submissions/{number}").json["jobs"][0]
@@ -367,6 +369,8 @@ def times_too_short_to_measure_are_held_and_then_tie_at_the_floor():
 		cases = [stage for stage in job["stages"] if stage["name"] == "ranked"][0]["cases"]
 		equal(job["floor_ns"], floor_ns)
 		equal([(one["mean_ns"], one["floor_ns"]) for one in cases], [(mean_ns, floor_ns)] * 2)
+		intervals = {one[key] is None for one in cases for key in ("lower_ns", "upper_ns")}
+		equal(intervals, {floor_ns is not None})
 
 
 @test

@@ -41,7 +41,7 @@ cgi/action           lib/*
 cgi/page             lib/* cgi/render cgi/http cgi/action templates
 cgi/admin            lib/* cgi/render cgi/http cgi/action cgi/page templates
 cgi/api              lib/* cgi/render cgi/http cgi/action cgi/page cgi/admin
-cgi/server           lib/base lib/database lib/leaderboard lib/job lib/judging
+cgi/server           lib/base lib/database lib/leaderboard lib/job lib/judging lib/ranking
 cgi/popcorn          lib/* cgi/render cgi/http cgi/action cgi/api cgi/server
 cgi                  lib/* cgi/render cgi/http cgi/page cgi/api cgi/popcorn cgi/server
 
