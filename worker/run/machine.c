@@ -31,15 +31,17 @@ static const char PYTHON_FACTS[] =
 	"facts.update((name, version(name)) for name in ('torch', 'triton', 'numpy'))\n"
 	"print(json.dumps({name: value for name, value in facts.items() if value}))\n";
 
-struct machine machine_make(const struct sandbox_host *host)
+struct machine machine_make(const struct sandbox_host *host, int kits)
 {
-	return (struct machine){ .host = host, .asked = json_object() };
+	return (struct machine){ .host = host, .asked = json_object(), .kits = kits };
 }
 
 void machine_free(struct machine *machine)
 {
 	json_decref(machine->asked);
 	gauge_close(&machine->gauge);
+	if (machine->kits >= 0)
+		close(machine->kits);
 }
 
 /* Runs a program of the host, such as nvcc, in a sandbox that contains nothing from a submission.

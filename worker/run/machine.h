@@ -13,9 +13,11 @@ struct machine {
 	const struct sandbox_host *host;
 	json_t *asked; /* a program's path -> its facts */
 	struct gauge gauge;
+	int kits; /* the folder of kit_store.h; -1: none */
 };
 
-struct machine machine_make(const struct sandbox_host *host);
+/* `kits` becomes the machine's. */
+struct machine machine_make(const struct sandbox_host *host, int kits);
 void machine_free(struct machine *machine);
 
 /* The facts that go with a result: interpreter, libraries, toolkit, device, driver, processor,

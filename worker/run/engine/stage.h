@@ -40,6 +40,7 @@ struct run {
 	/* For a cu task: nvcc's output, once the compile stage has passed. */
 	struct compiled programs[COMPILED_KINDS];
 	struct zygote *zygote;
+	int kits;                      /* the folder of kit_store.h; -1: none */
 	struct gauge *gauge;           /* for the machine's GPUs */
 	double score_ns, score_err_ns; /* NAN until a ranked stage has passed */
 	struct task_ratio ratio;       /* NAN until a comparison has passed */
