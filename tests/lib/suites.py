@@ -1,10 +1,11 @@
 """The suites of tests/run: each suite's name, its program, what make builds for it, and its last
-duration."""
+duration. Also how many suites run side by side."""
 
 import json
 import os
 import pathlib
 import sys
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TESTS = ROOT / "tests"
@@ -186,3 +187,58 @@ class Record:
 
 	def seconds(self, suite):
 		return self.suites.get(suite.title(), {}).get("seconds", USUAL_S.get(suite.name, 10))
+
+
+# ---- side by side ----
+
+
+def processor_times():
+	"""(idle, all) of this process's processors since the machine started, in clock ticks."""
+	wanted = {f"cpu{number}" for number in os.sched_getaffinity(0)}
+	idle = total = 0
+	for line in pathlib.Path("/proc/stat").read_text().splitlines():
+		name, *ticks = line.split()
+		if name in wanted:
+			idle += int(ticks[3]) + int(ticks[4])  # idle and waiting for a disk
+			total += sum(map(int, ticks[:8]))
+	return idle, total
+
+
+class Places:
+	"""Says how many suites may run now. Suites wait for much of their time, for limits to pass and
+	for pages to load. Two suites more than there are processors always run. As long as the
+	processors are idle, one more suite starts at a time, and then has some seconds to show what it
+	needs."""
+
+	LOOK_S = 3
+	IDLE_SHARE = 0.15
+
+	def __init__(self, processors=None, times=processor_times, clock=time.monotonic):
+		count = processors or len(os.sched_getaffinity(0))
+		self.usual, self.most = count + 2, 2 * count + 6
+		self.times, self.clock = times, clock
+		self.began = times()
+		self.look()
+
+	def look(self):
+		self.looked, self.seen = self.clock(), self.times()
+
+	@staticmethod
+	def share(before, now):
+		idle, total = (b - a for a, b in zip(before, now))
+		return idle / total if total > 0 else 0
+
+	def idle_share(self):
+		"""How idle the processors have been since the start."""
+		return self.share(self.began, self.times())
+
+	def may_start(self, running):
+		"""Whether another suite may start beside those that run."""
+		if running < self.usual:
+			self.look()
+			return True
+		if self.clock() < self.looked + self.LOOK_S:
+			return False
+		is_idle = self.share(self.seen, self.times()) > self.IDLE_SHARE
+		self.look()
+		return is_idle and running < self.most

@@ -11,6 +11,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
+from suites import Places  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 scratch = pathlib.Path(tempfile.mkdtemp(prefix="podium-suites-test."))
@@ -118,6 +119,48 @@ def a_failing_run_says_how_to_repeat_only_the_failed_suites():
 	contains(text, "1 passed, 0 failed\n")
 	lacks(text, "Repeat")
 	equal(ask(folder, "--failed"), ("No suite failed when it last ran.\n", 0))
+
+
+class Machine:
+	"""Two processors of which `idle` are idle, and their clock."""
+
+	def __init__(self, idle):
+		self.idle, self.now, self.ticks = idle, 0, (0, 0)
+
+	def times(self):
+		return self.ticks
+
+	def clock(self):
+		return self.now
+
+	def passes(self, seconds):
+		self.now += seconds
+		self.ticks = (self.ticks[0] + self.idle * seconds, self.ticks[1] + 2 * seconds)
+
+
+def started(machine, running, seconds):
+	"""How many suites start within this time, beside those that run."""
+	places, first = Places(2, machine.times, machine.clock), running
+	for _ in range(seconds):
+		while places.may_start(running):
+			running += 1
+		machine.passes(1)
+	return running - first
+
+
+@test
+def more_suites_start_one_by_one_while_the_processors_are_idle():
+	equal(started(Machine(0), 0, 60), 4)
+	equal(started(Machine(0.2), 4, 60), 0)  # ten percent of two processors
+	equal(started(Machine(1), 4, 3), 0)
+	equal(started(Machine(1), 4, 5), 1)
+	equal(started(Machine(1), 0, 60), 10)
+	machine = Machine(1)
+	places = Places(2, machine.times, machine.clock)
+	machine.passes(8)
+	machine.idle = 0
+	machine.passes(8)
+	equal(places.idle_share(), 0.25)
 
 
 @test
