@@ -167,12 +167,20 @@ class Database:
 		rows(self.socket, "", f"DROP DATABASE {self.name}")
 
 
+def place_in_memory():
+	"""A folder in memory, if it has room. Each database has a hundred small files, which cost
+	the server half of its time on a disk. None: the usual folder for temporary files."""
+	place = pathlib.Path("/dev/shm")
+	is_there = place.is_dir() and os.access(place, os.W_OK)
+	return place if is_there and shutil.disk_usage(place).free > 4 << 30 else None
+
+
 class MariaDB(Database):
 	"""A server on a Unix socket in a fresh folder, with an empty database `podium`. It never syncs
 	to disk, because no test cuts the power."""
 
 	def __init__(self):
-		self.folder = pathlib.Path(tempfile.mkdtemp(prefix="podium-db."))
+		self.folder = pathlib.Path(tempfile.mkdtemp(prefix="podium-db.", dir=place_in_memory()))
 		socket, data, user = self.folder / "socket", self.folder / "data", getpass.getuser()
 		self.log = open(self.folder / "log", "wb")
 		# A starting server deletes temporary tables in its temporary folder, so no two servers may
