@@ -21,7 +21,8 @@ static const struct account ACCOUNT = { .change = true, .uid = 65534 };
 static const struct sandbox_host HOST = { .account = &ACCOUNT, .stands = { [WALL_FILES] = true } };
 static struct arena *arena;
 static char top[64];
-static int base = -1, store = -1;
+static int base = -1;
+static struct kit_store store;
 
 static int set_up(void **state)
 {
@@ -30,15 +31,15 @@ static int set_up(void **state)
 	arena = arena_new();
 	if (!mkdtemp(top) || (base = open(top, O_RDONLY | O_DIRECTORY)) < 0)
 		return -1;
-	store = kit_store_open(&HOST, base, "kits");
-	return store < 0;
+	store = (struct kit_store){ .host = &HOST, .base = base, .path = "kits" };
+	return 0;
 }
 
 static int tear_down(void **state)
 {
 	char command[100];
 	(void)state;
-	close(store);
+	kit_store_close(&store);
 	close(base);
 	arena_free(arena);
 	snprintf(command, sizeof command, "rm -rf %s", top);
@@ -54,7 +55,7 @@ static const unsigned char *key_of(unsigned char number)
 
 static void keep(unsigned char number, const char *judge, const char *contestant)
 {
-	kit_store_keep(store, key_of(number),
+	kit_store_keep(&store, key_of(number),
 		(struct compiled[]){ { judge, strlen(judge) }, { contestant, strlen(contestant) } },
 		programs_count);
 }
@@ -63,7 +64,7 @@ static void keep(unsigned char number, const char *judge, const char *contestant
 static const char *kept(unsigned char number)
 {
 	struct compiled programs[programs_count];
-	if (!kit_store_read(store, key_of(number), arena, programs, programs_count))
+	if (!kit_store_read(&store, key_of(number), arena, programs, programs_count))
 		return NULL;
 	return arena_printf(arena, "%.*s|%.*s", (int)programs[0].length, programs[0].bytes,
 		(int)programs[1].length, programs[1].bytes);
@@ -170,14 +171,25 @@ static void the_most_recently_used_kits_stay(void **state)
 static void half_written_files_are_removed_after_a_while(void **state)
 {
 	(void)state;
+	keep(1, "judge", "contestant");
 	for (int i = 0; i < 2; i++) {
-		cleanup_fd int file = openat(store, i ? "new-1111" : "new-2222", O_WRONLY | O_CREAT, 0600);
+		cleanup_fd int file =
+			openat(store.folder, i ? "new-1111" : "new-2222", O_WRONLY | O_CREAT, 0600);
 		assert_true(file >= 0);
 	}
 	age(arena_printf(arena, "%s/kits/new-1111", top), 1000);
 	keep(1, "judge", "contestant");
-	assert_int_equal(faccessat(store, "new-1111", F_OK, 0), -1);
-	assert_int_equal(faccessat(store, "new-2222", F_OK, 0), 0);
+	assert_int_equal(faccessat(store.folder, "new-1111", F_OK, 0), -1);
+	assert_int_equal(faccessat(store.folder, "new-2222", F_OK, 0), 0);
+}
+
+/* Whether a store opens there. */
+static bool opens(const struct sandbox_host *host, const char *path)
+{
+	struct kit_store other = { .host = host, .base = base, .path = path };
+	bool is_there = kit_store_open(&other);
+	kit_store_close(&other);
+	return is_there;
 }
 
 static void there_is_no_store_where_others_could_write(void **state)
@@ -185,28 +197,28 @@ static void there_is_no_store_where_others_could_write(void **state)
 	struct sandbox_host host = HOST;
 	struct account same = { .uid = geteuid() };
 	(void)state;
-	assert_int_equal(kit_store_open(&HOST, base, ""), -1);
+	assert_false(opens(&HOST, ""));
+	assert_true(kit_store_open(&store));
 	host.stands[WALL_FILES] = false;
 	host.account = &same;
-	assert_int_equal(kit_store_open(&host, base, "kits"), -1);
-	assert_int_equal(fchmod(store, 0710), 0);
-	assert_int_equal(kit_store_open(&HOST, base, "kits"), -1);
-	assert_int_equal(fchmod(store, 0700), 0);
+	assert_false(opens(&host, "kits"));
+	assert_int_equal(fchmod(store.folder, 0710), 0);
+	assert_false(opens(&HOST, "kits"));
+	assert_int_equal(fchmod(store.folder, 0700), 0);
 	assert_int_equal(symlinkat("kits", base, "link"), 0);
-	assert_int_equal(kit_store_open(&HOST, base, "link"), -1);
-	cleanup_fd int again = kit_store_open(&HOST, base, "kits");
-	assert_true(again >= 0);
+	assert_false(opens(&HOST, "link"));
+	assert_true(opens(&HOST, "kits"));
 	if (geteuid() != 0)
 		return;
-	assert_int_equal(fchown(store, 65534, (gid_t)-1), 0);
-	assert_int_equal(kit_store_open(&HOST, base, "kits"), -1);
+	assert_int_equal(fchown(store.folder, 65534, (gid_t)-1), 0);
+	assert_false(opens(&HOST, "kits"));
 }
 
 static void the_usual_folder_has_the_users_number(void **state)
 {
 	(void)state;
-	cleanup_fd int usual = kit_store_open(&HOST, base, NULL);
-	assert_true(usual >= 0);
+	assert_int_equal(faccessat(base, "kits", F_OK, 0), -1); /* nothing has used it */
+	assert_true(opens(&HOST, NULL));
 	assert_int_equal(faccessat(base, arena_printf(arena, "podium-kits-%u", geteuid()), F_OK, 0), 0);
 }
 

@@ -4,7 +4,6 @@
 #include "lib/base/log.h"
 #include "lib/base/manual.h"
 #include "lib/base/scope.h"
-#include "worker/run/engine/kit_store.h"
 #include "worker/run/host.h"
 #include "worker/run/machine.h"
 #include "worker/run/run.h"
@@ -252,7 +251,7 @@ static bool is_still_wanted(void *context)
 static bool run_jobs(struct inbox *inbox, struct events *events, int base,
 	const struct options *options, const struct sandbox_host *host, const json_t *devices)
 {
-	struct machine machine = machine_make(host, kit_store_open(host, base, options->kits));
+	struct machine machine = machine_make(host, base, options->kits);
 	struct zygote zygote = zygote_none;
 	bool good = true;
 	if (options->python)

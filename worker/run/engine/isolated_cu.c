@@ -5,7 +5,6 @@
 #include "lib/base/text.h"
 #include "lib/task/engine.h"
 #include "lib/task/stock.h"
-#include "worker/run/engine/kit_store.h"
 #include "worker/run/sandbox/folder.h"
 
 #include <sodium.h>
@@ -398,7 +397,7 @@ static const char *identify_compilers(struct run *run, struct stage *stage, cons
 static const unsigned char *make_store_key(
 	struct run *run, struct stage *stage, const struct nvcc *nvcc, const unsigned char *key)
 {
-	const char *compilers = run->kits >= 0 ? identify_compilers(run, stage, nvcc) : "";
+	const char *compilers = kit_store_open(run->kits) ? identify_compilers(run, stage, nvcc) : "";
 	const struct stock_file *eval = find_stock("eval.cu"), *utils = find_stock("utils.h");
 	unsigned char *made = arena_alloc(run->arena, kit_key_bytes);
 	crypto_generichash_state state;

@@ -1,8 +1,8 @@
 #include "worker/run/engine/kit_store.h"
 
+#include "lib/base/buffer.h"
 #include "lib/base/log.h"
 #include "lib/base/scope.h"
-#include "worker/run/engine/nvcc.h"
 #include "worker/run/sandbox/folder.h"
 
 #include <dirent.h>
@@ -18,6 +18,7 @@
 enum {
 	name_bytes = 2 * kit_key_bytes + 1,
 	most_programs = 8,
+	most_bytes = 512 * 1024 * 1024,
 	abandoned_s = 3600, /* how old a half-written file must be before it is removed */
 };
 
@@ -36,7 +37,7 @@ static bool is_exposed(const struct sandbox_host *host)
 	return !host->stands[WALL_FILES] && (geteuid() != 0 || host->account->uid == 0);
 }
 
-int kit_store_open(const struct sandbox_host *host, int base, const char *path)
+static int open_folder(const struct sandbox_host *host, int base, const char *path)
 {
 	char usual[64];
 	struct stat status;
@@ -59,6 +60,21 @@ int kit_store_open(const struct sandbox_host *host, int base, const char *path)
 		return -1;
 	}
 	return steal_fd(&folder);
+}
+
+bool kit_store_open(struct kit_store *store)
+{
+	if (!store->is_open)
+		store->folder = open_folder(store->host, store->base, store->path);
+	store->is_open = true;
+	return store->folder >= 0;
+}
+
+void kit_store_close(struct kit_store *store)
+{
+	if (store->is_open && store->folder >= 0)
+		close(store->folder);
+	store->is_open = false;
 }
 
 /* ---- a file ---- */
@@ -98,23 +114,24 @@ static bool split_content(const unsigned char *key, const char *bytes, size_t le
 	return at == end;
 }
 
-bool kit_store_read(int folder, const unsigned char key[static kit_key_bytes], struct arena *arena,
-	struct compiled *programs, size_t count)
+bool kit_store_read(struct kit_store *store, const unsigned char key[static kit_key_bytes],
+	struct arena *arena, struct compiled *programs, size_t count)
 {
 	char name[name_bytes];
 	const char *bytes;
 	size_t length;
 	struct error error;
 	format_name(key, name);
-	if (folder < 0
-		|| folder_read(folder, name, nvcc_most_program_bytes, arena, &bytes, &length, &error))
+	if (!kit_store_open(store)
+		|| folder_read(store->folder, name, most_bytes, arena, &bytes, &length, &error))
 		return false;
 	if (!split_content(key, bytes, length, programs, count)) {
 		log_warning("The kit %s is damaged; podium-run builds it again.", name);
-		unlinkat(folder, name, 0);
+		unlinkat(store->folder, name, 0);
 		return false;
 	}
-	utimensat(folder, name, NULL, AT_SYMLINK_NOFOLLOW); /* records the last use for prune_folder */
+	/* Records the last use for prune_folder. */
+	utimensat(store->folder, name, NULL, AT_SYMLINK_NOFOLLOW);
 	return true;
 }
 
@@ -164,7 +181,7 @@ static void prune_folder(int folder)
 }
 
 /* Writes under a temporary name first, so that nobody reads a part of the file. */
-void kit_store_keep(int folder, const unsigned char key[static kit_key_bytes],
+void kit_store_keep(struct kit_store *store, const unsigned char key[static kit_key_bytes],
 	const struct compiled *programs, size_t count)
 {
 	cleanup_buffer struct buffer content = { 0 };
@@ -172,7 +189,7 @@ void kit_store_keep(int folder, const unsigned char key[static kit_key_bytes],
 	char name[name_bytes], temporary[32];
 	struct head head = { 0 };
 	struct error error;
-	if (folder < 0 || count > most_programs)
+	if (!kit_store_open(store) || count > most_programs)
 		return;
 	memcpy(head.magic, MAGIC, sizeof head.magic);
 	for (size_t i = 0; i < count; i++)
@@ -185,10 +202,10 @@ void kit_store_keep(int folder, const unsigned char key[static kit_key_bytes],
 	format_name(key, name);
 	snprintf(
 		temporary, sizeof temporary, "new-%08x%08x", randombytes_random(), randombytes_random());
-	if (folder_write(folder, temporary, content.data, content.length, 0600, &error)
-		|| renameat(folder, temporary, folder, name)) {
-		unlinkat(folder, temporary, 0);
+	if (folder_write(store->folder, temporary, content.data, content.length, 0600, &error)
+		|| renameat(store->folder, temporary, store->folder, name)) {
+		unlinkat(store->folder, temporary, 0);
 		return;
 	}
-	prune_folder(folder);
+	prune_folder(store->folder);
 }
