@@ -2,6 +2,7 @@
 """tests/run in a made-up tree: which suites it chooses, what it builds for them, and what it prints
 at the end."""
 
+import fcntl
 import os
 import pathlib
 import shutil
@@ -11,6 +12,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
+from mariadb import remove_abandoned  # noqa: E402
 from suites import Places  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
@@ -119,6 +121,20 @@ def a_failing_run_says_how_to_repeat_only_the_failed_suites():
 	contains(text, "1 passed, 0 failed\n")
 	lacks(text, "Repeat")
 	equal(ask(folder, "--failed"), ("No suite failed when it last ran.\n", 0))
+
+
+@test
+def folders_of_killed_database_servers_are_removed():
+	folders = [scratch / f"podium-db.{name}" for name in ("running", "killed", "fresh")]
+	for folder in folders:
+		folder.mkdir()
+		(folder / "log").touch()
+	for folder in folders[:2]:
+		os.utime(folder, (1, 1))
+	with open(folders[0] / "log") as log:
+		fcntl.flock(log, fcntl.LOCK_EX)
+		remove_abandoned(scratch)
+	equal([folder.exists() for folder in folders], [True, False, True])
 
 
 class Machine:
