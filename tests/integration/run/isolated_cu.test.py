@@ -64,16 +64,17 @@ END
 contestant.out)
 	case "$*" in *sealed/builder.cu*) [ -e sealed/launch.h ] || exit 1 ;; esac
 	printf '#!/bin/sh\necho $(ls) $*\necho $(ls ../engine)\n' | made
+	echo "echo made contestant $(date +%s%N) \$(grep ^made submission.so) >&2" >> "$name"
 	printf 'ls STORE >&2\nexec sleep 100\n' >> "$name" ;;
-wraps.o) echo wraps > wraps.o ;;
-entry.o) echo entry > entry.o ;;
+wraps.o) echo made wraps $(date +%s%N) > wraps.o ;;
+entry.o) echo made entry $(date +%s%N) > entry.o ;;
 submission.so)
 	if grep -q WRONG submission.cu; then
 		echo 'submission.cu(1): error: identifier "WRONG" is undefined' >&2
 		exit 1
 	fi
 	[ -e eval.cu ] && { echo "eval.cu lies beside the submission" >&2; exit 2; }
-	{ cat submission.cu entry.o reference.cuh; } > submission.so ;;
+	{ cat submission.cu; echo; cat *.o reference.cuh; } > submission.so ;;
 eval.out)
 	printf '#!/bin/sh\nprintf "test-count: 1\\ntest.0.status: pass\\ncheck: pass\\n" >&3\n' |
 		made ;;
@@ -177,12 +178,15 @@ def shared_programs_are_built_once_for_each_version_of_a_task():
 
 
 def kit_of_new_runner(*arguments, **changes):
-	"""Judges with a new podium-run. Returns the message that tells kits apart."""
+	"""Judges with a new podium-run. Returns when each shared program of the job was compiled."""
 	with Runner("--kits", str(STORE)) as runner:
 		result = judged(runner, *arguments, **changes)
 	equal(result.verdict, "passed")
-	contains(result.cases[0]["message"], "kit ")
-	return result.cases[0]["message"]
+	judge = result.cases[0]["message"]
+	contains(judge, "kit ")
+	others = next(line for line in result.log("stderr").splitlines() if line.startswith("made "))
+	equal(others.split()[1::3][:2], ["contestant", "entry"])
+	return judge, others
 
 
 @test
