@@ -172,25 +172,33 @@ $(B)/podium: $(B)/cli/podium/main.o $(B)/libcommand.a $(B)/libpodium.a
 # The podium that the site offers for download. It needs no shared library. libcurl.a refers to
 # libraries that distributions do not have as static ones: cli/podium/left_out.c says what replaces
 # them. -w drops ld's warning about getaddrinfo, which the same file deals with. Sanitizers need
-# shared libraries, so builds with them compile this program's objects a second time, without them.
-PLAIN     := $(if $(SANITIZE)$(FUZZ),$(B)/plain,$(B))
-PLAIN_CC  := $(CC) $(filter-out -fsanitize=% -fno-sanitize-recover=%,$(CFLAGS))
+# shared libraries, so builds with them take the release build's program.
+STATIC    := $(if $(SANITIZE)$(FUZZ),build/release,$(B))/podium-static
 LEFT_OUT  := gss|GSS_C|ldap|ber|RTMP|libssh2|ssh|sftp|psl|nghttp2|idn2|ZSTD|BrotliDecoder
 static_library = $(shell $(CC) -print-file-name=$(1).a)
-$(B)/plain/%.o: %.c
-	@mkdir -p $(@D)
-	$(call quietly,CC)$(PLAIN_CC) -MMD -MP -c -o $@ $<
-$(PLAIN)/libstatic.a: $(patsubst $(B)/%,$(PLAIN)/%,$(filter-out %/left_out.o,$(call objects,cli/podium)) $(call objects,lib))
+.PHONY: static release-static
+static: $(STATIC).gz $(STATIC).sha256
+	@:
+ifneq ($(SANITIZE)$(FUZZ),)
+release-static:
+	@+$(MAKE) --no-print-directory SANITIZE= FUZZ= static
+$(STATIC).gz: release-static ;
+$(STATIC).sha256: $(STATIC).gz ;
+else
+$(B)/libstatic.a: $(filter-out %/left_out.o,$(call objects,cli/podium)) $(call objects,lib)
 	@rm -f $@
 	$(call quietly,AR)ar qcs $@ $^
-$(B)/podium-static: $(PLAIN)/cli/podium/left_out.o $(PLAIN)/libstatic.a
-	$(call quietly,LD)$(PLAIN_CC) -static-pie -Wl,-w,-z,relro,-z,now -s -o $@ $^ \
+$(STATIC): $(B)/cli/podium/left_out.o $(B)/libstatic.a
+	$(call quietly,LD)$(CC) $(CFLAGS) -static-pie -Wl,-w,-z,relro,-z,now -s -o $@ $^ \
 	  $$(nm -u --quiet $(call static_library,libcurl) | grep -oE '\b($(LEFT_OUT))_?[A-Za-z0-9_]+' | sort -u \
 	    | sed -E 's/.*/-Wl,--defsym=&=podium_left_out/; s/((libssh2|ssh)_init=podium_left_out)/\1_start/') \
 	  -Wl,--start-group $(foreach one,libcurl libssl libcrypto libjansson libsodium libz,$(call static_library,$(one))) -Wl,--end-group \
 	  -lm -lpthread -ldl
-$(B)/podium-static.gz: $(B)/podium-static
+$(STATIC).gz: $(STATIC)
 	@gzip -9nc $< > $@
+$(STATIC).sha256: $(STATIC)
+	@cd $(B) && sha256sum podium-static | sed 's/podium-static/podium/' > $(@F)
+endif
 
 # Templates become C before anything in cgi/ is compiled, because pages include their prototypes.
 $(B)/template-compile: templates/compile.c
@@ -213,10 +221,8 @@ $(B)/docs/help.c: $(B)/help-compile docs/README.md $(HELP:%=docs/%.md) Makefile
 	@mkdir -p $(@D)
 	@$< $@ $(HELP)
 $(B)/docs/help.o: $(wildcard docs/*.svg docs/*.png docs/*.yml)
-$(B)/podium-static.sha256: $(B)/podium-static
-	@cd $(B) && sha256sum podium-static | sed 's/podium-static/podium/' > $(@F)
-$(B)/cgi/page/help.o: $(B)/podium-static.gz $(B)/podium-static.sha256
-$(B)/cgi/page/help.o: override CFLAGS += -DPODIUM_STATIC='"$(B)/podium-static"'
+$(B)/cgi/page/help.o: $(STATIC).gz $(STATIC).sha256
+$(B)/cgi/page/help.o: override CFLAGS += -DPODIUM_STATIC='"$(STATIC)"'
 
 # The files that are embedded in programs.
 $(B)/cgi/api/openapi.o: docs/api.md $(wildcard docs/openapi/*.json)

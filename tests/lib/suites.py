@@ -1,10 +1,11 @@
 """The suites of tests/run: each suite's name, its program, what make builds for it, and its last
-duration."""
+duration. Also how many suites run side by side."""
 
 import json
 import os
 import pathlib
 import sys
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TESTS = ROOT / "tests"
@@ -131,35 +132,41 @@ def all_suites(kind):
 # Durations of the slowest suites in seconds, used until a run on this machine has timed them. Slow
 # suites start first, so that none runs alone at the end. For this only the order matters.
 USUAL_S = {
-	"redteam/attacks": 415,
-	"integration/harness/harness": 350,
-	"harness/isolated_cu": 275,
-	"browser/pages": 255,
-	"integration/run/isolated": 200,
-	"browser/flows": 175,
-	"integration/formats/formats": 135,
-	"integration/formats/extensions": 110,
+	"redteam/attacks": 470,
+	"harness/isolated_cu": 430,
+	"integration/run/isolated": 405,
+	"browser/flows": 340,
+	"integration/harness/harness": 330,
+	"integration/formats/formats": 290,
+	"browser/pages": 265,
 	"fuzz/answer": 105,
-	"integration/run/sealed": 110,
-	"integration/run/run": 90,
-	"harness/isolated": 70,
-	"integration/worker/worker": 65,
-	"integration/site/control": 65,
-	"integration/sandbox/sandbox": 60,
-	"browser/plain": 60,
-	"integration/command/command": 60,
-	"browser/keyboard": 60,
-	"browser/engines": 60,
-	"browser/judge": 60,
-	"browser/participants": 55,
+	"integration/run/sealed": 100,
+	"integration/formats/extensions": 90,
+	"harness/isolated": 85,
+	"integration/run/run": 80,
+	"integration/sandbox/sandbox": 65,
+	"integration/command/command": 65,
+	"integration/worker/bad": 65,
+	"browser/plain": 65,
+	"browser/participants": 60,
+	"browser/judge": 55,
+	"browser/operate": 55,
 	"browser/publishing": 50,
-	"browser/operate": 45,
-	"browser/account": 45,
+	"integration/site/publication": 50,
+	"browser/keyboard": 50,
+	"harness/sealed_judge": 45,
+	"integration/worker/worker": 45,
+	"faults/outage": 45,
 	"integration/site/api": 45,
-	"faults/kill": 40,
-	"faults/outage": 40,
-	"integration/worker/bad": 40,
+	"faults/kill": 45,
+	"integration/site/questions": 45,
+	"integration/hosts/web": 45,
 	"integration/check/same": 40,
+	"integration/site/control": 40,
+	"integration/site/comparisons": 40,
+	"faults/publication": 35,
+	"browser/account": 35,
+	"integration/site/dry_run": 35,
 }
 
 
@@ -186,3 +193,58 @@ class Record:
 
 	def seconds(self, suite):
 		return self.suites.get(suite.title(), {}).get("seconds", USUAL_S.get(suite.name, 10))
+
+
+# ---- side by side ----
+
+
+def processor_times():
+	"""(idle, all) of this process's processors since the machine started, in clock ticks."""
+	wanted = {f"cpu{number}" for number in os.sched_getaffinity(0)}
+	idle = total = 0
+	for line in pathlib.Path("/proc/stat").read_text().splitlines():
+		name, *ticks = line.split()
+		if name in wanted:
+			idle += int(ticks[3]) + int(ticks[4])  # idle and waiting for a disk
+			total += sum(map(int, ticks[:8]))
+	return idle, total
+
+
+class Places:
+	"""Says how many suites may run now. Suites wait for much of their time, for limits to pass and
+	for pages to load. Two suites more than there are processors always run. As long as the
+	processors are idle, one more suite starts at a time, and then has some seconds to show what it
+	needs."""
+
+	LOOK_S = 3
+	IDLE_SHARE = 0.15
+
+	def __init__(self, processors=None, times=processor_times, clock=time.monotonic):
+		count = processors or len(os.sched_getaffinity(0))
+		self.usual, self.most = count + 2, 2 * count + 6
+		self.times, self.clock = times, clock
+		self.began = times()
+		self.look()
+
+	def look(self):
+		self.looked, self.seen = self.clock(), self.times()
+
+	@staticmethod
+	def share(before, now):
+		idle, total = (b - a for a, b in zip(before, now))
+		return idle / total if total > 0 else 0
+
+	def idle_share(self):
+		"""How idle the processors have been since the start."""
+		return self.share(self.began, self.times())
+
+	def may_start(self, running):
+		"""Whether another suite may start beside those that run."""
+		if running < self.usual:
+			self.look()
+			return True
+		if self.clock() < self.looked + self.LOOK_S:
+			return False
+		is_idle = self.share(self.seen, self.times()) > self.IDLE_SHARE
+		self.look()
+		return is_idle and running < self.most

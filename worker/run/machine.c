@@ -31,15 +31,18 @@ static const char PYTHON_FACTS[] =
 	"facts.update((name, version(name)) for name in ('torch', 'triton', 'numpy'))\n"
 	"print(json.dumps({name: value for name, value in facts.items() if value}))\n";
 
-struct machine machine_make(const struct sandbox_host *host)
+struct machine machine_make(const struct sandbox_host *host, int base, const char *kits)
 {
-	return (struct machine){ .host = host, .asked = json_object() };
+	return (struct machine){
+		.host = host, .asked = json_object(), .kits = { .host = host, .base = base, .path = kits }
+	};
 }
 
 void machine_free(struct machine *machine)
 {
 	json_decref(machine->asked);
 	gauge_close(&machine->gauge);
+	kit_store_close(&machine->kits);
 }
 
 /* Runs a program of the host, such as nvcc, in a sandbox that contains nothing from a submission.

@@ -3,6 +3,7 @@
 #ifndef PODIUM_WORKER_RUN_MACHINE_H
 #define PODIUM_WORKER_RUN_MACHINE_H
 
+#include "worker/run/engine/kit_store.h"
 #include "worker/run/job/job.h"
 #include "worker/run/profile/gauge.h"
 #include "worker/run/sandbox/sandbox.h"
@@ -13,9 +14,11 @@ struct machine {
 	const struct sandbox_host *host;
 	json_t *asked; /* a program's path -> its facts */
 	struct gauge gauge;
+	struct kit_store kits;
 };
 
-struct machine machine_make(const struct sandbox_host *host);
+/* `base` and `kits`: the kit store's base and path. */
+struct machine machine_make(const struct sandbox_host *host, int base, const char *kits);
 void machine_free(struct machine *machine);
 
 /* The facts that go with a result: interpreter, libraries, toolkit, device, driver, processor,

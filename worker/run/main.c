@@ -51,6 +51,8 @@ static const char USAGE[] =
 	"  --show PATHS          more files and folders that programs in the sandbox may read, with\n"
 	"                        colons between them (PODIUM_SANDBOX_SHOW); the system's, the\n"
 	"                        interpreter's and the toolkit's are always there\n"
+	"  --kits DIR            where to keep the programs of CUDA C++ tasks, for the next start\n"
+	"                        (default: podium-kits-UID in --directory; \"\": keep none)\n"
 	"  --help, --version, --manual\n"
 	"\n"
 	"LIMITS of each program, including all that it starts and writes:\n"
@@ -66,7 +68,7 @@ static const char USAGE[] =
 	"is no such interpreter. --check-host exits with 1 if it found a fault.\n";
 
 struct options {
-	const char *directory, *user, *python;
+	const char *directory, *user, *python, *kits;
 	bool once, find_python, check_host, as_json, walls, in_slurm_allocation;
 	const char *locks;
 	const char *show, *memory, *disk, *processes;
@@ -81,6 +83,7 @@ enum {
 	OPTION_CHECK_HOST,
 	OPTION_WALLS,
 	OPTION_SHOW,
+	OPTION_KITS,
 	OPTION_MEMORY,
 	OPTION_DISK,
 	OPTION_PROCESSES,
@@ -115,6 +118,7 @@ static int read_options(int count, char **words, struct options *options)
 		{ "walls", no_argument, NULL, OPTION_WALLS },
 		{ "slurm-allocation", optional_argument, NULL, OPTION_SLURM_ALLOCATION },
 		{ "show", required_argument, NULL, OPTION_SHOW },
+		{ "kits", required_argument, NULL, OPTION_KITS },
 		{ "memory", required_argument, NULL, OPTION_MEMORY },
 		{ "disk", required_argument, NULL, OPTION_DISK },
 		{ "processes", required_argument, NULL, OPTION_PROCESSES },
@@ -143,6 +147,7 @@ static int read_options(int count, char **words, struct options *options)
 			options->locks = optarg ? optarg : "";
 			break;
 		case OPTION_SHOW: options->show = optarg; break;
+		case OPTION_KITS: options->kits = optarg; break;
 		case OPTION_MEMORY: options->memory = optarg; break;
 		case OPTION_DISK: options->disk = optarg; break;
 		case OPTION_PROCESSES: options->processes = optarg; break;
@@ -246,7 +251,7 @@ static bool is_still_wanted(void *context)
 static bool run_jobs(struct inbox *inbox, struct events *events, int base,
 	const struct options *options, const struct sandbox_host *host, const json_t *devices)
 {
-	struct machine machine = machine_make(host);
+	struct machine machine = machine_make(host, base, options->kits);
 	struct zygote zygote = zygote_none;
 	bool good = true;
 	if (options->python)

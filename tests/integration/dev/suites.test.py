@@ -2,6 +2,7 @@
 """tests/run in a made-up tree: which suites it chooses, what it builds for them, and what it prints
 at the end."""
 
+import fcntl
 import os
 import pathlib
 import shutil
@@ -11,6 +12,8 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
+from mariadb import remove_abandoned  # noqa: E402
+from suites import Places  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 scratch = pathlib.Path(tempfile.mkdtemp(prefix="podium-suites-test."))
@@ -118,6 +121,62 @@ def a_failing_run_says_how_to_repeat_only_the_failed_suites():
 	contains(text, "1 passed, 0 failed\n")
 	lacks(text, "Repeat")
 	equal(ask(folder, "--failed"), ("No suite failed when it last ran.\n", 0))
+
+
+@test
+def folders_of_killed_database_servers_are_removed():
+	folders = [scratch / f"podium-db.{name}" for name in ("running", "killed", "fresh")]
+	for folder in folders:
+		folder.mkdir()
+		(folder / "log").touch()
+	for folder in folders[:2]:
+		os.utime(folder, (1, 1))
+	with open(folders[0] / "log") as log:
+		fcntl.flock(log, fcntl.LOCK_EX)
+		remove_abandoned(scratch)
+	equal([folder.exists() for folder in folders], [True, False, True])
+
+
+class Machine:
+	"""Two processors of which `idle` are idle, and their clock."""
+
+	def __init__(self, idle):
+		self.idle, self.now, self.ticks = idle, 0, (0, 0)
+
+	def times(self):
+		return self.ticks
+
+	def clock(self):
+		return self.now
+
+	def passes(self, seconds):
+		self.now += seconds
+		self.ticks = (self.ticks[0] + self.idle * seconds, self.ticks[1] + 2 * seconds)
+
+
+def started(machine, running, seconds):
+	"""How many suites start within this time, beside those that run."""
+	places, first = Places(2, machine.times, machine.clock), running
+	for _ in range(seconds):
+		while places.may_start(running):
+			running += 1
+		machine.passes(1)
+	return running - first
+
+
+@test
+def more_suites_start_one_by_one_while_the_processors_are_idle():
+	equal(started(Machine(0), 0, 60), 4)
+	equal(started(Machine(0.2), 4, 60), 0)  # ten percent of two processors
+	equal(started(Machine(1), 4, 3), 0)
+	equal(started(Machine(1), 4, 5), 1)
+	equal(started(Machine(1), 0, 60), 10)
+	machine = Machine(1)
+	places = Places(2, machine.times, machine.clock)
+	machine.passes(8)
+	machine.idle = 0
+	machine.passes(8)
+	equal(places.idle_share(), 0.25)
 
 
 @test

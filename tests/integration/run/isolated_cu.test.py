@@ -7,6 +7,7 @@ import base64
 import gzip
 import hashlib
 import json
+import os
 import pathlib
 import shutil
 import struct
@@ -28,6 +29,7 @@ if grep -qs BROKEN reference.cuh && [ "$name" != eval.out ]; then
 	exit 2
 fi
 case "$name" in
+macros) echo "the macros of VERSION 1" > macros ;;
 judge.out)
 	[ -e submission.cu ] && { echo "a submission lies beside the judge" >&2; exit 2; }
 	stamp=$(date +%s%N)
@@ -61,16 +63,18 @@ END
 	;;
 contestant.out)
 	case "$*" in *sealed/builder.cu*) [ -e sealed/launch.h ] || exit 1 ;; esac
-	printf '#!/bin/sh\necho $(ls) $*\necho $(ls ../engine)\nexec sleep 100\n' | made ;;
-wraps.o) echo wraps > wraps.o ;;
-entry.o) echo entry > entry.o ;;
+	printf '#!/bin/sh\necho $(ls) $*\necho $(ls ../engine)\n' | made
+	echo "echo made contestant $(date +%s%N) \$(grep ^made submission.so) >&2" >> "$name"
+	printf 'ls STORE >&2\nexec sleep 100\n' >> "$name" ;;
+wraps.o) echo made wraps $(date +%s%N) > wraps.o ;;
+entry.o) echo made entry $(date +%s%N) > entry.o ;;
 submission.so)
 	if grep -q WRONG submission.cu; then
 		echo 'submission.cu(1): error: identifier "WRONG" is undefined' >&2
 		exit 1
 	fi
 	[ -e eval.cu ] && { echo "eval.cu lies beside the submission" >&2; exit 2; }
-	{ cat submission.cu entry.o reference.cuh; } > submission.so ;;
+	{ cat submission.cu; echo; cat *.o reference.cuh; } > submission.so ;;
 eval.out)
 	printf '#!/bin/sh\nprintf "test-count: 1\\ntest.0.status: pass\\ncheck: pass\\n" >&3\n' |
 		made ;;
@@ -83,14 +87,19 @@ FILES = {
 	"table.bin": "data",
 }
 FOLDER = pathlib.Path(tempfile.mkdtemp(prefix="podium-nvcc."))
+STORE = pathlib.Path(tempfile.mkdtemp(prefix="podium-kits."))
 
 
 def make_nvcc():
 	FOLDER.chmod(0o755)
+	write_nvcc(NVCC)
+
+
+def write_nvcc(text, time_s=1000):
 	path = FOLDER / "nvcc"
-	path.write_text(NVCC)
+	path.write_text(text.replace("STORE", str(STORE)))
 	path.chmod(0o755)
-	return str(path)
+	os.utime(path, (time_s, time_s))
 
 
 def message(submission="a kernel", reference="the reference", id=17, **changes):
@@ -107,7 +116,7 @@ def message(submission="a kernel", reference="the reference", id=17, **changes):
 		harness="the harness",
 		definition=definition,
 		files=files,
-		device=GPU,
+		device=changes.pop("device", GPU),
 		nvcc=str(FOLDER / "nvcc"),
 		id=id,
 		**changes,
@@ -166,6 +175,68 @@ def shared_programs_are_built_once_for_each_version_of_a_task():
 		)
 	contains(first, "kit ")
 	assert first == again != other, (first, again, other)
+
+
+def kit_of_new_runner(*arguments, **changes):
+	"""Judges with a new podium-run. Returns when each shared program of the job was compiled."""
+	with Runner("--kits", str(STORE)) as runner:
+		result = judged(runner, *arguments, **changes)
+	equal(result.verdict, "passed")
+	judge = result.cases[0]["message"]
+	contains(judge, "kit ")
+	others = next(line for line in result.log("stderr").splitlines() if line.startswith("made "))
+	equal(others.split()[1::3][:2], ["contestant", "entry"])
+	return judge, others
+
+
+@test
+def a_new_podium_run_takes_shared_programs_from_the_store():
+	kits = [kit_of_new_runner("one"), kit_of_new_runner("two")]
+	kits += [kit_of_new_runner(engine="sealed") for _ in range(2)]
+	assert kits[0] == kits[1] != kits[2] == kits[3], kits
+
+
+@test
+def another_task_flag_or_compiler_has_other_programs():
+	kits = [kit_of_new_runner()]
+	kits.append(kit_of_new_runner(reference="another reference"))
+	kits.append(kit_of_new_runner(definition={"compile_flags": ["-O1"]}))
+	kits.append(kit_of_new_runner(device={**GPU, "compute_capability": "8.0"}))
+	try:
+		write_nvcc(NVCC.replace("VERSION 1", "VERSION 2"))
+		kits.append(kit_of_new_runner())
+		write_nvcc(NVCC, time_s=2000)
+		kits.append(kit_of_new_runner())
+	finally:
+		write_nvcc(NVCC)
+	equal(len(set(kits)), len(kits))
+	equal(kit_of_new_runner(), kits[0])
+
+
+@test
+def a_compiler_that_cannot_be_identified_has_no_stored_programs():
+	try:
+		write_nvcc(NVCC.replace("macros) echo", "macros) exit 1; echo"))
+		assert kit_of_new_runner() != kit_of_new_runner()
+	finally:
+		write_nvcc(NVCC)
+
+
+@test
+def a_damaged_file_of_the_store_is_built_again():
+	first = kit_of_new_runner("one", "a damaged reference")
+	newest = max(STORE.iterdir(), key=lambda path: path.stat().st_mtime_ns)
+	newest.write_bytes(newest.read_bytes()[:-1] + b"!")
+	second = kit_of_new_runner("one", "a damaged reference")
+	assert first != second == kit_of_new_runner("one", "a damaged reference")
+
+
+@test
+def a_submission_does_not_see_the_store():
+	kit_of_new_runner()
+	assert any(STORE.iterdir())
+	with Runner("--kits", str(STORE)) as runner:
+		contains(judged(runner).log("stderr"), "No such file or directory")
 
 
 @test

@@ -10,6 +10,7 @@
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* ---- the files of the engine ---- */
 
@@ -236,14 +237,11 @@ enum { KIT_JUDGE, KIT_CONTESTANT, KIT_ENTRY, KIT_WRAPS, KIT_PROGRAMS };
 static const char *const KIT_NAMES[] = { "judge.out", "contestant.out", "entry.o", "wraps.o" };
 
 struct kit {
-	unsigned char key[crypto_generichash_BYTES]; /* hash of all that the kit is built from */
-	uint64_t used;   /* the number of the last request; 0: this place is empty */
-	char *obstacle;  /* why the kit cannot be built; NULL: it was built */
+	unsigned char key[kit_key_bytes]; /* hash of the command line and the task's files */
+	uint64_t used;                    /* the number of the last request; 0: this place is empty */
+	char *obstacle;                   /* why the kit cannot be built; NULL: it was built */
 	bool is_passing; /* the obstacle is this machine's and temporary, not the task's */
-	struct {
-		char *bytes;
-		size_t length;
-	} programs[KIT_PROGRAMS];
+	struct compiled programs[KIT_PROGRAMS];
 };
 
 /* The kits of the last few versions of tasks. */
@@ -257,13 +255,13 @@ static void hash_bytes(crypto_generichash_state *state, const void *bytes, size_
 	crypto_generichash_update(state, bytes, length);
 }
 
-static void make_key(const struct run *run, const struct nvcc *nvcc,
-	unsigned char key[static crypto_generichash_BYTES])
+static void make_key(
+	const struct run *run, const struct nvcc *nvcc, unsigned char key[static kit_key_bytes])
 {
 	const struct job *job = run->job;
 	const char *engine = task_engine_name(run->engine);
 	crypto_generichash_state state;
-	crypto_generichash_init(&state, NULL, 0, crypto_generichash_BYTES);
+	crypto_generichash_init(&state, NULL, 0, kit_key_bytes);
 	for (size_t i = 0; i < nvcc->count; i++)
 		hash_bytes(&state, nvcc->words[i], strlen(nvcc->words[i]));
 	hash_bytes(&state, engine, strlen(engine));
@@ -272,7 +270,7 @@ static void make_key(const struct run *run, const struct nvcc *nvcc,
 		hash_bytes(&state, job->files.files[i].path, strlen(job->files.files[i].path));
 		hash_bytes(&state, job->files.files[i].bytes, job->files.files[i].length);
 	}
-	crypto_generichash_final(&state, key, crypto_generichash_BYTES);
+	crypto_generichash_final(&state, key, kit_key_bytes);
 }
 
 /* Finds the kit with this key, or the place for a new one. */
@@ -292,7 +290,7 @@ static void empty_kit(struct kit *kit)
 {
 	free(kit->obstacle);
 	for (size_t i = 0; i < COUNT(kit->programs); i++)
-		free(kit->programs[i].bytes);
+		free((char *)(uintptr_t)kit->programs[i].bytes);
 	*kit = (struct kit){ 0 };
 }
 
@@ -346,25 +344,85 @@ static const char *read_obstacle(
 		engine, find_fault(arena, buffer_string(&text)));
 }
 
-static int read_kit(struct run *run, struct kit *kit, struct error *error)
+static int read_kit(struct run *run, struct compiled *programs, struct error *error)
 {
-	for (size_t i = 0; i < KIT_PROGRAMS; i++) {
-		const char *bytes;
-		size_t length;
-		int rc = folder_read(run->workspace.run, KIT_NAMES[i], nvcc_most_program_bytes, run->arena,
-			&bytes, &length, error);
-		if (rc)
-			return rc;
-		kit->programs[i].bytes = copy_bytes(bytes, length);
-		kit->programs[i].length = length;
-	}
-	return 0;
+	int rc = 0;
+	for (size_t i = 0; i < KIT_PROGRAMS && !rc; i++)
+		rc = folder_read(run->workspace.run, KIT_NAMES[i], nvcc_most_program_bytes, run->arena,
+			&programs[i].bytes, &programs[i].length, error);
+	return rc;
 }
 
+static void fill_kit(struct kit *kit, const struct compiled *programs)
+{
+	for (size_t i = 0; i < KIT_PROGRAMS; i++)
+		kit->programs[i] = (struct compiled){ copy_bytes(programs[i].bytes, programs[i].length),
+			programs[i].length };
+}
+
+/* ---- kits of earlier podium-runs ---- */
+
+/* Prints a digest of every macro that nvcc and its host compiler define with these flags: their
+ * versions, and those of CUDA's headers and of the C and C++ libraries. */
+static const char IDENTIFY[] =
+	"\"$@\" -E -Xcompiler=-dM -x cu /dev/null -o macros && sha256sum macros";
+
+/* Runs nvcc to identify it. Returns what identifies the compilers, or "" if that failed. */
+static const char *identify_compilers(struct run *run, struct stage *stage, const struct nvcc *nvcc)
+{
+	const char **words = arena_array(run->arena, const char *, nvcc->count + 5);
+	words[0] = "/bin/sh";
+	words[1] = "-c";
+	words[2] = IDENTIFY;
+	words[3] = "sh";
+	memcpy(words + 4, nvcc->words, nvcc->count * sizeof *words);
+	struct process process = nvcc_process(run, nvcc);
+	process.arguments = words;
+	process.is_trusted = true;
+	struct process_result *result = arena_alloc(run->arena, sizeof *result);
+	struct stage scratch = *stage;
+	struct stat file;
+	struct error error;
+	cleanup_buffer struct buffer text = { 0 };
+	if (stage_try_program(run, &scratch, &process, result, &error)
+		|| result->ending != PROCESS_EXITED || result->code || stat(run->job->nvcc, &file))
+		return "";
+	capture_text(&result->output, &text);
+	return arena_printf(run->arena, "%s %lld %lld.%ld", buffer_string(&text),
+		(long long)file.st_size, (long long)file.st_mtim.tv_sec, file.st_mtim.tv_nsec);
+}
+
+/* The key of a kit in the store: a hash of all that it is built from and with. A podium-run whose
+ * own part of the kit differs has another key. NULL: the store cannot be used. */
+static const unsigned char *make_store_key(
+	struct run *run, struct stage *stage, const struct nvcc *nvcc, const unsigned char *key)
+{
+	const char *compilers = kit_store_open(run->kits) ? identify_compilers(run, stage, nvcc) : "";
+	const struct stock_file *eval = find_stock("eval.cu"), *utils = find_stock("utils.h");
+	unsigned char *made = arena_alloc(run->arena, kit_key_bytes);
+	crypto_generichash_state state;
+	if (!*compilers)
+		return NULL;
+	crypto_generichash_init(&state, NULL, 0, kit_key_bytes);
+	hash_bytes(&state, key, kit_key_bytes);
+	hash_bytes(&state, compilers, strlen(compilers));
+	hash_bytes(&state, eval->bytes, (size_t)(eval->end - eval->bytes));
+	hash_bytes(&state, utils->bytes, (size_t)(utils->end - utils->bytes));
+	for (size_t i = 0; i < COUNT(ENGINE_FILES); i++) {
+		hash_bytes(&state, ENGINE_FILES[i].path, strlen(ENGINE_FILES[i].path));
+		hash_bytes(
+			&state, ENGINE_FILES[i].bytes, (size_t)(ENGINE_FILES[i].end - ENGINE_FILES[i].bytes));
+	}
+	crypto_generichash_final(&state, made, kit_key_bytes);
+	return made;
+}
+
+/* ---- building a kit ---- */
+
 /* Builds the kit. The folder has nothing of the submission, so the compiler is trusted. Sends no
- * events. */
-static int build_kit(struct run *run, struct stage *stage, const struct nvcc *nvcc, struct kit *kit,
-	struct error *error)
+ * events. `store_key`: where the store keeps the kit; NULL: nowhere. */
+static int build_kit(struct run *run, struct stage *stage, const struct nvcc *nvcc,
+	const unsigned char *store_key, struct kit *kit, struct error *error)
 {
 	int rc;
 	if ((rc = write_task(run, true, error))
@@ -393,7 +451,13 @@ static int build_kit(struct run *run, struct stage *stage, const struct nvcc *nv
 	if (obstacle)
 		kit->obstacle = copy_bytes(obstacle, strlen(obstacle));
 	kit->is_passing = obstacle && result->ending != PROCESS_EXITED;
-	return obstacle ? 0 : read_kit(run, kit, error);
+	struct compiled programs[KIT_PROGRAMS];
+	if (obstacle || (rc = read_kit(run, programs, error)))
+		return rc;
+	fill_kit(kit, programs);
+	if (store_key)
+		kit_store_keep(run->kits, store_key, kit->programs, KIT_PROGRAMS);
+	return 0;
 }
 
 /* A kit's programs may be replaced while the job runs, so the job gets copies. */
@@ -408,7 +472,21 @@ static void copy_programs(struct run *run, const struct kit *kit)
 			kit->programs[i].length };
 }
 
-/* Finds the kit in memory, or builds it. On success *found has either an obstacle or programs. */
+/* Takes the kit from the store, or builds it. */
+static int make_kit(struct run *run, struct stage *stage, const struct nvcc *nvcc,
+	const unsigned char *key, struct kit *kit, struct error *error)
+{
+	const unsigned char *store_key = make_store_key(run, stage, nvcc, key);
+	struct compiled programs[KIT_PROGRAMS];
+	if (store_key && kit_store_read(run->kits, store_key, run->arena, programs, KIT_PROGRAMS)) {
+		fill_kit(kit, programs);
+		return 0;
+	}
+	int rc = store_key ? reopen_stage(run, stage, error) : 0;
+	return rc ? rc : build_kit(run, stage, nvcc, store_key, kit, error);
+}
+
+/* Finds the kit in memory, or makes it. On success *found has either an obstacle or programs. */
 static int get_kit(struct run *run, struct stage *stage, const struct nvcc *nvcc,
 	const struct kit **found, struct error *error)
 {
@@ -418,7 +496,7 @@ static int get_kit(struct run *run, struct stage *stage, const struct nvcc *nvcc
 	*found = kit;
 	if (!kit->used || kit->is_passing || memcmp(kit->key, key, sizeof key) != 0) {
 		empty_kit(kit);
-		int rc = build_kit(run, stage, nvcc, kit, error);
+		int rc = make_kit(run, stage, nvcc, key, kit, error);
 		if (!rc)
 			rc = reopen_stage(run, stage, error);
 		if (rc) {

@@ -6,14 +6,15 @@
  * - submission.so, the submission and the entry that calls it.
  *
  * judge.out and contestant.out are the same for all submissions to a version of a task. This module
- * keeps both in memory from one job to the next and calls them the kit. */
+ * calls both the kit, and keeps it in memory from one job to the next and in a folder for the next
+ * podium-run (kit_store.h). */
 #ifndef PODIUM_WORKER_RUN_ENGINE_ISOLATED_CU_H
 #define PODIUM_WORKER_RUN_ENGINE_ISOLATED_CU_H
 
 #include "worker/run/engine/nvcc.h"
 #include "worker/run/engine/stage.h"
 
-/* Compiles the submission, and the kit if it is not in memory, into run->programs. If the task
+/* Compiles the submission, and the kit if there is none yet, into run->programs. If the task
  * cannot be split, the job fails. If the job may fall back, run->engine becomes a weaker one
  * instead, and run->engine_reason says why. */
 int isolated_cu_compile(struct run *run, struct stage *stage, struct error *error);

@@ -4,6 +4,7 @@
 
 #include "lib/base/arena.h"
 #include "worker/run/engine/judgement.h"
+#include "worker/run/engine/kit_store.h"
 #include "worker/run/job/event.h"
 #include "worker/run/job/inbox.h"
 #include "worker/run/job/job.h"
@@ -22,11 +23,6 @@ enum compiled_kind {
 	COMPILED_RIVAL,
 	COMPILED_KINDS
 };
-struct compiled {
-	const char *bytes;
-	size_t length;
-};
-
 struct run {
 	const struct job *job;
 	struct arena *arena;
@@ -40,6 +36,7 @@ struct run {
 	/* For a cu task: nvcc's output, once the compile stage has passed. */
 	struct compiled programs[COMPILED_KINDS];
 	struct zygote *zygote;
+	struct kit_store *kits;
 	struct gauge *gauge;           /* for the machine's GPUs */
 	double score_ns, score_err_ns; /* NAN until a ranked stage has passed */
 	struct task_ratio ratio;       /* NAN until a comparison has passed */
