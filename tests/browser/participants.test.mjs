@@ -81,14 +81,16 @@ scene('a participant compares two submissions, with and without scripts', async 
 	for (const scripts of [true, false]) {
 		const page = await comeAs(come, 'ada', { scripts });
 		await page.goto('/mine');
-		await page.getByLabel(`Compare ${first}, as the first`).check();
-		await page.getByLabel(`Compare ${second}, as the second`).check();
-		await page.getByRole('button', { name: 'Compare the two that are chosen' }).click();
+		for (const id of [second, first])
+			await page.getByLabel(`Compare submission ${id}`, { exact: true }).check();
+		await page.getByRole('button', { name: 'Compare' }).click();
 		await page.waitForURL(({ pathname, searchParams }) => pathname === '/compare'
 			&& searchParams.get('a') === String(first)
 			&& searchParams.get('b') === String(second));
 		await main(page).getByText('25 % faster').first().waitFor();
-		await main(page).locator('del', { hasText: 'data + 1.5' }).waitFor();
+		await main(page).getByText('B is 25 % faster than A.').waitFor();
+		await main(page).getByText('B has rank 1; A is not its user’s best.').waitFor();
+		await main(page).locator('del b', { hasText: '+ 1.5' }).waitFor();
 		await main(page).locator('ins', { hasText: 'over two lines' }).waitFor();
 	}
 });
@@ -396,7 +398,7 @@ scene('an interval never begins below zero, and an unknown one says so', async (
 	const compared = await wordsOf(page, `/compare?${pair}`);
 	includes('comparison', compared, '31.90 ± 0.21 µs 64.32 µs ± unknown 102 % slower, ± unknown');
 	includes('comparison', await wordsOf(page, `/compare?a=${numbers.dan}&b=${numbers.bob}`),
-		'Score < 0.5 µs 46 ± 51 µs');
+		'score < 0.5 µs 46 ± 51 µs');
 	const { gpus: [gpu] } = await (await page.request.get(`/api/v1/compare?${pair}`)).json();
 	assert.deepEqual(['lower', 'upper', 'verdict'].map((key) => gpu.score[key]),
 		[null, null, null]);

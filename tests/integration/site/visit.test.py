@@ -386,7 +386,7 @@ def a_job_for_a_missing_device_has_a_place_and_no_expected_start():
 	sql("DELETE FROM jobs WHERE state = 'queued'")
 	number = submit(ada, "first")
 	page = look(anyone, "/queue").words()
-	contains(page, f"{number} not known queued 1st in line first H200 ada test")
+	contains(page, f"{number} test just now first by ada queued 1st in line H200 not known")
 	contains(
 		section(anyone, "/queue", "Waiting by device"), "H200 when a device takes jobs again 1 0 0"
 	)
@@ -401,9 +401,9 @@ def expected_starts_use_the_median_of_earlier_jobs():
 	)
 	second, third = submit(ada, "first"), submit(bob, "first")
 	page = look(anyone, "/queue").words()
-	contains(page, "at any moment queued 1st in line first")
-	contains(page, f"{second} in about 1 min queued 3rd in line first")
-	contains(page, f"{third} in about 30 s queued 2nd in line first")
+	contains(page, "first by ada queued 1st in line H200 at any moment")
+	contains(page, f"{second} test just now first by ada queued 3rd in line H200 in about 1 min")
+	contains(page, f"{third} test just now first by bob queued 2nd in line H200 in about 30 s")
 	contains(section(anyone, "/queue", "Waiting by device"), "H200 in about 1 min 3 0 1")
 	said = "Waiting for H200: 3rd in line, 2 jobs ahead. It is expected to start in about 1 min."
 	contains(look(ada, f"/submission/{second}").words(), said)
@@ -418,12 +418,13 @@ def expected_starts_use_the_median_of_earlier_jobs():
 def a_task_without_earlier_jobs_uses_the_devices_median():
 	sql("DELETE FROM jobs")
 	first, second = submit(ada, "second"), submit(bob, "second")
-	contains(look(anyone, "/queue").words(), f"{second} in about 30 s queued 2nd in line second")
+	said = f"{second} test just now second by bob queued 2nd in line H200 in about "
+	contains(look(anyone, "/queue").words(), said + "30 s")
 	sql(
 		"INSERT INTO job_times SELECT task_version_id, 'H200', 'test', '600000', 600000, "
 		"UTC_TIMESTAMP(3) - INTERVAL 1 DAY FROM leaderboards WHERE name = 'second'"
 	)
-	contains(look(anyone, "/queue").words(), f"{second} in about 10 min queued 2nd in line second")
+	contains(look(anyone, "/queue").words(), said + "10 min")
 
 
 @test
@@ -440,16 +441,16 @@ def expected_starts_count_all_devices_and_their_running_jobs():
 		f"lease_owner = 'elsewhere', lease_device = 'GPU-A100-1' WHERE submission_id = {numbers[0]}"
 	)
 	page = look(anyone, "/queue").words()
-	contains(page, f"{numbers[0]} running on elsewhere second A100 ada")
-	contains(page, f"{numbers[2]} at any moment queued 1st in line second")
-	contains(page, f"{numbers[1]} in about 40 s queued 2nd in line second")
+	contains(page, f"{numbers[0]} test 1 minute ago second by ada running on elsewhere A100")
+	contains(page, "second by bob queued 1st in line A100 at any moment")
+	contains(page, "second by ada queued 2nd in line A100 in about 40 s")
 	contains(section(bob, "/queue", "Waiting by device"), "A100 in about 2 min 2 1 2")
 
 
 @test
 def an_empty_queue_says_so():
 	sql("DELETE FROM jobs")
-	contains(look(anyone, "/queue").words(), "Nothing is running and nothing waits.")
+	contains(look(anyone, "/queue").words(), "The queue is empty.")
 	contains(section(anyone, "/queue", "Waiting by device"), "H200 at any moment 0 0 1")
 
 
