@@ -360,7 +360,7 @@ scene('pages show the same time, ±, rank and gaps of an entry', async (come) =>
 		includes('shapes', await wordsOf(page, `/leaderboard/${NUMBERS}?view=shapes`),
 			`${user} rank ${place} ${results ? '' : short}`.trim());
 		includes('profile', await wordsOf(page, `/user/${user}`),
-			`${NUMBERS} H200 ${place} of 6 ${time}`);
+			`${NUMBERS} active ${place} of 6 ${time}`);
 		const about = await wordsOf(page, `/submission/${numbers[user]}`);
 		includes('submission', about, `Ranked ${place} on H200.${reason ? ` ${reason}` : ''}`);
 		includes('submission', about, results
