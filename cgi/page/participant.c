@@ -34,12 +34,11 @@ static const struct statement OPEN = SELECT(struct open_jobs, OPEN_COLUMNS,
 
 /* ---- withdrawing ---- */
 
-static int show_withdrawal(
-	struct request *request, const struct submission_row *row, const char *problem)
+static int show_withdrawal(struct request *request, const struct submission_row *row)
 {
-	struct withdraw_form form = {
-		.row = row, .typed = request_form_or(request, "number", ""), .typed_error = problem
-	};
+	struct withdraw_form form = { .row = row,
+		.typed = request_form_or(request, "number", ""),
+		.typed_error = form_error(request, "number") };
 	struct withdraw_rank *ranks;
 	struct open_jobs jobs;
 	struct error own = { 0 };
@@ -53,7 +52,7 @@ static int show_withdrawal(
 	}
 	form.ranks = ranks;
 	form.open = jobs.open;
-	struct page page = page_make(request,
+	struct page page = form_page_make(request,
 		arena_printf(request->arena, "Withdraw submission %lld", (long long)row->id),
 		"leaderboards");
 	submission_withdraw_page(&request->body, &page, &form);
@@ -64,7 +63,7 @@ int page_submission_withdraw(struct request *request)
 {
 	struct submission_row row;
 	int rc = submission_of_author(request, "withdraw a submission", &row);
-	return rc ? rc : show_withdrawal(request, &row, NULL);
+	return rc ? rc : show_withdrawal(request, &row);
 }
 
 int action_submission_withdraw(struct request *request)
@@ -77,13 +76,13 @@ int action_submission_withdraw(struct request *request)
 			arena_printf(request->arena, "%lld", (long long)row.id))
 		!= 0) {
 		request->status = 422;
-		return show_withdrawal(request, &row,
-			arena_printf(request->arena, "Type %lld to confirm.", (long long)row.id));
+		fail_field(request->error, "number", "Type %lld to confirm.", (long long)row.id);
+		return show_withdrawal(request, &row);
 	}
 	rc = submission_withdraw(request->db, row.id, request->error);
 	if (rc == ERROR_CONFLICT) {
 		request->status = 409;
-		return show_withdrawal(request, &row, NULL);
+		return show_withdrawal(request, &row);
 	}
 	return rc ? rc : redirect(request, "/submission/%lld?done=withdrawn", (long long)row.id);
 }
@@ -102,7 +101,7 @@ int action_submission_restore(struct request *request)
 static int show_note(struct request *request, const struct submission_row *row, const char *typed)
 {
 	struct note_form form = { .row = row, .typed = typed, .error = form_error(request, "note") };
-	struct page page = page_make(request,
+	struct page page = form_page_make(request,
 		arena_printf(request->arena, "Note on submission %lld", (long long)row->id),
 		"leaderboards");
 	submission_note_page(&request->body, &page, &form);

@@ -370,6 +370,15 @@ int submission_diff_read(
 	return rc ? rc : read_results(request, view);
 }
 
+static void note_number(struct request *request, const char *field, const char *typed)
+{
+	if (*typed && !query_number(request, field, 0))
+		form_note(request,
+			fail_field(request->error, field,
+				"Type the number of submission %s in digits, as in its address.",
+				*field == 'a' ? "A" : "B"));
+}
+
 /* Shows a form to choose two submissions, with the viewer's newest ones on the same leaderboard. */
 static int show_choice(struct request *request, struct submission_diff_view *view, int64_t known)
 {
@@ -382,10 +391,11 @@ static int show_choice(struct request *request, struct submission_diff_view *vie
 	if (rc)
 		return rc;
 	view->recent = view->recent_count ? recent : NULL;
-	if ((*view->a_text && !query_number(request, "a", 0))
-		|| (*view->b_text && !query_number(request, "b", 0)))
-		view->problem = "The number of a submission is digits only, as in its address.";
-	struct page page = page_make(request, "Compare two submissions", "leaderboards");
+	note_number(request, "a", view->a_text);
+	note_number(request, "b", view->b_text);
+	view->a_error = form_error(request, "a");
+	view->b_error = form_error(request, "b");
+	struct page page = form_page_make(request, "Compare two submissions", "leaderboards");
 	submission_diff_choice_page(&request->body, &page, view);
 	return 0;
 }
@@ -407,7 +417,9 @@ static int take_picks(struct request *request, const char *const *picks, size_t 
 	bool in_order = numbers[0] <= numbers[1];
 	if (numbers[0] && numbers[1])
 		return redirect(request, "/compare?a=%lld&b=%lld", numbers[!in_order], numbers[in_order]);
-	view->problem = "Tick two submissions in your list, or type their numbers here.";
+	form_note(request,
+		fail(request->error, ERROR_INPUT,
+			"Tick two submissions in your list, or type their numbers here."));
 	return show_choice(request, view, 0);
 }
 

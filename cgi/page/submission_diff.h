@@ -56,7 +56,7 @@ struct submission_diff_view {
 	/* NULL: the viewer has not chosen two submissions yet. */
 	const struct submission_diff_side *a, *b;
 	const char *a_text, *b_text; /* as typed, or "" */
-	const char *problem;         /* a sentence, or NULL */
+	const char *a_error, *b_error;
 	const struct submission_diff_side *recent;
 	size_t recent_count; /* the viewer's newest submissions, to choose from */
 	const struct submission_diff_gpu *gpus;

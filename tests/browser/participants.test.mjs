@@ -313,7 +313,7 @@ function rank() {
 				assert.equal(await verdictOf(page), 'passed');
 			}
 			await page.goto('/account/tokens');
-			await fillAndSend(page, { Name: 'terminal' }, 'Make the token');
+			await fillAndSend(page, { Name: 'terminal' }, 'Create token');
 			tokens[name] = await main(page).locator('#new-token').textContent();
 			await context.close();
 			while (sql("SELECT 1 FROM jobs WHERE state IN ('queued', 'running')").length)

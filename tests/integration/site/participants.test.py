@@ -216,7 +216,8 @@ def a_submission_equals_itself_and_an_unknown_one_is_not_found():
 	):
 		answer = fresh(ada, f"/compare?a={first}&b={wrong}")
 		equal(answer.status, 200)
-		contains(answer.words(), "digits only")
+		contains(answer.words(), "Type the number of submission B in digits, as in its address.")
+		contains(answer.text, '<li><a href="#b">')
 		lacks(answer.text, "<script>alert")
 
 
@@ -330,6 +331,8 @@ def withdrawing_needs_the_number_and_ranks_the_users_next_best():
 	answer = ada.post(f"/submission/{best}/withdraw", [("number", "1234")])
 	equal(answer.status, 422)
 	contains(answer.words(), f"Type {best} to confirm.")
+	contains(answer.text, "<title>Error: ")
+	contains(answer.text, '<li><a href="#number">')
 	equal(ranks()[0][1], best)
 	answer = ada.post(f"/submission/{best}/withdraw", [("number", best)])
 	equal(
@@ -399,7 +402,7 @@ def only_the_author_withdraws_and_only_finished_submissions():
 	until(lambda: anyone.get(f"/submission/{number}/status").json["state"] == "running")
 	answer = ada.post(f"/submission/{number}/withdraw", [("number", number)])
 	equal(answer.status, 409)
-	contains(answer.words(), "has not ended yet")
+	contains(answer.words(), "has not finished yet")
 	lacks(links(ada, f"/submission/{number}"), f"/submission/{number}/withdraw")
 	contains(links(ada, f"/submission/{number}/withdraw"), f"/submission/{number}/cancel")
 	equal(ada.post(f"/submission/{number}/cancel").status, 303)
@@ -443,6 +446,8 @@ def only_the_author_and_admins_see_a_note():
 		answer = ada.post(f"/submission/{number}/note", [("note", wrong)])
 		equal(answer.status, 422)
 		contains(answer.words(), "The note")
+		contains(answer.text, "<title>Error: ")
+		contains(answer.text, '<li><a href="#note">')
 	equal(ada.post(f"/submission/{number}/note", [("note", "")]).status, 303)
 	lacks(words(ada, f"/submission/{number}"), "My note")
 
