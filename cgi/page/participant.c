@@ -3,6 +3,7 @@
 
 #include "cgi/action/withdrawal.h"
 #include "cgi/page/pages.h"
+#include "lib/base/scope.h"
 #include "lib/job/job.h"
 #include "templates/participant.h"
 
@@ -32,6 +33,9 @@ static const struct column OPEN_COLUMNS[] = { INTEGER(struct open_jobs, open) };
 static const struct statement OPEN = SELECT(struct open_jobs, OPEN_COLUMNS,
 	"SELECT COUNT(*) AS open FROM jobs WHERE submission_id = ? AND state IN ('queued', 'running')");
 
+static const struct statement *const WITHDRAWAL_PARTS[] = { &RANKS, &OPEN };
+static const struct bundle WITHDRAWAL = BUNDLE(WITHDRAWAL_PARTS);
+
 /* ---- withdrawing ---- */
 
 static int show_withdrawal(struct request *request, const struct submission_row *row)
@@ -39,19 +43,17 @@ static int show_withdrawal(struct request *request, const struct submission_row 
 	struct withdraw_form form = { .row = row,
 		.typed = request_form_or(request, "number", ""),
 		.typed_error = form_error(request, "number") };
-	struct withdraw_rank *ranks;
-	struct open_jobs jobs;
+	struct database_answer answers[COUNT(WITHDRAWAL_PARTS)] = { 0 };
 	struct error own = { 0 };
-	int rc = database_rows(
-		request->db, request->arena, &RANKS, &ranks, &form.rank_count, &own, "i", row->id);
-	if (!rc)
-		rc = database_row(request->db, request->arena, &OPEN, &jobs, &own, "i", row->id);
+	int rc = database_answers(
+		request->db, request->arena, &WITHDRAWAL, answers, &own, "ii", row->id, row->id);
 	if (rc) {
 		*request->error = own;
 		return rc;
 	}
-	form.ranks = ranks;
-	form.open = jobs.open;
+	form.ranks = answers[0].rows;
+	form.rank_count = answers[0].count;
+	form.open = ((const struct open_jobs *)answers[1].rows)->open;
 	struct page page = form_page_make(request,
 		arena_printf(request->arena, "Withdraw submission %lld", (long long)row->id),
 		"leaderboards");

@@ -95,11 +95,49 @@ scene('a participant compares two submissions, with and without scripts', async 
 	}
 });
 
+// Faults of the entries on the open page, on a phone. Runs in the page.
+function entryFaults() {
+	const faults = [], box = (element) => element.getBoundingClientRect();
+	for (const entry of document.querySelectorAll('.entries tbody')) {
+		const results = [...entry.querySelectorAll('.state, .rank, .number')]
+			.filter((cell) => cell.textContent.trim());
+		for (const cell of results) {
+			if (box(cell).left < 0 || box(cell).right > innerWidth)
+				faults.push(`${cell.className} is outside: ${cell.textContent}`);
+			for (const about of entry.querySelectorAll('.about'))
+				if (box(about).top < box(cell).bottom - 1)
+					faults.push(`${about.textContent} is above ${cell.textContent}`);
+		}
+		if (!results.length)
+			faults.push(`no result: ${entry.textContent}`);
+		for (const target of entry.querySelectorAll('a, input'))
+			if (box(target).height < 24)
+				faults.push(`${target.outerHTML} is ${box(target).height} px high`);
+	}
+	for (const region of document.querySelectorAll('.scroll:has(.entries)'))
+		if (region.scrollWidth > region.clientWidth)
+			faults.push(`${region.ariaLabel} scrolls`);
+	return faults;
+}
+
+scene('on a phone, an entry shows its result, rank and time first', async (come) => {
+	await furnish();
+	const page = await comeAs(come, 'ada');
+	await page.setViewportSize({ width: 390, height: 844 });
+	for (const path of ['/mine', `/leaderboard/${BOARD}/mine`,
+		`/leaderboard/${BOARD}?view=submissions`, '/user/ada']) {
+		await page.goto(path);
+		await main(page).locator('.entries tbody .number').first().waitFor();
+		assert.deepEqual(await page.evaluate(entryFaults), [], path);
+	}
+});
+
 scene('the pages of participants pass the checks at any width and colour', async (come) => {
 	const [first, second] = await furnish();
 	const page = await comeAs(come, 'ada');
 	for (const path of ['/mine', '/mine?mode=test', `/leaderboard/${BOARD}/mine`,
-		`/compare?a=${first}&b=${second}`, `/compare?b=${second}`,
+		`/compare?a=${first}&b=${second}`, `/compare?b=${second}`, `/compare?pick=${first}`,
+		'/compare?a=x&b=y', '/user/ada', `/leaderboard/${BOARD}?view=submissions`,
 		`/submission/${second}`, `/submission/${first}/withdraw`, `/submission/${first}/note`,
 		`/leaderboard/${BOARD}/submit?from=${first}`,
 		`/leaderboard/${BOARD}/submit?template=Python`]) {
