@@ -267,14 +267,22 @@ def the_devices_of_a_leaderboard_stand_together():
 		"gpu, user_id, submission_id, job_id, score_ns, submitted_at, position, place) SELECT "
 		"r.leaderboard_id, r.task_version_id, 'A100', r.user_id, r.submission_id, r.job_id, "
 		"3000, r.submitted_at - INTERVAL 1 DAY, 1, 1 FROM ranking r "
-		"JOIN users u ON u.id = r.user_id WHERE u.name = 'dora' AND r.gpu = 'H200'"
+		"JOIN users u ON u.id = r.user_id WHERE u.name = 'dora' AND r.gpu = 'H200'; "
+		# a result on another leaderboard between the two
+		"INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, "
+		"job_id, score_ns, submitted_at, position, place) "
+		"SELECT l.id, l.task_version_id, 'H200', r.user_id, r.submission_id, r.job_id, 3000, "
+		"r.submitted_at - INTERVAL 1 HOUR, 99, 99 FROM ranking r "
+		"JOIN users u ON u.id = r.user_id JOIN leaderboards l ON l.name = 'first' "
+		"WHERE u.name = 'dora' AND r.gpu = 'H200'"
 	)
 	said = "over ended 2 of 4 2.000 µs ± unknown H200 just now 1 of 1 3.000 µs ± unknown A100"
 	contains(section(anyone, "/user/dora", "Best results"), said)
-	contains(look(anyone, "/user/dora").words(), "Ranked on 1 leaderboard First places 1")
+	contains(look(anyone, "/user/dora").words(), "Ranked on 2 leaderboards First places 1")
 	sql(
 		"DELETE FROM ranking WHERE gpu = 'A100'; DELETE g FROM leaderboard_gpus g JOIN "
-		"leaderboards l ON l.id = g.leaderboard_id WHERE l.name = 'over' AND g.gpu = 'A100'"
+		"leaderboards l ON l.id = g.leaderboard_id WHERE l.name = 'over' AND g.gpu = 'A100'; "
+		"DELETE FROM ranking WHERE place = 99"
 	)
 
 
