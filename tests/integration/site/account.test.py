@@ -761,7 +761,7 @@ def the_page_says_what_deletion_removes_and_what_stays():
 	words = whole(ada.get("/account/delete")).words()
 	for part in (
 		"1 API token",
-		"24 submissions that stand in no ranking",
+		"24 submissions that are not ranked",
 		"2 places in rankings with the times of 2 submissions",
 		f"deleted-user-{user_id('ada')}",
 	):
