@@ -157,8 +157,8 @@ static const char *rank_sentences(struct arena *arena, const struct submission_d
 	if (a->place < 1 && b->place < 1)
 		return "";
 	if (a->place < 1 || b->place < 1)
-		return arena_printf(arena, "%c has rank %s; %c is not its user’s best.",
-			b->place < 1 ? 'A' : 'B', b->place < 1 ? a_rank : b_rank, b->place < 1 ? 'B' : 'A');
+		return arena_printf(arena, "%c has rank %s, %c is not ranked.", b->place < 1 ? 'A' : 'B',
+			b->place < 1 ? a_rank : b_rank, b->place < 1 ? 'B' : 'A');
 	return arena_printf(arena, "B has rank %s, A has rank %s.%s", b_rank, a_rank,
 		lower_rank_of_tie(arena, view, gpu));
 }

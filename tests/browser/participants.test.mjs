@@ -89,7 +89,7 @@ scene('a participant compares two submissions, with and without scripts', async 
 			&& searchParams.get('b') === String(second));
 		await main(page).getByText('25 % faster').first().waitFor();
 		await main(page).getByText('B is 25 % faster than A.').waitFor();
-		await main(page).getByText('B has rank 1; A is not its user’s best.').waitFor();
+		await main(page).getByText('B has rank 1, A is not ranked.').waitFor();
 		await main(page).locator('del b', { hasText: '+ 1.5' }).waitFor();
 		await main(page).locator('ins', { hasText: 'over two lines' }).waitFor();
 	}
