@@ -6,6 +6,7 @@
 
 #include <sodium.h>
 #include <string.h>
+#include <strings.h>
 
 enum { secret_bytes = 32, prefix_length = 13, noted_again_after_ms = 60000 };
 static const char BEGINNING[] = "podium_";
@@ -101,11 +102,19 @@ static const struct statement DELETE_TOKEN =
 
 /* ---- creating a token ---- */
 
-static int check_name(const char *name, struct error *error)
+static int fail_taken(struct error *error)
 {
+	return fail_field(error, "name",
+		"You already have a token with this name. Choose another name, or revoke that token "
+		"first.");
+}
+
+int token_check_name(const struct token_order *order, struct error *error)
+{
+	const char *name = order->name;
 	if (!name[strspn(name, " ")])
 		return fail_field(error, "name",
-			"Give the token a name by which you will know it, such as laptop or nightly run.");
+			"Enter a name that tells you later what uses the token, such as laptop.");
 	if (!text_is_utf8(name, strlen(name)) || text_has_control(name)
 		|| text_count_characters(name) > token_name_most_characters)
 		return fail_field(error, "name",
@@ -114,20 +123,39 @@ static int check_name(const char *name, struct error *error)
 	return 0;
 }
 
-static int check_token_order(const struct token_order *order, struct error *error)
+int token_check_unused(
+	const struct token_order *order, const struct token *tokens, size_t count, struct error *error)
 {
-	int rc = check_name(order->name, error);
-	if (rc)
-		return rc;
+	for (size_t i = 0; i < count; i++)
+		if (strcasecmp(tokens[i].name, order->name) == 0)
+			return fail_taken(error);
+	return 0;
+}
+
+int token_check_scopes(const struct token_order *order, struct error *error)
+{
 	if (!order->scopes || order->scopes & ~(int64_t)(TOKEN_READ | TOKEN_SUBMIT | TOKEN_ADMIN))
 		return fail_field(error, "scope", "Choose at least one thing that the token may do.");
 	if (order->scopes & TOKEN_ADMIN && order->role == ROLE_PARTICIPANT)
 		return fail_field(
 			error, "scope", "Only creators and admins can create a token with the scope admin.");
+	return 0;
+}
+
+int token_check_days(const struct token_order *order, struct error *error)
+{
 	if (order->days < 0 || order->days > token_most_days)
 		return fail_field(
 			error, "days", "A token expires after 1 to %d days, or never.", token_most_days);
 	return 0;
+}
+
+static int check_token_order(const struct token_order *order, struct error *error)
+{
+	int rc = token_check_name(order, error);
+	if (!rc)
+		rc = token_check_scopes(order, error);
+	return rc ? rc : token_check_days(order, error);
 }
 
 int token_count(
@@ -173,9 +201,7 @@ int token_adopt(struct database *db, struct arena *arena, const struct token_ord
 			prefix, hash, sizeof(token_hash), order->scopes,
 			order->days ? order->days : SQL_NULL_INTEGER);
 	if (rc == ERROR_CONFLICT) {
-		fail_field(error, "name",
-			"You already have a token with this name. Choose another name, or revoke that token "
-			"first.");
+		fail_taken(error);
 		return error->code = ERROR_CONFLICT;
 	}
 	return rc;

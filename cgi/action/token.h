@@ -46,6 +46,15 @@ struct token_order {
 	int64_t days; /* until it expires; 0: never */
 };
 
+/* Each of these checks one field of the order. token_create makes them, too. A form makes them
+ * first, so that it can show all errors together. */
+int token_check_name(const struct token_order *order, struct error *error);
+int token_check_scopes(const struct token_order *order, struct error *error);
+int token_check_days(const struct token_order *order, struct error *error);
+/* Whether none of the user's tokens has the name. */
+int token_check_unused(
+	const struct token_order *order, const struct token *tokens, size_t count, struct error *error);
+
 /* Creates a token and fills `secret`, which is stored nowhere else. ERROR_INPUT has the field
  * `name`, `scope` or `days`. ERROR_CONFLICT when the user has a token of that name, ERROR_LIMIT
  * when the user has too many. */

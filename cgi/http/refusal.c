@@ -1,6 +1,5 @@
 #include "cgi/http/refusal.h"
 
-#include "cgi/render/html.h"
 #include "lib/base/nearest.h"
 #include "lib/base/text.h"
 #include "templates/error.h"

@@ -2,9 +2,7 @@
 
 #include "cgi/http/cookie.h"
 #include "cgi/http/csrf.h"
-#include "cgi/render/html.h"
 #include "lib/base/format.h"
-#include "lib/base/scope.h"
 #include "lib/job/job.h"
 
 #include <sodium.h>

@@ -35,8 +35,12 @@ struct tokens_view {
 	int64_t scopes, days;
 	bool may_administer;
 	bool is_plain_http; /* podium sends a token to this site only with --insecure-http */
-	const char *name_error, *scope_error, *days_error, *form_error;
+	const char *name_error, *scope_error, *days_error;
 };
+
+/* Makes all checks of the form's order and keeps their errors (form_note). Returns the first one's
+ * code, or 0. */
+int token_order_note(struct request *request, const struct token_order *order);
 
 /* Reads a token's lifetime from the form's field `days`. Returns -1, which token_create rejects, if
  * the field holds no number. */
@@ -49,7 +53,7 @@ struct data_view {
 struct deletion_view {
 	struct account_extent extent;
 	const char *typed;
-	const char *name_error, *password_error, *form_error;
+	const char *name_error, *password_error;
 };
 
 #endif

@@ -42,7 +42,6 @@ static int show_account_deletion(struct request *request)
 		.typed = request_form_or(request, "name", ""),
 		.name_error = form_error(request, "name"),
 		.password_error = form_error(request, "password"),
-		.form_error = form_error(request, ""),
 	};
 	int rc = account_extent(
 		request->db, request->arena, request->viewer.id, &view.extent, request->error);

@@ -6,6 +6,7 @@
 #include "cgi/http/rate_limit.h"
 #include "cgi/page/pages.h"
 #include "lib/base/format.h"
+#include "lib/base/network.h"
 #include "lib/base/scope.h"
 #include "templates/account_tokens.h"
 
@@ -35,29 +36,28 @@ static int take_new_token(struct request *request, struct tokens_view *view)
 	return rc == ERROR_DATABASE ? fail(request->error, rc, "%s", ignored.text) : 0;
 }
 
-/* podium refuses plain http to other machines than its own. */
-static bool is_plain_http(const char *site)
-{
-	static const char *const OWN[] = { "http://127.", "http://localhost", "http://[::1]" };
-	for (size_t i = 0; i < COUNT(OWN); i++)
-		if (strncmp(site, OWN[i], strlen(OWN[i])) == 0)
-			return false;
-	return strncmp(site, "http://", strlen("http://")) == 0;
-}
-
 static int show_tokens(struct request *request, struct tokens_view *view)
 {
 	int rc = token_list(request->db, request->arena, request->viewer.id, &view->tokens,
 		&view->count, request->error);
 	if (rc)
 		return rc;
+	/* The insertion of a token finds a taken name only once all else is right. */
+	if (request->fault_count) {
+		const struct token_order order = { .name = view->name };
+		form_note(request, token_check_unused(&order, view->tokens, view->count, request->error));
+	}
+	view->name_error = form_error(request, "name");
+	view->scope_error = form_error(request, "scope");
+	view->days_error = form_error(request, "days");
 	struct page page = form_page_make(request, "API tokens", "account");
 	if (request_query(request, "revoked"))
-		page.notice = "The token was revoked. Programs that use it are refused from now on.";
+		page.notice = "The token was revoked. Podium now refuses programs that use it.";
 	if (request_query(request, "signed_in"))
-		page.notice = "The terminal was signed in. Its token is the first of the list; go on in "
+		page.notice = "The terminal is signed in. Its token is the first in the list. Continue in "
 					  "the terminal.";
-	view->is_plain_http = is_plain_http(page.site);
+	view->is_plain_http = strncmp(page.site, "http://", strlen("http://")) == 0
+		&& !network_url_is_loopback(page.site);
 	view->may_administer = request->viewer.role != ROLE_PARTICIPANT;
 	account_tokens_page(&request->body, &page, view);
 	return 0;
@@ -89,6 +89,14 @@ int64_t token_days_of_form(struct request *request)
 	return *text && strlen(text) < 6 && text[strspn(text, "0123456789")] == '\0' ? atoll(text) : -1;
 }
 
+int token_order_note(struct request *request, const struct token_order *order)
+{
+	form_note(request, token_check_name(order, request->error));
+	form_note(request, token_check_scopes(order, request->error));
+	form_note(request, token_check_days(order, request->error));
+	return form_noted(request);
+}
+
 static int show_token_form_again(struct request *request, const struct token_order *order, int rc)
 {
 	if (rc == ERROR_DATABASE || rc == ERROR_SYSTEM)
@@ -98,10 +106,6 @@ static int show_token_form_again(struct request *request, const struct token_ord
 		.name = order->name,
 		.scopes = order->scopes,
 		.days = order->days,
-		.name_error = form_error(request, "name"),
-		.scope_error = form_error(request, "scope"),
-		.days_error = form_error(request, "days"),
-		.form_error = form_error(request, ""),
 	};
 	return show_tokens(request, &view);
 }
@@ -118,6 +122,8 @@ int action_token_create(struct request *request)
 	};
 	int rc = rate_limit_hit(request, &TOKENS_OF_USER, request->viewer.name);
 	if (!rc)
+		rc = token_order_note(request, &order);
+	if (!rc)
 		rc = token_create(request->db, request->arena, &order, secret, request->error);
 	if (rc)
 		return show_token_form_again(request, &order, rc);
@@ -133,16 +139,14 @@ static struct confirmation revocation_question(struct request *request, const st
 	struct confirmation question = {
 		.title = arena_printf(request->arena, "Revoke the token %s?", token->name),
 		.section = "account",
-		.button = "Revoke it",
+		.button = "Revoke token",
 		.back = "/account/tokens",
 	};
 	int64_t now = now_ms();
 	format_text used;
 	format_relative(used, token->used_at_ms == TIME_NULL ? now : token->used_at_ms, now);
 	confirmation_says(request, &question,
-		"Programs that use it (%s…) are refused from then on, for ever; a new token is another "
-		"one.",
-		token->prefix);
+		"Podium will refuse programs that use it (%s…). You cannot undo this.", token->prefix);
 	confirmation_says(request, &question,
 		token->used_at_ms == TIME_NULL ? "It was never used." : "It was last used %s.", used);
 	return question;

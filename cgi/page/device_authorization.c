@@ -18,9 +18,9 @@ static const struct rate_limit CODES_FROM_ADDRESS = { "terminal code from", 100,
 
 static int show_device(struct request *request, struct device_authorization_view *view)
 {
-	struct page page = form_page_make(request, "Sign a terminal in", "account");
+	struct page page = form_page_make(request, "Sign in a terminal", "account");
 	if (request_query(request, "refused"))
-		page.notice = "The terminal was refused. It was given nothing.";
+		page.notice = "You refused the terminal. It got no access.";
 	device_authorization_page(&request->body, &page, view);
 	return 0;
 }
@@ -102,8 +102,10 @@ static int approve_terminal(struct request *request, const struct device_authori
 		.scopes = view->scopes,
 		.days = token_days_of_form(request),
 	};
-	int rc =
-		device_authorization_grant(request->db, request->arena, terminal, &order, request->error);
+	int rc = token_order_note(request, &order);
+	if (!rc)
+		rc = device_authorization_grant(
+			request->db, request->arena, terminal, &order, request->error);
 	if (!rc)
 		return redirect(request, "/account/tokens?signed_in=1");
 	if (rc != ERROR_INPUT && rc != ERROR_CONFLICT && rc != ERROR_LIMIT)
@@ -113,8 +115,7 @@ static int approve_terminal(struct request *request, const struct device_authori
 	view->days = order.days;
 	view->name_error = form_error(request, "name");
 	view->days_error = form_error(request, "days");
-	view->form_error =
-		form_error(request, "") ? form_error(request, "") : form_error(request, "scope");
+	view->scope_error = form_error(request, "scope");
 	return show_device(request, view);
 }
 
@@ -140,7 +141,9 @@ int action_device(struct request *request)
 	int rc = find_terminal(request, view.typed, &terminal);
 	if (rc == ERROR_NOT_FOUND || rc == ERROR_LIMIT) {
 		request->status = rc == ERROR_LIMIT ? 429 : 422;
-		view.code_error = request->error->text;
+		fail_field(
+			request->error, "code", "%s", arena_strdup(request->arena, request->error->text));
+		view.code_error = form_error(request, "code");
 		return show_device(request, &view);
 	}
 	if (rc)

@@ -15,7 +15,7 @@ struct device_authorization_view {
 	int64_t scopes;   /* scopes of the token: the wanted ones that the viewer's role may grant */
 	const char *name; /* name of the new token, as typed */
 	int64_t days;
-	const char *name_error, *days_error, *form_error;
+	const char *name_error, *scope_error, *days_error;
 };
 
 #endif

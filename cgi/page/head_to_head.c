@@ -2,6 +2,7 @@
 
 #include "lib/base/format.h"
 #include "lib/base/interval.h"
+#include "lib/base/rank.h"
 #include "lib/base/scope.h"
 #include "lib/database/database.h"
 
@@ -121,4 +122,44 @@ const char *head_to_head_words(struct arena *arena, const struct head_to_head_ro
 			decimals, row->ratio_high)
 		: arena_printf(arena, "%.*f (%s)", decimals, row->ratio, interval_unknown);
 	return arena_printf(arena, "%s: %s", figures, is_faster || is_slower ? change : "a tie");
+}
+
+static const char *ratio_sentence(
+	struct arena *arena, const struct head_to_head_row *row, const char *user)
+{
+	format_text change;
+	if (!(row->ratio_high < 1) && !(row->ratio_low > 1))
+		return arena_printf(arena, "%s and %s tie.", user, row->rival);
+	format_change(change, row->ratio);
+	const char *conjunction = change_conjunction(row->ratio);
+	return arena_printf(arena, "%s %s %s %s %s.", user,
+		strcmp(conjunction, "as") == 0 ? "takes" : "is", change, conjunction, row->rival);
+}
+
+const char *head_to_head_sentence(struct arena *arena, const struct head_to_head_row *row,
+	const char *user, const char *worker, const char *progress)
+{
+	if (!isnan(row->ratio))
+		return ratio_sentence(arena, row, user);
+	if (row->loser)
+		return arena_printf(
+			arena, "%s failed in this run and lost.", row->loser > 0 ? user : row->rival);
+	if (strcmp(row->state, "running") == 0)
+		return worker ? arena_printf(arena, "Running on %s: %s.", worker, progress)
+					  : arena_printf(arena, "Running: %s.", progress);
+	if (strcmp(row->state, "queued") == 0)
+		return "Waiting in the queue.";
+	return strcmp(row->state, "cancelled") == 0 ? "The comparison was cancelled."
+												: "The comparison has no result.";
+}
+
+const char *head_to_head_ranks(
+	struct arena *arena, const struct head_to_head_row *row, const char *user)
+{
+	format_text own, rival;
+	if (row->place == SQL_NULL_INTEGER || row->rival_place == SQL_NULL_INTEGER)
+		return "";
+	format_rank(own, row->place, row->is_tied == 1);
+	format_rank(rival, row->rival_place, row->rival_is_tied == 1);
+	return arena_printf(arena, "%s has rank %s, %s has rank %s.", user, own, row->rival, rival);
 }

@@ -20,7 +20,7 @@ struct head_to_head_row {
 	/* Who failed in the run and thereby lost: 1 this entry, -1 the rival, 0 nobody. */
 	int64_t loser;
 	/* Where both are ranked now; SQL_NULL_INTEGER: it is no longer its user's best. */
-	int64_t place, rival_place;
+	int64_t place, rival_place, is_tied, rival_is_tied;
 	double score_ns, score_err_ns, rival_score_ns, rival_score_err_ns;
 	/* Why the entry with the worse place ranks there (ranking_reason_words). */
 	const char *lower_reason, *lower_other;
@@ -34,11 +34,13 @@ struct head_to_head_row {
 	}
 #define HEAD_TO_HEAD_RANK_COLUMNS(column) \
 	column(COLUMN_INTEGER, place), column(COLUMN_INTEGER, rival_place), \
+		column(COLUMN_INTEGER, is_tied), column(COLUMN_INTEGER, rival_is_tied), \
 		column(COLUMN_REAL, score_ns), column(COLUMN_REAL, score_err_ns), \
 		column(COLUMN_REAL, rival_score_ns), column(COLUMN_REAL, rival_score_err_ns), \
 		column(COLUMN_TEXT, lower_reason), column(COLUMN_TEXT, lower_other)
 #define SQL_COMPARISON_RANKS(own, rival) \
-	own ".place, " rival ".place AS rival_place, " own ".score_ns, " own ".score_err_ns, " rival \
+	own ".place, " rival ".place AS rival_place, " own ".tied AS is_tied, " rival \
+		".tied AS rival_is_tied, " own ".score_ns, " own ".score_err_ns, " rival \
 		".score_ns AS rival_score_ns, " rival ".score_err_ns AS rival_score_err_ns, IF(" own \
 		".place > " rival ".place, " own ".reason, " rival ".reason) AS lower_reason, " \
 		"(SELECT lu.name FROM submissions ls JOIN users lu ON lu.id = ls.user_id WHERE ls.id = " \
@@ -59,6 +61,16 @@ bool head_to_head_has_result(const struct head_to_head_row *row);
 /* "0.998 (0.994 to 1.003): a tie", "0.988 (0.985 to 0.991): 1.2 % faster", "lost, because it failed
  * in this run". */
 const char *head_to_head_words(struct arena *arena, const struct head_to_head_row *row);
+
+/* The same as a sentence: "dora is 1.2 % faster than ada.", "dora and ada tie.", "dora failed in
+ * this run and lost.", or what the comparison does now. `worker` runs it; NULL: it has not started.
+ */
+const char *head_to_head_sentence(struct arena *arena, const struct head_to_head_row *row,
+	const char *user, const char *worker, const char *progress);
+
+/* "dora has rank 1, ada has rank 2."; "": one of them is not ranked. */
+const char *head_to_head_ranks(
+	struct arena *arena, const struct head_to_head_row *row, const char *user);
 
 /* Why an entry does not rank where its time alone would put it (lib/ranking/order.h), as a
  * sentence: "Behind ada: slower head to head." `other` is the user whom the reason names. NULL if

@@ -122,7 +122,8 @@ int page_head_to_head(struct request *request)
 	view.outcome.rival = found.compared.incumbent;
 	view.cases = cases;
 	struct page page = page_make(request,
-		arena_printf(request->arena, "Comparison %lld", (long long)found.compared.id),
+		arena_printf(
+			request->arena, "%s against %s", found.compared.challenger, found.compared.incumbent),
 		"leaderboards");
 	if (head_to_head_is_open(&view.outcome)) {
 		page.refresh_s = reload_s;

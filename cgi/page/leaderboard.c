@@ -6,8 +6,6 @@
 #include "cgi/page/leaderboard_charts.h"
 #include "cgi/page/pages.h"
 #include "cgi/render/picture.h"
-#include "lib/base/format.h"
-#include "lib/base/scope.h"
 #include "lib/task/version.h"
 #include "templates/leaderboard.h"
 

@@ -301,10 +301,10 @@ static int view_trend(struct request *request, const struct shown_leaderboard *s
 {
 	struct trend_view view = { .shown = shown };
 	const struct task_view *task;
-	struct ranking_list list;
+	bool is_ranked = false;
 	int rc = ranked_gpu_of_request(request, shown, &view.gpu);
 	if (!rc)
-		rc = ranking_list_read(request, shown, view.gpu, &list);
+		rc = ranking_list_has_viewer(request, shown, view.gpu, &is_ranked);
 	if (!rc)
 		rc = task_view_get(
 			request, shown->leaderboard.task_version_id, shown->version_revision, &task);
@@ -316,7 +316,7 @@ static int view_trend(struct request *request, const struct shown_leaderboard *s
 	struct trend trend = { .shown = shown,
 		.gpu = view.gpu,
 		.light = &light,
-		.own_id = list.own ? request->viewer.id : 0 };
+		.own_id = is_ranked ? request->viewer.id : 0 };
 	rc = view.gpu ? leaderboard_trend(request, &trend, &view.charts_html) : 0;
 	if (rc)
 		return rc;

@@ -3,6 +3,7 @@
 
 #include "cgi/action/withdrawal.h"
 #include "cgi/page/pages.h"
+#include "lib/base/scope.h"
 #include "lib/job/job.h"
 #include "templates/participant.h"
 
@@ -32,28 +33,28 @@ static const struct column OPEN_COLUMNS[] = { INTEGER(struct open_jobs, open) };
 static const struct statement OPEN = SELECT(struct open_jobs, OPEN_COLUMNS,
 	"SELECT COUNT(*) AS open FROM jobs WHERE submission_id = ? AND state IN ('queued', 'running')");
 
+static const struct statement *const WITHDRAWAL_PARTS[] = { &RANKS, &OPEN };
+static const struct bundle WITHDRAWAL = BUNDLE(WITHDRAWAL_PARTS);
+
 /* ---- withdrawing ---- */
 
-static int show_withdrawal(
-	struct request *request, const struct submission_row *row, const char *problem)
+static int show_withdrawal(struct request *request, const struct submission_row *row)
 {
-	struct withdraw_form form = {
-		.row = row, .typed = request_form_or(request, "number", ""), .typed_error = problem
-	};
-	struct withdraw_rank *ranks;
-	struct open_jobs jobs;
+	struct withdraw_form form = { .row = row,
+		.typed = request_form_or(request, "number", ""),
+		.typed_error = form_error(request, "number") };
+	struct database_answer answers[COUNT(WITHDRAWAL_PARTS)] = { 0 };
 	struct error own = { 0 };
-	int rc = database_rows(
-		request->db, request->arena, &RANKS, &ranks, &form.rank_count, &own, "i", row->id);
-	if (!rc)
-		rc = database_row(request->db, request->arena, &OPEN, &jobs, &own, "i", row->id);
+	int rc = database_answers(
+		request->db, request->arena, &WITHDRAWAL, answers, &own, "ii", row->id, row->id);
 	if (rc) {
 		*request->error = own;
 		return rc;
 	}
-	form.ranks = ranks;
-	form.open = jobs.open;
-	struct page page = page_make(request,
+	form.ranks = answers[0].rows;
+	form.rank_count = answers[0].count;
+	form.open = ((const struct open_jobs *)answers[1].rows)->open;
+	struct page page = form_page_make(request,
 		arena_printf(request->arena, "Withdraw submission %lld", (long long)row->id),
 		"leaderboards");
 	submission_withdraw_page(&request->body, &page, &form);
@@ -64,7 +65,7 @@ int page_submission_withdraw(struct request *request)
 {
 	struct submission_row row;
 	int rc = submission_of_author(request, "withdraw a submission", &row);
-	return rc ? rc : show_withdrawal(request, &row, NULL);
+	return rc ? rc : show_withdrawal(request, &row);
 }
 
 int action_submission_withdraw(struct request *request)
@@ -77,13 +78,13 @@ int action_submission_withdraw(struct request *request)
 			arena_printf(request->arena, "%lld", (long long)row.id))
 		!= 0) {
 		request->status = 422;
-		return show_withdrawal(request, &row,
-			arena_printf(request->arena, "Type %lld to confirm.", (long long)row.id));
+		fail_field(request->error, "number", "Type %lld to confirm.", (long long)row.id);
+		return show_withdrawal(request, &row);
 	}
 	rc = submission_withdraw(request->db, row.id, request->error);
 	if (rc == ERROR_CONFLICT) {
 		request->status = 409;
-		return show_withdrawal(request, &row, NULL);
+		return show_withdrawal(request, &row);
 	}
 	return rc ? rc : redirect(request, "/submission/%lld?done=withdrawn", (long long)row.id);
 }
@@ -102,7 +103,7 @@ int action_submission_restore(struct request *request)
 static int show_note(struct request *request, const struct submission_row *row, const char *typed)
 {
 	struct note_form form = { .row = row, .typed = typed, .error = form_error(request, "note") };
-	struct page page = page_make(request,
+	struct page page = form_page_make(request,
 		arena_printf(request->arena, "Note on submission %lld", (long long)row->id),
 		"leaderboards");
 	submission_note_page(&request->body, &page, &form);

@@ -291,6 +291,27 @@ int ranking_list_read(struct request *request, const struct shown_leaderboard *s
 							 : read_page(request, shown, gpu, notes, list);
 }
 
+struct own_position {
+	int64_t position;
+};
+static const struct column OWN_COLUMNS[] = { INTEGER(struct own_position, position) };
+static const struct statement OWN = SELECT(struct own_position, OWN_COLUMNS,
+	"SELECT r.position FROM ranking r WHERE " OF_RANKING " AND r.user_id = ?");
+
+int ranking_list_has_viewer(struct request *request, const struct shown_leaderboard *shown,
+	const struct ranked_gpu *gpu, bool *ranked)
+{
+	struct own_position *own;
+	size_t count = 0;
+	int rc = !gpu || !request->viewer.id
+		? 0
+		: database_rows(request->db, request->arena, &OWN, &own, &count, request->error, "iisi",
+			shown->leaderboard.id, shown->leaderboard.task_version_id, gpu->name,
+			request->viewer.id);
+	*ranked = count > 0;
+	return rc;
+}
+
 int ranking_list_read_all(struct request *request, const struct shown_leaderboard *shown,
 	const struct ranked_gpu *gpu, struct ranking_list *list)
 {

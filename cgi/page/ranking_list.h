@@ -58,6 +58,10 @@ int ranking_filter_of_request(
 int ranking_list_read(struct request *request, const struct shown_leaderboard *shown,
 	const struct ranked_gpu *gpu, struct ranking_list *list);
 
+/* Sets `ranked` to whether the viewer is in the ranking, whatever the filter. */
+int ranking_list_has_viewer(struct request *request, const struct shown_leaderboard *shown,
+	const struct ranked_gpu *gpu, bool *ranked);
+
 /* Reads all rows that match the filter, without baselines and comparisons. */
 int ranking_list_read_all(struct request *request, const struct shown_leaderboard *shown,
 	const struct ranked_gpu *gpu, struct ranking_list *list);

@@ -8,13 +8,17 @@
 #include "cgi/render/html.h"
 #include "lib/base/format.h"
 #include "lib/base/interval.h"
+#include "lib/base/rank.h"
+#include "lib/base/scope.h"
+#include "lib/job/job.h"
 #include "lib/leaderboard/visibility.h"
 #include "templates/submission_diff.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { context_lines = 3, most_rows = 3000, most_recent = 20 };
+enum { context_lines = 3, most_rows = 3000, most_folded_bytes = 200 * 1000, most_recent = 20 };
 
 #define SIDE_FIELDS \
 	"s.id, s.leaderboard_id, v.number AS version_number, s.submitted_at AS submitted_at_ms, " \
@@ -65,24 +69,31 @@ static const struct column ROW_COLUMNS[] = {
 	TEXT(struct submission_diff_row, spec),
 	REAL(struct submission_diff_row, score_ns),
 	REAL(struct submission_diff_row, score_err_ns),
+	INTEGER(struct submission_diff_row, results),
 	REAL(struct submission_diff_row, mean_ns),
 	REAL(struct submission_diff_row, err_ns),
 	INTEGER(struct submission_diff_row, place),
+	INTEGER(struct submission_diff_row, is_tie),
 	TEXT(struct submission_diff_row, rank_reason),
 	TEXT(struct submission_diff_row, rank_other),
 };
 #define MAY_SEE_TIMES SQL_MAY_SEE_TIMES("s", "l", "j")
+#define HAS_FILE_TIME SQL_HAS_SCORE("s", "j") " AND " SQL_IS_MEASURED("s", "j")
 static const struct statement ROWS = SELECT(struct submission_diff_row, ROW_COLUMNS,
 	"SELECT j.submission_id, NOT " MAY_SEE_TIMES " AS hidden, j.gpu, "
 	"  COALESCE(j.verdict, j.state) AS verdict, IF(COALESCE(m.case_index, 0) = 0, "
 	"j.environment, NULL) AS environment, m.spec, "
-	"  j.score_ns, j.score_err_ns, COALESCE(m.floor_ns, m.mean_ns) AS mean_ns, m.err_ns, "
-	"  r.place, r.reason AS rank_reason, "
+	"  COALESCE(f.score_ns, j.score_ns) AS score_ns, "
+	"  IF(f.id IS NULL, j.score_err_ns, f.score_err_ns) AS score_err_ns, f.results, "
+	"  COALESCE(m.floor_ns, m.mean_ns) AS mean_ns, m.err_ns, "
+	"  r.place, r.tied AS is_tie, r.reason AS rank_reason, "
 	"  (SELECT ou.name FROM submissions os JOIN users ou ON ou.id = os.user_id "
 	"  WHERE os.id = r.other_id) AS rank_other "
 	"FROM jobs j JOIN submissions s ON s.id = j.submission_id "
 	"JOIN leaderboards l ON l.id = s.leaderboard_id "
 	"LEFT JOIN ranking r ON r.job_id = j.id "
+	"LEFT JOIN file_times f ON f.task_version_id = s.task_version_id AND f.gpu = j.gpu "
+	"AND f.sha256 = s.sha256 AND " HAS_FILE_TIME " "
 	"LEFT JOIN stages t ON t.job_id = j.id AND t.name IN ('benchmark', 'ranked') "
 	"LEFT JOIN measurements m ON m.stage_id = t.id AND m.verdict = 'passed' "
 	"WHERE j.submission_id IN (?, ?) ORDER BY j.gpu, j.submission_id, t.position, "
@@ -118,18 +129,66 @@ const char *submission_diff_words(struct arena *arena, const struct submission_d
 							: arena_strdup(arena, change);
 }
 
-const char *submission_diff_rank_words(struct arena *arena, const struct submission_diff_view *view,
+static bool is_one_ranking(const struct submission_diff_view *view)
+{
+	return view->a->leaderboard_id == view->b->leaderboard_id
+		&& view->a->version_number == view->b->version_number;
+}
+
+/* Says why two submissions whose times are within noise have two ranks. */
+static const char *lower_rank_of_tie(struct arena *arena, const struct submission_diff_view *view,
 	const struct submission_diff_gpu *gpu)
 {
 	const struct submission_diff_rank *a = &gpu->a_rank, *b = &gpu->b_rank;
-	bool is_one_ranking = view->a->leaderboard_id == view->b->leaderboard_id
-		&& view->a->version_number == view->b->version_number;
-	if (!is_one_ranking || a->place < 1 || b->place < 1 || a->place == b->place
-		|| !submission_diff_ratio(&gpu->score).is_tie)
-		return NULL;
+	if (!is_one_ranking(view) || a->place == b->place || !submission_diff_ratio(&gpu->score).is_tie)
+		return "";
 	const struct submission_diff_rank *lower = a->place > b->place ? a : b;
 	return lower_rank_words(
 		arena, lower == a ? view->a->user : view->b->user, lower->reason, lower->other);
+}
+
+static const char *rank_sentences(struct arena *arena, const struct submission_diff_view *view,
+	const struct submission_diff_gpu *gpu)
+{
+	const struct submission_diff_rank *a = &gpu->a_rank, *b = &gpu->b_rank;
+	format_text a_rank, b_rank;
+	format_rank(a_rank, a->place, a->is_tie == 1);
+	format_rank(b_rank, b->place, b->is_tie == 1);
+	if (a->place < 1 && b->place < 1)
+		return "";
+	if (a->place < 1 || b->place < 1)
+		return arena_printf(arena, "%c has rank %s, %c is not ranked.", b->place < 1 ? 'A' : 'B',
+			b->place < 1 ? a_rank : b_rank, b->place < 1 ? 'B' : 'A');
+	return arena_printf(arena, "B has rank %s, A has rank %s.%s", b_rank, a_rank,
+		lower_rank_of_tie(arena, view, gpu));
+}
+
+static const char *difference_sentence(struct arena *arena, const struct submission_diff_gpu *gpu)
+{
+	const struct submission_diff_ratio ratio = submission_diff_ratio(&gpu->score);
+	format_text change;
+	if (isnan(ratio.ratio))
+		return NULL;
+	if (ratio.is_tie)
+		return "A and B are within noise.";
+	format_change(change, ratio.ratio);
+	const char *conjunction = change_conjunction(ratio.ratio);
+	return arena_printf(arena, "B %s %s %s A%s.", strcmp(conjunction, "as") == 0 ? "takes" : "is",
+		change, conjunction, isnan(ratio.low) ? ", but ± is unknown" : "");
+}
+
+struct submission_diff_outcome submission_diff_outcome(struct arena *arena,
+	const struct submission_diff_view *view, const struct submission_diff_gpu *gpu)
+{
+	const char *difference = difference_sentence(arena, gpu);
+	const char *ranks = rank_sentences(arena, view, gpu);
+	if (difference)
+		return (struct submission_diff_outcome){ difference, ranks };
+	const char *lacking = isnan(gpu->score.a_ns) == isnan(gpu->score.b_ns)
+		? "There are no scores to compare."
+		: isnan(gpu->score.a_ns) ? "A has no score to compare with."
+								 : "B has no score to compare with.";
+	return (struct submission_diff_outcome){ lacking, ranks };
 }
 
 /* ---- joining ---- */
@@ -177,9 +236,11 @@ static void take_job(struct join *join, const struct submission_diff_row *row, b
 		return;
 	*(is_a ? &score->a_ns : &score->b_ns) = row->score_ns;
 	*(is_a ? &score->a_err_ns : &score->b_err_ns) = row->score_err_ns;
+	*(is_a ? &join->gpu->a_results : &join->gpu->b_results) =
+		row->results == SQL_NULL_INTEGER ? 0 : row->results;
 	join->gpu->has_scores = true;
 	*(is_a ? &join->gpu->a_rank : &join->gpu->b_rank) =
-		(struct submission_diff_rank){ row->place, row->rank_reason, row->rank_other };
+		(struct submission_diff_rank){ row->place, row->is_tie, row->rank_reason, row->rank_other };
 }
 
 static const char *fact_named(const struct fact *facts, size_t count, const char *name)
@@ -264,6 +325,8 @@ static void compare_sources(struct request *request, struct submission_diff_view
 	view->diff = diff_of(request->arena, a->bytes, a->length, b->bytes, b->length);
 	view->row_count =
 		diff_rows(request->arena, &view->diff, context_lines, most_rows, &rows, &view->is_cut);
+	diff_words(request->arena, rows, view->row_count);
+	diff_fold(request->arena, &view->diff, rows, view->row_count, most_folded_bytes);
 	view->rows = rows;
 }
 
@@ -307,6 +370,15 @@ int submission_diff_read(
 	return rc ? rc : read_results(request, view);
 }
 
+static void note_number(struct request *request, const char *field, const char *typed)
+{
+	if (*typed && !query_number(request, field, 0))
+		form_note(request,
+			fail_field(request->error, field,
+				"Type the number of submission %s in digits, as in its address.",
+				*field == 'a' ? "A" : "B"));
+}
+
 /* Shows a form to choose two submissions, with the viewer's newest ones on the same leaderboard. */
 static int show_choice(struct request *request, struct submission_diff_view *view, int64_t known)
 {
@@ -319,10 +391,11 @@ static int show_choice(struct request *request, struct submission_diff_view *vie
 	if (rc)
 		return rc;
 	view->recent = view->recent_count ? recent : NULL;
-	if ((*view->a_text && !query_number(request, "a", 0))
-		|| (*view->b_text && !query_number(request, "b", 0)))
-		view->problem = "The number of a submission is digits only, as in its address.";
-	struct page page = page_make(request, "Compare two submissions", "leaderboards");
+	note_number(request, "a", view->a_text);
+	note_number(request, "b", view->b_text);
+	view->a_error = form_error(request, "a");
+	view->b_error = form_error(request, "b");
+	struct page page = form_page_make(request, "Compare two submissions", "leaderboards");
 	submission_diff_choice_page(&request->body, &page, view);
 	return 0;
 }
@@ -333,11 +406,32 @@ static const char *query_text(const struct request *request, const char *name)
 	return text ? text : "";
 }
 
+/* The history's form sends each submission as ?pick=NUMBER. The older one becomes the first. */
+static int take_picks(struct request *request, const char *const *picks, size_t count,
+	struct submission_diff_view *view)
+{
+	long long numbers[2] = { 0 };
+	for (size_t i = 0; count == COUNT(numbers) && i < count; i++)
+		if (strspn(picks[i], "0123456789") == strlen(picks[i]) && strlen(picks[i]) <= 15)
+			numbers[i] = atoll(picks[i]);
+	bool in_order = numbers[0] <= numbers[1];
+	if (numbers[0] && numbers[1])
+		return redirect(request, "/compare?a=%lld&b=%lld", numbers[!in_order], numbers[in_order]);
+	form_note(request,
+		fail(request->error, ERROR_INPUT,
+			"Tick two submissions in your list, or type their numbers here."));
+	return show_choice(request, view, 0);
+}
+
 int page_submission_diff(struct request *request)
 {
 	int64_t a_id = query_number(request, "a", 0), b_id = query_number(request, "b", 0);
 	struct submission_diff_view view = { .a_text = query_text(request, "a"),
 		.b_text = query_text(request, "b") };
+	const char **picks;
+	size_t picked = request_query_values(request, "pick", &picks);
+	if (picked)
+		return take_picks(request, picks, picked, &view);
 	if (!a_id || !b_id)
 		return show_choice(request, &view, a_id ? a_id : b_id);
 	int rc = submission_diff_read(request, a_id, b_id, &view);
@@ -345,8 +439,7 @@ int page_submission_diff(struct request *request)
 		return rc;
 	compare_sources(request, &view);
 	struct page page = page_make(request,
-		arena_printf(
-			request->arena, "Submissions %lld and %lld compared", (long long)a_id, (long long)b_id),
+		arena_printf(request->arena, "Submissions %lld and %lld", (long long)a_id, (long long)b_id),
 		"leaderboards");
 	submission_diff_page(&request->body, &page, &view, request->arena);
 	request->may_be_cached = true;

@@ -32,7 +32,7 @@ struct submission_diff_fact {
 
 /* Where a job is ranked. place < 1: it is not ranked, or the viewer may not see its times. */
 struct submission_diff_rank {
-	int64_t place;
+	int64_t place, is_tie;
 	const char *reason, *other; /* as of ranking_reason_words */
 };
 
@@ -41,7 +41,9 @@ struct submission_diff_gpu {
 	struct submission_diff_rank a_rank, b_rank;
 	/* The verdict, or the job's state if there is no verdict yet; NULL: no job on this device. */
 	const char *a_verdict, *b_verdict;
+	/* As the ranking shows them: a ranked file counts with the mean of its results. */
 	struct submission_diff_times score;
+	int64_t a_results, b_results; /* of which the score is the mean; 0: it is that of one run */
 	bool has_scores;
 	const struct submission_diff_case *cases;
 	size_t case_count;
@@ -54,7 +56,7 @@ struct submission_diff_view {
 	/* NULL: the viewer has not chosen two submissions yet. */
 	const struct submission_diff_side *a, *b;
 	const char *a_text, *b_text; /* as typed, or "" */
-	const char *problem;         /* a sentence, or NULL */
+	const char *a_error, *b_error;
 	const struct submission_diff_side *recent;
 	size_t recent_count; /* the viewer's newest submissions, to choose from */
 	const struct submission_diff_gpu *gpus;
@@ -79,20 +81,24 @@ struct submission_diff_ratio {
 };
 struct submission_diff_ratio submission_diff_ratio(const struct submission_diff_times *times);
 
+/* What the comparison of a device means: a sentence, and one about the ranks or "". */
+struct submission_diff_outcome {
+	const char *headline, *ranks;
+};
+struct submission_diff_outcome submission_diff_outcome(struct arena *arena,
+	const struct submission_diff_view *view, const struct submission_diff_gpu *gpu);
+
 /* Describes b relative to a: "3.1 % faster", "within noise", "3.1 % faster, ± unknown", "" when a
  * time is missing. */
 const char *submission_diff_words(struct arena *arena, const struct submission_diff_times *times);
-
-/* Says why two submissions whose times are within noise have two ranks; NULL: they do not. */
-const char *submission_diff_rank_words(struct arena *arena, const struct submission_diff_view *view,
-	const struct submission_diff_gpu *gpu);
 
 /* A row of the query for results: one case of a job, or a job without cases (spec NULL). */
 struct submission_diff_row {
 	int64_t submission_id, hidden;                  /* hidden: the viewer may not see the times */
 	const char *gpu, *verdict, *environment, *spec; /* environment: only in the first case */
 	double score_ns, score_err_ns, mean_ns, err_ns;
-	int64_t place;
+	int64_t results; /* of which the score is the mean; SQL_NULL_INTEGER: it is that of one run */
+	int64_t place, is_tie;
 	const char *rank_reason, *rank_other;
 };
 

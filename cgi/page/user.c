@@ -8,6 +8,7 @@
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
 #include "lib/leaderboard/visibility.h"
+#include "lib/ranking/records.h"
 #include "templates/user.h"
 
 #include <string.h>
@@ -29,6 +30,7 @@ static const struct column USER_COLUMNS[] = {
 	TEXT(struct user_row, name),
 	TIME(struct user_row, created_at_ms),
 	TIME(struct user_row, deleted_at_ms),
+	PLACE(COLUMN_INTEGER, leaderboard_id),
 	PLACE(COLUMN_TEXT, leaderboard),
 	PLACE(COLUMN_TEXT, gpu),
 	PLACE(COLUMN_TIME, deadline_ms),
@@ -42,19 +44,24 @@ static const struct column USER_COLUMNS[] = {
 	PLACE(COLUMN_REAL, score_err_ns),
 	PLACE(COLUMN_INTEGER, submission_id),
 	PLACE(COLUMN_TIME, submitted_at_ms),
+	PLACE(COLUMN_INTEGER, is_record),
 };
+#define RECORDS_OF_PLACE SQL_IS_RECORD("h", "r.leaderboard_id", "r.task_version_id", "r.gpu")
+#define RECORD_ORDER SQL_RECORD_ORDER("h")
 #define MAY_SEE_LEADERBOARD SQL_MAY_SEE("l")
 /* Reads only places that the leaderboards' pages show, too: places in the current version of the
  * task, on devices that the leaderboard still has. */
 static const struct statement USER = SELECT(struct user_row, USER_COLUMNS,
 	"SELECT u.id, u.name, u.created_at AS created_at_ms, u.deleted_at AS deleted_at_ms, "
-	"l.name AS leaderboard, r.gpu, "
+	"l.id AS leaderboard_id, l.name AS leaderboard, r.gpu, "
 	"  l.deadline AS deadline_ms, l.accepting, l.practice, l.archived_at AS archived_at_ms, "
 	"  r.place, r.tied AS is_tie, (SELECT e.position FROM ranking e "
 	"WHERE e.leaderboard_id = r.leaderboard_id "
 	"    AND e.task_version_id = r.task_version_id AND e.gpu = r.gpu "
 	"ORDER BY e.position DESC LIMIT 1) AS entries, "
-	"  r.score_ns, r.score_err_ns, r.submission_id, r.submitted_at AS submitted_at_ms "
+	"  r.score_ns, r.score_err_ns, r.submission_id, r.submitted_at AS submitted_at_ms, "
+	"  (SELECT h.user_id FROM records h WHERE " RECORDS_OF_PLACE " ORDER BY " RECORD_ORDER
+	" LIMIT 1) <=> u.id AS is_record "
 	"FROM users u LEFT JOIN (ranking r JOIN leaderboards l ON l.id = r.leaderboard_id "
 	"AND l.task_version_id = r.task_version_id "
 	"    AND " MAY_SEE_LEADERBOARD " "
@@ -77,9 +84,10 @@ static void count_places(struct user_view *view)
 	for (size_t i = 0; i < view->count; i++) {
 		bool again = false;
 		for (size_t k = 0; k < i && !again; k++)
-			again = strcmp(view->places[k].leaderboard, view->places[i].leaderboard) == 0;
+			again = view->places[k].leaderboard_id == view->places[i].leaderboard_id;
 		view->leaderboards += !again;
 		view->first_places += view->places[i].place == 1;
+		view->records += view->places[i].is_record == 1;
 	}
 }
 
@@ -115,6 +123,19 @@ int user_read(struct request *request, const char *name, struct user_view *view)
 	return 0;
 }
 
+void user_group_places(struct arena *arena, struct user_view *view)
+{
+	struct user_place *grouped = arena_array(arena, struct user_place, view->count + 1);
+	size_t count = 0;
+	for (size_t i = 0; i < view->count; i++)
+		for (size_t k = i, id = (size_t)view->places[i].leaderboard_id; id && k < view->count; k++)
+			if (view->places[k].leaderboard_id == (int64_t)id) {
+				grouped[count++] = view->places[k];
+				view->places[k].leaderboard_id = 0; /* taken */
+			}
+	view->places = grouped;
+}
+
 int page_user(struct request *request)
 {
 	struct user_view view;
@@ -122,7 +143,8 @@ int page_user(struct request *request)
 	if (rc)
 		return rc;
 	struct page page = page_make(request, view.name, "");
-	user_page(&request->body, &page, &view);
+	user_group_places(request->arena, &view);
+	user_page(&request->body, &page, &view, request->arena);
 	request->may_be_cached = true;
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* Data for a user's public page, which shows only the name, the date of registration, places in
- * rankings, and submissions in each week of the last year. */
+ * rankings, records, and submissions on each day of the last year. */
 #ifndef PODIUM_CGI_PAGE_USER_H
 #define PODIUM_CGI_PAGE_USER_H
 
@@ -9,9 +9,11 @@
 #include <stdint.h>
 
 struct user_place {
+	int64_t leaderboard_id;
 	const char *leaderboard, *gpu;
 	int64_t deadline_ms, accepting, practice, archived_at_ms;
 	int64_t place, is_tie, entries, submission_id, submitted_at_ms;
+	int64_t is_record; /* the user holds the record (lib/ranking/records.h) */
 	double score_ns, score_err_ns;
 };
 
@@ -19,14 +21,16 @@ struct user_view {
 	int64_t id;
 	const char *name;
 	int64_t created_at_ms, deleted_at_ms; /* TIME_NULL: not deleted */
-	const struct user_place *places;
+	/* The newest first, at most 500. user_group_places makes those of one leaderboard adjacent. */
+	struct user_place *places;
 	size_t count;
-	size_t leaderboards, first_places; /* among these places */
+	size_t leaderboards, first_places, records; /* among these places */
 	struct activity activity;
 };
 
 /* Returns ERROR_NOT_FOUND with a message for an unknown name. */
 struct request;
 int user_read(struct request *request, const char *name, struct user_view *view);
+void user_group_places(struct arena *arena, struct user_view *view);
 
 #endif

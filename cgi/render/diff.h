@@ -40,7 +40,17 @@ struct diff_row {
 	enum diff_kind kind;
 	size_t a, b;      /* line numbers in the texts, from 1; 0: not in this text */
 	const char *text; /* the line, NUL-terminated */
-	size_t skipped;   /* unchanged lines in a gap */
+	/* The parts of a changed line that has a counterpart; 0: the whole line differs. */
+	const struct diff_span *spans;
+	size_t span_count;
+	/* In a gap, a and b are the numbers of its first line. */
+	size_t skipped;                /* unchanged lines in the gap */
+	const struct diff_row *folded; /* these lines, after diff_fold; NULL: they are too many */
+};
+
+struct diff_span {
+	const char *text;
+	bool changed; /* differs from the counterpart */
 };
 
 /* Makes rows for display: the changed lines, removed before added, with up to `context` unchanged
@@ -48,5 +58,14 @@ struct diff_row {
  * whether there would be more. Returns the number of rows. */
 size_t diff_rows(struct arena *arena, const struct diff *diff, size_t context, size_t most,
 	struct diff_row **rows, bool *is_cut);
+
+/* Finds the words that differ in changed lines: pairs each removed line with an added line beside
+ * it that has at least half of its characters, and fills their `spans`. Lines that are long, and
+ * all lines after a limit of work, stay without spans. */
+void diff_words(struct arena *arena, struct diff_row *rows, size_t count);
+
+/* Fills `folded` of the gaps in the order of the rows, for at most `most_bytes` of text. */
+void diff_fold(struct arena *arena, const struct diff *diff, struct diff_row *rows, size_t count,
+	size_t most_bytes);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "lib/base/buffer.h"
 #include "lib/base/clock.h"
+#include "lib/base/network.h"
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
 
@@ -54,23 +55,6 @@ static char *part_of(CURLU *url, CURLUPart which)
 	return curl_url_get(url, which, &part, 0) == CURLUE_OK ? part : NULL;
 }
 
-static bool is_loopback_host(const char *host)
-{
-	int a, b, c, d;
-	char end;
-	bool is_v4 = sscanf(host, "%3d.%3d.%3d.%3d%c", &a, &b, &c, &d, &end) == 4;
-	return strcasecmp(host, "localhost") == 0 || strcmp(host, "[::1]") == 0 || (is_v4 && a == 127);
-}
-
-bool http_is_loopback(const char *text)
-{
-	cleanup_url CURLU *url = curl_url();
-	if (curl_url_set(url, CURLUPART_URL, text, 0) != CURLUE_OK)
-		return false;
-	cleanup_part char *host = part_of(url, CURLUPART_HOST);
-	return host && is_loopback_host(host);
-}
-
 const char *http_host(struct arena *arena, const char *text)
 {
 	const char *host = strstr(text, "://");
@@ -106,7 +90,7 @@ int http_address(struct arena *arena, const char *text, const char **address, st
 			"%s is not the address of a server. An example is https://podium.example.org.",
 			quote(arena, text));
 	cleanup_part char *scheme = part_of(url, CURLUPART_SCHEME),
-					  *host = part_of(url, CURLUPART_HOST);
+					  *typed = part_of(url, CURLUPART_URL);
 	if (strcmp(scheme, "https") != 0 && strcmp(scheme, "http") != 0)
 		return fail(
 			error, ERROR_INPUT, "%s does not begin with https:// or http://.", quote(arena, text));
@@ -114,7 +98,7 @@ int http_address(struct arena *arena, const char *text, const char **address, st
 	if (unwanted)
 		return fail(
 			error, ERROR_INPUT, "The server's address contains %s. Leave that out.", unwanted);
-	if (whole != text && is_loopback_host(host))
+	if (whole != text && network_url_is_loopback(typed))
 		whole = arena_printf(arena, "http://%s", text), curl_url_set(url, CURLUPART_URL, whole, 0);
 	cleanup_part char *normal = part_of(url, CURLUPART_URL);
 	size_t length = strlen(normal);
@@ -144,7 +128,7 @@ static long timing_setting(const char *name, long least, long most, long usual)
 static int refuse_plain(const struct http_server *server, const char *host, struct error *error)
 {
 	if (!server->token || server->allows_plain || strncmp(server->url, "http://", 7) != 0
-		|| http_is_loopback(server->url))
+		|| network_url_is_loopback(server->url))
 		return 0;
 	return fail(error, ERROR_INPUT,
 		"%s uses plain http, so others on the network could read your token. Use its https "
@@ -199,7 +183,7 @@ static void set_options(struct http *http)
 	curl_easy_setopt(http->easy, CURLOPT_ERRORBUFFER, http->reason);
 	curl_easy_setopt(http->easy, CURLOPT_WRITEFUNCTION, take_body);
 	curl_easy_setopt(http->easy, CURLOPT_WRITEDATA, http);
-	if (http_is_loopback(server->url))
+	if (network_url_is_loopback(server->url))
 		curl_easy_setopt(http->easy, CURLOPT_PROXY, "");
 	const char *ca_file = server->ca_file ? server->ca_file : system_certificates();
 	if (ca_file)

@@ -68,7 +68,6 @@ int http_send(struct http *http, struct arena *arena, const struct http_request 
  * else https) and drops the final slash. ERROR_INPUT if it is no address, or has a user, a
  * password, a query or a fragment. */
 int http_address(struct arena *arena, const char *text, const char **url, struct error *error);
-bool http_is_loopback(const char *url);
 const char *http_host(struct arena *arena, const char *url); /* "example.org:8080", for messages */
 
 /* Escapes `text` for a path or a query: all but letters, digits, "-", ".", "_" and "~" become %XX.

@@ -104,6 +104,38 @@ static bool text_network_holds(const char *text, const unsigned char *address)
 
 /* ---- addresses ---- */
 
+/* Copies the host of a URL, without brackets. Behind it may only be a port and a path. */
+static int host_of_url(const char *url, char host[static INET6_ADDRSTRLEN])
+{
+	const char *begin = strstr(url, "://");
+	if (!begin)
+		return -1;
+	begin += strlen("://");
+	const bool is_bracketed = *begin == '[';
+	begin += is_bracketed;
+	const size_t length = strcspn(begin, is_bracketed ? "]" : ":/");
+	const char *rest = begin + length;
+	if (length >= INET6_ADDRSTRLEN || (is_bracketed && *rest++ != ']'))
+		return -1;
+	memcpy(host, begin, length);
+	host[length] = '\0';
+	rest += *rest == ':' ? 1 + strspn(rest + 1, "0123456789") : 0;
+	return !*rest || *rest == '/' ? 0 : -1;
+}
+
+bool network_url_is_loopback(const char *url)
+{
+	char host[INET6_ADDRSTRLEN];
+	struct network address, own4, own6;
+	network_parse("127.0.0.0/8", &own4);
+	network_parse("::1", &own6);
+	if (host_of_url(url, host))
+		return false;
+	return strcasecmp(host, "localhost") == 0
+		|| (network_parse(host, &address) == 0
+			&& (network_holds(&own4, address.bytes) || network_holds(&own6, address.bytes)));
+}
+
 bool network_of_socket(const struct sockaddr *socket, unsigned char address[static 16])
 {
 	if (socket->sa_family == AF_INET6) {

@@ -20,6 +20,10 @@ struct network {
 int network_parse(const char *text, struct network *network);
 bool network_holds(const struct network *network, const unsigned char address[static 16]);
 
+/* Whether the host of a URL is this machine: "localhost", 127.0.0.0/8 or [::1]. False for a URL
+ * with a user's name, and for one that cannot be read. */
+bool network_url_is_loopback(const char *url);
+
 /* Fills `address` from a socket's address. False for families other than IPv4 and IPv6. */
 bool network_of_socket(const struct sockaddr *socket, unsigned char address[static 16]);
 

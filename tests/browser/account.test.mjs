@@ -60,22 +60,23 @@ for (const scripts of [true, false]) {
 		await main(page).getByRole('link', { name: 'sign it in' }).click();
 		await look(page);
 		await main(page).getByLabel('Code').fill('BCDF-BCDF');
-		await main(page).getByRole('button', { name: 'Go on' }).click();
-		await main(page).getByText('No terminal waits with this code').waitFor();
+		await main(page).getByRole('button', { name: 'Continue' }).click();
+		await main(page).locator('#code-error', { hasText: 'No terminal waits with this code' })
+			.waitFor();
 		await look(page);
 		await page.goto(offer.verification_uri_complete);
 		assert.equal(await main(page).getByLabel('Code').inputValue(), offer.user_code);
-		await main(page).getByRole('button', { name: 'Go on' }).click();
+		await main(page).getByRole('button', { name: 'Continue' }).click();
 		await main(page).getByText(offer.user_code, { exact: true }).waitFor();
-		await main(page).getByText('Confirm only what you have begun yourself').waitFor();
-		assert.equal(await main(page).getByLabel('Name of the token').inputValue(),
+		await main(page).getByText('Confirm only a sign-in that you started yourself').waitFor();
+		assert.equal(await main(page).getByLabel('Name of its token').inputValue(),
 			`box ${suffix}`);
 		assert.equal(await main(page).getByText('submit and cancel').count(), 0);
 		await look(page);
 		assert.equal((await terminal('token', { device_code: offer.device_code })).error,
 			'authorization_pending');
-		await main(page).getByRole('button', { name: 'Yes, sign it in' }).click();
-		await main(page).getByText('The terminal was signed in.').waitFor();
+		await main(page).getByRole('button', { name: 'Sign in this terminal' }).click();
+		await main(page).getByText('The terminal is signed in.').waitFor();
 		await main(page).getByRole('rowheader', { name: `box ${suffix}` }).waitFor();
 		await look(page);
 		assert.equal((await terminal('token', { device_code: offer.device_code })).user,
@@ -89,13 +90,13 @@ for (const scripts of [true, false]) {
 		const calls = (id) =>
 			fetch(`${url}/popcorn/user/submissions`, { headers: { 'X-Popcorn-Cli-Id': id } });
 		await register(page, `vic-${suffix}`);
-		for (const [answer, status] of [['No, refuse it', 401], ['Yes, sign it in', 200]]) {
+		for (const [answer, status] of [['Refuse', 401], ['Sign in this terminal', 200]]) {
 			const id = await ask();
 			await page.goto('/device');
 			await main(page).getByLabel('Code').fill(`cli_id: ${id}`);
-			await main(page).getByRole('button', { name: 'Go on' }).click();
+			await main(page).getByRole('button', { name: 'Continue' }).click();
 			await main(page).getByText(id.slice(0, 13) + '…').waitFor();
-			await main(page).getByText('copied from a file of your own').waitFor();
+			await main(page).getByText('Confirm only an id from your own file').waitFor();
 			await look(page);
 			assert.equal((await calls(id)).status, 401);
 			await main(page).getByRole('button', { name: answer }).click();
@@ -112,14 +113,14 @@ for (const scripts of [true, false]) {
 		await main(page).getByLabel('Name', { exact: true }).fill('laptop "<b>"');
 		for (const scope of ['read', 'submit'])
 			await main(page).getByRole('checkbox', { name: scope }).uncheck();
-		await main(page).getByRole('button', { name: 'Make the token' }).click();
+		await main(page).getByRole('button', { name: 'Create token' }).click();
 		await main(page).locator('#scope-error').waitFor();
 		assert.equal(await main(page).getByLabel('Name', { exact: true }).inputValue(),
 			'laptop "<b>"');
 		await look(page);
 		await main(page).getByRole('checkbox', { name: 'read' }).check();
 		await main(page).getByLabel('Expires').selectOption('in 7 days');
-		await main(page).getByRole('button', { name: 'Make the token' }).click();
+		await main(page).getByRole('button', { name: 'Create token' }).click();
 		const secret = await main(page).locator('#new-token').textContent();
 		assert.match(secret, /^podium_[\w-]{43}$/);
 		await look(page);
@@ -128,9 +129,9 @@ for (const scripts of [true, false]) {
 		await main(page).getByRole('rowheader', { name: 'laptop "<b>"' }).waitFor();
 		await main(page).getByText(secret.slice(0, 13) + '…').waitFor();
 		await main(page).getByRole('button', { name: 'Revoke laptop' }).click();
-		await main(page).getByText('are refused from then on').waitFor();
+		await main(page).getByText('Podium will refuse programs').waitFor();
 		await look(page);
-		await main(page).getByRole('button', { name: 'Revoke it' }).click();
+		await main(page).getByRole('button', { name: 'Revoke token' }).click();
 		await main(page).getByText('The token was revoked').waitFor();
 		await main(page).getByText('You have no tokens.').waitFor();
 	});
@@ -139,10 +140,10 @@ for (const scripts of [true, false]) {
 		const page = await come({ scripts });
 		await register(page, `paul-${suffix}`);
 		await page.goto('/account');
-		const box = main(page).getByRole('checkbox', { name: /^Revoke the API token as well/ });
+		const box = main(page).getByRole('checkbox', { name: /^Also revoke the API token/ });
 		assert.equal(await box.count(), 0);
 		await tab(page, 'API tokens').click();
-		await fillAndSend(page, { Name: 'laptop' }, 'Make the token');
+		await fillAndSend(page, { Name: 'laptop' }, 'Create token');
 		await tab(page, 'Password').click();
 		await box.check();
 		await look(page);

@@ -81,15 +81,54 @@ scene('a participant compares two submissions, with and without scripts', async 
 	for (const scripts of [true, false]) {
 		const page = await comeAs(come, 'ada', { scripts });
 		await page.goto('/mine');
-		await page.getByLabel(`Compare ${first}, as the first`).check();
-		await page.getByLabel(`Compare ${second}, as the second`).check();
-		await page.getByRole('button', { name: 'Compare the two that are chosen' }).click();
+		for (const id of [second, first])
+			await page.getByLabel(`Compare submission ${id}`, { exact: true }).check();
+		await page.getByRole('button', { name: 'Compare' }).click();
 		await page.waitForURL(({ pathname, searchParams }) => pathname === '/compare'
 			&& searchParams.get('a') === String(first)
 			&& searchParams.get('b') === String(second));
 		await main(page).getByText('25 % faster').first().waitFor();
-		await main(page).locator('del', { hasText: 'data + 1.5' }).waitFor();
+		await main(page).getByText('B is 25 % faster than A.').waitFor();
+		await main(page).getByText('B has rank 1, A is not ranked.').waitFor();
+		await main(page).locator('del b', { hasText: '+ 1.5' }).waitFor();
 		await main(page).locator('ins', { hasText: 'over two lines' }).waitFor();
+	}
+});
+
+// Faults of the entries on the open page, on a phone. Runs in the page.
+function entryFaults() {
+	const faults = [], box = (element) => element.getBoundingClientRect();
+	for (const entry of document.querySelectorAll('.entries tbody')) {
+		const results = [...entry.querySelectorAll('.state, .rank, .number')]
+			.filter((cell) => cell.textContent.trim());
+		for (const cell of results) {
+			if (box(cell).left < 0 || box(cell).right > innerWidth)
+				faults.push(`${cell.className} is outside: ${cell.textContent}`);
+			for (const about of entry.querySelectorAll('.about'))
+				if (box(about).top < box(cell).bottom - 1)
+					faults.push(`${about.textContent} is above ${cell.textContent}`);
+		}
+		if (!results.length)
+			faults.push(`no result: ${entry.textContent}`);
+		for (const target of entry.querySelectorAll('a, input'))
+			if (box(target).height < 24)
+				faults.push(`${target.outerHTML} is ${box(target).height} px high`);
+	}
+	for (const region of document.querySelectorAll('.scroll:has(.entries)'))
+		if (region.scrollWidth > region.clientWidth)
+			faults.push(`${region.ariaLabel} scrolls`);
+	return faults;
+}
+
+scene('on a phone, an entry shows its result, rank and time first', async (come) => {
+	await furnish();
+	const page = await comeAs(come, 'ada');
+	await page.setViewportSize({ width: 390, height: 844 });
+	for (const path of ['/mine', `/leaderboard/${BOARD}/mine`,
+		`/leaderboard/${BOARD}?view=submissions`, '/user/ada']) {
+		await page.goto(path);
+		await main(page).locator('.entries tbody .number').first().waitFor();
+		assert.deepEqual(await page.evaluate(entryFaults), [], path);
 	}
 });
 
@@ -97,7 +136,8 @@ scene('the pages of participants pass the checks at any width and colour', async
 	const [first, second] = await furnish();
 	const page = await comeAs(come, 'ada');
 	for (const path of ['/mine', '/mine?mode=test', `/leaderboard/${BOARD}/mine`,
-		`/compare?a=${first}&b=${second}`, `/compare?b=${second}`,
+		`/compare?a=${first}&b=${second}`, `/compare?b=${second}`, `/compare?pick=${first}`,
+		'/compare?a=x&b=y', '/user/ada', `/leaderboard/${BOARD}?view=submissions`,
 		`/submission/${second}`, `/submission/${first}/withdraw`, `/submission/${first}/note`,
 		`/leaderboard/${BOARD}/submit?from=${first}`,
 		`/leaderboard/${BOARD}/submit?template=Python`]) {
@@ -311,7 +351,7 @@ function rank() {
 				assert.equal(await verdictOf(page), 'passed');
 			}
 			await page.goto('/account/tokens');
-			await fillAndSend(page, { Name: 'terminal' }, 'Make the token');
+			await fillAndSend(page, { Name: 'terminal' }, 'Create token');
 			tokens[name] = await main(page).locator('#new-token').textContent();
 			await context.close();
 			while (sql("SELECT 1 FROM jobs WHERE state IN ('queued', 'running')").length)
@@ -358,7 +398,7 @@ scene('pages show the same time, ±, rank and gaps of an entry', async (come) =>
 		includes('shapes', await wordsOf(page, `/leaderboard/${NUMBERS}?view=shapes`),
 			`${user} rank ${place} ${results ? '' : short}`.trim());
 		includes('profile', await wordsOf(page, `/user/${user}`),
-			`${NUMBERS} H200 ${place} of 6 ${time}`);
+			`${NUMBERS} active ${place} of 6 ${time}`);
 		const about = await wordsOf(page, `/submission/${numbers[user]}`);
 		includes('submission', about, `Ranked ${place} on H200.${reason ? ` ${reason}` : ''}`);
 		includes('submission', about, results
@@ -396,7 +436,7 @@ scene('an interval never begins below zero, and an unknown one says so', async (
 	const compared = await wordsOf(page, `/compare?${pair}`);
 	includes('comparison', compared, '31.90 ± 0.21 µs 64.32 µs ± unknown 102 % slower, ± unknown');
 	includes('comparison', await wordsOf(page, `/compare?a=${numbers.dan}&b=${numbers.bob}`),
-		'Score < 0.5 µs 46 ± 51 µs');
+		'score < 0.5 µs 46 ± 51 µs');
 	const { gpus: [gpu] } = await (await page.request.get(`/api/v1/compare?${pair}`)).json();
 	assert.deepEqual(['lower', 'upper', 'verdict'].map((key) => gpu.score[key]),
 		[null, null, null]);

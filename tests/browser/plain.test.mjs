@@ -125,8 +125,8 @@ scenes('a participant starts from the template and manages submissions', 'worked
 	await press(author, 'Filter');
 	assert.deepEqual(await author.locator('tbody th a').allTextContents(), [String(wrong)]);
 	await author.goto('/mine');
-	await author.getByLabel(`Compare ${number}, as the first`).check();
-	await author.getByLabel(`Compare ${wrong}, as the second`).check();
+	for (const id of [number, wrong])
+		await author.getByLabel(`Compare submission ${id}`, { exact: true }).check();
 	await press(author, /^Compare/);
 	await author.locator('del', { hasText: 'number + 1' })
 		.or(author.locator('ins', { hasText: 'number + 1' })).first().waitFor();

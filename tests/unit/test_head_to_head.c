@@ -40,6 +40,37 @@ static void the_faster_side_and_its_lead_are_named(void **state)
 		"1655741.000 (1655740.000 to 1655742.000): 1.66 million times as long");
 }
 
+static void assert_sentence(
+	const struct head_to_head_row *row, const char *worker, const char *expected)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	assert_string_equal(head_to_head_sentence(arena, row, "dora", worker, "timing 1/2"), expected);
+}
+
+static void a_sentence_says_what_a_comparison_means(void **state)
+{
+	(void)state;
+	struct head_to_head_row row = {
+		.rival = "ada", .state = "done", .ratio = 0.988, .ratio_low = 0.985, .ratio_high = 0.991
+	};
+	assert_sentence(&row, "here", "dora is 1.2 % faster than ada.");
+	row.ratio_high = 1;
+	assert_sentence(&row, "here", "dora and ada tie.");
+	row.ratio_low = row.ratio_high = NAN;
+	assert_sentence(&row, "here", "dora and ada tie.");
+	row.ratio = 41, row.ratio_low = 40, row.ratio_high = 42;
+	assert_sentence(&row, "here", "dora takes 41 times as long as ada.");
+	row.ratio = NAN, row.loser = -1;
+	assert_sentence(&row, "here", "ada failed in this run and lost.");
+	row.loser = 0;
+	assert_sentence(&row, "here", "The comparison has no result.");
+	row.state = "running";
+	assert_sentence(&row, "here", "Running on here: timing 1/2.");
+	assert_sentence(&row, NULL, "Running: timing 1/2.");
+	row.state = "queued";
+	assert_sentence(&row, NULL, "Waiting in the queue.");
+}
+
 static void no_decided_interval_is_rounded_to_1(void **state)
 {
 	(void)state;
@@ -142,6 +173,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_interval_that_contains_1_is_a_tie),
 		cmocka_unit_test(the_faster_side_and_its_lead_are_named),
+		cmocka_unit_test(a_sentence_says_what_a_comparison_means),
 		cmocka_unit_test(no_decided_interval_is_rounded_to_1),
 		cmocka_unit_test(an_interval_without_bounds_is_not_shown),
 		cmocka_unit_test(a_result_that_the_ranks_do_not_show_says_why),

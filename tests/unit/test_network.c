@@ -285,9 +285,29 @@ static void a_name_s_address_is_checked_when_connecting(void **state)
 	}
 }
 
+static void the_hosts_of_this_machine_are_loopback(void **state)
+{
+	(void)state;
+	static const char *const own[] = { "http://localhost", "http://LOCALHOST:8080/",
+		"http://127.0.0.1", "https://127.1.2.3:80/a?b", "http://[::1]", "http://[::1]:8080/" };
+	static const char *const others[] = { "http://localhost.example.org", "http://127.example.org",
+		"http://127.0.0.1.example.org", "http://example.org", "http://localhost@example.org",
+		"http://localhost:80@example.org", "http://127.0.0.1@b", "http://128.0.0.1", "http://[::2]",
+		"http://[::1", "http://[::1]x", "http://::1", "http://127.0.0", "http://", "localhost",
+		"http://localhost\\@example.org", "http://127.0.0.1#@example.org",
+		"http://a_host_name_that_is_longer_than_any_address_of_the_internet" };
+	for (size_t i = 0; i < COUNT(own); i++)
+		if (!network_url_is_loopback(own[i]))
+			fail_msg("%s is not loopback", own[i]);
+	for (size_t i = 0; i < COUNT(others); i++)
+		if (network_url_is_loopback(others[i]))
+			fail_msg("%s is loopback", others[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_hosts_of_this_machine_are_loopback),
 		cmocka_unit_test(internal_networks_end_at_the_right_addresses),
 		cmocka_unit_test(addresses_of_other_families_are_refused),
 		cmocka_unit_test(networks_are_read_exactly),

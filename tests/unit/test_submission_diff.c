@@ -41,6 +41,45 @@ static void a_difference_is_shown_unless_it_is_noise_or_a_time_is_missing(void *
 	assert_words(0, 0, 990, 1, "");
 }
 
+static void assert_outcome(const struct submission_diff_gpu *gpu,
+	const struct submission_diff_view *view, const char *headline, const char *ranks)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	struct submission_diff_outcome outcome = submission_diff_outcome(arena, view, gpu);
+	assert_string_equal(outcome.headline, headline);
+	assert_string_equal(outcome.ranks, ranks);
+}
+
+static void the_consequence_is_a_sentence_with_the_ranks(void **state)
+{
+	(void)state;
+	struct submission_diff_side a = { .user = "ada" }, b = { .user = "bob" };
+	const struct submission_diff_view view = { .a = &a, .b = &b };
+	struct submission_diff_gpu gpu = { .score = { 1000, 1, 969, 1 },
+		.a_rank = { .place = 3, .is_tie = 1 },
+		.b_rank = { .place = 2 } };
+	assert_outcome(&gpu, &view, "B is 3.1 % faster than A.", "B has rank 2, A has rank =3.");
+	gpu.a_rank.place = 0;
+	assert_outcome(&gpu, &view, "B is 3.1 % faster than A.", "B has rank 2, A is not ranked.");
+	gpu.b_rank.place = 0;
+	gpu.score = (struct submission_diff_times){ 10, 0.01, 1000, 0.01 };
+	assert_outcome(&gpu, &view, "B takes 100 times as long as A.", "");
+	gpu.score = (struct submission_diff_times){ 1000, NAN, 900, 1 };
+	assert_outcome(&gpu, &view, "B is 10.0 % faster than A, but ± is unknown.", "");
+	gpu.score = (struct submission_diff_times){ 1000, 10, NAN, NAN };
+	assert_outcome(&gpu, &view, "B has no score to compare with.", "");
+	gpu.score = (struct submission_diff_times){ NAN, NAN, NAN, NAN };
+	assert_outcome(&gpu, &view, "There are no scores to compare.", "");
+	/* Two that tie have two ranks, which needs a reason. */
+	gpu.score = (struct submission_diff_times){ 1000, 10, 1001, 10 };
+	gpu.a_rank = (struct submission_diff_rank){ .place = 1 };
+	gpu.b_rank = (struct submission_diff_rank){ 2, 0, "slower", "ada" };
+	assert_outcome(&gpu, &view, "A and B are within noise.",
+		"B has rank 2, A has rank 1. Yet bob has the lower rank. Behind ada: slower head to head.");
+	b.version_number = 2;
+	assert_outcome(&gpu, &view, "A and B are within noise.", "B has rank 2, A has rank 1.");
+}
+
 static void cases_with_the_same_arguments_are_paired(void **state)
 {
 	(void)state;
@@ -134,6 +173,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_difference_is_shown_unless_it_is_noise_or_a_time_is_missing),
+		cmocka_unit_test(the_consequence_is_a_sentence_with_the_ranks),
 		cmocka_unit_test(cases_with_the_same_arguments_are_paired),
 		cmocka_unit_test(devices_are_compared_separately_and_hidden_times_are_not),
 		cmocka_unit_test(differences_of_the_environments_are_shown),

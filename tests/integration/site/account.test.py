@@ -19,6 +19,7 @@ from held import Held, beside  # noqa: E402
 from instance import Instance  # noqa: E402
 import mariadb  # noqa: E402
 from plans import kernel, plan_sql, plan_text  # noqa: E402
+from programs import Program  # noqa: E402
 from small_task import case, make_board, source_of, submit_source  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
@@ -338,7 +339,7 @@ def a_token_is_shown_once_and_stored_as_a_hash():
 		contains(answer.headers["Set-Cookie"], part)
 	shown = whole(ada.get("/account/tokens"))
 	secret = re.search(r"podium_[\w-]{43}", shown.text)[0]
-	contains(shown.words(), "It is shown only now")
+	contains(shown.words(), "Podium shows it only once.")
 	again = whole(ada.get("/account/tokens"))
 	lacks(again.text, secret)
 	contains(again.words(), f"laptop <b> Revoke laptop <b> … {secret[:13]}… read submit")
@@ -361,7 +362,7 @@ def a_cookie_does_not_show_the_token_of_another_user():
 @test
 def an_invalid_token_form_is_refused_at_its_field_and_keeps_the_input():
 	for fields, status, sentence in (
-		(("  ", ["read"], 30), 422, "Give the token a name"),
+		(("  ", ["read"], 30), 422, "Enter a name that tells you later"),
 		(("x", [], 30), 422, "Choose at least one thing"),
 		(("x", ["admin"], 30), 422, "Only creators and admins"),
 		(("x", ["read"], 99999), 422, "A token expires after"),
@@ -372,7 +373,36 @@ def an_invalid_token_form_is_refused_at_its_field_and_keeps_the_input():
 		equal((fields, answer.status), (fields, status))
 		contains(answer.words(), sentence)
 	contains(make_token(ada, 'typed "name"', []).text, 'value="typed &quot;name&quot;"')
+	answer = whole(make_token(ada, "", [], "soon"))
+	equal((answer.status, faults(answer)), (422, ["name", "scope", "days"]))
+	# A name that is taken is found together with the other errors.
+	answer = whole(make_token(ada, "Laptop <b>", ["admin"], 30))
+	equal((answer.status, faults(answer)), (422, ["scope", "name"]))
+	contains(answer.words(), "You already have a token with this name")
+	equal(faults(make_token(ada, "laptop <b>", ["read"], 30)), ["name"])
 	equal(number_of("SELECT COUNT(*) FROM api_tokens"), 1)
+
+
+@test
+def a_refused_form_of_a_terminal_links_to_its_fields():
+	def begin(*scopes):
+		asked = {"name": "a terminal", "scopes": list(scopes)}
+		answer = Program(site.url).ask("POST", "/api/v1/device/code", asked)
+		return answer.json["user_code"]
+
+	answer = whole(ada.post("/device", [("code", "BCDF-BCDF")]))
+	equal((answer.status, faults(answer)), (422, ["code"]))
+	contains(answer.text, 'value="BCDF-BCDF"')
+	read = [("code", begin("read")), ("answer", "confirm")]
+	answer = whole(ada.post("/device", [*read, ("name", " "), ("days", "soon")]))
+	equal((answer.status, faults(answer)), (422, ["name", "days"]))
+	answer = whole(ada.post("/device", [*read, ("name", "laptop <b>"), ("days", "30")]))
+	equal((answer.status, faults(answer)), (409, ["name"]))
+	# Without a scope that ada may grant, the page has no button, but a program may send the form.
+	grant = [("code", begin("admin")), ("answer", "confirm"), ("name", ""), ("days", "30")]
+	answer = whole(ada.post("/device", grant))
+	equal((answer.status, faults(answer)), (422, ["name", "scope"]))
+	lacks(answer.text, 'value="confirm"')
 
 
 @test
@@ -407,10 +437,7 @@ def a_new_password_revokes_the_tokens_on_request():
 	for name in ("one", "two"):
 		equal(make_token(carol, name).status, 303)
 	shown = whole(carol.get("/account"))
-	contains(
-		shown.words(),
-		"Revoke all 2 API tokens as well programs that use one are refused from then on",
-	)
+	contains(shown.words(), "Also revoke all 2 API tokens Programs that use one are then refused.")
 	wrong = whole(
 		carol.post(
 			"/account/password",
@@ -448,7 +475,7 @@ def choosing_a_password_through_a_link_can_revoke_the_tokens_too():
 		admin.post("/admin/users", [("action", "link"), ("user", "carol")]).text,
 	)[0]
 	chooser = Client(site.url)
-	contains(whole(chooser.get(link)).words(), "Revoke the API token as well")
+	contains(whole(chooser.get(link)).words(), "Also revoke the API token")
 	equal(
 		chooser.post(
 			link, [("password", PASSWORD), ("again", PASSWORD), ("revoke_tokens", "1")]

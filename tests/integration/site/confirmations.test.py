@@ -382,7 +382,11 @@ def roles_announcements_codes_tokens_and_sessions_ask_for_a_second_press():
 		"/account/tokens/revoke",
 		[("token", value("SELECT MAX(id) FROM api_tokens"))],
 		"SELECT COUNT(*) FROM api_tokens",
-		["Revoke the token lap <top>?", "are refused from then on, for ever", "It was never used."],
+		[
+			"Revoke the token lap <top>?",
+			"Podium will refuse programs that use it",
+			"It was never used.",
+		],
 	)
 	other = Client(site.url)
 	equal(other.post("/login", [("name", "ada"), ("password", PASSWORD)]).status, 303)

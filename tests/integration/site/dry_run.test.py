@@ -279,7 +279,9 @@ def strangers_find_none_of_them_before_or_after_the_deadline():
 def the_queue_shows_them_only_to_their_starter():
 	job = sql(f"SELECT id FROM jobs WHERE submission_id = {entries()[0]}")[0][0]
 	sql(f"UPDATE jobs SET state = 'queued', verdict = NULL, gpu = 'Z9000' WHERE id = {job}")
-	contains(whole(carl.get("/queue")).words(), "sound Z9000 carl dry run")
+	page = whole(carl.get("/queue")).words()
+	contains(page, f" {entries()[0]} dry run ")
+	contains(page, "sound by carl queued 1st in line")
 	for client in (anyone, dora):
 		lacks(client.get(f"/queue?{time.time()}").text, f"/submission/{entries()[0]}")
 		lacks(

@@ -141,11 +141,35 @@ def two_own_submissions_are_compared_shape_by_shape():
 	contains(page, "Driver 1.0 2.0")
 	lacks(page, "2.3")
 	contains(page, "5 return data 5 return data + 0 # <b>")
-	contains(page, "1 line of")
+	contains(page, "1 line of A removed, 1 line of B added.")
 	contains(
 		words(ada, f"/compare?a={second}&b={first}"),
 		"8.0000 ± 0.0020 µs 10.0000 ± 0.0020 µs 25 % slower",
 	)
+
+
+@test
+def the_scores_are_those_of_the_ranking():
+	code = "# measured twice\ndef custom_kernel(data):\n    return data\n"
+	for client, ns in ((ada, 30000.0), (dora, 31000.0)):
+		number = ended(client, (ns / 2, ns), code=code)
+	other = ended(dora, (20000.0, 40000.0), code="# another file")
+	mean = "30.50 ± 0.98 µs mean of 2 results"
+	for client in (ada, dora):
+		contains(words(client, "/leaderboard/small?columns=all"), mean)
+	for pair in (f"a={number}&b={other}", f"a={other}&b={number}"):
+		contains(words(anyone, f"/compare?{pair}"), mean)
+	page = words(anyone, f"/compare?a={number}&b={other}")
+	contains(page, "B is 31 % slower than A.")
+	contains(page, f"A {number} by dora")
+	contains(page, f"B {other} by dora")
+	# A stage's times stay those of the run.
+	contains(page, "size: 128 31.0000 ± 0.0020 µs 40.0000 ± 0.0020 µs")
+	# A result of another mode has the score of its run, which no other result changes.
+	sql(f"UPDATE submissions SET mode = 'benchmark' WHERE id = {number}")
+	contains(words(anyone, f"/compare?a={number}&b={other}"), "score 31.0000 ± 0.0020 µs 40.0000")
+	sql(f"DELETE FROM submissions WHERE id >= {number - 1}")
+	site.manage("ranking", "rebuild", "small")
 
 
 @test
@@ -154,7 +178,7 @@ def strangers_see_both_times_and_no_source():
 	for client in (anyone, dora):
 		page = words(client, f"/compare?a={first}&b={second}")
 		contains(page, "20 % faster")
-		contains(page, "you may not see both of them")
+		contains(page, "You may not see both sources")
 		lacks(page, "return data")
 	contains(words(admin, f"/compare?a={first}&b={second}"), "return data")
 	sql(
@@ -192,7 +216,8 @@ def a_submission_equals_itself_and_an_unknown_one_is_not_found():
 	):
 		answer = fresh(ada, f"/compare?a={first}&b={wrong}")
 		equal(answer.status, 200)
-		contains(answer.words(), "digits only")
+		contains(answer.words(), "Type the number of submission B in digits, as in its address.")
+		contains(answer.text, '<li><a href="#b">')
 		lacks(answer.text, "<script>alert")
 
 
@@ -306,6 +331,8 @@ def withdrawing_needs_the_number_and_ranks_the_users_next_best():
 	answer = ada.post(f"/submission/{best}/withdraw", [("number", "1234")])
 	equal(answer.status, 422)
 	contains(answer.words(), f"Type {best} to confirm.")
+	contains(answer.text, "<title>Error: ")
+	contains(answer.text, '<li><a href="#number">')
 	equal(ranks()[0][1], best)
 	answer = ada.post(f"/submission/{best}/withdraw", [("number", best)])
 	equal(
@@ -375,7 +402,7 @@ def only_the_author_withdraws_and_only_finished_submissions():
 	until(lambda: anyone.get(f"/submission/{number}/status").json["state"] == "running")
 	answer = ada.post(f"/submission/{number}/withdraw", [("number", number)])
 	equal(answer.status, 409)
-	contains(answer.words(), "has not ended yet")
+	contains(answer.words(), "has not finished yet")
 	lacks(links(ada, f"/submission/{number}"), f"/submission/{number}/withdraw")
 	contains(links(ada, f"/submission/{number}/withdraw"), f"/submission/{number}/cancel")
 	equal(ada.post(f"/submission/{number}/cancel").status, 303)
@@ -419,6 +446,8 @@ def only_the_author_and_admins_see_a_note():
 		answer = ada.post(f"/submission/{number}/note", [("note", wrong)])
 		equal(answer.status, 422)
 		contains(answer.words(), "The note")
+		contains(answer.text, "<title>Error: ")
+		contains(answer.text, '<li><a href="#note">')
 	equal(ada.post(f"/submission/{number}/note", [("note", "")]).status, 303)
 	lacks(words(ada, f"/submission/{number}"), "My note")
 
@@ -592,9 +621,17 @@ def pages_of_the_history_keep_its_filters():
 def two_entries_of_the_history_can_be_chosen_for_comparison():
 	page = fresh(ada, "/mine").text
 	first, second = shown("/mine")[:2]
-	contains(page, f'name="a" value="{first}"')
-	contains(page, f'name="b" value="{second}"')
+	for number in (first, second):
+		contains(page, f'name="pick" value="{number}"')
 	contains(page, 'action="/compare"')
+	# The older one is A, in whatever order they are picked.
+	for picks in (f"pick={first}&pick={second}", f"pick={second}&pick={first}"):
+		answer = ada.get(f"/compare?{picks}")
+		equal((answer.status, answer.location), (303, f"/compare?a={second}&b={first}"))
+	for picks in (f"pick={first}", f"pick={first}&pick=2x", "pick=1&pick=2&pick=3", "pick=0&pick="):
+		answer = fresh(ada, f"/compare?{picks}")
+		equal(answer.status, 200)
+		contains(answer.words(), "Tick two submissions")
 
 
 # ---- the form ----

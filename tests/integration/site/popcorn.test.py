@@ -747,9 +747,9 @@ def the_owner_sees_who_asks_and_confirming_makes_an_ordinary_token():
 		"Is this your terminal?",
 		popcorn.cli_id[:13] + "…",
 		"popcorn-cli",
-		"127.0.0.1 , the address that this browser has too",
+		"127.0.0.1 , the same as this browser’s",
 		"submit and cancel",
-		"Confirm only an id that you have copied from a file of your own",
+		"Confirm only an id from your own file.",
 	):
 		contains(asked.words(), words)
 	with refused(401):
@@ -759,7 +759,7 @@ def the_owner_sees_who_asks_and_confirming_makes_an_ordinary_token():
 		[("code", line.strip()), ("name", "popcorn-cli"), ("days", "90"), ("answer", "confirm")],
 	)
 	equal((done.status, done.location), (303, "/account/tokens?signed_in=1"))
-	contains(carol.get(done.location).words(), "The terminal was signed in.")
+	contains(carol.get(done.location).words(), "The terminal is signed in.")
 	number = popcorn.submit("Small", "H200", "test", source())
 	equal(
 		sql(
@@ -858,12 +858,12 @@ def a_terminal_shows_a_code_and_is_signed_in_after_confirmation():
 		offer["user_code"],
 		"my laptop",
 		"podium/0.1",
-		"127.0.0.1 , the address that this browser has too",
+		"127.0.0.1 , the same as this browser’s",
 		"see what you see",
-		"only if that shows this very code",
+		"if your own terminal shows exactly this code",
 	):
 		contains(asked.words(), words)
-	lacks(asked.words(), "do in the panel")
+	lacks(asked.words(), "use the panel")
 	age(offer, 10)
 	equal(ask_again(offer), "authorization_pending")
 	answered = ada.post(
@@ -896,7 +896,7 @@ def a_refused_or_late_terminal_gets_an_error():
 	offer = begin()
 	answered = ada.post("/device", [("code", offer["user_code"]), ("answer", "refuse")])
 	equal(answered.location, "/device?refused=1")
-	contains(ada.get(answered.location).words(), "The terminal was refused")
+	contains(ada.get(answered.location).words(), "You refused the terminal.")
 	equal(ask_again(offer), "access_denied")
 	offer = begin()
 	sql("UPDATE terminals SET expires_at = UTC_TIMESTAMP(3) WHERE user_id IS NULL")
@@ -909,7 +909,7 @@ def a_refused_or_late_terminal_gets_an_error():
 def a_terminal_gets_the_scopes_it_asked_for_that_its_owner_has():
 	offer = begin("panel", scopes=["read", "admin"])
 	asked = ada.post("/device", [("code", offer["user_code"])])
-	lacks(asked.words(), "do in the panel")
+	lacks(asked.words(), "use the panel")
 	ada.post(
 		"/device",
 		[("code", offer["user_code"]), ("name", "panel"), ("days", "0"), ("answer", "confirm")],
@@ -917,7 +917,8 @@ def a_terminal_gets_the_scopes_it_asked_for_that_its_owner_has():
 	equal(ask_again(offer)["scopes"], ["read"])
 	offer = begin("panel", scopes=["admin"])
 	contains(
-		ada.post("/device", [("code", offer["user_code"])]).words(), "which your account may not do"
+		ada.post("/device", [("code", offer["user_code"])]).words(),
+		"which your account does not have",
 	)
 	equal(
 		ada.post(
@@ -927,8 +928,7 @@ def a_terminal_gets_the_scopes_it_asked_for_that_its_owner_has():
 		422,
 	)
 	contains(
-		admin.post("/device", [("code", offer["user_code"])]).words(),
-		"do in the panel what you may do there",
+		admin.post("/device", [("code", offer["user_code"])]).words(), "use the panel as you may"
 	)
 	admin.post(
 		"/device",

@@ -39,7 +39,6 @@ ENTRY = re.compile(r"^(?:\d{6} [ \d]\d:\d\d:\d\d)?\t+ *(\d+) (\w[\w ]*)\t", re.M
 MOST_QUESTIONS = 2
 # Pages for signed-in users that may make more queries.
 MORE_QUESTIONS = {
-	"/submission/*/withdraw": 3,
 	"/submission/*/artifact/*": 3,
 	"/submission/*/plan/*": 4,
 	"/admin/sets/*": 3,
@@ -239,6 +238,14 @@ def every_query_reads_a_bounded_number_of_rows():
 		if route not in REHEARSALS:
 			blocks += check_rows(who, address, questions, MORE_ROWS.get(route, MOST_ROWS))
 	equal(blocks > 12, True)
+
+
+@test
+def the_trend_reads_only_the_viewers_row_of_the_ranking():
+	questions = questions_of("user1", "/leaderboard/bench?view=trend")
+	own = [question for question in questions if question.startswith("SELECT r.position FROM rank")]
+	equal((len(own), rows_read_by(own)), (1, [1]))
+	equal([question for question in questions if "r.position BETWEEN" in question], [])
 
 
 @test

@@ -234,12 +234,56 @@ def a_user_without_anything_has_a_page_that_says_so():
 
 
 @test
-def a_users_results_and_first_places_match_the_rankings():
-	contains(section(anyone, "/user/cyd", "First places"), "1 over on H200 of 4")
-	contains(section(anyone, "/user/cyd", "Results"), "over H200 1 of 4 1.000 µs")
+def a_users_results_match_the_rankings():
+	contains(
+		section(anyone, "/user/cyd", "Best results"), "over ended 1 of 4 1.000 µs ± unknown H200"
+	)
 	page = look(anyone, "/user/dora").words()
-	contains(page, "Ranked on 1 leaderboard First places 0")
-	contains(section(anyone, "/user/dora", "Results"), "over H200 2 of 4 2.000 µs")
+	contains(page, "Ranked on 1 leaderboard First places 0 Records held 0")
+	contains(
+		section(anyone, "/user/dora", "Best results"), "over ended 2 of 4 2.000 µs ± unknown H200"
+	)
+
+
+@test
+def a_user_holds_a_record_whatever_the_rank():
+	contains(section(anyone, "/user/cyd", "Records held"), "1.000 µs over on H200")
+	contains(look(anyone, "/user/dora").words(), "Records held 0")
+	faster = (
+		"UPDATE records SET score_ns = {} "
+		"WHERE user_id = (SELECT id FROM users WHERE name = 'dora')"
+	)
+	sql(faster.format(900))
+	contains(section(anyone, "/user/dora", "Records held"), "2.000 µs over on H200")
+	contains(look(anyone, "/user/cyd").words(), "First places 1 Records held 0")
+	sql(faster.format(2000))
+
+
+@test
+def the_devices_of_a_leaderboard_stand_together():
+	sql(
+		"INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, 'A100', 1 FROM "
+		"leaderboards WHERE name = 'over'; INSERT INTO ranking (leaderboard_id, task_version_id, "
+		"gpu, user_id, submission_id, job_id, score_ns, submitted_at, position, place) SELECT "
+		"r.leaderboard_id, r.task_version_id, 'A100', r.user_id, r.submission_id, r.job_id, "
+		"3000, r.submitted_at - INTERVAL 1 DAY, 1, 1 FROM ranking r "
+		"JOIN users u ON u.id = r.user_id WHERE u.name = 'dora' AND r.gpu = 'H200'; "
+		# a result on another leaderboard between the two
+		"INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, "
+		"job_id, score_ns, submitted_at, position, place) "
+		"SELECT l.id, l.task_version_id, 'H200', r.user_id, r.submission_id, r.job_id, 3000, "
+		"r.submitted_at - INTERVAL 1 HOUR, 99, 99 FROM ranking r "
+		"JOIN users u ON u.id = r.user_id JOIN leaderboards l ON l.name = 'first' "
+		"WHERE u.name = 'dora' AND r.gpu = 'H200'"
+	)
+	said = "over ended 2 of 4 2.000 µs ± unknown H200 just now 1 of 1 3.000 µs ± unknown A100"
+	contains(section(anyone, "/user/dora", "Best results"), said)
+	contains(look(anyone, "/user/dora").words(), "Ranked on 2 leaderboards First places 1")
+	sql(
+		"DELETE FROM ranking WHERE gpu = 'A100'; DELETE g FROM leaderboard_gpus g JOIN "
+		"leaderboards l ON l.id = g.leaderboard_id WHERE l.name = 'over' AND g.gpu = 'A100'; "
+		"DELETE FROM ranking WHERE place = 99"
+	)
 
 
 @test
@@ -271,7 +315,7 @@ def a_result_has_the_state_of_its_leaderboard():
 
 
 @test
-def each_week_of_the_last_year_has_a_bar_and_a_row():
+def each_week_of_the_last_year_has_a_row():
 	before = int(
 		sql(
 			"SELECT SUM(submissions) FROM user_days d JOIN users u ON u.id = d.user_id "
@@ -298,10 +342,22 @@ def each_week_of_the_last_year_has_a_bar_and_a_row():
 	)[0]
 	words = section(anyone, "/user/bob", "Activity")
 	contains(words, f"Week of Submissions {monday} {before + 1} {earlier} 12 Weeks begin")
-	text = look(anyone, "/user/bob").text
-	equal(len(re.findall("<rect ", text)), 53)
-	contains(text, f"<title>Week of {earlier}: 12 submissions</title>")
+	contains(words, f"{before + 13} submissions on 3 days, at most 9 on one day")
 	contains(look(anyone, "/user/bob").words(), f"Submissions in a year {before + 13}")
+
+
+@test
+def the_calendar_of_a_full_year_is_small():
+	sql(
+		"INSERT INTO user_days SELECT id, UTC_DATE() - INTERVAL seq DAY, 1000 + seq * 37 % 400 "
+		"FROM users, seq_0_to_380 WHERE name = 'fay'"
+	)
+	text = look(anyone, "/user/fay").text
+	calendar = text[text.index("<figure") : text.index("</main>")]
+	equal(len(calendar.encode()) <= 10_000, True)
+	days = sum(len(re.findall("h8", part)) for part in re.findall(r' d="([^"]*)"', calendar))
+	weekday = int(sql("SELECT WEEKDAY(UTC_DATE())")[0][0])
+	equal(days, 52 * 7 + weekday + 1)
 
 
 # ---- not found and forbidden ----
@@ -386,7 +442,7 @@ def a_job_for_a_missing_device_has_a_place_and_no_expected_start():
 	sql("DELETE FROM jobs WHERE state = 'queued'")
 	number = submit(ada, "first")
 	page = look(anyone, "/queue").words()
-	contains(page, f"{number} not known queued 1st in line first H200 ada test")
+	contains(page, f"{number} test just now first by ada queued 1st in line H200 not known")
 	contains(
 		section(anyone, "/queue", "Waiting by device"), "H200 when a device takes jobs again 1 0 0"
 	)
@@ -401,9 +457,9 @@ def expected_starts_use_the_median_of_earlier_jobs():
 	)
 	second, third = submit(ada, "first"), submit(bob, "first")
 	page = look(anyone, "/queue").words()
-	contains(page, "at any moment queued 1st in line first")
-	contains(page, f"{second} in about 1 min queued 3rd in line first")
-	contains(page, f"{third} in about 30 s queued 2nd in line first")
+	contains(page, "first by ada queued 1st in line H200 at any moment")
+	contains(page, f"{second} test just now first by ada queued 3rd in line H200 in about 1 min")
+	contains(page, f"{third} test just now first by bob queued 2nd in line H200 in about 30 s")
 	contains(section(anyone, "/queue", "Waiting by device"), "H200 in about 1 min 3 0 1")
 	said = "Waiting for H200: 3rd in line, 2 jobs ahead. It is expected to start in about 1 min."
 	contains(look(ada, f"/submission/{second}").words(), said)
@@ -418,12 +474,13 @@ def expected_starts_use_the_median_of_earlier_jobs():
 def a_task_without_earlier_jobs_uses_the_devices_median():
 	sql("DELETE FROM jobs")
 	first, second = submit(ada, "second"), submit(bob, "second")
-	contains(look(anyone, "/queue").words(), f"{second} in about 30 s queued 2nd in line second")
+	said = f"{second} test just now second by bob queued 2nd in line H200 in about "
+	contains(look(anyone, "/queue").words(), said + "30 s")
 	sql(
 		"INSERT INTO job_times SELECT task_version_id, 'H200', 'test', '600000', 600000, "
 		"UTC_TIMESTAMP(3) - INTERVAL 1 DAY FROM leaderboards WHERE name = 'second'"
 	)
-	contains(look(anyone, "/queue").words(), f"{second} in about 10 min queued 2nd in line second")
+	contains(look(anyone, "/queue").words(), said + "10 min")
 
 
 @test
@@ -440,16 +497,16 @@ def expected_starts_count_all_devices_and_their_running_jobs():
 		f"lease_owner = 'elsewhere', lease_device = 'GPU-A100-1' WHERE submission_id = {numbers[0]}"
 	)
 	page = look(anyone, "/queue").words()
-	contains(page, f"{numbers[0]} running on elsewhere second A100 ada")
-	contains(page, f"{numbers[2]} at any moment queued 1st in line second")
-	contains(page, f"{numbers[1]} in about 40 s queued 2nd in line second")
+	contains(page, f"{numbers[0]} test 1 minute ago second by ada running on elsewhere A100")
+	contains(page, "second by bob queued 1st in line A100 at any moment")
+	contains(page, "second by ada queued 2nd in line A100 in about 40 s")
 	contains(section(bob, "/queue", "Waiting by device"), "A100 in about 2 min 2 1 2")
 
 
 @test
 def an_empty_queue_says_so():
 	sql("DELETE FROM jobs")
-	contains(look(anyone, "/queue").words(), "Nothing is running and nothing waits.")
+	contains(look(anyone, "/queue").words(), "The queue is empty.")
 	contains(section(anyone, "/queue", "Waiting by device"), "H200 at any moment 0 0 1")
 
 
