@@ -93,7 +93,7 @@ static const struct statement ROWS = SELECT(struct submission_diff_row, ROW_COLU
 	"JOIN leaderboards l ON l.id = s.leaderboard_id "
 	"LEFT JOIN ranking r ON r.job_id = j.id "
 	"LEFT JOIN file_times f ON f.task_version_id = s.task_version_id AND f.gpu = j.gpu "
-	"AND f.sha256 = s.sha256 AND " HAS_FILE_TIME " "
+	"AND f.sha256 = s.file_sha256 AND " HAS_FILE_TIME " "
 	"LEFT JOIN stages t ON t.job_id = j.id AND t.name IN ('benchmark', 'ranked') "
 	"LEFT JOIN measurements m ON m.stage_id = t.id AND m.verdict = 'passed' "
 	"WHERE j.submission_id IN (?, ?) ORDER BY j.gpu, j.submission_id, t.position, "
