@@ -186,6 +186,8 @@ int submission_read_status(
 int submission_read_samples(
 	struct request *request, const struct submission_row *row, struct submission_view *view);
 
+/* Whether the viewer is the author or an admin. */
+bool submission_is_owned(const struct request *request, const struct submission_row *row);
 bool submission_may_see_source(const struct request *request, const struct submission_row *row);
 /* Returns ERROR_FORBIDDEN with a message if the viewer may not see the source. `what` begins the
  * message: "The source is". */
