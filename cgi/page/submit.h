@@ -70,4 +70,10 @@ struct request;
 int submit_say_when(
 	struct request *request, const struct leaderboard *leaderboard, const char *mode);
 
+/* A digest by which the form's own code is recognised when it comes back. */
+const char *submit_digest(struct arena *arena, const char *code);
+
+/* Shows the form again as typed, with its errors. */
+int submit_show_again(struct request *request, const struct leaderboard *leaderboard);
+
 #endif
