@@ -67,9 +67,7 @@ int page_submission(struct request *request)
 {
 	struct submission_row row;
 	struct submission_view view;
-	int rc = submission_of_address(request, &row);
-	if (!rc)
-		rc = submission_read_view(request, &row, &view);
+	int rc = submission_read_view(request, path_number(request, 0), &row, &view);
 	if (rc)
 		return rc;
 	struct page page = page_make(request,
@@ -143,9 +141,7 @@ int page_submission_status(struct request *request)
 {
 	struct submission_row row;
 	struct submission_view view;
-	int rc = submission_without_task(request, &row);
-	if (!rc)
-		rc = submission_read_status(request, &row, &view);
+	int rc = submission_read_status(request, path_number(request, 0), &row, &view);
 	if (rc)
 		return rc;
 	json_t *list = json_array();

@@ -28,11 +28,12 @@ struct submission_row {
 	struct blob_value sha256;
 	const char *note;  /* the author's private note */
 	int64_t withdrawn; /* the author withdrew it */
-	int64_t waits;     /* at least one job is queued, so the page estimates starts */
 	int64_t hidden;    /* an admin hid it: only its author and admins see it */
 	const char *hidden_reason;
-	/* From the task's definition; NULL: not given, or not read (submission_without_task). */
-	const char *flops, *bytes, *tolerance;
+	/* From the task's definition; NULL: not given, or not read (submission_without_task). `slot`
+	 * names the task's file in whose place the submission's file is. */
+	const char *slot, *flops, *bytes, *tolerance;
+	struct blob_value source; /* only of submission_read_view; bytes NULL: the viewer may not */
 };
 
 struct case_row {
@@ -161,30 +162,38 @@ struct cancel_form {
 
 /* ---- functions that pages and programs' interfaces share ---- */
 
-/* Read the submission in the first `*` of the address, or by its ID. They return ERROR_NOT_FOUND
- * with a message if the viewer may not see it. */
+/* Reads the submission in the first `*` of the address. Returns ERROR_NOT_FOUND with a message if
+ * the viewer may not see it. */
 int submission_of_address(struct request *request, struct submission_row *row);
-int submission_by_number(struct request *request, int64_t id, struct submission_row *row);
-/* Like submission_of_address, but does not read the task's long definition. flops, bytes and
+/* Like submission_of_address, but does not read the task's long definition: slot, flops, bytes and
  * tolerance are NULL. */
 int submission_without_task(struct request *request, struct submission_row *row);
 
-/* Reads the jobs with everything that the page shows and the viewer may see. */
+/* The statements of these functions, as the part of a bundle. All bind the submission's ID and
+ * twice the viewer's users.id; submission_and_source_reading binds the viewer once more in front.
+ * submission_take takes the row from the answer and returns as they do. */
+extern const struct statement submission_reading, submission_and_task_reading,
+	submission_and_source_reading;
+int submission_take(
+	struct request *request, const struct database_answer *answer, struct submission_row *row);
+
+/* These read a submission with its jobs in one round trip, and in a second one the queue if a job
+ * waits. They return as submission_of_address does. */
+
+/* With everything that the page shows and the viewer may see. */
 int submission_read_view(
-	struct request *request, const struct submission_row *row, struct submission_view *view);
-
-/* Reads the jobs with their results, but without page data: pictures, comparisons, the source. */
+	struct request *request, int64_t id, struct submission_row *row, struct submission_view *view);
+/* With their results, but without page data: pictures, comparisons, the source. */
 int submission_read_results(
-	struct request *request, const struct submission_row *row, struct submission_view *view);
-/* Read the current state of the jobs; submission_read_status adds their comparisons. */
+	struct request *request, int64_t id, struct submission_row *row, struct submission_view *view);
+/* With their current state; submission_read_status adds their comparisons. Without the task. */
 int submission_read_state(
-	struct request *request, const struct submission_row *row, struct submission_view *view);
+	struct request *request, int64_t id, struct submission_row *row, struct submission_view *view);
 int submission_read_status(
-	struct request *request, const struct submission_row *row, struct submission_view *view);
-
-/* Reads the jobs with the samples of their cases; no stage has messages or output. */
+	struct request *request, int64_t id, struct submission_row *row, struct submission_view *view);
+/* With the samples of their cases; no stage has messages or output. Without the task. */
 int submission_read_samples(
-	struct request *request, const struct submission_row *row, struct submission_view *view);
+	struct request *request, int64_t id, struct submission_row *row, struct submission_view *view);
 
 /* Whether the viewer is the author or an admin. */
 bool submission_is_owned(const struct request *request, const struct submission_row *row);

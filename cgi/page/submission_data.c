@@ -29,14 +29,15 @@ static const struct column SUBMISSION_COLUMNS[] = {
 	INTEGER(struct submission_row, withdrawn),
 	INTEGER(struct submission_row, hidden),
 	TEXT(struct submission_row, hidden_reason),
-	INTEGER(struct submission_row, waits),
+	TEXT(struct submission_row, slot),
 	TEXT(struct submission_row, flops),
 	TEXT(struct submission_row, bytes),
 	TEXT(struct submission_row, tolerance),
+	BLOB(struct submission_row, source),
 };
 #define MAY_SEE_LEADERBOARD SQL_MAY_SEE("l")
 #define MAY_SEE_TRIAL SQL_MAY_SEE_TRIAL("s", "l")
-#define SUBMISSION_WITH(flops, bytes, tolerance) \
+#define SUBMISSION_WITH(task, source) \
 	SELECT(struct submission_row, SUBMISSION_COLUMNS, \
 		"SELECT s.id, s.user_id, s.leaderboard_id, u.name AS user, l.name AS leaderboard, " \
 		"s.file_name, s.mode, " \
@@ -46,19 +47,25 @@ static const struct column SUBMISSION_COLUMNS[] = {
 		"AS sources_public, s.practice, s.dry_run, " \
 		"  l.frozen_at AS frozen_at_ms, l.creator_id, s.sha256, s.note, s.withdrawn_at IS NOT " \
 		"NULL AS withdrawn, " \
-		"  s.hidden_at IS NOT NULL AS hidden, s.hidden_reason, " \
-		"  EXISTS (SELECT 1 FROM jobs j WHERE j.submission_id = s.id AND j.state = 'queued') AS " \
-		"waits, " \
-		"  " flops " AS flops, " bytes " AS bytes, " tolerance " AS tolerance " \
+		"  s.hidden_at IS NOT NULL AS hidden, s.hidden_reason, " task ", " source " AS source " \
 		"FROM submissions s JOIN users u ON u.id = s.user_id JOIN leaderboards l ON l.id = " \
 		"s.leaderboard_id " \
 		"JOIN task_versions v ON v.id = s.task_version_id WHERE s.id = ? AND " MAY_SEE_LEADERBOARD \
 		" AND " MAY_SEE_TRIAL)
-/* Does not read the task's long definition: live.js polls the state often and does not need it. */
-static const struct statement SUBMISSION = SUBMISSION_WITH("NULL", "NULL", "NULL");
-static const struct statement SUBMISSION_AND_TASK =
-	SUBMISSION_WITH("JSON_VALUE(v.definition, '$.flops')", "JSON_VALUE(v.definition, '$.bytes')",
-		"NULLIF(JSON_VALUE(v.definition, '$.tolerance'), 0)");
+#define NO_TASK "NULL AS slot, NULL AS flops, NULL AS bytes, NULL AS tolerance"
+/* The slot is the file of the task in whose place the submission's file is. */
+#define TASK \
+	"JSON_VALUE(v.definition, REPLACE(JSON_UNQUOTE(JSON_SEARCH(v.definition, 'one', " \
+	"'@SUBMISSION@', NULL, '$.files[*].source')), '.source', '.name')) AS slot, " \
+	"JSON_VALUE(v.definition, '$.flops') AS flops, " \
+	"JSON_VALUE(v.definition, '$.bytes') AS bytes, " \
+	"NULLIF(JSON_VALUE(v.definition, '$.tolerance'), 0) AS tolerance"
+#define MAY_SEE_SOURCE SQL_MAY_SEE_SOURCE("s", "l")
+#define SOURCE \
+	"IF(" MAY_SEE_SOURCE ", (SELECT b.content FROM blobs b WHERE b.sha256 = s.sha256), NULL)"
+const struct statement submission_reading = SUBMISSION_WITH(NO_TASK, "NULL"),
+					   submission_and_task_reading = SUBMISSION_WITH(TASK, "NULL"),
+					   submission_and_source_reading = SUBMISSION_WITH(TASK, SOURCE);
 
 /* ---- reading ---- */
 
@@ -68,32 +75,34 @@ bool submission_is_owned(const struct request *request, const struct submission_
 		&& (request->viewer.id == row->user_id || request->viewer.role == ROLE_ADMIN);
 }
 
+int submission_take(
+	struct request *request, const struct database_answer *answer, struct submission_row *row)
+{
+	if (!answer->count)
+		return fail(request->error, ERROR_NOT_FOUND, "There is no submission with this number.");
+	*row = *(const struct submission_row *)answer->rows;
+	return row->hidden && !submission_is_owned(request, row)
+		? fail(request->error, ERROR_NOT_FOUND, "This submission was hidden by an admin.")
+		: 0;
+}
+
 static int find_numbered(struct request *request, const struct statement *statement, int64_t id,
 	struct submission_row *row)
 {
-	int rc = !id ? ERROR_NOT_FOUND
-				 : database_row(request->db, request->arena, statement, row, request->error, "iii",
-					 id, request->viewer.id, request->viewer.id);
-	if (!rc && row->hidden && !submission_is_owned(request, row))
-		return fail(request->error, ERROR_NOT_FOUND, "This submission was hidden by an admin.");
-	return rc == ERROR_NOT_FOUND
-		? fail(request->error, rc, "There is no submission with this number.")
-		: rc;
-}
-
-int submission_by_number(struct request *request, int64_t id, struct submission_row *row)
-{
-	return find_numbered(request, &SUBMISSION_AND_TASK, id, row);
+	struct database_answer answer = { 0 };
+	int rc = database_rows(request->db, request->arena, statement, &answer.rows, &answer.count,
+		request->error, "iii", id, request->viewer.id, request->viewer.id);
+	return rc ? rc : submission_take(request, &answer, row);
 }
 
 int submission_of_address(struct request *request, struct submission_row *row)
 {
-	return submission_by_number(request, path_number(request, 0), row);
+	return find_numbered(request, &submission_and_task_reading, path_number(request, 0), row);
 }
 
 int submission_without_task(struct request *request, struct submission_row *row)
 {
-	return find_numbered(request, &SUBMISSION, path_number(request, 0), row);
+	return find_numbered(request, &submission_reading, path_number(request, 0), row);
 }
 
 bool submission_may_see_source(const struct request *request, const struct submission_row *row)

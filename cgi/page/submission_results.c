@@ -142,6 +142,7 @@ static const struct column CASE_COLUMNS[] = {
 	INTEGER(struct case_row, blocks),
 	INTEGER(struct case_row, repeated),
 	TEXT(struct case_row, device),
+	TEXT(struct case_row, report),
 };
 #define CASE_NUMBER SQL_CASE_NUMBER("m.case_index", "t", "v")
 #define CASES_OF(from, whose) \
@@ -150,7 +151,7 @@ static const struct column CASE_COLUMNS[] = {
 		" AS number, m.spec, m.verdict, m.message, m.runs, m.mean_ns, " \
 		"m.std_ns, m.err_ns, m.best_ns, m.worst_ns, " \
 		"  m.median_ns, m.constant_ns, m.own_ns, m.gap_ns, m.blocks, " \
-		"m.repeated, m.device " \
+		"m.repeated, m.device, m.report " \
 		"FROM " from " JOIN task_versions v ON v.id = s.task_version_id " \
 		"JOIN stages t ON t.job_id = j.id JOIN measurements m ON m.stage_id = t.id " \
 		"WHERE " whose " = ? ORDER BY t.job_id, t.position, m.case_index")
@@ -229,20 +230,6 @@ static const struct statement COMPARISONS = SELECT(struct head_to_head_row, COMP
 	"JOIN leaderboards l ON l.id = s.leaderboard_id AND NOT " JOB_IS_WITHHELD " "
 	"WHERE j.state <> 'cancelled' ORDER BY c.job_id, c.id DESC LIMIT ?");
 
-struct report_row {
-	int64_t stage_id, case_index;
-	const char *report;
-};
-static const struct column REPORT_COLUMNS[] = {
-	INTEGER(struct report_row, stage_id),
-	INTEGER(struct report_row, case_index),
-	TEXT(struct report_row, report),
-};
-static const struct statement REPORTS = SELECT(struct report_row, REPORT_COLUMNS,
-	"SELECT m.stage_id, m.case_index, m.report "
-	"FROM measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id "
-	"WHERE j.submission_id = ? AND m.report IS NOT NULL");
-
 static const struct column ARTIFACT_COLUMNS[] = {
 	INTEGER(struct artifact_row, id),
 	INTEGER(struct artifact_row, stage_id),
@@ -254,49 +241,38 @@ static const struct statement ARTIFACTS = SELECT(struct artifact_row, ARTIFACT_C
 	"JOIN stages t ON t.id = a.stage_id JOIN jobs j ON j.id = t.job_id "
 	"WHERE j.submission_id = ? ORDER BY a.stage_id, a.name");
 
-struct source_row {
-	struct blob_value source;
-};
-static const struct column SOURCE_COLUMNS[] = { BLOB(struct source_row, source) };
-static const struct statement SOURCE = SELECT(struct source_row, SOURCE_COLUMNS,
-	"SELECT b.content AS source FROM submissions s JOIN blobs b ON b.sha256 = s.sha256 "
-	"WHERE s.id = ?");
-
-/* Everything that a page shows of a submission, read in one round trip. Profiler files and
- * plans reveal as much as the source, so PAGE_FOR_STRANGERS reads none of them. PAGE_OF_WAITING
- * reads all parts, and submission_read_view drops what the viewer may not see. WAITS has the data
- * to estimate when queued jobs start. */
+/* Everything that a page shows of a submission, read in one round trip with the submission's row.
+ * Files and plans reveal as much as the source. A visitor who is not logged in seldom sees them, so
+ * the page reads these SECRETS only then; of what a logged-in visitor may not see, it drops them.
+ */
 enum part {
+	ROW,
 	JOBS,
 	STAGES,
 	CASES,
 	SAMPLES,
 	COMPARED,
-	PROFILES,
-	FILES,
+	SECRETS,
+	FILES = SECRETS,
 	PLANS,
 	BEST_PLANS,
-	CODE,
-	WAITS,
 	PARTS_OF_PAGE
 };
 static const struct statement *const PAGE_PARTS[] = {
+	[ROW] = &submission_and_source_reading,
 	[JOBS] = &OF_SUBMISSION.jobs,
 	[STAGES] = &OF_SUBMISSION.stages,
 	[CASES] = &OF_SUBMISSION.cases,
 	[SAMPLES] = &OF_SUBMISSION.samples,
 	[COMPARED] = &COMPARISONS,
-	[PROFILES] = &REPORTS,
 	[FILES] = &ARTIFACTS,
 	[PLANS] = &plans_of_submission,
 	[BEST_PLANS] = &plans_of_best,
-	[CODE] = &SOURCE,
-	[WAITS] = &wait_reading,
 };
-static const struct bundle PAGE_FOR_STRANGERS = { PAGE_PARTS, PROFILES },
-						   PAGE = { PAGE_PARTS, WAITS },
-						   PAGE_OF_WAITING = { PAGE_PARTS, PARTS_OF_PAGE };
+static const struct bundle PAGE = BUNDLE(PAGE_PARTS), PAGE_FOR_NOBODY = { PAGE_PARTS, SECRETS },
+						   SECRETS_OF_PAGE = { PAGE_PARTS + SECRETS, PARTS_OF_PAGE - SECRETS };
 static const struct statement *const REJUDGED_PARTS[] = {
+	[ROW] = &submission_and_task_reading,
 	[JOBS] = &OF_REJUDGED.jobs,
 	[STAGES] = &OF_REJUDGED.stages,
 	[CASES] = &OF_REJUDGED.cases,
@@ -305,36 +281,39 @@ static const struct statement *const REJUDGED_PARTS[] = {
 static const struct bundle REJUDGED = BUNDLE(REJUDGED_PARTS);
 /* The results that programs read. */
 enum result_part {
+	RESULT_ROW,
 	RESULT_JOBS,
 	RESULT_STAGES,
 	RESULT_CASES,
-	RESULT_PROFILES,
-	RESULT_FILES,
+	RESULT_SECRETS,
+	RESULT_FILES = RESULT_SECRETS,
 	RESULT_PLANS,
-	RESULT_WAITS,
 	PARTS_OF_RESULTS
 };
 static const struct statement *const RESULT_PARTS[] = {
+	[RESULT_ROW] = &submission_and_task_reading,
 	[RESULT_JOBS] = &OF_SUBMISSION.jobs,
 	[RESULT_STAGES] = &OF_SUBMISSION.stages,
 	[RESULT_CASES] = &OF_SUBMISSION.cases,
-	[RESULT_PROFILES] = &REPORTS,
 	[RESULT_FILES] = &ARTIFACTS,
 	[RESULT_PLANS] = &plans_of_submission,
-	[RESULT_WAITS] = &wait_reading,
 };
-static const struct bundle RESULTS_FOR_STRANGERS = { RESULT_PARTS, RESULT_PROFILES },
-						   RESULTS = { RESULT_PARTS, RESULT_WAITS },
-						   RESULTS_OF_WAITING = BUNDLE(RESULT_PARTS);
-static const struct statement *const STATE_PARTS[] = { &OF_SUBMISSION.jobs, &wait_reading };
-static const struct bundle STATE = { STATE_PARTS, 1 }, STATE_OF_WAITING = BUNDLE(STATE_PARTS);
-static const struct statement *const SAMPLE_PARTS[] = { &OF_SUBMISSION.jobs, &STAGE_NAMES,
-	&OF_SUBMISSION.cases, &OF_SUBMISSION.samples };
+static const struct bundle RESULTS = BUNDLE(RESULT_PARTS),
+						   RESULTS_FOR_NOBODY = { RESULT_PARTS, RESULT_SECRETS },
+						   SECRETS_OF_RESULTS = { RESULT_PARTS + RESULT_SECRETS,
+							   PARTS_OF_RESULTS - RESULT_SECRETS };
+static const struct statement *const SAMPLE_PARTS[] = {
+	[ROW] = &submission_reading,
+	[JOBS] = &OF_SUBMISSION.jobs,
+	[STAGES] = &STAGE_NAMES,
+	[CASES] = &OF_SUBMISSION.cases,
+	[SAMPLES] = &OF_SUBMISSION.samples,
+};
 static const struct bundle SAMPLES_AND_CASES = BUNDLE(SAMPLE_PARTS);
-/* The state that live.js polls. */
-static const struct statement *const STATUS_PARTS[] = { &OF_SUBMISSION.jobs, &COMPARISONS,
-	&wait_reading };
-static const struct bundle STATUS = { STATUS_PARTS, 2 }, STATUS_OF_WAITING = BUNDLE(STATUS_PARTS);
+/* The state that programs and live.js poll; only live.js reads the comparisons. */
+static const struct statement *const STATUS_PARTS[] = { &submission_reading, &OF_SUBMISSION.jobs,
+	&COMPARISONS };
+static const struct bundle STATE = { STATUS_PARTS, 2 }, STATUS = BUNDLE(STATUS_PARTS);
 
 /* ---- reading ---- */
 
@@ -364,23 +343,23 @@ static void hide_withheld(
 	job->score_ns = job->score_err_ns = NAN;
 }
 
-/* Reads the data for estimates if a job is queued and the page's query did not read the data. This
- * happens if no job was queued yet when the submission's row was read. */
+/* Reads the data for the estimates of queued jobs. */
 static int ask_for_waits(struct request *request, const struct submission_row *row,
 	const struct job_row *jobs, size_t count, struct database_answer *waits)
 {
 	bool is_waiting = false;
 	for (size_t i = 0; i < count; i++)
 		is_waiting = is_waiting || strcmp(jobs[i].state, "queued") == 0;
-	return !is_waiting || waits->rows
-		? 0
-		: database_rows(request->db, request->arena, &wait_reading, &waits->rows, &waits->count,
-			request->error, "ii", (int64_t)0, row->id);
+	return is_waiting ? database_rows(request->db, request->arena, &wait_reading, &waits->rows,
+			   &waits->count, request->error, "ii", (int64_t)0, row->id)
+					  : 0;
 }
 
-static int finish_jobs(struct request *request, const struct submission_row *row,
-	struct job_row *jobs, size_t count, struct database_answer waits)
+/* Fills what the rows of the jobs do not have, and hides what the viewer may not see. */
+static int finish_jobs(
+	struct request *request, const struct submission_row *row, struct job_row *jobs, size_t count)
 {
+	struct database_answer waits = { 0 };
 	int rc = ask_for_waits(request, row, jobs, count, &waits);
 	if (rc)
 		return rc;
@@ -445,15 +424,11 @@ static void join_samples(struct arena *arena, struct case_row *cases, size_t cas
 	}
 }
 
-static void join_reports(
-	struct stage_row *stages, size_t stage_count, const struct report_row *reports, size_t count)
+/* A report reveals as much as the source. */
+static void drop_reports(struct case_row *cases, size_t count)
 {
-	for (size_t i = 0; i < stage_count; i++)
-		for (size_t c = 0; c < stages[i].case_count; c++)
-			for (size_t r = 0; r < count; r++)
-				if (reports[r].stage_id == stages[i].id
-					&& reports[r].case_index == stages[i].cases[c].case_index)
-					stages[i].cases[c].report = reports[r].report;
+	for (size_t c = 0; c < count; c++)
+		cases[c].report = NULL;
 }
 
 /* Attaches the plans to the cases that the viewer sees. */
@@ -512,11 +487,13 @@ static struct stages join_stages(struct arena *arena, const struct database_answ
 int submission_read_rejudged(struct request *request, int64_t submission_id, int64_t result_id,
 	struct submission_row *row, struct submission_view *view)
 {
+	const int64_t viewer = request->viewer.id;
 	struct database_answer answers[COUNT(REJUDGED_PARTS)];
-	int rc = submission_by_number(request, submission_id, row);
+	int rc = database_answers(request->db, request->arena, &REJUDGED, answers, request->error,
+		"iiiiiiii", submission_id, viewer, viewer, result_id, result_id, result_id, result_id,
+		(int64_t)most_pictures);
 	if (!rc)
-		rc = database_answers(request->db, request->arena, &REJUDGED, answers, request->error,
-			"iiiii", result_id, result_id, result_id, result_id, (int64_t)most_pictures);
+		rc = submission_take(request, &answers[ROW], row);
 	if (rc)
 		return rc;
 	join_stages(request->arena, answers);
@@ -539,64 +516,77 @@ static struct submission_view view_of(
 		.is_author = request->viewer.id && request->viewer.id == row->user_id };
 }
 
-static int ask_for_results(
+static int ask_for_results(struct request *request, int64_t id, struct database_answer *answers)
+{
+	const int64_t viewer = request->viewer.id;
+	return viewer ? database_answers(request->db, request->arena, &RESULTS, answers, request->error,
+			   "iiiiiiii", id, viewer, viewer, id, id, id, id, id)
+				  : database_answers(request->db, request->arena, &RESULTS_FOR_NOBODY, answers,
+					  request->error, "iiiiii", id, viewer, viewer, id, id, id);
+}
+
+/* Reads the files and plans for a visitor who is not logged in. */
+static int ask_for_secrets(
 	struct request *request, const struct submission_row *row, struct database_answer *answers)
 {
-	const int64_t id = row->id;
-	if (row->waits)
-		return database_answers(request->db, request->arena, &RESULTS_OF_WAITING, answers,
-			request->error, "iiiiiiii", id, id, id, id, id, id, (int64_t)0, id);
-	if (submission_may_see_source(request, row))
-		return database_answers(request->db, request->arena, &RESULTS, answers, request->error,
-			"iiiiii", id, id, id, id, id, id);
-	return database_answers(request->db, request->arena, &RESULTS_FOR_STRANGERS, answers,
-		request->error, "iii", id, id, id);
+	return request->viewer.id || !submission_may_see_source(request, row)
+		? 0
+		: database_answers(request->db, request->arena, &SECRETS_OF_RESULTS,
+			&answers[RESULT_SECRETS], request->error, "ii", row->id, row->id);
 }
 
 int submission_read_results(
-	struct request *request, const struct submission_row *row, struct submission_view *view)
+	struct request *request, int64_t id, struct submission_row *row, struct submission_view *view)
 {
 	struct database_answer answers[PARTS_OF_RESULTS] = { 0 }, *jobs = &answers[RESULT_JOBS],
 						   *stages = &answers[RESULT_STAGES], *cases = &answers[RESULT_CASES],
-						   *profiles = &answers[RESULT_PROFILES], *files = &answers[RESULT_FILES],
-						   *plans = &answers[RESULT_PLANS];
-	int rc = ask_for_results(request, row, answers);
+						   *files = &answers[RESULT_FILES], *plans = &answers[RESULT_PLANS];
+	int rc = ask_for_results(request, id, answers);
 	if (!rc)
-		rc = finish_jobs(request, row, jobs->rows, jobs->count, answers[RESULT_WAITS]);
+		rc = submission_take(request, &answers[RESULT_ROW], row);
+	if (!rc)
+		rc = ask_for_secrets(request, row, answers);
+	if (!rc)
+		rc = finish_jobs(request, row, jobs->rows, jobs->count);
 	if (rc)
 		return rc;
 	join_rows(jobs->rows, jobs->count, stages->rows, stages->count, cases->rows, cases->count);
 	drop_hidden_times(jobs->rows, jobs->count);
 	*view = view_of(request, row, *jobs);
-	if (!view->may_see_source)
+	if (!view->may_see_source) {
+		drop_reports(cases->rows, cases->count);
 		return 0;
-	join_reports(stages->rows, stages->count, profiles->rows, profiles->count);
+	}
 	join_artifacts(stages->rows, stages->count, files->rows, files->count);
 	join_plans(stages->rows, stages->count, read_plans(request->arena, plans), plans->count);
 	return 0;
 }
 
 int submission_read_state(
-	struct request *request, const struct submission_row *row, struct submission_view *view)
+	struct request *request, int64_t id, struct submission_row *row, struct submission_view *view)
 {
-	struct database_answer answers[COUNT(STATE_PARTS)] = { 0 };
-	int rc = row->waits ? database_answers(request->db, request->arena, &STATE_OF_WAITING, answers,
-				 request->error, "iii", row->id, (int64_t)0, row->id)
-						: database_answers(request->db, request->arena, &STATE, answers,
-							request->error, "i", row->id);
+	const int64_t viewer = request->viewer.id;
+	struct database_answer answers[COUNT(STATUS_PARTS)] = { 0 };
+	int rc = database_answers(request->db, request->arena, &STATE, answers, request->error, "iiii",
+		id, viewer, viewer, id);
 	if (!rc)
-		rc = finish_jobs(request, row, answers[0].rows, answers[0].count, answers[1]);
+		rc = submission_take(request, &answers[ROW], row);
 	if (!rc)
-		*view = view_of(request, row, answers[0]);
+		rc = finish_jobs(request, row, answers[JOBS].rows, answers[JOBS].count);
+	if (!rc)
+		*view = view_of(request, row, answers[JOBS]);
 	return rc;
 }
 
 int submission_read_samples(
-	struct request *request, const struct submission_row *row, struct submission_view *view)
+	struct request *request, int64_t id, struct submission_row *row, struct submission_view *view)
 {
+	const int64_t viewer = request->viewer.id;
 	struct database_answer answers[PARTS_OF_PAGE] = { 0 }, *jobs = &answers[JOBS];
 	int rc = database_answers(request->db, request->arena, &SAMPLES_AND_CASES, answers,
-		request->error, "iiiii", row->id, row->id, row->id, row->id, INT64_MAX);
+		request->error, "iiiiiiii", id, viewer, viewer, id, id, id, id, INT64_MAX);
+	if (!rc)
+		rc = submission_take(request, &answers[ROW], row);
 	if (rc)
 		return rc;
 	struct job_row *rows = jobs->rows;
@@ -606,26 +596,31 @@ int submission_read_samples(
 	}
 	join_stages(request->arena, answers);
 	drop_hidden_times(rows, jobs->count);
+	drop_reports(answers[CASES].rows, answers[CASES].count);
 	*view = view_of(request, row, *jobs);
 	return 0;
 }
 
-/* Parts of PAGE_PARTS that were not queried stay empty. */
-static int read_submission_parts(
+/* Secrets that were not queried stay empty. */
+static int ask_for_page(struct request *request, int64_t id, struct database_answer *answers)
+{
+	const int64_t pictures = most_pictures, comparisons = most_comparisons,
+				  viewer = request->viewer.id;
+	return viewer ? database_answers(request->db, request->arena, &PAGE, answers, request->error,
+			   "iiiiiiiiiiiiiiii", viewer, id, viewer, viewer, id, id, id, id, pictures, id, id,
+			   comparisons, id, id, id, viewer)
+				  : database_answers(request->db, request->arena, &PAGE_FOR_NOBODY, answers,
+					  request->error, "iiiiiiiiiiii", viewer, id, viewer, viewer, id, id, id, id,
+					  pictures, id, id, comparisons);
+}
+
+static int ask_for_secrets_of_page(
 	struct request *request, const struct submission_row *row, struct database_answer *answers)
 {
-	const int64_t id = row->id, pictures = most_pictures, comparisons = most_comparisons,
-				  viewer = request->viewer.id;
-	if (row->waits)
-		return database_answers(request->db, request->arena, &PAGE_OF_WAITING, answers,
-			request->error, "iiiiiiiiiiiiiiii", id, id, id, id, pictures, id, id, comparisons, id,
-			id, id, id, viewer, id, (int64_t)0, id);
-	if (submission_may_see_source(request, row))
-		return database_answers(request->db, request->arena, &PAGE, answers, request->error,
-			"iiiiiiiiiiiiii", id, id, id, id, pictures, id, id, comparisons, id, id, id, id, viewer,
-			id);
-	return database_answers(request->db, request->arena, &PAGE_FOR_STRANGERS, answers,
-		request->error, "iiiiiiii", id, id, id, id, pictures, id, id, comparisons);
+	return request->viewer.id || !submission_may_see_source(request, row)
+		? 0
+		: database_answers(request->db, request->arena, &SECRETS_OF_PAGE, &answers[SECRETS],
+			request->error, "iiii", row->id, row->id, row->id, request->viewer.id);
 }
 
 static void show_plans(
@@ -637,22 +632,19 @@ static void show_plans(
 	join_plans(stages->rows, stages->count, plans, answers[PLANS].count);
 }
 
-static void show_source(const struct database_answer *answer, struct submission_view *view)
-{
-	const struct source_row *row = answer->rows;
-	view->source =
-		html_lines_are_many(row->source.bytes, row->source.length) ? NULL : row->source.bytes;
-}
-
 int submission_read_view(
-	struct request *request, const struct submission_row *row, struct submission_view *view)
+	struct request *request, int64_t id, struct submission_row *row, struct submission_view *view)
 {
 	struct database_answer answers[PARTS_OF_PAGE] = { 0 };
-	int rc = read_submission_parts(request, row, answers);
+	int rc = ask_for_page(request, id, answers);
 	struct job_row *jobs = answers[JOBS].rows;
 	size_t job_count = answers[JOBS].count;
 	if (!rc)
-		rc = finish_jobs(request, row, jobs, job_count, answers[WAITS]);
+		rc = submission_take(request, &answers[ROW], row);
+	if (!rc)
+		rc = ask_for_secrets_of_page(request, row, answers);
+	if (!rc)
+		rc = finish_jobs(request, row, jobs, job_count);
 	if (rc)
 		return rc;
 	struct stages stages = join_stages(request->arena, answers);
@@ -665,38 +657,33 @@ int submission_read_view(
 	view->may_cancel = is_open && submission_is_owned(request, row);
 	view->may_withdraw =
 		!is_open && view->is_author && !row->dry_run && strcmp(row->mode, "ranked") == 0;
-	if (!view->may_see_source)
+	if (!view->may_see_source) {
+		drop_reports(answers[CASES].rows, answers[CASES].count);
 		return 0;
-	if (!answers[CODE].count)
+	}
+	if (!row->source.bytes)
 		return fail(request->error, ERROR_SYSTEM, "A file's content is missing in the database.");
-	join_reports(stages.rows, stages.count, answers[PROFILES].rows, answers[PROFILES].count);
 	join_artifacts(stages.rows, stages.count, answers[FILES].rows, answers[FILES].count);
 	show_plans(request->arena, answers, &stages);
-	show_source(&answers[CODE], view);
+	view->source =
+		html_lines_are_many(row->source.bytes, row->source.length) ? NULL : row->source.bytes;
 	return 0;
 }
 
-static int ask_for_status(
-	struct request *request, const struct submission_row *row, struct database_answer *answers)
-{
-	if (!row->waits)
-		return database_answers(request->db, request->arena, &STATUS, answers, request->error,
-			"iiii", row->id, row->id, row->id, (int64_t)most_comparisons);
-	return database_answers(request->db, request->arena, &STATUS_OF_WAITING, answers,
-		request->error, "iiiiii", row->id, row->id, row->id, (int64_t)most_comparisons, (int64_t)0,
-		row->id);
-}
-
 int submission_read_status(
-	struct request *request, const struct submission_row *row, struct submission_view *view)
+	struct request *request, int64_t id, struct submission_row *row, struct submission_view *view)
 {
-	struct database_answer answers[COUNT(STATUS_PARTS)] = { 0 }, *jobs = &answers[0];
-	int rc = ask_for_status(request, row, answers);
+	const int64_t viewer = request->viewer.id;
+	struct database_answer answers[COUNT(STATUS_PARTS)] = { 0 }, *jobs = &answers[JOBS];
+	int rc = database_answers(request->db, request->arena, &STATUS, answers, request->error,
+		"iiiiiii", id, viewer, viewer, id, id, id, (int64_t)most_comparisons);
 	if (!rc)
-		rc = finish_jobs(request, row, jobs->rows, jobs->count, answers[2]);
+		rc = submission_take(request, &answers[ROW], row);
+	if (!rc)
+		rc = finish_jobs(request, row, jobs->rows, jobs->count);
 	if (rc)
 		return rc;
-	join_comparisons(jobs->rows, jobs->count, answers[1].rows, answers[1].count);
+	join_comparisons(jobs->rows, jobs->count, answers[2].rows, answers[2].count);
 	*view = view_of(request, row, *jobs);
 	return 0;
 }
