@@ -7,6 +7,7 @@
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
 #include "lib/submission/directive.h"
+#include "lib/submission/file.h"
 
 #include <string.h>
 
@@ -73,18 +74,37 @@ static int read_form_source(struct request *request, struct submission_request *
 	return 0;
 }
 
+/* Gives code the name of the file that was dropped on the editor, if the leaderboard takes that
+ * name: the visitor sees the code and cannot change the name. */
+static void name_code(struct request *request, const struct leaderboard *leaderboard,
+	struct submission_request *submission)
+{
+	const char *name = request_form_or(request, "code_name", "");
+	struct submission_file file;
+	struct error unfit = { 0 };
+	if (!submission->file_name && *name
+		&& !submission_file_take(request->arena, leaderboard->language, name, submission->source,
+			submission->length, &file, &unfit))
+		submission->file_name = name;
+}
+
 static int store_submission(struct request *request, const struct leaderboard *leaderboard,
-	const struct submission_request *submission)
+	struct submission_request *submission)
 {
 	int64_t id = 0;
+	name_code(request, leaderboard, submission);
 	int rc = submission_create(
 		request->db, request->arena, leaderboard, submission, &id, request->error);
 	request->stored = rc ? 0 : id;
 	return rc;
 }
 
-static int note_fault(void *request, int rc)
+/* Notes an error of the form. Code with a file's name is in the field for code all the same. */
+static int note_fault(void *context, int rc)
 {
+	struct request *request = context;
+	if (!request_upload(request, "file") && strcmp(request->error->field, "file") == 0)
+		strcpy(request->error->field, "code");
 	return form_note(request, rc);
 }
 
@@ -94,7 +114,7 @@ static int collect_faults(struct request *request, const struct leaderboard *lea
 {
 	if (rc != ERROR_INPUT || strcmp(request->error->field, "leaderboard") == 0)
 		return rc;
-	rc = form_note(request, rc);
+	rc = note_fault(request, rc);
 	if (!rc)
 		rc = submission_check(request->db, request->arena, leaderboard, submission, note_fault,
 			request, request->error);
@@ -146,7 +166,7 @@ static int find_target(struct request *request, const struct submission_request 
 	const char *typed = request_form_or(request, "leaderboard", ""),
 			   *last = request_form_or(request, "last", "");
 	const char *chosen = strcmp(typed, last) == 0 ? "" : typed,
-			   *field = submission->file_name ? "file" : "code";
+			   *field = request_upload(request, "file") ? "file" : "code";
 	struct directives header = { 0 };
 	/* For a source that is no text, directives_parse finds no header. Such a source is rejected
 	 * later, when the leaderboard is known. */

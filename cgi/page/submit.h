@@ -44,6 +44,8 @@ struct submit_form {
 	struct submit_gpu *gpus;
 	size_t gpu_count, open_gpu_count;
 	const char *mode, *code;           /* as typed */
+	const char *code_name;             /* of the file that was dropped on the editor; "": none */
+	bool mode_is_asked;                /* the address has the mode */
 	const char *meanings[quota_modes]; /* what each mode does, as part of a sentence */
 	bool is_frozen; /* the public ranking is frozen, so only the author sees new results */
 	const char *file_error, *code_error, *mode_error, *gpu_error;

@@ -232,9 +232,20 @@ static int begin_first(
 	return 0;
 }
 
+/* The mode in the address, such as "ranked"; NULL: none, or no such mode. */
+static const char *asked_mode(const struct request *request)
+{
+	const char *asked = request_query(request, "mode");
+	for (size_t i = 0; asked && i < quota_modes; i++)
+		if (strcmp(asked, quota_mode(i)) == 0)
+			return quota_mode(i);
+	return NULL;
+}
+
 /* Fills a new form with the choices of an earlier submission. With ?from=ID, takes the mode,
  * devices and code of that submission. Otherwise takes the mode and devices of the viewer's last
- * submission, and the code of the template ?template=NAME if there is one. */
+ * submission, and the code of the template ?template=NAME if there is one. ?mode=NAME comes before
+ * the earlier submission's mode. */
 static int begin_form(struct request *request, struct submit_form *form,
 	const struct database_answer *answers, struct choices *choices)
 {
@@ -254,7 +265,9 @@ static int begin_form(struct request *request, struct submit_form *form,
 	form->may_restore = !from && !(template && *template);
 	if (chosen->count)
 		*choices = *(const struct choices *)chosen->rows;
-	form->mode = choices->mode ? choices->mode : form->mode;
+	const char *asked = asked_mode(request);
+	form->mode_is_asked = asked;
+	form->mode = asked ? asked : choices->mode ? choices->mode : form->mode;
 	form->remembers = choices->id;
 	return rc;
 }
@@ -429,6 +442,7 @@ static struct submit_form form_as_typed(struct request *request)
 	return (struct submit_form){
 		.mode = request_form_or(request, "mode", "test"),
 		.code = request_form_or(request, "code", ""),
+		.code_name = request_form_or(request, "code_name", ""),
 		.offered = request_form_or(request, "offered", ""),
 		.chosen = request_form_or(request, "leaderboard", ""),
 		.file_error = form_error(request, "file"),
