@@ -63,6 +63,16 @@ static bool is_settled(const struct job_row *jobs, size_t count)
 	return !open;
 }
 
+/* The tab's icon says how the submission stands. */
+static const char *icon_of(const struct submission_view *view)
+{
+	const char *verdict = submission_verdict(view->jobs, view->job_count);
+	if (strcmp(submission_state(view->jobs, view->job_count), "done") != 0)
+		return "/static/state-open.svg";
+	return verdict && strcmp(verdict, "passed") == 0 ? "/static/state-passed.svg"
+													 : "/static/state-failed.svg";
+}
+
 int page_submission(struct request *request)
 {
 	struct submission_row row;
@@ -71,7 +81,10 @@ int page_submission(struct request *request)
 	if (rc)
 		return rc;
 	struct page page = page_make(request,
-		arena_printf(request->arena, "Submission %lld", (long long)row.id), "leaderboards");
+		arena_printf(request->arena, "%s · Submission %lld",
+			submission_title_state(request->arena, &view), (long long)row.id),
+		"leaderboards");
+	page.icon = icon_of(&view);
 	if (!is_settled(view.jobs, view.job_count)) {
 		page.refresh_s = reload_s;
 		page.live_url = arena_printf(request->arena, "/submission/%lld/status", (long long)row.id);

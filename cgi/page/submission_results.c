@@ -8,6 +8,7 @@
 #include "lib/job/job.h"
 #include "lib/job/wait.h"
 #include "lib/leaderboard/visibility.h"
+#include "lib/ranking/ranking.h"
 
 #include <math.h>
 #include <string.h>
@@ -38,6 +39,11 @@ static const struct column JOB_COLUMNS[] = {
 	INTEGER(struct job_row, is_tied),
 	TEXT(struct job_row, rank_reason),
 	TEXT(struct job_row, rank_other),
+	REAL(struct job_row, fastest_ns),
+	INTEGER(struct job_row, best_id),
+	REAL(struct job_row, best_ns),
+	REAL(struct job_row, expected_ms),
+	REAL(struct job_row, running_ms),
 	REAL(struct job_row, best_before_ns),
 	INTEGER(struct job_row, place_before),
 	INTEGER(struct job_row, tied_before),
@@ -56,6 +62,16 @@ static const struct column JOB_COLUMNS[] = {
 #define HAS_OTHER_ENGINE SQL_HAS_OTHER_ENGINE("s", "j")
 #define VERSION_ENGINE SQL_ENGINE_OF("s.task_version_id", "j.gpu")
 #define JOB_IS_STOPPING SQL_IS_STOPPING("j")
+#define EXPECTED_MS SQL_EXPECTED_MS("s.task_version_id", "j.gpu", "s.mode")
+/* `r` is the user's entry in the ranking, which may be that of another job. */
+#define OF_RANKED(value) "IF(r.job_id = j.id, " value ", NULL)"
+#define PLACE OF_RANKED("r.place")
+#define TIED OF_RANKED("r.tied")
+#define REASON OF_RANKED("r.reason")
+#define NAMED \
+	OF_RANKED("(SELECT ou.name FROM submissions os JOIN users ou ON ou.id = os.user_id " \
+			  "WHERE os.id = r.other_id)")
+#define FASTEST OF_RANKED(SQL_FASTEST_NS("s.leaderboard_id", "s.task_version_id", "j.gpu"))
 #define JOBS_OF(from, whose) \
 	SELECT(struct job_row, JOB_COLUMNS, \
 		"SELECT j.id, j.gpu, j.state, j.verdict, j.reason, j.progress, j.score_ns, " \
@@ -63,10 +79,14 @@ static const struct column JOB_COLUMNS[] = {
 		"IF(" HAS_OTHER_ENGINE ", " VERSION_ENGINE ", NULL) AS version_engine, " \
 		"j.held_at AS held_at_ms, j.released_by, j.held_reason, " JOB_IS_HELD " AS is_held, " \
 		"j.attempt, j.lease_owner, j.queued_at AS queued_at_ms, " \
-		"j.started_at AS started_at_ms, j.finished_at AS finished_at_ms, " \
-		"r.place, r.tied AS is_tied, r.reason AS rank_reason, (SELECT ou.name FROM submissions " \
-		"os " \
-		"JOIN users ou ON ou.id = os.user_id WHERE os.id = r.other_id) AS rank_other, " \
+		"j.started_at AS started_at_ms, j.finished_at AS finished_at_ms, " PLACE \
+		" AS place, " TIED " AS is_tied, " REASON " AS rank_reason, " NAMED \
+		" AS rank_other, " FASTEST " AS fastest_ns, " \
+		"IF(r.submission_id <> s.id, r.submission_id, NULL) AS best_id, " \
+		"IF(r.submission_id <> s.id, r.score_ns, NULL) AS best_ns, " \
+		"IF(j.state IN ('queued', 'running'), " EXPECTED_MS ", NULL) AS expected_ms, " \
+		"IF(j.state = 'running', " \
+		"TIMESTAMPDIFF(MICROSECOND, j.started_at, UTC_TIMESTAMP(3)) / 1000, NULL) AS running_ms, " \
 		"j.best_before_ns, j.place_before, j.tied_before, j.place_after, j.tied_after, " \
 		"j.priority, " JOB_IS_STOPPING " AS stopping, " \
 		"(SELECT TIMESTAMPDIFF(SECOND, w.seen_at, UTC_TIMESTAMP(3)) FROM workers w " \
@@ -81,7 +101,6 @@ static const struct column JOB_COLUMNS[] = {
 		"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = s.leaderboard_id AND g.gpu = j.gpu " \
 		"LEFT JOIN ranking r ON r.leaderboard_id = s.leaderboard_id " \
 		"AND r.task_version_id = s.task_version_id AND r.gpu = j.gpu AND r.user_id = s.user_id " \
-		"AND r.job_id = j.id " \
 		"WHERE " whose " = ? ORDER BY COALESCE(g.position, 999), j.gpu")
 
 static const struct column STAGE_COLUMNS[] = {
@@ -667,6 +686,7 @@ int submission_read_view(
 	show_plans(request->arena, answers, &stages);
 	view->source =
 		html_lines_are_many(row->source.bytes, row->source.length) ? NULL : row->source.bytes;
+	view->lines = line_link_source(row->slot, view->source);
 	return 0;
 }
 

@@ -241,30 +241,26 @@ def the_page_says_how_a_result_changed_the_users_rank():
 	sql("DELETE FROM submissions")
 	first = ended(ada, score_ns=1000.0)
 	contains(
-		words(anyone, f"/submission/{first}"),
-		"When it finished: rank 1 on CPU, ada's first result that counts.",
+		words(anyone, f"/submission/{first}"), "When it finished rank 1 first result that counts"
 	)
 	other = ended(dora, score_ns=900.0)
 	slower = ended(ada, score_ns=1100.0)
-	contains(words(anyone, f"/submission/{slower}"), "10 % slower than ada's best on CPU was then.")
+	contains(words(anyone, f"/submission/{slower}"), "Against ada’s best before 10 % slower")
 	slowest = ended(ada, score_ns=17400.0)
-	contains(
-		words(anyone, f"/submission/{slowest}"), "17 times as long as ada's best on CPU was then."
-	)
+	contains(words(anyone, f"/submission/{slowest}"), "Against ada’s best before 17 times as long")
 	better = ended(ada, score_ns=800.0)
 	contains(
 		words(anyone, f"/submission/{better}"),
-		"When it finished: rank 2 → 1 on CPU, 20 % faster than ada's best before.",
+		"Against ada’s best before 20 % faster rank 2 → 1 when it finished",
 	)
 	again = ended(ada, score_ns=600.0)
 	contains(
 		words(anyone, f"/submission/{again}"),
-		"When it finished: still rank 1 on CPU, 25 % faster than ada's best before.",
+		"Against ada’s best before 25 % faster still rank 1 when it finished",
 	)
 	# The rank of today differs from the rank of then, and the page says which is which.
 	contains(
-		words(anyone, f"/submission/{other}"),
-		"Ranked 2 on CPU. When it finished: rank 1 on CPU, dora's first result that counts.",
+		words(anyone, f"/submission/{other}"), "When it finished rank 1 first result that counts"
 	)
 	equal(ranks(), [("ada", again, 1), ("dora", other, 2)])
 
@@ -315,7 +311,7 @@ def withdrawing_needs_the_number_and_ranks_the_users_next_best():
 	equal([(name, place) for name, _, place in ranks()], [("ada", 1), ("dora", 2)])
 	equal(ranks()[0][1], next_best)
 	page = words(anyone, f"/submission/{best}")
-	contains(page, "It was withdrawn by its author, so it is in no ranking.")
+	contains(page, "Its author withdrew this submission, so it is in no ranking.")
 	contains(page, "Passed on CPU; it was withdrawn, so it is not ranked.")
 	lacks(page, "Let it count again")
 	rebuilt()
@@ -641,7 +637,12 @@ def the_form_remembers_a_users_last_choices_per_leaderboard():
 def a_submission_is_sent_again_from_its_page():
 	code = "# first line\n\n</textarea><script>alert(1)</script>\n"
 	number = ended(ada, code=code, mode="benchmark", times_ns=())
-	contains(links(ada, f"/submission/{number}"), f"{FORM}?from={number}")
+	contains(links(ada, f"/submission/{number}"), f"{FORM}?from={number}&mode=ranked")
+	lacks(fresh(dora, f"/submission/{number}").text, f"?from={number}")
+	page = fresh(ada, f"{FORM}?from={number}&mode=ranked")
+	equal(checked(page), ["CPU", "ranked"])
+	contains(page.words(), f"The devices are those of submission {number}")
+	equal(checked(fresh(ada, f"{FORM}?from={number}&mode=none")), ["CPU", "benchmark"])
 	page = fresh(ada, f"{FORM}?from={number}")
 	equal(typed(page), code)
 	equal(checked(page), ["CPU", "benchmark"])
@@ -1011,7 +1012,8 @@ def a_queued_job_shows_its_place_and_expected_start():
 	equal((job["state"], job["position"], job["expected_start"]), ("queued", 1, "in about 4 min"))
 	contains(
 		words(anyone, f"/submission/{first}"),
-		"Waiting for CPU: 1st in line. It is expected to start in about 4 min.",
+		"Waiting for CPU: 1st in line. Expected start: in about 4 min. "
+		"Expected result: in about 8 min.",
 	)
 	contains(links(anyone, f"/submission/{first}"), "/queue")
 	job = status_of(ada, second)["jobs"][0]
@@ -1043,19 +1045,19 @@ def a_correct_result_that_is_not_ranked_says_why():
 		(
 			"s.practice = 1",
 			"s.practice = 0",
-			". It came after the deadline, so it is practice and not ranked.",
-			". It came after the deadline, so it is practice and not ranked.",
+			" after the deadline, so it is practice and not ranked.",
+			" after the deadline, so it is practice and not ranked.",
 		),
 		(
 			"j.held_at = UTC_TIMESTAMP(3), s.practice = 1",
 			"j.held_at = NULL, s.practice = 0",
-			". It came after the deadline, so it is practice and not ranked.",
-			". It came after the deadline, so it is practice and not ranked.",
+			" after the deadline, so it is practice and not ranked.",
+			" after the deadline, so it is practice and not ranked.",
 		),
 		(
 			"j.held_at = UTC_TIMESTAMP(3)",
 			"j.held_at = NULL",
-			". The result is held for review: an admin looks at it before it is ranked.",
+			". The result is held for review: an admin checks it before it is ranked.",
 			"; it is not ranked yet.",
 		),
 		(
