@@ -115,7 +115,7 @@ def an_author_cancels_a_queued_submission_immediately():
 	contains(ada.get(f"/submission/{submission}").text, f'href="/submission/{submission}/cancel"')
 	contains(
 		ada.get(f"/submission/{submission}/cancel").words(),
-		"It does not count toward your quota, because it has not started.",
+		"The submission does not count toward your quota, because it has not started.",
 	)
 	answer = cancel(ada, submission)
 	equal(
@@ -142,7 +142,7 @@ def cancelling_stops_a_running_job_within_seconds_and_the_next_one_runs():
 	running(submission)
 	contains(
 		ada.get(f"/submission/{submission}/cancel").words(),
-		"It counts toward your quota, because it has started.",
+		"The submission counts toward your quota, because it has started.",
 	)
 	equal(cancel(ada, submission).status, 303)
 	state = ended(submission)
@@ -190,7 +190,7 @@ def the_page_says_cancelling_until_the_worker_has_stopped_the_job():
 def an_admins_cancellation_shows_the_name_and_is_in_the_audit_log():
 	submission = submit(ada, SLOW)
 	running(submission)
-	contains(admin.get(f"/submission/{submission}/cancel").words(), "It is ada's.")
+	contains(admin.get(f"/submission/{submission}/cancel").words(), "This is a submission of ada.")
 	equal(cancel(admin, submission).status, 303)
 	equal(
 		ended(submission)["jobs"][0]["reason"], "Cancelled by the admin root-of-all while it ran."
