@@ -264,7 +264,7 @@ static void describe_unranked(
 			buffer_text(out, UNRANKED[i].sentence);
 			return;
 		}
-	buffer_printf(out, "; %s's ranked time there is a better one.", row->user);
+	buffer_printf(out, "; %s's ranked time there is faster.", row->user);
 }
 
 /* Returns whether the result is of the kind that is ranked: passed, in mode ranked. */

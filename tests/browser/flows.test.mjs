@@ -355,7 +355,7 @@ scene('a slow submission shows its progress, and opened parts stay open', async 
 	await page.getByText('a word').first().waitFor();
 	assert.match((await chip(page).textContent()).trim(), /running/);
 	assert.equal(await verdictOf(page), 'passed');
-	const opened = page.locator('details', { has: part('Standard output') }).last();
+	const opened = page.locator('details details', { has: part('Standard output') }).first();
 	assert.ok(await opened.evaluate((details) => details.open));
 	assert.ok(await opened.locator('summary')
 		.evaluate((summary) => summary === document.activeElement), 'the focus was lost');

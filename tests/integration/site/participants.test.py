@@ -1069,8 +1069,8 @@ def a_correct_result_that_is_not_ranked_says_why():
 		(
 			"j.score_ns = 50",
 			"j.score_ns = 50",
-			"; ada's ranked time there is a better one.",
-			"; ada's ranked time there is a better one.",
+			"; ada's ranked time there is faster.",
+			"; ada's ranked time there is faster.",
 		),
 	):
 		tables = (
