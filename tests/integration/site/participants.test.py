@@ -830,9 +830,7 @@ def the_form_says_when_a_job_would_start():
 	contains(words(ada, FORM), "starts at any moment, its ranked result comes in about 4 min")
 	sql("DELETE FROM job_times")
 	sql("INSERT INTO pauses (worker, kind, paused_by) VALUES ('here', 'drain', 'root-of-all')")
-	contains(
-		words(ada, FORM), "; it is out of service just now, and the job waits until it is back"
-	)
+	contains(words(ada, FORM), "; out of service now, so the job waits until it is back")
 	sql("DELETE FROM pauses; DELETE FROM leaderboard_gpus WHERE gpu = 'L4'")
 
 
