@@ -470,9 +470,12 @@ scene('an interval never begins below zero, and an unknown one says so', async (
 	await rank();
 	const page = await come();
 	const about = (user) => wordsOf(page, `/submission/${numbers[user]}`);
-	includes('submission', await about('ann'), '1 31.69 to 32.11 µs');
-	includes('submission', await about('bob'), '1 0 to 97 µs');
-	includes('submission', await about('cyd'), '1 at least 4 blocks needed');
+	for (const [user, time, interval] of [
+		['ann', '31.90 ± 0.21 µs', '31.69 to 32.11 µs'], ['bob', '46 ± 51 µs', '0 to 97 µs'],
+		['cyd', '64.32 µs ± unknown', 'at least 4 blocks needed']]) {
+		includes('submission', await about(user), `Time ± 95 % ${time}`);
+		includes('folded', flat(await main(page).textContent()), interval);
+	}
 	const pair = `a=${numbers.ann}&b=${numbers.cyd}`;
 	const compared = await wordsOf(page, `/compare?${pair}`);
 	includes('comparison', compared, '31.90 ± 0.21 µs 64.32 µs ± unknown 102 % slower, ± unknown');
