@@ -97,8 +97,8 @@ const ignoreFailure = (action) => {
 
 const readDraft = (key) => ignoreFailure(() => JSON.parse(localStorage.getItem(DRAFT + key)));
 const dropDraft = (key) => ignoreFailure(() => localStorage.removeItem(DRAFT + key));
-const saveDraft = (key, text) => ignoreFailure(
-	() => localStorage.setItem(DRAFT + key, JSON.stringify({ text, at: Date.now() })));
+const saveDraft = (key, text, name) => ignoreFailure(
+	() => localStorage.setItem(DRAFT + key, JSON.stringify({ text, name, at: Date.now() })));
 
 const dropOldDrafts = () => ignoreFailure(() => {
 	for (const name of Object.keys(localStorage)) {
@@ -171,6 +171,7 @@ function start(field) {
 	const form = field.form, label = document.getElementById('code-label');
 	const state = document.getElementById('code-state');
 	const key = field.dataset.draft, offered = field.value, language = new Compartment();
+	const fileName = form.elements.code_name;
 	let timer, isChanged = false;
 
 	const say = (text, name, act) => {
@@ -188,7 +189,7 @@ function start(field) {
 			return;
 		isChanged = false;
 		if (field.value.trim() && field.value !== offered)
-			saveDraft(key, field.value);
+			saveDraft(key, field.value, fileName.value);
 		else
 			dropDraft(key);
 	};
@@ -201,6 +202,8 @@ function start(field) {
 		if (text === null || /[\0\ufffd]/.test(text))
 			return say(`${file.name} is larger than 1 MB or no text.`);
 		replaceAll(view, text.replaceAll('\r\n', '\n'));
+		fileName.value = form.elements.file.accept.split(', ')
+			.some((ending) => file.name.endsWith(ending)) ? file.name : '';
 		view.focus();
 		return say(`Read ${file.name}.`);
 	};
@@ -258,8 +261,10 @@ function start(field) {
 		const hint = document.getElementById('code-hint'), words = hint?.textContent;
 		hint?.replaceChildren('The code is your draft.');
 		replaceAll(view, draft.text);
+		fileName.value = draft.name ?? '';
 		say('Restored your draft.', 'Discard', () => {
 			replaceAll(view, offered);
+			fileName.value = fileName.defaultValue;
 			hint?.replaceChildren(words);
 			save();
 			say('');

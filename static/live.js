@@ -51,12 +51,17 @@
 		return [...main.querySelectorAll(".scroll[aria-label]")].filter((box) => box.scrollLeft).map((box) => [traits(box), box.scrollLeft]);
 	};
 
+	const iconOf = (page) => page.querySelector("link[rel=icon]");
+
 	const replace = (html) => {
-		const fresh = new DOMParser().parseFromString(html, "text/html").getElementById("main");
+		const page = new DOMParser().parseFromString(html, "text/html"), fresh = page.getElementById("main");
 		if (!fresh) throw new Error("not the page");
+		document.title = page.title;
+		if (iconOf(page).href !== iconOf(document).href) iconOf(document).replaceWith(iconOf(page));
 		const place = focused(), scrolled = takeOver(fresh);
 		const away = new Map([...printed()].filter((old) => !isAtEnd(old)).map((old) => [old.id, old.scrollTop]));
 		main.replaceChildren(...fresh.childNodes);
+		offerNotification();
 		for (const one of printed()) one.scrollTop = away.get(one.id) ?? one.scrollHeight;
 		for (const [wanted, left] of scrolled) {
 			const box = alike(".scroll", wanted)[0];
@@ -65,6 +70,50 @@
 		// Wait until the MutationObserver of podium.js has shown the copy buttons: one of them may
 		// have had the focus.
 		if (place) queueMicrotask(() => focusAgain(place));
+	};
+
+	// ---- a notification at the end, if the reader has asked for it on this or an earlier page ----
+
+	const notifyKey = "podium-notify";
+	const stored = (act) => {
+		try {
+			return act();
+		} catch {
+			return null; // the browser forbids storage
+		}
+	};
+	const wantsNotification = () => Notification.permission === "granted" && stored(() => localStorage.getItem(notifyKey)) === "1";
+
+	const toggleNotification = async (button) => {
+		const wants = !wantsNotification();
+		if (wants && await Notification.requestPermission() !== "granted") {
+			note("Your browser blocks notifications of this site.");
+			return;
+		}
+		stored(() => wants ? localStorage.setItem(notifyKey, "1") : localStorage.removeItem(notifyKey));
+		showNotification(button);
+	};
+	const showNotification = (button) => {
+		const wants = wantsNotification();
+		button.setAttribute("aria-pressed", wants);
+		button.textContent = wants ? "Notification on" : "Notify me";
+	};
+	// Browsers offer notifications to https and localhost only; elsewhere the button stays hidden.
+	const offerNotification = () => {
+		const button = main.querySelector("[data-notify]");
+		if (!button || !("Notification" in window) || !window.isSecureContext) return;
+		button.hidden = false;
+		showNotification(button);
+		button.addEventListener("click", () => toggleNotification(button));
+	};
+	const notify = () => {
+		if (document.hasFocus() || !("Notification" in window) || !wantsNotification()) return;
+		const body = main.querySelector(".sentence")?.textContent.trim() ?? "";
+		try {
+			new Notification(document.title, { body, icon: iconOf(document).href, tag: address }).onclick = () => window.focus();
+		} catch {
+			// Chrome on Android has no such constructor.
+		}
 	};
 
 	const get = async (path) => {
@@ -110,8 +159,9 @@
 			if (text !== last) replace(await get(pageOf(text)));
 			last = print(status) ? text : null;
 			over = settled ?? (state !== "queued" && state !== "running"); // settled: no comparison either
+			if (failures) note("");
 			failures = 0;
-			note("");
+			if (over && notifies) notify();
 		} catch {
 			failures++;
 			note("The server does not answer, so this page may be out of date. Trying again.");
@@ -120,5 +170,7 @@
 		if (!over) setTimeout(look, document.hidden ? Math.max(wait, 10 * second) : wait);
 	};
 
+	const notifies = main.querySelector("[data-notify]") !== null;
+	offerNotification();
 	setTimeout(look, second / 2);
 })();

@@ -158,6 +158,17 @@
 		}
 	};
 
+	// The next visitor of this browser may be somebody else.
+	const dropDraftsAtLogout = () => {
+		document.querySelector("form[action='/logout']")?.addEventListener("submit", () => {
+			try {
+				Object.keys(localStorage).filter((key) => key.startsWith("podium-draft:")).forEach((key) => localStorage.removeItem(key));
+			} catch {
+				// The browser forbids storage, so there are no drafts.
+			}
+		});
+	};
+
 	const improve = () => {
 		offerCopying();
 		addLocalTimes();
@@ -167,6 +178,7 @@
 	};
 
 	dropSentDraft();
+	dropDraftsAtLogout();
 	improve();
 	// When live.js replaces the content, the new content needs the same improvements.
 	new MutationObserver(improve).observe(main, { childList: true });

@@ -396,7 +396,8 @@ static const char *escape_for(const struct compiler *c, bool whole_url)
 /* Whether the filter prints elements. Such filters only work in text. */
 static bool prints_elements(const char *filter)
 {
-	static const char *const names[] = { "time", "samples", "timeline", "code", "code_of" };
+	static const char *const names[] = { "time", "samples", "timeline", "code", "code_of",
+		"linked" };
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (strcmp(filter, names[i]) == 0)
 			return true;

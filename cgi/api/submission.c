@@ -4,6 +4,7 @@
 
 #include "cgi/api/api.h"
 #include "cgi/api/calls.h"
+#include "cgi/http/paging.h"
 #include "cgi/page/history.h"
 #include "lib/base/format.h"
 #include "lib/base/interval.h"
@@ -220,9 +221,7 @@ int respond_submission(struct request *request)
 {
 	struct submission_row row;
 	struct submission_view view;
-	int rc = submission_of_address(request, &row);
-	if (!rc)
-		rc = submission_read_results(request, &row, &view);
+	int rc = submission_read_results(request, path_number(request, 0), &row, &view);
 	return rc ? rc : respond_json(request, submission_json(request, &view));
 }
 
@@ -253,9 +252,7 @@ int api_submission_status(struct request *request)
 {
 	struct submission_row row;
 	struct submission_view view;
-	int rc = submission_of_address(request, &row);
-	if (!rc)
-		rc = submission_read_state(request, &row, &view);
+	int rc = submission_read_state(request, path_number(request, 0), &row, &view);
 	if (rc)
 		return rc;
 	json_t *jobs = json_array();
@@ -301,9 +298,7 @@ int api_submission_samples(struct request *request)
 	struct submission_row row;
 	struct submission_view view;
 	const struct job_row *job;
-	int rc = submission_of_address(request, &row);
-	if (!rc)
-		rc = submission_read_samples(request, &row, &view);
+	int rc = submission_read_samples(request, path_number(request, 0), &row, &view);
 	if (!rc)
 		rc = chosen_job(request, &view, &job);
 	if (rc)
@@ -343,9 +338,7 @@ int api_submission_output(struct request *request)
 	struct submission_row row;
 	struct submission_view view;
 	const struct job_row *job;
-	int rc = submission_of_address(request, &row);
-	if (!rc)
-		rc = submission_read_results(request, &row, &view);
+	int rc = submission_read_results(request, path_number(request, 0), &row, &view);
 	if (!rc && !view.may_see_output)
 		rc =
 			fail(request->error, ERROR_FORBIDDEN, "Only the author may see a submission's output.");

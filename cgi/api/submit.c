@@ -128,9 +128,7 @@ static int respond_stored(struct request *request, int64_t id)
 {
 	struct submission_row row;
 	struct submission_view view;
-	int rc = submission_by_number(request, id, &row);
-	if (!rc)
-		rc = submission_read_results(request, &row, &view);
+	int rc = submission_read_results(request, id, &row, &view);
 	return rc ? rc
 			  : respond_created(request, submission_json(request, &view),
 				  "/api/v1/submissions/%lld", (long long)id);

@@ -199,6 +199,16 @@ static const char *address_of(const struct request *request)
 	return arena_strdup(request->arena, buffer_string(&address));
 }
 
+static const char *back_of(const struct request *request)
+{
+	static const char *const doors[] = { "/login", "/register" };
+	for (size_t i = 0; i < COUNT(doors); i++)
+		if (strcmp(request->path, doors[i]) == 0)
+			return own_path(request->method == METHOD_POST ? request_form(request, "next")
+														   : request_query(request, "next"));
+	return address_of(request);
+}
+
 struct page page_make(const struct request *request, const char *title, const char *section)
 {
 	return (struct page){
@@ -208,6 +218,7 @@ struct page page_make(const struct request *request, const char *title, const ch
 		.csrf = request->csrf ? request->csrf : "",
 		.path = request->path,
 		.here = address_of(request),
+		.back = back_of(request),
 		.theme = theme_of_name(request_cookie(request, THEME_COOKIE)),
 		.site = request->config->public_url,
 		.now_ms = now_ms(),

@@ -189,8 +189,12 @@ struct page {
 	const char *section;
 	const struct viewer *viewer;
 	const char *csrf;
-	const char *path;   /* for the login link's ?next= */
-	const char *here;   /* the page's address, to which a form in the frame leads back */
+	const char *icon; /* the tab's icon, as a path of this site; NULL: the logo */
+	const char *path;
+	const char *here; /* the page's address, to which a form in the frame leads back */
+	/* Where the links to log in and to register lead back: `here`, or on one of these pages where
+	 * it leads itself. */
+	const char *back;
 	const char *theme;  /* "light", "dark" or "": the visitor's system decides */
 	const char *notice; /* one sentence in a green box, or NULL */
 	/* What is wrong with the form, for its error summary; the title then begins with "Error: ". */

@@ -14,6 +14,14 @@ bool head_to_head_is_open(const struct head_to_head_row *row)
 	return strcmp(row->state, "queued") == 0 || strcmp(row->state, "running") == 0;
 }
 
+size_t head_to_head_open_count(const struct head_to_head_row *rows, size_t count)
+{
+	size_t open = 0;
+	for (size_t i = 0; i < count; i++)
+		open += head_to_head_is_open(&rows[i]);
+	return open;
+}
+
 bool head_to_head_has_result(const struct head_to_head_row *row)
 {
 	return row->loser || !isnan(row->ratio);

@@ -54,6 +54,7 @@ struct head_to_head_row {
 
 /* Whether the comparison is queued or running. */
 bool head_to_head_is_open(const struct head_to_head_row *row);
+size_t head_to_head_open_count(const struct head_to_head_row *rows, size_t count);
 
 /* Whether the comparison has a result: a ratio, or a loser because one entry failed. */
 bool head_to_head_has_result(const struct head_to_head_row *row);

@@ -10,6 +10,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* A worker reports once a second. The page says that the worker is silent if it has not reported
@@ -51,7 +52,18 @@ static void append_place(struct buffer *out, const struct job_row *job, const st
 		buffer_printf(out, ", %lld job%s ahead", (long long)job->ahead, job->ahead == 1 ? "" : "s");
 	buffer_byte(out, '.');
 	if (job->start)
-		buffer_printf(out, " It is expected to start %s.", job->start);
+		buffer_printf(out, " Expected start: %s.", job->start);
+}
+
+/* Says when the result is expected, in ms from now. A job that takes longer than others has no
+ * estimate. */
+static void expect_end(
+	struct arena *arena, struct job_row *job, double end_ms, bool is_later, struct buffer *out)
+{
+	const char *words = end_ms > 0 ? wait_words(arena, end_ms) : NULL;
+	job->end = words && is_later ? arena_printf(arena, "%s or later", words) : words;
+	if (job->end)
+		buffer_printf(out, " Expected result: %s.", job->end);
 }
 
 /* Says why no worker takes the job, or returns "". */
@@ -60,15 +72,17 @@ static const char *wait_obstacle(const struct wait *wait)
 	if (!wait->position)
 		return ""; /* a worker took the job after its row was read */
 	if (!wait->online)
-		return " No worker with this device is online, so it waits until one is.";
+		return " No worker with this device is online, so the job waits until one is.";
 	if (wait->paused == wait->online)
-		return " The device was paused by an admin, so it waits until it is resumed.";
+		return " An admin paused the device, so the job waits until it is resumed.";
 	if (wait->devices && wait->elsewhere == wait->devices)
-		return " Another Podium on this machine uses this device, so it waits until that one's job "
-			   "is done.";
-	return wait->devices ? ""
-						 : " No such device is in service just now: what is not paused has stopped "
-						   "working. It waits until an admin has seen to it.";
+		return " Another Podium on this machine uses this device, so the job waits until that "
+			   "one's "
+			   "job is done.";
+	return wait->devices
+		? ""
+		: " No such device works now: all are paused or have failed. The job waits "
+		  "until an admin has fixed one.";
 }
 
 static void describe_queued(
@@ -81,25 +95,29 @@ static void describe_queued(
 	if (job->attempt || (job->reason && *job->reason))
 		append_trouble(out, job);
 	append_place(out, job, wait);
+	if (job->start)
+		expect_end(arena, job, job->start_ms + job->expected_ms, wait->at_least, out);
 	buffer_text(out, wait_obstacle(wait));
 }
 
-static void describe_running(const struct job_row *job, struct buffer *out)
+static void describe_running(struct arena *arena, struct job_row *job, struct buffer *out)
 {
+	bool is_silent = job->silent_s > silent_s && job->lease_left_s != SQL_NULL_INTEGER;
 	buffer_printf(
 		out, "Running on %s (worker %s", job->gpu, job->lease_owner ? job->lease_owner : "unknown");
 	if (job->attempt > 1)
 		buffer_printf(out, ", attempt %lld of %d", (long long)job->attempt, job_most_attempts);
 	buffer_printf(out, "): %s", job->progress);
 	if (job->reason && *job->reason)
-		buffer_printf(out, ". It was begun before: %s", job->reason);
-	if (job->silent_s <= silent_s || job->lease_left_s == SQL_NULL_INTEGER)
-		return;
-	buffer_printf(out,
-		"%s The worker has not answered for %lld s; if that lasts for another %lld s, the job is "
-		"given to the next one.",
-		job->reason && *job->reason ? "" : ".", (long long)job->silent_s,
-		(long long)(job->lease_left_s > 0 ? job->lease_left_s : 0));
+		buffer_printf(out, ". An earlier attempt failed: %s", job->reason);
+	buffer_text(out, text_ends_with(buffer_string(out), ".") ? "" : ".");
+	if (is_silent)
+		buffer_printf(out,
+			" The worker has not answered for %lld s. In another %lld s the next worker takes the "
+			"job.",
+			(long long)job->silent_s, (long long)(job->lease_left_s > 0 ? job->lease_left_s : 0));
+	else
+		expect_end(arena, job, job->expected_ms - job->running_ms, false, out);
 }
 
 static bool begins_with_one_of(const char *text, const char *const *words, size_t count)
@@ -122,6 +140,15 @@ int job_step(const struct job_row *job)
 	return strncmp(progress, "test", 4) == 0 ? STEP_TEST : STEP_COMPILE;
 }
 
+struct job_progress job_progress(const struct job_row *job)
+{
+	long long done = 0, of = 0;
+	const char *number = job->progress ? strpbrk(job->progress, "0123456789") : NULL;
+	return number && sscanf(number, "%9lld/%9lld", &done, &of) == 2 && done <= of
+		? (struct job_progress){ done, of }
+		: (struct job_progress){ 0, 0 };
+}
+
 /* Whether an admin rejected the result. Only passed results are held, and a rejection makes the
  * verdict a protocol violation. */
 static bool was_rejected(const struct job_row *job)
@@ -130,35 +157,37 @@ static bool was_rejected(const struct job_row *job)
 		&& verdict_from_name(job->verdict) == VERDICT_PROTOCOL_VIOLATION;
 }
 
-/* Writes "When it finished: rank 2 → =1 on H200, 3.1 % faster than ada's best before." These ranks
- * may differ from the present one, which the page shows as well. */
-static void describe_change(
-	const struct submission_row *row, const struct job_row *job, struct buffer *out)
+/* Says how much faster the job was than its user's best before: "3.1 % faster". */
+static const char *describe_gain(struct arena *arena, const struct job_row *job)
 {
-	bool had_best = !isnan(job->best_before_ns), has_place = job->place_after != SQL_NULL_INTEGER;
-	if (isnan(job->score_ns) || job->is_held == 1 || (!had_best && !has_place))
-		return;
-	double ratio = job->score_ns / job->best_before_ns;
-	const char *joint = change_conjunction(ratio);
 	format_text change;
-	format_change(change, ratio);
-	if (!has_place) {
-		append_capitalised(out, change, strlen(change));
-		buffer_printf(out, " %s %s's best on %s was then.", joint, row->user, job->gpu);
-		return;
-	}
+	format_change(change, job->score_ns / job->best_before_ns);
+	return isnan(job->best_before_ns) ? NULL : arena_strdup(arena, change);
+}
+
+/* Says how the job moved its user: "rank 2 → =1", "still rank 1", "rank 1" for a first result. */
+static const char *describe_move(struct arena *arena, const struct job_row *job)
+{
+	cleanup_buffer struct buffer out = { 0 };
+	bool had_place = job->place_before != SQL_NULL_INTEGER;
 	bool is_same = job->place_before == job->place_after && job->tied_before == job->tied_after;
-	buffer_printf(out, "When it finished: %srank ", had_best && is_same ? "still " : "");
-	if (had_best && !is_same) {
-		html_rank(out, job->place_before, job->tied_before == 1);
-		buffer_text(out, " → ");
+	if (job->place_after == SQL_NULL_INTEGER)
+		return NULL;
+	buffer_text(&out, had_place && is_same ? "still rank " : "rank ");
+	if (had_place && !is_same) {
+		html_rank(&out, job->place_before, job->tied_before == 1);
+		buffer_text(&out, " → ");
 	}
-	html_rank(out, job->place_after, job->tied_after == 1);
-	buffer_printf(out, " on %s, ", job->gpu);
-	if (had_best)
-		buffer_printf(out, "%s %s %s's best before.", change, joint, row->user);
-	else
-		buffer_printf(out, "%s's first result that counts.", row->user);
+	html_rank(&out, job->place_after, job->tied_after == 1);
+	return arena_strdup(arena, buffer_string(&out));
+}
+
+/* The ranks are those when the job finished, and may differ from the present one. */
+static void describe_change(struct arena *arena, struct job_row *job)
+{
+	bool is_shown = !isnan(job->score_ns) && job->is_held != 1;
+	job->gain = is_shown ? describe_gain(arena, job) : NULL;
+	job->moved = is_shown ? describe_move(arena, job) : NULL;
 }
 
 /* ---- correct results that are not ranked ---- */
@@ -218,10 +247,10 @@ static const struct {
 } UNRANKED[] = {
 	{ is_hidden, "; an admin has hidden it, so it is not ranked." },
 	{ is_withdrawn, "; it was withdrawn, so it is not ranked." },
-	{ is_trial, ". It belongs to a dry run, so it is not ranked." },
-	{ is_practice, ". It came after the deadline, so it is practice and not ranked." },
+	{ is_trial, " in a dry run, so it is not ranked." },
+	{ is_practice, " after the deadline, so it is practice and not ranked." },
 	{ is_held_unseen, "; it is not ranked yet." },
-	{ is_held, ". The result is held for review: an admin looks at it before it is ranked." },
+	{ is_held, ". The result is held for review: an admin checks it before it is ranked." },
 	{ is_withheld, ". The ranking is frozen; the times are shown when the freeze is lifted." },
 	{ job_is_frozen, ". The ranking is frozen; this counts when the freeze is lifted." },
 };
@@ -235,7 +264,7 @@ static void describe_unranked(
 			buffer_text(out, UNRANKED[i].sentence);
 			return;
 		}
-	buffer_printf(out, "; %s's ranked time there is a better one.", row->user);
+	buffer_printf(out, "; %s's ranked time there is faster.", row->user);
 }
 
 /* Returns whether the result is of the kind that is ranked: passed, in mode ranked. */
@@ -252,8 +281,7 @@ static void describe_ended(
 		buffer_printf(out, "Cancelling: worker %s is stopping it.",
 			job->lease_owner ? job->lease_owner : "unknown");
 	} else if (was_rejected(job)) {
-		buffer_text(
-			out, "The result was held for review, and an admin has rejected it; it is not ranked.");
+		buffer_text(out, "An admin reviewed the result and rejected it, so it is not ranked.");
 	} else if (job->place != SQL_NULL_INTEGER) {
 		buffer_text(out, "Ranked ");
 		html_rank(out, job->place, job->is_tied == 1);
@@ -279,15 +307,14 @@ void job_words_fill(struct arena *arena, const struct submission_row *row, struc
 		ids[i] = jobs[i].id;
 	wait_of_jobs(arena, answer, ids, count, waits);
 	for (size_t i = 0; i < count; i++) {
-		cleanup_buffer struct buffer out = { 0 }, change = { 0 };
+		cleanup_buffer struct buffer out = { 0 };
 		if (strcmp(jobs[i].state, "queued") == 0)
 			describe_queued(arena, &jobs[i], &waits[i], &out);
 		else if (strcmp(jobs[i].state, "running") == 0)
-			describe_running(&jobs[i], &out);
+			describe_running(arena, &jobs[i], &out);
 		else
 			describe_ended(row, &jobs[i], &out);
 		jobs[i].words = arena_strdup(arena, buffer_string(&out));
-		describe_change(row, &jobs[i], &change);
-		jobs[i].change = change.length ? arena_strdup(arena, change.data) : NULL;
+		describe_change(arena, &jobs[i]);
 	}
 }

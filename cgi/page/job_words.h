@@ -4,10 +4,10 @@
 
 #include "cgi/page/submission.h"
 
-/* Fills `ahead`, `start`, `start_ms`, `words` and `change` of a submission's jobs. `words` says
- * what a queued job waits for, which worker runs a job, and why earlier attempts failed. For a
- * finished job it explains the verdict and why a correct result is not ranked. `waits` is the
- * answer to wait_reading (lib/job/wait.h); it may be empty if no job is queued. */
+/* Fills `ahead`, `start`, `end`, `start_ms`, `words`, `gain` and `moved` of a submission's jobs.
+ * `words` says what a queued job waits for, which worker runs a job, and why earlier attempts
+ * failed. For a finished job it explains the verdict and why a correct result is not ranked.
+ * `waits` is the answer to wait_reading (lib/job/wait.h); it may be empty if no job is queued. */
 void job_words_fill(struct arena *arena, const struct submission_row *row, struct job_row *jobs,
 	size_t count, const struct database_answer *waits);
 
@@ -15,5 +15,11 @@ void job_words_fill(struct arena *arena, const struct submission_row *row, struc
 enum { STEP_QUEUE, STEP_COMPILE, STEP_TEST, STEP_TIME };
 /* Returns the step of a queued or running job. */
 int job_step(const struct job_row *job);
+
+/* How many parts of its step a running job has finished: 3 of 9 at "test 3/9". of 0: unknown. */
+struct job_progress {
+	int64_t done, of;
+};
+struct job_progress job_progress(const struct job_row *job);
 
 #endif

@@ -7,6 +7,7 @@
 #include "lib/base/text.h"
 #include "lib/job/job.h"
 #include "lib/leaderboard/visibility.h"
+#include "lib/ranking/ranking.h"
 
 #include <assert.h>
 #include <stddef.h>
@@ -46,13 +47,8 @@ static const struct column SHOWN_COLUMNS[] = {
 	"AS last_number, "
 #define ENGINE_ON_GPU SQL_ENGINE_OF("v.id", "g.gpu")
 #define ENGINE_OF_RANKING SQL_ENGINE_OF("v.id", "r.gpu")
-/* SQL expression: the fastest time of a version on a GPU, found in one step of the index. */
-#define FASTEST_OF(version_id, gpu) \
-	"(SELECT f.score_ns FROM ranking f FORCE INDEX (ranking_score) WHERE f.leaderboard_id = l.id " \
-	"AND f.task_version_id = " version_id " AND f.gpu = " gpu \
-	" ORDER BY f.score_ns LIMIT 1) AS fastest_ns, "
-#define FASTEST_ON_GPU FASTEST_OF("l.task_version_id", "g.gpu")
-#define FASTEST_OF_VERSION FASTEST_OF("v.id", "r.gpu")
+#define FASTEST_ON_GPU SQL_FASTEST_NS("l.id", "l.task_version_id", "g.gpu") " AS fastest_ns, "
+#define FASTEST_OF_VERSION SQL_FASTEST_NS("l.id", "v.id", "r.gpu") " AS fastest_ns, "
 /* Positions run from 1 without gaps, so the last position is the number of entries. ORDER BY with
  * LIMIT finds it in one step of the index, whereas MAX in a subquery would read all entries of a
  * device.

@@ -63,17 +63,28 @@ static bool is_settled(const struct job_row *jobs, size_t count)
 	return !open;
 }
 
+/* The tab's icon says how the submission stands. */
+static const char *icon_of(const struct submission_view *view)
+{
+	const char *verdict = submission_verdict(view->jobs, view->job_count);
+	if (strcmp(submission_state(view->jobs, view->job_count), "done") != 0)
+		return "/static/state-open.svg";
+	return verdict && strcmp(verdict, "passed") == 0 ? "/static/state-passed.svg"
+													 : "/static/state-failed.svg";
+}
+
 int page_submission(struct request *request)
 {
 	struct submission_row row;
 	struct submission_view view;
-	int rc = submission_of_address(request, &row);
-	if (!rc)
-		rc = submission_read_view(request, &row, &view);
+	int rc = submission_read_view(request, path_number(request, 0), &row, &view);
 	if (rc)
 		return rc;
 	struct page page = page_make(request,
-		arena_printf(request->arena, "Submission %lld", (long long)row.id), "leaderboards");
+		arena_printf(request->arena, "%s · Submission %lld",
+			submission_title_state(request->arena, &view), (long long)row.id),
+		"leaderboards");
+	page.icon = icon_of(&view);
 	if (!is_settled(view.jobs, view.job_count)) {
 		page.refresh_s = reload_s;
 		page.live_url = arena_printf(request->arena, "/submission/%lld/status", (long long)row.id);
@@ -143,9 +154,7 @@ int page_submission_status(struct request *request)
 {
 	struct submission_row row;
 	struct submission_view view;
-	int rc = submission_without_task(request, &row);
-	if (!rc)
-		rc = submission_read_status(request, &row, &view);
+	int rc = submission_read_status(request, path_number(request, 0), &row, &view);
 	if (rc)
 		return rc;
 	json_t *list = json_array();

@@ -5,6 +5,7 @@
 #include "cgi/http/request.h"
 #include "cgi/page/head_to_head.h"
 #include "cgi/page/plan.h"
+#include "cgi/render/line_link.h"
 #include "cgi/render/samples.h"
 #include "lib/database/database.h"
 #include "lib/gpu/peaks.h"
@@ -28,11 +29,12 @@ struct submission_row {
 	struct blob_value sha256;
 	const char *note;  /* the author's private note */
 	int64_t withdrawn; /* the author withdrew it */
-	int64_t waits;     /* at least one job is queued, so the page estimates starts */
 	int64_t hidden;    /* an admin hid it: only its author and admins see it */
 	const char *hidden_reason;
-	/* From the task's definition; NULL: not given, or not read (submission_without_task). */
-	const char *flops, *bytes, *tolerance;
+	/* From the task's definition; NULL: not given, or not read (submission_without_task). `slot`
+	 * names the task's file in whose place the submission's file is. */
+	const char *slot, *flops, *bytes, *tolerance;
+	struct blob_value source; /* only of submission_read_view; bytes NULL: the viewer may not */
 };
 
 struct case_row {
@@ -105,6 +107,12 @@ struct job_row {
 	/* Why it does not rank where its time alone would put it (lib/ranking/order.h), and whom the
 	 * reason names; NULL: no reason. */
 	const char *rank_reason, *rank_other;
+	/* The fastest ranked time on this device, if the job is ranked; NAN: it is not. */
+	double fastest_ns;
+	/* The user's ranked submission on this device and its time, if that is not this one;
+	 * SQL_NULL_INTEGER and NAN: it is, or there is none. */
+	int64_t best_id;
+	double best_ns;
 	/* The user's best score before this job was ranked; NAN: none. */
 	double best_before_ns;
 	int64_t place_before; /* the user's rank before; SQL_NULL_INTEGER: not ranked */
@@ -120,13 +128,18 @@ struct job_row {
 	/* How many jobs are before this one in the queue of its GPU; a lower bound if the queue is
 	 * long. Filled by job_words_fill. */
 	int64_t ahead;
-	/* Expected start in words; NULL: not queued, or unknown. Filled by job_words_fill. */
-	const char *start;
+	/* Expected start and end in words; NULL: not queued, finished, or unknown. Filled by
+	 * job_words_fill. */
+	const char *start, *end;
 	/* Expected start in ms from now, if `start` is set. */
 	double start_ms;
+	/* How long such jobs take, and how long this one has run, in ms; NAN: unknown, or it does not
+	 * run. */
+	double expected_ms, running_ms;
 	const char *words; /* the job's state in words; filled by job_words_fill */
-	/* How the job changed its user's rank, in words, or NULL. Filled by job_words_fill. */
-	const char *change;
+	/* How the job changed its user's best time and rank when it finished, in words, or NULL: "3.1 %
+	 * faster", "rank 4 → 2". Filled by job_words_fill. */
+	const char *gain, *moved;
 	struct stage_row *stages;
 	size_t stage_count; /* filled by the page */
 	const struct head_to_head_row *comparisons;
@@ -145,9 +158,10 @@ struct submission_view {
 	size_t job_count;
 	bool may_see_source, may_see_output;
 	bool is_admin, is_author;
-	bool may_withdraw;  /* the viewer may withdraw it, and no job is queued or running */
-	bool may_cancel;    /* the viewer may cancel it, and a job is queued or running */
-	const char *source; /* NULL: the viewer may not see it, or it is too long for a page */
+	bool may_withdraw;          /* the viewer may withdraw it, and no job is queued or running */
+	bool may_cancel;            /* the viewer may cancel it, and a job is queued or running */
+	const char *source;         /* NULL: the viewer may not see it, or it is too long for a page */
+	struct linked_source lines; /* of the source, to which errors link */
 };
 
 struct cancel_form {
@@ -161,31 +175,41 @@ struct cancel_form {
 
 /* ---- functions that pages and programs' interfaces share ---- */
 
-/* Read the submission in the first `*` of the address, or by its ID. They return ERROR_NOT_FOUND
- * with a message if the viewer may not see it. */
+/* Reads the submission in the first `*` of the address. Returns ERROR_NOT_FOUND with a message if
+ * the viewer may not see it. */
 int submission_of_address(struct request *request, struct submission_row *row);
-int submission_by_number(struct request *request, int64_t id, struct submission_row *row);
-/* Like submission_of_address, but does not read the task's long definition. flops, bytes and
+/* Like submission_of_address, but does not read the task's long definition: slot, flops, bytes and
  * tolerance are NULL. */
 int submission_without_task(struct request *request, struct submission_row *row);
 
-/* Reads the jobs with everything that the page shows and the viewer may see. */
+/* The statements of these functions, as the part of a bundle. All bind the submission's ID and
+ * twice the viewer's users.id; submission_and_source_reading binds the viewer once more in front.
+ * submission_take takes the row from the answer and returns as they do. */
+extern const struct statement submission_reading, submission_and_task_reading,
+	submission_and_source_reading;
+int submission_take(
+	struct request *request, const struct database_answer *answer, struct submission_row *row);
+
+/* These read a submission with its jobs in one round trip, and in a second one the queue if a job
+ * waits. They return as submission_of_address does. */
+
+/* With everything that the page shows and the viewer may see. */
 int submission_read_view(
-	struct request *request, const struct submission_row *row, struct submission_view *view);
-
-/* Reads the jobs with their results, but without page data: pictures, comparisons, the source. */
+	struct request *request, int64_t id, struct submission_row *row, struct submission_view *view);
+/* With their results, but without page data: pictures, comparisons, the source. */
 int submission_read_results(
-	struct request *request, const struct submission_row *row, struct submission_view *view);
-/* Read the current state of the jobs; submission_read_status adds their comparisons. */
+	struct request *request, int64_t id, struct submission_row *row, struct submission_view *view);
+/* With their current state; submission_read_status adds their comparisons. Without the task. */
 int submission_read_state(
-	struct request *request, const struct submission_row *row, struct submission_view *view);
+	struct request *request, int64_t id, struct submission_row *row, struct submission_view *view);
 int submission_read_status(
-	struct request *request, const struct submission_row *row, struct submission_view *view);
-
-/* Reads the jobs with the samples of their cases; no stage has messages or output. */
+	struct request *request, int64_t id, struct submission_row *row, struct submission_view *view);
+/* With the samples of their cases; no stage has messages or output. Without the task. */
 int submission_read_samples(
-	struct request *request, const struct submission_row *row, struct submission_view *view);
+	struct request *request, int64_t id, struct submission_row *row, struct submission_view *view);
 
+/* Whether the viewer is the author or an admin. */
+bool submission_is_owned(const struct request *request, const struct submission_row *row);
 bool submission_may_see_source(const struct request *request, const struct submission_row *row);
 /* Returns ERROR_FORBIDDEN with a message if the viewer may not see the source. `what` begins the
  * message: "The source is". */
@@ -218,6 +242,35 @@ int submission_read_rejudged(struct request *request, int64_t submission_id, int
  * ERROR_NOT_FOUND, or ERROR_FORBIDDEN with a message that ends in `deed`, such as "withdraw a
  * submission". */
 int submission_of_author(struct request *request, const char *deed, struct submission_row *row);
+
+/* Whether the stage ended with a verdict other than "passed", and whether it is one that times. */
+bool stage_has_failed(const struct stage_row *stage);
+bool stage_is_timed(const struct stage_row *stage);
+size_t stage_passed_cases(const struct stage_row *stage);
+
+/* "Compile", "Test", "Time" or "Profile", as in the stepper. */
+const char *submission_stage_title(const struct stage_row *stage);
+
+/* Sums up a passed stage: "compiled", "5 tests passed", "3 shapes timed". */
+const char *submission_stage_words(struct arena *arena, const struct stage_row *stage);
+
+/* Whether the page has more to say of a passed stage than its words. */
+bool stage_has_details(const struct submission_view *view, const struct stage_row *stage);
+
+/* Returns the line of the source that the failed stage's error names: that of the innermost call
+ * for an error while the program ran. 0: none. */
+int64_t submission_error_line(
+	const struct submission_view *view, const struct job_row *job, const struct stage_row *stage);
+
+/* What the author may do next with the finished submission. */
+struct next_step {
+	const char *title; /* NULL: nothing, or the viewer is not the author */
+	const char *mode;  /* in which to submit again; NULL: the same */
+};
+struct next_step submission_next_step(const struct submission_view *view);
+
+/* The state for the title of the page: "rank 2", "wrong answer", "test 3/9", "queued". */
+const char *submission_title_state(struct arena *arena, const struct submission_view *view);
 
 /* Whether the isolated engine measured any case of the stage, and whether the state of the device
  * is known for any case. */

@@ -1,7 +1,11 @@
 /* Sentences that explain the figures of a submission's results. */
 #include "cgi/page/submission.h"
 
+#include "cgi/page/job_words.h"
+#include "cgi/render/html.h"
+#include "lib/base/format.h"
 #include "lib/base/scope.h"
+#include "lib/result/verdict.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -17,6 +21,119 @@ struct printed job_printed(struct arena *arena, const struct job_row *job)
 	json_decref(tail);
 	return printed;
 }
+
+/* ---- stages ---- */
+
+bool stage_has_failed(const struct stage_row *stage)
+{
+	return stage->verdict && strcmp(stage->verdict, "passed") != 0;
+}
+
+bool stage_is_timed(const struct stage_row *stage)
+{
+	return strcmp(stage->name, "benchmark") == 0 || strcmp(stage->name, "ranked") == 0;
+}
+
+size_t stage_passed_cases(const struct stage_row *stage)
+{
+	size_t passed = 0;
+	for (size_t i = 0; i < stage->case_count; i++)
+		passed += strcmp(stage->cases[i].verdict, "passed") == 0;
+	return passed;
+}
+
+const char *submission_stage_title(const struct stage_row *stage)
+{
+	return stage_is_timed(stage)              ? "Time"
+		: strcmp(stage->name, "test") == 0    ? "Test"
+		: strcmp(stage->name, "profile") == 0 ? "Profile"
+		: strcmp(stage->name, "compile") == 0 ? "Compile"
+											  : stage->name;
+}
+
+const char *submission_stage_words(struct arena *arena, const struct stage_row *stage)
+{
+	if (strcmp(stage->name, "compile") == 0)
+		return "compiled";
+	if (!stage->case_count)
+		return arena_printf(arena, "%s passed", stage->name);
+	if (strcmp(stage->name, "test") == 0)
+		return arena_printf(arena, "%s passed", plural(arena, (int64_t)stage->case_count, "test"));
+	return stage_is_timed(stage)
+		? arena_printf(arena, "%s timed", plural(arena, (int64_t)stage->case_count, "shape"))
+		: "profiled";
+}
+
+bool stage_has_details(const struct submission_view *view, const struct stage_row *stage)
+{
+	bool has_output = stage->output_days != SQL_NULL_INTEGER || (stage->out && *stage->out)
+		|| (stage->err && *stage->err) || (stage->command && *stage->command);
+	return (stage->case_count && strcmp(stage->name, "test") == 0)
+		|| (stage->kernels && view->may_see_source) || (stage->conditions && !stage_is_timed(stage))
+		|| (view->may_see_output && has_output);
+}
+
+int64_t submission_error_line(
+	const struct submission_view *view, const struct job_row *job, const struct stage_row *stage)
+{
+	const char *messages[] = { job->reason, stage->message };
+	for (size_t i = 0; i < COUNT(messages); i++) {
+		int64_t line = line_link_first(messages[i], &view->lines);
+		if (line)
+			return line;
+	}
+	if (!view->may_see_output)
+		return 0;
+	return strcmp(stage->name, "compile") == 0 ? line_link_first(stage->err, &view->lines)
+											   : line_link_last(stage->err, &view->lines);
+}
+
+/* ---- the whole submission ---- */
+
+struct next_step submission_next_step(const struct submission_view *view)
+{
+	const char *verdict = submission_verdict(view->jobs, view->job_count);
+	if (!view->is_author || view->row->dry_run || !verdict)
+		return (struct next_step){ 0 };
+	switch (verdict_from_name(verdict)) {
+	case VERDICT_PASSED:
+		return strcmp(view->row->mode, "ranked") == 0
+			? (struct next_step){ .title = "Improve it" }
+			: (struct next_step){ .title = "Submit it ranked", .mode = "ranked" };
+	case VERDICT_CANCELLED:
+	case VERDICT_INTERNAL_ERROR: return (struct next_step){ .title = "Submit again" };
+	default: return (struct next_step){ .title = "Fix and submit again" };
+	}
+}
+
+/* The best rank of the jobs; 0: none is ranked. */
+static const struct job_row *best_ranked(const struct submission_view *view)
+{
+	const struct job_row *best = NULL;
+	for (size_t i = 0; i < view->job_count; i++)
+		if (view->jobs[i].place != SQL_NULL_INTEGER && (!best || view->jobs[i].place < best->place))
+			best = &view->jobs[i];
+	return best;
+}
+
+const char *submission_title_state(struct arena *arena, const struct submission_view *view)
+{
+	const char *state = submission_state(view->jobs, view->job_count),
+			   *verdict = submission_verdict(view->jobs, view->job_count);
+	const struct job_row *best = best_ranked(view);
+	cleanup_buffer struct buffer rank = { 0 };
+	for (size_t i = 0; i < view->job_count; i++)
+		if (strcmp(view->jobs[i].state, "running") == 0 && job_progress(&view->jobs[i]).of)
+			return view->jobs[i].progress;
+	if (strcmp(state, "done") != 0 || !verdict)
+		return strcmp(state, "done") == 0 ? "finished" : state;
+	if (strcmp(verdict, "passed") != 0 || !best)
+		return verdict;
+	html_rank(&rank, best->place, best->is_tied == 1);
+	return arena_printf(arena, "rank %s", buffer_string(&rank));
+}
+
+/* ---- figures ---- */
 
 bool stage_is_judged(const struct stage_row *stage)
 {

@@ -44,6 +44,8 @@ struct submit_form {
 	struct submit_gpu *gpus;
 	size_t gpu_count, open_gpu_count;
 	const char *mode, *code;           /* as typed */
+	const char *code_name;             /* of the file that was dropped on the editor; "": none */
+	bool mode_is_asked;                /* the address has the mode */
 	const char *meanings[quota_modes]; /* what each mode does, as part of a sentence */
 	bool is_frozen; /* the public ranking is frozen, so only the author sees new results */
 	const char *file_error, *code_error, *mode_error, *gpu_error;
@@ -69,5 +71,11 @@ struct submit_form {
 struct request;
 int submit_say_when(
 	struct request *request, const struct leaderboard *leaderboard, const char *mode);
+
+/* A digest by which the form's own code is recognised when it comes back. */
+const char *submit_digest(struct arena *arena, const char *code);
+
+/* Shows the form again as typed, with its errors. */
+int submit_show_again(struct request *request, const struct leaderboard *leaderboard);
 
 #endif

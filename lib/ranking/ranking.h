@@ -34,6 +34,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* SQL expression: the fastest ranked time of a version on a GPU, found in one step of the index;
+ * NULL: nobody is ranked. It need not have the first rank. */
+#define SQL_FASTEST_NS(leaderboard, version, gpu_model) \
+	"(SELECT fastest.score_ns FROM ranking fastest FORCE INDEX (ranking_score) " \
+	"WHERE fastest.leaderboard_id = " leaderboard " AND fastest.task_version_id = " version \
+	" AND fastest.gpu = " gpu_model " ORDER BY fastest.score_ns LIMIT 1)"
+
 /* Ranks a passed ranked job, inside the transaction that finishes the job. If the job is its user's
  * best, it becomes the user's entry; of equal scores, the earlier submission is better. Then
  * updates positions and places and queues comparisons with close rivals. Stores the effect on the

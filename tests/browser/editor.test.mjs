@@ -187,6 +187,37 @@ scene('a file that is dropped on the editor becomes its text', async (come) => {
 	assert.equal(await codeIn(page), WRONG);
 });
 
+scene('a dropped file keeps its name, also in a draft and a refused form', async (come) => {
+	const page = await sit(come);
+	await dropFile(page, codeField(page), `#!POPCORN gpus none\n${RIGHT}`, 'fused <b>.py');
+	await page.waitForFunction(() => Object.keys(localStorage).length);
+	await page.goto(FORM);
+	await state(page).getByText('Restored your draft.').waitFor();
+	await page.getByRole('button', { name: 'Submit', exact: true }).click();
+	await page.locator('.error-summary').waitFor();
+	await codeField(page).fill(RIGHT);
+	await page.getByRole('button', { name: 'Submit', exact: true }).click();
+	await page.waitForURL(/\/submission\/\d+$/);
+	await page.getByText('submitted fused <b>.py in mode').waitFor();
+	await page.goto(FORM);
+	await dropFile(page, codeField(page), WRONG, 'notes.txt');
+	await state(page).getByText('Read notes.txt.').waitFor();
+	assert.equal(await page.locator('[name=code_name]').inputValue(), '');
+});
+
+scene('logging out drops the drafts', async (come) => {
+	const page = await sit(come);
+	const drafts = () => page.evaluate(() =>
+		Object.keys(localStorage).filter((key) => key.startsWith('podium-draft:')).length);
+	await codeField(page).fill('x = 1\n');
+	await page.waitForFunction(() => Object.keys(localStorage).length);
+	await page.goto('/');
+	assert.equal(await drafts(), 1);
+	await page.getByRole('button', { name: 'Log out' }).click();
+	await page.getByRole('link', { name: 'Log in', exact: true }).waitFor();
+	assert.equal(await drafts(), 0);
+});
+
 scene('a browser without storage has the editor without drafts', async (come) => {
 	await furnish();
 	const page = await come();

@@ -213,7 +213,7 @@ for (const scripts of [true, false]) {
 		await submit(page, BOARD,
 			{ code: says(scripts ? 31910 : 31895, { compare }), mode: 'Ranked' });
 		const loadings = { page: 0, reader: 0 };
-		await main(page).getByText('is under way; the places may still change.').first().waitFor();
+		await main(page).getByText('is under way; the ranks may still change.').first().waitFor();
 		await reader.goto(await page.getByRole('link', { name: 'comparison', exact: true }).last()
 			.getAttribute('href'));
 		await main(reader).getByText('The places may still change.').waitFor();

@@ -161,7 +161,7 @@ scene('a participant submits again and withdraws without scripts', async (come) 
 	const [first] = await furnish();
 	const page = await comeAs(come, 'ada', { scripts: false });
 	await page.goto(`/submission/${first}`);
-	await main(page).getByRole('link', { name: 'Submit again…' }).click();
+	await main(page).getByRole('link', { name: 'Improve it' }).click();
 	assert.equal(await codeIn(page), FIRST);
 	assert.ok(await page.getByRole('radio', { name: /^Ranked/ }).isChecked());
 	await page.getByRole('button', { name: 'Submit', exact: true }).click();
@@ -190,9 +190,13 @@ scene('an author sees the output of a running job', async (come) => {
 		{ code: printing('seen', { stdout: 'one\n', stderr: '' }, { stdout: lines(60), stderr: '' },
 		{ stdout: lines(70), stderr: '' }, { stdout: `${lines(60)}two\n`, stderr: 'oh <b>\n' }),
 		mode: 'Test' });
+	const icon = (name) => page.locator(`link[rel=icon][href='/static/state-${name}.svg']`);
 	const out = main(page).locator('#printed-stdout-0'),
 		err = main(page).locator('#printed-stderr-0');
 	await out.getByText('two').waitFor();
+	assert.match(await page.title(), /^test 1\/9 · Submission \d+ · Podium$/);
+	assert.deepEqual([await page.getByRole('progressbar').getAttribute('value'),
+		await icon('open').count()], ['1', 1]);
 	assert.equal(await out.textContent(), `${lines(60)}two\n`);
 	assert.equal(await err.textContent(), 'oh <b>\n');
 	assert.ok(await out.evaluate((place) => place.scrollHeight > place.clientHeight
@@ -205,6 +209,83 @@ scene('an author sees the output of a running job', async (come) => {
 	writeFileSync(ending('seen'), '');
 	assert.equal(await verdictOf(page), 'passed');
 	assert.equal(await out.count(), 0);
+	assert.match(await page.title(), /^passed · Submission \d+ · Podium$/);
+	assert.deepEqual([await icon('open').count(), await icon('passed').count()], [0, 1]);
+});
+
+// Replaces the browser's notifications, which headless browsers do not show. The reader answers
+// the question with `answer`.
+const withNotifications = (page, answer, focused = false) => page.addInitScript(([said, has]) => {
+	window.told = [];
+	window.asked = 0;
+	document.hasFocus = () => has;
+	window.Notification = class {
+		static permission = localStorage.getItem('said') ?? 'default';
+		static async requestPermission() {
+			window.asked++;
+			localStorage.setItem('said', said);
+			return this.permission = said;
+		}
+		constructor(title, { body }) {
+			window.told.push(`${title}: ${body}`);
+		}
+	};
+}, [answer, focused]);
+const told = (page) => page.evaluate(() => window.told);
+
+// Submits a job that waits for the file `name`, lets `act` use its page, and lets the job end.
+async function untilItEnds(page, name, act) {
+	await submit(page, BOARD,
+		{ code: printing(name, { stdout: 'x', stderr: '' }), mode: 'Test' });
+	await main(page).locator('#printed-stdout-0').waitFor();
+	await act(main(page).locator('[data-notify]'));
+	writeFileSync(ending(name), '');
+	assert.equal(await verdictOf(page), 'passed');
+}
+
+scene('a notification comes only for who has asked for it, and is remembered', async (come) => {
+	await furnish();
+	const page = await comeAs(come, 'ada');
+	await withNotifications(page, 'granted');
+	await untilItEnds(page, 'unasked', async (button) => {
+		assert.equal(await button.textContent(), 'Notify me');
+	});
+	assert.deepEqual([await told(page), await page.evaluate(() => window.asked)], [[], 0]);
+	await untilItEnds(page, 'asked', async (button) => {
+		await button.click();
+		await page.getByRole('button', { name: 'Notification on', pressed: true }).waitFor();
+		await looksRight(page);
+	});
+	await page.waitForFunction(() => window.told.length);
+	assert.match((await told(page)).join(),
+		/^passed · Submission \d+ · Podium: Every case was right\./);
+	await untilItEnds(page, 'again', async (button) => {
+		assert.equal(await button.textContent(), 'Notification on');
+	});
+	await page.waitForFunction(() => window.told.length);
+	await untilItEnds(page, 'off', (button) => button.click());
+	await page.waitForTimeout(500);
+	assert.deepEqual(await told(page), []);
+});
+
+scene('a reader who sees the page or refuses gets no notification', async (come) => {
+	await furnish();
+	const page = await comeAs(come, 'ada');
+	await withNotifications(page, 'denied');
+	await untilItEnds(page, 'refused', async (button) => {
+		await button.click();
+		await main(page).getByText('Your browser blocks notifications of this site.').waitFor();
+		assert.equal(await button.textContent(), 'Notify me');
+	});
+	assert.deepEqual(await told(page), []);
+	const second = await comeAs(come, 'ada');
+	await withNotifications(second, 'granted', true);
+	await untilItEnds(second, 'seen-there', (button) => button.click());
+	await second.waitForTimeout(500);
+	assert.deepEqual(await told(second), []);
+	const plain = await comeAs(come, 'ada', { scripts: false });
+	await plain.goto(page.url());
+	assert.equal(await plain.locator('[data-notify]:visible').count(), 0);
 });
 
 scene('without scripts, the page reloads itself and shows the output', async (come) => {
@@ -403,7 +484,7 @@ scene('pages show the same time, ±, rank and gaps of an entry', async (come) =>
 		includes('submission', about, `Ranked ${place} on H200.${reason ? ` ${reason}` : ''}`);
 		includes('submission', about, results
 			? `This file has ${results} ranked results on H200. The ranking counts their mean, ${time}.`
-			: `passed isolated ${time} `);
+			: `Time ± 95 % ${time} `);
 	}
 	const home = await wordsOf(page, '/');
 	includes('home', home, `${ENTRIES.dan.short} by dan 6 ranked`);
@@ -429,9 +510,12 @@ scene('an interval never begins below zero, and an unknown one says so', async (
 	await rank();
 	const page = await come();
 	const about = (user) => wordsOf(page, `/submission/${numbers[user]}`);
-	includes('submission', await about('ann'), '31.90 ± 0.21 µs 31.69 to 32.11 µs');
-	includes('submission', await about('bob'), '46 ± 51 µs 0 to 97 µs');
-	includes('submission', await about('cyd'), '64.32 µs ± unknown at least 4 blocks needed');
+	for (const [user, time, interval] of [
+		['ann', '31.90 ± 0.21 µs', '31.69 to 32.11 µs'], ['bob', '46 ± 51 µs', '0 to 97 µs'],
+		['cyd', '64.32 µs ± unknown', 'at least 4 blocks needed']]) {
+		includes('submission', await about(user), `Time ± 95 % ${time}`);
+		includes('folded', flat(await main(page).textContent()), interval);
+	}
 	const pair = `a=${numbers.ann}&b=${numbers.cyd}`;
 	const compared = await wordsOf(page, `/compare?${pair}`);
 	includes('comparison', compared, '31.90 ± 0.21 µs 64.32 µs ± unknown 102 % slower, ± unknown');

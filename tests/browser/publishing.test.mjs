@@ -82,7 +82,7 @@ for (const scripts of [true, false])
 		if (scripts)
 			assert.deepEqual(await owes(admin, `/admin/leaderboard/${name}/dryrun?version=1`), []);
 		await admin.getByRole('link', { name: 'an empty file' }).click();
-		await admin.getByText('It belongs to the dry run of version 1').waitFor();
+		await admin.getByText('This submission belongs to the dry run of version 1').waitFor();
 		assert.equal((await guest.goto(admin.url())).status(), 404);
 		await admin.goto(`/leaderboard/${name}`);
 		await admin.getByRole('button', { name: 'Publish it to everybody' }).click();

@@ -1,7 +1,9 @@
-/* Syntax highlighting. The spans must cover the text, none empty and none cutting a character. The
- * page's elements must contain only the text, with uniform line ends. Input: a byte for the
- * language, then the code. */
+/* Syntax highlighting, and links to lines. The spans must cover the text, none empty and none
+ * cutting a character. The page's elements must contain only the text, with uniform line ends. A
+ * link must lead to a line of the code. Input: a byte for the language, then the code, which is
+ * also the output that names lines. */
 #include "cgi/render/highlight.h"
+#include "cgi/render/line_link.h"
 
 #include "tests/fuzz/fuzz.h"
 
@@ -70,6 +72,23 @@ static void check_html(const char *code, const char *file_name)
 	require(strcmp(buffer_string(&text), buffer_string(&wanted)) == 0);
 }
 
+static void check_links(const char *code, const char *file_name)
+{
+	const struct linked_source source = line_link_source(file_name, code);
+	cleanup_arena struct arena *arena = arena_new();
+	cleanup_buffer struct buffer out = { 0 };
+	struct line_link link;
+	size_t links = 0;
+	for (const char *at = code; line_link_next(&at, &source, &link); links++) {
+		require(link.line >= 1 && link.line <= source.lines && link.text + link.length == at);
+		require(!strchr(line_link_code(arena, &source, link.line), '\n'));
+	}
+	html_linked(&out, code, &source);
+	for (const char *at = buffer_string(&out); (at = strstr(at, "<a href=\"#L")); at++)
+		links--;
+	require(links == 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
 	static const char *const names[] = { "x.txt", "x.py", "x.cu" };
@@ -81,5 +100,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 		return 0;
 	check_tokens(language, code);
 	check_html(code, names[language]);
+	check_links(code, names[language]);
 	return 0;
 }

@@ -102,11 +102,11 @@ def both_pages_and_the_ranking_show_a_comparison_in_progress():
 	until(lambda: comparison("progress") == "timing 1/1")
 	contains(
 		words(anyone, f"/submission/{second}"),
-		f"A comparison with #{first} of ada is under way; the places may still change.",
+		f"A comparison with #{first} of ada is under way; the ranks may still change.",
 	)
 	contains(
 		words(anyone, f"/submission/{first}"),
-		f"A comparison with #{second} of dora is under way; the places may still change.",
+		f"A comparison with #{second} of dora is under way; the ranks may still change.",
 	)
 	contains(words(anyone, "/leaderboard/small"), "1 head-to-head, 1 running")
 	contains(
@@ -405,13 +405,11 @@ def a_failed_comparison_is_shown_and_its_reason_only_to_admins():
 	until(lambda: comparison() == "done")
 	for client in (anyone, ada, dora):
 		page = words(client, f"/submission/{second}")
-		contains(
-			page, f"A comparison with #{first} of ada came to no result, so their scores decide."
-		)
+		contains(page, f"A comparison with #{first} of ada has no result, so their times decide.")
 		lacks(page, "Line 3")
 	contains(
 		words(admin, f"/submission/{second}"),
-		"so their scores decide. Line 3 of the other one's source is <b>wrong</b>.",
+		"so their times decide. Line 3 of the other one's source is <b>wrong</b>.",
 	)
 	lacks(words(anyone, "/leaderboard/small"), "omparison")
 
@@ -623,7 +621,7 @@ def a_comparison_is_no_submission_and_no_job_of_the_challenger():
 	lacks(links(dora, f"/submission/{second}"), f"/submission/{second}/cancel")
 	contains(
 		words(dora, f"/submission/{second}/cancel"),
-		"It has ended already, so there is nothing to cancel.",
+		"This submission has finished already, so there is nothing to cancel.",
 	)
 	equal(dora.post(f"/submission/{second}/cancel", form=f"/submission/{second}").status, 303)
 	equal(comparison(), "running")

@@ -115,7 +115,7 @@ def an_author_cancels_a_queued_submission_immediately():
 	contains(ada.get(f"/submission/{submission}").text, f'href="/submission/{submission}/cancel"')
 	contains(
 		ada.get(f"/submission/{submission}/cancel").words(),
-		"It does not count toward your quota, because it has not begun.",
+		"The submission does not count toward your quota, because it has not started.",
 	)
 	answer = cancel(ada, submission)
 	equal(
@@ -142,7 +142,7 @@ def cancelling_stops_a_running_job_within_seconds_and_the_next_one_runs():
 	running(submission)
 	contains(
 		ada.get(f"/submission/{submission}/cancel").words(),
-		"It counts toward your quota, because it has begun.",
+		"The submission counts toward your quota, because it has started.",
 	)
 	equal(cancel(ada, submission).status, 303)
 	state = ended(submission)
@@ -190,7 +190,7 @@ def the_page_says_cancelling_until_the_worker_has_stopped_the_job():
 def an_admins_cancellation_shows_the_name_and_is_in_the_audit_log():
 	submission = submit(ada, SLOW)
 	running(submission)
-	contains(admin.get(f"/submission/{submission}/cancel").words(), "It is ada's.")
+	contains(admin.get(f"/submission/{submission}/cancel").words(), "This is a submission of ada.")
 	equal(cancel(admin, submission).status, 303)
 	equal(
 		ended(submission)["jobs"][0]["reason"], "Cancelled by the admin root-of-all while it ran."
@@ -331,8 +331,8 @@ def cancelling_keeps_the_jobs_that_have_finished():
 	until(lambda: [job["state"] for job in status(submission)["jobs"]] == ["done", "queued"])
 	contains(
 		status(submission)["jobs"][1]["message"],
-		"Waiting for H200: 1st in line. No worker with this device is online, so it waits until "
-		"one is.",
+		"Waiting for H200: 1st in line. No worker with this device is online, so the job waits "
+		"until one is.",
 	)
 	answer = cancel(ada, submission)
 	contains(
@@ -368,8 +368,8 @@ def a_device_that_another_podium_uses_says_so():
 		until(lambda: elsewhere in ada.get("/queue").words())
 		contains(
 			status(submission)["jobs"][0]["message"],
-			"Waiting for CPU: 1st in line. Another Podium on this machine uses this device, so it "
-			"waits until that one's job is done.",
+			"Waiting for CPU: 1st in line. Another Podium on this machine uses this device, so the "
+			"job waits until that one's job is done.",
 		)
 		equal(status(submission)["jobs"][0]["state"], "queued")
 	equal(ended(submission)["verdict"], "passed")
@@ -386,7 +386,7 @@ def a_job_says_how_many_are_ahead_of_it():
 	message = status(third)["jobs"][0]["message"]
 	equal(
 		message,
-		"Waiting for CPU: 2nd in line, 1 job ahead. The device was paused by an admin, so it "
+		"Waiting for CPU: 2nd in line, 1 job ahead. An admin paused the device, so the job "
 		"waits until it is resumed.",
 	)
 	equal([status(number)["jobs"][0]["position"] for number in (first, third, second)], [1, 2, 3])
@@ -429,7 +429,7 @@ def a_silent_worker_is_named_with_the_attempt():
 	running(submission)
 	message = status(submission)["jobs"][0]["message"]
 	contains(message, "Running on CPU (worker here, attempt 2 of 3): ")
-	contains(message, "It was begun before: worker h200-a stopped answering.")
+	contains(message, "An earlier attempt failed: worker h200-a stopped answering.")
 	cancel(ada, submission)
 	ended(submission)
 
@@ -445,8 +445,8 @@ def a_silent_worker_is_reported_before_its_lease_expires():
 	)
 	message = status(submission)["jobs"][0]["message"]
 	assert re.search(
-		r"The worker has not answered for 1\d s; if that lasts for another 3[56]\d\d s, the job "
-		r"is given to the next one\.",
+		r"The worker has not answered for 1\d s\. In another 3[56]\d\d s the next worker takes the "
+		r"job\.",
 		message,
 	), message
 	sql("DELETE FROM workers WHERE name = 'elsewhere'")
@@ -478,7 +478,7 @@ def an_admin_drains_pauses_and_resumes_in_the_panel():
 	waiting = submit(bob)
 	contains(
 		status(waiting)["jobs"][0]["message"],
-		"The device was paused by an admin, so it waits until it is resumed.",
+		"An admin paused the device, so the job waits until it is resumed.",
 	)
 	equal(status(running_one)["jobs"][0]["state"], "running")
 	equal(act("pause").status, 303)

@@ -234,7 +234,8 @@ def they_appear_in_no_history_quota_activity_or_list():
 	for one in entries():
 		lacks(compare, f"a={one}&")
 	contains(
-		whole(carl.get(f"/submission/{number}")).words(), "It belongs to the dry run of version 1"
+		whole(carl.get(f"/submission/{number}")).words(),
+		"This submission belongs to the dry run of version 1",
 	)
 	lacks(carl.get(f"/submission/{number}").words(), "Submit again…")
 	equal(

@@ -266,30 +266,26 @@ def the_page_says_how_a_result_changed_the_users_rank():
 	sql("DELETE FROM submissions")
 	first = ended(ada, score_ns=1000.0)
 	contains(
-		words(anyone, f"/submission/{first}"),
-		"When it finished: rank 1 on CPU, ada's first result that counts.",
+		words(anyone, f"/submission/{first}"), "When it finished rank 1 first result that counts"
 	)
 	other = ended(dora, score_ns=900.0)
 	slower = ended(ada, score_ns=1100.0)
-	contains(words(anyone, f"/submission/{slower}"), "10 % slower than ada's best on CPU was then.")
+	contains(words(anyone, f"/submission/{slower}"), "Against ada’s best before 10 % slower")
 	slowest = ended(ada, score_ns=17400.0)
-	contains(
-		words(anyone, f"/submission/{slowest}"), "17 times as long as ada's best on CPU was then."
-	)
+	contains(words(anyone, f"/submission/{slowest}"), "Against ada’s best before 17 times as long")
 	better = ended(ada, score_ns=800.0)
 	contains(
 		words(anyone, f"/submission/{better}"),
-		"When it finished: rank 2 → 1 on CPU, 20 % faster than ada's best before.",
+		"Against ada’s best before 20 % faster rank 2 → 1 when it finished",
 	)
 	again = ended(ada, score_ns=600.0)
 	contains(
 		words(anyone, f"/submission/{again}"),
-		"When it finished: still rank 1 on CPU, 25 % faster than ada's best before.",
+		"Against ada’s best before 25 % faster still rank 1 when it finished",
 	)
 	# The rank of today differs from the rank of then, and the page says which is which.
 	contains(
-		words(anyone, f"/submission/{other}"),
-		"Ranked 2 on CPU. When it finished: rank 1 on CPU, dora's first result that counts.",
+		words(anyone, f"/submission/{other}"), "When it finished rank 1 first result that counts"
 	)
 	equal(ranks(), [("ada", again, 1), ("dora", other, 2)])
 
@@ -342,7 +338,7 @@ def withdrawing_needs_the_number_and_ranks_the_users_next_best():
 	equal([(name, place) for name, _, place in ranks()], [("ada", 1), ("dora", 2)])
 	equal(ranks()[0][1], next_best)
 	page = words(anyone, f"/submission/{best}")
-	contains(page, "It was withdrawn by its author, so it is in no ranking.")
+	contains(page, "Its author withdrew this submission, so it is in no ranking.")
 	contains(page, "Passed on CPU; it was withdrawn, so it is not ranked.")
 	lacks(page, "Let it count again")
 	rebuilt()
@@ -678,7 +674,12 @@ def the_form_remembers_a_users_last_choices_per_leaderboard():
 def a_submission_is_sent_again_from_its_page():
 	code = "# first line\n\n</textarea><script>alert(1)</script>\n"
 	number = ended(ada, code=code, mode="benchmark", times_ns=())
-	contains(links(ada, f"/submission/{number}"), f"{FORM}?from={number}")
+	contains(links(ada, f"/submission/{number}"), f"{FORM}?from={number}&mode=ranked")
+	lacks(fresh(dora, f"/submission/{number}").text, f"?from={number}")
+	page = fresh(ada, f"{FORM}?from={number}&mode=ranked")
+	equal(checked(page), ["CPU", "ranked"])
+	contains(page.words(), f"The devices are those of submission {number}")
+	equal(checked(fresh(ada, f"{FORM}?from={number}&mode=none")), ["CPU", "benchmark"])
 	page = fresh(ada, f"{FORM}?from={number}")
 	equal(typed(page), code)
 	equal(checked(page), ["CPU", "benchmark"])
@@ -866,9 +867,7 @@ def the_form_says_when_a_job_would_start():
 	contains(words(ada, FORM), "starts at any moment, its ranked result comes in about 4 min")
 	sql("DELETE FROM job_times")
 	sql("INSERT INTO pauses (worker, kind, paused_by) VALUES ('here', 'drain', 'root-of-all')")
-	contains(
-		words(ada, FORM), "; it is out of service just now, and the job waits until it is back"
-	)
+	contains(words(ada, FORM), "; out of service now, so the job waits until it is back")
 	sql("DELETE FROM pauses; DELETE FROM leaderboard_gpus WHERE gpu = 'L4'")
 
 
@@ -1021,15 +1020,14 @@ def output_is_deleted_with_its_stage():
 
 def questions_of_status(number):
 	"""The number of queries that a request for a submission's status makes. Counts only the
-	connection with the query for this submission, because other connections are the worker's."""
+	connection with the query for a submission's jobs, because other connections are the
+	worker's."""
 	begin = log.stat().st_size
 	status_of(anyone, number)
 	with open(log, "rb") as file:
 		file.seek(begin)
 		asked = re.findall(r"\s(\d+) Execute\t([^\n]*)", file.read().decode())
-	of_page = {
-		connection for connection, question in asked if f"WHERE s.id = {number} AND" in question
-	}
+	of_page = {connection for connection, question in asked if "AS lease_left_s" in question}
 	equal(len(of_page), 1)
 	return len([question for connection, question in asked if connection in of_page])
 
@@ -1049,7 +1047,8 @@ def a_queued_job_shows_its_place_and_expected_start():
 	equal((job["state"], job["position"], job["expected_start"]), ("queued", 1, "in about 4 min"))
 	contains(
 		words(anyone, f"/submission/{first}"),
-		"Waiting for CPU: 1st in line. It is expected to start in about 4 min.",
+		"Waiting for CPU: 1st in line. Expected start: in about 4 min. "
+		"Expected result: in about 8 min.",
 	)
 	contains(links(anyone, f"/submission/{first}"), "/queue")
 	job = status_of(ada, second)["jobs"][0]
@@ -1081,19 +1080,19 @@ def a_correct_result_that_is_not_ranked_says_why():
 		(
 			"s.practice = 1",
 			"s.practice = 0",
-			". It came after the deadline, so it is practice and not ranked.",
-			". It came after the deadline, so it is practice and not ranked.",
+			" after the deadline, so it is practice and not ranked.",
+			" after the deadline, so it is practice and not ranked.",
 		),
 		(
 			"j.held_at = UTC_TIMESTAMP(3), s.practice = 1",
 			"j.held_at = NULL, s.practice = 0",
-			". It came after the deadline, so it is practice and not ranked.",
-			". It came after the deadline, so it is practice and not ranked.",
+			" after the deadline, so it is practice and not ranked.",
+			" after the deadline, so it is practice and not ranked.",
 		),
 		(
 			"j.held_at = UTC_TIMESTAMP(3)",
 			"j.held_at = NULL",
-			". The result is held for review: an admin looks at it before it is ranked.",
+			". The result is held for review: an admin checks it before it is ranked.",
 			"; it is not ranked yet.",
 		),
 		(
@@ -1105,8 +1104,8 @@ def a_correct_result_that_is_not_ranked_says_why():
 		(
 			"j.score_ns = 50",
 			"j.score_ns = 50",
-			"; ada's ranked time there is a better one.",
-			"; ada's ranked time there is a better one.",
+			"; ada's ranked time there is faster.",
+			"; ada's ranked time there is faster.",
 		),
 	):
 		tables = (
@@ -1128,8 +1127,8 @@ def a_correct_result_that_is_not_ranked_says_why():
 
 @test
 def one_query_finds_all_queued_jobs_of_a_submission():
-	"""A request for the status makes two queries, for one device and for six, while the jobs are
-	queued and afterwards."""
+	"""A request for the status makes one query, for one device and for six. While jobs are queued,
+	it makes another one for all their starts."""
 	sql(
 		"INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT l.id, CONCAT('GPU-', "
 		"seq), 10 + seq FROM leaderboards l, seq_1_to_6 WHERE l.name = 'small'"
@@ -1145,7 +1144,7 @@ def one_query_finds_all_queued_jobs_of_a_submission():
 		counts.append(questions_of_status(number))
 		cancel(ada, number)
 		counts.append(questions_of_status(number))
-	equal(counts, [2] * 4)
+	equal(counts, [2, 1] * 2)
 	sql("DELETE FROM leaderboard_gpus WHERE gpu LIKE 'GPU-%'")
 
 

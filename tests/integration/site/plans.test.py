@@ -303,7 +303,7 @@ def removed_plans_are_mentioned():
 		"UPDATE stages t JOIN jobs j ON j.id = t.job_id SET t.artifacts_days = 90 "
 		f"WHERE j.submission_id = {number} AND t.name = 'ranked'"
 	)
-	contains(page_of(ada, number).words(), "The plans were removed after 90 days.")
+	contains(page_of(ada, number).words(), "Podium removed the plans after 90 days.")
 	lacks(page_of(bob, number).words(), "The plans were removed")
 
 

@@ -461,7 +461,7 @@ def expected_starts_use_the_median_of_earlier_jobs():
 	contains(page, f"{second} test just now first by ada queued 3rd in line H200 in about 1 min")
 	contains(page, f"{third} test just now first by bob queued 2nd in line H200 in about 30 s")
 	contains(section(anyone, "/queue", "Waiting by device"), "H200 in about 1 min 3 0 1")
-	said = "Waiting for H200: 3rd in line, 2 jobs ahead. It is expected to start in about 1 min."
+	said = "Waiting for H200: 3rd in line, 2 jobs ahead. Expected start: in about 1 min."
 	contains(look(ada, f"/submission/{second}").words(), said)
 	equal(ada.get(f"/submission/{second}/status").json["jobs"][0]["position"], 3)
 	contains(
