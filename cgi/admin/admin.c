@@ -2,6 +2,7 @@
 #include "cgi/admin/admin.h"
 
 #include "cgi/action/intake.h"
+#include "cgi/http/notice.h"
 #include "cgi/http/paging.h"
 #include "cgi/page/pages.h"
 #include "lib/base/format.h"
@@ -155,14 +156,6 @@ int page_admin(struct request *request)
 	if (rc)
 		return rc;
 	struct page page = page_make(request, "Admin", "admin");
-	if (request_query(request, "deleted"))
-		page.notice = "The leaderboard was deleted with everything that belonged to it.";
-	if (request_query(request, "released"))
-		page.notice = "The GPU is released. Its worker looks whether it works, and puts it back if "
-					  "it does not.";
-	if (request_query(request, "intake"))
-		page.notice =
-			view.stop ? "No submissions are taken from now on." : "Submissions are taken again.";
 	admin_page(&request->body, &page, &view);
 	return 0;
 }
@@ -170,8 +163,15 @@ int page_admin(struct request *request)
 int action_gpu_release(struct request *request)
 {
 	const struct actor by = actor_of(request);
-	int rc = gpu_release(request->db, request_form_or(request, "uuid", ""), &by, request->error);
-	return rc ? rc : redirect(request, "/admin?released=1");
+	const char *uuid = request_form_or(request, "uuid", "");
+	int rc = gpu_release(request->db, uuid, &by, request->error);
+	if (rc)
+		return rc;
+	notice_leave(request,
+		"%s was released. Its worker tests it before the next job, and quarantines it again if it "
+		"still fails.",
+		uuid);
+	return redirect(request, "/admin/workers");
 }
 
 /* ---- the audit log ---- */

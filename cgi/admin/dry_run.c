@@ -2,6 +2,7 @@
 #include "cgi/admin/dry_run.h"
 
 #include "cgi/admin/leaderboard.h"
+#include "cgi/http/notice.h"
 #include "cgi/http/paging.h"
 #include "cgi/page/pages.h"
 #include "templates/dry_run.h"
@@ -167,6 +168,8 @@ int action_dry_run(struct request *request)
 		return rc;
 	int64_t version = query_number(request, "version", leaderboard.version_number);
 	rc = dry_run_start(request->db, request->arena, &leaderboard, version, &actor, request->error);
+	if (!rc)
+		notice_leave(request, "The dry run of version %lld has started.", (long long)version);
 	if (rc != ERROR_CONFLICT && rc != ERROR_INPUT)
 		return rc ? rc
 				  : redirect(request, "/admin/leaderboard/%s/dryrun?version=%lld", leaderboard.name,

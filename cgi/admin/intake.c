@@ -1,6 +1,7 @@
 /* Stops and restarts submissions to the whole site. */
 #include "cgi/action/intake.h"
 #include "cgi/http/confirmation.h"
+#include "cgi/http/notice.h"
 #include "cgi/page/pages.h"
 
 #include <string.h>
@@ -21,5 +22,9 @@ int action_admin_intake(struct request *request)
 	if (stops && !confirmation_given(request, &question))
 		return confirmation_ask(request, &question);
 	int rc = intake_set(request->db, !stops, &by, request->error);
-	return rc ? rc : redirect(request, "/admin?intake=%s", stops ? "stopped" : "started");
+	if (rc)
+		return rc;
+	notice_leave(request,
+		stops ? "Podium accepts no submissions now." : "Podium accepts submissions again.");
+	return redirect(request, "/admin");
 }

@@ -2,6 +2,7 @@
 #include "cgi/admin/leaderboard.h"
 #include "cgi/admin/publishing.h"
 #include "cgi/http/confirmation.h"
+#include "cgi/http/notice.h"
 #include "cgi/http/rate_limit.h"
 #include "cgi/page/pages.h"
 #include "lib/base/format.h"
@@ -71,11 +72,6 @@ static int show_invites(struct request *request)
 	}
 	view.invites = invites;
 	struct page page = page_make(request, "Invites", "admin");
-	const char *done = request_query(request, "done");
-	if (done)
-		page.notice = strcmp(done, "revoked") == 0
-			? "The code was revoked. Those who had used it stay members."
-			: "The code was made. It is the first one in the list.";
 	invites_page(&request->body, &page, &view);
 	return 0;
 }
@@ -114,8 +110,11 @@ static int create_invite_from_form(struct request *request)
 	struct actor actor = actor_of(request);
 	const char *code;
 	int rc = read_request(request, &wanted);
-	return rc ? rc
-			  : invite_create(request->db, request->arena, &wanted, &actor, &code, request->error);
+	if (!rc)
+		rc = invite_create(request->db, request->arena, &wanted, &actor, &code, request->error);
+	if (!rc)
+		notice_leave(request, "The code %s was created. It is the first in the list.", code);
+	return rc;
 }
 
 /* If the user has not confirmed, shows the confirmation page and sets *asked; the caller then
@@ -153,9 +152,13 @@ static int revoke_one(struct request *request, bool *asked)
 	struct actor actor = actor_of(request);
 	int64_t id = strtoll(request_form_or(request, "invite", "0"), NULL, 10);
 	int rc = check_revoking(request, id, asked);
-	return rc || *asked ? rc
-						: invite_revoke(request->db, request->arena, id, managed_creator(request),
-							&actor, request->error);
+	if (rc || *asked)
+		return rc;
+	rc = invite_revoke(
+		request->db, request->arena, id, managed_creator(request), &actor, request->error);
+	if (!rc)
+		notice_leave(request, "The code was revoked. Whoever used it stays a member.");
+	return rc;
 }
 
 int action_invites(struct request *request)
@@ -165,7 +168,7 @@ int action_invites(struct request *request)
 	if (asked)
 		return rc;
 	if (!rc)
-		return redirect(request, "/admin/invites?done=%s", revokes ? "revoked" : "made");
+		return redirect(request, "/admin/invites");
 	if (rc != ERROR_INPUT)
 		return rc;
 	request->status = 422;
@@ -194,8 +197,6 @@ static int show_join(struct request *request, const char *code)
 	}
 	form.memberships = memberships;
 	struct page page = page_make(request, "Enter an invite code", "leaderboards");
-	if (request_query(request, "done"))
-		page.notice = "The code was accepted. You are a member of the leaderboards that it is for.";
 	join_page(&request->body, &page, &form);
 	return 0;
 }
@@ -224,9 +225,13 @@ int action_join(struct request *request)
 	if (!rc)
 		rc = invite_redeem(request->db, request->arena, code, request->viewer.id, &leaderboards,
 			&count, request->error);
+	if (!rc && count == 1)
+		notice_leave(request, "The code was accepted. You are a member of %s.", leaderboards->name);
+	else if (!rc)
+		notice_leave(request, "The code was accepted. You are a member of its leaderboards.");
 	if (!rc)
 		return count == 1 ? redirect(request, "/leaderboard/%s", leaderboards->name)
-						  : redirect(request, "/join?done=1");
+						  : redirect(request, "/join");
 	if (rc != ERROR_INPUT)
 		return rc;
 	request->status = 422;

@@ -1,7 +1,7 @@
 /* Creates, edits and deletes a leaderboard in the admin panel. */
 #include "cgi/admin/leaderboard.h"
 
-#include "cgi/page/leaderboard.h"
+#include "cgi/http/notice.h"
 #include "cgi/page/pages.h"
 #include "lib/base/format.h"
 #include "lib/base/quote.h"
@@ -10,6 +10,7 @@
 #include "lib/judging/internal_error.h"
 #include "lib/leaderboard/check.h"
 #include "lib/task/stock.h"
+#include "lib/task/version.h"
 #include "templates/admin_leaderboard.h"
 
 #include <stdio.h>
@@ -268,14 +269,34 @@ static void list_quotas(
 	}
 }
 
+/* Tells which engine the saved task gets, and why. `outcome`: "was created"; `more`: a sentence
+ * after a space, or "". */
+static int report_saved(struct request *request, const struct leaderboard *leaderboard,
+	const char *outcome, bool is_task_new, const char *more)
+{
+	struct task_engine_row *engines;
+	size_t count = 0;
+	int rc = is_task_new ? task_engines_read(request->db, request->arena,
+				 leaderboard->task_version_id, &engines, &count, request->error)
+						 : 0;
+	if (!rc && count)
+		notice_leave(request, "%s %s.%s The engine is %s. %s", leaderboard->name, outcome, more,
+			engines->engine, engines->reason);
+	else if (!rc)
+		notice_leave(request, "%s %s.%s", leaderboard->name, outcome, more);
+	return rc;
+}
+
 /* Leads to the form if it has warnings about what was saved, else to the leaderboard. */
-static int redirect_to_saved(
-	struct request *request, const char *name, bool is_task_new, const char *query)
+static int redirect_to_saved(struct request *request, const char *name, const char *outcome,
+	bool is_task_new, const char *more)
 {
 	struct leaderboard leaderboard;
 	struct check_remarks warnings;
 	bool warns = false;
 	int rc = leaderboard_by_name(request->db, request->arena, name, &leaderboard, request->error);
+	if (!rc)
+		rc = report_saved(request, &leaderboard, outcome, is_task_new, more);
 	if (!rc)
 		rc = check_read_form(request->db, request->arena, leaderboard.id,
 			leaderboard.task_version_id, &warnings, request->error);
@@ -283,9 +304,44 @@ static int redirect_to_saved(
 		return rc;
 	for (size_t i = 0; i < warnings.count; i++)
 		warns |= is_task_new || strcmp(warnings.list[i].field, "gpu") == 0;
-	return warns ? redirect(request, "/admin/leaderboard/%s/edit?saved=1%s", name, query)
-		: *query ? redirect(request, "/leaderboard/%s?%s", name, query + 1)
+	return warns ? redirect(request, "/admin/leaderboard/%s/edit", name)
 				 : redirect(request, "/leaderboard/%s", name);
+}
+
+struct newest_version {
+	int64_t number, draft;
+	const char *engine, *reason;
+};
+static const struct column NEWEST_COLUMNS[] = {
+	INTEGER(struct newest_version, number),
+	INTEGER(struct newest_version, draft),
+	TEXT(struct newest_version, engine),
+	TEXT(struct newest_version, reason),
+};
+static const struct statement NEWEST = SELECT(struct newest_version, NEWEST_COLUMNS,
+	"SELECT v.number, v.draft, e.engine, e.reason FROM task_versions v "
+	"LEFT JOIN task_engines e ON e.task_version_id = v.id AND e.gpu = '' "
+	"WHERE v.leaderboard_id = ? ORDER BY v.number DESC LIMIT 1");
+
+/* Leads to the versions, of which the uploaded task is the newest, or to the version in use. */
+static int redirect_to_draft(
+	struct request *request, const struct leaderboard *leaderboard, const char *more)
+{
+	struct newest_version newest;
+	int rc = database_row(
+		request->db, request->arena, &NEWEST, &newest, request->error, "i", leaderboard->id);
+	if (rc)
+		return rc;
+	if (newest.draft)
+		notice_leave(request,
+			"Version %lld was saved as a draft. Compare it, make a dry run, and switch to it when "
+			"it is ready. Its engine is %s. %s%s",
+			(long long)newest.number, newest.engine, newest.reason, more);
+	else
+		notice_leave(request,
+			"%s was saved. The task runs as before, so there is no draft of it.%s",
+			leaderboard->name, more);
+	return redirect(request, "/admin/leaderboard/%s/versions", leaderboard->name);
 }
 
 static int show_leaderboard_form(struct request *request, struct leaderboard_form *form,
@@ -306,9 +362,6 @@ static int show_leaderboard_form(struct request *request, struct leaderboard_for
 		? arena_printf(request->arena, "Edit %s", form->leaderboard->name)
 		: "New leaderboard";
 	struct page page = form_page_make(request, title, "admin");
-	rc = form->leaderboard ? leaderboard_note_edit(request, form->leaderboard, &page) : 0;
-	if (rc)
-		return rc;
 	admin_leaderboard_page(&request->body, &page, form);
 	return 0;
 }
@@ -355,7 +408,7 @@ int action_leaderboard_new(struct request *request)
 		rc = leaderboard_create(request->db, request->arena, &input.settings, input.task,
 			&input.upload, &input.stock, &actor, NULL, request->error);
 	return rc ? show_leaderboard_form_again(request, NULL, &input, rc)
-			  : redirect_to_saved(request, input.settings.name, true, "&uploaded=1");
+			  : redirect_to_saved(request, input.settings.name, "was created", true, "");
 }
 
 /* ---- edit ---- */
@@ -444,13 +497,12 @@ int action_leaderboard_edit(struct request *request)
 			input.task, &input.upload, &input.stock, &actor, &cancelled, request->error);
 	if (rc)
 		return show_leaderboard_form_again(request, &leaderboard, &input, rc);
-	const char *more =
-		cancelled ? arena_printf(request->arena, "&cancelled=%lld", (long long)cancelled) : "";
-	if (input.task && input.settings.keeps_version)
-		return redirect(
-			request, "/admin/leaderboard/%s/versions?done=kept%s", leaderboard.name, more);
-	return redirect_to_saved(request, leaderboard.name, input.task != NULL,
-		input.task ? arena_printf(request->arena, "&uploaded=1%s", more) : more);
+	const char *more = cancelled ? arena_printf(request->arena, " Removing devices cancelled %s.",
+						   plural(request->arena, cancelled, "queued job"))
+								 : "";
+	return input.task && input.settings.keeps_version
+		? redirect_to_draft(request, &leaderboard, more)
+		: redirect_to_saved(request, leaderboard.name, "was saved", input.task != NULL, more);
 }
 
 /* ---- delete ---- */
@@ -515,5 +567,8 @@ int action_leaderboard_delete(struct request *request)
 		return show_leaderboard_deletion(request, &leaderboard);
 	}
 	rc = leaderboard_delete(request->db, &leaderboard, &actor, request->error);
-	return rc ? rc : redirect(request, "/admin?deleted=1");
+	if (rc)
+		return rc;
+	notice_leave(request, "%s was deleted with its submissions and results.", leaderboard.name);
+	return redirect(request, "/admin");
 }

@@ -3,6 +3,7 @@
  * plan. The upload is in the database, so that any web host can answer the next request. */
 #include "cgi/admin/problem_set.h"
 
+#include "cgi/http/notice.h"
 #include "cgi/page/pages.h"
 #include "cgi/render/html.h"
 #include "lib/base/scope.h"
@@ -166,9 +167,6 @@ static int show_plan(struct request *request, const struct set_view *view)
 {
 	const char *title = view->set && *view->set->name ? view->set->name : "Problem set";
 	struct page page = page_make(request, title, "admin");
-	if (request_query(request, "done"))
-		page.notice =
-			"The plan was applied. Below, the set is compared with the leaderboards once more.";
 	admin_set_plan_page(&request->body, &page, view);
 	return 0;
 }
@@ -213,7 +211,9 @@ static int redirect_to_plan(struct request *request, const struct set_view *view
 {
 	cleanup_buffer struct buffer path = { 0 };
 	html_url_part(&path, view->set->path);
-	return redirect(request, "/admin/sets/%lld?done=1&set=%s", (long long)view->id, path.data);
+	notice_leave(
+		request, "The plan was applied. This page compares the set with the leaderboards again.");
+	return redirect(request, "/admin/sets/%lld?set=%s", (long long)view->id, path.data);
 }
 
 static int show_conflict(

@@ -3,6 +3,7 @@
 
 #include "cgi/admin/leaderboard.h"
 #include "cgi/http/confirmation.h"
+#include "cgi/http/notice.h"
 #include "cgi/page/pages.h"
 #include "lib/base/format.h"
 #include "lib/base/scope.h"
@@ -27,8 +28,6 @@ static int show_publishing(struct request *request, struct publishing_form *form
 	form->removed = members.removed, form->removed_count = members.removed_count;
 	struct page page =
 		page_make(request, arena_printf(request->arena, "Publish %s", leaderboard->name), "admin");
-	if (request_query(request, "done"))
-		page.notice = "It was saved.";
 	publishing_page(&request->body, &page, form);
 	return 0;
 }
@@ -223,59 +222,71 @@ static int readmit_member(
 
 /* The actions of the form. Each gets the stored settings in `after`; an action that changes
  * settings changes `after` and stores it. */
-static const struct {
+static const struct publishing_action {
 	const char *name;
 	int (*run)(
 		struct request *request, const struct leaderboard *leaderboard, struct publishing *after);
+	const char *outcome;
 } ACTIONS[] = {
-	{ "save", save_settings },
-	{ "freeze", freeze_now },
-	{ "lift", lift_freeze },
-	{ "publish", publish_leaderboard },
-	{ "accept", accept_warnings },
-	{ "open", open_device },
-	{ "seen", note_internal_errors_seen },
-	{ "remove", remove_member },
-	{ "readmit", readmit_member },
+	{ "save", save_settings, "The settings were saved." },
+	{ "freeze", freeze_now, "The ranking is frozen." },
+	{ "lift", lift_freeze, "The freeze was lifted." },
+	{ "publish", publish_leaderboard, "The leaderboard is public." },
+	{ "accept", accept_warnings, "The warnings were accepted." },
+	{ "open", open_device, "The device takes submissions now." },
+	{ "seen", note_internal_errors_seen, "The internal errors are marked as seen." },
+	{ "remove", remove_member, "The member was removed." },
+	{ "readmit", readmit_member, "The user may join again." },
 };
 
-static int run_publishing_action(struct request *request, const struct leaderboard *leaderboard)
+static int run_publishing_action(struct request *request, const struct leaderboard *leaderboard,
+	const struct publishing_action **action)
 {
-	const char *action = request_form_or(request, "action", "save");
+	const char *name = request_form_or(request, "action", "save");
 	struct publishing after = {
 		.practice = leaderboard->practice,
 		.frozen_at_ms = leaderboard->frozen_at_ms,
 		.archived = leaderboard->archived_at_ms != TIME_NULL,
 	};
 	for (size_t i = 0; i < COUNT(ACTIONS); i++)
-		if (strcmp(ACTIONS[i].name, action) == 0)
+		if (strcmp(ACTIONS[i].name, name) == 0) {
+			*action = &ACTIONS[i];
 			return ACTIONS[i].run(request, leaderboard, &after);
+		}
 	return fail_field(
 		request->error, "visibility", "This page has no such action; reload it and try again.");
 }
 
 /* Leads to the check if the leaderboard waits for it. */
-static int show_outcome(struct request *request, const struct leaderboard *before)
+static int show_outcome(struct request *request, const struct leaderboard *before,
+	const struct publishing_action *action)
 {
 	struct leaderboard now;
 	int rc = leaderboard_by_name(request->db, request->arena, before->name, &now, request->error);
 	if (rc)
 		return rc;
-	return now.wanted_visibility && !before->wanted_visibility
-		? redirect(request, "/admin/leaderboard/%s/dryrun", now.name)
-		: redirect(request, "/admin/leaderboard/%s/publishing?done=1", now.name);
+	const char *next = request_form(request, "next");
+	if (now.wanted_visibility && !before->wanted_visibility) {
+		notice_leave(
+			request, "Podium checks the task and publishes %s when the check passes.", now.name);
+		return redirect(request, "/admin/leaderboard/%s/dryrun", now.name);
+	}
+	notice_leave(request, "%s", action->outcome);
+	return next ? redirect(request, "%s", own_path(next))
+				: redirect(request, "/admin/leaderboard/%s/publishing", now.name);
 }
 
 int action_publishing(struct request *request)
 {
 	struct leaderboard leaderboard;
+	const struct publishing_action *action = NULL;
 	int rc = leaderboard_of_admin(request, &leaderboard);
 	if (!rc)
-		rc = run_publishing_action(request, &leaderboard);
+		rc = run_publishing_action(request, &leaderboard, &action);
 	if (!rc && request->body.length) /* a confirmation page */
 		return 0;
 	if (!rc)
-		return show_outcome(request, &leaderboard);
+		return show_outcome(request, &leaderboard, action);
 	if (rc != ERROR_INPUT && rc != ERROR_CONFLICT)
 		return rc;
 	request->status = rc == ERROR_CONFLICT ? 409 : 422;

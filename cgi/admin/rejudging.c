@@ -1,6 +1,7 @@
 /* Rejudging: the list, a form to start one, and the preview that an admin applies or discards. */
 #include "cgi/admin/rejudging.h"
 
+#include "cgi/http/notice.h"
 #include "cgi/page/pages.h"
 #include "lib/base/scope.h"
 #include "templates/admin_rejudging.h"
@@ -143,16 +144,6 @@ static int read_one(struct request *request, struct rejudging *rejudging,
 	return rc ? rc : read_preview(request, view, error);
 }
 
-static const char *rejudging_notice(
-	const struct request *request, const struct rejudging *rejudging)
-{
-	if (!request_query(request, "done"))
-		return NULL;
-	return strcmp(rejudging->state, "applied") == 0
-		? "The new results are in their places, and the rankings follow them."
-		: "The rejudging is discarded; every result is what it was.";
-}
-
 static int show_rejudging(struct request *request, struct rejudging_view *view)
 {
 	struct error error = { 0 };
@@ -164,7 +155,6 @@ static int show_rejudging(struct request *request, struct rejudging_view *view)
 	}
 	struct page page = page_make(
 		request, arena_printf(request->arena, "Rejudging %lld", (long long)rejudging.id), "admin");
-	page.notice = rejudging_notice(request, &rejudging);
 	page.refresh_s = rejudging.waiting ? reload_s : 0;
 	admin_rejudging_page(&request->body, &page, view);
 	return 0;
@@ -180,9 +170,12 @@ int page_rejudging(struct request *request)
 static int apply_or_discard(struct request *request, const char *typed)
 {
 	static const struct {
-		const char *name;
+		const char *name, *outcome;
 		int (*run)(struct database *db, int64_t id, const struct actor *by, struct error *error);
-	} endings[] = { { "apply", rejudging_apply }, { "discard", rejudging_discard } };
+	} endings[] = {
+		{ "apply", "The new results were applied, and the rankings follow them.", rejudging_apply },
+		{ "discard", "The rejudging was discarded. Every result is as before.", rejudging_discard },
+	};
 	const struct actor by = actor_of(request);
 	struct rejudging rejudging;
 	int rc = rejudging_find(
@@ -192,8 +185,12 @@ static int apply_or_discard(struct request *request, const char *typed)
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < COUNT(endings); i++)
-		if (strcmp(endings[i].name, request_form_or(request, "action", "")) == 0)
-			return endings[i].run(request->db, rejudging.id, &by, request->error);
+		if (strcmp(endings[i].name, request_form_or(request, "action", "")) == 0) {
+			rc = endings[i].run(request->db, rejudging.id, &by, request->error);
+			if (!rc)
+				notice_leave(request, "%s", endings[i].outcome);
+			return rc;
+		}
 	return fail(
 		request->error, ERROR_INPUT, "This page has no such action; reload it and try again.");
 }
@@ -203,8 +200,7 @@ int action_rejudging(struct request *request)
 	struct rejudging_view view = { .typed = request_form_or(request, "name", "") };
 	int rc = apply_or_discard(request, view.typed);
 	if (!rc)
-		return redirect(
-			request, "/admin/rejudgings/%lld?done=1", (long long)path_number(request, 0));
+		return redirect(request, "/admin/rejudgings/%lld", (long long)path_number(request, 0));
 	if (rc != ERROR_INPUT)
 		return rc;
 	request->status = 422;

@@ -5,6 +5,7 @@
 #include "cgi/action/user_change.h"
 #include "cgi/admin/leaderboard.h"
 #include "cgi/http/confirmation.h"
+#include "cgi/http/notice.h"
 #include "cgi/http/paging.h"
 #include "cgi/page/pages.h"
 #include "lib/account/audit.h"
@@ -59,8 +60,6 @@ static int show_users(struct request *request, struct users_view *view)
 	view->has_next = view->count > users_per_page;
 	view->count -= view->has_next;
 	struct page page = page_make(request, "Users", "admin");
-	if (request_query(request, "done"))
-		page.notice = "The change was made; the audit log has it.";
 	admin_users_page(&request->body, &page, view);
 	return 0;
 }
@@ -124,8 +123,12 @@ static int change_role(struct user_change *change, struct users_view *view)
 		return confirmation_ask(request, &question);
 	}
 	struct actor actor = actor_of(request);
-	return user_change_role(
+	int rc = user_change_role(
 		request->db, request->arena, change->user, change->role, &actor, request->error);
+	if (!rc)
+		notice_leave(
+			request, "%s has the role %s now.", change->user->name, role_name(change->role));
+	return rc;
 }
 
 static int unban_user(struct user_change *change, struct users_view *view)
@@ -133,7 +136,10 @@ static int unban_user(struct user_change *change, struct users_view *view)
 	(void)view;
 	struct request *request = change->request;
 	struct actor actor = actor_of(request);
-	return user_unban(request->db, request->arena, change->user, &actor, request->error);
+	int rc = user_unban(request->db, request->arena, change->user, &actor, request->error);
+	if (!rc)
+		notice_leave(request, "%s may log in again.", change->user->name);
+	return rc;
 }
 
 /* ---- links ---- */
@@ -200,7 +206,7 @@ static int show_outcome(struct request *request, int rc, struct users_view *view
 	if (!rc && view->asks)
 		return 0;
 	if (!rc && !view->link)
-		return redirect(request, "/admin/users?done=1");
+		return redirect(request, "/admin/users");
 	request->status = !rc ? 200 : rc == ERROR_CONFLICT ? 409 : 422;
 	view->error = rc ? arena_strdup(request->arena, request->error->text) : NULL;
 	return show_users(request, view);
@@ -315,5 +321,8 @@ int action_admin_ban(struct request *request)
 		return show_ban(request, &user);
 	}
 	rc = user_ban(request->db, request->arena, &user, &actor, request->error);
-	return rc ? rc : redirect(request, "/admin/users?done=1");
+	if (rc)
+		return rc;
+	notice_leave(request, "%s was banned.", user.name);
+	return redirect(request, "/admin/users");
 }

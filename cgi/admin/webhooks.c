@@ -5,6 +5,7 @@
 #include "cgi/admin/leaderboard.h"
 #include "cgi/http/confirmation.h"
 #include "cgi/http/cookie.h"
+#include "cgi/http/notice.h"
 #include "cgi/http/paging.h"
 #include "cgi/http/rate_limit.h"
 #include "cgi/page/pages.h"
@@ -48,8 +49,6 @@ static int show_webhooks(struct request *request, struct webhooks_view *view)
 		leaderboard ? arena_printf(request->arena, "Webhooks of %s", leaderboard->name)
 					: "Webhooks of the whole site",
 		"admin");
-	if (request_query(request, "deleted"))
-		page.notice = "The webhook was deleted.";
 	webhooks_page(&request->body, &page, view);
 	return 0;
 }
@@ -98,6 +97,7 @@ static int create_webhook(struct request *request, const struct leaderboard *lea
 		arena_printf(request->arena,
 			"%s=%s; Path=/admin/hooks/%lld; HttpOnly; SameSite=Strict; Max-Age=60", NEW_SECRET,
 			secret, (long long)id));
+	notice_leave(request, "The webhook %s was created.", order.name);
 	return redirect(request, "/admin/hooks/%lld", (long long)id);
 }
 
@@ -170,22 +170,6 @@ static int take_new_webhook_secret(struct request *request, struct webhook_view 
 	return rc;
 }
 
-static const char *notice_about(const struct request *request)
-{
-	static const struct {
-		const char *name, *sentence;
-	} notices[] = {
-		{ "tested", "A test is on its way; what came of it stands below." },
-		{ "paused", "The webhook is paused." },
-		{ "resumed", "The webhook is active." },
-		{ "changed", "It was saved." },
-	};
-	for (size_t i = 0; i < COUNT(notices); i++)
-		if (request_query(request, notices[i].name))
-			return notices[i].sentence;
-	return NULL;
-}
-
 static int read_deliveries(struct request *request, struct webhook_view *view)
 {
 	struct webhook_delivery *deliveries;
@@ -214,7 +198,6 @@ static int show_webhook(struct request *request, struct webhook_view *view)
 	view->address = webhook_shown_address(request->arena, webhook->address);
 	struct page page =
 		page_make(request, arena_printf(request->arena, "Webhook %s", webhook->name), "admin");
-	page.notice = notice_about(request);
 	if (view->is_waiting) {
 		page.refresh_s = 2;
 		page.live_url =
@@ -254,11 +237,20 @@ int page_hook_status(struct request *request)
 
 /* ---- actions ---- */
 
+static int redirect_to_webhook(
+	struct request *request, const struct webhook *webhook, const char *sentence)
+{
+	notice_leave(request, "%s", sentence);
+	return redirect(request, "/admin/hooks/%lld", (long long)webhook->id);
+}
+
 static int test_webhook(
 	struct request *request, const struct webhook *webhook, const struct actor *actor)
 {
 	int rc = webhook_test(request->db, request->arena, webhook, actor, request->error);
-	return rc ? rc : redirect(request, "/admin/hooks/%lld?tested=1", (long long)webhook->id);
+	return rc ? rc
+			  : redirect_to_webhook(request, webhook,
+				  "Podium sends a test. The list of deliveries shows the outcome.");
 }
 
 static int pause_webhook(
@@ -278,14 +270,14 @@ static int pause_webhook(
 	if (!confirmation_given(request, &question))
 		return confirmation_ask(request, &question);
 	int rc = webhook_pause(request->db, request->arena, webhook, actor, request->error);
-	return rc ? rc : redirect(request, "/admin/hooks/%lld?paused=1", (long long)webhook->id);
+	return rc ? rc : redirect_to_webhook(request, webhook, "The webhook is paused.");
 }
 
 static int resume_webhook(
 	struct request *request, const struct webhook *webhook, const struct actor *actor)
 {
 	int rc = webhook_resume(request->db, request->arena, webhook, actor, request->error);
-	return rc ? rc : redirect(request, "/admin/hooks/%lld?resumed=1", (long long)webhook->id);
+	return rc ? rc : redirect_to_webhook(request, webhook, "The webhook is active.");
 }
 
 static int change_webhook(
@@ -293,7 +285,7 @@ static int change_webhook(
 {
 	int rc = webhook_change(request->db, request->arena, webhook,
 		request_form_or(request, "name", ""), read_form_events(request), actor, request->error);
-	return rc ? rc : redirect(request, "/admin/hooks/%lld?changed=1", (long long)webhook->id);
+	return rc ? rc : redirect_to_webhook(request, webhook, "The webhook was saved.");
 }
 
 static int delete_webhook(
@@ -314,7 +306,10 @@ static int delete_webhook(
 	if (!confirmation_given(request, &question))
 		return confirmation_ask(request, &question);
 	int rc = webhook_delete(request->db, request->arena, webhook, actor, request->error);
-	return rc ? rc : redirect(request, "%s?deleted=1", address_of_list(request, webhook));
+	if (rc)
+		return rc;
+	notice_leave(request, "The webhook %s was deleted.", webhook->name);
+	return redirect(request, "%s", address_of_list(request, webhook));
 }
 
 static const struct {

@@ -2,6 +2,7 @@
 #include "cgi/admin/worker.h"
 
 #include "cgi/http/confirmation.h"
+#include "cgi/http/notice.h"
 #include "cgi/page/pages.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
@@ -141,8 +142,6 @@ static int show_workers(struct request *request, struct workers_view *view)
 		return rc;
 	}
 	struct page page = page_make(request, "Workers", "admin");
-	if (request_query(request, "done"))
-		page.notice = "The change was made; the audit log has it.";
 	admin_workers_page(&request->body, &page, view);
 	return 0;
 }
@@ -157,12 +156,13 @@ int page_admin_workers(struct request *request)
 
 static const struct pausing {
 	const char *name, *verb;
+	const char *outcome; /* after the name of the worker or device */
 	enum pause pause;
 } PAUSINGS[] = {
-	{ "drain", "Drain", PAUSE_DRAIN },
-	{ "pause", "Pause", PAUSE_PAUSE },
-	{ "quarantine", "Quarantine", PAUSE_QUARANTINE },
-	{ "resume", "Resume", PAUSE_NONE },
+	{ "drain", "Drain", "takes no new jobs", PAUSE_DRAIN },
+	{ "pause", "Pause", "was paused", PAUSE_PAUSE },
+	{ "quarantine", "Quarantine", "was quarantined", PAUSE_QUARANTINE },
+	{ "resume", "Resume", "takes jobs again", PAUSE_NONE },
 };
 
 struct target {
@@ -230,26 +230,36 @@ static int check_pausing(struct request *request, const struct pausing *pausing,
 	return confirmation_ask(request, &question);
 }
 
+static int change_pause(
+	struct request *request, const struct pausing *pausing, const struct target *target)
+{
+	const struct actor actor = actor_of(request);
+	int64_t given_back;
+	if (pausing->pause == PAUSE_NONE)
+		return fleet_resume(request->db, target->worker, target->uuid, &actor, request->error);
+	if (pausing->pause == PAUSE_QUARANTINE)
+		return fleet_quarantine(request->db, target->worker, target->uuid,
+			request_form_or(request, "reason", ""), &actor, &given_back, request->error);
+	return fleet_pause(request->db, target->worker, target->uuid, pausing->pause, &actor,
+		&given_back, request->error);
+}
+
 static int run_worker_action(struct request *request, bool *asked)
 {
 	const struct target target = { request_form_or(request, "worker", ""),
 		request_form_or(request, "device", "") };
-	const struct actor actor = actor_of(request);
 	const char *action = request_form_or(request, "action", "");
-	int64_t given_back;
 	for (size_t i = 0; i < COUNT(PAUSINGS); i++) {
 		if (strcmp(PAUSINGS[i].name, action) != 0)
 			continue;
 		int rc = check_pausing(request, &PAUSINGS[i], &target, asked);
 		if (rc || *asked)
 			return rc;
-		if (PAUSINGS[i].pause == PAUSE_NONE)
-			return fleet_resume(request->db, target.worker, target.uuid, &actor, request->error);
-		if (PAUSINGS[i].pause == PAUSE_QUARANTINE)
-			return fleet_quarantine(request->db, target.worker, target.uuid,
-				request_form_or(request, "reason", ""), &actor, &given_back, request->error);
-		return fleet_pause(request->db, target.worker, target.uuid, PAUSINGS[i].pause, &actor,
-			&given_back, request->error);
+		rc = change_pause(request, &PAUSINGS[i], &target);
+		if (!rc)
+			notice_leave(request, "%s%s%s %s.", target.uuid, *target.uuid ? " of " : "",
+				target.worker, PAUSINGS[i].outcome);
+		return rc;
 	}
 	return fail(
 		request->error, ERROR_INPUT, "This page has no such action; reload it and try again.");
@@ -262,7 +272,7 @@ int action_admin_worker(struct request *request)
 	if (asked)
 		return rc;
 	if (!rc)
-		return redirect(request, "/admin/workers?done=1");
+		return redirect(request, "/admin/workers");
 	if (rc != ERROR_INPUT && rc != ERROR_NOT_FOUND && rc != ERROR_CONFLICT)
 		return rc;
 	struct workers_view view = { .error = arena_strdup(request->arena, request->error->text) };

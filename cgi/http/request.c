@@ -199,8 +199,9 @@ static const char *address_of(const struct request *request)
 	return arena_strdup(request->arena, buffer_string(&address));
 }
 
-struct page page_make(const struct request *request, const char *title, const char *section)
+struct page page_make(struct request *request, const char *title, const char *section)
 {
+	request->shows_notice = request->notice;
 	return (struct page){
 		.title = title,
 		.section = section,
@@ -209,6 +210,7 @@ struct page page_make(const struct request *request, const char *title, const ch
 		.path = request->path,
 		.here = address_of(request),
 		.theme = theme_of_name(request_cookie(request, THEME_COOKIE)),
+		.notice = request->notice,
 		.site = request->config->public_url,
 		.now_ms = now_ms(),
 	};

@@ -1,4 +1,5 @@
 #include "cgi/page/announcement.h"
+#include "cgi/http/notice.h"
 
 #include "cgi/http/confirmation.h"
 #include "cgi/http/thread_cache.h"
@@ -137,8 +138,6 @@ static int show_announcements(struct request *request, struct announcements_view
 	view->rows = rows;
 	view->leaderboards = leaderboards;
 	struct page page = page_make(request, "Announcements", "admin");
-	if (request_query(request, "done"))
-		page.notice = "The change was made; the audit log has it.";
 	admin_announcements_page(&request->body, &page, view);
 	return 0;
 }
@@ -325,8 +324,12 @@ int action_admin_announcement(struct request *request)
 			request->error, ERROR_INPUT, "This page has no such action; reload it and try again.");
 	if (asked)
 		return rc;
-	if (!rc)
-		return redirect(request, "/admin/announcements?done=1");
+	if (!rc) {
+		notice_leave(request,
+			strcmp(action, "end") == 0 ? "The announcement has ended."
+									   : "The announcement was created.");
+		return redirect(request, "/admin/announcements");
+	}
 	if (rc != ERROR_INPUT)
 		return rc;
 	request->status = 422;

@@ -47,7 +47,7 @@ for (const scripts of [true, false]) {
 		if (scripts)
 			await looksRight(admin);
 		await admin.getByRole('button', { name: 'Drain it' }).click();
-		await admin.getByText('The change was made').waitFor();
+		await admin.getByText('CPU of here takes no new jobs.').waitFor();
 		await admin.getByRole('heading', { name: /^CPU/ }).getByText('drained').waitFor();
 		if (scripts)
 			await looksRight(admin);

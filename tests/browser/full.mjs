@@ -323,7 +323,7 @@ async function addDraft(admin) {
 		'eval.py': EVAL.replace('became', 'turned into') }));
 	await admin.getByRole('checkbox', { name: /^Keep version 1 in use/ }).check();
 	await admin.getByRole('button', { name: 'Save' }).click();
-	await admin.waitForURL(`**/leaderboard/${LONG_BOARD}/versions?done=kept`);
+	await admin.waitForURL(`**/leaderboard/${LONG_BOARD}/versions`);
 	await admin.goto(`/admin/leaderboard/${LONG_BOARD}/dryrun`);
 	await admin.getByRole('button', { name: 'Start the dry run' }).click();
 	await admin.waitForURL(/version=/);

@@ -184,10 +184,10 @@ for (const scripts of [true, false])
 			await looksRight(admin);
 		await admin.getByLabel('To do it, type the submission’s number').fill(String(ids[0]));
 		await admin.getByRole('button', { name: 'Reject it' }).click();
-		await admin.getByText('The result is rejected').waitFor();
+		await admin.getByText('was rejected on H200').waitFor();
 		await admin.getByRole('button', { name: `Release and rank submission ${ids[1]} on H200` })
 			.click();
-		await admin.getByText('The result is released and stands in the ranking.').waitFor();
+		await admin.getByText(/^Submission \d+ was released on \S+ and is ranked\.$/).waitFor();
 		await admin.getByText('Nothing is held.').waitFor();
 		assert.equal(await admin.getByRole('link', { name: /^Review/ }).count(), 0);
 		await people[0].reload();

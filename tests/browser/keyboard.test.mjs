@@ -212,7 +212,7 @@ for (const scripts of [true, false]) {
 			await press(page, button(page, 'Save'));
 			if (visibility !== 'public')
 				await press(page, button(page, 'Change it'));
-			await page.getByText('It was saved.').waitFor();
+			await page.getByText('The settings were saved.').waitFor();
 			await page.goto(`/leaderboard/${WAITING}`);
 			await page.getByText(words).first().waitFor();
 		}

@@ -65,7 +65,7 @@ scenes('an admin bans a user, and hands out a password link', async (come, optio
 	await page.goto(`/admin/users?q=${name}`);
 	await page.getByRole('link', { name: new RegExp(`^Ban ${name}`) }).click();
 	await fillAndSend(page, { [`To ban the user, type the name: ${name}`]: name }, `Ban ${name}`);
-	await page.getByText('The change was made').waitFor();
+	await page.getByText(`${name} was banned.`).waitFor();
 	await guest.goto('/account');
 	assert.match(guest.url(), /\/login/);
 });

@@ -27,14 +27,14 @@ for (const scripts of [true, false])
 		await admin.getByRole('button', { name: 'Save' }).click();
 		await admin.getByText('there is no such leaderboard any more').waitFor();
 		await admin.getByRole('button', { name: 'Change it' }).click();
-		await admin.getByText('It was saved.').waitFor();
+		await admin.getByText('The settings were saved.').waitFor();
 		assert.equal((await guest.goto(`/leaderboard/${name}`)).status(), 404);
 		await admin.goto(`/leaderboard/${name}`);
 		await admin.getByText('This is a preview').waitFor();
 		await admin.getByRole('link', { name: 'Choose who sees it' }).click();
 		await admin.getByRole('radio', { name: /^Closed/ }).check();
 		await admin.getByRole('button', { name: 'Save' }).click();
-		await admin.getByText('It was saved.').waitFor();
+		await admin.getByText('The settings were saved.').waitFor();
 		await admin.goto('/admin/invites');
 		await admin.getByRole('checkbox', { name: new RegExp(`^${name}\\b`) }).check();
 		await admin.getByLabel('Note').fill('the guest');
@@ -51,10 +51,10 @@ for (const scripts of [true, false])
 		await admin.getByRole('button', { name: `Remove guest_${name}` }).click();
 		await admin.getByLabel('To do it, type the member’s name').fill(`guest_${name}`);
 		await admin.getByRole('button', { name: 'Remove the member' }).click();
-		await admin.getByText('It was saved.').waitFor();
+		await admin.getByText('The settings were saved.').waitFor();
 		assert.equal((await guest.goto(`/leaderboard/${name}`)).status(), 404);
 		await admin.getByRole('button', { name: `Let back in guest_${name}` }).click();
-		await admin.getByText('It was saved.').waitFor();
+		await admin.getByText('The settings were saved.').waitFor();
 		assert.equal((await guest.goto(`/leaderboard/${name}`)).status(), 200);
 	});
 
@@ -92,7 +92,7 @@ for (const scripts of [true, false])
 		if (scripts)
 			assert.deepEqual(await owes(admin, `/admin/leaderboard/${name}/dryrun`), []);
 		await admin.getByRole('button', { name: 'Publish in spite of the warnings' }).click();
-		await admin.getByText('It was saved.').waitFor();
+		await admin.getByText('The settings were saved.').waitFor();
 		assert.equal((await guest.goto(`/leaderboard/${name}`)).status(), 200);
 		await admin.goto('/mine');
 		assert.equal(await admin.getByRole('link', { name }).count(), 0);
@@ -222,7 +222,7 @@ scene('a preview shows its state, and deadlines are in the reader’s time zone'
 	await admin.getByRole('button', { name: 'Save' }).click();
 	await admin.getByText('leaves the front page for the archive').waitFor();
 	await admin.getByRole('button', { name: 'Change it' }).click();
-	await admin.getByText('It was saved.').waitFor();
+	await admin.getByText('The settings were saved.').waitFor();
 	assert.deepEqual(
 		[...await owes(admin, '/leaderboard/frozen'), ...await owes(admin, '/archive')], []);
 	await admin.goto('/leaderboard/frozen');

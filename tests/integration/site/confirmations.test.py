@@ -167,11 +167,8 @@ def stopping_the_site_says_what_continues_and_starting_it_asks_nothing():
 		admin.get("/admin").words(),
 		"No submissions are taken, on any leaderboard: root-of-all has stopped that just now .",
 	)
-	equal(
-		admin.post("/admin/intake", [("action", "start")], form="/admin").location,
-		"/admin?intake=started",
-	)
-	contains(admin.get("/admin?intake=started").words(), "Submissions are taken again.")
+	equal(admin.post("/admin/intake", [("action", "start")], form="/admin").location, "/admin")
+	contains(admin.get("/admin").words(), "Podium accepts submissions again.")
 	equal(sql("SELECT * FROM intake_stops"), [])
 
 

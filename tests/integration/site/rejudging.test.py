@@ -263,12 +263,9 @@ def applying_replaces_results_and_ranks_together():
 	answer = end(number, "apply")
 	equal(
 		(answer.status, answer.location.removeprefix(site.url)),
-		(303, f"/admin/rejudgings/{number}?done=1"),
+		(303, f"/admin/rejudgings/{number}"),
 	)
-	contains(
-		admin.get(f"/admin/rejudgings/{number}?done=1").words(),
-		"The new results are in their places",
-	)
+	contains(admin.get(f"/admin/rejudgings/{number}").words(), "The new results were applied")
 	equal(ranking(), [("ada", 1, 3000), ("eve", 2, 3900)])
 	equal(
 		(status_of(anyone, second)["verdict"], status_of(anyone, second)["jobs"][0]["reason"]),
@@ -329,7 +326,7 @@ def discarding_keeps_every_old_result():
 		sql(f"SELECT submission_id FROM rejudged_jobs WHERE rejudging_id = {users}"), [[str(first)]]
 	)
 	equal(end(users, "discard").status, 303)
-	contains(admin.get(f"/admin/rejudgings/{users}?done=1").words(), "every result is what it was")
+	contains(admin.get(f"/admin/rejudgings/{users}").words(), "Every result is as before.")
 	equal(ranking(), before)
 	equal(end(users, "apply").status, 409)
 

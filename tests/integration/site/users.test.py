@@ -97,6 +97,30 @@ def a_ban_says_what_it_removes_and_needs_the_name():
 
 
 @test
+def only_the_action_itself_can_make_a_page_report_it():
+	equal(act(user="bob", action="role", role="creator", confirm="yes").location, "/admin/users")
+	own = admin.cookies["podium-notice"]
+	contains(whole(admin.get("/admin/users")).words(), "bob has the role creator now.")
+	equal("podium-notice" in admin.cookies, False)
+	lacks(admin.get("/admin/users").words(), "bob has the role creator now.")
+	lacks(admin.get("/admin/users?done=1&deleted=1&saved=1").text, "toast")
+	# A sentence of another session, another sentence, and no sentence.
+	for client, cookie in (
+		(creator, own),
+		(admin, own[:32] + "Qm9i"),
+		(admin, "0" * 32 + own[32:]),
+		(admin, own[:31]),
+		(admin, ""),
+	):
+		client.cookies["podium-notice"] = cookie
+		answer = client.get("/account")
+		equal((answer.status, "toast" in answer.text), (200, False))
+	admin.cookies["podium-notice"] = own
+	contains(whole(admin.get("/account")).words(), "bob has the role creator now.")
+	equal(act(user="bob", action="role", role="participant", confirm="yes").status, 303)
+
+
+@test
 def only_admins_ban_invite_and_make_links_and_only_for_others():
 	for client, expected in ((anyone, 303), (bob, 403), (creator, 403)):
 		equal(client.get("/admin/users/ada/ban").status, expected)

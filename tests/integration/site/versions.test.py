@@ -122,8 +122,8 @@ def two_versions_are_compared_file_by_file_and_line_by_line():
 @test
 def only_its_creator_sees_a_draft_until_the_leaderboard_switches_to_it():
 	saved = ok(upload(carl, files_of(eval="draft\n"), keeps_version="1"))
-	equal(saved.location, "/admin/leaderboard/small/versions?done=kept")
-	contains(whole(carl.get(saved.location)).words(), "Version 3 is a draft")
+	equal(saved.location, "/admin/leaderboard/small/versions")
+	contains(whole(carl.get(saved.location)).words(), "Version 3 was saved as a draft.")
 	equal(current(), "2")
 	equal(anyone.get(fresh("/leaderboard/small?version=3")).status, 404)
 	equal(anyone.get(fresh("/leaderboard/small/task/file/eval.py?version=3")).status, 404)
