@@ -453,6 +453,23 @@ static const struct statement WAITING = SELECT(struct waiting, WAITING_COLUMNS,
 	"JOIN leaderboards l ON l.id = g.leaderboard_id "
 	"WHERE " IS_CLOSED "AND NOT " CURRENT_RUNS "LIMIT 1000");
 
+static const struct column STUCK_COLUMNS[] = {
+	TEXT(struct stuck_check, leaderboard),
+	INTEGER(struct stuck_check, version_number),
+	TEXT(struct stuck_check, gpu),
+};
+#define IS_MANAGED "(l.creator_id = ? OR ?) "
+const struct statement stuck_checks_reading = SELECT(struct stuck_check, STUCK_COLUMNS,
+	"SELECT l.name AS leaderboard, v.number AS version_number, NULL AS gpu FROM publications p "
+	"JOIN leaderboards l ON l.id = p.leaderboard_id "
+	"JOIN task_versions v ON v.id = p.task_version_id WHERE " IS_MANAGED
+	"AND EXISTS (" DEVICE_IN_USE ") AND NOT EXISTS (" DEVICE_IN_USE "AND (NOT " WANTED_HAS_RUN
+	"OR " WANTED_RUNS ")) "
+	"UNION ALL SELECT l.name, v.number, g.gpu FROM leaderboard_gpus g "
+	"JOIN leaderboards l ON l.id = g.leaderboard_id "
+	"JOIN task_versions v ON v.id = l.task_version_id WHERE " IS_MANAGED "AND " IS_CLOSED
+	"AND EXISTS (" DRY_RUN("l.task_version_id") ") AND NOT " CURRENT_RUNS "LIMIT 50");
+
 static const struct statement WITHOUT_TESTER = SELECT(struct waiting, WAITING_COLUMNS,
 	"SELECT l.id AS leaderboard_id FROM leaderboards l WHERE " TESTER "IS NULL "
 	"AND (EXISTS (SELECT 1 FROM publications p WHERE p.leaderboard_id = l.id) "

@@ -66,6 +66,17 @@ int publication_accept_device(struct database *db, struct arena *arena,
 	const struct leaderboard *leaderboard, const char *gpu, int64_t dry_run_id,
 	const struct actor *actor, struct error *error);
 
+/* A check that has finished without passing, so that somebody must act: of a version that waits to
+ * be published, or of a closed device. */
+struct stuck_check {
+	const char *leaderboard;
+	int64_t version_number;
+	const char *gpu; /* the closed device; NULL: a publication */
+};
+/* The stuck checks of the leaderboards that a user created; for an admin all. A part of a bundle
+ * with four parameters: the user and whether the user is an admin, twice. */
+extern const struct statement stuck_checks_reading;
+
 /* Whether a check cannot start, because its dry run would belong to the first admin and the site
  * has no admin yet. */
 int publications_lack_admin(struct database *db, bool *lack_admin, struct error *error);

@@ -64,6 +64,10 @@ static const struct statement LIST =
 static const struct statement FIND =
 	SELECT(struct webhook, WEBHOOK_COLUMNS, WEBHOOKS "WHERE h.id = ?");
 
+const struct statement webhooks_failing = SELECT(struct webhook, WEBHOOK_COLUMNS,
+	WEBHOOKS "WHERE (h.state = 'off' OR (h.state = 'active' AND h.failures >= 3)) "
+			 "AND (l.creator_id = ? OR ?) ORDER BY h.state, h.failures DESC LIMIT 50");
+
 struct counted {
 	int64_t webhooks;
 };

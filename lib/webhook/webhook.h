@@ -68,6 +68,11 @@ int webhook_list(struct database *db, struct arena *arena, int64_t leaderboard_i
 int webhook_find(struct database *db, struct arena *arena, int64_t id, struct webhook *webhook,
 	struct error *error);
 
+/* The webhooks that are off, or whose last three attempts failed, of the leaderboards that a user
+ * created; for an admin all. A part of a bundle with two parameters: the user, and whether the user
+ * is an admin. */
+extern const struct statement webhooks_failing;
+
 /* The address without its secret part: "https://chat.example.org/…". */
 const char *webhook_shown_address(struct arena *arena, const char *address);
 

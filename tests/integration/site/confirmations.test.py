@@ -165,7 +165,7 @@ def stopping_the_site_says_what_continues_and_starting_it_asks_nothing():
 	)
 	contains(
 		admin.get("/admin").words(),
-		"No submissions are taken, on any leaderboard: root-of-all has stopped that just now .",
+		"Podium accepts no submissions on any leaderboard. root-of-all stopped them just now .",
 	)
 	equal(admin.post("/admin/intake", [("action", "start")], form="/admin").location, "/admin")
 	contains(admin.get("/admin").words(), "Podium accepts submissions again.")

@@ -626,7 +626,7 @@ def a_version_of_a_visible_leaderboard_is_used_when_its_check_passes():
 	asked = ok(carl.post("/admin/leaderboard/good/switch?version=2"))
 	contains(
 		whole(carl.get(asked.location)).words(),
-		"Version 2 is used when its check has passed; until then, version 1 stays in use.",
+		"Podium uses version 2 when its check has passed, and version 1 until then.",
 	)
 	equal(api("good/versions/2/switch", "POST", {}).json["task_version"], 1)
 	equal(stored("good"), ["public", "1"])
@@ -849,12 +849,15 @@ def an_internal_error_is_shown_to_the_creators_until_somebody_has_looked():
 			f"lease_owner = 'gone' WHERE id = {job}"
 		)
 		until(lambda: value(f"SELECT state FROM jobs WHERE id = {job}") == "failed", 20)
-	words = "good : 2 internal errors since"
-	for address in ("/", "/admin", "/admin/leaderboard/good/edit"):
+	for address, words in (
+		("/", "good : 2 internal errors since"),
+		("/admin", "internal error good 2 internal errors"),
+		("/admin/leaderboard/good/edit", "good : 2 internal errors since"),
+	):
 		page = whole(carl.get(fresh(address)))
 		contains(page.words(), words)
 		contains(page.words(), f"the newest: job {job}")
-	contains(whole(admin.get("/admin")).words(), words)
+	contains(whole(admin.get("/admin")).words(), "internal error good 2 internal errors")
 	for client in (anyone, dora, admin):
 		lacks(whole(client.get(fresh("/"))).words(), "internal error")
 	lacks(whole(dora.get("/admin")).words(), "internal error")
@@ -864,7 +867,13 @@ def an_internal_error_is_shown_to_the_creators_until_somebody_has_looked():
 		).status,
 		403,
 	)
-	ok(publish("good", "seen"))
+	seen = carl.post(
+		"/admin/leaderboard/good/publishing",
+		[("action", "seen"), ("next", "/admin")],
+		form="/account",
+	)
+	equal((seen.status, seen.location), (303, "/admin"))
+	contains(whole(carl.get("/admin")).words(), "The internal errors are marked as seen.")
 	lacks(whole(carl.get(fresh("/"))).words(), "internal error")
 
 
