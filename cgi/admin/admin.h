@@ -51,10 +51,10 @@ struct users_view {
 	int64_t number;     /* page number, from 1 */
 	bool has_next;
 	int64_t viewer_id;
-	const char *error;            /* a message, or NULL */
 	bool asks;                    /* the response is already the confirmation page */
 	const char *link_name, *link; /* to choose a password; shown only in this response; or NULL */
-	const char *invited_name;     /* as typed in the form for a new account, "" at first */
+	/* The form for a new account, as typed, and messages or NULL. */
+	const char *invited_name, *invited_role, *name_error, *role_error;
 };
 
 struct ban_form {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { looksRight } from './checks.mjs';
 import { RIGHT, SLOW, closeBrowser, codeField, codeIn, createLeaderboard, editLeaderboard,
-	logInAsAdmin, register, scene, submit, verdictOf } from './visitor.mjs';
+	logInAsAdmin, openMenu, register, scene, submit, verdictOf } from './visitor.mjs';
 
 test.after(closeBrowser);
 
@@ -42,6 +42,7 @@ for (const scripts of [true, false]) {
 		await register(page, `dora-${suffix}`);
 		await admin.goto('/admin');
 		await admin.getByRole('link', { name: 'Workers', exact: true }).click();
+		await openMenu(admin, 'CPU');
 		await admin.getByRole('button', { name: 'Drain CPU' }).click();
 		await admin.getByText('Nothing runs on it now').waitFor();
 		if (scripts)
@@ -59,6 +60,7 @@ for (const scripts of [true, false]) {
 			await looksRight(page);
 		await page.goBack();
 		await admin.getByRole('button', { name: 'Resume CPU' }).click();
+		await openMenu(admin, 'CPU');
 		await admin.getByRole('button', { name: 'Drain CPU' }).waitFor();
 		assert.equal(await verdictOf(page), 'passed');
 	});

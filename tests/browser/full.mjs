@@ -339,7 +339,7 @@ async function addSet(admin) {
 
 async function addPasswordLink(admin) {
 	await admin.goto('/admin/users');
-	await fillAndSend(admin, { Name: 'I'.repeat(32) }, 'Make the account and a link');
+	await fillAndSend(admin, { Name: 'I'.repeat(32) }, 'Create the account');
 	return new URL(await admin.locator('#password-link').textContent()).pathname;
 }
 

@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { closeBrowser, codeIn, createLeaderboard, EVAL, fillAndSend, logInAsAdmin, publish,
-	register, RIGHT, scene, setDeadline, submit, taskZip, verdictOf, WRONG } from './visitor.mjs';
+import { closeBrowser, codeIn, createLeaderboard, EVAL, fillAndSend, logInAsAdmin, openMenu,
+	publish, register, RIGHT, scene, setDeadline, submit, taskZip, verdictOf,
+	WRONG } from './visitor.mjs';
 
 test.after(closeBrowser);
 
@@ -206,13 +207,14 @@ scenes('an admin invites, announces and notes, as the audit log shows', 'ruled',
 	const { admin, author, name, number } = await furnish(come, board), guest = await come(),
 		guestName = `guest-of-${board}`;
 	await admin.goto('/admin/users');
-	await fillAndSend(admin, { Name: guestName }, 'Make the account and a link');
+	await fillAndSend(admin, { Name: guestName }, 'Create the account');
 	await guest.goto(new URL(await admin.locator('#password-link').textContent()).pathname);
 	await fillAndSend(guest,
 		{ 'Password, at least 8 characters': 'a new long password',
 		'Password again': 'a new long password' }, 'Choose this password');
 	await guest.locator('.who').getByRole('link', { name: guestName, exact: true }).waitFor();
 	await admin.goto(`/admin/users?q=${guestName}`);
+	await openMenu(admin, guestName);
 	await admin.getByLabel(`Role of ${guestName}`).selectOption('creator');
 	await press(admin, `the role of ${guestName}`);
 	await admin.getByText('Creators make leaderboards').waitFor();
@@ -248,6 +250,6 @@ scenes('an admin invites, announces and notes, as the audit log shows', 'ruled',
 		await admin.getByRole('row', { name: words }).first().waitFor();
 	}
 	await admin.goto('/admin/workers');
-	await go(admin, /^Its last day/);
+	await go(admin, /^Last 24 hours/);
 	await admin.getByRole('heading', { level: 1 }).waitFor();
 });

@@ -135,6 +135,10 @@ export async function fillAndSend(page, fields, button) {
 	await main.getByRole('button', { name: button, exact: true }).click();
 }
 
+// Opens the menu of the row with this name.
+export const openMenu = (page, name) =>
+	page.locator('.menu summary', { hasText: `Actions for ${name}` }).click();
+
 export const oneTimePassword = () => readFileSync(process.env.PODIUM_ADMIN_PASSWORD_FILE, 'utf8')
 	.trim();
 

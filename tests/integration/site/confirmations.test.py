@@ -322,7 +322,7 @@ def roles_announcements_codes_tokens_and_sessions_ask_for_a_second_press():
 		"/admin/users",
 		[("action", "role"), ("user", "bob"), ("role", "participant")],
 		"SELECT role FROM users WHERE name = 'bob'",
-		["They make no leaderboards"],
+		["They create no leaderboards"],
 	)
 	equal(
 		admin.post(
