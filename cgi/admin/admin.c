@@ -249,7 +249,7 @@ static int read_day(const char *text, int64_t *day_ms, const char **wrong)
 {
 	*day_ms = TIME_NULL;
 	if (*text && parse_utc(text, day_ms))
-		*wrong = "This is no day; write it as 2026-11-21.";
+		*wrong = "Type a day as 2026-11-21.";
 	return *wrong != NULL;
 }
 

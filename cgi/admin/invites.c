@@ -27,13 +27,14 @@ static const struct statement LEADERBOARDS = SELECT(struct leaderboard_row, LEAD
 
 /* ---- the list ---- */
 
-static int list_leaderboards(struct request *request, struct invites_view *view)
+static int list_leaderboards(
+	struct request *request, struct invites_view *view, struct error *error)
 {
 	struct leaderboard_row *rows;
 	const char **chosen;
 	size_t chosen_count = request_form_values(request, "leaderboard", &chosen);
 	int rc = database_rows(request->db, request->arena, &LEADERBOARDS, &rows,
-		&view->leaderboard_count, request->error, "i", managed_creator(request));
+		&view->leaderboard_count, error, "i", managed_creator(request));
 	if (rc)
 		return rc;
 	view->leaderboards =
@@ -64,14 +65,13 @@ static int show_invites(struct request *request)
 	int rc = invites_list(
 		request->db, request->arena, managed_creator(request), &invites, &view.count, &own);
 	if (!rc)
-		rc = list_leaderboards(request, &view);
+		rc = list_leaderboards(request, &view, &own);
 	if (rc) {
-		if (own.code)
-			*request->error = own;
+		*request->error = own;
 		return rc;
 	}
 	view.invites = invites;
-	struct page page = page_make(request, "Invites", "admin");
+	struct page page = form_page_make(request, "Invites", "admin");
 	invites_page(&request->body, &page, &view);
 	return 0;
 }
@@ -82,6 +82,17 @@ int page_invites(struct request *request)
 }
 
 /* ---- creating and revoking ---- */
+
+/* Keeps the errors of the whole form. Returns the code of the first one, or 0. */
+static int note_request(struct request *request, const struct invite_request *wanted)
+{
+	int rc = form_note(request, invite_check_leaderboards(request->arena, wanted, request->error));
+	if (!rc)
+		rc = form_note(request, invite_check_note(wanted, request->error));
+	if (!rc)
+		rc = form_note(request, invite_check_expiry(wanted, request->error));
+	return rc ? rc : form_noted(request);
+}
 
 static int read_request(struct request *request, struct invite_request *wanted)
 {
@@ -94,14 +105,15 @@ static int read_request(struct request *request, struct invite_request *wanted)
 	wanted->leaderboard_count = request_form_values(request, "leaderboard", &wanted->leaderboards);
 	wanted->most_uses = *uses ? strtoll(uses, &end, 10) : 0;
 	if (*uses && (*end || wanted->most_uses < 1 || wanted->most_uses > invite_most_uses))
-		return fail_field(request->error, "uses",
-			"This is a whole number from 1 to %d, or empty; %s is not.", invite_most_uses,
-			quote(request->arena, uses));
+		form_note(request,
+			fail_field(request->error, "uses",
+				"Type a whole number from 1 to %d, or leave the field empty. %s is neither.",
+				invite_most_uses, quote(request->arena, uses)));
 	if (*expires && parse_utc(expires, &wanted->expires_at_ms))
-		return fail_field(request->error, "expires",
-			"This is no date and time; write it as 2026-11-21 06:10, in UTC, or leave the field "
-			"empty.");
-	return 0;
+		form_note(request,
+			fail_field(request->error, "expires",
+				"Type a date and time as 2026-11-21 06:10, in UTC, or leave the field empty."));
+	return note_request(request, wanted);
 }
 
 static int create_invite_from_form(struct request *request)
@@ -139,11 +151,11 @@ static int check_revoking(struct request *request, int64_t id, bool *asked)
 	*asked = true;
 	question.title = arena_printf(request->arena, "Revoke the code %s?", one->code);
 	confirmation_says(request, &question,
-		"Nobody can join %s with it any more. It cannot be opened again; a new code can be made.",
+		"Nobody can join %s with this code any more. You cannot undo this, but you can create "
+		"another code.",
 		one->leaderboards ? one->leaderboards : "anything");
-	confirmation_says(request, &question,
-		"It was used %lld time%s; those who came with it stay members.", (long long)one->uses,
-		one->uses == 1 ? "" : "s");
+	confirmation_says(request, &question, "It was used %s. Whoever used it stays a member.",
+		plural(request->arena, one->uses, "time"));
 	return confirmation_ask(request, &question);
 }
 
@@ -196,7 +208,7 @@ static int show_join(struct request *request, const char *code)
 		return rc;
 	}
 	form.memberships = memberships;
-	struct page page = page_make(request, "Enter an invite code", "leaderboards");
+	struct page page = form_page_make(request, "Enter an invite code", "leaderboards");
 	join_page(&request->body, &page, &form);
 	return 0;
 }

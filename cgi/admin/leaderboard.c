@@ -67,8 +67,7 @@ static int read_deadline(
 		*deadline_ms = leaderboard->deadline_ms;
 	else if (*text && parse_utc(text, deadline_ms))
 		return fail_field(request->error, "deadline",
-			"This is no date and time; write it as 2026-11-21 06:10, in UTC, or leave the field "
-			"empty.");
+			"Type a date and time as 2026-11-21 06:10, in UTC, or leave the field empty.");
 	return 0;
 }
 
@@ -82,8 +81,8 @@ static int read_quota_number(
 	if (!*text || (!*end && *number >= 1 && *number <= most))
 		return 0;
 	return fail_field(request->error, "quota",
-		"A quota is a whole number of submissions from 1 to %d in 1 to %d hours, or empty; this is "
-		"%s.",
+		"Type a whole number of submissions from 1 to %d in 1 to %d hours, or leave both empty. %s "
+		"is neither.",
 		quota_most, quota_most_hours, quote(request->arena, text));
 }
 
@@ -142,8 +141,7 @@ int leaderboard_read_zip(
 	}
 	if (!rc
 		&& task_check(request->arena, &input->upload, &input->stock, &input->task, &input->faults))
-		rc = fail_field(
-			request->error, field, "The file was read, but the task in it cannot be used:");
+		rc = fail_field(request->error, field, "The task in this file has errors:");
 	return rc;
 }
 
@@ -561,7 +559,7 @@ int action_leaderboard_delete(struct request *request)
 	if (rc)
 		return rc;
 	if (strcmp(request_form_or(request, "name", ""), leaderboard.name) != 0) {
-		fail_field(request->error, "name", "This is not its name, so nothing was deleted; type %s.",
+		fail_field(request->error, "name", "This is not its name, so nothing was deleted. Type %s.",
 			leaderboard.name);
 		request->status = 422;
 		return show_leaderboard_deletion(request, &leaderboard);

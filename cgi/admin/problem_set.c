@@ -76,7 +76,7 @@ static int find_upload(struct request *request, struct kept_upload *kept)
 static int show_set_form(struct request *request)
 {
 	struct set_form form = { .file_error = form_error(request, "set") };
-	struct page page = page_make(request, "Upload a problem set", "admin");
+	struct page page = form_page_make(request, "Upload a problem set", "admin");
 	admin_set_form_page(&request->body, &page, &form);
 	return 0;
 }

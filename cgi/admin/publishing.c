@@ -18,16 +18,18 @@ static int show_publishing(struct request *request, struct publishing_form *form
 {
 	const struct leaderboard *leaderboard = form->leaderboard;
 	struct members members;
+	struct error own = { 0 };
 	form->visibility_error = form_error(request, "visibility");
 	form->frozen_error = form_error(request, "frozen");
-	int rc =
-		publishing_members(request->db, request->arena, leaderboard->id, &members, request->error);
-	if (rc)
+	int rc = publishing_members(request->db, request->arena, leaderboard->id, &members, &own);
+	if (rc) {
+		*request->error = own;
 		return rc;
+	}
 	form->members = members.members, form->member_count = members.count;
 	form->removed = members.removed, form->removed_count = members.removed_count;
-	struct page page =
-		page_make(request, arena_printf(request->arena, "Publish %s", leaderboard->name), "admin");
+	struct page page = form_page_make(
+		request, arena_printf(request->arena, "Publish %s", leaderboard->name), "admin");
 	publishing_page(&request->body, &page, form);
 	return 0;
 }
@@ -130,13 +132,14 @@ static int save_settings(
 	after->visibility = request_form_or(request, "visibility", "");
 	after->practice = request_form_flag(request, "practice");
 	after->archived = request_form_flag(request, "archived");
+	form_note(request, publishing_check_visibility(after->visibility, request->error));
 	if (!*frozen)
 		after->frozen_at_ms = TIME_NULL;
 	else if (strcmp(frozen, unchanged) != 0 && parse_utc(frozen, &after->frozen_at_ms))
-		return fail_field(request->error, "frozen",
-			"This is no date and time; write it as 2026-11-21 06:10, in UTC, or leave the field "
-			"empty.");
-	return save_setting(request, leaderboard, after);
+		form_note(request,
+			fail_field(request->error, "frozen",
+				"Type a date and time as 2026-11-21 06:10, in UTC, or leave the field empty."));
+	return request->fault_count ? form_noted(request) : save_setting(request, leaderboard, after);
 }
 
 static int freeze_now(
@@ -290,7 +293,7 @@ int action_publishing(struct request *request)
 	if (rc != ERROR_INPUT && rc != ERROR_CONFLICT)
 		return rc;
 	request->status = rc == ERROR_CONFLICT ? 409 : 422;
-	if (rc == ERROR_CONFLICT)
+	if (rc == ERROR_CONFLICT && request->error->code)
 		fail_field(
 			request->error, "visibility", "%s", arena_strdup(request->arena, request->error->text));
 	struct publishing_form form = {

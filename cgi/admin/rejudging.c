@@ -51,7 +51,7 @@ static int show_rejudgings(struct request *request, struct rejudgings_view *view
 		*request->error = error;
 		return rc;
 	}
-	struct page page = page_make(request, "Rejudging", "admin");
+	struct page page = form_page_make(request, "Rejudging", "admin");
 	admin_rejudgings_page(&request->body, &page, view);
 	return 0;
 }
@@ -99,8 +99,10 @@ int action_rejudgings(struct request *request)
 	};
 	int64_t id;
 	int rc = start_rejudging_of_form(request, &view, &id);
-	if (!rc)
+	if (!rc) {
+		notice_leave(request, "Rejudging %lld has started.", (long long)id);
 		return redirect(request, "/admin/rejudgings/%lld", (long long)id);
+	}
 	if (rc != ERROR_INPUT)
 		return rc;
 	request->status = 422;
@@ -153,7 +155,7 @@ static int show_rejudging(struct request *request, struct rejudging_view *view)
 		*request->error = error;
 		return rc;
 	}
-	struct page page = page_make(
+	struct page page = form_page_make(
 		request, arena_printf(request->arena, "Rejudging %lld", (long long)rejudging.id), "admin");
 	page.refresh_s = rejudging.waiting ? reload_s : 0;
 	admin_rejudging_page(&request->body, &page, view);
@@ -214,16 +216,15 @@ static const char *rejudged_words(
 	const struct rejudging *rejudging, const struct rejudged_result *result)
 {
 	if (!result->verdict)
-		return "It has not ended; it comes behind everything that people submit.";
+		return "The new job has not finished. It runs when no other job waits.";
 	if (strcmp(result->state, "done") != 0)
-		return "Nothing came of computing it once more, through no fault of the submission, so the "
-			   "old result stays.";
+		return "The rejudge failed, through no fault of the submission. The old result stays.";
 	if (strcmp(rejudging->state, "applied") == 0)
-		return "This is the old result. It was replaced by the one that the submission has now.";
+		return "This is the old result. The submission has another one now.";
 	return strcmp(rejudging->state, "open") == 0
 		? "This is the new result. The submission keeps its old one until the rejudging is applied."
-		: "This was the new result. The rejudging was discarded, so the submission has kept its "
-		  "old one.";
+		: "This was the new result. The rejudging was discarded, so the submission kept its old "
+		  "one.";
 }
 
 static int read_rejudged(struct request *request, struct rejudging *rejudging,
@@ -255,7 +256,7 @@ int page_rejudged(struct request *request)
 		view.job = &job;
 	}
 	struct page page = page_make(request,
-		arena_printf(request->arena, "Submission %lld on %s, computed once more",
+		arena_printf(request->arena, "Submission %lld on %s, rejudged",
 			(long long)result.submission_id, result.gpu),
 		"admin");
 	page.refresh_s = result.verdict ? 0 : reload_s;

@@ -20,7 +20,7 @@ static int show_held(struct request *request, struct review_view *view)
 		return rc;
 	}
 	view->results = results;
-	struct page page = page_make(request, "Held results", "review");
+	struct page page = form_page_make(request, "Held results", "review");
 	admin_review_page(&request->body, &page, view);
 	return 0;
 }
@@ -45,8 +45,8 @@ static struct confirmation rejection_question(
 		.back = "/admin/review",
 	};
 	confirmation_says(request, &question,
-		"Its result on this GPU becomes a protocol violation and loses its time, so it is never "
-		"ranked there. That is final: what was rejected has to be submitted again.");
+		"Its result on this GPU becomes a protocol violation, loses its time and is never ranked. "
+		"That is final. The author can submit again.");
 	confirmation_says(request, &question, "Its author reads: “Rejected by the admin %s: %s”",
 		request->viewer.name, reason);
 	return question;
@@ -120,6 +120,9 @@ int action_review(struct request *request)
 	if (rc != ERROR_INPUT)
 		return rc;
 	request->status = 422;
-	view.error = request->error->text;
+	view.error = arena_strdup(request->arena, request->error->text);
+	fail_field(request->error,
+		arena_printf(request->arena, "reason-%lld-%s", (long long)view.submission_id, view.gpu),
+		"%s", view.error);
 	return show_held(request, &view);
 }

@@ -151,7 +151,7 @@ static int show_submission(struct request *request, struct admin_submission_view
 	}
 	view->row = &row;
 	view->note = view->note ? view->note : row.note ? row.note : "";
-	struct page page = page_make(request,
+	struct page page = form_page_make(request,
 		arena_printf(request->arena, "Submission %lld, for admins", (long long)row.id), "admin");
 	admin_submission_page(&request->body, &page, view);
 	return 0;

@@ -129,8 +129,9 @@ static void compare_file(struct arena *arena, const struct pair *pair, struct fi
 		.what = !pair->before.bytes ? "added"
 			: !pair->after.bytes    ? "removed"
 									: "changed" };
-	change->obstacle = !task_file_is_text(&before) || !task_file_is_text(&after) ? "It is not text."
-		: before.length + after.length > most_diff_bytes ? "It is too long to be compared here."
+	change->obstacle = !task_file_is_text(&before) || !task_file_is_text(&after)
+		? "This file is not text."
+		: before.length + after.length > most_diff_bytes ? "This file is too long to compare."
 														 : NULL;
 	if (change->obstacle)
 		return;
@@ -237,8 +238,8 @@ static int show_clone(struct request *request, const struct leaderboard *leaderb
 {
 	struct clone_form form = { leaderboard, request_form_or(request, "name", ""),
 		form_error(request, "name") };
-	struct page page =
-		page_make(request, arena_printf(request->arena, "Clone %s", leaderboard->name), "admin");
+	struct page page = form_page_make(
+		request, arena_printf(request->arena, "Clone %s", leaderboard->name), "admin");
 	clone_page(&request->body, &page, &form);
 	return 0;
 }

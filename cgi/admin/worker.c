@@ -141,7 +141,7 @@ static int show_workers(struct request *request, struct workers_view *view)
 		*request->error = own;
 		return rc;
 	}
-	struct page page = page_make(request, "Workers", "admin");
+	struct page page = form_page_make(request, "Workers", "admin");
 	admin_workers_page(&request->body, &page, view);
 	return 0;
 }
@@ -275,7 +275,7 @@ int action_admin_worker(struct request *request)
 		return redirect(request, "/admin/workers");
 	if (rc != ERROR_INPUT && rc != ERROR_NOT_FOUND && rc != ERROR_CONFLICT)
 		return rc;
-	struct workers_view view = { .error = arena_strdup(request->arena, request->error->text) };
+	struct workers_view view = { 0 };
 	request->status = rc == ERROR_CONFLICT ? 409 : rc == ERROR_NOT_FOUND ? 404 : 422;
 	return show_workers(request, &view);
 }

@@ -188,7 +188,7 @@ for (const scripts of [true, false])
 		await admin.getByRole('button', { name: `Release and rank submission ${ids[1]} on H200` })
 			.click();
 		await admin.getByText(/^Submission \d+ was released on \S+ and is ranked\.$/).waitFor();
-		await admin.getByText('Nothing is held.').waitFor();
+		await admin.getByText('No result is held.').waitFor();
 		assert.equal(await admin.getByRole('link', { name: /^Review/ }).count(), 0);
 		await people[0].reload();
 		await people[0].getByText('Rejected by the admin admin: It remembers the answers.').first()

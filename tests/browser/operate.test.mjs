@@ -47,7 +47,7 @@ scenes('an admin rejudges the best result, previews and applies it', async (come
 	await page.getByText('so nothing was changed').waitFor();
 	await fillAndSend(page, { [`For either, type the leaderboard’s name: ${board}`]: board },
 		'Apply the new results');
-	await page.getByText('The new results are in their places').waitFor();
+	await page.getByText('The new results were applied').waitFor();
 });
 
 scenes('an admin bans a user, and hands out a password link', async (come, options) => {
@@ -76,7 +76,7 @@ scenes('an admin announces something on the front page and ends it', async (come
 	const text = `The machines rest on Sunday ${suffix()}.`, page = await come(options);
 	await logInAsAdmin(page);
 	await page.goto('/admin/announcements');
-	await fillAndSend(page, { 'What is announced': text }, 'Announce it');
+	await fillAndSend(page, { Text: text }, 'Announce');
 	await page.goto('/');
 	await page.getByRole('region', { name: 'Announcements' }).getByText(text).waitFor();
 	await page.goto('/admin/announcements');
@@ -135,7 +135,7 @@ scene('these pages have no faults', async (come) => {
 	await fillAndSend(page, { Name: 'nobody-else' }, 'Create the account');
 	faults.push(...(await faultsOf(page)).map((fault) => `the link ${fault}`));
 	await page.goto('/admin/announcements');
-	await fillAndSend(page, { 'What is announced': 'Something to look at.' }, 'Announce it');
+	await fillAndSend(page, { Text: 'Something to look at.' }, 'Announce');
 	for (const path of PAGES) {
 		assert.equal((await page.goto(path)).status(), 200, path);
 		faults.push(...(await faultsOf(page)).map((fault) => `${path} ${fault}`));

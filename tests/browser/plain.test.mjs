@@ -223,8 +223,8 @@ scenes('an admin invites, announces and notes, as the audit log shows', 'ruled',
 	await guest.getByLabel('Task, as a zip').waitFor();
 	await admin.goto('/admin/announcements');
 	await admin.getByLabel('Where').selectOption(board);
-	await fillAndSend(admin, { 'What is announced': `Ruled until Friday on ${board}.` },
-		'Announce it');
+	await fillAndSend(admin, { Text: `Ruled until Friday on ${board}.` },
+		'Announce');
 	await author.goto(`/leaderboard/${board}`);
 	await author.getByRole('region', { name: 'Announcements' })
 		.getByText(`Ruled until Friday on ${board}.`).waitFor();

@@ -38,8 +38,8 @@ for (const scripts of [true, false])
 		await admin.goto('/admin/invites');
 		await admin.getByRole('checkbox', { name: new RegExp(`^${name}\\b`) }).check();
 		await admin.getByLabel('Note').fill('the guest');
-		await admin.getByLabel('How many people may use it').fill('1');
-		await admin.getByRole('button', { name: 'Make a code' }).click();
+		await admin.getByLabel('Number of users').fill('1');
+		await admin.getByRole('button', { name: 'Create the code' }).click();
 		const code = (await admin.locator('td code').first().textContent()).trim();
 		await guest.goto('/join');
 		await guest.getByLabel('Code').fill(code);
@@ -53,7 +53,7 @@ for (const scripts of [true, false])
 		await admin.getByRole('button', { name: 'Remove the member' }).click();
 		await admin.getByText('The settings were saved.').waitFor();
 		assert.equal((await guest.goto(`/leaderboard/${name}`)).status(), 404);
-		await admin.getByRole('button', { name: `Let back in guest_${name}` }).click();
+		await admin.getByRole('button', { name: `Readmit guest_${name}` }).click();
 		await admin.getByText('The settings were saved.').waitFor();
 		assert.equal((await guest.goto(`/leaderboard/${name}`)).status(), 200);
 	});
@@ -74,11 +74,11 @@ for (const scripts of [true, false])
 		assert.equal((await guest.goto(`/leaderboard/${name}`)).status(), 404);
 		await admin.getByRole('link', { name: 'Dry run' }).click();
 		await admin.getByRole('button', { name: 'Start the dry run' }).click();
-		await admin.getByText('All 4 outcomes are as they must be.')
+		await admin.getByText('All 4 outcomes are as expected.')
 			.waitFor({ timeout: RUN_LIMIT_MS });
 		await admin.getByText('reference.py has no function ref_kernel').waitFor();
 		assert.match(await admin.getByRole('row', { name: /^the input, returned/ }).textContent(),
-			/wrong answer\s*as it must\s*custom\s*[\d.]+ m?s\s*[\d.]+ MB/);
+			/wrong answer\s*as expected\s*custom\s*[\d.]+ m?s\s*[\d.]+ MB/);
 		if (scripts)
 			assert.deepEqual(await owes(admin, `/admin/leaderboard/${name}/dryrun?version=1`), []);
 		await admin.getByRole('link', { name: 'an empty file' }).click();
@@ -91,7 +91,7 @@ for (const scripts of [true, false])
 		assert.equal((await guest.goto(`/leaderboard/${name}`)).status(), 404);
 		if (scripts)
 			assert.deepEqual(await owes(admin, `/admin/leaderboard/${name}/dryrun`), []);
-		await admin.getByRole('button', { name: 'Publish in spite of the warnings' }).click();
+		await admin.getByRole('button', { name: 'Publish despite the warnings' }).click();
 		await admin.getByText('The settings were saved.').waitFor();
 		assert.equal((await guest.goto(`/leaderboard/${name}`)).status(), 200);
 		await admin.goto('/mine');
@@ -135,7 +135,7 @@ for (const scripts of [true, false])
 		assert.equal((await guest.goto(`/leaderboard/${name}`)).status(), 404);
 		await admin.getByRole('link', { name: 'its check' }).click();
 		await admin.getByRole('heading', { name: 'Check before publishing' }).waitFor();
-		await admin.getByText('All 6 outcomes are as they must be.')
+		await admin.getByText('All 6 outcomes are as expected.')
 			.waitFor({ timeout: RUN_LIMIT_MS });
 		await admin.getByRole('heading', { name: 'Check before publishing' })
 			.waitFor({ state: 'detached', timeout: RUN_LIMIT_MS });
@@ -188,9 +188,9 @@ for (const scripts of [true, false])
 		await admin.goto(`/admin/leaderboard/${name}/publishing`);
 		await admin.getByRole('link', { name: 'Webhooks', exact: true }).click();
 		await fillAndSend(admin, { Name: 'our chat', Address: 'https://127.0.0.1/' },
-			'Make the webhook');
+			'Create the webhook');
 		await admin.getByText('127.0.0.1 is this host').waitFor();
-		await fillAndSend(admin, { Address: 'https://localhost/secret-path' }, 'Make the webhook');
+		await fillAndSend(admin, { Address: 'https://localhost/secret-path' }, 'Create the webhook');
 		await admin.getByText(/^whsec_/).waitFor();
 		await admin.getByRole('button', { name: 'Send a test' }).click();
 		await admin.getByText(
@@ -200,7 +200,7 @@ for (const scripts of [true, false])
 			assert.deepEqual(await owes(admin, new URL(admin.url()).pathname), []);
 		await admin.getByRole('button', { name: 'Pause' }).click();
 		await admin.getByRole('button', { name: 'Pause it' }).click();
-		await admin.getByText('It is paused, and hears of nothing until it is resumed.').waitFor();
+		await admin.getByText('This webhook is paused. It receives no events until you resume it.').waitFor();
 		await admin.getByRole('button', { name: 'Delete' }).click();
 		await admin.getByLabel('To do it, type the webhook’s name').fill('our chat');
 		await admin.getByRole('button', { name: 'Delete the webhook' }).click();

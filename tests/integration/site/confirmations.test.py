@@ -343,7 +343,11 @@ def roles_announcements_codes_tokens_and_sessions_ask_for_a_second_press():
 		"/admin/announcements",
 		[("action", "end"), ("id", number)],
 		"SELECT until_at FROM announcements",
-		["End this announcement?", '“It <rests> "on" Sunday.”', "a new one can be made"],
+		[
+			"End this announcement?",
+			'“It <rests> "on" Sunday.”',
+			"you can create another announcement",
+		],
 	)
 	equal(
 		admin.post(
@@ -364,8 +368,8 @@ def roles_announcements_codes_tokens_and_sessions_ask_for_a_second_press():
 		[("action", "revoke"), ("invite", value("SELECT MAX(id) FROM invites"))],
 		"SELECT revoked_at FROM invites",
 		[
-			"Nobody can join small with it any more.",
-			"It was used 0 times; those who came with it stay members.",
+			"Nobody can join small with this code any more.",
+			"It was used 0 times. Whoever used it stays a member.",
 		],
 	)
 	equal(
