@@ -78,35 +78,22 @@ bool dry_run_goes_on(const struct dry_run_view *view)
 	return goes_on;
 }
 
-static int read_check(struct request *request, struct dry_run_view *view, struct error *error)
-{
-	struct publication *publication = arena_alloc(request->arena, sizeof *publication);
-	const struct leaderboard *leaderboard = view->leaderboard;
-	int rc = publication_read(request->db, request->arena, leaderboard->id, publication, error);
-	if (rc && rc != ERROR_NOT_FOUND)
-		return rc;
-	if (!rc && publication->version_number == view->version)
-		view->publication = publication;
-	bool has_check = view->publication || leaderboard->version_number == view->version;
-	return has_check ? check_rows(request->db, request->arena, leaderboard->id, view->version,
-			   view->rows, view->count, &view->check, error)
-					 : 0;
-}
-
 static int read_dry_run(struct request *request, struct dry_run_view *view, struct error *error)
 {
-	struct dry_run_row *rows;
+	struct publication_report report;
 	const struct leaderboard *leaderboard = view->leaderboard;
 	view->version = query_number(request, "version",
 		leaderboard->wanted_visibility ? leaderboard->wanted_version : leaderboard->version_number);
-	int rc = dry_run_read(request->db, request->arena, view->leaderboard->id, view->version, &rows,
-		&view->count, error);
+	int rc = publication_report_read(
+		request->db, request->arena, leaderboard, view->version, &report, error);
 	if (rc)
 		return rc;
-	view->rows = rows;
+	view->rows = report.rows, view->count = report.count;
+	view->publication = report.publication;
+	view->check = report.check;
 	count_rows(view);
 	split_untried(request->arena, view);
-	return read_check(request, view, error);
+	return 0;
 }
 
 static int show_report(
