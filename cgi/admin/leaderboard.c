@@ -3,12 +3,14 @@
 
 #include "cgi/http/notice.h"
 #include "cgi/page/pages.h"
+#include "cgi/render/markdown.h"
 #include "lib/base/format.h"
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
 #include "lib/judging/internal_error.h"
 #include "lib/leaderboard/check.h"
+#include "lib/task/engine.h"
 #include "lib/task/stock.h"
 #include "lib/task/version.h"
 #include "templates/admin_leaderboard.h"
@@ -125,12 +127,9 @@ static void read_gpus(struct request *request, struct leaderboard_settings *sett
 		settings->gpus[settings->gpu_count++] = word;
 }
 
-int leaderboard_read_zip(
-	struct request *request, const char *field, bool required, struct leaderboard_input *input)
+static int read_zip(struct request *request, const char *field, const struct upload *upload,
+	struct leaderboard_input *input)
 {
-	const struct upload *upload = request_upload(request, field);
-	if (!upload)
-		return required ? fail_field(request->error, field, "Choose the zip with the task.") : 0;
 	input->upload = fileset_make(request->arena);
 	input->stock = stock_fileset(request->arena);
 	int rc = fileset_from_upload(
@@ -141,8 +140,33 @@ int leaderboard_read_zip(
 	}
 	if (!rc
 		&& task_check(request->arena, &input->upload, &input->stock, &input->task, &input->faults))
-		rc = fail_field(request->error, field, "The task in this file has errors:");
+		rc = fail_field(request->error, field, "The task in this file has errors.");
 	return rc;
+}
+
+int leaderboard_read_zip(
+	struct request *request, const char *field, bool required, struct leaderboard_input *input)
+{
+	const struct upload *upload = request_upload(request, field);
+	if (upload)
+		return read_zip(request, field, upload, input);
+	return required ? fail_field(request->error, field, "Choose the zip with the task.") : 0;
+}
+
+/* Reads the task of a new leaderboard: a chosen file, or the one that the preview has kept. */
+static int read_new_task(struct request *request, struct leaderboard_input *input)
+{
+	const char *number = request_form_or(request, "upload", "");
+	struct kept_upload *kept = &input->kept;
+	if (request_upload(request, "task") || !*number)
+		return leaderboard_read_zip(request, "task", true, input);
+	int rc = upload_find(request, number, kept);
+	if (rc == ERROR_NOT_FOUND)
+		return fail_field(
+			request->error, "task", "Podium kept the file for an hour only. Choose it again.");
+	const struct upload upload = { "task", kept->file_name, kept->content.bytes,
+		kept->content.length };
+	return rc ? rc : read_zip(request, "task", &upload, input);
 }
 
 /* Without a readable task, its language is unknown; models are then checked for any language. */
@@ -164,7 +188,9 @@ static int note_faults(
 							 leaderboard_check_new_name(
 								 request->db, request->arena, settings->name, request->error));
 	if (!rc)
-		rc = form_note(request, leaderboard_read_zip(request, "task", !leaderboard, input));
+		rc = form_note(request,
+			leaderboard ? leaderboard_read_zip(request, "task", false, input)
+						: read_new_task(request, input));
 	if (!rc)
 		rc = form_note(request,
 			leaderboard_check_settings(
@@ -297,7 +323,7 @@ static int redirect_to_saved(struct request *request, const char *name, const ch
 		rc = report_saved(request, &leaderboard, outcome, is_task_new, more);
 	if (!rc)
 		rc = check_read_form(request->db, request->arena, leaderboard.id,
-			leaderboard.task_version_id, &warnings, request->error);
+			leaderboard.version_number, &warnings, request->error);
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < warnings.count; i++)
@@ -381,6 +407,7 @@ static int show_leaderboard_form_again(struct request *request,
 		.sources_public = input->settings.sources_public_after_deadline,
 		.faults = input->faults,
 		.has_closed = leaderboard,
+		.kept = input->kept,
 	};
 	list_quotas(request, &form, NULL);
 	return show_leaderboard_form(request, &form, input->settings.gpus, input->settings.gpu_count);
@@ -397,11 +424,77 @@ int page_leaderboard_new(struct request *request)
 	return show_leaderboard_form(request, &form, NULL, 0);
 }
 
+/* The fields of the form itself; the others are for the preview's buttons. */
+bool leaderboard_preview_keeps(const struct field *field)
+{
+	static const char *const own[] = { "csrf", "confirm", "change", "upload", "visibility" };
+	return !names_contain(own, COUNT(own), field->name);
+}
+
+static int keep_task(struct request *request, struct kept_upload *kept)
+{
+	const struct upload *upload = request_upload(request, "task");
+	return upload ? upload_keep(request, upload->file_name, upload->bytes, upload->length, kept)
+				  : 0;
+}
+
+static void describe_devices(struct request *request, struct leaderboard_preview *preview)
+{
+	const struct leaderboard_settings *settings = &preview->input->settings;
+	const struct task *task = preview->input->task;
+	preview->devices = arena_array(request->arena, struct preview_device, settings->gpu_count + 1);
+	for (size_t i = 0; i < settings->gpu_count; i++) {
+		struct engine_choice choice = engine_on(task->choice, settings->gpus[i]);
+		preview->devices[preview->device_count++] = (struct preview_device){ settings->gpus[i],
+			task_engine_name(choice.engine), choice.reason };
+	}
+}
+
+static const char *preview_description(struct arena *arena, const char *markdown)
+{
+	enum { heading = 3 }; /* below the page's title and "Description" */
+	cleanup_buffer struct buffer html = { 0 };
+	markdown_render(&html, markdown, strlen(markdown), heading);
+	return arena_strdup(arena, buffer_string(&html));
+}
+
+/* Keeps the task and shows what the leaderboard would be. */
+static int preview_leaderboard(struct request *request, struct leaderboard_input *input)
+{
+	const struct task *task = input->task;
+	const struct leaderboard_settings *settings = &input->settings;
+	struct leaderboard_preview preview = { .input = input,
+		.description_html = preview_description(request->arena, task->description),
+		.tests = case_table_make(request->arena, task->tests, task->test_count),
+		.benchmarks = case_table_make(request->arena, task->benchmarks, task->benchmark_count),
+		.file_count = input->upload.count,
+		.fields = request->form,
+		.field_count = request->form_count };
+	int rc = keep_task(request, &input->kept);
+	if (!rc)
+		rc = check_read_new(request->db, request->arena, task, &input->upload, &input->stock,
+			settings->gpus, settings->gpu_count, &preview.warnings, request->error);
+	if (rc)
+		return rc;
+	describe_devices(request, &preview);
+	struct page page =
+		page_make(request, arena_printf(request->arena, "Preview of %s", settings->name), "admin");
+	leaderboard_preview_page(&request->body, &page, &preview);
+	return 0;
+}
+
 int action_leaderboard_new(struct request *request)
 {
 	struct leaderboard_input input;
 	struct actor actor = actor_of(request);
 	int rc = read_input(request, NULL, &input);
+	if (!rc && request_form_flag(request, "change")) {
+		rc = show_leaderboard_form_again(request, NULL, &input, ERROR_INPUT);
+		request->status = 200;
+		return rc;
+	}
+	if (!rc && strcmp(request_form_or(request, "confirm", ""), "yes") != 0)
+		return preview_leaderboard(request, &input);
 	if (!rc)
 		rc = leaderboard_create(request->db, request->arena, &input.settings, input.task,
 			&input.upload, &input.stock, &actor, NULL, request->error);
@@ -469,7 +562,7 @@ int page_leaderboard_edit(struct request *request)
 		.sources_public = leaderboard.sources_public_after_deadline,
 		.has_closed = has_closed,
 	};
-	rc = check_read_form(request->db, request->arena, leaderboard.id, leaderboard.task_version_id,
+	rc = check_read_form(request->db, request->arena, leaderboard.id, leaderboard.version_number,
 		&form.warnings, request->error);
 	if (rc)
 		return rc;

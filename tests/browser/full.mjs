@@ -332,7 +332,7 @@ async function addDraft(admin) {
 async function addSet(admin) {
 	await admin.goto('/admin/sets/new');
 	await admin.getByLabel('Problem set, as a zip').setInputFiles(SET);
-	await admin.getByRole('button', { name: 'Show what it would do' }).click();
+	await admin.getByRole('button', { name: 'Preview' }).click();
 	await admin.waitForURL(/\/admin\/sets\/\d+$/);
 	return Number(admin.url().match(/\d+$/)[0]);
 }

@@ -68,7 +68,8 @@ function furnish() {
 		await admin.getByLabel('Task, as a zip')
 			.setInputFiles(taskZip('', { 'task.yml': TASK, 'eval.py': EVAL }));
 		await admin.locator('input[name=gpu][value=H200]').check();
-		await admin.getByRole('button', { name: 'Create it hidden' }).click();
+		await admin.getByRole('button', { name: 'Preview' }).click();
+		await admin.getByRole('button', { name: 'Create hidden' }).click();
 		await admin.waitForURL(`**/leaderboard/${BOARD}**`);
 		publish(BOARD);
 		sql("UPDATE task_engines SET engine = 'isolated'");

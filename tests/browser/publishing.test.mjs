@@ -68,7 +68,8 @@ for (const scripts of [true, false])
 		await admin.getByLabel('Name', { exact: true }).fill(name);
 		await admin.getByLabel('Task, as a zip').setInputFiles(taskZip('Add **one**.'));
 		await admin.locator('input[name=gpu]').first().check();
-		await admin.getByRole('button', { name: 'Create it hidden' }).click();
+		await admin.getByRole('button', { name: 'Preview' }).click();
+		await admin.getByRole('button', { name: 'Create hidden' }).click();
 		await admin.waitForURL(`**/leaderboard/${name}*`);
 		await admin.getByText('This is a preview').waitFor();
 		assert.equal((await guest.goto(`/leaderboard/${name}`)).status(), 404);
@@ -130,7 +131,8 @@ for (const scripts of [true, false])
 		await admin.getByLabel('Name', { exact: true }).fill(name);
 		await admin.getByLabel('Task, as a zip').setInputFiles(taskZip('', CHECKED));
 		await admin.locator('input[name=gpu]').first().check();
-		await admin.getByRole('button', { name: 'Create the leaderboard' }).click();
+		await admin.getByRole('button', { name: 'Preview' }).click();
+		await admin.getByRole('button', { name: 'Create', exact: true }).click();
 		await admin.getByText('It becomes public when its check passes.').waitFor();
 		assert.equal((await guest.goto(`/leaderboard/${name}`)).status(), 404);
 		await admin.getByRole('link', { name: 'its check' }).click();

@@ -264,7 +264,8 @@ export async function createLeaderboard(page, name,
 		await page.locator('input[name=gpu]').first().check();
 	if (deadline)
 		await page.getByLabel('Deadline, in UTC').fill(deadline);
-	await page.getByRole('button', { name: 'Create it hidden' }).click();
+	await page.getByRole('button', { name: 'Preview' }).click();
+	await page.getByRole('button', { name: 'Create hidden' }).click();
 	await page.waitForURL(`**/leaderboard/${name}**`);
 	publish(name);
 	await page.goto(`/leaderboard/${name}`);

@@ -313,7 +313,7 @@ def a_leaderboard_can_be_created_changed_archived_and_deleted():
 	refused = upload(
 		"carl", "POST", "leaderboards", [("name", "fine"), ("gpu", "H200")], task="lang: rust\n"
 	)
-	problem(refused, 400, "invalid", "The task in this file has errors:", "rust")
+	problem(refused, 400, "invalid", "The task in this file has errors.", "rust")
 	equal(refused.json["errors"][0]["field"], "zip")
 	changed = ask(
 		"carl",

@@ -155,7 +155,7 @@ def all_outcomes_of_a_sound_task_are_as_expected():
 @test
 def the_report_has_time_and_memory_of_each_entry_and_says_what_was_not_tried():
 	page = carl.get("/admin/leaderboard/sound/dryrun?version=1").words()
-	contains(page, "Took Memory")
+	contains(page, "Duration Memory")
 	lacks(page, "GPU’s memory")
 	rows = re.findall(r"([\d.]+) (ms|s) ([\d.]+) (kB|MB|GB)\b", page)
 	equal(len(rows), 7)
@@ -341,7 +341,7 @@ def the_page_says_what_cannot_be_tried():
 	make_board("bare", task=BARE, device="Z9000", samples=False)
 	ok(carl.post("/admin/leaderboard/bare/dryrun?version=1", form="/admin/leaderboard/bare/dryrun"))
 	words = whole(carl.get("/admin/leaderboard/bare/dryrun?version=1")).words()
-	contains(words, "No device of this model takes jobs just now")
+	contains(words, "No device of this model takes jobs now")
 	contains(words, "Not tested The reference: reference.py has no function ref_kernel")
 	contains(words, "No sample must pass either")
 	contains(words, "Samples: task.yml names none under podium: expected:.")

@@ -8,7 +8,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client, whole  # noqa: E402
 from instance import Instance  # noqa: E402
-from small_task import make_board, register, submit_time  # noqa: E402
+from small_task import TASK, make_board, register, submit_time, task_zip  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 site = Instance(pretends=True)
@@ -213,6 +213,67 @@ def failing_webhooks_are_resumed_from_the_list():
 		("webhook", "chat", f"/admin/hooks/{hook}", "Resume"),
 		resume,
 	)
+
+
+def board_form(**more):
+	return [("name", "previewed"), ("gpu", "H200"), ("accepting", "1"), *more.items()]
+
+
+def create(client, fields, content=None):
+	files = [("task", "task.zip", content)] if content else []
+	return client.post("/admin/leaderboards/new", fields, files)
+
+
+def what_exists():
+	return sql("SELECT name FROM leaderboards"), sql("SELECT COUNT(*) FROM audit_log")
+
+
+@test
+def a_single_task_is_previewed_before_anything_is_created():
+	task = re.sub("(?m)^description: .*$", "description: A <b>bold</b> task.", TASK)
+	before = what_exists()
+	page = whole(create(carl, board_form(confirm=""), task_zip(task)))
+	equal(page.status, 200)
+	for words in ("Preview of previewed", "Podium has created nothing yet", "H200", "Benchmarks:"):
+		contains(page.words(), words)
+	contains(page.words(), "1 warning: The task has no template in Python")
+	lacks(page.text, "<b>bold</b>")
+	equal(what_exists(), before)
+	fields = [
+		(name, value)
+		for name, value in re.findall(
+			r'<input type="hidden" name="(\w+)" value="([^"]*)">', page.text
+		)
+		if name != "csrf"
+	]
+	equal(("name", "previewed") in fields, True)
+	# An upload is its creator's own.
+	refused = whole(create(admin, fields))
+	equal((refused.status, what_exists()), (422, before))
+	contains(refused.words(), "Podium kept the file for an hour only. Choose it again.")
+	changed = whole(create(carl, [*fields, ("change", "1")]))
+	equal((changed.status, what_exists()), (200, before))
+	contains(changed.words(), "Podium keeps task.zip until")
+	contains(changed.text, 'value="previewed"')
+	equal(create(carl, fields).status, 303)
+	equal(sql("SELECT COUNT(*) FROM leaderboards WHERE name = 'previewed'"), [["1"]])
+	sql("UPDATE uploads SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND")
+	later = [(name, "later" if name == "name" else value) for name, value in fields]
+	expired = whole(create(carl, later))
+	equal((expired.status, 'value="later"' in expired.text), (422, True))
+	sql("DELETE FROM leaderboards WHERE name = 'previewed'")
+
+
+@test
+def a_zip_that_is_too_large_or_broken_keeps_what_was_typed():
+	for content in (b"PK" + bytes(8 * 1024 * 1024), b"PK broken"):
+		page = whole(create(carl, board_form(deadline="2099-01-01T00:00"), content))
+		equal(page.status, 422)
+		contains(page.text, "<title>Error: New leaderboard")
+		contains(page.text, 'id="task-error"')
+		contains(page.text, 'value="previewed"')
+		contains(page.text, 'value="2099-01-01T00:00')
+		contains(page.words(), "Browsers forget a chosen file")
 
 
 @test

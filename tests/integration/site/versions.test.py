@@ -240,7 +240,7 @@ def a_reference_alone_can_be_uploaded():
 		"/admin/leaderboards/new", form, [("task", "mine.py", b"def generate_input(): return 1\n")]
 	)
 	equal(refused.status, 422)
-	contains(whole(refused).words(), "The task in this file has errors:")
+	contains(whole(refused).words(), "The task in this file has errors.")
 	contains(refused.words(), "reference.py: it has no ref_kernel")
 	ok(carl.post("/admin/leaderboards/new", form, [("task", "mine.py", text.encode())]))
 	equal(carl.get("/leaderboard/alone/raw/file/reference_code.py").text, text)
