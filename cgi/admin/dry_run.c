@@ -107,7 +107,9 @@ static int show_report(
 		return rc;
 	}
 	struct page page = page_make(request,
-		arena_printf(request->arena, "Dry run of version %lld", (long long)view.version), "admin");
+		arena_printf(request->arena, "Dry run of %s, version %lld", leaderboard->name,
+			(long long)view.version),
+		"admin");
 	if (dry_run_goes_on(&view)) {
 		page.refresh_s = reload_s;
 		page.live_url =

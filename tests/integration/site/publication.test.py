@@ -248,7 +248,7 @@ def a_task_whose_wrong_sample_passes_is_not_published():
 	contains(page, "The check found 2 errors, so the leaderboard stays hidden.")
 	contains(page, "Error: On CPU, wrong.py got the verdict passed, expected was wrong answer.")
 	contains(page, "Error: On CPU, the input, returned got the verdict passed")
-	lacks(page, "in spite of")
+	lacks(page, "despite")
 
 
 @test
@@ -323,7 +323,7 @@ def warnings_must_be_accepted():
 	)
 	ends("bare", "warned")
 	is_hidden("bare")
-	contains(check_page("bare").words(), "Publish in spite of the warnings")
+	contains(check_page("bare").words(), "Publish despite the warnings")
 	older = value("SELECT MAX(id) - 1 FROM dry_runs")
 	equal(publish("bare", "accept", dry_run=older).status, 409)
 	is_hidden("bare")
@@ -514,7 +514,7 @@ def a_device_whose_check_fails_stays_closed_and_says_why():
 	contains(page, "On CPU, wrong.py got the verdict passed, expected was wrong answer.")
 	page = check_page("failing").words()
 	contains(page, "The check found 2 errors, so failing takes no submissions for CPU.")
-	lacks(page, "in spite of")
+	lacks(page, "despite")
 	lacks(dora.get("/leaderboard/failing?gpu=CPU").words(), "wrong.py")
 	contains(
 		site.manage("task", "publish", "failing"),
@@ -574,7 +574,7 @@ def warnings_of_a_device_must_be_accepted():
 		set_devices(name, "B300", "CPU")
 		device_ends(name, "CPU", "warned")
 		is_refused(name, "CPU")
-	contains(check_page("unsure").words(), "Open CPU in spite of the warnings")
+	contains(check_page("unsure").words(), "Open CPU despite the warnings")
 	page = whole(carl.get("/admin/leaderboard/unsure/edit")).words()
 	contains(page, "CPU takes no submissions: its check found 1 warning.")
 	dry_run = dry_run_of("unsure")
