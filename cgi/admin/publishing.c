@@ -61,12 +61,12 @@ static void say_visibility(struct request *request, struct confirmation *questio
 {
 	if (strcmp(after, "hidden") == 0)
 		confirmation_says(request, question,
-			"To all but its creator and admins there is no such leaderboard any more: its authors "
-			"do not see their own submissions on it, and members do not see it.");
+			"Only its creator and admins see it then. Authors do not see their own submissions "
+			"on it, and members do not see it.");
 	else if (strcmp(after, "closed") == 0 && strcmp(before->visibility, "public") == 0)
 		confirmation_says(request, question,
-			"Only its members see it from now on; those who have submitted become members. Links "
-			"to it lead nowhere for all others.");
+			"Only its members see it then. Users who have submitted become members. Everyone "
+			"else gets “not found”.");
 }
 
 /* Adds to the question what the change of the freeze does now. Adding or lifting a freeze that lies
@@ -79,14 +79,12 @@ static void say_freeze(struct request *request, struct confirmation *question,
 	format_utc(since, after_ms != TIME_NULL ? after_ms : before->frozen_at_ms);
 	if (after_ms != TIME_NULL && after_ms <= now_ms() + 1000)
 		confirmation_says(request, question,
-			"The public ranking stands still as it was %s. What ended or ends later is not ranked, "
-			"and its times are its author’s alone, until the freeze is lifted.",
+			"The public ranking stays as it was at %s. Later results are not ranked, and only "
+			"their authors see the times, until you lift the freeze.",
 			since);
 	else if (stands)
 		confirmation_says(request, question,
-			"All that ended since %s is ranked and seen by everybody at once, which cannot be "
-			"unseen.",
-			since);
+			"All results since %s are ranked and public immediately. You cannot undo this.", since);
 }
 
 /* Makes the question about a change, with a sentence for each consequence for the public. A change
@@ -107,8 +105,8 @@ static struct confirmation publishing_question(
 		say_freeze(request, &question, before, after->frozen_at_ms);
 	if (after->archived && before->archived_at_ms == TIME_NULL)
 		confirmation_says(request, &question,
-			"It takes no submissions any more and leaves the front page for the archive. What "
-			"waits or runs ends as it would, and its results stay.");
+			"It takes no submissions any more and moves from the front page to the archive. Queued "
+			"and running jobs finish, and results stay.");
 	return question;
 }
 
@@ -204,8 +202,8 @@ static int remove_member(
 		.back = arena_printf(request->arena, "/admin/leaderboard/%s/publishing", leaderboard->name),
 	};
 	confirmation_says(request, &question,
-		"While the leaderboard is closed, %s does not see it any more, nor the own submissions "
-		"there; they stay, and so do ranks. No invite code lets %s in again before you do so on "
+		"While the leaderboard is closed, %s sees neither it nor the submissions there. "
+		"Submissions and ranks stay. No invite code admits %s again until you readmit the user on "
 		"this page.",
 		name, name);
 	if (!confirmation_given(request, &question))
@@ -239,7 +237,7 @@ static const struct publishing_action {
 	{ "open", open_device, "The device takes submissions now." },
 	{ "seen", note_internal_errors_seen, "The internal errors are marked as seen." },
 	{ "remove", remove_member, "The member was removed." },
-	{ "readmit", readmit_member, "The user may join again." },
+	{ "readmit", readmit_member, "The user is a member again." },
 };
 
 static int run_publishing_action(struct request *request, const struct leaderboard *leaderboard,

@@ -4,6 +4,7 @@
 #include "cgi/http/confirmation.h"
 #include "cgi/http/notice.h"
 #include "cgi/page/pages.h"
+#include "lib/base/format.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
 #include "templates/admin_worker.h"
@@ -178,18 +179,18 @@ static bool is_selected(const struct target *target, const struct fleet_device *
 static void say_what_stops(
 	struct request *request, struct confirmation *question, enum pause pause, long long running)
 {
+	const char *jobs = plural(request->arena, running, "running job");
 	confirmation_says(request, question,
-		"It takes no jobs until somebody resumes it, also when the worker starts anew. What waits "
-		"goes to other devices of the same model, or goes on waiting.");
+		"It takes no jobs until an admin resumes it, also across restarts. Queued jobs go to other "
+		"devices of the same model or keep waiting.");
 	if (running && pause == PAUSE_DRAIN)
-		confirmation_says(request, question, "%lld job%s on it will end first.", running,
-			running == 1 ? " that runs" : "s that run");
+		confirmation_says(request, question, "%s on it will finish first.", jobs);
 	else if (running)
 		confirmation_says(request, question,
-			"%lld job%s on it %s stopped and queued again at once; what %s computed so far is "
-			"lost, and the attempt does not count.",
-			running, running == 1 ? " that runs" : "s that run", running == 1 ? "is" : "are",
-			running == 1 ? "it has" : "they have");
+			"%s on it will stop and be queued again. The progress is lost, and the attempt does "
+			"not "
+			"count.",
+			jobs);
 	else
 		confirmation_says(request, question, "Nothing runs on it now.");
 }

@@ -180,7 +180,7 @@ benchmarks: [{number: 4444}]
 	await page.getByRole('row', { name }).first().waitFor();
 	await admin.goto(`/admin/leaderboard/${board}/publishing`);
 	await press(admin, 'Freeze the ranking now…');
-	await admin.getByText('The public ranking stands still').waitFor();
+	await admin.getByText('The public ranking stays as it was').waitFor();
 	await press(admin, 'Change it');
 	await page.goto(fresh(`/leaderboard/${board}`));
 	await page.getByText('The ranking is frozen since').waitFor();

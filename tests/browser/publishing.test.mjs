@@ -25,7 +25,7 @@ for (const scripts of [true, false])
 		await admin.getByRole('link', { name: 'Publish', exact: true }).click();
 		await admin.getByRole('radio', { name: /^Hidden/ }).check();
 		await admin.getByRole('button', { name: 'Save' }).click();
-		await admin.getByText('there is no such leaderboard any more').waitFor();
+		await admin.getByText('Only its creator and admins see it then.').waitFor();
 		await admin.getByRole('button', { name: 'Change it' }).click();
 		await admin.getByText('The settings were saved.').waitFor();
 		assert.equal((await guest.goto(`/leaderboard/${name}`)).status(), 404);
@@ -51,10 +51,10 @@ for (const scripts of [true, false])
 		await admin.getByRole('button', { name: `Remove guest_${name}` }).click();
 		await admin.getByLabel('To do it, type the member’s name').fill(`guest_${name}`);
 		await admin.getByRole('button', { name: 'Remove the member' }).click();
-		await admin.getByText('The settings were saved.').waitFor();
+		await admin.getByText('The member was removed.').waitFor();
 		assert.equal((await guest.goto(`/leaderboard/${name}`)).status(), 404);
 		await admin.getByRole('button', { name: `Readmit guest_${name}` }).click();
-		await admin.getByText('The settings were saved.').waitFor();
+		await admin.getByText('The user is a member again.').waitFor();
 		assert.equal((await guest.goto(`/leaderboard/${name}`)).status(), 200);
 	});
 
@@ -93,7 +93,7 @@ for (const scripts of [true, false])
 		if (scripts)
 			assert.deepEqual(await owes(admin, `/admin/leaderboard/${name}/dryrun`), []);
 		await admin.getByRole('button', { name: 'Publish despite the warnings' }).click();
-		await admin.getByText('The settings were saved.').waitFor();
+		await admin.getByText('The warnings were accepted.').waitFor();
 		assert.equal((await guest.goto(`/leaderboard/${name}`)).status(), 200);
 		await admin.goto('/mine');
 		assert.equal(await admin.getByRole('link', { name }).count(), 0);
@@ -220,9 +220,9 @@ scene('a preview shows its state, and deadlines are in the reader’s time zone'
 	await admin.getByRole('radio', { name: /^Hidden/ }).check();
 	await admin.getByRole('checkbox', { name: /^In the archive/ }).check();
 	await admin.getByRole('checkbox', { name: /^Practice/ }).check();
-	await admin.getByLabel('Freeze the ranking from, in UTC').fill('2020-01-01T00:00');
+	await admin.getByLabel('Freeze the ranking from').fill('2020-01-01T00:00');
 	await admin.getByRole('button', { name: 'Save' }).click();
-	await admin.getByText('leaves the front page for the archive').waitFor();
+	await admin.getByText('moves from the front page to the archive').waitFor();
 	await admin.getByRole('button', { name: 'Change it' }).click();
 	await admin.getByText('The settings were saved.').waitFor();
 	assert.deepEqual(

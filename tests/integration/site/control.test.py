@@ -769,7 +769,7 @@ def quotas_are_set_in_the_form_of_a_leaderboard():
 	for wrong in ("0", "-1", "many", "1.5", "100001", "9999999999999999999999"):
 		answer = edit(("quota_ranked", wrong), ("quota_test", "9"))
 		equal((wrong, answer.status), (wrong, 422))
-		contains(answer.words(), "A quota is a whole number of submissions from 1 to 100000")
+		contains(answer.words(), "Type a whole number of submissions from 1 to 100000")
 		contains(answer.text, f'value="{wrong}"')
 	equal(edit(("quota_ranked", ""), ("quota_test", "9")).status, 303)
 	equal(sql("SELECT mode, most, hours FROM leaderboard_quotas"), [["test", "9", "24"]])
