@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import { faultsOf } from './checks.mjs';
-import { closeBrowser, createLeaderboard, EVAL, fillAndSend, logInAsAdmin, publish, register,
-	RUN_LIMIT_MS, scene, taskZip } from './visitor.mjs';
+import { closeBrowser, createLeaderboard, EVAL, fillAndSend, logInAsAdmin, openMenu, publish,
+	register, RUN_LIMIT_MS, scene, taskZip } from './visitor.mjs';
 
 after(closeBrowser);
 
@@ -160,17 +160,18 @@ benchmarks: [{number: 4444}]
 `, 'eval.py': EVAL.replace('became', 'turned into') }));
 	await admin.getByRole('checkbox', { name: /^Keep version 1 in use/ }).check();
 	await admin.getByRole('button', { name: 'Save' }).click();
-	await admin.getByText('Version 2 is a draft').waitFor();
-	await admin.getByRole('row', { name: /^2 draft/ }).getByRole('link', { name: /^Differences/ })
-		.click();
+	await admin.getByText('Version 2 was saved as a draft.').waitFor();
+	await openMenu(admin, 'version 2');
+	await admin.getByRole('link', { name: 'Compare with version 1' }).click();
 	await admin.locator('ins', { hasText: 'turned into' }).waitFor();
 	await admin.locator('del', { hasText: 'became' }).waitFor();
 	publish('versions', '2');
 	publish('versions', '1');
 	await admin.goto('/admin/leaderboard/versions/versions');
-	await admin.getByRole('link', { name: /^Switch to version 2/ }).click();
+	await openMenu(admin, 'version 2');
+	await admin.getByRole('link', { name: 'Switch to it…' }).click();
 	await admin.getByRole('button', { name: 'Switch to version 2' }).click();
-	await admin.getByText('Submissions run against version 2 from now on.').waitFor();
+	await admin.getByText('Submissions run against version 2 now.').waitFor();
 	const faults = [];
 	for (const path of ['/admin/leaderboard/versions/publishing', '/admin/invites', '/join',
 		'/archive', '/admin/leaderboard/versions/versions',
@@ -188,10 +189,10 @@ for (const scripts of [true, false])
 		await logInAsAdmin(admin);
 		await createLeaderboard(admin, name);
 		await admin.goto(`/admin/leaderboard/${name}/publishing`);
-		await admin.getByRole('link', { name: 'Webhooks', exact: true }).click();
+		await admin.locator('main').getByRole('link', { name: 'Webhooks', exact: true }).click();
 		await fillAndSend(admin, { Name: 'our chat', Address: 'https://127.0.0.1/' },
 			'Create the webhook');
-		await admin.getByText('127.0.0.1 is this host').waitFor();
+		await admin.locator('#address-error', { hasText: '127.0.0.1 is this host' }).waitFor();
 		await fillAndSend(admin, { Address: 'https://localhost/secret-path' }, 'Create the webhook');
 		await admin.getByText(/^whsec_/).waitFor();
 		await admin.getByRole('button', { name: 'Send a test' }).click();
@@ -202,11 +203,12 @@ for (const scripts of [true, false])
 			assert.deepEqual(await owes(admin, new URL(admin.url()).pathname), []);
 		await admin.getByRole('button', { name: 'Pause' }).click();
 		await admin.getByRole('button', { name: 'Pause it' }).click();
-		await admin.getByText('This webhook is paused. It receives no events until you resume it.').waitFor();
+		await admin.getByText('This webhook is paused. It receives no events until you resume it.')
+			.waitFor();
 		await admin.getByRole('button', { name: 'Delete' }).click();
 		await admin.getByLabel('To do it, type the webhook’s name').fill('our chat');
 		await admin.getByRole('button', { name: 'Delete the webhook' }).click();
-		await admin.getByText('There are no webhooks here.').waitFor();
+		await admin.getByText('There is no webhook yet.').waitFor();
 	});
 
 scene('a preview shows its state, and deadlines are in the reader’s time zone', async (come) => {
