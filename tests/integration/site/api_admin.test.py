@@ -688,7 +688,7 @@ def the_audit_log_can_be_read_and_searched():
 		],
 		["eve"],
 	)
-	problem(ask("root-of-all", "GET", "audit?from=never"), 400, "invalid", "no day")
+	problem(ask("root-of-all", "GET", "audit?from=never"), 400, "invalid", "Type a day")
 
 
 # ---- machines ----

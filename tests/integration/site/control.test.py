@@ -476,7 +476,7 @@ def an_admin_drains_pauses_and_resumes_in_the_panel():
 	running_one = submit(ada, SLOW)
 	running(running_one)
 	equal(act("drain").status, 303)
-	contains(admin.get("/admin/workers").words(), "draining by root-of-all, with the worker")
+	contains(admin.get("/admin/workers").words(), "draining by root-of-all, with the whole worker")
 	waiting = submit(bob)
 	contains(
 		status(waiting)["jobs"][0]["message"],
