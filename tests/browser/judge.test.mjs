@@ -171,12 +171,12 @@ for (const scripts of [true, false])
 			await looksRight(admin);
 		const first = admin.locator('section',
 			{ has: admin.getByRole('heading', { name: `Submission ${ids[0]} on H200` }) });
-		await first.getByLabel('Why it is rejected').fill('   ');
+		await first.getByLabel('Reason for a rejection').fill('   ');
 		await first.getByRole('button', { name: 'Reject' }).click();
 		await first.getByText('Give a reason. The author sees it.').waitFor();
 		if (scripts)
 			await looksRight(admin);
-		await first.getByLabel('Why it is rejected').fill('It remembers the answers.');
+		await first.getByLabel('Reason for a rejection').fill('It remembers the answers.');
 		await first.getByRole('button', { name: 'Reject' }).click();
 		await admin.getByLabel('To do it, type the submission’s number').fill('0');
 		await admin.getByRole('button', { name: 'Reject it' }).click();

@@ -232,9 +232,9 @@ scenes('an admin invites, announces and notes, as the audit log shows', 'ruled',
 	await admin.getByRole('search', { name: 'Submissions' }).getByLabel('User').fill(name);
 	await press(admin, 'Search');
 	await go(admin, String(number));
-	await fillAndSend(admin, { Note: 'looked at' }, 'Save the note');
+	await fillAndSend(admin, { Note: 'looked at' }, 'Save note');
 	await admin.getByText('looked at').waitFor();
-	await fillAndSend(admin, { Why: 'It is quick.' }, 'Hold it for review…');
+	await fillAndSend(admin, { Reason: 'It is quick.' }, 'Hold for review…');
 	await press(admin, /^Hold it/);
 	await author.goto(`/leaderboard/${board}`);
 	await author.getByText(/^Nobody is ranked/).waitFor();
