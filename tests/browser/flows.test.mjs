@@ -5,8 +5,8 @@ import { after } from 'node:test';
 import { faultsOf } from './checks.mjs';
 import { chip, closeBrowser, codeField, codeIn, createLeaderboard, editLeaderboard, fileField,
 	fillAndSend, logIn, logInAsAdmin, oneTimePassword, openMenu, PASSWORD, recordStates, register,
-	RIGHT, RUN_LIMIT_MS, scene, setDeadline, SLOW, sourceFile, submit, taskZip, verdictOf, WRONG } from
-	'./visitor.mjs';
+	RIGHT, RUN_LIMIT_MS, scene, setDeadline, SLOW, sourceFile, submit, taskZip, verdictOf,
+	WRONG } from './visitor.mjs';
 
 after(closeBrowser);
 

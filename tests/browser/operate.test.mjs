@@ -44,7 +44,7 @@ scenes('an admin rejudges the best result, previews and applies it', async (come
 	await page.goBack();
 	await fillAndSend(page, { [`For either, type the leaderboard’s name: ${board}`]: 'wrong' },
 		'Apply the new results');
-	await page.getByText('so nothing was changed').waitFor();
+	await page.locator('#name-error', { hasText: 'so nothing was changed' }).waitFor();
 	await fillAndSend(page, { [`For either, type the leaderboard’s name: ${board}`]: board },
 		'Apply the new results');
 	await page.getByText('The new results were applied').waitFor();

@@ -245,7 +245,7 @@ scenes('an admin invites, announces and notes, as the audit log shows', 'ruled',
 	await admin.goto('/admin/audit');
 	for (const [what, words] of [['user.role', 'role: creator, was participant'],
 			['submission.hold', 'It is quick.'], ['review.release', 'it was ranked']]) {
-		await admin.getByLabel('What').selectOption(what);
+		await admin.getByLabel('Action', { exact: true }).selectOption(what);
 		await press(admin, 'Search');
 		await admin.getByRole('row', { name: words }).first().waitFor();
 	}
