@@ -217,7 +217,7 @@ scenes('an admin invites, announces and notes, as the audit log shows', 'ruled',
 	await openMenu(admin, guestName);
 	await admin.getByLabel(`Role of ${guestName}`).selectOption('creator');
 	await press(admin, `the role of ${guestName}`);
-	await admin.getByText('Creators make leaderboards').waitFor();
+	await admin.getByText('Creators create leaderboards').waitFor();
 	await press(admin, 'Set the role');
 	await guest.goto('/admin/leaderboards/new');
 	await guest.getByLabel('Task, as a zip').waitFor();
@@ -245,7 +245,7 @@ scenes('an admin invites, announces and notes, as the audit log shows', 'ruled',
 	await admin.goto('/admin/audit');
 	for (const [what, words] of [['user.role', 'role: creator, was participant'],
 			['submission.hold', 'It is quick.'], ['review.release', 'it was ranked']]) {
-		await admin.getByLabel('Action', { exact: true }).selectOption(what);
+		await admin.getByRole('search').getByLabel('Action').selectOption(what);
 		await press(admin, 'Search');
 		await admin.getByRole('row', { name: words }).first().waitFor();
 	}
