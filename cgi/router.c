@@ -3,6 +3,7 @@
 #include "cgi/api/api.h"
 #include "cgi/http/csrf.h"
 #include "cgi/http/form.h"
+#include "cgi/http/notice.h"
 #include "cgi/http/refusal.h"
 #include "cgi/http/session.h"
 #include "cgi/http/thread_cache.h"
@@ -302,6 +303,8 @@ static int read_request_form(struct request *request, const struct call *call)
 {
 	int rc = form_parse_urlencoded(request->arena, request->query_string,
 		strlen(request->query_string), &request->query, &request->query_count, request->error);
+	if (request->method == METHOD_GET)
+		request->notice = notice_read(request);
 	if (rc || request->method != METHOD_POST)
 		return rc;
 	rc = form_read(request, call->route.most_body_bytes);
@@ -312,6 +315,8 @@ static int read_request_form(struct request *request, const struct call *call)
 
 static void finish_page(struct request *request)
 {
+	if (request->shows_notice)
+		notice_forget(request);
 	if (request->viewer.id)
 		request->may_be_cached = false;
 }

@@ -169,7 +169,23 @@
 		});
 	};
 
+	// ---- large files: a field refuses them before the browser sends the form ----
+
+	const limitFiles = () => {
+		for (const field of main.querySelectorAll("[data-most-bytes]:not([data-limited])")) {
+			field.dataset.limited = "";
+			field.addEventListener("change", () => {
+				const [file] = field.files, most = Number(field.dataset.mostBytes);
+				field.setCustomValidity(file?.size > most
+					? `${file.name} has ${(file.size / 1e6).toFixed(1)} MB. Choose a file of at most ${Math.floor(most / 1e6)} MB.`
+					: "");
+				field.reportValidity();
+			});
+		}
+	};
+
 	const improve = () => {
+		limitFiles();
 		offerCopying();
 		addLocalTimes();
 		tellDeadlines();

@@ -12,6 +12,7 @@ static const char *const NAMES[] = {
 	[FIGURE_ZYGOTES] = "zygotes",
 	[FIGURE_FAILURES] = "failures",
 	[FIGURE_LOST_CLAIMS] = "lost_claims",
+	[FIGURE_FULL_DISKS] = "full_disks",
 };
 static const char *const STAGES[] = { "compile", "test", "benchmark", "ranked", "profile",
 	"compare" };

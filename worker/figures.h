@@ -1,6 +1,6 @@
-/* Counters of this worker since its start, for /metrics of podium-web. Counting takes no lock. Each
- * renewal of the registration writes the counters into the worker's row, so podium-web needs no
- * connection to the worker's host. */
+/* Counters of this worker since its start, for /metrics and the panel of podium-web. Counting takes
+ * no lock. Each renewal of the registration writes the counters into the worker's row, so
+ * podium-web needs no connection to the worker's host. */
 #ifndef PODIUM_WORKER_FIGURES_H
 #define PODIUM_WORKER_FIGURES_H
 
@@ -14,6 +14,7 @@ enum figure {
 	FIGURE_FAILURES, /* jobs that failed because of podium-run, the sandbox or the host */
 	/* Jobs that were cancelled, paused or given to another worker while they ran here. */
 	FIGURE_LOST_CLAIMS,
+	FIGURE_FULL_DISKS, /* devices that take no job now, because the disk for jobs is full */
 	figure_count
 };
 void figures_add(enum figure figure, int64_t more);

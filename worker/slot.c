@@ -566,6 +566,15 @@ static bool take_turn(struct slot *slot)
 	return has_lock;
 }
 
+/* Fails while the disk for jobs is full, and lets the worker's figures say so. */
+static int check_disk(struct slot *slot, struct error *error)
+{
+	int rc = disk_space_check(slot->config->worker_directory, error);
+	figures_add(FIGURE_FULL_DISKS, (rc != 0) - slot->has_full_disk);
+	slot->has_full_disk = rc;
+	return rc;
+}
+
 /* Prepares everything that a claim needs. */
 static int make_ready(struct slot *slot, struct error *error)
 {
@@ -573,7 +582,7 @@ static int make_ready(struct slot *slot, struct error *error)
 		return check_place(slot, error);
 	int rc = check_device(slot, error);
 	if (!rc)
-		rc = disk_space_check(slot->config->worker_directory, error);
+		rc = check_disk(slot, error);
 	if (!rc && slot->lock.use < 0)
 		rc = device_lock_open(&slot->lock, slot->device, slot->config->device_locks, error);
 	if (rc || runner_is_there(&slot->runner))

@@ -53,6 +53,7 @@ struct slot {
 	/* Consecutive jobs that failed through this machine. Each one lengthens the pause before the
 	 * next claim, so that other workers can take the job. */
 	int failed_jobs;
+	bool has_full_disk; /* as counted in FIGURE_FULL_DISKS */
 	/* Consecutive failures of something the slot needs. Each one lengthens the pause. */
 	int failures;
 };

@@ -136,7 +136,7 @@ static const char *make_code(struct arena *arena)
 	return code;
 }
 
-static int check_request(
+int invite_check_leaderboards(
 	struct arena *arena, const struct invite_request *request, struct error *error)
 {
 	if (!request->leaderboard_count)
@@ -146,12 +146,22 @@ static int check_request(
 		if (!text_is_leaderboard_name(request->leaderboards[i]))
 			return fail_field(error, "leaderboard", "There is no leaderboard named %s.",
 				quote(arena, request->leaderboards[i]));
+	return 0;
+}
+
+int invite_check_note(const struct invite_request *request, struct error *error)
+{
 	if (strlen(request->note) > invite_most_note_bytes)
 		return fail_field(
 			error, "note", "The note is too long: it may have %d bytes.", invite_most_note_bytes);
+	return 0;
+}
+
+int invite_check_expiry(const struct invite_request *request, struct error *error)
+{
 	if (request->expires_at_ms != TIME_NULL && request->expires_at_ms <= now_ms())
-		return fail_field(
-			error, "expires", "This time has passed already; choose a later one, or none.");
+		return fail_field(error, "expires",
+			"This time is in the past. Choose a later one, or leave the field empty.");
 	return 0;
 }
 
@@ -204,7 +214,11 @@ int invite_create(struct database *db, struct arena *arena, const struct invite_
 	struct creation creation = {
 		.arena = arena, .request = request, .actor = actor, .code = make_code(arena)
 	};
-	int rc = check_request(arena, request, error);
+	int rc = invite_check_leaderboards(arena, request, error);
+	if (!rc)
+		rc = invite_check_note(request, error);
+	if (!rc)
+		rc = invite_check_expiry(request, error);
 	if (!rc)
 		rc = database_transaction(db, create_body, &creation, error);
 	*code = creation.code;

@@ -33,8 +33,13 @@ struct invite_request {
 	bool may_all;          /* the actor may invite to all leaderboards, not only to their own */
 };
 
-/* Creates a code, with an audit entry. ERROR_INPUT has the field leaderboard, note, uses or
- * expires. */
+/* Check one field each, so that a form can report all errors together. */
+int invite_check_leaderboards(
+	struct arena *arena, const struct invite_request *request, struct error *error);
+int invite_check_note(const struct invite_request *request, struct error *error);
+int invite_check_expiry(const struct invite_request *request, struct error *error);
+
+/* Creates a code, with an audit entry. ERROR_INPUT has the field leaderboard, note or expires. */
 int invite_create(struct database *db, struct arena *arena, const struct invite_request *request,
 	const struct actor *actor, const char **code, struct error *error);
 

@@ -183,19 +183,24 @@ static int publishing_body(struct database *db, void *context, struct error *err
 				  "leaderboard.publish", leaderboard->name, notes.data, error);
 }
 
+int publishing_check_visibility(const char *visibility, struct error *error)
+{
+	static const char *const known[] = { "public", "closed", "hidden" };
+	for (size_t i = 0; i < COUNT(known); i++)
+		if (strcmp(known[i], visibility) == 0)
+			return 0;
+	return fail_field(error, "visibility", "Choose public, closed or hidden.");
+}
+
 int publishing_change(struct database *db, struct arena *arena,
 	const struct leaderboard *leaderboard, const struct publishing *after,
 	const struct actor *actor, struct error *error)
 {
-	static const char *const known[] = { "public", "closed", "hidden" };
 	struct change change = {
 		.arena = arena, .leaderboard = leaderboard, .after = after, .actor = actor
 	};
-	for (size_t i = 0; i < COUNT(known); i++)
-		if (!after->visibility || strcmp(known[i], after->visibility) == 0)
-			return database_transaction(db, publishing_body, &change, error);
-	return fail_field(
-		error, "visibility", "A leaderboard is public, closed or hidden; choose one of them.");
+	int rc = after->visibility ? publishing_check_visibility(after->visibility, error) : 0;
+	return rc ? rc : database_transaction(db, publishing_body, &change, error);
 }
 
 int publishing_members(struct database *db, struct arena *arena, int64_t leaderboard_id,

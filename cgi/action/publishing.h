@@ -18,7 +18,8 @@ struct publishing {
  * nothing if nothing changed. A hidden leaderboard becomes visible once the check of its task has
  * passed (lib/leaderboard/publication.h), which may be later. If the leaderboard becomes closed,
  * its users with submissions become members. If the freeze changed, the ranking is computed again.
- * ERROR_INPUT has the field `visibility`. */
+ * ERROR_INPUT has the field `visibility`, which publishing_check_visibility checks. */
+int publishing_check_visibility(const char *visibility, struct error *error);
 int publishing_change(struct database *db, struct arena *arena,
 	const struct leaderboard *leaderboard, const struct publishing *after,
 	const struct actor *actor, struct error *error);

@@ -2,6 +2,7 @@
 #include "cgi/admin/admin.h"
 
 #include "cgi/action/intake.h"
+#include "cgi/http/notice.h"
 #include "cgi/http/paging.h"
 #include "cgi/page/pages.h"
 #include "lib/base/format.h"
@@ -11,9 +12,13 @@
 #include "lib/fleet/quarantine.h"
 #include "lib/judging/internal_error.h"
 #include "lib/leaderboard/leaderboard.h"
+#include "lib/leaderboard/publication.h"
 #include "lib/leaderboard/visibility.h"
+#include "lib/webhook/webhook.h"
 #include "templates/admin.h"
 #include "templates/admin_audit.h"
+
+#include <string.h>
 
 enum { most_looked = 10000 };
 
@@ -32,6 +37,7 @@ static const struct column LEADERBOARD_COLUMNS[] = {
 	INTEGER(struct admin_leaderboard, version),
 	INTEGER(struct admin_leaderboard, submissions),
 	TEXT(struct admin_leaderboard, gpus),
+	INTEGER(struct admin_leaderboard, offered),
 };
 #define MAY_SEE_LEADERBOARD SQL_MAY_SEE("l")
 static const struct statement LEADERBOARDS = SELECT(struct admin_leaderboard, LEADERBOARD_COLUMNS,
@@ -40,7 +46,9 @@ static const struct statement LEADERBOARDS = SELECT(struct admin_leaderboard, LE
 	"AS archived, l.visibility, v.number AS version, "
 	"COALESCE(c.submissions, 0) AS submissions, "
 	"(SELECT GROUP_CONCAT(g.gpu ORDER BY g.position SEPARATOR ', ') FROM leaderboard_gpus g "
-	"WHERE g.leaderboard_id = l.id) AS gpus "
+	"WHERE g.leaderboard_id = l.id) AS gpus, "
+	"EXISTS (SELECT 1 FROM leaderboard_gpus g JOIN gpus o ON o.model = g.gpu "
+	"WHERE g.leaderboard_id = l.id AND o.seen_at" SQL_IS_ONLINE ") AS offered "
 	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id "
 	"LEFT JOIN users u ON u.id = l.creator_id "
 	"LEFT JOIN leaderboard_counts c ON c.leaderboard_id = l.id WHERE " MAY_SEE_LEADERBOARD
@@ -57,6 +65,7 @@ static const struct column WORKER_COLUMNS[] = {
 	INTEGER(struct admin_worker, warnings),
 	INTEGER(struct admin_worker, faults),
 	INTEGER(struct admin_worker, pause),
+	INTEGER(struct admin_worker, full_disks),
 };
 #define WORKER_PAUSE SQL_PAUSE("w.name", "''")
 static const struct statement WORKERS = SELECT(struct admin_worker, WORKER_COLUMNS,
@@ -66,7 +75,8 @@ static const struct statement WORKERS = SELECT(struct admin_worker, WORKER_COLUM
 	"AND j.lease_owner = w.name) AS running, "
 	"JSON_LENGTH(JSON_SEARCH(w.checks, 'all', 'warning', NULL, '$[*].state')) AS warnings, "
 	"JSON_LENGTH(JSON_SEARCH(w.checks, 'all', 'fault', NULL, '$[*].state')) "
-	"AS faults, " WORKER_PAUSE " AS pause "
+	"AS faults, " WORKER_PAUSE " AS pause, "
+	"CAST(COALESCE(JSON_VALUE(w.figures, '$.full_disks'), 0) AS SIGNED) AS full_disks "
 	"FROM workers w ORDER BY online DESC, w.name LIMIT 200");
 
 static const struct column DEVICE_COLUMNS[] = {
@@ -104,6 +114,9 @@ enum {
 	ANSWER_DEVICES,
 	ANSWER_QUARANTINE,
 	ANSWER_INTERNAL_ERRORS,
+	ANSWER_CHECKS,
+	ANSWER_WEBHOOKS,
+	ANSWER_STOP,
 	ANSWER_CHANGES
 };
 static const struct statement *const OVERVIEW_PARTS[] = {
@@ -112,39 +125,44 @@ static const struct statement *const OVERVIEW_PARTS[] = {
 	[ANSWER_DEVICES] = &DEVICES,
 	[ANSWER_QUARANTINE] = &gpus_quarantine,
 	[ANSWER_INTERNAL_ERRORS] = &internal_errors_reading,
+	[ANSWER_CHECKS] = &stuck_checks_reading,
+	[ANSWER_WEBHOOKS] = &webhooks_failing,
+	[ANSWER_STOP] = &intake_reading,
 	[ANSWER_CHANGES] = &RECENT_CHANGES,
 };
 static const struct bundle OVERVIEW = BUNDLE(OVERVIEW_PARTS),
 						   OVERVIEW_OF_CREATOR = { OVERVIEW_PARTS, ANSWER_CHANGES };
 
-static int read_stop(struct request *request, struct admin_view *view)
-{
-	struct intake_stop *stop = arena_alloc(request->arena, sizeof *stop);
-	int rc = intake_read(request->db, request->arena, stop, request->error);
-	view->stop = rc ? NULL : stop;
-	return rc == ERROR_NOT_FOUND ? 0 : rc;
-}
-
 static int read_overview(struct request *request, struct admin_view *view)
 {
 	struct database_answer answers[COUNT(OVERVIEW_PARTS)] = { 0 };
+	const int64_t viewer = request->viewer.id, is_admin = view->is_admin;
 	int rc = database_answers(request->db, request->arena,
-		view->is_admin ? &OVERVIEW : &OVERVIEW_OF_CREATOR, answers, request->error, "iiii",
-		request->viewer.id, request->viewer.id, (int64_t)view->is_admin, (int64_t) true);
+		view->is_admin ? &OVERVIEW : &OVERVIEW_OF_CREATOR, answers, request->error, "iiiiiiiiii",
+		viewer, viewer, is_admin, (int64_t) true, viewer, is_admin, viewer, is_admin, viewer,
+		is_admin);
+	if (rc)
+		return rc;
 	view->leaderboards = answers[ANSWER_LEADERBOARDS].rows,
 	view->leaderboard_count = answers[ANSWER_LEADERBOARDS].count;
 	view->workers = answers[ANSWER_WORKERS].rows,
 	view->worker_count = answers[ANSWER_WORKERS].count;
 	view->devices = answers[ANSWER_DEVICES].rows,
 	view->device_count = answers[ANSWER_DEVICES].count;
-	view->quarantined = answers[ANSWER_QUARANTINE].rows,
-	view->quarantined_count = answers[ANSWER_QUARANTINE].count;
-	view->internal_errors = answers[ANSWER_INTERNAL_ERRORS].rows,
-	view->internal_error_count = answers[ANSWER_INTERNAL_ERRORS].count;
 	view->audit = answers[ANSWER_CHANGES].rows, view->audit_count = answers[ANSWER_CHANGES].count;
-	if (!rc)
-		rc = read_stop(request, view);
-	return rc;
+	view->stop = answers[ANSWER_STOP].count ? answers[ANSWER_STOP].rows : NULL;
+	const struct attention_source source = {
+		.leaderboards = view->leaderboards,
+		.leaderboard_count = view->leaderboard_count,
+		.workers = view->workers,
+		.worker_count = view->worker_count,
+		.quarantine = &answers[ANSWER_QUARANTINE],
+		.internal_errors = &answers[ANSWER_INTERNAL_ERRORS],
+		.checks = &answers[ANSWER_CHECKS],
+		.webhooks = &answers[ANSWER_WEBHOOKS],
+	};
+	view->attention_count = attention_list(request, &source, &view->attention);
+	return 0;
 }
 
 int page_admin(struct request *request)
@@ -154,15 +172,7 @@ int page_admin(struct request *request)
 	int rc = read_overview(request, &view);
 	if (rc)
 		return rc;
-	struct page page = page_make(request, "Admin", "admin");
-	if (request_query(request, "deleted"))
-		page.notice = "The leaderboard was deleted with everything that belonged to it.";
-	if (request_query(request, "released"))
-		page.notice = "The GPU is released. Its worker looks whether it works, and puts it back if "
-					  "it does not.";
-	if (request_query(request, "intake"))
-		page.notice =
-			view.stop ? "No submissions are taken from now on." : "Submissions are taken again.";
+	struct page page = page_make(request, "Panel", "admin");
 	admin_page(&request->body, &page, &view);
 	return 0;
 }
@@ -170,8 +180,15 @@ int page_admin(struct request *request)
 int action_gpu_release(struct request *request)
 {
 	const struct actor by = actor_of(request);
-	int rc = gpu_release(request->db, request_form_or(request, "uuid", ""), &by, request->error);
-	return rc ? rc : redirect(request, "/admin?released=1");
+	const char *uuid = request_form_or(request, "uuid", "");
+	int rc = gpu_release(request->db, uuid, &by, request->error);
+	if (rc)
+		return rc;
+	notice_leave(request,
+		"%s was released. Its worker tests it before the next job, and quarantines it again if it "
+		"still fails.",
+		uuid);
+	return redirect(request, "/admin/workers");
 }
 
 /* ---- the audit log ---- */
@@ -232,7 +249,7 @@ static int read_day(const char *text, int64_t *day_ms, const char **wrong)
 {
 	*day_ms = TIME_NULL;
 	if (*text && parse_utc(text, day_ms))
-		*wrong = "This is no day; write it as 2026-11-21.";
+		*wrong = "Type a day as 2026-11-21.";
 	return *wrong != NULL;
 }
 

@@ -2,25 +2,11 @@
 #ifndef PODIUM_CGI_ADMIN_ADMIN_H
 #define PODIUM_CGI_ADMIN_ADMIN_H
 
+#include "cgi/admin/attention.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-struct admin_leaderboard {
-	int64_t id;
-	const char *name, *creator; /* creator NULL: none */
-	int64_t creator_id, deadline_ms, ended, accepting, archived, version, submissions;
-	const char *visibility;
-	const char *gpus; /* "H200, CPU"; NULL: none chosen */
-};
-
-struct admin_worker {
-	int64_t id;
-	const char *name, *version;
-	int64_t started_at_ms, seen_at_ms, online, running;
-	int64_t warnings, faults; /* failed checks of the host; SQL_NULL_INTEGER: not checked yet */
-	int64_t pause;            /* of the whole worker: enum pause (lib/fleet/fleet.h) */
-};
 
 struct admin_device {
 	int64_t worker_id;
@@ -28,8 +14,6 @@ struct admin_device {
 	int64_t memory_bytes, count;
 };
 
-struct quarantined_gpu;
-struct internal_errors;
 struct intake_stop;
 
 struct audit_row {
@@ -47,12 +31,10 @@ struct admin_view {
 	size_t worker_count;
 	struct admin_device *devices;
 	size_t device_count;
-	struct quarantined_gpu *quarantined;
-	size_t quarantined_count;
+	const struct attention *attention;
+	size_t attention_count;
 	struct audit_row *audit;
 	size_t audit_count;
-	const struct internal_errors *internal_errors; /* that nobody has looked at */
-	size_t internal_error_count;
 };
 
 struct admin_user {
@@ -69,10 +51,10 @@ struct users_view {
 	int64_t number;     /* page number, from 1 */
 	bool has_next;
 	int64_t viewer_id;
-	const char *error;            /* a message, or NULL */
 	bool asks;                    /* the response is already the confirmation page */
 	const char *link_name, *link; /* to choose a password; shown only in this response; or NULL */
-	const char *invited_name;     /* as typed in the form for a new account, "" at first */
+	/* The form for a new account, as typed, and messages or NULL. */
+	const char *invited_name, *invited_role, *name_error, *role_error;
 };
 
 struct ban_form {

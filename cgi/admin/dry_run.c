@@ -2,6 +2,7 @@
 #include "cgi/admin/dry_run.h"
 
 #include "cgi/admin/leaderboard.h"
+#include "cgi/http/notice.h"
 #include "cgi/http/paging.h"
 #include "cgi/page/pages.h"
 #include "templates/dry_run.h"
@@ -77,35 +78,22 @@ bool dry_run_goes_on(const struct dry_run_view *view)
 	return goes_on;
 }
 
-static int read_check(struct request *request, struct dry_run_view *view, struct error *error)
-{
-	struct publication *publication = arena_alloc(request->arena, sizeof *publication);
-	const struct leaderboard *leaderboard = view->leaderboard;
-	int rc = publication_read(request->db, request->arena, leaderboard->id, publication, error);
-	if (rc && rc != ERROR_NOT_FOUND)
-		return rc;
-	if (!rc && publication->version_number == view->version)
-		view->publication = publication;
-	bool has_check = view->publication || leaderboard->version_number == view->version;
-	return has_check ? check_rows(request->db, request->arena, leaderboard->id, view->version,
-			   view->rows, view->count, &view->check, error)
-					 : 0;
-}
-
 static int read_dry_run(struct request *request, struct dry_run_view *view, struct error *error)
 {
-	struct dry_run_row *rows;
+	struct publication_report report;
 	const struct leaderboard *leaderboard = view->leaderboard;
 	view->version = query_number(request, "version",
 		leaderboard->wanted_visibility ? leaderboard->wanted_version : leaderboard->version_number);
-	int rc = dry_run_read(request->db, request->arena, view->leaderboard->id, view->version, &rows,
-		&view->count, error);
+	int rc = publication_report_read(
+		request->db, request->arena, leaderboard, view->version, &report, error);
 	if (rc)
 		return rc;
-	view->rows = rows;
+	view->rows = report.rows, view->count = report.count;
+	view->publication = report.publication;
+	view->check = report.check;
 	count_rows(view);
 	split_untried(request->arena, view);
-	return read_check(request, view, error);
+	return 0;
 }
 
 static int show_report(
@@ -119,7 +107,9 @@ static int show_report(
 		return rc;
 	}
 	struct page page = page_make(request,
-		arena_printf(request->arena, "Dry run of version %lld", (long long)view.version), "admin");
+		arena_printf(request->arena, "Dry run of %s, version %lld", leaderboard->name,
+			(long long)view.version),
+		"admin");
 	if (dry_run_goes_on(&view)) {
 		page.refresh_s = reload_s;
 		page.live_url =
@@ -167,6 +157,8 @@ int action_dry_run(struct request *request)
 		return rc;
 	int64_t version = query_number(request, "version", leaderboard.version_number);
 	rc = dry_run_start(request->db, request->arena, &leaderboard, version, &actor, request->error);
+	if (!rc)
+		notice_leave(request, "The dry run of version %lld has started.", (long long)version);
 	if (rc != ERROR_CONFLICT && rc != ERROR_INPUT)
 		return rc ? rc
 				  : redirect(request, "/admin/leaderboard/%s/dryrun?version=%lld", leaderboard.name,

@@ -1,6 +1,7 @@
 /* Stops and restarts submissions to the whole site. */
 #include "cgi/action/intake.h"
 #include "cgi/http/confirmation.h"
+#include "cgi/http/notice.h"
 #include "cgi/page/pages.h"
 
 #include <string.h>
@@ -9,17 +10,21 @@ int action_admin_intake(struct request *request)
 {
 	bool stops = strcmp(request_form_or(request, "action", ""), "stop") == 0;
 	const struct actor by = actor_of(request);
-	struct confirmation question = { .title = "Stop taking submissions?",
+	struct confirmation question = { .title = "Stop submissions?",
 		.section = "admin",
-		.button = "Stop it",
+		.button = "Stop submissions",
 		.back = "/admin" };
 	confirmation_says(request, &question,
-		"Nobody can submit to any leaderboard from then on, in the browser or from a terminal, "
-		"until an admin starts it again.");
+		"Nobody can submit to any leaderboard, in the browser or from a terminal, until an admin "
+		"accepts submissions again.");
 	confirmation_says(request, &question,
-		"What waits or runs goes on, and its results count. No deadline moves.");
+		"Queued and running jobs continue, and their results count. No deadline moves.");
 	if (stops && !confirmation_given(request, &question))
 		return confirmation_ask(request, &question);
 	int rc = intake_set(request->db, !stops, &by, request->error);
-	return rc ? rc : redirect(request, "/admin?intake=%s", stops ? "stopped" : "started");
+	if (rc)
+		return rc;
+	notice_leave(request,
+		stops ? "Podium accepts no submissions now." : "Podium accepts submissions again.");
+	return redirect(request, "/admin");
 }

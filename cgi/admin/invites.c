@@ -2,6 +2,7 @@
 #include "cgi/admin/leaderboard.h"
 #include "cgi/admin/publishing.h"
 #include "cgi/http/confirmation.h"
+#include "cgi/http/notice.h"
 #include "cgi/http/rate_limit.h"
 #include "cgi/page/pages.h"
 #include "lib/base/format.h"
@@ -26,13 +27,14 @@ static const struct statement LEADERBOARDS = SELECT(struct leaderboard_row, LEAD
 
 /* ---- the list ---- */
 
-static int list_leaderboards(struct request *request, struct invites_view *view)
+static int list_leaderboards(
+	struct request *request, struct invites_view *view, struct error *error)
 {
 	struct leaderboard_row *rows;
 	const char **chosen;
 	size_t chosen_count = request_form_values(request, "leaderboard", &chosen);
 	int rc = database_rows(request->db, request->arena, &LEADERBOARDS, &rows,
-		&view->leaderboard_count, request->error, "i", managed_creator(request));
+		&view->leaderboard_count, error, "i", managed_creator(request));
 	if (rc)
 		return rc;
 	view->leaderboards =
@@ -63,19 +65,13 @@ static int show_invites(struct request *request)
 	int rc = invites_list(
 		request->db, request->arena, managed_creator(request), &invites, &view.count, &own);
 	if (!rc)
-		rc = list_leaderboards(request, &view);
+		rc = list_leaderboards(request, &view, &own);
 	if (rc) {
-		if (own.code)
-			*request->error = own;
+		*request->error = own;
 		return rc;
 	}
 	view.invites = invites;
-	struct page page = page_make(request, "Invites", "admin");
-	const char *done = request_query(request, "done");
-	if (done)
-		page.notice = strcmp(done, "revoked") == 0
-			? "The code was revoked. Those who had used it stay members."
-			: "The code was made. It is the first one in the list.";
+	struct page page = form_page_make(request, "Invites", "admin");
 	invites_page(&request->body, &page, &view);
 	return 0;
 }
@@ -86,6 +82,17 @@ int page_invites(struct request *request)
 }
 
 /* ---- creating and revoking ---- */
+
+/* Keeps the errors of the whole form. Returns the code of the first one, or 0. */
+static int note_request(struct request *request, const struct invite_request *wanted)
+{
+	int rc = form_note(request, invite_check_leaderboards(request->arena, wanted, request->error));
+	if (!rc)
+		rc = form_note(request, invite_check_note(wanted, request->error));
+	if (!rc)
+		rc = form_note(request, invite_check_expiry(wanted, request->error));
+	return rc ? rc : form_noted(request);
+}
 
 static int read_request(struct request *request, struct invite_request *wanted)
 {
@@ -98,14 +105,15 @@ static int read_request(struct request *request, struct invite_request *wanted)
 	wanted->leaderboard_count = request_form_values(request, "leaderboard", &wanted->leaderboards);
 	wanted->most_uses = *uses ? strtoll(uses, &end, 10) : 0;
 	if (*uses && (*end || wanted->most_uses < 1 || wanted->most_uses > invite_most_uses))
-		return fail_field(request->error, "uses",
-			"This is a whole number from 1 to %d, or empty; %s is not.", invite_most_uses,
-			quote(request->arena, uses));
+		form_note(request,
+			fail_field(request->error, "uses",
+				"Type a whole number from 1 to %d, or leave the field empty. %s is neither.",
+				invite_most_uses, quote(request->arena, uses)));
 	if (*expires && parse_utc(expires, &wanted->expires_at_ms))
-		return fail_field(request->error, "expires",
-			"This is no date and time; write it as 2026-11-21 06:10, in UTC, or leave the field "
-			"empty.");
-	return 0;
+		form_note(request,
+			fail_field(request->error, "expires",
+				"Type a date and time as 2026-11-21 06:10, in UTC, or leave the field empty."));
+	return note_request(request, wanted);
 }
 
 static int create_invite_from_form(struct request *request)
@@ -114,8 +122,11 @@ static int create_invite_from_form(struct request *request)
 	struct actor actor = actor_of(request);
 	const char *code;
 	int rc = read_request(request, &wanted);
-	return rc ? rc
-			  : invite_create(request->db, request->arena, &wanted, &actor, &code, request->error);
+	if (!rc)
+		rc = invite_create(request->db, request->arena, &wanted, &actor, &code, request->error);
+	if (!rc)
+		notice_leave(request, "The code %s was created. It is the first in the list.", code);
+	return rc;
 }
 
 /* If the user has not confirmed, shows the confirmation page and sets *asked; the caller then
@@ -140,11 +151,11 @@ static int check_revoking(struct request *request, int64_t id, bool *asked)
 	*asked = true;
 	question.title = arena_printf(request->arena, "Revoke the code %s?", one->code);
 	confirmation_says(request, &question,
-		"Nobody can join %s with it any more. It cannot be opened again; a new code can be made.",
+		"Nobody can join %s with this code any more. You cannot undo this, but you can create "
+		"another code.",
 		one->leaderboards ? one->leaderboards : "anything");
-	confirmation_says(request, &question,
-		"It was used %lld time%s; those who came with it stay members.", (long long)one->uses,
-		one->uses == 1 ? "" : "s");
+	confirmation_says(request, &question, "It was used %s. Whoever used it stays a member.",
+		plural(request->arena, one->uses, "time"));
 	return confirmation_ask(request, &question);
 }
 
@@ -153,9 +164,13 @@ static int revoke_one(struct request *request, bool *asked)
 	struct actor actor = actor_of(request);
 	int64_t id = strtoll(request_form_or(request, "invite", "0"), NULL, 10);
 	int rc = check_revoking(request, id, asked);
-	return rc || *asked ? rc
-						: invite_revoke(request->db, request->arena, id, managed_creator(request),
-							&actor, request->error);
+	if (rc || *asked)
+		return rc;
+	rc = invite_revoke(
+		request->db, request->arena, id, managed_creator(request), &actor, request->error);
+	if (!rc)
+		notice_leave(request, "The code was revoked. Whoever used it stays a member.");
+	return rc;
 }
 
 int action_invites(struct request *request)
@@ -165,7 +180,7 @@ int action_invites(struct request *request)
 	if (asked)
 		return rc;
 	if (!rc)
-		return redirect(request, "/admin/invites?done=%s", revokes ? "revoked" : "made");
+		return redirect(request, "/admin/invites");
 	if (rc != ERROR_INPUT)
 		return rc;
 	request->status = 422;
@@ -193,9 +208,7 @@ static int show_join(struct request *request, const char *code)
 		return rc;
 	}
 	form.memberships = memberships;
-	struct page page = page_make(request, "Enter an invite code", "leaderboards");
-	if (request_query(request, "done"))
-		page.notice = "The code was accepted. You are a member of the leaderboards that it is for.";
+	struct page page = form_page_make(request, "Enter an invite code", "leaderboards");
 	join_page(&request->body, &page, &form);
 	return 0;
 }
@@ -224,9 +237,13 @@ int action_join(struct request *request)
 	if (!rc)
 		rc = invite_redeem(request->db, request->arena, code, request->viewer.id, &leaderboards,
 			&count, request->error);
+	if (!rc && count == 1)
+		notice_leave(request, "The code was accepted. You are a member of %s.", leaderboards->name);
+	else if (!rc)
+		notice_leave(request, "The code was accepted. You are a member of its leaderboards.");
 	if (!rc)
 		return count == 1 ? redirect(request, "/leaderboard/%s", leaderboards->name)
-						  : redirect(request, "/join?done=1");
+						  : redirect(request, "/join");
 	if (rc != ERROR_INPUT)
 		return rc;
 	request->status = 422;

@@ -1,15 +1,18 @@
 /* Creates, edits and deletes a leaderboard in the admin panel. */
 #include "cgi/admin/leaderboard.h"
 
-#include "cgi/page/leaderboard.h"
+#include "cgi/http/notice.h"
 #include "cgi/page/pages.h"
+#include "cgi/render/markdown.h"
 #include "lib/base/format.h"
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
 #include "lib/judging/internal_error.h"
 #include "lib/leaderboard/check.h"
+#include "lib/task/engine.h"
 #include "lib/task/stock.h"
+#include "lib/task/version.h"
 #include "templates/admin_leaderboard.h"
 
 #include <stdio.h>
@@ -66,8 +69,7 @@ static int read_deadline(
 		*deadline_ms = leaderboard->deadline_ms;
 	else if (*text && parse_utc(text, deadline_ms))
 		return fail_field(request->error, "deadline",
-			"This is no date and time; write it as 2026-11-21 06:10, in UTC, or leave the field "
-			"empty.");
+			"Type a date and time as 2026-11-21 06:10, in UTC, or leave the field empty.");
 	return 0;
 }
 
@@ -81,8 +83,8 @@ static int read_quota_number(
 	if (!*text || (!*end && *number >= 1 && *number <= most))
 		return 0;
 	return fail_field(request->error, "quota",
-		"A quota is a whole number of submissions from 1 to %d in 1 to %d hours, or empty; this is "
-		"%s.",
+		"Type a whole number of submissions from 1 to %d in 1 to %d hours, or leave both empty. %s "
+		"is neither.",
 		quota_most, quota_most_hours, quote(request->arena, text));
 }
 
@@ -125,12 +127,9 @@ static void read_gpus(struct request *request, struct leaderboard_settings *sett
 		settings->gpus[settings->gpu_count++] = word;
 }
 
-int leaderboard_read_zip(
-	struct request *request, const char *field, bool required, struct leaderboard_input *input)
+static int read_zip(struct request *request, const char *field, const struct upload *upload,
+	struct leaderboard_input *input)
 {
-	const struct upload *upload = request_upload(request, field);
-	if (!upload)
-		return required ? fail_field(request->error, field, "Choose the zip with the task.") : 0;
 	input->upload = fileset_make(request->arena);
 	input->stock = stock_fileset(request->arena);
 	int rc = fileset_from_upload(
@@ -141,9 +140,33 @@ int leaderboard_read_zip(
 	}
 	if (!rc
 		&& task_check(request->arena, &input->upload, &input->stock, &input->task, &input->faults))
-		rc = fail_field(
-			request->error, field, "The file was read, but the task in it cannot be used:");
+		rc = fail_field(request->error, field, "The task in this file has errors.");
 	return rc;
+}
+
+int leaderboard_read_zip(
+	struct request *request, const char *field, bool required, struct leaderboard_input *input)
+{
+	const struct upload *upload = request_upload(request, field);
+	if (upload)
+		return read_zip(request, field, upload, input);
+	return required ? fail_field(request->error, field, "Choose the zip with the task.") : 0;
+}
+
+/* Reads the task of a new leaderboard: a chosen file, or the one that the preview has kept. */
+static int read_new_task(struct request *request, struct leaderboard_input *input)
+{
+	const char *number = request_form_or(request, "upload", "");
+	struct kept_upload *kept = &input->kept;
+	if (request_upload(request, "task") || !*number)
+		return leaderboard_read_zip(request, "task", true, input);
+	int rc = upload_find(request, number, kept);
+	if (rc == ERROR_NOT_FOUND)
+		return fail_field(
+			request->error, "task", "Podium kept the file for an hour only. Choose it again.");
+	const struct upload upload = { "task", kept->file_name, kept->content.bytes,
+		kept->content.length };
+	return rc ? rc : read_zip(request, "task", &upload, input);
 }
 
 /* Without a readable task, its language is unknown; models are then checked for any language. */
@@ -165,7 +188,9 @@ static int note_faults(
 							 leaderboard_check_new_name(
 								 request->db, request->arena, settings->name, request->error));
 	if (!rc)
-		rc = form_note(request, leaderboard_read_zip(request, "task", !leaderboard, input));
+		rc = form_note(request,
+			leaderboard ? leaderboard_read_zip(request, "task", false, input)
+						: read_new_task(request, input));
 	if (!rc)
 		rc = form_note(request,
 			leaderboard_check_settings(
@@ -268,24 +293,79 @@ static void list_quotas(
 	}
 }
 
+/* Tells which engine the saved task gets, and why. `outcome`: "was created"; `more`: a sentence
+ * after a space, or "". */
+static int report_saved(struct request *request, const struct leaderboard *leaderboard,
+	const char *outcome, bool is_task_new, const char *more)
+{
+	struct task_engine_row *engines;
+	size_t count = 0;
+	int rc = is_task_new ? task_engines_read(request->db, request->arena,
+				 leaderboard->task_version_id, &engines, &count, request->error)
+						 : 0;
+	if (!rc && count)
+		notice_leave(request, "%s %s.%s The engine is %s. %s", leaderboard->name, outcome, more,
+			engines->engine, engines->reason);
+	else if (!rc)
+		notice_leave(request, "%s %s.%s", leaderboard->name, outcome, more);
+	return rc;
+}
+
 /* Leads to the form if it has warnings about what was saved, else to the leaderboard. */
-static int redirect_to_saved(
-	struct request *request, const char *name, bool is_task_new, const char *query)
+static int redirect_to_saved(struct request *request, const char *name, const char *outcome,
+	bool is_task_new, const char *more)
 {
 	struct leaderboard leaderboard;
 	struct check_remarks warnings;
 	bool warns = false;
 	int rc = leaderboard_by_name(request->db, request->arena, name, &leaderboard, request->error);
 	if (!rc)
+		rc = report_saved(request, &leaderboard, outcome, is_task_new, more);
+	if (!rc)
 		rc = check_read_form(request->db, request->arena, leaderboard.id,
-			leaderboard.task_version_id, &warnings, request->error);
+			leaderboard.version_number, &warnings, request->error);
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < warnings.count; i++)
 		warns |= is_task_new || strcmp(warnings.list[i].field, "gpu") == 0;
-	return warns ? redirect(request, "/admin/leaderboard/%s/edit?saved=1%s", name, query)
-		: *query ? redirect(request, "/leaderboard/%s?%s", name, query + 1)
+	return warns ? redirect(request, "/admin/leaderboard/%s/edit", name)
 				 : redirect(request, "/leaderboard/%s", name);
+}
+
+struct newest_version {
+	int64_t number, draft;
+	const char *engine, *reason;
+};
+static const struct column NEWEST_COLUMNS[] = {
+	INTEGER(struct newest_version, number),
+	INTEGER(struct newest_version, draft),
+	TEXT(struct newest_version, engine),
+	TEXT(struct newest_version, reason),
+};
+static const struct statement NEWEST = SELECT(struct newest_version, NEWEST_COLUMNS,
+	"SELECT v.number, v.draft, e.engine, e.reason FROM task_versions v "
+	"LEFT JOIN task_engines e ON e.task_version_id = v.id AND e.gpu = '' "
+	"WHERE v.leaderboard_id = ? ORDER BY v.number DESC LIMIT 1");
+
+/* Leads to the versions, of which the uploaded task is the newest, or to the version in use. */
+static int redirect_to_draft(
+	struct request *request, const struct leaderboard *leaderboard, const char *more)
+{
+	struct newest_version newest;
+	int rc = database_row(
+		request->db, request->arena, &NEWEST, &newest, request->error, "i", leaderboard->id);
+	if (rc)
+		return rc;
+	if (newest.draft)
+		notice_leave(request,
+			"Version %lld was saved as a draft. Compare it, make a dry run, and switch to it when "
+			"it is ready. Its engine is %s. %s%s",
+			(long long)newest.number, newest.engine, newest.reason, more);
+	else
+		notice_leave(request,
+			"%s was saved. The task runs as before, so there is no draft of it.%s",
+			leaderboard->name, more);
+	return redirect(request, "/admin/leaderboard/%s/versions", leaderboard->name);
 }
 
 static int show_leaderboard_form(struct request *request, struct leaderboard_form *form,
@@ -306,9 +386,6 @@ static int show_leaderboard_form(struct request *request, struct leaderboard_for
 		? arena_printf(request->arena, "Edit %s", form->leaderboard->name)
 		: "New leaderboard";
 	struct page page = form_page_make(request, title, "admin");
-	rc = form->leaderboard ? leaderboard_note_edit(request, form->leaderboard, &page) : 0;
-	if (rc)
-		return rc;
 	admin_leaderboard_page(&request->body, &page, form);
 	return 0;
 }
@@ -330,6 +407,7 @@ static int show_leaderboard_form_again(struct request *request,
 		.sources_public = input->settings.sources_public_after_deadline,
 		.faults = input->faults,
 		.has_closed = leaderboard,
+		.kept = input->kept,
 	};
 	list_quotas(request, &form, NULL);
 	return show_leaderboard_form(request, &form, input->settings.gpus, input->settings.gpu_count);
@@ -346,16 +424,82 @@ int page_leaderboard_new(struct request *request)
 	return show_leaderboard_form(request, &form, NULL, 0);
 }
 
+/* The fields of the form itself; the others are for the preview's buttons. */
+bool leaderboard_preview_keeps(const struct field *field)
+{
+	static const char *const own[] = { "csrf", "confirm", "change", "upload", "visibility" };
+	return !names_contain(own, COUNT(own), field->name);
+}
+
+static int keep_task(struct request *request, struct kept_upload *kept)
+{
+	const struct upload *upload = request_upload(request, "task");
+	return upload ? upload_keep(request, upload->file_name, upload->bytes, upload->length, kept)
+				  : 0;
+}
+
+static void describe_devices(struct request *request, struct leaderboard_preview *preview)
+{
+	const struct leaderboard_settings *settings = &preview->input->settings;
+	const struct task *task = preview->input->task;
+	preview->devices = arena_array(request->arena, struct preview_device, settings->gpu_count + 1);
+	for (size_t i = 0; i < settings->gpu_count; i++) {
+		struct engine_choice choice = engine_on(task->choice, settings->gpus[i]);
+		preview->devices[preview->device_count++] = (struct preview_device){ settings->gpus[i],
+			task_engine_name(choice.engine), choice.reason };
+	}
+}
+
+static const char *preview_description(struct arena *arena, const char *markdown)
+{
+	enum { heading = 3 }; /* below the page's title and "Description" */
+	cleanup_buffer struct buffer html = { 0 };
+	markdown_render(&html, markdown, strlen(markdown), heading);
+	return arena_strdup(arena, buffer_string(&html));
+}
+
+/* Keeps the task and shows what the leaderboard would be. */
+static int preview_leaderboard(struct request *request, struct leaderboard_input *input)
+{
+	const struct task *task = input->task;
+	const struct leaderboard_settings *settings = &input->settings;
+	struct leaderboard_preview preview = { .input = input,
+		.description_html = preview_description(request->arena, task->description),
+		.tests = case_table_make(request->arena, task->tests, task->test_count),
+		.benchmarks = case_table_make(request->arena, task->benchmarks, task->benchmark_count),
+		.file_count = input->upload.count,
+		.fields = request->form,
+		.field_count = request->form_count };
+	int rc = keep_task(request, &input->kept);
+	if (!rc)
+		rc = check_read_new(request->db, request->arena, task, &input->upload, &input->stock,
+			settings->gpus, settings->gpu_count, &preview.warnings, request->error);
+	if (rc)
+		return rc;
+	describe_devices(request, &preview);
+	struct page page =
+		page_make(request, arena_printf(request->arena, "Preview of %s", settings->name), "admin");
+	leaderboard_preview_page(&request->body, &page, &preview);
+	return 0;
+}
+
 int action_leaderboard_new(struct request *request)
 {
 	struct leaderboard_input input;
 	struct actor actor = actor_of(request);
 	int rc = read_input(request, NULL, &input);
+	if (!rc && request_form_flag(request, "change")) {
+		rc = show_leaderboard_form_again(request, NULL, &input, ERROR_INPUT);
+		request->status = 200;
+		return rc;
+	}
+	if (!rc && strcmp(request_form_or(request, "confirm", ""), "yes") != 0)
+		return preview_leaderboard(request, &input);
 	if (!rc)
 		rc = leaderboard_create(request->db, request->arena, &input.settings, input.task,
 			&input.upload, &input.stock, &actor, NULL, request->error);
 	return rc ? show_leaderboard_form_again(request, NULL, &input, rc)
-			  : redirect_to_saved(request, input.settings.name, true, "&uploaded=1");
+			  : redirect_to_saved(request, input.settings.name, "was created", true, "");
 }
 
 /* ---- edit ---- */
@@ -418,7 +562,7 @@ int page_leaderboard_edit(struct request *request)
 		.sources_public = leaderboard.sources_public_after_deadline,
 		.has_closed = has_closed,
 	};
-	rc = check_read_form(request->db, request->arena, leaderboard.id, leaderboard.task_version_id,
+	rc = check_read_form(request->db, request->arena, leaderboard.id, leaderboard.version_number,
 		&form.warnings, request->error);
 	if (rc)
 		return rc;
@@ -444,13 +588,12 @@ int action_leaderboard_edit(struct request *request)
 			input.task, &input.upload, &input.stock, &actor, &cancelled, request->error);
 	if (rc)
 		return show_leaderboard_form_again(request, &leaderboard, &input, rc);
-	const char *more =
-		cancelled ? arena_printf(request->arena, "&cancelled=%lld", (long long)cancelled) : "";
-	if (input.task && input.settings.keeps_version)
-		return redirect(
-			request, "/admin/leaderboard/%s/versions?done=kept%s", leaderboard.name, more);
-	return redirect_to_saved(request, leaderboard.name, input.task != NULL,
-		input.task ? arena_printf(request->arena, "&uploaded=1%s", more) : more);
+	const char *more = cancelled ? arena_printf(request->arena, " Removing devices cancelled %s.",
+						   plural(request->arena, cancelled, "queued job"))
+								 : "";
+	return input.task && input.settings.keeps_version
+		? redirect_to_draft(request, &leaderboard, more)
+		: redirect_to_saved(request, leaderboard.name, "was saved", input.task != NULL, more);
 }
 
 /* ---- delete ---- */
@@ -509,11 +652,14 @@ int action_leaderboard_delete(struct request *request)
 	if (rc)
 		return rc;
 	if (strcmp(request_form_or(request, "name", ""), leaderboard.name) != 0) {
-		fail_field(request->error, "name", "This is not its name, so nothing was deleted; type %s.",
+		fail_field(request->error, "name", "This is not its name, so nothing was deleted. Type %s.",
 			leaderboard.name);
 		request->status = 422;
 		return show_leaderboard_deletion(request, &leaderboard);
 	}
 	rc = leaderboard_delete(request->db, &leaderboard, &actor, request->error);
-	return rc ? rc : redirect(request, "/admin?deleted=1");
+	if (rc)
+		return rc;
+	notice_leave(request, "%s was deleted with its submissions and results.", leaderboard.name);
+	return redirect(request, "/admin");
 }

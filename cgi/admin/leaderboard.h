@@ -2,7 +2,9 @@
 #ifndef PODIUM_CGI_ADMIN_LEADERBOARD_H
 #define PODIUM_CGI_ADMIN_LEADERBOARD_H
 
+#include "cgi/admin/upload.h"
 #include "cgi/http/request.h"
+#include "cgi/page/task_view.h"
 #include "lib/leaderboard/check.h"
 #include "lib/leaderboard/leaderboard.h"
 #include "lib/leaderboard/quota.h"
@@ -31,6 +33,7 @@ struct leaderboard_input {
 	struct fileset upload, stock;
 	struct task *task; /* NULL: no zip was uploaded */
 	struct task_faults faults;
+	struct kept_upload kept; /* the task of a new leaderboard; id 0: not stored */
 };
 
 /* Reads the zip in the form's field `field`. Errors are ERROR_INPUT with that field; if the task
@@ -50,11 +53,30 @@ struct leaderboard_form {
 	/* Messages, or NULL. */
 	const char *name_error, *deadline_error, *task_error, *gpu_error;
 	struct task_faults faults; /* of the uploaded task, one sentence each */
+	/* The uploaded file, which Podium keeps for a while. id 0: none. */
+	struct kept_upload kept;
 	/* Warnings about the stored task and devices; they do not prevent saving. */
 	struct check_remarks warnings;
 	bool task_warnings, gpu_warnings;              /* whether these fields have some */
 	const struct internal_errors *internal_errors; /* that nobody has looked at, or NULL */
 };
+
+/* A new leaderboard before it is created. */
+struct leaderboard_preview {
+	const struct leaderboard_input *input;
+	const char *description_html;
+	struct case_table tests, benchmarks;
+	struct preview_device {
+		const char *model, *engine, *engine_reason;
+	} * devices;
+	size_t device_count;
+	struct check_remarks warnings;
+	size_t file_count;
+	const struct field *fields; /* of the form, to send them again */
+	size_t field_count;
+};
+/* Whether the preview sends this field of the form again. */
+bool leaderboard_preview_keeps(const struct field *field);
 
 struct deletion_form {
 	const struct leaderboard *leaderboard;

@@ -1,8 +1,10 @@
-/* Problem sets in the admin panel. Podium stores an uploaded zip for one hour and shows the plan:
+/* Problem sets in the admin panel. Podium keeps an uploaded zip for one hour and shows the plan:
  * the leaderboards that it would create and change. After confirmation, Podium applies exactly this
- * plan. The upload is in the database, so that any web host can answer the next request. */
+ * plan. */
 #include "cgi/admin/problem_set.h"
 
+#include "cgi/admin/upload.h"
+#include "cgi/http/notice.h"
 #include "cgi/page/pages.h"
 #include "cgi/render/html.h"
 #include "lib/base/scope.h"
@@ -12,70 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- uploads ---- */
-
-/* Deletes a creator's previous upload, because each creator has only one, and expired uploads of
- * all. */
-static const struct statement DELETE_OLD =
-	COMMAND("DELETE FROM uploads WHERE creator_id = ? OR expires_at < UTC_TIMESTAMP(3)");
-static const struct statement INSERT_UPLOAD =
-	COMMAND("INSERT INTO uploads (creator_id, file_name, content, expires_at) "
-			"VALUES (?, LEFT(?, 255), ?, UTC_TIMESTAMP(3) + INTERVAL 1 HOUR)");
-
-struct kept_upload {
-	int64_t id, expires_at_ms;
-	const char *file_name;
-	struct blob_value content;
-};
-static const struct column UPLOAD_COLUMNS[] = {
-	INTEGER(struct kept_upload, id),
-	TIME(struct kept_upload, expires_at_ms),
-	TEXT(struct kept_upload, file_name),
-	BLOB(struct kept_upload, content),
-};
-static const struct statement UPLOAD_OF = SELECT(struct kept_upload, UPLOAD_COLUMNS,
-	"SELECT id, expires_at AS expires_at_ms, file_name, content FROM uploads "
-	"WHERE id = ? AND creator_id = ? AND expires_at > UTC_TIMESTAMP(3)");
-
-struct new_upload {
-	struct request *request;
-	const struct upload *upload;
-	int64_t id;
-};
-
-static int store_upload(struct database *db, void *context, struct error *error)
-{
-	struct new_upload *new = context;
-	int64_t creator_id = new->request->viewer.id;
-	int rc = database_execute(db, &DELETE_OLD, error, "i", creator_id);
-	if (!rc)
-		rc = database_execute(db, &INSERT_UPLOAD, error, "isb", creator_id, new->upload->file_name,
-			new->upload->bytes, new->upload->length);
-	new->id = (int64_t)database_insert_id(db);
-	return rc;
-}
-
-/* Finds the upload in the address, if it is the viewer's own. */
-static int find_upload(struct request *request, struct kept_upload *kept)
-{
-	const char *text = request->path_parameters[0];
-	size_t length = strlen(text);
-	bool is_number = length && length <= 18 && strspn(text, "0123456789") == length;
-	int rc = is_number ? database_row(request->db, request->arena, &UPLOAD_OF, kept, request->error,
-				 "ii", strtoll(text, NULL, 10), request->viewer.id)
-					   : ERROR_NOT_FOUND;
-	return rc == ERROR_NOT_FOUND ? fail(request->error, rc,
-			   "There is no such upload of yours any more: each is kept for an hour, and until you "
-			   "upload the next. Upload the problem set again.")
-								 : rc;
-}
-
 /* ---- uploading ---- */
 
 static int show_set_form(struct request *request)
 {
 	struct set_form form = { .file_error = form_error(request, "set") };
-	struct page page = page_make(request, "Upload a problem set", "admin");
+	struct page page = form_page_make(request, "Upload a problem set", "admin");
 	admin_set_form_page(&request->body, &page, &form);
 	return 0;
 }
@@ -104,12 +48,13 @@ static int check_upload(struct request *request, const struct upload *upload)
 
 int action_set_new(struct request *request)
 {
-	struct new_upload new = { .request = request, .upload = request_upload(request, "set") };
-	int rc = check_upload(request, new.upload);
+	const struct upload *upload = request_upload(request, "set");
+	struct kept_upload kept;
+	int rc = check_upload(request, upload);
 	if (!rc)
-		rc = database_transaction(request->db, store_upload, &new, request->error);
+		rc = upload_keep(request, upload->file_name, upload->bytes, upload->length, &kept);
 	if (!rc)
-		return redirect(request, "/admin/sets/%lld", (long long)new.id);
+		return redirect(request, "/admin/sets/%lld", (long long)kept.id);
 	if (rc != ERROR_INPUT)
 		return rc;
 	request->status = 422;
@@ -131,7 +76,7 @@ bool plan_does_something(const struct problem_plan *plan)
 
 static int read_upload(struct request *request, struct plan_input *input, struct set_view *view)
 {
-	int rc = find_upload(request, &input->kept);
+	int rc = upload_find(request, request->path_parameters[0], &input->kept);
 	if (rc)
 		return rc;
 	input->files = fileset_make(request->arena);
@@ -166,9 +111,6 @@ static int show_plan(struct request *request, const struct set_view *view)
 {
 	const char *title = view->set && *view->set->name ? view->set->name : "Problem set";
 	struct page page = page_make(request, title, "admin");
-	if (request_query(request, "done"))
-		page.notice =
-			"The plan was applied. Below, the set is compared with the leaderboards once more.";
 	admin_set_plan_page(&request->body, &page, view);
 	return 0;
 }
@@ -213,7 +155,9 @@ static int redirect_to_plan(struct request *request, const struct set_view *view
 {
 	cleanup_buffer struct buffer path = { 0 };
 	html_url_part(&path, view->set->path);
-	return redirect(request, "/admin/sets/%lld?done=1&set=%s", (long long)view->id, path.data);
+	notice_leave(
+		request, "The plan was applied. This page compares the set with the leaderboards again.");
+	return redirect(request, "/admin/sets/%lld?set=%s", (long long)view->id, path.data);
 }
 
 static int show_conflict(

@@ -3,6 +3,7 @@
 
 #include "cgi/admin/leaderboard.h"
 #include "cgi/http/confirmation.h"
+#include "cgi/http/notice.h"
 #include "cgi/page/pages.h"
 #include "lib/base/format.h"
 #include "lib/base/scope.h"
@@ -17,18 +18,18 @@ static int show_publishing(struct request *request, struct publishing_form *form
 {
 	const struct leaderboard *leaderboard = form->leaderboard;
 	struct members members;
+	struct error own = { 0 };
 	form->visibility_error = form_error(request, "visibility");
 	form->frozen_error = form_error(request, "frozen");
-	int rc =
-		publishing_members(request->db, request->arena, leaderboard->id, &members, request->error);
-	if (rc)
+	int rc = publishing_members(request->db, request->arena, leaderboard->id, &members, &own);
+	if (rc) {
+		*request->error = own;
 		return rc;
+	}
 	form->members = members.members, form->member_count = members.count;
 	form->removed = members.removed, form->removed_count = members.removed_count;
-	struct page page =
-		page_make(request, arena_printf(request->arena, "Publish %s", leaderboard->name), "admin");
-	if (request_query(request, "done"))
-		page.notice = "It was saved.";
+	struct page page = form_page_make(
+		request, arena_printf(request->arena, "Publish %s", leaderboard->name), "admin");
 	publishing_page(&request->body, &page, form);
 	return 0;
 }
@@ -60,12 +61,12 @@ static void say_visibility(struct request *request, struct confirmation *questio
 {
 	if (strcmp(after, "hidden") == 0)
 		confirmation_says(request, question,
-			"To all but its creator and admins there is no such leaderboard any more: its authors "
-			"do not see their own submissions on it, and members do not see it.");
+			"Only its creator and admins see it then. Authors do not see their own submissions "
+			"on it, and members do not see it.");
 	else if (strcmp(after, "closed") == 0 && strcmp(before->visibility, "public") == 0)
 		confirmation_says(request, question,
-			"Only its members see it from now on; those who have submitted become members. Links "
-			"to it lead nowhere for all others.");
+			"Only its members see it then. Users who have submitted become members. Everyone "
+			"else gets “not found”.");
 }
 
 /* Adds to the question what the change of the freeze does now. Adding or lifting a freeze that lies
@@ -78,14 +79,12 @@ static void say_freeze(struct request *request, struct confirmation *question,
 	format_utc(since, after_ms != TIME_NULL ? after_ms : before->frozen_at_ms);
 	if (after_ms != TIME_NULL && after_ms <= now_ms() + 1000)
 		confirmation_says(request, question,
-			"The public ranking stands still as it was %s. What ended or ends later is not ranked, "
-			"and its times are its author’s alone, until the freeze is lifted.",
+			"The public ranking stays as it was at %s. Later results are not ranked, and only "
+			"their authors see the times, until you lift the freeze.",
 			since);
 	else if (stands)
 		confirmation_says(request, question,
-			"All that ended since %s is ranked and seen by everybody at once, which cannot be "
-			"unseen.",
-			since);
+			"All results since %s are ranked and public immediately. You cannot undo this.", since);
 }
 
 /* Makes the question about a change, with a sentence for each consequence for the public. A change
@@ -106,8 +105,8 @@ static struct confirmation publishing_question(
 		say_freeze(request, &question, before, after->frozen_at_ms);
 	if (after->archived && before->archived_at_ms == TIME_NULL)
 		confirmation_says(request, &question,
-			"It takes no submissions any more and leaves the front page for the archive. What "
-			"waits or runs ends as it would, and its results stay.");
+			"It takes no submissions any more and moves from the front page to the archive. Queued "
+			"and running jobs finish, and results stay.");
 	return question;
 }
 
@@ -131,13 +130,14 @@ static int save_settings(
 	after->visibility = request_form_or(request, "visibility", "");
 	after->practice = request_form_flag(request, "practice");
 	after->archived = request_form_flag(request, "archived");
+	form_note(request, publishing_check_visibility(after->visibility, request->error));
 	if (!*frozen)
 		after->frozen_at_ms = TIME_NULL;
 	else if (strcmp(frozen, unchanged) != 0 && parse_utc(frozen, &after->frozen_at_ms))
-		return fail_field(request->error, "frozen",
-			"This is no date and time; write it as 2026-11-21 06:10, in UTC, or leave the field "
-			"empty.");
-	return save_setting(request, leaderboard, after);
+		form_note(request,
+			fail_field(request->error, "frozen",
+				"Type a date and time as 2026-11-21 06:10, in UTC, or leave the field empty."));
+	return request->fault_count ? form_noted(request) : save_setting(request, leaderboard, after);
 }
 
 static int freeze_now(
@@ -202,8 +202,8 @@ static int remove_member(
 		.back = arena_printf(request->arena, "/admin/leaderboard/%s/publishing", leaderboard->name),
 	};
 	confirmation_says(request, &question,
-		"While the leaderboard is closed, %s does not see it any more, nor the own submissions "
-		"there; they stay, and so do ranks. No invite code lets %s in again before you do so on "
+		"While the leaderboard is closed, %s sees neither it nor the submissions there. "
+		"Submissions and ranks stay. No invite code admits %s again until you readmit the user on "
 		"this page.",
 		name, name);
 	if (!confirmation_given(request, &question))
@@ -223,63 +223,75 @@ static int readmit_member(
 
 /* The actions of the form. Each gets the stored settings in `after`; an action that changes
  * settings changes `after` and stores it. */
-static const struct {
+static const struct publishing_action {
 	const char *name;
 	int (*run)(
 		struct request *request, const struct leaderboard *leaderboard, struct publishing *after);
+	const char *outcome;
 } ACTIONS[] = {
-	{ "save", save_settings },
-	{ "freeze", freeze_now },
-	{ "lift", lift_freeze },
-	{ "publish", publish_leaderboard },
-	{ "accept", accept_warnings },
-	{ "open", open_device },
-	{ "seen", note_internal_errors_seen },
-	{ "remove", remove_member },
-	{ "readmit", readmit_member },
+	{ "save", save_settings, "The settings were saved." },
+	{ "freeze", freeze_now, "The ranking is frozen." },
+	{ "lift", lift_freeze, "The freeze was lifted." },
+	{ "publish", publish_leaderboard, "The leaderboard is public." },
+	{ "accept", accept_warnings, "The warnings were accepted." },
+	{ "open", open_device, "The device takes submissions now." },
+	{ "seen", note_internal_errors_seen, "The internal errors are marked as seen." },
+	{ "remove", remove_member, "The member was removed." },
+	{ "readmit", readmit_member, "The user is a member again." },
 };
 
-static int run_publishing_action(struct request *request, const struct leaderboard *leaderboard)
+static int run_publishing_action(struct request *request, const struct leaderboard *leaderboard,
+	const struct publishing_action **action)
 {
-	const char *action = request_form_or(request, "action", "save");
+	const char *name = request_form_or(request, "action", "save");
 	struct publishing after = {
 		.practice = leaderboard->practice,
 		.frozen_at_ms = leaderboard->frozen_at_ms,
 		.archived = leaderboard->archived_at_ms != TIME_NULL,
 	};
 	for (size_t i = 0; i < COUNT(ACTIONS); i++)
-		if (strcmp(ACTIONS[i].name, action) == 0)
+		if (strcmp(ACTIONS[i].name, name) == 0) {
+			*action = &ACTIONS[i];
 			return ACTIONS[i].run(request, leaderboard, &after);
+		}
 	return fail_field(
 		request->error, "visibility", "This page has no such action; reload it and try again.");
 }
 
 /* Leads to the check if the leaderboard waits for it. */
-static int show_outcome(struct request *request, const struct leaderboard *before)
+static int show_outcome(struct request *request, const struct leaderboard *before,
+	const struct publishing_action *action)
 {
 	struct leaderboard now;
 	int rc = leaderboard_by_name(request->db, request->arena, before->name, &now, request->error);
 	if (rc)
 		return rc;
-	return now.wanted_visibility && !before->wanted_visibility
-		? redirect(request, "/admin/leaderboard/%s/dryrun", now.name)
-		: redirect(request, "/admin/leaderboard/%s/publishing?done=1", now.name);
+	const char *next = request_form(request, "next");
+	if (now.wanted_visibility && !before->wanted_visibility) {
+		notice_leave(
+			request, "Podium checks the task and publishes %s when the check passes.", now.name);
+		return redirect(request, "/admin/leaderboard/%s/dryrun", now.name);
+	}
+	notice_leave(request, "%s", action->outcome);
+	return next ? redirect(request, "%s", own_path(next))
+				: redirect(request, "/admin/leaderboard/%s/publishing", now.name);
 }
 
 int action_publishing(struct request *request)
 {
 	struct leaderboard leaderboard;
+	const struct publishing_action *action = NULL;
 	int rc = leaderboard_of_admin(request, &leaderboard);
 	if (!rc)
-		rc = run_publishing_action(request, &leaderboard);
+		rc = run_publishing_action(request, &leaderboard, &action);
 	if (!rc && request->body.length) /* a confirmation page */
 		return 0;
 	if (!rc)
-		return show_outcome(request, &leaderboard);
+		return show_outcome(request, &leaderboard, action);
 	if (rc != ERROR_INPUT && rc != ERROR_CONFLICT)
 		return rc;
 	request->status = rc == ERROR_CONFLICT ? 409 : 422;
-	if (rc == ERROR_CONFLICT)
+	if (rc == ERROR_CONFLICT && request->error->code)
 		fail_field(
 			request->error, "visibility", "%s", arena_strdup(request->arena, request->error->text));
 	struct publishing_form form = {

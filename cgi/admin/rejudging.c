@@ -1,6 +1,7 @@
 /* Rejudging: the list, a form to start one, and the preview that an admin applies or discards. */
 #include "cgi/admin/rejudging.h"
 
+#include "cgi/http/notice.h"
 #include "cgi/page/pages.h"
 #include "lib/base/scope.h"
 #include "templates/admin_rejudging.h"
@@ -50,7 +51,7 @@ static int show_rejudgings(struct request *request, struct rejudgings_view *view
 		*request->error = error;
 		return rc;
 	}
-	struct page page = page_make(request, "Rejudging", "admin");
+	struct page page = form_page_make(request, "Rejudging", "admin");
 	admin_rejudgings_page(&request->body, &page, view);
 	return 0;
 }
@@ -98,8 +99,10 @@ int action_rejudgings(struct request *request)
 	};
 	int64_t id;
 	int rc = start_rejudging_of_form(request, &view, &id);
-	if (!rc)
+	if (!rc) {
+		notice_leave(request, "Rejudging %lld has started.", (long long)id);
 		return redirect(request, "/admin/rejudgings/%lld", (long long)id);
+	}
 	if (rc != ERROR_INPUT)
 		return rc;
 	request->status = 422;
@@ -143,16 +146,6 @@ static int read_one(struct request *request, struct rejudging *rejudging,
 	return rc ? rc : read_preview(request, view, error);
 }
 
-static const char *rejudging_notice(
-	const struct request *request, const struct rejudging *rejudging)
-{
-	if (!request_query(request, "done"))
-		return NULL;
-	return strcmp(rejudging->state, "applied") == 0
-		? "The new results are in their places, and the rankings follow them."
-		: "The rejudging is discarded; every result is what it was.";
-}
-
 static int show_rejudging(struct request *request, struct rejudging_view *view)
 {
 	struct error error = { 0 };
@@ -162,9 +155,8 @@ static int show_rejudging(struct request *request, struct rejudging_view *view)
 		*request->error = error;
 		return rc;
 	}
-	struct page page = page_make(
+	struct page page = form_page_make(
 		request, arena_printf(request->arena, "Rejudging %lld", (long long)rejudging.id), "admin");
-	page.notice = rejudging_notice(request, &rejudging);
 	page.refresh_s = rejudging.waiting ? reload_s : 0;
 	admin_rejudging_page(&request->body, &page, view);
 	return 0;
@@ -180,9 +172,12 @@ int page_rejudging(struct request *request)
 static int apply_or_discard(struct request *request, const char *typed)
 {
 	static const struct {
-		const char *name;
+		const char *name, *outcome;
 		int (*run)(struct database *db, int64_t id, const struct actor *by, struct error *error);
-	} endings[] = { { "apply", rejudging_apply }, { "discard", rejudging_discard } };
+	} endings[] = {
+		{ "apply", "The new results were applied, and the rankings follow them.", rejudging_apply },
+		{ "discard", "The rejudging was discarded. Every result is as before.", rejudging_discard },
+	};
 	const struct actor by = actor_of(request);
 	struct rejudging rejudging;
 	int rc = rejudging_find(
@@ -192,8 +187,12 @@ static int apply_or_discard(struct request *request, const char *typed)
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < COUNT(endings); i++)
-		if (strcmp(endings[i].name, request_form_or(request, "action", "")) == 0)
-			return endings[i].run(request->db, rejudging.id, &by, request->error);
+		if (strcmp(endings[i].name, request_form_or(request, "action", "")) == 0) {
+			rc = endings[i].run(request->db, rejudging.id, &by, request->error);
+			if (!rc)
+				notice_leave(request, "%s", endings[i].outcome);
+			return rc;
+		}
 	return fail(
 		request->error, ERROR_INPUT, "This page has no such action; reload it and try again.");
 }
@@ -203,8 +202,7 @@ int action_rejudging(struct request *request)
 	struct rejudging_view view = { .typed = request_form_or(request, "name", "") };
 	int rc = apply_or_discard(request, view.typed);
 	if (!rc)
-		return redirect(
-			request, "/admin/rejudgings/%lld?done=1", (long long)path_number(request, 0));
+		return redirect(request, "/admin/rejudgings/%lld", (long long)path_number(request, 0));
 	if (rc != ERROR_INPUT)
 		return rc;
 	request->status = 422;
@@ -218,16 +216,15 @@ static const char *rejudged_words(
 	const struct rejudging *rejudging, const struct rejudged_result *result)
 {
 	if (!result->verdict)
-		return "It has not ended; it comes behind everything that people submit.";
+		return "The new job has not finished. It runs when no other job waits.";
 	if (strcmp(result->state, "done") != 0)
-		return "Nothing came of computing it once more, through no fault of the submission, so the "
-			   "old result stays.";
+		return "The rejudge failed, through no fault of the submission. The old result stays.";
 	if (strcmp(rejudging->state, "applied") == 0)
-		return "This is the old result. It was replaced by the one that the submission has now.";
+		return "This is the old result. The submission has another one now.";
 	return strcmp(rejudging->state, "open") == 0
 		? "This is the new result. The submission keeps its old one until the rejudging is applied."
-		: "This was the new result. The rejudging was discarded, so the submission has kept its "
-		  "old one.";
+		: "This was the new result. The rejudging was discarded, so the submission kept its old "
+		  "one.";
 }
 
 static int read_rejudged(struct request *request, struct rejudging *rejudging,
@@ -259,7 +256,7 @@ int page_rejudged(struct request *request)
 		view.job = &job;
 	}
 	struct page page = page_make(request,
-		arena_printf(request->arena, "Submission %lld on %s, computed once more",
+		arena_printf(request->arena, "Submission %lld on %s, rejudged",
 			(long long)result.submission_id, result.gpu),
 		"admin");
 	page.refresh_s = result.verdict ? 0 : reload_s;

@@ -2,28 +2,13 @@
 #include "cgi/admin/review.h"
 
 #include "cgi/http/confirmation.h"
+#include "cgi/http/notice.h"
 #include "cgi/page/pages.h"
 #include "lib/base/scope.h"
 #include "templates/admin_review.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* Returns the notice for the redirect that follows the form. */
-static const char *review_notice(struct request *request)
-{
-	static const struct {
-		const char *outcome, *sentence;
-	} notices[] = {
-		{ "released", "The result is released and stands in the ranking." },
-		{ "rejected", "The result is rejected; its author reads your reason." },
-	};
-	const char *outcome = request_query(request, "done");
-	for (size_t i = 0; outcome && i < COUNT(notices); i++)
-		if (strcmp(notices[i].outcome, outcome) == 0)
-			return notices[i].sentence;
-	return NULL;
-}
 
 static int show_held(struct request *request, struct review_view *view)
 {
@@ -35,8 +20,7 @@ static int show_held(struct request *request, struct review_view *view)
 		return rc;
 	}
 	view->results = results;
-	struct page page = page_make(request, "Held results", "review");
-	page.notice = review_notice(request);
+	struct page page = form_page_make(request, "Held results", "review");
 	admin_review_page(&request->body, &page, view);
 	return 0;
 }
@@ -61,8 +45,8 @@ static struct confirmation rejection_question(
 		.back = "/admin/review",
 	};
 	confirmation_says(request, &question,
-		"Its result on this GPU becomes a protocol violation and loses its time, so it is never "
-		"ranked there. That is final: what was rejected has to be submitted again.");
+		"Its result on this GPU becomes a protocol violation, loses its time and is never ranked. "
+		"That is final. The author can submit again.");
 	confirmation_says(request, &question, "Its author reads: “Rejected by the admin %s: %s”",
 		request->viewer.name, reason);
 	return question;
@@ -99,7 +83,11 @@ static int reject_result(
 			return rc ? rc : confirmation_ask(request, &question);
 	}
 	rc = review_reject(request->db, review, reason, request->error);
-	return rc ? rc : redirect(request, "/admin/review?done=rejected");
+	if (rc)
+		return rc;
+	notice_leave(request, "Submission %lld was rejected on %s. Its author reads your reason.",
+		(long long)review->submission_id, review->gpu);
+	return redirect(request, "/admin/review");
 }
 
 static int release_result(
@@ -107,7 +95,11 @@ static int release_result(
 {
 	(void)view;
 	int rc = review_release(request->db, review, request->error);
-	return rc ? rc : redirect(request, "/admin/review?done=released");
+	if (rc)
+		return rc;
+	notice_leave(request, "Submission %lld was released on %s and is ranked.",
+		(long long)review->submission_id, review->gpu);
+	return redirect(request, "/admin/review");
 }
 
 int action_review(struct request *request)
@@ -128,6 +120,9 @@ int action_review(struct request *request)
 	if (rc != ERROR_INPUT)
 		return rc;
 	request->status = 422;
-	view.error = request->error->text;
+	view.error = arena_strdup(request->arena, request->error->text);
+	fail_field(request->error,
+		arena_printf(request->arena, "reason-%lld-%s", (long long)view.submission_id, view.gpu),
+		"%s", view.error);
 	return show_held(request, &view);
 }

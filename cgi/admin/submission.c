@@ -3,6 +3,7 @@
 
 #include "cgi/action/moderation.h"
 #include "cgi/http/confirmation.h"
+#include "cgi/http/notice.h"
 #include "cgi/http/paging.h"
 #include "cgi/page/pages.h"
 #include "lib/base/scope.h"
@@ -136,23 +137,6 @@ int page_admin_submissions(struct request *request)
 
 /* ---- one submission ---- */
 
-static const char *submission_notice(const struct request *request)
-{
-	static const struct {
-		const char *done, *sentence;
-	} notices[] = {
-		{ "hide", "The submission is hidden and not ranked; its author reads your reason." },
-		{ "show", "The submission is seen and ranked again." },
-		{ "hold", "What has passed of it is held until it is released or rejected." },
-		{ "note", "The note was stored." },
-	};
-	const char *done = request_query_or(request, "done", "");
-	for (size_t i = 0; i < COUNT(notices); i++)
-		if (strcmp(notices[i].done, done) == 0)
-			return notices[i].sentence;
-	return NULL;
-}
-
 static int show_submission(struct request *request, struct admin_submission_view *view)
 {
 	struct admin_submission row;
@@ -167,9 +151,8 @@ static int show_submission(struct request *request, struct admin_submission_view
 	}
 	view->row = &row;
 	view->note = view->note ? view->note : row.note ? row.note : "";
-	struct page page = page_make(request,
+	struct page page = form_page_make(request,
 		arena_printf(request->arena, "Submission %lld, for admins", (long long)row.id), "admin");
-	page.notice = submission_notice(request);
 	admin_submission_page(&request->body, &page, view);
 	return 0;
 }
@@ -243,6 +226,21 @@ static int check_removal(struct request *request, const char *action, bool *aske
 	return 0;
 }
 
+static void report_submission_action(struct request *request, const char *action)
+{
+	static const struct {
+		const char *action, *sentence;
+	} outcomes[] = {
+		{ "hide", "The submission is hidden and not ranked. Its author reads your reason." },
+		{ "show", "The submission is visible and ranked again." },
+		{ "hold", "The results that passed are held until you release or reject them." },
+		{ "note", "The note was saved." },
+	};
+	for (size_t i = 0; i < COUNT(outcomes); i++)
+		if (strcmp(outcomes[i].action, action) == 0)
+			notice_leave(request, "%s", outcomes[i].sentence);
+}
+
 static int run_submission_action(struct request *request, const char *action)
 {
 	const struct actor by = actor_of(request);
@@ -272,9 +270,10 @@ int action_admin_submission(struct request *request)
 		return rc;
 	if (!rc)
 		rc = run_submission_action(request, action);
-	if (!rc)
-		return redirect(
-			request, "/admin/submission/%lld?done=%s", (long long)path_number(request, 0), action);
+	if (!rc) {
+		report_submission_action(request, action);
+		return redirect(request, "/admin/submission/%lld", (long long)path_number(request, 0));
+	}
 	if (rc != ERROR_INPUT)
 		return rc;
 	request->status = 422;

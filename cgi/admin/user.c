@@ -5,6 +5,7 @@
 #include "cgi/action/user_change.h"
 #include "cgi/admin/leaderboard.h"
 #include "cgi/http/confirmation.h"
+#include "cgi/http/notice.h"
 #include "cgi/http/paging.h"
 #include "cgi/page/pages.h"
 #include "lib/account/audit.h"
@@ -58,16 +59,16 @@ static int show_users(struct request *request, struct users_view *view)
 	}
 	view->has_next = view->count > users_per_page;
 	view->count -= view->has_next;
-	struct page page = page_make(request, "Users", "admin");
-	if (request_query(request, "done"))
-		page.notice = "The change was made; the audit log has it.";
+	view->name_error = form_error(request, "name");
+	view->role_error = form_error(request, "role");
+	struct page page = form_page_make(request, "Users", "admin");
 	admin_users_page(&request->body, &page, view);
 	return 0;
 }
 
 int page_admin_users(struct request *request)
 {
-	struct users_view view = { .invited_name = "" };
+	struct users_view view = { .invited_name = "", .invited_role = "participant" };
 	return show_users(request, &view);
 }
 
@@ -93,10 +94,10 @@ static struct confirmation question_about_role(const struct user_change *change)
 {
 	static const char *const may[] = {
 		[ROLE_PARTICIPANT] =
-			"Participants submit. They make no leaderboards and cannot change those that they have "
-			"made, which admins still can. Invite codes that they have made let nobody in.",
+			"Participants submit. They create no leaderboards and cannot change those that they "
+			"created earlier. Their invite codes admit nobody.",
 		[ROLE_CREATOR] =
-			"Creators make leaderboards, see everything of their own and may delete them.",
+			"Creators create leaderboards, see everything on their own ones and may delete them.",
 		[ROLE_ADMIN] = "Admins may do everything: read every source, change and delete every "
 					   "leaderboard, ban, and make others admins.",
 	};
@@ -113,19 +114,30 @@ static struct confirmation question_about_role(const struct user_change *change)
 	return question;
 }
 
+static int read_role(const char *text, enum role *role, struct error *error)
+{
+	return role_from_name(text, role)
+		? fail_field(error, "role", "Choose a role: participant, creator or admin.")
+		: 0;
+}
+
 static int change_role(struct user_change *change, struct users_view *view)
 {
 	struct request *request = change->request;
-	if (role_from_name(request_form_or(request, "role", ""), &change->role))
-		return fail(request->error, ERROR_INPUT, "Choose a role: participant, creator or admin.");
+	if (read_role(request_form_or(request, "role", ""), &change->role, request->error))
+		return ERROR_INPUT;
 	struct confirmation question = question_about_role(change);
 	if (!confirmation_given(request, &question)) {
 		view->asks = true;
 		return confirmation_ask(request, &question);
 	}
 	struct actor actor = actor_of(request);
-	return user_change_role(
+	int rc = user_change_role(
 		request->db, request->arena, change->user, change->role, &actor, request->error);
+	if (!rc)
+		notice_leave(
+			request, "%s has the role %s now.", change->user->name, role_name(change->role));
+	return rc;
 }
 
 static int unban_user(struct user_change *change, struct users_view *view)
@@ -133,7 +145,10 @@ static int unban_user(struct user_change *change, struct users_view *view)
 	(void)view;
 	struct request *request = change->request;
 	struct actor actor = actor_of(request);
-	return user_unban(request->db, request->arena, change->user, &actor, request->error);
+	int rc = user_unban(request->db, request->arena, change->user, &actor, request->error);
+	if (!rc)
+		notice_leave(request, "%s may log in again.", change->user->name);
+	return rc;
 }
 
 /* ---- links ---- */
@@ -154,7 +169,7 @@ static int make_link(struct user_change *change, struct users_view *view)
 	struct request *request = change->request;
 	if (change->user->banned_at_ms != TIME_NULL)
 		return fail(request->error, ERROR_INPUT,
-			"%s was banned, so a link would not work; lift the ban first.", change->user->name);
+			"%s is banned, so a link would not work. Lift the ban first.", change->user->name);
 	int rc = database_transaction(request->db, store_link, change, request->error);
 	view->link_name = change->user->name;
 	view->link =
@@ -200,15 +215,14 @@ static int show_outcome(struct request *request, int rc, struct users_view *view
 	if (!rc && view->asks)
 		return 0;
 	if (!rc && !view->link)
-		return redirect(request, "/admin/users?done=1");
+		return redirect(request, "/admin/users");
 	request->status = !rc ? 200 : rc == ERROR_CONFLICT ? 409 : 422;
-	view->error = rc ? arena_strdup(request->arena, request->error->text) : NULL;
 	return show_users(request, view);
 }
 
 int action_admin_user(struct request *request)
 {
-	struct users_view view = { .invited_name = "" };
+	struct users_view view = { .invited_name = "", .invited_role = "participant" };
 	return show_outcome(request, run_user_action(request, &view), &view);
 }
 
@@ -243,18 +257,29 @@ static int store_invitation(struct database *db, void *context, struct error *er
 	return rc;
 }
 
+static int check_invitation(
+	struct request *request, const struct users_view *view, struct user_change *change)
+{
+	int rc = form_note(
+		request, user_check_name(request->db, request->arena, view->invited_name, request->error));
+	if (!rc)
+		rc = form_note(request, read_role(view->invited_role, &change->role, request->error));
+	return rc ? rc : form_noted(request);
+}
+
 int action_admin_invite(struct request *request)
 {
-	struct users_view view = { .invited_name = request_form_or(request, "name", "") };
+	struct users_view view = { .invited_name = request_form_or(request, "name", ""),
+		.invited_role = request_form_or(request, "role", "") };
 	struct user_change change = { .request = request, .name = view.invited_name };
-	int rc = role_from_name(request_form_or(request, "role", ""), &change.role)
-		? fail(request->error, ERROR_INPUT, "Choose a role: participant, creator or admin.")
-		: database_transaction(request->db, store_invitation, &change, request->error);
+	int rc = check_invitation(request, &view, &change);
+	if (!rc)
+		rc = database_transaction(request->db, store_invitation, &change, request->error);
 	if (!rc) {
 		view.link_name = view.invited_name;
 		view.link = arena_printf(
 			request->arena, "%s/password/%s", request->config->public_url, change.link);
-		view.invited_name = "";
+		view.invited_name = "", view.invited_role = "participant";
 	}
 	return show_outcome(request, rc, &view);
 }
@@ -279,17 +304,17 @@ static const struct statement EXTENT = SELECT(struct ban_form, EXTENT_COLUMNS,
 static int show_ban(struct request *request, const struct user *user)
 {
 	struct ban_form form;
-	const char *wrong = form_error(request, "name");
-	wrong = wrong ? arena_strdup(request->arena, wrong) : NULL;
-	int rc =
-		database_row(request->db, request->arena, &EXTENT, &form, request->error, "i", user->id);
-	if (rc)
+	struct error error = { 0 };
+	int rc = database_row(request->db, request->arena, &EXTENT, &form, &error, "i", user->id);
+	if (rc) {
+		*request->error = error;
 		return rc;
+	}
 	form.name = user->name;
 	form.typed = request_form_or(request, "name", "");
-	form.error = wrong;
+	form.error = form_error(request, "name");
 	struct page page =
-		page_make(request, arena_printf(request->arena, "Ban %s", user->name), "admin");
+		form_page_make(request, arena_printf(request->arena, "Ban %s", user->name), "admin");
 	admin_ban_page(&request->body, &page, &form);
 	return 0;
 }
@@ -310,10 +335,13 @@ int action_admin_ban(struct request *request)
 		return rc;
 	if (strcmp(request_form_or(request, "name", ""), user.name) != 0) {
 		fail_field(request->error, "name",
-			"This is not the user’s name, so nobody was banned; type %s.", user.name);
+			"This is not the user’s name, so nobody was banned. Type %s.", user.name);
 		request->status = 422;
 		return show_ban(request, &user);
 	}
 	rc = user_ban(request->db, request->arena, &user, &actor, request->error);
-	return rc ? rc : redirect(request, "/admin/users?done=1");
+	if (rc)
+		return rc;
+	notice_leave(request, "%s was banned.", user.name);
+	return redirect(request, "/admin/users");
 }

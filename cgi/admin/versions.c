@@ -3,6 +3,7 @@
 #include "cgi/admin/versions.h"
 
 #include "cgi/admin/leaderboard.h"
+#include "cgi/http/notice.h"
 #include "cgi/http/paging.h"
 #include "cgi/page/pages.h"
 #include "cgi/page/task_page.h"
@@ -98,37 +99,6 @@ static int find_version(struct request *request, const struct leaderboard *leade
 		leaderboard->name);
 }
 
-/* Returns the notice about the action that redirected here, or NULL. */
-static const char *versions_done(struct request *request, const struct leaderboard *leaderboard,
-	const struct version_row *newest)
-{
-	const char *done = request_query(request, "done");
-	if (!done)
-		return NULL;
-	if (strcmp(done, "kept") != 0 && leaderboard->wanted_visibility)
-		return arena_printf(request->arena,
-			"Version %lld is used when its check has passed; until then, version %lld stays in "
-			"use. "
-			"The page Dry run shows the check.",
-			(long long)leaderboard->wanted_version, (long long)leaderboard->version_number);
-	if (strcmp(done, "kept") != 0)
-		return arena_printf(request->arena, "Submissions run against version %lld from now on.",
-			(long long)leaderboard->version_number);
-	return newest->draft ? arena_printf(request->arena,
-			   "It was saved. Version %lld is a draft: look at what differs, make a dry run, and "
-			   "switch to it when it is ready. Its engine is %s. %s",
-			   (long long)newest->number, newest->engine, newest->engine_reason)
-						 : "It was saved. The task runs as before, so there is no draft of it.";
-}
-
-static const char *versions_notice(struct request *request, const struct leaderboard *leaderboard,
-	const struct version_row *newest)
-{
-	const char *done = versions_done(request, leaderboard, newest);
-	return done ? arena_printf(request->arena, "%s%s", done, leaderboard_cancelled_words(request))
-				: NULL;
-}
-
 int page_versions(struct request *request)
 {
 	struct leaderboard leaderboard;
@@ -140,7 +110,6 @@ int page_versions(struct request *request)
 	view.versions = versions;
 	struct page page = page_make(
 		request, arena_printf(request->arena, "Versions of %s", leaderboard.name), "admin");
-	page.notice = versions_notice(request, &leaderboard, versions);
 	versions_page(&request->body, &page, &view);
 	return 0;
 }
@@ -160,8 +129,9 @@ static void compare_file(struct arena *arena, const struct pair *pair, struct fi
 		.what = !pair->before.bytes ? "added"
 			: !pair->after.bytes    ? "removed"
 									: "changed" };
-	change->obstacle = !task_file_is_text(&before) || !task_file_is_text(&after) ? "It is not text."
-		: before.length + after.length > most_diff_bytes ? "It is too long to be compared here."
+	change->obstacle = !task_file_is_text(&before) || !task_file_is_text(&after)
+		? "This file is not text."
+		: before.length + after.length > most_diff_bytes ? "This file is too long to compare."
 														 : NULL;
 	if (change->obstacle)
 		return;
@@ -247,7 +217,19 @@ int action_switch(struct request *request)
 	if (!rc)
 		rc = leaderboard_switch(request->db, request->arena, &leaderboard,
 			query_number(request, "version", 0), &actor, request->error);
-	return rc ? rc : redirect(request, "/admin/leaderboard/%s/versions?done=1", leaderboard.name);
+	if (!rc)
+		rc = leaderboard_of_admin(request, &leaderboard);
+	if (rc)
+		return rc;
+	if (leaderboard.wanted_visibility)
+		notice_leave(request,
+			"Podium uses version %lld when its check has passed, and version %lld until then. "
+			"The tab Dry run shows the check.",
+			(long long)leaderboard.wanted_version, (long long)leaderboard.version_number);
+	else
+		notice_leave(request, "Submissions run against version %lld now.",
+			(long long)leaderboard.version_number);
+	return redirect(request, "/admin/leaderboard/%s/versions", leaderboard.name);
 }
 
 /* ---- cloning ---- */
@@ -256,8 +238,8 @@ static int show_clone(struct request *request, const struct leaderboard *leaderb
 {
 	struct clone_form form = { leaderboard, request_form_or(request, "name", ""),
 		form_error(request, "name") };
-	struct page page =
-		page_make(request, arena_printf(request->arena, "Clone %s", leaderboard->name), "admin");
+	struct page page = form_page_make(
+		request, arena_printf(request->arena, "Clone %s", leaderboard->name), "admin");
 	clone_page(&request->body, &page, &form);
 	return 0;
 }
@@ -278,6 +260,8 @@ int action_clone(struct request *request)
 	if (rc)
 		return rc;
 	rc = leaderboard_clone(request->db, request->arena, &leaderboard, name, &actor, request->error);
+	if (!rc)
+		notice_leave(request, "%s is a clone of %s.", name, leaderboard.name);
 	if (rc != ERROR_INPUT && rc != ERROR_CONFLICT)
 		return rc ? rc : redirect(request, "/leaderboard/%s", name);
 	request->status = rc == ERROR_CONFLICT ? 409 : 422;

@@ -5,6 +5,7 @@
 #include "cgi/admin/leaderboard.h"
 #include "cgi/http/confirmation.h"
 #include "cgi/http/cookie.h"
+#include "cgi/http/notice.h"
 #include "cgi/http/paging.h"
 #include "cgi/http/rate_limit.h"
 #include "cgi/page/pages.h"
@@ -39,17 +40,18 @@ static int show_webhooks(struct request *request, struct webhooks_view *view)
 {
 	const struct leaderboard *leaderboard = view->leaderboard;
 	struct webhook *webhooks;
+	struct error own = { 0 };
 	int rc = webhook_list(request->db, request->arena,
-		leaderboard ? leaderboard->id : SQL_NULL_INTEGER, &webhooks, &view->count, request->error);
-	if (rc)
+		leaderboard ? leaderboard->id : SQL_NULL_INTEGER, &webhooks, &view->count, &own);
+	if (rc) {
+		*request->error = own;
 		return rc;
+	}
 	view->webhooks = webhooks;
-	struct page page = page_make(request,
+	struct page page = form_page_make(request,
 		leaderboard ? arena_printf(request->arena, "Webhooks of %s", leaderboard->name)
 					: "Webhooks of the whole site",
 		"admin");
-	if (request_query(request, "deleted"))
-		page.notice = "The webhook was deleted.";
 	webhooks_page(&request->body, &page, view);
 	return 0;
 }
@@ -70,9 +72,14 @@ static int show_webhook_form_again(
 		.address_error = form_error(request, "address"),
 		.form_error = form_error(request, "form"),
 		.event_error = form_error(request, "event"),
-		.refusal = form_error(request, ""),
 	};
 	return show_webhooks(request, &view);
+}
+
+static int note_webhook_field(
+	struct request *request, const struct webhook_order *order, enum webhook_field field)
+{
+	return form_note(request, webhook_check(request->arena, order, field, request->error));
 }
 
 static int create_webhook(struct request *request, const struct leaderboard *leaderboard)
@@ -89,6 +96,10 @@ static int create_webhook(struct request *request, const struct leaderboard *lea
 		.allowed = request->config->webhook_allowed,
 	};
 	int rc = rate_limit_hit(request, &CHANGES_OF_USER, request->viewer.name);
+	for (int field = 0; field < webhook_field_count && !rc; field++)
+		rc = note_webhook_field(request, &order, (enum webhook_field)field);
+	if (!rc)
+		rc = form_noted(request);
 	if (!rc)
 		rc = webhook_create(
 			request->db, request->arena, &order, &actor, secret, &id, request->error);
@@ -98,6 +109,7 @@ static int create_webhook(struct request *request, const struct leaderboard *lea
 		arena_printf(request->arena,
 			"%s=%s; Path=/admin/hooks/%lld; HttpOnly; SameSite=Strict; Max-Age=60", NEW_SECRET,
 			secret, (long long)id));
+	notice_leave(request, "The webhook %s was created.", order.name);
 	return redirect(request, "/admin/hooks/%lld", (long long)id);
 }
 
@@ -170,22 +182,6 @@ static int take_new_webhook_secret(struct request *request, struct webhook_view 
 	return rc;
 }
 
-static const char *notice_about(const struct request *request)
-{
-	static const struct {
-		const char *name, *sentence;
-	} notices[] = {
-		{ "tested", "A test is on its way; what came of it stands below." },
-		{ "paused", "The webhook is paused." },
-		{ "resumed", "The webhook is active." },
-		{ "changed", "It was saved." },
-	};
-	for (size_t i = 0; i < COUNT(notices); i++)
-		if (request_query(request, notices[i].name))
-			return notices[i].sentence;
-	return NULL;
-}
-
 static int read_deliveries(struct request *request, struct webhook_view *view)
 {
 	struct webhook_delivery *deliveries;
@@ -213,8 +209,7 @@ static int show_webhook(struct request *request, struct webhook_view *view)
 		return rc;
 	view->address = webhook_shown_address(request->arena, webhook->address);
 	struct page page =
-		page_make(request, arena_printf(request->arena, "Webhook %s", webhook->name), "admin");
-	page.notice = notice_about(request);
+		form_page_make(request, arena_printf(request->arena, "Webhook %s", webhook->name), "admin");
 	if (view->is_waiting) {
 		page.refresh_s = 2;
 		page.live_url =
@@ -254,11 +249,20 @@ int page_hook_status(struct request *request)
 
 /* ---- actions ---- */
 
+static int redirect_to_webhook(
+	struct request *request, const struct webhook *webhook, const char *sentence)
+{
+	notice_leave(request, "%s", sentence);
+	return redirect(request, "/admin/hooks/%lld", (long long)webhook->id);
+}
+
 static int test_webhook(
 	struct request *request, const struct webhook *webhook, const struct actor *actor)
 {
 	int rc = webhook_test(request->db, request->arena, webhook, actor, request->error);
-	return rc ? rc : redirect(request, "/admin/hooks/%lld?tested=1", (long long)webhook->id);
+	return rc ? rc
+			  : redirect_to_webhook(request, webhook,
+				  "Podium sends a test. The list of deliveries shows the outcome.");
 }
 
 static int pause_webhook(
@@ -270,30 +274,38 @@ static int pause_webhook(
 		.button = "Pause it",
 		.back = arena_printf(request->arena, "/admin/hooks/%lld", (long long)webhook->id),
 	};
-	confirmation_says(request, &question, "What happens until it is resumed it never hears of.");
+	confirmation_says(
+		request, &question, "It never receives the events that happen until you resume it.");
 	if (webhook->waiting)
-		confirmation_says(request, &question,
-			"What it has not got yet (%s) waits for that, for a day at most.",
+		confirmation_says(request, &question, "%s wait until then, for a day at most.",
 			plural(request->arena, webhook->waiting, "event"));
 	if (!confirmation_given(request, &question))
 		return confirmation_ask(request, &question);
 	int rc = webhook_pause(request->db, request->arena, webhook, actor, request->error);
-	return rc ? rc : redirect(request, "/admin/hooks/%lld?paused=1", (long long)webhook->id);
+	return rc ? rc : redirect_to_webhook(request, webhook, "The webhook is paused.");
 }
 
 static int resume_webhook(
 	struct request *request, const struct webhook *webhook, const struct actor *actor)
 {
 	int rc = webhook_resume(request->db, request->arena, webhook, actor, request->error);
-	return rc ? rc : redirect(request, "/admin/hooks/%lld?resumed=1", (long long)webhook->id);
+	return rc ? rc : redirect_to_webhook(request, webhook, "The webhook is active.");
 }
 
 static int change_webhook(
 	struct request *request, const struct webhook *webhook, const struct actor *actor)
 {
-	int rc = webhook_change(request->db, request->arena, webhook,
-		request_form_or(request, "name", ""), read_form_events(request), actor, request->error);
-	return rc ? rc : redirect(request, "/admin/hooks/%lld?changed=1", (long long)webhook->id);
+	const struct webhook_order order = { .name = request_form_or(request, "name", ""),
+		.events = read_form_events(request) };
+	int rc = note_webhook_field(request, &order, WEBHOOK_NAME);
+	if (!rc)
+		rc = note_webhook_field(request, &order, WEBHOOK_EVENT);
+	if (!rc)
+		rc = form_noted(request);
+	if (!rc)
+		rc = webhook_change(
+			request->db, request->arena, webhook, order.name, order.events, actor, request->error);
+	return rc ? rc : redirect_to_webhook(request, webhook, "The webhook was saved.");
 }
 
 static int delete_webhook(
@@ -308,13 +320,15 @@ static int delete_webhook(
 		.back = arena_printf(request->arena, "/admin/hooks/%lld", (long long)webhook->id),
 	};
 	confirmation_says(request, &question,
-		"%s hears of nothing any more; its secret and the list of its deliveries are gone for "
-		"good.",
+		"Podium sends nothing to %s any more, and deletes the secret and the list of deliveries.",
 		webhook_shown_address(request->arena, webhook->address));
 	if (!confirmation_given(request, &question))
 		return confirmation_ask(request, &question);
 	int rc = webhook_delete(request->db, request->arena, webhook, actor, request->error);
-	return rc ? rc : redirect(request, "%s?deleted=1", address_of_list(request, webhook));
+	if (rc)
+		return rc;
+	notice_leave(request, "The webhook %s was deleted.", webhook->name);
+	return redirect(request, "%s", address_of_list(request, webhook));
 }
 
 static const struct {
@@ -350,7 +364,6 @@ int action_hook(struct request *request)
 		.events = request_form(request, "name") ? read_form_events(request) : webhook.events,
 		.name_error = form_error(request, "name"),
 		.event_error = form_error(request, "event"),
-		.refusal = form_error(request, ""),
 	};
 	return show_webhook(request, &view);
 }

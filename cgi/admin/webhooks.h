@@ -16,7 +16,7 @@ struct webhooks_view {
 	const char *name, *address, *form;
 	int64_t events;
 	/* Messages, or NULL. */
-	const char *name_error, *address_error, *form_error, *event_error, *refusal;
+	const char *name_error, *address_error, *form_error, *event_error;
 };
 
 struct webhook_view {
@@ -30,7 +30,7 @@ struct webhook_view {
 	/* The form's fields, as typed. */
 	const char *name;
 	int64_t events;
-	const char *name_error, *event_error, *refusal; /* messages, or NULL */
+	const char *name_error, *event_error; /* messages, or NULL */
 	bool is_waiting; /* a delivery is due or being sent, so the page refreshes automatically */
 };
 

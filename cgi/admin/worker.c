@@ -2,7 +2,9 @@
 #include "cgi/admin/worker.h"
 
 #include "cgi/http/confirmation.h"
+#include "cgi/http/notice.h"
 #include "cgi/page/pages.h"
+#include "lib/base/format.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
 #include "templates/admin_worker.h"
@@ -140,9 +142,7 @@ static int show_workers(struct request *request, struct workers_view *view)
 		*request->error = own;
 		return rc;
 	}
-	struct page page = page_make(request, "Workers", "admin");
-	if (request_query(request, "done"))
-		page.notice = "The change was made; the audit log has it.";
+	struct page page = form_page_make(request, "Workers", "admin");
 	admin_workers_page(&request->body, &page, view);
 	return 0;
 }
@@ -157,12 +157,13 @@ int page_admin_workers(struct request *request)
 
 static const struct pausing {
 	const char *name, *verb;
+	const char *outcome; /* after the name of the worker or device */
 	enum pause pause;
 } PAUSINGS[] = {
-	{ "drain", "Drain", PAUSE_DRAIN },
-	{ "pause", "Pause", PAUSE_PAUSE },
-	{ "quarantine", "Quarantine", PAUSE_QUARANTINE },
-	{ "resume", "Resume", PAUSE_NONE },
+	{ "drain", "Drain", "takes no new jobs", PAUSE_DRAIN },
+	{ "pause", "Pause", "was paused", PAUSE_PAUSE },
+	{ "quarantine", "Quarantine", "was quarantined", PAUSE_QUARANTINE },
+	{ "resume", "Resume", "takes jobs again", PAUSE_NONE },
 };
 
 struct target {
@@ -178,18 +179,18 @@ static bool is_selected(const struct target *target, const struct fleet_device *
 static void say_what_stops(
 	struct request *request, struct confirmation *question, enum pause pause, long long running)
 {
+	const char *jobs = plural(request->arena, running, "running job");
 	confirmation_says(request, question,
-		"It takes no jobs until somebody resumes it, also when the worker starts anew. What waits "
-		"goes to other devices of the same model, or goes on waiting.");
+		"It takes no jobs until an admin resumes it, also across restarts. Queued jobs go to other "
+		"devices of the same model or keep waiting.");
 	if (running && pause == PAUSE_DRAIN)
-		confirmation_says(request, question, "%lld job%s on it will end first.", running,
-			running == 1 ? " that runs" : "s that run");
+		confirmation_says(request, question, "%s on it will finish first.", jobs);
 	else if (running)
 		confirmation_says(request, question,
-			"%lld job%s on it %s stopped and queued again at once; what %s computed so far is "
-			"lost, and the attempt does not count.",
-			running, running == 1 ? " that runs" : "s that run", running == 1 ? "is" : "are",
-			running == 1 ? "it has" : "they have");
+			"%s on it will stop and be queued again. The progress is lost, and the attempt does "
+			"not "
+			"count.",
+			jobs);
 	else
 		confirmation_says(request, question, "Nothing runs on it now.");
 }
@@ -230,26 +231,36 @@ static int check_pausing(struct request *request, const struct pausing *pausing,
 	return confirmation_ask(request, &question);
 }
 
+static int change_pause(
+	struct request *request, const struct pausing *pausing, const struct target *target)
+{
+	const struct actor actor = actor_of(request);
+	int64_t given_back;
+	if (pausing->pause == PAUSE_NONE)
+		return fleet_resume(request->db, target->worker, target->uuid, &actor, request->error);
+	if (pausing->pause == PAUSE_QUARANTINE)
+		return fleet_quarantine(request->db, target->worker, target->uuid,
+			request_form_or(request, "reason", ""), &actor, &given_back, request->error);
+	return fleet_pause(request->db, target->worker, target->uuid, pausing->pause, &actor,
+		&given_back, request->error);
+}
+
 static int run_worker_action(struct request *request, bool *asked)
 {
 	const struct target target = { request_form_or(request, "worker", ""),
 		request_form_or(request, "device", "") };
-	const struct actor actor = actor_of(request);
 	const char *action = request_form_or(request, "action", "");
-	int64_t given_back;
 	for (size_t i = 0; i < COUNT(PAUSINGS); i++) {
 		if (strcmp(PAUSINGS[i].name, action) != 0)
 			continue;
 		int rc = check_pausing(request, &PAUSINGS[i], &target, asked);
 		if (rc || *asked)
 			return rc;
-		if (PAUSINGS[i].pause == PAUSE_NONE)
-			return fleet_resume(request->db, target.worker, target.uuid, &actor, request->error);
-		if (PAUSINGS[i].pause == PAUSE_QUARANTINE)
-			return fleet_quarantine(request->db, target.worker, target.uuid,
-				request_form_or(request, "reason", ""), &actor, &given_back, request->error);
-		return fleet_pause(request->db, target.worker, target.uuid, PAUSINGS[i].pause, &actor,
-			&given_back, request->error);
+		rc = change_pause(request, &PAUSINGS[i], &target);
+		if (!rc)
+			notice_leave(request, "%s%s%s %s.", target.uuid, *target.uuid ? " of " : "",
+				target.worker, PAUSINGS[i].outcome);
+		return rc;
 	}
 	return fail(
 		request->error, ERROR_INPUT, "This page has no such action; reload it and try again.");
@@ -262,10 +273,10 @@ int action_admin_worker(struct request *request)
 	if (asked)
 		return rc;
 	if (!rc)
-		return redirect(request, "/admin/workers?done=1");
+		return redirect(request, "/admin/workers");
 	if (rc != ERROR_INPUT && rc != ERROR_NOT_FOUND && rc != ERROR_CONFLICT)
 		return rc;
-	struct workers_view view = { .error = arena_strdup(request->arena, request->error->text) };
+	struct workers_view view = { 0 };
 	request->status = rc == ERROR_CONFLICT ? 409 : rc == ERROR_NOT_FOUND ? 404 : 422;
 	return show_workers(request, &view);
 }

@@ -26,7 +26,6 @@ struct workers_view {
 	size_t host_count;
 	const struct wait_line *lines;
 	size_t line_count;
-	const char *error; /* a message, or NULL */
 };
 
 /* Returns the stronger of the device's and its worker's pause. */

@@ -209,8 +209,9 @@ static const char *back_of(const struct request *request)
 	return address_of(request);
 }
 
-struct page page_make(const struct request *request, const char *title, const char *section)
+struct page page_make(struct request *request, const char *title, const char *section)
 {
+	request->shows_notice = request->notice;
 	return (struct page){
 		.title = title,
 		.section = section,
@@ -220,6 +221,7 @@ struct page page_make(const struct request *request, const char *title, const ch
 		.here = address_of(request),
 		.back = back_of(request),
 		.theme = theme_of_name(request_cookie(request, THEME_COOKIE)),
+		.notice = request->notice,
 		.site = request->config->public_url,
 		.now_ms = now_ms(),
 	};

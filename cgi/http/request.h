@@ -97,6 +97,10 @@ struct request {
 	size_t fault_count;
 	int fault_code; /* of the first one */
 	struct viewer viewer;
+	/* What the last request left with notice_leave (cgi/http/notice.h), or NULL, and whether
+	 * page_make has given it to a page. */
+	const char *notice;
+	bool shows_notice;
 	/* The API token of the request. NULL on pages and for anonymous requests. */
 	const struct token_holder *token;
 	const char *csrf; /* value for a form's hidden field `csrf`; the router checks it on POST */
@@ -225,7 +229,7 @@ const char *request_cookie(const struct request *request, const char *name);
 /* Returns "light" or "dark" for that name, and "" for the system's theme or an unknown name. */
 const char *theme_of_name(const char *name);
 
-struct page page_make(const struct request *request, const char *title, const char *section);
+struct page page_make(struct request *request, const char *title, const char *section);
 
 /* Checks of a form, which report all errors together:
  *

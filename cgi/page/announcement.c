@@ -1,4 +1,5 @@
 #include "cgi/page/announcement.h"
+#include "cgi/http/notice.h"
 
 #include "cgi/http/confirmation.h"
 #include "cgi/http/thread_cache.h"
@@ -115,11 +116,6 @@ int announcements_read(struct request *request, int64_t leaderboard_id, struct p
 
 /* ---- the admins' page ---- */
 
-bool announcement_is_wrong(const struct announcements_view *view, const char *field)
-{
-	return view->error && strcmp(view->field, field) == 0;
-}
-
 static int show_announcements(struct request *request, struct announcements_view *view)
 {
 	struct announcement *rows;
@@ -136,9 +132,7 @@ static int show_announcements(struct request *request, struct announcements_view
 	}
 	view->rows = rows;
 	view->leaderboards = leaderboards;
-	struct page page = page_make(request, "Announcements", "admin");
-	if (request_query(request, "done"))
-		page.notice = "The change was made; the audit log has it.";
+	struct page page = form_page_make(request, "Announcements", "admin");
 	admin_announcements_page(&request->body, &page, view);
 	return 0;
 }
@@ -180,8 +174,7 @@ static int read_time(struct request *request, const char *name, const char *text
 	return !*text || !parse_utc(text, time_ms)
 		? 0
 		: fail_field(request->error, name,
-			"This is no date and time; write it as 2026-11-21 06:10, in UTC, or leave the field "
-			"empty.");
+			"Type a date and time as 2026-11-21 06:10, in UTC, or leave the field empty.");
 }
 
 static int find_announcement_leaderboard(struct request *request, struct making *making)
@@ -200,36 +193,60 @@ static int find_announcement_leaderboard(struct request *request, struct making 
 		: rc;
 }
 
-static int check_announcement(struct request *request, struct making *making)
+static int check_text(struct request *request, struct making *making)
 {
-	const struct announcements_view *view = making->view;
-	size_t length = strlen(view->text);
-	if (!view->text[strspn(view->text, " \t\r\n")])
-		return fail_field(request->error, "text", "Write what is announced.");
+	const char *text = making->view->text;
+	size_t length = strlen(text);
+	if (!text[strspn(text, " \t\r\n")])
+		return fail_field(request->error, "text", "Write the announcement.");
 	if (length > most_bytes)
-		return fail_field(request->error, "text", "The text is %zu bytes long; %d are allowed.",
+		return fail_field(request->error, "text", "The text is %zu bytes long. %d are allowed.",
 			length, most_bytes);
-	int rc = find_announcement_leaderboard(request, making);
-	if (!rc)
-		rc = read_time(request, "from", view->from, &making->from_ms);
-	if (!rc)
-		rc = read_time(request, "until", view->until, &making->until_ms);
-	if (!rc && making->until_ms != TIME_NULL
-		&& (making->until_ms <= making->from_ms
-			|| making->until_ms <= page_make(request, "", "").now_ms))
-		rc = fail_field(request->error, "until",
-			"It would end before anybody has seen it; choose a later time.");
-	return rc;
+	return 0;
 }
+
+static int read_begin(struct request *request, struct making *making)
+{
+	return read_time(request, "from", making->view->from, &making->from_ms);
+}
+
+static int read_end(struct request *request, struct making *making)
+{
+	int rc = read_time(request, "until", making->view->until, &making->until_ms);
+	return !rc && making->until_ms != TIME_NULL
+			&& (making->until_ms <= making->from_ms || making->until_ms <= now_ms())
+		? fail_field(request->error, "until",
+			"The announcement would end before anybody sees it. Choose a later time.")
+		: rc;
+}
+
+/* The checks of an announcement, in the order of the form. */
+typedef int announcement_check(struct request *request, struct making *making);
+static announcement_check *const CHECKS[] = { check_text, find_announcement_leaderboard, read_begin,
+	read_end };
 
 int announcement_make(struct request *request, const struct announcements_view *view, int64_t *id)
 {
 	struct making making = { .request = request, .view = view };
-	int rc = check_announcement(request, &making);
+	int rc = 0;
+	for (size_t i = 0; i < COUNT(CHECKS) && !rc; i++)
+		rc = CHECKS[i](request, &making);
 	if (!rc)
 		rc = database_transaction(request->db, store_announcement, &making, request->error);
 	*id = making.id;
 	return rc;
+}
+
+/* Like announcement_make, for the form, which shows all errors together. */
+static int make_from_form(struct request *request, const struct announcements_view *view)
+{
+	struct making making = { .request = request, .view = view };
+	int rc = 0;
+	for (size_t i = 0; i < COUNT(CHECKS) && !rc; i++)
+		rc = form_note(request, CHECKS[i](request, &making));
+	if (!rc)
+		rc = form_noted(request);
+	return rc ? rc : database_transaction(request->db, store_announcement, &making, request->error);
 }
 
 int announcement_find(struct request *request, int64_t id, struct announcement *one)
@@ -298,8 +315,8 @@ static int end_one(struct request *request, bool *asked)
 	*asked = true;
 	confirmation_says(request, &question, "“%s”", one.text);
 	confirmation_says(request, &question,
-		"Nobody reads it on %s any more. It stays in this list, and cannot be begun again; a new "
-		"one can be made.",
+		"Podium shows it no longer on %s. You cannot undo this, but you can create another "
+		"announcement.",
 		one.leaderboard ? one.leaderboard : "the front page and on leaderboards");
 	return confirmation_ask(request, &question);
 }
@@ -314,10 +331,9 @@ int action_admin_announcement(struct request *request)
 	};
 	const char *action = request_form_or(request, "action", "");
 	bool asked = false;
-	int64_t id;
 	int rc;
 	if (strcmp(action, "make") == 0)
-		rc = announcement_make(request, &view, &id);
+		rc = make_from_form(request, &view);
 	else if (strcmp(action, "end") == 0)
 		rc = end_one(request, &asked);
 	else
@@ -325,13 +341,19 @@ int action_admin_announcement(struct request *request)
 			request->error, ERROR_INPUT, "This page has no such action; reload it and try again.");
 	if (asked)
 		return rc;
-	if (!rc)
-		return redirect(request, "/admin/announcements?done=1");
+	if (!rc) {
+		notice_leave(request,
+			strcmp(action, "end") == 0 ? "The announcement has ended."
+									   : "The announcement was created.");
+		return redirect(request, "/admin/announcements");
+	}
 	if (rc != ERROR_INPUT)
 		return rc;
 	request->status = 422;
-	view.field = arena_strdup(request->arena, request->error->field);
-	view.error = arena_strdup(request->arena, request->error->text);
+	view.text_error = form_error(request, "text");
+	view.leaderboard_error = form_error(request, "leaderboard");
+	view.from_error = form_error(request, "from");
+	view.until_error = form_error(request, "until");
 	return show_announcements(request, &view);
 }
 

@@ -25,7 +25,7 @@ struct announcements_view {
 	size_t leaderboard_count;
 	/* As typed; "" means the whole site, now, and no end. */
 	const char *leaderboard, *text, *from, *until;
-	const char *field, *error; /* the rejected field and the reason, or NULL */
+	const char *text_error, *leaderboard_error, *from_error, *until_error; /* or NULL */
 };
 
 /* announcement_make creates the announcement that the view describes; announcement_end ends one, or
@@ -36,7 +36,5 @@ int announcement_end(struct request *request, int64_t id);
 int announcement_find(struct request *request, int64_t id, struct announcement *one);
 /* Reads the newest 100, newest first. */
 int announcements_list(struct request *request, struct announcement **rows, size_t *count);
-
-bool announcement_is_wrong(const struct announcements_view *view, const char *field);
 
 #endif

@@ -109,25 +109,6 @@ static const struct page_share *share_of(
 	return share;
 }
 
-int leaderboard_note_edit(
-	struct request *request, const struct leaderboard *leaderboard, struct page *page)
-{
-	struct task_engine_row *engines;
-	size_t count;
-	const char *cancelled = leaderboard_cancelled_words(request);
-	bool was_saved = *cancelled || request_query(request, "saved");
-	if (was_saved && leaderboard_is_managed_by(leaderboard, &request->viewer))
-		page->notice = arena_printf(request->arena, "It was saved.%s", cancelled);
-	if (!request_query(request, "uploaded"))
-		return 0;
-	int rc = task_engines_read(request->db, request->arena, leaderboard->task_version_id, &engines,
-		&count, request->error);
-	if (!rc && count)
-		page->notice = arena_printf(request->arena, "%s The engine is %s. %s",
-			page->notice ? page->notice : "It was saved.", engines->engine, engines->reason);
-	return rc;
-}
-
 int page_leaderboard(struct request *request)
 {
 	const char *other_view = request_query(request, "view");
@@ -146,8 +127,6 @@ int page_leaderboard(struct request *request)
 			request, shown.leaderboard.task_version_id, shown.version_revision, &view.task);
 	if (!rc)
 		rc = announcements_read(request, shown.leaderboard.id, &page);
-	if (!rc)
-		rc = leaderboard_note_edit(request, &shown.leaderboard, &page);
 	if (rc)
 		return rc;
 	description_of(request, &view, page.now_ms);

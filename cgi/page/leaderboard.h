@@ -33,9 +33,4 @@ const char *ranking_reasons_title(struct arena *arena, const struct leaderboard_
 /* Returns the address of this page with more columns, or with fewer. */
 const char *ranking_other_columns(struct arena *arena, const struct leaderboard_view *view);
 
-/* After an edit, tells its author which engine an uploaded task gets, and why, and how many jobs
- * the edit cancelled. */
-int leaderboard_note_edit(
-	struct request *request, const struct leaderboard *leaderboard, struct page *page);
-
 #endif

@@ -272,11 +272,3 @@ bool leaderboard_is_managed_by(const struct leaderboard *leaderboard, const stru
 	return viewer->role == ROLE_ADMIN
 		|| (viewer->role == ROLE_CREATOR && viewer->id == leaderboard->creator_id);
 }
-
-const char *leaderboard_cancelled_words(const struct request *request)
-{
-	int64_t count = query_number(request, "cancelled", 0);
-	return count ? arena_printf(request->arena, " Removing devices cancelled %s.",
-			   plural(request->arena, count, "queued job"))
-				 : "";
-}

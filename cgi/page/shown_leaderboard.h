@@ -65,8 +65,4 @@ const char *language_title(const char *language);
 /* Whether the viewer may change the leaderboard. */
 bool leaderboard_is_managed_by(const struct leaderboard *leaderboard, const struct viewer *viewer);
 
-/* What an edit that redirected here cancelled, as a sentence with a space before it; "" if it
- * cancelled nothing. */
-const char *leaderboard_cancelled_words(const struct request *request);
-
 #endif

@@ -207,6 +207,17 @@ void html_time(struct buffer *out, int64_t ms, int64_t now)
 	buffer_text(out, "</time>");
 }
 
+void html_moment(struct buffer *out, int64_t ms)
+{
+	enum { date_length = 10, clock_length = 8 };
+	format_text text;
+	format_iso(text, ms);
+	if (!*text)
+		return;
+	buffer_printf(out, "<time datetime=\"%s\">%.*s %.*s UTC</time>", text, date_length, text,
+		clock_length, text + date_length + 1);
+}
+
 void html_rank(struct buffer *out, int64_t place, bool is_tied)
 {
 	format_text text;

@@ -29,7 +29,7 @@ static const struct column VERSION_COLUMNS[] = {
 	INTEGER(struct version, is_hidden),
 	INTEGER(struct version, is_current),
 };
-static const struct statement VERSION = SELECT(struct version, VERSION_COLUMNS,
+const struct statement check_version_reading = SELECT(struct version, VERSION_COLUMNS,
 	"SELECT v.id, EXISTS (SELECT 1 FROM check_waivers w WHERE w.task_version_id = v.id "
 	"AND w.gpu = '') AS is_waived, l.visibility = 'hidden' AS is_hidden, "
 	"v.id = l.task_version_id AS is_current FROM leaderboards l "
@@ -208,28 +208,30 @@ static const struct column GPU_COLUMNS[] = {
 	INTEGER(struct named_gpu, is_closed),
 	TIME(struct named_gpu, waived_at_ms),
 };
-static const struct statement GPUS = SELECT(struct named_gpu, GPU_COLUMNS,
+const struct statement check_gpus_reading = SELECT(struct named_gpu, GPU_COLUMNS,
 	"SELECT g.gpu, EXISTS (SELECT 1 FROM gpus o WHERE o.model = g.gpu) "
 	"OR EXISTS (SELECT 1 FROM jobs j WHERE j.gpu = g.gpu AND j.state = 'done') AS is_known, "
 	"g.closed_at IS NOT NULL AS is_closed, w.waived_at AS waived_at_ms "
-	"FROM leaderboard_gpus g LEFT JOIN check_waivers w ON w.task_version_id = ? AND w.gpu = g.gpu "
-	"AND (g.closed_at IS NULL OR w.waived_at >= g.closed_at) WHERE g.leaderboard_id = ? ORDER BY "
-	"g.position, g.gpu");
+	"FROM leaderboard_gpus g JOIN task_versions v ON v.leaderboard_id = g.leaderboard_id "
+	"LEFT JOIN check_waivers w ON w.task_version_id = v.id AND w.gpu = g.gpu "
+	"AND (g.closed_at IS NULL OR w.waived_at >= g.closed_at) "
+	"WHERE g.leaderboard_id = ? AND v.number = ? ORDER BY g.position, g.gpu");
 
 struct reference {
 	struct blob_value content;
 };
 static const struct column REFERENCE_COLUMNS[] = { BLOB(struct reference, content) };
-static const struct statement REFERENCE = SELECT(struct reference, REFERENCE_COLUMNS,
-	"SELECT b.content FROM task_files f JOIN blobs b ON b.sha256 = f.sha256 "
-	"WHERE f.task_version_id = ? AND f.role = 'file' "
+const struct statement check_reference_reading = SELECT(struct reference, REFERENCE_COLUMNS,
+	"SELECT b.content FROM task_versions v JOIN task_files f ON f.task_version_id = v.id "
+	"JOIN blobs b ON b.sha256 = f.sha256 "
+	"WHERE v.leaderboard_id = ? AND v.number = ? AND f.role = 'file' "
 	"AND f.path IN ('reference.py', 'reference_code.py') LIMIT 1");
 
 enum { ANSWER_TASK, ANSWER_GPUS, ANSWER_REFERENCE };
 static const struct statement *const FORM_PARTS[] = {
-	[ANSWER_TASK] = &task_reading,
-	[ANSWER_GPUS] = &GPUS,
-	[ANSWER_REFERENCE] = &REFERENCE,
+	[ANSWER_TASK] = &task_of_number_reading,
+	[ANSWER_GPUS] = &check_gpus_reading,
+	[ANSWER_REFERENCE] = &check_reference_reading,
 };
 static const struct bundle FORM = BUNDLE(FORM_PARTS);
 
@@ -264,21 +266,17 @@ struct form {
 	const char *template_fault; /* NULL: none */
 };
 
-static int read_form(struct database *db, struct arena *arena, int64_t leaderboard_id,
-	int64_t version_id, struct form *form, struct error *error)
+static int form_of_answers(struct arena *arena, const struct check_answers *answers,
+	struct form *form, struct error *error)
 {
-	struct database_answer answers[COUNT(FORM_PARTS)];
 	struct task *task;
-	int rc = database_answers(db, arena, &FORM, answers, error, "iiii", version_id, version_id,
-		leaderboard_id, version_id);
-	if (!rc)
-		rc = task_read(arena, &answers[ANSWER_TASK], &task, error);
+	int rc = task_read(arena, answers->task, &task, error);
 	if (rc)
 		return rc;
-	const struct reference *reference = answers[ANSWER_REFERENCE].rows;
-	bool needs_cuda = answers[ANSWER_REFERENCE].count && mentions_cuda(arena, &reference->content);
-	form->gpus = answers[ANSWER_GPUS].rows;
-	form->gpu_count = answers[ANSWER_GPUS].count;
+	const struct reference *reference = answers->reference->rows;
+	bool needs_cuda = answers->reference->count && mentions_cuda(arena, &reference->content);
+	form->gpus = answers->gpus->rows;
+	form->gpu_count = answers->gpus->count;
 	form->faults = arena_array(arena, const char *, form->gpu_count + 1);
 	for (size_t i = 0; i < form->gpu_count; i++)
 		form->faults[i] = gpu_fault(arena, &form->gpus[i], needs_cuda);
@@ -287,11 +285,18 @@ static int read_form(struct database *db, struct arena *arena, int64_t leaderboa
 }
 
 int check_read_form(struct database *db, struct arena *arena, int64_t leaderboard_id,
-	int64_t version_id, struct check_remarks *remarks, struct error *error)
+	int64_t version_number, struct check_remarks *remarks, struct error *error)
 {
 	struct form form;
+	struct database_answer answers[COUNT(FORM_PARTS)];
+	const struct check_answers of_form = { .task = &answers[ANSWER_TASK],
+		.gpus = &answers[ANSWER_GPUS],
+		.reference = &answers[ANSWER_REFERENCE] };
 	*remarks = remarks_make(arena);
-	int rc = read_form(db, arena, leaderboard_id, version_id, &form, error);
+	int rc = database_answers(db, arena, &FORM, answers, error, "iiiiii", leaderboard_id,
+		version_number, leaderboard_id, version_number, leaderboard_id, version_number);
+	if (!rc)
+		rc = form_of_answers(arena, &of_form, &form, error);
 	if (rc)
 		return rc;
 	if (form.template_fault)
@@ -300,6 +305,49 @@ int check_read_form(struct database *db, struct arena *arena, int64_t leaderboar
 		if (form.faults[i])
 			warn(remarks, "gpu", form.faults[i]);
 	return 0;
+}
+
+struct known_gpu {
+	int64_t is_known;
+};
+static const struct column KNOWN_COLUMNS[] = { INTEGER(struct known_gpu, is_known) };
+static const struct statement KNOWN = SELECT(struct known_gpu, KNOWN_COLUMNS,
+	"SELECT EXISTS (SELECT 1 FROM gpus o WHERE o.model = ?) "
+	"OR EXISTS (SELECT 1 FROM jobs j WHERE j.gpu = ? AND j.state = 'done') AS is_known");
+
+static bool new_task_needs_cuda(
+	struct arena *arena, const struct task_content *contents, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct blob_value content = { contents[i].bytes, contents[i].length };
+		if (contents[i].role == ROLE_FILE
+			&& (strcmp(contents[i].path, "reference.py") == 0
+				|| strcmp(contents[i].path, "reference_code.py") == 0))
+			return mentions_cuda(arena, &content);
+	}
+	return false;
+}
+
+int check_read_new(struct database *db, struct arena *arena, const struct task *task,
+	const struct fileset *upload, const struct fileset *stock, const char *const *gpus,
+	size_t count, struct check_remarks *remarks, struct error *error)
+{
+	struct task_content *contents;
+	size_t content_count;
+	*remarks = remarks_make(arena);
+	if (template_fault(task))
+		warn(remarks, "task", template_fault(task));
+	int rc = task_contents(arena, task, upload, stock, &contents, &content_count, error);
+	bool needs_cuda = !rc && new_task_needs_cuda(arena, contents, content_count);
+	for (size_t i = 0; i < count && !rc; i++) {
+		struct known_gpu known;
+		rc = database_row(db, arena, &KNOWN, &known, error, "ss", gpus[i], gpus[i]);
+		const struct named_gpu gpu = { .gpu = gpus[i], .is_known = !rc && known.is_known };
+		const char *fault = rc ? NULL : gpu_fault(arena, &gpu, needs_cuda);
+		if (fault)
+			warn(remarks, "gpu", fault);
+	}
+	return rc;
 }
 
 /* Whether closed devices have a check of their own. Another version than the one in use must pass
@@ -333,32 +381,42 @@ static void take_form(
 	}
 }
 
+int check_of_answers(struct arena *arena, const struct check_answers *answers, struct check *check,
+	struct error *error)
+{
+	struct form form;
+	struct checking checking = {
+		.arena = arena, .rows = answers->rows->rows, .count = answers->rows->count, .check = check
+	};
+	const struct version *version = answers->version->rows;
+	*check = (struct check){ .remarks = remarks_make(arena) };
+	int rc = form_of_answers(arena, answers, &form, error);
+	if (rc)
+		return rc;
+	take_form(&checking, &form, version);
+	check_devices(&checking, version->is_waived);
+	check->state = check_state(check);
+	return 0;
+}
+
+enum { CHECK_ROWS, CHECK_VERSION, CHECK_TASK, CHECK_GPUS, CHECK_REFERENCE };
+static const struct statement *const CHECK_PARTS[] = {
+	[CHECK_ROWS] = &dry_run_reading,
+	[CHECK_VERSION] = &check_version_reading,
+	[CHECK_TASK] = &task_of_number_reading,
+	[CHECK_GPUS] = &check_gpus_reading,
+	[CHECK_REFERENCE] = &check_reference_reading,
+};
+static const struct bundle CHECK = BUNDLE(CHECK_PARTS);
+
 int check_read(struct database *db, struct arena *arena, int64_t leaderboard_id,
 	int64_t version_number, struct check *check, struct error *error)
 {
-	struct dry_run_row *rows;
-	size_t count;
-	int rc = dry_run_read(db, arena, leaderboard_id, version_number, &rows, &count, error);
-	return rc ? rc
-			  : check_rows(db, arena, leaderboard_id, version_number, rows, count, check, error);
-}
-
-int check_rows(struct database *db, struct arena *arena, int64_t leaderboard_id,
-	int64_t version_number, const struct dry_run_row *rows, size_t count, struct check *check,
-	struct error *error)
-{
-	struct version version;
-	struct form form;
-	struct checking checking = { .arena = arena, .rows = rows, .count = count, .check = check };
-	*check = (struct check){ .remarks = remarks_make(arena) };
-	int rc =
-		database_row(db, arena, &VERSION, &version, error, "ii", leaderboard_id, version_number);
-	if (!rc)
-		rc = read_form(db, arena, leaderboard_id, version.id, &form, error);
-	if (rc)
-		return rc;
-	take_form(&checking, &form, &version);
-	check_devices(&checking, version.is_waived);
-	check->state = check_state(check);
-	return 0;
+	struct database_answer answers[COUNT(CHECK_PARTS)];
+	const struct check_answers of_check = { &answers[CHECK_ROWS], &answers[CHECK_VERSION],
+		&answers[CHECK_TASK], &answers[CHECK_GPUS], &answers[CHECK_REFERENCE] };
+	int rc = database_answers(db, arena, &CHECK, answers, error, "iiiiiiiiii", leaderboard_id,
+		version_number, leaderboard_id, version_number, leaderboard_id, version_number,
+		leaderboard_id, version_number, leaderboard_id, version_number);
+	return rc ? rc : check_of_answers(arena, &of_check, check, error);
 }

@@ -50,14 +50,25 @@ struct check {
 };
 int check_read(struct database *db, struct arena *arena, int64_t leaderboard_id,
 	int64_t version_number, struct check *check, struct error *error);
-/* The same for a caller that has the version's rows already (dry_run_read). */
-struct dry_run_row;
-int check_rows(struct database *db, struct arena *arena, int64_t leaderboard_id,
-	int64_t version_number, const struct dry_run_row *rows, size_t count, struct check *check,
+/* The same for a caller that reads other things in the same bundle. The statements are bound by the
+ * leaderboard's id and the version's number. */
+extern const struct statement check_version_reading, check_gpus_reading, check_reference_reading;
+struct check_answers {
+	/* Of dry_run_reading (dry_run.h), check_version_reading, task_of_number_reading,
+	 * check_gpus_reading and check_reference_reading. */
+	const struct database_answer *rows, *version, *task, *gpus, *reference;
+};
+int check_of_answers(struct arena *arena, const struct check_answers *answers, struct check *check,
 	struct error *error);
 
 /* The warnings that need no dry run; each has a field. They are among those of check_read. */
 int check_read_form(struct database *db, struct arena *arena, int64_t leaderboard_id,
-	int64_t version_id, struct check_remarks *remarks, struct error *error);
+	int64_t version_number, struct check_remarks *remarks, struct error *error);
+
+/* The same for a task that is not stored yet, and for GPU models that its leaderboard would have.
+ */
+int check_read_new(struct database *db, struct arena *arena, const struct task *task,
+	const struct fileset *upload, const struct fileset *stock, const char *const *gpus,
+	size_t count, struct check_remarks *remarks, struct error *error);
 
 #endif

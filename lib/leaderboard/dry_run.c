@@ -152,7 +152,7 @@ static const struct column ROW_COLUMNS[] = {
 	"AND (b.closed_at IS NULL OR r.started_at >= b.closed_at) GROUP BY k.gpu " \
 	"HAVING MAX(b.gpu IS NOT NULL) OR id = (SELECT MAX(m.id) FROM dry_runs m " \
 	"WHERE m.task_version_id = MAX(r.task_version_id))"
-static const struct statement ROWS = SELECT(struct dry_run_row, ROW_COLUMNS,
+const struct statement dry_run_reading = SELECT(struct dry_run_row, ROW_COLUMNS,
 	"SELECT d.id AS dry_run_id, e.submission_id, d.started_at AS started_at_ms, d.started_by, "
 	"e.purpose, e.expected, j.gpu, j.state, j.verdict, j.reason, "
 	"TIMESTAMPDIFF(MICROSECOND, j.started_at, j.finished_at) DIV 1000 AS took_ms, " PEAK_HOST
@@ -550,11 +550,4 @@ int dry_run_check(struct database *db, struct arena *arena, const struct leaderb
 	struct error *error)
 {
 	return start(db, arena, leaderboard, version_number, gpus, gpu_count, true, actor, error);
-}
-
-int dry_run_read(struct database *db, struct arena *arena, int64_t leaderboard_id,
-	int64_t version_number, struct dry_run_row **rows, size_t *count, struct error *error)
-{
-	return database_rows(
-		db, arena, &ROWS, rows, count, error, "ii", leaderboard_id, version_number);
 }

@@ -64,9 +64,8 @@ int dry_run_check(struct database *db, struct arena *arena, const struct leaderb
 	int64_t version_number, const char *const *gpus, size_t gpu_count, const struct actor *actor,
 	struct error *error);
 
-/* Reads a version's last dry run on each device, sorted by device and entry. `*count` is 0 if there
- * was none. */
-int dry_run_read(struct database *db, struct arena *arena, int64_t leaderboard_id,
-	int64_t version_number, struct dry_run_row **rows, size_t *count, struct error *error);
+/* Reads a version's last dry run on each device, sorted by device and entry. A part of a bundle,
+ * bound by the leaderboard's id and the version's number. */
+extern const struct statement dry_run_reading;
 
 #endif

@@ -36,6 +36,8 @@ static const struct column DEFINITION_COLUMNS[] = {
 };
 const struct statement task_reading = SELECT(struct definition_row, DEFINITION_COLUMNS,
 	"SELECT id, definition FROM task_versions WHERE id = ?");
+const struct statement task_of_number_reading = SELECT(struct definition_row, DEFINITION_COLUMNS,
+	"SELECT id, definition FROM task_versions WHERE leaderboard_id = ? AND number = ?");
 
 struct file_row {
 	struct blob_value content;

@@ -101,8 +101,9 @@ int leaderboard_open_gpus(struct database *db, struct arena *arena, int64_t lead
 int leaderboard_task(struct database *db, struct arena *arena, int64_t task_version_id,
 	struct task **task, struct error *error);
 
-/* Like leaderboard_task, but as a part of a bundle, bound by the version's id. */
-extern const struct statement task_reading;
+/* Like leaderboard_task, but as parts of a bundle, bound by the version's id, or by the
+ * leaderboard's id and the version's number. */
+extern const struct statement task_reading, task_of_number_reading;
 int task_read(struct arena *arena, const struct database_answer *answer, struct task **task,
 	struct error *error);
 

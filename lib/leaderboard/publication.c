@@ -2,6 +2,7 @@
 
 #include "lib/account/audit.h"
 #include "lib/base/format.h"
+#include "lib/base/scope.h"
 #include "lib/leaderboard/dry_run.h"
 
 #include <string.h>
@@ -38,6 +39,47 @@ int publication_read(struct database *db, struct arena *arena, int64_t leaderboa
 	struct publication *publication, struct error *error)
 {
 	return database_row(db, arena, &PUBLICATION, publication, error, "i", leaderboard_id);
+}
+
+enum {
+	ANSWER_ROWS,
+	ANSWER_PUBLICATION,
+	ANSWER_VERSION,
+	ANSWER_TASK,
+	ANSWER_GPUS,
+	ANSWER_REFERENCE
+};
+static const struct statement *const REPORT_PARTS[] = {
+	[ANSWER_ROWS] = &dry_run_reading,
+	[ANSWER_PUBLICATION] = &PUBLICATION,
+	[ANSWER_VERSION] = &check_version_reading,
+	[ANSWER_TASK] = &task_of_number_reading,
+	[ANSWER_GPUS] = &check_gpus_reading,
+	[ANSWER_REFERENCE] = &check_reference_reading,
+};
+static const struct bundle REPORT = BUNDLE(REPORT_PARTS);
+
+int publication_report_read(struct database *db, struct arena *arena,
+	const struct leaderboard *leaderboard, int64_t version_number,
+	struct publication_report *report, struct error *error)
+{
+	struct database_answer answers[COUNT(REPORT_PARTS)];
+	const struct check_answers of_check = { &answers[ANSWER_ROWS], &answers[ANSWER_VERSION],
+		&answers[ANSWER_TASK], &answers[ANSWER_GPUS], &answers[ANSWER_REFERENCE] };
+	const int64_t id = leaderboard->id, number = version_number;
+	*report = (struct publication_report){ 0 };
+	int rc = database_answers(db, arena, &REPORT, answers, error, "iiiiiiiiiii", id, number, id,
+		id, number, id, number, id, number, id, number);
+	if (rc)
+		return rc;
+	report->rows = answers[ANSWER_ROWS].rows;
+	report->count = answers[ANSWER_ROWS].count;
+	struct publication *publication = answers[ANSWER_PUBLICATION].rows;
+	if (answers[ANSWER_PUBLICATION].count && publication->version_number == number)
+		report->publication = publication;
+	return report->publication || leaderboard->version_number == number
+		? check_of_answers(arena, &of_check, &report->check, error)
+		: 0;
 }
 
 int publication_want(struct database *db, int64_t leaderboard_id, int64_t version_id,
@@ -542,6 +584,23 @@ static const struct statement WAITING = SELECT(struct waiting, WAITING_COLUMNS,
 						 "JOIN leaderboards l ON l.id = g.leaderboard_id "
 						 "WHERE " IS_CLOSED "AND " IS_DUE("g") "AND NOT " CURRENT_RUNS
 															   "LIMIT 1000");
+
+static const struct column STUCK_COLUMNS[] = {
+	TEXT(struct stuck_check, leaderboard),
+	INTEGER(struct stuck_check, version_number),
+	TEXT(struct stuck_check, gpu),
+};
+#define IS_MANAGED "(l.creator_id = ? OR ?) "
+const struct statement stuck_checks_reading = SELECT(struct stuck_check, STUCK_COLUMNS,
+	"SELECT l.name AS leaderboard, v.number AS version_number, NULL AS gpu FROM publications p "
+	"JOIN leaderboards l ON l.id = p.leaderboard_id "
+	"JOIN task_versions v ON v.id = p.task_version_id WHERE " IS_MANAGED
+	"AND EXISTS (" DEVICE_IN_USE ") AND NOT EXISTS (" DEVICE_IN_USE "AND (NOT " WANTED_HAS_RUN
+	"OR " WANTED_RUNS ")) "
+	"UNION ALL SELECT l.name, v.number, g.gpu FROM leaderboard_gpus g "
+	"JOIN leaderboards l ON l.id = g.leaderboard_id "
+	"JOIN task_versions v ON v.id = l.task_version_id WHERE " IS_MANAGED "AND " IS_CLOSED
+	"AND EXISTS (" DRY_RUN("l.task_version_id") ") AND NOT " CURRENT_RUNS "LIMIT 50");
 
 static const struct statement WITHOUT_TESTER = SELECT(struct waiting, WAITING_COLUMNS,
 	"SELECT l.id AS leaderboard_id FROM leaderboards l WHERE " TESTER "IS NULL "

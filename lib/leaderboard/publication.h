@@ -16,6 +16,8 @@
 #include "lib/leaderboard/check.h"
 #include "lib/leaderboard/leaderboard.h"
 
+struct dry_run_row; /* lib/leaderboard/dry_run.h */
+
 struct publication {
 	int64_t version_id, version_number;
 	const char *visibility; /* "public" or "closed" */
@@ -25,6 +27,17 @@ struct publication {
 /* ERROR_NOT_FOUND: nothing waits to be published. */
 int publication_read(struct database *db, struct arena *arena, int64_t leaderboard_id,
 	struct publication *publication, struct error *error);
+
+/* A version's last dry run, and its check if the version is in use or waits to be published. */
+struct publication_report {
+	struct dry_run_row *rows;
+	size_t count;                    /* 0: there was no dry run */
+	struct publication *publication; /* that waits for this version, or NULL */
+	struct check check;              /* zero if there is none */
+};
+int publication_report_read(struct database *db, struct arena *arena,
+	const struct leaderboard *leaderboard, int64_t version_number,
+	struct publication_report *report, struct error *error);
 
 /* The functions below need a transaction that has locked the leaderboard's row. */
 
@@ -68,6 +81,17 @@ int publication_accept(struct database *db, struct arena *arena,
 int publication_accept_device(struct database *db, struct arena *arena,
 	const struct leaderboard *leaderboard, const char *gpu, int64_t dry_run_id,
 	const struct actor *actor, struct error *error);
+
+/* A check that has finished without passing, so that somebody must act: of a version that waits to
+ * be published, or of a closed device. */
+struct stuck_check {
+	const char *leaderboard;
+	int64_t version_number;
+	const char *gpu; /* the closed device; NULL: a publication */
+};
+/* The stuck checks of the leaderboards that a user created; for an admin all. A part of a bundle
+ * with four parameters: the user and whether the user is an admin, twice. */
+extern const struct statement stuck_checks_reading;
 
 /* Whether a check cannot start, because its dry run would belong to the first admin and the site
  * has no admin yet. */

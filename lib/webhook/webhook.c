@@ -64,6 +64,10 @@ static const struct statement LIST =
 static const struct statement FIND =
 	SELECT(struct webhook, WEBHOOK_COLUMNS, WEBHOOKS "WHERE h.id = ?");
 
+const struct statement webhooks_failing = SELECT(struct webhook, WEBHOOK_COLUMNS,
+	WEBHOOKS "WHERE (h.state = 'off' OR (h.state = 'active' AND h.failures >= 3)) "
+			 "AND (l.creator_id = ? OR ?) ORDER BY h.state, h.failures DESC LIMIT 50");
+
 struct counted {
 	int64_t webhooks;
 };
@@ -179,15 +183,32 @@ static int check_events(int64_t events, struct error *error)
 		: fail_field(error, "event", "Choose at least one event.");
 }
 
-static int check_order(struct arena *arena, const struct webhook_order *order, struct error *error)
+static int check_form(const char *form, struct error *error)
+{
+	return strcmp(form, "json") == 0 || strcmp(form, "discord") == 0
+		? 0
+		: fail_field(error, "form", "Choose the form json or discord.");
+}
+
+int webhook_check(struct arena *arena, const struct webhook_order *order, enum webhook_field field,
+	struct error *error)
 {
 	struct webhook_address address;
-	int rc = check_name(order->name, error);
-	if (!rc)
-		rc = webhook_address_read(arena, order->address, order->allowed, &address, error);
-	if (!rc && strcmp(order->form, "json") != 0 && strcmp(order->form, "discord") != 0)
-		rc = fail_field(error, "form", "Choose the form json or discord.");
-	return rc ? rc : check_events(order->events, error);
+	switch (field) {
+	case WEBHOOK_NAME: return check_name(order->name, error);
+	case WEBHOOK_ADDRESS:
+		return webhook_address_read(arena, order->address, order->allowed, &address, error);
+	case WEBHOOK_FORM: return check_form(order->form, error);
+	default: return check_events(order->events, error);
+	}
+}
+
+static int check_order(struct arena *arena, const struct webhook_order *order, struct error *error)
+{
+	int rc = 0;
+	for (int field = 0; field < webhook_field_count && !rc; field++)
+		rc = webhook_check(arena, order, (enum webhook_field)field, error);
+	return rc;
 }
 
 static const char *event_names(struct arena *arena, int64_t events)

@@ -68,6 +68,11 @@ int webhook_list(struct database *db, struct arena *arena, int64_t leaderboard_i
 int webhook_find(struct database *db, struct arena *arena, int64_t id, struct webhook *webhook,
 	struct error *error);
 
+/* The webhooks that are off, or whose last three attempts failed, of the leaderboards that a user
+ * created; for an admin all. A part of a bundle with two parameters: the user, and whether the user
+ * is an admin. */
+extern const struct statement webhooks_failing;
+
 /* The address without its secret part: "https://chat.example.org/…". */
 const char *webhook_shown_address(struct arena *arena, const char *address);
 
@@ -78,9 +83,21 @@ struct webhook_order {
 	const char *allowed; /* the setting webhook_allowed */
 };
 
+/* Checks one field of an order, so that a form can report all errors together. The error's field is
+ * name, address, form or event. */
+enum webhook_field {
+	WEBHOOK_NAME,
+	WEBHOOK_ADDRESS,
+	WEBHOOK_FORM,
+	WEBHOOK_EVENT,
+	webhook_field_count
+};
+int webhook_check(struct arena *arena, const struct webhook_order *order, enum webhook_field field,
+	struct error *error);
+
 /* Creates a webhook and fills `secret`, which no page shows again. This function, and each one
- * below that takes an actor, writes an audit entry in its transaction. The error's field is name,
- * address, form or event. ERROR_LIMIT: there are webhooks_most already. */
+ * below that takes an actor, writes an audit entry in its transaction. Fails like webhook_check.
+ * ERROR_LIMIT: there are webhooks_most already. */
 int webhook_create(struct database *db, struct arena *arena, const struct webhook_order *order,
 	const struct actor *actor, webhook_secret secret, int64_t *id, struct error *error);
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { looksRight } from './checks.mjs';
 import { RIGHT, SLOW, closeBrowser, codeField, codeIn, createLeaderboard, editLeaderboard,
-	logInAsAdmin, register, scene, submit, verdictOf } from './visitor.mjs';
+	logInAsAdmin, openMenu, register, scene, submit, verdictOf } from './visitor.mjs';
 
 test.after(closeBrowser);
 
@@ -42,12 +42,13 @@ for (const scripts of [true, false]) {
 		await register(page, `dora-${suffix}`);
 		await admin.goto('/admin');
 		await admin.getByRole('link', { name: 'Workers', exact: true }).click();
+		await openMenu(admin, 'CPU');
 		await admin.getByRole('button', { name: 'Drain CPU' }).click();
 		await admin.getByText('Nothing runs on it now').waitFor();
 		if (scripts)
 			await looksRight(admin);
 		await admin.getByRole('button', { name: 'Drain it' }).click();
-		await admin.getByText('The change was made').waitFor();
+		await admin.getByText(/^CPU of .+ takes no new jobs\.$/).waitFor();
 		await admin.getByRole('heading', { name: /^CPU/ }).getByText('drained').waitFor();
 		if (scripts)
 			await looksRight(admin);
@@ -59,6 +60,7 @@ for (const scripts of [true, false]) {
 			await looksRight(page);
 		await page.goBack();
 		await admin.getByRole('button', { name: 'Resume CPU' }).click();
+		await openMenu(admin, 'CPU');
 		await admin.getByRole('button', { name: 'Drain CPU' }).waitFor();
 		assert.equal(await verdictOf(page), 'passed');
 	});
@@ -91,7 +93,7 @@ for (const scripts of [true, false]) {
 		await admin.goto(`/admin/leaderboard/${board}/edit`);
 		await admin.getByLabel('Submissions in the mode ranked').fill('none');
 		await admin.getByRole('button', { name: 'Save' }).click();
-		await admin.locator('#quota-error', { hasText: 'A quota is a whole number' }).waitFor();
+		await admin.locator('#quota-error', { hasText: 'Type a whole number of submissions' }).waitFor();
 		assert.equal(await admin.getByLabel('Submissions in the mode ranked').inputValue(), 'none');
 		if (scripts)
 			await looksRight(admin);

@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs';
 import { after } from 'node:test';
 import { faultsOf } from './checks.mjs';
 import { chip, closeBrowser, codeField, codeIn, createLeaderboard, editLeaderboard, fileField,
-	fillAndSend, logIn, logInAsAdmin, oneTimePassword, PASSWORD, recordStates, register, RIGHT,
-	RUN_LIMIT_MS, scene, setDeadline, SLOW, sourceFile, submit, taskZip, verdictOf, WRONG } from
-	'./visitor.mjs';
+	fillAndSend, logIn, logInAsAdmin, oneTimePassword, openMenu, PASSWORD, recordStates, register,
+	RIGHT, RUN_LIMIT_MS, scene, setDeadline, SLOW, sourceFile, submit, taskZip, verdictOf,
+	WRONG } from './visitor.mjs';
 
 after(closeBrowser);
 
@@ -184,19 +184,30 @@ for (const scripts of [true, false]) {
 		const device = await page.locator('input[name=gpu]').first().inputValue();
 		await page.getByLabel('Task, as a zip')
 			.setInputFiles(taskZip('', { 'readme.txt': 'no task' }));
-		await page.getByRole('button', { name: 'Create the leaderboard' }).click();
+		await page.getByRole('button', { name: 'Preview' }).click();
 		assert.match(await errorAt(page, page.getByLabel('Task, as a zip')), /task\.yml/);
 		assert.equal(await page.getByLabel('Name', { exact: true }).inputValue(), board);
 		assert.equal(await page.getByLabel('Deadline, in UTC').inputValue(), '2031-05-06T07:08');
 		assert.ok(await page.locator(`input[name=gpu][value="${device}"]`).isChecked());
 		await page.getByLabel('Task, as a zip').setInputFiles(taskZip());
-		await page.getByRole('button', { name: 'Create the leaderboard' }).click();
+		await page.getByRole('button', { name: 'Preview' }).click();
+		await page.getByRole('heading', { name: `Preview of ${board}` }).waitFor();
+		assert.match(await page.locator('main').textContent(), /Add one to a number/);
+		if (scripts)
+			assert.deepEqual(await faultsOf(page), []);
+		assert.equal((await page.request.get(`/leaderboard/${board}`)).status(), 404);
+		await page.getByRole('button', { name: 'Change' }).click();
+		await page.getByText('Podium keeps task.zip until').waitFor();
+		assert.equal(await page.getByLabel('Name', { exact: true }).inputValue(), board);
+		await page.getByRole('button', { name: 'Preview' }).click();
+		await page.getByRole('button', { name: 'Create', exact: true }).click();
 		await page.waitForURL(`**/leaderboard/${board}*`);
 		assert.match(await page.locator('main').textContent(), /Add one to a number/);
 		assert.match(await page.locator('main').textContent(), new RegExp(device));
 
 		await page.goto('/admin');
-		await page.getByRole('link', { name: `Edit ${board}`, exact: true }).click();
+		await openMenu(page, board);
+		await page.getByRole('link', { name: 'Edit', exact: true }).click();
 		await page.getByLabel('Deadline, in UTC').fill('2032-11-12T13:14');
 		await page.getByRole('button', { name: 'Save' }).click();
 		await page.waitForURL(`**/leaderboard/${board}*`);
@@ -204,7 +215,8 @@ for (const scripts of [true, false]) {
 			.textContent(), /\w/);
 
 		await page.goto('/admin');
-		await page.getByRole('link', { name: `Delete ${board}`, exact: true }).click();
+		await openMenu(page, board);
+		await page.getByRole('link', { name: 'Delete…' }).click();
 		const name = page.getByLabel('To delete it, type its name');
 		await name.fill('mad');
 		await page.getByRole('button', { name: `Delete ${board}` }).click();
@@ -329,7 +341,7 @@ for (const scripts of [true, false])
 		await admin.goto('/admin/leaderboards/new');
 		await admin.getByLabel('Name', { exact: true }).fill('no name');
 		await admin.getByLabel('Task, as a zip').setInputFiles(taskZip('', { 'task.yml': 'a: b' }));
-		await admin.getByRole('button', { name: 'Create the leaderboard' }).click();
+		await admin.getByRole('button', { name: 'Preview' }).click();
 		await admin.locator('.error-summary').waitFor();
 		assert.match(await errorAt(admin, admin.getByLabel('Name', { exact: true })), /letters/);
 		assert.match(await errorAt(admin, admin.getByLabel('Task, as a zip')), /task\.yml/);

@@ -323,7 +323,7 @@ async function addDraft(admin) {
 		'eval.py': EVAL.replace('became', 'turned into') }));
 	await admin.getByRole('checkbox', { name: /^Keep version 1 in use/ }).check();
 	await admin.getByRole('button', { name: 'Save' }).click();
-	await admin.waitForURL(`**/leaderboard/${LONG_BOARD}/versions?done=kept`);
+	await admin.waitForURL(`**/leaderboard/${LONG_BOARD}/versions`);
 	await admin.goto(`/admin/leaderboard/${LONG_BOARD}/dryrun`);
 	await admin.getByRole('button', { name: 'Start the dry run' }).click();
 	await admin.waitForURL(/version=/);
@@ -332,14 +332,14 @@ async function addDraft(admin) {
 async function addSet(admin) {
 	await admin.goto('/admin/sets/new');
 	await admin.getByLabel('Problem set, as a zip').setInputFiles(SET);
-	await admin.getByRole('button', { name: 'Show what it would do' }).click();
+	await admin.getByRole('button', { name: 'Preview' }).click();
 	await admin.waitForURL(/\/admin\/sets\/\d+$/);
 	return Number(admin.url().match(/\d+$/)[0]);
 }
 
 async function addPasswordLink(admin) {
 	await admin.goto('/admin/users');
-	await fillAndSend(admin, { Name: 'I'.repeat(32) }, 'Make the account and a link');
+	await fillAndSend(admin, { Name: 'I'.repeat(32) }, 'Create the account');
 	return new URL(await admin.locator('#password-link').textContent()).pathname;
 }
 

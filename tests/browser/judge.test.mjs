@@ -68,7 +68,8 @@ function furnish() {
 		await admin.getByLabel('Task, as a zip')
 			.setInputFiles(taskZip('', { 'task.yml': TASK, 'eval.py': EVAL }));
 		await admin.locator('input[name=gpu][value=H200]').check();
-		await admin.getByRole('button', { name: 'Create it hidden' }).click();
+		await admin.getByRole('button', { name: 'Preview' }).click();
+		await admin.getByRole('button', { name: 'Create hidden' }).click();
 		await admin.waitForURL(`**/leaderboard/${BOARD}**`);
 		publish(BOARD);
 		sql("UPDATE task_engines SET engine = 'isolated'");
@@ -170,12 +171,12 @@ for (const scripts of [true, false])
 			await looksRight(admin);
 		const first = admin.locator('section',
 			{ has: admin.getByRole('heading', { name: `Submission ${ids[0]} on H200` }) });
-		await first.getByLabel('Why it is rejected').fill('   ');
+		await first.getByLabel('Reason for a rejection').fill('   ');
 		await first.getByRole('button', { name: 'Reject' }).click();
 		await first.getByText('Give a reason. The author sees it.').waitFor();
 		if (scripts)
 			await looksRight(admin);
-		await first.getByLabel('Why it is rejected').fill('It remembers the answers.');
+		await first.getByLabel('Reason for a rejection').fill('It remembers the answers.');
 		await first.getByRole('button', { name: 'Reject' }).click();
 		await admin.getByLabel('To do it, type the submission’s number').fill('0');
 		await admin.getByRole('button', { name: 'Reject it' }).click();
@@ -184,11 +185,11 @@ for (const scripts of [true, false])
 			await looksRight(admin);
 		await admin.getByLabel('To do it, type the submission’s number').fill(String(ids[0]));
 		await admin.getByRole('button', { name: 'Reject it' }).click();
-		await admin.getByText('The result is rejected').waitFor();
+		await admin.getByText('was rejected on H200').waitFor();
 		await admin.getByRole('button', { name: `Release and rank submission ${ids[1]} on H200` })
 			.click();
-		await admin.getByText('The result is released and stands in the ranking.').waitFor();
-		await admin.getByText('Nothing is held.').waitFor();
+		await admin.getByText(/^Submission \d+ was released on \S+ and is ranked\.$/).waitFor();
+		await admin.getByText('No result is held.').waitFor();
 		assert.equal(await admin.getByRole('link', { name: /^Review/ }).count(), 0);
 		await people[0].reload();
 		await people[0].getByText('Rejected by the admin admin: It remembers the answers.').first()

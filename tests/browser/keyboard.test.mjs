@@ -198,10 +198,10 @@ for (const scripts of [true, false]) {
 		const page = await come({ scripts }), text = `The machines rest, ${how}.`;
 		await logInAsAdmin(page);
 		await page.goto('/admin');
-		await press(page, main(page).getByRole('link', { name: 'Announcements' }));
+		await press(page, page.getByRole('link', { name: 'Announcements', exact: true }));
 		await page.waitForURL('**/admin/announcements');
-		await type(page, page.getByLabel('What is announced'), text);
-		await press(page, button(page, 'Announce it'));
+		await type(page, page.getByLabel('Text'), text);
+		await press(page, button(page, 'Announce'));
 		await page.getByRole('status').waitFor();
 		await press(page, page.getByRole('row', { name: text }).getByRole('button'), 'Space');
 		await press(page, button(page, 'End it now'));
@@ -216,7 +216,7 @@ for (const scripts of [true, false]) {
 			await press(page, button(page, 'Save'));
 			if (visibility !== 'public')
 				await press(page, button(page, 'Change it'));
-			await page.getByText('It was saved.').waitFor();
+			await page.getByText('The settings were saved.').waitFor();
 			await page.goto(`/leaderboard/${WAITING}`);
 			await page.getByText(words).first().waitFor();
 		}

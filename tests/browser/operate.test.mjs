@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { faultsAsShown, faultsOf, overflow, structureFaults } from './checks.mjs';
-import { RIGHT, closeBrowser, createLeaderboard, fillAndSend, logInAsAdmin, register, scene, submit,
-	verdictOf } from './visitor.mjs';
+import { RIGHT, closeBrowser, createLeaderboard, fillAndSend, logInAsAdmin, openMenu, register,
+	scene, submit, verdictOf } from './visitor.mjs';
 
 test.after(closeBrowser);
 
@@ -44,10 +44,10 @@ scenes('an admin rejudges the best result, previews and applies it', async (come
 	await page.goBack();
 	await fillAndSend(page, { [`For either, type the leaderboard’s name: ${board}`]: 'wrong' },
 		'Apply the new results');
-	await page.getByText('so nothing was changed').waitFor();
+	await page.locator('#name-error', { hasText: 'so nothing was changed' }).waitFor();
 	await fillAndSend(page, { [`For either, type the leaderboard’s name: ${board}`]: board },
 		'Apply the new results');
-	await page.getByText('The new results are in their places').waitFor();
+	await page.getByText('The new results were applied').waitFor();
 });
 
 scenes('an admin bans a user, and hands out a password link', async (come, options) => {
@@ -55,6 +55,7 @@ scenes('an admin bans a user, and hands out a password link', async (come, optio
 	await register(guest, name);
 	await logInAsAdmin(page);
 	await page.goto(`/admin/users?q=${name}`);
+	await openMenu(page, name);
 	await page.getByRole('button', { name: 'Password link' }).click();
 	const link = new URL(await page.locator('#password-link').textContent()).pathname;
 	await guest.goto(link);
@@ -63,9 +64,10 @@ scenes('an admin bans a user, and hands out a password link', async (come, optio
 		'Password again': 'a new long password' }, 'Choose this password');
 	await guest.locator('.who').getByRole('link', { name, exact: true }).waitFor();
 	await page.goto(`/admin/users?q=${name}`);
-	await page.getByRole('link', { name: new RegExp(`^Ban ${name}`) }).click();
+	await openMenu(page, name);
+	await page.getByRole('link', { name: 'Ban…' }).click();
 	await fillAndSend(page, { [`To ban the user, type the name: ${name}`]: name }, `Ban ${name}`);
-	await page.getByText('The change was made').waitFor();
+	await page.getByText(`${name} was banned.`).waitFor();
 	await guest.goto('/account');
 	assert.match(guest.url(), /\/login/);
 });
@@ -74,7 +76,7 @@ scenes('an admin announces something on the front page and ends it', async (come
 	const text = `The machines rest on Sunday ${suffix()}.`, page = await come(options);
 	await logInAsAdmin(page);
 	await page.goto('/admin/announcements');
-	await fillAndSend(page, { 'What is announced': text }, 'Announce it');
+	await fillAndSend(page, { Text: text }, 'Announce');
 	await page.goto('/');
 	await page.getByRole('region', { name: 'Announcements' }).getByText(text).waitFor();
 	await page.goto('/admin/announcements');
@@ -93,12 +95,12 @@ scenes('an admin must confirm hiding a submission, and can go back', async (come
 	await register(author, `author${suffix()}`);
 	const number = await submit(author, board, { code: RIGHT, mode: 'Test' });
 	await page.goto(`/admin/submission/${number}`);
-	await fillAndSend(page, { Why: 'It "copies" <b>.' }, 'Hide it…');
+	await fillAndSend(page, { Reason: 'It "copies" <b>.' }, 'Hide…');
 	await page.getByRole('heading', { name: `Hide submission ${number}?` }).waitFor();
 	assert.deepEqual(await faultsFor(page, options), []);
 	await page.getByRole('link', { name: 'Cancel' }).click();
-	await page.getByRole('button', { name: 'Hide it' }).waitFor();
-	await fillAndSend(page, { Why: 'It "copies" <b>.' }, 'Hide it…');
+	await page.getByRole('button', { name: 'Hide…' }).waitFor();
+	await fillAndSend(page, { Reason: 'It "copies" <b>.' }, 'Hide…');
 	await page.getByRole('button', { name: 'Hide it', exact: true }).click();
 	await page.getByText('The submission is hidden and not ranked').waitFor();
 	await page.getByText('Its author reads: “It "copies" <b>.”').waitFor();
@@ -108,16 +110,17 @@ scenes('an admin quarantines a device and resumes it', async (come, options) => 
 	const page = await come(options);
 	await logInAsAdmin(page);
 	await page.goto('/admin/workers');
-	await page.getByRole('region', { name: 'The line for each device model' })
+	await page.getByRole('region', { name: 'Queue of each device model' })
 		.getByRole('rowheader', { name: 'CPU' }).waitFor();
-	await page.getByText('Quarantine CPU…').click();
-	await page.getByLabel('Why CPU is put into quarantine').fill('It is too warm.');
-	await page.getByRole('button', { name: 'Put it into quarantine' }).click();
+	await openMenu(page, 'CPU');
+	await page.getByLabel('Why CPU is quarantined').fill('It is too warm.');
+	await page.getByRole('button', { name: 'Quarantine CPU' }).click();
 	await page.getByText('Why: “It is too warm.”').waitFor();
 	await page.getByRole('button', { name: 'Quarantine it' }).click();
-	await page.getByText('In quarantine: It is too warm.').waitFor();
+	await page.getByText('Quarantined: It is too warm.').waitFor();
 	assert.deepEqual(await faultsFor(page, options), []);
 	await page.getByRole('button', { name: 'Resume CPU' }).click();
+	await openMenu(page, 'CPU');
 	await page.getByRole('button', { name: 'Drain CPU' }).waitFor();
 });
 
@@ -129,10 +132,10 @@ scene('these pages have no faults', async (come) => {
 	const page = await come(), faults = [];
 	await logInAsAdmin(page);
 	await page.goto('/admin/users');
-	await fillAndSend(page, { Name: 'nobody-else' }, 'Make the account and a link');
+	await fillAndSend(page, { Name: 'nobody-else' }, 'Create the account');
 	faults.push(...(await faultsOf(page)).map((fault) => `the link ${fault}`));
 	await page.goto('/admin/announcements');
-	await fillAndSend(page, { 'What is announced': 'Something to look at.' }, 'Announce it');
+	await fillAndSend(page, { Text: 'Something to look at.' }, 'Announce');
 	for (const path of PAGES) {
 		assert.equal((await page.goto(path)).status(), 200, path);
 		faults.push(...(await faultsOf(page)).map((fault) => `${path} ${fault}`));

@@ -248,7 +248,7 @@ const REFUSALS = {
 		await page.getByLabel('Name', { exact: true }).fill(LONG_BOARD);
 		await page.getByLabel('Task, as a zip')
 			.setInputFiles(taskZip('', { 'task.yml': 'lang: rust\nnonsense: ' + 'x'.repeat(200) }));
-		await page.getByRole('button', { name: 'Create the leaderboard' }).click();
+		await page.getByRole('button', { name: 'Preview' }).click();
 	},
 	[`/admin/leaderboard/${LONG_BOARD}/delete`]: async (page) => {
 		await page.getByLabel('To delete it, type its name').fill('x'.repeat(64));

@@ -45,7 +45,8 @@ async function createBoard(name, files) {
 	await page.getByLabel('Name', { exact: true }).fill(name);
 	await page.getByLabel('Task, as a zip').setInputFiles(taskZip('', files));
 	await page.locator('input[name=gpu][value=H200]').check();
-	await page.getByRole('button', { name: 'Create it hidden' }).click();
+	await page.getByRole('button', { name: 'Preview' }).click();
+	await page.getByRole('button', { name: 'Create hidden' }).click();
 	await page.waitForURL(`**/leaderboard/${name}**`);
 	publish(name);
 	await context.close();

@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { closeBrowser, codeIn, createLeaderboard, EVAL, fillAndSend, logInAsAdmin, publish,
-	register, RIGHT, scene, setDeadline, submit, taskZip, verdictOf, WRONG } from './visitor.mjs';
+import { closeBrowser, codeIn, createLeaderboard, EVAL, fillAndSend, logInAsAdmin, openMenu,
+	publish, register, RIGHT, scene, setDeadline, submit, taskZip, verdictOf,
+	WRONG } from './visitor.mjs';
 
 test.after(closeBrowser);
 
@@ -179,7 +180,7 @@ benchmarks: [{number: 4444}]
 	await page.getByRole('row', { name }).first().waitFor();
 	await admin.goto(`/admin/leaderboard/${board}/publishing`);
 	await press(admin, 'Freeze the ranking now…');
-	await admin.getByText('The public ranking stands still').waitFor();
+	await admin.getByText('The public ranking stays as it was').waitFor();
 	await press(admin, 'Change it');
 	await page.goto(fresh(`/leaderboard/${board}`));
 	await page.getByText('The ranking is frozen since').waitFor();
@@ -206,23 +207,24 @@ scenes('an admin invites, announces and notes, as the audit log shows', 'ruled',
 	const { admin, author, name, number } = await furnish(come, board), guest = await come(),
 		guestName = `guest-of-${board}`;
 	await admin.goto('/admin/users');
-	await fillAndSend(admin, { Name: guestName }, 'Make the account and a link');
+	await fillAndSend(admin, { Name: guestName }, 'Create the account');
 	await guest.goto(new URL(await admin.locator('#password-link').textContent()).pathname);
 	await fillAndSend(guest,
 		{ 'Password, at least 8 characters': 'a new long password',
 		'Password again': 'a new long password' }, 'Choose this password');
 	await guest.locator('.who').getByRole('link', { name: guestName, exact: true }).waitFor();
 	await admin.goto(`/admin/users?q=${guestName}`);
+	await openMenu(admin, guestName);
 	await admin.getByLabel(`Role of ${guestName}`).selectOption('creator');
 	await press(admin, `the role of ${guestName}`);
-	await admin.getByText('Creators make leaderboards').waitFor();
+	await admin.getByText('Creators create leaderboards').waitFor();
 	await press(admin, 'Set the role');
 	await guest.goto('/admin/leaderboards/new');
 	await guest.getByLabel('Task, as a zip').waitFor();
 	await admin.goto('/admin/announcements');
 	await admin.getByLabel('Where').selectOption(board);
-	await fillAndSend(admin, { 'What is announced': `Ruled until Friday on ${board}.` },
-		'Announce it');
+	await fillAndSend(admin, { Text: `Ruled until Friday on ${board}.` },
+		'Announce');
 	await author.goto(`/leaderboard/${board}`);
 	await author.getByRole('region', { name: 'Announcements' })
 		.getByText(`Ruled until Friday on ${board}.`).waitFor();
@@ -230,9 +232,9 @@ scenes('an admin invites, announces and notes, as the audit log shows', 'ruled',
 	await admin.getByRole('search', { name: 'Submissions' }).getByLabel('User').fill(name);
 	await press(admin, 'Search');
 	await go(admin, String(number));
-	await fillAndSend(admin, { Note: 'looked at' }, 'Save the note');
+	await fillAndSend(admin, { Note: 'looked at' }, 'Save note');
 	await admin.getByText('looked at').waitFor();
-	await fillAndSend(admin, { Why: 'It is quick.' }, 'Hold it for review…');
+	await fillAndSend(admin, { Reason: 'It is quick.' }, 'Hold for review…');
 	await press(admin, /^Hold it/);
 	await author.goto(`/leaderboard/${board}`);
 	await author.getByText(/^Nobody is ranked/).waitFor();
@@ -243,11 +245,11 @@ scenes('an admin invites, announces and notes, as the audit log shows', 'ruled',
 	await admin.goto('/admin/audit');
 	for (const [what, words] of [['user.role', 'role: creator, was participant'],
 			['submission.hold', 'It is quick.'], ['review.release', 'it was ranked']]) {
-		await admin.getByLabel('What').selectOption(what);
+		await admin.getByRole('search').getByLabel('Action').selectOption(what);
 		await press(admin, 'Search');
 		await admin.getByRole('row', { name: words }).first().waitFor();
 	}
 	await admin.goto('/admin/workers');
-	await go(admin, /^Its last day/);
+	await go(admin, /^Last 24 hours/);
 	await admin.getByRole('heading', { level: 1 }).waitFor();
 });

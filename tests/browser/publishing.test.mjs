@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import { faultsOf } from './checks.mjs';
-import { closeBrowser, createLeaderboard, EVAL, fillAndSend, logInAsAdmin, publish, register,
-	RUN_LIMIT_MS, scene, taskZip } from './visitor.mjs';
+import { closeBrowser, createLeaderboard, EVAL, fillAndSend, logInAsAdmin, openMenu, publish,
+	register, RUN_LIMIT_MS, scene, taskZip } from './visitor.mjs';
 
 after(closeBrowser);
 
@@ -25,21 +25,21 @@ for (const scripts of [true, false])
 		await admin.getByRole('link', { name: 'Publish', exact: true }).click();
 		await admin.getByRole('radio', { name: /^Hidden/ }).check();
 		await admin.getByRole('button', { name: 'Save' }).click();
-		await admin.getByText('there is no such leaderboard any more').waitFor();
+		await admin.getByText('Only its creator and admins see it then.').waitFor();
 		await admin.getByRole('button', { name: 'Change it' }).click();
-		await admin.getByText('It was saved.').waitFor();
+		await admin.getByText('The settings were saved.').waitFor();
 		assert.equal((await guest.goto(`/leaderboard/${name}`)).status(), 404);
 		await admin.goto(`/leaderboard/${name}`);
 		await admin.getByText('This is a preview').waitFor();
 		await admin.getByRole('link', { name: 'Choose who sees it' }).click();
 		await admin.getByRole('radio', { name: /^Closed/ }).check();
 		await admin.getByRole('button', { name: 'Save' }).click();
-		await admin.getByText('It was saved.').waitFor();
+		await admin.getByText('The settings were saved.').waitFor();
 		await admin.goto('/admin/invites');
 		await admin.getByRole('checkbox', { name: new RegExp(`^${name}\\b`) }).check();
 		await admin.getByLabel('Note').fill('the guest');
-		await admin.getByLabel('How many people may use it').fill('1');
-		await admin.getByRole('button', { name: 'Make a code' }).click();
+		await admin.getByLabel('Number of users').fill('1');
+		await admin.getByRole('button', { name: 'Create the code' }).click();
 		const code = (await admin.locator('td code').first().textContent()).trim();
 		await guest.goto('/join');
 		await guest.getByLabel('Code').fill(code);
@@ -51,10 +51,10 @@ for (const scripts of [true, false])
 		await admin.getByRole('button', { name: `Remove guest_${name}` }).click();
 		await admin.getByLabel('To do it, type the member’s name').fill(`guest_${name}`);
 		await admin.getByRole('button', { name: 'Remove the member' }).click();
-		await admin.getByText('It was saved.').waitFor();
+		await admin.getByText('The member was removed.').waitFor();
 		assert.equal((await guest.goto(`/leaderboard/${name}`)).status(), 404);
-		await admin.getByRole('button', { name: `Let back in guest_${name}` }).click();
-		await admin.getByText('It was saved.').waitFor();
+		await admin.getByRole('button', { name: `Readmit guest_${name}` }).click();
+		await admin.getByText('The user is a member again.').waitFor();
 		assert.equal((await guest.goto(`/leaderboard/${name}`)).status(), 200);
 	});
 
@@ -68,17 +68,18 @@ for (const scripts of [true, false])
 		await admin.getByLabel('Name', { exact: true }).fill(name);
 		await admin.getByLabel('Task, as a zip').setInputFiles(taskZip('Add **one**.'));
 		await admin.locator('input[name=gpu]').first().check();
-		await admin.getByRole('button', { name: 'Create it hidden' }).click();
+		await admin.getByRole('button', { name: 'Preview' }).click();
+		await admin.getByRole('button', { name: 'Create hidden' }).click();
 		await admin.waitForURL(`**/leaderboard/${name}*`);
 		await admin.getByText('This is a preview').waitFor();
 		assert.equal((await guest.goto(`/leaderboard/${name}`)).status(), 404);
 		await admin.getByRole('link', { name: 'Dry run' }).click();
 		await admin.getByRole('button', { name: 'Start the dry run' }).click();
-		await admin.getByText('All 4 outcomes are as they must be.')
+		await admin.getByText('All 4 outcomes are as expected.')
 			.waitFor({ timeout: RUN_LIMIT_MS });
 		await admin.getByText('reference.py has no function ref_kernel').waitFor();
 		assert.match(await admin.getByRole('row', { name: /^the input, returned/ }).textContent(),
-			/wrong answer\s*as it must\s*custom\s*[\d.]+ m?s\s*[\d.]+ MB/);
+			/wrong answer\s*as expected\s*custom\s*[\d.]+ m?s\s*[\d.]+ MB/);
 		if (scripts)
 			assert.deepEqual(await owes(admin, `/admin/leaderboard/${name}/dryrun?version=1`), []);
 		await admin.getByRole('link', { name: 'an empty file' }).click();
@@ -91,8 +92,8 @@ for (const scripts of [true, false])
 		assert.equal((await guest.goto(`/leaderboard/${name}`)).status(), 404);
 		if (scripts)
 			assert.deepEqual(await owes(admin, `/admin/leaderboard/${name}/dryrun`), []);
-		await admin.getByRole('button', { name: 'Publish in spite of the warnings' }).click();
-		await admin.getByText('It was saved.').waitFor();
+		await admin.getByRole('button', { name: 'Publish despite the warnings' }).click();
+		await admin.getByText('The warnings were accepted.').waitFor();
 		assert.equal((await guest.goto(`/leaderboard/${name}`)).status(), 200);
 		await admin.goto('/mine');
 		assert.equal(await admin.getByRole('link', { name }).count(), 0);
@@ -130,12 +131,13 @@ for (const scripts of [true, false])
 		await admin.getByLabel('Name', { exact: true }).fill(name);
 		await admin.getByLabel('Task, as a zip').setInputFiles(taskZip('', CHECKED));
 		await admin.locator('input[name=gpu]').first().check();
-		await admin.getByRole('button', { name: 'Create the leaderboard' }).click();
+		await admin.getByRole('button', { name: 'Preview' }).click();
+		await admin.getByRole('button', { name: 'Create', exact: true }).click();
 		await admin.getByText('It becomes public when its check passes.').waitFor();
 		assert.equal((await guest.goto(`/leaderboard/${name}`)).status(), 404);
 		await admin.getByRole('link', { name: 'its check' }).click();
 		await admin.getByRole('heading', { name: 'Check before publishing' }).waitFor();
-		await admin.getByText('All 6 outcomes are as they must be.')
+		await admin.getByText('All 6 outcomes are as expected.')
 			.waitFor({ timeout: RUN_LIMIT_MS });
 		await admin.getByRole('heading', { name: 'Check before publishing' })
 			.waitFor({ state: 'detached', timeout: RUN_LIMIT_MS });
@@ -158,17 +160,18 @@ benchmarks: [{number: 4444}]
 `, 'eval.py': EVAL.replace('became', 'turned into') }));
 	await admin.getByRole('checkbox', { name: /^Keep version 1 in use/ }).check();
 	await admin.getByRole('button', { name: 'Save' }).click();
-	await admin.getByText('Version 2 is a draft').waitFor();
-	await admin.getByRole('row', { name: /^2 draft/ }).getByRole('link', { name: /^Differences/ })
-		.click();
+	await admin.getByText('Version 2 was saved as a draft.').waitFor();
+	await openMenu(admin, 'version 2');
+	await admin.getByRole('link', { name: 'Compare with version 1' }).click();
 	await admin.locator('ins', { hasText: 'turned into' }).waitFor();
 	await admin.locator('del', { hasText: 'became' }).waitFor();
 	publish('versions', '2');
 	publish('versions', '1');
 	await admin.goto('/admin/leaderboard/versions/versions');
-	await admin.getByRole('link', { name: /^Switch to version 2/ }).click();
+	await openMenu(admin, 'version 2');
+	await admin.getByRole('link', { name: 'Switch to it…' }).click();
 	await admin.getByRole('button', { name: 'Switch to version 2' }).click();
-	await admin.getByText('Submissions run against version 2 from now on.').waitFor();
+	await admin.getByText('Submissions run against version 2 now.').waitFor();
 	const faults = [];
 	for (const path of ['/admin/leaderboard/versions/publishing', '/admin/invites', '/join',
 		'/archive', '/admin/leaderboard/versions/versions',
@@ -186,11 +189,11 @@ for (const scripts of [true, false])
 		await logInAsAdmin(admin);
 		await createLeaderboard(admin, name);
 		await admin.goto(`/admin/leaderboard/${name}/publishing`);
-		await admin.getByRole('link', { name: 'Webhooks', exact: true }).click();
+		await admin.locator('main').getByRole('link', { name: 'Webhooks', exact: true }).click();
 		await fillAndSend(admin, { Name: 'our chat', Address: 'https://127.0.0.1/' },
-			'Make the webhook');
-		await admin.getByText('127.0.0.1 is this host').waitFor();
-		await fillAndSend(admin, { Address: 'https://localhost/secret-path' }, 'Make the webhook');
+			'Create the webhook');
+		await admin.locator('#address-error', { hasText: '127.0.0.1 is this host' }).waitFor();
+		await fillAndSend(admin, { Address: 'https://localhost/secret-path' }, 'Create the webhook');
 		await admin.getByText(/^whsec_/).waitFor();
 		await admin.getByRole('button', { name: 'Send a test' }).click();
 		await admin.getByText(
@@ -200,11 +203,12 @@ for (const scripts of [true, false])
 			assert.deepEqual(await owes(admin, new URL(admin.url()).pathname), []);
 		await admin.getByRole('button', { name: 'Pause' }).click();
 		await admin.getByRole('button', { name: 'Pause it' }).click();
-		await admin.getByText('It is paused, and hears of nothing until it is resumed.').waitFor();
+		await admin.getByText('This webhook is paused. It receives no events until you resume it.')
+			.waitFor();
 		await admin.getByRole('button', { name: 'Delete' }).click();
 		await admin.getByLabel('To do it, type the webhook’s name').fill('our chat');
 		await admin.getByRole('button', { name: 'Delete the webhook' }).click();
-		await admin.getByText('There are no webhooks here.').waitFor();
+		await admin.getByText('There is no webhook yet.').waitFor();
 	});
 
 scene('a preview shows its state, and deadlines are in the reader’s time zone', async (come) => {
@@ -218,11 +222,11 @@ scene('a preview shows its state, and deadlines are in the reader’s time zone'
 	await admin.getByRole('radio', { name: /^Hidden/ }).check();
 	await admin.getByRole('checkbox', { name: /^In the archive/ }).check();
 	await admin.getByRole('checkbox', { name: /^Practice/ }).check();
-	await admin.getByLabel('Freeze the ranking from, in UTC').fill('2020-01-01T00:00');
+	await admin.getByLabel('Freeze the ranking from').fill('2020-01-01T00:00');
 	await admin.getByRole('button', { name: 'Save' }).click();
-	await admin.getByText('leaves the front page for the archive').waitFor();
+	await admin.getByText('moves from the front page to the archive').waitFor();
 	await admin.getByRole('button', { name: 'Change it' }).click();
-	await admin.getByText('It was saved.').waitFor();
+	await admin.getByText('The settings were saved.').waitFor();
 	assert.deepEqual(
 		[...await owes(admin, '/leaderboard/frozen'), ...await owes(admin, '/archive')], []);
 	await admin.goto('/leaderboard/frozen');

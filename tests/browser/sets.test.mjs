@@ -35,7 +35,7 @@ async function preview(page, zip) {
 	await page.goto('/admin');
 	await page.getByRole('link', { name: 'Upload a problem set' }).click();
 	await page.getByLabel('Problem set, as a zip').setInputFiles(zip);
-	await page.getByRole('button', { name: 'Show what it would do' }).click();
+	await page.getByRole('button', { name: 'Preview' }).click();
 	await page.waitForURL(/\/admin\/sets\/\d+$/);
 }
 

@@ -135,6 +135,10 @@ export async function fillAndSend(page, fields, button) {
 	await main.getByRole('button', { name: button, exact: true }).click();
 }
 
+// Opens the menu of the row with this name.
+export const openMenu = (page, name) =>
+	page.locator('.menu summary', { hasText: `Actions for ${name}` }).click();
+
 export const oneTimePassword = () => readFileSync(process.env.PODIUM_ADMIN_PASSWORD_FILE, 'utf8')
 	.trim();
 
@@ -260,7 +264,8 @@ export async function createLeaderboard(page, name,
 		await page.locator('input[name=gpu]').first().check();
 	if (deadline)
 		await page.getByLabel('Deadline, in UTC').fill(deadline);
-	await page.getByRole('button', { name: 'Create it hidden' }).click();
+	await page.getByRole('button', { name: 'Preview' }).click();
+	await page.getByRole('button', { name: 'Create hidden' }).click();
 	await page.waitForURL(`**/leaderboard/${name}**`);
 	publish(name);
 	await page.goto(`/leaderboard/${name}`);

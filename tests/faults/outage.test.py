@@ -367,11 +367,18 @@ def fill(filler):
 			pass
 
 
+def full_disks(one):
+	return sql(
+		f"SELECT JSON_VALUE(figures, '$.full_disks') FROM workers WHERE name = '{one.name}'"
+	)[0][0]
+
+
 @test
 def a_worker_claims_no_job_while_the_disk_is_full():
 	one, filler = on_small_disk()
 	fill(filler)
 	one.says("where jobs are unpacked, is full")
+	until(lambda: full_disks(one) == "1")  # as the panel shows
 	number = submit(RIGHT)
 	time.sleep(1)
 	equal(job(number, "state, attempt"), ["queued", "0"])
@@ -379,6 +386,7 @@ def a_worker_claims_no_job_while_the_disk_is_full():
 	ends(number, one)
 	check_job(number)
 	equal(job(number, "attempt"), "1")
+	until(lambda: full_disks(one) == "0")
 	end(one)
 
 

@@ -165,7 +165,10 @@ class Client:
 
 	def post(self, path, fields=(), files=(), form=None, csrf=None, headers=None):
 		"""Sends a form as multipart/form-data. `form` is the page with the form, if it is not
-		`path`."""
+		`path`. The form of a new leaderboard is sent as from its preview, unless the fields say
+		otherwise."""
+		if path == "/admin/leaderboards/new" and "confirm" not in dict(fields):
+			fields = [*fields, ("confirm", "yes")]
 		token = csrf if csrf is not None else self.csrf(form or path)
 		boundary = uuid.uuid4().hex
 		body = b""

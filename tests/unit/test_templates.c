@@ -22,6 +22,7 @@ static const struct raw_use ALLOWED[] = {
 	/* markdown_render (cgi/render/markdown.c) made this HTML; test_markdown.c covers hostile input.
 	 */
 	{ "task.html", "task->view->description_html" },
+	{ "admin_leaderboard.html", "preview->description_html" },
 	/* A page of docs/, which is ours. cgi/page/help.c escapes what it puts into the page. */
 	{ "help.html", "view->html" },
 	/* The template trend_part printed this HTML, with escaping; cgi/page/leaderboard_trend.c caches

@@ -115,7 +115,7 @@ def a_search_by_day_skips_the_days_between():
 		contains(reads_at_most(8000, f"/admin/audit?{query}").words(), "submission.hide")
 	contains(
 		reads_at_most(8000, "/admin/audit?from=2001-01-01&to=2001-12-31").words(),
-		"No change fits this search.",
+		"No change matches this search.",
 	)
 
 
@@ -137,7 +137,9 @@ def a_rejudging_is_read_once_however_many_others_exist():
 	number = sql("SELECT MIN(id) FROM rejudgings WHERE made_by = 'root-of-all'")[0][0]
 	reads_at_most(60000, f"/admin/rejudgings/{number}")
 	reads_at_most(60000, f"/admin/rejudgings/{number}?page=50")
-	contains(admin.get(f"/admin/rejudgings/{number}").words(), "4500 jobs of 5000 have not ended")
+	contains(
+		admin.get(f"/admin/rejudgings/{number}").words(), "4500 jobs of 5000 have not finished"
+	)
 	result = sql("SELECT MAX(id) FROM rejudged_jobs")[0][0]
 	reads_at_most(40000, f"/admin/rejudgings/{number}/{result}")
 	# The list counts only the results of rejudgings that are still open.

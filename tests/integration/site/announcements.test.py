@@ -90,6 +90,14 @@ def errors_appear_next_to_their_field():
 		equal((fields, answer.status), (fields, 422))
 		contains(answer.text, f'id="{field}-error"')
 		contains(answer.text, f">{fields.get('text', '')}</textarea>")
+	answer = whole(
+		announce(text="x" * 1001, leaderboard="nothing", **{"from": "soon", "until": "never"})
+	)
+	contains(answer.text, "<title>Error: Announcements")
+	contains(answer.words(), "There are 4 problems")
+	for field in ("text", "leaderboard", "from", "until"):
+		contains(answer.text, f'<a href="#{field}">')
+	contains(answer.text, 'value="soon"')
 	equal(announce(action="praise").status, 422)
 	equal(sql("SELECT COUNT(*) FROM announcements"), [["0"]])
 
@@ -105,7 +113,9 @@ def announcements_appear_in_their_place_and_period():
 	equal(where("The <site> moves."), ["/", "/leaderboard/small", "/leaderboard/other"])
 	equal(where("A prize for small."), ["/leaderboard/small"])
 	equal(where("Much later."), [])
-	contains(whole(admin.get("/admin/announcements")).words(), "Much later. the whole site to come")
+	contains(
+		whole(admin.get("/admin/announcements")).words(), "Much later. the whole site scheduled"
+	)
 	sql("UPDATE announcements SET until_at = UTC_TIMESTAMP(3) WHERE leaderboard_id IS NOT NULL")
 	equal(where("A prize for small."), [])
 

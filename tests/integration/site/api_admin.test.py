@@ -313,9 +313,7 @@ def a_leaderboard_can_be_created_changed_archived_and_deleted():
 	refused = upload(
 		"carl", "POST", "leaderboards", [("name", "fine"), ("gpu", "H200")], task="lang: rust\n"
 	)
-	problem(
-		refused, 400, "invalid", "The file was read, but the task in it cannot be used:", "rust"
-	)
+	problem(refused, 400, "invalid", "The task in this file has errors.", "rust")
 	equal(refused.json["errors"][0]["field"], "zip")
 	changed = ask(
 		"carl",
@@ -652,7 +650,7 @@ def announcements_can_be_created_and_ended():
 		ask("root-of-all", "POST", "announcements", {"text": " "}),
 		400,
 		"invalid",
-		"Write what is announced",
+		"Write the announcement",
 	)
 	problem(
 		ask("root-of-all", "POST", "announcements", {"text": "x", "leaderboard": "none"}),
@@ -690,7 +688,7 @@ def the_audit_log_can_be_read_and_searched():
 		],
 		["eve"],
 	)
-	problem(ask("root-of-all", "GET", "audit?from=never"), 400, "invalid", "no day")
+	problem(ask("root-of-all", "GET", "audit?from=never"), 400, "invalid", "Type a day")
 
 
 # ---- machines ----

@@ -564,8 +564,8 @@ def entries_are_found_by_actor_action_subject_and_date():
 		("what=%C3%BC", []),
 	):
 		equal((query, details(query)), (query, found))
-	contains(words("who=nobody"), "No change fits this search.")
-	contains(words("from=yesterday"), "This is no day")
+	contains(words("who=nobody"), "No change matches this search.")
+	contains(words("from=yesterday"), "Type a day as")
 
 
 @test

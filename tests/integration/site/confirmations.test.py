@@ -158,20 +158,17 @@ def stopping_the_site_says_what_continues_and_starting_it_asks_nothing():
 		[("action", "stop")],
 		"SELECT COUNT(*) FROM intake_stops",
 		[
-			"Stop taking submissions?",
+			"Stop submissions?",
 			"Nobody can submit to any leaderboard",
-			"What waits or runs goes on",
+			"Queued and running jobs continue",
 		],
 	)
 	contains(
 		admin.get("/admin").words(),
-		"No submissions are taken, on any leaderboard: root-of-all has stopped that just now .",
+		"Podium accepts no submissions on any leaderboard. root-of-all stopped them just now .",
 	)
-	equal(
-		admin.post("/admin/intake", [("action", "start")], form="/admin").location,
-		"/admin?intake=started",
-	)
-	contains(admin.get("/admin?intake=started").words(), "Submissions are taken again.")
+	equal(admin.post("/admin/intake", [("action", "start")], form="/admin").location, "/admin")
+	contains(admin.get("/admin").words(), "Podium accepts submissions again.")
 	equal(sql("SELECT * FROM intake_stops"), [])
 
 
@@ -189,7 +186,7 @@ def rejecting_a_result_needs_its_number():
 		f"SELECT verdict, score_ns FROM jobs WHERE submission_id = {first}",
 		[
 			f"Reject submission {first} on H200?",
-			"becomes a protocol violation and loses its time",
+			"becomes a protocol violation, loses its time and is never ranked",
 			"That is final",
 			"Rejected by the admin root-of-all: It is not <true>.",
 		],
@@ -211,7 +208,7 @@ def pausing_lists_running_jobs_and_resuming_asks_nothing():
 		"/admin/workers",
 		[("action", "drain"), ("worker", worker), ("device", uuid)],
 		"SELECT worker, uuid, kind FROM pauses",
-		[f"Drain {uuid} of {worker}?", "1 job that runs on it will end first."],
+		[f"Drain {uuid} of {worker}?", "1 running job on it will finish first."],
 	)
 	asks(
 		admin,
@@ -220,8 +217,8 @@ def pausing_lists_running_jobs_and_resuming_asks_nothing():
 		"SELECT worker, uuid, kind FROM pauses",
 		[
 			f"Pause {worker}?",
-			"It takes no jobs until somebody resumes it",
-			"1 job that runs on it is stopped and queued again at once",
+			"It takes no jobs until an admin resumes it",
+			"1 running job on it will stop and be queued again.",
 		],
 	)
 	for device in ("", uuid):
@@ -273,22 +270,26 @@ def changing_visibility_says_who_loses_access_and_names_members():
 		address,
 		[("action", "freeze")],
 		state,
-		["The public ranking stands still", "until the freeze is lifted"],
+		["The public ranking stays as it was", "until you lift the freeze"],
 	)
 	asks(
 		admin,
 		address,
 		[("action", "lift")],
 		state,
-		["is ranked and seen by everybody at once, which cannot be unseen"],
+		["are ranked and public immediately. You cannot undo this."],
 	)
-	asks(admin, address, [("visibility", "closed")], state, ["Only its members see it from now on"])
+	asks(admin, address, [("visibility", "closed")], state, ["Only its members see it then"])
 	asks(
 		admin,
 		address,
 		[("action", "remove"), ("member", "bob")],
 		"SELECT COUNT(*) FROM leaderboard_members",
-		["Remove bob from small?", "does not see it any more", "No invite code lets bob in again"],
+		[
+			"Remove bob from small?",
+			"sees neither it nor the submissions there",
+			"No invite code admits bob again",
+		],
 		typed="bob",
 	)
 	asks(
@@ -297,8 +298,8 @@ def changing_visibility_says_who_loses_access_and_names_members():
 		[("visibility", "hidden"), ("archived", "1")],
 		state,
 		[
-			"its authors do not see their own submissions on it",
-			"It takes no submissions any more and leaves the front page for the archive.",
+			"Authors do not see their own submissions on it",
+			"It takes no submissions any more and moves from the front page to the archive.",
 		],
 	)
 	# Changes that destroy nothing need no confirmation.
@@ -325,7 +326,7 @@ def roles_announcements_codes_tokens_and_sessions_ask_for_a_second_press():
 		"/admin/users",
 		[("action", "role"), ("user", "bob"), ("role", "participant")],
 		"SELECT role FROM users WHERE name = 'bob'",
-		["They make no leaderboards"],
+		["They create no leaderboards"],
 	)
 	equal(
 		admin.post(
@@ -346,7 +347,11 @@ def roles_announcements_codes_tokens_and_sessions_ask_for_a_second_press():
 		"/admin/announcements",
 		[("action", "end"), ("id", number)],
 		"SELECT until_at FROM announcements",
-		["End this announcement?", '“It <rests> "on" Sunday.”', "a new one can be made"],
+		[
+			"End this announcement?",
+			'“It <rests> "on" Sunday.”',
+			"you can create another announcement",
+		],
 	)
 	equal(
 		admin.post(
@@ -367,8 +372,8 @@ def roles_announcements_codes_tokens_and_sessions_ask_for_a_second_press():
 		[("action", "revoke"), ("invite", value("SELECT MAX(id) FROM invites"))],
 		"SELECT revoked_at FROM invites",
 		[
-			"Nobody can join small with it any more.",
-			"It was used 0 times; those who came with it stay members.",
+			"Nobody can join small with this code any more.",
+			"It was used 0 times. Whoever used it stays a member.",
 		],
 	)
 	equal(

@@ -211,7 +211,7 @@ def a_task_whose_wrong_sample_passes_is_not_published():
 	contains(page, "The check found 2 errors, so the leaderboard stays hidden.")
 	contains(page, "Error: On CPU, wrong.py got the verdict passed, expected was wrong answer.")
 	contains(page, "Error: On CPU, the input, returned got the verdict passed")
-	lacks(page, "in spite of")
+	lacks(page, "despite")
 
 
 @test
@@ -286,7 +286,7 @@ def warnings_must_be_accepted():
 	)
 	ends("bare", "warned")
 	is_hidden("bare")
-	contains(check_page("bare").words(), "Publish in spite of the warnings")
+	contains(check_page("bare").words(), "Publish despite the warnings")
 	older = value("SELECT MAX(id) - 1 FROM dry_runs")
 	equal(publish("bare", "accept", dry_run=older).status, 409)
 	is_hidden("bare")
@@ -477,7 +477,7 @@ def a_device_whose_check_fails_stays_closed_and_says_why():
 	contains(page, "On CPU, wrong.py got the verdict passed, expected was wrong answer.")
 	page = check_page("failing").words()
 	contains(page, "The check found 2 errors, so failing takes no submissions for CPU.")
-	lacks(page, "in spite of")
+	lacks(page, "despite")
 	lacks(dora.get("/leaderboard/failing?gpu=CPU").words(), "wrong.py")
 	contains(
 		site.manage("task", "publish", "failing"),
@@ -586,7 +586,7 @@ def warnings_of_a_device_must_be_accepted():
 		set_devices(name, "B300", "CPU")
 		device_ends(name, "CPU", "warned")
 		is_refused(name, "CPU")
-	contains(check_page("unsure").words(), "Open CPU in spite of the warnings")
+	contains(check_page("unsure").words(), "Open CPU despite the warnings")
 	page = whole(carl.get("/admin/leaderboard/unsure/edit")).words()
 	contains(page, "CPU takes no submissions: its check found 1 warning.")
 	dry_run = dry_run_of("unsure")
@@ -719,7 +719,7 @@ def a_version_of_a_visible_leaderboard_is_used_when_its_check_passes():
 	asked = ok(carl.post("/admin/leaderboard/good/switch?version=2"))
 	contains(
 		whole(carl.get(asked.location)).words(),
-		"Version 2 is used when its check has passed; until then, version 1 stays in use.",
+		"Podium uses version 2 when its check has passed, and version 1 until then.",
 	)
 	equal(api("good/versions/2/switch", "POST", {}).json["task_version"], 1)
 	equal(stored("good"), ["public", "1"])
@@ -942,12 +942,15 @@ def an_internal_error_is_shown_to_the_creators_until_somebody_has_looked():
 			f"lease_owner = 'gone' WHERE id = {job}"
 		)
 		until(lambda: value(f"SELECT state FROM jobs WHERE id = {job}") == "failed", 20)
-	words = "good : 2 internal errors since"
-	for address in ("/", "/admin", "/admin/leaderboard/good/edit"):
+	for address, words in (
+		("/", "good : 2 internal errors since"),
+		("/admin", "internal error good 2 internal errors"),
+		("/admin/leaderboard/good/edit", "good : 2 internal errors since"),
+	):
 		page = whole(carl.get(fresh(address)))
 		contains(page.words(), words)
 		contains(page.words(), f"the newest: job {job}")
-	contains(whole(admin.get("/admin")).words(), words)
+	contains(whole(admin.get("/admin")).words(), "internal error good 2 internal errors")
 	for client in (anyone, dora, admin):
 		lacks(whole(client.get(fresh("/"))).words(), "internal error")
 	lacks(whole(dora.get("/admin")).words(), "internal error")
@@ -957,7 +960,13 @@ def an_internal_error_is_shown_to_the_creators_until_somebody_has_looked():
 		).status,
 		403,
 	)
-	ok(publish("good", "seen"))
+	seen = carl.post(
+		"/admin/leaderboard/good/publishing",
+		[("action", "seen"), ("next", "/admin")],
+		form="/account",
+	)
+	equal((seen.status, seen.location), (303, "/admin"))
+	contains(whole(carl.get("/admin")).words(), "The internal errors are marked as seen.")
 	lacks(whole(carl.get(fresh("/"))).words(), "internal error")
 
 

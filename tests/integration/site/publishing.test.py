@@ -351,9 +351,7 @@ def only_its_creator_and_admins_see_a_hidden_leaderboard():
 	equal(anyone.get(fresh("/leaderboard/small")).status, 200)
 	answer = publish(carl, "small", visibility="<secret>")
 	equal(answer.status, 422)
-	contains(
-		whole(answer).words(), "A leaderboard is public, closed or hidden; choose one of them."
-	)
+	contains(whole(answer).words(), "Choose public, closed or hidden.")
 
 
 @test
@@ -422,14 +420,14 @@ def a_code_can_open_several_leaderboards():
 		ok(publish(carl, board, visibility="closed"))
 	ok(invite(carl, "first", "second", note="class <of> 2026", uses="1"))
 	code = newest_code()
-	shown = whole(carl.get("/admin/invites?done=made"))
+	shown = whole(carl.get("/admin/invites"))
 	contains(shown.words(), "class <of> 2026")
 	contains(shown.words(), code)
 	equal(eve.get("/leaderboard/first").status, 404)
 	whole(eve.get(f"/join?code={code}"))
 	contains(anyone.get(f"/join?code={code}").text, f'href="/login?next=/join%3Fcode%3D{code}"')
 	joined = ok(join(eve, f"  {code}\n"))
-	equal(joined.location, "/join?done=1")
+	equal(joined.location, "/join")
 	contains(
 		whole(eve.get(joined.location)).words(),
 		"Closed leaderboards that you are a member of first second",
@@ -477,13 +475,25 @@ def creators_invite_only_to_their_own_leaderboards():
 	for fields, sentence in (
 		({}, "Choose at least one leaderboard"),
 		({"leaderboard": "first", "uses": "0"}, "a whole number from 1"),
-		({"leaderboard": "first", "expires": "soon"}, "no date and time"),
-		({"leaderboard": "first", "expires": "2001-01-01"}, "has passed already"),
+		({"leaderboard": "first", "expires": "soon"}, "Type a date and time as"),
+		({"leaderboard": "first", "expires": "2001-01-01"}, "This time is in the past."),
 		({"leaderboard": "first", "note": "n" * 81}, "too long"),
 	):
 		answer = carl.post("/admin/invites", [("action", "make"), *fields.items()])
 		equal(answer.status, 422)
 		contains(whole(answer).words(), sentence)
+	every = whole(
+		carl.post(
+			"/admin/invites",
+			[("action", "make"), ("uses", "0"), ("expires", "soon"), ("note", "n" * 81)],
+		)
+	)
+	contains(every.text, "<title>Error: Invites")
+	contains(every.words(), "There are 4 problems")
+	for field in ("leaderboard", "uses", "expires", "note"):
+		contains(every.text, f'<a href="#{field}">')
+		contains(every.text, f'id="{field}-error"')
+	contains(every.text, 'value="soon"')
 	equal(sql("SELECT COUNT(*) FROM invites"), before)
 	lacks(dora.get("/admin/invites").words(), "class <of> 2026")
 	contains(admin.get("/admin/invites").words(), "class <of> 2026")
@@ -534,7 +544,7 @@ def only_the_creator_and_no_code_can_bring_back_a_removed_member():
 		)
 	contains(
 		whole(carl.get("/admin/leaderboard/first/publishing")).words(),
-		"No invite code makes them members again. eve",
+		"No invite code admits these users again. eve",
 	)
 	ok(publish(carl, "first", action="readmit", member="eve"))
 	equal(eve.get("/leaderboard/first").status, 200)
@@ -640,7 +650,10 @@ def a_rebuild_keeps_the_freeze_and_a_freeze_in_the_past_removes_results():
 	)
 	refused = publish(carl, "small", visibility="public", frozen="whenever")
 	equal(refused.status, 422)
-	contains(whole(refused).words(), "This is no date and time")
+	contains(whole(refused).words(), "Type a date and time as")
+	both = whole(publish(carl, "small", visibility="open", frozen="whenever"))
+	equal((both.status, value_of(both, "frozen")), (422, "whenever"))
+	contains(both.words(), "There are 2 problems Choose public, closed or hidden. Type a date")
 	ok(publish(carl, "small", visibility="public"))
 	equal(ranking(), [("bob", 1), ("ada", 2)])
 

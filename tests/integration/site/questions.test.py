@@ -46,8 +46,6 @@ MORE_QUESTIONS = {
 	"/submission/*/plan/*": 4,
 	"/admin/sets/*": 3,
 	"/admin/leaderboard/*/edit": 3,
-	"/admin/leaderboard/*/dryrun": 5,
-	"/admin/leaderboard/*/dryrun/status": 5,
 	"/admin/rejudgings/*/*": 4,
 	"/admin/audit": 3,
 }

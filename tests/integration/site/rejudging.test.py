@@ -100,7 +100,7 @@ def a_rejudging_starts_from_a_form_that_says_what_is_wrong():
 	third = submit(eve, 4000.0, {"cases": [case(3900.0)]})
 	equal(ranking(), [("ada", 1, 1000), ("bob", 2, 2000), ("eve", 3, 4000)])
 	whole(admin.get("/admin/rejudgings"))
-	contains(admin.get("/admin/rejudgings").words(), "Nothing was rejudged yet.")
+	contains(admin.get("/admin/rejudgings").words(), "There is no rejudging yet.")
 	for fields, sentence in (
 		({"scope": "top", "top": "0", "gpu": "H200"}, "The number of first entries"),
 		({"scope": "top", "top": "3"}, "Choose the GPU"),
@@ -180,7 +180,7 @@ def the_preview_shows_verdicts_and_ranks_and_changes_nothing():
 	page = show(number)
 	whole(page)
 	words = page.words()
-	contains(words, "Of small : the top 10 on H200.")
+	contains(words, "For small : the top 10 on H200.")
 	contains(words, "ada H200 1 1 1.000 µs 1 3.000 µs")
 	contains(words, "bob H200 1 2 2.000 µs not ranked –")
 	contains(words, "eve H200 1 3 4.000 µs 2 3.900 µs")
@@ -203,9 +203,9 @@ def a_new_result_can_be_inspected_before_it_is_applied():
 	page = admin.get(f"/admin/rejudgings/{number}/{result}")
 	whole(page)
 	for words in (
-		f"Submission {second} on H200, computed once more",
-		"The old result: passed 2.000 ± 0.020 µs",
-		"The new one: wrong answer",
+		f"Submission {second} on H200, rejudged",
+		"Old result: passed 2.000 ± 0.020 µs",
+		"New result: wrong answer",
 		"This is the new result. The submission keeps its old one",
 		"Case 1 is <wrong> now.",
 		"compile passed",
@@ -230,7 +230,9 @@ def nothing_is_applied_while_the_ranking_is_frozen():
 	equal(sql("SELECT * FROM ranking ORDER BY position"), before)
 	page = show(number)
 	whole(page)
-	contains(page.words(), "The ranking of small is frozen, so this cannot be applied now")
+	contains(
+		page.words(), "The ranking of small is frozen, so you cannot apply the new results now"
+	)
 	contains(page.words(), "ranking frozen")
 	lacks(page.words(), "Apply the new results")
 	lacks(page.words(), "not ranked")  # what cannot be applied has no preview
@@ -263,12 +265,9 @@ def applying_replaces_results_and_ranks_together():
 	answer = end(number, "apply")
 	equal(
 		(answer.status, answer.location.removeprefix(site.url)),
-		(303, f"/admin/rejudgings/{number}?done=1"),
+		(303, f"/admin/rejudgings/{number}"),
 	)
-	contains(
-		admin.get(f"/admin/rejudgings/{number}?done=1").words(),
-		"The new results are in their places",
-	)
+	contains(admin.get(f"/admin/rejudgings/{number}").words(), "The new results were applied")
 	equal(ranking(), [("ada", 1, 3000), ("eve", 2, 3900)])
 	equal(
 		(status_of(anyone, second)["verdict"], status_of(anyone, second)["jobs"][0]["reason"]),
@@ -283,7 +282,7 @@ def applying_replaces_results_and_ranks_together():
 	)
 	contains(
 		admin.get(f"/admin/rejudgings/{number}/{result}").words(),
-		"This is the old result. It was replaced",
+		"This is the old result. The submission has another",
 	)
 	contains(show(number).words(), "passed wrong answer Case 1 is <wrong> now.")
 	equal(end(number, "apply").status, 409)
@@ -329,7 +328,7 @@ def discarding_keeps_every_old_result():
 		sql(f"SELECT submission_id FROM rejudged_jobs WHERE rejudging_id = {users}"), [[str(first)]]
 	)
 	equal(end(users, "discard").status, 303)
-	contains(admin.get(f"/admin/rejudgings/{users}?done=1").words(), "every result is what it was")
+	contains(admin.get(f"/admin/rejudgings/{users}").words(), "Every result is as before.")
 	equal(ranking(), before)
 	equal(end(users, "apply").status, 409)
 
@@ -431,7 +430,7 @@ def an_unfinished_rejudging_can_be_discarded_but_not_applied():
 	waiting = int(answer.location.rsplit("/", 1)[1])
 	page = show(waiting)
 	whole(page)
-	contains(page.words(), "1 job of 1 has not ended")
+	contains(page.words(), "1 job of 1 has not finished")
 	lacks(page.words(), "Apply the new results")
 	contains(anyone.get(f"/queue?{time.time()}").words(), "rejudging")
 	equal(end(waiting, "apply").status, 409)
@@ -479,7 +478,7 @@ def a_users_results_can_be_rejudged_on_all_leaderboards():
 	)
 	page = show(many)
 	whole(page)
-	contains(page.words(), "Of ada : every ranked result of ada on every leaderboard on H200.")
+	contains(page.words(), "For ada : every ranked result of ada on every leaderboard on H200.")
 	contains(page.words(), "ada large H200 1 2 7.000 µs 1 6.000 µs")
 	contains(page.words(), "bob large H200 1 1 6.500 µs 2 6.500 µs")
 	contains(page.words(), "type the user’s name: ada")

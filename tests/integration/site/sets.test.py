@@ -212,7 +212,7 @@ def only_its_creator_can_use_an_upload_for_an_hour():
 	site.sql("UPDATE uploads SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND")
 	answer = carl.get(path)
 	equal(answer.status, 404)
-	contains(answer.words(), "Upload the problem set again")
+	contains(answer.words(), "Upload the file again")
 	uploaded(dora, tree())
 	equal(site.sql("SELECT COUNT(*) FROM uploads"), [["1"]])
 

@@ -65,7 +65,7 @@ def a_ban_says_what_it_removes_and_needs_the_name():
 	)
 	contains(whole(admin.get("/admin/users")).text, 'href="/admin/users/ada/ban"')
 	words = whole(admin.get("/admin/users/ada/ban")).words()
-	contains(words, "ends 1 session of ada, cancels 1 job that waits in the queue")
+	contains(words, "ends 1 session of ada, cancels 1 queued job and disables links")
 	lacks(words, "invite code that")
 	sql(
 		"INSERT INTO invites (code, created_by) SELECT 'one', id FROM users WHERE name = 'ada'; "
@@ -75,12 +75,12 @@ def a_ban_says_what_it_removes_and_needs_the_name():
 	)
 	contains(
 		whole(admin.get("/admin/users/ada/ban")).words(),
-		"1 invite code that ada made lets nobody in as long as the ban lasts.",
+		"1 invite code that ada created will admit nobody during the ban.",
 	)
 	for typed in ("", "Ada", "bob"):
 		answer = admin.post("/admin/users/ada/ban", [("name", typed)])
 		equal(answer.status, 422)
-		contains(whole(answer).words(), "so nobody was banned; type ada")
+		contains(whole(answer).words(), "so nobody was banned. Type ada")
 	equal(act(user="ada", action="ban").status, 422)
 	equal(sql("SELECT banned_at FROM users WHERE name = 'ada'"), [["NULL"]])
 	equal(ada.get("/account").status, 200)
@@ -94,6 +94,30 @@ def a_ban_says_what_it_removes_and_needs_the_name():
 	)
 	equal(act(user="ada", action="unban").status, 303)
 	equal(log_in("ada", PASSWORD)[0], 303)
+
+
+@test
+def only_the_action_itself_can_make_a_page_report_it():
+	equal(act(user="bob", action="role", role="creator", confirm="yes").location, "/admin/users")
+	own = admin.cookies["podium-notice"]
+	contains(whole(admin.get("/admin/users")).words(), "bob has the role creator now.")
+	equal("podium-notice" in admin.cookies, False)
+	lacks(admin.get("/admin/users").words(), "bob has the role creator now.")
+	lacks(admin.get("/admin/users?done=1&deleted=1&saved=1").text, "toast")
+	# A sentence of another session, another sentence, and no sentence.
+	for client, cookie in (
+		(creator, own),
+		(admin, own[:32] + "Qm9i"),
+		(admin, "0" * 32 + own[32:]),
+		(admin, own[:31]),
+		(admin, ""),
+	):
+		client.cookies["podium-notice"] = cookie
+		answer = client.get("/account")
+		equal((answer.status, "toast" in answer.text), (200, False))
+	admin.cookies["podium-notice"] = own
+	contains(whole(admin.get("/account")).words(), "bob has the role creator now.")
+	equal(act(user="bob", action="role", role="participant", confirm="yes").status, 303)
 
 
 @test
@@ -197,6 +221,14 @@ def an_invited_user_chooses_the_password_of_an_account_with_a_role():
 		)
 		equal((name, answer.status), (name, status))
 		contains(whole(answer).text, f'value="{name}"')
+	both = whole(
+		admin.post("/admin/users/invite", [("name", "x"), ("role", "king")], form="/admin/users")
+	)
+	contains(both.text, "<title>Error: Users")
+	contains(both.words(), "There are 2 problems")
+	for field in ("name", "role"):
+		contains(both.text, f'<a href="#{field}">')
+		contains(both.text, f'id="{field}-error"')
 	link = link_in(
 		admin.post(
 			"/admin/users/invite", [("name", "eve"), ("role", "creator")], form="/admin/users"

@@ -114,7 +114,7 @@ def two_versions_are_compared_file_by_file_and_line_by_line():
 	contains(whole(carl.get("/admin/leaderboard/small/diff?from=2&to=1")).text, "<ins>two</ins>")
 	contains(
 		whole(carl.get("/admin/leaderboard/small/diff?from=2&to=2")).words(),
-		"Their files are the same.",
+		"Both versions have the same files.",
 	)
 	equal(carl.get("/admin/leaderboard/small/diff?from=1&to=9").status, 404)
 
@@ -122,8 +122,8 @@ def two_versions_are_compared_file_by_file_and_line_by_line():
 @test
 def only_its_creator_sees_a_draft_until_the_leaderboard_switches_to_it():
 	saved = ok(upload(carl, files_of(eval="draft\n"), keeps_version="1"))
-	equal(saved.location, "/admin/leaderboard/small/versions?done=kept")
-	contains(whole(carl.get(saved.location)).words(), "Version 3 is a draft")
+	equal(saved.location, "/admin/leaderboard/small/versions")
+	contains(whole(carl.get(saved.location)).words(), "Version 3 was saved as a draft.")
 	equal(current(), "2")
 	equal(anyone.get(fresh("/leaderboard/small?version=3")).status, 404)
 	equal(anyone.get(fresh("/leaderboard/small/task/file/eval.py?version=3")).status, 404)
@@ -240,7 +240,7 @@ def a_reference_alone_can_be_uploaded():
 		"/admin/leaderboards/new", form, [("task", "mine.py", b"def generate_input(): return 1\n")]
 	)
 	equal(refused.status, 422)
-	contains(whole(refused).words(), "The file was read, but the task in it cannot be used:")
+	contains(whole(refused).words(), "The task in this file has errors.")
 	contains(refused.words(), "reference.py: it has no ref_kernel")
 	ok(carl.post("/admin/leaderboards/new", form, [("task", "mine.py", text.encode())]))
 	equal(carl.get("/leaderboard/alone/raw/file/reference_code.py").text, text)

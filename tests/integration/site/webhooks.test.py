@@ -168,6 +168,19 @@ REFUSED = [
 
 
 @test
+def a_refused_form_lists_all_its_errors():
+	order = [("name", " "), ("address", "ftp://example.org"), ("form", "xml")]
+	refused = whole(carl.post("/admin/leaderboard/small/hooks", order))
+	equal(refused.status, 422)
+	contains(refused.text, "<title>Error: Webhooks of small")
+	contains(refused.words(), "There are 4 problems")
+	for field in ("name", "address", "form", "event"):
+		contains(refused.text, f'<a href="#{field}">')
+		contains(refused.text, f'id="{field}-error"')
+	contains(refused.text, 'value="ftp://example.org"')
+
+
+@test
 def a_forbidden_address_is_refused_with_a_sentence_and_the_form_keeps_its_input():
 	for address, words in REFUSED:
 		refused = whole(carl.post("/admin/leaderboard/small/hooks", fields("Mine <b>", address)))
@@ -213,7 +226,7 @@ def a_webhooks_secret_is_shown_once_and_its_address_never():
 	page = whole(
 		make_hook(carl, "/admin/leaderboard/small/hooks", "mine", path="/mine?key=hidden-word")
 	)
-	contains(page.words(), "It is shown only now.")
+	contains(page.words(), "Podium shows the secret only now.")
 	again = whole(carl.get(f"/admin/hooks/{hooks['mine']}"))
 	for text in (
 		again.text,
@@ -487,7 +500,7 @@ def no_redirect_is_followed():
 	)
 	equal(receiver.at("/inside"), [])
 	page = whole(carl.get(f"/admin/hooks/{hooks['moved']}")).words()
-	contains(page, "in a row failed; after 30 it is switched off.")
+	contains(page, "in a row failed. After 30, Podium switches the webhook off.")
 	remove("moved")
 
 
@@ -549,7 +562,7 @@ def a_hanging_receiver_delays_no_other():
 	done(act(carl, "hangs", "test"))
 	receiver.wait("/hangs")
 	words = whole(carl.get(f"/admin/hooks/{hooks['hangs']}")).words()
-	contains(words, "Being sent now.")
+	contains(words, "Sending now.")
 	lacks(words, "Tried again")
 	equal(json.loads(carl.get(f"/admin/hooks/{hooks['hangs']}/status").text)["state"], "running")
 	for _ in range(4):
@@ -653,8 +666,8 @@ def a_receiver_that_answers_410_is_switched_off_and_its_page_says_so():
 	page = whole(carl.get(f"/admin/hooks/{hooks['gone']}")).words()
 	contains(
 		page,
-		"Podium has switched this webhook off. The receiver answered 410: the address no longer "
-		"exists. It hears of nothing until you resume it.",
+		"Podium switched this webhook off. The receiver answered 410: the address no longer "
+		"exists. It receives no events until you resume it.",
 	)
 	contains(carl.get("/admin/leaderboard/small/hooks").words(), "switched off")
 	equal(act(carl, "gone", "test").status, 409)
@@ -921,12 +934,12 @@ def pausing_changing_and_deleting_ask_first_and_are_audited():
 	number = hooks["mine"]
 	asked = whole(act(carl, "mine", "pause"))
 	equal((asked.status, state_of("mine")), (422, "active"))
-	contains(asked.words(), "What happens until it is resumed it never hears of.")
+	contains(asked.words(), "It never receives the events that happen until you resume it.")
 	done(act(carl, "mine", "pause", confirm="yes"))
 	equal(state_of("mine"), "paused")
 	contains(
 		whole(carl.get(f"/admin/hooks/{number}")).words(),
-		"It is paused, and hears of nothing until it is resumed.",
+		"This webhook is paused. It receives no events until you resume it.",
 	)
 	submit_time(ada, 4100.0)
 	equal(
