@@ -68,8 +68,8 @@ int publication_report_read(struct database *db, struct arena *arena,
 		&answers[ANSWER_TASK], &answers[ANSWER_GPUS], &answers[ANSWER_REFERENCE] };
 	const int64_t id = leaderboard->id, number = version_number;
 	*report = (struct publication_report){ 0 };
-	int rc = database_answers(db, arena, &REPORT, answers, error, "iiiiiiiiiii", id, number, id,
-		id, number, id, number, id, number, id, number);
+	int rc = database_answers(db, arena, &REPORT, answers, error, "iiiiiiiiiii", id, number, id, id,
+		number, id, number, id, number, id, number);
 	if (rc)
 		return rc;
 	report->rows = answers[ANSWER_ROWS].rows;
