@@ -222,7 +222,7 @@ int page_submission_artifact(struct request *request)
 	response_as_text(request,
 		arena_printf(
 			request->arena, "submission-%lld-%s-%s", (long long)row.id, file.gpu, file.name),
-		!is_text);
+		!is_text || request_query(request, "download"));
 	if (!is_text)
 		request->content_type = "application/octet-stream";
 	if (gzip_unpack(packed.data ? packed.data : "", packed.length, (size_t)file.size,

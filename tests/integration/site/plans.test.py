@@ -18,6 +18,7 @@ from instance import Instance  # noqa: E402
 from plans import (  # noqa: E402
 	COPY,
 	MEMSET,
+	artifact_event,
 	blob_events,
 	event_file,
 	figure,
@@ -213,6 +214,29 @@ def the_page_shows_each_kernel_with_its_figures():
 	for client, shown in ((admin, True), (bob, False), (anyone, False)):
 		(contains if shown else lacks)(page_of(client, planned).text, "/plan/")
 		(contains if shown else lacks)(page_of(client, planned).text, "_Z3addPf")
+
+
+@test
+def the_machine_code_is_text_to_look_at_and_to_download():
+	code = b"Function : <script>alert(1)</script> \n /*0000*/ EXIT ;\n"
+	number = send(ada, plan_events(TEXT, FIGURES), artifact_event("kernels.sass", code))
+	page = page_of(ada, number)
+	contains(page.words(), "Machine code (SASS) 55 bytes download")
+	(link, download) = re.findall(f'href="(/submission/{number}/artifact/[^"]*)"', page.text)
+	equal(download, link + "?download")
+	for address, place in ((link, "inline"), (download, "attachment")):
+		answer = ada.get(address)
+		equal(answer.bytes, code)
+		equal(answer.headers["Content-Type"], "text/plain; charset=utf-8")
+		equal(answer.headers["X-Content-Type-Options"], "nosniff")
+		contains(
+			answer.headers["Content-Disposition"],
+			f'{place}; filename="submission-{number}-H200-kernels.sass"',
+		)
+		equal((admin.get(address).status, bob.get(address).status), (200, 403))
+	for client in (bob, anyone):
+		lacks(page_of(client, number).text, "/artifact/")
+	lacks(page_of(ada, planned).words(), "Machine code")
 
 
 @test
