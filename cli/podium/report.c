@@ -157,8 +157,7 @@ static void write_stage(
 	buffer_text(out, ": ");
 	text_append_printable(out, *verdict ? verdict : "not ended");
 	buffer_printf(out, "%s%s\n", *took ? ", " : "", took);
-	if (*message && strcmp(verdict, "passed") != 0
-		&& strcmp(message, member_text(report->outcome, "reason")) != 0)
+	if (*message && strcmp(message, member_text(report->outcome, "reason")) != 0)
 		print_tail(out, "  ", message);
 	write_kernels(out, arena, stage);
 	cases_write(out, arena, report, stage);

@@ -159,6 +159,35 @@ def a_benchmark_that_cannot_be_recorded_makes_a_dry_run_fall_back_before_the_tes
 	equal([stage["position"] for stage in result.stages], [0, 1, 2])
 
 
+REFUSES_BENCHMARKS = (
+	"built, good = 0, answer\ndef answer(root):\n\tglobal built\n\tbuilt += 1\n"
+	"\tgood(root) if built < 3 else fail(sealed.REFUSED, b'It waits.')\n"
+)
+
+
+@test
+def the_test_stage_says_which_benchmark_will_fail():
+	for mode, verdict in (("test", "passed"), ("benchmark", "runtime error")):
+		result = expect(verdict, submission=REFUSES_BENCHMARKS, mode=mode)
+		equal(result.ends[1]["verdict"], "passed")
+		equal(result.ends[1]["message"], f"Benchmark 1 of 3 (a: 5) will fail. {REFUSAL}")
+		equal([case["verdict"] for case in result.cases[:2]], ["passed", "passed"])
+	for definition, benchmark in (
+		(task(engine="", ranking_by="last"), "1 of 1 (a: 7)"),
+		(task(engine="", benchmarks=[]), None),
+	):
+		result = expect("passed", submission=REFUSES_BENCHMARKS, definition=definition)
+		message = f"Benchmark {benchmark} will fail. {REFUSAL}" if benchmark else ""
+		equal(result.ends[1]["message"], message)
+	equal(expect("passed").ends[1]["message"], "")
+
+
+@test
+def plans_of_a_ranked_run_take_at_most_half_of_the_tests_time_limit():
+	slow = "good = answer\ndef answer(root): time.sleep(2.5); good(root)\n"
+	expect("passed", submission=slow, definition=task(engine="", test_timeout_s=8))
+
+
 @test
 def a_task_that_the_sealed_engine_cannot_run_needs_another_one():
 	varies = REFERENCE.replace("+ seed", "+ seed, seed").replace("2 * data)", "2 * data[0])")

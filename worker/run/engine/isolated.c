@@ -134,13 +134,25 @@ static int fill_cu_part(
 		"submission.so", error);
 }
 
+/* Whether the judge also makes the plans of a ranked run, to say if one of them cannot be made. */
+static bool foresees(const struct run *run)
+{
+	return is_sealed(run) && run->job->mode == JOB_TEST && run->job->task->benchmark_count > 0;
+}
+
 static int write_cases(
 	const struct evaluation *evaluation, const struct workspace *part, struct error *error)
 {
+	const struct task *task = evaluation->run->job->task;
+	const size_t first = task_first_ranked(task);
+	const struct evaluation ranked = { .cases = task->benchmarks + first,
+		.count = task->benchmark_count - first };
 	int rc = evaluation_write_cases(evaluation, part->stage, "cases.txt", error);
-	return rc || !evaluation->next
-		? rc
-		: evaluation_write_cases(evaluation->next, part->stage, "timed.txt", error);
+	if (!rc && evaluation->next)
+		rc = evaluation_write_cases(evaluation->next, part->stage, "timed.txt", error);
+	if (!rc && foresees(evaluation->run))
+		rc = evaluation_write_cases(&ranked, part->stage, "timed.txt", error);
+	return rc;
 }
 
 static int fill_part(
@@ -227,6 +239,9 @@ static const char *const *build_command(
 	}
 	if (is_judge && evaluation->next) {
 		words[count++] = evaluation->next->kind->argument;
+		words[count++] = "../timed.txt";
+	} else if (is_judge && foresees(run)) {
+		words[count++] = "build";
 		words[count++] = "../timed.txt";
 	}
 	return words;
@@ -359,6 +374,8 @@ static void end_stage(struct series *series)
 	struct stage *stage = evaluation->stage;
 	struct process_result *entry = &series->ended[PROGRAM_ENTRY];
 	stage->judgement.verdict = VERDICT_PASSED;
+	if (evaluation->results.warning)
+		buffer_text(&stage->judgement.message, evaluation->results.warning);
 	stage->exited = true;
 	stage->duration_ms = clock_ms() - series->ended[PROGRAM_JUDGE].began_ms;
 	stage->peak_host_bytes = process_peak_bytes(entry);

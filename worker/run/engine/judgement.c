@@ -132,7 +132,7 @@ static void judge_results(
 	if (pass && result->code == 0) {
 		bool good = results_complete(results) && results_plausible(results, result->duration_ms);
 		out->verdict = good ? VERDICT_PASSED : results->verdict;
-		buffer_text(&out->message, results->reason);
+		buffer_text(&out->message, good && results->warning ? results->warning : results->reason);
 	} else if (pass) {
 		out->verdict = VERDICT_PROTOCOL_VIOLATION;
 		buffer_text(&out->message,
