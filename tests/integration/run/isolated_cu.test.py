@@ -55,8 +55,14 @@ fi
 	echo "\$kind.0.message: kit $stamp"
 	echo "\$kind.0.status: pass"
 	echo "check: pass"
+	if [ "\$3" = leaderboard ]; then
+		sleep 0.1
+		printf 'benchmark-count: 1\\nbenchmark.0.runs: 12\\nbenchmark.0.mean: 500\\n'
+		printf 'benchmark.0.status: pass\\ncheck: pass\\n'
+	fi
 } >&3
 sleep 0.3
+$(cat trace.sh 2> /dev/null)
 END
 	;;
 contestant.out)
@@ -295,6 +301,22 @@ def a_call_that_cannot_be_recorded_is_an_error_of_the_submission():
 	result = one(reference="UNSEALABLE", engine="sealed")
 	equal((result.verdict, result.engine), ("runtime error", "sealed"))
 	contains(result.reason, "The case a: 1: It waits.")
+
+
+@test
+def a_judge_that_dies_in_a_trace_has_judged():
+	for dies in ("kill -9 $$", "kill -SEGV $$", "exit 3", "exit 112"):
+		for mode, engine, verdict in (
+			("ranked", "sealed", "passed"),
+			("ranked", "isolated", "internal error"),
+		):
+			made = message(engine=engine, mode=mode)
+			made["job"]["files"].append({"path": "trace.sh", "text": dies})
+			with Runner() as runner:
+				runner.send(made)
+				result = runner.result()
+			equal((dies, engine, result.verdict), (dies, engine, verdict))
+			equal("score_ns" in result.verdicts[0], verdict == "passed")
 
 
 @test

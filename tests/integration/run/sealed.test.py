@@ -283,15 +283,15 @@ def a_launcher_that_fails_or_lies_in_a_trace_costs_only_the_times():
 
 @test
 def a_reference_that_crashes_in_a_trace_costs_only_the_times():
-	dies = "\timport os\n\tif called_by({!r}): os.kill(os.getpid(), {})\n\treturn torch.arange"
+	dies = "\timport os\n\tif called_by({!r}): {}\n\treturn torch.arange"
 	called_by = (
 		"def called_by(name):\n"
 		"	import traceback\n"
 		"	return any(frame.f_code.co_name == name for frame, _ in traceback.walk_stack(None))\n"
 	)
 	for who, verdict in (("trace", "passed"), ("run_part", "internal error")):
-		for number in (9, 11):
-			died = REFERENCE.replace("\treturn torch.arange", dies.format(who, number))
+		for how in ("os.kill(os.getpid(), 9)", "os.kill(os.getpid(), 11)", "os._exit(3)"):
+			died = REFERENCE.replace("\treturn torch.arange", dies.format(who, how))
 			result = expect(verdict, mode="ranked", reference=called_by + died)
 			equal(times_of(result), [{}] * (3 if verdict == "passed" else 0))
 			equal("score_ns" in result.verdicts[0], verdict == "passed")
