@@ -1,6 +1,7 @@
 #include "cli/podium/report.h"
 
 #include "cli/podium/outcome.h"
+#include "cli/podium/plans.h"
 #include "cli/podium/print.h"
 #include "cli/podium/table.h"
 #include "cli/podium/verdicts.h"
@@ -161,6 +162,7 @@ static void write_stage(
 		print_tail(out, "  ", message);
 	write_kernels(out, arena, stage);
 	cases_write(out, arena, report, stage);
+	plans_write(out, arena, report, stage);
 	write_slowed(out, arena, stage);
 }
 
@@ -180,6 +182,7 @@ static void write_engine(struct buffer *out, const struct report *report)
 	else if (choice.reason && strcmp(engine, task_engine_name(choice.engine)) == 0)
 		buffer_printf(&words, ". %s", choice.reason);
 	print_fact(out, "Engine", buffer_string(&words));
+	print_fact(out, "Counts", engine_meaning(engine));
 }
 
 static void write_device(struct buffer *out, const struct report *report)
