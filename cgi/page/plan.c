@@ -477,8 +477,8 @@ static json_t *three_json(const int64_t *three)
 
 static json_t *kernel_json(size_t index, const struct plan_node_row *node)
 {
-	return json_pack("{s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "node",
-		(json_int_t)index, "name", node->name, "grid", three_json(node->grid), "block",
+	return json_pack("{s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+		"node", (json_int_t)index, "name", node->name, "grid", three_json(node->grid), "block",
 		three_json(node->block), "cluster", three_json(node->cluster), "registers",
 		json_count(node->registers), "local_bytes", json_count(node->local_bytes),
 		"static_shared_bytes", json_count(node->static_shared_bytes), "dynamic_shared_bytes",

@@ -216,7 +216,7 @@ int page_submission_artifact(struct request *request)
 			request->db, request->arena, &PARTS, &parts, &count, request->error, "i", id);
 	if (rc)
 		return rc;
-	bool is_text = text_ends_with(file.name, ".sass");
+	bool is_text = text_ends_with(file.name, ".sass") || text_ends_with(file.name, ".ptx");
 	for (size_t i = 0; i < count; i++)
 		buffer_append(&packed, parts[i].content.bytes, parts[i].content.length);
 	response_as_text(request,

@@ -219,10 +219,15 @@ def the_page_shows_each_kernel_with_its_figures():
 @test
 def the_machine_code_is_text_to_look_at_and_to_download():
 	code = b"Function : <script>alert(1)</script> \n /*0000*/ EXIT ;\n"
-	number = send(ada, plan_events(TEXT, FIGURES), artifact_event("kernels.sass", code))
+	files = artifact_event("kernels.sass", code), artifact_event("kernels.ptx", b".version 9")
+	number = send(ada, plan_events(TEXT, FIGURES), *files)
 	page = page_of(ada, number)
-	contains(page.words(), "Machine code (SASS) 55 bytes download")
-	(link, download) = re.findall(f'href="(/submission/{number}/artifact/[^"]*)"', page.text)
+	contains(page.words(), "PTX 10 bytes download Machine code (SASS) 55 bytes download")
+	ptx, _, link, download = re.findall(f'href="(/submission/{number}/artifact/[^"]*)"', page.text)
+	equal(
+		(ada.get(ptx).bytes, ada.get(ptx).headers["Content-Type"][:10]),
+		(b".version 9", "text/plain"),
+	)
 	equal(download, link + "?download")
 	for address, place in ((link, "inline"), (download, "attachment")):
 		answer = ada.get(address)
