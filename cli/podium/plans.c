@@ -6,7 +6,6 @@
 #include "lib/base/member.h"
 #include "lib/base/scope.h"
 
-#include <inttypes.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,7 +127,7 @@ static void add_node(
 	table_add(table, cells);
 }
 
-static void write_plan(struct buffer *out, struct arena *arena, const json_t *nodes)
+void plan_write(struct buffer *out, struct arena *arena, const json_t *nodes)
 {
 	static const struct table_column columns[] = {
 		{ "#", true },
@@ -149,23 +148,4 @@ static void write_plan(struct buffer *out, struct arena *arena, const json_t *no
 	if (count > most_shown_nodes)
 		buffer_printf(
 			out, "And %s.\n", plural(arena, (int64_t)(count - most_shown_nodes), "other node"));
-}
-
-void plans_write(
-	struct buffer *out, struct arena *arena, const struct report *report, const json_t *stage)
-{
-	size_t i, j;
-	json_t *plan, *one;
-	json_array_foreach(json_object_get(stage, "plans"), i, plan)
-	{
-		const json_t *nodes = json_object_get(plan, "nodes");
-		buffer_printf(out, "\nPlan of %s ", stage_is_test(stage) ? "test" : "benchmark");
-		json_array_foreach(json_object_get(stage, "cases"), j, one)
-		{
-			if (member_whole(one, "index", -1) == member_whole(plan, "index", -2))
-				buffer_printf(out, "%" PRId64 ", ", case_number(report, stage, one));
-		}
-		buffer_printf(out, "%s:\n", plural(arena, (int64_t)json_array_size(nodes), "node"));
-		write_plan(out, arena, nodes);
-	}
 }

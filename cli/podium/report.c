@@ -131,6 +131,25 @@ static void write_kernels(struct buffer *out, struct arena *arena, const json_t 
 		table_write(out, &table, "  ");
 }
 
+static void write_plans(
+	struct buffer *out, struct arena *arena, const struct report *report, const json_t *stage)
+{
+	size_t i, j;
+	json_t *plan, *one;
+	json_array_foreach(json_object_get(stage, "plans"), i, plan)
+	{
+		const json_t *nodes = json_object_get(plan, "nodes");
+		buffer_printf(out, "\nPlan of %s ", stage_is_test(stage) ? "test" : "benchmark");
+		json_array_foreach(json_object_get(stage, "cases"), j, one)
+		{
+			if (member_whole(one, "index", -1) == member_whole(plan, "index", -2))
+				buffer_printf(out, "%" PRId64 ", ", case_number(report, stage, one));
+		}
+		buffer_printf(out, "%s:\n", plural(arena, (int64_t)json_array_size(nodes), "node"));
+		plan_write(out, arena, nodes);
+	}
+}
+
 static void write_slowed(struct buffer *out, struct arena *arena, const json_t *stage)
 {
 	cleanup_free char *json = json_dumps(json_object_get(stage, "conditions"), JSON_COMPACT);
@@ -162,7 +181,7 @@ static void write_stage(
 		print_tail(out, "  ", message);
 	write_kernels(out, arena, stage);
 	cases_write(out, arena, report, stage);
-	plans_write(out, arena, report, stage);
+	write_plans(out, arena, report, stage);
 	write_slowed(out, arena, stage);
 }
 

@@ -365,9 +365,10 @@ def the_ptx_of_a_kernel_comes_from_tritons_cache():
 		"fill('CD', b'other', '.version 8')\n"
 		"fill('EF', b'cubin', '.version 7', 'halve_it')\n"
 		"fill('GH', b'cubin', 'x' * (5 << 20))\n"
-		"os.makedirs(os.environ['TRITON_CACHE_DIR'] + '/IJ')\n"
-		"os.symlink('/etc/passwd', os.environ['TRITON_CACHE_DIR'] + '/IJ/double_it.ptx')\n"
-		"os.symlink('../AB/double_it.cubin', os.environ['TRITON_CACHE_DIR'] + '/IJ/double_it.cubin')\n"
+		"there = os.environ['TRITON_CACHE_DIR'] + '/IJ'\n"
+		"os.makedirs(there)\n"
+		"os.symlink('/etc/passwd', there + '/double_it.ptx')\n"
+		"os.symlink('../AB/double_it.cubin', there + '/double_it.cubin')\n"
 	)
 	found = [
 		event for event in expect("passed", submission=fills).events if event["event"] == "artifact"
