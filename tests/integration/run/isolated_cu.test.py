@@ -49,6 +49,10 @@ if [ "\$PODIUM_SEALED" ] && $(grep -qs UNSEALABLE reference.cuh && echo true || 
 	echo "error: The case a: 1: It waits." >&3
 	exit 121
 fi
+if $(grep -qs PRINTS reference.cuh && echo true || echo false); then
+	echo "error: The case a: 1: The kernel $(tail -n 1 reference.cuh) calls vprintf. Do not." >&3
+	exit 121
+fi
 {
 	echo "\$kind-count: 1"
 	echo "\$kind.0.spec: size: 1; seed: 2"
@@ -301,6 +305,28 @@ def a_call_that_cannot_be_recorded_is_an_error_of_the_submission():
 	result = one(reference="UNSEALABLE", engine="sealed")
 	equal((result.verdict, result.engine), ("runtime error", "sealed"))
 	contains(result.reason, "The case a: 1: It waits.")
+
+
+@test
+def a_refused_kernel_has_its_line():
+	source = (
+		"namespace my {\n__global__ void add(float *);\n}\n__global__ void\n"
+		"__launch_bounds__(64) scale_2 (float *to)\n{ adds(); }\n"
+	)
+	for kernel, line in (
+		("_ZN2my3addEPf", 2),
+		("_Z7scale_2Pf", 5),
+		("_ZL7scale_2Pf", 5),
+		("scale_2", 5),
+		("scale", None),
+		("adds", None),
+		("_Z999999999999999999999a", None),
+		("_ZN", None),
+		("", None),
+	):
+		said = one(source, reference=f"PRINTS\n{kernel}\n", engine="sealed").reason
+		end = f" The kernel is in submission.cu, line {line}." if line else ""
+		equal(said.partition("Do not.")[2], end)
 
 
 @test
