@@ -3,7 +3,6 @@
 
 #include "cgi/http/thread_cache.h"
 #include "cgi/page/announcement.h"
-#include "cgi/page/judge.h"
 #include "cgi/page/pages.h"
 #include "cgi/page/shown_leaderboard.h"
 #include "lib/base/clock.h"
@@ -14,6 +13,7 @@
 #include "lib/judging/internal_error.h"
 #include "lib/leaderboard/visibility.h"
 #include "lib/ranking/records.h"
+#include "lib/task/task.h"
 #include "templates/home.h"
 
 #include <stdlib.h>

@@ -477,24 +477,43 @@ static json_t *three_json(const int64_t *three)
 
 static json_t *kernel_json(size_t index, const struct plan_node_row *node)
 {
-	return json_pack("{s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "node",
-		(json_int_t)index, "name", node->name, "grid", three_json(node->grid), "block",
+	return json_pack("{s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+		"node", (json_int_t)index, "name", node->name, "grid", three_json(node->grid), "block",
 		three_json(node->block), "cluster", three_json(node->cluster), "registers",
 		json_count(node->registers), "local_bytes", json_count(node->local_bytes),
 		"static_shared_bytes", json_count(node->static_shared_bytes), "dynamic_shared_bytes",
 		json_count(node->shared_bytes), "blocks_per_sm", json_count(node->blocks_per_sm),
 		"occupancy", json_number(plan_occupancy(node) / 100), "begin_ns",
-		json_number(node->begin_ns), "end_ns", json_number(node->end_ns));
+		json_number(node->begin_ns), "end_ns", json_number(node->end_ns), "gap_ns",
+		json_number(node->gap_ns));
+}
+
+/* A memset or a copy. */
+static json_t *transfer_json(size_t index, const struct plan_node_row *node)
+{
+	return json_pack("{s:I, s:o, s:o, s:o, s:o}", "node", (json_int_t)index, "bytes",
+		json_number(node->bytes), "begin_ns", json_number(node->begin_ns), "end_ns",
+		json_number(node->end_ns), "gap_ns", json_number(node->gap_ns));
+}
+
+/* The nodes of a kind; null if the plan has no nodes here. */
+static json_t *nodes_json(const struct plan_view *plan, const char *kind,
+	json_t *(*node_json)(size_t index, const struct plan_node_row *node))
+{
+	json_t *list = plan->count ? json_array() : json_null();
+	for (size_t i = 0; i < plan->count; i++)
+		if (strcmp(plan->nodes[i].kind, kind) == 0)
+			json_array_append_new(list, node_json(i, &plan->nodes[i]));
+	return list;
 }
 
 json_t *plan_json(const struct plan_view *plan)
 {
 	if (!plan)
 		return json_null();
-	json_t *kernels = plan->count ? json_array() : json_null();
-	for (size_t i = 0; i < plan->count; i++)
-		if (is_kernel(&plan->nodes[i]))
-			json_array_append_new(kernels, kernel_json(i, &plan->nodes[i]));
-	return json_pack("{s:I, s:s, s:I, s:o}", "id", (json_int_t)plan->row->id, "sha256",
-		plan->row->sha256, "size_bytes", (json_int_t)plan->row->size, "kernels", kernels);
+	return json_pack("{s:I, s:s, s:I, s:o, s:o, s:o}", "id", (json_int_t)plan->row->id, "sha256",
+		plan->row->sha256, "size_bytes", (json_int_t)plan->row->size, "kernels",
+		nodes_json(plan, "kernel", kernel_json), "memsets",
+		nodes_json(plan, "memset", transfer_json), "copies",
+		nodes_json(plan, "copy", transfer_json));
 }

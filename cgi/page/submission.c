@@ -225,13 +225,13 @@ int page_submission_artifact(struct request *request)
 			request->db, request->arena, &PARTS, &parts, &count, request->error, "i", id);
 	if (rc)
 		return rc;
-	bool is_text = text_ends_with(file.name, ".sass");
+	bool is_text = text_ends_with(file.name, ".sass") || text_ends_with(file.name, ".ptx");
 	for (size_t i = 0; i < count; i++)
 		buffer_append(&packed, parts[i].content.bytes, parts[i].content.length);
 	response_as_text(request,
 		arena_printf(
 			request->arena, "submission-%lld-%s-%s", (long long)row.id, file.gpu, file.name),
-		!is_text);
+		!is_text || request_query(request, "download"));
 	if (!is_text)
 		request->content_type = "application/octet-stream";
 	if (gzip_unpack(packed.data ? packed.data : "", packed.length, (size_t)file.size,

@@ -4,12 +4,12 @@
 #include "cgi/page/task_page.h"
 
 #include "cgi/page/engine_source.h"
-#include "cgi/page/judge.h"
 #include "cgi/page/pages.h"
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
 #include "lib/leaderboard/leaderboard.h"
+#include "lib/task/task.h"
 #include "lib/task/version.h"
 #include "templates/task.h"
 

@@ -202,7 +202,7 @@ static void report_stage(
 	buffer_printf(out, "%s: %s\n",
 		popcorn_stage_mode(stage) ? popcorn_stage_mode(stage) : stage->name,
 		stage->verdict ? stage->verdict : "not finished");
-	if (!popcorn_has_passed(stage->verdict) && *stage->message)
+	if (*stage->message)
 		buffer_printf(out, "  %s\n", stage->message);
 	for (size_t i = 0; i < stage->case_count; i++)
 		report_case(out, arena, gpu, &stage->cases[i]);

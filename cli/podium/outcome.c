@@ -1,5 +1,6 @@
 #include "cli/podium/outcome.h"
 
+#include "cli/podium/plans.h"
 #include "lib/base/buffer.h"
 #include "lib/base/member.h"
 #include "lib/base/scope.h"
@@ -77,6 +78,7 @@ static const struct kind {
 	{ "case", true, take_case },
 	{ "log", true, take_log },
 	{ "kernels", true, take_members },
+	{ "plan", true, plans_take },
 	{ "conditions", true, take_members },
 	{ "stage_end", true, take_members },
 	{ "verdict", false, take_members },

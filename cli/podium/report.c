@@ -1,6 +1,7 @@
 #include "cli/podium/report.h"
 
 #include "cli/podium/outcome.h"
+#include "cli/podium/plans.h"
 #include "cli/podium/print.h"
 #include "cli/podium/table.h"
 #include "cli/podium/verdicts.h"
@@ -130,6 +131,25 @@ static void write_kernels(struct buffer *out, struct arena *arena, const json_t 
 		table_write(out, &table, "  ");
 }
 
+static void write_plans(
+	struct buffer *out, struct arena *arena, const struct report *report, const json_t *stage)
+{
+	size_t i, j;
+	json_t *plan, *one;
+	json_array_foreach(json_object_get(stage, "plans"), i, plan)
+	{
+		const json_t *nodes = json_object_get(plan, "nodes");
+		buffer_printf(out, "\nPlan of %s ", stage_is_test(stage) ? "test" : "benchmark");
+		json_array_foreach(json_object_get(stage, "cases"), j, one)
+		{
+			if (member_whole(one, "index", -1) == member_whole(plan, "index", -2))
+				buffer_printf(out, "%" PRId64 ", ", case_number(report, stage, one));
+		}
+		buffer_printf(out, "%s:\n", plural(arena, (int64_t)json_array_size(nodes), "node"));
+		plan_write(out, arena, nodes);
+	}
+}
+
 static void write_slowed(struct buffer *out, struct arena *arena, const json_t *stage)
 {
 	cleanup_free char *json = json_dumps(json_object_get(stage, "conditions"), JSON_COMPACT);
@@ -157,11 +177,11 @@ static void write_stage(
 	buffer_text(out, ": ");
 	text_append_printable(out, *verdict ? verdict : "not ended");
 	buffer_printf(out, "%s%s\n", *took ? ", " : "", took);
-	if (*message && strcmp(verdict, "passed") != 0
-		&& strcmp(message, member_text(report->outcome, "reason")) != 0)
+	if (*message && strcmp(message, member_text(report->outcome, "reason")) != 0)
 		print_tail(out, "  ", message);
 	write_kernels(out, arena, stage);
 	cases_write(out, arena, report, stage);
+	write_plans(out, arena, report, stage);
 	write_slowed(out, arena, stage);
 }
 
@@ -181,6 +201,7 @@ static void write_engine(struct buffer *out, const struct report *report)
 	else if (choice.reason && strcmp(engine, task_engine_name(choice.engine)) == 0)
 		buffer_printf(&words, ". %s", choice.reason);
 	print_fact(out, "Engine", buffer_string(&words));
+	print_fact(out, "Counts", engine_meaning(engine));
 }
 
 static void write_device(struct buffer *out, const struct report *report)

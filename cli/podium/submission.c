@@ -233,7 +233,8 @@ static void write_stage(
 	format_text duration = "";
 	if (duration_ns >= 0 && duration_ns < 1e18)
 		format_stopwatch(duration, (int64_t)(duration_ns / 1e6));
-	bool is_shown = view->is_whole || has_failed(stage) || is_timed(cases);
+	const char *warning = has_failed(stage) ? "" : member_text(stage, "message");
+	bool is_shown = view->is_whole || has_failed(stage) || is_timed(cases) || *warning;
 	if (!is_shown)
 		return;
 	buffer_byte(out, '\n');
@@ -244,6 +245,8 @@ static void write_stage(
 	text_append_printable(
 		out, *member_text(stage, "verdict") ? member_text(stage, "verdict") : "running");
 	buffer_printf(out, "%s%s\n", *duration ? " after " : "", duration);
+	if (*warning)
+		print_tail(out, "  ", warning);
 	if (json_array_size(cases))
 		(is_timed(cases) ? write_times : write_tests)(out, view, cases);
 	write_first_failure(out, job, cases);

@@ -6,7 +6,8 @@
  *	                           with 115
  *
  * MODE            test, benchmark, leaderboard or compare; the second mode starts only when all
- *                 cases of the first have passed
+ *                 cases of the first have passed. "build" as the second mode: only the plans of
+ *                 these cases are made, and the line "warning" tells of the first failure
  * POPCORN_FD      an open descriptor for the results, one `key: value` a line
  * descriptor 4    socket to the submission
  * descriptor 5    socket to the null contestant, for the timed modes
@@ -127,10 +128,9 @@ struct Mode {
 };
 
 constexpr Mode MODES[] = {
-	{ "test", "test", false, false, false },
-	{ "benchmark", "benchmark", true, false, false },
-	{ "leaderboard", "benchmark", true, true, false },
-	{ "compare", "benchmark", true, true, true },
+	{ "test", "test", false, false, false }, { "benchmark", "benchmark", true, false, false },
+	{ "leaderboard", "benchmark", true, true, false }, { "compare", "benchmark", true, true, true },
+	{ "build", "benchmark", false, false, false }, /* its plans are made and not played */
 };
 
 using Input = Drawn<input_t>;
@@ -398,11 +398,12 @@ struct Measurement {
 class Judge
 {
   public:
-	/* `sealed`: PODIUM_SEALED; `plans_folder`: PODIUM_PLANS; "" without. */
-	Judge(const Report &report, const Parts &parts, bool is_cuda, std::string sealed,
-		std::string plans_folder)
+	/* `only_built`: parts of the mode "build"; `sealed`: PODIUM_SEALED; `plans_folder`:
+	 * PODIUM_PLANS; "" without. */
+	Judge(const Report &report, const Parts &parts, const Parts &only_built, bool is_cuda,
+		std::string sealed, std::string plans_folder)
 		: sealed_(std::move(sealed)), plans_folder_(std::move(plans_folder)), report_(report),
-		  parts_(parts), part_(&parts.front()),
+		  parts_(parts), only_built_(only_built), part_(&parts.front()),
 		  usual_rule_(is_cuda ? isolated_cuda_rule : isolated_cpu_rule), rule_(usual_rule_),
 		  budget_(part_->limit_s)
 	{
@@ -603,14 +604,36 @@ class Judge
 
 	void build_cases(SealedSide &side)
 	{
-		for (const Part &part : parts_)
-			for (const Case &one : part.cases)
-				if (!build_case(side, part, one))
+		for (const Parts *parts : { &parts_, &only_built_ })
+			for (const Part &part : *parts)
+				if (!build_part(side, part))
 					return;
 	}
 
 	/* Returns whether the builder can make other plans. */
-	bool build_case(SealedSide &side, const Part &part, const Case &one)
+	bool build_part(SealedSide &side, const Part &part)
+	{
+		bool is_played = std::strcmp(part.mode.name, "build") != 0, has_warned = &part == part_;
+		for (std::size_t i = 0; i < part.cases.size(); i++) {
+			if (!is_played && !budget_.has_room(budget_.limit_s() / 2))
+				return false;
+			const Case &one = part.cases[i];
+			auto failure = build_case(side, part, one);
+			if (!is_played)
+				side.forget(&plans_[&one]);
+			if (failure && !has_warned)
+				report_.line("warning",
+					"Benchmark " + std::to_string(i + 1) + " of "
+						+ std::to_string(part.cases.size()) + " (" + one.spec + ") will fail. "
+						+ failure->text);
+			has_warned |= failure.has_value();
+			if (failure && failure->code == Code::CUDA_API)
+				return false;
+		}
+		return true;
+	}
+
+	std::optional<CaseFailed> build_case(SealedSide &side, const Part &part, const Case &one)
 	{
 		Input input = part.inputs.fresh(one, "build", 0);
 		try {
@@ -618,9 +641,9 @@ class Judge
 		} catch (const CaseFailed &failure) {
 			if (sealed_ == "all" && failure.code == Code::REFUSED)
 				stop(Code::REFUSED, "The case " + one.spec + ": " + failure.text);
-			return failure.code != Code::CUDA_API;
+			return failure;
 		}
-		return true;
+		return std::nullopt;
 	}
 
 	/* ---- before a submission is loaded ---- */
@@ -1826,7 +1849,7 @@ class Judge
 	const std::string sealed_;
 	std::string plans_folder_;
 	const Report &report_;
-	const Parts &parts_;
+	const Parts &parts_, &only_built_;
 	const Part *part_; /* the current part */
 	const Rule &usual_rule_;
 	Rule rule_; /* of the current case */
@@ -1932,8 +1955,12 @@ int judge(const Report &report, char **words, int count)
 		why = "The task's data are on a GPU, and there is none.";
 	if (!why.empty())
 		stop(Code::NOT_SPLIT, why);
-	Parts parts = read_parts(words, count, is_cuda);
-	Judge judge(report, parts, is_cuda, sealed, sealed.empty() ? "" : plans);
+	Parts parts = read_parts(words, count, is_cuda), only_built;
+	if (parts.size() > 1 && std::strcmp(parts.back().mode.name, "build") == 0) {
+		only_built.push_back(parts.back());
+		parts.pop_back();
+	}
+	Judge judge(report, parts, only_built, is_cuda, sealed, sealed.empty() ? "" : plans);
 	try {
 		judge.meet();
 		int code = judge.all_parts();

@@ -8,7 +8,8 @@ the contestant is hostile. docs/judge.md explains the engine.
 runs in the folder with the task's files.
 
 MODE                   test, benchmark, leaderboard or compare; the second mode starts only when all
-                       cases of the first have passed
+                       cases of the first have passed. "build" as the second mode: only the plans
+                       of these cases are made, and the line "warning" tells of the first failure
 descriptors 4, 5, ...  sockets to the other processes: the submission; for the timed modes the null
                        contestant; for compare the rival. With PODIUM_SEALED, the sockets to a
                        submission are two: the first to its builder, the second to its launcher
@@ -110,7 +111,10 @@ MODES = {
 	"benchmark": "benchmark",
 	"leaderboard": "benchmark",
 	"compare": "benchmark",
+	"build": "benchmark",
 }
+# The plans of these cases are made and not played.
+BUILD = "build"
 WITH_NONCE = ("leaderboard", "compare")
 KEPT_FROM_CONTESTANTS = ("reference", "reference_code")
 # Judge.charge leaves failures with these codes as they are.
@@ -802,7 +806,7 @@ class Part:
 
 	def __init__(self, mode, path, secret, limit_s):
 		self.mode, self.noun, self.limit_s = mode, MODES[mode], limit_s
-		self.is_timed = self.noun == "benchmark"
+		self.is_timed = self.noun == "benchmark" and mode != BUILD
 		self.seeds = podium_cases.Seeds(secret, mode in WITH_NONCE)
 		self.cases = read_cases(path, lambda line: podium_cases.Case(line, self.seeds))
 
@@ -812,11 +816,13 @@ class Judge:
 	plans_folder = ""  # PODIUM_PLANS
 
 	def __init__(self, report, parts):
-		self.report, self.parts = report, parts
+		self.report = report
+		self.parts = [part for part in parts if part.mode != BUILD]
+		self.only_built = [part for part in parts if part.mode == BUILD]
 		self.code, self.last_words = 0, ""
 		self.is_lost = False  # whether a CUDA error left the GPU unusable
 		self.entry, self.rival, self.plans = None, None, {}
-		self.begin(parts[0])
+		self.begin(self.parts[0])
 
 	def open(self, torch, is_cuda, task):
 		tensors = podium_tensors.Tensors(torch, is_cuda) if torch else None
@@ -1286,14 +1292,9 @@ class Judge:
 	def build(self, side):
 		"""Lets the side's builder make the plans of all cases. Then the submission's process must
 		end, and its work on the GPU, so that nothing of it is left when calls begin."""
-		for case in itertools.chain.from_iterable(part.cases for part in self.parts):
-			image = self.make(*case.fresh("build", 0))[1]
-			limit_s = Patience(self.budget).limit_s()
-			failure = side.build(case, image, self.task.classes, limit_s)
-			if self.sealed == "all" and failure and failure.code == EXIT_REFUSED:
-				raise Stop(EXIT_REFUSED, f"The case {case.spec}: {failure.text}")
-			if failure and failure.code == EXIT_CUDA:
-				break  # The builder can make no other plans. The run stops at this case.
+		for part in self.parts + self.only_built:
+			if not self.build_part(side, part):
+				break
 		if not side.see_off_builder(LEAVE_S):
 			raise Stop(
 				EXIT_TIME,
@@ -1302,6 +1303,27 @@ class Judge:
 		if self.device.is_cuda:
 			self.settled_free_bytes()
 		self.device.rest()
+
+	def build_part(self, side, part):
+		"""Returns whether the builder can make other plans."""
+		has_warned = part is self.part
+		for index, case in enumerate(part.cases):
+			if part in self.only_built and not self.budget.has_room(self.budget.limit_s / 2):
+				return False
+			image = self.make(*case.fresh("build", 0))[1]
+			limit_s = Patience(self.budget).limit_s()
+			failure = side.build(case, image, self.task.classes, limit_s)
+			if part in self.only_built:
+				side.forget(case)
+			if self.sealed == "all" and failure and failure.code == EXIT_REFUSED:
+				raise Stop(EXIT_REFUSED, f"The case {case.spec}: {failure.text}")
+			if failure and not has_warned:
+				where = f"{part.noun.title()} {index + 1} of {len(part.cases)} ({case.spec})"
+				self.report.line("warning", f"{where} will fail. {failure.text}"[:MOST_TEXT])
+				has_warned = True
+			if failure and failure.code == EXIT_CUDA:
+				return False  # The run stops at this case.
+		return True
 
 	def time_is_up(self, failure, side):
 		"""Returns the exception for a side that timed out because little of the time limit was
@@ -1528,7 +1550,7 @@ def judge(arguments, report, sides):
 	run.sealed = os.environ.pop("PODIUM_SEALED", "")
 	run.plans_folder = os.environ.pop("PODIUM_PLANS", "")
 	torch, is_cuda = find_torch()
-	entry, null, rival = open_sides(parts, bool(run.sealed), is_cuda)
+	entry, null, rival = open_sides(run.parts, bool(run.sealed), is_cuda)
 	run.entry, run.rival = entry, rival
 	sides.extend(side for side in (entry, null, rival) if side)
 	if run.sealed:

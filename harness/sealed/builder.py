@@ -9,6 +9,7 @@ judge believes nothing that this process says: it plays the plan elsewhere and c
 import contextlib
 import ctypes
 import os
+import re
 import sys
 import traceback
 
@@ -80,6 +81,7 @@ STATUS = {
 	Raised: sealed.RAISED,
 	NoOutput: sealed.NO_OUTPUT,
 }
+MOST_SOURCE_BYTES = 1 << 20
 FROM_HOST = "The call copies from the host"  # begins sealed_record_plan's sentence
 
 
@@ -96,6 +98,33 @@ def line_of(error, slot):
 		if os.path.abspath(frame.filename) == path
 	]
 	return f"{slot}, line {lines[-1]}: " if lines else ""
+
+
+def kernel_line(sentence, slot):
+	"""Names the submission's line that defines the kernel of a sentence, as line_of does: a CUDA
+	C++ kernel in a text of the submission, or a function with the decorator jit."""
+	named = re.search(r"[Kk]ernel ([A-Za-z_]\w{0,200})", sentence)
+	if not named:
+		return ""
+	with open(slot, errors="replace") as file:
+		text = file.read(MOST_SOURCE_BYTES)
+	name = re.escape(plain_name(named[1]))
+	found = re.search(rf"__global__[^;{{}}]{{0,300}}?\b({name})\s*\(", text) or re.search(
+		rf"jit\b[^\n]{{0,300}}\n(?:@[^\n]{{0,300}}\n)?\s*def ({name})\(", text
+	)
+	return f"{slot}, line {text[: found.start(1)].count(chr(10)) + 1}: " if found else ""
+
+
+def plain_name(name):
+	"""The last name in a mangled one: "_ZN2my3addEPf" has "add". Source: Itanium C++ ABI, 5.1."""
+	at, last = re.match(r"_Z(?:N[KVrRO]*)?L?", name), name
+	rest = name[at.end() :] if at else ""
+	while digits := re.match(r"L?(\d{1,3})", rest):
+		end = digits.end() + int(digits[1])
+		last, rest = rest[digits.end() : end], rest[end:]
+		if not name.startswith("_ZN"):
+			break
+	return last or name
 
 
 def refusal(error, slot):
@@ -378,8 +407,10 @@ class Builder(contestant.Contestant):
 		except Exception as error:
 			failure = failure or error
 		self.check_arena()
+		if isinstance(failure, Refused):
+			raise type(failure)(line_of(failure, self.slot) + str(failure))
 		if failure:
-			raise failure if isinstance(failure, Refused) else refusal(failure, self.slot)
+			raise refusal(failure, self.slot)
 		self.synchronize()
 		return output, graph
 
@@ -399,7 +430,8 @@ class Builder(contestant.Contestant):
 		try:
 			return self.record.plan(graph.raw_cuda_graph())
 		except wire.Violation as fault:
-			raise (Copies if FROM_HOST in str(fault) else Refused)(str(fault)) from None
+			sentence = kernel_line(str(fault), self.slot) + str(fault)
+			raise (Copies if FROM_HOST in sentence else Refused)(sentence) from None
 
 
 def main(arguments):

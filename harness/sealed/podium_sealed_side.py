@@ -440,6 +440,10 @@ class SealedSide(Launched):
 			return failure
 		return None
 
+	def forget(self, case):
+		"""Frees the plan of a case that will not be called."""
+		del self._builds[case]
+
 	def _build(self, image, limit_s):
 		inputs = self._try(make_input, image, self.device.tensors)
 		try:

@@ -490,6 +490,13 @@ class SealedSide : public Launched
 		}
 	}
 
+	/* Frees the plan of a case that will not be called. */
+	void forget(const void *which)
+	{
+		builds_.erase(which);
+		failures_.erase(which);
+	}
+
 	/* Dismisses the builder. Returns whether its socket closed in time. */
 	bool see_off_builder(std::int64_t limit_ns)
 	{

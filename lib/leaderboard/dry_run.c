@@ -251,6 +251,17 @@ static void add_dry_run_entry(struct plan *plan, struct entry entry)
 		plan->left_out++;
 }
 
+/* Adds an entry that may pass. The report of a sealed version compares both engines, so it runs in
+ * the isolated one, too. */
+static void add_right_entry(struct plan *plan, struct entry entry)
+{
+	add_dry_run_entry(plan, entry);
+	entry.purpose = arena_printf(plan->arena, "%s, isolated", entry.purpose);
+	entry.engine = task_engine_name(ENGINE_ISOLATED);
+	if (plan->is_sealed)
+		add_dry_run_entry(plan, entry);
+}
+
 /* Text that reference_as_answer appends to the reference of a task whose answer must fill given
  * memory. The added function copies the reference's result into that memory. */
 static const char FILLS_OUTPUT[] =
@@ -317,13 +328,9 @@ static int add_reference(
 		.file_name = task->language == TASK_PY ? "reference_as_submission.py"
 											   : "reference_as_submission.cu" };
 	if (answer)
-		add_dry_run_entry(plan, entry);
+		add_right_entry(plan, entry);
 	else
 		note_untried_reference(plan, task);
-	entry.purpose = REFERENCE_ISOLATED;
-	entry.engine = task_engine_name(ENGINE_ISOLATED);
-	if (answer && plan->is_sealed)
-		add_dry_run_entry(plan, entry);
 	return 0;
 }
 
@@ -373,7 +380,7 @@ static int add_samples(
 		if (rc)
 			return rc;
 		const char *slash = strrchr(expected->source, '/');
-		add_dry_run_entry(plan,
+		(expected->verdict == VERDICT_PASSED ? add_right_entry : add_dry_run_entry)(plan,
 			(struct entry){ .purpose = expected->source,
 				.file_name = slash ? slash + 1 : expected->source,
 				.source = content.bytes,
@@ -395,7 +402,7 @@ static int add_templates(
 		rc = leaderboard_file(db, plan->arena, plan->version_id, ROLE_TEMPLATE,
 			task->templates[i].language, &content, error);
 		if (!rc)
-			add_dry_run_entry(plan,
+			add_right_entry(plan,
 				(struct entry){ .purpose = source,
 					.file_name = slash ? slash + 1 : source,
 					.source = content.bytes,

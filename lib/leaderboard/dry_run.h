@@ -3,7 +3,8 @@
  * must get the verdict that the task's author expects (`podium: expected:` in task.yml).
  *
  * If the version's files decide the sealed engine, a dry run on GPUs also shows which files qualify
- * for it. It then runs the templates too, and the reference a second time in the isolated engine.
+ * for it. It then runs the templates too, and a second time in the isolated engine the reference,
+ * the templates and the samples that must pass.
  *
  * Each entry of the dry run is a submission of the user who starts it, marked with
  * submissions.dry_run. Such a submission is in no ranking, record, history or activity, and counts

@@ -41,6 +41,27 @@ const char *task_engine_name(enum task_engine engine)
 	return (unsigned int)engine < COUNT(names) ? names[engine] : NULL;
 }
 
+const char *engine_meaning(const char *engine)
+{
+	static const struct {
+		const char *engine, *meaning;
+	} meanings[] = {
+		{ "sealed",
+			"The engine “sealed” counts the work of the device: a launcher replays what the "
+			"submission launched, without the submission’s host code." },
+		{ "isolated",
+			"The engine “isolated” counts the call with its host code: the clock, the inputs "
+			"and the check are in a process apart from the submission." },
+		{ "custom",
+			"With the engine “custom”, the task’s own harness runs beside the submission and "
+			"takes the time." },
+	};
+	for (size_t i = 0; i < COUNT(meanings); i++)
+		if (strcmp(meanings[i].engine, engine) == 0)
+			return meanings[i].meaning;
+	return "";
+}
+
 enum task_engine task_engine_from_name(const char *name)
 {
 	enum task_engine engine = ENGINE_CUSTOM;

@@ -152,7 +152,9 @@ size_t task_first_ranked(const struct task *task);
 const char *task_language_name(enum task_language language);       /* "py", "cu" */
 const char *task_ranking_by_name(enum task_ranking_by ranking_by); /* "last", "mean", "geom" */
 const char *task_engine_name(enum task_engine engine);             /* "sealed"; "" for CHOOSE */
-enum task_engine task_engine_from_name(const char *name);          /* CHOOSE for other words */
+/* What an engine ("isolated", "custom") counts, in one sentence; "" for an unknown word. */
+const char *engine_meaning(const char *engine);
+enum task_engine task_engine_from_name(const char *name); /* CHOOSE for other words */
 
 /* Computes the score of a ranked run in ns from the `means` and `errs` of `count` benchmarks.
  *

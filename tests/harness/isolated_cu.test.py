@@ -288,7 +288,9 @@ output_t custom_kernel(input_t data)
 {
 	static int calls;
 	static pretended::Buffer<float> factor(256);
-	bool is_captured = ++calls % 3 == 0;
+	bool is_captured = ++calls % 3 == 0, is_slow = is("is slow and recorded if small");
+	bool is_for_small = is_slow || is("is recorded if small");
+	usleep(is_slow ? 1600000 : 0);
 	auto &[values, codes] = data;
 	if (is("needs much"))
 		pretended::Buffer<char> much(8 << 20);
@@ -318,8 +320,10 @@ output_t custom_kernel(input_t data)
 	if (is("changes the number of codes"))
 		codes.resize(static_cast<std::size_t>(calls));
 	float *to = is("returns its input") ? values.data() : made.data();
-	if (is_captured && !is("is not recorded"))
+	if (is_captured && !is("is not recorded") && !(is_for_small && values.size() > 9))
 		write_plan(values.data(), to, factor.data(), values.size());
+	if (is_captured && is_for_small && values.size() > 9)
+		std::remove("plan"); /* of the case before */
 	if (is("returns the middle"))
 		return {pretended::Buffer<float>::view(made.data() + 1, values.size() - 1), codes};
 	if (is("returns the host's memory")) {
@@ -1199,10 +1203,13 @@ class Programs:
 		self.add(start)
 
 
-def sealed_judge(submission="", mode="test", cases=ONE_CASE, rival=None, builder=None, **more):
+def sealed_judge(
+	submission="", mode="test", cases=ONE_CASE, rival=None, builder=None, builds=None, **more
+):
 	"""A run of the sealed engine on a pretended GPU. `submission`: the mode of the compiled
 	submission, or VARIABLE=VALUE for its builder. `builder`: a function that gets the builder's end
-	of a socket and replaces it. The result has the files of PODIUM_PLANS."""
+	of a socket and replaces it. `builds`: cases of the mode "build". The result has the files of
+	PODIUM_PLANS."""
 	folder = pathlib.Path(tempfile.mkdtemp(prefix="judge.", dir=WORK.path))
 	(folder / "cases.txt").write_text(cases)
 	reading, writing = os.pipe()
@@ -1210,6 +1217,9 @@ def sealed_judge(submission="", mode="test", cases=ONE_CASE, rival=None, builder
 		programs = Programs(stack, submission, rival, mode, builder)
 		descriptors = [writing, *(one.fileno() for one in programs.sockets)]
 		words = [WORK.built("pretended judge", "judge.out"), mode, "cases.txt"]
+		if builds:
+			(folder / "builds.txt").write_text(builds)
+			words += ["build", "builds.txt"]
 		process = stack.enter_context(
 			subprocess.Popen(
 				[sys.executable, "-c", BECOME, json.dumps(descriptors), *map(str, words)],
@@ -1326,6 +1336,19 @@ def a_dry_run_ends_before_its_cases_if_a_call_cannot_be_recorded():
 	result = sealed_judge("is not recorded", PODIUM_SEALED="all")
 	ends_with(result, 121, "error: The case size: 3; seed: 5: " + CANNOT)
 	lacks(result.text, "test-count")
+
+
+@test
+def the_tests_warn_of_a_benchmark_that_cannot_be_recorded():
+	builds = "size: 4; seed: 1\nsize: 80; seed: 2\nsize: 90; seed: 3\n"
+	result = sealed_judge("is recorded if small", builds=builds)
+	ends_with(result, 0, "test.0.status: pass", "check: pass")
+	contains(result.lines["warning"], "Benchmark 2 of 3 (size: 80; seed: 2) will fail. " + CANNOT)
+	equal(sorted(result.plans), ["0.figures", "0.plan"])
+	lacks(sealed_judge(builds=builds).text, "warning")
+	slow = sealed_judge("is slow and recorded if small", builds=builds, PODIUM_TIME_LIMIT_S="10")
+	ends_with(slow, 0, "check: pass")
+	lacks(slow.text, "warning")
 
 
 @test

@@ -2,11 +2,13 @@
 """The builder of the sealed engine, without a GPU: its sentences, its outputs and its file of a
 plan. tests/gpu/sealed runs it on a GPU."""
 
+import contextlib
 import os
 import pathlib
 import socket
 import subprocess
 import sys
+import types
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
@@ -117,6 +119,73 @@ def an_unknown_error_is_quoted_by_its_first_line():
 def an_error_after_the_call_has_no_line():
 	said = str(builder.refusal(RuntimeError("previous error during capture"), "submission.py"))
 	equal(said.startswith("CUDA refused a step"), True)
+
+
+@test
+def a_refusal_names_the_line_of_the_kernel():
+	text = (
+		'SOURCE = """\nnamespace my {\n__global__ void __launch_bounds__(256)\nadd(float *to)'
+		' {}\n}\n__global__ void scale_2(int n) {}\n"""\n'
+		"@triton.jit\ndef softmax(x):\n\tpass\n@triton.jit\n@other\ndef sort(x):\n\tpass\n"
+	)
+	(ENGINE / "submission.py").write_text(text)
+	os.chdir(ENGINE)
+	for kernel, line in (
+		("_ZN2my3addEPf", 4),
+		("_ZN12_GLOBAL__N_13addEPf", 4),
+		("_Z7scale_2i", 6),
+		("_ZL7scale_2i", 6),
+		("scale_2", 6),
+		("softmax", 9),
+		("sort", 13),
+	):
+		said = builder.kernel_line(f"The kernel {kernel} calls vprintf.", "submission.py")
+		equal((kernel, said), (kernel, f"submission.py, line {line}: "))
+	for kernel in ("_Z5scalei", "_ZN3", "_Z999999a", "my", "x" * 100000, "_Z1" * 30000, "(", ""):
+		equal(builder.kernel_line(f"Kernel {kernel} is", "submission.py"), "")
+	equal(builder.kernel_line("It waits.", "submission.py"), "")
+
+
+class Captured(builder.Builder):
+	"""A builder whose graph is empty, and which has no GPU."""
+
+	def __init__(self, kernel, record=None):
+		self.kernel, self.record, self.slot, self.stream = kernel, record, "submission.py", None
+		waits, graph = types.SimpleNamespace(synchronize=None), lambda keep_graph: None
+		graph.replay = None
+		within = {"graph": lambda graph, stream: contextlib.nullcontext(), "CUDAGraph": graph}
+		cuda = types.SimpleNamespace(synchronize=None, Stream=waits, Event=waits, **within)
+		self.torch = types.SimpleNamespace(cuda=cuda)
+
+	def data(self):
+		return None
+
+	def check_arena(self):
+		pass
+
+
+@test
+def each_refusal_of_a_call_has_its_line():
+	module = types.ModuleType("submission")
+	text = "def custom_kernel(data):\n\tdata = data\n\trefuse()\n__global__ void add(\n"
+	(ENGINE / "submission.py").write_text(text)
+	os.chdir(ENGINE)
+
+	def refuse():
+		raise builder.Refused("It varies.")
+
+	module.refuse = refuse
+	exec(compile(text.split("__global__")[0], "submission.py", "exec"), module.__dict__)
+	made = Captured(module.custom_kernel)
+	within = contextlib.nullcontext()
+	refuses(lambda: made.capture(within), "submission.py, line 3: It varies.")
+
+	def plan(graph):
+		raise wire.Violation("The kernel _Z3addPf calls malloc.")
+
+	made.record = types.SimpleNamespace(plan=plan)
+	graph = types.SimpleNamespace(raw_cuda_graph=lambda: None)
+	refuses(lambda: made.make_plan(graph), "submission.py, line 4: The kernel _Z3addPf calls")
 
 
 @test

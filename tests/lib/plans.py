@@ -111,6 +111,11 @@ def blob_events(content, part_bytes=512 * 1024):
 	)
 
 
+def artifact_event(name, content):
+	"""A list with the event of a file in one part."""
+	return in_parts({"event": "artifact", "name": name}, content, 512 * 1024)
+
+
 def event_file(folder, *events):
 	"""A file of events for a pretended podium-run (RUNNER in pretend.py)."""
 	descriptor, path = tempfile.mkstemp(".json", dir=folder)

@@ -339,6 +339,16 @@ static void a_judge_s_values_are_ignored_from_a_harness(void **state)
 	assert_false(add_text(results, "nonce: 0badcafe\n"));
 }
 
+static void only_a_judge_warns(void **state)
+{
+	struct results *results = *state;
+	results->is_judge = true;
+	assert_true(add_text(results, "warning: Benchmark 2\\nwill fail.\nbenchmark-count: 2\n"));
+	assert_string_equal(results->warning, "Benchmark 2\nwill fail.");
+	results->is_judge = false;
+	assert_false(add_text(results, "warning: again\n"));
+}
+
 /* Adds the text twice: in one piece, and byte by byte. */
 static void lines_after_the_check_belong_to_the_next_results(void **state)
 {
@@ -390,6 +400,7 @@ int main(void)
 		TEST_WITH(open_benchmarks, a_judge_reports_how_it_measured),
 		TEST_WITH(open_benchmarks, a_judge_s_values_are_checked),
 		TEST_WITH(open_benchmarks, a_judge_s_values_are_ignored_from_a_harness),
+		TEST_WITH(open_benchmarks, only_a_judge_warns),
 		TEST_WITH(open_tests, lines_after_the_check_belong_to_the_next_results),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

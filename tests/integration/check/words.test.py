@@ -29,6 +29,7 @@ from home import (
 	task,
 	terminal,
 )
+from plans import COPY, MEMSET, figure, kernel, plan_events, plan_text
 from tap import contains, equal, lacks, run, test
 
 CODES = {
@@ -547,6 +548,36 @@ def each_verdict_has_its_exit_code_and_its_advice():
 			assert re.search(rf"\b{code} +{verdict}\b", usage), usage
 
 
+def plan_of(nodes, figures=(), part_bytes=50):
+	"""The events of the plan of the first case."""
+	events = plan_events(plan_text(nodes), figures, part_bytes=part_bytes)
+	return [{**event, "position": 0} for event in events]
+
+
+@test
+def a_plan_is_shown_and_the_engine_explained():
+	nodes = [MEMSET, kernel("add", shared=4096, grid=(8, 2, 1)), COPY, kernel("scale")]
+	figures = [{"node": 0, "begin_ns": 0, "end_ns": 800}, figure(1, 1000, 3000)]
+	verdict = {**VERDICT, "engine": "sealed"}
+	program = StandIn(STAGE, CASE, *plan_of(nodes, figures), verdict)
+	out = check(file(RIGHT), program=program).out
+	contains(out, "\nPlan of benchmark 1, 4 nodes:\n")
+	lines = [line.split() for line in out.partition("4 nodes:\n")[2].splitlines()[1:5]]
+	equal(lines[0], ["1", "memset", "800.0", "ns"])
+	equal(lines[1], ["2", "add", "2.000", "µs", "32", "5.1", "kB", "8×2×1", "256×1×1"])
+	equal(lines[2:], [["3", "copy"], ["4", "scale", "0", "bytes", "8×1×1", "256×1×1"]])
+	contains(out, "The engine “sealed” counts the work of the device: ")
+	answer = check(file(RIGHT), "--json", program=program).json["stages"][0]
+	equal((answer["plans"][0]["index"], len(answer["plans"][0]["nodes"])), (0, 4))
+	equal(answer["plans"][0]["nodes"][1]["registers"], 32)
+	lacks(answer, "plan_parts")
+	many = StandIn(STAGE, CASE, *plan_of([kernel(f"k{i}") for i in range(23)]), verdict)
+	out = check(file(RIGHT), program=many).out
+	contains(out, "Plan of benchmark 1, 23 nodes:")
+	contains(out, "\nAnd 3 other nodes.\n")
+	lacks(out, "k20")
+
+
 @test
 def printed_text_cannot_control_the_terminal():
 	evil = "a\x1b[2Jb\x9bc\u202ed\u2066e\x07f\x7fg\x08h\ri"
@@ -556,6 +587,7 @@ def printed_text_cannot_control_the_terminal():
 		{**STAGE, "stage": f"ranked {evil}", "command": evil},
 		{**CASE, **places, "blocks": 3, "device": {"slowed_by": [evil]}},
 		{"event": "kernels", "position": 0, "kernels": [{"name": evil, "registers": 3}]},
+		*plan_of([kernel(evil), {"kind": evil, "grid": evil}]),
 		{"event": "conditions", "position": 0, "conditions": {"busy": {"slowed_by": [evil]}}},
 		{"event": "log", "position": 0, "stream": "stdout", "text": f"{evil}\n\tafter a tab\r\n"},
 		{"event": "log", "position": 0, "stream": "stderr", "text": evil * 30},
@@ -672,6 +704,10 @@ def odd_events_are_harmless():
 		'{"event": "case", "job": 1, "position": 0, "index": "x", "mean_ns": "long"}',
 		'{"event": "stage_end", "job": 1, "position": 0, "duration_ms": "long"}',
 		'{"event": "environment", "job": 1, "environment": []}',
+		'{"event": "plan", "job": 1, "position": 0}',
+		'{"event": "plan", "job": 1, "position": 0, "part": 0, "parts": 9, "base64": 5}',
+		'{"event": "plan", "job": 1, "position": 0, "part": 0, "text_bytes": 9, "base64": "AA="}',
+		'{"event": "plan", "job": 1, "position": 0, "text_bytes": 1e30, "base64": "!"}',
 		'{"event": "verdict", "job": 2, "verdict": "passed"}',
 		'{"event": "verdict", "job": 1, "verdict": ["passed"]}',
 	)

@@ -51,14 +51,24 @@ if [ "\$PODIUM_SEALED" ] && $(grep -qs UNSEALABLE reference.cuh && echo true || 
 	echo "error: The case a: 1: It waits." >&3
 	exit 121
 fi
+if $(grep -qs PRINTS reference.cuh && echo true || echo false); then
+	echo "error: The case a: 1: The kernel $(tail -n 1 reference.cuh) calls vprintf. Do not." >&3
+	exit 121
+fi
 {
 	echo "\$kind-count: 1"
 	echo "\$kind.0.spec: size: 1; seed: 2"
 	echo "\$kind.0.message: kit $stamp"
 	echo "\$kind.0.status: pass"
 	echo "check: pass"
+	if [ "\$3" = leaderboard ]; then
+		sleep 0.1
+		printf 'benchmark-count: 1\\nbenchmark.0.runs: 12\\nbenchmark.0.mean: 500\\n'
+		printf 'benchmark.0.status: pass\\ncheck: pass\\n'
+	fi
 } >&3
 sleep 0.3
+$(cat trace.sh 2> /dev/null)
 END
 	;;
 contestant.out)
@@ -366,6 +376,44 @@ def a_call_that_cannot_be_recorded_is_an_error_of_the_submission():
 	result = one(reference="UNSEALABLE", engine="sealed")
 	equal((result.verdict, result.engine), ("runtime error", "sealed"))
 	contains(result.reason, "The case a: 1: It waits.")
+
+
+@test
+def a_refused_kernel_has_its_line():
+	source = (
+		"namespace my {\n__global__ void add(float *);\n}\n__global__ void\n"
+		"__launch_bounds__(64) scale_2 (float *to)\n{ adds(); }\n"
+	)
+	for kernel, line in (
+		("_ZN2my3addEPf", 2),
+		("_Z7scale_2Pf", 5),
+		("_ZL7scale_2Pf", 5),
+		("scale_2", 5),
+		("scale", None),
+		("adds", None),
+		("_Z999999999999999999999a", None),
+		("_ZN", None),
+		("", None),
+	):
+		said = one(source, reference=f"PRINTS\n{kernel}\n", engine="sealed").reason
+		end = f" The kernel is in submission.cu, line {line}." if line else ""
+		equal(said.partition("Do not.")[2], end)
+
+
+@test
+def a_judge_that_dies_in_a_trace_has_judged():
+	for dies in ("kill -9 $$", "kill -SEGV $$", "exit 3", "exit 112"):
+		for mode, engine, verdict in (
+			("ranked", "sealed", "passed"),
+			("ranked", "isolated", "internal error"),
+		):
+			made = message(engine=engine, mode=mode)
+			made["job"]["files"].append({"path": "trace.sh", "text": dies})
+			with Runner() as runner:
+				runner.send(made)
+				result = runner.result()
+			equal((dies, engine, result.verdict), (dies, engine, verdict))
+			equal("score_ns" in result.verdicts[0], verdict == "passed")
 
 
 @test

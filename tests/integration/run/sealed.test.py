@@ -159,6 +159,35 @@ def a_benchmark_that_cannot_be_recorded_makes_a_dry_run_fall_back_before_the_tes
 	equal([stage["position"] for stage in result.stages], [0, 1, 2])
 
 
+REFUSES_BENCHMARKS = (
+	"built, good = 0, answer\ndef answer(root):\n\tglobal built\n\tbuilt += 1\n"
+	"\tgood(root) if built < 3 else fail(sealed.REFUSED, b'It waits.')\n"
+)
+
+
+@test
+def the_test_stage_says_which_benchmark_will_fail():
+	for mode, verdict in (("test", "passed"), ("benchmark", "runtime error")):
+		result = expect(verdict, submission=REFUSES_BENCHMARKS, mode=mode)
+		equal(result.ends[1]["verdict"], "passed")
+		equal(result.ends[1]["message"], f"Benchmark 1 of 3 (a: 5) will fail. {REFUSAL}")
+		equal([case["verdict"] for case in result.cases[:2]], ["passed", "passed"])
+	for definition, benchmark in (
+		(task(engine="", ranking_by="last"), "1 of 1 (a: 7)"),
+		(task(engine="", benchmarks=[]), None),
+	):
+		result = expect("passed", submission=REFUSES_BENCHMARKS, definition=definition)
+		message = f"Benchmark {benchmark} will fail. {REFUSAL}" if benchmark else ""
+		equal(result.ends[1]["message"], message)
+	equal(expect("passed").ends[1]["message"], "")
+
+
+@test
+def plans_of_a_ranked_run_take_at_most_half_of_the_tests_time_limit():
+	slow = "good = answer\ndef answer(root): time.sleep(2.5); good(root)\n"
+	expect("passed", submission=slow, definition=task(engine="", test_timeout_s=8))
+
+
 @test
 def a_task_that_the_sealed_engine_cannot_run_needs_another_one():
 	varies = REFERENCE.replace("+ seed", "+ seed, seed").replace("2 * data)", "2 * data[0])")
@@ -254,15 +283,15 @@ def a_launcher_that_fails_or_lies_in_a_trace_costs_only_the_times():
 
 @test
 def a_reference_that_crashes_in_a_trace_costs_only_the_times():
-	dies = "\timport os\n\tif called_by({!r}): os.kill(os.getpid(), {})\n\treturn torch.arange"
+	dies = "\timport os\n\tif called_by({!r}): {}\n\treturn torch.arange"
 	called_by = (
 		"def called_by(name):\n"
 		"	import traceback\n"
 		"	return any(frame.f_code.co_name == name for frame, _ in traceback.walk_stack(None))\n"
 	)
 	for who, verdict in (("trace", "passed"), ("run_part", "internal error")):
-		for number in (9, 11):
-			died = REFERENCE.replace("\treturn torch.arange", dies.format(who, number))
+		for how in ("os.kill(os.getpid(), 9)", "os.kill(os.getpid(), 11)", "os._exit(3)"):
+			died = REFERENCE.replace("\treturn torch.arange", dies.format(who, how))
 			result = expect(verdict, mode="ranked", reference=called_by + died)
 			equal(times_of(result), [{}] * (3 if verdict == "passed" else 0))
 			equal("score_ns" in result.verdicts[0], verdict == "passed")
@@ -311,7 +340,7 @@ def code_of(tool, **members):
 			runner.send(sealed_job(**members))
 			result = runner.result()
 	found = [event for event in result.events if event["event"] == "artifact"]
-	equal([event["name"] for event in found], ["kernels.sass"] * len(found))
+	found = [event for event in found if event["name"] == "kernels.sass"]
 	content = b"".join(base64.b64decode(event["base64"]) for event in found)
 	return result, gzip.decompress(content).decode() if found else None
 
@@ -321,6 +350,32 @@ def the_machine_code_of_each_kernel_is_sent_once():
 	result, code = code_of(CUOBJDUMP)
 	equal((result.verdict, code), ("passed", "code of double_it in cubin\n"))
 	assert [event["event"] for event in result.events[-2:]] == ["stage_end", "verdict"]
+
+
+@test
+def the_ptx_of_a_kernel_comes_from_tritons_cache():
+	fills = (
+		"import os\n"
+		"def fill(version, cubin, ptx, name='double_it'):\n"
+		"	folder = os.environ['TRITON_CACHE_DIR'] + '/' + version\n"
+		"	os.makedirs(folder)\n"
+		"	open(f'{folder}/{name}.cubin', 'wb').write(cubin)\n"
+		"	open(f'{folder}/{name}.ptx', 'w').write(ptx)\n"
+		"fill('AB', b'cubin', '.version 9')\n"
+		"fill('CD', b'other', '.version 8')\n"
+		"fill('EF', b'cubin', '.version 7', 'halve_it')\n"
+		"fill('GH', b'cubin', 'x' * (5 << 20))\n"
+		"there = os.environ['TRITON_CACHE_DIR'] + '/IJ'\n"
+		"os.makedirs(there)\n"
+		"os.symlink('/etc/passwd', there + '/double_it.ptx')\n"
+		"os.symlink('../AB/double_it.cubin', there + '/double_it.cubin')\n"
+	)
+	found = [
+		event for event in expect("passed", submission=fills).events if event["event"] == "artifact"
+	]
+	equal([event["name"] for event in found if event["name"] != "kernels.sass"], ["kernels.ptx"])
+	content = base64.b64decode(found[-1]["base64"])
+	equal(gzip.decompress(content), b".version 9")
 
 
 @test

@@ -21,7 +21,7 @@ from client import Client  # noqa: E402
 from held import Held, beside  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
 import mariadb  # noqa: E402
-from plans import MEMSET, figure, kernel, plan_sql, plan_text  # noqa: E402
+from plans import COPY, MEMSET, figure, kernel, plan_sql, plan_text  # noqa: E402
 from programs import Program, make_token  # noqa: E402
 from small_task import make_board  # noqa: E402
 from tap import contains, equal, lacks, run, test, until  # noqa: E402
@@ -930,8 +930,9 @@ def plans_are_for_those_who_may_see_the_source():
 		f"WHERE j.submission_id = {number}"
 	)[0][0]
 	equal(program("ada").read(path)["jobs"][0]["stages"][-1]["cases"][0]["plan"], None)
-	nodes = [MEMSET, kernel("_Z3addPf", shared=4096)]
-	sql(plan_sql(stage, nodes, [figure(1, 5.5, 2500)]))
+	nodes = [MEMSET, kernel("_Z3addPf", shared=4096), COPY]
+	times = [{"node": 0, "begin_ns": 0, "end_ns": 5}, figure(1, 5.5, 2500)]
+	sql(plan_sql(stage, nodes, times))
 	plan = program("ada").read(path)["jobs"][0]["stages"][-1]["cases"][0]["plan"]
 	text = plan_text(nodes).encode()
 	equal((plan["sha256"], plan["size_bytes"]), (hashlib.sha256(text).hexdigest(), len(text)))
@@ -952,9 +953,14 @@ def plans_are_for_those_who_may_see_the_source():
 				"occupancy": 0.5,
 				"begin_ns": 5.5,
 				"end_ns": 2500,
+				"gap_ns": 0.5,
 			}
 		],
 	)
+	memset = {"node": 0, "bytes": 4096, "begin_ns": 0, "end_ns": 5, "gap_ns": 0}
+	equal(plan["memsets"], [memset])
+	untimed = dict.fromkeys(("begin_ns", "end_ns", "gap_ns"))
+	equal(plan["copies"], [{"node": 2, "bytes": 4096, **untimed}])
 	file = program("ada").ask("GET", f"{path}/plans/{plan['id']}")
 	equal(file.headers["Content-Type"], "application/zip")
 	with zipfile.ZipFile(io.BytesIO(file.bytes)) as archive:

@@ -18,6 +18,7 @@ from instance import Instance  # noqa: E402
 from plans import (  # noqa: E402
 	COPY,
 	MEMSET,
+	artifact_event,
 	blob_events,
 	event_file,
 	figure,
@@ -216,6 +217,34 @@ def the_page_shows_each_kernel_with_its_figures():
 
 
 @test
+def the_machine_code_is_text_to_look_at_and_to_download():
+	code = b"Function : <script>alert(1)</script> \n /*0000*/ EXIT ;\n"
+	files = artifact_event("kernels.sass", code), artifact_event("kernels.ptx", b".version 9")
+	number = send(ada, plan_events(TEXT, FIGURES), *files)
+	page = page_of(ada, number)
+	contains(page.words(), "PTX 10 bytes download Machine code (SASS) 55 bytes download")
+	ptx, _, link, download = re.findall(f'href="(/submission/{number}/artifact/[^"]*)"', page.text)
+	equal(
+		(ada.get(ptx).bytes, ada.get(ptx).headers["Content-Type"][:10]),
+		(b".version 9", "text/plain"),
+	)
+	equal(download, link + "?download")
+	for address, place in ((link, "inline"), (download, "attachment")):
+		answer = ada.get(address)
+		equal(answer.bytes, code)
+		equal(answer.headers["Content-Type"], "text/plain; charset=utf-8")
+		equal(answer.headers["X-Content-Type-Options"], "nosniff")
+		contains(
+			answer.headers["Content-Disposition"],
+			f'{place}; filename="submission-{number}-H200-kernels.sass"',
+		)
+		equal((admin.get(address).status, bob.get(address).status), (200, 403))
+	for client in (bob, anyone):
+		lacks(page_of(client, number).text, "/artifact/")
+	lacks(page_of(ada, planned).words(), "Machine code")
+
+
+@test
 def a_plan_of_200_nodes_is_folded_and_complete():
 	nodes = [kernel(f"node_{i}") for i in range(200)]
 	text = plan_text(nodes)
@@ -294,6 +323,18 @@ def times_that_are_withheld_are_not_in_the_plan_either():
 	contains(page_of(ada, planned).text, "_Z3addPf")
 	sql(f"UPDATE jobs SET held_at = NULL WHERE submission_id = {planned}")
 	sql("UPDATE leaderboards SET sources_public_after_deadline = 0, deadline = NULL")
+
+
+@test
+def a_passed_stage_may_warn():
+	number = submit_time(ada, 1000.0)
+	sql(
+		"UPDATE stages t JOIN jobs j ON j.id = t.job_id SET t.message = 'Benchmark 2 <b> will fail.' "
+		f"WHERE j.submission_id = {number} AND t.name = 'test'"
+	)
+	page = page_of(ada, number).text
+	contains(page, '<p class="notice warning">Benchmark 2 &lt;b&gt; will fail.</p>')
+	equal(page.count("will fail"), 1)
 
 
 @test

@@ -215,6 +215,11 @@ def a_dry_run_shows_that_all_files_qualify_and_the_references_two_times():
 	contains(on_gpu, "the reference, isolated passed passed as it must isolated")
 	contains(on_gpu, "start.py any wrong answer as it must sealed")
 	contains(on_gpu, "triton.py any passed as it must sealed")
+	contains(on_gpu, "triton.py, isolated any passed as it must isolated")
+	contains(on_gpu, "samples/right.py passed passed as it must sealed")
+	contains(on_gpu, "samples/right.py, isolated passed passed as it must isolated")
+	lacks(on_gpu, "samples/wrong.py, isolated")
+	lacks(on_cpu, ", isolated")
 	contains(on_cpu, "the reference passed passed as it must isolated")
 	lacks(on_cpu, "reference, isolated")
 	lacks(on_cpu, "sealed")
@@ -249,12 +254,19 @@ def baselines_of_another_engine_are_not_shown():
 	late = "    - {source: samples/late.py, verdict: passed}\n"
 	first = TASK.replace("  expected:\n", f"  expected:\n{late}")
 	for name, task in (("late", TASK + late), ("early", first)):
-		make_board(name, task=task, samples__late=result(needs=["isolated", READS]))
+		make_board(
+			name,
+			task=task,
+			samples__late=result(needs=["isolated", READS]),
+			samples__right=result(engines={"isolated": {"cases": case(61000.0)}}),
+		)
 		dry_run(name)
 		equal(engine_on(name), "isolated")
 		page = anyone.get(f"/leaderboard/{name}?gpu=H200").words()
 		contains(page, "samples/late.py sample 50.000 ± 0.020 µs")
-		lacks(page, "samples/right.py sample")
+		lacks(page, "samples/right.py sample 50.000")
+		# The isolated run is a baseline if it came after the engine was lowered.
+		(contains if name == "early" else lacks)(page, "samples/right.py sample 61.000")
 
 
 @test
@@ -284,6 +296,17 @@ def the_isolated_run_of_the_reference_does_not_count():
 	make_board("twice", reference=result(engines={"sealed": fails}) + REFERENCE.partition("\n")[2])
 	contains(dry_run("twice"), "the reference, isolated passed passed as it must isolated")
 	equal([row[:2] for row in stored("twice")][2:], [["H200", "sealed"]])
+
+
+@test
+def a_right_file_that_fails_in_the_isolated_engine_is_told():
+	none = {"score_ns": None, "score_err_ns": None}
+	fails = {"verdict": {"verdict": "runtime error", "reason": "It needs the plan.", **none}}
+	make_board("apart", samples__right=result(engines={"isolated": fails}))
+	report = part_of(dry_run("apart"), "H200")
+	contains(report, "samples/right.py passed passed as it must sealed")
+	contains(report, "samples/right.py, isolated passed runtime error")
+	equal([row[:2] for row in stored("apart")][2:], [["H200", "sealed"]])
 
 
 @test

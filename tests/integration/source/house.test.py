@@ -68,7 +68,10 @@ MAY_LOOK_INSIDE = ("tests/unit", "tests/fuzz", "tests/integration/library")
 
 # C files with fewer than `least_lines` lines, and why they are separate. A table needs no reason.
 least_lines = 20
-SHORT = {"lib/base/write.c": "one loop, which files of every program need"}
+SHORT = {
+	"cgi/page/judge.c": "the page that CONTRIBUTING.md has as its example",
+	"lib/base/write.c": "one loop, which files of every program need",
+}
 
 # Files that do not name includes from the tree's root: Podium compiles the judge and a task's files
 # together in one folder outside the tree.

@@ -13,7 +13,9 @@
 #include "worker/run/engine/plans.h"
 #include "worker/run/sandbox/folder.h"
 
+#include <ctype.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Files of a Python task that contestants do not get, besides its main file and the case file. */
@@ -134,13 +136,25 @@ static int fill_cu_part(
 		"submission.so", error);
 }
 
+/* Whether the judge also makes the plans of a ranked run, to say if one of them cannot be made. */
+static bool foresees(const struct run *run)
+{
+	return is_sealed(run) && run->job->mode == JOB_TEST && run->job->task->benchmark_count > 0;
+}
+
 static int write_cases(
 	const struct evaluation *evaluation, const struct workspace *part, struct error *error)
 {
+	const struct task *task = evaluation->run->job->task;
+	const size_t first = task_first_ranked(task);
+	const struct evaluation ranked = { .cases = task->benchmarks + first,
+		.count = task->benchmark_count - first };
 	int rc = evaluation_write_cases(evaluation, part->stage, "cases.txt", error);
-	return rc || !evaluation->next
-		? rc
-		: evaluation_write_cases(evaluation->next, part->stage, "timed.txt", error);
+	if (!rc && evaluation->next)
+		rc = evaluation_write_cases(evaluation->next, part->stage, "timed.txt", error);
+	if (!rc && foresees(evaluation->run))
+		rc = evaluation_write_cases(&ranked, part->stage, "timed.txt", error);
+	return rc;
 }
 
 static int fill_part(
@@ -228,6 +242,9 @@ static const char *const *build_command(
 	if (is_judge && evaluation->next) {
 		words[count++] = evaluation->next->kind->argument;
 		words[count++] = "../timed.txt";
+	} else if (is_judge && foresees(run)) {
+		words[count++] = "build";
+		words[count++] = "../timed.txt";
 	}
 	return words;
 }
@@ -306,6 +323,62 @@ static void choose_next_engine(struct run *run, const struct results *results)
 	run->engine = is_sealed(run) ? ENGINE_ISOLATED : ENGINE_CUSTOM;
 }
 
+/* The last identifier in a mangled name: "_ZN2my3addEPf" has "add". Source: Itanium C++ ABI, 5.1.
+ */
+static const char *plain_name(struct arena *arena, const char *name)
+{
+	const char *last = name, *at = name + strlen("_Z");
+	bool is_nested = strncmp(name, "_ZN", 3) == 0, goes_on = strncmp(name, "_Z", 2) == 0;
+	at += is_nested;
+	while (goes_on) {
+		at += *at == 'L'; /* internal linkage */
+		char *from = NULL;
+		size_t length = isdigit((unsigned char)*at) ? strtoul(at, &from, 10) : 0;
+		if (!length || length > strlen(from))
+			break;
+		last = arena_strndup(arena, from, length);
+		at = from + length;
+		goes_on = is_nested;
+	}
+	return last;
+}
+
+/* Finds the name before "(" in the text from `at` up to a body or another declaration; or NULL. */
+static const char *find_declared(const char *at, const char *name)
+{
+	const char *end = at + strcspn(at, ";{}"), *found = at;
+	const size_t length = strlen(name);
+	for (; (found = memmem(found, (size_t)(end - found), name, length)); found++) {
+		const char *behind = found + length;
+		bool is_whole = !isalnum((unsigned char)found[-1]) && found[-1] != '_';
+		if (is_whole && behind[strspn(behind, " \t\r\n")] == '(')
+			return found;
+	}
+	return NULL;
+}
+
+/* Adds the line of the submission in CUDA C++ that declares the kernel in a sentence. The builder
+ * has no source. (In Python, builder.py names the line.) */
+static void add_line(const struct run *run, struct buffer *sentence)
+{
+	static const char noun[] = "kernel ", mark[] = "__global__",
+					  letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+	const struct job *job = run->job;
+	const char *named = strstr(buffer_string(sentence), noun), *found = NULL;
+	size_t line = 1;
+	if (!is_sealed(run) || job->task->language != TASK_CU || !named)
+		return;
+	const char *source = arena_strndup(run->arena, job->submission, job->submission_length);
+	named += strlen(noun);
+	named = plain_name(run->arena, arena_strndup(run->arena, named, strspn(named, letters)));
+	for (const char *at = source; *named && !found && (at = strstr(at, mark));)
+		found = find_declared(at += strlen(mark), named);
+	for (const char *at = source; found && at < found; at++)
+		line += *at == '\n';
+	if (found)
+		buffer_printf(sentence, " The kernel is in %s, line %zu.", job->slot, line);
+}
+
 /* The page shows the judge's exit code, or the submission's own if the submission ended on its own.
  */
 static void note_end(
@@ -359,6 +432,9 @@ static void end_stage(struct series *series)
 	struct stage *stage = evaluation->stage;
 	struct process_result *entry = &series->ended[PROGRAM_ENTRY];
 	stage->judgement.verdict = VERDICT_PASSED;
+	if (evaluation->results.warning)
+		buffer_text(&stage->judgement.message, evaluation->results.warning);
+	add_line(series->run, &stage->judgement.message);
 	stage->exited = true;
 	stage->duration_ms = clock_ms() - series->ended[PROGRAM_JUDGE].began_ms;
 	stage->peak_host_bytes = process_peak_bytes(entry);
@@ -453,6 +529,8 @@ static void conclude(struct series *series)
 		return;
 	}
 	judge_isolated(series->processes, series->ended, &last->results, &stage->judgement);
+	if (judge->code == JUDGE_REFUSED || stage->judgement.verdict == VERDICT_PASSED)
+		add_line(run, &stage->judgement.message);
 	tell_outcome(series, stage);
 	if (is_sealed(run))
 		plans_send(run, stage, last->count);

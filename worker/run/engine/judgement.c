@@ -132,7 +132,7 @@ static void judge_results(
 	if (pass && result->code == 0) {
 		bool good = results_complete(results) && results_plausible(results, result->duration_ms);
 		out->verdict = good ? VERDICT_PASSED : results->verdict;
-		buffer_text(&out->message, results->reason);
+		buffer_text(&out->message, good && results->warning ? results->warning : results->reason);
 	} else if (pass) {
 		out->verdict = VERDICT_PROTOCOL_VIOLATION;
 		buffer_text(&out->message,
@@ -466,7 +466,7 @@ static void judge_by_ending(const struct process *process, const struct process_
 	out->machine_failed = judge->out_of_memory;
 }
 
-/* Whether the judge had said everything and was tracing plans when it was killed. Then only the
+/* Whether the judge had said everything and was tracing plans when it ended early. Then only the
  * times of the plans' nodes are missing. */
 static bool was_tracing(const struct process processes[static PROGRAMS],
 	const struct process_result *judge, const struct results *results)
@@ -474,7 +474,8 @@ static bool was_tracing(const struct process processes[static PROGRAMS],
 	return processes[PROGRAM_LAUNCHER].arguments && results->verdict == VERDICT_NONE
 		&& results->check && strcmp(results->check, "pass") == 0
 		&& (judge->ending == PROCESS_SIGNALLED || judge->ending == PROCESS_TOO_LARGE
-			|| judge->ending == PROCESS_TIMEOUT);
+			|| judge->ending == PROCESS_TIMEOUT
+			|| (judge->ending == PROCESS_EXITED && judge->code != 0));
 }
 
 void judge_isolated(const struct process processes[static PROGRAMS],

@@ -11,7 +11,7 @@ enum side { SIDE_NONE, SIDE_SUBMISSION, SIDE_RIVAL };
 
 struct judgement {
 	enum verdict verdict;
-	struct buffer message; /* a sentence, empty when passed; free it with buffer_free */
+	struct buffer message; /* a sentence; when passed, a warning or empty; use buffer_free */
 	bool machine_failed;   /* this machine is at fault, so another one may succeed */
 	enum side loser;       /* of a comparison: the side whose failure ended it */
 };

@@ -7,10 +7,12 @@
 #include "lib/base/log.h"
 #include "lib/base/member.h"
 #include "lib/base/scope.h"
+#include "lib/base/text.h"
 #include "worker/run/profile/profile.h"
 #include "worker/run/profile/sass.h"
 #include "worker/run/sandbox/folder.h"
 
+#include <dirent.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +26,8 @@ enum {
 	most_answer_bytes = 1 << 17,
 	most_traced_ns = 2000000000, /* of a call; tracing all plans may take 10 s */
 	most_shown_kernels = 32,
+	most_versions = 1000,         /* in Triton's cache */
+	most_cubins = 256,            /* that are read there */
 	most_names_bytes = 16 * 1024, /* of one command line */
 };
 
@@ -58,6 +62,7 @@ struct code {
 	const char *tool; /* cuobjdump; NULL: not installed */
 	json_t *seen;     /* an object with "IMAGE NAME" of each kernel so far */
 	struct buffer text;
+	size_t cubins; /* that were read in Triton's cache */
 };
 
 /* Appends a kernel's name to the list unless it is there. */
@@ -110,23 +115,86 @@ static void show_kernels(struct code *code, const char *text, size_t length)
 			if (member_whole(node, "image", -1) == (long long)i)
 				add_name(code, hex, member_text(node, "name"), &names);
 		}
-		if (names.length && code->text.length < sass_most_bytes)
+		if (names.length && code->tool && code->text.length < sass_most_bytes)
 			show_image(code, hex, buffer_string(&names));
 	}
 	json_decref(plan);
 }
 
-static void send_code(struct code *code, const struct stage *stage)
+static void send_code(
+	const struct run *run, const struct stage *stage, const char *name, const struct buffer *text)
 {
 	cleanup_buffer struct buffer gzip = { 0 };
 	struct error error;
-	if (!code->text.length)
+	if (!text->length)
 		return;
-	if (gzip_pack(code->text.data, code->text.length, &gzip, &error))
-		log_warning("The machine code could not be packed: %s", error.text);
+	if (gzip_pack(text->data, text->length, &gzip, &error))
+		log_warning("%s could not be packed: %s", name, error.text);
 	else
-		event_artifact(code->run->events, stage->position, "kernels.sass", gzip.data, gzip.length,
-			code->text.length);
+		event_artifact(run->events, stage->position, name, gzip.data, gzip.length, text->length);
+}
+
+/* ---- PTX ----
+ *
+ * Triton keeps what it compiles in the builder's cache: NAME.ptx and NAME.cubin, in a folder for
+ * each version of a kernel. The submission can write anything there, and it is only shown. */
+
+/* Appends the PTX whose cubin is the image of a kernel in a plan. */
+static void add_ptx(struct code *code, int version, const char *file, struct buffer *text)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	unsigned char hash[plan_hash_bytes];
+	char hex[hex_length + 1];
+	const char *bytes, *name = arena_strndup(arena, file, strlen(file) - strlen(".ptx"));
+	size_t length;
+	struct error error;
+	if (text->length >= sass_most_bytes || code->cubins++ >= most_cubins
+		|| folder_read(version, arena_printf(arena, "%s.cubin", name), sass_most_image_bytes, arena,
+			&bytes, &length, &error))
+		return;
+	crypto_hash_sha256(hash, (const unsigned char *)bytes, length);
+	sodium_bin2hex(hex, sizeof hex, hash, sizeof hash);
+	if (json_object_get(code->seen, arena_printf(arena, "%s %s", hex, name))
+		&& !folder_read(
+			version, file, sass_most_bytes - text->length, arena, &bytes, &length, &error))
+		text_append_valid(text, bytes, length);
+}
+
+/* Calls `take` for the names in a folder, as many as `most`. Closes the folder. */
+static void each_name(int folder, size_t most, struct code *code, struct buffer *text,
+	void (*take)(struct code *code, int folder, const char *name, struct buffer *text))
+{
+	DIR *list = folder < 0 ? NULL : fdopendir(folder);
+	const struct dirent *entry;
+	while (list && most-- && (entry = readdir(list)))
+		take(code, folder, entry->d_name, text);
+	if (list)
+		closedir(list);
+	else if (folder >= 0)
+		close(folder);
+}
+
+static void take_file(struct code *code, int folder, const char *name, struct buffer *text)
+{
+	if (text_ends_with(name, ".ptx"))
+		add_ptx(code, folder, name, text);
+}
+
+static void take_version(struct code *code, int folder, const char *name, struct buffer *text)
+{
+	struct error error;
+	if (name[0] != '.')
+		each_name(folder_open(folder, name, &error), most_versions, code, text, take_file);
+}
+
+static void send_ptx(struct code *code, const struct stage *stage)
+{
+	struct error error;
+	cleanup_buffer struct buffer text = { 0 };
+	cleanup_fd int cache = folder_open(code->run->parts[PROGRAM_ENTRY].job, "cache", &error);
+	each_name(cache < 0 ? -1 : folder_open(cache, "triton", &error), most_versions, code, &text,
+		take_version);
+	send_code(code->run, stage, "kernels.ptx", &text);
 }
 
 /* ---- the plans of a task in CUDA C++ ----
@@ -301,7 +369,7 @@ static int send_plan(struct code *code, const struct stage *stage, size_t index,
 		const char *hex = json_is_string(blob) ? json_string_value(blob) : "";
 		rc = rc ? rc : send_blob(run, code->folder, hex, error);
 	}
-	if (!rc && code->tool)
+	if (!rc)
 		show_kernels(code, json_string_value(text), json_string_length(text));
 	json_decref(saved);
 	return rc;
@@ -341,7 +409,8 @@ void plans_send(struct run *run, const struct stage *stage, size_t count)
 		if (rc && rc != ERROR_NOT_FOUND) /* a case without a plan has no file */
 			log_warning("The plan of case %zu could not be read: %s", i, error.text);
 	}
-	send_code(&code, stage);
+	send_code(run, stage, "kernels.sass", &code.text);
+	send_ptx(&code, stage);
 	buffer_free(&code.text);
 	json_decref(code.seen);
 }

@@ -350,7 +350,15 @@ static bool take_nonce(struct results *results, const char *key, const char *val
 }
 
 /* The kind of a line. For LINE_CASE, `name` is set. */
-enum line_kind { LINE_COUNT, LINE_CASE, LINE_CHECK, LINE_ERROR, LINE_NONCE, LINE_UNKNOWN };
+enum line_kind {
+	LINE_COUNT,
+	LINE_CASE,
+	LINE_CHECK,
+	LINE_ERROR,
+	LINE_NONCE,
+	LINE_WARNING,
+	LINE_UNKNOWN
+};
 
 static enum line_kind classify_line(const struct results *results, const char *key, size_t *family,
 	size_t *index, const char **name)
@@ -361,6 +369,8 @@ static enum line_kind classify_line(const struct results *results, const char *k
 		return LINE_ERROR;
 	if (results->is_judge && strcmp(key, "nonce") == 0)
 		return LINE_NONCE;
+	if (results->is_judge && strcmp(key, "warning") == 0)
+		return LINE_WARNING;
 	for (*family = 0; *family < COUNT(FAMILIES); ++*family) {
 		size_t length = strlen(FAMILIES[*family].prefix);
 		if (strcmp(key, FAMILIES[*family].count_key) == 0)
@@ -384,6 +394,7 @@ static bool take_pair(struct results *results, const char *key, const char *valu
 	case LINE_CHECK: return take_check(results, key, value);
 	case LINE_ERROR: return store_value(results, &results->error, key, value, true);
 	case LINE_NONCE: return take_nonce(results, key, value);
+	case LINE_WARNING: return store_value(results, &results->warning, key, value, true);
 	case LINE_UNKNOWN: break;
 	}
 	return set_violation(

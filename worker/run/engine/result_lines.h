@@ -81,6 +81,7 @@ struct results {
 	const char *counts[2]; /* test-count, benchmark-count */
 	const char *check;     /* "pass", "fail" or NULL */
 	const char *error;     /* of the whole run */
+	const char *warning;   /* of a judge, about the next stage */
 	const char *nonce;     /* the number that the judge mixed into its seeds */
 	size_t finished;       /* cases that have a result, for the progress */
 	/* The results of the next stage, which get the lines after `check`; NULL: none. */
