@@ -40,7 +40,7 @@ scenes('an admin rejudges the best result, previews and applies it', async (come
 	await page.getByRole('link', { name: `Stages of submission ${number} on CPU` }).click();
 	await page.getByText('The submission keeps its old one until the rejudging is applied')
 		.waitFor();
-	await page.getByRole('heading', { name: /^ranked/ }).waitFor();
+	await page.getByRole('heading', { name: 'Times' }).first().waitFor();
 	await page.goBack();
 	await fillAndSend(page, { [`For either, type the leaderboard’s name: ${board}`]: 'wrong' },
 		'Apply the new results');

@@ -652,7 +652,7 @@ def a_rebuild_keeps_the_freeze_and_a_freeze_in_the_past_removes_results():
 	equal(refused.status, 422)
 	contains(whole(refused).words(), "Type a date and time as")
 	both = whole(publish(carl, "small", visibility="open", frozen="whenever"))
-	equal((both.status, value_of(both, "frozen")), (422, "whenever"))
+	equal((both.status, 'value="whenever"' in both.text), (422, True))
 	contains(both.words(), "There are 2 problems Choose public, closed or hidden. Type a date")
 	ok(publish(carl, "small", visibility="public"))
 	equal(ranking(), [("bob", 1), ("ada", 2)])
