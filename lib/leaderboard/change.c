@@ -251,13 +251,21 @@ static const struct statement END_RANKING =
 static const struct statement END_RECORDS =
 	COMMAND("DELETE FROM records WHERE leaderboard_id = ? AND gpu = ?");
 
+static bool had_gpu(const struct change *change, const char *gpu)
+{
+	for (size_t i = 0; i < change->gpu_count_before; i++)
+		if (strcmp(change->gpus_before[i], gpu) == 0)
+			return true;
+	return false;
+}
+
 static int store_gpu(
 	struct database *db, const struct change *change, size_t i, bool is_closed, struct error *error)
 {
 	int rc = database_execute(
 		db, &PUT_GPU, error, "isii", change->id, change->gpus[i], (int64_t)i, (int64_t)is_closed);
-	if (rc || !is_closed || database_affected(db) != 1)
-		return rc; /* 1: it was added, 2: it was there */
+	if (rc || !is_closed || had_gpu(change, change->gpus[i]))
+		return rc;
 	rc = database_execute(db, &END_RANKING, error, "is", change->id, change->gpus[i]);
 	return rc ? rc : database_execute(db, &END_RECORDS, error, "is", change->id, change->gpus[i]);
 }

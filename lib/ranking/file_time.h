@@ -39,29 +39,34 @@ int file_time_rebuild(struct database *db, int64_t leaderboard_id, struct error 
 #define SQL_JOBS_WITH_FILE_TIMES \
 	"submissions s JOIN jobs j ON j.submission_id = s.id " SQL_AND_FILE_TIME "WHERE "
 
-/* The users who have submitted the file of a submission, which the parameter names, as `who`. */
+/* The users who have submitted the file of a submission, which the parameter names, as `who`. The
+ * forced indexes here and below keep a statement from reading the whole version for each user. */
 #define SQL_USERS_OF_FILE \
 	"(SELECT DISTINCT u.user_id, u.leaderboard_id, u.task_version_id FROM submissions one " \
-	"  JOIN submissions u ON u.file_sha256 = one.file_sha256 AND u.task_version_id = " \
-	"one.task_version_id " \
+	"  JOIN submissions u FORCE INDEX (submissions_file) ON u.file_sha256 = one.file_sha256 " \
+	"  AND u.task_version_id = one.task_version_id " \
 	"  WHERE one.id = ?) who "
 
 /* The jobs of these users on the same task version, whatever they ran. The second parameter is the
  * GPU model. */
 #define SQL_JOBS_OF_USERS_OF_FILE \
 	SQL_USERS_OF_FILE \
-	"STRAIGHT_JOIN submissions s ON s.user_id = who.user_id " \
+	"STRAIGHT_JOIN submissions s FORCE INDEX (submissions_history) ON s.user_id = who.user_id " \
 	"AND s.leaderboard_id = who.leaderboard_id AND s.task_version_id = who.task_version_id " \
-	"STRAIGHT_JOIN jobs j ON j.submission_id = s.id AND j.gpu = ? " SQL_AND_FILE_TIME "WHERE TRUE"
+	"STRAIGHT_JOIN jobs j ON j.submission_id = s.id AND j.gpu = ? STRAIGHT_" SQL_AND_FILE_TIME \
+	"WHERE TRUE"
 
 /* The jobs with all results of the files that these users sent. The same parameters. */
 #define SQL_RESULTS_OF_USERS_OF_FILE \
 	"(SELECT DISTINCT own.file_sha256, own.task_version_id FROM " SQL_USERS_OF_FILE \
-	"  STRAIGHT_JOIN submissions own ON own.user_id = who.user_id " \
+	"  STRAIGHT_JOIN submissions own FORCE INDEX (submissions_history) " \
+	"  ON own.user_id = who.user_id " \
 	"  AND own.leaderboard_id = who.leaderboard_id " \
 	"  AND own.task_version_id = who.task_version_id) file " \
-	"STRAIGHT_JOIN submissions s ON s.file_sha256 = file.file_sha256 " \
+	"STRAIGHT_JOIN submissions s FORCE INDEX (submissions_file) " \
+	"ON s.file_sha256 = file.file_sha256 " \
 	"AND s.task_version_id = file.task_version_id " \
-	"STRAIGHT_JOIN jobs j ON j.submission_id = s.id AND j.gpu = ? " SQL_AND_FILE_TIME "WHERE TRUE"
+	"STRAIGHT_JOIN jobs j ON j.submission_id = s.id AND j.gpu = ? STRAIGHT_" SQL_AND_FILE_TIME \
+	"WHERE TRUE"
 
 #endif

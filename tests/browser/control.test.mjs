@@ -22,7 +22,7 @@ for (const scripts of [true, false]) {
 		await submit(page, board, { code: LONG, mode: 'Test' });
 		await page.getByText('Running on CPU').waitFor();
 		await page.getByRole('link', { name: 'Cancel…' }).click();
-		await main(page).getByText('It counts toward your quota').waitFor();
+		await main(page).getByText('counts toward your quota').waitFor();
 		if (scripts)
 			await looksRight(page);
 		await page.getByRole('button', { name: /^Cancel submission \d+$/ }).click();
@@ -53,7 +53,7 @@ for (const scripts of [true, false]) {
 		if (scripts)
 			await looksRight(admin);
 		await submit(page, board, { code: RIGHT, mode: 'Test' });
-		await page.getByText('The device was paused by an admin').waitFor();
+		await page.getByText('An admin paused the device').waitFor();
 		await page.goto('/queue');
 		await page.getByText('takes no new jobs').waitFor();
 		if (scripts)

@@ -48,7 +48,7 @@ scene('the first admin must replace the one-time password', async (come) => {
 	await logOut(page);
 	await logInAsAdmin(page);
 	await page.goto('/admin');
-	assert.deepEqual(await headings(page), ['Admin']);
+	assert.deepEqual(await headings(page), ['Overview']);
 	const stranger = await come();
 	await stranger.goto('/login');
 	await fillAndSend(stranger, { Name: 'admin', Password: once }, 'Log in');

@@ -217,7 +217,7 @@ for (const scripts of [true, false]) {
 		await main(page).getByText('is under way; the ranks may still change.').first().waitFor();
 		await reader.goto(await page.getByRole('link', { name: 'comparison', exact: true }).last()
 			.getAttribute('href'));
-		await main(reader).getByText('The places may still change.').waitFor();
+		await main(reader).getByText('The ranks may still change.').waitFor();
 		if (scripts)
 			await looksRight(reader);
 		for (const [name, one] of Object.entries({ page, reader }))

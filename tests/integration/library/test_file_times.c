@@ -11,7 +11,7 @@
 
 enum { users = 5, leaves = users - 1 };
 static const char *gpus[] = { "CPU", "H200" };
-static const char *a = "a = 1\n", *b = "b = 1\n";
+static const char *a = "a = 1\n", *b = "b = 1\n", *c = "c = 1\n";
 
 static int open_all(void **state)
 {
@@ -255,21 +255,24 @@ static void results_of_a_deleted_account_stay_in_the_time_of_a_file(void **state
 	change(slow, &WITHDRAW);
 	pass(user, b, 10); /* the user's own file */
 	pass(user, b, 30);
-	pass(user, "c = 1\n", 200);
+	pass(user, c, 210); /* the user's own file too, and no place comes from it */
+	contest_submit_source(gpus, user, "e = 1\n");
 	pass(user - 1, "d = 1\n", 40);
 	assert_page("4:20=1 3:40=2 0:140=3");
 	struct account_extent extent;
 	assert_done(account_extent(db, arena, gone, &extent, &error));
 	assert_int_equal(extent.places, 1);
-	assert_int_equal(extent.kept, 3);
+	assert_int_equal(extent.kept, 4);
 	assert_int_equal(extent.deleted, 1);
 	delete_user(user, arena_printf(arena, "%lld:20=1 3:40=2 0:140=3", gone));
-	assert_int_equal(number_of(&left), 3);
+	assert_int_equal(number_of(&left), 4);
 	/* A second account's file does not become the same file as the first one's. */
 	delete_user(user - 1, arena_printf(arena, "%lld:20=1 %lld:40=2 0:140=3", gone, next));
 	pass(0, a, 80); /* the file is still the same */
 	pass(1, b, 50);
 	assert_page(arena_printf(arena, "%lld:30=1 1:30=1 %lld:40=1 0:120=4", gone, next));
+	pass(2, c, 190); /* so is the file that nobody else had sent before */
+	assert_page(arena_printf(arena, "%lld:30=1 1:30=1 %lld:40=1 0:120=4 2:200=5", gone, next));
 }
 
 static void any_course_of_events_leaves_the_rows_that_a_rebuilding_gives(void **state)
@@ -286,6 +289,64 @@ static void any_course_of_events_leaves_the_rows_that_a_rebuilding_gives(void **
 		assert_done(ranking_rebuild(db, contest.board.id, &error));
 		assert_string_equal(all_rows(), before);
 	}
+}
+
+/* ---- a file that many users have sent ---- */
+
+enum { crowd = 300, files_of_each = 5 };
+#define SEQUENCE "seq_1_to_1500 "
+_Static_assert(crowd *files_of_each == 1500, "SEQUENCE has a number for each file");
+#define HASH_OF(number) "UNHEX(SHA2(CONCAT('crowd ', " number "), 256))"
+
+/* Gives each user of a crowd files of the user's own and the file of a submission, all with a
+ * result. */
+static void send_by_a_crowd(int64_t submission_id)
+{
+	static const struct statement put_users =
+		COMMAND("INSERT INTO users (name, password_hash) SELECT CONCAT('crowd-', seq), 'none' "
+				"FROM " SEQUENCE "WHERE seq <= ?");
+	static const struct statement put_files = COMMAND(
+		"INSERT INTO blobs (sha256, size, content) SELECT " HASH_OF("seq") ", 1, 'x' "
+																		   "FROM " SEQUENCE);
+	static const struct statement put_own =
+		COMMAND("INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, "
+				"sha256, mode, practice, dialect) SELECT o.leaderboard_id, o.task_version_id, "
+				"u.id, 'f.py', " HASH_OF(
+					"seq") ", 'ranked', FALSE, 'python' FROM " SEQUENCE
+						   "JOIN users u ON u.name = CONCAT('crowd-', (seq - 1) DIV ? + 1) "
+						   "JOIN submissions o ON o.id = ?");
+	static const struct statement put_shared =
+		COMMAND("INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, "
+				"sha256, mode, practice, dialect) SELECT o.leaderboard_id, o.task_version_id, "
+				"u.id, 'f.py', o.sha256, 'ranked', FALSE, 'python' FROM users u "
+				"JOIN submissions o ON o.id = ? WHERE u.name LIKE 'crowd-%'");
+	static const struct statement put_jobs =
+		COMMAND("INSERT INTO jobs (submission_id, user_id, gpu, state, verdict, score_ns, "
+				"score_err_ns, engine, finished_at, ranked_at) SELECT id, user_id, 'CPU', 'done', "
+				"'passed', 1000 + id, 1, 'isolated', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3) "
+				"FROM submissions WHERE id > ? AND file_name = 'f.py'");
+	assert_done(database_execute(db, &put_users, &error, "i", (int64_t)crowd));
+	assert_done(database_execute(db, &put_files, &error, ""));
+	assert_done(
+		database_execute(db, &put_own, &error, "ii", (int64_t)files_of_each, submission_id));
+	assert_done(database_execute(db, &put_shared, &error, "i", submission_id));
+	assert_done(database_execute(db, &put_jobs, &error, "i", submission_id));
+	assert_done(ranking_rebuild(db, contest.board.id, &error));
+}
+
+static void resubmitting_a_file_of_many_users_reads_each_of_their_results_a_few_times(void **state)
+{
+	(void)state;
+	static const struct statement read =
+		NUMBER("SELECT CAST(SUM(variable_value) AS INTEGER) AS number "
+			   "FROM information_schema.session_status WHERE variable_name LIKE 'Handler_read%'");
+	enum { results = crowd * (files_of_each + 1), reads_of_each = 60 };
+	send_by_a_crowd(pass(0, a, 100));
+	int64_t before = number_of(&read);
+	pass(1, a, 200);
+	int64_t rows = number_of(&read) - before;
+	printf("# %lld rows read for %d results\n", (long long)rows, results);
+	assert_true(rows < reads_of_each * results);
 }
 
 /* ---- what resubmitting gains ---- */
@@ -424,6 +485,7 @@ int main(void)
 		TEST(a_sample_has_the_time_of_its_file),
 		TEST(any_course_of_events_leaves_the_rows_that_a_rebuilding_gives),
 		TEST(results_of_a_deleted_account_stay_in_the_time_of_a_file),
+		TEST(resubmitting_a_file_of_many_users_reads_each_of_their_results_a_few_times),
 	};
 	return cmocka_run_group_tests(tests, open_all, fixture_close);
 }

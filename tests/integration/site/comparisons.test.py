@@ -112,7 +112,7 @@ def both_pages_and_the_ranking_show_a_comparison_in_progress():
 	contains(
 		words(anyone, "/leaderboard/small"),
 		f"A comparison of submission {second} of dora with submission {first} of ada is under way; "
-		"the places may still change.",
+		"the ranks may still change.",
 	)
 
 
