@@ -34,6 +34,10 @@ ALTER TABLE submissions
   ADD COLUMN IF NOT EXISTS deleted_sha256 BINARY(32) NULL COMMENT 'of the source that was deleted; sha256 is that of the text in its place',
   ADD COLUMN IF NOT EXISTS file_sha256 BINARY(32) AS (COALESCE(deleted_sha256, sha256)) PERSISTENT COMMENT 'file_times.sha256',
   ADD KEY IF NOT EXISTS submissions_file (file_sha256);
+-- The hashes of sources that were deleted before are not known. Each of these files counts as different from all others.
+UPDATE submissions s JOIN users u ON u.id = s.user_id SET s.deleted_sha256 = UNHEX(SHA2(CONCAT('deleted source of ', s.id), 256))
+  WHERE u.deleted_at IS NOT NULL AND s.deleted_sha256 IS NULL
+    AND s.sha256 = UNHEX(SHA2('This source was deleted together with its author''s account.\n', 256));
 
 -- A record may come from another user's result of the same file (lib/ranking/records.h).
 ALTER TABLE records

@@ -459,6 +459,38 @@ def old_rankings_are_ordered_by_the_present_rules():
 
 
 @test
+def accounts_that_were_deleted_before_keep_their_times_apart():
+	sql = make("deleted_before")
+	for file in [file for file in FILES if file.name < "0039"]:
+		apply(sql, file)
+		note(sql, file)
+	fill(sql, columns(sql, "deleted_before"), 1, 4)
+	# Users 1 and 2 are deleted. User 3 has submitted the text that takes the place of a source.
+	sql(
+		"SET foreign_key_checks = 0; DELETE FROM ranking; DELETE FROM records; DELETE FROM jobs; "
+		"DELETE FROM submissions; DELETE FROM task_engines; DELETE FROM comparisons; "
+		"UPDATE leaderboards SET task_version_id = 1, frozen_at = NULL; "
+		"UPDATE users SET deleted_at = IF(id < 3, '2026-01-01', NULL); "
+		"INSERT INTO submissions (id, user_id, leaderboard_id, task_version_id, sha256, file_name, "
+		"mode) SELECT seq, seq, 1, 1, UNHEX(SHA2('This source was deleted together with its "
+		"author''s account.\\n', 256)), 'deleted.txt', 'ranked' FROM seq_1_to_3; "
+		"INSERT INTO jobs (id, submission_id, user_id, gpu, state, verdict, score_ns, "
+		"score_err_ns, finished_at) SELECT id, id, id, 'X', 'done', 'passed', 100e3 * id, 1, "
+		"'2026-01-02' FROM submissions; INSERT INTO ranking (leaderboard_id, task_version_id, gpu, "
+		"user_id, submission_id, job_id, score_ns, score_err_ns, submitted_at, position, place) "
+		"SELECT 1, 1, gpu, user_id, submission_id, id, score_ns, 1, '2026-01-01', id, id FROM jobs"
+	)
+	answer = admin("migrate", database="deleted_before")
+	equal((answer.returncode, answer.stderr), (0, ""))
+	equal(
+		sql("SELECT user_id, score_ns FROM ranking ORDER BY position"),
+		[["1", "100000"], ["2", "200000"], ["3", "300000"]],
+	)
+	equal(sql("SELECT id FROM submissions WHERE deleted_sha256 IS NULL"), [["3"]])
+	server.client("", "DROP DATABASE deleted_before")
+
+
+@test
 def every_earlier_schema_can_be_migrated():
 	"""Migrates from the first schema and from the last but one. With EVERY_SCHEMA, which `make
 	test-scale` sets, the test starts from each schema in turn."""
