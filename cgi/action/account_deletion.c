@@ -18,21 +18,10 @@ static const char INSTEAD_OF_SOURCE[] =
 
 /* ---- what the user has ---- */
 
-/* A submission s of a deleted account stays if it is ranked. It also stays, without rank, if its
- * result counts in the time of a file that is ranked or that others have submitted: otherwise its
- * author could take unlucky measurements out of the mean. */
-#define HAS_RESULT SQL_HAS_SCORE("s", "j") " AND " SQL_IS_MEASURED("s", "j")
-#define IS_RANKED_FILE \
-	"EXISTS (SELECT 1 FROM ranking r JOIN file_times f ON f.id = r.file_id " \
-	"WHERE r.leaderboard_id = s.leaderboard_id AND r.task_version_id = s.task_version_id " \
-	"AND r.gpu = j.gpu AND r.user_id = s.user_id AND f.sha256 = s.file_sha256)"
-#define IS_SHARED \
-	"EXISTS (SELECT 1 FROM submissions o WHERE o.file_sha256 = s.file_sha256 " \
-	"AND o.task_version_id = s.task_version_id AND o.user_id <> s.user_id AND NOT o.dry_run)"
-#define STAYS \
-	"(s.id IN (SELECT r.submission_id FROM ranking r WHERE r.user_id = s.user_id) " \
-	"OR EXISTS (SELECT 1 FROM jobs j WHERE j.submission_id = s.id AND " HAS_RESULT \
-	" AND (" IS_RANKED_FILE " OR " IS_SHARED ")))"
+/* A submission of a deleted account stays if it has a ranked result j, whether or not the result
+ * counts now: otherwise its author could take unlucky measurements out of the mean of a file. */
+#define JOBS_THAT_STAY \
+	"jobs j ON j.submission_id = s.id AND NOT s.practice AND " SQL_HAS_SCORE("s", "j") " "
 
 static const struct column EXTENT_COLUMNS[] = {
 	INTEGER(struct account_extent, places),
@@ -47,9 +36,7 @@ static const struct column EXTENT_COLUMNS[] = {
 };
 static const struct statement EXTENT = SELECT(struct account_extent, EXTENT_COLUMNS,
 	"SELECT (SELECT COUNT(*) FROM ranking r WHERE r.user_id = u.id) AS places, "
-	"(SELECT COUNT(*) FROM submissions s WHERE s.user_id = u.id AND " STAYS ") AS kept, "
-	"(SELECT COUNT(*) FROM submissions s WHERE s.user_id = u.id "
-	"AND NOT s.dry_run AND NOT " STAYS ") AS deleted, "
+	"own.kept, own.deleted, "
 	"(SELECT COUNT(*) FROM jobs j WHERE j.user_id = u.id "
 	"AND j.state IN ('queued', 'running')) AS unfinished, "
 	"(SELECT COUNT(*) FROM api_tokens t WHERE t.user_id = u.id) AS tokens, "
@@ -57,12 +44,15 @@ static const struct statement EXTENT = SELECT(struct account_extent, EXTENT_COLU
 	"(SELECT COUNT(*) FROM leaderboards l WHERE l.creator_id = u.id) AS leaderboards, "
 	"(SELECT COUNT(*) FROM invites i WHERE i.created_by = u.id) AS invites, "
 	"(SELECT COUNT(*) FROM webhooks h WHERE h.created_by = u.id) AS webhooks "
-	"FROM users u WHERE u.id = ?");
+	"FROM users u CROSS JOIN (SELECT COUNT(DISTINCT j.submission_id) AS kept, "
+	"  COUNT(DISTINCT s.id) - COUNT(DISTINCT j.submission_id) AS deleted "
+	"  FROM submissions s LEFT JOIN " JOBS_THAT_STAY
+	"  WHERE s.user_id = ? AND NOT s.dry_run) own WHERE u.id = ?");
 
 int account_extent(struct database *db, struct arena *arena, int64_t user_id,
 	struct account_extent *extent, struct error *error)
 {
-	return database_row(db, arena, &EXTENT, extent, error, "i", user_id);
+	return database_row(db, arena, &EXTENT, extent, error, "ii", user_id, user_id);
 }
 
 /* ---- steps of the deletion ---- */
@@ -115,9 +105,9 @@ static const struct statement KEEP_BASELINES =
 	COMMAND("UPDATE baselines b JOIN jobs j ON j.id = b.job_id "
 			"JOIN submissions s ON s.id = j.submission_id AND s.dry_run "
 			"SET b.job_id = NULL, b.submission_id = NULL WHERE s.user_id = ?");
-static const struct statement MARK_SUBMISSIONS = COMMAND(
-	"UPDATE submissions SET deleted_sha256 = sha256 WHERE id IN (SELECT k.id FROM (SELECT s.id "
-	"FROM submissions s WHERE s.user_id = ? AND " STAYS ") k)");
+static const struct statement MARK_SUBMISSIONS =
+	COMMAND("UPDATE submissions s STRAIGHT_JOIN " JOBS_THAT_STAY
+			"SET s.deleted_sha256 = s.sha256 WHERE s.user_id = ?");
 static const struct statement DELETE_SUBMISSIONS =
 	COMMAND("DELETE FROM submissions WHERE user_id = ? AND deleted_sha256 IS NULL");
 static const struct statement EMPTY_SUBMISSIONS =

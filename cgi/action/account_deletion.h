@@ -1,6 +1,6 @@
 /* Deletes an account at its owner's request.
  *
- * Rankings do not change. Ranked submissions keep their times, under the name
+ * Rankings do not change. Submissions with a ranked result keep their times, under the name
  * "deleted-user-NUMBER", which nobody can register. Their sources, file names, notes, output and
  * profiles are deleted.
  *
@@ -23,7 +23,7 @@
 
 struct account_extent {
 	int64_t places;                /* rows in rankings, kept without the name */
-	int64_t kept, deleted;         /* submissions: those whose times count are kept */
+	int64_t kept, deleted;         /* submissions: those with a ranked result are kept */
 	int64_t unfinished;            /* queued and running jobs, which are cancelled */
 	int64_t tokens, seats;         /* API tokens; memberships in closed leaderboards */
 	int64_t leaderboards, invites; /* created by the user; kept */

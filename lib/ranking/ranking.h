@@ -67,8 +67,8 @@ int ranking_compare(struct database *db, struct arena *arena, int64_t job_id,
 
 /* Call these two around the deletion of a user's submissions, in its transaction. The first finds
  * and locks the affected rankings. The second recomputes one ranking, the user's records there and
- * its baselines from the remaining jobs. The deletion must keep the submissions that are ranked.
- * Positions then change only if results of a file that is ranked were deleted. */
+ * its baselines from the remaining jobs. The deletion must keep the submissions that have a ranked
+ * result. Positions then stay. */
 int ranking_lock_of_user(struct database *db, struct arena *arena, int64_t user_id,
 	struct ranking_key **keys, size_t *count, struct error *error);
 int ranking_after_deletion(

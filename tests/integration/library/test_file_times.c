@@ -11,7 +11,7 @@
 
 enum { users = 5, leaves = users - 1 };
 static const char *gpus[] = { "CPU", "H200" };
-static const char *a = "a = 1\n", *b = "b = 1\n";
+static const char *a = "a = 1\n", *b = "b = 1\n", *c = "c = 1\n";
 
 static int open_all(void **state)
 {
@@ -255,21 +255,24 @@ static void results_of_a_deleted_account_stay_in_the_time_of_a_file(void **state
 	change(slow, &WITHDRAW);
 	pass(user, b, 10); /* the user's own file */
 	pass(user, b, 30);
-	pass(user, "c = 1\n", 200);
+	pass(user, c, 210); /* the user's own file too, and no place comes from it */
+	contest_submit_source(gpus, user, "e = 1\n");
 	pass(user - 1, "d = 1\n", 40);
 	assert_page("4:20=1 3:40=2 0:140=3");
 	struct account_extent extent;
 	assert_done(account_extent(db, arena, gone, &extent, &error));
 	assert_int_equal(extent.places, 1);
-	assert_int_equal(extent.kept, 3);
+	assert_int_equal(extent.kept, 4);
 	assert_int_equal(extent.deleted, 1);
 	delete_user(user, arena_printf(arena, "%lld:20=1 3:40=2 0:140=3", gone));
-	assert_int_equal(number_of(&left), 3);
+	assert_int_equal(number_of(&left), 4);
 	/* A second account's file does not become the same file as the first one's. */
 	delete_user(user - 1, arena_printf(arena, "%lld:20=1 %lld:40=2 0:140=3", gone, next));
 	pass(0, a, 80); /* the file is still the same */
 	pass(1, b, 50);
 	assert_page(arena_printf(arena, "%lld:30=1 1:30=1 %lld:40=1 0:120=4", gone, next));
+	pass(2, c, 190); /* so is the file that nobody else had sent before */
+	assert_page(arena_printf(arena, "%lld:30=1 1:30=1 %lld:40=1 0:120=4 2:200=5", gone, next));
 }
 
 static void any_course_of_events_leaves_the_rows_that_a_rebuilding_gives(void **state)

@@ -65,6 +65,7 @@ MOST_ROWS = 4500
 # search 10,000 entries for words, export a whole ranking, or make a block of queries, which counts
 # as one query.
 MORE_ROWS = {
+	"/account/delete": 6000,
 	"/admin/leaderboard/*/delete": 70000,
 	"/admin/leaderboard/*/versions": 70000,
 	"/admin/leaderboard/*/diff": 70000,
