@@ -285,8 +285,8 @@ static void an_account_that_is_deleted_keeps_its_records(void **state)
 	assert_int_equal(number_of(&attempts), 6);
 	assert_int_equal(number_of(&baselines), 2);
 	/* assert_line drops the first eight letters of "deleted-user-5". */
-	snprintf(line, sizeof line, "0:100 user-%lld:70 user-%lld:50", (long long)gone,
-		(long long)gone);
+	snprintf(
+		line, sizeof line, "0:100 user-%lld:70 user-%lld:50", (long long)gone, (long long)gone);
 	assert_line("CPU", records_everybody, line);
 }
 
@@ -324,8 +324,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			any_course_of_events_leaves_the_rows_that_a_rebuilding_gives, begin, contest_end),
 		cmocka_unit_test_setup_teardown(
-			an_account_that_is_deleted_keeps_its_records, begin,
-			contest_end),
+			an_account_that_is_deleted_keeps_its_records, begin, contest_end),
 		cmocka_unit_test_setup_teardown(records_go_with_their_leaderboard, begin, contest_end),
 	};
 	return cmocka_run_group_tests(tests, open_all, fixture_close);
