@@ -167,7 +167,8 @@ benchmarks: [{number: 4444}]
 ` }));
 	await admin.getByRole('checkbox', { name: /^Keep version 1 in use/ }).check();
 	await press(admin, 'Save');
-	await go(admin, /^Differences of versions 1 and 2/);
+	await openMenu(admin, 'version 2');
+	await go(admin, /^Compare with version 1/);
 	await admin.locator('ins', { hasText: 'turned into' }).waitFor();
 	await admin.goto(`/admin/leaderboard/${board}/versions`);
 	await go(admin, /^Switch to version 2/);

@@ -114,8 +114,8 @@ static void an_order_that_cannot_be_is_refused_at_its_field(void **state)
 	(void)state;
 	token_secret secret;
 	struct token_order order = order_of(ada, "   ");
-	assert_refused(token_create(db, arena, &order, secret, &error), ERROR_INPUT, "name",
-		"Enter a name");
+	assert_refused(
+		token_create(db, arena, &order, secret, &error), ERROR_INPUT, "name", "Enter a name");
 	order.name = "12345678901234567890123456789012345678901234567890123456789012345";
 	assert_refused(
 		token_create(db, arena, &order, secret, &error), ERROR_INPUT, "name", "at most 64");
