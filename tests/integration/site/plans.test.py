@@ -329,7 +329,8 @@ def times_that_are_withheld_are_not_in_the_plan_either():
 def a_passed_stage_may_warn():
 	number = submit_time(ada, 1000.0)
 	sql(
-		"UPDATE stages t JOIN jobs j ON j.id = t.job_id SET t.message = 'Benchmark 2 <b> will fail.' "
+		"UPDATE stages t JOIN jobs j ON j.id = t.job_id "
+		"SET t.message = 'Benchmark 2 <b> will fail.' "
 		f"WHERE j.submission_id = {number} AND t.name = 'test'"
 	)
 	page = page_of(ada, number).text
