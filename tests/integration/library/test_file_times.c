@@ -340,7 +340,7 @@ static void resubmitting_a_file_of_many_users_reads_each_of_their_results_a_few_
 	static const struct statement read =
 		NUMBER("SELECT CAST(SUM(variable_value) AS INTEGER) AS number "
 			   "FROM information_schema.session_status WHERE variable_name LIKE 'Handler_read%'");
-	enum { results = crowd * (files_of_each + 1), reads_of_each = 60 };
+	enum { results = crowd * (files_of_each + 1), reads_of_each = 120 };
 	send_by_a_crowd(pass(0, a, 100));
 	int64_t before = number_of(&read);
 	pass(1, a, 200);
