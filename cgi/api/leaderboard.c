@@ -238,7 +238,7 @@ int api_leaderboard(struct request *request)
 static json_t *rank_json(struct arena *arena, const struct shown_leaderboard *shown,
 	const struct ranked_gpu *gpu, const struct ranking_row *row, const struct speed_of_light *light)
 {
-	const struct interval interval = interval_of(row->score_ns, row->score_err_ns);
+	const struct interval interval = floor_interval_of(gpu->name, row->score_ns, row->score_err_ns);
 	return json_pack("{s:I, s:b, s:o, s:s, s:I, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, "
 					 "s:I, s:o, s:o}",
 		"rank", (json_int_t)row->place, "tie", (int)row->is_tie, "reason",

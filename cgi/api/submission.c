@@ -86,8 +86,7 @@ static json_t *case_json(
 {
 	double floor_ns = floor_reached_ns(job->gpu, one->mean_ns),
 		   rated_ns = floor_ns > 0 ? NAN : one->mean_ns;
-	/* An interval around a time that cannot be told from nothing would say too much. */
-	const struct interval interval = interval_of(rated_ns, one->err_ns);
+	const struct interval interval = floor_interval_of(job->gpu, one->mean_ns, one->err_ns);
 	struct rates rates = rates_of_case(row->flops, row->bytes, one->spec, rated_ns, job->gpu);
 	double share = fmax(rates.memory_percent, rates.compute_percent) / 100;
 	return json_pack(
@@ -172,7 +171,7 @@ static json_t *submission_job_json(
 	bool hides = job->hides_times;
 	for (size_t i = 0; i < job->stage_count; i++)
 		json_array_append_new(stages, stage_json(request, view, job, &job->stages[i]));
-	const struct interval interval = interval_of(job->score_ns, job->score_err_ns);
+	const struct interval interval = floor_interval_of(job->gpu, job->score_ns, job->score_err_ns);
 	json_object_update_new(json,
 		json_pack(
 			"{s:I, s:o, s:o, s:o, s:b, s:o, s:b, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",

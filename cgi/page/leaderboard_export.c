@@ -25,21 +25,14 @@ static int read_whole(struct request *request, struct whole_ranking *whole)
 	return rc;
 }
 
-/* There is no interval around a time that is too short to measure. */
-static struct interval known_interval(
-	const struct whole_ranking *whole, const struct ranking_row *row)
-{
-	double floor_ns = floor_reached_ns(whole->gpu->name, row->score_ns);
-	return interval_of(floor_ns > 0 ? NAN : row->score_ns, row->score_err_ns);
-}
-
 /* ---- JSON ---- */
 
 static json_t *row_json(const struct whole_ranking *whole, const struct ranking_row *row)
 {
 	format_text submitted_at;
 	format_iso(submitted_at, row->submitted_at_ms);
-	const struct interval interval = known_interval(whole, row);
+	const struct interval interval =
+		floor_interval_of(whole->gpu->name, row->score_ns, row->score_err_ns);
 	return json_pack("{s:I, s:b, s:s, s:f, s:I, s:s, s:s?, s:o, s:s, s:I, s:o, s:o, s:o, s:o}",
 		"rank", (json_int_t)row->place, "tie", (int)row->is_tie, "user", row->user, "score_ns",
 		row->score_ns, "submission", (json_int_t)row->submission_id, "submitted_at", submitted_at,
@@ -72,7 +65,8 @@ static void csv_row(
 	struct buffer *out, const struct whole_ranking *whole, const struct ranking_row *row)
 {
 	format_text submitted_at;
-	const struct interval interval = known_interval(whole, row);
+	const struct interval interval =
+		floor_interval_of(whole->gpu->name, row->score_ns, row->score_err_ns);
 	format_iso(submitted_at, row->submitted_at_ms);
 	csv_integer(out, row->place);
 	csv_text(out, row->user);

@@ -170,6 +170,11 @@ double floor_reached_ns(const char *gpu, double ns)
 	return ns <= floor_ns * (1 + 1e-9) ? floor_ns : NAN;
 }
 
+struct interval floor_interval_of(const char *gpu, double ns, double err_ns)
+{
+	return interval_of(floor_reached_ns(gpu, ns) > 0 ? NAN : ns, err_ns);
+}
+
 static bool has_no_floor(const struct floor_case *one)
 {
 	return is_cpu(one->gpu);

@@ -8,6 +8,7 @@
 #define PODIUM_LIB_GPU_FLOOR_H
 
 #include "lib/base/arena.h"
+#include "lib/base/interval.h"
 
 #include <stdbool.h>
 
@@ -25,6 +26,9 @@ double floor_resolved_ns(const char *gpu);
  * "< 0.5 µs" (format_score, format_measured). A score is not above it only if all its cases were
  * shorter. */
 double floor_reached_ns(const char *gpu, double ns);
+/* The 95 % interval of a time on this model; unknown if the time is not above it, because an
+ * interval around a time that cannot be told from nothing would say too much. */
+struct interval floor_interval_of(const char *gpu, double ns, double err_ns);
 
 struct floor_case {
 	const char *flops, *bytes; /* the task's formulas; NULL: not given */

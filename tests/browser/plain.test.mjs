@@ -171,7 +171,8 @@ benchmarks: [{number: 4444}]
 	await go(admin, /^Compare with version 1/);
 	await admin.locator('ins', { hasText: 'turned into' }).waitFor();
 	await admin.goto(`/admin/leaderboard/${board}/versions`);
-	await go(admin, /^Switch to version 2/);
+	await openMenu(admin, 'version 2');
+	await go(admin, /^Switch to it/);
 	await press(admin, 'Switch to version 2');
 	await admin.getByText('Version 2 is used when its check has passed').waitFor();
 	publish(board, '2');
