@@ -404,7 +404,11 @@ def keep():
 		f"DELETE FROM {own}.`{name}`; INSERT INTO {own}.`{name}` SELECT * FROM {kept}.`{name}`;"
 		for name in tables()
 	)
-	made["back"] = f"SET FOREIGN_KEY_CHECKS = 0; START TRANSACTION; {back} COMMIT;"
+	# A strict session refuses values for generated columns.
+	made["back"] = (
+		"SET FOREIGN_KEY_CHECKS = 0, sql_mode = ''; START TRANSACTION; "
+		f"{back} COMMIT; SET sql_mode = DEFAULT;"
+	)
 
 
 def put_back():

@@ -67,7 +67,7 @@ def the_page_shows_the_last_day_by_hour():
 	)
 	answer = shown()
 	words = answer.words()
-	contains(words, "1 error that the driver has reported")
+	contains(words, "1 error that the driver reported")
 	for part in ("32 °C", "34", "36 °C", "2000 MHz"):
 		contains(words, part)
 	lacks(words, "33 °C")
