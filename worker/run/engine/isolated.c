@@ -343,10 +343,14 @@ static const char *plain_name(struct arena *arena, const char *name)
 	return last;
 }
 
-/* Finds the name before "(" in the text from `at` up to a body or another declaration; or NULL. */
-static const char *find_declared(const char *at, const char *name)
+/* Finds the name before "(" in the text from `at` up to a body or another declaration, and before
+ * `end`; or NULL. */
+static const char *find_declared(const char *at, const char *end, const char *name)
 {
-	const char *end = at + strcspn(at, ";{}"), *found = at;
+	const char *found = at;
+	for (const char *byte = at; byte < end; byte++)
+		if (strchr(";{}", *byte))
+			end = byte;
 	const size_t length = strlen(name);
 	for (; (found = memmem(found, (size_t)(end - found), name, length)); found++) {
 		const char *behind = found + length;
@@ -371,8 +375,12 @@ static void add_line(const struct run *run, struct buffer *sentence)
 	const char *source = arena_strndup(run->arena, job->submission, job->submission_length);
 	named += strlen(noun);
 	named = plain_name(run->arena, arena_strndup(run->arena, named, strspn(named, letters)));
-	for (const char *at = source; *named && !found && (at = strstr(at, mark));)
-		found = find_declared(at += strlen(mark), named);
+	/* Each search ends at the next mark, so a file reads in linear time. */
+	for (const char *at = strstr(source, mark), *next; *named && at && !found; at = next) {
+		at += strlen(mark);
+		next = strstr(at, mark);
+		found = find_declared(at, next ? next : at + strlen(at), named);
+	}
 	for (const char *at = source; found && at < found; at++)
 		line += *at == '\n';
 	if (found)
