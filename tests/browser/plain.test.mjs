@@ -174,7 +174,7 @@ benchmarks: [{number: 4444}]
 	await openMenu(admin, 'version 2');
 	await go(admin, /^Switch to it/);
 	await press(admin, 'Switch to version 2');
-	await admin.getByText('Version 2 is used when its check has passed').waitFor();
+	await admin.getByText('Podium uses version 2 when its check has passed').waitFor();
 	publish(board, '2');
 	await admin.goto(fresh(`/leaderboard/${board}`));
 	await admin.getByText('Another.').waitFor();
