@@ -121,7 +121,7 @@ boss.post(
 	form="/admin/leaderboard/vectoradd_py/dryrun",
 )
 report = until(
-	lambda: "Run it again"
+	lambda: "Run again"
 	in (words := boss.get("/admin/leaderboard/vectoradd_py/dryrun?version=1").words())
 	and words,
 	240,

@@ -128,7 +128,7 @@ def dry_run(name):
 		)
 	)
 	page = lambda: whole(carl.get(f"/admin/leaderboard/{name}/dryrun?version=1")).words()
-	until(lambda: "Run it again" in page(), 300, page)
+	until(lambda: "Run again" in page(), 300, page)
 
 
 @test
