@@ -434,9 +434,7 @@ static void join_samples(struct arena *arena, struct case_row *cases, size_t cas
 {
 	for (size_t c = 0; c < case_count; c++) {
 		struct case_row *one = &cases[c];
-		one->samples = (struct samples){ .median_ns = one->median_ns,
-			.interval = interval_of(one->mean_ns, one->err_ns),
-			.blocks = one->blocks };
+		one->samples = (struct samples){ .median_ns = one->median_ns, .blocks = one->blocks };
 		for (size_t i = 0; i < count; i++)
 			if (rows[i].stage_id == one->stage_id && rows[i].case_index == one->case_index)
 				one->samples.ns = samples_read(
@@ -493,15 +491,14 @@ struct stages {
 	size_t count;
 };
 
-/* A picture shows no interval around a time that is too short to measure. */
-static void leave_out_floored(const struct job_row *jobs, size_t count)
+/* The intervals in the pictures, which depend on the jobs' GPUs. */
+static void set_intervals(const struct job_row *jobs, size_t count)
 {
 	for (size_t j = 0; j < count; j++)
 		for (size_t i = 0; i < jobs[j].stage_count; i++)
 			for (size_t c = 0; c < jobs[j].stages[i].case_count; c++) {
 				struct case_row *one = &jobs[j].stages[i].cases[c];
-				if (floor_reached_ns(jobs[j].gpu, one->mean_ns) > 0)
-					one->samples.interval.is_known = false;
+				one->samples.interval = floor_interval_of(jobs[j].gpu, one->mean_ns, one->err_ns);
 			}
 }
 
@@ -513,7 +510,7 @@ static struct stages join_stages(struct arena *arena, const struct database_answ
 		answers[SAMPLES].count);
 	join_rows(answers[JOBS].rows, answers[JOBS].count, stages.rows, stages.count,
 		answers[CASES].rows, answers[CASES].count);
-	leave_out_floored(answers[JOBS].rows, answers[JOBS].count);
+	set_intervals(answers[JOBS].rows, answers[JOBS].count);
 	return stages;
 }
 

@@ -84,10 +84,10 @@ bool gpu_is_name(const char *gpu)
 		== length;
 }
 
-static bool has_gpu(const struct change *change, const char *gpu)
+static bool lists_gpu(const char *const *gpus, size_t count, const char *gpu)
 {
-	for (size_t i = 0; i < change->gpu_count; i++)
-		if (strcmp(change->gpus[i], gpu) == 0)
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(gpus[i], gpu) == 0)
 			return true;
 	return false;
 }
@@ -98,7 +98,7 @@ static int check_gpus(struct change *change, enum task_language language, struct
 	change->gpus = arena_array(change->arena, const char *, settings->gpu_count + 1);
 	for (size_t i = 0; i < settings->gpu_count; i++) {
 		const char *gpu = settings->gpus[i];
-		if (has_gpu(change, gpu))
+		if (lists_gpu(change->gpus, change->gpu_count, gpu))
 			continue;
 		if (!gpu_is_name(gpu))
 			return fail_field(error, "gpu",
@@ -251,20 +251,13 @@ static const struct statement END_RANKING =
 static const struct statement END_RECORDS =
 	COMMAND("DELETE FROM records WHERE leaderboard_id = ? AND gpu = ?");
 
-static bool had_gpu(const struct change *change, const char *gpu)
-{
-	for (size_t i = 0; i < change->gpu_count_before; i++)
-		if (strcmp(change->gpus_before[i], gpu) == 0)
-			return true;
-	return false;
-}
-
 static int store_gpu(
 	struct database *db, const struct change *change, size_t i, bool is_closed, struct error *error)
 {
 	int rc = database_execute(
 		db, &PUT_GPU, error, "isii", change->id, change->gpus[i], (int64_t)i, (int64_t)is_closed);
-	if (rc || !is_closed || had_gpu(change, change->gpus[i]))
+	if (rc || !is_closed
+		|| lists_gpu(change->gpus_before, change->gpu_count_before, change->gpus[i]))
 		return rc;
 	rc = database_execute(db, &END_RANKING, error, "is", change->id, change->gpus[i]);
 	return rc ? rc : database_execute(db, &END_RECORDS, error, "is", change->id, change->gpus[i]);
@@ -276,7 +269,7 @@ static int store_gpus(struct database *db, const struct change *change, struct e
 	bool is_closed = change->leaderboard && !change->settings->unchecked;
 	int rc = 0;
 	for (size_t i = 0; i < change->gpu_count_before && !rc; i++)
-		if (!has_gpu(change, change->gpus_before[i]))
+		if (!lists_gpu(change->gpus, change->gpu_count, change->gpus_before[i]))
 			rc = database_execute(db, &DELETE_GPU, error, "is", change->id, change->gpus_before[i]);
 	for (size_t i = 0; i < change->gpu_count && !rc; i++)
 		rc = store_gpu(db, change, i, is_closed, error);
@@ -315,7 +308,7 @@ static int cancel_for_removed_gpus(
 {
 	int rc = 0;
 	for (size_t i = 0; i < change->gpu_count_before && !rc; i++)
-		if (!has_gpu(change, change->gpus_before[i]))
+		if (!lists_gpu(change->gpus, change->gpu_count, change->gpus_before[i]))
 			rc = cancel_queued(db, change, change->gpus_before[i], error);
 	if (!rc && change->cancelled)
 		buffer_printf(
