@@ -44,6 +44,9 @@
 	// Opens the same details in the fresh content that are open on the page. Returns which boxes
 	// are scrolled sideways, and how far.
 	const takeOver = (fresh) => {
+		// The server shows the notice of an action once.
+		const toast = main.querySelector(":scope > .toast");
+		if (toast && !fresh.querySelector(":scope > .toast")) fresh.prepend(toast);
 		for (const old of main.querySelectorAll("details[id]")) {
 			const its = fresh.querySelector(`#${CSS.escape(old.id)}`);
 			if (its) its.open = old.open;

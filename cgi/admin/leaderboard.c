@@ -162,8 +162,9 @@ static int read_new_task(struct request *request, struct leaderboard_input *inpu
 		return leaderboard_read_zip(request, "task", true, input);
 	int rc = upload_find(request, number, kept);
 	if (rc == ERROR_NOT_FOUND)
-		return fail_field(
-			request->error, "task", "Podium kept the file for an hour only. Choose it again.");
+		return fail_field(request->error, "task",
+			"This upload is gone. Podium keeps an upload for an hour, and until your next one. "
+			"Choose the file again.");
 	const struct upload upload = { "task", kept->file_name, kept->content.bytes,
 		kept->content.length };
 	return rc ? rc : read_zip(request, "task", &upload, input);

@@ -250,7 +250,7 @@ def a_single_task_is_previewed_before_anything_is_created():
 	# An upload is its creator's own.
 	refused = whole(create(admin, fields))
 	equal((refused.status, what_exists()), (422, before))
-	contains(refused.words(), "Podium kept the file for an hour only. Choose it again.")
+	contains(refused.words(), "This upload is gone. Podium keeps an upload for an hour")
 	changed = whole(create(carl, [*fields, ("change", "1")]))
 	equal((changed.status, what_exists()), (200, before))
 	contains(changed.words(), "Podium keeps task.zip until")
