@@ -26,8 +26,17 @@ struct head_to_head_row {
 	const char *lower_reason, *lower_other;
 };
 
+/* SQL condition: this row of `ranking` is the user's of a row of `submissions`, and has its file.
+ */
+#define SQL_IS_ENTRY_OF(entry, submission, model) \
+	entry ".leaderboard_id = " submission ".leaderboard_id AND " entry \
+		  ".task_version_id = " submission ".task_version_id AND " entry ".gpu = " model \
+		  " AND " entry ".user_id = " submission ".user_id AND (SELECT es.file_sha256 " \
+		  "FROM submissions es WHERE es.id = " entry ".submission_id) = " submission \
+		  ".file_sha256 "
+
 /* Members of struct head_to_head_row that SQL_COMPARISON_RANKS selects from two rows of `ranking`.
- * The rows are NULL where a result is not its user's best. */
+ * The rows are NULL where a file is not its user's best. */
 #define HEAD_TO_HEAD_COLUMN(kind, member) \
 	{ \
 #member, kind, offsetof(struct head_to_head_row, member) \

@@ -65,10 +65,10 @@ static const struct statement COMPARISON = SELECT(struct comparison_found, COMPA
 	"JOIN task_versions v ON v.id = c.task_version_id "
 	"JOIN submissions cs ON cs.id = c.challenger_id JOIN users cu ON cu.id = cs.user_id "
 	"JOIN submissions ics ON ics.id = c.incumbent_id JOIN users iu ON iu.id = ics.user_id "
-	"LEFT JOIN ranking a ON a.job_id = c.challenger_job_id "
-	"LEFT JOIN ranking b ON b.job_id = c.incumbent_job_id "
-	"WHERE c.id = ? AND " MAY_SEE_LEADERBOARD " "
-	"AND " BOTH_ARE_SHOWN);
+	"LEFT JOIN ranking a ON " SQL_IS_ENTRY_OF(
+		"a", "cs", "c.gpu") "LEFT JOIN ranking b ON " SQL_IS_ENTRY_OF("b", "ics",
+		"c.gpu") "WHERE c.id = ? AND " MAY_SEE_LEADERBOARD " "
+				 "AND " BOTH_ARE_SHOWN);
 
 static const struct column CASE_COLUMNS[] = {
 	INTEGER(struct head_to_head_case, number),

@@ -43,14 +43,21 @@ static const struct column COMPARISON_COLUMNS[] = {
 static const struct statement COMPARISONS = SELECT(struct head_to_head_row, COMPARISON_COLUMNS,
 	"SELECT c.id, r.job_id, o.submission_id AS rival_id, ou.name AS rival, j.state, c.ratio, "
 	"c.ratio_low, c.ratio_high, " LOSER ", " RANKS " "
-	"FROM ranking r STRAIGHT_JOIN comparisons c ON c.challenger_job_id = r.job_id "
-	"JOIN ranking o ON o.job_id = c.incumbent_job_id JOIN users ou ON ou.id = o.user_id "
-	"JOIN jobs j ON j.comparison_id = c.id JOIN leaderboards l ON l.id = r.leaderboard_id "
-	"AND NOT " IS_WITHHELD " "
-	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? "
-	"AND r.gpu = ? AND r.position <= ? "
-	"AND " COMPARISON_COUNTS " "
-	"ORDER BY r.position, c.id");
+	"FROM ranking r STRAIGHT_JOIN submissions e ON e.id = r.submission_id "
+	"STRAIGHT_JOIN submissions cs ON cs.file_sha256 = e.file_sha256 "
+	"  AND cs.task_version_id = r.task_version_id AND cs.user_id = r.user_id "
+	"STRAIGHT_JOIN jobs cj ON cj.submission_id = cs.id AND cj.gpu = r.gpu "
+	"STRAIGHT_JOIN comparisons c ON c.challenger_job_id = cj.id "
+	"JOIN submissions ics ON ics.id = c.incumbent_id "
+	"JOIN ranking o ON " SQL_IS_ENTRY_OF(
+		"o", "ics", "r.gpu") "JOIN users ou ON ou.id = o.user_id "
+							 "JOIN jobs j ON j.comparison_id = c.id JOIN leaderboards l ON l.id = "
+							 "r.leaderboard_id "
+							 "AND NOT " IS_WITHHELD " "
+							 "WHERE r.leaderboard_id = ? AND r.task_version_id = ? "
+							 "AND r.gpu = ? AND r.position <= ? "
+							 "AND " COMPARISON_COUNTS " "
+							 "ORDER BY r.position, c.id");
 
 static int read_notes(struct request *request, struct arena *arena,
 	const struct shown_leaderboard *shown, const struct ranked_gpu *gpu,

@@ -237,18 +237,19 @@ static const struct column COMPARISON_COLUMNS[] = {
 static const struct statement COMPARISONS = SELECT(struct head_to_head_row, COMPARISON_COLUMNS,
 	"SELECT c.id, c.job_id, c.rival_id, u.name AS rival, j.state, j.reason, c.ratio, "
 	"c.ratio_low, c.ratio_high, c.loser, " RANKS " "
-	"FROM (SELECT c.id, o.id AS job_id, c.incumbent_id AS rival_id, "
-	"c.incumbent_job_id AS rival_job_id, "
-	"    c.ratio, c.ratio_low, c.ratio_high, " LOSER_OF_CHALLENGER " "
+	"FROM (SELECT c.id, o.id AS job_id, o.submission_id AS own_id, c.gpu, "
+	"    c.incumbent_id AS rival_id, c.ratio, c.ratio_low, c.ratio_high, " LOSER_OF_CHALLENGER " "
 	"  FROM jobs o JOIN comparisons c ON c.challenger_job_id = o.id WHERE o.submission_id = ? "
-	"  UNION ALL SELECT c.id, o.id, c.challenger_id, c.challenger_job_id, 1 / c.ratio, "
+	"  UNION ALL SELECT c.id, o.id, o.submission_id, c.gpu, c.challenger_id, 1 / c.ratio, "
 	"1 / c.ratio_high, 1 / c.ratio_low, " LOSER_OF_INCUMBENT " "
 	"  FROM jobs o JOIN comparisons c ON c.incumbent_job_id = o.id WHERE o.submission_id = ?) c "
-	"LEFT JOIN ranking a ON a.job_id = c.job_id LEFT JOIN ranking b ON b.job_id = c.rival_job_id "
 	"JOIN jobs j ON j.comparison_id = c.id JOIN submissions s ON s.id = c.rival_id "
-	"JOIN users u ON u.id = s.user_id "
-	"JOIN leaderboards l ON l.id = s.leaderboard_id AND NOT " JOB_IS_WITHHELD " "
-	"WHERE j.state <> 'cancelled' ORDER BY c.job_id, c.id DESC LIMIT ?");
+	"JOIN submissions own ON own.id = c.own_id "
+	"LEFT JOIN ranking a ON " SQL_IS_ENTRY_OF(
+		"a", "own", "c.gpu") "LEFT JOIN ranking b ON " SQL_IS_ENTRY_OF("b", "s",
+		"c.gpu") "JOIN users u ON u.id = s.user_id "
+				 "JOIN leaderboards l ON l.id = s.leaderboard_id AND NOT " JOB_IS_WITHHELD " "
+				 "WHERE j.state <> 'cancelled' ORDER BY c.job_id, c.id DESC LIMIT ?");
 
 static const struct column ARTIFACT_COLUMNS[] = {
 	INTEGER(struct artifact_row, id),

@@ -1,6 +1,9 @@
 /* Comparisons: two entries whose scores are too close to call run head to head, interleaved on one
  * GPU. The result decides which entry ranks first (lib/ranking/ranking.h has the rules).
  *
+ * A comparison counts for two files: for all entries with one of them. So it stays when a user
+ * submits the same file again, and two users with one file have the same rank.
+ *
  * A comparison is a row of the table `comparisons` that owns a job. Podium claims, leases, retries
  * and finishes this job like any other. The job has no submission and no user (jobs.submission_id
  * NULL, jobs.user_id 0). The job therefore appears in no history, counts toward no quota and delays
@@ -27,19 +30,19 @@
 	"(" comparison ".ratio IS NOT NULL OR " comparison ".loser IS NOT NULL OR " job \
 	".state IN ('queued', 'running'))"
 
-/* Queues a comparison of two users' entries. Does nothing if the pair has a comparison already, if
- * the entries are not both of the isolated or both of the sealed engine, or if one user has deleted
- * the account. */
+/* Queues a comparison of two users' entries. Does nothing if their files have a comparison already
+ * (also of earlier entries, or of other users), if the entries are not both of the isolated or both
+ * of the sealed engine, or if one user has deleted the account. */
 int head_to_head_open(struct database *db, const struct ranking_key *key,
 	int64_t challenger_user_id, int64_t incumbent_user_id, struct error *error);
 
-/* Reads the comparisons of the ranking that have a result and whose two jobs are both in the
+/* Reads the comparisons of the ranking that have a result and whose two files are both in the
  * ranking. Leaves out comparisons that finished while the ranking was frozen, until the freeze is
  * lifted. */
 int head_to_head_read(struct database *db, struct arena *arena, const struct ranking_key *key,
 	struct ranking_head_to_head **comparisons, size_t *count, struct error *error);
 
-/* Cancels queued comparisons with an entry that is no longer its user's best. */
+/* Cancels queued comparisons with a file that is nobody's best any more. */
 int head_to_head_withdraw(
 	struct database *db, struct arena *arena, const struct ranking_key *key, struct error *error);
 

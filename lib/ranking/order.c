@@ -23,10 +23,9 @@ bool ranking_is_close(const struct ranking_entry *a, const struct ranking_entry 
 		|| difference_ns <= noise_ns(a, b);
 }
 
-static int by_submission(const void *left, const void *right)
+static int by_number(int64_t a, int64_t b)
 {
-	const struct ranking_entry *a = left, *b = right;
-	return (a->submission_id > b->submission_id) - (a->submission_id < b->submission_id);
+	return (a > b) - (a < b);
 }
 
 static int by_score(const void *left, const void *right)
@@ -34,7 +33,15 @@ static int by_score(const void *left, const void *right)
 	const struct ranking_entry *a = left, *b = right;
 	if (a->score_ns != b->score_ns)
 		return a->score_ns < b->score_ns ? -1 : 1;
-	return by_submission(left, right);
+	return by_number(a->submission_id, b->submission_id);
+}
+
+/* Entries of one file are neighbours, so that nothing comes between them. */
+static int by_score_and_file(const void *left, const void *right)
+{
+	const struct ranking_entry *a = left, *b = right;
+	int files = a->score_ns == b->score_ns ? by_number(a->file_id, b->file_id) : 0;
+	return files ? files : by_score(left, right);
 }
 
 /* ---- what comparisons say ---- */
@@ -48,13 +55,17 @@ struct order {
 
 enum outcome { NOT_COMPARED, TIE = 1, FASTER = 2, SLOWER = 4 };
 
-static bool is_about(
-	const struct ranking_head_to_head *comparison, int64_t submission_id, int64_t other_id)
+/* Whether a file is a side of the comparison. */
+static bool has_side(const struct ranking_head_to_head *comparison, int64_t file_id)
 {
-	return submission_id != other_id
-		&& ((comparison->challenger_id == submission_id && comparison->incumbent_id == other_id)
-			|| (comparison->challenger_id == other_id
-				&& comparison->incumbent_id == submission_id));
+	return comparison->challenger_file_id == file_id || comparison->incumbent_file_id == file_id;
+}
+
+static bool is_about(const struct ranking_head_to_head *comparison,
+	const struct ranking_entry *entry, const struct ranking_entry *other)
+{
+	return entry->file_id != other->file_id && has_side(comparison, entry->file_id)
+		&& has_side(comparison, other->file_id);
 }
 
 /* The comparison that counts between two entries: their newest, if their scores are close. NULL:
@@ -65,8 +76,7 @@ static const struct ranking_head_to_head *comparison_of(
 	const struct ranking_head_to_head *newest = NULL;
 	for (size_t i = 0; i < order->comparison_count; i++) {
 		const struct ranking_head_to_head *one = &order->comparisons[i];
-		if (is_about(one, entry->submission_id, other->submission_id)
-			&& (!newest || one->id > newest->id))
+		if (is_about(one, entry, other) && (!newest || one->id > newest->id))
 			newest = one;
 	}
 	return newest && ranking_is_close(entry, other) ? newest : NULL;
@@ -82,8 +92,7 @@ static enum outcome outcome_of(
 	if (newest->ratio_low <= 1 && newest->ratio_high >= 1)
 		return TIE;
 	bool challenger_is_faster = newest->ratio_high < 1;
-	return (newest->challenger_id == entry->submission_id) == challenger_is_faster ? FASTER
-																				   : SLOWER;
+	return (newest->challenger_file_id == entry->file_id) == challenger_is_faster ? FASTER : SLOWER;
 }
 
 /* The first entry from `first` to before `end` against which `entry` has one of the `outcomes`;
@@ -95,10 +104,10 @@ static size_t find_compared(const struct order *order, size_t first, size_t end,
 	size_t found = end;
 	for (size_t c = 0; c < order->comparison_count; c++) {
 		const struct ranking_head_to_head *one = &order->comparisons[c];
-		if (one->challenger_id != entry->submission_id && one->incumbent_id != entry->submission_id)
+		if (!has_side(one, entry->file_id))
 			continue;
 		for (size_t i = first; i < found; i++)
-			if (is_about(one, entry->submission_id, order->entries[i].submission_id)
+			if (is_about(one, entry, &order->entries[i])
 				&& ((int)outcome_of(order, entry, &order->entries[i]) & outcomes))
 				found = i;
 	}
@@ -114,11 +123,11 @@ static void move_up(const struct order *order, size_t from, size_t to)
 
 /* ---- the order ---- */
 
-static struct ranking_entry *find_from(
-	const struct order *order, size_t first, int64_t submission_id)
+/* The first entry of a file from `first` on. */
+static struct ranking_entry *find_from(const struct order *order, size_t first, int64_t file_id)
 {
 	for (size_t i = first; i < order->count; i++)
-		if (order->entries[i].submission_id == submission_id)
+		if (order->entries[i].file_id == file_id)
 			return &order->entries[i];
 	return NULL;
 }
@@ -133,8 +142,8 @@ static bool spread_mark(
 }
 
 /* Marks the entry and all others from `first` on that it leads to by comparisons with this outcome:
- * with SLOWER those that beat it, those that beat them, and so on. These entries have no place yet,
- * so `place` holds the marks. */
+ * with SLOWER those that beat it, those that beat them, and so on. The first entry of a file stands
+ * for all of them. These entries have no place yet, so `place` holds the marks. */
 static void mark_linked(const struct order *order, size_t first, struct ranking_entry *entry,
 	enum outcome outcome, int64_t mark)
 {
@@ -143,8 +152,9 @@ static void mark_linked(const struct order *order, size_t first, struct ranking_
 	while (spreads) {
 		spreads = false;
 		for (size_t c = 0; c < order->comparison_count; c++) {
-			struct ranking_entry *a = find_from(order, first, order->comparisons[c].challenger_id),
-								 *b = find_from(order, first, order->comparisons[c].incumbent_id);
+			const struct ranking_head_to_head *one = &order->comparisons[c];
+			struct ranking_entry *a = find_from(order, first, one->challenger_file_id),
+								 *b = find_from(order, first, one->incumbent_file_id);
 			if (a && b && outcome_of(order, a, b) == outcome)
 				spreads = spread_mark(a, b, mark) || spreads;
 			if (a && b && outcome_of(order, b, a) == outcome)
@@ -166,8 +176,9 @@ static bool is_free(const struct order *order, size_t first, size_t index)
 		return false;
 	for (size_t i = first; i < order->count; i++)
 		entries[i].place = 0;
-	mark_linked(order, first, &entries[index], SLOWER, winner);
-	mark_linked(order, first, &entries[index], FASTER, loser);
+	struct ranking_entry *entry = find_from(order, first, entries[index].file_id);
+	mark_linked(order, first, entry, SLOWER, winner);
+	mark_linked(order, first, entry, FASTER, loser);
 	for (size_t i = first; i < order->count; i++)
 		if (entries[i].place == winner)
 			return false;
@@ -179,7 +190,8 @@ static bool is_free(const struct order *order, size_t first, size_t index)
 static void order_from(const struct order *order, size_t first)
 {
 	if (first < order->count)
-		qsort(order->entries + first, order->count - first, sizeof *order->entries, by_score);
+		qsort(order->entries + first, order->count - first, sizeof *order->entries,
+			by_score_and_file);
 	for (; order->comparison_count && first < order->count; first++) {
 		size_t next = first;
 		while (!is_free(order, first, next))
@@ -255,16 +267,13 @@ static const struct ranking_entry *first_of_group(
 	return &order->entries[entry->place - 1];
 }
 
-/* The other entry of a comparison of `entry`. NULL: the comparison is about others, or the other
- * entry is not in the ranking. */
+/* The other side of a comparison of `entry`: the first entry of its file. NULL: the comparison is
+ * about others, or the other file is not in the ranking. */
 static const struct ranking_entry *rival_in(const struct order *order,
 	const struct ranking_head_to_head *comparison, const struct ranking_entry *entry)
 {
-	if (comparison->challenger_id != entry->submission_id
-		&& comparison->incumbent_id != entry->submission_id)
-		return NULL;
-	for (size_t i = 0; i < order->count; i++)
-		if (is_about(comparison, entry->submission_id, order->entries[i].submission_id))
+	for (size_t i = 0; has_side(comparison, entry->file_id) && i < order->count; i++)
+		if (is_about(comparison, entry, &order->entries[i]))
 			return &order->entries[i];
 	return NULL;
 }

@@ -18,6 +18,7 @@
 
 struct ranking_entry {
 	int64_t user_id, submission_id;
+	int64_t file_id; /* not 0. Entries of one file have one score, and share their comparisons */
 	double score_ns, score_err_ns; /* NAN: unknown */
 	/* Filled by ranking_order: */
 	int64_t position, place;
@@ -27,10 +28,10 @@ struct ranking_entry {
 	int64_t other_id;   /* the other entry's submission; 0: no reason */
 };
 
-/* The times of two entries relative to each other when they ran head to head. */
+/* The times of two files relative to each other when they ran head to head. */
 struct ranking_head_to_head {
-	int64_t id;                          /* grows with time */
-	int64_t challenger_id, incumbent_id; /* submissions */
+	int64_t id;                                    /* grows with time */
+	int64_t challenger_file_id, incumbent_file_id; /* ranking_entry.file_id */
 	double ratio_low, ratio_high; /* 95 % interval of the challenger's time / the incumbent's */
 	int64_t is_failure;           /* one side failed, which counts as infinitely slower */
 };
@@ -42,7 +43,7 @@ bool ranking_is_close(const struct ranking_entry *a, const struct ranking_entry 
 /* Whether two entries that were not compared tie: their scores differ by no more than the noise. */
 bool ranking_ties_by_time(const struct ranking_entry *a, const struct ranking_entry *b);
 
-/* Sorts `entries` into page order and fills their last members. Ignores comparisons of entries that
+/* Sorts `entries` into page order and fills their last members. Ignores comparisons of files that
  * are not in the array. The result does not depend on the order of either array. */
 void ranking_order(struct ranking_entry *entries, size_t count,
 	const struct ranking_head_to_head *comparisons, size_t comparison_count);

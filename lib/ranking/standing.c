@@ -10,6 +10,7 @@
 static const struct column ENTRY_COLUMNS[] = {
 	INTEGER(struct ranking_entry, user_id),
 	INTEGER(struct ranking_entry, submission_id),
+	INTEGER(struct ranking_entry, file_id),
 	REAL(struct ranking_entry, score_ns),
 	REAL(struct ranking_entry, score_err_ns),
 	INTEGER(struct ranking_entry, position),
@@ -20,7 +21,8 @@ static const struct column ENTRY_COLUMNS[] = {
 	INTEGER(struct ranking_entry, other_id),
 };
 static const struct statement RANKING = SELECT(struct ranking_entry, ENTRY_COLUMNS,
-	"SELECT user_id, submission_id, score_ns, score_err_ns, position, place, tied AS is_tied, "
+	"SELECT user_id, submission_id, file_id, score_ns, score_err_ns, position, place, tied AS "
+	"is_tied, "
 	"above_ns, reason, COALESCE(other_id, 0) AS other_id FROM ranking "
 	"WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ?");
 /* The parameter is a list of any length:

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 /* entries: "NAME TIME ERROR, ..."; "?" is an unknown standard error. "a" was submitted before "b".
+ * "c 100 1 as b": c submitted the file of b.
  * compared: from old to new, "b<a" (b was faster), "a=b" (a tie), "a~b" (a tie, but the interval
  * ends at 1) or "a!b" (a failed against b).
  * page: a line for each entry, "RANK NAME GAP ABOVE", then the reason and the other entry if there
@@ -132,6 +133,20 @@ static const struct board BOARDS[] = {
 	{ "a circle waits for a slower time, which shares no rank with it",
 		"a 100.1 1, b 100.4 1, c 100 1, d 100.3 1", "d<a, a<b, c<a, b<c",
 		"1 d +0.3 -\n2 c best -0.3 circle b\n3 a +0.1 +0.1 slower c\n4 b +0.4 +0.3 slower a\n" },
+	/* ---- one file of several users ---- */
+	{ "a file of two users wins once for both", "a 100 1, b 100.5 1, c 100.5 1 as b", "b<a",
+		"=1 b +0.5 -\n=1 c +0.5 -\n3 a best -0.5 slower b\n" },
+	{ "a file of two users loses once for both", "a 100 1, b 100 1 as a, c 100.5 1", "c<a",
+		"1 c +0.5 -\n=2 a best -0.5 slower c\n=2 b best -0.5 slower c\n" },
+	{ "a file of two users joins a tie", "a 100 0.1, b 100.8 0.1, c 100.4 0.1, d 100.8 0.1 as b",
+		"a=b", "=1 a best -\n=1 b +0.8 - tie a\n=1 d +0.8 - tie a\n4 c +0.4 +0.4\n" },
+	{ "another file with the same time comes between two users of one file",
+		"a 100 1, b 100 1, c 100 1 as a", "b<a",
+		"1 b best -\n=2 a best +0.0 slower b\n=2 c best +0.0 slower b\n" },
+	{ "a file of two users in a circle", "a 100 1, b 100.2 1, c 100.4 1, d 100 1 as a",
+		"a<b, b<c, c<a",
+		"=1 a best - circle c\n=1 d best - circle c\n3 b +0.2 +0.2 slower a\n"
+		"4 c +0.4 +0.2 slower b\n" },
 };
 
 enum { most_entries = 8, most_comparisons = 8 };
@@ -139,13 +154,14 @@ enum { most_entries = 8, most_comparisons = 8 };
 static size_t read_entries(const char *text, struct ranking_entry *entries)
 {
 	size_t count = 0;
-	char name, error[16];
+	char name, file, error[16];
 	double score_ns;
 	for (; *text; text += strcspn(text, ","), text += strspn(text, ", ")) {
-		assert_int_equal(sscanf(text, "%c %lf %15[^,]", &name, &score_ns, error), 3);
-		assert_true(count < most_entries);
+		int found = sscanf(text, "%c %lf %15[^, ] as %c", &name, &score_ns, error, &file);
+		assert_true(found >= 3 && count < most_entries);
 		entries[count++] = (struct ranking_entry){ .user_id = name,
 			.submission_id = name,
+			.file_id = found > 3 ? file : name,
 			.score_ns = score_ns,
 			.score_err_ns = strcmp(error, "?") == 0 ? NAN : strtod(error, NULL) };
 	}
@@ -160,8 +176,8 @@ static size_t read_comparisons(const char *text, struct ranking_head_to_head *co
 		assert_int_equal(sscanf(text, "%c%c%c", &challenger, &outcome, &incumbent), 3);
 		assert_true(count < most_comparisons);
 		comparisons[count] = (struct ranking_head_to_head){ .id = (int64_t)count + 1,
-			.challenger_id = challenger,
-			.incumbent_id = incumbent,
+			.challenger_file_id = challenger,
+			.incumbent_file_id = incumbent,
 			.ratio_low = outcome == '!' ? 1e9 : 0.98,
 			.ratio_high = outcome == '!' ? 1e9
 				: outcome == '<'         ? 0.99

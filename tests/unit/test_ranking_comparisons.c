@@ -17,8 +17,8 @@
 /* The user has the same number as the submission. */
 #define ENTRY(submission, score, err) \
 	{ \
-		.user_id = (submission), .submission_id = (submission), .score_ns = (score), \
-		.score_err_ns = (err) \
+		.user_id = (submission), .submission_id = (submission), .file_id = (submission), \
+		.score_ns = (score), .score_err_ns = (err) \
 	}
 #define FASTER(number, challenger, incumbent) \
 	{ \
@@ -200,8 +200,9 @@ static const struct ranking_head_to_head *newest_of(
 	const struct ranking_head_to_head *newest = NULL;
 	for (size_t i = 0; i < count; i++)
 		if (a != b
-			&& ((comparisons[i].challenger_id == a && comparisons[i].incumbent_id == b)
-				|| (comparisons[i].challenger_id == b && comparisons[i].incumbent_id == a))
+			&& ((comparisons[i].challenger_file_id == a && comparisons[i].incumbent_file_id == b)
+				|| (comparisons[i].challenger_file_id == b
+					&& comparisons[i].incumbent_file_id == a))
 			&& (!newest || comparisons[i].id > newest->id))
 			newest = &comparisons[i];
 	return newest;
@@ -212,11 +213,11 @@ static bool won_against(const struct ranking_head_to_head *comparisons, size_t c
 	const struct ranking_entry *a, const struct ranking_entry *b)
 {
 	const struct ranking_head_to_head *newest =
-		newest_of(comparisons, count, a->submission_id, b->submission_id);
+		newest_of(comparisons, count, a->file_id, b->file_id);
 	if (!newest || !ranking_is_close(a, b))
 		return false;
-	return newest->challenger_id == a->submission_id ? newest->ratio_high < 1
-													 : newest->ratio_low > 1;
+	return newest->challenger_file_id == a->file_id ? newest->ratio_high < 1
+													: newest->ratio_low > 1;
 }
 
 /* Adds indirect wins: if i won against k and k against j, then i won against j. */
@@ -253,6 +254,13 @@ static struct world random_world(void)
 	for (size_t i = 0; i < world.count; i++)
 		world.entries[i] = (struct ranking_entry)ENTRY((int64_t)i + 1,
 			100 + (double)(random() % 30) / 10, random() % 4 ? (double)(random() % 10) / 20 : NAN);
+	for (size_t i = 1; i < world.count; i++)
+		if (random() % 4 == 0) { /* submits the file of somebody else */
+			const struct ranking_entry *other = &world.entries[(size_t)random() % i];
+			world.entries[i].file_id = other->file_id;
+			world.entries[i].score_ns = other->score_ns;
+			world.entries[i].score_err_ns = other->score_err_ns;
+		}
 	for (size_t i = 0; i < world.comparison_count; i++) {
 		double low = 0.98 + (double)(random() % 30) / 1000;
 		world.comparisons[i] =
@@ -283,8 +291,8 @@ static void assert_ties_are_with_the_fastest(const struct world *world)
 	for (size_t i = 0; i < world->count; i++) {
 		const struct ranking_entry *entry = &world->entries[i],
 								   *fastest = &world->entries[entry->place - 1];
-		const struct ranking_head_to_head *newest = newest_of(world->comparisons,
-			world->comparison_count, entry->submission_id, fastest->submission_id);
+		const struct ranking_head_to_head *newest = newest_of(
+			world->comparisons, world->comparison_count, entry->file_id, fastest->file_id);
 		if (newest && ranking_is_close(entry, fastest))
 			assert_true(newest->ratio_low <= 1 && newest->ratio_high >= 1);
 		else
@@ -299,8 +307,8 @@ static void assert_comparisons_are_explained(const struct world *world)
 	for (size_t i = 0; i < world->count; i++)
 		for (size_t k = i + 1; k < world->count; k++) {
 			const struct ranking_entry *before = &world->entries[i], *behind = &world->entries[k];
-			const struct ranking_head_to_head *newest = newest_of(world->comparisons,
-				world->comparison_count, before->submission_id, behind->submission_id);
+			const struct ranking_head_to_head *newest = newest_of(
+				world->comparisons, world->comparison_count, before->file_id, behind->file_id);
 			if (!newest || !ranking_is_close(before, behind) || before->place == behind->place)
 				continue;
 			if (newest->ratio_low <= 1 && newest->ratio_high >= 1)
@@ -312,11 +320,19 @@ static void assert_comparisons_are_explained(const struct world *world)
 		}
 }
 
-static bool was_compared(const struct world *world, int64_t submission_id)
+static void assert_one_file_ties(const struct world *world)
+{
+	for (size_t i = 0; i < world->count; i++)
+		for (size_t k = 0; k < i; k++)
+			if (world->entries[i].file_id == world->entries[k].file_id)
+				assert_int_equal(world->entries[i].place, world->entries[k].place);
+}
+
+static bool was_compared(const struct world *world, int64_t file_id)
 {
 	for (size_t i = 0; i < world->comparison_count; i++)
-		if (world->comparisons[i].challenger_id == submission_id
-			|| world->comparisons[i].incumbent_id == submission_id)
+		if (world->comparisons[i].challenger_file_id == file_id
+			|| world->comparisons[i].incumbent_file_id == file_id)
 			return true;
 	return false;
 }
@@ -347,7 +363,7 @@ static void assert_comparisons_apply(const struct world *world)
 		bool has_winner = false;
 		for (size_t k = 0; k < world->count; k++)
 			has_winner = has_winner || wins[k][i + 1];
-		if (!has_winner && !was_compared(world, one->submission_id) && one->place != next->place)
+		if (!has_winner && !was_compared(world, one->file_id) && one->place != next->place)
 			assert_true(one->score_ns <= next->score_ns);
 	}
 }
@@ -361,6 +377,7 @@ static void the_order_of_the_input_never_changes_the_ranking(void **state)
 		ranking_order(world.entries, world.count, world.comparisons, world.comparison_count);
 		assert_positions_and_places(world.entries, world.count);
 		assert_ties_are_with_the_fastest(&world);
+		assert_one_file_ties(&world);
 		assert_comparisons_are_explained(&world);
 		assert_comparisons_apply(&world);
 		shuffle(again.entries, again.count, sizeof *again.entries);

@@ -12,8 +12,8 @@
 
 #define ENTRY(submission, score, err) \
 	{ \
-		.user_id = 100 + (submission), .submission_id = (submission), .score_ns = (score), \
-		.score_err_ns = (err) \
+		.user_id = 100 + (submission), .submission_id = (submission), .file_id = (submission), \
+		.score_ns = (score), .score_err_ns = (err) \
 	}
 
 struct expected {

@@ -114,6 +114,42 @@ static inline void contest_pass(int64_t job_id, double score_ns, double err_ns, 
 	contest_rank(job_id);
 }
 
+/* Returns the number of the job that compares the two submissions, or 0 if there is none. */
+static inline int64_t contest_comparison_of(int64_t challenger, int64_t incumbent)
+{
+	static const struct statement job = NUMBER(
+		"SELECT COALESCE(MAX(j.id), 0) AS number FROM comparisons c "
+		"JOIN jobs j ON j.comparison_id = c.id WHERE c.challenger_id = ? AND c.incumbent_id = ?");
+	struct number row;
+	assert_done(database_row(db, arena, &job, &row, &error, "ii", challenger, incumbent));
+	return row.number;
+}
+
+struct contest_compared {
+	int64_t job_id;
+	struct head_to_head_result ratio;
+};
+
+static inline int contest_compare_body(
+	struct database *connection, void *context, struct error *why)
+{
+	const struct contest_compared *ended = context;
+	return ranking_compare(connection, arena, ended->job_id, &ended->ratio, why);
+}
+
+/* Ends the comparison: `low` and `high` are the bounds of the challenger's time / the incumbent's.
+ */
+static inline void contest_compare(int64_t challenger, int64_t incumbent, double low, double high)
+{
+	static const struct statement finish =
+		COMMAND("UPDATE jobs SET state = 'done', verdict = 'passed' WHERE id = ?");
+	struct contest_compared ended = { contest_comparison_of(challenger, incumbent),
+		{ (low + high) / 2, low, high, NULL } };
+	assert_true(ended.job_id > 0);
+	assert_done(database_execute(db, &finish, &error, "i", ended.job_id));
+	assert_done(database_transaction(db, contest_compare_body, &ended, &error));
+}
+
 struct text_row {
 	const char *text;
 };

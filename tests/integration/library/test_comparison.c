@@ -44,39 +44,6 @@ static int64_t pass(int user, double score_ns, double err_ns)
 	return pass_as(user, score_ns, err_ns, "isolated");
 }
 
-/* Returns the number of the job that compares the two submissions, or 0 if there is none. */
-static int64_t comparison_of(int64_t challenger, int64_t incumbent)
-{
-	static const struct statement job = NUMBER(
-		"SELECT COALESCE(MAX(j.id), 0) AS number FROM comparisons c "
-		"JOIN jobs j ON j.comparison_id = c.id WHERE c.challenger_id = ? AND c.incumbent_id = ?");
-	struct number row;
-	assert_done(database_row(db, arena, &job, &row, &error, "ii", challenger, incumbent));
-	return row.number;
-}
-
-struct ended {
-	int64_t job_id;
-	struct head_to_head_result ratio;
-};
-
-static int compare_body(struct database *connection, void *context, struct error *why)
-{
-	const struct ended *ended = context;
-	return ranking_compare(connection, arena, ended->job_id, &ended->ratio, why);
-}
-
-static void compared(int64_t challenger, int64_t incumbent, double low, double high)
-{
-	static const struct statement finish =
-		COMMAND("UPDATE jobs SET state = 'done', verdict = 'passed' WHERE id = ?");
-	struct ended ended = { comparison_of(challenger, incumbent),
-		{ (low + high) / 2, low, high, NULL } };
-	assert_true(ended.job_id > 0);
-	assert_done(database_execute(db, &finish, &error, "i", ended.job_id));
-	assert_done(database_transaction(db, compare_body, &ended, &error));
-}
-
 /* ---- the ranking ---- */
 
 /* Returns the ranking as text: "0:1 3:2" means user 0 at place 1, then user 3 at place 2. Checks
@@ -140,12 +107,13 @@ static void a_new_entry_is_compared_with_its_neighbours_within_noise(void **stat
 	assert_int_equal(number_of(&OPEN), 0);
 	int64_t new = pass(3, 1000.5, 1);
 	assert_int_equal(number_of(&OPEN), 1); /* 990 is 1.06 % away, which is not close */
-	assert_true(comparison_of(new, slow) > 0);
-	assert_int_equal(comparison_of(new, fast), 0);
+	assert_true(contest_comparison_of(new, slow) > 0);
+	assert_int_equal(contest_comparison_of(new, fast), 0);
 	int64_t between = pass(4, 999, 1);
 	assert_int_equal(number_of(&OPEN), 3);
-	assert_true(comparison_of(between, fast) > 0 && comparison_of(between, new) > 0);
-	assert_int_equal(comparison_of(between, far), 0);
+	assert_true(
+		contest_comparison_of(between, fast) > 0 && contest_comparison_of(between, new) > 0);
+	assert_int_equal(contest_comparison_of(between, far), 0);
 	assert_page("1:1 4:2 3:2 0:4 2:5");
 }
 
@@ -166,7 +134,7 @@ static void wide_noise_makes_neighbours_of_what_is_more_than_a_percent_apart(voi
 {
 	(void)state;
 	int64_t first = pass(0, 1000, 15), second = pass(1, 1040, 15);
-	assert_true(comparison_of(second, first) > 0);
+	assert_true(contest_comparison_of(second, first) > 0);
 }
 
 static void what_the_custom_engine_has_timed_is_not_compared(void **state)
@@ -188,7 +156,7 @@ static void two_results_of_the_sealed_engine_are_compared(void **state)
 	assert_int_equal(number_of(&RANKED), 1);
 	int64_t second = pass_as(2, 1001, 1, "sealed");
 	assert_int_equal(number_of(&OPEN), 1);
-	assert_true(comparison_of(second, first) > 0);
+	assert_true(contest_comparison_of(second, first) > 0);
 }
 
 static void a_ranking_holds_the_results_of_one_engine(void **state)
@@ -227,7 +195,7 @@ static void a_pair_is_compared_once(void **state)
 	int64_t first = pass(0, 1000, 1), second = pass(1, 1001, 1), job_id = contest_job_of(second);
 	contest_rank(job_id);
 	assert_int_equal(number_of(&OPEN), 1);
-	compared(second, first, 0.999, 1.001);
+	contest_compare(second, first, 0.999, 1.001);
 	contest_rank(job_id);
 	job_id = contest_job_of(first);
 	contest_rank(job_id);
@@ -238,7 +206,7 @@ static void an_entry_that_is_replaced_takes_what_waits_for_it_along(void **state
 {
 	(void)state;
 	int64_t first = pass(0, 1000, 1), second = pass(1, 1001, 1);
-	int64_t job_id = comparison_of(second, first);
+	int64_t job_id = contest_comparison_of(second, first);
 	pass(1, 900, 1);
 	assert_int_equal(number_of(&OPEN), 0);
 	static const struct statement cancelled =
@@ -255,7 +223,7 @@ static void removing_the_device_cancels_what_waits_for_it(void **state)
 	(void)state;
 	static const char *others[] = { "B200" };
 	int64_t first = pass(0, 1000, 1), cancelled = 0;
-	int64_t job_id = comparison_of(pass(1, 1001, 1), first);
+	int64_t job_id = contest_comparison_of(pass(1, 1001, 1), first);
 	assert_int_equal(number_of(&OPEN), 1);
 	const struct actor actor = contest_actor();
 	struct leaderboard_settings settings = { .unchecked = true,
@@ -283,7 +251,7 @@ static void one_that_runs_already_may_end(void **state)
 	assert_done(database_script(
 		db, "UPDATE jobs SET state = 'running' WHERE comparison_id IS NOT NULL", &error));
 	pass(1, 900, 1);
-	compared(second, first, 0.9, 0.95);
+	contest_compare(second, first, 0.9, 0.95);
 	assert_page("1:1 0:2");
 }
 
@@ -294,13 +262,13 @@ static void the_faster_one_stands_first_and_a_tie_is_a_tie(void **state)
 	(void)state;
 	int64_t first = pass(0, 1000, 0.1), second = pass(1, 1001, 0.1), third = pass(2, 1002, 0.1);
 	assert_page("0:1 1:2 2:3");
-	compared(second, first, 0.990, 0.995);
+	contest_compare(second, first, 0.990, 0.995);
 	assert_page("1:1 0:2 2:3");
-	assert_int_equal(comparison_of(third, first), 0);
-	compared(third, second, 1.001, 1.004);
+	assert_int_equal(contest_comparison_of(third, first), 0);
+	contest_compare(third, second, 1.001, 1.004);
 	assert_page("1:1 0:2 2:3");
 	int64_t fourth = pass(3, 1001.5, 0.1);
-	compared(fourth, second, 0.998, 1.003);
+	contest_compare(fourth, second, 0.998, 1.003);
 	assert_page("1:1 3:1 0:3 2:4");
 }
 
@@ -326,12 +294,12 @@ static void whom_a_comparison_puts_behind_is_told(void **state)
 	pass(2, 1500, 0.1);
 	assert_page("0:1 1:2 2:3");
 	assert_string_equal(told(), "");
-	compared(second, first, 0.99, 0.995);
+	contest_compare(second, first, 0.99, 0.995);
 	assert_page("1:1 0:2 2:3");
 	assert_string_equal(told(), "0<1");
 	assert_done(database_execute(db, &forget, &error, ""));
 	int64_t third = pass(2, 1002, 0.1);
-	compared(third, second, 1.001, 1.003);
+	contest_compare(third, second, 1.001, 1.003);
 	assert_page("1:1 0:2 2:3");
 	assert_string_equal(told(), "");
 }
@@ -340,9 +308,9 @@ static void a_result_without_a_comparison_of_its_own_is_refused(void **state)
 {
 	(void)state;
 	int64_t job_id = contest_job_of(pass(0, 1000, 1));
-	struct ended ended = { job_id, { 1, 1, 1, NULL } };
-	assert_refused(database_transaction(db, compare_body, &ended, &error), ERROR_NOT_FOUND, "",
-		"does not belong to a comparison");
+	struct contest_compared ended = { job_id, { 1, 1, 1, NULL } };
+	assert_refused(database_transaction(db, contest_compare_body, &ended, &error), ERROR_NOT_FOUND,
+		"", "does not belong to a comparison");
 }
 
 static void the_table_says_why_an_entry_ranks_where_it_does(void **state)
@@ -350,7 +318,7 @@ static void the_table_says_why_an_entry_ranks_where_it_does(void **state)
 	(void)state;
 	int64_t first = pass(0, 1000, 1), second = pass(1, 1001, 1);
 	assert_reasons("=1 0 -; =1 1 -");
-	compared(second, first, 0.990, 0.995);
+	contest_compare(second, first, 0.990, 0.995);
 	assert_reasons("1 1 -; 2 0 1001 slower 1");
 	pass(2, 1003, 1);
 	assert_reasons("1 1 -; 2 0 1001 slower 1; 3 2 1000");
@@ -370,7 +338,7 @@ static void it_counts_only_while_both_entries_are_their_users_best(void **state)
 {
 	(void)state;
 	int64_t first = pass(0, 1000, 1), second = pass(1, 1001, 1);
-	compared(second, first, 0.990, 0.995);
+	contest_compare(second, first, 0.990, 0.995);
 	assert_page("1:1 0:2");
 	pass(0, 999.5, 1);
 	assert_page("0:1 1:1");
@@ -380,7 +348,7 @@ static void what_came_to_nothing_leaves_the_scores_to_decide(void **state)
 {
 	(void)state;
 	int64_t first = pass(0, 1000, 1), second = pass(1, 1001, 1);
-	assert_true(comparison_of(second, first) > 0);
+	assert_true(contest_comparison_of(second, first) > 0);
 	assert_done(database_script(db,
 		"UPDATE jobs SET state = 'failed', verdict = 'internal error' "
 		"WHERE comparison_id IS NOT NULL",
@@ -406,13 +374,13 @@ static void any_course_of_events_leaves_the_rows_that_a_rebuilding_gives(void **
 		int user = (int)(random() % users);
 		pass(user, best[user] -= (double)(random() % 20) / 10,
 			random() % 5 ? (double)(random() % 20) / 10 : NAN);
-		struct ended ended = { number_of(&waiting),
+		struct contest_compared ended = { number_of(&waiting),
 			{ 0, 0.985 + (double)(random() % 20) / 1000, 0, NULL } };
 		ended.ratio.high = ended.ratio.low + 0.01;
 		ended.ratio.ratio = ended.ratio.low + 0.005;
 		if (ended.job_id && random() % 3) {
 			assert_done(database_execute(db, &finish, &error, "i", ended.job_id));
-			assert_done(database_transaction(db, compare_body, &ended, &error));
+			assert_done(database_transaction(db, contest_compare_body, &ended, &error));
 		}
 		if (i % 10 == 9)
 			assert_page(page());
@@ -433,7 +401,8 @@ static void a_comparison_and_its_job_go_with_either_submission(void **state)
 			COMMAND("INSERT INTO stages (job_id, position, name, message, command, stdout, stderr) "
 					"VALUES (?, 0, 'compare', '', '', '', '')");
 		static const struct statement delete = COMMAND("DELETE FROM submissions WHERE id = ?");
-		assert_done(database_execute(db, &stage, &error, "i", comparison_of(pair[1], pair[0])));
+		assert_done(
+			database_execute(db, &stage, &error, "i", contest_comparison_of(pair[1], pair[0])));
 		assert_done(database_execute(db, &delete, &error, "i", pair[i]));
 		assert_int_equal(number_of(&COUNT_ALL), 0);
 		static const struct statement stages = NUMBER("SELECT COUNT(*) AS number FROM stages");
@@ -472,8 +441,8 @@ static void a_ban_cancels_what_waits_for_the_user_and_nothing_else(void **state)
 	static const struct statement state_of = SELECT(struct text_row, TEXT_COLUMNS,
 		"SELECT CONCAT(state, ': ', COALESCE(reason, '')) AS text FROM jobs WHERE id = ?");
 	struct text_row row;
-	assert_done(
-		database_row(db, arena, &state_of, &row, &error, "i", comparison_of(second, first)));
+	assert_done(database_row(
+		db, arena, &state_of, &row, &error, "i", contest_comparison_of(second, first)));
 	assert_string_equal(row.text,
 		"cancelled: The account of one of the two authors was banned or deleted before the "
 		"comparison.");

@@ -168,6 +168,36 @@ static void users_with_one_file_tie(void **state)
 	assert_int_equal(number_of(&same), 0);
 }
 
+static void a_comparison_counts_for_all_entries_of_two_files(void **state)
+{
+	(void)state;
+	static const struct statement comparisons =
+		NUMBER("SELECT COUNT(*) AS number FROM comparisons");
+	int64_t first = pass(0, a, 100), second = pass(1, b, 100.5);
+	contest_compare(second, first, 0.98, 0.99);
+	assert_page("1:100.5=1 0:100=2");
+	pass(2, a, 100);
+	assert_page("1:100.5=1 0:100=2 2:100=2");
+	pass(0, a, 100);
+	change(first, &WITHDRAW);
+	assert_page("1:100.5=1 2:100=2 0:100=2");
+	assert_int_equal(number_of(&comparisons), 1);
+}
+
+static void a_comparison_waits_while_somebody_has_the_file(void **state)
+{
+	(void)state;
+	static const struct statement waiting = NUMBER(
+		"SELECT COUNT(*) AS number FROM jobs WHERE comparison_id IS NOT NULL AND state = 'queued'");
+	int64_t first = pass(0, a, 100);
+	pass(1, b, 100.5);
+	pass(2, a, 100);
+	change(first, &WITHDRAW);
+	assert_int_equal(number_of(&waiting), 1);
+	pass(2, c, 50);
+	assert_int_equal(number_of(&waiting), 0);
+}
+
 static void a_users_best_changes_with_the_time_of_the_file(void **state)
 {
 	(void)state;
@@ -478,6 +508,8 @@ int main(void)
 		TEST(an_unknown_error_stays_unknown),
 		TEST(fifty_submissions_of_one_file_gain_nothing),
 		TEST(users_with_one_file_tie),
+		TEST(a_comparison_counts_for_all_entries_of_two_files),
+		TEST(a_comparison_waits_while_somebody_has_the_file),
 		TEST(a_users_best_changes_with_the_time_of_the_file),
 		TEST(devices_have_times_of_their_own),
 		TEST(a_withdrawn_result_still_counts_and_a_hidden_one_does_not),
