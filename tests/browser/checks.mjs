@@ -145,16 +145,26 @@ export async function faultsAsShown(page) {
 		...await axeFaults(page)];
 }
 
-export const NARROW = { width: 360, height: 740 }, WIDE = { width: 1440, height: 900 };
+// The content of <main> without parts that differ between visits, or the text if it has no <main>.
+export const contentOf = (text) => text.slice(text.indexOf('<main'), text.indexOf('</main>') + 1)
+	.replace(/name="csrf" value="[^"]*"/g, '').replace(/<time.*?<\/time>/gs, '') || text;
 
-// Faults of the open page on a narrow screen in light colours and on a wide one in dark colours.
+// ZOOMED is WIDE at 200 % zoom: half as many CSS pixels.
+export const NARROW = { width: 360, height: 740 }, WIDE = { width: 1440, height: 900 },
+	ZOOMED = { width: 720, height: 450 };
+
+// Faults of the open page on a narrow screen in light colours, and on a wide one in dark colours,
+// without and with zoom.
 export async function faultsOf(page) {
 	await page.emulateMedia({ colorScheme: 'light' });
 	await page.setViewportSize(NARROW);
 	const faults = await faultsAsShown(page);
 	await page.emulateMedia({ colorScheme: 'dark' });
-	await page.setViewportSize(WIDE);
-	return [...faults, ...await faultsAsShown(page)];
+	for (const size of [ZOOMED, WIDE]) {
+		await page.setViewportSize(size);
+		faults.push(...(await faultsAsShown(page)).map((fault) => `${size.width} px: ${fault}`));
+	}
+	return faults;
 }
 
 export async function looksRight(page) {

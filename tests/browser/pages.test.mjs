@@ -1,18 +1,18 @@
 // The checks that every page must pass. Each role opens every GET address of cgi/router.c that it
 // may see, on an empty and on a full site. The checks are axe in light and dark, the HTML, the
-// structure, the width at 360 and 1440 px, and the console. An address without an example in this
-// file, or without a link to it, fails the test.
+// structure, the width at 360 and 1440 px and at 200 % zoom, and the console. An address without an
+// example in addresses.mjs, or without a link to it, fails the test.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { after } from 'node:test';
 import vnu from 'vnu-jar';
-import { faultsAsShown, faultsOf, htmlFaults, NARROW, overflow,
+import { EMPTY, FULL, NO_PAGES, pathsOf, ROLES, routeOf, ROUTES } from './addresses.mjs';
+import { contentOf, faultsAsShown, faultsOf, htmlFaults, NARROW, overflow,
 	structureFaults } from './checks.mjs';
-import { CREATOR, CROWD, DEVICE, fill, LONG_BOARD, LONG_USER, LONG_WORKER,
-	makeEmpty } from './full.mjs';
+import { CROWD, fill, LONG_BOARD, LONG_USER, makeEmpty } from './full.mjs';
 import { closeBrowser, codeField, fillAndSend, logIn, logInAsAdmin, PASSWORD, register, RIGHT,
 	scene, SLOW, submit, taskZip, url, verdictOf, visit } from './visitor.mjs';
 
@@ -22,8 +22,10 @@ after(closeBrowser);
 const SAVED = mkdtempSync(join(tmpdir(), 'podium-pages.')), savedPaths = [];
 after(() => rmSync(SAVED, { recursive: true }));
 
-// A first visit. The pages of languages show the whole source of a harness.
-const FIRST_VISIT_BYTES = 35_000, LANGUAGE_BYTES = 70_000, FIRST_VISIT_REQUESTS = 5;
+// A first visit. The pages of languages show the whole source of a harness, a page of the help is a
+// whole document, and the pages that submit load the editor.
+const FIRST_VISIT_BYTES = 35_000, LANGUAGE_BYTES = 70_000, SUBMIT_BYTES = 190_000,
+	HELP_BYTES = 55_000, FIRST_VISIT_REQUESTS = 5, SUBMIT_REQUESTS = 6;
 const WALK_LIMIT_MS = 600_000;
 
 // ---- two sites ----
@@ -32,87 +34,7 @@ let emptied, filled;
 const empty = () => emptied ??= makeEmpty();
 const furnish = () => filled ??= empty().then(fill);
 
-// ---- addresses ----
-
-// The pattern and the access level of each GET row of the router's table, in its order.
-const regexOf = (pattern) => new RegExp('^' + pattern.replaceAll('.', '\\.')
-	.replaceAll('**', '.+').replace(/(?<!\.\+|\.)\*/g, '[^/]+') + '$');
-const ROUTES = [...readFileSync(new URL('../../cgi/router.c', import.meta.url), 'utf8')
-	.split('ROUTES[] = {')[1].split('};')[0]
-	.matchAll(/\{ METHOD_GET,\s+"([^"]+)",\s+\w+,\s+(\w+),/g)]
-	.map(([, pattern, access]) => ({ pattern, access, regex: regexOf(pattern) }));
-const routeOf = (path) => ROUTES.find(({ regex }) => regex.test(path.split(/[?#]/)[0]));
-
-const ROLES = {
-	'a visitor': { enter: async () => {}, may: ['ANYONE'] },
-	'a participant': { enter: (page) => logIn(page, LONG_USER), may: ['ANYONE', 'LOGGED_IN'] },
-	'a creator': { enter: (page) => logIn(page, CREATOR),
-		may: ['ANYONE', 'LOGGED_IN', 'CREATORS'] },
-	'an admin': { enter: logInAsAdmin, may: ['ANYONE', 'LOGGED_IN', 'CREATORS', 'ADMINS'] },
-};
-
-// Answers that are no pages: data for programs, files and pictures.
-const NO_PAGES = ['/leaderboard/*.json', '/leaderboard/*.csv', '/leaderboard/*.atom',
-	'/leaderboard/*/badge.svg', '/leaderboard/*/share.png',
-	'/leaderboard/*/live', '/admin/leaderboard/*/dryrun/status', '/admin/hooks/*/status',
-	'/leaderboard/*/raw/**', '/leaderboard/*/template/*', '/submission/*/status',
-	'/submission/*/source', '/submission/*/artifact/*', '/submission/*/plan/*',
-	'/comparison/*/status', '/queue/status', '/language/*/*', '/account/export', '/healthz',
-	'/metrics', '/help/terminal/podium', '/help/terminal/podium.sha256'];
-
-// Lets only these roles look at the paths, if the router admits them.
-const only = (roles, ...paths) => paths.map((path) => ({ path, roles }));
-const VISITOR = ['a visitor'], AUTHOR = ['a participant'], ADMIN = ['an admin'],
-	OWNERS = ['a creator', 'an admin'], MEMBERS = ['a participant', ...OWNERS];
-
-const EMPTY = ['/', '/submit', '/mine', '/compare', '/queue', '/archive', '/join', '/language/py',
-	'/language/cu', '/judge', '/help',
-	'/help/terminal', '/help/first-submission', '/account', '/account/sessions', '/account/tokens', '/device',
-	'/account/data', '/account/delete', `/user/${LONG_USER}`,
-	...only(VISITOR, '/account/deleted', '/login', '/register'), '/admin',
-	'/admin/leaderboards/new', '/admin/invites', '/admin/hooks',
-	'/admin/sets/new', '/admin/workers', '/admin/review', '/admin/submissions',
-	'/admin/announcements', '/admin/rejudgings', '/admin/users', '/admin/audit'];
-
-const crowd = (rest) => `/leaderboard/${CROWD}${rest}`,
-	long = (rest) => `/leaderboard/${LONG_BOARD}${rest}`;
-const FULL = (ids) => [...EMPTY,
-	...only(VISITOR, crowd('?gpu=H200')), // 100 rows; other roles look at the next page
-	...['?gpu=H200&page=2', '?gpu=H200&user=nobody', '?view=shapes&gpu=H200', '?view=gpus',
-		'?view=live', '/submit', '/mine', '/task/file/eval.py'].map(crowd),
-	...['', '/submit', '/task', '?view=shapes'].map(long),
-	...['bare', 'bare?view=shapes', 'bare?view=gpus', 'bare?view=live', 'bare/submit', 'bare/mine',
-		'deviceless', 'deviceless/submit', 'ended', 'ended/submit',
-		'practice', 'practice/submit', 'frozen', 'archived'].map((rest) => `/leaderboard/${rest}`),
-	...only(MEMBERS, '/leaderboard/closed_one'), ...only(OWNERS, '/leaderboard/hidden_one'),
-	...['noisy', 'broken', 'passed', 'own'].map((name) => `/submission/${ids[name]}`),
-	...only(['a participant', 'an admin'], `/submission/${ids.first}`),
-	...only(AUTHOR, ...Array.from({ length: 11 }, (_, i) => `/submission/${ids.first + 1 + i}`),
-		crowd(`/submit?from=${ids.own}`), `/submission/${ids.queued}/cancel`,
-		`/submission/${ids.own}/withdraw`, `/submission/${ids.own}/note`, '/mine?mode=test',
-		`/compare?a=${ids.own}&b=${ids.queued}`),
-	`/compare?a=${ids.own}&b=${ids.other}`, `/comparison/${ids.comparison}`, '/user/participant7',
-	ids.link, `/join?code=code-of-a-class-2`,
-	...['edit', 'delete', 'publishing', 'versions', 'diff?from=1&to=2', 'switch?version=2', 'clone',
-		'dryrun', 'hooks'].map((page) => `/admin${long(`/${page}`)}`),
-	'/admin/leaderboard/closed_one/publishing', `/admin/leaderboard/${CROWD}/dryrun`,
-	`/admin/leaderboard/${CROWD}/edit`, ...only(ADMIN, `/admin/sets/${ids.set}`),
-	`/admin/host/${LONG_WORKER}`, `/admin/submission/${ids.own}`, `/admin/submission/${ids.first}`,
-	`/admin/device/${LONG_WORKER}/${DEVICE}`,
-	`/admin/rejudgings/${ids.rejudging}`, `/admin/rejudgings/${ids.rejudging}/${ids.rejudged}`,
-	`/admin/users/${LONG_USER}/ban`, '/admin/users?page=2', '/admin/users?q=nobody-is-called-this',
-	'/admin/audit?who=nobody',
-	`/admin/submissions?user=${LONG_USER}`, ...ids.hooks.map((id) => `/admin/hooks/${id}`)];
-
-function pathsOf(list, role) {
-	return list.map((one) => one.path ? one : { path: one }).filter(({ path, roles }) => {
-		const route = routeOf(path);
-		assert.ok(route, `the router has no ${path}`);
-		return ROLES[role].may.includes(route.access) && (!roles || roles.includes(role));
-	}).map(({ path }) => path);
-}
-
-scene('every address of the router has an example here', async () => {
+scene('every address of the router has an example', async () => {
 	assert.ok(ROUTES.length > 60, `${ROUTES.length} addresses were read`);
 	const ids = { own: 1, other: 2, first: 3, queued: 4, noisy: 5, broken: 6, passed: 7,
 		comparison: 1, rejudging: 1, rejudged: 1, set: 1, link: '/password/0', hooks: [1] };
@@ -127,20 +49,13 @@ scene('every address of the router has an example here', async () => {
 // ---- looking at every page ----
 
 const linked = new Map(); // role -> the links on its pages
-// contents that were checked, so that a page that looks the same to two roles is checked once
+// Contents that were checked, so that a page that looks the same to two roles is checked once. The
+// parts around <main> are checked once for each role.
 const seen = new Set();
 
 const links = (page) => page.evaluate(() => [...document.querySelectorAll('a[href]')]
 	.filter((link) => link.origin === location.origin && !link.hasAttribute('download'))
 	.map((link) => link.pathname + link.search));
-
-// The content of <main> without parts that differ between visits. The rest of the page is checked
-// once for each role.
-function contentOf(text, role) {
-	const main = text.slice(text.indexOf('<main'), text.indexOf('</main>') + 1)
-		.replace(/name="csrf" value="[^"]*"/g, '').replace(/<time.*?<\/time>/gs, '');
-	return seen.has(role) && main ? main : text;
-}
 
 // The faults of the open page. axe's rules that need no colours run once, on the light page.
 async function lookAt(page, paths, role) {
@@ -151,7 +66,7 @@ async function lookAt(page, paths, role) {
 		assert.equal(answer.status(), 200, `${path} answers ${answer.status()} to ${role}`);
 		assert.equal(new URL(page.url()).pathname, path.split('?')[0],
 			`${path} leads ${role} elsewhere`);
-		const text = await answer.text(), content = contentOf(text, role);
+		const text = await answer.text(), content = seen.has(role) ? contentOf(text) : text;
 		for (const link of await links(page))
 			found.add(link);
 		if (!seen.has(content)) {
@@ -292,27 +207,42 @@ scene('an error page looks like the other pages', async (come) => {
 
 // ---- weight, colours, keyboard ----
 
-scene(`the first visit to a page costs at most ${FIRST_VISIT_BYTES / 1000} KB`, async () => {
-	const paths = pathsOf(FULL(await furnish()), 'a visitor'), heavy = [];
-	for (const path of paths.filter(
-			(path, i) => paths.findIndex((other) => routeOf(other) === routeOf(path)) === i)) {
-		const { page, context } = await visit({ watch: false }); // with an empty cache
-		const network = await context.newCDPSession(page);
+// What a page may weigh. The editor is part of the pages that submit, for those who may.
+function budgetOf(path, role) {
+	if (path.startsWith('/language/'))
+		return LANGUAGE_BYTES;
+	if (path.startsWith('/help/'))
+		return HELP_BYTES;
+	return /\/submit$/.test(path) && role !== 'a visitor' ? SUBMIT_BYTES : FIRST_VISIT_BYTES;
+}
+
+for (const [role, { enter }] of Object.entries(ROLES))
+	scene(`the first visit of ${role} to a page stays within its budget`, async (come) => {
+		const paths = pathsOf(FULL(await furnish()), role), heavy = [], page = await come();
+		await enter(page);
+		const network = await page.context().newCDPSession(page);
 		let bytes = 0, requests = 0;
 		network.on('Network.loadingFinished', (load) => {
 			bytes += load.encodedDataLength;
-			requests++;
+			requests += load.encodedDataLength > 0; // a data: address is no request
 		});
 		await network.send('Network.enable');
-		await page.goto(path, { waitUntil: 'load' });
-		await context.close();
-		assert.ok(bytes > 1000, `${path}: nothing was counted`);
-		const most = path.startsWith('/language/') ? LANGUAGE_BYTES : FIRST_VISIT_BYTES;
-		if (bytes > most || requests > FIRST_VISIT_REQUESTS)
-			heavy.push(`${path}: ${bytes} bytes in ${requests} requests`);
-	}
-	assert.deepEqual(heavy, []);
-});
+		// One page of each route, and every page of the help.
+		for (const path of paths.filter((path, i) => path.startsWith('/help/')
+			|| paths.findIndex((other) => routeOf(other) === routeOf(path)) === i)) {
+			const most = budgetOf(path, role);
+			await page.goto('about:blank');
+			await network.send('Network.clearBrowserCache');
+			bytes = requests = 0;
+			await page.goto(path,
+				{ waitUntil: most === SUBMIT_BYTES ? 'networkidle' : 'load' });
+			assert.ok(bytes > 1000, `${path}: nothing was counted`);
+			if (bytes > most
+				|| requests > (most === SUBMIT_BYTES ? SUBMIT_REQUESTS : FIRST_VISIT_REQUESTS))
+				heavy.push(`${path}: ${bytes} bytes in ${requests} requests`);
+		}
+		assert.deepEqual(heavy, []);
+	}, WALK_LIMIT_MS);
 
 scene('a reader whose system is dark gets dark pages', async (come) => {
 	const colours = [];
