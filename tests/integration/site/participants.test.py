@@ -826,12 +826,12 @@ def the_form_says_what_the_server_will_run():
 		"WHERE name = 'small'"
 	)
 	page = words(ada, FORM)
-	contains(page, "Submissions are taken until")
+	contains(page, "submitted before the deadline")
 	contains(page, "in 3 days")
 	contains(page, "Timed: 2 cases. # size 1 64 2 128 Tested: 1 case. # size 1 1")
 	sql("UPDATE leaderboards SET deadline = NULL WHERE name = 'small'")
 	page = words(ada, FORM)
-	lacks(page, "Submissions are taken until")
+	lacks(page, "submitted before the deadline")
 	for part in (
 		"Deadline none",
 		"Time limits tests 180 s, benchmarks 180 s, ranked 180 s",
@@ -886,7 +886,7 @@ def the_form_announces_practice_a_freeze_and_a_closed_leaderboard():
 		"UTC, just now",
 	):
 		contains(page, part)
-	lacks(page, "Submissions are taken until")
+	lacks(page, "submitted before the deadline")
 	for change, sentence in (
 		("practice = 0", "The deadline of this leaderboard has passed: it was"),
 		(
