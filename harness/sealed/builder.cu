@@ -166,9 +166,9 @@ class Builder
 			/* The first calls make buffers and tables, which later calls find. */
 			call();
 			call();
-			cudaGraph_t graph = capture();
-			std::string text = make_plan(graph);
-			cudaGraphDestroy(graph);
+			std::string before = record();
+			std::string text = record();
+			compare(before, text);
 			answer(text);
 		} catch (const NoPlan &none) {
 			sealed_built built = { static_cast<std::uint32_t>(none.status), 0, 0 };
@@ -242,10 +242,28 @@ class Builder
 		return graph;
 	}
 
-	std::string make_plan(cudaGraph_t graph)
+	/* Records a call. kept_ is then its output. */
+	std::string record()
+	{
+		kept_.reset();
+		cudaGraph_t graph = capture();
+		std::string text = or_refuse([&] { return recorder_.plan(graph); });
+		cudaGraphDestroy(graph);
+		return text;
+	}
+
+	/* Refuses a call that differs from the call before it. */
+	void compare(const std::string &before, const std::string &text)
+	{
+		std::string doubt = or_refuse([&] { return recorder_.compare(before, text); });
+		if (!doubt.empty())
+			std::printf("Note: %s\n", doubt.c_str());
+	}
+
+	template <class Make> std::string or_refuse(Make &&make)
 	{
 		try {
-			return recorder_.plan(graph);
+			return make();
 		} catch (const Broken &broken) {
 			if (broken.code != ISOLATED_VIOLATION)
 				throw;

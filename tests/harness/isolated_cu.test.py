@@ -262,7 +262,8 @@ output_t custom_kernel(input_t data)
 }
 """
 # A submission to the sealed engine. Its plan multiplies the input by the factor that it keeps in
-# the arena (tests/lib/pretended_sealed/cu_launcher.py). Its third call is the captured one.
+# the arena (tests/lib/pretended_sealed/cu_launcher.py). Of each four calls for a case, the last two
+# are captured.
 SEALED_SUBMISSION = """#include "task.h"
 #include <cstdio>
 #include <cstring>
@@ -271,12 +272,15 @@ SEALED_SUBMISSION = """#include "task.h"
 #include <unistd.h>
 static const char *mode = getenv("MODE") ? getenv("MODE") : "";
 static bool is(const char *name) { return std::strcmp(mode, name) == 0; }
-static void write_plan(const float *from, const float *to, const float *factor, std::size_t count)
+static void write_plan(const float *from, const float *to, const float *factor, std::size_t count,
+	int call)
 {
 	std::FILE *file = std::fopen("plan", "w");
 	bool is_refused = is("is refused by the launcher");
-	std::fprintf(file, "{\\"input\\":%zu,\\"output\\":%zu,\\"factor\\":%zu,\\"count\\":%zu%s}",
+	std::fprintf(file,
+		"{\\"input\\":%zu,\\"output\\":%zu,\\"factor\\":%zu,\\"count\\":%zu,\\"call\\":%d%s}",
 		std::size_t(from), std::size_t(to), std::size_t(factor), count,
+		is("varies from call to call") ? call : 0,
 		is_refused ? ",\\"refuse\\":\\"Blob 0 of the plan has another hash.\\""
 		: is("fails on the GPU") ? ",\\"run\\":\\"raise RuntimeError('illegal address')\\""
 		: is("has no CUPTI") ? ",\\"trace\\":\\"has no CUPTI\\""
@@ -287,11 +291,14 @@ static void write_plan(const float *from, const float *to, const float *factor, 
 output_t custom_kernel(input_t data)
 {
 	static int calls;
+	static std::size_t size;
 	static pretended::Buffer<float> factor(256);
-	bool is_captured = ++calls % 3 == 0, is_slow = is("is slow and recorded if small");
+	auto &[values, codes] = data;
+	if (std::exchange(size, values.size()) != values.size())
+		calls = 0;
+	bool is_captured = calls++ % 4 >= 2, is_slow = is("is slow and recorded if small");
 	bool is_for_small = is_slow || is("is recorded if small");
 	usleep(is_slow ? 1600000 : 0);
-	auto &[values, codes] = data;
 	if (is("needs much"))
 		pretended::Buffer<char> much(8 << 20);
 	const float *freed = pretended::Buffer<float>(values.size()).data();
@@ -321,7 +328,7 @@ output_t custom_kernel(input_t data)
 		codes.resize(static_cast<std::size_t>(calls));
 	float *to = is("returns its input") ? values.data() : made.data();
 	if (is_captured && !is("is not recorded") && !(is_for_small && values.size() > 9))
-		write_plan(values.data(), to, factor.data(), values.size());
+		write_plan(values.data(), to, factor.data(), values.size(), calls);
 	if (is_captured && is_for_small && values.size() > 9)
 		std::remove("plan"); /* of the case before */
 	if (is("returns the middle"))
@@ -1304,6 +1311,7 @@ def a_wrong_plan_is_a_wrong_answer():
 def a_call_that_cannot_be_recorded_is_refused_with_its_sentence():
 	for mode, sentence in (
 		("is not recorded", "The call runs a function on the host."),
+		("varies from call to call", "The kernel varies."),
 		("is refused by the launcher", "Blob 0 of the plan has another hash."),
 		("needs much", "custom_kernel needs more than 4 MiB of memory on the GPU. Allocate less."),
 		("returns the middle", "custom_kernel returned memory that is neither a part of the input"),
