@@ -7,7 +7,11 @@
  * - In a captured call, waits for the GPU return at once. The call's work has not begun, and it
  *   cannot read results, because copies to the host are refused.
  * - In a captured call, cudaMemset and copies to the GPU do not wait either.
- * - In a captured call, launches on a stream that is not captured are noted.
+ * - In a captured call, a copy from the host becomes a copy from the arena, because a plan has no
+ *   data on the host. The builder writes the bytes there after the capture. A copy from the host
+ *   to a variable is left out, because the launcher restores variables before each call. The
+ *   builder checks that the variable has these bytes.
+ * - In a captured call, work on a stream that is not captured is noted.
  *
  * It is compiled as C++, without code for the GPU. Names with _ptsz and _ptds are what
  * --default-stream=per-thread makes of a call, here as well. All of this runs in the process of the
@@ -53,24 +57,54 @@ std::atomic<bool> is_captured = false, has_left_out = false;
 std::mutex lock;
 std::vector<void *> freed; /* in the captured call */
 
+/* A copy from the host in the captured call. */
+struct Copied {
+	void *place; /* in the arena, or in a variable */
+	std::vector<char> bytes;
+	bool is_variable;
+};
+std::vector<Copied> copied;
+
 } // namespace
 
 extern "C" {
 
 /* ---- for the builder ---- */
 
-/* Begins or ends a captured call. Returns whether the last one launched a kernel on a stream that
- * was not captured. */
+/* Begins or ends a captured call. Returns whether the last one launched work on a stream that was
+ * not captured. */
 __attribute__((visibility("default"))) bool podium_capture(bool is_begin)
 {
-	is_captured = is_begin;
-	if (is_begin)
-		return has_left_out = false;
 	std::lock_guard guard(lock);
+	is_captured = is_begin;
+	if (is_begin) {
+		for (const Copied &copy : copied)
+			if (!copy.is_variable)
+				arena().give(copy.place, 0, 0, nullptr);
+		copied.clear();
+		return has_left_out = false;
+	}
 	for (void *memory : freed)
 		arena().give(memory, 0, 0, nullptr);
 	freed.clear();
 	return has_left_out;
+}
+
+/* Gives a copy from the host of the last captured call, in their order: the place that must have
+ * the bytes before each call, in the arena or in a variable. False: there are fewer. The bytes and
+ * the place in the arena belong to the copy until the next captured call begins. */
+__attribute__((visibility("default"))) bool podium_copied(
+	std::size_t number, void **place, const void **bytes, std::size_t *count, bool *is_variable)
+{
+	std::lock_guard guard(lock);
+	if (number >= copied.size())
+		return false;
+	const Copied &copy = copied[number];
+	*place = copy.place;
+	*bytes = copy.bytes.data();
+	*count = copy.bytes.size();
+	*is_variable = copy.is_variable;
+	return true;
 }
 
 /* ---- memory ---- */
@@ -163,11 +197,47 @@ WAIT(cudaEventSynchronize, (cudaEvent_t event), event)
 
 /* ---- copies ---- */
 
-cudaError_t __real_cudaMemset_ptds(void *to, int value, std::size_t bytes);
-cudaError_t __wrap_cudaMemset_ptds(void *to, int value, std::size_t bytes)
+cudaError_t __real_cudaMemcpyAsync_ptsz(
+	void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream);
+cudaError_t __real_cudaMemsetAsync_ptsz(
+	void *to, int value, std::size_t bytes, cudaStream_t stream);
+
+static void note_work(cudaStream_t stream)
 {
-	return is_captured ? cudaMemsetAsync(to, value, bytes, cudaStreamPerThread)
-					   : __real_cudaMemset_ptds(to, value, bytes);
+	cudaStreamCaptureStatus status = cudaStreamCaptureStatusActive;
+	if (is_captured && cudaStreamIsCapturing(stream, &status) == cudaSuccess
+		&& status == cudaStreamCaptureStatusNone)
+		has_left_out = true;
+}
+
+static bool is_on_host(const void *memory, cudaMemcpyKind kind)
+{
+	cudaPointerAttributes known = {};
+	if (kind != cudaMemcpyDefault)
+		return kind == cudaMemcpyHostToDevice;
+	return !is_in_range(memory) && cudaPointerGetAttributes(&known, memory) == cudaSuccess
+		&& (known.type == cudaMemoryTypeHost || known.type == cudaMemoryTypeUnregistered);
+}
+
+static void note_copy(void *place, const void *from, std::size_t bytes, bool is_variable)
+{
+	auto first = static_cast<const char *>(from);
+	std::lock_guard guard(lock);
+	copied.push_back({ place, std::vector<char>(first, first + bytes), is_variable });
+}
+
+cudaError_t __wrap_cudaMemcpyAsync_ptsz(
+	void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream)
+{
+	note_work(stream);
+	if (!is_captured || !bytes || !is_in_range(to) || !is_on_host(from, kind))
+		return __real_cudaMemcpyAsync_ptsz(to, from, bytes, kind, stream);
+	void *place;
+	cudaError_t status = take_memory(&place, bytes);
+	if (status != cudaSuccess)
+		return status;
+	note_copy(place, from, bytes, false);
+	return __real_cudaMemcpyAsync_ptsz(to, place, bytes, cudaMemcpyDeviceToDevice, stream);
 }
 
 /* The call could read what a copy to the host brings, so CUDA may refuse such a copy. */
@@ -177,25 +247,62 @@ cudaError_t __wrap_cudaMemcpy_ptds(
 	void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind)
 {
 	return is_captured && is_in_range(to)
-		? cudaMemcpyAsync(to, from, bytes, kind, cudaStreamPerThread)
+		? __wrap_cudaMemcpyAsync_ptsz(to, from, bytes, kind, cudaStreamPerThread)
 		: __real_cudaMemcpy_ptds(to, from, bytes, kind);
 }
 
-/* ---- launches ---- */
-
-static void note_launch(cudaStream_t stream)
+/* Leaves a copy from the host out. Returns false for any other. */
+static bool leave_out(const void *variable, const void *from, std::size_t bytes, std::size_t offset,
+	cudaMemcpyKind kind, cudaError_t &status)
 {
-	cudaStreamCaptureStatus status = cudaStreamCaptureStatusActive;
-	if (is_captured && cudaStreamIsCapturing(stream, &status) == cudaSuccess
-		&& status == cudaStreamCaptureStatusNone)
-		has_left_out = true;
+	void *place = nullptr;
+	if (!is_captured || !is_on_host(from, kind))
+		return false;
+	status = cudaGetSymbolAddress(&place, variable);
+	if (status == cudaSuccess)
+		note_copy(static_cast<char *>(place) + offset, from, bytes, true);
+	return true;
 }
+
+#define COPY_TO_VARIABLE(name, parameters, ...) \
+	cudaError_t __real_##name parameters; \
+	cudaError_t __wrap_##name parameters \
+	{ \
+		cudaError_t status; \
+		return leave_out(variable, from, bytes, offset, kind, status) \
+			? status \
+			: __real_##name(__VA_ARGS__); \
+	}
+
+COPY_TO_VARIABLE(cudaMemcpyToSymbol_ptds,
+	(const void *variable, const void *from, std::size_t bytes, std::size_t offset,
+		cudaMemcpyKind kind),
+	variable, from, bytes, offset, kind)
+COPY_TO_VARIABLE(cudaMemcpyToSymbolAsync_ptsz,
+	(const void *variable, const void *from, std::size_t bytes, std::size_t offset,
+		cudaMemcpyKind kind, cudaStream_t stream),
+	variable, from, bytes, offset, kind, stream)
+
+cudaError_t __wrap_cudaMemsetAsync_ptsz(void *to, int value, std::size_t bytes, cudaStream_t stream)
+{
+	note_work(stream);
+	return __real_cudaMemsetAsync_ptsz(to, value, bytes, stream);
+}
+
+cudaError_t __real_cudaMemset_ptds(void *to, int value, std::size_t bytes);
+cudaError_t __wrap_cudaMemset_ptds(void *to, int value, std::size_t bytes)
+{
+	return is_captured ? __real_cudaMemsetAsync_ptsz(to, value, bytes, cudaStreamPerThread)
+					   : __real_cudaMemset_ptds(to, value, bytes);
+}
+
+/* ---- launches ---- */
 
 #define LAUNCH(name, parameters, stream, ...) \
 	cudaError_t __real_##name parameters; \
 	cudaError_t __wrap_##name parameters \
 	{ \
-		note_launch(stream); \
+		note_work(stream); \
 		return __real_##name(__VA_ARGS__); \
 	}
 
@@ -218,7 +325,7 @@ LAUNCH(cudaLaunchKernelExC_ptsz,
 __attribute__((weak)) cudaError_t __real___cudaLaunchKernel_ptsz __cudaLaunchKernel_ptsz_parameters;
 cudaError_t __wrap___cudaLaunchKernel_ptsz __cudaLaunchKernel_ptsz_parameters
 {
-	note_launch(stream);
+	note_work(stream);
 	return __real___cudaLaunchKernel_ptsz(kernel, grid, block, arguments, shared, stream);
 }
 

@@ -288,6 +288,31 @@ static void write_plan(const float *from, const float *to, const float *factor, 
 		: is("is silent in a trace") ? ",\\"trace\\":\\"is silent\\"" : "");
 	std::fclose(file);
 }
+static bool copies() { return std::strncmp(mode, "copies", 6) == 0; }
+/* Copies 2.0f, or the call's number, from the host to the arena, or to a variable. Returns the
+ * place from which a plan copies it. There is no GPU, so CUDA refuses the copy in the graph. */
+static float variable;
+extern "C" bool podium_copied(std::size_t, void **, const void **, std::size_t *, bool *);
+extern "C" cudaError_t __wrap_cudaGetSymbolAddress(void **at, const void *)
+{
+	*at = &variable;
+	return cudaSuccess;
+}
+static const float *copy(float *to, int call)
+{
+	float from = is("copies its number") || is("copies its number to a variable") ? call : 2;
+	void *place = to;
+	const void *bytes;
+	std::size_t count;
+	bool is_variable;
+	if (is("copies to a variable") || is("copies its number to a variable")) {
+		variable = call < 3 ? from : variable;
+		(cudaMemcpyToSymbol_ptds)(&variable, &from, 4, 0, cudaMemcpyHostToDevice);
+	} else
+		(cudaMemcpyAsync_ptsz)(to, &from, 4, cudaMemcpyHostToDevice, nullptr);
+	return podium_copied(0, &place, &bytes, &count, &is_variable) && !is_variable
+		? static_cast<float *>(place) : to;
+}
 output_t custom_kernel(input_t data)
 {
 	static int calls;
@@ -311,6 +336,9 @@ output_t custom_kernel(input_t data)
 		throw std::runtime_error("a wait");
 	*factor.data() = is("is wrong") ? 3 : 2;
 	factor.data()[255] = 1;
+	const float *by = factor.data();
+	if (copies())
+		by = copy(factor.data(), calls);
 	if (is("raises"))
 		throw std::runtime_error("no such luck");
 	if (is_captured && is("raises when captured"))
@@ -328,7 +356,7 @@ output_t custom_kernel(input_t data)
 		codes.resize(static_cast<std::size_t>(calls));
 	float *to = is("returns its input") ? values.data() : made.data();
 	if (is_captured && !is("is not recorded") && !(is_for_small && values.size() > 9))
-		write_plan(values.data(), to, factor.data(), values.size(), calls);
+		write_plan(values.data(), to, by, values.size(), calls);
 	if (is_captured && is_for_small && values.size() > 9)
 		std::remove("plan"); /* of the case before */
 	if (is("returns the middle"))
@@ -381,20 +409,26 @@ REAL(cudaStreamSynchronize, cudaStream_t)
 REAL(cudaStreamSynchronize_ptsz, cudaStream_t)
 REAL(cudaEventSynchronize, cudaEvent_t)
 REAL(cudaMemset_ptds, void *, int, std::size_t)
+REAL(cudaMemsetAsync_ptsz, void *, int, std::size_t, cudaStream_t)
 REAL(cudaMemcpy_ptds, void *, const void *, std::size_t, cudaMemcpyKind)
+REAL(cudaMemcpyAsync_ptsz, void *, const void *from, std::size_t, cudaMemcpyKind, cudaStream_t)
+REAL(cudaMemcpyToSymbol_ptds, const void *, const void *, std::size_t, std::size_t,
+	cudaMemcpyKind)
+REAL(cudaMemcpyToSymbolAsync_ptsz, const void *, const void *, std::size_t, std::size_t,
+	cudaMemcpyKind, cudaStream_t)
 REAL(cudaLaunchKernel_ptsz, const void *, dim3, dim3, void **, std::size_t, cudaStream_t)
 REAL(cudaLaunchCooperativeKernel_ptsz, const void *, dim3, dim3, void **, std::size_t,
 	cudaStream_t)
 REAL(cudaLaunchKernelExC_ptsz, const cudaLaunchConfig_t *, const void *, void **)
 REAL(__cudaLaunchKernel_ptsz, cudaKernel_t, dim3, dim3, void **, std::size_t, cudaStream_t)
-cudaError_t cudaMemsetAsync_ptsz(void *, int, std::size_t, cudaStream_t)
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *known, const void *at)
 {
-	calls += "async set ";
+	known->type = at == base - 8 ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered;
 	return cudaSuccess;
 }
-cudaError_t cudaMemcpyAsync_ptsz(void *, const void *, std::size_t, cudaMemcpyKind, cudaStream_t)
+cudaError_t cudaGetSymbolAddress(void **at, const void *variable)
 {
-	calls += "async copy ";
+	*at = const_cast<void *>(variable);
 	return cudaSuccess;
 }
 cudaError_t cudaStreamIsCapturing_ptsz(cudaStream_t stream, cudaStreamCaptureStatus *status)
@@ -403,6 +437,20 @@ cudaError_t cudaStreamIsCapturing_ptsz(cudaStream_t stream, cudaStreamCaptureSta
 	return cudaSuccess;
 }
 bool podium_capture(bool is_begin);
+bool podium_copied(std::size_t, void **, const void **, std::size_t *, bool *);
+}
+static void tell_copies(const char *step)
+{
+	void *place;
+	const void *bytes;
+	std::size_t count;
+	bool is_variable;
+	for (std::size_t i = 0; podium_copied(i, &place, &bytes, &count, &is_variable); i++)
+		calls += std::string(static_cast<const char *>(bytes), count) + " for "
+			+ (is_variable ? "variable " : "arena ")
+			+ std::to_string(static_cast<char *>(place) - base) + " ";
+	std::printf("%s: 0 %s\\n", step, calls.c_str());
+	calls.clear();
 }
 static void say(const char *step, int result)
 {
@@ -413,7 +461,7 @@ static void all(const char *when)
 {
 	void *memory = nullptr;
 	std::size_t pitch = 0;
-	char here = 0;
+	char here = 'h';
 	cudaLaunchConfig_t launch = {};
 	std::printf("%s\\n", when);
 	say("malloc", __wrap_cudaMalloc(&memory, 100));
@@ -432,6 +480,20 @@ static void all(const char *when)
 	say("wait for an event", __wrap_cudaEventSynchronize(nullptr));
 	say("set", __wrap_cudaMemset_ptds(base, 0, 1));
 	say("copy", __wrap_cudaMemcpy_ptds(base, &here, 1, cudaMemcpyDefault));
+	say("copy on the GPU", __wrap_cudaMemcpyAsync_ptsz(base, base - 8, 1, cudaMemcpyDefault,
+		nullptr));
+	say("copy within", __wrap_cudaMemcpyAsync_ptsz(base, base + 8, 1, cudaMemcpyDefault, nullptr));
+	say("copy nothing", __wrap_cudaMemcpyAsync_ptsz(base, &here, 0, cudaMemcpyHostToDevice,
+		nullptr));
+	char text[] = "abc";
+	say("async copy", __wrap_cudaMemcpyAsync_ptsz(base, text, 3, cudaMemcpyHostToDevice, nullptr));
+	say("variable", __wrap_cudaMemcpyToSymbol_ptds(base + 64, text, 2, 1, cudaMemcpyHostToDevice));
+	say("async variable", __wrap_cudaMemcpyToSymbolAsync_ptsz(
+		base + 32, text, 1, 0, cudaMemcpyDefault, nullptr));
+	say("variable on the GPU", __wrap_cudaMemcpyToSymbol_ptds(
+		base + 64, base, 2, 1, cudaMemcpyDeviceToDevice));
+	text[0] = 'z'; /* the bytes are those of the copy's time */
+	tell_copies("copies");
 	say("copy to the host", __wrap_cudaMemcpy_ptds(&here, base, 1, cudaMemcpyDefault));
 	say("launch", __wrap___cudaLaunchKernel_ptsz(nullptr, 1, 1, nullptr, 0, nullptr));
 	say("launch as a group", __wrap_cudaLaunchCooperativeKernel_ptsz(
@@ -441,17 +503,24 @@ static void all(const char *when)
 int main()
 {
 	auto other = reinterpret_cast<cudaStream_t>(64);
-	captured.insert(nullptr);
+	captured = { nullptr, cudaStreamPerThread };
 	all("before");
 	say("begin", podium_capture(true));
 	all("captured");
 	say("end of all", podium_capture(false));
-	say("begin", podium_capture(true));
+	say("begin again", podium_capture(true));
 	__wrap_cudaLaunchKernel_ptsz(nullptr, 1, 1, nullptr, 0, other);
 	say("end after another stream", podium_capture(false));
+	say("begin", podium_capture(true));
+	__wrap_cudaMemcpyAsync_ptsz(base, base, 1, cudaMemcpyDeviceToDevice, other);
+	say("end after a copy on another stream", podium_capture(false));
+	say("begin", podium_capture(true));
+	__wrap_cudaMemsetAsync_ptsz(base, 0, 1, other);
+	say("end after a set on another stream", podium_capture(false));
 	__wrap_cudaLaunchKernel_ptsz(nullptr, 1, 1, nullptr, 0, other);
 	say("begin", podium_capture(true));
 	say("end", podium_capture(false));
+	tell_copies("copies of the last");
 	void *memory;
 	is_full = true;
 	say("full", __wrap_cudaMalloc(&memory, 100));
@@ -487,7 +556,9 @@ PER_THREAD = "--default-stream=per-thread"
 def wrapped():
 	"""The functions that wraps.cu stands in for."""
 	text = (ROOT / "harness" / "sealed" / "wraps.cu").read_text()
-	found = re.findall(r"__wrap_(\w+)|\n(?:ALLOCATION|RELEASE|WAIT|LAUNCH)\((\w+)", text)
+	found = re.findall(
+		r"__wrap_(\w+)|\n(?:ALLOCATION|RELEASE|WAIT|LAUNCH|COPY_TO_VARIABLE)\((\w+)", text
+	)
 	return sorted({one or other for one, other in found} - {""})
 
 
@@ -623,7 +694,8 @@ class Work:
 				*shared,
 				PER_THREAD,
 				"-DPRETENDED_ARENA",
-				"-Xlinker=" + ",".join(f"--wrap={name}" for name in wrapped()),
+				"-Xlinker="
+				+ ",".join(f"--wrap={name}" for name in [*wrapped(), "cudaGetSymbolAddress"]),
 				"isolated/entry.cu",
 				"submission.cu",
 				"isolated/native.o",
@@ -1122,8 +1194,8 @@ def a_captured_call_waits_for_nothing():
 		("wait", "cudaDeviceSynchronize", ""),
 		("wait for a stream", "cudaStreamSynchronize_ptsz", ""),
 		("wait for an event", "cudaEventSynchronize", ""),
-		("set", "cudaMemset_ptds", "async set"),
-		("copy", "cudaMemcpy_ptds", "async copy"),
+		("set", "cudaMemset_ptds", "cudaMemsetAsync_ptsz"),
+		("copy", "cudaMemcpy_ptds", "take 1 cudaMemcpyAsync_ptsz"),
 		("copy to the host", "cudaMemcpy_ptds", "cudaMemcpy_ptds"),
 		("launch", "__cudaLaunchKernel_ptsz", "__cudaLaunchKernel_ptsz"),
 	):
@@ -1132,9 +1204,31 @@ def a_captured_call_waits_for_nothing():
 
 
 @test
-def a_launch_outside_of_a_capture_is_noticed():
+def a_copy_from_the_host_becomes_one_from_the_arena():
+	steps = steps_of_wraps()
+	for step, before, captured in (
+		("async copy", "cudaMemcpyAsync_ptsz", "take 3 cudaMemcpyAsync_ptsz"),
+		("copy on the GPU", "cudaMemcpyAsync_ptsz", "cudaMemcpyAsync_ptsz"),
+		("copy within", "cudaMemcpyAsync_ptsz", "cudaMemcpyAsync_ptsz"),
+		("copy nothing", "cudaMemcpyAsync_ptsz", "cudaMemcpyAsync_ptsz"),
+		("variable", "cudaMemcpyToSymbol_ptds", ""),
+		("async variable", "cudaMemcpyToSymbolAsync_ptsz", ""),
+		("variable on the GPU", "cudaMemcpyToSymbol_ptds", "cudaMemcpyToSymbol_ptds"),
+	):
+		equal((step, steps["before"][step]), (step, f"0 {before}"))
+		equal((step, steps["captured"][step]), (step, f"0 {captured}".strip()))
+	equal(steps["before"]["copies"], "0")
+	copies = steps["captured"]["copies"].split(" ", 1)[1]
+	equal(copies, "h for arena 512 abc for arena 512 ab for variable 65 a for variable 32")
+	equal(steps["captured"]["begin again"], "0 give give")
+	equal(steps["captured"]["copies of the last"], "0")
+
+
+@test
+def work_outside_of_a_capture_is_noticed():
 	steps = steps_of_wraps()["captured"]
-	equal(steps["end after another stream"].split()[0], "1")
+	for what in ("", "a copy on ", "a set on "):
+		equal(steps[f"end after {what}another stream"].split()[0], "1")
 	equal(steps["end"].split()[0], "0")
 
 
@@ -1312,6 +1406,11 @@ def a_call_that_cannot_be_recorded_is_refused_with_its_sentence():
 	for mode, sentence in (
 		("is not recorded", "The call runs a function on the host."),
 		("varies from call to call", "The kernel varies."),
+		("copies its number", "The call copies other data from the host to the GPU than the call "),
+		(
+			"copies its number to a variable",
+			"The call copies data from the host to a variable that contains other data before",
+		),
 		("is refused by the launcher", "Blob 0 of the plan has another hash."),
 		("needs much", "custom_kernel needs more than 4 MiB of memory on the GPU. Allocate less."),
 		("returns the middle", "custom_kernel returned memory that is neither a part of the input"),
@@ -1331,12 +1430,18 @@ def a_call_that_cannot_be_recorded_is_refused_with_its_sentence():
 		),
 		("END_CAPTURE=904", "The call leaves work on another stream. At its end, record an event"),
 		("END_CAPTURE=906", "The call launches work on CUDA's legacy default stream"),
-		("END_CAPTURE=900", "The call waits for the GPU, as copies to the host and "),
+		("END_CAPTURE=900", "The call waits for the GPU, as copies to the host do. "),
 	):
 		result = sealed_judge(mode, cases=CASES)
 		ends_with(result, 121, "test.1.error: ", "check: fail")
 		contains(result.lines["test.0.error"], CANNOT + sentence)
 		equal(result.plans, {})
+
+
+@test
+def a_constant_that_the_call_copies_from_the_host_belongs_to_the_plan():
+	for mode in ("copies a constant", "copies to a variable"):
+		ends_with(sealed_judge(mode, cases=CASES), 0, "check: pass")
 
 
 @test
