@@ -142,7 +142,7 @@ class Builder
 	void load()
 	{
 		kernel_ = load_submission(mail_);
-		capture_ = find<bool (*)(bool)>("podium_capture");
+		capture_ = find<const char *(*)(bool)>("podium_capture");
 		copied_ = find<Copied *>("podium_copied");
 		if (!capture_ || !copied_)
 			throw Broken{ ISOLATED_FAILED, "The submission was not compiled for this engine." };
@@ -231,14 +231,12 @@ class Builder
 		else
 			kernel_.call(std::move(data), kept_, ending);
 		is_in_call = false;
-		bool has_left_out = capture_(false);
+		const char *obstacle = capture_(false);
 		status = cudaStreamEndCapture(cudaStreamPerThread, &graph);
 		kernel_.settle(left); /* also clears an error of the capture */
 		check_arena();
-		if (has_left_out)
-			refuse("The call launches work on a stream that does not wait for the default "
-				   "stream. Record an event with cudaEventRecord(event) and let the stream wait: "
-				   "cudaStreamWaitEvent(stream, event).");
+		if (obstacle)
+			refuse(obstacle);
 		if (status != cudaSuccess || !ending.is_good || !left.is_good)
 			refuse(why_not_captured((ending.is_good ? "" : ending.text + "\n")
 				+ (left.is_good ? "" : left.text + "\n")
@@ -386,8 +384,8 @@ class Builder
 	Kernel kernel_ = {};
 	using Copied = bool(std::size_t number, void **place, const void **bytes, std::size_t *count,
 		bool *is_variable);
-	bool (*capture_)(bool is_begin) = nullptr; /* wraps.cu */
-	Copied *copied_ = nullptr;                 /* wraps.cu */
+	const char *(*capture_)(bool is_begin) = nullptr; /* wraps.cu */
+	Copied *copied_ = nullptr;                        /* wraps.cu */
 	sealed_input_stream input_ = {};
 	Memory stream_;                /* the input's */
 	std::vector<Piece> given_;     /* the input's pieces */

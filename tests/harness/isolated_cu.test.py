@@ -382,6 +382,15 @@ static std::string calls;
 static std::set<cudaStream_t> captured;
 static char *const base = reinterpret_cast<char *>(SEALED_RANGE_ADDRESS);
 static bool is_full = false;
+/* Handles are numbers. The copy of a graph or of a node has a number that is larger by 100. */
+static std::size_t number_of(const void *handle)
+{
+	return reinterpret_cast<std::size_t>(handle);
+}
+template <class Handle> static Handle handle(std::size_t number)
+{
+	return reinterpret_cast<Handle>(number);
+}
 extern "C" {
 __attribute__((visibility("default"))) void *sealed_arena_malloc(ssize_t bytes, int, void *)
 {
@@ -421,6 +430,66 @@ REAL(cudaLaunchCooperativeKernel_ptsz, const void *, dim3, dim3, void **, std::s
 	cudaStream_t)
 REAL(cudaLaunchKernelExC_ptsz, const cudaLaunchConfig_t *, const void *, void **)
 REAL(__cudaLaunchKernel_ptsz, cudaKernel_t, dim3, dim3, void **, std::size_t, cudaStream_t)
+REAL(cudaGraphInstantiate, cudaGraphExec_t *, cudaGraph_t, unsigned long long)
+REAL(cudaGraphInstantiateWithFlags, cudaGraphExec_t *, cudaGraph_t, unsigned long long)
+REAL(cudaGraphInstantiateWithParams_ptsz, cudaGraphExec_t *, cudaGraph_t,
+	cudaGraphInstantiateParams *)
+REAL(cudaGraphExecUpdate, cudaGraphExec_t, cudaGraph_t, cudaGraphExecUpdateResultInfo *)
+REAL(cudaGraphExecDestroy, cudaGraphExec_t)
+REAL(cudaGraphExecKernelNodeSetParams, cudaGraphExec_t, cudaGraphNode_t,
+	const cudaKernelNodeParams *)
+REAL(cudaGraphExecMemsetNodeSetParams, cudaGraphExec_t, cudaGraphNode_t, const cudaMemsetParams *)
+REAL(cudaGraphExecMemcpyNodeSetParams, cudaGraphExec_t, cudaGraphNode_t,
+	const cudaMemcpy3DParms *)
+REAL(cudaGraphExecMemcpyNodeSetParams1D, cudaGraphExec_t, cudaGraphNode_t, void *, const void *,
+	std::size_t, cudaMemcpyKind)
+REAL(cudaGraphExecNodeSetParams, cudaGraphExec_t, cudaGraphNode_t, cudaGraphNodeParams *)
+REAL(cudaGraphExecChildGraphNodeSetParams, cudaGraphExec_t, cudaGraphNode_t, cudaGraph_t)
+REAL(cudaGraphNodeSetEnabled, cudaGraphExec_t, cudaGraphNode_t, unsigned int)
+REAL(cudaGraphLaunch_ptsz, cudaGraphExec_t, cudaStream_t)
+cudaError_t __wrap_cudaGraphLaunch(cudaGraphExec_t, cudaStream_t);
+REAL(cudaGraphUpload_ptsz, cudaGraphExec_t, cudaStream_t)
+#define STEP(name, parameters, text, ...) \
+	cudaError_t name parameters { calls += text; __VA_ARGS__; return cudaSuccess; }
+STEP(cudaThreadExchangeStreamCaptureMode, (cudaStreamCaptureMode *mode), "",
+	calls += *mode == cudaStreamCaptureModeRelaxed ? "( " : ") ";
+	*mode = *mode == cudaStreamCaptureModeRelaxed ? cudaStreamCaptureModeGlobal
+		: cudaStreamCaptureModeRelaxed)
+STEP(cudaGraphClone, (cudaGraph_t *copy, cudaGraph_t graph),
+	"clone " + std::to_string(number_of(graph)) + " ",
+	*copy = handle<cudaGraph_t>(number_of(graph) + 100))
+STEP(cudaGraphDestroy, (cudaGraph_t graph), "destroy " + std::to_string(number_of(graph)) + " ", )
+STEP(cudaGraphNodeFindInClone, (cudaGraphNode_t *copy, cudaGraphNode_t node, cudaGraph_t graph),
+	"find in " + std::to_string(number_of(graph)) + " ",
+	*copy = handle<cudaGraphNode_t>(number_of(node) + 100))
+#define SET(name, ...) \
+	STEP(name, (cudaGraphNode_t node, __VA_ARGS__), \\
+		"set " + std::to_string(number_of(node)) + " ", )
+SET(cudaGraphKernelNodeSetParams, const cudaKernelNodeParams *)
+SET(cudaGraphMemsetNodeSetParams, const cudaMemsetParams *)
+SET(cudaGraphMemcpyNodeSetParams, const cudaMemcpy3DParms *)
+SET(cudaGraphMemcpyNodeSetParams1D, void *, const void *, std::size_t, cudaMemcpyKind)
+static const cudaGraphNode_t latest[] = { handle<cudaGraphNode_t>(7), handle<cudaGraphNode_t>(8) };
+#if CUDART_VERSION >= 13000
+STEP(cudaStreamGetCaptureInfo_ptsz, (cudaStream_t, cudaStreamCaptureStatus *, unsigned long long *,
+	cudaGraph_t *graph, const cudaGraphNode_t **nodes, const cudaGraphEdgeData **,
+	std::size_t *count), "", *graph = handle<cudaGraph_t>(9); *nodes = latest; *count = 2)
+STEP(cudaStreamUpdateCaptureDependencies_ptsz, (cudaStream_t, cudaGraphNode_t *node,
+	const cudaGraphEdgeData *, std::size_t count, unsigned int flags),
+	"behind " + std::to_string(number_of(*node) + count + flags) + " ", )
+#else
+STEP(cudaStreamGetCaptureInfo_v2_ptsz, (cudaStream_t, cudaStreamCaptureStatus *,
+	unsigned long long *, cudaGraph_t *graph, const cudaGraphNode_t **nodes, std::size_t *count),
+	"", *graph = handle<cudaGraph_t>(9); *nodes = latest; *count = 2)
+STEP(cudaStreamUpdateCaptureDependencies_ptsz, (cudaStream_t, cudaGraphNode_t *node,
+	std::size_t count, unsigned int flags),
+	"behind " + std::to_string(number_of(*node) + count + flags) + " ", )
+#endif
+STEP(cudaGraphAddChildGraphNode, (cudaGraphNode_t *node, cudaGraph_t graph,
+	const cudaGraphNode_t *before, std::size_t count, cudaGraph_t inner),
+	"add " + std::to_string(number_of(inner)) + " to " + std::to_string(number_of(graph))
+		+ " behind " + std::to_string(number_of(before[count - 1])) + " ",
+	*node = handle<cudaGraphNode_t>(20))
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *known, const void *at)
 {
 	known->type = at == base - 8 ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered;
@@ -436,7 +505,7 @@ cudaError_t cudaStreamIsCapturing_ptsz(cudaStream_t stream, cudaStreamCaptureSta
 	*status = captured.count(stream) ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
 	return cudaSuccess;
 }
-bool podium_capture(bool is_begin);
+const char *podium_capture(bool is_begin);
 bool podium_copied(std::size_t, void **, const void **, std::size_t *, bool *);
 }
 static void tell_copies(const char *step)
@@ -456,6 +525,37 @@ static void say(const char *step, int result)
 {
 	std::printf("%s: %d %s\\n", step, result, calls.c_str());
 	calls.clear();
+}
+static void launch(const char *step, cudaGraphExec_t instance)
+{
+	say(step, __wrap_cudaGraphLaunch_ptsz(instance, nullptr));
+}
+static void all_graphs()
+{
+	auto one = handle<cudaGraphExec_t>(1), other = handle<cudaGraphExec_t>(2), given = one;
+	auto node = handle<cudaGraphNode_t>(5);
+	say("make", __wrap_cudaGraphInstantiate(&given, handle<cudaGraph_t>(11), 0));
+	launch("graph", one);
+	say("graph by nvcc", __wrap_cudaGraphLaunch(one, nullptr));
+	say("upload", __wrap_cudaGraphUpload_ptsz(one, nullptr));
+	given = other;
+	say("make with flags", __wrap_cudaGraphInstantiateWithFlags(
+		&given, handle<cudaGraph_t>(12), 0));
+	launch("graph with flags", other);
+	say("update", __wrap_cudaGraphExecUpdate(one, handle<cudaGraph_t>(13), nullptr));
+	launch("updated graph", one);
+	say("change", __wrap_cudaGraphExecKernelNodeSetParams(one, node, nullptr));
+	say("change a set", __wrap_cudaGraphExecMemsetNodeSetParams(one, node, nullptr));
+	say("change a copy", __wrap_cudaGraphExecMemcpyNodeSetParams(one, node, nullptr));
+	say("change a row", __wrap_cudaGraphExecMemcpyNodeSetParams1D(one, node, nullptr, nullptr, 1,
+		cudaMemcpyDefault));
+	launch("changed graph", one);
+	say("end of a graph", __wrap_cudaGraphExecDestroy(one));
+	say("change in general", __wrap_cudaGraphExecNodeSetParams(other, node, nullptr));
+	say("make with parameters", __wrap_cudaGraphInstantiateWithParams_ptsz(
+		&given, handle<cudaGraph_t>(14), nullptr));
+	say("switch off", __wrap_cudaGraphNodeSetEnabled(other, node, 0));
+	say("change a graph", __wrap_cudaGraphExecChildGraphNodeSetParams(other, node, nullptr));
 }
 static void all(const char *when)
 {
@@ -494,6 +594,7 @@ static void all(const char *when)
 		base + 64, base, 2, 1, cudaMemcpyDeviceToDevice));
 	text[0] = 'z'; /* the bytes are those of the copy's time */
 	tell_copies("copies");
+	all_graphs();
 	say("copy to the host", __wrap_cudaMemcpy_ptds(&here, base, 1, cudaMemcpyDefault));
 	say("launch", __wrap___cudaLaunchKernel_ptsz(nullptr, 1, 1, nullptr, 0, nullptr));
 	say("launch as a group", __wrap_cudaLaunchCooperativeKernel_ptsz(
@@ -505,22 +606,26 @@ int main()
 	auto other = reinterpret_cast<cudaStream_t>(64);
 	captured = { nullptr, cudaStreamPerThread };
 	all("before");
-	say("begin", podium_capture(true));
+	say("begin", podium_capture(true) != nullptr);
 	all("captured");
-	say("end of all", podium_capture(false));
-	say("begin again", podium_capture(true));
+	say("end of all", podium_capture(false) != nullptr);
+	say("begin again", podium_capture(true) != nullptr);
 	__wrap_cudaLaunchKernel_ptsz(nullptr, 1, 1, nullptr, 0, other);
-	say("end after another stream", podium_capture(false));
-	say("begin", podium_capture(true));
+	say("end after another stream", podium_capture(false) != nullptr);
+	say("begin", podium_capture(true) != nullptr);
 	__wrap_cudaMemcpyAsync_ptsz(base, base, 1, cudaMemcpyDeviceToDevice, other);
-	say("end after a copy on another stream", podium_capture(false));
-	say("begin", podium_capture(true));
+	say("end after a copy on another stream", podium_capture(false) != nullptr);
+	say("begin", podium_capture(true) != nullptr);
 	__wrap_cudaMemsetAsync_ptsz(base, 0, 1, other);
-	say("end after a set on another stream", podium_capture(false));
+	say("end after a set on another stream", podium_capture(false) != nullptr);
 	__wrap_cudaLaunchKernel_ptsz(nullptr, 1, 1, nullptr, 0, other);
-	say("begin", podium_capture(true));
-	say("end", podium_capture(false));
+	say("begin", podium_capture(true) != nullptr);
+	say("end", podium_capture(false) != nullptr);
 	tell_copies("copies of the last");
+	say("begin", podium_capture(true) != nullptr);
+	launch("unknown graph", handle<cudaGraphExec_t>(2));
+	const char *obstacle = podium_capture(false);
+	std::printf("end with an unknown graph: %s\\n", obstacle ? obstacle : "");
 	void *memory;
 	is_full = true;
 	say("full", __wrap_cudaMalloc(&memory, 100));
@@ -557,7 +662,9 @@ def wrapped():
 	"""The functions that wraps.cu stands in for."""
 	text = (ROOT / "harness" / "sealed" / "wraps.cu").read_text()
 	found = re.findall(
-		r"__wrap_(\w+)|\n(?:ALLOCATION|RELEASE|WAIT|LAUNCH|COPY_TO_VARIABLE)\((\w+)", text
+		r"__wrap_(\w+)|\n(?:ALLOCATION|RELEASE|WAIT|LAUNCH|COPY_TO_VARIABLE|INSTANTIATE|CHANGE)"
+		r"\((\w+)",
+		text,
 	)
 	return sorted({one or other for one, other in found} - {""})
 
@@ -1222,6 +1329,36 @@ def a_copy_from_the_host_becomes_one_from_the_arena():
 	equal(copies, "h for arena 512 abc for arena 512 ab for variable 65 a for variable 32")
 	equal(steps["captured"]["begin again"], "0 give give")
 	equal(steps["captured"]["copies of the last"], "0")
+
+
+@test
+def a_graph_of_the_submission_is_added_to_the_captured_one():
+	steps = steps_of_wraps()
+	for step, before, captured in (
+		("make", "( cudaGraphInstantiate clone 11 )", None),
+		("graph", "cudaGraphLaunch_ptsz", "add 111 to 9 behind 8 behind 22"),
+		("graph by nvcc", "cudaGraphLaunch_ptsz", "add 111 to 9 behind 8 behind 22"),
+		("upload", "cudaGraphUpload_ptsz", ""),
+		("make with flags", "( cudaGraphInstantiateWithFlags clone 12 )", None),
+		("graph with flags", "cudaGraphLaunch_ptsz", "add 112 to 9 behind 8 behind 22"),
+		("update", "( cudaGraphExecUpdate destroy 111 clone 13 )", None),
+		("updated graph", "cudaGraphLaunch_ptsz", "add 113 to 9 behind 8 behind 22"),
+		("change", "( cudaGraphExecKernelNodeSetParams find in 113 set 105 )", None),
+		("change a set", "( cudaGraphExecMemsetNodeSetParams find in 113 set 105 )", None),
+		("change a copy", "( cudaGraphExecMemcpyNodeSetParams find in 113 set 105 )", None),
+		("change a row", "( cudaGraphExecMemcpyNodeSetParams1D find in 113 set 105 )", None),
+		("changed graph", "cudaGraphLaunch_ptsz", "add 113 to 9 behind 8 behind 22"),
+		("end of a graph", "( destroy 113 cudaGraphExecDestroy )", None),
+		("change in general", "( cudaGraphExecNodeSetParams find in 112 destroy 112 )", None),
+		("make with parameters", "( cudaGraphInstantiateWithParams_ptsz clone 14 )", None),
+		("switch off", "( cudaGraphNodeSetEnabled find in 114 destroy 114 )", None),
+		("change a graph", "( cudaGraphExecChildGraphNodeSetParams )", None),
+	):
+		captured = before if captured is None else captured
+		equal((step, steps["before"][step]), (step, f"0 {before}"))
+		equal((step, steps["captured"][step]), (step, f"0 {captured}".strip()))
+	equal(steps["captured"]["unknown graph"], "900")
+	contains(steps["captured"]["end with an unknown graph"], "launches a CUDA graph that a library")
 
 
 @test

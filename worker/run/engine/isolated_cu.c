@@ -141,6 +141,21 @@ static const char *const WRAPPED[] = {
 	"cudaLaunchCooperativeKernel_ptsz",
 	"cudaLaunchKernelExC_ptsz",
 	"__cudaLaunchKernel_ptsz",
+	"cudaGraphInstantiate",
+	"cudaGraphInstantiateWithFlags",
+	"cudaGraphInstantiateWithParams_ptsz",
+	"cudaGraphExecUpdate",
+	"cudaGraphExecDestroy",
+	"cudaGraphExecKernelNodeSetParams",
+	"cudaGraphExecMemsetNodeSetParams",
+	"cudaGraphExecMemcpyNodeSetParams",
+	"cudaGraphExecMemcpyNodeSetParams1D",
+	"cudaGraphExecNodeSetParams",
+	"cudaGraphExecChildGraphNodeSetParams",
+	"cudaGraphNodeSetEnabled",
+	"cudaGraphLaunch",
+	"cudaGraphLaunch_ptsz",
+	"cudaGraphUpload_ptsz",
 };
 
 /* The linker's options for a submission. */
