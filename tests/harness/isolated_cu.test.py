@@ -25,6 +25,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 ISOLATED = ROOT / "harness" / "isolated"
 BUILD = ROOT / os.environ.get("B", "build/release")
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
+import plans  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 from tools import nvcc_lack, system_nvcc  # noqa: E402
 
@@ -278,7 +279,8 @@ static void write_plan(const float *from, const float *to, const float *factor, 
 	std::FILE *file = std::fopen("plan", "w");
 	bool is_refused = is("is refused by the launcher");
 	std::fprintf(file,
-		"{\\"input\\":%zu,\\"output\\":%zu,\\"factor\\":%zu,\\"count\\":%zu,\\"call\\":%d%s}",
+		"{\\"input\\":%zu,\\"output\\":%zu,\\"factor\\":%zu,\\"count\\":%zu,\\"call\\":%d%s,"
+		"\\"nodes\\":[{\\"kind\\":\\"empty\\"}]}",
 		std::size_t(from), std::size_t(to), std::size_t(factor), count,
 		is("varies from call to call") ? call : 0,
 		is_refused ? ",\\"refuse\\":\\"Blob 0 of the plan has another hash.\\""
@@ -1483,7 +1485,8 @@ def sealed_judge(
 		with open(reading) as lines:
 			text = lines.read()
 		result = Judged(process.wait(), text)
-		result.plans = {path.name: path.read_bytes() for path in folder.glob("plans/*")}
+		result.folder = folder / "plans"
+		result.plans = {path.name: path.read_bytes() for path in result.folder.glob("*")}
 		return result
 
 
@@ -1516,6 +1519,10 @@ def a_saved_plan_is_its_file_with_the_figures_of_the_launcher():
 def a_trace_has_six_calls_after_all_that_counts():
 	result = sealed_judge(mode="leaderboard")
 	equal(result.plans["0.times"], sealed.TIMES.pack(0, sealed.TRACED_CALLS))
+	nodes = [{"kind": "empty"}]
+	equal(plans.saved_plan(result.folder, 0), (nodes, {0: (0, sealed.TRACED_CALLS)}))
+	equal(plans.saved_plan(result.folder, 1), None)
+	equal(plans.saved_plan(sealed_judge().folder, 0), (nodes, {}))
 	contains(list(result.lines)[-1], "check")
 
 
