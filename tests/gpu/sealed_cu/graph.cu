@@ -1,6 +1,6 @@
-/* For the task vectoradd_cu and tests/gpu/sealed_judge: each call captures a graph of its own on
- * another stream, updates or makes an instance, changes a node, and launches the instance. The
- * sealed engine opens the graph into its nodes. Expected: passed. */
+/* For the task vectoradd_cu and tests/gpu/sealed_judge: the call launches two CUDA graphs. The
+ * first call makes the instance of one, whose node each call changes. Each call captures the other
+ * and updates its instance. The sealed engine opens both into their nodes. Expected: passed. */
 #include "task.h"
 
 __global__ void copy(const __half *a, __half *output, std::size_t count)
@@ -17,34 +17,50 @@ __global__ void add(const __half *b, __half *output, std::size_t count)
 		output[i] = __hadd(output[i], b[i]);
 }
 
-output_t custom_kernel(input_t data)
+static cudaStream_t stream = nullptr;
+
+template <class Launch> static cudaGraph_t capture(Launch &&launch)
 {
-	static cudaStream_t stream = nullptr;
-	static cudaGraphExec_t instance = nullptr;
-	std::size_t count = data.a.size(), nodes = 1;
-	unsigned blocks = static_cast<unsigned>((count + 255) / 256);
 	cudaGraph_t graph;
-	cudaGraphNode_t first;
 	if (!stream)
 		CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
 	CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-	/* The first kernel copies b, until its node is changed below. */
-	copy<<<blocks, 256, 0, stream>>>(data.b.data(), data.output.data(), count);
-	add<<<blocks, 256, 0, stream>>>(data.b.data(), data.output.data(), count);
+	launch();
 	CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
-	cudaGraphExecUpdateResultInfo result;
-	if (!instance || cudaGraphExecUpdate(instance, graph, &result) != cudaSuccess)
-		CUDA_CHECK(cudaGraphInstantiate(&instance, graph, 0));
-	CUDA_CHECK(cudaGraphGetRootNodes(graph, &first, &nodes));
-	cudaKernelNodeParams launch = {};
-	CUDA_CHECK(cudaGraphKernelNodeGetParams(first, &launch));
-	const __half *a = data.a.data();
+	return graph;
+}
+
+output_t custom_kernel(input_t data)
+{
+	static cudaGraph_t graph = nullptr;
+	static cudaGraphExec_t copies = nullptr, adds = nullptr;
+	std::size_t count = data.a.size(), nodes = 1;
+	unsigned blocks = static_cast<unsigned>((count + 255) / 256);
+	const __half *a = data.a.data(), *b = data.b.data();
 	__half *output = data.output.data();
+	if (!copies) {
+		/* It copies b until its node is changed below. */
+		graph = capture([&] { copy<<<blocks, 256, 0, stream>>>(b, output, count); });
+		CUDA_CHECK(cudaGraphInstantiate(&copies, graph, 0));
+	}
+	cudaGraphNode_t node;
+	cudaKernelNodeParams launch = {};
 	void *parameters[] = { &a, &output, &count };
+	CUDA_CHECK(cudaGraphGetNodes(graph, &node, &nodes));
+	CUDA_CHECK(cudaGraphKernelNodeGetParams(node, &launch));
+	launch.gridDim = blocks;
 	launch.kernelParams = parameters;
 	launch.extra = nullptr;
-	CUDA_CHECK(cudaGraphExecKernelNodeSetParams(instance, first, &launch));
-	CUDA_CHECK(cudaGraphLaunch(instance, nullptr));
-	CUDA_CHECK(cudaGraphDestroy(graph));
+	CUDA_CHECK(cudaGraphExecKernelNodeSetParams(copies, node, &launch));
+
+	cudaGraph_t other = capture([&] { add<<<blocks, 256, 0, stream>>>(b, output, count); });
+	cudaGraphExecUpdateResultInfo result;
+	if (!adds)
+		CUDA_CHECK(cudaGraphInstantiate(&adds, other, 0));
+	else
+		CUDA_CHECK(cudaGraphExecUpdate(adds, other, &result));
+	CUDA_CHECK(cudaGraphDestroy(other));
+	CUDA_CHECK(cudaGraphLaunch(copies, nullptr));
+	CUDA_CHECK(cudaGraphLaunch(adds, nullptr));
 	return data.output;
 }
